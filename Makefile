@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# A thin cover: meson builds, pytest and devtools/ do the rest.
+
+BUILD ?= build
+MARCH ?= native
+WERROR ?= false
+DURATION ?= 10s
+FUZZ_SECONDS ?= 300
+PROFILE ?= 6ofdm-0sc-qam_300cms_aes
+
+PYTHON := .venv/bin/python
+SANITIZE := -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1
+export ASAN_OPTIONS ?= detect_stack_use_after_return=1
+export UBSAN_OPTIONS ?= halt_on_error=1:print_stacktrace=1
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test test-deps unit pytest sanitize fuzz bench lint format docs clean
+
+help: ## say what there is
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: build ## 300 cable modems carry traffic for DURATION (10s), every packet is checked
+	@devtools/install-deps run
+	./vcmts run --profile $(PROFILE) --duration $(DURATION)
+
+build: ## install what is missing and compile into build/
+	@devtools/install-deps build
+	@test -e $(BUILD)/build.ninja || meson setup $(BUILD) -Dmarch=$(MARCH) -Dwerror=$(WERROR)
+	@ninja -C $(BUILD)
+
+test: unit pytest sanitize ## every test: C, Python, end to end, sanitizers, 10 s of each fuzz target
+	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=10
+
+test-deps:
+	@devtools/install-deps build run test
+
+unit: test-deps build ## the C unit tests alone
+	meson test -C $(BUILD) --print-errorlogs
+
+pytest: test-deps build ## the Python tests alone: the tool, replay, the independent decoder, tshark
+	VCMTS_BUILD=$(BUILD) $(PYTHON) -m pytest
+
+sanitize: test-deps ## unit and replay tests under the address and undefined behaviour sanitizers
+	@test -e build-asan/build.ninja || meson setup build-asan -Dmarch=$(MARCH) -Dwerror=$(WERROR) $(SANITIZE)
+	@ninja -C build-asan
+	meson test -C build-asan --print-errorlogs --timeout-multiplier 4
+	VCMTS_BUILD=build-asan $(PYTHON) -m pytest tests/e2e -m replay
+
+fuzz: test-deps ## fuzz every parser for FUZZ_SECONDS (300) a target
+	@devtools/fuzz $(FUZZ_SECONDS)
+
+bench: build ## cycles a packet, stage by stage
+	@devtools/install-deps run
+	./vcmts bench pipeline
+
+lint: ## everything that reads the code without running it
+	@devtools/install-deps lint
+	@devtools/lint
+
+format: ## rewrite C and Python in the house style
+	@devtools/install-deps lint
+	@devtools/lint --fix
+
+docs: build ## write the generated pages again: configuration, pipeline picture
+	@devtools/install-deps run
+	@devtools/docs
+
+clean: ## remove what was built (not .venv)
+	rm -rf build build-asan build-fuzz
