@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a service group is: one YAML file, loaded once, read-only afterwards.
+ *
+ * Everything here is plain data in the units of the field: rates in bits per second, times in
+ * nanoseconds, sizes in bytes, addresses in network byte order. References between objects are
+ * resolved by the loader to indices, so that no reader looks anything up by name again.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SG_MAX_CHANNELS 256
+#define SG_MAX_MODEMS 65535
+#define SG_MAX_MODEM_ADDRESSES 64
+#define SG_MAX_MODEM_FLOWS 32
+#define SG_MAX_MODEM_FILTER_GROUPS 4
+#define SG_MAX_RULES 4096 /* in one filter group or one modem's classifier list */
+#define SG_MAX_SAID 0x3fff
+#define SG_MAX_DSID 0xfffff
+
+enum channel_type {
+	CHANNEL_OFDM,
+	CHANNEL_SC_QAM,
+};
+
+/* L2TPv3 pseudowire subtypes for DOCSIS frames from the core to the R-PHY device (R-DEPI). */
+enum pseudowire {
+	PSEUDOWIRE_PSP_LEGACY = 2,
+	PSEUDOWIRE_PSP_DEPI = 4,
+};
+
+/* What stands between the PSP segment table and the first segment. */
+enum psp_extra {
+	PSP_EXTRA_NONE, /* nothing */
+	PSP_EXTRA_COUNTER, /* two bytes: 0x00, then a 4-bit packet counter and the 4-bit profile */
+	PSP_EXTRA_STATIC, /* two bytes: 0x00, then 0 and the 4-bit profile */
+};
+
+enum cipher {
+	CIPHER_NONE, /* CRC only, EN = 0 */
+	CIPHER_AES_128,
+};
+
+enum rule_family {
+	RULE_IPV4,
+	RULE_IPV6,
+	RULE_LLC,
+};
+
+enum filter_action {
+	FILTER_PERMIT,
+	FILTER_DENY,
+};
+
+/* How the downstream threads share the work, by the reference's names. */
+enum downstream_layout {
+	LAYOUT_1DS1T, /* upper and lower MAC in turn on one core */
+	LAYOUT_1DS2T, /* upper and lower MAC on a core each */
+};
+
+struct ip_address {
+	uint8_t family; /* 4 or 6 */
+	uint8_t bytes[16]; /* network order; IPv4 uses the first four */
+};
+
+struct ip_prefix {
+	struct ip_address address;
+	uint8_t length; /* bits; 0 matches everything of the family */
+};
+
+struct port_range {
+	uint16_t low;
+	uint16_t high;
+};
+
+/*
+ * One match of a filter or classifier (MULPI, annex C.2.1, C.2.2): every part that is not given
+ * matches everything.
+ */
+struct match {
+	enum rule_family family;
+	struct ip_prefix source; /* IPv4 and IPv6 */
+	struct ip_prefix destination;
+	bool has_protocol;
+	uint8_t protocol; /* IP protocol, or IPv6 next header after extension headers */
+	uint8_t tos; /* IPv4 TOS or IPv6 traffic class, after the mask */
+	uint8_t tos_mask;
+	struct port_range source_ports; /* 0..65535 where not given */
+	struct port_range destination_ports;
+	bool has_ethertype;
+	uint16_t ethertype; /* LLC only */
+};
+
+struct filter_rule {
+	struct match match;
+	enum filter_action action;
+};
+
+/* Rules in order: the first that matches decides. */
+struct filter_group {
+	uint32_t id;
+	struct filter_rule *rules;
+	size_t rule_count;
+};
+
+struct classifier {
+	struct match match;
+	uint32_t flow; /* index into the modem's service_flows */
+};
+
+struct service_flow {
+	uint32_t id; /* SFID, unique in the service group */
+	bool active; /* only active flows may be the target of a classifier */
+	uint8_t priority; /* traffic priority 0..7 */
+	bool has_dsid;
+	uint32_t dsid; /* given when the modem's bonding group holds two or more channels */
+	uint32_t buffer; /* bytes that may wait in the flow's queue */
+};
+
+struct security_association {
+	uint16_t said; /* 14 bits */
+	enum cipher cipher;
+	uint8_t key[16];
+	uint8_t iv[16];
+	uint8_t key_sequence; /* 4 bits; its lowest bit is the toggle */
+};
+
+struct modem {
+	uint8_t mac[6];
+	struct ip_address *addresses; /* of its CPEs */
+	size_t address_count;
+	uint32_t cpe_limit; /* active addresses admitted */
+	uint32_t filter_groups[SG_MAX_MODEM_FILTER_GROUPS]; /* indices, in order of evaluation */
+	size_t filter_group_count;
+	uint32_t bonding_group; /* index */
+	struct security_association security;
+	struct service_flow *service_flows; /* the first is the primary: it takes what no classifier takes */
+	size_t service_flow_count;
+	struct classifier *classifiers; /* in order: the first that matches decides */
+	size_t classifier_count;
+};
+
+struct channel {
+	uint32_t id;
+	enum channel_type type;
+	uint64_t rate; /* bits per second */
+	uint32_t session; /* L2TPv3 session ID, not 0 */
+	enum pseudowire pseudowire;
+	enum psp_extra psp_extra;
+	uint8_t profile; /* 4 bits, in the extra bytes */
+};
+
+struct bonding_group {
+	uint32_t id;
+	uint32_t *channels; /* indices */
+	size_t channel_count;
+};
+
+/* A port is whatever DPDK opens by this string: a PCI address or a virtual device with arguments. */
+struct port_config {
+	char *device;
+	uint32_t queue_size; /* descriptors */
+};
+
+struct rphy_config {
+	uint8_t core_mac[6];
+	uint8_t rpd_mac[6];
+	struct ip_address core_ip; /* both of one family */
+	struct ip_address rpd_ip;
+	uint32_t mtu; /* bytes of the IP packet, 1500..9000 */
+	uint8_t dscp;
+	uint8_t ttl;
+	uint64_t flush_ns; /* a DEPI frame waits no longer than this for more segments */
+	uint32_t max_segments; /* PSP segments in one DEPI frame, 1..255 */
+};
+
+struct thread_config {
+	enum downstream_layout downstream;
+	uint32_t main_core;
+	uint32_t upper_mac_core;
+	uint32_t lower_mac_core; /* used by 1ds2t only */
+};
+
+struct service_group {
+	char *name;
+	uint32_t id;
+	struct port_config network;
+	struct port_config rphy_port;
+	uint32_t max_frame; /* bytes of an Ethernet frame with its CRC, 64..2000 */
+	struct thread_config threads;
+	struct rphy_config rphy;
+	uint64_t rate_limit; /* bits per second of the whole group; 0 = none */
+	uint64_t cpe_timeout_ns; /* an address silent for this long frees its place */
+	enum filter_action filter_default; /* for packets that match no rule of their groups */
+	struct channel *channels;
+	size_t channel_count;
+	struct bonding_group *bonding_groups;
+	size_t bonding_group_count;
+	struct filter_group *filter_groups;
+	size_t filter_group_count;
+	struct modem *modems;
+	size_t modem_count;
+	void *arena; /* owns everything above */
+};

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a packet carries from stage to stage: a dynamic field of the mbuf. */
+#pragma once
+
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+#include <rte_mbuf_dyn.h>
+
+struct packet_meta {
+	uint32_t modem; /* index of the modem, set by modem lookup */
+	uint32_t flow; /* index of the service flow in the service group, set by classify */
+	uint16_t channel; /* index of the channel, set by schedule */
+	uint16_t sequence; /* packet sequence number of the DSID, set by schedule */
+	uint16_t slot; /* the packet's row in the burst's table of parsed fields */
+	uint16_t ends; /* DEPI frame: packets whose last byte it carries */
+};
+
+/* Offset of the field in every mbuf; set once by packet_meta_register(). */
+extern int packet_meta_offset;
+
+/* Reserves the field. To be called once after EAL has started. Returns 0 or -rte_errno. */
+int packet_meta_register(void);
+
+static inline struct packet_meta *packet_meta(struct rte_mbuf *m) {
+	return RTE_MBUF_DYNFIELD(m, packet_meta_offset, struct packet_meta *);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Start and stop of DPDK's environment, with what the machine has and nothing it lacks. */
+#pragma once
+
+#include <stdbool.h>
+
+#define PLATFORM_MAX_WORKERS 8
+#define PLATFORM_MAX_DEVICES 8
+
+struct platform_options {
+	const char *program; /* file prefix, and name in messages */
+	unsigned main_core; /* preferred CPU of the main thread, which polls nothing */
+	unsigned workers[PLATFORM_MAX_WORKERS]; /* CPU of each polling thread: lcore i + 1 */
+	unsigned worker_count;
+	const char *devices[PLATFORM_MAX_DEVICES]; /* PCI addresses, or "net_memif0,role=..." */
+	unsigned device_count;
+	unsigned memory_mb; /* needed when there are no huge pages */
+};
+
+/*
+ * Starts EAL: on huge pages when enough are free, else on ordinary pages, which is said once on
+ * stderr; PCI is scanned only when a device is a PCI address. Returns 0, or -1 after a message
+ * that says what to do.
+ */
+int platform_start(const struct platform_options *options);
+
+/* True when memory came from huge pages. */
+bool platform_has_huge_pages(void);
+
+void platform_stop(void);

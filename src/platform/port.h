@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ethernet ports of any kind, each with one receive and one transmit queue. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_mempool.h>
+
+/*
+ * Finds the port that `device` made (its part before the first comma), sets it up with one queue
+ * a direction of `queue_size` descriptors (cut to what the driver takes), receiving into `pool`,
+ * and starts it. `role` names it in messages. Returns 0 and the port in `id`, or -1 after a
+ * message.
+ */
+int port_open(const char *device, const char *role, struct rte_mempool *pool, uint32_t queue_size,
+	      uint16_t *id);
+
+/*
+ * Makes two ports whose wires are crossed in memory: what one transmits the other receives, up to
+ * `depth` packets (a power of two) in flight a direction. Opened and started. Returns 0 or -1
+ * after a message.
+ */
+int port_pair(const char *name, struct rte_mempool *pool, unsigned depth, uint16_t ids[2]);
+
+/* Waits until the port's link is up, at most `timeout_ms`. Returns whether it is. */
+bool port_wait_link(uint16_t id, unsigned timeout_ms);
+
+void port_close(uint16_t id);
