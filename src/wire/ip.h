@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A subscriber's Ethernet frame as the downstream sees it: what the modem lookup, the filters and
+ * the classifiers ask for (MULPI, annex C, packet classification encodings).
+ *
+ *     0            6            12      14
+ *     +------------+------------+-------+----------------------------------------------+
+ *     | DA         | SA         | type  | IPv4, IPv6, ARP or anything else             |
+ *     +------------+------------+-------+----------------------------------------------+
+ *
+ *     IPv4   +0 version|IHL  +1 TOS  +2 total length  +6 flags|offset  +9 protocol
+ *            +10 checksum  +12 source  +16 destination  +4*IHL ports
+ *     IPv6   +0 version|traffic class|flow  +4 payload length  +6 next header
+ *            +8 source  +24 destination  +40 extension headers, ports
+ *
+ *     020100000001 020000000009 0800
+ *     45 B8 0020 0000 4000 40 11 .... C6336401 0A000001  C350 138C 000C ....
+ *            IPv4, TOS 0xB8, UDP from 198.51.100.1 port 50000 to 10.0.0.1 port 5004
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ETHERNET_HEADER 14
+#define ETHERTYPE_IPV4 0x0800
+#define ETHERTYPE_ARP 0x0806
+#define ETHERTYPE_VLAN 0x8100
+#define ETHERTYPE_IPV6 0x86dd
+#define ETHERTYPE_SERVICE_VLAN 0x88a8
+
+#define IPV4_HEADER 20 /* without options */
+#define IPV6_HEADER 40
+#define IPV6_EXTENSIONS_MAX 8 /* extension headers that are looked through */
+
+#define IP_PROTOCOL_TCP 6
+#define IP_PROTOCOL_UDP 17
+#define IP_PROTOCOL_L2TP 115
+
+enum frame_kind {
+	FRAME_IPV4,
+	FRAME_IPV6,
+	FRAME_ARP,
+	FRAME_OTHER,
+};
+
+enum frame_verdict {
+	FRAME_GOOD,
+	FRAME_RUNT, /* no whole Ethernet header */
+	FRAME_VLAN, /* tagged, 802.1Q or 802.1ad */
+	FRAME_IPV4_HEADER, /* wrong version or IHL, or the header is cut off */
+	FRAME_IPV4_LENGTH, /* total length less than the header or more than is there */
+	FRAME_IPV6_HEADER, /* wrong version, or header or extension header cut off */
+	FRAME_IPV6_LENGTH, /* payload length more than is there */
+	FRAME_ARP_MALFORMED, /* cut off, or not IPv4 over Ethernet */
+};
+
+struct frame_fields {
+	enum frame_kind kind;
+	uint16_t ethertype; /* below 0x0600: the length of an 802.3 frame, kind FRAME_OTHER */
+	uint8_t tos; /* IPv4 TOS or IPv6 traffic class */
+	uint8_t protocol; /* of the upper layer; 0 in ARP and others */
+	bool fragment; /* any fragment, the first too */
+	uint8_t family; /* of the addresses: 4 (also for ARP) or 6; 0 in others */
+	const uint8_t *source; /* into the frame; in ARP the sender's; NULL in others */
+	const uint8_t *destination; /* in ARP the target's */
+	uint16_t source_port; /* TCP and UDP; 0 where none, or in a later fragment */
+	uint16_t destination_port;
+};
+
+/*
+ * Reads a frame without its CRC. Bytes behind the IP packet (padding) are allowed. IPv6 hop-by-hop,
+ * routing, destination options and fragment headers are looked through, at most
+ * IPV6_EXTENSIONS_MAX; `protocol` is then the header reached. On any other verdict than FRAME_GOOD
+ * only `ethertype` is set, and not even that on FRAME_RUNT. The IPv4 checksum is not looked at.
+ */
+enum frame_verdict frame_parse(const uint8_t *frame, size_t length, struct frame_fields *out);
+
+/* The name of a verdict, for counters and messages: "ipv4_length". Never NULL. */
+const char *frame_verdict_name(enum frame_verdict verdict);
+
+/*
+ * The checksum that belongs into an IPv4 header (RFC 791, RFC 1071), in host order, whatever stands
+ * in the checksum field now. `header_length` is 20..60, a multiple of 4.
+ */
+uint16_t ipv4_checksum(const uint8_t *header, size_t header_length);
+
+/* Whether the checksum is right. The caller has checked that IHL is 5..15 and the bytes are there. */
+bool ipv4_checksum_good(const uint8_t *ip_header);
+
+/* Where the walk through IPv6 extension headers has come to. */
+struct ipv6_upper {
+	uint8_t protocol;
+	bool fragment;
+	bool later_fragment; /* the upper-layer header is in another packet */
+	size_t offset; /* of the upper-layer header, from the first byte of the IPv6 header */
+};
+
+/*
+ * Walks the extension headers of an IPv6 packet of `size` bytes (RFC 8200, 4), of which 40 at least
+ * are there. False where one is cut off.
+ */
+bool ipv6_upper_layer(const uint8_t *ip, size_t size, struct ipv6_upper *out);
