@@ -65,15 +65,18 @@ struct frame_fields {
 	uint8_t family; /* of the addresses: 4 (also for ARP) or 6; 0 in others */
 	const uint8_t *source; /* into the frame; in ARP the sender's; NULL in others */
 	const uint8_t *destination; /* in ARP the target's */
+	const uint8_t *upper; /* behind the IP headers; NULL in ARP and others */
+	size_t upper_size; /* by the IP length: without Ethernet padding */
 	uint16_t source_port; /* TCP and UDP; 0 where none, or in a later fragment */
 	uint16_t destination_port;
 };
 
 /*
  * Reads a frame without its CRC. Bytes behind the IP packet (padding) are allowed. IPv6 hop-by-hop,
- * routing, destination options and fragment headers are looked through, at most
- * IPV6_EXTENSIONS_MAX; `protocol` is then the header reached. On any other verdict than FRAME_GOOD
- * only `ethertype` is set, and not even that on FRAME_RUNT. The IPv4 checksum is not looked at.
+ * routing, destination options and fragment headers (RFC 8200, 4) are looked through, at most
+ * IPV6_EXTENSIONS_MAX; `protocol` is then the header reached. An IPv6 packet with a fragment header
+ * but whole counts as no fragment (RFC 6946). On any other verdict than FRAME_GOOD only `ethertype`
+ * is to be used, and not even that on FRAME_RUNT. The IPv4 checksum is not looked at.
  */
 enum frame_verdict frame_parse(const uint8_t *frame, size_t length, struct frame_fields *out);
 
@@ -88,17 +91,3 @@ uint16_t ipv4_checksum(const uint8_t *header, size_t header_length);
 
 /* Whether the checksum is right. The caller has checked that IHL is 5..15 and the bytes are there. */
 bool ipv4_checksum_good(const uint8_t *ip_header);
-
-/* Where the walk through IPv6 extension headers has come to. */
-struct ipv6_upper {
-	uint8_t protocol;
-	bool fragment;
-	bool later_fragment; /* the upper-layer header is in another packet */
-	size_t offset; /* of the upper-layer header, from the first byte of the IPv6 header */
-};
-
-/*
- * Walks the extension headers of an IPv6 packet of `size` bytes (RFC 8200, 4), of which 40 at least
- * are there. False where one is cut off.
- */
-bool ipv6_upper_layer(const uint8_t *ip, size_t size, struct ipv6_upper *out);

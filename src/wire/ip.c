@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "wire/ip.h"
+
+#include "wire/bytes.h"
+
+#define IPV4_MORE_FRAGMENTS 0x2000
+#define IPV4_FRAGMENT_OFFSET 0x1fff
+#define IPV4_CHECKSUM 10
+
+#define IPV6_HOP_BY_HOP 0
+#define IPV6_ROUTING 43
+#define IPV6_FRAGMENT 44
+#define IPV6_DESTINATION_OPTIONS 60
+#define IPV6_EXTENSION_UNIT 8
+#define IPV6_FRAGMENT_OFFSET 0xfff8
+#define IPV6_MORE_FRAGMENTS 0x0001
+
+#define ARP_SIZE 28
+#define ARP_IPV4_OVER_ETHERNET 0x0001080006040000 /* with a mask over the operation */
+
+static uint32_t ipv4_sum(const uint8_t *header, size_t header_length) {
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < header_length; i += 2)
+		sum += load_be16(header + i);
+	return sum;
+}
+
+/* A header has 30 words at most, so that two folds are enough. */
+static uint16_t fold(uint32_t sum) {
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)(sum + (sum >> 16));
+}
+
+uint16_t ipv4_checksum(const uint8_t *header, size_t header_length) {
+	uint32_t sum = ipv4_sum(header, header_length) - load_be16(header + IPV4_CHECKSUM);
+
+	return (uint16_t)~fold(sum);
+}
+
+bool ipv4_checksum_good(const uint8_t *ip_header) {
+	return fold(ipv4_sum(ip_header, 4 * (size_t)(ip_header[0] & 0x0f))) == 0xffff;
+}
+
+static void read_ports(struct frame_fields *out) {
+	if (out->protocol != IP_PROTOCOL_TCP && out->protocol != IP_PROTOCOL_UDP)
+		return;
+	if (out->upper_size < 4)
+		return;
+	out->source_port = load_be16(out->upper);
+	out->destination_port = load_be16(out->upper + 2);
+}
+
+static enum frame_verdict parse_ipv4(const uint8_t *ip, size_t size, struct frame_fields *out) {
+	if (size < IPV4_HEADER || ip[0] >> 4 != 4)
+		return FRAME_IPV4_HEADER;
+
+	size_t header_length = 4 * (size_t)(ip[0] & 0x0f);
+	size_t total_length = load_be16(ip + 2);
+	uint16_t fragment = load_be16(ip + 6);
+
+	if (header_length < IPV4_HEADER || header_length > size)
+		return FRAME_IPV4_HEADER;
+	if (total_length < header_length || total_length > size)
+		return FRAME_IPV4_LENGTH;
+	out->kind = FRAME_IPV4;
+	out->tos = ip[1];
+	out->protocol = ip[9];
+	out->fragment = (fragment & (IPV4_MORE_FRAGMENTS | IPV4_FRAGMENT_OFFSET)) != 0;
+	out->family = 4;
+	out->source = ip + 12;
+	out->destination = ip + 16;
+	out->upper = ip + header_length;
+	out->upper_size = total_length - header_length;
+	if ((fragment & IPV4_FRAGMENT_OFFSET) == 0)
+		read_ports(out);
+	return FRAME_GOOD;
+}
+
+static bool is_ipv6_extension(uint8_t next) {
+	return next == IPV6_HOP_BY_HOP || next == IPV6_ROUTING || next == IPV6_FRAGMENT ||
+	       next == IPV6_DESTINATION_OPTIONS;
+}
+
+/*
+ * Goes from the end of the fixed header, out->upper, to the upper-layer header. False where an
+ * extension header is cut off.
+ */
+static bool skip_ipv6_extensions(struct frame_fields *out) {
+	for (unsigned n = 0; n < IPV6_EXTENSIONS_MAX && is_ipv6_extension(out->protocol); n++) {
+		const uint8_t *header = out->upper;
+		size_t length = IPV6_EXTENSION_UNIT;
+		bool fragment = out->protocol == IPV6_FRAGMENT;
+
+		if (out->upper_size < IPV6_EXTENSION_UNIT)
+			return false;
+		if (!fragment)
+			length += header[1] * (size_t)IPV6_EXTENSION_UNIT;
+		if (out->upper_size < length)
+			return false;
+		out->protocol = header[0];
+		out->upper += length;
+		out->upper_size -= length;
+		if (!fragment)
+			continue;
+
+		uint16_t bits = load_be16(header + 2);
+
+		out->fragment |= (bits & (IPV6_FRAGMENT_OFFSET | IPV6_MORE_FRAGMENTS)) != 0;
+		if (bits & IPV6_FRAGMENT_OFFSET)
+			return true;
+	}
+	read_ports(out);
+	return true;
+}
+
+static enum frame_verdict parse_ipv6(const uint8_t *ip, size_t size, struct frame_fields *out) {
+	if (size < IPV6_HEADER || ip[0] >> 4 != 6)
+		return FRAME_IPV6_HEADER;
+
+	size_t payload_length = load_be16(ip + 4);
+
+	if (payload_length > size - IPV6_HEADER)
+		return FRAME_IPV6_LENGTH;
+	out->kind = FRAME_IPV6;
+	out->tos = (uint8_t)(load_be16(ip) >> 4);
+	out->protocol = ip[6];
+	out->family = 6;
+	out->source = ip + 8;
+	out->destination = ip + 24;
+	out->upper = ip + IPV6_HEADER;
+	out->upper_size = payload_length;
+	return skip_ipv6_extensions(out) ? FRAME_GOOD : FRAME_IPV6_HEADER;
+}
+
+static enum frame_verdict parse_arp(const uint8_t *arp, size_t size, struct frame_fields *out) {
+	if (size < ARP_SIZE || (load_be64(arp) & ~(uint64_t)0xffff) != ARP_IPV4_OVER_ETHERNET)
+		return FRAME_ARP_MALFORMED;
+	out->kind = FRAME_ARP;
+	out->family = 4;
+	out->source = arp + 14;
+	out->destination = arp + 24;
+	return FRAME_GOOD;
+}
+
+enum frame_verdict frame_parse(const uint8_t *frame, size_t length, struct frame_fields *out) {
+	*out = (struct frame_fields){.kind = FRAME_OTHER};
+	if (length < ETHERNET_HEADER)
+		return FRAME_RUNT;
+
+	const uint8_t *body = frame + ETHERNET_HEADER;
+	size_t size = length - ETHERNET_HEADER;
+
+	out->ethertype = load_be16(frame + 12);
+	switch (out->ethertype) {
+	case ETHERTYPE_IPV4:
+		return parse_ipv4(body, size, out);
+	case ETHERTYPE_IPV6:
+		return parse_ipv6(body, size, out);
+	case ETHERTYPE_ARP:
+		return parse_arp(body, size, out);
+	case ETHERTYPE_VLAN:
+	case ETHERTYPE_SERVICE_VLAN:
+		return FRAME_VLAN;
+	}
+	return FRAME_GOOD;
+}
+
+const char *frame_verdict_name(enum frame_verdict verdict) {
+	switch (verdict) {
+	case FRAME_GOOD:
+		return "good";
+	case FRAME_RUNT:
+		return "runt";
+	case FRAME_VLAN:
+		return "vlan";
+	case FRAME_IPV4_HEADER:
+		return "ipv4_header";
+	case FRAME_IPV4_LENGTH:
+		return "ipv4_length";
+	case FRAME_IPV6_HEADER:
+		return "ipv6_header";
+	case FRAME_IPV6_LENGTH:
+		return "ipv6_length";
+	case FRAME_ARP_MALFORMED:
+		return "arp_malformed";
+	}
+	return "unknown";
+}
