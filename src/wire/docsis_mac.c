@@ -7,14 +7,10 @@
 
 static size_t ds_length(enum docsis_ds_ehdr ds) {
 	switch (ds) {
-	case DS_EHDR_PRIORITY:
-		return 1;
-	case DS_EHDR_DSID:
-		return 3;
-	case DS_EHDR_SEQUENCE:
-		return 5;
-	case DS_EHDR_NONE:
-		break;
+	case DS_EHDR_PRIORITY: return 1;
+	case DS_EHDR_DSID: return 3;
+	case DS_EHDR_SEQUENCE: return 5;
+	case DS_EHDR_NONE: break;
 	}
 	return 0;
 }
@@ -61,7 +57,8 @@ static uint8_t *write_ds(const struct docsis_down_header *h, uint8_t *out) {
 	return out + 1 + length;
 }
 
-size_t docsis_down_header_write(const struct docsis_down_header *h, size_t pdu_length, uint8_t *out) {
+size_t docsis_down_header_write(const struct docsis_down_header *h, size_t pdu_length,
+				uint8_t *out) {
 	size_t size = docsis_down_header_size(h);
 	size_t ehdr = size - DOCSIS_MAC_HEADER;
 	uint8_t *at = out + DOCSIS_EHDR_OFFSET;
@@ -82,23 +79,15 @@ size_t docsis_down_header_write(const struct docsis_down_header *h, size_t pdu_l
 static enum docsis_kind kind_of(uint8_t fc) {
 	switch (fc & (DOCSIS_FC_TYPE | DOCSIS_FC_PARM)) {
 	case DOCSIS_FC_PACKET:
-	case DOCSIS_FC_PACKET | 0x02:
-		return DOCSIS_KIND_PACKET;
+	case DOCSIS_FC_PACKET | 0x02: return DOCSIS_KIND_PACKET;
 	case DOCSIS_FC_ISOLATION:
-	case DOCSIS_FC_ISOLATION | 0x02:
-		return DOCSIS_KIND_ISOLATION;
-	case DOCSIS_FC_TIMING:
-		return DOCSIS_KIND_TIMING;
-	case DOCSIS_FC_MANAGEMENT:
-		return DOCSIS_KIND_MANAGEMENT;
-	case DOCSIS_FC_REQUEST:
-		return DOCSIS_KIND_REQUEST;
-	case DOCSIS_FC_FRAGMENT:
-		return DOCSIS_KIND_FRAGMENT;
-	case DOCSIS_FC_QUEUE_REQUEST:
-		return DOCSIS_KIND_QUEUE_REQUEST;
-	case DOCSIS_FC_CONCATENATION:
-		return DOCSIS_KIND_CONCATENATION;
+	case DOCSIS_FC_ISOLATION | 0x02: return DOCSIS_KIND_ISOLATION;
+	case DOCSIS_FC_TIMING: return DOCSIS_KIND_TIMING;
+	case DOCSIS_FC_MANAGEMENT: return DOCSIS_KIND_MANAGEMENT;
+	case DOCSIS_FC_REQUEST: return DOCSIS_KIND_REQUEST;
+	case DOCSIS_FC_FRAGMENT: return DOCSIS_KIND_FRAGMENT;
+	case DOCSIS_FC_QUEUE_REQUEST: return DOCSIS_KIND_QUEUE_REQUEST;
+	case DOCSIS_FC_CONCATENATION: return DOCSIS_KIND_CONCATENATION;
 	}
 	return DOCSIS_KIND_RESERVED;
 }
@@ -112,24 +101,28 @@ static bool ehdr_allowed(const struct docsis_mac *mac) {
 	bool ehdr_on = (mac->fc & DOCSIS_FC_EHDR_ON) != 0;
 
 	switch (mac->kind) {
-	case DOCSIS_KIND_FRAGMENT:
-		return ehdr_on;
+	case DOCSIS_KIND_FRAGMENT: return ehdr_on;
 	case DOCSIS_KIND_TIMING:
 	case DOCSIS_KIND_REQUEST:
 	case DOCSIS_KIND_QUEUE_REQUEST:
-	case DOCSIS_KIND_CONCATENATION:
-		return !ehdr_on;
+	case DOCSIS_KIND_CONCATENATION: return !ehdr_on;
 	case DOCSIS_KIND_RESERVED:
 	case DOCSIS_KIND_PACKET:
 	case DOCSIS_KIND_ISOLATION:
-	case DOCSIS_KIND_MANAGEMENT:
-		break;
+	case DOCSIS_KIND_MANAGEMENT: break;
 	}
 	return true;
 }
 
+static enum docsis_privacy privacy_of(unsigned type) {
+	if (type == DOCSIS_EH_BP_UP)
+		return PRIVACY_BP_UP;
+	return type == DOCSIS_EH_BP_UP2 ? PRIVACY_BP_UP2 : PRIVACY_BP_DOWN;
+}
+
 /* BP_UP, BP_UP2 or BP_DOWN (SEC). BP_UP has a fifth byte inside a fragment. */
-static bool read_privacy(unsigned type, const uint8_t *value, size_t length, struct docsis_mac *out) {
+static bool read_privacy(unsigned type, const uint8_t *value, size_t length,
+			 struct docsis_mac *out) {
 	size_t wanted = type == DOCSIS_EH_BP_UP2 ? 3 : 4;
 
 	if (type == DOCSIS_EH_BP_UP && out->kind == DOCSIS_KIND_FRAGMENT)
@@ -139,9 +132,7 @@ static bool read_privacy(unsigned type, const uint8_t *value, size_t length, str
 
 	uint16_t bits = load_be16(value + 1);
 
-	out->privacy = type == DOCSIS_EH_BP_UP	? PRIVACY_BP_UP
-		     : type == DOCSIS_EH_BP_UP2 ? PRIVACY_BP_UP2
-						: PRIVACY_BP_DOWN;
+	out->privacy = privacy_of(type);
 	out->key_sequence = value[0] >> 4;
 	out->privacy_version = value[0] & 0x0f;
 	out->encrypted = (bits & PRIVACY_ENABLE) != 0;
@@ -183,18 +174,15 @@ static bool read_request(const uint8_t *value, size_t length, struct docsis_mac 
 	return true;
 }
 
-static bool read_element(unsigned type, const uint8_t *value, size_t length, struct docsis_mac *out) {
+static bool read_element(unsigned type, const uint8_t *value, size_t length,
+			 struct docsis_mac *out) {
 	switch (type) {
-	case DOCSIS_EH_NULL:
-		return length == 0;
-	case DOCSIS_EH_REQUEST:
-		return read_request(value, length, out);
+	case DOCSIS_EH_NULL: return length == 0;
+	case DOCSIS_EH_REQUEST: return read_request(value, length, out);
 	case DOCSIS_EH_BP_UP:
 	case DOCSIS_EH_BP_DOWN:
-	case DOCSIS_EH_BP_UP2:
-		return read_privacy(type, value, length, out);
-	case DOCSIS_EH_DS:
-		return read_ds(value, length, out);
+	case DOCSIS_EH_BP_UP2: return read_privacy(type, value, length, out);
+	case DOCSIS_EH_DS: return read_ds(value, length, out);
 	}
 	/* MULPI: what is deprecated, reserved or extended is passed over by its length. */
 	return true;
@@ -214,7 +202,8 @@ static bool read_ehdr(const uint8_t *ehdr, size_t size, struct docsis_mac *out) 
 }
 
 /* Request frames have a SID where others have LEN: their size is fixed. */
-static enum docsis_verdict parse_request(const uint8_t *frame, size_t length, struct docsis_mac *out) {
+static enum docsis_verdict parse_request(const uint8_t *frame, size_t length,
+					 struct docsis_mac *out) {
 	bool queue = out->kind == DOCSIS_KIND_QUEUE_REQUEST;
 	size_t size = queue ? DOCSIS_QUEUE_REQUEST_SIZE : DOCSIS_MAC_HEADER;
 
@@ -234,7 +223,8 @@ static enum docsis_verdict parse_request(const uint8_t *frame, size_t length, st
 }
 
 /* Everything with a LEN, up to the end of the header. */
-static enum docsis_verdict parse_header(const uint8_t *frame, size_t length, struct docsis_mac *out) {
+static enum docsis_verdict parse_header(const uint8_t *frame, size_t length,
+					struct docsis_mac *out) {
 	bool parm_is_elen = out->kind != DOCSIS_KIND_CONCATENATION;
 	size_t elen = (frame[0] & DOCSIS_FC_EHDR_ON) && parm_is_elen ? frame[1] : 0;
 	size_t header_size = DOCSIS_MAC_HEADER + elen;
@@ -279,18 +269,12 @@ enum docsis_verdict docsis_mac_parse(const uint8_t *frame, size_t length, struct
 
 const char *docsis_verdict_name(enum docsis_verdict verdict) {
 	switch (verdict) {
-	case DOCSIS_OK:
-		return "ok";
-	case DOCSIS_TRUNCATED:
-		return "truncated";
-	case DOCSIS_BAD_HCS:
-		return "bad_hcs";
-	case DOCSIS_BAD_EHDR:
-		return "bad_ehdr";
-	case DOCSIS_BAD_LENGTH:
-		return "bad_length";
-	case DOCSIS_RESERVED:
-		return "reserved";
+	case DOCSIS_OK: return "ok";
+	case DOCSIS_TRUNCATED: return "truncated";
+	case DOCSIS_BAD_HCS: return "bad_hcs";
+	case DOCSIS_BAD_EHDR: return "bad_ehdr";
+	case DOCSIS_BAD_LENGTH: return "bad_length";
+	case DOCSIS_RESERVED: return "reserved";
 	}
 	return "unknown";
 }

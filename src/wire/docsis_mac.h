@@ -99,7 +99,8 @@ size_t docsis_down_header_size(const struct docsis_down_header *h);
  * The privacy element comes first. Values are cut to the width of their fields. Returns 0, with
  * nothing written, where LEN cannot hold the frame.
  */
-size_t docsis_down_header_write(const struct docsis_down_header *h, size_t pdu_length, uint8_t *out);
+size_t docsis_down_header_write(const struct docsis_down_header *h, size_t pdu_length,
+				uint8_t *out);
 
 /* Sets LEN in a header written before. The HCS is stale until it is written again. */
 static inline void docsis_len_patch(uint8_t *header, size_t header_size, size_t pdu_length) {
@@ -151,7 +152,7 @@ struct docsis_mac {
 	uint8_t mac_parm; /* ELEN; for a concatenation the number of frames */
 	uint16_t header_size; /* bytes up to the PDU, HCS included; 0 = not known */
 	uint32_t frame_size; /* bytes of the whole frame; 0 = not known */
-	const uint8_t *pdu; /* into the frame; NULL unless all of it is there and the verdict is OK */
+	const uint8_t *pdu; /* into the frame; NULL unless the verdict is DOCSIS_OK */
 	size_t pdu_size; /* CRC included */
 
 	enum docsis_privacy privacy;

@@ -153,37 +153,25 @@ enum frame_verdict frame_parse(const uint8_t *frame, size_t length, struct frame
 
 	out->ethertype = load_be16(frame + 12);
 	switch (out->ethertype) {
-	case ETHERTYPE_IPV4:
-		return parse_ipv4(body, size, out);
-	case ETHERTYPE_IPV6:
-		return parse_ipv6(body, size, out);
-	case ETHERTYPE_ARP:
-		return parse_arp(body, size, out);
+	case ETHERTYPE_IPV4: return parse_ipv4(body, size, out);
+	case ETHERTYPE_IPV6: return parse_ipv6(body, size, out);
+	case ETHERTYPE_ARP: return parse_arp(body, size, out);
 	case ETHERTYPE_VLAN:
-	case ETHERTYPE_SERVICE_VLAN:
-		return FRAME_VLAN;
+	case ETHERTYPE_SERVICE_VLAN: return FRAME_VLAN;
 	}
 	return FRAME_GOOD;
 }
 
 const char *frame_verdict_name(enum frame_verdict verdict) {
 	switch (verdict) {
-	case FRAME_GOOD:
-		return "good";
-	case FRAME_RUNT:
-		return "runt";
-	case FRAME_VLAN:
-		return "vlan";
-	case FRAME_IPV4_HEADER:
-		return "ipv4_header";
-	case FRAME_IPV4_LENGTH:
-		return "ipv4_length";
-	case FRAME_IPV6_HEADER:
-		return "ipv6_header";
-	case FRAME_IPV6_LENGTH:
-		return "ipv6_length";
-	case FRAME_ARP_MALFORMED:
-		return "arp_malformed";
+	case FRAME_GOOD: return "good";
+	case FRAME_RUNT: return "runt";
+	case FRAME_VLAN: return "vlan";
+	case FRAME_IPV4_HEADER: return "ipv4_header";
+	case FRAME_IPV4_LENGTH: return "ipv4_length";
+	case FRAME_IPV6_HEADER: return "ipv6_header";
+	case FRAME_IPV6_LENGTH: return "ipv6_length";
+	case FRAME_ARP_MALFORMED: return "arp_malformed";
 	}
 	return "unknown";
 }

@@ -104,19 +104,14 @@ void depi_encap_patch(uint8_t *headers, uint8_t family, size_t l2tp_payload) {
 
 static enum l2tp_verdict frame_to_l2tp_verdict(enum frame_verdict verdict) {
 	switch (verdict) {
-	case FRAME_GOOD:
-		return L2TP_OK;
-	case FRAME_RUNT:
-		return L2TP_RUNT;
+	case FRAME_GOOD: return L2TP_OK;
+	case FRAME_RUNT: return L2TP_RUNT;
 	case FRAME_IPV4_HEADER:
-	case FRAME_IPV6_HEADER:
-		return L2TP_IP_HEADER;
+	case FRAME_IPV6_HEADER: return L2TP_IP_HEADER;
 	case FRAME_IPV4_LENGTH:
-	case FRAME_IPV6_LENGTH:
-		return L2TP_IP_LENGTH;
+	case FRAME_IPV6_LENGTH: return L2TP_IP_LENGTH;
 	case FRAME_VLAN:
-	case FRAME_ARP_MALFORMED:
-		break;
+	case FRAME_ARP_MALFORMED: break;
 	}
 	return L2TP_NOT_IP;
 }
@@ -197,28 +192,17 @@ enum l2tp_verdict l2tp_parse(const uint8_t *frame, size_t length, struct l2tp_da
 
 const char *l2tp_verdict_name(enum l2tp_verdict verdict) {
 	switch (verdict) {
-	case L2TP_OK:
-		return "ok";
-	case L2TP_RUNT:
-		return "runt";
-	case L2TP_NOT_IP:
-		return "not_ip";
-	case L2TP_IP_HEADER:
-		return "ip_header";
-	case L2TP_IP_LENGTH:
-		return "ip_length";
-	case L2TP_IP_CHECKSUM:
-		return "ip_checksum";
-	case L2TP_FRAGMENT:
-		return "fragment";
-	case L2TP_NOT_L2TP:
-		return "not_l2tp";
-	case L2TP_VERSION:
-		return "version";
-	case L2TP_TRUNCATED:
-		return "truncated";
-	case L2TP_CONTROL:
-		return "control";
+	case L2TP_OK: return "ok";
+	case L2TP_RUNT: return "runt";
+	case L2TP_NOT_IP: return "not_ip";
+	case L2TP_IP_HEADER: return "ip_header";
+	case L2TP_IP_LENGTH: return "ip_length";
+	case L2TP_IP_CHECKSUM: return "ip_checksum";
+	case L2TP_FRAGMENT: return "fragment";
+	case L2TP_NOT_L2TP: return "not_l2tp";
+	case L2TP_VERSION: return "version";
+	case L2TP_TRUNCATED: return "truncated";
+	case L2TP_CONTROL: return "control";
 	}
 	return "unknown";
 }
