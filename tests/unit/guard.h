@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A buffer that ends where the readable memory ends: one byte too far is a fault, with or without a
+ * sanitizer.
+ */
+#pragma once
+
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct guard {
+	uint8_t *base;
+	size_t room; /* bytes in front of the forbidden page */
+	size_t page;
+};
+
+/* Makes room for `size` bytes and more. The test fails where there is no memory. */
+static inline struct guard guard_open(size_t size) {
+	struct guard guard = {.page = (size_t)sysconf(_SC_PAGESIZE)};
+
+	guard.room = (size / guard.page + 1) * guard.page;
+	guard.base = mmap(NULL, guard.room + guard.page, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(guard.base != MAP_FAILED);
+	assert_int_equal(mprotect(guard.base + guard.room, guard.page, PROT_NONE), 0);
+	return guard;
+}
+
+/* The last `size` bytes before the forbidden page, all 0xAA. */
+static inline uint8_t *guard_take(const struct guard *guard, size_t size) {
+	assert_true(size <= guard->room);
+	return memset(guard->base + guard->room - size, 0xaa, size);
+}
+
+/* A copy of `size` bytes that ends at the forbidden page. */
+static inline uint8_t *guard_copy(const struct guard *guard, const void *bytes, size_t size) {
+	uint8_t *copy = guard_take(guard, size);
+
+	if (size > 0)
+		memcpy(copy, bytes, size);
+	return copy;
+}
+
+static inline void guard_close(struct guard *guard) {
+	munmap(guard->base, guard->room + guard->page);
+}

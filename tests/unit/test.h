@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cmocka, and the headers that it wants before itself. */
+#pragma once
+
+/* clang-format off */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#define ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "test.h"
+
+#include "guard.h"
+#include "vectors.h"
+#include "wire/bytes.h"
+#include "wire/hcs.h"
+
+/* The definition, bit by bit, to hold against the table. */
+static uint16_t hcs_by_definition(const uint8_t *bytes, size_t length) {
+	unsigned crc = 0xffff;
+
+	for (size_t bit = 0; bit < 8 * length; bit++) {
+		unsigned in = (unsigned)(bytes[bit / 8] >> bit % 8) & 1;
+		unsigned out = (crc ^ in) & 1;
+
+		crc = crc >> 1 ^ (out ? 0x8408 : 0);
+	}
+	return (uint16_t)(crc ^ 0xffff);
+}
+
+static void knows_the_published_headers(void **state) {
+	FILE *f = vectors_open("hcs.txt");
+	struct guard guard = guard_open(sizeof(((struct vector *)0)->bytes));
+	struct vector v;
+	unsigned count = 0;
+
+	(void)state;
+	for (; vector_next(f, &v); count++) {
+		size_t length = v.size - DOCSIS_HCS_SIZE;
+		uint8_t *header = guard_copy(&guard, v.bytes, v.size);
+
+		assert_true(docsis_hcs_good(header, length));
+		assert_int_equal(docsis_hcs(header, length), load_le16(v.bytes + length));
+		memset(header + length, 0, DOCSIS_HCS_SIZE);
+		docsis_hcs_write(header, length);
+		assert_memory_equal(header, v.bytes, v.size);
+		/* The residue of X-25 over a header and its own HCS. */
+		assert_int_equal(docsis_hcs(header, v.size), 0x0f47);
+	}
+	fclose(f);
+	guard_close(&guard);
+	assert_int_equal(count, 15);
+}
+
+static void matches_the_definition(void **state) {
+	uint8_t bytes[246];
+	uint32_t seed = 1;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bytes); i++) {
+		seed = seed * 1664525 + 1013904223;
+		bytes[i] = (uint8_t)(seed >> 24);
+		assert_int_equal(docsis_hcs(bytes, i), hcs_by_definition(bytes, i));
+	}
+	for (unsigned value = 0; value < 256; value++) {
+		bytes[0] = (uint8_t)value;
+		assert_int_equal(docsis_hcs(bytes, 1), hcs_by_definition(bytes, 1));
+	}
+}
+
+static void finds_every_flipped_bit(void **state) {
+	FILE *f = vectors_open("hcs.txt");
+	struct vector v;
+
+	(void)state;
+	while (vector_next(f, &v)) {
+		for (size_t bit = 0; bit < 8 * v.size; bit++) {
+			v.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+			assert_false(docsis_hcs_good(v.bytes, v.size - DOCSIS_HCS_SIZE));
+			v.bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		}
+	}
+	fclose(f);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(knows_the_published_headers),
+		cmocka_unit_test(matches_the_definition),
+		cmocka_unit_test(finds_every_flipped_bit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads tests/vectors: one message a line, `name: hex bytes`. VECTORS_DIR comes from the build. */
+#pragma once
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+struct vector {
+	char name[64];
+	uint8_t bytes[2048];
+	size_t size;
+};
+
+static inline FILE *vectors_open(const char *file) {
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", VECTORS_DIR, file);
+
+	FILE *f = fopen(path, "r");
+
+	if (f == NULL)
+		fail_msg("cannot open %s", path);
+	return f;
+}
+
+static inline unsigned vector_digit(char c) {
+	return isdigit((unsigned char)c) ? (unsigned)(c - '0') :
+					   (unsigned)(toupper((unsigned char)c) - 'A' + 10);
+}
+
+static inline void vector_read_hex(const char *text, struct vector *out) {
+	unsigned digits = 0;
+
+	out->size = 0;
+	for (; *text != '\0'; text++) {
+		if (isspace((unsigned char)*text))
+			continue;
+		if (!isxdigit((unsigned char)*text) || digits / 2 >= sizeof(out->bytes))
+			fail_msg("vector %s: bad hex", out->name);
+		out->bytes[digits / 2] = (uint8_t)(out->bytes[digits / 2] << 4 | vector_digit(*text));
+		digits++;
+	}
+	assert_int_equal(digits % 2, 0);
+	out->size = digits / 2;
+}
+
+/* The next message of the file; false at its end. */
+static inline bool vector_next(FILE *f, struct vector *out) {
+	char line[8192];
+
+	while (fgets(line, sizeof(line), f) != NULL) {
+		if (line[0] == '#' || line[0] == '\n')
+			continue;
+
+		char *colon = strchr(line, ':');
+
+		if (colon == NULL || colon - line >= (ptrdiff_t)sizeof(out->name))
+			fail_msg("no name in: %s", line);
+		snprintf(out->name, sizeof(out->name), "%.*s", (int)(colon - line), line);
+		vector_read_hex(colon + 1, out);
+		return true;
+	}
+	return false;
+}
+
+/* The message of that name. The test fails where there is none. */
+static inline void vector_get(const char *file, const char *name, struct vector *out) {
+	FILE *f = vectors_open(file);
+	bool found = false;
+
+	while (!found && vector_next(f, out))
+		found = strcmp(out->name, name) == 0;
+	fclose(f);
+	if (!found)
+		fail_msg("no vector %s in %s", name, file);
+}
