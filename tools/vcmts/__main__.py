@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""python -m vcmts"""
+
+import sys
+
+from vcmts.cli import main
+
+sys.exit(main())

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line: one module a command, imported when the command is called.
+
+A command's module offers `add_arguments(parser)` and `main(arguments) -> int`. Exit status: 0 when
+all is well, 1 when a packet was lost or corrupted without being asked for, 2 for a mistake in
+arguments or configuration.
+"""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+
+from vcmts.paths import MistakeError, complain
+
+COMMANDS = {
+    "profile": "write a published test configuration by its name",
+    "validate": "check a configuration: every error with file, line and what is allowed",
+    "replay": "run a capture through the data plane, offline and deterministic",
+    "run": "carry traffic through a service group and check every packet",
+    "bench": "measure: cycles a packet by stage, throughput, latency",
+    "show": "what a service group's configuration holds, on one screen",
+}
+EPILOG = """examples:
+  vcmts run --profile 6ofdm-0sc-qam_300cms_aes --duration 10s
+  vcmts profile 6ofdm-0sc-qam_300cms_aes > sg.yaml
+  vcmts validate sg.yaml
+  vcmts replay --config sg.yaml --network-in ip.pcap --rphy-out depi.pcap --stats stats.json
+
+exit status: 0 all is well, 1 packets were lost or corrupted, 2 a mistake in arguments
+or configuration. `vcmts COMMAND --help` says more of each command.
+"""
+
+
+def load(command: str) -> ModuleType:
+    name = f"vcmts.{command}"
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise MistakeError(
+                f"{command}: Python package {error.name} is missing; run devtools/install-deps run"
+            ) from error
+        raise MistakeError(f"{command}: not in this checkout ({name} is missing)") from error
+
+
+def parser_for(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    """A parser of all commands, where only the one that is asked for has its arguments."""
+    parser = argparse.ArgumentParser(
+        prog="vcmts",
+        description="OpenVCMTS: a DOCSIS 3.1 data plane, and the traffic that proves it.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    asked = next((word for word in arguments if not word.startswith("-")), None)
+    for name, text in COMMANDS.items():
+        command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+        if name == asked:
+            load(name).add_arguments(command)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        parsed = parser_for(words).parse_args(words)
+        status: int = load(parsed.command).main(parsed)
+        return status
+    except MistakeError as mistake:
+        complain(str(mistake))
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        return 0
