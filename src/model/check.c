@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the values of a service group mean together: all but the modems. */
+#include "model/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/keys.h"
+#include "model/unique.h"
+#include "model/units.h"
+
+void check_report(struct check *check, const struct node *node, uint32_t line,
+		  const struct path *path, const char *allowed) {
+	const struct node *value = node;
+	char found[256] = "nothing";
+
+	if (value != NULL && value->type == NODE_ALIAS)
+		value = value->target;
+	if (value != NULL && value->type == NODE_SCALAR)
+		errors_quote(value->text, value->length, found, sizeof(found));
+	else if (value != NULL)
+		snprintf(found, sizeof(found), "a %s", value->type == NODE_MAP ? "map" : "list");
+	errors_add(check->errors, line, path, found, allowed);
+}
+
+bool check_resolve(struct check *check, const struct id_map *map, struct node *node, uint32_t *value,
+		   const struct path *path, const char *what) {
+	char allowed[64];
+
+	if (node_resolve(node)->bad)
+		return false;
+	if (map->index[*value] != ID_UNKNOWN) {
+		*value = map->index[*value];
+		return true;
+	}
+	snprintf(allowed, sizeof(allowed), "the id of %s of this file", what);
+	if (map->complete)
+		check_report(check, node, node->line, path, allowed);
+	return false;
+}
+
+/* Notes the ids of a list and reports those that occur twice. False without memory. */
+static bool map_ids(struct check *check, struct id_map *map, struct node *root, const char *key) {
+	struct unique_set ids = {.place = {.list = key, .leaf = "id"}};
+	struct node *list = node_field(root, key);
+	size_t i = 0;
+
+	map->index = malloc((KEYS_MAX_ID + 1) * sizeof(map->index[0]));
+	if (map->index == NULL)
+		return false;
+	memset(map->index, 0xff, (KEYS_MAX_ID + 1) * sizeof(map->index[0]));
+	map->complete = list != NULL || node_present(root, key) == NULL;
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL; item = item->next) {
+		const struct node *holder = node_resolve(item);
+		const struct node *id = node_field(holder, "id");
+		uint64_t number;
+
+		if (id != NULL && units_parse_integer(id->text, &number)) {
+			unique_add(&ids, &number, sizeof(number), node_present(holder, "id"), i, 0);
+			map->index[number] = (uint32_t)i;
+		} else {
+			map->complete = false;
+		}
+		i++;
+	}
+	unique_finish(&ids, check->errors);
+	return true;
+}
+
+static void check_ports(struct check *check, struct node *root) {
+	struct path ports = {.key = "ports"}, rphy = {.up = &ports, .key = "rphy"};
+	struct path path = {.up = &rphy, .key = "device"};
+	struct service_group *sg = check->sg;
+	struct node *map = node_field(root, "ports");
+	struct node *node = node_present(node_field(map, "rphy"), "device");
+
+	if (sg->network.device == NULL || sg->rphy_port.device == NULL)
+		return;
+	if (strcmp(sg->network.device, sg->rphy_port.device) == 0)
+		check_report(check,
+			     node,
+			     node != NULL ? node->line : root->line,
+			     &path,
+			     "another device than ports.network");
+}
+
+static void check_threads(struct check *check, struct node *root) {
+	struct path threads = {.key = "threads"};
+	struct path path = {.up = &threads, .key = "lower_mac_core"};
+	const struct thread_config *config = &check->sg->threads;
+	struct node *map = node_field(root, "threads");
+	struct node *node = node_present(map, "lower_mac_core");
+
+	if (config->downstream != LAYOUT_1DS2T || !node_sound(map, "upper_mac_core")
+	    || !node_sound(map, "lower_mac_core"))
+		return;
+	if (config->lower_mac_core == config->upper_mac_core)
+		check_report(check,
+			     node,
+			     node != NULL ? node->line : map->line,
+			     &path,
+			     "another core than upper_mac_core in 1ds2t");
+}
+
+static void check_rphy(struct check *check, struct node *root) {
+	struct path rphy = {.key = "rphy"}, path = {.up = &rphy, .key = "rpd_ip"};
+	const struct rphy_config *config = &check->sg->rphy;
+	struct node *map = node_field(root, "rphy");
+	struct node *node = node_present(map, "rpd_ip");
+
+	if (config->core_ip.family == 0 || config->rpd_ip.family == 0)
+		return; /* one was refused */
+	if (config->core_ip.family != config->rpd_ip.family)
+		check_report(check,
+			     node,
+			     node != NULL ? node->line : map->line,
+			     &path,
+			     "an address of the family of core_ip");
+	else if (memcmp(&config->core_ip, &config->rpd_ip, sizeof(config->core_ip)) == 0)
+		check_report(check,
+			     node,
+			     node != NULL ? node->line : map->line,
+			     &path,
+			     "another address than core_ip");
+}
+
+static void check_channels(struct check *check, struct node *root) {
+	struct unique_set sessions = {.place = {.list = "channels", .leaf = "session"}};
+	struct node *list = node_field(root, "channels");
+	size_t i = 0;
+
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL; item = item->next) {
+		const struct node *map = node_resolve(item);
+		struct channel *channel = &check->sg->channels[i];
+
+		if (node_field(map, "session") != NULL)
+			unique_add(&sessions,
+				   &channel->session,
+				   sizeof(channel->session),
+				   node_present(map, "session"),
+				   i,
+				   0);
+		if (node_present(map, "psp_extra") == NULL
+		    && channel->pseudowire == PSEUDOWIRE_PSP_DEPI)
+			channel->psp_extra = PSP_EXTRA_COUNTER;
+		i++;
+	}
+	unique_finish(&sessions, check->errors);
+}
+
+static void check_bonding_group(struct check *check, const struct node *map,
+				struct bonding_group *group, const struct path *up) {
+	struct path channels = {.up = up, .key = "channels"}, path = {.up = &channels};
+	struct node *list = node_field(map, "channels");
+	bool seen[SG_MAX_CHANNELS] = {false};
+
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL; item = item->next) {
+		uint32_t *channel = &group->channels[path.index];
+
+		if (check_resolve(check, &check->channels, item, channel, &path, "a channel")) {
+			if (seen[*channel])
+				check_report(check, item, item->line, &path, "each channel once");
+			seen[*channel] = true;
+		}
+		path.index++;
+	}
+}
+
+static void check_bonding_groups(struct check *check, struct node *root) {
+	struct path groups = {.key = "bonding_groups"}, path = {.up = &groups};
+	struct node *list = node_field(root, "bonding_groups");
+
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL; item = item->next) {
+		struct bonding_group *group = &check->sg->bonding_groups[path.index];
+
+		check_bonding_group(check, node_resolve(item), group, &path);
+		path.index++;
+	}
+}
+
+static void check_filter_groups(struct check *check, struct node *root) {
+	struct path groups = {.key = "filter_groups"}, group_path = {.up = &groups};
+	struct path rules = {.up = &group_path, .key = "rules"}, path = {.up = &rules};
+	struct node *list = node_field(root, "filter_groups");
+
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL; item = item->next) {
+		struct filter_group *group = &check->sg->filter_groups[group_path.index];
+		struct node *rule_list = node_field(node_resolve(item), "rules");
+		struct node *rule = rule_list != NULL ? rule_list->first : NULL;
+
+		for (path.index = 0; rule != NULL; rule = rule->next, path.index++)
+			check_match(check,
+				    node_resolve(rule),
+				    &group->rules[path.index].match,
+				    &path);
+		group_path.index++;
+	}
+}
+
+void service_group_check(struct service_group *sg, struct node *root, struct errors *errors) {
+	struct check check = {.sg = sg, .errors = errors};
+
+	if (map_ids(&check, &check.channels, root, "channels")
+	    && map_ids(&check, &check.bonding_groups, root, "bonding_groups")
+	    && map_ids(&check, &check.filter_groups, root, "filter_groups")) {
+		check_ports(&check, root);
+		check_threads(&check, root);
+		check_rphy(&check, root);
+		check_channels(&check, root);
+		check_bonding_groups(&check, root);
+		check_filter_groups(&check, root);
+		check_modems(&check, root);
+	} else {
+		errors_add(errors, 1, NULL, "no memory left", "a file that fits the machine");
+	}
+	free(check.channels.index);
+	free(check.bonding_groups.index);
+	free(check.filter_groups.index);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The second pass over a service group: what its values mean together. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/errors.h"
+#include "model/service_group.h"
+#include "model/tree.h"
+
+/* From the id that the file gives to the index in the list. */
+struct id_map {
+	uint32_t *index; /* KEYS_MAX_ID + 1 entries; ID_UNKNOWN where there is no such id */
+	bool complete; /* every item has a usable id, so that an unknown one is a mistake */
+};
+
+#define ID_UNKNOWN UINT32_MAX
+
+struct check {
+	struct service_group *sg;
+	struct errors *errors;
+	struct id_map channels;
+	struct id_map bonding_groups;
+	struct id_map filter_groups;
+};
+
+/*
+ * Checks `sg` as read from `root` and replaces ids by indices. Values that the reader has reported
+ * are left alone, so that one mistake makes one line.
+ */
+void service_group_check(struct service_group *sg, struct node *root, struct errors *errors);
+
+/* For the parts of the check. */
+
+/* Reports what `node` says, or `nothing` without a node, at `line`. */
+void check_report(struct check *check, const struct node *node, uint32_t line,
+		  const struct path *path, const char *allowed);
+
+/* Replaces the id at `value` by its index; or reports that there is no `what` of this id: false. */
+bool check_resolve(struct check *check, const struct id_map *map, struct node *node, uint32_t *value,
+		   const struct path *path, const char *what);
+
+/* A filter rule or classifier: which parts its family may have. Completes `match`. */
+void check_match(struct check *check, const struct node *map, struct match *match,
+		 const struct path *path);
+
+/* All of `modems`; the id maps are ready. */
+void check_modems(struct check *check, struct node *root);

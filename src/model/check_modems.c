@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The modems: references, flows, security associations, and what must not occur twice. */
+#include "model/check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/unique.h"
+
+struct modem_check {
+	struct check *check;
+	struct unique_set macs;
+	struct unique_set addresses;
+	struct unique_set flows;
+	struct unique_set dsids;
+	const struct security_association **associations; /* by SAID, the first that has it */
+};
+
+static void check_addresses(struct modem_check *modems, const struct node *map,
+			    const struct modem *modem, size_t i) {
+	struct node *list = node_field(map, "addresses");
+	size_t j = 0;
+
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL; item = item->next) {
+		if (!node_resolve(item)->bad)
+			unique_add(&modems->addresses,
+				   &modem->addresses[j],
+				   sizeof(modem->addresses[j]),
+				   item,
+				   i,
+				   j);
+		j++;
+	}
+}
+
+static void check_filter_references(struct modem_check *modems, const struct node *map,
+				    struct modem *modem, const struct path *up) {
+	struct path list_path = {.up = up, .key = "filter_groups"}, path = {.up = &list_path};
+	struct check *check = modems->check;
+	struct node *list = node_field(map, "filter_groups");
+
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL; item = item->next) {
+		uint32_t *group = &modem->filter_groups[path.index];
+
+		if (!check_resolve(check, &check->filter_groups, item, group, &path, "a filter group"))
+			*group = ID_UNKNOWN;
+		for (size_t k = 0; k < path.index && *group != ID_UNKNOWN; k++) {
+			if (modem->filter_groups[k] == *group)
+				check_report(check, item, item->line, &path, "each group once");
+		}
+		path.index++;
+	}
+}
+
+/* A key on the wire is named by its SAID alone (SEC), so one SAID has one set of values. */
+static void check_shared_said(struct modem_check *modems, const struct node *map,
+			      const struct security_association *own, const struct path *up) {
+	const struct security_association **first = &modems->associations[own->said];
+	struct path path = {.up = up, .key = "said"};
+	struct node *said = node_present(map, "said");
+
+	if (*first == NULL)
+		*first = own;
+	else if ((*first)->cipher != own->cipher || (*first)->key_sequence != own->key_sequence
+		 || memcmp((*first)->key, own->key, sizeof(own->key)) != 0
+		 || memcmp((*first)->iv, own->iv, sizeof(own->iv)) != 0)
+		check_report(modems->check,
+			     said,
+			     said->line,
+			     &path,
+			     "a said of its own, or the same key, iv, cipher and key_sequence as "
+			     "the modems that share it");
+}
+
+static void check_security(struct modem_check *modems, const struct node *map,
+			   const struct security_association *association, const struct path *up) {
+	struct path security = {.up = up, .key = "security"};
+	struct path key = {.up = &security, .key = "key"}, iv = {.up = &security, .key = "iv"};
+	bool sound = node_sound(map, "cipher") && node_sound(map, "key") && node_sound(map, "iv")
+		&& node_sound(map, "key_sequence") && node_field(map, "said") != NULL;
+
+	if (map == NULL)
+		return;
+	if (node_sound(map, "cipher") && association->cipher != CIPHER_NONE) {
+		const char *allowed = "32 hexadecimal digits, or cipher: none";
+
+		if (node_present(map, "key") == NULL)
+			check_report(modems->check, NULL, map->line, &key, allowed);
+		if (node_present(map, "iv") == NULL)
+			check_report(modems->check, NULL, map->line, &iv, allowed);
+	}
+	if (sound)
+		check_shared_said(modems, map, association, &security);
+}
+
+/* The channels of the modem's bonding group; 0 where that is not known. */
+static size_t resolve_bonding_group(struct check *check, const struct node *map,
+				    struct modem *modem, const struct path *up) {
+	struct path path = {.up = up, .key = "bonding_group"};
+	struct node *node = node_present(map, "bonding_group");
+
+	if (node == NULL
+	    || !check_resolve(check,
+			      &check->bonding_groups,
+			      node,
+			      &modem->bonding_group,
+			      &path,
+			      "a bonding group"))
+		return 0;
+	return check->sg->bonding_groups[modem->bonding_group].channel_count;
+}
+
+static void check_flow(struct modem_check *modems, const struct node *map,
+		       const struct service_flow *flow, size_t i, size_t j, size_t channels,
+		       const struct path *up) {
+	struct path state = {.up = up, .key = "state"}, dsid = {.up = up, .key = "dsid"};
+	struct node *given = node_present(map, "state");
+
+	if (node_field(map, "id") != NULL)
+		unique_add(&modems->flows, &flow->id, sizeof(flow->id), node_present(map, "id"), i, j);
+	if (node_field(map, "dsid") != NULL)
+		unique_add(&modems->dsids,
+			   &flow->dsid,
+			   sizeof(flow->dsid),
+			   node_present(map, "dsid"),
+			   i,
+			   j);
+	if (map->type != NODE_MAP || !node_sound(map, "state"))
+		return;
+	if (j == 0 && !flow->active)
+		check_report(modems->check,
+			     given,
+			     given->line,
+			     &state,
+			     "active: the first flow takes what no classifier takes");
+	if (channels >= 2 && flow->active && node_present(map, "dsid") == NULL)
+		check_report(modems->check,
+			     NULL,
+			     map->line,
+			     &dsid,
+			     "a DSID: the bonding group has several channels");
+}
+
+static void check_flows(struct modem_check *modems, const struct node *map,
+			struct modem *modem, const struct path *up) {
+	struct path flows = {.up = up, .key = "service_flows"}, path = {.up = &flows};
+	struct node *list = node_field(map, "service_flows");
+	size_t channels = resolve_bonding_group(modems->check, map, modem, up);
+
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL; item = item->next) {
+		check_flow(modems,
+			   node_resolve(item),
+			   &modem->service_flows[path.index],
+			   up->index,
+			   path.index,
+			   channels,
+			   &path);
+		path.index++;
+	}
+}
+
+static void resolve_flow(struct modem_check *modems, const struct node *map,
+			 const struct modem *modem, struct classifier *classifier,
+			 const struct path *up) {
+	struct path path = {.up = up, .key = "service_flow"};
+	struct node *node = node_present(map, "service_flow");
+	size_t i = 0;
+
+	if (node_field(map, "service_flow") == NULL)
+		return;
+	while (i < modem->service_flow_count && modem->service_flows[i].id != classifier->flow)
+		i++;
+	if (i == modem->service_flow_count || !modem->service_flows[i].active)
+		check_report(modems->check,
+			     node,
+			     node->line,
+			     &path,
+			     "the id of an active service flow of this modem");
+	else
+		classifier->flow = (uint32_t)i;
+}
+
+/* Are all ids and states of the modem's flows there, so that a reference can be judged? */
+static bool flows_are_known(const struct node *map) {
+	struct node *list = node_field(map, "service_flows");
+
+	if (list == NULL)
+		return false;
+	for (struct node *item = list->first; item != NULL; item = item->next) {
+		const struct node *flow = node_resolve(item);
+
+		if (node_field(flow, "id") == NULL || !node_sound(flow, "state"))
+			return false;
+	}
+	return true;
+}
+
+static void check_classifiers(struct modem_check *modems, const struct node *map,
+			      struct modem *modem, const struct path *up) {
+	struct path classifiers = {.up = up, .key = "classifiers"}, path = {.up = &classifiers};
+	struct node *list = node_field(map, "classifiers");
+	bool known = flows_are_known(map);
+
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL; item = item->next) {
+		struct classifier *classifier = &modem->classifiers[path.index];
+		const struct node *rule = node_resolve(item);
+
+		check_match(modems->check, rule, &classifier->match, &path);
+		if (known)
+			resolve_flow(modems, rule, modem, classifier, &path);
+		path.index++;
+	}
+}
+
+static void check_modem(struct modem_check *modems, const struct node *map, struct modem *modem,
+			const struct path *path) {
+	if (node_field(map, "mac") != NULL)
+		unique_add(&modems->macs,
+			   modem->mac,
+			   sizeof(modem->mac),
+			   node_present(map, "mac"),
+			   path->index,
+			   0);
+	check_addresses(modems, map, modem, path->index);
+	check_filter_references(modems, map, modem, path);
+	check_security(modems, node_field(map, "security"), &modem->security, path);
+	check_flows(modems, map, modem, path);
+	check_classifiers(modems, map, modem, path);
+}
+
+void check_modems(struct check *check, struct node *root) {
+	struct modem_check modems = {
+		.check = check,
+		.macs = {.place = {.list = "modems", .leaf = "mac"}},
+		.addresses = {.place = {.list = "modems", .inner = "addresses"}},
+		.flows = {.place = {.list = "modems", .inner = "service_flows", .leaf = "id"}},
+		.dsids = {.place = {.list = "modems", .inner = "service_flows", .leaf = "dsid"}},
+		.associations = calloc(SG_MAX_SAID + 1, sizeof(*modems.associations)),
+	};
+	struct path list_path = {.key = "modems"}, path = {.up = &list_path};
+	struct node *list = node_field(root, "modems");
+
+	if (modems.associations == NULL) {
+		errors_add(check->errors, 1, NULL, "no memory left", "a file that fits the machine");
+		return;
+	}
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL; item = item->next) {
+		check_modem(&modems, node_resolve(item), &check->sg->modems[path.index], &path);
+		path.index++;
+	}
+	unique_finish(&modems.macs, check->errors);
+	unique_finish(&modems.addresses, check->errors);
+	unique_finish(&modems.flows, check->errors);
+	unique_finish(&modems.dsids, check->errors);
+	free(modems.associations);
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The keys of a service group: names, kinds, ranges, defaults and what they mean. */
+#include "model/keys.h"
+
+#include "model/service_group.h"
+
+#define AT(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
+#define COUNT(type, member) .count = offsetof(type, member)
+#define LIST_OF(type, member, counter, items)                                                      \
+	.kind = KIND_LIST, .offset = offsetof(type, member),                                       \
+	.size = sizeof(*((type *)0)->member), COUNT(type, counter), .item = (items)
+#define MAP_AT(type, member, table) .kind = KIND_MAP, AT(type, member), .keys = (table)
+#define INTEGER(low, high) .kind = KIND_INTEGER, .min = (low), .max = (high)
+#define SIZE(low, high) .kind = KIND_SIZE, .min = (low), .max = (high)
+#define ENUM(list) .kind = KIND_ENUM, .choices = (list)
+#define HELP(text) .help = (text)
+
+#define MICROSECOND UINT64_C(1000)
+#define MILLISECOND (1000 * MICROSECOND)
+#define SECOND (1000 * MILLISECOND)
+#define MAX_GROUPS 1024
+#define LARGEST_BUFFER (64u << 20)
+
+_Static_assert(offsetof(struct match, tos_mask) == offsetof(struct match, tos) + 1,
+	       "KIND_TOS fills both bytes");
+
+static const struct choice channel_types[] = {
+	{"ofdm", CHANNEL_OFDM},
+	{"sc-qam", CHANNEL_SC_QAM},
+	{NULL, 0},
+};
+static const struct choice pseudowires[] = {
+	{"psp-legacy", PSEUDOWIRE_PSP_LEGACY},
+	{"psp-depi", PSEUDOWIRE_PSP_DEPI},
+	{NULL, 0},
+};
+static const struct choice psp_extras[] = {
+	{"none", PSP_EXTRA_NONE},
+	{"counter", PSP_EXTRA_COUNTER},
+	{"static", PSP_EXTRA_STATIC},
+	{NULL, 0},
+};
+static const struct choice ciphers[] = {
+	{"none", CIPHER_NONE},
+	{"aes-128", CIPHER_AES_128},
+	{NULL, 0},
+};
+static const struct choice families[] = {
+	{"ipv4", RULE_IPV4},
+	{"ipv6", RULE_IPV6},
+	{"llc", RULE_LLC},
+	{NULL, 0},
+};
+static const struct choice actions[] = {
+	{"permit", FILTER_PERMIT},
+	{"deny", FILTER_DENY},
+	{NULL, 0},
+};
+static const struct choice layouts[] = {
+	{"1ds1t", LAYOUT_1DS1T},
+	{"1ds2t", LAYOUT_1DS2T},
+	{NULL, 0},
+};
+static const struct choice states[] = {
+	{"provisioned", false},
+	{"active", true},
+	{NULL, 0},
+};
+
+#define PORT_KEYS(device_default)                                                                  \
+	{.name = "device", .kind = KIND_DEVICE, AT(struct port_config, device),                    \
+	 .fallback = (device_default), .example = "0000:3b:00.0",                                  \
+	 HELP("what DPDK opens: a PCI address, or a virtual device with its arguments")},          \
+	{.name = "queue_size", INTEGER(64, 32768), AT(struct port_config, queue_size),             \
+	 .fallback = "4096", HELP("descriptors of each queue")},                                   \
+	{0}
+
+static const struct key network_port_keys[] = {
+	PORT_KEYS("net_memif0,role=server,id=0,socket-abstract=no,"
+		  "socket=/run/vcmts/network.sock"),
+};
+
+static const struct key rphy_port_keys[] = {
+	PORT_KEYS("net_memif1,role=server,id=1,socket-abstract=no,"
+		  "socket=/run/vcmts/rphy.sock"),
+};
+
+/* The two ports are maps inside `ports`, which has no struct of its own. */
+static const struct key ports_keys[] = {
+	{.name = "network", MAP_AT(struct service_group, network, network_port_keys),
+	 HELP("the port towards the core network: plain IP packets")},
+	{.name = "rphy", MAP_AT(struct service_group, rphy_port, rphy_port_keys),
+	 HELP("the port towards the R-PHY device: DEPI")},
+	{0},
+};
+
+static const struct key threads_keys[] = {
+	{.name = "downstream", ENUM(layouts), AT(struct thread_config, downstream),
+	 .fallback = "1ds1t",
+	 HELP("1ds1t: upper and lower MAC in turn on one core; 1ds2t: a core each")},
+	{.name = "main_core", INTEGER(0, 1023), AT(struct thread_config, main_core),
+	 .fallback = "0", HELP("core of the management thread")},
+	{.name = "upper_mac_core", INTEGER(0, 1023), AT(struct thread_config, upper_mac_core),
+	 .fallback = "1", HELP("core of the upper MAC, in 1ds1t also of the lower MAC")},
+	{.name = "lower_mac_core", INTEGER(0, 1023), AT(struct thread_config, lower_mac_core),
+	 .fallback = "0", HELP("core of the lower MAC; used by 1ds2t only")},
+	{0},
+};
+
+static const struct key rphy_keys[] = {
+	{.name = "core_mac", .kind = KIND_MAC, AT(struct rphy_config, core_mac),
+	 .fallback = "02:00:00:00:00:01", HELP("our MAC address towards the R-PHY device")},
+	{.name = "rpd_mac", .kind = KIND_MAC, AT(struct rphy_config, rpd_mac),
+	 .fallback = "02:00:00:00:00:02",
+	 HELP("MAC address of the R-PHY device, or of the router before it")},
+	{.name = "core_ip", .kind = KIND_ADDRESS, AT(struct rphy_config, core_ip),
+	 .fallback = "192.168.1.1", HELP("our IP address towards the R-PHY device")},
+	{.name = "rpd_ip", .kind = KIND_ADDRESS, AT(struct rphy_config, rpd_ip),
+	 .fallback = "192.168.1.2",
+	 HELP("IP address of the R-PHY device, of the same family as core_ip")},
+	{.name = "mtu", SIZE(1500, 9000), AT(struct rphy_config, mtu), .fallback = "1500",
+	 HELP("longest IP packet to the R-PHY device; DEPI frames are filled up to it")},
+	{.name = "dscp", INTEGER(0, 63), AT(struct rphy_config, dscp), .fallback = "0",
+	 HELP("differentiated services code point of DEPI frames")},
+	{.name = "ttl", INTEGER(1, 255), AT(struct rphy_config, ttl), .fallback = "64",
+	 HELP("time to live (IPv6: hop limit) of DEPI frames")},
+	{.name = "flush", .kind = KIND_DURATION, AT(struct rphy_config, flush_ns), .min = 0,
+	 .max = 100 * MILLISECOND, .fallback = "50 us",
+	 HELP("a DEPI frame waits no longer than this for more segments")},
+	{.name = "max_segments", INTEGER(1, 255), AT(struct rphy_config, max_segments),
+	 .fallback = "16", HELP("PSP segments in one DEPI frame")},
+	{0},
+};
+
+static const struct key channel_keys[] = {
+	{.name = "id", .required = true, INTEGER(1, KEYS_MAX_ID), AT(struct channel, id),
+	 HELP("unique number of the channel, to be named by bonding groups")},
+	{.name = "type", .required = true, ENUM(channel_types), AT(struct channel, type),
+	 HELP("modulation of the channel")},
+	{.name = "rate", .required = true, .kind = KIND_RATE, AT(struct channel, rate),
+	 .min = 1000, .max = UINT64_C(1000000000000), .example = "1.89 Gbps",
+	 HELP("what the channel carries in MAC frames")},
+	{.name = "session", .required = true, INTEGER(1, UINT32_MAX),
+	 AT(struct channel, session), .example = "0x00010001",
+	 HELP("L2TPv3 session ID, unique in the service group")},
+	{.name = "pseudowire", ENUM(pseudowires), AT(struct channel, pseudowire),
+	 .fallback = "psp-depi", HELP("L2TPv3 pseudowire subtype: 2 psp-legacy, 4 psp-depi")},
+	{.name = "psp_extra", ENUM(psp_extras), AT(struct channel, psp_extra),
+	 HELP("what stands between the PSP segment table and the first segment: nothing, two "
+	      "bytes with a packet counter and the profile, or two bytes with the profile; "
+	      "where not given, counter for psp-depi and none for psp-legacy")},
+	{.name = "profile", INTEGER(0, 15), AT(struct channel, profile), .fallback = "0",
+	 HELP("OFDM profile in the extra bytes")},
+	{0},
+};
+
+static const struct key channel_reference = {
+	INTEGER(1, KEYS_MAX_ID), .size = sizeof(uint32_t), HELP("id of a channel"),
+};
+
+static const struct key bonding_group_keys[] = {
+	{.name = "id", .required = true, INTEGER(1, KEYS_MAX_ID), AT(struct bonding_group, id),
+	 HELP("unique number of the bonding group, to be named by modems")},
+	{.name = "channels", .required = true,
+	 LIST_OF(struct bonding_group, channels, channel_count, &channel_reference), .min = 1,
+	 .max = SG_MAX_CHANNELS, HELP("ids of its channels; groups may share channels")},
+	{0},
+};
+
+/* The keys of a match, for the struct that holds it. */
+#define MATCH_KEYS(type)                                                                           \
+	{.name = "family", .required = true, ENUM(families), AT(type, match.family),               \
+	 HELP("what the rule looks at: IPv4, IPv6 or the Ethernet type")},                         \
+	{.name = "source", .kind = KIND_PREFIX, AT(type, match.source),                            \
+	 HELP("source prefix of the rule's family; where not given, any")},                        \
+	{.name = "destination", .kind = KIND_PREFIX, AT(type, match.destination),                  \
+	 HELP("destination prefix of the rule's family; where not given, any")},                   \
+	{.name = "protocol", .kind = KIND_PROTOCOL, AT(type, match.protocol),                      \
+	 .flag = offsetof(type, match.has_protocol),                                               \
+	 HELP("IP protocol, or IPv6 next header after extension headers; where not given, any")},  \
+	{.name = "tos", .kind = KIND_TOS, AT(type, match.tos),                                     \
+	 HELP("IPv4 TOS or IPv6 traffic class, and the mask of the bits that count")},             \
+	{.name = "source_ports", .kind = KIND_PORTS, AT(type, match.source_ports),                 \
+	 .fallback = "0-65535", HELP("source ports of TCP and UDP")},                              \
+	{.name = "destination_ports", .kind = KIND_PORTS, AT(type, match.destination_ports),       \
+	 .fallback = "0-65535", HELP("destination ports of TCP and UDP")},                         \
+	{.name = "ethertype", INTEGER(0x600, 0xffff), AT(type, match.ethertype),                   \
+	 .flag = offsetof(type, match.has_ethertype), .example = "0x86dd",                         \
+	 HELP("Ethernet type; needed by rules of family llc, and only there")}
+
+static const struct key filter_rule_keys[] = {
+	MATCH_KEYS(struct filter_rule),
+	{.name = "action", .required = true, ENUM(actions), AT(struct filter_rule, action),
+	 HELP("what becomes of a packet that matches")},
+	{0},
+};
+
+static const struct key filter_rule_item = {
+	.kind = KIND_MAP, .keys = filter_rule_keys, .size = sizeof(struct filter_rule),
+	HELP("a rule; every part that is not given matches everything"),
+};
+
+static const struct key filter_group_keys[] = {
+	{.name = "id", .required = true, INTEGER(1, KEYS_MAX_ID), AT(struct filter_group, id),
+	 HELP("unique number of the filter group, to be named by modems")},
+	{.name = "rules", .required = true,
+	 LIST_OF(struct filter_group, rules, rule_count, &filter_rule_item), .min = 1,
+	 .max = SG_MAX_RULES, HELP("rules in order: the first that matches decides")},
+	{0},
+};
+
+static const struct key security_keys[] = {
+	{.name = "said", .required = true, INTEGER(1, SG_MAX_SAID),
+	 AT(struct security_association, said), .example = "0x0001",
+	 HELP("security association ID; modems may share one with all of its values")},
+	{.name = "cipher", ENUM(ciphers), AT(struct security_association, cipher),
+	 .fallback = "aes-128", HELP("none sends frames in the clear")},
+	{.name = "key", .kind = KIND_HEX, AT(struct security_association, key),
+	 HELP("traffic encryption key; needed unless cipher is none")},
+	{.name = "iv", .kind = KIND_HEX, AT(struct security_association, iv),
+	 HELP("initialisation vector; needed unless cipher is none")},
+	{.name = "key_sequence", INTEGER(0, 15), AT(struct security_association, key_sequence),
+	 .fallback = "0", HELP("sequence number of the key; its lowest bit is the toggle")},
+	{0},
+};
+
+static const struct key service_flow_keys[] = {
+	{.name = "id", .required = true, INTEGER(1, UINT32_MAX), AT(struct service_flow, id),
+	 HELP("service flow ID, unique in the service group")},
+	{.name = "state", ENUM(states), AT(struct service_flow, active), .fallback = "active",
+	 HELP("a provisioned flow carries nothing and no classifier may name it")},
+	{.name = "priority", INTEGER(0, 7), AT(struct service_flow, priority), .fallback = "0",
+	 HELP("traffic priority; 7 is the highest")},
+	{.name = "dsid", INTEGER(1, SG_MAX_DSID), AT(struct service_flow, dsid),
+	 .flag = offsetof(struct service_flow, has_dsid), .example = "0x00001",
+	 HELP("downstream service ID, unique in the service group; needed by active flows on a "
+	      "bonding group of two or more channels")},
+	{.name = "buffer", SIZE(1, LARGEST_BUFFER), AT(struct service_flow, buffer),
+	 .fallback = "512 kB", HELP("bytes that may wait in the queue of the flow")},
+	{0},
+};
+
+/* The reader puts the service flow's ID where its index will stand; the check resolves it. */
+static const struct key classifier_keys[] = {
+	MATCH_KEYS(struct classifier),
+	{.name = "service_flow", .required = true, INTEGER(1, UINT32_MAX),
+	 AT(struct classifier, flow), HELP("id of an active service flow of this modem")},
+	{0},
+};
+
+static const struct key address_item = {
+	.kind = KIND_ADDRESS, .size = sizeof(struct ip_address), HELP("IPv4 or IPv6 address"),
+};
+
+static const struct key filter_group_reference = {
+	INTEGER(1, KEYS_MAX_ID), .size = sizeof(uint32_t), HELP("id of a filter group"),
+};
+
+static const struct key service_flow_item = {
+	.kind = KIND_MAP, .keys = service_flow_keys, .size = sizeof(struct service_flow),
+	HELP("a service flow"),
+};
+
+static const struct key classifier_item = {
+	.kind = KIND_MAP, .keys = classifier_keys, .size = sizeof(struct classifier),
+	HELP("a classifier; every part that is not given matches everything"),
+};
+
+static const struct key modem_keys[] = {
+	{.name = "mac", .required = true, .kind = KIND_MAC, AT(struct modem, mac),
+	 HELP("MAC address of the modem, unique in the service group")},
+	{.name = "addresses", .required = true,
+	 LIST_OF(struct modem, addresses, address_count, &address_item), .min = 1,
+	 .max = SG_MAX_MODEM_ADDRESSES,
+	 HELP("IP addresses of the CPEs behind the modem, unique in the service group")},
+	{.name = "cpe_limit", INTEGER(0, 1023), AT(struct modem, cpe_limit), .fallback = "16",
+	 HELP("addresses that may be active at a time")},
+	{.name = "filter_groups", .fixed = true,
+	 LIST_OF(struct modem, filter_groups, filter_group_count, &filter_group_reference),
+	 .max = SG_MAX_MODEM_FILTER_GROUPS,
+	 HELP("ids of filter groups, in order of evaluation")},
+	{.name = "bonding_group", .required = true, INTEGER(1, KEYS_MAX_ID),
+	 AT(struct modem, bonding_group), HELP("id of the bonding group")},
+	{.name = "security", .required = true,
+	 MAP_AT(struct modem, security, security_keys), HELP("BPI+ security association")},
+	{.name = "service_flows", .required = true,
+	 LIST_OF(struct modem, service_flows, service_flow_count, &service_flow_item), .min = 1,
+	 .max = SG_MAX_MODEM_FLOWS,
+	 HELP("the first is the primary flow: it is active and takes what no classifier takes")},
+	{.name = "classifiers",
+	 LIST_OF(struct modem, classifiers, classifier_count, &classifier_item),
+	 .max = SG_MAX_RULES, HELP("classifiers in order: the first that matches decides")},
+	{0},
+};
+
+#define ITEM(name, type, table, text)                                                              \
+	static const struct key name = {                                                           \
+		.kind = KIND_MAP, .keys = (table), .size = sizeof(type), .help = (text)}
+
+ITEM(channel_item, struct channel, channel_keys, "a downstream channel");
+ITEM(bonding_group_item, struct bonding_group, bonding_group_keys, "a downstream bonding group");
+ITEM(filter_group_item, struct filter_group, filter_group_keys, "a group of filter rules");
+ITEM(modem_item, struct modem, modem_keys, "a cable modem");
+
+const struct key service_group_keys[] = {
+	{.name = "name", .kind = KIND_NAME, AT(struct service_group, name),
+	 HELP("name for people and reports; where not given, the file's name without its ending")},
+	{.name = "service_group", INTEGER(1, 65535), AT(struct service_group, id),
+	 .fallback = "1", HELP("number of the service group")},
+	{.name = "ports", .kind = KIND_MAP, .keys = ports_keys,
+	 HELP("the two ports of the service group; no device is opened twice")},
+	{.name = "max_frame", SIZE(64, 2000), AT(struct service_group, max_frame),
+	 .fallback = "2000", HELP("longest Ethernet frame with its CRC")},
+	{.name = "threads", MAP_AT(struct service_group, threads, threads_keys),
+	 HELP("threads and the cores that they run on")},
+	{.name = "rphy", MAP_AT(struct service_group, rphy, rphy_keys),
+	 HELP("the path to the R-PHY device")},
+	{.name = "rate_limit", .kind = KIND_RATE_OR_NONE, AT(struct service_group, rate_limit),
+	 .min = 1000, .max = UINT64_C(1000000000000), .fallback = "10 Gbps",
+	 HELP("limit of the whole service group")},
+	{.name = "cpe_timeout", .kind = KIND_DURATION,
+	 AT(struct service_group, cpe_timeout_ns), .min = MILLISECOND,
+	 .max = 24 * 3600 * SECOND, .fallback = "300 s",
+	 HELP("an address that is silent for this long frees its place")},
+	{.name = "filter_default", ENUM(actions), AT(struct service_group, filter_default),
+	 .fallback = "permit", HELP("what becomes of a packet that matches no rule")},
+	{.name = "channels", .required = true,
+	 LIST_OF(struct service_group, channels, channel_count, &channel_item), .min = 1,
+	 .max = SG_MAX_CHANNELS, HELP("downstream channels")},
+	{.name = "bonding_groups", .required = true,
+	 LIST_OF(struct service_group, bonding_groups, bonding_group_count,
+		 &bonding_group_item), .min = 1, .max = MAX_GROUPS,
+	 HELP("downstream bonding groups")},
+	{.name = "filter_groups",
+	 LIST_OF(struct service_group, filter_groups, filter_group_count, &filter_group_item),
+	 .max = MAX_GROUPS, HELP("filter groups")},
+	{.name = "modems", .required = true,
+	 LIST_OF(struct service_group, modems, modem_count, &modem_item), .min = 1,
+	 .max = SG_MAX_MODEMS, HELP("cable modems")},
+	{0},
+};

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The one place that knows the keys of a service group. The reader fills structs from these tables
+ * and the JSON Schema is printed from them; a new key is a new row in keys.c.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/service_group.h"
+
+enum kind {
+	KIND_INTEGER,
+	KIND_SIZE,
+	KIND_RATE,
+	KIND_RATE_OR_NONE, /* "none" is 0 */
+	KIND_DURATION,
+	KIND_ENUM,
+	KIND_NAME,
+	KIND_DEVICE,
+	KIND_MAC,
+	KIND_ADDRESS,
+	KIND_PREFIX,
+	KIND_PORTS,
+	KIND_PROTOCOL,
+	KIND_TOS, /* fills two bytes: value, mask */
+	KIND_HEX,
+	KIND_LIST,
+	KIND_MAP,
+};
+
+struct choice {
+	const char *name; /* NULL ends the list */
+	unsigned int value;
+};
+
+struct key {
+	const char *name; /* NULL ends the table */
+	enum kind kind;
+	bool required;
+	bool fixed; /* a list of at most `max` items inside the struct; other lists are pointers */
+	size_t offset; /* in the struct that the table describes */
+	size_t size; /* of the field; of one item of a list */
+	size_t count; /* offset of a list's length */
+	size_t flag; /* offset of a bool that is set when the key is given; 0 = none */
+	const char *fallback; /* the default as text; NULL leaves zero, and a map takes its own */
+	uint64_t min, max; /* of a number; of the length of a list */
+	const struct choice *choices;
+	const struct key *keys; /* of a map */
+	const struct key *item; /* of a list; its offset is 0 */
+	const char *help;
+	const char *example; /* shown in the schema */
+};
+
+/* Keys of the top of the file, read into struct service_group. */
+extern const struct key service_group_keys[];
+
+/* Most ids are small numbers, so that a table finds them: channels, bonding and filter groups. */
+#define KEYS_MAX_ID 65535
+
+/* What the value may be, for people: `a rate such as "1.89 Gbps", 1 kbps to 1 Tbps`. */
+void key_describe(const struct key *key, char *text, size_t size);
+
+/* The names of a table with commas between them. */
+void keys_list(const struct key *keys, char *text, size_t size);
+
+/* The key of a table that a mistyped name may have meant, or NULL. */
+const char *keys_nearest(const struct key *keys, const char *name);
+
+/* A regular expression that every text of this kind matches (ECMA 262), or NULL. */
+const char *kind_pattern(enum kind kind);

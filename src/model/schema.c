@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The tables of keys.h as a JSON Schema. The schema judges one value at a time; what values mean
+ * together is told in the descriptions and checked by the loader only.
+ */
+#include <jansson.h>
+#include <string.h>
+
+#include "model/keys.h"
+#include "model/loader.h"
+#include "model/units.h"
+
+#define ID "urn:openvcmts:schema:service-group"
+
+static json_t *describe(const struct key *key);
+
+/* A default or example as YAML would read it. */
+static json_t *value_of(const struct key *key, const char *text) {
+	uint64_t number;
+	bool numeric = key->kind == KIND_INTEGER || key->kind == KIND_SIZE
+		|| key->kind == KIND_PORTS || key->kind == KIND_PROTOCOL;
+
+	if (numeric && units_parse_integer(text, &number))
+		return json_integer((json_int_t)number);
+	return json_string(text);
+}
+
+static json_t *choices_of(const struct key *key) {
+	json_t *names = json_array();
+
+	for (const struct choice *choice = key->choices; choice->name != NULL; choice++)
+		json_array_append_new(names, json_string(choice->name));
+	return names;
+}
+
+static void put_number_range(json_t *schema, const struct key *key) {
+	json_object_set_new(schema, "minimum", json_integer((json_int_t)key->min));
+	json_object_set_new(schema, "maximum", json_integer((json_int_t)key->max));
+}
+
+/* Numbers that YAML reads as integers although the kind also has a text form. */
+static void put_mixed(json_t *schema, const struct key *key) {
+	uint64_t most = key->kind == KIND_PORTS ? UINT16_MAX : UINT8_MAX;
+
+	json_object_set_new(schema, "type", json_pack("[ss]", "integer", "string"));
+	json_object_set_new(schema,
+			    "minimum",
+			    json_integer((json_int_t)(key->kind == KIND_SIZE ? key->min : 0)));
+	json_object_set_new(schema,
+			    "maximum",
+			    json_integer((json_int_t)(key->kind == KIND_SIZE ? key->max : most)));
+	json_object_set_new(schema, "pattern", json_string(kind_pattern(key->kind)));
+}
+
+static void put_keys(json_t *schema, const struct key *keys) {
+	json_t *properties = json_object(), *required = json_array();
+
+	for (const struct key *key = keys; key->name != NULL; key++) {
+		json_object_set_new(properties, key->name, describe(key));
+		if (key->required)
+			json_array_append_new(required, json_string(key->name));
+	}
+	json_object_set_new(schema, "type", json_string("object"));
+	json_object_set_new(schema, "additionalProperties", json_false());
+	if (json_array_size(required) > 0)
+		json_object_set(schema, "required", required);
+	json_decref(required);
+	json_object_set_new(schema, "properties", properties);
+}
+
+static void put_list(json_t *schema, const struct key *key) {
+	json_object_set_new(schema, "type", json_string("array"));
+	json_object_set_new(schema, "minItems", json_integer((json_int_t)key->min));
+	json_object_set_new(schema, "maxItems", json_integer((json_int_t)key->max));
+	json_object_set_new(schema, "items", describe(key->item));
+}
+
+static void put_hex(json_t *schema, const struct key *key) {
+	json_object_set_new(schema, "type", json_string("string"));
+	json_object_set_new(schema, "minLength", json_integer((json_int_t)(2 * key->size)));
+	json_object_set_new(schema, "maxLength", json_integer((json_int_t)(2 * key->size)));
+	json_object_set_new(schema, "pattern", json_string(kind_pattern(key->kind)));
+}
+
+static void put_kind(json_t *schema, const struct key *key) {
+	switch (key->kind) {
+	case KIND_MAP:
+		put_keys(schema, key->keys);
+		break;
+	case KIND_LIST:
+		put_list(schema, key);
+		break;
+	case KIND_ENUM:
+		json_object_set_new(schema, "enum", choices_of(key));
+		break;
+	case KIND_INTEGER:
+		json_object_set_new(schema, "type", json_string("integer"));
+		put_number_range(schema, key);
+		break;
+	case KIND_SIZE:
+	case KIND_PORTS:
+	case KIND_PROTOCOL:
+	case KIND_TOS:
+		put_mixed(schema, key);
+		break;
+	case KIND_HEX:
+		put_hex(schema, key);
+		break;
+	default:
+		json_object_set_new(schema, "type", json_string("string"));
+		json_object_set_new(schema, "pattern", json_string(kind_pattern(key->kind)));
+	}
+}
+
+static json_t *describe(const struct key *key) {
+	json_t *schema = json_object();
+	char allowed[512];
+
+	json_object_set_new(schema, "description", json_string(key->help));
+	put_kind(schema, key);
+	if (key->kind != KIND_MAP) {
+		/* the range in the units of the field, which JSON Schema has no word for */
+		key_describe(key, allowed, sizeof(allowed));
+		json_object_set_new(schema, "x-allowed", json_string(allowed));
+	}
+	if (key->fallback != NULL)
+		json_object_set_new(schema, "default", value_of(key, key->fallback));
+	if (key->example != NULL)
+		json_object_set_new(schema, "examples", json_pack("[o]", value_of(key, key->example)));
+	return schema;
+}
+
+void service_group_schema(FILE *out) {
+	json_t *schema = json_object();
+
+	json_object_set_new(schema,
+			    "$schema",
+			    json_string("https://json-schema.org/draft/2020-12/schema"));
+	json_object_set_new(schema, "$id", json_string(ID));
+	json_object_set_new(schema, "title", json_string("OpenVCMTS service group"));
+	put_keys(schema, service_group_keys);
+	json_dumpf(schema, out, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+	fputc('\n', out);
+	json_decref(schema);
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Composes the tree from libyaml's events.
+ *
+ * libyaml's own document API keeps about 180 bytes a scalar, which makes gigabytes of a large
+ * service group; this tree keeps 32 and the text. An anchor counts only when its node is complete,
+ * so that no alias can make a cycle.
+ */
+#include "model/tree.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <yaml.h>
+
+#define MAX_DEPTH 16 /* the deepest value of a service group stands at 6 */
+#define MAX_ANCHORS 256
+
+struct anchor {
+	const char *name;
+	struct node *node;
+};
+
+struct open_node {
+	struct node *node;
+	struct node *last; /* child */
+	uint32_t children;
+	const char *anchor;
+};
+
+struct composer {
+	struct tree *tree;
+	struct errors *errors;
+	struct open_node open[MAX_DEPTH];
+	size_t depth;
+	struct anchor anchors[MAX_ANCHORS];
+	size_t anchor_count;
+};
+
+static bool refuse(struct composer *composer, uint32_t line, const char *found, const char *allowed) {
+	errors_add(composer->errors, line, NULL, found, allowed);
+	return false;
+}
+
+static uint32_t line_of(const yaml_event_t *event) {
+	return (uint32_t)event->start_mark.line + 1;
+}
+
+static const char *keep(struct composer *composer, const void *text, size_t length) {
+	return arena_text(composer->tree->arena, text, length);
+}
+
+static bool define_anchor(struct composer *composer, const char *name, struct node *node) {
+	struct anchor *anchor = composer->anchors;
+	struct anchor *end = &composer->anchors[composer->anchor_count];
+
+	if (name == NULL)
+		return true;
+	while (anchor < end && strcmp(anchor->name, name) != 0)
+		anchor++;
+	if (anchor == &composer->anchors[MAX_ANCHORS])
+		return refuse(composer, node->line, "too many anchors", "256 anchors in a file");
+	if (anchor == end)
+		composer->anchor_count++;
+	*anchor = (struct anchor){.name = name, .node = node};
+	return true;
+}
+
+/* A new node as the next child of the innermost open one, or as the root. */
+static struct node *append(struct composer *composer, enum node_type type, uint32_t line) {
+	struct node *node = arena_alloc(composer->tree->arena, 1, sizeof(*node));
+	struct open_node *parent;
+
+	if (node == NULL) {
+		refuse(composer, line, "no memory left", "a file that fits the machine");
+		return NULL;
+	}
+	node->type = (uint8_t)type;
+	node->line = line;
+	composer->tree->nodes++;
+	if (composer->depth == 0) {
+		composer->tree->root = node;
+		return node;
+	}
+	parent = &composer->open[composer->depth - 1];
+	if (parent->last == NULL)
+		parent->node->first = node;
+	else
+		parent->last->next = node;
+	parent->last = node;
+	parent->children++;
+	return node;
+}
+
+static bool add_scalar(struct composer *composer, const yaml_event_t *event) {
+	const char *anchor = (const char *)event->data.scalar.anchor;
+	struct node *node = append(composer, NODE_SCALAR, line_of(event));
+
+	if (node == NULL)
+		return false;
+	if (event->data.scalar.length > UINT32_MAX)
+		return refuse(composer, node->line, "a scalar of over 4 GB", "a short text");
+	node->length = (uint32_t)event->data.scalar.length;
+	node->text = keep(composer, event->data.scalar.value, node->length);
+	if (anchor != NULL)
+		anchor = keep(composer, anchor, strlen(anchor));
+	if (node->text == NULL || (anchor == NULL && event->data.scalar.anchor != NULL))
+		return refuse(composer, node->line, "no memory left", "a file that fits the machine");
+	return define_anchor(composer, anchor, node);
+}
+
+static bool open_collection(struct composer *composer, const yaml_event_t *event) {
+	bool map = event->type == YAML_MAPPING_START_EVENT;
+	const yaml_char_t *anchor =
+		map ? event->data.mapping_start.anchor : event->data.sequence_start.anchor;
+	struct node *node = append(composer, map ? NODE_MAP : NODE_LIST, line_of(event));
+	struct open_node *open;
+
+	if (node == NULL)
+		return false;
+	if (composer->depth == MAX_DEPTH)
+		return refuse(composer, node->line, "deep nesting", "at most 16 levels");
+	open = &composer->open[composer->depth++];
+	*open = (struct open_node){.node = node};
+	if (anchor == NULL)
+		return true;
+	open->anchor = keep(composer, anchor, strlen((const char *)anchor));
+	return open->anchor != NULL
+		|| refuse(composer, node->line, "no memory left", "a file that fits the machine");
+}
+
+static bool close_collection(struct composer *composer) {
+	struct open_node *open = &composer->open[--composer->depth];
+
+	open->node->length =
+		open->node->type == NODE_MAP ? open->children / 2 : open->children;
+	return define_anchor(composer, open->anchor, open->node);
+}
+
+static bool add_alias(struct composer *composer, const yaml_event_t *event) {
+	const char *name = (const char *)event->data.alias.anchor;
+	struct node *node;
+
+	for (size_t i = 0; i < composer->anchor_count; i++) {
+		if (strcmp(composer->anchors[i].name, name) != 0)
+			continue;
+		node = append(composer, NODE_ALIAS, line_of(event));
+		if (node != NULL)
+			node->target = composer->anchors[i].node;
+		return node != NULL;
+	}
+	return refuse(composer,
+		      line_of(event),
+		      "an alias without an anchor before it",
+		      "an alias of a value that is complete");
+}
+
+/* Tags would let a file say that "12" is something else than what the key asks for. */
+static bool has_tag(const yaml_event_t *event) {
+	const yaml_char_t *tag = NULL;
+
+	if (event->type == YAML_SCALAR_EVENT)
+		tag = event->data.scalar.tag;
+	else if (event->type == YAML_SEQUENCE_START_EVENT)
+		tag = event->data.sequence_start.tag;
+	else if (event->type == YAML_MAPPING_START_EVENT)
+		tag = event->data.mapping_start.tag;
+	return tag != NULL;
+}
+
+/* Returns false at the end of the stream and after a mistake. */
+static bool take_event(struct composer *composer, const yaml_event_t *event) {
+	if (has_tag(event))
+		return refuse(composer, line_of(event), "a YAML tag", "values without tags");
+	switch (event->type) {
+	case YAML_DOCUMENT_START_EVENT:
+		return composer->tree->root == NULL
+			|| refuse(composer, line_of(event), "a second document", "one document");
+	case YAML_SCALAR_EVENT:
+		return add_scalar(composer, event);
+	case YAML_SEQUENCE_START_EVENT:
+	case YAML_MAPPING_START_EVENT:
+		return open_collection(composer, event);
+	case YAML_SEQUENCE_END_EVENT:
+	case YAML_MAPPING_END_EVENT:
+		return close_collection(composer);
+	case YAML_ALIAS_EVENT:
+		return add_alias(composer, event);
+	case YAML_STREAM_END_EVENT:
+		if (composer->tree->root == NULL)
+			refuse(composer, 1, "an empty file", "the keys of a service group");
+		return false;
+	default:
+		return true;
+	}
+}
+
+static void refuse_syntax(struct composer *composer, const yaml_parser_t *parser) {
+	char found[200];
+	size_t line = parser->problem_mark.line;
+
+	/* the reader of bytes knows an offset only; what was scanned last is the nearest line */
+	if (parser->error == YAML_READER_ERROR)
+		line = parser->mark.line;
+	snprintf(found,
+		 sizeof(found),
+		 "text that is no YAML (%s%s%s)",
+		 parser->problem != NULL ? parser->problem : "no memory left",
+		 parser->context != NULL ? ", " : "",
+		 parser->context != NULL ? parser->context : "");
+	refuse(composer, (uint32_t)line + 1, found, "YAML 1.1 in UTF-8");
+}
+
+bool tree_load(struct tree *tree, const char *text, size_t size, struct errors *errors) {
+	struct composer composer = {.tree = tree, .errors = errors};
+	uint64_t mistakes = errors->total;
+	yaml_parser_t parser;
+	yaml_event_t event;
+	bool more = true;
+
+	*tree = (struct tree){.arena = arena_new()};
+	if (tree->arena == NULL || !yaml_parser_initialize(&parser))
+		return refuse(&composer, 1, "no memory left", "a file that fits the machine");
+	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text, size);
+	while (more) {
+		if (!yaml_parser_parse(&parser, &event)) {
+			refuse_syntax(&composer, &parser);
+			break;
+		}
+		more = take_event(&composer, &event);
+		yaml_event_delete(&event);
+	}
+	yaml_parser_delete(&parser);
+	return errors->total == mistakes;
+}
+
+void tree_free(struct tree *tree) {
+	arena_free(tree->arena);
+	*tree = (struct tree){0};
+}
+
+struct node *node_resolve(struct node *node) {
+	while (node != NULL && node->type == NODE_ALIAS)
+		node = node->target;
+	return node;
+}
+
+struct node *node_present(const struct node *map, const char *key) {
+	if (map == NULL || map->type != NODE_MAP)
+		return NULL;
+	for (struct node *name = map->first; name != NULL; name = name->next->next) {
+		const struct node *text = node_resolve(name);
+
+		if (text->type == NODE_SCALAR && strcmp(text->text, key) == 0)
+			return name->next;
+	}
+	return NULL;
+}
+
+struct node *node_field(const struct node *map, const char *key) {
+	struct node *value = node_resolve(node_present(map, key));
+
+	return value != NULL && !value->bad ? value : NULL;
+}
+
+bool node_sound(const struct node *map, const char *key) {
+	return node_present(map, key) == NULL || node_field(map, key) != NULL;
+}

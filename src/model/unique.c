@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A set of values with their nodes, sorted once at the end. */
+#include "model/unique.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+void unique_add(struct unique_set *set, const void *value, size_t size, const struct node *node,
+		size_t i, size_t j) {
+	struct unique_entry *entry;
+
+	if (set->count == set->room) {
+		size_t room = set->room > 0 ? 2 * set->room : 64;
+		struct unique_entry *entries = reallocarray(set->entries, room, sizeof(*entries));
+
+		if (entries == NULL) {
+			set->failed = 1;
+			return;
+		}
+		set->entries = entries;
+		set->room = room;
+	}
+	entry = &set->entries[set->count++];
+	*entry = (struct unique_entry){.i = (uint32_t)i, .j = (uint32_t)j, .node = node};
+	memcpy(entry->value, value, size < UNIQUE_VALUE_SIZE ? size : UNIQUE_VALUE_SIZE);
+}
+
+static int compare(const void *a, const void *b) {
+	const struct unique_entry *left = a, *right = b;
+	int order = memcmp(left->value, right->value, UNIQUE_VALUE_SIZE);
+
+	if (order != 0)
+		return order;
+	if (left->i != right->i)
+		return left->i < right->i ? -1 : 1;
+	return left->j < right->j ? -1 : left->j > right->j;
+}
+
+static void report(const struct unique_place *place, const struct unique_entry *entry,
+		   const struct unique_entry *first, struct errors *errors) {
+	const struct node *value = entry->node->type == NODE_ALIAS ? entry->node->target : entry->node;
+	struct path list = {.key = place->list};
+	struct path item = {.up = &list, .index = entry->i};
+	struct path inner = {.up = &item, .key = place->inner};
+	struct path inner_item = {.up = &inner, .index = entry->j};
+	const struct path *holder = place->inner != NULL ? &inner_item : &item;
+	struct path leaf = {.up = holder, .key = place->leaf};
+	char found[256], allowed[64];
+
+	errors_quote(value->text, value->length, found, sizeof(found) - 8);
+	strcat(found, " again");
+	snprintf(allowed,
+		 sizeof(allowed),
+		 "it once (first on line %" PRIu32 ")",
+		 first->node->line);
+	errors_add(errors, entry->node->line, place->leaf != NULL ? &leaf : holder, found, allowed);
+}
+
+void unique_finish(struct unique_set *set, struct errors *errors) {
+	size_t first = 0;
+
+	if (set->failed)
+		errors_add(errors, 1, NULL, "no memory left", "a file that fits the machine");
+	if (set->count > 0)
+		qsort(set->entries, set->count, sizeof(set->entries[0]), compare);
+	for (size_t k = 1; k < set->count; k++) {
+		const struct unique_entry *entry = &set->entries[k];
+
+		if (memcmp(entry->value, set->entries[first].value, UNIQUE_VALUE_SIZE) != 0)
+			first = k;
+		else
+			report(&set->place, entry, &set->entries[first], errors);
+	}
+	free(set->entries);
+	*set = (struct unique_set){.place = set->place};
+}
