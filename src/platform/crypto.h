@@ -23,7 +23,6 @@ struct docsis_crypto {
 	void *security; /* the device's rte_security context */
 	struct rte_mempool *ops; /* rte_crypto_op with room for the IV at DOCSIS_IV_OFFSET */
 	struct rte_mempool *sessions;
-	struct rte_mempool *session_private;
 };
 
 /*

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DEPI: DOCSIS frames become PSP segments, concatenated and fragmented to frames of full MTU, one
+ * L2TPv3 session a channel. Nothing is copied: a DEPI frame is a chain of a header mbuf and the
+ * mbufs of the segments; a frame that is cut stands in its chain by an attached mbuf.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include <rte_mbuf.h>
+
+#include "model/service_group.h"
+#include "pipeline/counters.h"
+#include "wire/l2tpv3.h"
+#include "wire/psp.h"
+
+/* One channel's session and the frame that is being filled for it. */
+struct depi_channel {
+	TAILQ_ENTRY(depi_channel) by_age; /* among the open ones */
+	uint64_t opened_at; /* ns */
+	struct rte_mbuf *head; /* NULL: nothing is open */
+	struct rte_mbuf *tail;
+	uint16_t space; /* bytes for segments and their table entries */
+	uint16_t ends; /* DOCSIS frames that end in it */
+	uint8_t segments;
+	uint8_t counter; /* 4 bits, in the extra bytes */
+	uint8_t profile;
+	uint8_t extra_bytes; /* 0 or 2 */
+	enum psp_extra extra;
+	uint16_t sequence;
+	uint8_t encap[DEPI_ENCAP_MAX];
+	uint16_t table[PSP_COUNT_MAX]; /* in network order */
+};
+
+TAILQ_HEAD(depi_open, depi_channel);
+
+struct depi {
+	struct depi_channel *channels;
+	uint32_t channel_count;
+	struct depi_open open; /* the oldest first: all wait for the same time */
+	uint64_t flush_ns;
+	uint16_t room; /* bytes behind the four fixed bytes of PSP, extra bytes not counted */
+	uint8_t max_segments;
+	uint8_t family;
+	uint8_t encap_size;
+	uint32_t ends_open; /* DOCSIS frames that end in an open DEPI frame */
+	struct rte_mempool *headers;
+	struct rte_mempool *fragments;
+};
+
+/* Prepares a session for every channel. Returns 0, or -1 when memory is short. */
+int depi_create(struct depi *d, const struct service_group *sg, struct rte_mempool *headers,
+		struct rte_mempool *fragments);
+
+/* Frees the channels and what is open. */
+void depi_free(struct depi *d);
+
+/* Closes the oldest open DEPI frame. Returns NULL where none is open. */
+struct rte_mbuf *depi_close_oldest(struct depi *d, struct counters *c);

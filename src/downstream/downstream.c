@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The way of a packet: three lists, read from top to bottom. Below them: what is held, and the stop. */
+#include "downstream/downstream.h"
+
+#include "downstream/stages.h"
+#include "pipeline/packet.h"
+
+/* Upper MAC: from the network port into the queues of the service flows ... */
+static const struct stage enqueue_list[] = {
+	{"receive", "burst of IP frames from the network port", "ethdev", ds_receive, true},
+	{"modem_lookup", "destination address to modem, CPE limit", "hash", ds_modem_lookup, false},
+	{"filter", "ordered permit and deny rules of the modem's groups", "acl", ds_filter, false},
+	{"classify", "ordered classifiers of the modem to service flow", "acl", ds_classify, false},
+	{"enqueue", "service-flow queues", "scheduler", ds_enqueue, false},
+};
+
+/* ... and from the queues to the lower MAC. */
+static const struct stage dequeue_list[] = {
+	{"schedule", "service flows in turn, channel of the bonding group", "scheduler", ds_dequeue,
+	 true},
+	{"hand_over", "upper MAC to lower MAC", "ring", ds_hand_over, false},
+};
+
+/* Lower MAC: from the ring to the R-PHY port. */
+static const struct stage lower_list[] = {
+	{"take_over", "lower MAC from upper MAC", "ring", ds_take_over, true},
+	{"frame", "MAC header, privacy and DS extended headers, HCS", "net_crc", ds_frame, false},
+	{"encrypt_submit", "Ethernet CRC and BPI+ in one pass", "cryptodev + security",
+	 ds_encrypt_submit, false},
+	{"encrypt_collect", "what the crypto device has done", "cryptodev", ds_encrypt_collect,
+	 true},
+	{"depi", "PSP segments to full MTU, L2TPv3, IP, flush timer", "mbuf", ds_depi, true},
+	{"transmit", "bursts to the R-PHY port", "ethdev", ds_transmit, true},
+};
+
+const struct ds_list ds_lists[DS_PIPELINES] = {
+	{"upper MAC, to the queues", enqueue_list, RTE_DIM(enqueue_list)},
+	{"upper MAC, from the queues", dequeue_list, RTE_DIM(dequeue_list)},
+	{"lower MAC", lower_list, RTE_DIM(lower_list)},
+};
+
+uint64_t downstream_held(const struct downstream *d) {
+	const struct ds_lower *l = &d->lower;
+
+	return (uint64_t)scheduler_held(d->upper.scheduler) + rte_ring_count(l->from_upper) +
+	       l->in_crypto + l->depi.ends_open + l->waiting_packets;
+}
+
+void downstream_counters(const struct downstream *d, struct counters *out) {
+	*out = d->upper.counters;
+	counters_add(out, &d->lower.counters);
+}
+
+struct pipeline *downstream_pipeline(struct downstream *d, unsigned index) {
+	struct pipeline *const pipelines[DS_PIPELINES] = {&d->enqueue, &d->dequeue, &d->lower_mac};
+
+	return pipelines[index];
+}
+
+/* Frees a DEPI frame; the packets that end in it are dropped. */
+static void end_depi_frame(struct ds_lower *l, struct rte_mbuf *m) {
+	l->counters.drops[DROP_STOPPED] += packet_meta(m)->ends;
+	rte_pktmbuf_free(m);
+}
+
+static void stop_lower(struct ds_lower *l) {
+	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
+	struct rte_mbuf *m;
+	uint16_t n;
+
+	while (rte_ring_dequeue(l->from_upper, (void **)&m) == 0)
+		drop(&l->counters, m, DROP_STOPPED);
+	for (int tries = 0; l->in_crypto > 0 && tries < 1000; tries++) {
+		n = ds_encrypt_collect(l, pkts, 0);
+		for (uint16_t i = 0; i < n; i++)
+			drop(&l->counters, pkts[i], DROP_STOPPED);
+	}
+	while ((m = depi_close_oldest(&l->depi, &l->counters)) != NULL)
+		end_depi_frame(l, m);
+	for (; l->waiting_count > 0; l->waiting_count--) {
+		end_depi_frame(l, l->waiting[l->waiting_first]);
+		l->waiting_first = (l->waiting_first + 1) % DS_TRANSMIT_CAPACITY;
+	}
+	l->waiting_packets = 0;
+}
+
+void downstream_stop(struct downstream *d) {
+	struct rte_mbuf *m;
+
+	while (scheduler_drain(d->upper.scheduler, (void **)&m, 1) == 1)
+		drop(&d->upper.counters, m, DROP_STOPPED);
+	stop_lower(&d->lower);
+}

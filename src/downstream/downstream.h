@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The downstream of one service group: IP packets in, encrypted DEPI frames out.
+ *
+ * The way of a packet is the three lists in downstream.c. Upper and lower MAC meet in a ring only,
+ * so that they may run on one core in turn or on a core each.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rte_ether.h>
+#include <rte_ring.h>
+
+#include "downstream/depi.h"
+#include "downstream/rules.h"
+#include "downstream/tables.h"
+#include "model/service_group.h"
+#include "pipeline/clock.h"
+#include "pipeline/counters.h"
+#include "pipeline/pipeline.h"
+#include "scheduler/scheduler.h"
+
+/* Packets between the take-over and the transmit of the lower MAC. */
+#define DS_LOWER_LIMIT 512
+#define DS_TRANSMIT_CAPACITY 4096
+
+/* What the stages of the upper MAC work with. */
+struct ds_upper {
+	uint16_t network_port;
+	uint32_t max_frame; /* bytes without CRC */
+	struct clock *clock;
+	uint64_t cpe_period_ns;
+	struct ds_tables *tables;
+	struct rules filters;
+	struct rules classifiers;
+	enum filter_action filter_default;
+	struct scheduler *scheduler;
+	struct rte_ring *to_lower;
+	struct rule_key keys[PIPELINE_BURST]; /* of the burst in hand, a row a packet */
+	uint8_t families[PIPELINE_BURST];
+	struct counters counters;
+};
+
+/* What the stages of the lower MAC work with. */
+struct ds_lower {
+	struct clock *clock;
+	struct rte_ring *from_upper;
+	const struct ds_tables *tables;
+	uint8_t crypto_device;
+	uint16_t crypto_queue;
+	struct rte_mempool *crypto_ops;
+	uint32_t in_crypto; /* frames given to the crypto device */
+	struct depi depi;
+	uint16_t rphy_port;
+	/* DEPI frames that the port has not taken yet, a circle */
+	struct rte_mbuf *waiting[DS_TRANSMIT_CAPACITY];
+	uint32_t waiting_first, waiting_count;
+	uint32_t waiting_packets; /* whose last byte is in one of them */
+	struct counters counters;
+};
+
+/* What the edge provides: all of it outlives the downstream. */
+struct ds_resources {
+	uint16_t network_port;
+	uint16_t rphy_port;
+	uint8_t crypto_device;
+	uint16_t crypto_queue;
+	struct rte_mempool *crypto_ops; /* IV at the offset of platform/crypto.h */
+	void *const *sessions; /* DOWNLINK, one for each modem */
+	struct rte_mempool *depi_headers; /* for the first mbuf of DEPI frames */
+	struct rte_mempool *depi_fragments; /* for mbufs attached to others, no data room */
+	struct clock *upper_clock;
+	struct clock *lower_clock; /* may be the same */
+};
+
+struct downstream {
+	struct ds_tables tables;
+	struct ds_upper upper;
+	struct ds_lower lower;
+	struct pipeline enqueue; /* network port -> service-flow queues */
+	struct pipeline dequeue; /* service-flow queues -> ring */
+	struct pipeline lower_mac; /* ring -> R-PHY port */
+};
+
+/* Its pipelines in the order of travel. */
+#define DS_PIPELINES 3
+struct ds_list {
+	const char *name;
+	const struct stage *stages;
+	unsigned count;
+};
+extern const struct ds_list ds_lists[DS_PIPELINES];
+
+/*
+ * Builds tables, rules, scheduler and pipelines from the configuration. Returns NULL after a
+ * message on stderr. To be freed by downstream_free().
+ */
+struct downstream *downstream_create(const struct service_group *sg, const struct ds_resources *r);
+
+/* Frees it; packets still held are freed without being counted: downstream_stop() comes first. */
+void downstream_free(struct downstream *d);
+
+/* Packets that are in it: queues, ring, crypto device, open DEPI frames, frames not yet taken. */
+uint64_t downstream_held(const struct downstream *d);
+
+/* Counters of both halves together. May be called while workers run. */
+void downstream_counters(const struct downstream *d, struct counters *out);
+
+/* The pipelines of a downstream by the index of ds_lists. */
+struct pipeline *downstream_pipeline(struct downstream *d, unsigned index);
+
+/*
+ * Ends all packets that are still held, with the reason `stopped`. No worker may be running.
+ * Afterwards received = transmitted + drops.
+ */
+void downstream_stop(struct downstream *d);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Frame: the DOCSIS header of the packet's service flow in front, room for the CRC behind. The
+ * header is a template; LEN, packet sequence number and HCS are what differs (MULPI 6.2).
+ */
+#include <string.h>
+
+#include <rte_mbuf.h>
+#include <rte_net_crc.h>
+#include <rte_prefetch.h>
+
+#include "downstream/downstream.h"
+#include "downstream/stages.h"
+#include "pipeline/packet.h"
+#include "wire/bytes.h"
+#include "wire/docsis_mac.h"
+
+static bool has_room(const struct rte_mbuf *m) {
+	return rte_pktmbuf_headroom(m) >= DS_FLOW_HEADER &&
+	       rte_pktmbuf_tailroom(m) >= RTE_ETHER_CRC_LEN;
+}
+
+static void frame_one(struct rte_mbuf *m, const struct ds_flow *flow, uint16_t sequence) {
+	size_t pdu = rte_pktmbuf_data_len(m) + RTE_ETHER_CRC_LEN;
+	size_t size = flow->header_size;
+	uint8_t *header = rte_pktmbuf_mtod(m, uint8_t *) - size;
+
+	/* A constant size copies in two moves; what lies before the header is headroom. */
+	memcpy(header + size - DS_FLOW_HEADER, flow->header, DS_FLOW_HEADER);
+	docsis_len_patch(header, size, pdu);
+	if (flow->sequenced)
+		docsis_sequence_patch(header, size, sequence);
+	store_le16(header + size - 2, (uint16_t)rte_net_crc_calc(header, (uint32_t)size - 2,
+								 RTE_NET_CRC16_CCITT));
+	rte_pktmbuf_prepend(m, (uint16_t)size);
+	rte_pktmbuf_append(m, RTE_ETHER_CRC_LEN);
+}
+
+uint16_t ds_frame(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct ds_lower *l = ctx;
+	const struct ds_flow *flows = l->tables->flows;
+	uint16_t kept = 0;
+
+	for (uint16_t i = 0; i < n; i++)
+		rte_prefetch0(&flows[packet_meta(pkts[i])->flow]);
+	for (uint16_t i = 0; i < n; i++) {
+		const struct packet_meta *meta = packet_meta(pkts[i]);
+
+		if (!has_room(pkts[i])) {
+			drop(&l->counters, pkts[i], DROP_NO_ROOM);
+			continue;
+		}
+		frame_one(pkts[i], &flows[meta->flow], meta->sequence);
+		pkts[kept++] = pkts[i];
+	}
+	count(&l->counters, COUNTER_FRAMED, kept);
+	return kept;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Hand over, take over: the ring between upper and lower MAC. */
+#include <rte_ring.h>
+
+#include "downstream/downstream.h"
+#include "downstream/stages.h"
+
+uint16_t ds_hand_over(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct ds_upper *u = ctx;
+	/* ds_dequeue took no more than there is room for, and nobody else puts in. */
+	unsigned taken = rte_ring_sp_enqueue_burst(u->to_lower, (void **)pkts, n, NULL);
+
+	for (unsigned i = taken; i < n; i++)
+		drop(&u->counters, pkts[i], DROP_NO_ROOM);
+	return 0;
+}
+
+/* Takes nothing while the crypto device or the port is behind, so that queues build up in the
+ * scheduler, where the right packet can be chosen or dropped. */
+uint16_t ds_take_over(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct ds_lower *l = ctx;
+
+	if (l->in_crypto + l->waiting_count > DS_LOWER_LIMIT)
+		return 0;
+	n = (uint16_t)rte_ring_sc_dequeue_burst(l->from_upper, (void **)pkts, PIPELINE_BURST, NULL);
+	return n;
+}

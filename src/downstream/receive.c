@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Receive: a burst of IP frames from the network port. */
+#include <rte_ethdev.h>
+#include <rte_prefetch.h>
+
+#include "downstream/downstream.h"
+#include "downstream/stages.h"
+
+uint16_t ds_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct ds_upper *u = ctx;
+	uint64_t bytes = 0;
+
+	n = rte_eth_rx_burst(u->network_port, 0, pkts, PIPELINE_BURST);
+	for (uint16_t i = 0; i < n; i++) {
+		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
+		bytes += rte_pktmbuf_pkt_len(pkts[i]);
+	}
+	count(&u->counters, COUNTER_RECEIVED, n);
+	count(&u->counters, COUNTER_RECEIVED_BYTES, bytes);
+	return n;
+}

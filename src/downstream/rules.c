@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "downstream/rules.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_errno.h>
+
+#include "wire/bytes.h"
+
+enum {
+	FIELD_PROTOCOL,
+	FIELD_SET_TOS,
+	FIELD_ADDRESSES, /* IPv4: 2 words, IPv6: 8 words, LLC: the ethertype */
+};
+
+#define FIELDS_IPV4 6
+#define FIELDS_IPV6 12
+#define FIELDS_LLC 3
+#define FIELDS_MAX FIELDS_IPV6
+
+RTE_ACL_RULE_DEF(acl_rule, FIELDS_MAX);
+
+static const uint32_t field_counts[RULE_FAMILIES] = {
+	[RULE_IPV4] = FIELDS_IPV4,
+	[RULE_IPV6] = FIELDS_IPV6,
+	[RULE_LLC] = FIELDS_LLC,
+};
+
+static const uint32_t address_words[RULE_FAMILIES] = {
+	[RULE_IPV4] = 1,
+	[RULE_IPV6] = 4,
+};
+
+static struct rte_acl_field_def field(uint8_t type, uint8_t size, uint32_t index, uint32_t input,
+				      size_t offset) {
+	return (struct rte_acl_field_def){
+		.type = type,
+		.size = size,
+		.field_index = (uint8_t)index,
+		.input_index = (uint8_t)input,
+		.offset = (uint32_t)offset,
+	};
+}
+
+/* Word by word; the two ports share the last word. */
+static void layout(enum rule_family family, struct rte_acl_config *c) {
+	uint32_t words = 2 * address_words[family], f = FIELD_ADDRESSES;
+	size_t at = offsetof(struct rule_key, ipv4);
+
+	memset(c, 0, sizeof(*c));
+	c->num_categories = 1;
+	c->num_fields = field_counts[family];
+	c->defs[FIELD_PROTOCOL] = field(RTE_ACL_FIELD_TYPE_BITMASK, 1, FIELD_PROTOCOL, 0, 0);
+	c->defs[FIELD_SET_TOS] = field(RTE_ACL_FIELD_TYPE_BITMASK, 4, FIELD_SET_TOS, 1,
+				       offsetof(struct rule_key, set_tos));
+	if (family == RULE_LLC) {
+		c->defs[f] = field(RTE_ACL_FIELD_TYPE_BITMASK, 4, f, f, at);
+		return;
+	}
+	for (uint32_t w = 0; w < words; w++, f++, at += 4)
+		c->defs[f] = field(RTE_ACL_FIELD_TYPE_MASK, 4, f, f, at);
+	c->defs[f] = field(RTE_ACL_FIELD_TYPE_RANGE, 2, f, f, at);
+	c->defs[f + 1] = field(RTE_ACL_FIELD_TYPE_RANGE, 2, f + 1, f, at + 2);
+}
+
+static void prefix_fill(struct rte_acl_field *f, const struct ip_prefix *p, uint32_t words) {
+	for (uint32_t w = 0; w < words; w++) {
+		uint32_t bits = p->length > 32 * w ? p->length - 32 * w : 0;
+
+		f[w].value.u32 = load_be32(p->address.bytes + 4 * w);
+		f[w].mask_range.u32 = RTE_MIN(bits, 32U);
+	}
+}
+
+static void acl_rule_fill(struct acl_rule *a, const struct rule *r, int32_t priority) {
+	const struct match *m = r->match;
+	uint32_t words = address_words[m->family];
+	struct rte_acl_field *f = &a->field[FIELD_ADDRESSES];
+
+	memset(a, 0, sizeof(*a));
+	a->data.category_mask = 1;
+	a->data.priority = priority;
+	a->data.userdata = r->result;
+	a->field[FIELD_PROTOCOL].value.u8 = m->protocol;
+	a->field[FIELD_PROTOCOL].mask_range.u8 = m->has_protocol ? 0xff : 0;
+	a->field[FIELD_SET_TOS].value.u32 = r->set << 8 | (m->tos & m->tos_mask);
+	a->field[FIELD_SET_TOS].mask_range.u32 = 0xffffff00U | m->tos_mask;
+	if (m->family == RULE_LLC) {
+		f->value.u32 = m->ethertype;
+		f->mask_range.u32 = m->has_ethertype ? UINT32_MAX : 0;
+		return;
+	}
+	prefix_fill(f, &m->source, words);
+	prefix_fill(f + words, &m->destination, words);
+	f += 2 * words;
+	f[0].value.u16 = m->source_ports.low;
+	f[0].mask_range.u16 = m->source_ports.high;
+	f[1].value.u16 = m->destination_ports.low;
+	f[1].mask_range.u16 = m->destination_ports.high;
+}
+
+static int add_all(struct rte_acl_ctx *acl, enum rule_family family, const struct rule *list,
+		   size_t count) {
+	for (size_t i = 0; i < count; i++) {
+		struct acl_rule a;
+		int ret;
+
+		if (list[i].match->family != family)
+			continue;
+		acl_rule_fill(&a, &list[i], (int32_t)(RTE_ACL_MAX_PRIORITY - i));
+		ret = rte_acl_add_rules(acl, (struct rte_acl_rule *)&a, 1);
+		if (ret != 0)
+			return ret;
+	}
+	return 0;
+}
+
+static int family_create(struct rules *r, const char *name, enum rule_family family,
+			 const struct rule *list, size_t count) {
+	char text[RTE_ACL_NAMESIZE];
+	struct rte_acl_param param = {
+		.name = text,
+		.socket_id = SOCKET_ID_ANY,
+		.rule_size = sizeof(struct acl_rule),
+	};
+	struct rte_acl_config config;
+	int ret;
+
+	for (size_t i = 0; i < count; i++)
+		param.max_rule_num += list[i].match->family == family;
+	if (param.max_rule_num == 0)
+		return 0;
+	snprintf(text, sizeof(text), "%s_%d", name, family);
+	r->acl[family] = rte_acl_create(&param);
+	if (r->acl[family] == NULL)
+		return -rte_errno;
+	ret = add_all(r->acl[family], family, list, count);
+	if (ret != 0)
+		return ret;
+	layout(family, &config);
+	return rte_acl_build(r->acl[family], &config);
+}
+
+int rules_create(struct rules *r, const char *name, const struct rule *list, size_t count) {
+	memset(r, 0, sizeof(*r));
+	for (int family = 0; family < RULE_FAMILIES; family++) {
+		int ret = family_create(r, name, (enum rule_family)family, list, count);
+
+		if (ret != 0) {
+			fprintf(stderr, "downstream: %zu %s rules cannot be built: %s\n", count,
+				name, rte_strerror(-ret));
+			rules_free(r);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+void rules_free(struct rules *r) {
+	for (int family = 0; family < RULE_FAMILIES; family++)
+		rte_acl_free(r->acl[family]);
+	memset(r, 0, sizeof(*r));
+}
+
+void rules_match(const struct rules *r, enum rule_family family, const uint8_t **keys,
+		 uint32_t *results, uint32_t n) {
+	if (n == 0)
+		return;
+	if (r->acl[family] == NULL)
+		memset(results, 0, n * sizeof(*results));
+	else
+		rte_acl_classify(r->acl[family], keys, results, n, 1);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From the configuration of a service group to its downstream. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_errno.h>
+#include <rte_malloc.h>
+
+#include "downstream/downstream.h"
+
+#define HAND_OVER_SIZE 2048
+#define SCHEDULER_PACKETS 16384
+
+static int scheduler_setup(struct downstream *d, const struct service_group *sg) {
+	struct scheduler_channel *channels = calloc(sg->channel_count, sizeof(*channels));
+	struct scheduler_group *groups = calloc(sg->bonding_group_count, sizeof(*groups));
+	struct scheduler_flow *flows = calloc(d->tables.flow_count, sizeof(*flows));
+	struct scheduler_config config = {
+		.channels = channels,
+		.channel_count = sg->channel_count,
+		.groups = groups,
+		.group_count = sg->bonding_group_count,
+		.flows = flows,
+		.flow_count = d->tables.flow_count,
+		.rate_limit = sg->rate_limit,
+		.packet_limit = SCHEDULER_PACKETS,
+	};
+
+	if (channels != NULL && groups != NULL && flows != NULL) {
+		size_t flow = 0;
+
+		for (size_t i = 0; i < sg->channel_count; i++)
+			channels[i].rate = sg->channels[i].rate;
+		for (size_t i = 0; i < sg->bonding_group_count; i++) {
+			groups[i].channels = sg->bonding_groups[i].channels;
+			groups[i].channel_count = sg->bonding_groups[i].channel_count;
+		}
+		for (size_t m = 0; m < sg->modem_count; m++) {
+			for (size_t f = 0; f < sg->modems[m].service_flow_count; f++, flow++) {
+				flows[flow].group = sg->modems[m].bonding_group;
+				flows[flow].buffer = sg->modems[m].service_flows[f].buffer;
+			}
+		}
+		d->upper.scheduler = scheduler_create(&config);
+	}
+	free(channels);
+	free(groups);
+	free(flows);
+	if (d->upper.scheduler == NULL)
+		fprintf(stderr, "downstream: no scheduler for %u service flows\n",
+			d->tables.flow_count);
+	return d->upper.scheduler == NULL ? -1 : 0;
+}
+
+static int filters_setup(struct downstream *d, const struct service_group *sg) {
+	struct rule *rules;
+	size_t count = 0;
+	int ret;
+
+	for (size_t g = 0; g < sg->filter_group_count; g++)
+		count += sg->filter_groups[g].rule_count;
+	rules = calloc(count + 1, sizeof(*rules));
+	if (rules == NULL)
+		return -1;
+	count = 0;
+	for (size_t g = 0; g < sg->filter_group_count; g++) {
+		for (size_t i = 0; i < sg->filter_groups[g].rule_count; i++) {
+			const struct filter_rule *rule = &sg->filter_groups[g].rules[i];
+
+			rules[count++] =
+				(struct rule){&rule->match, (uint32_t)g, 1U + rule->action};
+		}
+	}
+	ret = rules_create(&d->upper.filters, "filter", rules, count);
+	free(rules);
+	return ret;
+}
+
+static int classifiers_setup(struct downstream *d, const struct service_group *sg) {
+	struct rule *rules;
+	size_t count = 0;
+	int ret;
+
+	for (size_t m = 0; m < sg->modem_count; m++)
+		count += sg->modems[m].classifier_count;
+	rules = calloc(count + 1, sizeof(*rules));
+	if (rules == NULL)
+		return -1;
+	count = 0;
+	for (size_t m = 0; m < sg->modem_count; m++) {
+		for (size_t i = 0; i < sg->modems[m].classifier_count; i++) {
+			const struct classifier *c = &sg->modems[m].classifiers[i];
+
+			rules[count++] = (struct rule){&c->match, (uint32_t)m, 1U + c->flow};
+		}
+	}
+	ret = rules_create(&d->upper.classifiers, "classifier", rules, count);
+	free(rules);
+	return ret;
+}
+
+static void upper_setup(struct downstream *d, const struct service_group *sg,
+			const struct ds_resources *r) {
+	struct ds_upper *u = &d->upper;
+
+	u->network_port = r->network_port;
+	u->max_frame = sg->max_frame - RTE_ETHER_CRC_LEN;
+	u->clock = r->upper_clock;
+	u->cpe_period_ns = sg->cpe_timeout_ns;
+	u->tables = &d->tables;
+	u->filter_default = sg->filter_default;
+}
+
+static int lower_setup(struct downstream *d, const struct service_group *sg,
+		       const struct ds_resources *r) {
+	struct ds_lower *l = &d->lower;
+	char name[RTE_RING_NAMESIZE];
+
+	snprintf(name, sizeof(name), "hand_over_%u", sg->id);
+	l->clock = r->lower_clock;
+	l->tables = &d->tables;
+	l->crypto_device = r->crypto_device;
+	l->crypto_queue = r->crypto_queue;
+	l->crypto_ops = r->crypto_ops;
+	l->rphy_port = r->rphy_port;
+	l->from_upper = rte_ring_create(name, HAND_OVER_SIZE, SOCKET_ID_ANY,
+					RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
+	if (l->from_upper == NULL) {
+		fprintf(stderr, "downstream: no ring: %s\n", rte_strerror(rte_errno));
+		return -1;
+	}
+	d->upper.to_lower = l->from_upper;
+	return depi_create(&l->depi, sg, r->depi_headers, r->depi_fragments);
+}
+
+static void pipeline_setup(struct pipeline *p, const struct ds_list *list, void *ctx) {
+	p->stages = list->stages;
+	p->count = list->count;
+	p->ctx = ctx;
+	p->accounting = true;
+}
+
+struct downstream *downstream_create(const struct service_group *sg, const struct ds_resources *r) {
+	struct downstream *d = rte_zmalloc("downstream", sizeof(*d), RTE_CACHE_LINE_SIZE);
+
+	if (d == NULL) {
+		fprintf(stderr, "downstream: no memory\n");
+		return NULL;
+	}
+	upper_setup(d, sg, r);
+	if (ds_tables_create(&d->tables, sg, r->sessions) != 0 || filters_setup(d, sg) != 0 ||
+	    classifiers_setup(d, sg) != 0 || scheduler_setup(d, sg) != 0 ||
+	    lower_setup(d, sg, r) != 0) {
+		downstream_free(d);
+		return NULL;
+	}
+	pipeline_setup(&d->enqueue, &ds_lists[0], &d->upper);
+	pipeline_setup(&d->dequeue, &ds_lists[1], &d->upper);
+	pipeline_setup(&d->lower_mac, &ds_lists[2], &d->lower);
+	return d;
+}
+
+void downstream_free(struct downstream *d) {
+	if (d == NULL)
+		return;
+	depi_free(&d->lower.depi);
+	rte_ring_free(d->lower.from_upper);
+	scheduler_free(d->upper.scheduler);
+	rules_free(&d->upper.classifiers);
+	rules_free(&d->upper.filters);
+	ds_tables_free(&d->tables);
+	rte_free(d);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "downstream/tables.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_errno.h>
+#include <rte_hash_crc.h>
+#include <rte_malloc.h>
+
+#include "wire/docsis_mac.h"
+
+static struct rte_hash *hash_create(const char *name, uint32_t key_size, size_t entries) {
+	struct rte_hash_parameters p = {
+		.name = name,
+		.entries = (uint32_t)RTE_MAX(entries + entries / 4, (size_t)64),
+		.key_len = key_size,
+		.hash_func = rte_hash_crc,
+		.socket_id = SOCKET_ID_ANY,
+	};
+	struct rte_hash *hash = rte_hash_create(&p);
+
+	if (hash == NULL)
+		fprintf(stderr, "downstream: no hash table %s of %zu entries: %s\n", name, entries,
+			rte_strerror(rte_errno));
+	return hash;
+}
+
+static int hashes_create(struct ds_tables *t, const struct service_group *sg) {
+	size_t ipv4 = 0, ipv6 = 0;
+
+	for (size_t m = 0; m < sg->modem_count; m++) {
+		for (size_t a = 0; a < sg->modems[m].address_count; a++) {
+			if (sg->modems[m].addresses[a].family == 4)
+				ipv4++;
+			else
+				ipv6++;
+		}
+	}
+	t->ipv4 = hash_create("ds_ipv4", 4, ipv4);
+	t->ipv6 = hash_create("ds_ipv6", 16, ipv6);
+	t->mac = hash_create("ds_mac", 6, sg->modem_count);
+	return t->ipv4 && t->ipv6 && t->mac ? 0 : -1;
+}
+
+static int hash_add(struct rte_hash *hash, const void *key, uint32_t modem, size_t address) {
+	/* The table stores a pointer; ours is a number of the same size. */
+	void *place = (void *)(uintptr_t)ds_place(modem, (uint32_t)address);
+
+	if (rte_hash_add_key_data(hash, key, place) == 0)
+		return 0;
+	fprintf(stderr, "downstream: address %zu of modem %u does not fit the hash table\n",
+		address, modem);
+	return -1;
+}
+
+static int modem_fill(struct ds_tables *t, const struct modem *m, uint32_t index,
+		      uint32_t first_flow) {
+	struct ds_modem *d = &t->modems[index];
+
+	memcpy(d->mac, m->mac, sizeof(d->mac));
+	d->filter_group_count = (uint8_t)m->filter_group_count;
+	for (size_t g = 0; g < m->filter_group_count; g++)
+		d->filter_groups[g] = (uint16_t)m->filter_groups[g];
+	d->first_flow = first_flow;
+	d->cpe_limit = m->cpe_limit;
+	for (size_t a = 0; a < m->address_count; a++) {
+		struct rte_hash *hash = m->addresses[a].family == 4 ? t->ipv4 : t->ipv6;
+
+		if (hash_add(hash, m->addresses[a].bytes, index, a) != 0)
+			return -1;
+	}
+	return hash_add(t->mac, m->mac, index, 0);
+}
+
+/* MULPI: frames of a bonded flow carry DSID and sequence number, others at most their priority. */
+static enum docsis_ds_ehdr ds_ehdr(const struct service_flow *f, bool bonded) {
+	if (f->has_dsid)
+		return bonded ? DS_EHDR_SEQUENCE : DS_EHDR_DSID;
+	return f->priority ? DS_EHDR_PRIORITY : DS_EHDR_NONE;
+}
+
+static void flow_fill(struct ds_flow *d, const struct modem *m, const struct service_flow *f,
+		      bool bonded, void *session) {
+	const struct security_association *sa = &m->security;
+	uint8_t text[DOCSIS_DOWN_HEADER_MAX];
+	struct docsis_down_header h = {
+		.privacy = true,
+		.encrypted = sa->cipher != CIPHER_NONE,
+		.key_sequence = sa->key_sequence,
+		.said = sa->said,
+		.ds = ds_ehdr(f, bonded),
+		.priority = f->priority,
+		.dsid = f->dsid,
+	};
+
+	d->header_size = (uint8_t)docsis_down_header_write(&h, 0, text);
+	memcpy(d->header + DS_FLOW_HEADER - d->header_size, text, d->header_size);
+	d->sequenced = h.ds == DS_EHDR_SEQUENCE;
+	d->encrypted = h.encrypted;
+	d->session = session;
+	memcpy(d->iv, sa->iv, sizeof(d->iv));
+}
+
+static void *zalloc_lines(const char *name, size_t count, size_t size) {
+	void *p = rte_zmalloc(name, count * size, RTE_CACHE_LINE_SIZE);
+
+	if (p == NULL)
+		fprintf(stderr, "downstream: no memory for %zu %s records\n", count, name);
+	return p;
+}
+
+int ds_tables_create(struct ds_tables *t, const struct service_group *sg, void *const *sessions) {
+	uint32_t flow = 0;
+
+	memset(t, 0, sizeof(*t));
+	for (size_t m = 0; m < sg->modem_count; m++)
+		t->flow_count += (uint32_t)sg->modems[m].service_flow_count;
+	t->modems = zalloc_lines("modem", sg->modem_count, sizeof(*t->modems));
+	t->flows = zalloc_lines("service flow", t->flow_count, sizeof(*t->flows));
+	if (t->modems == NULL || t->flows == NULL || hashes_create(t, sg) != 0)
+		return -1;
+	for (size_t i = 0; i < sg->modem_count; i++) {
+		const struct modem *m = &sg->modems[i];
+		bool bonded = sg->bonding_groups[m->bonding_group].channel_count > 1;
+
+		if (modem_fill(t, m, (uint32_t)i, flow) != 0)
+			return -1;
+		for (size_t f = 0; f < m->service_flow_count; f++)
+			flow_fill(&t->flows[flow++], m, &m->service_flows[f], bonded, sessions[i]);
+	}
+	return 0;
+}
+
+void ds_tables_free(struct ds_tables *t) {
+	rte_hash_free(t->ipv4);
+	rte_hash_free(t->ipv6);
+	rte_hash_free(t->mac);
+	rte_free(t->modems);
+	rte_free(t->flows);
+	memset(t, 0, sizeof(*t));
+}

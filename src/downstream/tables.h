@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the downstream stages look up: modems by address, and what a packet needs of its modem. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_common.h>
+#include <rte_hash.h>
+
+#include "model/service_group.h"
+
+/* The upper MAC's record of a modem: one cache line. */
+struct ds_modem {
+	uint8_t mac[6];
+	uint8_t filter_group_count;
+	uint16_t filter_groups[SG_MAX_MODEM_FILTER_GROUPS];
+	uint32_t first_flow; /* the primary service flow; the others follow */
+	uint32_t cpe_limit;
+	/* Active addresses, a bit each: those seen in this period and in the one before. */
+	uint64_t cpe_recent;
+	uint64_t cpe_before;
+	uint64_t cpe_period;
+} __rte_cache_aligned;
+
+/* The lower MAC's record of a service flow: one cache line. */
+#define DS_FLOW_HEADER 24
+struct ds_flow {
+	uint8_t header[DS_FLOW_HEADER]; /* the DOCSIS header with LEN, sequence and HCS to be set,
+					 * at the end of the array */
+	void *session; /* of the crypto device */
+	uint8_t iv[16];
+	uint8_t header_size; /* HCS included */
+	bool sequenced;
+	bool encrypted;
+} __rte_cache_aligned;
+
+struct ds_tables {
+	struct ds_modem *modems;
+	struct ds_flow *flows;
+	uint32_t flow_count;
+	struct rte_hash *ipv4; /* address -> ds_place */
+	struct rte_hash *ipv6;
+	struct rte_hash *mac;
+};
+
+/* What a hash lookup tells: the modem, and the number of the address among the modem's. */
+static inline uint64_t ds_place(uint32_t modem, uint32_t address) {
+	return (uint64_t)address << 32 | modem;
+}
+
+static inline uint32_t ds_place_modem(uint64_t place) {
+	return (uint32_t)place;
+}
+
+static inline uint32_t ds_place_address(uint64_t place) {
+	return (uint32_t)(place >> 32);
+}
+
+/*
+ * Builds the tables. `sessions` holds a session of the crypto device for each modem. Returns 0, or
+ * -1 after a message on stderr.
+ */
+int ds_tables_create(struct ds_tables *t, const struct service_group *sg, void *const *sessions);
+
+void ds_tables_free(struct ds_tables *t);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Transmit: bursts of DEPI frames to the R-PHY port. What the port does not take waits here; the
+ * take-over stage then stops, so that nothing is lost behind the scheduler.
+ */
+#include <rte_ethdev.h>
+
+#include "downstream/downstream.h"
+#include "downstream/stages.h"
+#include "pipeline/packet.h"
+
+static void wait_in_line(struct ds_lower *l, struct rte_mbuf **pkts, uint16_t n) {
+	for (uint16_t i = 0; i < n; i++) {
+		uint32_t at = (l->waiting_first + l->waiting_count) % DS_TRANSMIT_CAPACITY;
+
+		l->waiting[at] = pkts[i];
+		l->waiting_count++;
+		l->waiting_packets += packet_meta(pkts[i])->ends;
+	}
+}
+
+/* One burst from the circle, up to its end. Returns how many frames the port took. */
+static uint16_t send_burst(struct ds_lower *l) {
+	uint32_t n = RTE_MIN(l->waiting_count, DS_TRANSMIT_CAPACITY - l->waiting_first);
+	struct rte_mbuf **burst = &l->waiting[l->waiting_first];
+	uint64_t bytes = 0, packets = 0;
+	uint64_t sizes[PIPELINE_BURST], ends[PIPELINE_BURST];
+	uint16_t sent;
+
+	n = RTE_MIN(n, (uint32_t)PIPELINE_BURST);
+	for (uint32_t i = 0; i < n; i++) { /* read before the port owns the frames */
+		sizes[i] = rte_pktmbuf_pkt_len(burst[i]);
+		ends[i] = packet_meta(burst[i])->ends;
+	}
+	sent = rte_eth_tx_burst(l->rphy_port, 0, burst, (uint16_t)n);
+	for (uint16_t i = 0; i < sent; i++) {
+		bytes += sizes[i];
+		packets += ends[i];
+	}
+	l->waiting_first = (l->waiting_first + sent) % DS_TRANSMIT_CAPACITY;
+	l->waiting_count -= sent;
+	l->waiting_packets -= (uint32_t)packets;
+	count(&l->counters, COUNTER_TRANSMITTED, packets);
+	count(&l->counters, COUNTER_TRANSMITTED_BYTES, bytes);
+	count(&l->counters, COUNTER_TRANSMIT_RETRIES, sent < n);
+	return sent;
+}
+
+uint16_t ds_transmit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct ds_lower *l = ctx;
+	uint16_t sent = 0, now;
+
+	wait_in_line(l, pkts, n);
+	while (l->waiting_count > 0 && (now = send_burst(l)) > 0)
+		sent += now;
+	return sent;
+}

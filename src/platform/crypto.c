@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "platform/crypto.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_bus_vdev.h>
+#include <rte_cryptodev.h>
+#include <rte_errno.h>
+#include <rte_security.h>
+
+#define DRIVER "crypto_aesni_mb"
+
+/* What a pool element holds beside the driver's own session data; generous, as it differs between
+ * DPDK versions. */
+#define SESSION_OVERHEAD 256
+
+static int device_create(struct docsis_crypto *c, const char *name, unsigned queue_pairs) {
+	char device[RTE_CRYPTODEV_NAME_MAX_LEN], args[64];
+	int id;
+
+	snprintf(device, sizeof(device), "%s_%.20s", DRIVER, name);
+	snprintf(args, sizeof(args), "max_nb_queue_pairs=%u", queue_pairs);
+	if (rte_vdev_init(device, args) != 0 || (id = rte_cryptodev_get_dev_id(device)) < 0) {
+		fprintf(stderr, "crypto device %s: cannot be made; is DPDK's ipsec_mb driver there?\n",
+			device);
+		return -1;
+	}
+	c->device = (uint8_t)id;
+	c->security = rte_cryptodev_get_sec_ctx(c->device);
+	if (c->security == NULL) {
+		fprintf(stderr, "crypto device %s: has no DOCSIS security context\n", device);
+		return -1;
+	}
+	return 0;
+}
+
+static int pools_create(struct docsis_crypto *c, const char *name, unsigned sessions, unsigned ops) {
+	unsigned size = rte_security_session_get_size(c->security) + SESSION_OVERHEAD;
+	char text[RTE_MEMPOOL_NAMESIZE];
+
+	snprintf(text, sizeof(text), "%.12s_ops", name);
+	c->ops = rte_crypto_op_pool_create(text, RTE_CRYPTO_OP_TYPE_SYMMETRIC, ops, 256,
+					   DOCSIS_IV_SIZE, SOCKET_ID_ANY);
+	snprintf(text, sizeof(text), "%.12s_sess", name);
+	c->sessions = rte_mempool_create(text, sessions, size, 0, 0, NULL, NULL, NULL, NULL,
+					 SOCKET_ID_ANY, 0);
+	if (c->ops == NULL || c->sessions == NULL) {
+		fprintf(stderr, "crypto device %s: no memory for %u sessions: %s\n", name, sessions,
+			rte_strerror(rte_errno));
+		return -1;
+	}
+	return 0;
+}
+
+static int device_start(struct docsis_crypto *c, unsigned queue_pairs, unsigned depth) {
+	struct rte_cryptodev_config config = {
+		.socket_id = SOCKET_ID_ANY,
+		.nb_queue_pairs = (uint16_t)queue_pairs,
+		.ff_disable = RTE_CRYPTODEV_FF_ASYMMETRIC_CRYPTO,
+	};
+	struct rte_cryptodev_qp_conf queue = {
+		.nb_descriptors = depth,
+		.mp_session = c->sessions,
+	};
+	int ret = rte_cryptodev_configure(c->device, &config);
+
+	for (unsigned q = 0; ret == 0 && q < queue_pairs; q++)
+		ret = rte_cryptodev_queue_pair_setup(c->device, (uint16_t)q, &queue, SOCKET_ID_ANY);
+	if (ret == 0)
+		ret = rte_cryptodev_start(c->device);
+	if (ret != 0)
+		fprintf(stderr, "crypto device: cannot be started: %s\n", rte_strerror(-ret));
+	return ret;
+}
+
+int crypto_open(struct docsis_crypto *c, const char *name, unsigned queue_pairs, unsigned sessions,
+		unsigned ops) {
+	memset(c, 0, sizeof(*c));
+	if (device_create(c, name, queue_pairs) != 0 ||
+	    pools_create(c, name, sessions, ops) != 0 ||
+	    device_start(c, queue_pairs, rte_align32pow2(ops)) != 0)
+		return -1;
+	return 0;
+}
+
+void *crypto_session(struct docsis_crypto *c, enum crypto_direction direction,
+		     const uint8_t key[16]) {
+	bool down = direction == CRYPTO_DOWNLINK;
+	struct rte_crypto_sym_xform cipher = {
+		.type = RTE_CRYPTO_SYM_XFORM_CIPHER,
+		.cipher = {
+			.op = down ? RTE_CRYPTO_CIPHER_OP_ENCRYPT : RTE_CRYPTO_CIPHER_OP_DECRYPT,
+			.algo = RTE_CRYPTO_CIPHER_AES_DOCSISBPI,
+			.key = {.data = key, .length = 16},
+			.iv = {.offset = DOCSIS_IV_OFFSET, .length = DOCSIS_IV_SIZE},
+		},
+	};
+	struct rte_security_session_conf conf = {
+		.action_type = RTE_SECURITY_ACTION_TYPE_LOOKASIDE_PROTOCOL,
+		.protocol = RTE_SECURITY_PROTOCOL_DOCSIS,
+		.docsis = {.direction = down ? RTE_SECURITY_DOCSIS_DOWNLINK :
+					       RTE_SECURITY_DOCSIS_UPLINK},
+		.crypto_xform = &cipher,
+	};
+
+	return rte_security_session_create(c->security, &conf, c->sessions);
+}
+
+void crypto_session_free(struct docsis_crypto *c, void *session) {
+	rte_security_session_destroy(c->security, session);
+}
+
+void crypto_close(struct docsis_crypto *c) {
+	rte_cryptodev_stop(c->device);
+	rte_cryptodev_close(c->device);
+	rte_mempool_free(c->ops);
+	rte_mempool_free(c->sessions);
+	memset(c, 0, sizeof(*c));
+}

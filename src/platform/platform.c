@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "platform/platform.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <rte_common.h>
+#include <rte_debug.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+
+#define MAX_ARGS 48
+#define ARG_SIZE 512
+
+static bool huge_pages;
+
+struct arguments {
+	char text[MAX_ARGS][ARG_SIZE];
+	char *argv[MAX_ARGS + 1];
+	int argc;
+};
+
+static __rte_format_printf(2, 3) void add(struct arguments *a, const char *format, ...) {
+	va_list list;
+
+	if (a->argc == MAX_ARGS)
+		rte_panic("more EAL arguments than %d\n", MAX_ARGS);
+	va_start(list, format);
+	vsnprintf(a->text[a->argc], ARG_SIZE, format, list);
+	va_end(list);
+	a->argv[a->argc] = a->text[a->argc];
+	a->argc++;
+}
+
+static uint64_t free_huge_mb(const char *size_name, uint64_t page_mb) {
+	char path[128];
+	uint64_t pages = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/kernel/mm/hugepages/%s/free_hugepages", size_name);
+	f = fopen(path, "r");
+	if (f == NULL)
+		return 0;
+	if (fscanf(f, "%" SCNu64, &pages) != 1)
+		pages = 0;
+	fclose(f);
+	return pages * page_mb;
+}
+
+static bool enough_huge_pages(unsigned mb) {
+	return free_huge_mb("hugepages-2048kB", 2) >= mb ||
+	       free_huge_mb("hugepages-1048576kB", 1024) >= RTE_MAX(mb, 1024U);
+}
+
+static bool is_pci(const char *device) {
+	unsigned domain, bus, slot, function;
+
+	return sscanf(device, "%x:%x:%x.%x", &domain, &bus, &slot, &function) == 4 ||
+	       sscanf(device, "%x:%x.%x", &bus, &slot, &function) == 3;
+}
+
+/* lcore 0 is the main thread, lcore i + 1 worker i. */
+static void add_lcores(struct arguments *a, const struct platform_options *o) {
+	char map[ARG_SIZE];
+	int used = snprintf(map, sizeof(map), "0@%u", o->main_core);
+
+	for (unsigned i = 0; i < o->worker_count; i++)
+		used += snprintf(map + used, sizeof(map) - (size_t)used, ",%u@%u", i + 1,
+				 o->workers[i]);
+	add(a, "--lcores");
+	add(a, "%s", map);
+	add(a, "--main-lcore");
+	add(a, "0");
+}
+
+static void add_memory(struct arguments *a, const struct platform_options *o) {
+	huge_pages = enough_huge_pages(o->memory_mb);
+	add(a, "--in-memory");
+	if (huge_pages)
+		return;
+	fprintf(stderr,
+		"%s: fewer than %u MB of huge pages are free: running on ordinary pages, slower\n",
+		o->program, o->memory_mb);
+	add(a, "--no-huge");
+	add(a, "-m");
+	add(a, "%u", o->memory_mb);
+}
+
+static void add_devices(struct arguments *a, const struct platform_options *o) {
+	bool pci = false;
+
+	for (unsigned i = 0; i < o->device_count; i++) {
+		pci = pci || is_pci(o->devices[i]);
+		add(a, is_pci(o->devices[i]) ? "-a" : "--vdev");
+		add(a, "%s", o->devices[i]);
+	}
+	if (!pci)
+		add(a, "--no-pci");
+}
+
+static bool cpus_exist(const struct platform_options *o) {
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	for (unsigned i = 0; i <= o->worker_count; i++) {
+		unsigned cpu = i == 0 ? o->main_core : o->workers[i - 1];
+
+		if (cpu >= (unsigned long)cpus) {
+			fprintf(stderr, "%s: core %u: found a machine with cores 0 to %ld; choose "
+				"the cores by `threads` in the configuration\n",
+				o->program, cpu, cpus - 1);
+			return false;
+		}
+	}
+	return true;
+}
+
+int platform_start(const struct platform_options *o) {
+	static struct arguments a; /* EAL keeps pointers into it */
+
+	if (!cpus_exist(o))
+		return -1;
+	a.argc = 0;
+	add(&a, "%s", o->program);
+	add_lcores(&a, o);
+	add_memory(&a, o);
+	add_devices(&a, o);
+	add(&a, "--file-prefix");
+	add(&a, "%s-%d", o->program, (int)getpid());
+	add(&a, "--iova-mode=va");
+	add(&a, "--no-telemetry");
+	add(&a, "--log-level=error");
+	a.argv[a.argc] = NULL;
+	if (rte_eal_init(a.argc, a.argv) < 0) {
+		fprintf(stderr, "%s: DPDK did not start: %s; check the devices' arguments and that "
+			"%u MB of memory are free\n",
+			o->program, rte_strerror(rte_errno), o->memory_mb);
+		return -1;
+	}
+	return 0;
+}
+
+bool platform_has_huge_pages(void) {
+	return huge_pages;
+}
+
+void platform_stop(void) {
+	rte_eal_cleanup();
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "platform/port.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_errno.h>
+#include <rte_eth_ring.h>
+#include <rte_ethdev.h>
+#include <rte_ring.h>
+
+static int port_find(const char *device, const char *role, uint16_t *id) {
+	char name[RTE_ETH_NAME_MAX_LEN];
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(device, ","), device);
+	if (rte_eth_dev_get_port_by_name(name, id) == 0)
+		return 0;
+	fprintf(stderr, "port %s: no device %s came up; check its arguments and its driver\n", role,
+		name);
+	return -1;
+}
+
+static struct rte_eth_conf port_conf(const struct rte_eth_dev_info *info) {
+	struct rte_eth_conf conf = {0};
+
+	conf.rxmode.offloads = info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_IPV4_CKSUM;
+	conf.txmode.offloads = info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	return conf;
+}
+
+static int port_setup(uint16_t id, struct rte_mempool *pool, uint32_t queue_size) {
+	uint16_t rx = (uint16_t)RTE_MIN(queue_size, (uint32_t)UINT16_MAX), tx = rx;
+	int socket = rte_eth_dev_socket_id(id);
+	struct rte_eth_dev_info info;
+	struct rte_eth_conf conf;
+	int ret;
+
+	if ((ret = rte_eth_dev_info_get(id, &info)) != 0)
+		return ret;
+	conf = port_conf(&info);
+	if ((ret = rte_eth_dev_configure(id, 1, 1, &conf)) != 0 ||
+	    (ret = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx)) != 0 ||
+	    (ret = rte_eth_rx_queue_setup(id, 0, rx, socket, NULL, pool)) != 0 ||
+	    (ret = rte_eth_tx_queue_setup(id, 0, tx, socket, NULL)) != 0 ||
+	    (ret = rte_eth_dev_start(id)) != 0)
+		return ret;
+	rte_eth_promiscuous_enable(id); /* not every driver can: frames for us come in anyway */
+	return 0;
+}
+
+int port_open(const char *device, const char *role, struct rte_mempool *pool, uint32_t queue_size,
+	      uint16_t *id) {
+	int ret;
+
+	if (port_find(device, role, id) != 0)
+		return -1;
+	ret = port_setup(*id, pool, queue_size);
+	if (ret != 0)
+		fprintf(stderr, "port %s: %s: cannot be set up: %s\n", role, device,
+			rte_strerror(-ret));
+	return ret == 0 ? 0 : -1;
+}
+
+int port_pair(const char *name, struct rte_mempool *pool, unsigned depth, uint16_t ids[2]) {
+	struct rte_ring *rings[2];
+	char text[RTE_ETH_NAME_MAX_LEN / 2];
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(text, sizeof(text), "%.20s_%d", name, i);
+		rings[i] = rte_ring_create(text, depth, SOCKET_ID_ANY,
+					   RING_F_SP_ENQ | RING_F_SC_DEQ);
+		if (rings[i] == NULL) {
+			fprintf(stderr, "port %s: no ring of %u packets: %s\n", name, depth,
+				rte_strerror(rte_errno));
+			return -1;
+		}
+	}
+	for (int i = 0; i < 2; i++) {
+		int port;
+
+		snprintf(text, sizeof(text), "%.20s_%d", name, i);
+		port = rte_eth_from_rings(text, &rings[i], 1, &rings[1 - i], 1, 0);
+		if (port < 0 || port_setup((uint16_t)port, pool, depth) != 0) {
+			fprintf(stderr, "port %s: net_ring: %s\n", name, rte_strerror(rte_errno));
+			return -1;
+		}
+		ids[i] = (uint16_t)port;
+	}
+	return 0;
+}
+
+bool port_wait_link(uint16_t id, unsigned timeout_ms) {
+	struct rte_eth_link link;
+
+	for (unsigned waited = 0;; waited += 10) {
+		if (rte_eth_link_get_nowait(id, &link) == 0 && link.link_status)
+			return true;
+		if (waited >= timeout_ms)
+			return false;
+		rte_delay_us_sleep(10000);
+	}
+}
+
+void port_close(uint16_t id) {
+	rte_eth_dev_stop(id);
+	rte_eth_dev_close(id);
+}
