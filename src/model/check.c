@@ -24,8 +24,8 @@ void check_report(struct check *check, const struct node *node, uint32_t line,
 	errors_add(check->errors, line, path, found, allowed);
 }
 
-bool check_resolve(struct check *check, const struct id_map *map, struct node *node, uint32_t *value,
-		   const struct path *path, const char *what) {
+bool check_resolve(struct check *check, const struct id_map *map, struct node *node,
+		   uint32_t *value, const struct path *path, const char *what) {
 	char allowed[64];
 
 	if (node_resolve(node)->bad)
@@ -51,7 +51,8 @@ static bool map_ids(struct check *check, struct id_map *map, struct node *root, 
 		return false;
 	memset(map->index, 0xff, (KEYS_MAX_ID + 1) * sizeof(map->index[0]));
 	map->complete = list != NULL || node_present(root, key) == NULL;
-	for (struct node *item = list != NULL ? list->first : NULL; item != NULL; item = item->next) {
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
+	     item = item->next) {
 		const struct node *holder = node_resolve(item);
 		const struct node *id = node_field(holder, "id");
 		uint64_t number;
@@ -78,10 +79,7 @@ static void check_ports(struct check *check, struct node *root) {
 	if (sg->network.device == NULL || sg->rphy_port.device == NULL)
 		return;
 	if (strcmp(sg->network.device, sg->rphy_port.device) == 0)
-		check_report(check,
-			     node,
-			     node != NULL ? node->line : root->line,
-			     &path,
+		check_report(check, node, node != NULL ? node->line : root->line, &path,
 			     "another device than ports.network");
 }
 
@@ -92,14 +90,11 @@ static void check_threads(struct check *check, struct node *root) {
 	struct node *map = node_field(root, "threads");
 	struct node *node = node_present(map, "lower_mac_core");
 
-	if (config->downstream != LAYOUT_1DS2T || !node_sound(map, "upper_mac_core")
-	    || !node_sound(map, "lower_mac_core"))
+	if (config->downstream != LAYOUT_1DS2T || !node_sound(map, "upper_mac_core") ||
+	    !node_sound(map, "lower_mac_core"))
 		return;
 	if (config->lower_mac_core == config->upper_mac_core)
-		check_report(check,
-			     node,
-			     node != NULL ? node->line : map->line,
-			     &path,
+		check_report(check, node, node != NULL ? node->line : map->line, &path,
 			     "another core than upper_mac_core in 1ds2t");
 }
 
@@ -112,16 +107,10 @@ static void check_rphy(struct check *check, struct node *root) {
 	if (config->core_ip.family == 0 || config->rpd_ip.family == 0)
 		return; /* one was refused */
 	if (config->core_ip.family != config->rpd_ip.family)
-		check_report(check,
-			     node,
-			     node != NULL ? node->line : map->line,
-			     &path,
+		check_report(check, node, node != NULL ? node->line : map->line, &path,
 			     "an address of the family of core_ip");
 	else if (memcmp(&config->core_ip, &config->rpd_ip, sizeof(config->core_ip)) == 0)
-		check_report(check,
-			     node,
-			     node != NULL ? node->line : map->line,
-			     &path,
+		check_report(check, node, node != NULL ? node->line : map->line, &path,
 			     "another address than core_ip");
 }
 
@@ -130,19 +119,16 @@ static void check_channels(struct check *check, struct node *root) {
 	struct node *list = node_field(root, "channels");
 	size_t i = 0;
 
-	for (struct node *item = list != NULL ? list->first : NULL; item != NULL; item = item->next) {
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
+	     item = item->next) {
 		const struct node *map = node_resolve(item);
 		struct channel *channel = &check->sg->channels[i];
 
 		if (node_field(map, "session") != NULL)
-			unique_add(&sessions,
-				   &channel->session,
-				   sizeof(channel->session),
-				   node_present(map, "session"),
-				   i,
-				   0);
-		if (node_present(map, "psp_extra") == NULL
-		    && channel->pseudowire == PSEUDOWIRE_PSP_DEPI)
+			unique_add(&sessions, &channel->session, sizeof(channel->session),
+				   node_present(map, "session"), i, 0);
+		if (node_present(map, "psp_extra") == NULL &&
+		    channel->pseudowire == PSEUDOWIRE_PSP_DEPI)
 			channel->psp_extra = PSP_EXTRA_COUNTER;
 		i++;
 	}
@@ -155,7 +141,8 @@ static void check_bonding_group(struct check *check, const struct node *map,
 	struct node *list = node_field(map, "channels");
 	bool seen[SG_MAX_CHANNELS] = {false};
 
-	for (struct node *item = list != NULL ? list->first : NULL; item != NULL; item = item->next) {
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
+	     item = item->next) {
 		uint32_t *channel = &group->channels[path.index];
 
 		if (check_resolve(check, &check->channels, item, channel, &path, "a channel")) {
@@ -171,7 +158,8 @@ static void check_bonding_groups(struct check *check, struct node *root) {
 	struct path groups = {.key = "bonding_groups"}, path = {.up = &groups};
 	struct node *list = node_field(root, "bonding_groups");
 
-	for (struct node *item = list != NULL ? list->first : NULL; item != NULL; item = item->next) {
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
+	     item = item->next) {
 		struct bonding_group *group = &check->sg->bonding_groups[path.index];
 
 		check_bonding_group(check, node_resolve(item), group, &path);
@@ -184,15 +172,14 @@ static void check_filter_groups(struct check *check, struct node *root) {
 	struct path rules = {.up = &group_path, .key = "rules"}, path = {.up = &rules};
 	struct node *list = node_field(root, "filter_groups");
 
-	for (struct node *item = list != NULL ? list->first : NULL; item != NULL; item = item->next) {
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
+	     item = item->next) {
 		struct filter_group *group = &check->sg->filter_groups[group_path.index];
 		struct node *rule_list = node_field(node_resolve(item), "rules");
 		struct node *rule = rule_list != NULL ? rule_list->first : NULL;
 
 		for (path.index = 0; rule != NULL; rule = rule->next, path.index++)
-			check_match(check,
-				    node_resolve(rule),
-				    &group->rules[path.index].match,
+			check_match(check, node_resolve(rule), &group->rules[path.index].match,
 				    &path);
 		group_path.index++;
 	}
@@ -201,9 +188,9 @@ static void check_filter_groups(struct check *check, struct node *root) {
 void service_group_check(struct service_group *sg, struct node *root, struct errors *errors) {
 	struct check check = {.sg = sg, .errors = errors};
 
-	if (map_ids(&check, &check.channels, root, "channels")
-	    && map_ids(&check, &check.bonding_groups, root, "bonding_groups")
-	    && map_ids(&check, &check.filter_groups, root, "filter_groups")) {
+	if (map_ids(&check, &check.channels, root, "channels") &&
+	    map_ids(&check, &check.bonding_groups, root, "bonding_groups") &&
+	    map_ids(&check, &check.filter_groups, root, "filter_groups")) {
 		check_ports(&check, root);
 		check_threads(&check, root);
 		check_rphy(&check, root);

@@ -38,8 +38,8 @@ void check_report(struct check *check, const struct node *node, uint32_t line,
 		  const struct path *path, const char *allowed);
 
 /* Replaces the id at `value` by its index; or reports that there is no `what` of this id: false. */
-bool check_resolve(struct check *check, const struct id_map *map, struct node *node, uint32_t *value,
-		   const struct path *path, const char *what);
+bool check_resolve(struct check *check, const struct id_map *map, struct node *node,
+		   uint32_t *value, const struct path *path, const char *what);
 
 /* A filter rule or classifier: which parts its family may have. Completes `match`. */
 void check_match(struct check *check, const struct node *map, struct match *match,

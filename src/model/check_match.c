@@ -17,12 +17,7 @@ static void refuse_part(struct check *check, const struct node *map, const char 
 static void check_llc(struct check *check, const struct node *map, const struct match *match,
 		      const struct path *up) {
 	static const char *const parts[] = {
-		"source",
-		"destination",
-		"protocol",
-		"tos",
-		"source_ports",
-		"destination_ports",
+		"source", "destination", "protocol", "tos", "source_ports", "destination_ports",
 	};
 	struct path path = {.up = up, .key = "ethertype"};
 
@@ -40,10 +35,7 @@ static void check_prefix(struct check *check, const struct node *map, const char
 	if (part == NULL)
 		prefix->address.family = family;
 	else if (node_field(map, key) != NULL && prefix->address.family != family)
-		check_report(check,
-			     part,
-			     part->line,
-			     &path,
+		check_report(check, part, part->line, &path,
 			     family == 4 ? "an IPv4 prefix, as the rule's family says"
 					 : "an IPv6 prefix, as the rule's family says");
 }

@@ -23,14 +23,11 @@ static void check_addresses(struct modem_check *modems, const struct node *map,
 	struct node *list = node_field(map, "addresses");
 	size_t j = 0;
 
-	for (struct node *item = list != NULL ? list->first : NULL; item != NULL; item = item->next) {
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
+	     item = item->next) {
 		if (!node_resolve(item)->bad)
-			unique_add(&modems->addresses,
-				   &modem->addresses[j],
-				   sizeof(modem->addresses[j]),
-				   item,
-				   i,
-				   j);
+			unique_add(&modems->addresses, &modem->addresses[j],
+				   sizeof(modem->addresses[j]), item, i, j);
 		j++;
 	}
 }
@@ -41,10 +38,12 @@ static void check_filter_references(struct modem_check *modems, const struct nod
 	struct check *check = modems->check;
 	struct node *list = node_field(map, "filter_groups");
 
-	for (struct node *item = list != NULL ? list->first : NULL; item != NULL; item = item->next) {
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
+	     item = item->next) {
 		uint32_t *group = &modem->filter_groups[path.index];
 
-		if (!check_resolve(check, &check->filter_groups, item, group, &path, "a filter group"))
+		if (!check_resolve(check, &check->filter_groups, item, group, &path,
+				   "a filter group"))
 			*group = ID_UNKNOWN;
 		for (size_t k = 0; k < path.index && *group != ID_UNKNOWN; k++) {
 			if (modem->filter_groups[k] == *group)
@@ -63,13 +62,10 @@ static void check_shared_said(struct modem_check *modems, const struct node *map
 
 	if (*first == NULL)
 		*first = own;
-	else if ((*first)->cipher != own->cipher || (*first)->key_sequence != own->key_sequence
-		 || memcmp((*first)->key, own->key, sizeof(own->key)) != 0
-		 || memcmp((*first)->iv, own->iv, sizeof(own->iv)) != 0)
-		check_report(modems->check,
-			     said,
-			     said->line,
-			     &path,
+	else if ((*first)->cipher != own->cipher || (*first)->key_sequence != own->key_sequence ||
+		 memcmp((*first)->key, own->key, sizeof(own->key)) != 0 ||
+		 memcmp((*first)->iv, own->iv, sizeof(own->iv)) != 0)
+		check_report(modems->check, said, said->line, &path,
 			     "a said of its own, or the same key, iv, cipher and key_sequence as "
 			     "the modems that share it");
 }
@@ -78,8 +74,8 @@ static void check_security(struct modem_check *modems, const struct node *map,
 			   const struct security_association *association, const struct path *up) {
 	struct path security = {.up = up, .key = "security"};
 	struct path key = {.up = &security, .key = "key"}, iv = {.up = &security, .key = "iv"};
-	bool sound = node_sound(map, "cipher") && node_sound(map, "key") && node_sound(map, "iv")
-		&& node_sound(map, "key_sequence") && node_field(map, "said") != NULL;
+	bool sound = node_sound(map, "cipher") && node_sound(map, "key") && node_sound(map, "iv") &&
+		     node_sound(map, "key_sequence") && node_field(map, "said") != NULL;
 
 	if (map == NULL)
 		return;
@@ -101,13 +97,8 @@ static size_t resolve_bonding_group(struct check *check, const struct node *map,
 	struct path path = {.up = up, .key = "bonding_group"};
 	struct node *node = node_present(map, "bonding_group");
 
-	if (node == NULL
-	    || !check_resolve(check,
-			      &check->bonding_groups,
-			      node,
-			      &modem->bonding_group,
-			      &path,
-			      "a bonding group"))
+	if (node == NULL || !check_resolve(check, &check->bonding_groups, node,
+					   &modem->bonding_group, &path, "a bonding group"))
 		return 0;
 	return check->sg->bonding_groups[modem->bonding_group].channel_count;
 }
@@ -119,44 +110,31 @@ static void check_flow(struct modem_check *modems, const struct node *map,
 	struct node *given = node_present(map, "state");
 
 	if (node_field(map, "id") != NULL)
-		unique_add(&modems->flows, &flow->id, sizeof(flow->id), node_present(map, "id"), i, j);
-	if (node_field(map, "dsid") != NULL)
-		unique_add(&modems->dsids,
-			   &flow->dsid,
-			   sizeof(flow->dsid),
-			   node_present(map, "dsid"),
-			   i,
+		unique_add(&modems->flows, &flow->id, sizeof(flow->id), node_present(map, "id"), i,
 			   j);
+	if (node_field(map, "dsid") != NULL)
+		unique_add(&modems->dsids, &flow->dsid, sizeof(flow->dsid),
+			   node_present(map, "dsid"), i, j);
 	if (map->type != NODE_MAP || !node_sound(map, "state"))
 		return;
 	if (j == 0 && !flow->active)
-		check_report(modems->check,
-			     given,
-			     given->line,
-			     &state,
+		check_report(modems->check, given, given->line, &state,
 			     "active: the first flow takes what no classifier takes");
 	if (channels >= 2 && flow->active && node_present(map, "dsid") == NULL)
-		check_report(modems->check,
-			     NULL,
-			     map->line,
-			     &dsid,
+		check_report(modems->check, NULL, map->line, &dsid,
 			     "a DSID: the bonding group has several channels");
 }
 
-static void check_flows(struct modem_check *modems, const struct node *map,
-			struct modem *modem, const struct path *up) {
+static void check_flows(struct modem_check *modems, const struct node *map, struct modem *modem,
+			const struct path *up) {
 	struct path flows = {.up = up, .key = "service_flows"}, path = {.up = &flows};
 	struct node *list = node_field(map, "service_flows");
 	size_t channels = resolve_bonding_group(modems->check, map, modem, up);
 
-	for (struct node *item = list != NULL ? list->first : NULL; item != NULL; item = item->next) {
-		check_flow(modems,
-			   node_resolve(item),
-			   &modem->service_flows[path.index],
-			   up->index,
-			   path.index,
-			   channels,
-			   &path);
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
+	     item = item->next) {
+		check_flow(modems, node_resolve(item), &modem->service_flows[path.index], up->index,
+			   path.index, channels, &path);
 		path.index++;
 	}
 }
@@ -173,10 +151,7 @@ static void resolve_flow(struct modem_check *modems, const struct node *map,
 	while (i < modem->service_flow_count && modem->service_flows[i].id != classifier->flow)
 		i++;
 	if (i == modem->service_flow_count || !modem->service_flows[i].active)
-		check_report(modems->check,
-			     node,
-			     node->line,
-			     &path,
+		check_report(modems->check, node, node->line, &path,
 			     "the id of an active service flow of this modem");
 	else
 		classifier->flow = (uint32_t)i;
@@ -203,7 +178,8 @@ static void check_classifiers(struct modem_check *modems, const struct node *map
 	struct node *list = node_field(map, "classifiers");
 	bool known = flows_are_known(map);
 
-	for (struct node *item = list != NULL ? list->first : NULL; item != NULL; item = item->next) {
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
+	     item = item->next) {
 		struct classifier *classifier = &modem->classifiers[path.index];
 		const struct node *rule = node_resolve(item);
 
@@ -217,12 +193,8 @@ static void check_classifiers(struct modem_check *modems, const struct node *map
 static void check_modem(struct modem_check *modems, const struct node *map, struct modem *modem,
 			const struct path *path) {
 	if (node_field(map, "mac") != NULL)
-		unique_add(&modems->macs,
-			   modem->mac,
-			   sizeof(modem->mac),
-			   node_present(map, "mac"),
-			   path->index,
-			   0);
+		unique_add(&modems->macs, modem->mac, sizeof(modem->mac), node_present(map, "mac"),
+			   path->index, 0);
 	check_addresses(modems, map, modem, path->index);
 	check_filter_references(modems, map, modem, path);
 	check_security(modems, node_field(map, "security"), &modem->security, path);
@@ -243,10 +215,12 @@ void check_modems(struct check *check, struct node *root) {
 	struct node *list = node_field(root, "modems");
 
 	if (modems.associations == NULL) {
-		errors_add(check->errors, 1, NULL, "no memory left", "a file that fits the machine");
+		errors_add(check->errors, 1, NULL, "no memory left",
+			   "a file that fits the machine");
 		return;
 	}
-	for (struct node *item = list != NULL ? list->first : NULL; item != NULL; item = item->next) {
+	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
+	     item = item->next) {
 		check_modem(&modems, node_resolve(item), &check->sg->modems[path.index], &path);
 		path.index++;
 	}

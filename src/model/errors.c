@@ -71,8 +71,7 @@ void errors_add(struct errors *errors, uint32_t line, const struct path *path, c
 		return;
 	if (errors->shown_count == ERRORS_SHOWN)
 		free(errors->shown[--errors->shown_count].text);
-	memmove(&errors->shown[place + 1],
-		&errors->shown[place],
+	memmove(&errors->shown[place + 1], &errors->shown[place],
 		(errors->shown_count - place) * sizeof(errors->shown[0]));
 	errors->shown[place].line = line;
 	errors->shown[place].text = render(errors->file, line, path, found, allowed);
@@ -89,9 +88,7 @@ int errors_print(struct errors *errors, FILE *out) {
 		free(errors->shown[i].text);
 	}
 	if (total > errors->shown_count)
-		fprintf(out,
-			"%s: %" PRIu64 " more mistakes are not shown\n",
-			errors->file,
+		fprintf(out, "%s: %" PRIu64 " more mistakes are not shown\n", errors->file,
 			total - errors->shown_count);
 	*errors = (struct errors){.file = errors->file};
 	return total > INT_MAX ? INT_MAX : (int)total;

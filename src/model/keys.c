@@ -4,6 +4,9 @@
 
 #include "model/service_group.h"
 
+/* One row a key, to be read as a table. */
+/* clang-format off */
+
 #define AT(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
 #define COUNT(type, member) .count = offsetof(type, member)
 #define LIST_OF(type, member, counter, items)                                                      \

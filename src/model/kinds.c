@@ -26,8 +26,7 @@ static const struct words words[] = {
 	[KIND_RATE] = {"a rate such as \"1.89 Gbps\"", "^" RATE_PATTERN "$"},
 	[KIND_RATE_OR_NONE] = {"none, or a rate such as \"1.89 Gbps\"",
 			       "^(none|" RATE_PATTERN ")$"},
-	[KIND_DURATION] = {"a time such as \"50 us\"",
-			   "^[0-9]+(\\.[0-9]+)? ?(ns|us|ms|s|min|h)$"},
+	[KIND_DURATION] = {"a time such as \"50 us\"", "^[0-9]+(\\.[0-9]+)? ?(ns|us|ms|s|min|h)$"},
 	[KIND_NAME] = {"up to 64 of the characters A-Z a-z 0-9 . _ -",
 		       "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"},
 	[KIND_DEVICE] = {"a PCI address or virtual device of up to 255 characters without spaces",
@@ -54,8 +53,8 @@ const char *kind_pattern(enum kind kind) {
 }
 
 /* snprintf at the end of a text that is already there. */
-static void __attribute__((format(printf, 3, 4)))
-append(char *text, size_t size, const char *format, ...) {
+static void __attribute__((format(printf, 3, 4))) append(char *text, size_t size,
+							 const char *format, ...) {
 	size_t used = strlen(text);
 	va_list arguments;
 

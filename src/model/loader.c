@@ -16,6 +16,7 @@
 #define MAX_FILE (UINT64_C(1) << 30)
 #define MAX_ALIAS_VISITS 20000000
 #define LONGEST_NAME 64
+#define NAME_LETTERS "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 /* The file's name without folders and ending, as far as it can be a name. */
 static char *stem(struct arena *arena, const char *path) {
@@ -31,10 +32,7 @@ static char *stem(struct arena *arena, const char *path) {
 	}
 	name = arena_text(arena, base, length < LONGEST_NAME ? length : LONGEST_NAME);
 	for (char *c = name; c != NULL && *c != '\0'; c++) {
-		bool letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
-		bool other = (*c >= '0' && *c <= '9') || (c != name && strchr("._-", *c) != NULL);
-
-		if (!letter && !other)
+		if (strchr(NAME_LETTERS, *c) == NULL && (c == name || strchr("._-", *c) == NULL))
 			*c = c == name ? 'x' : '_';
 	}
 	return name;
@@ -62,8 +60,8 @@ static void read_tree(struct tree *tree, const char *file, struct service_group 
 	service_group_check(sg, tree->root, errors);
 }
 
-int service_group_load_text(const char *name, const char *text, size_t size, struct service_group *sg,
-			    FILE *errors) {
+int service_group_load_text(const char *name, const char *text, size_t size,
+			    struct service_group *sg, FILE *errors) {
 	struct errors mistakes = {.file = name};
 	struct tree tree;
 	int count;

@@ -19,8 +19,8 @@
 int service_group_load(const char *path, struct service_group *sg, FILE *errors);
 
 /* The same from `size` bytes at `text`, reported under the name `name`. */
-int service_group_load_text(const char *name, const char *text, size_t size, struct service_group *sg,
-			    FILE *errors);
+int service_group_load_text(const char *name, const char *text, size_t size,
+			    struct service_group *sg, FILE *errors);
 
 /* Frees what a load made. Harmless on a zeroed struct. */
 void service_group_free(struct service_group *sg);

@@ -8,23 +8,16 @@
 
 #define TEXT_SIZE 512
 
-static void read_value(struct reader *reader, const struct key *key, struct node *node, void *object,
-		       const struct path *path);
+static void read_value(struct reader *reader, const struct key *key, struct node *node,
+		       void *object, const struct path *path);
 
 static void store_integer(const struct key *key, void *field, uint64_t value) {
 	/* the tables give unsigned fields of these sizes, enums and bools */
 	switch (key->size) {
-	case sizeof(uint8_t):
-		*(uint8_t *)field = (uint8_t)value;
-		break;
-	case sizeof(uint16_t):
-		*(uint16_t *)field = (uint16_t)value;
-		break;
-	case sizeof(uint32_t):
-		*(uint32_t *)field = (uint32_t)value;
-		break;
-	default:
-		*(uint64_t *)field = value;
+	case sizeof(uint8_t): *(uint8_t *)field = (uint8_t)value; break;
+	case sizeof(uint16_t): *(uint16_t *)field = (uint16_t)value; break;
+	case sizeof(uint32_t): *(uint32_t *)field = (uint32_t)value; break;
+	default: *(uint64_t *)field = value;
 	}
 }
 
@@ -84,7 +77,8 @@ static bool is_device(const char *text) {
 	return length >= 1 && length <= 255;
 }
 
-static bool parse_text(struct reader *reader, const struct key *key, const char *text, void *field) {
+static bool parse_text(struct reader *reader, const struct key *key, const char *text,
+		       void *field) {
 	char **copy = field;
 
 	if (key->kind == KIND_NAME ? !is_name(text) : !is_device(text))
@@ -93,31 +87,22 @@ static bool parse_text(struct reader *reader, const struct key *key, const char 
 	return *copy != NULL;
 }
 
-static bool parse_scalar(struct reader *reader, const struct key *key, const char *text, void *field) {
+static bool parse_scalar(struct reader *reader, const struct key *key, const char *text,
+			 void *field) {
 	uint8_t *bytes = field;
 
 	switch (key->kind) {
-	case KIND_ENUM:
-		return parse_choice(key, text, field);
+	case KIND_ENUM: return parse_choice(key, text, field);
 	case KIND_NAME:
-	case KIND_DEVICE:
-		return parse_text(reader, key, text, field);
-	case KIND_MAC:
-		return units_parse_mac(text, bytes);
-	case KIND_ADDRESS:
-		return units_parse_address(text, field);
-	case KIND_PREFIX:
-		return units_parse_prefix(text, field);
-	case KIND_PORTS:
-		return units_parse_ports(text, field);
-	case KIND_PROTOCOL:
-		return units_parse_protocol(text, bytes);
-	case KIND_TOS:
-		return units_parse_tos(text, &bytes[0], &bytes[1]);
-	case KIND_HEX:
-		return units_parse_hex(text, bytes, key->size);
-	default:
-		return parse_number(key, text, field);
+	case KIND_DEVICE: return parse_text(reader, key, text, field);
+	case KIND_MAC: return units_parse_mac(text, bytes);
+	case KIND_ADDRESS: return units_parse_address(text, field);
+	case KIND_PREFIX: return units_parse_prefix(text, field);
+	case KIND_PORTS: return units_parse_ports(text, field);
+	case KIND_PROTOCOL: return units_parse_protocol(text, bytes);
+	case KIND_TOS: return units_parse_tos(text, &bytes[0], &bytes[1]);
+	case KIND_HEX: return units_parse_hex(text, bytes, key->size);
+	default: return parse_number(key, text, field);
 	}
 }
 
@@ -132,11 +117,8 @@ static void report(struct reader *reader, struct node *node, const struct path *
 	else if (value->type == NODE_SCALAR)
 		strcpy(found, "nothing");
 	else
-		snprintf(found,
-			 sizeof(found),
-			 "a %s of %u",
-			 value->type == NODE_LIST ? "list" : "map",
-			 value->length);
+		snprintf(found, sizeof(found), "a %s of %u",
+			 value->type == NODE_LIST ? "list" : "map", value->length);
 	key_describe(key, allowed, sizeof(allowed));
 	errors_add(reader->errors, node->line, path, found, allowed);
 }
@@ -260,13 +242,14 @@ static void read_list(struct reader *reader, const struct key *key, struct node 
 	}
 }
 
-static void read_value(struct reader *reader, const struct key *key, struct node *node, void *object,
-		       const struct path *path) {
+static void read_value(struct reader *reader, const struct key *key, struct node *node,
+		       void *object, const struct path *path) {
 	struct node *value = node_resolve(node);
 	void *field = (char *)object + key->offset;
 
 	if (reader->visits == 0) {
-		stop(reader, node, path, "aliases that multiply", "20 million values through aliases");
+		stop(reader, node, path, "aliases that multiply",
+		     "20 million values through aliases");
 		return;
 	}
 	reader->visits--;
@@ -276,9 +259,9 @@ static void read_value(struct reader *reader, const struct key *key, struct node
 		read_list(reader, key, node, object, path);
 	else if (key->kind == KIND_MAP && value->type == NODE_MAP)
 		read_map(reader, key->keys, value, field, path);
-	else if (key->kind == KIND_MAP || value->type != NODE_SCALAR
-		 || strlen(value->text) != value->length
-		 || !parse_scalar(reader, key, value->text, field))
+	else if (key->kind == KIND_MAP || value->type != NODE_SCALAR ||
+		 strlen(value->text) != value->length ||
+		 !parse_scalar(reader, key, value->text, field))
 		report(reader, node, path, key);
 }
 

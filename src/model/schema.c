@@ -17,8 +17,8 @@ static json_t *describe(const struct key *key);
 /* A default or example as YAML would read it. */
 static json_t *value_of(const struct key *key, const char *text) {
 	uint64_t number;
-	bool numeric = key->kind == KIND_INTEGER || key->kind == KIND_SIZE
-		|| key->kind == KIND_PORTS || key->kind == KIND_PROTOCOL;
+	bool numeric = key->kind == KIND_INTEGER || key->kind == KIND_SIZE ||
+		       key->kind == KIND_PORTS || key->kind == KIND_PROTOCOL;
 
 	if (numeric && units_parse_integer(text, &number))
 		return json_integer((json_int_t)number);
@@ -43,11 +43,9 @@ static void put_mixed(json_t *schema, const struct key *key) {
 	uint64_t most = key->kind == KIND_PORTS ? UINT16_MAX : UINT8_MAX;
 
 	json_object_set_new(schema, "type", json_pack("[ss]", "integer", "string"));
-	json_object_set_new(schema,
-			    "minimum",
+	json_object_set_new(schema, "minimum",
 			    json_integer((json_int_t)(key->kind == KIND_SIZE ? key->min : 0)));
-	json_object_set_new(schema,
-			    "maximum",
+	json_object_set_new(schema, "maximum",
 			    json_integer((json_int_t)(key->kind == KIND_SIZE ? key->max : most)));
 	json_object_set_new(schema, "pattern", json_string(kind_pattern(key->kind)));
 }
@@ -84,15 +82,9 @@ static void put_hex(json_t *schema, const struct key *key) {
 
 static void put_kind(json_t *schema, const struct key *key) {
 	switch (key->kind) {
-	case KIND_MAP:
-		put_keys(schema, key->keys);
-		break;
-	case KIND_LIST:
-		put_list(schema, key);
-		break;
-	case KIND_ENUM:
-		json_object_set_new(schema, "enum", choices_of(key));
-		break;
+	case KIND_MAP: put_keys(schema, key->keys); break;
+	case KIND_LIST: put_list(schema, key); break;
+	case KIND_ENUM: json_object_set_new(schema, "enum", choices_of(key)); break;
 	case KIND_INTEGER:
 		json_object_set_new(schema, "type", json_string("integer"));
 		put_number_range(schema, key);
@@ -100,12 +92,8 @@ static void put_kind(json_t *schema, const struct key *key) {
 	case KIND_SIZE:
 	case KIND_PORTS:
 	case KIND_PROTOCOL:
-	case KIND_TOS:
-		put_mixed(schema, key);
-		break;
-	case KIND_HEX:
-		put_hex(schema, key);
-		break;
+	case KIND_TOS: put_mixed(schema, key); break;
+	case KIND_HEX: put_hex(schema, key); break;
 	default:
 		json_object_set_new(schema, "type", json_string("string"));
 		json_object_set_new(schema, "pattern", json_string(kind_pattern(key->kind)));
@@ -126,15 +114,15 @@ static json_t *describe(const struct key *key) {
 	if (key->fallback != NULL)
 		json_object_set_new(schema, "default", value_of(key, key->fallback));
 	if (key->example != NULL)
-		json_object_set_new(schema, "examples", json_pack("[o]", value_of(key, key->example)));
+		json_object_set_new(schema, "examples",
+				    json_pack("[o]", value_of(key, key->example)));
 	return schema;
 }
 
 void service_group_schema(FILE *out) {
 	json_t *schema = json_object();
 
-	json_object_set_new(schema,
-			    "$schema",
+	json_object_set_new(schema, "$schema",
 			    json_string("https://json-schema.org/draft/2020-12/schema"));
 	json_object_set_new(schema, "$id", json_string(ID));
 	json_object_set_new(schema, "title", json_string("OpenVCMTS service group"));

@@ -137,7 +137,8 @@ struct modem {
 	size_t filter_group_count;
 	uint32_t bonding_group; /* index */
 	struct security_association security;
-	struct service_flow *service_flows; /* the first is the primary: it takes what no classifier takes */
+	/* the first is the primary: it takes what no classifier takes */
+	struct service_flow *service_flows;
 	size_t service_flow_count;
 	struct classifier *classifiers; /* in order: the first that matches decides */
 	size_t classifier_count;

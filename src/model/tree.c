@@ -37,7 +37,8 @@ struct composer {
 	size_t anchor_count;
 };
 
-static bool refuse(struct composer *composer, uint32_t line, const char *found, const char *allowed) {
+static bool refuse(struct composer *composer, uint32_t line, const char *found,
+		   const char *allowed) {
 	errors_add(composer->errors, line, NULL, found, allowed);
 	return false;
 }
@@ -105,7 +106,8 @@ static bool add_scalar(struct composer *composer, const yaml_event_t *event) {
 	if (anchor != NULL)
 		anchor = keep(composer, anchor, strlen(anchor));
 	if (node->text == NULL || (anchor == NULL && event->data.scalar.anchor != NULL))
-		return refuse(composer, node->line, "no memory left", "a file that fits the machine");
+		return refuse(composer, node->line, "no memory left",
+			      "a file that fits the machine");
 	return define_anchor(composer, anchor, node);
 }
 
@@ -125,15 +127,14 @@ static bool open_collection(struct composer *composer, const yaml_event_t *event
 	if (anchor == NULL)
 		return true;
 	open->anchor = keep(composer, anchor, strlen((const char *)anchor));
-	return open->anchor != NULL
-		|| refuse(composer, node->line, "no memory left", "a file that fits the machine");
+	return open->anchor != NULL ||
+	       refuse(composer, node->line, "no memory left", "a file that fits the machine");
 }
 
 static bool close_collection(struct composer *composer) {
 	struct open_node *open = &composer->open[--composer->depth];
 
-	open->node->length =
-		open->node->type == NODE_MAP ? open->children / 2 : open->children;
+	open->node->length = open->node->type == NODE_MAP ? open->children / 2 : open->children;
 	return define_anchor(composer, open->anchor, open->node);
 }
 
@@ -149,9 +150,7 @@ static bool add_alias(struct composer *composer, const yaml_event_t *event) {
 			node->target = composer->anchors[i].node;
 		return node != NULL;
 	}
-	return refuse(composer,
-		      line_of(event),
-		      "an alias without an anchor before it",
+	return refuse(composer, line_of(event), "an alias without an anchor before it",
 		      "an alias of a value that is complete");
 }
 
@@ -174,24 +173,19 @@ static bool take_event(struct composer *composer, const yaml_event_t *event) {
 		return refuse(composer, line_of(event), "a YAML tag", "values without tags");
 	switch (event->type) {
 	case YAML_DOCUMENT_START_EVENT:
-		return composer->tree->root == NULL
-			|| refuse(composer, line_of(event), "a second document", "one document");
-	case YAML_SCALAR_EVENT:
-		return add_scalar(composer, event);
+		return composer->tree->root == NULL ||
+		       refuse(composer, line_of(event), "a second document", "one document");
+	case YAML_SCALAR_EVENT: return add_scalar(composer, event);
 	case YAML_SEQUENCE_START_EVENT:
-	case YAML_MAPPING_START_EVENT:
-		return open_collection(composer, event);
+	case YAML_MAPPING_START_EVENT: return open_collection(composer, event);
 	case YAML_SEQUENCE_END_EVENT:
-	case YAML_MAPPING_END_EVENT:
-		return close_collection(composer);
-	case YAML_ALIAS_EVENT:
-		return add_alias(composer, event);
+	case YAML_MAPPING_END_EVENT: return close_collection(composer);
+	case YAML_ALIAS_EVENT: return add_alias(composer, event);
 	case YAML_STREAM_END_EVENT:
 		if (composer->tree->root == NULL)
 			refuse(composer, 1, "an empty file", "the keys of a service group");
 		return false;
-	default:
-		return true;
+	default: return true;
 	}
 }
 
@@ -202,9 +196,7 @@ static void refuse_syntax(struct composer *composer, const yaml_parser_t *parser
 	/* the reader of bytes knows an offset only; what was scanned last is the nearest line */
 	if (parser->error == YAML_READER_ERROR)
 		line = parser->mark.line;
-	snprintf(found,
-		 sizeof(found),
-		 "text that is no YAML (%s%s%s)",
+	snprintf(found, sizeof(found), "text that is no YAML (%s%s%s)",
 		 parser->problem != NULL ? parser->problem : "no memory left",
 		 parser->context != NULL ? ", " : "",
 		 parser->context != NULL ? parser->context : "");

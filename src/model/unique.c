@@ -39,7 +39,8 @@ static int compare(const void *a, const void *b) {
 
 static void report(const struct unique_place *place, const struct unique_entry *entry,
 		   const struct unique_entry *first, struct errors *errors) {
-	const struct node *value = entry->node->type == NODE_ALIAS ? entry->node->target : entry->node;
+	const struct node *value =
+		entry->node->type == NODE_ALIAS ? entry->node->target : entry->node;
 	struct path list = {.key = place->list};
 	struct path item = {.up = &list, .index = entry->i};
 	struct path inner = {.up = &item, .key = place->inner};
@@ -50,9 +51,7 @@ static void report(const struct unique_place *place, const struct unique_entry *
 
 	errors_quote(value->text, value->length, found, sizeof(found) - 8);
 	strcat(found, " again");
-	snprintf(allowed,
-		 sizeof(allowed),
-		 "it once (first on line %" PRIu32 ")",
+	snprintf(allowed, sizeof(allowed), "it once (first on line %" PRIu32 ")",
 		 first->node->line);
 	errors_add(errors, entry->node->line, place->leaf != NULL ? &leaf : holder, found, allowed);
 }

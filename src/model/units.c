@@ -12,6 +12,8 @@ struct unit {
 	uint64_t factor;
 };
 
+/* clang-format off */
+
 /* Each list ends with a NULL name. Formatting takes the first unit that does not exceed the value,
  * so the lists run from large to small, with the preferred spelling first. */
 static const struct unit size_units[] = {
@@ -62,6 +64,8 @@ static const struct unit protocols[] = {
 	{NULL, 0},
 };
 
+/* clang-format on */
+
 static const struct unit *find_unit(const struct unit *units, const char *name) {
 	while (units->name != NULL && strcmp(units->name, name) != 0)
 		units++;
@@ -83,8 +87,8 @@ static int hex_digit(char c) {
 }
 
 static bool append_digit(uint64_t *value, unsigned int base, int digit) {
-	return !__builtin_mul_overflow(*value, base, value)
-		&& !__builtin_add_overflow(*value, (uint64_t)digit, value);
+	return !__builtin_mul_overflow(*value, base, value) &&
+	       !__builtin_add_overflow(*value, (uint64_t)digit, value);
 }
 
 static uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
@@ -107,8 +111,8 @@ bool units_parse_integer(const char *text, uint64_t *value) {
 	for (; *c != '\0'; c++) {
 		int digit = hex_digit(*c);
 
-		if (digit < 0 || (!hexadecimal && digit > 9)
-		    || !append_digit(&number, hexadecimal ? 16 : 10, digit))
+		if (digit < 0 || (!hexadecimal && digit > 9) ||
+		    !append_digit(&number, hexadecimal ? 16 : 10, digit))
 			return false;
 	}
 	*value = number;
@@ -272,7 +276,8 @@ bool units_parse_prefix(const char *text, struct ip_prefix *prefix) {
 }
 
 /* A whole number of at most `most` that ends at `separator` or with the text; returns what is left. */
-static const char *scan_part(const char *text, const char *separator, uint64_t most, uint64_t *value) {
+static const char *scan_part(const char *text, const char *separator, uint64_t most,
+			     uint64_t *value) {
 	size_t length = strcspn(text, separator);
 	char part[24];
 
@@ -334,8 +339,8 @@ static void format_quantity(uint64_t value, const struct unit *units, char *text
 	size_t length;
 
 	/* a third has no finite decimals: hours and minutes are taken only when they are whole */
-	while (units->factor > 1
-	       && (units->factor > value || (units->factor % 3 == 0 && value % units->factor != 0)))
+	while (units->factor > 1 &&
+	       (units->factor > value || (units->factor % 3 == 0 && value % units->factor != 0)))
 		units++;
 	length = (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, value / units->factor);
 	rest = value % units->factor;
