@@ -27,8 +27,8 @@ static inline FILE *vectors_open(const char *file) {
 }
 
 static inline unsigned vector_digit(char c) {
-	return isdigit((unsigned char)c) ? (unsigned)(c - '0') :
-					   (unsigned)(toupper((unsigned char)c) - 'A' + 10);
+	return isdigit((unsigned char)c) ? (unsigned)(c - '0')
+					 : (unsigned)(toupper((unsigned char)c) - 'A' + 10);
 }
 
 static inline void vector_read_hex(const char *text, struct vector *out) {
@@ -40,7 +40,8 @@ static inline void vector_read_hex(const char *text, struct vector *out) {
 			continue;
 		if (!isxdigit((unsigned char)*text) || digits / 2 >= sizeof(out->bytes))
 			fail_msg("vector %s: bad hex", out->name);
-		out->bytes[digits / 2] = (uint8_t)(out->bytes[digits / 2] << 4 | vector_digit(*text));
+		out->bytes[digits / 2] =
+			(uint8_t)(out->bytes[digits / 2] << 4 | vector_digit(*text));
 		digits++;
 	}
 	assert_int_equal(digits % 2, 0);
