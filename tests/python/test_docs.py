@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Generated pages: drawn right, and written only when they differ."""
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+from vcmts import docs, picture
+
+SVG = "{http://www.w3.org/2000/svg}"
+STAGES = json.dumps(
+    [
+        {
+            "list": "upper MAC",
+            "stages": [
+                {"name": "receive", "about": "frames < 2000 & more", "dpdk": "ethdev"},
+                {"name": "enqueue", "about": "queues", "dpdk": "scheduler"},
+            ],
+        },
+        {
+            "list": "lower MAC",
+            "stages": [{"name": "depi", "about": "PSP", "dpdk": "mbuf"}],
+        },
+    ]
+)
+
+
+def test_picture_shows_the_lists_in_order() -> None:
+    root = ElementTree.fromstring(picture.draw(docs.stage_lists(STAGES)))
+    texts = [(t.text, int(t.attrib["y"])) for t in root.iter(f"{SVG}text")]
+    assert [text for text, _ in texts] == [
+        *("upper MAC", "receive", "frames < 2000 & more", "ethdev"),
+        *("enqueue", "queues", "scheduler"),
+        *("lower MAC", "depi", "PSP", "mbuf"),
+    ]
+    boxes = [int(box.attrib["y"]) for box in root.iter(f"{SVG}rect") if "y" in box.attrib]
+    assert boxes == sorted(boxes) and len(boxes) == 3
+    assert max(y for _, y in texts) < int(root.attrib["height"])
+    arrows = [p for p in root.iter(f"{SVG}path") if p.get("class") == "way"]
+    assert len(arrows) == 2, "one between two stages, one between two lists"
+
+
+def test_update_writes_what_differs(tmp_path: Path) -> None:
+    (tmp_path / "same.md").write_text("same")
+    (tmp_path / "old.md").write_text("old")
+    content = {Path("same.md"): "same", Path("old.md"): "new", Path("docs/more.md"): "more"}
+    stale = [Path("old.md"), Path("docs/more.md")]
+    assert docs.update(tmp_path, content, check=True) == stale
+    assert (tmp_path / "old.md").read_text() == "old"
+    assert docs.update(tmp_path, content, check=False) == stale
+    assert (tmp_path / "docs/more.md").read_text() == "more"
+    assert docs.update(tmp_path, content, check=True) == []

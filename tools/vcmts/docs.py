@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""make docs: pages that are written from what the data plane itself says.
+
+`vcmtsd stages` prints [{"list": NAME, "stages": [{"name", "about", "dpdk"}, ...]}, ...].
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from vcmts import picture
+from vcmts.paths import CHECKOUT, MistakeError, complain, program
+
+
+def said(*command: str) -> str:
+    """What a built program prints."""
+    ended = subprocess.run(
+        [program(command[0]), *command[1:]], check=False, stdout=subprocess.PIPE, text=True
+    )
+    if ended.returncode != 0:
+        raise MistakeError(f"`{' '.join(command)}` ended with {ended.returncode}")
+    return ended.stdout
+
+
+def stage_lists(document: str) -> list[picture.StageList]:
+    return [
+        picture.StageList(
+            entry["list"],
+            [picture.Stage(s["name"], s["about"], s["dpdk"]) for s in entry["stages"]],
+        )
+        for entry in json.loads(document)
+    ]
+
+
+def pages() -> dict[Path, str]:
+    """Every generated page, by its place in the checkout."""
+    return {Path("docs/pipeline.svg"): picture.draw(stage_lists(said("vcmtsd", "stages")))}
+
+
+def update(root: Path, content: dict[Path, str], check: bool) -> list[Path]:
+    """Writes the pages that differ, or only names them when `check`. Returns these."""
+    stale = []
+    for place, text in content.items():
+        path = root / place
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            stale.append(place)
+            if not check:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+    return stale
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="devtools/docs", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; 1 when out of date")
+    check: bool = parser.parse_args().check
+    try:
+        stale = update(CHECKOUT, pages(), check)
+    except MistakeError as mistake:
+        complain(str(mistake))
+        return 2
+    for place in stale:
+        print(f"{place}: {'out of date, run `make docs`' if check else 'written'}")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
