@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "test.h"
+
+#include "guard.h"
+#include "vectors.h"
+#include "wire/bytes.h"
+#include "wire/ip.h"
+
+static struct guard guard;
+
+static int open_guard(void **state) {
+	(void)state;
+	guard = guard_open(sizeof(((struct vector *)0)->bytes));
+	return 0;
+}
+
+static int close_guard(void **state) {
+	(void)state;
+	guard_close(&guard);
+	return 0;
+}
+
+static enum frame_verdict parse(const struct vector *v, struct frame_fields *out) {
+	return frame_parse(guard_copy(&guard, v->bytes, v->size), v->size, out);
+}
+
+struct expectation {
+	const char *name;
+	enum frame_kind kind;
+	uint16_t ethertype;
+	uint8_t tos;
+	uint8_t protocol;
+	bool fragment;
+	size_t source_at; /* offset of the source address in the frame; 0 where there is none */
+	size_t address_step; /* from source to destination */
+	uint16_t source_port;
+	uint16_t destination_port;
+	size_t upper_size;
+};
+
+static const struct expectation expectations[] = {
+	{"udp4", FRAME_IPV4, 0x0800, 0xb8, 17, false, 26, 4, 50000, 5004, 12},
+	{"tcp4_options", FRAME_IPV4, 0x0800, 0, 6, false, 26, 4, 443, 40000, 20},
+	{"udp4_first", FRAME_IPV4, 0x0800, 0, 17, true, 26, 4, 50000, 5004, 8},
+	{"udp4_later", FRAME_IPV4, 0x0800, 0, 17, true, 26, 4, 0, 0, 8},
+	{"udp6", FRAME_IPV6, 0x86dd, 0x28, 17, false, 22, 16, 1234, 53, 8},
+	{"tcp6_extensions", FRAME_IPV6, 0x86dd, 0, 6, false, 22, 16, 80, 8080, 20},
+	{"udp6_first", FRAME_IPV6, 0x86dd, 0, 17, true, 22, 16, 1234, 53, 8},
+	{"udp6_later", FRAME_IPV6, 0x86dd, 0, 17, true, 22, 16, 0, 0, 8},
+	{"udp6_atomic", FRAME_IPV6, 0x86dd, 0, 17, false, 22, 16, 1234, 53, 8},
+	{"arp", FRAME_ARP, 0x0806, 0, 0, false, 28, 10, 0, 0, 0},
+	{"stp", FRAME_OTHER, 0x0026, 0, 0, false, 0, 0, 0, 0, 0},
+};
+
+static void assert_fields(const struct expectation *e, const uint8_t *frame,
+			  const struct frame_fields *f) {
+	uint8_t family = e->kind == FRAME_IPV6 ? 6 : e->kind == FRAME_OTHER ? 0 : 4;
+
+	assert_int_equal(f->kind, e->kind);
+	assert_int_equal(f->ethertype, e->ethertype);
+	assert_int_equal(f->tos, e->tos);
+	assert_int_equal(f->protocol, e->protocol);
+	assert_int_equal(f->fragment, e->fragment);
+	assert_int_equal(f->family, family);
+	assert_ptr_equal(f->source, e->source_at ? frame + e->source_at : NULL);
+	assert_ptr_equal(f->destination,
+			 e->source_at ? frame + e->source_at + e->address_step : NULL);
+	assert_int_equal(f->source_port, e->source_port);
+	assert_int_equal(f->destination_port, e->destination_port);
+	assert_int_equal(f->upper_size, e->upper_size);
+}
+
+/* Each vector as it is, and with padding behind it. */
+static void reads_every_kind_of_frame(void **state) {
+	struct frame_fields fields;
+	struct vector v;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(expectations); i++) {
+		vector_get("frames.txt", expectations[i].name, &v);
+
+		const uint8_t *frame = guard_copy(&guard, v.bytes, v.size);
+
+		assert_int_equal(frame_parse(frame, v.size, &fields), FRAME_GOOD);
+		assert_fields(&expectations[i], frame, &fields);
+		memset(v.bytes + v.size, 0xff, 40);
+		assert_int_equal(frame_parse(v.bytes, v.size + 40, &fields), FRAME_GOOD);
+		assert_fields(&expectations[i], v.bytes, &fields);
+	}
+}
+
+static enum frame_verdict truncation_verdict(const struct expectation *e, size_t length) {
+	if (length < ETHERNET_HEADER)
+		return FRAME_RUNT;
+	length -= ETHERNET_HEADER;
+	switch (e->kind) {
+	case FRAME_IPV4:
+		return length < (e->source_port == 443 ? 24 : 20) ? FRAME_IPV4_HEADER
+								  : FRAME_IPV4_LENGTH;
+	case FRAME_IPV6: return length < IPV6_HEADER ? FRAME_IPV6_HEADER : FRAME_IPV6_LENGTH;
+	case FRAME_ARP: return FRAME_ARP_MALFORMED;
+	case FRAME_OTHER: break;
+	}
+	return FRAME_GOOD;
+}
+
+static void tells_every_truncation(void **state) {
+	struct frame_fields fields;
+	struct vector v;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(expectations); i++) {
+		vector_get("frames.txt", expectations[i].name, &v);
+		for (size_t length = 0; length < v.size; length++)
+			assert_int_equal(
+				frame_parse(guard_copy(&guard, v.bytes, length), length, &fields),
+				truncation_verdict(&expectations[i], length));
+	}
+}
+
+/* The IP length may cut what the frame has whole: upper headers, and IPv6 extension headers. */
+static void believes_the_ip_length(void **state) {
+	struct frame_fields fields;
+	struct vector v;
+
+	(void)state;
+	vector_get("frames.txt", "udp4", &v);
+	for (uint16_t total = 0; total < 64; total++) {
+		store_be16(v.bytes + 16, total);
+		if (total < 20 || total > 32) {
+			assert_int_equal(parse(&v, &fields), FRAME_IPV4_LENGTH);
+			continue;
+		}
+		assert_int_equal(parse(&v, &fields), FRAME_GOOD);
+		assert_int_equal(fields.upper_size, total - 20);
+		assert_int_equal(fields.destination_port, total < 24 ? 0 : 5004);
+	}
+	vector_get("frames.txt", "tcp6_extensions", &v);
+	for (uint16_t payload = 0; payload <= 68; payload++) {
+		store_be16(v.bytes + 18, payload);
+		assert_int_equal(parse(&v, &fields), payload < 48 ? FRAME_IPV6_HEADER : FRAME_GOOD);
+		if (payload >= 48)
+			assert_int_equal(fields.destination_port, payload < 52 ? 0 : 8080);
+	}
+}
+
+static void refuses_bad_headers(void **state) {
+	struct frame_fields fields;
+	struct vector v;
+
+	(void)state;
+	vector_get("frames.txt", "udp4", &v);
+	for (unsigned first = 0; first < 256; first++) {
+		enum frame_verdict wanted = FRAME_IPV4_HEADER;
+
+		if (first >= 0x45 && first <= 0x48) /* options fit up to 32 bytes of header */
+			wanted = FRAME_GOOD;
+		v.bytes[14] = (uint8_t)first;
+		assert_int_equal(parse(&v, &fields), wanted);
+	}
+	vector_get("frames.txt", "udp6", &v);
+	v.bytes[14] = 0x52;
+	assert_int_equal(parse(&v, &fields), FRAME_IPV6_HEADER);
+	vector_get("frames.txt", "arp", &v);
+	for (size_t at = 14; at < 20; at++) {
+		v.bytes[at] ^= 1;
+		assert_int_equal(parse(&v, &fields), FRAME_ARP_MALFORMED);
+		v.bytes[at] ^= 1;
+	}
+	v.bytes[21] = 2; /* a reply is as good as a request */
+	assert_int_equal(parse(&v, &fields), FRAME_GOOD);
+	store_be16(v.bytes + 12, ETHERTYPE_VLAN);
+	assert_int_equal(parse(&v, &fields), FRAME_VLAN);
+	store_be16(v.bytes + 12, ETHERTYPE_SERVICE_VLAN);
+	assert_int_equal(parse(&v, &fields), FRAME_VLAN);
+	assert_int_equal(fields.ethertype, ETHERTYPE_SERVICE_VLAN);
+}
+
+static void looks_through_eight_extensions(void **state) {
+	struct frame_fields fields;
+	struct vector v;
+
+	(void)state;
+	for (unsigned count = 0; count <= 10; count++) {
+		vector_get("frames.txt", "udp6", &v);
+		memmove(v.bytes + 54 + 8 * count, v.bytes + 54, 8);
+		memset(v.bytes + 54, 0, 8 * (size_t)count);
+		for (unsigned i = 0; i < count; i++)
+			v.bytes[54 + 8 * i] = i + 1 < count ? 60 : IP_PROTOCOL_UDP;
+		if (count > 0)
+			v.bytes[20] = 60;
+		store_be16(v.bytes + 18, (uint16_t)(8 + 8 * count));
+		v.size += 8 * (size_t)count;
+		assert_int_equal(parse(&v, &fields), FRAME_GOOD);
+		assert_int_equal(fields.protocol, count <= 8 ? IP_PROTOCOL_UDP : 60);
+		assert_int_equal(fields.destination_port, count <= 8 ? 53 : 0);
+	}
+}
+
+static void computes_checksums(void **state) {
+	struct vector v;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(expectations) && expectations[i].kind == FRAME_IPV4;
+	     i++) {
+		vector_get("frames.txt", expectations[i].name, &v);
+
+		size_t size = 4 * (size_t)(v.bytes[14] & 0x0f);
+		uint8_t *ip = guard_copy(&guard, v.bytes + 14, size);
+
+		assert_true(ipv4_checksum_good(ip));
+		assert_int_equal(ipv4_checksum(ip, size), load_be16(v.bytes + 24));
+		for (size_t bit = 8; bit < 8 * size; bit++) {
+			ip[bit / 8] ^= (uint8_t)(1 << bit % 8);
+			assert_false(ipv4_checksum_good(ip));
+			store_be16(ip + 10, ipv4_checksum(ip, size));
+			assert_true(ipv4_checksum_good(ip));
+			memcpy(ip, v.bytes + 14, size);
+		}
+	}
+}
+
+static void names_every_verdict(void **state) {
+	(void)state;
+	assert_string_equal(frame_verdict_name(FRAME_GOOD), "good");
+	assert_string_equal(frame_verdict_name(FRAME_RUNT), "runt");
+	assert_string_equal(frame_verdict_name(FRAME_VLAN), "vlan");
+	assert_string_equal(frame_verdict_name(FRAME_IPV4_HEADER), "ipv4_header");
+	assert_string_equal(frame_verdict_name(FRAME_IPV4_LENGTH), "ipv4_length");
+	assert_string_equal(frame_verdict_name(FRAME_IPV6_HEADER), "ipv6_header");
+	assert_string_equal(frame_verdict_name(FRAME_IPV6_LENGTH), "ipv6_length");
+	assert_string_equal(frame_verdict_name(FRAME_ARP_MALFORMED), "arp_malformed");
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_every_kind_of_frame),
+		cmocka_unit_test(tells_every_truncation),
+		cmocka_unit_test(believes_the_ip_length),
+		cmocka_unit_test(refuses_bad_headers),
+		cmocka_unit_test(looks_through_eight_extensions),
+		cmocka_unit_test(computes_checksums),
+		cmocka_unit_test(names_every_verdict),
+	};
+
+	return cmocka_run_group_tests(tests, open_guard, close_guard);
+}

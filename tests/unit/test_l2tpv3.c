@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "test.h"
+
+#include "guard.h"
+#include "vectors.h"
+#include "wire/bytes.h"
+#include "wire/ip.h"
+#include "wire/l2tpv3.h"
+
+#define IPV4_AT 14
+
+static struct guard guard;
+
+static int open_guard(void **state) {
+	(void)state;
+	guard = guard_open(UINT16_MAX + 64);
+	return 0;
+}
+
+static int close_guard(void **state) {
+	(void)state;
+	guard_close(&guard);
+	return 0;
+}
+
+static enum l2tp_verdict parse(const struct vector *v, struct l2tp_data *out) {
+	return l2tp_parse(guard_copy(&guard, v->bytes, v->size), v->size, out);
+}
+
+static const struct depi_encap captured = {
+	.source_mac = {0xac, 0x1f, 0x6b, 0x1b, 0xaa, 0xc1},
+	.destination_mac = {0x08, 0x00, 0x27, 0x78, 0x6a, 0x0f},
+	.family = 4,
+	.source_ip = {10, 100, 102, 72},
+	.destination_ip = {10, 100, 102, 10},
+	.dscp = 4,
+	.ttl = 64,
+	.session = 0x00430000,
+};
+
+static const struct depi_encap over_ipv6 = {
+	.source_mac = {2, 0, 0, 0, 0, 1},
+	.destination_mac = {2, 0, 0, 0, 0, 2},
+	.family = 6,
+	.source_ip = {0x20, 0x01, 0x0d, 0xb8, [15] = 1},
+	.destination_ip = {0x20, 0x01, 0x0d, 0xb8, [15] = 2},
+	.dscp = 4,
+	.ttl = 64,
+	.session = 0x00010001,
+};
+
+/* A real core's packet, byte for byte, but for the identification that DF makes meaningless. */
+static void writes_the_captured_headers(void **state) {
+	struct vector v;
+
+	(void)state;
+	vector_get("l2tpv3.txt", "map_extra", &v);
+
+	size_t size = depi_encap_size(&captured);
+	uint8_t *out = guard_take(&guard, size);
+
+	assert_int_equal(size, 38);
+	assert_int_equal(depi_encap_write(&captured, v.size - size, out), size);
+	assert_true(ipv4_checksum_good(out + IPV4_AT));
+	memcpy(out + IPV4_AT + 4, v.bytes + IPV4_AT + 4, 2);
+	store_be16(out + IPV4_AT + 10, ipv4_checksum(out + IPV4_AT, IPV4_HEADER));
+	assert_memory_equal(out, v.bytes, size);
+}
+
+static void writes_ipv6(void **state) {
+	struct vector v;
+
+	(void)state;
+	vector_get("l2tpv3.txt", "ipv6", &v);
+
+	size_t size = depi_encap_size(&over_ipv6);
+	uint8_t *out = guard_take(&guard, size);
+
+	assert_int_equal(size, DEPI_ENCAP_MAX);
+	assert_int_equal(depi_encap_write(&over_ipv6, v.size - size, out), size);
+	assert_memory_equal(out, v.bytes, size);
+}
+
+/* Every length that the field can hold: patched, written afresh and read back are the same. */
+static void patches_every_length(void **state) {
+	static const struct depi_encap *const encaps[] = {&captured, &over_ipv6};
+	struct l2tp_data data;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(encaps); i++) {
+		size_t size = depi_encap_size(encaps[i]);
+		size_t most = UINT16_MAX - (encaps[i]->family == 6 ? 4 : 24);
+		uint8_t fresh[DEPI_ENCAP_MAX];
+		uint8_t patched[DEPI_ENCAP_MAX];
+
+		depi_encap_write(encaps[i], 0, patched);
+		for (size_t n = 0; n <= most; n++) {
+			size_t payload = n * 7919 % (most + 1); /* a prime: all of them, mixed */
+
+			assert_int_equal(depi_encap_write(encaps[i], payload, fresh), size);
+			depi_encap_patch(patched, encaps[i]->family, payload);
+			if (memcmp(patched, fresh, size) != 0)
+				fail_msg("family %u, payload %zu", encaps[i]->family, payload);
+		}
+		assert_int_equal(depi_encap_write(encaps[i], most + 1, fresh), 0);
+		assert_int_equal(depi_encap_write(encaps[i], SIZE_MAX, fresh), 0);
+
+		uint8_t *frame = guard_take(&guard, size + most);
+
+		depi_encap_write(encaps[i], most, frame);
+		assert_int_equal(l2tp_parse(frame, size + most, &data), L2TP_OK);
+		assert_int_equal(data.payload_size, most);
+		assert_int_equal(data.session, encaps[i]->session);
+	}
+}
+
+static void reads_every_carriage(void **state) {
+	static const struct {
+		const char *name;
+		enum l2tp_verdict verdict;
+		uint8_t family;
+		uint32_t session;
+		size_t payload_at;
+		size_t source_at;
+	} cases[] = {
+		{"map_extra", L2TP_OK, 4, 0x00430000, 38, 26},
+		{"map_bare", L2TP_OK, 4, 0x00d40000, 38, 26},
+		{"sccrq", L2TP_CONTROL, 4, 0, 38, 26},
+		{"udp", L2TP_OK, 4, 0x11, 50, 26},
+		{"udp_tagged", L2TP_OK, 4, 0x11, 54, 30},
+		{"ipv6", L2TP_OK, 6, 0x00010001, 58, 22},
+	};
+	struct l2tp_data data;
+	struct vector v;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		vector_get("l2tpv3.txt", cases[i].name, &v);
+
+		size_t payload_size = v.size - cases[i].payload_at;
+
+		memset(v.bytes + v.size, 0, 22); /* Ethernet padding is not payload */
+		assert_int_equal(l2tp_parse(v.bytes, v.size + 22, &data), cases[i].verdict);
+		assert_int_equal(data.family, cases[i].family);
+		assert_int_equal(data.session, cases[i].session);
+		assert_ptr_equal(data.payload, v.bytes + cases[i].payload_at);
+		assert_int_equal(data.payload_size, payload_size);
+		assert_ptr_equal(data.source_ip, v.bytes + cases[i].source_at);
+		assert_ptr_equal(data.destination_ip,
+				 v.bytes + cases[i].source_at + (cases[i].family == 6 ? 16 : 4));
+	}
+}
+
+static void tells_every_truncation(void **state) {
+	FILE *f = vectors_open("l2tpv3.txt");
+	struct l2tp_data data;
+	struct vector v;
+
+	(void)state;
+	while (vector_next(f, &v)) {
+		bool tagged = strcmp(v.name, "udp_tagged") == 0;
+		size_t link = tagged ? 18 : 14;
+		size_t headers = link + (strcmp(v.name, "ipv6") == 0 ? 40 : 20);
+
+		for (size_t length = 0; length < v.size; length++) {
+			enum l2tp_verdict wanted = length < link      ? L2TP_RUNT
+						   : length < headers ? L2TP_IP_HEADER
+								      : L2TP_IP_LENGTH;
+
+			assert_int_equal(
+				l2tp_parse(guard_copy(&guard, v.bytes, length), length, &data),
+				wanted);
+		}
+	}
+	fclose(f);
+}
+
+/* What IP says is there may be too short for L2TP. */
+static void refuses_short_payloads(void **state) {
+	struct l2tp_data data;
+	struct vector v;
+
+	(void)state;
+	vector_get("l2tpv3.txt", "map_bare", &v);
+	for (uint16_t total = 20; total <= 30; total++) {
+		store_be16(v.bytes + IPV4_AT + 2, total);
+		store_be16(v.bytes + IPV4_AT + 10, ipv4_checksum(v.bytes + IPV4_AT, 20));
+		v.size = IPV4_AT + total;
+		assert_int_equal(parse(&v, &data), total < 24 ? L2TP_TRUNCATED : L2TP_OK);
+	}
+	vector_get("l2tpv3.txt", "udp", &v);
+	for (uint16_t udp = 0; udp <= 24; udp++) {
+		enum l2tp_verdict wanted = udp < 8 || udp > 20 ? L2TP_IP_LENGTH
+					   : udp < 16	       ? L2TP_TRUNCATED
+							       : L2TP_OK;
+
+		store_be16(v.bytes + 38, udp);
+		assert_int_equal(parse(&v, &data), wanted);
+		if (wanted == L2TP_OK)
+			assert_int_equal(data.payload_size, udp - 16);
+	}
+	for (uint16_t total = 20; total < 28; total++) {
+		store_be16(v.bytes + IPV4_AT + 2, total);
+		store_be16(v.bytes + IPV4_AT + 10, ipv4_checksum(v.bytes + IPV4_AT, 20));
+		v.size = IPV4_AT + total;
+		assert_int_equal(parse(&v, &data), L2TP_TRUNCATED);
+	}
+}
+
+/* Sets one byte of the IPv4 header, repairs the checksum, and parses. */
+static enum l2tp_verdict with_byte(const char *name, size_t at, uint8_t value) {
+	struct l2tp_data data;
+	struct vector v;
+
+	vector_get("l2tpv3.txt", name, &v);
+	v.bytes[at] = value;
+	if (at >= IPV4_AT && at < IPV4_AT + 20)
+		store_be16(v.bytes + IPV4_AT + 10, ipv4_checksum(v.bytes + IPV4_AT, 20));
+	return parse(&v, &data);
+}
+
+static void refuses_what_is_not_data(void **state) {
+	struct l2tp_data data;
+	struct vector v;
+
+	(void)state;
+	assert_int_equal(with_byte("map_bare", 12, 0x88), L2TP_NOT_IP);
+	assert_int_equal(with_byte("udp_tagged", 16, 0x81), L2TP_NOT_IP); /* a second tag */
+	assert_int_equal(with_byte("map_bare", IPV4_AT, 0x65), L2TP_IP_HEADER);
+	assert_int_equal(with_byte("map_bare", IPV4_AT, 0x44), L2TP_IP_HEADER);
+	assert_int_equal(with_byte("map_bare", IPV4_AT + 6, 0x20), L2TP_FRAGMENT);
+	assert_int_equal(with_byte("map_bare", IPV4_AT + 7, 0x01), L2TP_FRAGMENT);
+	assert_int_equal(with_byte("map_bare", IPV4_AT + 9, 6), L2TP_NOT_L2TP);
+	assert_int_equal(with_byte("udp", 42, 0x80), L2TP_CONTROL);
+	assert_int_equal(with_byte("udp", 43, 0x02), L2TP_VERSION);
+	assert_int_equal(with_byte("udp", 35, 0), L2TP_OK); /* one port is enough */
+	assert_int_equal(with_byte("udp", 37, 0), L2TP_OK);
+
+	vector_get("l2tpv3.txt", "udp", &v);
+	v.bytes[35] = v.bytes[37] = 0;
+	assert_int_equal(parse(&v, &data), L2TP_NOT_L2TP);
+
+	vector_get("frames.txt", "udp6_first", &v);
+	assert_int_equal(parse(&v, &data), L2TP_FRAGMENT);
+	vector_get("frames.txt", "arp", &v);
+	assert_int_equal(parse(&v, &data), L2TP_NOT_IP);
+	vector_get("frames.txt", "stp", &v);
+	assert_int_equal(parse(&v, &data), L2TP_NOT_IP);
+}
+
+static void finds_every_flipped_bit_of_ipv4(void **state) {
+	struct l2tp_data data;
+	struct vector v;
+
+	(void)state;
+	vector_get("l2tpv3.txt", "map_extra", &v);
+	for (size_t bit = 0; bit < 160; bit++) {
+		v.bytes[IPV4_AT + bit / 8] ^= (uint8_t)(1 << bit % 8);
+
+		enum l2tp_verdict verdict = parse(&v, &data);
+
+		assert_true(verdict == L2TP_IP_CHECKSUM || verdict == L2TP_IP_HEADER ||
+			    verdict == L2TP_IP_LENGTH);
+		v.bytes[IPV4_AT + bit / 8] ^= (uint8_t)(1 << bit % 8);
+	}
+}
+
+static void names_every_verdict(void **state) {
+	static const char *const names[] = {"ok",	 "runt",	"not_ip",   "ip_header",
+					    "ip_length", "ip_checksum", "fragment", "not_l2tp",
+					    "version",	 "truncated",	"control"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++)
+		assert_string_equal(l2tp_verdict_name((enum l2tp_verdict)i), names[i]);
+	assert_int_equal(L2TP_CONTROL, ARRAY_COUNT(names) - 1);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(writes_the_captured_headers),
+		cmocka_unit_test(writes_ipv6),
+		cmocka_unit_test(patches_every_length),
+		cmocka_unit_test(reads_every_carriage),
+		cmocka_unit_test(tells_every_truncation),
+		cmocka_unit_test(refuses_short_payloads),
+		cmocka_unit_test(refuses_what_is_not_data),
+		cmocka_unit_test(finds_every_flipped_bit_of_ipv4),
+		cmocka_unit_test(names_every_verdict),
+	};
+
+	return cmocka_run_group_tests(tests, open_guard, close_guard);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "test.h"
+
+#include "guard.h"
+#include "vectors.h"
+#include "wire/crc32.h"
+#include "wire/docsis_mac.h"
+#include "wire/psp.h"
+
+static struct guard guard;
+
+static int open_guard(void **state) {
+	(void)state;
+	guard = guard_open(psp_header_size(PSP_COUNT_MAX, 2) + 8 * PSP_SEGMENT_MAX);
+	return 0;
+}
+
+static int close_guard(void **state) {
+	(void)state;
+	guard_close(&guard);
+	return 0;
+}
+
+static enum psp_verdict parse(const void *bytes, size_t size, unsigned extra, struct psp *out) {
+	return psp_parse(guard_copy(&guard, bytes, size), size, extra, out);
+}
+
+static void reads_a_captured_packet(void **state) {
+	struct psp_cursor cursor = {0};
+	struct psp_segment segment;
+	struct docsis_mac mac;
+	struct vector v;
+	struct psp psp;
+
+	(void)state;
+	vector_get("psp.txt", "map_extra", &v);
+	assert_int_equal(parse(v.bytes, v.size, 2, &psp), PSP_OK);
+	assert_true(psp.sequence_valid);
+	assert_int_equal(psp.flow, 0);
+	assert_int_equal(psp.count, 1);
+	assert_int_equal(psp.sequence, 0x6564);
+	assert_int_equal(load_be16(psp.extra), 0x0090);
+	assert_int_equal(psp.data_size, 62);
+	assert_true(psp_next(&psp, &cursor, &segment));
+	assert_true(segment.begin && segment.end);
+	assert_int_equal(segment.length, 62);
+	assert_int_equal(docsis_mac_parse(segment.data, segment.length, &mac), DOCSIS_OK);
+	assert_true(ethernet_crc_good(mac.pdu, mac.pdu_size));
+	assert_false(psp_next(&psp, &cursor, &segment));
+	assert_false(psp_next(&psp, &cursor, &segment));
+
+	/* Without knowledge of the extra bytes they are found out as too much. */
+	assert_int_equal(parse(v.bytes, v.size, 0, &psp), PSP_TRAILING);
+
+	vector_get("psp.txt", "map_bare", &v);
+	assert_int_equal(parse(v.bytes, v.size, 0, &psp), PSP_OK);
+	assert_null(psp.extra);
+	assert_int_equal(psp.data_size, 52);
+}
+
+/* R-DEPI: two whole frames and the first part of a third. */
+static void reads_and_writes_three_segments(void **state) {
+	static const struct psp_segment wanted[] = {
+		{.begin = true, .end = true, .length = 104},
+		{.begin = true, .end = true, .length = 104},
+		{.begin = true, .end = false, .length = 500},
+	};
+	struct psp_cursor cursor = {0};
+	struct psp_segment segment;
+	struct vector v;
+	struct psp psp;
+	uint8_t header[10];
+
+	(void)state;
+	vector_get("psp.txt", "three_segments_header", &v);
+	psp_header_write(header, 0, 3, 1);
+	for (unsigned i = 0; i < 3; i++)
+		psp_entry_write(header + PSP_HEADER_FIXED + PSP_ENTRY_SIZE * i, wanted[i].begin,
+				wanted[i].end, wanted[i].length);
+	assert_int_equal(v.size, psp_header_size(3, 0));
+	assert_memory_equal(header, v.bytes, v.size);
+
+	memset(v.bytes + v.size, 0x55, 708);
+	assert_int_equal(psp_parse(v.bytes, v.size + 708, 0, &psp), PSP_OK);
+
+	const uint8_t *data = v.bytes + v.size;
+
+	for (unsigned i = 0; i < 3; i++) {
+		assert_true(psp_next(&psp, &cursor, &segment));
+		assert_int_equal(segment.begin, wanted[i].begin);
+		assert_int_equal(segment.end, wanted[i].end);
+		assert_int_equal(segment.length, wanted[i].length);
+		assert_ptr_equal(segment.data, data);
+		data += segment.length;
+	}
+	assert_false(psp_next(&psp, &cursor, &segment));
+}
+
+static uint16_t length_of(unsigned index) {
+	return (uint16_t)(index * 37 % 200);
+}
+
+/* Writes `count` segments of various lengths, entry i with B and E from i; returns the size. */
+static size_t write_packet(uint8_t *out, unsigned count, unsigned extra, uint8_t flow) {
+	size_t size = psp_header_size(count, extra);
+
+	memset(out, 0x77, size);
+	psp_header_write(out, flow, (uint8_t)count, (uint16_t)(0xfff0 + count));
+	for (unsigned i = 0; i < count; i++) {
+		psp_entry_write(out + PSP_HEADER_FIXED + PSP_ENTRY_SIZE * i, i & 1, i & 2,
+				length_of(i));
+		memset(out + size, (int)i, length_of(i));
+		size += length_of(i);
+	}
+	return size;
+}
+
+static void reads_back_what_it_writes(void **state) {
+	static uint8_t packet[PSP_COUNT_MAX * 202 + 64];
+
+	(void)state;
+	for (unsigned n = 0; n < 256 * 3; n++) {
+		unsigned count = n / 3;
+		unsigned extra = n % 3 * 2;
+		size_t size = write_packet(packet, count, extra, n & PSP_FLOW_MAX);
+		struct psp_cursor cursor = {0};
+		struct psp_segment segment;
+		struct psp psp;
+
+		assert_int_equal(parse(packet, size, extra, &psp), PSP_OK);
+		assert_int_equal(psp.count, count);
+		assert_int_equal(psp.flow, n & PSP_FLOW_MAX);
+		assert_int_equal(psp.sequence, (uint16_t)(0xfff0 + count));
+		assert_int_equal(psp.data_size, size - psp_header_size(count, extra));
+		if (extra > 0)
+			assert_ptr_equal(psp.extra + extra, psp.data);
+		for (unsigned i = 0; i < count; i++) {
+			assert_true(psp_next(&psp, &cursor, &segment));
+			assert_int_equal(segment.begin, i & 1);
+			assert_int_equal(segment.end, (i & 2) >> 1);
+			assert_int_equal(segment.length, length_of(i));
+			for (unsigned at = 0; at < segment.length; at++)
+				assert_int_equal(segment.data[at], i);
+		}
+		assert_false(psp_next(&psp, &cursor, &segment));
+	}
+}
+
+static void tells_every_truncation(void **state) {
+	static const unsigned extra = 2;
+	uint8_t packet[1024];
+	struct psp psp;
+
+	(void)state;
+	for (unsigned count = 1; count <= 4; count++) {
+		size_t size = write_packet(packet, count + 1, extra, 0);
+		size_t header_size = psp_header_size(count + 1, extra);
+
+		for (size_t length = 0; length < size; length++) {
+			enum psp_verdict wanted = length < PSP_HEADER_FIXED ? PSP_TRUNCATED
+						  : length < header_size    ? PSP_TABLE_TRUNCATED
+									    : PSP_SEGMENT_TRUNCATED;
+
+			assert_int_equal(parse(packet, length, extra, &psp), wanted);
+		}
+		packet[size] = 0;
+		assert_int_equal(parse(packet, size + 1, extra, &psp), PSP_TRAILING);
+	}
+}
+
+static void holds_the_longest_segments(void **state) {
+	size_t size = psp_header_size(8, 0) + 8 * PSP_SEGMENT_MAX;
+	uint8_t *packet = guard_take(&guard, size);
+	struct psp psp;
+
+	(void)state;
+	psp_header_write(packet, PSP_FLOW_MAX, 8, 0xffff);
+	for (unsigned i = 0; i < 8; i++)
+		psp_entry_write(packet + PSP_HEADER_FIXED + PSP_ENTRY_SIZE * i, true, true,
+				PSP_SEGMENT_MAX);
+	assert_int_equal(psp_parse(packet, size, 0, &psp), PSP_OK);
+	assert_int_equal(psp.data_size, 8 * PSP_SEGMENT_MAX);
+	assert_int_equal(psp_parse(packet, size - 1, 0, &psp), PSP_SEGMENT_TRUNCATED);
+}
+
+static void reads_the_flags(void **state) {
+	struct psp psp;
+
+	(void)state;
+	assert_int_equal(parse("\x00\x00\x12\x34", 4, 0, &psp), PSP_OK);
+	assert_false(psp.sequence_valid);
+	assert_int_equal(psp.sequence, 0x1234);
+	assert_int_equal(psp.count, 0);
+	assert_int_equal(psp.data_size, 0);
+	assert_int_equal(parse("\x4f\x00\x00\x00", 4, 0, &psp), PSP_OK);
+	assert_int_equal(psp.flow, 7); /* the reserved bit is not looked at */
+	assert_int_equal(parse("\xc0\x00\x00\x00", 4, 0, &psp), PSP_CONTROL);
+	assert_int_equal(parse("\x50\x00\x00\x00", 4, 0, &psp), PSP_EXTENDED);
+	assert_int_equal(parse("\x60\x00\x00\x00", 4, 0, &psp), PSP_EXTENDED);
+	assert_int_equal(parse("\x40\x00\x00\x00", 4, 2, &psp), PSP_TABLE_TRUNCATED);
+}
+
+static void names_every_verdict(void **state) {
+	(void)state;
+	assert_string_equal(psp_verdict_name(PSP_OK), "ok");
+	assert_string_equal(psp_verdict_name(PSP_TRUNCATED), "truncated");
+	assert_string_equal(psp_verdict_name(PSP_CONTROL), "control");
+	assert_string_equal(psp_verdict_name(PSP_EXTENDED), "extended");
+	assert_string_equal(psp_verdict_name(PSP_TABLE_TRUNCATED), "table_truncated");
+	assert_string_equal(psp_verdict_name(PSP_SEGMENT_TRUNCATED), "segment_truncated");
+	assert_string_equal(psp_verdict_name(PSP_TRAILING), "trailing");
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_a_captured_packet),
+		cmocka_unit_test(reads_and_writes_three_segments),
+		cmocka_unit_test(reads_back_what_it_writes),
+		cmocka_unit_test(tells_every_truncation),
+		cmocka_unit_test(holds_the_longest_segments),
+		cmocka_unit_test(reads_the_flags),
+		cmocka_unit_test(names_every_verdict),
+	};
+
+	return cmocka_run_group_tests(tests, open_guard, close_guard);
+}
