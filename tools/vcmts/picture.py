@@ -6,6 +6,9 @@ from html import escape
 
 MARGIN, BOX, ABOUT, ROW, HEAD = 20, 190, 520, 46, 44
 BOX_HEIGHT = 32
+# REUSE-IgnoreStart
+LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
+# REUSE-IgnoreEnd
 STYLE = """
 text { font: 14px sans-serif; fill: #1f2933 }
 .list { font-weight: bold; font-size: 15px }
@@ -69,7 +72,8 @@ def draw(lists: list[StageList]) -> str:
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
             f'width="{width}" height="{height}" role="img">',
-            "<!-- SPDX-License-Identifier: BSD-3-Clause. Written by `make docs`. -->",
+            f"<!-- {LICENCE} -->",
+            "<!-- Written by `make docs` -->",
             f"<style>{STYLE}</style>",
             '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" '
             'markerHeight="6" orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="#2774ae"/></marker>'
