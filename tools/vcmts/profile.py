@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts profile: the published test configurations, by the reference's own names.
+
+What a profile holds, and what the traffic program may rely on, is told in docs/configuration.md
+under "What the published profiles contain".
+"""
+
+import argparse
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network
+from pathlib import Path
+from typing import Literal, TextIO
+
+from vcmts.paths import MistakeError
+
+FilterSet = Literal["2023", "2021"]
+
+GRAMMAR = "<N>ofdm-<M>sc-qam_<K>cms_<aes|none>[_2021]"
+NAME = re.compile(r"([0-9]+)ofdm-([0-9]+)sc-qam_([0-9]+)cms_(aes|none)(_2021)?")
+PUBLISHED = (
+    "6ofdm-0sc-qam_300cms_aes",
+    "6ofdm-0sc-qam_300cms_aes_2021",
+    "6ofdm-0sc-qam_300cms_none",
+    "6ofdm-0sc-qam_100cms_aes",
+    "4ofdm-0sc-qam_300cms_aes",
+    "3ofdm-32sc-qam_300cms_aes",
+    "2ofdm-32sc-qam_300cms_aes",
+    "2ofdm-32sc-qam_300cms_aes_2021",
+    "1ofdm-32sc-qam_300cms_aes",
+)
+
+MOST_CHANNELS = 256
+MOST_MODEMS = 65535
+MOST_SAIDS = 0x3FFF
+FLOWS, ACTIVE_FLOWS = 8, 4
+CLASSIFIERS, CLASSIFIERS_IPV4 = 16, 12
+MODEM_NETWORK = IPv4Network("10.0.0.0/8")
+
+
+@dataclass(frozen=True)
+class PortSet:
+    """What DPDK opens for the two ports of the data plane."""
+
+    network: str
+    rphy: str
+    queue_size: int = 4096
+
+
+MEMIF = PortSet(
+    network="net_memif0,role=server,id=0,socket-abstract=no,socket=/run/vcmts/network.sock",
+    rphy="net_memif1,role=server,id=1,socket-abstract=no,socket=/run/vcmts/rphy.sock",
+)
+
+
+@dataclass(frozen=True)
+class Filters:
+    groups: int
+    ipv4_rules: int  # of one group
+    ipv6_rules: int
+    groups_a_modem: int
+
+
+FILTERS: dict[FilterSet, Filters] = {"2023": Filters(22, 18, 4, 1), "2021": Filters(6, 12, 4, 2)}
+
+
+@dataclass(frozen=True)
+class Profile:
+    name: str
+    ofdm: int
+    sc_qam: int
+    modems: int
+    encrypted: bool
+    filters: Filters
+
+
+def parse_name(name: str, filter_set: FilterSet = "2023") -> Profile:
+    """The profile of this name; its ending _2021 asks for the filter set of 2021 by itself."""
+    match = NAME.fullmatch(name)
+    if match is None:
+        raise MistakeError(f"profile {name!r}: a name is {GRAMMAR}, such as {PUBLISHED[0]}")
+    ofdm, sc_qam, modems = int(match[1]), int(match[2]), int(match[3])
+    if ofdm < 1 or ofdm + sc_qam > MOST_CHANNELS:
+        raise MistakeError(
+            f"profile {name!r}: {GRAMMAR} needs N of 1 or more and N + M of {MOST_CHANNELS} or less"
+        )
+    if not 1 <= modems <= MOST_MODEMS:
+        raise MistakeError(f"profile {name!r}: {GRAMMAR} needs K of 1 to {MOST_MODEMS}")
+    filters = FILTERS["2021" if match[5] else filter_set]
+    return Profile(name, ofdm, sc_qam, modems, match[4] == "aes", filters)
+
+
+def halves(channels: list[int]) -> tuple[list[int], list[int]]:
+    """Two parts of even size; a single channel stands in both."""
+    middle = (len(channels) + 1) // 2
+    return channels[:middle], channels[middle:] or channels
+
+
+def bonding_groups(profile: Profile) -> list[list[int]]:
+    """Channel IDs of each group: OFDM channels come first, from 1.
+
+    OFDM alone: its two halves. With SC-QAM: each half of the OFDM channels with each half of the
+    SC-QAM channels, so that groups overlap as in a plant that carries both kinds of modems.
+    """
+    ofdm = list(range(1, profile.ofdm + 1))
+    sc_qam = list(range(profile.ofdm + 1, profile.ofdm + profile.sc_qam + 1))
+    if sc_qam:
+        return [low + high for low in halves(ofdm) for high in halves(sc_qam)]
+    return [ofdm] if len(ofdm) == 1 else list(halves(ofdm))
+
+
+def channel_lines(profile: Profile) -> Iterator[str]:
+    yield "channels:"
+    for number in range(1, profile.ofdm + profile.sc_qam + 1):
+        kind, rate = ("ofdm", "1.89 Gbps") if number <= profile.ofdm else ("sc-qam", "42.24 Mbps")
+        yield (
+            f"  - {{id: {number}, type: {kind}, rate: {rate}, session: {0x10000 + number:#010x}, "
+            "pseudowire: psp-depi, psp_extra: counter, profile: 0}"
+        )
+    yield "bonding_groups:"
+    for number, channels in enumerate(bonding_groups(profile), 1):
+        yield f"  - {{id: {number}, channels: [{', '.join(map(str, channels))}]}}"
+
+
+def filter_lines(filters: Filters) -> Iterator[str]:
+    """Rules in turn: permit UDP, deny UDP, permit TCP, deny TCP, each on 100 ports of its own."""
+    yield "filter_groups:"
+    for group in range(1, filters.groups + 1):
+        yield f"  - id: {group}"
+        yield "    rules:"
+        for rule in range(filters.ipv4_rules + filters.ipv6_rules):
+            ipv4 = rule < filters.ipv4_rules
+            turn = rule if ipv4 else rule - filters.ipv4_rules
+            source = f"198.18.{group}.0/24" if ipv4 else f'"2001:db8:fffe:{group:x}::/64"'
+            low = 10000 + 100 * rule
+            yield (
+                f"      - {{family: {'ipv4' if ipv4 else 'ipv6'}, "
+                f"action: {('permit', 'deny')[turn % 2]}, source: {source}, "
+                f"protocol: {('udp', 'tcp')[turn // 2 % 2]}, "
+                f'destination_ports: "{low}-{low + 99}"}}'
+            )
+
+
+def classifier_lines(modem: int, network: IPv4Address) -> Iterator[str]:
+    """12 IPv4 and 4 IPv6 classifiers to flows 2, 3 and 4 in turn: three on UDP, three on TCP."""
+    first_flow = (modem - 1) * FLOWS + 1
+    yield "    classifiers:"
+    for number in range(CLASSIFIERS):
+        ipv4 = number < CLASSIFIERS_IPV4
+        turn = number if ipv4 else number - CLASSIFIERS_IPV4
+        source = f"198.19.{number + 1}.0/24" if ipv4 else f'"2001:db8:fffd:{number + 1:x}::/64"'
+        destination = f"{network}/30" if ipv4 else f'"2001:db8:0:{modem:x}::/64"'
+        low = 20000 + 100 * number
+        yield (
+            f"      - {{family: {'ipv4' if ipv4 else 'ipv6'}, source: {source}, "
+            f"destination: {destination}, protocol: {('udp', 'tcp')[turn // 3 % 2]}, "
+            f'destination_ports: "{low}-{low + 99}", service_flow: {first_flow + 1 + turn % 3}}}'
+        )
+
+
+def security_line(profile: Profile, modem: int) -> str:
+    """A SAID has 14 bits: beyond 16,383 modems they are shared, with all that belongs to them."""
+    said = (modem - 1) % MOST_SAIDS + 1
+    if not profile.encrypted:
+        return f"    security: {{said: {said:#06x}, cipher: none}}"
+    digest = hashlib.sha256(f"OpenVCMTS test key {said}".encode()).hexdigest()
+    return (
+        f"    security: {{said: {said:#06x}, cipher: aes-128, "
+        f'key: "{digest[:32]}", iv: "{digest[32:]}", key_sequence: 1}}'
+    )
+
+
+def flow_lines(modem: int, bonded: bool) -> Iterator[str]:
+    yield "    service_flows:"
+    for number in range(FLOWS):
+        flow = (modem - 1) * FLOWS + number + 1
+        if number >= ACTIVE_FLOWS:
+            yield f"      - {{id: {flow}, state: provisioned}}"
+            continue
+        dsid = f", dsid: {(modem - 1) * ACTIVE_FLOWS + number + 1:#07x}" if bonded else ""
+        yield f"      - {{id: {flow}, priority: {number}{dsid}}}"
+
+
+def modem_lines(profile: Profile, modem: int, groups: list[list[int]]) -> Iterator[str]:
+    network = MODEM_NETWORK[4 * (modem - 1)]
+    addresses = ", ".join(str(network + host) for host in (1, 2, 3))
+    bonding = (modem - 1) % len(groups)
+    filters = profile.filters
+    step = filters.groups // filters.groups_a_modem
+    first = modem - 1
+    picked = [(first + turn * step) % filters.groups + 1 for turn in range(filters.groups_a_modem)]
+    yield f'  - mac: "02:01:00:{modem >> 16:02x}:{modem >> 8 & 255:02x}:{modem & 255:02x}"'
+    yield f'    addresses: [{addresses}, "2001:db8:0:{modem:x}::1"]'
+    yield "    cpe_limit: 4"
+    yield f"    filter_groups: [{', '.join(map(str, picked))}]"
+    yield f"    bonding_group: {bonding + 1}"
+    yield security_line(profile, modem)
+    yield from flow_lines(modem, len(groups[bonding]) > 1)
+    yield from classifier_lines(modem, network)
+
+
+def head(profile: Profile, ports: PortSet) -> str:
+    filters = profile.filters
+    return f"""\
+# SPDX-License-Identifier: BSD-3-Clause
+# Written by: vcmts profile {profile.name}
+# {profile.ofdm} OFDM and {profile.sc_qam} SC-QAM channels, {profile.modems} cable modems, \
+{filters.groups} filter groups x {filters.ipv4_rules + filters.ipv6_rules} rules.
+# Keys and initialisation vectors are made from the SAID: for tests, never for a network.
+name: {profile.name}
+service_group: 1
+ports:
+  network: {{device: {json.dumps(ports.network)}, queue_size: {ports.queue_size}}}
+  rphy: {{device: {json.dumps(ports.rphy)}, queue_size: {ports.queue_size}}}
+max_frame: 2000
+threads: {{downstream: 1ds1t, main_core: 0, upper_mac_core: 1, lower_mac_core: 0}}
+rphy:
+  core_mac: "02:00:00:00:00:01"
+  rpd_mac: "02:00:00:00:00:02"
+  core_ip: 192.168.1.1
+  rpd_ip: 192.168.1.2
+  mtu: 1500
+  dscp: 4
+  ttl: 64
+  flush: 50 us
+  max_segments: 16
+rate_limit: 10 Gbps
+cpe_timeout: 300 s
+filter_default: permit
+"""
+
+
+def profile_lines(profile: Profile) -> Iterator[str]:
+    groups = bonding_groups(profile)
+    yield from channel_lines(profile)
+    yield from filter_lines(profile.filters)
+    yield "modems:"
+    for modem in range(1, profile.modems + 1):
+        yield from modem_lines(profile, modem, groups)
+
+
+def write_profile(
+    name: str, out: TextIO, *, filter_set: FilterSet = "2023", ports: PortSet = MEMIF
+) -> None:
+    """Writes the profile `name` as YAML. Raises MistakeError for a name outside the grammar."""
+    profile = parse_name(name, filter_set)
+    out.write(head(profile, ports))
+    out.writelines(f"{line}\n" for line in profile_lines(profile))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", nargs="?", help=f"{GRAMMAR}, such as {PUBLISHED[0]}")
+    parser.add_argument("--list", action="store_true", help="the published names, one a line")
+    parser.add_argument("--network", metavar="DEVICE", default=MEMIF.network, help="DPDK device")
+    parser.add_argument("--rphy", metavar="DEVICE", default=MEMIF.rphy, help="DPDK device")
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="instead of the terminal")
+
+
+def main(arguments: argparse.Namespace) -> int:
+    if arguments.list:
+        print("\n".join(PUBLISHED))
+        return 0
+    if arguments.name is None:
+        raise MistakeError(f"profile: name one, {GRAMMAR}, or ask for --list")
+    parse_name(arguments.name)  # before a file is opened and emptied
+    ports = PortSet(network=arguments.network, rphy=arguments.rphy)
+    if arguments.output is None:
+        write_profile(arguments.name, sys.stdout, ports=ports)
+        return 0
+    try:
+        with arguments.output.open("w", encoding="utf-8") as out:
+            write_profile(arguments.name, out, ports=ports)
+    except OSError as error:
+        raise MistakeError(f"{arguments.output}: {error.strerror}") from error
+    return 0
