@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Runs a fuzz target over the files of the directories given, for compilers without libFuzzer. Each
+ * input lies in memory of exactly its size.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fuzz.h"
+
+static int replay_file(const char *path) {
+	FILE *f = fopen(path, "rb");
+
+	if (f == NULL) {
+		perror(path);
+		return -1;
+	}
+	fseek(f, 0, SEEK_END);
+
+	size_t size = (size_t)ftell(f);
+	uint8_t *data = malloc(size > 0 ? size : 1);
+
+	rewind(f);
+	if (data == NULL || fread(data, 1, size, f) != size) {
+		perror(path);
+		free(data);
+		fclose(f);
+		return -1;
+	}
+	fclose(f);
+	LLVMFuzzerTestOneInput(data, size);
+	free(data);
+	return 0;
+}
+
+/* The number of files replayed, or -1. */
+static int replay_directory(const char *path) {
+	DIR *directory = opendir(path);
+	struct dirent *entry;
+	int count = 0;
+
+	if (directory == NULL) {
+		perror(path);
+		return -1;
+	}
+	while (count >= 0 && (entry = readdir(directory)) != NULL) {
+		char file[4096];
+
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
+		count = replay_file(file) == 0 ? count + 1 : -1;
+	}
+	closedir(directory);
+	return count;
+}
+
+int main(int argc, char **argv) {
+	for (int i = 1; i < argc; i++) {
+		int count = replay_directory(argv[i]);
+
+		if (count <= 0) {
+			fprintf(stderr, "%s: nothing replayed\n", argv[i]);
+			return 1;
+		}
+		printf("%s: %d inputs\n", argv[i], count);
+	}
+	return 0;
+}
