@@ -10,13 +10,14 @@ static unsigned run_plain(struct pipeline *p) {
 
 	for (unsigned i = 0; i < p->count; i++) {
 		const struct stage *s = &p->stages[i];
+		uint16_t in = n;
 
 		if (n == 0 && !s->polls)
 			continue;
-		work += n;
 		n = s->run(p->ctx, pkts, n);
+		work += RTE_MAX(in, n);
 	}
-	return work + n;
+	return work;
 }
 
 static unsigned run_accounted(struct pipeline *p) {

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <rte_bus_vdev.h>
 #include <rte_cryptodev.h>
+#include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_security.h>
 
@@ -21,7 +21,7 @@ static int device_create(struct docsis_crypto *c, const char *name, unsigned que
 
 	snprintf(device, sizeof(device), "%s_%.20s", DRIVER, name);
 	snprintf(args, sizeof(args), "max_nb_queue_pairs=%u", queue_pairs);
-	if (rte_vdev_init(device, args) != 0 || (id = rte_cryptodev_get_dev_id(device)) < 0) {
+	if (rte_eal_hotplug_add("vdev", device, args) != 0 || (id = rte_cryptodev_get_dev_id(device)) < 0) {
 		fprintf(stderr, "crypto device %s: cannot be made; is DPDK's ipsec_mb driver there?\n",
 			device);
 		return -1;

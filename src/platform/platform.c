@@ -2,6 +2,7 @@
 #include "platform/platform.h"
 
 #include <inttypes.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -61,10 +62,23 @@ static bool is_pci(const char *device) {
 	       sscanf(device, "%x:%x.%x", &bus, &slot, &function) == 3;
 }
 
+static unsigned allowed_core(void) {
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) == 0) {
+		for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+			if (CPU_ISSET(cpu, &set))
+				return cpu;
+		}
+	}
+	return 0;
+}
+
 /* lcore 0 is the main thread, lcore i + 1 worker i. */
 static void add_lcores(struct arguments *a, const struct platform_options *o) {
 	char map[ARG_SIZE];
-	int used = snprintf(map, sizeof(map), "0@%u", o->main_core);
+	unsigned main_core = o->main_core == PLATFORM_ANY_CORE ? allowed_core() : o->main_core;
+	int used = snprintf(map, sizeof(map), "0@%u", main_core);
 
 	for (unsigned i = 0; i < o->worker_count; i++)
 		used += snprintf(map + used, sizeof(map) - (size_t)used, ",%u@%u", i + 1,
@@ -106,7 +120,7 @@ static bool cpus_exist(const struct platform_options *o) {
 	for (unsigned i = 0; i <= o->worker_count; i++) {
 		unsigned cpu = i == 0 ? o->main_core : o->workers[i - 1];
 
-		if (cpu >= (unsigned long)cpus) {
+		if (cpu != PLATFORM_ANY_CORE && cpu >= (unsigned long)cpus) {
 			fprintf(stderr, "%s: core %u: found a machine with cores 0 to %ld; choose "
 				"the cores by `threads` in the configuration\n",
 				o->program, cpu, cpus - 1);

@@ -6,6 +6,7 @@
 
 #define PLATFORM_MAX_WORKERS 8
 #define PLATFORM_MAX_DEVICES 8
+#define PLATFORM_ANY_CORE (~0U) /* main_core: any that the process may use */
 
 struct platform_options {
 	const char *program; /* file prefix, and name in messages */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The commands of vcmtsd. Each returns the exit status: 0, 1 trouble while running, 2 mistakes in
+ * arguments or configuration. */
+#pragma once
+
+#include "model/service_group.h"
+
+#define EXIT_TROUBLE 1
+#define EXIT_MISTAKE 2
+
+int command_run(int argc, char **argv);
+int command_replay(int argc, char **argv);
+int command_check(int argc, char **argv);
+
+/* Loads the configuration; mistakes go to stderr. Returns 0 or EXIT_MISTAKE. */
+int command_load(const char *path, struct service_group *sg);

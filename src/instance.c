@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "instance.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_errno.h>
+#include <rte_mbuf.h>
+
+#include "pipeline/packet.h"
+
+/* In the queues at most 16,384, in the port's rings up to 8,192, in crypto and DEPI the rest. */
+#define PACKETS 32768
+#define PACKET_ROOM (RTE_PKTMBUF_HEADROOM + 2048)
+#define DEPI_HEADERS 8192
+#define DEPI_HEADER_ROOM 640 /* headers of all encapsulations and a table of 255 segments */
+#define DEPI_FRAGMENTS 8192
+#define CRYPTO_OPS 2048
+#define POOL_CACHE 256
+
+unsigned instance_memory_mb(const struct service_group *sg) {
+	size_t rules = 0;
+
+	for (size_t g = 0; g < sg->filter_group_count; g++)
+		rules += sg->filter_groups[g].rule_count;
+	for (size_t m = 0; m < sg->modem_count; m++)
+		rules += sg->modems[m].classifier_count;
+	/* Pools 110 MB; a session 2 kB; tables and flows of a modem 2 kB; a rule 6 kB in the tries. */
+	return 192 + (unsigned)((sg->modem_count * 4 + rules * 6) / 1024);
+}
+
+static struct rte_mempool *pool(const char *name, unsigned n, unsigned room) {
+	struct rte_mempool *p =
+		rte_pktmbuf_pool_create(name, n - 1, POOL_CACHE, 0, (uint16_t)room, SOCKET_ID_ANY);
+
+	if (p == NULL)
+		fprintf(stderr, "no memory for %u buffers of %u bytes (%s): %s\n", n, room, name,
+			rte_strerror(rte_errno));
+	return p;
+}
+
+int instance_pools(struct instance *i, const struct service_group *sg) {
+	i->sg = sg;
+	if (packet_meta_register() != 0) {
+		fprintf(stderr, "no room for a dynamic field in mbufs: %s\n",
+			rte_strerror(rte_errno));
+		return -1;
+	}
+	i->packets = pool("packets", PACKETS, PACKET_ROOM);
+	i->depi_headers = pool("depi_headers", DEPI_HEADERS, DEPI_HEADER_ROOM);
+	i->depi_fragments = pool("depi_fragments", DEPI_FRAGMENTS, 0);
+	return i->packets && i->depi_headers && i->depi_fragments ? 0 : -1;
+}
+
+static int sessions_create(struct instance *i) {
+	const struct service_group *sg = i->sg;
+
+	if (crypto_open(&i->crypto, "downstream", 1, (unsigned)sg->modem_count, CRYPTO_OPS) != 0)
+		return -1;
+	i->sessions = calloc(sg->modem_count, sizeof(*i->sessions));
+	if (i->sessions == NULL)
+		return -1;
+	for (size_t m = 0; m < sg->modem_count; m++) {
+		i->sessions[m] = crypto_session(&i->crypto, CRYPTO_DOWNLINK,
+						sg->modems[m].security.key);
+		if (i->sessions[m] == NULL) {
+			fprintf(stderr, "crypto device: no session for modem %zu\n", m);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static void workers_setup(struct instance *i) {
+	bool two = i->sg->threads.downstream == LAYOUT_1DS2T;
+	struct worker *upper = &i->workers[0], *lower = two ? &i->workers[1] : upper;
+
+	i->worker_count = two ? 2 : 1;
+	upper->name = two ? "upper MAC" : "upper and lower MAC";
+	if (two)
+		lower->name = "lower MAC";
+	for (unsigned w = 0; w < i->worker_count; w++)
+		clock_start(&i->workers[w].clock);
+}
+
+int instance_create(struct instance *i, uint16_t network_port, uint16_t rphy_port) {
+	struct ds_resources r;
+	struct worker *lower;
+
+	if (sessions_create(i) != 0)
+		return -1;
+	workers_setup(i);
+	lower = &i->workers[i->worker_count - 1];
+	r = (struct ds_resources){
+		.network_port = network_port,
+		.rphy_port = rphy_port,
+		.crypto_device = i->crypto.device,
+		.crypto_ops = i->crypto.ops,
+		.sessions = i->sessions,
+		.depi_headers = i->depi_headers,
+		.depi_fragments = i->depi_fragments,
+		.upper_clock = &i->workers[0].clock,
+		.lower_clock = &lower->clock,
+	};
+	i->downstream = downstream_create(i->sg, &r);
+	if (i->downstream == NULL)
+		return -1;
+	worker_add(&i->workers[0], &i->downstream->enqueue);
+	worker_add(&i->workers[0], &i->downstream->dequeue);
+	worker_add(lower, &i->downstream->lower_mac);
+	return 0;
+}
+
+void instance_free(struct instance *i) {
+	downstream_free(i->downstream);
+	for (size_t m = 0; i->sessions != NULL && m < i->sg->modem_count; m++) {
+		if (i->sessions[m] != NULL)
+			crypto_session_free(&i->crypto, i->sessions[m]);
+	}
+	free(i->sessions);
+	if (i->crypto.ops != NULL)
+		crypto_close(&i->crypto);
+	rte_mempool_free(i->depi_fragments);
+	rte_mempool_free(i->depi_headers);
+	rte_mempool_free(i->packets);
+	memset(i, 0, sizeof(*i));
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* vcmtsd: the data plane. The first argument names the command. */
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "model/loader.h"
+#include "report.h"
+
+static int command_schema(int argc, char **argv) {
+	(void)argc;
+	(void)argv;
+	service_group_schema(stdout);
+	return 0;
+}
+
+static int command_describe(int argc, char **argv) {
+	json_t *json = report_describe();
+	int ret = report_write(json, "-");
+
+	(void)argc;
+	(void)argv;
+	json_decref(json);
+	return ret == 0 ? 0 : EXIT_TROUBLE;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *about;
+} commands[] = {
+	{"run", command_run, "serve a service group on its ports until a signal or --duration"},
+	{"replay", command_replay, "captures in, captures out, without ports and in their own time"},
+	{"check", command_check, "read a configuration and say what is wrong with it"},
+	{"schema", command_schema, "print the JSON Schema of the configuration"},
+	{"describe", command_describe, "print stages, drop reasons and counters as JSON"},
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+int command_load(const char *path, struct service_group *sg) {
+	if (path == NULL) {
+		fprintf(stderr, "--config: a file is needed; `./vcmts profile` writes one\n");
+		return EXIT_MISTAKE;
+	}
+	return service_group_load(path, sg, stderr) == 0 ? 0 : EXIT_MISTAKE;
+}
+
+static void help(FILE *out) {
+	fprintf(out, "usage: vcmtsd COMMAND [OPTION...]\n\n");
+	for (size_t i = 0; i < COMMANDS; i++)
+		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].about);
+	fprintf(out, "\n`vcmtsd COMMAND --help` lists a command's options.\n");
+}
+
+int main(int argc, char **argv) {
+	const char *name = argc > 1 ? argv[1] : "";
+
+	for (size_t i = 0; i < COMMANDS; i++) {
+		if (strcmp(name, commands[i].name) == 0)
+			return commands[i].run(argc - 1, argv + 1);
+	}
+	if (strcmp(name, "--help") == 0 || strcmp(name, "help") == 0) {
+		help(stdout);
+		return 0;
+	}
+	if (name[0] != '\0')
+		fprintf(stderr, "vcmtsd: no command \"%s\"\n", name);
+	help(stderr);
+	return EXIT_MISTAKE;
+}

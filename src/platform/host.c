@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "platform/host.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+
+#define ADDITIONS 1000000u
+#define RUNS 16
+#define READINGS 1024
+
+/* Each addition waits for the one before: one core cycle each, on every machine of our time. */
+static uint64_t additions_tsc(void) {
+	uint64_t start = rte_rdtsc_precise(), sum = start;
+
+	for (uint32_t i = 0; i < ADDITIONS / 8; i++) {
+		__asm__ volatile("add $1, %0\n\tadd $1, %0\n\tadd $1, %0\n\tadd $1, %0\n\t"
+				 "add $1, %0\n\tadd $1, %0\n\tadd $1, %0\n\tadd $1, %0"
+				 : "+r"(sum));
+	}
+	return rte_rdtsc_precise() - start;
+}
+
+static uint64_t readings_tsc(void) {
+	uint64_t start = rte_rdtsc_precise();
+
+	for (int i = 0; i < READINGS; i++)
+		(void)rte_rdtsc();
+	return (rte_rdtsc_precise() - start) / READINGS;
+}
+
+static void cpu_name(char *out, size_t size) {
+	char line[256];
+	FILE *f = fopen("/proc/cpuinfo", "r");
+
+	snprintf(out, size, "unknown");
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
+		const char *colon = strchr(line, ':');
+
+		if (strncmp(line, "model name", 10) == 0 && colon != NULL && colon[1] == ' ') {
+			snprintf(out, size, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
+			break;
+		}
+	}
+	if (f != NULL)
+		fclose(f);
+}
+
+void host_measure(struct host *h) {
+	uint64_t best = UINT64_MAX, reading = UINT64_MAX;
+
+	/* The fastest run is the one that was not interrupted. */
+	for (int i = 0; i < RUNS; i++) {
+		best = RTE_MIN(best, additions_tsc());
+		reading = RTE_MIN(reading, readings_tsc());
+	}
+	cpu_name(h->cpu, sizeof(h->cpu));
+	h->tsc_hz = rte_get_tsc_hz();
+	h->core_hz = (uint64_t)((unsigned __int128)ADDITIONS * h->tsc_hz / best);
+	h->tsc_read_cycles = reading;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * vcmtsd replay: a capture goes in at the network port, the DEPI frames that come out at the R-PHY
+ * port are written as a capture. Time is the capture's, so the same input and configuration give
+ * the same bytes.
+ */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <pcap/pcap.h>
+#include <rte_ethdev.h>
+
+#include "commands.h"
+#include "instance.h"
+#include "model/loader.h"
+#include "platform/platform.h"
+#include "platform/port.h"
+#include "report.h"
+
+#define PORT_DEPTH 1024
+#define FRAME_MAX 65535
+
+/* Between two packets of the capture, time goes on in such steps while packets are held. */
+#define STEP_NS 10000
+
+/* What is still held this long after the last packet is counted as stopped. */
+#define END_NS (60 * CLOCK_NS_PER_S)
+
+struct replay_options {
+	const char *config;
+	const char *network_in;
+	const char *rphy_out;
+	const char *stats;
+};
+
+struct replay {
+	struct instance *instance;
+	uint16_t network_port; /* our end of the wire to the network port */
+	uint16_t rphy_port;
+	uint64_t base; /* ns of the capture's first packet */
+	uint64_t now; /* ns since then */
+	pcap_t *out_format;
+	pcap_dumper_t *out;
+	uint8_t frame[FRAME_MAX]; /* an outgoing one, gathered */
+};
+
+static const struct argp_option options[] = {
+	{"config", 'c', "FILE", 0, "service group, YAML", 0},
+	{"network-in", 'i', "PCAP", 0, "what arrives at the network port", 0},
+	{"rphy-out", 'o', "PCAP", 0, "where to write what leaves the R-PHY port", 0},
+	{"stats", 's', "FILE", 0, "write all counters as JSON, - for stdout", 0},
+	{0},
+};
+
+static error_t option(int key, char *value, struct argp_state *state) {
+	struct replay_options *o = state->input;
+
+	switch (key) {
+	case 'c':
+		o->config = value;
+		return 0;
+	case 'i':
+		o->network_in = value;
+		return 0;
+	case 'o':
+		o->rphy_out = value;
+		return 0;
+	case 's':
+		o->stats = value;
+		return 0;
+	case ARGP_KEY_END:
+		if (o->network_in == NULL || o->rphy_out == NULL)
+			argp_error(state, "--network-in and --rphy-out are needed");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* Frames of a capture may be longer than a buffer: the rest follows in further ones. */
+static struct rte_mbuf *to_mbuf(struct rte_mempool *pool, const uint8_t *data, uint32_t size) {
+	struct rte_mbuf *head = rte_pktmbuf_alloc(pool);
+
+	while (head != NULL) {
+		struct rte_mbuf *last = rte_pktmbuf_lastseg(head), *more;
+		uint32_t part = RTE_MIN(size, (uint32_t)rte_pktmbuf_tailroom(last));
+
+		memcpy(rte_pktmbuf_append(head, (uint16_t)part), data, part);
+		data += part;
+		size -= part;
+		if (size == 0)
+			break;
+		more = rte_pktmbuf_alloc(pool);
+		if (more == NULL || rte_pktmbuf_chain(head, more) != 0) {
+			rte_pktmbuf_free(more);
+			rte_pktmbuf_free(head);
+			return NULL;
+		}
+	}
+	return head;
+}
+
+static void write_out(struct replay *r) {
+	struct rte_mbuf *pkts[PIPELINE_BURST];
+	uint64_t ns = r->base + r->now;
+	struct pcap_pkthdr h = {
+		/* Nanoseconds, as the file's precision says. */
+		.ts = {(time_t)(ns / CLOCK_NS_PER_S), (suseconds_t)(ns % CLOCK_NS_PER_S)},
+	};
+	uint16_t n;
+
+	while ((n = rte_eth_rx_burst(r->rphy_port, 0, pkts, PIPELINE_BURST)) > 0) {
+		for (uint16_t i = 0; i < n; i++) {
+			h.caplen = h.len = rte_pktmbuf_pkt_len(pkts[i]);
+			pcap_dump((u_char *)r->out, &h,
+				  rte_pktmbuf_read(pkts[i], 0, h.len, r->frame));
+			rte_pktmbuf_free(pkts[i]);
+		}
+	}
+}
+
+/* Runs the workers at the present time until nothing moves and the crypto device is empty. */
+static void settle(struct replay *r) {
+	struct instance *i = r->instance;
+	unsigned moved;
+
+	do {
+		moved = 0;
+		for (unsigned w = 0; w < i->worker_count; w++) {
+			i->workers[w].clock.now = r->now;
+			moved += worker_round(&i->workers[w]);
+		}
+		write_out(r);
+	} while (moved > 0 || i->downstream->lower.in_crypto > 0);
+}
+
+static void advance(struct replay *r, uint64_t to) {
+	while (r->now + STEP_NS < to && downstream_held(r->instance->downstream) > 0) {
+		r->now += STEP_NS;
+		settle(r);
+	}
+	r->now = RTE_MAX(r->now, to); /* captures may go back in time; the clock does not */
+}
+
+static int inject(struct replay *r, const struct pcap_pkthdr *h, const uint8_t *data) {
+	struct rte_mbuf *m = to_mbuf(r->instance->packets, data, h->caplen);
+
+	if (m == NULL || rte_eth_tx_burst(r->network_port, 0, &m, 1) != 1) {
+		rte_pktmbuf_free(m);
+		fprintf(stderr, "replay: no buffer for a packet of %u bytes\n", h->caplen);
+		return -1;
+	}
+	settle(r);
+	return 0;
+}
+
+static int play(struct replay *r, pcap_t *in, const char *name) {
+	struct pcap_pkthdr *h;
+	const uint8_t *data;
+	bool first = true;
+	int ret;
+
+	while ((ret = pcap_next_ex(in, &h, &data)) == 1) {
+		uint64_t ns = (uint64_t)h->ts.tv_sec * CLOCK_NS_PER_S + (uint64_t)h->ts.tv_usec;
+
+		if (first)
+			r->base = ns;
+		first = false;
+		advance(r, ns > r->base ? ns - r->base : 0);
+		if (inject(r, h, data) != 0)
+			return -1;
+	}
+	if (ret != PCAP_ERROR_BREAK)
+		fprintf(stderr, "%s: %s; what came before was replayed\n", name, pcap_geterr(in));
+	advance(r, r->now + END_NS);
+	downstream_stop(r->instance->downstream);
+	return ret == PCAP_ERROR_BREAK ? 0 : -1;
+}
+
+static pcap_t *open_in(const char *name) {
+	char error[PCAP_ERRBUF_SIZE];
+	pcap_t *in = pcap_open_offline_with_tstamp_precision(name, PCAP_TSTAMP_PRECISION_NANO, error);
+
+	if (in == NULL) {
+		fprintf(stderr, "%s\n", error);
+		return NULL;
+	}
+	if (pcap_datalink(in) != DLT_EN10MB) {
+		fprintf(stderr, "%s: found a capture of %s, allowed: Ethernet\n", name,
+			pcap_datalink_val_to_name(pcap_datalink(in)));
+		pcap_close(in);
+		return NULL;
+	}
+	return in;
+}
+
+static int open_out(struct replay *r, const char *name) {
+	r->out_format = pcap_open_dead_with_tstamp_precision(DLT_EN10MB, FRAME_MAX,
+							     PCAP_TSTAMP_PRECISION_NANO);
+	r->out = r->out_format ? pcap_dump_open(r->out_format, name) : NULL;
+	if (r->out != NULL)
+		return 0;
+	fprintf(stderr, "%s\n", r->out_format ? pcap_geterr(r->out_format) : "no memory");
+	return -1;
+}
+
+static int wire(struct replay *r, const struct service_group *sg) {
+	uint16_t network[2], rphy[2];
+
+	if (instance_pools(r->instance, sg) != 0 ||
+	    port_pair("network", r->instance->packets, PORT_DEPTH, network) != 0 ||
+	    port_pair("rphy", r->instance->packets, PORT_DEPTH, rphy) != 0 ||
+	    instance_create(r->instance, network[0], rphy[0]) != 0)
+		return -1;
+	r->network_port = network[1];
+	r->rphy_port = rphy[1];
+	for (unsigned l = 0; l < DS_PIPELINES; l++)
+		downstream_pipeline(r->instance->downstream, l)->accounting = false;
+	return 0;
+}
+
+static int write_stats(const struct replay *r, const char *path) {
+	json_t *json = report_json(r->instance, NULL, 0);
+	int ret = report_write(json, path);
+
+	json_decref(json);
+	return ret;
+}
+
+static int replay(struct replay *r, const struct replay_options *o, const struct service_group *sg) {
+	pcap_t *in = open_in(o->network_in);
+	int ret = EXIT_TROUBLE;
+
+	if (in == NULL || open_out(r, o->rphy_out) != 0) {
+		ret = EXIT_MISTAKE;
+	} else if (wire(r, sg) == 0) {
+		ret = play(r, in, o->network_in) == 0 ? 0 : EXIT_TROUBLE;
+		if (o->stats != NULL && write_stats(r, o->stats) != 0)
+			ret = EXIT_TROUBLE;
+		if (o->stats == NULL || strcmp(o->stats, "-") != 0)
+			report_print(stdout, r->instance, NULL, (double)r->now / CLOCK_NS_PER_S);
+		if (!report_balanced(r->instance))
+			ret = EXIT_TROUBLE;
+	}
+	if (in != NULL)
+		pcap_close(in);
+	if (r->out != NULL)
+		pcap_dump_close(r->out);
+	if (r->out_format != NULL)
+		pcap_close(r->out_format);
+	return ret;
+}
+
+int command_replay(int argc, char **argv) {
+	static const struct argp argp = {
+		.options = options,
+		.parser = option,
+		.doc = "Replays a capture through the downstream, deterministically.",
+	};
+	struct replay_options o = {0};
+	struct service_group sg = {0};
+	struct platform_options p = {.program = "vcmtsd", .main_core = PLATFORM_ANY_CORE};
+	struct replay *r = calloc(1, sizeof(*r));
+	int status = EXIT_TROUBLE;
+
+	argp_err_exit_status = EXIT_MISTAKE;
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	if (r == NULL || command_load(o.config, &sg) != 0)
+		return EXIT_MISTAKE;
+	p.memory_mb = instance_memory_mb(&sg);
+	r->instance = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*r->instance));
+	if (r->instance != NULL && platform_start(&p) == 0) {
+		*r->instance = (struct instance){0};
+		status = replay(r, &o, &sg);
+		instance_free(r->instance);
+		platform_stop();
+	}
+	free(r->instance);
+	free(r);
+	service_group_free(&sg);
+	return status;
+}

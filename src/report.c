@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+static json_t *integer(uint64_t value) {
+	return json_integer((json_int_t)value);
+}
+
+static json_t *real(double value) {
+	return json_real((double)(int64_t)(value * 1000 + 0.5) / 1000);
+}
+
+static json_t *drops_json(const struct counters *c) {
+	json_t *o = json_object();
+
+	for (unsigned r = 0; r < DROP_REASONS; r++)
+		json_object_set_new(o, drop_name((enum drop_reason)r), integer(c->drops[r]));
+	return o;
+}
+
+static json_t *counters_json(const struct counters *c) {
+	json_t *o = json_object();
+
+	for (unsigned i = 0; i < COUNTERS; i++)
+		json_object_set_new(o, counter_name((enum counter)i), integer(c->values[i]));
+	return o;
+}
+
+/* Cycles of each stage over the packets that the downstream received. */
+static json_t *cycles_json(struct downstream *d, uint64_t packets, const struct host *host) {
+	json_t *stages = json_object();
+	uint64_t total = 0, readings = 0;
+
+	for (unsigned l = 0; l < DS_PIPELINES; l++) {
+		const struct pipeline *p = downstream_pipeline(d, l);
+
+		for (unsigned s = 0; s < p->count; s++) {
+			total += p->accounts[s].cycles;
+			readings += p->accounts[s].calls;
+			json_object_set_new(stages, p->stages[s].name,
+					    real((double)p->accounts[s].cycles / (double)packets));
+		}
+	}
+	return json_pack("{s:o, s:o, s:o}", "total", real((double)total / (double)packets),
+			 "accounting",
+			 real((double)(readings * host->tsc_read_cycles) / (double)packets), "stages",
+			 stages);
+}
+
+static json_t *workers_json(const struct instance *i) {
+	json_t *list = json_array();
+
+	for (unsigned w = 0; w < i->worker_count; w++) {
+		const struct worker *k = &i->workers[w];
+		uint64_t cycles = k->busy_cycles + k->idle_cycles;
+
+		json_array_append_new(
+			list, json_pack("{s:s, s:I, s:I, s:o}", "name", k->name, "rounds",
+					(json_int_t)k->rounds, "busy_rounds",
+					(json_int_t)k->busy_rounds, "busy_share",
+					real(cycles ? (double)k->busy_cycles / (double)cycles : 0)));
+	}
+	return list;
+}
+
+static json_t *host_json(const struct host *h) {
+	return json_pack("{s:s, s:I, s:I}", "cpu", h->cpu, "tsc_hz", (json_int_t)h->tsc_hz,
+			 "core_hz", (json_int_t)h->core_hz);
+}
+
+bool report_balanced(const struct instance *i) {
+	struct counters c;
+
+	downstream_counters(i->downstream, &c);
+	return c.values[COUNTER_RECEIVED] == c.values[COUNTER_TRANSMITTED] + counters_dropped(&c) +
+						     downstream_held(i->downstream);
+}
+
+json_t *report_json(struct instance *i, const struct host *host, double seconds) {
+	struct counters c;
+	json_t *down, *root;
+
+	downstream_counters(i->downstream, &c);
+	down = json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "received",
+			 integer(c.values[COUNTER_RECEIVED]), "transmitted",
+			 integer(c.values[COUNTER_TRANSMITTED]), "held",
+			 integer(downstream_held(i->downstream)), "dropped",
+			 integer(counters_dropped(&c)), "balanced", report_balanced(i), "drops",
+			 drops_json(&c), "counters", counters_json(&c));
+	root = json_pack("{s:o}", "downstream", down);
+	if (host == NULL)
+		return root;
+	json_object_set_new(down, "seconds", real(seconds));
+	if (c.values[COUNTER_RECEIVED] > 0)
+		json_object_set_new(down, "cycles_per_packet",
+				    cycles_json(i->downstream, c.values[COUNTER_RECEIVED], host));
+	json_object_set_new(root, "workers", workers_json(i));
+	json_object_set_new(root, "host", host_json(host));
+	return root;
+}
+
+static void print_cycles(FILE *out, struct downstream *d, uint64_t packets,
+			 const struct host *host) {
+	uint64_t total = 0;
+
+	fprintf(out, "  %-18s %10s %8s   (reference cycles at %.2f GHz; core at %.2f GHz)\n",
+		"stage", "cycles/pkt", "burst", (double)host->tsc_hz / 1e9,
+		(double)host->core_hz / 1e9);
+	for (unsigned l = 0; l < DS_PIPELINES; l++) {
+		const struct pipeline *p = downstream_pipeline(d, l);
+
+		for (unsigned s = 0; s < p->count; s++) {
+			const struct stage_account *a = &p->accounts[s];
+
+			fprintf(out, "  %-18s %10.1f %8.1f\n", p->stages[s].name,
+				(double)a->cycles / (double)packets,
+				a->calls ? (double)a->packets / (double)a->calls : 0.0);
+			total += a->cycles;
+		}
+	}
+	fprintf(out, "  %-18s %10.1f\n", "all", (double)total / (double)packets);
+}
+
+void report_print(FILE *out, struct instance *i, const struct host *host, double seconds) {
+	struct counters c;
+	uint64_t received;
+
+	downstream_counters(i->downstream, &c);
+	received = c.values[COUNTER_RECEIVED];
+	fprintf(out,
+		"downstream: received %" PRIu64 ", transmitted %" PRIu64 " in %" PRIu64
+		" DEPI frames, dropped %" PRIu64 ", held %" PRIu64 ", %.1f s\n",
+		received, c.values[COUNTER_TRANSMITTED], c.values[COUNTER_DEPI_FRAMES],
+		counters_dropped(&c), downstream_held(i->downstream), seconds);
+	for (unsigned r = 0; r < DROP_REASONS; r++) {
+		if (c.drops[r] > 0)
+			fprintf(out, "  dropped %-20s %12" PRIu64 "   %s\n",
+				drop_name((enum drop_reason)r), c.drops[r],
+				drop_meaning((enum drop_reason)r));
+	}
+	if (host != NULL && received > 0)
+		print_cycles(out, i->downstream, received, host);
+}
+
+int report_write(const json_t *json, const char *path) {
+	FILE *f = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+	int ret;
+
+	if (f == NULL) {
+		fprintf(stderr, "%s: %s\n", path, strerror(errno));
+		return -1;
+	}
+	ret = json_dumpf(json, f, JSON_INDENT(2));
+	fputc('\n', f);
+	if (f != stdout && fclose(f) != 0)
+		ret = -1;
+	if (ret != 0)
+		fprintf(stderr, "%s: cannot be written whole\n", path);
+	return ret;
+}
+
+static json_t *stages_json(const struct ds_list *list) {
+	json_t *stages = json_array();
+
+	for (unsigned s = 0; s < list->count; s++)
+		json_array_append_new(stages,
+				      json_pack("{s:s, s:s, s:s}", "name", list->stages[s].name,
+						"about", list->stages[s].about, "dpdk",
+						list->stages[s].dpdk));
+	return stages;
+}
+
+json_t *report_describe(void) {
+	json_t *lists = json_array(), *drops = json_object(), *values = json_object();
+
+	for (unsigned l = 0; l < DS_PIPELINES; l++)
+		json_array_append_new(lists, json_pack("{s:s, s:o}", "name", ds_lists[l].name,
+						       "stages", stages_json(&ds_lists[l])));
+	for (unsigned r = 0; r < DROP_REASONS; r++)
+		json_object_set_new(drops, drop_name((enum drop_reason)r),
+				    json_string(drop_meaning((enum drop_reason)r)));
+	for (unsigned i = 0; i < COUNTERS; i++)
+		json_object_set_new(values, counter_name((enum counter)i),
+				    json_string(counter_meaning((enum counter)i)));
+	return json_pack("{s:{s:o}, s:o, s:o}", "downstream", "lists", lists, "drops", drops,
+			 "counters", values);
+}

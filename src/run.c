@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* vcmtsd run: start, wire, run, stop. */
+#include <argp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <rte_cycles.h>
+#include <rte_launch.h>
+
+#include "commands.h"
+#include "instance.h"
+#include "model/loader.h"
+#include "model/units.h"
+#include "platform/platform.h"
+#include "platform/port.h"
+#include "report.h"
+
+#define DRAIN_ROUNDS 100000
+
+struct run_options {
+	const char *config;
+	const char *network;
+	const char *rphy;
+	const char *json;
+	uint64_t duration_ns; /* 0: until a signal */
+	bool no_cycles;
+};
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int signal) {
+	(void)signal;
+	stopped = 1;
+}
+
+static const struct argp_option options[] = {
+	{"config", 'c', "FILE", 0, "service group, YAML", 0},
+	{"network", 'n', "DEVICE", 0, "network port instead of the one in the configuration", 0},
+	{"rphy", 'r', "DEVICE", 0, "R-PHY port instead of the one in the configuration", 0},
+	{"duration", 'd', "TIME", 0, "stop after this time, such as 10s (default: at a signal)", 0},
+	{"json", 'j', "FILE", 0, "write the summary, - for stdout", 0},
+	{"no-cycles", 'C', NULL, 0, "do not measure the cycles of the stages", 0},
+	{0},
+};
+
+static error_t option(int key, char *value, struct argp_state *state) {
+	struct run_options *o = state->input;
+
+	switch (key) {
+	case 'c':
+		o->config = value;
+		return 0;
+	case 'n':
+		o->network = value;
+		return 0;
+	case 'r':
+		o->rphy = value;
+		return 0;
+	case 'j':
+		o->json = value;
+		return 0;
+	case 'C':
+		o->no_cycles = true;
+		return 0;
+	case 'd':
+		if (!units_parse_duration(value, &o->duration_ns))
+			argp_error(state, "--duration: found \"%s\", allowed: a time such as 10s",
+				   value);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static int start(const struct service_group *sg, const char *network, const char *rphy) {
+	struct platform_options p = {
+		.program = "vcmtsd",
+		.main_core = sg->threads.main_core,
+		.workers = {sg->threads.upper_mac_core, sg->threads.lower_mac_core},
+		.worker_count = sg->threads.downstream == LAYOUT_1DS2T ? 2 : 1,
+		.devices = {network, rphy},
+		.device_count = 2,
+		.memory_mb = instance_memory_mb(sg),
+	};
+
+	return platform_start(&p);
+}
+
+static int wire(struct instance *i, const struct service_group *sg, const char *network,
+		const char *rphy) {
+	uint16_t network_port, rphy_port;
+
+	if (instance_pools(i, sg) != 0 ||
+	    port_open(network, "network", i->packets, sg->network.queue_size, &network_port) != 0 ||
+	    port_open(rphy, "R-PHY", i->packets, sg->rphy_port.queue_size, &rphy_port) != 0)
+		return -1;
+	return instance_create(i, network_port, rphy_port);
+}
+
+/* The workers have stopped: what is on its way goes out, what cannot is counted as stopped. */
+static void drain(struct instance *i) {
+	unsigned idle = 0;
+
+	for (int round = 0; idle < 1000 && round < DRAIN_ROUNDS; round++) {
+		unsigned moved = 0;
+
+		for (unsigned w = 0; w < i->worker_count; w++) {
+			clock_tick(&i->workers[w].clock);
+			moved += worker_round(&i->workers[w]);
+		}
+		idle = moved || downstream_held(i->downstream) ? 0 : idle + 1;
+	}
+	downstream_stop(i->downstream);
+}
+
+static double serve(struct instance *i, uint64_t duration_ns) {
+	uint64_t start_tsc = rte_rdtsc();
+
+	for (unsigned w = 0; w < i->worker_count; w++)
+		rte_eal_remote_launch(worker_run, &i->workers[w], w + 1);
+	while (!stopped) {
+		usleep(20000);
+		if (duration_ns != 0 && i->workers[0].clock.now >= duration_ns)
+			break;
+	}
+	for (unsigned w = 0; w < i->worker_count; w++)
+		worker_stop(&i->workers[w]);
+	rte_eal_mp_wait_lcore();
+	return (double)(rte_rdtsc() - start_tsc) / (double)rte_get_tsc_hz();
+}
+
+static int finish(struct instance *i, const struct run_options *o, double seconds) {
+	struct host host;
+	int status = 0;
+
+	drain(i);
+	host_measure(&host);
+	report_print(stdout, i, &host, seconds);
+	if (o->json != NULL) {
+		json_t *json = report_json(i, &host, seconds);
+
+		status = report_write(json, o->json) == 0 ? 0 : EXIT_TROUBLE;
+		json_decref(json);
+	}
+	if (!report_balanced(i)) {
+		fprintf(stderr, "vcmtsd: received differs from transmitted + dropped + held: this "
+				"is a defect, please report it with the summary\n");
+		status = EXIT_TROUBLE;
+	}
+	return status;
+}
+
+int command_run(int argc, char **argv) {
+	static const struct argp argp = {
+		.options = options,
+		.parser = option,
+		.doc = "Serves a service group on its ports. SIGINT and SIGTERM stop it.",
+	};
+	struct run_options o = {0};
+	struct service_group sg = {0};
+	struct instance *i = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*i));
+	int status = EXIT_TROUBLE;
+
+	argp_err_exit_status = EXIT_MISTAKE;
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	if (i == NULL || command_load(o.config, &sg) != 0)
+		return EXIT_MISTAKE;
+	*i = (struct instance){0};
+	o.network = o.network ? o.network : sg.network.device;
+	o.rphy = o.rphy ? o.rphy : sg.rphy_port.device;
+	signal(SIGINT, on_signal);
+	signal(SIGTERM, on_signal);
+	if (start(&sg, o.network, o.rphy) == 0) {
+		if (wire(i, &sg, o.network, o.rphy) == 0) {
+			for (unsigned l = 0; l < DS_PIPELINES; l++)
+				downstream_pipeline(i->downstream, l)->accounting = !o.no_cycles;
+			fprintf(stderr, "vcmtsd: serving service group %u: %zu modems, %zu "
+				"channels\n",
+				sg.id, sg.modem_count, sg.channel_count);
+			status = finish(i, &o, serve(i, o.duration_ns));
+		}
+		instance_free(i);
+		platform_stop();
+	}
+	service_group_free(&sg);
+	free(i);
+	return status;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A polling thread: it runs its pipelines in turn until it is told to stop. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_common.h>
+
+#include "pipeline/clock.h"
+#include "pipeline/pipeline.h"
+
+#define WORKER_MAX_PIPELINES 4
+
+struct worker {
+	const char *name;
+	struct clock clock;
+	struct pipeline *pipelines[WORKER_MAX_PIPELINES];
+	unsigned pipeline_count;
+	bool stop; /* set by another thread */
+	/* Load, for whoever reads it: rounds of the loop, and cycles of those with work. */
+	uint64_t rounds;
+	uint64_t busy_rounds;
+	uint64_t busy_cycles;
+	uint64_t idle_cycles;
+} __rte_cache_aligned;
+
+void worker_add(struct worker *w, struct pipeline *p);
+
+/* The thread's function, for rte_eal_remote_launch(). Returns 0 after worker_stop(). */
+int worker_run(void *worker);
+
+/* One round of the loop: each pipeline once. Returns the packets that moved. */
+unsigned worker_round(struct worker *w);
+
+void worker_stop(struct worker *w);
