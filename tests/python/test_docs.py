@@ -1,32 +1,38 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Generated pages: drawn right, and written only when they differ."""
 
-import json
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 from vcmts import docs, picture
+from vcmts.paths import CHECKOUT
 
 SVG = "{http://www.w3.org/2000/svg}"
-STAGES = json.dumps(
-    [
-        {
-            "list": "upper MAC",
-            "stages": [
-                {"name": "receive", "about": "frames < 2000 & more", "dpdk": "ethdev"},
-                {"name": "enqueue", "about": "queues", "dpdk": "scheduler"},
-            ],
-        },
-        {
-            "list": "lower MAC",
-            "stages": [{"name": "depi", "about": "PSP", "dpdk": "mbuf"}],
-        },
-    ]
-)
+DESCRIPTION: dict[str, Any] = {
+    "downstream": {
+        "lists": [
+            {
+                "name": "upper MAC",
+                "stages": [
+                    {"name": "receive", "about": "frames < 2000 & more", "dpdk": "ethdev"},
+                    {"name": "enqueue", "about": "queues", "dpdk": "scheduler"},
+                ],
+            },
+            {
+                "name": "lower MAC",
+                "stages": [{"name": "depi", "about": "PSP", "dpdk": "mbuf"}],
+            },
+        ]
+    },
+    "drops": {"runt": "too short | empty"},
+    "counters": {"received": "frames in"},
+}
 
 
 def test_picture_shows_the_lists_in_order() -> None:
-    root = ElementTree.fromstring(picture.draw(docs.stage_lists(STAGES)))
+    drawn = picture.draw(docs.stage_lists(DESCRIPTION["downstream"]))
+    root = ElementTree.fromstring(drawn)
     texts = [(t.text, int(t.attrib["y"])) for t in root.iter(f"{SVG}text")]
     assert [text for text, _ in texts] == [
         *("upper MAC", "receive", "frames < 2000 & more", "ethdev"),
@@ -38,6 +44,17 @@ def test_picture_shows_the_lists_in_order() -> None:
     assert max(y for _, y in texts) < int(root.attrib["height"])
     arrows = [p for p in root.iter(f"{SVG}path") if p.get("class") == "way"]
     assert len(arrows) == 2, "one between two stages, one between two lists"
+
+
+def test_counters_page() -> None:
+    page = docs.counters_page(DESCRIPTION)
+    drops, counters = page.split("## Counters")
+    assert "| `runt` | too short \\| empty |" in drops
+    assert "| `received` | frames in |" in counters
+
+
+def test_pages_are_up_to_date() -> None:
+    assert docs.update(CHECKOUT, docs.pages(), check=True) == [], "run `make docs`"
 
 
 def test_update_writes_what_differs(tmp_path: Path) -> None:

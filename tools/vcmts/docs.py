@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""make docs: pages that are written from what the data plane itself says.
-
-`vcmtsd stages` prints [{"list": NAME, "stages": [{"name", "about", "dpdk"}, ...]}, ...].
-"""
+"""make docs: pages that are written from what the data plane itself says."""
 
 import argparse
 import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from vcmts import picture
 from vcmts.paths import CHECKOUT, MistakeError, complain, program
@@ -24,19 +22,52 @@ def said(*command: str) -> str:
     return ended.stdout
 
 
-def stage_lists(document: str) -> list[picture.StageList]:
+def stage_lists(direction: dict[str, Any]) -> list[picture.StageList]:
     return [
         picture.StageList(
-            entry["list"],
+            entry["name"],
             [picture.Stage(s["name"], s["about"], s["dpdk"]) for s in entry["stages"]],
         )
-        for entry in json.loads(document)
+        for entry in direction["lists"]
     ]
+
+
+def table(names: dict[str, str]) -> str:
+    rows = [
+        f"| `{name}` | {meaning.replace('|', chr(92) + '|')} |" for name, meaning in names.items()
+    ]
+    return "\n".join(["| name | meaning |", "| --- | --- |", *rows])
+
+
+def counters_page(description: dict[str, Any]) -> str:
+    return f"""<!-- {picture.LICENCE} -->
+<!-- Written by `make docs` -->
+# Counters
+
+Every packet is accounted for: received = transmitted + the sum of the drops + what is held, in each
+direction, whenever the workers are quiet.
+
+## Drop reasons
+
+A packet that goes no further is counted under exactly one of these (`src/pipeline/drop.def`).
+
+{table(description["drops"])}
+
+## Counters
+
+What else is counted (`src/pipeline/counter.def`).
+
+{table(description["counters"])}
+"""
 
 
 def pages() -> dict[Path, str]:
     """Every generated page, by its place in the checkout."""
-    return {Path("docs/pipeline.svg"): picture.draw(stage_lists(said("vcmtsd", "stages")))}
+    description = json.loads(said("vcmtsd", "describe"))
+    return {
+        Path("docs/pipeline.svg"): picture.draw(stage_lists(description["downstream"])),
+        Path("docs/counters.md"): counters_page(description),
+    }
 
 
 def update(root: Path, content: dict[Path, str], check: bool) -> list[Path]:
