@@ -138,6 +138,7 @@ static void believes_the_ip_length(void **state) {
 	vector_get("frames.txt", "tcp6_extensions", &v);
 	for (uint16_t payload = 0; payload <= 68; payload++) {
 		store_be16(v.bytes + 18, payload);
+		v.size = 54 + payload;
 		assert_int_equal(parse(&v, &fields), payload < 48 ? FRAME_IPV6_HEADER : FRAME_GOOD);
 		if (payload >= 48)
 			assert_int_equal(fields.destination_port, payload < 52 ? 0 : 8080);

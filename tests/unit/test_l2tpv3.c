@@ -62,6 +62,7 @@ static void writes_the_captured_headers(void **state) {
 	assert_int_equal(size, 38);
 	assert_int_equal(depi_encap_write(&captured, v.size - size, out), size);
 	assert_true(ipv4_checksum_good(out + IPV4_AT));
+	assert_int_equal(load_be16(out + IPV4_AT + 4), 0);
 	memcpy(out + IPV4_AT + 4, v.bytes + IPV4_AT + 4, 2);
 	store_be16(out + IPV4_AT + 10, ipv4_checksum(out + IPV4_AT, IPV4_HEADER));
 	assert_memory_equal(out, v.bytes, size);

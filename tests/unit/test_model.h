@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Loads a service group from text, and keeps what the loader said. */
+#pragma once
+
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/loader.h"
+
+/* A service group of one modem that is complete, for tests that add to it. */
+#define SMALL_HEAD                                                       \
+	"channels: [{id: 1, type: ofdm, rate: 1.89 Gbps, session: 7}]\n" \
+	"bonding_groups: [{id: 1, channels: [1]}]\n"
+#define SMALL_MODEM                               \
+	"  - mac: \"02:01:00:00:00:01\"\n"        \
+	"    addresses: [10.0.0.1]\n"             \
+	"    bonding_group: 1\n"                  \
+	"    security: {said: 1, cipher: none}\n" \
+	"    service_flows: [{id: 1}]\n"
+#define SMALL SMALL_HEAD "modems:\n" SMALL_MODEM
+
+struct loaded {
+	struct service_group sg;
+	int mistakes;
+	char *said;
+};
+
+static inline struct loaded load_bytes(const char *text, size_t size) {
+	struct loaded loaded = {0};
+	size_t length;
+	FILE *errors = open_memstream(&loaded.said, &length);
+
+	assert_non_null(errors);
+	loaded.mistakes = service_group_load_text("sg.yaml", text, size, &loaded.sg, errors);
+	fclose(errors);
+	return loaded;
+}
+
+static inline struct loaded load_text(const char *text) {
+	return load_bytes(text, strlen(text));
+}
+
+static inline void unload(struct loaded *loaded) {
+	service_group_free(&loaded->sg);
+	free(loaded->said);
+}
+
+/* Loads `text` and expects exactly these lines of mistakes. */
+static inline void expect_mistakes(const char *text, int count, const char *lines) {
+	struct loaded loaded = load_text(text);
+
+	assert_string_equal(loaded.said, lines);
+	assert_int_equal(loaded.mistakes, count);
+	assert_null(loaded.sg.arena);
+	unload(&loaded);
+}
