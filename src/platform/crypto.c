@@ -59,10 +59,7 @@ static int device_start(struct docsis_crypto *c, unsigned queue_pairs, unsigned 
 		.nb_queue_pairs = (uint16_t)queue_pairs,
 		.ff_disable = RTE_CRYPTODEV_FF_ASYMMETRIC_CRYPTO,
 	};
-	struct rte_cryptodev_qp_conf queue = {
-		.nb_descriptors = depth,
-		.mp_session = c->sessions,
-	};
+	struct rte_cryptodev_qp_conf queue = {.nb_descriptors = depth}; /* no session-less work */
 	int ret = rte_cryptodev_configure(c->device, &config);
 
 	for (unsigned q = 0; ret == 0 && q < queue_pairs; q++)

@@ -91,13 +91,15 @@ static void add_lcores(struct arguments *a, const struct platform_options *o) {
 
 static void add_memory(struct arguments *a, const struct platform_options *o) {
 	huge_pages = enough_huge_pages(o->memory_mb);
-	add(a, "--in-memory");
-	if (huge_pages)
+	if (huge_pages) {
+		add(a, "--in-memory"); /* no files in hugetlbfs that outlive us */
 		return;
+	}
 	fprintf(stderr,
 		"%s: fewer than %u MB of huge pages are free: running on ordinary pages, slower\n",
 		o->program, o->memory_mb);
 	add(a, "--no-huge");
+	add(a, "--no-shconf");
 	add(a, "-m");
 	add(a, "%u", o->memory_mb);
 }
