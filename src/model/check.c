@@ -139,19 +139,24 @@ static void check_bonding_group(struct check *check, const struct node *map,
 				struct bonding_group *group, const struct path *up) {
 	struct path channels = {.up = up, .key = "channels"}, path = {.up = &channels};
 	struct node *list = node_field(map, "channels");
-	bool seen[SG_MAX_CHANNELS] = {false};
+	bool seen[SG_MAX_CHANNELS] = {false}, sound = true;
 
 	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
 	     item = item->next) {
 		uint32_t *channel = &group->channels[path.index];
 
-		if (check_resolve(check, &check->channels, item, channel, &path, "a channel")) {
-			if (seen[*channel])
-				check_report(check, item, item->line, &path, "each channel once");
+		if (!check_resolve(check, &check->channels, item, channel, &path, "a channel")) {
+			sound = false;
+		} else if (seen[*channel]) {
+			check_report(check, item, item->line, &path, "each channel once");
+			sound = false;
+		} else {
 			seen[*channel] = true;
 		}
 		path.index++;
 	}
+	if (!sound)
+		group->channel_count = 0; /* so that no modem is asked for DSIDs */
 }
 
 static void check_bonding_groups(struct check *check, struct node *root) {

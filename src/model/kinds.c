@@ -13,6 +13,7 @@
 #define LONGEST_NAME 32
 #define IPV4_PATTERN "[0-9]{1,3}(\\.[0-9]{1,3}){3}"
 #define IPV6_PATTERN "[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*"
+#define PORT_PATTERN "(0x[0-9A-Fa-f]{1,4}|[0-9]{1,5})"
 #define RATE_PATTERN "[0-9]+(\\.[0-9]+)? ?[kMGT]?bps"
 
 struct words {
@@ -39,9 +40,9 @@ static const struct words words[] = {
 			 "\"2001:db8::/32\"",
 			 "^(" IPV4_PATTERN "|" IPV6_PATTERN ")(/[0-9]{1,3})?$"},
 	[KIND_PORTS] = {"a port such as 80 or a range such as \"135-139\"",
-			"^[0-9]{1,5}(-[0-9]{1,5})?$"},
+			"^" PORT_PATTERN "(-" PORT_PATTERN ")?$"},
 	[KIND_PROTOCOL] = {"tcp, udp, icmp, icmpv6, igmp, gre, esp or a number, 0 to 255",
-			   "^(tcp|udp|icmp|icmpv6|igmp|gre|esp|[0-9]{1,3})$"},
+			   "^(tcp|udp|icmp|icmpv6|igmp|gre|esp|0x[0-9A-Fa-f]{1,2}|[0-9]{1,3})$"},
 	[KIND_TOS] = {"value and mask such as \"0xb8/0xfc\", no value bits outside the mask",
 		      "^(0x[0-9A-Fa-f]{1,2}|[0-9]{1,3})(/(0x[0-9A-Fa-f]{1,2}|[0-9]{1,3}))?$"},
 	[KIND_HEX] = {NULL, "^([0-9A-Fa-f]{2})*$"},

@@ -214,7 +214,7 @@ bool tree_load(struct tree *tree, const char *text, size_t size, struct errors *
 	if (tree->arena == NULL || !yaml_parser_initialize(&parser))
 		return refuse(&composer, 1, "no memory left", "a file that fits the machine");
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-	yaml_parser_set_input_string(&parser, (const unsigned char *)text, size);
+	yaml_parser_set_input_string(&parser, (const unsigned char *)(size > 0 ? text : ""), size);
 	while (more) {
 		if (!yaml_parser_parse(&parser, &event)) {
 			refuse_syntax(&composer, &parser);

@@ -102,7 +102,7 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
 }
 
 bool units_parse_integer(const char *text, uint64_t *value) {
-	bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+	bool hexadecimal = text[0] == '0' && text[1] == 'x';
 	const char *c = hexadecimal ? text + 2 : text;
 	uint64_t number = 0;
 
@@ -264,7 +264,7 @@ bool units_parse_prefix(const char *text, struct ip_prefix *prefix) {
 		return false;
 	most = parsed.address.family == 4 ? 32 : 128;
 	bits = most;
-	if (slash != NULL && (!is_digit(slash[1]) || !units_parse_integer(slash + 1, &bits)))
+	if (slash != NULL && (strchr(slash, 'x') != NULL || !units_parse_integer(slash + 1, &bits)))
 		return false;
 	if (bits > most)
 		return false;

@@ -54,6 +54,6 @@ static inline void expect_mistakes(const char *text, int count, const char *line
 
 	assert_string_equal(loaded.said, lines);
 	assert_int_equal(loaded.mistakes, count);
-	assert_null(loaded.sg.arena);
+	assert_int_equal(loaded.sg.arena == NULL, count > 0);
 	unload(&loaded);
 }

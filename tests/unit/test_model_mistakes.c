@@ -66,23 +66,28 @@ static void a_mistake_brings_no_others_along(void **state) {
 }
 
 static void hundred_mistakes_and_a_count(void **state) {
-	char text[20000] = SMALL_HEAD "modems: [{}]\nfilter_groups:\n";
+	char text[20000] = "channels: [{id: 1, type: ofdm, rate: 1.89 Gbps, session: 7}]\n"
+			   "bonding_groups: [{id: 1, channels: [1, 2]}]\n"
+			   "modems: [{}]\n"
+			   "filter_groups:\n";
 	struct loaded loaded;
 	size_t lines = 0;
 
 	(void)state;
-	/* the last lines first: what is shown must still be the first lines */
 	for (int i = 0; i < 150; i++)
 		strcat(text, "  - {id: x, rules: []}\n");
 	loaded = load_text(text);
 	for (const char *c = loaded.said; *c != '\0'; c++)
 		lines += *c == '\n';
-	assert_int_equal(loaded.mistakes, 305);
+	assert_int_equal(loaded.mistakes, 306);
 	assert_int_equal(lines, 101);
+	/* found last, and shown first */
+	assert_ptr_equal(strstr(loaded.said, "sg.yaml:2: bonding_groups[0].channels[1]: "),
+			 loaded.said);
 	assert_non_null(strstr(loaded.said, "sg.yaml:3: modems[0].mac: found nothing"));
-	assert_non_null(strstr(loaded.said, "sg.yaml:52: filter_groups[47].id: found \"x\""));
-	assert_null(strstr(loaded.said, "sg.yaml:53:"));
-	assert_non_null(strstr(loaded.said, "sg.yaml: 205 more mistakes are not shown\n"));
+	assert_non_null(strstr(loaded.said, "sg.yaml:51: filter_groups[46].rules: found"));
+	assert_null(strstr(loaded.said, "sg.yaml:52:"));
+	assert_non_null(strstr(loaded.said, "sg.yaml: 206 more mistakes are not shown\n"));
 	unload(&loaded);
 }
 

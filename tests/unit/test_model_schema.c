@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* config/schema.json is what the loader's tables print; `vcmtsd schema` writes it again. */
+#include "test_model.h"
+
+#include <jansson.h>
+
+#define SCHEMA VECTORS_DIR "/../../config/schema.json"
+
+static char *printed(void) {
+	size_t size;
+	char *text;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	service_group_schema(out);
+	fclose(out);
+	return text;
+}
+
+static void the_file_is_what_the_tables_say(void **state) {
+	FILE *file = fopen(SCHEMA, "r");
+	static char committed[1 << 20];
+	char *text = printed();
+	size_t size;
+
+	(void)state;
+	assert_non_null(file);
+	size = fread(committed, 1, sizeof(committed) - 1, file);
+	fclose(file);
+	committed[size] = '\0';
+	if (strcmp(committed, text) != 0)
+		fail_msg("config/schema.json is out of date: vcmtsd schema > config/schema.json");
+	free(text);
+}
+
+/* Every key has a description, closed maps and, where it can, a default. */
+static size_t check_schema(const json_t *schema) {
+	const json_t *properties = json_object_get(schema, "properties");
+	size_t count = 1;
+	const char *name;
+	json_t *value;
+
+	if (json_object_get(schema, "items") != NULL)
+		return 1 + check_schema(json_object_get(schema, "items"));
+	if (properties == NULL)
+		return 1;
+	assert_true(json_is_false(json_object_get(schema, "additionalProperties")));
+	json_object_foreach((json_t *)(uintptr_t)properties, name, value) {
+		if (!json_is_string(json_object_get(value, "description")))
+			fail_msg("%s has no description", name);
+		count += check_schema(value);
+	}
+	return count;
+}
+
+static void every_key_is_described(void **state) {
+	char *text = printed();
+	json_t *schema = json_loads(text, 0, NULL);
+	const json_t *channels;
+
+	(void)state;
+	assert_non_null(schema);
+	assert_true(check_schema(schema) > 80);
+	channels = json_object_get(json_object_get(schema, "properties"), "channels");
+	assert_int_equal(json_integer_value(json_object_get(channels, "maxItems")),
+			 SG_MAX_CHANNELS);
+	json_decref(schema);
+	free(text);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_file_is_what_the_tables_say),
+		cmocka_unit_test(every_key_is_described),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
