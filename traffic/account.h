@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What was received: each packet counted once, under one name. */
+#pragma once
+
+#include <stdint.h>
+
+#include <hdr_histogram.h>
+
+#include "resequencer.h"
+#include "window.h"
+
+enum corruption {
+#define CORRUPTION(enumerator, name, meaning) CORRUPTION_##enumerator,
+#include "corruption.def"
+#undef CORRUPTION
+	CORRUPTIONS,
+	CORRUPTION_NONE = CORRUPTIONS,
+};
+
+enum unexpected {
+#define UNEXPECTED(enumerator, name, meaning) UNEXPECTED_##enumerator,
+#include "unexpected.def"
+#undef UNEXPECTED
+	UNEXPECTEDS,
+};
+
+enum violation {
+#define VIOLATION(enumerator, name, meaning) VIOLATION_##enumerator,
+#include "violation.def"
+#undef VIOLATION
+	VIOLATIONS,
+};
+
+extern const char *const corruption_names[CORRUPTIONS];
+extern const char *const unexpected_names[UNEXPECTEDS];
+extern const char *const violation_names[VIOLATIONS];
+
+struct account {
+	struct window *streams;
+	uint64_t proven; /* every check passed; no packet counts twice */
+	uint64_t proven_bytes; /* Ethernet frames without CRC */
+	uint64_t duplicated;
+	uint64_t reordered; /* of the proven ones, those behind a later one of their stream */
+	uint64_t missing; /* sequence numbers passed over and not seen since */
+	uint64_t corrupted[CORRUPTIONS];
+	uint64_t unexpected[UNEXPECTEDS];
+	uint64_t violations[VIOLATIONS];
+	uint64_t depi_frames;
+	uint64_t depi_bytes;
+	uint64_t last_tsc; /* of the last packet proven */
+	uint64_t tsc_to_ns_q32;
+	struct hdr_histogram *latency; /* ns */
+};
+
+/* Returns 0, or -1 when memory is short. */
+int account_create(struct account *a, uint32_t streams, uint64_t tsc_hz);
+
+void account_free(struct account *a);
+
+/* A deliver_fn with a struct account as context: the packet has passed every check but order. */
+void account_deliver(void *account, const struct arrived *packet, uint64_t now);
+
+/* All frames counted in `corrupted`. */
+uint64_t account_corrupted(const struct account *a);

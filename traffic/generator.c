@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Draws, builds and counts packets. */
+#include "generator.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_memcpy.h>
+#include <rte_prefetch.h>
+
+static bool decks_create(struct generator *g, const struct generator_options *o) {
+	uint32_t permit = o->permit_permille;
+	uint32_t classify = o->classify_permille;
+	uint32_t weights[CLASS_COUNT] = {
+		[CLASS_UNMATCHED] = 1000 - permit - classify,
+		[CLASS_PERMIT] = permit,
+		[CLASS_CLASSIFIED] = classify,
+	};
+
+	return permit + classify <= 1000 && mix_deck(&g->mix, &g->sizes) == 0 &&
+	       deck_create(&g->classes, weights, CLASS_COUNT) == 0;
+}
+
+static bool sizes_fit(struct generator *g) {
+	for (unsigned i = 0; i < g->mix.count; i++) {
+		if (targets_next(&g->targets, CLASS_UNMATCHED, g->mix.sizes[i]) != NULL)
+			continue;
+		if (g->targets.count == 0)
+			fprintf(stderr, "traffic: no packet can pass the filters of any modem\n");
+		else
+			fprintf(stderr,
+				"traffic: mix: %u bytes are too few for any modem's address\n",
+				g->mix.sizes[i]);
+		return false;
+	}
+	return true;
+}
+
+struct generator *generator_create(const struct service_group *sg,
+				   const struct generator_options *o) {
+	struct generator *g = calloc(1, sizeof(*g));
+
+	if (g == NULL)
+		return NULL;
+	g->mix = *o->mix;
+	g->pool = o->pool;
+	g->random.state = o->seed;
+	g->magic = (uint32_t)random_next(&g->random);
+	pattern_create(&g->pattern, &g->random);
+	if (!decks_create(g, o) ||
+	    targets_create(&g->targets, sg, random_next(&g->random)) != 0 ||
+	    (g->sent = calloc(g->targets.stream_count + 1, sizeof(*g->sent))) == NULL) {
+		fprintf(stderr, "traffic: no memory for the generator\n");
+		generator_free(g);
+		return NULL;
+	}
+	if (!sizes_fit(g)) {
+		generator_free(g);
+		return NULL;
+	}
+	return g;
+}
+
+void generator_free(struct generator *g) {
+	if (g == NULL)
+		return;
+	targets_free(&g->targets);
+	deck_free(&g->sizes);
+	deck_free(&g->classes);
+	free(g->sent);
+	free(g);
+}
+
+struct draw {
+	const struct target *target;
+	uint32_t size;
+};
+
+static void draw(struct generator *g, struct draw *d) {
+	enum traffic_class class = (enum traffic_class)deck_draw(&g->classes, &g->random);
+
+	d->size = g->mix.sizes[deck_draw(&g->sizes, &g->random)];
+	d->target = targets_next(&g->targets, class, d->size);
+	rte_prefetch0(d->target);
+	rte_prefetch0((const uint8_t *)d->target + RTE_CACHE_LINE_SIZE);
+}
+
+static void build(struct generator *g, const struct draw *d, uint64_t tsc, struct rte_mbuf *m) {
+	const struct target *target = d->target;
+	struct packet_tag tag = {
+		.magic = g->magic,
+		.target = (uint32_t)(target - g->targets.all),
+		.sequence = g->sent[target->stream]++,
+		.tsc = tsc,
+	};
+	uint32_t start = pattern_start(target->stream, tag.sequence);
+	uint32_t headers = target->min_size;
+	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
+
+	packet_start_write(&target->template, &tag, &g->pattern, start, d->size, frame);
+	rte_memcpy(frame + headers, g->pattern.bytes + start, d->size - headers);
+	m->data_len = (uint16_t)d->size;
+	m->pkt_len = d->size;
+	g->by_class[target->class]++;
+}
+
+unsigned generator_burst(struct generator *g, uint64_t tsc, struct rte_mbuf **packets, unsigned n,
+			 uint64_t *bytes) {
+	struct draw draws[GENERATOR_BURST];
+
+	*bytes = 0;
+	if (n == 0)
+		return 0;
+	if (rte_pktmbuf_alloc_bulk(g->pool, packets, n) != 0) {
+		g->no_buffers += n;
+		return 0;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		draw(g, &draws[i]);
+		rte_prefetch0(rte_pktmbuf_mtod(packets[i], void *));
+	}
+	for (unsigned i = 0; i < n; i++) {
+		build(g, &draws[i], tsc, packets[i]);
+		*bytes += draws[i].size;
+	}
+	g->packets += n;
+	g->bytes += *bytes;
+	return n;
+}
+
+void generator_take_back(struct generator *g, struct rte_mbuf **packets, unsigned n) {
+	for (unsigned i = 0; i < n; i++) {
+		const uint8_t *frame = rte_pktmbuf_mtod(packets[i], const uint8_t *);
+		uint32_t size = rte_pktmbuf_pkt_len(packets[i]);
+		struct packet_tag tag;
+
+		packet_tag_read(frame + packet_tag_find(frame, size), &tag);
+		g->sent[g->targets.all[tag.target].stream]--;
+		g->by_class[g->targets.all[tag.target].class]--;
+		g->packets--;
+		g->bytes -= size;
+	}
+	rte_pktmbuf_free_bulk(packets, n);
+}

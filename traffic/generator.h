@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Makes the packets that the core network sends: sizes and classes drawn in exact shares, targets in
+ * turn, headers copied from templates, payload from the pattern.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+#include <rte_mempool.h>
+
+#include "deck.h"
+#include "mix.h"
+#include "packet.h"
+#include "targets.h"
+
+#define GENERATOR_BURST 32
+
+struct generator_options {
+	const struct mix *mix;
+	uint32_t permit_permille; /* share of packets that a filter rule permits */
+	uint32_t classify_permille; /* share of packets that meet a classifier */
+	uint64_t seed;
+	struct rte_mempool *pool; /* mbufs with room for the largest size */
+};
+
+struct generator {
+	struct targets targets;
+	struct pattern pattern;
+	struct mix mix;
+	struct deck sizes;
+	struct deck classes;
+	struct random random;
+	struct rte_mempool *pool;
+	uint32_t magic;
+	uint32_t *sent; /* by stream: packets made, and the next sequence number */
+	uint64_t packets; /* all counts are of packets made and not taken back */
+	uint64_t bytes;
+	uint64_t by_class[CLASS_COUNT];
+	uint64_t no_buffers; /* packets not made as no mbuf was free */
+};
+
+/*
+ * Returns NULL after a message on stderr: no packet can reach a modem, or memory is short. To be
+ * freed by generator_free().
+ */
+struct generator *generator_create(const struct service_group *sg,
+				   const struct generator_options *options);
+
+void generator_free(struct generator *g);
+
+/*
+ * Makes up to `n` (at most GENERATOR_BURST) packets with time stamp `tsc`. Returns how many; fewer
+ * when no mbuf is free. `bytes` gets the sum of their sizes.
+ */
+unsigned generator_burst(struct generator *g, uint64_t tsc, struct rte_mbuf **packets, unsigned n,
+			 uint64_t *bytes);
+
+/*
+ * Takes back the last `n` packets made, which were not sent, in their order. Frees them, and their
+ * sequence numbers are given to others.
+ */
+void generator_take_back(struct generator *g, struct rte_mbuf **packets, unsigned n);

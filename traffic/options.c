@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Arguments, their defaults and their help. */
+#include "options.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/units.h"
+
+#define MAX_RATE 1000000000000ull
+
+enum key {
+	KEY_CONFIG = 256,
+	KEY_NETWORK,
+	KEY_RPHY,
+	KEY_MIX,
+	KEY_RATE,
+	KEY_DURATION,
+	KEY_JSON,
+	KEY_CORE,
+	KEY_MAIN_CORE,
+	KEY_SEED,
+	KEY_PERMIT_SHARE,
+	KEY_CLASSIFY_SHARE,
+};
+
+static const struct argp_option arguments[] = {
+	{.doc = "What is connected:"},
+	{"config", KEY_CONFIG, "FILE", 0, "the service group, as vcmtsd has it", 0},
+	{"network", KEY_NETWORK, "DEVICE", 0,
+	 "port to vcmtsd's network port: a PCI address or a DPDK virtual device with arguments, as "
+	 "net_memif0,role=client,id=0,socket-abstract=no,socket=PATH",
+	 0},
+	{"rphy", KEY_RPHY, "DEVICE", 0, "port to vcmtsd's R-PHY port", 0},
+	{.doc = "What is sent:"},
+	{"mix", KEY_MIX, "MIX", 0,
+	 "imix, a frame size in bytes without CRC, or SIZE:WEIGHT,SIZE:WEIGHT,.. (imix: 84:15,"
+	 "256:10,1280:75)",
+	 0},
+	{"rate", KEY_RATE, "RATE", 0,
+	 "bits per second of Ethernet frames without CRC, as 2Gbps, or max (2Gbps)", 0},
+	{"duration", KEY_DURATION, "TIME", 0, "as 10s or 500ms (10s)", 0},
+	{"permit-share", KEY_PERMIT_SHARE, "PERCENT", 0, "packets that a filter rule permits (10%)",
+	 0},
+	{"classify-share", KEY_CLASSIFY_SHARE, "PERCENT", 0,
+	 "packets that meet a classifier (10%)", 0},
+	{"seed", KEY_SEED, "NUMBER", 0, "of what is random (1)", 0},
+	{.doc = "How:"},
+	{"json", KEY_JSON, "FILE", 0, "write the result there", 0},
+	{"core", KEY_CORE, "NUMBER", 0, "CPU that sends and receives (0)", 0},
+	{"main-core", KEY_MAIN_CORE, "NUMBER", 0, "CPU that prints the progress (0)", 0},
+	{0},
+};
+
+static bool parse_number(const char *text, uint64_t *value) {
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 0);
+	return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0;
+}
+
+static bool parse_core(const char *text, uint32_t *value) {
+	uint64_t number;
+
+	if (!parse_number(text, &number) || number > UINT16_MAX)
+		return false;
+	*value = (uint32_t)number;
+	return true;
+}
+
+static bool parse_share(const char *text, uint32_t *permille) {
+	char *end;
+	double percent = strtod(text, &end);
+
+	if (*text < '0' || *text > '9' || !(percent >= 0 && percent <= 100) ||
+	    (*end != '\0' && strcmp(end, "%") != 0))
+		return false;
+	*permille = (uint32_t)(percent * 10 + 0.5);
+	return true;
+}
+
+static bool parse_rate(const char *text, uint64_t *rate) {
+	if (strcmp(text, "max") == 0) {
+		*rate = 0;
+		return true;
+	}
+	return units_parse_rate(text, rate) && *rate > 0 && *rate <= MAX_RATE;
+}
+
+static void require(struct argp_state *state, bool good, const char *name, const char *text,
+		    const char *allowed) {
+	if (!good)
+		argp_error(state, "--%s: found %s, allowed: %s", name, text, allowed);
+}
+
+static void check(struct argp_state *state, const struct options *o) {
+	if (o->config == NULL || o->network == NULL || o->rphy == NULL)
+		argp_error(state, "--config, --network and --rphy are needed");
+	if (o->permit_permille + o->classify_permille > 1000)
+		argp_error(state, "--permit-share and --classify-share are more than all packets");
+}
+
+static error_t parse(int key, char *text, struct argp_state *state) {
+	struct options *o = state->input;
+
+	switch (key) {
+	case KEY_CONFIG: o->config = text; break;
+	case KEY_NETWORK: o->network = text; break;
+	case KEY_RPHY: o->rphy = text; break;
+	case KEY_MIX: o->mix = text; break;
+	case KEY_JSON: o->json = text; break;
+	case KEY_RATE:
+		require(state, parse_rate(text, &o->rate), "rate", text,
+			"max, or up to 1 Tbps with bps, kbps, Mbps, Gbps");
+		break;
+	case KEY_DURATION:
+		require(state, units_parse_duration(text, &o->duration) && o->duration > 0,
+			"duration", text, "a time above 0 with us, ms, s, min or h");
+		break;
+	case KEY_CORE:
+		require(state, parse_core(text, &o->core), "core", text, "a CPU number");
+		break;
+	case KEY_MAIN_CORE:
+		require(state, parse_core(text, &o->main_core), "main-core", text, "a CPU number");
+		break;
+	case KEY_SEED:
+		require(state, parse_number(text, &o->seed), "seed", text, "a number of 64 bits");
+		break;
+	case KEY_PERMIT_SHARE:
+		require(state, parse_share(text, &o->permit_permille), "permit-share", text,
+			"0% to 100%");
+		break;
+	case KEY_CLASSIFY_SHARE:
+		require(state, parse_share(text, &o->classify_permille), "classify-share", text,
+			"0% to 100%");
+		break;
+	case ARGP_KEY_ARG: argp_error(state, "%s: not an option", text); break;
+	case ARGP_KEY_END: check(state, o); break;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+void options_parse(struct options *o, int argc, char **argv) {
+	static const struct argp argp = {
+		.options = arguments,
+		.parser = parse,
+		.doc = "Sends IP packets to the cable modems of a service group through vcmtsd, "
+		       "plays their R-PHY device and the modems, and proves every packet."
+		       "\vExit status: 0 when every packet is proven, 1 when one was lost, "
+		       "corrupted, duplicated or reordered or a DEPI frame was wrong, 2 for a "
+		       "mistake in arguments or configuration.",
+	};
+
+	*o = (struct options){
+		.mix = "imix",
+		.rate = 2000000000,
+		.duration = 10000000000,
+		.seed = 1,
+		.permit_permille = 100,
+		.classify_permille = 100,
+	};
+	argp_err_exit_status = 2;
+	argp_parse(&argp, argc, argv, 0, NULL, o);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command line of vcmts-traffic. */
+#pragma once
+
+#include <stdint.h>
+
+struct options {
+	const char *config;
+	const char *network; /* device */
+	const char *rphy; /* device */
+	const char *mix;
+	const char *json; /* NULL: none is written */
+	uint64_t rate; /* bits per second; 0 = max */
+	uint64_t duration; /* ns */
+	uint64_t seed;
+	uint32_t core;
+	uint32_t main_core;
+	uint32_t permit_permille;
+	uint32_t classify_permille;
+};
+
+/* Fills in `o`, or prints a message or the help and ends the process: 2 for a mistake. */
+void options_parse(struct options *o, int argc, char **argv);

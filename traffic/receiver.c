@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From Ethernet over L2TPv3 and PSP to whole DOCSIS frames. */
+#include "receiver.h"
+
+#include <stdlib.h>
+
+#include <rte_memcpy.h>
+
+#include "wire/ip.h"
+#include "wire/l2tpv3.h"
+
+#define SESSION_SLOTS 1024 /* at most a quarter is used (SG_MAX_CHANNELS) */
+#define SCRATCH_SIZE 65536
+
+struct session {
+	uint32_t id; /* 0: no channel */
+	uint32_t channel;
+	bool started;
+	bool counter_known;
+	uint8_t counter_ahead; /* of the PSP sequence number, modulo 16 */
+	struct window sequence;
+	struct rte_mbuf *open; /* a DOCSIS frame whose end has not come */
+	const struct channel *config;
+};
+
+struct receiver {
+	const struct rphy_config *config;
+	struct rte_mempool *frames;
+	struct account *account;
+	struct session sessions[SESSION_SLOTS];
+	uint8_t scratch[SCRATCH_SIZE]; /* a chained frame in one piece */
+};
+
+static struct session *session_slot(struct receiver *r, uint32_t id) {
+	uint32_t slot = (id * 0x9e3779b1u) >> 22;
+
+	while (r->sessions[slot].id != id && r->sessions[slot].id != 0)
+		slot = (slot + 1) % SESSION_SLOTS;
+	return &r->sessions[slot];
+}
+
+struct receiver *receiver_create(const struct service_group *sg, struct rte_mempool *frames,
+				 struct account *account) {
+	struct receiver *r = calloc(1, sizeof(*r));
+
+	if (r == NULL)
+		return NULL;
+	r->config = &sg->rphy;
+	r->frames = frames;
+	r->account = account;
+	for (uint32_t c = 0; c < sg->channel_count; c++) {
+		struct session *s = session_slot(r, sg->channels[c].session);
+
+		s->id = sg->channels[c].session;
+		s->channel = c;
+		s->config = &sg->channels[c];
+	}
+	return r;
+}
+
+void receiver_free(struct receiver *r) {
+	if (r == NULL)
+		return;
+	for (unsigned i = 0; i < SESSION_SLOTS; i++)
+		rte_pktmbuf_free(r->sessions[i].open);
+	free(r);
+}
+
+static void violate(struct receiver *r, enum violation v, uint64_t count) {
+	r->account->violations[v] += count;
+}
+
+static bool l2tp_good(struct receiver *r, const uint8_t *frame, size_t size, struct l2tp_data *l2tp) {
+	switch (l2tp_parse(frame, size, l2tp)) {
+	case L2TP_OK: return true;
+	case L2TP_CONTROL: r->account->unexpected[UNEXPECTED_L2TP_CONTROL]++; return false;
+	case L2TP_IP_HEADER:
+	case L2TP_IP_LENGTH:
+	case L2TP_IP_CHECKSUM:
+	case L2TP_FRAGMENT:
+	case L2TP_VERSION:
+	case L2TP_TRUNCATED: violate(r, VIOLATION_IP, 1); return false;
+	case L2TP_RUNT:
+	case L2TP_NOT_IP:
+	case L2TP_NOT_L2TP: break;
+	}
+	r->account->unexpected[UNEXPECTED_NOT_DEPI]++;
+	return false;
+}
+
+static void addresses_check(struct receiver *r, const uint8_t *frame, const struct l2tp_data *l2tp) {
+	const struct rphy_config *c = r->config;
+	size_t size = c->core_ip.family == 4 ? 4 : 16;
+
+	if (memcmp(frame, c->rpd_mac, 6) != 0 || memcmp(frame + 6, c->core_mac, 6) != 0)
+		violate(r, VIOLATION_MAC, 1);
+	if (l2tp->family != c->core_ip.family ||
+	    memcmp(l2tp->source_ip, c->core_ip.bytes, size) != 0 ||
+	    memcmp(l2tp->destination_ip, c->rpd_ip.bytes, size) != 0)
+		violate(r, VIOLATION_ADDRESS, 1);
+	if ((size_t)(l2tp->payload + l2tp->payload_size - frame) - ETHERNET_HEADER > c->mtu)
+		violate(r, VIOLATION_MTU, 1);
+}
+
+static void open_drop(struct receiver *r, struct session *s) {
+	if (s->open == NULL)
+		return;
+	violate(r, VIOLATION_SEGMENT_UNFINISHED, 1);
+	rte_pktmbuf_free(s->open);
+	s->open = NULL;
+}
+
+enum place {
+	PLACE_NEXT, /* follows the packet before it: an open frame goes on */
+	PLACE_BEHIND_GAP, /* an open frame will not be finished */
+	PLACE_ASIDE, /* late or a duplicate: the open frame waits for another packet */
+};
+
+static enum place sequence_check(struct receiver *r, struct session *s, const struct psp *psp) {
+	uint32_t gap = 0;
+	uint32_t number;
+
+	if (!psp->sequence_valid) {
+		violate(r, VIOLATION_NO_SEQUENCE, 1);
+		return PLACE_NEXT;
+	}
+	if (!s->started) {
+		/* Far from 0, so that what is late is not mistaken for far ahead. */
+		s->sequence.next = 0x10000u + psp->sequence;
+		s->started = true;
+	}
+	number = window_extend(&s->sequence, psp->sequence);
+	switch (window_arrive(&s->sequence, number, &gap)) {
+	case ARRIVAL_IN_ORDER: return PLACE_NEXT;
+	case ARRIVAL_GAP: violate(r, VIOLATION_SEQUENCE_GAP, gap); return PLACE_BEHIND_GAP;
+	case ARRIVAL_LATE:
+		violate(r, VIOLATION_SEQUENCE_LATE, 1);
+		if (r->account->violations[VIOLATION_SEQUENCE_GAP] > 0)
+			r->account->violations[VIOLATION_SEQUENCE_GAP]--;
+		break;
+	case ARRIVAL_DUPLICATE:
+	case ARRIVAL_TOO_OLD: violate(r, VIOLATION_SEQUENCE_DUPLICATE, 1); break;
+	}
+	return PLACE_ASIDE;
+}
+
+/* R-DEPI leaves these bytes open; here they are what the channel is configured to send. */
+static void extra_check(struct receiver *r, struct session *s, const struct psp *psp) {
+	uint8_t counter;
+	uint8_t ahead;
+
+	if (s->config->psp_extra == PSP_EXTRA_NONE)
+		return;
+	counter = psp->extra[1] >> 4;
+	ahead = (uint8_t)((counter - psp->sequence) & 0xf);
+	if (s->config->psp_extra == PSP_EXTRA_STATIC) {
+		ahead = s->counter_ahead = counter;
+		s->counter_ahead = 0;
+	} else if (!s->counter_known) {
+		s->counter_ahead = ahead;
+		s->counter_known = true;
+	}
+	if (psp->extra[0] != 0 || (psp->extra[1] & 0xf) != s->config->profile ||
+	    ahead != s->counter_ahead)
+		violate(r, VIOLATION_EXTRA, 1);
+}
+
+static bool frame_begin(struct receiver *r, struct session *s) {
+	s->open = rte_pktmbuf_alloc(r->frames);
+	if (s->open == NULL) {
+		r->account->unexpected[UNEXPECTED_NO_BUFFER]++;
+		return false;
+	}
+	frame_info(s->open)->channel = s->channel;
+	return true;
+}
+
+static void segment_append(struct receiver *r, struct session *s, const struct psp_segment *segment) {
+	uint8_t *to;
+
+	if (segment->length > rte_pktmbuf_tailroom(s->open)) {
+		open_drop(r, s);
+		return;
+	}
+	to = rte_pktmbuf_mtod_offset(s->open, uint8_t *, s->open->data_len);
+	rte_memcpy(to, segment->data, segment->length);
+	s->open->data_len += segment->length;
+	s->open->pkt_len += segment->length;
+}
+
+static struct rte_mbuf *segment_take(struct receiver *r, struct session *s,
+				     const struct psp_segment *segment) {
+	struct rte_mbuf *whole;
+
+	if (segment->begin) {
+		open_drop(r, s);
+		if (!frame_begin(r, s))
+			return NULL;
+	}
+	if (s->open == NULL) {
+		/* One frame counts once, by its end. */
+		violate(r, VIOLATION_SEGMENT_ORPHAN, segment->end);
+		return NULL;
+	}
+	segment_append(r, s, segment);
+	if (!segment->end)
+		return NULL;
+	whole = s->open;
+	s->open = NULL;
+	return whole;
+}
+
+static unsigned segments_take(struct receiver *r, struct session *s, const struct psp *psp,
+			      struct rte_mbuf **frames) {
+	struct psp_cursor cursor = {0};
+	struct psp_segment segment;
+	unsigned n = 0;
+
+	while (psp_next(psp, &cursor, &segment)) {
+		struct rte_mbuf *whole = segment_take(r, s, &segment);
+
+		if (whole != NULL)
+			frames[n++] = whole;
+	}
+	return n;
+}
+
+static unsigned psp_take(struct receiver *r, struct session *s, const struct psp *psp,
+			 struct rte_mbuf **frames) {
+	enum place place = sequence_check(r, s, psp);
+	struct rte_mbuf *open = s->open;
+	unsigned n;
+
+	if (place == PLACE_BEHIND_GAP)
+		open_drop(r, s);
+	if (place != PLACE_ASIDE)
+		return segments_take(r, s, psp, frames);
+	s->open = NULL;
+	n = segments_take(r, s, psp, frames);
+	rte_pktmbuf_free(s->open);
+	s->open = open;
+	return n;
+}
+
+unsigned receiver_take(struct receiver *r, struct rte_mbuf *depi, struct rte_mbuf **frames) {
+	uint32_t size = rte_pktmbuf_pkt_len(depi);
+	struct l2tp_data l2tp;
+	struct session *s;
+	struct psp psp;
+	const uint8_t *frame;
+	unsigned extra;
+
+	r->account->depi_frames++;
+	r->account->depi_bytes += size;
+	frame = size <= SCRATCH_SIZE ? rte_pktmbuf_read(depi, 0, size, r->scratch) : NULL;
+	if (frame == NULL) {
+		violate(r, VIOLATION_MTU, 1);
+		return 0;
+	}
+	if (!l2tp_good(r, frame, size, &l2tp))
+		return 0;
+	addresses_check(r, frame, &l2tp);
+	s = session_slot(r, l2tp.session);
+	if (s->id == 0) {
+		violate(r, VIOLATION_SESSION, 1);
+		return 0;
+	}
+	extra = s->config->psp_extra == PSP_EXTRA_NONE ? 0 : 2;
+	if (psp_parse(l2tp.payload, l2tp.payload_size, extra, &psp) != PSP_OK) {
+		violate(r, VIOLATION_PSP, 1);
+		open_drop(r, s);
+		return 0;
+	}
+	extra_check(r, s, &psp);
+	return psp_take(r, s, &psp, frames);
+}

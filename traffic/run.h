@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The polling thread of vcmts-traffic: drain, send and receive, collect what is still on its way. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "traffic.h"
+
+struct run {
+	struct traffic *traffic;
+	uint64_t duration_ns; /* of sending */
+	bool stop; /* set by another thread to end the sending now */
+	bool done; /* set by this one when the results are final */
+	struct {
+		uint64_t sent_bytes;
+		uint64_t proven;
+		uint64_t missing; /* packets passed over in their streams */
+	} progress; /* kept up to date for another thread to read */
+};
+
+/* For rte_eal_remote_launch(), with a struct run. Returns 0. */
+int run_traffic(void *run);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tag, stream, headers, payload. */
+#include "verifier.h"
+
+#include "wire/docsis_mac.h"
+
+/* The modem has set the destination address; the pipeline touches nothing else. */
+#define FIRST_SAME_BYTE 6
+
+static bool tag_good(const struct generator *g, const struct packet_tag *tag) {
+	return tag->magic == g->magic && tag->target < g->targets.count &&
+	       tag->sequence < g->sent[g->targets.all[tag->target].stream];
+}
+
+/* The stream must be the modem's and, by DSID or by the kind of header, the flow's. */
+static bool stream_good(const struct modems *modems, const struct frame_info *info,
+			const struct target *target) {
+	const struct flow_state *flow = &modems->flows[target->stream];
+
+	if (target->modem != info->modem)
+		return false;
+	if (info->stream != FRAME_NO_STREAM)
+		return info->stream == target->stream;
+	return flow->ds == info->ds &&
+	       (info->ds == DS_EHDR_NONE || flow->priority == info->priority);
+}
+
+static enum corruption bytes_check(const struct generator *g, const struct target *target,
+				   const struct packet_tag *tag, const uint8_t *frame,
+				   uint32_t size) {
+	uint32_t start = pattern_start(target->stream, tag->sequence);
+	uint8_t expected[PACKET_START_MAX];
+	uint32_t headers = target->min_size;
+
+	packet_start_write(&target->template, tag, &g->pattern, start, size, expected);
+	if (memcmp(frame + FIRST_SAME_BYTE, expected + FIRST_SAME_BYTE,
+		   headers - FIRST_SAME_BYTE) != 0)
+		return CORRUPTION_IP_HEADER;
+	if (memcmp(frame + headers, g->pattern.bytes + start, size - headers) != 0)
+		return CORRUPTION_PAYLOAD;
+	return CORRUPTION_NONE;
+}
+
+enum corruption verify(const struct generator *g, const struct modems *modems,
+		       const struct frame_info *info, const uint8_t *frame, uint32_t size,
+		       struct arrived *out) {
+	size_t at = packet_tag_find(frame, size);
+	const struct target *target;
+	struct packet_tag tag;
+
+	if (at == 0 || size > PACKET_SIZE_MAX)
+		return CORRUPTION_TAG;
+	packet_tag_read(frame + at, &tag);
+	if (!tag_good(g, &tag))
+		return CORRUPTION_TAG;
+	target = &g->targets.all[tag.target];
+	if (!stream_good(modems, info, target))
+		return CORRUPTION_STREAM;
+	if (at + PACKET_TAG_SIZE != target->min_size)
+		return CORRUPTION_IP_HEADER;
+	*out = (struct arrived){
+		.tsc = tag.tsc,
+		.stream = target->stream,
+		.sequence = tag.sequence,
+		.bytes = (uint16_t)size,
+		.valid = true,
+	};
+	return bytes_check(g, target, &tag, frame, size);
+}
