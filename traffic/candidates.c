@@ -172,24 +172,34 @@ static void try_match(struct candidate_search *s, const struct match *m, unsigne
 	}
 }
 
+/* From a random rule on, so that the modems' packets do not all meet the same one. */
 static void try_permits(struct candidate_search *s, struct search_result *best) {
 	for (size_t g = 0; g < s->modem->filter_group_count; g++) {
 		const struct filter_group *group =
 			&s->sg->filter_groups[s->modem->filter_groups[g]];
+		size_t first = random_below(&s->random, (uint32_t)group->rule_count);
 
 		for (size_t r = 0; r < group->rule_count && !best->pure; r++) {
-			if (group->rules[r].action == FILTER_PERMIT)
-				try_match(s, &group->rules[r].match, TRIES_PER_RULE, CLASS_PERMIT,
-					  0, best);
+			const struct filter_rule *rule =
+				&group->rules[(first + r) % group->rule_count];
+
+			if (rule->action == FILTER_PERMIT)
+				try_match(s, &rule->match, TRIES_PER_RULE, CLASS_PERMIT, 0, best);
 		}
 	}
 }
 
 static void try_classifiers(struct candidate_search *s, uint32_t flow, struct search_result *best) {
-	for (size_t c = 0; c < s->modem->classifier_count && !best->pure; c++) {
-		if (s->modem->classifiers[c].flow == flow)
-			try_match(s, &s->modem->classifiers[c].match, TRIES_PER_RULE,
-				  CLASS_CLASSIFIED, flow, best);
+	size_t count = s->modem->classifier_count;
+	size_t first = random_below(&s->random, (uint32_t)count);
+
+	for (size_t c = 0; c < count && !best->pure; c++) {
+		const struct classifier *classifier =
+			&s->modem->classifiers[(first + c) % count];
+
+		if (classifier->flow == flow)
+			try_match(s, &classifier->match, TRIES_PER_RULE, CLASS_CLASSIFIED, flow,
+				  best);
 	}
 }
 

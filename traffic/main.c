@@ -14,7 +14,7 @@
 #include "options.h"
 #include "platform/platform.h"
 #include "platform/port.h"
-#include "report.h"
+#include "summary.h"
 #include "run.h"
 
 #define RECEIVE_BUFFERS 16383
@@ -144,8 +144,8 @@ static enum exit_status report(const struct setup *s, const struct traffic *t) {
 	struct traffic_result result;
 
 	traffic_result(t, &result);
-	report_table(stdout, &result);
-	if (s->options.json != NULL && report_write(s->options.json, &result) != 0)
+	summary_table(stdout, &result);
+	if (s->options.json != NULL && summary_write(s->options.json, &result) != 0)
 		return EXIT_MISTAKE;
 	return traffic_result_good(&result) ? EXIT_PROVEN : EXIT_NOT_PROVEN;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The summary's shape is fixed for the keys that other programs read; more stand beside them. */
-#include "report.h"
+#include "summary.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -57,7 +57,7 @@ static void set_descheduled(json_t *o, const struct traffic_result *r) {
 	json_object_set_new(o, "descheduled", descheduled);
 }
 
-json_t *report_json(const struct traffic_result *r) {
+json_t *summary_json(const struct traffic_result *r) {
 	json_t *o = json_object();
 
 	if (o == NULL)
@@ -86,8 +86,8 @@ json_t *report_json(const struct traffic_result *r) {
 	return o;
 }
 
-int report_write(const char *path, const struct traffic_result *r) {
-	json_t *summary = json_pack("{s:o?}", "downstream", report_json(r));
+int summary_write(const char *path, const struct traffic_result *r) {
+	json_t *summary = json_pack("{s:o?}", "downstream", summary_json(r));
 	FILE *out = fopen(path, "w");
 	int ret = -1;
 
@@ -123,7 +123,7 @@ static void print_count(FILE *out, const char *name, uint64_t value, uint64_t of
 	fputc('\n', out);
 }
 
-void report_table(FILE *out, const struct traffic_result *r) {
+void summary_table(FILE *out, const struct traffic_result *r) {
 	print_count(out, "sent", r->sent, 0);
 	print_count(out, "proven", r->proven, r->sent);
 	print_count(out, "lost", r->lost, r->sent);

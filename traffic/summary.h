@@ -9,10 +9,10 @@
 #include "traffic.h"
 
 /* The object under "downstream" in a summary. The caller owns it. NULL when memory is short. */
-json_t *report_json(const struct traffic_result *r);
+json_t *summary_json(const struct traffic_result *r);
 
 /* Writes {"downstream": {..}} to the file at `path`. Returns 0, or -1 after a message on stderr. */
-int report_write(const char *path, const struct traffic_result *r);
+int summary_write(const char *path, const struct traffic_result *r);
 
 /* Prints a table with what is wrong, if anything is, by name. */
-void report_table(FILE *out, const struct traffic_result *r);
+void summary_table(FILE *out, const struct traffic_result *r);
