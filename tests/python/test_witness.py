@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The witness's checksums, capture files and encryption."""
+
+import struct
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.hazmat.primitives.ciphers.algorithms import AES
+from cryptography.hazmat.primitives.ciphers.modes import ECB
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from witness import bpi
+from witness.crc import (
+    CRC16_X25_RESIDUE,
+    crc16_x25,
+    frame_check_sequence,
+    header_check_sequence,
+    internet_checksum,
+)
+from witness.pcapfile import PcapError, Record, build_pcap, parse_pcap, read_pcap, write_pcap
+
+# a busy machine is no failure
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
+
+
+def hx(text: str) -> bytes:
+    return bytes.fromhex(text)
+
+
+# Checksums
+
+
+@pytest.mark.parametrize(
+    ("data", "value"),
+    [
+        (b"123456789", 0x906E),
+        (hx("0D0101234567890123450001"), 0x8CDD),
+        (hx("033F"), 0xEC5B),
+        (b"", 0),
+    ],
+)
+def test_crc16_x25(data: bytes, value: int) -> None:
+    assert crc16_x25(data) == value
+    assert crc16_x25(data + value.to_bytes(2, "little")) == CRC16_X25_RESIDUE
+
+
+@pytest.mark.parametrize(
+    ("header", "hcs"),
+    [
+        ("C2000038", "BA43"),
+        ("C20000EE", "01F0"),
+        ("C2000034", "D689"),
+        ("C2000094", "DC2C"),
+        ("00000040", "DABE"),
+        ("000005EE", "168C"),
+        ("01060062857ABCDE1234", "3A88"),
+        ("010B00674451C1230085612345 0007", "BDD3"),
+        ("0104006073218456", "7936"),
+        ("C4040123", "CBDC"),
+        ("C801020345", "E248"),
+        ("8000002A0010", "ED92"),
+    ],
+)
+def test_header_check_sequence(header: str, hcs: str) -> None:
+    assert header_check_sequence(hx(header)) == hx(hcs)
+
+
+def test_frame_check_sequence() -> None:
+    assert frame_check_sequence(b"123456789") == hx("2639F4CB")
+
+
+def test_internet_checksum() -> None:
+    assert internet_checksum(hx("0001F203F4F5F6F7")) == 0x220D  # RFC 1071, section 3
+    assert internet_checksum(hx("0001F203F4F5F6F7220D")) == 0
+    assert internet_checksum(b"\x01") == 0xFEFF
+
+
+# pcap
+
+records = st.builds(
+    lambda time_ns, data, more: Record(time_ns, data, len(data) + more),
+    st.integers(0, 2**32 * 10**9 - 1),
+    st.binary(max_size=40),
+    st.integers(0, 2000),
+)
+
+
+@given(st.lists(records, max_size=5), st.booleans(), st.sampled_from("<>"))
+def test_pcap_round_trip(packets: list[Record], nanoseconds: bool, byte_order: str) -> None:
+    if not nanoseconds:
+        packets = [replace(packet, time_ns=packet.time_ns // 1000 * 1000) for packet in packets]
+    capture = parse_pcap(build_pcap(packets, 143, nanoseconds, byte_order))
+    assert list(capture.records) == packets
+    assert (capture.linktype, capture.nanoseconds, capture.byte_order) == (
+        143,
+        nanoseconds,
+        byte_order,
+    )
+
+
+def test_pcap_every_truncation() -> None:
+    data = build_pcap([Record(1_500_000_000, b"abc", 3), Record(2_000_000_001, b"", 0)])
+    whole = {24, 24 + 19, len(data)}
+    for length in range(len(data) + 1):
+        if length in whole:
+            assert len(parse_pcap(data[:length]).records) == sorted(whole).index(length)
+        else:
+            with pytest.raises(PcapError):
+                parse_pcap(data[:length])
+
+
+@given(st.binary(max_size=80), st.sampled_from(["", "D4C3B2A1", "A1B2C3D4", "4D3CB2A1"]))
+def test_pcap_hostile_bytes(data: bytes, magic: str) -> None:
+    try:
+        parse_pcap(hx(magic) + data)
+    except PcapError as error:
+        assert str(error)
+
+
+@pytest.mark.parametrize(
+    ("offset", "word", "text"),
+    [
+        (0, 0x0A0D0D0A, "pcapng"),
+        (0, 0, "not a pcap file"),
+        (4, 0x00040003, "version"),
+        (28, 10**9, "fraction"),
+        (32, 0x7FFFFFFF, "above"),
+        (32, 4, "4 bytes captured of 3"),
+    ],
+)
+def test_pcap_refuses(tmp_path: Path, offset: int, word: int, text: str) -> None:
+    data = bytearray(build_pcap([Record(0, b"abc", 3)]))
+    struct.pack_into("<I", data, offset, word)
+    path = tmp_path / "broken.pcap"
+    path.write_bytes(data)
+    with pytest.raises(PcapError, match=f"broken.pcap: .*{text}"):
+        read_pcap(path)
+
+
+def test_pcap_link_type_beside_fcs_length() -> None:
+    data = bytearray(build_pcap([]))
+    struct.pack_into("<I", data, 20, 0x54000001)
+    assert parse_pcap(bytes(data)).linktype == 1
+
+
+def test_pcap_files(tmp_path: Path) -> None:
+    packet = Record(1_234_567_890_123_456_789, b"frame", 5)
+    write_pcap(tmp_path / "x.pcap", [packet])
+    assert read_pcap(tmp_path / "x.pcap").records == (packet,)
+    for broken in (Record(-1, b"", 0), Record(0, b"ab", 1)):
+        with pytest.raises(PcapError):
+            build_pcap([broken])
+
+
+# Encryption
+
+KEY = hx("E6600FD8852EF5AB")
+IV = hx("810E528E1C5FDA1A")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "clear", "encrypted"),
+    [
+        (bpi.AES_CBC, "00010288EE597E", "FC68A3556037DC"),
+        (
+            bpi.DES_CBC,
+            "000102030405060708090A0B88416506",
+            "0DDA5ACBD05E55679F04D1B6413D4EED",
+        ),
+        (
+            bpi.DES_CBC,
+            "000102030405060708090A0B0C0D0E91D2D19F",
+            "0DDA5ACBD05E5567514746868A71E577EFAC88",
+        ),
+    ],
+)
+def test_bpi_vectors(algorithm: bpi.Algorithm, clear: str, encrypted: str) -> None:
+    times = algorithm.block // 8
+    key, iv = KEY * times, IV * times
+    assert bpi.encrypt(hx(clear), key, iv, algorithm) == hx(encrypted)
+    assert bpi.decrypt(hx(encrypted), key, iv, algorithm) == hx(clear)
+
+
+def test_bpi_vector_with_crc() -> None:
+    key, iv = hx("00000000AABBCCDDEEFF001122334455"), hx("11" * 16)
+    ethernet = hx("010203040506 060504030201 0800")
+    pdu = ethernet + frame_check_sequence(ethernet)
+    assert pdu[-4:] == hx("1408E855")
+    encrypted = bpi.encrypt_pdu(pdu, key, iv)
+    assert encrypted == ethernet[:12] + hx("7AF061F86342")
+    assert bpi.decrypt_pdu(encrypted, key, iv) == pdu
+
+
+def _encrypt_by_hand(region: bytes, key: bytes, iv: bytes) -> bytes:
+    """CBC with residual termination from nothing but single block encryptions."""
+    out = b""
+    previous = iv
+    for at in range(0, len(region), 16):
+        encryptor = Cipher(AES(key), ECB()).encryptor()
+        block = region[at : at + 16]
+        if len(block) == 16:
+            mixed = bytes(a ^ b for a, b in zip(block, previous, strict=True))
+            previous = encryptor.update(mixed)
+            out += previous
+        else:
+            out += bytes(a ^ b for a, b in zip(block, encryptor.update(previous), strict=False))
+    return out
+
+
+@given(st.binary(max_size=70), st.binary(min_size=16, max_size=16), st.binary(min_size=16))
+def test_bpi_aes_by_hand(region: bytes, key: bytes, iv: bytes) -> None:
+    iv = iv[:16]
+    encrypted = bpi.encrypt(region, key, iv)
+    assert encrypted == _encrypt_by_hand(region, key, iv)
+    assert bpi.decrypt(encrypted, key, iv) == region
+
+
+@given(st.binary(max_size=40), st.binary(min_size=8, max_size=8))
+def test_bpi_des_round_trip(region: bytes, key: bytes) -> None:
+    encrypted = bpi.encrypt(region, key, IV, bpi.DES_CBC)
+    assert bpi.decrypt(encrypted, key, IV, bpi.DES_CBC) == region
+
+
+@pytest.mark.parametrize(("key", "iv"), [(15, 16), (16, 15), (24, 16), (0, 0)])
+def test_bpi_refuses(key: int, iv: int) -> None:
+    for function in (bpi.encrypt, bpi.decrypt):
+        with pytest.raises(bpi.BpiError):
+            function(b"", bytes(key), bytes(iv))

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The two checksums of DOCSIS and the one of the Internet protocols."""
+
+from zlib import crc32
+
+CRC16_X25_POLYNOMIAL = 0x8408  # x16 + x12 + x5 + 1, least significant bit first
+CRC16_X25_RESIDUE = 0x0F47  # what crc16_x25() gives over data and its own check sequence
+
+
+def _table_entry(byte: int) -> int:
+    register = byte
+    for _ in range(8):
+        low_bit = register & 1
+        register >>= 1
+        if low_bit:
+            register ^= CRC16_X25_POLYNOMIAL
+    return register
+
+
+_TABLE = tuple(_table_entry(byte) for byte in range(256))
+
+
+def crc16_x25(data: bytes) -> int:
+    """CRC-16/X-25: preset to ones, reflected, inverted at the end."""
+    register = 0xFFFF
+    for byte in data:
+        register = (register >> 8) ^ _TABLE[(register ^ byte) & 0xFF]
+    return register ^ 0xFFFF
+
+
+def header_check_sequence(header: bytes) -> bytes:
+    """The HCS of a MAC or segment header, as sent: low byte first (MULPI)."""
+    return crc16_x25(header).to_bytes(2, "little")
+
+
+def frame_check_sequence(data: bytes) -> bytes:
+    """The Ethernet CRC-32 as sent: low byte first (IEEE 802.3)."""
+    return crc32(data).to_bytes(4, "little")
+
+
+def internet_checksum(data: bytes) -> int:
+    """The one's complement sum of RFC 1071; 0 over data that holds its own checksum."""
+    if len(data) % 2:
+        data += b"\0"
+    total = sum(int.from_bytes(data[at : at + 2], "big") for at in range(0, len(data), 2))
+    while total > 0xFFFF:
+        total = (total & 0xFFFF) + (total >> 16)
+    return total ^ 0xFFFF
