@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The witness's MAC frames, extended headers, requests and segment headers."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from witness.crc import header_check_sequence
+from witness.docsis import (
+    FC_TYPE_MAC,
+    Frame,
+    Request,
+    SegmentHeader,
+    decode_frame,
+    decode_request,
+    decode_segment_header,
+    encode_frame,
+    encode_request,
+    encode_segment_header,
+    frame_size,
+)
+from witness.ehdr import (
+    BpDown,
+    BpUp,
+    BpUp2,
+    DocsisError,
+    DsService,
+    Element,
+    Pad,
+    RawElement,
+    RequestElement,
+    decode_ehdr,
+    encode_ehdr,
+)
+
+# a busy machine is no failure
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
+
+
+def hx(text: str) -> bytes:
+    return bytes.fromhex(text)
+
+
+privacy = (st.integers(0, 15), st.booleans(), st.integers(0, 1), st.integers(0, 0x3FFF))
+elements: st.SearchStrategy[Element] = st.one_of(
+    st.just(Pad()),
+    st.builds(RequestElement, st.integers(0, 255), st.integers(0, 0x3FFF)),
+    st.builds(
+        BpUp,
+        *privacy,
+        st.integers(0, 15),
+        st.integers(0, 255),
+        st.none() | st.integers(0, 63),
+    ),
+    st.builds(BpDown, *privacy, st.integers(0, 15)),
+    st.builds(BpUp2, *privacy, st.integers(0, 15)),
+    st.builds(DsService, st.integers(0, 7)),
+    st.builds(DsService, st.integers(0, 7), st.integers(0, 0xFFFFF)),
+    st.builds(
+        DsService,
+        st.integers(0, 7),
+        st.integers(0, 0xFFFFF),
+        st.integers(0, 0xFFFF),
+        st.integers(0, 1),
+    ),
+    st.builds(RawElement, st.sampled_from([2, 5, 6, 9, 12, 15]), st.binary(max_size=15)),
+)
+frames = st.builds(
+    Frame,
+    st.binary(max_size=64),
+    st.lists(elements, max_size=6).map(tuple),
+    st.sampled_from([0, 2]),
+)
+
+DOWNSTREAM = Frame(
+    bytes(92), (BpDown(5, True, 1, 0x123), DsService(3, 0x12345, 7)), fc_type=0, fc_parm=0
+)
+
+
+def test_downstream_header_vector() -> None:
+    header = encode_frame(DOWNSTREAM)[:17]
+    assert header == hx("010B0067 4451C12300 856123450007 BDD3")
+    assert decode_frame(header + bytes(92)) == DOWNSTREAM
+    assert DOWNSTREAM.header_length == 17
+
+
+@pytest.mark.parametrize(
+    ("element", "value"),
+    [
+        (DsService(3, 0xABCDE, 0x1234, 1), "857ABCDE1234"),
+        (DsService(5), "81A0"),
+        (DsService(7, 1), "83E00001"),
+        (BpUp2(2, True, 0, 0x456, version=3), "7323 8456"),
+        (BpUp(1, True, 1, 2, minislots=9, fragment=0x2A), "3511C002092A"),
+        (RequestElement(4, 0x123), "13040123"),
+        (Pad(), "00"),
+    ],
+)
+def test_element_vectors(element: Element, value: str) -> None:
+    assert encode_ehdr([element]) == hx(value)
+    assert decode_ehdr(hx(value)) == (element,)
+
+
+@given(frames)
+def test_frame_round_trip(frame: Frame) -> None:
+    data = encode_frame(frame)
+    assert decode_frame(data) == frame
+    assert frame_size(data + b"next") == len(data)
+
+
+@given(frames, st.data())
+def test_frame_truncated_or_extended(frame: Frame, data: st.DataObject) -> None:
+    wire = encode_frame(frame)
+    with pytest.raises(DocsisError):
+        decode_frame(wire[: data.draw(st.integers(0, len(wire) - 1))])
+    with pytest.raises(DocsisError):
+        decode_frame(wire + b"\0")
+
+
+@given(frames, st.data())
+def test_frame_header_flip_is_seen(frame: Frame, data: st.DataObject) -> None:
+    wire = bytearray(encode_frame(frame))
+    bit = data.draw(st.integers(0, 8 * frame.header_length - 1))
+    wire[bit // 8] ^= 1 << bit % 8
+    with pytest.raises(DocsisError):
+        decode_frame(bytes(wire))
+
+
+@given(st.binary(max_size=40), st.integers(0, 40))
+def test_frame_hostile_header_under_good_hcs(ehdr: bytes, pdu: int) -> None:
+    """What is accepted is encoded back to the same bytes."""
+    header = bytes([1, len(ehdr)]) + (len(ehdr) + pdu).to_bytes(2, "big") + ehdr
+    wire = header + header_check_sequence(header) + bytes(pdu)
+    try:
+        frame = decode_frame(wire)
+    except DocsisError:
+        return
+    assert encode_frame(frame) == wire
+
+
+@given(st.binary(max_size=12))
+def test_frame_hostile_bytes(data: bytes) -> None:
+    for decode in (decode_frame, decode_request, decode_segment_header, decode_ehdr):
+        try:
+            decode(data)
+        except DocsisError as error:
+            assert str(error)
+    frame_size(data)
+
+
+@pytest.mark.parametrize(
+    ("header", "text"),
+    [
+        ("40000000", "reserved"),
+        ("00010000", "MAC_PARM 1"),
+        ("02000000", "FC_PARM of a packet PDU"),
+        ("CA000000", "FC_PARM 5"),
+        ("C6000000", "fragment without"),
+        ("01000000", "extended header of 0 bytes"),
+        ("0105000544 51C12301", "BP_DOWN: reserved"),
+        ("0102000281 A1", "DS EHDR: reserved"),
+        ("0104000413 048123", "REQUEST: reserved"),
+        ("0102000244 51", "runs past"),
+        ("0103000382 2000", "DS EHDR element of 2 bytes"),
+        ("C4000000", "is a request"),
+    ],
+)
+def test_frame_refuses(header: str, text: str) -> None:
+    wire = hx(header) + header_check_sequence(hx(header))
+    with pytest.raises(DocsisError, match=text):
+        decode_frame(wire)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        Frame(bytes(65536)),
+        Frame(b"", (DsService(8),)),
+        Frame(b"", (DsService(0, 1 << 20, 0),)),
+        Frame(b"", (DsService(0, None, 5),)),
+        Frame(b"", (DsService(0, 1, None, 1),)),
+        Frame(b"", (BpDown(1, True, 1, 0x4000),)),
+        Frame(b"", (RawElement(15, bytes(15)),) * 16),
+        Frame(b"", (Pad(),), FC_TYPE_MAC, 0x1C, 3),
+    ],
+)
+def test_frame_encoder_refuses(broken: Frame) -> None:
+    with pytest.raises(DocsisError):
+        encode_frame(broken)
+
+
+@pytest.mark.parametrize(
+    ("request_frame", "wire"),
+    [(Request(0x123, 4), "C4040123CBDC"), (Request(0x345, 0x102, True), "C801020345E248")],
+)
+def test_request_vectors(request_frame: Request, wire: str) -> None:
+    assert encode_request(request_frame) == hx(wire)
+    assert decode_request(hx(wire)) == request_frame
+    assert frame_size(hx(wire)) == len(hx(wire))
+    for length in range(len(hx(wire))):
+        with pytest.raises(DocsisError):
+            decode_request(hx(wire)[:length])
+
+
+segment_headers = st.builds(
+    SegmentHeader,
+    st.integers(0, 8191),
+    st.integers(0, 7),
+    st.integers(0, 65535),
+    st.none() | st.integers(0, 0x3FFF),
+)
+
+
+def test_segment_header_vector() -> None:
+    header = SegmentHeader(sequence=5, sid_cluster=2, request=0x10, pointer=0)
+    assert encode_segment_header(header) == hx("8000002A0010ED92")
+    assert decode_segment_header(hx("8000002A0010ED92") + b"payload") == header
+
+
+@given(segment_headers, st.integers(0, 63))
+def test_segment_header_round_trip(header: SegmentHeader, bit: int) -> None:
+    wire = bytearray(encode_segment_header(header))
+    assert decode_segment_header(bytes(wire)) == header
+    wire[bit // 8] ^= 1 << bit % 8
+    with pytest.raises(DocsisError):
+        decode_segment_header(bytes(wire))
+
+
+def test_reserved_bits_under_good_hcs() -> None:
+    segment, request = hx("C000002A0010"), hx("C4044123")
+    with pytest.raises(DocsisError, match="segment header: reserved"):
+        decode_segment_header(segment + header_check_sequence(segment))
+    with pytest.raises(DocsisError, match="request: reserved"):
+        decode_request(request + header_check_sequence(request))
