@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The witness's DEPI: known answers, round trips, hostile bytes, and what a real core sent."""
+
+import struct
+from dataclasses import replace
+from ipaddress import ip_address
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from witness.crc import frame_check_sequence, internet_checksum
+from witness.depi import (
+    DepiError,
+    ExtraBytes,
+    Packetizer,
+    Psp,
+    Reassembler,
+    Segment,
+    decode_psp,
+    encode_psp,
+)
+from witness.docsis import FC_TYPE_MAC, decode_frame, encode_frame
+from witness.l2tp import Carrier, Datagram, L2tpError, decode_datagram, encode_datagram
+from witness.pcapfile import read_pcap
+
+# a busy machine is no failure
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
+
+CAPTURE = Path(__file__).parents[3] / "shared" / "captures" / "rpd-session.pcap"
+
+
+def hx(text: str) -> bytes:
+    return bytes.fromhex(text)
+
+
+V4 = Carrier(
+    hx("020000000002"), hx("020000000001"), ip_address("192.168.1.1"), ip_address("192.168.1.2")
+)
+V6 = replace(V4, source=ip_address("2001:db8::1"), destination=ip_address("2001:db8::2"))
+carriers = st.sampled_from([V4, V6, replace(V4, udp=True), replace(V6, udp=True)])
+
+
+def test_real_psp_vector() -> None:
+    frame = hx("C2000038BA43 01E02F000001 AC1F6B1BAAC1 0026 000003") + bytes(39)
+    psp = decode_psp(hx("40016564C03E0090") + frame, extra_length=2)
+    assert psp == Psp(0x6564, (Segment(frame),), hx("0090"))
+    assert ExtraBytes(2, counting=True).at(9) == psp.extra
+    assert encode_psp(psp) == hx("40016564C03E0090") + frame
+
+
+def test_psp_three_segments_vector() -> None:
+    first, second, third = bytes(0x68), b"\1" * 0x68, b"\2" * 0x1F4
+    wire = hx("40030001C068C06881F4") + first + second + third
+    psp = decode_psp(wire)
+    assert psp.segments == (Segment(first), Segment(second), Segment(third, end=False))
+    assert encode_psp(psp) == wire
+
+
+def test_udp_vector() -> None:
+    frame = encode_datagram(replace(V4, udp=True), 0x11, hx("40000001"))
+    assert frame[34:38] == hx("06A506A5")
+    assert frame[42:54] == hx("000300000000001140000001")
+
+
+def test_ipv4_header_vector() -> None:
+    carrier = replace(
+        V4, source=ip_address("10.10.17.1"), destination=ip_address("10.100.102.10"), dscp=4
+    )
+    header = encode_datagram(carrier, 1, b"x" * 76)[14:34]
+    assert header == hx("45100064 0000 4000 40 73") + header[10:12] + hx("0A0A11010A64660A")
+    assert internet_checksum(header) == 0
+
+
+@given(carriers, st.integers(1, 0xFFFFFFFF), st.binary(max_size=60))
+def test_datagram_round_trip(carrier: Carrier, session: int, payload: bytes) -> None:
+    wire = encode_datagram(carrier, session, payload)
+    datagram = decode_datagram(wire)
+    assert datagram == Datagram(carrier, session, payload, datagram.ip_length)
+    overhead = (20 if carrier.source.version == 4 else 40) + (12 if carrier.udp else 0) + 4
+    assert datagram.ip_length == overhead + len(payload)
+    assert len(wire) == max(60, 14 + datagram.ip_length)
+    for length in range(14 + datagram.ip_length):
+        with pytest.raises(L2tpError):
+            decode_datagram(wire[:length])
+    with pytest.raises(L2tpError):
+        decode_datagram(wire.ljust(61, b"\0") + b"\0")
+
+
+@given(st.binary(max_size=80), st.sampled_from(["0800", "86DD"]), st.sampled_from([0x45, 0x60]))
+def test_datagram_hostile_bytes(data: bytes, ethertype: str, version: int) -> None:
+    try:
+        decode_datagram(bytes(12) + hx(ethertype) + bytes([version]) + data)
+    except L2tpError as error:
+        assert str(error)
+
+
+@pytest.mark.parametrize(
+    ("offset", "value", "text"),
+    [
+        (20, "6000", "fragment"),
+        (20, "4001", "fragment"),
+        (23, "06", "protocol 6"),
+        (36, "06A4", "UDP port 1700"),
+        (38, "001B", "UDP length 27"),
+        (42, "0002", "version 2"),
+        (53, "01", "UDP checksum"),
+    ],
+)
+def test_datagram_refuses(offset: int, value: str, text: str) -> None:
+    frame = bytearray(encode_datagram(replace(V4, udp=True), 1, bytes(18) + b"x"))
+    frame[offset : offset + len(hx(value))] = hx(value)
+    frame[24:26] = bytes(2)
+    frame[24:26] = internet_checksum(bytes(frame[14:34])).to_bytes(2, "big")
+    if "checksum" not in text:
+        frame[40:42] = bytes(2)
+    with pytest.raises(L2tpError, match=text):
+        decode_datagram(bytes(frame))
+
+
+def test_control_channel() -> None:
+    assert decode_datagram(encode_datagram(V4, 0, hx("C803"))).session == 0
+    control = bytearray(encode_datagram(replace(V4, udp=True), 5, bytes(20)))
+    control[42] = 0xC8
+    control[40:42] = bytes(2)  # no checksum
+    assert decode_datagram(bytes(control)).session == 0
+
+
+segments = st.builds(Segment, st.binary(min_size=1, max_size=20), st.booleans(), st.booleans())
+psps = st.builds(
+    Psp,
+    st.integers(0, 65535),
+    st.lists(segments, min_size=1, max_size=6).map(tuple),
+    st.binary(max_size=2),
+    st.integers(0, 7),
+    st.booleans(),
+    st.booleans(),
+    st.integers(0, 3),
+)
+
+
+@given(psps)
+def test_psp_round_trip(psp: Psp) -> None:
+    wire = encode_psp(psp)
+    assert decode_psp(wire, len(psp.extra)) == psp
+    for length in range(len(wire)):
+        with pytest.raises(DepiError):
+            decode_psp(wire[:length], len(psp.extra))
+    with pytest.raises(DepiError):
+        decode_psp(wire + b"\0", len(psp.extra))
+
+
+@given(st.binary(max_size=40), st.sampled_from([0, 2]))
+def test_psp_hostile_bytes(data: bytes, extra_length: int) -> None:
+    try:
+        psp = decode_psp(data, extra_length)
+    except DepiError:
+        return
+    assert encode_psp(psp) == data
+
+
+@given(
+    carriers,
+    st.lists(st.binary(min_size=1, max_size=400), max_size=12),
+    st.integers(100, 600),
+    st.sampled_from([ExtraBytes(), ExtraBytes(2, True, 3), ExtraBytes(2, False, 15)]),
+    st.integers(1, 16),
+    st.integers(0, 65535),
+)
+def test_packetizer_and_reassembler(
+    carrier: Carrier,
+    queue: list[bytes],
+    mtu: int,
+    extra: ExtraBytes,
+    max_segments: int,
+    sequence: int,
+) -> None:
+    sender = Packetizer(carrier, 7, mtu, extra, max_segments, flow=2, sequence=sequence)
+    receiver = Reassembler()
+    received = []
+    lengths = []
+    for number, packet in enumerate(sender.pack(queue)):
+        datagram = decode_datagram(packet)
+        psp = decode_psp(datagram.payload, extra.length)
+        assert psp.extra == extra.at(number)
+        assert len(psp.segments) <= max_segments
+        lengths.append((datagram.ip_length, len(psp.segments)))
+        whole, problems = receiver.push(psp, number)
+        assert not problems
+        received += [frame.data for frame in whole]
+    assert received == queue
+    assert receiver.finish() == []
+    assert all(length <= mtu for length, _ in lengths)
+    # every packet but the last is full: no byte more would fit with one more table entry
+    assert all(length + 3 > mtu or count == max_segments for length, count in lengths[:-1])
+
+
+def _psp(sequence: int, *pieces: str, flow: int = 0) -> Psp:
+    """Segments drawn as text: [ab] is a whole frame, [ab a first fragment, ab a middle one."""
+    return Psp(
+        sequence,
+        tuple(
+            Segment(piece.strip("[]").encode(), piece[0] == "[", piece[-1] == "]")
+            for piece in pieces
+        ),
+        flow=flow,
+    )
+
+
+@pytest.mark.parametrize(
+    ("packets", "received", "problems"),
+    [
+        ([_psp(65535, "[a]", "[b"), _psp(0, "c", "d]", "[e]")], "a bcd e", []),
+        ([_psp(1, "[a"), _psp(3, "b]", "[c]")], "c", ["1 missing", "given up", "never began"]),
+        ([_psp(1, "[a"), _psp(2, "[b]")], "b", ["another frame begins"]),
+        ([_psp(1, "[a]"), _psp(1, "[a]")], "a a", ["repeated or late"]),
+        ([_psp(1, "[a]"), _psp(2, "[b")], "a", ["1 bytes of a frame begun in packet 1 given up"]),
+        ([_psp(1, "a]", "[b]")], "b", ["1 bytes continue"]),
+        ([_psp(1, "[a"), _psp(2, "[b]", flow=1), _psp(3, "c]")], "b ac", []),
+    ],
+)
+def test_reassembler(packets: list[Psp], received: str, problems: list[str]) -> None:
+    receiver = Reassembler()
+    frames: list[bytes] = []
+    texts: list[str] = []
+    for number, psp in enumerate(packets):
+        whole, found = receiver.push(psp, number)
+        frames += [frame.data for frame in whole]
+        texts += found
+    texts += receiver.finish()
+    assert b" ".join(frames).decode() == received
+    assert len(texts) == len(problems)
+    assert all(part in text for part, text in zip(problems, texts, strict=True))
+
+
+def test_reassembler_sequence_per_flow() -> None:
+    packets = [_psp(1, "[a", flow=0), _psp(9, "[b]", flow=1), _psp(2, "c]", flow=0)]
+    receiver = Reassembler(sequence_per_flow=True)
+    assert [receiver.push(psp, 0)[1] for psp in packets] == [[], [], []]
+    receiver = Reassembler()
+    assert any(receiver.push(psp, 0)[1] for psp in packets)
+
+
+def test_packetizer_refuses_tiny_mtu() -> None:
+    overhead = 20 + 4 + 4 + 2
+    with pytest.raises(DepiError):
+        Packetizer(V4, 1, overhead)
+    assert len(Packetizer(V4, 1, overhead + 1).pack([b"abc"])) == 3
+
+
+# A real core
+
+
+def _pseudowire_subtypes(captured: list[tuple[bytes, Datagram]]) -> dict[int, int]:
+    """Session IDs that the RPD answered with (ICRP), and their CableLabs subtypes."""
+    subtypes = {}
+    for _, datagram in captured:
+        if datagram.session:
+            continue
+        values = {}
+        length = int.from_bytes(datagram.payload[2:4], "big")
+        offset = 12
+        while offset < length:
+            flags, vendor, kind = struct.unpack_from(">HHH", datagram.payload, offset)
+            end = offset + (flags & 0x3FF)
+            values[vendor, kind] = datagram.payload[offset + 6 : end]
+            offset = end
+        if values.get((0, 0)) == b"\x00\x0b":
+            subtype = int.from_bytes(values[4491, 17], "big")
+            subtypes[int.from_bytes(values[0, 63], "big")] = subtype
+    return subtypes
+
+
+@pytest.fixture(scope="module")
+def captured() -> list[tuple[bytes, Datagram]]:
+    """Every L2TPv3 packet over IP, with its frame."""
+    if not CAPTURE.exists():
+        pytest.skip(f"the real capture {CAPTURE.name} is not beside the checkout")
+    datagrams = []
+    for record in read_pcap(CAPTURE).records:
+        if record.data[12:14] == b"\x08\x00" and record.data[23] == 115:
+            datagrams.append((record.data, decode_datagram(record.data)))
+    return datagrams
+
+
+def _check_mmm(frame: bytes) -> None:
+    decoded = decode_frame(frame)
+    assert (decoded.fc_type, decoded.fc_parm, decoded.elements) == (FC_TYPE_MAC, 1, ())
+    assert decoded.pdu[-4:] == frame_check_sequence(decoded.pdu[:-4])
+    # MSGLEN counts from DSAP to the end of the body
+    assert int.from_bytes(decoded.pdu[12:14], "big") == len(decoded.pdu) - 18
+    assert encode_frame(decoded) == frame
+
+
+def test_capture_downstream_sessions(captured: list[tuple[bytes, Datagram]]) -> None:
+    subtypes = _pseudowire_subtypes(captured)
+    sessions = {session: Reassembler() for session, subtype in subtypes.items() if subtype == 4}
+    assert len(sessions) == 2
+    counters: dict[int, int] = {}
+    frames = 0
+    for number, (packet, datagram) in enumerate(captured):
+        if datagram.session not in sessions:
+            continue
+        psp = decode_psp(datagram.payload, extra_length=2)
+        counter = counters.get(datagram.session, psp.extra[1] >> 4)
+        assert psp.extra == ExtraBytes(2, counting=True).at(counter)
+        counters[datagram.session] = counter + 1
+        whole, problems = sessions[datagram.session].push(psp, number)
+        assert not problems
+        for frame in whole:
+            _check_mmm(frame.data)
+        frames += len(whole)
+        again = encode_datagram(datagram.carrier, datagram.session, encode_psp(psp))
+        assert again == packet
+    assert frames > 8000
+    assert all(reassembler.finish() == [] for reassembler in sessions.values())
+
+
+def test_capture_map_session(captured: list[tuple[bytes, Datagram]]) -> None:
+    subtypes = _pseudowire_subtypes(captured)
+    packets = [datagram for _, datagram in captured if subtypes.get(datagram.session) == 13]
+    receiver = Reassembler()
+    for number, datagram in enumerate(packets):
+        whole, problems = receiver.push(decode_psp(datagram.payload), number)
+        assert not problems
+        assert [frame.data[:6] for frame in whole] == [hx("01E02F000001")]
+    assert len(packets) > 8000
