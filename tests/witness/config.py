@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads what the witness needs to know of a service group from the same YAML file.
+
+Every scalar is read as text and converted here: YAML's own guesses would turn a key of digits into
+a number. Only what the witness uses is read; judging the rest is the loader's business.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from ipaddress import ip_address, ip_network
+from pathlib import Path
+from typing import TypeVar
+
+import yaml
+
+from witness.depi import ExtraBytes
+from witness.l2tp import Address, Carrier
+from witness.model import (
+    Channel,
+    Classifier,
+    Match,
+    Modem,
+    Rphy,
+    Rule,
+    Security,
+    ServiceFlow,
+)
+from witness.model import Config as Config
+from witness.nodes import ConfigError as ConfigError
+from witness.nodes import Node, children, mapping, number, numbers, read, strings
+
+PROTOCOLS = {
+    "icmp": 1,
+    "igmp": 2,
+    "tcp": 6,
+    "udp": 17,
+    "gre": 47,
+    "esp": 50,
+    "icmpv6": 58,
+}
+SIZE_PREFIXES = {"": 1, "k": 10**3, "ki": 2**10, "M": 10**6, "Mi": 2**20, "G": 10**9, "Gi": 2**30}
+TIME_UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
+SIZE_UNITS = {
+    f"{prefix}{suffix}": factor for prefix, factor in SIZE_PREFIXES.items() for suffix in ("", "B")
+}
+
+T = TypeVar("T")
+
+
+def _quantity(text: str, units: Mapping[str, int]) -> int:
+    parts = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]*)", text)
+    if parts is None or parts[2] not in units:
+        raise ValueError(f"not a number with a unit of {', '.join(units)}")
+    value = Decimal(parts[1]) * units[parts[2]]
+    if value != int(value):
+        raise ValueError("not a whole number of the smallest unit")
+    return int(value)
+
+
+def _time_ns(text: str) -> int:
+    return _quantity(text, TIME_UNITS)
+
+
+def _size(text: str) -> int:
+    return number(text) if text.startswith("0x") else _quantity(text, SIZE_UNITS)
+
+
+def _hex(text: str, size: int) -> bytes:
+    value = bytes.fromhex(text)
+    if len(value) != size:
+        raise ValueError(f"not {size} bytes")
+    return value
+
+
+def _mac(text: str) -> bytes:
+    return _hex(text.replace(":", ""), 6)
+
+
+def _bytes16(text: str) -> bytes:
+    return _hex(text, 16)
+
+
+def _address(text: str) -> Address:
+    return ip_address(text)
+
+
+def _one_of(*allowed: str) -> Callable[[str], str]:
+    def convert(text: str) -> str:
+        if text not in allowed:
+            raise ValueError(f"allowed: {', '.join(allowed)}")
+        return text
+
+    return convert
+
+
+def _protocol(text: str) -> int:
+    return PROTOCOLS[text] if text in PROTOCOLS else number(text)
+
+
+def _ports(text: str) -> tuple[int, int]:
+    low, _, high = text.partition("-")
+    return number(low), number(high or low)
+
+
+def _tos(text: str) -> tuple[int, int]:
+    value, _, mask = text.partition("/")
+    return number(value), number(mask or "0xff")
+
+
+def _match(node: Node, where: str) -> Match:
+    def optional(key: str, convert: Callable[[str], T]) -> T | None:
+        return read(node, key, where, convert) if key in node else None
+
+    return Match(
+        family=read(node, "family", where, _one_of("ipv4", "ipv6", "llc")),
+        source=optional("source", ip_network),
+        destination=optional("destination", ip_network),
+        protocol=optional("protocol", _protocol),
+        tos=optional("tos", _tos),
+        source_ports=read(node, "source_ports", where, _ports, (0, 65535)),
+        destination_ports=read(node, "destination_ports", where, _ports, (0, 65535)),
+        ethertype=optional("ethertype", number),
+    )
+
+
+def _rule(node: Node, where: str) -> Rule:
+    action = read(node, "action", where, _one_of("permit", "deny"))
+    return Rule(_match(node, where), action == "permit")
+
+
+def _rphy(root: Node) -> Rphy:
+    where = "rphy"
+    node = mapping(root.get("rphy", {}), where)
+
+    def address(key: str, default: str) -> Address:
+        return read(node, key, where, _address) if key in node else _address(default)
+
+    carrier = Carrier(
+        destination_mac=read(node, "rpd_mac", where, _mac, _mac("02:00:00:00:00:02")),
+        source_mac=read(node, "core_mac", where, _mac, _mac("02:00:00:00:00:01")),
+        source=address("core_ip", "192.168.1.1"),
+        destination=address("rpd_ip", "192.168.1.2"),
+        dscp=read(node, "dscp", where, number, 0),
+        ttl=read(node, "ttl", where, number, 64),
+    )
+    mtu = read(node, "mtu", where, _size, 1500)
+    return Rphy(carrier, mtu, read(node, "max_segments", where, number, 16))
+
+
+def _channel(node: Node, where: str) -> Channel:
+    pseudowire = read(
+        node, "pseudowire", where, _one_of("psp-depi", "psp-legacy"), default="psp-depi"
+    )
+    kind = read(
+        node,
+        "psp_extra",
+        where,
+        _one_of("none", "counter", "static"),
+        default="counter" if pseudowire == "psp-depi" else "none",
+    )
+    profile = read(node, "profile", where, number, 0)
+    extra = ExtraBytes(0 if kind == "none" else 2, kind == "counter", profile)
+    channel = read(node, "id", where, number)
+    return Channel(channel, read(node, "session", where, number), extra)
+
+
+def _security(modem: Node, where: str) -> Security:
+    where += ".security"
+    node = mapping(modem.get("security"), where)
+    encrypted = read(node, "cipher", where, _one_of("none", "aes-128"), "aes-128") != "none"
+    return Security(
+        said=read(node, "said", where, number),
+        key=read(node, "key", where, _bytes16) if encrypted else None,
+        iv=read(node, "iv", where, _bytes16) if encrypted else b"",
+        key_sequence=read(node, "key_sequence", where, number, 0),
+    )
+
+
+def _flow(node: Node, where: str) -> ServiceFlow:
+    state = read(node, "state", where, _one_of("active", "provisioned"), "active")
+    return ServiceFlow(
+        id=read(node, "id", where, number),
+        active=state == "active",
+        priority=read(node, "priority", where, number, 0),
+        dsid=read(node, "dsid", where, number) if "dsid" in node else None,
+    )
+
+
+def _addresses(parent: Node, where: str) -> tuple[Address, ...]:
+    try:
+        return tuple(_address(text) for text in strings(parent, "addresses", where))
+    except ValueError as error:
+        raise ConfigError(f"{where}.addresses: {error}") from error
+
+
+def _modem(node: Node, where: str, bonding_groups: Mapping[int, tuple[int, ...]]) -> Modem:
+    group = read(node, "bonding_group", where, number)
+    if group not in bonding_groups:
+        raise ConfigError(f"{where}.bonding_group: no group {group}")
+    return Modem(
+        mac=read(node, "mac", where, _mac),
+        addresses=_addresses(node, where),
+        cpe_limit=read(node, "cpe_limit", where, number, 16),
+        filter_groups=numbers(node, "filter_groups", where),
+        channels=bonding_groups[group],
+        security=_security(node, where),
+        flows=tuple(_flow(*child) for child in children(node, "service_flows", where)),
+        classifiers=tuple(
+            Classifier(_match(child, place), read(child, "service_flow", place, number))
+            for child, place in children(node, "classifiers", where)
+        ),
+    )
+
+
+def _unique(what: str, values: Sequence[object]) -> None:
+    seen = set()
+    for value in values:
+        if value in seen:
+            raise ConfigError(f"{what} {value!r} is given twice")
+        seen.add(value)
+
+
+def _check_references(config: Config) -> None:
+    modems = config.modems
+    flows = [flow for modem in modems for flow in modem.flows]
+    _unique("session", [channel.session for channel in config.channels])
+    _unique("modem address", [modem.mac for modem in modems])
+    _unique("CPE address", [address for modem in modems for address in modem.addresses])
+    _unique("service flow", [flow.id for flow in flows])
+    _unique("DSID", [flow.dsid for flow in flows if flow.dsid is not None])
+    associations = {modem.security for modem in modems}
+    _unique("SAID with other values", [security.said for security in associations])
+    channels = {channel.id for channel in config.channels}
+    for modem in modems:
+        where = f"modem {modem.mac.hex(':')}"
+        if not modem.flows or not modem.flows[0].active:
+            raise ConfigError(f"{where}: no active primary service flow")
+        active = {flow.id for flow in modem.flows if flow.active}
+        if not active.issuperset(classifier.flow for classifier in modem.classifiers):
+            raise ConfigError(f"{where}: a classifier names a flow that is not active")
+        if not channels.issuperset(modem.channels):
+            raise ConfigError(f"{where}: its bonding group names an unknown channel")
+        if not set(config.filter_groups).issuperset(modem.filter_groups):
+            raise ConfigError(f"{where}: unknown filter group in {modem.filter_groups}")
+        bonded = len(modem.channels) > 1
+        if bonded and any(flow.active and flow.dsid is None for flow in modem.flows):
+            raise ConfigError(f"{where}: a bonded flow has no DSID")
+
+
+def parse_config(text: str) -> Config:
+    """Reads a service group. Raises ConfigError and nothing else."""
+    try:
+        root = mapping(yaml.load(text, Loader=yaml.BaseLoader), "file")
+    except (yaml.YAMLError, RecursionError) as error:
+        raise ConfigError(f"not YAML: {error}") from error
+    bonding_groups = {
+        read(node, "id", where, number): numbers(node, "channels", where)
+        for node, where in children(root, "bonding_groups", "file")
+    }
+    filter_groups = {
+        read(node, "id", where, number): tuple(
+            _rule(*child) for child in children(node, "rules", where)
+        )
+        for node, where in children(root, "filter_groups", "file")
+    }
+    default = read(root, "filter_default", "file", _one_of("permit", "deny"), "permit")
+    config = Config(
+        max_frame=read(root, "max_frame", "file", _size, 2000),
+        cpe_timeout_ns=read(root, "cpe_timeout", "file", _time_ns, 300 * 10**9),
+        filter_default_permit=default == "permit",
+        rphy=_rphy(root),
+        channels=tuple(_channel(*child) for child in children(root, "channels", "file")),
+        filter_groups=filter_groups,
+        modems=tuple(
+            _modem(node, where, bonding_groups) for node, where in children(root, "modems", "file")
+        ),
+    )
+    _check_references(config)
+    return config
+
+
+def load_config(path: str | Path) -> Config:
+    """Reads a file; a ConfigError names it."""
+    try:
+        return parse_config(Path(path).read_text(encoding="utf-8"))
+    except (ConfigError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: {error}") from error

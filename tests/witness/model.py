@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A service group as the witness sees it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from ipaddress import IPv4Network, IPv6Network
+
+from witness.depi import ExtraBytes
+from witness.l2tp import Address, Carrier
+
+Network = IPv4Network | IPv6Network
+
+
+@dataclass(frozen=True)
+class Rphy:
+    carrier: Carrier
+    mtu: int
+    max_segments: int
+
+
+@dataclass(frozen=True)
+class Channel:
+    id: int
+    session: int
+    extra: ExtraBytes
+
+
+@dataclass(frozen=True)
+class Match:
+    """A part that is None matches everything."""
+
+    family: str  # ipv4, ipv6, llc
+    source: Network | None = None
+    destination: Network | None = None
+    protocol: int | None = None
+    tos: tuple[int, int] | None = None  # value, mask
+    source_ports: tuple[int, int] = (0, 65535)
+    destination_ports: tuple[int, int] = (0, 65535)
+    ethertype: int | None = None
+
+
+@dataclass(frozen=True)
+class Rule:
+    match: Match
+    permit: bool
+
+
+@dataclass(frozen=True)
+class ServiceFlow:
+    id: int
+    active: bool = True
+    priority: int = 0
+    dsid: int | None = None
+
+
+@dataclass(frozen=True)
+class Classifier:
+    match: Match
+    flow: int
+
+
+@dataclass(frozen=True)
+class Security:
+    said: int
+    key: bytes | None  # None: no encryption
+    iv: bytes
+    key_sequence: int
+
+
+@dataclass(frozen=True)
+class Modem:
+    mac: bytes
+    addresses: tuple[Address, ...]
+    cpe_limit: int
+    filter_groups: tuple[int, ...]
+    channels: tuple[int, ...]
+    security: Security
+    flows: tuple[ServiceFlow, ...]
+    classifiers: tuple[Classifier, ...]
+
+    def wire_group(self, flow: ServiceFlow) -> tuple[int, ...]:
+        """IDs of the flows that nothing on the wire tells apart from this one.
+
+        A DSID names its flow; without one only the modem and the traffic priority show.
+        """
+        if flow.dsid is not None:
+            return (flow.id,)
+        return tuple(
+            other.id
+            for other in self.flows
+            if other.active and other.dsid is None and other.priority == flow.priority
+        )
+
+
+@dataclass(frozen=True)
+class Config:
+    max_frame: int  # with the CRC
+    cpe_timeout_ns: int
+    filter_default_permit: bool
+    rphy: Rphy
+    channels: tuple[Channel, ...]
+    filter_groups: Mapping[int, tuple[Rule, ...]]
+    modems: tuple[Modem, ...]
+
+    @cached_property
+    def by_session(self) -> dict[int, Channel]:
+        return {channel.session: channel for channel in self.channels}
+
+    @cached_property
+    def by_said(self) -> dict[int, dict[bytes, Modem]]:
+        """The modems that share a security association, by address."""
+        sharing: dict[int, dict[bytes, Modem]] = {}
+        for modem in self.modems:
+            sharing.setdefault(modem.security.said, {})[modem.mac] = modem
+        return sharing
+
+    @cached_property
+    def by_mac(self) -> dict[bytes, Modem]:
+        return {modem.mac: modem for modem in self.modems}
+
+    @cached_property
+    def by_address(self) -> dict[Address, Modem]:
+        return {address: modem for modem in self.modems for address in modem.addresses}
+
+    @cached_property
+    def by_dsid(self) -> dict[int, tuple[Modem, ServiceFlow]]:
+        return {
+            flow.dsid: (modem, flow)
+            for modem in self.modems
+            for flow in modem.flows
+            if flow.dsid is not None
+        }
