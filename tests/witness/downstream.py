@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Decodes what the data plane sends to the R-PHY device, and believes none of it.
+
+Packet by packet: carrier, session, PSP sequence, segments; then frame by frame: HCS, extended
+header, decryption, Ethernet CRC, addresses; at the end the frames of each DSID, which came over
+several channels, are put back in order. What is wrong becomes a problem; nothing is skipped
+without one.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
+
+from witness import bpi
+from witness.crc import frame_check_sequence
+from witness.depi import DepiError, Psp, Reassembler, Whole, decode_psp
+from witness.docsis import Frame, decode_frame
+from witness.ehdr import BpDown, DocsisError, DsService
+from witness.l2tp import Datagram, L2tpError, decode_datagram
+from witness.model import Channel, Config, Modem, ServiceFlow
+from witness.pcapfile import Record
+
+ETHERNET_HEADER = 14
+CRC_LENGTH = 4
+PRIVACY_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something wrong, seen at this packet (counted from 1, as in Wireshark)."""
+
+    packet: int
+    text: str
+
+
+@dataclass(frozen=True)
+class FrameRecord:
+    """A MAC frame as it came. `flows` is empty and `ethernet` None where the checks failed."""
+
+    packet: int  # the one that held the last byte
+    first_packet: int
+    session: int
+    time_ns: int  # of `packet`
+    header: Frame | None
+    modem: Modem | None = None
+    flows: tuple[int, ...] = ()
+    ethernet: bytes | None = None  # decrypted, without CRC
+
+    @property
+    def service(self) -> DsService | None:
+        for element in self.header.elements if self.header else ():
+            if isinstance(element, DsService):
+                return element
+        return None
+
+
+@dataclass
+class Result:
+    """What arrived. `flows` maps the service flows that the wire tells apart (a tuple of their
+    IDs, most often of one) to their Ethernet frames, without CRC, in the order of the modem."""
+
+    flows: dict[tuple[int, ...], list[bytes]] = field(default_factory=dict)
+    counters: Counter[str] = field(default_factory=Counter)
+    problems: list[Problem] = field(default_factory=list)
+    frames: list[FrameRecord] = field(default_factory=list)
+
+    def flow(self, flow_id: int) -> list[bytes]:
+        """The frames of the flow, together with those of flows that look the same."""
+        return next((frames for ids, frames in self.flows.items() if flow_id in ids), [])
+
+
+class _RejectedError(Exception):
+    """The frame cannot be delivered."""
+
+
+@dataclass
+class _Session:
+    channel: Channel
+    reassembler: Reassembler = field(default_factory=Reassembler)
+    counter: int | None = None
+    last_packet: int = 0
+
+
+@dataclass
+class _Witness:
+    config: Config
+    result: Result = field(default_factory=Result)
+    sessions: dict[int, _Session] = field(default_factory=dict)
+
+    def problem(self, packet: int, text: str) -> None:
+        self.result.problems.append(Problem(packet, text))
+        self.result.counters["problems"] += 1
+
+    def packet(self, number: int, record: Record) -> None:
+        self.result.counters["packets"] += 1
+        self.result.counters["bytes"] += len(record.data)
+        if len(record.data) != record.original_length:
+            text = f"cut to {len(record.data)} of {record.original_length} bytes by the capture"
+            self.problem(number, text)
+        try:
+            datagram = decode_datagram(record.data)
+            channel = self.config.by_session.get(datagram.session)
+            if channel is None:
+                raise L2tpError(f"session {datagram.session:#010x} is unknown")
+            self._check_carrier(number, datagram)
+            psp = decode_psp(datagram.payload, channel.extra.length)
+        except (L2tpError, DepiError) as error:
+            self.problem(number, str(error))
+            return
+        session = self.sessions.setdefault(datagram.session, _Session(channel))
+        session.last_packet = number
+        self._check_psp(number, session, psp)
+        whole, problems = session.reassembler.push(psp, number)
+        for text in problems:
+            self.problem(number, f"session {datagram.session:#010x}: {text}")
+        for frame in whole:
+            self._frame(session.channel, record.time_ns, frame)
+
+    def _check_carrier(self, number: int, datagram: Datagram) -> None:
+        found = asdict(datagram.carrier)
+        for name, expected in asdict(self.config.rphy.carrier).items():
+            # an atomic datagram's identification means nothing (RFC 6864)
+            if found[name] != expected and name != "identification":
+                self.problem(number, f"{name} {found[name]!s}, expected {expected!s}")
+        if datagram.ip_length > self.config.rphy.mtu:
+            self.problem(
+                number, f"IP packet of {datagram.ip_length} bytes, MTU {self.config.rphy.mtu}"
+            )
+
+    def _check_psp(self, number: int, session: _Session, psp: Psp) -> None:
+        counters = self.result.counters
+        counters["segments"] += len(psp.segments)
+        counters["fragments"] += sum(not (s.begin and s.end) for s in psp.segments)
+        counters["concatenated"] += len(psp.segments) > 1
+        if not psp.sequenced or psp.vccv or psp.header_extension or psp.flow:
+            self.problem(number, "PSP flags are not: sequence valid, flow 0, nothing else")
+        if len(psp.segments) > self.config.rphy.max_segments:
+            self.problem(
+                number, f"{len(psp.segments)} segments, at most {self.config.rphy.max_segments}"
+            )
+        extra = session.channel.extra
+        found = psp.extra[-1] >> 4 if extra.counting else 0
+        counter = found if session.counter is None else session.counter + 1 & 0x0F
+        if psp.extra != extra.at(counter):
+            self.problem(
+                number, f"extra bytes {psp.extra.hex()}, expected {extra.at(counter).hex()}"
+            )
+        session.counter = found
+
+    def _frame(self, channel: Channel, time_ns: int, whole: Whole) -> None:
+        counters = self.result.counters
+        counters["frames"] += 1
+        record = FrameRecord(
+            whole.last_packet, whole.first_packet, channel.session, time_ns, header=None
+        )
+        try:
+            frame = decode_frame(whole.data)
+            record = replace(record, header=frame)
+            modem, flow = self._identify(channel, whole.last_packet, frame)
+            record = replace(record, modem=modem, flows=modem.wire_group(flow))
+            ethernet = self._payload(modem, frame)
+            record = replace(record, ethernet=ethernet)
+            counters["delivered"] += 1
+        except (DocsisError, _RejectedError) as error:
+            counters["rejected"] += 1
+            self.problem(whole.last_packet, str(error))
+        self.result.frames.append(record)
+
+    def _identify(self, channel: Channel, packet: int, frame: Frame) -> tuple[Modem, ServiceFlow]:
+        """The modem by SAID and address, which is never encrypted; the flow by DSID or priority."""
+        if frame.fc_type or frame.fc_parm:
+            raise _RejectedError(f"FC_TYPE {frame.fc_type} PARM {frame.fc_parm}, no packet PDU")
+        match frame.elements:
+            case (BpDown() as privacy, DsService() as service):
+                pass
+            case _:
+                kinds = [type(element).__name__ for element in frame.elements]
+                raise _RejectedError(f"extended header {kinds}, expected BP_DOWN and DS EHDR")
+        sharing = self.config.by_said.get(privacy.said)
+        if sharing is None:
+            raise _RejectedError(f"SAID {privacy.said:#06x} belongs to no modem")
+        modem = sharing.get(frame.pdu[:6])
+        if modem is None:
+            raise _RejectedError(
+                f"destination {frame.pdu[:6].hex(':')} is no modem of SAID {privacy.said:#06x}"
+            )
+        security = modem.security
+        wanted = BpDown(
+            key_sequence=security.key_sequence,
+            enabled=security.key is not None,
+            toggle=security.key_sequence & 1,
+            said=security.said,
+            version=PRIVACY_VERSION,
+        )
+        if privacy != wanted:
+            raise _RejectedError(f"{privacy}, expected {wanted}")
+        if channel.id not in modem.channels:
+            self.problem(packet, f"SAID {security.said:#06x} on channel {channel.id}, not its own")
+        flow = self._flow(modem, service)
+        if service.priority != flow.priority:
+            self.problem(packet, f"flow {flow.id}: priority {service.priority} on the wire")
+        if not flow.active:
+            self.problem(packet, f"flow {flow.id} is not active")
+        return modem, flow
+
+    def _flow(self, modem: Modem, service: DsService) -> ServiceFlow:
+        if service.dsid is None:
+            candidates = [flow for flow in modem.flows if flow.active and flow.dsid is None]
+            for flow in candidates:
+                if flow.priority == service.priority:
+                    return flow
+            raise _RejectedError(
+                f"modem {modem.mac.hex(':')} has no flow of priority {service.priority}"
+                " without DSID"
+            )
+        if service.dsid not in self.config.by_dsid:
+            raise _RejectedError(f"DSID {service.dsid:#07x} is unknown")
+        owner, flow = self.config.by_dsid[service.dsid]
+        if owner != modem:
+            raise _RejectedError(
+                f"DSID {service.dsid:#07x} is of modem {owner.mac.hex(':')},"
+                f" SAID of {modem.mac.hex(':')}"
+            )
+        if service.sequence is None:
+            raise _RejectedError(f"DSID {service.dsid:#07x} without sequence number")
+        return flow
+
+    def _payload(self, modem: Modem, frame: Frame) -> bytes:
+        pdu = frame.pdu
+        if not ETHERNET_HEADER + CRC_LENGTH <= len(pdu) <= self.config.max_frame:
+            raise _RejectedError(f"PDU of {len(pdu)} bytes")
+        if modem.security.key is not None:
+            pdu = bpi.decrypt_pdu(pdu, modem.security.key, modem.security.iv)
+        ethernet, crc = pdu[:-CRC_LENGTH], pdu[-CRC_LENGTH:]
+        if crc != frame_check_sequence(ethernet):
+            raise _RejectedError(
+                f"Ethernet CRC {crc.hex()}, computed {frame_check_sequence(ethernet).hex()}"
+            )
+        return ethernet
+
+    def finish(self) -> Result:
+        for number, session in self.sessions.items():
+            for text in session.reassembler.finish():
+                self.problem(session.last_packet, f"session {number:#010x}: {text}")
+        by_stream: dict[tuple[tuple[int, ...], int | None], list[FrameRecord]] = {}
+        for record in self.result.frames:
+            if record.flows:
+                dsid = record.service.dsid if record.service else None
+                by_stream.setdefault((record.flows, dsid), []).append(record)
+        for (flows, dsid), records in by_stream.items():
+            ordered = records if dsid is None else self._resequence(dsid, records)
+            frames = [record.ethernet for record in ordered if record.ethernet is not None]
+            self.result.flows.setdefault(flows, []).extend(frames)
+        self.result.problems.sort(key=lambda problem: problem.packet)
+        return self.result
+
+    def _resequence(self, dsid: int, records: list[FrameRecord]) -> list[FrameRecord]:
+        """In the order of the packet sequence numbers, which are taken as near to the highest
+        one so far (MULPI: half the number space)."""
+        counters = self.result.counters
+        by_number: dict[int, FrameRecord] = {}
+        newest_of_session: dict[int, int] = {}
+        highest: int | None = None
+        change_count: int | None = None
+        for record in records:
+            service = record.service
+            assert service is not None and service.sequence is not None
+            if highest is None:
+                highest, change_count = service.sequence, service.sequence_change_count
+            if service.sequence_change_count != change_count:
+                self.problem(record.packet, f"DSID {dsid:#07x}: sequence change count changed")
+                change_count = service.sequence_change_count
+            number = highest + (service.sequence - highest + 0x8000) % 0x10000 - 0x8000
+            counters["out_of_order"] += number < highest
+            if number in by_number:
+                counters["duplicates"] += 1
+                self.problem(record.packet, f"DSID {dsid:#07x}: {service.sequence} came twice")
+                continue
+            if number < newest_of_session.get(record.session, number):
+                text = f"DSID {dsid:#07x}: {service.sequence} is late within one channel"
+                self.problem(record.packet, text)
+            newest_of_session[record.session] = number
+            by_number[number] = record
+            highest = max(highest, number)
+        ordered = sorted(by_number)
+        for before, after in pairwise(ordered):
+            missing = after - before - 1
+            counters["gaps"] += missing
+            if missing:
+                self.problem(
+                    by_number[after].packet,
+                    f"DSID {dsid:#07x}: {missing} missing before {after & 0xFFFF}",
+                )
+        return [by_number[number] for number in ordered]
+
+
+def decode_downstream(packets: Iterable[Record], config: Config) -> Result:
+    """Decodes the packets that left by the R-PHY port, in the order they were captured."""
+    witness = _Witness(config)
+    for number, record in enumerate(packets, start=1):
+        witness.packet(number, record)
+    return witness.finish()

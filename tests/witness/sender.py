@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A correct downstream sender, so that receivers can be tried without the data plane."""
+
+from dataclasses import dataclass, field
+
+from witness import bpi
+from witness.crc import frame_check_sequence
+from witness.depi import Packetizer
+from witness.docsis import Frame, encode_frame
+from witness.ehdr import BpDown, DsService
+from witness.model import Config, Modem, ServiceFlow
+
+
+def find_flow(config: Config, flow_id: int) -> tuple[Modem, ServiceFlow]:
+    return next(
+        (modem, flow) for modem in config.modems for flow in modem.flows if flow.id == flow_id
+    )
+
+
+def mac_frame(modem: Modem, flow: ServiceFlow, packet: bytes, sequence: int = 0) -> Frame:
+    """The frame that brings `packet` to the modem."""
+    security = modem.security
+    pdu = packet + frame_check_sequence(packet)
+    if security.key is not None:
+        pdu = bpi.encrypt_pdu(pdu, security.key, security.iv)
+    toggle, enabled = security.key_sequence & 1, security.key is not None
+    privacy = BpDown(security.key_sequence, enabled, toggle, security.said)
+    numbered = None if flow.dsid is None else sequence & 0xFFFF
+    return Frame(pdu, (privacy, DsService(flow.priority, flow.dsid, numbered)))
+
+
+@dataclass
+class Sender:
+    """A correct sender: one packetizer a channel, one sequence a DSID."""
+
+    config: Config
+    first_sequence: int = 65533  # soon past the end of the number space
+    sequences: dict[int, int] = field(default_factory=dict)
+    packetizers: dict[int, Packetizer] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        rphy = self.config.rphy
+        for channel in self.config.channels:
+            self.packetizers[channel.id] = Packetizer(
+                rphy.carrier, channel.session, rphy.mtu, channel.extra, rphy.max_segments
+            )
+
+    def send(self, flow_id: int, packet: bytes, channel: int) -> list[bytes]:
+        """Queues an Ethernet frame on a channel; returns the packets that became full."""
+        modem, flow = find_flow(self.config, flow_id)
+        sequence = self.sequences.get(flow_id, self.first_sequence)
+        self.sequences[flow_id] = sequence + 1
+        frame = mac_frame(modem, flow, packet, sequence)
+        return self.packetizers[channel].push(encode_frame(frame))
+
+    def flush(self) -> list[bytes]:
+        """Sends what waits on all channels."""
+        return [packet for sender in self.packetizers.values() for packet in sender.flush()]
