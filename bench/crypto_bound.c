@@ -7,6 +7,7 @@
 #include <rte_cycles.h>
 #include <rte_security.h>
 
+#include "deck.h"
 #include "wire/docsis_mac.h"
 
 /* As many as one round of the benchmark has in flight, so that caches are as warm. */
@@ -35,17 +36,26 @@ static bool frame_prepare(struct instance *i, struct rte_crypto_op *op, uint16_t
 }
 
 static unsigned frames_prepare(struct instance *i, struct rte_crypto_op **ops,
-			       const uint16_t *sizes, unsigned count) {
-	for (unsigned f = 0; f < FRAMES; f++) {
+			       const struct mix *mix) {
+	struct random random = {.state = 1};
+	struct deck deck;
+	unsigned f;
+
+	if (mix_deck(mix, &deck) != 0)
+		return 0;
+	for (f = 0; f < FRAMES; f++) {
+		uint32_t size = mix->sizes[deck_draw(&deck, &random)];
+
 		ops[f] = rte_crypto_op_alloc(i->crypto.ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
 		if (ops[f] == NULL)
-			return f;
-		if (!frame_prepare(i, ops[f], sizes[f % count], f % (unsigned)i->sg->modem_count)) {
+			break;
+		if (!frame_prepare(i, ops[f], (uint16_t)size, f % (unsigned)i->sg->modem_count)) {
 			rte_crypto_op_free(ops[f]);
-			return f;
+			break;
 		}
 	}
-	return FRAMES;
+	deck_free(&deck);
+	return f;
 }
 
 /* All frames once, in the pipeline's bursts. Returns the reference cycles it took. */
@@ -63,10 +73,9 @@ static uint64_t encrypt_all(struct instance *i, struct rte_crypto_op **ops) {
 	return rte_rdtsc() - start;
 }
 
-double crypto_bound(struct instance *i, const uint16_t *sizes, unsigned count,
-		    unsigned milliseconds) {
+double crypto_bound(struct instance *i, const struct mix *mix, unsigned milliseconds) {
 	struct rte_crypto_op *ops[FRAMES];
-	unsigned made = frames_prepare(i, ops, sizes, count);
+	unsigned made = frames_prepare(i, ops, mix);
 	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() * milliseconds / 1000;
 	uint64_t cycles = 0, rounds = 0;
 

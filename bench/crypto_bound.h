@@ -8,11 +8,10 @@
 #include <stdint.h>
 
 #include "instance.h"
+#include "mix.h"
 
 /*
- * Encrypts frames of the sizes `sizes[0..count)`, in turn and with the sessions of all modems, for
- * about `milliseconds`. Sizes are bytes of Ethernet frames without CRC, at most 1996. Returns
- * reference cycles a packet, or 0 when buffers are short.
+ * Encrypts frames of the mix's sizes, with the sessions of all modems in turn, for about
+ * `milliseconds`. Returns reference cycles a packet, or 0 when buffers are short.
  */
-double crypto_bound(struct instance *i, const uint16_t *sizes, unsigned count,
-		    unsigned milliseconds);
+double crypto_bound(struct instance *i, const struct mix *mix, unsigned milliseconds);

@@ -9,6 +9,7 @@
 #include <rte_mbuf.h>
 
 #include "pipeline/packet.h"
+#include "platform/port.h"
 
 /* In the queues at most 16,384, in the port's rings up to 8,192, in crypto and DEPI the rest. */
 #define PACKETS 32768
@@ -88,6 +89,8 @@ int instance_create(struct instance *i, uint16_t network_port, uint16_t rphy_por
 	struct ds_resources r;
 	struct worker *lower;
 
+	i->ports[0] = network_port;
+	i->ports[1] = rphy_port;
 	if (sessions_create(i) != 0)
 		return -1;
 	workers_setup(i);
@@ -113,6 +116,10 @@ int instance_create(struct instance *i, uint16_t network_port, uint16_t rphy_por
 }
 
 void instance_free(struct instance *i) {
+	if (i->downstream != NULL) {
+		port_close(i->ports[0]);
+		port_close(i->ports[1]);
+	}
 	downstream_free(i->downstream);
 	for (size_t m = 0; i->sessions != NULL && m < i->sg->modem_count; m++) {
 		if (i->sessions[m] != NULL)

@@ -22,6 +22,7 @@ struct instance {
 	void **sessions; /* one a modem */
 	struct worker workers[INSTANCE_MAX_WORKERS];
 	unsigned worker_count;
+	uint16_t ports[2]; /* network, R-PHY; closed by instance_free() once `downstream` is there */
 	struct downstream *downstream;
 };
 
@@ -37,5 +38,5 @@ int instance_pools(struct instance *i, const struct service_group *sg);
  */
 int instance_create(struct instance *i, uint16_t network_port, uint16_t rphy_port);
 
-/* Frees everything but the configuration. Harmless on a zeroed or half-made instance. */
+/* Closes the ports and frees everything but the configuration. Harmless on a zeroed or half-made instance. */
 void instance_free(struct instance *i);

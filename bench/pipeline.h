@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The downstream in a box: traffic and pipeline in one process and thread, joined by net_ring.
+ *
+ * Traffic makes a batch; the pipeline's workers carry it in full bursts while time goes on as if
+ * the batch came at a set rate; traffic takes the DEPI frames back and proves them. What is timed
+ * is the pipeline alone.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "instance.h"
+#include "traffic.h"
+
+/* Packets that are made, carried and proven together. */
+#define BENCH_BATCH 1024
+
+struct bench {
+	struct instance instance;
+	struct docsis_crypto crypto; /* of the modems */
+	uint16_t network[2]; /* the pipeline's end, the traffic's end */
+	uint16_t rphy[2];
+	uint64_t now; /* ns, of the pipeline */
+};
+
+/* One run over one mix. */
+struct bench_run {
+	uint64_t packets; /* that the pipeline received */
+	uint64_t bytes; /* of these */
+	double cycles; /* reference cycles a packet, all stages, accounting on */
+	double stages[DS_PIPELINES][PIPELINE_MAX_STAGES];
+	double plain_cycles; /* a packet, with accounting off */
+	double bound; /* crypto alone, a packet */
+	bool proven; /* every packet */
+};
+
+/* Makes ports, instance and the modems' crypto device. Returns 0 or -1 after a message. */
+int bench_create(struct bench *b, const struct service_group *sg);
+
+void bench_free(struct bench *b);
+
+/* Runs `mix` for about `milliseconds` of pipeline and traffic together. Returns 0 or -1. */
+int bench_run(struct bench *b, const struct mix *mix, unsigned milliseconds, uint64_t seed,
+	      struct bench_run *out);

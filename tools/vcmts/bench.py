@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts bench: measure. `pipeline` prints the cycles of a packet, stage by stage."""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from vcmts.paths import program
+from vcmts.profile import write_profile
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", choices=["pipeline"], help="what to measure")
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--config", metavar="FILE", help="service group (YAML)")
+    group.add_argument(
+        "--profile",
+        metavar="NAME",
+        default="6ofdm-0sc-qam_300cms_aes",
+        help="published configuration instead of a file (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--mix",
+        action="append",
+        default=[],
+        help="imix, a size, or 84:15,256:10,1280:75; may be repeated (default: imix and sizes)",
+    )
+    parser.add_argument("--runs", type=int, default=5, help="of each mix (default: %(default)s)")
+    parser.add_argument(
+        "--milliseconds", type=int, default=1000, help="of a run (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--json",
+        metavar="FILE",
+        default="bench-pipeline.json",
+        help="where the figures are stored (default: %(default)s)",
+    )
+
+
+def row(name: str, values: list[str]) -> tuple[str, ...]:
+    return (name, *values)
+
+
+def show(report: dict[str, Any], console: Console) -> None:
+    """A column a mix, a row a stage."""
+    results = report["results"]
+    host = report["host"]
+    ratio = host["core_hz"] / host["tsc_hz"]
+    table = Table(title=f"downstream, {report['configuration']}, reference cycles a packet")
+    table.add_column("stage")
+    for result in results:
+        table.add_column(result["mix"], justify="right")
+    for stage in results[0]["stages"]:
+        table.add_row(*row(stage, [f"{r['stages'][stage]:.0f}" for r in results]))
+    table.add_section()
+    lines = [
+        ("all stages", "cycles_per_packet", "{:.0f}"),
+        ("  smallest run", "min", "{:.0f}"),
+        ("  largest run", "max", "{:.0f}"),
+        ("without accounting", "cycles_without_accounting", "{:.0f}"),
+        ("core cycles", "core_cycles_per_packet", "{:.0f}"),
+        ("Gbps a core", "gbps_per_core", "{:.1f}"),
+        ("crypto alone", "crypto_bound_cycles", "{:.0f}"),
+        ("share of crypto bound", "share_of_crypto_bound", "{:.2f}"),
+    ]
+    for name, key, text in lines:
+        table.add_row(*row(name, [text.format(r[key]) for r in results]))
+    console.print(table)
+    console.print(
+        f"{host['cpu']}: TSC {host['tsc_hz'] / 1e9:.2f} GHz, core {host['core_hz'] / 1e9:.2f} GHz "
+        f"({ratio:.2f} core cycles a reference cycle), "
+        f"{'huge' if host['huge_pages'] else 'ordinary'} pages, "
+        f"median of {results[0]['runs']} runs"
+    )
+
+
+def main(arguments: argparse.Namespace) -> int:
+    with tempfile.TemporaryDirectory(prefix="vcmts-") as folder:
+        config = Path(arguments.config) if arguments.config else Path(folder) / "sg.yaml"
+        if not arguments.config:
+            with config.open("w", encoding="utf-8") as out:
+                write_profile(arguments.profile, out)
+        command = [str(program("vcmts-bench")), "--config", str(config)]
+        command += ["--runs", str(arguments.runs), "--milliseconds", str(arguments.milliseconds)]
+        for mix in arguments.mix:
+            command += ["--mix", mix]
+        command += ["--json", arguments.json]
+        status = subprocess.run(command, check=False).returncode
+    if status != 0:
+        return status
+    report = json.loads(Path(arguments.json).read_text(encoding="utf-8"))
+    show(report, Console(file=sys.stdout))
+    print(f"every value: {arguments.json}")
+    return 0
