@@ -163,3 +163,16 @@ def test_config_file(tmp_path: Path) -> None:
     path.write_text("- 1", encoding="utf-8")
     with pytest.raises(ConfigError, match=r"sg.yaml: file: found"):
         load_config(path)
+
+
+@pytest.mark.parametrize(
+    ("extra", "text"),
+    [
+        ("filter_groups: [7]", "unknown filter group"),
+        ("classifiers: [{family: ipv4, service_flow: 2}]", "classifier names a flow"),
+        ("service_flows: []", "no active primary"),
+    ],
+)
+def test_config_refuses_dangling_references(extra: str, text: str) -> None:
+    with pytest.raises(ConfigError, match=text):
+        parse_config(DEFAULTS + f"    {extra}\n")

@@ -221,31 +221,31 @@ def _unique(what: str, values: Sequence[object]) -> None:
         seen.add(value)
 
 
-def _check_references(config: Config) -> None:
+def _check_unique(config: Config) -> None:
     modems = config.modems
     flows = [flow for modem in modems for flow in modem.flows]
     _unique("session", [channel.session for channel in config.channels])
     _unique("modem address", [modem.mac for modem in modems])
     _unique("CPE address", [address for modem in modems for address in modem.addresses])
-    _unique("service flow", [flow.id for flow in flows])
-    _unique("DSID", [flow.dsid for flow in flows if flow.dsid is not None])
     associations = {modem.security for modem in modems}
     _unique("SAID with other values", [security.said for security in associations])
-    channels = {channel.id for channel in config.channels}
-    for modem in modems:
-        where = f"modem {modem.mac.hex(':')}"
-        if not modem.flows or not modem.flows[0].active:
-            raise ConfigError(f"{where}: no active primary service flow")
-        active = {flow.id for flow in modem.flows if flow.active}
-        if not active.issuperset(classifier.flow for classifier in modem.classifiers):
-            raise ConfigError(f"{where}: a classifier names a flow that is not active")
-        if not channels.issuperset(modem.channels):
-            raise ConfigError(f"{where}: its bonding group names an unknown channel")
-        if not set(config.filter_groups).issuperset(modem.filter_groups):
-            raise ConfigError(f"{where}: unknown filter group in {modem.filter_groups}")
-        bonded = len(modem.channels) > 1
-        if bonded and any(flow.active and flow.dsid is None for flow in modem.flows):
-            raise ConfigError(f"{where}: a bonded flow has no DSID")
+    _unique("service flow", [flow.id for flow in flows])
+    _unique("DSID", [flow.dsid for flow in flows if flow.dsid is not None])
+
+
+def _check_modem(config: Config, modem: Modem) -> None:
+    where = f"modem {modem.mac.hex(':')}"
+    active = [flow for flow in modem.flows if flow.active]
+    if not active or active[0] != modem.flows[0]:
+        raise ConfigError(f"{where}: no active primary service flow")
+    if not {flow.id for flow in active}.issuperset(item.flow for item in modem.classifiers):
+        raise ConfigError(f"{where}: a classifier names a flow that is not active")
+    if not {channel.id for channel in config.channels}.issuperset(modem.channels):
+        raise ConfigError(f"{where}: its bonding group names an unknown channel")
+    if not set(config.filter_groups).issuperset(modem.filter_groups):
+        raise ConfigError(f"{where}: unknown filter group in {modem.filter_groups}")
+    if len(modem.channels) > 1 and any(flow.dsid is None for flow in active):
+        raise ConfigError(f"{where}: a bonded flow has no DSID")
 
 
 def parse_config(text: str) -> Config:
@@ -276,7 +276,9 @@ def parse_config(text: str) -> Config:
             _modem(node, where, bonding_groups) for node, where in children(root, "modems", "file")
         ),
     )
-    _check_references(config)
+    _check_unique(config)
+    for modem in config.modems:
+        _check_modem(config, modem)
     return config
 
 
