@@ -73,6 +73,23 @@ static int sessions_create(struct instance *i) {
 	return 0;
 }
 
+/* Where the R-PHY port takes no chains, DEPI frames are copied into one buffer each. */
+static int linear_pool(const struct instance *i, struct rte_mempool **linear) {
+	uint32_t frame = i->sg->rphy.mtu + RTE_ETHER_HDR_LEN;
+
+	*linear = NULL;
+	if (port_takes_chains(i->ports[1]))
+		return 0;
+	*linear = i->packets;
+	if (frame <= PACKET_ROOM - RTE_PKTMBUF_HEADROOM)
+		return 0;
+	fprintf(stderr,
+		"rphy.mtu: found %u, allowed: up to %u, as this R-PHY port sends one buffer a frame\n",
+		i->sg->rphy.mtu,
+		(unsigned)(PACKET_ROOM - RTE_PKTMBUF_HEADROOM - RTE_ETHER_HDR_LEN));
+	return -1;
+}
+
 static void workers_setup(struct instance *i) {
 	bool two = i->sg->threads.downstream == LAYOUT_1DS2T;
 	struct worker *upper = &i->workers[0], *lower = two ? &i->workers[1] : upper;
@@ -86,12 +103,13 @@ static void workers_setup(struct instance *i) {
 }
 
 int instance_create(struct instance *i, uint16_t network_port, uint16_t rphy_port) {
+	struct rte_mempool *linear;
 	struct ds_resources r;
 	struct worker *lower;
 
 	i->ports[0] = network_port;
 	i->ports[1] = rphy_port;
-	if (sessions_create(i) != 0)
+	if (sessions_create(i) != 0 || linear_pool(i, &linear) != 0)
 		return -1;
 	workers_setup(i);
 	lower = &i->workers[i->worker_count - 1];
@@ -103,6 +121,7 @@ int instance_create(struct instance *i, uint16_t network_port, uint16_t rphy_por
 		.sessions = i->sessions,
 		.depi_headers = i->depi_headers,
 		.depi_fragments = i->depi_fragments,
+		.linear = linear,
 		.upper_clock = &i->workers[0].clock,
 		.lower_clock = &lower->clock,
 	};

@@ -55,6 +55,7 @@ struct ds_lower {
 	uint32_t in_crypto; /* frames given to the crypto device */
 	struct depi depi;
 	uint16_t rphy_port;
+	struct rte_mempool *linear; /* where the port takes no chains: for copies; else NULL */
 	/* DEPI frames that the port has not taken yet, a circle */
 	struct rte_mbuf *waiting[DS_TRANSMIT_CAPACITY];
 	uint32_t waiting_first, waiting_count;
@@ -72,6 +73,7 @@ struct ds_resources {
 	void *const *sessions; /* DOWNLINK, one for each modem */
 	struct rte_mempool *depi_headers; /* for the first mbuf of DEPI frames */
 	struct rte_mempool *depi_fragments; /* for mbufs attached to others, no data room */
+	struct rte_mempool *linear; /* for copies of DEPI frames, where the port takes no chains */
 	struct clock *upper_clock;
 	struct clock *lower_clock; /* may be the same */
 };

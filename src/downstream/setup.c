@@ -123,6 +123,7 @@ static int lower_setup(struct downstream *d, const struct service_group *sg,
 	l->crypto_queue = r->crypto_queue;
 	l->crypto_ops = r->crypto_ops;
 	l->rphy_port = r->rphy_port;
+	l->linear = r->linear;
 	l->from_upper = rte_ring_create(name, HAND_OVER_SIZE, SOCKET_ID_ANY,
 					RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
 	if (l->from_upper == NULL) {

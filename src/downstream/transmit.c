@@ -9,10 +9,24 @@
 #include "downstream/stages.h"
 #include "pipeline/packet.h"
 
+/* For ports that send one buffer a frame (net_af_xdp): a copy, or NULL after a counted drop. */
+static struct rte_mbuf *linear_copy(struct ds_lower *l, struct rte_mbuf *m) {
+	struct rte_mbuf *copy = rte_pktmbuf_copy(m, l->linear, 0, UINT32_MAX);
+
+	if (copy == NULL)
+		l->counters.drops[DROP_NO_BUFFER] += packet_meta(m)->ends;
+	else
+		packet_meta(copy)->ends = packet_meta(m)->ends;
+	rte_pktmbuf_free(m);
+	return copy;
+}
+
 static void wait_in_line(struct ds_lower *l, struct rte_mbuf **pkts, uint16_t n) {
 	for (uint16_t i = 0; i < n; i++) {
 		uint32_t at = (l->waiting_first + l->waiting_count) % DS_TRANSMIT_CAPACITY;
 
+		if (l->linear != NULL && (pkts[i] = linear_copy(l, pkts[i])) == NULL)
+			continue;
 		l->waiting[at] = pkts[i];
 		l->waiting_count++;
 		l->waiting_packets += packet_meta(pkts[i])->ends;

@@ -90,6 +90,13 @@ int port_pair(const char *name, struct rte_mempool *pool, unsigned depth, uint16
 	return 0;
 }
 
+bool port_takes_chains(uint16_t id) {
+	struct rte_eth_dev_info info;
+
+	return rte_eth_dev_info_get(id, &info) == 0 &&
+	       (info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
+}
+
 bool port_wait_link(uint16_t id, unsigned timeout_ms) {
 	struct rte_eth_link link;
 

@@ -23,6 +23,9 @@ int port_open(const char *device, const char *role, struct rte_mempool *pool, ui
  */
 int port_pair(const char *name, struct rte_mempool *pool, unsigned depth, uint16_t ids[2]);
 
+/* Whether the port sends frames that stand in several buffers. */
+bool port_takes_chains(uint16_t id);
+
 /* Waits until the port's link is up, at most `timeout_ms`. Returns whether it is. */
 bool port_wait_link(uint16_t id, unsigned timeout_ms);
 
