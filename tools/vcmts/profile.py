@@ -22,11 +22,11 @@ FilterSet = Literal["2023", "2021"]
 
 GRAMMAR = "<N>ofdm-<M>sc-qam_<K>cms_<aes|none>[_2021]"
 NAME = re.compile(r"([0-9]+)ofdm-([0-9]+)sc-qam_([0-9]+)cms_(aes|none)(_2021)?")
+# The reference pairs up to three OFDM channels with 32 of SC-QAM, and more with none.
 PUBLISHED = (
     "6ofdm-0sc-qam_300cms_aes",
     "6ofdm-0sc-qam_300cms_aes_2021",
-    "6ofdm-0sc-qam_300cms_none",
-    "6ofdm-0sc-qam_100cms_aes",
+    "5ofdm-0sc-qam_300cms_aes",
     "4ofdm-0sc-qam_300cms_aes",
     "3ofdm-32sc-qam_300cms_aes",
     "2ofdm-32sc-qam_300cms_aes",

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The published profiles: their numbers, and the packets that can be made from them."""
+
+import functools
+import io
+import json
+import subprocess
+import time
+from collections import Counter
+from ipaddress import ip_address, ip_network
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from vcmts import cli, paths, profile
+
+Mapping = dict[str, Any]
+
+SCHEMA = json.loads((paths.CHECKOUT / "config" / "schema.json").read_text(encoding="utf-8"))
+OTHERS = (
+    "6ofdm-0sc-qam_100cms_aes",
+    "6ofdm-0sc-qam_3cms_none",
+    "1ofdm-0sc-qam_2cms_aes",
+    "1ofdm-1sc-qam_5cms_aes_2021",
+    "5ofdm-3sc-qam_7cms_none_2021",
+)
+
+
+def text_of(name: str) -> str:
+    out = io.StringIO()
+    profile.write_profile(name, out)
+    return out.getvalue()
+
+
+@functools.lru_cache(maxsize=4)
+def load(name: str) -> Mapping:
+    document: Mapping = yaml.load(
+        text_of(name), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    )
+    return document
+
+
+@pytest.mark.parametrize("name", profile.PUBLISHED + OTHERS)
+def test_accepted_by_schema_and_loader(name: str, tmp_path: Path) -> None:
+    validator = jsonschema.Draft202012Validator(SCHEMA)
+    assert [error.message for error in validator.iter_errors(load(name))] == []
+    path = tmp_path / "sg.yaml"
+    path.write_text(text_of(name), encoding="utf-8")
+    check: list[str | Path] = [paths.program("vcmtsd"), "check", "--config", path]
+    ended = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "name, ofdm, sc_qam, bonding, rules, groups, groups_a_modem",
+    [
+        ("6ofdm-0sc-qam_300cms_aes", 6, 0, [[1, 2, 3], [4, 5, 6]], 22, 22, 1),
+        ("6ofdm-0sc-qam_300cms_aes_2021", 6, 0, [[1, 2, 3], [4, 5, 6]], 16, 6, 2),
+        (
+            "2ofdm-32sc-qam_300cms_aes_2021",
+            2,
+            32,
+            [[o, *s] for o in (1, 2) for s in (range(3, 19), range(19, 35))],
+            16,
+            6,
+            2,
+        ),
+    ],
+)
+def test_published_numbers(
+    name: str,
+    ofdm: int,
+    sc_qam: int,
+    bonding: list[list[int]],
+    rules: int,
+    groups: int,
+    groups_a_modem: int,
+) -> None:
+    document = load(name)
+    rates = Counter((channel["type"], channel["rate"]) for channel in document["channels"])
+    expected = {("ofdm", "1.89 Gbps"): ofdm, ("sc-qam", "42.24 Mbps"): sc_qam}
+    assert rates == {key: count for key, count in expected.items() if count}
+    assert [group["channels"] for group in document["bonding_groups"]] == bonding
+    assert len(document["filter_groups"]) == groups
+    assert {len(group["rules"]) for group in document["filter_groups"]} == {rules}
+    assert len(document["modems"]) == 300
+    assert {len(modem["filter_groups"]) for modem in document["modems"]} == {groups_a_modem}
+    assert document["rate_limit"] == "10 Gbps"
+    assert document["filter_default"] == "permit"
+
+
+def test_2023_rules_are_18_ipv4_and_4_ipv6() -> None:
+    for group in load("6ofdm-0sc-qam_300cms_aes")["filter_groups"]:
+        families = [rule["family"] for rule in group["rules"]]
+        assert families == ["ipv4"] * 18 + ["ipv6"] * 4
+        assert Counter(rule["action"] for rule in group["rules"]) == {"permit": 11, "deny": 11}
+
+
+def test_a_modem() -> None:
+    modems = load("6ofdm-0sc-qam_300cms_aes")["modems"]
+    for modem in modems:
+        families = [ip_address(address).version for address in modem["addresses"]]
+        assert families == [4, 4, 4, 6]
+        assert modem["cpe_limit"] == 4
+        states = [flow.get("state", "active") for flow in modem["service_flows"]]
+        assert states == ["active"] * 4 + ["provisioned"] * 4
+        assert all("dsid" in flow for flow in modem["service_flows"][:4])
+        assert len(modem["classifiers"]) == 16
+        flows = [flow["id"] for flow in modem["service_flows"]]
+        targets = Counter(rule["service_flow"] for rule in modem["classifiers"])
+        assert sorted(targets) == flows[1:4]
+        assert max(targets.values()) - min(targets.values()) <= 2
+    lists = {json.dumps(modem["classifiers"]) for modem in modems}
+    assert len(lists) == len(modems)
+    assert len({modem["security"]["key"] for modem in modems}) == len(modems)
+
+
+@pytest.mark.parametrize("key", ["bonding_group", "filter_groups"])
+@pytest.mark.parametrize("name", profile.PUBLISHED)
+def test_modems_are_spread_evenly(name: str, key: str) -> None:
+    modems = load(name)["modems"]
+    picked = [modem[key] for modem in modems]
+    flat = [one for pick in picked for one in (pick if isinstance(pick, list) else [pick])]
+    counts = Counter(flat).values()
+    assert max(counts) - min(counts) <= 1
+
+
+def test_keys_are_the_documented_ones() -> None:
+    security = load("6ofdm-0sc-qam_3cms_aes")["modems"][0]["security"]
+    assert security["key"] + security["iv"] == (
+        "414afdeff3f7b0a3a737fda7e00191be647075460f6d688284eb203fe6f862ec"
+    )
+    assert load("6ofdm-0sc-qam_3cms_none")["modems"][0]["security"] == {"said": 1, "cipher": "none"}
+
+
+def test_a_single_channel_needs_no_dsid() -> None:
+    document = load("1ofdm-0sc-qam_2cms_aes")
+    assert [group["channels"] for group in document["bonding_groups"]] == [[1]]
+    assert not any(
+        "dsid" in flow for modem in document["modems"] for flow in modem["service_flows"]
+    )
+
+
+def test_a_large_profile_is_quick_and_shares_said(tmp_path: Path) -> None:
+    path = tmp_path / "large.yaml"
+    start = time.monotonic()
+    with path.open("w", encoding="utf-8") as out:
+        profile.write_profile("6ofdm-0sc-qam_30000cms_aes", out)
+    assert time.monotonic() - start < 10
+    start = time.monotonic()
+    subprocess.run([paths.program("vcmtsd"), "check", "--config", path], check=True)
+    assert time.monotonic() - start < 60  # seconds without a sanitizer: about 3
+    said = Counter(
+        line.split("{", 1)[1]
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if line.startswith("    security:")
+    )
+    assert len(said) == 16383
+    assert sum(said.values()) == 30000
+
+
+def test_ports_of_the_caller_are_taken() -> None:
+    out = io.StringIO()
+    ports = profile.PortSet(network='net_null0,"x"', rphy="0000:3b:00.1", queue_size=512)
+    profile.write_profile("1ofdm-0sc-qam_1cms_aes", out, ports=ports)
+    assert yaml.safe_load(out.getvalue())["ports"] == {
+        "network": {"device": 'net_null0,"x"', "queue_size": 512},
+        "rphy": {"device": "0000:3b:00.1", "queue_size": 512},
+    }
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "6ofdm",
+        "6ofdm-0sc-qam_300cms",
+        "6ofdm-0sc-qam_300cms_des",
+        "6ofdm-0sc-qam_300cms_aes_2022",
+        " 6ofdm-0sc-qam_300cms_aes",
+        "0ofdm-32sc-qam_300cms_aes",
+        "6ofdm-251sc-qam_300cms_aes",
+        "6ofdm-0sc-qam_0cms_aes",
+        "6ofdm-0sc-qam_65536cms_aes",
+        "6ofdm-0sc-qam_300cms_aes\n",
+    ],
+)
+def test_other_names_tell_the_grammar(name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["profile", name]) == 2
+    captured = capfd.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert profile.GRAMMAR in captured.err
+
+
+def test_command_writes_the_same(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    name = "1ofdm-0sc-qam_1cms_aes"
+    assert cli.main(["profile", name]) == 0
+    assert capfd.readouterr().out == text_of(name)
+    path = tmp_path / "sg.yaml"
+    assert cli.main(["profile", name, "-o", str(path)]) == 0
+    assert path.read_text(encoding="utf-8") == text_of(name)
+    assert cli.main(["profile", "wrong", "-o", str(path)]) == 2
+    assert path.read_text(encoding="utf-8") == text_of(name)
+    assert cli.main(["profile", name, "-o", str(tmp_path / "no" / "sg.yaml")]) == 2
+    assert cli.main(["profile"]) == 2
+    assert cli.main(["profile", "--list"]) == 0
+    assert capfd.readouterr().out.splitlines() == list(profile.PUBLISHED)
+
+
+# What the traffic program relies on.
+
+
+ANY = {"ipv4": "0.0.0.0/0", "ipv6": "::/0"}
+
+
+def ports_of(rule: Mapping) -> range:
+    low, high = map(int, rule["destination_ports"].split("-"))
+    return range(low, high + 1)
+
+
+def covers(rule: Mapping, source: str, destination: str, port: int) -> bool:
+    """Does the rule match this UDP packet?"""
+    family = "ipv4" if ip_address(source).version == 4 else "ipv6"
+    return (
+        rule["family"] == family
+        and ip_address(source) in ip_network(rule["source"])
+        and (
+            "destination" not in rule or ip_address(destination) in ip_network(rule["destination"])
+        )
+        and rule["protocol"] == "udp"
+        and port in ports_of(rule)
+    )
+
+
+def first(rules: list[Mapping], source: str, destination: str, port: int) -> Mapping | None:
+    return next((rule for rule in rules if covers(rule, source, destination, port)), None)
+
+
+def rules_of(document: Mapping, modem: Mapping) -> list[Mapping]:
+    groups = {group["id"]: group["rules"] for group in document["filter_groups"]}
+    return [rule for group in modem["filter_groups"] for rule in groups[group]]
+
+
+def sources(rules: list[Mapping], version: int) -> list[tuple[str, int]]:
+    """A source and a port inside each UDP rule of the family."""
+    return [
+        (str(ip_network(rule["source"])[5]), ports_of(rule)[7])
+        for rule in rules
+        if rule["protocol"] == "udp" and rule["family"] == f"ipv{version}"
+    ]
+
+
+@pytest.mark.parametrize("name", ["6ofdm-0sc-qam_50cms_aes", "2ofdm-32sc-qam_50cms_aes_2021"])
+def test_packets_of_each_kind_can_be_made(name: str) -> None:
+    document = load(name)
+    for modem in document["modems"]:
+        rules, classifiers = rules_of(document, modem), modem["classifiers"]
+        for destination in modem["addresses"]:
+            version = ip_address(destination).version
+            actions = set()
+            for source, port in sources(rules, version):
+                match = first(rules, source, destination, port)
+                assert match is not None
+                actions.add(match["action"])
+                assert first(classifiers, source, destination, port) is None
+            assert actions == {"permit", "deny"}
+            flows = set()
+            for source, port in sources(classifiers, version):
+                match = first(classifiers, source, destination, port)
+                assert match is not None
+                flows.add(match["service_flow"])
+                assert first(rules, source, destination, port) is None
+            assert flows == {flow["id"] for flow in modem["service_flows"][1:4]}
+
+
+FREE = {"ipv4": "203.0.113.0/24", "ipv6": "2001:db8:ffff::/48"}
+
+
+def bounds(prefix: str) -> tuple[int, int]:
+    network = ip_network(prefix)
+    return int(network[0]), int(network[-1])
+
+
+@pytest.mark.parametrize("name", ["6ofdm-0sc-qam_50cms_aes", "2ofdm-32sc-qam_50cms_aes_2021"])
+def test_packets_that_match_nothing(name: str) -> None:
+    document = load(name)
+    for modem in document["modems"]:
+        for rule in rules_of(document, modem) + modem["classifiers"]:
+            low, high = bounds(rule["source"])
+            free_low, free_high = bounds(FREE[rule["family"]])
+            assert high < free_low or low > free_high
+            assert ports_of(rule)[-1] < 40000
