@@ -22,20 +22,18 @@ static uint32_t mac_slot(const struct modems *t, uint64_t mac) {
 	return slot;
 }
 
-/* MULPI: a bonded flow's frames carry DSID and sequence number, others at most their priority. */
-static uint8_t expected_ehdr(const struct service_flow *f, bool bonded) {
-	if (f->has_dsid)
-		return bonded ? DS_EHDR_SEQUENCE : DS_EHDR_DSID;
-	return f->priority != 0 ? DS_EHDR_PRIORITY : DS_EHDR_NONE;
+/* MULPI: frames of a flow with a DSID are numbered for resequencing; all tell their priority. */
+static uint8_t expected_ehdr(const struct service_flow *f) {
+	return f->has_dsid ? DS_EHDR_SEQUENCE : DS_EHDR_PRIORITY;
 }
 
-static void flows_fill(struct modems *t, const struct modem *m, uint32_t first, bool bonded) {
+static void flows_fill(struct modems *t, const struct modem *m, uint32_t first) {
 	for (size_t f = 0; f < m->service_flow_count; f++) {
 		const struct service_flow *flow = &m->service_flows[f];
 
 		t->flows[first + f] = (struct flow_state){
 			.dsid = flow->dsid,
-			.ds = expected_ehdr(flow, bonded),
+			.ds = expected_ehdr(flow),
 			.priority = flow->priority,
 		};
 	}
@@ -69,7 +67,7 @@ static bool modem_create(struct modems *t, const struct service_group *sg, uint3
 	memcpy(s->iv, m->security.iv, sizeof(s->iv));
 	for (size_t c = 0; c < group->channel_count; c++)
 		s->channels[group->channels[c] / 64] |= 1ull << group->channels[c] % 64;
-	flows_fill(t, m, first_stream, group->channel_count > 1);
+	flows_fill(t, m, first_stream);
 	t->by_mac[mac_slot(t, s->mac)] = index + 1;
 	return session_create(t, s, m->security.key);
 }

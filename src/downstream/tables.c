@@ -73,15 +73,9 @@ static int modem_fill(struct ds_tables *t, const struct modem *m, uint32_t index
 	return hash_add(t->mac, m->mac, index, 0);
 }
 
-/* MULPI: frames of a bonded flow carry DSID and sequence number, others at most their priority. */
-static enum docsis_ds_ehdr ds_ehdr(const struct service_flow *f, bool bonded) {
-	if (f->has_dsid)
-		return bonded ? DS_EHDR_SEQUENCE : DS_EHDR_DSID;
-	return f->priority ? DS_EHDR_PRIORITY : DS_EHDR_NONE;
-}
-
+/* MULPI: frames of a flow with a DSID are numbered for resequencing; all tell their priority. */
 static void flow_fill(struct ds_flow *d, const struct modem *m, const struct service_flow *f,
-		      bool bonded, void *session) {
+		      void *session) {
 	const struct security_association *sa = &m->security;
 	uint8_t text[DOCSIS_DOWN_HEADER_MAX];
 	struct docsis_down_header h = {
@@ -89,7 +83,7 @@ static void flow_fill(struct ds_flow *d, const struct modem *m, const struct ser
 		.encrypted = sa->cipher != CIPHER_NONE,
 		.key_sequence = sa->key_sequence,
 		.said = sa->said,
-		.ds = ds_ehdr(f, bonded),
+		.ds = f->has_dsid ? DS_EHDR_SEQUENCE : DS_EHDR_PRIORITY,
 		.priority = f->priority,
 		.dsid = f->dsid,
 	};
@@ -122,12 +116,11 @@ int ds_tables_create(struct ds_tables *t, const struct service_group *sg, void *
 		return -1;
 	for (size_t i = 0; i < sg->modem_count; i++) {
 		const struct modem *m = &sg->modems[i];
-		bool bonded = sg->bonding_groups[m->bonding_group].channel_count > 1;
 
 		if (modem_fill(t, m, (uint32_t)i, flow) != 0)
 			return -1;
 		for (size_t f = 0; f < m->service_flow_count; f++)
-			flow_fill(&t->flows[flow++], m, &m->service_flows[f], bonded, sessions[i]);
+			flow_fill(&t->flows[flow++], m, &m->service_flows[f], sessions[i]);
 	}
 	return 0;
 }
