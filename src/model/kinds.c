@@ -117,28 +117,28 @@ void keys_list(const struct key *keys, char *text, size_t size) {
 		append(text, size, "%s%s", keys->name, keys[1].name != NULL ? ", " : "");
 }
 
-/* Levenshtein distance of two short words. */
+static size_t least(size_t a, size_t b) {
+	return a < b ? a : b;
+}
+
+/* Letters to change, add, drop or swap with their neighbour; both words are short. */
 static size_t distance(const char *a, const char *b) {
-	size_t row[LONGEST_NAME + 1], length = strlen(b);
+	size_t table[LONGEST_NAME + 1][LONGEST_NAME + 1];
+	size_t rows = strlen(a), columns = strlen(b);
 
-	for (size_t j = 0; j <= length; j++)
-		row[j] = j;
-	for (size_t i = 1; a[i - 1] != '\0'; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= length; j++) {
-			size_t best = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
+	for (size_t i = 0; i <= rows; i++) {
+		for (size_t j = 0; j <= columns; j++) {
+			if (i == 0 || j == 0) {
+				table[i][j] = i + j;
+				continue;
+			}
+			table[i][j] = least(table[i - 1][j - 1] + (a[i - 1] != b[j - 1]),
+					    least(table[i - 1][j], table[i][j - 1]) + 1);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				table[i][j] = least(table[i][j], table[i - 2][j - 2] + 1);
 		}
 	}
-	return row[length];
+	return table[rows][columns];
 }
 
 const char *keys_nearest(const struct key *keys, const char *name) {
