@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from vcmts import picture
+from vcmts import configdoc, picture
 from vcmts.paths import CHECKOUT, MistakeError, complain, program
 
 
@@ -64,7 +64,10 @@ What else is counted (`src/pipeline/counter.def`).
 def pages() -> dict[Path, str]:
     """Every generated page, by its place in the checkout."""
     description = json.loads(said("vcmtsd", "describe"))
+    schema = said("vcmtsd", "schema")
     return {
+        Path("config/schema.json"): schema,
+        Path("docs/configuration.md"): configdoc.render(json.loads(schema)),
         Path("docs/pipeline.svg"): picture.draw(stage_lists(description["downstream"])),
         Path("docs/counters.md"): counters_page(description),
     }
