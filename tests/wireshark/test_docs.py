@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs every command of docs/wireshark.md and compares what it prints with what the page shows."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from wireshark.psp_packets import (
+    SESSION,
+    counter,
+    cut,
+    depi,
+    ds_ehdr,
+    ethernet_pdu,
+    mac_frame,
+    map_frame,
+    map_message,
+    privacy,
+    psp,
+    set_up,
+    write_pcap,
+)
+from wireshark.stage import CHECKOUT, Stage
+
+PAGE = CHECKOUT / "docs" / "wireshark.md"
+
+
+def blocks() -> list[list[tuple[str, str]]]:
+    """The commands of each block, each with the output that stands below it (may be empty)."""
+    found = []
+    for block in re.findall(r"^```console\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL):
+        parts = re.split(r"^\$ ", re.sub(r"\\\n *", "", block), flags=re.MULTILINE)[1:]
+        found.append([(part.partition("\n")[0], part.partition("\n")[2]) for part in parts])
+    return found
+
+
+def lines(text: str) -> list[str]:
+    """Without what an editor would take away."""
+    return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+
+def frame(size: int, sequence: int, *, encrypted: bool = False) -> bytes:
+    pdu = ethernet_pdu(size, 5000)
+    return mac_frame(pdu, privacy(0x101, enabled=encrypted), ds_ehdr(0x00123, sequence))
+
+
+@pytest.fixture(scope="module")
+def captures(stage: Stage) -> Path:
+    """The captures that the page speaks of, where its commands look for them."""
+    first, last = cut(frame(1300, 2), 1000)
+    after = depi(psp(0x6567, frame(200, 3), extra=counter(3)))
+    data = [
+        depi(psp(0x6564, map_frame(), frame(200, 1), first, extra=counter(0))),
+        depi(psp(0x2020, map_message()), SESSION + 1),
+        depi(psp(0x6565, last, extra=counter(1))),
+    ]
+    write_pcap(stage.folder / "depi.pcap", [*set_up(SESSION, 4), *data, after])
+    closed = depi(psp(1, frame(100, 1, encrypted=True), extra=counter(0)))
+    write_pcap(stage.folder / "decrypted.pcap", [closed])
+    return stage.folder
+
+
+def test_page_has_its_commands() -> None:
+    commands = [pair for block in blocks() for pair in block]
+    assert [shlex.split(command)[0] for command, _ in commands].count("tshark") >= 8
+    assert sum(bool(lines(output)) for _, output in commands) >= 8
+
+
+@pytest.mark.parametrize("block", blocks())
+def test_commands_print_what_the_page_shows(
+    stage: Stage, captures: Path, block: list[tuple[str, str]]
+) -> None:
+    assert captures == stage.folder
+    for command, output in block:
+        assert lines(stage.run(["sh", "-euc", command])) == lines(output)
+
+
+def test_nothing_else_in_the_page_is_a_command() -> None:
+    """Blocks in another language would go untested."""
+    assert set(re.findall(r"^```(\w+)", PAGE.read_text(), re.MULTILINE)) == {"console"}
+
+
+def test_page_names_all_filters_and_preferences(stage: Stage) -> None:
+    """What the page names exists, and what exists is named."""
+    script = "-X lua_script:wireshark/docsis-psp.lua"
+    glossary = stage.run(["sh", "-c", f"tshark -G fields {script} | grep -i psp"])
+    preferences = stage.run(["sh", "-c", f"tshark -G currentprefs {script} | grep psp"])
+    fields = re.findall(r"^F\t[^\t]*\t(psp\.[\w.]+)\t", glossary, re.MULTILINE)
+    settings = re.findall(r"^#?(psp\.\w+):", preferences, re.MULTILINE)
+    named = set(re.findall(r"(?<!docsis-)\bpsp\.[a-z_.]*[a-z]", PAGE.read_text()))
+    assert named == {*fields, *settings}

@@ -1,0 +1,234 @@
+-- SPDX-License-Identifier: BSD-3-Clause
+-- What a packet looks like: the fields that can be filtered on, the expert information, the tree.
+
+local psp, payload = ...
+if type(payload) ~= "table" then
+	-- Wireshark runs every script of a plugin folder by itself. This one is a part of docsis-psp.lua.
+	return
+end
+
+local M = {}
+
+local f = {
+	subtype = ProtoField.string("psp.subtype", "Pseudowire subtype"),
+	cookie = ProtoField.bytes("psp.cookie", "L2TPv3 cookie"),
+	vccv = ProtoField.bool("psp.vccv", "VCCV", 8, nil, 0x80),
+	seq_valid = ProtoField.bool("psp.seq_valid", "Sequence number valid", 8, nil, 0x40),
+	h = ProtoField.uint8("psp.h", "Extended header", base.DEC, nil, 0x30),
+	flow = ProtoField.uint8("psp.flow", "Flow", base.DEC, nil, 0x0e),
+	reserved = ProtoField.uint8("psp.reserved", "Reserved", base.DEC, nil, 0x01),
+	count = ProtoField.uint8("psp.count", "Segments"),
+	seq = ProtoField.uint16("psp.seq", "Sequence number"),
+	gap = ProtoField.uint16("psp.gap", "Packets missing before this one"),
+	late = ProtoField.bool("psp.late", "Late or duplicate"),
+	segment = ProtoField.none("psp.segment", "Segment"),
+	begin = ProtoField.bool("psp.segment.begin", "Begins a frame", 16, nil, 0x8000),
+	ends = ProtoField.bool("psp.segment.end", "Ends a frame", 16, nil, 0x4000),
+	len = ProtoField.uint16("psp.segment.len", "Length", base.DEC, nil, 0x3fff),
+	extra = ProtoField.uint16("psp.extra", "After the table", base.HEX),
+	counter = ProtoField.uint16("psp.extra.counter", "Counter", base.DEC, nil, 0x00f0),
+	profile = ProtoField.uint16("psp.extra.profile", "Profile", base.DEC, nil, 0x000f),
+	data = ProtoField.bytes("psp.segment.data", "Data"),
+	reassembled_in = ProtoField.framenum("psp.reassembled_in", "Reassembled in"),
+	fragment = ProtoField.framenum("psp.fragment", "Fragment in"),
+	fragment_count = ProtoField.uint32("psp.fragment.count", "Fragments"),
+	reassembled_length = ProtoField.uint32("psp.reassembled.length", "Reassembled length"),
+}
+local fields = {}
+for _, field in pairs(f) do
+	fields[#fields + 1] = field
+end
+psp.fields = fields
+
+local e = {}
+local experts = {}
+
+local function complaint(name, text, group, severity)
+	local filter = "psp.expert." .. name
+	e[name] = ProtoExpert.new(filter, text, expert.group[group], expert.severity[severity])
+	experts[#experts + 1] = e[name]
+end
+
+complaint("gap", "Sequence gap", "SEQUENCE", "WARN")
+complaint("late", "Late or duplicate packet", "SEQUENCE", "NOTE")
+complaint("restart", "The sequence began anew", "SEQUENCE", "NOTE")
+complaint("short", "Header incomplete", "MALFORMED", "ERROR")
+complaint("table_beyond", "Segment table beyond the packet", "MALFORMED", "ERROR")
+complaint("beyond", "Segment beyond the packet", "MALFORMED", "ERROR")
+complaint("trailing", "Bytes after the last segment", "PROTOCOL", "WARN")
+complaint("empty", "Empty segment", "PROTOCOL", "WARN")
+complaint("cut", "Cut short by the capture", "UNDECODED", "NOTE")
+complaint("no_begin", "Fragment without beginning", "REASSEMBLE", "WARN")
+complaint("before_capture", "Frame begins before the capture", "REASSEMBLE", "NOTE")
+complaint("lost_middle", "The middle of this frame was lost", "REASSEMBLE", "WARN")
+complaint("no_end", "The frame before this one has no end", "REASSEMBLE", "WARN")
+complaint("too_long", "Longer than any DOCSIS frame", "REASSEMBLE", "WARN")
+psp.experts = experts
+
+local function generated(item)
+	item:set_generated(true)
+	return item
+end
+
+local function show_order(tree, item, record)
+	if record.gap then
+		generated(tree:add(f.gap, record.gap))
+		item:add_proto_expert_info(e.gap, "Packets missing before this one: " .. record.gap)
+	end
+	if record.late then
+		generated(tree:add(f.late, true))
+		item:add_proto_expert_info(e.late)
+	elseif record.restart then
+		item:add_proto_expert_info(e.restart)
+	end
+end
+
+local SHAPES = { [true] = { [true] = "frame", [false] = "first fragment" },
+	[false] = { [true] = "last fragment", [false] = "fragment" } }
+
+local function show_table(tree, tvb, record)
+	for i, segment in ipairs(record) do
+		local at = tvb(2 + 2 * i, 2)
+		local item = tree:add(f.segment, at)
+		local shape = SHAPES[segment.first][segment.last]
+		item:set_text(("Segment %d: %s, %d bytes"):format(i, shape, segment.length))
+		item:add(f.begin, at)
+		item:add(f.ends, at)
+		item:add(f.len, at)
+		segment.item = item
+	end
+	if record.extra > 0 and tvb:len() >= record.head.table_end + record.extra then
+		local at = tvb(record.head.table_end, record.extra)
+		local item = tree:add(f.extra, at)
+		item:add(f.counter, at)
+		item:add(f.profile, at)
+	end
+end
+
+-- The header, as far as it is there.
+local function show_head(tree, tvb, record)
+	local flags = tvb(0, 1)
+	for _, field in ipairs({ f.vccv, f.seq_valid, f.h, f.flow, f.reserved }) do
+		tree:add(field, flags)
+	end
+	local count = tree:add(f.count, tvb(1, 1))
+	local seq = tree:add(f.seq, tvb(2, 2))
+	show_order(tree, seq, record)
+	if record.head.count then
+		show_table(tree, tvb, record)
+	elseif record.head.fits then
+		count:add_proto_expert_info(e.cut)
+	else
+		count:add_proto_expert_info(e.table_beyond)
+	end
+end
+
+local UNFINISHED = {
+	lost_middle = "The middle of this frame, begun in packet %d, was lost",
+	no_end = "The frame begun in packet %d has no end",
+}
+
+local function show_problem(item, segment)
+	local text = UNFINISHED[segment.problem]
+	if text and segment.begun_in then
+		item:add_proto_expert_info(e[segment.problem], text:format(segment.begun_in))
+	elseif segment.problem then
+		item:add_proto_expert_info(e[segment.problem])
+	end
+end
+
+local function show_bytes(tree, range)
+	return tree:add(f.data, range):set_text(("Data (%d bytes)"):format(range:len()))
+end
+
+-- A segment that is no whole frame by itself. Returns the whole frame when this segment completes
+-- one.
+local function show_fragment(tree, tvb, segment)
+	show_bytes(tree, tvb(segment.from, segment.length))
+	if segment.reassembled_in then
+		generated(tree:add(f.reassembled_in, segment.reassembled_in))
+	elseif segment.lost then
+		tree:append_text(" [never completed: " .. segment.lost .. "]")
+	end
+	if not segment.bytes then
+		return nil
+	end
+	for _, part in ipairs(segment.parts) do
+		generated(tree:add(f.fragment, part.frame)):append_text((" (%d bytes)"):format(part.length))
+	end
+	generated(tree:add(f.fragment_count, #segment.parts))
+	generated(tree:add(f.reassembled_length, #segment.bytes))
+	return ByteArray.new(segment.bytes, true):tvb("Reassembled DOCSIS frame")
+end
+
+-- Shows a segment and returns the whole frame that it is or completes, or nil.
+local function show_segment(tree, tvb, segment)
+	local item = segment.item
+	show_problem(item, segment)
+	if segment.length == 0 then
+		item:add_proto_expert_info(e.empty)
+	elseif segment.beyond or segment.cut then
+		item:add_proto_expert_info(segment.beyond and e.beyond or e.cut)
+		if segment.from < tvb:len() then
+			show_bytes(tree, tvb(segment.from))
+		end
+	elseif segment.first and segment.last then
+		return tvb(segment.from, segment.length):tvb()
+	else
+		return show_fragment(tree, tvb, segment)
+	end
+	return nil
+end
+
+-- Frames go to their dissectors one after the other, each with its text in the Info column.
+local function show_frames(frames, pinfo, tree, kind)
+	for _, frame in ipairs(frames) do
+		if frame then
+			pinfo.cols.info:append(" | ")
+			pinfo.cols.info:fence()
+			payload.dissect(kind, frame, pinfo, tree)
+		end
+	end
+end
+
+-- Not even the first four bytes are there.
+function M.show_short(range, pinfo, tree)
+	pinfo.cols.protocol = "PSP"
+	tree:add(psp, range):add_proto_expert_info(e.short)
+end
+
+-- Shows a packet, `tvb` from the flags byte on, and what its record says of it:
+--   head         the header: seq, count, table_end, fits
+--   extra, kind  bytes after the table, and what the segments hold
+--   agreed       what the control connection said of the session, or nil
+--   gap, late, restart, trailing
+--   [i]          the segments, see reassembly.lua
+function M.show(tvb, pinfo, tree, record)
+	local head = record.head
+	local count = head.count or tvb(1, 1):uint()
+	pinfo.cols.protocol = "PSP"
+	local plural = count == 1 and "" or "s"
+	pinfo.cols.info:append((" PSP seq %d, %d segment%s"):format(head.seq, count, plural))
+	local item = tree:add(psp, tvb(0, math.min(tvb:len(), (head.table_end or 4) + record.extra)))
+	item:append_text((", Seq: %d, Segments: %d"):format(head.seq, count))
+	local subtype = record.agreed and payload.subtypes[record.agreed.subtype]
+	if subtype then
+		generated(item:add(f.subtype, subtype.name))
+	end
+	show_head(item, tvb, record)
+	local frames = {}
+	for i, segment in ipairs(record) do
+		frames[i] = show_segment(segment.item, tvb, segment) or false
+		segment.item = nil
+	end
+	if record.trailing and record.trailing < tvb:len() then
+		show_bytes(item, tvb(record.trailing)):add_proto_expert_info(e.trailing)
+	end
+	show_frames(frames, pinfo, tree, record.kind)
+end
+
+function M.show_cookie(range, tree)
+	tree:add(f.cookie, range)
+end
+
+return M
