@@ -26,3 +26,9 @@ def stage() -> Iterator[Stage]:
         if os.geteuid() == 0:
             shutil.chown(made.home, "nobody")
         yield made
+
+
+@pytest.fixture
+def pcap(stage: Stage, request: pytest.FixtureRequest) -> Path:
+    """Where this test writes its capture: a place that tshark may read."""
+    return stage.folder / f"{request.node.name}.pcap"

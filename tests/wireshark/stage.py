@@ -10,6 +10,10 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 LANGUAGE = {"LC_ALL": "C.UTF-8"}
+EXPERTS = [
+    "gap", "late", "restart", "short", "table_beyond", "beyond", "trailing", "empty", "cut",
+    "no_begin", "before_capture", "lost_middle", "no_end", "too_long",
+]  # fmt: skip
 LUA_TROUBLE = re.compile(r"lua error|lua:|dissector bug|stack traceback", re.IGNORECASE)
 
 
@@ -58,3 +62,8 @@ class Stage:
             {name: [v for v in cell.split(",") if v] for name, cell in zip(names, row, strict=True)}
             for row in rows
         ]
+
+    def experts(self, pcap: Path, *options: str) -> list[list[str]]:
+        """The names of the expert fields of each packet, without `psp.expert.`."""
+        rows = self.fields(pcap, *(f"psp.expert.{name}" for name in EXPERTS), options=options)
+        return [[name for name in EXPERTS if row[f"psp.expert.{name}"]] for row in rows]
