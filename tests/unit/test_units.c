@@ -231,6 +231,8 @@ static void ports(void **state) {
 	assert_true(units_parse_ports("0-65535", &range));
 	assert_int_equal(range.low, 0);
 	assert_int_equal(range.high, 65535);
+	assert_true(units_parse_ports("65535", &range));
+	assert_int_equal(range.low, 65535);
 	assert_true(units_parse_ports("135-139", &range));
 	for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
 		if (units_parse_ports(bad[i], &range))
@@ -273,7 +275,10 @@ static void types_of_service(void **state) {
 	assert_true(units_parse_tos("0x20", &tos, &mask));
 	assert_int_equal(tos, 0x20);
 	assert_int_equal(mask, 0xff);
+	assert_true(units_parse_tos("255/255", &tos, &mask));
+	assert_int_equal(tos, 0xff);
 	assert_true(units_parse_tos("184/252", &tos, &mask));
+	assert_int_equal(tos, 0xb8);
 	assert_true(units_parse_tos("0xb8/0xfc", &tos, &mask));
 	for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
 		if (units_parse_tos(bad[i], &tos, &mask))
