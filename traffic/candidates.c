@@ -50,8 +50,8 @@ static void host_bits(struct candidate_search *s, unsigned attempt, size_t size,
 	for (size_t i = 0; i < size; i++)
 		out[i] = (uint8_t)random_next(&s->random);
 	/* Keep to unicast: IPv4 below 224 and not 0 or 127, IPv6 in 2000::/3. */
-	out[0] = size == 4 ? (uint8_t)(1 + random_below(&s->random, 126)) :
-			     (uint8_t)(0x20 | (out[0] & 0x1f));
+	out[0] = size == 4 ? (uint8_t)(1 + random_below(&s->random, 126))
+			   : (uint8_t)(0x20 | (out[0] & 0x1f));
 }
 
 static void source_fill(struct candidate_search *s, const struct ip_prefix *prefix,
@@ -75,14 +75,15 @@ static const struct match *random_rule(struct candidate_search *s) {
 	const struct filter_group *group;
 
 	if (choice == m->filter_group_count)
-		return m->classifier_count == 0 ?
-			       &anything :
-			       &m->classifiers[random_below(&s->random,
-							    (uint32_t)m->classifier_count)].match;
+		return m->classifier_count == 0
+			       ? &anything
+			       : &m->classifiers[random_below(&s->random,
+							      (uint32_t)m->classifier_count)]
+					  .match;
 	group = &s->sg->filter_groups[m->filter_groups[choice]];
-	return group->rule_count == 0 ?
-		       &anything :
-		       &group->rules[random_below(&s->random, (uint32_t)group->rule_count)].match;
+	return group->rule_count == 0
+		       ? &anything
+		       : &group->rules[random_below(&s->random, (uint32_t)group->rule_count)].match;
 }
 
 /* A port of the range: a usual one, its ends, and then the edges of what other rules leave of it. */
@@ -194,8 +195,7 @@ static void try_classifiers(struct candidate_search *s, uint32_t flow, struct se
 	size_t first = random_below(&s->random, (uint32_t)count);
 
 	for (size_t c = 0; c < count && !best->pure; c++) {
-		const struct classifier *classifier =
-			&s->modem->classifiers[(first + c) % count];
+		const struct classifier *classifier = &s->modem->classifiers[(first + c) % count];
 
 		if (classifier->flow == flow)
 			try_match(s, &classifier->match, TRIES_PER_RULE, CLASS_CLASSIFIED, flow,
@@ -208,9 +208,7 @@ bool candidate_find(struct candidate_search *s, enum traffic_class wanted, uint3
 	struct search_result best = {0};
 
 	switch (wanted) {
-	case CLASS_UNMATCHED:
-		try_match(s, &anything, TRIES_UNMATCHED, wanted, flow, &best);
-		break;
+	case CLASS_UNMATCHED: try_match(s, &anything, TRIES_UNMATCHED, wanted, flow, &best); break;
 	case CLASS_PERMIT: try_permits(s, &best); break;
 	case CLASS_CLASSIFIED: try_classifiers(s, flow, &best); break;
 	case CLASS_COUNT: break;

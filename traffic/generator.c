@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <rte_cycles.h>
 #include <rte_memcpy.h>
 #include <rte_prefetch.h>
 
@@ -45,10 +46,10 @@ struct generator *generator_create(const struct service_group *sg,
 	g->mix = *o->mix;
 	g->pool = o->pool;
 	g->random.state = o->seed;
-	g->magic = (uint32_t)random_next(&g->random);
+	/* Packets of an earlier run must not pass, whatever its seed. */
+	g->magic = (uint32_t)(random_next(&g->random) ^ rte_rdtsc());
 	pattern_create(&g->pattern, &g->random);
-	if (!decks_create(g, o) ||
-	    targets_create(&g->targets, sg, random_next(&g->random)) != 0 ||
+	if (!decks_create(g, o) || targets_create(&g->targets, sg, random_next(&g->random)) != 0 ||
 	    (g->sent = calloc(g->targets.stream_count + 1, sizeof(*g->sent))) == NULL) {
 		fprintf(stderr, "traffic: no memory for the generator\n");
 		generator_free(g);

@@ -14,8 +14,8 @@
 #include "options.h"
 #include "platform/platform.h"
 #include "platform/port.h"
-#include "summary.h"
 #include "run.h"
+#include "summary.h"
 
 #define RECEIVE_BUFFERS 16383
 #define POOL_CACHE 256
@@ -74,26 +74,28 @@ static bool start_platform(struct setup *s) {
 
 	if (platform_start(&platform) != 0)
 		return false;
-	s->receive_pool =
-		rte_pktmbuf_pool_create("traffic_receive", RECEIVE_BUFFERS, POOL_CACHE, 0,
-					RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	s->receive_pool = rte_pktmbuf_pool_create("traffic_receive", RECEIVE_BUFFERS, POOL_CACHE, 0,
+						  RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 	if (s->receive_pool == NULL) {
 		fprintf(stderr, "vcmts-traffic: no memory for packets\n");
 		return false;
 	}
 	return port_open(s->options.network, "network", s->receive_pool, QUEUE_SIZE,
 			 &s->network_port) == 0 &&
-	       port_open(s->options.rphy, "rphy", s->receive_pool, QUEUE_SIZE, &s->rphy_port) == 0 &&
+	       port_open(s->options.rphy, "rphy", s->receive_pool, QUEUE_SIZE, &s->rphy_port) ==
+		       0 &&
 	       crypto_open(&s->crypto, "traffic", 1, sessions, CRYPTO_OPS) == 0;
 }
 
 static bool wait_link(uint16_t port, const char *device) {
-	for (unsigned waited = 0; waited < LINK_TIMEOUT_MS && !interrupted; waited += LINK_STEP_MS) {
+	for (unsigned waited = 0; waited < LINK_TIMEOUT_MS && !interrupted;
+	     waited += LINK_STEP_MS) {
 		if (port_wait_link(port, LINK_STEP_MS))
 			return true;
 	}
 	if (!interrupted)
-		fprintf(stderr, "vcmts-traffic: %s: no link after %d s; is the other end running?\n",
+		fprintf(stderr,
+			"vcmts-traffic: %s: no link after %d s; is the other end running?\n",
 			device, LINK_TIMEOUT_MS / 1000);
 	return false;
 }

@@ -47,7 +47,8 @@ static int complain(char *error, size_t size, const char *text, const char *allo
 	return -1;
 }
 
-static int check(const struct mix *m, const char *text, uint32_t max_size, char *error, size_t size) {
+static int check(const struct mix *m, const char *text, uint32_t max_size, char *error,
+		 size_t size) {
 	uint64_t total = 0;
 	char allowed[64];
 
@@ -64,7 +65,8 @@ static int check(const struct mix *m, const char *text, uint32_t max_size, char 
 	return 0;
 }
 
-int mix_parse(const char *text, uint32_t max_size, struct mix *out, char *error, size_t error_size) {
+int mix_parse(const char *text, uint32_t max_size, struct mix *out, char *error,
+	      size_t error_size) {
 	const char *p = strcmp(text, "imix") == 0 ? IMIX : text;
 
 	out->count = 0;
@@ -72,8 +74,9 @@ int mix_parse(const char *text, uint32_t max_size, struct mix *out, char *error,
 		if (out->count == MIX_MAX_SIZES)
 			return complain(error, error_size, text, "at most 16 sizes");
 		if (!part(&p, out) || (*p != ',' && *p != '\0'))
-			return complain(error, error_size, text,
-					"imix, a size in bytes, or a table SIZE:WEIGHT,SIZE:WEIGHT");
+			return complain(
+				error, error_size, text,
+				"imix, a size in bytes, or a table SIZE:WEIGHT,SIZE:WEIGHT");
 		if (*p == '\0')
 			return check(out, text, max_size, error, error_size);
 		p++;

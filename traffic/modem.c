@@ -114,8 +114,7 @@ static bool privacy_good(const struct modem_state *s, const struct docsis_mac *m
 		return !s->encrypted;
 	return mac->privacy == PRIVACY_BP_DOWN && mac->encrypted == s->encrypted &&
 	       mac->privacy_version == DOCSIS_PRIVACY_VERSION && mac->said_or_sid == s->said &&
-	       mac->key_sequence == s->key_sequence &&
-	       mac->toggle == (s->key_sequence & 1);
+	       mac->key_sequence == s->key_sequence && mac->toggle == (s->key_sequence & 1);
 }
 
 /* Finds the flow by its DSID; where the header has none, the tag will name it. */
@@ -133,8 +132,8 @@ static enum corruption flow_check(const struct modems *t, const struct modem_sta
 			continue;
 		info->stream = i;
 		info->number = mac->sequence;
-		return f->ds == mac->ds && f->priority == mac->priority ? CORRUPTION_NONE :
-									  CORRUPTION_DS_EHDR;
+		return f->ds == mac->ds && f->priority == mac->priority ? CORRUPTION_NONE
+									: CORRUPTION_DS_EHDR;
 	}
 	return CORRUPTION_DSID;
 }

@@ -117,7 +117,8 @@ static void upper_checksum_write(const struct packet_template *t, const struct p
 }
 
 void packet_start_write(const struct packet_template *t, const struct packet_tag *tag,
-			const struct pattern *pattern, uint32_t start, uint32_t size, uint8_t *out) {
+			const struct pattern *pattern, uint32_t start, uint32_t size,
+			uint8_t *out) {
 	uint8_t *ip = out + ETHERNET_HEADER;
 	uint8_t *p = out + t->size;
 
@@ -133,8 +134,7 @@ void packet_start_write(const struct packet_template *t, const struct packet_tag
 		store_be16(ip + 4, (uint16_t)(size - ETHERNET_HEADER - IPV6_HEADER));
 	}
 	if (t->protocol == IP_PROTOCOL_UDP)
-		store_be16(ip + t->ip_size + 4,
-			   (uint16_t)(size - ETHERNET_HEADER - t->ip_size));
+		store_be16(ip + t->ip_size + 4, (uint16_t)(size - ETHERNET_HEADER - t->ip_size));
 	if (t->checksum_at != 0)
 		upper_checksum_write(t, pattern, start, size, out);
 }

@@ -70,7 +70,8 @@ static void violate(struct receiver *r, enum violation v, uint64_t count) {
 	r->account->violations[v] += count;
 }
 
-static bool l2tp_good(struct receiver *r, const uint8_t *frame, size_t size, struct l2tp_data *l2tp) {
+static bool l2tp_good(struct receiver *r, const uint8_t *frame, size_t size,
+		      struct l2tp_data *l2tp) {
 	switch (l2tp_parse(frame, size, l2tp)) {
 	case L2TP_OK: return true;
 	case L2TP_CONTROL: r->account->unexpected[UNEXPECTED_L2TP_CONTROL]++; return false;
@@ -88,7 +89,8 @@ static bool l2tp_good(struct receiver *r, const uint8_t *frame, size_t size, str
 	return false;
 }
 
-static void addresses_check(struct receiver *r, const uint8_t *frame, const struct l2tp_data *l2tp) {
+static void addresses_check(struct receiver *r, const uint8_t *frame,
+			    const struct l2tp_data *l2tp) {
 	const struct rphy_config *c = r->config;
 	size_t size = c->core_ip.family == 4 ? 4 : 16;
 
@@ -175,7 +177,8 @@ static bool frame_begin(struct receiver *r, struct session *s) {
 	return true;
 }
 
-static void segment_append(struct receiver *r, struct session *s, const struct psp_segment *segment) {
+static void segment_append(struct receiver *r, struct session *s,
+			   const struct psp_segment *segment) {
 	uint8_t *to;
 
 	if (segment->length > rte_pktmbuf_tailroom(s->open)) {

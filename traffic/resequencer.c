@@ -100,7 +100,8 @@ static void give_up_gap(struct resequencers *r, struct resequencer *q, uint64_t 
 }
 
 /* Moves the window until `number` lies in it. */
-static void make_room(struct resequencers *r, struct resequencer *q, uint16_t number, uint64_t now) {
+static void make_room(struct resequencers *r, struct resequencer *q, uint16_t number,
+		      uint64_t now) {
 	while (q->held > 0 && (uint16_t)(number - q->next) >= RESEQUENCER_DEPTH)
 		give_up_gap(r, q, now);
 	while ((uint16_t)(number - q->next) >= RESEQUENCER_DEPTH)
@@ -123,8 +124,8 @@ static enum resequencer_verdict hold(struct resequencers *r, struct resequencer 
 	if (h->used && h->packet.valid) {
 		if (!packet->valid)
 			return RESEQUENCER_TAKEN;
-		return h->packet.sequence == packet->sequence ? RESEQUENCER_DUPLICATE :
-								RESEQUENCER_CONFLICT;
+		return h->packet.sequence == packet->sequence ? RESEQUENCER_DUPLICATE
+							      : RESEQUENCER_CONFLICT;
 	}
 	span = (uint16_t)(number - q->next + 1);
 	if (span > r->deepest)

@@ -31,7 +31,8 @@ struct resequencer {
 	uint32_t waiting_at; /* index in the list of those that wait */
 	uint64_t since; /* TSC at which the oldest gap opened */
 	struct held_packet *ring; /* RESEQUENCER_DEPTH entries, made when first needed */
-	uint64_t used[RESEQUENCER_DEPTH / 64]; /* bits of the numbers before next: came, not given up */
+	uint64_t used[RESEQUENCER_DEPTH /
+		      64]; /* bits of the numbers before next: came, not given up */
 };
 
 typedef void (*deliver_fn)(void *ctx, const struct arrived *packet, uint64_t now);

@@ -94,9 +94,9 @@ int summary_write(const char *path, const struct traffic_result *r) {
 	if (out == NULL) {
 		fprintf(stderr, "%s: %s\n", path, strerror(errno));
 	} else {
-		ret = summary == NULL ?
-			      -1 :
-			      json_dumpf(summary, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+		ret = summary == NULL
+			      ? -1
+			      : json_dumpf(summary, out, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
 		if (ret == 0)
 			ret = fputc('\n', out) == EOF ? -1 : 0;
 		if (fclose(out) != 0 || ret != 0) {
@@ -140,7 +140,8 @@ void summary_table(FILE *out, const struct traffic_result *r) {
 		r->latency_us.max);
 	if (r->descheduled > 0)
 		fprintf(out,
-			"%-12s %14" PRIu64 " times for more than 1 ms, at most %.0f us: this core is "
+			"%-12s %14" PRIu64
+			" times for more than 1 ms, at most %.0f us: this core is "
 			"not ours alone\n",
 			"descheduled", r->descheduled, r->descheduled_longest_us);
 }

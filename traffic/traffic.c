@@ -25,9 +25,8 @@
 #define POOL_CACHE 256
 
 static struct rte_mempool *pool_create(const char *name, unsigned size, uint16_t private_size) {
-	struct rte_mempool *pool =
-		rte_pktmbuf_pool_create(name, size, POOL_CACHE, private_size,
-					RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	struct rte_mempool *pool = rte_pktmbuf_pool_create(
+		name, size, POOL_CACHE, private_size, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 
 	if (pool == NULL)
 		fprintf(stderr, "traffic: no memory for %u packets: %s\n", size,
@@ -57,13 +56,12 @@ static bool receiver_side_create(struct traffic *t, const struct service_group *
 	const struct targets *targets = &t->generator->targets;
 
 	t->frames = pool_create("traffic_frames", FRAMES, FRAME_PRIVATE_SIZE);
-	if (t->frames == NULL ||
-	    modems_create(&t->modems, sg, targets->first_stream, targets->stream_count,
-			  t->decryptor.crypto) != 0)
+	if (t->frames == NULL || modems_create(&t->modems, sg, targets->first_stream,
+					       targets->stream_count, t->decryptor.crypto) != 0)
 		return false;
 	if (account_create(&t->account, targets->stream_count, t->tsc_hz) != 0 ||
-	    resequencers_create(&t->resequencers, targets->stream_count, t->tsc_hz,
-				account_deliver, &t->account) != 0 ||
+	    resequencers_create(&t->resequencers, targets->stream_count, t->tsc_hz, account_deliver,
+				&t->account) != 0 ||
 	    (t->receiver = receiver_create(sg, t->frames, &t->account)) == NULL) {
 		fprintf(stderr, "traffic: no memory for the receiver\n");
 		return false;

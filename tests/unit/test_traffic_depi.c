@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The R-PHY device: segments become frames, and what is wrong with a DEPI frame has a name. */
-#include "test_traffic_rig.h"
+/* The R-PHY device: segments become frames in the order of their sequence numbers. */
+#include "test.h"
+#include "traffic_rig.h"
 
 #define PACKETS 32
-#define AT_IP 14
-#define AT_SESSION (14 + 20)
-#define AT_PSP (14 + 20 + 4)
 
 static struct rig rig;
 static struct rig_frame frames[PACKETS];
@@ -147,155 +145,6 @@ static void a_lost_part_costs_one_packet(void **state) {
 	assert_false(traffic_result_good(&r));
 }
 
-/* Sends everything, and frame 8 of channel 0 as `change` leaves it. Packet and DEPI frame are one. */
-static struct traffic_result run_changed(size_t (*change)(uint8_t *frame, size_t size),
-					 const char *mix) {
-	const struct rig_frame *bonded[PACKETS];
-	unsigned n;
-
-	start(mix);
-	n = take_bonded(bonded);
-	for (unsigned i = 0; i < n; i++) {
-		struct rig_segment segment = whole(bonded[i]);
-		size_t size = rig_depi(&rig, 0, &segment, 1, depi);
-
-		rig_send(&rig, depi, i == 8 ? change(depi, size) : size);
-	}
-	return rig_finish(&rig);
-}
-
-static void checksum_repair(uint8_t *frame) {
-	store_be16(frame + AT_IP + 10, ipv4_checksum(frame + AT_IP, 20));
-}
-
-static size_t source_mac(uint8_t *frame, size_t size) {
-	frame[11] ^= 1;
-	return size;
-}
-
-static size_t destination_ip(uint8_t *frame, size_t size) {
-	frame[AT_IP + 19] ^= 1;
-	checksum_repair(frame);
-	return size;
-}
-
-static size_t profile(uint8_t *frame, size_t size) {
-	frame[AT_PSP + 4 + 2 + 1] ^= 1;
-	return size;
-}
-
-static size_t counter(uint8_t *frame, size_t size) {
-	frame[AT_PSP + 4 + 2 + 1] ^= 0x40;
-	return size;
-}
-
-static size_t no_sequence_flag(uint8_t *frame, size_t size) {
-	frame[AT_PSP] &= (uint8_t)~PSP_SEQUENCE_VALID;
-	return size;
-}
-
-/* Errors that leave the packets whole. */
-static void harmless_mistakes_are_named(void **state) {
-	static const struct {
-		size_t (*change)(uint8_t *, size_t);
-		enum violation expected;
-		uint64_t count;
-	} rows[] = {
-		{source_mac, VIOLATION_MAC, 1},
-		{destination_ip, VIOLATION_ADDRESS, 1},
-		{profile, VIOLATION_EXTRA, 1},
-		{counter, VIOLATION_EXTRA, 1},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
-		struct traffic_result r = run_changed(rows[i].change, "84");
-
-		assert_all_proven(&r);
-		assert_int_equal(r.violations[rows[i].expected], rows[i].count);
-		assert_int_equal(violations(&r), rows[i].count);
-		assert_false(traffic_result_good(&r));
-	}
-}
-
-static void a_number_that_is_not_valid_leaves_a_gap(void **state) {
-	struct traffic_result r = run_changed(no_sequence_flag, "84");
-
-	(void)state;
-	assert_all_proven(&r);
-	assert_int_equal(r.violations[VIOLATION_NO_SEQUENCE], 1);
-	assert_int_equal(r.violations[VIOLATION_SEQUENCE_GAP], 1);
-	assert_int_equal(violations(&r), 2);
-}
-
-static size_t unknown_session(uint8_t *frame, size_t size) {
-	frame[AT_SESSION] ^= 1;
-	return size;
-}
-
-static size_t bad_checksum(uint8_t *frame, size_t size) {
-	frame[AT_IP + 10] ^= 1;
-	return size;
-}
-
-static size_t cut_short(uint8_t *frame, size_t size) {
-	(void)frame;
-	return size - 1;
-}
-
-static size_t table_too_long(uint8_t *frame, size_t size) {
-	frame[AT_PSP + 1] = 200;
-	return size;
-}
-
-static size_t segment_too_long(uint8_t *frame, size_t size) {
-	frame[AT_PSP + 5]++;
-	return size;
-}
-
-static size_t runt(uint8_t *frame, size_t size) {
-	(void)frame;
-	(void)size;
-	return 10;
-}
-
-static size_t control(uint8_t *frame, size_t size) {
-	memset(frame + AT_SESSION, 0, 4);
-	return size;
-}
-
-/* Errors for which the whole DEPI frame, and so one packet, is lost. */
-static void frames_that_cannot_be_read_cost_their_packet(void **state) {
-	static const struct {
-		size_t (*change)(uint8_t *, size_t);
-		enum violation expected; /* VIOLATIONS: none, but `unexpected` */
-		enum unexpected unexpected;
-	} rows[] = {
-		{unknown_session, VIOLATION_SESSION, 0},
-		{bad_checksum, VIOLATION_IP, 0},
-		{cut_short, VIOLATION_IP, 0},
-		{table_too_long, VIOLATION_PSP, 0},
-		{segment_too_long, VIOLATION_PSP, 0},
-		{runt, VIOLATIONS, UNEXPECTED_NOT_DEPI},
-		{control, VIOLATIONS, UNEXPECTED_L2TP_CONTROL},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
-		struct traffic_result r = run_changed(rows[i].change, "84");
-
-		assert_int_equal(r.proven, PACKETS - 1);
-		assert_int_equal(r.lost, 1);
-		assert_int_equal(r.corrupted + r.duplicated + r.reordered, 0);
-		if (rows[i].expected != VIOLATIONS)
-			assert_int_equal(r.violations[rows[i].expected], 1);
-		else
-			assert_int_equal(r.unexpected[rows[i].unexpected], 1);
-		assert_int_equal(r.violations[VIOLATION_SEQUENCE_GAP], 1);
-		assert_false(traffic_result_good(&r));
-	}
-}
-
 static void frames_above_the_mtu_are_named(void **state) {
 	const struct rig_frame *bonded[PACKETS];
 	struct rig_segment segments[2];
@@ -410,9 +259,6 @@ int main(void) {
 		cmocka_unit_test(segments_of_several_frames_are_taken_apart),
 		cmocka_unit_test(frames_may_be_cut_anywhere),
 		cmocka_unit_test(a_lost_part_costs_one_packet),
-		cmocka_unit_test(harmless_mistakes_are_named),
-		cmocka_unit_test(a_number_that_is_not_valid_leaves_a_gap),
-		cmocka_unit_test(frames_that_cannot_be_read_cost_their_packet),
 		cmocka_unit_test(frames_above_the_mtu_are_named),
 		cmocka_unit_test(duplicated_depi_frames_are_counted),
 		cmocka_unit_test(swapped_depi_frames_are_late),

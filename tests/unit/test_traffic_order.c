@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sequence windows and resequencing: every order in, one order out. */
-#include "random.h"
+#include "deck.h"
 #include "resequencer.h"
 #include "test.h"
 #include "window.h"

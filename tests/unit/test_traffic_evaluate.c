@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The evaluator, which everything else is held against, is held against cases worked out by hand. */
+#include "evaluate.h"
+#include "model/loader.h"
+#include "test.h"
+#include "traffic_config.h"
+
+#include <arpa/inet.h>
+
+static struct service_group sg;
+
+static int unload(void **state) {
+	(void)state;
+	service_group_free(&sg);
+	return 0;
+}
+
+struct question {
+	unsigned family;
+	const char *source;
+	uint8_t protocol;
+	uint8_t tos;
+	uint16_t source_port;
+	uint16_t destination_port;
+	size_t rule; /* expected */
+	enum filter_action action;
+	size_t classifier;
+	uint32_t flow;
+};
+
+static void the_evaluator_agrees_with_paper(void **state) {
+	static const struct question questions[] = {
+		{4, "198.18.1.127", 17, 0xb8, 1, 135, 0, FILTER_DENY, 1, 1},
+		{4, "198.18.1.128", 17, 0xb8, 1, 135, 1, FILTER_PERMIT, 1, 1},
+		{4, "198.19.255.255", 17, 0xbb, 1, 136, 1, FILTER_PERMIT, 0, 2},
+		{4, "198.20.0.0", 17, 0xb8, 1, 139, NO_RULE, FILTER_PERMIT, 1, 1},
+		{4, "198.18.2.1", 17, 0xb4, 1, 139, NO_RULE, FILTER_PERMIT, 1, 1},
+		{4, "198.18.2.1", 17, 0xb8, 1, 134, NO_RULE, FILTER_PERMIT, 1, 1},
+		{4, "198.18.2.1", 17, 0xb8, 1, 140, NO_RULE, FILTER_PERMIT, 1, 1},
+		{4, "198.18.2.1", 17, 0xb8, 1, 99, NO_RULE, FILTER_PERMIT, NO_RULE, 0},
+		{4, "198.18.2.1", 17, 0xb8, 1, 201, NO_RULE, FILTER_PERMIT, NO_RULE, 0},
+		{4, "198.18.2.1", 6, 0xb8, 1, 135, 4, FILTER_DENY, 1, 1},
+		{6, "2001:db8:8000::1", 17, 0, 7, 1, 3, FILTER_DENY, NO_RULE, 0},
+		{6, "2001:db8:7fff::1", 17, 0, 7, 1, NO_RULE, FILTER_PERMIT, NO_RULE, 0},
+		{6, "2001:db8:ffff::1", 17, 0, 8, 1, NO_RULE, FILTER_PERMIT, NO_RULE, 0},
+		{6, "2001:db8:ffff::1", 58, 0, 0, 0, NO_RULE, FILTER_PERMIT, 2, 2},
+	};
+
+	(void)state;
+	traffic_config_load(&sg, "permit", SOME_RULES, SOME_CLASSIFIERS);
+	for (size_t i = 0; i < ARRAY_COUNT(questions); i++) {
+		const struct question *q = &questions[i];
+		uint8_t source[16];
+		struct frame_fields fields = {
+			.kind = q->family == 4 ? FRAME_IPV4 : FRAME_IPV6,
+			.family = (uint8_t)q->family,
+			.source = source,
+			.destination = sg.modems[0].addresses[q->family == 4 ? 0 : 1].bytes,
+			.protocol = q->protocol,
+			.tos = q->tos,
+			.source_port = q->source_port,
+			.destination_port = q->destination_port,
+		};
+		struct evaluation e;
+
+		assert_int_equal(inet_pton(q->family == 4 ? AF_INET : AF_INET6, q->source, source),
+				 1);
+		e = evaluate(&sg, &sg.modems[0], &fields);
+		assert_int_equal(e.rule, q->rule);
+		assert_int_equal(e.action, q->action);
+		assert_int_equal(e.classifier, q->classifier);
+		assert_int_equal(e.flow, q->flow);
+	}
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(the_evaluator_agrees_with_paper, unload),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A CMTS in a few lines, for tests of the traffic program: takes the packets that it sends, frames
+ * and encrypts them one by one, and sends them back as DEPI, with whatever mistake is asked for.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/service_group.h"
+#include "platform/crypto.h"
+#include "traffic.h"
+#include "wire/docsis_mac.h"
+#include "wire/psp.h"
+
+#define RIG_FRAME_MAX 2048
+#define RIG_MTU 1500
+
+#define RIG_MODEMS 3
+#define RIG_CHANNELS 3
+#define RIG_FLOWS_MAX 2
+
+struct rig_frame {
+	uint32_t modem;
+	uint32_t flow; /* index in the modem */
+	uint32_t channel;
+	size_t header_size;
+	size_t size;
+	uint8_t bytes[RIG_FRAME_MAX];
+};
+
+/*
+ * What is done wrong to one frame: the first one in the second half of a burst that carries UDP over
+ * IPv4 to this modem and flow. NULL and false: nothing.
+ */
+struct rig_fault {
+	uint32_t modem;
+	uint32_t flow;
+	void (*header)(struct docsis_down_header *h); /* before the HCS is made */
+	void (*plain)(uint8_t *frame, size_t size); /* the IP packet, before its CRC is made */
+	void (*wire)(struct rig_frame *frame); /* the finished DOCSIS frame */
+	bool wrong_key;
+};
+
+struct rig {
+	struct service_group sg;
+	struct docsis_crypto crypto; /* queue 0 is the traffic's, queue 1 ours */
+	void *sessions[RIG_MODEMS];
+	void *wrong_session;
+	struct rte_mempool *pool;
+	uint16_t network[2]; /* the traffic's end, our end */
+	uint16_t rphy[2];
+	struct traffic *traffic;
+	uint16_t numbers[RIG_MODEMS][RIG_FLOWS_MAX]; /* next packet sequence number */
+	uint16_t psp[RIG_CHANNELS]; /* next PSP sequence number */
+	uint8_t counters[RIG_CHANNELS];
+	unsigned turn; /* spreads a bonding group's frames */
+};
+
+struct rig_segment {
+	const uint8_t *bytes;
+	size_t size;
+	bool begin;
+	bool end;
+};
+
+void rig_open(struct rig *r);
+
+void rig_close(struct rig *r);
+
+/* Traffic from the start, with `mix`, as fast as it is asked for. */
+void rig_start(struct rig *r, const char *mix, uint64_t seed);
+
+/*
+ * Lets traffic send until there are `n` packets, and encodes them, one with `fault` unless that is
+ * NULL. Returns the index of that one.
+ */
+unsigned rig_take(struct rig *r, struct rig_frame *frames, unsigned n,
+		  const struct rig_fault *fault);
+
+/* A DEPI frame of `channel` with the PSP numbers that come next. */
+size_t rig_depi(struct rig *r, uint32_t channel, const struct rig_segment *segments, unsigned count,
+		uint8_t *out);
+
+/* Sends a frame in a chain of mbufs, as the pipeline in the same process does. */
+void rig_send(struct rig *r, const uint8_t *depi, size_t size);
+
+/* One frame in one segment, or in two DEPI frames where it does not fit the MTU. */
+void rig_send_frame(struct rig *r, const struct rig_frame *f);
+
+/* Ends the run: what has not come by now is lost. The sums always hold. */
+struct traffic_result rig_finish(struct rig *r);
