@@ -3,8 +3,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <rte_cycles.h>
+#include <rte_ether.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
@@ -22,6 +24,7 @@
 #define QUEUE_SIZE 4096
 #define CRYPTO_OPS 2048
 #define MEMORY_MB 384
+#define MEMIF_BUFFER 2048ul /* without bsize= */
 #define LINK_TIMEOUT_MS 60000
 #define LINK_STEP_MS 100
 
@@ -48,16 +51,35 @@ struct setup {
 	uint16_t rphy_port;
 };
 
+/*
+ * DPDK's memif driver breaks frames that do not fit one of the buffers that the client's side makes
+ * (seen with 22.11: old frames come again and again).
+ */
+static bool memif_buffer_fits(const struct setup *s) {
+	const char *size = strstr(s->options.rphy, "bsize=");
+	unsigned long needed = RTE_ETHER_HDR_LEN + s->sg.rphy.mtu;
+
+	if (strncmp(s->options.rphy, "net_memif", 9) != 0 ||
+	    (size == NULL ? MEMIF_BUFFER : strtoul(size + 6, NULL, 10)) >= needed)
+		return true;
+	fprintf(stderr,
+		"vcmts-traffic: --rphy: found memif buffers smaller than a DEPI frame of "
+		"the MTU, allowed: bsize=%lu and more\n",
+		needed);
+	return false;
+}
+
 /* Everything that can be wrong with arguments and configuration, before anything is started. */
 static bool configure(struct setup *s) {
 	char error[160];
 
 	if (service_group_load(s->options.config, &s->sg, stderr) != 0)
 		return false;
-	if (mix_parse(s->options.mix, s->sg.max_frame - 4, &s->mix, error, sizeof(error)) == 0)
-		return true;
-	fprintf(stderr, "vcmts-traffic: --mix: %s\n", error);
-	return false;
+	if (mix_parse(s->options.mix, s->sg.max_frame - 4, &s->mix, error, sizeof(error)) != 0) {
+		fprintf(stderr, "vcmts-traffic: --mix: %s\n", error);
+		return false;
+	}
+	return memif_buffer_fits(s);
 }
 
 static bool start_platform(struct setup *s) {

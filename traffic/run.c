@@ -7,7 +7,7 @@
 #include "traffic_parts.h"
 
 #define DRAIN_MS 10 /* what an earlier run has left behind comes out in this time */
-#define QUIET_MS 500 /* nothing came for so long: the rest is lost */
+#define QUIET_MS 500 /* nothing that was missing came for so long: the rest is lost */
 #define COMPLETE_MS 20 /* all has come: only a duplicate could follow */
 #define PROGRESS_ROUNDS 1024
 
@@ -45,16 +45,20 @@ static void send_and_receive(struct run *run) {
 
 static void collect_rest(struct run *run) {
 	struct traffic *t = run->traffic;
+	uint64_t in_flight = traffic_in_flight(t);
 	uint64_t heard = rte_rdtsc();
 	uint64_t now = heard;
 
-	while (now - heard < ms(traffic_in_flight(t) == 0 ? COMPLETE_MS : QUIET_MS)) {
-		unsigned handled = traffic_receive(t);
+	while (now - heard < ms(in_flight == 0 ? COMPLETE_MS : QUIET_MS)) {
+		uint64_t left;
 
+		traffic_receive(t);
 		now = rte_rdtsc();
-		if (handled > 0)
-			heard = now;
 		pacing_idle(&t->pacing, now);
+		left = traffic_in_flight(t);
+		if (left != in_flight)
+			heard = now;
+		in_flight = left;
 	}
 }
 

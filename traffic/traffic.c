@@ -24,10 +24,18 @@
 #define FRAMES 8191
 #define POOL_CACHE 256
 
+/*
+ * A stack gives out again what came back last and is still in the caches: a ring, the default, goes
+ * round through all of the memory, which more than doubles the cost of making a packet.
+ */
 static struct rte_mempool *pool_create(const char *name, unsigned size, uint16_t private_size) {
-	struct rte_mempool *pool = rte_pktmbuf_pool_create(
-		name, size, POOL_CACHE, private_size, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	static const char *const kinds[] = {"stack", NULL};
+	struct rte_mempool *pool = NULL;
 
+	for (size_t i = 0; i < RTE_DIM(kinds) && pool == NULL; i++)
+		pool = rte_pktmbuf_pool_create_by_ops(name, size, POOL_CACHE, private_size,
+						      RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY,
+						      kinds[i]);
 	if (pool == NULL)
 		fprintf(stderr, "traffic: no memory for %u packets: %s\n", size,
 			rte_strerror(rte_errno));
