@@ -15,7 +15,8 @@
 #define PACKETS 32768
 #define PACKET_ROOM (RTE_PKTMBUF_HEADROOM + 2048)
 #define DEPI_HEADERS 8192
-#define DEPI_HEADER_ROOM 640 /* headers of all encapsulations and a table of 255 segments */
+/* headers of all encapsulations and a table of 255 segments: 574 bytes */
+#define DEPI_HEADER_ROOM (RTE_PKTMBUF_HEADROOM + 640)
 #define DEPI_FRAGMENTS 8192
 #define CRYPTO_OPS 2048
 #define POOL_CACHE 256
