@@ -52,12 +52,13 @@ uint16_t ds_encrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	}
 	taken = rte_cryptodev_enqueue_burst(l->crypto_device, l->crypto_queue, ops, n);
 	for (uint16_t i = taken; i < n; i++) {
+		encrypted -= l->tables->flows[packet_meta(pkts[i])->flow].encrypted;
 		drop(&l->counters, pkts[i], DROP_CRYPTO_ERROR);
 		rte_crypto_op_free(ops[i]);
 	}
 	l->in_crypto += taken;
 	count(&l->counters, COUNTER_ENCRYPTED, encrypted);
-	count(&l->counters, COUNTER_CLEAR, n - encrypted);
+	count(&l->counters, COUNTER_CLEAR, taken - encrypted);
 	return 0;
 }
 
