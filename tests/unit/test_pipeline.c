@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The loop that runs a list of stages: order, empty bursts, what is counted. No EAL is needed. */
+#include "test.h"
+
+#include <string.h>
+
+#include <rte_cycles.h>
+
+#include "pipeline/counters.h"
+#include "pipeline/pipeline.h"
+
+#define CALLS 32
+
+/* What the stages of a test saw; packets are addresses that nobody follows. */
+struct seen {
+	struct {
+		char stage;
+		uint16_t in;
+	} calls[CALLS];
+	unsigned count;
+	unsigned supply; /* packets that the source has */
+	unsigned held; /* by the stage that keeps some back */
+};
+
+static struct rte_mbuf *packet(uintptr_t number) {
+	return (struct rte_mbuf *)(number << 7);
+}
+
+static void note(struct seen *s, char stage, uint16_t in) {
+	assert_true(s->count < CALLS);
+	s->calls[s->count].stage = stage;
+	s->calls[s->count++].in = in;
+}
+
+static uint16_t source(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct seen *s = ctx;
+	uint16_t out = (uint16_t)RTE_MIN(s->supply, (unsigned)PIPELINE_BURST);
+
+	note(s, 'S', n);
+	for (uint16_t i = 0; i < out; i++)
+		pkts[i] = packet(s->supply - i);
+	s->supply -= out;
+	return out;
+}
+
+/* Passes every other packet. */
+static uint16_t halve(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	note(ctx, 'H', n);
+	for (uint16_t i = 0; i < n / 2; i++)
+		pkts[i] = pkts[2 * i + 1];
+	return n / 2;
+}
+
+/* Keeps the first burst that it gets and puts it out with the next call, twice as large. */
+static uint16_t hold(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct seen *s = ctx;
+	uint16_t out = (uint16_t)(2 * s->held);
+
+	note(s, 'D', n);
+	s->held = n;
+	for (uint16_t i = 0; i < out; i++)
+		pkts[i] = packet(1000u + i);
+	return out;
+}
+
+static uint16_t swallow(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	(void)pkts;
+	note(ctx, 'X', n);
+	return 0;
+}
+
+static uint16_t spend(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	uint64_t start = rte_rdtsc();
+
+	(void)pkts;
+	note(ctx, 'C', n);
+	while (rte_rdtsc() - start < 100000)
+		;
+	return n;
+}
+
+static void expect(const struct seen *s, const char *stages, const uint16_t *in) {
+	assert_int_equal(s->count, strlen(stages));
+	for (unsigned i = 0; i < s->count; i++) {
+		assert_int_equal(s->calls[i].stage, stages[i]);
+		assert_int_equal(s->calls[i].in, in[i]);
+	}
+}
+
+static const struct stage list[] = {
+	{"source", "", "", source, true},
+	{"halve", "", "", halve, false},
+	{"hold", "", "", hold, true},
+	{"swallow", "", "", swallow, false},
+};
+
+static struct pipeline make(struct seen *s, bool accounting) {
+	return (struct pipeline){
+		.stages = list, .count = ARRAY_COUNT(list), .ctx = s, .accounting = accounting};
+}
+
+static void runs_from_top_to_bottom(void **state) {
+	for (int accounting = 0; accounting < 2; accounting++) {
+		struct seen s = {.supply = 10};
+		struct pipeline p = make(&s, accounting);
+
+		(void)state;
+		/* 10 in, 5 left, kept by the third stage: the fourth is not called */
+		assert_int_equal(pipeline_run(&p), 10 + 10 + 5);
+		expect(&s, "SHD", (const uint16_t[]){0, 10, 5});
+		s.count = 0;
+		/* nothing new, but the third stage polls and puts out 10 */
+		assert_int_equal(pipeline_run(&p), 10 + 10);
+		expect(&s, "SDX", (const uint16_t[]){0, 0, 10});
+	}
+}
+
+static void an_empty_round_calls_only_who_polls(void **state) {
+	for (int accounting = 0; accounting < 2; accounting++) {
+		struct seen s = {0};
+		struct pipeline p = make(&s, accounting);
+
+		(void)state;
+		assert_int_equal(pipeline_run(&p), 0);
+		expect(&s, "SD", (const uint16_t[]){0, 0});
+		for (unsigned i = 0; i < ARRAY_COUNT(list); i++) {
+			assert_int_equal(p.accounts[i].calls, 0);
+			assert_int_equal(p.accounts[i].packets, 0);
+			assert_int_equal(p.accounts[i].cycles, 0);
+		}
+		assert_int_equal(p.idle_cycles > 0, accounting);
+	}
+}
+
+static void accounts_add_up(void **state) {
+	struct seen s = {.supply = 200};
+	struct pipeline p = make(&s, true);
+
+	(void)state;
+	for (int round = 0; round < 6; round++) {
+		pipeline_run(&p);
+		s.count = 0;
+	}
+	/* bursts of 64, 64, 64, 8 */
+	assert_int_equal(p.accounts[0].calls, 4);
+	assert_int_equal(p.accounts[0].packets, 200);
+	assert_int_equal(p.accounts[1].calls, 4);
+	assert_int_equal(p.accounts[1].packets, 200);
+	/* 32 in; 32 in, 64 out; 32 in, 64 out; 4 in, 64 out; 0 in, 8 out */
+	assert_int_equal(p.accounts[2].calls, 5);
+	assert_int_equal(p.accounts[2].packets, 32 + 64 + 64 + 64 + 8);
+	assert_int_equal(p.accounts[3].calls, 4);
+	assert_int_equal(p.accounts[3].packets, 64 + 64 + 64 + 8);
+}
+
+/* Cycles go to the stage that spent them, idle ones to nobody. */
+static void cycles_go_to_who_spent_them(void **state) {
+	static const struct stage busy[] = {
+		{"source", "", "", source, true},
+		{"spend", "", "", spend, true},
+		{"swallow", "", "", swallow, false},
+	};
+	struct seen s = {.supply = 1};
+	struct pipeline p = {.stages = busy, .count = 3, .ctx = &s, .accounting = true};
+
+	(void)state;
+	pipeline_run(&p);
+	assert_true(p.accounts[1].cycles >= 100000);
+	assert_int_equal(p.accounts[1].calls, 1);
+	assert_true(p.idle_cycles < 100000);
+	pipeline_run(&p); /* it spends on nothing */
+	assert_int_equal(p.accounts[1].calls, 1);
+	assert_true(p.idle_cycles >= 100000);
+}
+
+static void plain_runs_count_no_cycles(void **state) {
+	struct seen s = {.supply = 64};
+	struct pipeline p = make(&s, false);
+
+	(void)state;
+	pipeline_run(&p);
+	for (unsigned i = 0; i < ARRAY_COUNT(list); i++)
+		assert_int_equal(p.accounts[i].calls, 0);
+	assert_int_equal(p.idle_cycles, 0);
+}
+
+static void counters_sum(void **state) {
+	struct counters a = {0}, b = {0};
+	uint64_t dropped = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < DROP_REASONS; i++) {
+		a.drops[i] = i + 1;
+		b.drops[i] = 1000 * (i + 1);
+		dropped += 1001 * (i + 1);
+	}
+	for (unsigned i = 0; i < COUNTERS; i++) {
+		a.values[i] = 7 * i;
+		count(&b, (enum counter)i, 3 * i);
+		count(&b, (enum counter)i, 2);
+	}
+	counters_add(&a, &b);
+	assert_int_equal(counters_dropped(&a), dropped);
+	for (unsigned i = 0; i < COUNTERS; i++)
+		assert_int_equal(a.values[i], 10 * i + 2);
+	assert_int_equal(b.drops[3], 4000);
+}
+
+/* The names are keys of files that others read: each is there, once, in lower case. */
+static void names_are_keys(void **state) {
+	const char *names[DROP_REASONS + COUNTERS];
+	unsigned n = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < DROP_REASONS; i++) {
+		names[n++] = drop_name((enum drop_reason)i);
+		assert_true(strlen(drop_meaning((enum drop_reason)i)) > 5);
+	}
+	for (unsigned i = 0; i < COUNTERS; i++) {
+		names[n++] = counter_name((enum counter)i);
+		assert_true(strlen(counter_meaning((enum counter)i)) > 5);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		assert_int_equal(strspn(names[i], "abcdefghijklmnopqrstuvwxyz0123456789_"),
+				 strlen(names[i]));
+		for (unsigned j = 0; j < i; j++)
+			assert_string_not_equal(names[i], names[j]);
+	}
+	assert_string_equal(drop_name(DROP_CPE_LIMIT), "cpe_limit");
+	assert_string_equal(counter_name(COUNTER_DEPI_FULL), "depi_full");
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(runs_from_top_to_bottom),
+		cmocka_unit_test(an_empty_round_calls_only_who_polls),
+		cmocka_unit_test(accounts_add_up),
+		cmocka_unit_test(cycles_go_to_who_spent_them),
+		cmocka_unit_test(plain_runs_count_no_cycles),
+		cmocka_unit_test(counters_sum),
+		cmocka_unit_test(names_are_keys),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
