@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "encrypt_bench.h"
+
+#include <string.h>
+
+#include "downstream/stages.h"
+#include "pipeline/packet.h"
+
+#include "fixture.h"
+#include "test.h"
+
+struct encrypt_bench encrypt_bench;
+
+void encrypt_flow_make(unsigned flow, const uint8_t *key, const uint8_t *iv, uint8_t header_size) {
+	struct encrypt_bench *b = &encrypt_bench;
+	struct ds_flow *f = &b->flows[flow];
+
+	if (f->session != NULL)
+		crypto_session_free(&b->crypto, f->session);
+	memcpy(b->keys[flow], key, 16);
+	memcpy(f->iv, iv, 16);
+	f->header_size = header_size;
+	f->encrypted = flow != ENCRYPT_CLEAR_FLOW;
+	f->session = crypto_session(&b->crypto, CRYPTO_DOWNLINK, key);
+	assert_non_null(f->session);
+}
+
+void encrypt_flows_make(void) {
+	static const uint8_t header_sizes[ENCRYPT_FLOWS] = {6, 11, 17, 14};
+	uint8_t key[16], iv[16];
+
+	for (unsigned i = 0; i < ENCRYPT_FLOWS; i++) {
+		random_fill(&encrypt_bench.random, key, sizeof(key));
+		random_fill(&encrypt_bench.random, iv, sizeof(iv));
+		encrypt_flow_make(i, key, iv, header_sizes[i]);
+	}
+}
+
+int encrypt_bench_open(void **state) {
+	struct encrypt_bench *b = &encrypt_bench;
+
+	fixture_start(state);
+	b->random.state = 4711;
+	assert_int_equal(crypto_open(&b->crypto, "encrypt", 1, ENCRYPT_FLOWS, ENCRYPT_OPS), 0);
+	b->packets = fixture_pool("packets", ENCRYPT_OPS, FIXTURE_ROOM);
+	b->tables.flows = b->flows;
+	b->tables.flow_count = ENCRYPT_FLOWS;
+	b->lower.tables = &b->tables;
+	b->lower.crypto_device = b->crypto.device;
+	b->lower.crypto_ops = b->crypto.ops;
+	encrypt_flows_make();
+	return 0;
+}
+
+int encrypt_bench_close(void **state) {
+	struct encrypt_bench *b = &encrypt_bench;
+
+	assert_int_equal(b->lower.in_crypto, 0);
+	assert_int_equal(rte_mempool_in_use_count(b->crypto.ops), 0);
+	fixture_pool_end(b->packets);
+	for (unsigned i = 0; i < ENCRYPT_FLOWS; i++)
+		crypto_session_free(&b->crypto, b->flows[i].session);
+	assert_int_equal(rte_mempool_in_use_count(b->crypto.sessions), 0);
+	crypto_close(&b->crypto);
+	return fixture_stop(state);
+}
+
+struct rte_mbuf *encrypt_frame(const uint8_t *bytes, size_t size, uint32_t flow) {
+	struct rte_mbuf *m = fixture_packet(encrypt_bench.packets, bytes, size);
+
+	packet_meta(m)->flow = flow;
+	return m;
+}
+
+unsigned encrypt_collect(struct rte_mbuf **out) {
+	struct ds_lower *l = &encrypt_bench.lower;
+	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
+	unsigned n = 0;
+
+	for (int tries = 0; l->in_crypto > 0 && tries < 1000; tries++) {
+		uint16_t done = ds_encrypt_collect(l, pkts, 0);
+
+		memcpy(out + n, pkts, done * sizeof(pkts[0]));
+		n += done;
+	}
+	assert_int_equal(l->in_crypto, 0);
+	return n;
+}

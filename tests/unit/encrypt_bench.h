@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The encrypt stages on their own: a crypto device, four flows, packets. */
+#pragma once
+
+#include <rte_mempool.h>
+
+#include "downstream/downstream.h"
+#include "platform/crypto.h"
+
+#include "random.h"
+
+#define ENCRYPT_FLOWS 4
+#define ENCRYPT_CLEAR_FLOW 3 /* not encrypted, CRC only */
+#define ENCRYPT_OPS 512 /* the device's queue holds one less */
+
+struct encrypt_bench {
+	struct docsis_crypto crypto;
+	struct rte_mempool *packets;
+	struct ds_tables tables;
+	struct ds_flow flows[ENCRYPT_FLOWS];
+	uint8_t keys[ENCRYPT_FLOWS][16];
+	struct ds_lower lower;
+	struct random random;
+};
+
+extern struct encrypt_bench encrypt_bench;
+
+/* EAL and the bench, in the form that cmocka_run_group_tests() takes. */
+int encrypt_bench_open(void **state);
+
+/* Fails where a packet, operation or session is missing. */
+int encrypt_bench_close(void **state);
+
+/* Gives the flow a key and a header of so many bytes. */
+void encrypt_flow_make(unsigned flow, const uint8_t *key, const uint8_t *iv, uint8_t header_size);
+
+/* Flows of different keys, IVs and header sizes. */
+void encrypt_flows_make(void);
+
+/* A DOCSIS frame of the flow, room for its CRC included. */
+struct rte_mbuf *encrypt_frame(const uint8_t *bytes, size_t size, uint32_t flow);
+
+/* All that the device has, in order. */
+unsigned encrypt_collect(struct rte_mbuf **out);

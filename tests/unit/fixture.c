@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fixture.h"
+
+#include <string.h>
+
+#include "pipeline/packet.h"
+#include "platform/platform.h"
+
+#include "test.h"
+
+void fixture_eal(unsigned memory_mb) {
+	const struct platform_options options = {
+		.program = "unit-test",
+		.main_core = PLATFORM_ANY_CORE,
+		.memory_mb = memory_mb,
+	};
+
+	assert_int_equal(platform_start(&options), 0);
+	assert_int_equal(packet_meta_register(), 0);
+}
+
+int fixture_start(void **state) {
+	(void)state;
+	fixture_eal(64);
+	return 0;
+}
+
+int fixture_stop(void **state) {
+	(void)state;
+	platform_stop();
+	return 0;
+}
+
+struct rte_mempool *fixture_pool(const char *name, unsigned buffers, unsigned room) {
+	struct rte_mempool *pool =
+		rte_pktmbuf_pool_create(name, buffers, 0, 0, (uint16_t)room, SOCKET_ID_ANY);
+
+	assert_non_null(pool);
+	return pool;
+}
+
+void fixture_pool_end(struct rte_mempool *pool) {
+	assert_int_equal(rte_mempool_in_use_count(pool), 0);
+	rte_mempool_free(pool);
+}
+
+struct rte_mbuf *fixture_packet(struct rte_mempool *pool, const void *bytes, size_t size) {
+	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+	void *room;
+
+	assert_non_null(m);
+	room = rte_pktmbuf_append(m, (uint16_t)size);
+	assert_non_null(room);
+	memcpy(room, bytes, size);
+	return m;
+}
+
+size_t fixture_read(const struct rte_mbuf *m, uint8_t *out, size_t room) {
+	size_t size = 0;
+
+	for (; m != NULL; m = m->next) {
+		assert_true(size + m->data_len <= room);
+		memcpy(out + size, rte_pktmbuf_mtod(m, const uint8_t *), m->data_len);
+		size += m->data_len;
+	}
+	return size;
+}
+
+void fixture_check(const struct rte_mbuf *m) {
+	const uint32_t total = m->pkt_len;
+	const unsigned segments = m->nb_segs;
+	uint32_t bytes = 0;
+	unsigned n = 0;
+
+	for (; m != NULL; m = m->next) {
+		if ((size_t)m->data_off + m->data_len > m->buf_len)
+			fail_msg("buffer of %u bytes holds %u from byte %u on", m->buf_len,
+				 m->data_len, m->data_off);
+		assert_true(rte_mbuf_refcnt_read(m) > 0);
+		bytes += m->data_len;
+		n++;
+	}
+	assert_int_equal(n, segments);
+	assert_int_equal(bytes, total);
+}
