@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "depi_reader.h"
+
+#include <string.h>
+
+#include "wire/ip.h"
+#include "wire/l2tpv3.h"
+#include "wire/psp.h"
+
+#include "fixture.h"
+#include "test.h"
+
+#define DEPI_MAX (14 + 9000)
+
+static struct l2tp_data parse(const struct rte_mbuf *m, uint8_t *bytes, size_t *size) {
+	struct l2tp_data data;
+
+	*size = fixture_read(m, bytes, DEPI_MAX);
+	assert_int_equal(l2tp_parse(bytes, *size, &data), L2TP_OK);
+	return data;
+}
+
+uint32_t depi_session(const struct rte_mbuf *m) {
+	uint8_t bytes[DEPI_MAX];
+	size_t size;
+
+	return parse(m, bytes, &size).session;
+}
+
+static void check_extra(struct depi_reader *r, const struct psp *psp) {
+	if (r->extra == PSP_EXTRA_NONE) {
+		assert_null(psp->extra);
+		return;
+	}
+	assert_int_equal(psp->extra[0], 0);
+	assert_int_equal(psp->extra[1] & 0xf, r->profile);
+	if (r->extra == PSP_EXTRA_STATIC)
+		assert_int_equal(psp->extra[1] >> 4, 0);
+	else
+		assert_int_equal(psp->extra[1] >> 4, r->counter++ & 0xf);
+}
+
+static void take_segment(struct depi_reader *r, const struct psp_segment *s) {
+	if (s->begin) {
+		r->cut_off += r->open;
+		r->open = true;
+		r->size = 0;
+	}
+	assert_true(r->open);
+	assert_true(s->length > 0);
+	assert_true(r->size + s->length <= sizeof(r->bytes));
+	memcpy(r->bytes + r->size, s->data, s->length);
+	r->size += s->length;
+	if (!s->end)
+		return;
+	r->open = false;
+	r->frames++;
+	r->frame(r->ctx, r->bytes, r->size);
+}
+
+struct depi_seen depi_read(struct depi_reader *r, const struct rte_mbuf *m) {
+	uint8_t bytes[DEPI_MAX];
+	struct depi_seen seen = {0};
+	struct psp_cursor cursor = {0};
+	struct psp_segment segment;
+	struct l2tp_data data;
+	struct psp psp;
+	size_t size;
+
+	fixture_check(m);
+	data = parse(m, bytes, &size);
+	assert_true(size <= ETHERNET_HEADER + r->mtu);
+	assert_int_equal(data.family, r->family);
+	assert_int_equal(data.session, r->session);
+	/* no padding: PSP goes up to the last byte */
+	assert_ptr_equal(data.payload + data.payload_size, bytes + size);
+	assert_int_equal(psp_parse(data.payload, data.payload_size,
+				   r->extra == PSP_EXTRA_NONE ? 0 : 2, &psp),
+			 PSP_OK);
+	assert_true(psp.sequence_valid);
+	assert_int_equal(psp.flow, 0);
+	assert_int_equal(psp.sequence, r->sequence++);
+	assert_in_range(psp.count, 0, r->max_segments);
+	check_extra(r, &psp);
+	while (psp_next(&psp, &cursor, &segment)) {
+		take_segment(r, &segment);
+		seen.ends += segment.end;
+	}
+	seen.segments = psp.count;
+	seen.space = ETHERNET_HEADER + r->mtu - size;
+	r->packets++;
+	r->segments += psp.count;
+	return seen;
+}
