@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "lookup_bench.h"
+
+#include "downstream/stages.h"
+#include "model/loader.h"
+
+#include "fixture.h"
+#include "packets.h"
+#include "test.h"
+
+struct lookup_bench lookup_bench;
+
+/* The last modem has as many addresses as one may have, but only two may be active. */
+static const char head[] = "name: lookup\nservice_group: 1\ncpe_timeout: 1 s\n"
+			   "channels:\n  - {id: 1, type: ofdm, rate: 1 Gbps, session: 1}\n"
+			   "bonding_groups:\n  - {id: 1, channels: [1]}\n"
+			   "modems:\n";
+static const char modem[] =
+	"  - {mac: '02:01:00:00:00:%02x', addresses: [%s], cpe_limit: %u, bonding_group: 1,\n"
+	"     security: {said: %u, cipher: none}, service_flows: [{id: %u}]}\n";
+
+static void write_text(char *text, size_t size) {
+	static const char *const addresses[] = {
+		"10.0.0.1, 10.0.0.2, '2001:db8:0:1::1'",
+		"'2001:db8:0:2::1', 10.0.1.1",
+		"10.0.2.1, 10.0.2.2, 10.0.2.3",
+	};
+	char many[64 * 16] = "";
+	size_t used, list = 0;
+
+	for (int i = 0; i < SG_MAX_MODEM_ADDRESSES; i++)
+		list += (size_t)snprintf(many + list, sizeof(many) - list, "%s10.0.3.%d",
+					 i ? ", " : "", i);
+	used = (size_t)snprintf(text, size, "%s", head);
+	for (unsigned i = 0; i < 4; i++)
+		used += (size_t)snprintf(text + used, size - used, modem, i + 1,
+					 i < 3 ? addresses[i] : many, i < 2 ? 16 : 2, i + 1, i + 1);
+	assert_true(used < size);
+}
+
+int lookup_bench_open(void **state) {
+	static void *const no_sessions[4];
+	struct lookup_bench *b = &lookup_bench;
+	char text[4096];
+
+	fixture_start(state);
+	write_text(text, sizeof(text));
+	group_load(&b->sg, text);
+	assert_int_equal(ds_tables_create(&b->tables, &b->sg, no_sessions), 0);
+	b->upper.tables = &b->tables;
+	b->upper.clock = &b->clock;
+	b->upper.cpe_period_ns = b->sg.cpe_timeout_ns;
+	b->upper.max_frame = b->sg.max_frame - RTE_ETHER_CRC_LEN;
+	b->packets = fixture_pool("packets", 255, FIXTURE_ROOM);
+	return 0;
+}
+
+int lookup_bench_close(void **state) {
+	struct lookup_bench *b = &lookup_bench;
+
+	fixture_pool_end(b->packets);
+	ds_tables_free(&b->tables);
+	service_group_free(&b->sg);
+	return fixture_stop(state);
+}
+
+uint16_t lookup_run(struct rte_mbuf **pkts, uint16_t n) {
+	struct ds_upper *u = &lookup_bench.upper;
+	struct rte_mbuf *before[PIPELINE_CAPACITY];
+	uint64_t dropped = counters_dropped(&u->counters);
+	uint16_t kept, at = 0;
+
+	memcpy(before, pkts, n * sizeof(before[0]));
+	kept = ds_modem_lookup(u, pkts, n);
+	assert_int_equal(n, kept + counters_dropped(&u->counters) - dropped);
+	/* the survivors are those that came in, in the same order */
+	for (uint16_t i = 0; i < kept; i++) {
+		while (at < n && before[at] != pkts[i])
+			at++;
+		assert_true(at++ < n);
+	}
+	return kept;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The modem lookup on its own: four modems, their tables, packets. */
+#pragma once
+
+#include "downstream/downstream.h"
+#include "model/service_group.h"
+
+#define LOOKUP_PERIOD_NS 1000000000
+
+struct lookup_bench {
+	struct service_group sg;
+	struct ds_tables tables;
+	struct ds_upper upper;
+	struct clock clock;
+	struct rte_mempool *packets;
+};
+
+extern struct lookup_bench lookup_bench;
+
+/* EAL and the bench, in the form that cmocka_run_group_tests() takes. */
+int lookup_bench_open(void **state);
+
+/* Fails where a packet is missing. */
+int lookup_bench_close(void **state);
+
+/* The stage. Checks that every packet is kept or counted once, and order of those with a serial. */
+uint16_t lookup_run(struct rte_mbuf **pkts, uint16_t n);
