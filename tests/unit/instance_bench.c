@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "instance_bench.h"
+
+#include <string.h>
+
+#include <rte_ethdev.h>
+
+#include "model/loader.h"
+#include "platform/port.h"
+#include "wire/bytes.h"
+#include "wire/crc32.h"
+#include "wire/docsis_mac.h"
+#include "wire/ip.h"
+
+#include "fixture.h"
+#include "packets.h"
+#include "plain_aes.h"
+#include "test.h"
+
+#define NETWORK_DEPTH 4096
+#define ROUND_NS 20000
+#define CLASSIFIED_PORT 5004
+#define DENIED_PORT 137
+
+struct counters instance_bench_counters(const struct instance_bench *b) {
+	struct counters c;
+
+	downstream_counters(b->instance.downstream, &c);
+	return c;
+}
+
+/* The packet that was sent under this number. */
+static size_t frame_again(const struct instance_bench *b, uint32_t serial, uint8_t *out) {
+	const struct bench_sent *s = &b->sent[serial];
+	const struct modem *m = &b->sg.modems[s->modem];
+
+	if (s->address == BENCH_LLC)
+		return packet_llc(out, s->size, serial, m->mac);
+	packet_for(m, s->address, out, s->size, serial);
+	if (s->port)
+		packet_ipv4_port(out, s->port);
+	return s->size;
+}
+
+static void check_header(struct instance_bench *b, const struct docsis_mac *mac,
+			 const struct bench_sent *s, bool second_flow) {
+	const struct modem *m = &b->sg.modems[s->modem];
+	const struct service_flow *f = &m->service_flows[second_flow];
+
+	assert_int_equal(mac->kind, DOCSIS_KIND_PACKET);
+	assert_int_equal(mac->privacy, PRIVACY_BP_DOWN);
+	assert_int_equal(mac->said_or_sid, m->security.said);
+	assert_int_equal(mac->encrypted, m->security.cipher == CIPHER_AES_128);
+	assert_int_equal(mac->key_sequence, m->security.key_sequence);
+	assert_int_equal(mac->toggle, m->security.key_sequence & 1);
+	assert_int_equal(mac->priority, f->priority);
+	assert_int_equal(mac->ds == DS_EHDR_SEQUENCE, f->has_dsid);
+	if (!f->has_dsid)
+		return;
+	assert_int_equal(mac->dsid, f->dsid);
+	assert_false(b->sequences[s->modem][mac->sequence]);
+	b->sequences[s->modem][mac->sequence] = true;
+	b->sequence_count[s->modem]++;
+}
+
+/* A whole DOCSIS frame has come back. */
+static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
+	struct instance_bench *b = ctx;
+	uint8_t expected[PACKET_MAX];
+	const struct bench_sent *s;
+	const struct modem *m;
+	struct docsis_mac mac;
+	uint32_t serial, *last;
+	size_t length;
+
+	assert_int_equal(docsis_mac_parse(bytes, size, &mac), DOCSIS_OK);
+	assert_int_equal(mac.frame_size, size);
+	serial = packet_serial(mac.pdu);
+	assert_in_range(serial, 0, b->serial - 1);
+	s = &b->sent[serial];
+	assert_int_not_equal(s->address, BENCH_BAD);
+	m = &b->sg.modems[s->modem];
+	check_header(b, &mac, s, s->port == CLASSIFIED_PORT);
+	length = frame_again(b, serial, expected);
+	memcpy(expected, m->mac, 6);
+	ethernet_crc_write(expected, length);
+	length += ETHERNET_CRC_SIZE;
+	if (m->security.cipher == CIPHER_AES_128)
+		bpi_encrypt(m->security.key, m->security.iv, expected + DOCSIS_CLEAR_SIZE,
+			    length - DOCSIS_CLEAR_SIZE);
+	assert_int_equal(mac.pdu_size, length);
+	assert_memory_equal(mac.pdu, expected, length);
+	/* on one channel the packets of a flow keep their order */
+	last = &b->last_serial[b->channel][s->modem][s->port == CLASSIFIED_PORT];
+	assert_true(serial >= *last);
+	*last = serial + 1;
+	b->back++;
+}
+
+static void readers_make(struct instance_bench *b) {
+	assert_int_equal(b->sg.channel_count, BENCH_CHANNELS);
+	for (size_t i = 0; i < BENCH_CHANNELS; i++)
+		b->readers[i] = (struct depi_reader){
+			.session = b->sg.channels[i].session,
+			.extra = b->sg.channels[i].psp_extra,
+			.profile = b->sg.channels[i].profile,
+			.family = b->sg.rphy.core_ip.family,
+			.mtu = b->sg.rphy.mtu,
+			.max_segments = b->sg.rphy.max_segments,
+			.frame = frame_is_back,
+			.ctx = b,
+		};
+}
+
+void instance_bench_open(struct instance_bench *b, const char *text, unsigned rphy_depth) {
+	static unsigned opened;
+	uint16_t network[2], rphy[2];
+	char name[32];
+
+	memset(b, 0, sizeof(*b));
+	b->random.state = 123456789;
+	group_load(&b->sg, text);
+	if (opened++ == 0)
+		fixture_eal(instance_memory_mb(&b->sg));
+	readers_make(b);
+	assert_int_equal(instance_pools(&b->instance, &b->sg), 0);
+	snprintf(name, sizeof(name), "network%u", opened);
+	assert_int_equal(port_pair(name, b->instance.packets, NETWORK_DEPTH, network), 0);
+	snprintf(name, sizeof(name), "rphy%u", opened);
+	assert_int_equal(port_pair(name, b->instance.packets, rphy_depth, rphy), 0);
+	b->network = network[0];
+	b->rphy = rphy[0];
+	assert_int_equal(instance_create(&b->instance, network[1], rphy[1]), 0);
+	assert_int_equal(b->instance.worker_count, 1);
+	instance_bench_clock(b)->now = 0;
+}
+
+void instance_bench_close(struct instance_bench *b) {
+	struct instance *i = &b->instance;
+
+	assert_int_equal(downstream_held(i->downstream), 0);
+	assert_int_equal(rte_mempool_in_use_count(i->packets), 0);
+	assert_int_equal(rte_mempool_in_use_count(i->depi_headers), 0);
+	assert_int_equal(rte_mempool_in_use_count(i->depi_fragments), 0);
+	assert_int_equal(rte_mempool_in_use_count(i->crypto.ops), 0);
+	port_close(b->network);
+	port_close(b->rphy);
+	instance_free(i);
+	service_group_free(&b->sg);
+}
+
+static void inject(struct instance_bench *b, const uint8_t *frame, size_t size) {
+	struct rte_mbuf *m = fixture_packet(b->instance.packets, frame, size);
+
+	if (rte_eth_tx_burst(b->network, 0, &m, 1) == 1) {
+		b->injected++;
+		return;
+	}
+	rte_pktmbuf_free(m);
+	fail_msg("the network port is full: the test sends faster than it lets the worker run");
+}
+
+void instance_bench_good(struct instance_bench *b, uint8_t modem, uint8_t address, size_t size) {
+	struct bench_sent *s = &b->sent[b->serial];
+	uint8_t frame[PACKET_MAX];
+
+	assert_true(b->serial < BENCH_PACKETS);
+	*s = (struct bench_sent){.modem = modem, .address = address};
+	s->size = (uint16_t)size;
+	if (address != BENCH_LLC)
+		s->size = (uint16_t)packet_for(&b->sg.modems[modem], address, frame, size, 0);
+	if (modem == 1 && address == 1 && random_below(&b->random, 2))
+		s->port = CLASSIFIED_PORT;
+	inject(b, frame, frame_again(b, b->serial, frame));
+	b->serial++;
+}
+
+void instance_bench_bad(struct instance_bench *b) {
+	const struct modem *m = &b->sg.modems[0];
+	enum drop_reason reason;
+	uint8_t frame[PACKET_MAX];
+	size_t size = random_between(&b->random, 60, 1500);
+
+	assert_true(b->serial < BENCH_PACKETS);
+	packet_ipv4(frame, size, b->serial, m->addresses[0].bytes);
+	switch (random_below(&b->random, 8)) {
+	case 0:
+		size = random_between(&b->random, 1, ETHERNET_HEADER - 1);
+		reason = DROP_RUNT;
+		break;
+	case 1:
+		size = packet_llc(frame, 1997, b->serial, m->mac);
+		reason = DROP_FRAME_TOO_LONG;
+		break;
+	case 2:
+		store_be16(frame + 12, ETHERTYPE_VLAN);
+		reason = DROP_VLAN;
+		break;
+	case 3:
+		frame[25] ^= 1;
+		reason = DROP_IPV4_CHECKSUM;
+		break;
+	case 4:
+		packet_ipv4(frame, size, b->serial, (const uint8_t[]){10, 9, 9, 9});
+		reason = DROP_UNKNOWN_DESTINATION;
+		break;
+	case 5:
+		packet_ipv4_port(frame, DENIED_PORT);
+		reason = DROP_FILTER_DENY;
+		break;
+	case 6:
+		size = packet_arp(frame, 60, b->serial, m->addresses[0].bytes) - 20;
+		reason = DROP_ARP_MALFORMED;
+		break;
+	default:
+		packet_ipv4(frame, size, b->serial, (const uint8_t[]){239, 0, 0, 1});
+		reason = DROP_MULTICAST;
+	}
+	b->sent[b->serial++].address = BENCH_BAD;
+	b->expected_drops[reason]++;
+	inject(b, frame, size);
+}
+
+void instance_bench_round(struct instance_bench *b) {
+	struct counters c;
+
+	worker_round(&b->instance.workers[0]);
+	c = instance_bench_counters(b);
+	assert_int_equal(c.values[COUNTER_RECEIVED],
+			 c.values[COUNTER_TRANSMITTED] + counters_dropped(&c) +
+				 downstream_held(b->instance.downstream));
+}
+
+unsigned instance_bench_take(struct instance_bench *b, unsigned most) {
+	unsigned taken = 0;
+
+	while (taken < most) {
+		struct rte_mbuf *m;
+
+		if (rte_eth_rx_burst(b->rphy, 0, &m, 1) == 0)
+			break;
+		if (b->linear)
+			assert_int_equal(m->nb_segs, 1);
+		b->channel = 0;
+		while (b->readers[b->channel].session != depi_session(m))
+			assert_true(++b->channel < BENCH_CHANNELS);
+		depi_read(&b->readers[b->channel], m);
+		rte_pktmbuf_free(m);
+		taken++;
+	}
+	b->depi_frames += taken;
+	return taken;
+}
+
+void instance_bench_settle(struct instance_bench *b) {
+	for (int idle = 0; idle < 10; idle++) {
+		instance_bench_round(b);
+		if (instance_bench_take(b, UINT32_MAX) > 0 ||
+		    downstream_held(b->instance.downstream) > 0)
+			idle = 0;
+		instance_bench_clock(b)->now += ROUND_NS;
+	}
+	assert_int_equal(instance_bench_counters(b).values[COUNTER_RECEIVED], b->injected);
+	/* no sequence number of a bonded flow is left out */
+	for (int m = 0; m < BENCH_MODEMS; m++) {
+		for (uint32_t i = 0; i < b->sequence_count[m]; i++)
+			assert_true(b->sequences[m][i]);
+	}
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One instance between two pairs of ports in memory: the test sends packets to the network end and
+ * is the R-PHY device at the other. Every packet that comes back is compared, byte by byte, with
+ * what a plain implementation makes of the packet that was sent.
+ */
+#pragma once
+
+#include "instance.h"
+
+#include "depi_reader.h"
+#include "random.h"
+
+#define BENCH_PACKETS 100000
+#define BENCH_CHANNELS 3
+#define BENCH_MODEMS 4
+
+/* What was sent under a serial number. */
+struct bench_sent {
+	uint16_t size;
+	uint8_t modem;
+	uint8_t address; /* of the modem; BENCH_LLC: to the modem itself; BENCH_BAD: must not arrive */
+	uint16_t port; /* destination port of IPv4; 0: the usual */
+};
+
+#define BENCH_LLC 254
+#define BENCH_BAD 255
+
+struct instance_bench {
+	struct service_group sg;
+	struct instance instance;
+	uint16_t network, rphy; /* the far ends, ours */
+	bool linear; /* DEPI frames must be one buffer each */
+	struct random random;
+	struct bench_sent sent[BENCH_PACKETS];
+	uint32_t serial; /* of the next packet */
+	uint64_t injected; /* packets that the network port has */
+	uint64_t expected_drops[DROP_REASONS];
+	uint64_t back; /* packets that arrived */
+	uint64_t depi_frames;
+	uint32_t last_serial[BENCH_CHANNELS][BENCH_MODEMS][2]; /* by flow */
+	bool sequences[BENCH_MODEMS][65536]; /* that arrived */
+	uint32_t sequence_count[BENCH_MODEMS];
+	uint16_t channel; /* whose frame is being read */
+	struct depi_reader readers[BENCH_CHANNELS];
+};
+
+/* Makes EAL (the first time), the instance and its ports; one frame less than `rphy_depth` waits for
+ * the R-PHY end to take it. */
+void instance_bench_open(struct instance_bench *b, const char *text, unsigned rphy_depth);
+
+/* Fails where a buffer or operation has not come back. */
+void instance_bench_close(struct instance_bench *b);
+
+/* The configuration that the tests share; the map `rphy` is theirs to add. */
+extern const char instance_bench_text[];
+
+/* A good packet to the modem; a bad one. Counted where the port had room. */
+void instance_bench_good(struct instance_bench *b, uint8_t modem, uint8_t address, size_t size);
+void instance_bench_bad(struct instance_bench *b);
+
+/* One round of the worker; time stands still. Checks that all packets are accounted for. */
+void instance_bench_round(struct instance_bench *b);
+
+/* Takes what the R-PHY end has, at most `most` DEPI frames. Returns how many came. */
+unsigned instance_bench_take(struct instance_bench *b, unsigned most);
+
+/* Rounds with time passing and somebody taking until nothing is held. */
+void instance_bench_settle(struct instance_bench *b);
+
+struct counters instance_bench_counters(const struct instance_bench *b);
+
+static inline struct clock *instance_bench_clock(struct instance_bench *b) {
+	return &b->instance.workers[0].clock;
+}
