@@ -25,8 +25,7 @@ struct bench_options {
 	unsigned milliseconds;
 };
 
-static const char *const default_mixes[] = {"imix", "84",   "256", "512",
-					    "1024", "1280", "1518"};
+static const char *const default_mixes[] = {"imix", "84", "256", "512", "1024", "1280", "1518"};
 
 static const struct argp_option options[] = {
 	{"config", 'c', "FILE", 0, "service group, YAML", 0},
@@ -50,25 +49,16 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	struct bench_options *o = state->input;
 
 	switch (key) {
-	case 'c':
-		o->config = value;
-		return 0;
-	case 'j':
-		o->json = value;
-		return 0;
+	case 'c': o->config = value; return 0;
+	case 'j': o->json = value; return 0;
 	case 'm':
 		if (o->mix_count == MAX_MIXES)
 			argp_error(state, "--mix: at most %d", MAX_MIXES);
 		o->mixes[o->mix_count++] = value;
 		return 0;
-	case 'n':
-		o->runs = number(value, 1, MAX_RUNS, state);
-		return 0;
-	case 't':
-		o->milliseconds = number(value, 10, 600000, state);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
+	case 'n': o->runs = number(value, 1, MAX_RUNS, state); return 0;
+	case 't': o->milliseconds = number(value, 10, 600000, state); return 0;
+	default: return ARGP_ERR_UNKNOWN;
 	}
 }
 

@@ -1,22 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <argp.h>
+#include <stdbool.h>
 #include <stdio.h>
+
+#include <jansson.h>
 
 #include "commands.h"
 #include "model/loader.h"
 
-static error_t option(int key, char *value, struct argp_state *state) {
-	const char **config = state->input;
+struct check_options {
+	const char *config;
+	bool json;
+};
 
-	if (key != 'c')
+static error_t option(int key, char *value, struct argp_state *state) {
+	struct check_options *o = state->input;
+
+	if (key == 'c')
+		o->config = value;
+	else if (key == 'j')
+		o->json = true;
+	else
 		return ARGP_ERR_UNKNOWN;
-	*config = value;
 	return 0;
+}
+
+/* What those who start vcmtsd must know of the configuration. */
+static void print_json(const struct service_group *sg) {
+	const struct thread_config *t = &sg->threads;
+	json_t *cores = json_pack("[i]", (int)t->upper_mac_core);
+	json_t *json;
+
+	if (t->downstream == LAYOUT_1DS2T)
+		json_array_append_new(cores, json_integer(t->lower_mac_core));
+	json = json_pack("{s:s, s:i, s:i, s:i, s:i, s:o}", "name", sg->name, "service_group",
+			 (int)sg->id, "channels", (int)sg->channel_count, "modems",
+			 (int)sg->modem_count, "mtu", (int)sg->rphy.mtu, "cores", cores);
+	json_dumpf(json, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(json);
 }
 
 int command_check(int argc, char **argv) {
 	static const struct argp_option options[] = {
 		{"config", 'c', "FILE", 0, "service group, YAML", 0},
+		{"json", 'j', NULL, 0, "print what is in it as JSON", 0},
 		{0},
 	};
 	static const struct argp argp = {
@@ -24,15 +52,18 @@ int command_check(int argc, char **argv) {
 		.parser = option,
 		.doc = "Reads a configuration and says what is wrong with it.",
 	};
-	const char *config = NULL;
+	struct check_options o = {0};
 	struct service_group sg = {0};
 
 	argp_err_exit_status = EXIT_MISTAKE;
-	argp_parse(&argp, argc, argv, 0, NULL, &config);
-	if (command_load(config, &sg) != 0)
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	if (command_load(o.config, &sg) != 0)
 		return EXIT_MISTAKE;
-	printf("%s: good: service group %u, %zu channels, %zu modems\n", config, sg.id,
-	       sg.channel_count, sg.modem_count);
+	if (o.json)
+		print_json(&sg);
+	else
+		printf("%s: good: service group %u, %zu channels, %zu modems\n", o.config, sg.id,
+		       sg.channel_count, sg.modem_count);
 	service_group_free(&sg);
 	return 0;
 }

@@ -18,6 +18,7 @@
 /* headers of all encapsulations and a table of 255 segments: 574 bytes */
 #define DEPI_HEADER_ROOM (RTE_PKTMBUF_HEADROOM + 640)
 #define DEPI_FRAGMENTS 8192
+#define LINEAR 8192
 #define CRYPTO_OPS 2048
 #define POOL_CACHE 256
 
@@ -28,8 +29,10 @@ unsigned instance_memory_mb(const struct service_group *sg) {
 		rules += sg->filter_groups[g].rule_count;
 	for (size_t m = 0; m < sg->modem_count; m++)
 		rules += sg->modems[m].classifier_count;
-	/* Pools 110 MB; a session 2 kB; tables and flows of a modem 2 kB; a rule 6 kB in the tries. */
-	return 192 + (unsigned)((sg->modem_count * 4 + rules * 6) / 1024);
+	/* Pools 110 MB, more with linear copies; a session 2 kB; tables and flows of a modem 2 kB; a
+	 * rule 6 kB in the tries. */
+	return 192 + LINEAR * (sg->rphy.mtu + 512) / (1024 * 1024) +
+	       (unsigned)((sg->modem_count * 4 + rules * 6) / 1024);
 }
 
 static struct rte_mempool *pool(const char *name, unsigned n, unsigned room) {
@@ -64,8 +67,8 @@ static int sessions_create(struct instance *i) {
 	if (i->sessions == NULL)
 		return -1;
 	for (size_t m = 0; m < sg->modem_count; m++) {
-		i->sessions[m] = crypto_session(&i->crypto, CRYPTO_DOWNLINK,
-						sg->modems[m].security.key);
+		i->sessions[m] =
+			crypto_session(&i->crypto, CRYPTO_DOWNLINK, sg->modems[m].security.key);
 		if (i->sessions[m] == NULL) {
 			fprintf(stderr, "crypto device: no session for modem %zu\n", m);
 			return -1;
@@ -75,20 +78,13 @@ static int sessions_create(struct instance *i) {
 }
 
 /* Where the R-PHY port takes no chains, DEPI frames are copied into one buffer each. */
-static int linear_pool(const struct instance *i, struct rte_mempool **linear) {
-	uint32_t frame = i->sg->rphy.mtu + RTE_ETHER_HDR_LEN;
+static int linear_pool(struct instance *i) {
+	unsigned room = RTE_PKTMBUF_HEADROOM + i->sg->rphy.mtu + RTE_ETHER_HDR_LEN;
 
-	*linear = NULL;
 	if (port_takes_chains(i->ports[1]))
 		return 0;
-	*linear = i->packets;
-	if (frame <= PACKET_ROOM - RTE_PKTMBUF_HEADROOM)
-		return 0;
-	fprintf(stderr,
-		"rphy.mtu: found %u, allowed: up to %u, as this R-PHY port sends one buffer a frame\n",
-		i->sg->rphy.mtu,
-		(unsigned)(PACKET_ROOM - RTE_PKTMBUF_HEADROOM - RTE_ETHER_HDR_LEN));
-	return -1;
+	i->linear = pool("linear", LINEAR, room);
+	return i->linear == NULL ? -1 : 0;
 }
 
 static void workers_setup(struct instance *i) {
@@ -104,13 +100,12 @@ static void workers_setup(struct instance *i) {
 }
 
 int instance_create(struct instance *i, uint16_t network_port, uint16_t rphy_port) {
-	struct rte_mempool *linear;
 	struct ds_resources r;
 	struct worker *lower;
 
 	i->ports[0] = network_port;
 	i->ports[1] = rphy_port;
-	if (sessions_create(i) != 0 || linear_pool(i, &linear) != 0)
+	if (sessions_create(i) != 0 || linear_pool(i) != 0)
 		return -1;
 	workers_setup(i);
 	lower = &i->workers[i->worker_count - 1];
@@ -122,7 +117,7 @@ int instance_create(struct instance *i, uint16_t network_port, uint16_t rphy_por
 		.sessions = i->sessions,
 		.depi_headers = i->depi_headers,
 		.depi_fragments = i->depi_fragments,
-		.linear = linear,
+		.linear = i->linear,
 		.upper_clock = &i->workers[0].clock,
 		.lower_clock = &lower->clock,
 	};
@@ -148,6 +143,7 @@ void instance_free(struct instance *i) {
 	free(i->sessions);
 	if (i->crypto.ops != NULL)
 		crypto_close(&i->crypto);
+	rte_mempool_free(i->linear);
 	rte_mempool_free(i->depi_fragments);
 	rte_mempool_free(i->depi_headers);
 	rte_mempool_free(i->packets);

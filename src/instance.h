@@ -18,11 +18,13 @@ struct instance {
 	struct rte_mempool *packets; /* what the network port receives into */
 	struct rte_mempool *depi_headers;
 	struct rte_mempool *depi_fragments;
+	struct rte_mempool *linear; /* NULL where the R-PHY port takes chains of buffers */
 	struct docsis_crypto crypto;
 	void **sessions; /* one a modem */
 	struct worker workers[INSTANCE_MAX_WORKERS];
 	unsigned worker_count;
-	uint16_t ports[2]; /* network, R-PHY; closed by instance_free() once `downstream` is there */
+	uint16_t
+		ports[2]; /* network, R-PHY; closed by instance_free() once `downstream` is there */
 	struct downstream *downstream;
 };
 

@@ -30,7 +30,8 @@ static const struct {
 	const char *about;
 } commands[] = {
 	{"run", command_run, "serve a service group on its ports until a signal or --duration"},
-	{"replay", command_replay, "captures in, captures out, without ports and in their own time"},
+	{"replay", command_replay,
+	 "captures in, captures out, without ports and in their own time"},
 	{"check", command_check, "read a configuration and say what is wrong with it"},
 	{"schema", command_schema, "print the JSON Schema of the configuration"},
 	{"describe", command_describe, "print stages, drop reasons and counters as JSON"},

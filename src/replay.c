@@ -58,24 +58,15 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	struct replay_options *o = state->input;
 
 	switch (key) {
-	case 'c':
-		o->config = value;
-		return 0;
-	case 'i':
-		o->network_in = value;
-		return 0;
-	case 'o':
-		o->rphy_out = value;
-		return 0;
-	case 's':
-		o->stats = value;
-		return 0;
+	case 'c': o->config = value; return 0;
+	case 'i': o->network_in = value; return 0;
+	case 'o': o->rphy_out = value; return 0;
+	case 's': o->stats = value; return 0;
 	case ARGP_KEY_END:
 		if (o->network_in == NULL || o->rphy_out == NULL)
 			argp_error(state, "--network-in and --rphy-out are needed");
 		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
+	default: return ARGP_ERR_UNKNOWN;
 	}
 }
 
@@ -181,7 +172,8 @@ static int play(struct replay *r, pcap_t *in, const char *name) {
 
 static pcap_t *open_in(const char *name) {
 	char error[PCAP_ERRBUF_SIZE];
-	pcap_t *in = pcap_open_offline_with_tstamp_precision(name, PCAP_TSTAMP_PRECISION_NANO, error);
+	pcap_t *in =
+		pcap_open_offline_with_tstamp_precision(name, PCAP_TSTAMP_PRECISION_NANO, error);
 
 	if (in == NULL) {
 		fprintf(stderr, "%s\n", error);
@@ -229,7 +221,8 @@ static int write_stats(const struct replay *r, const char *path) {
 	return ret;
 }
 
-static int replay(struct replay *r, const struct replay_options *o, const struct service_group *sg) {
+static int replay(struct replay *r, const struct replay_options *o,
+		  const struct service_group *sg) {
 	pcap_t *in = open_in(o->network_in);
 	int ret = EXIT_TROUBLE;
 

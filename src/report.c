@@ -46,8 +46,8 @@ static json_t *cycles_json(struct downstream *d, uint64_t packets, const struct 
 	}
 	return json_pack("{s:o, s:o, s:o}", "total", real((double)total / (double)packets),
 			 "accounting",
-			 real((double)(readings * host->tsc_read_cycles) / (double)packets), "stages",
-			 stages);
+			 real((double)(readings * host->tsc_read_cycles) / (double)packets),
+			 "stages", stages);
 }
 
 static json_t *workers_json(const struct instance *i) {
@@ -58,10 +58,11 @@ static json_t *workers_json(const struct instance *i) {
 		uint64_t cycles = k->busy_cycles + k->idle_cycles;
 
 		json_array_append_new(
-			list, json_pack("{s:s, s:I, s:I, s:o}", "name", k->name, "rounds",
-					(json_int_t)k->rounds, "busy_rounds",
-					(json_int_t)k->busy_rounds, "busy_share",
-					real(cycles ? (double)k->busy_cycles / (double)cycles : 0)));
+			list,
+			json_pack("{s:s, s:I, s:I, s:o}", "name", k->name, "rounds",
+				  (json_int_t)k->rounds, "busy_rounds", (json_int_t)k->busy_rounds,
+				  "busy_share",
+				  real(cycles ? (double)k->busy_cycles / (double)cycles : 0)));
 	}
 	return list;
 }
@@ -166,10 +167,9 @@ static json_t *stages_json(const struct ds_list *list) {
 	json_t *stages = json_array();
 
 	for (unsigned s = 0; s < list->count; s++)
-		json_array_append_new(stages,
-				      json_pack("{s:s, s:s, s:s}", "name", list->stages[s].name,
-						"about", list->stages[s].about, "dpdk",
-						list->stages[s].dpdk));
+		json_array_append_new(
+			stages, json_pack("{s:s, s:s, s:s}", "name", list->stages[s].name, "about",
+					  list->stages[s].about, "dpdk", list->stages[s].dpdk));
 	return stages;
 }
 

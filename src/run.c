@@ -49,28 +49,17 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	struct run_options *o = state->input;
 
 	switch (key) {
-	case 'c':
-		o->config = value;
-		return 0;
-	case 'n':
-		o->network = value;
-		return 0;
-	case 'r':
-		o->rphy = value;
-		return 0;
-	case 'j':
-		o->json = value;
-		return 0;
-	case 'C':
-		o->no_cycles = true;
-		return 0;
+	case 'c': o->config = value; return 0;
+	case 'n': o->network = value; return 0;
+	case 'r': o->rphy = value; return 0;
+	case 'j': o->json = value; return 0;
+	case 'C': o->no_cycles = true; return 0;
 	case 'd':
 		if (!units_parse_duration(value, &o->duration_ns))
 			argp_error(state, "--duration: found \"%s\", allowed: a time such as 10s",
 				   value);
 		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
+	default: return ARGP_ERR_UNKNOWN;
 	}
 }
 
@@ -176,7 +165,8 @@ int command_run(int argc, char **argv) {
 		if (wire(i, &sg, o.network, o.rphy) == 0) {
 			for (unsigned l = 0; l < DS_PIPELINES; l++)
 				downstream_pipeline(i->downstream, l)->accounting = !o.no_cycles;
-			fprintf(stderr, "vcmtsd: serving service group %u: %zu modems, %zu "
+			fprintf(stderr,
+				"vcmtsd: serving service group %u: %zu modems, %zu "
 				"channels\n",
 				sg.id, sg.modem_count, sg.channel_count);
 			status = finish(i, &o, serve(i, o.duration_ns));

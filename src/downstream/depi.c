@@ -39,8 +39,8 @@ int depi_create(struct depi *d, const struct service_group *sg, struct rte_mempo
 	struct depi_encap e = {.family = r->core_ip.family};
 
 	TAILQ_INIT(&d->open);
-	d->channels = rte_zmalloc("depi", sg->channel_count * sizeof(*d->channels),
-				  RTE_CACHE_LINE_SIZE);
+	d->channels =
+		rte_zmalloc("depi", sg->channel_count * sizeof(*d->channels), RTE_CACHE_LINE_SIZE);
 	if (d->channels == NULL)
 		return -1;
 	d->channel_count = (uint32_t)sg->channel_count;

@@ -30,8 +30,8 @@ static void frame_one(struct rte_mbuf *m, const struct ds_flow *flow, uint16_t s
 	docsis_len_patch(header, size, pdu);
 	if (flow->sequenced)
 		docsis_sequence_patch(header, size, sequence);
-	store_le16(header + size - 2, (uint16_t)rte_net_crc_calc(header, (uint32_t)size - 2,
-								 RTE_NET_CRC16_CCITT));
+	store_le16(header + size - 2,
+		   (uint16_t)rte_net_crc_calc(header, (uint32_t)size - 2, RTE_NET_CRC16_CCITT));
 	rte_pktmbuf_prepend(m, (uint16_t)size);
 	rte_pktmbuf_append(m, RTE_ETHER_CRC_LEN);
 }

@@ -118,12 +118,12 @@ static enum drop_reason parse(struct ds_upper *u, struct rte_mbuf *m, uint16_t r
 
 static void lookup_add(struct burst *b, struct rte_mbuf *m, uint16_t row,
 		       const struct frame_fields *f) {
-	struct lookup *l = &b->lookups[f->family == 4   ? LOOKUP_IPV4 :
-				       f->family == 6 ? LOOKUP_IPV6 :
-							LOOKUP_MAC];
+	struct lookup *l = &b->lookups[f->family == 4	? LOOKUP_IPV4
+				       : f->family == 6 ? LOOKUP_IPV6
+							: LOOKUP_MAC];
 
-	l->keys[l->n] = f->family ? (const void *)f->destination :
-				    rte_pktmbuf_mtod(m, const void *);
+	l->keys[l->n] =
+		f->family ? (const void *)f->destination : rte_pktmbuf_mtod(m, const void *);
 	l->packets[l->n++] = row;
 }
 

@@ -20,7 +20,8 @@ struct clock {
 static inline void clock_start(struct clock *c) {
 	c->base_tsc = rte_rdtsc();
 	c->now = 0;
-	c->ns_per_tick_q32 = (uint64_t)(((unsigned __int128)CLOCK_NS_PER_S << 32) / rte_get_tsc_hz());
+	c->ns_per_tick_q32 =
+		(uint64_t)(((unsigned __int128)CLOCK_NS_PER_S << 32) / rte_get_tsc_hz());
 }
 
 static inline void clock_tick(struct clock *c) {

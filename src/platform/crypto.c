@@ -21,8 +21,10 @@ static int device_create(struct docsis_crypto *c, const char *name, unsigned que
 
 	snprintf(device, sizeof(device), "%s_%.20s", DRIVER, name);
 	snprintf(args, sizeof(args), "max_nb_queue_pairs=%u", queue_pairs);
-	if (rte_eal_hotplug_add("vdev", device, args) != 0 || (id = rte_cryptodev_get_dev_id(device)) < 0) {
-		fprintf(stderr, "crypto device %s: cannot be made; is DPDK's ipsec_mb driver there?\n",
+	if (rte_eal_hotplug_add("vdev", device, args) != 0 ||
+	    (id = rte_cryptodev_get_dev_id(device)) < 0) {
+		fprintf(stderr,
+			"crypto device %s: cannot be made; is DPDK's ipsec_mb driver there?\n",
 			device);
 		return -1;
 	}
@@ -35,7 +37,8 @@ static int device_create(struct docsis_crypto *c, const char *name, unsigned que
 	return 0;
 }
 
-static int pools_create(struct docsis_crypto *c, const char *name, unsigned sessions, unsigned ops) {
+static int pools_create(struct docsis_crypto *c, const char *name, unsigned sessions,
+			unsigned ops) {
 	unsigned size = rte_security_session_get_size(c->security) + SESSION_OVERHEAD;
 	char text[RTE_MEMPOOL_NAMESIZE];
 
@@ -74,8 +77,7 @@ static int device_start(struct docsis_crypto *c, unsigned queue_pairs, unsigned 
 int crypto_open(struct docsis_crypto *c, const char *name, unsigned queue_pairs, unsigned sessions,
 		unsigned ops) {
 	memset(c, 0, sizeof(*c));
-	if (device_create(c, name, queue_pairs) != 0 ||
-	    pools_create(c, name, sessions, ops) != 0 ||
+	if (device_create(c, name, queue_pairs) != 0 || pools_create(c, name, sessions, ops) != 0 ||
 	    device_start(c, queue_pairs, rte_align32pow2(ops)) != 0)
 		return -1;
 	return 0;
@@ -86,18 +88,20 @@ void *crypto_session(struct docsis_crypto *c, enum crypto_direction direction,
 	bool down = direction == CRYPTO_DOWNLINK;
 	struct rte_crypto_sym_xform cipher = {
 		.type = RTE_CRYPTO_SYM_XFORM_CIPHER,
-		.cipher = {
-			.op = down ? RTE_CRYPTO_CIPHER_OP_ENCRYPT : RTE_CRYPTO_CIPHER_OP_DECRYPT,
-			.algo = RTE_CRYPTO_CIPHER_AES_DOCSISBPI,
-			.key = {.data = key, .length = 16},
-			.iv = {.offset = DOCSIS_IV_OFFSET, .length = DOCSIS_IV_SIZE},
-		},
+		.cipher =
+			{
+				.op = down ? RTE_CRYPTO_CIPHER_OP_ENCRYPT
+					   : RTE_CRYPTO_CIPHER_OP_DECRYPT,
+				.algo = RTE_CRYPTO_CIPHER_AES_DOCSISBPI,
+				.key = {.data = key, .length = 16},
+				.iv = {.offset = DOCSIS_IV_OFFSET, .length = DOCSIS_IV_SIZE},
+			},
 	};
 	struct rte_security_session_conf conf = {
 		.action_type = RTE_SECURITY_ACTION_TYPE_LOOKASIDE_PROTOCOL,
 		.protocol = RTE_SECURITY_PROTOCOL_DOCSIS,
-		.docsis = {.direction = down ? RTE_SECURITY_DOCSIS_DOWNLINK :
-					       RTE_SECURITY_DOCSIS_UPLINK},
+		.docsis = {.direction = down ? RTE_SECURITY_DOCSIS_DOWNLINK
+					     : RTE_SECURITY_DOCSIS_UPLINK},
 		.crypto_xform = &cipher,
 	};
 

@@ -123,7 +123,8 @@ static bool cpus_exist(const struct platform_options *o) {
 		unsigned cpu = i == 0 ? o->main_core : o->workers[i - 1];
 
 		if (cpu != PLATFORM_ANY_CORE && cpu >= (unsigned long)cpus) {
-			fprintf(stderr, "%s: core %u: found a machine with cores 0 to %ld; choose "
+			fprintf(stderr,
+				"%s: core %u: found a machine with cores 0 to %ld; choose "
 				"the cores by `threads` in the configuration\n",
 				o->program, cpu, cpus - 1);
 			return false;
@@ -149,7 +150,8 @@ int platform_start(const struct platform_options *o) {
 	add(&a, "--log-level=error");
 	a.argv[a.argc] = NULL;
 	if (rte_eal_init(a.argc, a.argv) < 0) {
-		fprintf(stderr, "%s: DPDK did not start: %s; check the devices' arguments and that "
+		fprintf(stderr,
+			"%s: DPDK did not start: %s; check the devices' arguments and that "
 			"%u MB of memory are free\n",
 			o->program, rte_strerror(rte_errno), o->memory_mb);
 		return -1;

@@ -8,7 +8,6 @@ on another. Their results are put together into one summary.
 import argparse
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -26,9 +25,11 @@ from rich.table import Table
 from vcmts.paths import MistakeError, complain, program
 from vcmts.profile import write_profile
 
-# Packets in flight in each direction of a memif: several milliseconds, as the machine may take a
-# core away for that long.
-MEMIF = "net_memif{id},role={role},id={id},socket-abstract=no,socket={socket},rsize=13,bsize=2048"
+# 2^13 packets in flight in each direction of a memif: several milliseconds, as the machine may take
+# a core away for that long. A buffer holds a whole frame: DPDK 22.11 trips over longer ones.
+MEMIF = "net_memif{id},role={role},id={id},socket-abstract=no,socket={socket},rsize=13,bsize={size}"
+SMALLEST_BUFFER = 2048
+ETHERNET_HEADER = 14
 START_SECONDS = 60
 STOP_SECONDS = 30
 
@@ -61,26 +62,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="FILE", help="write the summary")
 
 
-def wire(folder: Path, number: int, name: str) -> Ends:
+def facts_of(config: Path) -> dict[str, Any]:
+    """What vcmtsd's own loader found in the configuration."""
+    command = [str(program("vcmtsd")), "check", "--json", "--config", str(config)]
+    found = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
+    if found.returncode != 0:
+        raise MistakeError(f"{config}: cannot be used; the mistakes are above")
+    facts: dict[str, Any] = json.loads(found.stdout)
+    return facts
+
+
+def wire(folder: Path, number: int, name: str, mtu: int) -> Ends:
     socket = folder / f"{name}.sock"
-    return Ends(
-        server=MEMIF.format(id=number, role="server", socket=socket),
-        client=MEMIF.format(id=number, role="client", socket=socket),
+    size = max(SMALLEST_BUFFER, mtu + ETHERNET_HEADER)
+    server, client = (
+        MEMIF.format(id=number, role=role, socket=socket, size=size)
+        for role in ("server", "client")
     )
+    return Ends(server, client)
 
 
-def cores_of(config: Path) -> dict[str, int]:
-    """The threads of the configuration, read without the whole of YAML: the file may be large."""
-    found = re.search(r"^threads:\s*\{(.*)\}", config.read_text(encoding="utf-8"), re.MULTILINE)
-    pairs = re.findall(r"(\w+_core):\s*(\d+)", found.group(1)) if found else []
-    return {"upper_mac_core": 1, "lower_mac_core": 0} | {key: int(text) for key, text in pairs}
-
-
-def free_core(config: Path) -> int:
-    """A core for the traffic: not the upper MAC's, if the process may use another one."""
-    busy = cores_of(config)["upper_mac_core"]
+def free_core(busy: list[int]) -> int:
+    """A core for the traffic: none of the data plane's, if the process may use another one."""
     allowed = sorted(os.sched_getaffinity(0))
-    return next((core for core in allowed if core != busy), busy)
+    return next((core for core in allowed if core not in busy), allowed[0])
 
 
 def parse_failure(name: str, status: int) -> str:
@@ -115,9 +120,8 @@ def data_plane(config: Path, network: Ends, rphy: Ends, result: Path) -> Iterato
 
 
 def traffic(
-    config: Path, network: Ends, rphy: Ends, result: Path, arguments: argparse.Namespace
+    config: Path, network: Ends, rphy: Ends, result: Path, core: int, arguments: argparse.Namespace
 ) -> int:
-    core = free_core(config) if arguments.core is None else arguments.core
     command = [str(program("vcmts-traffic")), "--config", str(config), "--json", str(result)]
     command += ["--network", network.client, "--rphy", rphy.client]
     command += ["--mix", arguments.traffic, "--rate", arguments.rate]
@@ -180,10 +184,13 @@ def show(summary: dict[str, Any], console: Console) -> None:
 
 def carry(config: Path, folder: Path, arguments: argparse.Namespace) -> int:
     """Runs both programs on the configuration. Returns the exit status."""
-    network, rphy = wire(folder, 0, "network"), wire(folder, 1, "rphy")
+    facts = facts_of(config)
+    network = wire(folder, 0, "network", facts["mtu"])
+    rphy = wire(folder, 1, "rphy", facts["mtu"])
+    core = free_core(facts["cores"]) if arguments.core is None else arguments.core
     plane, proven = folder / "vcmtsd.json", folder / "traffic.json"
     with data_plane(config, network, rphy, plane):
-        status = traffic(config, network, rphy, proven, arguments)
+        status = traffic(config, network, rphy, proven, core, arguments)
     if not plane.exists() or not proven.exists():
         complain("no summary: a program ended early; its messages are above")
         return max(status, 1)
