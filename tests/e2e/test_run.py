@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmtsd on ports, in real time: whole bursts through every stage, and a clean stop."""
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.expected import check_flows, check_stats, expect
+from e2e.ports import pcap_ports, serve
+from e2e.running import SMALL, Ended, vary, vcmtsd
+from e2e.traffic import START_NS, broken_frames, generate
+from witness.config import load_config
+from witness.downstream import decode_downstream
+from witness.pcapfile import read_pcap, records_of, write_pcap
+
+pytestmark = pytest.mark.run
+
+CONFIG = load_config(SMALL)
+CPUS = sorted(os.sched_getaffinity(0))
+
+
+def on_these_cores(layout: str) -> str:
+    """The small group on the cores that the tests may use."""
+    if len(CPUS) < 2 and layout == "1ds2t":
+        pytest.skip("1ds2t needs two cores")
+    upper, lower = CPUS[-1], CPUS[0]
+    threads = (
+        f"{{downstream: {layout}, main_core: {lower}, upper_mac_core: {upper}, "
+        f"lower_mac_core: {lower}}}"
+    )
+    return vary(SMALL.read_text(), threads=threads)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    path = tmp_path / "sg.yaml"
+    path.write_text(on_these_cores("1ds1t"))
+    return path
+
+
+@pytest.fixture
+def captured(tmp_path: Path) -> Path:
+    path = tmp_path / "in.pcap"
+    write_pcap(path, records_of(generate(CONFIG, 31, 300), START_NS))
+    return path
+
+
+def downstream(path: Path) -> dict[str, Any]:
+    summary: dict[str, Any] = json.loads(path.read_text())
+    assert {"downstream", "workers", "host"} <= set(summary)
+    stats: dict[str, Any] = summary["downstream"]
+    return stats
+
+
+def mean_burst(text: str, stage: str) -> float:
+    """Packets that the stage had at a time, from the summary's table."""
+    return next(float(line.split()[2]) for line in text.splitlines() if line.split()[0] == stage)
+
+
+@pytest.mark.parametrize("layout", ["1ds1t", "1ds2t"])
+def test_whole_bursts(layout: str, tmp_path: Path) -> None:
+    """Packets of all modems and kinds next to each other in a burst: the same proof as in replay,
+    but for the times."""
+    config = tmp_path / "sg.yaml"
+    config.write_text(on_these_cores(layout))
+    frames = generate(CONFIG, 32, 2500, broken=0.1)
+    frames += [frame for _, frame in broken_frames(CONFIG) if frame]
+    sent = records_of(frames, START_NS)
+    captured, out, summary = (tmp_path / name for name in ("in.pcap", "out.pcap", "s.json"))
+    write_pcap(captured, sent)
+    with serve("--config", config, "--json", summary, *pcap_ports(captured, out)) as run:
+        time.sleep(1)
+        done = run.stop()
+    assert done.status == 0, done.stderr
+    assert mean_burst(done.stdout, "filter") > 16
+    decoded = decode_downstream(read_pcap(out).records, load_config(config))
+    expected = expect(sent, CONFIG)
+    check_flows(expected, decoded)
+    stats = downstream(summary)
+    check_stats(expected, stats, decoded)
+
+
+def stopped_well(done: Ended, summary: Path) -> dict[str, Any]:
+    assert done.status == 0, done.stderr
+    stats = downstream(summary)
+    assert stats["balanced"] and stats["held"] == 0
+    assert stats["received"] == stats["transmitted"] + stats["dropped"]
+    assert f"downstream: received {stats['received']}," in done.stdout
+    return stats
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal(number: signal.Signals, config: Path, captured: Path, tmp_path: Path) -> None:
+    out, summary = tmp_path / "out.pcap", tmp_path / "summary.json"
+    with serve("--config", config, "--json", summary, *pcap_ports(captured, out)) as run:
+        time.sleep(0.3)
+        assert run.process.poll() is None
+        stats = stopped_well(run.stop(number), summary)
+    assert stats["transmitted"] == expect(read_pcap(captured).records, CONFIG).counters["enqueued"]
+
+
+def test_signal_under_overload(config: Path, captured: Path, tmp_path: Path) -> None:
+    """More comes in than can leave: buffers are full at the stop, and all is accounted for."""
+    summary = tmp_path / "summary.json"
+    ports = ("--network", f"net_pcap0,rx_pcap={captured},infinite_rx=1", "--rphy", "net_null1")
+    with serve("--config", config, "--json", summary, *ports) as run:
+        time.sleep(1)
+        stats = stopped_well(run.stop(), summary)
+    assert stats["drops"]["flow_buffer_full"] + stats["drops"]["scheduler_full"] > 0
+    assert stats["transmitted"] > 0
+
+
+def test_duration(config: Path, captured: Path, tmp_path: Path) -> None:
+    summary = tmp_path / "summary.json"
+    ports = pcap_ports(captured, tmp_path / "out.pcap")
+    start = time.monotonic()
+    done = vcmtsd("run", "--config", config, "--duration", "500ms", "--json", summary, *ports)
+    assert 0.5 <= time.monotonic() - start < 20
+    stats = stopped_well(done, summary)
+    assert set(stats["cycles_per_packet"]["stages"]) > {"receive", "filter", "depi", "transmit"}
+    assert sum(stats["cycles_per_packet"]["stages"].values()) == pytest.approx(
+        stats["cycles_per_packet"]["total"], rel=0.01
+    )
+
+
+def test_summary_on_the_terminal(config: Path) -> None:
+    ports = ("--network", "net_ring0", "--rphy", "net_null1", "--no-cycles")
+    done = vcmtsd("run", "--config", config, "--duration", "100 ms", *ports)
+    assert (done.status, len(done.messages)) == (0, 1)
+    assert done.stdout.startswith("downstream: received 0, transmitted 0 ")
+
+
+@pytest.mark.parametrize(
+    ("network", "word"),
+    [
+        ("net_nonsense0", "net_nonsense0"),
+        ("net_pcap0,rx_pcap=/no/such/file.pcap", "net_pcap0"),
+        ("net_null0,no_such_argument=1", "net_null0"),
+        ("0000:ff:1f.7", "0000:ff:1f.7"),
+        ("net_null1", "net_null1"),
+    ],
+)
+def test_bad_device(network: str, word: str, config: Path) -> None:
+    """The last line is ours and tells of the device; before it DPDK may have its say."""
+    ports = ("--network", network, "--rphy", "net_null1")
+    done = vcmtsd("run", "--config", config, "--duration", "100 ms", *ports)
+    assert done.status in (1, 2) and done.stdout == ""
+    message = done.messages[-1]
+    assert message.startswith(("port network:", "port R-PHY:", "vcmtsd: "))
+    assert word in "\n".join(done.messages)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--duration", "10"),
+        ("--duration", "fast"),
+        ("--config", "/no/such/sg.yaml"),
+        ("--nonsense",),
+        ("stray",),
+    ],
+)
+def test_bad_arguments(arguments: tuple[str, ...], config: Path) -> None:
+    done = vcmtsd("run", "--config", config, *arguments)
+    assert done.status == 2 and done.stdout == ""
+    assert 1 <= len(done.messages) <= 2
+
+
+def test_core_that_is_not_there(config: Path) -> None:
+    text = vary(config.read_text(), threads="{upper_mac_core: 1023}")
+    config.write_text(text)
+    done = vcmtsd("run", "--config", config, "--network", "net_null0", "--rphy", "net_null1")
+    assert done.status in (1, 2) and len(done.messages) == 1
+    assert "core 1023" in done.messages[0] and "threads" in done.messages[0]
