@@ -68,24 +68,29 @@ def test_fragmented_over_three_packets(
     ]
     write_pcap(pcap, [carry(body, **addresses) for body in bodies])
     rows = stage.fields(pcap, *HEAD_FIELDS, *FRAME_FIELDS, options=("-2",))
-    assert [r["psp.seq"] for r in rows] == [["65534"], ["65535"], ["0"]]
-    assert [r["psp.count"] for r in rows] == [["3"], ["1"], ["2"]]
-    assert [r["psp.segment.len"] for r in rows] == [["104", "120", "500"], ["400"], ["300", "200"]]
-    assert [truth(r["psp.segment.begin"]) for r in rows] == [[1, 1, 1], [0], [0, 1]]
-    assert [truth(r["psp.segment.end"]) for r in rows] == [[1, 1, 0], [0], [1, 1]]
     counters, profiles = (
         ([["14"], ["15"], ["0"]], [["0"], ["0"], ["5"]]) if extra else ([[]] * 3,) * 2
     )
-    assert [r["psp.extra.counter"] for r in rows] == counters
-    assert [r["psp.extra.profile"] for r in rows] == profiles
-    assert [r["psp.reassembled_in"] for r in rows] == [["3"], ["3"], []]
-    assert [r["psp.fragment"] for r in rows] == [[], [], ["1", "2", "3"]]
-    assert [r["psp.reassembled.length"] for r in rows] == [[], [], ["1200"]]
-    assert [r["docsis.hcs.status"] for r in rows] == [[GOOD, GOOD], [], [GOOD, GOOD]]
-    assert [r["docsis.ehdr.ds_pkt_seq_num"] for r in rows] == [["0", "1"], [], ["3", "4"]]
-    assert [r["docsis.len"] for r in rows] == [["98", "114"], [], ["1194", "194"]]
-    assert all(r["l2tp.sid"] == ["0x00010001"] for r in rows)
-    assert all(r["_ws.expert"] == [] and r["psp.gap"] == [] for r in rows)
+    expected: dict[str, list[list[str]]] = {
+        "psp.seq": [["65534"], ["65535"], ["0"]],
+        "psp.count": [["3"], ["1"], ["2"]],
+        "psp.segment.len": [["104", "120", "500"], ["400"], ["300", "200"]],
+        "psp.extra.counter": counters,
+        "psp.extra.profile": profiles,
+        "psp.reassembled_in": [["3"], ["3"], []],
+        "psp.fragment": [[], [], ["1", "2", "3"]],
+        "psp.reassembled.length": [[], [], ["1200"]],
+        "docsis.hcs.status": [[GOOD, GOOD], [], [GOOD, GOOD]],
+        "docsis.ehdr.ds_pkt_seq_num": [["0", "1"], [], ["3", "4"]],
+        "docsis.len": [["98", "114"], [], ["1194", "194"]],
+        "l2tp.sid": [["0x00010001"]] * 3,
+        "_ws.expert": [[]] * 3,
+        "psp.gap": [[]] * 3,
+    }
+    for field, values in expected.items():
+        assert [row[field] for row in rows] == values, field
+    assert [truth(r["psp.segment.begin"]) for r in rows] == [[1, 1, 1], [0], [0, 1]]
+    assert [truth(r["psp.segment.end"]) for r in rows] == [[1, 1, 0], [0], [1, 1]]
 
 
 def layers(stage: Stage, pcap: Path, *options: str) -> list[dict[str, object]]:

@@ -6,6 +6,7 @@ on another. Their results are put together into one summary.
 """
 
 import argparse
+import ctypes
 import json
 import os
 import signal
@@ -88,6 +89,11 @@ def free_core(busy: list[int]) -> int:
     return next((core for core in allowed if core not in busy), allowed[0])
 
 
+def die_with_parent() -> None:
+    """For the child: SIGTERM when this tool ends, however it ends (prctl PR_SET_PDEATHSIG)."""
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+
+
 def parse_failure(name: str, status: int) -> str:
     return f"{name} ended with status {status}; its messages are above"
 
@@ -98,7 +104,9 @@ def data_plane(config: Path, network: Ends, rphy: Ends, result: Path) -> Iterato
     command = [str(program("vcmtsd")), "run", "--config", str(config), "--json", str(result)]
     command += ["--network", network.server, "--rphy", rphy.server]
     # A session of its own: Ctrl-C is for the traffic, which must collect before vcmtsd stops.
-    process = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        command, start_new_session=True, stdout=subprocess.DEVNULL, preexec_fn=die_with_parent
+    )
     try:
         sockets = [Path(end.server.split("socket=")[1].split(",")[0]) for end in (network, rphy)]
         deadline = time.monotonic() + START_SECONDS
@@ -126,7 +134,7 @@ def traffic(
     command += ["--network", network.client, "--rphy", rphy.client]
     command += ["--mix", arguments.traffic, "--rate", arguments.rate]
     command += ["--duration", arguments.duration, "--core", str(core), "--main-core", str(core)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, preexec_fn=die_with_parent)
     while True:
         try:
             return process.wait()
