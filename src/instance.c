@@ -35,10 +35,14 @@ unsigned instance_memory_mb(const struct service_group *sg) {
 	       (unsigned)((sg->modem_count * 4 + rules * 6) / 1024);
 }
 
+/* Last in, first out, where the driver is there: a buffer that was freed last is still in a cache. */
 static struct rte_mempool *pool(const char *name, unsigned n, unsigned room) {
-	struct rte_mempool *p =
-		rte_pktmbuf_pool_create(name, n - 1, POOL_CACHE, 0, (uint16_t)room, SOCKET_ID_ANY);
+	struct rte_mempool *p = rte_pktmbuf_pool_create_by_ops(
+		name, n - 1, POOL_CACHE, 0, (uint16_t)room, SOCKET_ID_ANY, "lf_stack");
 
+	if (p == NULL)
+		p = rte_pktmbuf_pool_create(name, n - 1, POOL_CACHE, 0, (uint16_t)room,
+					    SOCKET_ID_ANY);
 	if (p == NULL)
 		fprintf(stderr, "no memory for %u buffers of %u bytes (%s): %s\n", n, room, name,
 			rte_strerror(rte_errno));
