@@ -14,103 +14,6 @@
 #define BURST 64
 #define SETS 12
 
-static void key_of(const struct packet *p, struct rule_key *key) {
-	memset(key, 0xee, sizeof(*key)); /* what a packet before left there */
-	key->protocol = p->protocol;
-	rule_key_set(key, p->set, p->tos);
-	if (p->family == RULE_LLC) {
-		key->llc.ethertype = rte_cpu_to_be_32(p->ethertype);
-	} else if (p->family == RULE_IPV4) {
-		memcpy(&key->ipv4.source, p->source, 4);
-		memcpy(&key->ipv4.destination, p->destination, 4);
-		key->ipv4.source_port = rte_cpu_to_be_16(p->source_port);
-		key->ipv4.destination_port = rte_cpu_to_be_16(p->destination_port);
-	} else {
-		memcpy(key->ipv6.source, p->source, 16);
-		memcpy(key->ipv6.destination, p->destination, 16);
-		key->ipv6.source_port = rte_cpu_to_be_16(p->source_port);
-		key->ipv6.destination_port = rte_cpu_to_be_16(p->destination_port);
-	}
-}
-
-/* Few values of each kind, so that rules and packets meet: small changes of common bases. */
-static void random_address(struct random *r, uint8_t *out) {
-	static const uint8_t bases[3][16] = {
-		{10, 0, 0, 1, 0xff, 0, 7},
-		{0x20, 1, 0x0d, 0xb8, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1},
-		{0},
-	};
-
-	memcpy(out, bases[random_below(r, 3)], 16);
-	for (uint32_t n = random_below(r, 3); n > 0; n--)
-		out[random_below(r, random_below(r, 2) ? 4 : 16)] ^=
-			(uint8_t)(1u << random_below(r, 8));
-}
-
-static uint16_t random_port(struct random *r) {
-	static const uint16_t common[] = {0, 1, 53, 80, 443, 0xff, 0x100, 0x1ff, 0xfffe, 0xffff};
-
-	return random_below(r, 2) ? common[random_below(r, ARRAY_COUNT(common))]
-				  : (uint16_t)random_next(r);
-}
-
-static struct port_range random_range(struct random *r) {
-	uint16_t a = random_port(r), b = random_port(r);
-
-	switch (random_below(r, 4)) {
-	case 0: return (struct port_range){a, a};
-	case 1: return (struct port_range){RTE_MIN(a, b), RTE_MAX(a, b)};
-	default: return (struct port_range){0, UINT16_MAX};
-	}
-}
-
-static struct ip_prefix random_prefix(struct random *r, uint8_t family) {
-	uint8_t bits = family == 4 ? 32 : 128;
-	struct ip_prefix p = {.address.family = family};
-
-	random_address(r, p.address.bytes);
-	p.length = (uint8_t)(random_below(r, 3) ? random_between(r, 0, bits)
-						: bits * random_below(r, 2));
-	return p;
-}
-
-/* Host bits and bits outside the masks are left as they come: they must not matter. */
-static struct match random_match(struct random *r, enum rule_family family) {
-	static const uint8_t masks[] = {0, 0, 0, 0xff, 0xfc, 0x01, 0x5a};
-	struct match m = {.family = family};
-
-	if (family == RULE_LLC) {
-		m.has_ethertype = random_below(r, 8) > 0;
-		m.ethertype = (uint16_t)(0x0800 + random_below(r, 16));
-		return m;
-	}
-	m.source = random_prefix(r, family == RULE_IPV4 ? 4 : 6);
-	m.destination = random_prefix(r, family == RULE_IPV4 ? 4 : 6);
-	m.has_protocol = random_below(r, 2);
-	m.protocol = (uint8_t)(random_below(r, 2) ? 17 : random_below(r, 256));
-	m.tos_mask = masks[random_below(r, ARRAY_COUNT(masks))];
-	m.tos = (uint8_t)random_next(r);
-	m.source_ports = random_range(r);
-	m.destination_ports = random_range(r);
-	return m;
-}
-
-static struct packet random_packet(struct random *r, enum rule_family family,
-				   const uint32_t *sets) {
-	struct packet p = {.family = family, .set = sets[random_below(r, SETS)]};
-
-	p.tos = (uint8_t)(random_below(r, 2) ? random_next(r) : 0xb8);
-	p.ethertype = (uint16_t)(0x0800 + random_below(r, 16));
-	if (family == RULE_LLC)
-		return p;
-	random_address(r, p.source);
-	random_address(r, p.destination);
-	p.protocol = (uint8_t)(random_below(r, 4) ? 17 : random_below(r, 256));
-	p.source_port = random_port(r);
-	p.destination_port = random_port(r);
-	return p;
-}
-
 struct lists {
 	struct match matches[MAX_RULES];
 	struct rule rules[MAX_RULES];
@@ -175,7 +78,7 @@ static void agree_with_the_evaluator(void **state) {
 			struct packet burst[BURST];
 
 			for (uint32_t k = 0; k < n; k++)
-				burst[k] = random_packet(&r, family, sets);
+				burst[k] = random_packet(&r, family, sets[random_below(&r, SETS)]);
 			compare(&rules, l, family, burst, n);
 			packets += n;
 		}
