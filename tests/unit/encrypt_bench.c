@@ -52,9 +52,10 @@ int encrypt_bench_open(void **state) {
 	return 0;
 }
 
-int encrypt_bench_close(void **state) {
+void encrypt_bench_end(void **state) {
 	struct encrypt_bench *b = &encrypt_bench;
 
+	(void)state;
 	assert_int_equal(b->lower.in_crypto, 0);
 	assert_int_equal(rte_mempool_in_use_count(b->crypto.ops), 0);
 	fixture_pool_end(b->packets);
@@ -62,7 +63,6 @@ int encrypt_bench_close(void **state) {
 		crypto_session_free(&b->crypto, b->flows[i].session);
 	assert_int_equal(rte_mempool_in_use_count(b->crypto.sessions), 0);
 	crypto_close(&b->crypto);
-	return fixture_stop(state);
 }
 
 struct rte_mbuf *encrypt_frame(const uint8_t *bytes, size_t size, uint32_t flow) {

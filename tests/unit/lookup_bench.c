@@ -55,13 +55,13 @@ int lookup_bench_open(void **state) {
 	return 0;
 }
 
-int lookup_bench_close(void **state) {
+void lookup_bench_end(void **state) {
 	struct lookup_bench *b = &lookup_bench;
 
+	(void)state;
 	fixture_pool_end(b->packets);
 	ds_tables_free(&b->tables);
 	service_group_free(&b->sg);
-	return fixture_stop(state);
 }
 
 uint16_t lookup_run(struct rte_mbuf **pkts, uint16_t n) {

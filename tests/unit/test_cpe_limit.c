@@ -121,6 +121,22 @@ static void limit_inside_a_burst(void **state) {
 	rte_pktmbuf_free_bulk(pkts, n);
 }
 
+/* Frames to the modem itself take nobody's place. */
+static void modem_is_no_cpe(void **state) {
+	uint8_t bytes[60];
+	struct rte_mbuf *m;
+
+	(void)state;
+	forget();
+	packet_llc(bytes, sizeof(bytes), 1, lookup_bench.sg.modems[MODEM].mac);
+	m = fixture_packet(lookup_bench.packets, bytes, sizeof(bytes));
+	assert_int_equal(lookup_run(&m, 1), 1);
+	rte_pktmbuf_free(m);
+	assert_true(passes(1));
+	assert_true(passes(2));
+	assert_false(passes(0));
+}
+
 /* ARP for an address counts as the address does. */
 static void arp_counts(void **state) {
 	uint8_t bytes[60];
@@ -173,9 +189,11 @@ int main(void) {
 		cmocka_unit_test(long_silence_forgets_all),
 		cmocka_unit_test(a_period_ends_to_the_nanosecond),
 		cmocka_unit_test(limit_inside_a_burst),
+		cmocka_unit_test(modem_is_no_cpe),
 		cmocka_unit_test(arp_counts),
 		cmocka_unit_test(agrees_with_a_plain_model),
+		cmocka_unit_test(lookup_bench_end),
 	};
 
-	return cmocka_run_group_tests(tests, lookup_bench_open, lookup_bench_close);
+	return cmocka_run_group_tests(tests, lookup_bench_open, fixture_stop);
 }

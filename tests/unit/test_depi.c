@@ -160,6 +160,11 @@ static void cuts_where_the_mtu_ends(void **state) {
 	assert_int_equal(seen.segments, 1);
 	assert_int_equal(seen.ends, 1);
 	rte_pktmbuf_free(pkts[0]);
+	/* two bytes are left, as much as an entry: it is full as well */
+	pkts[0] = depi_bench_frame(b, 0, 1468);
+	assert_int_equal(ds_depi(&b->lower, pkts, 1), 1);
+	assert_int_equal(depi_bench_read(b, pkts[0]).space, 2);
+	rte_pktmbuf_free(pkts[0]);
 	/* one byte more, and it waits in the next DEPI frame */
 	pkts[0] = depi_bench_frame(b, 0, 1471);
 	assert_int_equal(ds_depi(&b->lower, pkts, 1), 1);
@@ -180,7 +185,7 @@ static void cuts_where_the_mtu_ends(void **state) {
 	assert_int_equal(ds_depi(&b->lower, pkts, 0), 1);
 	depi_bench_read(b, pkts[0]);
 	rte_pktmbuf_free(pkts[0]);
-	assert_int_equal(b->ends[0].back, 4);
+	assert_int_equal(b->ends[0].back, 5);
 	depi_bench_close(b);
 }
 

@@ -169,7 +169,8 @@ int main(void) {
 		cmocka_unit_test(published_vectors),
 		cmocka_unit_test(every_size),
 		cmocka_unit_test(mixed_sizes_in_one_flush),
+		cmocka_unit_test(encrypt_bench_end),
 	};
 
-	return cmocka_run_group_tests(tests, encrypt_bench_open, encrypt_bench_close);
+	return cmocka_run_group_tests(tests, encrypt_bench_open, fixture_stop);
 }

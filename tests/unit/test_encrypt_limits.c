@@ -96,7 +96,8 @@ int main(void) {
 		cmocka_unit_test(order_is_kept_across_bursts),
 		cmocka_unit_test(no_operation_is_free),
 		cmocka_unit_test(device_is_full),
+		cmocka_unit_test(encrypt_bench_end),
 	};
 
-	return cmocka_run_group_tests(tests, encrypt_bench_open, encrypt_bench_close);
+	return cmocka_run_group_tests(tests, encrypt_bench_open, fixture_stop);
 }

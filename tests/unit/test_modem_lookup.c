@@ -265,7 +265,8 @@ int main(void) {
 		cmocka_unit_test(checksum_of_the_port),
 		cmocka_unit_test(packets_in_several_buffers),
 		cmocka_unit_test(kept_packets_are_marked),
+		cmocka_unit_test(lookup_bench_end),
 	};
 
-	return cmocka_run_group_tests(tests, lookup_bench_open, lookup_bench_close);
+	return cmocka_run_group_tests(tests, lookup_bench_open, fixture_stop);
 }
