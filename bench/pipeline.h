@@ -26,7 +26,7 @@ struct bench {
 
 /* One run over one mix. */
 struct bench_run {
-	uint64_t packets; /* that the pipeline received */
+	uint64_t packets; /* carried */
 	uint64_t bytes; /* of these */
 	double cycles; /* reference cycles a packet, all stages, accounting on */
 	double stages[DS_PIPELINES][PIPELINE_MAX_STAGES];
