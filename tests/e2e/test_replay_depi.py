@@ -89,6 +89,20 @@ def test_a_lone_packet_leaves_in_time(flush: str, tmp_path: Path) -> None:
     assert replayed.stats["counters"]["depi_full"] == 0 or flush_ns > 0
 
 
+def test_a_full_frame_does_not_wait(tmp_path: Path) -> None:
+    """With room for an entry and no data the DEPI frame leaves at once, not by the timer."""
+    frames = [udp_frame(IPv4Address("10.0.0.9"), size, size) for size in range(1440, 1460)]
+    sent = records_of(frames, START_NS, 10_000_000)
+    replayed = replay(tmp_path, SMALL.read_text(), sent)
+    replayed.check()
+    arrivals = {record.time_ns for record in sent}
+    full = set()
+    for record, (free, _) in zip(replayed.out.records, depi_frames(replayed), strict=True):
+        assert (record.time_ns in arrivals) == (free <= ENTRY)
+        full |= {free} if free <= ENTRY else set()
+    assert full == {0, 1, 2}
+
+
 def test_packets_of_one_instant_share_a_frame(tmp_path: Path) -> None:
     frames = [udp_frame(IPv4Address("10.0.0.9"), 64, number) for number in range(14)]
     sent = records_of(frames[:7], START_NS, 0) + records_of(frames[7:], START_NS + 10**9, 5_000)

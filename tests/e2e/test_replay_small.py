@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from e2e.frames import ethernet
 from e2e.running import SMALL, replay, vary
-from e2e.traffic import broken_frames, generate, spread
+from e2e.traffic import START_NS, broken_frames, generate, spread
 from witness.config import load_config
+from witness.pcapfile import records_of
 
 pytestmark = pytest.mark.replay
 
@@ -64,3 +66,13 @@ def test_every_kind_of_broken_frame(tmp_path: Path) -> None:
     reasons = [reason for reason, _ in broken]
     assert expected.drops == {reason: reasons.count(reason) for reason in reasons}
     assert replayed.out.records == ()
+
+
+def test_as_many_segments_as_the_count_can_say(tmp_path: Path) -> None:
+    """The longest header there is: 255 entries in the segment table, and IPv6 before it."""
+    text = vary(SMALL.read_text(), mtu="9000", max_segments="255", flush="100 ms", **IPV6)
+    frames = [ethernet(0x88CC, bytes([number]), CONFIG.modems[3].mac) for number in range(256)]
+    replayed = replay(tmp_path, text, records_of(frames * 4, START_NS))
+    replayed.check()
+    assert replayed.stats["counters"]["psp_segments"] == 1024
+    assert replayed.stats["counters"]["depi_full"] == 4
