@@ -109,6 +109,7 @@ int instance_create(struct instance *i, uint16_t network_port, uint16_t rphy_por
 
 	i->ports[0] = network_port;
 	i->ports[1] = rphy_port;
+	i->has_ports = true;
 	if (sessions_create(i) != 0 || linear_pool(i) != 0)
 		return -1;
 	workers_setup(i);
@@ -135,7 +136,7 @@ int instance_create(struct instance *i, uint16_t network_port, uint16_t rphy_por
 }
 
 void instance_free(struct instance *i) {
-	if (i->downstream != NULL) {
+	if (i->has_ports) {
 		port_close(i->ports[0]);
 		port_close(i->ports[1]);
 	}

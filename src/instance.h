@@ -23,8 +23,8 @@ struct instance {
 	void **sessions; /* one a modem */
 	struct worker workers[INSTANCE_MAX_WORKERS];
 	unsigned worker_count;
-	uint16_t
-		ports[2]; /* network, R-PHY; closed by instance_free() once `downstream` is there */
+	uint16_t ports[2]; /* network, R-PHY */
+	bool has_ports; /* they are closed by instance_free() */
 	struct downstream *downstream;
 };
 
@@ -40,5 +40,6 @@ int instance_pools(struct instance *i, const struct service_group *sg);
  */
 int instance_create(struct instance *i, uint16_t network_port, uint16_t rphy_port);
 
-/* Closes the ports and frees everything but the configuration. Harmless on a zeroed or half-made instance. */
+/* Closes the ports and frees everything but the configuration. Harmless on a zeroed or half-made
+ * instance. */
 void instance_free(struct instance *i);

@@ -76,6 +76,13 @@ static bool channel_open(struct depi *d, struct depi_channel *ch, uint64_t now) 
 	return true;
 }
 
+/* Gives up an open frame that got no segment. */
+static void channel_discard(struct depi *d, struct depi_channel *ch) {
+	TAILQ_REMOVE(&d->open, ch, by_age);
+	rte_pktmbuf_free(ch->head);
+	ch->head = NULL;
+}
+
 /* Writes the headers in front of the segments and gives the finished DEPI frame away. */
 static struct rte_mbuf *channel_close(struct depi *d, struct depi_channel *ch, struct counters *c) {
 	struct rte_mbuf *head = ch->head;
@@ -160,6 +167,8 @@ static uint16_t add_frame(struct depi *d, struct depi_channel *ch, struct rte_mb
 			continue;
 		}
 		if (!end && (part = cut(d, m, take)) == NULL) {
+			if (ch->segments == 0)
+				channel_discard(d, ch);
 			drop(c, m, DROP_NO_BUFFER);
 			return closed;
 		}

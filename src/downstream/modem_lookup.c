@@ -44,7 +44,8 @@ static const enum drop_reason reasons[] = {
 static bool checksum_good(const struct rte_mbuf *m, const uint8_t *ip) {
 	uint64_t seen = m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK;
 
-	if (seen == RTE_MBUF_F_RX_IP_CKSUM_GOOD)
+	/* NONE: the port has verified it and then left the field to be filled in. */
+	if (seen == RTE_MBUF_F_RX_IP_CKSUM_GOOD || seen == RTE_MBUF_F_RX_IP_CKSUM_NONE)
 		return true;
 	return seen != RTE_MBUF_F_RX_IP_CKSUM_BAD && ipv4_checksum_good(ip);
 }

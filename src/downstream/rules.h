@@ -13,6 +13,7 @@
 
 #define RULE_FAMILIES 3
 #define RULE_SET_MAX 0xffffff
+#define RULES_NAME_SIZE 24 /* with the 0 */
 
 /* What a packet is matched by, in the layout that rte_acl reads: network byte order. */
 struct rule_key {
@@ -46,7 +47,7 @@ struct rules {
 };
 
 /*
- * Builds the contexts of `count` rules; of two rules of the same list the one that stands first
+ * Builds the contexts of `count` rules under a name that is unique in the process; of two rules of the same list the one that stands first
  * wins. Returns 0, or -1 after a message on stderr.
  */
 int rules_create(struct rules *r, const char *name, const struct rule *list, size_t count);

@@ -53,6 +53,7 @@ static int scheduler_setup(struct downstream *d, const struct service_group *sg)
 }
 
 static int filters_setup(struct downstream *d, const struct service_group *sg) {
+	char name[RULES_NAME_SIZE];
 	struct rule *rules;
 	size_t count = 0;
 	int ret;
@@ -71,12 +72,14 @@ static int filters_setup(struct downstream *d, const struct service_group *sg) {
 				(struct rule){&rule->match, (uint32_t)g, 1U + rule->action};
 		}
 	}
-	ret = rules_create(&d->upper.filters, "filter", rules, count);
+	snprintf(name, sizeof(name), "filter_%u", sg->id);
+	ret = rules_create(&d->upper.filters, name, rules, count);
 	free(rules);
 	return ret;
 }
 
 static int classifiers_setup(struct downstream *d, const struct service_group *sg) {
+	char name[RULES_NAME_SIZE];
 	struct rule *rules;
 	size_t count = 0;
 	int ret;
@@ -94,7 +97,8 @@ static int classifiers_setup(struct downstream *d, const struct service_group *s
 			rules[count++] = (struct rule){&c->match, (uint32_t)m, 1U + c->flow};
 		}
 	}
-	ret = rules_create(&d->upper.classifiers, "classifier", rules, count);
+	snprintf(name, sizeof(name), "classifier_%u", sg->id);
+	ret = rules_create(&d->upper.classifiers, name, rules, count);
 	free(rules);
 	return ret;
 }

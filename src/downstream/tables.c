@@ -10,7 +10,9 @@
 
 #include "wire/docsis_mac.h"
 
-static struct rte_hash *hash_create(const char *name, uint32_t key_size, size_t entries) {
+static struct rte_hash *hash_create(const char *what, const struct service_group *sg,
+				    uint32_t key_size, size_t entries) {
+	char name[RTE_HASH_NAMESIZE];
 	struct rte_hash_parameters p = {
 		.name = name,
 		.entries = (uint32_t)RTE_MAX(entries + entries / 4, (size_t)64),
@@ -18,8 +20,10 @@ static struct rte_hash *hash_create(const char *name, uint32_t key_size, size_t 
 		.hash_func = rte_hash_crc,
 		.socket_id = SOCKET_ID_ANY,
 	};
-	struct rte_hash *hash = rte_hash_create(&p);
+	struct rte_hash *hash;
 
+	snprintf(name, sizeof(name), "%s_%u", what, sg->id);
+	hash = rte_hash_create(&p);
 	if (hash == NULL)
 		fprintf(stderr, "downstream: no hash table %s of %zu entries: %s\n", name, entries,
 			rte_strerror(rte_errno));
@@ -37,9 +41,9 @@ static int hashes_create(struct ds_tables *t, const struct service_group *sg) {
 				ipv6++;
 		}
 	}
-	t->ipv4 = hash_create("ds_ipv4", 4, ipv4);
-	t->ipv6 = hash_create("ds_ipv6", 16, ipv6);
-	t->mac = hash_create("ds_mac", 6, sg->modem_count);
+	t->ipv4 = hash_create("ds_ipv4", sg, 4, ipv4);
+	t->ipv6 = hash_create("ds_ipv6", sg, 16, ipv6);
+	t->mac = hash_create("ds_mac", sg, 6, sg->modem_count);
 	return t->ipv4 && t->ipv6 && t->mac ? 0 : -1;
 }
 

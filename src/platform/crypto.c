@@ -49,8 +49,9 @@ static int pools_create(struct docsis_crypto *c, const char *name, unsigned sess
 	c->sessions = rte_mempool_create(text, sessions, size, 0, 0, NULL, NULL, NULL, NULL,
 					 SOCKET_ID_ANY, 0);
 	if (c->ops == NULL || c->sessions == NULL) {
-		fprintf(stderr, "crypto device %s: no memory for %u sessions: %s\n", name, sessions,
-			rte_strerror(rte_errno));
+		fprintf(stderr,
+			"crypto device %s: no memory for %u operations and %u sessions: %s\n", name,
+			ops, sessions, rte_strerror(rte_errno));
 		return -1;
 	}
 	return 0;
@@ -113,8 +114,12 @@ void crypto_session_free(struct docsis_crypto *c, void *session) {
 }
 
 void crypto_close(struct docsis_crypto *c) {
+	char name[RTE_CRYPTODEV_NAME_MAX_LEN];
+
+	snprintf(name, sizeof(name), "%s", rte_cryptodev_name_get(c->device));
 	rte_cryptodev_stop(c->device);
 	rte_cryptodev_close(c->device);
+	rte_eal_hotplug_remove("vdev", name);
 	rte_mempool_free(c->ops);
 	rte_mempool_free(c->sessions);
 	memset(c, 0, sizeof(*c));

@@ -12,6 +12,7 @@
 
 #define DOCSIS_IV_OFFSET (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
 #define DOCSIS_IV_SIZE 16
+#define CRYPTO_OPS_MIN 512
 
 enum crypto_direction {
 	CRYPTO_DOWNLINK, /* CRC generated, then encrypted: the CMTS sends, a modem receives */
@@ -27,12 +28,13 @@ struct docsis_crypto {
 
 /*
  * Creates an aesni_mb device `name` with `queue_pairs` queues and room for `sessions` sessions and
- * `ops` operations in flight. Returns 0, or -1 after a message.
+ * `ops` operations in flight, at least CRYPTO_OPS_MIN. Returns 0, or -1 after a message.
  */
 int crypto_open(struct docsis_crypto *c, const char *name, unsigned queue_pairs, unsigned sessions,
 		unsigned ops);
 
-/* A session for AES-128; NULL when none is left or the device refuses. Freed by crypto_close(). */
+/* A session for AES-128; NULL when none is left or the device refuses. To be given to
+ * crypto_session_free() before crypto_close(). */
 void *crypto_session(struct docsis_crypto *c, enum crypto_direction direction,
 		     const uint8_t key[16]);
 

@@ -80,13 +80,15 @@ static bool config_good(const struct scheduler_config *c) {
 		}
 	}
 	for (size_t i = 0; i < c->channel_count; i++) {
-		if (c->channels[i].rate == 0)
+		if (c->channels[i].rate < SCHEDULER_RATE_MIN)
 			return false;
 	}
 	for (size_t f = 0; f < c->flow_count; f++) {
 		if (c->flows[f].group >= c->group_count)
 			return false;
 	}
+	if (c->rate_limit != 0 && c->rate_limit < SCHEDULER_RATE_MIN)
+		return false;
 	return c->channel_count <= UINT16_MAX && c->packet_limit > 0 && c->packet_limit < NONE;
 }
 

@@ -16,11 +16,12 @@
 #include <stdint.h>
 
 #define SCHEDULER_LEAD_NS 500000
+#define SCHEDULER_RATE_MIN 1000 /* bits per second */
 
 struct scheduler;
 
 struct scheduler_channel {
-	uint64_t rate; /* bits per second, not 0 */
+	uint64_t rate; /* bits per second, at least SCHEDULER_RATE_MIN */
 };
 
 struct scheduler_group {
@@ -41,7 +42,8 @@ struct scheduler_config {
 	size_t group_count;
 	const struct scheduler_flow *flows;
 	size_t flow_count;
-	uint64_t rate_limit; /* bits per second of the service group; 0 = none */
+	uint64_t rate_limit; /* bits per second of the service group, from
+			      * SCHEDULER_RATE_MIN; 0 = none */
 	uint32_t packet_limit; /* packets that all queues may hold together */
 };
 
@@ -58,8 +60,8 @@ struct scheduler_grant {
 	uint16_t sequence; /* counts the flow's grants, modulo 65,536: the DSID's sequence number */
 };
 
-/* Returns NULL when memory is short or the configuration names a group or channel that is not
- * there. To be freed by scheduler_free(). */
+/* Returns NULL when memory is short, a rate is too low, or the configuration names a group or
+ * channel that is not there. To be freed by scheduler_free(). */
 struct scheduler *scheduler_create(const struct scheduler_config *config);
 
 /* Frees the scheduler. Packets still queued remain the caller's: drain first. */
