@@ -68,9 +68,9 @@ def test_fragmented_over_three_packets(
     ]
     write_pcap(pcap, [carry(body, **addresses) for body in bodies])
     rows = stage.fields(pcap, *HEAD_FIELDS, *FRAME_FIELDS, options=("-2",))
-    counters, profiles = (
-        ([["14"], ["15"], ["0"]], [["0"], ["0"], ["5"]]) if extra else ([[]] * 3,) * 2
-    )
+    none: list[list[str]] = [[], [], []]
+    counters = [["14"], ["15"], ["0"]] if extra else none
+    profiles = [["0"], ["0"], ["5"]] if extra else none
     expected: dict[str, list[list[str]]] = {
         "psp.seq": [["65534"], ["65535"], ["0"]],
         "psp.count": [["3"], ["1"], ["2"]],
@@ -84,8 +84,8 @@ def test_fragmented_over_three_packets(
         "docsis.ehdr.ds_pkt_seq_num": [["0", "1"], [], ["3", "4"]],
         "docsis.len": [["98", "114"], [], ["1194", "194"]],
         "l2tp.sid": [["0x00010001"]] * 3,
-        "_ws.expert": [[]] * 3,
-        "psp.gap": [[]] * 3,
+        "_ws.expert": none,
+        "psp.gap": none,
     }
     for field, values in expected.items():
         assert [row[field] for row in rows] == values, field
