@@ -35,6 +35,16 @@ unsigned instance_memory_mb(const struct service_group *sg) {
 	       (unsigned)((sg->modem_count * 4 + rules * 6) / 1024);
 }
 
+struct instance *instance_alloc(void) {
+	struct instance *i = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*i));
+
+	if (i != NULL)
+		*i = (struct instance){0};
+	else
+		fprintf(stderr, "no memory for a service group\n");
+	return i;
+}
+
 /* Last in, first out, where the driver is there: a buffer that was freed last is still in a cache. */
 static struct rte_mempool *pool(const char *name, unsigned n, unsigned room) {
 	struct rte_mempool *p = rte_pktmbuf_pool_create_by_ops(

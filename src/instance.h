@@ -31,6 +31,9 @@ struct instance {
 /* Memory in MB that an instance of this configuration takes from DPDK's heap, with room to spare. */
 unsigned instance_memory_mb(const struct service_group *sg);
 
+/* A zeroed instance, aligned as it must be; to be freed by free(). NULL when memory is short. */
+struct instance *instance_alloc(void);
+
 /* Buffer pools: what ports need before the rest can be made. Returns 0 or -1 after a message. */
 int instance_pools(struct instance *i, const struct service_group *sg);
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <pcap/pcap.h>
 #include <rte_ethdev.h>
 
+#include "capture.h"
 #include "commands.h"
 #include "instance.h"
 #include "model/loader.h"
@@ -20,7 +20,6 @@
 #include "report.h"
 
 #define PORT_DEPTH 1024
-#define FRAME_MAX 65535
 
 /* Between two packets of the capture, time goes on in such steps while packets are held. */
 #define STEP_NS 10000
@@ -39,11 +38,11 @@ struct replay {
 	struct instance *instance;
 	uint16_t network_port; /* our end of the wire to the network port */
 	uint16_t rphy_port;
-	uint64_t base; /* ns of the capture's first packet */
+	uint64_t base; /* ns, of the capture's first packet */
 	uint64_t now; /* ns since then */
-	pcap_t *out_format;
-	pcap_dumper_t *out;
-	uint8_t frame[FRAME_MAX]; /* an outgoing one, gathered */
+	unsigned waiting; /* packets put on the wire at this time */
+	struct capture_writer out;
+	uint8_t frame[CAPTURE_FRAME_MAX]; /* an outgoing one, gathered */
 };
 
 static const struct argp_option options[] = {
@@ -95,18 +94,14 @@ static struct rte_mbuf *to_mbuf(struct rte_mempool *pool, const uint8_t *data, u
 
 static void write_out(struct replay *r) {
 	struct rte_mbuf *pkts[PIPELINE_BURST];
-	uint64_t ns = r->base + r->now;
-	struct pcap_pkthdr h = {
-		/* Nanoseconds, as the file's precision says. */
-		.ts = {(time_t)(ns / CLOCK_NS_PER_S), (suseconds_t)(ns % CLOCK_NS_PER_S)},
-	};
 	uint16_t n;
 
 	while ((n = rte_eth_rx_burst(r->rphy_port, 0, pkts, PIPELINE_BURST)) > 0) {
 		for (uint16_t i = 0; i < n; i++) {
-			h.caplen = h.len = rte_pktmbuf_pkt_len(pkts[i]);
-			pcap_dump((u_char *)r->out, &h,
-				  rte_pktmbuf_read(pkts[i], 0, h.len, r->frame));
+			uint32_t size = rte_pktmbuf_pkt_len(pkts[i]);
+
+			capture_write(&r->out, r->base + r->now,
+				      rte_pktmbuf_read(pkts[i], 0, size, r->frame), size);
 			rte_pktmbuf_free(pkts[i]);
 		}
 	}
@@ -125,77 +120,55 @@ static void settle(struct replay *r) {
 		}
 		write_out(r);
 	} while (moved > 0 || i->downstream->lower.in_crypto > 0);
+	r->waiting = 0;
 }
 
 static void advance(struct replay *r, uint64_t to) {
+	if (to <= r->now) /* captures may go back in time; the clock does not */
+		return;
+	settle(r);
 	while (r->now + STEP_NS < to && downstream_held(r->instance->downstream) > 0) {
 		r->now += STEP_NS;
 		settle(r);
 	}
-	r->now = RTE_MAX(r->now, to); /* captures may go back in time; the clock does not */
+	r->now = to;
 }
 
-static int inject(struct replay *r, const struct pcap_pkthdr *h, const uint8_t *data) {
-	struct rte_mbuf *m = to_mbuf(r->instance->packets, data, h->caplen);
+/* Puts a packet on the wire; those of one time go in as a burst. */
+static int inject(struct replay *r, const struct capture_packet *p) {
+	struct rte_mbuf *m = to_mbuf(r->instance->packets, p->data, p->size);
 
 	if (m == NULL || rte_eth_tx_burst(r->network_port, 0, &m, 1) != 1) {
 		rte_pktmbuf_free(m);
-		fprintf(stderr, "replay: no buffer for a packet of %u bytes\n", h->caplen);
+		fprintf(stderr, "replay: no buffer for a packet of %u bytes\n", p->size);
 		return -1;
 	}
-	settle(r);
+	if (++r->waiting == PIPELINE_BURST)
+		settle(r);
 	return 0;
 }
 
+/* All of the capture. Returns 0, or -1 after a message when it broke off. */
 static int play(struct replay *r, pcap_t *in, const char *name) {
-	struct pcap_pkthdr *h;
-	const uint8_t *data;
+	struct capture_packet p;
 	bool first = true;
 	int ret;
 
-	while ((ret = pcap_next_ex(in, &h, &data)) == 1) {
-		uint64_t ns = (uint64_t)h->ts.tv_sec * CLOCK_NS_PER_S + (uint64_t)h->ts.tv_usec;
-
+	while ((ret = capture_next(in, name, &p)) == 1) {
 		if (first)
-			r->base = ns;
+			r->base = p.time;
 		first = false;
-		advance(r, ns > r->base ? ns - r->base : 0);
-		if (inject(r, h, data) != 0)
+		advance(r, p.time > r->base ? p.time - r->base : 0);
+		if (inject(r, &p) != 0)
 			return -1;
 	}
-	if (ret != PCAP_ERROR_BREAK)
-		fprintf(stderr, "%s: %s; what came before was replayed\n", name, pcap_geterr(in));
+	return ret;
+}
+
+/* What is held after the last packet comes out in its own time. */
+static void play_out(struct replay *r) {
 	advance(r, r->now + END_NS);
 	downstream_stop(r->instance->downstream);
-	return ret == PCAP_ERROR_BREAK ? 0 : -1;
-}
-
-static pcap_t *open_in(const char *name) {
-	char error[PCAP_ERRBUF_SIZE];
-	pcap_t *in =
-		pcap_open_offline_with_tstamp_precision(name, PCAP_TSTAMP_PRECISION_NANO, error);
-
-	if (in == NULL) {
-		fprintf(stderr, "%s\n", error);
-		return NULL;
-	}
-	if (pcap_datalink(in) != DLT_EN10MB) {
-		fprintf(stderr, "%s: found a capture of %s, allowed: Ethernet\n", name,
-			pcap_datalink_val_to_name(pcap_datalink(in)));
-		pcap_close(in);
-		return NULL;
-	}
-	return in;
-}
-
-static int open_out(struct replay *r, const char *name) {
-	r->out_format = pcap_open_dead_with_tstamp_precision(DLT_EN10MB, FRAME_MAX,
-							     PCAP_TSTAMP_PRECISION_NANO);
-	r->out = r->out_format ? pcap_dump_open(r->out_format, name) : NULL;
-	if (r->out != NULL)
-		return 0;
-	fprintf(stderr, "%s\n", r->out_format ? pcap_geterr(r->out_format) : "no memory");
-	return -1;
 }
 
 static int wire(struct replay *r, const struct service_group *sg) {
@@ -221,29 +194,40 @@ static int write_stats(const struct replay *r, const char *path) {
 	return ret;
 }
 
-static int replay(struct replay *r, const struct replay_options *o,
-		  const struct service_group *sg) {
-	pcap_t *in = open_in(o->network_in);
+/* From the first packet to the last, and the results. */
+static int replay(struct replay *r, pcap_t *in, const struct replay_options *o) {
+	int ret = play(r, in, o->network_in) == 0 ? 0 : EXIT_TROUBLE;
+	double seconds = (double)r->now / CLOCK_NS_PER_S;
+
+	play_out(r);
+	if (o->stats != NULL && write_stats(r, o->stats) != 0)
+		ret = EXIT_TROUBLE;
+	if (o->stats == NULL || strcmp(o->stats, "-") != 0)
+		report_print(stdout, r->instance, NULL, seconds);
+	return report_balanced(r->instance) ? ret : EXIT_TROUBLE;
+}
+
+/* On an EAL that runs. */
+static int replay_files(struct replay *r, const struct replay_options *o,
+			const struct service_group *sg) {
+	pcap_t *in = capture_open(o->network_in);
 	int ret = EXIT_TROUBLE;
 
-	if (in == NULL || open_out(r, o->rphy_out) != 0) {
+	if (in == NULL)
+		return EXIT_MISTAKE;
+	if (capture_same(o->network_in, o->rphy_out)) {
+		fprintf(stderr, "--rphy-out: %s is the input too; choose another file\n",
+			o->rphy_out);
+		ret = EXIT_MISTAKE;
+	} else if (capture_create(&r->out, o->rphy_out) != 0) {
 		ret = EXIT_MISTAKE;
 	} else if (wire(r, sg) == 0) {
-		ret = play(r, in, o->network_in) == 0 ? 0 : EXIT_TROUBLE;
-		if (o->stats != NULL && write_stats(r, o->stats) != 0)
-			ret = EXIT_TROUBLE;
-		if (o->stats == NULL || strcmp(o->stats, "-") != 0)
-			report_print(stdout, r->instance, NULL, (double)r->now / CLOCK_NS_PER_S);
-		if (!report_balanced(r->instance))
-			ret = EXIT_TROUBLE;
+		ret = replay(r, in, o);
+		port_close(r->network_port);
+		port_close(r->rphy_port);
 	}
-	if (in != NULL)
-		pcap_close(in);
-	if (r->out != NULL)
-		pcap_dump_close(r->out);
-	if (r->out_format != NULL)
-		pcap_close(r->out_format);
-	return ret;
+	pcap_close(in);
+	return capture_finish(&r->out) == 0 ? ret : EXIT_TROUBLE;
 }
 
 int command_replay(int argc, char **argv) {
@@ -255,22 +239,22 @@ int command_replay(int argc, char **argv) {
 	struct replay_options o = {0};
 	struct service_group sg = {0};
 	struct platform_options p = {.program = "vcmtsd", .main_core = PLATFORM_ANY_CORE};
-	struct replay *r = calloc(1, sizeof(*r));
+	struct replay *r;
 	int status = EXIT_TROUBLE;
 
 	argp_err_exit_status = EXIT_MISTAKE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (r == NULL || command_load(o.config, &sg) != 0)
+	if (command_load(o.config, &sg) != 0)
 		return EXIT_MISTAKE;
 	p.memory_mb = instance_memory_mb(&sg);
-	r->instance = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*r->instance));
-	if (r->instance != NULL && platform_start(&p) == 0) {
-		*r->instance = (struct instance){0};
-		status = replay(r, &o, &sg);
+	r = calloc(1, sizeof(*r));
+	if (r != NULL && (r->instance = instance_alloc()) != NULL && platform_start(&p) == 0) {
+		status = replay_files(r, &o, &sg);
 		instance_free(r->instance);
 		platform_stop();
 	}
-	free(r->instance);
+	if (r != NULL)
+		free(r->instance);
 	free(r);
 	service_group_free(&sg);
 	return status;

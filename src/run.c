@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <rte_cycles.h>
@@ -17,7 +18,7 @@
 #include "platform/port.h"
 #include "report.h"
 
-#define DRAIN_ROUNDS 100000
+#define DRAIN_MS 500
 
 struct run_options {
 	const char *config;
@@ -82,24 +83,27 @@ static int wire(struct instance *i, const struct service_group *sg, const char *
 	uint16_t network_port, rphy_port;
 
 	if (instance_pools(i, sg) != 0 ||
-	    port_open(network, "network", i->packets, sg->network.queue_size, &network_port) != 0 ||
-	    port_open(rphy, "R-PHY", i->packets, sg->rphy_port.queue_size, &rphy_port) != 0)
+	    port_open(network, "network", i->packets, sg->network.queue_size, &network_port) != 0)
 		return -1;
+	if (port_open(rphy, "R-PHY", i->packets, sg->rphy_port.queue_size, &rphy_port) != 0) {
+		port_close(network_port);
+		return -1;
+	}
 	return instance_create(i, network_port, rphy_port);
 }
 
-/* The workers have stopped: what is on its way goes out, what cannot is counted as stopped. */
+/*
+ * The workers have stopped, nothing more is received: what is on its way goes out as long as the
+ * port takes it, what cannot is counted as stopped.
+ */
 static void drain(struct instance *i) {
-	unsigned idle = 0;
+	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() * DRAIN_MS / 1000;
 
-	for (int round = 0; idle < 1000 && round < DRAIN_ROUNDS; round++) {
-		unsigned moved = 0;
-
-		for (unsigned w = 0; w < i->worker_count; w++) {
+	while (downstream_held(i->downstream) > 0 && rte_rdtsc() < end) {
+		for (unsigned w = 0; w < i->worker_count; w++)
 			clock_tick(&i->workers[w].clock);
-			moved += worker_round(&i->workers[w]);
-		}
-		idle = moved || downstream_held(i->downstream) ? 0 : idle + 1;
+		pipeline_run(&i->downstream->dequeue);
+		pipeline_run(&i->downstream->lower_mac);
 	}
 	downstream_stop(i->downstream);
 }
@@ -107,8 +111,10 @@ static void drain(struct instance *i) {
 static double serve(struct instance *i, uint64_t duration_ns) {
 	uint64_t start_tsc = rte_rdtsc();
 
-	for (unsigned w = 0; w < i->worker_count; w++)
+	for (unsigned w = 0; w < i->worker_count; w++) {
+		clock_start(&i->workers[w].clock); /* not before: tables took their time */
 		rte_eal_remote_launch(worker_run, &i->workers[w], w + 1);
+	}
 	while (!stopped) {
 		usleep(20000);
 		if (duration_ns != 0 && i->workers[0].clock.now >= duration_ns)
@@ -141,36 +147,58 @@ static int finish(struct instance *i, const struct run_options *o, double second
 	return status;
 }
 
-int command_run(int argc, char **argv) {
+/* On an EAL that runs. */
+static int run(struct instance *i, const struct run_options *o, const struct service_group *sg) {
+	if (wire(i, sg, o->network, o->rphy) != 0)
+		return EXIT_TROUBLE;
+	for (unsigned l = 0; l < DS_PIPELINES; l++)
+		downstream_pipeline(i->downstream, l)->accounting = !o->no_cycles;
+	fprintf(stderr, "vcmtsd: serving service group %u: %zu modems, %zu channels\n", sg->id,
+		sg->modem_count, sg->channel_count);
+	return finish(i, o, serve(i, o->duration_ns));
+}
+
+static bool one_device(const char *a, const char *b) {
+	size_t size = strcspn(a, ",");
+
+	return size == strcspn(b, ",") && strncmp(a, b, size) == 0;
+}
+
+/* Arguments and configuration. Returns 0 or EXIT_MISTAKE after a message. */
+static int configure(int argc, char **argv, struct run_options *o, struct service_group *sg) {
 	static const struct argp argp = {
 		.options = options,
 		.parser = option,
 		.doc = "Serves a service group on its ports. SIGINT and SIGTERM stop it.",
 	};
-	struct run_options o = {0};
-	struct service_group sg = {0};
-	struct instance *i = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*i));
-	int status = EXIT_TROUBLE;
 
 	argp_err_exit_status = EXIT_MISTAKE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (i == NULL || command_load(o.config, &sg) != 0)
+	argp_parse(&argp, argc, argv, 0, NULL, o);
+	if (command_load(o->config, sg) != 0)
 		return EXIT_MISTAKE;
-	*i = (struct instance){0};
-	o.network = o.network ? o.network : sg.network.device;
-	o.rphy = o.rphy ? o.rphy : sg.rphy_port.device;
+	o->network = o->network ? o->network : sg->network.device;
+	o->rphy = o->rphy ? o->rphy : sg->rphy_port.device;
+	if (!one_device(o->network, o->rphy))
+		return 0;
+	fprintf(stderr, "vcmtsd: found one device, %.*s, for both ports, allowed: one each\n",
+		(int)strcspn(o->rphy, ","), o->rphy);
+	service_group_free(sg);
+	return EXIT_MISTAKE;
+}
+
+int command_run(int argc, char **argv) {
+	struct run_options o = {0};
+	struct service_group sg = {0};
+	struct instance *i;
+	int status = EXIT_TROUBLE;
+
+	if (configure(argc, argv, &o, &sg) != 0)
+		return EXIT_MISTAKE;
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
-	if (start(&sg, o.network, o.rphy) == 0) {
-		if (wire(i, &sg, o.network, o.rphy) == 0) {
-			for (unsigned l = 0; l < DS_PIPELINES; l++)
-				downstream_pipeline(i->downstream, l)->accounting = !o.no_cycles;
-			fprintf(stderr,
-				"vcmtsd: serving service group %u: %zu modems, %zu "
-				"channels\n",
-				sg.id, sg.modem_count, sg.channel_count);
-			status = finish(i, &o, serve(i, o.duration_ns));
-		}
+	i = instance_alloc();
+	if (i != NULL && start(&sg, o.network, o.rphy) == 0) {
+		status = run(i, &o, &sg);
 		instance_free(i);
 		platform_stop();
 	}

@@ -10,6 +10,27 @@
 
 #include "wire/docsis_mac.h"
 
+/* rte_hash_crc() loads words from where the key stands; addresses in a frame are not aligned. */
+static uint32_t address_hash(const void *key, uint32_t size, uint32_t seed) {
+	uint64_t low;
+	uint32_t word;
+	uint16_t half;
+
+	if (size == 16) {
+		memcpy(&low, (const uint8_t *)key + 8, sizeof(low));
+		seed = rte_hash_crc_8byte(low, seed);
+		memcpy(&low, key, sizeof(low));
+		return rte_hash_crc_8byte(low, seed);
+	}
+	memcpy(&word, key, sizeof(word));
+	seed = rte_hash_crc_4byte(word, seed);
+	if (size == 6) {
+		memcpy(&half, (const uint8_t *)key + 4, sizeof(half));
+		seed = rte_hash_crc_2byte(half, seed);
+	}
+	return seed;
+}
+
 static struct rte_hash *hash_create(const char *what, const struct service_group *sg,
 				    uint32_t key_size, size_t entries) {
 	char name[RTE_HASH_NAMESIZE];
@@ -17,7 +38,7 @@ static struct rte_hash *hash_create(const char *what, const struct service_group
 		.name = name,
 		.entries = (uint32_t)RTE_MAX(entries + entries / 4, (size_t)64),
 		.key_len = key_size,
-		.hash_func = rte_hash_crc,
+		.hash_func = address_hash,
 		.socket_id = SOCKET_ID_ANY,
 	};
 	struct rte_hash *hash;

@@ -324,7 +324,7 @@ const struct key service_group_keys[] = {
 	{.name = "cpe_timeout", .kind = KIND_DURATION,
 	 AT(struct service_group, cpe_timeout_ns), .min = MILLISECOND,
 	 .max = 24 * 3600 * SECOND, .fallback = "300 s",
-	 HELP("an address that is silent for this long frees its place")},
+	 HELP("an address silent for one to two times this frees its place")},
 	{.name = "filter_default", ENUM(actions), AT(struct service_group, filter_default),
 	 .fallback = "permit", HELP("what becomes of a packet that matches no rule")},
 	{.name = "channels", .required = true,

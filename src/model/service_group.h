@@ -194,7 +194,7 @@ struct service_group {
 	struct thread_config threads;
 	struct rphy_config rphy;
 	uint64_t rate_limit; /* bits per second of the whole group; 0 = none */
-	uint64_t cpe_timeout_ns; /* an address silent for this long frees its place */
+	uint64_t cpe_timeout_ns; /* an address silent for one to two times this is not active */
 	enum filter_action filter_default; /* for packets that match no rule of their groups */
 	struct channel *channels;
 	size_t channel_count;

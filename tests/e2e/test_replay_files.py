@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from e2e.expected import check_flows, check_stats, expect
-from e2e.running import SMALL, Replayed, replay_files, vary, vcmtsd
+from e2e.running import SMALL, Ended, Replayed, replay_files, vary, vcmtsd
 from e2e.traffic import START_NS, generate, spread
 from witness.config import load_config
-from witness.pcapfile import Record, build_pcap, write_pcap
+from witness.pcapfile import Record, build_pcap, read_pcap, write_pcap
 
 pytestmark = pytest.mark.replay
 
@@ -136,6 +136,79 @@ def test_impossible_length_in_the_middle(tmp_path: Path) -> None:
     assert replayed.ended.status == 1
     assert len(replayed.ended.messages) == 1
     check_stats(expect(SENT[:100], CONFIG), replayed.stats, replayed.decoded)
+
+
+NO_CAPTURES: dict[str, bytes] = {
+    "nothing": b"",
+    "one byte": b"\xd4",
+    "half a header": build_pcap([])[: FILE_HEADER // 2],
+    "text": b"this is not a capture, it is a text of some length\n" * 10,
+    "zeros": bytes(4096),
+    "another link type": build_pcap(SENT, linktype=113),
+    "another version": b"\xd4\xc3\xb2\xa1\x09\x00" + build_pcap(SENT)[6:],
+}
+
+
+def refused(ended: Ended, *words: str) -> None:
+    """Status 2 and one line that names what is wrong; no output."""
+    assert ended.status == 2
+    assert ended.stdout == ""
+    (message,) = ended.messages
+    assert all(word in message for word in words), message
+
+
+@pytest.mark.parametrize("content", NO_CAPTURES.values(), ids=list(NO_CAPTURES))
+def test_no_capture(content: bytes, tmp_path: Path) -> None:
+    replayed = play(tmp_path, content)
+    refused(replayed.ended, "in.pcap")
+    assert not replayed.out_path.exists() and not replayed.stats_path.exists()
+
+
+def test_files_that_cannot_be_opened(tmp_path: Path) -> None:
+    captured = tmp_path / "in.pcap"
+    write_pcap(captured, SENT)
+    nowhere = tmp_path / "no" / "such" / "folder.pcap"
+    out = tmp_path / "out.pcap"
+    command = ("replay", "--config", SMALL)
+    refused(vcmtsd(*command, "--network-in", nowhere, "--rphy-out", out), "folder.pcap")
+    refused(vcmtsd(*command, "--network-in", tmp_path, "--rphy-out", out), str(tmp_path))
+    refused(vcmtsd(*command, "--network-in", captured, "--rphy-out", nowhere), "folder.pcap")
+    assert not out.exists()
+
+
+def test_disk_is_full(tmp_path: Path) -> None:
+    captured = tmp_path / "in.pcap"
+    write_pcap(captured, SENT)
+    command = ("replay", "--config", SMALL, "--network-in", captured)
+    out = tmp_path / "out.pcap"
+    for ended in (
+        vcmtsd(*command, "--rphy-out", "/dev/full"),
+        vcmtsd(*command, "--rphy-out", out, "--stats", "/dev/full"),
+    ):
+        assert ended.status == 1
+        (message,) = ended.messages
+        assert "/dev/full" in message
+
+
+def test_input_is_not_overwritten(tmp_path: Path) -> None:
+    captured = tmp_path / "in.pcap"
+    write_pcap(captured, SENT)
+    before = captured.read_bytes()
+    (tmp_path / "link.pcap").hardlink_to(captured)
+    for name in ("in.pcap", "link.pcap"):
+        files = ("--network-in", captured, "--rphy-out", tmp_path / name)
+        refused(vcmtsd("replay", "--config", SMALL, *files), name)
+        assert captured.read_bytes() == before
+
+
+def test_after_the_year_2038(tmp_path: Path) -> None:
+    """Seconds of pcap have 32 bits without a sign."""
+    later = (1 << 31) * 10**9 - START_NS
+    sent = [Record(r.time_ns + later, r.data, r.original_length) for r in SENT]
+    now = play(tmp_path / "now", build_pcap(SENT))
+    then = play(tmp_path / "then", build_pcap(sent))
+    moved = [(r.time_ns + later, r.data) for r in now.out.records]
+    assert [(r.time_ns, r.data) for r in read_pcap(then.out_path).records] == moved
 
 
 def test_stats_on_the_terminal(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from e2e.expected import check_flows, check_stats, expect
 from e2e.ports import pcap_ports, serve
-from e2e.running import SMALL, Ended, vary, vcmtsd
+from e2e.running import SMALL, Ended, vary, vcmts, vcmtsd
 from e2e.traffic import START_NS, broken_frames, generate
 from witness.config import load_config
 from witness.downstream import decode_downstream
@@ -128,6 +128,17 @@ def test_duration(config: Path, captured: Path, tmp_path: Path) -> None:
     assert sum(stats["cycles_per_packet"]["stages"].values()) == pytest.approx(
         stats["cycles_per_packet"]["total"], rel=0.01
     )
+
+
+def test_duration_is_that_of_service(tmp_path: Path) -> None:
+    """What it takes to build the tables of 300 modems does not count."""
+    written = vcmts("profile", "6ofdm-0sc-qam_300cms_aes")
+    config, summary = tmp_path / "sg.yaml", tmp_path / "summary.json"
+    config.write_text(written.stdout)
+    options = ("--config", config, "--duration", "500 ms", "--json", summary)
+    done = vcmtsd("run", *options, "--network", "net_ring0", "--rphy", "net_null1")
+    assert done.status == 0
+    assert 0.48 <= downstream(summary)["seconds"] < 2
 
 
 def test_summary_on_the_terminal(config: Path) -> None:
