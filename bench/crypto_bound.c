@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "crypto_bound.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <rte_cryptodev.h>
 #include <rte_cycles.h>
-#include <rte_security.h>
 
 #include "deck.h"
+#include "middle.h"
 #include "wire/docsis_mac.h"
 
 /* As many as one round of the benchmark has in flight, so that caches are as warm. */
@@ -17,23 +16,15 @@
 
 static bool frame_prepare(struct instance *i, struct rte_crypto_op *op, uint16_t size,
 			  unsigned modem) {
+	const struct security_association *sa = &i->sg->modems[modem].security;
+	uint16_t frame = (uint16_t)(DOCSIS_DOWN_HEADER_MAX + size + RTE_ETHER_CRC_LEN);
 	struct rte_mbuf *m = rte_pktmbuf_alloc(i->packets);
-	uint16_t pdu = (uint16_t)(size + RTE_ETHER_CRC_LEN);
-	uint8_t *data;
 
 	if (m == NULL)
 		return false;
-	data = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)(DOCSIS_DOWN_HEADER_MAX + pdu));
-	memset(data, 0x5a, DOCSIS_DOWN_HEADER_MAX + pdu);
-	rte_security_attach_session(op, i->sessions[modem]);
-	op->sym->m_src = m;
-	op->sym->m_dst = NULL;
-	op->sym->auth.data.offset = DOCSIS_DOWN_HEADER_MAX;
-	op->sym->auth.data.length = size;
-	op->sym->cipher.data.offset = DOCSIS_DOWN_HEADER_MAX + DOCSIS_CLEAR_SIZE;
-	op->sym->cipher.data.length = (uint32_t)pdu - DOCSIS_CLEAR_SIZE;
-	memcpy(rte_crypto_op_ctod_offset(op, uint8_t *, DOCSIS_IV_OFFSET),
-	       i->sg->modems[modem].security.iv, DOCSIS_IV_SIZE);
+	memset(rte_pktmbuf_append(m, frame), 0x5a, frame);
+	crypto_fill(op, m, DOCSIS_DOWN_HEADER_MAX, i->sessions[modem], sa->iv,
+		    sa->cipher != CIPHER_NONE);
 	return true;
 }
 
@@ -68,27 +59,22 @@ static uint64_t encrypt_all(struct instance *i, struct rte_crypto_op **ops) {
 
 	while (taken < FRAMES) {
 		if (given < FRAMES)
-			given += rte_cryptodev_enqueue_burst(i->crypto.device, 0, ops + given,
-							     PIPELINE_BURST);
+			given += rte_cryptodev_enqueue_burst(
+				i->crypto.device, 0, ops + given,
+				(uint16_t)RTE_MIN(FRAMES - given, (unsigned)PIPELINE_BURST));
 		taken += rte_cryptodev_dequeue_burst(i->crypto.device, 0, done, PIPELINE_BURST);
 	}
 	return rte_rdtsc() - start;
 }
 
-static int by_value(const void *a, const void *b) {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The middle half, as for the pipeline's batches. */
-static double middle_half(uint64_t *rounds, unsigned count) {
+static double mean(uint64_t *rounds, unsigned count) {
+	struct middle half = middle_half(rounds, count, sizeof(*rounds));
 	uint64_t sum = 0;
 
-	qsort(rounds, count, sizeof(*rounds), by_value);
-	for (unsigned i = count / 4; i < count - count / 4; i++)
+	for (unsigned i = half.first; i < half.end; i++)
 		sum += rounds[i];
-	return count ? (double)sum / (double)(count - count / 4 * 2) / FRAMES : 0;
+	return count ? (double)sum / (half.end - half.first) / FRAMES : 0;
 }
 
 double crypto_bound(struct instance *i, const struct mix *mix, unsigned milliseconds) {
@@ -106,5 +92,5 @@ double crypto_bound(struct instance *i, const struct mix *mix, unsigned millisec
 		rte_pktmbuf_free(ops[f]->sym->m_src);
 		rte_crypto_op_free(ops[f]);
 	}
-	return middle_half(rounds, count);
+	return mean(rounds, count);
 }

@@ -9,6 +9,7 @@
 #include <rte_mbuf.h>
 
 #include "pipeline/packet.h"
+#include "platform/pool.h"
 #include "platform/port.h"
 
 /* In the queues at most 16,384, in the port's rings up to 8,192, in crypto and DEPI the rest. */
@@ -20,7 +21,6 @@
 #define DEPI_FRAGMENTS 8192
 #define LINEAR 8192
 #define CRYPTO_OPS 2048
-#define POOL_CACHE 256
 
 unsigned instance_memory_mb(const struct service_group *sg) {
 	size_t rules = 0;
@@ -45,20 +45,6 @@ struct instance *instance_alloc(void) {
 	return i;
 }
 
-/* Last in, first out, where the driver is there: a buffer that was freed last is still in a cache. */
-static struct rte_mempool *pool(const char *name, unsigned n, unsigned room) {
-	struct rte_mempool *p = rte_pktmbuf_pool_create_by_ops(
-		name, n - 1, POOL_CACHE, 0, (uint16_t)room, SOCKET_ID_ANY, "lf_stack");
-
-	if (p == NULL)
-		p = rte_pktmbuf_pool_create(name, n - 1, POOL_CACHE, 0, (uint16_t)room,
-					    SOCKET_ID_ANY);
-	if (p == NULL)
-		fprintf(stderr, "no memory for %u buffers of %u bytes (%s): %s\n", n, room, name,
-			rte_strerror(rte_errno));
-	return p;
-}
-
 int instance_pools(struct instance *i, const struct service_group *sg) {
 	i->sg = sg;
 	if (packet_meta_register() != 0) {
@@ -66,9 +52,9 @@ int instance_pools(struct instance *i, const struct service_group *sg) {
 			rte_strerror(rte_errno));
 		return -1;
 	}
-	i->packets = pool("packets", PACKETS, PACKET_ROOM);
-	i->depi_headers = pool("depi_headers", DEPI_HEADERS, DEPI_HEADER_ROOM);
-	i->depi_fragments = pool("depi_fragments", DEPI_FRAGMENTS, 0);
+	i->packets = packet_pool("packets", PACKETS - 1, 0, PACKET_ROOM);
+	i->depi_headers = packet_pool("depi_headers", DEPI_HEADERS - 1, 0, DEPI_HEADER_ROOM);
+	i->depi_fragments = packet_pool("depi_fragments", DEPI_FRAGMENTS - 1, 0, 0);
 	return i->packets && i->depi_headers && i->depi_fragments ? 0 : -1;
 }
 
@@ -95,9 +81,9 @@ static int sessions_create(struct instance *i) {
 static int linear_pool(struct instance *i) {
 	unsigned room = RTE_PKTMBUF_HEADROOM + i->sg->rphy.mtu + RTE_ETHER_HDR_LEN;
 
-	if (port_takes_chains(i->ports[1]))
+	if (port_takes_chains(i->ports[1], 1 + i->sg->rphy.max_segments))
 		return 0;
-	i->linear = pool("linear", LINEAR, room);
+	i->linear = packet_pool("linear", LINEAR - 1, 0, room);
 	return i->linear == NULL ? -1 : 0;
 }
 

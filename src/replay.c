@@ -5,6 +5,7 @@
  * the same bytes.
  */
 #include <argp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,13 @@ struct replay {
 	struct capture_writer out;
 	uint8_t frame[CAPTURE_FRAME_MAX]; /* an outgoing one, gathered */
 };
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int signal) {
+	(void)signal;
+	stopped = 1;
+}
 
 static const struct argp_option options[] = {
 	{"config", 'c', "FILE", 0, "service group, YAML", 0},
@@ -152,9 +160,9 @@ static int inject(struct replay *r, const struct capture_packet *p) {
 static int play(struct replay *r, pcap_t *in, const char *name) {
 	struct capture_packet p;
 	bool first = true;
-	int ret;
+	int ret = 0;
 
-	while ((ret = capture_next(in, name, &p)) == 1) {
+	while (!stopped && (ret = capture_next(in, name, &p)) == 1) {
 		if (first)
 			r->base = p.time;
 		first = false;
@@ -162,7 +170,9 @@ static int play(struct replay *r, pcap_t *in, const char *name) {
 		if (inject(r, &p) != 0)
 			return -1;
 	}
-	return ret;
+	if (stopped)
+		fprintf(stderr, "replay: stopped by a signal; what came before was replayed\n");
+	return stopped ? -1 : ret;
 }
 
 /* What is held after the last packet comes out in its own time. */
@@ -202,8 +212,8 @@ static int replay(struct replay *r, pcap_t *in, const struct replay_options *o) 
 	play_out(r);
 	if (o->stats != NULL && write_stats(r, o->stats) != 0)
 		ret = EXIT_TROUBLE;
-	if (o->stats == NULL || strcmp(o->stats, "-") != 0)
-		report_print(stdout, r->instance, NULL, seconds);
+	report_print(report_stream(report_stream(o->stats) == stderr ? o->stats : o->rphy_out),
+		     r->instance, NULL, seconds);
 	return report_balanced(r->instance) ? ret : EXIT_TROUBLE;
 }
 
@@ -246,6 +256,8 @@ int command_replay(int argc, char **argv) {
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (command_load(o.config, &sg) != 0)
 		return EXIT_MISTAKE;
+	signal(SIGINT, on_signal);
+	signal(SIGTERM, on_signal);
 	p.memory_mb = instance_memory_mb(&sg);
 	r = calloc(1, sizeof(*r));
 	if (r != NULL && (r->instance = instance_alloc()) != NULL && platform_start(&p) == 0) {

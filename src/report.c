@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <rte_ethdev.h>
+
 static json_t *integer(uint64_t value) {
 	return json_integer((json_int_t)value);
 }
@@ -67,6 +69,16 @@ static json_t *workers_json(const struct instance *i) {
 	return list;
 }
 
+/* What the drivers lost before the pipeline saw it, or after. */
+static json_t *port_json(uint16_t port) {
+	struct rte_eth_stats s = {0};
+
+	rte_eth_stats_get(port, &s);
+	return json_pack("{s:I, s:I, s:I, s:I}", "missed", (json_int_t)s.imissed, "receive_errors",
+			 (json_int_t)s.ierrors, "no_buffer", (json_int_t)s.rx_nombuf,
+			 "transmit_errors", (json_int_t)s.oerrors);
+}
+
 static json_t *host_json(const struct host *h) {
 	return json_pack("{s:s, s:I, s:I}", "cpu", h->cpu, "tsc_hz", (json_int_t)h->tsc_hz,
 			 "core_hz", (json_int_t)h->core_hz);
@@ -99,6 +111,9 @@ json_t *report_json(struct instance *i, const struct host *host, double seconds)
 		json_object_set_new(down, "cycles_per_packet",
 				    cycles_json(i->downstream, c.values[COUNTER_RECEIVED], host));
 	json_object_set_new(root, "workers", workers_json(i));
+	json_object_set_new(root, "ports",
+			    json_pack("{s:o, s:o}", "network", port_json(i->ports[0]), "rphy",
+				      port_json(i->ports[1])));
 	json_object_set_new(root, "host", host_json(host));
 	return root;
 }
@@ -144,6 +159,10 @@ void report_print(FILE *out, struct instance *i, const struct host *host, double
 	}
 	if (host != NULL && received > 0)
 		print_cycles(out, i->downstream, received, host);
+}
+
+FILE *report_stream(const char *path) {
+	return path != NULL && strcmp(path, "-") == 0 ? stderr : stdout;
 }
 
 int report_write(const json_t *json, const char *path) {

@@ -20,6 +20,9 @@ json_t *report_json(struct instance *i, const struct host *host, double seconds)
 /* The same for a terminal. */
 void report_print(FILE *out, struct instance *i, const struct host *host, double seconds);
 
+/* Where a table goes: stdout, or stderr when the file at `path` (may be NULL) is "-", stdout. */
+FILE *report_stream(const char *path);
+
 /* Whether received = transmitted + drops + held. To be asked when no worker runs. */
 bool report_balanced(const struct instance *i);
 

@@ -56,7 +56,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case 'j': o->json = value; return 0;
 	case 'C': o->no_cycles = true; return 0;
 	case 'd':
-		if (!units_parse_duration(value, &o->duration_ns))
+		if (!units_parse_duration(value, &o->duration_ns) || o->duration_ns == 0)
 			argp_error(state, "--duration: found \"%s\", allowed: a time such as 10s",
 				   value);
 		return 0;
@@ -78,18 +78,36 @@ static int start(const struct service_group *sg, const char *network, const char
 	return platform_start(&p);
 }
 
+/* DEPI frames of the MTU must pass; of larger packets from the network none will come. */
+static bool mtu_passes(const struct service_group *sg, uint16_t rphy_port) {
+	uint32_t limit = port_mtu_limit(rphy_port);
+
+	if (sg->rphy.mtu <= limit)
+		return true;
+	fprintf(stderr, "rphy.mtu: found %u, allowed: up to %u on this R-PHY port\n", sg->rphy.mtu,
+		limit);
+	return false;
+}
+
+/* Returns the exit status. */
 static int wire(struct instance *i, const struct service_group *sg, const char *network,
 		const char *rphy) {
+	uint32_t network_mtu = sg->max_frame - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
 	uint16_t network_port, rphy_port;
 
-	if (instance_pools(i, sg) != 0 ||
-	    port_open(network, "network", i->packets, sg->network.queue_size, &network_port) != 0)
-		return -1;
-	if (port_open(rphy, "R-PHY", i->packets, sg->rphy_port.queue_size, &rphy_port) != 0) {
+	if (instance_pools(i, sg) != 0)
+		return EXIT_TROUBLE;
+	if (port_open(network, "network", i->packets, sg->network.queue_size, network_mtu,
+		      &network_port) != 0)
+		return EXIT_MISTAKE;
+	if (port_open(rphy, "R-PHY", i->packets, sg->rphy_port.queue_size, sg->rphy.mtu,
+		      &rphy_port) != 0) {
 		port_close(network_port);
-		return -1;
+		return EXIT_MISTAKE;
 	}
-	return instance_create(i, network_port, rphy_port);
+	if (instance_create(i, network_port, rphy_port) != 0)
+		return EXIT_TROUBLE;
+	return mtu_passes(sg, rphy_port) ? 0 : EXIT_MISTAKE;
 }
 
 /*
@@ -126,13 +144,20 @@ static double serve(struct instance *i, uint64_t duration_ns) {
 	return (double)(rte_rdtsc() - start_tsc) / (double)rte_get_tsc_hz();
 }
 
+static int measure_host(void *host) {
+	host_measure(host);
+	return 0;
+}
+
 static int finish(struct instance *i, const struct run_options *o, double seconds) {
 	struct host host;
 	int status = 0;
 
 	drain(i);
-	host_measure(&host);
-	report_print(stdout, i, &host, seconds);
+	/* On the core that the figures are of. */
+	rte_eal_remote_launch(measure_host, &host, 1);
+	rte_eal_mp_wait_lcore();
+	report_print(report_stream(o->json), i, &host, seconds);
 	if (o->json != NULL) {
 		json_t *json = report_json(i, &host, seconds);
 
@@ -149,8 +174,10 @@ static int finish(struct instance *i, const struct run_options *o, double second
 
 /* On an EAL that runs. */
 static int run(struct instance *i, const struct run_options *o, const struct service_group *sg) {
-	if (wire(i, sg, o->network, o->rphy) != 0)
-		return EXIT_TROUBLE;
+	int status = wire(i, sg, o->network, o->rphy);
+
+	if (status != 0)
+		return status;
 	for (unsigned l = 0; l < DS_PIPELINES; l++)
 		downstream_pipeline(i->downstream, l)->accounting = !o->no_cycles;
 	fprintf(stderr, "vcmtsd: serving service group %u: %zu modems, %zu channels\n", sg->id,
@@ -190,7 +217,7 @@ int command_run(int argc, char **argv) {
 	struct run_options o = {0};
 	struct service_group sg = {0};
 	struct instance *i;
-	int status = EXIT_TROUBLE;
+	int status = EXIT_MISTAKE;
 
 	if (configure(argc, argv, &o, &sg) != 0)
 		return EXIT_MISTAKE;

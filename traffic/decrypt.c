@@ -12,18 +12,7 @@
 #include "wire/docsis_mac.h"
 
 static void op_fill(struct rte_crypto_op *op, struct rte_mbuf *m, const struct modem_state *s) {
-	struct rte_crypto_sym_op *sym = op->sym;
-	uint32_t header = frame_info(m)->header_size;
-	uint32_t pdu = m->data_len - header;
-
-	rte_security_attach_session(op, s->session);
-	sym->m_src = m;
-	sym->m_dst = NULL;
-	sym->auth.data.offset = header;
-	sym->auth.data.length = pdu - ETHERNET_CRC_SIZE;
-	sym->cipher.data.offset = header + DOCSIS_CLEAR_SIZE;
-	sym->cipher.data.length = s->encrypted ? pdu - DOCSIS_CLEAR_SIZE : 0;
-	memcpy(rte_crypto_op_ctod_offset(op, uint8_t *, DOCSIS_IV_OFFSET), s->iv, sizeof(s->iv));
+	crypto_fill(op, m, frame_info(m)->header_size, s->session, s->iv, s->encrypted);
 }
 
 unsigned decrypt_submit(struct decryptor *d, const struct modems *modems, struct rte_mbuf **frames,

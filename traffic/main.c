@@ -15,6 +15,7 @@
 #include "model/loader.h"
 #include "options.h"
 #include "platform/platform.h"
+#include "platform/pool.h"
 #include "platform/port.h"
 #include "run.h"
 #include "summary.h"
@@ -92,20 +93,19 @@ static bool start_platform(struct setup *s) {
 		.device_count = 2,
 		.memory_mb = MEMORY_MB + (unsigned)s->sg.modem_count / 256,
 	};
+	uint32_t network_mtu = s->sg.max_frame - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
 	unsigned sessions = (unsigned)s->sg.modem_count + 1;
 
 	if (platform_start(&platform) != 0)
 		return false;
-	s->receive_pool = rte_pktmbuf_pool_create("traffic_receive", RECEIVE_BUFFERS, POOL_CACHE, 0,
-						  RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
-	if (s->receive_pool == NULL) {
-		fprintf(stderr, "vcmts-traffic: no memory for packets\n");
+	s->receive_pool =
+		packet_pool("traffic_receive", RECEIVE_BUFFERS, 0, RTE_MBUF_DEFAULT_BUF_SIZE);
+	if (s->receive_pool == NULL)
 		return false;
-	}
-	return port_open(s->options.network, "network", s->receive_pool, QUEUE_SIZE,
+	return port_open(s->options.network, "network", s->receive_pool, QUEUE_SIZE, network_mtu,
 			 &s->network_port) == 0 &&
-	       port_open(s->options.rphy, "rphy", s->receive_pool, QUEUE_SIZE, &s->rphy_port) ==
-		       0 &&
+	       port_open(s->options.rphy, "rphy", s->receive_pool, QUEUE_SIZE, s->sg.rphy.mtu,
+			 &s->rphy_port) == 0 &&
 	       crypto_open(&s->crypto, "traffic", 1, sessions, CRYPTO_OPS) == 0;
 }
 

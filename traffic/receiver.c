@@ -156,8 +156,7 @@ static void extra_check(struct receiver *r, struct session *s, const struct psp 
 	counter = psp->extra[1] >> 4;
 	ahead = (uint8_t)((counter - psp->sequence) & 0xf);
 	if (s->config->psp_extra == PSP_EXTRA_STATIC) {
-		ahead = s->counter_ahead = counter;
-		s->counter_ahead = 0;
+		ahead = counter;
 	} else if (!s->counter_known) {
 		s->counter_ahead = ahead;
 		s->counter_known = true;

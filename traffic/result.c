@@ -76,6 +76,6 @@ bool traffic_result_good(const struct traffic_result *r) {
 		if (r->violations[i] != 0)
 			return false;
 	}
-	return r->proven == r->sent && r->duplicated == 0 && r->reordered == 0 &&
+	return r->sent > 0 && r->proven == r->sent && r->duplicated == 0 && r->reordered == 0 &&
 	       r->corrupted == 0 && r->lost == 0;
 }

@@ -14,6 +14,7 @@
 #include "generator.h"
 #include "modem.h"
 #include "pacing.h"
+#include "platform/pool.h"
 #include "receiver.h"
 #include "traffic_parts.h"
 #include "verifier.h"
@@ -24,24 +25,6 @@
 #define FRAMES 8191
 #define POOL_CACHE 256
 
-/*
- * A stack gives out again what came back last and is still in the caches: a ring, the default, goes
- * round through all of the memory, which more than doubles the cost of making a packet.
- */
-static struct rte_mempool *pool_create(const char *name, unsigned size, uint16_t private_size) {
-	static const char *const kinds[] = {"stack", NULL};
-	struct rte_mempool *pool = NULL;
-
-	for (size_t i = 0; i < RTE_DIM(kinds) && pool == NULL; i++)
-		pool = rte_pktmbuf_pool_create_by_ops(name, size, POOL_CACHE, private_size,
-						      RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY,
-						      kinds[i]);
-	if (pool == NULL)
-		fprintf(stderr, "traffic: no memory for %u packets: %s\n", size,
-			rte_strerror(rte_errno));
-	return pool;
-}
-
 static bool sender_create(struct traffic *t, const struct service_group *sg,
 			  const struct traffic_options *o) {
 	struct generator_options options = {
@@ -51,7 +34,8 @@ static bool sender_create(struct traffic *t, const struct service_group *sg,
 		.seed = o->seed,
 	};
 
-	options.pool = t->packets = pool_create("traffic_packets", PACKETS, 0);
+	options.pool = t->packets =
+		packet_pool("traffic_packets", PACKETS, 0, RTE_MBUF_DEFAULT_BUF_SIZE);
 	if (t->packets == NULL)
 		return false;
 	t->generator = generator_create(sg, &options);
@@ -63,7 +47,8 @@ static bool sender_create(struct traffic *t, const struct service_group *sg,
 static bool receiver_side_create(struct traffic *t, const struct service_group *sg) {
 	const struct targets *targets = &t->generator->targets;
 
-	t->frames = pool_create("traffic_frames", FRAMES, FRAME_PRIVATE_SIZE);
+	t->frames = packet_pool("traffic_frames", FRAMES, FRAME_PRIVATE_SIZE,
+				RTE_MBUF_DEFAULT_BUF_SIZE);
 	if (t->frames == NULL || modems_create(&t->modems, sg, targets->first_stream,
 					       targets->stream_count, t->decryptor.crypto) != 0)
 		return false;

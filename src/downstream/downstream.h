@@ -23,7 +23,7 @@
 #include "pipeline/pipeline.h"
 #include "scheduler/scheduler.h"
 
-/* Packets between the take-over and the transmit of the lower MAC. */
+/* Packets, and DEPI frames, from where on the lower MAC takes over no more. */
 #define DS_LOWER_LIMIT 512
 #define DS_TRANSMIT_CAPACITY 4096
 
@@ -33,6 +33,8 @@ struct ds_upper {
 	uint32_t max_frame; /* bytes without CRC */
 	struct clock *clock;
 	uint64_t cpe_period_ns;
+	uint64_t cpe_period; /* number of the present one */
+	uint64_t cpe_period_end; /* ns */
 	struct ds_tables *tables;
 	struct rules filters;
 	struct rules classifiers;

@@ -4,34 +4,13 @@
  * The CRC covers the PDU; the cipher covers all of it but the two MAC addresses, CRC included
  * (SEC). Two rows of the list, as the device works while the next burst is prepared.
  */
-#include <string.h>
-
 #include <rte_cryptodev.h>
 #include <rte_mbuf.h>
-#include <rte_prefetch.h>
-#include <rte_security.h>
 
 #include "downstream/downstream.h"
 #include "downstream/stages.h"
 #include "pipeline/packet.h"
-#include "wire/docsis_mac.h"
-
-/* As agreed with platform/crypto.h: the IV follows the symmetric operation. */
-#define IV_OFFSET (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
-
-static void op_fill(struct rte_crypto_op *op, struct rte_mbuf *m, const struct ds_flow *flow) {
-	struct rte_crypto_sym_op *sym = op->sym;
-	uint32_t pdu = rte_pktmbuf_data_len(m) - flow->header_size;
-
-	rte_security_attach_session(op, flow->session);
-	sym->m_src = m;
-	sym->m_dst = NULL;
-	sym->auth.data.offset = flow->header_size;
-	sym->auth.data.length = pdu - RTE_ETHER_CRC_LEN;
-	sym->cipher.data.offset = flow->header_size + DOCSIS_CLEAR_SIZE;
-	sym->cipher.data.length = flow->encrypted ? pdu - DOCSIS_CLEAR_SIZE : 0;
-	memcpy(rte_crypto_op_ctod_offset(op, uint8_t *, IV_OFFSET), flow->iv, sizeof(flow->iv));
-}
+#include "platform/crypto.h"
 
 uint16_t ds_encrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_lower *l = ctx;
@@ -47,7 +26,8 @@ uint16_t ds_encrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	for (uint16_t i = 0; i < n; i++) {
 		const struct ds_flow *flow = &l->tables->flows[packet_meta(pkts[i])->flow];
 
-		op_fill(ops[i], pkts[i], flow);
+		crypto_fill(ops[i], pkts[i], flow->header_size, flow->session, flow->iv,
+			    flow->encrypted);
 		encrypted += flow->encrypted;
 	}
 	taken = rte_cryptodev_enqueue_burst(l->crypto_device, l->crypto_queue, ops, n);

@@ -10,8 +10,7 @@ uint16_t ds_hand_over(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	/* ds_dequeue took no more than there is room for, and nobody else puts in. */
 	unsigned taken = rte_ring_sp_enqueue_burst(u->to_lower, (void **)pkts, n, NULL);
 
-	for (unsigned i = taken; i < n; i++)
-		drop(&u->counters, pkts[i], DROP_NO_ROOM);
+	RTE_VERIFY(taken == n);
 	return 0;
 }
 
@@ -20,7 +19,7 @@ uint16_t ds_hand_over(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 uint16_t ds_take_over(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_lower *l = ctx;
 
-	if (l->in_crypto + l->waiting_count > DS_LOWER_LIMIT)
+	if (l->in_crypto + l->waiting_packets > DS_LOWER_LIMIT || l->waiting_count > DS_LOWER_LIMIT)
 		return 0;
 	n = (uint16_t)rte_ring_sc_dequeue_burst(l->from_upper, (void **)pkts, PIPELINE_BURST, NULL);
 	return n;

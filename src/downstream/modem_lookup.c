@@ -93,7 +93,7 @@ static const enum counter kind_counters[] = {
 
 /* Reads one frame into row `row`. Returns the reason to drop it, or DROP_REASONS. */
 static enum drop_reason parse(struct ds_upper *u, struct rte_mbuf *m, uint16_t row,
-			      struct frame_fields *f) {
+			      struct frame_fields *f, uint32_t *kinds) {
 	const uint8_t *frame;
 	enum frame_verdict verdict;
 
@@ -107,7 +107,7 @@ static enum drop_reason parse(struct ds_upper *u, struct rte_mbuf *m, uint16_t r
 	verdict = frame_parse(frame, rte_pktmbuf_data_len(m), f);
 	if (verdict != FRAME_GOOD)
 		return reasons[verdict];
-	count(&u->counters, kind_counters[f->kind], 1);
+	kinds[f->kind]++;
 	if (f->kind == FRAME_IPV4 && !checksum_good(m, frame + ETHERNET_HEADER))
 		return DROP_IPV4_CHECKSUM;
 	if (is_multicast(frame, f))
@@ -131,11 +131,12 @@ static void lookup_add(struct burst *b, struct rte_mbuf *m, uint16_t row,
 /* Parses the burst; what stays is gathered at the front and sorted into the lookups. */
 static uint16_t parse_burst(struct ds_upper *u, struct burst *b, struct rte_mbuf **pkts,
 			    uint16_t n) {
+	uint32_t kinds[RTE_DIM(kind_counters)] = {0};
 	uint16_t kept = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
 		struct frame_fields f;
-		enum drop_reason reason = parse(u, pkts[i], kept, &f);
+		enum drop_reason reason = parse(u, pkts[i], kept, &f, kinds);
 
 		if (reason != DROP_REASONS) {
 			drop(&u->counters, pkts[i], reason);
@@ -144,6 +145,8 @@ static uint16_t parse_burst(struct ds_upper *u, struct burst *b, struct rte_mbuf
 		lookup_add(b, pkts[i], kept, &f);
 		pkts[kept++] = pkts[i];
 	}
+	for (unsigned k = 0; k < RTE_DIM(kind_counters); k++)
+		count(&u->counters, kind_counters[k], kinds[k]);
 	return kept;
 }
 
@@ -185,10 +188,18 @@ static bool cpe_admit(struct ds_modem *modem, uint64_t bit, uint64_t period) {
 	return true;
 }
 
-static enum drop_reason admit(struct ds_upper *u, struct burst *b, uint16_t i, uint64_t period) {
+/* The number of the period in which the clock stands; a division only when one has passed. */
+static uint64_t cpe_period(struct ds_upper *u) {
+	if (u->clock->now >= u->cpe_period_end) {
+		u->cpe_period = u->clock->now / u->cpe_period_ns;
+		u->cpe_period_end = (u->cpe_period + 1) * u->cpe_period_ns;
+	}
+	return u->cpe_period;
+}
+
+static enum drop_reason admit(const struct burst *b, uint16_t i, uint64_t period) {
 	if (b->modems[i] == NULL)
 		return DROP_UNKNOWN_DESTINATION;
-	count(&u->counters, COUNTER_LOOKUP_MATCHED, 1);
 	if (b->address_bits[i] && !cpe_admit(b->modems[i], b->address_bits[i], period))
 		return DROP_CPE_LIMIT;
 	return DROP_REASONS;
@@ -196,7 +207,7 @@ static enum drop_reason admit(struct ds_upper *u, struct burst *b, uint16_t i, u
 
 uint16_t ds_modem_lookup(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_upper *u = ctx;
-	uint64_t period = u->clock->now / u->cpe_period_ns;
+	uint64_t period = cpe_period(u), matched = 0;
 	struct burst b;
 	uint16_t kept = 0;
 
@@ -208,9 +219,10 @@ uint16_t ds_modem_lookup(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	lookup_run(u->tables, &b, LOOKUP_IPV6, true);
 	lookup_run(u->tables, &b, LOOKUP_MAC, false);
 	for (uint16_t i = 0; i < n; i++) {
-		enum drop_reason reason = admit(u, &b, i, period);
+		enum drop_reason reason = admit(&b, i, period);
 		struct packet_meta *meta;
 
+		matched += b.modems[i] != NULL;
 		if (reason != DROP_REASONS) {
 			drop(&u->counters, pkts[i], reason);
 			continue;
@@ -221,5 +233,6 @@ uint16_t ds_modem_lookup(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		meta->slot = i;
 		pkts[kept++] = pkts[i];
 	}
+	count(&u->counters, COUNTER_LOOKUP_MATCHED, matched);
 	return kept;
 }

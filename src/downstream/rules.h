@@ -47,8 +47,8 @@ struct rules {
 };
 
 /*
- * Builds the contexts of `count` rules under a name that is unique in the process; of two rules of the same list the one that stands first
- * wins. Returns 0, or -1 after a message on stderr.
+ * Builds the contexts of `count` rules under a name that is unique in the process; of two rules of
+ * the same list the one that stands first wins. Returns 0, or -1 after a message on stderr.
  */
 int rules_create(struct rules *r, const char *name, const struct rule *list, size_t count);
 

@@ -52,18 +52,10 @@ static int scheduler_setup(struct downstream *d, const struct service_group *sg)
 	return d->upper.scheduler == NULL ? -1 : 0;
 }
 
-static int filters_setup(struct downstream *d, const struct service_group *sg) {
+static int filters_setup(struct downstream *d, const struct service_group *sg, struct rule *rules) {
 	char name[RULES_NAME_SIZE];
-	struct rule *rules;
 	size_t count = 0;
-	int ret;
 
-	for (size_t g = 0; g < sg->filter_group_count; g++)
-		count += sg->filter_groups[g].rule_count;
-	rules = calloc(count + 1, sizeof(*rules));
-	if (rules == NULL)
-		return -1;
-	count = 0;
 	for (size_t g = 0; g < sg->filter_group_count; g++) {
 		for (size_t i = 0; i < sg->filter_groups[g].rule_count; i++) {
 			const struct filter_rule *rule = &sg->filter_groups[g].rules[i];
@@ -73,23 +65,14 @@ static int filters_setup(struct downstream *d, const struct service_group *sg) {
 		}
 	}
 	snprintf(name, sizeof(name), "filter_%u", sg->id);
-	ret = rules_create(&d->upper.filters, name, rules, count);
-	free(rules);
-	return ret;
+	return rules_create(&d->upper.filters, name, rules, count);
 }
 
-static int classifiers_setup(struct downstream *d, const struct service_group *sg) {
+static int classifiers_setup(struct downstream *d, const struct service_group *sg,
+			     struct rule *rules) {
 	char name[RULES_NAME_SIZE];
-	struct rule *rules;
 	size_t count = 0;
-	int ret;
 
-	for (size_t m = 0; m < sg->modem_count; m++)
-		count += sg->modems[m].classifier_count;
-	rules = calloc(count + 1, sizeof(*rules));
-	if (rules == NULL)
-		return -1;
-	count = 0;
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		for (size_t i = 0; i < sg->modems[m].classifier_count; i++) {
 			const struct classifier *c = &sg->modems[m].classifiers[i];
@@ -98,7 +81,21 @@ static int classifiers_setup(struct downstream *d, const struct service_group *s
 		}
 	}
 	snprintf(name, sizeof(name), "classifier_%u", sg->id);
-	ret = rules_create(&d->upper.classifiers, name, rules, count);
+	return rules_create(&d->upper.classifiers, name, rules, count);
+}
+
+static int rules_setup(struct downstream *d, const struct service_group *sg) {
+	size_t filters = 0, classifiers = 0;
+	struct rule *rules; /* one list after the other */
+	int ret = -1;
+
+	for (size_t g = 0; g < sg->filter_group_count; g++)
+		filters += sg->filter_groups[g].rule_count;
+	for (size_t m = 0; m < sg->modem_count; m++)
+		classifiers += sg->modems[m].classifier_count;
+	rules = calloc(RTE_MAX(filters, classifiers) + 1, sizeof(*rules));
+	if (rules != NULL && filters_setup(d, sg, rules) == 0)
+		ret = classifiers_setup(d, sg, rules);
 	free(rules);
 	return ret;
 }
@@ -153,9 +150,8 @@ struct downstream *downstream_create(const struct service_group *sg, const struc
 		return NULL;
 	}
 	upper_setup(d, sg, r);
-	if (ds_tables_create(&d->tables, sg, r->sessions) != 0 || filters_setup(d, sg) != 0 ||
-	    classifiers_setup(d, sg) != 0 || scheduler_setup(d, sg) != 0 ||
-	    lower_setup(d, sg, r) != 0) {
+	if (ds_tables_create(&d->tables, sg, r->sessions) != 0 || rules_setup(d, sg) != 0 ||
+	    scheduler_setup(d, sg) != 0 || lower_setup(d, sg, r) != 0) {
 		downstream_free(d);
 		return NULL;
 	}

@@ -5,10 +5,17 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <rte_crypto.h>
+#include <rte_cryptodev.h>
+#include <rte_mbuf.h>
 #include <rte_mempool.h>
+#include <rte_security.h>
+
+#include "wire/docsis_mac.h"
 
 #define DOCSIS_IV_OFFSET (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
 #define DOCSIS_IV_SIZE 16
@@ -42,3 +49,23 @@ void crypto_session_free(struct docsis_crypto *c, void *session);
 
 /* Frees device and pools; sessions must have been freed. */
 void crypto_close(struct docsis_crypto *c);
+
+/*
+ * Fills an operation on the frame `m`, whose DOCSIS header has `header` bytes: the CRC covers the PDU
+ * up to its last four bytes, which are the CRC's; the cipher, where there is one, covers the PDU
+ * without the two MAC addresses (SEC). `iv` has DOCSIS_IV_SIZE bytes.
+ */
+static inline void crypto_fill(struct rte_crypto_op *op, struct rte_mbuf *m, uint32_t header,
+			       void *session, const uint8_t *iv, bool encrypted) {
+	uint32_t pdu = rte_pktmbuf_data_len(m) - header;
+	struct rte_crypto_sym_op *sym = op->sym;
+
+	rte_security_attach_session(op, session);
+	sym->m_src = m;
+	sym->m_dst = NULL;
+	sym->auth.data.offset = header;
+	sym->auth.data.length = pdu - 4;
+	sym->cipher.data.offset = header + DOCSIS_CLEAR_SIZE;
+	sym->cipher.data.length = encrypted ? pdu - DOCSIS_CLEAR_SIZE : 0;
+	memcpy(rte_crypto_op_ctod_offset(op, uint8_t *, DOCSIS_IV_OFFSET), iv, DOCSIS_IV_SIZE);
+}

@@ -112,8 +112,10 @@ static void add_devices(struct arguments *a, const struct platform_options *o) {
 		add(a, is_pci(o->devices[i]) ? "-a" : "--vdev");
 		add(a, "%s", o->devices[i]);
 	}
-	if (!pci)
-		add(a, "--no-pci");
+	if (pci)
+		return; /* EAL chooses how devices address memory */
+	add(a, "--no-pci");
+	add(a, "--iova-mode=va");
 }
 
 static bool cpus_exist(const struct platform_options *o) {
@@ -145,7 +147,6 @@ int platform_start(const struct platform_options *o) {
 	add_devices(&a, o);
 	add(&a, "--file-prefix");
 	add(&a, "%s-%d", o->program, (int)getpid());
-	add(&a, "--iova-mode=va");
 	add(&a, "--no-telemetry");
 	add(&a, "--log-level=error");
 	a.argv[a.argc] = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "platform/port.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,11 +11,14 @@
 #include <rte_ethdev.h>
 #include <rte_ring.h>
 
+/* A PCI address may come without its domain, as lspci prints it. */
 static int port_find(const char *device, const char *role, uint16_t *id) {
-	char name[RTE_ETH_NAME_MAX_LEN];
+	char name[RTE_ETH_NAME_MAX_LEN], full[RTE_ETH_NAME_MAX_LEN + 5];
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(device, ","), device);
-	if (rte_eth_dev_get_port_by_name(name, id) == 0)
+	snprintf(full, sizeof(full), "0000:%s", name);
+	if (rte_eth_dev_get_port_by_name(name, id) == 0 ||
+	    rte_eth_dev_get_port_by_name(full, id) == 0)
 		return 0;
 	fprintf(stderr, "port %s: no device %s came up; check its arguments and its driver\n", role,
 		name);
@@ -29,7 +33,23 @@ static struct rte_eth_conf port_conf(const struct rte_eth_dev_info *info) {
 	return conf;
 }
 
-static int port_setup(uint16_t id, struct rte_mempool *pool, uint32_t queue_size) {
+/* The largest IP packet that the device can carry. */
+static uint32_t mtu_limit(const struct rte_eth_dev_info *info) {
+	uint32_t overhead = RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
+
+	if (info->max_rx_pktlen <= overhead) /* not told */
+		return info->max_mtu;
+	return RTE_MIN((uint32_t)info->max_mtu, info->max_rx_pktlen - overhead);
+}
+
+/* Drivers that know no MTU (net_memif, net_ring, net_pcap) take any frame. */
+static int mtu_set(uint16_t id, uint32_t mtu) {
+	int ret = rte_eth_dev_set_mtu(id, (uint16_t)mtu);
+
+	return ret == -ENOTSUP ? 0 : ret;
+}
+
+static int port_setup(uint16_t id, struct rte_mempool *pool, uint32_t queue_size, uint32_t mtu) {
 	uint16_t rx = (uint16_t)RTE_MIN(queue_size, (uint32_t)UINT16_MAX), tx = rx;
 	int socket = rte_eth_dev_socket_id(id);
 	struct rte_eth_dev_info info;
@@ -40,6 +60,7 @@ static int port_setup(uint16_t id, struct rte_mempool *pool, uint32_t queue_size
 		return ret;
 	conf = port_conf(&info);
 	if ((ret = rte_eth_dev_configure(id, 1, 1, &conf)) != 0 ||
+	    (ret = mtu_set(id, RTE_MIN(mtu, mtu_limit(&info)))) != 0 ||
 	    (ret = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx)) != 0 ||
 	    (ret = rte_eth_rx_queue_setup(id, 0, rx, socket, NULL, pool)) != 0 ||
 	    (ret = rte_eth_tx_queue_setup(id, 0, tx, socket, NULL)) != 0 ||
@@ -50,16 +71,22 @@ static int port_setup(uint16_t id, struct rte_mempool *pool, uint32_t queue_size
 }
 
 int port_open(const char *device, const char *role, struct rte_mempool *pool, uint32_t queue_size,
-	      uint16_t *id) {
+	      uint32_t mtu, uint16_t *id) {
 	int ret;
 
 	if (port_find(device, role, id) != 0)
 		return -1;
-	ret = port_setup(*id, pool, queue_size);
+	ret = port_setup(*id, pool, queue_size, mtu);
 	if (ret != 0)
 		fprintf(stderr, "port %s: %s: cannot be set up: %s\n", role, device,
 			rte_strerror(-ret));
 	return ret == 0 ? 0 : -1;
+}
+
+uint32_t port_mtu_limit(uint16_t id) {
+	struct rte_eth_dev_info info;
+
+	return rte_eth_dev_info_get(id, &info) == 0 ? mtu_limit(&info) : 0;
 }
 
 int port_pair(const char *name, struct rte_mempool *pool, unsigned depth, uint16_t ids[2]) {
@@ -81,7 +108,7 @@ int port_pair(const char *name, struct rte_mempool *pool, unsigned depth, uint16
 
 		snprintf(text, sizeof(text), "%.20s_%d", name, i);
 		port = rte_eth_from_rings(text, &rings[i], 1, &rings[1 - i], 1, 0);
-		if (port < 0 || port_setup((uint16_t)port, pool, depth) != 0) {
+		if (port < 0 || port_setup((uint16_t)port, pool, depth, RTE_ETHER_MTU) != 0) {
 			fprintf(stderr, "port %s: net_ring: %s\n", name, rte_strerror(rte_errno));
 			return -1;
 		}
@@ -94,12 +121,15 @@ int port_pair(const char *name, struct rte_mempool *pool, unsigned depth, uint16
  * net_memif says that it does, but since DPDK 23.11 it leaves the mark of a chain in the descriptors
  * of its ring, so that frames sent later appear to go on in the next one.
  */
-bool port_takes_chains(uint16_t id) {
+bool port_takes_chains(uint16_t id, unsigned buffers) {
 	struct rte_eth_dev_info info;
+	uint16_t most;
 
-	return rte_eth_dev_info_get(id, &info) == 0 &&
-	       (info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0 &&
-	       strcmp(info.driver_name, "net_memif") != 0;
+	if (rte_eth_dev_info_get(id, &info) != 0 || strcmp(info.driver_name, "net_memif") == 0)
+		return false;
+	most = info.tx_desc_lim.nb_mtu_seg_max; /* 0 where the driver knows no limit */
+	return (info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0 &&
+	       (most == 0 || most >= buffers);
 }
 
 bool port_wait_link(uint16_t id, unsigned timeout_ms) {

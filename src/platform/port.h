@@ -8,13 +8,13 @@
 #include <rte_mempool.h>
 
 /*
- * Finds the port that `device` made (its part before the first comma), sets it up with one queue
- * a direction of `queue_size` descriptors (cut to what the driver takes), receiving into `pool`,
- * and starts it. `role` names it in messages. Returns 0 and the port in `id`, or -1 after a
- * message.
+ * Finds the port that `device` made (its part before the first comma), sets it up for IP packets of
+ * up to `mtu` bytes (or the driver's limit, where that is less) with one queue a direction of
+ * `queue_size` descriptors (cut to what the driver takes), receiving into `pool`, and starts it. `role` names it in messages. Returns 0 and the port
+ * in `id`, or -1 after a message.
  */
 int port_open(const char *device, const char *role, struct rte_mempool *pool, uint32_t queue_size,
-	      uint16_t *id);
+	      uint32_t mtu, uint16_t *id);
 
 /*
  * Makes two ports whose wires are crossed in memory: what one transmits the other receives, up to
@@ -23,8 +23,11 @@ int port_open(const char *device, const char *role, struct rte_mempool *pool, ui
  */
 int port_pair(const char *name, struct rte_mempool *pool, unsigned depth, uint16_t ids[2]);
 
-/* Whether the port sends frames that stand in several buffers. */
-bool port_takes_chains(uint16_t id);
+/* Bytes of the largest IP packet that the port's driver carries. */
+uint32_t port_mtu_limit(uint16_t id);
+
+/* Whether the port sends frames that stand in up to `buffers` buffers. */
+bool port_takes_chains(uint16_t id, unsigned buffers);
 
 /* Waits until the port's link is up, at most `timeout_ms`. Returns whether it is. */
 bool port_wait_link(uint16_t id, unsigned timeout_ms);

@@ -149,8 +149,8 @@ def merge(plane: dict[str, Any], proven: dict[str, Any]) -> dict[str, Any]:
     for key in ("cycles_per_packet", "drops", "counters", "balanced", "held"):
         if key in plane["downstream"]:
             summary["downstream"][key] = plane["downstream"][key]
-    summary["workers"] = plane["workers"]
-    summary["host"] = plane["host"]
+    for key in ("workers", "ports", "host"):
+        summary[key] = plane[key]
     return summary
 
 

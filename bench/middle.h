@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The middle half of many measurements: where the system takes the core away in the middle of one, it
+ * is not among them.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+struct middle {
+	unsigned first, end; /* indices, `end` is behind the last */
+};
+
+static inline int middle_compare(const void *a, const void *b) {
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sorts `count` items of `size` bytes by the uint64_t that they begin with. */
+static inline struct middle middle_half(void *items, unsigned count, size_t size) {
+	qsort(items, count, size, middle_compare);
+	return (struct middle){count / 4, count - count / 4};
+}
