@@ -58,8 +58,13 @@ int main(int argc, char **argv) {
 	const char *name = argc > 1 ? argv[1] : "";
 
 	for (size_t i = 0; i < COMMANDS; i++) {
-		if (strcmp(name, commands[i].name) == 0)
-			return commands[i].run(argc - 1, argv + 1);
+		static char full[64]; /* what argp calls the program */
+
+		if (strcmp(name, commands[i].name) != 0)
+			continue;
+		snprintf(full, sizeof(full), "vcmtsd %s", name);
+		argv[1] = full;
+		return commands[i].run(argc - 1, argv + 1);
 	}
 	if (strcmp(name, "--help") == 0 || strcmp(name, "help") == 0) {
 		help(stdout);

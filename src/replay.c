@@ -217,6 +217,28 @@ static int replay(struct replay *r, pcap_t *in, const struct replay_options *o) 
 	return report_balanced(r->instance) ? ret : EXIT_TROUBLE;
 }
 
+/* No output may go over an input or another output. */
+static bool outputs_free(const struct replay_options *o) {
+	const char *const taken[][2] = {
+		{o->rphy_out, o->config},
+		{o->rphy_out, o->network_in},
+		{o->stats, o->config},
+		{o->stats, o->network_in},
+	};
+
+	for (size_t i = 0; i < RTE_DIM(taken); i++) {
+		if (taken[i][0] != NULL && capture_same(taken[i][0], taken[i][1])) {
+			fprintf(stderr, "%s: is an input too; choose another file for the output\n",
+				taken[i][0]);
+			return false;
+		}
+	}
+	if (o->stats == NULL || strcmp(o->stats, o->rphy_out) != 0)
+		return true;
+	fprintf(stderr, "%s: found for both outputs; choose another file for one\n", o->stats);
+	return false;
+}
+
 /* On an EAL that runs. */
 static int replay_files(struct replay *r, const struct replay_options *o,
 			const struct service_group *sg) {
@@ -225,11 +247,7 @@ static int replay_files(struct replay *r, const struct replay_options *o,
 
 	if (in == NULL)
 		return EXIT_MISTAKE;
-	if (capture_same(o->network_in, o->rphy_out)) {
-		fprintf(stderr, "--rphy-out: %s is the input too; choose another file\n",
-			o->rphy_out);
-		ret = EXIT_MISTAKE;
-	} else if (capture_create(&r->out, o->rphy_out) != 0) {
+	if (capture_create(&r->out, o->rphy_out) != 0) {
 		ret = EXIT_MISTAKE;
 	} else if (wire(r, sg) == 0) {
 		ret = replay(r, in, o);
@@ -248,7 +266,11 @@ int command_replay(int argc, char **argv) {
 	};
 	struct replay_options o = {0};
 	struct service_group sg = {0};
-	struct platform_options p = {.program = "vcmtsd", .main_core = PLATFORM_ANY_CORE};
+	struct platform_options p = {
+		.program = "vcmtsd",
+		.main_core = PLATFORM_ANY_CORE,
+		.offline = true,
+	};
 	struct replay *r;
 	int status = EXIT_TROUBLE;
 
@@ -256,6 +278,10 @@ int command_replay(int argc, char **argv) {
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (command_load(o.config, &sg) != 0)
 		return EXIT_MISTAKE;
+	if (!outputs_free(&o)) {
+		service_group_free(&sg);
+		return EXIT_MISTAKE;
+	}
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
 	p.memory_mb = instance_memory_mb(&sg);

@@ -2,6 +2,7 @@
 #include "platform/platform.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -95,9 +96,11 @@ static void add_memory(struct arguments *a, const struct platform_options *o) {
 		add(a, "--in-memory"); /* no files in hugetlbfs that outlive us */
 		return;
 	}
-	fprintf(stderr,
-		"%s: fewer than %u MB of huge pages are free: running on ordinary pages, slower\n",
-		o->program, o->memory_mb);
+	if (!o->offline)
+		fprintf(stderr,
+			"%s: fewer than %u MB of huge pages are free: running on ordinary pages, "
+			"slower\n",
+			o->program, o->memory_mb);
 	add(a, "--no-huge");
 	add(a, "--no-shconf");
 	add(a, "-m");
@@ -164,6 +167,11 @@ bool platform_has_huge_pages(void) {
 	return huge_pages;
 }
 
+/* EAL makes a folder for each file prefix and leaves it there. */
 void platform_stop(void) {
+	char folder[PATH_MAX];
+
+	snprintf(folder, sizeof(folder), "%s", rte_eal_get_runtime_dir());
 	rte_eal_cleanup();
+	rmdir(folder);
 }
