@@ -29,13 +29,19 @@ static error_t option(int key, char *value, struct argp_state *state) {
 static void print_json(const struct service_group *sg) {
 	const struct thread_config *t = &sg->threads;
 	json_t *cores = json_pack("[i]", (int)t->upper_mac_core);
+	uint64_t capacity = 0; /* bits per second of DOCSIS frames */
 	json_t *json;
 
 	if (t->downstream == LAYOUT_1DS2T)
 		json_array_append_new(cores, json_integer(t->lower_mac_core));
-	json = json_pack("{s:s, s:i, s:i, s:i, s:i, s:o}", "name", sg->name, "service_group",
+	for (size_t c = 0; c < sg->channel_count; c++)
+		capacity += sg->channels[c].rate;
+	if (sg->rate_limit != 0 && sg->rate_limit < capacity)
+		capacity = sg->rate_limit;
+	json = json_pack("{s:s, s:i, s:i, s:i, s:i, s:I, s:o}", "name", sg->name, "service_group",
 			 (int)sg->id, "channels", (int)sg->channel_count, "modems",
-			 (int)sg->modem_count, "mtu", (int)sg->rphy.mtu, "cores", cores);
+			 (int)sg->modem_count, "mtu", (int)sg->rphy.mtu, "capacity",
+			 (json_int_t)capacity, "cores", cores);
 	json_dumpf(json, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(json);

@@ -200,10 +200,14 @@ int main(int argc, char **argv) {
 	options_parse(&s.options, argc, argv);
 	if (!configure(&s))
 		return EXIT_MISTAKE;
-	if (!start_platform(&s))
-		return EXIT_MISTAKE;
+	if (s.options.check) {
+		service_group_free(&s.sg);
+		return 0;
+	}
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	if (!start_platform(&s))
+		return EXIT_MISTAKE;
 	status = drive(&s);
 	port_close(s.network_port);
 	port_close(s.rphy_port);

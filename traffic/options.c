@@ -25,6 +25,7 @@ enum key {
 	KEY_SEED,
 	KEY_PERMIT_SHARE,
 	KEY_CLASSIFY_SHARE,
+	KEY_CHECK,
 };
 
 static const struct argp_option arguments[] = {
@@ -51,6 +52,7 @@ static const struct argp_option arguments[] = {
 	{.doc = "How:"},
 	{"json", KEY_JSON, "FILE", 0, "write the result there", 0},
 	{"core", KEY_CORE, "NUMBER", 0, "CPU that sends and receives (0)", 0},
+	{"check", KEY_CHECK, NULL, 0, "only see whether arguments and configuration are good", 0},
 	{"main-core", KEY_MAIN_CORE, "NUMBER", 0, "CPU that prints the progress (0)", 0},
 	{0},
 };
@@ -138,6 +140,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 		require(state, parse_share(text, &o->classify_permille), "classify-share", text,
 			"0% to 100%");
 		break;
+	case KEY_CHECK: o->check = true; break;
 	case ARGP_KEY_ARG: argp_error(state, "%s: not an option", text); break;
 	case ARGP_KEY_END: check(state, o); break;
 	default: return ARGP_ERR_UNKNOWN;

@@ -2,6 +2,7 @@
 /* The command line of vcmts-traffic. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct options {
@@ -17,6 +18,7 @@ struct options {
 	uint32_t main_core;
 	uint32_t permit_permille;
 	uint32_t classify_permille;
+	bool check; /* start nothing */
 };
 
 /* Fills in `o`, or prints a message or the help and ends the process: 2 for a mistake. */

@@ -3,17 +3,18 @@
 
 import argparse
 import json
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from vcmts.child import folder, start, stoppable, writable
 from vcmts.paths import program
 from vcmts.profile import write_profile
+
+INTERRUPTED = 130
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -82,8 +83,9 @@ def show(report: dict[str, Any], console: Console) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    with tempfile.TemporaryDirectory(prefix="vcmts-") as folder:
-        config = Path(arguments.config) if arguments.config else Path(folder) / "sg.yaml"
+    writable(arguments.json)
+    with folder() as place, stoppable() as stopped:
+        config = Path(arguments.config) if arguments.config else place / "sg.yaml"
         if not arguments.config:
             with config.open("w", encoding="utf-8") as out:
                 write_profile(arguments.profile, out)
@@ -92,7 +94,9 @@ def main(arguments: argparse.Namespace) -> int:
         for mix in arguments.mix:
             command += ["--mix", mix]
         command += ["--json", arguments.json]
-        status = subprocess.run(command, check=False).returncode
+        status = stopped.wait(start(command))
+    if stopped.asked:
+        return INTERRUPTED
     if status != 0:
         return status
     report = json.loads(Path(arguments.json).read_text(encoding="utf-8"))

@@ -8,6 +8,7 @@ arguments or configuration.
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from types import ModuleType
@@ -19,7 +20,7 @@ COMMANDS = {
     "validate": "check a configuration: every error with file, line and what is allowed",
     "replay": "run a capture through the data plane, offline and deterministic",
     "run": "carry traffic through a service group and check every packet",
-    "bench": "measure: cycles a packet by stage, throughput, latency",
+    "bench": "measure: cycles a packet, stage by stage",
     "show": "what a service group's configuration holds, on one screen",
 }
 EPILOG = """examples:
@@ -74,4 +75,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
+        # Whoever read the output has enough; what is still buffered goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        complain(f"{error.filename or 'output'}: {error.strerror}")
+        return 2

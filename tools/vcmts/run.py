@@ -6,13 +6,11 @@ on another. Their results are put together into one summary.
 """
 
 import argparse
-import ctypes
 import json
 import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +21,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from vcmts.child import Stopped, folder, start, stoppable, writable
 from vcmts.paths import MistakeError, complain, program
 from vcmts.profile import write_profile
 
@@ -31,14 +30,18 @@ from vcmts.profile import write_profile
 MEMIF = "net_memif{id},role={role},id={id},socket-abstract=no,socket={socket},rsize=13,bsize={size}"
 SMALLEST_BUFFER = 2048
 ETHERNET_HEADER = 14
+DEFAULT_RATE = 4e9  # bit/s, or this share of what the channels carry:
+DEFAULT_SHARE = 0.8
 START_SECONDS = 60
 STOP_SECONDS = 30
+INTERRUPTED = 130
 
 
 @dataclass(frozen=True)
 class Ends:
     """The two ends of one wire, as device arguments."""
 
+    socket: Path
     server: str
     client: str
 
@@ -53,12 +56,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="published configuration instead of a file (default: %(default)s)",
     )
     parser.add_argument(
-        "--traffic", metavar="MIX", default="imix", help="imix, a size, or 84:15,256:10,1280:75"
+        "--traffic",
+        metavar="MIX",
+        default="imix",
+        help="imix, a size (bytes of an Ethernet frame without CRC), or 84:15,256:10,1280:75",
     )
     parser.add_argument(
-        "--rate", default="4Gbps", help="of IP packets to the modems, or max (default: %(default)s)"
+        "--rate",
+        help="of packets to the modems, such as 2Gbps, or max (default: 4Gbps, or 80 %% of what "
+        "the channels carry)",
     )
-    parser.add_argument("--duration", default="10s", help="default: %(default)s")
+    parser.add_argument(
+        "--duration", default="10s", help="such as 500ms, 10s, 2min (default: %(default)s)"
+    )
     parser.add_argument("--core", type=int, help="core of vcmts-traffic (default: a free one)")
     parser.add_argument("--json", metavar="FILE", help="write the summary")
 
@@ -80,7 +90,7 @@ def wire(folder: Path, number: int, name: str, mtu: int) -> Ends:
         MEMIF.format(id=number, role=role, socket=socket, size=size)
         for role in ("server", "client")
     )
-    return Ends(server, client)
+    return Ends(socket, server, client)
 
 
 def free_core(busy: list[int]) -> int:
@@ -89,57 +99,52 @@ def free_core(busy: list[int]) -> int:
     return next((core for core in allowed if core not in busy), allowed[0])
 
 
-def die_with_parent() -> None:
-    """For the child: SIGTERM when this tool ends, however it ends (prctl PR_SET_PDEATHSIG)."""
-    ctypes.CDLL(None).prctl(1, signal.SIGTERM)
-
-
-def parse_failure(name: str, status: int) -> str:
+def ended(name: str, status: int) -> str:
     return f"{name} ended with status {status}; its messages are above"
 
 
+def wait_for(sockets: list[Path], plane: subprocess.Popen[bytes], stopped: Stopped) -> None:
+    """Until vcmtsd has opened its ports, or a signal came."""
+    deadline = time.monotonic() + START_SECONDS
+    while not stopped.asked and not all(socket.exists() for socket in sockets):
+        if plane.poll() is not None:
+            raise MistakeError(ended("vcmtsd", plane.returncode))
+        if time.monotonic() > deadline:
+            raise MistakeError(f"vcmtsd did not open its ports within {START_SECONDS} s")
+        time.sleep(0.02)
+
+
 @contextmanager
-def data_plane(config: Path, network: Ends, rphy: Ends, result: Path) -> Iterator[None]:
+def data_plane(config: Path, ends: list[Ends], result: Path, stopped: Stopped) -> Iterator[None]:
     """vcmtsd, stopped by SIGINT at the end and then waited for: it writes `result` last."""
     command = [str(program("vcmtsd")), "run", "--config", str(config), "--json", str(result)]
-    command += ["--network", network.server, "--rphy", rphy.server]
-    # A session of its own: Ctrl-C is for the traffic, which must collect before vcmtsd stops.
-    process = subprocess.Popen(
-        command, start_new_session=True, stdout=subprocess.DEVNULL, preexec_fn=die_with_parent
-    )
+    command += ["--network", ends[0].server, "--rphy", ends[1].server]
+    plane = start(command, quiet=True)
     try:
-        sockets = [Path(end.server.split("socket=")[1].split(",")[0]) for end in (network, rphy)]
-        deadline = time.monotonic() + START_SECONDS
-        while not all(socket.exists() for socket in sockets):
-            if process.poll() is not None:
-                raise MistakeError(parse_failure("vcmtsd", process.returncode))
-            if time.monotonic() > deadline:
-                raise MistakeError(f"vcmtsd did not open its ports within {START_SECONDS} s")
-            time.sleep(0.02)
+        wait_for([end.socket for end in ends], plane, stopped)
         yield
     finally:
-        process.send_signal(signal.SIGINT)
+        plane.send_signal(signal.SIGINT)
         try:
-            process.wait(STOP_SECONDS)
+            plane.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            process.kill()
-    if process.returncode != 0:
-        complain(parse_failure("vcmtsd", process.returncode))
+            plane.kill()
+    if plane.returncode != 0:
+        complain(ended("vcmtsd", plane.returncode))
 
 
-def traffic(
-    config: Path, network: Ends, rphy: Ends, result: Path, core: int, arguments: argparse.Namespace
-) -> int:
+def traffic_command(
+    config: Path, ends: list[Ends], result: Path, facts: dict[str, Any], given: argparse.Namespace
+) -> list[str]:
+    core = free_core(facts["cores"]) if given.core is None else given.core
+    allowed = sorted(os.sched_getaffinity(0))
+    if core not in allowed:
+        raise MistakeError(f"--core: found {core}, allowed: {', '.join(map(str, allowed))}")
+    rate = given.rate or f"{int(min(DEFAULT_RATE, DEFAULT_SHARE * facts['capacity']))} bps"
     command = [str(program("vcmts-traffic")), "--config", str(config), "--json", str(result)]
-    command += ["--network", network.client, "--rphy", rphy.client]
-    command += ["--mix", arguments.traffic, "--rate", arguments.rate]
-    command += ["--duration", arguments.duration, "--core", str(core), "--main-core", str(core)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, preexec_fn=die_with_parent)
-    while True:
-        try:
-            return process.wait()
-        except KeyboardInterrupt:
-            continue  # it got the signal too: it stops sending, collects and reports
+    command += ["--network", ends[0].client, "--rphy", ends[1].client]
+    command += ["--mix", given.traffic, "--rate", rate, "--duration", given.duration]
+    return [*command, "--core", str(core), "--main-core", str(core)]
 
 
 def merge(plane: dict[str, Any], proven: dict[str, Any]) -> dict[str, Any]:
@@ -184,41 +189,50 @@ def show(summary: dict[str, Any], console: Console) -> None:
     delays = [(f"latency {key}", f"{latency[key]:.0f} us") for key in latency]
     console.print(table("downstream", ("", "packets"), counts + drops + rates + delays))
     verdict = "every packet proven" if down["proven"] == down["sent"] else "NOT every packet proven"
-    console.print(
+    print(
         f"{verdict}: {down['proven']:,} of {down['sent']:,} at {down['gbps']:.2f} Gbps, "
-        f"{down['lost']:,} lost, in {down['seconds']:.1f} s"
+        f"{down['lost']:,} lost, in {down['seconds']:.1f} s",
+        flush=True,
     )
 
 
-def carry(config: Path, folder: Path, arguments: argparse.Namespace) -> int:
+def carry(config: Path, place: Path, given: argparse.Namespace, stopped: Stopped) -> int:
     """Runs both programs on the configuration. Returns the exit status."""
     facts = facts_of(config)
-    network = wire(folder, 0, "network", facts["mtu"])
-    rphy = wire(folder, 1, "rphy", facts["mtu"])
-    core = free_core(facts["cores"]) if arguments.core is None else arguments.core
-    plane, proven = folder / "vcmtsd.json", folder / "traffic.json"
-    with data_plane(config, network, rphy, plane):
-        status = traffic(config, network, rphy, proven, core, arguments)
+    ends = [wire(place, n, name, facts["mtu"]) for n, name in enumerate(("network", "rphy"))]
+    plane, proven = place / "vcmtsd.json", place / "traffic.json"
+    command = traffic_command(config, ends, proven, facts, given)
+    checked = subprocess.run([*command, "--check"], check=False).returncode
+    if checked != 0:
+        return checked
+    status = INTERRUPTED
+    with data_plane(config, ends, plane, stopped):
+        if not stopped.asked:
+            status = stopped.wait(start(command, quiet=True))
     if not plane.exists() or not proven.exists():
+        if stopped.asked:
+            return INTERRUPTED
         complain("no summary: a program ended early; its messages are above")
-        return max(status, 1)
+        return status or 1
     summary = merge(
         json.loads(plane.read_text(encoding="utf-8")),
         json.loads(proven.read_text(encoding="utf-8")),
     )
-    if arguments.json:
-        Path(arguments.json).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
     show(summary, Console(file=sys.stdout))
+    if given.json:
+        Path(given.json).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+    if summary["downstream"]["gbps"] * 1e9 > 0.95 * facts["capacity"]:
+        complain("the traffic is near or above what the channels carry; --rate sends less")
     return status if summary["downstream"].get("balanced", False) else max(status, 1)
 
 
 def main(arguments: argparse.Namespace) -> int:
-    with tempfile.TemporaryDirectory(prefix="vcmts-") as name:
-        folder = Path(name)
-        config = Path(arguments.config) if arguments.config else folder / "sg.yaml"
+    writable(arguments.json)
+    with folder() as place, stoppable() as stopped:
+        config = Path(arguments.config) if arguments.config else place / "sg.yaml"
         if not arguments.config:
             with config.open("w", encoding="utf-8") as out:
                 write_profile(arguments.profile, out)
         elif not config.is_file():
             raise MistakeError(f"{config}: no such file; `./vcmts profile NAME > FILE` writes one")
-        return carry(config, folder, arguments)
+        return carry(config, place, arguments, stopped)
