@@ -3,30 +3,51 @@
 
 import os
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from vcmts import cli, paths
 
-CONFIG = """
-name: two-modems
-service_group: 7
-rphy: {core_ip: 192.0.2.1, rpd_ip: 192.0.2.2}
-channels:
-  - {id: 1, type: ofdm, rate: 1.89 Gbps}
-  - {id: 2, type: ofdm, rate: 1.89 Gbps}
-  - {id: 3, type: sc-qam, rate: 42.24 Mbps}
-bonding_groups: [{id: 1, channels: [1, 2]}]
-filter_groups: [{id: 1, rules: [{action: deny}]}]
+# The shortest that is good, and one that says much.
+SHORT = """
+channels: [{id: 1, type: ofdm, rate: 1.89 Gbps, session: 1}]
+bonding_groups: [{id: 1, channels: [1]}]
 modems:
-  - addresses: [10.0.0.1]
+  - mac: "02:01:00:00:00:01"
+    addresses: [10.0.0.1]
+    bonding_group: 1
+    security: {said: 1, key: 000102030405060708090a0b0c0d0e0f, iv: 101112131415161718191a1b1c1d1e1f}
+    service_flows: [{id: 1}]
+"""
+LONG = """
+name: two-modems
+service_group: 0x07
+rphy: {core_ip: 192.0.2.1, rpd_ip: 192.0.2.2, mtu: 2 kB, flush: 20 us}
+rate_limit: none
+filter_default: deny
+channels:
+  - {id: 1, type: ofdm, rate: 1.89 Gbps, session: 1}
+  - {id: 2, type: ofdm, rate: 1.89 Gbps, session: 2}
+  - {id: 3, type: sc-qam, rate: 42.24 Mbps, session: 3}
+bonding_groups: [{id: 1, channels: [1, 2]}, {id: 2, channels: [3]}]
+filter_groups: [{id: 1, rules: [{family: ipv4, action: permit}]}]
+modems:
+  - mac: "02:01:00:00:00:01"
+    addresses: [10.0.0.1]
     filter_groups: [1]
-    security: {cipher: aes-128}
-    service_flows: [{id: 1}, {id: 2, state: provisioned}]
-  - addresses: [10.0.0.2, 10.0.0.3]
+    bonding_group: 1
+    security: {said: 1, key: 000102030405060708090a0b0c0d0e0f, iv: 101112131415161718191a1b1c1d1e1f}
+    service_flows: [{id: 1, dsid: 1}, {id: 2, state: provisioned}]
+  - mac: "02:01:00:00:00:02"
+    addresses: [10.0.0.2, 10.0.0.3]
     filter_groups: [1]
-    service_flows: [{id: 1}, {id: 2}]
+    bonding_group: 2
+    security: {said: 2, cipher: none}
+    service_flows: [{id: 3}, {id: 4}]
+    classifiers: [{family: ipv4, protocol: udp, service_flow: 4}]
 """
 
 
@@ -41,7 +62,12 @@ def empty_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["validate", "sg.yaml"], ["replay", "--config", "sg.yaml", "--network-in", "x"]]
+    "arguments",
+    [
+        ["validate", "sg.yaml"],
+        ["show", "sg.yaml"],
+        ["replay", "--config", "sg.yaml", "--network-in", "x", "--rphy-out", "y"],
+    ],
 )
 def test_program_that_is_not_built(
     arguments: list[str], empty_build: Path, capfd: pytest.CaptureFixture[str]
@@ -52,9 +78,24 @@ def test_program_that_is_not_built(
     assert "vcmtsd" in error and str(empty_build) in error and "make build" in error
 
 
-def test_replay_of_nothing(capfd: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["replay", "--config", "sg.yaml"]) == 2
-    assert one_line(capfd.readouterr().err)
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ([], "--network-in"),
+        (["--stats", "s"], "--network-in"),
+        (["--rphy-out", "o"], "--network-in"),
+        (["--network-in", "i"], "--rphy-out"),
+        (["--rphy-in", "i"], "--rphy-in: upstream is not there yet"),
+        (["--network-in", "i", "--rphy-out", "o", "--network-out", "n"], "--network-out: upstream"),
+    ],
+)
+def test_replay_of_too_little(
+    files: list[str], words: str, empty_build: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Told by the tool itself: no vcmtsd is there."""
+    assert cli.main(["replay", "--config", "sg.yaml", *files]) == 2
+    error = capfd.readouterr().err
+    assert one_line(error) and words in error
 
 
 @pytest.mark.parametrize("arguments", [[], ["nonsense"], ["replay"], ["replay", "--nonsense"]])
@@ -73,12 +114,36 @@ def stand_in(build: Path, status: int) -> Path:
     return build / "arguments"
 
 
+REPLAY = ["replay", "--config", "sg.yaml", "--network-in", "i", "--rphy-out", "o", "--stats", "s"]
+
+
+def tool(*arguments: str) -> "subprocess.Popen[bytes]":
+    """The tool as a process of its own, with this one's environment."""
+    environment = os.environ | {"PYTHONPATH": str(paths.CHECKOUT / "tools")}
+    return subprocess.Popen([sys.executable, "-m", "vcmts", *arguments], env=environment)
+
+
 @pytest.mark.parametrize("status", [0, 1, 2])
 def test_replay_hands_over(status: int, empty_build: Path) -> None:
     arguments = stand_in(empty_build, status)
-    command = ["replay", "--config", "sg.yaml", "--network-in", "i", "--rphy-out", "o"]
-    assert cli.main([*command, "--stats", "s"]) == status
-    assert arguments.read_text().split() == [*command, "--stats", "s"]
+    assert tool(*REPLAY).wait(60) == status
+    assert arguments.read_text().split() == REPLAY
+
+
+def test_replay_becomes_vcmtsd(empty_build: Path) -> None:
+    """A signal to the tool is one to vcmtsd: there is one process."""
+    arguments = stand_in(empty_build, 0)
+    vcmtsd = empty_build / "src" / "vcmtsd"
+    vcmtsd.write_text(
+        f'#!/bin/sh\ntrap "kill $!; exit 7" TERM\necho $$ >"{arguments}"\nsleep 60 & wait\n'
+    )
+    with tool(*REPLAY) as process:
+        while not (arguments.exists() and arguments.read_text()):
+            assert process.poll() is None
+            time.sleep(0.02)
+        assert int(arguments.read_text()) == process.pid
+        process.terminate()
+        assert process.wait(60) == 7
 
 
 @pytest.mark.parametrize(("status", "expected"), [(0, 0), (1, 2), (139, 2)])
@@ -100,32 +165,77 @@ def test_missing_module_is_one_line(
     assert one_line(error) and "vcmts.imaginary" in error
 
 
-def test_show(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    config = tmp_path / "sg.yaml"
-    config.write_text(CONFIG)
+def shown(text: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> str:
+    config = folder / "short.yaml"
+    config.write_text(text)
     assert cli.main(["show", str(config)]) == 0
-    shown = " ".join(capfd.readouterr().out.split())
-    for text in (
-        "two-modems",
-        "2 x ofdm 1.89 Gbps, 1 x sc-qam 42.24 Mbps",
-        "1 x 2 channels",
-        "2, 1 to 2 addresses each",
-        "1 x aes-128, 1 x none",
-        "1 group of 1 rule, 1 group a modem",
-        "2 a modem, 1 to 2 active",
-    ):
-        assert text in shown
+    return " ".join(capfd.readouterr().out.split())
+
+
+def test_show(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert shown(LONG, tmp_path, capfd) == (
+        "two-modems "
+        "service group 0x07 "
+        "downstream channels 2 x ofdm 1.89 Gbps, 1 x sc-qam 42.24 Mbps "
+        "bonding groups 1 x 1 channel, 1 x 2 channels "
+        "rate limit none "
+        "R-PHY 192.0.2.1 to 192.0.2.2, MTU 2 kB, flush 20 us "
+        "modems 2, 1 to 2 addresses each "
+        "encryption 1 x aes-128, 1 x none "
+        "filters 1 group of 1 rule, 1 group a modem "
+        "what matches no rule deny "
+        "classifiers 0 to 1 a modem "
+        "service flows 2 a modem, 1 to 2 active"
+    )
+
+
+def test_show_tells_the_defaults(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """What vcmtsd takes where the file says nothing."""
+    assert shown(SHORT, tmp_path, capfd) == (
+        "short "
+        "service group 1 "
+        "downstream channels 1 x ofdm 1.89 Gbps "
+        "bonding groups 1 x 1 channel "
+        "rate limit 10 Gbps "
+        "R-PHY 192.168.1.1 to 192.168.1.2, MTU 1500, flush 50 us "
+        "modems 1, 1 address each "
+        "encryption 1 x aes-128 "
+        "filters none "
+        "what matches no rule permit "
+        "classifiers 0 a modem "
+        "service flows 1 a modem, 1 active"
+    )
 
 
 @pytest.mark.parametrize(
-    "content", ["", "[1, 2]", "a: [", "\x00", "modems: 3", "modems: [{addresses: 4}]\nrphy: 1"]
+    "content",
+    ["", "[1, 2]", "a: [", "\x00", "modems: 3", SHORT + "rphy: 1\n", SHORT + "rate_limit: 1\n"],
 )
-def test_show_of_anything(content: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_show_of_a_broken_file(
+    content: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The same words as those of validate, and no table."""
     config = tmp_path / "sg.yaml"
     config.write_text(content)
-    status = cli.main(["show", str(config)])
-    assert status == (0 if "modems" in content else 2)
-    assert capfd.readouterr().err.startswith("vcmts: ") == (status == 2)
+    assert cli.main(["validate", str(config)]) == 2
+    said = capfd.readouterr().err
+    assert cli.main(["show", str(config)]) == 2
+    assert capfd.readouterr() == ("", said)
+    assert said.startswith(f"{config}:")
+
+
+def test_show_of_a_pipe() -> None:
+    """vcmtsd has read it all: nothing is left to be shown."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "vcmts", "show", "/dev/stdin"],
+        env=os.environ | {"PYTHONPATH": str(paths.CHECKOUT / "tools")},
+        input=SHORT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert one_line(ended.stderr) and "pipe" in ended.stderr
 
 
 def test_launcher_from_another_directory(tmp_path: Path) -> None:

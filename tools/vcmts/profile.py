@@ -255,8 +255,22 @@ def write_profile(
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", help=f"{GRAMMAR}, such as {PUBLISHED[0]}")
     parser.add_argument("--list", action="store_true", help="the published names, one a line")
-    parser.add_argument("--network", metavar="DEVICE", default=MEMIF.network, help="DPDK device")
-    parser.add_argument("--rphy", metavar="DEVICE", default=MEMIF.rphy, help="DPDK device")
+    device = (
+        "what DPDK opens as this port: a PCI address such as 0000:3b:00.0, or a virtual device "
+        "with its arguments such as net_af_packet{}"
+    )
+    parser.add_argument(
+        "--network",
+        metavar="DEVICE",
+        default=MEMIF.network,
+        help=device.format("0,iface=eth0") + " (default: a memif, see docs/running.md)",
+    )
+    parser.add_argument(
+        "--rphy",
+        metavar="DEVICE",
+        default=MEMIF.rphy,
+        help=device.format("1,iface=eth1") + " (default: a memif)",
+    )
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="instead of the terminal")
 
 

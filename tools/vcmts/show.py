@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts show: a service group's configuration on one screen."""
+"""vcmts show: a service group's configuration on one screen.
+
+vcmtsd's own loader reads the file first; what the file does not say, the schema does.
+"""
 
 import argparse
+import json
+import subprocess
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -10,125 +15,126 @@ import yaml
 from rich.console import Console
 from rich.table import Table
 
-from vcmts.paths import MistakeError
+from vcmts.paths import CHECKOUT, MistakeError, program
 
 Mapping = dict[str, Any]
+
+SCHEMA = CHECKOUT / "config" / "schema.json"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("config", metavar="FILE", help="configuration of a service group (YAML)")
 
 
+def checked(config: str) -> Mapping | None:
+    """What vcmtsd found in the file; None when that is mistakes, which it has told."""
+    command = [str(program("vcmtsd")), "check", "--json", "--config", config]
+    ended = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
+    if ended.returncode != 0:
+        return None
+    facts: Mapping = json.loads(ended.stdout)
+    return facts
+
+
+def filled(value: Any, schema: Mapping) -> Any:
+    """The value with the schema's defaults where it says nothing, in all depths."""
+    if isinstance(value, list):
+        return [filled(item, schema["items"]) for item in value]
+    if not isinstance(value, dict):
+        return value
+    whole: Mapping = {}
+    for key, inner in schema["properties"].items():
+        if key in value:
+            whole[key] = filled(value[key], inner)
+        elif "default" in inner:
+            whole[key] = inner["default"]
+        elif inner.get("type") == "object":
+            whole[key] = filled({}, inner)
+        elif inner.get("type") == "array":
+            whole[key] = []
+    return whole
+
+
 def read(path: Path) -> Mapping:
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        with path.open(encoding="utf-8") as file:
-            document = yaml.load(file, Loader=loader)
-    except OSError as error:
-        raise MistakeError(f"{path}: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise MistakeError(f"{path}: not YAML: {error}") from error
-    if not isinstance(document, dict):
-        raise MistakeError(f"{path}: not a service group's configuration")
-    return document
-
-
-def items(document: Mapping, key: str) -> list[Mapping]:
-    value = document.get(key) or []
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def length(value: object) -> int:
-    return len(value) if isinstance(value, list) else 0
+    """A file that vcmtsd has found good, its values as they are written, with every default."""
+    if not path.is_file():
+        raise MistakeError(f"{path}: is read twice; give a file instead of a pipe")
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    with path.open(encoding="utf-8") as file:
+        document = yaml.load(file, Loader=loader)
+    whole: Mapping = filled(document, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    return whole
 
 
 def counted(count: int | str, noun: str) -> str:
-    return f"{count} {noun}" if str(count) == "1" else f"{count} {noun}s"
+    return (
+        f"{count} {noun}"
+        if str(count) == "1"
+        else f"{count} {noun}{'es' if noun.endswith('s') else 's'}"
+    )
 
 
 def spread(counts: list[int]) -> str:
     """How many a modem has: one number when all have the same."""
-    if not counts:
-        return "0"
-    low, high = min(counts), max(counts)
+    low, high = min(counts, default=0), max(counts, default=0)
     return str(low) if low == high else f"{low} to {high}"
 
 
 def tallied(names: list[str]) -> str:
-    return (
-        ", ".join(f"{count} x {name}" for name, count in sorted(Counter(names).items())) or "none"
-    )
-
-
-def channels(document: Mapping) -> str:
-    return tallied(
-        [f"{c.get('type', '?')} {c.get('rate', '')}" for c in items(document, "channels")]
-    )
+    return ", ".join(f"{count} x {name}" for name, count in sorted(Counter(names).items()))
 
 
 def flows(modems: list[Mapping]) -> str:
-    states = [
-        [flow.get("state", "active") for flow in items(modem, "service_flows")] for modem in modems
-    ]
-    active = [sum(state == "active" for state in flow) for flow in states]
-    return f"{spread([len(s) for s in states])} a modem, {spread(active)} active"
+    states = [[flow["state"] for flow in modem["service_flows"]] for modem in modems]
+    active = [flow.count("active") for flow in states]
+    return f"{spread([len(flow) for flow in states])} a modem, {spread(active)} active"
 
 
-def ciphers(modems: list[Mapping]) -> str:
-    securities = [modem.get("security") for modem in modems]
-    return tallied(
-        [str(s.get("cipher", "?")) if isinstance(s, dict) else "none" for s in securities]
+def filters(document: Mapping, a_modem: str) -> str:
+    groups = document["filter_groups"]
+    if not groups:
+        return "none"
+    rules = spread([len(group["rules"]) for group in groups])
+    return (
+        f"{counted(len(groups), 'group')} of {counted(rules, 'rule')}, "
+        f"{counted(a_modem, 'group')} a modem"
     )
 
 
 def rows(document: Mapping) -> list[tuple[str, str]]:
-    modems = items(document, "modems")
-    rules = [len(items(group, "rules")) for group in items(document, "filter_groups")]
-    per_modem = {
-        key: spread([length(modem.get(key)) for modem in modems])
+    modems, rphy = document["modems"], document["rphy"]
+    a_modem = {
+        key: spread([len(modem[key]) for modem in modems])
         for key in ("addresses", "filter_groups", "classifiers")
     }
-    rphy = document.get("rphy")
-    rphy = rphy if isinstance(rphy, dict) else {}
+    bonding = [counted(len(g["channels"]), "channel") for g in document["bonding_groups"]]
     return [
-        ("service group", f"{document.get('service_group', '?')}"),
-        ("downstream channels", channels(document)),
+        ("service group", str(document["service_group"])),
         (
-            "bonding groups",
-            tallied(
-                [
-                    counted(length(group.get("channels")), "channel")
-                    for group in items(document, "bonding_groups")
-                ]
-            ),
+            "downstream channels",
+            tallied([f"{c['type']} {c['rate']}" for c in document["channels"]]),
         ),
-        ("rate limit", str(document.get("rate_limit", "none"))),
+        ("bonding groups", tallied(bonding)),
+        ("rate limit", document["rate_limit"]),
         (
             "R-PHY",
-            f"{rphy.get('core_ip', '?')} to {rphy.get('rpd_ip', '?')}, "
-            f"MTU {rphy.get('mtu', 'default')}, flush {rphy.get('flush', 'default')}",
+            f"{rphy['core_ip']} to {rphy['rpd_ip']}, MTU {rphy['mtu']}, flush {rphy['flush']}",
         ),
-        ("modems", f"{len(modems)}, {per_modem['addresses']} addresses each"),
-        ("encryption", ciphers(modems)),
-        (
-            "filters",
-            f"{counted(len(rules), 'group')} of {counted(spread(rules), 'rule')}, "
-            f"{counted(per_modem['filter_groups'], 'group')} a modem",
-        ),
-        ("classifiers", f"{per_modem['classifiers']} a modem"),
+        ("modems", f"{len(modems)}, {counted(a_modem['addresses'], 'address')} each"),
+        ("encryption", tallied([modem["security"]["cipher"] for modem in modems])),
+        ("filters", filters(document, a_modem["filter_groups"])),
+        ("what matches no rule", document["filter_default"]),
+        ("classifiers", f"{a_modem['classifiers']} a modem"),
         ("service flows", flows(modems)),
     ]
 
 
 def main(arguments: argparse.Namespace) -> int:
-    document = read(Path(arguments.config))
-    table = Table(
-        title=str(document.get("name", arguments.config)),
-        title_justify="left",
-        show_header=False,
-        box=None,
-    )
-    for name, value in rows(document):
+    facts = checked(arguments.config)
+    if facts is None:
+        return 2
+    table = Table(title=facts["name"], title_justify="left", show_header=False, box=None)
+    for name, value in rows(read(Path(arguments.config))):
         table.add_row(name, value)
-    Console().print(table)
+    Console(markup=False).print(table)
     return 0
