@@ -11,8 +11,19 @@ PROFILE ?= 6ofdm-0sc-qam_300cms_aes
 PYTHON := .venv/bin/python
 # Warnings are the ordinary build's: instrumented code makes gcc warn of what cannot happen.
 SANITIZE := -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 -Dtests=enabled -Dwarning_level=0
+# What ./vcmts and the tests look for programs in.
+export VCMTS_BUILD := $(BUILD)
 export ASAN_OPTIONS ?= detect_stack_use_after_return=1
 export UBSAN_OPTIONS ?= halt_on_error=1:print_stacktrace=1
+
+# configure FOLDER,OPTIONS: sets the folder up, or gives it the options that make did not give last.
+define configure
+@if ! test -e $(1)/build.ninja; then \
+	meson setup $(1) $(2) && echo "$(2)" >$(1)/make-options; \
+elif ! echo "$(2)" | cmp -s - $(1)/make-options; then \
+	meson configure $(1) $(2) && echo "$(2)" >$(1)/make-options; \
+fi
+endef
 
 .DEFAULT_GOAL := help
 .PHONY: help run build test test-deps unit pytest sanitize fuzz bench lint format docs clean
@@ -24,9 +35,9 @@ run: build ## 300 cable modems carry traffic for DURATION (10s), every packet is
 	@devtools/install-deps run
 	./vcmts run --profile $(PROFILE) --duration $(DURATION)
 
-build: ## install what is missing and compile into build/
+build: ## install what is missing and compile into build/ (BUILD=, MARCH=, WERROR=true)
 	@devtools/install-deps build
-	@test -e $(BUILD)/build.ninja || meson setup $(BUILD) -Dmarch=$(MARCH) -Dwerror=$(WERROR)
+	$(call configure,$(BUILD),-Dmarch=$(MARCH) -Dwerror=$(WERROR))
 	@ninja -C $(BUILD)
 
 test: unit pytest sanitize ## every test: C, Python, end to end, sanitizers, 10 s of each fuzz target
@@ -40,10 +51,10 @@ unit: test-deps build ## the C unit tests alone
 	meson test -C $(BUILD) --print-errorlogs
 
 pytest: test-deps build ## the Python tests alone: the tool, replay, the independent decoder, tshark
-	VCMTS_BUILD=$(BUILD) $(PYTHON) -m pytest
+	$(PYTHON) -m pytest
 
 sanitize: test-deps ## unit and replay tests under the address and undefined behaviour sanitizers
-	@test -e build-asan/build.ninja || meson setup build-asan -Dmarch=$(MARCH) $(SANITIZE)
+	$(call configure,build-asan,-Dmarch=$(MARCH) $(SANITIZE))
 	@ninja -C build-asan
 	meson test -C build-asan --print-errorlogs --timeout-multiplier 4
 	VCMTS_BUILD=build-asan $(PYTHON) -m pytest tests/e2e -m replay
@@ -68,4 +79,6 @@ docs: build ## write the generated pages again: configuration, pipeline picture
 	@devtools/docs
 
 clean: ## remove what was built (not .venv)
-	rm -rf build build-asan build-fuzz
+	@test ! -e $(BUILD) || test -e $(BUILD)/meson-info || \
+		{ echo "clean: $(BUILD) is no build directory" >&2; exit 1; }
+	rm -rf $(BUILD) build-asan build-fuzz

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The checks of our own: each must find what it is there for, and nothing else."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -99,3 +100,77 @@ def test_install_deps_without_apt(tmp_path: Path) -> None:
     assert ended.returncode == 1
     assert ended.stderr.count("\n") == 1
     assert all(name in ended.stderr for name in ("meson", "libdpdk-dev", "libpcap-dev", "no apt"))
+
+
+def test_fuzz_without_clang(tmp_path: Path) -> None:
+    """Nothing was fuzzed, so it has not passed."""
+    for name in ("bash", "dirname"):
+        (tmp_path / name).symlink_to(shutil.which(name) or name)
+    ended = subprocess.run(
+        [CHECKOUT / "devtools" / "fuzz", "1"],
+        env={"PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 1 and ended.stdout == ""
+    assert ended.stderr.count("\n") == 1 and "clang" in ended.stderr
+
+
+@pytest.fixture
+def workshop(tmp_path: Path) -> Path:
+    """The Makefile among tools that only write down how they were called."""
+    shutil.copy(CHECKOUT / "Makefile", tmp_path)
+    log = 'echo "$(basename "$0") $*" VCMTS_BUILD=$VCMTS_BUILD >>log\n'
+    tools = {
+        "vcmts": log,
+        "devtools/install-deps": "",
+        "devtools/docs": log,
+        "bin/ninja": "",
+        "bin/meson": log + "[ $1 != setup ] || { mkdir $2 $2/meson-info; touch $2/build.ninja; }\n",
+    }
+    for name, script in tools.items():
+        write(tmp_path, name, "#!/bin/sh\n" + script)
+        (tmp_path / name).chmod(0o755)
+    return tmp_path
+
+
+def make(workshop: Path, *arguments: str, status: int = 0) -> list[str]:
+    """The calls that this make led to."""
+    (workshop / "log").write_text("")
+    environment = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in ("BUILD", "MAKEFLAGS", "MARCH", "VCMTS_BUILD", "WERROR")
+    }
+    environment["PATH"] = f"{workshop / 'bin'}:{os.environ['PATH']}"
+    ended = subprocess.run(["make", *arguments], cwd=workshop, env=environment, check=False)
+    assert ended.returncode == status
+    return (workshop / "log").read_text().splitlines()
+
+
+def test_make_gives_changed_options_to_a_used_build(workshop: Path) -> None:
+    plain, strict = (f"-Dmarch=native -Dwerror={value}" for value in ("false", "true"))
+    assert make(workshop, "build") == [f"meson setup build {plain} VCMTS_BUILD=build"]
+    assert make(workshop, "build") == []
+    strictly = [f"meson configure build {strict} VCMTS_BUILD=build"]
+    assert make(workshop, "build", "WERROR=true") == strictly
+    assert make(workshop, "build", "WERROR=true") == []
+    (workshop / "build" / "make-options").unlink()  # set up by hand
+    assert make(workshop, "build", "WERROR=true") == strictly
+
+
+@pytest.mark.parametrize("goal", ["run", "bench", "docs"])
+def test_make_uses_the_build_that_it_made(goal: str, workshop: Path) -> None:
+    calls = make(workshop, goal, "BUILD=other")
+    assert len(calls) == 2 and calls[0].startswith("meson setup other ")
+    assert calls[1].endswith(" VCMTS_BUILD=other")
+
+
+def test_make_clean(workshop: Path) -> None:
+    make(workshop, "build")
+    make(workshop, "build", "BUILD=other")
+    make(workshop, "clean", "BUILD=other")
+    assert (workshop / "build").exists() and not (workshop / "other").exists()
+    make(workshop, "clean", "BUILD=bin", status=2)
+    assert (workshop / "bin").exists()
