@@ -7,24 +7,21 @@ from pathlib import Path
 
 import pytest
 
+import captures
 from e2e.running import SMALL, replay, vcmts
-from vcmts.paths import CHECKOUT
 from witness.classify import Model, parse
 from witness.config import parse_config
 from witness.pcapfile import Capture, read_pcap
 
 pytestmark = pytest.mark.replay
 
-CAPTURE = CHECKOUT.parent / "shared" / "captures" / "rpd-session.pcap"
 ADDRESSES_A_MODEM = 3
 GROUPS = [1, 2, 5]  # of sg-small: those of several channels
 
 
 @pytest.fixture(scope="module")
 def capture() -> Capture:
-    if not CAPTURE.exists():
-        pytest.skip("no ../shared/captures/rpd-session.pcap beside the checkout")
-    return read_pcap(CAPTURE)
+    return read_pcap(captures.capture("rpd-session.pcap"))
 
 
 def destinations(capture: Capture) -> list[IPv4Address | IPv6Address]:

@@ -4,12 +4,12 @@
 import struct
 from dataclasses import replace
 from ipaddress import ip_address
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from captures import capture
 from witness.crc import frame_check_sequence, internet_checksum
 from witness.depi import (
     DepiError,
@@ -28,8 +28,6 @@ from witness.pcapfile import read_pcap
 # a busy machine is no failure
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
-
-CAPTURE = Path(__file__).parents[3] / "shared" / "captures" / "rpd-session.pcap"
 
 
 def hx(text: str) -> bytes:
@@ -276,10 +274,8 @@ def _pseudowire_subtypes(captured: list[tuple[bytes, Datagram]]) -> dict[int, in
 @pytest.fixture(scope="module")
 def captured() -> list[tuple[bytes, Datagram]]:
     """Every L2TPv3 packet over IP, with its frame."""
-    if not CAPTURE.exists():
-        pytest.skip(f"the real capture {CAPTURE.name} is not beside the checkout")
     datagrams = []
-    for record in read_pcap(CAPTURE).records:
+    for record in read_pcap(capture("rpd-session.pcap")).records:
         if record.data[12:14] == b"\x08\x00" and record.data[23] == 115:
             datagrams.append((record.data, decode_datagram(record.data)))
     return datagrams

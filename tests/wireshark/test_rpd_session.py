@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from wireshark.stage import CHECKOUT, Stage
+import captures
+from wireshark.stage import Stage
 
-CAPTURE = CHECKOUT.parent / "shared" / "captures" / "rpd-session.pcap"
 DEPI_SESSIONS = {"0x00430000", "0x00430001"}
 MAP_SESSION = "0x00d40000"
 NAMES = (
@@ -25,10 +25,9 @@ NAMES = (
 @pytest.fixture(scope="module")
 def capture(stage: Stage) -> Path:
     """A copy that tshark may read."""
-    if not CAPTURE.exists():
-        pytest.skip("no ../shared/captures/rpd-session.pcap beside the checkout")
-    copy = stage.folder / CAPTURE.name
-    copy.write_bytes(CAPTURE.read_bytes())
+    original = captures.capture("rpd-session.pcap")
+    copy = stage.folder / original.name
+    copy.write_bytes(original.read_bytes())
     return copy
 
 
