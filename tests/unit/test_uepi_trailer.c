@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "test.h"
+
+#include "guard.h"
+#include "vectors.h"
+#include "wire/bytes.h"
+#include "wire/uepi.h"
+
+#define BARE 8
+#define BLOCK (8 + 104)
+
+static struct guard guard;
+static uint8_t coefficients[UEPI_EQUALIZER_SIZE]; /* 0, 1, 2, .. */
+static const uint8_t vendor_bytes[] = {0xa1, 0xb2, 0xc3};
+
+static int open_guard(void **state) {
+	(void)state;
+	for (size_t i = 0; i < sizeof(coefficients); i++)
+		coefficients[i] = (uint8_t)i;
+	guard = guard_open(2 * UEPI_TRAILER_MAX);
+	return 0;
+}
+
+static int close_guard(void **state) {
+	(void)state;
+	guard_close(&guard);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	enum uepi_format format;
+	struct uepi_trailer t;
+} cases[] = {
+	{"sc_qam_trailer",
+	 UEPI_SC_QAM,
+	 {.flags = UEPI_FEC_VALID | UEPI_SNR_VALID,
+	  .fec_good = 5,
+	  .fec_corrected = 1,
+	  .snr = 0x92}},
+	{"sc_qam_trailer_flag",
+	 UEPI_SC_QAM,
+	 {.flags = UEPI_FEC_VALID | UEPI_SNR_VALID | UEPI_EQUALIZER,
+	  .fec_good = 5,
+	  .fec_corrected = 1,
+	  .snr = 0x92}},
+	{"sc_qam_trailer_block",
+	 UEPI_SC_QAM,
+	 {.flags = UEPI_RANGING_REQUIRED | UEPI_SNR_LOW | UEPI_FEC_VALID | UEPI_SNR_VALID |
+		   UEPI_EQUALIZER,
+	  .fec_corrected = 2,
+	  .fec_uncorrectable = 255,
+	  .snr = 1,
+	  .power = -12,
+	  .frequency_error = 16,
+	  .timing = -3,
+	  .equalizer = coefficients}},
+	{"sc_qam_trailer_silent",
+	 UEPI_SC_QAM,
+	 {.flags = UEPI_RANGING_REQUIRED | UEPI_SNR_LOW | UEPI_FEC_VALID | UEPI_SNR_VALID,
+	  .fec_corrected = 2,
+	  .fec_uncorrectable = 255,
+	  .snr = 1,
+	  .power = -12,
+	  .frequency_error = 16,
+	  .timing = -3,
+	  .equalizer = coefficients}},
+	{"sc_qam_trailer_vendor",
+	 UEPI_SC_QAM,
+	 {.flags = UEPI_FEC_VALID | UEPI_SNR_VALID | UEPI_VENDOR,
+	  .fec_good = 5,
+	  .fec_corrected = 1,
+	  .snr = 0x92,
+	  .vendor_id = 0x1095,
+	  .vendor = vendor_bytes,
+	  .vendor_length = 3}},
+	{"sc_qam_trailer_both",
+	 UEPI_SC_QAM,
+	 {.version = 3,
+	  .flags = UEPI_PHY_ERROR | UEPI_HIGH_ENERGY | UEPI_LOW_ENERGY | UEPI_FEC_VALID |
+		   UEPI_SNR_VALID | UEPI_EQUALIZER | UEPI_VENDOR,
+	  .fec_good = 0xffff,
+	  .fec_corrected = 255,
+	  .fec_uncorrectable = 255,
+	  .snr = 0xffff,
+	  .power = INT16_MIN,
+	  .frequency_error = INT16_MAX,
+	  .timing = INT32_MIN,
+	  .equalizer = coefficients,
+	  .vendor_id = 0xffffff,
+	  .vendor = vendor_bytes,
+	  .vendor_length = 3}},
+	{"sc_qam_trailer_empty", UEPI_SC_QAM, {.flags = UEPI_VENDOR, .vendor_id = 0x1095}},
+	{"ofdma_trailer",
+	 UEPI_OFDMA,
+	 {.version = 1,
+	  .flags = UEPI_POWER_VALID | UEPI_TIMING_VALID | UEPI_FEC_VALID | UEPI_SNR_VALID,
+	  .fec_good = 5,
+	  .fec_corrected = 1,
+	  .snr = 146,
+	  .power = -12,
+	  .timing = 3,
+	  .burst_id = 7}},
+	{"ofdma_trailer_extreme",
+	 UEPI_OFDMA,
+	 {.version = 1,
+	  .flags = 0x1f3c,
+	  .fec_good = 0xffff,
+	  .fec_corrected = 0xffff,
+	  .fec_uncorrectable = 0xffff,
+	  .snr = 0xffff,
+	  .power = INT16_MIN,
+	  .timing = INT32_MIN,
+	  .burst_id = UINT32_MAX}},
+	{"ofdma_trailer_empty",
+	 UEPI_OFDMA,
+	 {.version = 1, .flags = UEPI_LOW_ENERGY, .burst_id = 8}},
+};
+
+static enum uepi_verdict parse(enum uepi_format format, const uint8_t *bytes, size_t size,
+			       struct uepi_trailer *out) {
+	return uepi_trailer_parse(format, guard_copy(&guard, bytes, size), size, out);
+}
+
+static void assert_fixed(const struct uepi_trailer *a, const struct uepi_trailer *b) {
+	assert_int_equal(a->version, b->version);
+	assert_int_equal(a->flags, b->flags);
+	assert_int_equal(a->fec_good, b->fec_good);
+	assert_int_equal(a->fec_corrected, b->fec_corrected);
+	assert_int_equal(a->fec_uncorrectable, b->fec_uncorrectable);
+	assert_int_equal(a->snr, b->snr);
+}
+
+static void assert_trailer(const struct uepi_trailer *read, const struct uepi_trailer *wanted) {
+	assert_fixed(read, wanted);
+	assert_int_equal(read->power, wanted->power);
+	assert_int_equal(read->timing, wanted->timing);
+	assert_int_equal(read->burst_id, wanted->burst_id);
+	assert_int_equal(read->frequency_error, wanted->frequency_error);
+	assert_int_equal(read->equalizer != NULL, wanted->equalizer != NULL);
+	if (wanted->equalizer != NULL)
+		assert_memory_equal(read->equalizer, wanted->equalizer, UEPI_EQUALIZER_SIZE);
+	assert_int_equal(read->vendor != NULL, (wanted->flags & UEPI_VENDOR) != 0);
+	assert_int_equal(read->vendor_id, wanted->vendor_id);
+	assert_int_equal(read->vendor_length, wanted->vendor_length);
+	if (wanted->vendor_length > 0)
+		assert_memory_equal(read->vendor, wanted->vendor, wanted->vendor_length);
+}
+
+static void reads_and_writes_trailers(void **state) {
+	struct uepi_trailer read;
+	struct vector v;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		vector_get("uepi.txt", cases[i].name, &v);
+		assert_int_equal(parse(cases[i].format, v.bytes, v.size, &read), UEPI_OK);
+		assert_trailer(&read, &cases[i].t);
+
+		uint8_t *out = guard_take(&guard, v.size);
+
+		assert_int_equal(uepi_trailer_size(cases[i].format, &cases[i].t), v.size);
+		assert_int_equal(uepi_trailer_write(cases[i].format, &cases[i].t, out), v.size);
+		assert_memory_equal(out, v.bytes, v.size);
+	}
+}
+
+/* A vector without a case above would be of no use. */
+static void knows_every_vector(void **state) {
+	FILE *f = vectors_open("uepi.txt");
+	struct vector v;
+	size_t count = 0;
+
+	(void)state;
+	while (vector_next(f, &v))
+		count += strstr(v.name, "_trailer") != NULL;
+	fclose(f);
+	assert_int_equal(count, ARRAY_COUNT(cases));
+}
+
+/* docs/uepi-formats.md: the lengths that these bytes may have. */
+static enum uepi_verdict wanted_verdict(enum uepi_format format, const uint8_t *bytes,
+					size_t length) {
+	bool vendor = bytes[1] & UEPI_VENDOR;
+	bool good = length == BARE || length == BLOCK;
+
+	if (length < (format == UEPI_OFDMA ? 20 : BARE))
+		return UEPI_TRUNCATED;
+	if (format == UEPI_OFDMA)
+		good = length == 20;
+	else if (vendor)
+		good = length == BARE + 4u + bytes[11] || length == BLOCK + 4u + bytes[115];
+	return good ? UEPI_OK : UEPI_BAD_LENGTH;
+}
+
+/* Every length of every vector, up to more than any trailer has. */
+static void tells_every_length(void **state) {
+	struct uepi_trailer read;
+	struct vector v;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		vector_get("uepi.txt", cases[i].name, &v);
+		memset(v.bytes + v.size, 0xee, sizeof(v.bytes) - v.size);
+		for (size_t length = 0; length < UEPI_TRAILER_MAX + 9; length++) {
+			enum uepi_verdict wanted = wanted_verdict(cases[i].format, v.bytes, length);
+
+			assert_int_equal(parse(cases[i].format, v.bytes, length, &read), wanted);
+			if (cases[i].format == UEPI_OFDMA || wanted != UEPI_BAD_LENGTH)
+				continue;
+			assert_fixed(&read, &cases[i].t);
+			assert_true(read.equalizer == NULL && read.vendor == NULL);
+		}
+	}
+}
+
+/* With a vendor field both readings may fit: then the flag of the block decides. */
+static void lets_the_flag_decide_between_two_readings(void **state) {
+	uint8_t bytes[BLOCK + 4 + 9] = {0, UEPI_VENDOR};
+	struct uepi_trailer t;
+
+	(void)state;
+	bytes[BARE + 3] = sizeof(bytes) - BARE - 4;
+	bytes[BLOCK + 3] = 9;
+	assert_int_equal(parse(UEPI_SC_QAM, bytes, sizeof(bytes), &t), UEPI_OK);
+	assert_null(t.equalizer);
+	assert_int_equal(t.vendor_length, 113);
+
+	bytes[1] |= UEPI_EQUALIZER;
+	assert_int_equal(parse(UEPI_SC_QAM, bytes, sizeof(bytes), &t), UEPI_OK);
+	assert_non_null(t.equalizer);
+	assert_int_equal(t.vendor_length, 9);
+
+	/* The flag does not help where only the other reading fits. */
+	bytes[BLOCK + 3] = 8;
+	assert_int_equal(parse(UEPI_SC_QAM, bytes, sizeof(bytes), &t), UEPI_OK);
+	assert_null(t.equalizer);
+	bytes[1] = UEPI_VENDOR;
+	bytes[BLOCK + 3] = 9;
+	bytes[BARE + 3]--;
+	assert_int_equal(parse(UEPI_SC_QAM, bytes, sizeof(bytes), &t), UEPI_OK);
+	assert_non_null(t.equalizer);
+}
+
+/* What would be read otherwise is not written. */
+static void refuses_what_would_be_misread(void **state) {
+	uint8_t long_vendor[113] = {0};
+	uint8_t *out = guard_take(&guard, UEPI_TRAILER_MAX);
+	struct uepi_trailer t = {
+		.flags = UEPI_VENDOR, .vendor = long_vendor, .vendor_length = sizeof(long_vendor)};
+
+	(void)state;
+	long_vendor[BLOCK + 3 - BARE - 4] = 9;
+	assert_int_equal(uepi_trailer_write(UEPI_SC_QAM, &t, out), BARE + 4 + 113);
+	t.flags |= UEPI_EQUALIZER;
+	assert_int_equal(uepi_trailer_write(UEPI_SC_QAM, &t, out), 0);
+
+	t.equalizer = coefficients;
+	t.vendor_length = 9;
+	t.frequency_error = BLOCK + 4 + 9 - BARE - 4; /* its low byte stands at 11 */
+	assert_int_equal(uepi_trailer_write(UEPI_SC_QAM, &t, out), BLOCK + 4 + 9);
+	t.flags = UEPI_VENDOR;
+	assert_int_equal(uepi_trailer_write(UEPI_SC_QAM, &t, out), 0);
+}
+
+static void cuts_values_to_their_fields(void **state) {
+	struct uepi_trailer t = {.version = 5,
+				 .flags = 0xe000,
+				 .fec_corrected = 256,
+				 .fec_uncorrectable = 0xff00,
+				 .vendor_id = 0xff001095};
+	uint8_t *out = guard_take(&guard, UEPI_TRAILER_MAX);
+	struct uepi_trailer read;
+
+	(void)state;
+	assert_int_equal(uepi_trailer_write(UEPI_SC_QAM, &t, out), BARE);
+	assert_int_equal(load_be16(out), 0x6000);
+	assert_int_equal(load_be16(out + 4), 0xffff); /* counters stop at their highest */
+	t.flags = UEPI_VENDOR;
+	t.vendor = out;
+	assert_int_equal(uepi_trailer_write(UEPI_SC_QAM, &t, out), BARE + 4);
+	assert_int_equal(load_be32(out + BARE), 0x00109500);
+
+	/* OFDMA knows neither equaliser nor vendor. */
+	t.flags = 0xffff;
+	t.equalizer = coefficients;
+	assert_int_equal(uepi_trailer_size(UEPI_OFDMA, &t), 20);
+	assert_int_equal(uepi_trailer_write(UEPI_OFDMA, &t, out), 20);
+	assert_int_equal(load_be16(out), 0x5f3c);
+	store_be16(out, 0x7fff);
+	assert_int_equal(parse(UEPI_OFDMA, out, 20, &read), UEPI_OK);
+	assert_int_equal(read.flags, 0x1f3c);
+	assert_null(read.equalizer);
+	assert_null(read.vendor);
+}
+
+static void writes_the_longest_trailer(void **state) {
+	uint8_t vendor[255];
+	struct uepi_trailer t = {.flags = UEPI_VENDOR,
+				 .equalizer = coefficients,
+				 .vendor = vendor,
+				 .vendor_length = sizeof(vendor)};
+	uint8_t *out = guard_take(&guard, UEPI_TRAILER_MAX);
+	struct uepi_trailer read;
+
+	(void)state;
+	memset(vendor, 0x5a, sizeof(vendor));
+	assert_int_equal(uepi_trailer_write(UEPI_SC_QAM, &t, out), UEPI_TRAILER_MAX);
+	assert_int_equal(parse(UEPI_SC_QAM, out, UEPI_TRAILER_MAX, &read), UEPI_OK);
+	assert_trailer(&read, &t);
+}
+
+/* OFDMA: a version that is not ours is refused, SC-QAM's is handed on. */
+static void looks_at_the_version(void **state) {
+	uint8_t bytes[20] = {0};
+	struct uepi_trailer t;
+
+	(void)state;
+	for (unsigned version = 0; version < 4; version++) {
+		bytes[0] = (uint8_t)(version << 6);
+		assert_int_equal(parse(UEPI_SC_QAM, bytes, BARE, &t), UEPI_OK);
+		assert_int_equal(t.version, version);
+		assert_int_equal(parse(UEPI_OFDMA, bytes, 20, &t),
+				 version == 1 ? UEPI_OK : UEPI_BAD_VERSION);
+	}
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_and_writes_trailers),
+		cmocka_unit_test(knows_every_vector),
+		cmocka_unit_test(tells_every_length),
+		cmocka_unit_test(lets_the_flag_decide_between_two_readings),
+		cmocka_unit_test(refuses_what_would_be_misread),
+		cmocka_unit_test(cuts_values_to_their_fields),
+		cmocka_unit_test(writes_the_longest_trailer),
+		cmocka_unit_test(looks_at_the_version),
+	};
+
+	return cmocka_run_group_tests(tests, open_guard, close_guard);
+}
