@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs the commands of docs/running.md: what a block needs stands behind its language."""
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from e2e.running import Ended, ended, run
+from e2e.test_run_kernel import NAMESPACE, PROBES, may
+from e2e.traffic import START_NS, generate
+from vcmts.paths import CHECKOUT, build_directory
+from witness.config import load_config
+from witness.pcapfile import records_of, write_pcap
+
+pytestmark = pytest.mark.run
+
+TEXT = (CHECKOUT / "docs" / "running.md").read_text()
+BLOCKS = re.findall(r"^```(\w+) ?(.*)\n((?s:.*?))^```", TEXT, re.MULTILINE)
+PACKETS = 200
+INTERFACES = """
+for name in enp1s0 enp2s0; do
+	ip link add "$name" type veth peer name "peer-$name"
+	ip link set "$name" up
+	ip link set "peer-$name" up
+done
+"""
+
+
+def blocks(kind: str) -> list[str]:
+    return [commands for language, found, commands in BLOCKS if (language, found) == ("sh", kind)]
+
+
+def shell(commands: str, place: Path, *before: str) -> Ended:
+    environment = os.environ | {"VCMTS_BUILD": str(build_directory().resolve())}
+    inside = f"cd {shlex.quote(str(place))}\n{commands}"
+    return run([*before, "sh", "-euc", inside], environment)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the top of the checkout has, with the configuration that the page begins with."""
+    if not {0, 1} <= os.sched_getaffinity(0):
+        pytest.skip("the page's configuration runs on cores 0 and 1")
+    folder = tmp_path_factory.mktemp("doc")
+    (folder / "build").symlink_to(build_directory().resolve())
+    (folder / "vcmts").symlink_to(CHECKOUT / "vcmts")
+    begun = shell(blocks("")[0], folder)
+    assert begun.status == 0 and "sg.yaml: good" in begun.stdout, begun.stderr
+    frames = generate(load_config(folder / "sg.yaml"), 61, PACKETS)
+    write_pcap(folder / "ip.pcap", records_of(frames, START_NS))
+    return folder
+
+
+@contextmanager
+def first_terminal(place: Path) -> Iterator["subprocess.Popen[str]"]:
+    """vcmtsd, from the moment that it says what the page waits for."""
+    [commands] = blocks("terminal 1")
+    program = commands.replace("build/src/vcmtsd", "exec build/src/vcmtsd")
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        ["sh", "-euc", program], cwd=place, stdout=pipe, stderr=pipe, text=True
+    ) as process:
+        assert process.stderr is not None
+        try:
+            assert any("serving service group 1" in line for line in process.stderr)
+            yield process
+        finally:
+            process.kill()
+
+
+def test_two_terminals(place: Path) -> None:
+    [commands] = blocks("terminal 2")
+    with first_terminal(place) as vcmtsd:
+        for _ in range(2):  # it may come again
+            traffic = shell(commands, place)
+            assert traffic.status == 0, traffic.stdout
+            assert re.search(r"^proven +[1-9]\d* +100\.0", traffic.stdout, re.MULTILINE)
+        vcmtsd.send_signal(signal.SIGINT)
+        stdout, stderr = vcmtsd.communicate(timeout=60)
+        done = ended(vcmtsd.returncode, stdout, stderr)
+    assert done.status == 0, done.stderr
+    assert re.match(r"downstream: received [1-9]", done.stdout)
+
+
+def served(done: Ended) -> None:
+    assert done.status == 0, done.stderr
+    assert done.stdout.startswith("downstream: received ")
+    said = [line for line in done.stderr.splitlines() if "fewer than" in line]
+    assert all(line in TEXT for line in said), "the page tells another figure"
+
+
+@pytest.mark.parametrize("commands", blocks("")[1:])
+def test_commands(commands: str, place: Path) -> None:
+    done = shell(commands, place)
+    served(done)
+    if "ip.pcap" in commands:
+        assert done.stdout.startswith(f"downstream: received {PACKETS}, ")
+        assert (place / "depi.pcap").stat().st_size > PACKETS
+
+
+@pytest.mark.parametrize("commands", blocks("root"))
+def test_commands_as_root(commands: str, place: Path) -> None:
+    if not all(may(*probe) for probe in PROBES.values()):
+        pytest.skip("this user may not make network namespaces and interfaces here")
+    served(shell(INTERFACES + commands, place, *NAMESPACE))
+
+
+@pytest.mark.parametrize("commands", blocks("root hugepages"))
+def test_commands_on_huge_pages(commands: str, place: Path) -> None:
+    pages = Path("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages")
+    if not pages.exists() or int(pages.read_text()) < 200:
+        pytest.skip("there are no 400 MB of free huge pages")
+    test_commands_as_root(commands, place)
+
+
+def test_every_block_is_known() -> None:
+    """A kind that nobody runs would go unseen. `system` and `hardware` change the machine."""
+    assert {language for language, _, _ in BLOCKS} == {"sh", "text"}
+    kinds = {kind for language, kind, _ in BLOCKS if language == "sh"}
+    tried = {"", "terminal 1", "terminal 2", "root", "root hugepages"}
+    assert kinds == tried | {"system", "hardware"}
+    for kind in ("system", "hardware"):
+        for commands in blocks(kind):
+            assert run(["sh", "-nc", commands]).status == 0
+
+
+def test_socket_folder_must_be_absolute(place: Path) -> None:
+    """As the page says it; a folder that is missing is no better."""
+    [commands] = blocks("terminal 1")
+    for folder in ("sockets", "/no/such/folder"):
+        wrong = shell(commands.replace("$PWD/sockets", folder), place)
+        assert wrong.status == 2 and "net_memif0" in wrong.stderr.splitlines()[-1]
