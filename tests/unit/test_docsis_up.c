@@ -131,7 +131,11 @@ static const struct docsis_up_header values[] = {
 	 .fragment_sequence = 15,
 	 .request_minislots = 255},
 	{.key_sequence = 10, .sid = 0x2001, .fragment_first = true, .request_minislots = 1},
-	{.encrypted = true, .sid = 0x1ffe, .piggyback = 0x81, .fragment_last = true},
+	{.encrypted = true,
+	 .key_sequence = 5,
+	 .sid = 0x1ffe,
+	 .piggyback = 0x81,
+	 .fragment_last = true},
 };
 
 /* Writes and reads a PDU of every layout around these values. */

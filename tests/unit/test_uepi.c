@@ -274,6 +274,34 @@ static void passes_over_reserved_bits(void **state) {
 	assert_int_equal(request.sid, 0x456);
 }
 
+/* Every combination of the flags, beside an IUC that has the same bits or none of them. */
+static void keeps_the_flags_apart(void **state) {
+	uint8_t *out = guard_take(&guard, UEPI_REQUEST_SIZE);
+
+	(void)state;
+	for (unsigned n = 0; n < 32; n++) {
+		enum uepi_format format = n & 1 ? UEPI_OFDMA : UEPI_SC_QAM;
+		struct uepi_header header = {.version = 1,
+					     .no_burst = n & 2,
+					     .segment_header = n & 1 && n & 4,
+					     .iuc = n & 16 ? 255 : 0};
+		struct uepi_request request = {.version = 1,
+					       .cluster_valid = n & 2,
+					       .n_bytes = n & 4,
+					       .piggyback = n & 8,
+					       .iuc = n & 16 ? 255 : 0};
+		size_t size = uepi_header_write(format, &header, out);
+		struct uepi_request request_read;
+		struct uepi_header header_read;
+
+		assert_int_equal(uepi_header_parse(format, out, size, &header_read), UEPI_OK);
+		assert_header(&header_read, &header);
+		size = uepi_request_write(format, &request, out);
+		assert_int_equal(uepi_request_parse(format, out, size, &request_read), UEPI_OK);
+		assert_request(&request_read, &request);
+	}
+}
+
 static void cuts_values_to_their_fields(void **state) {
 	struct uepi_header header = {.version = 5,
 				     .sid = 0xffff,
@@ -314,6 +342,7 @@ int main(void) {
 		cmocka_unit_test(tells_every_length),
 		cmocka_unit_test(looks_at_the_version),
 		cmocka_unit_test(passes_over_reserved_bits),
+		cmocka_unit_test(keeps_the_flags_apart),
 		cmocka_unit_test(cuts_values_to_their_fields),
 		cmocka_unit_test(names_every_verdict),
 	};

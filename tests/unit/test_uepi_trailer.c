@@ -294,20 +294,30 @@ static void cuts_values_to_their_fields(void **state) {
 	assert_null(read.vendor);
 }
 
-static void writes_the_longest_trailer(void **state) {
+/* Vendor fields of every length, with the block and without. */
+static void reads_back_every_vendor_field(void **state) {
 	uint8_t vendor[255];
-	struct uepi_trailer t = {.flags = UEPI_VENDOR,
-				 .equalizer = coefficients,
-				 .vendor = vendor,
-				 .vendor_length = sizeof(vendor)};
-	uint8_t *out = guard_take(&guard, UEPI_TRAILER_MAX);
-	struct uepi_trailer read;
 
 	(void)state;
-	memset(vendor, 0x5a, sizeof(vendor));
-	assert_int_equal(uepi_trailer_write(UEPI_SC_QAM, &t, out), UEPI_TRAILER_MAX);
-	assert_int_equal(parse(UEPI_SC_QAM, out, UEPI_TRAILER_MAX, &read), UEPI_OK);
-	assert_trailer(&read, &t);
+	for (unsigned n = 0; n < 2 * 256; n++) {
+		struct uepi_trailer t = {
+			.flags = UEPI_VENDOR, .vendor = vendor, .vendor_length = (uint8_t)(n / 2)};
+		struct uepi_trailer read;
+
+		if (n & 1) {
+			t.flags |= UEPI_EQUALIZER;
+			t.equalizer = coefficients;
+		}
+		memset(vendor, (int)n | 0x80, sizeof(vendor));
+
+		size_t size = uepi_trailer_size(UEPI_SC_QAM, &t);
+		uint8_t *out = guard_take(&guard, size);
+
+		assert_int_equal(size == UEPI_TRAILER_MAX, n == 2 * 256 - 1);
+		assert_int_equal(uepi_trailer_write(UEPI_SC_QAM, &t, out), size);
+		assert_int_equal(uepi_trailer_parse(UEPI_SC_QAM, out, size, &read), UEPI_OK);
+		assert_trailer(&read, &t);
+	}
 }
 
 /* OFDMA: a version that is not ours is refused, SC-QAM's is handed on. */
@@ -333,7 +343,7 @@ int main(void) {
 		cmocka_unit_test(lets_the_flag_decide_between_two_readings),
 		cmocka_unit_test(refuses_what_would_be_misread),
 		cmocka_unit_test(cuts_values_to_their_fields),
-		cmocka_unit_test(writes_the_longest_trailer),
+		cmocka_unit_test(reads_back_every_vendor_field),
 		cmocka_unit_test(looks_at_the_version),
 	};
 
