@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Generated pages: drawn right, and written only when they differ."""
 
+import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
+
+import pytest
 
 from vcmts import docs, picture
 from vcmts.paths import CHECKOUT
@@ -67,3 +70,19 @@ def test_update_writes_what_differs(tmp_path: Path) -> None:
     assert docs.update(tmp_path, content, check=False) == stale
     assert (tmp_path / "docs/more.md").read_text() == "more"
     assert docs.update(tmp_path, content, check=True) == []
+
+
+PAGES = [CHECKOUT / "README.md", CHECKOUT / "CONTRIBUTING.md", *CHECKOUT.glob("docs/**/*.md")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(CHECKOUT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8"))
+    away = [link for link in links if "://" not in link and not (page.parent / link).exists()]
+    assert away == []
+
+
+def test_readme_leads_to_every_page() -> None:
+    linked = re.findall(r"\]\((docs/[^)#]+)", (CHECKOUT / "README.md").read_text(encoding="utf-8"))
+    pages = {path.name for path in (CHECKOUT / "docs").iterdir() if path.suffix != ".png"}
+    assert {Path(link).name for link in linked} == pages
