@@ -11,6 +11,8 @@
 #include <rte_ethdev.h>
 #include <rte_ring.h>
 
+#include "platform/platform.h"
+
 /* A PCI address may come without its domain, as lspci prints it. */
 static int port_find(const char *device, const char *role, uint16_t *id) {
 	char name[RTE_ETH_NAME_MAX_LEN], full[RTE_ETH_NAME_MAX_LEN + 5];
@@ -76,6 +78,12 @@ int port_open(const char *device, const char *role, struct rte_mempool *pool, ui
 
 	if (port_find(device, role, id) != 0)
 		return -1;
+	if (strncmp(device, "net_af_xdp", 10) == 0 && !platform_has_huge_pages())
+		fprintf(stderr,
+			"port %s: net_af_xdp was seen to receive nothing on ordinary pages: "
+			"reserve "
+			"huge pages\n",
+			role);
 	ret = port_setup(*id, pool, queue_size, mtu);
 	if (ret != 0)
 		fprintf(stderr, "port %s: %s: cannot be set up: %s\n", role, device,
