@@ -100,7 +100,7 @@ def test_more_than_the_channels_carry_is_lost_and_said(folder: Path) -> None:
     done = tool(folder, *words, "--json", str(folder / "summary.json"))
     assert done.returncode == 1, done.stderr
     assert "NOT every packet proven" in done.stdout
-    assert "above what the channels carry" in done.stderr
+    assert "the channels carry 0.1 Gbps" in done.stderr
     down = json.loads((folder / "summary.json").read_text())["downstream"]
     dropped = down["drops"]["flow_buffer_full"] + down["drops"]["scheduler_full"]
     assert down["lost"] == dropped > 0

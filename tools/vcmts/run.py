@@ -35,6 +35,7 @@ DEFAULT_SHARE = 0.8
 START_SECONDS = 60
 STOP_SECONDS = 30
 INTERRUPTED = 130
+FULL = ("flow_buffer_full", "scheduler_full")  # drops of what is more than the channels carry
 
 
 @dataclass(frozen=True)
@@ -221,8 +222,10 @@ def carry(config: Path, place: Path, given: argparse.Namespace, stopped: Stopped
     show(summary, Console(file=sys.stdout))
     if given.json:
         Path(given.json).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
-    if summary["downstream"]["gbps"] * 1e9 > 0.95 * facts["capacity"]:
-        complain("the traffic is near or above what the channels carry; --rate sends less")
+    full = sum(summary["downstream"]["drops"][name] for name in FULL)
+    if full:
+        carried = f"the channels carry {facts['capacity'] / 1e9:.3g} Gbps"
+        complain(f"{full:,} packets found full queues: {carried}; a smaller --rate helps")
     return status if summary["downstream"].get("balanced", False) else max(status, 1)
 
 
