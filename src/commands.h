@@ -3,6 +3,8 @@
  * arguments or configuration. */
 #pragma once
 
+#include <signal.h>
+
 #include "model/service_group.h"
 
 #define EXIT_TROUBLE 1
@@ -11,6 +13,10 @@
 int command_run(int argc, char **argv);
 int command_replay(int argc, char **argv);
 int command_check(int argc, char **argv);
+
+/* Set by SIGINT or SIGTERM once command_catch_signals() was called. */
+extern volatile sig_atomic_t command_stopped;
+void command_catch_signals(void);
 
 /* Loads the configuration; mistakes go to stderr. Returns 0 or EXIT_MISTAKE. */
 int command_load(const char *path, struct service_group *sg);

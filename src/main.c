@@ -37,6 +37,18 @@ static const struct {
 	{"describe", command_describe, "print stages, drop reasons and counters as JSON"},
 };
 
+volatile sig_atomic_t command_stopped;
+
+static void on_signal(int number) {
+	(void)number;
+	command_stopped = 1;
+}
+
+void command_catch_signals(void) {
+	signal(SIGINT, on_signal);
+	signal(SIGTERM, on_signal);
+}
+
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 int command_load(const char *path, struct service_group *sg) {

@@ -5,7 +5,6 @@
  * the same bytes.
  */
 #include <argp.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,13 +44,6 @@ struct replay {
 	struct capture_writer out;
 	uint8_t frame[CAPTURE_FRAME_MAX]; /* an outgoing one, gathered */
 };
-
-static volatile sig_atomic_t stopped;
-
-static void on_signal(int signal) {
-	(void)signal;
-	stopped = 1;
-}
 
 static const struct argp_option options[] = {
 	{"config", 'c', "FILE", 0, "service group, YAML", 0},
@@ -162,7 +154,7 @@ static int play(struct replay *r, pcap_t *in, const char *name) {
 	bool first = true;
 	int ret = 0;
 
-	while (!stopped && (ret = capture_next(in, name, &p)) == 1) {
+	while (!command_stopped && (ret = capture_next(in, name, &p)) == 1) {
 		if (first)
 			r->base = p.time;
 		first = false;
@@ -170,9 +162,9 @@ static int play(struct replay *r, pcap_t *in, const char *name) {
 		if (inject(r, &p) != 0)
 			return -1;
 	}
-	if (stopped)
+	if (command_stopped)
 		fprintf(stderr, "replay: stopped by a signal; what came before was replayed\n");
-	return stopped ? -1 : ret;
+	return command_stopped ? -1 : ret;
 }
 
 /* What is held after the last packet comes out in its own time. */
@@ -282,8 +274,7 @@ int command_replay(int argc, char **argv) {
 		service_group_free(&sg);
 		return EXIT_MISTAKE;
 	}
-	signal(SIGINT, on_signal);
-	signal(SIGTERM, on_signal);
+	command_catch_signals();
 	p.memory_mb = instance_memory_mb(&sg);
 	r = calloc(1, sizeof(*r));
 	if (r != NULL && (r->instance = instance_alloc()) != NULL && platform_start(&p) == 0) {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* vcmtsd run: start, wire, run, stop. */
 #include <argp.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,13 +27,6 @@ struct run_options {
 	uint64_t duration_ns; /* 0: until a signal */
 	bool no_cycles;
 };
-
-static volatile sig_atomic_t stopped;
-
-static void on_signal(int signal) {
-	(void)signal;
-	stopped = 1;
-}
 
 static const struct argp_option options[] = {
 	{"config", 'c', "FILE", 0, "service group, YAML", 0},
@@ -133,7 +125,7 @@ static double serve(struct instance *i, uint64_t duration_ns) {
 		clock_start(&i->workers[w].clock); /* not before: tables took their time */
 		rte_eal_remote_launch(worker_run, &i->workers[w], w + 1);
 	}
-	while (!stopped) {
+	while (!command_stopped) {
 		usleep(20000);
 		if (duration_ns != 0 && i->workers[0].clock.now >= duration_ns)
 			break;
@@ -221,8 +213,7 @@ int command_run(int argc, char **argv) {
 
 	if (configure(argc, argv, &o, &sg) != 0)
 		return EXIT_MISTAKE;
-	signal(SIGINT, on_signal);
-	signal(SIGTERM, on_signal);
+	command_catch_signals();
 	i = instance_alloc();
 	if (i != NULL && start(&sg, o.network, o.rphy) == 0) {
 		status = run(i, &o, &sg);

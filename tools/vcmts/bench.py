@@ -10,23 +10,16 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from vcmts import configuration
 from vcmts.child import folder, start, stoppable, writable
 from vcmts.paths import program
-from vcmts.profile import write_profile
 
 INTERRUPTED = 130
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=["pipeline"], help="what to measure")
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument("--config", metavar="FILE", help="service group (YAML)")
-    group.add_argument(
-        "--profile",
-        metavar="NAME",
-        default="6ofdm-0sc-qam_300cms_aes",
-        help="published configuration instead of a file (default: %(default)s)",
-    )
+    configuration.add_arguments(parser)
     parser.add_argument(
         "--mix",
         action="append",
@@ -85,10 +78,7 @@ def show(report: dict[str, Any], console: Console) -> None:
 def main(arguments: argparse.Namespace) -> int:
     writable(arguments.json)
     with folder() as place, stoppable() as stopped:
-        config = Path(arguments.config) if arguments.config else place / "sg.yaml"
-        if not arguments.config:
-            with config.open("w", encoding="utf-8") as out:
-                write_profile(arguments.profile, out)
+        config = configuration.chosen(arguments, place)
         command = [str(program("vcmts-bench")), "--config", str(config)]
         command += ["--runs", str(arguments.runs), "--milliseconds", str(arguments.milliseconds)]
         for mix in arguments.mix:

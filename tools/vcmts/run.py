@@ -21,9 +21,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from vcmts import configuration
 from vcmts.child import Stopped, folder, start, stoppable, writable
 from vcmts.paths import MistakeError, complain, program
-from vcmts.profile import write_profile
 
 # 2^13 packets in flight in each direction of a memif: several milliseconds, as the machine may take
 # a core away for that long. A buffer holds a whole frame: DPDK 22.11 trips over longer ones.
@@ -48,14 +48,7 @@ class Ends:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument("--config", metavar="FILE", help="service group (YAML)")
-    group.add_argument(
-        "--profile",
-        metavar="NAME",
-        default="6ofdm-0sc-qam_300cms_aes",
-        help="published configuration instead of a file (default: %(default)s)",
-    )
+    configuration.add_arguments(parser)
     parser.add_argument(
         "--traffic",
         metavar="MIX",
@@ -232,10 +225,4 @@ def carry(config: Path, place: Path, given: argparse.Namespace, stopped: Stopped
 def main(arguments: argparse.Namespace) -> int:
     writable(arguments.json)
     with folder() as place, stoppable() as stopped:
-        config = Path(arguments.config) if arguments.config else place / "sg.yaml"
-        if not arguments.config:
-            with config.open("w", encoding="utf-8") as out:
-                write_profile(arguments.profile, out)
-        elif not config.is_file():
-            raise MistakeError(f"{config}: no such file; `./vcmts profile NAME > FILE` writes one")
-        return carry(config, place, arguments, stopped)
+        return carry(configuration.chosen(arguments, place), place, arguments, stopped)
