@@ -2,10 +2,11 @@
 """The configuration that a command works on: a file, or a published profile by its name."""
 
 import argparse
+import os
 from pathlib import Path
 
 from vcmts.paths import MistakeError
-from vcmts.profile import write_profile
+from vcmts.profile import Cores, write_profile
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,6 +20,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def own_cores() -> Cores:
+    """Of those that this process may use: a container may have any two."""
+    allowed = sorted(os.sched_getaffinity(0))
+    return Cores(upper_mac=allowed[min(1, len(allowed) - 1)], other=allowed[0])
+
+
 def chosen(arguments: argparse.Namespace, folder: Path) -> Path:
     """The file that was given, or one in `folder` with the profile."""
     if arguments.config:
@@ -28,5 +35,5 @@ def chosen(arguments: argparse.Namespace, folder: Path) -> Path:
         return given
     written = folder / "sg.yaml"
     with written.open("w", encoding="utf-8") as out:
-        write_profile(arguments.profile, out)
+        write_profile(arguments.profile, out, cores=own_cores())
     return written

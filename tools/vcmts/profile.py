@@ -58,6 +58,14 @@ MEMIF = PortSet(
 
 
 @dataclass(frozen=True)
+class Cores:
+    """Where the threads run: the upper MAC, and all others, which do not poll in 1ds1t."""
+
+    upper_mac: int = 1
+    other: int = 0
+
+
+@dataclass(frozen=True)
 class Filters:
     groups: int
     ipv4_rules: int  # of one group
@@ -203,8 +211,10 @@ def modem_lines(profile: Profile, modem: int, groups: list[list[int]]) -> Iterat
     yield from classifier_lines(modem, network)
 
 
-def head(profile: Profile, ports: PortSet) -> str:
+def head(profile: Profile, ports: PortSet, cores: Cores) -> str:
     filters = profile.filters
+    upper, other = cores.upper_mac, cores.other
+    places = f"main_core: {other}, upper_mac_core: {upper}, lower_mac_core: {other}"
     return f"""\
 # SPDX-License-Identifier: BSD-3-Clause
 # Written by: vcmts profile {profile.name}
@@ -217,7 +227,7 @@ ports:
   network: {{device: {json.dumps(ports.network)}, queue_size: {ports.queue_size}}}
   rphy: {{device: {json.dumps(ports.rphy)}, queue_size: {ports.queue_size}}}
 max_frame: 2000
-threads: {{downstream: 1ds1t, main_core: 0, upper_mac_core: 1, lower_mac_core: 0}}
+threads: {{downstream: 1ds1t, {places}}}
 rphy:
   core_mac: "02:00:00:00:00:01"
   rpd_mac: "02:00:00:00:00:02"
@@ -244,11 +254,16 @@ def profile_lines(profile: Profile) -> Iterator[str]:
 
 
 def write_profile(
-    name: str, out: TextIO, *, filter_set: FilterSet = "2023", ports: PortSet = MEMIF
+    name: str,
+    out: TextIO,
+    *,
+    filter_set: FilterSet = "2023",
+    ports: PortSet = MEMIF,
+    cores: Cores = Cores(),
 ) -> None:
     """Writes the profile `name` as YAML. Raises MistakeError for a name outside the grammar."""
     profile = parse_name(name, filter_set)
-    out.write(head(profile, ports))
+    out.write(head(profile, ports, cores))
     out.writelines(f"{line}\n" for line in profile_lines(profile))
 
 
