@@ -169,6 +169,7 @@ def show(summary: dict[str, Any], console: Console) -> None:
     latency = down["latency_us"]
     rows = [(name, f"{value:.1f}") for name, value in cycles["stages"].items()]
     rows.append(("all stages", f"{cycles['total']:.1f}"))
+    rows.append(("of which reading the clock", f"{cycles.get('accounting', 0.0):.1f}"))
     title = (
         f"cycles a packet, TSC {host['tsc_hz'] / 1e9:.2f} GHz, core {host['core_hz'] / 1e9:.2f} GHz"
     )

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The decoders on what a real CMTS core sent to an R-PHY device: every frame of its downstream sessions
+ * has a good HCS and CRC. The capture stands in VCMTS_CAPTURES, or beside the checkout in
+ * shared/captures; without it the test is skipped.
+ */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <pcap/pcap.h>
+
+#include "wire/crc32.h"
+#include "wire/docsis_mac.h"
+#include "wire/l2tpv3.h"
+#include "wire/psp.h"
+
+#define FRAMES 8636 /* in the downstream sessions */
+#define MAPS 8439 /* in the MAP session, which has neither MAC header nor CRC */
+#define SESSIONS_MAX 16
+#define EXTRA 2 /* bytes behind the segment table of the downstream sessions */
+
+struct session {
+	uint32_t id;
+	bool downstream;
+	uint16_t next; /* sequence number */
+};
+
+struct seen {
+	struct session sessions[SESSIONS_MAX];
+	unsigned session_count;
+	unsigned frames, maps;
+};
+
+static pcap_t *capture_find(void) {
+	const char *folder = getenv("VCMTS_CAPTURES");
+	char path[4096], error[PCAP_ERRBUF_SIZE];
+
+	snprintf(path, sizeof(path), "%s/rpd-session.pcap", folder ? folder : CAPTURES_DIR);
+	return pcap_open_offline(path, error);
+}
+
+/* A session is a downstream one when its first packet holds a DOCSIS frame behind extra bytes. */
+static struct session *session_find(struct seen *seen, const struct l2tp_data *data) {
+	struct docsis_mac mac;
+	struct psp psp;
+	struct session *s;
+
+	for (unsigned i = 0; i < seen->session_count; i++) {
+		if (seen->sessions[i].id == data->session)
+			return &seen->sessions[i];
+	}
+	assert_true(seen->session_count < SESSIONS_MAX);
+	s = &seen->sessions[seen->session_count++];
+	s->id = data->session;
+	s->downstream = psp_parse(data->payload, data->payload_size, EXTRA, &psp) == PSP_OK &&
+			docsis_mac_parse(psp.data, psp.data_size, &mac) == DOCSIS_OK;
+	assert_int_equal(
+		psp_parse(data->payload, data->payload_size, s->downstream ? EXTRA : 0, &psp),
+		PSP_OK);
+	s->next = psp.sequence;
+	return s;
+}
+
+static void frame_check(const struct psp_segment *segment) {
+	struct docsis_mac mac;
+
+	assert_true(segment->begin && segment->end);
+	assert_int_equal(docsis_mac_parse(segment->data, segment->length, &mac), DOCSIS_OK);
+	assert_int_equal(mac.frame_size, segment->length);
+	assert_true(ethernet_crc_good(mac.pdu, mac.pdu_size));
+}
+
+static void packet_check(struct seen *seen, const uint8_t *frame, size_t size) {
+	struct psp_cursor cursor = {0};
+	struct psp_segment segment;
+	struct l2tp_data data;
+	struct session *s;
+	struct psp psp;
+
+	if (l2tp_parse(frame, size, &data) != L2TP_OK)
+		return; /* LAN traffic, L2TPv3 control */
+	s = session_find(seen, &data);
+	assert_int_equal(
+		psp_parse(data.payload, data.payload_size, s->downstream ? EXTRA : 0, &psp),
+		PSP_OK);
+	assert_int_equal(psp.sequence, s->next++);
+	while (psp_next(&psp, &cursor, &segment)) {
+		if (s->downstream) {
+			frame_check(&segment);
+			seen->frames++;
+		} else {
+			seen->maps++;
+		}
+	}
+}
+
+static void every_frame_is_good(void **state) {
+	struct seen seen = {0};
+	struct pcap_pkthdr *header;
+	const uint8_t *data;
+	pcap_t *in = capture_find();
+
+	(void)state;
+	if (in == NULL) {
+		print_message("rpd-session.pcap is not there: skipped\n");
+		skip();
+	}
+	while (pcap_next_ex(in, &header, &data) == 1) {
+		assert_int_equal(header->caplen, header->len);
+		packet_check(&seen, data, header->caplen);
+	}
+	pcap_close(in);
+	assert_int_equal(seen.frames, FRAMES);
+	assert_int_equal(seen.maps, MAPS);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_frame_is_good),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
