@@ -170,10 +170,8 @@ def show(summary: dict[str, Any], console: Console) -> None:
     rows = [(name, f"{value:.1f}") for name, value in cycles["stages"].items()]
     rows.append(("all stages", f"{cycles['total']:.1f}"))
     rows.append(("of which reading the clock", f"{cycles.get('accounting', 0.0):.1f}"))
-    title = (
-        f"cycles a packet, TSC {host['tsc_hz'] / 1e9:.2f} GHz, core {host['core_hz'] / 1e9:.2f} GHz"
-    )
-    console.print(table(title, ("stage", "cycles"), rows))
+    console.print(table("reference cycles a packet", ("stage", "cycles"), rows))
+    print(f"TSC {host['tsc_hz'] / 1e9:.2f} GHz, core {host['core_hz'] / 1e9:.2f} GHz")
     counts = [(key, f"{down[key]:,}") for key in ("sent", "proven", "lost", "duplicated")]
     counts += [(key, f"{down[key]:,}") for key in ("reordered", "corrupted")]
     drops = [(f"dropped: {key}", f"{count:,}") for key, count in down["drops"].items() if count]
