@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* vcmtsd run: start, wire, run, stop. */
 #include <argp.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +19,14 @@
 #include "report.h"
 
 #define DRAIN_MS 500
+#define MANY_MODEMS 1000 /* from here on their tables take a second and more */
 
 struct run_options {
 	const char *config;
 	const char *network;
 	const char *rphy;
 	const char *json;
+	const char *ready; /* file to make when packets can come */
 	uint64_t duration_ns; /* 0: until a signal */
 	bool no_cycles;
 };
@@ -34,6 +37,7 @@ static const struct argp_option options[] = {
 	{"rphy", 'r', "DEVICE", 0, "R-PHY port instead of the one in the configuration", 0},
 	{"duration", 'd', "TIME", 0, "stop after this time, such as 10s (default: at a signal)", 0},
 	{"json", 'j', "FILE", 0, "write the summary, - for stdout", 0},
+	{"ready", 'R', "FILE", 0, "make this empty file when packets can come", 0},
 	{"no-cycles", 'C', NULL, 0, "do not measure the cycles of the stages", 0},
 	{0},
 };
@@ -46,6 +50,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case 'n': o->network = value; return 0;
 	case 'r': o->rphy = value; return 0;
 	case 'j': o->json = value; return 0;
+	case 'R': o->ready = value; return 0;
 	case 'C': o->no_cycles = true; return 0;
 	case 'd':
 		if (!units_parse_duration(value, &o->duration_ns) || o->duration_ns == 0)
@@ -97,9 +102,15 @@ static int wire(struct instance *i, const struct service_group *sg, const char *
 		port_close(network_port);
 		return EXIT_MISTAKE;
 	}
+	if (sg->modem_count >= MANY_MODEMS)
+		fprintf(stderr, "vcmtsd: building the tables of %zu modems\n", sg->modem_count);
 	if (instance_create(i, network_port, rphy_port) != 0)
 		return EXIT_TROUBLE;
-	return mtu_passes(sg, rphy_port) ? 0 : EXIT_MISTAKE;
+	/* Last, as tables of many modems take seconds, in which nobody would receive. */
+	return mtu_passes(sg, rphy_port) && port_start(rphy_port, "R-PHY") == 0 &&
+			       port_start(network_port, "network") == 0
+		       ? 0
+		       : EXIT_MISTAKE;
 }
 
 /*
@@ -164,6 +175,14 @@ static int finish(struct instance *i, const struct run_options *o, double second
 	return status;
 }
 
+static bool touch(const char *path) {
+	FILE *f = fopen(path, "w");
+
+	if (f == NULL)
+		fprintf(stderr, "--ready %s: %s\n", path, strerror(errno));
+	return f != NULL && fclose(f) == 0;
+}
+
 /* On an EAL that runs. */
 static int run(struct instance *i, const struct run_options *o, const struct service_group *sg) {
 	int status = wire(i, sg, o->network, o->rphy);
@@ -174,6 +193,8 @@ static int run(struct instance *i, const struct run_options *o, const struct ser
 		downstream_pipeline(i->downstream, l)->accounting = !o->no_cycles;
 	fprintf(stderr, "vcmtsd: serving service group %u: %zu modems, %zu channels\n", sg->id,
 		sg->modem_count, sg->channel_count);
+	if (o->ready != NULL && !touch(o->ready))
+		return EXIT_MISTAKE;
 	return finish(i, o, serve(i, o->duration_ns));
 }
 

@@ -26,7 +26,7 @@
 #define CRYPTO_OPS 2048
 #define MEMORY_MB 384
 #define MEMIF_BUFFER 2048ul /* without bsize= */
-#define LINK_TIMEOUT_MS 60000
+#define LINK_TIMEOUT_MS 300000 /* vcmtsd's tables of 30,000 modems take a minute */
 #define LINK_STEP_MS 100
 
 enum exit_status {
@@ -106,7 +106,8 @@ static bool start_platform(struct setup *s) {
 			 &s->network_port) == 0 &&
 	       port_open(s->options.rphy, "rphy", s->receive_pool, QUEUE_SIZE, s->sg.rphy.mtu,
 			 &s->rphy_port) == 0 &&
-	       crypto_open(&s->crypto, "traffic", 1, sessions, CRYPTO_OPS) == 0;
+	       crypto_open(&s->crypto, "traffic", 1, sessions, CRYPTO_OPS) == 0 &&
+	       port_start(s->network_port, "network") == 0 && port_start(s->rphy_port, "rphy") == 0;
 }
 
 static bool wait_link(uint16_t port, const char *device) {

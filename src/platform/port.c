@@ -65,9 +65,18 @@ static int port_setup(uint16_t id, struct rte_mempool *pool, uint32_t queue_size
 	    (ret = mtu_set(id, RTE_MIN(mtu, mtu_limit(&info)))) != 0 ||
 	    (ret = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx)) != 0 ||
 	    (ret = rte_eth_rx_queue_setup(id, 0, rx, socket, NULL, pool)) != 0 ||
-	    (ret = rte_eth_tx_queue_setup(id, 0, tx, socket, NULL)) != 0 ||
-	    (ret = rte_eth_dev_start(id)) != 0)
+	    (ret = rte_eth_tx_queue_setup(id, 0, tx, socket, NULL)) != 0)
 		return ret;
+	return 0;
+}
+
+int port_start(uint16_t id, const char *role) {
+	int ret = rte_eth_dev_start(id);
+
+	if (ret != 0) {
+		fprintf(stderr, "port %s: cannot be started: %s\n", role, rte_strerror(-ret));
+		return -1;
+	}
 	rte_eth_promiscuous_enable(id); /* not every driver can: frames for us come in anyway */
 	return 0;
 }
@@ -81,8 +90,7 @@ int port_open(const char *device, const char *role, struct rte_mempool *pool, ui
 	if (strncmp(device, "net_af_xdp", 10) == 0 && !platform_has_huge_pages())
 		fprintf(stderr,
 			"port %s: net_af_xdp was seen to receive nothing on ordinary pages: "
-			"reserve "
-			"huge pages\n",
+			"reserve huge pages\n",
 			role);
 	ret = port_setup(*id, pool, queue_size, mtu);
 	if (ret != 0)
@@ -116,7 +124,8 @@ int port_pair(const char *name, struct rte_mempool *pool, unsigned depth, uint16
 
 		snprintf(text, sizeof(text), "%.20s_%d", name, i);
 		port = rte_eth_from_rings(text, &rings[i], 1, &rings[1 - i], 1, 0);
-		if (port < 0 || port_setup((uint16_t)port, pool, depth, RTE_ETHER_MTU) != 0) {
+		if (port < 0 || port_setup((uint16_t)port, pool, depth, RTE_ETHER_MTU) != 0 ||
+		    port_start((uint16_t)port, name) != 0) {
 			fprintf(stderr, "port %s: net_ring: %s\n", name, rte_strerror(rte_errno));
 			return -1;
 		}

@@ -10,8 +10,8 @@
 /*
  * Finds the port that `device` made (its part before the first comma), sets it up for IP packets of
  * up to `mtu` bytes (or the driver's limit, where that is less) with one queue a direction of
- * `queue_size` descriptors (cut to what the driver takes), receiving into `pool`, and starts it. `role` names it in messages. Returns 0 and the port
- * in `id`, or -1 after a message.
+ * `queue_size` descriptors (cut to what the driver takes), receiving into `pool`. It is not started.
+ * `role` names it in messages. Returns 0 and the port in `id`, or -1 after a message.
  */
 int port_open(const char *device, const char *role, struct rte_mempool *pool, uint32_t queue_size,
 	      uint32_t mtu, uint16_t *id);
@@ -22,6 +22,12 @@ int port_open(const char *device, const char *role, struct rte_mempool *pool, ui
  * after a message.
  */
 int port_pair(const char *name, struct rte_mempool *pool, unsigned depth, uint16_t ids[2]);
+
+/*
+ * Starts the port: from now on the other end may send, so somebody must receive. Returns 0 or -1 after
+ * a message.
+ */
+int port_start(uint16_t id, const char *role);
 
 /* Bytes of the largest IP packet that the port's driver carries. */
 uint32_t port_mtu_limit(uint16_t id);

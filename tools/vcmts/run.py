@@ -32,7 +32,7 @@ SMALLEST_BUFFER = 2048
 ETHERNET_HEADER = 14
 DEFAULT_RATE = 4e9  # bit/s, or this share of what the channels carry:
 DEFAULT_SHARE = 0.8
-START_SECONDS = 60
+START_SECONDS = 600  # tables of 30,000 modems take a minute
 STOP_SECONDS = 30
 INTERRUPTED = 130
 FULL = ("flow_buffer_full", "scheduler_full")  # drops of what is more than the channels carry
@@ -42,7 +42,6 @@ FULL = ("flow_buffer_full", "scheduler_full")  # drops of what is more than the 
 class Ends:
     """The two ends of one wire, as device arguments."""
 
-    socket: Path
     server: str
     client: str
 
@@ -84,7 +83,7 @@ def wire(folder: Path, number: int, name: str, mtu: int) -> Ends:
         MEMIF.format(id=number, role=role, socket=socket, size=size)
         for role in ("server", "client")
     )
-    return Ends(socket, server, client)
+    return Ends(server, client)
 
 
 def free_core(busy: list[int]) -> int:
@@ -97,14 +96,14 @@ def ended(name: str, status: int) -> str:
     return f"{name} ended with status {status}; its messages are above"
 
 
-def wait_for(sockets: list[Path], plane: subprocess.Popen[bytes], stopped: Stopped) -> None:
-    """Until vcmtsd has opened its ports, or a signal came."""
+def wait_for(ready: Path, plane: subprocess.Popen[bytes], stopped: Stopped) -> None:
+    """Until vcmtsd receives, or a signal came."""
     deadline = time.monotonic() + START_SECONDS
-    while not stopped.asked and not all(socket.exists() for socket in sockets):
+    while not stopped.asked and not ready.exists():
         if plane.poll() is not None:
             raise MistakeError(ended("vcmtsd", plane.returncode))
         if time.monotonic() > deadline:
-            raise MistakeError(f"vcmtsd did not open its ports within {START_SECONDS} s")
+            raise MistakeError(f"vcmtsd was not ready within {START_SECONDS} s")
         time.sleep(0.02)
 
 
@@ -112,10 +111,11 @@ def wait_for(sockets: list[Path], plane: subprocess.Popen[bytes], stopped: Stopp
 def data_plane(config: Path, ends: list[Ends], result: Path, stopped: Stopped) -> Iterator[None]:
     """vcmtsd, stopped by SIGINT at the end and then waited for: it writes `result` last."""
     command = [str(program("vcmtsd")), "run", "--config", str(config), "--json", str(result)]
-    command += ["--network", ends[0].server, "--rphy", ends[1].server]
+    ready = result.with_suffix(".ready")
+    command += ["--network", ends[0].server, "--rphy", ends[1].server, "--ready", str(ready)]
     plane = start(command, quiet=True)
     try:
-        wait_for([end.socket for end in ends], plane, stopped)
+        wait_for(ready, plane, stopped)
         yield
     finally:
         plane.send_signal(signal.SIGINT)
