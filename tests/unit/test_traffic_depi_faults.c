@@ -1,83 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is wrong with a DEPI frame has a name, and costs no more than the packets that it hides. */
 #include "test.h"
-#include "traffic_rig.h"
+#include "traffic_depi_rig.h"
 #include "wire/ip.h"
 
-#define PACKETS 32
 #define AT_IP 14
 #define AT_SESSION (14 + 20)
 #define AT_PSP (14 + 20 + 4)
 
-static struct rig rig;
-static struct rig_frame frames[PACKETS];
-static uint8_t depi[RIG_FRAME_MAX * 4];
-
-static int open_rig(void **state) {
-	(void)state;
-	rig_open(&rig);
-	return 0;
-}
-
-static int close_rig(void **state) {
-	(void)state;
-	rig_close(&rig);
-	return 0;
-}
-
-static void start(const char *mix) {
-	rig_start(&rig, mix, 5);
-	rig_take(&rig, frames, PACKETS, NULL);
-}
-
-/* All on one channel, so that segments of different frames can meet: what is alone stays alone. */
-static unsigned take_bonded(const struct rig_frame **out) {
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < PACKETS; i++) {
-		if (frames[i].modem == 1) {
-			rig_send_frame(&rig, &frames[i]);
-			continue;
-		}
-		frames[i].channel = 0;
-		out[n++] = &frames[i];
-	}
-	return n;
-}
-
-static struct rig_segment whole(const struct rig_frame *f) {
-	return (struct rig_segment){f->bytes, f->size, true, true};
-}
-
-static void assert_all_proven(const struct traffic_result *r) {
-	assert_int_equal(r->sent, PACKETS);
-	assert_int_equal(r->proven, PACKETS);
-	assert_int_equal(r->lost + r->corrupted + r->duplicated + r->reordered, 0);
-}
-
-static uint64_t violations(const struct traffic_result *r) {
-	uint64_t sum = 0;
-
-	for (int i = 0; i < VIOLATIONS; i++)
-		sum += r->violations[i];
-	return sum;
-}
-
 /* Sends everything, and frame 8 of channel 0 as `change` leaves it. Packet and DEPI frame are one. */
-static struct traffic_result run_changed(size_t (*change)(uint8_t *frame, size_t size),
+static struct traffic_result run_changed(struct depi_rig *d,
+					 size_t (*change)(uint8_t *frame, size_t size),
 					 const char *mix) {
-	const struct rig_frame *bonded[PACKETS];
+	const struct rig_frame *bonded[DEPI_RIG_PACKETS];
 	unsigned n;
 
-	start(mix);
-	n = take_bonded(bonded);
+	depi_rig_start(d, mix);
+	n = depi_rig_bonded(d, bonded);
 	for (unsigned i = 0; i < n; i++) {
-		struct rig_segment segment = whole(bonded[i]);
-		size_t size = rig_depi(&rig, 0, &segment, 1, depi);
+		struct rig_segment segment = rig_whole(bonded[i]);
+		size_t size = rig_depi(&d->rig, 0, &segment, 1, d->depi);
 
-		rig_send(&rig, depi, i == 8 ? change(depi, size) : size);
+		rig_send(&d->rig, d->depi, i == 8 ? change(d->depi, size) : size);
 	}
-	return rig_finish(&rig);
+	return rig_finish(&d->rig);
 }
 
 static void checksum_repair(uint8_t *frame) {
@@ -112,6 +58,7 @@ static size_t no_sequence_flag(uint8_t *frame, size_t size) {
 
 /* Errors that leave the packets whole. */
 static void harmless_mistakes_are_named(void **state) {
+	struct depi_rig *d = *state;
 	static const struct {
 		size_t (*change)(uint8_t *, size_t);
 		enum violation expected;
@@ -123,25 +70,24 @@ static void harmless_mistakes_are_named(void **state) {
 		{counter, VIOLATION_EXTRA, 1},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
-		struct traffic_result r = run_changed(rows[i].change, "84");
+		struct traffic_result r = run_changed(d, rows[i].change, "84");
 
-		assert_all_proven(&r);
+		depi_rig_check_proven(&r);
 		assert_int_equal(r.violations[rows[i].expected], rows[i].count);
-		assert_int_equal(violations(&r), rows[i].count);
+		assert_int_equal(rig_violations(&r), rows[i].count);
 		assert_false(traffic_result_good(&r));
 	}
 }
 
 static void a_number_that_is_not_valid_leaves_a_gap(void **state) {
-	struct traffic_result r = run_changed(no_sequence_flag, "84");
+	struct depi_rig *d = *state;
+	struct traffic_result r = run_changed(d, no_sequence_flag, "84");
 
-	(void)state;
-	assert_all_proven(&r);
+	depi_rig_check_proven(&r);
 	assert_int_equal(r.violations[VIOLATION_NO_SEQUENCE], 1);
 	assert_int_equal(r.violations[VIOLATION_SEQUENCE_GAP], 1);
-	assert_int_equal(violations(&r), 2);
+	assert_int_equal(rig_violations(&r), 2);
 }
 
 static size_t unknown_session(uint8_t *frame, size_t size) {
@@ -182,6 +128,7 @@ static size_t control(uint8_t *frame, size_t size) {
 
 /* Errors for which the whole DEPI frame, and so one packet, is lost. */
 static void frames_that_cannot_be_read_cost_their_packet(void **state) {
+	struct depi_rig *d = *state;
 	static const struct {
 		size_t (*change)(uint8_t *, size_t);
 		enum violation expected; /* VIOLATIONS: none, but `unexpected` */
@@ -196,11 +143,10 @@ static void frames_that_cannot_be_read_cost_their_packet(void **state) {
 		{control, VIOLATIONS, UNEXPECTED_L2TP_CONTROL},
 	};
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
-		struct traffic_result r = run_changed(rows[i].change, "84");
+		struct traffic_result r = run_changed(d, rows[i].change, "84");
 
-		assert_int_equal(r.proven, PACKETS - 1);
+		assert_int_equal(r.proven, DEPI_RIG_PACKETS - 1);
 		assert_int_equal(r.lost, 1);
 		assert_int_equal(r.corrupted + r.duplicated + r.reordered, 0);
 		if (rows[i].expected != VIOLATIONS)
@@ -219,5 +165,5 @@ int main(void) {
 		cmocka_unit_test(frames_that_cannot_be_read_cost_their_packet),
 	};
 
-	return cmocka_run_group_tests(tests, open_rig, close_rig);
+	return cmocka_run_group_tests(tests, depi_rig_open, depi_rig_close);
 }
