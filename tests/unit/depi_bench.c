@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "downstream/stages.h"
 #include "pipeline/packet.h"
 #include "wire/bytes.h"
 
@@ -78,6 +79,21 @@ void depi_bench_open(struct depi_bench *b, const struct depi_bench_config *c) {
 	assert_int_equal(depi_create(&b->lower.depi, &b->sg, b->headers, b->fragments), 0);
 }
 
+void depi_bench_open_roomy(struct depi_bench *b) {
+	const struct depi_bench_config c = {
+		.mtu = 1500,
+		.max_segments = 16,
+		.family = 4,
+		.extra = PSP_EXTRA_COUNTER,
+		.flush_ns = DEPI_BENCH_FLUSH_NS,
+		.packets = 255,
+		.headers = 255,
+		.fragments = 255,
+	};
+
+	depi_bench_open(b, &c);
+}
+
 void depi_bench_close(struct depi_bench *b) {
 	depi_free(&b->lower.depi);
 	fixture_pool_end(b->fragments);
@@ -103,6 +119,21 @@ struct depi_seen depi_bench_read(struct depi_bench *b, struct rte_mbuf *m) {
 	seen = depi_read(&b->readers[channel], m);
 	assert_int_equal(seen.ends, packet_meta(m)->ends);
 	return seen;
+}
+
+uint16_t depi_bench_put(struct depi_bench *b, uint16_t channel, uint32_t size,
+			struct rte_mbuf **pkts) {
+	pkts[0] = depi_bench_frame(b, channel, size);
+	assert_non_null(pkts[0]);
+	return ds_depi(&b->lower, pkts, 1);
+}
+
+uint32_t depi_bench_take(struct depi_bench *b, struct rte_mbuf *m) {
+	uint32_t channel = depi_session(m) - DEPI_SESSION;
+
+	depi_bench_read(b, m);
+	rte_pktmbuf_free(m);
+	return channel;
 }
 
 void depi_bench_check(const struct depi_bench *b, uint64_t in) {

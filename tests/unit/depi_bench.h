@@ -12,6 +12,7 @@
 
 #define DEPI_CHANNELS 5
 #define DEPI_SESSION 0x10000
+#define DEPI_BENCH_FLUSH_NS 50000
 
 struct depi_bench_config {
 	uint32_t mtu;
@@ -40,6 +41,9 @@ struct depi_bench {
 
 void depi_bench_open(struct depi_bench *b, const struct depi_bench_config *c);
 
+/* The same for tests that are not about sizes: IPv4, counters, and room for all they put in. */
+void depi_bench_open_roomy(struct depi_bench *b);
+
 /* Fails where a buffer is missing afterwards. */
 void depi_bench_close(struct depi_bench *b);
 
@@ -48,6 +52,13 @@ struct rte_mbuf *depi_bench_frame(struct depi_bench *b, uint16_t channel, uint32
 
 /* Reads a DEPI frame and checks what the stage says of it. Does not free it. */
 struct depi_seen depi_bench_read(struct depi_bench *b, struct rte_mbuf *m);
+
+/* Puts the channel's next frame in and returns how many DEPI frames came out. */
+uint16_t depi_bench_put(struct depi_bench *b, uint16_t channel, uint32_t size,
+			struct rte_mbuf **pkts);
+
+/* Reads a DEPI frame as above, frees it, and returns its channel. */
+uint32_t depi_bench_take(struct depi_bench *b, struct rte_mbuf *m);
 
 /* Counters, held packets and frames come back agree. `in` is what was put in. */
 void depi_bench_check(const struct depi_bench *b, uint64_t in);

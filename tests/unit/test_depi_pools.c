@@ -8,49 +8,18 @@
 #include "fixture.h"
 #include "random.h"
 
-#define FLUSH_NS 50000
 #define HELD 64
 
 static struct depi_bench bench;
-
-static void bench_open(void) {
-	const struct depi_bench_config c = {
-		.mtu = 1500,
-		.max_segments = 16,
-		.family = 4,
-		.extra = PSP_EXTRA_COUNTER,
-		.flush_ns = FLUSH_NS,
-		.packets = 255,
-		.headers = 255,
-		.fragments = 255,
-	};
-
-	depi_bench_open(&bench, &c);
-}
-
-/* Puts one frame in and returns how many DEPI frames came out. */
-static uint16_t put(uint16_t channel, uint32_t size, struct rte_mbuf **pkts) {
-	pkts[0] = depi_bench_frame(&bench, channel, size);
-	assert_non_null(pkts[0]);
-	return ds_depi(&bench.lower, pkts, 1);
-}
-
-static uint32_t read_and_free(struct rte_mbuf *m) {
-	uint32_t channel = depi_session(m) - DEPI_SESSION;
-
-	depi_bench_read(&bench, m);
-	rte_pktmbuf_free(m);
-	return channel;
-}
 
 /* What is open when the channels are freed goes back to its pools. */
 static void free_gives_back_what_is_open(void **state) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 
 	(void)state;
-	bench_open();
+	depi_bench_open_roomy(&bench);
 	for (uint16_t i = 0; i < DEPI_CHANNELS; i++) {
-		for (uint16_t n = put(i, 2000, pkts); n > 0; n--)
+		for (uint16_t n = depi_bench_put(&bench, i, 2000, pkts); n > 0; n--)
 			rte_pktmbuf_free(pkts[n - 1]);
 	}
 	assert_int_equal(rte_mempool_in_use_count(bench.packets), DEPI_CHANNELS);
@@ -69,11 +38,11 @@ struct parts {
 static void parts_make(struct parts *p) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 
-	assert_int_equal(put(0, 1400, pkts), 0); /* leaves 66 bytes */
-	assert_int_equal(put(0, 2017, pkts), 2);
+	assert_int_equal(depi_bench_put(&bench, 0, 1400, pkts), 0); /* leaves 66 bytes */
+	assert_int_equal(depi_bench_put(&bench, 0, 2017, pkts), 2);
 	p->m[0] = pkts[0];
 	p->m[1] = pkts[1];
-	bench.clock.now = FLUSH_NS;
+	bench.clock.now = DEPI_BENCH_FLUSH_NS;
 	assert_int_equal(ds_depi(&bench.lower, pkts, 0), 1);
 	p->m[2] = pkts[0];
 	for (int i = 0; i < PARTS; i++) {
@@ -109,7 +78,7 @@ static void fragments_outlive_each_other(void **state) {
 	for (size_t o = 0; o < ARRAY_COUNT(orders); o++) {
 		struct parts p;
 
-		bench_open();
+		depi_bench_open_roomy(&bench);
 		parts_make(&p);
 		parts_check(&p);
 		for (int i = 0; i < PARTS; i++) {
@@ -166,7 +135,7 @@ static void dry_run(unsigned headers, unsigned fragments, unsigned max_segments)
 		.max_segments = max_segments,
 		.family = 6,
 		.extra = PSP_EXTRA_COUNTER,
-		.flush_ns = FLUSH_NS,
+		.flush_ns = DEPI_BENCH_FLUSH_NS,
 		.packets = 127,
 		.headers = headers,
 		.fragments = fragments,
@@ -181,7 +150,7 @@ static void dry_run(unsigned headers, unsigned fragments, unsigned max_segments)
 		depi_bench_check(&bench, d.in);
 		if (random_below(&d.random, 4) == 0)
 			take_back(&d, random_below(&d.random, d.held_count + 1));
-		bench.clock.now += random_below(&d.random, FLUSH_NS);
+		bench.clock.now += random_below(&d.random, DEPI_BENCH_FLUSH_NS);
 	}
 	assert_true(bench.lower.counters.drops[DROP_NO_BUFFER] > 0);
 	assert_true(bench.lower.counters.drops[DROP_NO_BUFFER] < d.in);
@@ -204,18 +173,18 @@ static void recovers_from_a_dry_pool(void **state) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY], *taken[255];
 
 	(void)state;
-	bench_open();
+	depi_bench_open_roomy(&bench);
 	assert_int_equal(rte_pktmbuf_alloc_bulk(bench.headers, taken, 255), 0);
 	for (int i = 0; i < 10; i++)
-		assert_int_equal(put(1, 1000, pkts), 0);
+		assert_int_equal(depi_bench_put(&bench, 1, 1000, pkts), 0);
 	assert_int_equal(bench.lower.counters.drops[DROP_NO_BUFFER], 10);
 	assert_int_equal(rte_mempool_in_use_count(bench.packets), 0);
 	rte_pktmbuf_free_bulk(taken, 255);
 	bench.ends[1].back = 10;
-	assert_int_equal(put(1, 1000, pkts), 0);
-	bench.clock.now += FLUSH_NS;
+	assert_int_equal(depi_bench_put(&bench, 1, 1000, pkts), 0);
+	bench.clock.now += DEPI_BENCH_FLUSH_NS;
 	assert_int_equal(ds_depi(&bench.lower, pkts, 0), 1);
-	assert_int_equal(read_and_free(pkts[0]), 1);
+	assert_int_equal(depi_bench_take(&bench, pkts[0]), 1);
 	assert_int_equal(bench.readers[1].frames, 1);
 	depi_bench_check(&bench, 11);
 	depi_bench_close(&bench);
