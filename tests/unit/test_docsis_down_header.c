@@ -1,23 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "test.h"
 
-#include "guard.h"
+#include "guard_group.h"
 #include "vectors.h"
 #include "wire/docsis_mac.h"
-
-static struct guard guard;
-
-static int open_guard(void **state) {
-	(void)state;
-	guard = guard_open(DOCSIS_FRAME_MAX);
-	return 0;
-}
-
-static int close_guard(void **state) {
-	(void)state;
-	guard_close(&guard);
-	return 0;
-}
 
 static void writes_the_published_headers(void **state) {
 	static const struct {
@@ -182,5 +168,5 @@ int main(void) {
 		cmocka_unit_test(patches_like_a_fresh_header),
 	};
 
-	return cmocka_run_group_tests(tests, open_guard, close_guard);
+	return cmocka_run_group_tests(tests, guard_group_open, guard_group_close);
 }

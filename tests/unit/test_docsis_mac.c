@@ -1,24 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "test.h"
 
-#include "guard.h"
+#include "guard_group.h"
 #include "vectors.h"
 #include "wire/crc32.h"
 #include "wire/docsis_mac.h"
-
-static struct guard guard;
-
-static int open_guard(void **state) {
-	(void)state;
-	guard = guard_open(DOCSIS_FRAME_MAX);
-	return 0;
-}
-
-static int close_guard(void **state) {
-	(void)state;
-	guard_close(&guard);
-	return 0;
-}
 
 /* A frame in front of the forbidden page: LEN counts EHDR and PDU. */
 static uint8_t *make_frame(uint8_t fc, const void *ehdr, size_t elen, size_t pdu_size) {
@@ -299,5 +285,5 @@ int main(void) {
 		cmocka_unit_test(names_every_verdict),
 	};
 
-	return cmocka_run_group_tests(tests, open_guard, close_guard);
+	return cmocka_run_group_tests(tests, guard_group_open, guard_group_close);
 }

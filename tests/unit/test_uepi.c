@@ -2,24 +2,10 @@
 /* Headers and request records of both formats; test_uepi_trailer.c has the trailers. */
 #include "test.h"
 
-#include "guard.h"
+#include "guard_group.h"
 #include "vectors.h"
 #include "wire/bytes.h"
 #include "wire/uepi.h"
-
-static struct guard guard;
-
-static int open_guard(void **state) {
-	(void)state;
-	guard = guard_open(UEPI_TRAILER_MAX + 1);
-	return 0;
-}
-
-static int close_guard(void **state) {
-	(void)state;
-	guard_close(&guard);
-	return 0;
-}
 
 static const struct {
 	const char *name;
@@ -192,15 +178,9 @@ static void reads_and_writes_requests(void **state) {
 
 /* A vector without a case above would be of no use. */
 static void knows_every_vector(void **state) {
-	FILE *f = vectors_open("uepi.txt");
-	struct vector v;
-	size_t count = 0;
-
 	(void)state;
-	while (vector_next(f, &v))
-		count += strstr(v.name, "_header") != NULL || strstr(v.name, "_request") != NULL;
-	fclose(f);
-	assert_int_equal(count, ARRAY_COUNT(headers) + ARRAY_COUNT(requests));
+	assert_int_equal(vectors_count("uepi.txt", "_header"), ARRAY_COUNT(headers));
+	assert_int_equal(vectors_count("uepi.txt", "_request"), ARRAY_COUNT(requests));
 }
 
 /* Each unit is alone in its segment: fewer bytes and more of them are told apart. */
@@ -347,5 +327,5 @@ int main(void) {
 		cmocka_unit_test(names_every_verdict),
 	};
 
-	return cmocka_run_group_tests(tests, open_guard, close_guard);
+	return cmocka_run_group_tests(tests, guard_group_open, guard_group_close);
 }

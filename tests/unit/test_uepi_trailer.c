@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "test.h"
 
-#include "guard.h"
+#include "guard_group.h"
 #include "vectors.h"
 #include "wire/bytes.h"
 #include "wire/uepi.h"
@@ -9,22 +9,13 @@
 #define BARE 8
 #define BLOCK (8 + 104)
 
-static struct guard guard;
 static uint8_t coefficients[UEPI_EQUALIZER_SIZE]; /* 0, 1, 2, .. */
 static const uint8_t vendor_bytes[] = {0xa1, 0xb2, 0xc3};
 
-static int open_guard(void **state) {
-	(void)state;
+static int set_up(void **state) {
 	for (size_t i = 0; i < sizeof(coefficients); i++)
 		coefficients[i] = (uint8_t)i;
-	guard = guard_open(2 * UEPI_TRAILER_MAX);
-	return 0;
-}
-
-static int close_guard(void **state) {
-	(void)state;
-	guard_close(&guard);
-	return 0;
+	return guard_group_open(state);
 }
 
 static const struct {
@@ -167,15 +158,8 @@ static void reads_and_writes_trailers(void **state) {
 
 /* A vector without a case above would be of no use. */
 static void knows_every_vector(void **state) {
-	FILE *f = vectors_open("uepi.txt");
-	struct vector v;
-	size_t count = 0;
-
 	(void)state;
-	while (vector_next(f, &v))
-		count += strstr(v.name, "_trailer") != NULL;
-	fclose(f);
-	assert_int_equal(count, ARRAY_COUNT(cases));
+	assert_int_equal(vectors_count("uepi.txt", "_trailer"), ARRAY_COUNT(cases));
 }
 
 /* docs/uepi-formats.md: the lengths that these bytes may have. */
@@ -347,5 +331,5 @@ int main(void) {
 		cmocka_unit_test(looks_at_the_version),
 	};
 
-	return cmocka_run_group_tests(tests, open_guard, close_guard);
+	return cmocka_run_group_tests(tests, set_up, guard_group_close);
 }
