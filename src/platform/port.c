@@ -135,8 +135,8 @@ int port_pair(const char *name, struct rte_mempool *pool, unsigned depth, uint16
 }
 
 /*
- * net_memif says that it does, but since DPDK 23.11 it leaves the mark of a chain in the descriptors
- * of its ring, so that frames sent later appear to go on in the next one.
+ * net_memif says that it does, but newer ones (seen in DPDK 24.11, not in 22.11) leave the mark of a
+ * chain in the descriptors of their ring, so that frames sent later appear to go on in the next one.
  */
 bool port_takes_chains(uint16_t id, unsigned buffers) {
 	struct rte_eth_dev_info info;
