@@ -47,21 +47,13 @@ static double feed_rate(const struct service_group *sg) {
 	return RTE_MIN(channels * CHANNEL_SHARE, RATE_MAX);
 }
 
-static void accounting_set(struct bench *b, bool on) {
-	for (unsigned l = 0; l < DS_PIPELINES; l++)
-		downstream_pipeline(b->instance.downstream, l)->accounting = on;
-}
-
 /* One round of all workers in `step_ns` of the pipeline's time. */
-static unsigned round_at(struct bench *b, uint64_t step_ns) {
-	unsigned moved = 0;
-
+static void round_at(struct bench *b, uint64_t step_ns) {
 	b->now += step_ns;
 	for (unsigned w = 0; w < b->instance.worker_count; w++) {
 		b->instance.workers[w].clock.now = b->now;
-		moved += worker_round(&b->instance.workers[w]);
+		worker_round(&b->instance.workers[w]);
 	}
-	return moved;
 }
 
 static void receive_all(struct traffic *t) {
@@ -122,19 +114,16 @@ static void accounts_take(struct downstream *d, struct batch *batch) {
 	}
 }
 
-/* The mean batch of the middle half, in reference cycles a packet. */
-static void mean(struct batch *batches, unsigned count, double *cycles,
-		 double stages[DS_PIPELINES][PIPELINE_MAX_STAGES]) {
+/* Adds the mean batch of the middle half, reference cycles a packet, to the zeroed `out`. */
+static void mean(struct batch *batches, unsigned count, struct bench_run *out) {
 	struct middle half = middle_half(batches, count, sizeof(*batches));
 	double packets = (double)(half.end - half.first) * BENCH_BATCH;
 
-	*cycles = 0;
-	memset(stages, 0, sizeof(double[DS_PIPELINES][PIPELINE_MAX_STAGES]));
 	for (unsigned i = half.first; i < half.end; i++) {
-		*cycles += (double)batches[i].cycles / packets;
+		out->cycles += (double)batches[i].cycles / packets;
 		for (unsigned l = 0; l < DS_PIPELINES; l++) {
 			for (unsigned s = 0; s < PIPELINE_MAX_STAGES; s++)
-				stages[l][s] += (double)batches[i].stages[l][s] / packets;
+				out->stages[l][s] += (double)batches[i].stages[l][s] / packets;
 		}
 	}
 }
@@ -151,10 +140,10 @@ static void measure(struct bench *b, struct traffic *t, double mean_bytes, unsig
 		carry(b, t, burst_ns);
 	accounts_take(b->instance.downstream, &warm);
 	while (batches->count < MAX_BATCHES && rte_rdtsc() < end) {
-		accounting_set(b, true);
+		downstream_account(b->instance.downstream, true);
 		carry(b, t, burst_ns);
 		accounts_take(b->instance.downstream, &batches->accounted[batches->count]);
-		accounting_set(b, false);
+		downstream_account(b->instance.downstream, false);
 		batches->plain[batches->count].cycles = carry(b, t, burst_ns);
 		batches->count++;
 	}
@@ -167,12 +156,14 @@ static int measure_and_prove(struct bench *b, struct traffic *t, double mean_byt
 		.plain = calloc(MAX_BATCHES, sizeof(struct batch)),
 	};
 	bool memory = batches.accounted != NULL && batches.plain != NULL;
+	struct bench_run plain = {0};
 	struct traffic_result result;
 
 	if (memory) {
 		measure(b, t, mean_bytes, milliseconds, &batches);
-		mean(batches.plain, batches.count, &out->plain_cycles, out->stages);
-		mean(batches.accounted, batches.count, &out->cycles, out->stages);
+		mean(batches.accounted, batches.count, out);
+		mean(batches.plain, batches.count, &plain);
+		out->plain_cycles = plain.cycles;
 		traffic_stop(t);
 		settle(b, t);
 		traffic_result(t, &result);

@@ -95,8 +95,6 @@ static void workers_setup(struct instance *i) {
 	upper->name = two ? "upper MAC" : "upper and lower MAC";
 	if (two)
 		lower->name = "lower MAC";
-	for (unsigned w = 0; w < i->worker_count; w++)
-		clock_start(&i->workers[w].clock);
 }
 
 int instance_create(struct instance *i, uint16_t network_port, uint16_t rphy_port) {

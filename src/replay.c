@@ -183,8 +183,7 @@ static int wire(struct replay *r, const struct service_group *sg) {
 		return -1;
 	r->network_port = network[1];
 	r->rphy_port = rphy[1];
-	for (unsigned l = 0; l < DS_PIPELINES; l++)
-		downstream_pipeline(r->instance->downstream, l)->accounting = false;
+	downstream_account(r->instance->downstream, false);
 	return 0;
 }
 
@@ -200,12 +199,12 @@ static int write_stats(const struct replay *r, const char *path) {
 static int replay(struct replay *r, pcap_t *in, const struct replay_options *o) {
 	int ret = play(r, in, o->network_in) == 0 ? 0 : EXIT_TROUBLE;
 	double seconds = (double)r->now / CLOCK_NS_PER_S;
+	bool taken = report_is_stdout(o->stats) || report_is_stdout(o->rphy_out);
 
 	play_out(r);
 	if (o->stats != NULL && write_stats(r, o->stats) != 0)
 		ret = EXIT_TROUBLE;
-	report_print(report_stream(report_stream(o->stats) == stderr ? o->stats : o->rphy_out),
-		     r->instance, NULL, seconds);
+	report_print(taken ? stderr : stdout, r->instance, NULL, seconds);
 	return report_balanced(r->instance) ? ret : EXIT_TROUBLE;
 }
 

@@ -161,12 +161,12 @@ void report_print(FILE *out, struct instance *i, const struct host *host, double
 		print_cycles(out, i->downstream, received, host);
 }
 
-FILE *report_stream(const char *path) {
-	return path != NULL && strcmp(path, "-") == 0 ? stderr : stdout;
+bool report_is_stdout(const char *path) {
+	return path != NULL && strcmp(path, "-") == 0;
 }
 
 int report_write(const json_t *json, const char *path) {
-	FILE *f = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+	FILE *f = report_is_stdout(path) ? stdout : fopen(path, "w");
 	int ret;
 
 	if (f == NULL) {

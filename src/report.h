@@ -20,8 +20,8 @@ json_t *report_json(struct instance *i, const struct host *host, double seconds)
 /* The same for a terminal. */
 void report_print(FILE *out, struct instance *i, const struct host *host, double seconds);
 
-/* Where a table goes: stdout, or stderr when the file at `path` (may be NULL) is "-", stdout. */
-FILE *report_stream(const char *path);
+/* Whether `path` (may be NULL) stands for stdout, so that no table may go there. */
+bool report_is_stdout(const char *path);
 
 /* Whether received = transmitted + drops + held. To be asked when no worker runs. */
 bool report_balanced(const struct instance *i);

@@ -107,10 +107,10 @@ static int wire(struct instance *i, const struct service_group *sg, const char *
 	if (instance_create(i, network_port, rphy_port) != 0)
 		return EXIT_TROUBLE;
 	/* Last, as tables of many modems take seconds, in which nobody would receive. */
-	return mtu_passes(sg, rphy_port) && port_start(rphy_port, "R-PHY") == 0 &&
-			       port_start(network_port, "network") == 0
-		       ? 0
-		       : EXIT_MISTAKE;
+	if (!mtu_passes(sg, rphy_port) || port_start(rphy_port, "R-PHY") != 0 ||
+	    port_start(network_port, "network") != 0)
+		return EXIT_MISTAKE;
+	return 0;
 }
 
 /*
@@ -160,7 +160,7 @@ static int finish(struct instance *i, const struct run_options *o, double second
 	/* On the core that the figures are of. */
 	rte_eal_remote_launch(measure_host, &host, 1);
 	rte_eal_mp_wait_lcore();
-	report_print(report_stream(o->json), i, &host, seconds);
+	report_print(report_is_stdout(o->json) ? stderr : stdout, i, &host, seconds);
 	if (o->json != NULL) {
 		json_t *json = report_json(i, &host, seconds);
 
@@ -189,8 +189,7 @@ static int run(struct instance *i, const struct run_options *o, const struct ser
 
 	if (status != 0)
 		return status;
-	for (unsigned l = 0; l < DS_PIPELINES; l++)
-		downstream_pipeline(i->downstream, l)->accounting = !o->no_cycles;
+	downstream_account(i->downstream, !o->no_cycles);
 	fprintf(stderr, "vcmtsd: serving service group %u: %zu modems, %zu channels\n", sg->id,
 		sg->modem_count, sg->channel_count);
 	if (o->ready != NULL && !touch(o->ready))

@@ -57,6 +57,11 @@ struct pipeline *downstream_pipeline(struct downstream *d, unsigned index) {
 	return pipelines[index];
 }
 
+void downstream_account(struct downstream *d, bool on) {
+	for (unsigned i = 0; i < DS_PIPELINES; i++)
+		downstream_pipeline(d, i)->accounting = on;
+}
+
 /* Frees a DEPI frame; the packets that end in it are dropped. */
 static void end_depi_frame(struct ds_lower *l, struct rte_mbuf *m) {
 	l->counters.drops[DROP_STOPPED] += packet_meta(m)->ends;

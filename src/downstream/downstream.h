@@ -116,6 +116,9 @@ void downstream_counters(const struct downstream *d, struct counters *out);
 /* The pipelines of a downstream by the index of ds_lists. */
 struct pipeline *downstream_pipeline(struct downstream *d, unsigned index);
 
+/* Whether the cycles of all stages are measured; they are after downstream_create(). */
+void downstream_account(struct downstream *d, bool on);
+
 /*
  * Ends all packets that are still held, with the reason `stopped`. No worker may be running.
  * Afterwards received = transmitted + drops.
