@@ -15,19 +15,25 @@ static json_t *real(double value) {
 	return json_real((double)(int64_t)(value * 1000 + 0.5) / 1000);
 }
 
-static json_t *drops_json(const struct counters *c) {
+static json_t *drops_json(const struct counters *c, enum direction direction) {
 	json_t *o = json_object();
 
-	for (unsigned r = 0; r < DROP_REASONS; r++)
-		json_object_set_new(o, drop_name((enum drop_reason)r), integer(c->drops[r]));
+	for (unsigned r = 0; r < DROP_REASONS; r++) {
+		if (drop_in((enum drop_reason)r, direction))
+			json_object_set_new(o, drop_name((enum drop_reason)r),
+					    integer(c->drops[r]));
+	}
 	return o;
 }
 
-static json_t *counters_json(const struct counters *c) {
+static json_t *counters_json(const struct counters *c, enum direction direction) {
 	json_t *o = json_object();
 
-	for (unsigned i = 0; i < COUNTERS; i++)
-		json_object_set_new(o, counter_name((enum counter)i), integer(c->values[i]));
+	for (unsigned i = 0; i < COUNTERS; i++) {
+		if (counter_in((enum counter)i, direction))
+			json_object_set_new(o, counter_name((enum counter)i),
+					    integer(c->values[i]));
+	}
 	return o;
 }
 
@@ -102,7 +108,8 @@ json_t *report_json(struct instance *i, const struct host *host, double seconds)
 			 integer(c.values[COUNTER_TRANSMITTED]), "held",
 			 integer(downstream_held(i->downstream)), "dropped",
 			 integer(counters_dropped(&c)), "balanced", report_balanced(i), "drops",
-			 drops_json(&c), "counters", counters_json(&c));
+			 drops_json(&c, DIRECTION_DOWN), "counters",
+			 counters_json(&c, DIRECTION_DOWN));
 	root = json_pack("{s:o}", "downstream", down);
 	if (host == NULL)
 		return root;

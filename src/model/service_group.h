@@ -20,6 +20,9 @@
 #define SG_MAX_RULES 4096 /* in one filter group or one modem's classifier list */
 #define SG_MAX_SAID 0x3fff
 #define SG_MAX_DSID 0xfffff
+#define SG_MAX_SID 0x3ffe /* 0x3fff is broadcast */
+#define SG_MAX_SID_CLUSTERS 8 /* of one service flow */
+#define SG_MAX_UPSTREAM_CHANNELS 64
 
 enum channel_type {
 	CHANNEL_OFDM,
@@ -37,6 +40,18 @@ enum psp_extra {
 	PSP_EXTRA_NONE, /* nothing */
 	PSP_EXTRA_COUNTER, /* two bytes: 0x00, then a 4-bit packet counter and the 4-bit profile */
 	PSP_EXTRA_STATIC, /* two bytes: 0x00, then 0 and the 4-bit profile */
+};
+
+/* The modulation of an upstream channel, and with it the UEPI format of its bursts. */
+enum upstream_type {
+	UPSTREAM_SC_QAM,
+	UPSTREAM_OFDMA,
+};
+
+/* What the sequence numbers of PSP count; R-UEPI's text could not be read. */
+enum psp_numbering {
+	PSP_NUMBERING_FLOW, /* the packets of each PSP flow of a session */
+	PSP_NUMBERING_SESSION, /* all packets of a session */
 };
 
 enum cipher {
@@ -126,6 +141,30 @@ struct security_association {
 	uint8_t key[16];
 	uint8_t iv[16];
 	uint8_t key_sequence; /* 4 bits; its lowest bit is the toggle */
+	/* Upstream only: the following generation of the key, of sequence key_sequence + 1. */
+	bool has_next_key;
+	uint8_t next_key[16];
+	uint8_t next_iv[16];
+};
+
+/* The SID of a cluster on one upstream channel. */
+struct upstream_sid {
+	uint32_t channel; /* index into upstream_channels */
+	uint16_t sid; /* 14 bits, unique on the channel */
+};
+
+/* SIDs that a service flow uses alike, one a channel (MULPI, SID clusters). */
+struct sid_cluster {
+	uint8_t id; /* 0..7, as in the segment header */
+	struct upstream_sid *sids;
+	size_t sid_count;
+};
+
+struct upstream_service_flow {
+	uint32_t id; /* SFID, unique in the service group, also among downstream flows */
+	bool segment_header; /* continuous concatenation and fragmentation */
+	struct sid_cluster *clusters;
+	size_t cluster_count; /* without segment headers exactly one */
 };
 
 struct modem {
@@ -142,6 +181,8 @@ struct modem {
 	size_t service_flow_count;
 	struct classifier *classifiers; /* in order: the first that matches decides */
 	size_t classifier_count;
+	struct upstream_service_flow *upstream_flows;
+	size_t upstream_flow_count;
 };
 
 struct channel {
@@ -152,6 +193,16 @@ struct channel {
 	enum pseudowire pseudowire;
 	enum psp_extra psp_extra;
 	uint8_t profile; /* 4 bits, in the extra bytes */
+};
+
+struct upstream_channel {
+	uint32_t id;
+	enum upstream_type type;
+	uint64_t rate; /* bits per second */
+	/* L2TPv3 session IDs, chosen by us, unique among all upstream sessions */
+	uint32_t session; /* data */
+	uint32_t request_session; /* bandwidth requests; 0: they are taken from the bursts */
+	uint32_t ranging_session; /* 0: none */
 };
 
 struct bonding_group {
@@ -183,6 +234,17 @@ struct thread_config {
 	uint32_t main_core;
 	uint32_t upper_mac_core;
 	uint32_t lower_mac_core; /* used by 1ds2t only */
+	uint32_t upstream_core; /* may be one of the downstream's: then they take turns */
+};
+
+struct upstream_config {
+	bool verify_source; /* a packet's source address must belong to its modem */
+	bool verify_crc; /* of decrypted frames */
+	enum psp_numbering psp_numbering;
+	uint64_t reorder_timeout_ns; /* a missing PSP packet or segment is waited for so long */
+	uint64_t frame_timeout_ns; /* an incomplete frame or burst is kept so long */
+	uint32_t held_by_modem; /* bytes of buffers that wait for the missing parts of a modem */
+	uint32_t held; /* of all modems and bursts together */
 };
 
 struct service_group {
@@ -190,6 +252,7 @@ struct service_group {
 	uint32_t id;
 	struct port_config network;
 	struct port_config rphy_port;
+	struct port_config control_port; /* towards the control plane; device NULL: none */
 	uint32_t max_frame; /* bytes of an Ethernet frame with its CRC, 64..2000 */
 	struct thread_config threads;
 	struct rphy_config rphy;
@@ -198,6 +261,9 @@ struct service_group {
 	enum filter_action filter_default; /* for packets that match no rule of their groups */
 	struct channel *channels;
 	size_t channel_count;
+	struct upstream_config upstream;
+	struct upstream_channel *upstream_channels;
+	size_t upstream_channel_count; /* 0: no upstream */
 	struct bonding_group *bonding_groups;
 	size_t bonding_group_count;
 	struct filter_group *filter_groups;

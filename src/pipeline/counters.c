@@ -1,44 +1,60 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pipeline/counters.h"
 
-static const char *const drop_names[] = {
-#define DROP(id, name, meaning) name,
+static const struct {
+	const char *name;
+	const char *meaning;
+	enum direction directions;
+	enum unit unit;
+} drops[] = {
+#define DROP(id, name, directions, unit, meaning)                                                  \
+	{name, meaning, DIRECTION_##directions, UNIT_##unit},
 #include "pipeline/drop.def"
 #undef DROP
 };
 
-static const char *const drop_meanings[] = {
-#define DROP(id, name, meaning) meaning,
-#include "pipeline/drop.def"
-#undef DROP
-};
-
-static const char *const counter_names[] = {
-#define COUNTER(id, name, meaning) name,
-#include "pipeline/counter.def"
-#undef COUNTER
-};
-
-static const char *const counter_meanings[] = {
-#define COUNTER(id, name, meaning) meaning,
+static const struct {
+	const char *name;
+	const char *meaning;
+	enum direction directions;
+} counters[] = {
+#define COUNTER(id, name, directions, meaning) {name, meaning, DIRECTION_##directions},
 #include "pipeline/counter.def"
 #undef COUNTER
 };
 
 const char *drop_name(enum drop_reason reason) {
-	return drop_names[reason];
+	return drops[reason].name;
 }
 
 const char *drop_meaning(enum drop_reason reason) {
-	return drop_meanings[reason];
+	return drops[reason].meaning;
+}
+
+bool drop_in(enum drop_reason reason, enum direction direction) {
+	return (drops[reason].directions & direction) != 0;
+}
+
+enum unit drop_unit(enum drop_reason reason) {
+	return drops[reason].unit;
 }
 
 const char *counter_name(enum counter counter) {
-	return counter_names[counter];
+	return counters[counter].name;
 }
 
 const char *counter_meaning(enum counter counter) {
-	return counter_meanings[counter];
+	return counters[counter].meaning;
+}
+
+bool counter_in(enum counter counter, enum direction direction) {
+	return (counters[counter].directions & direction) != 0;
+}
+
+const char *unit_name(enum unit unit) {
+	static const char *const names[UNITS] = {"packets", "bursts", "segments", "frames"};
+
+	return names[unit];
 }
 
 void counters_add(struct counters *into, const struct counters *from) {
@@ -53,5 +69,15 @@ uint64_t counters_dropped(const struct counters *c) {
 
 	for (unsigned i = 0; i < DROP_REASONS; i++)
 		sum += c->drops[i];
+	return sum;
+}
+
+uint64_t counters_dropped_units(const struct counters *c, enum unit unit) {
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < DROP_REASONS; i++) {
+		if (drops[i].unit == unit)
+			sum += c->drops[i];
+	}
 	return sum;
 }

@@ -2,19 +2,36 @@
 /* Drop reasons and counters: one set a worker, added up by whoever reads them. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_mbuf.h>
 
+/* Bits: which direction counts under a name. */
+enum direction {
+	DIRECTION_DOWN = 1,
+	DIRECTION_UP = 2,
+	DIRECTION_BOTH = 3,
+};
+
+/* What a drop reason counts; downstream always packets (docs/upstream.md). */
+enum unit {
+	UNIT_PACKET,
+	UNIT_BURST,
+	UNIT_SEGMENT,
+	UNIT_FRAME,
+	UNITS,
+};
+
 enum drop_reason {
-#define DROP(id, name, meaning) DROP_##id,
+#define DROP(id, name, directions, unit, meaning) DROP_##id,
 #include "pipeline/drop.def"
 #undef DROP
 	DROP_REASONS,
 };
 
 enum counter {
-#define COUNTER(id, name, meaning) COUNTER_##id,
+#define COUNTER(id, name, directions, meaning) COUNTER_##id,
 #include "pipeline/counter.def"
 #undef COUNTER
 	COUNTERS,
@@ -31,11 +48,21 @@ const char *drop_meaning(enum drop_reason reason);
 const char *counter_name(enum counter counter);
 const char *counter_meaning(enum counter counter);
 
+/* Whether the direction (one bit) counts under that name. */
+bool drop_in(enum drop_reason reason, enum direction direction);
+bool counter_in(enum counter counter, enum direction direction);
+
+enum unit drop_unit(enum drop_reason reason);
+const char *unit_name(enum unit unit); /* "packets", .. */
+
 /* Adds `from` to `into`. */
 void counters_add(struct counters *into, const struct counters *from);
 
-/* All drops together, packets. */
+/* All drops together; downstream these are packets. */
 uint64_t counters_dropped(const struct counters *c);
+
+/* The drops of one unit. */
+uint64_t counters_dropped_units(const struct counters *c, enum unit unit);
 
 static inline void count(struct counters *c, enum counter which, uint64_t n) {
 	c->values[which] += n;
