@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The sending half of the upstream: cable modems that fill their grants, and the R-PHY device that
+ * packs their bursts for the CMTS.
+ *
+ *     packets --> MAC frames, BPI+ --> streams of service flows --> grants: segments, bursts
+ *                                                                      |
+ *                 R-PHY port <== L2TPv3, PSP <== UEPI header, payload, trailer
+ *
+ * Grants of 2 kB go to the SIDs in turn, so that each modem gets the same. A packet is made when a
+ * grant has room for its first byte; it counts as sent when its last byte was handed to the port.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mix.h"
+#include "model/service_group.h"
+#include "packet.h"
+#include "platform/crypto.h"
+
+struct uplink_options {
+	uint16_t rphy_port; /* opened; UEPI goes out here */
+	struct docsis_crypto *crypto; /* with a session to spare for each key, and one more */
+	uint16_t crypto_queue; /* used by nobody else */
+	struct mix mix;
+	uint64_t rate; /* bits of Ethernet frames without CRC per second; 0 = max */
+	uint64_t seed;
+};
+
+struct uplink;
+
+/*
+ * `sg` and `crypto` must live on. Returns NULL after a message, also where no modem has an upstream
+ * service flow. To be freed by uplink_free().
+ */
+struct uplink *uplink_create(const struct service_group *sg, const struct uplink_options *options);
+
+void uplink_free(struct uplink *u);
+
+/* Sends what pacing allows at TSC `now`, at most a burst. Returns L2TPv3 packets sent. */
+unsigned uplink_send(struct uplink *u, uint64_t now);
+
+/* Makes no more packets; uplink_send() goes on with grants until every frame begun is complete. */
+void uplink_stop(struct uplink *u);
+
+/* After uplink_stop(): whether everything that was made is sent. */
+bool uplink_empty(const struct uplink *u);
+
+/* Streams: one an upstream service flow that carries packets; `stream` is below their count. */
+uint32_t uplink_stream_count(const struct uplink *u);
+
+/* Packets made so far for a stream: its sequence numbers are 0 .. this - 1. */
+uint32_t uplink_made(const struct uplink *u, uint32_t stream);
+
+/* Packets sent, and their bytes (Ethernet frames without CRC). */
+uint64_t uplink_sent(const struct uplink *u);
+uint64_t uplink_sent_bytes(const struct uplink *u);
+
+/*
+ * Compares a frame of `size` bytes, as it came out of the network port, with the packet that was made
+ * for stream and sequence of its tag: every byte but the tag's TSC. Returns whether it is the same.
+ */
+bool uplink_matches(const struct uplink *u, const struct packet_tag *tag, const uint8_t *frame,
+		    uint32_t size);
+
+/* TSC at which the last byte of the packet was handed to the port; 0 where that is forgotten: each
+ * stream remembers the latest 256. */
+uint64_t uplink_sent_at(const struct uplink *u, uint32_t stream, uint32_t sequence);
+
+/* What was sent beside packets, for the summary. */
+struct uplink_counts {
+	uint64_t packets; /* L2TPv3 packets handed to the port */
+	uint64_t bytes; /* of these, Ethernet header included */
+	uint64_t bursts;
+	uint64_t segments; /* bursts with a segment header */
+	uint64_t request_records;
+	uint64_t requests; /* in bursts: segment headers, piggybacks, request frames */
+	uint64_t management; /* messages */
+	uint64_t fragments;
+	uint64_t concatenations;
+	uint64_t backpressure; /* bursts of packets that the port did not take whole */
+	uint64_t descheduled; /* rounds longer than 1 ms */
+	double descheduled_longest_us;
+};
+void uplink_counts(const struct uplink *u, struct uplink_counts *out);
