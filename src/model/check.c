@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "model/keys.h"
-#include "model/unique.h"
 #include "model/units.h"
 
 void check_report(struct check *check, const struct node *node, uint32_t line,
@@ -42,7 +41,7 @@ bool check_resolve(struct check *check, const struct id_map *map, struct node *n
 
 /* Notes the ids of a list and reports those that occur twice. False without memory. */
 static bool map_ids(struct check *check, struct id_map *map, struct node *root, const char *key) {
-	struct unique_set ids = {.place = {.list = key, .leaf = "id"}};
+	struct unique_set ids = {.place = {.lists = {key}, .leaf = "id"}};
 	struct node *list = node_field(root, key);
 	size_t i = 0;
 
@@ -69,18 +68,29 @@ static bool map_ids(struct check *check, struct id_map *map, struct node *root, 
 	return true;
 }
 
-static void check_ports(struct check *check, struct node *root) {
-	struct path ports = {.key = "ports"}, rphy = {.up = &ports, .key = "rphy"};
-	struct path path = {.up = &rphy, .key = "device"};
-	struct service_group *sg = check->sg;
+/* Is `port` of the device of another port, `first`? A refused or missing one is NULL. */
+static bool check_port(struct check *check, struct node *root, const char *port,
+		       const char *device, const char *first, const char *first_device) {
+	struct path ports = {.key = "ports"}, up = {.up = &ports, .key = port};
+	struct path path = {.up = &up, .key = "device"};
 	struct node *map = node_field(root, "ports");
-	struct node *node = node_present(node_field(map, "rphy"), "device");
+	struct node *node = node_present(node_field(map, port), "device");
+	char allowed[64];
 
-	if (sg->network.device == NULL || sg->rphy_port.device == NULL)
-		return;
-	if (strcmp(sg->network.device, sg->rphy_port.device) == 0)
-		check_report(check, node, node != NULL ? node->line : root->line, &path,
-			     "another device than ports.network");
+	if (device == NULL || first_device == NULL || strcmp(device, first_device) != 0)
+		return false;
+	snprintf(allowed, sizeof(allowed), "another device than ports.%s", first);
+	check_report(check, node, node != NULL ? node->line : root->line, &path, allowed);
+	return true;
+}
+
+static void check_ports(struct check *check, struct node *root) {
+	const char *network = check->sg->network.device, *rphy = check->sg->rphy_port.device;
+	const char *control = check->sg->control_port.device;
+
+	check_port(check, root, "rphy", rphy, "network", network);
+	if (!check_port(check, root, "control", control, "network", network))
+		check_port(check, root, "control", control, "rphy", rphy);
 }
 
 static void check_threads(struct check *check, struct node *root) {
@@ -115,7 +125,7 @@ static void check_rphy(struct check *check, struct node *root) {
 }
 
 static void check_channels(struct check *check, struct node *root) {
-	struct unique_set sessions = {.place = {.list = "channels", .leaf = "session"}};
+	struct unique_set sessions = {.place = {.lists = {"channels"}, .leaf = "session"}};
 	struct node *list = node_field(root, "channels");
 	size_t i = 0;
 
@@ -191,11 +201,16 @@ static void check_filter_groups(struct check *check, struct node *root) {
 }
 
 void service_group_check(struct service_group *sg, struct node *root, struct errors *errors) {
-	struct check check = {.sg = sg, .errors = errors};
+	struct check check = {
+		.sg = sg,
+		.errors = errors,
+		.flows = {.place = {.lists = {"modems", "service_flows"}, .leaf = "id"}},
+	};
 
 	if (map_ids(&check, &check.channels, root, "channels") &&
 	    map_ids(&check, &check.bonding_groups, root, "bonding_groups") &&
-	    map_ids(&check, &check.filter_groups, root, "filter_groups")) {
+	    map_ids(&check, &check.filter_groups, root, "filter_groups") &&
+	    map_ids(&check, &check.upstream_channels, root, "upstream_channels")) {
 		check_ports(&check, root);
 		check_threads(&check, root);
 		check_rphy(&check, root);
@@ -203,10 +218,13 @@ void service_group_check(struct service_group *sg, struct node *root, struct err
 		check_bonding_groups(&check, root);
 		check_filter_groups(&check, root);
 		check_modems(&check, root);
+		check_upstream(&check, root);
+		unique_finish(&check.flows, errors);
 	} else {
 		errors_add(errors, 1, NULL, "no memory left", "a file that fits the machine");
 	}
 	free(check.channels.index);
 	free(check.bonding_groups.index);
 	free(check.filter_groups.index);
+	free(check.upstream_channels.index);
 }

@@ -8,6 +8,7 @@
 #include "model/errors.h"
 #include "model/service_group.h"
 #include "model/tree.h"
+#include "model/unique.h"
 
 /* From the id that the file gives to the index in the list. */
 struct id_map {
@@ -23,6 +24,8 @@ struct check {
 	struct id_map channels;
 	struct id_map bonding_groups;
 	struct id_map filter_groups;
+	struct id_map upstream_channels;
+	struct unique_set flows; /* service flow ids of all modems, downstream and upstream */
 };
 
 /*
@@ -45,5 +48,8 @@ bool check_resolve(struct check *check, const struct id_map *map, struct node *n
 void check_match(struct check *check, const struct node *map, struct match *match,
 		 const struct path *path);
 
-/* All of `modems`; the id maps are ready. */
+/* All of `modems` but its upstream; the id maps are ready. */
 void check_modems(struct check *check, struct node *root);
+
+/* `upstream`, `upstream_channels`, and what modems have for the upstream. */
+void check_upstream(struct check *check, struct node *root);

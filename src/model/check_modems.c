@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The modems: references, flows, security associations, and what must not occur twice. */
+/* The modems without their upstream: references, flows, security associations, and what must not occur twice. */
 #include "model/check.h"
 
 #include <inttypes.h>
@@ -7,13 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/unique.h"
-
 struct modem_check {
 	struct check *check;
 	struct unique_set macs;
 	struct unique_set addresses;
-	struct unique_set flows;
 	struct unique_set dsids;
 	const struct security_association **associations; /* by SAID, the first that has it */
 };
@@ -110,8 +107,8 @@ static void check_flow(struct modem_check *modems, const struct node *map,
 	struct node *given = node_present(map, "state");
 
 	if (node_field(map, "id") != NULL)
-		unique_add(&modems->flows, &flow->id, sizeof(flow->id), node_present(map, "id"), i,
-			   j);
+		unique_add(&modems->check->flows, &flow->id, sizeof(flow->id),
+			   node_present(map, "id"), i, j);
 	if (node_field(map, "dsid") != NULL)
 		unique_add(&modems->dsids, &flow->dsid, sizeof(flow->dsid),
 			   node_present(map, "dsid"), i, j);
@@ -205,10 +202,9 @@ static void check_modem(struct modem_check *modems, const struct node *map, stru
 void check_modems(struct check *check, struct node *root) {
 	struct modem_check modems = {
 		.check = check,
-		.macs = {.place = {.list = "modems", .leaf = "mac"}},
-		.addresses = {.place = {.list = "modems", .inner = "addresses"}},
-		.flows = {.place = {.list = "modems", .inner = "service_flows", .leaf = "id"}},
-		.dsids = {.place = {.list = "modems", .inner = "service_flows", .leaf = "dsid"}},
+		.macs = {.place = {.lists = {"modems"}, .leaf = "mac"}},
+		.addresses = {.place = {.lists = {"modems", "addresses"}}},
+		.dsids = {.place = {.lists = {"modems", "service_flows"}, .leaf = "dsid"}},
 		.associations = calloc(SG_MAX_SAID + 1, sizeof(*modems.associations)),
 	};
 	struct path list_path = {.key = "modems"}, path = {.up = &list_path};
@@ -226,7 +222,6 @@ void check_modems(struct check *check, struct node *root) {
 	}
 	unique_finish(&modems.macs, check->errors);
 	unique_finish(&modems.addresses, check->errors);
-	unique_finish(&modems.flows, check->errors);
 	unique_finish(&modems.dsids, check->errors);
 	free(modems.associations);
 }

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void unique_add(struct unique_set *set, const void *value, size_t size, const struct node *node,
-		size_t i, size_t j) {
+void unique_add_at(struct unique_set *set, const struct unique_place *place, const void *value,
+		   size_t size, const struct node *node, const size_t index[UNIQUE_LISTS]) {
 	struct unique_entry *entry;
 
 	if (set->count == set->room) {
@@ -21,9 +21,23 @@ void unique_add(struct unique_set *set, const void *value, size_t size, const st
 		set->entries = entries;
 		set->room = room;
 	}
-	entry = &set->entries[set->count++];
-	*entry = (struct unique_entry){.i = (uint32_t)i, .j = (uint32_t)j, .node = node};
+	entry = &set->entries[set->count];
+	*entry = (struct unique_entry){
+		.order = (uint32_t)set->count,
+		.place = place,
+		.node = node,
+	};
+	set->count++;
+	for (size_t i = 0; i < UNIQUE_LISTS; i++)
+		entry->index[i] = (uint32_t)index[i];
 	memcpy(entry->value, value, size < UNIQUE_VALUE_SIZE ? size : UNIQUE_VALUE_SIZE);
+}
+
+void unique_add(struct unique_set *set, const void *value, size_t size, const struct node *node,
+		size_t i, size_t j) {
+	const size_t index[UNIQUE_LISTS] = {i, j};
+
+	unique_add_at(set, &set->place, value, size, node, index);
 }
 
 static int compare(const void *a, const void *b) {
@@ -32,23 +46,27 @@ static int compare(const void *a, const void *b) {
 
 	if (order != 0)
 		return order;
-	if (left->i != right->i)
-		return left->i < right->i ? -1 : 1;
-	return left->j < right->j ? -1 : left->j > right->j;
+	if (left->node->line != right->node->line)
+		return left->node->line < right->node->line ? -1 : 1;
+	return left->order < right->order ? -1 : left->order > right->order;
 }
 
-static void report(const struct unique_place *place, const struct unique_entry *entry,
-		   const struct unique_entry *first, struct errors *errors) {
+static void report(const struct unique_entry *entry, const struct unique_entry *first,
+		   struct errors *errors) {
+	const struct unique_place *place = entry->place;
 	const struct node *value =
 		entry->node->type == NODE_ALIAS ? entry->node->target : entry->node;
-	struct path list = {.key = place->list};
-	struct path item = {.up = &list, .index = entry->i};
-	struct path inner = {.up = &item, .key = place->inner};
-	struct path inner_item = {.up = &inner, .index = entry->j};
-	const struct path *holder = place->inner != NULL ? &inner_item : &item;
-	struct path leaf = {.up = holder, .key = place->leaf};
+	struct path steps[2 * UNIQUE_LISTS];
+	const struct path *holder = NULL;
+	struct path leaf = {.key = place->leaf};
 	char found[256], allowed[64];
 
+	for (size_t i = 0; i < UNIQUE_LISTS && place->lists[i] != NULL; i++) {
+		steps[2 * i] = (struct path){.up = holder, .key = place->lists[i]};
+		steps[2 * i + 1] = (struct path){.up = &steps[2 * i], .index = entry->index[i]};
+		holder = &steps[2 * i + 1];
+	}
+	leaf.up = holder;
 	errors_quote(value->text, value->length, found, sizeof(found) - 8);
 	strcat(found, " again");
 	snprintf(allowed, sizeof(allowed), "it once (first on line %" PRIu32 ")",
@@ -69,7 +87,7 @@ void unique_finish(struct unique_set *set, struct errors *errors) {
 		if (memcmp(entry->value, set->entries[first].value, UNIQUE_VALUE_SIZE) != 0)
 			first = k;
 		else
-			report(&set->place, entry, &set->entries[first], errors);
+			report(entry, &set->entries[first], errors);
 	}
 	free(set->entries);
 	*set = (struct unique_set){.place = set->place};

@@ -10,22 +10,25 @@
 
 #define UNIQUE_VALUE_SIZE 20
 
-/* Where a set's values stand: LIST[i].INNER[j].LEAF; `inner` and `leaf` may be NULL. */
+#define UNIQUE_LISTS 4
+
+/* Where values stand: LISTS[0][i].LISTS[1][j] .. LEAF; lists from the first NULL on are not there. */
 struct unique_place {
-	const char *list;
-	const char *inner;
-	const char *leaf;
+	const char *lists[UNIQUE_LISTS];
+	const char *leaf; /* NULL: the items themselves */
 };
 
 struct unique_entry {
 	uint8_t value[UNIQUE_VALUE_SIZE]; /* zero past the value's own bytes */
-	uint32_t i, j;
+	uint32_t index[UNIQUE_LISTS];
+	uint32_t order; /* in which values were added */
+	const struct unique_place *place;
 	const struct node *node;
 };
 
-/* A zeroed set with its place is ready for use. */
+/* A zeroed set with its place is ready for use; it stays where it is until it is finished. */
 struct unique_set {
-	struct unique_place place;
+	struct unique_place place; /* of what unique_add() takes */
 	struct unique_entry *entries;
 	size_t count;
 	size_t room;
@@ -35,5 +38,9 @@ struct unique_set {
 void unique_add(struct unique_set *set, const void *value, size_t size, const struct node *node,
 		size_t i, size_t j);
 
-/* Reports every occurrence of a value after the first, and empties the set. */
+/* The same for a value that stands elsewhere; `place` is static. */
+void unique_add_at(struct unique_set *set, const struct unique_place *place, const void *value,
+		   size_t size, const struct node *node, const size_t index[UNIQUE_LISTS]);
+
+/* Reports every occurrence of a value after the first of the file, and empties the set. */
 void unique_finish(struct unique_set *set, struct errors *errors);
