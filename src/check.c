@@ -28,20 +28,28 @@ static error_t option(int key, char *value, struct argp_state *state) {
 /* What those who start vcmtsd must know of the configuration. */
 static void print_json(const struct service_group *sg) {
 	const struct thread_config *t = &sg->threads;
+	bool two = t->downstream == LAYOUT_1DS2T; /* downstream cores */
+	bool upstream = sg->upstream_channel_count > 0;
 	json_t *cores = json_pack("[i]", (int)t->upper_mac_core);
-	uint64_t capacity = 0; /* bits per second of DOCSIS frames */
+	uint64_t capacity = 0, upstream_capacity = 0; /* bits per second of DOCSIS frames */
 	json_t *json;
 
-	if (t->downstream == LAYOUT_1DS2T)
+	if (two)
 		json_array_append_new(cores, json_integer(t->lower_mac_core));
+	if (upstream && t->upstream_core != t->upper_mac_core &&
+	    !(two && t->upstream_core == t->lower_mac_core))
+		json_array_append_new(cores, json_integer(t->upstream_core));
 	for (size_t c = 0; c < sg->channel_count; c++)
 		capacity += sg->channels[c].rate;
 	if (sg->rate_limit != 0 && sg->rate_limit < capacity)
 		capacity = sg->rate_limit;
-	json = json_pack("{s:s, s:i, s:i, s:i, s:i, s:I, s:o}", "name", sg->name, "service_group",
-			 (int)sg->id, "channels", (int)sg->channel_count, "modems",
+	for (size_t c = 0; c < sg->upstream_channel_count; c++)
+		upstream_capacity += sg->upstream_channels[c].rate;
+	json = json_pack("{s:s, s:i, s:i, s:i, s:i, s:I, s:I, s:o}", "name", sg->name,
+			 "service_group", (int)sg->id, "channels", (int)sg->channel_count, "modems",
 			 (int)sg->modem_count, "mtu", (int)sg->rphy.mtu, "capacity",
-			 (json_int_t)capacity, "cores", cores);
+			 (json_int_t)capacity, "upstream_capacity", (json_int_t)upstream_capacity,
+			 "cores", cores);
 	json_dumpf(json, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(json);

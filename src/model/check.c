@@ -69,8 +69,8 @@ static bool map_ids(struct check *check, struct id_map *map, struct node *root, 
 }
 
 /* Is `port` of the device of another port, `first`? A refused or missing one is NULL. */
-static bool check_port(struct check *check, struct node *root, const char *port,
-		       const char *device, const char *first, const char *first_device) {
+static bool check_port(struct check *check, struct node *root, const char *port, const char *device,
+		       const char *first, const char *first_device) {
 	struct path ports = {.key = "ports"}, up = {.up = &ports, .key = port};
 	struct path path = {.up = &up, .key = "device"};
 	struct node *map = node_field(root, "ports");

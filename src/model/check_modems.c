@@ -50,6 +50,15 @@ static void check_filter_references(struct modem_check *modems, const struct nod
 	}
 }
 
+static bool same_association(const struct security_association *a,
+			     const struct security_association *b) {
+	return a->cipher == b->cipher && a->key_sequence == b->key_sequence &&
+	       memcmp(a->key, b->key, sizeof(a->key)) == 0 &&
+	       memcmp(a->iv, b->iv, sizeof(a->iv)) == 0 && a->has_next_key == b->has_next_key &&
+	       memcmp(a->next_key, b->next_key, sizeof(a->next_key)) == 0 &&
+	       memcmp(a->next_iv, b->next_iv, sizeof(a->next_iv)) == 0;
+}
+
 /* A key on the wire is named by its SAID alone (SEC), so one SAID has one set of values. */
 static void check_shared_said(struct modem_check *modems, const struct node *map,
 			      const struct security_association *own, const struct path *up) {
@@ -59,12 +68,10 @@ static void check_shared_said(struct modem_check *modems, const struct node *map
 
 	if (*first == NULL)
 		*first = own;
-	else if ((*first)->cipher != own->cipher || (*first)->key_sequence != own->key_sequence ||
-		 memcmp((*first)->key, own->key, sizeof(own->key)) != 0 ||
-		 memcmp((*first)->iv, own->iv, sizeof(own->iv)) != 0)
+	else if (!same_association(*first, own))
 		check_report(modems->check, said, said->line, &path,
-			     "a said of its own, or the same key, iv, cipher and key_sequence as "
-			     "the modems that share it");
+			     "a said of its own, or the same keys, ivs, cipher and key_sequence "
+			     "as the modems that share it");
 }
 
 static void check_security(struct modem_check *modems, const struct node *map,
@@ -72,7 +79,8 @@ static void check_security(struct modem_check *modems, const struct node *map,
 	struct path security = {.up = up, .key = "security"};
 	struct path key = {.up = &security, .key = "key"}, iv = {.up = &security, .key = "iv"};
 	bool sound = node_sound(map, "cipher") && node_sound(map, "key") && node_sound(map, "iv") &&
-		     node_sound(map, "key_sequence") && node_field(map, "said") != NULL;
+		     node_sound(map, "key_sequence") && node_sound(map, "next_key") &&
+		     node_sound(map, "next_iv") && node_field(map, "said") != NULL;
 
 	if (map == NULL)
 		return;

@@ -2,25 +2,12 @@
 /* The keys of a service group: names, kinds, ranges, defaults and what they mean. */
 #include "model/keys.h"
 
+#include "model/key_rows.h"
 #include "model/service_group.h"
 
 /* One row a key, to be read as a table. */
 /* clang-format off */
 
-#define AT(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
-#define COUNT(type, member) .count = offsetof(type, member)
-#define LIST_OF(type, member, counter, items)                                                      \
-	.kind = KIND_LIST, .offset = offsetof(type, member),                                       \
-	.size = sizeof(*((type *)0)->member), COUNT(type, counter), .item = (items)
-#define MAP_AT(type, member, table) .kind = KIND_MAP, AT(type, member), .keys = (table)
-#define INTEGER(low, high) .kind = KIND_INTEGER, .min = (low), .max = (high)
-#define SIZE(low, high) .kind = KIND_SIZE, .min = (low), .max = (high)
-#define ENUM(list) .kind = KIND_ENUM, .choices = (list)
-#define HELP(text) .help = (text)
-
-#define MICROSECOND UINT64_C(1000)
-#define MILLISECOND (1000 * MICROSECOND)
-#define SECOND (1000 * MILLISECOND)
 #define MAX_GROUPS 1024
 #define LARGEST_BUFFER (64u << 20)
 
@@ -88,12 +75,25 @@ static const struct key rphy_port_keys[] = {
 		  "socket=/run/vcmts/rphy.sock"),
 };
 
-/* The two ports are maps inside `ports`, which has no struct of its own. */
+static const struct key control_port_keys[] = {
+	{.name = "device", .required = true, .kind = KIND_DEVICE, AT(struct port_config, device),
+	 .example = "net_tap0,iface=control",
+	 HELP("what DPDK opens: a PCI address, or a virtual device with its arguments")},
+	{.name = "queue_size", INTEGER(64, 32768), AT(struct port_config, queue_size),
+	 .fallback = "512", HELP("descriptors of each queue")},
+	{0},
+};
+
+/* The ports are maps inside `ports`, which has no struct of its own. */
 static const struct key ports_keys[] = {
 	{.name = "network", MAP_AT(struct service_group, network, network_port_keys),
 	 HELP("the port towards the core network: plain IP packets")},
 	{.name = "rphy", MAP_AT(struct service_group, rphy_port, rphy_port_keys),
-	 HELP("the port towards the R-PHY device: DEPI")},
+	 HELP("the port towards the R-PHY device: DEPI and UEPI")},
+	{.name = "control", .optional = true,
+	 MAP_AT(struct service_group, control_port, control_port_keys),
+	 HELP("the port towards the control plane: MAC management messages of the modems; where "
+	      "not given, there is none and they are dropped")},
 	{0},
 };
 
@@ -107,6 +107,9 @@ static const struct key threads_keys[] = {
 	 .fallback = "1", HELP("core of the upper MAC, in 1ds1t also of the lower MAC")},
 	{.name = "lower_mac_core", INTEGER(0, 1023), AT(struct thread_config, lower_mac_core),
 	 .fallback = "0", HELP("core of the lower MAC; used by 1ds2t only")},
+	{.name = "upstream_core", INTEGER(0, 1023), AT(struct thread_config, upstream_core),
+	 .fallback = "1",
+	 HELP("core of the upstream; may be one of the downstream's: they take turns there")},
 	{0},
 };
 
@@ -224,6 +227,12 @@ static const struct key security_keys[] = {
 	 HELP("initialisation vector; needed unless cipher is none")},
 	{.name = "key_sequence", INTEGER(0, 15), AT(struct security_association, key_sequence),
 	 .fallback = "0", HELP("sequence number of the key; its lowest bit is the toggle")},
+	{.name = "next_key", .kind = KIND_HEX, AT(struct security_association, next_key),
+	 .flag = offsetof(struct security_association, has_next_key),
+	 HELP("upstream only: the following key, of sequence number key_sequence + 1 (after 15 "
+	      "comes 0), that the modem may use already")},
+	{.name = "next_iv", .kind = KIND_HEX, AT(struct security_association, next_iv),
+	 HELP("initialisation vector of next_key; needed beside it, and only there")},
 	{0},
 };
 
@@ -293,12 +302,11 @@ static const struct key modem_keys[] = {
 	{.name = "classifiers",
 	 LIST_OF(struct modem, classifiers, classifier_count, &classifier_item),
 	 .max = SG_MAX_RULES, HELP("classifiers in order: the first that matches decides")},
+	{.name = "upstream_service_flows",
+	 LIST_OF(struct modem, upstream_flows, upstream_flow_count, &upstream_flow_item),
+	 .max = SG_MAX_MODEM_FLOWS, HELP("what the modem sends on")},
 	{0},
 };
-
-#define ITEM(name, type, table, text)                                                              \
-	static const struct key name = {                                                           \
-		.kind = KIND_MAP, .keys = (table), .size = sizeof(type), .help = (text)}
 
 ITEM(channel_item, struct channel, channel_keys, "a downstream channel");
 ITEM(bonding_group_item, struct bonding_group, bonding_group_keys, "a downstream bonding group");
@@ -311,7 +319,7 @@ const struct key service_group_keys[] = {
 	{.name = "service_group", INTEGER(1, 65535), AT(struct service_group, id),
 	 .fallback = "1", HELP("number of the service group")},
 	{.name = "ports", .kind = KIND_MAP, .keys = ports_keys,
-	 HELP("the two ports of the service group; no device is opened twice")},
+	 HELP("the ports of the service group; no device is opened twice")},
 	{.name = "max_frame", SIZE(64, 2000), AT(struct service_group, max_frame),
 	 .fallback = "2000", HELP("longest Ethernet frame with its CRC")},
 	{.name = "threads", MAP_AT(struct service_group, threads, threads_keys),
@@ -337,6 +345,12 @@ const struct key service_group_keys[] = {
 	{.name = "filter_groups",
 	 LIST_OF(struct service_group, filter_groups, filter_group_count, &filter_group_item),
 	 .max = MAX_GROUPS, HELP("filter groups")},
+	{.name = "upstream", MAP_AT(struct service_group, upstream, upstream_keys),
+	 HELP("what the upstream checks, waits for and holds")},
+	{.name = "upstream_channels",
+	 LIST_OF(struct service_group, upstream_channels, upstream_channel_count,
+		 &upstream_channel_item), .max = SG_MAX_UPSTREAM_CHANNELS,
+	 HELP("upstream channels; without one there is no upstream")},
 	{.name = "modems", .required = true,
 	 LIST_OF(struct service_group, modems, modem_count, &modem_item), .min = 1,
 	 .max = SG_MAX_MODEMS, HELP("cable modems")},

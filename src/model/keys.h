@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The one place that knows the keys of a service group. The reader fills structs from these tables
- * and the JSON Schema is printed from them; a new key is a new row in keys.c.
+ * and the JSON Schema is printed from them; a new key is a new row in keys.c or keys_upstream.c.
  */
 #pragma once
 
@@ -12,6 +12,7 @@
 #include "model/service_group.h"
 
 enum kind {
+	KIND_BOOL,
 	KIND_INTEGER,
 	KIND_SIZE,
 	KIND_RATE,
@@ -40,6 +41,7 @@ struct key {
 	const char *name; /* NULL ends the table */
 	enum kind kind;
 	bool required;
+	bool optional; /* a map that stays zero when it is not given, without its defaults */
 	bool fixed; /* a list of at most `max` items inside the struct; other lists are pointers */
 	size_t offset; /* in the struct that the table describes */
 	size_t size; /* of the field; of one item of a list */

@@ -22,6 +22,7 @@ struct words {
 };
 
 static const struct words words[] = {
+	[KIND_BOOL] = {"true or false", NULL},
 	[KIND_INTEGER] = {"a number", NULL},
 	[KIND_SIZE] = {"a size such as \"512 kB\"", "^[0-9]+(\\.[0-9]+)? ?([kMG]i?)?B?$"},
 	[KIND_RATE] = {"a rate such as \"1.89 Gbps\"", "^" RATE_PATTERN "$"},

@@ -41,6 +41,11 @@ static bool parse_number(const struct key *key, const char *text, void *field) {
 	return true;
 }
 
+static bool parse_bool(const char *text, bool *field) {
+	*field = strcmp(text, "true") == 0;
+	return *field || strcmp(text, "false") == 0;
+}
+
 static bool parse_choice(const struct key *key, const char *text, void *field) {
 	for (const struct choice *choice = key->choices; choice->name != NULL; choice++) {
 		if (strcmp(choice->name, text) == 0) {
@@ -92,6 +97,7 @@ static bool parse_scalar(struct reader *reader, const struct key *key, const cha
 	uint8_t *bytes = field;
 
 	switch (key->kind) {
+	case KIND_BOOL: return parse_bool(text, field);
 	case KIND_ENUM: return parse_choice(key, text, field);
 	case KIND_NAME:
 	case KIND_DEVICE: return parse_text(reader, key, text, field);
@@ -135,6 +141,8 @@ static void read_default(struct reader *reader, const struct key *key, void *obj
 	static struct node nothing = {.type = NODE_MAP};
 	void *field = (char *)object + key->offset;
 
+	if (key->optional)
+		return;
 	if (key->kind == KIND_MAP)
 		reader_read(reader, key->keys, &nothing, field);
 	else if (key->fallback != NULL && !parse_scalar(reader, key, key->fallback, field))

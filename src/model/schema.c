@@ -20,6 +20,8 @@ static json_t *value_of(const struct key *key, const char *text) {
 	bool numeric = key->kind == KIND_INTEGER || key->kind == KIND_SIZE ||
 		       key->kind == KIND_PORTS || key->kind == KIND_PROTOCOL;
 
+	if (key->kind == KIND_BOOL)
+		return json_boolean(strcmp(text, "true") == 0);
 	if (numeric && units_parse_integer(text, &number))
 		return json_integer((json_int_t)number);
 	return json_string(text);
@@ -84,6 +86,7 @@ static void put_kind(json_t *schema, const struct key *key) {
 	switch (key->kind) {
 	case KIND_MAP: put_keys(schema, key->keys); break;
 	case KIND_LIST: put_list(schema, key); break;
+	case KIND_BOOL: json_object_set_new(schema, "type", json_string("boolean")); break;
 	case KIND_ENUM: json_object_set_new(schema, "enum", choices_of(key)); break;
 	case KIND_INTEGER:
 		json_object_set_new(schema, "type", json_string("integer"));

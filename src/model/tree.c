@@ -13,7 +13,7 @@
 
 #include <yaml.h>
 
-#define MAX_DEPTH 16 /* the deepest value of a service group stands at 6 */
+#define MAX_DEPTH 16 /* the deepest value of a service group, a SID, stands at 9 */
 #define MAX_ANCHORS 256
 
 struct anchor {

@@ -97,7 +97,8 @@ static void what_is_found_cannot_harm_a_terminal(void **state) {
 		SMALL "\"\\e[31m\\0\": 1\n", 1,
 		"sg.yaml:9: \\x1b[31m: found unknown key \"\\x1b[31m\\x00\", allowed: name, "
 		"service_group, ports, max_frame, threads, rphy, rate_limit, cpe_timeout, "
-		"filter_default, channels, bonding_groups, filter_groups, modems\n");
+		"filter_default, channels, bonding_groups, filter_groups, upstream, "
+		"upstream_channels, modems\n");
 	expect_mistakes(
 		"max_frame: \"\xc3\xa4\\\"" /* a quote in the text */
 		"0123456789012345678901234567890123456789012345678901234567890123456789\"\n" SMALL,
@@ -142,7 +143,7 @@ static void a_said_is_shared_with_all_that_belongs_to_it(void **state) {
 		expect_mistakes(
 			text, 1,
 			"sg.yaml:13: modems[1].security.said: found \"5\", allowed: a said of "
-			"its own, or the same key, iv, cipher and key_sequence as the modems "
+			"its own, or the same keys, ivs, cipher and key_sequence as the modems "
 			"that share it\n");
 	}
 }

@@ -48,7 +48,10 @@ def allowed(schema: Schema) -> str:
 
 
 def default(schema: Schema) -> str:
-    return f"`{schema['default']}`" if "default" in schema else ""
+    if "default" not in schema:
+        return ""
+    value = schema["default"]
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
 def rows(schema: Schema) -> Iterator[str]:

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How the tables of keys are written: one row a key. For keys*.c only. */
+#pragma once
+
+#include "model/keys.h"
+
+/* clang-format off */
+#define AT(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
+#define COUNT(type, member) .count = offsetof(type, member)
+#define LIST_OF(type, member, counter, items)                                                      \
+	.kind = KIND_LIST, .offset = offsetof(type, member),                                       \
+	.size = sizeof(*((type *)0)->member), COUNT(type, counter), .item = (items)
+#define MAP_AT(type, member, table) .kind = KIND_MAP, AT(type, member), .keys = (table)
+#define INTEGER(low, high) .kind = KIND_INTEGER, .min = (low), .max = (high)
+#define SIZE(low, high) .kind = KIND_SIZE, .min = (low), .max = (high)
+#define ENUM(list) .kind = KIND_ENUM, .choices = (list)
+#define BOOL .kind = KIND_BOOL
+#define HELP(text) .help = (text)
+
+#define ITEM(name, type, table, text)                                                              \
+	static const struct key name = {                                                           \
+		.kind = KIND_MAP, .keys = (table), .size = sizeof(type), .help = (text)}
+
+#define MICROSECOND UINT64_C(1000)
+#define MILLISECOND (1000 * MICROSECOND)
+#define SECOND (1000 * MILLISECOND)
+/* clang-format on */
+
+/* The upstream's parts of the tables, in keys_upstream.c. */
+extern const struct key upstream_keys[]; /* of struct upstream_config */
+extern const struct key upstream_channel_item;
+extern const struct key upstream_flow_item;
