@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from vcmts import profile_upstream as upstream
 from vcmts.paths import CHECKOUT
 from vcmts.profile import (
     ACTIVE_FLOWS,
@@ -102,6 +103,8 @@ def placeholders(schema: Schema) -> dict[str, str]:
         "CLASSIFIERS_IPV4": str(CLASSIFIERS_IPV4),
         "CLASSIFIERS_IPV6": str(CLASSIFIERS - CLASSIFIERS_IPV4),
         "MOST_SAIDS": str(MOST_SAIDS),
+        "UPSTREAM_CHANNELS": str(upstream.CHANNELS),
+        "UPSTREAM_RATE": upstream.RATE,
     }
 
 

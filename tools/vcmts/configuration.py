@@ -21,9 +21,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def own_cores() -> Cores:
-    """Of those that this process may use: a container may have any two."""
+    """Of those that this process may use: a container may have any two.
+
+    The first is left to what does not poll, and to the traffic; the upstream takes turns with the
+    downstream where there is no third one.
+    """
     allowed = sorted(os.sched_getaffinity(0))
-    return Cores(upper_mac=allowed[min(1, len(allowed) - 1)], other=allowed[0])
+    last = len(allowed) - 1
+    return Cores(upper_mac=allowed[min(1, last)], upstream=allowed[min(2, last)], other=allowed[0])
 
 
 def chosen(arguments: argparse.Namespace, folder: Path) -> Path:

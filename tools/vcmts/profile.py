@@ -16,6 +16,7 @@ from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 from typing import Literal, TextIO
 
+from vcmts import profile_upstream as upstream
 from vcmts.paths import MistakeError
 
 FilterSet = Literal["2023", "2021"]
@@ -59,9 +60,10 @@ MEMIF = PortSet(
 
 @dataclass(frozen=True)
 class Cores:
-    """Where the threads run: the upper MAC, and all others, which do not poll in 1ds1t."""
+    """Where the threads run: upper MAC, upstream, and all others, which do not poll in 1ds1t."""
 
     upper_mac: int = 1
+    upstream: int = 1
     other: int = 0
 
 
@@ -175,10 +177,12 @@ def security_line(profile: Profile, modem: int) -> str:
     said = (modem - 1) % MOST_SAIDS + 1
     if not profile.encrypted:
         return f"    security: {{said: {said:#06x}, cipher: none}}"
-    digest = hashlib.sha256(f"OpenVCMTS test key {said}".encode()).hexdigest()
+    key = hashlib.sha256(f"OpenVCMTS test key {said}".encode()).hexdigest()
+    following = hashlib.sha256(f"OpenVCMTS next test key {said}".encode()).hexdigest()
     return (
         f"    security: {{said: {said:#06x}, cipher: aes-128, "
-        f'key: "{digest[:32]}", iv: "{digest[32:]}", key_sequence: 1}}'
+        f'key: "{key[:32]}", iv: "{key[32:]}", key_sequence: 1, '
+        f'next_key: "{following[:32]}", next_iv: "{following[32:]}"}}'
     )
 
 
@@ -209,17 +213,22 @@ def modem_lines(profile: Profile, modem: int, groups: list[list[int]]) -> Iterat
     yield security_line(profile, modem)
     yield from flow_lines(modem, len(groups[bonding]) > 1)
     yield from classifier_lines(modem, network)
+    yield from upstream.flow_lines(modem, profile.modems)
 
 
 def head(profile: Profile, ports: PortSet, cores: Cores) -> str:
     filters = profile.filters
     upper, other = cores.upper_mac, cores.other
-    places = f"main_core: {other}, upper_mac_core: {upper}, lower_mac_core: {other}"
+    places = (
+        f"main_core: {other}, upper_mac_core: {upper}, lower_mac_core: {other}, "
+        f"upstream_core: {cores.upstream}"
+    )
     return f"""\
 # SPDX-License-Identifier: BSD-3-Clause
 # Written by: vcmts profile {profile.name}
 # {profile.ofdm} OFDM and {profile.sc_qam} SC-QAM channels, {profile.modems} cable modems, \
-{filters.groups} filter groups x {filters.ipv4_rules + filters.ipv6_rules} rules.
+{filters.groups} filter groups x {filters.ipv4_rules + filters.ipv6_rules} rules;
+# Upstream: {upstream.channels(profile.modems)} OFDMA channels, a flow on two of them a modem.
 # Keys and initialisation vectors are made from the SAID: for tests, never for a network.
 name: {profile.name}
 service_group: 1
@@ -241,6 +250,7 @@ rphy:
 rate_limit: 10 Gbps
 cpe_timeout: 300 s
 filter_default: permit
+upstream: {{verify_source: true, verify_crc: false}}
 """
 
 
@@ -248,6 +258,7 @@ def profile_lines(profile: Profile) -> Iterator[str]:
     groups = bonding_groups(profile)
     yield from channel_lines(profile)
     yield from filter_lines(profile.filters)
+    yield from upstream.channel_lines(profile.modems)
     yield "modems:"
     for modem in range(1, profile.modems + 1):
         yield from modem_lines(profile, modem, groups)

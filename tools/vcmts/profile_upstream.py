@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The upstream of the published profiles.
+
+The published appendices say of the upstream: 300 modems, grants of 2 KB a SID without a scheduler,
+balanced over the modems, all frames encrypted, no CRC verification, one thread (1us1t, 2us1t) with
+2 Gbps. They are silent about its channels, service flows and SIDs. Those here are ours: OFDMA
+channels with room for what was measured, and each modem bonded over two of them.
+"""
+
+from collections.abc import Iterator
+
+CHANNELS, RATE = 4, "1 Gbps"
+MOST_SIDS = 0x3FFE  # of one channel
+FIRST_FLOW = 1_000_001  # beyond the ids of downstream flows
+
+
+def channels(modems: int) -> int:
+    """Four, or as many more as it takes for two SIDs of 14 bits a modem."""
+    return max(CHANNELS, -(-2 * modems // MOST_SIDS))
+
+
+def channel_lines(modems: int) -> Iterator[str]:
+    """Bandwidth requests come on sessions of their own; modems range on the first channel."""
+    yield "upstream_channels:"
+    for number in range(1, channels(modems) + 1):
+        sessions = f"session: {0x20000 + number:#010x}, request_session: {0x21000 + number:#010x}"
+        if number == 1:
+            sessions += f", ranging_session: {0x22000 + number:#010x}"
+        yield f"  - {{id: {number}, type: ofdma, rate: {RATE}, {sessions}}}"
+
+
+def flow_lines(modem: int, modems: int) -> Iterator[str]:
+    """A flow on two neighbouring channels, where the first one follows the last."""
+    turn, first = divmod(modem - 1, channels(modems))
+    second = (first + 1) % channels(modems)
+    sids = ", ".join(
+        f"{{channel: {channel + 1}, sid: {sid:#06x}}}"
+        for channel, sid in ((first, 2 * turn + 1), (second, 2 * turn + 2))
+    )
+    yield "    upstream_service_flows:"
+    yield f"      - {{id: {FIRST_FLOW + modem - 1}, sid_clusters: [{{id: 0, sids: [{sids}]}}]}}"
