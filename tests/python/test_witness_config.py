@@ -2,13 +2,17 @@
 """The witness's reading of a service group."""
 
 import json
+import subprocess
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from vcmts import configdoc, paths, profile
 from witness.config import ConfigError, load_config, parse_config
 from witness.depi import ExtraBytes
+from witness.model import SidCluster, UpstreamChannel, UpstreamFlow
 from witness.sample import CONFIG
 
 SCHEMA = Path(__file__).parents[2] / "config" / "schema.json"
@@ -83,7 +87,7 @@ def test_times(text: str, nanoseconds: int) -> None:
     assert parse_config(f"cpe_timeout: {text}" + DEFAULTS).cpe_timeout_ns == nanoseconds
 
 
-@pytest.mark.parametrize(("text", "size"), [("1518", 1518), ("2 kB", 2000), ("1kiB", 1024)])
+@pytest.mark.parametrize(("text", "size"), [("1518", 1518), ("2 kB", 2000), ("1KiB", 1024)])
 def test_sizes(text: str, size: int) -> None:
     assert parse_config(f"max_frame: {text}" + DEFAULTS).max_frame == size
 
@@ -118,6 +122,131 @@ def test_config_refuses(old: str, new: str, text: str) -> None:
     assert CONFIG.count(old) >= 1
     with pytest.raises(ConfigError, match=text):
         parse_config(CONFIG.replace(old, new))
+
+
+UPSTREAM = """
+upstream: {verify_source: false, verify_crc: true, psp_numbering: session, reorder_timeout: 0 s,
+  frame_timeout: 1.5 s, held_by_modem: 8 kB, held: 64 KiB}
+upstream_channels:
+  - {id: 7, type: sc-qam, rate: 30.72 Mbps, session: 0x20007, request_session: 5,
+     ranging_session: 6}
+  - {id: 3, type: ofdma, rate: 1 Gbps, session: 0x20003}
+"""
+SECOND = """ofdma, rate: 1 Gbps, session: 0x20003}
+  - {id: 7, type: ofdma, rate: 1 Gbps, session: 9}"""
+FLOWS = """\
+    upstream_service_flows:
+      - id: 0x64
+        sid_clusters:
+          - {id: 7, sids: [{channel: 3, sid: 0x3ffe}, {channel: 7, sid: 1}]}
+          - {id: 0, sids: [{channel: 3, sid: 1}]}
+      - {id: 101, segment_header: false, sid_clusters: [{id: 2, sids: [{channel: 7, sid: 2}]}]}
+"""
+
+
+def test_upstream_values() -> None:
+    config = parse_config(UPSTREAM + CONFIG + FLOWS)
+    upstream, modem = config.upstream, config.modems[-1]
+    assert not upstream.verify_source and upstream.verify_crc
+    assert upstream.psp_numbering == "session"
+    assert (upstream.reorder_timeout_ns, upstream.frame_timeout_ns) == (0, 1_500_000_000)
+    assert (upstream.held_by_modem, upstream.held) == (8000, 65536)
+    seventh = UpstreamChannel(7, "sc-qam", 30_720_000, 0x20007, 5, 6)
+    third = UpstreamChannel(3, "ofdma", 10**9, 0x20003)
+    assert upstream.channels == (seventh, third)
+    assert upstream.by_session == {
+        0x20007: (seventh, "bursts"),
+        5: (seventh, "requests"),
+        6: (seventh, "ranging"),
+        0x20003: (third, "bursts"),
+    }
+    assert modem.upstream_flows == (
+        UpstreamFlow(100, True, (SidCluster(7, ((3, 0x3FFE), (7, 1))), SidCluster(0, ((3, 1),)))),
+        UpstreamFlow(101, False, (SidCluster(2, ((7, 2),)),)),
+    )
+    assert config.by_sid[3, 1] == (modem, modem.upstream_flows[0], SidCluster(0, ((3, 1),)))
+    assert sorted(config.by_sid) == [(3, 1), (3, 0x3FFE), (7, 1), (7, 2)]
+    assert config.modems[0].upstream_flows == ()
+
+
+def test_next_key() -> None:
+    given = CONFIG.replace(
+        "      key_sequence: 3", f"      key_sequence: 3\n      next_key: {'1' * 32}"
+    )
+    with pytest.raises(ConfigError, match="next_iv"):
+        parse_config(given)
+    both = given.replace("next_key", f"next_iv: {'2' * 32}\n      next_key")
+    first, second = parse_config(both).modems
+    assert (first.security.next_key, first.security.next_iv) == (b"\x11" * 16, b"\x22" * 16)
+    assert (second.security.next_key, second.security.next_iv) == (None, b"")
+
+
+def test_upstream_defaults_are_the_published_ones() -> None:
+    schema = configdoc.read_schema()["properties"]
+    published = {name: value["default"] for name, value in schema["upstream"]["properties"].items()}
+    spelled = "".join(f"  {name}: {json.dumps(value)}\n" for name, value in published.items())
+    upstream = parse_config(DEFAULTS).upstream
+    assert len(published) == len(asdict(upstream)) - 1  # the channels
+    assert upstream.channels == ()
+    assert parse_config(f"upstream:\n{spelled}" + DEFAULTS).upstream == upstream
+    flow = schema["modems"]["items"]["properties"]["upstream_service_flows"]["items"]
+    assert flow["properties"]["segment_header"]["default"] is True
+
+
+@pytest.mark.parametrize("name", ["6ofdm-0sc-qam_7cms_aes", "2ofdm-32sc-qam_300cms_aes"])
+def test_facts_are_those_of_the_loader(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "sg.yaml"
+    with path.open("w", encoding="utf-8") as out:
+        profile.write_profile(name, out)
+    command = [str(paths.program("vcmtsd")), "check", "--config", str(path), "--json"]
+    facts = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    config = load_config(path)
+    assert facts["upstream_capacity"] == sum(channel.rate for channel in config.upstream.channels)
+    assert facts["upstream_capacity"] > 0
+    assert facts["channels"] == len(config.channels)
+    assert facts["modems"] == len(config.modems)
+    assert len(config.by_sid) == 2 * facts["modems"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "text"),
+    [
+        ("verify_source: false", "verify_source: no", "upstream.verify_source"),
+        ("numbering: session", "numbering: burst", "upstream.psp_numbering"),
+        ("8 kB", "66 kB", "held is less than"),
+        ("ofdma", "ofdm", r"upstream_channels\[1\].type"),
+        ("1 Gbps, session: 0x20003", "1 Gbsp, session: 0x20003", "rate"),
+        ("ofdma, rate: 1 Gbps, session: 0x20003}", SECOND, "upstream channel 7 is given twice"),
+        ("request_session: 5", "request_session: 6", "upstream session 6 is given twice"),
+        ("session: 0x20003", "session: 5", "upstream session 5 is given twice"),
+        ("id: 0x64", "id: 12", "service flow 12 is given twice"),
+        ("id: 101", "id: 0x64", "service flow 100 is given twice"),
+        ("{channel: 7, sid: 2}", "{channel: 7, sid: 1}", r"SID \(7, 1\) is given twice"),
+        ("{channel: 7, sid: 2}", "{channel: 8, sid: 1}", "unknown upstream channel 8"),
+        ("{channel: 7, sid: 1}", "{channel: 3, sid: 2}", "channel 3 is given twice"),
+        ("0x3ffe", "0x3fff", "sid"),
+        ("sid: 2}", "sid: 0}", "sid"),
+        ("{id: 0, sids", "{id: 7, sids", "SID cluster 7 is given twice"),
+        ("{id: 2, sids", "{id: 8, sids", r"sid_clusters\[0\].id"),
+        ("[{channel: 7, sid: 2}]", "[]", "sids: none"),
+        ("[{id: 2, sids: [{channel: 7, sid: 2}]}]", "[]", "0 SID clusters"),
+        ("id: 0x64", "segment_header: false\n        id: 100", "2 SID clusters"),
+        ("cipher: none, ", f"cipher: none, next_key: {'0' * 32}, ", "without a cipher"),
+    ],
+)
+def test_what_both_refuse(old: str, new: str, text: str, tmp_path: Path) -> None:
+    """The witness and the loader agree, and the file without the mistake is good."""
+    whole = UPSTREAM + CONFIG + FLOWS
+    assert whole.count(old) >= 1
+    path = tmp_path / "sg.yaml"
+    command = [str(paths.program("vcmtsd")), "check", "--config", str(path)]
+    path.write_text(whole, encoding="utf-8")
+    assert subprocess.run(command, check=False, capture_output=True).stderr == b""
+    with pytest.raises(ConfigError, match=text):
+        parse_config(whole.replace(old, new))
+    path.write_text(whole.replace(old, new), encoding="utf-8")
+    ended = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1), ended.stderr
 
 
 def test_config_file(tmp_path: Path) -> None:

@@ -5,9 +5,7 @@ Every scalar is read as text and converted here: YAML's own guesses would turn a
 a number. Only what the witness uses is read; judging the rest is the loader's business.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
 from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import TypeVar
@@ -29,6 +27,8 @@ from witness.model import (
 from witness.model import Config as Config
 from witness.nodes import ConfigError as ConfigError
 from witness.nodes import Node, children, mapping, number, numbers, read, strings
+from witness.scalars import one_of, size, time_ns
+from witness.upstream_config import check_upstream, read_upstream, read_upstream_flow
 
 PROTOCOLS = {
     "icmp": 1,
@@ -39,34 +39,11 @@ PROTOCOLS = {
     "esp": 50,
     "icmpv6": 58,
 }
-SIZE_PREFIXES = {"": 1, "k": 10**3, "ki": 2**10, "M": 10**6, "Mi": 2**20, "G": 10**9, "Gi": 2**30}
-TIME_UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
-SIZE_UNITS = {
-    f"{prefix}{suffix}": factor for prefix, factor in SIZE_PREFIXES.items() for suffix in ("", "B")
-}
 
 T = TypeVar("T")
 
 # libyaml reads a group of 300 modems seven times as fast.
 LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-
-
-def _quantity(text: str, units: Mapping[str, int]) -> int:
-    parts = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]*)", text)
-    if parts is None or parts[2] not in units:
-        raise ValueError(f"not a number with a unit of {', '.join(units)}")
-    value = Decimal(parts[1]) * units[parts[2]]
-    if value != int(value):
-        raise ValueError("not a whole number of the smallest unit")
-    return int(value)
-
-
-def _time_ns(text: str) -> int:
-    return _quantity(text, TIME_UNITS)
-
-
-def _size(text: str) -> int:
-    return number(text) if text.startswith("0x") else _quantity(text, SIZE_UNITS)
 
 
 def _hex(text: str, size: int) -> bytes:
@@ -88,15 +65,6 @@ def _address(text: str) -> Address:
     return ip_address(text)
 
 
-def _one_of(*allowed: str) -> Callable[[str], str]:
-    def convert(text: str) -> str:
-        if text not in allowed:
-            raise ValueError(f"allowed: {', '.join(allowed)}")
-        return text
-
-    return convert
-
-
 def _protocol(text: str) -> int:
     return PROTOCOLS[text] if text in PROTOCOLS else number(text)
 
@@ -116,7 +84,7 @@ def _match(node: Node, where: str) -> Match:
         return read(node, key, where, convert) if key in node else None
 
     return Match(
-        family=read(node, "family", where, _one_of("ipv4", "ipv6", "llc")),
+        family=read(node, "family", where, one_of("ipv4", "ipv6", "llc")),
         source=optional("source", ip_network),
         destination=optional("destination", ip_network),
         protocol=optional("protocol", _protocol),
@@ -128,7 +96,7 @@ def _match(node: Node, where: str) -> Match:
 
 
 def _rule(node: Node, where: str) -> Rule:
-    action = read(node, "action", where, _one_of("permit", "deny"))
+    action = read(node, "action", where, one_of("permit", "deny"))
     return Rule(_match(node, where), action == "permit")
 
 
@@ -147,19 +115,19 @@ def _rphy(root: Node) -> Rphy:
         dscp=read(node, "dscp", where, number, 0),
         ttl=read(node, "ttl", where, number, 64),
     )
-    mtu = read(node, "mtu", where, _size, 1500)
+    mtu = read(node, "mtu", where, size, 1500)
     return Rphy(carrier, mtu, read(node, "max_segments", where, number, 16))
 
 
 def _channel(node: Node, where: str) -> Channel:
     pseudowire = read(
-        node, "pseudowire", where, _one_of("psp-depi", "psp-legacy"), default="psp-depi"
+        node, "pseudowire", where, one_of("psp-depi", "psp-legacy"), default="psp-depi"
     )
     kind = read(
         node,
         "psp_extra",
         where,
-        _one_of("none", "counter", "static"),
+        one_of("none", "counter", "static"),
         default="counter" if pseudowire == "psp-depi" else "none",
     )
     profile = read(node, "profile", where, number, 0)
@@ -171,17 +139,22 @@ def _channel(node: Node, where: str) -> Channel:
 def _security(modem: Node, where: str) -> Security:
     where += ".security"
     node = mapping(modem.get("security"), where)
-    encrypted = read(node, "cipher", where, _one_of("none", "aes-128"), "aes-128") != "none"
+    encrypted = read(node, "cipher", where, one_of("none", "aes-128"), "aes-128") != "none"
+    following = "next_key" in node or "next_iv" in node
+    if following and not encrypted:
+        raise ConfigError(f"{where}: a next key without a cipher")
     return Security(
         said=read(node, "said", where, number),
         key=read(node, "key", where, _bytes16) if encrypted else None,
         iv=read(node, "iv", where, _bytes16) if encrypted else b"",
         key_sequence=read(node, "key_sequence", where, number, 0),
+        next_key=read(node, "next_key", where, _bytes16) if following else None,
+        next_iv=read(node, "next_iv", where, _bytes16) if following else b"",
     )
 
 
 def _flow(node: Node, where: str) -> ServiceFlow:
-    state = read(node, "state", where, _one_of("active", "provisioned"), "active")
+    state = read(node, "state", where, one_of("active", "provisioned"), "active")
     return ServiceFlow(
         id=read(node, "id", where, number),
         active=state == "active",
@@ -213,6 +186,9 @@ def _modem(node: Node, where: str, bonding_groups: Mapping[int, tuple[int, ...]]
             Classifier(_match(child, place), read(child, "service_flow", place, number))
             for child, place in children(node, "classifiers", where)
         ),
+        upstream_flows=tuple(
+            read_upstream_flow(*child) for child in children(node, "upstream_service_flows", where)
+        ),
     )
 
 
@@ -227,12 +203,13 @@ def _unique(what: str, values: Sequence[object]) -> None:
 def _check_unique(config: Config) -> None:
     modems = config.modems
     flows = [flow for modem in modems for flow in modem.flows]
+    upstream_flows = [flow.id for modem in modems for flow in modem.upstream_flows]
     _unique("session", [channel.session for channel in config.channels])
     _unique("modem address", [modem.mac for modem in modems])
     _unique("CPE address", [address for modem in modems for address in modem.addresses])
     associations = {modem.security for modem in modems}
     _unique("SAID with other values", [security.said for security in associations])
-    _unique("service flow", [flow.id for flow in flows])
+    _unique("service flow", [flow.id for flow in flows] + upstream_flows)
     _unique("DSID", [flow.dsid for flow in flows if flow.dsid is not None])
 
 
@@ -267,10 +244,10 @@ def parse_config(text: str) -> Config:
         )
         for node, where in children(root, "filter_groups", "file")
     }
-    default = read(root, "filter_default", "file", _one_of("permit", "deny"), "permit")
+    default = read(root, "filter_default", "file", one_of("permit", "deny"), "permit")
     config = Config(
-        max_frame=read(root, "max_frame", "file", _size, 2000),
-        cpe_timeout_ns=read(root, "cpe_timeout", "file", _time_ns, 300 * 10**9),
+        max_frame=read(root, "max_frame", "file", size, 2000),
+        cpe_timeout_ns=read(root, "cpe_timeout", "file", time_ns, 300 * 10**9),
         filter_default_permit=default == "permit",
         rphy=_rphy(root),
         channels=tuple(_channel(*child) for child in children(root, "channels", "file")),
@@ -278,8 +255,10 @@ def parse_config(text: str) -> Config:
         modems=tuple(
             _modem(node, where, bonding_groups) for node, where in children(root, "modems", "file")
         ),
+        upstream=read_upstream(root),
     )
     _check_unique(config)
+    check_upstream(config.upstream, config.modems)
     for modem in config.modems:
         _check_modem(config, modem)
     return config

@@ -66,6 +66,62 @@ class Security:
     key: bytes | None  # None: no encryption
     iv: bytes
     key_sequence: int
+    next_key: bytes | None = None  # of the key sequence number that follows; upstream only
+    next_iv: bytes = b""
+
+
+@dataclass(frozen=True)
+class UpstreamChannel:
+    id: int
+    type: str  # sc-qam, ofdma
+    rate: int  # bits a second
+    session: int
+    request_session: int | None = None
+    ranging_session: int | None = None
+
+    @property
+    def sessions(self) -> dict[str, int]:
+        """Session IDs by what travels in them: bursts, requests, ranging."""
+        given = {
+            "bursts": self.session,
+            "requests": self.request_session,
+            "ranging": self.ranging_session,
+        }
+        return {kind: session for kind, session in given.items() if session is not None}
+
+
+@dataclass(frozen=True)
+class SidCluster:
+    id: int
+    sids: tuple[tuple[int, int], ...]  # channel ID, SID
+
+
+@dataclass(frozen=True)
+class UpstreamFlow:
+    id: int
+    segment_header: bool
+    clusters: tuple[SidCluster, ...]
+
+
+@dataclass(frozen=True)
+class Upstream:
+    verify_source: bool
+    verify_crc: bool
+    psp_numbering: str  # flow, session
+    reorder_timeout_ns: int
+    frame_timeout_ns: int
+    held_by_modem: int
+    held: int
+    channels: tuple[UpstreamChannel, ...]
+
+    @cached_property
+    def by_session(self) -> dict[int, tuple[UpstreamChannel, str]]:
+        """Channel and what travels in it: bursts, requests, ranging."""
+        return {
+            session: (channel, kind)
+            for channel in self.channels
+            for kind, session in channel.sessions.items()
+        }
 
 
 @dataclass(frozen=True)
@@ -78,6 +134,7 @@ class Modem:
     security: Security
     flows: tuple[ServiceFlow, ...]
     classifiers: tuple[Classifier, ...]
+    upstream_flows: tuple[UpstreamFlow, ...]
 
     def wire_group(self, flow: ServiceFlow) -> tuple[int, ...]:
         """IDs of the flows that nothing on the wire tells apart from this one.
@@ -102,6 +159,7 @@ class Config:
     channels: tuple[Channel, ...]
     filter_groups: Mapping[int, tuple[Rule, ...]]
     modems: tuple[Modem, ...]
+    upstream: Upstream
 
     @cached_property
     def by_session(self) -> dict[int, Channel]:
@@ -114,6 +172,17 @@ class Config:
         for modem in self.modems:
             sharing.setdefault(modem.security.said, {})[modem.mac] = modem
         return sharing
+
+    @cached_property
+    def by_sid(self) -> dict[tuple[int, int], tuple[Modem, UpstreamFlow, SidCluster]]:
+        """Whose SID it is, by channel ID and SID."""
+        return {
+            place: (modem, flow, cluster)
+            for modem in self.modems
+            for flow in modem.upstream_flows
+            for cluster in flow.clusters
+            for place in cluster.sids
+        }
 
     @cached_property
     def by_mac(self) -> dict[bytes, Modem]:
