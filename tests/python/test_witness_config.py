@@ -167,6 +167,7 @@ def test_upstream_values() -> None:
     assert config.by_sid[3, 1] == (modem, modem.upstream_flows[0], SidCluster(0, ((3, 1),)))
     assert sorted(config.by_sid) == [(3, 1), (3, 0x3FFE), (7, 1), (7, 2)]
     assert config.modems[0].upstream_flows == ()
+    assert [modem.upstream_flows[0].has_sid(sid) for sid in (1, 2, 0x3FFE)] == [True, False, True]
 
 
 def test_next_key() -> None:
@@ -179,6 +180,17 @@ def test_next_key() -> None:
     first, second = parse_config(both).modems
     assert (first.security.next_key, first.security.next_iv) == (b"\x11" * 16, b"\x22" * 16)
     assert (second.security.next_key, second.security.next_iv) == (None, b"")
+    own = (first.security.key, first.security.iv)
+    assert first.security.generations == {(3, 1): own, (4, 0): (b"\x11" * 16, b"\x22" * 16)}
+    last = parse_config(both.replace("key_sequence: 3", "key_sequence: 15")).modems[0].security
+    assert sorted(last.generations) == [(0, 0), (15, 1)]
+    assert second.security.generations == {}
+
+
+def test_control_port() -> None:
+    assert not parse_config(DEFAULTS).control_port
+    assert not parse_config("ports: {network: {device: a}}" + DEFAULTS).control_port
+    assert parse_config("ports: {control: {device: a}}" + DEFAULTS).control_port
 
 
 def test_upstream_defaults_are_the_published_ones() -> None:

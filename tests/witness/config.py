@@ -256,6 +256,7 @@ def parse_config(text: str) -> Config:
             _modem(node, where, bonding_groups) for node, where in children(root, "modems", "file")
         ),
         upstream=read_upstream(root),
+        control_port="control" in mapping(root.get("ports", {}), "ports"),
     )
     _check_unique(config)
     check_upstream(config.upstream, config.modems)

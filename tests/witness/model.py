@@ -69,6 +69,17 @@ class Security:
     next_key: bytes | None = None  # of the key sequence number that follows; upstream only
     next_iv: bytes = b""
 
+    @property
+    def generations(self) -> dict[tuple[int, int], tuple[bytes, bytes]]:
+        """Key and IV that a modem may encrypt with, by key sequence number and toggle."""
+        pairs = ((self.key, self.iv), (self.next_key, self.next_iv))
+        numbered = ((self.key_sequence + step) % 16 for step in range(2))
+        return {
+            (sequence, sequence & 1): (key, iv)
+            for sequence, (key, iv) in zip(numbered, pairs, strict=True)
+            if key is not None
+        }
+
 
 @dataclass(frozen=True)
 class UpstreamChannel:
@@ -101,6 +112,9 @@ class UpstreamFlow:
     id: int
     segment_header: bool
     clusters: tuple[SidCluster, ...]
+
+    def has_sid(self, sid: int) -> bool:
+        return any(sid == own for cluster in self.clusters for _, own in cluster.sids)
 
 
 @dataclass(frozen=True)
@@ -160,6 +174,7 @@ class Config:
     filter_groups: Mapping[int, tuple[Rule, ...]]
     modems: tuple[Modem, ...]
     upstream: Upstream
+    control_port: bool  # is there one?
 
     @cached_property
     def by_session(self) -> dict[int, Channel]:
