@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Bursts out of PSP segments that may be damaged in any way (docs/upstream.md, "Bursts")."""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from witness.books import Books
+from witness.depi import Segment
+
+MAX_BYTES = 65535
+MAX_PIECES = 64
+FEC_VALID = 0x0008
+VENDOR = 0x0001
+
+
+@dataclass(frozen=True)
+class Header:
+    sid: int
+    burst_id: int | None  # OFDMA
+
+
+@dataclass(frozen=True)
+class Received:
+    """A complete burst with payload."""
+
+    sid: int
+    payload: bytes
+
+
+class State(Enum):
+    IDLE = auto()
+    OPEN = auto()
+    HEADLESS = auto()  # payload of a burst without header, already dropped
+    PASSING = auto()  # the rest of something dropped, up to the next header
+
+
+def read_header(data: bytes, ofdma: bool) -> Header | None:
+    """None where it is not a header of the format."""
+    if len(data) != (16 if ofdma else 8) or (ofdma and data[0] >> 6 != 1):
+        return None
+    sid = int.from_bytes(data[2:4], "big") & 0x3FFF
+    return Header(sid, int.from_bytes(data[8:12], "big") if ofdma else None)
+
+
+def _sc_qam_trailer_length_is_known(data: bytes) -> bool:
+    if not int.from_bytes(data[:2], "big") & VENDOR:
+        return len(data) in (8, 112)
+    return any(len(data) >= at + 4 and data[at + 3] == len(data) - at - 4 for at in (8, 112))
+
+
+@dataclass
+class Assembler:
+    """The bursts of one session and PSP flow."""
+
+    books: Books
+    ofdma: bool
+    timeout: int
+    state: State = State.IDLE
+    header: Header | None = None
+    payload: bytes = b""
+    pieces: int = 0
+    opened: int = 0
+
+    @property
+    def deadline(self) -> int | None:
+        return self.opened + self.timeout if self.state is State.OPEN else None
+
+    def _abandon(self, reason: str) -> None:
+        if self.state is State.OPEN:
+            self.books.drop(reason)
+            self.state = State.PASSING
+
+    def gap(self) -> None:
+        self._abandon("burst_gap")
+
+    def stop(self) -> None:
+        self._abandon("burst_stopped")
+
+    def expire(self, now: int) -> None:
+        if self.deadline is not None and now >= self.deadline:
+            self._abandon("burst_timeout")
+
+    def push(self, segment: Segment, now: int) -> Received | None:
+        """The burst that this segment ends, if it is to be used."""
+        if segment.begin:
+            self._begin(segment, now)
+        elif self.state is State.IDLE:
+            self.books.count("bursts")
+            self.books.drop("burst_headless")
+            self.state = State.HEADLESS
+        elif self.state is State.OPEN:
+            if segment.end:
+                return self._end(segment.data)
+            self._piece(segment.data)
+        return None
+
+    def _begin(self, segment: Segment, now: int) -> None:
+        self._abandon("burst_broken")
+        self.books.count("bursts")
+        header = None if segment.end else read_header(segment.data, self.ofdma)
+        if header is None:
+            self.books.drop("burst_header")
+            self.state = State.PASSING
+            return
+        self.state, self.opened = State.OPEN, now
+        self.header, self.payload, self.pieces = header, b"", 0
+
+    def _piece(self, data: bytes) -> None:
+        self.payload += data
+        self.pieces += bool(data)
+        if len(self.payload) > MAX_BYTES or self.pieces > MAX_PIECES:
+            self._abandon("burst_too_long")
+
+    def _trailer_is_good(self, data: bytes, header: Header) -> bool:
+        """Sums up its uncorrectable codewords too."""
+        if self.ofdma:
+            good = len(data) == 20 and data[0] >> 6 == 1
+            if not good or int.from_bytes(data[4:8], "big") != header.burst_id:
+                return False
+            uncorrectable = int.from_bytes(data[12:14], "big")
+        else:
+            if len(data) < 8 or not _sc_qam_trailer_length_is_known(data):
+                self.books.count("odd_trailers")
+            if len(data) < 8:
+                return True
+            uncorrectable = data[5]
+        if int.from_bytes(data[:2], "big") & FEC_VALID:
+            self.books.count("fec_uncorrectable", uncorrectable)
+        return True
+
+    def _end(self, trailer: bytes) -> Received | None:
+        assert self.header is not None
+        self.state = State.IDLE
+        if not self._trailer_is_good(trailer, self.header):
+            self.books.drop("burst_trailer")
+            return None
+        if not self.payload:
+            self.books.count("no_bursts")
+            return None
+        return Received(self.header.sid, self.payload)

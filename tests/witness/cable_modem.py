@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a cable modem sends: MAC frames, and streams of them cut into segments or fragments.
+
+Nothing here decides what is sensible: a caller may ask for any header and any cut.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+from witness import bpi
+from witness.crc import frame_check_sequence
+from witness.docsis import (
+    FC_PARM_CONCATENATION,
+    FC_PARM_FRAGMENT,
+    FC_PARM_MANAGEMENT,
+    FC_TYPE_ISOLATION,
+    FC_TYPE_MAC,
+    FC_TYPE_PACKET,
+    SEGMENT_SEQUENCES,
+    Frame,
+    SegmentHeader,
+    encode_frame,
+    encode_segment_header,
+)
+from witness.ehdr import BpUp, BpUp2, DocsisError, Element, RequestElement
+from witness.model import Security
+
+FIRST, LAST = 0x20, 0x10
+RNG_REQ, REG_REQ_MP = 4, 44
+ALL_CMTS = bytes.fromhex("01E02F000002")
+
+
+@dataclass(frozen=True)
+class Dress:
+    """How a frame is sent. Without an element it is in the clear."""
+
+    element: str | None = "bp_up2"  # bp_up2, bp_up, None
+    next_key: bool = False
+    piggyback: int = 0  # minislots, in BP_UP
+    request: int | None = None  # minislots, in a REQUEST element
+    isolation: bool = False
+
+
+def _key(security: Security, next_key: bool) -> tuple[int, bytes | None, bytes]:
+    if next_key:
+        return (security.key_sequence + 1) % 16, security.next_key, security.next_iv
+    return security.key_sequence, security.key, security.iv
+
+
+def _privacy(security: Security, sid: int, dress: Dress, fragment: int | None = None) -> Element:
+    sequence, key, _ = _key(security, dress.next_key)
+    common = (sequence, key is not None, sequence & 1, sid)
+    if dress.element == "bp_up":
+        return BpUp(*common, minislots=dress.piggyback, fragment=fragment)
+    return BpUp2(*common)
+
+
+def packet_frame(
+    security: Security, sid: int, ethernet: bytes, dress: Dress | None = None
+) -> bytes:
+    """The MAC frame of an Ethernet frame without CRC, encrypted where the modem has a key."""
+    dress = dress or Dress()
+    pdu = ethernet + frame_check_sequence(ethernet)
+    elements: list[Element] = []
+    if dress.element is not None:
+        _, key, iv = _key(security, dress.next_key)
+        elements.append(_privacy(security, sid, dress))
+        pdu = pdu if key is None else bpi.encrypt_pdu(pdu, key, iv)
+    if dress.request is not None:
+        elements.append(RequestElement(dress.request, sid))
+    fc_type = FC_TYPE_ISOLATION if dress.isolation else FC_TYPE_PACKET
+    return encode_frame(Frame(pdu, tuple(elements), fc_type))
+
+
+def management_message(source: bytes, number: int, body: bytes, version: int = 1) -> bytes:
+    """The Ethernet frame of a MAC management message, without CRC."""
+    rest = bytes([0, 0, 3, version, number, 0]) + body
+    return ALL_CMTS + source + len(rest).to_bytes(2, "big") + rest
+
+
+def management_frame(message: bytes) -> bytes:
+    pdu = message + frame_check_sequence(message)
+    return encode_frame(Frame(pdu, (), FC_TYPE_MAC, FC_PARM_MANAGEMENT))
+
+
+def concatenate(frames: Sequence[bytes]) -> list[bytes]:
+    """The concatenation header and the frames behind it."""
+    whole = Frame(b"".join(frames), (), FC_TYPE_MAC, FC_PARM_CONCATENATION, len(frames))
+    return [encode_frame(whole)[:6], *frames]
+
+
+def fragment(
+    security: Security,
+    sid: int,
+    data: bytes,
+    cuts: Sequence[int],
+    sequence: int = 0,
+    dress: Dress | None = None,
+) -> list[bytes]:
+    """Frames in the clear as fragments (pre-3.0): payload and CRC of each are encrypted whole."""
+    dress = dress or Dress("bp_up")
+    _, key, iv = _key(security, dress.next_key)
+    pieces = [data[a:b] for a, b in pairwise(_edges(cuts, len(data)))]
+    frames = []
+    for index, piece in enumerate(pieces):
+        control = FIRST * (index == 0) | LAST * (index == len(pieces) - 1)
+        control |= (sequence + index) & 0x0F
+        pdu = piece + frame_check_sequence(piece)
+        pdu = pdu if key is None else bpi.encrypt(pdu, key, iv)
+        element = _privacy(security, sid, dress, control)
+        frames.append(encode_frame(Frame(pdu, (element,), FC_TYPE_MAC, FC_PARM_FRAGMENT)))
+    return frames
+
+
+def _edges(cuts: Sequence[int], size: int) -> list[int]:
+    edges = sorted({0, size, *cuts})
+    if edges[0] < 0 or edges[-1] > size:
+        raise DocsisError(f"cuts {list(cuts)} outside of {size} bytes")
+    return edges
+
+
+def cut_segments(
+    frames: Sequence[bytes],
+    cuts: Sequence[int],
+    sequence: int = 0,
+    cluster: int = 0,
+    requests: Sequence[int] = (),
+) -> list[bytes]:
+    """The stream of these frames, cut at these offsets. `requests` are of the first segments."""
+    stream = b"".join(frames)
+    starts = [0, *accumulate(len(frame) for frame in frames)][:-1]
+    segments = []
+    for index, (begin, end) in enumerate(pairwise(_edges(cuts, len(stream)))):
+        pointer = next((start - begin for start in starts if begin <= start < end), None)
+        number = (sequence + index) % SEGMENT_SEQUENCES
+        request = requests[index] if index < len(requests) else 0
+        header = SegmentHeader(number, cluster, request, pointer)
+        segments.append(encode_segment_header(header) + stream[begin:end])
+    return segments

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What becomes of whole MAC frames of modems (docs/upstream.md, "Frames", "Bandwidth requests")."""
+
+from dataclasses import dataclass, field
+
+from witness import bpi
+from witness.books import Books
+from witness.crc import frame_check_sequence
+from witness.ip import IpFault, read_frame
+from witness.mac_header import (
+    FRAGMENT,
+    MANAGEMENT,
+    QUEUE_REQUEST,
+    REQUEST,
+    MacHeader,
+    Privacy,
+)
+from witness.model import Config, Modem, Security, UpstreamChannel, UpstreamFlow
+from witness.source import may_send
+from witness.stream import Stream
+
+CRC_LENGTH = 4
+MAX_JOINED = 65541
+FIRST, LAST = 0x20, 0x10
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A bandwidth request. The unit is minislots or the service flow's N bytes."""
+
+    kind: str
+    modem: bytes  # its MAC address
+    flow: int
+    cluster: int
+    size: int
+    n_bytes: bool
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A frame for the network port, without CRC. Order holds in a service flow's SID cluster."""
+
+    flow: int
+    cluster: int
+    ethernet: bytes
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Whose bytes these are."""
+
+    modem: Modem
+    flow: UpstreamFlow
+    cluster: int
+
+
+@dataclass(frozen=True)
+class Origin:
+    """`owner` is None on ranging sessions. What is joined from fragments is `joined`."""
+
+    channel: UpstreamChannel
+    owner: Owner | None
+    now: int
+    joined: bool = False
+
+
+@dataclass
+class Joining:
+    """Fragments of a frame: their payloads, and what the next one has to be."""
+
+    data: bytes
+    count: int
+    sequence: int
+    begun: int
+
+
+def has_sid(flow: UpstreamFlow, sid: int) -> bool:
+    return any(sid == other for cluster in flow.clusters for _, other in cluster.sids)
+
+
+def find_key(security: Security, sequence: int, toggle: int) -> tuple[bytes, bytes] | None:
+    """Key and IV of the generation that key sequence number and toggle name."""
+    generations = [(security.key_sequence, security.key, security.iv)]
+    generations.append(((security.key_sequence + 1) % 16, security.next_key, security.next_iv))
+    for number, key, iv in generations:
+        if key is not None and (number, number & 1) == (sequence, toggle):
+            return key, iv
+    return None
+
+
+@dataclass
+class Frames:
+    """The end of every frame's way."""
+
+    config: Config
+    books: Books
+    control_port: bool
+    sent: list[Sent] = field(default_factory=list)
+    management: list[bytes] = field(default_factory=list)
+    requests: list[Ask] = field(default_factory=list)
+    joining: dict[int, Joining] = field(default_factory=dict)  # by service flow
+
+    def take(self, frame: bytes, header: MacHeader, origin: Origin) -> None:
+        pdu = frame[header.header_size :]
+        if origin.owner is None:
+            if header.kind == MANAGEMENT:
+                self._manage(pdu)
+            else:
+                self.books.drop("not_ranging")
+            return
+        self._requests(header, origin, origin.owner)
+        if header.kind in (REQUEST, QUEUE_REQUEST):
+            self.books.count("request_frames")
+        elif header.kind == MANAGEMENT:
+            self._manage(pdu)
+        else:
+            reason = self._private(header, pdu, origin, origin.owner)
+            if reason is not None:
+                self.books.drop(reason)
+
+    # Bandwidth requests
+
+    def ask(self, channel: UpstreamChannel, ask: Ask) -> None:
+        """A request in a burst; where records tell of it, it is only repeated here."""
+        if channel.request_session:
+            self.books.count("requests_repeated")
+        else:
+            self.hand_over(ask)
+
+    def hand_over(self, ask: Ask) -> None:
+        self.books.count("requests")
+        self.requests.append(ask)
+
+    def _requests(self, header: MacHeader, origin: Origin, owner: Owner) -> None:
+        def ask(kind: str, size: int, n_bytes: bool = False) -> None:
+            flow, mac = owner.flow.id, owner.modem.mac
+            self.ask(origin.channel, Ask(kind, mac, flow, owner.cluster, size, n_bytes))
+
+        if header.request is not None:
+            kind = header.kind if header.kind in (REQUEST, QUEUE_REQUEST) else "element"
+            amount, sid = header.request
+            if has_sid(owner.flow, sid):
+                ask(kind, amount, kind == QUEUE_REQUEST)
+            else:
+                self.books.count("bad_requests")
+        if header.privacy is not None and header.privacy.piggyback:
+            ask("piggyback", header.privacy.piggyback)
+
+    # Management
+
+    def _manage(self, pdu: bytes) -> None:
+        message, crc = pdu[:-CRC_LENGTH], pdu[-CRC_LENGTH:]
+        if crc != frame_check_sequence(message):
+            self.books.drop("management_crc")
+        elif not self.control_port:
+            self.books.drop("no_control_port")
+        else:
+            self.books.count("management")
+            self.management.append(message)
+
+    # Privacy
+
+    def _key(self, privacy: Privacy | None, owner: Owner) -> tuple[bytes, bytes] | str | None:
+        """Key and IV, None for a frame in the clear, or a drop reason."""
+        security = owner.modem.security
+        enabled = privacy is not None and privacy.upstream and privacy.enabled
+        if security.key is not None and not enabled:
+            return "privacy_missing"
+        key = None
+        if privacy is not None and enabled:
+            key = find_key(security, privacy.key_sequence, privacy.toggle)
+            if key is None:
+                return "key_unknown"
+        if privacy is not None and privacy.upstream:
+            return key if has_sid(owner.flow, privacy.identifier) else "privacy_sid"
+        return key
+
+    def _private(self, header: MacHeader, pdu: bytes, origin: Origin, owner: Owner) -> str | None:
+        """Decrypts a fragment or a packet and sends it on its way, or gives a drop reason."""
+        key = None if origin.joined else self._key(header.privacy, owner)
+        if isinstance(key, str):
+            return key
+        self.books.count("clear" if key is None else "decrypted")
+        if header.kind == FRAGMENT:
+            clear = pdu if key is None else bpi.decrypt(pdu, *key)
+            return self._fragment(header, clear, origin, owner)
+        clear = pdu if key is None else bpi.decrypt_pdu(pdu, *key)
+        return self._packet(clear, owner)
+
+    def _packet(self, pdu: bytes, owner: Owner) -> str | None:
+        ethernet, crc = pdu[:-CRC_LENGTH], pdu[-CRC_LENGTH:]
+        if self.config.upstream.verify_crc and crc != frame_check_sequence(ethernet):
+            return "frame_crc"
+        if self.config.upstream.verify_source:
+            try:
+                packet = read_frame(ethernet)
+            except IpFault as fault:
+                return str(fault)
+            if not may_send(packet, owner.modem.addresses):
+                return "source_address"
+            self.books.count(packet.kind if packet.kind in ("ipv4", "ipv6") else "llc")
+        self.books.count("transmitted")
+        self.books.count("transmitted_bytes", len(ethernet))
+        self.sent.append(Sent(owner.flow.id, owner.cluster, ethernet))
+        return None
+
+    # Fragments
+
+    def _give_up(self, flow: int, reason: str) -> None:
+        joining = self.joining.pop(flow, None)
+        if joining is not None:
+            self.books.drop(reason, joining.count)
+
+    def _fragment(self, header: MacHeader, pdu: bytes, origin: Origin, owner: Owner) -> str | None:
+        data, crc = pdu[:-CRC_LENGTH], pdu[-CRC_LENGTH:]
+        if crc != frame_check_sequence(data):
+            return "fragment_crc"
+        assert header.privacy is not None and header.privacy.fragment is not None
+        control, flow = header.privacy.fragment, owner.flow.id
+        if origin.joined:
+            return "fragment_order"
+        joining = self.joining.get(flow)
+        if control & FIRST:
+            self._give_up(flow, "fragment_order")
+            joining = self.joining[flow] = Joining(b"", 0, control & 0x0F, origin.now)
+        elif joining is None or control & 0x0F != joining.sequence:
+            self._give_up(flow, "fragment_order")
+            return "fragment_order"
+        joining.data += data
+        joining.sequence = (joining.sequence + 1) & 0x0F
+        joining.count += 1
+        if len(joining.data) > MAX_JOINED:
+            self._give_up(flow, "fragment_too_long")
+        elif control & LAST:
+            del self.joining[flow]
+            self.books.count("fragments", joining.count)
+            self._join(joining.data, origin, owner)
+        return None
+
+    def _join(self, data: bytes, origin: Origin, owner: Owner) -> None:
+        inner: Stream[Origin] = Stream(self.books, self.config.max_frame, 0, self.take)
+        inner.burst(data, Origin(origin.channel, owner, origin.now, joined=True), origin.now)
+
+    def deadlines(self) -> dict[int, int]:
+        timeout = self.config.upstream.frame_timeout_ns
+        return {flow: joining.begun + timeout for flow, joining in self.joining.items()}
+
+    def expire(self, now: int) -> None:
+        for flow, deadline in self.deadlines().items():
+            if now >= deadline:
+                self._give_up(flow, "frame_timeout")
+
+    def stop(self) -> None:
+        for flow in list(self.joining):
+            self._give_up(flow, "stopped")
+
+    @property
+    def held(self) -> int:
+        return sum(joining.count for joining in self.joining.values())

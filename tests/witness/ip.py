@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the upstream asks of an Ethernet frame: addresses, protocol, ports, payload.
+
+For the packets of the R-PHY device and for those of subscribers. Checksums are another question.
+"""
+
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address
+
+from witness.l2tp import Address
+
+ETHERNET_HEADER = 14
+ETHERTYPE_IPV4 = 0x0800
+ETHERTYPE_ARP = 0x0806
+ETHERTYPE_IPV6 = 0x86DD
+VLAN_TAGS = (0x8100, 0x88A8)
+UDP = 17
+ICMPV6 = 58
+HOP_BY_HOP, ROUTING, FRAGMENT, DESTINATION_OPTIONS = 0, 43, 44, 60
+MAX_EXTENSION_HEADERS = 8
+
+
+class IpFault(ValueError):
+    """The frame is malformed; the text is the drop reason of the downstream."""
+
+
+@dataclass(frozen=True)
+class Packet:
+    """`kind` is ipv4, ipv6, arp or other; of an ARP packet the sender's address counts."""
+
+    kind: str
+    source: Address | None = None
+    destination: Address | None = None
+    protocol: int = 0
+    fragment: bool = False
+    header: bytes = b""  # of IPv4, for its checksum
+    payload: bytes = b""  # by the length in the IP header
+    ports: tuple[int, int] = (0, 0)
+
+
+def _ports(protocol: int, payload: bytes) -> tuple[int, int]:
+    if protocol not in (6, UDP) or len(payload) < 4:
+        return 0, 0
+    return int.from_bytes(payload[:2], "big"), int.from_bytes(payload[2:4], "big")
+
+
+def _read_ipv4(packet: bytes) -> Packet:
+    if len(packet) < 20 or packet[0] >> 4 != 4:
+        raise IpFault("ipv4_header")
+    header_length = (packet[0] & 0x0F) * 4
+    if not 20 <= header_length <= len(packet):
+        raise IpFault("ipv4_header")
+    total_length = int.from_bytes(packet[2:4], "big")
+    if not header_length <= total_length <= len(packet):
+        raise IpFault("ipv4_length")
+    fragment = int.from_bytes(packet[6:8], "big") & 0x3FFF
+    payload = packet[header_length:total_length]
+    return Packet(
+        "ipv4",
+        IPv4Address(packet[12:16]),
+        IPv4Address(packet[16:20]),
+        packet[9],
+        bool(fragment),
+        packet[:header_length],
+        payload,
+        (0, 0) if fragment & 0x1FFF else _ports(packet[9], payload),
+    )
+
+
+def _read_ipv6(packet: bytes) -> Packet:
+    if len(packet) < 40 or packet[0] >> 4 != 6:
+        raise IpFault("ipv6_header")
+    length = int.from_bytes(packet[4:6], "big")
+    if 40 + length > len(packet):
+        raise IpFault("ipv6_length")
+    protocol, data = packet[6], packet[40 : 40 + length]
+    fragment = later = False
+    for _ in range(MAX_EXTENSION_HEADERS):
+        if later or protocol not in (HOP_BY_HOP, ROUTING, FRAGMENT, DESTINATION_OPTIONS):
+            break
+        size = 8 if protocol == FRAGMENT or len(data) < 8 else 8 * (1 + data[1])
+        if len(data) < size:
+            raise IpFault("ipv6_header")
+        if protocol == FRAGMENT:
+            bits = int.from_bytes(data[2:4], "big")
+            fragment |= bool(bits & 0xFFF9)
+            later = bool(bits & 0xFFF8)
+        protocol, data = data[0], data[size:]
+    return Packet(
+        "ipv6",
+        IPv6Address(packet[8:24]),
+        IPv6Address(packet[24:40]),
+        protocol,
+        fragment,
+        b"",
+        data,
+        (0, 0) if later else _ports(protocol, data),
+    )
+
+
+def _read_arp(packet: bytes) -> Packet:
+    if len(packet) < 28 or packet[:6] != bytes.fromhex("000108000604"):
+        raise IpFault("arp_malformed")
+    return Packet("arp", IPv4Address(packet[14:18]), IPv4Address(packet[24:28]))
+
+
+def read_frame(frame: bytes) -> Packet:
+    """An Ethernet frame without CRC; bytes behind the IP packet are padding."""
+    if len(frame) < ETHERNET_HEADER:
+        raise IpFault("runt")
+    ethertype, packet = int.from_bytes(frame[12:14], "big"), frame[ETHERNET_HEADER:]
+    if ethertype in VLAN_TAGS:
+        raise IpFault("vlan")
+    if ethertype == ETHERTYPE_IPV4:
+        return _read_ipv4(packet)
+    if ethertype == ETHERTYPE_IPV6:
+        return _read_ipv6(packet)
+    if ethertype == ETHERTYPE_ARP:
+        return _read_arp(packet)
+    return Packet("other")

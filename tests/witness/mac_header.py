@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""MAC headers from a stream that may be damaged (MULPI, SEC; docs/upstream.md, "Frames").
+
+`witness.docsis` reads whole frames and refuses all that our own side would not send; this reads
+what stands there and tells how far a receiver can go on. Reserved bits are not looked at.
+"""
+
+from dataclasses import dataclass, field
+
+from witness.crc import header_check_sequence
+
+PACKET, MANAGEMENT, REQUEST, QUEUE_REQUEST, FRAGMENT, CONCATENATION, RESERVED = (
+    "packet",
+    "management",
+    "request",
+    "queue_request",
+    "fragment",
+    "concatenation",
+    "reserved",
+)
+# FC without EHDR_ON. Packet and isolation PDUs have a second code each; what carries SYNC comes
+# from no modem.
+KINDS = {
+    0x00: PACKET,
+    0x02: PACKET,
+    0x80: PACKET,
+    0x82: PACKET,
+    0xC2: MANAGEMENT,
+    0xC4: REQUEST,
+    0xC6: FRAGMENT,
+    0xC8: QUEUE_REQUEST,
+    0xF8: CONCATENATION,
+}
+TIMING = 0xC0
+MAX_EHDR = 240
+FIXED = 6
+
+
+@dataclass
+class Privacy:
+    key_sequence: int
+    enabled: bool
+    toggle: int
+    identifier: int  # SID; of BP_DOWN a SAID
+    upstream: bool
+    piggyback: int = 0
+    fragment: int | None = None
+
+
+@dataclass
+class MacHeader:
+    """`size` is the bytes of the whole frame, None where the header does not tell."""
+
+    kind: str
+    header_size: int
+    size: int | None
+    fault: str | None = None
+    privacy: Privacy | None = None
+    request: tuple[int, int] | None = None  # amount, SID
+    _seen: set[str] = field(default_factory=set)
+
+
+def _good_hcs(data: bytes, size: int) -> bool:
+    return data[size - 2 : size] == header_check_sequence(data[: size - 2])
+
+
+def _read_request(data: bytes, kind: str) -> MacHeader | None:
+    size = FIXED + (kind == QUEUE_REQUEST)
+    if len(data) < size:
+        return None
+    if not _good_hcs(data, size):
+        return MacHeader(kind, size, None, "frame_hcs")
+    if data[0] & 1:
+        return MacHeader(kind, size, size, "frame_ehdr")
+    amount = int.from_bytes(data[1 : size - 4], "big")
+    sid = int.from_bytes(data[size - 4 : size - 2], "big") & 0x3FFF
+    return MacHeader(kind, size, size, request=(amount, sid))
+
+
+def _read_element(header: MacHeader, eh_type: int, value: bytes) -> bool:
+    """Whether the element is well formed and may stand here."""
+    if eh_type == 0:
+        return not value
+    if eh_type == 1:
+        if len(value) != 3 or header.request:
+            return False
+        header.request = (value[0], int.from_bytes(value[1:], "big") & 0x3FFF)
+    elif eh_type in (3, 4, 7):
+        fragment = eh_type == 3 and header.kind == FRAGMENT
+        if header.privacy or len(value) != {3: 4, 4: 4, 7: 3}[eh_type] + fragment:
+            return False
+        word = int.from_bytes(value[1:3], "big")
+        header.privacy = Privacy(
+            key_sequence=value[0] >> 4,
+            enabled=bool(word & 0x8000),
+            toggle=word >> 14 & 1,
+            identifier=word & 0x3FFF,
+            upstream=eh_type != 4,
+            piggyback=value[3] if eh_type == 3 else 0,
+            fragment=value[4] if fragment else None,
+        )
+    elif eh_type == 8:
+        if len(value) not in (1, 3, 5) or "ds" in header._seen:
+            return False
+        header._seen.add("ds")
+    return True
+
+
+def _read_elements(header: MacHeader, ehdr: bytes) -> bool:
+    offset = 0
+    while offset < len(ehdr):
+        eh_type, length = ehdr[offset] >> 4, ehdr[offset] & 0x0F
+        value = ehdr[offset + 1 : offset + 1 + length]
+        if len(value) != length or not _read_element(header, eh_type, value):
+            return False
+        offset += 1 + length
+    if header.kind != FRAGMENT:
+        return True
+    return header.privacy is not None and header.privacy.fragment is not None
+
+
+def read_mac_header(data: bytes) -> MacHeader | None:
+    """The header at the start of `data`; None where more bytes are needed to read it."""
+    if len(data) < FIXED:
+        return None
+    kind = KINDS.get(data[0] & 0xFE, RESERVED)
+    if kind in (REQUEST, QUEUE_REQUEST):
+        return _read_request(data, kind)
+    has_ehdr = bool(data[0] & 1)
+    elen = data[1] if has_ehdr and kind != CONCATENATION else 0
+    if len(data) < FIXED + elen:
+        return None
+    if not _good_hcs(data, FIXED + elen):
+        return MacHeader(kind, FIXED + elen, None, "frame_hcs")
+    length = int.from_bytes(data[2:4], "big")
+    if length < elen:
+        return MacHeader(kind, FIXED + elen, None, "frame_length")
+    header = MacHeader(kind, FIXED + elen, FIXED + length)
+    forbidden = kind == CONCATENATION or data[0] & 0xFE == TIMING
+    if kind == RESERVED and data[0] & 0xFE != TIMING:
+        header.fault = "frame_reserved"
+    elif (
+        elen > MAX_EHDR
+        or (has_ehdr and forbidden)
+        or (kind == FRAGMENT and not has_ehdr)
+        or not _read_elements(header, data[4 : 4 + elen])
+    ):
+        header.fault = "frame_ehdr"
+    elif kind == RESERVED:
+        header.fault = "frame_reserved"
+    elif kind == CONCATENATION:
+        header.size = FIXED  # the frames behind it are frames of the stream
+    return header
