@@ -115,7 +115,10 @@ def test_a_modem() -> None:
         assert max(targets.values()) - min(targets.values()) <= 2
     lists = {json.dumps(modem["classifiers"]) for modem in modems}
     assert len(lists) == len(modems)
-    assert len({modem["security"]["key"] for modem in modems}) == len(modems)
+    securities = [modem["security"] for modem in modems]
+    for key in ("key", "next_key", "next_iv"):
+        assert len({security[key] for security in securities}) == len(modems)
+    assert not {one["key"] for one in securities} & {one["next_key"] for one in securities}
 
 
 @pytest.mark.parametrize("key", ["bonding_group", "filter_groups"])
@@ -132,6 +135,9 @@ def test_keys_are_the_documented_ones() -> None:
     security = load("6ofdm-0sc-qam_3cms_aes")["modems"][0]["security"]
     assert security["key"] + security["iv"] == (
         "414afdeff3f7b0a3a737fda7e00191be647075460f6d688284eb203fe6f862ec"
+    )
+    assert security["next_key"] + security["next_iv"] == (
+        "de5d773047dc97d9f2150a9d44097797a58376990b86aefb5e3858391e69fbf5"
     )
     assert load("6ofdm-0sc-qam_3cms_none")["modems"][0]["security"] == {"said": 1, "cipher": "none"}
 
