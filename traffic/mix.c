@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define IMIX "84:15,256:10,1280:75"
+#define UPSTREAM_IMIX "84:65,256:18,1280:17"
 
 /* Digits only, as strtoul() would also take spaces and signs. */
 static bool number(const char **text, uint32_t max, uint32_t *out) {
@@ -65,18 +66,25 @@ static int check(const struct mix *m, const char *text, uint32_t max_size, char 
 	return 0;
 }
 
+/* What stands behind a name. */
+static const char *table(const char *text) {
+	if (strcmp(text, "imix") == 0)
+		return IMIX;
+	return strcmp(text, "upstream-imix") == 0 ? UPSTREAM_IMIX : text;
+}
+
 int mix_parse(const char *text, uint32_t max_size, struct mix *out, char *error,
 	      size_t error_size) {
-	const char *p = strcmp(text, "imix") == 0 ? IMIX : text;
+	const char *p = table(text);
 
 	out->count = 0;
 	for (;;) {
 		if (out->count == MIX_MAX_SIZES)
 			return complain(error, error_size, text, "at most 16 sizes");
 		if (!part(&p, out) || (*p != ',' && *p != '\0'))
-			return complain(
-				error, error_size, text,
-				"imix, a size in bytes, or a table SIZE:WEIGHT,SIZE:WEIGHT");
+			return complain(error, error_size, text,
+					"imix, upstream-imix, a size in bytes, or a table "
+					"SIZE:WEIGHT,SIZE:WEIGHT");
 		if (*p == '\0')
 			return check(out, text, max_size, error, error_size);
 		p++;

@@ -8,7 +8,8 @@
  *                 R-PHY port <== L2TPv3, PSP <== UEPI header, payload, trailer
  *
  * Grants of 2 kB go to the SIDs in turn, so that each modem gets the same. A packet is made when a
- * grant has room for its first byte; it counts as sent when its last byte was handed to the port.
+ * grant has room for its first byte; it counts as sent when the burst with its last byte was handed to
+ * the port.
  */
 #pragma once
 
@@ -20,12 +21,15 @@
 #include "packet.h"
 #include "platform/crypto.h"
 
+#define UPLINK_GRANT 2048
+
 struct uplink_options {
 	uint16_t rphy_port; /* opened; UEPI goes out here */
 	struct docsis_crypto *crypto; /* with a session to spare for each key, and one more */
 	uint16_t crypto_queue; /* used by nobody else */
 	struct mix mix;
 	uint64_t rate; /* bits of Ethernet frames without CRC per second; 0 = max */
+	uint32_t grant; /* bytes of burst payload in a grant, 256..4096; 0: UPLINK_GRANT */
 	uint64_t seed;
 };
 
@@ -48,7 +52,10 @@ void uplink_stop(struct uplink *u);
 /* After uplink_stop(): whether everything that was made is sent. */
 bool uplink_empty(const struct uplink *u);
 
-/* Streams: one an upstream service flow that carries packets; `stream` is below their count. */
+/*
+ * Streams: one a SID cluster of an upstream service flow, as the packets of two clusters may overtake
+ * each other. `stream` is below their count.
+ */
 uint32_t uplink_stream_count(const struct uplink *u);
 
 /* Packets made so far for a stream: its sequence numbers are 0 .. this - 1. */
@@ -81,6 +88,7 @@ struct uplink_counts {
 	uint64_t fragments;
 	uint64_t concatenations;
 	uint64_t backpressure; /* bursts of packets that the port did not take whole */
+	uint64_t crypto_errors; /* frames that the crypto device refused or failed */
 	uint64_t descheduled; /* rounds longer than 1 ms */
 	double descheduled_longest_us;
 };

@@ -70,6 +70,7 @@
 #define DOCSIS_LEN_OFFSET 2
 #define DOCSIS_EHDR_OFFSET 4
 #define DOCSIS_CLEAR_SIZE 12 /* DA and SA, the bytes of a PDU that are never encrypted */
+#define DOCSIS_FRAGMENT_CLEAR 0 /* the same of a fragment; taken so, as SEC could not be read */
 
 enum docsis_ds_ehdr {
 	DS_EHDR_NONE,

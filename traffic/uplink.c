@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The way of a packet, in rounds: grants are given and filled with frames, all of which the crypto
+ * device then encrypts together; they are cut into bursts, and the bursts into L2TPv3 packets.
+ */
+#include "uplink.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_cycles.h>
+#include <rte_errno.h>
+
+#include "pacing.h"
+#include "uplink_flow.h"
+#include "uplink_frames.h"
+#include "uplink_rphy.h"
+
+#define GRANTS 16 /* in one round */
+#define PACKETS 128 /* after which no more grants are given in a round */
+#define GRANT_MIN 256
+#define GRANT_MAX 4096
+
+/* A burst takes at most so many buffers at this size and the smallest MTU, its ranging burst and
+ * request record included. */
+#define GRANT_BUFFERS 6
+static_assert(GRANTS * GRANT_BUFFERS + UPLINK_SESSIONS_MAX / 2 <= UPLINK_STOCK,
+	      "one round's buffers");
+/* The shortest frame is one of 64 bytes with its MAC header and CRC. */
+static_assert(GRANTS * (GRANT_MAX / 74 + 1) <= UPLINK_PIECES_MAX, "one round's frames");
+
+struct uplink {
+	struct uplink_flows flows;
+	struct uplink_frames frames;
+	struct uplink_rphy rphy;
+	struct pacing pacing;
+	struct docsis_crypto *crypto;
+	struct rte_mempool *buffers; /* for the frames of a grant */
+	struct uplink_grant grants[GRANTS];
+	unsigned grant_count; /* filled and not yet cut */
+	uint32_t grant_size;
+	bool stopping;
+	uint64_t sent;
+	uint64_t sent_bytes;
+};
+
+static bool buffers_create(struct uplink *u) {
+	uint32_t room = RTE_PKTMBUF_HEADROOM + u->grant_size + UPLINK_GRANT_SLACK;
+
+	u->buffers = rte_pktmbuf_pool_create("traffic_grants", GRANTS, 0, 0, (uint16_t)room,
+					     SOCKET_ID_ANY);
+	if (u->buffers == NULL) {
+		fprintf(stderr, "traffic: no memory for the grants of modems: %s\n",
+			rte_strerror(rte_errno));
+		return false;
+	}
+	for (unsigned i = 0; i < GRANTS; i++) {
+		u->grants[i].buffer = rte_pktmbuf_alloc(u->buffers);
+		u->grants[i].size = u->grant_size;
+		/* The crypto device may want to see that its pieces lie in the data. */
+		rte_pktmbuf_append(u->grants[i].buffer, (uint16_t)(room - RTE_PKTMBUF_HEADROOM));
+	}
+	return true;
+}
+
+static bool grant_size_set(struct uplink *u, uint32_t size) {
+	u->grant_size = size == 0 ? UPLINK_GRANT : size;
+	if (u->grant_size >= GRANT_MIN && u->grant_size <= GRANT_MAX)
+		return true;
+	fprintf(stderr, "traffic: grants of %u bytes: allowed: %u..%u\n", size, GRANT_MIN,
+		GRANT_MAX);
+	return false;
+}
+
+struct uplink *uplink_create(const struct service_group *sg, const struct uplink_options *o) {
+	struct uplink *u = calloc(1, sizeof(*u));
+
+	if (u == NULL) {
+		fprintf(stderr, "traffic: no memory for the upstream\n");
+		return NULL;
+	}
+	u->crypto = o->crypto;
+	u->frames.encryptor.crypto = o->crypto;
+	u->frames.encryptor.queue = o->crypto_queue;
+	memcpy(u->frames.cmts_mac, sg->rphy.core_mac, sizeof(u->frames.cmts_mac));
+	pacing_start(&u->pacing, o->rate, rte_get_tsc_hz(), mix_mean(&o->mix), mix_largest(&o->mix),
+		     rte_rdtsc());
+	if (grant_size_set(u, o->grant) &&
+	    uplink_flows_create(&u->flows, sg, u->grant_size, o->crypto) == 0 &&
+	    uplink_packets_create(&u->frames.packets, sg, &o->mix, o->seed) == 0 &&
+	    buffers_create(u) && uplink_rphy_create(&u->rphy, sg, o->rphy_port) == 0)
+		return u;
+	uplink_free(u);
+	return NULL;
+}
+
+void uplink_free(struct uplink *u) {
+	if (u == NULL)
+		return;
+	uplink_encrypt_finish(&u->frames.encryptor);
+	uplink_rphy_free(&u->rphy);
+	for (unsigned i = 0; i < GRANTS; i++)
+		rte_pktmbuf_free(u->grants[i].buffer);
+	rte_mempool_free(u->buffers);
+	uplink_packets_free(&u->frames.packets);
+	uplink_flows_free(&u->flows, u->crypto);
+	free(u);
+}
+
+/* Gives grants until `packets` are made; without any, to finish what was begun. */
+static void grants_give(struct uplink *u, unsigned packets, uint64_t now) {
+	struct uplink_made made = {.tsc = now};
+
+	while (u->grant_count < GRANTS &&
+	       (u->stopping ? u->flows.unfinished > 0 : made.packets < packets)) {
+		struct uplink_grant *g = &u->grants[u->grant_count++];
+
+		uplink_flows_grant(&u->flows, u->stopping, g);
+		uplink_grant_fill(g, &u->flows, &u->frames, u->stopping, &made);
+	}
+	pacing_spend(&u->pacing, made.bytes);
+}
+
+static void ranging_send(struct uplink *u, const struct uplink_grant *g, uint64_t now) {
+	uint8_t message[UPLINK_RANGING_SIZE];
+	struct uplink_burst burst = {
+		.sid = g->sid->sid,
+		.payload = message,
+	};
+
+	burst.size = uplink_frame_ranging(&u->frames, g->stream->modem, g->sid->sid, message);
+	uplink_rphy_ranging(&u->rphy, g->sid->channel, &burst, now);
+}
+
+static void burst_send(struct uplink *u, struct uplink_grant *g, uint64_t now) {
+	uplink_grant_cut(g);
+	uplink_rphy_data(&u->rphy, g->sid->channel,
+			 &(struct uplink_burst){
+				 .sid = g->sid->sid,
+				 .segment_header = g->stream->segment_header,
+				 .payload = g->payload,
+				 .size = g->payload_size,
+				 .ended = g->ended,
+				 .request = g->request,
+			 },
+			 now);
+	if (g->management && u->rphy.channels[g->sid->channel].has_ranging)
+		ranging_send(u, g, now);
+}
+
+static void bursts_send(struct uplink *u, uint64_t now) {
+	if (u->grant_count > 0 && uplink_encrypt(&u->frames.encryptor)) {
+		for (unsigned i = 0; i < u->grant_count; i++)
+			burst_send(u, &u->grants[i], now);
+		u->grant_count = 0;
+	}
+	uplink_output_flush(&u->rphy.output, now,
+			    u->stopping && u->grant_count == 0 && u->flows.unfinished == 0);
+}
+
+static void ended_note(struct uplink *u, const struct uplink_ended *ended, uint64_t tsc) {
+	struct uplink_stream *s = &u->flows.streams[ended->stream];
+
+	for (uint32_t i = 0; i < ended->packets; i++)
+		s->sent_at[(ended->first + i) % UPLINK_REMEMBERED] = tsc;
+	u->sent += ended->packets;
+	u->sent_bytes += ended->bytes;
+}
+
+static unsigned transmit(struct uplink *u) {
+	const struct uplink_ended *ended;
+	unsigned ended_count;
+	unsigned n = uplink_output_transmit(&u->rphy.output, &ended, &ended_count);
+	uint64_t tsc = ended_count > 0 ? rte_rdtsc() : 0;
+
+	for (unsigned i = 0; i < ended_count; i++)
+		ended_note(u, &ended[i], tsc);
+	return n;
+}
+
+unsigned uplink_send(struct uplink *u, uint64_t now) {
+	bool ready = uplink_output_ready(&u->rphy.output);
+	unsigned packets =
+		pacing_round(&u->pacing, now, ready && u->grant_count == 0 ? PACKETS : 0);
+
+	if (ready) {
+		if (u->grant_count == 0)
+			grants_give(u, packets, now);
+		bursts_send(u, now);
+	}
+	return transmit(u);
+}
+
+void uplink_stop(struct uplink *u) {
+	u->stopping = true;
+}
+
+bool uplink_empty(const struct uplink *u) {
+	const struct uplink_output *o = &u->rphy.output;
+
+	return u->grant_count == 0 && u->flows.unfinished == 0 && o->open_count == 0 &&
+	       o->pending_count == 0;
+}
+
+uint32_t uplink_stream_count(const struct uplink *u) {
+	return u->flows.stream_count;
+}
+
+uint32_t uplink_made(const struct uplink *u, uint32_t stream) {
+	return u->flows.streams[stream].made;
+}
+
+uint64_t uplink_sent(const struct uplink *u) {
+	return u->sent;
+}
+
+uint64_t uplink_sent_bytes(const struct uplink *u) {
+	return u->sent_bytes;
+}
+
+bool uplink_matches(const struct uplink *u, const struct packet_tag *tag, const uint8_t *frame,
+		    uint32_t size) {
+	const struct uplink_stream *s = &u->flows.streams[tag->target];
+
+	return tag->target < u->flows.stream_count && tag->sequence < s->made &&
+	       uplink_packet_is(&u->frames.packets, s->modem->index, tag, frame, size);
+}
+
+uint64_t uplink_sent_at(const struct uplink *u, uint32_t stream, uint32_t sequence) {
+	const struct uplink_stream *s = &u->flows.streams[stream];
+
+	/* Of a number that was not made yet the difference is large. */
+	if (s->made - 1 - sequence >= UPLINK_REMEMBERED)
+		return 0;
+	return s->sent_at[sequence % UPLINK_REMEMBERED];
+}
+
+void uplink_counts(const struct uplink *u, struct uplink_counts *out) {
+	*out = (struct uplink_counts){
+		.packets = u->rphy.output.packets,
+		.bytes = u->rphy.output.bytes,
+		.bursts = u->rphy.bursts,
+		.segments = u->rphy.segments,
+		.request_records = u->rphy.request_records,
+		.requests = u->frames.requests,
+		.management = u->frames.management,
+		.fragments = u->frames.fragments,
+		.concatenations = u->frames.concatenations,
+		.backpressure = u->rphy.output.backpressure,
+		.crypto_errors = u->frames.encryptor.errors,
+		.descheduled = u->pacing.descheduled,
+		.descheduled_longest_us = pacing_longest_us(&u->pacing),
+	};
+}
