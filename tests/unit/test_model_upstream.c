@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The loader on the upstream: every field, every default, mistakes, hostile text, and size. */
+#include "test_model.h"
+
+#include <time.h>
+
+#define KEY "00112233445566778899aabbccddeeff"
+#define CHANNELS                                                                 \
+	"upstream_channels:\n"                                                   \
+	"  - {id: 65535, type: sc-qam, rate: 30.72 Mbps, session: 0xffffffff,\n" \
+	"     request_session: 5, ranging_session: 6}\n"                         \
+	"  - {id: 3, type: ofdma, rate: 1 Gbps, session: 7}\n"
+#define HEAD SMALL_HEAD CHANNELS
+#define MODEM_AS(number, security)                         \
+	"  - mac: \"02:01:00:00:00:0" number "\"\n"        \
+	"    addresses: [10.0.0." number "]\n"             \
+	"    bonding_group: 1\n"                           \
+	"    security: {said: " number ", " security "}\n" \
+	"    service_flows: [{id: " number "}]\n"
+#define MODEM(number) MODEM_AS(number, "cipher: none")
+
+static const char full[] =
+	"ports: {control: {device: net_tap0, queue_size: 64}}\n"
+	"threads: {upstream_core: 9}\n"
+	"upstream: {verify_source: false, verify_crc: true, psp_numbering: session,\n"
+	"  reorder_timeout: 0 s, frame_timeout: 60 s, held_by_modem: 16 MB, held: 16 MB}\n" HEAD
+	"modems:\n" MODEM_AS(
+		"1",
+		"key: " KEY ", iv: " KEY ", key_sequence: 15,\n"
+		"      next_key: f0112233445566778899aabbccddeeff, next_iv: \"" KEY
+		"\"") "    upstream_service_flows:\n"
+		      "      - id: 0xffffffff\n"
+		      "        sid_clusters:\n"
+		      "          - {id: 7, sids: [{channel: 3, sid: 0x3ffe}, {channel: 65535, sid: "
+		      "1}]}\n"
+		      "          - {id: 0, sids: [{channel: 3, sid: 1}]}\n"
+		      "      - {id: 9, segment_header: false,\n"
+		      "         sid_clusters: [{id: 2, sids: [{channel: 65535, sid: 2}]}]}\n" MODEM(
+			      "2");
+
+static void every_field(void **state) {
+	struct loaded loaded = load_text(full);
+	const struct service_group *sg = &loaded.sg;
+	const struct upstream_config *upstream = &sg->upstream;
+	const struct upstream_channel *channel = sg->upstream_channels;
+
+	(void)state;
+	assert_string_equal(loaded.said, "");
+	assert_string_equal(sg->control_port.device, "net_tap0");
+	assert_int_equal(sg->control_port.queue_size, 64);
+	assert_int_equal(sg->threads.upstream_core, 9);
+	assert_false(upstream->verify_source);
+	assert_true(upstream->verify_crc);
+	assert_int_equal(upstream->psp_numbering, PSP_NUMBERING_SESSION);
+	assert_int_equal(upstream->reorder_timeout_ns, 0);
+	assert_int_equal(upstream->frame_timeout_ns, 60000000000);
+	assert_int_equal(upstream->held_by_modem, 16000000);
+	assert_int_equal(upstream->held, 16000000);
+	assert_int_equal(sg->upstream_channel_count, 2);
+	assert_int_equal(channel[0].id, 65535);
+	assert_int_equal(channel[0].type, UPSTREAM_SC_QAM);
+	assert_int_equal(channel[0].rate, 30720000);
+	assert_int_equal(channel[0].session, 0xffffffff);
+	assert_int_equal(channel[0].request_session, 5);
+	assert_int_equal(channel[0].ranging_session, 6);
+	assert_int_equal(channel[1].id, 3);
+	assert_int_equal(channel[1].type, UPSTREAM_OFDMA);
+	assert_int_equal(channel[1].session, 7); /* as that of the downstream channel */
+	assert_int_equal(channel[1].request_session, 0);
+	assert_int_equal(channel[1].ranging_session, 0);
+	unload(&loaded);
+}
+
+static void service_flows(void **state) {
+	struct loaded loaded = load_text(full);
+	const struct modem *modem = loaded.sg.modems;
+	const struct upstream_service_flow *flow = modem->upstream_flows;
+	const struct sid_cluster *cluster = flow->clusters;
+
+	(void)state;
+	assert_int_equal(modem->upstream_flow_count, 2);
+	assert_int_equal(flow[0].id, 0xffffffff);
+	assert_true(flow[0].segment_header);
+	assert_int_equal(flow[0].cluster_count, 2);
+	assert_int_equal(cluster[0].id, 7);
+	assert_int_equal(cluster[0].sid_count, 2);
+	assert_int_equal(cluster[0].sids[0].channel, 1);
+	assert_int_equal(cluster[0].sids[0].sid, SG_MAX_SID);
+	assert_int_equal(cluster[0].sids[1].channel, 0);
+	assert_int_equal(cluster[0].sids[1].sid, 1);
+	assert_int_equal(cluster[1].id, 0);
+	assert_int_equal(cluster[1].sid_count, 1);
+	assert_int_equal(cluster[1].sids[0].channel, 1);
+	assert_int_equal(flow[1].id, 9);
+	assert_false(flow[1].segment_header);
+	assert_int_equal(flow[1].cluster_count, 1);
+	assert_int_equal(flow[1].clusters[0].id, 2);
+	assert_int_equal(flow[1].clusters[0].sids[0].channel, 0);
+	assert_int_equal(flow[1].clusters[0].sids[0].sid, 2);
+	assert_int_equal(loaded.sg.modems[1].upstream_flow_count, 0);
+	unload(&loaded);
+}
+
+static void the_following_key(void **state) {
+	struct loaded loaded = load_text(full);
+	const struct security_association *security = &loaded.sg.modems[0].security;
+	static const uint8_t iv[] = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77,
+				     0x88, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff};
+
+	(void)state;
+	assert_int_equal(security->key_sequence, 15);
+	assert_true(security->has_next_key);
+	assert_int_equal(security->next_key[0], 0xf0);
+	assert_int_equal(security->next_key[1], 0x11);
+	assert_memory_equal(security->next_iv, iv, sizeof(iv));
+	assert_false(loaded.sg.modems[1].security.has_next_key);
+	unload(&loaded);
+}
+
+static void without_a_word_of_the_upstream(void **state) {
+	struct loaded loaded = load_text(SMALL);
+	const struct upstream_config *upstream = &loaded.sg.upstream;
+
+	(void)state;
+	assert_string_equal(loaded.said, "");
+	assert_null(loaded.sg.control_port.device);
+	assert_int_equal(loaded.sg.control_port.queue_size, 0);
+	assert_int_equal(loaded.sg.threads.upstream_core, 1);
+	assert_true(upstream->verify_source);
+	assert_false(upstream->verify_crc);
+	assert_int_equal(upstream->psp_numbering, PSP_NUMBERING_FLOW);
+	assert_int_equal(upstream->reorder_timeout_ns, 5000000);
+	assert_int_equal(upstream->frame_timeout_ns, 500000000);
+	assert_int_equal(upstream->held_by_modem, 64000);
+	assert_int_equal(upstream->held, 4000000);
+	assert_int_equal(loaded.sg.upstream_channel_count, 0);
+	assert_int_equal(loaded.sg.modems[0].upstream_flow_count, 0);
+	assert_false(loaded.sg.modems[0].security.has_next_key);
+	unload(&loaded);
+}
+
+static void defaults_of_what_is_given(void **state) {
+	struct loaded loaded =
+		load_text("ports: {control: {device: x}}\nupstream: {}\n"
+			  "upstream_channels: []\n" SMALL "    upstream_service_flows: []\n");
+
+	(void)state;
+	assert_string_equal(loaded.said, "");
+	assert_int_equal(loaded.sg.control_port.queue_size, 512);
+	assert_true(loaded.sg.upstream.verify_source);
+	unload(&loaded);
+}
+
+static void memory_may_be_all_of_one_modem(void **state) {
+	(void)state;
+	expect_mistakes("upstream: {held_by_modem: 4 MB}\n" SMALL, 0, "");
+	expect_mistakes("upstream: {held_by_modem: 4000001}\n" SMALL, 1,
+			"sg.yaml:1: upstream.held: found nothing, allowed: 4.000001 MB or more, as "
+			"held_by_modem\n");
+}
+
+/* A modem of one flow with one SID on the second channel, by the id of the flow and the SID. */
+#define FLOW(id, sid)                         \
+	"    upstream_service_flows:\n"       \
+	"      - {id: " id ", sid_clusters: " \
+	"[{id: 0, sids: [{channel: 3, sid: " sid "}]}]}\n"
+
+static void ids_are_unique_over_all_modems(void **state) {
+	(void)state;
+	expect_mistakes(HEAD "modems:\n" MODEM("1") FLOW("11", "1") MODEM("2") FLOW("12", "2"), 0,
+			"");
+	expect_mistakes(HEAD "modems:\n" MODEM("1") FLOW("2", "1") MODEM("2") FLOW("12", "1"), 2,
+			"sg.yaml:19: modems[1].service_flows[0].id: found \"2\" again, allowed: it "
+			"once (first on line 14)\n"
+			"sg.yaml:21: modems[1].upstream_service_flows[0].sid_clusters[0].sids[0]"
+			".sid: found \"1\" again, allowed: it once (first on line 14)\n");
+}
+
+static void what_an_alias_repeats_is_there_twice(void **state) {
+	(void)state;
+	expect_mistakes(HEAD
+			"modems:\n" MODEM("1") "    upstream_service_flows: &flows\n"
+					       "      - {id: 11, sid_clusters: [{id: 0, sids: "
+					       "[{channel: 3, sid: 1}]}]}\n" MODEM(
+						       "2") "    upstream_service_flows: *flows\n",
+			2,
+			"sg.yaml:14: modems[1].upstream_service_flows[0].sid_clusters[0].sids[0]"
+			".sid: found \"1\" again, allowed: it once (first on line 14)\n"
+			"sg.yaml:14: modems[1].upstream_service_flows[0].id: found \"11\" again, "
+			"allowed: it once (first on line 14)\n");
+}
+
+static void a_mistake_brings_no_others_along(void **state) {
+	(void)state;
+	/* the id of a channel is bad: nothing is said about those who name it */
+	expect_mistakes(SMALL_HEAD
+			"upstream_channels: [{id: 0, type: ofdma, rate: 1 Gbps, session: 1}]\n"
+			"modems:\n" MODEM("1") FLOW("11", "1"),
+			1,
+			"sg.yaml:3: upstream_channels[0].id: found \"0\", allowed: a number, 1 "
+			"to 65535\n");
+	/* segment_header is bad: nothing is said about the number of clusters */
+	expect_mistakes(
+		HEAD "modems:\n" MODEM(
+			"1") "    upstream_service_flows:\n"
+			     "      - {id: 11, segment_header: maybe, sid_clusters: [{id: 0, sids:"
+			     " [{channel: 3, sid: 1}]}, {id: 1, sids: [{channel: 3, sid: 2}]}]}\n",
+		1,
+		"sg.yaml:14: modems[0].upstream_service_flows[0].segment_header: found "
+		"\"maybe\", allowed: true or false\n");
+	/* an unknown channel: nothing is said about the SID on it */
+	expect_mistakes(
+		HEAD "modems:\n" MODEM("1") "    upstream_service_flows:\n"
+					    "      - {id: 11, sid_clusters: [{id: 0, sids: "
+					    "[{channel: 4, sid: 1}]},"
+					    " {id: 1, sids: [{channel: 4, sid: 1}]}]}\n",
+		2,
+		"sg.yaml:14: modems[0].upstream_service_flows[0].sid_clusters[0].sids[0]"
+		".channel: found \"4\", allowed: the id of an upstream channel of this file\n"
+		"sg.yaml:14: modems[0].upstream_service_flows[0].sid_clusters[1].sids[0]"
+		".channel: found \"4\", allowed: the id of an upstream channel of this file\n");
+	/* the cipher is bad: nothing is said about keys */
+	expect_mistakes(SMALL_HEAD "modems:\n" MODEM_AS("1", "cipher: rot13, next_key: " KEY), 1,
+			"sg.yaml:7: modems[0].security.cipher: found \"rot13\", allowed: none or "
+			"aes-128\n");
+}
+
+static void next_keys_are_shared_with_the_said(void **state) {
+	static const char modems[] = SMALL_HEAD
+		"modems:\n" MODEM_AS("1", "key: " KEY ", iv: " KEY ", next_key: " KEY
+					  ", next_iv: " KEY) "  - mac: \"02:01:00:00:00:02\"\n"
+							     "    addresses: [10.0.0.2]\n"
+							     "    bonding_group: 1\n"
+							     "    service_flows: [{id: 2}]\n"
+							     "    security: {said: 1, key: " KEY
+							     ", iv: " KEY "%s}\n";
+	static const char *const others[] = {
+		"",
+		", next_key: " KEY ", next_iv: 00000000000000000000000000000000",
+		", next_key: 00000000000000000000000000000000, next_iv: " KEY,
+	};
+	char text[2000];
+
+	(void)state;
+	snprintf(text, sizeof(text), modems, ", next_key: " KEY ", next_iv: " KEY);
+	expect_mistakes(text, 0, "");
+	for (size_t i = 0; i < ARRAY_COUNT(others); i++) {
+		snprintf(text, sizeof(text), modems, others[i]);
+		expect_mistakes(text, 1,
+				"sg.yaml:13: modems[1].security.said: found \"1\", allowed: a said "
+				"of its own, or the same keys, ivs, cipher and key_sequence as the "
+				"modems that share it\n");
+	}
+}
+
+/* Keys are for nobody's eyes: one that is well formed never stands in a message. */
+static void a_good_key_is_not_shown(void **state) {
+	struct loaded loaded = load_text(SMALL_HEAD "modems:\n" MODEM_AS(
+		"1", "cipher: none, next_key: " KEY ", next_iv: " KEY));
+
+	(void)state;
+	assert_int_equal(loaded.mistakes, 2);
+	assert_null(strstr(loaded.said, "00112233"));
+	unload(&loaded);
+}
+
+static void as_many_as_there_may_be(void **state) {
+	static char text[20000];
+	char *end = text + snprintf(text, sizeof(text), SMALL_HEAD "upstream_channels:\n");
+	struct loaded loaded;
+
+	(void)state;
+	for (int c = 1; c <= SG_MAX_UPSTREAM_CHANNELS; c++)
+		end += sprintf(end, "  - {id: %d, type: ofdma, rate: 1 Gbps, session: %d}\n", c, c);
+	end += sprintf(end,
+		       "modems:\n%s    upstream_service_flows:\n      - id: 9\n"
+		       "        sid_clusters:\n",
+		       MODEM("1"));
+	for (int cluster = 0; cluster < SG_MAX_SID_CLUSTERS; cluster++) {
+		end += sprintf(end, "          - {id: %d, sids: [", cluster);
+		for (int c = 1; c <= SG_MAX_UPSTREAM_CHANNELS; c++)
+			end += sprintf(end, "{channel: %d, sid: %d},", c, cluster + 1);
+		end += sprintf(end, "]}\n");
+	}
+	loaded = load_text(text);
+	assert_string_equal(loaded.said, "");
+	assert_int_equal(loaded.sg.modems[0].upstream_flows[0].cluster_count, 8);
+	assert_int_equal(loaded.sg.modems[0].upstream_flows[0].clusters[7].sids[63].channel, 63);
+	unload(&loaded);
+}
+
+/* Every beginning, and every byte replaced by letters that mean something in YAML. */
+static void damaged_files(void **state) {
+	static const char text[] = HEAD "modems:\n" MODEM("1") FLOW("11", "1");
+	static const char letters[] = "[]{}&*:,-\n\x80"
+				      "0";
+
+	(void)state;
+	for (size_t place = 0; place < strlen(text); place++) {
+		for (size_t i = 0; i <= sizeof(letters); i++) {
+			size_t size = i == sizeof(letters) ? place : strlen(text);
+			char *copy = malloc(size > 0 ? size : 1);
+			struct loaded loaded;
+
+			assert_non_null(copy);
+			memcpy(copy, text, size);
+			if (i < sizeof(letters))
+				copy[place] = letters[i];
+			loaded = load_bytes(copy, size);
+			assert_int_equal(loaded.sg.arena == NULL, loaded.mistakes > 0);
+			assert_int_equal(loaded.said[0] != '\0', loaded.mistakes > 0);
+			unload(&loaded);
+			free(copy);
+		}
+	}
+}
+
+static void many_modems_load_fast(void **state) {
+	const int modems = 30000;
+	size_t room = (size_t)modems * 400;
+	char *text = malloc(room), *end = text;
+	struct loaded loaded;
+	clock_t start;
+
+	(void)state;
+	assert_non_null(text);
+	end += sprintf(end, "%smodems:\n", HEAD);
+	for (int m = 0; m < modems; m++)
+		end += sprintf(end,
+			       "  - mac: \"02:01:00:00:%02x:%02x\"\n"
+			       "    addresses: [10.1.%d.%d]\n"
+			       "    bonding_group: 1\n"
+			       "    security: {said: 1, cipher: none}\n"
+			       "    service_flows: [{id: %d}]\n"
+			       "    upstream_service_flows:\n"
+			       "      - {id: %d, sid_clusters: [{id: 0, sids: "
+			       "[{channel: %d, sid: %d}]}]}\n",
+			       m >> 8, m & 255, m >> 8, m & 255, m + 1, 100000 + m,
+			       m % 2 ? 3 : 65535, m / 2 % 15000 + 1);
+	start = clock();
+	loaded = load_bytes(text, (size_t)(end - text));
+	assert_string_equal(loaded.said, "");
+	assert_int_equal(loaded.sg.modem_count, modems);
+	assert_true((clock() - start) / CLOCKS_PER_SEC < 30); /* without a sanitizer: under 1 */
+	unload(&loaded);
+	free(text);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_field),
+		cmocka_unit_test(service_flows),
+		cmocka_unit_test(the_following_key),
+		cmocka_unit_test(without_a_word_of_the_upstream),
+		cmocka_unit_test(defaults_of_what_is_given),
+		cmocka_unit_test(memory_may_be_all_of_one_modem),
+		cmocka_unit_test(ids_are_unique_over_all_modems),
+		cmocka_unit_test(what_an_alias_repeats_is_there_twice),
+		cmocka_unit_test(a_mistake_brings_no_others_along),
+		cmocka_unit_test(next_keys_are_shared_with_the_said),
+		cmocka_unit_test(a_good_key_is_not_shown),
+		cmocka_unit_test(as_many_as_there_may_be),
+		cmocka_unit_test(damaged_files),
+		cmocka_unit_test(many_modems_load_fast),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
