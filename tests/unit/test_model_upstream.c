@@ -236,8 +236,8 @@ static void next_keys_are_shared_with_the_said(void **state) {
 							     ", iv: " KEY "%s}\n";
 	static const char *const others[] = {
 		"",
-		", next_key: " KEY ", next_iv: 00000000000000000000000000000000",
-		", next_key: 00000000000000000000000000000000, next_iv: " KEY,
+		(", next_key: " KEY ", next_iv: 00000000000000000000000000000000"),
+		(", next_key: 00000000000000000000000000000000, next_iv: " KEY),
 	};
 	char text[2000];
 
