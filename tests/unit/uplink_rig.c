@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "uplink_rig.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include "platform/platform.h"
+#include "platform/port.h"
+#include "test.h"
+#include "uplink_rig_config.h"
+#include "wire/l2tpv3.h"
+#include "wire/psp.h"
+
+void uplink_rig_open(struct uplink_rig *r, uint8_t family, unsigned depth) {
+	struct platform_options options = {.program = "test", .memory_mb = 256};
+
+	memset(r, 0, sizeof(*r));
+	uplink_rig_config(&r->sg, family);
+	assert_int_equal(platform_start(&options), 0);
+	assert_int_equal(crypto_open(&r->crypto, "uplink", 1, 16, 1024), 0);
+	r->pool = rte_pktmbuf_pool_create("uplink_rig", 63, 0, 0, 2048, SOCKET_ID_ANY);
+	assert_non_null(r->pool);
+	assert_int_equal(port_pair("uplink", r->pool, depth, r->ports), 0);
+}
+
+void uplink_rig_close(struct uplink_rig *r) {
+	for (int i = 0; i < 2; i++)
+		port_close(r->ports[i]);
+	assert_int_equal(rte_mempool_in_use_count(r->crypto.ops), 0);
+	assert_int_equal(rte_mempool_in_use_count(r->crypto.sessions), 0);
+	crypto_close(&r->crypto);
+	platform_stop();
+	for (size_t i = 0; i < r->burst_count; i++)
+		free(r->bursts[i]);
+	free(r->bursts);
+	free(r->records);
+}
+
+void uplink_rig_start(struct uplink_rig *r, const char *mix, uint64_t rate) {
+	struct uplink_options options = {
+		.rphy_port = r->ports[0],
+		.crypto = &r->crypto,
+		.rate = rate,
+		.seed = 7,
+	};
+	char error[128];
+
+	assert_int_equal(mix_parse(mix, PACKET_SIZE_MAX, &options.mix, error, sizeof(error)), 0);
+	r->uplink = uplink_create(&r->sg, &options);
+	assert_non_null(r->uplink);
+}
+
+void uplink_rig_stop(struct uplink_rig *r) {
+	uplink_free(r->uplink);
+	r->uplink = NULL;
+}
+
+static struct rig_burst *burst_begin(struct uplink_rig *r, uint32_t channel, enum rig_session kind,
+				     const struct psp_segment *segment, enum uepi_format format) {
+	struct rig_burst *b = calloc(1, sizeof(*b) + UPLINK_RIG_BURST_MAX);
+
+	assert_non_null(b);
+	b->channel = channel;
+	b->kind = kind;
+	assert_int_equal(uepi_header_parse(format, segment->data, segment->length, &b->header),
+			 UEPI_OK);
+	assert_false(b->header.no_burst);
+	r->bursts = realloc(r->bursts, (r->burst_count + 1) * sizeof(*r->bursts));
+	r->bursts[r->burst_count++] = b;
+	return b;
+}
+
+static void record_take(struct uplink_rig *r, uint32_t channel, const struct psp_segment *segment,
+			enum uepi_format format) {
+	assert_true(segment->begin && segment->end);
+	r->records = realloc(r->records, (r->record_count + 1) * sizeof(*r->records));
+	assert_int_equal(uepi_request_parse(format, segment->data, segment->length,
+					    &r->records[r->record_count]),
+			 UEPI_OK);
+	assert_int_equal(r->records[r->record_count].session,
+			 r->sg.upstream_channels[channel].session);
+	r->record_count++;
+}
+
+static void segment_take(struct uplink_rig *r, uint32_t channel, enum rig_session kind,
+			 const struct psp_segment *segment) {
+	enum uepi_format format =
+		r->sg.upstream_channels[channel].type == UPSTREAM_OFDMA ? UEPI_OFDMA : UEPI_SC_QAM;
+	struct rig_burst **open = &r->sessions[channel][kind].open;
+
+	if (kind == RIG_REQUESTS) {
+		record_take(r, channel, segment, format);
+	} else if (segment->begin) {
+		assert_null(*open);
+		assert_false(segment->end);
+		*open = burst_begin(r, channel, kind, segment, format);
+	} else if (segment->end) {
+		assert_non_null(*open);
+		assert_int_equal(uepi_trailer_parse(format, segment->data, segment->length,
+						    &(*open)->trailer),
+				 UEPI_OK);
+		assert_int_equal((*open)->trailer.burst_id, (*open)->header.burst_id);
+		*open = NULL;
+	} else {
+		assert_non_null(*open);
+		assert_true((*open)->size + segment->length <= UPLINK_RIG_BURST_MAX);
+		assert_true(segment->length > 0);
+		memcpy((*open)->payload + (*open)->size, segment->data, segment->length);
+		(*open)->size += segment->length;
+	}
+}
+
+static void session_find(const struct uplink_rig *r, uint32_t id, uint32_t *channel,
+			 enum rig_session *kind) {
+	for (*channel = 0; *channel < UPLINK_RIG_CHANNELS; (*channel)++) {
+		const struct upstream_channel *c = &r->sg.upstream_channels[*channel];
+		const uint32_t ids[] = {c->session, c->request_session, c->ranging_session};
+
+		for (int k = 0; k < UPLINK_RIG_KINDS; k++) {
+			*kind = (enum rig_session)k;
+			if (ids[k] == id)
+				return;
+		}
+	}
+	fail_msg("session 0x%08x", id);
+}
+
+static void packet_check(const struct uplink_rig *r, const uint8_t *frame, size_t size,
+			 const struct l2tp_data *l2tp) {
+	size_t address = l2tp->family == 4 ? 4 : 16;
+
+	assert_memory_equal(frame, r->sg.rphy.core_mac, 6);
+	assert_memory_equal(frame + 6, r->sg.rphy.rpd_mac, 6);
+	assert_int_equal(l2tp->family, r->sg.rphy.core_ip.family);
+	assert_memory_equal(l2tp->source_ip, r->sg.rphy.rpd_ip.bytes, address);
+	assert_memory_equal(l2tp->destination_ip, r->sg.rphy.core_ip.bytes, address);
+	assert_true(size <= 14 + r->sg.rphy.mtu);
+	assert_ptr_equal(l2tp->payload + l2tp->payload_size, frame + size);
+}
+
+/* SC-QAM data: a packet holds parts of one burst only. */
+static void parts_check(const struct uplink_rig *r, uint32_t channel, enum rig_session kind,
+			unsigned begins, const struct psp *psp, bool began_before) {
+	if (r->sg.upstream_channels[channel].type == UPSTREAM_SC_QAM && kind != RIG_REQUESTS) {
+		assert_int_equal(begins + began_before, 1);
+		assert_true(psp->count <= 3);
+	}
+}
+
+static void packet_take(struct uplink_rig *r, const uint8_t *frame, size_t size) {
+	struct psp_cursor cursor = {0};
+	struct psp_segment segment;
+	struct l2tp_data l2tp;
+	unsigned begins = 0;
+	enum rig_session kind;
+	uint32_t channel;
+	struct psp psp;
+	bool open;
+
+	assert_int_equal(l2tp_parse(frame, size, &l2tp), L2TP_OK);
+	packet_check(r, frame, size, &l2tp);
+	session_find(r, l2tp.session, &channel, &kind);
+	assert_int_equal(psp_parse(l2tp.payload, l2tp.payload_size, 0, &psp), PSP_OK);
+	assert_true(psp.sequence_valid);
+	assert_int_equal(psp.flow, 0);
+	assert_int_equal(psp.sequence, r->sessions[channel][kind].psp++);
+	open = r->sessions[channel][kind].open != NULL;
+	while (psp_next(&psp, &cursor, &segment)) {
+		begins += segment.begin;
+		segment_take(r, channel, kind, &segment);
+	}
+	parts_check(r, channel, kind, begins, &psp, open);
+	if (kind == RIG_DATA)
+		r->short_packets += size + 64 <= 14 + r->sg.rphy.mtu;
+	if (psp.count > r->most_segments)
+		r->most_segments = psp.count;
+	r->packets++;
+	r->bytes += size;
+}
+
+unsigned uplink_rig_receive(struct uplink_rig *r) {
+	struct rte_mbuf *packets[64];
+	unsigned total = 0;
+	unsigned n;
+
+	while ((n = rte_eth_rx_burst(r->ports[1], 0, packets, 64)) > 0) {
+		for (unsigned i = 0; i < n; i++)
+			packet_take(r, rte_pktmbuf_mtod(packets[i], const uint8_t *),
+				    rte_pktmbuf_data_len(packets[i]));
+		rte_pktmbuf_free_bulk(packets, n);
+		total += n;
+	}
+	return total;
+}
+
+uint64_t uplink_rig_made(const struct uplink_rig *r) {
+	uint64_t made = 0;
+
+	for (uint32_t s = 0; s < uplink_stream_count(r->uplink); s++)
+		made += uplink_made(r->uplink, s);
+	return made;
+}
+
+void uplink_rig_run(struct uplink_rig *r, uint64_t packets) {
+	while (uplink_rig_made(r) < packets) {
+		uplink_send(r->uplink, rte_rdtsc());
+		uplink_rig_receive(r);
+	}
+	uplink_stop(r->uplink);
+	packets = uplink_rig_made(r);
+	while (!uplink_empty(r->uplink)) {
+		uplink_send(r->uplink, rte_rdtsc());
+		uplink_rig_receive(r);
+	}
+	assert_int_equal(uplink_rig_made(r), packets);
+	assert_int_equal(uplink_sent(r->uplink), packets);
+}

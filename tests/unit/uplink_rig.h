@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A CMTS in a few lines, for tests of the upstream's sender: takes its L2TPv3 packets, puts PSP,
+ * bursts, segments and frames together again, decrypts with plain AES and counts all of it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/service_group.h"
+#include "platform/crypto.h"
+#include "uplink.h"
+#include "wire/docsis_mac.h"
+#include "wire/uepi.h"
+
+#define UPLINK_RIG_CHANNELS 3
+#define UPLINK_RIG_MODEMS 6
+#define UPLINK_RIG_STREAMS 7
+#define UPLINK_RIG_KINDS 3 /* sessions of a channel: data, requests, ranging */
+#define UPLINK_RIG_BURST_MAX 8192
+
+enum rig_session {
+	RIG_DATA,
+	RIG_REQUESTS,
+	RIG_RANGING,
+};
+
+struct rig_burst {
+	uint32_t channel;
+	enum rig_session kind;
+	struct uepi_header header;
+	struct uepi_trailer trailer;
+	uint32_t size;
+	uint8_t payload[];
+};
+
+/* What one stream of frames carried. */
+struct rig_stream {
+	uint32_t packets;
+	uint32_t next; /* sequence number of the next packet */
+	uint32_t by_key[2]; /* frames, or fragments, of each generation of the key */
+	uint32_t key_changes;
+	int last_key;
+	uint32_t management;
+	uint32_t request_frames;
+	uint32_t piggybacks; /* and request elements */
+	uint32_t fragments;
+	uint32_t units; /* joined from fragments */
+	uint32_t concatenations;
+	uint32_t segments;
+	uint32_t asking; /* segments with a request */
+	uint32_t without_pointer;
+};
+
+struct uplink_rig {
+	struct service_group sg;
+	struct docsis_crypto crypto;
+	struct rte_mempool *pool;
+	uint16_t ports[2]; /* the sender's, ours */
+	struct uplink *uplink;
+
+	struct rig_burst **bursts;
+	size_t burst_count;
+	struct uepi_request *records;
+	size_t record_count;
+	struct {
+		uint16_t psp; /* next sequence number */
+		struct rig_burst *open;
+	} sessions[UPLINK_RIG_CHANNELS][UPLINK_RIG_KINDS];
+	uint64_t packets; /* L2TPv3 */
+	uint64_t bytes;
+	uint64_t short_packets; /* of data sessions, with room for 64 bytes and more */
+	uint32_t most_segments; /* of PSP in one packet */
+	struct rig_stream streams[UPLINK_RIG_STREAMS];
+};
+
+/* `family` is that of the R-PHY network, `depth` the packets that the wire holds. */
+void uplink_rig_open(struct uplink_rig *r, uint8_t family, unsigned depth);
+
+void uplink_rig_close(struct uplink_rig *r);
+
+/* A sender from the start. */
+void uplink_rig_start(struct uplink_rig *r, const char *mix, uint64_t rate);
+
+/* Frees it; all that it had is given back. */
+void uplink_rig_stop(struct uplink_rig *r);
+
+/* Takes what is on the wire. Returns packets. */
+unsigned uplink_rig_receive(struct uplink_rig *r);
+
+/* Sends until `packets` are made, and then until nothing is left; receives all of it. */
+void uplink_rig_run(struct uplink_rig *r, uint64_t packets);
+
+/* Packets made, over all streams. */
+uint64_t uplink_rig_made(const struct uplink_rig *r);
+
+/* Takes the frames out of all bursts and proves their packets. */
+void uplink_rig_prove(struct uplink_rig *r);

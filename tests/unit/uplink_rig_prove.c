@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From bursts to packets, by the rules of MULPI and with as little cleverness as possible. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "plain_aes_inverse.h"
+#include "test.h"
+#include "uplink_rig.h"
+#include "wire/crc32.h"
+#include "wire/segment.h"
+
+/* Where the frames of a stream are read, in order. */
+struct reader {
+	struct uplink_rig *r;
+	struct rig_stream *stream;
+	uint32_t index;
+	const struct modem *modem;
+	const struct upstream_service_flow *flow;
+	const struct sid_cluster *cluster;
+	uint8_t unit[UPLINK_RIG_BURST_MAX]; /* fragments so far */
+	uint32_t unit_size;
+	uint32_t fragments; /* in it */
+};
+
+static bool has_sid(const struct sid_cluster *cluster, uint32_t channel, uint16_t sid) {
+	for (size_t i = 0; i < cluster->sid_count; i++) {
+		if (cluster->sids[i].channel == channel && cluster->sids[i].sid == sid)
+			return true;
+	}
+	return false;
+}
+
+/* The stream of a SID, numbered as the sender does: modems, flows, clusters. */
+static bool reader_of(struct uplink_rig *r, uint32_t channel, uint16_t sid, struct reader *out) {
+	uint32_t index = 0;
+
+	for (size_t m = 0; m < r->sg.modem_count; m++) {
+		const struct modem *modem = &r->sg.modems[m];
+
+		for (size_t f = 0; modem->address_count > 0 && f < modem->upstream_flow_count;
+		     f++) {
+			const struct upstream_service_flow *flow = &modem->upstream_flows[f];
+
+			for (size_t c = 0; c < flow->cluster_count; c++, index++) {
+				if (!has_sid(&flow->clusters[c], channel, sid))
+					continue;
+				out->r = r;
+				out->stream = &r->streams[index];
+				out->index = index;
+				out->modem = modem;
+				out->flow = flow;
+				out->cluster = &flow->clusters[c];
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static void sid_check(const struct reader *reader, uint16_t sid) {
+	bool known = false;
+
+	for (size_t i = 0; i < reader->cluster->sid_count; i++)
+		known = known || reader->cluster->sids[i].sid == sid;
+	assert_true(known);
+}
+
+/* Decrypts with the key that the header names. */
+static void decrypt(struct reader *reader, const struct docsis_mac *mac, uint8_t *data,
+		    size_t size) {
+	const struct security_association *s = &reader->modem->security;
+	int next = mac->key_sequence != s->key_sequence;
+
+	assert_int_equal(s->cipher, CIPHER_AES_128);
+	assert_int_equal(mac->privacy_version, DOCSIS_PRIVACY_VERSION);
+	assert_int_equal(mac->toggle, mac->key_sequence & 1);
+	sid_check(reader, mac->said_or_sid);
+	if (next) {
+		assert_true(s->has_next_key);
+		assert_int_equal(mac->key_sequence, (s->key_sequence + 1) % 16);
+	}
+	bpi_decrypt(next ? s->next_key : s->key, next ? s->next_iv : s->iv, data, size);
+	if (reader->stream->by_key[0] + reader->stream->by_key[1] > 0)
+		reader->stream->key_changes += next != reader->stream->last_key;
+	reader->stream->last_key = next;
+	reader->stream->by_key[next]++;
+}
+
+static void prove(struct reader *reader, const uint8_t *frame, size_t size) {
+	size_t at = packet_tag_find(frame, size);
+	struct packet_tag tag;
+
+	assert_true(at > 0);
+	packet_tag_read(frame + at, &tag);
+	assert_int_equal(tag.target, reader->index);
+	assert_int_equal(tag.sequence, reader->stream->next);
+	assert_true(uplink_matches(reader->r->uplink, &tag, frame, (uint32_t)size));
+	reader->stream->next++;
+	reader->stream->packets++;
+}
+
+static void packet_read(struct reader *reader, const struct docsis_mac *mac, bool joined) {
+	bool encrypts = reader->modem->security.cipher == CIPHER_AES_128 && !joined;
+	enum docsis_privacy up = reader->flow->segment_header ? PRIVACY_BP_UP2 : PRIVACY_BP_UP;
+	uint8_t pdu[DOCSIS_PDU_MAX];
+
+	assert_int_equal(mac->privacy, encrypts ? up : PRIVACY_NONE);
+	assert_int_equal(mac->encrypted, encrypts);
+	assert_true(mac->pdu_size > DOCSIS_CLEAR_SIZE && mac->pdu_size <= sizeof(pdu));
+	memcpy(pdu, mac->pdu, mac->pdu_size);
+	if (encrypts)
+		decrypt(reader, mac, pdu + DOCSIS_CLEAR_SIZE, mac->pdu_size - DOCSIS_CLEAR_SIZE);
+	assert_true(ethernet_crc_good(pdu, mac->pdu_size));
+	if (mac->piggyback > 0 || mac->request) {
+		assert_int_equal(mac->piggyback > 0 ? mac->piggyback : mac->request_size, 128);
+		reader->stream->piggybacks++;
+	}
+	prove(reader, pdu, mac->pdu_size - ETHERNET_CRC_SIZE);
+}
+
+/* RNG-REQ: LLC 00 00 03, version 1, type 4; then SID, downstream channel, pending. */
+static void management_read(struct reader *reader, const struct docsis_mac *mac) {
+	static const uint8_t fixed[] = {0x00, 0x0a, 0x00, 0x00, 0x03, 0x01, 0x04, 0x00};
+
+	assert_int_equal(mac->pdu_size, 14 + 10 + 4);
+	assert_int_equal(mac->privacy, PRIVACY_NONE);
+	assert_memory_equal(mac->pdu, reader->r->sg.rphy.core_mac, 6);
+	assert_memory_equal(mac->pdu + 6, reader->modem->mac, 6);
+	assert_memory_equal(mac->pdu + 12, fixed, sizeof(fixed));
+	sid_check(reader, load_be16(mac->pdu + 20));
+	assert_true(ethernet_crc_good(mac->pdu, mac->pdu_size));
+	reader->stream->management++;
+}
+
+static uint32_t frames_read(struct reader *reader, const uint8_t *bytes, uint32_t size,
+			    bool joined);
+
+static void fragment_read(struct reader *reader, const struct docsis_mac *mac) {
+	bool encrypts = reader->modem->security.cipher == CIPHER_AES_128;
+	uint8_t *at = reader->unit + reader->unit_size;
+
+	assert_int_equal(mac->encrypted, encrypts);
+	assert_int_equal(mac->fragment_first, reader->fragments == 0);
+	assert_int_equal(mac->fragment_sequence, reader->fragments % 16);
+	assert_int_equal(mac->piggyback > 0, !mac->fragment_last);
+	assert_true(reader->unit_size + mac->pdu_size <= sizeof(reader->unit));
+	memcpy(at, mac->pdu, mac->pdu_size);
+	if (encrypts)
+		decrypt(reader, mac, at, mac->pdu_size);
+	assert_true(ethernet_crc_good(at, mac->pdu_size));
+	reader->unit_size += (uint32_t)mac->pdu_size - ETHERNET_CRC_SIZE;
+	reader->fragments++;
+	reader->stream->fragments++;
+	reader->stream->piggybacks += mac->piggyback > 0;
+	if (!mac->fragment_last)
+		return;
+	assert_int_equal(frames_read(reader, reader->unit, reader->unit_size, true),
+			 reader->unit_size);
+	assert_true(reader->fragments > 1);
+	reader->stream->units++;
+	reader->unit_size = 0;
+	reader->fragments = 0;
+}
+
+static void concatenation_read(struct reader *reader, const struct docsis_mac *mac, bool joined) {
+	uint32_t before = reader->stream->packets;
+
+	assert_int_equal(frames_read(reader, mac->pdu, (uint32_t)mac->pdu_size, joined),
+			 mac->pdu_size);
+	assert_int_equal(reader->stream->packets - before, mac->mac_parm);
+	assert_true(mac->mac_parm > 1);
+	reader->stream->concatenations++;
+}
+
+/* Reads whole frames and returns how many bytes they have. */
+static uint32_t frames_read(struct reader *reader, const uint8_t *bytes, uint32_t size,
+			    bool joined) {
+	uint32_t done = 0;
+
+	while (done < size) {
+		struct docsis_mac mac;
+		enum docsis_verdict verdict = docsis_mac_parse(bytes + done, size - done, &mac);
+
+		if (verdict == DOCSIS_TRUNCATED)
+			break;
+		assert_int_equal(verdict, DOCSIS_OK);
+		switch (mac.kind) {
+		case DOCSIS_KIND_PACKET: packet_read(reader, &mac, joined); break;
+		case DOCSIS_KIND_MANAGEMENT: management_read(reader, &mac); break;
+		case DOCSIS_KIND_FRAGMENT: fragment_read(reader, &mac); break;
+		case DOCSIS_KIND_CONCATENATION: concatenation_read(reader, &mac, joined); break;
+		case DOCSIS_KIND_REQUEST:
+			assert_false(reader->flow->segment_header);
+			assert_int_equal(mac.request_size, 128); /* minislots of 16 bytes */
+			sid_check(reader, mac.request_sid);
+			reader->stream->request_frames++;
+			break;
+		case DOCSIS_KIND_QUEUE_REQUEST:
+			assert_true(reader->flow->segment_header);
+			assert_int_equal(mac.request_size, 512); /* N = 4 */
+			sid_check(reader, mac.request_sid);
+			reader->stream->request_frames++;
+			break;
+		default: fail_msg("frame control 0x%02x", mac.fc);
+		}
+		done += mac.frame_size;
+	}
+	return done;
+}
+
+/* Where the next frame starts at `done` of what was read, behind `front` bytes of one begun before. */
+static void pointer_check(const uint8_t *stream, uint32_t begin, uint32_t size,
+			  const struct segment_header *h) {
+	uint32_t at = 0;
+
+	while (at < begin) {
+		struct docsis_mac mac;
+
+		docsis_mac_parse(stream + at, size - at, &mac);
+		assert_true(mac.frame_size > 0);
+		at += mac.frame_size;
+	}
+	assert_int_equal(h->pointer_valid, at < size);
+	assert_int_equal(h->pointer, at < size ? at - begin : 0);
+}
+
+/* The segments of a cluster in the order of their numbers, read as one stream. */
+static void segments_read(struct reader *reader) {
+	uint8_t stream[2 * UPLINK_RIG_BURST_MAX];
+	uint32_t left = 0; /* of a frame begun */
+
+	for (uint16_t sequence = 0;; sequence++) {
+		const struct rig_burst *found = NULL;
+		struct segment_header h, header = {0};
+
+		for (size_t i = 0; i < reader->r->burst_count; i++) {
+			const struct rig_burst *b = reader->r->bursts[i];
+
+			if (b->kind != RIG_DATA ||
+			    !has_sid(reader->cluster, b->channel, b->header.sid))
+				continue;
+			assert_int_equal(segment_header_parse(b->payload, b->size, &h), SEGMENT_OK);
+			if (h.sequence != sequence % 8192)
+				continue;
+			assert_null(found);
+			found = b;
+			header = h;
+		}
+		if (found == NULL)
+			break;
+		assert_int_equal(header.sid_cluster, reader->cluster->id);
+		memcpy(stream + left, found->payload + SEGMENT_HEADER_SIZE,
+		       found->size - SEGMENT_HEADER_SIZE);
+
+		uint32_t size = left + found->size - SEGMENT_HEADER_SIZE;
+		uint32_t done;
+
+		pointer_check(stream, left, size, &header);
+		done = frames_read(reader, stream, size, false);
+		left = size - done;
+		memmove(stream, stream + done, left);
+		reader->stream->segments++;
+		reader->stream->asking += header.request > 0;
+		reader->stream->without_pointer += !header.pointer_valid;
+	}
+	assert_int_equal(left, 0);
+}
+
+static void ranging_read(struct uplink_rig *r, const struct rig_burst *b) {
+	struct reader reader = {0};
+
+	assert_true(reader_of(r, b->channel, b->header.sid, &reader));
+	assert_false(b->header.segment_header);
+	assert_int_equal(b->header.iuc, 4);
+	assert_int_equal(frames_read(&reader, b->payload, b->size, false), b->size);
+}
+
+static void burst_check(const struct uplink_rig *r, const struct rig_burst *b,
+			const struct reader *reader) {
+	bool ofdma = r->sg.upstream_channels[b->channel].type == UPSTREAM_OFDMA;
+
+	assert_true(b->size > 0 && b->size <= UPLINK_GRANT);
+	assert_true((b->trailer.flags & UEPI_FEC_VALID) != 0);
+	assert_true(b->trailer.fec_good > 0);
+	if (!ofdma)
+		return;
+	assert_int_equal(b->header.segment_header, reader->flow->segment_header);
+	assert_int_equal(b->header.grant_size, b->size);
+}
+
+void uplink_rig_prove(struct uplink_rig *r) {
+	struct reader readers[UPLINK_RIG_STREAMS] = {0};
+	struct reader reader = {0};
+
+	for (uint32_t c = 0; c < UPLINK_RIG_CHANNELS; c++) {
+		for (int k = 0; k < UPLINK_RIG_KINDS; k++)
+			assert_null(r->sessions[c][k].open);
+	}
+	for (size_t i = 0; i < r->burst_count; i++) {
+		const struct rig_burst *b = r->bursts[i];
+
+		if (b->kind == RIG_RANGING) {
+			ranging_read(r, b);
+			continue;
+		}
+		assert_true(reader_of(r, b->channel, b->header.sid, &reader));
+		burst_check(r, b, &reader);
+		if (readers[reader.index].r == NULL) {
+			readers[reader.index] = reader;
+			if (reader.flow->segment_header)
+				segments_read(&readers[reader.index]);
+		}
+		if (!reader.flow->segment_header)
+			assert_int_equal(
+				frames_read(&readers[reader.index], b->payload, b->size, false),
+				b->size);
+	}
+	for (uint32_t s = 0; s < UPLINK_RIG_STREAMS; s++)
+		assert_int_equal(readers[s].unit_size, 0);
+}
