@@ -94,7 +94,6 @@ class Frames:
 
     config: Config
     books: Books
-    control_port: bool
     sent: list[Sent] = field(default_factory=list)
     management: list[bytes] = field(default_factory=list)
     requests: list[Ask] = field(default_factory=list)
@@ -152,7 +151,7 @@ class Frames:
         message, crc = pdu[:-CRC_LENGTH], pdu[-CRC_LENGTH:]
         if crc != frame_check_sequence(message):
             self.books.drop("management_crc")
-        elif not self.control_port:
+        elif not self.config.control_port:
             self.books.drop("no_control_port")
         else:
             self.books.count("management")

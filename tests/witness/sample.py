@@ -42,6 +42,7 @@ modems:
 # The upstream of three modems: two keys and bonding, no privacy, pre-3.0 with a key.
 UPSTREAM = """
 upstream: {verify_crc: true}
+ports: {control: {device: net_null0}}
 rphy: {core_ip: 192.168.1.1, rpd_ip: 192.168.1.2}
 channels: [{id: 1, type: ofdm, rate: 1.89 Gbps, session: 0x00010001}]
 bonding_groups: [{id: 1, channels: [1]}]

@@ -22,7 +22,7 @@ from witness.outer import Psp, Refused, read_packet
 from witness.pcapfile import Record
 from witness.stream import Stream
 
-PSP_WINDOW, SEGMENT_WINDOW = 32, 64
+PSP_WINDOW, SEGMENT_WINDOW = 32, 63
 RECORD_SIZE = 16
 
 
@@ -63,7 +63,6 @@ class _Flow:
 @dataclass
 class Model:
     config: Config
-    control_port: bool = True
     books: Books = field(default_factory=Books)
     now: int = 0
     orders: dict[tuple[int, ...], Order[Psp]] = field(default_factory=dict)
@@ -71,7 +70,7 @@ class Model:
     flows: dict[tuple[int, int], _Flow] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.frames = Frames(self.config, self.books, self.control_port)
+        self.frames = Frames(self.config, self.books)
 
     # Packets
 
@@ -272,12 +271,10 @@ class Model:
         )
 
 
-def expect_upstream(
-    records: Iterable[Record], config: Config, *, control_port: bool = True, drain: bool = True
-) -> Result:
+def expect_upstream(records: Iterable[Record], config: Config, *, drain: bool = True) -> Result:
     """What the packets of the R-PHY port must lead to. With `drain`, time then passes until
     every timeout is over; otherwise what waits is held."""
-    model = Model(config, control_port)
+    model = Model(config)
     for record in records:
         model.packet(record.data, record.time_ns)
         model.books.balance(model.held())

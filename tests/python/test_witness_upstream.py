@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the witness sends upstream comes back whole from its model and from its strict decoder,
+however it was cut; what is damaged on the way leads to nothing that was not sent."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from witness.cable_modem import (
+    RNG_REQ,
+    Dress,
+    concatenate,
+    cut_segments,
+    fragment,
+    management_frame,
+    management_message,
+    packet_frame,
+)
+from witness.config import Config, parse_config
+from witness.depi import decode_psp
+from witness.docsis import (
+    FC_PARM_CONCATENATION,
+    FC_TYPE_MAC,
+    Frame,
+    Request,
+    encode_frame,
+    encode_request,
+)
+from witness.frames import Ask
+from witness.l2tp import decode_datagram
+from witness.pcapfile import Record, records_of
+from witness.rphy_device import RphyDevice
+from witness.sample import UPSTREAM
+from witness.strict_upstream import decode_upstream
+from witness.subscriber import numbered_frame
+from witness.uepi import RequestRecord
+from witness.upstream import Result, expect_upstream
+from witness.upstream_sender import UpstreamSender
+
+# a busy machine is no failure
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
+
+CONFIG = parse_config(UPSTREAM)
+OVER_IPV6 = parse_config(
+    UPSTREAM.replace("192.168.1.1", '"2001:db8::1:1"')
+    .replace("192.168.1.2", '"2001:db8::1:2"')
+    .replace("verify_crc: true", "verify_crc: true, psp_numbering: session")
+)
+SIZES = [60, 66, 252, 1276, 1500, 1996]
+seeds = st.integers(0, 1 << 32)
+
+
+def sending(seed: int, config: Config = CONFIG) -> UpstreamSender:
+    """A sender that has sent frames, messages and records."""
+    random = Random(seed)
+    sender = UpstreamSender(config, random, udp=random.random() < 0.3)
+    sc_qam, ofdma = config.upstream.channels
+    for number in range(random.randint(1, 40)):
+        stream = random.choice(sender.streams())
+        modem, flow, _ = sender.by_stream[stream]
+        address = random.choice(modem.addresses)
+        sender.send(stream, numbered_frame(address, number, random.choice(SIZES)))
+        message = management_message(modem.mac, RNG_REQ, bytes(random.randint(1, 50)))
+        kind = random.random()
+        if kind < 0.1:
+            sender.flush()
+        elif kind < 0.15:
+            sender.send_ranging(sc_qam, random.choice([0, 1, 0x3FFF]), message)
+        elif kind < 0.2 and flow.id != 301:
+            sender.send_management(stream, message)
+        elif kind < 0.25:
+            record = RequestRecord(1, 7, 1, 1, number, ofdma.session, 0, True)
+            sender.send_record(ofdma, record)
+    sender.flush()
+    return sender
+
+
+def outcome(packets: Sequence[bytes], config: Config = CONFIG) -> Result:
+    return expect_upstream(records_of(packets), config)
+
+
+@given(seeds, st.sampled_from([CONFIG, OVER_IPV6]))
+def test_everything_comes_back(seed: int, config: Config) -> None:
+    sender = sending(seed, config)
+    result = outcome(sender.packets, config)
+    assert not result.drops and not any(result.held.values())
+    for stream, frames in sender.expected.items():
+        assert result.stream(*stream) == frames
+    counters = result.counters
+    assert counters["transmitted"] == sum(map(len, sender.expected.values()))
+    assert result.management == sender.management
+    assert counters["management"] == len(sender.management)
+    assert counters["fragments"] == sender.fragments
+    assert counters["psp_packets"] == counters["received"] == len(sender.packets)
+    assert not counters["resync_bytes"] and not counters["psp_gaps"]
+
+
+@given(seeds, st.sampled_from([CONFIG, OVER_IPV6]))
+def test_the_strict_decoder_finds_no_fault(seed: int, config: Config) -> None:
+    sender = sending(seed, config)
+    decoded = decode_upstream(records_of(sender.packets), config)
+    assert decoded.problems == []
+    assert decoded.frames == sender.expected
+    assert Counter(decoded.management) == Counter(sender.management)
+
+
+@given(st.lists(st.integers(1, 1900), min_size=1, max_size=8), st.data())
+def test_any_cut_gives_the_same_frames(sizes: list[int], data: st.DataObject) -> None:
+    """The same frames in segments of any size, one byte and thousands."""
+    (modem, *_), (channel, _) = CONFIG.modems, CONFIG.upstream.channels
+    packets = [numbered_frame(modem.addresses[0], n, size) for n, size in enumerate(sizes)]
+    frames = [packet_frame(modem.security, 1, packet) for packet in packets]
+    size = sum(map(len, frames))
+    cuts = data.draw(st.lists(st.integers(0, size), max_size=40))
+    device = RphyDevice(CONFIG)
+    segments = cut_segments(frames, cuts, sequence=8190)
+    bursts = [device.burst(channel, 1, segment, segmented=True) for segment in segments]
+    result = outcome(device.pack(channel, channel.session, bursts))
+    assert result.stream(101, 0) == packets
+    assert result.counters["segments"] == len(segments) and not result.drops
+
+
+def test_every_byte_a_segment() -> None:
+    """The smallest segments there are, over the end of the number space."""
+    modem, channel = CONFIG.modems[0], CONFIG.upstream.channels[0]
+    packet = numbered_frame(modem.addresses[0], 0, 60)
+    frame = packet_frame(modem.security, 1, packet)
+    segments = cut_segments([frame], range(len(frame)), sequence=8150)
+    assert [len(segment) for segment in segments] == [9] * len(frame)
+    device = RphyDevice(CONFIG)
+    bursts = [device.burst(channel, 1, segment, segmented=True) for segment in segments]
+    result = outcome(device.pack(channel, channel.session, bursts))
+    assert result.stream(101, 0) == [packet] and result.counters["extracted"] == len(frame)
+
+
+# Bandwidth requests
+
+
+def one_burst(config: Config, number: int, sid: int, payload: bytes, segmented: bool) -> Result:
+    channel = config.upstream.channels[number]
+    device = RphyDevice(config)
+    burst = device.burst(channel, sid, payload, segmented=segmented)
+    return outcome(device.pack(channel, channel.session, [burst]), config)
+
+
+def test_requests_of_every_kind() -> None:
+    _, plain, old = CONFIG.modems
+    ethernet = numbered_frame(old.addresses[0], 0, 60)
+    dress = Dress("bp_up", piggyback=7, request=9)
+    frames = [
+        encode_request(Request(20, 3)),
+        encode_request(Request(20, 0x102, queue_depth=True)),
+        packet_frame(old.security, 20, ethernet, dress),
+        *fragment(old.security, 20, packet_frame(old.security, 20, ethernet, Dress(None)), [30]),
+        encode_request(Request(10, 3)),
+    ]
+    result = one_burst(CONFIG, 0, 20, b"".join(frames), False)
+    asked = [(ask.kind, ask.size, ask.n_bytes) for ask in result.requests]
+    assert asked == [
+        ("request", 3, False),
+        ("queue_request", 0x102, True),
+        ("element", 9, False),
+        ("piggyback", 7, False),
+    ]
+    assert {(ask.modem, ask.flow, ask.cluster) for ask in result.requests} == {(old.mac, 301, 0)}
+    assert result.counters["request_frames"] == 3
+    assert result.counters["bad_requests"] == 1  # the SID is of another modem
+    (segment,) = cut_segments([encode_request(Request(11, 1))], [], 5, 1, [16])
+    result = one_burst(CONFIG, 0, 11, segment, True)
+    who = (plain.mac, 202, 1)
+    assert result.requests == [Ask("segment", *who, 16, True), Ask("request", *who, 1, False)]
+
+
+def test_only_records_count_where_there_are_some() -> None:
+    ofdma = CONFIG.upstream.channels[1]
+    modem = CONFIG.modems[0]
+    (segment,) = cut_segments([encode_request(Request(3, 1))], [], requests=[16])
+    device = RphyDevice(CONFIG)
+    burst = device.burst(ofdma, 3, segment, segmented=True)
+    packets = device.pack(ofdma, ofdma.session, [burst])
+    record = RequestRecord(5, 16, 3, 3, 0, ofdma.session, None, False, True)
+    session = ofdma.request_session
+    assert session is not None
+    packets.append(device.records(session, [record, replace(record, sid=9)], True))
+    packets.append(device.records(session, [replace(record, sid_cluster=2, sid=1)], False))
+    packets.append(device.records(session, [replace(record, sid_cluster=2, sid=1)], True))
+    result = outcome(packets)
+    assert result.requests == [
+        Ask("record", modem.mac, 102, 0, 16, False),
+        Ask("record", modem.mac, 101, 2, 16, False),
+    ]
+    assert result.counters["requests_repeated"] == 2
+    assert result.counters["bad_requests"] == 2  # an unknown SID, a foreign version
+
+
+# Damage
+
+
+def impair_by_loss(random: Random, packets: list[bytes]) -> list[bytes]:
+    return [packet for packet in packets if random.random() > 0.1]
+
+
+def impair_by_copies(random: Random, packets: list[bytes]) -> list[bytes]:
+    return [packet for packet in packets for _ in range(1 + (random.random() < 0.1))]
+
+
+def impair_by_order(random: Random, packets: list[bytes]) -> list[bytes]:
+    places = [(index + random.randint(0, 6), index) for index in range(len(packets))]
+    return [packets[index] for _, index in sorted(places)]
+
+
+@pytest.mark.parametrize("impair", [impair_by_loss, impair_by_copies, impair_by_order])
+@given(seed=seeds)
+def test_streams_stay_in_order(
+    impair: Callable[[Random, list[bytes]], list[bytes]], seed: int
+) -> None:
+    """What comes out of a stream is what was sent, in order, with nothing twice."""
+    sender = sending(seed)
+    packets = impair(Random(seed), sender.packets)
+    result = outcome(packets)
+    assert result.counters["received"] == len(packets)
+    for stream, frames in sender.expected.items():
+        left = iter(frames)
+        assert all(frame in left for frame in result.stream(*stream))
+    if impair is impair_by_copies:
+        assert result.drops == Counter(psp_duplicate=len(packets) - len(sender.packets))
+
+
+def flip(random: Random, packet: bytes) -> bytes:
+    """A few bits behind the IP header, or the packet cut off."""
+    if random.random() < 0.1:
+        return packet[: random.randint(0, len(packet))]
+    damaged = bytearray(packet)
+    for _ in range(random.randint(1, 3)):
+        damaged[random.randrange(34, len(packet))] ^= 1 << random.randrange(8)
+    return bytes(damaged)
+
+
+@given(seeds, st.sampled_from([0.02, 0.2, 1]))
+def test_damage_makes_nothing_up(seed: int, share: float) -> None:
+    """With CRCs checked nothing comes out that was not sent; the model asserts its balance."""
+    random = Random(seed)
+    sender = sending(seed)
+    packets = [
+        flip(random, packet) if random.random() < share else packet for packet in sender.packets
+    ]
+    result = outcome(packets)
+    sent = Counter(frame for frames in sender.expected.values() for frame in frames)
+    assert not Counter(item.ethernet for item in result.frames) - sent
+    assert not Counter(result.management) - Counter(sender.management)
+
+
+@given(st.lists(st.binary(max_size=80), max_size=20), st.booleans(), seeds)
+def test_any_bytes_are_accounted_for(units: list[bytes], ofdma: bool, seed: int) -> None:
+    """Arbitrary payloads behind correct headers."""
+    random = Random(seed)
+    channel = CONFIG.upstream.channels[ofdma]
+    device = RphyDevice(CONFIG, random)
+    sids = [1, 2, 3] if ofdma else [1, 2, 10, 11, 20]
+    bursts = [
+        device.burst(channel, random.choice(sids), unit, segmented=True) for unit in units if unit
+    ]
+    result = outcome(device.pack(channel, channel.session, bursts))
+    assert result.counters["segments"] == len(bursts)
+    assert not any(result.held.values())
+
+
+# The strict decoder complains
+
+
+def problems(packets: Sequence[bytes]) -> str:
+    decoded = decode_upstream(records_of(packets), CONFIG)
+    return "\n".join(problem.text for problem in decoded.problems)
+
+
+def test_strict_about_packets() -> None:
+    packets = sending(7).packets
+    assert problems(packets) == ""
+    assert "expected" in problems(packets[:1] + packets[2:] + packets[1:2])
+    assert "expected" in problems([*packets, packets[-1]])
+    assert "expected" in problems(packets[:3] + packets[4:])
+    assert (
+        problems([*packets, b""]) == "0 bytes are no Ethernet frame\nthe model drops or holds"
+        " {'outer_runt': 1}"
+    )
+    cut = [Record(index, packet, len(packet) + 1) for index, packet in enumerate(packets)]
+    assert len(decode_upstream(cut, CONFIG).problems) == len(packets)
+
+
+def payload_bytes(packet: bytes) -> list[int]:
+    """Where a packet holds what modems sent, not what the R-PHY device says of it."""
+    datagram = decode_datagram(packet)
+    if datagram.session == CONFIG.upstream.channels[1].request_session:
+        return []
+    psp = decode_psp(datagram.payload)
+    at = packet.index(datagram.payload) + 4 + 2 * len(psp.segments)
+    places: list[int] = []
+    for segment in psp.segments:
+        if not segment.begin and not segment.end:
+            places += range(at, at + len(segment.data))
+        at += len(segment.data)
+    return places
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_strict_about_every_bit(seed: int) -> None:
+    """Nothing that a modem sent can change unseen: neither headers, contents nor padding."""
+    random = Random(seed)
+    packets = sending(seed).packets
+    index = random.choice([n for n, packet in enumerate(packets) if payload_bytes(packet)])
+    packet = bytearray(packets[index])
+    packet[random.choice(payload_bytes(packets[index]))] ^= 1 << random.randrange(8)
+    assert problems([*packets[:index], bytes(packet), *packets[index + 1 :]]) != ""
+
+
+def burst_problems(sid: int, frames: Sequence[bytes], channel: int = 0) -> str:
+    upstream = CONFIG.upstream.channels[channel]
+    device = RphyDevice(CONFIG)
+    burst = device.burst(upstream, sid, b"".join(frames), segmented=False)
+    return problems(device.pack(upstream, upstream.session, [burst]))
+
+
+def test_strict_about_frames() -> None:
+    _, plain, old = CONFIG.modems
+    ethernet = numbered_frame(old.addresses[0], 0, 60)
+    good = packet_frame(old.security, 20, ethernet)
+    clear = packet_frame(old.security, 20, ethernet, Dress(None))
+    assert burst_problems(20, [good]) == ""
+    assert "in the clear" in burst_problems(20, [clear])
+    assert "no key" in burst_problems(
+        20, [packet_frame(replace(old.security, key_sequence=3), 20, ethernet)]
+    )
+    assert "said=21" in burst_problems(20, [packet_frame(old.security, 21, ethernet)])
+    stolen = numbered_frame(plain.addresses[0], 0, 60)
+    assert "source address" in burst_problems(20, [packet_frame(old.security, 20, stolen)])
+    assert "goes on behind" in burst_problems(20, [good[:-1]])
+    assert burst_problems(20, concatenate([good, good])) == ""
+    three = Frame(good + good, (), FC_TYPE_MAC, FC_PARM_CONCATENATION, 3)
+    assert "concatenation of 3" in burst_problems(20, [encode_frame(three)])
+    pieces = fragment(old.security, 20, clear, [20, 40])
+    assert burst_problems(20, pieces) == ""
+    assert "fragment 2" in burst_problems(20, [pieces[0], pieces[2]])
+    assert "last fragment is missing" in burst_problems(20, pieces[:2])
+    message = management_frame(management_message(old.mac, RNG_REQ, b"x"))
+    assert burst_problems(20, [message]) == ""
+    assert "CRC" in burst_problems(20, [message[:-1] + bytes([message[-1] ^ 1])])
