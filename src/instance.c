@@ -20,7 +20,30 @@
 #define DEPI_HEADER_ROOM (RTE_PKTMBUF_HEADROOM + 640)
 #define DEPI_FRAGMENTS 8192
 #define LINEAR 8192
-#define CRYPTO_OPS 2048
+#define CRYPTO_OPS 4096
+/* In the R-PHY port's rings up to 4,096, held for missing parts 4 MB by default, the rest on its way. */
+#define UEPI_PACKETS 8192
+#define FRAMES 8192 /* incomplete ones, in crypto, and in the network port's ring */
+#define PIECES 4096
+
+static bool has_upstream(const struct service_group *sg) {
+	return sg->upstream_channel_count > 0;
+}
+
+/* Room for a whole packet of the R-PHY device, with a VLAN tag. */
+static unsigned uepi_room(const struct service_group *sg) {
+	unsigned frame = sg->rphy.mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN;
+
+	return RTE_PKTMBUF_HEADROOM + RTE_MAX(frame, 2048u);
+}
+
+/* Pools; two sessions, flow, stream and tables 8 kB a modem. */
+static unsigned upstream_memory_mb(const struct service_group *sg) {
+	unsigned pools = UEPI_PACKETS * (uepi_room(sg) + 256) + FRAMES * (PACKET_ROOM + 256);
+
+	return has_upstream(sg) ? pools / (1024 * 1024) + 8 + (unsigned)(sg->modem_count * 8 / 1024)
+				: 0;
+}
 
 unsigned instance_memory_mb(const struct service_group *sg) {
 	size_t rules = 0;
@@ -32,7 +55,7 @@ unsigned instance_memory_mb(const struct service_group *sg) {
 	/* Pools 110 MB, more with linear copies; a session 2 kB; tables and flows of a modem 2 kB; a
 	 * rule 6 kB in the tries. */
 	return 192 + LINEAR * (sg->rphy.mtu + 512) / (1024 * 1024) +
-	       (unsigned)((sg->modem_count * 4 + rules * 6) / 1024);
+	       (unsigned)((sg->modem_count * 4 + rules * 6) / 1024) + upstream_memory_mb(sg);
 }
 
 struct instance *instance_alloc(void) {
@@ -45,6 +68,13 @@ struct instance *instance_alloc(void) {
 	return i;
 }
 
+static int upstream_pools(struct instance *i) {
+	i->uepi = packet_pool("uepi", UEPI_PACKETS - 1, 0, uepi_room(i->sg));
+	i->frames = packet_pool("frames", FRAMES - 1, 0, RTE_PKTMBUF_HEADROOM + US_FRAME_ROOM);
+	i->pieces = packet_pool("pieces", PIECES - 1, 0, 0);
+	return i->uepi && i->frames && i->pieces ? 0 : -1;
+}
+
 int instance_pools(struct instance *i, const struct service_group *sg) {
 	i->sg = sg;
 	if (packet_meta_register() != 0) {
@@ -55,13 +85,17 @@ int instance_pools(struct instance *i, const struct service_group *sg) {
 	i->packets = packet_pool("packets", PACKETS - 1, 0, PACKET_ROOM);
 	i->depi_headers = packet_pool("depi_headers", DEPI_HEADERS - 1, 0, DEPI_HEADER_ROOM);
 	i->depi_fragments = packet_pool("depi_fragments", DEPI_FRAGMENTS - 1, 0, 0);
-	return i->packets && i->depi_headers && i->depi_fragments ? 0 : -1;
+	if (i->packets == NULL || i->depi_headers == NULL || i->depi_fragments == NULL)
+		return -1;
+	return has_upstream(sg) ? upstream_pools(i) : 0;
 }
 
 static int sessions_create(struct instance *i) {
 	const struct service_group *sg = i->sg;
 
-	if (crypto_open(&i->crypto, "downstream", 1, (unsigned)sg->modem_count, CRYPTO_OPS) != 0)
+	unsigned sessions = (unsigned)sg->modem_count * (has_upstream(sg) ? 3 : 1);
+
+	if (crypto_open(&i->crypto, "dataplane", 2, sessions, CRYPTO_OPS) != 0)
 		return -1;
 	i->sessions = calloc(sg->modem_count, sizeof(*i->sessions));
 	if (i->sessions == NULL)
@@ -71,6 +105,28 @@ static int sessions_create(struct instance *i) {
 			crypto_session(&i->crypto, CRYPTO_DOWNLINK, sg->modems[m].security.key);
 		if (i->sessions[m] == NULL) {
 			fprintf(stderr, "crypto device: no session for modem %zu\n", m);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* Both generations of each modem's key. */
+static int up_sessions_create(struct instance *i) {
+	const struct service_group *sg = i->sg;
+
+	i->up_sessions = calloc(2 * sg->modem_count, sizeof(*i->up_sessions));
+	if (i->up_sessions == NULL)
+		return -1;
+	for (size_t m = 0; m < sg->modem_count; m++) {
+		const struct security_association *sa = &sg->modems[m].security;
+		void **s = &i->up_sessions[2 * m];
+
+		s[0] = crypto_session(&i->crypto, CRYPTO_UPLINK, sa->key);
+		if (sa->has_next_key)
+			s[1] = crypto_session(&i->crypto, CRYPTO_UPLINK, sa->next_key);
+		if (s[0] == NULL || (sa->has_next_key && s[1] == NULL)) {
+			fprintf(stderr, "crypto device: no upstream session for modem %zu\n", m);
 			return -1;
 		}
 	}
@@ -87,30 +143,52 @@ static int linear_pool(struct instance *i) {
 	return i->linear == NULL ? -1 : 0;
 }
 
-static void workers_setup(struct instance *i) {
-	bool two = i->sg->threads.downstream == LAYOUT_1DS2T;
-	struct worker *upper = &i->workers[0], *lower = two ? &i->workers[1] : upper;
+/* The worker that the upstream runs on: one of the downstream's, or the one behind these. */
+static unsigned upstream_worker(const struct service_group *sg) {
+	bool two = sg->threads.downstream == LAYOUT_1DS2T;
 
-	i->worker_count = two ? 2 : 1;
-	upper->name = two ? "upper MAC" : "upper and lower MAC";
-	if (two)
-		lower->name = "lower MAC";
+	if (sg->threads.upstream_core == sg->threads.upper_mac_core)
+		return 0;
+	if (two && sg->threads.upstream_core == sg->threads.lower_mac_core)
+		return 1;
+	return two ? 2 : 1;
 }
 
-int instance_create(struct instance *i, uint16_t network_port, uint16_t rphy_port) {
-	struct ds_resources r;
-	struct worker *lower;
+unsigned instance_cores(const struct service_group *sg, unsigned cores[INSTANCE_MAX_WORKERS]) {
+	unsigned n = 0;
 
-	i->ports[0] = network_port;
-	i->ports[1] = rphy_port;
-	i->has_ports = true;
-	if (sessions_create(i) != 0 || linear_pool(i) != 0)
-		return -1;
-	workers_setup(i);
-	lower = &i->workers[i->worker_count - 1];
-	r = (struct ds_resources){
-		.network_port = network_port,
-		.rphy_port = rphy_port,
+	cores[n++] = sg->threads.upper_mac_core;
+	if (sg->threads.downstream == LAYOUT_1DS2T)
+		cores[n++] = sg->threads.lower_mac_core;
+	if (has_upstream(sg) && upstream_worker(sg) == n)
+		cores[n++] = sg->threads.upstream_core;
+	return n;
+}
+
+static void workers_setup(struct instance *i) {
+	bool two = i->sg->threads.downstream == LAYOUT_1DS2T;
+	unsigned cores[INSTANCE_MAX_WORKERS];
+	unsigned up = upstream_worker(i->sg);
+
+	i->worker_count = instance_cores(i->sg, cores);
+	i->workers[0].name = two ? "upper MAC" : "upper and lower MAC";
+	if (two)
+		i->workers[1].name = "lower MAC";
+	if (!has_upstream(i->sg))
+		return;
+	if (up >= 1U + two)
+		i->workers[up].name = "upstream";
+	else if (two)
+		i->workers[up].name = up == 0 ? "upper MAC, upstream" : "lower MAC, upstream";
+	else
+		i->workers[up].name = "upper and lower MAC, upstream";
+}
+
+static int downstream_setup(struct instance *i) {
+	struct worker *lower = &i->workers[i->sg->threads.downstream == LAYOUT_1DS2T ? 1 : 0];
+	struct ds_resources r = {
+		.network_port = i->ports[0],
+		.rphy_port = i->ports[1],
 		.crypto_device = i->crypto.device,
 		.crypto_ops = i->crypto.ops,
 		.sessions = i->sessions,
@@ -120,6 +198,7 @@ int instance_create(struct instance *i, uint16_t network_port, uint16_t rphy_por
 		.upper_clock = &i->workers[0].clock,
 		.lower_clock = &lower->clock,
 	};
+
 	i->downstream = downstream_create(i->sg, &r);
 	if (i->downstream == NULL)
 		return -1;
@@ -129,19 +208,94 @@ int instance_create(struct instance *i, uint16_t network_port, uint16_t rphy_por
 	return 0;
 }
 
+static int upstream_setup(struct instance *i) {
+	struct worker *worker = &i->workers[upstream_worker(i->sg)];
+	struct us_resources r = {
+		.rphy_port = i->ports[1],
+		.network_port = i->ports[0],
+		.control_port = i->has_control ? i->control_port : US_NO_PORT,
+		.crypto_device = i->crypto.device,
+		.crypto_queue = 1,
+		.crypto_ops = i->crypto.ops,
+		.frames = i->frames,
+		.pieces = i->pieces,
+		.clock = &worker->clock,
+	};
+
+	if (up_sessions_create(i) != 0)
+		return -1;
+	r.sessions = i->up_sessions;
+	i->upstream = upstream_create(i->sg, &r);
+	if (i->upstream == NULL)
+		return -1;
+	worker_add(worker, &i->upstream->list);
+	worker_add(worker, &i->upstream->scheduler);
+	return 0;
+}
+
+void instance_set_control(struct instance *i, uint16_t control_port) {
+	i->control_port = control_port;
+	i->has_control = true;
+}
+
+int instance_create(struct instance *i, uint16_t network_port, uint16_t rphy_port) {
+	i->ports[0] = network_port;
+	i->ports[1] = rphy_port;
+	i->has_ports = true;
+	if (sessions_create(i) != 0 || linear_pool(i) != 0)
+		return -1;
+	workers_setup(i);
+	if (downstream_setup(i) != 0)
+		return -1;
+	return has_upstream(i->sg) ? upstream_setup(i) : 0;
+}
+
+uint64_t instance_held(const struct instance *i) {
+	uint64_t held = downstream_held(i->downstream);
+
+	for (enum unit unit = 0; i->upstream != NULL && unit < UNITS; unit++)
+		held += upstream_held(i->upstream, unit);
+	return held;
+}
+
+void instance_account(struct instance *i, bool on) {
+	downstream_account(i->downstream, on);
+	if (i->upstream != NULL)
+		upstream_account(i->upstream, on);
+}
+
+void instance_stop(struct instance *i) {
+	downstream_stop(i->downstream);
+	if (i->upstream != NULL)
+		upstream_stop(i->upstream);
+}
+
+static void sessions_free(struct instance *i, void **sessions, size_t count) {
+	for (size_t s = 0; sessions != NULL && s < count; s++) {
+		if (sessions[s] != NULL)
+			crypto_session_free(&i->crypto, sessions[s]);
+	}
+	free(sessions);
+}
+
 void instance_free(struct instance *i) {
 	if (i->has_ports) {
 		port_close(i->ports[0]);
 		port_close(i->ports[1]);
 	}
+	if (i->has_control)
+		port_close(i->control_port);
+	upstream_free(i->upstream);
 	downstream_free(i->downstream);
-	for (size_t m = 0; i->sessions != NULL && m < i->sg->modem_count; m++) {
-		if (i->sessions[m] != NULL)
-			crypto_session_free(&i->crypto, i->sessions[m]);
+	if (i->sg != NULL) {
+		sessions_free(i, i->sessions, i->sg->modem_count);
+		sessions_free(i, i->up_sessions, 2 * i->sg->modem_count);
 	}
-	free(i->sessions);
 	if (i->crypto.ops != NULL)
 		crypto_close(&i->crypto);
+	rte_mempool_free(i->pieces);
+	rte_mempool_free(i->frames);
+	rte_mempool_free(i->uepi);
 	rte_mempool_free(i->linear);
 	rte_mempool_free(i->depi_fragments);
 	rte_mempool_free(i->depi_headers);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One service group in service: its configuration, buffers, crypto sessions, downstream, workers. */
+/* One service group in service: its configuration, buffers, crypto sessions, both directions, workers. */
 #pragma once
 
 #include <stdint.h>
@@ -9,9 +9,10 @@
 #include "downstream/downstream.h"
 #include "model/service_group.h"
 #include "platform/crypto.h"
+#include "upstream/upstream.h"
 #include "worker.h"
 
-#define INSTANCE_MAX_WORKERS 2
+#define INSTANCE_MAX_WORKERS 3
 
 struct instance {
 	const struct service_group *sg;
@@ -19,13 +20,20 @@ struct instance {
 	struct rte_mempool *depi_headers;
 	struct rte_mempool *depi_fragments;
 	struct rte_mempool *linear; /* NULL where the R-PHY port takes chains of buffers */
+	struct rte_mempool *uepi; /* what the R-PHY port receives into: whole packets */
+	struct rte_mempool *frames; /* of the upstream */
+	struct rte_mempool *pieces;
 	struct docsis_crypto crypto;
-	void **sessions; /* one a modem */
+	void **sessions; /* DOWNLINK, one a modem */
+	void **up_sessions; /* UPLINK, two a modem; NULL without an upstream */
 	struct worker workers[INSTANCE_MAX_WORKERS];
 	unsigned worker_count;
 	uint16_t ports[2]; /* network, R-PHY */
 	bool has_ports; /* they are closed by instance_free() */
+	uint16_t control_port; /* of the control plane, where has_control */
+	bool has_control;
 	struct downstream *downstream;
+	struct upstream *upstream; /* NULL where the configuration has no upstream channels */
 };
 
 /* Memory in MB that an instance of this configuration takes from DPDK's heap, with room to spare. */
@@ -37,11 +45,26 @@ struct instance *instance_alloc(void);
 /* Buffer pools: what ports need before the rest can be made. Returns 0 or -1 after a message. */
 int instance_pools(struct instance *i, const struct service_group *sg);
 
+/* Where management messages go: an opened port, to be told before instance_create(). */
+void instance_set_control(struct instance *i, uint16_t control_port);
+
+/* The cores of the workers, in the order of `workers`. Returns how many there are. */
+unsigned instance_cores(const struct service_group *sg, unsigned cores[INSTANCE_MAX_WORKERS]);
+
 /*
- * Crypto sessions, downstream and workers on the given ports. The layout of the configuration
+ * Crypto sessions, both directions and workers on the given ports. The layout of the configuration
  * decides how many workers there are. Returns 0 or -1 after a message.
  */
 int instance_create(struct instance *i, uint16_t network_port, uint16_t rphy_port);
+
+/* Packets and parts of packets that are in it. */
+uint64_t instance_held(const struct instance *i);
+
+/* Whether the cycles of all stages are measured; they are after instance_create(). */
+void instance_account(struct instance *i, bool on);
+
+/* Ends all that is held, under the reasons of a stop. No worker may be running. */
+void instance_stop(struct instance *i);
 
 /* Closes the ports and frees everything but the configuration. Harmless on a zeroed or half-made
  * instance. */

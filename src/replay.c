@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * vcmtsd replay: a capture goes in at the network port, the DEPI frames that come out at the R-PHY
- * port are written as a capture. Time is the capture's, so the same input and configuration give
- * the same bytes.
+ * port are written as a capture; or the other way round. Time is the capture's, so the same input and
+ * configuration give the same bytes.
  */
 #include <argp.h>
 #include <stdio.h>
@@ -27,21 +27,42 @@
 /* What is still held this long after the last packet is counted as stopped. */
 #define END_NS (60 * CLOCK_NS_PER_S)
 
+enum way {
+	DOWN, /* --network-in, --rphy-out */
+	UP, /* --rphy-in, --network-out */
+	WAYS,
+};
+
 struct replay_options {
 	const char *config;
-	const char *network_in;
-	const char *rphy_out;
+	const char *in[WAYS];
+	const char *out[WAYS];
+	const char *control_out;
 	const char *stats;
+	enum way way;
+};
+
+/* A port's far end, and where to write what comes out of it; `out` NULL: nowhere. */
+struct replay_end {
+	uint16_t port;
+	const char *out;
+	struct capture_writer writer;
+};
+
+enum {
+	END_NETWORK,
+	END_RPHY,
+	END_CONTROL,
+	ENDS,
 };
 
 struct replay {
 	struct instance *instance;
-	uint16_t network_port; /* our end of the wire to the network port */
-	uint16_t rphy_port;
+	enum way way;
+	struct replay_end ends[ENDS]; /* our ends of the wires */
 	uint64_t base; /* ns, of the capture's first packet */
 	uint64_t now; /* ns since then */
 	unsigned waiting; /* packets put on the wire at this time */
-	struct capture_writer out;
 	uint8_t frame[CAPTURE_FRAME_MAX]; /* an outgoing one, gathered */
 };
 
@@ -49,6 +70,9 @@ static const struct argp_option options[] = {
 	{"config", 'c', "FILE", 0, "service group, YAML", 0},
 	{"network-in", 'i', "PCAP", 0, "what arrives at the network port", 0},
 	{"rphy-out", 'o', "PCAP", 0, "where to write what leaves the R-PHY port", 0},
+	{"rphy-in", 'I', "PCAP", 0, "what arrives at the R-PHY port: the upstream", 0},
+	{"network-out", 'O', "PCAP", 0, "where to write what leaves the network port", 0},
+	{"control-out", 'm', "PCAP", 0, "upstream: where to write modems' management messages", 0},
 	{"stats", 's', "FILE", 0, "write all counters as JSON, - for stdout", 0},
 	{0},
 };
@@ -58,12 +82,18 @@ static error_t option(int key, char *value, struct argp_state *state) {
 
 	switch (key) {
 	case 'c': o->config = value; return 0;
-	case 'i': o->network_in = value; return 0;
-	case 'o': o->rphy_out = value; return 0;
+	case 'i': o->in[DOWN] = value; return 0;
+	case 'o': o->out[DOWN] = value; return 0;
+	case 'I': o->in[UP] = value; return 0;
+	case 'O': o->out[UP] = value; return 0;
+	case 'm': o->control_out = value; return 0;
 	case 's': o->stats = value; return 0;
 	case ARGP_KEY_END:
-		if (o->network_in == NULL || o->rphy_out == NULL)
-			argp_error(state, "--network-in and --rphy-out are needed");
+		o->way = o->in[UP] != NULL ? UP : DOWN;
+		if (o->in[o->way] == NULL || o->out[o->way] == NULL || o->in[!o->way] != NULL ||
+		    o->out[!o->way] != NULL || (o->way == DOWN && o->control_out != NULL))
+			argp_error(state, "--network-in and --rphy-out are needed, or --rphy-in "
+					  "and --network-out, with --control-out if you like");
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -92,19 +122,24 @@ static struct rte_mbuf *to_mbuf(struct rte_mempool *pool, const uint8_t *data, u
 	return head;
 }
 
-static void write_out(struct replay *r) {
+static void write_out(struct replay *r, struct replay_end *end) {
 	struct rte_mbuf *pkts[PIPELINE_BURST];
 	uint16_t n;
 
-	while ((n = rte_eth_rx_burst(r->rphy_port, 0, pkts, PIPELINE_BURST)) > 0) {
+	while ((n = rte_eth_rx_burst(end->port, 0, pkts, PIPELINE_BURST)) > 0) {
 		for (uint16_t i = 0; i < n; i++) {
 			uint32_t size = rte_pktmbuf_pkt_len(pkts[i]);
 
-			capture_write(&r->out, r->base + r->now,
+			capture_write(&end->writer, r->base + r->now,
 				      rte_pktmbuf_read(pkts[i], 0, size, r->frame), size);
 			rte_pktmbuf_free(pkts[i]);
 		}
 	}
+}
+
+static bool in_crypto(const struct instance *i) {
+	return i->downstream->lower.in_crypto > 0 ||
+	       (i->upstream != NULL && upstream_busy(i->upstream));
 }
 
 /* Runs the workers at the present time until nothing moves and the crypto device is empty. */
@@ -118,17 +153,31 @@ static void settle(struct replay *r) {
 			i->workers[w].clock.now = r->now;
 			moved += worker_round(&i->workers[w]);
 		}
-		write_out(r);
-	} while (moved > 0 || i->downstream->lower.in_crypto > 0);
+		for (unsigned e = 0; e < ENDS; e++) {
+			if (r->ends[e].out != NULL)
+				write_out(r, &r->ends[e]);
+		}
+	} while (moved > 0 || in_crypto(i));
 	r->waiting = 0;
 }
 
+/* The next time at which something may happen though nothing comes in. */
+static uint64_t next_time(const struct instance *i, uint64_t now) {
+	if (downstream_held(i->downstream) > 0)
+		return now + STEP_NS;
+	if (i->upstream == NULL)
+		return UINT64_MAX;
+	return RTE_MAX(upstream_deadline(i->upstream), now + 1);
+}
+
 static void advance(struct replay *r, uint64_t to) {
+	uint64_t next;
+
 	if (to <= r->now) /* captures may go back in time; the clock does not */
 		return;
 	settle(r);
-	while (r->now + STEP_NS < to && downstream_held(r->instance->downstream) > 0) {
-		r->now += STEP_NS;
+	while ((next = next_time(r->instance, r->now)) < to) {
+		r->now = next;
 		settle(r);
 	}
 	r->now = to;
@@ -136,9 +185,12 @@ static void advance(struct replay *r, uint64_t to) {
 
 /* Puts a packet on the wire; those of one time go in as a burst. */
 static int inject(struct replay *r, const struct capture_packet *p) {
-	struct rte_mbuf *m = to_mbuf(r->instance->packets, p->data, p->size);
+	bool up = r->way == UP;
+	struct rte_mempool *pool = up ? r->instance->uepi : r->instance->packets;
+	struct rte_mbuf *m = to_mbuf(pool, p->data, p->size);
 
-	if (m == NULL || rte_eth_tx_burst(r->network_port, 0, &m, 1) != 1) {
+	if (m == NULL ||
+	    rte_eth_tx_burst(r->ends[up ? END_RPHY : END_NETWORK].port, 0, &m, 1) != 1) {
 		rte_pktmbuf_free(m);
 		fprintf(stderr, "replay: no buffer for a packet of %u bytes\n", p->size);
 		return -1;
@@ -170,20 +222,30 @@ static int play(struct replay *r, pcap_t *in, const char *name) {
 /* What is held after the last packet comes out in its own time. */
 static void play_out(struct replay *r) {
 	advance(r, r->now + END_NS);
-	downstream_stop(r->instance->downstream);
+	instance_stop(r->instance);
 }
 
 static int wire(struct replay *r, const struct service_group *sg) {
-	uint16_t network[2], rphy[2];
+	struct rte_mempool *pool;
+	uint16_t network[2], rphy[2], control[2];
 
-	if (instance_pools(r->instance, sg) != 0 ||
-	    port_pair("network", r->instance->packets, PORT_DEPTH, network) != 0 ||
-	    port_pair("rphy", r->instance->packets, PORT_DEPTH, rphy) != 0 ||
-	    instance_create(r->instance, network[0], rphy[0]) != 0)
+	if (instance_pools(r->instance, sg) != 0)
 		return -1;
-	r->network_port = network[1];
-	r->rphy_port = rphy[1];
-	downstream_account(r->instance->downstream, false);
+	pool = r->instance->packets;
+	if (port_pair("network", pool, PORT_DEPTH, network) != 0 ||
+	    port_pair("rphy", pool, PORT_DEPTH, rphy) != 0)
+		return -1;
+	r->ends[END_NETWORK].port = network[1];
+	r->ends[END_RPHY].port = rphy[1];
+	if (r->ends[END_CONTROL].out != NULL) {
+		if (port_pair("control", pool, PORT_DEPTH, control) != 0)
+			return -1;
+		r->ends[END_CONTROL].port = control[1];
+		instance_set_control(r->instance, control[0]);
+	}
+	if (instance_create(r->instance, network[0], rphy[0]) != 0)
+		return -1;
+	instance_account(r->instance, false);
 	return 0;
 }
 
@@ -197,9 +259,10 @@ static int write_stats(const struct replay *r, const char *path) {
 
 /* From the first packet to the last, and the results. */
 static int replay(struct replay *r, pcap_t *in, const struct replay_options *o) {
-	int ret = play(r, in, o->network_in) == 0 ? 0 : EXIT_TROUBLE;
+	int ret = play(r, in, o->in[o->way]) == 0 ? 0 : EXIT_TROUBLE;
 	double seconds = (double)r->now / CLOCK_NS_PER_S;
-	bool taken = report_is_stdout(o->stats) || report_is_stdout(o->rphy_out);
+	bool taken = report_is_stdout(o->stats) || report_is_stdout(o->out[o->way]) ||
+		     report_is_stdout(o->control_out);
 
 	play_out(r);
 	if (o->stats != NULL && write_stats(r, o->stats) != 0)
@@ -210,50 +273,91 @@ static int replay(struct replay *r, pcap_t *in, const struct replay_options *o) 
 
 /* No output may go over an input or another output. */
 static bool outputs_free(const struct replay_options *o) {
-	const char *const taken[][2] = {
-		{o->rphy_out, o->config},
-		{o->rphy_out, o->network_in},
-		{o->stats, o->config},
-		{o->stats, o->network_in},
-	};
+	const char *const outputs[] = {o->out[o->way], o->control_out, o->stats};
+	const char *const inputs[] = {o->config, o->in[o->way]};
 
-	for (size_t i = 0; i < RTE_DIM(taken); i++) {
-		if (taken[i][0] != NULL && capture_same(taken[i][0], taken[i][1])) {
-			fprintf(stderr, "%s: is an input too; choose another file for the output\n",
-				taken[i][0]);
-			return false;
+	for (size_t i = 0; i < RTE_DIM(outputs); i++) {
+		if (outputs[i] == NULL)
+			continue;
+		for (size_t j = 0; j < RTE_DIM(inputs); j++) {
+			if (capture_same(outputs[i], inputs[j])) {
+				fprintf(stderr,
+					"%s: is an input too; choose another file for the output\n",
+					outputs[i]);
+				return false;
+			}
+		}
+		for (size_t j = 0; j < i; j++) {
+			if (outputs[j] != NULL && strcmp(outputs[i], outputs[j]) == 0) {
+				fprintf(stderr,
+					"%s: found for two outputs; choose another file for one\n",
+					outputs[i]);
+				return false;
+			}
 		}
 	}
-	if (o->stats == NULL || strcmp(o->stats, o->rphy_out) != 0)
-		return true;
-	fprintf(stderr, "%s: found for both outputs; choose another file for one\n", o->stats);
-	return false;
+	return true;
+}
+
+static int captures_create(struct replay *r) {
+	for (unsigned e = 0; e < ENDS; e++) {
+		if (r->ends[e].out != NULL &&
+		    capture_create(&r->ends[e].writer, r->ends[e].out) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int captures_finish(struct replay *r) {
+	int ret = 0;
+
+	for (unsigned e = 0; e < ENDS; e++)
+		ret |= capture_finish(&r->ends[e].writer);
+	return ret;
+}
+
+static void ends_close(struct replay *r) {
+	port_close(r->ends[END_NETWORK].port);
+	port_close(r->ends[END_RPHY].port);
+	if (r->ends[END_CONTROL].out != NULL)
+		port_close(r->ends[END_CONTROL].port);
 }
 
 /* On an EAL that runs. */
 static int replay_files(struct replay *r, const struct replay_options *o,
 			const struct service_group *sg) {
-	pcap_t *in = capture_open(o->network_in);
+	pcap_t *in = capture_open(o->in[o->way]);
 	int ret = EXIT_TROUBLE;
 
 	if (in == NULL)
 		return EXIT_MISTAKE;
-	if (capture_create(&r->out, o->rphy_out) != 0) {
+	r->way = o->way;
+	r->ends[o->way == DOWN ? END_RPHY : END_NETWORK].out = o->out[o->way];
+	r->ends[END_CONTROL].out = o->control_out;
+	if (captures_create(r) != 0) {
 		ret = EXIT_MISTAKE;
 	} else if (wire(r, sg) == 0) {
 		ret = replay(r, in, o);
-		port_close(r->network_port);
-		port_close(r->rphy_port);
+		ends_close(r);
 	}
 	pcap_close(in);
-	return capture_finish(&r->out) == 0 ? ret : EXIT_TROUBLE;
+	return captures_finish(r) == 0 ? ret : EXIT_TROUBLE;
+}
+
+/* Whether there is something to replay through. */
+static bool way_there(const struct replay_options *o, const struct service_group *sg) {
+	if (o->way == DOWN || sg->upstream_channel_count > 0)
+		return true;
+	fprintf(stderr, "%s: has no upstream_channels; --rphy-in needs them\n", o->config);
+	return false;
 }
 
 int command_replay(int argc, char **argv) {
 	static const struct argp argp = {
 		.options = options,
 		.parser = option,
-		.doc = "Replays a capture through the downstream, deterministically.",
+		.doc = "Replays a capture through the downstream or the upstream, "
+		       "deterministically.",
 	};
 	struct replay_options o = {0};
 	struct service_group sg = {0};
@@ -269,7 +373,7 @@ int command_replay(int argc, char **argv) {
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (command_load(o.config, &sg) != 0)
 		return EXIT_MISTAKE;
-	if (!outputs_free(&o)) {
+	if (!outputs_free(&o) || !way_there(&o, &sg)) {
 		service_group_free(&sg);
 		return EXIT_MISTAKE;
 	}

@@ -37,13 +37,14 @@ static json_t *counters_json(const struct counters *c, enum direction direction)
 	return o;
 }
 
-/* Cycles of each stage over the packets that the downstream received. */
-static json_t *cycles_json(struct downstream *d, uint64_t packets, const struct host *host) {
+/* Cycles of each stage of several pipelines over `packets`. */
+static json_t *cycles_json(const struct pipeline *const *pipelines, unsigned count,
+			   uint64_t packets, const struct host *host) {
 	json_t *stages = json_object();
 	uint64_t total = 0, readings = 0;
 
-	for (unsigned l = 0; l < DS_PIPELINES; l++) {
-		const struct pipeline *p = downstream_pipeline(d, l);
+	for (unsigned l = 0; l < count; l++) {
+		const struct pipeline *p = pipelines[l];
 
 		for (unsigned s = 0; s < p->count; s++) {
 			total += p->accounts[s].cycles;
@@ -90,7 +91,7 @@ static json_t *host_json(const struct host *h) {
 			 "core_hz", (json_int_t)h->core_hz);
 }
 
-bool report_balanced(const struct instance *i) {
+static bool downstream_balanced(const struct instance *i) {
 	struct counters c;
 
 	downstream_counters(i->downstream, &c);
@@ -98,25 +99,91 @@ bool report_balanced(const struct instance *i) {
 						     downstream_held(i->downstream);
 }
 
-json_t *report_json(struct instance *i, const struct host *host, double seconds) {
+bool report_balanced(const struct instance *i) {
+	return downstream_balanced(i) && (i->upstream == NULL || upstream_balanced(i->upstream));
+}
+
+static json_t *downstream_json(struct instance *i, const struct host *host) {
+	const struct pipeline *lists[DS_PIPELINES];
 	struct counters c;
-	json_t *down, *root;
+	json_t *down;
 
 	downstream_counters(i->downstream, &c);
+	for (unsigned l = 0; l < DS_PIPELINES; l++)
+		lists[l] = downstream_pipeline(i->downstream, l);
 	down = json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "received",
 			 integer(c.values[COUNTER_RECEIVED]), "transmitted",
 			 integer(c.values[COUNTER_TRANSMITTED]), "held",
 			 integer(downstream_held(i->downstream)), "dropped",
-			 integer(counters_dropped(&c)), "balanced", report_balanced(i), "drops",
+			 integer(counters_dropped(&c)), "balanced", downstream_balanced(i), "drops",
 			 drops_json(&c, DIRECTION_DOWN), "counters",
 			 counters_json(&c, DIRECTION_DOWN));
-	root = json_pack("{s:o}", "downstream", down);
+	if (host != NULL && c.values[COUNTER_RECEIVED] > 0)
+		json_object_set_new(
+			down, "cycles_per_packet",
+			cycles_json(lists, DS_PIPELINES, c.values[COUNTER_RECEIVED], host));
+	return down;
+}
+
+static json_t *units_json(const struct upstream *u) {
+	json_t *units = json_object();
+
+	for (enum unit unit = 0; unit < UNITS; unit++)
+		json_object_set_new(units, unit_name(unit),
+				    json_pack("{s:o, s:o, s:o, s:o}", "in",
+					      integer(upstream_in(u, unit)), "out",
+					      integer(upstream_out(u, unit)), "dropped",
+					      integer(counters_dropped_units(&u->counters, unit)),
+					      "held", integer(upstream_held(u, unit))));
+	return units;
+}
+
+static json_t *requests_json(const struct us_request_sink *sink) {
+	json_t *kinds = json_object();
+
+	for (unsigned k = 0; k < REQUEST_KINDS; k++)
+		json_object_set_new(kinds, us_request_name((enum us_request_kind)k),
+				    integer(sink->by_kind[k]));
+	return json_pack("{s:o, s:o}", "by_kind", kinds, "modems",
+			 integer(us_request_sink_modems(sink)));
+}
+
+static json_t *upstream_json(struct upstream *u, const struct host *host) {
+	const struct pipeline *lists[US_PIPELINES];
+	const struct counters *c = &u->counters;
+	uint64_t transmitted = c->values[COUNTER_TRANSMITTED];
+	uint64_t held = 0;
+	json_t *up;
+
+	for (unsigned l = 0; l < US_PIPELINES; l++)
+		lists[l] = upstream_pipeline(u, l);
+	for (enum unit unit = 0; unit < UNITS; unit++)
+		held += upstream_held(u, unit);
+	up = json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "received",
+		       integer(c->values[COUNTER_RECEIVED]), "transmitted", integer(transmitted),
+		       "held", integer(held), "dropped", integer(counters_dropped(c)), "balanced",
+		       upstream_balanced(u), "units", units_json(u), "drops",
+		       drops_json(c, DIRECTION_UP), "counters", counters_json(c, DIRECTION_UP),
+		       "requests", requests_json(&u->requests.sink));
+	if (host != NULL && transmitted > 0)
+		json_object_set_new(up, "cycles_per_packet",
+				    cycles_json(lists, US_PIPELINES, transmitted, host));
+	return up;
+}
+
+json_t *report_json(struct instance *i, const struct host *host, double seconds) {
+	json_t *down = downstream_json(i, host), *up;
+	json_t *root = json_pack("{s:o}", "downstream", down);
+
+	if (i->upstream != NULL) {
+		up = upstream_json(i->upstream, host);
+		json_object_set_new(root, "upstream", up);
+		if (host != NULL)
+			json_object_set_new(up, "seconds", real(seconds));
+	}
 	if (host == NULL)
 		return root;
 	json_object_set_new(down, "seconds", real(seconds));
-	if (c.values[COUNTER_RECEIVED] > 0)
-		json_object_set_new(down, "cycles_per_packet",
-				    cycles_json(i->downstream, c.values[COUNTER_RECEIVED], host));
 	json_object_set_new(root, "workers", workers_json(i));
 	json_object_set_new(root, "ports",
 			    json_pack("{s:o, s:o}", "network", port_json(i->ports[0]), "rphy",
@@ -125,15 +192,15 @@ json_t *report_json(struct instance *i, const struct host *host, double seconds)
 	return root;
 }
 
-static void print_cycles(FILE *out, struct downstream *d, uint64_t packets,
-			 const struct host *host) {
+static void print_cycles(FILE *out, const struct pipeline *const *pipelines, unsigned count,
+			 uint64_t packets, const struct host *host) {
 	uint64_t total = 0;
 
 	fprintf(out, "  %-18s %10s %8s   (reference cycles at %.2f GHz; core at %.2f GHz)\n",
 		"stage", "cycles/pkt", "burst", (double)host->tsc_hz / 1e9,
 		(double)host->core_hz / 1e9);
-	for (unsigned l = 0; l < DS_PIPELINES; l++) {
-		const struct pipeline *p = downstream_pipeline(d, l);
+	for (unsigned l = 0; l < count; l++) {
+		const struct pipeline *p = pipelines[l];
 
 		for (unsigned s = 0; s < p->count; s++) {
 			const struct stage_account *a = &p->accounts[s];
@@ -147,25 +214,56 @@ static void print_cycles(FILE *out, struct downstream *d, uint64_t packets,
 	fprintf(out, "  %-18s %10.1f\n", "all", (double)total / (double)packets);
 }
 
-void report_print(FILE *out, struct instance *i, const struct host *host, double seconds) {
+static void print_drops(FILE *out, const struct counters *c) {
+	for (unsigned r = 0; r < DROP_REASONS; r++) {
+		if (c->drops[r] > 0)
+			fprintf(out, "  dropped %-20s %12" PRIu64 "   %s\n",
+				drop_name((enum drop_reason)r), c->drops[r],
+				drop_meaning((enum drop_reason)r));
+	}
+}
+
+static void print_downstream(FILE *out, struct instance *i, const struct host *host,
+			     double seconds) {
+	const struct pipeline *lists[DS_PIPELINES];
 	struct counters c;
-	uint64_t received;
 
 	downstream_counters(i->downstream, &c);
-	received = c.values[COUNTER_RECEIVED];
+	for (unsigned l = 0; l < DS_PIPELINES; l++)
+		lists[l] = downstream_pipeline(i->downstream, l);
 	fprintf(out,
 		"downstream: received %" PRIu64 ", transmitted %" PRIu64 " in %" PRIu64
 		" DEPI frames, dropped %" PRIu64 ", held %" PRIu64 ", %.1f s\n",
-		received, c.values[COUNTER_TRANSMITTED], c.values[COUNTER_DEPI_FRAMES],
-		counters_dropped(&c), downstream_held(i->downstream), seconds);
-	for (unsigned r = 0; r < DROP_REASONS; r++) {
-		if (c.drops[r] > 0)
-			fprintf(out, "  dropped %-20s %12" PRIu64 "   %s\n",
-				drop_name((enum drop_reason)r), c.drops[r],
-				drop_meaning((enum drop_reason)r));
-	}
-	if (host != NULL && received > 0)
-		print_cycles(out, i->downstream, received, host);
+		c.values[COUNTER_RECEIVED], c.values[COUNTER_TRANSMITTED],
+		c.values[COUNTER_DEPI_FRAMES], counters_dropped(&c), downstream_held(i->downstream),
+		seconds);
+	print_drops(out, &c);
+	if (host != NULL && c.values[COUNTER_RECEIVED] > 0)
+		print_cycles(out, lists, DS_PIPELINES, c.values[COUNTER_RECEIVED], host);
+}
+
+static void print_upstream(FILE *out, struct upstream *u, const struct host *host) {
+	const struct pipeline *lists[US_PIPELINES];
+	uint64_t transmitted = u->counters.values[COUNTER_TRANSMITTED];
+
+	for (unsigned l = 0; l < US_PIPELINES; l++)
+		lists[l] = upstream_pipeline(u, l);
+	fprintf(out, "upstream: transmitted %" PRIu64 "\n", transmitted);
+	for (enum unit unit = 0; unit < UNITS; unit++)
+		fprintf(out,
+			"  %-9s in %12" PRIu64 "  out %12" PRIu64 "  dropped %8" PRIu64
+			"  held %6" PRIu64 "\n",
+			unit_name(unit), upstream_in(u, unit), upstream_out(u, unit),
+			counters_dropped_units(&u->counters, unit), upstream_held(u, unit));
+	print_drops(out, &u->counters);
+	if (host != NULL && transmitted > 0)
+		print_cycles(out, lists, US_PIPELINES, transmitted, host);
+}
+
+void report_print(FILE *out, struct instance *i, const struct host *host, double seconds) {
+	print_downstream(out, i, host, seconds);
+	if (i->upstream != NULL && i->upstream->counters.values[COUNTER_RECEIVED] > 0)
+		print_upstream(out, i->upstream, host);
 }
 
 bool report_is_stdout(const char *path) {
@@ -189,28 +287,45 @@ int report_write(const json_t *json, const char *path) {
 	return ret;
 }
 
-static json_t *stages_json(const struct ds_list *list) {
-	json_t *stages = json_array();
+static json_t *list_json(const char *name, const struct stage *stages, unsigned count) {
+	json_t *list = json_array();
 
-	for (unsigned s = 0; s < list->count; s++)
-		json_array_append_new(
-			stages, json_pack("{s:s, s:s, s:s}", "name", list->stages[s].name, "about",
-					  list->stages[s].about, "dpdk", list->stages[s].dpdk));
-	return stages;
+	for (unsigned s = 0; s < count; s++)
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:s}", "name", stages[s].name, "about",
+						stages[s].about, "dpdk", stages[s].dpdk));
+	return json_pack("{s:s, s:o}", "name", name, "stages", list);
+}
+
+/* Names and meanings of a direction. */
+static json_t *names_json(enum direction direction, json_t *lists) {
+	json_t *drops = json_object(), *values = json_object();
+
+	for (unsigned r = 0; r < DROP_REASONS; r++) {
+		if (drop_in((enum drop_reason)r, direction))
+			json_object_set_new(drops, drop_name((enum drop_reason)r),
+					    json_pack("{s:s, s:s}", "unit",
+						      unit_name(drop_unit((enum drop_reason)r)),
+						      "meaning",
+						      drop_meaning((enum drop_reason)r)));
+	}
+	for (unsigned i = 0; i < COUNTERS; i++) {
+		if (counter_in((enum counter)i, direction))
+			json_object_set_new(values, counter_name((enum counter)i),
+					    json_string(counter_meaning((enum counter)i)));
+	}
+	return json_pack("{s:o, s:o, s:o}", "lists", lists, "drops", drops, "counters", values);
 }
 
 json_t *report_describe(void) {
-	json_t *lists = json_array(), *drops = json_object(), *values = json_object();
+	json_t *down = json_array(), *up = json_array();
 
 	for (unsigned l = 0; l < DS_PIPELINES; l++)
-		json_array_append_new(lists, json_pack("{s:s, s:o}", "name", ds_lists[l].name,
-						       "stages", stages_json(&ds_lists[l])));
-	for (unsigned r = 0; r < DROP_REASONS; r++)
-		json_object_set_new(drops, drop_name((enum drop_reason)r),
-				    json_string(drop_meaning((enum drop_reason)r)));
-	for (unsigned i = 0; i < COUNTERS; i++)
-		json_object_set_new(values, counter_name((enum counter)i),
-				    json_string(counter_meaning((enum counter)i)));
-	return json_pack("{s:{s:o}, s:o, s:o}", "downstream", "lists", lists, "drops", drops,
-			 "counters", values);
+		json_array_append_new(
+			down, list_json(ds_lists[l].name, ds_lists[l].stages, ds_lists[l].count));
+	for (unsigned l = 0; l < US_PIPELINES; l++)
+		json_array_append_new(
+			up, list_json(us_lists[l].name, us_lists[l].stages, us_lists[l].count));
+	return json_pack("{s:o, s:o}", "downstream", names_json(DIRECTION_DOWN, down), "upstream",
+			 names_json(DIRECTION_UP, up));
 }

@@ -12,7 +12,7 @@
 
 /*
  * {"downstream": {received, transmitted, held, dropped, balanced, drops, counters, cycles_per_packet,
- * seconds}, "workers", "host"}. `host` may be NULL: then times and cycles are left out, and the
+ * seconds}, "upstream": {the same, units, requests}, "workers", "host"}. `host` may be NULL: then times and cycles are left out, and the
  * result is the same for the same input. The caller owns the reference.
  */
 json_t *report_json(struct instance *i, const struct host *host, double seconds);

@@ -25,6 +25,7 @@ struct run_options {
 	const char *config;
 	const char *network;
 	const char *rphy;
+	const char *control;
 	const char *json;
 	const char *ready; /* file to make when packets can come */
 	uint64_t duration_ns; /* 0: until a signal */
@@ -35,6 +36,8 @@ static const struct argp_option options[] = {
 	{"config", 'c', "FILE", 0, "service group, YAML", 0},
 	{"network", 'n', "DEVICE", 0, "network port instead of the one in the configuration", 0},
 	{"rphy", 'r', "DEVICE", 0, "R-PHY port instead of the one in the configuration", 0},
+	{"control", 'm', "DEVICE", 0,
+	 "port for management messages of modems, instead of the one in the configuration", 0},
 	{"duration", 'd', "TIME", 0, "stop after this time, such as 10s (default: at a signal)", 0},
 	{"json", 'j', "FILE", 0, "write the summary, - for stdout", 0},
 	{"ready", 'R', "FILE", 0, "make this empty file when packets can come", 0},
@@ -49,6 +52,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case 'c': o->config = value; return 0;
 	case 'n': o->network = value; return 0;
 	case 'r': o->rphy = value; return 0;
+	case 'm': o->control = value; return 0;
 	case 'j': o->json = value; return 0;
 	case 'R': o->ready = value; return 0;
 	case 'C': o->no_cycles = true; return 0;
@@ -61,17 +65,16 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	}
 }
 
-static int start(const struct service_group *sg, const char *network, const char *rphy) {
+static int start(const struct service_group *sg, const struct run_options *o) {
 	struct platform_options p = {
 		.program = "vcmtsd",
 		.main_core = sg->threads.main_core,
-		.workers = {sg->threads.upper_mac_core, sg->threads.lower_mac_core},
-		.worker_count = sg->threads.downstream == LAYOUT_1DS2T ? 2 : 1,
-		.devices = {network, rphy},
-		.device_count = 2,
+		.devices = {o->network, o->rphy, o->control},
+		.device_count = o->control == NULL ? 2 : 3,
 		.memory_mb = instance_memory_mb(sg),
 	};
 
+	p.worker_count = instance_cores(sg, p.workers);
 	return platform_start(&p);
 }
 
@@ -86,19 +89,35 @@ static bool mtu_passes(const struct service_group *sg, uint16_t rphy_port) {
 	return false;
 }
 
+/* Bytes of the longest IP packet of a subscriber. */
+static uint32_t network_mtu(const struct service_group *sg) {
+	return sg->max_frame - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
+}
+
+static int control_open(struct instance *i, const char *device) {
+	uint16_t port;
+
+	if (device == NULL)
+		return 0;
+	if (port_open(device, "control", i->packets, i->sg->control_port.queue_size,
+		      network_mtu(i->sg), &port) != 0)
+		return -1;
+	instance_set_control(i, port);
+	return 0;
+}
+
 /* Returns the exit status. */
-static int wire(struct instance *i, const struct service_group *sg, const char *network,
-		const char *rphy) {
-	uint32_t network_mtu = sg->max_frame - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
+static int wire(struct instance *i, const struct service_group *sg, const struct run_options *o) {
 	uint16_t network_port, rphy_port;
 
 	if (instance_pools(i, sg) != 0)
 		return EXIT_TROUBLE;
-	if (port_open(network, "network", i->packets, sg->network.queue_size, network_mtu,
+	if (control_open(i, o->control) != 0 ||
+	    port_open(o->network, "network", i->packets, sg->network.queue_size, network_mtu(sg),
 		      &network_port) != 0)
 		return EXIT_MISTAKE;
-	if (port_open(rphy, "R-PHY", i->packets, sg->rphy_port.queue_size, sg->rphy.mtu,
-		      &rphy_port) != 0) {
+	if (port_open(o->rphy, "R-PHY", i->uepi != NULL ? i->uepi : i->packets,
+		      sg->rphy_port.queue_size, sg->rphy.mtu, &rphy_port) != 0) {
 		port_close(network_port);
 		return EXIT_MISTAKE;
 	}
@@ -108,9 +127,15 @@ static int wire(struct instance *i, const struct service_group *sg, const char *
 		return EXIT_TROUBLE;
 	/* Last, as tables of many modems take seconds, in which nobody would receive. */
 	if (!mtu_passes(sg, rphy_port) || port_start(rphy_port, "R-PHY") != 0 ||
-	    port_start(network_port, "network") != 0)
+	    port_start(network_port, "network") != 0 ||
+	    (i->has_control && port_start(i->control_port, "control") != 0))
 		return EXIT_MISTAKE;
 	return 0;
+}
+
+static bool is_busy(const struct instance *i) {
+	return downstream_held(i->downstream) > 0 ||
+	       (i->upstream != NULL && upstream_busy(i->upstream));
 }
 
 /*
@@ -120,13 +145,17 @@ static int wire(struct instance *i, const struct service_group *sg, const char *
 static void drain(struct instance *i) {
 	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() * DRAIN_MS / 1000;
 
-	while (downstream_held(i->downstream) > 0 && rte_rdtsc() < end) {
+	if (i->upstream != NULL)
+		upstream_close(i->upstream);
+	while (is_busy(i) && rte_rdtsc() < end) {
 		for (unsigned w = 0; w < i->worker_count; w++)
 			clock_tick(&i->workers[w].clock);
 		pipeline_run(&i->downstream->dequeue);
 		pipeline_run(&i->downstream->lower_mac);
+		for (unsigned l = 0; i->upstream != NULL && l < US_PIPELINES; l++)
+			pipeline_run(upstream_pipeline(i->upstream, l));
 	}
-	downstream_stop(i->downstream);
+	instance_stop(i);
 }
 
 static double serve(struct instance *i, uint64_t duration_ns) {
@@ -185,11 +214,11 @@ static bool touch(const char *path) {
 
 /* On an EAL that runs. */
 static int run(struct instance *i, const struct run_options *o, const struct service_group *sg) {
-	int status = wire(i, sg, o->network, o->rphy);
+	int status = wire(i, sg, o);
 
 	if (status != 0)
 		return status;
-	downstream_account(i->downstream, !o->no_cycles);
+	instance_account(i, !o->no_cycles);
 	fprintf(stderr, "vcmtsd: serving service group %u: %zu modems, %zu channels\n", sg->id,
 		sg->modem_count, sg->channel_count);
 	if (o->ready != NULL && !touch(o->ready))
@@ -217,10 +246,12 @@ static int configure(int argc, char **argv, struct run_options *o, struct servic
 		return EXIT_MISTAKE;
 	o->network = o->network ? o->network : sg->network.device;
 	o->rphy = o->rphy ? o->rphy : sg->rphy_port.device;
-	if (!one_device(o->network, o->rphy))
+	o->control = o->control ? o->control : sg->control_port.device;
+	if (!one_device(o->network, o->rphy) &&
+	    (o->control == NULL ||
+	     (!one_device(o->control, o->rphy) && !one_device(o->control, o->network))))
 		return 0;
-	fprintf(stderr, "vcmtsd: found one device, %.*s, for both ports, allowed: one each\n",
-		(int)strcspn(o->rphy, ","), o->rphy);
+	fprintf(stderr, "vcmtsd: found one device for two ports, allowed: one each\n");
 	service_group_free(sg);
 	return EXIT_MISTAKE;
 }
@@ -235,7 +266,7 @@ int command_run(int argc, char **argv) {
 		return EXIT_MISTAKE;
 	command_catch_signals();
 	i = instance_alloc();
-	if (i != NULL && start(&sg, o.network, o.rphy) == 0) {
+	if (i != NULL && start(&sg, &o) == 0) {
 		status = run(i, &o, &sg);
 		instance_free(i);
 		platform_stop();

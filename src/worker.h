@@ -10,7 +10,7 @@
 #include "pipeline/clock.h"
 #include "pipeline/pipeline.h"
 
-#define WORKER_MAX_PIPELINES 4
+#define WORKER_MAX_PIPELINES 5
 
 struct worker {
 	const char *name;

@@ -7,7 +7,7 @@ static const struct {
 	enum direction directions;
 	enum unit unit;
 } drops[] = {
-#define DROP(id, name, directions, unit, meaning)                                                  \
+#define DROP(id, name, directions, unit, meaning) \
 	{name, meaning, DIRECTION_##directions, UNIT_##unit},
 #include "pipeline/drop.def"
 #undef DROP

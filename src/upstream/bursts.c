@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "upstream/bursts.h"
+
+#include "upstream/upstream.h"
+
+#define BURST_BYTES 65535
+#define BURST_PIECES 64
+
+/* Forgets the payload, which went elsewhere. */
+static void close(struct upstream *u, struct us_burst *b) {
+	if (b->hold.bytes > 0)
+		hold_remove(&u->holds, &b->hold, b->hold.bytes);
+	u->open_bursts--;
+	b->open = false;
+	b->first = b->last = NULL;
+	b->bytes = 0;
+	b->pieces = 0;
+}
+
+void us_burst_drop(struct upstream *u, struct us_burst *b, enum drop_reason reason) {
+	if (!b->open)
+		return;
+	rte_pktmbuf_free(b->first);
+	u->counters.drops[reason]++;
+	close(u, b);
+	b->passing = true;
+}
+
+void us_burst_gap(struct upstream *u, struct us_burst *b) {
+	us_burst_drop(u, b, DROP_BURST_GAP);
+}
+
+/* A burst that has no more than what is seen of it here. */
+static void refuse(struct upstream *u, struct us_burst *b, enum drop_reason reason) {
+	count(&u->counters, COUNTER_BURSTS, 1);
+	u->counters.drops[reason]++;
+	b->passing = true;
+}
+
+static void begin(struct upstream *u, const struct us_session *s, struct us_burst *b,
+		  const struct psp_segment *segment) {
+	struct uepi_header h;
+
+	us_burst_drop(u, b, DROP_BURST_BROKEN);
+	if (segment->end ||
+	    uepi_header_parse(s->format, segment->data, segment->length, &h) != UEPI_OK) {
+		refuse(u, b, DROP_BURST_HEADER);
+		return;
+	}
+	count(&u->counters, COUNTER_BURSTS, 1);
+	u->open_bursts++;
+	b->open = true;
+	b->passing = false;
+	b->sid = h.sid;
+	b->burst_id = h.burst_id;
+}
+
+static bool trailer_good(struct upstream *u, const struct us_session *s, const struct us_burst *b,
+			 const struct psp_segment *segment) {
+	struct uepi_trailer t;
+	enum uepi_verdict verdict =
+		uepi_trailer_parse(s->format, segment->data, segment->length, &t);
+	bool read = verdict == UEPI_OK || (s->format == UEPI_SC_QAM && verdict == UEPI_BAD_LENGTH);
+
+	if (s->format == UEPI_SC_QAM)
+		count(&u->counters, COUNTER_ODD_TRAILERS, verdict != UEPI_OK);
+	if (read && (t.flags & UEPI_FEC_VALID) != 0)
+		count(&u->counters, COUNTER_FEC_UNCORRECTABLE, t.fec_uncorrectable);
+	return s->format == UEPI_SC_QAM || (read && t.burst_id == b->burst_id);
+}
+
+static void end(struct upstream *u, const struct us_session *s, struct us_burst *b,
+		const struct psp_segment *segment) {
+	struct rte_mbuf *m = b->first;
+
+	if (!trailer_good(u, s, b, segment)) {
+		us_burst_drop(u, b, DROP_BURST_TRAILER);
+		return;
+	}
+	close(u, b);
+	b->passing = false;
+	if (m == NULL) {
+		count(&u->counters, COUNTER_NO_BURSTS, 1);
+		return;
+	}
+	us_meta(m)->burst.channel = s->channel;
+	us_meta(m)->burst.sid = b->sid;
+	us_meta(m)->burst.ranging = s->kind == US_RANGING;
+	us_queue_add(&u->bursts, m);
+}
+
+/* The mbuf of a piece: the packet itself for the last one, else one attached to it. */
+static struct rte_mbuf *piece_buffer(struct upstream *u, const struct us_piece *piece) {
+	struct rte_mbuf *packet = piece->packet, *m = packet;
+
+	if (piece->last_payload) {
+		rte_mbuf_refcnt_update(m, 1); /* the rest of the packet is still to be read */
+	} else {
+		m = rte_pktmbuf_alloc(u->r.pieces);
+		if (m == NULL)
+			return NULL;
+		rte_pktmbuf_attach(m, packet);
+	}
+	m->data_off = (uint16_t)(piece->segment->data - (const uint8_t *)packet->buf_addr);
+	m->data_len = piece->segment->length;
+	m->pkt_len = m->data_len;
+	return m;
+}
+
+static void append(struct us_burst *b, struct rte_mbuf *m) {
+	if (b->first == NULL) {
+		b->first = m;
+	} else {
+		b->last->next = m;
+		b->first->nb_segs++;
+		b->first->pkt_len += m->data_len;
+	}
+	b->last = m;
+	b->bytes += m->data_len;
+	b->pieces++;
+}
+
+static void payload(struct upstream *u, struct us_burst *b, const struct us_piece *piece) {
+	struct rte_mbuf *m;
+
+	if (piece->segment->length == 0)
+		return;
+	if (b->bytes + piece->segment->length > BURST_BYTES || b->pieces == BURST_PIECES) {
+		us_burst_drop(u, b, DROP_BURST_TOO_LONG);
+		return;
+	}
+	m = piece_buffer(u, piece);
+	if (m == NULL)
+		us_burst_drop(u, b, DROP_BURST_NO_BUFFER);
+	else
+		append(b, m);
+}
+
+void us_burst_take(struct upstream *u, const struct us_session *s, struct us_burst *b,
+		   const struct us_piece *piece) {
+	if (piece->segment->begin) {
+		begin(u, s, b, piece->segment);
+	} else if (!b->open) {
+		if (!b->passing)
+			refuse(u, b, DROP_BURST_HEADLESS);
+	} else if (piece->segment->end) {
+		end(u, s, b, piece->segment);
+	} else {
+		payload(u, b, piece);
+	}
+}
+
+void us_burst_hold(struct upstream *u, struct us_burst *b) {
+	uint32_t bytes;
+
+	if (!b->open || b->first == NULL)
+		return;
+	bytes = hold_size(b->first);
+	if (bytes > b->hold.bytes)
+		hold_add(&u->holds, &b->hold, bytes - b->hold.bytes, u->r.clock->now);
+}

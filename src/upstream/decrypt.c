@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Decrypt: key sequence and toggle choose one of the modem's two keys (SEC); BPI+ and, where asked, the
+ * Ethernet CRC in one pass of the crypto device (rte_security, DOCSIS uplink). Two rows of the list,
+ * as the device works while the next burst is prepared. Frames in the clear pass by.
+ */
+#include <rte_cryptodev.h>
+
+#include "platform/crypto.h"
+#include "upstream/stages.h"
+#include "upstream/upstream.h"
+#include "wire/crc32.h"
+
+static bool is_sid_of(const struct us_flow *f, uint16_t sid) {
+	for (unsigned i = 0; i < f->sid_count; i++) {
+		if (f->sids[i] == sid)
+			return true;
+	}
+	return false;
+}
+
+static const struct us_key *key_of(const struct us_flow *f, const struct us_meta *meta) {
+	if (meta->frame.toggle != (meta->frame.key_sequence & 1))
+		return NULL;
+	for (unsigned k = 0; k < RTE_DIM(f->keys); k++) {
+		if (f->keys[k].session != NULL && f->keys[k].sequence == meta->frame.key_sequence)
+			return &f->keys[k];
+	}
+	return NULL;
+}
+
+/* Whether privacy is as it must be. `key` is NULL for a frame in the clear. Returns the reason to drop
+ * the frame, or DROP_REASONS. */
+static enum drop_reason privacy(const struct us_flow *f, const struct us_meta *meta,
+				const struct us_key **key) {
+	*key = NULL;
+	if (meta->frame.privacy && !is_sid_of(f, meta->frame.sid))
+		return DROP_PRIVACY_SID;
+	if (!meta->frame.encrypted)
+		return f->has_key && !meta->frame.joined ? DROP_PRIVACY_MISSING : DROP_REASONS;
+	*key = f->has_key && !meta->frame.joined ? key_of(f, meta) : NULL;
+	return *key == NULL ? DROP_KEY_UNKNOWN : DROP_REASONS;
+}
+
+/* Fragments are encrypted as a whole, and have a CRC of another kind, which is checked later. */
+static void fill(const struct upstream *u, struct rte_crypto_op *op, struct rte_mbuf *m,
+		 const struct us_key *key) {
+	struct rte_crypto_sym_op *sym = op->sym;
+
+	crypto_fill(op, m, 0, key->session, key->iv, true);
+	if (us_meta(m)->frame.fragment) {
+		sym->auth.data.length = 0;
+		sym->cipher.data.offset = DOCSIS_FRAGMENT_CLEAR;
+		sym->cipher.data.length = m->data_len - DOCSIS_FRAGMENT_CLEAR;
+	} else if (!u->sg->upstream.verify_crc) {
+		sym->auth.data.length = 0;
+	}
+}
+
+/* A frame in the clear; returns whether it goes on. */
+static bool clear(struct upstream *u, struct rte_mbuf *m) {
+	count(&u->counters, COUNTER_CLEAR, 1);
+	if (!u->sg->upstream.verify_crc || us_meta(m)->frame.fragment ||
+	    ethernet_crc_good(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len))
+		return true;
+	drop(&u->counters, m, DROP_FRAME_CRC);
+	return false;
+}
+
+static void enqueue(struct upstream *u, struct rte_crypto_op **ops, uint16_t n) {
+	uint16_t taken = rte_cryptodev_enqueue_burst(u->r.crypto_device, u->r.crypto_queue, ops, n);
+
+	for (uint16_t i = taken; i < n; i++)
+		drop(&u->counters, ops[i]->sym->m_src, DROP_CRYPTO_ERROR);
+	if (taken < n)
+		rte_mempool_put_bulk(u->r.crypto_ops, (void **)&ops[taken], n - taken);
+	u->in_crypto += taken;
+	count(&u->counters, COUNTER_DECRYPTED, taken);
+}
+
+uint16_t us_decrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct upstream *u = ctx;
+	struct rte_crypto_op *ops[PIPELINE_BURST];
+	uint16_t kept = 0, used = 0;
+
+	if (rte_crypto_op_bulk_alloc(u->r.crypto_ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC, ops, n) != n) {
+		for (uint16_t i = 0; i < n; i++)
+			drop(&u->counters, pkts[i], DROP_NO_CRYPTO_OP);
+		return 0;
+	}
+	for (uint16_t i = 0; i < n; i++) {
+		const struct us_flow *f = &u->tables.flows[us_meta(pkts[i])->frame.flow];
+		const struct us_key *key;
+		enum drop_reason reason = privacy(f, us_meta(pkts[i]), &key);
+
+		if (reason != DROP_REASONS)
+			drop(&u->counters, pkts[i], reason);
+		else if (key != NULL)
+			fill(u, ops[used++], pkts[i], key);
+		else if (clear(u, pkts[i]))
+			pkts[kept++] = pkts[i];
+	}
+	if (used < n)
+		rte_mempool_put_bulk(u->r.crypto_ops, (void **)&ops[used], n - used);
+	if (used > 0)
+		enqueue(u, ops, used);
+	return kept;
+}
+
+static enum drop_reason failure(const struct rte_crypto_op *op) {
+	return op->status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED ? DROP_FRAME_CRC : DROP_CRYPTO_ERROR;
+}
+
+uint16_t us_decrypt_collect(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct upstream *u = ctx;
+	struct rte_crypto_op *ops[PIPELINE_BURST];
+	uint16_t done;
+
+	if (u->in_crypto == 0)
+		return n;
+	done = rte_cryptodev_dequeue_burst(u->r.crypto_device, u->r.crypto_queue, ops,
+					   PIPELINE_BURST);
+	u->in_crypto -= done;
+	for (uint16_t i = 0; i < done; i++) {
+		if (ops[i]->status == RTE_CRYPTO_OP_STATUS_SUCCESS)
+			pkts[n++] = ops[i]->sym->m_src;
+		else
+			drop(&u->counters, ops[i]->sym->m_src, failure(ops[i]));
+	}
+	rte_mempool_put_bulk(u->r.crypto_ops, (void **)ops, done);
+	return n;
+}

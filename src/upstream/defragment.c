@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Defragment: joins the fragments of pre-3.0 modems (MULPI, fragmentation header). What was joined is
+ * a stream of whole frames, in the clear, and goes back to extraction.
+ */
+#include "upstream/defragment.h"
+
+#include "upstream/stages.h"
+#include "upstream/upstream.h"
+#include "wire/crc32.h"
+#include "wire/docsis_mac.h"
+
+#define SEQUENCE_MASK 0xf
+
+/* Takes all fragments out. */
+static struct rte_mbuf *release(struct upstream *u, struct us_fragments *f) {
+	struct rte_mbuf *m = f->first;
+
+	if (f->hold.bytes > 0)
+		hold_remove(&u->holds, &f->hold, f->hold.bytes);
+	u->waiting_fragments -= f->count;
+	f->first = f->last = NULL;
+	f->bytes = 0;
+	f->count = 0;
+	return m;
+}
+
+void us_fragments_drop(struct upstream *u, struct us_fragments *f, enum drop_reason reason) {
+	u->counters.drops[reason] += f->count;
+	rte_pktmbuf_free(release(u, f));
+}
+
+void us_fragments_stop(struct upstream *u) {
+	for (uint32_t f = 0; f < u->tables.flow_count; f++)
+		us_fragments_drop(u, &u->tables.flows[f].fragments, DROP_STOPPED);
+}
+
+/* All fragments of a frame are there: a segment without segment header. */
+static void join(struct upstream *u, const struct us_flow *flow, struct us_fragments *f) {
+	struct rte_mbuf *m;
+
+	count(&u->counters, COUNTER_FRAGMENTS, f->count);
+	m = release(u, f);
+	us_meta(m)->segment.stream = flow->first_stream;
+	us_meta(m)->segment.has_pointer = false;
+	us_meta(m)->segment.gap = false;
+	us_meta(m)->segment.joined = true;
+	us_meta(m)->segment.channel = 0;
+	us_queue_add(&u->segments, m);
+	u->joined++;
+}
+
+static void append(struct upstream *u, struct us_fragments *f, struct rte_mbuf *m) {
+	if (f->first == NULL) {
+		f->first = m;
+	} else {
+		f->last->next = m;
+		f->first->nb_segs++;
+		f->first->pkt_len += m->data_len;
+	}
+	f->last = m;
+	f->bytes += m->data_len;
+	f->count++;
+	u->waiting_fragments++;
+	hold_add(&u->holds, &f->hold, m->buf_len, u->r.clock->now);
+}
+
+static void take(struct upstream *u, struct rte_mbuf *m) {
+	struct us_meta meta = *us_meta(m);
+	struct us_flow *flow = &u->tables.flows[meta.frame.flow];
+	struct us_fragments *f = &flow->fragments;
+
+	if (!ethernet_crc_good(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len)) {
+		drop(&u->counters, m, DROP_FRAGMENT_CRC);
+		return;
+	}
+	rte_pktmbuf_trim(m, ETHERNET_CRC_SIZE);
+	if (meta.frame.fragment_first ? f->count > 0 : meta.frame.fragment_sequence != f->sequence)
+		us_fragments_drop(u, f, DROP_FRAGMENT_ORDER);
+	if (!meta.frame.fragment_first && f->count == 0) {
+		drop(&u->counters, m, DROP_FRAGMENT_ORDER);
+		return;
+	}
+	if (f->bytes + m->data_len > DOCSIS_FRAME_MAX) {
+		us_fragments_drop(u, f, DROP_FRAGMENT_TOO_LONG);
+		drop(&u->counters, m, DROP_FRAGMENT_TOO_LONG);
+		return;
+	}
+	f->sequence = (meta.frame.fragment_sequence + 1) & SEQUENCE_MASK;
+	append(u, f, m);
+	if (meta.frame.fragment_last)
+		join(u, flow, f);
+}
+
+uint16_t us_defragment(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct upstream *u = ctx;
+	uint16_t kept = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		if (us_meta(pkts[i])->frame.fragment)
+			take(u, pkts[i]);
+		else
+			pkts[kept++] = pkts[i];
+	}
+	return kept;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames that are not complete, as others need them beside the stage. */
+#pragma once
+
+#include "pipeline/counters.h"
+#include "upstream/tables.h"
+
+struct upstream;
+
+/* Drops the incomplete frame of a stream; the stream goes on at the next pointer. */
+void us_frame_drop(struct upstream *u, struct us_stream *s, enum drop_reason reason);
+
+/* Drops the segments that are not extracted yet, and the incomplete frames of all streams. */
+void us_frames_stop(struct upstream *u);

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "upstream/frames.h"
+
+#include "upstream/reassemble.h"
+#include "upstream/upstream.h"
+#include "wire/crc32.h"
+#include "wire/ip.h"
+
+static enum us_frame_action dropped(struct upstream *u, enum drop_reason reason,
+				    const struct docsis_mac *mac) {
+	u->counters.drops[reason]++;
+	return mac->frame_size != 0 ? US_FRAME_PASS : US_FRAME_LOSE;
+}
+
+static void request(struct upstream *u, const struct us_cut *cut, enum us_request_kind kind,
+		    uint16_t size, uint16_t sid) {
+	const struct us_stream *s = us_stream_of_sid(u, cut->channel, sid);
+	struct us_request r = {
+		.channel = cut->channel,
+		.size = size,
+		.kind = (uint8_t)kind,
+		.n_bytes = kind == REQUEST_QUEUE_DEPTH,
+	};
+
+	if (u->sg->upstream_channels[cut->channel].request_session != 0) {
+		count(&u->counters, COUNTER_REQUESTS_REPEATED, 1);
+		return;
+	}
+	if (s == NULL) {
+		count(&u->counters, COUNTER_BAD_REQUESTS, 1);
+		return;
+	}
+	r.modem = s->modem;
+	r.flow = s->flow;
+	r.cluster = s->cluster;
+	us_request_put(&u->requests, &r, &u->counters);
+}
+
+static void requests(struct upstream *u, const struct us_cut *cut, const struct docsis_mac *mac) {
+	if (mac->piggyback != 0)
+		request(u, cut, REQUEST_PIGGYBACK, mac->piggyback, mac->said_or_sid);
+	if (mac->request)
+		request(u, cut, REQUEST_ELEMENT, mac->request_size, mac->request_sid);
+}
+
+static enum us_frame_action request_frame(struct upstream *u, const struct us_cut *cut,
+					  const struct docsis_mac *mac) {
+	bool frame = mac->kind == DOCSIS_KIND_REQUEST;
+
+	request(u, cut, frame ? REQUEST_FRAME : REQUEST_QUEUE_DEPTH, mac->request_size,
+		mac->request_sid);
+	count(&u->counters, COUNTER_REQUEST_FRAMES, 1);
+	return US_FRAME_HEADER;
+}
+
+/* A frame with a PDU: its length, and what its stream may carry. */
+static enum us_frame_action with_pdu(struct upstream *u, const struct us_cut *cut,
+				     const struct docsis_mac *mac) {
+	bool fragment = mac->kind == DOCSIS_KIND_FRAGMENT;
+	uint32_t least = fragment ? ETHERNET_CRC_SIZE + 1 : ETHERNET_HEADER + ETHERNET_CRC_SIZE;
+	uint32_t most = fragment ? US_FRAME_ROOM : u->max_pdu;
+
+	if (u->tables.flows[cut->stream->flow].modem == HOLD_NOBODY &&
+	    mac->kind != DOCSIS_KIND_MANAGEMENT)
+		return dropped(u, DROP_NOT_RANGING, mac);
+	if (fragment && cut->joined)
+		return dropped(u, DROP_FRAME_RESERVED, mac);
+	if (us_frame_pdu(mac) < least)
+		return dropped(u, DROP_FRAME_RUNT, mac);
+	if (us_frame_pdu(mac) > most)
+		return dropped(u, DROP_FRAME_TOO_LONG, mac);
+	requests(u, cut, mac);
+	return US_FRAME_TAKE;
+}
+
+enum us_frame_action us_frame_judge(struct upstream *u, const struct us_cut *cut,
+				    enum docsis_verdict verdict, const struct docsis_mac *mac) {
+	switch (verdict) {
+	case DOCSIS_BAD_HCS: return dropped(u, DROP_FRAME_HCS, &(struct docsis_mac){0});
+	case DOCSIS_BAD_EHDR: return dropped(u, DROP_FRAME_EHDR, mac);
+	case DOCSIS_BAD_LENGTH: return dropped(u, DROP_FRAME_LENGTH, mac);
+	case DOCSIS_RESERVED: return dropped(u, DROP_FRAME_RESERVED, mac);
+	case DOCSIS_OK:
+	case DOCSIS_TRUNCATED: break;
+	}
+	switch (mac->kind) {
+	case DOCSIS_KIND_PACKET:
+	case DOCSIS_KIND_ISOLATION:
+	case DOCSIS_KIND_MANAGEMENT:
+	case DOCSIS_KIND_FRAGMENT: return with_pdu(u, cut, mac);
+	case DOCSIS_KIND_REQUEST:
+	case DOCSIS_KIND_QUEUE_REQUEST: return request_frame(u, cut, mac);
+	case DOCSIS_KIND_CONCATENATION:
+		count(&u->counters, COUNTER_CONCATENATIONS, 1);
+		return US_FRAME_HEADER;
+	case DOCSIS_KIND_RESERVED:
+	case DOCSIS_KIND_TIMING: break;
+	}
+	return dropped(u, DROP_FRAME_RESERVED, mac);
+}
+
+void us_frame_describe(struct rte_mbuf *m, const struct us_cut *cut, const struct docsis_mac *mac) {
+	struct us_meta *meta = us_meta(m);
+
+	meta->frame.flow = cut->stream->flow;
+	meta->frame.sid = mac->said_or_sid;
+	meta->frame.management = mac->kind == DOCSIS_KIND_MANAGEMENT;
+	meta->frame.fragment = mac->kind == DOCSIS_KIND_FRAGMENT;
+	meta->frame.fragment_first = mac->fragment_first;
+	meta->frame.fragment_last = mac->fragment_last;
+	meta->frame.fragment_sequence = mac->fragment_sequence & 0xf;
+	meta->frame.privacy = mac->privacy != PRIVACY_NONE;
+	meta->frame.encrypted = mac->encrypted;
+	meta->frame.toggle = mac->toggle;
+	meta->frame.key_sequence = mac->key_sequence & 0xf;
+	meta->frame.joined = cut->joined;
+}

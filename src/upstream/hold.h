@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What waits for missing parts, how long and with how much memory. A buffer counts with its whole
+ * size, whatever part of it is used, as that is what it keeps from others.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include <rte_mbuf.h>
+
+enum hold_kind {
+	HOLD_PACKETS, /* PSP packets that are ahead */
+	HOLD_SEGMENTS, /* segments that are ahead */
+	HOLD_BURST, /* an open burst */
+	HOLD_FRAME, /* an incomplete frame */
+	HOLD_FRAGMENTS, /* fragments of a frame */
+	HOLD_KINDS,
+};
+
+#define HOLD_NOBODY UINT32_MAX /* it is not known whose it is */
+
+/* One place where something waits; part of whatever it belongs to. */
+struct hold {
+	TAILQ_ENTRY(hold) link; /* in its list while bytes > 0 */
+	TAILQ_ENTRY(hold) of_modem; /* in its modem's list */
+	uint64_t since; /* ns */
+	uint32_t bytes;
+	uint32_t modem; /* index or HOLD_NOBODY */
+	enum hold_kind kind;
+};
+
+TAILQ_HEAD(hold_list, hold);
+
+struct modem_holds {
+	struct hold_list list; /* by time */
+	uint64_t bytes;
+};
+
+/* All of it. The lists are ordered by time, as all of one list wait equally long at most. */
+struct holds {
+	struct hold_list gaps; /* HOLD_PACKETS, HOLD_SEGMENTS */
+	struct hold_list parts; /* the others */
+	uint64_t gap_timeout; /* ns */
+	uint64_t part_timeout;
+	uint64_t bytes;
+	uint64_t limit;
+	uint64_t modem_limit;
+	struct modem_holds *modems;
+};
+
+/* Room of all buffers of the chain. */
+static inline uint32_t hold_size(const struct rte_mbuf *m) {
+	uint32_t bytes = 0;
+
+	for (; m != NULL; m = m->next)
+		bytes += m->buf_len;
+	return bytes;
+}
+
+/* Returns 0, or -1 when memory is short. To be freed by holds_free(). */
+int holds_init(struct holds *all, uint32_t modems);
+void holds_free(struct holds *all);
+
+void hold_init(struct hold *h, enum hold_kind kind, uint32_t modem);
+
+/* Adds bytes; the first ones begin the wait at `now`. */
+void hold_add(struct holds *all, struct hold *h, uint32_t bytes, uint64_t now);
+
+/* Takes bytes away; with the last of them the wait is over. */
+void hold_remove(struct holds *all, struct hold *h, uint32_t bytes);
+
+/* The wait begins again at `now`: part of it has come to its end. */
+void hold_renew(struct holds *all, struct hold *h, uint64_t now);
+
+/* The one that has waited too long, or the oldest while there is too much; NULL when all is well.
+ * `timeout` tells which. */
+struct hold *holds_excess(struct holds *all, uint64_t now, bool *timeout);
+
+/* The oldest of a modem that holds too much; NULL when it does not. */
+struct hold *holds_modem_excess(struct holds *all, uint32_t modem);

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "upstream/lane.h"
+
+#include "upstream/give_up.h"
+#include "upstream/upstream.h"
+
+static uint32_t *waiting(struct upstream *u, const struct us_lane *lane) {
+	return (uint32_t *)((char *)u + lane->kind->waiting);
+}
+
+static struct order_slots *slots_take(struct upstream *u) {
+	struct order_slots *s = u->free_slots;
+
+	if (s == NULL) { /* all are in use: the longest wait ends */
+		us_give_up(u, TAILQ_FIRST(&u->holds.gaps), false);
+		s = u->free_slots;
+	}
+	if (s != NULL)
+		u->free_slots = s->next_free;
+	return s;
+}
+
+static void slots_release(struct upstream *u, struct order *o) {
+	if (o->waiting > 0 || o->slots == NULL)
+		return;
+	o->slots->next_free = u->free_slots;
+	u->free_slots = o->slots;
+	o->slots = NULL;
+}
+
+static struct rte_mbuf *pop(struct upstream *u, const struct us_lane *lane) {
+	struct rte_mbuf *m = order_pop(lane->order);
+
+	if (m != NULL) {
+		hold_remove(&u->holds, lane->hold, hold_size(m));
+		(*waiting(u, lane))--;
+	}
+	return m;
+}
+
+static void drain(struct upstream *u, const struct us_lane *lane) {
+	struct rte_mbuf *m;
+
+	while ((m = pop(u, lane)) != NULL)
+		lane->kind->deliver(u, lane->owner, m);
+	slots_release(u, lane->order);
+	hold_renew(&u->holds, lane->hold, u->r.clock->now); /* another gap is the first now */
+}
+
+static void skip(struct upstream *u, const struct us_lane *lane, bool has_number, uint16_t number) {
+	unsigned missing = order_skip(lane->order, has_number, number);
+
+	if (missing > 0)
+		lane->kind->gap(u, lane->owner, missing);
+	drain(u, lane);
+}
+
+void us_lane_skip(struct upstream *u, const struct us_lane *lane) {
+	skip(u, lane, false, 0);
+}
+
+static void restart(struct upstream *u, const struct us_lane *lane, uint16_t number) {
+	while (lane->order->waiting > 0)
+		skip(u, lane, false, 0);
+	order_restart(lane->order, number);
+	count(&u->counters, lane->kind->resyncs, 1);
+}
+
+static void keep(struct upstream *u, const struct us_lane *lane, struct rte_mbuf *m) {
+	hold_add(&u->holds, lane->hold, hold_size(m), u->r.clock->now);
+	(*waiting(u, lane))++;
+}
+
+void us_lane_put(struct upstream *u, const struct us_lane *lane, uint16_t number,
+		 struct rte_mbuf *m) {
+	struct order *o = lane->order;
+	bool reordered;
+
+	for (;;) {
+		enum order_verdict verdict = order_take(o, number, m, &reordered);
+
+		count(&u->counters, lane->kind->reordered, reordered);
+		switch (verdict) {
+		case ORDER_NEXT:
+			lane->kind->deliver(u, lane->owner, m);
+			if (o->waiting > 0)
+				drain(u, lane);
+			return;
+		case ORDER_WAITS: keep(u, lane, m); return;
+		case ORDER_DUPLICATE: drop(&u->counters, m, lane->kind->duplicate); return;
+		case ORDER_LATE: drop(&u->counters, m, lane->kind->late); return;
+		case ORDER_TOO_FAR: skip(u, lane, true, number); break;
+		case ORDER_RESTART: restart(u, lane, number); break;
+		case ORDER_NO_SLOTS: o->slots = slots_take(u); break;
+		}
+	}
+}
+
+void us_lane_stop(struct upstream *u, const struct us_lane *lane, enum drop_reason reason) {
+	struct rte_mbuf *m;
+
+	while (lane->order->waiting > 0) {
+		order_skip(lane->order, false, 0);
+		while ((m = pop(u, lane)) != NULL)
+			drop(&u->counters, m, reason);
+	}
+	slots_release(u, lane->order);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ordering with its accounts: what is too early waits and is held, what follows is delivered, what
+ * does not come is given up. PSP packets and segments go the same way, each with its own names.
+ */
+#pragma once
+
+#include "pipeline/counters.h"
+#include "upstream/hold.h"
+#include "upstream/order.h"
+
+struct upstream;
+
+/* What packets and segments do differently; `owner` is whose numbers they are. */
+struct us_lane_kind {
+	void (*deliver)(struct upstream *u, void *owner, struct rte_mbuf *m);
+	void (*gap)(struct upstream *u, void *owner, unsigned missing);
+	enum counter reordered, resyncs;
+	enum drop_reason duplicate, late;
+	size_t waiting; /* offset in struct upstream of the uint32_t that counts them */
+};
+
+struct us_lane {
+	const struct us_lane_kind *kind;
+	struct order *order;
+	struct hold *hold;
+	void *owner;
+};
+
+/* Takes a numbered mbuf: delivers it and what follows, keeps it, or drops it. */
+void us_lane_put(struct upstream *u, const struct us_lane *lane, uint16_t number,
+		 struct rte_mbuf *m);
+
+/* Gives up the first run of missing numbers and delivers what follows. */
+void us_lane_skip(struct upstream *u, const struct us_lane *lane);
+
+/* Drops all that waits, for `reason`. */
+void us_lane_stop(struct upstream *u, const struct us_lane *lane, enum drop_reason reason);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What upstream mbufs carry from stage to stage, in the place of struct packet_meta, and queues of
+ * them that need no memory of their own. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+
+#include "pipeline/packet.h"
+
+struct us_meta {
+	struct rte_mbuf *next; /* in a us_queue */
+	union {
+		struct {
+			uint16_t session; /* index */
+		} packet;
+		struct {
+			uint16_t channel; /* index */
+			uint16_t sid;
+			bool ranging;
+		} burst;
+		struct {
+			uint32_t stream; /* index */
+			uint16_t pointer : 14; /* to the first frame that begins in it */
+			uint16_t has_pointer : 1;
+			uint16_t joined : 1; /* from fragments: decrypted already */
+			uint8_t channel; /* index */
+			bool gap; /* segments before it are missing */
+		} segment;
+		struct {
+			uint32_t flow; /* index */
+			uint16_t sid; /* of the privacy element */
+			uint16_t management : 1;
+			uint16_t fragment : 1;
+			uint16_t fragment_first : 1;
+			uint16_t fragment_last : 1;
+			uint16_t fragment_sequence : 4;
+			uint16_t privacy : 1; /* has the element */
+			uint16_t encrypted : 1;
+			uint16_t toggle : 1;
+			uint16_t key_sequence : 4;
+			uint16_t joined : 1;
+		} frame;
+	};
+};
+
+_Static_assert(sizeof(struct us_meta) <= sizeof(struct packet_meta), "one place for both");
+
+static inline struct us_meta *us_meta(struct rte_mbuf *m) {
+	return (struct us_meta *)packet_meta(m);
+}
+
+struct us_queue {
+	struct rte_mbuf *first, *last;
+	uint32_t count;
+};
+
+static inline void us_queue_add(struct us_queue *q, struct rte_mbuf *m) {
+	us_meta(m)->next = NULL;
+	if (q->first == NULL)
+		q->first = m;
+	else
+		us_meta(q->last)->next = m;
+	q->last = m;
+	q->count++;
+}
+
+/* NULL where it is empty. */
+static inline struct rte_mbuf *us_queue_take(struct us_queue *q) {
+	struct rte_mbuf *m = q->first;
+
+	if (m != NULL) {
+		q->first = us_meta(m)->next;
+		q->count--;
+	}
+	return m;
+}

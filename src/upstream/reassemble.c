@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reassemble: the SID of a burst tells its service flow; with segment headers, the bursts of a SID
+ * cluster are put into the order of their sequence numbers (MULPI, segment header format).
+ */
+#include "upstream/reassemble.h"
+
+#include <rte_hash.h>
+
+#include "upstream/give_up.h"
+#include "upstream/lane.h"
+#include "upstream/stages.h"
+#include "upstream/upstream.h"
+#include "wire/segment.h"
+
+struct us_stream *us_stream_of_sid(struct upstream *u, uint32_t channel, uint16_t sid) {
+	uint32_t key = us_sid_key(channel, sid);
+	void *found;
+
+	if (rte_hash_lookup_data(u->tables.by_sid, &key, &found) < 0)
+		return NULL;
+	return &u->tables.streams[(uintptr_t)found];
+}
+
+void us_request_record(struct upstream *u, uint32_t channel, const struct uepi_request *r) {
+	struct us_stream *s = us_stream_of_sid(u, channel, r->sid);
+	struct us_request request = {
+		.channel = (uint16_t)channel,
+		.size = r->size,
+		.kind = REQUEST_RECORD,
+		.n_bytes = r->n_bytes,
+	};
+
+	if (s == NULL) {
+		count(&u->counters, COUNTER_BAD_REQUESTS, 1);
+		return;
+	}
+	request.modem = s->modem;
+	request.flow = s->flow;
+	request.cluster = r->cluster_valid ? r->sid_cluster : s->cluster;
+	us_request_put(&u->requests, &request, &u->counters);
+}
+
+static void request_take(struct upstream *u, const struct us_stream *s,
+			 const struct segment_header *h, uint16_t channel) {
+	struct us_request request = {
+		.modem = s->modem,
+		.flow = s->flow,
+		.channel = channel,
+		.size = h->request,
+		.kind = REQUEST_SEGMENT,
+		.cluster = s->cluster,
+		.n_bytes = 1,
+	};
+
+	if (h->request == 0)
+		return;
+	if (u->sg->upstream_channels[channel].request_session != 0)
+		count(&u->counters, COUNTER_REQUESTS_REPEATED, 1);
+	else
+		us_request_put(&u->requests, &request, &u->counters);
+}
+
+static uint32_t stream_index(const struct upstream *u, const struct us_stream *s) {
+	return (uint32_t)(s - u->tables.streams);
+}
+
+static void deliver(struct upstream *u, void *owner, struct rte_mbuf *m) {
+	struct us_stream *s = owner;
+
+	us_meta(m)->segment.gap = s->gap;
+	s->gap = false;
+	us_queue_add(&u->segments, m);
+}
+
+static void gap(struct upstream *u, void *owner, unsigned missing) {
+	struct us_stream *s = owner;
+
+	count(&u->counters, COUNTER_SEGMENT_GAPS, 1);
+	count(&u->counters, COUNTER_SEGMENTS_MISSING, missing);
+	s->gap = true;
+}
+
+static const struct us_lane_kind segments = {
+	.deliver = deliver,
+	.gap = gap,
+	.reordered = COUNTER_SEGMENTS_REORDERED,
+	.resyncs = COUNTER_SEGMENT_RESYNCS,
+	.duplicate = DROP_SEGMENT_DUPLICATE,
+	.late = DROP_SEGMENT_LATE,
+	.waiting = offsetof(struct upstream, waiting_segments),
+};
+
+static struct us_lane lane_of(struct us_stream *s) {
+	return (struct us_lane){&segments, &s->order, &s->segments_hold, s};
+}
+
+void us_segments_skip(struct upstream *u, struct us_stream *s) {
+	struct us_lane lane = lane_of(s);
+
+	us_lane_skip(u, &lane);
+}
+
+void us_segments_stop(struct upstream *u) {
+	for (uint32_t s = 0; s < u->tables.stream_count; s++) {
+		struct us_lane lane = lane_of(&u->tables.streams[s]);
+
+		us_lane_stop(u, &lane, DROP_SEGMENT_STOPPED);
+	}
+}
+
+/* Takes `size` bytes away from the front of a chain that has them; returns the new first mbuf. */
+static struct rte_mbuf *cut_front(struct rte_mbuf *m, uint32_t size) {
+	while (size > m->data_len || (size == m->data_len && m->next != NULL)) {
+		struct rte_mbuf *next = m->next;
+
+		size -= m->data_len;
+		next->pkt_len = m->pkt_len - m->data_len;
+		next->nb_segs = (uint16_t)(m->nb_segs - 1);
+		rte_pktmbuf_free_seg(m);
+		m = next;
+	}
+	rte_pktmbuf_adj(m, (uint16_t)size);
+	return m;
+}
+
+/* Reads the segment header. Returns the reason to drop the segment, or DROP_REASONS. */
+static enum drop_reason header_read(struct upstream *u, struct us_stream **s, struct rte_mbuf *m,
+				    struct segment_header *h) {
+	uint8_t room[SEGMENT_HEADER_SIZE];
+	const uint8_t *bytes = rte_pktmbuf_read(m, 0, SEGMENT_HEADER_SIZE, room);
+
+	if (bytes == NULL)
+		return DROP_SEGMENT_TRUNCATED;
+	if (segment_header_parse(bytes, SEGMENT_HEADER_SIZE, h) != SEGMENT_OK)
+		return DROP_SEGMENT_HCS;
+	if (h->sid_cluster != (*s)->cluster)
+		*s = us_cluster_stream(&u->tables, *s, h->sid_cluster);
+	if (*s == NULL)
+		return DROP_SEGMENT_CLUSTER;
+	if (h->pointer_valid && h->pointer > m->pkt_len - SEGMENT_HEADER_SIZE)
+		return DROP_SEGMENT_POINTER;
+	return DROP_REASONS;
+}
+
+static void numbered(struct upstream *u, struct us_stream *s, struct rte_mbuf *m,
+		     uint16_t channel) {
+	struct segment_header h;
+	enum drop_reason reason = header_read(u, &s, m, &h);
+	struct us_lane lane;
+
+	if (reason != DROP_REASONS) {
+		drop(&u->counters, m, reason);
+		return;
+	}
+	request_take(u, s, &h, channel);
+	m = cut_front(m, SEGMENT_HEADER_SIZE);
+	us_meta(m)->segment.stream = stream_index(u, s);
+	us_meta(m)->segment.channel = (uint8_t)channel;
+	us_meta(m)->segment.has_pointer = h.pointer_valid;
+	us_meta(m)->segment.pointer = h.pointer;
+	us_meta(m)->segment.joined = false;
+	lane = lane_of(s);
+	us_lane_put(u, &lane, h.sequence, m);
+	us_relieve_modem(u, s->modem);
+}
+
+static void take(struct upstream *u, struct us_stream *s, struct rte_mbuf *m) {
+	uint16_t channel = us_meta(m)->burst.channel;
+
+	count(&u->counters, COUNTER_SEGMENTS, 1);
+	if (u->tables.flows[s->flow].segment_header) {
+		numbered(u, s, m, channel);
+		return;
+	}
+	us_meta(m)->segment.stream = stream_index(u, s);
+	us_meta(m)->segment.channel = (uint8_t)channel;
+	us_meta(m)->segment.has_pointer = false;
+	us_meta(m)->segment.gap = false;
+	us_meta(m)->segment.joined = false;
+	us_queue_add(&u->segments, m);
+}
+
+uint16_t us_reassemble(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct upstream *u = ctx;
+	uint32_t sids[PIPELINE_BURST];
+	const void *keys[PIPELINE_BURST];
+	void *found[PIPELINE_BURST];
+	uint64_t hits = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		const struct us_meta *meta = us_meta(pkts[i]);
+
+		sids[i] = us_sid_key(meta->burst.channel, meta->burst.sid);
+		keys[i] = &sids[i];
+	}
+	rte_hash_lookup_bulk_data(u->tables.by_sid, keys, n, &hits, found);
+	for (uint16_t i = 0; i < n; i++) {
+		if (us_meta(pkts[i])->burst.ranging)
+			take(u, &u->tables.streams[us_ranging_stream(&u->tables)], pkts[i]);
+		else if ((hits >> i & 1) == 0)
+			drop(&u->counters, pkts[i], DROP_UNKNOWN_SID);
+		else
+			take(u, &u->tables.streams[(uintptr_t)found[i]], pkts[i]);
+	}
+	return 0;
+}

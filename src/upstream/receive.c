@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Receive: a burst of L2TPv3 packets from the R-PHY port. While the later stages have not caught up,
+ * packets wait in the port, so that what is in the list stays bounded.
+ */
+#include <rte_ethdev.h>
+
+#include "upstream/stages.h"
+#include "upstream/upstream.h"
+
+/* Bursts and segments on their way, and frames for the network port, from where on none are taken. */
+#define BACKLOG 64
+#define IN_CRYPTO 512
+
+static bool caught_up(const struct upstream *u) {
+	return u->bursts.count < BACKLOG && u->segments.count < BACKLOG &&
+	       u->in_crypto < IN_CRYPTO && u->waiting_count < US_TRANSMIT_CAPACITY / 2;
+}
+
+uint16_t us_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct upstream *u = ctx;
+	uint64_t bytes = 0;
+
+	(void)n;
+	if (u->closed || !caught_up(u))
+		return 0;
+	n = rte_eth_rx_burst(u->r.rphy_port, 0, pkts, US_RECEIVE_BURST);
+	for (uint16_t i = 0; i < n; i++) {
+		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
+		bytes += rte_pktmbuf_pkt_len(pkts[i]);
+	}
+	count(&u->counters, COUNTER_RECEIVED, n);
+	count(&u->counters, COUNTER_RECEIVED_BYTES, bytes);
+	return n;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "upstream/requests.h"
+
+#include <stdio.h>
+
+#include <rte_errno.h>
+#include <rte_malloc.h>
+#include <rte_ring_elem.h>
+
+#include "upstream/stages.h"
+#include "upstream/upstream.h"
+
+#define RING_SIZE 4096
+#define BURST 64
+
+const char *us_request_name(enum us_request_kind kind) {
+	static const char *const names[REQUEST_KINDS] = {
+		[REQUEST_FRAME] = "frame",     [REQUEST_QUEUE_DEPTH] = "queue_depth",
+		[REQUEST_ELEMENT] = "element", [REQUEST_PIGGYBACK] = "piggyback",
+		[REQUEST_SEGMENT] = "segment", [REQUEST_RECORD] = "record",
+	};
+
+	return names[kind];
+}
+
+int us_requests_create(struct us_requests *r, uint32_t id, uint32_t modems) {
+	char name[RTE_RING_NAMESIZE];
+
+	snprintf(name, sizeof(name), "requests_%u", id);
+	r->ring = rte_ring_create_elem(name, sizeof(struct us_request), RING_SIZE, SOCKET_ID_ANY,
+				       RING_F_SP_ENQ | RING_F_SC_DEQ);
+	r->sink.by_modem = rte_zmalloc("requests", modems * sizeof(*r->sink.by_modem), 0);
+	r->sink.modems = modems;
+	if (r->ring != NULL && r->sink.by_modem != NULL)
+		return 0;
+	fprintf(stderr, "upstream: no memory for bandwidth requests: %s\n",
+		rte_strerror(rte_errno));
+	return -1;
+}
+
+void us_requests_free(struct us_requests *r) {
+	rte_ring_free(r->ring);
+	rte_free(r->sink.by_modem);
+}
+
+void us_request_put(struct us_requests *r, struct us_request *request, struct counters *c) {
+	bool taken = rte_ring_sp_enqueue_elem(r->ring, request, sizeof(*request)) == 0;
+
+	count(c, taken ? COUNTER_REQUESTS : COUNTER_REQUESTS_LOST, 1);
+}
+
+uint32_t us_request_sink_modems(const struct us_request_sink *s) {
+	uint32_t asked = 0;
+
+	for (uint32_t m = 0; m < s->modems; m++) {
+		bool any = false;
+
+		for (unsigned k = 0; k < REQUEST_KINDS; k++)
+			any |= s->by_modem[m][k] > 0;
+		asked += any;
+	}
+	return asked;
+}
+
+/* The upstream scheduler's place: modems are granted 2 kB a SID in turn whatever they ask. */
+uint16_t us_request_sink(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct upstream *u = ctx;
+	struct us_request taken[BURST];
+	unsigned count;
+
+	(void)pkts;
+	(void)n;
+	count = rte_ring_sc_dequeue_burst_elem(u->requests.ring, taken, sizeof(taken[0]), BURST,
+					       NULL);
+	for (unsigned i = 0; i < count; i++) {
+		u->requests.sink.by_kind[taken[i].kind]++;
+		u->requests.sink.by_modem[taken[i].modem][taken[i].kind]++;
+	}
+	return 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Bandwidth requests on their way to the upstream scheduler: a ring between the pipeline, which finds
+ * them in bursts and request records, and whoever grants. Until there is a scheduler, a sink stands
+ * at its end.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include <rte_ring.h>
+
+#include "pipeline/counters.h"
+
+enum us_request_kind {
+	REQUEST_FRAME, /* request frame: minislots */
+	REQUEST_QUEUE_DEPTH, /* queue-depth request frame: N-byte units */
+	REQUEST_ELEMENT, /* REQUEST extended header: minislots */
+	REQUEST_PIGGYBACK, /* BP_UP: minislots */
+	REQUEST_SEGMENT, /* segment header: N-byte units */
+	REQUEST_RECORD, /* of the R-PHY device, in the unit that it says */
+	REQUEST_KINDS,
+};
+
+/* An element of the ring. */
+struct us_request {
+	uint32_t modem; /* index */
+	uint32_t flow; /* index among the upstream's flows */
+	uint16_t channel; /* index, where it was made */
+	uint16_t size;
+	uint8_t kind; /* enum us_request_kind */
+	uint8_t cluster; /* SID cluster */
+	uint8_t n_bytes; /* the size is in the flow's N bytes, not in minislots */
+	uint8_t pad;
+};
+
+/* What the sink has taken. */
+struct us_request_sink {
+	uint64_t by_kind[REQUEST_KINDS];
+	uint32_t (*by_modem)[REQUEST_KINDS];
+	uint32_t modems;
+};
+
+struct us_requests {
+	struct rte_ring *ring; /* of struct us_request */
+	struct us_request_sink sink;
+};
+
+/* The name of a kind, for summaries: "queue_depth". Never NULL. */
+const char *us_request_name(enum us_request_kind kind);
+
+/* Returns 0, or -1 after a message. `id` is the service group's. */
+int us_requests_create(struct us_requests *r, uint32_t id, uint32_t modems);
+void us_requests_free(struct us_requests *r);
+
+/* Hands one over; where the ring is full it is lost, and counted so. */
+void us_request_put(struct us_requests *r, struct us_request *request, struct counters *c);
+
+/* Modems that asked for something. */
+uint32_t us_request_sink_modems(const struct us_request_sink *s);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From the configuration of a service group to its upstream. */
+#include <stdio.h>
+
+#include <rte_malloc.h>
+
+#include "upstream/upstream.h"
+
+#define SLOTS 512 /* windows in which something waits, at a time */
+
+static int slots_create(struct upstream *u) {
+	u->all_slots = rte_zmalloc("order", SLOTS * sizeof(*u->all_slots), RTE_CACHE_LINE_SIZE);
+	if (u->all_slots == NULL)
+		return -1;
+	for (unsigned i = 0; i < SLOTS; i++)
+		u->all_slots[i].next_free = i + 1 < SLOTS ? &u->all_slots[i + 1] : NULL;
+	u->free_slots = u->all_slots;
+	return 0;
+}
+
+static int holds_create(struct upstream *u, const struct service_group *sg) {
+	u->holds.gap_timeout = sg->upstream.reorder_timeout_ns;
+	u->holds.part_timeout = sg->upstream.frame_timeout_ns;
+	u->holds.limit = sg->upstream.held;
+	u->holds.modem_limit = sg->upstream.held_by_modem;
+	return holds_init(&u->holds, (uint32_t)sg->modem_count);
+}
+
+static void pipeline_setup(struct upstream *u, unsigned index) {
+	struct pipeline *p = upstream_pipeline(u, index);
+
+	p->stages = us_lists[index].stages;
+	p->count = us_lists[index].count;
+	p->ctx = u;
+	p->accounting = true;
+}
+
+struct upstream *upstream_create(const struct service_group *sg, const struct us_resources *r) {
+	struct upstream *u = rte_zmalloc("upstream", sizeof(*u), RTE_CACHE_LINE_SIZE);
+
+	if (u == NULL) {
+		fprintf(stderr, "upstream: no memory\n");
+		return NULL;
+	}
+	u->sg = sg;
+	u->r = *r;
+	u->max_pdu = sg->max_frame;
+	if (us_tables_create(&u->tables, sg, r->sessions) != 0 ||
+	    us_requests_create(&u->requests, sg->id, (uint32_t)sg->modem_count) != 0 ||
+	    slots_create(u) != 0 || holds_create(u, sg) != 0) {
+		upstream_free(u);
+		return NULL;
+	}
+	for (unsigned i = 0; i < US_PIPELINES; i++)
+		pipeline_setup(u, i);
+	return u;
+}
+
+void upstream_free(struct upstream *u) {
+	if (u == NULL)
+		return;
+	upstream_stop(u);
+	holds_free(&u->holds);
+	rte_free(u->all_slots);
+	us_requests_free(&u->requests);
+	us_tables_free(&u->tables);
+	rte_free(u);
+}

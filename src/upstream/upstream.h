@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The upstream of one service group: UEPI from the R-PHY device in, the subscribers' IP packets out.
+ *
+ * The way of a packet is the list in upstream.c; what becomes of every byte is in docs/upstream.md.
+ * One worker runs all of it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+#include <rte_mempool.h>
+
+#include "model/service_group.h"
+#include "pipeline/clock.h"
+#include "pipeline/counters.h"
+#include "pipeline/pipeline.h"
+#include "upstream/cut.h"
+#include "upstream/hold.h"
+#include "upstream/queue.h"
+#include "upstream/requests.h"
+#include "upstream/tables.h"
+
+#define US_RECEIVE_BURST 32
+#define US_FRAME_ROOM 2048 /* bytes of a PDU, or of a MAC header before it */
+#define US_TRANSMIT_CAPACITY 1024
+#define US_STOCK 64
+#define US_NO_PORT UINT16_MAX
+
+/* What the edge provides: all of it outlives the upstream. */
+struct us_resources {
+	uint16_t rphy_port;
+	uint16_t network_port;
+	uint16_t control_port; /* US_NO_PORT: there is none */
+	uint8_t crypto_device;
+	uint16_t crypto_queue;
+	struct rte_mempool *crypto_ops; /* IV at the offset of platform/crypto.h */
+	void *const *sessions; /* UPLINK, two for each modem; the second may be NULL */
+	struct rte_mempool *frames; /* for frames: US_FRAME_ROOM bytes behind the headroom */
+	struct rte_mempool *pieces; /* for mbufs attached to others, no data room */
+	struct clock *clock;
+};
+
+struct upstream {
+	const struct service_group *sg;
+	struct us_resources r;
+	struct us_tables tables;
+	struct counters counters;
+	struct holds holds;
+	struct order_slots *all_slots; /* and those of them that are free */
+	struct order_slots *free_slots;
+	struct us_queue bursts; /* complete, on their way to reassembly */
+	struct us_queue segments; /* in order, on their way to extraction */
+	struct us_cut cut; /* the segment that is being taken apart */
+	struct rte_mbuf *stock[US_STOCK]; /* empty frame buffers */
+	unsigned stock_count;
+	uint32_t max_pdu; /* bytes, CRC included */
+	/* held, by what they are; the queues and the crypto device are counted besides */
+	uint32_t waiting_packets;
+	uint32_t open_bursts;
+	uint32_t waiting_segments;
+	uint32_t incomplete_frames;
+	uint32_t waiting_fragments;
+	uint32_t joined; /* of the segments on their way: made of fragments */
+	uint32_t in_crypto;
+	struct us_requests requests;
+	/* frames that the network port has not taken yet, a circle */
+	struct rte_mbuf *waiting[US_TRANSMIT_CAPACITY];
+	uint32_t waiting_first, waiting_count;
+	bool closed; /* nothing more is received */
+	struct pipeline list; /* R-PHY port -> network port */
+	struct pipeline scheduler; /* requests -> the upstream scheduler's place */
+};
+
+/* Its pipelines in the order of travel. */
+#define US_PIPELINES 2
+struct us_list {
+	const char *name;
+	const struct stage *stages;
+	unsigned count;
+};
+extern const struct us_list us_lists[US_PIPELINES];
+
+/*
+ * Builds tables and pipelines from the configuration, which must have upstream channels. Returns NULL
+ * after a message on stderr. To be freed by upstream_free().
+ */
+struct upstream *upstream_create(const struct service_group *sg, const struct us_resources *r);
+
+/* Frees it; what is still held is freed without being counted: upstream_stop() comes first. */
+void upstream_free(struct upstream *u);
+
+/* What is in it, by unit. */
+uint64_t upstream_held(const struct upstream *u, enum unit unit);
+
+/* What came in of a unit, and what went on to the next one. */
+uint64_t upstream_in(const struct upstream *u, enum unit unit);
+uint64_t upstream_out(const struct upstream *u, enum unit unit);
+
+/* Whether in = out + drops + held for each unit. To be asked when no worker runs. */
+bool upstream_balanced(const struct upstream *u);
+
+/* The pipelines of an upstream by the index of us_lists. */
+struct pipeline *upstream_pipeline(struct upstream *u, unsigned index);
+
+/* Whether the cycles of all stages are measured; they are after upstream_create(). */
+void upstream_account(struct upstream *u, bool on);
+
+/* Whether something could still come out without anything coming in, if time goes on. */
+bool upstream_busy(const struct upstream *u);
+
+/* Receives no more, so that what is in it can come out. */
+void upstream_close(struct upstream *u);
+
+/* When something that waits for missing parts will be given up, ns; UINT64_MAX where nothing waits. */
+uint64_t upstream_deadline(const struct upstream *u);
+
+/* Ends all that is still held under the reasons of a stop. No worker may be running. */
+void upstream_stop(struct upstream *u);
