@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fake_uplink.h"
+
+#include <stdlib.h>
+
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include "test.h"
+#include "wire/ip.h"
+
+#define FAKE_PACKETS_MAX 65536 /* of a stream */
+
+struct fake_plan fake_plan;
+
+struct uplink {
+	struct pattern pattern;
+	struct packet_template templates[FAKE_STREAMS];
+	uint32_t magic;
+	uint32_t made[FAKE_STREAMS];
+	uint64_t sent_at[FAKE_STREAMS][FAKE_PACKETS_MAX];
+	uint64_t sent;
+	uint64_t sent_bytes;
+	bool stopped;
+	unsigned under_way;
+	uint32_t turn;
+};
+
+static const uint16_t sizes[] = {84, 256, 1280, 1996, 85, 1281};
+
+static uint32_t size_of(uint32_t sequence) {
+	return sizes[sequence % ARRAY_COUNT(sizes)];
+}
+
+struct uplink *uplink_create(const struct service_group *sg, const struct uplink_options *options) {
+	static const uint8_t cpe[6] = {0x06, 1}, router[6] = {0x02, 2};
+	struct packet_address addresses[FAKE_STREAMS] = {
+		{4, {10, 0, 0, 1}, {198, 18, 0, 1}, IP_PROTOCOL_UDP, 0, 5000, 443},
+		{4, {10, 0, 0, 2}, {198, 18, 0, 2}, IP_PROTOCOL_TCP, 0, 5001, 443},
+		{6, {0x20, 1}, {0x20, 2}, IP_PROTOCOL_UDP, 0, 5002, 443},
+	};
+	struct uplink *u = calloc(1, sizeof(*u));
+	struct random random = {options->seed};
+
+	(void)sg;
+	assert_non_null(u);
+	u->magic = (uint32_t)random_next(&random);
+	pattern_create(&u->pattern, &random);
+	for (int s = 0; s < FAKE_STREAMS; s++)
+		packet_template_create(&u->templates[s], &addresses[s], cpe, router);
+	return u;
+}
+
+void uplink_free(struct uplink *u) {
+	free(u);
+}
+
+static void packet_write(const struct uplink *u, const struct packet_tag *tag, uint8_t *out) {
+	const struct packet_template *t = &u->templates[tag->target];
+	uint32_t start = pattern_start(tag->target, tag->sequence);
+	uint32_t headers = t->size + PACKET_TAG_SIZE;
+	uint32_t size = size_of(tag->sequence);
+
+	packet_start_write(t, tag, &u->pattern, start, size, out);
+	memcpy(out + headers, u->pattern.bytes + start, size - headers);
+}
+
+uint32_t fake_uplink_make(struct uplink *u, uint32_t stream, uint64_t tsc, uint64_t sent_at,
+			  uint8_t *out) {
+	struct packet_tag tag = {
+		.magic = u->magic,
+		.target = stream,
+		.sequence = u->made[stream]++,
+		.tsc = tsc,
+	};
+	uint32_t size = size_of(tag.sequence);
+
+	assert_true(tag.sequence < FAKE_PACKETS_MAX);
+	packet_write(u, &tag, out);
+	u->sent_at[stream][tag.sequence] = sent_at;
+	u->sent++;
+	u->sent_bytes += size;
+	return size;
+}
+
+static void send_one(struct uplink *u, uint64_t now) {
+	struct rte_mbuf *m = rte_pktmbuf_alloc(fake_plan.pool);
+	uint8_t frame[FAKE_FRAME_MAX];
+	uint32_t size = fake_uplink_make(u, u->turn++ % FAKE_STREAMS, now, now, frame);
+
+	assert_non_null(m);
+	memcpy(rte_pktmbuf_append(m, (uint16_t)size), frame, size);
+	if (fake_plan.lose_every != 0 && u->sent % fake_plan.lose_every == 0)
+		rte_pktmbuf_free(m);
+	else
+		assert_int_equal(rte_eth_tx_burst(fake_plan.port, 0, &m, 1), 1);
+}
+
+/* Limited, so that nothing waits in vain for room in the port. */
+unsigned uplink_send(struct uplink *u, uint64_t now) {
+	unsigned n = fake_plan.burst;
+
+	if (u->stopped)
+		n = fake_plan.stuck || u->under_way == 0 ? 0 : 1;
+	else if (u->made[0] == FAKE_PACKETS_MAX - FAKE_UNDER_WAY)
+		n = 0;
+	for (unsigned i = 0; i < n; i++)
+		send_one(u, now);
+	if (u->stopped)
+		u->under_way -= n;
+	return n;
+}
+
+void uplink_stop(struct uplink *u) {
+	u->stopped = true;
+	u->under_way = FAKE_UNDER_WAY;
+}
+
+bool uplink_empty(const struct uplink *u) {
+	return u->stopped && u->under_way == 0;
+}
+
+uint32_t uplink_stream_count(const struct uplink *u) {
+	(void)u;
+	return FAKE_STREAMS;
+}
+
+uint32_t uplink_made(const struct uplink *u, uint32_t stream) {
+	assert_true(stream < FAKE_STREAMS);
+	return u->made[stream];
+}
+
+uint64_t uplink_sent(const struct uplink *u) {
+	return u->sent;
+}
+
+uint64_t uplink_sent_bytes(const struct uplink *u) {
+	return u->sent_bytes;
+}
+
+bool uplink_matches(const struct uplink *u, const struct packet_tag *tag, const uint8_t *frame,
+		    uint32_t size) {
+	uint8_t expected[FAKE_FRAME_MAX];
+
+	assert_true(tag->target < FAKE_STREAMS && tag->sequence < u->made[tag->target]);
+	assert_true(size <= PACKET_SIZE_MAX);
+	if (size != size_of(tag->sequence) || tag->magic != u->magic)
+		return false;
+	packet_write(u, tag, expected);
+	return memcmp(frame, expected, size) == 0;
+}
+
+uint64_t uplink_sent_at(const struct uplink *u, uint32_t stream, uint32_t sequence) {
+	assert_true(stream < FAKE_STREAMS && sequence < u->made[stream]);
+	return u->sent_at[stream][sequence];
+}
+
+void uplink_counts(const struct uplink *u, struct uplink_counts *out) {
+	*out = (struct uplink_counts){.packets = u->sent, .bytes = u->sent_bytes};
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What comes out of the network port is proven, or counted as what is wrong with it. */
+#include "uplink_receiver.h"
+
+#include "fake_uplink.h"
+#include "test.h"
+
+#include "guard_group.h"
+#include "wire/ip.h"
+
+#define HZ 1000000000ull
+#define MADE 1000000ull /* TSC */
+#define SENT (MADE + 2000)
+#define CAME (MADE + 52000) /* 50 us later */
+#define OTHER_SEED 99
+
+static struct uplink *uplink;
+static struct uplink_receiver receiver;
+
+struct frame {
+	uint32_t size;
+	uint8_t bytes[FAKE_FRAME_MAX];
+};
+
+static struct uplink *fake(uint64_t seed) {
+	struct uplink_options options = {.seed = seed};
+
+	return uplink_create(NULL, &options);
+}
+
+static int open_receiver(void **state) {
+	(void)state;
+	uplink = fake(1);
+	assert_int_equal(uplink_receiver_create(&receiver, uplink, HZ), 0);
+	assert_true(receiver.started > 0);
+	receiver.started = MADE;
+	return 0;
+}
+
+static int close_receiver(void **state) {
+	(void)state;
+	uplink_receiver_free(&receiver);
+	uplink_free(uplink);
+	return 0;
+}
+
+static void make(uint32_t stream, struct frame *f) {
+	f->size = fake_uplink_make(uplink, stream, MADE, SENT, f->bytes);
+}
+
+/* At the end of readable memory. */
+static void take(const struct frame *f) {
+	uplink_receiver_take(&receiver, guard_copy(&guard, f->bytes, f->size), f->size, CAME);
+}
+
+static void make_and_take(uint32_t stream) {
+	struct frame f;
+
+	make(stream, &f);
+	take(&f);
+}
+
+static uint64_t unexpected_sum(void) {
+	uint64_t sum = 0;
+
+	for (int i = 0; i < UPLINK_UNEXPECTEDS; i++)
+		sum += receiver.unexpected[i];
+	return sum;
+}
+
+/* Everything that was taken is counted once. */
+static void assert_counts(uint64_t proven, uint64_t corrupted, uint64_t unexpected) {
+	assert_int_equal(receiver.proof.proven, proven);
+	assert_int_equal(uplink_receiver_corrupted(&receiver), corrupted);
+	assert_int_equal(unexpected_sum(), unexpected);
+}
+
+static void good_packets_are_proven(void **state) {
+	(void)state;
+	for (int i = 0; i < 3000; i++)
+		make_and_take((uint32_t)i % FAKE_STREAMS);
+	assert_counts(3000, 0, 0);
+	assert_int_equal(receiver.proof.proven_bytes, uplink_sent_bytes(uplink));
+	assert_int_equal(receiver.proof.duplicated + receiver.proof.reordered, 0);
+	assert_int_equal(receiver.proof.missing, 0);
+	assert_int_equal(uplink_receiver_missing(&receiver), 0);
+}
+
+static void time_counts_from_the_last_byte_sent(void **state) {
+	struct frame f;
+
+	(void)state;
+	make_and_take(0);
+	f.size = fake_uplink_make(uplink, 1, MADE, 0, f.bytes); /* forgotten */
+	take(&f);
+	f.size = fake_uplink_make(uplink, 2, MADE, MADE - 1, f.bytes); /* an older packet's */
+	take(&f);
+	assert_counts(3, 0, 0);
+	assert_int_equal(receiver.proof.latency_unknown, 2);
+	assert_int_equal(receiver.proof.latency->total_count, 1);
+	assert_float_equal(proof_latency_us(&receiver.proof).p50, 50.0, 0.1);
+	assert_float_equal(proof_latency_us(&receiver.proof).max, 50.0, 0.1);
+}
+
+/* What a flipped bit makes of a packet, by where it is. */
+enum effect {
+	CONTENTS, /* where no field says otherwise */
+	NOBODYS, /* no tag of this run is found */
+	LENGTH, /* cut, or longer than it says */
+	NUMBERS, /* of a packet that was not made, or another one's */
+	TIME, /* the only thing that is wrong, as there is no checksum over it */
+};
+
+#define FIELDS 5
+
+static const struct field {
+	size_t first, end;
+	enum effect effect;
+} fields[FAKE_STREAMS][FIELDS] = {
+	[FAKE_UDP_IPV4] = {{12, 14, NOBODYS},
+			   {16, 18, LENGTH},
+			   {23, 24, NOBODYS},
+			   {46, 54, NUMBERS},
+			   {54, 62, TIME}},
+	[FAKE_TCP_IPV4] = {{12, 14, NOBODYS},
+			   {16, 18, LENGTH},
+			   {23, 24, NOBODYS},
+			   {58, 66, NUMBERS},
+			   {66, 74, NOBODYS}},
+	[FAKE_UDP_IPV6] = {{12, 14, NOBODYS},
+			   {18, 20, LENGTH},
+			   {20, 21, NOBODYS},
+			   {66, 74, NUMBERS},
+			   {74, 82, NOBODYS}},
+};
+
+static enum effect effect_at(uint32_t stream, size_t at) {
+	for (int i = 0; i < FIELDS; i++) {
+		if (at >= fields[stream][i].first && at < fields[stream][i].end)
+			return fields[stream][i].effect;
+	}
+	return CONTENTS;
+}
+
+static uint64_t seen(enum effect effect) {
+	const uint64_t *corrupted = receiver.corrupted;
+
+	switch (effect) {
+	case NOBODYS: return receiver.unexpected[UPLINK_UNEXPECTED_FOREIGN];
+	case LENGTH: return corrupted[UPLINK_CORRUPTION_CUT] + corrupted[UPLINK_CORRUPTION_LENGTH];
+	case NUMBERS:
+		return corrupted[UPLINK_CORRUPTION_TAG] + corrupted[UPLINK_CORRUPTION_CONTENTS];
+	case TIME: return corrupted[UPLINK_CORRUPTION_TAG];
+	case CONTENTS: break;
+	}
+	return corrupted[UPLINK_CORRUPTION_CONTENTS];
+}
+
+static void every_flipped_bit_is_seen(void **state) {
+	struct frame f;
+	uint64_t n = 0;
+
+	(void)state;
+	for (uint32_t stream = 0; stream < FAKE_STREAMS; stream++) {
+		make(stream, &f); /* 84 bytes */
+		make(stream, &f); /* 256 bytes */
+		for (size_t bit = 0; bit < 8 * (size_t)f.size; bit++) {
+			enum effect effect = effect_at(stream, bit / 8);
+			uint64_t before = seen(effect);
+			uint8_t *bytes = guard_copy(&guard, f.bytes, f.size);
+
+			bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+			/* Any other time than MADE lies outside of the run. */
+			uplink_receiver_take(&receiver, bytes, f.size, MADE);
+			assert_int_equal(seen(effect), before + 1);
+			assert_int_equal(uplink_receiver_corrupted(&receiver) + unexpected_sum(),
+					 ++n);
+		}
+	}
+	assert_int_equal(receiver.proof.proven, 0);
+}
+
+static void every_truncation_is_seen(void **state) {
+	uint64_t cut = 0, foreign = 0;
+
+	(void)state;
+	for (uint32_t stream = 0; stream < FAKE_STREAMS; stream++) {
+		struct frame f;
+
+		make(stream, &f);
+		make(stream, &f);
+		for (f.size = 255; f.size > 0; f.size--) {
+			take(&f);
+			if (f.size >= ETHERNET_HEADER + IPV4_HEADER)
+				cut++;
+			else
+				foreign++;
+		}
+		take(&f); /* nothing at all */
+		foreign++;
+	}
+	assert_counts(0, cut, foreign);
+	assert_int_equal(receiver.corrupted[UPLINK_CORRUPTION_CUT], cut);
+	assert_int_equal(receiver.unexpected[UPLINK_UNEXPECTED_FOREIGN], foreign);
+}
+
+static void bytes_behind_a_packet_are_seen(void **state) {
+	(void)state;
+	for (uint32_t stream = 0; stream < FAKE_STREAMS; stream++) {
+		struct frame f = {0};
+
+		make(stream, &f);
+		for (unsigned i = 0; i < 4; i++) {
+			f.size += 1u << (3 * i);
+			take(&f);
+		}
+		f.size = FAKE_FRAME_MAX; /* more than any packet */
+		take(&f);
+	}
+	assert_counts(0, 15, 0);
+	assert_int_equal(receiver.corrupted[UPLINK_CORRUPTION_LENGTH], 15);
+}
+
+static void tags_of_packets_never_made_are_seen(void **state) {
+	struct frame f, changed;
+	const size_t at = FAKE_UDP_IPV4_TAG;
+
+	(void)state;
+	make(0, &f);
+	changed = f;
+	store_be32(changed.bytes + at + 4, FAKE_STREAMS);
+	take(&changed);
+	store_be32(changed.bytes + at + 4, UINT32_MAX);
+	take(&changed);
+	changed = f;
+	store_be32(changed.bytes + at + 8, 1);
+	take(&changed);
+	store_be32(changed.bytes + at + 8, UINT32_MAX);
+	take(&changed);
+	assert_counts(0, 4, 0);
+	assert_int_equal(receiver.corrupted[UPLINK_CORRUPTION_TAG], 4);
+	take(&f);
+	assert_counts(1, 4, 0);
+}
+
+/* Another packet's tag on a packet, and a whole packet under another's number. */
+static void another_packets_tag_is_seen(void **state) {
+	struct frame a, b;
+	const size_t at = FAKE_UDP_IPV4_TAG;
+
+	(void)state;
+	for (int i = 0; i < 7; i++)
+		make(0, &a); /* 84 bytes again */
+	make(0, &b);
+	memcpy(a.bytes + at, b.bytes + at, PACKET_TAG_SIZE);
+	take(&a);
+	assert_counts(0, 1, 0);
+	assert_int_equal(receiver.corrupted[UPLINK_CORRUPTION_CONTENTS], 1);
+}
+
+static void duplicates_are_counted(void **state) {
+	struct frame f;
+
+	(void)state;
+	make_and_take(0);
+	make(0, &f);
+	take(&f);
+	make_and_take(1);
+	take(&f);
+	make_and_take(0);
+	take(&f);
+	assert_counts(4, 0, 0);
+	assert_int_equal(receiver.proof.duplicated, 2);
+	assert_int_equal(receiver.proof.reordered + receiver.proof.missing, 0);
+}
+
+static void order_counts_within_a_stream(void **state) {
+	struct frame a, b, c;
+
+	(void)state;
+	make(0, &a);
+	make(1, &b);
+	make(0, &c);
+	take(&b); /* before a, but of another stream */
+	take(&c);
+	assert_int_equal(receiver.proof.missing, 1);
+	take(&a);
+	assert_counts(3, 0, 0);
+	assert_int_equal(receiver.proof.reordered, 1);
+	assert_int_equal(receiver.proof.duplicated + receiver.proof.missing, 0);
+}
+
+static void lost_packets_are_missing(void **state) {
+	struct frame f;
+
+	(void)state;
+	make_and_take(2);
+	make(2, &f);
+	make(2, &f);
+	make_and_take(2);
+	make(2, &f); /* the last one, which nothing follows */
+	assert_counts(2, 0, 0);
+	assert_int_equal(receiver.proof.missing, 2);
+	assert_int_equal(uplink_receiver_missing(&receiver), 3);
+}
+
+static void packets_too_late_are_not_proven(void **state) {
+	struct frame first;
+
+	(void)state;
+	make(0, &first);
+	for (int i = 0; i < WINDOW_SIZE; i++)
+		make_and_take(0);
+	make_and_take(0);
+	take(&first);
+	assert_counts(WINDOW_SIZE + 1, 0, 1);
+	assert_int_equal(receiver.unexpected[UPLINK_UNEXPECTED_TOO_OLD], 1);
+	assert_int_equal(uplink_receiver_missing(&receiver), 1);
+}
+
+static void foreign_frames_are_nobodys(void **state) {
+	static const struct frame others[] = {
+		{60, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 1, 8, 6, 0, 1, 8}},
+		{60, {0}},
+		/* a router solicitation */
+		{70, {0x33, 0x33, 0,	0, 0, 2, 2, 0,	0,  0,	 0,    1,
+		      0x86, 0xdd, 0x60, 0, 0, 0, 0, 16, 58, 255, 0xfe, 0x80}},
+		/* IPv4 that ends before the frame's padding */
+		{64,
+		 {2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0, 0x45, 0, 0, 28, 0, 0, 0, 0, 64, 17}},
+		{2048, {2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x88, 0xcc}},
+	};
+
+	(void)state;
+	make_and_take(0);
+	for (size_t i = 0; i < ARRAY_COUNT(others); i++)
+		take(&others[i]);
+	assert_counts(1, 0, ARRAY_COUNT(others));
+	assert_int_equal(receiver.unexpected[UPLINK_UNEXPECTED_FOREIGN], ARRAY_COUNT(others));
+}
+
+static void an_earlier_runs_packets_are_nobodys(void **state) {
+	struct uplink *other = fake(OTHER_SEED);
+	struct frame f;
+
+	(void)state;
+	make_and_take(0);
+	for (uint32_t stream = 0; stream < FAKE_STREAMS; stream++) {
+		f.size = fake_uplink_make(other, stream, MADE - 1, MADE, f.bytes);
+		take(&f);
+	}
+	assert_counts(1, 0, FAKE_STREAMS);
+	/* With a time of this run it can only be damaged. */
+	f.size = fake_uplink_make(other, 0, MADE, SENT, f.bytes);
+	take(&f);
+	assert_int_equal(receiver.corrupted[UPLINK_CORRUPTION_TAG], 1);
+	uplink_free(other);
+}
+
+#define test(name) cmocka_unit_test_setup_teardown(name, open_receiver, close_receiver)
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		test(good_packets_are_proven),
+		test(time_counts_from_the_last_byte_sent),
+		test(every_flipped_bit_is_seen),
+		test(every_truncation_is_seen),
+		test(bytes_behind_a_packet_are_seen),
+		test(tags_of_packets_never_made_are_seen),
+		test(another_packets_tag_is_seen),
+		test(duplicates_are_counted),
+		test(order_counts_within_a_stream),
+		test(lost_packets_are_missing),
+		test(packets_too_late_are_not_proven),
+		test(foreign_frames_are_nobodys),
+		test(an_earlier_runs_packets_are_nobodys),
+	};
+
+	return cmocka_run_group_tests(tests, guard_group_open, guard_group_close);
+}

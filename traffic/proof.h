@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The packets of one direction that passed every check: each counted once, in its stream's order. */
+#pragma once
+
+#include <stdint.h>
+
+#include <hdr_histogram.h>
+
+#include "resequencer.h"
+#include "window.h"
+
+struct proof {
+	struct window *streams;
+	uint64_t proven; /* no packet counts twice */
+	uint64_t proven_bytes; /* Ethernet frames without CRC */
+	uint64_t duplicated;
+	uint64_t reordered; /* of the proven ones, those behind a later one of their stream */
+	uint64_t missing; /* sequence numbers passed over and not seen since */
+	uint64_t latency_unknown; /* of the proven ones, those whose start is forgotten */
+	uint64_t last_tsc; /* of the last packet proven */
+	uint64_t tsc_to_ns_q32;
+	struct hdr_histogram *latency; /* ns */
+};
+
+/* Returns 0, or -1 when memory is short. */
+int proof_create(struct proof *p, uint32_t streams, uint64_t tsc_hz);
+
+void proof_free(struct proof *p);
+
+/*
+ * Takes note of a packet of `packet->stream`, below the number of streams, at TSC `now`. It took
+ * since `packet->tsc`; 0 where that is not known. Duplicates and packets that are too old are not
+ * proven; the latter are the caller's to count.
+ */
+enum arrival proof_arrive(struct proof *p, const struct arrived *packet, uint64_t now);
+
+/* What became of the packets that were sent and not proven. */
+struct proof_balance {
+	uint64_t lost;
+	uint64_t duplicated;
+	uint64_t corrupted;
+};
+
+/*
+ * `damaged` frames came beside those proven. Each was one of the packets not proven, unless its good
+ * copy came too: then it is a duplicate that was damaged.
+ */
+struct proof_balance proof_balance(const struct proof *p, uint64_t sent, uint64_t damaged);
+
+struct proof_latency {
+	double mean, p50, p99, p99_9, max;
+};
+
+/* In microseconds; all 0 where nothing was recorded. */
+struct proof_latency proof_latency_us(const struct proof *p);
