@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was received: each packet counted once, under one name. */
+/* What was received of the downstream: each packet counted once, under one name. */
 #pragma once
 
 #include <stdint.h>
 
-#include <hdr_histogram.h>
-
-#include "resequencer.h"
-#include "window.h"
+#include "proof.h"
 
 enum corruption {
 #define CORRUPTION(enumerator, name, meaning) CORRUPTION_##enumerator,
@@ -36,20 +33,12 @@ extern const char *const unexpected_names[UNEXPECTEDS];
 extern const char *const violation_names[VIOLATIONS];
 
 struct account {
-	struct window *streams;
-	uint64_t proven; /* every check passed; no packet counts twice */
-	uint64_t proven_bytes; /* Ethernet frames without CRC */
-	uint64_t duplicated;
-	uint64_t reordered; /* of the proven ones, those behind a later one of their stream */
-	uint64_t missing; /* sequence numbers passed over and not seen since */
+	struct proof proof;
 	uint64_t corrupted[CORRUPTIONS];
 	uint64_t unexpected[UNEXPECTEDS];
 	uint64_t violations[VIOLATIONS];
 	uint64_t depi_frames;
 	uint64_t depi_bytes;
-	uint64_t last_tsc; /* of the last packet proven */
-	uint64_t tsc_to_ns_q32;
-	struct hdr_histogram *latency; /* ns */
 };
 
 /* Returns 0, or -1 when memory is short. */

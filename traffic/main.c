@@ -21,10 +21,11 @@
 #include "summary.h"
 
 #define RECEIVE_BUFFERS 16383
-#define POOL_CACHE 256
 #define QUEUE_SIZE 4096
 #define CRYPTO_OPS 2048
 #define MEMORY_MB 384
+#define UPSTREAM_MB 128
+#define CRYPTO_QUEUES 2
 #define MEMIF_BUFFER 2048ul /* without bsize= */
 #define LINK_TIMEOUT_MS 300000 /* vcmtsd's tables of 30,000 modems take a minute */
 #define LINK_STEP_MS 100
@@ -45,6 +46,7 @@ static void on_signal(int number) {
 struct setup {
 	struct options options;
 	struct mix mix;
+	struct mix upstream_mix;
 	struct service_group sg;
 	struct docsis_crypto crypto;
 	struct rte_mempool *receive_pool;
@@ -56,31 +58,77 @@ struct setup {
  * DPDK's memif driver breaks frames that do not fit one of the buffers that the client's side makes
  * (seen with 22.11: old frames come again and again).
  */
-static bool memif_buffer_fits(const struct setup *s) {
-	const char *size = strstr(s->options.rphy, "bsize=");
-	unsigned long needed = RTE_ETHER_HDR_LEN + s->sg.rphy.mtu;
+static bool memif_buffer_fits(const char *device, const char *option, const char *frame,
+			      unsigned long needed) {
+	const char *size = strstr(device, "bsize=");
 
-	if (strncmp(s->options.rphy, "net_memif", 9) != 0 ||
+	if (strncmp(device, "net_memif", 9) != 0 ||
 	    (size == NULL ? MEMIF_BUFFER : strtoul(size + 6, NULL, 10)) >= needed)
 		return true;
 	fprintf(stderr,
-		"vcmts-traffic: --rphy: found memif buffers smaller than a DEPI frame of "
-		"the MTU, allowed: bsize=%lu and more\n",
-		needed);
+		"vcmts-traffic: --%s: found memif buffers smaller than %s, allowed: bsize=%lu and "
+		"more\n",
+		option, frame, needed);
+	return false;
+}
+
+static bool memif_buffers_fit(const struct setup *s) {
+	const struct options *o = &s->options;
+
+	/* What comes in there has any size; what goes out is the mix's. */
+	if (o->upstream && !memif_buffer_fits(o->network, "network", "a frame of max_frame",
+					      s->sg.max_frame - RTE_ETHER_CRC_LEN))
+		return false;
+	return memif_buffer_fits(o->rphy, "rphy", "a DEPI frame of the MTU",
+				 RTE_ETHER_HDR_LEN + s->sg.rphy.mtu);
+}
+
+static bool mix_configure(const struct setup *s, const char *option, const char *text,
+			  struct mix *out) {
+	char error[160];
+
+	if (mix_parse(text, s->sg.max_frame - RTE_ETHER_CRC_LEN, out, error, sizeof(error)) == 0)
+		return true;
+	fprintf(stderr, "vcmts-traffic: --%s: %s\n", option, error);
+	return false;
+}
+
+/* Sessions that the upstream's keys need. */
+static unsigned upstream_keys(const struct service_group *sg) {
+	unsigned keys = 0;
+
+	for (size_t m = 0; m < sg->modem_count; m++)
+		keys += sg->modems[m].security.has_next_key ? 2 : 1;
+	return keys;
+}
+
+static bool has_upstream(const struct setup *s) {
+	const char *missing = "upstream channels";
+
+	if (s->sg.upstream_channel_count > 0) {
+		missing = "modems with upstream service flows";
+		for (size_t m = 0; m < s->sg.modem_count; m++) {
+			if (s->sg.modems[m].upstream_flow_count > 0)
+				return true;
+		}
+	}
+	fprintf(stderr, "vcmts-traffic: --upstream-rate: %s: found no %s\n", s->options.config,
+		missing);
 	return false;
 }
 
 /* Everything that can be wrong with arguments and configuration, before anything is started. */
 static bool configure(struct setup *s) {
-	char error[160];
+	const struct options *o = &s->options;
 
-	if (service_group_load(s->options.config, &s->sg, stderr) != 0)
+	if (service_group_load(o->config, &s->sg, stderr) != 0)
 		return false;
-	if (mix_parse(s->options.mix, s->sg.max_frame - 4, &s->mix, error, sizeof(error)) != 0) {
-		fprintf(stderr, "vcmts-traffic: --mix: %s\n", error);
+	if (!o->no_downstream && !mix_configure(s, "mix", o->mix, &s->mix))
 		return false;
-	}
-	return memif_buffer_fits(s);
+	if (o->upstream && !(has_upstream(s) &&
+			     mix_configure(s, "upstream-mix", o->upstream_mix, &s->upstream_mix)))
+		return false;
+	return memif_buffers_fit(s);
 }
 
 static bool start_platform(struct setup *s) {
@@ -91,11 +139,15 @@ static bool start_platform(struct setup *s) {
 		.worker_count = 1,
 		.devices = {s->options.network, s->options.rphy},
 		.device_count = 2,
-		.memory_mb = MEMORY_MB + (unsigned)s->sg.modem_count / 256,
 	};
 	uint32_t network_mtu = s->sg.max_frame - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
-	unsigned sessions = (unsigned)s->sg.modem_count + 1;
+	unsigned sessions = 0;
 
+	if (!s->options.no_downstream)
+		sessions += (unsigned)s->sg.modem_count + 1;
+	if (s->options.upstream)
+		sessions += upstream_keys(&s->sg) + 1;
+	platform.memory_mb = MEMORY_MB + sessions / 256 + (s->options.upstream ? UPSTREAM_MB : 0);
 	if (platform_start(&platform) != 0)
 		return false;
 	s->receive_pool =
@@ -106,7 +158,7 @@ static bool start_platform(struct setup *s) {
 			 &s->network_port) == 0 &&
 	       port_open(s->options.rphy, "rphy", s->receive_pool, QUEUE_SIZE, s->sg.rphy.mtu,
 			 &s->rphy_port) == 0 &&
-	       crypto_open(&s->crypto, "traffic", 1, sessions, CRYPTO_OPS) == 0 &&
+	       crypto_open(&s->crypto, "traffic", CRYPTO_QUEUES, sessions, CRYPTO_OPS) == 0 &&
 	       port_start(s->network_port, "network") == 0 && port_start(s->rphy_port, "rphy") == 0;
 }
 
@@ -133,25 +185,30 @@ static struct traffic *create(struct setup *s) {
 		.permit_permille = s->options.permit_permille,
 		.classify_permille = s->options.classify_permille,
 		.seed = s->options.seed,
+		.no_downstream = s->options.no_downstream,
+		.upstream = s->options.upstream,
+		.upstream_crypto_queue = CRYPTO_QUEUES - 1,
+		.upstream_mix = s->upstream_mix,
+		.upstream_rate = s->options.upstream_rate,
 	};
 
 	return traffic_create(&s->sg, &options);
 }
 
-static void show_progress(struct run *run, unsigned second, uint64_t *sent_before) {
-	uint64_t sent = __atomic_load_n(&run->progress.sent_bytes, __ATOMIC_RELAXED);
+static void show_progress(const char *direction, const struct progress *p, uint64_t *sent_before) {
+	uint64_t sent = __atomic_load_n(&p->sent_bytes, __ATOMIC_RELAXED);
 
-	fprintf(stderr, "%4u s  %7.3f Gbps sent  %12lu proven  %lu lost\n", second,
+	fprintf(stderr, "  %s %7.3f Gbps sent  %12lu proven  %lu lost", direction,
 		(double)(sent - *sent_before) * 8e-9,
-		(unsigned long)__atomic_load_n(&run->progress.proven, __ATOMIC_RELAXED),
-		(unsigned long)__atomic_load_n(&run->progress.missing, __ATOMIC_RELAXED));
+		(unsigned long)__atomic_load_n(&p->proven, __ATOMIC_RELAXED),
+		(unsigned long)__atomic_load_n(&p->missing, __ATOMIC_RELAXED));
 	*sent_before = sent;
 }
 
-static void supervise(struct run *run) {
+static void supervise(const struct setup *s, struct run *run) {
 	uint64_t second = rte_get_tsc_hz();
 	uint64_t next = rte_rdtsc() + second;
-	uint64_t sent_before = 0;
+	uint64_t down = 0, up = 0;
 	unsigned seconds = 0;
 
 	while (!__atomic_load_n(&run->done, __ATOMIC_ACQUIRE)) {
@@ -161,18 +218,33 @@ static void supervise(struct run *run) {
 		if (rte_rdtsc() < next)
 			continue;
 		next += second;
-		show_progress(run, ++seconds, &sent_before);
+		fprintf(stderr, "%4u s", ++seconds);
+		if (!s->options.no_downstream)
+			show_progress("down", &run->downstream, &down);
+		if (s->options.upstream)
+			show_progress("up", &run->upstream, &up);
+		fputc('\n', stderr);
 	}
 }
 
 static enum exit_status report(const struct setup *s, const struct traffic *t) {
-	struct traffic_result result;
+	struct traffic_result down;
+	struct uplink_result up;
+	struct summary summary = {
+		.downstream = s->options.no_downstream ? NULL : &down,
+		.upstream = s->options.upstream ? &up : NULL,
+	};
 
-	traffic_result(t, &result);
-	summary_table(stdout, &result);
-	if (s->options.json != NULL && summary_write(s->options.json, &result) != 0)
+	traffic_result(t, &down);
+	traffic_uplink_result(t, &up);
+	summary_table(stdout, &summary);
+	if (s->options.json != NULL && summary_write(s->options.json, &summary) != 0)
 		return EXIT_MISTAKE;
-	return traffic_result_good(&result) ? EXIT_PROVEN : EXIT_NOT_PROVEN;
+	if (summary.downstream != NULL && !traffic_result_good(&down))
+		return EXIT_NOT_PROVEN;
+	if (summary.upstream != NULL && !uplink_result_good(&up))
+		return EXIT_NOT_PROVEN;
+	return EXIT_PROVEN;
 }
 
 static enum exit_status drive(struct setup *s) {
@@ -185,7 +257,7 @@ static enum exit_status drive(struct setup *s) {
 	if (wait_link(s->network_port, s->options.network) &&
 	    wait_link(s->rphy_port, s->options.rphy)) {
 		rte_eal_remote_launch(run_traffic, &run, 1);
-		supervise(&run);
+		supervise(s, &run);
 		rte_eal_wait_lcore(1);
 		status = report(s, run.traffic);
 	}

@@ -18,6 +18,9 @@ enum key {
 	KEY_RPHY,
 	KEY_MIX,
 	KEY_RATE,
+	KEY_UPSTREAM_MIX,
+	KEY_UPSTREAM_RATE,
+	KEY_NO_DOWNSTREAM,
 	KEY_DURATION,
 	KEY_JSON,
 	KEY_CORE,
@@ -43,6 +46,14 @@ static const struct argp_option arguments[] = {
 	 0},
 	{"rate", KEY_RATE, "RATE", 0,
 	 "bits per second of Ethernet frames without CRC, as 2Gbps, or max (2Gbps)", 0},
+	{"upstream-rate", KEY_UPSTREAM_RATE, "RATE", 0,
+	 "the modems send at this rate in all, bits per second of Ethernet frames without CRC; "
+	 "max; "
+	 "0: nothing (0)",
+	 0},
+	{"upstream-mix", KEY_UPSTREAM_MIX, "MIX", 0,
+	 "upstream-imix, or as --mix (upstream-imix: 84:65,256:18,1280:17)", 0},
+	{"no-downstream", KEY_NO_DOWNSTREAM, NULL, 0, "only the modems send", 0},
 	{"duration", KEY_DURATION, "TIME", 0, "as 10s or 500ms (10s)", 0},
 	{"permit-share", KEY_PERMIT_SHARE, "PERCENT", 0, "packets that a filter rule permits (10%)",
 	 0},
@@ -93,6 +104,11 @@ static bool parse_rate(const char *text, uint64_t *rate) {
 	return units_parse_rate(text, rate) && *rate > 0 && *rate <= MAX_RATE;
 }
 
+static bool parse_upstream_rate(const char *text, struct options *o) {
+	o->upstream = strcmp(text, "0") != 0;
+	return !o->upstream || parse_rate(text, &o->upstream_rate);
+}
+
 static void require(struct argp_state *state, bool good, const char *name, const char *text,
 		    const char *allowed) {
 	if (!good)
@@ -104,6 +120,8 @@ static void check(struct argp_state *state, const struct options *o) {
 		argp_error(state, "--config, --network and --rphy are needed");
 	if (o->permit_permille + o->classify_permille > 1000)
 		argp_error(state, "--permit-share and --classify-share are more than all packets");
+	if (o->no_downstream && !o->upstream)
+		argp_error(state, "--no-downstream: nothing is sent without --upstream-rate");
 }
 
 static error_t parse(int key, char *text, struct argp_state *state) {
@@ -119,6 +137,12 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 		require(state, parse_rate(text, &o->rate), "rate", text,
 			"max, or up to 1 Tbps with bps, kbps, Mbps, Gbps");
 		break;
+	case KEY_UPSTREAM_MIX: o->upstream_mix = text; break;
+	case KEY_UPSTREAM_RATE:
+		require(state, parse_upstream_rate(text, o), "upstream-rate", text,
+			"0, max, or up to 1 Tbps with bps, kbps, Mbps, Gbps");
+		break;
+	case KEY_NO_DOWNSTREAM: o->no_downstream = true; break;
 	case KEY_DURATION:
 		require(state, units_parse_duration(text, &o->duration) && o->duration > 0,
 			"duration", text, "a time above 0 with us, ms, s, min or h");
@@ -152,8 +176,9 @@ void options_parse(struct options *o, int argc, char **argv) {
 	static const struct argp argp = {
 		.options = arguments,
 		.parser = parse,
-		.doc = "Sends IP packets to the cable modems of a service group through vcmtsd, "
-		       "plays their R-PHY device and the modems, and proves every packet."
+		.doc = "Sends IP packets to the cable modems of a service group and from them, "
+		       "through vcmtsd, plays their R-PHY device and the modems, and proves every "
+		       "packet."
 		       "\vExit status: 0 when every packet is proven, 1 when one was lost, "
 		       "corrupted, duplicated or reordered or a DEPI frame was wrong, 2 for a "
 		       "mistake in arguments or configuration.",
@@ -161,6 +186,7 @@ void options_parse(struct options *o, int argc, char **argv) {
 
 	*o = (struct options){
 		.mix = "imix",
+		.upstream_mix = "upstream-imix",
 		.rate = 2000000000,
 		.duration = 10000000000,
 		.seed = 1,

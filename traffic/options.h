@@ -12,6 +12,10 @@ struct options {
 	const char *mix;
 	const char *json; /* NULL: none is written */
 	uint64_t rate; /* bits per second; 0 = max */
+	const char *upstream_mix;
+	uint64_t upstream_rate; /* bits per second; 0 = max */
+	bool upstream;
+	bool no_downstream;
 	uint64_t duration; /* ns */
 	uint64_t seed;
 	uint32_t core;

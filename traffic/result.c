@@ -4,71 +4,58 @@
 
 #include "traffic_parts.h"
 
-uint64_t traffic_in_flight(const struct traffic *t) {
-	uint64_t sent = t->generator->packets - t->pending_count;
-	uint64_t heard = t->account.proven + account_corrupted(&t->account);
+uint64_t downlink_in_flight(const struct downlink *d) {
+	uint64_t sent = d->generator->packets - d->pending_count;
+	uint64_t heard = d->account.proof.proven + account_corrupted(&d->account);
 
 	return sent > heard ? sent - heard : 0;
 }
 
-/*
- * Every corrupted frame was one packet that is not proven, unless its good copy came too: then it
- * is a duplicate that was damaged.
- */
-static void balance(const struct traffic *t, struct traffic_result *r) {
-	uint64_t corrupted = account_corrupted(&t->account);
-	uint64_t missing = r->sent - r->proven;
+/* Seconds from the first packet sent to the last sent or proven. */
+static double duration(uint64_t first, uint64_t last_sent, const struct proof *p, uint64_t tsc_hz) {
+	uint64_t last = p->last_tsc > last_sent ? p->last_tsc : last_sent;
 
-	r->corrupted = corrupted < missing ? corrupted : missing;
-	r->lost = missing - r->corrupted;
-	r->duplicated = t->account.duplicated + corrupted - r->corrupted;
+	return last > first ? (double)(last - first) / (double)tsc_hz : 0;
 }
 
-static void latency(const struct account *a, struct traffic_result *r) {
-	if (a->latency->total_count == 0)
-		return;
-	r->latency_us.mean = hdr_mean(a->latency) / 1e3;
-	r->latency_us.p50 = (double)hdr_value_at_percentile(a->latency, 50.0) / 1e3;
-	r->latency_us.p99 = (double)hdr_value_at_percentile(a->latency, 99.0) / 1e3;
-	r->latency_us.p99_9 = (double)hdr_value_at_percentile(a->latency, 99.9) / 1e3;
-	r->latency_us.max = (double)hdr_max(a->latency) / 1e3;
+static double gbps(uint64_t bytes, double seconds) {
+	return seconds > 0 ? (double)bytes * 8 / seconds / 1e9 : 0;
 }
 
-static void duration(const struct traffic *t, struct traffic_result *r) {
-	uint64_t last = t->account.last_tsc > t->last_tsc ? t->account.last_tsc : t->last_tsc;
+static void downlink_balance(const struct downlink *d, struct traffic_result *r) {
+	struct proof_balance balance =
+		proof_balance(&d->account.proof, r->sent, account_corrupted(&d->account));
 
-	if (last <= t->first_tsc)
-		return;
-	r->seconds = (double)(last - t->first_tsc) / (double)t->tsc_hz;
-	r->gbps = (double)r->proven_bytes * 8 / r->seconds / 1e9;
+	r->lost = balance.lost;
+	r->duplicated = balance.duplicated;
+	r->corrupted = balance.corrupted;
 }
 
-void traffic_result(const struct traffic *t, struct traffic_result *r) {
-	const struct account *a = &t->account;
+void downlink_result(const struct downlink *d, struct traffic_result *r) {
+	const struct account *a = &d->account;
 
 	*r = (struct traffic_result){
-		.sent = t->generator->packets - t->pending_count,
-		.sent_bytes = t->generator->bytes,
-		.proven = a->proven,
-		.proven_bytes = a->proven_bytes,
-		.reordered = a->reordered,
+		.sent = d->generator->packets - d->pending_count,
+		.sent_bytes = d->generator->bytes,
+		.proven = a->proof.proven,
+		.proven_bytes = a->proof.proven_bytes,
+		.reordered = a->proof.reordered,
 		.depi_frames = a->depi_frames,
 		.depi_bytes = a->depi_bytes,
-		.resequenced = t->resequencers.resequenced,
-		.resequencing_given_up = t->resequencers.given_up,
-		.resequencing_deepest = t->resequencers.deepest,
-		.transmit_backpressure = t->backpressure,
-		.no_buffers = t->generator->no_buffers,
-		.descheduled = t->pacing.descheduled,
-		.descheduled_longest_us = pacing_longest_us(&t->pacing),
+		.resequenced = d->resequencers.resequenced,
+		.resequencing_given_up = d->resequencers.given_up,
+		.resequencing_deepest = d->resequencers.deepest,
+		.transmit_backpressure = d->backpressure,
+		.no_buffers = d->generator->no_buffers,
+		.seconds = duration(d->first_tsc, d->last_tsc, &a->proof, d->tsc_hz),
+		.latency_us = proof_latency_us(&a->proof),
 	};
 	memcpy(r->corrupted_by, a->corrupted, sizeof(r->corrupted_by));
 	memcpy(r->unexpected, a->unexpected, sizeof(r->unexpected));
 	memcpy(r->violations, a->violations, sizeof(r->violations));
-	memcpy(r->sent_by_class, t->generator->by_class, sizeof(r->sent_by_class));
-	balance(t, r);
-	duration(t, r);
-	latency(a, r);
+	memcpy(r->sent_by_class, d->generator->by_class, sizeof(r->sent_by_class));
+	r->gbps = gbps(r->proven_bytes, r->seconds);
+	downlink_balance(d, r);
 }
 
 bool traffic_result_good(const struct traffic_result *r) {
@@ -76,6 +63,39 @@ bool traffic_result_good(const struct traffic_result *r) {
 		if (r->violations[i] != 0)
 			return false;
 	}
+	return r->sent > 0 && r->proven == r->sent && r->duplicated == 0 && r->reordered == 0 &&
+	       r->corrupted == 0 && r->lost == 0;
+}
+
+void traffic_uplink_result(const struct traffic *t, struct uplink_result *r) {
+	const struct uplink_receiver *receiver = &t->uplink_receiver;
+	const struct proof *p = &receiver->proof;
+	struct proof_balance balance;
+
+	*r = (struct uplink_result){0};
+	if (t->uplink == NULL)
+		return;
+	r->sent = uplink_sent(t->uplink);
+	balance = proof_balance(p, r->sent, uplink_receiver_corrupted(receiver));
+	r->sent_bytes = uplink_sent_bytes(t->uplink);
+	r->proven = p->proven;
+	r->proven_bytes = p->proven_bytes;
+	r->lost = balance.lost;
+	r->duplicated = balance.duplicated;
+	r->reordered = p->reordered;
+	r->corrupted = balance.corrupted;
+	memcpy(r->corrupted_by, receiver->corrupted, sizeof(r->corrupted_by));
+	memcpy(r->unexpected, receiver->unexpected, sizeof(r->unexpected));
+	r->latency_unknown = p->latency_unknown;
+	r->seconds = duration(t->uplink_first_tsc, t->uplink_last_tsc, p, t->tsc_hz);
+	r->gbps = gbps(r->proven_bytes, r->seconds);
+	r->latency_us = proof_latency_us(p);
+	uplink_counts(t->uplink, &r->counts);
+	r->descheduled = t->rounds.descheduled;
+	r->descheduled_longest_us = pacing_longest_us(&t->rounds);
+}
+
+bool uplink_result_good(const struct uplink_result *r) {
 	return r->sent > 0 && r->proven == r->sent && r->duplicated == 0 && r->reordered == 0 &&
 	       r->corrupted == 0 && r->lost == 0;
 }

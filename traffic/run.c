@@ -15,13 +15,22 @@ static uint64_t ms(uint64_t n) {
 	return rte_get_tsc_hz() / 1000 * n;
 }
 
+static void publish_direction(struct progress *progress, uint64_t sent_bytes,
+			      const struct proof *p) {
+	__atomic_store_n(&progress->sent_bytes, sent_bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&progress->proven, p->proven, __ATOMIC_RELAXED);
+	__atomic_store_n(&progress->missing, p->missing, __ATOMIC_RELAXED);
+}
+
 static void publish(struct run *run) {
 	const struct traffic *t = run->traffic;
-	const struct account *a = &t->account;
 
-	__atomic_store_n(&run->progress.sent_bytes, t->generator->bytes, __ATOMIC_RELAXED);
-	__atomic_store_n(&run->progress.proven, a->proven, __ATOMIC_RELAXED);
-	__atomic_store_n(&run->progress.missing, a->missing, __ATOMIC_RELAXED);
+	if (t->downlink != NULL)
+		publish_direction(&run->downstream, t->downlink->generator->bytes,
+				  &t->downlink->account.proof);
+	if (t->uplink != NULL)
+		publish_direction(&run->upstream, uplink_sent_bytes(t->uplink),
+				  &t->uplink_receiver.proof);
 }
 
 static void send_and_receive(struct run *run) {
@@ -43,22 +52,25 @@ static void send_and_receive(struct run *run) {
 	}
 }
 
+/* Modems end what they have begun, and what is under way arrives. */
 static void collect_rest(struct run *run) {
 	struct traffic *t = run->traffic;
 	uint64_t in_flight = traffic_in_flight(t);
 	uint64_t heard = rte_rdtsc();
 	uint64_t now = heard;
+	bool complete = false;
 
-	while (now - heard < ms(in_flight == 0 ? COMPLETE_MS : QUIET_MS)) {
+	while (now - heard < ms(complete ? COMPLETE_MS : QUIET_MS)) {
+		unsigned sent = traffic_send(t, now);
 		uint64_t left;
 
 		traffic_receive(t);
 		now = rte_rdtsc();
-		pacing_idle(&t->pacing, now);
 		left = traffic_in_flight(t);
-		if (left != in_flight)
+		if (sent > 0 || left != in_flight)
 			heard = now;
 		in_flight = left;
+		complete = left == 0 && traffic_all_sent(t);
 	}
 }
 
@@ -69,7 +81,7 @@ int run_traffic(void *arg) {
 
 	while (rte_rdtsc() - start < ms(DRAIN_MS))
 		traffic_drain(t);
-	pacing_restart(&t->pacing, rte_rdtsc());
+	traffic_begin(t, rte_rdtsc());
 	send_and_receive(run);
 	traffic_stop(t);
 	collect_rest(run);

@@ -7,16 +7,20 @@
 
 #include "traffic.h"
 
+struct progress {
+	uint64_t sent_bytes;
+	uint64_t proven;
+	uint64_t missing; /* packets passed over in their streams */
+};
+
 struct run {
 	struct traffic *traffic;
 	uint64_t duration_ns; /* of sending */
 	bool stop; /* set by another thread to end the sending now */
 	bool done; /* set by this one when the results are final */
-	struct {
-		uint64_t sent_bytes;
-		uint64_t proven;
-		uint64_t missing; /* packets passed over in their streams */
-	} progress; /* kept up to date for another thread to read */
+	/* Kept up to date for another thread to read. */
+	struct progress downstream;
+	struct progress upstream;
 };
 
 /* For rte_eal_remote_launch(), with a struct run. Returns 0. */

@@ -29,15 +29,84 @@ static void set_counts(json_t *o, const char *key, const char *const *names, con
 	json_object_set_new(o, key, counts);
 }
 
-static void set_latency(json_t *o, const struct traffic_result *r) {
+/* What both directions have. */
+struct common {
+	uint64_t sent, sent_bytes, proven, proven_bytes;
+	uint64_t lost, duplicated, reordered, corrupted;
+	double gbps, seconds;
+	struct proof_latency latency_us;
+	uint64_t descheduled;
+	double descheduled_longest_us;
+};
+
+static struct common downstream_common(const struct traffic_result *r) {
+	return (struct common){
+		.sent = r->sent,
+		.sent_bytes = r->sent_bytes,
+		.proven = r->proven,
+		.proven_bytes = r->proven_bytes,
+		.lost = r->lost,
+		.duplicated = r->duplicated,
+		.reordered = r->reordered,
+		.corrupted = r->corrupted,
+		.gbps = r->gbps,
+		.seconds = r->seconds,
+		.latency_us = r->latency_us,
+		.descheduled = r->descheduled,
+		.descheduled_longest_us = r->descheduled_longest_us,
+	};
+}
+
+static struct common upstream_common(const struct uplink_result *r) {
+	return (struct common){
+		.sent = r->sent,
+		.sent_bytes = r->sent_bytes,
+		.proven = r->proven,
+		.proven_bytes = r->proven_bytes,
+		.lost = r->lost,
+		.duplicated = r->duplicated,
+		.reordered = r->reordered,
+		.corrupted = r->corrupted,
+		.gbps = r->gbps,
+		.seconds = r->seconds,
+		.latency_us = r->latency_us,
+		.descheduled = r->descheduled,
+		.descheduled_longest_us = r->descheduled_longest_us,
+	};
+}
+
+static void set_latency(json_t *o, const struct proof_latency *l) {
 	json_t *latency = json_object();
 
-	set_real(latency, "mean", r->latency_us.mean);
-	set_real(latency, "p50", r->latency_us.p50);
-	set_real(latency, "p99", r->latency_us.p99);
-	set_real(latency, "p99_9", r->latency_us.p99_9);
-	set_real(latency, "max", r->latency_us.max);
+	set_real(latency, "mean", l->mean);
+	set_real(latency, "p50", l->p50);
+	set_real(latency, "p99", l->p99);
+	set_real(latency, "p99_9", l->p99_9);
+	set_real(latency, "max", l->max);
 	json_object_set_new(o, "latency_us", latency);
+}
+
+static void set_descheduled(json_t *o, const struct common *c) {
+	json_t *descheduled = json_object();
+
+	set_count(descheduled, "count", c->descheduled);
+	set_real(descheduled, "longest_us", c->descheduled_longest_us);
+	json_object_set_new(o, "descheduled", descheduled);
+}
+
+static void set_common(json_t *o, const struct common *c) {
+	set_count(o, "sent", c->sent);
+	set_count(o, "proven", c->proven);
+	set_count(o, "lost", c->lost);
+	set_count(o, "duplicated", c->duplicated);
+	set_count(o, "reordered", c->reordered);
+	set_count(o, "corrupted", c->corrupted);
+	set_real(o, "gbps", c->gbps);
+	set_real(o, "seconds", c->seconds);
+	set_latency(o, &c->latency_us);
+	set_count(o, "sent_bytes", c->sent_bytes);
+	set_count(o, "proven_bytes", c->proven_bytes);
+	set_descheduled(o, c);
 }
 
 static void set_resequencing(json_t *o, const struct traffic_result *r) {
@@ -49,30 +118,13 @@ static void set_resequencing(json_t *o, const struct traffic_result *r) {
 	json_object_set_new(o, "resequencing", resequencing);
 }
 
-static void set_descheduled(json_t *o, const struct traffic_result *r) {
-	json_t *descheduled = json_object();
-
-	set_count(descheduled, "count", r->descheduled);
-	set_real(descheduled, "longest_us", r->descheduled_longest_us);
-	json_object_set_new(o, "descheduled", descheduled);
-}
-
-json_t *summary_json(const struct traffic_result *r) {
+json_t *summary_downstream(const struct traffic_result *r) {
+	struct common common = downstream_common(r);
 	json_t *o = json_object();
 
 	if (o == NULL)
 		return NULL;
-	set_count(o, "sent", r->sent);
-	set_count(o, "proven", r->proven);
-	set_count(o, "lost", r->lost);
-	set_count(o, "duplicated", r->duplicated);
-	set_count(o, "reordered", r->reordered);
-	set_count(o, "corrupted", r->corrupted);
-	set_real(o, "gbps", r->gbps);
-	set_real(o, "seconds", r->seconds);
-	set_latency(o, r);
-	set_count(o, "sent_bytes", r->sent_bytes);
-	set_count(o, "proven_bytes", r->proven_bytes);
+	set_common(o, &common);
 	set_counts(o, "sent_by_class", class_names, r->sent_by_class, CLASS_COUNT);
 	set_counts(o, "corrupted_by", corruption_names, r->corrupted_by, CORRUPTIONS);
 	set_counts(o, "unexpected", unexpected_names, r->unexpected, UNEXPECTEDS);
@@ -82,12 +134,48 @@ json_t *summary_json(const struct traffic_result *r) {
 	set_resequencing(o, r);
 	set_count(o, "transmit_backpressure", r->transmit_backpressure);
 	set_count(o, "no_buffers", r->no_buffers);
-	set_descheduled(o, r);
 	return o;
 }
 
-int summary_write(const char *path, const struct traffic_result *r) {
-	json_t *summary = json_pack("{s:o?}", "downstream", summary_json(r));
+json_t *summary_upstream(const struct uplink_result *r) {
+	struct common common = upstream_common(r);
+	json_t *o = json_object();
+
+	if (o == NULL)
+		return NULL;
+	set_common(o, &common);
+	set_count(o, "latency_unknown", r->latency_unknown);
+	set_counts(o, "corrupted_by", uplink_corruption_names, r->corrupted_by, UPLINK_CORRUPTIONS);
+	set_counts(o, "unexpected", uplink_unexpected_names, r->unexpected, UPLINK_UNEXPECTEDS);
+	set_count(o, "uepi_packets", r->counts.packets);
+	set_count(o, "uepi_bytes", r->counts.bytes);
+	set_count(o, "bursts", r->counts.bursts);
+	set_count(o, "segments", r->counts.segments);
+	set_count(o, "request_records", r->counts.request_records);
+	set_count(o, "requests", r->counts.requests);
+	set_count(o, "management", r->counts.management);
+	set_count(o, "fragments", r->counts.fragments);
+	set_count(o, "concatenations", r->counts.concatenations);
+	set_count(o, "transmit_backpressure", r->counts.backpressure);
+	set_count(o, "crypto_errors", r->counts.crypto_errors);
+	return o;
+}
+
+static json_t *summary_json(const struct summary *s) {
+	json_t *o = json_object();
+
+	if ((s->downstream != NULL &&
+	     json_object_set_new(o, "downstream", summary_downstream(s->downstream)) != 0) ||
+	    (s->upstream != NULL &&
+	     json_object_set_new(o, "upstream", summary_upstream(s->upstream)) != 0)) {
+		json_decref(o);
+		return NULL;
+	}
+	return o;
+}
+
+int summary_write(const char *path, const struct summary *s) {
+	json_t *summary = summary_json(s);
 	FILE *out = fopen(path, "w");
 	int ret = -1;
 
@@ -123,25 +211,55 @@ static void print_count(FILE *out, const char *name, uint64_t value, uint64_t of
 	fputc('\n', out);
 }
 
-void summary_table(FILE *out, const struct traffic_result *r) {
-	print_count(out, "sent", r->sent, 0);
-	print_count(out, "proven", r->proven, r->sent);
-	print_count(out, "lost", r->lost, r->sent);
-	print_count(out, "duplicated", r->duplicated, r->sent);
-	print_count(out, "reordered", r->reordered, r->sent);
-	print_count(out, "corrupted", r->corrupted, r->sent);
-	print_reasons(out, "corrupted", corruption_names, r->corrupted_by, CORRUPTIONS);
-	print_reasons(out, "unexpected", unexpected_names, r->unexpected, UNEXPECTEDS);
-	print_reasons(out, "DEPI", violation_names, r->violations, VIOLATIONS);
-	fprintf(out, "%-12s %14.3f Gbps proven in %.2f s, %.2f Gbps sent\n", "rate", r->gbps,
-		r->seconds, r->seconds > 0 ? (double)r->sent_bytes * 8e-9 / r->seconds : 0.0);
+static void print_counts(FILE *out, const struct common *c) {
+	print_count(out, "sent", c->sent, 0);
+	print_count(out, "proven", c->proven, c->sent);
+	print_count(out, "lost", c->lost, c->sent);
+	print_count(out, "duplicated", c->duplicated, c->sent);
+	print_count(out, "reordered", c->reordered, c->sent);
+	print_count(out, "corrupted", c->corrupted, c->sent);
+}
+
+static void print_measures(FILE *out, const struct common *c) {
+	fprintf(out, "%-12s %14.3f Gbps proven in %.2f s, %.2f Gbps sent\n", "rate", c->gbps,
+		c->seconds, c->seconds > 0 ? (double)c->sent_bytes * 8e-9 / c->seconds : 0.0);
 	fprintf(out, "%-12s %14.1f us mean, %.1f p50, %.1f p99, %.1f p99.9, %.1f max\n", "latency",
-		r->latency_us.mean, r->latency_us.p50, r->latency_us.p99, r->latency_us.p99_9,
-		r->latency_us.max);
-	if (r->descheduled > 0)
+		c->latency_us.mean, c->latency_us.p50, c->latency_us.p99, c->latency_us.p99_9,
+		c->latency_us.max);
+	if (c->descheduled > 0)
 		fprintf(out,
 			"%-12s %14" PRIu64
 			" times for more than 1 ms, at most %.0f us: this core is "
 			"not ours alone\n",
-			"descheduled", r->descheduled, r->descheduled_longest_us);
+			"descheduled", c->descheduled, c->descheduled_longest_us);
+}
+
+static void downstream_table(FILE *out, const struct traffic_result *r) {
+	struct common common = downstream_common(r);
+
+	fputs("downstream\n", out);
+	print_counts(out, &common);
+	print_reasons(out, "corrupted", corruption_names, r->corrupted_by, CORRUPTIONS);
+	print_reasons(out, "unexpected", unexpected_names, r->unexpected, UNEXPECTEDS);
+	print_reasons(out, "DEPI", violation_names, r->violations, VIOLATIONS);
+	print_measures(out, &common);
+}
+
+static void upstream_table(FILE *out, const struct uplink_result *r) {
+	struct common common = upstream_common(r);
+
+	fputs("upstream\n", out);
+	print_counts(out, &common);
+	print_reasons(out, "corrupted", uplink_corruption_names, r->corrupted_by,
+		      UPLINK_CORRUPTIONS);
+	print_reasons(out, "unexpected", uplink_unexpected_names, r->unexpected,
+		      UPLINK_UNEXPECTEDS);
+	print_measures(out, &common);
+}
+
+void summary_table(FILE *out, const struct summary *s) {
+	if (s->downstream != NULL)
+		downstream_table(out, s->downstream);
+	if (s->upstream != NULL)
+		upstream_table(out, s->upstream);
 }

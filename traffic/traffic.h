@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Everything around the CMTS: the core network that sends, the R-PHY device that receives, and the
- * cable modems that decrypt and check.
+ * Everything around the CMTS, in both directions at once: the core network, the R-PHY device, and
+ * the cable modems.
  *
- *     generator, pacing --> network port  ==> CMTS ==>  R-PHY port --> receiver --> modem, decrypt
- *                                                                                        |
- *                                          account <-- resequencer <-- verifier <--------+
+ *     downstream (downlink.h):  core network ==> CMTS ==> R-PHY device, modems --> proof
+ *     upstream (uplink.h):      modems, R-PHY device ==> CMTS ==> core network --> proof
  *
  * One thread calls all of it. A packet that was sent is proven, corrupted or lost, and counts once.
  */
@@ -19,17 +18,26 @@
 #include "mix.h"
 #include "model/service_group.h"
 #include "platform/crypto.h"
+#include "proof.h"
+#include "uplink.h"
+#include "uplink_receiver.h"
 
 struct traffic_options {
-	uint16_t network_port; /* opened; packets for the modems go out here */
-	uint16_t rphy_port; /* opened; DEPI comes in here */
-	struct docsis_crypto *crypto; /* with a session to spare for each modem, and one more */
+	uint16_t network_port; /* opened; packets for the modems go out here, the modems' come in */
+	uint16_t rphy_port; /* opened; DEPI comes in here, UEPI goes out */
+	/* With a session to spare for each modem, and one more; for the upstream, uplink.h's beside. */
+	struct docsis_crypto *crypto;
 	uint16_t crypto_queue; /* used by nobody else */
 	struct mix mix;
 	uint64_t rate; /* bits of Ethernet frames without CRC per second; 0 = max */
 	uint32_t permit_permille; /* share of packets that a filter rule permits */
 	uint32_t classify_permille; /* share of packets that meet a classifier */
 	uint64_t seed;
+	bool no_downstream; /* what is above but ports, device and seed is not used */
+	bool upstream; /* what follows is used */
+	uint16_t upstream_crypto_queue; /* used by nobody else */
+	struct mix upstream_mix;
+	uint64_t upstream_rate; /* as rate */
 };
 
 /* All counts are of packets unless said otherwise. */
@@ -57,9 +65,29 @@ struct traffic_result {
 	double descheduled_longest_us;
 	double seconds; /* from the first packet sent to the last sent or proven */
 	double gbps; /* proven, Ethernet frames without CRC */
-	struct {
-		double mean, p50, p99, p99_9, max;
-	} latency_us; /* from when a packet is made to its delivery in order */
+	struct proof_latency latency_us; /* from when a packet is made to its delivery in order */
+};
+
+/* The upstream's. All counts are of packets unless said otherwise. */
+struct uplink_result {
+	uint64_t sent; /* = proven + lost + corrupted when nothing is in flight */
+	uint64_t sent_bytes;
+	uint64_t proven;
+	uint64_t proven_bytes;
+	uint64_t lost;
+	uint64_t duplicated;
+	uint64_t reordered; /* of the proven ones */
+	uint64_t corrupted;
+	uint64_t corrupted_by[UPLINK_CORRUPTIONS]; /* frames */
+	uint64_t unexpected[UPLINK_UNEXPECTEDS]; /* frames */
+	uint64_t latency_unknown; /* of the proven ones */
+	double seconds; /* from the first L2TPv3 packet sent to the last sent or packet proven */
+	double gbps; /* proven, Ethernet frames without CRC */
+	/* From when the R-PHY port took the last byte of a packet to its arrival. */
+	struct proof_latency latency_us;
+	struct uplink_counts counts; /* of the sender */
+	uint64_t descheduled; /* rounds of the loop longer than 1 ms */
+	double descheduled_longest_us;
 };
 
 struct traffic;
@@ -70,16 +98,28 @@ struct traffic *traffic_create(const struct service_group *sg,
 
 void traffic_free(struct traffic *t);
 
-/* Discards what stands in the R-PHY port from before. Returns how many frames that were. */
+/* Discards what stands in the ports from before. Returns how many frames that were. */
 unsigned traffic_drain(struct traffic *t);
 
-/* Sends what pacing allows at TSC `now`, at most a burst of 32. Returns packets sent. */
+/* Time begins to count at TSC `now`: for the pacing, and for long rounds of the loop. */
+void traffic_begin(struct traffic *t, uint64_t now);
+
+/*
+ * Sends what pacing allows at TSC `now`, at most a burst of 32 in each direction. Returns packets
+ * sent: Ethernet frames of the downstream, L2TPv3 packets of the upstream.
+ */
 unsigned traffic_send(struct traffic *t, uint64_t now);
 
-/* Takes back what was made but not sent. No traffic_send() may follow. */
+/*
+ * No more packets are made. Those of the downstream that are not sent are taken back; what modems
+ * have begun to send goes on with traffic_send() until traffic_all_sent().
+ */
 void traffic_stop(struct traffic *t);
 
-/* Polls the R-PHY port, decrypts and verifies. Returns frames handled; 0 when nothing happened. */
+/* After traffic_stop(): whether no modem is in the middle of a packet. */
+bool traffic_all_sent(const struct traffic *t);
+
+/* Polls the ports, decrypts and verifies. Returns frames handled; 0 when nothing happened. */
 unsigned traffic_receive(struct traffic *t);
 
 /* Packets sent of which nothing was heard yet. */
@@ -88,8 +128,14 @@ uint64_t traffic_in_flight(const struct traffic *t);
 /* Waits for the crypto device and gives up what the modems' resequencing waits for. */
 void traffic_finish(struct traffic *t);
 
-/* The counts as they are now; `lost` is what is missing now. */
+/* The counts of the downstream as they are now; `lost` is what is missing now. */
 void traffic_result(const struct traffic *t, struct traffic_result *out);
+
+/* The same of the upstream. */
+void traffic_uplink_result(const struct traffic *t, struct uplink_result *out);
 
 /* Whether every packet is proven, in order, once, and nothing was wrong with the DEPI frames. */
 bool traffic_result_good(const struct traffic_result *r);
+
+/* Whether every packet is proven, in order and once. */
+bool uplink_result_good(const struct uplink_result *r);

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Command lines: what they mean, and which are mistakes. */
+#include "options.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test.h"
+
+#define WORDS_MAX 12
+
+static struct options parse(const char *const *more) {
+	const char *words[WORDS_MAX] = {"traffic", "--config=c", "--network=n", "--rphy=r"};
+	struct options o;
+	int n = 4;
+
+	while (*more != NULL)
+		words[n++] = *more++;
+	options_parse(&o, n, (char **)(uintptr_t)words);
+	return o;
+}
+
+/* The exit status of a process that reads these words; -1 where it goes on. */
+static int status_of(const char *const *more) {
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		int null = open("/dev/null", O_WRONLY);
+
+		dup2(null, STDERR_FILENO);
+		parse(more);
+		_exit(99);
+	}
+	assert_true(child > 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status) == 99 ? -1 : WEXITSTATUS(status);
+}
+
+#define WORDS(...) ((const char *const[]){__VA_ARGS__ __VA_OPT__(, ) NULL})
+
+static void without_a_rate_there_is_no_upstream(void **state) {
+	struct options o = parse(WORDS());
+
+	(void)state;
+	assert_false(o.upstream);
+	assert_false(o.no_downstream);
+	assert_string_equal(o.mix, "imix");
+	assert_string_equal(o.upstream_mix, "upstream-imix");
+	assert_int_equal(o.rate, 2000000000);
+	o = parse(WORDS("--upstream-mix=84"));
+	assert_false(o.upstream);
+	o = parse(WORDS("--upstream-rate=1Gbps", "--upstream-rate=0"));
+	assert_false(o.upstream);
+}
+
+static void upstream_has_a_rate_and_a_mix(void **state) {
+	struct options o = parse(WORDS("--upstream-rate=250Mbps", "--rate=1Gbps"));
+
+	(void)state;
+	assert_true(o.upstream);
+	assert_int_equal(o.upstream_rate, 250000000);
+	assert_int_equal(o.rate, 1000000000);
+	o = parse(WORDS("--upstream-rate", "max", "--upstream-mix", "84:1,256:2"));
+	assert_true(o.upstream);
+	assert_int_equal(o.upstream_rate, 0);
+	assert_string_equal(o.upstream_mix, "84:1,256:2");
+	o = parse(WORDS("--no-downstream", "--upstream-rate=max"));
+	assert_true(o.upstream && o.no_downstream);
+}
+
+static void mistakes_end_with_2(void **state) {
+	(void)state;
+	assert_int_equal(status_of(WORDS()), -1);
+	assert_int_equal(status_of(WORDS("--upstream-rate=0", "--check")), -1);
+	assert_int_equal(status_of(WORDS("--upstream-rate=2Tbps")), 2);
+	assert_int_equal(status_of(WORDS("--upstream-rate=-1Mbps")), 2);
+	assert_int_equal(status_of(WORDS("--upstream-rate=")), 2);
+	assert_int_equal(status_of(WORDS("--upstream-rate=banana")), 2);
+	assert_int_equal(status_of(WORDS("--rate=0")), 2);
+	assert_int_equal(status_of(WORDS("--no-downstream")), 2);
+	assert_int_equal(status_of(WORDS("--no-downstream", "--upstream-rate=0")), 2);
+	assert_int_equal(status_of(WORDS("--permit-share=60", "--classify-share=60")), 2);
+	assert_int_equal(status_of(WORDS("--banana")), 2);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_a_rate_there_is_no_upstream),
+		cmocka_unit_test(upstream_has_a_rate_and_a_mix),
+		cmocka_unit_test(mistakes_end_with_2),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Both directions at once: what each sends, receives and proves, and when a run ends. */
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include "fake_uplink.h"
+#include "run.h"
+#include "summary.h"
+#include "test.h"
+#include "traffic_rig.h"
+#include "wire/bytes.h"
+
+#define PACKETS 64
+#define BURST 4
+
+static struct rig rig;
+static struct rig_frame frames[PACKETS];
+
+static int open_rig(void **state) {
+	(void)state;
+	rig_open(&rig);
+	return 0;
+}
+
+static int close_rig(void **state) {
+	(void)state;
+	rig_close(&rig);
+	return 0;
+}
+
+static void start(bool downstream, struct fake_plan plan) {
+	struct traffic_options options = {
+		.network_port = rig.network[0],
+		.rphy_port = rig.rphy[0],
+		.crypto = &rig.crypto,
+		.seed = 5,
+		.no_downstream = !downstream,
+		.upstream = true,
+	};
+	char error[128];
+
+	assert_int_equal(mix_parse("256", 1996, &options.mix, error, sizeof(error)), 0);
+	fake_plan = plan;
+	fake_plan.pool = rig.pool;
+	fake_plan.port = rig.network[1];
+	rig.traffic = traffic_create(&rig.sg, &options);
+	assert_non_null(rig.traffic);
+	memset(rig.psp, 0, sizeof(rig.psp));
+	memset(rig.numbers, 0, sizeof(rig.numbers));
+}
+
+static void end(void) {
+	traffic_free(rig.traffic);
+	rig.traffic = NULL;
+	assert_int_equal(rte_mempool_in_use_count(rig.pool), 0);
+}
+
+static void receive_all(void) {
+	while (traffic_receive(rig.traffic) > 0)
+		;
+}
+
+static struct uplink_result upstream(void) {
+	struct uplink_result r;
+
+	traffic_uplink_result(rig.traffic, &r);
+	return r;
+}
+
+static void both_directions_are_proven(void **state) {
+	struct traffic_result down;
+	struct uplink_result up;
+
+	(void)state;
+	start(true, (struct fake_plan){.burst = 0});
+	rig_take(&rig, frames, PACKETS, NULL);
+	fake_plan.burst = BURST;
+	for (unsigned i = 0; i < PACKETS; i++) {
+		/* No downstream is left to send: the burst is the upstream's. */
+		if (i == 0)
+			traffic_stop(rig.traffic);
+		traffic_send(rig.traffic, rte_rdtsc());
+		rig_send_frame(&rig, &frames[i]);
+	}
+	receive_all();
+	traffic_finish(rig.traffic);
+	assert_int_equal(traffic_in_flight(rig.traffic), 0);
+	traffic_result(rig.traffic, &down);
+	up = upstream();
+	assert_int_equal(down.proven, PACKETS);
+	assert_true(traffic_result_good(&down));
+	assert_int_equal(up.sent, FAKE_UNDER_WAY);
+	assert_int_equal(up.proven, up.sent);
+	assert_true(uplink_result_good(&up));
+	assert_int_equal(up.counts.packets, up.sent);
+	end();
+}
+
+/* Each gets its burst, and what is in flight is what both have sent. */
+static void directions_take_turns(void **state) {
+	struct rte_mbuf *packets[64];
+	struct traffic_result down;
+	struct uplink_result up;
+	uint16_t n;
+
+	(void)state;
+	start(true, (struct fake_plan){.burst = BURST});
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(traffic_send(rig.traffic, rte_rdtsc()), 32 + BURST);
+	assert_int_equal(traffic_in_flight(rig.traffic), 2 * (32 + BURST));
+	assert_int_equal(traffic_receive(rig.traffic), 2 * BURST);
+	assert_int_equal(traffic_in_flight(rig.traffic), 2 * 32);
+	traffic_result(rig.traffic, &down);
+	assert_int_equal(down.sent, 64);
+	assert_int_equal(down.lost, 64);
+	assert_false(traffic_result_good(&down));
+	up = upstream();
+	assert_true(uplink_result_good(&up));
+	n = rte_eth_rx_burst(rig.network[1], 0, packets, 64);
+	rte_pktmbuf_free_bulk(packets, n);
+	end();
+}
+
+/* Frames may come in chains of buffers from a CMTS in the same process. */
+static void chains_are_put_together(void **state) {
+	struct rte_mbuf *head, *tail;
+	struct uplink_result up;
+	uint8_t *bytes;
+
+	(void)state;
+	start(false, (struct fake_plan){.burst = 3});
+	fake_plan.port = rig.network[0]; /* comes out at our end */
+	traffic_send(rig.traffic, rte_rdtsc());
+	while (rte_eth_rx_burst(rig.network[1], 0, &head, 1) == 1) {
+		uint16_t behind = (uint16_t)(head->data_len - 50);
+
+		tail = rte_pktmbuf_alloc(rig.pool);
+		bytes = (uint8_t *)rte_pktmbuf_append(tail, behind);
+		memcpy(bytes, rte_pktmbuf_mtod_offset(head, uint8_t *, 50), behind);
+		assert_int_equal(rte_pktmbuf_trim(head, behind), 0);
+		assert_int_equal(rte_pktmbuf_chain(head, tail), 0);
+		assert_int_equal(rte_eth_tx_burst(rig.network[1], 0, &head, 1), 1);
+	}
+	receive_all();
+	up = upstream();
+	assert_int_equal(up.sent, 3);
+	assert_true(uplink_result_good(&up));
+	end();
+}
+
+static void chained_beyond_any_packet(void) {
+	struct rte_mbuf *head = rte_pktmbuf_alloc(rig.pool), *tail = rte_pktmbuf_alloc(rig.pool);
+
+	memset(rte_pktmbuf_append(head, 2000), 0x08, 2000);
+	memset(rte_pktmbuf_append(tail, 2000), 0, 2000);
+	store_be16(rte_pktmbuf_mtod_offset(head, uint8_t *, 12), 0x9000);
+	assert_int_equal(rte_pktmbuf_chain(head, tail), 0);
+	assert_int_equal(rte_eth_tx_burst(rig.network[1], 0, &head, 1), 1);
+}
+
+static void upstream_alone_discards_what_comes_down(void **state) {
+	struct uplink_result up;
+	uint8_t depi[RIG_MTU + 14];
+	struct rig_segment segment = {(const uint8_t *)"frame", 5, true, true};
+	struct traffic_result down;
+
+	(void)state;
+	start(false, (struct fake_plan){.burst = BURST});
+	assert_int_equal(traffic_send(rig.traffic, rte_rdtsc()), BURST);
+	rig_send(&rig, depi, rig_depi(&rig, 0, &segment, 1, depi));
+	chained_beyond_any_packet();
+	receive_all();
+	up = upstream();
+	assert_int_equal(up.proven, BURST);
+	assert_int_equal(up.unexpected[UPLINK_UNEXPECTED_RPHY], 1);
+	assert_int_equal(up.unexpected[UPLINK_UNEXPECTED_FOREIGN], 1);
+	traffic_result(rig.traffic, &down);
+	assert_int_equal(down.sent + down.depi_frames, 0);
+	end();
+}
+
+static void lost_packets_are_not_good(void **state) {
+	struct uplink_result up;
+
+	(void)state;
+	start(false, (struct fake_plan){.burst = 10, .lose_every = 5});
+	traffic_send(rig.traffic, rte_rdtsc());
+	receive_all();
+	up = upstream();
+	assert_int_equal(up.sent, 10);
+	assert_int_equal(up.proven, 8);
+	assert_int_equal(up.lost, 2);
+	assert_int_equal(up.sent, up.proven + up.lost + up.corrupted);
+	assert_false(uplink_result_good(&up));
+	end();
+}
+
+static void damage_is_corrupted_not_lost(void **state) {
+	struct uplink_result up;
+	struct rte_mbuf *m;
+
+	(void)state;
+	start(false, (struct fake_plan){.burst = 9});
+	fake_plan.port = rig.network[0];
+	traffic_send(rig.traffic, rte_rdtsc());
+	while (rte_eth_rx_burst(rig.network[1], 0, &m, 1) == 1) {
+		uint8_t *bytes = rte_pktmbuf_mtod(m, uint8_t *);
+
+		if (m->data_len == 1280)
+			bytes[1279] ^= 1;
+		assert_int_equal(rte_eth_tx_burst(rig.network[1], 0, &m, 1), 1);
+	}
+	receive_all();
+	up = upstream();
+	assert_int_equal(up.sent, 9);
+	assert_int_equal(up.proven, 6);
+	assert_int_equal(up.corrupted, 3);
+	assert_int_equal(up.corrupted_by[UPLINK_CORRUPTION_CONTENTS], 3);
+	assert_int_equal(up.lost + up.duplicated, 0);
+	assert_false(uplink_result_good(&up));
+	end();
+}
+
+static void old_frames_are_drained(void **state) {
+	struct rte_mbuf *m;
+
+	(void)state;
+	start(false, (struct fake_plan){.burst = BURST});
+	for (int port = 0; port < 2; port++) {
+		for (int i = 0; i < 40; i++) {
+			m = rte_pktmbuf_alloc(rig.pool);
+			rte_pktmbuf_append(m, 60);
+			assert_int_equal(rte_eth_tx_burst(port == 0 ? rig.network[1] : rig.rphy[1],
+							  0, &m, 1),
+					 1);
+		}
+	}
+	assert_int_equal(traffic_drain(rig.traffic), 80);
+	assert_int_equal(traffic_receive(rig.traffic), 0);
+	end();
+}
+
+static void a_run_ends_when_modems_have_sent_all(void **state) {
+	struct uplink_result up;
+	struct run run = {.duration_ns = 2000000};
+
+	(void)state;
+	start(false, (struct fake_plan){.burst = 1});
+	run.traffic = rig.traffic;
+	run_traffic(&run);
+	assert_true(run.done);
+	assert_true(traffic_all_sent(rig.traffic));
+	up = upstream();
+	assert_true(up.sent > FAKE_UNDER_WAY);
+	assert_true(uplink_result_good(&up));
+	assert_int_equal(run.upstream.proven, up.proven);
+	assert_int_equal(run.upstream.sent_bytes, up.sent_bytes);
+	assert_int_equal(run.downstream.sent_bytes, 0);
+	assert_true(up.seconds > 0.001 && up.gbps > 0);
+	end();
+}
+
+static void a_run_does_not_wait_for_ever(void **state) {
+	struct uplink_result up;
+	struct run run = {.duration_ns = 1000000};
+
+	(void)state;
+	start(false, (struct fake_plan){.burst = 1, .stuck = true});
+	run.traffic = rig.traffic;
+	run_traffic(&run);
+	assert_true(run.done);
+	assert_false(traffic_all_sent(rig.traffic));
+	up = upstream();
+	assert_int_equal(up.sent, up.proven);
+	end();
+}
+
+static void check_number(const json_t *o, const char *key, json_int_t value) {
+	assert_int_equal(json_integer_value(json_object_get(o, key)), value);
+}
+
+static void summaries_have_the_directions_that_ran(void **state) {
+	const struct uplink_result up = {
+		.sent = 10,
+		.proven = 7,
+		.lost = 2,
+		.corrupted = 1,
+		.duplicated = 4,
+		.reordered = 5,
+		.latency_unknown = 6,
+		.corrupted_by = {[UPLINK_CORRUPTION_CUT] = 1},
+		.counts = {.packets = 11, .fragments = 12},
+	};
+	const struct traffic_result down = {.sent = 20};
+	const char *path = "test-traffic-upstream.json";
+	json_t *o, *u;
+
+	(void)state;
+	for (int which = 1; which <= 3; which++) {
+		struct summary s = {
+			.downstream = which & 1 ? &down : NULL,
+			.upstream = which & 2 ? &up : NULL,
+		};
+
+		assert_int_equal(summary_write(path, &s), 0);
+		o = json_load_file(path, 0, NULL);
+		assert_int_equal(json_object_get(o, "downstream") != NULL, which & 1);
+		assert_int_equal(json_object_get(o, "upstream") != NULL, which >> 1);
+		json_decref(o);
+	}
+	remove(path);
+	u = summary_upstream(&up);
+	check_number(u, "sent", 10);
+	check_number(u, "proven", 7);
+	check_number(u, "lost", 2);
+	check_number(u, "corrupted", 1);
+	check_number(u, "duplicated", 4);
+	check_number(u, "reordered", 5);
+	check_number(u, "latency_unknown", 6);
+	check_number(json_object_get(u, "corrupted_by"), "cut", 1);
+	check_number(u, "uepi_packets", 11);
+	check_number(u, "fragments", 12);
+	assert_true(json_is_real(json_object_get(json_object_get(u, "latency_us"), "p99_9")));
+	assert_true(json_is_real(json_object_get(u, "gbps")));
+	json_decref(u);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(both_directions_are_proven),
+		cmocka_unit_test(directions_take_turns),
+		cmocka_unit_test(chains_are_put_together),
+		cmocka_unit_test(upstream_alone_discards_what_comes_down),
+		cmocka_unit_test(lost_packets_are_not_good),
+		cmocka_unit_test(damage_is_corrupted_not_lost),
+		cmocka_unit_test(old_frames_are_drained),
+		cmocka_unit_test(a_run_ends_when_modems_have_sent_all),
+		cmocka_unit_test(a_run_does_not_wait_for_ever),
+		cmocka_unit_test(summaries_have_the_directions_that_ran),
+	};
+
+	return cmocka_run_group_tests(tests, open_rig, close_rig);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The downstream: the core network that sends, the R-PHY device that receives, and the cable modems
+ * that decrypt and check.
+ *
+ *     generator, pacing --> network port  ==> CMTS ==>  R-PHY port --> receiver --> modem, decrypt
+ *                                                                                        |
+ *                                          account <-- resequencer <-- verifier <--------+
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "account.h"
+#include "decrypt.h"
+#include "generator.h"
+#include "modem.h"
+#include "pacing.h"
+#include "receiver.h"
+#include "resequencer.h"
+#include "traffic.h"
+
+struct downlink {
+	uint16_t network_port;
+	uint16_t rphy_port;
+	uint64_t tsc_hz;
+	/* sent */
+	struct generator *generator;
+	struct pacing pacing;
+	struct rte_mbuf *pending[GENERATOR_BURST]; /* made, and refused by the port so far */
+	unsigned pending_count;
+	uint64_t backpressure;
+	uint64_t first_tsc;
+	uint64_t last_tsc;
+	/* received */
+	struct receiver *receiver;
+	struct modems modems;
+	struct decryptor decryptor;
+	struct rte_mbuf *batch[DECRYPT_BURST]; /* for the crypto device */
+	unsigned batch_count;
+	struct resequencers resequencers;
+	struct account account;
+	struct rte_mempool *packets; /* of the generator */
+	struct rte_mempool *frames; /* DOCSIS frames of the receiver */
+};
+
+/* `sg` and `o->crypto` must live on. Returns NULL after a message. To be freed by downlink_free(). */
+struct downlink *downlink_create(const struct service_group *sg, const struct traffic_options *o);
+
+void downlink_free(struct downlink *d);
+
+/* Sends what pacing allows at TSC `now`, at most a burst. Returns packets sent. */
+unsigned downlink_send(struct downlink *d, uint64_t now);
+
+/* Takes back what was made but not sent. No downlink_send() may follow. */
+void downlink_stop(struct downlink *d);
+
+/* Polls the R-PHY port, decrypts and verifies. Returns frames handled; 0 when nothing happened. */
+unsigned downlink_receive(struct downlink *d);
+
+/* Packets sent of which nothing was heard yet. */
+uint64_t downlink_in_flight(const struct downlink *d);
+
+/* Waits for the crypto device and gives up what the modems' resequencing waits for. */
+void downlink_finish(struct downlink *d);
+
+/* The counts as they are now. */
+void downlink_result(const struct downlink *d, struct traffic_result *out);
