@@ -81,7 +81,6 @@ int uplink_flows_create(struct uplink_flows *f, const struct service_group *sg, 
 	f->streams = calloc(f->stream_count, sizeof(*f->streams));
 	if (f->modems == NULL || f->all == NULL || f->streams == NULL) {
 		fprintf(stderr, "traffic: no memory for %u upstream flows\n", f->count);
-		f->modem_count = 0;
 		return -1;
 	}
 	f->modem_count = f->count = f->stream_count = 0;
@@ -97,7 +96,7 @@ int uplink_flows_create(struct uplink_flows *f, const struct service_group *sg, 
 }
 
 void uplink_flows_free(struct uplink_flows *f, struct docsis_crypto *crypto) {
-	for (uint32_t m = 0; m < f->modem_count; m++)
+	for (uint32_t m = 0; f->modems != NULL && m < f->modem_count; m++)
 		uplink_modem_free(&f->modems[m], crypto);
 	free(f->modems);
 	free(f->all);

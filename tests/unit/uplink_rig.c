@@ -15,11 +15,9 @@
 #include "wire/l2tpv3.h"
 #include "wire/psp.h"
 
-void uplink_rig_open(struct uplink_rig *r, uint8_t family, unsigned depth) {
+void uplink_rig_open(struct uplink_rig *r, unsigned depth) {
 	struct platform_options options = {.program = "test", .memory_mb = 256};
 
-	memset(r, 0, sizeof(*r));
-	uplink_rig_config(&r->sg, family);
 	assert_int_equal(platform_start(&options), 0);
 	assert_int_equal(crypto_open(&r->crypto, "uplink", 1, 16, 1024), 0);
 	r->pool = rte_pktmbuf_pool_create("uplink_rig", 63, 0, 0, 2048, SOCKET_ID_ANY);
@@ -30,14 +28,26 @@ void uplink_rig_open(struct uplink_rig *r, uint8_t family, unsigned depth) {
 void uplink_rig_close(struct uplink_rig *r) {
 	for (int i = 0; i < 2; i++)
 		port_close(r->ports[i]);
-	assert_int_equal(rte_mempool_in_use_count(r->crypto.ops), 0);
-	assert_int_equal(rte_mempool_in_use_count(r->crypto.sessions), 0);
 	crypto_close(&r->crypto);
 	platform_stop();
-	for (size_t i = 0; i < r->burst_count; i++)
-		free(r->bursts[i]);
-	free(r->bursts);
-	free(r->records);
+}
+
+void uplink_rig_begin(struct uplink_rig *r, uint8_t family) {
+	uplink_rig_config(&r->sg, family);
+	memset(&r->came, 0, sizeof(r->came));
+	r->uplink = NULL;
+	r->grant = UPLINK_GRANT;
+}
+
+void uplink_rig_end(struct uplink_rig *r) {
+	uplink_rig_receive(r);
+	uplink_free(r->uplink);
+	assert_int_equal(rte_mempool_in_use_count(r->crypto.ops), 0);
+	assert_int_equal(rte_mempool_in_use_count(r->crypto.sessions), 0);
+	for (size_t i = 0; i < r->came.burst_count; i++)
+		free(r->came.bursts[i]);
+	free(r->came.bursts);
+	free(r->came.records);
 }
 
 void uplink_rig_start(struct uplink_rig *r, const char *mix, uint64_t rate) {
@@ -54,11 +64,6 @@ void uplink_rig_start(struct uplink_rig *r, const char *mix, uint64_t rate) {
 	assert_non_null(r->uplink);
 }
 
-void uplink_rig_stop(struct uplink_rig *r) {
-	uplink_free(r->uplink);
-	r->uplink = NULL;
-}
-
 static struct rig_burst *burst_begin(struct uplink_rig *r, uint32_t channel, enum rig_session kind,
 				     const struct psp_segment *segment, enum uepi_format format) {
 	struct rig_burst *b = calloc(1, sizeof(*b) + UPLINK_RIG_BURST_MAX);
@@ -69,28 +74,30 @@ static struct rig_burst *burst_begin(struct uplink_rig *r, uint32_t channel, enu
 	assert_int_equal(uepi_header_parse(format, segment->data, segment->length, &b->header),
 			 UEPI_OK);
 	assert_false(b->header.no_burst);
-	r->bursts = realloc(r->bursts, (r->burst_count + 1) * sizeof(*r->bursts));
-	r->bursts[r->burst_count++] = b;
+	r->came.bursts =
+		realloc(r->came.bursts, (r->came.burst_count + 1) * sizeof(*r->came.bursts));
+	r->came.bursts[r->came.burst_count++] = b;
 	return b;
 }
 
 static void record_take(struct uplink_rig *r, uint32_t channel, const struct psp_segment *segment,
 			enum uepi_format format) {
 	assert_true(segment->begin && segment->end);
-	r->records = realloc(r->records, (r->record_count + 1) * sizeof(*r->records));
+	r->came.records =
+		realloc(r->came.records, (r->came.record_count + 1) * sizeof(*r->came.records));
 	assert_int_equal(uepi_request_parse(format, segment->data, segment->length,
-					    &r->records[r->record_count]),
+					    &r->came.records[r->came.record_count]),
 			 UEPI_OK);
-	assert_int_equal(r->records[r->record_count].session,
+	assert_int_equal(r->came.records[r->came.record_count].session,
 			 r->sg.upstream_channels[channel].session);
-	r->record_count++;
+	r->came.record_count++;
 }
 
 static void segment_take(struct uplink_rig *r, uint32_t channel, enum rig_session kind,
 			 const struct psp_segment *segment) {
 	enum uepi_format format =
 		r->sg.upstream_channels[channel].type == UPSTREAM_OFDMA ? UEPI_OFDMA : UEPI_SC_QAM;
-	struct rig_burst **open = &r->sessions[channel][kind].open;
+	struct rig_burst **open = &r->came.sessions[channel][kind].open;
 
 	if (kind == RIG_REQUESTS) {
 		record_take(r, channel, segment, format);
@@ -167,19 +174,21 @@ static void packet_take(struct uplink_rig *r, const uint8_t *frame, size_t size)
 	assert_int_equal(psp_parse(l2tp.payload, l2tp.payload_size, 0, &psp), PSP_OK);
 	assert_true(psp.sequence_valid);
 	assert_int_equal(psp.flow, 0);
-	assert_int_equal(psp.sequence, r->sessions[channel][kind].psp++);
-	open = r->sessions[channel][kind].open != NULL;
+	assert_int_equal(psp.sequence, r->came.sessions[channel][kind].psp++);
+	open = r->came.sessions[channel][kind].open != NULL;
 	while (psp_next(&psp, &cursor, &segment)) {
 		begins += segment.begin;
 		segment_take(r, channel, kind, &segment);
 	}
 	parts_check(r, channel, kind, begins, &psp, open);
 	if (kind == RIG_DATA)
-		r->short_packets += size + 64 <= 14 + r->sg.rphy.mtu;
-	if (psp.count > r->most_segments)
-		r->most_segments = psp.count;
-	r->packets++;
-	r->bytes += size;
+		r->came.short_packets += size + 64 <= 14 + r->sg.rphy.mtu;
+	if (psp.count > r->came.most_segments)
+		r->came.most_segments = psp.count;
+	if (size > r->came.longest)
+		r->came.longest = (uint32_t)size;
+	r->came.packets++;
+	r->came.bytes += size;
 }
 
 unsigned uplink_rig_receive(struct uplink_rig *r) {

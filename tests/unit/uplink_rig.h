@@ -54,13 +54,8 @@ struct rig_stream {
 	uint32_t without_pointer;
 };
 
-struct uplink_rig {
-	struct service_group sg;
-	struct docsis_crypto crypto;
-	struct rte_mempool *pool;
-	uint16_t ports[2]; /* the sender's, ours */
-	struct uplink *uplink;
-
+/* What has come in a test. */
+struct rig_received {
 	struct rig_burst **bursts;
 	size_t burst_count;
 	struct uepi_request *records;
@@ -73,19 +68,39 @@ struct uplink_rig {
 	uint64_t bytes;
 	uint64_t short_packets; /* of data sessions, with room for 64 bytes and more */
 	uint32_t most_segments; /* of PSP in one packet */
+	uint32_t longest; /* packet */
 	struct rig_stream streams[UPLINK_RIG_STREAMS];
+	uint32_t by_size[PACKET_SIZE_MAX + 1]; /* packets that were proven */
+	uint32_t by_address[UPLINK_RIG_MODEMS][2]; /* 4 and 6 */
+	uint32_t tcp;
+	uint8_t plain[PACKET_SIZE_MAX]; /* the last one of IPv4 without a checksum */
+	uint32_t plain_size;
 };
 
-/* `family` is that of the R-PHY network, `depth` the packets that the wire holds. */
-void uplink_rig_open(struct uplink_rig *r, uint8_t family, unsigned depth);
+struct uplink_rig {
+	struct service_group sg;
+	struct docsis_crypto crypto;
+	struct rte_mempool *pool;
+	uint16_t ports[2]; /* the sender's, ours */
+	struct uplink *uplink;
+	uint32_t grant; /* its size */
+
+	struct rig_received came;
+};
+
+/* Once a program; the wire holds `depth` packets. */
+void uplink_rig_open(struct uplink_rig *r, unsigned depth);
 
 void uplink_rig_close(struct uplink_rig *r);
 
-/* A sender from the start. */
-void uplink_rig_start(struct uplink_rig *r, const char *mix, uint64_t rate);
+/* For each test: the service group as it is, with an R-PHY network of IPv4 or IPv6. */
+void uplink_rig_begin(struct uplink_rig *r, uint8_t family);
 
-/* Frees it; all that it had is given back. */
-void uplink_rig_stop(struct uplink_rig *r);
+/* Frees the sender, which must have given back all that it had, and what came. */
+void uplink_rig_end(struct uplink_rig *r);
+
+/* A sender; the rig's service group may have been changed before. */
+void uplink_rig_start(struct uplink_rig *r, const char *mix, uint64_t rate);
 
 /* Takes what is on the wire. Returns packets. */
 unsigned uplink_rig_receive(struct uplink_rig *r);

@@ -7,6 +7,7 @@
 #include "test.h"
 #include "uplink_rig.h"
 #include "wire/crc32.h"
+#include "wire/ip.h"
 #include "wire/segment.h"
 
 /* Where the frames of a stream are read, in order. */
@@ -45,7 +46,7 @@ static bool reader_of(struct uplink_rig *r, uint32_t channel, uint16_t sid, stru
 				if (!has_sid(&flow->clusters[c], channel, sid))
 					continue;
 				out->r = r;
-				out->stream = &r->streams[index];
+				out->stream = &r->came.streams[index];
 				out->index = index;
 				out->modem = modem;
 				out->flow = flow;
@@ -86,6 +87,40 @@ static void decrypt(struct reader *reader, const struct docsis_mac *mac, uint8_t
 	reader->stream->by_key[next]++;
 }
 
+static void packet_note(struct rig_received *came, const struct reader *reader,
+			const uint8_t *frame, size_t size) {
+	bool v4 = load_be16(frame + 12) == ETHERTYPE_IPV4;
+	uint8_t protocol = v4 ? frame[14 + 9] : frame[14 + 6];
+
+	came->by_size[size]++;
+	came->by_address[reader->modem - reader->r->sg.modems][v4 ? 0 : 1]++;
+	came->tcp += protocol == IP_PROTOCOL_TCP;
+	assert_true(protocol == IP_PROTOCOL_TCP || protocol == IP_PROTOCOL_UDP);
+	if (v4 && protocol == IP_PROTOCOL_UDP) {
+		memcpy(came->plain, frame, size);
+		came->plain_size = (uint32_t)size;
+	}
+}
+
+/* The source belongs to the modem, and IP finds nothing to complain about. */
+static void source_check(const struct reader *reader, const uint8_t *frame, size_t size) {
+	struct frame_fields fields;
+	bool known = false;
+
+	assert_int_equal(frame_parse(frame, size, &fields), FRAME_GOOD);
+	assert_true(fields.family == 6 || ipv4_checksum_good(frame + ETHERNET_HEADER));
+	for (size_t a = 0; a < reader->modem->address_count; a++) {
+		const struct ip_address *address = &reader->modem->addresses[a];
+
+		known = known ||
+			(address->family == fields.family &&
+			 memcmp(address->bytes, fields.source, address->family == 4 ? 4 : 16) == 0);
+	}
+	assert_true(known);
+	assert_memory_not_equal(frame + 6, reader->modem->mac, 6);
+	assert_int_equal(frame[6] & 1, 0);
+}
+
 static void prove(struct reader *reader, const uint8_t *frame, size_t size) {
 	size_t at = packet_tag_find(frame, size);
 	struct packet_tag tag;
@@ -95,8 +130,17 @@ static void prove(struct reader *reader, const uint8_t *frame, size_t size) {
 	assert_int_equal(tag.target, reader->index);
 	assert_int_equal(tag.sequence, reader->stream->next);
 	assert_true(uplink_matches(reader->r->uplink, &tag, frame, (uint32_t)size));
+	source_check(reader, frame, size);
+	packet_note(&reader->r->came, reader, frame, size);
 	reader->stream->next++;
 	reader->stream->packets++;
+}
+
+/* What is asked for: minislots of 16 bytes in eight bits. */
+static uint32_t minislots(uint32_t bytes) {
+	uint32_t n = (bytes + 15) / 16;
+
+	return n < 255 ? n : 255;
 }
 
 static void packet_read(struct reader *reader, const struct docsis_mac *mac, bool joined) {
@@ -112,7 +156,8 @@ static void packet_read(struct reader *reader, const struct docsis_mac *mac, boo
 		decrypt(reader, mac, pdu + DOCSIS_CLEAR_SIZE, mac->pdu_size - DOCSIS_CLEAR_SIZE);
 	assert_true(ethernet_crc_good(pdu, mac->pdu_size));
 	if (mac->piggyback > 0 || mac->request) {
-		assert_int_equal(mac->piggyback > 0 ? mac->piggyback : mac->request_size, 128);
+		assert_int_equal(mac->piggyback > 0 ? mac->piggyback : mac->request_size,
+				 minislots(reader->r->grant));
 		reader->stream->piggybacks++;
 	}
 	prove(reader, pdu, mac->pdu_size - ETHERNET_CRC_SIZE);
@@ -191,13 +236,13 @@ static uint32_t frames_read(struct reader *reader, const uint8_t *bytes, uint32_
 		case DOCSIS_KIND_CONCATENATION: concatenation_read(reader, &mac, joined); break;
 		case DOCSIS_KIND_REQUEST:
 			assert_false(reader->flow->segment_header);
-			assert_int_equal(mac.request_size, 128); /* minislots of 16 bytes */
+			assert_int_equal(mac.request_size, minislots(reader->r->grant));
 			sid_check(reader, mac.request_sid);
 			reader->stream->request_frames++;
 			break;
 		case DOCSIS_KIND_QUEUE_REQUEST:
 			assert_true(reader->flow->segment_header);
-			assert_int_equal(mac.request_size, 512); /* N = 4 */
+			assert_int_equal(mac.request_size, reader->r->grant / 4); /* N = 4 */
 			sid_check(reader, mac.request_sid);
 			reader->stream->request_frames++;
 			break;
@@ -233,8 +278,8 @@ static void segments_read(struct reader *reader) {
 		const struct rig_burst *found = NULL;
 		struct segment_header h, header = {0};
 
-		for (size_t i = 0; i < reader->r->burst_count; i++) {
-			const struct rig_burst *b = reader->r->bursts[i];
+		for (size_t i = 0; i < reader->r->came.burst_count; i++) {
+			const struct rig_burst *b = reader->r->came.bursts[i];
 
 			if (b->kind != RIG_DATA ||
 			    !has_sid(reader->cluster, b->channel, b->header.sid))
@@ -279,7 +324,7 @@ static void burst_check(const struct uplink_rig *r, const struct rig_burst *b,
 			const struct reader *reader) {
 	bool ofdma = r->sg.upstream_channels[b->channel].type == UPSTREAM_OFDMA;
 
-	assert_true(b->size > 0 && b->size <= UPLINK_GRANT);
+	assert_true(b->size > 0 && b->size <= r->grant);
 	assert_true((b->trailer.flags & UEPI_FEC_VALID) != 0);
 	assert_true(b->trailer.fec_good > 0);
 	if (!ofdma)
@@ -294,10 +339,10 @@ void uplink_rig_prove(struct uplink_rig *r) {
 
 	for (uint32_t c = 0; c < UPLINK_RIG_CHANNELS; c++) {
 		for (int k = 0; k < UPLINK_RIG_KINDS; k++)
-			assert_null(r->sessions[c][k].open);
+			assert_null(r->came.sessions[c][k].open);
 	}
-	for (size_t i = 0; i < r->burst_count; i++) {
-		const struct rig_burst *b = r->bursts[i];
+	for (size_t i = 0; i < r->came.burst_count; i++) {
+		const struct rig_burst *b = r->came.bursts[i];
 
 		if (b->kind == RIG_RANGING) {
 			ranging_read(r, b);

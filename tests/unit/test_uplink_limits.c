@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What holds the upstream's sender up, and what it remembers. */
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_mempool.h>
+
+#include "test.h"
+#include "uplink_rig.h"
+
+#define DEPTH 64 /* packets that the wire holds */
+
+static struct uplink_rig rig;
+
+static void prove_all(void) {
+	uplink_rig_prove(&rig);
+	for (uint32_t s = 0; s < UPLINK_RIG_STREAMS; s++)
+		assert_int_equal(rig.came.streams[s].packets, uplink_made(rig.uplink, s));
+}
+
+static void a_full_port_loses_nothing(void **state) {
+	struct uplink_counts counts;
+	uint64_t made;
+
+	(void)state;
+	uplink_rig_start(&rig, "upstream-imix", 0);
+	for (int round = 0; round < 20; round++)
+		uplink_send(rig.uplink, rte_rdtsc());
+	made = uplink_rig_made(&rig);
+	uplink_counts(rig.uplink, &counts);
+	assert_in_range(counts.packets, DEPTH - 1, DEPTH);
+	assert_true(counts.backpressure > 10);
+	assert_true(uplink_sent(rig.uplink) < made);
+	uplink_stop(rig.uplink);
+	assert_false(uplink_empty(rig.uplink));
+	assert_int_equal(uplink_send(rig.uplink, rte_rdtsc()), 0);
+	uplink_rig_run(&rig, 0);
+	assert_int_equal(uplink_rig_made(&rig), made);
+	prove_all();
+}
+
+/* Times are known of what was sent, not of what waits, nor of what is long ago. */
+static void times_of_sending_are_remembered(void **state) {
+	uint64_t begin = rte_rdtsc(), times = 0;
+
+	(void)state;
+	uplink_rig_start(&rig, "84", 0);
+	assert_int_equal(uplink_sent_at(rig.uplink, 0, 0), 0); /* not made */
+	while (uplink_made(rig.uplink, 0) < 50)
+		uplink_send(rig.uplink, rte_rdtsc());
+	for (int round = 0; round < 5; round++)
+		uplink_send(rig.uplink, rte_rdtsc());
+	for (uint32_t s = 0; s < UPLINK_RIG_STREAMS; s++) {
+		uint32_t made = uplink_made(rig.uplink, s);
+
+		assert_in_range(made, 1, 256);
+		for (uint32_t n = 0; n < made; n++) {
+			uint64_t at = uplink_sent_at(rig.uplink, s, n);
+
+			times += at != 0;
+			assert_true(at == 0 || (at > begin && at < rte_rdtsc()));
+		}
+		assert_int_equal(uplink_sent_at(rig.uplink, s, made), 0);
+	}
+	assert_int_equal(times, uplink_sent(rig.uplink));
+	assert_true(times < uplink_rig_made(&rig)); /* the port is full */
+	uplink_rig_receive(&rig);
+	uplink_rig_run(&rig, 5000);
+
+	uint32_t made = uplink_made(rig.uplink, 0);
+
+	assert_true(made > 512);
+	for (uint32_t n = 0; n < made; n++)
+		assert_int_equal(uplink_sent_at(rig.uplink, 0, n) != 0, n >= made - 256);
+}
+
+static void sizes_of_what_was_sent_are_summed(void **state) {
+	uint64_t bytes = 0;
+
+	(void)state;
+	uplink_rig_start(&rig, "upstream-imix", 0);
+	uplink_rig_run(&rig, 1000);
+	prove_all();
+	for (uint32_t size = 0; size <= PACKET_SIZE_MAX; size++)
+		bytes += (uint64_t)size * rig.came.by_size[size];
+	assert_int_equal(uplink_sent_bytes(rig.uplink), bytes);
+}
+
+static void the_rate_is_kept(void **state) {
+	const uint64_t rate = 400000000;
+	uint64_t hz = rte_get_tsc_hz(), begin = rte_rdtsc();
+	uint64_t expected = rate / 8 / 20;
+
+	(void)state;
+	uplink_rig_start(&rig, "upstream-imix", rate);
+	for (uint64_t now = begin; now < begin + hz / 20; now += hz / 200000) {
+		uplink_send(rig.uplink, now);
+		uplink_rig_receive(&rig);
+	}
+	/* One grant more, and what is left for the next ones. */
+	assert_in_range(uplink_sent_bytes(rig.uplink), expected - expected / 1000 - 7 * 2000,
+			expected + expected / 1000 + 2000);
+	uplink_rig_run(&rig, 0);
+	prove_all();
+}
+
+/* At 1 kbps one grant is given, whose last packets wait for more until rphy.flush has passed. */
+static void open_packets_are_flushed(void **state) {
+	uint64_t us = rte_get_tsc_hz() / 1000000, begin = rte_rdtsc() + 1000 * us;
+
+	(void)state;
+	uplink_rig_start(&rig, "upstream-imix", 1000);
+	assert_int_equal(uplink_send(rig.uplink, begin), 1); /* the full one */
+	assert_in_range(uplink_rig_made(&rig), 2, 26);
+	assert_int_equal(uplink_send(rig.uplink, begin + 49 * us), 0);
+	/* The rest of the burst, the request record, the RNG-REQ. */
+	assert_int_equal(uplink_send(rig.uplink, begin + 51 * us), 3);
+	assert_int_equal(uplink_send(rig.uplink, begin + 200 * us), 0);
+	uplink_rig_receive(&rig);
+	assert_int_equal(rig.came.record_count, 1);
+	assert_int_equal(rig.came.burst_count, 2);
+	assert_int_equal(rig.came.bursts[0]->size, UPLINK_GRANT);
+	uplink_rig_run(&rig, 0);
+	prove_all();
+	/* The last grant has the size of what was left. */
+	assert_in_range(rig.came.streams[0].segments, 1, 2);
+	assert_true(rig.came.bursts[rig.came.burst_count - 1]->size < UPLINK_GRANT);
+}
+
+/* Others may hold all operations of the crypto device for a while. */
+static void missing_crypto_operations_are_waited_for(void **state) {
+	void *ops[2048];
+	unsigned n = 0;
+
+	(void)state;
+	uplink_rig_start(&rig, "upstream-imix", 0);
+	while (rte_mempool_get(rig.crypto.ops, &ops[n]) == 0)
+		n++;
+	for (int round = 0; round < 3; round++)
+		assert_int_equal(uplink_send(rig.uplink, rte_rdtsc()), 0);
+	assert_in_range(uplink_rig_made(&rig), 50, 150); /* one round */
+	uplink_stop(rig.uplink);
+	assert_false(uplink_empty(rig.uplink));
+	rte_mempool_put_bulk(rig.crypto.ops, ops, n);
+	uplink_rig_run(&rig, 0);
+	prove_all();
+}
+
+static void large_packets_hold_several_bursts(void **state) {
+	(void)state;
+	rig.sg.rphy.mtu = 9000;
+	rig.sg.rphy.flush_ns = 1000000000;
+	uplink_rig_start(&rig, "upstream-imix", 0);
+	uplink_rig_run(&rig, 3000);
+	prove_all();
+	assert_in_range(rig.came.most_segments, 12, 255); /* request records are small */
+	assert_true(rig.came.longest > 8900);
+}
+
+/* A table has 255 entries: records of 16 bytes fill it before a packet of 9,000 bytes is full. */
+static void a_table_of_segments_may_be_full(void **state) {
+	(void)state;
+	rig.sg.rphy.mtu = 9000;
+	rig.sg.rphy.flush_ns = 10000000000;
+	rig.sg.modem_count = 1;
+	uplink_rig_start(&rig, "84", 0);
+	uplink_rig_run(&rig, 24 * 800);
+	assert_int_equal(rig.came.most_segments, 255);
+}
+
+static uint32_t read_tag(const uint8_t *frame, uint32_t size, struct packet_tag *tag) {
+	uint32_t at = (uint32_t)packet_tag_find(frame, size);
+
+	assert_true(at > 0);
+	packet_tag_read(frame + at, tag);
+	return at;
+}
+
+static void another_packet_does_not_match(void **state) {
+	uint8_t *frame = rig.came.plain;
+	struct packet_tag tag, other;
+	uint32_t at, size;
+
+	(void)state;
+	uplink_rig_start(&rig, "upstream-imix", 0);
+	uplink_rig_run(&rig, 1000);
+	prove_all();
+	size = rig.came.plain_size;
+	at = read_tag(frame, size, &tag);
+	assert_true(uplink_matches(rig.uplink, &tag, frame, size));
+	for (uint32_t i = 0; i < size; i++) {
+		bool tsc = i >= at + 12 && i < at + 20;
+
+		frame[i] ^= 0x10;
+		packet_tag_read(frame + at, &other);
+		assert_int_equal(uplink_matches(rig.uplink, &other, frame, size), tsc);
+		frame[i] ^= 0x10;
+	}
+	assert_false(uplink_matches(rig.uplink, &tag, frame, size - 1));
+	other = tag;
+	other.sequence++;
+	assert_false(uplink_matches(rig.uplink, &other, frame, size));
+	other.sequence = uplink_made(rig.uplink, tag.target);
+	assert_false(uplink_matches(rig.uplink, &other, frame, size));
+	other = tag;
+	other.target = UPLINK_RIG_STREAMS;
+	assert_false(uplink_matches(rig.uplink, &other, frame, size));
+	other.target = UINT32_MAX;
+	assert_false(uplink_matches(rig.uplink, &other, frame, size));
+}
+
+static struct uplink *create(const char *mix, uint32_t grant) {
+	struct uplink_options options = {
+		.rphy_port = rig.ports[0],
+		.crypto = &rig.crypto,
+		.grant = grant,
+	};
+	char error[128];
+
+	assert_int_equal(mix_parse(mix, PACKET_SIZE_MAX, &options.mix, error, sizeof(error)), 0);
+	return uplink_create(&rig.sg, &options);
+}
+
+static void what_cannot_be_sent_is_refused(void **state) {
+	(void)state;
+	assert_null(create("70", 0)); /* a modem has IPv6 only */
+	assert_null(create("84", 255));
+	assert_null(create("84", 4097));
+	rig.sg.modem_count = 0;
+	assert_null(create("84", 0));
+	rig.sg.modems = &rig.sg.modems[4]; /* without an address */
+	rig.sg.modem_count = 1;
+	assert_null(create("84", 0));
+}
+
+static void small_packets_take_ipv4(void **state) {
+	(void)state;
+	rig.sg.modem_count = 2;
+	uplink_rig_start(&rig, "64", 0);
+	uplink_rig_run(&rig, 500);
+	uplink_rig_prove(&rig);
+	assert_int_equal(rig.came.by_address[0][0] + rig.came.by_address[1][0],
+			 uplink_rig_made(&rig));
+}
+
+static void grants_of_any_size_are_filled(void **state) {
+	static const uint32_t grants[] = {256, 300, 1000, 2014, 4096};
+
+	for (size_t i = 0; i < ARRAY_COUNT(grants); i++) {
+		if (i > 0) {
+			uplink_rig_end(&rig);
+			uplink_rig_begin(&rig, 4);
+		}
+		rig.uplink = create("82:3,1996:2", grants[i]);
+		rig.grant = grants[i];
+		assert_non_null(rig.uplink);
+		uplink_rig_run(&rig, 600);
+		prove_all();
+	}
+	(void)state;
+}
+
+static int begin(void **state) {
+	(void)state;
+	uplink_rig_begin(&rig, 4);
+	return 0;
+}
+
+static int end(void **state) {
+	(void)state;
+	uplink_rig_end(&rig);
+	return 0;
+}
+
+static int open_rig(void **state) {
+	(void)state;
+	uplink_rig_open(&rig, DEPTH);
+	return 0;
+}
+
+static int close_rig(void **state) {
+	(void)state;
+	uplink_rig_close(&rig);
+	return 0;
+}
+
+#define test(function) cmocka_unit_test_setup_teardown(function, begin, end)
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		test(a_full_port_loses_nothing),
+		test(times_of_sending_are_remembered),
+		test(sizes_of_what_was_sent_are_summed),
+		test(the_rate_is_kept),
+		test(open_packets_are_flushed),
+		test(missing_crypto_operations_are_waited_for),
+		test(large_packets_hold_several_bursts),
+		test(a_table_of_segments_may_be_full),
+		test(another_packet_does_not_match),
+		test(what_cannot_be_sent_is_refused),
+		test(small_packets_take_ipv4),
+		test(grants_of_any_size_are_filled),
+	};
+
+	return cmocka_run_group_tests(tests, open_rig, close_rig);
+}
