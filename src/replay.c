@@ -9,17 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_ethdev.h>
-
 #include "capture.h"
 #include "commands.h"
 #include "instance.h"
 #include "model/loader.h"
 #include "platform/platform.h"
-#include "platform/port.h"
+#include "replay_wires.h"
 #include "report.h"
-
-#define PORT_DEPTH 1024
 
 /* Between two packets of the capture, time goes on in such steps while packets are held. */
 #define STEP_NS 10000
@@ -42,28 +38,13 @@ struct replay_options {
 	enum way way;
 };
 
-/* A port's far end, and where to write what comes out of it; `out` NULL: nowhere. */
-struct replay_end {
-	uint16_t port;
-	const char *out;
-	struct capture_writer writer;
-};
-
-enum {
-	END_NETWORK,
-	END_RPHY,
-	END_CONTROL,
-	ENDS,
-};
-
 struct replay {
 	struct instance *instance;
 	enum way way;
-	struct replay_end ends[ENDS]; /* our ends of the wires */
+	struct replay_wires wires;
 	uint64_t base; /* ns, of the capture's first packet */
 	uint64_t now; /* ns since then */
 	unsigned waiting; /* packets put on the wire at this time */
-	uint8_t frame[CAPTURE_FRAME_MAX]; /* an outgoing one, gathered */
 };
 
 static const struct argp_option options[] = {
@@ -99,44 +80,6 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	}
 }
 
-/* Frames of a capture may be longer than a buffer: the rest follows in further ones. */
-static struct rte_mbuf *to_mbuf(struct rte_mempool *pool, const uint8_t *data, uint32_t size) {
-	struct rte_mbuf *head = rte_pktmbuf_alloc(pool);
-
-	while (head != NULL) {
-		struct rte_mbuf *last = rte_pktmbuf_lastseg(head), *more;
-		uint32_t part = RTE_MIN(size, (uint32_t)rte_pktmbuf_tailroom(last));
-
-		memcpy(rte_pktmbuf_append(head, (uint16_t)part), data, part);
-		data += part;
-		size -= part;
-		if (size == 0)
-			break;
-		more = rte_pktmbuf_alloc(pool);
-		if (more == NULL || rte_pktmbuf_chain(head, more) != 0) {
-			rte_pktmbuf_free(more);
-			rte_pktmbuf_free(head);
-			return NULL;
-		}
-	}
-	return head;
-}
-
-static void write_out(struct replay *r, struct replay_end *end) {
-	struct rte_mbuf *pkts[PIPELINE_BURST];
-	uint16_t n;
-
-	while ((n = rte_eth_rx_burst(end->port, 0, pkts, PIPELINE_BURST)) > 0) {
-		for (uint16_t i = 0; i < n; i++) {
-			uint32_t size = rte_pktmbuf_pkt_len(pkts[i]);
-
-			capture_write(&end->writer, r->base + r->now,
-				      rte_pktmbuf_read(pkts[i], 0, size, r->frame), size);
-			rte_pktmbuf_free(pkts[i]);
-		}
-	}
-}
-
 static bool in_crypto(const struct instance *i) {
 	return i->downstream->lower.in_crypto > 0 ||
 	       (i->upstream != NULL && upstream_busy(i->upstream));
@@ -153,10 +96,7 @@ static void settle(struct replay *r) {
 			i->workers[w].clock.now = r->now;
 			moved += worker_round(&i->workers[w]);
 		}
-		for (unsigned e = 0; e < ENDS; e++) {
-			if (r->ends[e].out != NULL)
-				write_out(r, &r->ends[e]);
-		}
+		replay_wires_record(&r->wires, r->base + r->now);
 	} while (moved > 0 || in_crypto(i));
 	r->waiting = 0;
 }
@@ -187,11 +127,8 @@ static void advance(struct replay *r, uint64_t to) {
 static int inject(struct replay *r, const struct capture_packet *p) {
 	bool up = r->way == UP;
 	struct rte_mempool *pool = up ? r->instance->uepi : r->instance->packets;
-	struct rte_mbuf *m = to_mbuf(pool, p->data, p->size);
 
-	if (m == NULL ||
-	    rte_eth_tx_burst(r->ends[up ? END_RPHY : END_NETWORK].port, 0, &m, 1) != 1) {
-		rte_pktmbuf_free(m);
+	if (replay_wires_send(&r->wires, up ? REPLAY_RPHY : REPLAY_NETWORK, pool, p) != 0) {
 		fprintf(stderr, "replay: no buffer for a packet of %u bytes\n", p->size);
 		return -1;
 	}
@@ -223,30 +160,6 @@ static int play(struct replay *r, pcap_t *in, const char *name) {
 static void play_out(struct replay *r) {
 	advance(r, r->now + END_NS);
 	instance_stop(r->instance);
-}
-
-static int wire(struct replay *r, const struct service_group *sg) {
-	struct rte_mempool *pool;
-	uint16_t network[2], rphy[2], control[2];
-
-	if (instance_pools(r->instance, sg) != 0)
-		return -1;
-	pool = r->instance->packets;
-	if (port_pair("network", pool, PORT_DEPTH, network) != 0 ||
-	    port_pair("rphy", pool, PORT_DEPTH, rphy) != 0)
-		return -1;
-	r->ends[END_NETWORK].port = network[1];
-	r->ends[END_RPHY].port = rphy[1];
-	if (r->ends[END_CONTROL].out != NULL) {
-		if (port_pair("control", pool, PORT_DEPTH, control) != 0)
-			return -1;
-		r->ends[END_CONTROL].port = control[1];
-		instance_set_control(r->instance, control[0]);
-	}
-	if (instance_create(r->instance, network[0], rphy[0]) != 0)
-		return -1;
-	instance_account(r->instance, false);
-	return 0;
 }
 
 static int write_stats(const struct replay *r, const char *path) {
@@ -299,30 +212,6 @@ static bool outputs_free(const struct replay_options *o) {
 	return true;
 }
 
-static int captures_create(struct replay *r) {
-	for (unsigned e = 0; e < ENDS; e++) {
-		if (r->ends[e].out != NULL &&
-		    capture_create(&r->ends[e].writer, r->ends[e].out) != 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int captures_finish(struct replay *r) {
-	int ret = 0;
-
-	for (unsigned e = 0; e < ENDS; e++)
-		ret |= capture_finish(&r->ends[e].writer);
-	return ret;
-}
-
-static void ends_close(struct replay *r) {
-	port_close(r->ends[END_NETWORK].port);
-	port_close(r->ends[END_RPHY].port);
-	if (r->ends[END_CONTROL].out != NULL)
-		port_close(r->ends[END_CONTROL].port);
-}
-
 /* On an EAL that runs. */
 static int replay_files(struct replay *r, const struct replay_options *o,
 			const struct service_group *sg) {
@@ -332,16 +221,17 @@ static int replay_files(struct replay *r, const struct replay_options *o,
 	if (in == NULL)
 		return EXIT_MISTAKE;
 	r->way = o->way;
-	r->ends[o->way == DOWN ? END_RPHY : END_NETWORK].out = o->out[o->way];
-	r->ends[END_CONTROL].out = o->control_out;
-	if (captures_create(r) != 0) {
+	r->wires.out[o->way == DOWN ? REPLAY_RPHY : REPLAY_NETWORK] = o->out[o->way];
+	r->wires.out[REPLAY_CONTROL] = o->control_out;
+	if (replay_wires_create(&r->wires) != 0) {
 		ret = EXIT_MISTAKE;
-	} else if (wire(r, sg) == 0) {
+	} else if (replay_wires_open(&r->wires, r->instance, sg) == 0) {
+		instance_account(r->instance, false);
 		ret = replay(r, in, o);
-		ends_close(r);
+		replay_wires_close(&r->wires);
 	}
 	pcap_close(in);
-	return captures_finish(r) == 0 ? ret : EXIT_TROUBLE;
+	return replay_wires_finish(&r->wires) == 0 ? ret : EXIT_TROUBLE;
 }
 
 /* Whether there is something to replay through. */
