@@ -34,7 +34,7 @@ const struct key upstream_keys[] = {
 	 AT(struct upstream_config, frame_timeout_ns), .min = MILLISECOND, .max = 60 * SECOND,
 	 .fallback = "500 ms", HELP("an incomplete frame or burst is kept so long")},
 	{.name = "held_by_modem", SIZE(8000, 16000000), AT(struct upstream_config, held_by_modem),
-	 .fallback = "64 kB",
+	 .fallback = "256 kB",
 	 HELP("memory of buffers that wait for missing parts, of one modem; the oldest is given "
 	      "up first")},
 	{.name = "held", SIZE(64000, 256000000), AT(struct upstream_config, held),

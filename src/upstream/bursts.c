@@ -60,13 +60,17 @@ static bool trailer_good(struct upstream *u, const struct us_session *s, const s
 	struct uepi_trailer t;
 	enum uepi_verdict verdict =
 		uepi_trailer_parse(s->format, segment->data, segment->length, &t);
-	bool read = verdict == UEPI_OK || (s->format == UEPI_SC_QAM && verdict == UEPI_BAD_LENGTH);
+	bool read = verdict == UEPI_OK;
 
-	if (s->format == UEPI_SC_QAM)
-		count(&u->counters, COUNTER_ODD_TRAILERS, verdict != UEPI_OK);
+	if (s->format == UEPI_OFDMA && (!read || t.burst_id != b->burst_id))
+		return false;
+	if (s->format == UEPI_SC_QAM) {
+		count(&u->counters, COUNTER_ODD_TRAILERS, !read);
+		read = verdict != UEPI_TRUNCATED;
+	}
 	if (read && (t.flags & UEPI_FEC_VALID) != 0)
 		count(&u->counters, COUNTER_FEC_UNCORRECTABLE, t.fec_uncorrectable);
-	return s->format == UEPI_SC_QAM || (read && t.burst_id == b->burst_id);
+	return true;
 }
 
 static void end(struct upstream *u, const struct us_session *s, struct us_burst *b,
@@ -75,10 +79,10 @@ static void end(struct upstream *u, const struct us_session *s, struct us_burst 
 
 	if (!trailer_good(u, s, b, segment)) {
 		us_burst_drop(u, b, DROP_BURST_TRAILER);
+		b->passing = false; /* that was all of it */
 		return;
 	}
 	close(u, b);
-	b->passing = false;
 	if (m == NULL) {
 		count(&u->counters, COUNTER_NO_BURSTS, 1);
 		return;
@@ -153,9 +157,9 @@ void us_burst_take(struct upstream *u, const struct us_session *s, struct us_bur
 void us_burst_hold(struct upstream *u, struct us_burst *b) {
 	uint32_t bytes;
 
-	if (!b->open || b->first == NULL)
+	if (!b->open)
 		return;
-	bytes = hold_size(b->first);
+	bytes = b->first == NULL ? 1 : hold_size(b->first); /* the wait of a header ends, too */
 	if (bytes > b->hold.bytes)
 		hold_add(&u->holds, &b->hold, bytes - b->hold.bytes, u->r.clock->now);
 }

@@ -7,6 +7,7 @@
 #include <rte_cryptodev.h>
 
 #include "platform/crypto.h"
+#include "upstream/decrypt.h"
 #include "upstream/stages.h"
 #include "upstream/upstream.h"
 #include "wire/crc32.h"
@@ -64,6 +65,17 @@ static bool clear(struct upstream *u, struct rte_mbuf *m) {
 	    ethernet_crc_good(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len))
 		return true;
 	drop(&u->counters, m, DROP_FRAME_CRC);
+	return false;
+}
+
+bool us_take_joined(struct upstream *u, struct rte_mbuf *m) {
+	const struct us_key *key;
+	enum drop_reason reason =
+		privacy(&u->tables.flows[us_meta(m)->frame.flow], us_meta(m), &key);
+
+	if (reason == DROP_REASONS)
+		return clear(u, m);
+	drop(&u->counters, m, reason);
 	return false;
 }
 

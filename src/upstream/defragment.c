@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Defragment: joins the fragments of pre-3.0 modems (MULPI, fragmentation header). What was joined is
- * a stream of whole frames, in the clear, and goes back to extraction.
+ * one or more whole frames, in the clear, which take the place of the last fragment.
  */
 #include "upstream/defragment.h"
 
+#include "upstream/extract.h"
 #include "upstream/stages.h"
 #include "upstream/upstream.h"
 #include "wire/crc32.h"
@@ -31,23 +32,21 @@ void us_fragments_drop(struct upstream *u, struct us_fragments *f, enum drop_rea
 }
 
 void us_fragments_stop(struct upstream *u) {
-	for (uint32_t f = 0; f < u->tables.flow_count; f++)
-		us_fragments_drop(u, &u->tables.flows[f].fragments, DROP_STOPPED);
-}
-
-/* All fragments of a frame are there: a segment without segment header. */
-static void join(struct upstream *u, const struct us_flow *flow, struct us_fragments *f) {
 	struct rte_mbuf *m;
 
+	for (uint32_t f = 0; f < u->tables.flow_count; f++)
+		us_fragments_drop(u, &u->tables.flows[f].fragments, DROP_STOPPED);
+	while ((m = us_queue_take(&u->joined)) != NULL)
+		drop(&u->counters, m, DROP_STOPPED);
+}
+
+/* All fragments of a frame are there. */
+static void join(struct upstream *u, const struct us_flow *flow, struct us_fragments *f) {
+	uint16_t channel = us_meta(f->last)->frame.channel;
+
 	count(&u->counters, COUNTER_FRAGMENTS, f->count);
-	m = release(u, f);
-	us_meta(m)->segment.stream = flow->first_stream;
-	us_meta(m)->segment.has_pointer = false;
-	us_meta(m)->segment.gap = false;
-	us_meta(m)->segment.joined = true;
-	us_meta(m)->segment.channel = 0;
-	us_queue_add(&u->segments, m);
-	u->joined++;
+	us_extract_joined(u, &u->tables.streams[flow->first_stream], release(u, f), channel,
+			  &u->joined);
 }
 
 static void append(struct upstream *u, struct us_fragments *f, struct rte_mbuf *m) {
@@ -99,8 +98,12 @@ uint16_t us_defragment(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	for (uint16_t i = 0; i < n; i++) {
 		if (us_meta(pkts[i])->frame.fragment)
 			take(u, pkts[i]);
+		else if (u->joined.count > 0) /* not before what came first */
+			us_queue_add(&u->joined, pkts[i]);
 		else
 			pkts[kept++] = pkts[i];
 	}
+	while (u->joined.count > 0 && kept < 2 * PIPELINE_BURST)
+		pkts[kept++] = us_queue_take(&u->joined);
 	return kept;
 }

@@ -6,6 +6,7 @@
  */
 #include "upstream/extract.h"
 
+#include "upstream/decrypt.h"
 #include "upstream/frames.h"
 #include "upstream/give_up.h"
 #include "upstream/management.h"
@@ -15,10 +16,11 @@
 /* Whatever ELEN says; more than MULPI allows. */
 #define HEADER_ROOM (DOCSIS_MAC_HEADER + UINT8_MAX)
 
-/* The burst that is put out. */
+/* Where frames go: the burst that is put out, or a queue. */
 struct output {
 	struct rte_mbuf **pkts;
 	uint16_t n;
+	struct us_queue *queue;
 };
 
 static struct rte_mbuf *buffer(struct upstream *u) {
@@ -35,8 +37,10 @@ static void set_size(struct rte_mbuf *m, uint32_t size) {
 static void put_out(struct upstream *u, struct output *out, struct rte_mbuf *m) {
 	if (us_meta(m)->frame.management)
 		us_management(u, m);
-	else
+	else if (out->queue == NULL)
 		out->pkts[out->n++] = m;
+	else if (us_take_joined(u, m))
+		us_queue_add(out->queue, m);
 }
 
 /* The stream's frame is complete or ended. */
@@ -290,9 +294,7 @@ static bool open(struct upstream *u, struct us_cut *c) {
 		.left = m->pkt_len,
 		.to_pointer = meta->segment.has_pointer ? meta->segment.pointer : US_NO_POINTER,
 		.channel = meta->segment.channel,
-		.joined = meta->segment.joined,
 	};
-	u->joined -= c->joined;
 	c->framed = u->tables.flows[c->stream->flow].segment_header;
 	c->begun = !c->framed;
 	if (meta->segment.gap)
@@ -335,21 +337,33 @@ uint16_t us_extract(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return out.n;
 }
 
+void us_extract_joined(struct upstream *u, struct us_stream *s, struct rte_mbuf *m,
+		       uint16_t channel, struct us_queue *out) {
+	struct output output = {.queue = out};
+	struct us_cut c = {
+		.segment = m,
+		.m = m,
+		.stream = s,
+		.left = m->pkt_len,
+		.to_pointer = US_NO_POINTER,
+		.channel = channel,
+		.joined = true,
+		.begun = true,
+	};
+
+	while (c.left > 0)
+		step(u, &c, &output);
+	end(u, &c, false);
+}
+
 void us_frames_stop(struct upstream *u) {
 	struct rte_mbuf *m;
 
-	if (u->cut.segment != NULL && u->cut.joined)
-		rte_pktmbuf_free(u->cut.segment);
-	else if (u->cut.segment != NULL)
+	if (u->cut.segment != NULL)
 		drop(&u->counters, u->cut.segment, DROP_SEGMENT_STOPPED);
 	u->cut.segment = NULL;
-	while ((m = us_queue_take(&u->segments)) != NULL) {
-		if (us_meta(m)->segment.joined)
-			rte_pktmbuf_free(m);
-		else
-			drop(&u->counters, m, DROP_SEGMENT_STOPPED);
-	}
-	u->joined = 0;
+	while ((m = us_queue_take(&u->segments)) != NULL)
+		drop(&u->counters, m, DROP_SEGMENT_STOPPED);
 	for (uint32_t s = 0; s < u->tables.stream_count; s++)
 		us_frame_drop(u, &u->tables.streams[s], DROP_STOPPED);
 	rte_pktmbuf_free_bulk(u->stock, u->stock_count);

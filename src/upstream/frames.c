@@ -102,7 +102,8 @@ enum us_frame_action us_frame_judge(struct upstream *u, const struct us_cut *cut
 void us_frame_describe(struct rte_mbuf *m, const struct us_cut *cut, const struct docsis_mac *mac) {
 	struct us_meta *meta = us_meta(m);
 
-	meta->frame.flow = cut->stream->flow;
+	meta->frame.flow = cut->stream->flow & 0xffffff;
+	meta->frame.channel = cut->channel & 0xff;
 	meta->frame.sid = mac->said_or_sid;
 	meta->frame.management = mac->kind == DOCSIS_KIND_MANAGEMENT;
 	meta->frame.fragment = mac->kind == DOCSIS_KIND_FRAGMENT;

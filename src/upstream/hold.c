@@ -4,8 +4,8 @@
 #include <rte_malloc.h>
 
 int holds_init(struct holds *all, uint32_t modems) {
-	TAILQ_INIT(&all->gaps);
-	TAILQ_INIT(&all->parts);
+	for (unsigned c = 0; c < HOLD_CLASSES; c++)
+		TAILQ_INIT(&all->lists[c]);
 	all->bytes = 0;
 	all->modems = rte_zmalloc("hold", modems * sizeof(*all->modems), 0);
 	if (all->modems == NULL)
@@ -25,7 +25,13 @@ void hold_init(struct hold *h, enum hold_kind kind, uint32_t modem) {
 }
 
 static struct hold_list *list_of(struct holds *all, const struct hold *h) {
-	return h->kind <= HOLD_SEGMENTS ? &all->gaps : &all->parts;
+	static const enum hold_class classes[HOLD_KINDS] = {
+		[HOLD_PACKETS] = HOLD_CLASS_PACKETS, [HOLD_SEGMENTS] = HOLD_CLASS_SEGMENTS,
+		[HOLD_BURST] = HOLD_CLASS_PARTS,     [HOLD_FRAME] = HOLD_CLASS_PARTS,
+		[HOLD_FRAGMENTS] = HOLD_CLASS_PARTS,
+	};
+
+	return &all->lists[classes[h->kind]];
 }
 
 static void begin(struct holds *all, struct hold *h, uint64_t now) {
@@ -66,20 +72,41 @@ void hold_renew(struct holds *all, struct hold *h, uint64_t now) {
 	begin(all, h, now);
 }
 
+uint64_t holds_deadline(const struct holds *all) {
+	uint64_t first = UINT64_MAX;
+
+	for (unsigned c = 0; c < HOLD_CLASSES; c++) {
+		const struct hold *h = TAILQ_FIRST(&all->lists[c]);
+
+		if (h != NULL)
+			first = RTE_MIN(first, h->since + all->timeouts[c]);
+	}
+	return first;
+}
+
 struct hold *holds_excess(struct holds *all, uint64_t now, bool *timeout) {
-	struct hold *gap = TAILQ_FIRST(&all->gaps), *part = TAILQ_FIRST(&all->parts);
+	struct hold *oldest = NULL;
 
 	*timeout = true;
-	if (gap != NULL && now - gap->since >= all->gap_timeout)
-		return gap;
-	if (part != NULL && now - part->since >= all->part_timeout)
-		return part;
+	for (unsigned c = 0; c < HOLD_CLASSES; c++) {
+		struct hold *h = TAILQ_FIRST(&all->lists[c]);
+
+		if (h != NULL && now - h->since >= all->timeouts[c])
+			return h;
+		if (h != NULL && (oldest == NULL || h->since < oldest->since))
+			oldest = h;
+	}
 	*timeout = false;
-	if (all->bytes <= all->limit)
-		return NULL;
-	if (gap == NULL || part == NULL)
-		return gap != NULL ? gap : part;
-	return gap->since <= part->since ? gap : part;
+	return all->bytes > all->limit ? oldest : NULL;
+}
+
+struct hold *holds_oldest_gap(struct holds *all) {
+	struct hold *packets = TAILQ_FIRST(&all->lists[HOLD_CLASS_PACKETS]);
+	struct hold *segments = TAILQ_FIRST(&all->lists[HOLD_CLASS_SEGMENTS]);
+
+	if (packets == NULL || segments == NULL)
+		return packets != NULL ? packets : segments;
+	return packets->since <= segments->since ? packets : segments;
 }
 
 struct hold *holds_modem_excess(struct holds *all, uint32_t modem) {

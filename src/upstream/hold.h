@@ -39,12 +39,18 @@ struct modem_holds {
 	uint64_t bytes;
 };
 
-/* All of it. The lists are ordered by time, as all of one list wait equally long at most. */
+/* Those that wait equally long at most. */
+enum hold_class {
+	HOLD_CLASS_PACKETS,
+	HOLD_CLASS_SEGMENTS,
+	HOLD_CLASS_PARTS, /* bursts, frames, fragments */
+	HOLD_CLASSES,
+};
+
+/* All of it. */
 struct holds {
-	struct hold_list gaps; /* HOLD_PACKETS, HOLD_SEGMENTS */
-	struct hold_list parts; /* the others */
-	uint64_t gap_timeout; /* ns */
-	uint64_t part_timeout;
+	struct hold_list lists[HOLD_CLASSES]; /* by time */
+	uint64_t timeouts[HOLD_CLASSES]; /* ns */
 	uint64_t bytes;
 	uint64_t limit;
 	uint64_t modem_limit;
@@ -75,9 +81,15 @@ void hold_remove(struct holds *all, struct hold *h, uint32_t bytes);
 /* The wait begins again at `now`: part of it has come to its end. */
 void hold_renew(struct holds *all, struct hold *h, uint64_t now);
 
+/* When the first of them will have waited too long, ns; UINT64_MAX where nothing waits. */
+uint64_t holds_deadline(const struct holds *all);
+
 /* The one that has waited too long, or the oldest while there is too much; NULL when all is well.
  * `timeout` tells which. */
 struct hold *holds_excess(struct holds *all, uint64_t now, bool *timeout);
+
+/* The oldest of those that wait for packets or segments; NULL where there are none. */
+struct hold *holds_oldest_gap(struct holds *all);
 
 /* The oldest of a modem that holds too much; NULL when it does not. */
 struct hold *holds_modem_excess(struct holds *all, uint32_t modem);

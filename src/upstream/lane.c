@@ -12,7 +12,7 @@ static struct order_slots *slots_take(struct upstream *u) {
 	struct order_slots *s = u->free_slots;
 
 	if (s == NULL) { /* all are in use: the longest wait ends */
-		us_give_up(u, TAILQ_FIRST(&u->holds.gaps), false);
+		us_give_up(u, holds_oldest_gap(&u->holds), false);
 		s = u->free_slots;
 	}
 	if (s != NULL)
@@ -63,6 +63,7 @@ static void restart(struct upstream *u, const struct us_lane *lane, uint16_t num
 	while (lane->order->waiting > 0)
 		skip(u, lane, false, 0);
 	order_restart(lane->order, number);
+	lane->kind->gap(u, lane->owner, 0);
 	count(&u->counters, lane->kind->resyncs, 1);
 }
 

@@ -14,6 +14,7 @@ struct upstream;
 /* What packets and segments do differently; `owner` is whose numbers they are. */
 struct us_lane_kind {
 	void (*deliver)(struct upstream *u, void *owner, struct rte_mbuf *m);
+	/* what comes next does not follow; `missing` is 0 where it is not known how much is */
 	void (*gap)(struct upstream *u, void *owner, unsigned missing);
 	enum counter reordered, resyncs;
 	enum drop_reason duplicate, late;

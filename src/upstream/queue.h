@@ -25,12 +25,12 @@ struct us_meta {
 			uint32_t stream; /* index */
 			uint16_t pointer : 14; /* to the first frame that begins in it */
 			uint16_t has_pointer : 1;
-			uint16_t joined : 1; /* from fragments: decrypted already */
 			uint8_t channel; /* index */
 			bool gap; /* segments before it are missing */
 		} segment;
 		struct {
-			uint32_t flow; /* index */
+			uint32_t flow : 24; /* index */
+			uint32_t channel : 8; /* index, where its header came */
 			uint16_t sid; /* of the privacy element */
 			uint16_t management : 1;
 			uint16_t fragment : 1;

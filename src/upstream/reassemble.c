@@ -76,7 +76,7 @@ static void deliver(struct upstream *u, void *owner, struct rte_mbuf *m) {
 static void gap(struct upstream *u, void *owner, unsigned missing) {
 	struct us_stream *s = owner;
 
-	count(&u->counters, COUNTER_SEGMENT_GAPS, 1);
+	count(&u->counters, COUNTER_SEGMENT_GAPS, missing > 0);
 	count(&u->counters, COUNTER_SEGMENTS_MISSING, missing);
 	s->gap = true;
 }
@@ -158,8 +158,7 @@ static void numbered(struct upstream *u, struct us_stream *s, struct rte_mbuf *m
 	us_meta(m)->segment.stream = stream_index(u, s);
 	us_meta(m)->segment.channel = (uint8_t)channel;
 	us_meta(m)->segment.has_pointer = h.pointer_valid;
-	us_meta(m)->segment.pointer = h.pointer;
-	us_meta(m)->segment.joined = false;
+	us_meta(m)->segment.pointer = h.pointer & SEGMENT_POINTER_MAX;
 	lane = lane_of(s);
 	us_lane_put(u, &lane, h.sequence, m);
 	us_relieve_modem(u, s->modem);
@@ -177,7 +176,6 @@ static void take(struct upstream *u, struct us_stream *s, struct rte_mbuf *m) {
 	us_meta(m)->segment.channel = (uint8_t)channel;
 	us_meta(m)->segment.has_pointer = false;
 	us_meta(m)->segment.gap = false;
-	us_meta(m)->segment.joined = false;
 	us_queue_add(&u->segments, m);
 }
 

@@ -19,8 +19,10 @@ static int slots_create(struct upstream *u) {
 }
 
 static int holds_create(struct upstream *u, const struct service_group *sg) {
-	u->holds.gap_timeout = sg->upstream.reorder_timeout_ns;
-	u->holds.part_timeout = sg->upstream.frame_timeout_ns;
+	/* What a segment waits for may itself wait for the order of its PSP packet. */
+	u->holds.timeouts[HOLD_CLASS_PACKETS] = sg->upstream.reorder_timeout_ns;
+	u->holds.timeouts[HOLD_CLASS_SEGMENTS] = 2 * sg->upstream.reorder_timeout_ns;
+	u->holds.timeouts[HOLD_CLASS_PARTS] = sg->upstream.frame_timeout_ns;
 	u->holds.limit = sg->upstream.held;
 	u->holds.modem_limit = sg->upstream.held_by_modem;
 	return holds_init(&u->holds, (uint32_t)sg->modem_count);

@@ -83,6 +83,7 @@ static void stream_init(struct us_stream *s, uint32_t flow, uint32_t modem, uint
 	s->flow = flow;
 	s->modem = modem;
 	s->cluster = cluster;
+	s->lost = true;
 	hold_init(&s->segments_hold, HOLD_SEGMENTS, modem);
 	hold_init(&s->frame_hold, HOLD_FRAME, modem);
 }

@@ -88,7 +88,7 @@ static void gap(struct upstream *u, void *owner, unsigned missing) {
 	struct us_psp_flow *f = owner;
 	bool by_session = u->sg->upstream.psp_numbering == PSP_NUMBERING_SESSION;
 
-	count(&u->counters, COUNTER_PSP_GAPS, 1);
+	count(&u->counters, COUNTER_PSP_GAPS, missing > 0);
 	count(&u->counters, COUNTER_PSP_MISSING, missing);
 	for (unsigned i = 0; i < (by_session ? US_PSP_FLOWS : 1); i++)
 		us_burst_gap(u, &f[i].burst);

@@ -22,7 +22,7 @@ static const struct stage packet_list[] = {
 	 "cryptodev + security", us_decrypt_submit, false},
 	{"decrypt_collect", "what the crypto device has done", "cryptodev", us_decrypt_collect,
 	 true},
-	{"defragment", "fragments of pre-3.0 modems to frames", "mbuf", us_defragment, false},
+	{"defragment", "fragments of pre-3.0 modems to frames", "mbuf", us_defragment, true},
 	{"verify_source", "source address belongs to the modem", "mbuf", us_verify_source, false},
 	{"transmit", "bursts of IP frames to the network port", "ethdev", us_transmit, true},
 };
@@ -66,18 +66,16 @@ uint64_t upstream_out(const struct upstream *u, enum unit unit) {
 }
 
 uint64_t upstream_held(const struct upstream *u, enum unit unit) {
-	bool cutting = u->cut.segment != NULL && !u->cut.joined;
-
 	switch (unit) {
 	case UNIT_PACKET: return u->waiting_packets;
 	case UNIT_BURST: return u->open_bursts + u->bursts.count;
 	case UNIT_SEGMENT:
-		return (uint64_t)u->waiting_segments + u->segments.count - u->joined + cutting;
+		return (uint64_t)u->waiting_segments + u->segments.count + (u->cut.segment != NULL);
 	case UNIT_FRAME:
 	case UNITS: break;
 	}
 	return (uint64_t)u->incomplete_frames + u->in_crypto + u->waiting_fragments +
-	       u->waiting_count;
+	       u->joined.count + u->waiting_count;
 }
 
 bool upstream_balanced(const struct upstream *u) {
@@ -92,7 +90,8 @@ bool upstream_balanced(const struct upstream *u) {
 
 bool upstream_busy(const struct upstream *u) {
 	return u->bursts.count > 0 || u->segments.count > 0 || u->cut.segment != NULL ||
-	       u->in_crypto > 0 || u->waiting_count > 0 || rte_ring_count(u->requests.ring) > 0;
+	       u->in_crypto > 0 || u->joined.count > 0 || u->waiting_count > 0 ||
+	       rte_ring_count(u->requests.ring) > 0;
 }
 
 void upstream_close(struct upstream *u) {
@@ -100,12 +99,7 @@ void upstream_close(struct upstream *u) {
 }
 
 uint64_t upstream_deadline(const struct upstream *u) {
-	const struct hold *gap = TAILQ_FIRST(&u->holds.gaps);
-	const struct hold *part = TAILQ_FIRST(&u->holds.parts);
-	uint64_t gap_end = gap == NULL ? UINT64_MAX : gap->since + u->holds.gap_timeout;
-	uint64_t part_end = part == NULL ? UINT64_MAX : part->since + u->holds.part_timeout;
-
-	return RTE_MIN(gap_end, part_end);
+	return holds_deadline(&u->holds);
 }
 
 struct pipeline *upstream_pipeline(struct upstream *u, unsigned index) {

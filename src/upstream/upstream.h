@@ -55,6 +55,7 @@ struct upstream {
 	struct us_queue bursts; /* complete, on their way to reassembly */
 	struct us_queue segments; /* in order, on their way to extraction */
 	struct us_cut cut; /* the segment that is being taken apart */
+	struct us_queue joined; /* frames out of fragments, and what came behind them */
 	struct rte_mbuf *stock[US_STOCK]; /* empty frame buffers */
 	unsigned stock_count;
 	uint32_t max_pdu; /* bytes, CRC included */
@@ -64,7 +65,6 @@ struct upstream {
 	uint32_t waiting_segments;
 	uint32_t incomplete_frames;
 	uint32_t waiting_fragments;
-	uint32_t joined; /* of the segments on their way: made of fragments */
 	uint32_t in_crypto;
 	struct us_requests requests;
 	/* frames that the network port has not taken yet, a circle */
