@@ -158,7 +158,8 @@ def test_requests_of_every_kind() -> None:
         encode_request(Request(20, 0x102, queue_depth=True)),
         packet_frame(old.security, 20, ethernet, dress),
         *fragment(old.security, 20, packet_frame(old.security, 20, ethernet, Dress(None)), [30]),
-        encode_request(Request(10, 3)),
+        encode_request(Request(10, 3)),  # of another modem
+        encode_request(Request(9, 3)),  # of nobody
     ]
     result = one_burst(CONFIG, 0, 20, b"".join(frames), False)
     asked = [(ask.kind, ask.size, ask.n_bytes) for ask in result.requests]
@@ -167,10 +168,12 @@ def test_requests_of_every_kind() -> None:
         ("queue_request", 0x102, True),
         ("element", 9, False),
         ("piggyback", 7, False),
+        ("request", 3, False),
     ]
-    assert {(ask.modem, ask.flow, ask.cluster) for ask in result.requests} == {(old.mac, 301, 0)}
-    assert result.counters["request_frames"] == 3
-    assert result.counters["bad_requests"] == 1  # the SID is of another modem
+    whose = [(ask.modem, ask.flow, ask.cluster) for ask in result.requests]
+    assert whose == [(old.mac, 301, 0)] * 4 + [(plain.mac, 201, 0)]
+    assert result.counters["request_frames"] == 4
+    assert result.counters["bad_requests"] == 1
     (segment,) = cut_segments([encode_request(Request(11, 1))], [], 5, 1, [16])
     result = one_burst(CONFIG, 0, 11, segment, True)
     who = (plain.mac, 202, 1)

@@ -107,7 +107,6 @@ class Frames:
             else:
                 self.books.drop("not_ranging")
             return
-        self._requests(header, origin, origin.owner)
         if header.kind in (REQUEST, QUEUE_REQUEST):
             self.books.count("request_frames")
         elif header.kind == MANAGEMENT:
@@ -130,20 +129,24 @@ class Frames:
         self.books.count("requests")
         self.requests.append(ask)
 
-    def _requests(self, header: MacHeader, origin: Origin, owner: Owner) -> None:
-        def ask(kind: str, size: int, n_bytes: bool = False) -> None:
-            flow, mac = owner.flow.id, owner.modem.mac
-            self.ask(origin.channel, Ask(kind, mac, flow, owner.cluster, size, n_bytes))
-
+    def notice(self, header: MacHeader, origin: Origin) -> None:
+        """The requests in a good MAC header, whatever becomes of the frame."""
+        if origin.owner is None:
+            return
         if header.request is not None:
             kind = header.kind if header.kind in (REQUEST, QUEUE_REQUEST) else "element"
-            amount, sid = header.request
-            if has_sid(owner.flow, sid):
-                ask(kind, amount, kind == QUEUE_REQUEST)
-            else:
-                self.books.count("bad_requests")
+            self._ask(kind, *header.request, origin)
         if header.privacy is not None and header.privacy.piggyback:
-            ask("piggyback", header.privacy.piggyback)
+            self._ask("piggyback", header.privacy.piggyback, header.privacy.identifier, origin)
+
+    def _ask(self, kind: str, size: int, sid: int, origin: Origin) -> None:
+        found = self.config.by_sid.get((origin.channel.id, sid))
+        if found is None:
+            self.books.count("bad_requests")
+            return
+        modem, flow, cluster = found
+        n_bytes = kind == QUEUE_REQUEST
+        self.ask(origin.channel, Ask(kind, modem.mac, flow.id, cluster.id, size, n_bytes))
 
     # Management
 
@@ -237,7 +240,7 @@ class Frames:
         return None
 
     def _join(self, data: bytes, origin: Origin, owner: Owner) -> None:
-        inner: Stream[Origin] = Stream(self.books, self.config.max_frame, 0, self.take)
+        inner: Stream[Origin] = Stream(self.books, self.config.max_frame, 0, self.notice, self.take)
         inner.burst(data, Origin(origin.channel, owner, origin.now, joined=True), origin.now)
 
     def deadlines(self) -> dict[int, int]:

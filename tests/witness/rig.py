@@ -4,16 +4,21 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from witness.cable_modem import Dress, packet_frame
 from witness.config import parse_config
+from witness.crc import header_check_sequence
 from witness.depi import Psp, Segment, encode_psp
+from witness.docsis import SegmentHeader, encode_segment_header
 from witness.l2tp import encode_datagram
 from witness.model import Config
 from witness.pcapfile import Record
 from witness.rphy_device import RphyDevice, upstream_carrier
 from witness.sample import UPSTREAM
+from witness.subscriber import numbered_frame
 from witness.upstream import Model, Result, expect_upstream
 
 GAP_NS = 1000
+KEYED, PLAIN, OLD = parse_config(UPSTREAM).modems
 
 
 @dataclass
@@ -94,3 +99,44 @@ def check(case: Case, rig: Rig) -> Result:
     assert {name: result.counters[name] for name in case.counters} == dict(case.counters)
     assert not any(result.held.values())
     return result
+
+
+# Frames and segments
+
+
+def packet(number: int = 0, size: int = 60) -> bytes:
+    return numbered_frame(PLAIN.addresses[0], number, size)
+
+
+def plain(number: int = 0, size: int = 60) -> bytes:
+    """A frame of the modem without key: 70 bytes for a packet of 60."""
+    return packet_frame(PLAIN.security, 11, packet(number, size), Dress(None))
+
+
+def with_hcs(header: bytes) -> bytes:
+    return header + header_check_sequence(header)
+
+
+def mac(fc: int, parm: int, length: int, rest: bytes = b"") -> bytes:
+    """A MAC frame with whatever header, and a good HCS."""
+    ehdr = rest[: parm if fc & 1 else 0]
+    return with_hcs(bytes([fc, parm]) + length.to_bytes(2, "big") + ehdr) + rest[len(ehdr) :]
+
+
+def spoilt(data: bytes, at: int) -> bytes:
+    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+
+
+def segment(number: int, payload: bytes, pointer: int | None = None, cluster: int = 1) -> bytes:
+    return encode_segment_header(SegmentHeader(number, cluster, 0, pointer)) + payload
+
+
+def send(rig: Rig, *segments: bytes) -> None:
+    """Bursts of service flow 202, whose SID cluster is 1."""
+    for data in segments:
+        rig.burst(1, 11, data, segmented=True)
+
+
+def whole(rig: Rig, *frames: bytes, sid: int = 10) -> None:
+    """A burst of service flow 201, without segment headers."""
+    rig.burst(1, sid, b"".join(frames))

@@ -39,8 +39,8 @@ def fault_of(header: MacHeader, max_frame: int) -> str | None:
 
 @dataclass
 class Stream(Generic[C]):
-    """One stream of frames. `deliver` takes a whole frame, its header, and what the caller gave
-    along with the bytes that completed it.
+    """One stream of frames. `notice` is told of each good header as soon as it is all there, and
+    `deliver` of the whole frame, with what the caller gave along with the bytes that completed it.
 
     `partial` is the beginning of a frame; `skip` counts the bytes still to come of one that was
     dropped for its header. At most one of them is not empty.
@@ -49,6 +49,7 @@ class Stream(Generic[C]):
     books: Books
     max_frame: int
     timeout: int
+    notice: Callable[[MacHeader, C], None]
     deliver: Callable[[bytes, MacHeader, C], None]
     synced: bool = False
     partial: bytes = b""
@@ -91,21 +92,29 @@ class Stream(Generic[C]):
         else:
             self._unmarked(payload, context, now)
 
+    def _header(self, more: bytes, context: C) -> tuple[MacHeader | None, bool]:
+        """The header of the frame in progress with more bytes, and whether it is a good one. With a
+        bad one the frame ends here."""
+        header = read_mac_header(self.partial + more)
+        if header is None:
+            return None, False
+        reason = fault_of(header, self.max_frame)
+        if reason is not None:
+            self.books.drop(reason)
+            self.partial = b""
+        elif read_mac_header(self.partial) is None:
+            self.notice(header, context)
+        return header, reason is None
+
     def _ends_at(self, pointer: int, payload: bytes, context: C) -> bool:
         """Whether the frame in progress ends at the pointer; if so, it is dealt with."""
         if not self.partial:
             return self.skip == pointer
         data = self.partial + payload[:pointer]
-        header = read_mac_header(data)
-        if header is None:
+        header, good = self._header(payload[:pointer], context)
+        if header is None or header.size != len(data):
             return False
-        reason = fault_of(header, self.max_frame)
-        if reason is not None:
-            self.books.drop(reason)
-            self.partial = b""
-        if header.size != len(data):
-            return False
-        if reason is None:
+        if good:
             self._finish(data, header, context)
         return True
 
@@ -139,19 +148,14 @@ class Stream(Generic[C]):
             used = min(self.skip, len(payload))
             self.skip -= used
             return used
-        data = self.partial + payload
-        header = read_mac_header(data)
+        already, data = len(self.partial), self.partial + payload
+        header, good = self._header(payload, context)
         if header is None:
             self.partial = data
             return len(payload)
-        reason = fault_of(header, self.max_frame)
-        already = len(self.partial)
-        if reason is not None:
-            self.books.drop(reason)
-            self.partial = b""
         if header.size is None:
             return None
-        if reason is not None:
+        if not good:
             self.skip = max(header.size - len(data), 0)
         elif header.size > len(data):
             self.partial = data
@@ -178,9 +182,10 @@ class Stream(Generic[C]):
                     self.lose(reason)
                     return
                 self.skip = max(header.size - len(payload), 0)
-            elif header.size is not None and header.size > len(payload):
-                self.partial, self.begun = payload, now
-                return
             else:
+                self.notice(header, context)
+                if header.size is not None and header.size > len(payload):
+                    self.partial, self.begun = payload, now
+                    return
                 self._finish(payload[: header.size], header, context)
             payload = payload[header.size :]

@@ -156,7 +156,8 @@ class Model:
 
     def _stream(self) -> Stream[Origin]:
         timeout = self.config.upstream.frame_timeout_ns
-        return Stream(self.books, self.config.max_frame, timeout, self.frames.take)
+        frames = self.frames
+        return Stream(self.books, self.config.max_frame, timeout, frames.notice, frames.take)
 
     def _whole_frames(self, payload: bytes, origin: Origin) -> None:
         self.books.count("segments")
