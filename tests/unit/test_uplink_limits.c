@@ -3,10 +3,13 @@
 #include <string.h>
 
 #include <rte_cycles.h>
+#include <rte_ethdev.h>
 #include <rte_mempool.h>
 
 #include "test.h"
+#include "uplink_packets.h"
 #include "uplink_rig.h"
+#include "wire/segment.h"
 
 #define DEPTH 64 /* packets that the wire holds */
 
@@ -14,7 +17,7 @@ static struct uplink_rig rig;
 
 static void prove_all(void) {
 	uplink_rig_prove(&rig);
-	for (uint32_t s = 0; s < UPLINK_RIG_STREAMS; s++)
+	for (uint32_t s = 0; s < uplink_stream_count(rig.uplink); s++)
 		assert_int_equal(rig.came.streams[s].packets, uplink_made(rig.uplink, s));
 }
 
@@ -64,14 +67,32 @@ static void times_of_sending_are_remembered(void **state) {
 	}
 	assert_int_equal(times, uplink_sent(rig.uplink));
 	assert_true(times < uplink_rig_made(&rig)); /* the port is full */
-	uplink_rig_receive(&rig);
-	uplink_rig_run(&rig, 5000);
+}
 
-	uint32_t made = uplink_made(rig.uplink, 0);
+/* The time of a number that is long ago is not taken for that of a packet that waits. */
+static void old_times_are_forgotten(void **state) {
+	uint64_t waiting = 0;
 
-	assert_true(made > 512);
-	for (uint32_t n = 0; n < made; n++)
-		assert_int_equal(uplink_sent_at(rig.uplink, 0, n) != 0, n >= made - 256);
+	(void)state;
+	uplink_rig_start(&rig, "84", 0);
+	while (uplink_made(rig.uplink, 2) < 600) {
+		uplink_send(rig.uplink, rte_rdtsc());
+		uplink_rig_receive(&rig);
+	}
+	for (int round = 0; round < 10; round++)
+		uplink_send(rig.uplink, rte_rdtsc());
+	for (uint32_t s = 0; s < UPLINK_RIG_STREAMS; s++) {
+		uint32_t made = uplink_made(rig.uplink, s);
+
+		for (uint32_t n = 0; n < made; n++) {
+			if (n < made - 256)
+				assert_int_equal(uplink_sent_at(rig.uplink, s, n), 0);
+			else
+				waiting += uplink_sent_at(rig.uplink, s, n) == 0;
+		}
+	}
+	assert_true(waiting > 0);
+	assert_int_equal(waiting, uplink_rig_made(&rig) - uplink_sent(rig.uplink));
 }
 
 static void sizes_of_what_was_sent_are_summed(void **state) {
@@ -120,7 +141,12 @@ static void open_packets_are_flushed(void **state) {
 	assert_int_equal(rig.came.record_count, 1);
 	assert_int_equal(rig.came.burst_count, 2);
 	assert_int_equal(rig.came.bursts[0]->size, UPLINK_GRANT);
-	uplink_rig_run(&rig, 0);
+	uplink_stop(rig.uplink);
+	/* At the end nothing waits. */
+	for (int round = 0; round < 2; round++)
+		uplink_send(rig.uplink, begin + 201 * us);
+	assert_true(uplink_empty(rig.uplink));
+	uplink_rig_receive(&rig);
 	prove_all();
 	/* The last grant has the size of what was left. */
 	assert_in_range(rig.came.streams[0].segments, 1, 2);
@@ -209,6 +235,34 @@ static void another_packet_does_not_match(void **state) {
 	assert_false(uplink_matches(rig.uplink, &other, frame, size));
 }
 
+/* What will be sent next was not sent yet. */
+static void the_next_packet_does_not_match(void **state) {
+	struct uplink_packets packets;
+	uint8_t frame[2048];
+	struct packet_tag tag;
+	struct mix mix;
+	char error[128];
+	uint32_t size;
+
+	(void)state;
+	uplink_rig_start(&rig, "upstream-imix", 0);
+	uplink_rig_run(&rig, 1000);
+	prove_all();
+	assert_int_equal(mix_parse("upstream-imix", PACKET_SIZE_MAX, &mix, error, sizeof(error)),
+			 0);
+	assert_int_equal(uplink_packets_create(&packets, &rig.sg, &mix, UPLINK_RIG_SEED), 0);
+	read_tag(rig.came.plain, rig.came.plain_size, &tag);
+	packets.magic = tag.magic;
+	tag.target = 0;
+	tag.sequence = uplink_made(rig.uplink, 0) - 1;
+	size = uplink_packet_write(&packets, 0, &tag, frame);
+	assert_true(uplink_matches(rig.uplink, &tag, frame, size));
+	tag.sequence++;
+	size = uplink_packet_write(&packets, 0, &tag, frame);
+	assert_false(uplink_matches(rig.uplink, &tag, frame, size));
+	uplink_packets_free(&packets);
+}
+
 static struct uplink *create(const char *mix, uint32_t grant) {
 	struct uplink_options options = {
 		.rphy_port = rig.ports[0],
@@ -243,6 +297,80 @@ static void small_packets_take_ipv4(void **state) {
 			 uplink_rig_made(&rig));
 }
 
+/* Modem 0's first: RNG-REQ and queue-depth request of 34 and 7 bytes, one frame of 1,999. */
+static void a_grant_may_be_filled_exactly(void **state) {
+	const struct rig_burst *first = NULL;
+	const struct uepi_request *request = NULL;
+	struct segment_header header;
+
+	(void)state;
+	uplink_rig_start(&rig, "1985", 0);
+	uplink_rig_run(&rig, 100);
+	prove_all();
+	for (size_t i = rig.came.burst_count; i > 0; i--) {
+		if (rig.came.bursts[i - 1]->channel == 0 &&
+		    rig.came.bursts[i - 1]->kind == RIG_DATA)
+			first = rig.came.bursts[i - 1];
+	}
+	assert_non_null(first);
+	assert_int_equal(first->header.sid, 0x10);
+	assert_int_equal(first->size, UPLINK_GRANT);
+	assert_int_equal(segment_header_parse(first->payload, first->size, &header), SEGMENT_OK);
+	assert_int_equal(header.request, 0);
+	for (size_t i = 0; i < rig.came.record_count; i++) {
+		if (rig.came.records[i].start_minislot == first->header.start_minislot &&
+		    rig.came.records[i].sid == 0x10)
+			request = &rig.came.records[i];
+	}
+	assert_non_null(request);
+	assert_int_equal(request->size, UPLINK_GRANT / 4);
+	assert_true(request->n_bytes && !request->piggyback);
+}
+
+static void discard(void) {
+	struct rte_mbuf *packets[DEPTH];
+	unsigned n = rte_eth_rx_burst(rig.ports[1], 0, packets, DEPTH);
+
+	if (n > 0)
+		rte_pktmbuf_free_bulk(packets, n);
+}
+
+/* Every 4,096th grant has management in it, which may be cut as well; it is no packet. */
+static void management_may_span_grants(void **state) {
+	struct uplink_counts counts;
+
+	(void)state;
+	rig.sg.modem_count = 1;
+	rig.uplink = create("1280", 1000);
+	while (uplink_rig_made(&rig) < 200000) {
+		uplink_send(rig.uplink, rte_rdtsc());
+		discard();
+	}
+	uplink_stop(rig.uplink);
+	while (!uplink_empty(rig.uplink)) {
+		uplink_send(rig.uplink, rte_rdtsc());
+		discard();
+	}
+	uplink_counts(rig.uplink, &counts);
+	assert_int_equal(uplink_sent(rig.uplink), uplink_rig_made(&rig));
+	assert_int_equal(uplink_sent_bytes(rig.uplink), uplink_sent(rig.uplink) * 1280);
+	/* One in the stream, unless the rest of a frame fills the grant, and one on channel 0. */
+	assert_in_range(counts.management, counts.segments / 4096 / 2,
+			2 * (counts.segments / 4096 + 1));
+}
+
+/* Of 30 bursts that a packet of 9,000 bytes has room for, in all of which packets end. */
+static void a_packet_tells_of_few_bursts(void **state) {
+	(void)state;
+	rig.sg.modem_count = 1;
+	rig.sg.rphy.mtu = 9000;
+	rig.uplink = create("82", 256);
+	rig.grant = 256;
+	uplink_rig_run(&rig, 600);
+	prove_all();
+	assert_int_equal(rig.came.most_ends, 16);
+}
+
 static void grants_of_any_size_are_filled(void **state) {
 	static const uint32_t grants[] = {256, 300, 1000, 2014, 4096};
 
@@ -256,6 +384,7 @@ static void grants_of_any_size_are_filled(void **state) {
 		assert_non_null(rig.uplink);
 		uplink_rig_run(&rig, 600);
 		prove_all();
+		/* The first has room for 30 in a packet. */
 	}
 	(void)state;
 }
@@ -290,6 +419,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		test(a_full_port_loses_nothing),
 		test(times_of_sending_are_remembered),
+		test(old_times_are_forgotten),
 		test(sizes_of_what_was_sent_are_summed),
 		test(the_rate_is_kept),
 		test(open_packets_are_flushed),
@@ -297,8 +427,12 @@ int main(void) {
 		test(large_packets_hold_several_bursts),
 		test(a_table_of_segments_may_be_full),
 		test(another_packet_does_not_match),
+		test(the_next_packet_does_not_match),
 		test(what_cannot_be_sent_is_refused),
 		test(small_packets_take_ipv4),
+		test(a_grant_may_be_filled_exactly),
+		test(management_may_span_grants),
+		test(a_packet_tells_of_few_bursts),
 		test(grants_of_any_size_are_filled),
 	};
 

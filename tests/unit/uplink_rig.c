@@ -55,7 +55,7 @@ void uplink_rig_start(struct uplink_rig *r, const char *mix, uint64_t rate) {
 		.rphy_port = r->ports[0],
 		.crypto = &r->crypto,
 		.rate = rate,
-		.seed = 7,
+		.seed = UPLINK_RIG_SEED,
 	};
 	char error[128];
 
@@ -162,7 +162,7 @@ static void packet_take(struct uplink_rig *r, const uint8_t *frame, size_t size)
 	struct psp_cursor cursor = {0};
 	struct psp_segment segment;
 	struct l2tp_data l2tp;
-	unsigned begins = 0;
+	unsigned begins = 0, ends = 0;
 	enum rig_session kind;
 	uint32_t channel;
 	struct psp psp;
@@ -178,6 +178,7 @@ static void packet_take(struct uplink_rig *r, const uint8_t *frame, size_t size)
 	open = r->came.sessions[channel][kind].open != NULL;
 	while (psp_next(&psp, &cursor, &segment)) {
 		begins += segment.begin;
+		ends += segment.end;
 		segment_take(r, channel, kind, &segment);
 	}
 	parts_check(r, channel, kind, begins, &psp, open);
@@ -185,6 +186,8 @@ static void packet_take(struct uplink_rig *r, const uint8_t *frame, size_t size)
 		r->came.short_packets += size + 64 <= 14 + r->sg.rphy.mtu;
 	if (psp.count > r->came.most_segments)
 		r->came.most_segments = psp.count;
+	if (kind == RIG_DATA && ends > r->came.most_ends)
+		r->came.most_ends = ends;
 	if (size > r->came.longest)
 		r->came.longest = (uint32_t)size;
 	r->came.packets++;

@@ -20,6 +20,7 @@
 #define UPLINK_RIG_STREAMS 7
 #define UPLINK_RIG_KINDS 3 /* sessions of a channel: data, requests, ranging */
 #define UPLINK_RIG_BURST_MAX 8192
+#define UPLINK_RIG_SEED 7
 
 enum rig_session {
 	RIG_DATA,
@@ -68,6 +69,7 @@ struct rig_received {
 	uint64_t bytes;
 	uint64_t short_packets; /* of data sessions, with room for 64 bytes and more */
 	uint32_t most_segments; /* of PSP in one packet */
+	uint32_t most_ends; /* of bursts of data in one packet */
 	uint32_t longest; /* packet */
 	struct rig_stream streams[UPLINK_RIG_STREAMS];
 	uint32_t by_size[PACKET_SIZE_MAX + 1]; /* packets that were proven */

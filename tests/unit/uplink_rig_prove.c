@@ -333,6 +333,45 @@ static void burst_check(const struct uplink_rig *r, const struct rig_burst *b,
 	assert_int_equal(b->header.grant_size, b->size);
 }
 
+/* Grants do not overlap; those of ranging lie between those of data. */
+static void times_check(const struct uplink_rig *r) {
+	const struct rig_burst *last[UPLINK_RIG_CHANNELS] = {0};
+
+	for (size_t i = 0; i < r->came.burst_count; i++) {
+		const struct rig_burst *b = r->came.bursts[i];
+		const struct rig_burst *before = last[b->channel];
+
+		if (b->kind != RIG_DATA)
+			continue;
+		last[b->channel] = b;
+		if (before == NULL)
+			continue;
+		assert_true(b->header.start_minislot >=
+			    before->header.start_minislot + (before->size + 15) / 16);
+		if (r->sg.upstream_channels[b->channel].type == UPSTREAM_OFDMA)
+			assert_in_range(b->header.burst_id, before->header.burst_id + 1,
+					before->header.burst_id + 2);
+	}
+}
+
+/* Each record belongs to the burst whose grant it names. */
+static void records_check(const struct uplink_rig *r) {
+	for (size_t i = 0; i < r->came.record_count; i++) {
+		const struct uepi_request *q = &r->came.records[i];
+		unsigned found = 0;
+
+		for (size_t k = 0; k < r->came.burst_count; k++) {
+			const struct rig_burst *b = r->came.bursts[k];
+
+			found += b->kind == RIG_DATA &&
+				 r->sg.upstream_channels[b->channel].session == q->session &&
+				 b->header.sid == q->scheduled_sid && b->header.iuc == q->iuc &&
+				 b->header.start_minislot == q->start_minislot;
+		}
+		assert_int_equal(found, 1);
+	}
+}
+
 void uplink_rig_prove(struct uplink_rig *r) {
 	struct reader readers[UPLINK_RIG_STREAMS] = {0};
 	struct reader reader = {0};
@@ -362,4 +401,6 @@ void uplink_rig_prove(struct uplink_rig *r) {
 	}
 	for (uint32_t s = 0; s < UPLINK_RIG_STREAMS; s++)
 		assert_int_equal(readers[s].unit_size, 0);
+	times_check(r);
+	records_check(r);
 }
