@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which packets the upstream's sender makes, and which it knows again. */
+#include "test.h"
+#include "uplink_packets.h"
+#include "uplink_rig.h"
+
+static struct uplink_rig rig;
+
+static void prove_all(void) {
+	uplink_rig_prove(&rig);
+	for (uint32_t s = 0; s < uplink_stream_count(rig.uplink); s++)
+		assert_int_equal(rig.came.streams[s].packets, uplink_made(rig.uplink, s));
+}
+
+static uint32_t read_tag(const uint8_t *frame, uint32_t size, struct packet_tag *tag) {
+	uint32_t at = (uint32_t)packet_tag_find(frame, size);
+
+	assert_true(at > 0);
+	packet_tag_read(frame + at, tag);
+	return at;
+}
+
+static void another_packet_does_not_match(void **state) {
+	uint8_t *frame = rig.came.plain;
+	struct packet_tag tag, other;
+	uint32_t at, size;
+
+	(void)state;
+	uplink_rig_start(&rig, "upstream-imix", 0);
+	uplink_rig_run(&rig, 1000);
+	prove_all();
+	size = rig.came.plain_size;
+	at = read_tag(frame, size, &tag);
+	assert_true(uplink_matches(rig.uplink, &tag, frame, size));
+	for (uint32_t i = 0; i < size; i++) {
+		bool tsc = i >= at + 12 && i < at + 20;
+
+		frame[i] ^= 0x10;
+		packet_tag_read(frame + at, &other);
+		assert_int_equal(uplink_matches(rig.uplink, &other, frame, size), tsc);
+		frame[i] ^= 0x10;
+	}
+	assert_false(uplink_matches(rig.uplink, &tag, frame, size - 1));
+	other = tag;
+	other.sequence++;
+	assert_false(uplink_matches(rig.uplink, &other, frame, size));
+	other.sequence = uplink_made(rig.uplink, tag.target);
+	assert_false(uplink_matches(rig.uplink, &other, frame, size));
+	other = tag;
+	other.target = UPLINK_RIG_STREAMS;
+	assert_false(uplink_matches(rig.uplink, &other, frame, size));
+	other.target = UINT32_MAX;
+	assert_false(uplink_matches(rig.uplink, &other, frame, size));
+}
+
+/* What will be sent next was not sent yet. */
+static void the_next_packet_does_not_match(void **state) {
+	struct uplink_packets packets;
+	uint8_t frame[2048];
+	struct packet_tag tag;
+	struct mix mix;
+	char error[128];
+	uint32_t size;
+
+	(void)state;
+	uplink_rig_start(&rig, "upstream-imix", 0);
+	uplink_rig_run(&rig, 1000);
+	prove_all();
+	assert_int_equal(mix_parse("upstream-imix", PACKET_SIZE_MAX, &mix, error, sizeof(error)),
+			 0);
+	assert_int_equal(uplink_packets_create(&packets, &rig.sg, &mix, UPLINK_RIG_SEED), 0);
+	read_tag(rig.came.plain, rig.came.plain_size, &tag);
+	packets.magic = tag.magic;
+	tag.target = 0;
+	tag.sequence = uplink_made(rig.uplink, 0) - 1;
+	size = uplink_packet_write(&packets, 0, &tag, frame);
+	assert_true(uplink_matches(rig.uplink, &tag, frame, size));
+	tag.sequence++;
+	size = uplink_packet_write(&packets, 0, &tag, frame);
+	assert_false(uplink_matches(rig.uplink, &tag, frame, size));
+	uplink_packets_free(&packets);
+}
+
+static struct uplink *create(const char *mix, uint32_t grant) {
+	struct uplink_options options = {
+		.rphy_port = rig.ports[0],
+		.crypto = &rig.crypto,
+		.grant = grant,
+	};
+	char error[128];
+
+	assert_int_equal(mix_parse(mix, PACKET_SIZE_MAX, &options.mix, error, sizeof(error)), 0);
+	return uplink_create(&rig.sg, &options);
+}
+
+static void what_cannot_be_sent_is_refused(void **state) {
+	(void)state;
+	assert_null(create("70", 0)); /* a modem has IPv6 only */
+	assert_null(create("84", 255));
+	assert_null(create("84", 4097));
+	rig.sg.modem_count = 0;
+	assert_null(create("84", 0));
+	rig.sg.modems = &rig.sg.modems[4]; /* without an address */
+	rig.sg.modem_count = 1;
+	assert_null(create("84", 0));
+}
+
+static void small_packets_take_ipv4(void **state) {
+	(void)state;
+	rig.sg.modem_count = 2;
+	uplink_rig_start(&rig, "64", 0);
+	uplink_rig_run(&rig, 500);
+	uplink_rig_prove(&rig);
+	assert_int_equal(rig.came.by_address[0][0] + rig.came.by_address[1][0],
+			 uplink_rig_made(&rig));
+}
+
+static int begin(void **state) {
+	(void)state;
+	uplink_rig_begin(&rig, 4);
+	return 0;
+}
+
+static int end(void **state) {
+	(void)state;
+	uplink_rig_end(&rig);
+	return 0;
+}
+
+static int open_rig(void **state) {
+	(void)state;
+	uplink_rig_open(&rig, 1024);
+	return 0;
+}
+
+static int close_rig(void **state) {
+	(void)state;
+	uplink_rig_close(&rig);
+	return 0;
+}
+
+#define test(function) cmocka_unit_test_setup_teardown(function, begin, end)
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		test(another_packet_does_not_match),
+		test(the_next_packet_does_not_match),
+		test(what_cannot_be_sent_is_refused),
+		test(small_packets_take_ipv4),
+	};
+
+	return cmocka_run_group_tests(tests, open_rig, close_rig);
+}
