@@ -266,8 +266,10 @@ static void boundary(struct upstream *u, struct us_cut *c, struct output *out) {
 static void end(struct upstream *u, struct us_cut *c, bool orphan) {
 	struct us_stream *s = c->stream;
 
-	if (!c->framed && s->phase != US_BOUNDARY)
+	if (!c->framed && s->phase != US_BOUNDARY) {
 		us_frame_drop(u, s, DROP_FRAME_TRUNCATED);
+		s->lost = false; /* the next burst begins with a frame */
+	}
 	if (s->frame != NULL && s->frame_hold.bytes == 0)
 		hold_add(&u->holds, &s->frame_hold, hold_size(s->frame), u->r.clock->now);
 	if (orphan)
