@@ -1,10 +1,13 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- Wireshark dissector of the DOCSIS Packet Streaming Protocol (PSP) over L2TPv3, as R-DEPI has it.
--- Whole DOCSIS frames go to Wireshark's own dissectors. How to use it: docs/wireshark.md
+-- Wireshark dissector of the DOCSIS Packet Streaming Protocol (PSP) over L2TPv3, as R-DEPI and
+-- R-UEPI have it. Whole DOCSIS frames go to Wireshark's own dissectors. How to use it:
+-- docs/wireshark.md
 --
 -- This file: preferences, the way in from L2TPv3, and the first look at a packet. Beside it, in
 -- docsis-psp/: sessions.lua (what is known of a session), reassembly.lua (sequence and fragments),
--- payload.lua (what segments hold), tree.lua (what a packet looks like).
+-- payload.lua (what segments hold), tree.lua (what a packet looks like); of the upstream uepi.lua
+-- (its bursts), flows.lua (the frames in them), uepi_fields.lua and uepi_tree.lua (what they look
+-- like); and mac.lua (MAC headers).
 --
 --      0                   1                   2                   3
 --      0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -30,14 +33,20 @@ local function load_part(name, ...)
 	return assert(loadfile(here .. "docsis-psp/" .. name .. ".lua"))(...)
 end
 
-local payload = load_part("payload")
-local sessions = load_part("sessions", payload)
+local mac = load_part("mac")
+local payload = load_part("payload", mac)
+local flows = load_part("flows", mac)
+local uepi = load_part("uepi", mac, flows)
+local sessions = load_part("sessions", payload, uepi)
 local reassembly = load_part("reassembly")
 
 local psp = Proto("psp", "DOCSIS Packet Streaming Protocol")
 local over_udp = Proto("psp_udp", "DOCSIS PSP over L2TPv3 over UDP")
+local docsis_uepi = Proto("docsis_uepi", "DOCSIS Upstream External PHY Interface")
 
-local tree_of = load_part("tree", psp, payload)
+local uepi_fields = load_part("uepi_fields", docsis_uepi)
+local uepi_tree = load_part("uepi_tree", docsis_uepi, uepi_fields, uepi, mac, payload)
+local tree_of = load_part("tree", psp, payload, uepi_tree)
 
 local AUTOMATIC = 3
 psp.prefs.extra = Pref.enum("Bytes after the segment table", AUTOMATIC,
@@ -48,7 +57,8 @@ psp.prefs.extra = Pref.enum("Bytes after the segment table", AUTOMATIC,
 	}, false)
 psp.prefs.sessions = Pref.string("Sessions", "",
 	"Settings of single sessions: ID=SETTING,... where ID is a session ID or * for all others, and "
-		.. "SETTING is 0, 2 or auto (bytes after the table), also with :docsis, :mgmt or :data "
+		.. "SETTING is 0, 2 or auto (bytes after the table), also with :docsis, :mgmt, :uepi-sc-qam, "
+		.. ":uepi-ofdma, :req-sc-qam, :req-ofdma, :data or the number of a pseudowire subtype "
 		.. "(what it carries), or off")
 psp.prefs.cookie = Pref.enum("L2TPv3 cookie", 0,
 	"Cookie size of sessions without control messages", {
@@ -58,6 +68,16 @@ psp.prefs.cookie = Pref.enum("L2TPv3 cookie", 0,
 	}, false)
 psp.prefs.flow_sequence = Pref.bool("Sequence numbers per flow", true,
 	"Each flow of a session has sequence numbers of its own")
+
+local BY_HCS, ALWAYS, NEVER = 1, 2, 3
+docsis_uepi.prefs.segment_header = Pref.enum("Segment headers in SC-QAM bursts", BY_HCS,
+	"Whether the payload of an SC-QAM burst begins with a segment header", {
+		{ 1, "automatic", BY_HCS },
+		{ 2, "always", ALWAYS },
+		{ 3, "never", NEVER },
+	}, false)
+docsis_uepi.prefs.sid_per_session = Pref.bool("SIDs per session", false,
+	"The same SID in two sessions is two service flows, not one that uses both channels")
 
 function psp.prefs_changed()
 	local wrong = sessions.list(psp.prefs.sessions)
@@ -73,6 +93,8 @@ function psp.init()
 	records = {}
 	sessions.reset()
 	reassembly.reset()
+	flows.reset()
+	uepi.reset()
 end
 
 -- Reads the segment table of a packet from its bytes. `count` and `table_end` are nil when they are
@@ -117,8 +139,36 @@ local function track(record, stream, bytes, head, length, frame)
 	record.trailing = from < length and from or nil
 end
 
+local SEGMENT_HEADER = { [ALWAYS] = true, [NEVER] = false }
+
+-- The first look at the bursts that end in a packet, in its order. Where a burst lies in one packet
+-- its bytes need not be kept.
+local function look_into_bursts(record, format, session, devices, frame)
+	local by_session = devices .. "|" .. session.key
+	local place = {
+		format = format,
+		frame = frame,
+		session = by_session,
+		group = docsis_uepi.prefs.sid_per_session and by_session or devices,
+		segment_header = SEGMENT_HEADER[docsis_uepi.prefs.segment_header],
+	}
+	for _, segment in ipairs(record) do
+		local parts = segment.parts
+		if parts then
+			local header, trailer = parts[1].length, parts[#parts].length
+			local sizes = { header = header, trailer = trailer }
+			sizes.payload = #segment.bytes - header - trailer
+			segment.unit = uepi.burst(segment.bytes, sizes, place)
+			if parts[1].frame == frame then
+				segment.unit.from = parts[1].segment.from
+				segment.bytes = nil
+			end
+		end
+	end
+end
+
 -- The first look at a packet, in capture order. Returns nil when it is not PSP.
-local function analyse(bytes, length, session, stream_key, frame)
+local function analyse(bytes, length, session, devices, stream_key, frame)
 	local head = read_head(bytes, length)
 	local sure = session.psp
 	if head.count then
@@ -131,7 +181,7 @@ local function analyse(bytes, length, session, stream_key, frame)
 		head = head,
 		extra = session.extra or session.default_extra or 0,
 		kind = session.kind,
-		agreed = session.agreed,
+		subtype = session.subtype,
 	}
 	local stream = stream_key
 		and reassembly.stream(stream_key .. "|" .. (psp.prefs.flow_sequence and head.flow or ""))
@@ -144,6 +194,10 @@ local function analyse(bytes, length, session, stream_key, frame)
 	stream = not record.late and stream or nil
 	if head.count then
 		track(record, stream, bytes, head, length, frame)
+		local kind = payload.kinds[record.kind]
+		if kind.format and not kind.records then
+			look_into_bursts(record, kind.format, session, devices, frame)
+		end
 	elseif stream then
 		reassembly.broken(stream)
 	end
@@ -170,13 +224,16 @@ end
 
 -- The record of a packet, made at the first look. Nil when the packet is not PSP.
 local function record_of(tvb, body, length, session, pinfo)
-	local stream = ("%d|%s|%d"):format(sessions.address(pinfo.src), session.key,
-		session.agreed and session.agreed.frame or 0)
+	local source = sessions.address(pinfo.src)
+	local agreed_in = session.agreed and session.agreed.frame or 0
+	local stream = ("%d|%s|%d"):format(source, session.key, agreed_in)
 	local key = ("%d|%s|%d"):format(pinfo.number, stream, tvb:offset())
 	if records[key] == nil then
 		-- The packet that an ICMP error quotes is no packet of the stream.
 		local passing = not pinfo.in_error_pkt and not pinfo.visited
-		records[key] = analyse(body:raw(), length, session, passing and stream, pinfo.number) or false
+		local devices = source .. "|" .. session.destination
+		records[key] = analyse(body:raw(), length, session, devices, passing and stream, pinfo.number)
+			or false
 	end
 	return records[key] or nil
 end

@@ -14,6 +14,12 @@ EXPERTS = [
     "gap", "late", "restart", "short", "table_beyond", "beyond", "trailing", "empty", "cut",
     "no_begin", "before_capture", "lost_middle", "no_end", "too_long",
 ]  # fmt: skip
+UEPI_EXPERTS = [
+    "burst_id", "contradiction", "duplicate", "fec", "frame_hcs", "frame_length", "gap", "grant",
+    "header", "late", "lost", "no_burst", "no_payload", "not_one_segment", "odd_trailer",
+    "one_segment", "orphan", "pointer_beyond", "record", "restart", "segment_hcs",
+    "segment_truncated", "trailer", "truncated", "version",
+]  # fmt: skip
 LUA_TROUBLE = re.compile(r"lua error|lua:|dissector bug|stack traceback", re.IGNORECASE)
 
 
@@ -63,7 +69,16 @@ class Stage:
             for row in rows
         ]
 
+    def _experts(
+        self, pcap: Path, prefix: str, known: list[str], options: tuple[str, ...]
+    ) -> list[list[str]]:
+        rows = self.fields(pcap, *(f"{prefix}.{name}" for name in known), options=options)
+        return [[name for name in known if row[f"{prefix}.{name}"]] for row in rows]
+
     def experts(self, pcap: Path, *options: str) -> list[list[str]]:
         """The names of the expert fields of each packet, without `psp.expert.`."""
-        rows = self.fields(pcap, *(f"psp.expert.{name}" for name in EXPERTS), options=options)
-        return [[name for name in EXPERTS if row[f"psp.expert.{name}"]] for row in rows]
+        return self._experts(pcap, "psp.expert", EXPERTS, options)
+
+    def uepi_experts(self, pcap: Path, *options: str) -> list[list[str]]:
+        """Those of the upstream, without `docsis_uepi.expert.`."""
+        return self._experts(pcap, "docsis_uepi.expert", UEPI_EXPERTS, options)

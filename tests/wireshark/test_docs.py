@@ -3,6 +3,7 @@
 
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,26 @@ from wireshark.psp_packets import (
     write_pcap,
 )
 from wireshark.stage import CHECKOUT, Stage
+from wireshark.uepi_packets import (
+    DATA,
+    IUC,
+    PLAIN,
+    REQUESTS,
+    SID,
+    ofdma,
+    segments_of,
+    told,
+    upstream,
+)
+from wireshark.uepi_packets import frame as upstream_frame
+from witness.burst import Burst, encode_burst
+from witness.depi import Segment
+from witness.uepi import (
+    RequestRecord,
+    ScQamHeader,
+    TrailerFlag,
+    encode_request_record,
+)
 
 PAGE = CHECKOUT / "docs" / "wireshark.md"
 
@@ -46,6 +67,35 @@ def frame(size: int, sequence: int, *, encrypted: bool = False) -> bytes:
     return mac_frame(pdu, privacy(0x101, enabled=encrypted), ds_ehdr(0x00123, sequence))
 
 
+def bursts() -> list[bytes]:
+    """Two grants of one flow, a record, a grant not used, and an OFDMA burst in two packets."""
+    other = DATA + 15
+    frames = [upstream_frame(size, 5000 + n) for n, size in enumerate((90, 400, 120))]
+    first, second = segments_of(frames, [300], first=5, cluster=2)
+    trailer = replace(PLAIN, flags=TrailerFlag.FEC_VALID | TrailerFlag.SNR_VALID)
+    grants = [
+        encode_burst(Burst(ScQamHeader(IUC, SID, 1000), first, trailer)),
+        encode_burst(Burst(ScQamHeader(IUC, SID, 1040), second + b"\xff" * 20, trailer)),
+        encode_burst(Burst(ScQamHeader(IUC, SID + 1, 1080, no_burst=True), b"", PLAIN)),
+    ]
+    record = RequestRecord(IUC, 16, SID, SID, 1000, DATA, 2, n_bytes=True, piggyback=True)
+    (whole,) = segments_of([upstream_frame(200, 5003)], [], first=9)
+    parts = ofdma(whole, 100, sid=SID + 2, segment_header=True)
+    return [
+        *(
+            packet
+            for session, subtype in ((DATA, 6), (REQUESTS, 8))
+            for packet in told(session, subtype)
+        ),
+        upstream(1, grants[0]),
+        upstream(1, Segment(encode_request_record(record)), session=REQUESTS),
+        upstream(2, grants[1]),
+        upstream(3, grants[2]),
+        upstream(1, parts[:2], session=other),
+        upstream(2, parts[2:], session=other),
+    ]
+
+
 @pytest.fixture(scope="module")
 def captures(stage: Stage) -> Path:
     """The captures that the page speaks of, where its commands look for them."""
@@ -59,6 +109,7 @@ def captures(stage: Stage) -> Path:
     write_pcap(stage.folder / "depi.pcap", [*set_up(SESSION, 4), *data, after])
     closed = depi(psp(1, frame(100, 1, encrypted=True), extra=counter(0)))
     write_pcap(stage.folder / "decrypted.pcap", [closed])
+    write_pcap(stage.folder / "uepi.pcap", bursts())
     return stage.folder
 
 
@@ -82,12 +133,13 @@ def test_nothing_else_in_the_page_is_a_command() -> None:
     assert set(re.findall(r"^```(\w+)", PAGE.read_text(), re.MULTILINE)) == {"console"}
 
 
-def test_page_names_all_filters_and_preferences(stage: Stage) -> None:
+@pytest.mark.parametrize("protocol", ["psp", "docsis_uepi"])
+def test_page_names_all_filters_and_preferences(stage: Stage, protocol: str) -> None:
     """What the page names exists, and what exists is named."""
     script = "-X lua_script:wireshark/docsis-psp.lua"
-    glossary = stage.run(["sh", "-c", f"tshark -G fields {script} | grep -i psp"])
-    preferences = stage.run(["sh", "-c", f"tshark -G currentprefs {script} | grep psp"])
-    fields = re.findall(r"^F\t[^\t]*\t(psp\.[\w.]+)\t", glossary, re.MULTILINE)
-    settings = re.findall(r"^#?(psp\.\w+):", preferences, re.MULTILINE)
-    named = set(re.findall(r"(?<!docsis-)\bpsp\.[a-z_.]*[a-z]", PAGE.read_text()))
+    glossary = stage.run(["sh", "-c", f"tshark -G fields {script} | grep -i {protocol}"])
+    preferences = stage.run(["sh", "-c", f"tshark -G currentprefs {script} | grep {protocol}"])
+    fields = re.findall(rf"^F\t[^\t]*\t({protocol}\.[\w.]+)\t", glossary, re.MULTILINE)
+    settings = re.findall(rf"^#?({protocol}\.\w+):", preferences, re.MULTILINE)
+    named = set(re.findall(rf"(?<!docsis-)\b{protocol}\.[a-z_.]*[a-z]", PAGE.read_text()))
     assert named == {*fields, *settings}

@@ -1,50 +1,18 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- What the segments of a pseudowire hold, one entry a kind: how to recognise it, and who dissects
--- it. A new kind (the UEPI bursts of the upstream) is one more entry in `kinds` and its subtypes
--- below.
+-- it. Kinds of the upstream have a `format` (uepi.lua): their bursts and records are taken apart
+-- here, not by a dissector of Wireshark.
+
+local mac = ...
+if type(mac) ~= "table" then
+	-- Wireshark runs every script of a plugin folder by itself. This one is a part of docsis-psp.lua.
+	return
+end
 
 local M = {}
 
-local bits = bit32 or bit
-local bxor, band, rshift = bits.bxor, bits.band, bits.rshift
-
--- CRC-16/X-25, the HCS of MULPI: reflected 0x1021, preset and final inversion 0xFFFF.
-local crc_table = {}
-for i = 0, 255 do
-	local crc = i
-	for _ = 1, 8 do
-		crc = crc % 2 == 1 and bxor(rshift(crc, 1), 0x8408) or rshift(crc, 1)
-	end
-	crc_table[i] = crc
-end
-
-local function hcs(bytes, length)
-	local crc = 0xffff
-	for i = 1, length do
-		crc = bxor(rshift(crc, 8), crc_table[band(bxor(crc, bytes:byte(i)), 0xff)])
-	end
-	return bxor(crc, 0xffff)
-end
-
--- Bytes before the HCS: FC, MAC_PARM, LEN and the extended header; a queue-depth request has 5.
-local function header_length(bytes)
-	local fc, mac_parm = bytes:byte(1, 2)
-	if fc == 0xc8 then
-		return 5
-	end
-	return 4 + (fc % 2 == 1 and mac_parm or 0)
-end
-
 local function is_docsis(bytes)
-	if #bytes < 6 then
-		return false
-	end
-	local length = header_length(bytes)
-	if #bytes < length + 2 then
-		return false
-	end
-	local low, high = bytes:byte(length + 1, length + 2)
-	return hcs(bytes, length) == low + 256 * high
+	return mac.header_good(bytes, 1)
 end
 
 -- DA, SA, length, DSAP 0, SSAP 0, control 3: a MAC management message without MAC header and CRC.
@@ -59,9 +27,13 @@ local function is_management(bytes, whole)
 end
 
 M.kinds = {
-	docsis = { matches = is_docsis, dissector = "docsis", text = "DOCSIS frame" },
-	mgmt = { matches = is_management, dissector = "docsis_mgmt", text = "MAC management message" },
-	data = { matches = function() return false end, dissector = "data", text = "Data" },
+	docsis = { matches = is_docsis, dissector = "docsis" },
+	mgmt = { matches = is_management, dissector = "docsis_mgmt" },
+	data = { matches = function() return false end, dissector = "data" },
+	["uepi-sc-qam"] = { format = "sc_qam" },
+	["uepi-ofdma"] = { format = "ofdma" },
+	["req-sc-qam"] = { format = "sc_qam", records = true },
+	["req-ofdma"] = { format = "ofdma", records = true },
 }
 
 -- Pseudowire subtypes of R-DEPI and R-UEPI; `extra` is what follows the segment table by default.
@@ -70,13 +42,13 @@ M.subtypes = {
 	[2] = { name = "PSP legacy", kind = "docsis", extra = 0 },
 	[3] = { name = "MCM", kind = "data", extra = 0 },
 	[4] = { name = "PSP DEPI", kind = "docsis", extra = 2 },
-	[6] = { name = "UEPI SC-QAM data", kind = "data", extra = 0 },
-	[7] = { name = "UEPI OFDMA data", kind = "data", extra = 0 },
-	[8] = { name = "BW-REQ SC-QAM", kind = "data", extra = 0 },
-	[9] = { name = "BW-REQ OFDMA", kind = "data", extra = 0 },
+	[6] = { name = "UEPI SC-QAM data", kind = "uepi-sc-qam", extra = 0 },
+	[7] = { name = "UEPI OFDMA data", kind = "uepi-ofdma", extra = 0 },
+	[8] = { name = "BW-REQ SC-QAM", kind = "req-sc-qam", extra = 0 },
+	[9] = { name = "BW-REQ OFDMA", kind = "req-ofdma", extra = 0 },
 	[10] = { name = "Probe", kind = "data", extra = 0 },
-	[11] = { name = "RNG-REQ SC-QAM", kind = "data", extra = 0 },
-	[12] = { name = "RNG-REQ OFDMA", kind = "data", extra = 0 },
+	[11] = { name = "RNG-REQ SC-QAM", kind = "uepi-sc-qam", extra = 0 },
+	[12] = { name = "RNG-REQ OFDMA", kind = "uepi-ofdma", extra = 0 },
 	[13] = { name = "MAP SC-QAM", kind = "mgmt", extra = 0 },
 	[14] = { name = "MAP OFDMA", kind = "mgmt", extra = 0 },
 	[15] = { name = "SpecMan", kind = "data", extra = 0 },

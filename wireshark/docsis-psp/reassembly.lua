@@ -2,13 +2,14 @@
 -- Sequence check and reassembly of a stream: the packets of one session (and flow) in one
 -- direction. It runs once a packet, in capture order; what it finds is kept with the packet, so
 -- that later passes and random access show the same. The receiver's rule of R-DEPI holds: a gap
--- drops the open frame.
+-- drops the open frame. The bursts of the upstream are frames here.
 
 local M = {}
 
--- LEN is 16 bits, so no MAC frame is longer. Beyond this the frame is given up, whatever the bytes
--- say.
-local LONGEST_FRAME = 65535 + 6
+-- LEN is 16 bits, so no MAC frame is longer than 65535 + 6; nor is the payload of an upstream burst
+-- longer than 65535, between header (16) and trailer (371). Beyond this the frame or burst is given
+-- up, whatever the bytes say.
+local LONGEST = 65535 + 16 + 371
 
 local streams = {}
 
@@ -96,7 +97,7 @@ end
 local function append(stream, segment, bytes, frame)
 	local open = stream.open
 	open.length = open.length + #bytes
-	if open.length > LONGEST_FRAME then
+	if open.length > LONGEST then
 		segment.problem = "too_long"
 		abandon(stream, "too long")
 		stream.skipping = "too_long"

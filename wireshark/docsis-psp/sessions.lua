@@ -2,14 +2,15 @@
 -- What is known of each L2TPv3 session: from the preference, from control messages (RFC 3931 and
 -- the AVPs of R-DEPI), and from the packets themselves.
 
-local payload = ...
+local payload, uepi = ...
 
 local M = {}
 
 local PW_PSP = 13
 local CABLELABS = 4491
 
--- Preference: { [id or "*"] = { off = bool, extra = nil|0|2, kind = nil|name } }
+-- Preference: { [id or "*"] = { off = bool, extra = nil|0|2, kind = nil|name, subtype = nil|number
+-- } }
 local listed = {}
 -- Control: learned["destination|id"] and by_id[id] are lists, in capture order, of what was agreed.
 local learned, by_id = {}, {}
@@ -43,18 +44,22 @@ local function is_multicast(address)
 	return (first and first >= 224 and first < 240) or text:lower():match("^ff%x%x:") ~= nil
 end
 
+-- What a session holds: the name of a kind, or the number of a pseudowire subtype.
 local function setting(text)
 	if text == "off" then
 		return { off = true }
 	end
-	local extra, kind = text:match("^(%w+):?(%w*)$")
-	if not extra or (kind ~= "" and not payload.kinds[kind]) then
-		return nil
-	end
+	local extra, content = text:match("^(%w+):?([%w-]*)$")
 	if extra ~= "auto" and extra ~= "0" and extra ~= "2" then
 		return nil
 	end
-	return { extra = tonumber(extra), kind = kind ~= "" and kind or nil }
+	local number = tonumber(content:match("^%d+$"))
+	local subtype = payload.subtypes[number]
+	local kind = subtype and subtype.kind or (payload.kinds[content] and content)
+	if content ~= "" and not kind then
+		return nil
+	end
+	return { extra = tonumber(extra), kind = kind or nil, subtype = subtype and number }
 end
 
 -- Reads "ID=SETTING,...". Returns the entries that are wrong; the others are in force.
@@ -172,18 +177,26 @@ local function agreed_for(destination, key, id, frame)
 	return agreed
 end
 
+-- The format of UEPI units of this kind; nil for the downstream's kinds.
+function M.format(kind)
+	return kind and payload.kinds[kind].format
+end
+
 -- Everything known of the session of a packet, preferences first:
 --   psp      true: it carries PSP; false: it does not; nil: unknown
 --   extra    bytes after the segment table; nil: the packet decides
 --   kind     of payload; nil: likewise
+--   subtype  of the pseudowire, where the preference or control messages name it
 --   agreed   what control messages said; cookie: its bytes
 function M.lookup(destination, id, frame, preferred_extra, preferred_cookie)
 	local key = M.address(destination) .. "|" .. id
 	local agreed = agreed_for(destination, key, id, frame)
 	local chosen = listed[id] or listed["*"]
 	local cookie = agreed and agreed.cookie or preferred_cookie
-	local session = { key = key, agreed = agreed, cookie = cookie }
-	local subtype = agreed and payload.subtypes[agreed.subtype] or {}
+	local session = { key = key, destination = M.address(destination), agreed = agreed }
+	session.cookie = cookie
+	session.subtype = (chosen and chosen.subtype) or (agreed and agreed.subtype)
+	local subtype = payload.subtypes[session.subtype] or {}
 	session.default_extra = subtype.extra
 	session.extra = preferred_extra
 	session.kind = subtype.kind
@@ -195,6 +208,10 @@ function M.lookup(destination, id, frame, preferred_extra, preferred_cookie)
 		session.psp = agreed.pw == PW_PSP and agreed.subtype ~= 1
 	elseif proven[key] then
 		session.psp = true
+	end
+	if M.format(session.kind or (proven[key] and proven[key].kind)) then
+		-- upstream pseudowires have no bytes behind the table
+		session.extra = chosen and chosen.extra or 0
 	end
 	return session
 end
@@ -216,17 +233,59 @@ local function candidates(session, fits)
 	return list
 end
 
+-- The bursts of a data session: the format of session `id` towards a destination.
+local function data_format(destination, id)
+	local key = destination .. "|" .. id
+	local agreed = latest(learned[key], math.huge)
+	local subtype = agreed and payload.subtypes[agreed.subtype]
+	local kind = listed[id] and listed[id].kind or (subtype and subtype.kind)
+		or (proven[key] and proven[key].kind)
+	return kind and not payload.kinds[kind].records and M.format(kind) or nil
+end
+
+local function upstream_proof(session, bytes, head)
+	local segments, from = {}, head.table_end
+	for i = 1, head.count do
+		local one = head[i]
+		local to = from + one.length
+		segments[i] = { first = one.first, last = one.last, bytes = bytes:sub(from + 1, to) }
+		from = to
+	end
+	return uepi.recognise(segments, function(id)
+		return data_format(session.destination, id)
+	end)
+end
+
+local function downstream_proof(bytes, head, extra)
+	local from = head.table_end + extra
+	for i = 1, head.count do
+		local kind = head[i].first
+			and payload.recognise(bytes:sub(from + 1, from + head[i].length), head[i].last)
+		if kind then
+			return kind
+		end
+		from = from + head[i].length
+	end
+	return nil
+end
+
+-- What a packet proves of its session: { extra, kind }, remembered, or nil. Once a session is known
+-- for the upstream's, nothing in its packets is taken for a frame of the downstream.
 local function proof(session, bytes, head, list)
+	local before = proven[session.key]
+	if M.format(session.kind or (before and before.kind)) then
+		return nil
+	end
+	local upstream = not session.kind and not before and upstream_proof(session, bytes, head)
+	if upstream then
+		proven[session.key] = { extra = 0, kind = upstream }
+		return proven[session.key]
+	end
 	for _, extra in ipairs(list) do
-		local from = head.table_end + extra
-		for i = 1, head.count do
-			local kind = head[i].first
-				and payload.recognise(bytes:sub(from + 1, from + head[i].length), head[i].last)
-			if kind then
-				proven[session.key] = { extra = extra, kind = kind }
-				return proven[session.key]
-			end
-			from = from + head[i].length
+		local kind = downstream_proof(bytes, head, extra)
+		if kind then
+			proven[session.key] = { extra = extra, kind = kind }
+			return proven[session.key]
 		end
 	end
 	return nil
@@ -246,6 +305,9 @@ function M.examine(session, bytes, head, length)
 	local before = proven[session.key] or {}
 	local found = proof(session, bytes, head, candidates(session, fits))
 	local best = found or before
+	if found and M.format(found.kind) then
+		session.extra = found.extra
+	end
 	session.extra = session.extra or best.extra or fits or session.default_extra or 0
 	session.kind = session.kind or best.kind or (session.psp and "docsis") or "data"
 	return session.psp or found ~= nil

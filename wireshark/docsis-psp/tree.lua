@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- What a packet looks like: the fields that can be filtered on, the expert information, the tree.
 
-local psp, payload = ...
+local psp, payload, uepi_tree = ...
 if type(payload) ~= "table" then
 	-- Wireshark runs every script of a plugin folder by itself. This one is a part of docsis-psp.lua.
 	return
@@ -85,12 +85,24 @@ end
 
 local SHAPES = { [true] = { [true] = "frame", [false] = "first fragment" },
 	[false] = { [true] = "last fragment", [false] = "fragment" } }
+local BURST_SHAPES = { [true] = { [true] = "header and trailer", [false] = "header" },
+	[false] = { [true] = "trailer", [false] = "payload" } }
+local RECORD_SHAPES = { [true] = { [true] = "request", [false] = "first fragment" },
+	[false] = SHAPES[false] }
+
+local function shape_of(segment, kind)
+	local shapes = SHAPES
+	if kind.format then
+		shapes = kind.records and RECORD_SHAPES or BURST_SHAPES
+	end
+	return shapes[segment.first][segment.last]
+end
 
 local function show_table(tree, tvb, record)
 	for i, segment in ipairs(record) do
 		local at = tvb(2 + 2 * i, 2)
 		local item = tree:add(f.segment, at)
-		local shape = SHAPES[segment.first][segment.last]
+		local shape = shape_of(segment, payload.kinds[record.kind])
 		item:set_text(("Segment %d: %s, %d bytes"):format(i, shape, segment.length))
 		item:add(f.begin, at)
 		item:add(f.ends, at)
@@ -141,28 +153,57 @@ local function show_bytes(tree, range)
 	return tree:add(f.data, range):set_text(("Data (%d bytes)"):format(range:len()))
 end
 
--- A segment that is no whole frame by itself. Returns the whole frame when this segment completes
--- one.
-local function show_fragment(tree, tvb, segment)
-	show_bytes(tree, tvb(segment.from, segment.length))
+local function show_fate(tree, segment)
 	if segment.reassembled_in then
 		generated(tree:add(f.reassembled_in, segment.reassembled_in))
 	elseif segment.lost then
 		tree:append_text(" [never completed: " .. segment.lost .. "]")
 	end
-	if not segment.bytes then
-		return nil
-	end
+end
+
+-- The frame that a segment completes: where its parts came from, and its bytes.
+local function show_whole(tree, segment, name)
 	for _, part in ipairs(segment.parts) do
 		generated(tree:add(f.fragment, part.frame)):append_text((" (%d bytes)"):format(part.length))
 	end
 	generated(tree:add(f.fragment_count, #segment.parts))
 	generated(tree:add(f.reassembled_length, #segment.bytes))
-	return ByteArray.new(segment.bytes, true):tvb("Reassembled DOCSIS frame")
+	return ByteArray.new(segment.bytes, true):tvb(name)
 end
 
--- Shows a segment and returns the whole frame that it is or completes, or nil.
-local function show_segment(tree, tvb, segment)
+-- A segment that is no whole frame by itself. Returns the whole frame when this segment completes
+-- one.
+local function show_fragment(tree, tvb, segment)
+	show_bytes(tree, tvb(segment.from, segment.length))
+	show_fate(tree, segment)
+	return segment.bytes and show_whole(tree, segment, "Reassembled DOCSIS frame") or nil
+end
+
+-- A segment of the upstream. Returns the burst that it completes or the record that it is. Header
+-- and trailer are taken apart with their burst, or here when the packet does not hold its end.
+local function show_upstream(tree, tvb, segment, kind, frame)
+	local own = tvb(segment.from, segment.length)
+	if kind.records and segment.first and segment.last then
+		return own:tvb()
+	end
+	show_bytes(tree, own)
+	local unit = segment.unit
+	if unit and unit.from then
+		local sizes = unit.sizes
+		return tvb(unit.from, sizes.header + sizes.payload + sizes.trailer):tvb()
+	elseif unit then
+		return show_whole(tree, segment, "Reassembled UEPI burst")
+	elseif segment.reassembled_in ~= frame then
+		show_fate(tree, segment)
+		if segment.first or segment.last or kind.records then
+			uepi_tree.show_alone(own:tvb(), tree, kind, segment)
+		end
+	end
+	return nil
+end
+
+-- Shows a segment and returns the whole frame, burst or record that it is or completes, or nil.
+local function show_segment(tree, tvb, segment, kind, frame)
 	local item = segment.item
 	show_problem(item, segment)
 	if segment.length == 0 then
@@ -172,6 +213,8 @@ local function show_segment(tree, tvb, segment)
 		if segment.from < tvb:len() then
 			show_bytes(tree, tvb(segment.from))
 		end
+	elseif kind.format then
+		return show_upstream(tree, tvb, segment, kind, frame)
 	elseif segment.first and segment.last then
 		return tvb(segment.from, segment.length):tvb()
 	else
@@ -181,12 +224,17 @@ local function show_segment(tree, tvb, segment)
 end
 
 -- Frames go to their dissectors one after the other, each with its text in the Info column.
-local function show_frames(frames, pinfo, tree, kind)
-	for _, frame in ipairs(frames) do
+local function show_frames(frames, pinfo, tree, record)
+	local kind = payload.kinds[record.kind]
+	for i, frame in ipairs(frames) do
 		if frame then
 			pinfo.cols.info:append(" | ")
 			pinfo.cols.info:fence()
-			payload.dissect(kind, frame, pinfo, tree)
+			if kind.format then
+				uepi_tree.show(frame, pinfo, tree, kind, record[i].unit)
+			else
+				payload.dissect(record.kind, frame, pinfo, tree)
+			end
 		end
 	end
 end
@@ -200,7 +248,7 @@ end
 -- Shows a packet, `tvb` from the flags byte on, and what its record says of it:
 --   head         the header: seq, count, table_end, fits
 --   extra, kind  bytes after the table, and what the segments hold
---   agreed       what the control connection said of the session, or nil
+--   subtype      of the pseudowire, if it is known
 --   gap, late, restart, trailing
 --   [i]          the segments, see reassembly.lua
 function M.show(tvb, pinfo, tree, record)
@@ -211,20 +259,20 @@ function M.show(tvb, pinfo, tree, record)
 	pinfo.cols.info:append((" PSP seq %d, %d segment%s"):format(head.seq, count, plural))
 	local item = tree:add(psp, tvb(0, math.min(tvb:len(), (head.table_end or 4) + record.extra)))
 	item:append_text((", Seq: %d, Segments: %d"):format(head.seq, count))
-	local subtype = record.agreed and payload.subtypes[record.agreed.subtype]
+	local subtype = payload.subtypes[record.subtype]
 	if subtype then
 		generated(item:add(f.subtype, subtype.name))
 	end
 	show_head(item, tvb, record)
-	local frames = {}
+	local frames, kind = {}, payload.kinds[record.kind]
 	for i, segment in ipairs(record) do
-		frames[i] = show_segment(segment.item, tvb, segment) or false
+		frames[i] = show_segment(segment.item, tvb, segment, kind, pinfo.number) or false
 		segment.item = nil
 	end
 	if record.trailing and record.trailing < tvb:len() then
 		show_bytes(item, tvb(record.trailing)):add_proto_expert_info(e.trailing)
 	end
-	show_frames(frames, pinfo, tree, record.kind)
+	show_frames(frames, pinfo, tree, record)
 end
 
 function M.show_cookie(range, tree)

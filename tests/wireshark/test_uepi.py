@@ -1,0 +1,410 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The units of UEPI in tshark: headers, trailers, request records, and how sessions are known."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from wireshark.psp_packets import CORE, RPD, data_frame, depi, map_frame, psp, write_pcap
+from wireshark.stage import Stage
+from wireshark.uepi_packets import (
+    DATA,
+    PLAIN,
+    RANGING,
+    REQUESTS,
+    SID,
+    frame,
+    ofdma,
+    ranging_request,
+    sc_qam,
+    segments_of,
+    told,
+    upstream,
+)
+from witness.burst import Burst, encode_burst
+from witness.depi import Segment
+from witness.uepi import (
+    Equalizer,
+    OfdmaHeader,
+    OfdmaTrailer,
+    RequestRecord,
+    ScQamHeader,
+    TrailerFlag,
+    Vendor,
+    encode_header,
+    encode_request_record,
+    encode_trailer,
+)
+
+FRAME = frame(200, 5001)
+GOOD = "1"  # HCS status
+ALL_COMMON = TrailerFlag(0x1F0C)
+Values = dict[str, list[str]]
+
+
+def values(row: Values, group: str) -> dict[str, list[int]]:
+    """A row of numbers and truths, by their names in the group."""
+    start = f"docsis_uepi.{group}."
+    words = {"True": "1", "False": "0"}
+    return {
+        name.removeprefix(start): [int(words.get(v, v), 0) for v in cells]
+        for name, cells in row.items()
+        if name.startswith(start)
+    }
+
+
+def ask(stage: Stage, pcap: Path, group: str, *names: str) -> list[dict[str, list[int]]]:
+    rows = stage.fields(pcap, *(f"docsis_uepi.{group}.{name}" for name in names))
+    return [values(row, group) for row in rows]
+
+
+@pytest.mark.parametrize("no_burst", [False, True])
+def test_sc_qam_header(stage: Stage, pcap: Path, no_burst: bool) -> None:
+    header = ScQamHeader(9, 0x3FFF, 0x01556601, no_burst=no_burst, version=2)
+    unit = encode_burst(Burst(header, b"" if no_burst else FRAME, PLAIN))
+    write_pcap(pcap, [*told(DATA, 6), upstream(1, unit)])
+    names = ("version", "no_burst", "iuc", "sid", "start_minislot", "burst_id", "segment_header")
+    assert ask(stage, pcap, "header", *names)[2] == {
+        "version": [2], "no_burst": [no_burst], "iuc": [9], "sid": [0x3FFF],
+        "start_minislot": [0x01556601], "burst_id": [], "segment_header": [],
+    }  # fmt: skip
+
+
+def test_ofdma_header_and_trailer(stage: Stage, pcap: Path) -> None:
+    """The examples of docs/uepi-formats.md, byte for byte."""
+    header = bytes.fromhex("50050123 01556601 00000007 00000800")
+    trailer = bytes.fromhex("403C0092 00000007 00050001 0000FFF4 00000003")
+    (payload,) = segments_of([FRAME], [])
+    unit = [Segment(header, True, False), Segment(payload, False, False)]
+    unit.append(Segment(trailer, False, True))
+    write_pcap(pcap, [*told(DATA, 7), upstream(1, unit)])
+    names = ("version", "no_burst", "segment_header", "iuc", "sid", "start_minislot", "burst_id")
+    assert ask(stage, pcap, "header", *names, "grant_size")[2] == {
+        "version": [1], "no_burst": [0], "segment_header": [1], "iuc": [5], "sid": [0x123],
+        "start_minislot": [0x01556601], "burst_id": [7], "grant_size": [2048],
+    }  # fmt: skip
+    measured = ("power_valid", "timing_valid", "fec_valid", "snr_valid", "mer", "burst_id", "good")
+    others = ("corrected", "uncorrectable", "power", "timing", "version", "ranging_required", "snr")
+    assert ask(stage, pcap, "trailer", *measured, *others)[2] == {
+        "power_valid": [1], "timing_valid": [1], "fec_valid": [1], "snr_valid": [1],
+        "mer": [0x92], "burst_id": [7], "good": [5], "corrected": [1], "uncorrectable": [0],
+        "power": [-12], "timing": [3], "version": [1], "ranging_required": [0], "snr": [],
+    }  # fmt: skip
+    assert "MER 36.50 dB, -1.2 dB from the target, 14.6 ns late" in stage.tshark(pcap, "-V")
+    assert stage.uepi_experts(pcap)[2] == []
+
+
+def test_trailer_flags(stage: Stage, pcap: Path) -> None:
+    """Each flag is the bit that the witness sets, alone."""
+    names = {
+        "ranging_required": TrailerFlag.RANGING_REQUIRED, "snr_low": TrailerFlag.SNR_LOW,
+        "phy_error": TrailerFlag.PHY_ERROR, "high_energy": TrailerFlag.HIGH_ENERGY,
+        "low_energy": TrailerFlag.LOW_ENERGY, "fec_valid": TrailerFlag.FEC_VALID,
+        "snr_valid": TrailerFlag.SNR_VALID, "equaliser_valid": TrailerFlag.EQUALIZER,
+    }  # fmt: skip
+    header = ScQamHeader(5, SID, 0)
+    units = [
+        encode_burst(Burst(header, FRAME, replace(PLAIN, flags=flag))) for flag in names.values()
+    ]
+    write_pcap(pcap, [*told(DATA, 6), *(upstream(n, unit) for n, unit in enumerate(units))])
+    for name, row in zip(names, ask(stage, pcap, "trailer", *names)[2:], strict=True):
+        assert row == {other: [int(other == name)] for other in names}
+
+
+BLOCK = Equalizer(0xFFF0, 3, 0x80000001, bytes(range(96)))
+VENDOR = Vendor(0x00ABCD, b"\x01\x02\x03")
+TRAILERS = {
+    "plain": PLAIN,
+    "block": replace(PLAIN, equalizer=BLOCK, flags=TrailerFlag.EQUALIZER),
+    "block, not valid": replace(PLAIN, equalizer=BLOCK),
+    "vendor": replace(PLAIN, vendor=VENDOR),
+    "empty vendor": replace(PLAIN, vendor=Vendor(1, b"")),
+    "both": replace(PLAIN, equalizer=BLOCK, vendor=VENDOR, flags=ALL_COMMON),
+    "either, Q says": replace(
+        PLAIN,
+        # the frequency error stands where the length of a vendor field would
+        equalizer=Equalizer(0, 104, 0, bytes(96)),
+        vendor=Vendor(1, b""),
+        flags=TrailerFlag.EQUALIZER,
+    ),
+    "either, Q denies": replace(PLAIN, vendor=Vendor(1, bytes(104))),
+}
+
+
+@pytest.mark.parametrize("name", TRAILERS)
+def test_sc_qam_trailer(stage: Stage, pcap: Path, name: str) -> None:
+    trailer = TRAILERS[name]
+    unit = encode_burst(Burst(ScQamHeader(5, SID, 0), FRAME, trailer))
+    write_pcap(pcap, [*told(DATA, 6), upstream(1, unit)])
+    names = ("good", "corrected", "uncorrectable", "snr", "vendor.id", "vendor.length")
+    of_block = ("equaliser.power", "equaliser.frequency_error", "equaliser.timing_error")
+    block, vendor = trailer.equalizer, trailer.vendor
+    row = ask(stage, pcap, "trailer", *names, *of_block, "equaliser.coefficient")[2]
+    coefficients = row.pop("equaliser.coefficient")
+    assert row == {
+        "good": [5], "corrected": [1], "uncorrectable": [0], "snr": [0x92],
+        "vendor.id": [vendor.vendor_id] if vendor else [],
+        "vendor.length": [len(vendor.data)] if vendor else [],
+        "equaliser.power": [block.power] if block else [],
+        "equaliser.frequency_error": [block.frequency_error] if block else [],
+        "equaliser.timing_error": [block.timing_error] if block else [],
+    }  # fmt: skip
+    sent = block.coefficients if block else b""
+    assert b"".join(c.to_bytes(4, "big") for c in coefficients) == sent
+    data = stage.fields(pcap, "docsis_uepi.trailer.vendor.data")[2]
+    assert data["docsis_uepi.trailer.vendor.data"] == (
+        [vendor.data.hex()] if vendor and vendor.data else []
+    )
+    assert stage.uepi_experts(pcap)[2] == []
+
+
+@pytest.mark.parametrize("name", ["either, Q says", "either, Q denies"])
+def test_a_length_that_fits_twice(name: str) -> None:
+    """The cases above that Q decides are that indeed."""
+    data = encode_trailer(TRAILERS[name])
+    assert data[11] == len(data) - 12 and data[115] == len(data) - 116
+
+
+RECORD_NAMES = (
+    "version", "iuc", "size", "scheduled_sid", "sid", "start_minislot", "session",
+    "sid_cluster_valid", "sid_cluster", "n_bytes", "piggyback",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("subtype", "version"), [(8, 0), (9, 1)])
+def test_request_records(stage: Stage, pcap: Path, subtype: int, version: int) -> None:
+    """Several in a packet; each is a segment of its own."""
+    records = [
+        RequestRecord(7, 16, 0x123, 0x124, 0x01556601, DATA, 2, True, True, version),
+        RequestRecord(1, 0xFFFF, 0x3FFF, 1, 2, DATA + 5, version=version),
+    ]
+    packet = upstream(1, *(Segment(encode_request_record(r)) for r in records), session=REQUESTS)
+    write_pcap(pcap, [*told(REQUESTS, subtype), packet])
+    assert ask(stage, pcap, "request", *RECORD_NAMES)[2] == {
+        "version": [version, version], "iuc": [7, 1], "size": [16, 0xFFFF],
+        "scheduled_sid": [0x123, 0x3FFF], "sid": [0x124, 1], "start_minislot": [0x01556601, 2],
+        "session": [DATA, DATA + 5], "sid_cluster_valid": [1, 0], "sid_cluster": [2, 0],
+        "n_bytes": [1, 0], "piggyback": [1, 0],
+    }  # fmt: skip
+    assert stage.uepi_experts(pcap)[2] == []
+    text = stage.tshark(pcap)
+    assert "Request, SID 0x0124: 16 N-byte units" in text
+    assert "Request, SID 0x0001: 65535 minislots" in text
+
+
+def test_ranging_session(stage: Stage, pcap: Path) -> None:
+    """A ranging request goes on to Wireshark's dissector of management messages."""
+    packets = [
+        *told(RANGING, 11),
+        upstream(1, sc_qam(ranging_request(0x55)), session=RANGING),
+        *told(RANGING + 1, 12),
+        upstream(1, ofdma(ranging_request(0x66)), session=RANGING + 1),
+    ]
+    write_pcap(pcap, packets)
+    names = ("psp.subtype", "docsis_mgmt.type", "docsis_rngreq.sid", "docsis.hcs.status")
+    rows = stage.fields(pcap, *names)
+    assert list(rows[2].values()) == [["RNG-REQ SC-QAM"], ["4"], ["85"], [GOOD]]
+    assert list(rows[5].values()) == [["RNG-REQ OFDMA"], ["4"], ["102"], [GOOD]]
+
+
+@pytest.mark.parametrize(("subtype", "make"), [(6, sc_qam), (7, ofdma)])
+def test_burst_over_several_packets(stage: Stage, pcap: Path, subtype: int, make: object) -> None:
+    """Cut at any byte, also between header and payload; only the last packet shows the burst."""
+    assert callable(make)
+    header, *pieces, trailer = make(FRAME, 3, 100)
+    packets = [
+        upstream(1, header),
+        upstream(2, *pieces[:2]),
+        upstream(3, pieces[2]),
+        upstream(4, trailer),
+    ]
+    write_pcap(pcap, [*told(DATA, subtype), *packets])
+    names = ("docsis_uepi.header.sid", "docsis_uepi.trailer.good", "udp.srcport", "psp.fragment")
+    for options in ((), ("-2",)):
+        rows = stage.fields(pcap, *names, options=options)[2:]
+        sid = [f"0x{SID:04x}"]
+        assert [r["docsis_uepi.header.sid"] for r in rows] == [sid, [], [], sid]
+        assert [r["docsis_uepi.trailer.good"] for r in rows] == [[], [], [], ["5"]]
+        assert [r["udp.srcport"] for r in rows] == [[], [], [], ["5001"]]
+        assert rows[3]["psp.fragment"] == ["3", "4", "4", "5", "6"]
+        assert stage.uepi_experts(pcap, *options) == [[]] * 6
+    rows = stage.fields(pcap, "psp.reassembled_in", options=("-2",))[2:]
+    assert [r["psp.reassembled_in"] for r in rows] == [["6"], ["6", "6"], ["6"], []]
+
+
+def test_several_bursts_in_a_packet(stage: Stage, pcap: Path) -> None:
+    """The end of one, a whole one, the beginning of a third; PSP flows do not mix."""
+    one, two, three = (ofdma(frame(100, 5000 + n), burst_id=n, sid=n + 1) for n in range(3))
+    packets = [
+        upstream(1, one[0]),
+        upstream(77, three[0], flow=3),
+        upstream(2, one[1:], two, three[0]),
+        upstream(78, three[1:], flow=3),
+    ]
+    write_pcap(pcap, [*told(DATA, 7), *packets])
+    names = ("docsis_uepi.header.burst_id", "udp.srcport", "docsis_uepi.trailer.burst_id")
+    rows = stage.fields(pcap, *names)[2:]
+    # burst 2 begins in the third packet: its header stands with its segment
+    assert rows[2] == {
+        names[0]: ["2", "0", "1"], "udp.srcport": ["5000", "5001"], names[2]: ["0", "1"]
+    }  # fmt: skip
+    assert rows[3] == {names[0]: ["2"], "udp.srcport": ["5002"], names[2]: ["2"]}
+
+
+def test_loss_in_a_burst(stage: Stage, pcap: Path) -> None:
+    """What is left of a burst is shown for what it is; the next burst is whole."""
+    header, first, second, trailer = sc_qam(FRAME, 50)
+    packets = [
+        upstream(1, header, first),
+        upstream(3, second, trailer),  # 2 is missing
+        upstream(4, sc_qam(frame(90, 5002))),
+    ]
+    write_pcap(pcap, [*told(DATA, 6), *packets])
+    assert stage.experts(pcap)[3] == ["gap", "lost_middle"]
+    rows = stage.fields(pcap, "docsis_uepi.header.sid", "docsis_uepi.trailer.good", "udp.srcport")
+    sid = [f"0x{SID:04x}"]
+    assert [list(row.values()) for row in rows[2:]] == [
+        [sid, [], []], [[], ["5"], []], [sid, ["5"], ["5002"]]
+    ]  # fmt: skip
+
+
+def unit(*parts: bytes) -> tuple[Segment, ...]:
+    """A burst of parts that need not be right."""
+    last = len(parts) - 1
+    return tuple(Segment(part, i == 0, i == last) for i, part in enumerate(parts))
+
+
+H6 = encode_header(ScQamHeader(5, SID, 0))
+T6 = encode_trailer(PLAIN)
+H7 = encode_header(OfdmaHeader(5, SID, 0, 7, 2048))
+T7 = encode_trailer(OfdmaTrailer(7, 1, 0, 0))
+LOST7 = encode_trailer(OfdmaTrailer(7, 1, 0, 300, flags=TrailerFlag.FEC_VALID))
+RECORD = encode_request_record(RequestRecord(1, 1, 1, 1, 1, DATA))
+MISTAKES = [
+    (6, unit(H6[:7], FRAME, T6), ["header"], False),
+    (6, unit(H6 + b"\0", FRAME, T6), ["header"], False),
+    (6, unit(H6, FRAME, T6[:7]), ["trailer"], True),
+    (6, unit(H6, FRAME, T6 + b"\0"), ["odd_trailer"], True),
+    (6, unit(b"\x20" + H6[1:], FRAME, T6), ["no_burst"], True),
+    (6, unit(H6, T6), ["no_payload"], False),
+    (6, (Segment(H6), ), ["one_segment"], False),
+    (7, unit(H7[:15], FRAME, T7), ["header"], False),
+    (7, unit(b"\x80" + H7[1:], FRAME, T7), ["version"], False),
+    (7, unit(H7, FRAME, b"\x00" + T7[1:]), ["version"], False),
+    (7, unit(H7, FRAME, T7[:19]), ["trailer"], False),
+    (7, unit(H7, FRAME, T7[:7] + b"\x08" + T7[8:]), ["burst_id"], False),
+    (7, unit(H7[:12] + b"\0\0\0\x10", FRAME, T7), ["grant"], True),
+    (7, unit(H7, FRAME, LOST7), ["fec"], True),
+    (8, (Segment(RECORD[:15]),), ["record"], False),
+    (8, unit(RECORD[:8], RECORD[8:]), ["not_one_segment"] * 2, False),
+    (9, (Segment(RECORD),), ["version"], False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("subtype", "segments", "expected", "used"), MISTAKES)
+def test_malformed_units(
+    stage: Stage,
+    pcap: Path,
+    subtype: int,
+    segments: tuple[Segment, ...],
+    expected: list[str],
+    used: bool,
+) -> None:
+    """Each mistake has its name. `used`: the payload is looked at, as a receiver would."""
+    write_pcap(pcap, [*told(DATA, subtype), upstream(1, segments)])
+    assert stage.uepi_experts(pcap)[2] == sorted(set(expected))
+    row = stage.fields(pcap, "udp.srcport", "psp.seq")[2]
+    assert row == {"udp.srcport": ["5001"] if used else [], "psp.seq": ["1"]}
+
+
+def test_sessions_are_known_by_their_packets(stage: Stage, pcap: Path) -> None:
+    """Without control messages: bursts by header and payload, records by the session they name."""
+    (segment,) = segments_of([FRAME], [])
+    record = RequestRecord(1, 1, 1, 0x77, 1, 6)
+    packets = [
+        upstream(1, Segment(encode_request_record(record)), session=20),
+        upstream(1, sc_qam(segment), session=6),
+        upstream(1, sc_qam(FRAME), session=16),
+        upstream(1, ofdma(segment, segment_header=True), session=7),
+        upstream(1, ofdma(b""), session=17),
+        upstream(2, Segment(encode_request_record(record)), session=20),
+        upstream(
+            1, Segment(encode_request_record(replace(record, session=7, version=1))), session=21
+        ),
+    ]
+    write_pcap(pcap, packets)
+    names = ("psp.seq", "docsis_uepi.header.burst_id", "docsis_uepi.request.sid", "udp.srcport")
+    assert [list(row.values()) for row in stage.fields(pcap, *names)] == [
+        [[], [], [], []],  # nothing is known of session 6 yet
+        [["1"], [], [], ["5001"]],
+        [["1"], [], [], ["5001"]],
+        [["1"], ["7"], [], ["5001"]],
+        [["1"], ["7"], [], []],
+        [["2"], [], ["0x0077"], []],
+        [["1"], [], ["0x0077"], []],
+    ]
+
+
+def test_what_is_no_burst_is_not_taken_for_one(stage: Stage, pcap: Path) -> None:
+    """Nor is a session of the downstream, whatever its fragments look like later."""
+    odd = unit(H6, FRAME, T6)
+    packets = [
+        upstream(1, unit(H6, bytes(100), T6), session=1),  # no HCS is right
+        upstream(1, unit(H7, T7[:7] + b"\x09" + T7[8:]), session=2),
+        upstream(1, unit(b"\x1f" + H6[1:], FRAME, T6), session=3),  # reserved bits
+        upstream(1, Segment(RECORD), session=4),
+        depi(psp(1, map_frame()), 5, RPD, CORE),
+        depi(psp(2, data_frame(100)), 5, RPD, CORE),
+        upstream(3, odd, session=5),
+    ]
+    write_pcap(pcap, packets)
+    rows = stage.fields(pcap, "psp.seq", "docsis_uepi")
+    assert [r["docsis_uepi"] for r in rows] == [[]] * 7
+    assert [r["psp.seq"] for r in rows[:4]] == [[]] * 4
+
+
+@pytest.mark.parametrize("wish", ["0:uepi-sc-qam", "auto:uepi-sc-qam", "0:6", "auto:11"])
+def test_preference_names_an_upstream_session(stage: Stage, pcap: Path, wish: str) -> None:
+    """By kind or by subtype. Bursts of which no packet proves anything are shown then."""
+    write_pcap(pcap, [upstream(1, unit(H6, T6))])
+    names = ("docsis_uepi.header.sid", "psp.subtype")
+    assert stage.fields(pcap, *names) == [{name: [] for name in names}]
+    options = ("-o", f"psp.sessions:0x{DATA:08x}={wish}", "-o", "psp.extra:2 bytes")
+    (row,) = stage.fields(pcap, *names, options=options)
+    assert row["docsis_uepi.header.sid"] == [f"0x{SID:04x}"]
+    subtypes = {"6": ["UEPI SC-QAM data"], "11": ["RNG-REQ SC-QAM"]}
+    assert row["psp.subtype"] == subtypes.get(wish.partition(":")[2], [])
+
+
+def test_preference_names_request_sessions(stage: Stage, pcap: Path) -> None:
+    packets = [upstream(1, Segment(RECORD), session=n) for n in (8, 9, 10)]
+    write_pcap(pcap, packets)
+    options = ("-o", "psp.sessions:8=0:req-sc-qam,9=0:req-ofdma,10=0:9")
+    rows = stage.fields(pcap, "docsis_uepi.request.sid", options=options)
+    assert rows == [{"docsis_uepi.request.sid": ["0x0001"]}] * 3
+    assert stage.uepi_experts(pcap, *options) == [[], ["version"], ["version"]]
+
+
+def test_wrong_subtype_is_named(stage: Stage, pcap: Path) -> None:
+    write_pcap(pcap, [upstream(1, unit(H6, T6))])
+    script = stage.folder / "wireshark" / "docsis-psp.lua"
+    wishes = "1=0:17,2=0:1,3=0:uepi,4=0:6"
+    text = stage.run(
+        ["sh", "-c", f"tshark -X lua_script:{script} -r {pcap} -o psp.sessions:{wishes} 2>&1"]
+    )
+    assert "psp.sessions: not understood: 1=0:17, 2=0:1, 3=0:uepi" in text and "4=0:6" not in text
+
+
+def test_truths_are_read_as_any_tshark_prints_them() -> None:
+    assert values({"docsis_uepi.header.no_burst": ["True"]}, "header") == {"no_burst": [1]}
+
+
+@pytest.mark.parametrize("control", [[], told(DATA, 6)])
+def test_preference_for_extra_bytes_is_the_downstreams(
+    stage: Stage, pcap: Path, control: list[bytes]
+) -> None:
+    """Set for the downstream in the same capture, it does not spoil the upstream."""
+    write_pcap(pcap, [*control, upstream(1, sc_qam(FRAME)), upstream(2, sc_qam(FRAME))])
+    rows = stage.fields(pcap, "udp.srcport", options=("-o", "psp.extra:2 bytes"))
+    assert rows[len(control) :] == [{"udp.srcport": ["5001"]}] * 2

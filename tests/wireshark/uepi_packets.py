@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Upstream sessions as an R-PHY device sends them, made by the witness's codecs."""
+
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, pairwise
+
+from wireshark.psp_packets import CORE, MODEM, RPD, depi, ethernet_pdu, set_up, with_crc
+from witness.burst import Burst, encode_burst
+from witness.depi import Psp, Segment, encode_psp
+from witness.docsis import (
+    FC_PARM_CONCATENATION,
+    FC_PARM_MANAGEMENT,
+    FC_TYPE_MAC,
+    Frame,
+    SegmentHeader,
+    encode_frame,
+    encode_segment_header,
+)
+from witness.ehdr import BpUp2
+from witness.uepi import NO_FLAGS, OfdmaHeader, OfdmaTrailer, ScQamHeader, ScQamTrailer
+
+DATA, REQUESTS, RANGING = 0x00020001, 0x00020002, 0x00020003
+SID = 0x123
+IUC = 5
+PLAIN = ScQamTrailer(good=5, corrected=1, uncorrectable=0, snr=0x92)
+UnitOrSegment = Sequence[Segment] | Segment
+
+
+def upstream(sequence: int, *units: UnitOrSegment, session: int = DATA, flow: int = 0) -> bytes:
+    """A packet with these units, each the segments of a burst or a single segment."""
+    segments: list[Segment] = []
+    for unit in units:
+        segments += [unit] if isinstance(unit, Segment) else unit
+    body = encode_psp(Psp(sequence & 0xFFFF, tuple(segments), flow=flow))
+    return depi(body, session, RPD, CORE)
+
+
+def told(session: int, subtype: int) -> list[bytes]:
+    """The control messages in which the core chose this ID for packets towards it."""
+    return set_up(0x7000 + subtype, subtype, local=session)
+
+
+def sc_qam(payload: bytes, *cuts: int, sid: int = SID, start: int = 0) -> tuple[Segment, ...]:
+    return encode_burst(Burst(ScQamHeader(IUC, sid, start), payload, PLAIN), cuts)
+
+
+def ofdma(
+    payload: bytes, *cuts: int, burst_id: int = 7, sid: int = SID, segment_header: bool = False
+) -> tuple[Segment, ...]:
+    header = OfdmaHeader(IUC, sid, 0, burst_id, 2048, segment_header=segment_header)
+    trailer = OfdmaTrailer(burst_id, 5, 1, 0, flags=NO_FLAGS)
+    return encode_burst(Burst(header, payload, trailer), cuts)
+
+
+def frame(size: int, port: int, *, sid: int = SID) -> bytes:
+    """A MAC frame with `size` bytes behind its header; the UDP source port tells it from others."""
+    return encode_frame(Frame(ethernet_pdu(size, port), (BpUp2(1, False, 0, sid),)))
+
+
+def ranging_request(sid: int) -> bytes:
+    """RNG-REQ as a MAC management message: SID, downstream channel 1, nothing pending."""
+    body = bytes.fromhex("000003010400") + sid.to_bytes(2, "big") + b"\x01\x00"
+    address = bytes.fromhex("01e02f000001")
+    pdu = with_crc(address + MODEM + len(body).to_bytes(2, "big") + body)
+    return encode_frame(Frame(pdu, fc_type=FC_TYPE_MAC, fc_parm=FC_PARM_MANAGEMENT))
+
+
+def concatenated(*frames: bytes) -> bytes:
+    head = Frame(
+        b"".join(frames),
+        fc_type=FC_TYPE_MAC,
+        fc_parm=FC_PARM_CONCATENATION,
+        mac_parm=len(frames),
+    )
+    return encode_frame(head)
+
+
+def segments_of(
+    frames: Sequence[bytes], cuts: Iterable[int], *, first: int = 0, cluster: int = 0
+) -> list[bytes]:
+    """The stream of these frames as segments, cut at these offsets; pointers as they must be."""
+    stream = b"".join(frames)
+    starts = [0, *accumulate(len(one) for one in frames)][:-1]
+    edges = [0, *cuts, len(stream)]
+    made = []
+    for number, (begin, end) in enumerate(pairwise(edges)):
+        inside = [at - begin for at in starts if begin <= at < end]
+        header = SegmentHeader(
+            (first + number) % 8192, cluster, pointer=inside[0] if inside else None
+        )
+        made.append(encode_segment_header(header) + stream[begin:end])
+    return made

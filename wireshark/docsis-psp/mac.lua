@@ -1,0 +1,73 @@
+-- SPDX-License-Identifier: BSD-3-Clause
+-- What must be known of MAC headers to find frames: sizes and check sequences (MULPI). Positions
+-- are those of Lua strings: the first byte is 1.
+
+local M = {}
+
+local bits = bit32 or bit
+local bxor, band, rshift = bits.bxor, bits.band, bits.rshift
+
+-- CRC-16/X-25, the HCS of MULPI: reflected 0x1021, preset and final inversion 0xFFFF.
+local crc_table = {}
+for i = 0, 255 do
+	local crc = i
+	for _ = 1, 8 do
+		crc = crc % 2 == 1 and bxor(rshift(crc, 1), 0x8408) or rshift(crc, 1)
+	end
+	crc_table[i] = crc
+end
+
+local function hcs(bytes, from, to)
+	local crc = 0xffff
+	for i = from, to do
+		crc = bxor(rshift(crc, 8), crc_table[band(bxor(crc, bytes:byte(i)), 0xff)])
+	end
+	return bxor(crc, 0xffff)
+end
+
+-- Whether the HCS follows the `length` bytes at `at` and is right. It is sent low byte first.
+local function covered(bytes, at, length)
+	local low, high = bytes:byte(at + length, at + length + 1)
+	return high ~= nil and hcs(bytes, at, at + length - 1) == low + 256 * high
+end
+
+M.CONCATENATION = 0xf8
+local REQUEST, QUEUE_REQUEST = 0xc4, 0xc8
+
+-- Bytes of the MAC header at `at`, HCS included; nil when too few are there to tell.
+function M.header_size(bytes, at)
+	local fc, mac_parm = bytes:byte(at, at + 1)
+	if not mac_parm then
+		return nil
+	elseif fc - fc % 2 == QUEUE_REQUEST then
+		return 7
+	elseif fc - fc % 2 == REQUEST then
+		return 6
+	end
+	return 6 + (fc % 2 == 1 and mac_parm or 0)
+end
+
+-- Bytes of the frame with the whole header at `at`; nil when LEN contradicts the extended header,
+-- which it counts. A concatenation header is a frame of its own: what it announces are the next
+-- frames of the stream.
+function M.frame_size(bytes, at)
+	local fc, _, high, low = bytes:byte(at, at + 3)
+	local header, size = M.header_size(bytes, at), 6 + 256 * high + low
+	if fc == M.CONCATENATION or fc - fc % 2 == REQUEST or fc - fc % 2 == QUEUE_REQUEST then
+		return header
+	end
+	return size >= header and size or nil
+end
+
+-- Whether a whole MAC header with a right HCS stands at `at`.
+function M.header_good(bytes, at)
+	local size = M.header_size(bytes, at)
+	return size ~= nil and covered(bytes, at, size - 2)
+end
+
+-- Whether an upstream segment header with a right HCS stands at `at`.
+function M.segment_good(bytes, at)
+	return covered(bytes, at, 6)
+end
+
+return M
