@@ -8,6 +8,7 @@
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
+#include "layout.h"
 #include "pipeline/packet.h"
 #include "platform/pool.h"
 #include "platform/port.h"
@@ -26,10 +27,6 @@
 #define FRAMES 8192 /* incomplete ones, in crypto, and in the network port's ring */
 #define PIECES 4096
 
-static bool has_upstream(const struct service_group *sg) {
-	return sg->upstream_channel_count > 0;
-}
-
 /* Room for a whole packet of the R-PHY device, with a VLAN tag. */
 static unsigned uepi_room(const struct service_group *sg) {
 	unsigned frame = sg->rphy.mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN;
@@ -41,8 +38,9 @@ static unsigned uepi_room(const struct service_group *sg) {
 static unsigned upstream_memory_mb(const struct service_group *sg) {
 	unsigned pools = UEPI_PACKETS * (uepi_room(sg) + 256) + FRAMES * (PACKET_ROOM + 256);
 
-	return has_upstream(sg) ? pools / (1024 * 1024) + 8 + (unsigned)(sg->modem_count * 8 / 1024)
-				: 0;
+	return layout_has_upstream(sg)
+		       ? pools / (1024 * 1024) + 8 + (unsigned)(sg->modem_count * 8 / 1024)
+		       : 0;
 }
 
 unsigned instance_memory_mb(const struct service_group *sg) {
@@ -87,13 +85,13 @@ int instance_pools(struct instance *i, const struct service_group *sg) {
 	i->depi_fragments = packet_pool("depi_fragments", DEPI_FRAGMENTS - 1, 0, 0);
 	if (i->packets == NULL || i->depi_headers == NULL || i->depi_fragments == NULL)
 		return -1;
-	return has_upstream(sg) ? upstream_pools(i) : 0;
+	return layout_has_upstream(sg) ? upstream_pools(i) : 0;
 }
 
 static int sessions_create(struct instance *i) {
 	const struct service_group *sg = i->sg;
 
-	unsigned sessions = (unsigned)sg->modem_count * (has_upstream(sg) ? 3 : 1);
+	unsigned sessions = (unsigned)sg->modem_count * (layout_has_upstream(sg) ? 3 : 1);
 
 	if (crypto_open(&i->crypto, "dataplane", 2, sessions, CRYPTO_OPS) != 0)
 		return -1;
@@ -143,49 +141,8 @@ static int linear_pool(struct instance *i) {
 	return i->linear == NULL ? -1 : 0;
 }
 
-/* The worker that the upstream runs on: one of the downstream's, or the one behind these. */
-static unsigned upstream_worker(const struct service_group *sg) {
-	bool two = sg->threads.downstream == LAYOUT_1DS2T;
-
-	if (sg->threads.upstream_core == sg->threads.upper_mac_core)
-		return 0;
-	if (two && sg->threads.upstream_core == sg->threads.lower_mac_core)
-		return 1;
-	return two ? 2 : 1;
-}
-
-unsigned instance_cores(const struct service_group *sg, unsigned cores[INSTANCE_MAX_WORKERS]) {
-	unsigned n = 0;
-
-	cores[n++] = sg->threads.upper_mac_core;
-	if (sg->threads.downstream == LAYOUT_1DS2T)
-		cores[n++] = sg->threads.lower_mac_core;
-	if (has_upstream(sg) && upstream_worker(sg) == n)
-		cores[n++] = sg->threads.upstream_core;
-	return n;
-}
-
-static void workers_setup(struct instance *i) {
-	bool two = i->sg->threads.downstream == LAYOUT_1DS2T;
-	unsigned cores[INSTANCE_MAX_WORKERS];
-	unsigned up = upstream_worker(i->sg);
-
-	i->worker_count = instance_cores(i->sg, cores);
-	i->workers[0].name = two ? "upper MAC" : "upper and lower MAC";
-	if (two)
-		i->workers[1].name = "lower MAC";
-	if (!has_upstream(i->sg))
-		return;
-	if (up >= 1U + two)
-		i->workers[up].name = "upstream";
-	else if (two)
-		i->workers[up].name = up == 0 ? "upper MAC, upstream" : "lower MAC, upstream";
-	else
-		i->workers[up].name = "upper and lower MAC, upstream";
-}
-
 static int downstream_setup(struct instance *i) {
-	struct worker *lower = &i->workers[i->sg->threads.downstream == LAYOUT_1DS2T ? 1 : 0];
+	struct worker *lower = &i->workers[layout_lower_worker(i->sg)];
 	struct ds_resources r = {
 		.network_port = i->ports[0],
 		.rphy_port = i->ports[1],
@@ -209,7 +166,7 @@ static int downstream_setup(struct instance *i) {
 }
 
 static int upstream_setup(struct instance *i) {
-	struct worker *worker = &i->workers[upstream_worker(i->sg)];
+	struct worker *worker = &i->workers[layout_upstream_worker(i->sg)];
 	struct us_resources r = {
 		.rphy_port = i->ports[1],
 		.network_port = i->ports[0],
@@ -244,10 +201,10 @@ int instance_create(struct instance *i, uint16_t network_port, uint16_t rphy_por
 	i->has_ports = true;
 	if (sessions_create(i) != 0 || linear_pool(i) != 0)
 		return -1;
-	workers_setup(i);
+	layout_workers(i->sg, i->workers, &i->worker_count);
 	if (downstream_setup(i) != 0)
 		return -1;
-	return has_upstream(i->sg) ? upstream_setup(i) : 0;
+	return layout_has_upstream(i->sg) ? upstream_setup(i) : 0;
 }
 
 uint64_t instance_held(const struct instance *i) {

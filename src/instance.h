@@ -7,12 +7,11 @@
 #include <rte_mempool.h>
 
 #include "downstream/downstream.h"
+#include "layout.h"
 #include "model/service_group.h"
 #include "platform/crypto.h"
 #include "upstream/upstream.h"
 #include "worker.h"
-
-#define INSTANCE_MAX_WORKERS 3
 
 struct instance {
 	const struct service_group *sg;
@@ -26,7 +25,7 @@ struct instance {
 	struct docsis_crypto crypto;
 	void **sessions; /* DOWNLINK, one a modem */
 	void **up_sessions; /* UPLINK, two a modem; NULL without an upstream */
-	struct worker workers[INSTANCE_MAX_WORKERS];
+	struct worker workers[LAYOUT_MAX_WORKERS];
 	unsigned worker_count;
 	uint16_t ports[2]; /* network, R-PHY */
 	bool has_ports; /* they are closed by instance_free() */
@@ -47,9 +46,6 @@ int instance_pools(struct instance *i, const struct service_group *sg);
 
 /* Where management messages go: an opened port, to be told before instance_create(). */
 void instance_set_control(struct instance *i, uint16_t control_port);
-
-/* The cores of the workers, in the order of `workers`. Returns how many there are. */
-unsigned instance_cores(const struct service_group *sg, unsigned cores[INSTANCE_MAX_WORKERS]);
 
 /*
  * Crypto sessions, both directions and workers on the given ports. The layout of the configuration

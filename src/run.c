@@ -74,7 +74,7 @@ static int start(const struct service_group *sg, const struct run_options *o) {
 		.memory_mb = instance_memory_mb(sg),
 	};
 
-	p.worker_count = instance_cores(sg, p.workers);
+	p.worker_count = layout_cores(sg, p.workers);
 	return platform_start(&p);
 }
 
