@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The tool and the program as they are called: exit status, and one line for each mistake."""
 
+import json
 import subprocess
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from e2e.running import SMALL, Ended, vcmts, vcmtsd
 from e2e.traffic import START_NS, generate
 from vcmts.paths import CHECKOUT
+from witness.cable_modem import RNG_REQ, management_message
 from witness.config import load_config
-from witness.pcapfile import records_of, write_pcap
+from witness.pcapfile import read_pcap, records_of, write_pcap
+from witness.sample import UPSTREAM
+from witness.subscriber import numbered_frame
+from witness.upstream_sender import UpstreamSender
 
 TEXT = SMALL.read_text()
 
@@ -156,6 +162,64 @@ def test_replay_by_the_launcher(tmp_path: Path) -> None:
     assert done.stdout == direct.stdout
     assert (tmp_path / "depi.pcap").read_bytes() == (tmp_path / "direct.pcap").read_bytes()
     assert (tmp_path / "stats.json").read_text() == (tmp_path / "direct.json").read_text()
+
+
+@pytest.mark.replay
+def test_upstream_replay_by_the_tool(tmp_path: Path) -> None:
+    """Packets of modems and their management messages come out as they were sent."""
+    config, captured, out, control, stats = (
+        tmp_path / name for name in ("sg.yaml", "uepi.pcap", "ip.pcap", "mmm.pcap", "stats.json")
+    )
+    config.write_text(UPSTREAM)
+    sender = UpstreamSender(load_config(config), Random(71))
+    for number in range(100):
+        stream = sender.streams()[number % len(sender.streams())]
+        modem, _, _ = sender.by_stream[stream]
+        sender.send(stream, numbered_frame(modem.addresses[0], number, 60 + 12 * number))
+    channel = sender.config.upstream.channels[0]
+    sender.send_ranging(channel, 0, management_message(modem.mac, RNG_REQ, bytes(20)))
+    write_pcap(captured, records_of(sender.packets, START_NS))
+    files = ("replay", "--config", config, "--rphy-in", captured, "--network-out", out)
+    done = vcmts(*files, "--control-out", control, "--stats", stats)
+    assert (done.status, done.messages) == (0, [])
+    sent = [frame for frames in sender.expected.values() for frame in frames]
+    assert sorted(record.data for record in read_pcap(out).records) == sorted(sent)
+    assert [record.data for record in read_pcap(control).records] == sender.management
+    told = json.loads(stats.read_text())["upstream"]
+    assert told["transmitted"] == len(sent) == 100
+    assert told["balanced"] and told["counters"]["management"] == 1
+    assert "upstream: transmitted 100" in done.stdout
+    # without a capture for them, they end under a name
+    assert vcmts(*files, "--stats", stats).status == 0
+    assert json.loads(stats.read_text())["upstream"]["drops"]["no_control_port"] == 1
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        (),
+        ("--stats", "s"),
+        ("--rphy-out", "o"),
+        ("--network-in", "i"),
+        ("--rphy-in", "i"),
+        ("--network-out", "o"),
+        ("--network-in", "i", "--network-out", "o"),
+        ("--network-in", "i", "--rphy-out", "o", "--rphy-in", "I", "--network-out", "O"),
+        ("--network-in", "i", "--rphy-out", "o", "--control-out", "m"),
+    ],
+)
+def test_replay_of_too_little_or_too_much(files: tuple[str, ...]) -> None:
+    done = vcmts("replay", "--config", SMALL, *files)
+    assert done.status == 2 and done.stdout == ""
+    assert "--network-in and --rphy-out are needed, or --rphy-in and --network-out" in done.stderr
+
+
+def test_upstream_replay_needs_an_upstream(tmp_path: Path) -> None:
+    captured, out = tmp_path / "uepi.pcap", tmp_path / "ip.pcap"
+    write_pcap(captured, [])
+    files = ("--config", SMALL, "--rphy-in", captured, "--network-out", out)
+    one_line(vcmts("replay", *files), str(SMALL), "upstream_channels")
+    assert not out.exists()
 
 
 @pytest.mark.parametrize(

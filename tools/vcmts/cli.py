@@ -19,7 +19,7 @@ COMMANDS = {
     "profile": "write a published test configuration by its name",
     "validate": "check a configuration: every error with file, line and what is allowed",
     "replay": "run a capture through the data plane, offline and deterministic",
-    "run": "carry traffic through a service group and check every packet",
+    "run": "carry traffic through a service group, both ways, and check every packet",
     "bench": "measure: cycles a packet, stage by stage",
     "show": "what a service group's configuration holds, on one screen",
 }
@@ -28,6 +28,7 @@ EPILOG = """examples:
   vcmts profile 6ofdm-0sc-qam_300cms_aes > sg.yaml
   vcmts validate sg.yaml
   vcmts replay --config sg.yaml --network-in ip.pcap --rphy-out depi.pcap --stats stats.json
+  vcmts replay --config sg.yaml --rphy-in uepi.pcap --network-out ip.pcap
 
 exit status: 0 all is well, 1 packets were lost or corrupted, 2 a mistake in arguments
 or configuration. `vcmts COMMAND --help` says more of each command.
