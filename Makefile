@@ -31,7 +31,7 @@ endef
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: build ## 300 cable modems carry traffic for DURATION (10s), every packet is checked
+run: build ## 300 cable modems carry traffic both ways for DURATION (10s), every packet is checked
 	@devtools/install-deps run
 	./vcmts run --profile $(PROFILE) --duration $(DURATION)
 
@@ -74,7 +74,7 @@ format: ## rewrite C and Python in the house style
 	@devtools/install-deps lint
 	@devtools/lint --fix
 
-docs: build ## write the generated pages again: configuration, pipeline picture
+docs: build ## write the generated pages again: configuration, counters, pictures of the pipelines
 	@devtools/install-deps run
 	@devtools/docs
 

@@ -3,21 +3,24 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from e2e.test_run import on_these_cores
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 PROFILE = "2ofdm-0sc-qam_20cms_aes"
-SUMMARY_KEYS = {
-    "sent", "proven", "lost", "duplicated", "reordered", "corrupted", "gbps", "seconds",
-    "latency_us", "cycles_per_packet", "drops", "counters", "balanced",
-}  # fmt: skip
+DIRECTIONS = {"downstream", "upstream"}
+RESULTS = (CHECKOUT / "docs" / "results.md").read_text()
 
 
 def command(*words: str) -> list[str]:
@@ -29,9 +32,10 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def folder() -> Path:
-    """Short, as sockets live there."""
-    return Path(tempfile.mkdtemp(prefix="e2e-"))
+def folder() -> Iterator[Path]:
+    """Short, as sockets live there; gone behind the test, however that ends."""
+    with tempfile.TemporaryDirectory(prefix="e2e-") as name:
+        yield Path(name)
 
 
 def tool(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -45,19 +49,76 @@ def run_words(folder: Path, *more: str, rate: str = "50Mbps") -> tuple[str, ...]
     return ("run", "--profile", PROFILE, "--rate", rate, "--json", summary, *more)
 
 
-def check_summary(folder: Path) -> None:
-    summary = json.loads((folder / "summary.json").read_text())
-    down = summary["downstream"]
-    assert down.keys() >= SUMMARY_KEYS
-    assert down["sent"] == down["proven"] > 0
-    assert down["lost"] == down["corrupted"] == down["duplicated"] == down["reordered"] == 0
-    assert down["counters"]["received"] == down["counters"]["transmitted"] == down["sent"]
-    assert down["balanced"] is True
-    assert set(down["latency_us"]) >= {"mean", "p50", "p99", "p99_9", "max"}
-    assert down["cycles_per_packet"]["total"] == pytest.approx(
-        sum(down["cycles_per_packet"]["stages"].values()), abs=1
+def documented() -> dict[str, set[str]]:
+    """Keys by the heading that docs/results.md tells them under."""
+    text = RESULTS.split("\n## ")[1]
+    _, *parts = re.split("^### (.*)$", text, flags=re.MULTILINE)
+    return {
+        heading: {
+            key
+            for row in re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE)
+            for key in re.findall("`([a-z_]+)`", row)
+        }
+        for heading, table in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+def check_keys(summary: dict[str, Any]) -> None:
+    """What is documented is there, and the other way round."""
+    keys = documented()
+    assert set(summary) - DIRECTIONS == keys["The rest"]
+    for direction in DIRECTIONS & set(summary):
+        assert set(summary[direction]) == keys["Both directions"] | keys[direction.capitalize()]
+
+
+def check_direction(part: dict[str, Any]) -> None:
+    assert part["sent"] == part["proven"] > 0
+    assert part["lost"] == part["corrupted"] == part["duplicated"] == part["reordered"] == 0
+    assert part["counters"]["transmitted"] == part["sent"]
+    assert not any(part["drops"].values())
+    assert part["balanced"] is True and part["held"] == 0
+    assert set(part["latency_us"]) == {"mean", "p50", "p99", "p99_9", "max"}
+    assert part["cycles_per_packet"]["total"] == pytest.approx(
+        sum(part["cycles_per_packet"]["stages"].values()), abs=1
     )
+
+
+def check_upstream(up: dict[str, Any]) -> None:
+    """What the modems and the R-PHY device sent is what vcmtsd counted."""
+    for unit in ("packets", "bursts", "segments", "frames"):
+        assert up["units"][unit]["in"] == up["units"][unit]["out"] > 0
+    counters = up["counters"]
+    assert counters["received"] == up["uepi_packets"]
+    assert counters["management"] == up["management"] > 0
+    assert counters["requests_repeated"] == up["requests_sent"] > 0
+    assert up["requests"]["by_kind"]["record"] == up["request_records"] > 0
+    assert counters["requests"] == sum(up["requests"]["by_kind"].values())
+    assert 0 < up["requests"]["modems"] <= 20
+
+
+def check_summary(folder: Path, directions: set[str] = DIRECTIONS) -> dict[str, Any]:
+    summary: dict[str, Any] = json.loads((folder / "summary.json").read_text())
+    check_keys(summary)
+    assert set(summary) & DIRECTIONS == directions
+    for direction in directions:
+        check_direction(summary[direction])
+    if "downstream" in directions:
+        down = summary["downstream"]
+        assert down["counters"]["received"] == down["sent"]
+    if "upstream" in directions:
+        check_upstream(summary["upstream"])
     assert {"cpu", "tsc_hz", "core_hz"} <= summary["host"].keys()
+    return summary
+
+
+def verdict(summary: dict[str, Any]) -> str:
+    """The last line, without its rates and seconds."""
+    told = [
+        f"{summary[name]['proven']:,} of {summary[name]['sent']:,} {name} at"
+        for name in ("downstream", "upstream")
+        if name in summary
+    ]
+    return r"every packet proven: " + r" [\d.]+ Gbps, ".join(told) + r" [\d.]+ Gbps, 0 lost, in"
 
 
 def left_over(folder: Path) -> list[Path]:
@@ -67,9 +128,37 @@ def left_over(folder: Path) -> list[Path]:
 def test_every_packet_is_proven(folder: Path) -> None:
     done = tool(folder, *run_words(folder, "--duration", "1s"))
     assert done.returncode == 0, done.stderr
-    assert "every packet proven" in done.stdout
-    check_summary(folder)
+    summary = check_summary(folder)
+    assert re.match(verdict(summary), done.stdout.splitlines()[-1])
     assert left_over(folder) == []
+    # 15 % of --rate, by bytes; the machine may have taken the core away for a while
+    down, up = summary["downstream"], summary["upstream"]
+    assert up["sent_bytes"] == pytest.approx(0.15 * down["sent_bytes"], rel=0.3)
+
+
+@pytest.mark.parametrize(
+    ("words", "direction"),
+    [
+        (("--upstream-rate", "0"), "downstream"),
+        (("--rate", "0", "--upstream-rate", "10Mbps"), "upstream"),
+    ],
+)
+def test_one_direction(words: tuple[str, ...], direction: str, folder: Path) -> None:
+    done = tool(folder, *run_words(folder, "--duration", "1s", *words))
+    assert done.returncode == 0, done.stderr
+    summary = check_summary(folder, {direction})
+    assert re.match(verdict(summary), done.stdout.splitlines()[-1])
+
+
+def test_without_an_upstream(folder: Path) -> None:
+    """A configuration that has no upstream channels carries the downstream, without being asked."""
+    config = folder / "sg.yaml"
+    config.write_text(on_these_cores("1ds1t"))
+    words = ("run", "--config", str(config), "--rate", "5Mbps", "--duration", "1s")
+    done = tool(folder, *words, "--json", str(folder / "summary.json"))
+    assert done.returncode == 0, done.stderr
+    summary = check_summary(folder, {"downstream"})
+    assert re.match(verdict(summary), done.stdout.splitlines()[-1])
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -113,12 +202,15 @@ def test_more_than_the_channels_carry_is_lost_and_said(folder: Path) -> None:
         (("--rate", "banana"), "--rate"),
         (("--duration", "0"), "--duration"),
         (("--traffic", "banana"), "banana"),
+        (("--upstream-rate", "banana"), "--upstream-rate"),
+        (("--upstream-traffic", "banana"), "banana"),
+        (("--rate", "0", "--upstream-rate", "0"), "--rate"),
         (("--core", "4096"), "--core"),
         (("--json", "/nonexistent/summary.json"), "/nonexistent/summary.json"),
         (("--config", "/nonexistent/sg.yaml"), "/nonexistent/sg.yaml"),
     ],
 )
-def test_mistakes_start_nothing(words: tuple[str, str], message: str, folder: Path) -> None:
+def test_mistakes_start_nothing(words: tuple[str, ...], message: str, folder: Path) -> None:
     done = tool(folder, "run", *words)
     assert done.returncode == 2
     assert message in done.stderr

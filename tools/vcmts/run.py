@@ -2,12 +2,13 @@
 """vcmts run: the data plane and the traffic around it, two processes joined by memif.
 
 vcmtsd serves the service group on one core, vcmts-traffic sends, receives and proves every packet
-on another. Their results are put together into one summary.
+of both directions on another. Their results are put together into one summary.
 """
 
 import argparse
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,9 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
-from vcmts import configuration
+from vcmts import configuration, summary
 from vcmts.child import Stopped, folder, start, stoppable, writable
 from vcmts.paths import MistakeError, complain, program
 
@@ -30,12 +30,18 @@ from vcmts.paths import MistakeError, complain, program
 MEMIF = "net_memif{id},role={role},id={id},socket-abstract=no,socket={socket},rsize=13,bsize={size}"
 SMALLEST_BUFFER = 2048
 ETHERNET_HEADER = 14
+# Management messages of modems are handed over to this and counted: nobody behind it reads them.
+CONTROL = "net_null0"
 DEFAULT_RATE = 4e9  # bit/s, or this share of what the channels carry:
 DEFAULT_SHARE = 0.8
+UPSTREAM_SHARE = 0.15  # of the downstream's rate
+RATE = re.compile(r"(\d+(?:\.\d+)?) ?([kMGT]?)bps")
+FACTORS = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 START_SECONDS = 600  # tables of 30,000 modems take a minute
 STOP_SECONDS = 30
 INTERRUPTED = 130
 FULL = ("flow_buffer_full", "scheduler_full")  # drops of what is more than the channels carry
+NOTHING = "0"
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,14 @@ class Ends:
 
     server: str
     client: str
+
+
+@dataclass(frozen=True)
+class Rates:
+    """As vcmts-traffic takes them; NOTHING where nothing is sent."""
+
+    downstream: str
+    upstream: str
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,8 +70,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--rate",
-        help="of packets to the modems, such as 2Gbps, or max (default: 4Gbps, or 80 %% of what "
-        "the channels carry)",
+        help="of packets to the modems, such as 2Gbps, or max, or 0 for none (default: 4Gbps, or "
+        "80 %% of what the channels carry)",
+    )
+    parser.add_argument(
+        "--upstream-traffic",
+        metavar="MIX",
+        default="upstream-imix",
+        help="what the modems send: upstream-imix (84 or 70, 256 and 1280 bytes), or as --traffic",
+    )
+    parser.add_argument(
+        "--upstream-rate",
+        metavar="RATE",
+        help="of packets from the modems, or max, or 0 for none (default: 15 %% of --rate, at most "
+        "80 %% of what the upstream channels carry)",
     )
     parser.add_argument(
         "--duration", default="10s", help="such as 500ms, 10s, 2min (default: %(default)s)"
@@ -92,6 +118,26 @@ def free_core(busy: list[int]) -> int:
     return next((core for core in allowed if core not in busy), allowed[0])
 
 
+def bits_per_second(text: str) -> float | None:
+    found = RATE.fullmatch(text)
+    return float(found[1]) * FACTORS[found[2]] if found else None
+
+
+def rates_of(facts: dict[str, Any], given: argparse.Namespace) -> Rates:
+    """What was asked for, else what the channels carry with ease; mistakes are for vcmts-traffic
+    to tell."""
+    default = min(DEFAULT_RATE, DEFAULT_SHARE * facts["capacity"])
+    down = given.rate or f"{int(default)} bps"
+    up = given.upstream_rate
+    if up is None:
+        share = UPSTREAM_SHARE * (bits_per_second(down) or default)
+        most = int(min(share, DEFAULT_SHARE * facts["upstream_capacity"]))
+        up = f"{most} bps" if most > 0 else NOTHING
+    if down == up == NOTHING:
+        raise MistakeError("--rate: found 0 in both directions, allowed: in one of them")
+    return Rates(down, up)
+
+
 def ended(name: str, status: int) -> str:
     return f"{name} ended with status {status}; its messages are above"
 
@@ -112,7 +158,8 @@ def data_plane(config: Path, ends: list[Ends], result: Path, stopped: Stopped) -
     """vcmtsd, stopped by SIGINT at the end and then waited for: it writes `result` last."""
     command = [str(program("vcmtsd")), "run", "--config", str(config), "--json", str(result)]
     ready = result.with_suffix(".ready")
-    command += ["--network", ends[0].server, "--rphy", ends[1].server, "--ready", str(ready)]
+    command += ["--network", ends[0].server, "--rphy", ends[1].server, "--control", CONTROL]
+    command += ["--ready", str(ready)]
     plane = start(command, quiet=True)
     try:
         wait_for(ready, plane, stopped)
@@ -134,59 +181,25 @@ def traffic_command(
     allowed = sorted(os.sched_getaffinity(0))
     if core not in allowed:
         raise MistakeError(f"--core: found {core}, allowed: {', '.join(map(str, allowed))}")
-    rate = given.rate or f"{int(min(DEFAULT_RATE, DEFAULT_SHARE * facts['capacity']))} bps"
+    rates = rates_of(facts, given)
     command = [str(program("vcmts-traffic")), "--config", str(config), "--json", str(result)]
     command += ["--network", ends[0].client, "--rphy", ends[1].client]
-    command += ["--mix", given.traffic, "--rate", rate, "--duration", given.duration]
+    if rates.downstream == NOTHING:
+        command += ["--no-downstream"]
+    else:
+        command += ["--mix", given.traffic, "--rate", rates.downstream]
+    if rates.upstream != NOTHING:
+        command += ["--upstream-mix", given.upstream_traffic, "--upstream-rate", rates.upstream]
+    command += ["--duration", given.duration]
     return [*command, "--core", str(core), "--main-core", str(core)]
 
 
-def merge(plane: dict[str, Any], proven: dict[str, Any]) -> dict[str, Any]:
-    """One summary: what the traffic proved, and what it cost the data plane."""
-    summary: dict[str, Any] = dict(proven)
-    summary["downstream"] = dict(proven["downstream"])
-    for key in ("cycles_per_packet", "drops", "counters", "balanced", "held"):
-        if key in plane["downstream"]:
-            summary["downstream"][key] = plane["downstream"][key]
-    for key in ("workers", "ports", "host"):
-        summary[key] = plane[key]
-    return summary
-
-
-def table(title: str, columns: tuple[str, str], rows: list[tuple[str, str]]) -> Table:
-    drawn = Table(title=title, title_justify="left")
-    drawn.add_column(columns[0])
-    drawn.add_column(columns[1], justify="right")
-    for row in rows:
-        drawn.add_row(*row)
-    return drawn
-
-
-def show(summary: dict[str, Any], console: Console) -> None:
-    down = summary["downstream"]
-    host = summary["host"]
-    cycles = down.get("cycles_per_packet", {"total": 0.0, "stages": {}})
-    latency = down["latency_us"]
-    rows = [(name, f"{value:.1f}") for name, value in cycles["stages"].items()]
-    rows.append(("all stages", f"{cycles['total']:.1f}"))
-    rows.append(("of which reading the clock", f"{cycles.get('accounting', 0.0):.1f}"))
-    console.print(table("reference cycles a packet", ("stage", "cycles"), rows))
-    print(f"TSC {host['tsc_hz'] / 1e9:.2f} GHz, core {host['core_hz'] / 1e9:.2f} GHz")
-    counts = [(key, f"{down[key]:,}") for key in ("sent", "proven", "lost", "duplicated")]
-    counts += [(key, f"{down[key]:,}") for key in ("reordered", "corrupted")]
-    drops = [(f"dropped: {key}", f"{count:,}") for key, count in down["drops"].items() if count]
-    rates = [
-        ("throughput", f"{down['gbps']:.2f} Gbps"),
-        ("of the data plane's core busy", f"{summary['workers'][0]['busy_share']:.0%}"),
-    ]
-    delays = [(f"latency {key}", f"{latency[key]:.0f} us") for key in latency]
-    console.print(table("downstream", ("", "packets"), counts + drops + rates + delays))
-    verdict = "every packet proven" if down["proven"] == down["sent"] else "NOT every packet proven"
-    print(
-        f"{verdict}: {down['proven']:,} of {down['sent']:,} at {down['gbps']:.2f} Gbps, "
-        f"{down['lost']:,} lost, in {down['seconds']:.1f} s",
-        flush=True,
-    )
+def complain_of_full_queues(whole: dict[str, Any], facts: dict[str, Any]) -> None:
+    drops = whole.get("downstream", {}).get("drops", {})
+    full = sum(drops.get(name, 0) for name in FULL)
+    if full:
+        carried = f"the channels carry {facts['capacity'] / 1e9:.3g} Gbps"
+        complain(f"{full:,} packets found full queues: {carried}; a smaller --rate helps")
 
 
 def carry(config: Path, place: Path, given: argparse.Namespace, stopped: Stopped) -> int:
@@ -207,18 +220,15 @@ def carry(config: Path, place: Path, given: argparse.Namespace, stopped: Stopped
             return INTERRUPTED
         complain("no summary: a program ended early; its messages are above")
         return status or 1
-    summary = merge(
+    whole = summary.merge(
         json.loads(plane.read_text(encoding="utf-8")),
         json.loads(proven.read_text(encoding="utf-8")),
     )
-    show(summary, Console(file=sys.stdout))
+    summary.show(whole, Console(file=sys.stdout))
     if given.json:
-        Path(given.json).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
-    full = sum(summary["downstream"]["drops"][name] for name in FULL)
-    if full:
-        carried = f"the channels carry {facts['capacity'] / 1e9:.3g} Gbps"
-        complain(f"{full:,} packets found full queues: {carried}; a smaller --rate helps")
-    return status if summary["downstream"].get("balanced", False) else max(status, 1)
+        Path(given.json).write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
+    complain_of_full_queues(whole, facts)
+    return status if summary.balanced(whole) else max(status, 1)
 
 
 def main(arguments: argparse.Namespace) -> int:

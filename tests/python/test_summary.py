@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One summary out of two programs' words."""
+
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from vcmts import summary
+
+COMMON = {"duplicated": 0, "reordered": 0, "corrupted": 0, "latency_us": {"mean": 4.2}}
+DOWN = {"sent": 1000, "proven": 1000, "lost": 0, "gbps": 3.456, "seconds": 2.0} | COMMON
+UP = {"sent": 300, "proven": 300, "lost": 0, "gbps": 0.5, "seconds": 2.5, "requests": 7} | COMMON
+PLANE: dict[str, Any] = {
+    "downstream": {"balanced": True, "held": 0, "drops": {"runt": 0, "vlan": 2}, "received": 1},
+    "upstream": {
+        "balanced": True,
+        "drops": {"vlan": 0, "frame_hcs": 1234},
+        "units": {"packets": {"in": 5, "out": 4, "dropped": 1, "held": 0}},
+        "requests": {"by_kind": {"frame": 0, "record": 1500}, "modems": 20},
+    },
+    "workers": [{"name": "upstream", "busy_share": 0.25}],
+    "ports": {},
+    "host": {"tsc_hz": 2e9, "core_hz": 3e9},
+}
+
+
+def test_each_direction_that_was_sent() -> None:
+    whole = summary.merge(PLANE, {"downstream": DOWN})
+    assert set(whole) == {"downstream", "workers", "ports", "host"}
+    both = summary.merge(PLANE, {"downstream": DOWN, "upstream": UP})
+    assert both["downstream"]["drops"] == {"runt": 0, "vlan": 2}
+    assert "received" not in both["downstream"], "it is among the counters"
+    assert both["upstream"]["requests"]["modems"] == 20
+    assert both["upstream"]["requests_sent"] == 7, "what the traffic calls the same"
+
+
+@pytest.mark.parametrize("direction", ["downstream", "upstream"])
+def test_both_directions_must_balance(direction: str) -> None:
+    proven = {"downstream": DOWN, "upstream": UP}
+    assert summary.balanced(summary.merge(PLANE, proven))
+    unbalanced = PLANE | {direction: PLANE[direction] | {"balanced": False}}
+    assert not summary.balanced(summary.merge(unbalanced, proven))
+
+
+@pytest.mark.parametrize(
+    ("proven", "line"),
+    [
+        (
+            {"downstream": DOWN},
+            "every packet proven: 1,000 of 1,000 downstream at 3.46 Gbps, 0 lost, in 2.0 s",
+        ),
+        (
+            {"downstream": DOWN, "upstream": UP},
+            "every packet proven: 1,000 of 1,000 downstream at "
+            "3.46 Gbps, 300 of 300 upstream at 0.50 Gbps, 0 lost, in 2.5 s",
+        ),
+        (
+            {"downstream": DOWN, "upstream": UP | {"proven": 290, "lost": 10}},
+            "NOT every packet "
+            "proven: 1,000 of 1,000 downstream at 3.46 Gbps, 290 of 300 upstream at 0.50 Gbps, "
+            "10 lost, in 2.5 s",
+        ),
+        (
+            {"downstream": DOWN | {"proven": 999, "lost": 1}, "upstream": UP | {"lost": 2}},
+            "NOT every packet proven: 999 of 1,000 downstream at 3.46 Gbps, "
+            "300 of 300 upstream at 0.50 Gbps, 3 lost, in 2.5 s",
+        ),
+    ],
+)
+def test_verdict(proven: dict[str, Any], line: str) -> None:
+    assert summary.verdict(proven) == line
+
+
+def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    whole = summary.merge(PLANE, {"downstream": DOWN, "upstream": UP})
+    summary.show(whole, Console())
+    lines = capsys.readouterr().out.splitlines()
+    said = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines]
+    assert ["sent", "1,000", "300"] in said
+    assert ["dropped: vlan", "2", ""] in said
+    assert ["dropped: frame_hcs", "", "1,234"] in said
+    assert not [row for row in said if "dropped: runt" in row]
+    assert ["packets", "5", "4", "1", "0"] in said
+    assert "bandwidth requests: 1,500 by record, of 20 modems" in lines
+    assert "core of upstream: 25% busy" in lines
+    assert lines[-1] == summary.verdict(whole)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The summary of a run: what two programs say of it, as one document and on the terminal."""
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+Json = dict[str, Any]
+
+DIRECTIONS = ("downstream", "upstream")
+# What the data plane says of a direction, beside what the traffic proved.
+PLANE = ("cycles_per_packet", "drops", "counters", "balanced", "held", "units", "requests")
+COUNTS = ("sent", "proven", "lost", "duplicated", "reordered", "corrupted")
+
+
+def merge(plane: Json, proven: Json) -> Json:
+    """One summary: what the traffic proved, and what it cost the data plane. Where both have a
+    key, the traffic's is what was sent."""
+    whole: Json = dict(proven)
+    for direction in directions(proven):
+        sent, served = dict(proven[direction]), plane[direction]
+        for key in PLANE:
+            if key in served:
+                if key in sent:
+                    sent[f"{key}_sent"] = sent[key]
+                sent[key] = served[key]
+        whole[direction] = sent
+    for key in ("workers", "ports", "host"):
+        whole[key] = plane[key]
+    return whole
+
+
+def directions(summary: Json) -> list[str]:
+    """Those in which something was sent."""
+    return [direction for direction in DIRECTIONS if direction in summary]
+
+
+def balanced(summary: Json) -> bool:
+    return all(summary[direction].get("balanced", False) for direction in directions(summary))
+
+
+def table(title: str, *columns: str) -> Table:
+    drawn = Table(title=title, title_justify="left")
+    for number, column in enumerate(columns):
+        drawn.add_column(column, justify="right" if number else "left")
+    return drawn
+
+
+def cycles_table(direction: str, served: Json) -> Table:
+    cycles = served.get("cycles_per_packet", {"total": 0.0, "stages": {}})
+    drawn = table(f"{direction}, reference cycles a packet", "stage", "cycles")
+    for name, value in cycles["stages"].items():
+        drawn.add_row(name, f"{value:.1f}")
+    drawn.add_row("all stages", f"{cycles['total']:.1f}")
+    drawn.add_row("of which reading the clock", f"{cycles.get('accounting', 0.0):.1f}")
+    return drawn
+
+
+def packets_table(summary: Json) -> Table:
+    """A column a direction; a reason for drops is shown where it was met."""
+    shown = directions(summary)
+    parts = [summary[direction] for direction in shown]
+    drawn = table("packets", "", *shown)
+    for key in COUNTS:
+        drawn.add_row(key, *(f"{part[key]:,}" for part in parts))
+    for reason in dict.fromkeys(name for part in parts for name in part["drops"]):
+        counts = [part["drops"].get(reason, 0) for part in parts]
+        if any(counts):
+            drawn.add_row(
+                f"dropped: {reason}", *(f"{count:,}" if count else "" for count in counts)
+            )
+    drawn.add_row("throughput", *(f"{part['gbps']:.2f} Gbps" for part in parts))
+    for key in parts[0]["latency_us"]:
+        drawn.add_row(f"latency {key}", *(f"{part['latency_us'][key]:.0f} us" for part in parts))
+    return drawn
+
+
+def units_table(units: Json) -> Table:
+    """What the upstream was made of."""
+    keys = ("in", "out", "dropped", "held")
+    drawn = table("upstream in units", "", *keys)
+    for name, unit in units.items():
+        drawn.add_row(name, *(f"{unit[key]:,}" for key in keys))
+    return drawn
+
+
+def asked(requests: Json) -> str:
+    """What became of bandwidth requests, in a line."""
+    kinds = {kind: count for kind, count in requests["by_kind"].items() if count}
+    told = ", ".join(f"{count:,} by {kind}" for kind, count in kinds.items()) or "none"
+    return f"bandwidth requests: {told}, of {requests['modems']:,} modems"
+
+
+def verdict(summary: Json) -> str:
+    parts = [summary[direction] for direction in directions(summary)]
+    proven = all(part["proven"] == part["sent"] for part in parts)
+    told = [
+        f"{part['proven']:,} of {part['sent']:,} {direction} at {part['gbps']:.2f} Gbps"
+        for direction, part in zip(directions(summary), parts, strict=True)
+    ]
+    lost, seconds = sum(part["lost"] for part in parts), max(part["seconds"] for part in parts)
+    return (
+        f"{'every packet proven' if proven else 'NOT every packet proven'}: "
+        f"{', '.join(told)}, {lost:,} lost, in {seconds:.1f} s"
+    )
+
+
+def show(summary: Json, console: Console) -> None:
+    for direction in directions(summary):
+        console.print(cycles_table(direction, summary[direction]))
+    host = summary["host"]
+    print(f"TSC {host['tsc_hz'] / 1e9:.2f} GHz, core {host['core_hz'] / 1e9:.2f} GHz")
+    if "upstream" in summary:
+        console.print(units_table(summary["upstream"]["units"]))
+        print(asked(summary["upstream"]["requests"]))
+    console.print(packets_table(summary))
+    for worker in summary["workers"]:
+        print(f"core of {worker['name']}: {worker['busy_share']:.0%} busy")
+    print(verdict(summary), flush=True)
