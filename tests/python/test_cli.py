@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from vcmts import cli, paths
+from vcmts import cli, paths, run
 
 # The shortest that is good, and one that says much.
 SHORT = """
@@ -34,6 +34,11 @@ channels:
   - {id: 3, type: sc-qam, rate: 42.24 Mbps, session: 3}
 bonding_groups: [{id: 1, channels: [1, 2]}, {id: 2, channels: [3]}]
 filter_groups: [{id: 1, rules: [{family: ipv4, action: permit}]}]
+upstream: {verify_source: false, verify_crc: true}
+upstream_channels:
+  - {id: 1, type: ofdma, rate: 600 Mbps, session: 11}
+  - {id: 2, type: ofdma, rate: 600 Mbps, session: 12}
+  - {id: 3, type: sc-qam, rate: 30.72 Mbps, session: 13}
 modems:
   - mac: "02:01:00:00:00:01"
     addresses: [10.0.0.1]
@@ -41,6 +46,9 @@ modems:
     bonding_group: 1
     security: {said: 1, key: 000102030405060708090a0b0c0d0e0f, iv: 101112131415161718191a1b1c1d1e1f}
     service_flows: [{id: 1, dsid: 1}, {id: 2, state: provisioned}]
+    upstream_service_flows:
+      - {id: 101, sid_clusters: [{id: 0, sids: [{channel: 1, sid: 1}, {channel: 2, sid: 1}]}]}
+      - {id: 102, segment_header: false, sid_clusters: [{id: 0, sids: [{channel: 3, sid: 1}]}]}
   - mac: "02:01:00:00:00:02"
     addresses: [10.0.0.2, 10.0.0.3]
     filter_groups: [1]
@@ -78,26 +86,6 @@ def test_program_that_is_not_built(
     assert "vcmtsd" in error and str(empty_build) in error and "make build" in error
 
 
-@pytest.mark.parametrize(
-    ("files", "words"),
-    [
-        ([], "--network-in"),
-        (["--stats", "s"], "--network-in"),
-        (["--rphy-out", "o"], "--network-in"),
-        (["--network-in", "i"], "--rphy-out"),
-        (["--rphy-in", "i"], "--rphy-in: upstream is not there yet"),
-        (["--network-in", "i", "--rphy-out", "o", "--network-out", "n"], "--network-out: upstream"),
-    ],
-)
-def test_replay_of_too_little(
-    files: list[str], words: str, empty_build: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """Told by the tool itself: no vcmtsd is there."""
-    assert cli.main(["replay", "--config", "sg.yaml", *files]) == 2
-    error = capfd.readouterr().err
-    assert one_line(error) and words in error
-
-
 @pytest.mark.parametrize("arguments", [[], ["nonsense"], ["replay"], ["replay", "--nonsense"]])
 def test_wrong_arguments(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -115,6 +103,10 @@ def stand_in(build: Path, status: int) -> Path:
 
 
 REPLAY = ["replay", "--config", "sg.yaml", "--network-in", "i", "--rphy-out", "o", "--stats", "s"]
+UPSTREAM_REPLAY = [
+    *("replay", "--config", "sg.yaml", "--rphy-in", "i", "--network-out", "o"),
+    *("--control-out", "m", "--stats", "s"),
+]
 
 
 def tool(*arguments: str) -> "subprocess.Popen[bytes]":
@@ -124,10 +116,12 @@ def tool(*arguments: str) -> "subprocess.Popen[bytes]":
 
 
 @pytest.mark.parametrize("status", [0, 1, 2])
-def test_replay_hands_over(status: int, empty_build: Path) -> None:
+@pytest.mark.parametrize("words", [REPLAY, UPSTREAM_REPLAY, REPLAY[:3]])
+def test_replay_hands_over(words: list[str], status: int, empty_build: Path) -> None:
+    """All of it: what is missing or too much is vcmtsd's to tell."""
     arguments = stand_in(empty_build, status)
-    assert tool(*REPLAY).wait(60) == status
-    assert arguments.read_text().split() == REPLAY
+    assert tool(*words).wait(60) == status
+    assert arguments.read_text().split() == words
 
 
 def test_replay_becomes_vcmtsd(empty_build: Path) -> None:
@@ -165,6 +159,46 @@ def test_missing_module_is_one_line(
     assert one_line(error) and "vcmts.imaginary" in error
 
 
+FACTS = {"capacity": 10_000_000_000, "upstream_capacity": 4_000_000_000}
+
+
+@pytest.mark.parametrize(
+    ("options", "facts", "expected"),
+    [
+        ([], {}, ("4000000000 bps", "600000000 bps")),
+        ([], {"capacity": 1_000_000_000}, ("800000000 bps", "120000000 bps")),
+        ([], {"upstream_capacity": 100_000_000}, ("4000000000 bps", "80000000 bps")),
+        ([], {"upstream_capacity": 0}, ("4000000000 bps", "0")),
+        (["--rate", "1.2 Gbps"], {}, ("1.2 Gbps", "180000000 bps")),
+        (["--rate", "1kbps"], {}, ("1kbps", "150 bps")),
+        (["--rate", "max"], {}, ("max", "600000000 bps")),
+        (["--rate", "0"], {}, ("0", "600000000 bps")),
+        (["--upstream-rate", "0"], {}, ("4000000000 bps", "0")),
+        (["--upstream-rate", "max"], {}, ("4000000000 bps", "max")),
+        (["--rate", "2Gbps", "--upstream-rate", "1.5Gbps"], {}, ("2Gbps", "1.5Gbps")),
+        (["--rate", "banana"], {}, ("banana", "600000000 bps")),
+    ],
+)
+def test_rates_of_a_run(
+    options: list[str], facts: dict[str, int], expected: tuple[str, str]
+) -> None:
+    given = cli.parser_for(["run"]).parse_args(["run", *options])
+    assert run.rates_of(FACTS | facts, given) == run.Rates(*expected)
+
+
+@pytest.mark.parametrize(
+    ("options", "facts"),
+    [
+        (["--rate", "0"], {"upstream_capacity": 0}),
+        (["--rate", "0", "--upstream-rate", "0"], {}),
+    ],
+)
+def test_a_run_of_nothing(options: list[str], facts: dict[str, int]) -> None:
+    given = cli.parser_for(["run"]).parse_args(["run", *options])
+    with pytest.raises(paths.MistakeError, match="--rate"):
+        run.rates_of(FACTS | facts, given)
+
+
 def shown(text: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> str:
     config = folder / "short.yaml"
     config.write_text(text)
@@ -185,7 +219,10 @@ def test_show(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
         "filters 1 group of 1 rule, 1 group a modem "
         "what matches no rule deny "
         "classifiers 0 to 1 a modem "
-        "service flows 2 a modem, 1 to 2 active"
+        "service flows 2 a modem, 1 to 2 active "
+        "upstream channels 2 x ofdma 600 Mbps, 1 x sc-qam 30.72 Mbps "
+        "upstream service flows 0 to 2 a modem, 1 to 2 SIDs each "
+        "upstream checks source addresses off, CRC on"
     )
 
 
@@ -203,7 +240,8 @@ def test_show_tells_the_defaults(tmp_path: Path, capfd: pytest.CaptureFixture[st
         "filters none "
         "what matches no rule permit "
         "classifiers 0 a modem "
-        "service flows 1 a modem, 1 active"
+        "service flows 1 a modem, 1 active "
+        "upstream none"
     )
 
 

@@ -90,6 +90,33 @@ def flows(modems: list[Mapping]) -> str:
     return f"{spread([len(flow) for flow in states])} a modem, {spread(active)} active"
 
 
+def on(switch: str | bool) -> str:
+    """As YAML writes it, or the schema's default."""
+    return "on" if switch in ("true", True) else "off"
+
+
+def upstream(document: Mapping) -> list[tuple[str, str]]:
+    """The rows of a group that has an upstream."""
+    channels = document["upstream_channels"]
+    if not channels:
+        return [("upstream", "none")]
+    checks, modems = document["upstream"], document["modems"]
+    flows = [flow for modem in modems for flow in modem["upstream_service_flows"]]
+    sids = [sum(len(c["sids"]) for c in flow["sid_clusters"]) for flow in flows]
+    a_modem = spread([len(modem["upstream_service_flows"]) for modem in modems])
+    return [
+        ("upstream channels", tallied([f"{c['type']} {c['rate']}" for c in channels])),
+        (
+            "upstream service flows",
+            f"{a_modem} a modem, {counted(spread(sids), 'SID')} each" if flows else "none",
+        ),
+        (
+            "upstream checks",
+            f"source addresses {on(checks['verify_source'])}, CRC {on(checks['verify_crc'])}",
+        ),
+    ]
+
+
 def filters(document: Mapping, a_modem: str) -> str:
     groups = document["filter_groups"]
     if not groups:
@@ -126,6 +153,7 @@ def rows(document: Mapping) -> list[tuple[str, str]]:
         ("what matches no rule", document["filter_default"]),
         ("classifiers", f"{a_modem['classifiers']} a modem"),
         ("service flows", flows(modems)),
+        *upstream(document),
     ]
 
 
