@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Generated pages: drawn right, and written only when they differ."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -26,10 +27,29 @@ DESCRIPTION: dict[str, Any] = {
                 "name": "lower MAC",
                 "stages": [{"name": "depi", "about": "PSP", "dpdk": "mbuf"}],
             },
-        ]
+        ],
+        "drops": {"runt": {"unit": "frames", "meaning": "too short | empty"}},
+        "counters": {"received": "frames in"},
     },
-    "drops": {"runt": "too short | empty"},
-    "counters": {"received": "frames in"},
+    "upstream": {
+        "lists": [
+            {
+                "name": "upstream",
+                "stages": [{"name": "transmit", "about": "to the network", "dpdk": "ethdev"}],
+            },
+            {
+                "name": "upstream scheduler",
+                "stages": [{"name": "requests", "about": "of modems", "dpdk": "ring"}],
+            },
+        ],
+        "drops": {
+            "vlan": {"unit": "frames", "meaning": "tagged"},
+            "psp_late": {"unit": "packets", "meaning": "given up before"},
+            "burst_gap": {"unit": "bursts", "meaning": "in its midst"},
+            "segment_hcs": {"unit": "segments", "meaning": "wrong"},
+        },
+        "counters": {"bursts": "begun"},
+    },
 }
 
 
@@ -49,11 +69,35 @@ def test_picture_shows_the_lists_in_order() -> None:
     assert len(arrows) == 2, "one between two stages, one between two lists"
 
 
+def test_picture_does_not_lead_on_from_a_port() -> None:
+    """What has left comes to no further list."""
+    root = ElementTree.fromstring(docs.pipeline(DESCRIPTION["upstream"]))
+    assert len([r for r in root.iter(f"{SVG}rect") if r.get("class") == "box"]) == 2
+    assert not [p for p in root.iter(f"{SVG}path") if p.get("class") == "way"]
+
+
 def test_counters_page() -> None:
-    page = docs.counters_page(DESCRIPTION)
-    drops, counters = page.split("## Counters")
-    assert "| `runt` | too short \\| empty |" in drops
-    assert "| `received` | frames in |" in counters
+    """Both directions; what the upstream drops by its unit, in the order of the pipeline."""
+    _, *parts = re.split("^## (.*)$", docs.counters_page(DESCRIPTION), flags=re.MULTILINE)
+    page = dict(zip(parts[::2], parts[1::2], strict=True))
+    assert "| `runt` | too short \\| empty |" in page["Downstream: drop reasons"]
+    assert "| `received` | frames in |" in page["Downstream: counters"]
+    assert "| `bursts` | begun |" in page["Upstream: counters"]
+    rows = [line for line in page["Upstream: drop reasons"].splitlines() if line.startswith("| ")]
+    assert [row for row in rows if "---" not in row] == [
+        *("| packets | meaning |", "| `psp_late` | given up before |"),
+        *("| bursts | meaning |", "| `burst_gap` | in its midst |"),
+        *("| segments | meaning |", "| `segment_hcs` | wrong |"),
+        *("| frames | meaning |", "| `vlan` | tagged |"),
+    ]
+
+
+def test_no_drop_reason_is_left_out() -> None:
+    description = json.loads(docs.said("vcmtsd", "describe"))
+    page = docs.counters_page(description)
+    for direction in description.values():
+        assert all(page.count(f"| `{name}` | ") in (1, 2) for name in direction["drops"])
+        assert {drop["unit"] for drop in direction["drops"].values()} <= set(docs.UNITS)
 
 
 def test_pages_are_up_to_date() -> None:

@@ -11,6 +11,8 @@ from typing import Any
 from vcmts import configdoc, picture
 from vcmts.paths import CHECKOUT, MistakeError, complain, program
 
+UNITS = ("packets", "bursts", "segments", "frames")  # in the order in which the upstream has them
+
 
 def said(*command: str) -> str:
     """What a built program prints."""
@@ -32,33 +34,57 @@ def stage_lists(direction: dict[str, Any]) -> list[picture.StageList]:
     ]
 
 
-def table(names: dict[str, str]) -> str:
+def table(head: str, names: dict[str, str]) -> str:
     rows = [
         f"| `{name}` | {meaning.replace('|', chr(92) + '|')} |" for name, meaning in names.items()
     ]
-    return "\n".join(["| name | meaning |", "| --- | --- |", *rows])
+    return "\n".join([f"| {head} | meaning |", "| --- | --- |", *rows])
+
+
+def drops_of(direction: dict[str, Any], *units: str) -> dict[str, str]:
+    """Meanings by name."""
+    drops: dict[str, dict[str, str]] = direction["drops"]
+    return {name: drop["meaning"] for name, drop in drops.items() if drop["unit"] in units}
+
+
+def upstream_drops(upstream: dict[str, Any]) -> str:
+    return "\n\n".join(table(unit, drops_of(upstream, unit)) for unit in UNITS)
 
 
 def counters_page(description: dict[str, Any]) -> str:
+    down, up = description["downstream"], description["upstream"]
     return f"""<!-- {picture.LICENCE} -->
 <!-- Written by `make docs` -->
 # Counters
 
-Every packet is accounted for: received = transmitted + the sum of the drops + what is held, in each
-direction, whenever the workers are quiet.
+Everything is accounted for: what came in = what went out + the sum of the drops + what is held,
+in each direction, whenever the workers are quiet. What goes no further is counted under exactly one
+drop reason (`src/pipeline/drop.def`); the other counters are in `src/pipeline/counter.def`.
 
-## Drop reasons
+## Downstream: drop reasons
 
-A packet that goes no further is counted under exactly one of these (`src/pipeline/drop.def`).
+Each counts packets.
 
-{table(description["drops"])}
+{table("name", drops_of(down, *UNITS))}
 
-## Counters
+## Downstream: counters
 
-What else is counted (`src/pipeline/counter.def`).
+{table("name", down["counters"])}
 
-{table(description["counters"])}
+## Upstream: drop reasons
+
+Four kinds of things are counted, and each kind adds up by itself ([upstream](upstream.md)).
+
+{upstream_drops(up)}
+
+## Upstream: counters
+
+{table("name", up["counters"])}
 """
+
+
+def pipeline(direction: dict[str, Any]) -> str:
+    return picture.draw(stage_lists(direction))
 
 
 def pages() -> dict[Path, str]:
@@ -68,7 +94,8 @@ def pages() -> dict[Path, str]:
     return {
         Path("config/schema.json"): schema,
         Path("docs/configuration.md"): configdoc.render(json.loads(schema)),
-        Path("docs/pipeline.svg"): picture.draw(stage_lists(description["downstream"])),
+        Path("docs/pipeline.svg"): pipeline(description["downstream"]),
+        Path("docs/pipeline-upstream.svg"): pipeline(description["upstream"]),
         Path("docs/counters.md"): counters_page(description),
     }
 

@@ -6,6 +6,7 @@ from html import escape
 
 MARGIN, BOX, ABOUT, ROW, HEAD = 20, 190, 520, 46, 44
 BOX_HEIGHT = 32
+PORT = "ethdev"
 # REUSE-IgnoreStart
 LICENCE = "SPDX-License-Identifier: BSD-3-Clause"
 # REUSE-IgnoreEnd
@@ -32,6 +33,11 @@ class StageList:
     name: str
     stages: list[Stage]
 
+    @property
+    def ends_at_a_port(self) -> bool:
+        """What leaves by a port comes to no further list: that one is fed in another way."""
+        return self.stages[-1].dpdk == PORT
+
 
 def text(x: int, y: int, css: str, content: str) -> str:
     return f'<text x="{x}" y="{y}" class="{css}">{escape(content)}</text>'
@@ -57,7 +63,7 @@ def draw(lists: list[StageList]) -> str:
     parts: list[str] = []
     y = MARGIN
     for index, stage_list in enumerate(lists):
-        if index:
+        if index and not lists[index - 1].ends_at_a_port:
             parts.append(arrow(y - ROW + BOX_HEIGHT, ROW - BOX_HEIGHT + HEAD))
         parts.append(text(MARGIN + BOX + 18, y + HEAD // 2, "list", stage_list.name))
         y += HEAD
