@@ -77,16 +77,22 @@ def first_terminal(place: Path) -> Iterator["subprocess.Popen[str]"]:
 
 def test_two_terminals(place: Path) -> None:
     [commands] = blocks("terminal 2")
+    upstream = " --upstream-rate 75Mbps"
+    assert upstream in commands
     with first_terminal(place) as vcmtsd:
-        for _ in range(2):  # it may come again
-            traffic = shell(commands, place)
+        # it may come again, then without modems that count anew
+        for again, directions in ((commands, 2), (commands.replace(upstream, ""), 1)):
+            traffic = shell(again, place)
             assert traffic.status == 0, traffic.stdout
-            assert re.search(r"^proven +[1-9]\d* +100\.0", traffic.stdout, re.MULTILINE)
+            proven = re.findall(r"^proven +[1-9]\d* +100\.0", traffic.stdout, re.MULTILINE)
+            assert len(proven) == directions
         vcmtsd.send_signal(signal.SIGINT)
         stdout, stderr = vcmtsd.communicate(timeout=60)
         done = ended(vcmtsd.returncode, stdout, stderr)
     assert done.status == 0, done.stderr
     assert re.match(r"downstream: received [1-9]", done.stdout)
+    assert re.search(r"^upstream: transmitted [1-9]", done.stdout, re.MULTILINE)
+    assert re.search(r"^  dropped no_control_port +[1-9]", done.stdout, re.MULTILINE)
 
 
 def served(done: Ended) -> None:
