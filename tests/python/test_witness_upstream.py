@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from witness.books import REASONS
 from witness.cable_modem import (
     RNG_REQ,
     Dress,
@@ -32,6 +33,7 @@ from witness.docsis import (
     encode_request,
 )
 from witness.frames import Ask
+from witness.hostile import hostile_records
 from witness.l2tp import decode_datagram
 from witness.pcapfile import Record, records_of
 from witness.rphy_device import RphyDevice
@@ -257,6 +259,23 @@ def test_damage_makes_nothing_up(seed: int, share: float) -> None:
     sent = Counter(frame for frames in sender.expected.values() for frame in frames)
     assert not Counter(item.ethernet for item in result.frames) - sent
     assert not Counter(result.management) - Counter(sender.management)
+
+
+@given(seeds)
+def test_hostile_traffic_is_accounted_for(seed: int) -> None:
+    """Good check sums around bad values; the model asserts its balance packet by packet."""
+    result = expect_upstream(hostile_records(CONFIG, Random(seed), 20), CONFIG)
+    assert not any(result.held.values())
+
+
+def test_hostile_traffic_is_hostile() -> None:
+    """It leads to nearly all reasons, and does not hide what is good."""
+    result = expect_upstream(hostile_records(CONFIG, Random(1), 600), CONFIG)
+    later = {reason for unit in ("burst", "segment", "frame") for reason in REASONS[unit]}
+    rare = """burst_too_long fragment_too_long no_control_port vlan ipv4_header ipv4_length
+        ipv6_header ipv6_length arp_malformed burst_stopped segment_stopped stopped"""
+    assert later - set(rare.split()) - set(result.drops) == set()
+    assert result.counters["transmitted"] > 600
 
 
 @given(st.lists(st.binary(max_size=80), max_size=20), st.booleans(), seeds)

@@ -216,6 +216,13 @@ def frames_inside_fragments(rig: Rig) -> None:
     old(rig, *fragment(OLD.security, 20, INSIDE + INSIDE[:-1], [75]))
 
 
+@case({"key_unknown": 1}, fragments=1, decrypted=1, clear=0)
+def encrypted_inside_a_fragment(rig: Rig) -> None:
+    """What was joined is in the clear."""
+    inside = packet_frame(OLD.security, 20, numbered_frame(OLD.addresses[0], 0, 60))
+    old(rig, *fragment(OLD.security, 20, inside, []))
+
+
 @case({"privacy_missing": 1}, fragments=0)
 def fragment_in_the_clear(rig: Rig) -> None:
     old(rig, fragment(replace(OLD.security, key=None), 20, INSIDE, [])[0])

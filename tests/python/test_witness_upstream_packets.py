@@ -13,6 +13,7 @@ from witness.cable_modem import RNG_REQ, Dress, management_frame, management_mes
 from witness.config import parse_config
 from witness.crc import internet_checksum
 from witness.depi import Psp, Segment, encode_psp
+from witness.docsis import Request, encode_request
 from witness.l2tp import encode_datagram
 from witness.rig import Case, Cases, Rig, check
 from witness.rphy_device import upstream_carrier
@@ -206,7 +207,7 @@ def given_up_in_time(rig: Rig) -> None:
     rig.psp(SC_QAM, 0, *WHOLE)
     rig.wait(50 * MS)  # nothing is missed yet
     rig.psp(SC_QAM, 2, *WHOLE)
-    rig.wait(5 * MS - 1000)
+    rig.wait(5 * MS)
     rig.psp(SC_QAM, 1, *WHOLE, flow=0)
     rig.psp(SC_QAM, 3, *WHOLE)
 
@@ -345,10 +346,12 @@ def unknown_sid(rig: Rig) -> None:
     rig.psp(SC_QAM, 0, head(3), body(), tail(), head(3), tail(), head(10), tail())
 
 
-@case({"not_ranging": 1, "unknown_sid": 1}, management=1, segments=2, transmitted=0)
+@case({"not_ranging": 2, "unknown_sid": 1}, management=1, segments=3, requests=0)
 def ranging_takes_any_sid(rig: Rig) -> None:
+    request = encode_request(Request(10, 1))
+    rig.psp(RANGING, 1, head(), body(request), tail())
     message = management_frame(management_message(PLAIN.mac, RNG_REQ, b"x"))
-    rig.psp(RANGING, 0, head(0x3FFF), body(message), tail(), head(10), body(), tail())
+    rig.psp(RANGING, 2, head(0x3FFF), body(message), tail(), head(10), body(), tail())
     rig.psp(SC_QAM, 0, head(0x3FFF), body(message), tail())
 
 

@@ -29,10 +29,11 @@ def segment_cluster(rig: Rig) -> None:
     send(rig, segment(0, plain(), 0, cluster=0))
 
 
-@case({"segment_pointer": 2}, segments=3, transmitted=1)
+@case({"segment_pointer": 2}, segments=4, extracted=2, transmitted=1)
 def segment_pointer(rig: Rig) -> None:
-    """Right behind the end is beyond it; the last byte is not."""
-    send(rig, segment(0, plain(), 70), segment(0, b"", 0), segment(0, plain(), 0))
+    """Right behind the last byte is not beyond the end."""
+    send(rig, segment(0, plain(), 71), segment(0, b"", 1))
+    send(rig, segment(0, plain(), 0), segment(1, b"\xff", 1))
 
 
 @case({"segment_duplicate": 2, "segment_late": 1}, segments=6, extracted=3, transmitted=3)
@@ -140,7 +141,7 @@ def frame_truncated(rig: Rig) -> None:
     whole(rig, plain(), b"\0")
 
 
-@case({"frame_hcs": 1}, frames=2, transmitted=1, resync_bytes=0)
+@case({"frame_hcs": 1}, frames=2, transmitted=1, resync_bytes=140)
 def frame_hcs_in_a_burst(rig: Rig) -> None:
     whole(rig, plain(), spoilt(plain(), 4), plain())
 

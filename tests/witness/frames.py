@@ -22,6 +22,7 @@ from witness.stream import Stream
 CRC_LENGTH = 4
 MAX_JOINED = 65541
 FIRST, LAST = 0x20, 0x10
+NO_KEY = Security(said=0, key=None, iv=b"", key_sequence=0)
 
 
 @dataclass(frozen=True)
@@ -101,29 +102,21 @@ class Frames:
 
     def take(self, frame: bytes, header: MacHeader, origin: Origin) -> None:
         pdu = frame[header.header_size :]
-        if origin.owner is None:
-            if header.kind == MANAGEMENT:
-                self._manage(pdu)
-            else:
-                self.books.drop("not_ranging")
-            return
         if header.kind in (REQUEST, QUEUE_REQUEST):
             self.books.count("request_frames")
         elif header.kind == MANAGEMENT:
             self._manage(pdu)
-        else:
+        elif origin.owner is not None:
             reason = self._private(header, pdu, origin, origin.owner)
             if reason is not None:
                 self.books.drop(reason)
 
     # Bandwidth requests
 
-    def ask(self, channel: UpstreamChannel, ask: Ask) -> None:
-        """A request in a burst; where records tell of it, it is only repeated here."""
-        if channel.request_session:
-            self.books.count("requests_repeated")
-        else:
-            self.hand_over(ask)
+    def is_repeated(self, channel: UpstreamChannel) -> bool:
+        """A request in a burst is a repetition where records tell of it."""
+        self.books.count("requests_repeated", bool(channel.request_session))
+        return bool(channel.request_session)
 
     def hand_over(self, ask: Ask) -> None:
         self.books.count("requests")
@@ -140,13 +133,14 @@ class Frames:
             self._ask("piggyback", header.privacy.piggyback, header.privacy.identifier, origin)
 
     def _ask(self, kind: str, size: int, sid: int, origin: Origin) -> None:
+        if self.is_repeated(origin.channel):
+            return
         found = self.config.by_sid.get((origin.channel.id, sid))
         if found is None:
             self.books.count("bad_requests")
             return
         modem, flow, cluster = found
-        n_bytes = kind == QUEUE_REQUEST
-        self.ask(origin.channel, Ask(kind, modem.mac, flow.id, cluster.id, size, n_bytes))
+        self.hand_over(Ask(kind, modem.mac, flow.id, cluster.id, size, kind == QUEUE_REQUEST))
 
     # Management
 
@@ -162,9 +156,12 @@ class Frames:
 
     # Privacy
 
-    def _key(self, privacy: Privacy | None, owner: Owner) -> tuple[bytes, bytes] | str | None:
-        """Key and IV, None for a frame in the clear, or a drop reason."""
-        security = owner.modem.security
+    def _key(
+        self, privacy: Privacy | None, owner: Owner, joined: bool
+    ) -> tuple[bytes, bytes] | str | None:
+        """Key and IV, None for a frame in the clear, or a drop reason. What is joined from
+        fragments was decrypted with them: there is no key for it."""
+        security = NO_KEY if joined else owner.modem.security
         enabled = privacy is not None and privacy.upstream and privacy.enabled
         if security.key is not None and not enabled:
             return "privacy_missing"
@@ -179,7 +176,7 @@ class Frames:
 
     def _private(self, header: MacHeader, pdu: bytes, origin: Origin, owner: Owner) -> str | None:
         """Decrypts a fragment or a packet and sends it on its way, or gives a drop reason."""
-        key = None if origin.joined else self._key(header.privacy, owner)
+        key = self._key(header.privacy, owner, origin.joined)
         if isinstance(key, str):
             return key
         self.books.count("clear" if key is None else "decrypted")
@@ -198,9 +195,9 @@ class Frames:
                 packet = read_frame(ethernet)
             except IpFault as fault:
                 return str(fault)
+            self.books.count(packet.kind if packet.kind in ("ipv4", "ipv6") else "llc")
             if not may_send(packet, owner.modem.addresses):
                 return "source_address"
-            self.books.count(packet.kind if packet.kind in ("ipv4", "ipv6") else "llc")
         self.books.count("transmitted")
         self.books.count("transmitted_bytes", len(ethernet))
         self.sent.append(Sent(owner.flow.id, owner.cluster, ethernet))

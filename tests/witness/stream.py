@@ -25,10 +25,12 @@ def is_padding(rest: bytes) -> bool:
     return rest[:1] == b"\xff" or rest[:6] == bytes(6)
 
 
-def fault_of(header: MacHeader, max_frame: int) -> str | None:
+def fault_of(header: MacHeader, max_frame: int, ranging: bool) -> str | None:
     """The drop reason that the header alone gives."""
     if header.fault is not None or header.size is None:
         return header.fault
+    if ranging and header.kind not in (MANAGEMENT, CONCATENATION):
+        return "not_ranging"
     pdu = header.size - header.header_size
     if header.kind in (PACKET, MANAGEMENT):
         if pdu > max_frame:
@@ -51,6 +53,7 @@ class Stream(Generic[C]):
     timeout: int
     notice: Callable[[MacHeader, C], None]
     deliver: Callable[[bytes, MacHeader, C], None]
+    ranging: bool = False  # only management messages are taken
     synced: bool = False
     partial: bytes = b""
     skip: int = 0
@@ -73,7 +76,7 @@ class Stream(Generic[C]):
     def burst(self, payload: bytes, context: C, now: int) -> None:
         """Frames without segment header: the burst starts with one and ends the last."""
         self.synced = True
-        self._frames(payload, context, now, resync=False)
+        self._frames(payload, context, now)
         self.lose("frame_truncated")
 
     def segment(self, payload: bytes, pointer: int | None, context: C, now: int) -> None:
@@ -86,7 +89,7 @@ class Stream(Generic[C]):
                 self.books.count("resync_bytes", pointer)
             self.synced, self.skip = True, 0
             self.books.count("extracted")
-            self._frames(payload[pointer:], context, now, resync=True)
+            self._frames(payload[pointer:], context, now)
         elif not self.synced:
             self.books.drop("segment_orphan")
         else:
@@ -98,7 +101,7 @@ class Stream(Generic[C]):
         header = read_mac_header(self.partial + more)
         if header is None:
             return None, False
-        reason = fault_of(header, self.max_frame)
+        reason = fault_of(header, self.max_frame, self.ranging)
         if reason is not None:
             self.books.drop(reason)
             self.partial = b""
@@ -163,7 +166,7 @@ class Stream(Generic[C]):
             self._finish(data[: header.size], header, context)
         return min(header.size - already, len(payload))
 
-    def _frames(self, payload: bytes, context: C, now: int, *, resync: bool) -> None:
+    def _frames(self, payload: bytes, context: C, now: int) -> None:
         """`payload` starts where a frame does."""
         while payload:
             if is_padding(payload):
@@ -174,11 +177,11 @@ class Stream(Generic[C]):
             if header is None:
                 self.partial, self.begun = payload, now
                 return
-            reason = fault_of(header, self.max_frame)
+            reason = fault_of(header, self.max_frame, self.ranging)
             if reason is not None:
                 self.books.drop(reason)
                 if header.size is None:
-                    self.books.count("resync_bytes", len(payload) if resync else 0)
+                    self.books.count("resync_bytes", len(payload))
                     self.lose(reason)
                     return
                 self.skip = max(header.size - len(payload), 0)

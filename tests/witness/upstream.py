@@ -154,15 +154,20 @@ class Model:
             origin = Origin(channel, Owner(modem, flow, cluster.id), self.now)
             self._whole_frames(received.payload, origin)
 
-    def _stream(self) -> Stream[Origin]:
-        timeout = self.config.upstream.frame_timeout_ns
-        frames = self.frames
-        return Stream(self.books, self.config.max_frame, timeout, frames.notice, frames.take)
+    def _stream(self, *, ranging: bool = False) -> Stream[Origin]:
+        return Stream(
+            self.books,
+            self.config.max_frame,
+            self.config.upstream.frame_timeout_ns,
+            self.frames.notice,
+            self.frames.take,
+            ranging,
+        )
 
     def _whole_frames(self, payload: bytes, origin: Origin) -> None:
         self.books.count("segments")
         self.books.count("extracted")
-        self._stream().burst(payload, origin, self.now)
+        self._stream(ranging=origin.owner is None).burst(payload, origin, self.now)
 
     def _segment(self, data: bytes, channel: UpstreamChannel, owner: Owner) -> None:
         self.books.count("segments")
@@ -178,19 +183,20 @@ class Model:
             self.books.drop("segment_cluster")
             return
         pointer = first & 0x3FFF if first & 0x8000 else None
-        if pointer is not None and pointer >= len(payload):
+        if pointer is not None and pointer > len(payload):
             self.books.drop("segment_pointer")
             return
         owner = Owner(owner.modem, owner.flow, second & 7)
-        if amount:
+        if amount and not self.frames.is_repeated(channel):
             who = (owner.modem.mac, owner.flow.id, owner.cluster)
-            self.frames.ask(channel, Ask("segment", *who, amount, n_bytes=True))
+            self.frames.hand_over(Ask("segment", *who, amount, n_bytes=True))
         piece = Piece(payload, pointer, Origin(channel, owner, self.now))
         flow = self._flow(owner)
         self._segments_in_order(flow, flow.order.push(second >> 3, piece, self.now))
 
     def _flow(self, owner: Owner) -> _Flow:
-        timeout = self.config.upstream.reorder_timeout_ns
+        # What is missing may itself wait for the order of its PSP packet.
+        timeout = 2 * self.config.upstream.reorder_timeout_ns
         order: Order[Piece] = Order(
             self.books, SEGMENT_NAMES, SEGMENT_SEQUENCES, SEGMENT_WINDOW, timeout
         )
