@@ -119,6 +119,20 @@ def _read_elements(header: MacHeader, ehdr: bytes) -> bool:
     return header.privacy is not None and header.privacy.fragment is not None
 
 
+def _fault(header: MacHeader, fc: int, ehdr: bytes) -> str | None:
+    """What is wrong with a header whose HCS is right; reads its elements."""
+    has_ehdr, timing = bool(fc & 1), fc & 0xFE == TIMING
+    if header.kind == RESERVED and not timing:
+        return "frame_reserved"
+    if has_ehdr and (header.kind == CONCATENATION or timing):
+        return "frame_ehdr"
+    if header.kind == FRAGMENT and not has_ehdr:
+        return "frame_ehdr"
+    if len(ehdr) > MAX_EHDR or not _read_elements(header, ehdr):
+        return "frame_ehdr"
+    return "frame_reserved" if timing else None
+
+
 def read_mac_header(data: bytes) -> MacHeader | None:
     """The header at the start of `data`; None where more bytes are needed to read it."""
     if len(data) < FIXED:
@@ -136,18 +150,7 @@ def read_mac_header(data: bytes) -> MacHeader | None:
     if length < elen:
         return MacHeader(kind, FIXED + elen, None, "frame_length")
     header = MacHeader(kind, FIXED + elen, FIXED + length)
-    forbidden = kind == CONCATENATION or data[0] & 0xFE == TIMING
-    if kind == RESERVED and data[0] & 0xFE != TIMING:
-        header.fault = "frame_reserved"
-    elif (
-        elen > MAX_EHDR
-        or (has_ehdr and forbidden)
-        or (kind == FRAGMENT and not has_ehdr)
-        or not _read_elements(header, data[4 : 4 + elen])
-    ):
-        header.fault = "frame_ehdr"
-    elif kind == RESERVED:
-        header.fault = "frame_reserved"
-    elif kind == CONCATENATION:
+    header.fault = _fault(header, data[0], data[4 : 4 + elen])
+    if header.fault is None and kind == CONCATENATION:
         header.size = FIXED  # the frames behind it are frames of the stream
     return header

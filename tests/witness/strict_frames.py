@@ -103,32 +103,35 @@ class FlowReader:
     def _count(self, kind: str) -> None:
         self.decoded.kinds[kind] = self.decoded.kinds.get(kind, 0) + 1
 
+    def _privacy(self, frame: Frame) -> BpUp | BpUp2 | None:
+        """The element, which comes first; behind it at most a request."""
+        first = frame.elements[0] if frame.elements else None
+        privacy = first if isinstance(first, (BpUp, BpUp2)) else None
+        match frame.elements[privacy is not None :]:
+            case ():
+                return privacy
+            case (RequestElement() as request,) if has_sid(self.flow, request.sid):
+                return privacy
+        raise Wrong(f"extended header {frame.elements}")
+
     def _clear(self, frame: Frame, inside: bool, fragment: bool) -> bytes:
         """The PDU decrypted."""
-        security = self.modem.security
-        privacy = [element for element in frame.elements if isinstance(element, (BpUp, BpUp2))]
-        others = frame.elements[len(privacy) :]
-        if list(frame.elements[: len(privacy)]) != privacy or len(privacy) > 1 or len(others) > 1:
-            raise Wrong(f"extended header {frame.elements}")
-        for other in others:
-            if not isinstance(other, RequestElement) or not has_sid(self.flow, other.sid):
-                raise Wrong(f"extended header {other}")
-        if inside and privacy:
-            raise Wrong("privacy inside a fragment")
-        if not privacy:
+        security, privacy = self.modem.security, self._privacy(frame)
+        if privacy is None:
             if security.key is not None and not inside:
                 raise Wrong("in the clear from a modem with a key")
             return frame.pdu
-        element = privacy[0]
-        if element.version != 1 or not has_sid(self.flow, element.said):
-            raise Wrong(f"{element}")
-        if element.enabled != (security.key is not None):
-            raise Wrong(f"EN is {element.enabled}")
-        if not element.enabled:
+        if inside:
+            raise Wrong("privacy inside a fragment")
+        if privacy.version != 1 or not has_sid(self.flow, privacy.said):
+            raise Wrong(f"{privacy}")
+        if privacy.enabled != (security.key is not None):
+            raise Wrong(f"EN is {privacy.enabled}")
+        if not privacy.enabled:
             return frame.pdu
-        key = find_key(security, element.key_sequence, element.toggle)
+        key = find_key(security, privacy.key_sequence, privacy.toggle)
         if key is None:
-            raise Wrong(f"no key {element.key_sequence}, toggle {element.toggle}")
+            raise Wrong(f"no key {privacy.key_sequence}, toggle {privacy.toggle}")
         return (bpi.decrypt if fragment else bpi.decrypt_pdu)(frame.pdu, *key)
 
     def _packet(self, frame: Frame, inside: bool) -> None:
