@@ -121,11 +121,16 @@ def privacy_without_key(rig: Rig) -> None:
     whole(rig, packet_frame(PLAIN.security, 10, packet()))
 
 
-@case({"privacy_sid": 1}, transmitted=1, decrypted=1)
+@case({"privacy_sid": 3}, transmitted=1, decrypted=1)
 def privacy_sid(rig: Rig) -> None:
-    """SID 3 is of another service flow of the modem, SID 2 of another cluster of the same."""
+    """SID 3 is of another service flow of the modem, SID 2 of another cluster of the same. It is asked
+    for before the key."""
     ethernet = numbered_frame(KEYED.addresses[0], 0, 60)
-    secret(rig, *(packet_frame(KEYED.security, sid, ethernet) for sid in (3, 2)))
+    clear, unknown = (
+        replace(KEYED.security, **new) for new in ({"key": None}, {"key_sequence": 9})
+    )
+    foreign = [packet_frame(security, 3, ethernet) for security in (clear, unknown)]
+    secret(rig, *(packet_frame(KEYED.security, sid, ethernet) for sid in (3, 2)), *foreign)
 
 
 @case({"frame_crc": 2}, transmitted=1, decrypted=2, clear=1, frames=3)

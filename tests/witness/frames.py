@@ -162,17 +162,13 @@ class Frames:
         """Key and IV, None for a frame in the clear, or a drop reason. What is joined from
         fragments was decrypted with them: there is no key for it."""
         security = NO_KEY if joined else owner.modem.security
-        enabled = privacy is not None and privacy.upstream and privacy.enabled
-        if security.key is not None and not enabled:
-            return "privacy_missing"
-        key = None
-        if privacy is not None and enabled:
-            key = find_key(security, privacy.key_sequence, privacy.toggle)
-            if key is None:
-                return "key_unknown"
-        if privacy is not None and privacy.upstream:
-            return key if has_sid(owner.flow, privacy.identifier) else "privacy_sid"
-        return key
+        if privacy is None or not privacy.upstream:
+            return None if security.key is None else "privacy_missing"
+        if not has_sid(owner.flow, privacy.identifier):
+            return "privacy_sid"
+        if not privacy.enabled:
+            return None if security.key is None else "privacy_missing"
+        return find_key(security, privacy.key_sequence, privacy.toggle) or "key_unknown"
 
     def _private(self, header: MacHeader, pdu: bytes, origin: Origin, owner: Owner) -> str | None:
         """Decrypts a fragment or a packet and sends it on its way, or gives a drop reason."""
