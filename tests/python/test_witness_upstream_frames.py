@@ -123,8 +123,8 @@ def privacy_without_key(rig: Rig) -> None:
 
 @case({"privacy_sid": 3}, transmitted=1, decrypted=1)
 def privacy_sid(rig: Rig) -> None:
-    """SID 3 is of another service flow of the modem, SID 2 of another cluster of the same. It is asked
-    for before the key."""
+    """SID 3 is of another service flow of the modem, SID 2 of another cluster of the same. That is
+    asked before the key."""
     ethernet = numbered_frame(KEYED.addresses[0], 0, 60)
     clear, unknown = (
         replace(KEYED.security, **new) for new in ({"key": None}, {"key_sequence": 9})
