@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Three channels, six modems: with one key, two or none, with and without segment headers. */
+#include <string.h>
+
+#include "upstream_bench.h"
+
+const struct bench_stream bench_streams[BENCH_STREAMS] = {
+	{0, 0, 0, true, 0x10, {0, 2}},	{0, 0, 3, true, 0x11, {2, 2}},
+	{0, 1, 0, true, 0x12, {1, 1}},	{1, 2, 0, false, 0x20, {0, 0}},
+	{2, 3, 5, true, 0x30, {0, 2}},	{2, 4, 0, true, 0x31, {2, 2}},
+	{3, 5, 0, false, 0x40, {0, 0}}, {4, 6, 0, true, 0x50, {0, 2}},
+	{5, 7, 0, true, 0x60, {0, 2}},
+};
+
+static struct upstream_channel channels[BENCH_CHANNELS] = {
+	{1, UPSTREAM_SC_QAM, 100000000, BENCH_SC_QAM, 0, 0},
+	{2, UPSTREAM_OFDMA, 1000000000, BENCH_OFDMA, BENCH_REQUESTS, BENCH_RANGING},
+	{3, UPSTREAM_OFDMA, 1000000000, BENCH_OFDMA_ALONE, 0, 0},
+};
+
+static struct upstream_sid sids[BENCH_STREAMS][2] = {
+	{{0, 0x10}, {2, 0x10}}, {{2, 0x11}}, {{1, 0x12}}, {{0, 0x20}},
+	{{0, 0x30}, {2, 0x30}}, {{2, 0x31}}, {{0, 0x40}}, {{0, 0x50}, {2, 0x50}},
+	{{0, 0x60}, {2, 0x60}},
+};
+
+static struct sid_cluster clusters[BENCH_STREAMS] = {
+	{0, sids[0], 2}, {3, sids[1], 1}, {0, sids[2], 1}, {0, sids[3], 1}, {5, sids[4], 2},
+	{0, sids[5], 1}, {0, sids[6], 1}, {0, sids[7], 2}, {0, sids[8], 2},
+};
+
+static struct upstream_service_flow flows[] = {
+	{100, true, &clusters[0], 2}, {101, true, &clusters[2], 1}, {102, false, &clusters[3], 1},
+	{103, true, &clusters[4], 1}, {104, true, &clusters[5], 1}, {105, false, &clusters[6], 1},
+	{106, true, &clusters[7], 1}, {107, true, &clusters[8], 1},
+};
+
+static struct ip_address addresses[6][2] = {
+	{{4, {10, 0, 0, 1}}, {6, {0x20, 0x01, 0x0d, 0xb8, [15] = 1}}},
+	{{4, {10, 0, 1, 1}}, {6, {0x20, 0x01, 0x0d, 0xb8, [15] = 2}}},
+	{{4, {10, 0, 2, 1}}, {6, {0x20, 0x01, 0x0d, 0xb8, [15] = 3}}},
+	{{4, {10, 0, 3, 1}}, {6, {0x20, 0x01, 0x0d, 0xb8, [15] = 4}}},
+	{{4, {10, 0, 4, 1}}, {6, {0x20, 0x01, 0x0d, 0xb8, [15] = 5}}},
+	{{4, {10, 0, 5, 1}}, {6, {0x20, 0x01, 0x0d, 0xb8, [15] = 6}}},
+};
+
+static void modem_make(struct modem *m, uint8_t index, unsigned flow, size_t flow_count) {
+	struct security_association *sa = &m->security;
+
+	*m = (struct modem){
+		.mac = {2, 1, 0, 0, 0, index},
+		.addresses = addresses[index],
+		.address_count = 2,
+		.upstream_flows = &flows[flow],
+		.upstream_flow_count = flow_count,
+	};
+	if (index > 1)
+		return;
+	sa->cipher = CIPHER_AES_128;
+	sa->key_sequence = index == 0 ? 15 : 4; /* 15: the next generation is 0 */
+	sa->has_next_key = index == 0;
+	for (unsigned i = 0; i < 16; i++) {
+		sa->key[i] = (uint8_t)(index + 3 * i);
+		sa->iv[i] = (uint8_t)(index + 5 * i);
+		sa->next_key[i] = (uint8_t)(0xff - 7 * i);
+		sa->next_iv[i] = (uint8_t)(0x80 ^ i);
+	}
+}
+
+void bench_prepare(struct upstream_bench *b) {
+	static const struct rphy_config rphy = {
+		.core_mac = {2, 0, 0, 0, 0, 1},
+		.rpd_mac = {2, 0, 0, 0, 0, 2},
+		.core_ip = {4, {192, 168, 1, 1}},
+		.rpd_ip = {4, {192, 168, 1, 2}},
+		.mtu = 9000,
+		.ttl = 64,
+	};
+	static const uint8_t flow_counts[6] = {2, 1, 2, 1, 1, 1};
+	unsigned flow = 0;
+
+	memset(b, 0, sizeof(*b));
+	b->random.state = 123456789;
+	for (uint8_t m = 0; m < 6; m++) {
+		modem_make(&b->modems[m], m, flow, flow_counts[m]);
+		flow += flow_counts[m];
+	}
+	b->sg = (struct service_group){
+		.max_frame = 2000,
+		.rphy = rphy,
+		.upstream = {.verify_source = true,
+			     .verify_crc = true,
+			     .reorder_timeout_ns = 5 * BENCH_MS,
+			     .frame_timeout_ns = 100 * BENCH_MS,
+			     .held_by_modem = 262144,
+			     .held = 4194304},
+		.upstream_channels = channels,
+		.upstream_channel_count = BENCH_CHANNELS,
+		.modems = b->modems,
+		.modem_count = 6,
+	};
+	b->network_depth = 4096;
+	b->control_depth = 64;
+	b->packet_buffers = 2047;
+	b->packet_room = RTE_PKTMBUF_HEADROOM + 2048;
+	b->frame_buffers = 4095;
+	b->piece_buffers = 2047;
+}

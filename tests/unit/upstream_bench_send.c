@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What modems and the R-PHY device send. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+
+#include "wire/bytes.h"
+#include "wire/crc32.h"
+#include "wire/ip.h"
+
+#include "test.h"
+
+#include "fixture.h"
+#include "guard.h"
+#include "plain_aes.h"
+#include "upstream_bench.h"
+
+static const uint32_t sessions[] = {BENCH_SC_QAM, BENCH_OFDMA, BENCH_REQUESTS, BENCH_RANGING,
+				    BENCH_OFDMA_ALONE};
+
+static enum uepi_format format_of(uint32_t session) {
+	return session == BENCH_SC_QAM ? UEPI_SC_QAM : UEPI_OFDMA;
+}
+
+uint32_t bench_session(unsigned channel) {
+	static const uint32_t of_channel[BENCH_CHANNELS] = {BENCH_SC_QAM, BENCH_OFDMA,
+							    BENCH_OFDMA_ALONE};
+
+	return of_channel[channel];
+}
+
+void psp_open(struct bench_psp *p, uint32_t session) {
+	*p = (struct bench_psp){.session = session};
+}
+
+void psp_add(struct bench_psp *p, bool begin, bool end, const void *bytes, size_t size) {
+	assert_true(p->count < PSP_COUNT_MAX && p->size + size <= sizeof(p->data));
+	psp_entry_write(p->table + (size_t)p->count * PSP_ENTRY_SIZE, begin, end, (uint16_t)size);
+	memcpy(p->data + p->size, bytes, size);
+	p->size += size;
+	p->count++;
+}
+
+void psp_add_header(struct upstream_bench *b, struct bench_psp *p, uint16_t sid) {
+	struct uepi_header h = {.iuc = 5, .sid = sid, .burst_id = ++b->burst_id};
+	uint8_t bytes[UEPI_HEADER_MAX];
+
+	psp_add(p, true, false, bytes, uepi_header_write(format_of(p->session), &h, bytes));
+}
+
+void psp_add_trailer(struct upstream_bench *b, struct bench_psp *p) {
+	struct uepi_trailer t = {.burst_id = b->burst_id};
+	uint8_t bytes[UEPI_TRAILER_MAX];
+
+	psp_add(p, false, true, bytes, uepi_trailer_write(format_of(p->session), &t, bytes));
+}
+
+static uint16_t *number(struct upstream_bench *b, const struct bench_psp *p) {
+	for (unsigned s = 0; s < ARRAY_COUNT(sessions); s++) {
+		if (sessions[s] == p->session)
+			return &b->psp[s][p->flow];
+	}
+	return &b->psp[ARRAY_COUNT(sessions)][0];
+}
+
+static struct depi_encap encap_of(const struct upstream_bench *b, uint32_t session) {
+	const struct rphy_config *rphy = &b->sg.rphy;
+	struct depi_encap e = {.family = rphy->core_ip.family, .ttl = 64, .session = session};
+
+	memcpy(e.source_mac, rphy->rpd_mac, 6);
+	memcpy(e.destination_mac, rphy->core_mac, 6);
+	memcpy(e.source_ip, rphy->rpd_ip.bytes, 16);
+	memcpy(e.destination_ip, rphy->core_ip.bytes, 16);
+	return e;
+}
+
+size_t psp_write(struct upstream_bench *b, const struct bench_psp *p, uint8_t *out) {
+	struct depi_encap e = encap_of(b, p->session);
+	size_t table = (size_t)p->count * PSP_ENTRY_SIZE;
+	uint8_t *at = out;
+
+	at += depi_encap_write(&e, PSP_HEADER_FIXED + table + p->size, out);
+	psp_header_write(at, p->flow, p->count, p->sequence);
+	if (p->unnumbered)
+		at[0] &= (uint8_t)~PSP_SEQUENCE_VALID;
+	else if (!p->numbered)
+		store_be16(at + 2, (*number(b, p))++);
+	at += PSP_HEADER_FIXED;
+	memcpy(at, p->table, table);
+	memcpy(at + table, p->data, p->size);
+	return (size_t)(at - out) + table + p->size;
+}
+
+void psp_send(struct upstream_bench *b, const struct bench_psp *p) {
+	uint8_t frame[BENCH_PACKET_MAX + 600];
+
+	bench_inject(b, frame, psp_write(b, p, frame));
+}
+
+static void transmit(struct upstream_bench *b, struct rte_mbuf *m) {
+	if (rte_eth_tx_burst(b->rphy, 0, &m, 1) != 1) {
+		rte_pktmbuf_free(m);
+		fail_msg("the R-PHY port is full: the test sends faster than it runs rounds");
+	}
+	b->injected++;
+}
+
+void bench_inject(struct upstream_bench *b, const void *frame, size_t size) {
+	transmit(b, fixture_packet(b->packets, frame, size));
+}
+
+static void unmap(void *address, void *ctx) {
+	struct guard *g = ctx;
+
+	(void)address;
+	guard_close(g);
+	free(g);
+}
+
+void bench_inject_guarded(struct upstream_bench *b, const void *frame, size_t size) {
+	struct guard *g = malloc(sizeof(*g));
+	struct rte_mbuf *m = rte_pktmbuf_alloc(b->guarded);
+	struct rte_mbuf_ext_shared_info *shared;
+	uint8_t *bytes;
+
+	assert_non_null(g);
+	assert_non_null(m);
+	*g = guard_open(size + sizeof(*shared) + 64);
+	bytes = guard_copy(g, frame, size);
+	shared = (void *)g->base;
+	shared->free_cb = unmap;
+	shared->fcb_opaque = g;
+	rte_mbuf_ext_refcnt_set(shared, 1);
+	rte_pktmbuf_attach_extbuf(m, bytes, RTE_BAD_IOVA, (uint16_t)size, shared);
+	m->data_off = 0;
+	m->data_len = (uint16_t)size;
+	m->pkt_len = (uint32_t)size;
+	transmit(b, m);
+}
+
+void bench_burst(struct upstream_bench *b, uint32_t session, uint16_t sid, const void *payload,
+		 size_t size) {
+	struct bench_psp p;
+
+	psp_open(&p, session);
+	psp_add_header(b, &p, sid);
+	if (size > 0)
+		psp_add(&p, false, false, payload, size);
+	psp_add_trailer(b, &p);
+	psp_send(b, &p);
+}
+
+void bench_plain(struct upstream_bench *b, unsigned stream, const void *bytes, size_t size) {
+	bench_burst(b, bench_session(bench_streams[stream].channels[0]), bench_streams[stream].sid,
+		    bytes, size);
+}
+
+void bench_segment_as(struct upstream_bench *b, unsigned stream, const struct segment_header *h,
+		      const void *bytes, size_t size) {
+	uint8_t payload[BENCH_PACKET_MAX];
+
+	assert_true(SEGMENT_HEADER_SIZE + size <= sizeof(payload));
+	segment_header_write(h, payload);
+	memcpy(payload + SEGMENT_HEADER_SIZE, bytes, size);
+	bench_plain(b, stream, payload, SEGMENT_HEADER_SIZE + size);
+}
+
+void bench_segment(struct upstream_bench *b, unsigned stream, int pointer, const void *bytes,
+		   size_t size) {
+	struct segment_header h = {
+		.pointer_valid = pointer >= 0,
+		.pointer = pointer >= 0 ? (uint16_t)pointer : 0,
+		.sequence = b->segment[stream]++,
+		.sid_cluster = bench_streams[stream].cluster,
+	};
+
+	bench_segment_as(b, stream, &h, bytes, size);
+}
+
+void bench_ethernet(const struct upstream_bench *b, unsigned stream, uint32_t serial, size_t size,
+		    uint8_t *out) {
+	const struct modem *m = &b->sg.modems[bench_streams[stream].modem];
+	uint8_t *ip = out + ETHERNET_HEADER;
+	uint8_t *udp = ip + IPV4_HEADER;
+
+	assert_in_range(size, BENCH_SMALLEST, BENCH_FRAME_MAX);
+	memcpy(out, b->sg.rphy.core_mac, 6);
+	memcpy(out + 6, m->mac, 6);
+	store_be16(out + 12, ETHERTYPE_IPV4);
+	memset(ip, 0, IPV4_HEADER);
+	ip[0] = 0x45;
+	store_be16(ip + 2, (uint16_t)(size - ETHERNET_HEADER));
+	ip[8] = 64;
+	ip[9] = IP_PROTOCOL_UDP;
+	memcpy(ip + 12, m->addresses[0].bytes, 4);
+	memcpy(ip + 16, "\xc6\x33\x64\x01", 4);
+	store_be16(ip + 10, ipv4_checksum(ip, IPV4_HEADER));
+	store_be32(udp, 50000u << 16 | 40000);
+	store_be32(udp + 4, (uint32_t)(size - ETHERNET_HEADER - IPV4_HEADER) << 16);
+	store_be32(out + 42, serial);
+	store_be16(out + 46, (uint16_t)stream);
+	store_be32(out + 48, 0x62656e63); /* as test_bench knows its own */
+	for (size_t i = BENCH_SMALLEST; i < size; i++)
+		out[i] = (uint8_t)(serial * 13 + stream * 29 + i * 5 + (i >> 8));
+}
+
+size_t bench_frame(const struct upstream_bench *b, unsigned modem, const struct docsis_up_header *h,
+		   const void *pdu, size_t size, uint8_t *out) {
+	const struct security_association *sa = &b->modems[modem].security;
+	size_t clear = h->kind == DOCSIS_KIND_FRAGMENT ? DOCSIS_FRAGMENT_CLEAR : DOCSIS_CLEAR_SIZE;
+	size_t header = docsis_up_header_write(h, size + ETHERNET_CRC_SIZE, out);
+	bool next = h->key_sequence != sa->key_sequence;
+
+	assert_true(header > 0);
+	memcpy(out + header, pdu, size);
+	ethernet_crc_write(out + header, size);
+	size += ETHERNET_CRC_SIZE;
+	if (h->encrypted)
+		bpi_encrypt(next ? sa->next_key : sa->key, next ? sa->next_iv : sa->iv,
+			    out + header + clear, size - clear);
+	return header + size;
+}
+
+size_t bench_mac(struct upstream_bench *b, unsigned stream, size_t size, uint8_t *out) {
+	const struct bench_stream *s = &bench_streams[stream];
+	const struct security_association *sa = &b->modems[s->modem].security;
+	struct docsis_up_header h = {.kind = DOCSIS_KIND_PACKET, .sid = s->sid};
+	uint32_t serial = b->serial[stream]++;
+	uint8_t ethernet[BENCH_FRAME_MAX];
+
+	assert_true(serial < BENCH_SERIALS);
+	b->size[stream][serial] = (uint16_t)size;
+	bench_ethernet(b, stream, serial, size, ethernet);
+	if (sa->cipher != CIPHER_NONE) {
+		h.encrypted = true;
+		h.privacy = serial & 1 ? PRIVACY_BP_UP2 : PRIVACY_BP_UP;
+		h.key_sequence = sa->key_sequence;
+		if (sa->has_next_key && (serial >> 1 & 1) != 0)
+			h.key_sequence = (sa->key_sequence + 1) & 0xf;
+	}
+	return bench_frame(b, s->modem, &h, ethernet, size, out);
+}
