@@ -10,87 +10,127 @@
 #include "middle.h"
 #include "wire/docsis_mac.h"
 
-/* As many as one round of the benchmark has in flight, so that caches are as warm. */
-#define FRAMES 1024
-#define MAX_ROUNDS 16384
+/* As many as the benchmark has in flight, so that caches are as warm: a batch of the downstream, less
+ * than two bursts of the upstream, whose frames have just been copied. */
+#define FRAMES_DOWN 1024
+#define FRAMES_UP 100
+#define FRAMES_MAX FRAMES_DOWN
+#define MAX_ROUNDS 65536
 
-static bool frame_prepare(struct instance *i, struct rte_crypto_op *op, uint16_t size,
-			  unsigned modem) {
-	const struct security_association *sa = &i->sg->modems[modem].security;
-	uint16_t frame = (uint16_t)(DOCSIS_DOWN_HEADER_MAX + size + RTE_ETHER_CRC_LEN);
-	struct rte_mbuf *m = rte_pktmbuf_alloc(i->packets);
+struct bound {
+	struct instance *i;
+	enum crypto_direction direction;
+	uint16_t queue;
+	unsigned frames;
+	unsigned count; /* of the operations: frames that the crypto device sees */
+	struct rte_crypto_op *ops[FRAMES_MAX];
+};
 
-	if (m == NULL)
-		return false;
-	memset(rte_pktmbuf_append(m, frame), 0x5a, frame);
-	crypto_fill(op, m, DOCSIS_DOWN_HEADER_MAX, i->sessions[modem], sa->iv,
+/* What stands before the PDU where the crypto device is given it. */
+static uint16_t header_size(const struct bound *b) {
+	return b->direction == CRYPTO_DOWNLINK ? DOCSIS_DOWN_HEADER_MAX : 0;
+}
+
+static void op_fill(const struct bound *b, struct rte_crypto_op *op, struct rte_mbuf *m,
+		    unsigned modem) {
+	const struct security_association *sa = &b->i->sg->modems[modem].security;
+	bool down = b->direction == CRYPTO_DOWNLINK;
+
+	crypto_fill(op, m, header_size(b),
+		    down ? b->i->sessions[modem] : b->i->up_sessions[2 * modem], sa->iv,
 		    sa->cipher != CIPHER_NONE);
+	if (!down && !b->i->sg->upstream.verify_crc)
+		op->sym->auth.data.length = 0;
+}
+
+/* Returns false where buffers are short. */
+static bool frame_prepare(struct bound *b, uint16_t size, unsigned modem) {
+	bool down = b->direction == CRYPTO_DOWNLINK;
+	uint16_t frame = (uint16_t)(header_size(b) + size + RTE_ETHER_CRC_LEN);
+	struct rte_crypto_op *op;
+	struct rte_mbuf *m;
+
+	if (!down && b->i->sg->modems[modem].security.cipher == CIPHER_NONE)
+		return true; /* passes the device by */
+	op = rte_crypto_op_alloc(b->i->crypto.ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
+	if (op == NULL)
+		return false;
+	m = rte_pktmbuf_alloc(down ? b->i->packets : b->i->frames);
+	if (m == NULL) {
+		rte_crypto_op_free(op);
+		return false;
+	}
+	memset(rte_pktmbuf_append(m, frame), 0x5a, frame);
+	op_fill(b, op, m, modem);
+	b->ops[b->count++] = op;
 	return true;
 }
 
-static unsigned frames_prepare(struct instance *i, struct rte_crypto_op **ops,
-			       const struct mix *mix) {
+static bool frames_prepare(struct bound *b, const struct mix *mix) {
 	struct random random = {.state = 1};
 	struct deck deck;
 	unsigned f;
 
 	if (mix_deck(mix, &deck) != 0)
-		return 0;
-	for (f = 0; f < FRAMES; f++) {
+		return false;
+	for (f = 0; f < b->frames; f++) {
 		uint32_t size = mix->sizes[deck_draw(&deck, &random)];
 
-		ops[f] = rte_crypto_op_alloc(i->crypto.ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
-		if (ops[f] == NULL)
+		if (!frame_prepare(b, (uint16_t)size, f % (unsigned)b->i->sg->modem_count))
 			break;
-		if (!frame_prepare(i, ops[f], (uint16_t)size, f % (unsigned)i->sg->modem_count)) {
-			rte_crypto_op_free(ops[f]);
-			break;
-		}
 	}
 	deck_free(&deck);
-	return f;
+	return f == b->frames;
 }
 
 /* All frames once, in the pipeline's bursts. Returns the reference cycles it took. */
-static uint64_t encrypt_all(struct instance *i, struct rte_crypto_op **ops) {
+static uint64_t handle_all(struct bound *b) {
 	struct rte_crypto_op *done[PIPELINE_BURST];
 	uint64_t start = rte_rdtsc();
 	unsigned given = 0, taken = 0;
 
-	while (taken < FRAMES) {
-		if (given < FRAMES)
+	while (taken < b->count) {
+		if (given < b->count)
 			given += rte_cryptodev_enqueue_burst(
-				i->crypto.device, 0, ops + given,
-				(uint16_t)RTE_MIN(FRAMES - given, (unsigned)PIPELINE_BURST));
-		taken += rte_cryptodev_dequeue_burst(i->crypto.device, 0, done, PIPELINE_BURST);
+				b->i->crypto.device, b->queue, b->ops + given,
+				(uint16_t)RTE_MIN(b->count - given, (unsigned)PIPELINE_BURST));
+		taken += rte_cryptodev_dequeue_burst(b->i->crypto.device, b->queue, done,
+						     PIPELINE_BURST);
 	}
 	return rte_rdtsc() - start;
 }
 
 /* The middle half, as for the pipeline's batches. */
-static double mean(uint64_t *rounds, unsigned count) {
+static double mean(uint64_t *rounds, unsigned count, unsigned frames) {
 	struct middle half = middle_half(rounds, count, sizeof(*rounds));
 	uint64_t sum = 0;
 
 	for (unsigned i = half.first; i < half.end; i++)
 		sum += rounds[i];
-	return count ? (double)sum / (half.end - half.first) / FRAMES : 0;
+	return count ? (double)sum / (half.end - half.first) / frames : -1;
 }
 
-double crypto_bound(struct instance *i, const struct mix *mix, unsigned milliseconds) {
+double crypto_bound(struct instance *i, enum crypto_direction direction, const struct mix *mix,
+		    unsigned milliseconds) {
 	static uint64_t rounds[MAX_ROUNDS];
-	struct rte_crypto_op *ops[FRAMES];
-	unsigned made = frames_prepare(i, ops, mix), count = 0;
+	struct bound b = {
+		.i = i,
+		.direction = direction,
+		.queue = direction == CRYPTO_DOWNLINK ? 0 : i->upstream->r.crypto_queue,
+		.frames = direction == CRYPTO_DOWNLINK ? FRAMES_DOWN : FRAMES_UP,
+	};
+	bool ready = frames_prepare(&b, mix);
+	unsigned count = 0;
 	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() * milliseconds / 1000;
 
-	while (made == FRAMES && count < MAX_ROUNDS && rte_rdtsc() < end) {
-		rounds[count++] = encrypt_all(i, ops);
-		for (unsigned f = 0; f < FRAMES; f++)
-			ops[f]->status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
+	while (ready && count < MAX_ROUNDS && rte_rdtsc() < end) {
+		rounds[count++] = handle_all(&b);
+		for (unsigned f = 0; f < b.count; f++)
+			b.ops[f]->status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
 	}
-	for (unsigned f = 0; f < made; f++) {
-		rte_pktmbuf_free(ops[f]->sym->m_src);
-		rte_crypto_op_free(ops[f]);
+	for (unsigned f = 0; f < b.count; f++) {
+		rte_pktmbuf_free(b.ops[f]->sym->m_src);
+		rte_crypto_op_free(b.ops[f]);
 	}
-	return mean(rounds, count);
+	return mean(rounds, count, b.frames);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The bound of the downstream: CRC and BPI+ alone, on the same mix of sizes, through the same
- * crypto device, with everything prepared beforehand.
+ * The bound of a direction: its crypto alone, on the same mix of sizes, through the same crypto
+ * device, with everything prepared beforehand. Downstream that is CRC and BPI+ encryption; upstream
+ * decryption, with the CRC where the configuration verifies it, of modems that encrypt.
  */
 #pragma once
 
@@ -11,7 +12,8 @@
 #include "mix.h"
 
 /*
- * Encrypts frames of the mix's sizes, with the sessions of all modems in turn, for about
- * `milliseconds`. Returns reference cycles a packet, or 0 when buffers are short.
+ * Handles frames of the mix's sizes, with the sessions of all modems in turn, for about
+ * `milliseconds`. Returns reference cycles a packet, or -1 when buffers are short.
  */
-double crypto_bound(struct instance *i, const struct mix *mix, unsigned milliseconds);
+double crypto_bound(struct instance *i, enum crypto_direction direction, const struct mix *mix,
+		    unsigned milliseconds);

@@ -8,28 +8,36 @@
 #include <jansson.h>
 
 #include "commands.h"
+#include "direction.h"
 #include "model/loader.h"
 #include "pipeline.h"
 #include "platform/platform.h"
 #include "report.h"
+#include "results.h"
 
-#define MAX_RUNS 101
 #define MAX_MIXES 32
+#define DIRECTIONS 2
+
+static const struct bench_direction *const directions[DIRECTIONS] = {
+	&bench_downstream,
+	&bench_upstream,
+};
 
 struct bench_options {
 	const char *config;
 	const char *json;
+	const char *direction; /* NULL: both */
 	const char *mixes[MAX_MIXES];
 	unsigned mix_count;
 	unsigned runs;
 	unsigned milliseconds;
 };
 
-static const char *const default_mixes[] = {"imix", "84", "256", "512", "1024", "1280", "1518"};
-
 static const struct argp_option options[] = {
 	{"config", 'c', "FILE", 0, "service group, YAML", 0},
-	{"mix", 'm', "MIX", 0, "imix, a size, or 84:15,256:10,1280:75; may be repeated", 0},
+	{"direction", 'd', "WHICH", 0, "downstream, upstream or both (default)", 0},
+	{"mix", 'm', "MIX", 0,
+	 "imix, upstream-imix, a size, or 84:15,256:10,1280:75; may be repeated", 0},
 	{"runs", 'n', "N", 0, "runs of each mix, the median is shown (default 5)", 0},
 	{"milliseconds", 't', "N", 0, "length of a run (default 1000)", 0},
 	{"json", 'j', "FILE", 0, "where to write the results, - for stdout (default)", 0},
@@ -45,79 +53,53 @@ static unsigned number(const char *text, unsigned low, unsigned high, struct arg
 	return (unsigned)value;
 }
 
+static const char *direction(const char *text, struct argp_state *state) {
+	for (unsigned d = 0; d < DIRECTIONS; d++) {
+		if (strcmp(text, directions[d]->name) == 0)
+			return directions[d]->name;
+	}
+	if (strcmp(text, "both") != 0)
+		argp_error(state, "--direction: found \"%s\", allowed: downstream, upstream, both",
+			   text);
+	return NULL;
+}
+
 static error_t option(int key, char *value, struct argp_state *state) {
 	struct bench_options *o = state->input;
 
 	switch (key) {
 	case 'c': o->config = value; return 0;
+	case 'd': o->direction = direction(value, state); return 0;
 	case 'j': o->json = value; return 0;
 	case 'm':
 		if (o->mix_count == MAX_MIXES)
 			argp_error(state, "--mix: at most %d", MAX_MIXES);
 		o->mixes[o->mix_count++] = value;
 		return 0;
-	case 'n': o->runs = number(value, 1, MAX_RUNS, state); return 0;
+	case 'n': o->runs = number(value, 1, BENCH_MAX_RUNS, state); return 0;
 	case 't': o->milliseconds = number(value, 10, 600000, state); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static int by_cycles(const void *a, const void *b) {
-	const struct bench_run *x = a, *y = b;
-
-	return (x->cycles > y->cycles) - (x->cycles < y->cycles);
-}
-
-static int by_value(const void *a, const void *b) {
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* The median of `count` numbers that stand `offset` bytes into each run. */
-static double median_at(const struct bench_run *runs, unsigned count, size_t offset) {
-	double values[MAX_RUNS];
-
-	for (unsigned i = 0; i < count; i++)
-		values[i] = *(const double *)((const char *)&runs[i] + offset);
-	qsort(values, count, sizeof(values[0]), by_value);
-	return values[count / 2];
-}
-
-static json_t *stages_json(const struct bench_run *run) {
-	json_t *stages = json_object();
-
-	for (unsigned l = 0; l < DS_PIPELINES; l++) {
-		for (unsigned s = 0; s < ds_lists[l].count; s++)
-			json_object_set_new(stages, ds_lists[l].stages[s].name,
-					    json_real(run->stages[l][s]));
-	}
-	return stages;
-}
-
-/* `runs` are sorted by their cycles; the stages are those of the median run. */
-static json_t *result_json(const char *mix, const struct bench_run *runs, unsigned count,
-			   const struct host *host) {
-	const struct bench_run *median = &runs[count / 2];
-	double mean = (double)median->bytes / (double)median->packets;
-	double bound = median_at(runs, count, offsetof(struct bench_run, bound));
-	double plain = median_at(runs, count, offsetof(struct bench_run, plain_cycles));
-
-	return json_pack("{s:s, s:s, s:f, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:i, s:f, s:f}",
-			 "direction", "downstream", "mix", mix, "mean_bytes", mean,
-			 "cycles_per_packet", median->cycles, "stages", stages_json(median),
-			 "gbps_per_core", mean * 8 * (double)host->tsc_hz / median->cycles / 1e9,
-			 "crypto_bound_cycles", bound, "share_of_crypto_bound",
-			 bound / median->cycles, "cycles_without_accounting", plain,
-			 "core_cycles_per_packet",
-			 median->cycles * (double)host->core_hz / (double)host->tsc_hz, "runs",
-			 (int)count, "min", runs[0].cycles, "max", runs[count - 1].cycles);
+/* One run, into `out`. Returns 0, or -1 after a message. */
+static int measure_run(struct bench *b, const struct bench_direction *d, const struct mix *mix,
+		       const struct bench_options *o, unsigned number, struct bench_run *out) {
+	if (bench_run(b, d, mix, o->milliseconds, number, out) != 0)
+		return -1;
+	if (out->proven && out->bound >= 0 && out->cycles > 0)
+		return 0;
+	fprintf(stderr, "run %u: %s\n", number,
+		!out->proven	 ? "not every packet was proven"
+		: out->bound < 0 ? "no buffers for the crypto bound"
+				 : "too short");
+	return -1;
 }
 
 /* All runs of one mix. Returns NULL after a message. */
-static json_t *measure_mix(struct bench *b, const char *text, const struct bench_options *o,
-			   const struct host *host) {
-	struct bench_run runs[MAX_RUNS];
+static json_t *measure_mix(struct bench *b, const struct bench_direction *d, const char *text,
+			   const struct bench_options *o, const struct host *host) {
+	struct bench_run runs[BENCH_MAX_RUNS];
 	char error[160];
 	struct mix mix;
 
@@ -127,37 +109,52 @@ static json_t *measure_mix(struct bench *b, const char *text, const struct bench
 		return NULL;
 	}
 	for (unsigned i = 0; i < o->runs; i++) {
-		fprintf(stderr, "%s: run %u of %u\n", text, i + 1, o->runs);
-		if (bench_run(b, &mix, o->milliseconds, i + 1, &runs[i]) != 0)
+		fprintf(stderr, "%s, %s: run %u of %u\n", d->name, text, i + 1, o->runs);
+		if (measure_run(b, d, &mix, o, i + 1, &runs[i]) != 0)
 			return NULL;
-		if (!runs[i].proven || runs[i].bound == 0) {
-			fprintf(stderr, "%s: run %u: %s\n", text, i + 1,
-				runs[i].proven ? "no buffers for the crypto bound"
-					       : "not every packet was proven");
-			return NULL;
-		}
 	}
-	qsort(runs, o->runs, sizeof(runs[0]), by_cycles);
-	return result_json(text, runs, o->runs, host);
+	return bench_result(b, d, text, runs, o->runs, host);
+}
+
+/* Appends a result a mix. Returns 0, or -1 after a message. */
+static int measure_direction(struct bench *b, const struct bench_direction *d,
+			     const struct bench_options *o, const struct host *host,
+			     json_t *results) {
+	const char *const *mixes = o->mix_count > 0 ? o->mixes : d->mixes;
+	unsigned count = o->mix_count > 0 ? o->mix_count : d->mix_count;
+
+	for (unsigned i = 0; i < count; i++) {
+		json_t *result = measure_mix(b, d, mixes[i], o, host);
+
+		if (result == NULL)
+			return -1;
+		json_array_append_new(results, result);
+	}
+	return 0;
+}
+
+/* Whether a direction is asked for, and there. */
+static bool is_measured(const struct bench_direction *d, const struct bench_options *o,
+			const struct service_group *sg) {
+	if (d == &bench_upstream && sg->upstream_channel_count == 0)
+		return false;
+	return o->direction == NULL || o->direction == d->name;
 }
 
 static int measure(struct bench *b, const struct bench_options *o) {
+	const struct service_group *sg = b->instance.sg;
 	json_t *results = json_array(), *root;
 	struct host host;
 	int ret = 0;
 
 	host_measure(&host);
-	for (unsigned i = 0; i < o->mix_count && ret == 0; i++) {
-		json_t *result = measure_mix(b, o->mixes[i], o, &host);
-
-		if (result == NULL)
-			ret = -1;
-		else
-			json_array_append_new(results, result);
+	for (unsigned d = 0; d < DIRECTIONS && ret == 0; d++) {
+		if (is_measured(directions[d], o, sg))
+			ret = measure_direction(b, directions[d], o, &host, results);
 	}
 	root = json_pack("{s:o, s:s, s:{s:s, s:I, s:I, s:b}}", "results", results, "configuration",
-			 b->instance.sg->name, "host", "cpu", host.cpu, "tsc_hz",
-			 (json_int_t)host.tsc_hz, "core_hz", (json_int_t)host.core_hz, "huge_pages",
+			 sg->name, "host", "cpu", host.cpu, "tsc_hz", (json_int_t)host.tsc_hz,
+			 "core_hz", (json_int_t)host.core_hz, "huge_pages",
 			 platform_has_huge_pages());
 	if (ret == 0)
 		ret = report_write(root, o->json);
@@ -189,7 +186,7 @@ int main(int argc, char **argv) {
 	static const struct argp argp = {
 		.options = options,
 		.parser = option,
-		.doc = "Measures the cycles of a packet in each stage of the downstream.",
+		.doc = "Measures the cycles of a packet in each stage of both directions.",
 	};
 	struct bench_options o = {.json = "-", .runs = 5, .milliseconds = 1000};
 	struct service_group sg = {0};
@@ -202,11 +199,13 @@ int main(int argc, char **argv) {
 			fprintf(stderr, "--config: a file is needed\n");
 		return EXIT_MISTAKE;
 	}
-	if (o.mix_count == 0) {
-		o.mix_count = RTE_DIM(default_mixes);
-		memcpy(o.mixes, default_mixes, sizeof(default_mixes));
+	if (o.direction == bench_upstream.name && sg.upstream_channel_count == 0) {
+		fprintf(stderr,
+			"--direction upstream: the configuration has no upstream channels\n");
+		status = EXIT_MISTAKE;
+	} else {
+		status = bench(&o, &sg);
 	}
-	status = bench(&o, &sg);
 	service_group_free(&sg);
 	return status;
 }

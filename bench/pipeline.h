@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The downstream in a box: traffic and pipeline in one process and thread, joined by net_ring.
+ * A direction in a box: traffic and pipeline in one process and thread, joined by net_ring.
  *
- * Traffic makes a batch; the pipeline's workers carry it in full bursts while time goes on as if
- * the batch came at a set rate; traffic takes the DEPI frames back and proves them. What is timed
- * is the pipeline alone.
+ * Traffic makes a batch; the pipeline carries it in full bursts while time goes on as if the batch
+ * came at a set rate; traffic takes back what comes out and proves it. What is timed is the pipeline
+ * alone.
  */
 #pragma once
 
@@ -13,8 +13,10 @@
 #include "instance.h"
 #include "traffic.h"
 
-/* Packets that are made, carried and proven together. */
+/* Packets that are made, carried and proven together; of the upstream about so many. */
 #define BENCH_BATCH 1024
+
+#define BENCH_MAX_LISTS (DS_PIPELINES > US_PIPELINES ? DS_PIPELINES : US_PIPELINES)
 
 struct bench {
 	struct instance instance;
@@ -24,14 +26,16 @@ struct bench {
 	uint64_t now; /* ns, of the pipeline */
 };
 
+struct bench_direction;
+
 /* One run over one mix. */
 struct bench_run {
 	uint64_t packets; /* carried */
 	uint64_t bytes; /* of these */
 	double cycles; /* reference cycles a packet, all stages, accounting on */
-	double stages[DS_PIPELINES][PIPELINE_MAX_STAGES];
+	double stages[BENCH_MAX_LISTS][PIPELINE_MAX_STAGES];
 	double plain_cycles; /* a packet, with accounting off */
-	double bound; /* crypto alone, a packet */
+	double bound; /* crypto alone, a packet; negative: could not be measured */
 	bool proven; /* every packet */
 };
 
@@ -41,5 +45,5 @@ int bench_create(struct bench *b, const struct service_group *sg);
 void bench_free(struct bench *b);
 
 /* Runs `mix` for about `milliseconds` of pipeline and traffic together. Returns 0 or -1. */
-int bench_run(struct bench *b, const struct mix *mix, unsigned milliseconds, uint64_t seed,
-	      struct bench_run *out);
+int bench_run(struct bench *b, const struct bench_direction *d, const struct mix *mix,
+	      unsigned milliseconds, uint64_t seed, struct bench_run *out);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vcmts run` and `vcmts bench`: two processes over memif, one summary; mistakes and signals."""
+"""`vcmts run`: two processes over memif, one summary; mistakes and signals."""
 
 import json
 import os
@@ -216,19 +216,3 @@ def test_mistakes_start_nothing(words: tuple[str, ...], message: str, folder: Pa
     assert message in done.stderr
     assert done.stdout == "" and "serving" not in done.stderr
     assert left_over(folder) == []
-
-
-def test_bench_stores_what_it_prints(folder: Path) -> None:
-    report = folder / "bench.json"
-    words = ("--mix", "imix", "--mix", "64", "--runs", "3", "--milliseconds", "50")
-    done = tool(folder, "bench", "pipeline", "--profile", PROFILE, *words, "--json", str(report))
-    assert done.returncode == 0, done.stderr
-    results = json.loads(report.read_text())["results"]
-    assert [result["mix"] for result in results] == ["imix", "64"]
-    for result in results:
-        assert result["direction"] == "downstream" and result["runs"] == 3
-        assert result["min"] <= result["cycles_per_packet"] <= result["max"]
-        assert sum(result["stages"].values()) == pytest.approx(result["cycles_per_packet"])
-        assert 0 < result["share_of_crypto_bound"] < 1
-        assert f"{result['share_of_crypto_bound']:.2f}" in done.stdout
-    assert results[0]["mean_bytes"] == pytest.approx(998.2, rel=0.01)

@@ -15,16 +15,34 @@ from vcmts.child import folder, start, stoppable, writable
 from vcmts.paths import program
 
 INTERRUPTED = 130
+DIRECTIONS = ("downstream", "upstream")
+FIGURES = (
+    ("all stages", "cycles_per_packet", "{:.0f}"),
+    ("  smallest run", "min", "{:.0f}"),
+    ("  largest run", "max", "{:.0f}"),
+    ("without accounting", "cycles_without_accounting", "{:.0f}"),
+    ("core cycles", "core_cycles_per_packet", "{:.0f}"),
+    ("Gbps a core", "gbps_per_core", "{:.1f}"),
+    ("crypto alone", "crypto_bound_cycles", "{:.0f}"),
+    ("share of crypto bound", "share_of_crypto_bound", "{:.2f}"),
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=["pipeline"], help="what to measure")
     configuration.add_arguments(parser)
     parser.add_argument(
+        "--direction",
+        choices=[*DIRECTIONS, "both"],
+        default="both",
+        help="which way to measure (default: %(default)s)",
+    )
+    parser.add_argument(
         "--mix",
         action="append",
         default=[],
-        help="imix, a size, or 84:15,256:10,1280:75; may be repeated (default: imix and sizes)",
+        help="imix, upstream-imix, a size, or 84:15,256:10,1280:75; may be repeated "
+        "(default: the published mix of each direction, and sizes)",
     )
     parser.add_argument("--runs", type=int, default=5, help="of each mix (default: %(default)s)")
     parser.add_argument(
@@ -38,40 +56,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def row(name: str, values: list[str]) -> tuple[str, ...]:
-    return (name, *values)
+def table(title: str, results: list[dict[str, Any]]) -> Table:
+    """A column a mix, a row a stage."""
+    out = Table(title=title)
+    out.add_column("stage")
+    for result in results:
+        out.add_column(result["mix"], justify="right")
+    for stage in results[0]["stages"]:
+        out.add_row(stage, *[f"{r['stages'][stage]:.0f}" for r in results])
+    out.add_section()
+    for name, key, text in FIGURES:
+        out.add_row(name, *[text.format(r[key]) for r in results])
+    return out
 
 
 def show(report: dict[str, Any], console: Console) -> None:
-    """A column a mix, a row a stage."""
-    results = report["results"]
+    """A table a direction, and below them what it was measured on."""
     host = report["host"]
     ratio = host["core_hz"] / host["tsc_hz"]
-    table = Table(title=f"downstream, {report['configuration']}, reference cycles a packet")
-    table.add_column("stage")
-    for result in results:
-        table.add_column(result["mix"], justify="right")
-    for stage in results[0]["stages"]:
-        table.add_row(*row(stage, [f"{r['stages'][stage]:.0f}" for r in results]))
-    table.add_section()
-    lines = [
-        ("all stages", "cycles_per_packet", "{:.0f}"),
-        ("  smallest run", "min", "{:.0f}"),
-        ("  largest run", "max", "{:.0f}"),
-        ("without accounting", "cycles_without_accounting", "{:.0f}"),
-        ("core cycles", "core_cycles_per_packet", "{:.0f}"),
-        ("Gbps a core", "gbps_per_core", "{:.1f}"),
-        ("crypto alone", "crypto_bound_cycles", "{:.0f}"),
-        ("share of crypto bound", "share_of_crypto_bound", "{:.2f}"),
-    ]
-    for name, key, text in lines:
-        table.add_row(*row(name, [text.format(r[key]) for r in results]))
-    console.print(table)
+    for direction in DIRECTIONS:
+        results = [r for r in report["results"] if r["direction"] == direction]
+        if results:
+            title = f"{direction}, {report['configuration']}, reference cycles a packet"
+            console.print(table(title, results))
     console.print(
         f"{host['cpu']}: TSC {host['tsc_hz'] / 1e9:.2f} GHz, core {host['core_hz'] / 1e9:.2f} GHz "
         f"({ratio:.2f} core cycles a reference cycle), "
         f"{'huge' if host['huge_pages'] else 'ordinary'} pages, "
-        f"median of {results[0]['runs']} runs"
+        f"median of {report['results'][0]['runs']} runs"
     )
 
 
@@ -81,6 +93,7 @@ def main(arguments: argparse.Namespace) -> int:
         config = configuration.chosen(arguments, place)
         command = [str(program("vcmts-bench")), "--config", str(config)]
         command += ["--runs", str(arguments.runs), "--milliseconds", str(arguments.milliseconds)]
+        command += ["--direction", arguments.direction]
         for mix in arguments.mix:
             command += ["--mix", mix]
         command += ["--json", arguments.json]

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The downstream: Ethernet frames in, DEPI frames out. */
+#include "crypto_bound.h"
+#include "direction.h"
+#include "wire/docsis_mac.h"
+
+/* Just below the published 10 Gbps a service group, or nine tenths of its channels. */
+#define RATE_MAX 9500000000.0
+#define CHANNEL_SHARE 0.9
+
+static struct pipeline *list(struct bench *b, unsigned index) {
+	return downstream_pipeline(b->instance.downstream, index);
+}
+
+static double rate(const struct service_group *sg) {
+	double channels = 0;
+
+	for (size_t c = 0; c < sg->channel_count; c++)
+		channels += (double)sg->channels[c].rate;
+	if (sg->rate_limit != 0)
+		channels = RTE_MIN(channels, (double)sg->rate_limit);
+	return RTE_MIN(channels * CHANNEL_SHARE, RATE_MAX);
+}
+
+/* It has no memory of what came before. */
+static int begin(struct bench *b) {
+	(void)b;
+	return 0;
+}
+
+static void options(struct traffic_options *o, const struct mix *mix) {
+	o->mix = *mix;
+	o->permit_permille = 100;
+	o->classify_permille = 100;
+}
+
+static unsigned batch(const struct bench *b, double mean_bytes) {
+	(void)b;
+	(void)mean_bytes;
+	return BENCH_BATCH;
+}
+
+/* As many rounds as it takes in bursts: what queues and open DEPI frames keep stays the same. */
+static uint64_t carry(struct bench *b, unsigned fed, uint64_t step_ns) {
+	(void)fed;
+	for (unsigned burst = 0; burst < BENCH_BATCH / PIPELINE_BURST; burst++)
+		bench_round(b, &bench_downstream, step_ns);
+	return BENCH_BATCH;
+}
+
+/* With the flush timer running. */
+static void settle(struct bench *b, struct traffic *t) {
+	for (int i = 0; i < 10000 && downstream_held(b->instance.downstream) > 0; i++) {
+		bench_round(b, &bench_downstream, 10000);
+		bench_receive(t);
+	}
+	traffic_finish(t);
+}
+
+static void result(const struct traffic *t, struct bench_run *out) {
+	struct traffic_result r;
+
+	traffic_result(t, &r);
+	out->packets = r.sent;
+	out->bytes = r.sent_bytes;
+	out->proven = traffic_result_good(&r);
+}
+
+static double bound(struct bench *b, const struct mix *mix, unsigned milliseconds) {
+	return crypto_bound(&b->instance, CRYPTO_DOWNLINK, mix, milliseconds);
+}
+
+static const char *const mixes[] = {"imix", "84", "256", "512", "1024", "1280", "1518"};
+
+const struct bench_direction bench_downstream = {
+	.name = "downstream",
+	.mixes = mixes,
+	.mix_count = RTE_DIM(mixes),
+	.list_count = DS_PIPELINES,
+	.list = list,
+	.rate = rate,
+	.overhead = DOCSIS_DOWN_HEADER_MAX + RTE_ETHER_CRC_LEN,
+	.begin = begin,
+	.options = options,
+	.batch = batch,
+	.carry = carry,
+	.settle = settle,
+	.result = result,
+	.bound = bound,
+};

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "results.h"
+
+#include <stdlib.h>
+
+static int by_cycles(const void *a, const void *b) {
+	const struct bench_run *x = a, *y = b;
+
+	return (x->cycles > y->cycles) - (x->cycles < y->cycles);
+}
+
+static int by_value(const void *a, const void *b) {
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The median of `count` numbers that stand `offset` bytes into each run. */
+static double median_at(const struct bench_run *runs, unsigned count, size_t offset) {
+	double values[BENCH_MAX_RUNS];
+
+	for (unsigned i = 0; i < count; i++)
+		values[i] = *(const double *)((const char *)&runs[i] + offset);
+	qsort(values, count, sizeof(values[0]), by_value);
+	return values[count / 2];
+}
+
+static json_t *stages(struct bench *b, const struct bench_direction *d,
+		      const struct bench_run *run) {
+	json_t *out = json_object();
+
+	for (unsigned l = 0; l < d->list_count; l++) {
+		const struct pipeline *p = d->list(b, l);
+
+		for (unsigned s = 0; s < p->count; s++)
+			json_object_set_new(out, p->stages[s].name, json_real(run->stages[l][s]));
+	}
+	return out;
+}
+
+/* The stages are those of the median run. */
+json_t *bench_result(struct bench *b, const struct bench_direction *d, const char *mix,
+		     struct bench_run *runs, unsigned count, const struct host *host) {
+	const struct bench_run *median = &runs[count / 2];
+	double mean, bound, plain;
+
+	qsort(runs, count, sizeof(runs[0]), by_cycles);
+	mean = (double)median->bytes / (double)median->packets;
+	bound = median_at(runs, count, offsetof(struct bench_run, bound));
+	plain = median_at(runs, count, offsetof(struct bench_run, plain_cycles));
+	return json_pack("{s:s, s:s, s:f, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:i, s:f, s:f}",
+			 "direction", d->name, "mix", mix, "mean_bytes", mean, "cycles_per_packet",
+			 median->cycles, "stages", stages(b, d, median), "gbps_per_core",
+			 mean * 8 * (double)host->tsc_hz / median->cycles / 1e9,
+			 "crypto_bound_cycles", bound, "share_of_crypto_bound",
+			 bound / median->cycles, "cycles_without_accounting", plain,
+			 "core_cycles_per_packet",
+			 median->cycles * (double)host->core_hz / (double)host->tsc_hz, "runs",
+			 (int)count, "min", runs[0].cycles, "max", runs[count - 1].cycles);
+}

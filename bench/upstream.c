@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The upstream: UEPI packets in, Ethernet frames out. Modems fill grants of 2 kB, which go to all SIDs
+ * in turn; a packet counts when its frame was transmitted.
+ */
+#include <rte_cycles.h>
+
+#include "crypto_bound.h"
+#include "direction.h"
+#include "wire/docsis_mac.h"
+
+/* The published rate of a service group, or nine tenths of its channels. */
+#define RATE_MAX 2000000000.0
+#define CHANNEL_SHARE 0.9
+#define PRIVACY_ELEMENT 5 /* BP_UP */
+#define OVERHEAD (DOCSIS_MAC_HEADER + PRIVACY_ELEMENT + RTE_ETHER_CRC_LEN)
+#define ROUNDS 65536 /* far more than a batch takes */
+
+static struct pipeline *list(struct bench *b, unsigned index) {
+	return upstream_pipeline(b->instance.upstream, index);
+}
+
+static double rate(const struct service_group *sg) {
+	double channels = 0;
+
+	for (size_t c = 0; c < sg->upstream_channel_count; c++)
+		channels += (double)sg->upstream_channels[c].rate;
+	return RTE_MIN(channels * CHANNEL_SHARE, RATE_MAX);
+}
+
+/* To the upstream of the run before, most packets of a device that begins anew would be late. */
+static int begin(struct bench *b) {
+	struct us_resources r = b->instance.upstream->r;
+
+	upstream_free(b->instance.upstream);
+	b->instance.upstream = upstream_create(b->instance.sg, &r);
+	return b->instance.upstream == NULL ? -1 : 0;
+}
+
+static void options(struct traffic_options *o, const struct mix *mix) {
+	o->no_downstream = true;
+	o->upstream = true;
+	o->upstream_mix = *mix;
+}
+
+/* L2TPv3 packets, nearly all of which are filled up to the MTU. */
+static unsigned batch(const struct bench *b, double mean_bytes) {
+	return (unsigned)(BENCH_BATCH * (mean_bytes + OVERHEAD) / b->instance.sg->rphy.mtu) + 1;
+}
+
+static uint64_t counter(const struct upstream *u, enum counter which) {
+	return u->counters.values[which];
+}
+
+/* Until all have come in, and nothing could come out without more. */
+static uint64_t carry(struct bench *b, unsigned fed, uint64_t step_ns) {
+	const struct upstream *u = b->instance.upstream;
+	uint64_t received = counter(u, COUNTER_RECEIVED) + fed;
+	uint64_t transmitted = counter(u, COUNTER_TRANSMITTED);
+
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		if (counter(u, COUNTER_RECEIVED) >= received && !upstream_busy(u))
+			break;
+		bench_round(b, &bench_upstream, step_ns);
+	}
+	return counter(u, COUNTER_TRANSMITTED) - transmitted;
+}
+
+/* Modems end what they have begun. */
+static void settle(struct bench *b, struct traffic *t) {
+	for (int i = 0; i < 10000 && !(traffic_all_sent(t) && traffic_in_flight(t) == 0); i++) {
+		carry(b, traffic_send(t, rte_rdtsc()), 1000);
+		bench_receive(t);
+	}
+}
+
+static void result(const struct traffic *t, struct bench_run *out) {
+	struct uplink_result r;
+
+	traffic_uplink_result(t, &r);
+	out->packets = r.sent;
+	out->bytes = r.sent_bytes;
+	out->proven = uplink_result_good(&r);
+}
+
+static double bound(struct bench *b, const struct mix *mix, unsigned milliseconds) {
+	return crypto_bound(&b->instance, CRYPTO_UPLINK, mix, milliseconds);
+}
+
+static const char *const mixes[] = {"upstream-imix", "84", "256", "1280"};
+
+const struct bench_direction bench_upstream = {
+	.name = "upstream",
+	.mixes = mixes,
+	.mix_count = RTE_DIM(mixes),
+	.list_count = US_PIPELINES,
+	.list = list,
+	.rate = rate,
+	.overhead = OVERHEAD,
+	.begin = begin,
+	.options = options,
+	.batch = batch,
+	.carry = carry,
+	.settle = settle,
+	.result = result,
+	.bound = bound,
+};
