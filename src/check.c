@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "commands.h"
+#include "layout.h"
 #include "model/loader.h"
 
 struct check_options {
@@ -25,31 +26,40 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	return 0;
 }
 
-/* What those who start vcmtsd must know of the configuration. */
-static void print_json(const struct service_group *sg) {
-	const struct thread_config *t = &sg->threads;
-	bool two = t->downstream == LAYOUT_1DS2T; /* downstream cores */
-	bool upstream = sg->upstream_channel_count > 0;
-	json_t *cores = json_pack("[i]", (int)t->upper_mac_core);
-	uint64_t capacity = 0, upstream_capacity = 0; /* bits per second of DOCSIS frames */
-	json_t *json;
+/* Bits per second of DOCSIS frames that the channels carry, as far as somebody uses them. */
+static uint64_t downstream_capacity(const struct service_group *sg) {
+	uint64_t capacity = 0;
 
-	if (two)
-		json_array_append_new(cores, json_integer(t->lower_mac_core));
-	if (upstream && t->upstream_core != t->upper_mac_core &&
-	    !(two && t->upstream_core == t->lower_mac_core))
-		json_array_append_new(cores, json_integer(t->upstream_core));
 	for (size_t c = 0; c < sg->channel_count; c++)
 		capacity += sg->channels[c].rate;
-	if (sg->rate_limit != 0 && sg->rate_limit < capacity)
-		capacity = sg->rate_limit;
-	for (size_t c = 0; c < sg->upstream_channel_count; c++)
-		upstream_capacity += sg->upstream_channels[c].rate;
+	return sg->rate_limit != 0 && sg->rate_limit < capacity ? sg->rate_limit : capacity;
+}
+
+static uint64_t upstream_capacity(const struct service_group *sg) {
+	uint64_t capacity = 0;
+	size_t flows = 0;
+
+	for (size_t m = 0; m < sg->modem_count; m++)
+		flows += sg->modems[m].upstream_flow_count;
+	for (size_t c = 0; flows > 0 && c < sg->upstream_channel_count; c++)
+		capacity += sg->upstream_channels[c].rate;
+	return capacity;
+}
+
+/* What those who start vcmtsd must know of the configuration. */
+static void print_json(const struct service_group *sg) {
+	unsigned workers[LAYOUT_MAX_WORKERS];
+	unsigned count = layout_cores(sg, workers);
+	json_t *cores = json_array();
+	json_t *json;
+
+	for (unsigned w = 0; w < count; w++)
+		json_array_append_new(cores, json_integer(workers[w]));
 	json = json_pack("{s:s, s:i, s:i, s:i, s:i, s:I, s:I, s:o}", "name", sg->name,
 			 "service_group", (int)sg->id, "channels", (int)sg->channel_count, "modems",
 			 (int)sg->modem_count, "mtu", (int)sg->rphy.mtu, "capacity",
-			 (json_int_t)capacity, "upstream_capacity", (json_int_t)upstream_capacity,
-			 "cores", cores);
+			 (json_int_t)downstream_capacity(sg), "upstream_capacity",
+			 (json_int_t)upstream_capacity(sg), "cores", cores);
 	json_dumpf(json, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(json);

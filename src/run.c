@@ -232,6 +232,14 @@ static bool one_device(const char *a, const char *b) {
 	return size == strcspn(b, ",") && strncmp(a, b, size) == 0;
 }
 
+/* A device that two ports would have, NULL: there is none. */
+static const char *shared_device(const struct run_options *o) {
+	if (one_device(o->network, o->rphy) ||
+	    (o->control != NULL && one_device(o->control, o->rphy)))
+		return o->rphy;
+	return o->control != NULL && one_device(o->control, o->network) ? o->network : NULL;
+}
+
 /* Arguments and configuration. Returns 0 or EXIT_MISTAKE after a message. */
 static int configure(int argc, char **argv, struct run_options *o, struct service_group *sg) {
 	static const struct argp argp = {
@@ -239,6 +247,7 @@ static int configure(int argc, char **argv, struct run_options *o, struct servic
 		.parser = option,
 		.doc = "Serves a service group on its ports. SIGINT and SIGTERM stop it.",
 	};
+	const char *shared;
 
 	argp_err_exit_status = EXIT_MISTAKE;
 	argp_parse(&argp, argc, argv, 0, NULL, o);
@@ -247,11 +256,11 @@ static int configure(int argc, char **argv, struct run_options *o, struct servic
 	o->network = o->network ? o->network : sg->network.device;
 	o->rphy = o->rphy ? o->rphy : sg->rphy_port.device;
 	o->control = o->control ? o->control : sg->control_port.device;
-	if (!one_device(o->network, o->rphy) &&
-	    (o->control == NULL ||
-	     (!one_device(o->control, o->rphy) && !one_device(o->control, o->network))))
+	shared = shared_device(o);
+	if (shared == NULL)
 		return 0;
-	fprintf(stderr, "vcmtsd: found one device for two ports, allowed: one each\n");
+	fprintf(stderr, "vcmtsd: found one device, %.*s, for two ports, allowed: one each\n",
+		(int)strcspn(shared, ","), shared);
 	service_group_free(sg);
 	return EXIT_MISTAKE;
 }

@@ -62,7 +62,8 @@ uint32_t us_request_sink_modems(const struct us_request_sink *s) {
 	return asked;
 }
 
-/* The upstream scheduler's place: modems are granted 2 kB a SID in turn whatever they ask. */
+/* The upstream scheduler's place: modems are granted 2 kB a SID in turn whatever they ask. As the only
+ * row of its list it returns the requests that it took, so that they are what its cycles count. */
 uint16_t us_request_sink(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
 	struct us_request taken[BURST];
@@ -76,5 +77,5 @@ uint16_t us_request_sink(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		u->requests.sink.by_kind[taken[i].kind]++;
 		u->requests.sink.by_modem[taken[i].modem][taken[i].kind]++;
 	}
-	return 0;
+	return (uint16_t)count;
 }
