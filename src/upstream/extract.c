@@ -43,17 +43,25 @@ static void put_out(struct upstream *u, struct output *out, struct rte_mbuf *m) 
 		us_queue_add(out->queue, m);
 }
 
-/* The stream's frame is complete or ended. */
-static struct rte_mbuf *release(struct upstream *u, struct us_stream *s) {
-	struct rte_mbuf *m = s->frame;
-
+static void hold_end(struct upstream *u, struct us_stream *s) {
 	if (s->frame_hold.bytes > 0)
 		hold_remove(&u->holds, &s->frame_hold, s->frame_hold.bytes);
+}
+
+static struct rte_mbuf *detach(struct upstream *u, struct us_stream *s) {
+	struct rte_mbuf *m = s->frame;
+
 	if (m != NULL)
 		u->incomplete_frames--;
 	s->frame = NULL;
 	s->phase = US_BOUNDARY;
 	return m;
+}
+
+/* The stream's frame is complete or ended. */
+static struct rte_mbuf *release(struct upstream *u, struct us_stream *s) {
+	hold_end(u, s);
+	return detach(u, s);
 }
 
 void us_frame_drop(struct upstream *u, struct us_stream *s, enum drop_reason reason) {
@@ -205,9 +213,11 @@ static void header_go_on(struct upstream *u, struct us_cut *c, struct output *ou
 	verdict = docsis_mac_parse(header, have + part, &mac);
 	if (incomplete(verdict, &mac))
 		return;
-	m = release(u, s);
+	m = detach(u, s);
 	set_size(m, 0); /* the PDU takes the place of the header */
 	header_done(u, c, out, verdict, &mac, m);
+	if (s->frame == NULL) /* else its wait goes on, from where the header began */
+		hold_end(u, s);
 }
 
 static void frame_begin(struct upstream *u, struct us_cut *c, struct output *out) {
@@ -234,7 +244,7 @@ static void frame_begin(struct upstream *u, struct us_cut *c, struct output *out
 /* Bytes behind the last frame of a segment. */
 static bool is_padding(const struct us_cut *c) {
 	static const uint8_t zeroes[DOCSIS_MAC_HEADER];
-	uint8_t bytes[DOCSIS_MAC_HEADER];
+	uint8_t bytes[DOCSIS_MAC_HEADER] = {0};
 	uint32_t size = us_cut_peek(c, bytes, sizeof(bytes));
 
 	return bytes[0] == 0xff ||
