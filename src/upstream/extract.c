@@ -351,13 +351,15 @@ uint16_t us_extract(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return out.n;
 }
 
-void us_extract_joined(struct upstream *u, struct us_stream *s, struct rte_mbuf *m,
+void us_extract_joined(struct upstream *u, const struct us_stream *s, struct rte_mbuf *m,
 		       uint16_t channel, struct us_queue *out) {
 	struct output output = {.queue = out};
+	/* one of its own: the flow's may have an incomplete frame, or be in work */
+	struct us_stream joined = {.flow = s->flow, .modem = s->modem, .cluster = s->cluster};
 	struct us_cut c = {
 		.segment = m,
 		.m = m,
-		.stream = s,
+		.stream = &joined,
 		.left = m->pkt_len,
 		.to_pointer = US_NO_POINTER,
 		.channel = channel,

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* BPI+ against a plain implementation: keys and their toggle, SIDs, the clear, CRC. */
+#include "test.h"
+
+#include <string.h>
+
+#include "fixture.h"
+#include "plain_aes.h"
+#include "upstream_bench.h"
+#include "wire/hcs.h"
+
+#define AES 2 /* stream of modem 0, two keys: 15 and 0 */
+#define ONE_KEY 3 /* of modem 1: 4 */
+#define CLEAR 4 /* of modem 2 */
+#define SIZE 92 /* the last four bytes are less than a block of the cipher */
+
+static struct upstream_bench storage, *const bench = &storage;
+
+static void go(unsigned stream, const uint8_t *bytes, size_t size) {
+	const struct bench_stream *s = &bench_streams[stream];
+
+	if (s->segment_header) {
+		bench_segment(bench, stream, 0, bytes, size);
+	} else {
+		bench_plain(bench, stream, bytes, size);
+	}
+	bench_settle(bench);
+}
+
+/* A frame with a header of the test's own. `reason` DROP_REASONS: it must arrive. */
+static void frame(unsigned stream, const struct docsis_up_header *h, enum drop_reason reason) {
+	uint8_t ethernet[BENCH_FRAME_MAX], bytes[BENCH_FRAME_MAX];
+	uint32_t serial = bench->serial[stream];
+
+	bench_ethernet(bench, stream, serial, SIZE, ethernet);
+	bench->size[stream][serial] = SIZE;
+	bench->serial[stream] += reason == DROP_REASONS;
+	go(stream, bytes,
+	   bench_frame(bench, bench_streams[stream].modem, h, ethernet, SIZE, bytes));
+	if (reason != DROP_REASONS) {
+		bench_expect(bench, reason, 1);
+		assert_int_equal(bench->u->counters.drops[reason], bench->expected[reason]);
+	}
+	bench_complete(bench, stream);
+}
+
+static struct docsis_up_header header(unsigned stream, uint8_t key) {
+	return (struct docsis_up_header){
+		.kind = DOCSIS_KIND_PACKET,
+		.privacy = PRIVACY_BP_UP2,
+		.encrypted = true,
+		.key_sequence = key,
+		.sid = bench_streams[stream].sid,
+	};
+}
+
+/* All sizes of packets, with both keys in turn (bench_mac() sees to that). */
+static void every_size(bool crc) {
+	uint8_t bytes[BENCH_FRAME_MAX];
+
+	bench_prepare(bench);
+	bench->sg.upstream.verify_crc = crc;
+	bench_start(bench);
+	for (size_t size = BENCH_SMALLEST; size < 200; size++) {
+		go(AES, bytes, bench_mac(bench, AES, size, bytes));
+		go(ONE_KEY, bytes, bench_mac(bench, ONE_KEY, size, bytes));
+	}
+	go(AES, bytes, bench_mac(bench, AES, 1996, bytes));
+	go(CLEAR, bytes, bench_mac(bench, CLEAR, 1996, bytes));
+	bench_complete(bench, AES);
+	bench_complete(bench, ONE_KEY);
+	bench_complete(bench, CLEAR);
+	assert_int_equal(bench_count(bench, COUNTER_DECRYPTED),
+			 bench->serial[AES] + bench->serial[ONE_KEY]);
+	assert_int_equal(bench_count(bench, COUNTER_CLEAR), 1);
+	bench_close(bench);
+}
+
+static void every_size_with_and_without_crc(void **state) {
+	(void)state;
+	every_size(true);
+	every_size(false);
+}
+
+/* The shortest PDU: six bytes of ciphertext, less than a block. */
+static void shorter_than_a_block(void **state) {
+	static const uint8_t pdu[40] = {2, 0, 0, 0, 0, 1, 2, 1, 0, 0, 0, 0, 0x88, 0xb5, 1, 2, 3};
+	uint8_t bytes[BENCH_FRAME_MAX];
+	struct docsis_up_header h = header(AES, 15);
+
+	(void)state;
+	bench_open(bench);
+	for (size_t size = 14; size < sizeof(pdu); size++) {
+		h.key_sequence = size % 2 ? 15 : 0;
+		go(AES, bytes, bench_frame(bench, 0, &h, pdu, size, bytes));
+		assert_int_equal(bench->others, size - 13);
+		assert_int_equal(bench->other_size, size);
+		assert_memory_equal(bench->other, pdu, size);
+	}
+	bench_close(bench);
+}
+
+/* The toggle says what the lowest bit of the key sequence says. */
+static void keys_and_toggles(void **state) {
+	uint8_t bytes[BENCH_FRAME_MAX];
+
+	(void)state;
+	bench_open(bench);
+	for (uint8_t key = 0; key < 16; key++) {
+		struct docsis_up_header h = header(AES, key);
+		size_t size;
+
+		frame(AES, &h, key == 15 || key == 0 ? DROP_REASONS : DROP_KEY_UNKNOWN);
+		h = header(ONE_KEY, key);
+		frame(ONE_KEY, &h, key == 4 ? DROP_REASONS : DROP_KEY_UNKNOWN);
+		/* the other toggle */
+		h = header(AES, key);
+		size = bench_frame(bench, 0, &h, bytes + 1000, SIZE, bytes);
+		bytes[6] ^= 0x40;
+		docsis_hcs_write(bytes, docsis_up_header_size(&h) - DOCSIS_HCS_SIZE);
+		go(AES, bytes, size);
+		bench_expect(bench, DROP_KEY_UNKNOWN, 1);
+	}
+	bench_close(bench);
+}
+
+static void wrong_key_shows_in_the_crc(void **state) {
+	uint8_t bytes[BENCH_FRAME_MAX];
+	struct docsis_up_header h = header(AES, 15);
+	size_t size;
+
+	(void)state;
+	bench_open(bench);
+	bench->serial[AES] = 1; /* key 15, BP_UP2 */
+	size = bench_mac(bench, AES, SIZE, bytes);
+	h.key_sequence = 0;
+	docsis_up_header_write(&h, size - docsis_up_header_size(&h), bytes);
+	go(AES, bytes, size);
+	bench_expect(bench, DROP_FRAME_CRC, 1);
+	bench_close(bench);
+}
+
+/* Every flow's own SIDs, those of its other clusters and channels too, and no other. */
+static void sids(void **state) {
+	static const uint16_t all[] = {0x10, 0x11, 0x12, 0x20, 0x30, 0x3fff, 0};
+
+	(void)state;
+	bench_open(bench);
+	for (unsigned i = 0; i < ARRAY_COUNT(all); i++) {
+		struct docsis_up_header h = header(0, 15);
+
+		h.sid = all[i];
+		frame(0, &h, i < 2 ? DROP_REASONS : DROP_PRIVACY_SID);
+		h = (struct docsis_up_header){
+			.kind = DOCSIS_KIND_PACKET, .privacy = PRIVACY_BP_UP, .sid = all[i]};
+		frame(CLEAR, &h, i == 4 ? DROP_REASONS : DROP_PRIVACY_SID);
+	}
+	bench_close(bench);
+}
+
+static void in_the_clear(void **state) {
+	struct docsis_up_header h = {.kind = DOCSIS_KIND_PACKET};
+
+	(void)state;
+	bench_open(bench);
+	frame(CLEAR, &h, DROP_REASONS);
+	frame(AES, &h, DROP_PRIVACY_MISSING);
+	frame(ONE_KEY, &h, DROP_PRIVACY_MISSING);
+	h.privacy = PRIVACY_BP_UP2;
+	h.sid = bench_streams[AES].sid;
+	frame(AES, &h, DROP_PRIVACY_MISSING); /* EN = 0 */
+	h.sid = bench_streams[CLEAR].sid;
+	frame(CLEAR, &h, DROP_REASONS);
+	h.encrypted = true; /* it has no key: what it used is not known */
+	frame(CLEAR, &h, DROP_KEY_UNKNOWN);
+	bench_close(bench);
+}
+
+static void bits_of_the_crc(bool verify) {
+	uint8_t bytes[BENCH_FRAME_MAX];
+	static const unsigned streams[] = {AES, CLEAR};
+
+	bench_prepare(bench);
+	bench->sg.upstream.verify_crc = verify;
+	bench_start(bench);
+	for (unsigned bit = 0; bit < 32; bit++) {
+		for (unsigned i = 0; i < ARRAY_COUNT(streams); i++) {
+			size_t size = bench_mac(bench, streams[i], SIZE, bytes);
+
+			bytes[size - 1 - bit / 8] ^= (uint8_t)(1 << bit % 8);
+			go(streams[i], bytes, size);
+			bench_expect(bench, DROP_FRAME_CRC, verify);
+			if (verify)
+				bench->came[streams[i]]++;
+			bench_complete(bench, streams[i]);
+		}
+	}
+	bench_close(bench);
+}
+
+static void crc_verified_or_not(void **state) {
+	(void)state;
+	bits_of_the_crc(true);
+	bits_of_the_crc(false);
+}
+
+/* The device has no operation left: the frames of that burst are dropped, the next ones are not. */
+static void no_operation_left(void **state) {
+	struct rte_crypto_op *taken[1024];
+	unsigned n;
+
+	(void)state;
+	bench_open(bench);
+	for (n = 0; n < ARRAY_COUNT(taken); n++) {
+		if (rte_crypto_op_bulk_alloc(bench->crypto.ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC,
+					     &taken[n], 1) != 1)
+			break;
+	}
+	frame(AES,
+	      &(struct docsis_up_header){.kind = DOCSIS_KIND_PACKET,
+					 .privacy = PRIVACY_BP_UP2,
+					 .encrypted = true,
+					 .key_sequence = 15,
+					 .sid = bench_streams[AES].sid},
+	      DROP_NO_CRYPTO_OP);
+	rte_mempool_put_bulk(bench->crypto.ops, (void **)taken, n);
+	frame(AES,
+	      &(struct docsis_up_header){.kind = DOCSIS_KIND_PACKET,
+					 .privacy = PRIVACY_BP_UP2,
+					 .encrypted = true,
+					 .key_sequence = 15,
+					 .sid = bench_streams[AES].sid},
+	      DROP_REASONS);
+	bench_close(bench);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_size_with_and_without_crc),
+		cmocka_unit_test(shorter_than_a_block),
+		cmocka_unit_test(keys_and_toggles),
+		cmocka_unit_test(wrong_key_shows_in_the_crc),
+		cmocka_unit_test(sids),
+		cmocka_unit_test(in_the_clear),
+		cmocka_unit_test(crc_verified_or_not),
+		cmocka_unit_test(no_operation_left),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+}
