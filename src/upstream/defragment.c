@@ -31,12 +31,16 @@ void us_fragments_drop(struct upstream *u, struct us_fragments *f, enum drop_rea
 	rte_pktmbuf_free(release(u, f));
 }
 
+static struct rte_mbuf *next(struct upstream *u) {
+	return u->joined.count > 0 ? us_queue_take(&u->joined) : us_queue_take(&u->behind);
+}
+
 void us_fragments_stop(struct upstream *u) {
 	struct rte_mbuf *m;
 
 	for (uint32_t f = 0; f < u->tables.flow_count; f++)
 		us_fragments_drop(u, &u->tables.flows[f].fragments, DROP_STOPPED);
-	while ((m = us_queue_take(&u->joined)) != NULL)
+	while ((m = next(u)) != NULL)
 		drop(&u->counters, m, DROP_STOPPED);
 }
 
@@ -91,19 +95,35 @@ static void take(struct upstream *u, struct rte_mbuf *m) {
 		join(u, flow, f);
 }
 
+/* Whether one more frame may go on: those out of fragments are more than went in, and must find room
+ * in the line to the network port beside those that are in the crypto device. */
+static bool has_room(const struct upstream *u, uint16_t kept) {
+	return kept < 2 * PIPELINE_BURST &&
+	       u->waiting_count + u->in_crypto + kept < US_TRANSMIT_CAPACITY / 2;
+}
+
+/* One unit is joined at a time: what follows waits until all of its frames have gone on. */
 uint16_t us_defragment(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
 	uint16_t kept = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
-		if (us_meta(pkts[i])->frame.fragment)
+		if (u->joined.count > 0 || u->behind.count > 0)
+			us_queue_add(&u->behind, pkts[i]);
+		else if (us_meta(pkts[i])->frame.fragment)
 			take(u, pkts[i]);
-		else if (u->joined.count > 0) /* not before what came first */
-			us_queue_add(&u->joined, pkts[i]);
 		else
 			pkts[kept++] = pkts[i];
 	}
-	while (u->joined.count > 0 && kept < 2 * PIPELINE_BURST)
-		pkts[kept++] = us_queue_take(&u->joined);
+	while (has_room(u, kept)) {
+		struct rte_mbuf *m = next(u);
+
+		if (m == NULL)
+			break;
+		if (us_meta(m)->frame.fragment)
+			take(u, m);
+		else
+			pkts[kept++] = m;
+	}
 	return kept;
 }

@@ -334,8 +334,9 @@ uint16_t us_extract(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 
 	(void)n; /* reassemble leaves nothing: segments come by the queue */
 	us_relieve(u);
-	if (u->waiting_count + u->in_crypto >= US_TRANSMIT_CAPACITY / 2)
-		return 0; /* the network port is behind */
+	if (u->waiting_count + u->in_crypto + u->joined.count + u->behind.count >=
+	    US_TRANSMIT_CAPACITY / 2)
+		return 0; /* the network port is behind, or a few fragments were many frames */
 	while (out.n < PIPELINE_BURST) {
 		if (c->segment == NULL && !open(u, c))
 			break;

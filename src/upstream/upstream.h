@@ -55,7 +55,8 @@ struct upstream {
 	struct us_queue bursts; /* complete, on their way to reassembly */
 	struct us_queue segments; /* in order, on their way to extraction */
 	struct us_cut cut; /* the segment that is being taken apart */
-	struct us_queue joined; /* frames out of fragments, and what came behind them */
+	struct us_queue joined; /* frames out of fragments, on their way to verification */
+	struct us_queue behind; /* what came behind the fragments and must not overtake them */
 	struct rte_mbuf *stock[US_STOCK]; /* empty frame buffers */
 	unsigned stock_count;
 	uint32_t max_pdu; /* bytes, CRC included */

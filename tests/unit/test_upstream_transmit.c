@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A network port that takes little or nothing: nothing is lost, order holds, a stop accounts for all. */
+#include "test.h"
+
+#include <string.h>
+
+#include "fixture.h"
+#include "upstream_bench.h"
+
+#define FRAMED 4
+#define PLAIN 6
+#define AES 2
+#define DEPTH 64 /* one less fits */
+
+static struct upstream_bench storage, *const bench = &storage;
+
+static void setup(void) {
+	bench_prepare(bench);
+	bench->network_depth = DEPTH;
+	bench_start(bench);
+}
+
+/* A segment full of packets of the stream. */
+static void put(unsigned stream, size_t bytes) {
+	uint8_t room[BENCH_FRAME_MAX + 2000];
+	size_t size = 0;
+
+	while (size + 200 < bytes)
+		size += bench_mac(bench, stream,
+				  random_between(&bench->random, BENCH_SMALLEST, 150), room + size);
+	if (bench_streams[stream].segment_header)
+		bench_segment(bench, stream, 0, room, size);
+	else
+		bench_plain(bench, stream, room, size);
+}
+
+/* What is behind the R-PHY port is bounded. */
+static void check_bounds(void) {
+	const struct upstream *u = bench->u;
+
+	assert_in_range(u->waiting_count + u->in_crypto, 0, US_TRANSMIT_CAPACITY);
+	assert_in_range(u->segments.count, 0, 64 + 32 * 85);
+}
+
+static void nothing_is_taken(void **state) {
+	static const unsigned streams[] = {FRAMED, PLAIN, AES};
+	uint64_t held = 0;
+
+	(void)state;
+	setup();
+	for (int i = 0; i < 300; i++) {
+		put(streams[i % 3], 700);
+		bench_round(bench);
+		check_bounds();
+	}
+	for (enum unit unit = 0; unit < UNITS; unit++)
+		held += upstream_held(bench->u, unit);
+	assert_true(bench->u->waiting_count >= US_TRANSMIT_CAPACITY / 2);
+	assert_true(bench_count(bench, COUNTER_TRANSMIT_RETRIES) > 0);
+	assert_int_equal(bench_count(bench, COUNTER_TRANSMITTED), DEPTH - 1);
+	assert_true(bench_count(bench, COUNTER_RECEIVED) < bench->injected);
+	assert_true(upstream_busy(bench->u) && held > 0);
+	bench_settle(bench);
+	for (unsigned i = 0; i < ARRAY_COUNT(streams); i++)
+		bench_complete(bench, streams[i]);
+	assert_int_equal(bench_count(bench, COUNTER_TRANSMITTED),
+			 bench_count(bench, COUNTER_FRAMES));
+	bench_close(bench);
+}
+
+static void stutters(void **state) {
+	static const unsigned streams[] = {FRAMED, PLAIN, AES};
+
+	(void)state;
+	setup();
+	for (int turn = 0; turn < 600; turn++) {
+		put(streams[turn % 3], random_between(&bench->random, 300, 1800));
+		for (unsigned i = random_below(&bench->random, 4); i > 0; i--) {
+			bench_round(bench);
+			check_bounds();
+		}
+		bench_take(bench, random_below(&bench->random, 20));
+	}
+	bench_settle(bench);
+	for (unsigned i = 0; i < ARRAY_COUNT(streams); i++)
+		bench_complete(bench, streams[i]);
+	bench_close(bench);
+}
+
+/*
+ * A fragment of 2 kB can be 80 packets. However many come at once, the line to the port keeps its
+ * length, and nothing gets lost.
+ */
+static void units_of_many_frames(bool blocked) {
+	struct docsis_up_header h = {.kind = DOCSIS_KIND_FRAGMENT,
+				     .privacy = PRIVACY_BP_UP,
+				     .sid = bench_streams[PLAIN].sid,
+				     .fragment_first = true,
+				     .fragment_last = true};
+	uint8_t unit[2048], out[BENCH_FRAME_MAX];
+
+	setup();
+	for (int i = 0; i < 250; i++) {
+		size_t size = 0;
+
+		while (size + 2 * BENCH_SMALLEST < 1900)
+			size += bench_mac(bench, PLAIN, BENCH_SMALLEST, unit + size);
+		bench_plain(bench, PLAIN, out, bench_frame(bench, 3, &h, unit, size, out));
+		put(FRAMED, 400);
+	}
+	for (int round = 0; round < 100; round++) {
+		bench_round(bench);
+		check_bounds();
+		/* a few units and what came with them, not all that there are */
+		assert_in_range(rte_mempool_in_use_count(bench->frames), 0, 2200);
+		if (!blocked)
+			bench_take(bench, UINT32_MAX);
+	}
+	bench_settle(bench);
+	bench_complete(bench, PLAIN);
+	bench_complete(bench, FRAMED);
+	bench_close(bench);
+}
+
+static void units_of_many_frames_and_no_port(void **state) {
+	(void)state;
+	units_of_many_frames(true);
+}
+
+static void units_of_many_frames_and_a_port(void **state) {
+	(void)state;
+	units_of_many_frames(false);
+}
+
+/* One unit of as many frames as there can be. */
+static void longest_unit(void **state) {
+	static uint8_t unit[DOCSIS_FRAME_MAX];
+	struct docsis_up_header h = {.kind = DOCSIS_KIND_FRAGMENT,
+				     .privacy = PRIVACY_BP_UP,
+				     .sid = bench_streams[PLAIN].sid,
+				     .fragment_first = true};
+	uint8_t out[BENCH_FRAME_MAX];
+	size_t size = 0, part;
+
+	(void)state;
+	setup();
+	while (size + 2 * BENCH_SMALLEST < sizeof(unit))
+		size += bench_mac(bench, PLAIN, BENCH_SMALLEST, unit + size);
+	for (size_t at = 0; at < size; at += part) {
+		part = size - at < 1900 ? size - at : 1900;
+		h.fragment_last = at + part == size;
+		bench_plain(bench, PLAIN, out, bench_frame(bench, 3, &h, unit + at, part, out));
+		h.fragment_first = false;
+		h.fragment_sequence = (h.fragment_sequence + 1) & 0xf;
+	}
+	for (int round = 0; round < 100; round++) {
+		bench_round(bench);
+		check_bounds();
+	}
+	bench_settle(bench);
+	bench_complete(bench, PLAIN);
+	bench_close(bench);
+}
+
+/* With something everywhere: packets, bursts, segments, frames, fragments, crypto, the line. */
+static void stop_accounts_for_all(void **state) {
+	struct docsis_up_header h = {.kind = DOCSIS_KIND_FRAGMENT,
+				     .privacy = PRIVACY_BP_UP,
+				     .sid = bench_streams[PLAIN].sid,
+				     .fragment_first = true};
+	uint8_t out[BENCH_FRAME_MAX] = {0};
+	struct bench_psp p;
+	uint64_t held[UNITS];
+
+	(void)state;
+	setup();
+	bench_plain(bench, PLAIN, out, bench_frame(bench, 3, &h, out + 500, 90, out));
+	bench_mac(bench, FRAMED, 300, out);
+	bench_segment(bench, FRAMED, 0, out, 100);
+	put(7, 300);
+	bench->segment[7]++;
+	put(7, 300);
+	bench_round(bench);
+	for (int i = 0; i < 40; i++)
+		put(AES, 1900);
+	psp_open(&p, BENCH_OFDMA_ALONE);
+	psp_add_header(bench, &p, 0x31);
+	psp_add(&p, false, false, out, 50);
+	psp_send(bench, &p);
+	bench->psp[4][0]++;
+	psp_send(bench, &p);
+	for (int i = 0; i < 30; i++)
+		bench_round(bench);
+	pipeline_run(upstream_pipeline(bench->u, 0));
+	assert_true(bench->u->waiting_packets > 0 && bench->u->open_bursts > 0);
+	assert_true(bench->u->waiting_segments > 0 && bench->u->segments.count > 0);
+	assert_true(bench->u->incomplete_frames > 0 && bench->u->waiting_fragments > 0);
+	assert_true(bench->u->waiting_count > 0);
+	for (enum unit unit = 0; unit < UNITS; unit++)
+		held[unit] = upstream_held(bench->u, unit);
+	for (unsigned i = 0; i < DROP_REASONS; i++)
+		assert_int_equal(bench->u->counters.drops[i], 0);
+	upstream_stop(bench->u);
+	bench_expect(bench, DROP_PACKET_STOPPED, held[UNIT_PACKET]);
+	bench_expect(bench, DROP_BURST_STOPPED, held[UNIT_BURST]);
+	bench_expect(bench, DROP_SEGMENT_STOPPED, held[UNIT_SEGMENT]);
+	bench_expect(bench, DROP_STOPPED, held[UNIT_FRAME]);
+	bench_close(bench);
+}
+
+/* Closed, it takes nothing in, but lets go what it has. */
+static void closed(void **state) {
+	(void)state;
+	setup();
+	put(FRAMED, 1900);
+	bench_round(bench);
+	upstream_close(bench->u);
+	put(FRAMED, 1900);
+	for (int i = 0; i < 10; i++) {
+		bench_round(bench);
+		bench_take(bench, UINT32_MAX);
+	}
+	assert_false(upstream_busy(bench->u));
+	assert_int_equal(bench_count(bench, COUNTER_RECEIVED), 1);
+	assert_int_equal(bench->came[FRAMED], bench_count(bench, COUNTER_FRAMES));
+	bench_close(bench);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_taken),
+		cmocka_unit_test(stutters),
+		cmocka_unit_test(units_of_many_frames_and_no_port),
+		cmocka_unit_test(units_of_many_frames_and_a_port),
+		cmocka_unit_test(longest_unit),
+		cmocka_unit_test(stop_accounts_for_all),
+		cmocka_unit_test(closed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+}
