@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The same frames, cut in random ways into segments, bursts and PSP packets, always come out the same
+ * and in order. With packets lost, doubled, out of order and damaged, whatever went in came out, was
+ * dropped for a reason, or is held: at every round, for every unit.
+ */
+#include "test.h"
+
+#include <string.h>
+
+#include "fixture.h"
+#include "upstream_bench.h"
+#include "wire/bytes.h"
+
+#define TURNS 20
+#define ROOM 60000
+#define FIRST_SEGMENT 0x1fc0 /* the numbers wrap soon */
+#define FIRST_PACKET 0xff80
+
+/* The frames of a stream, in a row, and how far they were sent. */
+struct row {
+	uint8_t bytes[ROOM];
+	uint32_t begins[1200]; /* offsets of the frames */
+	uint32_t size, sent;
+	uint32_t frames, next;
+};
+
+/* What a session of the R-PHY device has open. */
+struct wire {
+	struct bench_psp psp;
+	size_t most; /* bytes in a packet */
+};
+
+struct impairments {
+	uint32_t loss, twice, late, damage; /* of 1,000 packets */
+};
+
+static struct upstream_bench storage, *const bench = &storage;
+static struct row rows[BENCH_STREAMS];
+static struct wire wires[BENCH_CHANNELS];
+static struct random *r;
+static struct impairments impaired;
+static struct {
+	uint8_t frame[BENCH_PACKET_MAX + 600];
+	size_t size; /* 0: none */
+	unsigned left; /* packets that overtake it still */
+} delayed[8];
+
+static bool happens(uint32_t of_thousand) {
+	return random_below(r, 1000) < of_thousand;
+}
+
+/* Mostly small, some large. */
+static uint32_t some_size(uint32_t least, uint32_t most) {
+	return random_below(r, 3) ? random_between(r, least, least + (most - least) / 10)
+				  : random_between(r, least, most);
+}
+
+static void row_make(unsigned stream) {
+	struct row *row = &rows[stream];
+	uint32_t most = bench_streams[stream].modem < 2 ? 200 : 1996; /* plain AES is slow */
+
+	memset(row, 0, sizeof(*row));
+	for (unsigned n = some_size(1, 150); n > 0 && row->size + BENCH_FRAME_MAX < ROOM; n--) {
+		row->begins[row->frames++] = row->size;
+		row->size += (uint32_t)bench_mac(bench, stream, some_size(BENCH_SMALLEST, most),
+						 row->bytes + row->size);
+	}
+	row->begins[row->frames] = row->size;
+}
+
+static void deliver(const uint8_t *frame, size_t size) {
+	bench_inject(bench, frame, size);
+	if (bench->injected % 8 == 0)
+		bench_round(bench);
+	if (bench->injected % 64 == 0)
+		bench_settle(bench);
+	if (happens(100))
+		bench->clock.now += random_below(r, BENCH_MS);
+}
+
+static void damage(uint8_t *frame, size_t size) {
+	/* headers of the outside are the device's own; from the PSP header on */
+	frame[random_between(r, 38, (uint32_t)size - 1)] ^= (uint8_t)(1 << random_below(r, 8));
+}
+
+/* Those whose time has come, or all. */
+static void deliver_delayed(bool all) {
+	for (unsigned i = 0; i < ARRAY_COUNT(delayed); i++) {
+		if (delayed[i].size == 0 || (!all && delayed[i].left-- > 0))
+			continue;
+		deliver(delayed[i].frame, delayed[i].size);
+		delayed[i].size = 0;
+	}
+}
+
+/* The way to the core: one packet with all that can happen to it. */
+static void forward(uint8_t *frame, size_t size) {
+	unsigned slot = random_below(r, ARRAY_COUNT(delayed));
+
+	if (happens(impaired.damage))
+		damage(frame, size);
+	if (happens(impaired.loss))
+		return;
+	if (happens(impaired.late) && delayed[slot].size == 0) {
+		memcpy(delayed[slot].frame, frame, size);
+		delayed[slot].size = size;
+		delayed[slot].left = random_below(r, 20); /* the window is longer */
+		return;
+	}
+	deliver(frame, size);
+	if (happens(impaired.twice))
+		deliver(frame, size);
+	deliver_delayed(false);
+}
+
+static void wire_close(struct wire *w) {
+	uint8_t frame[BENCH_PACKET_MAX + 600];
+
+	if (w->psp.count > 0)
+		forward(frame, psp_write(bench, &w->psp, frame));
+	psp_open(&w->psp, w->psp.session);
+	w->most = some_size(60, 3200);
+}
+
+/* One part of a burst, in the open packet or in the next one. */
+static void wire_put(struct wire *w, bool begin, bool end, const void *bytes, size_t size) {
+	if (w->psp.size + size > w->most || w->psp.count > 200)
+		wire_close(w);
+	psp_add(&w->psp, begin, end, bytes, size);
+}
+
+static void wire_header(struct wire *w, uint16_t sid) {
+	struct bench_psp one;
+
+	psp_open(&one, w->psp.session);
+	psp_add_header(bench, &one, sid);
+	wire_put(w, true, false, one.data, one.size);
+}
+
+static void wire_trailer(struct wire *w) {
+	struct bench_psp one;
+
+	psp_open(&one, w->psp.session);
+	psp_add_trailer(bench, &one);
+	wire_put(w, false, true, one.data, one.size);
+}
+
+/* A burst on a channel, its payload cut anywhere. */
+static void burst(unsigned channel, uint16_t sid, const uint8_t *payload, size_t size) {
+	struct wire *w = &wires[channel];
+
+	wire_header(w, sid);
+	for (size_t at = 0; at < size;) {
+		size_t part = some_size(1, 1500), left = size - at;
+
+		if (part > left || size / part > 30)
+			part = left < 1400 ? left : 1400;
+		wire_put(w, false, false, payload + at, part);
+		at += part;
+		if (happens(20))
+			wire_put(w, false, false, payload, 0);
+	}
+	wire_trailer(w);
+	if (happens(300))
+		wire_close(w);
+}
+
+/* A segment of the stream, of any size: at most that of a grant. */
+static void send_segment(unsigned stream) {
+	const struct bench_stream *s = &bench_streams[stream];
+	struct row *row = &rows[stream];
+	uint32_t size = RTE_MIN(some_size(0, 2500), row->size - row->sent), padding = 0;
+	struct segment_header h = {
+		.sequence = bench->segment[stream]++,
+		.sid_cluster = s->cluster,
+		.request = (uint16_t)random_below(r, 3),
+	};
+	unsigned channel = s->channels[random_below(r, 2)];
+	uint8_t bytes[4000];
+
+	while (row->begins[row->next] < row->sent)
+		row->next++;
+	if (row->next < row->frames && row->begins[row->next] <= row->sent + size) {
+		h.pointer_valid = row->begins[row->next] < row->sent + size || happens(500);
+		h.pointer = (uint16_t)(row->begins[row->next] - row->sent);
+	}
+	memcpy(bytes + SEGMENT_HEADER_SIZE, row->bytes + row->sent, size);
+	row->sent += size;
+	/* between two frames there may be padding */
+	for (uint32_t f = row->next; f <= row->frames && row->begins[f] <= row->sent; f++)
+		padding = row->begins[f] == row->sent && happens(500) ? some_size(6, 300) : 0;
+	memset(bytes + SEGMENT_HEADER_SIZE + size, happens(500) ? 0xff : 0, padding);
+	segment_header_write(&h, bytes);
+	burst(channel, s->sid, bytes, SEGMENT_HEADER_SIZE + size + padding);
+	if (h.sequence == FIRST_SEGMENT) /* it starts the count, so nothing must be there before */
+		wire_close(&wires[channel]);
+}
+
+/* A burst of whole frames, behind a concatenation header or not. */
+static void send_plain(unsigned stream) {
+	const struct bench_stream *s = &bench_streams[stream];
+	struct row *row = &rows[stream];
+	uint32_t frames = 1, most = random_between(r, 1, 8), end, size = 0;
+	uint8_t bytes[8 * BENCH_FRAME_MAX + 300];
+
+	while (row->begins[row->next] < row->sent)
+		row->next++;
+	while (frames < most && row->next + frames < row->frames)
+		frames++;
+	end = row->begins[row->next + frames];
+	if (happens(500))
+		size += (uint32_t)docsis_concatenation_write((uint8_t)frames, end - row->sent,
+							     bytes);
+	memcpy(bytes + size, row->bytes + row->sent, end - row->sent);
+	size += end - row->sent;
+	row->sent = end;
+	burst(s->channels[0], s->sid, bytes, size);
+}
+
+/* All streams in turn, until they are through. */
+static void run_turn(void) {
+	unsigned left = 0;
+
+	for (unsigned s = 0; s < BENCH_STREAMS; s++) {
+		row_make(s);
+		left += rows[s].size > 0;
+	}
+	while (left > 0) {
+		unsigned s = random_below(r, BENCH_STREAMS);
+
+		if (rows[s].sent == rows[s].size)
+			continue;
+		if (bench_streams[s].segment_header)
+			send_segment(s);
+		else
+			send_plain(s);
+		left -= rows[s].sent == rows[s].size;
+	}
+	for (unsigned c = 0; c < BENCH_CHANNELS; c++)
+		wire_close(&wires[c]);
+	bench_settle(bench);
+}
+
+static void prepare(uint64_t seed, enum psp_numbering numbering) {
+	memset(delayed, 0, sizeof(delayed));
+	impaired = (struct impairments){0};
+	bench_prepare(bench);
+	bench->sg.upstream.psp_numbering = numbering;
+	bench->random.state = seed;
+	r = &bench->random;
+}
+
+static void start(void) {
+	bench_start(bench);
+	for (unsigned s = 0; s < BENCH_STREAMS; s++)
+		bench->segment[s] = FIRST_SEGMENT;
+	for (unsigned s = 0; s < ARRAY_COUNT(bench->psp); s++)
+		bench->psp[s][0] = FIRST_PACKET;
+	for (unsigned c = 0; c < BENCH_CHANNELS; c++) {
+		psp_open(&wires[c].psp, bench_session(c));
+		wires[c].most = 1400;
+	}
+}
+
+static void same_frames(void **state) {
+	(void)state;
+	prepare(11, PSP_NUMBERING_FLOW);
+	start();
+	for (int turn = 0; turn < TURNS; turn++) {
+		run_turn();
+		/* a segment may end in a frame: its rest is sent in the next turn, never later */
+		for (unsigned s = 0; s < BENCH_STREAMS; s++)
+			bench_complete(bench, s);
+	}
+	assert_int_equal(bench->u->holds.bytes, 0);
+	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 0);
+	bench_close(bench);
+}
+
+/* Out of order, but none too late: still nothing is lost. */
+static void same_frames_out_of_order(void **state) {
+	(void)state;
+	prepare(12, PSP_NUMBERING_SESSION);
+	bench->sg.upstream.reorder_timeout_ns = 1000 * BENCH_MS;
+	bench->sg.upstream.held_by_modem = bench->sg.upstream.held;
+	start();
+	run_turn(); /* the first packet of a session starts the count */
+	impaired = (struct impairments){.late = 100};
+	for (int turn = 0; turn < TURNS; turn++) {
+		run_turn();
+		deliver_delayed(true);
+		bench_settle(bench);
+	}
+	assert_true(bench_count(bench, COUNTER_PSP_REORDERED) > 100);
+	assert_int_equal(bench_count(bench, COUNTER_PSP_MISSING), 0);
+	for (unsigned s = 0; s < BENCH_STREAMS; s++)
+		bench_complete(bench, s);
+	bench_close(bench);
+}
+
+/* What comes is checked byte by byte, in order, never twice (by the rig); CRC and HCS see damage. */
+static void impaired_run(struct impairments i, uint64_t seed) {
+	uint64_t made = 0, came = 0;
+
+	prepare(seed, seed % 2 ? PSP_NUMBERING_FLOW : PSP_NUMBERING_SESSION);
+	start();
+	impaired = i;
+	for (int turn = 0; turn < TURNS; turn++)
+		run_turn();
+	/* nothing waits for ever */
+	for (int rest = 0; rest < 20; rest++)
+		bench_after(bench, 100 * BENCH_MS);
+	for (enum unit unit = 0; unit < UNITS; unit++)
+		assert_int_equal(upstream_held(bench->u, unit), 0);
+	assert_true(upstream_deadline(bench->u) == UINT64_MAX);
+	assert_int_equal(rte_mempool_in_use_count(bench->packets), 0);
+	assert_int_equal(rte_mempool_in_use_count(bench->pieces), 0);
+	for (unsigned s = 0; s < BENCH_STREAMS; s++) {
+		made += bench->serial[s];
+		came += bench->came[s];
+	}
+	assert_true(came < made && came > made / 4);
+	bench->any_drops = true;
+	bench_close(bench);
+}
+
+static void losses(void **state) {
+	(void)state;
+	impaired_run((struct impairments){.loss = 20}, 21);
+}
+
+static void damages(void **state) {
+	(void)state;
+	impaired_run((struct impairments){.damage = 50}, 31);
+	impaired_run((struct impairments){.damage = 100, .twice = 10}, 32);
+}
+
+static void everything_at_once(void **state) {
+	(void)state;
+	for (uint64_t seed = 41; seed < 45; seed++)
+		impaired_run((struct impairments){20, 20, 50, 20}, seed);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(same_frames),
+		cmocka_unit_test(same_frames_out_of_order),
+		cmocka_unit_test(losses),
+		cmocka_unit_test(damages),
+		cmocka_unit_test(everything_at_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+}
