@@ -6,6 +6,7 @@
 #include "upstream/defragment.h"
 
 #include "upstream/extract.h"
+#include "upstream/give_up.h"
 #include "upstream/stages.h"
 #include "upstream/upstream.h"
 #include "wire/crc32.h"
@@ -93,6 +94,8 @@ static void take(struct upstream *u, struct rte_mbuf *m) {
 	append(u, f, m);
 	if (meta.frame.fragment_last)
 		join(u, flow, f);
+	else
+		us_relieve_modem(u, flow->modem);
 }
 
 /* Whether one more frame may go on: those out of fragments are more than went in, and must find room

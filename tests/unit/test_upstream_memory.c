@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What waits is bounded, by modem and in all, whatever is sent; the oldest goes first, under its name.
+ * And a modem that floods costs the others nothing.
+ */
+#include "test.h"
+
+#include <string.h>
+
+#include "fixture.h"
+#include "upstream_bench.h"
+
+#define FLOODER 4 /* stream of modem 2, segment headers */
+#define SAME_MODEM 5 /* another stream of it */
+#define PLAIN 6 /* of modem 3, without segment headers */
+#define LIMIT 65536 /* of a modem */
+
+static struct upstream_bench storage, *const bench = &storage;
+static uint64_t most_held;
+
+static void setup(uint64_t by_modem, uint64_t all) {
+	most_held = 0;
+	bench_prepare(bench);
+	bench->sg.upstream.held_by_modem = (uint32_t)by_modem;
+	bench->sg.upstream.held = (uint32_t)all;
+	bench_start(bench);
+}
+
+/* The counts that the limits are about are those of the buffers. */
+static void check_limits(void) {
+	const struct holds *all = &bench->u->holds;
+	uint64_t buffers = 0;
+
+	assert_in_range(all->bytes, 0, all->limit);
+	for (uint32_t m = 0; m < bench->sg.modem_count; m++)
+		assert_in_range(all->modems[m].bytes, 0, all->modem_limit);
+	buffers += rte_mempool_in_use_count(bench->packets);
+	assert_in_range(buffers * bench->packet_room, 0, all->limit + bench->packet_room);
+	if (all->bytes > most_held)
+		most_held = all->bytes;
+}
+
+static void settle(void) {
+	bench_settle(bench);
+	check_limits();
+}
+
+static uint64_t drops(enum drop_reason reason) {
+	return bench->u->counters.drops[reason];
+}
+
+/* The numbers of every second segment: each that comes leaves a gap. */
+static void segments_that_leave_gaps(void **state) {
+	static const uint8_t bytes[100] = {0xff};
+
+	(void)state;
+	setup(LIMIT, 4194304);
+	for (int i = 0; i < 2000; i++) {
+		bench_segment(bench, FLOODER, 0, bytes, sizeof(bytes));
+		bench->segment[FLOODER]++;
+		settle();
+	}
+	assert_true(most_held > LIMIT - 2 * bench->packet_room);
+	/* all of them come out in the end, behind gaps that are counted */
+	bench_after(bench, 1000 * BENCH_MS);
+	for (int i = 0; i < 40; i++)
+		bench_after(bench, 10 * BENCH_MS);
+	assert_int_equal(bench_count(bench, COUNTER_EXTRACTED), 2000);
+	assert_int_equal(bench_count(bench, COUNTER_SEGMENTS_MISSING), 1999);
+	assert_int_equal(bench_count(bench, COUNTER_SEGMENT_GAPS), 1999);
+	bench_close(bench);
+}
+
+/* All flows of a modem together: a frame in each that is never completed. */
+static void frames_that_never_end(void **state) {
+	uint8_t bytes[BENCH_FRAME_MAX];
+	size_t buffer = RTE_PKTMBUF_HEADROOM + US_FRAME_ROOM;
+
+	(void)state;
+	setup(buffer, 4194304); /* one frame, not two */
+	for (int i = 0; i < 100; i++) {
+		unsigned stream = i % 2 ? SAME_MODEM : FLOODER;
+
+		bench_mac(bench, stream, 500, bytes);
+		bench_segment(bench, stream, 0, bytes, 1 + (unsigned)i);
+		settle();
+	}
+	/* each took the place of the one before, of the other stream, and was first in its own */
+	assert_int_equal(drops(DROP_FRAME_LIMIT), 99);
+	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 1);
+	bench_expect(bench, DROP_FRAME_LIMIT, 99);
+	bench_close(bench);
+}
+
+static void fragments_that_never_end(void **state) {
+	struct docsis_up_header h = {.kind = DOCSIS_KIND_FRAGMENT,
+				     .privacy = PRIVACY_BP_UP,
+				     .sid = bench_streams[PLAIN].sid,
+				     .fragment_first = true};
+	uint8_t bytes[BENCH_FRAME_MAX];
+	size_t most = LIMIT / (RTE_PKTMBUF_HEADROOM + US_FRAME_ROOM), size;
+
+	(void)state;
+	setup(LIMIT, 4194304);
+	for (unsigned i = 0; i < 10 * most; i++) {
+		size = bench_frame(bench, 3, &h, bytes + 1000, 1, bytes);
+		bench_plain(bench, PLAIN, bytes, size);
+		settle();
+		assert_in_range(bench->u->waiting_fragments, 0, most);
+		h.fragment_first = false;
+		h.fragment_sequence = (h.fragment_sequence + 1) & 0xf;
+	}
+	/* those that came behind have no beginning */
+	assert_int_equal(drops(DROP_FRAME_LIMIT), most + 1);
+	assert_int_equal(drops(DROP_FRAGMENT_ORDER), 10 * most - most - 1);
+	bench_expect(bench, DROP_FRAME_LIMIT, most + 1);
+	bench_expect(bench, DROP_FRAGMENT_ORDER, 9 * most - 1);
+	bench_close(bench);
+}
+
+/* The oldest of a modem's first: by the time when the wait began. */
+static void oldest_of_a_modem(void **state) {
+	uint8_t bytes[BENCH_FRAME_MAX];
+	size_t buffer = RTE_PKTMBUF_HEADROOM + US_FRAME_ROOM;
+
+	(void)state;
+	setup(2 * buffer, 4194304);
+	for (unsigned stream = 0; stream < 3; stream++) { /* all of modem 0 */
+		bench_mac(bench, stream, 500, bytes);
+		bench_segment(bench, stream, 0, bytes, 100);
+		bench_settle(bench);
+		bench_after(bench, BENCH_MS);
+	}
+	bench_expect(bench, DROP_FRAME_LIMIT, 1);
+	assert_int_equal(drops(DROP_FRAME_LIMIT), 1);
+	for (unsigned stream = 0; stream < 3; stream++) {
+		bench->serial[stream]--;
+		bench_mac(bench, stream, 500, bytes);
+		bench_segment(bench, stream, BENCH_NO_POINTER, bytes + 100,
+			      sizeof(bytes) > 600 ? 300 : 0);
+		bench_settle(bench);
+	}
+	bench_expect(bench, DROP_SEGMENT_ORPHAN, 1); /* stream 0 */
+	assert_int_equal(drops(DROP_SEGMENT_ORPHAN), 1);
+	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 2);
+	bench_close(bench);
+}
+
+static void bursts_that_never_end(void **state) {
+	static const uint8_t bytes[100];
+	struct bench_psp p;
+
+	(void)state;
+	setup(LIMIT, LIMIT);
+	for (int i = 0; i < 1000; i++) {
+		psp_open(&p, i % 3 ? BENCH_SC_QAM : BENCH_OFDMA);
+		p.flow = i / 3 % 8;
+		if (i < 24 || i % 16 == 0)
+			psp_add_header(bench, &p, 0x30);
+		psp_add(&p, false, false, bytes, sizeof(bytes));
+		psp_send(bench, &p);
+		settle();
+	}
+	assert_true(drops(DROP_BURST_LIMIT) > 0);
+	assert_true(most_held > LIMIT - 2 * bench->packet_room);
+	assert_int_equal(drops(DROP_BURST_LIMIT) + drops(DROP_BURST_BROKEN) +
+				 upstream_held(bench->u, UNIT_BURST),
+			 bench_count(bench, COUNTER_BURSTS));
+	bench->any_drops = true;
+	bench_close(bench);
+}
+
+/* PSP packets that are ahead, on all flows of all sessions. */
+static void packets_that_leave_gaps(void **state) {
+	static const uint32_t sessions[] = {BENCH_SC_QAM, BENCH_OFDMA, BENCH_REQUESTS,
+					    BENCH_RANGING, BENCH_OFDMA_ALONE};
+	struct bench_psp p;
+
+	(void)state;
+	setup(LIMIT, 2 * LIMIT);
+	for (uint16_t i = 0; i < 2000; i++) {
+		psp_open(&p, sessions[i % 5]);
+		p.flow = i / 5 % 8;
+		p.numbered = true;
+		p.sequence = i / 40 * 2;
+		psp_send(bench, &p);
+		settle();
+	}
+	assert_true(most_held > 2 * LIMIT - 2 * bench->packet_room);
+	for (int i = 0; i < 100; i++)
+		bench_after(bench, 5 * BENCH_MS);
+	assert_int_equal(bench_count(bench, COUNTER_PSP_PACKETS), 2000);
+	assert_int_equal(bench_count(bench, COUNTER_PSP_MISSING), 40 * 49);
+	bench_close(bench);
+}
+
+/* Random nonsense of a modem. */
+static void flood(struct random *r) {
+	struct segment_header h = {
+		.pointer_valid = random_below(r, 2),
+		.pointer = (uint16_t)random_below(r, 300),
+		.sequence = (uint16_t)random_next(r),
+		.sid_cluster = bench_streams[FLOODER].cluster,
+		.request = 9,
+	};
+	struct docsis_up_header f = {.kind = DOCSIS_KIND_FRAGMENT,
+				     .privacy = PRIVACY_BP_UP,
+				     .sid = bench_streams[SAME_MODEM].sid,
+				     .fragment_first = true};
+	uint8_t bytes[BENCH_FRAME_MAX];
+	size_t size = bench_mac(bench, FLOODER, 400, bytes);
+
+	bench->serial[FLOODER]--;
+	switch (random_below(r, 4)) {
+	case 0: bench_segment_as(bench, FLOODER, &h, bytes, random_below(r, 300)); break;
+	case 1:
+		bench->segment[FLOODER] += 2;
+		bench_segment(bench, FLOODER, 0, bytes, random_between(r, 1, (uint32_t)size - 1));
+		break;
+	case 2:
+		bench->segment[SAME_MODEM]++;
+		bench_segment(bench, SAME_MODEM, BENCH_NO_POINTER, bytes, random_below(r, 300));
+		break;
+	default:
+		f.fragment_sequence = (uint8_t)random_below(r, 16);
+		f.fragment_first = random_below(r, 2);
+		size = bench_frame(bench, 2, &f, bytes + 1000, random_between(r, 1, 900), bytes);
+		bench_segment(bench, SAME_MODEM, 0, bytes, size);
+	}
+}
+
+/* Three others, each with a frame that spans segments, now and then a segment out of order. */
+static void good_traffic(struct random *r) {
+	static const unsigned streams[] = {7, 8, PLAIN};
+	uint8_t bytes[3][2 * BENCH_FRAME_MAX];
+
+	for (unsigned i = 0; i < ARRAY_COUNT(streams); i++) {
+		unsigned s = streams[i];
+		uint32_t size =
+			(uint32_t)bench_mac(bench, s, random_between(r, 60, 1500), bytes[i]);
+		uint32_t cut = random_between(r, 1, size - 1);
+
+		if (s == PLAIN) {
+			bench_plain(bench, s, bytes[i], size);
+			continue;
+		}
+		if (random_below(r, 4) == 0 && bench->segment[s] > 0) {
+			bench->segment[s]++; /* the second half first */
+			bench_segment(bench, s, BENCH_NO_POINTER, bytes[i] + cut, size - cut);
+			bench->segment[s] -= 2;
+			bench_segment(bench, s, 0, bytes[i], cut);
+			bench->segment[s]++;
+			continue;
+		}
+		bench_segment(bench, s, 0, bytes[i], cut);
+		bench_segment(bench, s, BENCH_NO_POINTER, bytes[i] + cut, size - cut);
+	}
+}
+
+static void a_flood_harms_nobody_else(void **state) {
+	struct random r = {.state = 99};
+
+	(void)state;
+	setup(LIMIT, 4 * LIMIT);
+	bench_take(bench, 0);
+	for (int round = 0; round < 1500; round++) {
+		for (int i = 0; i < 60; i++) {
+			flood(&r);
+			if (i % 8 == 7)
+				bench_round(bench);
+		}
+		good_traffic(&r);
+		bench_round(bench);
+		check_limits();
+		bench_settle(bench);
+		bench->clock.now += 100000;
+	}
+	for (int i = 0; i < 50; i++)
+		bench_after(bench, 10 * BENCH_MS);
+	bench_complete(bench, 7);
+	bench_complete(bench, 8);
+	bench_complete(bench, PLAIN);
+	assert_int_equal(bench->serial[7], 1500);
+	assert_true(drops(DROP_FRAME_LIMIT) > 0 || drops(DROP_FRAME_GAP) > 1000);
+	assert_int_equal(drops(DROP_FRAME_NO_BUFFER) + drops(DROP_BURST_NO_BUFFER), 0);
+	bench->any_drops = true;
+	bench_close(bench);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(segments_that_leave_gaps),
+		cmocka_unit_test(frames_that_never_end),
+		cmocka_unit_test(fragments_that_never_end),
+		cmocka_unit_test(oldest_of_a_modem),
+		cmocka_unit_test(bursts_that_never_end),
+		cmocka_unit_test(packets_that_leave_gaps),
+		cmocka_unit_test(a_flood_harms_nobody_else),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+}
