@@ -141,10 +141,11 @@ static void take_pdu(struct upstream *u, struct us_cut *c, struct output *out, u
 	u->incomplete_frames++;
 }
 
-/* The cut stands behind a complete header. `m` may be a buffer for the frame, or NULL. */
+/* The cut stands behind a complete header, of which `here` bytes stand in this segment. `m` may be a
+ * buffer for the frame, or NULL. */
 static void header_done(struct upstream *u, struct us_cut *c, struct output *out,
 			enum docsis_verdict verdict, const struct docsis_mac *mac,
-			struct rte_mbuf *m) {
+			struct rte_mbuf *m, uint32_t here) {
 	enum us_frame_action action = us_frame_judge(u, c, verdict, mac);
 
 	if (action == US_FRAME_TAKE && m == NULL)
@@ -156,10 +157,12 @@ static void header_done(struct upstream *u, struct us_cut *c, struct output *out
 	rte_pktmbuf_free(m);
 	if (action == US_FRAME_TAKE)
 		u->counters.drops[DROP_FRAME_NO_BUFFER]++;
-	if (action == US_FRAME_LOSE)
+	if (action == US_FRAME_LOSE) {
+		count(&u->counters, COUNTER_RESYNC_BYTES, here);
 		lose(u, c);
-	else if (action != US_FRAME_HEADER)
+	} else if (action == US_FRAME_TAKE || action == US_FRAME_PASS) {
 		pass_frame(c->stream, us_frame_pdu(mac));
+	}
 }
 
 static bool incomplete(enum docsis_verdict verdict, const struct docsis_mac *mac) {
@@ -213,9 +216,13 @@ static void header_go_on(struct upstream *u, struct us_cut *c, struct output *ou
 	verdict = docsis_mac_parse(header, have + part, &mac);
 	if (incomplete(verdict, &mac))
 		return;
+	if (us_frame_is_header(&mac) && c->to_pointer != US_NO_POINTER && c->to_pointer != 0) {
+		contradiction(u, c);
+		return;
+	}
 	m = detach(u, s);
 	set_size(m, 0); /* the PDU takes the place of the header */
-	header_done(u, c, out, verdict, &mac, m);
+	header_done(u, c, out, verdict, &mac, m, part);
 	if (s->frame == NULL) /* else its wait goes on, from where the header began */
 		hold_end(u, s);
 }
@@ -238,17 +245,20 @@ static void frame_begin(struct upstream *u, struct us_cut *c, struct output *out
 	}
 	if (verdict != DOCSIS_BAD_HCS)
 		us_cut_pass(c, mac.header_size);
-	header_done(u, c, out, verdict, &mac, NULL);
+	header_done(u, c, out, verdict, &mac, NULL, mac.header_size);
 }
 
 /* Bytes behind the last frame of a segment. */
-static bool is_padding(const struct us_cut *c) {
+static bool is_padding(struct us_cut *c) {
 	static const uint8_t zeroes[DOCSIS_MAC_HEADER];
-	uint8_t bytes[DOCSIS_MAC_HEADER] = {0};
-	uint32_t size = us_cut_peek(c, bytes, sizeof(bytes));
+	uint8_t bytes[DOCSIS_MAC_HEADER];
+	uint32_t size;
 
-	return bytes[0] == 0xff ||
-	       (size == sizeof(bytes) && memcmp(bytes, zeroes, sizeof(bytes)) == 0);
+	us_cut_piece(c);
+	if (*us_cut_bytes(c) != 0)
+		return *us_cut_bytes(c) == 0xff;
+	size = us_cut_peek(c, bytes, sizeof(bytes));
+	return (size == sizeof(bytes) && memcmp(bytes, zeroes, sizeof(bytes)) == 0);
 }
 
 /* Between two frames. */

@@ -12,6 +12,11 @@ static enum us_frame_action dropped(struct upstream *u, enum drop_reason reason,
 	return mac->frame_size != 0 ? US_FRAME_PASS : US_FRAME_LOSE;
 }
 
+/* Whether the burst came by a ranging session. */
+static bool is_ranging(const struct upstream *u, const struct us_cut *cut) {
+	return u->tables.flows[cut->stream->flow].modem == HOLD_NOBODY;
+}
+
 static void request(struct upstream *u, const struct us_cut *cut, enum us_request_kind kind,
 		    uint16_t size, uint16_t sid) {
 	const struct us_stream *s = us_stream_of_sid(u, cut->channel, sid);
@@ -26,7 +31,7 @@ static void request(struct upstream *u, const struct us_cut *cut, enum us_reques
 		count(&u->counters, COUNTER_REQUESTS_REPEATED, 1);
 		return;
 	}
-	if (s == NULL) {
+	if (s == NULL || s->modem != cut->stream->modem) {
 		count(&u->counters, COUNTER_BAD_REQUESTS, 1);
 		return;
 	}
@@ -47,6 +52,8 @@ static enum us_frame_action request_frame(struct upstream *u, const struct us_cu
 					  const struct docsis_mac *mac) {
 	bool frame = mac->kind == DOCSIS_KIND_REQUEST;
 
+	if (is_ranging(u, cut))
+		return dropped(u, DROP_NOT_RANGING, mac);
 	request(u, cut, frame ? REQUEST_FRAME : REQUEST_QUEUE_DEPTH, mac->request_size,
 		mac->request_sid);
 	count(&u->counters, COUNTER_REQUEST_FRAMES, 1);
@@ -60,8 +67,7 @@ static enum us_frame_action with_pdu(struct upstream *u, const struct us_cut *cu
 	uint32_t least = fragment ? ETHERNET_CRC_SIZE + 1 : ETHERNET_HEADER + ETHERNET_CRC_SIZE;
 	uint32_t most = fragment ? US_FRAME_ROOM : u->max_pdu;
 
-	if (u->tables.flows[cut->stream->flow].modem == HOLD_NOBODY &&
-	    mac->kind != DOCSIS_KIND_MANAGEMENT)
+	if (is_ranging(u, cut) && mac->kind != DOCSIS_KIND_MANAGEMENT)
 		return dropped(u, DROP_NOT_RANGING, mac);
 	if (fragment && cut->joined)
 		return dropped(u, DROP_FRAME_RESERVED, mac);
@@ -99,8 +105,14 @@ enum us_frame_action us_frame_judge(struct upstream *u, const struct us_cut *cut
 	return dropped(u, DROP_FRAME_RESERVED, mac);
 }
 
+bool us_frame_is_header(const struct docsis_mac *mac) {
+	return mac->kind == DOCSIS_KIND_REQUEST || mac->kind == DOCSIS_KIND_QUEUE_REQUEST ||
+	       mac->kind == DOCSIS_KIND_CONCATENATION;
+}
+
 void us_frame_describe(struct rte_mbuf *m, const struct us_cut *cut, const struct docsis_mac *mac) {
 	struct us_meta *meta = us_meta(m);
+	bool privacy = mac->privacy == PRIVACY_BP_UP || mac->privacy == PRIVACY_BP_UP2;
 
 	meta->frame.flow = cut->stream->flow & 0xffffff;
 	meta->frame.channel = cut->channel & 0xff;
@@ -110,8 +122,8 @@ void us_frame_describe(struct rte_mbuf *m, const struct us_cut *cut, const struc
 	meta->frame.fragment_first = mac->fragment_first;
 	meta->frame.fragment_last = mac->fragment_last;
 	meta->frame.fragment_sequence = mac->fragment_sequence & 0xf;
-	meta->frame.privacy = mac->privacy != PRIVACY_NONE;
-	meta->frame.encrypted = mac->encrypted;
+	meta->frame.privacy = privacy;
+	meta->frame.encrypted = privacy && mac->encrypted;
 	meta->frame.toggle = mac->toggle;
 	meta->frame.key_sequence = mac->key_sequence & 0xf;
 	meta->frame.joined = cut->joined;

@@ -22,6 +22,9 @@ enum us_frame_action {
 enum us_frame_action us_frame_judge(struct upstream *u, const struct us_cut *cut,
 				    enum docsis_verdict verdict, const struct docsis_mac *mac);
 
+/* Whether the frame ends with its header, or goes on with frames: requests, concatenations. */
+bool us_frame_is_header(const struct docsis_mac *mac);
+
 /* Bytes of the PDU behind the header. */
 static inline uint32_t us_frame_pdu(const struct docsis_mac *mac) {
 	return mac->frame_size - mac->header_size;
