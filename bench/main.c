@@ -39,7 +39,7 @@ static const struct argp_option options[] = {
 	{"mix", 'm', "MIX", 0,
 	 "imix, upstream-imix, a size, or 84:15,256:10,1280:75; may be repeated", 0},
 	{"runs", 'n', "N", 0, "runs of each mix, the median is shown (default 5)", 0},
-	{"milliseconds", 't', "N", 0, "length of a run (default 1000)", 0},
+	{"milliseconds", 't', "N", 0, "length of a run (default 900)", 0},
 	{"json", 'j', "FILE", 0, "where to write the results, - for stdout (default)", 0},
 	{0},
 };
@@ -188,7 +188,7 @@ int main(int argc, char **argv) {
 		.parser = option,
 		.doc = "Measures the cycles of a packet in each stage of both directions.",
 	};
-	struct bench_options o = {.json = "-", .runs = 5, .milliseconds = 1000};
+	struct bench_options o = {.json = "-", .runs = 5, .milliseconds = 900};
 	struct service_group sg = {0};
 	int status;
 

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--runs", type=int, default=5, help="of each mix (default: %(default)s)")
     parser.add_argument(
-        "--milliseconds", type=int, default=1000, help="of a run (default: %(default)s)"
+        "--milliseconds", type=int, default=900, help="of a run (default: %(default)s)"
     )
     parser.add_argument(
         "--json",
