@@ -216,7 +216,8 @@ static void header_go_on(struct upstream *u, struct us_cut *c, struct output *ou
 	verdict = docsis_mac_parse(header, have + part, &mac);
 	if (incomplete(verdict, &mac))
 		return;
-	if (us_frame_is_header(&mac) && c->to_pointer != US_NO_POINTER && c->to_pointer != 0) {
+	if ((verdict == DOCSIS_OK || verdict == DOCSIS_TRUNCATED) && us_frame_is_header(&mac) &&
+	    c->to_pointer != US_NO_POINTER && c->to_pointer != 0) {
 		contradiction(u, c);
 		return;
 	}

@@ -158,6 +158,29 @@ static void pointer_behind_a_bad_header(void **state) {
 	bench_close(bench);
 }
 
+/* Headers that are all of their frame: a pointer farther on contradicts them, if they are good. */
+static void pointer_behind_a_header(void **state) {
+	(void)state;
+	setup();
+	for (unsigned i = 0; i < 4; i++) {
+		bool good = i % 2;
+		uint8_t bytes[2 * FRAME] = {0};
+
+		if (i < 2)
+			docsis_request_write(5, 0x30, bytes);
+		else
+			docsis_concatenation_write(2, 500, bytes);
+		bytes[4] ^= !good;
+		bench_segment(bench, FRAMED, 0, bytes, 5);
+		bench_mac(bench, FRAMED, SIZE, bytes + 15);
+		bench_segment(bench, FRAMED, 10, bytes + 5, FRAME + 10);
+		bench_settle(bench);
+		bench_expect(bench, good ? DROP_FRAME_POINTER : DROP_FRAME_HCS, 1);
+		bench_complete(bench, FRAMED);
+	}
+	bench_close(bench);
+}
+
 /* The sizes that just go. */
 static void smallest_and_largest(void **state) {
 	static const uint8_t runt[14] = {2, 0, 0, 0, 0, 1, 2, 1, 0, 0, 0, 2, 0x88, 0xb5};
@@ -463,6 +486,7 @@ int main(void) {
 		cmocka_unit_test(headers_that_are_none),
 		cmocka_unit_test(every_bit_of_a_header),
 		cmocka_unit_test(pointer_behind_a_bad_header),
+		cmocka_unit_test(pointer_behind_a_header),
 		cmocka_unit_test(smallest_and_largest),
 		cmocka_unit_test(cut_at_every_byte_over_segments),
 		cmocka_unit_test(segments_of_a_byte),

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Source verification: whose addresses they are, and what hosts may send without one. */
+#include "test.h"
+
+#include <string.h>
+
+#include "wire/bytes.h"
+#include "wire/ip.h"
+
+#include "fixture.h"
+#include "upstream_bench.h"
+
+#define STREAM 4 /* modem 2: 10.0.2.1, 2001:db8::3 */
+#define SIZE 90
+#define IP ETHERNET_HEADER
+#define UDP6 (IP + IPV6_HEADER)
+#define ICMPV6 58
+
+static struct upstream_bench storage, *const bench = &storage;
+static uint8_t f[SIZE];
+
+/* Sends it. `reason` DROP_REASONS: it must come as it is. */
+static void check(size_t size, enum drop_reason reason) {
+	static const struct docsis_up_header h = {.kind = DOCSIS_KIND_PACKET};
+	uint8_t bytes[BENCH_FRAME_MAX];
+	uint32_t others = bench->others;
+
+	bench_segment(bench, STREAM, 0, bytes, bench_frame(bench, 2, &h, f, size, bytes));
+	bench_settle(bench);
+	if (reason == DROP_REASONS) {
+		assert_int_equal(bench->others, others + 1);
+		assert_int_equal(bench->other_size, size);
+		assert_memory_equal(bench->other, f, size);
+		return;
+	}
+	bench_expect(bench, reason, 1);
+	assert_int_equal(bench->u->counters.drops[reason], bench->expected[reason]);
+	assert_int_equal(bench->others, others);
+}
+
+static void start(uint16_t ethertype) {
+	memset(f, 0, sizeof(f));
+	memcpy(f, bench->sg.rphy.core_mac, 6);
+	memcpy(f + 6, bench->modems[2].mac, 6);
+	store_be16(f + 12, ethertype);
+}
+
+static void udp(uint8_t *at, uint16_t from, uint16_t to) {
+	store_be16(at, from);
+	store_be16(at + 2, to);
+}
+
+static void ipv4(uint32_t source, uint8_t protocol) {
+	start(ETHERTYPE_IPV4);
+	f[IP] = 0x45;
+	store_be16(f + IP + 2, SIZE - IP);
+	f[IP + 9] = protocol;
+	store_be32(f + IP + 12, source);
+	store_be32(f + IP + 16, 0xc6336401);
+	udp(f + IP + IPV4_HEADER, 1000, 2000);
+}
+
+static void ipv6(const char *source, uint8_t protocol) {
+	start(ETHERTYPE_IPV6);
+	f[IP] = 0x60;
+	store_be16(f + IP + 4, SIZE - UDP6);
+	f[IP + 6] = protocol;
+	memcpy(f + IP + 8, source, 16);
+	memset(f + IP + 24, 0x20, 16);
+	udp(f + UDP6, 1000, 2000);
+}
+
+static void arp(uint32_t sender) {
+	start(ETHERTYPE_ARP);
+	memcpy(f + IP, "\x00\x01\x08\x00\x06\x04\x00\x01", 8);
+	store_be32(f + IP + 14, sender);
+}
+
+static const char own[16] = {0x20, 0x01, 0x0d, (char)0xb8, [15] = 3};
+static const char unspecified[16];
+static const char link_local[16] = {(char)0xfe, (char)0x80, [15] = 9};
+static const char link_local_end[16] = {(char)0xfe, (char)0xbf, [15] = 9};
+static const char site_local[16] = {(char)0xfe, (char)0xc0, [15] = 9};
+
+static void ipv4_sources(void **state) {
+	(void)state;
+	bench_open(bench);
+	ipv4(0x0a000201, IP_PROTOCOL_UDP);
+	check(SIZE, DROP_REASONS);
+	for (unsigned bit = 0; bit < 32; bit++) {
+		ipv4(0x0a000201 ^ 1u << bit, IP_PROTOCOL_UDP);
+		check(SIZE, DROP_SOURCE_ADDRESS);
+	}
+	ipv4(0x0a000301, IP_PROTOCOL_UDP); /* of another modem */
+	check(SIZE, DROP_SOURCE_ADDRESS);
+	assert_int_equal(bench_count(bench, COUNTER_IPV4), 34);
+	bench_close(bench);
+}
+
+static void ipv6_sources(void **state) {
+	char other[16];
+
+	(void)state;
+	bench_open(bench);
+	ipv6(own, IP_PROTOCOL_TCP);
+	check(SIZE, DROP_REASONS);
+	for (unsigned bit = 0; bit < 128; bit++) {
+		memcpy(other, own, 16);
+		other[bit / 8] ^= (char)(1 << bit % 8);
+		ipv6(other, IP_PROTOCOL_TCP);
+		check(SIZE, DROP_SOURCE_ADDRESS);
+	}
+	assert_int_equal(bench_count(bench, COUNTER_IPV6), 129);
+	bench_close(bench);
+}
+
+static void dhcp(void **state) {
+	(void)state;
+	bench_open(bench);
+	ipv4(0, IP_PROTOCOL_UDP);
+	check(SIZE, DROP_SOURCE_ADDRESS);
+	udp(f + IP + IPV4_HEADER, 68, 67);
+	check(SIZE, DROP_REASONS);
+	udp(f + IP + IPV4_HEADER, 67, 68);
+	check(SIZE, DROP_SOURCE_ADDRESS);
+	udp(f + IP + IPV4_HEADER, 68, 53);
+	check(SIZE, DROP_SOURCE_ADDRESS);
+	ipv4(0, IP_PROTOCOL_TCP);
+	udp(f + IP + IPV4_HEADER, 68, 67);
+	check(SIZE, DROP_SOURCE_ADDRESS);
+	ipv4(0, IP_PROTOCOL_UDP); /* a later fragment has no ports */
+	store_be16(f + IP + 6, 8);
+	udp(f + IP + IPV4_HEADER, 68, 67);
+	check(SIZE, DROP_SOURCE_ADDRESS);
+	ipv4(0x0a000209, IP_PROTOCOL_UDP); /* with an address, but not its own */
+	udp(f + IP + IPV4_HEADER, 68, 67);
+	check(SIZE, DROP_SOURCE_ADDRESS);
+	bench_close(bench);
+}
+
+static void arp_senders(void **state) {
+	(void)state;
+	bench_open(bench);
+	arp(0x0a000201);
+	check(SIZE, DROP_REASONS);
+	arp(0); /* a probe */
+	check(SIZE, DROP_REASONS);
+	arp(0x0a000301);
+	check(SIZE, DROP_SOURCE_ADDRESS);
+	arp(0x0a000201);
+	check(IP + 27, DROP_ARP_MALFORMED);
+	bench_close(bench);
+}
+
+static void neighbours(void **state) {
+	static const char *const sources[] = {unspecified, link_local, link_local_end};
+
+	(void)state;
+	bench_open(bench);
+	for (unsigned i = 0; i < ARRAY_COUNT(sources); i++) {
+		ipv6(sources[i], ICMPV6);
+		check(SIZE, DROP_REASONS);
+		ipv6(sources[i], IP_PROTOCOL_TCP);
+		check(SIZE, DROP_SOURCE_ADDRESS);
+	}
+	ipv6(site_local, ICMPV6);
+	check(SIZE, DROP_SOURCE_ADDRESS);
+	bench_close(bench);
+}
+
+static void dhcpv6(void **state) {
+	(void)state;
+	bench_open(bench);
+	ipv6(link_local, IP_PROTOCOL_UDP);
+	check(SIZE, DROP_SOURCE_ADDRESS);
+	udp(f + UDP6, 546, 547);
+	check(SIZE, DROP_REASONS);
+	udp(f + UDP6, 547, 546);
+	check(SIZE, DROP_SOURCE_ADDRESS);
+	ipv6(unspecified, IP_PROTOCOL_UDP);
+	udp(f + UDP6, 546, 547);
+	check(SIZE, DROP_SOURCE_ADDRESS);
+	bench_close(bench);
+}
+
+static void neither_ip_nor_arp(void **state) {
+	(void)state;
+	bench_open(bench);
+	start(0x88b5);
+	check(SIZE, DROP_REASONS);
+	check(ETHERNET_HEADER, DROP_REASONS);
+	start(40); /* an 802.3 length */
+	check(SIZE, DROP_REASONS);
+	assert_int_equal(bench_count(bench, COUNTER_LLC), 3);
+	bench_close(bench);
+}
+
+static void malformed(void **state) {
+	(void)state;
+	bench_open(bench);
+	start(ETHERTYPE_VLAN);
+	check(SIZE, DROP_VLAN);
+	start(ETHERTYPE_SERVICE_VLAN);
+	check(SIZE, DROP_VLAN);
+	ipv4(0x0a000201, IP_PROTOCOL_UDP);
+	f[IP] = 0x44;
+	check(SIZE, DROP_IPV4_HEADER);
+	ipv4(0x0a000201, IP_PROTOCOL_UDP);
+	check(SIZE - 1, DROP_IPV4_LENGTH);
+	check(IP + IPV4_HEADER - 1, DROP_IPV4_HEADER);
+	ipv6(own, IP_PROTOCOL_UDP);
+	f[IP] = 0x40;
+	check(SIZE, DROP_IPV6_HEADER);
+	ipv6(own, IP_PROTOCOL_UDP);
+	check(SIZE - 1, DROP_IPV6_LENGTH);
+	check(UDP6 - 1, DROP_IPV6_HEADER);
+	bench_close(bench);
+}
+
+/* Switched off, all of it passes as it is. */
+static void without_verification(void **state) {
+	(void)state;
+	bench_prepare(bench);
+	bench->sg.upstream.verify_source = false;
+	bench_start(bench);
+	ipv4(0x01020304, IP_PROTOCOL_UDP);
+	check(SIZE, DROP_REASONS);
+	f[IP] = 0x44;
+	check(SIZE, DROP_REASONS);
+	start(ETHERTYPE_VLAN);
+	check(SIZE, DROP_REASONS);
+	check(ETHERNET_HEADER, DROP_REASONS);
+	assert_int_equal(bench_count(bench, COUNTER_IPV4), 0);
+	bench_close(bench);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ipv4_sources),
+		cmocka_unit_test(ipv6_sources),
+		cmocka_unit_test(dhcp),
+		cmocka_unit_test(arp_senders),
+		cmocka_unit_test(neighbours),
+		cmocka_unit_test(dhcpv6),
+		cmocka_unit_test(neither_ip_nor_arp),
+		cmocka_unit_test(malformed),
+		cmocka_unit_test(without_verification),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+}
