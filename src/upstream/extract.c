@@ -14,6 +14,7 @@
 #include "upstream/upstream.h"
 
 /* Whatever ELEN says; more than MULPI allows. */
+#define PREFETCH 3
 #define HEADER_ROOM (DOCSIS_MAC_HEADER + UINT8_MAX)
 
 /* Where frames go: the burst that is put out, or a queue. */
@@ -26,7 +27,17 @@ struct output {
 static struct rte_mbuf *buffer(struct upstream *u) {
 	if (u->stock_count == 0 && rte_pktmbuf_alloc_bulk(u->r.frames, u->stock, US_STOCK) == 0)
 		u->stock_count = US_STOCK;
-	return u->stock_count > 0 ? u->stock[--u->stock_count] : rte_pktmbuf_alloc(u->r.frames);
+	if (u->stock_count == 0)
+		return rte_pktmbuf_alloc(u->r.frames);
+	if (u->stock_count > PREFETCH) { /* those that come after the next ones */
+		struct rte_mbuf *m = u->stock[u->stock_count - PREFETCH];
+
+		rte_prefetch0(u->stock[u->stock_count - PREFETCH - 1]);
+		rte_prefetch0(&u->stock[u->stock_count - PREFETCH - 1]->next);
+		rte_prefetch0(rte_pktmbuf_mtod(m, void *));
+		rte_prefetch0(rte_pktmbuf_mtod_offset(m, void *, 64));
+	}
+	return u->stock[--u->stock_count];
 }
 
 static void set_size(struct rte_mbuf *m, uint32_t size) {
@@ -85,7 +96,9 @@ static void lose(struct upstream *u, struct us_cut *c) {
 	pass_bytes(u, c, ahead ? c->to_pointer : c->left);
 }
 
+/* All bytes before the pointer are passed over, those too that the frame's header took. */
 static void contradiction(struct upstream *u, struct us_cut *c) {
+	count(&u->counters, COUNTER_RESYNC_BYTES, c->header);
 	us_frame_drop(u, c->stream, DROP_FRAME_POINTER);
 	lose(u, c);
 }
@@ -141,11 +154,10 @@ static void take_pdu(struct upstream *u, struct us_cut *c, struct output *out, u
 	u->incomplete_frames++;
 }
 
-/* The cut stands behind a complete header, of which `here` bytes stand in this segment. `m` may be a
- * buffer for the frame, or NULL. */
+/* The cut stands behind a complete header. `m` may be a buffer for the frame, or NULL. */
 static void header_done(struct upstream *u, struct us_cut *c, struct output *out,
 			enum docsis_verdict verdict, const struct docsis_mac *mac,
-			struct rte_mbuf *m, uint32_t here) {
+			struct rte_mbuf *m) {
 	enum us_frame_action action = us_frame_judge(u, c, verdict, mac);
 
 	if (action == US_FRAME_TAKE && m == NULL)
@@ -158,7 +170,7 @@ static void header_done(struct upstream *u, struct us_cut *c, struct output *out
 	if (action == US_FRAME_TAKE)
 		u->counters.drops[DROP_FRAME_NO_BUFFER]++;
 	if (action == US_FRAME_LOSE) {
-		count(&u->counters, COUNTER_RESYNC_BYTES, here);
+		count(&u->counters, COUNTER_RESYNC_BYTES, c->header);
 		lose(u, c);
 	} else if (action == US_FRAME_TAKE || action == US_FRAME_PASS) {
 		pass_frame(c->stream, us_frame_pdu(mac));
@@ -212,6 +224,7 @@ static void header_go_on(struct upstream *u, struct us_cut *c, struct output *ou
 	}
 	c->used = true;
 	us_cut_copy(c, header + have, part);
+	c->header += part;
 	set_size(s->frame, have + part);
 	verdict = docsis_mac_parse(header, have + part, &mac);
 	if (incomplete(verdict, &mac))
@@ -223,7 +236,8 @@ static void header_go_on(struct upstream *u, struct us_cut *c, struct output *ou
 	}
 	m = detach(u, s);
 	set_size(m, 0); /* the PDU takes the place of the header */
-	header_done(u, c, out, verdict, &mac, m, part);
+	/* The segment began with the header, and it may have come in several steps. */
+	header_done(u, c, out, verdict, &mac, m, c->segment->pkt_len - c->left);
 	if (s->frame == NULL) /* else its wait goes on, from where the header began */
 		hold_end(u, s);
 }
@@ -244,9 +258,9 @@ static void frame_begin(struct upstream *u, struct us_cut *c, struct output *out
 		header_begin(u, c);
 		return;
 	}
-	if (verdict != DOCSIS_BAD_HCS)
-		us_cut_pass(c, mac.header_size);
-	header_done(u, c, out, verdict, &mac, NULL, mac.header_size);
+	c->header = mac.header_size; /* 0 where the HCS is bad */
+	us_cut_pass(c, mac.header_size);
+	header_done(u, c, out, verdict, &mac, NULL);
 }
 
 /* Bytes behind the last frame of a segment. */

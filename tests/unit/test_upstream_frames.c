@@ -159,6 +159,33 @@ static void pointer_behind_a_bad_header(void **state) {
 }
 
 /* Headers that are all of their frame: a pointer farther on contradicts them, if they are good. */
+/* Cut at each byte: what stands in the segment in which it was found bad is passed over, too. */
+static void bytes_of_a_bad_header(void **state) {
+	struct docsis_up_header h = {.kind = DOCSIS_KIND_PACKET, .request = true, .sid = 0x30};
+	uint8_t bytes[BENCH_FRAME_MAX] = {0};
+	uint32_t header = (uint32_t)docsis_up_header_size(&h), size;
+	uint64_t passed = 0;
+
+	(void)state;
+	setup();
+	add_frame(FRAMED);
+	go(FRAMED);
+	for (uint32_t cut = 1; cut < header; cut++) {
+		size = (uint32_t)bench_frame(bench, 2, &h, bytes + 1000, SIZE, bytes);
+		bytes[header - 1] ^= 1; /* HCS */
+		bench_segment(bench, FRAMED, 0, bytes, cut);
+		bench_segment(bench, FRAMED, BENCH_NO_POINTER, bytes + cut, size - cut);
+		bench_settle(bench);
+		bench_expect(bench, DROP_FRAME_HCS, 1);
+		passed += size - cut;
+		assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), passed);
+	}
+	add_frame(FRAMED);
+	go(FRAMED);
+	bench_complete(bench, FRAMED);
+	bench_close(bench);
+}
+
 static void pointer_behind_a_header(void **state) {
 	(void)state;
 	setup();
@@ -486,6 +513,7 @@ int main(void) {
 		cmocka_unit_test(headers_that_are_none),
 		cmocka_unit_test(every_bit_of_a_header),
 		cmocka_unit_test(pointer_behind_a_bad_header),
+		cmocka_unit_test(bytes_of_a_bad_header),
 		cmocka_unit_test(pointer_behind_a_header),
 		cmocka_unit_test(smallest_and_largest),
 		cmocka_unit_test(cut_at_every_byte_over_segments),
