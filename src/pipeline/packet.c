@@ -9,7 +9,7 @@ int packet_meta_register(void) {
 	static const struct rte_mbuf_dynfield field = {
 		.name = "vcmts_packet_meta",
 		.size = sizeof(struct packet_meta),
-		.align = __alignof__(struct packet_meta),
+		.align = PACKET_META_ALIGN,
 	};
 	int offset = rte_mbuf_dynfield_register(&field);
 

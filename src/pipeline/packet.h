@@ -7,6 +7,8 @@
 #include <rte_mbuf.h>
 #include <rte_mbuf_dyn.h>
 
+#define PACKET_META_ALIGN 8 /* also for what others keep in its place */
+
 struct packet_meta {
 	uint32_t modem; /* index of the modem, set by modem lookup */
 	uint32_t flow; /* index of the service flow in the service group, set by classify */

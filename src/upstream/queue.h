@@ -46,7 +46,9 @@ struct us_meta {
 	};
 };
 
-_Static_assert(sizeof(struct us_meta) <= sizeof(struct packet_meta), "one place for both");
+_Static_assert(sizeof(struct us_meta) <= sizeof(struct packet_meta) &&
+		       _Alignof(struct us_meta) <= PACKET_META_ALIGN,
+	       "one place for both");
 
 static inline struct us_meta *us_meta(struct rte_mbuf *m) {
 	return (struct us_meta *)packet_meta(m);

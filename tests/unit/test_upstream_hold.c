@@ -6,6 +6,7 @@
 
 #include "upstream/cut.h"
 #include "upstream/hold.h"
+#include "upstream/queue.h"
 
 #include "fixture.h"
 #include "random.h"
@@ -155,6 +156,17 @@ static void random_holds(void **state) {
 	rig_close(rig);
 }
 
+/* There is a pointer in it, which must lie where pointers lie. */
+static void meta_is_aligned(void **state) {
+	struct rte_mempool *pool = fixture_pool("meta", 1, FIXTURE_ROOM);
+	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
+
+	(void)state;
+	assert_int_equal((uintptr_t)us_meta(m) % _Alignof(struct us_meta), 0);
+	rte_pktmbuf_free(m);
+	fixture_pool_end(pool);
+}
+
 #define SEGMENT 60
 
 /* A chain of pieces, the bytes of which are their own places. */
@@ -223,6 +235,7 @@ int main(void) {
 		cmocka_unit_test(the_oldest_of_all_goes_first),
 		cmocka_unit_test(a_modem_has_a_limit_of_its_own),
 		cmocka_unit_test(random_holds),
+		cmocka_unit_test(meta_is_aligned),
 		cmocka_unit_test(cut_walks),
 	};
 
