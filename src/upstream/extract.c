@@ -14,7 +14,6 @@
 #include "upstream/upstream.h"
 
 /* Whatever ELEN says; more than MULPI allows. */
-#define PREFETCH 3
 #define HEADER_ROOM (DOCSIS_MAC_HEADER + UINT8_MAX)
 
 /* Where frames go: the burst that is put out, or a queue. */
@@ -27,17 +26,7 @@ struct output {
 static struct rte_mbuf *buffer(struct upstream *u) {
 	if (u->stock_count == 0 && rte_pktmbuf_alloc_bulk(u->r.frames, u->stock, US_STOCK) == 0)
 		u->stock_count = US_STOCK;
-	if (u->stock_count == 0)
-		return rte_pktmbuf_alloc(u->r.frames);
-	if (u->stock_count > PREFETCH) { /* those that come after the next ones */
-		struct rte_mbuf *m = u->stock[u->stock_count - PREFETCH];
-
-		rte_prefetch0(u->stock[u->stock_count - PREFETCH - 1]);
-		rte_prefetch0(&u->stock[u->stock_count - PREFETCH - 1]->next);
-		rte_prefetch0(rte_pktmbuf_mtod(m, void *));
-		rte_prefetch0(rte_pktmbuf_mtod_offset(m, void *, 64));
-	}
-	return u->stock[--u->stock_count];
+	return u->stock_count > 0 ? u->stock[--u->stock_count] : rte_pktmbuf_alloc(u->r.frames);
 }
 
 static void set_size(struct rte_mbuf *m, uint32_t size) {
@@ -98,7 +87,7 @@ static void lose(struct upstream *u, struct us_cut *c) {
 
 /* All bytes before the pointer are passed over, those too that the frame's header took. */
 static void contradiction(struct upstream *u, struct us_cut *c) {
-	count(&u->counters, COUNTER_RESYNC_BYTES, c->header);
+	count(&u->counters, COUNTER_RESYNC_BYTES, c->segment->pkt_len - c->left);
 	us_frame_drop(u, c->stream, DROP_FRAME_POINTER);
 	lose(u, c);
 }
@@ -154,10 +143,11 @@ static void take_pdu(struct upstream *u, struct us_cut *c, struct output *out, u
 	u->incomplete_frames++;
 }
 
-/* The cut stands behind a complete header. `m` may be a buffer for the frame, or NULL. */
+/* The cut stands behind a complete header, of which `here` bytes stand in this segment. `m` may be a
+ * buffer for the frame, or NULL. */
 static void header_done(struct upstream *u, struct us_cut *c, struct output *out,
 			enum docsis_verdict verdict, const struct docsis_mac *mac,
-			struct rte_mbuf *m) {
+			struct rte_mbuf *m, uint32_t here) {
 	enum us_frame_action action = us_frame_judge(u, c, verdict, mac);
 
 	if (action == US_FRAME_TAKE && m == NULL)
@@ -170,7 +160,7 @@ static void header_done(struct upstream *u, struct us_cut *c, struct output *out
 	if (action == US_FRAME_TAKE)
 		u->counters.drops[DROP_FRAME_NO_BUFFER]++;
 	if (action == US_FRAME_LOSE) {
-		count(&u->counters, COUNTER_RESYNC_BYTES, c->header);
+		count(&u->counters, COUNTER_RESYNC_BYTES, here);
 		lose(u, c);
 	} else if (action == US_FRAME_TAKE || action == US_FRAME_PASS) {
 		pass_frame(c->stream, us_frame_pdu(mac));
@@ -224,7 +214,6 @@ static void header_go_on(struct upstream *u, struct us_cut *c, struct output *ou
 	}
 	c->used = true;
 	us_cut_copy(c, header + have, part);
-	c->header += part;
 	set_size(s->frame, have + part);
 	verdict = docsis_mac_parse(header, have + part, &mac);
 	if (incomplete(verdict, &mac))
@@ -258,9 +247,9 @@ static void frame_begin(struct upstream *u, struct us_cut *c, struct output *out
 		header_begin(u, c);
 		return;
 	}
-	c->header = mac.header_size; /* 0 where the HCS is bad */
-	us_cut_pass(c, mac.header_size);
-	header_done(u, c, out, verdict, &mac, NULL);
+	if (verdict != DOCSIS_BAD_HCS)
+		us_cut_pass(c, mac.header_size);
+	header_done(u, c, out, verdict, &mac, NULL, mac.header_size);
 }
 
 /* Bytes behind the last frame of a segment. */
