@@ -146,7 +146,7 @@ static bool start_platform(struct setup *s) {
 	if (!s->options.no_downstream)
 		sessions += (unsigned)s->sg.modem_count + 1;
 	if (s->options.upstream)
-		sessions += upstream_keys(&s->sg) + 1;
+		sessions += upstream_keys(&s->sg) + 1 + impair_any(&s->options.impair);
 	platform.memory_mb = MEMORY_MB + sessions / 256 + (s->options.upstream ? UPSTREAM_MB : 0);
 	if (platform_start(&platform) != 0)
 		return false;
@@ -190,6 +190,7 @@ static struct traffic *create(struct setup *s) {
 		.upstream_crypto_queue = CRYPTO_QUEUES - 1,
 		.upstream_mix = s->upstream_mix,
 		.upstream_rate = s->options.upstream_rate,
+		.impair = s->options.impair,
 	};
 
 	return traffic_create(&s->sg, &options);

@@ -20,6 +20,7 @@ enum key {
 	KEY_RATE,
 	KEY_UPSTREAM_MIX,
 	KEY_UPSTREAM_RATE,
+	KEY_IMPAIR,
 	KEY_NO_DOWNSTREAM,
 	KEY_DURATION,
 	KEY_JSON,
@@ -53,6 +54,10 @@ static const struct argp_option arguments[] = {
 	 0},
 	{"upstream-mix", KEY_UPSTREAM_MIX, "MIX", 0,
 	 "upstream-imix, or as --mix (upstream-imix: 84:65,256:18,1280:17)", 0},
+	{"impair", KEY_IMPAIR, "KIND=SHARE[,..]", 0,
+	 "what goes wrong with the upstream, and with which share of its packets, bursts or "
+	 "frames, as psp-loss=0.1%,clear=0.001; the kinds are below",
+	 0},
 	{"no-downstream", KEY_NO_DOWNSTREAM, NULL, 0, "only the modems send", 0},
 	{"duration", KEY_DURATION, "TIME", 0, "as 10s or 500ms (10s)", 0},
 	{"permit-share", KEY_PERMIT_SHARE, "PERCENT", 0, "packets that a filter rule permits (10%)",
@@ -65,6 +70,11 @@ static const struct argp_option arguments[] = {
 	{"core", KEY_CORE, "NUMBER", 0, "CPU that sends and receives (0)", 0},
 	{"check", KEY_CHECK, NULL, 0, "only see whether arguments and configuration are good", 0},
 	{"main-core", KEY_MAIN_CORE, "NUMBER", 0, "CPU that prints the progress (0)", 0},
+	{.doc = "What --impair knows:"},
+#define IMPAIRMENT(enumerator, name, target, meaning) \
+	{name, 0, NULL, OPTION_DOC | OPTION_NO_USAGE, meaning, 0},
+#include "impairment.def"
+#undef IMPAIRMENT
 	{0},
 };
 
@@ -109,6 +119,13 @@ static bool parse_upstream_rate(const char *text, struct options *o) {
 	return !o->upstream || parse_rate(text, &o->upstream_rate);
 }
 
+static void parse_impair(const char *text, struct options *o, struct argp_state *state) {
+	char error[160];
+
+	if (!impair_parse(text, &o->impair, error, sizeof(error)))
+		argp_error(state, "--impair: %s", error);
+}
+
 static void require(struct argp_state *state, bool good, const char *name, const char *text,
 		    const char *allowed) {
 	if (!good)
@@ -120,6 +137,8 @@ static void check(struct argp_state *state, const struct options *o) {
 		argp_error(state, "--config, --network and --rphy are needed");
 	if (o->permit_permille + o->classify_permille > 1000)
 		argp_error(state, "--permit-share and --classify-share are more than all packets");
+	if (impair_any(&o->impair) && !o->upstream)
+		argp_error(state, "--impair: nothing is impaired without --upstream-rate");
 	if (o->no_downstream && !o->upstream)
 		argp_error(state, "--no-downstream: nothing is sent without --upstream-rate");
 }
@@ -142,6 +161,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 		require(state, parse_upstream_rate(text, o), "upstream-rate", text,
 			"0, max, or up to 1 Tbps with bps, kbps, Mbps, Gbps");
 		break;
+	case KEY_IMPAIR: parse_impair(text, o, state); break;
 	case KEY_NO_DOWNSTREAM: o->no_downstream = true; break;
 	case KEY_DURATION:
 		require(state, units_parse_duration(text, &o->duration) && o->duration > 0,
@@ -179,7 +199,8 @@ void options_parse(struct options *o, int argc, char **argv) {
 		.doc = "Sends IP packets to the cable modems of a service group and from them, "
 		       "through vcmtsd, plays their R-PHY device and the modems, and proves every "
 		       "packet."
-		       "\vExit status: 0 when every packet is proven, 1 when one was lost, "
+		       "\vExit status: 0 when every packet is proven but those that "
+		       "--impair costs, 1 when one was lost, "
 		       "corrupted, duplicated or reordered or a DEPI frame was wrong, 2 for a "
 		       "mistake in arguments or configuration.",
 	};

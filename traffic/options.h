@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "impair_shares.h"
+
 struct options {
 	const char *config;
 	const char *network; /* device */
@@ -15,6 +17,7 @@ struct options {
 	const char *upstream_mix;
 	uint64_t upstream_rate; /* bits per second; 0 = max */
 	bool upstream;
+	struct impair_shares impair; /* of the upstream */
 	bool no_downstream;
 	uint64_t duration; /* ns */
 	uint64_t seed;

@@ -67,6 +67,20 @@ bool traffic_result_good(const struct traffic_result *r) {
 	       r->corrupted == 0 && r->lost == 0;
 }
 
+static void impairment_result(const struct traffic *t, struct uplink_result *r) {
+	const struct expected *expected;
+
+	r->impaired = uplink_impaired(t->uplink);
+	if (!r->impaired)
+		return;
+	expected = uplink_expected(t->uplink);
+	r->expected_known = expected != NULL;
+	if (expected != NULL)
+		r->expected = *expected;
+	memcpy(r->hits, uplink_hits(t->uplink), sizeof(r->hits));
+	r->astray = t->uplink_receiver.astray;
+}
+
 void traffic_uplink_result(const struct traffic *t, struct uplink_result *r) {
 	const struct uplink_receiver *receiver = &t->uplink_receiver;
 	const struct proof *p = &receiver->proof;
@@ -93,9 +107,12 @@ void traffic_uplink_result(const struct traffic *t, struct uplink_result *r) {
 	uplink_counts(t->uplink, &r->counts);
 	r->descheduled = t->rounds.descheduled;
 	r->descheduled_longest_us = pacing_longest_us(&t->rounds);
+	impairment_result(t, r);
 }
 
+/* Without impairments all that is expected is 0. */
 bool uplink_result_good(const struct uplink_result *r) {
-	return r->sent > 0 && r->proven == r->sent && r->duplicated == 0 && r->reordered == 0 &&
-	       r->corrupted == 0 && r->lost == 0;
+	return r->sent > 0 && r->proven + r->corrupted + r->lost == r->sent && r->duplicated == 0 &&
+	       r->reordered == 0 && r->astray == 0 && r->corrupted == r->expected.corrupted &&
+	       r->lost == r->expected.lost && r->expected_known == r->impaired;
 }

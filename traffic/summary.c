@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "summary_impairments.h"
+
 static const char *const class_names[CLASS_COUNT] = {
 	[CLASS_UNMATCHED] = "unmatched",
 	[CLASS_PERMIT] = "permit",
@@ -158,6 +160,8 @@ json_t *summary_upstream(const struct uplink_result *r) {
 	set_count(o, "concatenations", r->counts.concatenations);
 	set_count(o, "transmit_backpressure", r->counts.backpressure);
 	set_count(o, "crypto_errors", r->counts.crypto_errors);
+	if (r->impaired)
+		summary_impairments_set(o, r);
 	return o;
 }
 
@@ -254,6 +258,8 @@ static void upstream_table(FILE *out, const struct uplink_result *r) {
 		      UPLINK_CORRUPTIONS);
 	print_reasons(out, "unexpected", uplink_unexpected_names, r->unexpected,
 		      UPLINK_UNEXPECTEDS);
+	if (r->impaired)
+		summary_impairments_print(out, r);
 	print_measures(out, &common);
 }
 

@@ -21,6 +21,7 @@ static bool upstream_create(struct traffic *t, const struct service_group *sg,
 		.mix = o->upstream_mix,
 		.rate = o->upstream_rate,
 		.seed = o->seed,
+		.impair = o->impair,
 	};
 
 	t->uplink = uplink_create(sg, &options);

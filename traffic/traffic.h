@@ -19,6 +19,7 @@
 #include "model/service_group.h"
 #include "platform/crypto.h"
 #include "proof.h"
+#include "shadow.h"
 #include "uplink.h"
 #include "uplink_receiver.h"
 
@@ -38,6 +39,7 @@ struct traffic_options {
 	uint16_t upstream_crypto_queue; /* used by nobody else */
 	struct mix upstream_mix;
 	uint64_t upstream_rate; /* as rate */
+	struct impair_shares impair; /* of the upstream; `crypto` needs a session for it, too */
 };
 
 /* All counts are of packets unless said otherwise. */
@@ -88,6 +90,11 @@ struct uplink_result {
 	struct uplink_counts counts; /* of the sender */
 	uint64_t descheduled; /* rounds of the loop longer than 1 ms */
 	double descheduled_longest_us;
+	bool impaired; /* what follows is set */
+	bool expected_known; /* memory was enough for `expected` */
+	struct expected expected;
+	uint64_t hits[IMPAIRMENTS];
+	uint64_t astray; /* of the proven ones, those that are among the ones expected to be lost */
 };
 
 struct traffic;
@@ -137,5 +144,5 @@ void traffic_uplink_result(const struct traffic *t, struct uplink_result *out);
 /* Whether every packet is proven, in order, once, and nothing was wrong with the DEPI frames. */
 bool traffic_result_good(const struct traffic_result *r);
 
-/* Whether every packet is proven, in order and once. */
+/* Whether every packet is proven, in order and once, but for those that had to be lost or corrupted. */
 bool uplink_result_good(const struct uplink_result *r);

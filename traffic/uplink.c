@@ -11,6 +11,7 @@
 #include <rte_cycles.h>
 #include <rte_errno.h>
 
+#include "impair.h"
 #include "pacing.h"
 #include "uplink_flow.h"
 #include "uplink_frames.h"
@@ -40,8 +41,8 @@ struct uplink {
 	unsigned grant_count; /* filled and not yet cut */
 	uint32_t grant_size;
 	bool stopping;
-	uint64_t sent;
-	uint64_t sent_bytes;
+	struct impair *impair; /* NULL: nothing goes wrong */
+	uint32_t calm; /* grants to give before it ends */
 };
 
 static bool buffers_create(struct uplink *u) {
@@ -72,6 +73,15 @@ static bool grant_size_set(struct uplink *u, uint32_t size) {
 	return false;
 }
 
+static bool impair_setup(struct uplink *u, const struct service_group *sg,
+			 const struct uplink_options *o) {
+	if (!impair_any(&o->impair))
+		return true;
+	u->impair = impair_create(&o->impair, sg, &u->flows, &u->rphy, o->crypto, o->seed);
+	u->frames.impair = u->impair;
+	return u->impair != NULL;
+}
+
 struct uplink *uplink_create(const struct service_group *sg, const struct uplink_options *o) {
 	struct uplink *u = calloc(1, sizeof(*u));
 
@@ -88,7 +98,8 @@ struct uplink *uplink_create(const struct service_group *sg, const struct uplink
 	if (grant_size_set(u, o->grant) &&
 	    uplink_flows_create(&u->flows, sg, u->grant_size, o->crypto) == 0 &&
 	    uplink_packets_create(&u->frames.packets, sg, &o->mix, o->seed) == 0 &&
-	    buffers_create(u) && uplink_rphy_create(&u->rphy, sg, o->rphy_port) == 0)
+	    buffers_create(u) && uplink_rphy_create(&u->rphy, sg, o->rphy_port) == 0 &&
+	    impair_setup(u, sg, o))
 		return u;
 	uplink_free(u);
 	return NULL;
@@ -98,6 +109,7 @@ void uplink_free(struct uplink *u) {
 	if (u == NULL)
 		return;
 	uplink_encrypt_finish(&u->frames.encryptor);
+	impair_free(u->impair);
 	uplink_rphy_free(&u->rphy);
 	for (unsigned i = 0; i < GRANTS; i++)
 		rte_pktmbuf_free(u->grants[i].buffer);
@@ -107,16 +119,22 @@ void uplink_free(struct uplink *u) {
 	free(u);
 }
 
+/* Nothing new is made any more. */
+static bool finishing(const struct uplink *u) {
+	return u->stopping && u->calm == 0;
+}
+
 /* Gives grants until `packets` are made; without any, to finish what was begun. */
 static void grants_give(struct uplink *u, unsigned packets, uint64_t now) {
 	struct uplink_made made = {.tsc = now};
 
 	while (u->grant_count < GRANTS &&
-	       (u->stopping ? u->flows.unfinished > 0 : made.packets < packets)) {
+	       (finishing(u) ? u->flows.unfinished > 0 : made.packets < packets)) {
 		struct uplink_grant *g = &u->grants[u->grant_count++];
 
-		uplink_flows_grant(&u->flows, u->stopping, g);
-		uplink_grant_fill(g, &u->flows, &u->frames, u->stopping, &made);
+		uplink_flows_grant(&u->flows, finishing(u), g);
+		uplink_grant_fill(g, &u->flows, &u->frames, finishing(u), &made);
+		u->calm -= u->calm > 0;
 	}
 	pacing_spend(&u->pacing, made.bytes);
 }
@@ -130,22 +148,33 @@ static void ranging_send(struct uplink *u, const struct uplink_grant *g, uint64_
 
 	burst.size = uplink_frame_ranging(&u->frames, g->stream->modem, g->sid->sid, message);
 	uplink_rphy_ranging(&u->rphy, g->sid->channel, &burst, now);
+	if (u->impair != NULL)
+		shadow_ranging(&u->impair->shadow);
 }
 
 static void burst_send(struct uplink *u, struct uplink_grant *g, uint64_t now) {
+	struct uplink_burst burst = {
+		.sid = g->sid->sid,
+		.segment_header = g->stream->segment_header,
+		.ended = g->ended,
+		.request = g->request,
+	};
+
+	impair_grant(u->impair, g);
 	uplink_grant_cut(g);
-	uplink_rphy_data(&u->rphy, g->sid->channel,
-			 &(struct uplink_burst){
-				 .sid = g->sid->sid,
-				 .segment_header = g->stream->segment_header,
-				 .payload = g->payload,
-				 .size = g->payload_size,
-				 .ended = g->ended,
-				 .request = g->request,
-			 },
-			 now);
+	burst.payload = g->payload;
+	burst.size = g->payload_size;
+	if (u->impair == NULL || impair_burst(u->impair, g, &burst))
+		uplink_rphy_data(&u->rphy, g->sid->channel, &burst, now);
+	else
+		uplink_flows_ended(&u->flows, &g->ended, now);
 	if (g->management && u->rphy.channels[g->sid->channel].has_ranging)
 		ranging_send(u, g, now);
+}
+
+/* All frames lie in packets. */
+static bool is_done(const struct uplink *u) {
+	return finishing(u) && u->grant_count == 0 && u->flows.unfinished == 0;
 }
 
 static void bursts_send(struct uplink *u, uint64_t now) {
@@ -154,17 +183,9 @@ static void bursts_send(struct uplink *u, uint64_t now) {
 			burst_send(u, &u->grants[i], now);
 		u->grant_count = 0;
 	}
-	uplink_output_flush(&u->rphy.output, now,
-			    u->stopping && u->grant_count == 0 && u->flows.unfinished == 0);
-}
-
-static void ended_note(struct uplink *u, const struct uplink_ended *ended, uint64_t tsc) {
-	struct uplink_stream *s = &u->flows.streams[ended->stream];
-
-	for (uint32_t i = 0; i < ended->packets; i++)
-		s->sent_at[(ended->first + i) % UPLINK_REMEMBERED] = tsc;
-	u->sent += ended->packets;
-	u->sent_bytes += ended->bytes;
+	uplink_output_flush(&u->rphy.output, now, is_done(u));
+	if (u->impair != NULL)
+		impair_release(u->impair, now, is_done(u));
 }
 
 static unsigned transmit(struct uplink *u) {
@@ -174,7 +195,7 @@ static unsigned transmit(struct uplink *u) {
 	uint64_t tsc = ended_count > 0 ? rte_rdtsc() : 0;
 
 	for (unsigned i = 0; i < ended_count; i++)
-		ended_note(u, &ended[i], tsc);
+		uplink_flows_ended(&u->flows, &ended[i], tsc);
 	return n;
 }
 
@@ -192,14 +213,16 @@ unsigned uplink_send(struct uplink *u, uint64_t now) {
 }
 
 void uplink_stop(struct uplink *u) {
+	if (!u->stopping && u->impair != NULL)
+		u->calm = impair_calm(u->impair);
 	u->stopping = true;
 }
 
 bool uplink_empty(const struct uplink *u) {
 	const struct uplink_output *o = &u->rphy.output;
 
-	return u->grant_count == 0 && u->flows.unfinished == 0 && o->open_count == 0 &&
-	       o->pending_count == 0;
+	return is_done(u) && o->open_count == 0 && o->pending_count == 0 &&
+	       (u->impair == NULL || u->impair->held == 0);
 }
 
 uint32_t uplink_stream_count(const struct uplink *u) {
@@ -211,11 +234,11 @@ uint32_t uplink_made(const struct uplink *u, uint32_t stream) {
 }
 
 uint64_t uplink_sent(const struct uplink *u) {
-	return u->sent;
+	return u->flows.sent;
 }
 
 uint64_t uplink_sent_bytes(const struct uplink *u) {
-	return u->sent_bytes;
+	return u->flows.sent_bytes;
 }
 
 bool uplink_matches(const struct uplink *u, const struct packet_tag *tag, const uint8_t *frame,
@@ -233,6 +256,22 @@ uint64_t uplink_sent_at(const struct uplink *u, uint32_t stream, uint32_t sequen
 	if (s->made - 1 - sequence >= UPLINK_REMEMBERED)
 		return 0;
 	return s->sent_at[sequence % UPLINK_REMEMBERED];
+}
+
+bool uplink_impaired(const struct uplink *u) {
+	return u->impair != NULL;
+}
+
+const uint64_t *uplink_hits(const struct uplink *u) {
+	return u->impair->hits;
+}
+
+const struct expected *uplink_expected(const struct uplink *u) {
+	return u->impair->shadow.failed ? NULL : &u->impair->shadow.expected;
+}
+
+bool uplink_comes(const struct uplink *u, uint32_t stream, uint32_t sequence) {
+	return u->impair == NULL || shadow_comes(&u->impair->shadow, stream, sequence);
 }
 
 void uplink_counts(const struct uplink *u, struct uplink_counts *out) {

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "impair_shares.h"
 #include "mix.h"
 #include "model/service_group.h"
 #include "packet.h"
@@ -31,6 +32,7 @@ struct uplink_options {
 	uint64_t rate; /* bits of Ethernet frames without CRC per second; 0 = max */
 	uint32_t grant; /* bytes of burst payload in a grant, 256..4096; 0: UPLINK_GRANT */
 	uint64_t seed;
+	struct impair_shares impair; /* `crypto` needs one more session where any is asked for */
 };
 
 struct uplink;
@@ -46,7 +48,10 @@ void uplink_free(struct uplink *u);
 /* Sends what pacing allows at TSC `now`, at most a burst. Returns L2TPv3 packets sent. */
 unsigned uplink_send(struct uplink *u, uint64_t now);
 
-/* Makes no more packets; uplink_send() goes on with grants until every frame begun is complete. */
+/*
+ * Makes no more packets; uplink_send() goes on with grants until every frame begun is complete. Where
+ * impairments were asked for, packets are made a little longer: something must follow what is missing.
+ */
 void uplink_stop(struct uplink *u);
 
 /* After uplink_stop(): whether everything that was made is sent. */
@@ -75,6 +80,21 @@ bool uplink_matches(const struct uplink *u, const struct packet_tag *tag, const 
 /* TSC at which the last byte of the packet was handed to the port; 0 where that is forgotten: each
  * stream remembers the latest 256. */
 uint64_t uplink_sent_at(const struct uplink *u, uint32_t stream, uint32_t sequence);
+
+struct expected;
+
+/* Whether impairments were asked for, and are kept accounts of. */
+bool uplink_impaired(const struct uplink *u);
+
+/*
+ * Where so: how often each was put to work, by kind, and what the CMTS must make of what was sent, which
+ * holds when all is sent. NULL where memory was too short to keep the account.
+ */
+const uint64_t *uplink_hits(const struct uplink *u);
+const struct expected *uplink_expected(const struct uplink *u);
+
+/* Whether the packet is to come out as it was made: always, without impairments. */
+bool uplink_comes(const struct uplink *u, uint32_t stream, uint32_t sequence);
 
 /* What was sent beside packets, for the summary. */
 struct uplink_counts {

@@ -5,13 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "impair.h"
+
 #define MANAGEMENT_GRANTS 4096 /* of a modem, from one RNG-REQ to the next */
 
 static bool sends(const struct modem *m) {
 	return m->address_count > 0 && m->upstream_flow_count > 0;
 }
 
-static void count(struct uplink_flows *f, const struct service_group *sg) {
+static void streams_count(struct uplink_flows *f, const struct service_group *sg) {
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		const struct modem *modem = &sg->modems[m];
 
@@ -71,7 +73,7 @@ static int modem_add(struct uplink_flows *f, const struct service_group *sg, uin
 int uplink_flows_create(struct uplink_flows *f, const struct service_group *sg, uint32_t grant,
 			struct docsis_crypto *crypto) {
 	memset(f, 0, sizeof(*f));
-	count(f, sg);
+	streams_count(f, sg);
 	if (f->stream_count == 0) {
 		fprintf(stderr, "traffic: no modem has an address and an upstream service flow\n");
 		return -1;
@@ -131,6 +133,15 @@ void uplink_flows_grant(struct uplink_flows *f, bool finish, struct uplink_grant
 	g->management = !finish && s->modem->grants++ % MANAGEMENT_GRANTS == 0;
 }
 
+void uplink_flows_ended(struct uplink_flows *f, const struct uplink_ended *ended, uint64_t tsc) {
+	struct uplink_stream *s = &f->streams[ended->stream];
+
+	for (uint32_t i = 0; i < ended->packets; i++)
+		s->sent_at[(ended->first + i) % UPLINK_REMEMBERED] = tsc;
+	f->sent += ended->packets;
+	f->sent_bytes += ended->bytes;
+}
+
 void uplink_grant_fill(struct uplink_grant *g, struct uplink_flows *flows,
 		       struct uplink_frames *frames, bool finish, struct uplink_made *made) {
 	struct uplink_stream *s = g->stream;
@@ -138,6 +149,7 @@ void uplink_grant_fill(struct uplink_grant *g, struct uplink_flows *flows,
 
 	g->ended = (struct uplink_ended){.stream = s->index, .first = s->ended};
 	g->request = (struct uepi_request){.piggyback = true};
+	impair_grant_begun(frames->impair, g);
 	if (s->segment_header)
 		uplink_segment_fill(g, frames, finish, made);
 	else

@@ -23,6 +23,7 @@
 
 #define UPLINK_REMEMBERED 256 /* packets of a stream whose time of sending is known */
 #define UPLINK_REQUEST_UNIT 4 /* N, bytes (MULPI, multiplier to number of bytes requested) */
+#define UPLINK_FLIPS 64 /* wrong bits in the frames of a grant */
 #define UPLINK_MINISLOT 16 /* bytes, as pre-3.0 modems ask for them */
 
 /* Packets of a stream whose last byte lies in a burst. */
@@ -31,6 +32,12 @@ struct uplink_ended {
 	uint32_t first; /* sequence number */
 	uint32_t packets;
 	uint32_t bytes; /* Ethernet frames without CRC */
+};
+
+/* A wrong bit, asked for as an impairment. */
+struct uplink_flip {
+	uint16_t at; /* in the buffer */
+	uint8_t mask;
 };
 
 struct uplink_stream {
@@ -66,6 +73,8 @@ struct uplink_flows {
 	uint32_t stream_count;
 	uint32_t next;
 	uint32_t unfinished; /* streams with something left */
+	uint64_t sent; /* packets */
+	uint64_t sent_bytes; /* Ethernet frames without CRC */
 };
 
 /* What a SID may send, and what it does. */
@@ -81,6 +90,8 @@ struct uplink_grant {
 	struct uepi_request request; /* what the burst asks for; size 0: nothing */
 	const uint8_t *payload; /* when cut */
 	uint32_t payload_size;
+	unsigned flip_count;
+	struct uplink_flip flips[UPLINK_FLIPS]; /* once the frames are encrypted */
 };
 
 #define UPLINK_GRANT_SLACK (2 * UPLINK_FRAME_MAX + UPLINK_FRAME_SLACK + 64)
@@ -97,6 +108,9 @@ void uplink_flows_free(struct uplink_flows *f, struct docsis_crypto *crypto);
 /* Gives the next grant to a SID: flow by flow, in each its clusters and their SIDs in turn. With
  * `finish` only to streams that have something left, of which there is one. */
 void uplink_flows_grant(struct uplink_flows *f, bool finish, struct uplink_grant *g);
+
+/* Packets were handed to the port at `tsc`, or to what is in between as an impairment. */
+void uplink_flows_ended(struct uplink_flows *f, const struct uplink_ended *ended, uint64_t tsc);
 
 /* Packets that one round makes. */
 struct uplink_made {

@@ -31,7 +31,10 @@ struct uplink_modem {
 	uint32_t grants;
 };
 
+struct impair;
+
 struct uplink_frames {
+	struct impair *impair; /* NULL: nothing goes wrong */
 	struct uplink_packets packets;
 	struct uplink_encryptor encryptor;
 	uint8_t cmts_mac[6];

@@ -10,7 +10,7 @@
  * A unit is one frame, or a concatenation header and its frames. What is fragmented is not encrypted
  * itself.
  */
-#include "uplink_flow.h"
+#include "impair.h"
 #include "wire/crc32.h"
 
 static uint8_t minislots(uint32_t bytes) {
@@ -70,24 +70,34 @@ static void concatenation_header(struct uplink_frames *frames, uint32_t count, u
 	frames->concatenations++;
 }
 
+static void whole_frame(struct uplink_grant *g, struct uplink_frames *frames, bool first,
+			struct uplink_made *made) {
+	struct uplink_stream *s = g->stream;
+	struct impair_frame f = {
+		.h = frame_header(g, first),
+		.key = uplink_key_next(s->modem),
+		.modem = s->modem->index,
+	};
+	struct packet_tag tag = uplink_stream_tag(s, frames, made);
+	uint32_t size;
+
+	uplink_key_name(&f.h, f.key);
+	impair_frame_choose(frames->impair, g, &f);
+	size = uplink_frame_packet(frames, &f.h, f.modem, &tag, f.key, g->buffer, g->filled);
+	impair_frame_made(frames->impair, g, &f, tag.sequence, g->filled, size);
+	g->filled += size;
+}
+
 static void whole_add(struct uplink_grant *g, struct uplink_frames *frames, uint32_t count,
 		      uint32_t size, struct uplink_made *made) {
-	struct uplink_stream *s = g->stream;
-
 	if (count > 1) {
 		concatenation_header(frames, count, size,
 				     rte_pktmbuf_mtod_offset(g->buffer, uint8_t *, g->filled));
+		impair_plain_made(frames->impair, g, DOCSIS_KIND_CONCATENATION, DOCSIS_MAC_HEADER);
 		g->filled += DOCSIS_MAC_HEADER;
 	}
-	for (uint32_t n = 0; n < count; n++) {
-		struct docsis_up_header h = frame_header(g, n == 0);
-		const struct uplink_key *key = uplink_key_next(s->modem);
-		struct packet_tag tag = uplink_stream_tag(s, frames, made);
-
-		uplink_key_name(&h, key);
-		g->filled += uplink_frame_packet(frames, &h, s->modem->index, &tag, key, g->buffer,
-						 g->filled);
-	}
+	for (uint32_t n = 0; n < count; n++)
+		whole_frame(g, frames, n == 0, made);
 	uplink_grant_end(g, frames, count);
 	ask(g, frames, minislots(g->size), true);
 }
@@ -95,15 +105,20 @@ static void whole_add(struct uplink_grant *g, struct uplink_frames *frames, uint
 /* Makes a unit that is longer than the grant, and leaves all of it. */
 static void unit_make(struct uplink_grant *g, struct uplink_frames *frames,
 		      struct uplink_made *made) {
-	static const struct docsis_up_header h = {.kind = DOCSIS_KIND_PACKET};
 	struct uplink_stream *s = g->stream;
 	uint32_t at = DOCSIS_MAC_HEADER; /* behind the concatenation header */
 	uint32_t count = 0;
 
 	while (at <= g->size && count < UINT8_MAX) {
 		struct packet_tag tag = uplink_stream_tag(s, frames, made);
+		struct impair_frame f = {
+			.h.kind = DOCSIS_KIND_PACKET,
+			.modem = s->modem->index,
+		};
 
-		at += uplink_frame_clear(frames, &h, s->modem->index, &tag, s->rest + at);
+		impair_frame_choose(frames->impair, g, &f);
+		at += uplink_frame_clear(frames, &f.h, f.modem, &tag, s->rest + at);
+		impair_inner_made(frames->impair, g, &f, tag.sequence);
 		count++;
 	}
 	if (count > 1)
@@ -116,34 +131,38 @@ static void unit_make(struct uplink_grant *g, struct uplink_frames *frames,
 
 static void fragment_add(struct uplink_grant *g, struct uplink_frames *frames) {
 	struct uplink_stream *s = g->stream;
-	const struct uplink_key *key = uplink_key_next(s->modem);
-	struct docsis_up_header h = {
-		.kind = DOCSIS_KIND_FRAGMENT,
-		.privacy = PRIVACY_BP_UP,
-		.sid = g->sid->sid,
-		.fragment_first = s->sequence == 0,
-		.fragment_sequence = s->sequence & 0x0f,
+	struct impair_frame f = {
+		.h.kind = DOCSIS_KIND_FRAGMENT,
+		.h.privacy = PRIVACY_BP_UP,
+		.h.sid = g->sid->sid,
+		.h.fragment_first = s->sequence == 0,
+		.h.fragment_sequence = s->sequence & 0x0f,
+		.key = uplink_key_next(s->modem),
 	};
 	uint32_t room =
-		g->size - g->filled - (uint32_t)docsis_up_header_size(&h) - ETHERNET_CRC_SIZE;
-	uint32_t size = RTE_MIN(s->left, room);
+		g->size - g->filled - (uint32_t)docsis_up_header_size(&f.h) - ETHERNET_CRC_SIZE;
+	uint32_t part = RTE_MIN(s->left, room), size;
 
-	uplink_key_name(&h, key);
-	h.fragment_last = size == s->left;
-	h.piggyback = minislots(s->left - size);
-	g->filled += uplink_frame_fragment(frames, &h, s->rest + s->left_at, size, key, g->buffer,
-					   g->filled);
+	uplink_key_name(&f.h, f.key);
+	f.h.fragment_last = part == s->left;
+	f.h.piggyback = minislots(s->left - part);
+	impair_frame_choose(frames->impair, g, &f);
+	size = uplink_frame_fragment(frames, &f.h, s->rest + s->left_at, part, f.key, g->buffer,
+				     g->filled);
+	impair_frame_made(frames->impair, g, &f, s->left_packets, g->filled, size);
+	g->filled += size;
 	s->sequence++;
-	s->left_at += size;
-	s->left -= size;
+	s->left_at += part;
+	s->left -= part;
 	if (s->left == 0)
 		uplink_grant_end(g, frames, s->left_packets);
-	ask(g, frames, h.piggyback, true);
+	ask(g, frames, f.h.piggyback, true);
 }
 
 static void request_add(struct uplink_grant *g, struct uplink_frames *frames) {
 	uint8_t *out = rte_pktmbuf_mtod_offset(g->buffer, uint8_t *, g->filled);
 
+	impair_plain_made(frames->impair, g, DOCSIS_KIND_REQUEST, DOCSIS_MAC_HEADER);
 	g->filled += (uint32_t)docsis_request_write(minislots(g->size), g->sid->sid, out);
 	ask(g, frames, minislots(g->size), false);
 }

@@ -118,6 +118,7 @@ void uplink_receiver_take(struct uplink_receiver *r, const uint8_t *frame, size_
 	};
 	if (proof_arrive(&r->proof, &packet, now) == ARRIVAL_TOO_OLD)
 		r->unexpected[UPLINK_UNEXPECTED_TOO_OLD]++;
+	r->astray += !uplink_comes(r->uplink, tag.target, tag.sequence);
 }
 
 unsigned uplink_receiver_poll(struct uplink_receiver *r, uint16_t port) {

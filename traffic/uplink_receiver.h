@@ -38,6 +38,7 @@ struct uplink_receiver {
 	struct proof proof; /* time counts from when the R-PHY port took a packet's last byte */
 	uint64_t corrupted[UPLINK_CORRUPTIONS];
 	uint64_t unexpected[UPLINK_UNEXPECTEDS];
+	uint64_t astray; /* packets proven that an impairment should have kept back */
 };
 
 /* To be created before `uplink`, which must live on, makes its first packet. Returns 0, or -1 when

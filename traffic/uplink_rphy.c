@@ -12,6 +12,7 @@
 #define SC_QAM_CODEWORD 232 /* bytes behind Reed-Solomon */
 #define OFDMA_CODEWORD 1800 /* behind LDPC, the long one */
 #define SNR 146 /* 36.5 dB */
+#define HEADER_VERSION_BIT 0x80
 
 int uplink_rphy_create(struct uplink_rphy *r, const struct service_group *sg, uint16_t port) {
 	if (uplink_output_create(&r->output, sg, port) != 0)
@@ -45,7 +46,7 @@ static void header_send(struct uplink_rphy *r, struct uplink_channel *c, struct 
 			const struct uplink_burst *b, uint8_t iuc, uint64_t now) {
 	struct uepi_header h = {
 		.iuc = iuc,
-		.sid = b->sid,
+		.sid = b->stray_sid != 0 ? b->stray_sid : b->sid,
 		.start_minislot = c->minislot,
 		.segment_header = b->segment_header,
 		.burst_id = c->burst_id,
@@ -54,6 +55,10 @@ static void header_send(struct uplink_rphy *r, struct uplink_channel *c, struct 
 	uint8_t bytes[UEPI_HEADER_MAX];
 	size_t size = uepi_header_write(c->format, &h, bytes);
 
+	if (b->header_damage && c->format == UEPI_OFDMA)
+		bytes[0] ^= HEADER_VERSION_BIT;
+	else if (b->header_damage)
+		size--; /* any version is read: there is nothing else that could be wrong */
 	uplink_session_unit(&r->output, s, true, false, bytes, (uint32_t)size, now);
 }
 
@@ -65,7 +70,7 @@ static void trailer_send(struct uplink_rphy *r, struct uplink_channel *c, struct
 		.flags = UEPI_FEC_VALID | UEPI_SNR_VALID,
 		.fec_good = (uint16_t)((b->size + codeword - 1) / codeword),
 		.snr = SNR,
-		.burst_id = c->burst_id,
+		.burst_id = c->burst_id ^ b->trailer_damage,
 	};
 	uint8_t bytes[UEPI_TRAILER_MAX];
 	size_t size;
@@ -78,8 +83,9 @@ static void trailer_send(struct uplink_rphy *r, struct uplink_channel *c, struct
 
 static void burst_send(struct uplink_rphy *r, struct uplink_channel *c, struct uplink_session *s,
 		       const struct uplink_burst *b, uint8_t iuc, uint64_t now) {
+	s->shadow = b->shadow;
 	header_send(r, c, s, b, iuc, now);
-	uplink_session_payload(&r->output, s, b->payload, b->size, now);
+	uplink_session_payload(&r->output, s, b->payload, b->size - b->cut, now);
 	trailer_send(r, c, s, b, now);
 	if (b->ended.packets > 0)
 		uplink_session_ended(&r->output, s, &b->ended);

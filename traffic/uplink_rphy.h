@@ -44,6 +44,11 @@ struct uplink_burst {
 	bool segment_header;
 	const uint8_t *payload;
 	uint32_t size;
+	struct shadow_burst *shadow; /* of an impaired upstream, else NULL */
+	uint32_t cut; /* bytes at its end that did not get here */
+	uint32_t trailer_damage; /* wrong bits of the burst ID */
+	uint16_t stray_sid; /* in the header instead of `sid`; 0: none */
+	bool header_damage;
 	struct uplink_ended ended;
 	struct uepi_request
 		request; /* kind, size, cluster; the device knows the rest. Size 0: none */

@@ -5,7 +5,7 @@
  *     buffer   | 8 | rest of the grant before | new frame | new frame |  new fra:me  |
  *               ^ segment header                                   grant ends here
  */
-#include "uplink_flow.h"
+#include "impair.h"
 #include "wire/segment.h"
 
 /* What a frame adds: it ends in this grant, or is what is left. */
@@ -26,18 +26,22 @@ static void packet_add(struct uplink_grant *g, struct uplink_frames *frames,
 		       struct uplink_made *made) {
 	struct uplink_stream *s = g->stream;
 	const struct uplink_key *key = uplink_key_next(s->modem);
-	struct docsis_up_header h = {
-		.kind = DOCSIS_KIND_PACKET,
-		.privacy = key != NULL ? PRIVACY_BP_UP2 : PRIVACY_NONE,
-		.sid = g->sid->sid,
+	struct impair_frame f = {
+		.h.kind = DOCSIS_KIND_PACKET,
+		.h.privacy = key != NULL ? PRIVACY_BP_UP2 : PRIVACY_NONE,
+		.h.sid = g->sid->sid,
+		.key = key,
+		.modem = s->modem->index,
 	};
 	struct packet_tag tag = uplink_stream_tag(s, frames, made);
+	uint32_t at = SEGMENT_HEADER_SIZE + g->filled;
+	uint32_t size;
 
-	uplink_key_name(&h, key);
-	add(g, frames,
-	    uplink_frame_packet(frames, &h, s->modem->index, &tag, key, g->buffer,
-				SEGMENT_HEADER_SIZE + g->filled),
-	    1);
+	uplink_key_name(&f.h, key);
+	impair_frame_choose(frames->impair, g, &f);
+	size = uplink_frame_packet(frames, &f.h, f.modem, &tag, f.key, g->buffer, at);
+	impair_frame_made(frames->impair, g, &f, tag.sequence, at, size);
+	add(g, frames, size, 1);
 }
 
 /* Management messages go in the clear, as SEC says of RNG-REQ. */
@@ -45,6 +49,7 @@ static void management_add(struct uplink_grant *g, struct uplink_frames *frames)
 	uint8_t *out =
 		rte_pktmbuf_mtod_offset(g->buffer, uint8_t *, SEGMENT_HEADER_SIZE + g->filled);
 
+	impair_plain_made(frames->impair, g, DOCSIS_KIND_MANAGEMENT, UPLINK_RANGING_SIZE);
 	add(g, frames, uplink_frame_ranging(frames, g->stream->modem, g->sid->sid, out), 0);
 }
 
@@ -56,6 +61,7 @@ static void request_add(struct uplink_grant *g, struct uplink_frames *frames) {
 	frames->requests++;
 	g->request.size = units;
 	g->request.piggyback = false;
+	impair_plain_made(frames->impair, g, DOCSIS_KIND_QUEUE_REQUEST, DOCSIS_QUEUE_REQUEST_SIZE);
 	add(g, frames, (uint32_t)docsis_queue_request_write(units, g->sid->sid, out), 0);
 }
 

@@ -7,6 +7,7 @@
 #include <rte_ethdev.h>
 #include <rte_memcpy.h>
 
+#include "impair.h"
 #include "platform/pool.h"
 
 #define PACKETS 4095
@@ -73,24 +74,35 @@ static void open_packet(struct uplink_output *o, struct uplink_session *s, uint6
 	o->open[o->open_count++] = s;
 }
 
+void uplink_output_put(struct uplink_output *o, struct rte_mbuf *m,
+		       const struct uplink_ended *ended, unsigned ended_count) {
+	if (ended_count > 0)
+		rte_memcpy(o->ended + o->ended_count, ended, ended_count * sizeof(*ended));
+	o->ended_count += ended_count;
+	o->pending[o->pending_count++] = (struct uplink_packet){m, ended_count};
+}
+
 void uplink_session_close(struct uplink_output *o, struct uplink_session *s) {
 	struct rte_mbuf *m = s->open;
+	uint16_t number = s->sequence;
 	uint32_t psp, payload;
 	uint8_t *p;
 
 	if (m == NULL)
 		return;
+	s->sequence++;
 	psp = (uint32_t)psp_header_size(s->count, 0);
 	payload = psp + rte_pktmbuf_data_len(m);
 	p = (uint8_t *)rte_pktmbuf_prepend(m, (uint16_t)(o->headers_size + psp));
 	rte_memcpy(p, s->headers, o->headers_size);
 	depi_encap_patch(p, o->family, payload);
 	p += o->headers_size;
-	psp_header_write(p, 0, (uint8_t)s->count, s->sequence++);
+	psp_header_write(p, 0, (uint8_t)s->count, number);
 	rte_memcpy(p + PSP_HEADER_FIXED, s->table, s->count * PSP_ENTRY_SIZE);
-	rte_memcpy(o->ended + o->ended_count, s->ended, s->ended_count * sizeof(s->ended[0]));
-	o->ended_count += s->ended_count;
-	o->pending[o->pending_count++] = (struct uplink_packet){m, s->ended_count};
+	if (s->impair == NULL)
+		uplink_output_put(o, m, s->ended, s->ended_count);
+	else
+		impair_packet(s, m, number);
 	s->open = NULL;
 	o->open[s->place] = o->open[--o->open_count];
 	o->open[s->place]->place = s->place;
@@ -112,6 +124,8 @@ static void put(struct uplink_session *s, bool begin, bool end, const uint8_t *b
 	s->open->pkt_len = s->open->data_len;
 	psp_entry_write(s->table + PSP_ENTRY_SIZE * s->count, begin, end, (uint16_t)size);
 	s->count++;
+	if (s->impair != NULL)
+		impair_piece(s->impair, s->shadow, begin, end);
 }
 
 void uplink_session_unit(struct uplink_output *o, struct uplink_session *s, bool begin, bool end,

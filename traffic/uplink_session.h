@@ -22,9 +22,16 @@
 #define UPLINK_STOCK 256 /* buffers; more than a round fills */
 #define UPLINK_OPEN_ENDED 16 /* bursts with ends of packets in one L2TPv3 packet */
 #define UPLINK_SESSIONS_MAX (3 * SG_MAX_UPSTREAM_CHANNELS)
-#define UPLINK_PENDING (UPLINK_STOCK + UPLINK_SESSIONS_MAX)
+/* Those that are closed in a round, and as many that impairments add. */
+#define UPLINK_CLOSED (UPLINK_STOCK + UPLINK_SESSIONS_MAX)
+#define UPLINK_PENDING (12 * UPLINK_CLOSED)
+
+struct impair_session;
+struct shadow_burst;
 
 struct uplink_session {
+	struct impair_session *impair; /* NULL: nothing goes wrong */
+	struct shadow_burst *shadow; /* whose PSP segments come next */
 	struct rte_mbuf *open; /* the packet in the making; NULL: none */
 	uint64_t opened; /* TSC */
 	uint16_t sequence;
@@ -58,7 +65,7 @@ struct uplink_output {
 	struct uplink_packet pending[UPLINK_PENDING];
 	unsigned pending_count;
 	unsigned pending_sent;
-	struct uplink_ended ended[UPLINK_PENDING * UPLINK_OPEN_ENDED];
+	struct uplink_ended ended[UPLINK_CLOSED * UPLINK_OPEN_ENDED];
 	unsigned ended_count;
 	unsigned ended_sent;
 
@@ -93,6 +100,10 @@ void uplink_session_ended(struct uplink_output *o, struct uplink_session *s,
 
 /* Closes the open packet, where there is one. */
 void uplink_session_close(struct uplink_output *o, struct uplink_session *s);
+
+/* Takes a packet for the port, and what is sent with it. */
+void uplink_output_put(struct uplink_output *o, struct rte_mbuf *m,
+		       const struct uplink_ended *ended, unsigned ended_count);
 
 /* Closes the packets that have waited long enough, or all. */
 void uplink_output_flush(struct uplink_output *o, uint64_t now, bool all);
