@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "box.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_cycles.h>
+
+#include "platform/port.h"
+
+#define PORT_DEPTH 4096
+#define CRYPTO_OPS 2048
+#define PACKET_NS 500000 /* from one L2TPv3 packet to the next */
+#define ROUNDS 1000000 /* far more than a run takes */
+
+struct box {
+	struct instance *instance;
+	struct traffic *traffic;
+	struct docsis_crypto crypto; /* of the modems */
+	uint16_t network[2]; /* the CMTS's end, the traffic's end */
+	uint16_t rphy[2];
+	bool connected;
+	uint64_t now; /* ns, of the CMTS */
+};
+
+/* Ports get other names in each run: those of closed ones are not free again. */
+static int ports_open(struct box *b) {
+	static unsigned runs;
+	char network[16], rphy[16];
+
+	snprintf(network, sizeof(network), "network%u", runs);
+	snprintf(rphy, sizeof(rphy), "rphy%u", runs++);
+	if (port_pair(network, b->instance->packets, PORT_DEPTH, b->network) != 0 ||
+	    port_pair(rphy, b->instance->packets, PORT_DEPTH, b->rphy) != 0)
+		return -1;
+	b->connected = true;
+	return 0;
+}
+
+static int create(struct box *b, const struct box_run *run) {
+	struct traffic_options options = {
+		.crypto = &b->crypto,
+		.seed = run->seed,
+		.no_downstream = true,
+		.upstream = true,
+		.impair = run->shares,
+	};
+	/* Two generations of keys, the key of nobody, and one more. */
+	unsigned sessions = 2 * (unsigned)run->sg->modem_count + 2;
+	char error[160];
+
+	b->instance = instance_alloc();
+	if (b->instance == NULL || instance_pools(b->instance, run->sg) != 0 ||
+	    ports_open(b) != 0 || instance_create(b->instance, b->network[0], b->rphy[0]) != 0 ||
+	    crypto_open(&b->crypto, "modems", 1, sessions, CRYPTO_OPS) != 0)
+		return -1;
+	options.network_port = b->network[1];
+	options.rphy_port = b->rphy[1];
+	if (mix_parse("upstream-imix", run->sg->max_frame - RTE_ETHER_CRC_LEN,
+		      &options.upstream_mix, error, sizeof(error)) != 0) {
+		fprintf(stderr, "%s\n", error);
+		return -1;
+	}
+	b->traffic = traffic_create(run->sg, &options);
+	return b->traffic != NULL ? 0 : -1;
+}
+
+static void destroy(struct box *b) {
+	traffic_free(b->traffic);
+	if (b->crypto.ops != NULL)
+		crypto_close(&b->crypto);
+	if (b->connected) {
+		port_close(b->network[1]);
+		port_close(b->rphy[1]);
+	}
+	if (b->instance != NULL)
+		instance_free(b->instance);
+	free(b->instance);
+}
+
+/* One round of the CMTS; time goes on by what it received. */
+static void carry_once(struct box *b) {
+	struct upstream *u = b->instance->upstream;
+	uint64_t received = u->counters.values[COUNTER_RECEIVED];
+
+	for (unsigned w = 0; w < b->instance->worker_count; w++)
+		b->instance->workers[w].clock.now = b->now;
+	for (unsigned l = 0; l < US_PIPELINES; l++)
+		pipeline_run(upstream_pipeline(u, l));
+	b->now += (u->counters.values[COUNTER_RECEIVED] - received) * PACKET_NS;
+}
+
+/* Until nothing more comes out without anything coming in. */
+static void carry(struct box *b) {
+	const struct upstream *u = b->instance->upstream;
+	uint64_t received;
+
+	do {
+		received = u->counters.values[COUNTER_RECEIVED];
+		carry_once(b);
+		while (traffic_receive(b->traffic) > 0)
+			;
+	} while (u->counters.values[COUNTER_RECEIVED] > received || upstream_busy(u));
+}
+
+static bool send_all(struct box *b, uint64_t packets) {
+	struct uplink_result sent = {0};
+
+	for (unsigned i = 0; i < ROUNDS && sent.sent < packets; i++) {
+		traffic_send(b->traffic, rte_rdtsc());
+		carry(b);
+		traffic_uplink_result(b->traffic, &sent);
+	}
+	traffic_stop(b->traffic);
+	for (unsigned i = 0; i < ROUNDS && !traffic_all_sent(b->traffic); i++) {
+		traffic_send(b->traffic, rte_rdtsc());
+		carry(b);
+	}
+	if (sent.sent >= packets && traffic_all_sent(b->traffic))
+		return true;
+	fprintf(stderr, "impairments: the modems do not come to an end\n");
+	return false;
+}
+
+/* What waits for something missing is given up, one after the other. */
+static void settle(struct box *b) {
+	uint64_t deadline;
+
+	while ((deadline = upstream_deadline(b->instance->upstream)) != UINT64_MAX) {
+		b->now = RTE_MAX(b->now, deadline);
+		carry(b);
+	}
+}
+
+static void collect(const struct box *b, struct box_result *out) {
+	const struct upstream *u = b->instance->upstream;
+
+	traffic_uplink_result(b->traffic, &out->traffic);
+	out->counters = u->counters;
+	for (enum unit unit = 0; unit < UNITS; unit++) {
+		out->in[unit] = upstream_in(u, unit);
+		out->out[unit] = upstream_out(u, unit);
+		out->dropped[unit] = counters_dropped_units(&u->counters, unit);
+		out->held[unit] = upstream_held(u, unit);
+	}
+}
+
+int box_run(const struct box_run *run, struct box_result *out) {
+	struct box b = {0};
+	int ret = -1;
+
+	if (create(&b, run) == 0 && send_all(&b, run->packets)) {
+		settle(&b);
+		collect(&b, out);
+		ret = 0;
+	}
+	destroy(&b);
+	return ret;
+}

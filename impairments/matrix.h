@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The impairment matrix: what was expected and what was counted, cell by cell. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <jansson.h>
+
+#include "box.h"
+
+struct cell {
+	const char *kind; /* of quantity: "packets", "drop", "counter", "units in" .. */
+	const char *name;
+	uint64_t expected;
+	uint64_t counted;
+};
+
+#define CELLS_MAX (8 + DROP_REASONS + COUNTERS + 2 * UNITS)
+
+/* A run and what there is to compare. */
+struct row {
+	char name[64];
+	uint64_t hits;
+	uint64_t sent;
+	unsigned count;
+	struct cell cells[CELLS_MAX];
+};
+
+void row_fill(struct row *r, const char *name, const struct box_result *result);
+
+/* Cells that differ. */
+unsigned row_differences(const struct row *r);
+
+/* Prints the cells that are not 0, or those that differ. */
+void row_print(FILE *out, const struct row *r, bool differences);
+
+/* {"impairment": name, "hits": n, "sent": n, "cells": [{"kind", "name", "expected", "counted"}, ..]} */
+json_t *row_json(const struct row *r);
