@@ -303,6 +303,20 @@ static void given_up_after_their_time(void **state) {
 	bench_close(bench);
 }
 
+/* No time to wait: what is ahead goes on in the same round. */
+static void no_time_at_all(void **state) {
+	(void)state;
+	bench_prepare(bench);
+	bench->sg.upstream.reorder_timeout_ns = 0;
+	bench_start(bench);
+	numbered(0, 10);
+	numbered(0, 12);
+	numbered(0, 14);
+	bench_complete(bench, STREAM);
+	expect_gaps(2, 2, 0);
+	bench_close(bench);
+}
+
 /* 32 ahead of the first missing one waits, 33 ahead does not. */
 static void too_far_ahead(void **state) {
 	(void)state;
@@ -405,6 +419,7 @@ int main(void) {
 		cmocka_unit_test(every_truncation),
 		cmocka_unit_test(put_into_order),
 		cmocka_unit_test(given_up_after_their_time),
+		cmocka_unit_test(no_time_at_all),
 		cmocka_unit_test(too_far_ahead),
 		cmocka_unit_test(device_begins_anew),
 		cmocka_unit_test(numbers_of_flows),

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Both directions of an instance on the same two ports: on how many workers, on which cores and under
+ * which names, and that each worker does its part.
+ */
+#include "test.h"
+
+#include <string.h>
+
+#include <rte_ethdev.h>
+
+#include "instance.h"
+#include "layout.h"
+#include "model/loader.h"
+#include "platform/port.h"
+#include "wire/crc32.h"
+#include "wire/docsis_up.h"
+#include "wire/l2tpv3.h"
+#include "wire/psp.h"
+#include "wire/uepi.h"
+
+#include "fixture.h"
+#include "packets.h"
+
+#define SESSION 0x20001
+#define PACKET 100
+#define MANAGEMENT 46
+
+static const char text[] =
+	"name: both\n"
+	"service_group: 9\n"
+	"channels: [{id: 1, type: ofdm, rate: 1 Gbps, session: 0x10001}]\n"
+	"bonding_groups: [{id: 1, channels: [1]}]\n"
+	"%supstream: {verify_source: false, verify_crc: true}\n"
+	"modems:\n"
+	"  - mac: '02:01:00:00:00:01'\n"
+	"    addresses: [10.0.0.1]\n"
+	"    bonding_group: 1\n"
+	"    security: {said: 1, cipher: none}\n"
+	"    service_flows: [{id: 1}]\n"
+	"%s"
+	"threads: {downstream: %s, upper_mac_core: 3, lower_mac_core: 4, upstream_core: %u}\n";
+static const char channels[] =
+	"upstream_channels: [{id: 1, type: sc-qam, rate: 30 Mbps, session: 0x20001}]\n";
+static const char flows[] = "    upstream_service_flows:\n"
+			    "      - {id: 100, segment_header: false,\n"
+			    "         sid_clusters: [{id: 0, sids: [{channel: 1, sid: 5}]}]}\n";
+
+static struct service_group sg;
+static struct instance *instance;
+static uint16_t far[3]; /* network, R-PHY, control */
+
+static void load(bool upstream, const char *layout, unsigned core) {
+	char config[2048];
+
+	snprintf(config, sizeof(config), text, upstream ? channels : "", upstream ? flows : "",
+		 layout, core);
+	group_load(&sg, config);
+}
+
+static void open_instance(bool control) {
+	static unsigned opened;
+	uint16_t network[2], rphy[2], side[2];
+	char name[32];
+
+	if (opened++ == 0)
+		fixture_eal(instance_memory_mb(&sg));
+	instance = instance_alloc();
+	assert_non_null(instance);
+	assert_int_equal(instance_pools(instance, &sg), 0);
+	snprintf(name, sizeof(name), "network%u", opened);
+	assert_int_equal(port_pair(name, instance->packets, 64, network), 0);
+	snprintf(name, sizeof(name), "rphy%u", opened);
+	assert_int_equal(port_pair(name, instance->packets, 64, rphy), 0);
+	snprintf(name, sizeof(name), "control%u", opened);
+	assert_int_equal(port_pair(name, instance->packets, 64, side), 0);
+	if (control)
+		instance_set_control(instance, side[1]);
+	assert_int_equal(instance_create(instance, network[1], rphy[1]), 0);
+	far[0] = network[0];
+	far[1] = rphy[0];
+	far[2] = side[0];
+	if (!control)
+		port_close(side[1]);
+}
+
+static void close_instance(void) {
+	for (int i = 0; i < 3; i++)
+		port_close(far[i]);
+	instance_stop(instance);
+	assert_int_equal(instance_held(instance), 0);
+	assert_int_equal(rte_mempool_in_use_count(instance->packets), 0);
+	instance_free(instance);
+	free(instance);
+	service_group_free(&sg);
+}
+
+static void part(uint8_t *psp, uint8_t **at, bool begin, bool end, const void *bytes, size_t size) {
+	psp_entry_write(psp + PSP_HEADER_FIXED + PSP_ENTRY_SIZE * psp[1]++, begin, end,
+			(uint16_t)size);
+	memcpy(*at, bytes, size);
+	*at += size;
+}
+
+/* A burst with a frame of the modem, as the R-PHY device sends it, or one that does not end. */
+static void send_burst(enum docsis_kind kind, size_t size, bool whole) {
+	struct docsis_up_header mac = {.kind = kind};
+	struct uepi_header header = {.sid = 5};
+	struct uepi_trailer trailer = {0};
+	struct depi_encap e = {.family = 4, .ttl = 64, .session = SESSION};
+	uint8_t packet[512] = {0}, bytes[UEPI_TRAILER_MAX], frame[256] = {0};
+	uint8_t *psp = packet + depi_encap_size(&e);
+	uint8_t *at = psp + PSP_HEADER_FIXED + (whole ? 3 : 2) * PSP_ENTRY_SIZE;
+	size_t mac_size = docsis_up_header_write(&mac, size + ETHERNET_CRC_SIZE, frame);
+	static uint16_t sequence;
+	struct rte_mbuf *m;
+
+	packet_ipv4(frame + mac_size, size, 7, (const uint8_t[]){198, 51, 100, 1});
+	ethernet_crc_write(frame + mac_size, size);
+	memcpy(e.source_ip, sg.rphy.rpd_ip.bytes, 4);
+	memcpy(e.destination_ip, sg.rphy.core_ip.bytes, 4);
+	psp_header_write(psp, 0, 0, sequence++);
+	part(psp, &at, true, false, bytes, uepi_header_write(UEPI_SC_QAM, &header, bytes));
+	part(psp, &at, false, false, frame, mac_size + size + ETHERNET_CRC_SIZE);
+	size = uepi_trailer_write(UEPI_SC_QAM, &trailer, bytes);
+	if (whole)
+		part(psp, &at, false, true, bytes, size);
+	depi_encap_write(&e, (size_t)(at - psp), packet);
+	m = fixture_packet(instance->uepi, packet, (size_t)(at - packet));
+	assert_int_equal(rte_eth_tx_burst(far[1], 0, &m, 1), 1);
+}
+
+static void send_up(enum docsis_kind kind, size_t size) {
+	send_burst(kind, size, true);
+}
+
+static void send_down(void) {
+	uint8_t frame[PACKET_MAX];
+	struct rte_mbuf *m;
+
+	packet_ipv4(frame, PACKET, 1, sg.modems[0].addresses[0].bytes);
+	m = fixture_packet(instance->packets, frame, PACKET);
+	assert_int_equal(rte_eth_tx_burst(far[0], 0, &m, 1), 1);
+}
+
+static unsigned take(uint16_t port, size_t size) {
+	struct rte_mbuf *m;
+	unsigned n = 0;
+
+	while (rte_eth_rx_burst(port, 0, &m, 1) == 1) {
+		if (size > 0)
+			assert_int_equal(rte_pktmbuf_pkt_len(m), size);
+		rte_pktmbuf_free(m);
+		n++;
+	}
+	return n;
+}
+
+static void run_worker(unsigned w, int rounds) {
+	for (int i = 0; i < rounds; i++) {
+		instance->workers[w].clock.now += 100000;
+		worker_round(&instance->workers[w]);
+	}
+}
+
+struct layout {
+	const char *downstream;
+	unsigned core;
+	unsigned workers, upstream; /* how many, and the one that does the upstream */
+	const char *names[LAYOUT_MAX_WORKERS];
+};
+
+static const struct layout layouts[] = {
+	{"1ds1t", 3, 1, 0, {"upper and lower MAC, upstream"}},
+	{"1ds1t", 4, 2, 1, {"upper and lower MAC", "upstream"}},
+	{"1ds2t", 3, 2, 0, {"upper MAC, upstream", "lower MAC"}},
+	{"1ds2t", 4, 2, 1, {"upper MAC", "lower MAC, upstream"}},
+	{"1ds2t", 5, 3, 2, {"upper MAC", "lower MAC", "upstream"}},
+};
+
+/* Only the worker of the upstream moves what goes up. */
+static void check_layout(const struct layout *l) {
+	unsigned cores[LAYOUT_MAX_WORKERS];
+	bool two = strcmp(l->downstream, "1ds2t") == 0;
+	unsigned down = 0;
+
+	load(true, l->downstream, l->core);
+	assert_int_equal(layout_cores(&sg, cores), l->workers);
+	assert_int_equal(cores[0], 3);
+	assert_int_equal(cores[l->upstream], l->core);
+	if (two)
+		assert_int_equal(cores[1], 4);
+	open_instance(false);
+	assert_int_equal(instance->worker_count, l->workers);
+	for (unsigned w = 0; w < l->workers; w++)
+		assert_string_equal(instance->workers[w].name, l->names[w]);
+	send_up(DOCSIS_KIND_PACKET, PACKET);
+	send_down();
+	for (unsigned w = 0; w < l->workers; w++) {
+		run_worker(w, 10);
+		assert_int_equal(take(far[0], PACKET), w == l->upstream);
+	}
+	for (int i = 0; i < 10; i++) {
+		for (unsigned w = 0; w < l->workers; w++)
+			run_worker(w, 1);
+		down += take(far[1], 0);
+	}
+	assert_int_equal(down, 1);
+	assert_int_equal(upstream_in(instance->upstream, UNIT_PACKET), 1);
+	assert_true(upstream_balanced(instance->upstream));
+	close_instance();
+}
+
+static void workers_and_their_names(void **state) {
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(layouts); i++)
+		check_layout(&layouts[i]);
+}
+
+static void without_an_upstream(void **state) {
+	unsigned cores[LAYOUT_MAX_WORKERS];
+
+	(void)state;
+	load(false, "1ds2t", 5);
+	assert_int_equal(layout_cores(&sg, cores), 2);
+	open_instance(false);
+	assert_int_equal(instance->worker_count, 2);
+	assert_string_equal(instance->workers[0].name, "upper MAC");
+	assert_null(instance->upstream);
+	assert_null(instance->up_sessions);
+	instance_account(instance, false);
+	assert_int_equal(instance_held(instance), 0);
+	close_instance();
+}
+
+static void control_port(void **state) {
+	(void)state;
+	load(true, "1ds1t", 3);
+	open_instance(true);
+	send_up(DOCSIS_KIND_MANAGEMENT, MANAGEMENT);
+	run_worker(0, 5);
+	assert_int_equal(take(far[2], MANAGEMENT), 1);
+	assert_int_equal(take(far[0], 0), 0);
+	close_instance();
+}
+
+/* What is held shows, until it is stopped; accounts are kept where they are asked for. */
+static void held_and_accounted(void **state) {
+	const struct stage_account *a;
+
+	(void)state;
+	load(true, "1ds1t", 4);
+	open_instance(false);
+	send_up(DOCSIS_KIND_PACKET, PACKET);
+	run_worker(1, 1);
+	a = instance->upstream->list.accounts;
+	assert_true(a[0].calls == 1 && a[0].packets == 1 && a[0].cycles > 0);
+	instance_account(instance, false);
+	send_up(DOCSIS_KIND_PACKET, PACKET);
+	run_worker(1, 1);
+	assert_int_equal(a[0].calls, 1);
+	assert_int_equal(take(far[0], PACKET), 2);
+	send_burst(DOCSIS_KIND_PACKET, PACKET, false);
+	run_worker(1, 1);
+	assert_int_equal(instance_held(instance), 1);
+	close_instance(); /* stops it */
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(workers_and_their_names),
+		cmocka_unit_test(without_an_upstream),
+		cmocka_unit_test(control_port),
+		cmocka_unit_test(held_and_accounted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+}
