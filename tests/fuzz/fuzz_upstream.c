@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The whole upstream, from the R-PHY port to the network port. The input steers a writer of good
+ * traffic and what is done to it (upstream_writer.h). After every round all units must add up; at the
+ * end no buffer may be missing. Packets lie in memory of exactly their size, and there are forbidden
+ * gaps between the buffers for frames, so that the address sanitizer sees every byte too far.
+ */
+#define ALLOW_EXPERIMENTAL_API /* pools in memory of our own, before DPDK 23.11 */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+
+#include "fuzz.h"
+#include "pipeline/packet.h"
+#include "platform/platform.h"
+#include "platform/port.h"
+#include "upstream_writer.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+#endif
+#endif
+#ifndef ASAN_POISON_MEMORY_REGION
+#define ASAN_POISON_MEMORY_REGION(at, size) ((void)(at), (void)(size))
+#endif
+
+#define PACKETS 511
+#define FRAMES 2047
+#define FRAME_ROOM (RTE_PKTMBUF_HEADROOM + US_FRAME_ROOM)
+#define GAP 64
+#define DEPTH 64
+#define ACTIONS 600
+#define MS 1000000ull
+
+/* What is made once. */
+static struct {
+	struct upstream_bench config; /* of it, only the configuration */
+	struct docsis_crypto crypto;
+	void *sessions[12];
+	struct rte_mempool *packets, *frames, *pieces;
+	uint16_t far[3], near[3]; /* R-PHY, network, control */
+	struct clock clock;
+} all;
+
+static struct writer writer;
+
+/* Buffers for frames in memory of our own. */
+static struct rte_mempool *frame_pool(void) {
+	size_t element = FRAME_ROOM + GAP;
+	struct rte_pktmbuf_extmem memory = {
+		.buf_iova = RTE_BAD_IOVA,
+		.buf_len = FRAMES * element,
+		.elt_size = (uint16_t)element,
+	};
+	uint8_t *bytes = malloc(memory.buf_len);
+	struct rte_mempool *pool;
+
+	CHECK(bytes != NULL);
+	memory.buf_ptr = bytes;
+	pool = rte_pktmbuf_pool_create_extbuf("fuzz_frames", FRAMES, 0, 0, FRAME_ROOM,
+					      SOCKET_ID_ANY, &memory, 1);
+	CHECK(pool != NULL);
+	for (size_t f = 0; f < FRAMES; f++)
+		ASAN_POISON_MEMORY_REGION(bytes + f * element + FRAME_ROOM, GAP);
+	return pool;
+}
+
+static void start(void) {
+	struct platform_options options = {.program = "fuzz",
+					   .main_core = PLATFORM_ANY_CORE,
+					   .memory_mb = 64,
+					   .offline = true};
+	static const char *const names[3] = {"rphy", "network", "control"};
+
+	CHECK(platform_start(&options) == 0 && packet_meta_register() == 0);
+	bench_prepare(&all.config);
+	CHECK(crypto_open(&all.crypto, "fuzz", 1, 12, CRYPTO_OPS_MIN) == 0);
+	for (unsigned m = 0; m < 2; m++) {
+		const struct security_association *sa = &all.config.modems[m].security;
+
+		all.sessions[2 * m] = crypto_session(&all.crypto, CRYPTO_UPLINK, sa->key);
+		if (sa->has_next_key)
+			all.sessions[2 * m + 1] =
+				crypto_session(&all.crypto, CRYPTO_UPLINK, sa->next_key);
+	}
+	all.packets = rte_pktmbuf_pool_create("fuzz_packets", PACKETS, 0, 0, RTE_PKTMBUF_HEADROOM,
+					      SOCKET_ID_ANY);
+	all.pieces = rte_pktmbuf_pool_create("fuzz_pieces", PACKETS, 0, 0, 0, SOCKET_ID_ANY);
+	all.frames = frame_pool();
+	CHECK(all.packets != NULL && all.pieces != NULL);
+	for (int i = 0; i < 3; i++) {
+		uint16_t ids[2];
+
+		CHECK(port_pair(names[i], all.packets, DEPTH, ids) == 0);
+		all.far[i] = ids[0];
+		all.near[i] = ids[1];
+	}
+}
+
+static struct upstream *make(uint8_t flags) {
+	struct service_group *sg = &all.config.sg;
+	struct us_resources r = {
+		.rphy_port = all.near[0],
+		.network_port = all.near[1],
+		.control_port = flags & 1 ? US_NO_PORT : all.near[2],
+		.crypto_device = all.crypto.device,
+		.crypto_ops = all.crypto.ops,
+		.sessions = all.sessions,
+		.frames = all.frames,
+		.pieces = all.pieces,
+		.clock = &all.clock,
+	};
+	struct upstream *u;
+
+	sg->upstream.verify_crc = (flags & 2) == 0;
+	sg->upstream.verify_source = (flags & 4) == 0;
+	sg->upstream.psp_numbering = flags & 8 ? PSP_NUMBERING_SESSION : PSP_NUMBERING_FLOW;
+	sg->upstream.held_by_modem = flags & 16 ? 8000 : 262144;
+	sg->upstream.held = flags & 16 ? 64000 : 4194304;
+	all.clock.now = 0;
+	u = upstream_create(sg, &r);
+	CHECK(u != NULL);
+	return u;
+}
+
+static void forget(void *bytes, void *ctx) {
+	free(bytes);
+	free(ctx);
+}
+
+/* A packet in memory of exactly its size. */
+static void send_packet(void *ctx, const uint8_t *frame, size_t size) {
+	struct rte_mbuf *m = rte_pktmbuf_alloc(all.packets);
+	struct rte_mbuf_ext_shared_info *shared;
+	uint8_t *bytes;
+
+	(void)ctx;
+	if (m == NULL)
+		return;
+	bytes = malloc(size > 0 ? size : 1);
+	shared = calloc(1, sizeof(*shared));
+	CHECK(bytes != NULL && shared != NULL);
+	memcpy(bytes, frame, size);
+	shared->free_cb = forget;
+	shared->fcb_opaque = shared;
+	rte_mbuf_ext_refcnt_set(shared, 1);
+	rte_pktmbuf_attach_extbuf(m, bytes, RTE_BAD_IOVA, (uint16_t)size, shared);
+	m->data_off = 0;
+	m->data_len = (uint16_t)size;
+	m->pkt_len = (uint32_t)size;
+	if (rte_eth_tx_burst(all.far[0], 0, &m, 1) != 1)
+		rte_pktmbuf_free(m);
+}
+
+static void round_once(struct upstream *u) {
+	pipeline_run(upstream_pipeline(u, 0));
+	pipeline_run(upstream_pipeline(u, 1));
+	CHECK(upstream_balanced(u));
+	CHECK(u->waiting_count <= US_TRANSMIT_CAPACITY);
+	for (uint32_t m = 0; m < all.config.sg.modem_count; m++)
+		CHECK(u->holds.modems[m].bytes <= u->holds.modem_limit);
+}
+
+/* What came out: its buffers are frames, and all of their bytes may be read. */
+static void drain(void) {
+	struct rte_mbuf *m;
+
+	for (int i = 1; i < 3; i++) {
+		while (rte_eth_rx_burst(all.far[i], 0, &m, 1) == 1) {
+			CHECK(m->pool == all.frames && m->nb_segs == 1);
+			CHECK(m->data_len == m->pkt_len && rte_mbuf_refcnt_read(m) == 1);
+			touch(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len);
+			rte_pktmbuf_free(m);
+		}
+	}
+}
+
+static void act(struct upstream *u) {
+	uint8_t action = input_byte(&writer.in);
+
+	switch (action & 15) {
+	case 0:
+	case 1:
+	case 2:
+	case 3: writer_frame(&writer); break;
+	case 4:
+	case 5:
+	case 6:
+	case 7: writer_burst(&writer); break;
+	case 8: writer_records(&writer); break;
+	case 9: writer_raw(&writer); break;
+	case 10: writer_flush(&writer); break;
+	case 11: all.clock.now += (action >> 4) * MS; break;
+	case 12: all.clock.now += (action >> 4) * 10 * MS; break;
+	case 13: drain(); break;
+	case 14: writer_fault(&writer); break;
+	default: round_once(u);
+	}
+}
+
+/* Everything that can come out does; the rest is there when it is stopped. */
+static void settle(struct upstream *u) {
+	int rounds = 0;
+
+	writer_flush(&writer);
+	do {
+		round_once(u);
+		drain();
+		CHECK(++rounds < 10000);
+	} while (upstream_busy(u));
+	CHECK(u->holds.bytes <= u->holds.limit);
+}
+
+static void finish(struct upstream *u, bool wait) {
+	struct rte_mbuf *m;
+
+	settle(u);
+	while (wait && upstream_deadline(u) != UINT64_MAX) {
+		CHECK(upstream_deadline(u) > all.clock.now);
+		all.clock.now = upstream_deadline(u);
+		settle(u);
+	}
+	CHECK(!wait || u->holds.bytes == 0);
+	upstream_stop(u);
+	CHECK(upstream_balanced(u) && u->holds.bytes == 0);
+	for (enum unit unit = 0; unit < UNITS; unit++)
+		CHECK(upstream_held(u, unit) == 0);
+	upstream_free(u);
+	while (rte_eth_rx_burst(all.near[0], 0, &m, 1) == 1)
+		rte_pktmbuf_free(m);
+	drain();
+	CHECK(rte_mempool_in_use_count(all.packets) == 0);
+	CHECK(rte_mempool_in_use_count(all.pieces) == 0);
+	CHECK(rte_mempool_in_use_count(all.frames) == 0);
+	CHECK(rte_mempool_in_use_count(all.crypto.ops) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+	static bool started;
+	struct upstream *u;
+	uint8_t flags;
+
+	if (!started)
+		start();
+	started = true;
+	memset(&writer, 0, sizeof(writer));
+	writer.in = (struct fuzz_input){data, data + size};
+	writer.packet = send_packet;
+	flags = input_byte(&writer.in);
+	u = make(flags);
+	writer_open(&writer, &all.config.sg);
+	for (int i = 0; i < ACTIONS && writer.in.at < writer.in.end; i++)
+		act(u);
+	finish(u, (flags & 32) != 0);
+	return 0;
+}
