@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The matrix itself: what differs is seen, whichever cell it is in. */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "matrix.h"
+
+static struct box_result result;
+static struct row row;
+
+/* A run in which all that is expected is counted. */
+static void good_run(void) {
+	memset(&result, 0, sizeof(result));
+	result.traffic.sent = 100;
+	result.traffic.proven = 90;
+	result.traffic.lost = result.traffic.expected.lost = 7;
+	result.traffic.corrupted = result.traffic.expected.corrupted = 3;
+	result.traffic.hits[IMPAIR_PSP_LOSS] = 2;
+	result.traffic.hits[IMPAIR_CLEAR] = 1;
+	for (unsigned i = 0; i < DROP_REASONS; i++)
+		result.counters.drops[i] = result.traffic.expected.drops[i] = i;
+	for (unsigned i = 0; i < COUNTERS; i++)
+		result.counters.values[i] = result.traffic.expected.counters[i] = 1000 + i;
+	for (unsigned unit = 0; unit < UNITS; unit++) {
+		result.in[unit] = 50;
+		result.out[unit] = 40;
+		result.dropped[unit] = 10;
+	}
+}
+
+static unsigned differences(void) {
+	row_fill(&row, "test", &result);
+	return row_differences(&row);
+}
+
+static void every_cell_counts(void **state) {
+	(void)state;
+	good_run();
+	assert_int_equal(differences(), 0);
+	assert_int_equal(row.hits, 3);
+	for (unsigned i = 0; i < DROP_REASONS; i++) {
+		good_run();
+		result.counters.drops[i]++;
+		assert_int_equal(differences(), drop_in((enum drop_reason)i, DIRECTION_UP));
+	}
+	for (unsigned i = 0; i < COUNTERS; i++) {
+		good_run();
+		result.traffic.expected.counters[i]--;
+		assert_int_equal(differences(), shadow_foretells((enum counter)i));
+	}
+	for (unsigned unit = 0; unit < UNITS; unit++) {
+		good_run();
+		result.held[unit] = 1;
+		result.out[unit]++;
+		assert_int_equal(differences(), 2);
+	}
+}
+
+static void every_packet_counts(void **state) {
+	uint64_t *const counts[] = {
+		&result.traffic.proven,
+		&result.traffic.lost,
+		&result.traffic.corrupted,
+		&result.traffic.duplicated,
+		&result.traffic.reordered,
+		&result.traffic.astray,
+		&result.traffic.unexpected[UPLINK_UNEXPECTED_FOREIGN],
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(counts); i++) {
+		good_run();
+		(*counts[i])++;
+		assert_int_equal(differences(), 1);
+	}
+}
+
+static void what_differs_is_printed(void **state) {
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	good_run();
+	result.counters.drops[DROP_FRAME_GAP]++;
+	row_fill(&row, "test", &result);
+	row_print(out, &row, true);
+	fclose(out);
+	assert_non_null(strstr(text, "frame_gap"));
+	assert_non_null(strstr(text, "differs"));
+	assert_null(strstr(text, "frame_hcs"));
+	free(text);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_cell_counts),
+		cmocka_unit_test(every_packet_counts),
+		cmocka_unit_test(what_differs_is_printed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
