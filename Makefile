@@ -26,10 +26,10 @@ fi
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-deps unit pytest sanitize fuzz bench lint format docs clean
+.PHONY: help run build test test-deps unit pytest sanitize fuzz bench impairments lint format docs clean
 
 help: ## say what there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## 300 cable modems carry traffic both ways for DURATION (10s), every packet is checked
 	@devtools/install-deps run
@@ -65,6 +65,10 @@ fuzz: test-deps ## fuzz every parser for FUZZ_SECONDS (300) a target
 bench: build ## cycles a packet, stage by stage
 	@devtools/install-deps run
 	./vcmts bench pipeline
+
+impairments: build ## impair the upstream in every way: expected and counted, side by side
+	@devtools/install-deps run
+	./vcmts impairments
 
 lint: ## everything that reads the code without running it
 	@devtools/install-deps lint

@@ -21,6 +21,7 @@ COMMANDS = {
     "replay": "run a capture through the data plane, offline and deterministic",
     "run": "carry traffic through a service group, both ways, and check every packet",
     "bench": "measure: cycles a packet, stage by stage",
+    "impairments": "impair the upstream in every way: expected and counted, side by side",
     "show": "what a service group's configuration holds, on one screen",
 }
 EPILOG = """examples:

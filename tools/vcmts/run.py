@@ -21,7 +21,7 @@ from typing import Any
 
 from rich.console import Console
 
-from vcmts import configuration, summary
+from vcmts import configuration, expected, summary
 from vcmts.child import Stopped, folder, start, stoppable, writable
 from vcmts.paths import MistakeError, complain, program
 
@@ -87,6 +87,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--duration", default="10s", help="such as 500ms, 10s, 2min (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--impair",
+        metavar="KIND=SHARE[,..]",
+        help="what goes wrong with the upstream, as psp-loss=0.1%%,wrong-key=0.001; the kinds are "
+        "in docs/impairments.md",
     )
     parser.add_argument("--core", type=int, help="core of vcmts-traffic (default: a free one)")
     parser.add_argument("--json", metavar="FILE", help="write the summary")
@@ -190,6 +196,8 @@ def traffic_command(
         command += ["--mix", given.traffic, "--rate", rates.downstream]
     if rates.upstream != NOTHING:
         command += ["--upstream-mix", given.upstream_traffic, "--upstream-rate", rates.upstream]
+    if given.impair is not None:
+        command += ["--impair", given.impair]
     command += ["--duration", given.duration]
     return [*command, "--core", str(core), "--main-core", str(core)]
 
@@ -225,6 +233,8 @@ def carry(config: Path, place: Path, given: argparse.Namespace, stopped: Stopped
         json.loads(proven.read_text(encoding="utf-8")),
     )
     summary.show(whole, Console(file=sys.stdout))
+    if expected.impaired(whole) and not expected.as_expected(whole):
+        status = max(status, 1)
     if given.json:
         Path(given.json).write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
     complain_of_full_queues(whole, facts)

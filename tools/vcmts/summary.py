@@ -6,6 +6,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from vcmts import expected
+
 Json = dict[str, Any]
 
 DIRECTIONS = ("downstream", "upstream")
@@ -92,16 +94,24 @@ def asked(requests: Json) -> str:
     return f"bandwidth requests: {told}, of {requests['modems']:,} modems"
 
 
+def cost(part: Json) -> int:
+    """Packets that --impair has to have cost."""
+    due = part.get("expected", {"lost": 0, "corrupted": 0})
+    return int(due["lost"] + due["corrupted"])
+
+
 def verdict(summary: Json) -> str:
     parts = [summary[direction] for direction in directions(summary)]
-    proven = all(part["proven"] == part["sent"] for part in parts)
+    proven = all(part["proven"] + cost(part) == part["sent"] for part in parts)
     told = [
         f"{part['proven']:,} of {part['sent']:,} {direction} at {part['gbps']:.2f} Gbps"
         for direction, part in zip(directions(summary), parts, strict=True)
     ]
+    impaired = sum(cost(part) for part in parts)
+    spared = f" but {impaired:,} that --impair cost" if impaired else ""
     lost, seconds = sum(part["lost"] for part in parts), max(part["seconds"] for part in parts)
     return (
-        f"{'every packet proven' if proven else 'NOT every packet proven'}: "
+        f"{'every packet proven' if proven else 'NOT every packet proven'}{spared}: "
         f"{', '.join(told)}, {lost:,} lost, in {seconds:.1f} s"
     )
 
@@ -115,6 +125,8 @@ def show(summary: Json, console: Console) -> None:
         console.print(units_table(summary["upstream"]["units"]))
         print(asked(summary["upstream"]["requests"]))
     console.print(packets_table(summary))
+    if expected.impaired(summary):
+        expected.show(summary, console)
     for worker in summary["workers"]:
         print(f"core of {worker['name']}: {worker['busy_share']:.0%} busy")
     print(verdict(summary), flush=True)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What goes wrong on request: the commands of docs/impairments.md, and their mistakes."""
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.running import Ended, run
+from vcmts import expected
+from vcmts.paths import CHECKOUT, build_directory, program
+
+PAGE = (CHECKOUT / "docs" / "impairments.md").read_text(encoding="utf-8")
+COMMANDS = re.findall(r"^```sh\n\./vcmts (.*)\n```", PAGE, re.MULTILINE)
+KINDS = re.findall(
+    r'^IMPAIRMENT\(\w+, "([^"]+)"', (CHECKOUT / "traffic" / "impairment.def").read_text(), re.M
+)
+
+
+def tool(words: str, *more: str) -> Ended:
+    environment = os.environ | {
+        "PYTHONPATH": str(CHECKOUT / "tools"),
+        "VCMTS_BUILD": str(build_directory().resolve()),
+    }
+    return run([sys.executable, "-m", "vcmts", *words.split(), *more], environment)
+
+
+def test_page_tells_every_kind() -> None:
+    table = re.findall(r"^\| `([a-z-]+)` \| ", PAGE, re.MULTILINE)
+    assert table == KINDS
+
+
+def test_matrix(tmp_path: Path) -> None:
+    [command] = [words for words in COMMANDS if words.startswith("impairments")]
+    written = tmp_path / "matrix.json"
+    done = tool(command, "--json", str(written))
+    assert done.status == 0, done.stdout
+    rows = json.loads(written.read_text())
+    cells = [cell for row in rows for cell in row["cells"]]
+    assert done.stdout.endswith(f"\n{len(cells)} cells, all equal\n")
+    assert all(cell["expected"] == cell["counted"] for cell in cells)
+    assert {row["impairment"].split(",")[0] for row in rows} == {*KINDS, "all"}
+    for row in rows:
+        assert row["hits"] > 20, row["impairment"]
+        shown = [c for c in row["cells"] if c["expected"] or c["counted"]]
+        found = re.findall(rf"^{row['impairment']} +{row['hits']} ", done.stdout, re.M)
+        assert len(found) == len(shown)
+
+
+def met(row: dict[str, Any], kind: str) -> set[str]:
+    return {cell["name"] for cell in row["cells"] if cell["kind"] == kind and cell["counted"]}
+
+
+def test_other_numbers(tmp_path: Path) -> None:
+    """Another seed hits others; each kind meets the names that the contract has for it."""
+    written = tmp_path / "matrix.json"
+    done = tool("impairments --packets 3000 --seed 77", "--json", str(written))
+    assert done.status == 0, done.stdout
+    rows = {row["impairment"]: row for row in json.loads(written.read_text())}
+    for kind, reason in {
+        "psp-loss": "burst_gap",
+        "psp-duplicate": "psp_duplicate",
+        "psp-late": "psp_late",
+        "segment-missing": "frame_gap",
+        "segment-header-error": "segment_hcs",
+        "unknown-sid": "unknown_sid",
+        "burst-truncated": "frame_pointer",
+        "trailer-error": "burst_trailer",
+        "uepi-header-error": "burst_header",
+        "header-error": "frame_hcs",
+        "crc-error, CRC verified": "frame_crc",
+        "payload-error, CRC verified": "frame_crc",
+        "wrong-key, CRC verified": "frame_crc",
+        "unknown-key": "key_unknown",
+        "clear": "privacy_missing",
+        "foreign-source": "source_address",
+    }.items():
+        assert reason in met(rows[kind], "drop"), kind
+    assert "psp_reordered" in met(rows["psp-reorder"], "counter")
+    assert "lost" not in met(rows["psp-reorder"], "packets")
+    assert "corrupted" in met(rows["payload-error"], "packets")
+    assert "foreign" in met(rows["wrong-key"], "frames")
+    assert "corrupted" in met(rows["foreign-source, not verified"], "packets")
+
+
+@pytest.mark.parametrize("words", ["--packets 0", "--packets x", "--config nowhere.yaml"])
+def test_mistakes(words: str) -> None:
+    assert tool(f"impairments {words}").status == 2
+
+
+@pytest.mark.parametrize(
+    ("share", "word"),
+    [
+        ("psp-los=1%", "psp-los"),
+        ("psp-loss=2", "share"),
+        ("clear=1%,clear=1%", "twice"),
+        ("clear=90%,wrong-key=20%", "together"),
+    ],
+)
+def test_shares_that_are_none(share: str, word: str) -> None:
+    command = [str(program("vcmts-traffic")), "--config", "x", "--network", "n", "--rphy", "r"]
+    done = run([*command, "--upstream-rate", "1Mbps", "--impair", share])
+    assert done.status == 2
+    assert "--impair" in done.stderr and word in done.stderr
+
+
+def test_help_lists_the_kinds() -> None:
+    done = run([program("vcmts-traffic"), "--help"])
+    assert all(re.search(rf"^ +{kind} ", done.stdout, re.MULTILINE) for kind in KINDS)
+
+
+@pytest.mark.run
+def test_run(tmp_path: Path) -> None:
+    """Two processes: what was lost is what had to be."""
+    [command] = [words for words in COMMANDS if words.startswith("run")]
+    written = tmp_path / "summary.json"
+    done = tool(command, "--json", str(written))
+    summary = json.loads(written.read_text())
+    upstream = summary["upstream"]
+    assert done.status == 0, done.stdout + done.stderr
+    assert set(upstream["impairments"]) == {"psp-loss", "header-error"}
+    assert upstream["lost"] == upstream["expected"]["lost"] > 0
+    assert upstream["counters"]["psp_missing"] == upstream["impairments"]["psp-loss"]
+    assert expected.as_expected(summary)
+    upstream["drops"]["frame_hcs"] += 1
+    assert not expected.as_expected(summary)
+    assert "that --impair cost" in done.stdout

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What --impair had to do to a run of the upstream, beside what it did."""
+
+from typing import Any, NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+
+Json = dict[str, Any]
+
+
+class Cell(NamedTuple):
+    kind: str
+    name: str
+    expected: int
+    counted: int
+
+
+# Where management messages go: the traffic program does not know which port vcmtsd has for them.
+MESSAGES = ("no_control_port", "control_full")
+
+
+def impaired(summary: Json) -> bool:
+    return "impairments" in summary.get("upstream", {})
+
+
+def cells(upstream: Json) -> list[Cell]:
+    """Everything that has an expectation: packets, all reasons to drop, counters."""
+    expected: Json = upstream["expected"]
+    due, met = dict(expected["drops"]), dict(upstream["drops"])
+    found = [Cell("packets", key, expected[key], upstream[key]) for key in ("lost", "corrupted")]
+    found.append(Cell("packets", "astray", 0, upstream["astray"]))
+    found.append(Cell("frames", "foreign", expected["foreign"], upstream["unexpected"]["foreign"]))
+    counters = dict(upstream["counters"])
+    foretold = dict(expected["counters"])
+    foretold["management"] += sum(due.pop(name, 0) for name in MESSAGES)
+    counters["management"] += sum(met.pop(name, 0) for name in MESSAGES)
+    found += [Cell("drop", n, due.get(n, 0), met.get(n, 0)) for n in dict.fromkeys([*met, *due])]
+    found += [Cell("counter", n, value, counters[n]) for n, value in foretold.items()]
+    return found
+
+
+def as_expected(summary: Json) -> bool:
+    """Whether all is as it had to be; where memory was too short for an account, it is not."""
+    upstream: Json = summary["upstream"]
+    if "expected" not in upstream:
+        return False
+    return all(cell.expected == cell.counted for cell in cells(upstream))
+
+
+def show(summary: Json, console: Console) -> None:
+    upstream: Json = summary["upstream"]
+    done = ", ".join(f"{count:,} {kind}" for kind, count in upstream["impairments"].items())
+    print(f"impaired: {done or 'nothing'}")
+    if "expected" not in upstream:
+        print("what is expected is not known: memory was short")
+        return
+    table = Table(title="upstream, expected and counted", title_justify="left")
+    for number, column in enumerate(("", "", "expected", "counted", "")):
+        table.add_column(column, justify="right" if number in (2, 3) else "left")
+    for cell in cells(upstream):
+        if cell.expected or cell.counted:
+            differs = "" if cell.expected == cell.counted else "differs"
+            numbers = (f"{cell.expected:,}", f"{cell.counted:,}")
+            table.add_row(cell.kind, cell.name, *numbers, differs)
+    console.print(table)

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts impairments: what goes wrong on request in the upstream, and what is counted for it."""
+
+import argparse
+
+from vcmts.child import start, stoppable, writable
+from vcmts.paths import CHECKOUT, program
+
+INTERRUPTED = 130
+CONFIG = CHECKOUT / "impairments" / "service-group.yaml"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        default=str(CONFIG),
+        help="the service group (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--packets", type=int, default=20000, help="of each row (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=1, help="of what is random (default: %(default)s)"
+    )
+    parser.add_argument("--json", metavar="FILE", help="also write every cell there")
+
+
+def main(arguments: argparse.Namespace) -> int:
+    writable(arguments.json)
+    command = [str(program("vcmts-impairments")), "--config", arguments.config]
+    command += ["--packets", str(arguments.packets), "--seed", str(arguments.seed)]
+    if arguments.json is not None:
+        command += ["--json", arguments.json]
+    with stoppable() as stopped:
+        status = stopped.wait(start(command))
+    return INTERRUPTED if stopped.asked else status
