@@ -17,7 +17,7 @@ from witness.mac_header import (
 )
 from witness.model import Config, Modem, Security, UpstreamChannel, UpstreamFlow
 from witness.source import may_send
-from witness.stream import Stream
+from witness.stream import JOINED, Stream
 
 CRC_LENGTH = 4
 MAX_JOINED = 65541
@@ -99,6 +99,7 @@ class Frames:
     management: list[bytes] = field(default_factory=list)
     requests: list[Ask] = field(default_factory=list)
     joining: dict[int, Joining] = field(default_factory=dict)  # by service flow
+    heard: dict[tuple[int, int], UpstreamChannel] = field(default_factory=dict)  # of headers
 
     def take(self, frame: bytes, header: MacHeader, origin: Origin) -> None:
         pdu = frame[header.header_size :]
@@ -126,17 +127,20 @@ class Frames:
         """The requests in a good MAC header, whatever becomes of the frame."""
         if origin.owner is None:
             return
+        asking, channel = origin.owner.modem, origin.channel
+        self.heard[origin.owner.flow.id, origin.owner.cluster] = channel
         if header.request is not None:
             kind = header.kind if header.kind in (REQUEST, QUEUE_REQUEST) else "element"
-            self._ask(kind, *header.request, origin)
+            self._ask(kind, *header.request, asking, channel)
         if header.privacy is not None and header.privacy.piggyback:
-            self._ask("piggyback", header.privacy.piggyback, header.privacy.identifier, origin)
+            privacy = header.privacy
+            self._ask("piggyback", privacy.piggyback, privacy.identifier, asking, channel)
 
-    def _ask(self, kind: str, size: int, sid: int, origin: Origin) -> None:
-        if self.is_repeated(origin.channel):
+    def _ask(self, kind: str, size: int, sid: int, asking: Modem, channel: UpstreamChannel) -> None:
+        if self.is_repeated(channel):
             return
-        found = self.config.by_sid.get((origin.channel.id, sid))
-        if found is None:
+        found = self.config.by_sid.get((channel.id, sid))
+        if found is None or found[0] is not asking:
             self.books.count("bad_requests")
             return
         modem, flow, cluster = found
@@ -212,8 +216,6 @@ class Frames:
             return "fragment_crc"
         assert header.privacy is not None and header.privacy.fragment is not None
         control, flow = header.privacy.fragment, owner.flow.id
-        if origin.joined:
-            return "fragment_order"
         joining = self.joining.get(flow)
         if control & FIRST:
             self._give_up(flow, "fragment_order")
@@ -233,8 +235,9 @@ class Frames:
         return None
 
     def _join(self, data: bytes, origin: Origin, owner: Owner) -> None:
-        inner: Stream[Origin] = Stream(self.books, self.config.max_frame, 0, self.notice, self.take)
-        inner.burst(data, Origin(origin.channel, owner, origin.now, joined=True), origin.now)
+        whole, channel = self.config.max_frame, self.heard[owner.flow.id, owner.cluster]
+        inner: Stream[Origin] = Stream(self.books, whole, 0, self.notice, self.take, JOINED)
+        inner.burst(data, Origin(channel, owner, origin.now, joined=True), origin.now)
 
     def deadlines(self) -> dict[int, int]:
         timeout = self.config.upstream.frame_timeout_ns

@@ -68,7 +68,7 @@ modems:
           - {id: 2, sids: [{channel: 1, sid: 2}, {channel: 2, sid: 2}]}
       - {id: 102, sid_clusters: [{id: 0, sids: [{channel: 2, sid: 3}]}]}
   - mac: "02:01:00:00:00:02"
-    addresses: [10.0.0.2]
+    addresses: [10.0.0.2, "2001:db8::2"]
     bonding_group: 1
     security: {said: 2, cipher: none}
     service_flows: [{id: 2}]

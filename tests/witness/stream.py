@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """MAC frames out of the segments of a service flow (docs/upstream.md, "Segments", "Frames")."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from witness.books import Books
@@ -11,6 +11,8 @@ from witness.mac_header import (
     FRAGMENT,
     MANAGEMENT,
     PACKET,
+    QUEUE_REQUEST,
+    REQUEST,
     MacHeader,
     read_mac_header,
 )
@@ -25,12 +27,17 @@ def is_padding(rest: bytes) -> bool:
     return rest[:1] == b"\xff" or rest[:6] == bytes(6)
 
 
-def fault_of(header: MacHeader, max_frame: int, ranging: bool) -> str | None:
+# By kind, the reasons to drop what may not stand in a stream.
+RANGING = {kind: "not_ranging" for kind in (PACKET, REQUEST, QUEUE_REQUEST, FRAGMENT)}
+JOINED = {FRAGMENT: "frame_reserved"}
+
+
+def fault_of(header: MacHeader, max_frame: int, refused: Mapping[str, str]) -> str | None:
     """The drop reason that the header alone gives."""
     if header.fault is not None or header.size is None:
         return header.fault
-    if ranging and header.kind not in (MANAGEMENT, CONCATENATION):
-        return "not_ranging"
+    if header.kind in refused:
+        return refused[header.kind]
     pdu = header.size - header.header_size
     if header.kind in (PACKET, MANAGEMENT):
         if pdu > max_frame:
@@ -53,7 +60,7 @@ class Stream(Generic[C]):
     timeout: int
     notice: Callable[[MacHeader, C], None]
     deliver: Callable[[bytes, MacHeader, C], None]
-    ranging: bool = False  # only management messages are taken
+    refused: Mapping[str, str] = field(default_factory=dict)
     synced: bool = False
     partial: bytes = b""
     skip: int = 0
@@ -101,7 +108,7 @@ class Stream(Generic[C]):
         header = read_mac_header(self.partial + more)
         if header is None:
             return None, False
-        reason = fault_of(header, self.max_frame, self.ranging)
+        reason = fault_of(header, self.max_frame, self.refused)
         if reason is not None:
             self.books.drop(reason)
             self.partial = b""
@@ -177,7 +184,7 @@ class Stream(Generic[C]):
             if header is None:
                 self.partial, self.begun = payload, now
                 return
-            reason = fault_of(header, self.max_frame, self.ranging)
+            reason = fault_of(header, self.max_frame, self.refused)
             if reason is not None:
                 self.books.drop(reason)
                 if header.size is None:

@@ -7,7 +7,7 @@ its timeouts come a little later. Memory, rings and buffers have no limits here.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from witness.assembly import Assembler, Received, State
@@ -20,7 +20,7 @@ from witness.model import Config, UpstreamChannel
 from witness.ordering import PSP_NAMES, SEGMENT_NAMES, Gap, Order
 from witness.outer import Psp, Refused, read_packet
 from witness.pcapfile import Record
-from witness.stream import Stream
+from witness.stream import RANGING, Stream
 
 PSP_WINDOW, SEGMENT_WINDOW = 32, 63
 RECORD_SIZE = 16
@@ -154,20 +154,21 @@ class Model:
             origin = Origin(channel, Owner(modem, flow, cluster.id), self.now)
             self._whole_frames(received.payload, origin)
 
-    def _stream(self, *, ranging: bool = False) -> Stream[Origin]:
+    def _stream(self, refused: Mapping[str, str]) -> Stream[Origin]:
         return Stream(
             self.books,
             self.config.max_frame,
             self.config.upstream.frame_timeout_ns,
             self.frames.notice,
             self.frames.take,
-            ranging,
+            refused,
         )
 
     def _whole_frames(self, payload: bytes, origin: Origin) -> None:
         self.books.count("segments")
         self.books.count("extracted")
-        self._stream(ranging=origin.owner is None).burst(payload, origin, self.now)
+        refused = RANGING if origin.owner is None else {}
+        self._stream(refused).burst(payload, origin, self.now)
 
     def _segment(self, data: bytes, channel: UpstreamChannel, owner: Owner) -> None:
         self.books.count("segments")
@@ -201,7 +202,7 @@ class Model:
             self.books, SEGMENT_NAMES, SEGMENT_SEQUENCES, SEGMENT_WINDOW, timeout
         )
         key = (owner.flow.id, owner.cluster)
-        return self.flows.setdefault(key, _Flow(order, self._stream()))
+        return self.flows.setdefault(key, _Flow(order, self._stream({})))
 
     def _segments_in_order(self, flow: _Flow, items: list[Piece | Gap]) -> None:
         for item in items:
