@@ -36,16 +36,18 @@ static void finish(void) {
 	bench_close(bench);
 }
 
-static void frame_is_lost(enum drop_reason reason) {
+static void dropped(enum drop_reason reason) {
 	bench_expect(bench, reason, 1);
 	assert_int_equal(bench->u->counters.drops[reason], bench->expected[reason]);
+}
+
+static void frame_is_lost(enum drop_reason reason) {
+	dropped(reason);
 	bench->came[STREAM]++;
 }
 
 static void orphan(void) {
-	bench_expect(bench, DROP_SEGMENT_ORPHAN, 1);
-	assert_int_equal(bench->u->counters.drops[DROP_SEGMENT_ORPHAN],
-			 bench->expected[DROP_SEGMENT_ORPHAN]);
+	dropped(DROP_SEGMENT_ORPHAN);
 }
 
 static void every_truncation(void **state) {
@@ -157,7 +159,6 @@ static void clusters_take_turns(void **state) {
 static void numbers_make_the_order(void **state) {
 	uint8_t bytes[BENCH_FRAME_MAX];
 	struct segment_header h = {.sid_cluster = 5};
-	size_t at = 0;
 
 	(void)state;
 	bench_open(bench);
@@ -166,24 +167,20 @@ static void numbers_make_the_order(void **state) {
 	memcpy(bytes, frame(), FRAME);
 	/* three segments: the last, the first, the middle */
 	for (unsigned i = 0; i < 3; i++) {
-		static const uint16_t numbers[] = {1, 0x1fff, 0};
 		static const size_t begins[] = {100, 0, 50}, ends[] = {FRAME, 50, 100};
 
-		h.sequence = numbers[i];
+		h.sequence = (uint16_t)(begins[i] / 50 - 1) & 0x1fff;
 		h.pointer_valid = begins[i] == 0;
 		bench_segment_as(bench, STREAM, &h, bytes + begins[i], ends[i] - begins[i]);
 		bench_settle(bench);
-		at += ends[i] - begins[i];
 		assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), i == 2 ? 0 : 1);
 	}
-	assert_int_equal(at, FRAME);
 	assert_int_equal(bench_count(bench, COUNTER_SEGMENTS_REORDERED), 2);
 	h.sequence = 0;
 	bench_segment_as(bench, STREAM, &h, bytes, 10);
 	bench_expect(bench, DROP_SEGMENT_DUPLICATE, 1);
 	h.sequence = 0x1000;
 	bench_segment_as(bench, STREAM, &h, bytes, 10);
-	bench_expect(bench, DROP_SEGMENT_LATE, 0);
 	bench_settle(bench);
 	/* 4,094 ahead: everything between was given up */
 	assert_int_equal(bench_count(bench, COUNTER_SEGMENTS_MISSING), 0xffe);
@@ -234,7 +231,6 @@ static void modem_begins_anew(void **state) {
 	bench->segment[STREAM] = 64;
 	whole();
 	assert_int_equal(bench_count(bench, COUNTER_SEGMENT_RESYNCS), 1);
-	whole();
 	finish();
 }
 
@@ -329,7 +325,6 @@ static void gaps(void **state) {
 	segment(BENCH_NO_POINTER, zeroes, 20);
 	orphan();
 	whole();
-	/* between two frames: no frame is lost, but the beginning is */
 	bench->segment[STREAM] += 64;
 	segment(BENCH_NO_POINTER, zeroes, 20);
 	orphan();
