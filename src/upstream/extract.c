@@ -171,15 +171,6 @@ static bool incomplete(enum docsis_verdict verdict, const struct docsis_mac *mac
 	return verdict == DOCSIS_TRUNCATED && mac->header_size == 0;
 }
 
-/* Bytes that a header needs, of which `have` are at hand. */
-static uint32_t header_needs(const uint8_t *bytes, uint32_t have) {
-	if (have < DOCSIS_MAC_HEADER)
-		return DOCSIS_MAC_HEADER;
-	if ((bytes[0] & (DOCSIS_FC_TYPE | DOCSIS_FC_PARM)) == DOCSIS_FC_QUEUE_REQUEST)
-		return DOCSIS_QUEUE_REQUEST_SIZE;
-	return DOCSIS_MAC_HEADER + bytes[1];
-}
-
 /* The segment ends inside the header: the rest comes with the next one. */
 static void header_begin(struct upstream *u, struct us_cut *c) {
 	struct us_stream *s = c->stream;
@@ -202,7 +193,7 @@ static void header_go_on(struct upstream *u, struct us_cut *c, struct output *ou
 	struct us_stream *s = c->stream;
 	uint8_t *header = rte_pktmbuf_mtod(s->frame, uint8_t *);
 	uint32_t have = s->frame->data_len;
-	uint32_t needs = header_needs(header, have);
+	uint32_t needs = us_frame_header_needs(header, have);
 	uint32_t part = RTE_MIN(needs - have, c->left);
 	struct docsis_mac mac;
 	enum docsis_verdict verdict;

@@ -105,6 +105,14 @@ enum us_frame_action us_frame_judge(struct upstream *u, const struct us_cut *cut
 	return dropped(u, DROP_FRAME_RESERVED, mac);
 }
 
+uint32_t us_frame_header_needs(const uint8_t *header, uint32_t have) {
+	if (have < DOCSIS_MAC_HEADER)
+		return DOCSIS_MAC_HEADER;
+	if ((header[0] & (DOCSIS_FC_TYPE | DOCSIS_FC_PARM)) == DOCSIS_FC_QUEUE_REQUEST)
+		return DOCSIS_QUEUE_REQUEST_SIZE;
+	return DOCSIS_MAC_HEADER + header[1];
+}
+
 bool us_frame_is_header(const struct docsis_mac *mac) {
 	return mac->kind == DOCSIS_KIND_REQUEST || mac->kind == DOCSIS_KIND_QUEUE_REQUEST ||
 	       mac->kind == DOCSIS_KIND_CONCATENATION;
