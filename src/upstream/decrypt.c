@@ -79,11 +79,22 @@ bool us_take_joined(struct upstream *u, struct rte_mbuf *m) {
 	return false;
 }
 
-static void enqueue(struct upstream *u, struct rte_crypto_op **ops, uint16_t n) {
-	uint16_t taken = rte_cryptodev_enqueue_burst(u->r.crypto_device, u->r.crypto_queue, ops, n);
+/* Gives the frames to the crypto device. */
+static void submit(struct upstream *u, struct rte_mbuf **pkts, const struct us_key **keys,
+		   uint16_t n) {
+	struct rte_crypto_op *ops[PIPELINE_BURST];
+	uint16_t taken;
 
+	if (rte_crypto_op_bulk_alloc(u->r.crypto_ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC, ops, n) != n) {
+		for (uint16_t i = 0; i < n; i++)
+			drop(&u->counters, pkts[i], DROP_NO_CRYPTO_OP);
+		return;
+	}
+	for (uint16_t i = 0; i < n; i++)
+		fill(u, ops[i], pkts[i], keys[i]);
+	taken = rte_cryptodev_enqueue_burst(u->r.crypto_device, u->r.crypto_queue, ops, n);
 	for (uint16_t i = taken; i < n; i++)
-		drop(&u->counters, ops[i]->sym->m_src, DROP_CRYPTO_ERROR);
+		drop(&u->counters, pkts[i], DROP_CRYPTO_ERROR);
 	if (taken < n)
 		rte_mempool_put_bulk(u->r.crypto_ops, (void **)&ops[taken], n - taken);
 	u->in_crypto += taken;
@@ -92,30 +103,23 @@ static void enqueue(struct upstream *u, struct rte_crypto_op **ops, uint16_t n) 
 
 uint16_t us_decrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
-	struct rte_crypto_op *ops[PIPELINE_BURST];
+	struct rte_mbuf *encrypted[PIPELINE_BURST];
+	const struct us_key *keys[PIPELINE_BURST];
 	uint16_t kept = 0, used = 0;
 
-	if (rte_crypto_op_bulk_alloc(u->r.crypto_ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC, ops, n) != n) {
-		for (uint16_t i = 0; i < n; i++)
-			drop(&u->counters, pkts[i], DROP_NO_CRYPTO_OP);
-		return 0;
-	}
 	for (uint16_t i = 0; i < n; i++) {
 		const struct us_flow *f = &u->tables.flows[us_meta(pkts[i])->frame.flow];
-		const struct us_key *key;
-		enum drop_reason reason = privacy(f, us_meta(pkts[i]), &key);
+		enum drop_reason reason = privacy(f, us_meta(pkts[i]), &keys[used]);
 
 		if (reason != DROP_REASONS)
 			drop(&u->counters, pkts[i], reason);
-		else if (key != NULL)
-			fill(u, ops[used++], pkts[i], key);
+		else if (keys[used] != NULL)
+			encrypted[used++] = pkts[i];
 		else if (clear(u, pkts[i]))
 			pkts[kept++] = pkts[i];
 	}
-	if (used < n)
-		rte_mempool_put_bulk(u->r.crypto_ops, (void **)&ops[used], n - used);
 	if (used > 0)
-		enqueue(u, ops, used);
+		submit(u, encrypted, keys, used);
 	return kept;
 }
 

@@ -34,7 +34,6 @@ struct us_burst {
 	uint16_t sid;
 	bool open; /* its header has come */
 	bool passing; /* it was dropped: segments up to the next header are passed over */
-	bool no_burst;
 	struct hold hold;
 };
 
