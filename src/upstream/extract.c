@@ -16,11 +16,14 @@
 /* Whatever ELEN says; more than MULPI allows. */
 #define HEADER_ROOM (DOCSIS_MAC_HEADER + UINT8_MAX)
 
-/* Where frames go: the burst that is put out, or a queue. */
+/* Headers that are looked at in one call: a segment may hold hundreds that carry no packet. */
+#define HEADER_BUDGET (4 * PIPELINE_BURST)
+
+/* The burst that is put out. */
 struct output {
 	struct rte_mbuf **pkts;
 	uint16_t n;
-	struct us_queue *queue;
+	bool joined; /* frames out of fragments */
 };
 
 static struct rte_mbuf *buffer(struct upstream *u) {
@@ -37,10 +40,8 @@ static void set_size(struct rte_mbuf *m, uint32_t size) {
 static void put_out(struct upstream *u, struct output *out, struct rte_mbuf *m) {
 	if (us_meta(m)->frame.management)
 		us_management(u, m);
-	else if (out->queue == NULL)
+	else if (!out->joined || us_take_joined(u, m))
 		out->pkts[out->n++] = m;
-	else if (us_take_joined(u, m))
-		us_queue_add(out->queue, m);
 }
 
 static void hold_end(struct upstream *u, struct us_stream *s) {
@@ -121,9 +122,12 @@ static void go_on(struct upstream *u, struct us_cut *c, struct output *out) {
 		put_out(u, out, release(u, s));
 }
 
-static void pass_frame(struct us_stream *s, uint32_t size) {
-	s->missing = size;
-	s->phase = size > 0 ? US_PASS : US_BOUNDARY;
+/* Nothing but its header was in the frame, or `size` bytes of it are to be passed over. */
+static void pass_frame(struct upstream *u, struct us_cut *c, uint32_t size) {
+	c->stream->missing = size;
+	c->stream->phase = size > 0 ? US_PASS : US_BOUNDARY;
+	if (size == 0 && contradicts(c))
+		contradiction(u, c);
 }
 
 static void take_pdu(struct upstream *u, struct us_cut *c, struct output *out, uint32_t size,
@@ -163,7 +167,7 @@ static void header_done(struct upstream *u, struct us_cut *c, struct output *out
 		count(&u->counters, COUNTER_RESYNC_BYTES, here);
 		lose(u, c);
 	} else if (action == US_FRAME_TAKE || action == US_FRAME_PASS) {
-		pass_frame(c->stream, us_frame_pdu(mac));
+		pass_frame(u, c, us_frame_pdu(mac));
 	}
 }
 
@@ -211,6 +215,7 @@ static void header_go_on(struct upstream *u, struct us_cut *c, struct output *ou
 		return;
 	if ((verdict == DOCSIS_OK || verdict == DOCSIS_TRUNCATED) && us_frame_is_header(&mac) &&
 	    c->to_pointer != US_NO_POINTER && c->to_pointer != 0) {
+		us_frame_requests(u, c, &mac);
 		contradiction(u, c);
 		return;
 	}
@@ -336,20 +341,21 @@ uint16_t us_extract(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
 	struct us_cut *c = &u->cut;
 	struct output out = {.pkts = pkts};
+	uint64_t most = u->counters.values[COUNTER_FRAMES] + HEADER_BUDGET;
 
 	(void)n; /* reassemble leaves nothing: segments come by the queue */
 	us_relieve(u);
-	if (u->waiting_count + u->in_crypto + u->joined.count + u->behind.count >=
-	    US_TRANSMIT_CAPACITY / 2)
+	if (u->waiting_count + u->in_crypto + u->behind.count >= US_TRANSMIT_CAPACITY / 2)
 		return 0; /* the network port is behind, or a few fragments were many frames */
-	while (out.n < PIPELINE_BURST) {
+	while (out.n < PIPELINE_BURST && u->counters.values[COUNTER_FRAMES] < most) {
 		if (c->segment == NULL && !open(u, c))
 			break;
 		if (c->stream->lost) {
 			end(u, c, !c->used);
 			continue;
 		}
-		while (c->left > 0 && out.n < PIPELINE_BURST && !c->stream->lost)
+		while (c->left > 0 && out.n < PIPELINE_BURST && !c->stream->lost &&
+		       u->counters.values[COUNTER_FRAMES] < most)
 			step(u, c, &out);
 		if (c->left == 0 || c->stream->lost)
 			end(u, c, c->stream->lost && !c->used);
@@ -357,25 +363,33 @@ uint16_t us_extract(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return out.n;
 }
 
-void us_extract_joined(struct upstream *u, const struct us_stream *s, struct rte_mbuf *m,
-		       uint16_t channel, struct us_queue *out) {
-	struct output output = {.queue = out};
+void us_joined_begin(struct upstream *u, const struct us_stream *s, struct rte_mbuf *m,
+		     uint16_t channel) {
 	/* one of its own: the flow's may have an incomplete frame, or be in work */
-	struct us_stream joined = {.flow = s->flow, .modem = s->modem, .cluster = s->cluster};
-	struct us_cut c = {
+	u->joined_stream =
+		(struct us_stream){.flow = s->flow, .modem = s->modem, .cluster = s->cluster};
+	u->joined_cut = (struct us_cut){
 		.segment = m,
 		.m = m,
-		.stream = &joined,
+		.stream = &u->joined_stream,
 		.left = m->pkt_len,
 		.to_pointer = US_NO_POINTER,
 		.channel = channel,
 		.joined = true,
 		.begun = true,
 	};
+}
 
-	while (c.left > 0)
-		step(u, &c, &output);
-	end(u, &c, false);
+struct rte_mbuf *us_joined_step(struct upstream *u) {
+	struct us_cut *c = &u->joined_cut;
+	struct rte_mbuf *frame = NULL;
+	struct output out = {.pkts = &frame, .joined = true};
+
+	if (c->left > 0)
+		step(u, c, &out);
+	if (c->left == 0)
+		end(u, c, false);
+	return frame;
 }
 
 void us_frames_stop(struct upstream *u) {
@@ -388,6 +402,9 @@ void us_frames_stop(struct upstream *u) {
 		drop(&u->counters, m, DROP_SEGMENT_STOPPED);
 	for (uint32_t s = 0; s < u->tables.stream_count; s++)
 		us_frame_drop(u, &u->tables.streams[s], DROP_STOPPED);
+	us_frame_drop(u, &u->joined_stream, DROP_STOPPED);
+	rte_pktmbuf_free(u->joined_cut.segment); /* counted as fragments */
+	u->joined_cut.segment = NULL;
 	rte_pktmbuf_free_bulk(u->stock, u->stock_count);
 	u->stock_count = 0;
 }

@@ -41,21 +41,24 @@ static void request(struct upstream *u, const struct us_cut *cut, enum us_reques
 	us_request_put(&u->requests, &r, &u->counters);
 }
 
-static void requests(struct upstream *u, const struct us_cut *cut, const struct docsis_mac *mac) {
+static enum us_request_kind request_kind(const struct docsis_mac *mac) {
+	if (mac->kind == DOCSIS_KIND_REQUEST)
+		return REQUEST_FRAME;
+	return mac->kind == DOCSIS_KIND_QUEUE_REQUEST ? REQUEST_QUEUE_DEPTH : REQUEST_ELEMENT;
+}
+
+void us_frame_requests(struct upstream *u, const struct us_cut *cut, const struct docsis_mac *mac) {
 	if (mac->piggyback != 0)
 		request(u, cut, REQUEST_PIGGYBACK, mac->piggyback, mac->said_or_sid);
 	if (mac->request)
-		request(u, cut, REQUEST_ELEMENT, mac->request_size, mac->request_sid);
+		request(u, cut, request_kind(mac), mac->request_size, mac->request_sid);
 }
 
 static enum us_frame_action request_frame(struct upstream *u, const struct us_cut *cut,
 					  const struct docsis_mac *mac) {
-	bool frame = mac->kind == DOCSIS_KIND_REQUEST;
-
 	if (is_ranging(u, cut))
 		return dropped(u, DROP_NOT_RANGING, mac);
-	request(u, cut, frame ? REQUEST_FRAME : REQUEST_QUEUE_DEPTH, mac->request_size,
-		mac->request_sid);
+	us_frame_requests(u, cut, mac);
 	count(&u->counters, COUNTER_REQUEST_FRAMES, 1);
 	return US_FRAME_HEADER;
 }
@@ -75,7 +78,7 @@ static enum us_frame_action with_pdu(struct upstream *u, const struct us_cut *cu
 		return dropped(u, DROP_FRAME_RUNT, mac);
 	if (us_frame_pdu(mac) > most)
 		return dropped(u, DROP_FRAME_TOO_LONG, mac);
-	requests(u, cut, mac);
+	us_frame_requests(u, cut, mac);
 	return US_FRAME_TAKE;
 }
 

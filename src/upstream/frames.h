@@ -25,6 +25,9 @@ enum us_frame_action us_frame_judge(struct upstream *u, const struct us_cut *cut
 /* Whether the frame ends with its header, or goes on with frames: requests, concatenations. */
 bool us_frame_is_header(const struct docsis_mac *mac);
 
+/* Hands over the bandwidth requests of a good header. */
+void us_frame_requests(struct upstream *u, const struct us_cut *cut, const struct docsis_mac *mac);
+
 /* Bytes that a header needs in all, as far as the `have` bytes tell. */
 uint32_t us_frame_header_needs(const uint8_t *header, uint32_t have);
 
