@@ -22,10 +22,7 @@
 #define DEPI_FRAGMENTS 8192
 #define LINEAR 8192
 #define CRYPTO_OPS 4096
-/* In the R-PHY port's rings up to 4,096, held for missing parts 4 MB by default, the rest on its way. */
-#define UEPI_PACKETS 8192
-#define FRAMES 8192 /* incomplete ones, in crypto, and in the network port's ring */
-#define PIECES 4096
+#define UPSTREAM_SPARE 2048 /* packets, and frames, on their way through the stages */
 
 /* Room for a whole packet of the R-PHY device, with a VLAN tag. */
 static unsigned uepi_room(const struct service_group *sg) {
@@ -34,13 +31,36 @@ static unsigned uepi_room(const struct service_group *sg) {
 	return RTE_PKTMBUF_HEADROOM + RTE_MAX(frame, 2048u);
 }
 
+/* In the R-PHY port's ring, held for missing parts, and on their way. */
+static unsigned uepi_packets(const struct service_group *sg) {
+	return sg->rphy_port.queue_size + sg->upstream.held / uepi_room(sg) + UPSTREAM_SPARE;
+}
+
+/* In the network port's ring, fragments, an incomplete one a SID cluster, and on their way. */
+static unsigned frames(const struct service_group *sg) {
+	unsigned clusters = 0;
+
+	for (size_t m = 0; m < sg->modem_count; m++) {
+		for (size_t f = 0; f < sg->modems[m].upstream_flow_count; f++)
+			clusters += (unsigned)sg->modems[m].upstream_flows[f].cluster_count;
+	}
+	return sg->network.queue_size + sg->upstream.held / US_FRAME_BUFFER + clusters +
+	       UPSTREAM_SPARE;
+}
+
+/* As many as one burst of packets can make, and those that are held. */
+static unsigned pieces(const struct service_group *sg) {
+	return US_RECEIVE_BURST * US_BURSTS_MAX + sg->upstream.held / uepi_room(sg);
+}
+
 /* Pools; two sessions, flow, stream and tables 8 kB a modem. */
 static unsigned upstream_memory_mb(const struct service_group *sg) {
-	unsigned pools = UEPI_PACKETS * (uepi_room(sg) + 256) + FRAMES * (PACKET_ROOM + 256);
+	uint64_t pools = (uint64_t)uepi_packets(sg) * (uepi_room(sg) + 256) +
+			 (uint64_t)frames(sg) * (US_FRAME_BUFFER + 256) + pieces(sg) * 256ull;
 
-	return layout_has_upstream(sg)
-		       ? pools / (1024 * 1024) + 8 + (unsigned)(sg->modem_count * 8 / 1024)
-		       : 0;
+	if (!layout_has_upstream(sg))
+		return 0;
+	return (unsigned)(pools / (1024 * 1024)) + 8 + (unsigned)(sg->modem_count * 8 / 1024);
 }
 
 unsigned instance_memory_mb(const struct service_group *sg) {
@@ -67,9 +87,9 @@ struct instance *instance_alloc(void) {
 }
 
 static int upstream_pools(struct instance *i) {
-	i->uepi = packet_pool("uepi", UEPI_PACKETS - 1, 0, uepi_room(i->sg));
-	i->frames = packet_pool("frames", FRAMES - 1, 0, RTE_PKTMBUF_HEADROOM + US_FRAME_ROOM);
-	i->pieces = packet_pool("pieces", PIECES - 1, 0, 0);
+	i->uepi = packet_pool("uepi", uepi_packets(i->sg), 0, uepi_room(i->sg));
+	i->frames = packet_pool("frames", frames(i->sg), 0, US_FRAME_BUFFER);
+	i->pieces = packet_pool("pieces", pieces(i->sg), 0, 0);
 	return i->uepi && i->frames && i->pieces ? 0 : -1;
 }
 

@@ -79,17 +79,27 @@ bool us_take_joined(struct upstream *u, struct rte_mbuf *m) {
 	return false;
 }
 
+/* Returns how many operations there were, at most `n`. */
+static uint16_t ops_alloc(struct upstream *u, struct rte_crypto_op **ops, uint16_t n) {
+	uint16_t got = 0;
+
+	if (rte_crypto_op_bulk_alloc(u->r.crypto_ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC, ops, n) == n)
+		return n;
+	while (got < n && (ops[got] = rte_crypto_op_alloc(u->r.crypto_ops,
+							  RTE_CRYPTO_OP_TYPE_SYMMETRIC)) != NULL)
+		got++;
+	return got;
+}
+
 /* Gives the frames to the crypto device. */
 static void submit(struct upstream *u, struct rte_mbuf **pkts, const struct us_key **keys,
 		   uint16_t n) {
 	struct rte_crypto_op *ops[PIPELINE_BURST];
-	uint16_t taken;
+	uint16_t taken, wanted = n;
 
-	if (rte_crypto_op_bulk_alloc(u->r.crypto_ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC, ops, n) != n) {
-		for (uint16_t i = 0; i < n; i++)
-			drop(&u->counters, pkts[i], DROP_NO_CRYPTO_OP);
-		return;
-	}
+	n = ops_alloc(u, ops, n);
+	for (uint16_t i = n; i < wanted; i++)
+		drop(&u->counters, pkts[i], DROP_NO_CRYPTO_OP);
 	for (uint16_t i = 0; i < n; i++)
 		fill(u, ops[i], pkts[i], keys[i]);
 	taken = rte_cryptodev_enqueue_burst(u->r.crypto_device, u->r.crypto_queue, ops, n);

@@ -13,6 +13,7 @@
 #include "wire/docsis_mac.h"
 
 #define SEQUENCE_MASK 0xf
+#define STEPS (4 * PIPELINE_BURST) /* in what was joined, in one call */
 
 /* Takes all fragments out. */
 static struct rte_mbuf *release(struct upstream *u, struct us_fragments *f) {
@@ -32,16 +33,12 @@ void us_fragments_drop(struct upstream *u, struct us_fragments *f, enum drop_rea
 	rte_pktmbuf_free(release(u, f));
 }
 
-static struct rte_mbuf *next(struct upstream *u) {
-	return u->joined.count > 0 ? us_queue_take(&u->joined) : us_queue_take(&u->behind);
-}
-
 void us_fragments_stop(struct upstream *u) {
 	struct rte_mbuf *m;
 
 	for (uint32_t f = 0; f < u->tables.flow_count; f++)
 		us_fragments_drop(u, &u->tables.flows[f].fragments, DROP_STOPPED);
-	while ((m = next(u)) != NULL)
+	while ((m = us_queue_take(&u->behind)) != NULL)
 		drop(&u->counters, m, DROP_STOPPED);
 }
 
@@ -50,8 +47,7 @@ static void join(struct upstream *u, const struct us_flow *flow, struct us_fragm
 	uint16_t channel = us_meta(f->last)->frame.channel;
 
 	count(&u->counters, COUNTER_FRAGMENTS, f->count);
-	us_extract_joined(u, &u->tables.streams[flow->first_stream], release(u, f), channel,
-			  &u->joined);
+	us_joined_begin(u, &u->tables.streams[flow->first_stream], release(u, f), channel);
 }
 
 static void append(struct upstream *u, struct us_fragments *f, struct rte_mbuf *m) {
@@ -111,21 +107,22 @@ uint16_t us_defragment(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	uint16_t kept = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
-		if (u->joined.count > 0 || u->behind.count > 0)
+		if (u->joined_cut.segment != NULL || u->behind.count > 0)
 			us_queue_add(&u->behind, pkts[i]);
 		else if (us_meta(pkts[i])->frame.fragment)
 			take(u, pkts[i]);
 		else
 			pkts[kept++] = pkts[i];
 	}
-	while (has_room(u, kept)) {
-		struct rte_mbuf *m = next(u);
+	for (unsigned steps = STEPS; steps > 0 && has_room(u, kept); steps--) {
+		bool joined = u->joined_cut.segment != NULL;
+		struct rte_mbuf *m = joined ? us_joined_step(u) : us_queue_take(&u->behind);
 
-		if (m == NULL)
+		if (m == NULL && !joined)
 			break;
-		if (us_meta(m)->frame.fragment)
+		if (m != NULL && us_meta(m)->frame.fragment)
 			take(u, m);
-		else
+		else if (m != NULL)
 			pkts[kept++] = m;
 	}
 	return kept;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "pipeline/counters.h"
-#include "upstream/queue.h"
 #include "upstream/tables.h"
 
 struct upstream;
@@ -11,9 +10,13 @@ struct upstream;
 /* Drops the incomplete frame of a stream; the stream goes on at the next pointer. */
 void us_frame_drop(struct upstream *u, struct us_stream *s, enum drop_reason reason);
 
-/* Takes the frames out of joined fragments of the stream, which it frees; they go into `out`. */
-void us_extract_joined(struct upstream *u, const struct us_stream *s, struct rte_mbuf *m,
-		       uint16_t channel, struct us_queue *out);
+/* Begins to take the frames out of joined fragments of the stream, which now belong to it. */
+void us_joined_begin(struct upstream *u, const struct us_stream *s, struct rte_mbuf *m,
+		     uint16_t channel);
+
+/* Goes on with that: the next frame, or NULL where this step gave none. At the end of it
+ * joined_cut.segment is NULL. */
+struct rte_mbuf *us_joined_step(struct upstream *u);
 
 /* Drops the segments that are not extracted yet, and the incomplete frames of all streams. */
 void us_frames_stop(struct upstream *u);

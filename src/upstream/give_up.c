@@ -36,7 +36,8 @@ void us_relieve(struct upstream *u) {
 	struct hold *h;
 	bool timeout;
 
-	while ((h = holds_excess(&u->holds, u->r.clock->now, &timeout)) != NULL)
+	/* What is waited for may stand in the port: no time runs out before that was looked at. */
+	while ((h = holds_excess(&u->holds, u->r.clock->now, u->caught_up, &timeout)) != NULL)
 		us_give_up(u, h, timeout);
 }
 

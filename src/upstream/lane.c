@@ -4,14 +4,11 @@
 #include "upstream/give_up.h"
 #include "upstream/upstream.h"
 
-static uint32_t *waiting(struct upstream *u, const struct us_lane *lane) {
-	return (uint32_t *)((char *)u + lane->kind->waiting);
-}
-
 static struct order_slots *slots_take(struct upstream *u) {
 	struct order_slots *s = u->free_slots;
 
 	if (s == NULL) { /* all are in use: the longest wait ends */
+		count(&u->counters, COUNTER_WINDOWS_FULL, 1);
 		us_give_up(u, holds_oldest_gap(&u->holds), false);
 		s = u->free_slots;
 	}
@@ -33,7 +30,7 @@ static struct rte_mbuf *pop(struct upstream *u, const struct us_lane *lane) {
 
 	if (m != NULL) {
 		hold_remove(&u->holds, lane->hold, hold_size(m));
-		(*waiting(u, lane))--;
+		(*lane->waiting)--;
 	}
 	return m;
 }
@@ -69,7 +66,7 @@ static void restart(struct upstream *u, const struct us_lane *lane, uint16_t num
 
 static void keep(struct upstream *u, const struct us_lane *lane, struct rte_mbuf *m) {
 	hold_add(&u->holds, lane->hold, hold_size(m), u->r.clock->now);
-	(*waiting(u, lane))++;
+	(*lane->waiting)++;
 }
 
 void us_lane_put(struct upstream *u, const struct us_lane *lane, uint16_t number,

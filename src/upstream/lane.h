@@ -18,7 +18,6 @@ struct us_lane_kind {
 	void (*gap)(struct upstream *u, void *owner, unsigned missing);
 	enum counter reordered, resyncs;
 	enum drop_reason duplicate, late;
-	size_t waiting; /* offset in struct upstream of the uint32_t that counts them */
 };
 
 struct us_lane {
@@ -26,6 +25,7 @@ struct us_lane {
 	struct order *order;
 	struct hold *hold;
 	void *owner;
+	uint32_t *waiting; /* counts those of all lanes of the kind */
 };
 
 /* Takes a numbered mbuf: delivers it and what follows, keeps it, or drops it. */

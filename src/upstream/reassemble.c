@@ -22,25 +22,6 @@ struct us_stream *us_stream_of_sid(struct upstream *u, uint32_t channel, uint16_
 	return &u->tables.streams[(uintptr_t)found];
 }
 
-void us_request_record(struct upstream *u, uint32_t channel, const struct uepi_request *r) {
-	struct us_stream *s = us_stream_of_sid(u, channel, r->sid);
-	struct us_request request = {
-		.channel = (uint16_t)channel,
-		.size = r->size,
-		.kind = REQUEST_RECORD,
-		.n_bytes = r->n_bytes,
-	};
-
-	if (s == NULL) {
-		count(&u->counters, COUNTER_BAD_REQUESTS, 1);
-		return;
-	}
-	request.modem = s->modem;
-	request.flow = s->flow;
-	request.cluster = r->cluster_valid ? r->sid_cluster : s->cluster;
-	us_request_put(&u->requests, &request, &u->counters);
-}
-
 static void request_take(struct upstream *u, const struct us_stream *s,
 			 const struct segment_header *h, uint16_t channel) {
 	struct us_request request = {
@@ -88,22 +69,21 @@ static const struct us_lane_kind segments = {
 	.resyncs = COUNTER_SEGMENT_RESYNCS,
 	.duplicate = DROP_SEGMENT_DUPLICATE,
 	.late = DROP_SEGMENT_LATE,
-	.waiting = offsetof(struct upstream, waiting_segments),
 };
 
-static struct us_lane lane_of(struct us_stream *s) {
-	return (struct us_lane){&segments, &s->order, &s->segments_hold, s};
+static struct us_lane lane_of(struct upstream *u, struct us_stream *s) {
+	return (struct us_lane){&segments, &s->order, &s->segments_hold, s, &u->waiting_segments};
 }
 
 void us_segments_skip(struct upstream *u, struct us_stream *s) {
-	struct us_lane lane = lane_of(s);
+	struct us_lane lane = lane_of(u, s);
 
 	us_lane_skip(u, &lane);
 }
 
 void us_segments_stop(struct upstream *u) {
 	for (uint32_t s = 0; s < u->tables.stream_count; s++) {
-		struct us_lane lane = lane_of(&u->tables.streams[s]);
+		struct us_lane lane = lane_of(u, &u->tables.streams[s]);
 
 		us_lane_stop(u, &lane, DROP_SEGMENT_STOPPED);
 	}
@@ -159,7 +139,7 @@ static void numbered(struct upstream *u, struct us_stream *s, struct rte_mbuf *m
 	us_meta(m)->segment.channel = (uint8_t)channel;
 	us_meta(m)->segment.has_pointer = h.pointer_valid;
 	us_meta(m)->segment.pointer = h.pointer & SEGMENT_POINTER_MAX;
-	lane = lane_of(s);
+	lane = lane_of(u, s);
 	us_lane_put(u, &lane, h.sequence, m);
 	us_relieve_modem(u, s->modem);
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "upstream/tables.h"
-#include "wire/uepi.h"
 
 struct upstream;
 
@@ -15,6 +14,3 @@ void us_segments_stop(struct upstream *u);
 
 /* The stream that a SID on a channel belongs to; NULL where no modem has it. */
 struct us_stream *us_stream_of_sid(struct upstream *u, uint32_t channel, uint16_t sid);
-
-/* Hands over a request that the R-PHY device took out of a burst. */
-void us_request_record(struct upstream *u, uint32_t channel, const struct uepi_request *r);

@@ -12,7 +12,7 @@
 #define BACKLOG 64
 #define IN_CRYPTO 512
 
-static bool caught_up(const struct upstream *u) {
+static bool has_room(const struct upstream *u) {
 	return u->bursts.count < BACKLOG && u->segments.count < BACKLOG &&
 	       u->in_crypto < IN_CRYPTO && u->waiting_count < US_TRANSMIT_CAPACITY / 2;
 }
@@ -22,9 +22,11 @@ uint16_t us_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	uint64_t bytes = 0;
 
 	(void)n;
-	if (u->closed || !caught_up(u))
+	u->caught_up = u->closed;
+	if (u->closed || !has_room(u))
 		return 0;
 	n = rte_eth_rx_burst(u->r.rphy_port, 0, pkts, US_RECEIVE_BURST);
+	u->caught_up = n < US_RECEIVE_BURST;
 	for (uint16_t i = 0; i < n; i++) {
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
 		bytes += rte_pktmbuf_pkt_len(pkts[i]);

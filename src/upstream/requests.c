@@ -7,6 +7,7 @@
 #include <rte_malloc.h>
 #include <rte_ring_elem.h>
 
+#include "upstream/reassemble.h"
 #include "upstream/stages.h"
 #include "upstream/upstream.h"
 
@@ -49,6 +50,25 @@ void us_request_put(struct us_requests *r, struct us_request *request, struct co
 	count(c, taken ? COUNTER_REQUESTS : COUNTER_REQUESTS_LOST, 1);
 }
 
+void us_request_record(struct upstream *u, uint32_t channel, const struct uepi_request *r) {
+	struct us_stream *s = us_stream_of_sid(u, channel, r->sid);
+	struct us_request request = {
+		.channel = (uint16_t)channel,
+		.size = r->size,
+		.kind = REQUEST_RECORD,
+		.n_bytes = r->n_bytes,
+	};
+
+	if (s == NULL) {
+		count(&u->counters, COUNTER_BAD_REQUESTS, 1);
+		return;
+	}
+	request.modem = s->modem;
+	request.flow = s->flow;
+	request.cluster = r->cluster_valid ? r->sid_cluster : s->cluster;
+	us_request_put(&u->requests, &request, &u->counters);
+}
+
 uint32_t us_request_sink_modems(const struct us_request_sink *s) {
 	uint32_t asked = 0;
 
@@ -66,16 +86,19 @@ uint32_t us_request_sink_modems(const struct us_request_sink *s) {
  * row of its list it returns the requests that it took, so that they are what its cycles count. */
 uint16_t us_request_sink(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
+	struct us_request_sink *sink = &u->requests.sink;
 	struct us_request taken[BURST];
-	unsigned count;
+	unsigned count, total = 0;
 
 	(void)pkts;
 	(void)n;
-	count = rte_ring_sc_dequeue_burst_elem(u->requests.ring, taken, sizeof(taken[0]), BURST,
-					       NULL);
-	for (unsigned i = 0; i < count; i++) {
-		u->requests.sink.by_kind[taken[i].kind]++;
-		u->requests.sink.by_modem[taken[i].modem][taken[i].kind]++;
+	while ((count = rte_ring_sc_dequeue_burst_elem(u->requests.ring, taken, sizeof(taken[0]),
+						       BURST, NULL)) > 0) {
+		for (unsigned i = 0; i < count; i++) {
+			sink->by_kind[taken[i].kind]++;
+			sink->by_modem[taken[i].modem][taken[i].kind]++;
+		}
+		total += count;
 	}
-	return (uint16_t)count;
+	return (uint16_t)total;
 }

@@ -11,6 +11,9 @@
 #include <rte_ring.h>
 
 #include "pipeline/counters.h"
+#include "wire/uepi.h"
+
+struct upstream;
 
 enum us_request_kind {
 	REQUEST_FRAME, /* request frame: minislots */
@@ -55,6 +58,9 @@ void us_requests_free(struct us_requests *r);
 
 /* Hands one over; where the ring is full it is lost, and counted so. */
 void us_request_put(struct us_requests *r, struct us_request *request, struct counters *c);
+
+/* Hands over a request that the R-PHY device took out of a burst on the channel. */
+void us_request_record(struct upstream *u, uint32_t channel, const struct uepi_request *r);
 
 /* Modems that asked for something. */
 uint32_t us_request_sink_modems(const struct us_request_sink *s);

@@ -3,6 +3,8 @@
  * Transmit: bursts of Ethernet frames to the network port. What the port does not take waits here;
  * nothing more is received then.
  */
+#include <assert.h>
+
 #include <rte_ethdev.h>
 
 #include "upstream/stages.h"
@@ -12,6 +14,7 @@ static void wait_in_line(struct upstream *u, struct rte_mbuf **pkts, uint16_t n)
 	for (uint16_t i = 0; i < n; i++) {
 		uint32_t at = (u->waiting_first + u->waiting_count) % US_TRANSMIT_CAPACITY;
 
+		assert(u->waiting_count < US_TRANSMIT_CAPACITY); /* the stages before see to it */
 		u->waiting[at] = pkts[i];
 		u->waiting_count++;
 	}

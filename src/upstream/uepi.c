@@ -101,15 +101,14 @@ static const struct us_lane_kind packets = {
 	.resyncs = COUNTER_PSP_RESYNCS,
 	.duplicate = DROP_PSP_DUPLICATE,
 	.late = DROP_PSP_LATE,
-	.waiting = offsetof(struct upstream, waiting_packets),
 };
 
-static struct us_lane lane_of(struct us_psp_flow *f) {
-	return (struct us_lane){&packets, &f->order, &f->hold, f};
+static struct us_lane lane_of(struct upstream *u, struct us_psp_flow *f) {
+	return (struct us_lane){&packets, &f->order, &f->hold, f, &u->waiting_packets};
 }
 
 void us_packets_skip(struct upstream *u, struct us_psp_flow *f) {
-	struct us_lane lane = lane_of(f);
+	struct us_lane lane = lane_of(u, f);
 
 	us_lane_skip(u, &lane);
 }
@@ -117,7 +116,7 @@ void us_packets_skip(struct upstream *u, struct us_psp_flow *f) {
 void us_packets_stop(struct upstream *u) {
 	for (uint32_t s = 0; s < u->tables.session_count; s++) {
 		for (unsigned f = 0; f < US_PSP_FLOWS; f++) {
-			struct us_lane lane = lane_of(&u->tables.sessions[s].flows[f]);
+			struct us_lane lane = lane_of(u, &u->tables.sessions[s].flows[f]);
 
 			us_lane_stop(u, &lane, DROP_PACKET_STOPPED);
 			us_burst_drop(u, &u->tables.sessions[s].flows[f].burst, DROP_BURST_STOPPED);
@@ -141,7 +140,7 @@ static void take(struct upstream *u, struct rte_mbuf *m) {
 		return;
 	}
 	lane = lane_of(
-		&s->flows[u->sg->upstream.psp_numbering == PSP_NUMBERING_FLOW ? psp.flow : 0]);
+		u, &s->flows[u->sg->upstream.psp_numbering == PSP_NUMBERING_FLOW ? psp.flow : 0]);
 	us_lane_put(u, &lane, psp.sequence, m);
 }
 

@@ -75,7 +75,7 @@ uint64_t upstream_held(const struct upstream *u, enum unit unit) {
 	case UNITS: break;
 	}
 	return (uint64_t)u->incomplete_frames + u->in_crypto + u->waiting_fragments +
-	       u->joined.count + u->behind.count + u->waiting_count;
+	       u->behind.count + u->waiting_count;
 }
 
 bool upstream_balanced(const struct upstream *u) {
@@ -90,7 +90,7 @@ bool upstream_balanced(const struct upstream *u) {
 
 bool upstream_busy(const struct upstream *u) {
 	return u->bursts.count > 0 || u->segments.count > 0 || u->cut.segment != NULL ||
-	       u->in_crypto > 0 || u->joined.count > 0 || u->behind.count > 0 ||
+	       u->in_crypto > 0 || u->joined_cut.segment != NULL || u->behind.count > 0 ||
 	       u->waiting_count > 0 || rte_ring_count(u->requests.ring) > 0;
 }
 

@@ -26,6 +26,8 @@
 
 #define US_RECEIVE_BURST 32
 #define US_FRAME_ROOM 2048 /* bytes of a PDU, or of a MAC header before it */
+#define US_FRAME_BUFFER (RTE_PKTMBUF_HEADROOM + US_FRAME_ROOM)
+#define US_BURSTS_MAX 127 /* in a PSP packet: header, payload and trailer are a segment each */
 #define US_TRANSMIT_CAPACITY 1024
 #define US_STOCK 64
 #define US_NO_PORT UINT16_MAX
@@ -50,12 +52,14 @@ struct upstream {
 	struct us_tables tables;
 	struct counters counters;
 	struct holds holds;
-	struct order_slots *all_slots; /* and those of them that are free */
+	struct order_slots
+		*all_slots; /* windows in which something waits, and those that are free */
 	struct order_slots *free_slots;
 	struct us_queue bursts; /* complete, on their way to reassembly */
 	struct us_queue segments; /* in order, on their way to extraction */
 	struct us_cut cut; /* the segment that is being taken apart */
-	struct us_queue joined; /* frames out of fragments, on their way to verification */
+	struct us_cut joined_cut; /* joined fragments that are being taken apart */
+	struct us_stream joined_stream; /* and the state of that */
 	struct us_queue behind; /* what came behind the fragments and must not overtake them */
 	struct rte_mbuf *stock[US_STOCK]; /* empty frame buffers */
 	unsigned stock_count;
@@ -72,6 +76,7 @@ struct upstream {
 	struct rte_mbuf *waiting[US_TRANSMIT_CAPACITY];
 	uint32_t waiting_first, waiting_count;
 	bool closed; /* nothing more is received */
+	bool caught_up; /* the R-PHY port was empty when it was last looked at */
 	struct pipeline list; /* R-PHY port -> network port */
 	struct pipeline scheduler; /* requests -> the upstream scheduler's place */
 };
