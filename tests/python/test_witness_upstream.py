@@ -42,7 +42,13 @@ from witness.strict_upstream import decode_upstream
 from witness.subscriber import numbered_frame
 from witness.uepi import RequestRecord
 from witness.upstream import Result, expect_upstream
-from witness.upstream_sender import UpstreamSender
+from witness.upstream_traffic import (
+    impair_by_copies,
+    impair_by_flips,
+    impair_by_loss,
+    impair_by_order,
+    sending,
+)
 
 # a busy machine is no failure
 settings.register_profile("patient", deadline=None)
@@ -54,33 +60,7 @@ OVER_IPV6 = parse_config(
     .replace("192.168.1.2", '"2001:db8::1:2"')
     .replace("verify_crc: true", "verify_crc: true, psp_numbering: session")
 )
-SIZES = [60, 66, 252, 1276, 1500, 1996]
 seeds = st.integers(0, 1 << 32)
-
-
-def sending(seed: int, config: Config = CONFIG) -> UpstreamSender:
-    """A sender that has sent frames, messages and records."""
-    random = Random(seed)
-    sender = UpstreamSender(config, random, udp=random.random() < 0.3)
-    sc_qam, ofdma = config.upstream.channels
-    for number in range(random.randint(1, 40)):
-        stream = random.choice(sender.streams())
-        modem, flow, _ = sender.by_stream[stream]
-        address = random.choice(modem.addresses)
-        sender.send(stream, numbered_frame(address, number, random.choice(SIZES)))
-        message = management_message(modem.mac, RNG_REQ, bytes(random.randint(1, 50)))
-        kind = random.random()
-        if kind < 0.1:
-            sender.flush()
-        elif kind < 0.15:
-            sender.send_ranging(sc_qam, random.choice([0, 1, 0x3FFF]), message)
-        elif kind < 0.2 and flow.id != 301:
-            sender.send_management(stream, message)
-        elif kind < 0.25:
-            record = RequestRecord(1, 7, 1, 1, number, ofdma.session, 0, True)
-            sender.send_record(ofdma, record)
-    sender.flush()
-    return sender
 
 
 def outcome(packets: Sequence[bytes], config: Config = CONFIG) -> Result:
@@ -203,26 +183,13 @@ def test_only_records_count_where_there_are_some() -> None:
 # Damage
 
 
-def impair_by_loss(random: Random, packets: list[bytes]) -> list[bytes]:
-    return [packet for packet in packets if random.random() > 0.1]
-
-
-def impair_by_copies(random: Random, packets: list[bytes]) -> list[bytes]:
-    return [packet for packet in packets for _ in range(1 + (random.random() < 0.1))]
-
-
-def impair_by_order(random: Random, packets: list[bytes]) -> list[bytes]:
-    places = [(index + random.randint(0, 6), index) for index in range(len(packets))]
-    return [packets[index] for _, index in sorted(places)]
-
-
 @pytest.mark.parametrize("impair", [impair_by_loss, impair_by_copies, impair_by_order])
 @given(seed=seeds)
 def test_streams_stay_in_order(
     impair: Callable[[Random, list[bytes]], list[bytes]], seed: int
 ) -> None:
     """What comes out of a stream is what was sent, in order, with nothing twice."""
-    sender = sending(seed)
+    sender = sending(seed, CONFIG)
     packets = impair(Random(seed), sender.packets)
     result = outcome(packets)
     assert result.counters["received"] == len(packets)
@@ -233,25 +200,12 @@ def test_streams_stay_in_order(
         assert result.drops == Counter(psp_duplicate=len(packets) - len(sender.packets))
 
 
-def flip(random: Random, packet: bytes) -> bytes:
-    """A few bits behind the IP header, or the packet cut off."""
-    if random.random() < 0.1:
-        return packet[: random.randint(0, len(packet))]
-    damaged = bytearray(packet)
-    for _ in range(random.randint(1, 3)):
-        damaged[random.randrange(34, len(packet))] ^= 1 << random.randrange(8)
-    return bytes(damaged)
-
-
 @given(seeds, st.sampled_from([0.02, 0.2, 1]))
 def test_damage_makes_nothing_up(seed: int, share: float) -> None:
     """With CRCs checked nothing comes out that was not sent; the model asserts its balance."""
     random = Random(seed)
-    sender = sending(seed)
-    packets = [
-        flip(random, packet) if random.random() < share else packet for packet in sender.packets
-    ]
-    result = outcome(packets)
+    sender = sending(seed, CONFIG)
+    result = outcome(impair_by_flips(random, sender.packets, share))
     sent = Counter(frame for frames in sender.expected.values() for frame in frames)
     assert not Counter(item.ethernet for item in result.frames) - sent
     assert not Counter(result.management) - Counter(sender.management)
@@ -298,7 +252,7 @@ def problems(packets: Sequence[bytes]) -> str:
 
 
 def test_strict_about_packets() -> None:
-    packets = sending(7).packets
+    packets = sending(7, CONFIG).packets
     assert problems(packets) == ""
     assert "expected" in problems(packets[:1] + packets[2:] + packets[1:2])
     assert "expected" in problems([*packets, packets[-1]])
@@ -330,7 +284,7 @@ def payload_bytes(packet: bytes) -> list[int]:
 def test_strict_about_every_bit(seed: int) -> None:
     """Nothing that a modem sent can change unseen: neither headers, contents nor padding."""
     random = Random(seed)
-    packets = sending(seed).packets
+    packets = sending(seed, CONFIG).packets
     index = random.choice([n for n, packet in enumerate(packets) if payload_bytes(packet)])
     packet = bytearray(packets[index])
     packet[random.choice(payload_bytes(packets[index]))] ^= 1 << random.randrange(8)

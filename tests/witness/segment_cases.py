@@ -2,6 +2,7 @@
 """Segments, and headers of frames, and what must be counted for them: found by hand."""
 
 from witness.cable_modem import Dress, cut_segments, packet_frame
+from witness.docsis import Request, encode_request
 from witness.rig import (
     PLAIN,
     Cases,
@@ -116,6 +117,20 @@ def pointer_behind_part_of_a_header(rig: Rig) -> None:
         rest = frame[2 : 2 + pointer]
         send(rig, segment(2 * number, frame[:2], 0))
         send(rig, segment(2 * number + 1, rest + plain(), pointer))
+
+
+@case({"frame_pointer": 1}, requests=1, request_frames=0, transmitted=1, resync_bytes=5)
+def pointer_behind_a_request(rig: Rig) -> None:
+    """Its header is good, so that it asks, although it is dropped."""
+    asking = encode_request(Request(11, 3))
+    send(rig, segment(0, asking[:3], 0), segment(1, asking[3:] + bytes(2) + plain(), 5))
+
+
+@case({"frame_runt": 1}, frames=2, transmitted=1, resync_bytes=7)
+def pointer_behind_a_runt(rig: Rig) -> None:
+    """Dropped for its header, which is all of it; the pointer says otherwise."""
+    runt = with_hcs(bytes(4))
+    send(rig, segment(0, runt[:2], 0), segment(1, runt[2:] + bytes(3) + plain(), 7))
 
 
 @case({"segment_orphan": 1}, transmitted=3, resync_bytes=20 + 4, padding_bytes=5 + 6 + 7)

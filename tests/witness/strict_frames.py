@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The MAC frames of faultless modems, one after the other; nothing is forgiven."""
 
+from collections import Counter
 from dataclasses import dataclass, field
 
 from witness import bpi
@@ -33,12 +34,14 @@ class Wrong(ValueError):
 
 @dataclass
 class Decoded:
-    """What the modems sent, by service flow and SID cluster, without CRC."""
+    """What the modems sent, by service flow and SID cluster, without CRC. `inside` counts those of
+    the `kinds` of frames that came in fragments."""
 
     frames: dict[Place, list[bytes]] = field(default_factory=dict)
     management: list[bytes] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    kinds: dict[str, int] = field(default_factory=dict)
+    kinds: Counter[str] = field(default_factory=Counter)
+    inside: Counter[str] = field(default_factory=Counter)
 
 
 def is_padding(rest: bytes) -> bool:
@@ -79,7 +82,7 @@ class FlowReader:
 
     def frame(self, data: bytes, inside: bool = False) -> None:
         if data[0] & 0xFE in (0xC4, 0xC8):
-            self._count("request")
+            self._count("request", inside)
             request = decode_request(data)
             if not has_sid(self.flow, request.sid):
                 raise Wrong(f"request of SID {request.sid}")
@@ -89,7 +92,7 @@ class FlowReader:
         if parm == FC_PARM_CONCATENATION:
             self._concatenation(frame, inside)
         elif parm == FC_PARM_MANAGEMENT:
-            self._count("management")
+            self._count("management", inside)
             if frame.elements:
                 raise Wrong("extended header on a management message")
             self.decoded.management.append(check_crc(frame.pdu))
@@ -100,8 +103,9 @@ class FlowReader:
         else:
             raise Wrong(f"FC_PARM {parm} from a modem")
 
-    def _count(self, kind: str) -> None:
-        self.decoded.kinds[kind] = self.decoded.kinds.get(kind, 0) + 1
+    def _count(self, kind: str, inside: bool) -> None:
+        self.decoded.kinds[kind] += 1
+        self.decoded.inside[kind] += inside
 
     def _privacy(self, frame: Frame) -> BpUp | BpUp2 | None:
         """The element, which comes first; behind it at most a request."""
@@ -135,7 +139,7 @@ class FlowReader:
         return (bpi.decrypt if fragment else bpi.decrypt_pdu)(frame.pdu, *key)
 
     def _packet(self, frame: Frame, inside: bool) -> None:
-        self._count("packet")
+        self._count("packet", inside)
         if not 14 + CRC_LENGTH <= len(frame.pdu) <= self.config.max_frame:
             raise Wrong(f"PDU of {len(frame.pdu)} bytes")
         ethernet = check_crc(self._clear(frame, inside, fragment=False))
@@ -147,7 +151,7 @@ class FlowReader:
         self.decoded.frames.setdefault(self.place, []).append(ethernet)
 
     def _concatenation(self, frame: Frame, inside: bool) -> None:
-        self._count("concatenation")
+        self._count("concatenation", inside)
         if self.flow.segment_header:
             raise Wrong("concatenation in segments")
         frames = split_burst(frame.pdu)
@@ -157,7 +161,7 @@ class FlowReader:
             self.frame(inner, inside)
 
     def _fragment(self, frame: Frame, inside: bool) -> None:
-        self._count("fragment")
+        self._count("fragment", inside)
         control = getattr(frame.elements[0], "fragment", None)
         if self.flow.segment_header or inside or len(frame.elements) != 1 or control is None:
             raise Wrong("a fragment out of place")
