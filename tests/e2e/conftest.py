@@ -8,3 +8,13 @@ from wireshark.conftest import stage as stage  # tshark's, skipped where it is n
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "run: runs vcmtsd on ports, in real time")
+    config.addinivalue_line("markers", "soak: takes minutes; runs with -m soak only")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if "soak" in config.option.markexpr:
+        return
+    long = [item for item in items if item.get_closest_marker("soak")]
+    if long:
+        items[:] = [item for item in items if item not in long]
+        config.hook.pytest_deselected(items=long)
