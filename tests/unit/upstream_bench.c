@@ -71,7 +71,7 @@ void bench_start(struct upstream_bench *b) {
 	r.clock = &b->clock;
 	b->u = upstream_create(&b->sg, &r);
 	assert_non_null(b->u);
-	assert_int_equal(b->u->tables.stream_count, BENCH_STREAMS + 1);
+	assert_int_equal(b->u->tables.stream_count, BENCH_STREAMS + b->crowd + 1);
 }
 
 void bench_open(struct upstream_bench *b) {

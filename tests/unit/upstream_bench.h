@@ -26,6 +26,9 @@
 #define BENCH_SERIALS 65536
 #define BENCH_SMALLEST 52 /* bytes of the smallest packet, without CRC */
 #define BENCH_MS 1000000ull
+#define BENCH_MODEMS 6
+#define BENCH_CROWD 600 /* modems besides, at most */
+#define BENCH_CROWD_SID 0x1000 /* of the first of them, on channel 0 */
 
 /* Sessions, as they are configured. */
 #define BENCH_SC_QAM 0x20001 /* channel 0, data */
@@ -55,17 +58,18 @@ extern const struct bench_stream bench_streams[BENCH_STREAMS];
 
 struct upstream_bench {
 	struct service_group sg;
-	struct modem modems[6];
+	struct modem modems[BENCH_MODEMS + BENCH_CROWD];
 	/* what a test may set before bench_start() */
 	unsigned network_depth; /* a power of two; one less fits */
 	unsigned control_depth;
 	bool no_control;
 	unsigned packet_buffers, packet_room, frame_buffers, piece_buffers;
+	unsigned crowd; /* by bench_crowd() */
 
 	struct upstream *u;
 	struct clock clock;
 	struct docsis_crypto crypto;
-	void *sessions[12];
+	void *sessions[2 * (BENCH_MODEMS + BENCH_CROWD)];
 	struct rte_mempool *packets, *frames, *pieces, *guarded;
 	uint16_t rphy, network, control; /* the far ends, ours */
 	uint16_t near[3];
@@ -91,6 +95,10 @@ struct upstream_bench {
 
 /* Sets the configuration and the sizes, for the test to change. */
 void bench_prepare(struct upstream_bench *b);
+
+/* Adds `count` modems in the clear, each with one flow with segment headers and one SID cluster. Their
+ * streams come behind the others. To be called before bench_start(). */
+void bench_crowd(struct upstream_bench *b, unsigned count);
 
 /* Makes EAL (the first time), ports, pools and the upstream. */
 void bench_start(struct upstream_bench *b);

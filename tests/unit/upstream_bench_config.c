@@ -2,6 +2,8 @@
 /* Three channels, six modems: with one key, two or none, with and without segment headers. */
 #include <string.h>
 
+#include "test.h"
+
 #include "upstream_bench.h"
 
 const struct bench_stream bench_streams[BENCH_STREAMS] = {
@@ -35,7 +37,7 @@ static struct upstream_service_flow flows[] = {
 	{106, true, &clusters[7], 1}, {107, true, &clusters[8], 1},
 };
 
-static struct ip_address addresses[6][2] = {
+static struct ip_address addresses[BENCH_MODEMS][2] = {
 	{{4, {10, 0, 0, 1}}, {6, {0x20, 0x01, 0x0d, 0xb8, [15] = 1}}},
 	{{4, {10, 0, 1, 1}}, {6, {0x20, 0x01, 0x0d, 0xb8, [15] = 2}}},
 	{{4, {10, 0, 2, 1}}, {6, {0x20, 0x01, 0x0d, 0xb8, [15] = 3}}},
@@ -76,12 +78,12 @@ void bench_prepare(struct upstream_bench *b) {
 		.mtu = 9000,
 		.ttl = 64,
 	};
-	static const uint8_t flow_counts[6] = {2, 1, 2, 1, 1, 1};
+	static const uint8_t flow_counts[BENCH_MODEMS] = {2, 1, 2, 1, 1, 1};
 	unsigned flow = 0;
 
 	memset(b, 0, sizeof(*b));
 	b->random.state = 123456789;
-	for (uint8_t m = 0; m < 6; m++) {
+	for (uint8_t m = 0; m < BENCH_MODEMS; m++) {
 		modem_make(&b->modems[m], m, flow, flow_counts[m]);
 		flow += flow_counts[m];
 	}
@@ -97,7 +99,7 @@ void bench_prepare(struct upstream_bench *b) {
 		.upstream_channels = channels,
 		.upstream_channel_count = BENCH_CHANNELS,
 		.modems = b->modems,
-		.modem_count = 6,
+		.modem_count = BENCH_MODEMS,
 	};
 	b->network_depth = 4096;
 	b->control_depth = 64;
@@ -105,4 +107,25 @@ void bench_prepare(struct upstream_bench *b) {
 	b->packet_room = RTE_PKTMBUF_HEADROOM + 4096;
 	b->frame_buffers = 4095;
 	b->piece_buffers = 2047;
+}
+
+void bench_crowd(struct upstream_bench *b, unsigned count) {
+	static struct upstream_sid crowd_sids[BENCH_CROWD];
+	static struct sid_cluster crowd_clusters[BENCH_CROWD];
+	static struct upstream_service_flow crowd_flows[BENCH_CROWD];
+
+	assert_in_range(count, 0, BENCH_CROWD);
+	for (unsigned i = 0; i < count; i++) {
+		crowd_sids[i] = (struct upstream_sid){0, (uint16_t)(BENCH_CROWD_SID + i)};
+		crowd_clusters[i] = (struct sid_cluster){0, &crowd_sids[i], 1};
+		crowd_flows[i] =
+			(struct upstream_service_flow){1000 + i, true, &crowd_clusters[i], 1};
+		b->modems[BENCH_MODEMS + i] = (struct modem){
+			.mac = {2, 2, 0, 0, (uint8_t)(i >> 8), (uint8_t)i},
+			.upstream_flows = &crowd_flows[i],
+			.upstream_flow_count = 1,
+		};
+	}
+	b->crowd = count;
+	b->sg.modem_count = BENCH_MODEMS + count;
 }
