@@ -35,7 +35,12 @@ DESCRIPTION: dict[str, Any] = {
         "lists": [
             {
                 "name": "upstream",
-                "stages": [{"name": "transmit", "about": "to the network", "dpdk": "ethdev"}],
+                "stages": [
+                    {"name": "uepi", "about": "in order", "dpdk": "mbuf"},
+                    {"name": "reassemble", "about": "flows", "dpdk": "hash"},
+                    {"name": "extract", "about": "frames", "dpdk": "mbuf"},
+                    {"name": "transmit", "about": "to the network", "dpdk": "ethdev"},
+                ],
             },
             {
                 "name": "upstream scheduler",
@@ -69,11 +74,28 @@ def test_picture_shows_the_lists_in_order() -> None:
     assert len(arrows) == 2, "one between two stages, one between two lists"
 
 
-def test_picture_does_not_lead_on_from_a_port() -> None:
-    """What has left comes to no further list."""
-    root = ElementTree.fromstring(docs.pipeline(DESCRIPTION["upstream"]))
-    assert len([r for r in root.iter(f"{SVG}rect") if r.get("class") == "box"]) == 2
-    assert not [p for p in root.iter(f"{SVG}path") if p.get("class") == "way"]
+def ways(root: ElementTree.Element, css: str) -> list[str]:
+    return [p.attrib["d"] for p in root.iter(f"{SVG}path") if p.get("class") == css]
+
+
+def test_picture_of_what_leaves_in_the_midst() -> None:
+    """What has left by a port comes to no further list: requests go over the ring."""
+    root = ElementTree.fromstring(docs.upstream_pipeline(DESCRIPTION["upstream"]))
+    boxes = [r for r in root.iter(f"{SVG}rect") if r.get("class") == "box"]
+    right = int(boxes[0].attrib["x"]) + int(boxes[0].attrib["width"])
+    middles = [int(b.attrib["y"]) + int(b.attrib["height"]) // 2 for b in boxes]
+    uepi, reassemble, extract, _, requests = middles
+    [ring] = ways(root, "link tip")
+    rail = right + picture.RAIL
+    assert ring == f"M{right} {uepi} H{rail} V{requests} H{right}"
+    assert ways(root, "link") == [f"M{right} {y} H{rail}" for y in (reassemble, extract)]
+    downwards = [way for way in ways(root, "way") if " v" in way]
+    assert len(downwards) == 3, "between the four stages, and none from the port"
+    [out] = [way for way in ways(root, "way") if " H" in way]
+    assert out.startswith(f"M{boxes[0].attrib['x']} {extract} H")
+    words = [t for t in root.iter(f"{SVG}text") if t.get("class") == "about"]
+    assert "control port" in [t.text for t in words]
+    assert all(int(t.attrib["x"]) > rail for t in words if t.text != "control port")
 
 
 def test_counters_page() -> None:

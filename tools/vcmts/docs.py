@@ -12,6 +12,9 @@ from vcmts import configdoc, picture
 from vcmts.paths import CHECKOUT, MistakeError, complain, program
 
 UNITS = ("packets", "bursts", "segments", "frames")  # in the order in which the upstream has them
+# What leaves the upstream's list in its midst; the names are those of `vcmtsd describe`.
+REQUESTS = picture.Ring("ring of requests", ("uepi", "reassemble", "extract"), "requests")
+MANAGEMENT = picture.Exit("extract", "control port")
 
 
 def said(*command: str) -> str:
@@ -83,8 +86,8 @@ Four kinds of things are counted, and each kind adds up by itself ([upstream](up
 """
 
 
-def pipeline(direction: dict[str, Any]) -> str:
-    return picture.draw(stage_lists(direction))
+def upstream_pipeline(direction: dict[str, Any]) -> str:
+    return picture.draw(stage_lists(direction), REQUESTS, MANAGEMENT)
 
 
 def pages() -> dict[Path, str]:
@@ -94,8 +97,8 @@ def pages() -> dict[Path, str]:
     return {
         Path("config/schema.json"): schema,
         Path("docs/configuration.md"): configdoc.render(json.loads(schema)),
-        Path("docs/pipeline.svg"): pipeline(description["downstream"]),
-        Path("docs/pipeline-upstream.svg"): pipeline(description["upstream"]),
+        Path("docs/pipeline.svg"): picture.draw(stage_lists(description["downstream"])),
+        Path("docs/pipeline-upstream.svg"): upstream_pipeline(description["upstream"]),
         Path("docs/counters.md"): counters_page(description),
     }
 
