@@ -161,6 +161,14 @@ def test_without_an_upstream(folder: Path) -> None:
     assert re.match(verdict(summary), done.stdout.splitlines()[-1])
 
 
+def test_a_rate_that_the_machine_does_not_carry(folder: Path) -> None:
+    rates = ("--rate", "0", "--upstream-rate", "1Tbps")
+    done = tool(folder, *run_words(folder, "--duration", "1s", *rates))
+    assert json.loads((folder / "summary.json").read_text())["upstream"]["asked_gbps"] == 1000
+    assert "did not carry the rate asked for" in done.stderr
+    assert re.search(r"asked for +│ 1000.00 Gbps", done.stdout)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signal_ends_with_the_summary(number: signal.Signals, folder: Path) -> None:
     words = command(*run_words(folder, "--duration", "60s"))
@@ -203,7 +211,10 @@ def test_more_than_the_channels_carry_is_lost_and_said(folder: Path) -> None:
         (("--duration", "0"), "--duration"),
         (("--traffic", "banana"), "banana"),
         (("--upstream-rate", "banana"), "--upstream-rate"),
-        (("--upstream-traffic", "banana"), "banana"),
+        (("--upstream-rate", "-5Mbps"), "--upstream-rate: found -5Mbps"),
+        (("--traffic", "9"), "vcmts: --traffic: 9: allowed"),
+        (("--upstream-traffic", "banana"), "vcmts: --upstream-traffic: banana: allowed"),
+        (("--impair", "nonsense"), "vcmts: --impair: nonsense"),
         (("--rate", "0", "--upstream-rate", "0"), "--rate"),
         (("--core", "4096"), "--core"),
         (("--json", "/nonexistent/summary.json"), "/nonexistent/summary.json"),
@@ -215,4 +226,5 @@ def test_mistakes_start_nothing(words: tuple[str, ...], message: str, folder: Pa
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stdout == "" and "serving" not in done.stderr
+    assert "vcmts-traffic" not in done.stderr
     assert left_over(folder) == []

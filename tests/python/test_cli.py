@@ -2,6 +2,7 @@
 """The command line: exit status 2 and one line for a mistake, from any directory."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -34,10 +35,10 @@ channels:
   - {id: 3, type: sc-qam, rate: 42.24 Mbps, session: 3}
 bonding_groups: [{id: 1, channels: [1, 2]}, {id: 2, channels: [3]}]
 filter_groups: [{id: 1, rules: [{family: ipv4, action: permit}]}]
-upstream: {verify_source: false, verify_crc: true}
+upstream: {verify_source: false, verify_crc: true, reorder_timeout: 2 ms, held: 1 MB}
 upstream_channels:
-  - {id: 1, type: ofdma, rate: 600 Mbps, session: 11}
-  - {id: 2, type: ofdma, rate: 600 Mbps, session: 12}
+  - {id: 1, type: ofdma, rate: 600 Mbps, session: 11, request_session: 21}
+  - {id: 2, type: ofdma, rate: 600 Mbps, session: 12, request_session: 22, ranging_session: 32}
   - {id: 3, type: sc-qam, rate: 30.72 Mbps, session: 13}
 modems:
   - mac: "02:01:00:00:00:01"
@@ -199,6 +200,75 @@ def test_a_run_of_nothing(options: list[str], facts: dict[str, int]) -> None:
         run.rates_of(FACTS | facts, given)
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["run", "--rate", "-5Mbps"], ["run", "--rate=-5Mbps"]),
+        (["run", "--upstream-rate=-1"], ["run", "--upstream-rate=-1"]),
+        (["run", "--rate", "5Mbps", "-5"], ["run", "--rate", "5Mbps", "-5"]),
+        (["run", "--rate", "--json"], ["run", "--rate", "--json"]),
+        (["-5"], ["-5"]),
+    ],
+)
+def test_a_value_may_be_negative(words: list[str], expected: list[str]) -> None:
+    """What is wrong with it says the program that reads it."""
+    assert cli.joined(words) == expected
+
+
+def test_messages_name_options_of_the_tool() -> None:
+    said = (
+        "vcmts-traffic: --upstream-mix: 9: allowed: sizes\nvcmts-traffic: --mix: 9: allowed\n"
+        "Try `vcmts-traffic --help' or `vcmts-traffic --usage' for more information.\n"
+    )
+    assert run.in_our_words(said) == (
+        "vcmts: --upstream-traffic: 9: allowed: sizes\nvcmts: --traffic: 9: allowed\n"
+        "Try `vcmts run --help' for more information.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("rates", "expected"),
+    [
+        (run.Rates("2 Gbps", "75Mbps"), {"downstream": 2.0, "upstream": 0.075}),
+        (run.Rates("max", "0"), {"downstream": None}),
+        (run.Rates("0", "600000 bps"), {"upstream": 0.0006}),
+    ],
+)
+def test_rates_asked_for(rates: run.Rates, expected: dict[str, float | None]) -> None:
+    assert run.asked_rates(rates) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("sent", "packets", "asked", "told"),
+    [
+        (0.949, 100, 1.0, True),
+        (0.951, 100, 1.0, False),
+        (0.5, 99, 1.0, False),
+        (0.5, 100, None, False),
+        (2.0, 100, 1.0, False),
+    ],
+)
+def test_a_rate_that_was_missed(
+    sent: float, packets: int, asked: float | None, told: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
+    part = {"sent": packets, "sent_bytes": sent * 2e9 / 8, "seconds": 2.0, "asked_gbps": asked}
+    run.complain_of_low_rates({"upstream": part})
+    said = capfd.readouterr().err
+    assert (one_line(said) and "upstream" in said and "rate asked for" in said) == told
+    assert bool(said) == told
+
+
+def test_help_tells_the_impairments(capfd: pytest.CaptureFixture[str]) -> None:
+    """All that vcmts-traffic knows, and no others."""
+    with pytest.raises(SystemExit):
+        cli.main(["impairments", "--help"])
+    told = capfd.readouterr().out.split("knows:")[1]
+    traffic = subprocess.check_output([paths.program("vcmts-traffic"), "--help"], text=True)
+    known = re.findall(r"^  ([a-z-]+)(?: {2,}|$)", traffic.split("knows:")[1], re.MULTILINE)
+    assert sorted(re.findall(r"^  ([a-z-]+) {2,}", told, re.MULTILINE)) == sorted(known)
+    assert len(known) > 10
+
+
 def shown(text: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> str:
     config = folder / "short.yaml"
     config.write_text(text)
@@ -222,7 +292,10 @@ def test_show(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
         "service flows 2 a modem, 1 to 2 active "
         "upstream channels 2 x ofdma 600 Mbps, 1 x sc-qam 30.72 Mbps "
         "upstream service flows 0 to 2 a modem, 1 to 2 SIDs each "
-        "upstream checks source addresses off, CRC on"
+        "upstream checks source addresses off, CRC on "
+        "upstream sessions 3 for bursts, 2 for requests, 1 for ranging "
+        "upstream waits 2 ms for order, 500 ms for frames "
+        "upstream memory 1 MB held, 256 kB of it by a modem"
     )
 
 

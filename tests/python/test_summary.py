@@ -9,8 +9,17 @@ from rich.console import Console
 from vcmts import summary
 
 COMMON = {"duplicated": 0, "reordered": 0, "corrupted": 0, "latency_us": {"mean": 4.2}}
-DOWN = {"sent": 1000, "proven": 1000, "lost": 0, "gbps": 3.456, "seconds": 2.0} | COMMON
+DOWN = {
+    "sent": 1000,
+    "proven": 1000,
+    "lost": 0,
+    "gbps": 3.456,
+    "seconds": 2.0,
+    "sent_bytes": 10**9,
+} | COMMON
 UP = {"sent": 300, "proven": 300, "lost": 0, "gbps": 0.5, "seconds": 2.5, "requests": 7} | COMMON
+UP |= {"sent_bytes": 2 * 10**8}
+ASKED = {"downstream": 4.5, "upstream": None}
 PLANE: dict[str, Any] = {
     "downstream": {"balanced": True, "held": 0, "drops": {"runt": 0, "vlan": 2}, "received": 1},
     "upstream": {
@@ -26,9 +35,9 @@ PLANE: dict[str, Any] = {
 
 
 def test_each_direction_that_was_sent() -> None:
-    whole = summary.merge(PLANE, {"downstream": DOWN})
+    whole = summary.merge(PLANE, {"downstream": DOWN}, ASKED)
     assert set(whole) == {"downstream", "workers", "ports", "host"}
-    both = summary.merge(PLANE, {"downstream": DOWN, "upstream": UP})
+    both = summary.merge(PLANE, {"downstream": DOWN, "upstream": UP}, ASKED)
     assert both["downstream"]["drops"] == {"runt": 0, "vlan": 2}
     assert "received" not in both["downstream"], "it is among the counters"
     assert both["upstream"]["requests"]["modems"] == 20
@@ -38,9 +47,9 @@ def test_each_direction_that_was_sent() -> None:
 @pytest.mark.parametrize("direction", ["downstream", "upstream"])
 def test_both_directions_must_balance(direction: str) -> None:
     proven = {"downstream": DOWN, "upstream": UP}
-    assert summary.balanced(summary.merge(PLANE, proven))
+    assert summary.balanced(summary.merge(PLANE, proven, ASKED))
     unbalanced = PLANE | {direction: PLANE[direction] | {"balanced": False}}
-    assert not summary.balanced(summary.merge(unbalanced, proven))
+    assert not summary.balanced(summary.merge(unbalanced, proven, ASKED))
 
 
 @pytest.mark.parametrize(
@@ -72,9 +81,15 @@ def test_verdict(proven: dict[str, Any], line: str) -> None:
     assert summary.verdict(proven) == line
 
 
+def test_one_modem_is_no_modems() -> None:
+    by_kind = {"frame": 1}
+    assert summary.asked({"by_kind": by_kind, "modems": 1}).endswith("1 by frame, of 1 modem")
+    assert summary.asked({"by_kind": by_kind, "modems": 0}).endswith("of 0 modems")
+
+
 def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
-    whole = summary.merge(PLANE, {"downstream": DOWN, "upstream": UP})
-    summary.show(whole, Console())
+    whole = summary.merge(PLANE, {"downstream": DOWN, "upstream": UP}, ASKED)
+    summary.show(whole, Console(), [3])
     lines = capsys.readouterr().out.splitlines()
     said = [[cell.strip() for cell in line.split("│")[1:-1]] for line in lines]
     assert ["sent", "1,000", "300"] in said
@@ -83,5 +98,7 @@ def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
     assert not [row for row in said if "dropped: runt" in row]
     assert ["packets", "5", "4", "1", "0"] in said
     assert "bandwidth requests: 1,500 by record, of 20 modems" in lines
-    assert "core of upstream: 25% busy" in lines
+    assert "core 3 (upstream): 25% busy" in lines
+    assert ["asked for", "4.50 Gbps", "max"] in said
+    assert ["sent at", "4.00 Gbps", "0.64 Gbps"] in said
     assert lines[-1] == summary.verdict(whole)

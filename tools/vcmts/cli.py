@@ -9,6 +9,7 @@ arguments or configuration.
 import argparse
 import importlib
 import os
+import re
 import sys
 from collections.abc import Sequence
 from types import ModuleType
@@ -48,6 +49,18 @@ def load(command: str) -> ModuleType:
         raise MistakeError(f"{command}: not in this checkout ({name} is missing)") from error
 
 
+def joined(arguments: Sequence[str]) -> list[str]:
+    """`--rate -5Mbps` as `--rate=-5Mbps`: no option begins with a digit, and what has the value to
+    judge says more of it than that it is missing."""
+    words: list[str] = []
+    for word in arguments:
+        if re.match(r"-\d", word) and words and re.fullmatch(r"--[a-z-]+", words[-1]):
+            words[-1] += f"={word}"
+        else:
+            words.append(word)
+    return words
+
+
 def parser_for(arguments: Sequence[str]) -> argparse.ArgumentParser:
     """A parser of all commands, where only the one that is asked for has its arguments."""
     parser = argparse.ArgumentParser(
@@ -66,7 +79,7 @@ def parser_for(arguments: Sequence[str]) -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    words = joined(sys.argv[1:] if arguments is None else arguments)
     try:
         parsed = parser_for(words).parse_args(words)
         status: int = load(parsed.command).main(parsed)

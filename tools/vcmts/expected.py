@@ -56,11 +56,11 @@ def show(summary: Json, console: Console) -> None:
         print("what is expected is not known: memory was short")
         return
     table = Table(title="upstream, expected and counted", title_justify="left")
-    for number, column in enumerate(("", "", "expected", "counted", "")):
+    for number, column in enumerate(("", "", "expected", "counted", "equal")):
         table.add_column(column, justify="right" if number in (2, 3) else "left")
     for cell in cells(upstream):
         if cell.expected or cell.counted:
-            differs = "" if cell.expected == cell.counted else "differs"
+            equal = "yes" if cell.expected == cell.counted else "no"
             numbers = (f"{cell.expected:,}", f"{cell.counted:,}")
-            table.add_row(cell.kind, cell.name, *numbers, differs)
+            table.add_row(cell.kind, cell.name, *numbers, equal)
     console.print(table)

@@ -2,15 +2,26 @@
 """vcmts impairments: what goes wrong on request in the upstream, and what is counted for it."""
 
 import argparse
+import re
 
 from vcmts.child import start, stoppable, writable
 from vcmts.paths import CHECKOUT, program
 
 INTERRUPTED = 130
 CONFIG = CHECKOUT / "impairments" / "service-group.yaml"
+LIST = CHECKOUT / "traffic" / "impairment.def"
+ENTRY = re.compile(r'^IMPAIRMENT\(\w+, "([\w-]+)", \w+,\s+"([^"]+)"\)', re.MULTILINE)
+
+
+def kinds() -> dict[str, str]:
+    """What can go wrong, by its name in --impair, from the list that vcmts-traffic is built of."""
+    return dict(ENTRY.findall(LIST.read_text(encoding="utf-8")))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    lines = [f"  {name:21} {meaning}" for name, meaning in kinds().items()]
+    parser.epilog = "\n".join(["what --impair of `vcmts run` knows:", *lines])
     parser.add_argument(
         "--config",
         metavar="FILE",

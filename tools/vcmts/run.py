@@ -40,8 +40,17 @@ FACTORS = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 START_SECONDS = 600  # tables of 30,000 modems take a minute
 STOP_SECONDS = 30
 INTERRUPTED = 130
+# Below this share of the rate asked for, the summary says why; a few packets make no rate.
+ENOUGH_OF_RATE, FEWEST_PACKETS = 0.95, 100
 FULL = ("flow_buffer_full", "scheduler_full")  # drops of what is more than the channels carry
 NOTHING = "0"
+# What vcmts-traffic says in its own words, in those of this command.
+WORDS = (
+    (r"^vcmts-traffic: ", "vcmts: "),
+    (r"--mix\b", "--traffic"),
+    (r"--upstream-mix\b", "--upstream-traffic"),
+    (r"`vcmts-traffic --help'.*", "`vcmts run --help' for more information."),
+)
 
 
 @dataclass(frozen=True)
@@ -92,7 +101,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--impair",
         metavar="KIND=SHARE[,..]",
         help="what goes wrong with the upstream, as psp-loss=0.1%%,wrong-key=0.001; the kinds are "
-        "in docs/impairments.md",
+        "told by `vcmts impairments --help` and docs/impairments.md",
     )
     parser.add_argument("--core", type=int, help="core of vcmts-traffic (default: a free one)")
     parser.add_argument("--json", metavar="FILE", help="write the summary")
@@ -202,6 +211,40 @@ def traffic_command(
     return [*command, "--core", str(core), "--main-core", str(core)]
 
 
+def in_our_words(said: str) -> str:
+    for found, ours in WORDS:
+        said = re.sub(found, ours, said, flags=re.MULTILINE)
+    return said
+
+
+def refused(command: list[str]) -> int:
+    """Whether vcmts-traffic finds a mistake, which is told: its exit status, 0 for none."""
+    checked = subprocess.run(
+        [*command, "--check"], check=False, stderr=subprocess.PIPE, text=True, errors="replace"
+    )
+    print(in_our_words(checked.stderr), end="", file=sys.stderr)
+    return checked.returncode
+
+
+def asked_rates(rates: Rates) -> dict[str, float | None]:
+    """In Gbps; None where it was max."""
+    asked = {"downstream": rates.downstream, "upstream": rates.upstream}
+    bits = {way: bits_per_second(rate) for way, rate in asked.items() if rate != NOTHING}
+    return {way: None if rate is None else rate / 1e9 for way, rate in bits.items()}
+
+
+def complain_of_low_rates(whole: dict[str, Any]) -> None:
+    for direction in summary.directions(whole):
+        part = whole[direction]
+        sent, asked = summary.sent_gbps(part), part["asked_gbps"]
+        if asked is None or part["sent"] < FEWEST_PACKETS or sent >= ENOUGH_OF_RATE * asked:
+            continue
+        complain(
+            f"{direction}: {sent:.3g} of {asked:.3g} Gbps were sent: the machine (the traffic's "
+            "core, or full queues before vcmtsd) did not carry the rate asked for"
+        )
+
+
 def complain_of_full_queues(whole: dict[str, Any], facts: dict[str, Any]) -> None:
     drops = whole.get("downstream", {}).get("drops", {})
     full = sum(drops.get(name, 0) for name in FULL)
@@ -216,9 +259,9 @@ def carry(config: Path, place: Path, given: argparse.Namespace, stopped: Stopped
     ends = [wire(place, n, name, facts["mtu"]) for n, name in enumerate(("network", "rphy"))]
     plane, proven = place / "vcmtsd.json", place / "traffic.json"
     command = traffic_command(config, ends, proven, facts, given)
-    checked = subprocess.run([*command, "--check"], check=False).returncode
-    if checked != 0:
-        return checked
+    mistaken = refused(command)
+    if mistaken != 0:
+        return mistaken
     status = INTERRUPTED
     with data_plane(config, ends, plane, stopped):
         if not stopped.asked:
@@ -231,13 +274,15 @@ def carry(config: Path, place: Path, given: argparse.Namespace, stopped: Stopped
     whole = summary.merge(
         json.loads(plane.read_text(encoding="utf-8")),
         json.loads(proven.read_text(encoding="utf-8")),
+        asked_rates(rates_of(facts, given)),
     )
-    summary.show(whole, Console(file=sys.stdout))
+    summary.show(whole, Console(file=sys.stdout), facts["cores"])
     if expected.impaired(whole) and not expected.as_expected(whole):
         status = max(status, 1)
     if given.json:
         Path(given.json).write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
     complain_of_full_queues(whole, facts)
+    complain_of_low_rates(whole)
     return status if summary.balanced(whole) else max(status, 1)
 
 

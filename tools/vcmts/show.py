@@ -95,6 +95,16 @@ def on(switch: str | bool) -> str:
     return "on" if switch in ("true", True) else "off"
 
 
+def sessions(channels: list[Mapping]) -> str:
+    """How many of each kind; without one for requests, the bursts tell them."""
+    counts = {
+        kind: sum(key in channel for channel in channels)
+        for kind, key in (("requests", "request_session"), ("ranging", "ranging_session"))
+    }
+    told = [f"{count} for {kind}" for kind, count in counts.items()]
+    return ", ".join([f"{len(channels)} for bursts", *told])
+
+
 def upstream(document: Mapping) -> list[tuple[str, str]]:
     """The rows of a group that has an upstream."""
     channels = document["upstream_channels"]
@@ -114,6 +124,12 @@ def upstream(document: Mapping) -> list[tuple[str, str]]:
             "upstream checks",
             f"source addresses {on(checks['verify_source'])}, CRC {on(checks['verify_crc'])}",
         ),
+        ("upstream sessions", sessions(channels)),
+        (
+            "upstream waits",
+            f"{checks['reorder_timeout']} for order, {checks['frame_timeout']} for frames",
+        ),
+        ("upstream memory", f"{checks['held']} held, {checks['held_by_modem']} of it by a modem"),
     ]
 
 

@@ -16,12 +16,12 @@ PLANE = ("cycles_per_packet", "drops", "counters", "balanced", "held", "units", 
 COUNTS = ("sent", "proven", "lost", "duplicated", "reordered", "corrupted")
 
 
-def merge(plane: Json, proven: Json) -> Json:
-    """One summary: what the traffic proved, and what it cost the data plane. Where both have a
-    key, the traffic's is what was sent."""
+def merge(plane: Json, proven: Json, asked: dict[str, float | None]) -> Json:
+    """One summary: what was asked for (Gbps, None: as much as goes), what the traffic proved, and
+    what it cost the data plane. Where both have a key, the traffic's is what was sent."""
     whole: Json = dict(proven)
     for direction in directions(proven):
-        sent, served = dict(proven[direction]), plane[direction]
+        sent, served = proven[direction] | {"asked_gbps": asked[direction]}, plane[direction]
         for key in PLANE:
             if key in served:
                 if key in sent:
@@ -59,6 +59,15 @@ def cycles_table(direction: str, served: Json) -> Table:
     return drawn
 
 
+def sent_gbps(part: Json) -> float:
+    seconds: float = part["seconds"]
+    return part["sent_bytes"] * 8e-9 / seconds if seconds > 0 else 0.0
+
+
+def asked_for(part: Json) -> str:
+    return "max" if part["asked_gbps"] is None else f"{part['asked_gbps']:.2f} Gbps"
+
+
 def packets_table(summary: Json) -> Table:
     """A column a direction; a reason for drops is shown where it was met."""
     shown = directions(summary)
@@ -72,6 +81,8 @@ def packets_table(summary: Json) -> Table:
             drawn.add_row(
                 f"dropped: {reason}", *(f"{count:,}" if count else "" for count in counts)
             )
+    drawn.add_row("asked for", *map(asked_for, parts))
+    drawn.add_row("sent at", *(f"{sent_gbps(part):.2f} Gbps" for part in parts))
     drawn.add_row("throughput", *(f"{part['gbps']:.2f} Gbps" for part in parts))
     for key in parts[0]["latency_us"]:
         drawn.add_row(f"latency {key}", *(f"{part['latency_us'][key]:.0f} us" for part in parts))
@@ -91,7 +102,8 @@ def asked(requests: Json) -> str:
     """What became of bandwidth requests, in a line."""
     kinds = {kind: count for kind, count in requests["by_kind"].items() if count}
     told = ", ".join(f"{count:,} by {kind}" for kind, count in kinds.items()) or "none"
-    return f"bandwidth requests: {told}, of {requests['modems']:,} modems"
+    modems = requests["modems"]
+    return f"bandwidth requests: {told}, of {modems:,} {'modem' if modems == 1 else 'modems'}"
 
 
 def cost(part: Json) -> int:
@@ -116,7 +128,8 @@ def verdict(summary: Json) -> str:
     )
 
 
-def show(summary: Json, console: Console) -> None:
+def show(summary: Json, console: Console, cores: list[int]) -> None:
+    """`cores` of vcmtsd's workers, in their order."""
     for direction in directions(summary):
         console.print(cycles_table(direction, summary[direction]))
     host = summary["host"]
@@ -127,6 +140,6 @@ def show(summary: Json, console: Console) -> None:
     console.print(packets_table(summary))
     if expected.impaired(summary):
         expected.show(summary, console)
-    for worker in summary["workers"]:
-        print(f"core of {worker['name']}: {worker['busy_share']:.0%} busy")
+    for core, worker in zip(cores, summary["workers"], strict=True):
+        print(f"core {core} ({worker['name']}): {worker['busy_share']:.0%} busy")
     print(verdict(summary), flush=True)
