@@ -97,3 +97,12 @@ def test_mistakes_measure_nothing(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "sideways" in done.stderr
     assert not report.exists()
+
+
+@pytest.mark.parametrize("mix", ["imixx", "9000", ""])
+def test_a_mix_that_is_none(mix: str, tmp_path: Path) -> None:
+    """A mistake, as in every other command, and told before anything is measured."""
+    done = bench("--profile", PROFILE, "--mix", mix, "--json", str(tmp_path / "bench.json"))
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"vcmts: --mix: {mix}: allowed: ")
+    assert done.stderr.count("\n") == 1 and done.stdout == ""

@@ -31,7 +31,7 @@ def shown(*results: dict[str, Any]) -> str:
     host = {"cpu": "A core", "tsc_hz": 2.0e9, "core_hz": 3.0e9, "huge_pages": False}
     text = io.StringIO()
     report = {"results": list(results), "configuration": "group", "host": host}
-    bench.show(report, Console(file=text, width=120))
+    bench.show(report, Console(file=text, width=40))
     return text.getvalue()
 
 
@@ -50,6 +50,12 @@ def test_a_table_a_direction() -> None:
     assert "0.50" in down and "0.25" in up and "0.50" in up
 
 
+def test_a_title_stands_on_one_line() -> None:
+    """However narrow table and terminal are."""
+    titles = [line for line in shown(UP).splitlines() if line.startswith("upstream")]
+    assert titles == ["upstream, group, reference cycles a packet"]
+
+
 def test_a_direction_that_was_not_measured_has_no_table() -> None:
     text = shown(UP)
     assert "downstream" not in text
@@ -57,6 +63,6 @@ def test_a_direction_that_was_not_measured_has_no_table() -> None:
 
 
 def test_what_it_was_measured_on() -> None:
-    text = shown(DOWN, UP)
+    text = " ".join(shown(DOWN, UP).split())
     assert text.count("A core: TSC 2.00 GHz, core 3.00 GHz (1.50 core cycles") == 1
     assert "ordinary pages" in text and "median of 5 runs" in text

@@ -3,6 +3,7 @@
 
 import argparse
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -56,9 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def table(title: str, results: list[dict[str, Any]]) -> Table:
+def table(results: list[dict[str, Any]]) -> Table:
     """A column a mix, a row a stage."""
-    out = Table(title=title)
+    out = Table()
     out.add_column("stage")
     for result in results:
         out.add_column(result["mix"], justify="right")
@@ -78,7 +79,9 @@ def show(report: dict[str, Any], console: Console) -> None:
         results = [r for r in report["results"] if r["direction"] == direction]
         if results:
             title = f"{direction}, {report['configuration']}, reference cycles a packet"
-            console.print(table(title, results))
+            # a title of the table would be broken where its columns end
+            console.print(title, soft_wrap=True, markup=False, highlight=False)
+            console.print(table(results))
     console.print(
         f"{host['cpu']}: TSC {host['tsc_hz'] / 1e9:.2f} GHz, core {host['core_hz'] / 1e9:.2f} GHz "
         f"({ratio:.2f} core cycles a reference cycle), "
@@ -87,10 +90,24 @@ def show(report: dict[str, Any], console: Console) -> None:
     )
 
 
+def mistaken(mix: str, config: Path) -> int:
+    """Whether a mix is none, or not for this configuration; the program that reads it says why.
+    Returns its exit status, 0 for no mistake."""
+    command = [str(program("vcmts-traffic")), "--check", "--config", str(config), "--mix", mix]
+    command += ["--network", "net_null0", "--rphy", "net_null1"]
+    done = subprocess.run(command, check=False, stderr=subprocess.PIPE, text=True)
+    print(done.stderr.replace("vcmts-traffic: ", "vcmts: "), end="", file=sys.stderr)
+    return done.returncode
+
+
 def main(arguments: argparse.Namespace) -> int:
     writable(arguments.json)
     with folder() as place, stoppable() as stopped:
         config = configuration.chosen(arguments, place)
+        for mix in arguments.mix:
+            status = mistaken(mix, config)
+            if status != 0:
+                return status
         command = [str(program("vcmts-bench")), "--config", str(config)]
         command += ["--runs", str(arguments.runs), "--milliseconds", str(arguments.milliseconds)]
         command += ["--direction", arguments.direction]
