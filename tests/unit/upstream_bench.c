@@ -225,8 +225,11 @@ static unsigned messages_take(struct upstream_bench *b) {
 
 void bench_settle(struct upstream_bench *b) {
 	for (int idle = 0; idle < 2; idle++) {
+		uint64_t received = bench_count(b, COUNTER_RECEIVED);
+
 		bench_round(b);
-		if (bench_take(b, UINT32_MAX) + messages_take(b) > 0 || upstream_busy(b->u))
+		if (bench_take(b, UINT32_MAX) + messages_take(b) > 0 || upstream_busy(b->u) ||
+		    bench_count(b, COUNTER_RECEIVED) != received)
 			idle = -1;
 	}
 	assert_int_equal(bench_count(b, COUNTER_RECEIVED), b->injected);
