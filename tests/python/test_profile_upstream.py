@@ -67,15 +67,30 @@ def test_upstream_channels_are_loaded_alike(modems: int) -> None:
     assert modems % 4 != 0 or len(set(counts.values())) == 1
 
 
-@pytest.mark.parametrize("modems", [4 * 8191, 4 * 8191 + 1, 5 * 8191, 65535])
+def places_of(modems: int) -> list[tuple[int, int]]:
+    """Channel and SID, two after each other of every modem."""
+    lines = [line for modem in range(1, modems + 1) for line in upstream.flow_lines(modem, modems)]
+    found = re.findall(r"channel: ([0-9]+), sid: (0x[0-9a-f]{4})\b", "\n".join(lines))
+    assert len(found) == 2 * modems
+    return [(int(channel), int(sid, 16)) for channel, sid in found]
+
+
+@pytest.mark.parametrize("modems", [1, 300, 16382])
+def test_a_sid_is_one_modem_wherever_it_is_used(modems: int) -> None:
+    """Then a capture can be read without the configuration: see docs/wireshark.md."""
+    sids = [sid for _, sid in places_of(modems)]
+    assert sids == [modem for modem in range(1, modems + 1) for _ in range(2)]
+    assert max(sids) <= 0x3FFE
+
+
+@pytest.mark.parametrize("modems", [16383, 4 * 8191, 4 * 8191 + 1, 5 * 8191, 65535])
 def test_sids_of_14_bits_are_enough(modems: int) -> None:
     channels = upstream.channels(modems)
-    assert channels == -(-modems // 8191)
-    lines = [line for modem in range(1, modems + 1) for line in upstream.flow_lines(modem, modems)]
-    places = re.findall(r"channel: ([0-9]+), sid: (0x[0-9a-f]{4})\b", "\n".join(lines))
-    assert len(places) == len(set(places)) == 2 * modems
-    assert {int(channel) for channel, _ in places} == set(range(1, channels + 1))
-    sids = [int(sid, 16) for _, sid in places]
+    assert channels == max(4, -(-modems // 8191))
+    places = places_of(modems)
+    assert len(set(places)) == 2 * modems
+    assert {channel for channel, _ in places} == set(range(1, channels + 1))
+    sids = [sid for _, sid in places]
     assert min(sids) == 1
     assert max(sids) <= 0x3FFE
 

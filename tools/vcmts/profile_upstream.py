@@ -10,7 +10,7 @@ channels with room for what was measured, and each modem bonded over two of them
 from collections.abc import Iterator
 
 CHANNELS, RATE = 4, "1 Gbps"
-MOST_SIDS = 0x3FFE  # of one channel
+MOST_SIDS = 0x3FFE  # of one channel: 1 to 0x3FFE
 FIRST_FLOW = 1_000_001  # beyond the ids of downstream flows
 
 
@@ -29,13 +29,24 @@ def channel_lines(modems: int) -> Iterator[str]:
         yield f"  - {{id: {number}, type: ofdma, rate: {RATE}, {sessions}}}"
 
 
-def flow_lines(modem: int, modems: int) -> Iterator[str]:
-    """A flow on two neighbouring channels, where the first one follows the last."""
+def sids_of(modem: int, modems: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Two neighbouring channels, where the first one follows the last; the SID on each.
+
+    A modem has the same SID on both, and no other modem has it: so who reads a capture without the
+    configuration knows which segments belong together. Of more modems than a channel has SIDs the
+    SIDs are given out by channel: a number then means different modems on different channels.
+    """
     turn, first = divmod(modem - 1, channels(modems))
     second = (first + 1) % channels(modems)
+    if modems <= MOST_SIDS:
+        return (first + 1, modem), (second + 1, modem)
+    return (first + 1, 2 * turn + 1), (second + 1, 2 * turn + 2)
+
+
+def flow_lines(modem: int, modems: int) -> Iterator[str]:
+    """One flow, over both channels of the modem."""
     sids = ", ".join(
-        f"{{channel: {channel + 1}, sid: {sid:#06x}}}"
-        for channel, sid in ((first, 2 * turn + 1), (second, 2 * turn + 2))
+        f"{{channel: {channel}, sid: {sid:#06x}}}" for channel, sid in sids_of(modem, modems)
     )
     yield "    upstream_service_flows:"
     yield f"      - {{id: {FIRST_FLOW + modem - 1}, sid_clusters: [{{id: 0, sids: [{sids}]}}]}}"
