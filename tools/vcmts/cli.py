@@ -30,7 +30,7 @@ EPILOG = """examples:
   vcmts profile 6ofdm-0sc-qam_300cms_aes > sg.yaml
   vcmts validate sg.yaml
   vcmts replay --config sg.yaml --network-in ip.pcap --rphy-out depi.pcap --stats stats.json
-  vcmts replay --config sg.yaml --rphy-in uepi.pcap --network-out ip.pcap
+  vcmts replay --config sg.yaml --rphy-in uepi.pcap --network-out ip.pcap --control-out mmm.pcap
 
 exit status: 0 all is well, 1 packets were lost or corrupted, 2 a mistake in arguments
 or configuration. `vcmts COMMAND --help` says more of each command.
