@@ -105,13 +105,27 @@ def test_replay_turns_it_into_frames(captured: Captured, tmp_path: Path) -> None
     assert not counters["bad_requests"] and not counters["requests_lost"]
 
 
-@pytest.mark.parametrize("captured", ["sample", "IPv6, numbered by session"], indirect=True)
-def test_wireshark_reads_it(captured: Captured, stage: Stage) -> None:
-    """Where a modem has the same SIDs on all its channels: otherwise the dissector cannot know
-    which segments belong together."""
+def on_stage(stage: Stage, captured: Captured) -> Path:
+    """The capture where tshark may read it."""
     pcap = stage.folder / "traffic.pcap"
     pcap.write_bytes(captured.path.read_bytes())
     pcap.chmod(0o644)
+    return pcap
+
+
+@pytest.mark.parametrize("captured", ["300 modems"], indirect=True)
+def test_page_says_that_this_prints_nothing(captured: Captured, stage: Stage) -> None:
+    """docs/wireshark.md of a capture without loss and mistakes; all of it is encrypted here."""
+    pcap = on_stage(stage, captured)
+    assert stage.tshark(pcap, "-Y", "psp && _ws.expert") == ""
+    joined = stage.tshark(pcap, "-Y", "docsis_uepi.joined.part")  # or there was little to mistake
+    assert len(joined.splitlines()) > 50
+
+
+def test_wireshark_reads_it(captured: Captured, stage: Stage) -> None:
+    """A modem has the same SID on all channels of a flow: the dissector, which knows no
+    configuration, could not tell otherwise which segments belong together."""
+    pcap = on_stage(stage, captured)
     quiet = ("--disable-protocol", "tcp")  # of which our packets have ports, but no sense
     rows = stage.fields(
         pcap,
