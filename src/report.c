@@ -138,14 +138,43 @@ static json_t *units_json(const struct upstream *u) {
 	return units;
 }
 
-static json_t *requests_json(const struct us_request_sink *sink) {
+static json_t *asked_json(const uint32_t *by_kind) {
+	json_t *kinds = json_object();
+
+	for (unsigned k = 0; k < REQUEST_KINDS; k++) {
+		if (by_kind[k] > 0)
+			json_object_set_new(kinds, us_request_name((enum us_request_kind)k),
+					    integer(by_kind[k]));
+	}
+	return kinds;
+}
+
+/* By MAC address, those who asked. */
+static json_t *asking_json(const struct service_group *sg, const struct us_request_sink *sink) {
+	json_t *modems = json_object();
+
+	for (uint32_t m = 0; m < sink->modems; m++) {
+		const uint8_t *mac = sg->modems[m].mac;
+		json_t *kinds = asked_json(sink->by_modem[m]);
+		char text[18];
+
+		snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1],
+			 mac[2], mac[3], mac[4], mac[5]);
+		if (json_object_size(kinds) > 0)
+			json_object_set(modems, text, kinds);
+		json_decref(kinds);
+	}
+	return modems;
+}
+
+static json_t *requests_json(const struct service_group *sg, const struct us_request_sink *sink) {
 	json_t *kinds = json_object();
 
 	for (unsigned k = 0; k < REQUEST_KINDS; k++)
 		json_object_set_new(kinds, us_request_name((enum us_request_kind)k),
 				    integer(sink->by_kind[k]));
-	return json_pack("{s:o, s:o}", "by_kind", kinds, "modems",
-			 integer(us_request_sink_modems(sink)));
+	return json_pack("{s:o, s:o, s:o}", "by_kind", kinds, "modems",
+			 integer(us_request_sink_modems(sink)), "by_modem", asking_json(sg, sink));
 }
 
 static json_t *upstream_json(struct upstream *u, const struct host *host) {
@@ -164,7 +193,7 @@ static json_t *upstream_json(struct upstream *u, const struct host *host) {
 		       "held", integer(held), "dropped", integer(counters_dropped(c)), "balanced",
 		       upstream_balanced(u), "units", units_json(u), "drops",
 		       drops_json(c, DIRECTION_UP), "counters", counters_json(c, DIRECTION_UP),
-		       "requests", requests_json(&u->requests.sink));
+		       "requests", requests_json(u->sg, &u->requests.sink));
 	if (host != NULL && transmitted > 0)
 		json_object_set_new(up, "cycles_per_packet",
 				    cycles_json(lists, US_PIPELINES, transmitted, host));

@@ -91,7 +91,7 @@ static const enum counter kind_counters[] = {
 	[FRAME_OTHER] = COUNTER_LLC,
 };
 
-/* Reads one frame into row `row`. Returns the reason to drop it, or DROP_REASONS. */
+/* Reads one frame into row `row`. Returns the reason to drop it, or DROP_NONE. */
 static enum drop_reason parse(struct ds_upper *u, struct rte_mbuf *m, uint16_t row,
 			      struct frame_fields *f, uint32_t *kinds) {
 	const uint8_t *frame;
@@ -114,7 +114,7 @@ static enum drop_reason parse(struct ds_upper *u, struct rte_mbuf *m, uint16_t r
 		return DROP_MULTICAST;
 	u->families[row] = families[f->kind];
 	key_fill(&u->keys[row], f);
-	return DROP_REASONS;
+	return DROP_NONE;
 }
 
 static void lookup_add(struct burst *b, struct rte_mbuf *m, uint16_t row,
@@ -138,7 +138,7 @@ static uint16_t parse_burst(struct ds_upper *u, struct burst *b, struct rte_mbuf
 		struct frame_fields f;
 		enum drop_reason reason = parse(u, pkts[i], kept, &f, kinds);
 
-		if (reason != DROP_REASONS) {
+		if (reason != DROP_NONE) {
 			drop(&u->counters, pkts[i], reason);
 			continue;
 		}
@@ -202,7 +202,7 @@ static enum drop_reason admit(const struct burst *b, uint16_t i, uint64_t period
 		return DROP_UNKNOWN_DESTINATION;
 	if (b->address_bits[i] && !cpe_admit(b->modems[i], b->address_bits[i], period))
 		return DROP_CPE_LIMIT;
-	return DROP_REASONS;
+	return DROP_NONE;
 }
 
 uint16_t ds_modem_lookup(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
@@ -223,7 +223,7 @@ uint16_t ds_modem_lookup(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		struct packet_meta *meta;
 
 		matched += b.modems[i] != NULL;
-		if (reason != DROP_REASONS) {
+		if (reason != DROP_NONE) {
 			drop(&u->counters, pkts[i], reason);
 			continue;
 		}

@@ -32,7 +32,7 @@ const struct key upstream_keys[] = {
 	 .fallback = "5 ms", HELP("a missing PSP packet or segment is waited for so long")},
 	{.name = "frame_timeout", .kind = KIND_DURATION,
 	 AT(struct upstream_config, frame_timeout_ns), .min = MILLISECOND, .max = 60 * SECOND,
-	 .fallback = "500 ms", HELP("an incomplete frame or burst is kept so long")},
+	 .fallback = "2 s", HELP("an incomplete frame or burst is kept so long")},
 	{.name = "held_by_modem", SIZE(8000, 16000000), AT(struct upstream_config, held_by_modem),
 	 .fallback = "256 kB",
 	 HELP("memory of buffers that wait for missing parts, of one modem; the oldest is given "

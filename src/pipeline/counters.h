@@ -28,6 +28,7 @@ enum drop_reason {
 #include "pipeline/drop.def"
 #undef DROP
 	DROP_REASONS,
+	DROP_NONE = DROP_REASONS, /* of a check: the packet goes on */
 };
 
 enum counter {

@@ -7,7 +7,7 @@
 #define BURST_PIECES 64
 
 /* Forgets the payload, which went elsewhere. */
-static void close(struct upstream *u, struct us_burst *b) {
+static void forget(struct upstream *u, struct us_burst *b) {
 	if (b->hold.bytes > 0)
 		hold_remove(&u->holds, &b->hold, b->hold.bytes);
 	u->open_bursts--;
@@ -22,7 +22,7 @@ void us_burst_drop(struct upstream *u, struct us_burst *b, enum drop_reason reas
 		return;
 	rte_pktmbuf_free(b->first);
 	u->counters.drops[reason]++;
-	close(u, b);
+	forget(u, b);
 	b->passing = true;
 }
 
@@ -82,7 +82,7 @@ static void end(struct upstream *u, const struct us_session *s, struct us_burst 
 		b->passing = false; /* that was all of it */
 		return;
 	}
-	close(u, b);
+	forget(u, b);
 	if (m == NULL) {
 		count(&u->counters, COUNTER_NO_BURSTS, 1);
 		return;

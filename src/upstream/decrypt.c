@@ -31,16 +31,16 @@ static const struct us_key *key_of(const struct us_flow *f, const struct us_meta
 }
 
 /* Whether privacy is as it must be. `key` is NULL for a frame in the clear. Returns the reason to drop
- * the frame, or DROP_REASONS. */
+ * the frame, or DROP_NONE. */
 static enum drop_reason privacy(const struct us_flow *f, const struct us_meta *meta,
 				const struct us_key **key) {
 	*key = NULL;
 	if (meta->frame.privacy && !is_sid_of(f, meta->frame.sid))
 		return DROP_PRIVACY_SID;
 	if (!meta->frame.encrypted)
-		return f->has_key && !meta->frame.joined ? DROP_PRIVACY_MISSING : DROP_REASONS;
+		return f->has_key && !meta->frame.joined ? DROP_PRIVACY_MISSING : DROP_NONE;
 	*key = f->has_key && !meta->frame.joined ? key_of(f, meta) : NULL;
-	return *key == NULL ? DROP_KEY_UNKNOWN : DROP_REASONS;
+	return *key == NULL ? DROP_KEY_UNKNOWN : DROP_NONE;
 }
 
 /* Fragments are encrypted as a whole, and have a CRC of another kind, which is checked later. */
@@ -73,7 +73,7 @@ bool us_take_joined(struct upstream *u, struct rte_mbuf *m) {
 	enum drop_reason reason =
 		privacy(&u->tables.flows[us_meta(m)->frame.flow], us_meta(m), &key);
 
-	if (reason == DROP_REASONS)
+	if (reason == DROP_NONE)
 		return clear(u, m);
 	drop(&u->counters, m, reason);
 	return false;
@@ -121,7 +121,7 @@ uint16_t us_decrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		const struct us_flow *f = &u->tables.flows[us_meta(pkts[i])->frame.flow];
 		enum drop_reason reason = privacy(f, us_meta(pkts[i]), &keys[used]);
 
-		if (reason != DROP_REASONS)
+		if (reason != DROP_NONE)
 			drop(&u->counters, pkts[i], reason);
 		else if (keys[used] != NULL)
 			encrypted[used++] = pkts[i];

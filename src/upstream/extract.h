@@ -2,13 +2,9 @@
 /* Frames that are not complete, as others need them beside the stage. */
 #pragma once
 
-#include "pipeline/counters.h"
 #include "upstream/tables.h"
 
 struct upstream;
-
-/* Drops the incomplete frame of a stream; the stream goes on at the next pointer. */
-void us_frame_drop(struct upstream *u, struct us_stream *s, enum drop_reason reason);
 
 /* Begins to take the frames out of joined fragments of the stream, which now belong to it. */
 void us_joined_begin(struct upstream *u, const struct us_stream *s, struct rte_mbuf *m,

@@ -5,8 +5,8 @@
 
 #include "upstream/bursts.h"
 #include "upstream/defragment.h"
-#include "upstream/extract.h"
 #include "upstream/reassemble.h"
+#include "upstream/stream.h"
 #include "upstream/uepi.h"
 #include "upstream/upstream.h"
 

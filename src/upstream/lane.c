@@ -74,6 +74,7 @@ void us_lane_put(struct upstream *u, const struct us_lane *lane, uint16_t number
 	struct order *o = lane->order;
 	bool reordered;
 
+	order_time(o, u->r.clock->now);
 	for (;;) {
 		enum order_verdict verdict = order_take(o, number, m, &reordered);
 

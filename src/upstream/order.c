@@ -41,7 +41,7 @@ static enum order_verdict behind(struct order *o, uint16_t number) {
 	return reject(o, known ? ORDER_DUPLICATE : ORDER_LATE);
 }
 
-static enum order_verdict wait(struct order *o, uint16_t number, struct rte_mbuf *m,
+static enum order_verdict keep(struct order *o, uint16_t number, struct rte_mbuf *m,
 			       bool *reordered) {
 	struct rte_mbuf **slot;
 
@@ -73,7 +73,7 @@ enum order_verdict order_take(struct order *o, uint16_t number, struct rte_mbuf 
 	if (ahead > o->window)
 		return ORDER_TOO_FAR;
 	if (ahead > 0)
-		return wait(o, number, m, reordered);
+		return keep(o, number, m, reordered);
 	*reordered = o->waiting > 0;
 	o->rejected = 0;
 	step(o, true);

@@ -16,6 +16,8 @@
 
 #define ORDER_SLOTS 64 /* the largest window */
 #define ORDER_PATIENCE 64 /* late or duplicate ones in a row, until the count begins anew */
+#define ORDER_SILENCE \
+	UINT64_C(1000000000) /* ns without any, after which the first of them does so */
 
 /* Mbufs that wait, by the lowest bits of their numbers. */
 struct order_slots {
@@ -25,6 +27,7 @@ struct order_slots {
 
 struct order {
 	struct order_slots *slots; /* only while something waits */
+	uint64_t last; /* ns, when a number was offered */
 	uint64_t delivered; /* bit i: number next - 1 - i was delivered */
 	uint16_t mask; /* all bits of a number */
 	uint16_t next;
@@ -62,6 +65,14 @@ struct rte_mbuf *order_pop(struct order *o);
  * first and `has_number`. Returns how many numbers were passed over.
  */
 unsigned order_skip(struct order *o, bool has_number, uint16_t number);
+
+/* Tells the time of the next offer: a device or modem that was silent for so long may have begun anew,
+ * and nothing of before is under way any more. */
+static inline void order_time(struct order *o, uint64_t now) {
+	if (now - o->last >= ORDER_SILENCE)
+		o->rejected = ORDER_PATIENCE;
+	o->last = now;
+}
 
 /* Begins anew: the next number is `number`. Nothing may wait. */
 void order_restart(struct order *o, uint16_t number);

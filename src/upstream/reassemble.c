@@ -104,7 +104,7 @@ static struct rte_mbuf *cut_front(struct rte_mbuf *m, uint32_t size) {
 	return m;
 }
 
-/* Reads the segment header. Returns the reason to drop the segment, or DROP_REASONS. */
+/* Reads the segment header. Returns the reason to drop the segment, or DROP_NONE. */
 static enum drop_reason header_read(struct upstream *u, struct us_stream **s, struct rte_mbuf *m,
 				    struct segment_header *h) {
 	uint8_t room[SEGMENT_HEADER_SIZE];
@@ -120,7 +120,7 @@ static enum drop_reason header_read(struct upstream *u, struct us_stream **s, st
 		return DROP_SEGMENT_CLUSTER;
 	if (h->pointer_valid && h->pointer > m->pkt_len - SEGMENT_HEADER_SIZE)
 		return DROP_SEGMENT_POINTER;
-	return DROP_REASONS;
+	return DROP_NONE;
 }
 
 static void numbered(struct upstream *u, struct us_stream *s, struct rte_mbuf *m,
@@ -129,7 +129,7 @@ static void numbered(struct upstream *u, struct us_stream *s, struct rte_mbuf *m
 	enum drop_reason reason = header_read(u, &s, m, &h);
 	struct us_lane lane;
 
-	if (reason != DROP_REASONS) {
+	if (reason != DROP_NONE) {
 		drop(&u->counters, m, reason);
 		return;
 	}

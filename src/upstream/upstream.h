@@ -3,7 +3,14 @@
  * The upstream of one service group: UEPI from the R-PHY device in, the subscribers' IP packets out.
  *
  * The way of a packet is the list in upstream.c; what becomes of every byte is in docs/upstream.md.
- * One worker runs all of it.
+ * One worker runs all of it. Beside the stages there are
+ *
+ *     order    the sequence numbers of one PSP flow or SID cluster, with a window (order.h)
+ *     lane     an order with its accounts: what is kept, delivered, given up (lane.h)
+ *     hold     one wait for something missing, in lists by time (hold.h, give_up.h)
+ *     burst    an open unit of UEPI (bursts.h)
+ *     cut      a place in a segment that is being taken apart (cut.h)
+ *     stream   the frames of a service flow's SID cluster (tables.h, stream.h)
  */
 #pragma once
 

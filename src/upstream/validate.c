@@ -32,7 +32,7 @@ static bool is_ours(const struct rphy_config *rphy, const struct l2tp_data *data
 	       memcmp(data->destination_ip, rphy->core_ip.bytes, size) == 0;
 }
 
-/* Cuts the packet to its payload. Returns the reason to drop it, or DROP_REASONS. */
+/* Cuts the packet to its payload. Returns the reason to drop it, or DROP_NONE. */
 static enum drop_reason check(const struct upstream *u, struct rte_mbuf *m, uint32_t *session) {
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	struct l2tp_data data;
@@ -51,7 +51,7 @@ static enum drop_reason check(const struct upstream *u, struct rte_mbuf *m, uint
 	m->data_off = (uint16_t)(m->data_off + head);
 	m->data_len = (uint16_t)data.payload_size;
 	m->pkt_len = m->data_len;
-	return DROP_REASONS;
+	return DROP_NONE;
 }
 
 uint16_t us_validate(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
@@ -65,7 +65,7 @@ uint16_t us_validate(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	for (uint16_t i = 0; i < n; i++) {
 		enum drop_reason reason = check(u, pkts[i], &sessions[good]);
 
-		if (reason != DROP_REASONS) {
+		if (reason != DROP_NONE) {
 			drop(&u->counters, pkts[i], reason);
 			continue;
 		}

@@ -58,7 +58,7 @@ static bool ipv6_good(const struct us_modem *m, const struct frame_fields *f) {
 	       (link_local && is_udp(f, DHCPV6_CLIENT, DHCPV6_SERVER));
 }
 
-/* Returns the reason to drop the frame, or DROP_REASONS. */
+/* Returns the reason to drop the frame, or DROP_NONE. */
 static enum drop_reason check(struct upstream *u, struct rte_mbuf *m) {
 	const struct us_flow *flow = &u->tables.flows[us_meta(m)->frame.flow];
 	const struct us_modem *modem = &u->tables.modems[flow->modem];
@@ -70,15 +70,20 @@ static enum drop_reason check(struct upstream *u, struct rte_mbuf *m) {
 		return malformed[verdict];
 	switch (f.kind) {
 	case FRAME_IPV4:
+		if (!ipv4_checksum_good(
+			    rte_pktmbuf_mtod_offset(m, const uint8_t *, ETHERNET_HEADER)))
+			return DROP_IPV4_CHECKSUM;
+		count(&u->counters, COUNTER_IPV4, 1);
+		return ipv4_good(modem, &f) ? DROP_NONE : DROP_SOURCE_ADDRESS;
 	case FRAME_ARP:
-		count(&u->counters, f.kind == FRAME_IPV4 ? COUNTER_IPV4 : COUNTER_LLC, 1);
-		return ipv4_good(modem, &f) ? DROP_REASONS : DROP_SOURCE_ADDRESS;
+		count(&u->counters, COUNTER_LLC, 1);
+		return ipv4_good(modem, &f) ? DROP_NONE : DROP_SOURCE_ADDRESS;
 	case FRAME_IPV6:
 		count(&u->counters, COUNTER_IPV6, 1);
-		return ipv6_good(modem, &f) ? DROP_REASONS : DROP_SOURCE_ADDRESS;
+		return ipv6_good(modem, &f) ? DROP_NONE : DROP_SOURCE_ADDRESS;
 	case FRAME_OTHER: count(&u->counters, COUNTER_LLC, 1); break;
 	}
-	return DROP_REASONS;
+	return DROP_NONE;
 }
 
 uint16_t us_verify_source(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
@@ -92,7 +97,7 @@ uint16_t us_verify_source(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	for (uint16_t i = 0; i < n; i++) {
 		enum drop_reason reason = check(u, pkts[i]);
 
-		if (reason == DROP_REASONS)
+		if (reason == DROP_NONE)
 			pkts[kept++] = pkts[i];
 		else
 			drop(&u->counters, pkts[i], reason);

@@ -130,7 +130,7 @@ static void without_a_word_of_the_upstream(void **state) {
 	assert_false(upstream->verify_crc);
 	assert_int_equal(upstream->psp_numbering, PSP_NUMBERING_FLOW);
 	assert_int_equal(upstream->reorder_timeout_ns, 5000000);
-	assert_int_equal(upstream->frame_timeout_ns, 500000000);
+	assert_int_equal(upstream->frame_timeout_ns, 2000000000);
 	assert_int_equal(upstream->held_by_modem, 256000);
 	assert_int_equal(upstream->held, 4000000);
 	assert_int_equal(loaded.sg.upstream_channel_count, 0);

@@ -35,7 +35,7 @@ def read_upstream(root: Node) -> Upstream:
         verify_crc=read(node, "verify_crc", where, truth, False),
         psp_numbering=read(node, "psp_numbering", where, numbering, "flow"),
         reorder_timeout_ns=read(node, "reorder_timeout", where, time_ns, 5 * 10**6),
-        frame_timeout_ns=read(node, "frame_timeout", where, time_ns, 500 * 10**6),
+        frame_timeout_ns=read(node, "frame_timeout", where, time_ns, 2 * 10**9),
         held_by_modem=read(node, "held_by_modem", where, size, 256 * 10**3),
         held=read(node, "held", where, size, 4 * 10**6),
         channels=tuple(_channel(*child) for child in children(root, "upstream_channels", "file")),
