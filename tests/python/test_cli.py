@@ -294,7 +294,7 @@ def test_show(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
         "upstream service flows 0 to 2 a modem, 1 to 2 SIDs each "
         "upstream checks source addresses off, CRC on "
         "upstream sessions 3 for bursts, 2 for requests, 1 for ranging "
-        "upstream waits 2 ms for order, 500 ms for frames "
+        "upstream waits 2 ms for order, 2 s for frames "
         "upstream memory 1 MB held, 256 kB of it by a modem"
     )
 
