@@ -15,12 +15,11 @@
 #include "pacing.h"
 #include "uplink_flow.h"
 #include "uplink_frames.h"
+#include "uplink_grant.h"
 #include "uplink_rphy.h"
 
 #define GRANTS 16 /* in one round */
 #define PACKETS 128 /* after which no more grants are given in a round */
-#define GRANT_MIN 256
-#define GRANT_MAX 4096
 
 /* A burst takes at most so many buffers at this size and the smallest MTU, its ranging burst and
  * request record included. */
@@ -28,7 +27,7 @@
 static_assert(GRANTS * GRANT_BUFFERS + UPLINK_SESSIONS_MAX / 2 <= UPLINK_STOCK,
 	      "one round's buffers");
 /* The shortest frame is one of 64 bytes with its MAC header and CRC. */
-static_assert(GRANTS * (GRANT_MAX / 74 + 1) <= UPLINK_PIECES_MAX, "one round's frames");
+static_assert(GRANTS * (UPLINK_GRANT_MAX / 74 + 1) <= UPLINK_PIECES_MAX, "one round's frames");
 
 struct uplink {
 	struct uplink_flows flows;
@@ -64,12 +63,17 @@ static bool buffers_create(struct uplink *u) {
 	return true;
 }
 
-static bool grant_size_set(struct uplink *u, uint32_t size) {
-	u->grant_size = size == 0 ? UPLINK_GRANT : size;
-	if (u->grant_size >= GRANT_MIN && u->grant_size <= GRANT_MAX)
+static bool grant_size_set(struct uplink *u, const struct service_group *sg,
+			   const struct uplink_options *o) {
+	if (o->grant == 0) {
+		u->grant_size = uplink_grant_choose(sg, &o->mix, o->rate);
+		return u->grant_size > 0;
+	}
+	u->grant_size = o->grant;
+	if (o->grant >= UPLINK_GRANT_MIN && o->grant <= UPLINK_GRANT_MAX)
 		return true;
-	fprintf(stderr, "traffic: grants of %u bytes: allowed: %u..%u\n", size, GRANT_MIN,
-		GRANT_MAX);
+	fprintf(stderr, "traffic: grants of %u bytes: allowed: %u..%u\n", o->grant,
+		UPLINK_GRANT_MIN, UPLINK_GRANT_MAX);
 	return false;
 }
 
@@ -95,7 +99,7 @@ struct uplink *uplink_create(const struct service_group *sg, const struct uplink
 	memcpy(u->frames.cmts_mac, sg->rphy.core_mac, sizeof(u->frames.cmts_mac));
 	pacing_start(&u->pacing, o->rate, rte_get_tsc_hz(), mix_mean(&o->mix), mix_largest(&o->mix),
 		     rte_rdtsc());
-	if (grant_size_set(u, o->grant) &&
+	if (grant_size_set(u, sg, o) &&
 	    uplink_flows_create(&u->flows, sg, u->grant_size, o->crypto) == 0 &&
 	    uplink_packets_create(&u->frames.packets, sg, &o->mix, o->seed) == 0 &&
 	    buffers_create(u) && uplink_rphy_create(&u->rphy, sg, o->rphy_port) == 0 &&

@@ -7,7 +7,8 @@
  *                                                                      |
  *                 R-PHY port <== L2TPv3, PSP <== UEPI header, payload, trailer
  *
- * Grants of 2 kB go to the SIDs in turn, so that each modem gets the same. A packet is made when a
+ * Grants of 2 kB (at low rates less, uplink_grant.h) go to the SIDs in turn, so that each modem gets the
+ * same. A packet is made when a
  * grant has room for its first byte; it counts as sent when the burst with its last byte was handed to
  * the port.
  */
@@ -21,8 +22,7 @@
 #include "model/service_group.h"
 #include "packet.h"
 #include "platform/crypto.h"
-
-#define UPLINK_GRANT 2048
+#include "uplink_grant.h"
 
 struct uplink_options {
 	uint16_t rphy_port; /* opened; UEPI goes out here */
@@ -30,7 +30,7 @@ struct uplink_options {
 	uint16_t crypto_queue; /* used by nobody else */
 	struct mix mix;
 	uint64_t rate; /* bits of Ethernet frames without CRC per second; 0 = max */
-	uint32_t grant; /* bytes of burst payload in a grant, 256..4096; 0: UPLINK_GRANT */
+	uint32_t grant; /* bytes of burst payload in a grant, 256..4096; 0: by the rate */
 	uint64_t seed;
 	struct impair_shares impair; /* `crypto` needs one more session where any is asked for */
 };
@@ -39,7 +39,7 @@ struct uplink;
 
 /*
  * `sg` and `crypto` must live on. Returns NULL after a message, also where no modem has an upstream
- * service flow. To be freed by uplink_free().
+ * service flow, or the rate is too low (uplink_grant.h). To be freed by uplink_free().
  */
 struct uplink *uplink_create(const struct service_group *sg, const struct uplink_options *options);
 

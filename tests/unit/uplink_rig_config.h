@@ -94,6 +94,7 @@ static inline void uplink_rig_config(struct service_group *sg, uint8_t family) {
 				.flush_ns = 50000,
 				.max_segments = 16,
 			},
+		.upstream = {.frame_timeout_ns = 2000000000},
 		.upstream_channels = uplink_rig_channels,
 		.upstream_channel_count = 3,
 		.modems = uplink_rig_modems,

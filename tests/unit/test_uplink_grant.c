@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Grants become smaller at low rates, so that what a modem begins is complete in time. */
+#include <stdlib.h>
+
+#include <rte_cycles.h>
+
+#include "test.h"
+#include "uplink_grant.h"
+#include "uplink_rig.h"
+
+#define SECOND 1000000000ull
+#define MODEMS 300
+#define IMIX "upstream-imix"
+
+static struct uplink_rig rig;
+
+static struct mix mix_of(const char *text) {
+	struct mix mix;
+	char error[128];
+
+	assert_int_equal(mix_parse(text, PACKET_SIZE_MAX, &mix, error, sizeof(error)), 0);
+	return mix;
+}
+
+/* One flow a modem, as in the published profiles. */
+static struct service_group *many_modems(bool segment_header, size_t clusters) {
+	static struct modem modems[MODEMS];
+	static struct upstream_service_flow flow;
+	static struct sid_cluster cluster;
+	static struct service_group sg;
+
+	flow = (struct upstream_service_flow){1, segment_header, &cluster, clusters};
+	for (int m = 0; m < MODEMS; m++)
+		modems[m] = (struct modem){
+			.address_count = 1,
+			.upstream_flows = &flow,
+			.upstream_flow_count = 1,
+		};
+	sg = (struct service_group){
+		.modems = modems,
+		.modem_count = MODEMS,
+		.upstream.frame_timeout_ns = 2 * SECOND,
+	};
+	return &sg;
+}
+
+/* From a grant of the one stream to the next, 300 grants: of 2 kB, 4.9 Mbit. */
+static void spans_are_turns(void **state) {
+	struct mix imix = mix_of(IMIX), small = mix_of("84"), large = mix_of("1996");
+
+	(void)state;
+	assert_int_equal(uplink_grant_span(many_modems(true, 1), &imix, 2048), 300 * 2048);
+	assert_int_equal(uplink_grant_span(many_modems(true, 2), &imix, 2048), 2 * 300 * 2048);
+	assert_int_equal(uplink_grant_span(many_modems(true, 1), &imix, 1306), 300 * 1306);
+	assert_int_equal(uplink_grant_span(many_modems(true, 1), &imix, 1305), 2 * 300 * 1305);
+	assert_int_equal(uplink_grant_span(many_modems(true, 1), &imix, 256), 6 * 300 * 256);
+	assert_int_equal(uplink_grant_span(many_modems(true, 1), &small, 256), 300 * 256);
+	assert_int_equal(uplink_grant_span(many_modems(true, 1), &large, 256), 9 * 300 * 256);
+	/* Pre-3.0: 2,048 + 6 + 1,299 bytes in fragments of 2,023. */
+	assert_int_equal(uplink_grant_span(many_modems(false, 1), &imix, 2048), 300 * 2048);
+	assert_int_equal(uplink_grant_span(many_modems(false, 1), &imix, 256), 6 * 300 * 256);
+}
+
+static void modems_without_address_have_no_turn(void **state) {
+	struct service_group *sg = many_modems(true, 1);
+	struct mix imix = mix_of(IMIX);
+
+	(void)state;
+	for (int m = 0; m < MODEMS - 1; m++)
+		sg->modems[m].address_count = 0;
+	assert_int_equal(uplink_grant_span(sg, &imix, 2048), 2048);
+}
+
+static void grants_shrink_with_the_rate(void **state) {
+	struct service_group *sg = many_modems(true, 1);
+	struct mix imix = mix_of(IMIX);
+	uint64_t smallest;
+
+	(void)state;
+	assert_int_equal(uplink_grant_size(sg, &imix, 0, &smallest), UPLINK_GRANT);
+	assert_int_equal(uplink_grant_size(sg, &imix, SECOND, &smallest), UPLINK_GRANT);
+	assert_int_equal(uplink_grant_size(sg, &imix, 7500000, &smallest), UPLINK_GRANT);
+	/* 300 * 8 * n bits in 1.5 s */
+	assert_int_equal(uplink_grant_size(sg, &imix, 3000000, &smallest), 1874);
+	assert_int_equal(uplink_grant_size(sg, &imix, 2200000, &smallest), 1374);
+	sg->upstream.frame_timeout_ns = SECOND / 2;
+	assert_int_equal(uplink_grant_size(sg, &imix, 9000000, &smallest), 1406);
+	sg = many_modems(true, 2); /* each cluster gets every other grant of its flow */
+	assert_int_equal(uplink_grant_size(sg, &imix, 6000000, &smallest), 1874);
+}
+
+static void too_low_a_rate_is_refused(void **state) {
+	struct service_group *sg = many_modems(true, 1);
+	struct mix imix = mix_of(IMIX);
+	uint64_t smallest, lower;
+
+	(void)state;
+	assert_int_equal(uplink_grant_size(sg, &imix, 1000000, &smallest), 0);
+	assert_int_equal(smallest, 300 * 1306 * 8 * 2 / 3 + 1); /* a frame in two grants */
+	assert_int_equal(uplink_grant_size(sg, &imix, smallest, &lower), 1306);
+	assert_int_equal(uplink_grant_size(sg, &imix, smallest - 1, &lower), 0);
+	assert_int_equal(lower, smallest);
+	assert_int_equal(uplink_grant_choose(sg, &imix, smallest - 1), 0);
+}
+
+static void no_sender_is_made_for_too_low_a_rate(void **state) {
+	struct uplink_options options = {
+		.rphy_port = rig.ports[0],
+		.crypto = &rig.crypto,
+		.mix = mix_of(IMIX),
+		.rate = 1000,
+	};
+
+	(void)state;
+	assert_null(uplink_create(&rig.sg, &options));
+	uplink_rig_start(&rig, IMIX, 0);
+}
+
+/* The longest time between two bursts of the cluster that waits longest: one of two of its flow. */
+static uint64_t longest_gap(uint64_t rate, uint32_t grant, unsigned seconds) {
+	uint64_t hz = rte_get_tsc_hz(), begin = rte_rdtsc(), step = hz / 5000;
+	uint64_t last = 0, longest = 0;
+	size_t taken = 0;
+
+	uplink_rig_start(&rig, IMIX, rate);
+	rig.grant = grant;
+	for (uint64_t now = begin; now < begin + seconds * hz; now += step) {
+		uplink_send(rig.uplink, now);
+		uplink_rig_receive(&rig);
+		for (; taken < rig.came.burst_count; taken++) {
+			const struct rig_burst *b = rig.came.bursts[taken];
+
+			if (b->header.sid != 0x11 || b->kind != RIG_DATA)
+				continue;
+			if (last != 0)
+				longest = RTE_MAX(longest, now - last);
+			last = now;
+		}
+	}
+	uplink_rig_run(&rig, 0);
+	uplink_rig_prove(&rig);
+	return longest;
+}
+
+/* Time is made up here: 60 s of the lowest rate that six flows may have. */
+static void what_is_begun_is_complete_in_time(void **state) {
+	struct mix imix = mix_of(IMIX);
+	uint64_t smallest, gap;
+	uint32_t grant;
+
+	(void)state;
+	assert_int_equal(uplink_grant_size(&rig.sg, &imix, 1000, &smallest), 0);
+	assert_in_range(smallest, 50000, 200000);
+	grant = uplink_grant_size(&rig.sg, &imix, smallest, &gap);
+	assert_in_range(grant, 1306, UPLINK_GRANT); /* a frame lies in two grants at most */
+	gap = longest_gap(smallest, grant, 60);
+	/* Not all turns are the same: that is what the last quarter is for. */
+	assert_in_range(gap, rte_get_tsc_hz(), 2 * rte_get_tsc_hz() - 1);
+	for (uint32_t s = 0; s < UPLINK_RIG_STREAMS; s++) {
+		assert_true(uplink_made(rig.uplink, s) > 20);
+		assert_int_equal(rig.came.streams[s].packets, uplink_made(rig.uplink, s));
+	}
+}
+
+static int begin(void **state) {
+	(void)state;
+	uplink_rig_begin(&rig, 4);
+	return 0;
+}
+
+static int end(void **state) {
+	(void)state;
+	uplink_rig_end(&rig);
+	return 0;
+}
+
+static int open_rig(void **state) {
+	(void)state;
+	uplink_rig_open(&rig, 1024);
+	return 0;
+}
+
+static int close_rig(void **state) {
+	(void)state;
+	uplink_rig_close(&rig);
+	return 0;
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(spans_are_turns),
+		cmocka_unit_test(modems_without_address_have_no_turn),
+		cmocka_unit_test(grants_shrink_with_the_rate),
+		cmocka_unit_test(too_low_a_rate_is_refused),
+		cmocka_unit_test_setup_teardown(no_sender_is_made_for_too_low_a_rate, begin, end),
+		cmocka_unit_test_setup_teardown(what_is_begun_is_complete_in_time, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, open_rig, close_rig);
+}
