@@ -19,8 +19,8 @@
 static struct upstream_bench storage, *const bench = &storage;
 static uint8_t f[SIZE];
 
-/* Sends it. `reason` DROP_REASONS: it must come as it is. */
-static void check(size_t size, enum drop_reason reason) {
+/* Sends it as it is. `reason` DROP_REASONS: it must come as it is. */
+static void check_raw(size_t size, enum drop_reason reason) {
 	static const struct docsis_up_header h = {.kind = DOCSIS_KIND_PACKET};
 	uint8_t bytes[BENCH_FRAME_MAX];
 	uint32_t others = bench->others;
@@ -36,6 +36,13 @@ static void check(size_t size, enum drop_reason reason) {
 	bench_expect(bench, reason, 1);
 	assert_int_equal(bench->u->counters.drops[reason], bench->expected[reason]);
 	assert_int_equal(bench->others, others);
+}
+
+/* Sends it with the right checksum, if it is IPv4. */
+static void check(size_t size, enum drop_reason reason) {
+	if (load_be16(f + 12) == ETHERTYPE_IPV4)
+		store_be16(f + IP + 10, ipv4_checksum(f + IP, IPV4_HEADER));
+	check_raw(size, reason);
 }
 
 static void start(uint16_t ethertype) {
@@ -94,6 +101,22 @@ static void ipv4_sources(void **state) {
 	ipv4(0x0a000301, IP_PROTOCOL_UDP); /* of another modem */
 	check(SIZE, DROP_SOURCE_ADDRESS);
 	assert_int_equal(bench_count(bench, COUNTER_IPV4), 34);
+	bench_close(bench);
+}
+
+/* Every bit of the header counts, but those that say how it is read. */
+static void ipv4_header_checksum(void **state) {
+	(void)state;
+	bench_open(bench);
+	ipv4(0x0a000201, IP_PROTOCOL_UDP);
+	check(SIZE, DROP_REASONS);
+	for (unsigned bit = 4 * 8; bit < IPV4_HEADER * 8; bit++) {
+		f[IP + bit / 8] ^= (uint8_t)(1 << bit % 8);
+		check_raw(SIZE, DROP_IPV4_CHECKSUM);
+		f[IP + bit / 8] ^= (uint8_t)(1 << bit % 8);
+	}
+	check_raw(SIZE, DROP_REASONS);
+	assert_int_equal(bench_count(bench, COUNTER_IPV4), 2);
 	bench_close(bench);
 }
 
@@ -237,6 +260,7 @@ static void without_verification(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ipv4_sources),
+		cmocka_unit_test(ipv4_header_checksum),
 		cmocka_unit_test(ipv6_sources),
 		cmocka_unit_test(dhcp),
 		cmocka_unit_test(arp_senders),

@@ -39,8 +39,8 @@ REASONS = {
         """frame_hcs frame_reserved frame_ehdr frame_length frame_too_long frame_runt frame_gap
         frame_pointer frame_truncated frame_timeout not_ranging no_control_port management_crc
         privacy_missing privacy_sid key_unknown frame_crc fragment_crc fragment_order
-        fragment_too_long source_address vlan ipv4_header ipv4_length ipv6_header ipv6_length
-        arp_malformed stopped"""
+        fragment_too_long source_address vlan ipv4_header ipv4_length ipv4_checksum ipv6_header
+        ipv6_length arp_malformed stopped"""
     ),
 }
 # What depends on how much memory, how many places in a ring and what hardware there is.

@@ -277,13 +277,13 @@ def source_addresses(rig: Rig) -> None:
 
 
 @case(
-    {"ipv4_header": 1, "ipv4_length": 1, "source_address": 1, "vlan": 1},
-    transmitted=2,
-    ipv4=2,
+    {"ipv4_header": 1, "ipv4_length": 1, "ipv4_checksum": 1, "source_address": 1, "vlan": 1},
+    transmitted=1,
+    ipv4=1,
     llc=1,
 )
 def malformed_ipv4(rig: Rig) -> None:
-    """The checksum of its header is not asked; a protocol that is not IP passes."""
+    """The checksum of its header is asked; a protocol that is not IP passes."""
     good = packet()
     subscribers(rig, spoilt(good, 24), good[:14] + b"\x44" + good[15:])
     subscribers(rig, good[:16] + b"\xff" + good[17:], numbered_frame(KEYED.addresses[0], 0, 60))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from witness import bpi
 from witness.books import Books
-from witness.crc import frame_check_sequence
+from witness.crc import frame_check_sequence, internet_checksum
 from witness.ip import IpFault, read_frame
 from witness.mac_header import (
     FRAGMENT,
@@ -195,6 +195,8 @@ class Frames:
                 packet = read_frame(ethernet)
             except IpFault as fault:
                 return str(fault)
+            if packet.kind == "ipv4" and internet_checksum(packet.header) != 0:
+                return "ipv4_checksum"
             self.books.count(packet.kind if packet.kind in ("ipv4", "ipv6") else "llc")
             if not may_send(packet, owner.modem.addresses):
                 return "source_address"

@@ -41,7 +41,7 @@ modems:
 
 # The upstream of three modems: two keys and bonding, no privacy, pre-3.0 with a key.
 UPSTREAM = """
-upstream: {verify_crc: true}
+upstream: {verify_crc: true, frame_timeout: 500 ms}
 ports: {control: {device: net_null0}}
 rphy: {core_ip: 192.168.1.1, rpd_ip: 192.168.1.2}
 channels: [{id: 1, type: ofdm, rate: 1.89 Gbps, session: 0x00010001}]
