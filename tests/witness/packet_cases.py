@@ -10,7 +10,7 @@ from witness.crc import internet_checksum
 from witness.depi import Psp, Segment, encode_psp
 from witness.docsis import Request, encode_request
 from witness.l2tp import encode_datagram
-from witness.rig import Cases, Rig
+from witness.rig import GAP_NS, Cases, Rig
 from witness.rphy_device import upstream_carrier
 from witness.sample import UPSTREAM
 from witness.subscriber import arp_frame, ip_frame, numbered_frame, udp_frame
@@ -227,6 +227,18 @@ def psp_resync(rig: Rig) -> None:
     for number in range(64):
         rig.psp(SC_QAM, number, *WHOLE)
     for number in (*range(1, 64), 65535, 0, 1):
+        rig.psp(SC_QAM, number, *WHOLE)
+
+
+@case({"psp_duplicate": 1, "psp_late": 1}, psp_resyncs=1, psp_packets=6, psp_missing=0)
+def psp_resync_after_silence(rig: Rig) -> None:
+    """What was silent for a second may have begun anew; what was not has not."""
+    for number in (7, 8, 9):
+        rig.psp(SC_QAM, number, *WHOLE)
+    rig.wait(1000 * MS - 2 * GAP_NS)
+    rig.psp(SC_QAM, 8, *WHOLE)
+    rig.wait(1000 * MS - GAP_NS)
+    for number in (0, 1, 2, 65535):
         rig.psp(SC_QAM, number, *WHOLE)
 
 
