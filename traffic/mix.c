@@ -10,6 +10,7 @@
 
 #define IMIX "84:15,256:10,1280:75"
 #define UPSTREAM_IMIX "84:65,256:18,1280:17"
+#define UPSTREAM_IMIX_70 "70:65,256:18,1280:17" /* acknowledgements without options, of IPv4 */
 
 /* Digits only, as strtoul() would also take spaces and signs. */
 static bool number(const char **text, uint32_t max, uint32_t *out) {
@@ -70,6 +71,8 @@ static int check(const struct mix *m, const char *text, uint32_t max_size, char 
 static const char *table(const char *text) {
 	if (strcmp(text, "imix") == 0)
 		return IMIX;
+	if (strcmp(text, "upstream-imix-70") == 0)
+		return UPSTREAM_IMIX_70;
 	return strcmp(text, "upstream-imix") == 0 ? UPSTREAM_IMIX : text;
 }
 
@@ -83,8 +86,8 @@ int mix_parse(const char *text, uint32_t max_size, struct mix *out, char *error,
 			return complain(error, error_size, text, "at most 16 sizes");
 		if (!part(&p, out) || (*p != ',' && *p != '\0'))
 			return complain(error, error_size, text,
-					"imix, upstream-imix, a size in bytes, or a table "
-					"SIZE:WEIGHT,SIZE:WEIGHT");
+					"imix, upstream-imix, upstream-imix-70, a size in bytes, "
+					"or a table SIZE:WEIGHT,SIZE:WEIGHT");
 		if (*p == '\0')
 			return check(out, text, max_size, error, error_size);
 		p++;

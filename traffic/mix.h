@@ -18,8 +18,9 @@ struct mix {
 
 /*
  * Reads "imix" (15 % of 84, 10 % of 256, 75 % of 1280 bytes), "upstream-imix" (65 %, 18 %, 17 % of
- * the same), one size ("1280"), or a table ("84:15,256:10,1280:75", sizes and weights). Sizes are MIX_MIN_SIZE..max_size. Returns 0, or -1
- * with what is wrong in `error`.
+ * the same), "upstream-imix-70" (70 bytes instead of 84, which is too short for IPv6), one size
+ * ("1280"), or a table ("84:15,256:10,1280:75", sizes and weights). Sizes are
+ * MIX_MIN_SIZE..max_size. Returns 0, or -1 with what is wrong in `error`.
  */
 int mix_parse(const char *text, uint32_t max_size, struct mix *out, char *error, size_t error_size);
 

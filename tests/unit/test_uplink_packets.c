@@ -96,6 +96,7 @@ static struct uplink *create(const char *mix, uint32_t grant) {
 static void what_cannot_be_sent_is_refused(void **state) {
 	(void)state;
 	assert_null(create("70", 0)); /* a modem has IPv6 only */
+	assert_null(create("upstream-imix-70", 0));
 	assert_null(create("84", 255));
 	assert_null(create("84", 4097));
 	rig.sg.modem_count = 0;
@@ -113,6 +114,24 @@ static void small_packets_take_ipv4(void **state) {
 	uplink_rig_prove(&rig);
 	assert_int_equal(rig.came.by_address[0][0] + rig.came.by_address[1][0],
 			 uplink_rig_made(&rig));
+}
+
+/* 70 bytes have room for IPv4 and UDP; of what is larger the other address has its part. */
+static void acknowledgements_of_70_bytes_take_ipv4(void **state) {
+	const struct rig_received *came = &rig.came;
+	uint32_t packets;
+
+	(void)state;
+	rig.sg.modem_count = 1; /* with both */
+	uplink_rig_start(&rig, "upstream-imix-70", 0);
+	uplink_rig_run(&rig, 3000);
+	uplink_rig_prove(&rig);
+	packets = (uint32_t)uplink_rig_made(&rig);
+	assert_in_range(came->by_size[70], packets * 65 / 100 - 3 * 23,
+			packets * 65 / 100 + 3 * 23);
+	assert_int_equal(came->by_size[70] + came->by_size[256] + came->by_size[1280], packets);
+	assert_true(came->by_address[0][0] >= came->by_size[70]);
+	assert_true(came->by_address[0][1] > packets / 10);
 }
 
 static int begin(void **state) {
@@ -147,6 +166,7 @@ int main(void) {
 		test(the_next_packet_does_not_match),
 		test(what_cannot_be_sent_is_refused),
 		test(small_packets_take_ipv4),
+		test(acknowledgements_of_70_bytes_take_ipv4),
 	};
 
 	return cmocka_run_group_tests(tests, open_rig, close_rig);
