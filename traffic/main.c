@@ -40,7 +40,7 @@ static volatile sig_atomic_t interrupted;
 
 static void on_signal(int number) {
 	(void)number;
-	interrupted = 1;
+	interrupted = interrupted + 1;
 }
 
 struct setup {
@@ -126,7 +126,8 @@ static bool configure(struct setup *s) {
 	if (!o->no_downstream && !mix_configure(s, "mix", o->mix, &s->mix))
 		return false;
 	if (o->upstream && !(has_upstream(s) &&
-			     mix_configure(s, "upstream-mix", o->upstream_mix, &s->upstream_mix)))
+			     mix_configure(s, "upstream-mix", o->upstream_mix, &s->upstream_mix) &&
+			     uplink_grant_choose(&s->sg, &s->upstream_mix, o->upstream_rate) > 0))
 		return false;
 	return memif_buffers_fit(s);
 }
@@ -196,13 +197,15 @@ static struct traffic *create(struct setup *s) {
 	return traffic_create(&s->sg, &options);
 }
 
-static void show_progress(const char *direction, const struct progress *p, uint64_t *sent_before) {
+static void show_progress(const char *direction, const struct progress *p, bool send_only,
+			  uint64_t *sent_before) {
 	uint64_t sent = __atomic_load_n(&p->sent_bytes, __ATOMIC_RELAXED);
 
-	fprintf(stderr, "  %s %7.3f Gbps sent  %12lu proven  %lu lost", direction,
-		(double)(sent - *sent_before) * 8e-9,
-		(unsigned long)__atomic_load_n(&p->proven, __ATOMIC_RELAXED),
-		(unsigned long)__atomic_load_n(&p->missing, __ATOMIC_RELAXED));
+	fprintf(stderr, "  %s %7.3f Gbps sent", direction, (double)(sent - *sent_before) * 8e-9);
+	if (!send_only)
+		fprintf(stderr, "  %12lu proven  %lu lost",
+			(unsigned long)__atomic_load_n(&p->proven, __ATOMIC_RELAXED),
+			(unsigned long)__atomic_load_n(&p->missing, __ATOMIC_RELAXED));
 	*sent_before = sent;
 }
 
@@ -214,16 +217,15 @@ static void supervise(const struct setup *s, struct run *run) {
 
 	while (!__atomic_load_n(&run->done, __ATOMIC_ACQUIRE)) {
 		rte_delay_us_sleep(20000);
-		if (interrupted)
-			__atomic_store_n(&run->stop, true, __ATOMIC_RELAXED);
+		__atomic_store_n(&run->stop, (unsigned)interrupted, __ATOMIC_RELAXED);
 		if (rte_rdtsc() < next)
 			continue;
 		next += second;
 		fprintf(stderr, "%4u s", ++seconds);
 		if (!s->options.no_downstream)
-			show_progress("down", &run->downstream, &down);
+			show_progress("down", &run->downstream, run->send_only, &down);
 		if (s->options.upstream)
-			show_progress("up", &run->upstream, &up);
+			show_progress("up", &run->upstream, run->send_only, &up);
 		fputc('\n', stderr);
 	}
 }
@@ -234,6 +236,7 @@ static enum exit_status report(const struct setup *s, const struct traffic *t) {
 	struct summary summary = {
 		.downstream = s->options.no_downstream ? NULL : &down,
 		.upstream = s->options.upstream ? &up : NULL,
+		.send_only = s->options.send_only,
 	};
 
 	traffic_result(t, &down);
@@ -241,6 +244,8 @@ static enum exit_status report(const struct setup *s, const struct traffic *t) {
 	summary_table(stdout, &summary);
 	if (s->options.json != NULL && summary_write(s->options.json, &summary) != 0)
 		return EXIT_MISTAKE;
+	if (summary.send_only)
+		return traffic_all_sent(t) ? EXIT_PROVEN : EXIT_NOT_PROVEN;
 	if (summary.downstream != NULL && !traffic_result_good(&down))
 		return EXIT_NOT_PROVEN;
 	if (summary.upstream != NULL && !uplink_result_good(&up))
@@ -250,7 +255,10 @@ static enum exit_status report(const struct setup *s, const struct traffic *t) {
 
 static enum exit_status drive(struct setup *s) {
 	enum exit_status status = EXIT_NOT_PROVEN;
-	struct run run = {.duration_ns = s->options.duration};
+	struct run run = {
+		.duration_ns = s->options.duration,
+		.send_only = s->options.send_only,
+	};
 
 	run.traffic = create(s);
 	if (run.traffic == NULL)

@@ -22,6 +22,7 @@ enum key {
 	KEY_UPSTREAM_RATE,
 	KEY_IMPAIR,
 	KEY_NO_DOWNSTREAM,
+	KEY_SEND_ONLY,
 	KEY_DURATION,
 	KEY_JSON,
 	KEY_CORE,
@@ -53,12 +54,17 @@ static const struct argp_option arguments[] = {
 	 "0: nothing (0)",
 	 0},
 	{"upstream-mix", KEY_UPSTREAM_MIX, "MIX", 0,
-	 "upstream-imix, or as --mix (upstream-imix: 84:65,256:18,1280:17)", 0},
+	 "upstream-imix, upstream-imix-70, or as --mix (upstream-imix: 84:65,256:18,1280:17; "
+	 "upstream-imix-70: 70:65,256:18,1280:17, for modems that have an IPv4 address)",
+	 0},
 	{"impair", KEY_IMPAIR, "KIND=SHARE[,..]", 0,
 	 "what goes wrong with the upstream, and with which share of its packets, bursts or "
 	 "frames, as psp-loss=0.1%,clear=0.001; the kinds are below",
 	 0},
 	{"no-downstream", KEY_NO_DOWNSTREAM, NULL, 0, "only the modems send", 0},
+	{"send-only", KEY_SEND_ONLY, NULL, 0,
+	 "receive nothing and prove nothing: who listens is a capture, as net_pcap0,tx_pcap=FILE",
+	 0},
 	{"duration", KEY_DURATION, "TIME", 0, "as 10s or 500ms (10s)", 0},
 	{"permit-share", KEY_PERMIT_SHARE, "PERCENT", 0, "packets that a filter rule permits (10%)",
 	 0},
@@ -163,6 +169,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 		break;
 	case KEY_IMPAIR: parse_impair(text, o, state); break;
 	case KEY_NO_DOWNSTREAM: o->no_downstream = true; break;
+	case KEY_SEND_ONLY: o->send_only = true; break;
 	case KEY_DURATION:
 		require(state, units_parse_duration(text, &o->duration) && o->duration > 0,
 			"duration", text, "a time above 0 with us, ms, s, min or h");
@@ -200,7 +207,7 @@ void options_parse(struct options *o, int argc, char **argv) {
 		       "through vcmtsd, plays their R-PHY device and the modems, and proves every "
 		       "packet."
 		       "\vExit status: 0 when every packet is proven but those that "
-		       "--impair costs, 1 when one was lost, "
+		       "--impair costs (with --send-only: when all is sent), 1 when one was lost, "
 		       "corrupted, duplicated or reordered or a DEPI frame was wrong, 2 for a "
 		       "mistake in arguments or configuration.",
 	};

@@ -19,6 +19,7 @@ struct options {
 	bool upstream;
 	struct impair_shares impair; /* of the upstream */
 	bool no_downstream;
+	bool send_only; /* receive nothing */
 	uint64_t duration; /* ns */
 	uint64_t seed;
 	uint32_t core;

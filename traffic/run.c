@@ -7,8 +7,10 @@
 #include "traffic_parts.h"
 
 #define DRAIN_MS 10 /* what an earlier run has left behind comes out in this time */
+#define DRAIN_MAX_MS 200 /* or it is no rest, but somebody else's traffic */
 #define QUIET_MS 500 /* nothing that was missing came for so long: the rest is lost */
 #define COMPLETE_MS 20 /* all has come: only a duplicate could follow */
+#define STOPPED_MS 5000 /* to collect the rest in after a stop; a second one ends it at once */
 #define PROGRESS_ROUNDS 1024
 
 static uint64_t ms(uint64_t n) {
@@ -33,6 +35,21 @@ static void publish(struct run *run) {
 				  &t->uplink_receiver.proof);
 }
 
+static unsigned stops(const struct run *run) {
+	return __atomic_load_n(&run->stop, __ATOMIC_RELAXED);
+}
+
+static void drain(struct run *run) {
+	uint64_t start = rte_rdtsc();
+	uint64_t waited = 0;
+	unsigned n;
+
+	do {
+		n = traffic_drain(run->traffic);
+		waited = rte_rdtsc() - start;
+	} while (waited < ms(n > 0 ? DRAIN_MAX_MS : DRAIN_MS) && stops(run) == 0);
+}
+
 static void send_and_receive(struct run *run) {
 	struct traffic *t = run->traffic;
 	uint64_t hz = rte_get_tsc_hz();
@@ -42,45 +59,52 @@ static void send_and_receive(struct run *run) {
 
 	while (now < end) {
 		traffic_send(t, now);
-		traffic_receive(t);
+		if (!run->send_only)
+			traffic_receive(t);
 		if (++rounds % PROGRESS_ROUNDS == 0) {
 			publish(run);
-			if (__atomic_load_n(&run->stop, __ATOMIC_RELAXED))
+			if (stops(run) > 0)
 				break;
 		}
 		now = rte_rdtsc();
 	}
 }
 
-/* Modems end what they have begun, and what is under way arrives. */
+/*
+ * Modems end what they have begun, and what is under way arrives. A stop while packets were still made
+ * has ended that only.
+ */
 static void collect_rest(struct run *run) {
 	struct traffic *t = run->traffic;
 	uint64_t in_flight = traffic_in_flight(t);
-	uint64_t heard = rte_rdtsc();
-	uint64_t now = heard;
+	unsigned stopped = stops(run);
+	uint64_t start = rte_rdtsc();
+	uint64_t heard = start;
+	uint64_t now = start;
 	bool complete = false;
 
-	while (now - heard < ms(complete ? COMPLETE_MS : QUIET_MS)) {
+	while (now - heard < ms(complete ? COMPLETE_MS : QUIET_MS) && stops(run) == stopped &&
+	       (stopped == 0 || now - start < ms(STOPPED_MS))) {
 		unsigned sent = traffic_send(t, now);
 		uint64_t left;
 
-		traffic_receive(t);
+		if (!run->send_only)
+			traffic_receive(t);
 		now = rte_rdtsc();
 		left = traffic_in_flight(t);
 		if (sent > 0 || left != in_flight)
 			heard = now;
 		in_flight = left;
-		complete = left == 0 && traffic_all_sent(t);
+		complete = (left == 0 || run->send_only) && traffic_all_sent(t);
 	}
 }
 
 int run_traffic(void *arg) {
 	struct run *run = arg;
 	struct traffic *t = run->traffic;
-	uint64_t start = rte_rdtsc();
 
-	while (rte_rdtsc() - start < ms(DRAIN_MS))
-		traffic_drain(t);
+	if (!run->send_only)
+		drain(run);
 	traffic_begin(t, rte_rdtsc());
 	send_and_receive(run);
 	traffic_stop(t);

@@ -16,7 +16,10 @@ struct progress {
 struct run {
 	struct traffic *traffic;
 	uint64_t duration_ns; /* of sending */
-	bool stop; /* set by another thread to end the sending now */
+	bool send_only; /* nothing is received */
+	/* Set by another thread to how often it was told to stop: the first time ends the sending, one
+	 * while what is under way is collected ends that. */
+	unsigned stop;
 	bool done; /* set by this one when the results are final */
 	/* Kept up to date for another thread to read. */
 	struct progress downstream;

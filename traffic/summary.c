@@ -165,6 +165,25 @@ json_t *summary_upstream(const struct uplink_result *r) {
 	return o;
 }
 
+/* What is missing was not lost: nobody looked. */
+static void remove_received(json_t *summary) {
+	static const char *const keys[] = {
+		"proven",      "proven_bytes", "lost",
+		"duplicated",  "reordered",    "corrupted",
+		"gbps",	       "latency_us",   "corrupted_by",
+		"unexpected",  "resequencing", "depi_violations",
+		"depi_frames", "depi_bytes",   "latency_unknown",
+		"astray",
+	};
+	const char *name;
+	json_t *direction;
+
+	json_object_foreach(summary, name, direction) {
+		for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+			json_object_del(direction, keys[i]);
+	}
+}
+
 static json_t *summary_json(const struct summary *s) {
 	json_t *o = json_object();
 
@@ -175,6 +194,8 @@ static json_t *summary_json(const struct summary *s) {
 		json_decref(o);
 		return NULL;
 	}
+	if (s->send_only)
+		remove_received(o);
 	return o;
 }
 
@@ -263,7 +284,35 @@ static void upstream_table(FILE *out, const struct uplink_result *r) {
 	print_measures(out, &common);
 }
 
+static void sent_table(FILE *out, const char *direction, const struct common *c) {
+	double rate = c->seconds > 0 ? (double)c->sent_bytes * 8e-9 / c->seconds : 0.0;
+
+	fprintf(out, "%s\n", direction);
+	print_count(out, "sent", c->sent, 0);
+	fprintf(out, "%-12s %14.3f Gbps sent in %.2f s\n", "rate", rate, c->seconds);
+	fputs("not received\n", out);
+}
+
+static void sent_tables(FILE *out, const struct summary *s) {
+	struct common common;
+
+	if (s->downstream != NULL) {
+		common = downstream_common(s->downstream);
+		sent_table(out, "downstream", &common);
+	}
+	if (s->upstream != NULL) {
+		common = upstream_common(s->upstream);
+		sent_table(out, "upstream", &common);
+		if (s->upstream->impaired)
+			summary_impairments_hits(out, s->upstream);
+	}
+}
+
 void summary_table(FILE *out, const struct summary *s) {
+	if (s->send_only) {
+		sent_tables(out, s);
+		return;
+	}
 	if (s->downstream != NULL)
 		downstream_table(out, s->downstream);
 	if (s->upstream != NULL)

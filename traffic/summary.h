@@ -12,6 +12,7 @@
 struct summary {
 	const struct traffic_result *downstream;
 	const struct uplink_result *upstream;
+	bool send_only; /* nothing was received, nor is anything said about that */
 };
 
 /* The objects under "downstream" and "upstream" in a summary. The caller owns them. NULL when memory

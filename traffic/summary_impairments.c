@@ -50,12 +50,16 @@ static void print_pair(FILE *out, const char *name, uint64_t expected, uint64_t 
 		expected == counted ? "as came" : "not as came");
 }
 
-void summary_impairments_print(FILE *out, const struct uplink_result *r) {
+void summary_impairments_hits(FILE *out, const struct uplink_result *r) {
 	for (int i = 0; i < IMPAIRMENTS; i++) {
 		if (r->hits[i] != 0)
 			fprintf(out, "  %-12s %-20s %14" PRIu64 "\n", "impaired",
 				impair_name((enum impairment)i), r->hits[i]);
 	}
+}
+
+void summary_impairments_print(FILE *out, const struct uplink_result *r) {
+	summary_impairments_hits(out, r);
 	if (!r->expected_known) {
 		fputs("  what is expected is not known: memory was short\n", out);
 		return;

@@ -76,16 +76,11 @@ void traffic_begin(struct traffic *t, uint64_t now) {
 }
 
 unsigned traffic_drain(struct traffic *t) {
-	unsigned total = 0;
-	unsigned n;
+	unsigned n = discard(t->rphy_port);
 
-	do {
-		n = discard(t->rphy_port);
-		if (t->uplink != NULL)
-			n += discard(t->network_port);
-		total += n;
-	} while (n > 0);
-	return total;
+	if (t->uplink != NULL)
+		n += discard(t->network_port);
+	return n;
 }
 
 static unsigned upstream_send(struct traffic *t, uint64_t now) {

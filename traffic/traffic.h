@@ -105,7 +105,7 @@ struct traffic *traffic_create(const struct service_group *sg,
 
 void traffic_free(struct traffic *t);
 
-/* Discards what stands in the ports from before. Returns how many frames that were. */
+/* Discards a burst of what stands in each port from before. Returns how many frames that were. */
 unsigned traffic_drain(struct traffic *t);
 
 /* Time begins to count at TSC `now`: for the pacing, and for long rounds of the loop. */

@@ -68,7 +68,9 @@ static void upstream_has_a_rate_and_a_mix(void **state) {
 	assert_int_equal(o.upstream_rate, 0);
 	assert_string_equal(o.upstream_mix, "84:1,256:2");
 	o = parse(WORDS("--no-downstream", "--upstream-rate=max"));
-	assert_true(o.upstream && o.no_downstream);
+	assert_true(o.upstream && o.no_downstream && !o.send_only);
+	o = parse(WORDS("--send-only"));
+	assert_true(o.send_only);
 }
 
 static void mistakes_end_with_2(void **state) {

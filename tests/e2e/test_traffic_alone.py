@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts-traffic without a CMTS: what it sends into a capture, and ports that never fall silent."""
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from e2e.running import Ended, run
+from vcmts.paths import CHECKOUT, program
+from witness.pcapfile import read_pcap
+
+CONFIG = CHECKOUT / "config" / "example.yaml"
+UEPI = ["--no-downstream", "--upstream-rate", "20Mbps"]
+
+
+def words(network: str, rphy: str, *more: str, config: Path = CONFIG) -> list[str | Path]:
+    command = program("vcmts-traffic")
+    return [command, "--config", config, "--network", network, "--rphy", rphy, *more]
+
+
+def captured(path: Path, *more: str) -> Ended:
+    ports = ("net_null0,no-rx=1", f"net_pcap1,tx_pcap={path}")
+    return run(words(*ports, *UEPI, "--duration", "300ms", *more))
+
+
+def test_sending_only_makes_a_capture(tmp_path: Path) -> None:
+    path, summary = tmp_path / "uepi.pcap", tmp_path / "summary.json"
+    done = captured(path, "--send-only", "--json", str(summary))
+    assert done.status == 0, done.stderr
+    assert "not received" in done.stdout
+    assert "lost" not in done.stdout and "proven" not in done.stdout + done.stderr
+    assert '"sent"' in summary.read_text() and '"lost"' not in summary.read_text()
+    records = read_pcap(path).records
+    assert len(records) > 20
+    assert sum(len(record.data) for record in records) > 20e6 / 8 * 0.3 * 0.5
+
+
+def test_without_it_nothing_is_proven(tmp_path: Path) -> None:
+    done = captured(tmp_path / "uepi.pcap")
+    assert done.status == 1
+    assert "not received" not in done.stdout and "lost" in done.stdout
+
+
+@pytest.mark.parametrize("share", [[], ["--send-only"]], ids=["proving", "sending only"])
+def test_a_port_that_never_falls_silent(share: list[str]) -> None:
+    """net_null delivers frames for ever, which no drain gets to the end of."""
+    begin = time.monotonic()
+    done = run(words("net_null0", "net_null1", *UEPI, "--duration", "100ms", *share))
+    assert time.monotonic() - begin < 20
+    assert done.status == (0 if share else 1)
+
+
+def test_sigterm_ends_it() -> None:
+    command = words("net_null0", "net_null1", *UEPI, "--duration", "1h")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
+        assert p.stderr is not None
+        while "sent" not in p.stderr.readline():
+            assert p.poll() is None
+        p.send_signal(signal.SIGTERM)
+        stdout, _ = p.communicate(timeout=20)
+    assert p.returncode == 1
+    assert "lost" in stdout
+
+
+def test_too_low_a_rate_is_told_with_the_lowest() -> None:
+    at = ("net_null0", "net_null1", "--no-downstream", "--upstream-mix", "1280")
+    done = run(words(*at, "--upstream-rate", "1kbps", "--check"))
+    assert done.status == 2
+    [line] = done.messages
+    lowest = line.split("allowed: ")[1].split(" and more")[0].replace(" ", "")
+    assert run(words(*at, "--upstream-rate", lowest, "--check")).status == 0
