@@ -160,7 +160,7 @@ def test_missing_module_is_one_line(
     assert one_line(error) and "vcmts.imaginary" in error
 
 
-FACTS = {"capacity": 10_000_000_000, "upstream_capacity": 4_000_000_000}
+FACTS = {"capacity": 10_000_000_000, "upstream_capacity": 4_000_000_000, "modems": 300}
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,9 @@ FACTS = {"capacity": 10_000_000_000, "upstream_capacity": 4_000_000_000}
         ([], {"upstream_capacity": 100_000_000}, ("4000000000 bps", "80000000 bps")),
         ([], {"upstream_capacity": 0}, ("4000000000 bps", "0")),
         (["--rate", "1.2 Gbps"], {}, ("1.2 Gbps", "180000000 bps")),
-        (["--rate", "1kbps"], {}, ("1kbps", "150 bps")),
+        (["--rate", "1kbps"], {}, ("1kbps", "6000000 bps")),
+        (["--rate", "1kbps"], {"modems": 2}, ("1kbps", "40000 bps")),
+        (["--rate", "1kbps"], {"upstream_capacity": 1_000_000}, ("1kbps", "800000 bps")),
         (["--rate", "max"], {}, ("max", "600000000 bps")),
         (["--rate", "0"], {}, ("0", "600000000 bps")),
         (["--upstream-rate", "0"], {}, ("4000000000 bps", "0")),
@@ -217,7 +219,7 @@ def test_a_value_may_be_negative(words: list[str], expected: list[str]) -> None:
 
 def test_messages_name_options_of_the_tool() -> None:
     said = (
-        "vcmts-traffic: --upstream-mix: 9: allowed: sizes\nvcmts-traffic: --mix: 9: allowed\n"
+        "vcmts-traffic: --upstream-mix: 9: allowed: sizes\ntraffic: --mix: 9: allowed\n"
         "Try `vcmts-traffic --help' or `vcmts-traffic --usage' for more information.\n"
     )
     assert run.in_our_words(said) == (

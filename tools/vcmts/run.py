@@ -35,6 +35,7 @@ CONTROL = "net_null0"
 DEFAULT_RATE = 4e9  # bit/s, or this share of what the channels carry:
 DEFAULT_SHARE = 0.8
 UPSTREAM_SHARE = 0.15  # of the downstream's rate
+UPSTREAM_LEAST = 20e3  # a modem: less, and its next turn may come behind upstream.frame_timeout
 RATE = re.compile(r"(\d+(?:\.\d+)?) ?([kMGT]?)bps")
 FACTORS = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 START_SECONDS = 600  # tables of 30,000 modems take a minute
@@ -46,7 +47,7 @@ FULL = ("flow_buffer_full", "scheduler_full")  # drops of what is more than the 
 NOTHING = "0"
 # What vcmts-traffic says in its own words, in those of this command.
 WORDS = (
-    (r"^vcmts-traffic: ", "vcmts: "),
+    (r"^(vcmts-)?traffic: ", "vcmts: "),
     (r"--mix\b", "--traffic"),
     (r"--upstream-mix\b", "--upstream-traffic"),
     (r"`vcmts-traffic --help'.*", "`vcmts run --help' for more information."),
@@ -91,8 +92,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--upstream-rate",
         metavar="RATE",
-        help="of packets from the modems, or max, or 0 for none (default: 15 %% of --rate, at most "
-        "80 %% of what the upstream channels carry)",
+        help="of packets from the modems, or max, or 0 for none (default: 15 %% of --rate, at "
+        "least 20 kbps a modem, at most 80 %% of what the upstream channels carry)",
     )
     parser.add_argument(
         "--duration", default="10s", help="such as 500ms, 10s, 2min (default: %(default)s)"
@@ -146,6 +147,7 @@ def rates_of(facts: dict[str, Any], given: argparse.Namespace) -> Rates:
     up = given.upstream_rate
     if up is None:
         share = UPSTREAM_SHARE * (bits_per_second(down) or default)
+        share = max(share, UPSTREAM_LEAST * facts["modems"])
         most = int(min(share, DEFAULT_SHARE * facts["upstream_capacity"]))
         up = f"{most} bps" if most > 0 else NOTHING
     if down == up == NOTHING:
