@@ -18,7 +18,7 @@ from e2e.test_run_kernel import NAMESPACE, PROBES, may
 from e2e.traffic import START_NS, generate
 from vcmts.paths import CHECKOUT, build_directory
 from witness.config import load_config
-from witness.pcapfile import records_of, write_pcap
+from witness.pcapfile import read_pcap, records_of, write_pcap
 
 pytestmark = pytest.mark.run
 
@@ -114,6 +114,20 @@ def test_commands(commands: str, place: Path) -> None:
         assert (place / "depi.pcap").stat().st_size > PACKETS
 
 
+def test_capture_of_the_upstream(place: Path) -> None:
+    """Every packet that is said to be sent comes out of the replay. The README has the same."""
+    [commands] = blocks("capture")
+    readme = (CHECKOUT / "README.md").read_text()
+    assert commands.splitlines()[:2] == readme[readme.index("build/traffic") :].splitlines()[:2]
+    done = shell(commands, place)
+    assert done.status == 0, done.stderr
+    [sent] = re.findall(r"^sent +(\d+)", done.stdout, re.MULTILINE)
+    assert int(sent) > 0
+    assert f"upstream: transmitted {sent}\n" in done.stdout
+    assert len(read_pcap(place / "ip-up.pcap").records) == int(sent)
+    assert read_pcap(place / "messages.pcap").records
+
+
 @pytest.mark.parametrize("commands", blocks("root"))
 def test_commands_as_root(commands: str, place: Path) -> None:
     if not all(may(*probe) for probe in PROBES.values()):
@@ -133,7 +147,7 @@ def test_every_block_is_known() -> None:
     """A kind that nobody runs would go unseen. `system` and `hardware` change the machine."""
     assert {language for language, _, _ in BLOCKS} == {"sh", "text"}
     kinds = {kind for language, kind, _ in BLOCKS if language == "sh"}
-    tried = {"", "terminal 1", "terminal 2", "root", "root hugepages"}
+    tried = {"", "capture", "terminal 1", "terminal 2", "root", "root hugepages"}
     assert kinds == tried | {"system", "hardware"}
     for kind in ("system", "hardware"):
         for commands in blocks(kind):
