@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The units of UEPI in tshark: headers, trailers, request records."""
 
+import struct
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,6 +31,7 @@ from witness.uepi import (
     OfdmaTrailer,
     RequestRecord,
     ScQamHeader,
+    ScQamTrailer,
     TrailerFlag,
     Vendor,
     encode_request_record,
@@ -131,31 +133,32 @@ TRAILERS = {
 }
 
 
-@pytest.mark.parametrize("name", TRAILERS)
-def test_sc_qam_trailer(stage: Stage, pcap: Path, name: str) -> None:
-    trailer = TRAILERS[name]
-    unit = encode_burst(Burst(ScQamHeader(5, SID, 0), FRAME, trailer))
-    write_pcap(pcap, [*told(DATA, 6), upstream(1, unit)])
-    names = ("good", "corrected", "uncorrectable", "snr", "vendor.id", "vendor.length")
-    of_block = ("equaliser.power", "equaliser.frequency_error", "equaliser.timing_error")
+def trailer_row(trailer: ScQamTrailer) -> dict[str, list[int]]:
     block, vendor = trailer.equalizer, trailer.vendor
-    row = ask(stage, pcap, "trailer", *names, *of_block, "equaliser.coefficient")[2]
-    coefficients = row.pop("equaliser.coefficient")
-    assert row == {
+    coefficients = struct.unpack("!24I", block.coefficients) if block else ()
+    return {
         "good": [5], "corrected": [1], "uncorrectable": [0], "snr": [0x92],
         "vendor.id": [vendor.vendor_id] if vendor else [],
         "vendor.length": [len(vendor.data)] if vendor else [],
         "equaliser.power": [block.power] if block else [],
         "equaliser.frequency_error": [block.frequency_error] if block else [],
         "equaliser.timing_error": [block.timing_error] if block else [],
+        "equaliser.coefficient": list(coefficients),
     }  # fmt: skip
-    sent = block.coefficients if block else b""
-    assert b"".join(c.to_bytes(4, "big") for c in coefficients) == sent
-    data = stage.fields(pcap, "docsis_uepi.trailer.vendor.data")[2]
-    assert data["docsis_uepi.trailer.vendor.data"] == (
-        [vendor.data.hex()] if vendor and vendor.data else []
-    )
-    assert stage.uepi_experts(pcap)[2] == []
+
+
+def test_sc_qam_trailers(stage: Stage, pcap: Path) -> None:
+    """Blocks and vendor fields, wherever they stand; vendor data to the byte."""
+    header = ScQamHeader(5, SID, 0)
+    units = [encode_burst(Burst(header, FRAME, trailer)) for trailer in TRAILERS.values()]
+    write_pcap(pcap, [*told(DATA, 6), *(upstream(n, unit) for n, unit in enumerate(units))])
+    found = ask(stage, pcap, "trailer", *trailer_row(PLAIN))[2:]
+    for (name, trailer), row in zip(TRAILERS.items(), found, strict=True):
+        assert row == trailer_row(trailer), name
+    rows = stage.fields(pcap, "docsis_uepi.trailer.vendor.data")[2:]
+    sent = [one.vendor.data.hex() if one.vendor else "" for one in TRAILERS.values()]
+    assert [list(row.values()) for row in rows] == [[[data] if data else []] for data in sent]
+    assert not any(stage.uepi_experts(pcap))
 
 
 @pytest.mark.parametrize("name", ["either, Q says", "either, Q denies"])
@@ -290,20 +293,19 @@ MISTAKES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("subtype", "segments", "expected", "used"), MISTAKES)
-def test_malformed_units(
-    stage: Stage,
-    pcap: Path,
-    subtype: int,
-    segments: tuple[Segment, ...],
-    expected: list[str],
-    used: bool,
-) -> None:
-    """Each mistake has its name. `used`: the payload is looked at, as a receiver would."""
-    write_pcap(pcap, [*told(DATA, subtype), upstream(1, segments)])
-    assert stage.uepi_experts(pcap)[2] == sorted(set(expected))
-    row = stage.fields(pcap, "udp.srcport", "psp.seq")[2]
-    assert row == {"udp.srcport": ["5001"] if used else [], "psp.seq": ["1"]}
+def test_malformed_units(stage: Stage, pcap: Path) -> None:
+    """Each mistake has its name. `used`: the payload is looked at, as a receiver would. Each comes
+    in a session of its own, which says nothing of the others."""
+    control = [one for n, mistake in enumerate(MISTAKES) for one in told(DATA + n, mistake[0])]
+    packets = [upstream(1, mistake[1], session=DATA + n) for n, mistake in enumerate(MISTAKES)]
+    write_pcap(pcap, [*control, *packets])
+    apart = ("-o", "docsis_uepi.sid_per_session:TRUE")
+    found = stage.uepi_experts(pcap, *apart)[len(control) :]
+    rows = stage.fields(pcap, "udp.srcport", "psp.seq", options=apart)[len(control) :]
+    for mistake, names, row in zip(MISTAKES, found, rows, strict=True):
+        subtype, _, expected, used = mistake
+        assert names == sorted(set(expected)), (subtype, expected)
+        assert row == {"udp.srcport": ["5001"] if used else [], "psp.seq": ["1"]}, expected
 
 
 def test_truths_are_read_as_any_tshark_prints_them() -> None:

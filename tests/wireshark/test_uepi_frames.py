@@ -179,19 +179,18 @@ def contradicting() -> list[tuple[list[bytes], list[list[str]], list[list[int]]]
     ]
 
 
-@pytest.mark.parametrize(("payloads", "expected", "shown"), contradicting())
-def test_segments_that_contradict(
-    stage: Stage,
-    pcap: Path,
-    payloads: list[bytes],
-    expected: list[list[str]],
-    shown: list[list[int]],
-) -> None:
-    """`-2` tells what became of a frame at its beginning, too."""
-    capture(pcap, payloads)
+def test_segments_that_contradict(stage: Stage, pcap: Path) -> None:
+    """`-2` tells what became of a frame at its beginning, too. Each case has a SID of its own."""
+    cases = contradicting()
+    bursts = [sc_qam(one, sid=SID + n) for n, case in enumerate(cases) for one in case[0]]
+    packets = [upstream(n, burst) for n, burst in enumerate(bursts)]
+    write_pcap(pcap, [*told(DATA, 6), *packets])
     options = ("-2", "-o", "docsis_uepi.segment_header:always")
-    assert stage.uepi_experts(pcap, *options)[2:] == expected
-    assert ports(stage, pcap, *options) == shown
+    found = iter(stage.uepi_experts(pcap, *options)[2:])
+    frames = iter(ports(stage, pcap, *options))
+    for payloads, expected, shown in cases:
+        assert [next(found) for _ in payloads] == expected
+        assert [next(frames) for _ in payloads] == shown, expected
 
 
 def test_without_segment_header(stage: Stage, pcap: Path) -> None:
