@@ -81,6 +81,13 @@ def test_verdict(proven: dict[str, Any], line: str) -> None:
     assert summary.verdict(proven) == line
 
 
+@pytest.mark.parametrize(
+    ("gbps", "told"), [(4.5, "4.50 Gbps"), (0.1, "0.10 Gbps"), (0.075, "75.00 Mbps")]
+)
+def test_rate(gbps: float, told: str) -> None:
+    assert summary.rate(gbps) == told
+
+
 def test_one_modem_is_no_modems() -> None:
     by_kind = {"frame": 1}
     assert summary.asked({"by_kind": by_kind, "modems": 1}).endswith("1 by frame, of 1 modem")

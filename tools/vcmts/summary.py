@@ -64,8 +64,12 @@ def sent_gbps(part: Json) -> float:
     return part["sent_bytes"] * 8e-9 / seconds if seconds > 0 else 0.0
 
 
+def rate(gbps: float) -> str:
+    return f"{gbps:.2f} Gbps" if gbps >= 0.1 else f"{gbps * 1000:.2f} Mbps"
+
+
 def asked_for(part: Json) -> str:
-    return "max" if part["asked_gbps"] is None else f"{part['asked_gbps']:.2f} Gbps"
+    return "max" if part["asked_gbps"] is None else rate(part["asked_gbps"])
 
 
 def packets_table(summary: Json) -> Table:
@@ -82,8 +86,8 @@ def packets_table(summary: Json) -> Table:
                 f"dropped: {reason}", *(f"{count:,}" if count else "" for count in counts)
             )
     drawn.add_row("asked for", *map(asked_for, parts))
-    drawn.add_row("sent at", *(f"{sent_gbps(part):.2f} Gbps" for part in parts))
-    drawn.add_row("throughput", *(f"{part['gbps']:.2f} Gbps" for part in parts))
+    drawn.add_row("sent at", *(rate(sent_gbps(part)) for part in parts))
+    drawn.add_row("throughput", *(rate(part["gbps"]) for part in parts))
     for key in parts[0]["latency_us"]:
         drawn.add_row(f"latency {key}", *(f"{part['latency_us'][key]:.0f} us" for part in parts))
     return drawn
