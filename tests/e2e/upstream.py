@@ -18,7 +18,7 @@ from witness.pcapfile import Record, read_pcap, write_pcap
 from witness.sample import UPSTREAM
 from witness.upstream import Result, expect_upstream
 
-SETTINGS = "upstream: {verify_crc: true}"
+SETTINGS = "upstream: {verify_crc: true, frame_timeout: 500 ms}"
 ROOM = "held_by_modem: 8 MB, held: 32 MB"  # the witness has no limits
 WITHOUT_CONTROL = UPSTREAM.replace("ports: {control: {device: net_null0}}\n", "")
 IPV6 = {"192.168.1.1": '"2001:db8::1:1"', "192.168.1.2": '"2001:db8::1:2"'}

@@ -31,7 +31,7 @@ from witness.subscriber import numbered_frame
 SIZES = [4, 60, 60, 252, 1500]
 KINDS = bytes.fromhex("00 01 02 03 40 80 81 83 C0 C1 C2 C3 C4 C5 C6 C7 C8 C9 CA F8 F9")
 STEP_NS = 1000
-PAUSES_NS = [20_000_000, 1_000_000_000]  # over the timeouts of reordering and of frames
+PAUSES_NS = [20_000_000, 1_000_000_000, 2_500_000_000]  # over all timeouts
 
 
 def _flip(random: Random, data: bytes) -> bytes:

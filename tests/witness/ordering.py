@@ -15,7 +15,6 @@ T = TypeVar("T")
 HISTORY = 64  # numbers before the first missing one whose fate is remembered
 PATIENCE = 64  # late or duplicate ones in a row; the next of them starts anew
 SILENCE = 10**9  # ns without any; then the first one that is late or duplicate does
-SILENCE_NS = 10**9  # without any, after which the first of them does so
 
 
 class Gap:
@@ -66,7 +65,6 @@ class Order(Generic[T]):
     waiting: dict[int, T] = field(default_factory=dict)
     fate: deque[tuple[int, bool]] = field(default_factory=lambda: deque(maxlen=HISTORY))
     repeated: int = 0
-    last: int = 0  # when something was pushed
     last: int = 0  # when a number came
     waiting_since: int = 0  # when the first missing number became the first that is missed
 
@@ -116,9 +114,6 @@ class Order(Generic[T]):
         return []
 
     def push(self, number: int, item: T, now: int) -> list[T | Gap]:
-        if now - self.last >= SILENCE_NS:
-            self.repeated = PATIENCE
-        self.last = now
         if self.first_missing is None:
             self.first_missing = number
         if now - self.last >= SILENCE:

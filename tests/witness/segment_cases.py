@@ -84,6 +84,14 @@ def segment_resync(rig: Rig) -> None:
     send(rig, old[0], segment(1, plain()[30:] + plain(1), 40))
 
 
+@case({}, segment_resyncs=1, segment_gaps=0, transmitted=3)
+def segment_silence(rig: Rig) -> None:
+    """A modem that was away for a second has begun anew."""
+    send(rig, segment(8191, plain(), 0))
+    rig.wait(1000 * MS)
+    send(rig, segment(5000, plain(), 0), segment(5001, plain(), 0))
+
+
 # Frames over segments
 
 
