@@ -68,6 +68,15 @@ static bool sums_fit(const struct impair_shares *s) {
 	return sums[IMPAIR_PACKET] <= 1 && sums[IMPAIR_BURST] <= 1 && sums[IMPAIR_FRAME] <= 1;
 }
 
+static bool unknown(const char *name, size_t length, char *error, size_t size) {
+	int used = snprintf(error, size, "found \"%.*s\", allowed:", (int)length, name);
+
+	for (int i = 0; i < IMPAIRMENTS && used >= 0 && (size_t)used < size; i++)
+		used += snprintf(error + used, size - (size_t)used, "%s %s", i > 0 ? "," : "",
+				 kinds[i].name);
+	return false;
+}
+
 bool impair_parse(const char *text, struct impair_shares *out, char *error, size_t size) {
 	bool given[IMPAIRMENTS] = {0};
 
@@ -76,11 +85,8 @@ bool impair_parse(const char *text, struct impair_shares *out, char *error, size
 		size_t length = strcspn(p, "=,");
 		enum impairment kind = find(p, length);
 
-		if (kind == IMPAIRMENTS) {
-			snprintf(error, size, "%.*s: no such impairment; --help lists them",
-				 (int)length, p);
-			return false;
-		}
+		if (kind == IMPAIRMENTS)
+			return unknown(p, length, error, size);
 		if (given[kind]) {
 			snprintf(error, size, "%s: given twice", kinds[kind].name);
 			return false;

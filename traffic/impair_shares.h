@@ -32,6 +32,8 @@ bool impair_any(const struct impair_shares *shares);
 
 /*
  * Reads KIND=SHARE[,KIND=SHARE..], a share as 0.1% or 0.001. Returns false with a message in `error`
- * for what is unknown, given twice, not a share, or more than all together.
+ * for what is unknown (it lists what is not; IMPAIR_ERROR bytes have room for that), given twice, not a
+ * share, or more than all together.
  */
+#define IMPAIR_ERROR 512
 bool impair_parse(const char *text, struct impair_shares *out, char *error, size_t size);

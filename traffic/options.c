@@ -126,7 +126,7 @@ static bool parse_upstream_rate(const char *text, struct options *o) {
 }
 
 static void parse_impair(const char *text, struct options *o, struct argp_state *state) {
-	char error[160];
+	char error[IMPAIR_ERROR];
 
 	if (!impair_parse(text, &o->impair, error, sizeof(error)))
 		argp_error(state, "--impair: %s", error);

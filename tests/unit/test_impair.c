@@ -7,7 +7,7 @@
 #define DRAWS 200000
 
 static struct impair_shares shares;
-static char error[160];
+static char error[IMPAIR_ERROR];
 
 static bool parse(const char *text) {
 	error[0] = '\0';
@@ -70,6 +70,9 @@ static void shares_that_are_none(void **state) {
 		assert_false(parse(none[i]));
 		assert_true(error[0] != '\0');
 	}
+	assert_false(parse("psp-los=1%"));
+	for (int i = 0; i < IMPAIRMENTS; i++)
+		assert_non_null(strstr(error, impair_name((enum impairment)i)));
 	assert_true(parse("psp-loss=60%,clear=60%,unknown-sid=60%")); /* of different things */
 }
 
