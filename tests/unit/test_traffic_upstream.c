@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Both directions at once: what each sends, receives and proves, and when a run ends. */
-#include <stdlib.h>
-
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
 #include "fake_uplink.h"
 #include "run.h"
-#include "summary.h"
 #include "test.h"
 #include "traffic_rig.h"
 #include "wire/bytes.h"
@@ -320,86 +317,6 @@ static void a_run_that_was_stopped_ends_what_was_begun(void **state) {
 	end();
 }
 
-static void sending_only_tells_nothing_of_receiving(void **state) {
-	const struct uplink_result up = {.sent = 10, .lost = 10, .counts = {.packets = 11}};
-	const struct traffic_result down = {.sent = 20, .lost = 20};
-	const struct summary s = {.downstream = &down, .upstream = &up, .send_only = true};
-	const char *path = "test-traffic-send-only.json", *name;
-	char *text = NULL;
-	size_t size;
-	json_t *o, *direction;
-	FILE *out = open_memstream(&text, &size);
-
-	(void)state;
-	assert_int_equal(summary_write(path, &s), 0);
-	o = json_load_file(path, 0, NULL);
-	remove(path);
-	json_object_foreach(o, name, direction) {
-		assert_non_null(json_object_get(direction, "sent"));
-		assert_null(json_object_get(direction, "lost"));
-		assert_null(json_object_get(direction, "proven"));
-		assert_null(json_object_get(direction, "unexpected"));
-	}
-	assert_int_equal(json_object_size(o), 2);
-	json_decref(o);
-	summary_table(out, &s);
-	fclose(out);
-	assert_non_null(strstr(text, "not received"));
-	assert_null(strstr(text, "lost"));
-	assert_null(strstr(text, "proven"));
-	free(text);
-}
-
-static void check_number(const json_t *o, const char *key, json_int_t value) {
-	assert_int_equal(json_integer_value(json_object_get(o, key)), value);
-}
-
-static void summaries_have_the_directions_that_ran(void **state) {
-	const struct uplink_result up = {
-		.sent = 10,
-		.proven = 7,
-		.lost = 2,
-		.corrupted = 1,
-		.duplicated = 4,
-		.reordered = 5,
-		.latency_unknown = 6,
-		.corrupted_by = {[UPLINK_CORRUPTION_CUT] = 1},
-		.counts = {.packets = 11, .fragments = 12},
-	};
-	const struct traffic_result down = {.sent = 20};
-	const char *path = "test-traffic-upstream.json";
-	json_t *o, *u;
-
-	(void)state;
-	for (int which = 1; which <= 3; which++) {
-		struct summary s = {
-			.downstream = which & 1 ? &down : NULL,
-			.upstream = which & 2 ? &up : NULL,
-		};
-
-		assert_int_equal(summary_write(path, &s), 0);
-		o = json_load_file(path, 0, NULL);
-		assert_int_equal(json_object_get(o, "downstream") != NULL, which & 1);
-		assert_int_equal(json_object_get(o, "upstream") != NULL, which >> 1);
-		json_decref(o);
-	}
-	remove(path);
-	u = summary_upstream(&up);
-	check_number(u, "sent", 10);
-	check_number(u, "proven", 7);
-	check_number(u, "lost", 2);
-	check_number(u, "corrupted", 1);
-	check_number(u, "duplicated", 4);
-	check_number(u, "reordered", 5);
-	check_number(u, "latency_unknown", 6);
-	check_number(json_object_get(u, "corrupted_by"), "cut", 1);
-	check_number(u, "uepi_packets", 11);
-	check_number(u, "fragments", 12);
-	assert_true(json_is_real(json_object_get(json_object_get(u, "latency_us"), "p99_9")));
-	assert_true(json_is_real(json_object_get(u, "gbps")));
-	json_decref(u);
-}
-
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_directions_are_proven),
@@ -413,8 +330,6 @@ int main(void) {
 		cmocka_unit_test(a_run_does_not_wait_for_ever),
 		cmocka_unit_test(a_run_that_only_sends_does_not_receive),
 		cmocka_unit_test(a_run_that_was_stopped_ends_what_was_begun),
-		cmocka_unit_test(sending_only_tells_nothing_of_receiving),
-		cmocka_unit_test(summaries_have_the_directions_that_ran),
 	};
 
 	return cmocka_run_group_tests(tests, open_rig, close_rig);
