@@ -138,22 +138,41 @@ static int run_row(const struct plan *plan, struct service_group *sg,
 	return 0;
 }
 
-/* Returns the cells that differ; prints them, or that there are none. */
-static unsigned conclude(FILE *out, const struct row *rows, unsigned count) {
-	unsigned cells = 0, differ = 0;
+static void name_untried(FILE *out, const struct row *rows, unsigned count) {
+	const char *before = "no hit in so few packets: ";
+
+	for (unsigned i = 0; i < count; i++) {
+		if (rows[i].hits > 0)
+			continue;
+		fprintf(out, "%s%s", before, rows[i].name);
+		before = "; ";
+	}
+	fputc('\n', out);
+}
+
+/* Prints what differs and which rows have tried nothing, or that all is equal. Returns whether it is. */
+static bool conclude(FILE *out, const struct row *rows, unsigned count) {
+	unsigned cells = 0, differ = 0, untried = 0;
 
 	for (unsigned i = 0; i < count; i++) {
 		cells += rows[i].count;
 		differ += row_differences(&rows[i]);
+		untried += rows[i].hits == 0;
 	}
-	if (differ == 0) {
+	if (differ > 0) {
+		fprintf(out, "%u cells, %u differ:\n", cells, differ);
+		for (unsigned i = 0; i < count; i++)
+			row_print(out, &rows[i], true);
+	} else {
 		fprintf(out, "%u cells, all equal\n", cells);
-		return 0;
 	}
-	fprintf(out, "%u cells, %u differ:\n", cells, differ);
-	for (unsigned i = 0; i < count; i++)
-		row_print(out, &rows[i], true);
-	return differ;
+	if (untried > 0)
+		name_untried(out, rows, count);
+	return differ + untried == 0;
+}
+
+static void show_progress(const struct plans *plans, unsigned row) {
+	fprintf(stderr, "%2u of %u  %s\n", row + 1, plans->count, plans->all[row].name);
 }
 
 static int write_json(const char *path, const struct row *rows, unsigned count) {
@@ -176,13 +195,14 @@ static int matrix(struct service_group *sg, const struct matrix_options *o) {
 	fprintf(out, "%-30s %6s  %-29s %9s %9s\n", "impairment", "hits", "quantity", "expected",
 		"counted");
 	for (unsigned i = 0; i < plans.count; i++) {
+		show_progress(&plans, i);
 		if (run_row(&plans.all[i], sg, o, &rows[i]) != 0)
 			return EXIT_TROUBLE;
 		row_print(out, &rows[i], false);
 	}
 	if (o->json != NULL && write_json(o->json, rows, plans.count) != 0)
 		return EXIT_MISTAKE;
-	return conclude(out, rows, plans.count) == 0 ? 0 : EXIT_TROUBLE;
+	return conclude(out, rows, plans.count) ? 0 : EXIT_TROUBLE;
 }
 
 int main(int argc, char **argv) {
@@ -191,8 +211,8 @@ int main(int argc, char **argv) {
 		.parser = option,
 		.doc = "Impairs the upstream in every way that vcmts-traffic knows, and compares "
 		       "what is lost and counted with what must be."
-		       "\vExit status: 0 when all cells are equal, 1 when one differs, 2 for a "
-		       "mistake in arguments or configuration.",
+		       "\vExit status: 0 when all cells are equal, 1 when one differs or an "
+		       "impairment hit nothing, 2 for a mistake in arguments or configuration.",
 	};
 	struct matrix_options o = {.packets = 20000, .seed = 1};
 	struct platform_options platform = {

@@ -87,6 +87,19 @@ def test_other_numbers(tmp_path: Path) -> None:
     assert "corrupted" in met(rows["foreign-source, not verified"], "packets")
 
 
+def test_rows_without_a_hit_are_named() -> None:
+    done = tool("impairments --packets 3")
+    assert done.status == 1
+    cells, untried = done.stdout.splitlines()[-2:]
+    assert cells.endswith("all equal")
+    assert untried.startswith("no hit in so few packets: ")
+    named = untried.partition(": ")[2].split("; ")
+    rows = re.findall(r"^ *\d+ of \d+  (.+)$", done.stderr, re.MULTILINE)
+    assert {row.split(",")[0] for row in rows} == {*KINDS, "all"}
+    hits = dict(re.findall(r"^(\S.*?) +(\d+)  \w+ ", done.stdout, re.MULTILINE))
+    assert [row for row in rows if hits[row] == "0"] == named != []
+
+
 @pytest.mark.parametrize("words", ["--packets 0", "--packets x", "--config nowhere.yaml"])
 def test_mistakes(words: str) -> None:
     assert tool(f"impairments {words}").status == 2
@@ -96,6 +109,9 @@ def test_mistakes(words: str) -> None:
     ("share", "word"),
     [
         ("psp-los=1%", "psp-los"),
+        ("", 'found "", allowed: psp-loss, '),
+        ("psp-los=1%", ", ".join(KINDS)),
+        ("clear=1%,", ", ".join(KINDS)),
         ("psp-loss=2", "share"),
         ("clear=1%,clear=1%", "twice"),
         ("clear=90%,wrong-key=20%", "together"),
