@@ -36,8 +36,8 @@ void us_relieve(struct upstream *u) {
 	struct hold *h;
 	bool timeout;
 
-	/* What is waited for may stand in the port: no time runs out before that was looked at. */
-	while ((h = holds_excess(&u->holds, u->r.clock->now, u->caught_up, &timeout)) != NULL)
+	/* What is waited for may stand in the port, or be on its way: so far no time runs out. */
+	while ((h = holds_excess(&u->holds, u->passed_until, &timeout)) != NULL)
 		us_give_up(u, h, timeout);
 }
 

@@ -84,14 +84,14 @@ uint64_t holds_deadline(const struct holds *all) {
 	return first;
 }
 
-struct hold *holds_excess(struct holds *all, uint64_t now, bool timeouts, bool *timeout) {
+struct hold *holds_excess(struct holds *all, uint64_t until, bool *timeout) {
 	struct hold *oldest = NULL;
 
 	*timeout = true;
 	for (unsigned c = 0; c < HOLD_CLASSES; c++) {
 		struct hold *h = TAILQ_FIRST(&all->lists[c]);
 
-		if (h != NULL && timeouts && now - h->since >= all->timeouts[c])
+		if (h != NULL && until >= h->since + all->timeouts[c])
 			return h;
 		if (h != NULL && (oldest == NULL || h->since < oldest->since))
 			oldest = h;

@@ -84,9 +84,9 @@ void hold_renew(struct holds *all, struct hold *h, uint64_t now);
 /* When the first of them will have waited too long, ns; UINT64_MAX where nothing waits. */
 uint64_t holds_deadline(const struct holds *all);
 
-/* The one that has waited too long, if `timeouts` count, or the oldest while there is too much; NULL
- * when all is well. `timeout` tells which. */
-struct hold *holds_excess(struct holds *all, uint64_t now, bool timeouts, bool *timeout);
+/* The one that had waited too long at the time `until`, or the oldest while there is too much; NULL when
+ * all is well. `timeout` tells which. */
+struct hold *holds_excess(struct holds *all, uint64_t until, bool *timeout);
 
 /* The oldest of those that wait for packets or segments; NULL where there are none. */
 struct hold *holds_oldest_gap(struct holds *all);

@@ -17,16 +17,26 @@ static bool has_room(const struct upstream *u) {
 	       u->in_crypto < IN_CRYPTO && u->waiting_count < US_TRANSMIT_CAPACITY / 2;
 }
 
+/* Whether what was received has come as far as what waits for it. */
+static bool has_passed(const struct upstream *u) {
+	return u->bursts.count == 0 && u->segments.count == 0 && u->cut.segment == NULL;
+}
+
 uint16_t us_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
+	bool passed = has_passed(u);
 	uint64_t bytes = 0;
 
 	(void)n;
-	u->caught_up = u->closed;
-	if (u->closed || !has_room(u))
+	if (passed)
+		u->passed_until = u->empty_at;
+	if (!u->closed && !has_room(u))
 		return 0;
-	n = rte_eth_rx_burst(u->r.rphy_port, 0, pkts, US_RECEIVE_BURST);
-	u->caught_up = n < US_RECEIVE_BURST;
+	n = u->closed ? 0 : rte_eth_rx_burst(u->r.rphy_port, 0, pkts, US_RECEIVE_BURST);
+	if (n < US_RECEIVE_BURST)
+		u->empty_at = u->r.clock->now;
+	if (n == 0 && passed)
+		u->passed_until = u->r.clock->now;
 	for (uint16_t i = 0; i < n; i++) {
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
 		bytes += rte_pktmbuf_pkt_len(pkts[i]);

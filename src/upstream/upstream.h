@@ -83,7 +83,8 @@ struct upstream {
 	struct rte_mbuf *waiting[US_TRANSMIT_CAPACITY];
 	uint32_t waiting_first, waiting_count;
 	bool closed; /* nothing more is received */
-	bool caught_up; /* the R-PHY port was empty when it was last looked at */
+	uint64_t empty_at; /* ns: when the R-PHY port was last found empty */
+	uint64_t passed_until; /* ns: what came before has come as far as what waits for it */
 	struct pipeline list; /* R-PHY port -> network port */
 	struct pipeline scheduler; /* requests -> the upstream scheduler's place */
 };

@@ -57,11 +57,11 @@ static void each_kind_has_its_time(void **state) {
 		hold_add(&rig->all, h, 8, 1000);
 		hold_add(&rig->all, h, 8, 1005); /* the first bytes count */
 		assert_int_equal(holds_deadline(&rig->all), 1000 + time[i]);
-		assert_null(holds_excess(&rig->all, 999 + time[i], true, &timeout));
-		assert_ptr_equal(holds_excess(&rig->all, 1000 + time[i], true, &timeout), h);
+		assert_null(holds_excess(&rig->all, 999 + time[i], &timeout));
+		assert_ptr_equal(holds_excess(&rig->all, 1000 + time[i], &timeout), h);
 		assert_true(timeout);
 		hold_renew(&rig->all, h, 1001);
-		assert_null(holds_excess(&rig->all, 1000 + time[i], true, &timeout));
+		assert_null(holds_excess(&rig->all, 1000 + time[i], &timeout));
 		hold_remove(&rig->all, h, 16);
 	}
 	hold_renew(&rig->all, &rig->holds[0], 2000); /* nothing waits there */
@@ -76,15 +76,15 @@ static void the_oldest_of_all_goes_first(void **state) {
 	hold_add(&rig->all, &rig->holds[2], 300, 5); /* a burst of modem 2 */
 	hold_add(&rig->all, &rig->holds[0], 300, 6); /* packets of modem 0 */
 	hold_add(&rig->all, &rig->holds[1], 400, 7); /* segments of modem 1 */
-	assert_null(holds_excess(&rig->all, 8, true, &timeout)); /* as much as may be */
+	assert_null(holds_excess(&rig->all, 8, &timeout)); /* as much as may be */
 	hold_add(&rig->all, &rig->holds[3], 1, 8);
-	assert_ptr_equal(holds_excess(&rig->all, 8, true, &timeout), &rig->holds[2]);
+	assert_ptr_equal(holds_excess(&rig->all, 8, &timeout), &rig->holds[2]);
 	assert_false(timeout);
 	hold_renew(&rig->all, &rig->holds[2], 9);
-	assert_ptr_equal(holds_excess(&rig->all, 9, true, &timeout), &rig->holds[0]);
+	assert_ptr_equal(holds_excess(&rig->all, 9, &timeout), &rig->holds[0]);
 	assert_ptr_equal(holds_oldest_gap(&rig->all), &rig->holds[0]);
 	hold_remove(&rig->all, &rig->holds[0], 300);
-	assert_null(holds_excess(&rig->all, 9, true, &timeout));
+	assert_null(holds_excess(&rig->all, 9, &timeout));
 	assert_ptr_equal(holds_oldest_gap(&rig->all), &rig->holds[1]);
 	hold_remove(&rig->all, &rig->holds[1], 400);
 	assert_null(holds_oldest_gap(&rig->all));

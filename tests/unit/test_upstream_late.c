@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is late for a reason of ours: the network port, the crypto device or the worker did not get on.
+ * No time runs out meanwhile, and the line to the network port keeps its length.
+ */
+#include "test.h"
+
+#include <string.h>
+
+#include "fixture.h"
+#include "upstream_bench.h"
+
+#define FRAMED 4 /* of modem 2, in the clear */
+#define PLAIN 6 /* of modem 3, in the clear, without segment headers */
+#define AES 2 /* of modem 0 */
+#define DEPTH 64 /* of the network port: one less fits */
+#define LINE (US_TRANSMIT_CAPACITY / 2 + PIPELINE_BURST) /* the most that is to wait in it */
+
+static struct upstream_bench storage, *const bench = &storage;
+
+static void setup(void) {
+	bench_prepare(bench);
+	bench->network_depth = DEPTH;
+	bench_start(bench);
+}
+
+static void rounds(unsigned n) {
+	while (n-- > 0) {
+		bench_round(bench);
+		assert_in_range(bench->u->waiting_count + bench->u->in_crypto, 0, LINE);
+	}
+}
+
+/* Packets of the stream, 14 in a burst. */
+static void put(unsigned stream) {
+	uint8_t room[2000];
+	size_t size = 0;
+
+	for (int i = 0; i < 14; i++)
+		size += bench_mac(bench, stream, 110, room + size);
+	if (bench_streams[stream].segment_header)
+		bench_segment(bench, stream, 0, room, size);
+	else
+		bench_plain(bench, stream, room, size);
+}
+
+/* Frames of the modem of PLAIN that are neither IP nor ARP. Returns how many bytes they are. */
+static size_t write_others(uint8_t *out, unsigned count) {
+	static const struct docsis_up_header h = {.kind = DOCSIS_KIND_PACKET};
+	static const uint8_t pdu[60] = {[12] = 0x88, [13] = 0xb5};
+	size_t size = 0;
+
+	while (count-- > 0)
+		size += bench_frame(bench, 3, &h, pdu, sizeof(pdu), out + size);
+	return size;
+}
+
+/* The rest of a frame stands in the R-PHY port for longer than an incomplete frame may wait. */
+static void network_port_is_blocked(void **state) {
+	uint8_t frame[BENCH_FRAME_MAX];
+	size_t size;
+
+	(void)state;
+	setup();
+	size = bench_mac(bench, FRAMED, 1000, frame);
+	bench_segment(bench, FRAMED, 0, frame, 500);
+	rounds(2);
+	assert_int_equal(bench->u->incomplete_frames, 1);
+	for (int i = 0; i < 100; i++) {
+		put(PLAIN);
+		rounds(1);
+	}
+	bench_segment(bench, FRAMED, BENCH_NO_POINTER, frame + 500, size - 500);
+	for (int i = 0; i < 15; i++) {
+		bench->clock.now += 10 * BENCH_MS;
+		rounds(1);
+	}
+	assert_true(bench_count(bench, COUNTER_RECEIVED) < bench->injected);
+	bench_settle(bench);
+	bench_complete(bench, FRAMED);
+	bench_complete(bench, PLAIN);
+	bench_close(bench);
+}
+
+/* The same for packets that are ahead. */
+static void worker_was_away(void **state) {
+	static const uint32_t sessions[] = {BENCH_SC_QAM, BENCH_OFDMA, BENCH_OFDMA_ALONE};
+	struct bench_psp p;
+
+	(void)state;
+	setup();
+	for (uint16_t i = 0; i < 150; i++) {
+		uint16_t number = i / 3;
+
+		psp_open(&p, sessions[i % 3]);
+		p.numbered = true;
+		if (i % 3 == 0 && number >= 5 && number < 35) /* number 5 comes 29 later */
+			number = number == 34 ? 5 : number + 1;
+		p.sequence = number;
+		psp_send(bench, &p);
+	}
+	bench_round(bench);
+	assert_int_equal(bench->u->waiting_packets, 6);
+	bench->clock.now += 6 * BENCH_MS;
+	bench_settle(bench);
+	assert_int_equal(bench_count(bench, COUNTER_PSP_PACKETS), 150);
+	assert_int_equal(bench_count(bench, COUNTER_PSP_MISSING), 0);
+	assert_int_equal(bench_count(bench, COUNTER_PSP_REORDERED), 1);
+	/* with nothing in the port, time does run out */
+	p.sequence = 60;
+	psp_send(bench, &p);
+	bench_settle(bench);
+	assert_int_equal(bench_count(bench, COUNTER_PSP_GAPS), 0);
+	bench_after(bench, 5 * BENCH_MS);
+	assert_int_equal(bench_count(bench, COUNTER_PSP_GAPS), 1);
+	bench_close(bench);
+}
+
+/* The rest of a frame comes behind `bursts` others, and the worker is away behind its first round. */
+static void rest_comes_late(unsigned bursts, bool received) {
+	uint8_t frame[BENCH_FRAME_MAX];
+	size_t size;
+
+	bench_open(bench);
+	size = bench_mac(bench, FRAMED, 1000, frame);
+	bench_segment(bench, FRAMED, 0, frame, 500);
+	bench_round(bench);
+	for (unsigned i = 0; i < bursts; i++)
+		put(PLAIN);
+	bench_segment(bench, FRAMED, BENCH_NO_POINTER, frame + 500, size - 500);
+	if (received) {
+		bench_round(bench);
+		assert_int_equal(bench_count(bench, COUNTER_RECEIVED), bench->injected);
+		assert_true(bench->u->segments.count > 0);
+	}
+	assert_int_equal(bench->u->incomplete_frames, 1);
+	bench->clock.now += 150 * BENCH_MS;
+	bench_settle(bench);
+	bench_complete(bench, FRAMED);
+	bench_complete(bench, PLAIN);
+	bench_close(bench);
+}
+
+/* In the port, which holds less than one burst. */
+static void rest_has_come(void **state) {
+	(void)state;
+	rest_comes_late(0, false);
+}
+
+/* In the list, behind more packets than a round makes. */
+static void rest_is_on_its_way(void **state) {
+	(void)state;
+	rest_comes_late(20, true);
+}
+
+/* In the burst that is being taken apart: the last fragment, behind more packets than a round makes. */
+static void last_fragment_is_on_its_way(void **state) {
+	struct docsis_up_header h = {.kind = DOCSIS_KIND_FRAGMENT,
+				     .privacy = PRIVACY_BP_UP,
+				     .sid = bench_streams[PLAIN].sid,
+				     .fragment_first = true};
+	uint8_t frame[BENCH_FRAME_MAX], room[8000];
+	size_t whole, size;
+
+	(void)state;
+	bench_prepare(bench);
+	bench->packet_room = RTE_PKTMBUF_HEADROOM + 9000;
+	bench->packet_buffers = 255;
+	bench_start(bench);
+	whole = bench_mac(bench, PLAIN, 1000, frame);
+	bench_plain(bench, PLAIN, room, bench_frame(bench, 3, &h, frame, 500, room));
+	bench_round(bench);
+	assert_int_equal(bench->u->waiting_fragments, 1);
+	h.fragment_first = false;
+	h.fragment_last = true;
+	h.fragment_sequence = 1;
+	size = write_others(room, PIPELINE_BURST + 1);
+	size += bench_frame(bench, 3, &h, frame + 500, whole - 500, room + size);
+	bench_plain(bench, PLAIN, room, size);
+	bench_round(bench);
+	assert_int_equal(bench->u->waiting_fragments, 1);
+	assert_int_equal(bench->u->segments.count, 0);
+	bench->clock.now += 150 * BENCH_MS;
+	bench_settle(bench);
+	bench_complete(bench, PLAIN);
+	assert_int_equal(bench->others, PIPELINE_BURST + 1);
+	bench_close(bench);
+}
+
+/* The same for a segment that another one waits for: its burst is in the list. */
+static void missing_segment_is_on_its_way(void **state) {
+	uint8_t frame[BENCH_FRAME_MAX];
+	struct bench_psp p;
+
+	(void)state;
+	bench_open(bench);
+	bench_segment(bench, FRAMED, 0, "\xff", 1);
+	bench->segment[FRAMED]++;
+	bench_segment(bench, FRAMED, 0, frame, bench_mac(bench, FRAMED, 100, frame));
+	bench_round(bench);
+	assert_int_equal(bench->u->waiting_segments, 1);
+	for (int i = 0; i < 4; i++) {
+		psp_open(&p, BENCH_OFDMA_ALONE);
+		for (int k = 0; k < 20; k++) {
+			psp_add_header(bench, &p, bench_streams[7].sid);
+			psp_add(&p, false, false, "", 1);
+			psp_add_trailer(bench, &p);
+		}
+		psp_send(bench, &p);
+		bench_expect(bench, DROP_SEGMENT_TRUNCATED, 20);
+	}
+	bench->segment[FRAMED] = 1;
+	bench_segment(bench, FRAMED, BENCH_NO_POINTER, "\xff", 1);
+	bench_round(bench);
+	assert_int_equal(bench_count(bench, COUNTER_RECEIVED), bench->injected);
+	assert_in_range(bench->u->bursts.count, 1, 63);
+	bench->clock.now += 11 * BENCH_MS;
+	bench_settle(bench);
+	assert_int_equal(bench_count(bench, COUNTER_SEGMENTS_MISSING), 0);
+	bench_complete(bench, FRAMED);
+	bench_close(bench);
+}
+
+/* The list without what comes back from the crypto device: that is slow. */
+static void slow_crypto(struct stage *stages) {
+	struct pipeline *list = upstream_pipeline(bench->u, 0);
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < list->count; i++) {
+		if (strcmp(list->stages[i].name, "decrypt_collect") != 0)
+			stages[n++] = list->stages[i];
+	}
+	assert_int_equal(n, list->count - 1);
+	list->stages = stages;
+	list->count = n;
+}
+
+static void crypto_again(void) {
+	struct pipeline *list = upstream_pipeline(bench->u, 0);
+
+	list->stages = us_lists[0].stages;
+	list->count = us_lists[0].count;
+}
+
+/* A unit of many packets, in as many fragments as it takes. */
+static void put_unit(unsigned packets) {
+	static uint8_t unit[DOCSIS_FRAME_MAX];
+	struct docsis_up_header h = {.kind = DOCSIS_KIND_FRAGMENT,
+				     .privacy = PRIVACY_BP_UP,
+				     .sid = bench_streams[PLAIN].sid,
+				     .fragment_first = true};
+	uint8_t out[BENCH_FRAME_MAX];
+	size_t size = 0, part;
+
+	while (packets-- > 0)
+		size += bench_mac(bench, PLAIN, BENCH_SMALLEST, unit + size);
+	for (size_t at = 0; at < size; at += part) {
+		part = size - at < 1900 ? size - at : 1900;
+		h.fragment_last = at + part == size;
+		bench_plain(bench, PLAIN, out, bench_frame(bench, 3, &h, unit + at, part, out));
+		h.fragment_first = false;
+		h.fragment_sequence = (h.fragment_sequence + 1) & 0xf;
+	}
+}
+
+/* What the device has is on its way to the line, too: there is a place for all of it. */
+static void crypto_is_slow(void **state) {
+	struct stage stages[PIPELINE_MAX_STAGES];
+	uint64_t received;
+
+	(void)state;
+	setup();
+	slow_crypto(stages);
+	for (int i = 0; i < 60; i++)
+		put(AES);
+	rounds(20);
+	assert_in_range(bench->u->in_crypto, US_TRANSMIT_CAPACITY / 2, LINE);
+	/* while it is so, nothing more is received */
+	received = bench_count(bench, COUNTER_RECEIVED);
+	put(FRAMED);
+	rounds(5);
+	assert_int_equal(bench_count(bench, COUNTER_RECEIVED), received);
+	crypto_again();
+	rounds(100);
+	assert_true(bench->u->waiting_count >= US_TRANSMIT_CAPACITY / 2);
+	bench_settle(bench);
+	bench_complete(bench, AES);
+	bench_complete(bench, FRAMED);
+	bench_close(bench);
+}
+
+/* The same with fragments that become more frames than they are. */
+static void crypto_is_slow_and_units_are_long(void **state) {
+	struct stage stages[PIPELINE_MAX_STAGES];
+
+	(void)state;
+	setup();
+	slow_crypto(stages);
+	for (int i = 0; i < 32; i++)
+		put(AES);
+	put_unit(800);
+	put(FRAMED);
+	rounds(20);
+	assert_int_equal(bench->u->in_crypto, 32 * 14);
+	assert_non_null(bench->u->joined_cut.segment);
+	crypto_again();
+	rounds(100);
+	assert_true(bench->u->waiting_count >= US_TRANSMIT_CAPACITY / 2);
+	bench_settle(bench);
+	bench_complete(bench, AES);
+	bench_complete(bench, PLAIN);
+	bench_complete(bench, FRAMED);
+	bench_close(bench);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(network_port_is_blocked),
+		cmocka_unit_test(worker_was_away),
+		cmocka_unit_test(rest_has_come),
+		cmocka_unit_test(rest_is_on_its_way),
+		cmocka_unit_test(last_fragment_is_on_its_way),
+		cmocka_unit_test(missing_segment_is_on_its_way),
+		cmocka_unit_test(crypto_is_slow),
+		cmocka_unit_test(crypto_is_slow_and_units_are_long),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+}
