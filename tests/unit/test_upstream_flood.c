@@ -15,6 +15,7 @@
 #define PLAIN 6 /* of modem 3 */
 #define PDU_MIN 14 /* without CRC: no more than an Ethernet header */
 #define CROWD 200
+#define BEHIND (US_TRANSMIT_CAPACITY / 2 + PIPELINE_BURST) /* the most behind a unit */
 
 static struct upstream_bench storage, *const bench = &storage;
 
@@ -143,6 +144,16 @@ static void small_frames_take(void) {
 	}
 }
 
+/* A segment of the other modem. */
+static void send_packets(unsigned count) {
+	uint8_t room[2000];
+	size_t size = 0;
+
+	while (count-- > 0)
+		size += bench_mac(bench, FRAMED, 100, room + size);
+	bench_segment(bench, FRAMED, 0, room, size);
+}
+
 /* Sends bytes in fragments, and a packet of another modem with each. Returns how many they were. */
 static unsigned send_unit(const uint8_t *unit, size_t size) {
 	struct docsis_up_header h = {.kind = DOCSIS_KIND_FRAGMENT,
@@ -158,7 +169,7 @@ static unsigned send_unit(const uint8_t *unit, size_t size) {
 		h.fragment_last = at + part == size;
 		h.fragment_sequence = count & 0xf;
 		bench_plain(bench, PLAIN, out, bench_frame(bench, 3, &h, unit + at, part, out));
-		bench_segment(bench, FRAMED, 0, out, bench_mac(bench, FRAMED, 100, out));
+		send_packets(1);
 		h.fragment_first = false;
 	}
 	return count;
@@ -172,6 +183,7 @@ static void frames_of_one_unit(void **state) {
 	static uint8_t unit[DOCSIS_FRAME_MAX];
 	unsigned frames, fragments;
 	uint8_t last[BENCH_FRAME_MAX];
+	uint32_t most_behind = 0;
 	size_t size;
 
 	(void)state;
@@ -181,15 +193,21 @@ static void frames_of_one_unit(void **state) {
 	fragments = send_unit(unit, size);
 	size = bench_mac(bench, PLAIN, 200, last);
 	bench_plain(bench, PLAIN, last, size);
+	for (int i = 0; i < 60; i++)
+		send_packets(14);
 	while (bench->came[PLAIN] == 0) {
 		bench_round(bench);
-		assert_in_range(rte_mempool_in_use_count(bench->frames), 0, 2 * fragments + 300);
+		assert_in_range(bench->u->behind.count, 0, BEHIND);
+		assert_in_range(rte_mempool_in_use_count(bench->frames), 0,
+				2 * fragments + bench->u->behind.count + 300);
+		most_behind = RTE_MAX(most_behind, bench->u->behind.count);
 		small_frames_take();
 		assert_true(bench->came[PLAIN] == 0 || bench->others == frames);
 	}
 	bench_settle(bench);
 	bench_complete(bench, PLAIN);
 	bench_complete(bench, FRAMED);
+	assert_true(most_behind >= BEHIND / 2);
 	assert_int_equal(bench->others, frames);
 	assert_int_equal(bench_count(bench, COUNTER_FRAGMENTS), fragments);
 	bench_close(bench);
