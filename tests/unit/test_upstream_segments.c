@@ -1,54 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Segments of continuous concatenation and fragmentation: headers, order, clusters and pointers. */
+/* Segments of continuous concatenation and fragmentation: headers, order and clusters. */
 #include "test.h"
 
 #include <string.h>
 
 #include "fixture.h"
-#include "upstream_bench.h"
-
-#define STREAM 4 /* in the clear, cluster 5 */
-#define SIZE 120 /* of the Ethernet frames */
-#define FRAME (DOCSIS_MAC_HEADER + SIZE + 4)
-
-static struct upstream_bench storage, *const bench = &storage;
-static const uint8_t zeroes[64];
-
-/* The next frame of the stream. */
-static const uint8_t *frame(void) {
-	static uint8_t bytes[BENCH_FRAME_MAX];
-
-	assert_int_equal(bench_mac(bench, STREAM, SIZE, bytes), FRAME);
-	return bytes;
-}
-
-static void segment(int pointer, const void *bytes, size_t size) {
-	bench_segment(bench, STREAM, pointer, bytes, size);
-	bench_settle(bench);
-}
-
-static void whole(void) {
-	segment(0, frame(), FRAME);
-}
-
-static void finish(void) {
-	bench_complete(bench, STREAM);
-	bench_close(bench);
-}
-
-static void dropped(enum drop_reason reason) {
-	bench_expect(bench, reason, 1);
-	assert_int_equal(bench->u->counters.drops[reason], bench->expected[reason]);
-}
-
-static void frame_is_lost(enum drop_reason reason) {
-	dropped(reason);
-	bench->came[STREAM]++;
-}
-
-static void orphan(void) {
-	dropped(DROP_SEGMENT_ORPHAN);
-}
+#include "upstream_segments.h"
 
 static void every_truncation(void **state) {
 	uint8_t bytes[SEGMENT_HEADER_SIZE] = {0};
@@ -234,166 +191,12 @@ static void modem_begins_anew(void **state) {
 	finish();
 }
 
-/* The stream begins at the first pointer. */
-static void first_pointer(void **state) {
-	uint8_t bytes[BENCH_FRAME_MAX] = {0};
-
-	(void)state;
-	bench_open(bench);
-	segment(BENCH_NO_POINTER, bytes, 30);
-	orphan();
-	memcpy(bytes + 30, frame(), FRAME);
-	segment(30, bytes, 30 + FRAME);
-	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 30);
-	finish();
-}
-
-/* A pointer at the end of the segment names no byte of it; one more is too far. */
-static void pointer_at_the_end(void **state) {
-	(void)state;
-	bench_open(bench);
-	segment(10, zeroes, 10);
-	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 10);
-	segment(11, zeroes, 10);
-	bench_expect(bench, DROP_SEGMENT_POINTER, 1);
-	segment(SEGMENT_POINTER_MAX, zeroes, 0);
-	bench_expect(bench, DROP_SEGMENT_POINTER, 1);
-	/* both are missing now */
-	whole();
-	bench_after(bench, 10 * BENCH_MS);
-	assert_int_equal(bench_count(bench, COUNTER_SEGMENTS_MISSING), 2);
-	finish();
-}
-
-/*
- * A frame over two segments, and another one, where the pointer of the second segment says that it
- * begins: that is right behind the first frame or not.
- */
-static void second_pointer(size_t cut, size_t pointer) {
-	uint8_t bytes[3 * FRAME] = {0};
-
-	memcpy(bytes, frame(), FRAME);
-	segment(0, bytes, cut);
-	memcpy(bytes + cut + pointer, frame(), FRAME);
-	segment((int)pointer, bytes + cut, pointer + FRAME);
-	if (pointer != FRAME - cut)
-		frame_is_lost(DROP_FRAME_POINTER);
-}
-
-static void pointers_behind_a_frame(void **state) {
-	(void)state;
-	bench_open(bench);
-	for (size_t cut = 1; cut < FRAME; cut++) {
-		second_pointer(cut, FRAME - cut);
-		second_pointer(cut, FRAME - cut - 1);
-		second_pointer(cut, FRAME - cut + 1);
-		second_pointer(cut, 0);
-		second_pointer(cut, FRAME);
-	}
-	assert_int_equal(bench->expected[DROP_FRAME_POINTER], 4 * (FRAME - 1));
-	finish();
-}
-
-/* No byte of the segment belongs to the frame, which its pointer ends. */
-static void pointer_of_an_empty_segment(void **state) {
-	(void)state;
-	bench_open(bench);
-	segment(0, frame(), 50);
-	segment(0, zeroes, 0);
-	frame_is_lost(DROP_FRAME_POINTER);
-	whole();
-	segment(0, frame(), 3); /* not even its header */
-	segment(0, zeroes, 0);
-	frame_is_lost(DROP_FRAME_POINTER);
-	whole();
-	segment(0, frame(), 50);
-	bench->serial[STREAM]--;
-	segment(BENCH_NO_POINTER, zeroes, 0); /* this one says nothing */
-	segment(BENCH_NO_POINTER, frame() + 50, FRAME - 50);
-	finish();
-}
-
-static void gaps(void **state) {
-	(void)state;
-	bench_open(bench);
-	segment(0, frame(), 50);
-	bench->segment[STREAM]++;
-	segment(BENCH_NO_POINTER, zeroes, 20);
-	bench_after(bench, 10 * BENCH_MS);
-	frame_is_lost(DROP_FRAME_GAP);
-	orphan();
-	segment(BENCH_NO_POINTER, zeroes, 20);
-	orphan();
-	whole();
-	bench->segment[STREAM] += 64;
-	segment(BENCH_NO_POINTER, zeroes, 20);
-	orphan();
-	whole();
-	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 0);
-	finish();
-}
-
-static void padding(void **state) {
-	uint8_t bytes[BENCH_FRAME_MAX] = {0};
-
-	(void)state;
-	bench_open(bench);
-	memcpy(bytes, frame(), FRAME);
-	segment(0, bytes, FRAME + 6);
-	memcpy(bytes, frame(), FRAME);
-	bytes[FRAME] = 0xff;
-	bytes[FRAME + 1] = 1;
-	segment(0, bytes, FRAME + 300);
-	bytes[0] = 0xff;
-	segment(0, bytes, 1);
-	segment(BENCH_NO_POINTER, zeroes, 6); /* no frame begins here, and nothing has to */
-	assert_int_equal(bench_count(bench, COUNTER_PADDING_BYTES), 6 + 300 + 1 + 6);
-	/* the end of a frame, then padding, without a pointer */
-	memcpy(bytes, frame(), FRAME);
-	segment(0, bytes, 100);
-	memset(bytes + FRAME, 0, 7);
-	segment(BENCH_NO_POINTER, bytes + 100, FRAME - 100 + 7);
-	assert_int_equal(bench_count(bench, COUNTER_PADDING_BYTES), 313 + 7);
-	finish();
-}
-
-/* Where only padding can follow, something else does. */
-static void no_padding(void **state) {
-	uint8_t bytes[BENCH_FRAME_MAX] = {0};
-
-	(void)state;
-	bench_open(bench);
-	whole();
-	segment(BENCH_NO_POINTER, "something", 9);
-	orphan();
-	memcpy(bytes, frame(), FRAME);
-	segment(0, bytes, 100);
-	memcpy(bytes + FRAME, "something", 9);
-	segment(BENCH_NO_POINTER, bytes + 100, FRAME - 100 + 9); /* it was of use */
-	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 9);
-	segment(BENCH_NO_POINTER, zeroes, 20); /* the stream waits for a pointer */
-	orphan();
-	whole();
-	finish();
-}
-
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_truncation),
-		cmocka_unit_test(every_bit_of_the_header),
-		cmocka_unit_test(header_over_pieces),
-		cmocka_unit_test(clusters),
-		cmocka_unit_test(clusters_take_turns),
-		cmocka_unit_test(numbers_make_the_order),
-		cmocka_unit_test(window_and_time),
-		cmocka_unit_test(modem_begins_anew),
-		cmocka_unit_test(first_pointer),
-		cmocka_unit_test(pointer_at_the_end),
-		cmocka_unit_test(pointers_behind_a_frame),
-		cmocka_unit_test(pointer_of_an_empty_segment),
-		cmocka_unit_test(gaps),
-		cmocka_unit_test(padding),
-		cmocka_unit_test(no_padding),
+		cmocka_unit_test(every_truncation),    cmocka_unit_test(every_bit_of_the_header),
+		cmocka_unit_test(header_over_pieces),  cmocka_unit_test(clusters),
+		cmocka_unit_test(clusters_take_turns), cmocka_unit_test(numbers_make_the_order),
+		cmocka_unit_test(window_and_time),     cmocka_unit_test(modem_begins_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);
