@@ -234,6 +234,31 @@ static void no_operation_left(void **state) {
 	bench_close(bench);
 }
 
+/* As many frames of a burst as there are operations go on. */
+static void few_operations_left(void **state) {
+	struct rte_crypto_op *taken[1024];
+	uint8_t bytes[2000];
+	size_t size = 0;
+	unsigned n, sent = 12, left = 5;
+
+	(void)state;
+	bench_open(bench);
+	n = rte_mempool_avail_count(bench->crypto.ops) - left;
+	assert_in_range(n, 1, ARRAY_COUNT(taken));
+	assert_int_equal(rte_crypto_op_bulk_alloc(bench->crypto.ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC,
+						  taken, (uint16_t)n),
+			 n);
+	for (unsigned i = 0; i < sent; i++)
+		size += bench_mac(bench, AES, 100, bytes + size);
+	bench_segment(bench, AES, 0, bytes, size);
+	bench_settle(bench);
+	assert_int_equal(bench->came[AES], left);
+	assert_int_equal(bench->next[AES], left); /* the first ones */
+	bench_expect(bench, DROP_NO_CRYPTO_OP, sent - left);
+	rte_mempool_put_bulk(bench->crypto.ops, (void **)taken, n);
+	bench_close(bench);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_size_with_and_without_crc),
@@ -244,6 +269,7 @@ int main(void) {
 		cmocka_unit_test(in_the_clear),
 		cmocka_unit_test(crc_verified_or_not),
 		cmocka_unit_test(no_operation_left),
+		cmocka_unit_test(few_operations_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);

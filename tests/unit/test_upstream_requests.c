@@ -71,6 +71,9 @@ static void headers_that_ask(void **state) {
 	bench_open(bench);
 	bench_segment(bench, FRAMED, 0, bytes, bench_frame(bench, 2, &h, pdu, 60, bytes));
 	check(REQUEST_PIGGYBACK, FRAMED, 33, false);
+	h.piggyback = 1; /* the least that there is */
+	bench_segment(bench, FRAMED, 0, bytes, bench_frame(bench, 2, &h, pdu, 60, bytes));
+	check(REQUEST_PIGGYBACK, FRAMED, 1, false);
 	h.piggyback = 0;
 	h.request = true;
 	h.request_minislots = 44;
