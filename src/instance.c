@@ -53,10 +53,15 @@ static unsigned pieces(const struct service_group *sg) {
 	return US_RECEIVE_BURST * US_BURSTS_MAX + sg->upstream.held / uepi_room(sg);
 }
 
+/* On ordinary pages of 4 kB no buffer goes over the end of a page, and so no two of ours share one. */
+static uint64_t buffer_memory(unsigned room) {
+	return RTE_ALIGN_CEIL(room + 256, 4096);
+}
+
 /* Pools; two sessions, flow, stream and tables 8 kB a modem. */
 static unsigned upstream_memory_mb(const struct service_group *sg) {
-	uint64_t pools = (uint64_t)uepi_packets(sg) * (uepi_room(sg) + 256) +
-			 (uint64_t)frames(sg) * (US_FRAME_BUFFER + 256) + pieces(sg) * 256ull;
+	uint64_t pools = uepi_packets(sg) * buffer_memory(uepi_room(sg)) +
+			 frames(sg) * buffer_memory(US_FRAME_BUFFER) + pieces(sg) * 384ull;
 
 	if (!layout_has_upstream(sg))
 		return 0;
