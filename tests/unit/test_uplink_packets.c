@@ -162,10 +162,8 @@ static int close_rig(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		test(another_packet_does_not_match),
-		test(the_next_packet_does_not_match),
-		test(what_cannot_be_sent_is_refused),
-		test(small_packets_take_ipv4),
+		test(another_packet_does_not_match),	      test(the_next_packet_does_not_match),
+		test(what_cannot_be_sent_is_refused),	      test(small_packets_take_ipv4),
 		test(acknowledgements_of_70_bytes_take_ipv4),
 	};
 

@@ -259,16 +259,11 @@ static void without_verification(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ipv4_sources),
-		cmocka_unit_test(ipv4_header_checksum),
-		cmocka_unit_test(ipv6_sources),
-		cmocka_unit_test(dhcp),
-		cmocka_unit_test(arp_senders),
-		cmocka_unit_test(neighbours),
-		cmocka_unit_test(dhcpv6),
-		cmocka_unit_test(neither_ip_nor_arp),
-		cmocka_unit_test(malformed),
-		cmocka_unit_test(without_verification),
+		cmocka_unit_test(ipv4_sources), cmocka_unit_test(ipv4_header_checksum),
+		cmocka_unit_test(ipv6_sources), cmocka_unit_test(dhcp),
+		cmocka_unit_test(arp_senders),	cmocka_unit_test(neighbours),
+		cmocka_unit_test(dhcpv6),	cmocka_unit_test(neither_ip_nor_arp),
+		cmocka_unit_test(malformed),	cmocka_unit_test(without_verification),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);
