@@ -11,7 +11,8 @@
 #include "upstream/stages.h"
 #include "upstream/upstream.h"
 
-#define RING_SIZE 4096
+/* More than a burst of packets with 255 request records each, and what the bursts ask for besides. */
+#define RING_SIZE 16384
 #define BURST 64
 
 const char *us_request_name(enum us_request_kind kind) {

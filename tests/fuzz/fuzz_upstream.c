@@ -56,9 +56,10 @@ static struct rte_mempool *frame_pool(void) {
 		.buf_len = FRAMES * element,
 		.elt_size = (uint16_t)element,
 	};
-	uint8_t *bytes = malloc(memory.buf_len);
+	static uint8_t *bytes; /* for as long as the process runs: the pool is not freed */
 	struct rte_mempool *pool;
 
+	bytes = malloc(memory.buf_len);
 	CHECK(bytes != NULL);
 	memory.buf_ptr = bytes;
 	pool = rte_pktmbuf_pool_create_extbuf("fuzz_frames", FRAMES, 0, 0, FRAME_ROOM,
