@@ -50,18 +50,16 @@ static struct writer writer;
 
 /* Buffers for frames in memory of our own. */
 static struct rte_mempool *frame_pool(void) {
-	size_t element = FRAME_ROOM + GAP;
+	static uint8_t bytes[FRAMES * (FRAME_ROOM + GAP)] __rte_cache_aligned;
+	const size_t element = FRAME_ROOM + GAP;
 	struct rte_pktmbuf_extmem memory = {
 		.buf_iova = RTE_BAD_IOVA,
-		.buf_len = FRAMES * element,
+		.buf_ptr = bytes,
+		.buf_len = sizeof(bytes),
 		.elt_size = (uint16_t)element,
 	};
-	static uint8_t *bytes; /* for as long as the process runs: the pool is not freed */
 	struct rte_mempool *pool;
 
-	bytes = malloc(memory.buf_len);
-	CHECK(bytes != NULL);
-	memory.buf_ptr = bytes;
 	pool = rte_pktmbuf_pool_create_extbuf("fuzz_frames", FRAMES, 0, 0, FRAME_ROOM,
 					      SOCKET_ID_ANY, &memory, 1);
 	CHECK(pool != NULL);
