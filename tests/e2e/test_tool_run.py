@@ -214,7 +214,7 @@ def test_more_than_the_channels_carry_is_lost_and_said(folder: Path) -> None:
         (("--upstream-rate", "-5Mbps"), "--upstream-rate: found -5Mbps"),
         (("--traffic", "9"), "vcmts: --traffic: 9: allowed"),
         (("--upstream-traffic", "banana"), "vcmts: --upstream-traffic: banana: allowed"),
-        (("--impair", "nonsense"), "vcmts: --impair: nonsense"),
+        (("--impair", "nonsense"), 'vcmts: --impair: found "nonsense", allowed: psp-loss'),
         (("--rate", "0", "--upstream-rate", "0"), "--rate"),
         (("--core", "4096"), "--core"),
         (("--json", "/nonexistent/summary.json"), "/nonexistent/summary.json"),
