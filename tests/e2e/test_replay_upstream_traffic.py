@@ -126,7 +126,7 @@ def test_wireshark_reads_it(captured: Captured, stage: Stage) -> None:
     """A modem has the same SID on all channels of a flow: the dissector, which knows no
     configuration, could not tell otherwise which segments belong together."""
     pcap = on_stage(stage, captured)
-    quiet = ("--disable-protocol", "tcp")  # of which our packets have ports, but no sense
+    quiet = ("--disable-protocol", "tcp", "--disable-protocol", "udp")  # ports without a sense
     rows = stage.fields(
         pcap,
         *("docsis.hcs.status", "docsis_uepi.segment.hcs.status", "_ws.malformed"),
