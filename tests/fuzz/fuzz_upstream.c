@@ -201,16 +201,19 @@ static void act(struct upstream *u) {
 	}
 }
 
-/* Everything that can come out does; the rest is there when it is stopped. */
+/* Everything that can come out does, until the port was seen empty: before that no wait ends. The rest
+ * is there when it is stopped. */
 static void settle(struct upstream *u) {
+	uint64_t received;
 	int rounds = 0;
 
 	writer_flush(&writer);
 	do {
+		received = upstream_in(u, UNIT_PACKET);
 		round_once(u);
 		drain();
 		CHECK(++rounds < 10000);
-	} while (upstream_busy(u));
+	} while (upstream_busy(u) || upstream_in(u, UNIT_PACKET) != received);
 	CHECK(u->holds.bytes <= u->holds.limit);
 }
 
