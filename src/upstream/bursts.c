@@ -6,28 +6,22 @@
 #define BURST_BYTES 65535
 #define BURST_PIECES 64
 
-/* Forgets the payload, which went elsewhere. */
-static void forget(struct upstream *u, struct us_burst *b) {
-	if (b->hold.bytes > 0)
-		hold_remove(&u->holds, &b->hold, b->hold.bytes);
+/* Ends the open burst and takes its payload out; NULL where it has none. */
+static struct rte_mbuf *release(struct upstream *u, struct us_burst *b) {
+	hold_end(&u->holds, &b->hold);
 	u->open_bursts--;
 	b->open = false;
-	b->first = b->last = NULL;
 	b->bytes = 0;
 	b->pieces = 0;
+	return us_chain_take(&b->payload);
 }
 
 void us_burst_drop(struct upstream *u, struct us_burst *b, enum drop_reason reason) {
 	if (!b->open)
 		return;
-	rte_pktmbuf_free(b->first);
+	rte_pktmbuf_free(release(u, b));
 	u->counters.drops[reason]++;
-	forget(u, b);
 	b->passing = true;
-}
-
-void us_burst_gap(struct upstream *u, struct us_burst *b) {
-	us_burst_drop(u, b, DROP_BURST_GAP);
 }
 
 /* A burst that has no more than what is seen of it here. */
@@ -75,14 +69,14 @@ static bool trailer_good(struct upstream *u, const struct us_session *s, const s
 
 static void end(struct upstream *u, const struct us_session *s, struct us_burst *b,
 		const struct psp_segment *segment) {
-	struct rte_mbuf *m = b->first;
+	struct rte_mbuf *m;
 
 	if (!trailer_good(u, s, b, segment)) {
 		us_burst_drop(u, b, DROP_BURST_TRAILER);
 		b->passing = false; /* that was all of it */
 		return;
 	}
-	forget(u, b);
+	m = release(u, b);
 	if (m == NULL) {
 		count(&u->counters, COUNTER_NO_BURSTS, 1);
 		return;
@@ -111,19 +105,6 @@ static struct rte_mbuf *piece_buffer(struct upstream *u, const struct us_piece *
 	return m;
 }
 
-static void append(struct us_burst *b, struct rte_mbuf *m) {
-	if (b->first == NULL) {
-		b->first = m;
-	} else {
-		b->last->next = m;
-		b->first->nb_segs++;
-		b->first->pkt_len += m->data_len;
-	}
-	b->last = m;
-	b->bytes += m->data_len;
-	b->pieces++;
-}
-
 static void payload(struct upstream *u, struct us_burst *b, const struct us_piece *piece) {
 	struct rte_mbuf *m;
 
@@ -134,10 +115,13 @@ static void payload(struct upstream *u, struct us_burst *b, const struct us_piec
 		return;
 	}
 	m = piece_buffer(u, piece);
-	if (m == NULL)
+	if (m == NULL) {
 		us_burst_drop(u, b, DROP_BURST_NO_BUFFER);
-	else
-		append(b, m);
+		return;
+	}
+	us_chain_append(&b->payload, m);
+	b->bytes += m->data_len;
+	b->pieces++;
 }
 
 void us_burst_take(struct upstream *u, const struct us_session *s, struct us_burst *b,
@@ -159,7 +143,9 @@ void us_burst_hold(struct upstream *u, struct us_burst *b) {
 
 	if (!b->open)
 		return;
-	bytes = b->first == NULL ? 1 : hold_size(b->first); /* the wait of a header ends, too */
+	bytes = b->payload.first == NULL
+			? 1
+			: hold_size(b->payload.first); /* the wait of a header ends, too */
 	if (bytes > b->hold.bytes)
 		hold_add(&u->holds, &b->hold, bytes - b->hold.bytes, u->r.clock->now);
 }

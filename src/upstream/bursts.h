@@ -19,9 +19,6 @@ struct us_piece {
 void us_burst_take(struct upstream *u, const struct us_session *s, struct us_burst *b,
 		   const struct us_piece *piece);
 
-/* A PSP packet in its midst is missing. */
-void us_burst_gap(struct upstream *u, struct us_burst *b);
-
 /* Drops the open burst; the rest of it will be passed over. Harmless where none is open. */
 void us_burst_drop(struct upstream *u, struct us_burst *b, enum drop_reason reason);
 

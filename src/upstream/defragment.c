@@ -17,15 +17,11 @@
 
 /* Takes all fragments out. */
 static struct rte_mbuf *release(struct upstream *u, struct us_fragments *f) {
-	struct rte_mbuf *m = f->first;
-
-	if (f->hold.bytes > 0)
-		hold_remove(&u->holds, &f->hold, f->hold.bytes);
+	hold_end(&u->holds, &f->hold);
 	u->waiting_fragments -= f->count;
-	f->first = f->last = NULL;
 	f->bytes = 0;
 	f->count = 0;
-	return m;
+	return us_chain_take(&f->chain);
 }
 
 void us_fragments_drop(struct upstream *u, struct us_fragments *f, enum drop_reason reason) {
@@ -44,21 +40,14 @@ void us_fragments_stop(struct upstream *u) {
 
 /* All fragments of a frame are there. */
 static void join(struct upstream *u, const struct us_flow *flow, struct us_fragments *f) {
-	uint16_t channel = us_meta(f->last)->frame.channel;
+	uint16_t channel = us_meta(f->chain.last)->frame.channel;
 
 	count(&u->counters, COUNTER_FRAGMENTS, f->count);
 	us_joined_begin(u, &u->tables.streams[flow->first_stream], release(u, f), channel);
 }
 
 static void append(struct upstream *u, struct us_fragments *f, struct rte_mbuf *m) {
-	if (f->first == NULL) {
-		f->first = m;
-	} else {
-		f->last->next = m;
-		f->first->nb_segs++;
-		f->first->pkt_len += m->data_len;
-	}
-	f->last = m;
+	us_chain_append(&f->chain, m);
 	f->bytes += m->data_len;
 	f->count++;
 	u->waiting_fragments++;

@@ -26,7 +26,7 @@ static bool is_padding(struct us_cut *c) {
 	if (*us_cut_bytes(c) != 0)
 		return *us_cut_bytes(c) == 0xff;
 	size = us_cut_peek(c, bytes, sizeof(bytes));
-	return (size == sizeof(bytes) && memcmp(bytes, zeroes, sizeof(bytes)) == 0);
+	return size == sizeof(bytes) && memcmp(bytes, zeroes, sizeof(bytes)) == 0;
 }
 
 /* Between two frames. */

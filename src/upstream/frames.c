@@ -19,26 +19,23 @@ static bool is_ranging(const struct upstream *u, const struct us_cut *cut) {
 
 static void request(struct upstream *u, const struct us_cut *cut, enum us_request_kind kind,
 		    uint16_t size, uint16_t sid) {
-	const struct us_stream *s = us_stream_of_sid(u, cut->channel, sid);
-	struct us_request r = {
-		.channel = cut->channel,
-		.size = size,
-		.kind = (uint8_t)kind,
-		.n_bytes = kind == REQUEST_QUEUE_DEPTH,
-	};
+	const struct us_stream *s;
 
-	if (u->sg->upstream_channels[cut->channel].request_session != 0) {
-		count(&u->counters, COUNTER_REQUESTS_REPEATED, 1);
+	if (us_request_is_repeated(u, cut->channel))
 		return;
-	}
+	s = us_stream_of_sid(u, cut->channel, sid);
 	if (s == NULL || s->modem != cut->stream->modem) {
 		count(&u->counters, COUNTER_BAD_REQUESTS, 1);
 		return;
 	}
-	r.modem = s->modem;
-	r.flow = s->flow;
-	r.cluster = s->cluster;
-	us_request_put(&u->requests, &r, &u->counters);
+	us_request_put(u, s,
+		       &(struct us_request){
+			       .channel = cut->channel,
+			       .size = size,
+			       .kind = (uint8_t)kind,
+			       .cluster = s->cluster,
+			       .n_bytes = kind == REQUEST_QUEUE_DEPTH,
+		       });
 }
 
 static enum us_request_kind request_kind(const struct docsis_mac *mac) {

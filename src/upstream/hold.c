@@ -65,6 +65,11 @@ void hold_remove(struct holds *all, struct hold *h, uint32_t bytes) {
 		end(all, h);
 }
 
+void hold_end(struct holds *all, struct hold *h) {
+	if (h->bytes > 0)
+		hold_remove(all, h, h->bytes);
+}
+
 void hold_renew(struct holds *all, struct hold *h, uint64_t now) {
 	if (h->bytes == 0)
 		return;

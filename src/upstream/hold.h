@@ -78,6 +78,9 @@ void hold_add(struct holds *all, struct hold *h, uint32_t bytes, uint64_t now);
 /* Takes bytes away; with the last of them the wait is over. */
 void hold_remove(struct holds *all, struct hold *h, uint32_t bytes);
 
+/* Takes all bytes away; harmless where there are none. */
+void hold_end(struct holds *all, struct hold *h);
+
 /* The wait begins again at `now`: part of it has come to its end. */
 void hold_renew(struct holds *all, struct hold *h, uint64_t now);
 

@@ -24,22 +24,16 @@ struct us_stream *us_stream_of_sid(struct upstream *u, uint32_t channel, uint16_
 
 static void request_take(struct upstream *u, const struct us_stream *s,
 			 const struct segment_header *h, uint16_t channel) {
-	struct us_request request = {
-		.modem = s->modem,
-		.flow = s->flow,
-		.channel = channel,
-		.size = h->request,
-		.kind = REQUEST_SEGMENT,
-		.cluster = s->cluster,
-		.n_bytes = 1,
-	};
-
-	if (h->request == 0)
+	if (h->request == 0 || us_request_is_repeated(u, channel))
 		return;
-	if (u->sg->upstream_channels[channel].request_session != 0)
-		count(&u->counters, COUNTER_REQUESTS_REPEATED, 1);
-	else
-		us_request_put(&u->requests, &request, &u->counters);
+	us_request_put(u, s,
+		       &(struct us_request){
+			       .channel = channel,
+			       .size = h->request,
+			       .kind = REQUEST_SEGMENT,
+			       .cluster = s->cluster,
+			       .n_bytes = true,
+		       });
 }
 
 static uint32_t stream_index(const struct upstream *u, const struct us_stream *s) {

@@ -45,29 +45,37 @@ void us_requests_free(struct us_requests *r) {
 	rte_free(r->sink.by_modem);
 }
 
-void us_request_put(struct us_requests *r, struct us_request *request, struct counters *c) {
-	bool taken = rte_ring_sp_enqueue_elem(r->ring, request, sizeof(*request)) == 0;
+bool us_request_is_repeated(struct upstream *u, uint32_t channel) {
+	bool repeated = u->sg->upstream_channels[channel].request_session != 0;
 
-	count(c, taken ? COUNTER_REQUESTS : COUNTER_REQUESTS_LOST, 1);
+	count(&u->counters, COUNTER_REQUESTS_REPEATED, repeated);
+	return repeated;
+}
+
+void us_request_put(struct upstream *u, const struct us_stream *s, struct us_request *request) {
+	bool taken;
+
+	request->modem = s->modem;
+	request->flow = s->flow;
+	taken = rte_ring_sp_enqueue_elem(u->requests.ring, request, sizeof(*request)) == 0;
+	count(&u->counters, taken ? COUNTER_REQUESTS : COUNTER_REQUESTS_LOST, 1);
 }
 
 void us_request_record(struct upstream *u, uint32_t channel, const struct uepi_request *r) {
-	struct us_stream *s = us_stream_of_sid(u, channel, r->sid);
-	struct us_request request = {
-		.channel = (uint16_t)channel,
-		.size = r->size,
-		.kind = REQUEST_RECORD,
-		.n_bytes = r->n_bytes,
-	};
+	const struct us_stream *s = us_stream_of_sid(u, channel, r->sid);
 
 	if (s == NULL) {
 		count(&u->counters, COUNTER_BAD_REQUESTS, 1);
 		return;
 	}
-	request.modem = s->modem;
-	request.flow = s->flow;
-	request.cluster = r->cluster_valid ? r->sid_cluster : s->cluster;
-	us_request_put(&u->requests, &request, &u->counters);
+	us_request_put(u, s,
+		       &(struct us_request){
+			       .channel = (uint16_t)channel,
+			       .size = r->size,
+			       .kind = REQUEST_RECORD,
+			       .cluster = r->cluster_valid ? r->sid_cluster : s->cluster,
+			       .n_bytes = r->n_bytes,
+		       });
 }
 
 uint32_t us_request_sink_modems(const struct us_request_sink *s) {

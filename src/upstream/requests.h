@@ -6,13 +6,14 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_ring.h>
 
-#include "pipeline/counters.h"
 #include "wire/uepi.h"
 
+struct us_stream;
 struct upstream;
 
 enum us_request_kind {
@@ -56,8 +57,12 @@ const char *us_request_name(enum us_request_kind kind);
 int us_requests_create(struct us_requests *r, uint32_t id, uint32_t modems);
 void us_requests_free(struct us_requests *r);
 
-/* Hands one over; where the ring is full it is lost, and counted so. */
-void us_request_put(struct us_requests *r, struct us_request *request, struct counters *c);
+/* Whether requests in bursts of the channel are repeated in records, which then count alone. */
+bool us_request_is_repeated(struct upstream *u, uint32_t channel);
+
+/* Hands one over as the modem's and flow's of the stream, which it fills in; where the ring is full it
+ * is lost, and counted so. */
+void us_request_put(struct upstream *u, const struct us_stream *s, struct us_request *request);
 
 /* Hands over a request that the R-PHY device took out of a burst on the channel. */
 void us_request_record(struct upstream *u, uint32_t channel, const struct uepi_request *r);

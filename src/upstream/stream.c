@@ -31,11 +31,6 @@ static void put_out(struct upstream *u, struct us_output *out, struct rte_mbuf *
 		out->pkts[out->n++] = m;
 }
 
-static void hold_end(struct upstream *u, struct us_stream *s) {
-	if (s->frame_hold.bytes > 0)
-		hold_remove(&u->holds, &s->frame_hold, s->frame_hold.bytes);
-}
-
 static struct rte_mbuf *detach(struct upstream *u, struct us_stream *s) {
 	struct rte_mbuf *m = s->frame;
 
@@ -48,7 +43,7 @@ static struct rte_mbuf *detach(struct upstream *u, struct us_stream *s) {
 
 /* The stream's frame is complete or ended. */
 static struct rte_mbuf *release(struct upstream *u, struct us_stream *s) {
-	hold_end(u, s);
+	hold_end(&u->holds, &s->frame_hold);
 	return detach(u, s);
 }
 
@@ -211,7 +206,7 @@ void us_stream_header_go_on(struct upstream *u, struct us_cut *c, struct us_outp
 	/* The segment began with the header, and it may have come in several steps. */
 	header_done(u, c, out, verdict, &mac, m, c->segment->pkt_len - c->left);
 	if (s->frame == NULL) /* else its wait goes on, from where the header began */
-		hold_end(u, s);
+		hold_end(&u->holds, &s->frame_hold);
 }
 
 void us_stream_frame_begin(struct upstream *u, struct us_cut *c, struct us_output *out) {

@@ -9,6 +9,7 @@
 #include <rte_mbuf.h>
 
 #include "model/service_group.h"
+#include "upstream/chain.h"
 #include "upstream/hold.h"
 #include "upstream/order.h"
 #include "wire/psp.h"
@@ -27,7 +28,7 @@ enum us_session_kind {
 
 /* A burst of which the trailer has not come. */
 struct us_burst {
-	struct rte_mbuf *first, *last; /* pieces of payload; NULL while there are none */
+	struct us_chain payload;
 	uint32_t bytes;
 	uint32_t burst_id; /* OFDMA */
 	uint16_t pieces;
@@ -82,7 +83,7 @@ struct us_key {
 
 /* Fragments of one frame of a pre-3.0 modem, decrypted. */
 struct us_fragments {
-	struct rte_mbuf *first, *last;
+	struct us_chain chain;
 	uint32_t bytes;
 	uint16_t count;
 	uint8_t sequence; /* of the next one */

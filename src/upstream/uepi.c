@@ -91,7 +91,7 @@ static void gap(struct upstream *u, void *owner, unsigned missing) {
 	count(&u->counters, COUNTER_PSP_GAPS, missing > 0);
 	count(&u->counters, COUNTER_PSP_MISSING, missing);
 	for (unsigned i = 0; i < (by_session ? US_PSP_FLOWS : 1); i++)
-		us_burst_gap(u, &f[i].burst);
+		us_burst_drop(u, &f[i].burst, DROP_BURST_GAP);
 }
 
 static const struct us_lane_kind packets = {
