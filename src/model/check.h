@@ -48,6 +48,17 @@ bool check_resolve(struct check *check, const struct id_map *map, struct node *n
 void check_match(struct check *check, const struct node *map, struct match *match,
 		 const struct path *path);
 
+/* The quality of service of a downstream flow, but its place among others. Completes `flow`. */
+void check_flow_qos(struct check *check, const struct node *map, struct service_flow *flow,
+		    const struct path *up);
+
+/* The limits of a modem whose flows are checked. Completes `modem`. */
+void check_modem_qos(struct check *check, const struct node *map, struct modem *modem,
+		     const struct path *up);
+
+/* Have the channels of every bonding group what its flows reserve? Once all flows are checked. */
+void check_reserved(struct check *check, struct node *root);
+
 /* All of `modems` but its upstream; the id maps are ready. */
 void check_modems(struct check *check, struct node *root);
 

@@ -96,50 +96,68 @@ static void check_security(struct modem_check *modems, const struct node *map,
 		check_shared_said(modems, map, association, &security);
 }
 
-/* The channels of the modem's bonding group; 0 where that is not known. */
-static size_t resolve_bonding_group(struct check *check, const struct node *map,
-				    struct modem *modem, const struct path *up) {
+/* The index of the bonding group that a modem or flow names; ID_UNKNOWN where there is none. */
+static void resolve_bonding_group(struct check *check, const struct node *map, uint32_t *group,
+				  const struct path *up) {
 	struct path path = {.up = up, .key = "bonding_group"};
 	struct node *node = node_present(map, "bonding_group");
 
-	if (node == NULL || !check_resolve(check, &check->bonding_groups, node,
-					   &modem->bonding_group, &path, "a bonding group"))
-		return 0;
-	return check->sg->bonding_groups[modem->bonding_group].channel_count;
+	if (node == NULL ||
+	    !check_resolve(check, &check->bonding_groups, node, group, &path, "a bonding group"))
+		*group = ID_UNKNOWN;
 }
 
-static void check_flow(struct modem_check *modems, const struct node *map,
-		       const struct service_flow *flow, size_t i, size_t j, size_t channels,
-		       const struct path *up) {
+static bool is_bonded(const struct service_group *sg, const struct service_flow *flow) {
+	/* a group that was refused has no channels */
+	return flow->bonding_group != ID_UNKNOWN &&
+	       sg->bonding_groups[flow->bonding_group].channel_count >= 2;
+}
+
+static void check_state(struct check *check, const struct node *map,
+			const struct service_flow *flow, bool first, const struct path *up) {
 	struct path state = {.up = up, .key = "state"}, dsid = {.up = up, .key = "dsid"};
 	struct node *given = node_present(map, "state");
 
+	if (first && !flow->active)
+		check_report(check, given, given->line, &state,
+			     "active: the first flow takes what no classifier takes");
+	if (flow->active && is_bonded(check->sg, flow) && node_present(map, "dsid") == NULL)
+		check_report(check, NULL, map->line, &dsid,
+			     "a DSID: the bonding group has several channels");
+}
+
+static void check_flow(struct modem_check *modems, const struct node *map,
+		       struct service_flow *flow, size_t i, size_t j, const struct path *up) {
 	if (node_field(map, "id") != NULL)
 		unique_add(&modems->check->flows, &flow->id, sizeof(flow->id),
 			   node_present(map, "id"), i, j);
 	if (node_field(map, "dsid") != NULL)
 		unique_add(&modems->dsids, &flow->dsid, sizeof(flow->dsid),
 			   node_present(map, "dsid"), i, j);
-	if (map->type != NODE_MAP || !node_sound(map, "state"))
+	if (map->type != NODE_MAP)
 		return;
-	if (j == 0 && !flow->active)
-		check_report(modems->check, given, given->line, &state,
-			     "active: the first flow takes what no classifier takes");
-	if (channels >= 2 && flow->active && node_present(map, "dsid") == NULL)
-		check_report(modems->check, NULL, map->line, &dsid,
-			     "a DSID: the bonding group has several channels");
+	if (node_sound(map, "state"))
+		check_state(modems->check, map, flow, j == 0, up);
+	check_flow_qos(modems->check, map, flow, up);
 }
 
 static void check_flows(struct modem_check *modems, const struct node *map, struct modem *modem,
 			const struct path *up) {
 	struct path flows = {.up = up, .key = "service_flows"}, path = {.up = &flows};
 	struct node *list = node_field(map, "service_flows");
-	size_t channels = resolve_bonding_group(modems->check, map, modem, up);
+	struct check *check = modems->check;
 
+	resolve_bonding_group(check, map, &modem->bonding_group, up);
 	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
 	     item = item->next) {
-		check_flow(modems, node_resolve(item), &modem->service_flows[path.index], up->index,
-			   path.index, channels, &path);
+		struct service_flow *flow = &modem->service_flows[path.index];
+		const struct node *holder = node_resolve(item);
+
+		if (node_present(holder, "bonding_group") == NULL)
+			flow->bonding_group = modem->bonding_group;
+		else
+			resolve_bonding_group(check, holder, &flow->bonding_group, &path);
+		check_flow(modems, holder, flow, up->index, path.index, &path);
 		path.index++;
 	}
 }
@@ -204,6 +222,7 @@ static void check_modem(struct modem_check *modems, const struct node *map, stru
 	check_filter_references(modems, map, modem, path);
 	check_security(modems, node_field(map, "security"), &modem->security, path);
 	check_flows(modems, map, modem, path);
+	check_modem_qos(modems->check, map, modem, path);
 	check_classifiers(modems, map, modem, path);
 }
 
@@ -228,6 +247,7 @@ void check_modems(struct check *check, struct node *root) {
 		check_modem(&modems, node_resolve(item), &check->sg->modems[path.index], &path);
 		path.index++;
 	}
+	check_reserved(check, root);
 	unique_finish(&modems.macs, check->errors);
 	unique_finish(&modems.addresses, check->errors);
 	unique_finish(&modems.dsids, check->errors);

@@ -13,6 +13,8 @@
 #define MAP_AT(type, member, table) .kind = KIND_MAP, AT(type, member), .keys = (table)
 #define INTEGER(low, high) .kind = KIND_INTEGER, .min = (low), .max = (high)
 #define SIZE(low, high) .kind = KIND_SIZE, .min = (low), .max = (high)
+#define KBPS_TO_TBPS_OR_NONE                                                                       \
+	.kind = KIND_RATE_OR_NONE, .min = 1000, .max = UINT64_C(1000000000000)
 #define ENUM(list) .kind = KIND_ENUM, .choices = (list)
 #define BOOL .kind = KIND_BOOL
 #define HELP(text) .help = (text)
@@ -25,6 +27,8 @@
 #define MILLISECOND (1000 * MICROSECOND)
 #define SECOND (1000 * MILLISECOND)
 /* clang-format on */
+
+extern const struct key service_flow_item; /* in keys_flow.c */
 
 /* The upstream's parts of the tables, in keys_upstream.c. */
 extern const struct key upstream_keys[]; /* of struct upstream_config */

@@ -9,7 +9,6 @@
 /* clang-format off */
 
 #define MAX_GROUPS 1024
-#define LARGEST_BUFFER (64u << 20)
 
 _Static_assert(offsetof(struct match, tos_mask) == offsetof(struct match, tos) + 1,
 	       "KIND_TOS fills both bytes");
@@ -51,12 +50,6 @@ static const struct choice layouts[] = {
 	{"1ds2t", LAYOUT_1DS2T},
 	{NULL, 0},
 };
-static const struct choice states[] = {
-	{"provisioned", false},
-	{"active", true},
-	{NULL, 0},
-};
-
 #define PORT_KEYS(device_default)                                                                  \
 	{.name = "device", .kind = KIND_DEVICE, AT(struct port_config, device),                    \
 	 .fallback = (device_default), .example = "0000:3b:00.0",                                  \
@@ -236,22 +229,6 @@ static const struct key security_keys[] = {
 	{0},
 };
 
-static const struct key service_flow_keys[] = {
-	{.name = "id", .required = true, INTEGER(1, UINT32_MAX), AT(struct service_flow, id),
-	 HELP("service flow ID, unique in the service group")},
-	{.name = "state", ENUM(states), AT(struct service_flow, active), .fallback = "active",
-	 HELP("a provisioned flow carries nothing and no classifier may name it")},
-	{.name = "priority", INTEGER(0, 7), AT(struct service_flow, priority), .fallback = "0",
-	 HELP("traffic priority; 7 is the highest")},
-	{.name = "dsid", INTEGER(1, SG_MAX_DSID), AT(struct service_flow, dsid),
-	 .flag = offsetof(struct service_flow, has_dsid), .example = "0x00001",
-	 HELP("downstream service ID, unique in the service group; needed by active flows on a "
-	      "bonding group of two or more channels")},
-	{.name = "buffer", SIZE(1, LARGEST_BUFFER), AT(struct service_flow, buffer),
-	 .fallback = "512 kB", HELP("bytes that may wait in the queue of the flow")},
-	{0},
-};
-
 /* The reader puts the service flow's ID where its index will stand; the check resolves it. */
 static const struct key classifier_keys[] = {
 	MATCH_KEYS(struct classifier),
@@ -266,11 +243,6 @@ static const struct key address_item = {
 
 static const struct key filter_group_reference = {
 	INTEGER(1, KEYS_MAX_ID), .size = sizeof(uint32_t), HELP("id of a filter group"),
-};
-
-static const struct key service_flow_item = {
-	.kind = KIND_MAP, .keys = service_flow_keys, .size = sizeof(struct service_flow),
-	HELP("a service flow"),
 };
 
 static const struct key classifier_item = {
@@ -292,7 +264,13 @@ static const struct key modem_keys[] = {
 	 .max = SG_MAX_MODEM_FILTER_GROUPS,
 	 HELP("ids of filter groups, in order of evaluation")},
 	{.name = "bonding_group", .required = true, INTEGER(1, KEYS_MAX_ID),
-	 AT(struct modem, bonding_group), HELP("id of the bonding group")},
+	 AT(struct modem, bonding_group),
+	 HELP("id of the bonding group of its service flows, but of those that name another")},
+	{.name = "max_aggregate_rate", KBPS_TO_TBPS_OR_NONE, AT(struct modem, aggregate_rate),
+	 .fallback = "none", HELP("limit of all downstream service flows of the modem together")},
+	{.name = "max_aggregate_burst", SIZE(64, KEYS_MAX_BURST), AT(struct modem, aggregate_burst),
+	 HELP("bytes that may pass at once at max_aggregate_rate, at least max_frame; where not "
+	      "given, what passes in 10 ms, and at least 3044")},
 	{.name = "security", .required = true,
 	 MAP_AT(struct modem, security, security_keys), HELP("BPI+ security association")},
 	{.name = "service_flows", .required = true,
@@ -326,8 +304,8 @@ const struct key service_group_keys[] = {
 	 HELP("threads and the cores that they run on")},
 	{.name = "rphy", MAP_AT(struct service_group, rphy, rphy_keys),
 	 HELP("the path to the R-PHY device")},
-	{.name = "rate_limit", .kind = KIND_RATE_OR_NONE, AT(struct service_group, rate_limit),
-	 .min = 1000, .max = UINT64_C(1000000000000), .fallback = "10 Gbps",
+	{.name = "rate_limit", KBPS_TO_TBPS_OR_NONE, AT(struct service_group, rate_limit),
+	 .fallback = "10 Gbps",
 	 HELP("limit of the whole service group")},
 	{.name = "cpe_timeout", .kind = KIND_DURATION,
 	 AT(struct service_group, cpe_timeout_ns), .min = MILLISECOND,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The one place that knows the keys of a service group. The reader fills structs from these tables
- * and the JSON Schema is printed from them; a new key is a new row in keys.c or keys_upstream.c.
+ * and the JSON Schema is printed from them; a new key is a new row in one of keys*.c.
  */
 #pragma once
 
@@ -61,6 +61,9 @@ extern const struct key service_group_keys[];
 
 /* Most ids are small numbers, so that a table finds them: channels, bonding and filter groups. */
 #define KEYS_MAX_ID 65535
+
+/* What passes in 10 ms at the highest rate stays below. */
+#define KEYS_MAX_BURST 2000000000
 
 /* What the value may be, for people: `a rate such as "1.89 Gbps", 1 kbps to 1 Tbps`. */
 void key_describe(const struct key *key, char *text, size_t size);

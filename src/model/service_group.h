@@ -126,13 +126,40 @@ struct classifier {
 	uint32_t flow; /* index into the modem's service_flows */
 };
 
+/* What keeps the queue of a service flow short. */
+enum aqm {
+	AQM_TAIL_DROP, /* its buffer alone */
+	AQM_WRED,
+	AQM_DOCSIS_PIE, /* RFC 8034 */
+};
+
+struct wred {
+	uint32_t min_threshold; /* bytes of the average queue, from where on packets are dropped */
+	uint32_t max_threshold; /* from where on all are */
+	uint32_t max_probability; /* just below max_threshold, in 1/65536; 1..65536 */
+	uint8_t weight; /* the average moves by 1/2^weight of the difference; 1..15 */
+};
+
+/* Downstream; the quality of service parameters are those of MULPI, annex C.2.2. */
 struct service_flow {
 	uint32_t id; /* SFID, unique in the service group */
 	bool active; /* only active flows may be the target of a classifier */
-	uint8_t priority; /* traffic priority 0..7 */
+	uint32_t bonding_group; /* index; where the file says nothing, the modem's */
 	bool has_dsid;
-	uint32_t dsid; /* given when the modem's bonding group holds two or more channels */
-	uint32_t buffer; /* bytes that may wait in the flow's queue */
+	uint32_t dsid; /* given when the flow's bonding group holds two or more channels */
+	uint8_t priority; /* traffic priority 0..7 */
+	uint8_t weight; /* 1..255, among the modem's flows of this priority */
+	uint64_t sustained_rate; /* bits per second; 0: no limit */
+	uint32_t traffic_burst; /* bytes; of no meaning without a sustained rate */
+	uint64_t peak_rate; /* bits per second, at least the sustained; 0: none */
+	uint64_t reserved_rate; /* bits per second, at most the sustained; 0: none */
+	uint16_t reserved_packet; /* assumed minimum packet size, bytes */
+	uint32_t min_buffer; /* bytes that may wait in the flow's queue: in want of memory, */
+	uint32_t buffer; /* in ordinary times, */
+	uint32_t max_buffer; /* and with much memory free */
+	enum aqm aqm;
+	struct wred wred; /* of no meaning but for AQM_WRED */
+	uint64_t latency_target_ns; /* of DOCSIS-PIE */
 };
 
 struct security_association {
@@ -174,7 +201,9 @@ struct modem {
 	uint32_t cpe_limit; /* active addresses admitted */
 	uint32_t filter_groups[SG_MAX_MODEM_FILTER_GROUPS]; /* indices, in order of evaluation */
 	size_t filter_group_count;
-	uint32_t bonding_group; /* index */
+	uint32_t bonding_group; /* index; of its service flows where they say nothing */
+	uint64_t aggregate_rate; /* bits per second of all its downstream flows; 0: no limit */
+	uint32_t aggregate_burst; /* bytes; of no meaning without a rate */
 	struct security_association security;
 	/* the first is the primary: it takes what no classifier takes */
 	struct service_flow *service_flows;
