@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Service flow and channel access scheduling on opaque packet handles, with the time given by the
- * caller. Pure C.
+ * caller. Pure C, one thread. docs/scheduler.md has the rules; what stands here is how to call it.
  *
- * What it does today: one queue a service flow with a limit in bytes, round robin by packet over
- * the flows of a bonding group, the channel of the group that is free first, and a rate limit for
- * the whole service group. A channel is given work at most SCHEDULER_LEAD_NS ahead of its rate, so
- * that queues build up here, where a packet can still be dropped for a reason, and not in the
- * R-PHY device.
+ * Units: rates in bits per second, sizes in bytes, times in nanoseconds. The bytes of a packet are
+ * those that DOCSIS counts for rates: from after the HCS to the end of the CRC (MULPI, annex C.2.2).
  */
 #pragma once
 
@@ -15,42 +12,114 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A channel is given work no further ahead of its rate than this. */
 #define SCHEDULER_LEAD_NS 500000
 #define SCHEDULER_RATE_MIN 1000 /* bits per second */
+#define SCHEDULER_RATE_MAX 1000000000000 /* bits per second */
+#define SCHEDULER_PACKET_MAX 16383 /* bytes of one packet */
+#define SCHEDULER_MAX_CHANNELS 256
+#define SCHEDULER_PRIORITIES 8
+/* Behind the peak rate stands a bucket of this many bytes, or of what passes in this time. */
+#define SCHEDULER_PEAK_BURST 2000
+#define SCHEDULER_PEAK_NS 100000
+#define SCHEDULER_NONE UINT32_MAX /* a flow's group or modem: the flow is not in use */
 
 struct scheduler;
 
-struct scheduler_channel {
-	uint64_t rate; /* bits per second, at least SCHEDULER_RATE_MIN */
+/* What stands around DOCSIS frames on their way to the R-PHY device; all 0: nothing. */
+struct scheduler_depi {
+	uint16_t frame_bytes; /* of a DEPI frame, whatever it carries */
+	uint16_t room; /* of a DEPI frame for segments and their table entries */
+	uint16_t entry_bytes; /* of the table, for each segment */
+	uint16_t min_fragment; /* a segment that does not end its packet has at least as much */
+	uint16_t max_segments; /* in one DEPI frame */
+	uint64_t flush_ns; /* a DEPI frame takes no more segments after this time */
 };
 
+struct scheduler_channel {
+	uint64_t rate;
+	struct scheduler_depi depi;
+};
+
+/* The channels that a bonding group may use; groups may share channels. */
 struct scheduler_group {
-	const uint32_t *channels; /* indices */
-	size_t channel_count; /* at least one */
+	const uint32_t *channels; /* indices, each once */
+	size_t channel_count; /* at least one; with two or more the group's flows are bonded */
+};
+
+/* A rate and how much may pass at once. */
+struct scheduler_limit {
+	uint64_t rate; /* 0: no limit */
+	uint64_t burst; /* bytes, at least the longest packet of its flows */
+};
+
+struct scheduler_modem {
+	struct scheduler_limit aggregate; /* of all its flows */
+};
+
+enum scheduler_aqm {
+	SCHEDULER_TAIL_DROP,
+	SCHEDULER_WRED,
+	SCHEDULER_DOCSIS_PIE,
+};
+
+struct scheduler_wred {
+	uint32_t min_threshold; /* bytes of the average queue, from where on packets are dropped */
+	uint32_t max_threshold; /* from where on all are, above min_threshold */
+	uint32_t max_probability; /* just below max_threshold, in 1/65536; 1..65536 */
+	uint8_t weight; /* the average moves by 1/2^weight of the difference; 1..15 */
 };
 
 struct scheduler_flow {
-	uint32_t group; /* index of the bonding group */
-	uint32_t buffer; /* bytes that may wait */
+	uint32_t group; /* index, or SCHEDULER_NONE: no such flow */
+	uint32_t modem; /* index */
+	uint8_t priority; /* traffic priority 0..7; 7 goes first */
+	uint8_t weight; /* 1..255, among the flows of its modem with its priority and group */
+	uint16_t header_bytes; /* DOCSIS header that will stand before each packet, up to 255 */
+	struct scheduler_limit
+		sustained; /* maximum sustained traffic rate, maximum traffic burst */
+	uint64_t peak; /* peak traffic rate, at least the sustained; 0: none */
+	uint64_t reserved; /* minimum reserved traffic rate, at most the sustained; 0: none */
+	uint16_t reserved_packet; /* assumed minimum reserved rate packet size */
+	uint32_t min_buffer; /* kept for it when the scheduler is nearly full */
+	uint32_t buffer; /* target: may wait in ordinary times */
+	uint32_t max_buffer; /* may wait while the scheduler is less than half full */
+	enum scheduler_aqm aqm;
+	struct scheduler_wred wred; /* for SCHEDULER_WRED */
+	uint64_t latency_target; /* for SCHEDULER_DOCSIS_PIE, 1 ms to 256 ms */
 };
 
 /* Copied by scheduler_create(); the arrays need not live on. */
 struct scheduler_config {
 	const struct scheduler_channel *channels;
-	size_t channel_count;
+	size_t channel_count; /* 1 to SCHEDULER_MAX_CHANNELS */
 	const struct scheduler_group *groups;
 	size_t group_count;
+	const struct scheduler_modem *modems;
+	size_t modem_count;
 	const struct scheduler_flow *flows;
 	size_t flow_count;
-	uint64_t rate_limit; /* bits per second of the service group, from
-			      * SCHEDULER_RATE_MIN; 0 = none */
+	uint64_t rate_limit; /* of the service group; 0: none */
 	uint32_t packet_limit; /* packets that all queues may hold together */
+	uint64_t seed; /* of the random numbers of WRED and DOCSIS-PIE */
 };
 
+/* What becomes of an arrival. All but the first leave the packet with the caller, to be dropped. */
 enum scheduler_verdict {
 	SCHEDULER_QUEUED,
-	SCHEDULER_FLOW_FULL, /* the flow's buffer has no room: the caller keeps the packet */
-	SCHEDULER_FULL, /* packet_limit is reached: the caller keeps the packet */
+	SCHEDULER_FLOW_FULL, /* the flow's buffer has no room */
+	SCHEDULER_FULL, /* packet_limit is reached */
+	SCHEDULER_WRED_DROP,
+	SCHEDULER_PIE_DROP,
+	SCHEDULER_TOO_LONG, /* longer than SCHEDULER_PACKET_MAX or than a burst: could never go */
+	SCHEDULER_NO_FLOW, /* the flow is not in use */
+	SCHEDULER_VERDICTS,
+};
+
+struct scheduler_arrival {
+	void *packet;
+	uint32_t flow; /* below flow_count */
+	uint32_t bytes;
 };
 
 struct scheduler_grant {
@@ -60,26 +129,50 @@ struct scheduler_grant {
 	uint16_t sequence; /* counts the flow's grants, modulo 65,536: the DSID's sequence number */
 };
 
-/* Returns NULL when memory is short, a rate is too low, or the configuration names a group or
- * channel that is not there. To be freed by scheduler_free(). */
-struct scheduler *scheduler_create(const struct scheduler_config *config);
+/*
+ * Returns NULL when memory is short or something in the configuration is none; `why` then tells in
+ * one line (a static string; NULL where nobody wants to know). To be freed by scheduler_free().
+ */
+struct scheduler *scheduler_create(const struct scheduler_config *config, const char **why);
 
 /* Frees the scheduler. Packets still queued remain the caller's: drain first. */
 void scheduler_free(struct scheduler *s);
 
 /*
- * Queues a packet of `bytes` for `flow`. `channel_bytes` is what it takes of the channel, DOCSIS
- * overhead included; the same bytes count against the rate limit of the service group.
+ * Takes `n` packets in, in their order, at time `now`, and tells of each what became of it. Returns
+ * how many were queued. Time never goes back: an earlier `now` counts as the latest one seen.
  */
-enum scheduler_verdict scheduler_enqueue(struct scheduler *s, uint32_t flow, void *packet,
-					 uint32_t bytes, uint32_t channel_bytes);
+unsigned scheduler_enqueue(struct scheduler *s, uint64_t now, const struct scheduler_arrival *in,
+			   unsigned n, enum scheduler_verdict *verdicts);
 
-/* Takes out up to `n` packets that a channel can send at time `now` (ns). Returns how many. */
+/* Takes out up to `n` packets that a channel can send at time `now`, in the order of their numbers.
+ * Returns how many. */
 unsigned scheduler_dequeue(struct scheduler *s, uint64_t now, struct scheduler_grant *grants,
 			   unsigned n);
 
-/* Takes out up to `n` packets without regard to channels, to empty the queues at a stop. */
+/* Takes out up to `n` packets without regard to rates and channels, to empty the queues at a stop. */
 unsigned scheduler_drain(struct scheduler *s, void **packets, unsigned n);
+
+/* Takes out up to `n` packets of one flow, likewise. */
+unsigned scheduler_drain_flow(struct scheduler *s, uint32_t flow, void **packets, unsigned n);
 
 /* Packets in all queues. */
 uint32_t scheduler_held(const struct scheduler *s);
+
+/* When scheduler_dequeue() will have something to give without a further arrival: at the earliest at
+ * this time; UINT64_MAX where nothing waits. May be too early, never too late. */
+uint64_t scheduler_next(const struct scheduler *s);
+
+/*
+ * Changes while traffic runs, by the thread that calls enqueue and dequeue. What waits stays queued,
+ * sequence numbers and counters go on. Each returns NULL when done, or says in one line what is wrong
+ * and changes nothing.
+ */
+const char *scheduler_set_flow(struct scheduler *s, uint32_t flow, const struct scheduler_flow *f);
+const char *scheduler_set_modem(struct scheduler *s, uint32_t modem,
+				const struct scheduler_modem *m);
+const char *scheduler_set_group(struct scheduler *s, uint32_t group,
+				const struct scheduler_group *g);
+const char *scheduler_set_channel(struct scheduler *s, uint32_t channel,
+				  const struct scheduler_channel *c);
+const char *scheduler_set_rate_limit(struct scheduler *s, uint64_t rate_limit);

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a scheduler is told, at its creation and while it works. */
+#include "scheduler/clusters.h"
+#include "scheduler/internal.h"
+#include "scheduler/settings.h"
+#include "scheduler/turns.h"
+
+#define WHY(check)                         \
+	do {                               \
+		const char *why = (check); \
+                                           \
+		if (why != NULL)           \
+			return why;        \
+	} while (0)
+
+static uint64_t peak_burst(uint64_t rate) {
+	uint64_t burst = rate / 8 * SCHEDULER_PEAK_NS / 1000000000;
+
+	return burst > SCHEDULER_PEAK_BURST ? burst : SCHEDULER_PEAK_BURST;
+}
+
+/* The longest packet that all of the flow's buckets can hold. */
+static uint16_t max_packet(const struct scheduler *s, const struct scheduler_flow *f) {
+	uint64_t most = SCHEDULER_PACKET_MAX;
+	const struct modem *m = &s->modems[f->modem];
+
+	if (f->sustained.rate != 0 && f->sustained.burst < most)
+		most = f->sustained.burst;
+	if (f->peak != 0 && peak_burst(f->peak) < most)
+		most = peak_burst(f->peak);
+	if (m->aggregate.cost != 0 && m->max_packet < most)
+		most = m->max_packet;
+	return (uint16_t)most;
+}
+
+/* The class of the modem's flows with the same group and priority, or a free one. */
+static uint32_t class_find(const struct scheduler *s, const struct scheduler_flow *f,
+			   uint32_t flow) {
+	uint32_t other = s->modems[f->modem].first_flow, class = flow;
+
+	for (; other != NONE; other = s->next_of_modem[other]) {
+		const struct class *c = &s->classes[s->flows[other].class];
+
+		if (c->group == f->group && c->priority == f->priority)
+			return s->flows[other].class;
+	}
+	while (s->classes[class].users > 0)
+		class = class + 1 < s->flow_count ? class + 1 : 0;
+	return class;
+}
+
+static void class_join(struct scheduler *s, const struct scheduler_flow *f, uint32_t flow) {
+	struct modem *m = &s->modems[f->modem];
+	uint32_t class = class_find(s, f, flow);
+	struct class *c = &s->classes[class];
+
+	if (c->users++ == 0) {
+		*c = (struct class){
+			.flows = NONE,
+			.group = f->group,
+			.modem = f->modem,
+			.users = 1,
+			.priority = f->priority,
+			.limited = m->aggregate.cost != 0,
+		};
+	}
+	s->flows[flow].class = class;
+	s->next_of_modem[flow] = m->first_flow;
+	m->first_flow = flow;
+}
+
+static void class_part(struct scheduler *s, uint32_t flow) {
+	struct class *c = &s->classes[s->flows[flow].class];
+	uint32_t *at = &s->modems[c->modem].first_flow;
+
+	while (*at != flow)
+		at = &s->next_of_modem[*at];
+	*at = s->next_of_modem[flow];
+	c->users--;
+}
+
+static void flow_fill(struct scheduler *s, uint32_t flow, const struct scheduler_flow *set) {
+	struct flow *f = &s->flows[flow];
+	struct reserve *r = &s->reserves[flow];
+
+	f->quantum = set->weight * QUANTUM;
+	f->buffers[0] = set->min_buffer;
+	f->buffers[1] = set->buffer;
+	f->buffers[2] = set->max_buffer;
+	f->max_packet = max_packet(s, set);
+	f->aqm = (uint8_t)set->aqm;
+	f->header_bytes = (uint8_t)set->header_bytes;
+	f->has_reserved = set->reserved != 0;
+	f->bonded = s->groups[set->group].channel_count > 1;
+	settings_bucket(&f->sustained, set->sustained.rate, set->sustained.burst, s->now);
+	settings_bucket(&f->peak, set->peak, peak_burst(set->peak), s->now);
+	r->cost = byte_cost(set->reserved);
+	r->packet = set->reserved_packet;
+	if (r->due < s->now)
+		r->due = s->now;
+}
+
+static bool same_aqm(const struct scheduler_flow *a, const struct scheduler_flow *b) {
+	return a->aqm == b->aqm && a->latency_target == b->latency_target &&
+	       a->buffer == b->buffer && a->sustained.rate == b->sustained.rate &&
+	       a->wred.min_threshold == b->wred.min_threshold &&
+	       a->wred.max_threshold == b->wred.max_threshold &&
+	       a->wred.max_probability == b->wred.max_probability &&
+	       a->wred.weight == b->wred.weight;
+}
+
+const char *scheduler_set_flow(struct scheduler *s, uint32_t flow,
+			       const struct scheduler_flow *set) {
+	struct flow *f;
+
+	if (flow >= s->flow_count)
+		return "there is no such flow";
+	WHY(settings_flow(set, s->group_count, s->modem_count));
+	f = &s->flows[flow];
+	if (set->group == SCHEDULER_NONE && f->packets > 0)
+		return "a flow with packets cannot be put out of use";
+	if (f->state != FLOW_UNUSED) {
+		turns_leave(s, flow);
+		class_part(s, flow);
+	}
+	f->state = FLOW_UNUSED;
+	if (set->group != SCHEDULER_NONE) {
+		class_join(s, set, flow);
+		flow_fill(s, flow, set);
+		f->state = FLOW_IDLE;
+	}
+	if (!same_aqm(set, &s->flow_settings[flow]))
+		aqm_init(&s->aqm[flow], set, s->now);
+	s->flow_settings[flow] = *set;
+	if (f->packets > 0)
+		turns_enter(s, flow, s->now);
+	return NULL;
+}
+
+const char *scheduler_set_modem(struct scheduler *s, uint32_t modem,
+				const struct scheduler_modem *set) {
+	struct modem *m;
+
+	if (modem >= s->modem_count)
+		return "there is no such modem";
+	WHY(settings_modem(set));
+	m = &s->modems[modem];
+	settings_bucket(&m->aggregate, set->aggregate.rate, set->aggregate.burst, s->now);
+	m->max_packet = set->aggregate.burst < SCHEDULER_PACKET_MAX ? (uint32_t)set->aggregate.burst
+								    : SCHEDULER_PACKET_MAX;
+	for (uint32_t f = m->first_flow; f != NONE; f = s->next_of_modem[f]) {
+		s->flows[f].max_packet = max_packet(s, &s->flow_settings[f]);
+		s->classes[s->flows[f].class].limited = m->aggregate.cost != 0;
+	}
+	if (m->blocked != NONE) /* what was waited for may have come */
+		wheel_set(&s->wheel, modem_timer(s, modem), s->now);
+	return NULL;
+}
+
+const char *scheduler_set_group(struct scheduler *s, uint32_t group,
+				const struct scheduler_group *set) {
+	if (group >= s->group_count)
+		return "there is no such bonding group";
+	WHY(settings_group(set, s->channel_count));
+	WHY(clusters_set_channels(s, group, set));
+	for (uint32_t f = 0; f < s->flow_count; f++) {
+		if (s->flows[f].state != FLOW_UNUSED && s->flow_settings[f].group == group)
+			s->flows[f].bonded = set->channel_count > 1;
+	}
+	clusters_make(s);
+	return NULL;
+}
+
+const char *scheduler_set_channel(struct scheduler *s, uint32_t channel,
+				  const struct scheduler_channel *set) {
+	struct channel *c;
+
+	if (channel >= s->channel_count)
+		return "there is no such channel";
+	WHY(settings_channel(set));
+	c = &s->channels[channel];
+	c->cost = byte_cost(set->rate);
+	c->depi = set->depi;
+	c->flush = set->depi.flush_ns < TICKS_MAX / TICKS_PER_NS ? NS_TICKS(set->depi.flush_ns)
+								 : TICKS_MAX;
+	c->space = 0;
+	return NULL;
+}
+
+const char *scheduler_set_rate_limit(struct scheduler *s, uint64_t rate_limit) {
+	WHY(settings_rate(rate_limit));
+	s->limit.cost = byte_cost(rate_limit);
+	return NULL;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scheduler/channels.h"
+
+/* One segment of the packet, of which `left` bytes are to go; returns what it holds, 0 where the DEPI
+ * frame is ended without one. */
+static uint32_t segment(struct channel *c, uint32_t left) {
+	uint32_t take = c->space - c->depi.entry_bytes;
+
+	if (left <= take)
+		take = left;
+	else if (take < c->depi.min_fragment)
+		take = 0;
+	if (take > 0) {
+		c->space -= take + c->depi.entry_bytes;
+		c->segments++;
+	}
+	if (take == 0 || c->segments == c->depi.max_segments || c->space <= c->depi.entry_bytes)
+		c->space = 0;
+	return take;
+}
+
+uint32_t channel_bytes(struct channel *c, uint32_t bytes, int64_t now) {
+	uint32_t all = bytes;
+
+	if (c->depi.room == 0)
+		return bytes;
+	if (now - c->opened >= c->flush)
+		c->space = 0;
+	while (bytes > 0) {
+		uint32_t part;
+
+		if (c->space == 0) {
+			c->space = c->depi.room;
+			c->segments = 0;
+			c->opened = now;
+			all += c->depi.frame_bytes;
+		}
+		part = segment(c, bytes);
+		all += part > 0 ? c->depi.entry_bytes : 0;
+		bytes -= part;
+	}
+	return all;
+}

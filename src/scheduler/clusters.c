@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scheduler/clusters.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *clusters_set_channels(struct scheduler *s, uint32_t group,
+				  const struct scheduler_group *set) {
+	struct group *g = &s->groups[group];
+	bool member[SCHEDULER_MAX_CHANNELS + 1] = {false};
+	struct run *runs = calloc(set->channel_count, sizeof(*runs));
+	uint32_t count = 0;
+
+	if (runs == NULL)
+		return "no memory for a bonding group";
+	for (size_t i = 0; i < set->channel_count; i++)
+		member[set->channels[i]] = true;
+	for (uint16_t c = 0; c < SCHEDULER_MAX_CHANNELS; c++) {
+		if (!member[c])
+			continue;
+		if (c == 0 || !member[c - 1])
+			runs[count++].from = c;
+		runs[count - 1].to = (uint16_t)(c + 1);
+	}
+	free(g->runs);
+	g->runs = runs;
+	g->run_count = count;
+	g->channel_count = (uint32_t)set->channel_count;
+	return NULL;
+}
+
+/* The group that stands for all that it shares channels with. */
+static uint32_t root(struct scheduler *s, uint32_t group) {
+	while (s->groups[group].cluster != group)
+		group = s->groups[group].cluster;
+	return group;
+}
+
+static void unite(struct scheduler *s) {
+	uint32_t owner[SCHEDULER_MAX_CHANNELS];
+
+	memset(owner, 0xff, sizeof(owner)); /* NONE */
+	for (uint32_t g = 0; g < s->group_count; g++)
+		s->groups[g].cluster = g;
+	for (uint32_t g = 0; g < s->group_count; g++) {
+		const struct group *it = &s->groups[g];
+
+		for (uint32_t r = 0; r < it->run_count; r++) {
+			for (uint32_t c = it->runs[r].from; c < it->runs[r].to; c++) {
+				if (owner[c] == NONE)
+					owner[c] = g;
+				s->groups[root(s, g)].cluster = root(s, owner[c]);
+			}
+		}
+	}
+	for (uint32_t g = 0; g < s->group_count; g++)
+		s->groups[g].cluster = root(s, g);
+}
+
+static void wake_all(struct scheduler *s) {
+	for (uint32_t i = 0; i < s->group_count; i++) {
+		struct group *g = &s->groups[i];
+		struct cluster *c = &s->clusters[g->cluster];
+
+		for (unsigned k = 0; k < COLUMNS; k++)
+			g->columns[k].round = 0;
+		wheel_clear(&s->wheel, group_timer(s, i));
+		g->place = NONE;
+		if (g->waiting == 0)
+			continue;
+		if (c->awake_count == 0)
+			ring_append(cluster_links(s), &s->working, g->cluster);
+		g->place = c->awake_count;
+		c->awake[c->awake_count++] = i;
+	}
+}
+
+void clusters_make(struct scheduler *s) {
+	uint32_t *memory = s->awake;
+
+	unite(s);
+	memset(s->clusters, 0, s->group_count * sizeof(*s->clusters));
+	s->working = NONE;
+	for (uint32_t c = 0; c < s->group_count; c++) {
+		s->clusters[c].awake = memory;
+		for (uint32_t g = 0; g < s->group_count; g++)
+			memory += s->groups[g].cluster == c;
+	}
+	wake_all(s);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From the queues to the channels: whose turn it is, whether it may go, and what it takes. */
+#include "scheduler/channels.h"
+#include "scheduler/internal.h"
+#include "scheduler/queue.h"
+#include "scheduler/turns.h"
+
+/* A group and its column that have the turn. */
+struct turn {
+	uint32_t group;
+	uint32_t column;
+};
+
+static uint32_t highest(uint32_t waiting) {
+	return 31u - (uint32_t)__builtin_clz(waiting);
+}
+
+/* Of the cluster's awake groups the one with the highest column, of these the one that is behind. */
+static struct turn next_turn(const struct scheduler *s, const struct cluster *c) {
+	struct turn best = {c->awake[0], highest(s->groups[c->awake[0]].waiting)};
+
+	for (uint32_t i = 1; i < c->awake_count; i++) {
+		const struct group *g = &s->groups[c->awake[i]];
+		uint32_t column = highest(g->waiting);
+
+		if (column > best.column ||
+		    (column == best.column &&
+		     (int32_t)(g->columns[column].round -
+			       s->groups[best.group].columns[column].round) < 0))
+			best = (struct turn){c->awake[i], column};
+	}
+	return best;
+}
+
+/* Something below `top`, in rotation, where the cluster has sent enough above it; else `top`. */
+static struct turn lower_turn(const struct scheduler *s, struct cluster *c, struct turn top) {
+	uint32_t places = c->awake_count * COLUMNS;
+
+	for (uint32_t tries = 0; tries < places; tries++) {
+		uint32_t place = ++c->lower_turn % places;
+		uint32_t group = c->awake[place / COLUMNS], column = place % COLUMNS;
+
+		if (column < top.column && (s->groups[group].waiting >> column & 1) != 0)
+			return (struct turn){group, column};
+	}
+	c->lower_bytes = 0;
+	return top;
+}
+
+/* The three that follow are on their way into the cache: each needs the one before to be found. */
+static void prefetch(const struct scheduler *s, uint32_t class) {
+	uint32_t next = s->classes[class].link.next;
+	uint32_t second = s->classes[next].link.next;
+
+	__builtin_prefetch(&s->slots[s->flows[s->classes[next].flows].first]);
+	__builtin_prefetch(&s->flows[s->classes[second].flows]);
+	__builtin_prefetch(&s->flows[s->classes[second].flows].sustained);
+	__builtin_prefetch(&s->classes[s->classes[second].link.next]);
+}
+
+/* The flow of the class whose turn it is. */
+static uint32_t class_flow(struct scheduler *s, struct class *c) {
+	struct flow *f = &s->flows[c->flows];
+
+	while (f->credit <= 0) {
+		f->credit += (int32_t)f->quantum;
+		c->flows = f->link.next;
+		f = &s->flows[c->flows];
+	}
+	return c->flows;
+}
+
+/* When the flow's own rates let its first packet go. */
+static int64_t flow_opens(const struct flow *f, uint32_t bytes) {
+	int64_t opens = INT64_MIN;
+
+	if (f->sustained.cost != 0)
+		opens = bucket_opens(&f->sustained, bytes);
+	if (f->peak.cost != 0) {
+		int64_t peak = bucket_opens(&f->peak, bytes);
+
+		opens = peak > opens ? peak : opens;
+	}
+	return opens;
+}
+
+/* The flow of the column that goes next; those that may not go yet are taken out. NONE where none is left. */
+static uint32_t next_flow(struct scheduler *s, struct group *g, uint32_t column, int64_t now) {
+	while ((g->waiting >> column & 1) != 0) {
+		uint32_t first = g->columns[column].first;
+		uint32_t flow = column == RESERVED ? first : class_flow(s, &s->classes[first]);
+		const struct flow *f = &s->flows[flow];
+		uint32_t bytes = s->slots[f->first].bytes;
+		const struct class *c = &s->classes[f->class];
+		int64_t opens = flow_opens(f, bytes);
+
+		if (opens > now)
+			turns_park(s, flow, opens);
+		else if (column != RESERVED && c->limited &&
+			 bucket_opens(&s->modems[c->modem].aggregate, bytes) > now)
+			turns_block(s, first, bytes);
+		else
+			return flow;
+	}
+	return NONE;
+}
+
+static void count_delay(struct scheduler *s, unsigned priority, uint32_t units) {
+	struct delays *d = &s->delays[priority];
+	unsigned bucket = units;
+
+	if (units >= 16) {
+		unsigned shift = 28u - (unsigned)__builtin_clz(units);
+
+		bucket = shift * 8 + (units >> shift);
+	}
+	d->packets++;
+	d->units += units;
+	d->buckets[bucket]++;
+}
+
+/* The receiver has a packet at `sent` and waits for those of lower numbers that come later. */
+static void count_skew(struct scheduler_group_report *r, struct flow *f, int64_t sent) {
+	uint64_t skew;
+
+	r->packets++;
+	if (sent >= f->last_sent) {
+		f->last_sent = sent;
+		return;
+	}
+	skew = (uint64_t)(f->last_sent - sent) / TICKS_PER_NS;
+	r->early_packets++;
+	r->skew_ns += skew;
+	r->max_skew_ns = skew > r->max_skew_ns ? skew : r->max_skew_ns;
+}
+
+/* What the packet takes of the rates that hold for its flow. */
+static void charge(struct scheduler *s, uint32_t flow, struct flow *f, const struct class *c,
+		   uint32_t bytes, int64_t now) {
+	if (f->sustained.cost != 0)
+		bucket_take(&f->sustained, bytes, now);
+	if (f->peak.cost != 0)
+		bucket_take(&f->peak, bytes, now);
+	if (c->limited)
+		bucket_take(&s->modems[c->modem].aggregate, bytes, now);
+	if (f->has_reserved) {
+		struct reserve *r = &s->reserves[flow];
+		int64_t saved = now - NS_TICKS(RESERVED_SAVED_NS);
+
+		r->due = (r->due > saved ? r->due : saved) +
+			 cost_ticks(r->cost, bytes > r->packet ? bytes : r->packet);
+	}
+}
+
+/* Where the flow stands after one of its packets went. Returns whether the turn goes on. */
+static bool go_on(struct scheduler *s, struct group *g, uint32_t column, uint32_t flow,
+		  uint32_t bytes, int64_t now) {
+	struct flow *f = &s->flows[flow];
+	struct class *c = &s->classes[f->class];
+
+	if (f->packets == 0) {
+		turns_leave(s, flow);
+		f->state = FLOW_IDLE;
+		if (f->aqm == SCHEDULER_WRED)
+			wred_empty(&s->aqm[flow].wred, now);
+	} else if (column == RESERVED && s->reserves[flow].due <= now) {
+		turns_pass(s, g, column);
+	} else if (column == RESERVED) {
+		turns_leave(s, flow);
+		turns_enter(s, flow, now);
+	}
+	if (column == RESERVED)
+		return false;
+	f->credit -= (int32_t)bytes;
+	c->credit -= (int32_t)bytes;
+	if (c->state != CLASS_READY)
+		return false;
+	if (c->credit > 0)
+		return true;
+	c->credit += QUANTUM;
+	turns_pass(s, g, column);
+	return false;
+}
+
+/* The flow's first packet goes on the channel. Returns its bytes. */
+static uint32_t grant(struct scheduler *s, struct group *g, uint32_t flow, uint32_t channel,
+		      int64_t now, struct scheduler_grant *out) {
+	struct flow *f = &s->flows[flow];
+	const struct class *c = &s->classes[f->class];
+	const struct slot *slot = queue_take(s, f);
+	uint32_t bytes = slot->bytes;
+	uint32_t taken = channel_bytes(&s->channels[channel], bytes + f->header_bytes, now);
+	int64_t sent = channel_take(s, channel, taken, now);
+
+	bucket_take(&s->limit, taken, now);
+	charge(s, flow, f, c, bytes, now);
+	count_delay(s, c->priority, (uint32_t)(now >> DELAY_SHIFT) - slot->arrived);
+	if (f->bonded)
+		count_skew(&g->report, f, sent);
+	else
+		g->report.packets++;
+	f->granted_packets++;
+	f->granted_bytes += bytes;
+	*out = (struct scheduler_grant){slot->packet, flow, (uint16_t)channel, f->sequence++};
+	return bytes;
+}
+
+static bool limit_open(const struct scheduler *s, int64_t now) {
+	return s->limit.full_at <= now + LEAD_TICKS;
+}
+
+/* One turn of a group. Returns the number of packets. */
+static unsigned take_turn(struct scheduler *s, struct cluster *c, struct turn turn, int64_t now,
+			  struct scheduler_grant *grants, unsigned n) {
+	struct group *g = &s->groups[turn.group];
+	const bool lower = c->lower_bytes >= LOWER_SHARE;
+	unsigned done = 0;
+	bool more = true;
+
+	while (more && done < n && limit_open(s, now)) {
+		int64_t free = first_free(s, g, now);
+		uint32_t flow, bytes;
+
+		if (free > now + LEAD_TICKS) {
+			turns_sleep(s, turn.group, free - LEAD_TICKS);
+			break;
+		}
+		flow = next_flow(s, g, turn.column, now);
+		if (flow == NONE)
+			break;
+		if (turn.column != RESERVED)
+			prefetch(s, s->flows[flow].class);
+		bytes = grant(s, g, flow, free & CHANNEL_MASK, now, &grants[done++]);
+		more = go_on(s, g, turn.column, flow, bytes, now);
+		if (lower) {
+			c->lower_bytes = 0;
+			break;
+		}
+		if (c->awake_count > 1 || (g->waiting & ((1u << turn.column) - 1)) != 0)
+			c->lower_bytes += bytes;
+	}
+	return done;
+}
+
+unsigned scheduler_dequeue(struct scheduler *s, uint64_t time, struct scheduler_grant *grants,
+			   unsigned n) {
+	int64_t now = scheduler_ticks(s, time);
+	unsigned done = 0;
+	uint32_t timer;
+
+	while ((timer = wheel_pop(&s->wheel, now)) != NONE)
+		turns_timer(s, timer, now);
+	while (done < n && s->working != NONE && limit_open(s, now)) {
+		struct cluster *c = &s->clusters[s->working];
+		struct turn turn = next_turn(s, c);
+
+		ring_rotate(cluster_links(s), &s->working);
+		if (c->lower_bytes >= LOWER_SHARE)
+			turn = lower_turn(s, c, turn);
+		done += take_turn(s, c, turn, now, grants + done, n - done);
+	}
+	return done;
+}
+
+uint64_t scheduler_next(const struct scheduler *s) {
+	int64_t next = s->working != NONE ? s->now : wheel_next(&s->wheel);
+
+	if (s->held == 0 || next == INT64_MAX)
+		return UINT64_MAX;
+	if (next < s->limit.full_at - LEAD_TICKS)
+		next = s->limit.full_at - LEAD_TICKS;
+	return s->epoch + (uint64_t)(next > 0 ? next : 0) / TICKS_PER_NS;
+}

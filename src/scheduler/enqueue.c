@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From the caller to the queues: congestion control, and the flow's first packet brings it to its turn. */
+#include "scheduler/internal.h"
+#include "scheduler/queue.h"
+#include "scheduler/turns.h"
+
+/* Arrivals ahead of which flows, and what hangs on them, are brought into the cache. */
+#define FAR 12
+#define NEAR 6
+
+/* How many bytes may wait depends on how full the scheduler is. */
+static uint32_t buffer_of(const struct scheduler *s, const struct flow *f) {
+	return f->buffers[(s->held < s->nearly_full) + (s->held < s->half_full)];
+}
+
+static bool aqm_drops(struct scheduler *s, uint32_t flow, const struct flow *f, uint32_t bytes,
+		      int64_t now) {
+	struct aqm_state *a = &s->aqm[flow];
+	struct aqm_queue q = {.bytes = f->bytes};
+
+	if (f->aqm == SCHEDULER_WRED)
+		return wred_drops(&a->wred, &q, now, &s->random);
+	if (f->packets > 0) {
+		uint32_t age = (uint32_t)(now >> DELAY_SHIFT) - s->slots[f->first].arrived;
+
+		q.head_age = (int64_t)age << DELAY_SHIFT;
+	}
+	return pie_drops(&a->pie, &q, bytes, now, &s->random);
+}
+
+static enum scheduler_verdict judge(struct scheduler *s, const struct scheduler_arrival *a,
+				    int64_t now) {
+	const struct flow *f = &s->flows[a->flow];
+
+	if (f->state == FLOW_UNUSED)
+		return SCHEDULER_NO_FLOW;
+	if (a->bytes > f->max_packet)
+		return SCHEDULER_TOO_LONG;
+	if (s->free_slot == NONE)
+		return SCHEDULER_FULL;
+	if ((uint64_t)f->bytes + a->bytes > buffer_of(s, f))
+		return SCHEDULER_FLOW_FULL;
+	if (f->aqm == SCHEDULER_TAIL_DROP || !aqm_drops(s, a->flow, f, a->bytes, now))
+		return SCHEDULER_QUEUED;
+	return f->aqm == SCHEDULER_WRED ? SCHEDULER_WRED_DROP : SCHEDULER_PIE_DROP;
+}
+
+static enum scheduler_verdict arrive(struct scheduler *s, const struct scheduler_arrival *a,
+				     int64_t now) {
+	struct flow *f = &s->flows[a->flow];
+	enum scheduler_verdict v = judge(s, a, now);
+
+	if (v != SCHEDULER_QUEUED) {
+		s->drops[a->flow][v]++;
+		return v;
+	}
+	queue_append(s, f, a, now);
+	if (f->state != FLOW_IDLE)
+		return v;
+	if (f->has_reserved && s->reserves[a->flow].due < now)
+		s->reserves[a->flow].due = now;
+	turns_enter(s, a->flow, now);
+	return v;
+}
+
+/* What an arrival will touch: of a flow that waits its last slot, of one that does not its class. */
+static void prefetch(const struct scheduler *s, uint32_t flow) {
+	const struct flow *f = &s->flows[flow];
+
+	if (f->packets > 0)
+		__builtin_prefetch(&s->slots[f->last], 1);
+	else
+		__builtin_prefetch(&s->classes[f->class], 1);
+}
+
+unsigned scheduler_enqueue(struct scheduler *s, uint64_t time, const struct scheduler_arrival *in,
+			   unsigned n, enum scheduler_verdict *verdicts) {
+	int64_t now = scheduler_ticks(s, time);
+	unsigned queued = 0;
+
+	for (unsigned i = 0; i < n && i < FAR; i++)
+		__builtin_prefetch(&s->flows[in[i].flow], 1);
+	for (unsigned i = 0; i < n; i++) {
+		if (i + FAR < n)
+			__builtin_prefetch(&s->flows[in[i + FAR].flow], 1);
+		if (i + NEAR < n)
+			prefetch(s, in[i + NEAR].flow);
+		verdicts[i] = arrive(s, &in[i], now);
+		queued += verdicts[i] == SCHEDULER_QUEUED;
+	}
+	return queued;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the scheduler is made of. A packet travels: slot in the queue of its flow -> flow in the ring of
+ * its class -> class in the ring of a column of its bonding group -> group among the awake ones of its
+ * cluster -> cluster in the ring of those with work. What may not go for a while stands in none of these
+ * rings but has a timer.
+ */
+#pragma once
+
+#include "scheduler/aqm.h"
+#include "scheduler/report.h"
+#include "scheduler/ring.h"
+#include "scheduler/scheduler.h"
+#include "scheduler/ticks.h"
+#include "scheduler/wheel.h"
+
+/* Columns of a group: the priorities, and above them what is reserved. */
+#define RESERVED SCHEDULER_PRIORITIES
+#define COLUMNS (SCHEDULER_PRIORITIES + 1)
+
+#define QUANTUM 2048 /* bytes of a turn */
+#define LOWER_SHARE 262144 /* bytes after which a lower column has a packet */
+#define MAX_LAG 8 /* turns that a group may lag behind its cluster */
+#define RESERVED_SAVED_NS 10000000 /* of its reserved rate, what a flow that waits saves up */
+
+struct slot {
+	void *packet;
+	uint32_t next;
+	uint32_t arrived; /* in units of 1.024 us */
+	uint32_t bytes;
+	uint32_t unused[3]; /* 32 bytes, so that none lies in two cache lines */
+};
+
+enum flow_state {
+	FLOW_UNUSED,
+	FLOW_IDLE, /* empty */
+	FLOW_READY, /* in its class */
+	FLOW_RESERVED, /* in its group's column of what is reserved */
+	FLOW_PARKED, /* waits for its rate */
+};
+
+/* Two cache lines: the first is what arrivals touch, both are what departures touch. */
+struct flow {
+	struct link link; /* in its class, or among the reserved */
+	uint32_t first, last; /* slots */
+	uint32_t bytes, packets; /* waiting */
+	uint32_t class;
+	int32_t credit; /* bytes left of its turn */
+	uint32_t quantum;
+	uint32_t buffers[3]; /* min, target, max */
+	uint16_t max_packet;
+	uint16_t sequence;
+	uint8_t state;
+	uint8_t aqm;
+	uint8_t header_bytes;
+	bool has_reserved : 1;
+	bool bonded : 1; /* its group has several channels */
+	uint64_t granted_bytes;
+
+	struct bucket sustained;
+	struct bucket peak;
+	int64_t last_sent; /* when the latest of its packets will have been sent */
+	uint64_t granted_packets;
+} __attribute__((aligned(64)));
+
+/* The minimum reserved rate: when the next packet is due. */
+struct reserve {
+	int64_t due;
+	uint64_t cost; /* of a byte */
+	uint32_t packet; /* at least so many bytes count */
+};
+
+enum class_state {
+	CLASS_IDLE, /* no flow of it is ready */
+	CLASS_READY, /* in its column */
+	CLASS_BLOCKED, /* waits for the aggregate rate of its modem */
+};
+
+/* Flows of one modem with one group and priority. */
+struct class {
+	struct link link; /* in its column, or among its modem's blocked ones */
+	uint32_t flows; /* ring of the ready ones */
+	int32_t credit;
+	uint32_t group;
+	uint32_t modem;
+	uint16_t users; /* flows that belong to it; 0: free */
+	uint8_t priority;
+	uint8_t state;
+	bool limited; /* its modem has an aggregate limit */
+};
+
+struct modem {
+	struct bucket aggregate;
+	uint32_t max_packet;
+	uint32_t blocked; /* ring of classes */
+	uint32_t first_flow; /* its flows, by next_of_modem[] */
+};
+
+/* One column of a group: a ring of classes, or of flows where it is the reserved one. */
+struct column {
+	uint32_t first;
+	uint32_t count;
+	uint32_t turns_left; /* of this round */
+	uint32_t round;
+};
+
+/* Channels with consecutive indices. */
+struct run {
+	uint16_t from, to;
+};
+
+struct group {
+	struct column columns[COLUMNS];
+	uint32_t waiting; /* a bit a column */
+	uint32_t cluster;
+	uint32_t place; /* among the awake of its cluster, or NONE */
+	uint32_t channel_count;
+	uint32_t run_count;
+	struct run *runs;
+	struct scheduler_group_report report;
+};
+
+/* Groups that share channels, directly or through others. */
+struct cluster {
+	struct link link; /* in the ring of those with awake groups */
+	uint32_t *awake; /* groups with packets that may go */
+	uint32_t awake_count;
+	uint32_t rounds[COLUMNS]; /* the furthest of its groups */
+	uint32_t lower_bytes; /* sent while something lower waited */
+	uint32_t lower_turn;
+};
+
+struct channel {
+	uint64_t cost; /* of a byte */
+	int64_t busy_until;
+	struct scheduler_depi depi;
+	int64_t flush; /* ticks */
+	int64_t opened; /* the DEPI frame that is being filled: when, */
+	uint32_t space; /* and what is left of it; 0: none is */
+	uint32_t segments;
+	uint64_t packets, bytes; /* granted */
+};
+
+struct delays {
+	uint64_t packets;
+	uint64_t units;
+	uint64_t buckets[SCHEDULER_DELAY_BUCKETS];
+};
+
+struct scheduler {
+	/* when each channel will have sent what it was given; the low 8 bits are its index */
+	int64_t free_at[SCHEDULER_MAX_CHANNELS];
+	struct flow *flows;
+	struct slot *slots;
+	struct class *classes;
+	struct modem *modems;
+	struct group *groups;
+	struct cluster *clusters;
+	struct channel *channels;
+	struct reserve *reserves; /* one a flow */
+	struct aqm_state *aqm; /* one a flow */
+	struct wheel wheel; /* a timer for each flow's rates, flow's reserve, modem, group */
+	struct bucket limit; /* of the service group; its depth is the lead */
+	uint32_t free_slot;
+	uint32_t held;
+	uint32_t half_full, nearly_full; /* packets */
+	uint32_t working; /* ring of clusters */
+	uint32_t flow_count, modem_count, group_count, channel_count;
+	uint32_t packet_limit;
+	int64_t now;
+	uint64_t epoch; /* ns of the caller at tick 0 */
+	bool started;
+	uint64_t random;
+	struct delays delays[SCHEDULER_PRIORITIES];
+	uint64_t (*drops)[SCHEDULER_VERDICTS]; /* by flow */
+	struct scheduler_flow *flow_settings; /* as they were given */
+	uint32_t *next_of_modem; /* by flow */
+	uint32_t *awake; /* memory of the clusters */
+};
+
+static inline struct links flow_links(const struct scheduler *s) {
+	return (struct links){s->flows, sizeof(*s->flows)};
+}
+
+static inline struct links class_links(const struct scheduler *s) {
+	return (struct links){s->classes, sizeof(*s->classes)};
+}
+
+static inline struct links cluster_links(const struct scheduler *s) {
+	return (struct links){s->clusters, sizeof(*s->clusters)};
+}
+
+/* Timers, by what they are for. */
+static inline uint32_t reserve_timer(const struct scheduler *s, uint32_t flow) {
+	return s->flow_count + flow;
+}
+
+static inline uint32_t modem_timer(const struct scheduler *s, uint32_t modem) {
+	return 2 * s->flow_count + modem;
+}
+
+static inline uint32_t group_timer(const struct scheduler *s, uint32_t group) {
+	return 2 * s->flow_count + s->modem_count + group;
+}
+
+/* The caller's time in ticks: never less than before. */
+static inline int64_t scheduler_ticks(struct scheduler *s, uint64_t now) {
+	uint64_t since;
+
+	if (!s->started) {
+		s->started = true;
+		s->epoch = now;
+	}
+	since = now > s->epoch ? now - s->epoch : 0;
+	if (since > TICKS_MAX / 2 / TICKS_PER_NS)
+		since = TICKS_MAX / 2 / TICKS_PER_NS;
+	if (NS_TICKS(since) > s->now)
+		s->now = NS_TICKS(since);
+	return s->now;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scheduler/settings.h"
+
+#define LATENCY_MIN 1000000
+#define LATENCY_MAX 256000000
+
+const char *settings_rate(uint64_t rate) {
+	if (rate == 0 || (rate >= SCHEDULER_RATE_MIN && rate <= SCHEDULER_RATE_MAX))
+		return NULL;
+	return "a rate is below 1 kbps or above 1 Tbps";
+}
+
+static const char *limit_check(const struct scheduler_limit *l) {
+	if (l->rate != 0 && l->burst == 0)
+		return "a rate has a burst of 0 bytes";
+	return settings_rate(l->rate);
+}
+
+const char *settings_channel(const struct scheduler_channel *c) {
+	const struct scheduler_depi *d = &c->depi;
+
+	if (c->rate == 0)
+		return "a channel has no rate";
+	if (d->room != 0 && (d->max_segments == 0 || d->min_fragment == 0 ||
+			     d->room <= 2 * d->entry_bytes + d->min_fragment))
+		return "a DEPI frame has no room for a segment";
+	return settings_rate(c->rate);
+}
+
+const char *settings_group(const struct scheduler_group *g, size_t channels) {
+	uint64_t seen[SCHEDULER_MAX_CHANNELS / 64] = {0};
+
+	if (g->channel_count == 0)
+		return "a bonding group has no channel";
+	for (size_t i = 0; i < g->channel_count; i++) {
+		uint32_t c = g->channels[i];
+
+		if (c >= channels)
+			return "a bonding group names an unknown channel";
+		if ((seen[c / 64] >> c % 64 & 1) != 0)
+			return "a bonding group names a channel twice";
+		seen[c / 64] |= UINT64_C(1) << c % 64;
+	}
+	return NULL;
+}
+
+const char *settings_modem(const struct scheduler_modem *m) {
+	return limit_check(&m->aggregate);
+}
+
+static const char *aqm_check(const struct scheduler_flow *f) {
+	const struct scheduler_wred *w = &f->wred;
+
+	switch (f->aqm) {
+	case SCHEDULER_TAIL_DROP: return NULL;
+	case SCHEDULER_WRED:
+		if (w->min_threshold >= w->max_threshold)
+			return "WRED: min_threshold is not below max_threshold";
+		if (w->max_probability == 0 || w->max_probability > 65536)
+			return "WRED: max_probability is not 1 to 65536";
+		return w->weight == 0 || w->weight > 15 ? "WRED: weight is not 1 to 15" : NULL;
+	case SCHEDULER_DOCSIS_PIE:
+		if (f->latency_target < LATENCY_MIN || f->latency_target > LATENCY_MAX)
+			return "DOCSIS-PIE: latency target is not 1 ms to 256 ms";
+		return NULL;
+	}
+	return "an unknown congestion control";
+}
+
+static const char *rates_check(const struct scheduler_flow *f) {
+	const char *why = limit_check(&f->sustained);
+
+	if (why == NULL)
+		why = settings_rate(f->peak);
+	if (why == NULL)
+		why = settings_rate(f->reserved);
+	if (why != NULL)
+		return why;
+	if (f->peak != 0 && f->peak < f->sustained.rate)
+		return "a peak rate is below the sustained rate";
+	if (f->sustained.rate != 0 && f->reserved > f->sustained.rate)
+		return "a reserved rate is above the sustained rate";
+	return NULL;
+}
+
+const char *settings_flow(const struct scheduler_flow *f, size_t groups, size_t modems) {
+	const char *why;
+
+	if (f->group == SCHEDULER_NONE)
+		return NULL;
+	if (f->group >= groups)
+		return "a flow names an unknown bonding group";
+	if (f->modem >= modems)
+		return "a flow names an unknown modem";
+	if (f->priority >= SCHEDULER_PRIORITIES)
+		return "a traffic priority is above 7";
+	if (f->weight == 0)
+		return "a weight is 0";
+	if (f->header_bytes > UINT8_MAX)
+		return "a DOCSIS header is longer than 255 bytes";
+	if (f->min_buffer > f->buffer || f->buffer > f->max_buffer)
+		return "buffers are not min <= target <= max";
+	why = rates_check(f);
+	return why != NULL ? why : aqm_check(f);
+}
+
+static const char *counts_check(const struct scheduler_config *c) {
+	if (c->channel_count == 0 || c->channel_count > SCHEDULER_MAX_CHANNELS)
+		return "there are not 1 to 256 channels";
+	if (c->packet_limit == 0 || c->packet_limit == UINT32_MAX)
+		return "packet_limit is none";
+	if (c->flow_count == 0 || c->group_count == 0 || c->modem_count == 0)
+		return "there is no flow, group or modem";
+	if (c->flow_count > UINT32_MAX / 4 || c->group_count > UINT32_MAX / 4 ||
+	    c->modem_count > UINT32_MAX / 4)
+		return "there are too many flows, groups or modems";
+	return settings_rate(c->rate_limit);
+}
+
+const char *settings_all(const struct scheduler_config *c) {
+	const char *why = counts_check(c);
+
+	for (size_t i = 0; why == NULL && i < c->channel_count; i++)
+		why = settings_channel(&c->channels[i]);
+	for (size_t i = 0; why == NULL && i < c->group_count; i++)
+		why = settings_group(&c->groups[i], c->channel_count);
+	for (size_t i = 0; why == NULL && i < c->modem_count; i++)
+		why = settings_modem(&c->modems[i]);
+	for (size_t i = 0; why == NULL && i < c->flow_count; i++)
+		why = settings_flow(&c->flows[i], c->group_count, c->modem_count);
+	return why;
+}
+
+void settings_bucket(struct bucket *b, uint64_t rate, uint64_t burst, int64_t now) {
+	unsigned __int128 depth;
+	uint64_t old_cost = b->cost;
+	int64_t missing = b->full_at > now ? b->full_at - now : 0;
+
+	b->cost = byte_cost(rate);
+	depth = (unsigned __int128)b->cost * burst >> 16;
+	b->depth = depth < TICKS_MAX / 2 ? (int64_t)depth : TICKS_MAX / 2;
+	if (old_cost == 0 || b->cost == 0) {
+		b->full_at = now;
+		return;
+	}
+	/* What is missing in bytes takes another time now; never more than all of it. */
+	missing = (int64_t)((unsigned __int128)missing * b->cost / old_cost);
+	b->full_at = now + (missing < b->depth ? missing : b->depth);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scheduler/wheel.h"
+
+#include <stdlib.h>
+
+/* The furthest that a timer can be set ahead, in slots. */
+#define FURTHEST ((UINT64_C(1) << (WHEEL_LEVELS * WHEEL_BITS)) - 1)
+
+static struct links links(const struct wheel *w) {
+	return (struct links){w->timers, sizeof(*w->timers)};
+}
+
+int wheel_create(struct wheel *w, uint32_t count) {
+	*w = (struct wheel){.timers = calloc(count, sizeof(*w->timers))};
+	if (w->timers == NULL)
+		return -1;
+	for (uint32_t i = 0; i < count; i++)
+		w->timers[i].place = WHEEL_IDLE;
+	for (uint32_t i = 0; i <= WHEEL_DUE; i++)
+		w->first[i] = NONE;
+	return 0;
+}
+
+void wheel_free(struct wheel *w) {
+	free(w->timers);
+}
+
+/* The level is where the timer's slot differs from the present one: below it, all slots of the wheel
+ * belong to the same turn, so that whatever is set stands ahead of the present slot. */
+static uint16_t place_of(const struct wheel *w, uint64_t slot) {
+	uint64_t differs = slot ^ w->now;
+	unsigned level =
+		differs < WHEEL_SLOTS ? 0 : (63u - (unsigned)__builtin_clzll(differs)) / WHEEL_BITS;
+
+	return (uint16_t)(level * WHEEL_SLOTS + (slot >> (level * WHEEL_BITS) & (WHEEL_SLOTS - 1)));
+}
+
+static void put(struct wheel *w, uint32_t timer, uint16_t place) {
+	w->timers[timer].place = place;
+	ring_append(links(w), &w->first[place], timer);
+	if (place < WHEEL_DUE)
+		w->occupied[place / WHEEL_SLOTS] |= UINT64_C(1) << place % WHEEL_SLOTS;
+}
+
+void wheel_clear(struct wheel *w, uint32_t timer) {
+	uint16_t place = w->timers[timer].place;
+
+	if (place == WHEEL_IDLE)
+		return;
+	ring_remove(links(w), &w->first[place], timer);
+	if (place < WHEEL_DUE && w->first[place] == NONE)
+		w->occupied[place / WHEEL_SLOTS] &= ~(UINT64_C(1) << place % WHEEL_SLOTS);
+	w->timers[timer].place = WHEEL_IDLE;
+}
+
+void wheel_set(struct wheel *w, uint32_t timer, int64_t at) {
+	uint64_t slot = at <= 0 ? 0 : ((uint64_t)at + (1u << WHEEL_SHIFT) - 1) >> WHEEL_SHIFT;
+
+	wheel_clear(w, timer);
+	if (slot <= w->now)
+		slot = w->now + 1;
+	if ((slot ^ w->now) > FURTHEST)
+		slot = w->now | FURTHEST;
+	w->timers[timer].slot = slot;
+	put(w, timer, slot <= w->now ? WHEEL_DUE : place_of(w, slot));
+}
+
+/* The first occupied slot ahead: its level, and the time at which it begins. Returns false where there
+ * is none. */
+static bool ahead(const struct wheel *w, unsigned *level, uint64_t *slot) {
+	for (*level = 0; *level < WHEEL_LEVELS; (*level)++) {
+		unsigned shift = *level * WHEEL_BITS;
+		uint64_t turn = w->now >> shift;
+		uint64_t later = w->occupied[*level] & (UINT64_MAX - 1) << turn % WHEEL_SLOTS;
+
+		if (later != 0) {
+			*slot = ((turn & ~(uint64_t)(WHEEL_SLOTS - 1)) |
+				 (unsigned)__builtin_ctzll(later))
+				<< shift;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Those of a slot that has begun go down to finer levels, or expire. */
+static void spread(struct wheel *w, unsigned level) {
+	unsigned shift = level * WHEEL_BITS;
+	unsigned place = level * WHEEL_SLOTS + (w->now >> shift & (WHEEL_SLOTS - 1));
+	uint32_t timer;
+
+	while ((timer = w->first[place]) != NONE) {
+		uint64_t slot = w->timers[timer].slot;
+
+		wheel_clear(w, timer);
+		put(w, timer, slot <= w->now ? WHEEL_DUE : place_of(w, slot));
+	}
+}
+
+uint32_t wheel_pop(struct wheel *w, int64_t now) {
+	uint64_t until = (uint64_t)now >> WHEEL_SHIFT;
+	uint32_t timer;
+
+	while (w->first[WHEEL_DUE] == NONE) {
+		unsigned level;
+		uint64_t slot;
+
+		if (!ahead(w, &level, &slot) || slot > until) {
+			w->now = until > w->now ? until : w->now;
+			return NONE;
+		}
+		w->now = slot;
+		spread(w, level);
+	}
+	timer = w->first[WHEEL_DUE];
+	wheel_clear(w, timer);
+	return timer;
+}
+
+int64_t wheel_next(const struct wheel *w) {
+	unsigned level;
+	uint64_t slot;
+
+	if (w->first[WHEEL_DUE] != NONE)
+		return 0;
+	return ahead(w, &level, &slot) ? (int64_t)(slot << WHEEL_SHIFT) : INT64_MAX;
+}
