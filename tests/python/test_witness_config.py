@@ -32,6 +32,24 @@ def test_config_values() -> None:
     assert [modem.wire_group(flow) for flow in modem.flows] == [(10, 11), (10, 11), (12,)]
 
 
+def test_a_flow_has_the_channels_of_its_bonding_group() -> None:
+    own = CONFIG.replace("{id: 12, priority: 5}", "{id: 12, dsid: 12, bonding_group: 1}")
+    own = own.replace("{id: 3, state: provisioned", "{id: 3, bonding_group: 2, state: provisioned")
+    first, second = parse_config(own).modems
+    assert [flow.channels for flow in first.flows] == [(1, 2), (1, 2), (3,)]
+    assert first.channels == (1, 2)  # a provisioned flow uses none
+    assert [flow.channels for flow in second.flows] == [(3,), (3,), (1, 2)]
+    assert second.channels == (1, 2, 3)
+
+
+def test_the_channel_tells_flows_apart() -> None:
+    text = CONFIG.replace(
+        "{id: 2, channels: [3]}", "{id: 2, channels: [3]}\n  - {id: 3, channels: [1]}"
+    )
+    modem = parse_config(text.replace("{id: 11}", "{id: 11, bonding_group: 3}")).modems[1]
+    assert [modem.wire_group(flow) for flow in modem.flows] == [(10,), (11,), (12,)]
+
+
 DEFAULTS = """
 channels: [{id: 1, type: ofdm, rate: 1 Gbps, session: 1}]
 bonding_groups: [{id: 1, channels: [1]}]
@@ -105,6 +123,8 @@ def test_sizes(text: str, size: int) -> None:
         ('"02:01:00:00:00:02"', '"02:01:00:00:00:01"', "modem address"),
         ('"02:01:00:00:00:02"', '"02:01:00:00:00"', r"modems\[1\].mac"),
         ("bonding_group: 2", "bonding_group: 9", "no group 9"),
+        ("{id: 11}", "{id: 11, bonding_group: 9}", r"service_flows\[1\].bonding_group: no group 9"),
+        ("{id: 11}", "{id: 11, bonding_group: 1}", "no DSID"),
         ("channels: [3]", "channels: [4]", "unknown channel"),
         ("dsid: 0x00002, ", "", "no DSID"),
         ("key: 0001", "key: 01", r"security.key: .*not 16 bytes"),

@@ -79,6 +79,33 @@ def test_delivers_everything_in_order(sent: list[tuple[tuple[int, int], int, int
     assert result.flow(10) is result.flow(11) or (10, 11) not in result.flows
 
 
+# Modem 1 has two flows on channel 1 alone and one on channel 2 alone, beside its bonded ones.
+OWN_GROUPS = CONFIG.replace(
+    "  - {id: 2, channels: [3]}",
+    "\n".join(f"  - {{id: {n}, channels: [{n % 3 + 1}]}}" for n in (2, 3, 4)),
+).replace(
+    "      - {id: 3, state: provisioned",
+    "      - {id: 4, bonding_group: 3, priority: 3}\n"
+    "      - {id: 5, bonding_group: 3, priority: 3}\n"
+    "      - {id: 6, bonding_group: 4, priority: 3}\n"
+    "      - {id: 3, state: provisioned",
+)
+
+
+def test_channels_of_a_flow_of_its_own_group() -> None:
+    """The channel tells apart what neither DSID nor priority does."""
+    config = parse_config(OWN_GROUPS)
+    modem, sender = config.modems[0], Sender(config)
+    sent = {flow: [ethernet(modem, 300 + flow, index) for index in range(3)] for flow in (2, 4, 6)}
+    packets = []
+    for index in range(3):
+        for flow, channel in ((2, index % 2 + 1), (4, 1), (6, 2)):
+            packets += sender.send(flow, sent[flow][index], channel)
+    result = decode(packets + sender.flush(), config)
+    assert texts(result) == ""
+    assert result.flows == {(2,): sent[2], (4, 5): sent[4], (6,): sent[6]}
+
+
 def test_frame_records(config: Config) -> None:
     sender = Sender(config)
     modem = config.modems[0]
@@ -254,10 +281,15 @@ def test_sees_sequence_change_count(config: Config) -> None:
     assert len(result.flow(1)) == 3
 
 
-def test_sees_foreign_channel(config: Config) -> None:
+@pytest.mark.parametrize("flow", [2, 4])
+def test_sees_foreign_channel(flow: int) -> None:
+    """With and without a DSID."""
+    config = parse_config(OWN_GROUPS)
     sender = Sender(config)
-    sender.send(1, ethernet(config.modems[0], 100), 3)
-    assert "SAID 0x0001 on channel 3" in texts(decode(sender.flush(), config))
+    sender.send(flow, ethernet(config.modems[0], 100), 3)
+    result = decode(sender.flush(), config)
+    assert texts(result) == f"flow {flow} on channel 3, not its own"
+    assert result.counters["delivered"] == 1
 
 
 def test_sees_damaged_hcs_and_continues(config: Config) -> None:

@@ -41,6 +41,7 @@ PROTOCOLS = {
 }
 
 T = TypeVar("T")
+BondingGroups = Mapping[int, tuple[int, ...]]
 
 # libyaml reads a group of 300 modems seven times as fast.
 LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -153,10 +154,20 @@ def _security(modem: Node, where: str) -> Security:
     )
 
 
-def _flow(node: Node, where: str) -> ServiceFlow:
+def _bonding_group(node: Node, where: str, groups: BondingGroups) -> tuple[int, ...]:
+    """The channels of the group that a modem or flow names."""
+    group = read(node, "bonding_group", where, number)
+    if group not in groups:
+        raise ConfigError(f"{where}.bonding_group: no group {group}")
+    return groups[group]
+
+
+def _flow(node: Node, where: str, groups: BondingGroups, of_modem: tuple[int, ...]) -> ServiceFlow:
     state = read(node, "state", where, one_of("active", "provisioned"), "active")
+    own = "bonding_group" in node
     return ServiceFlow(
         id=read(node, "id", where, number),
+        channels=_bonding_group(node, where, groups) if own else of_modem,
         active=state == "active",
         priority=read(node, "priority", where, number, 0),
         dsid=read(node, "dsid", where, number) if "dsid" in node else None,
@@ -170,18 +181,18 @@ def _addresses(parent: Node, where: str) -> tuple[Address, ...]:
         raise ConfigError(f"{where}.addresses: {error}") from error
 
 
-def _modem(node: Node, where: str, bonding_groups: Mapping[int, tuple[int, ...]]) -> Modem:
-    group = read(node, "bonding_group", where, number)
-    if group not in bonding_groups:
-        raise ConfigError(f"{where}.bonding_group: no group {group}")
+def _modem(node: Node, where: str, groups: BondingGroups) -> Modem:
+    channels = _bonding_group(node, where, groups)
     return Modem(
         mac=read(node, "mac", where, _mac),
         addresses=_addresses(node, where),
         cpe_limit=read(node, "cpe_limit", where, number, 16),
         filter_groups=numbers(node, "filter_groups", where),
-        channels=bonding_groups[group],
         security=_security(node, where),
-        flows=tuple(_flow(*child) for child in children(node, "service_flows", where)),
+        flows=tuple(
+            _flow(child, place, groups, channels)
+            for child, place in children(node, "service_flows", where)
+        ),
         classifiers=tuple(
             Classifier(_match(child, place), read(child, "service_flow", place, number))
             for child, place in children(node, "classifiers", where)
@@ -220,11 +231,12 @@ def _check_modem(config: Config, modem: Modem) -> None:
         raise ConfigError(f"{where}: no active primary service flow")
     if not {flow.id for flow in active}.issuperset(item.flow for item in modem.classifiers):
         raise ConfigError(f"{where}: a classifier names a flow that is not active")
-    if not {channel.id for channel in config.channels}.issuperset(modem.channels):
+    known = {channel.id for channel in config.channels}
+    if not all(known.issuperset(flow.channels) for flow in modem.flows):
         raise ConfigError(f"{where}: its bonding group names an unknown channel")
     if not set(config.filter_groups).issuperset(modem.filter_groups):
         raise ConfigError(f"{where}: unknown filter group in {modem.filter_groups}")
-    if len(modem.channels) > 1 and any(flow.dsid is None for flow in active):
+    if any(len(flow.channels) > 1 and flow.dsid is None for flow in active):
         raise ConfigError(f"{where}: a bonded flow has no DSID")
 
 

@@ -195,25 +195,32 @@ class _Witness:
         )
         if privacy != wanted:
             raise _RejectedError(f"{privacy}, expected {wanted}")
-        if channel.id not in modem.channels:
-            self.problem(packet, f"SAID {security.said:#06x} on channel {channel.id}, not its own")
-        flow = self._flow(modem, service)
+        flow = self._flow(modem, service, channel)
+        if channel.id not in flow.channels:
+            self.problem(packet, f"flow {flow.id} on channel {channel.id}, not its own")
         if service.priority != flow.priority:
             self.problem(packet, f"flow {flow.id}: priority {service.priority} on the wire")
         if not flow.active:
             self.problem(packet, f"flow {flow.id} is not active")
         return modem, flow
 
-    def _flow(self, modem: Modem, service: DsService) -> ServiceFlow:
-        if service.dsid is None:
-            candidates = [flow for flow in modem.flows if flow.active and flow.dsid is None]
-            for flow in candidates:
-                if flow.priority == service.priority:
-                    return flow
+    def _flow_without_dsid(self, modem: Modem, priority: int, channel: Channel) -> ServiceFlow:
+        """One of those that look like this: on this channel, if there is one."""
+        candidates = [
+            flow
+            for flow in modem.flows
+            if flow.active and flow.dsid is None and flow.priority == priority
+        ]
+        if not candidates:
             raise _RejectedError(
-                f"modem {modem.mac.hex(':')} has no flow of priority {service.priority}"
-                " without DSID"
+                f"modem {modem.mac.hex(':')} has no flow of priority {priority} without DSID"
             )
+        of_channel = (flow for flow in candidates if channel.id in flow.channels)
+        return next(of_channel, candidates[0])
+
+    def _flow(self, modem: Modem, service: DsService, channel: Channel) -> ServiceFlow:
+        if service.dsid is None:
+            return self._flow_without_dsid(modem, service.priority, channel)
         if service.dsid not in self.config.by_dsid:
             raise _RejectedError(f"DSID {service.dsid:#07x} is unknown")
         owner, flow = self.config.by_dsid[service.dsid]

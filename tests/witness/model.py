@@ -49,6 +49,7 @@ class Rule:
 @dataclass(frozen=True)
 class ServiceFlow:
     id: int
+    channels: tuple[int, ...]  # of its bonding group
     active: bool = True
     priority: int = 0
     dsid: int | None = None
@@ -144,23 +145,30 @@ class Modem:
     addresses: tuple[Address, ...]
     cpe_limit: int
     filter_groups: tuple[int, ...]
-    channels: tuple[int, ...]
     security: Security
     flows: tuple[ServiceFlow, ...]
     classifiers: tuple[Classifier, ...]
     upstream_flows: tuple[UpstreamFlow, ...]
 
+    @property
+    def channels(self) -> tuple[int, ...]:
+        """Those that its active flows may use."""
+        used = {channel for flow in self.flows if flow.active for channel in flow.channels}
+        return tuple(sorted(used))
+
     def wire_group(self, flow: ServiceFlow) -> tuple[int, ...]:
         """IDs of the flows that nothing on the wire tells apart from this one.
 
-        A DSID names its flow; without one only the modem and the traffic priority show.
+        A DSID names its flow; without one only modem, traffic priority and channels show.
         """
         if flow.dsid is not None:
             return (flow.id,)
         return tuple(
             other.id
             for other in self.flows
-            if other.active and other.dsid is None and other.priority == flow.priority
+            if other.active
+            and other.dsid is None
+            and (other.priority, other.channels) == (flow.priority, flow.channels)
         )
 
 
