@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fields.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void fields_mistake(struct fields *f, const char *key, const char *what) {
+	if (f->error[0] == '\0')
+		snprintf(f->error, f->error_size, "%s%.40s: %s", f->where, key, what);
+}
+
+static bool among(const char *key, const char *const *known) {
+	while (*known != NULL && strcmp(key, *known) != 0)
+		known++;
+	return *known != NULL;
+}
+
+void fields_open(struct fields *f, const json_t *object, const char *const *known) {
+	const char *key;
+	json_t *value;
+
+	f->object = object;
+	if (!json_is_object(object)) {
+		fields_mistake(f, "", "an object is expected");
+		return;
+	}
+	/* json_object_foreach() wants an object that may change. */
+	for (void *i = json_object_iter((json_t *)(uintptr_t)object); i != NULL;
+	     i = json_object_iter_next((json_t *)(uintptr_t)object, i)) {
+		key = json_object_iter_key(i);
+		value = json_object_iter_value(i);
+		if (!among(key, known) || value == NULL)
+			fields_mistake(f, key, "no such key");
+	}
+}
+
+void fields_number(struct fields *f, const char *key, struct bounds b, double scale,
+		   uint64_t *out) {
+	const json_t *value = json_object_get(f->object, key);
+	double number;
+	char text[80];
+
+	if (value == NULL)
+		return;
+	number = json_number_value(value);
+	if (!json_is_number(value) || !(number >= b.least && number <= b.most)) {
+		snprintf(text, sizeof(text), "allowed: %.12g to %.12g", b.least, b.most);
+		fields_mistake(f, key, text);
+		return;
+	}
+	*out = (uint64_t)(number * scale + 0.5);
+}
+
+void fields_number32(struct fields *f, const char *key, struct bounds b, uint32_t *out) {
+	uint64_t value = *out;
+
+	fields_number(f, key, b, 1, &value);
+	*out = (uint32_t)value;
+}
+
+void fields_choice(struct fields *f, const char *key, const char *const *names, unsigned *out) {
+	const json_t *value = json_object_get(f->object, key);
+	char text[80] = "allowed:";
+	size_t used;
+
+	if (value == NULL)
+		return;
+	for (unsigned i = 0; names[i] != NULL; i++) {
+		if (json_is_string(value) && strcmp(json_string_value(value), names[i]) == 0) {
+			*out = i;
+			return;
+		}
+		used = strlen(text);
+		snprintf(text + used, sizeof(text) - used, " %s", names[i]);
+	}
+	fields_mistake(f, key, text);
+}
+
+void fields_text(struct fields *f, const char *key, char *out, size_t size) {
+	const json_t *value = json_object_get(f->object, key);
+
+	if (value == NULL)
+		return;
+	if (!json_is_string(value) || json_string_length(value) >= size)
+		fields_mistake(f, key, "a short text is expected");
+	else
+		memcpy(out, json_string_value(value), json_string_length(value) + 1);
+}
+
+const json_t *fields_array(struct fields *f, const char *key, size_t most, uint32_t *count) {
+	const json_t *value = json_object_get(f->object, key);
+	char text[80];
+
+	*count = 0;
+	if (value == NULL)
+		return NULL;
+	if (!json_is_array(value) || json_array_size(value) > most) {
+		snprintf(text, sizeof(text), "an array of up to %zu is expected", most);
+		fields_mistake(f, key, text);
+		return NULL;
+	}
+	*count = (uint32_t)json_array_size(value);
+	return value;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is simulated, read from a JSON file; docs/scheduler-simulation.md has its keys. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include "scheduler/scheduler.h"
+
+#define SCENARIO_MAX_CHANNELS 32
+#define SCENARIO_MAX_FLOWS 64
+#define SCENARIO_MAX_CHANGES 64
+#define SCENARIO_MAX_GROUPS 64 /* of senders */
+#define SCENARIO_MAX_SENDERS 1000 /* in a group of them */
+#define SCENARIO_LABEL 32
+
+enum sender_kind {
+	SENDER_RENO,
+	SENDER_CUBIC,
+	SENDER_CBR, /* constant bit rate, whatever becomes of the packets */
+};
+
+/* Senders of one kind through one service flow. Times in ns. */
+struct sender_group {
+	char label[SCENARIO_LABEL];
+	enum sender_kind kind;
+	uint32_t flow; /* index */
+	unsigned count;
+	uint64_t rtt, rtt_max; /* without the queue; spread evenly from one to the other */
+	uint64_t start, spread; /* each starts at a random time in [start, start + spread] */
+	uint64_t stop;
+	uint32_t bytes; /* of a packet, as the scheduler counts them */
+	uint64_t rate; /* SENDER_CBR: bits per second, of each */
+};
+
+/* From `at` on a service flow has another sustained rate. */
+struct rate_change {
+	uint64_t at; /* ns */
+	uint32_t flow;
+	uint64_t rate; /* bits per second */
+};
+
+struct scenario {
+	uint64_t seed;
+	uint64_t duration, warmup, sample; /* ns */
+	uint64_t channel_rates[SCENARIO_MAX_CHANNELS]; /* bits per second */
+	uint32_t channel_count;
+	struct scheduler_flow flows[SCENARIO_MAX_FLOWS];
+	uint32_t flow_count;
+	struct rate_change changes[SCENARIO_MAX_CHANGES];
+	uint32_t change_count;
+	struct sender_group groups[SCENARIO_MAX_GROUPS];
+	uint32_t group_count;
+};
+
+#define SCENARIO_ERROR 200
+
+/* Returns false and says in one line what is wrong, and where. */
+bool scenario_read(const json_t *json, struct scenario *out, char error[SCENARIO_ERROR]);
