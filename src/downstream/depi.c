@@ -11,8 +11,19 @@
 #include "pipeline/packet.h"
 #include "wire/bytes.h"
 
-/* A cut that leaves less than this in a DEPI frame costs more than it fills. */
-#define MIN_FRAGMENT 16
+static unsigned extra_bytes(const struct channel *c) {
+	return c->psp_extra == PSP_EXTRA_NONE ? 0 : 2;
+}
+
+struct depi_format depi_format(const struct rphy_config *r, const struct channel *c) {
+	struct depi_encap e = {.family = r->core_ip.family};
+	size_t overhead = depi_encap_size(&e) + psp_header_size(0, extra_bytes(c));
+
+	return (struct depi_format){
+		.overhead = (uint16_t)overhead,
+		.room = (uint16_t)(r->mtu + RTE_ETHER_HDR_LEN - overhead),
+	};
+}
 
 static void channel_setup(struct depi_channel *ch, const struct channel *c,
 			  const struct rphy_config *r) {
@@ -29,7 +40,8 @@ static void channel_setup(struct depi_channel *ch, const struct channel *c,
 	memcpy(e.destination_ip, r->rpd_ip.bytes, sizeof(e.destination_ip));
 	depi_encap_write(&e, 0, ch->encap);
 	ch->extra = c->psp_extra;
-	ch->extra_bytes = c->psp_extra == PSP_EXTRA_NONE ? 0 : 2;
+	ch->extra_bytes = (uint8_t)extra_bytes(c);
+	ch->room = depi_format(r, c).room;
 	ch->profile = c->profile;
 }
 
@@ -48,7 +60,6 @@ int depi_create(struct depi *d, const struct service_group *sg, struct rte_mempo
 	d->max_segments = (uint8_t)r->max_segments;
 	d->family = r->core_ip.family;
 	d->encap_size = (uint8_t)depi_encap_size(&e);
-	d->room = (uint16_t)(r->mtu - (d->encap_size - RTE_ETHER_HDR_LEN) - PSP_HEADER_FIXED);
 	d->headers = headers;
 	d->fragments = fragments;
 	for (size_t i = 0; i < sg->channel_count; i++)
@@ -68,7 +79,7 @@ static bool channel_open(struct depi *d, struct depi_channel *ch, uint64_t now) 
 	if (ch->head == NULL)
 		return false;
 	ch->tail = ch->head;
-	ch->space = (uint16_t)(d->room - ch->extra_bytes);
+	ch->space = ch->room;
 	ch->segments = 0;
 	ch->ends = 0;
 	ch->opened_at = now;
@@ -161,7 +172,7 @@ static uint16_t add_frame(struct depi *d, struct depi_channel *ch, struct rte_mb
 		}
 		take = (uint16_t)RTE_MIN(left, ch->space - PSP_ENTRY_SIZE);
 		end = take == left;
-		if (!end && take < MIN_FRAGMENT) {
+		if (!end && take < DEPI_MIN_FRAGMENT) {
 			count(c, COUNTER_DEPI_FULL, 1);
 			out[closed++] = channel_close(d, ch, c);
 			continue;

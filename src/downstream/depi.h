@@ -17,13 +17,24 @@
 #include "wire/l2tpv3.h"
 #include "wire/psp.h"
 
+/* A cut that leaves less than this in a DEPI frame costs more than it fills. */
+#define DEPI_MIN_FRAGMENT 16
+
+/* How a channel's DEPI frames are filled. */
+struct depi_format {
+	uint16_t overhead; /* bytes that are neither segments nor their table entries, with those of
+			    * the Ethernet header */
+	uint16_t room; /* bytes for segments and their table entries */
+};
+
 /* One channel's session and the frame that is being filled for it. */
 struct depi_channel {
 	TAILQ_ENTRY(depi_channel) by_age; /* among the open ones */
 	uint64_t opened_at; /* ns */
 	struct rte_mbuf *head; /* NULL: nothing is open */
 	struct rte_mbuf *tail;
-	uint16_t space; /* bytes for segments and their table entries */
+	uint16_t room; /* of a DEPI frame, for segments and their table entries */
+	uint16_t space; /* what is left of it */
 	uint16_t ends; /* DOCSIS frames that end in it */
 	uint8_t segments;
 	uint8_t counter; /* 4 bits, in the extra bytes */
@@ -42,7 +53,6 @@ struct depi {
 	uint32_t channel_count;
 	struct depi_open open; /* the oldest first: all wait for the same time */
 	uint64_t flush_ns;
-	uint16_t room; /* bytes behind the four fixed bytes of PSP, extra bytes not counted */
 	uint8_t max_segments;
 	uint8_t family;
 	uint8_t encap_size;
@@ -50,6 +60,9 @@ struct depi {
 	struct rte_mempool *headers;
 	struct rte_mempool *fragments;
 };
+
+/* The format of the channel's DEPI frames, by which the scheduler counts too. */
+struct depi_format depi_format(const struct rphy_config *r, const struct channel *c);
 
 /* Prepares a session for every channel. Returns 0, or -1 when memory is short. */
 int depi_create(struct depi *d, const struct service_group *sg, struct rte_mempool *headers,

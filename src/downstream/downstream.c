@@ -16,8 +16,8 @@ static const struct stage enqueue_list[] = {
 
 /* ... and from the queues to the lower MAC. */
 static const struct stage dequeue_list[] = {
-	{"schedule", "service flows in turn, channel of the bonding group", "scheduler", ds_dequeue,
-	 true},
+	{"schedule", "rates, priorities and turns of flows, channel of the group", "scheduler",
+	 ds_dequeue, true},
 	{"hand_over", "upper MAC to lower MAC", "ring", ds_hand_over, false},
 };
 

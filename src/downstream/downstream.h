@@ -27,6 +27,16 @@
 #define DS_LOWER_LIMIT 512
 #define DS_TRANSMIT_CAPACITY 4096
 
+/* Under which reason a packet that the scheduler does not take is dropped. */
+extern const enum drop_reason ds_refusals[SCHEDULER_VERDICTS];
+
+/* What a channel could have carried: `before` up to the time `since`, from there on by its rate. */
+struct ds_capacity {
+	uint64_t rate; /* bits per second */
+	uint64_t since; /* ns */
+	uint64_t before; /* bytes */
+};
+
 /* What the stages of the upper MAC work with. */
 struct ds_upper {
 	uint16_t network_port;
@@ -40,6 +50,7 @@ struct ds_upper {
 	struct rules classifiers;
 	enum filter_action filter_default;
 	struct scheduler *scheduler;
+	struct ds_capacity *capacity; /* one a channel */
 	struct rte_ring *to_lower;
 	struct rule_key keys[PIPELINE_BURST]; /* of the burst in hand, a row a packet */
 	uint8_t families[PIPELINE_BURST];

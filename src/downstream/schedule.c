@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Schedule: the wall in the downstream. Packets go into the queues of their service flows, and
- * come out with a channel and, for bonded flows, a packet sequence number.
+ * come out with a channel and, for bonded flows, a packet sequence number (docs/scheduler.md).
  */
 #include <rte_mbuf.h>
 #include <rte_ring.h>
@@ -10,28 +10,37 @@
 #include "downstream/stages.h"
 #include "pipeline/packet.h"
 
+const enum drop_reason ds_refusals[SCHEDULER_VERDICTS] = {
+	[SCHEDULER_FLOW_FULL] = DROP_FLOW_BUFFER_FULL,
+	[SCHEDULER_FULL] = DROP_SCHEDULER_FULL,
+	[SCHEDULER_WRED_DROP] = DROP_WRED,
+	[SCHEDULER_PIE_DROP] = DROP_DOCSIS_PIE,
+	[SCHEDULER_TOO_LONG] = DROP_LONGER_THAN_BURST,
+	[SCHEDULER_NO_FLOW] = DROP_SERVICE_FLOW_REMOVED,
+};
+
 uint16_t ds_enqueue(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
-	static const enum drop_reason reasons[] = {
-		[SCHEDULER_FLOW_FULL] = DROP_FLOW_BUFFER_FULL,
-		[SCHEDULER_FULL] = DROP_SCHEDULER_FULL,
-	};
 	struct ds_upper *u = ctx;
-	uint64_t queued = 0;
+	struct scheduler_arrival arrivals[PIPELINE_BURST];
+	enum scheduler_verdict verdicts[PIPELINE_BURST];
+	unsigned queued;
 
+	if (n == 0)
+		return 0;
 	for (uint16_t i = 0; i < n; i++) {
-		uint32_t flow = packet_meta(pkts[i])->flow;
+		arrivals[i].packet = pkts[i];
+		arrivals[i].flow = packet_meta(pkts[i])->flow;
 		/* MULPI counts rates from the byte after the HCS to the end of the CRC. */
-		uint32_t bytes = rte_pktmbuf_pkt_len(pkts[i]) + RTE_ETHER_CRC_LEN;
-		enum scheduler_verdict v =
-			scheduler_enqueue(u->scheduler, flow, pkts[i], bytes,
-					  bytes + u->tables->flows[flow].header_size);
-
-		if (v == SCHEDULER_QUEUED)
-			queued++;
-		else
-			drop(&u->counters, pkts[i], reasons[v]);
+		arrivals[i].bytes = rte_pktmbuf_pkt_len(pkts[i]) + RTE_ETHER_CRC_LEN;
 	}
+	queued = scheduler_enqueue(u->scheduler, u->clock->now, arrivals, n, verdicts);
 	count(&u->counters, COUNTER_ENQUEUED, queued);
+	if (queued == n)
+		return 0;
+	for (uint16_t i = 0; i < n; i++) {
+		if (verdicts[i] != SCHEDULER_QUEUED)
+			drop(&u->counters, pkts[i], ds_refusals[verdicts[i]]);
+	}
 	return 0;
 }
 

@@ -7,50 +7,9 @@
 #include <rte_malloc.h>
 
 #include "downstream/downstream.h"
+#include "downstream/qos.h"
 
 #define HAND_OVER_SIZE 2048
-#define SCHEDULER_PACKETS 16384
-
-static int scheduler_setup(struct downstream *d, const struct service_group *sg) {
-	struct scheduler_channel *channels = calloc(sg->channel_count, sizeof(*channels));
-	struct scheduler_group *groups = calloc(sg->bonding_group_count, sizeof(*groups));
-	struct scheduler_flow *flows = calloc(d->tables.flow_count, sizeof(*flows));
-	struct scheduler_config config = {
-		.channels = channels,
-		.channel_count = sg->channel_count,
-		.groups = groups,
-		.group_count = sg->bonding_group_count,
-		.flows = flows,
-		.flow_count = d->tables.flow_count,
-		.rate_limit = sg->rate_limit,
-		.packet_limit = SCHEDULER_PACKETS,
-	};
-
-	if (channels != NULL && groups != NULL && flows != NULL) {
-		size_t flow = 0;
-
-		for (size_t i = 0; i < sg->channel_count; i++)
-			channels[i].rate = sg->channels[i].rate;
-		for (size_t i = 0; i < sg->bonding_group_count; i++) {
-			groups[i].channels = sg->bonding_groups[i].channels;
-			groups[i].channel_count = sg->bonding_groups[i].channel_count;
-		}
-		for (size_t m = 0; m < sg->modem_count; m++) {
-			for (size_t f = 0; f < sg->modems[m].service_flow_count; f++, flow++) {
-				flows[flow].group = sg->modems[m].bonding_group;
-				flows[flow].buffer = sg->modems[m].service_flows[f].buffer;
-			}
-		}
-		d->upper.scheduler = scheduler_create(&config);
-	}
-	free(channels);
-	free(groups);
-	free(flows);
-	if (d->upper.scheduler == NULL)
-		fprintf(stderr, "downstream: no scheduler for %u service flows\n",
-			d->tables.flow_count);
-	return d->upper.scheduler == NULL ? -1 : 0;
-}
 
 static int filters_setup(struct downstream *d, const struct service_group *sg, struct rule *rules) {
 	char name[RULES_NAME_SIZE];
@@ -151,7 +110,7 @@ struct downstream *downstream_create(const struct service_group *sg, const struc
 	}
 	upper_setup(d, sg, r);
 	if (ds_tables_create(&d->tables, sg, r->sessions) != 0 || rules_setup(d, sg) != 0 ||
-	    scheduler_setup(d, sg) != 0 || lower_setup(d, sg, r) != 0) {
+	    qos_create(d, sg) != 0 || lower_setup(d, sg, r) != 0) {
 		downstream_free(d);
 		return NULL;
 	}
@@ -166,7 +125,7 @@ void downstream_free(struct downstream *d) {
 		return;
 	depi_free(&d->lower.depi);
 	rte_ring_free(d->lower.from_upper);
-	scheduler_free(d->upper.scheduler);
+	qos_free(d);
 	rules_free(&d->upper.classifiers);
 	rules_free(&d->upper.filters);
 	ds_tables_free(&d->tables);

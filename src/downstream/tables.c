@@ -121,6 +121,16 @@ static void flow_fill(struct ds_flow *d, const struct modem *m, const struct ser
 	memcpy(d->iv, sa->iv, sizeof(d->iv));
 }
 
+/* The priority begins the value of the DS extended header, of 5 bytes or 1, and shares its byte with
+ * what never changes. A copy of the header that is made meanwhile has the old priority or the new
+ * one; its HCS is computed behind that. */
+void ds_flow_set_priority(struct ds_flow *f, uint8_t priority) {
+	size_t value = f->sequenced ? 5 : 1;
+	uint8_t *byte = f->header + DS_FLOW_HEADER - DOCSIS_HCS_SIZE - value;
+
+	__atomic_store_n(byte, (uint8_t)(priority << 5 | (*byte & 0x1f)), __ATOMIC_RELAXED);
+}
+
 static void *zalloc_lines(const char *name, size_t count, size_t size) {
 	void *p = rte_zmalloc(name, count * size, RTE_CACHE_LINE_SIZE);
 

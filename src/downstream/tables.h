@@ -63,4 +63,7 @@ static inline uint32_t ds_place_address(uint64_t place) {
  */
 int ds_tables_create(struct ds_tables *t, const struct service_group *sg, void *const *sessions);
 
+/* Has the flow's frames tell another traffic priority, 0..7, also while the lower MAC writes some. */
+void ds_flow_set_priority(struct ds_flow *f, uint8_t priority);
+
 void ds_tables_free(struct ds_tables *t);

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "downstream/qos.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_malloc.h>
+
+/* Packets in all queues; instance.c has buffers for them. */
+#define PACKETS 16384
+#define NS_PER_BYTE_AT_1_BPS (8 * CLOCK_NS_PER_S)
+
+static struct scheduler_channel channel_of(const struct service_group *sg,
+					   const struct channel *c) {
+	struct depi_format format = depi_format(&sg->rphy, c);
+
+	return (struct scheduler_channel){
+		.rate = c->rate,
+		.depi =
+			{
+				.frame_bytes = format.overhead,
+				.room = format.room,
+				.entry_bytes = PSP_ENTRY_SIZE,
+				.min_fragment = DEPI_MIN_FRAGMENT,
+				.max_segments = (uint16_t)sg->rphy.max_segments,
+				.flush_ns = sg->rphy.flush_ns,
+			},
+	};
+}
+
+static struct scheduler_group group_of(const struct bonding_group *g) {
+	return (struct scheduler_group){.channels = g->channels, .channel_count = g->channel_count};
+}
+
+static struct scheduler_modem modem_of(const struct modem *m) {
+	return (struct scheduler_modem){.aggregate = {m->aggregate_rate, m->aggregate_burst}};
+}
+
+/* MULPI, annex C.2.2. The DOCSIS header is that which the lower MAC will write. */
+static struct scheduler_flow flow_of(const struct service_flow *f, uint32_t modem,
+				     const struct ds_flow *written) {
+	static const enum scheduler_aqm aqms[] = {
+		[AQM_TAIL_DROP] = SCHEDULER_TAIL_DROP,
+		[AQM_WRED] = SCHEDULER_WRED,
+		[AQM_DOCSIS_PIE] = SCHEDULER_DOCSIS_PIE,
+	};
+
+	return (struct scheduler_flow){
+		.group = f->bonding_group,
+		.modem = modem,
+		.priority = f->priority,
+		.weight = f->weight,
+		.header_bytes = written->header_size,
+		.sustained = {f->sustained_rate, f->traffic_burst},
+		.peak = f->peak_rate,
+		.reserved = f->reserved_rate,
+		.reserved_packet = f->reserved_packet,
+		.min_buffer = f->min_buffer,
+		.buffer = f->buffer,
+		.max_buffer = f->max_buffer,
+		.aqm = aqms[f->aqm],
+		.wred = {f->wred.min_threshold, f->wred.max_threshold, f->wred.max_probability,
+			 f->wred.weight},
+		.latency_target = f->latency_target_ns,
+	};
+}
+
+/* What scheduler_create() reads, to be freed afterwards. */
+struct lists {
+	struct scheduler_channel *channels;
+	struct scheduler_group *groups;
+	struct scheduler_modem *modems;
+	struct scheduler_flow *flows;
+};
+
+static bool lists_fill(struct lists *l, const struct service_group *sg, const struct ds_tables *t) {
+	uint32_t flow = 0;
+
+	l->channels = calloc(sg->channel_count, sizeof(*l->channels));
+	l->groups = calloc(sg->bonding_group_count, sizeof(*l->groups));
+	l->modems = calloc(sg->modem_count, sizeof(*l->modems));
+	l->flows = calloc(t->flow_count, sizeof(*l->flows));
+	if (!l->channels || !l->groups || !l->modems || !l->flows)
+		return false;
+	for (size_t i = 0; i < sg->channel_count; i++)
+		l->channels[i] = channel_of(sg, &sg->channels[i]);
+	for (size_t i = 0; i < sg->bonding_group_count; i++)
+		l->groups[i] = group_of(&sg->bonding_groups[i]);
+	for (size_t m = 0; m < sg->modem_count; m++) {
+		const struct modem *modem = &sg->modems[m];
+
+		l->modems[m] = modem_of(modem);
+		for (size_t f = 0; f < modem->service_flow_count; f++, flow++)
+			l->flows[flow] =
+				flow_of(&modem->service_flows[f], (uint32_t)m, &t->flows[flow]);
+	}
+	return true;
+}
+
+static void lists_free(struct lists *l) {
+	free(l->channels);
+	free(l->groups);
+	free(l->modems);
+	free(l->flows);
+}
+
+static struct scheduler *scheduler_of(const struct service_group *sg, const struct ds_tables *t,
+				      const char **why) {
+	struct lists l = {0};
+	struct scheduler *s = NULL;
+
+	*why = "no memory left";
+	if (lists_fill(&l, sg, t)) {
+		struct scheduler_config config = {
+			.channels = l.channels,
+			.channel_count = sg->channel_count,
+			.groups = l.groups,
+			.group_count = sg->bonding_group_count,
+			.modems = l.modems,
+			.modem_count = sg->modem_count,
+			.flows = l.flows,
+			.flow_count = t->flow_count,
+			.rate_limit = sg->rate_limit,
+			.packet_limit = PACKETS,
+			.seed = sg->id, /* the same drops in the same replay */
+		};
+
+		s = scheduler_create(&config, why);
+	}
+	lists_free(&l);
+	return s;
+}
+
+int qos_create(struct downstream *d, const struct service_group *sg) {
+	struct ds_upper *u = &d->upper;
+	const char *why;
+
+	u->capacity = rte_zmalloc("capacity", sg->channel_count * sizeof(*u->capacity), 0);
+	if (u->capacity == NULL) {
+		fprintf(stderr, "downstream: no memory\n");
+		return -1;
+	}
+	for (size_t c = 0; c < sg->channel_count; c++)
+		u->capacity[c].rate = sg->channels[c].rate;
+	u->scheduler = scheduler_of(sg, &d->tables, &why);
+	if (u->scheduler == NULL)
+		fprintf(stderr, "downstream: no scheduler for %u service flows: %s\n",
+			d->tables.flow_count, why);
+	return u->scheduler == NULL ? -1 : 0;
+}
+
+void qos_free(struct downstream *d) {
+	scheduler_free(d->upper.scheduler);
+	rte_free(d->upper.capacity);
+}
+
+static uint64_t carried(uint64_t rate, uint64_t ns) {
+	return (uint64_t)((unsigned __int128)rate * ns / NS_PER_BYTE_AT_1_BPS);
+}
+
+uint64_t qos_capacity(const struct downstream *d, uint32_t channel, uint64_t now) {
+	const struct ds_capacity *c = &d->upper.capacity[channel];
+	uint64_t since = __atomic_load_n(&c->since, __ATOMIC_RELAXED);
+
+	return __atomic_load_n(&c->before, __ATOMIC_RELAXED) +
+	       carried(__atomic_load_n(&c->rate, __ATOMIC_RELAXED), now > since ? now - since : 0);
+}
+
+static void capacity_change(struct ds_upper *u, uint32_t channel, uint64_t rate) {
+	struct ds_capacity *c = &u->capacity[channel];
+	uint64_t now = u->clock->now;
+
+	__atomic_store_n(&c->before, c->before + carried(c->rate, now - c->since),
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(&c->since, now, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->rate, rate, __ATOMIC_RELAXED);
+}
+
+static const char *apply_channel(struct ds_upper *u, const struct service_group *sg,
+				 uint32_t index) {
+	struct scheduler_channel c = channel_of(sg, &sg->channels[index]);
+	const char *why = scheduler_set_channel(u->scheduler, index, &c);
+
+	if (why == NULL)
+		capacity_change(u, index, c.rate);
+	return why;
+}
+
+static const char *apply_flow(struct downstream *d, const struct service_group *sg,
+			      const struct qos_change *change) {
+	const struct service_flow *f = &sg->modems[change->modem].service_flows[change->flow];
+	struct ds_flow *written = &d->tables.flows[change->index];
+	struct scheduler_flow flow = flow_of(f, change->modem, written);
+	const char *why = scheduler_set_flow(d->upper.scheduler, change->index, &flow);
+
+	if (why == NULL)
+		ds_flow_set_priority(written, f->priority);
+	return why;
+}
+
+const char *qos_apply(struct downstream *d, const struct service_group *sg,
+		      const struct qos_change *change) {
+	struct scheduler *s = d->upper.scheduler;
+	struct scheduler_group group;
+	struct scheduler_modem modem;
+
+	switch (change->object) {
+	case QOS_RATE_LIMIT: return scheduler_set_rate_limit(s, sg->rate_limit);
+	case QOS_CHANNEL: return apply_channel(&d->upper, sg, change->index);
+	case QOS_GROUP:
+		group = group_of(&sg->bonding_groups[change->index]);
+		return scheduler_set_group(s, change->index, &group);
+	case QOS_MODEM:
+		modem = modem_of(&sg->modems[change->index]);
+		return scheduler_set_modem(s, change->index, &modem);
+	case QOS_FLOW: return apply_flow(d, sg, change);
+	case QOS_OBJECTS: break;
+	}
+	return "no such object";
+}

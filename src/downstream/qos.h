@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The scheduler's part of a service group: from the configuration's terms to the scheduler's. */
+#pragma once
+
+#include <stdint.h>
+
+#include "downstream/downstream.h"
+#include "model/service_group.h"
+
+/* Makes the scheduler of `d`, whose tables are ready. Returns 0, or -1 after a message on stderr. */
+int qos_create(struct downstream *d, const struct service_group *sg);
+
+/* Harmless where nothing was made. */
+void qos_free(struct downstream *d);
+
+/* What of a service group can be changed by itself while traffic runs. */
+enum qos_object {
+	QOS_RATE_LIMIT,
+	QOS_CHANNEL,
+	QOS_GROUP,
+	QOS_MODEM,
+	QOS_FLOW,
+	QOS_OBJECTS,
+};
+
+struct qos_change {
+	enum qos_object object;
+	uint32_t index; /* in the service group; 0 for the limit */
+	uint32_t modem; /* of a flow */
+	uint32_t flow; /* among the modem's */
+};
+
+/*
+ * Gives one object the values that it has in `sg`, which differs from what `d` was made of in the
+ * quality of service only. To be called by the thread of the upper MAC, or when none runs. Returns
+ * NULL, or why the scheduler refused; then nothing has changed.
+ */
+const char *qos_apply(struct downstream *d, const struct service_group *sg,
+		      const struct qos_change *change);
+
+/* Bytes that the channel could have carried up to time `now` (ns of the upper MAC's clock), at the
+ * rates that it has had. May be called while workers run. */
+uint64_t qos_capacity(const struct downstream *d, uint32_t channel, uint64_t now);
