@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scheduler_results.h"
+
+#include <stdlib.h>
+
+static double share(uint64_t part, uint64_t of) {
+	return of > 0 ? (double)part / (double)of : 0;
+}
+
+/* What came costs to be queued or dropped, what went to be dequeued. */
+static double cycles(const struct tally *t) {
+	return share(t->enqueue_cycles, t->offered) + share(t->dequeue_cycles, t->sent);
+}
+
+static int by_cycles(const void *a, const void *b) {
+	double x = cycles(a), y = cycles(b);
+
+	return (x > y) - (x < y);
+}
+
+/* All figures but the spread are those of the median run. */
+static json_t *figures(struct tally *runs, unsigned count, const struct host *host) {
+	const struct tally *median = &runs[count / 2];
+	double core = (double)host->core_hz / (double)host->tsc_hz;
+
+	qsort(runs, count, sizeof(runs[0]), by_cycles);
+	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:f, s:f, s:f, s:f}", "enqueue",
+			 share(median->enqueue_cycles, median->offered), "dequeue",
+			 share(median->dequeue_cycles, median->sent), "cycles_per_packet",
+			 cycles(median), "core_cycles_per_packet", cycles(median) * core, "min",
+			 cycles(&runs[0]), "max", cycles(&runs[count - 1]), "runs", (int)count,
+			 "idle_call", share(median->idle_cycles, median->idle_calls),
+			 "offered_gbps", 8 * share(median->offered_bytes, median->ns), "gbps",
+			 8 * share(median->sent_bytes, median->ns), "dropped",
+			 share(median->dropped, median->offered));
+}
+
+json_t *scheduler_result(const struct bench_case *c, unsigned load,
+			 struct tally runs[][SCHEDULER_MAX_RUNS], unsigned count,
+			 const struct host *host) {
+	json_t *result = json_pack("{s:s, s:i, s:i, s:i, s:i}", "case", c->name, "flows",
+				   (int)case_flows(c), "modems", (int)c->modems, "channels",
+				   (int)case_channels(c), "load", (int)load);
+	json_t *ours = figures(runs[0], count, host);
+	double mine = cycles(&runs[0][count / 2]);
+
+	json_object_update(result, ours);
+	json_decref(ours);
+	for (unsigned s = 1; s < SUBJECTS; s++) {
+		json_t *other = figures(runs[s], count, host);
+
+		json_object_set_new(result, scheduler_subjects[s]->name, other);
+		json_object_set_new(result, s == 1 ? "ratio" : "ratio_turns",
+				    json_real(mine / cycles(&runs[s][count / 2])));
+	}
+	return result;
+}

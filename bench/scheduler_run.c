@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scheduler_run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_cycles.h>
+
+#include "middle.h"
+
+#define BATCH_ROUNDS 128
+#define MAX_BATCHES 4096
+#define SETTLE_PACKETS 65536 /* looked at together */
+#define SETTLE_MOST 256 /* times as many */
+
+int drive_create(struct drive *d, const struct scheduler_subject *subject,
+		 const struct bench_case *c, unsigned load, struct rte_mempool *pool) {
+	double mean = packets_mean();
+	double ns_per_byte = 8e9 / (double)case_rate(c);
+
+	*d = (struct drive){
+		.subject = subject,
+		.mean = mean,
+		.overhead = case_overhead(mean),
+		.ns_per_byte = ns_per_byte,
+	};
+	d->step = SUBJECT_BURST * (mean + d->overhead) * ns_per_byte * 100 / load;
+	d->state = subject->create(c, mean);
+	if (d->state != NULL)
+		d->packets = packets_create(pool, subject, d->state, case_flows(c), 1);
+	return d->packets != NULL ? 0 : -1;
+}
+
+/* How much may be asked for: a wire is given work no further ahead than a channel. */
+static unsigned room(const struct drive *d) {
+	double ahead = d->wire_free > d->now ? d->wire_free - d->now : 0;
+	double packets;
+
+	if (d->subject->shapes)
+		return SUBJECT_BURST;
+	packets = (SCHEDULER_LEAD_NS - ahead) / ((d->mean + d->overhead) * d->ns_per_byte);
+	return packets < 0 ? 0 : packets > SUBJECT_BURST ? SUBJECT_BURST : (unsigned)packets;
+}
+
+static void enqueue(struct drive *d, struct tally *t) {
+	struct rte_mbuf *burst[SUBJECT_BURST];
+	unsigned queued;
+	uint64_t start;
+
+	t->offered_bytes += packets_take(d->packets, burst, SUBJECT_BURST);
+	start = rte_rdtsc();
+	queued = d->subject->enqueue(d->state, (uint64_t)d->now, burst);
+	t->enqueue_cycles += rte_rdtsc() - start;
+	t->offered += SUBJECT_BURST;
+	t->dropped += SUBJECT_BURST - queued;
+	d->held += queued;
+}
+
+static void dequeue(struct drive *d, struct tally *t) {
+	struct rte_mbuf *burst[SUBJECT_BURST];
+	unsigned most = room(d), sent;
+	uint64_t start, cycles, bytes;
+
+	if (most == 0)
+		return;
+	start = rte_rdtsc();
+	sent = d->subject->dequeue(d->state, (uint64_t)d->now, burst, most);
+	cycles = rte_rdtsc() - start;
+	if (sent == 0) {
+		t->idle_cycles += cycles;
+		t->idle_calls++;
+		return;
+	}
+	bytes = packets_return(d->packets, burst, sent);
+	t->dequeue_cycles += cycles;
+	t->sent += sent;
+	t->sent_bytes += bytes;
+	d->held -= sent;
+	if (d->wire_free < d->now)
+		d->wire_free = d->now;
+	d->wire_free += ((double)bytes + sent * d->overhead) * d->ns_per_byte;
+}
+
+static void wait_for_now(const struct drive *d) {
+	uint64_t due = d->tsc_start + (uint64_t)(d->now * (double)rte_get_tsc_hz() / 1e9);
+
+	while (rte_rdtsc() < due)
+		rte_pause();
+}
+
+/* The second call finds what the first had no room for, or nothing. Returns 0, or -1. */
+static int run_round(struct drive *d, struct tally *t) {
+	if (d->real_time)
+		wait_for_now(d);
+	enqueue(d, t);
+	dequeue(d, t);
+	dequeue(d, t);
+	if (packets_fill(d->packets) != 0) {
+		fprintf(stderr, "%s: no buffers, %lu packets are held\n", d->subject->name,
+			(unsigned long)d->held);
+		return -1;
+	}
+	d->now += d->step;
+	t->ns += (uint64_t)d->step;
+	return 0;
+}
+
+static int run_rounds(struct drive *d, unsigned rounds, struct tally *t) {
+	for (unsigned i = 0; i < rounds; i++) {
+		if (run_round(d, t) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+int drive_settle(struct drive *d, const struct bench_case *c) {
+	uint64_t least = 4 * (uint64_t)case_flows(c), packets = 0;
+
+	for (unsigned i = 0; i < SETTLE_MOST; i++) {
+		struct tally t = {0};
+		uint64_t gone;
+
+		if (run_rounds(d, SETTLE_PACKETS / SUBJECT_BURST, &t) != 0)
+			return -1;
+		packets += t.offered;
+		gone = t.sent + t.dropped;
+		if (packets >= least && gone + t.offered / 100 >= t.offered)
+			return 0;
+	}
+	fprintf(stderr, "%s: %s does not settle\n", c->name, d->subject->name);
+	return -1;
+}
+
+static void tally_add(struct tally *sum, const struct tally *t) {
+	sum->enqueue_cycles += t->enqueue_cycles;
+	sum->dequeue_cycles += t->dequeue_cycles;
+	sum->idle_cycles += t->idle_cycles;
+	sum->idle_calls += t->idle_calls;
+	sum->offered += t->offered;
+	sum->dropped += t->dropped;
+	sum->sent += t->sent;
+	sum->offered_bytes += t->offered_bytes;
+	sum->sent_bytes += t->sent_bytes;
+	sum->ns += t->ns;
+}
+
+static void middle_of(struct tally *batches, unsigned count, struct tally *out) {
+	struct middle half;
+
+	for (unsigned i = 0; i < count; i++)
+		batches[i].order = ((batches[i].enqueue_cycles + batches[i].dequeue_cycles) << 10) /
+				   batches[i].offered;
+	half = middle_half(batches, count, sizeof(*batches));
+	for (unsigned i = half.first; i < half.end; i++)
+		tally_add(out, &batches[i]);
+}
+
+int drive_run(struct drive *d, unsigned milliseconds, struct tally *out) {
+	struct tally *batches = calloc(MAX_BATCHES, sizeof(*batches));
+	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() * milliseconds / 1000;
+	unsigned count = 0;
+	int ret = batches != NULL ? 0 : -1;
+
+	d->tsc_start = rte_rdtsc() - (uint64_t)(d->now * (double)rte_get_tsc_hz() / 1e9);
+	*out = (struct tally){0};
+	do {
+		if (ret == 0)
+			ret = run_rounds(d, BATCH_ROUNDS, &batches[count]);
+	} while (ret == 0 && ++count < MAX_BATCHES && rte_rdtsc() < end);
+	if (ret == 0)
+		middle_of(batches, count, out);
+	free(batches);
+	return ret;
+}
+
+void drive_free(struct drive *d) {
+	struct rte_mbuf *burst[SUBJECT_BURST];
+
+	for (unsigned idle = 0; d->packets != NULL && d->held > 0 && idle < 1000; d->now += 1e6) {
+		unsigned n = d->subject->dequeue(d->state, (uint64_t)d->now, burst, SUBJECT_BURST);
+
+		rte_pktmbuf_free_bulk(burst, n);
+		d->held -= n;
+		idle = n > 0 ? 0 : idle + 1;
+	}
+	packets_free(d->packets);
+	if (d->state != NULL)
+		d->subject->free(d->state);
+}
