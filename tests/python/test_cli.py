@@ -46,7 +46,9 @@ modems:
     filter_groups: [1]
     bonding_group: 1
     security: {said: 1, key: 000102030405060708090a0b0c0d0e0f, iv: 101112131415161718191a1b1c1d1e1f}
-    service_flows: [{id: 1, dsid: 1}, {id: 2, state: provisioned}]
+    service_flows:
+      - {id: 1, dsid: 1, max_sustained_rate: 10 Mbps, peak_rate: 20 Mbps, aqm: docsis-pie}
+      - {id: 2, state: provisioned, aqm: wred, priority: 7, max_sustained_rate: 1 Mbps}
     upstream_service_flows:
       - {id: 101, sid_clusters: [{id: 0, sids: [{channel: 1, sid: 1}, {channel: 2, sid: 1}]}]}
       - {id: 102, segment_header: false, sid_clusters: [{id: 0, sids: [{channel: 3, sid: 1}]}]}
@@ -54,8 +56,9 @@ modems:
     addresses: [10.0.0.2, 10.0.0.3]
     filter_groups: [1]
     bonding_group: 2
+    max_aggregate_rate: 0.1 Gbps
     security: {said: 2, cipher: none}
-    service_flows: [{id: 3}, {id: 4}]
+    service_flows: [{id: 3}, {id: 4, weight: 0x4, priority: 1, min_reserved_rate: 1 Mbps}]
     classifiers: [{family: ipv4, protocol: udp, service_flow: 4}]
 """
 
@@ -292,6 +295,10 @@ def test_show(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
         "what matches no rule deny "
         "classifiers 0 to 1 a modem "
         "service flows 2 a modem, 1 to 2 active "
+        "flow priorities 2 x priority 0 weight 1, 1 x priority 1 weight 0x4 "
+        "flow rates 1 x no limit, 1 x reserved 1 Mbps, 1 x sustained 10 Mbps peak 20 Mbps "
+        "congestion control 1 x docsis-pie 10 ms, 2 x tail-drop "
+        "modem limits 1 x 0.1 Gbps, 1 x none "
         "upstream channels 2 x ofdma 600 Mbps, 1 x sc-qam 30.72 Mbps "
         "upstream service flows 0 to 2 a modem, 1 to 2 SIDs each "
         "upstream checks source addresses off, CRC on "

@@ -108,6 +108,9 @@ def test_a_modem() -> None:
         states = [flow.get("state", "active") for flow in modem["service_flows"]]
         assert states == ["active"] * 4 + ["provisioned"] * 4
         assert all("dsid" in flow for flow in modem["service_flows"][:4])
+        assert [flow["weight"] for flow in modem["service_flows"][:4]] == [1, 2, 4, 8]
+        keys = set().union(*modem["service_flows"])
+        assert keys == {"id", "dsid", "weight", "state"}  # one priority, no limits
         assert len(modem["classifiers"]) == 16
         flows = [flow["id"] for flow in modem["service_flows"]]
         targets = Counter(rule["service_flow"] for rule in modem["classifiers"])
@@ -215,6 +218,46 @@ def test_command_writes_the_same(tmp_path: Path, capfd: pytest.CaptureFixture[st
     assert cli.main(["profile"]) == 2
     assert cli.main(["profile", "--list"]) == 0
     assert capfd.readouterr().out.splitlines() == list(profile.PUBLISHED)
+
+
+def test_rates_and_congestion_control_are_asked_for(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "sg.yaml"
+    options = ["--sustained-rate", "12.5 Mbps", "--aqm", "docsis-pie", "-o", str(path)]
+    assert cli.main(["profile", "2ofdm-0sc-qam_3cms_aes", *options]) == 0
+    assert cli.main(["validate", str(path)]) == 0
+    flows = [
+        {key: flow[key] for key in ("weight", "max_sustained_rate", "aqm") if key in flow}
+        for modem in yaml.safe_load(path.read_text(encoding="utf-8"))["modems"]
+        for flow in modem["service_flows"]
+    ]
+    active = [
+        {"weight": weight, "max_sustained_rate": "12.5 Mbps", "aqm": "docsis-pie"}
+        for weight in (1, 2, 4, 8)
+    ]
+    assert flows == (active + [{}] * 4) * 3
+
+
+@pytest.mark.parametrize(
+    "rate",
+    ["", "0 Mbps", "999 bps", "1.001 Tbps", "10", "010 Mbps", "0.1 bps", "10 Mbps\n", "none"],
+)
+def test_rates_that_no_loader_takes(
+    rate: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "sg.yaml"
+    name = "2ofdm-0sc-qam_3cms_aes"
+    assert cli.main(["profile", name, "--sustained-rate", rate, "-o", str(path)]) == 2
+    captured = capfd.readouterr()
+    assert captured.err.startswith("vcmts: --sustained-rate: found") and captured.out == ""
+    assert not path.exists()
+    written = text_of(name).replace(
+        "weight: 8", f"weight: 8, max_sustained_rate: {json.dumps(rate)}"
+    )
+    path.write_text(written, encoding="utf-8")
+    # the loader knows one word more
+    assert cli.main(["validate", str(path)]) == (0 if rate == "none" else 2)
 
 
 # What the traffic program relies on.

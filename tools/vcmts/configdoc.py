@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from vcmts import profile_qos as quality
 from vcmts import profile_upstream as upstream
 from vcmts.paths import CHECKOUT
 from vcmts.profile import (
@@ -98,7 +99,7 @@ def placeholders(schema: Schema) -> dict[str, str]:
         "FILTERS_2021": filter_set("2021"),
         "FLOWS": str(FLOWS),
         "ACTIVE_FLOWS": str(ACTIVE_FLOWS),
-        "LAST_PRIORITY": str(ACTIVE_FLOWS - 1),
+        "WEIGHTS": ", ".join(map(str, quality.WEIGHTS[:-1])) + f" and {quality.WEIGHTS[-1]}",
         "CLASSIFIERS": str(CLASSIFIERS),
         "CLASSIFIERS_IPV4": str(CLASSIFIERS_IPV4),
         "CLASSIFIERS_IPV6": str(CLASSIFIERS - CLASSIFIERS_IPV4),

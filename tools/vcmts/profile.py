@@ -16,6 +16,7 @@ from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 from typing import Literal, TextIO
 
+from vcmts import profile_qos as quality
 from vcmts import profile_upstream as upstream
 from vcmts.paths import MistakeError
 
@@ -38,7 +39,7 @@ PUBLISHED = (
 MOST_CHANNELS = 256
 MOST_MODEMS = 65535
 MOST_SAIDS = 0x3FFF
-FLOWS, ACTIVE_FLOWS = 8, 4
+FLOWS, ACTIVE_FLOWS = 8, len(quality.WEIGHTS)
 CLASSIFIERS, CLASSIFIERS_IPV4 = 16, 12
 MODEM_NETWORK = IPv4Network("10.0.0.0/8")
 
@@ -186,7 +187,7 @@ def security_line(profile: Profile, modem: int) -> str:
     )
 
 
-def flow_lines(modem: int, bonded: bool) -> Iterator[str]:
+def flow_lines(modem: int, bonded: bool, qos: quality.Qos) -> Iterator[str]:
     yield "    service_flows:"
     for number in range(FLOWS):
         flow = (modem - 1) * FLOWS + number + 1
@@ -194,10 +195,12 @@ def flow_lines(modem: int, bonded: bool) -> Iterator[str]:
             yield f"      - {{id: {flow}, state: provisioned}}"
             continue
         dsid = f", dsid: {(modem - 1) * ACTIVE_FLOWS + number + 1:#07x}" if bonded else ""
-        yield f"      - {{id: {flow}, priority: {number}{dsid}}}"
+        yield f"      - {{id: {flow}{dsid}, {qos.keys(number)}}}"
 
 
-def modem_lines(profile: Profile, modem: int, groups: list[list[int]]) -> Iterator[str]:
+def modem_lines(
+    profile: Profile, modem: int, groups: list[list[int]], qos: quality.Qos
+) -> Iterator[str]:
     network = MODEM_NETWORK[4 * (modem - 1)]
     addresses = ", ".join(str(network + host) for host in (1, 2, 3))
     bonding = (modem - 1) % len(groups)
@@ -211,7 +214,7 @@ def modem_lines(profile: Profile, modem: int, groups: list[list[int]]) -> Iterat
     yield f"    filter_groups: [{', '.join(map(str, picked))}]"
     yield f"    bonding_group: {bonding + 1}"
     yield security_line(profile, modem)
-    yield from flow_lines(modem, len(groups[bonding]) > 1)
+    yield from flow_lines(modem, len(groups[bonding]) > 1, qos)
     yield from classifier_lines(modem, network)
     yield from upstream.flow_lines(modem, profile.modems)
 
@@ -254,14 +257,14 @@ upstream: {{verify_source: true, verify_crc: false}}
 """
 
 
-def profile_lines(profile: Profile) -> Iterator[str]:
+def profile_lines(profile: Profile, qos: quality.Qos) -> Iterator[str]:
     groups = bonding_groups(profile)
     yield from channel_lines(profile)
     yield from filter_lines(profile.filters)
     yield from upstream.channel_lines(profile.modems)
     yield "modems:"
     for modem in range(1, profile.modems + 1):
-        yield from modem_lines(profile, modem, groups)
+        yield from modem_lines(profile, modem, groups, qos)
 
 
 def write_profile(
@@ -271,11 +274,12 @@ def write_profile(
     filter_set: FilterSet = "2023",
     ports: PortSet = MEMIF,
     cores: Cores = Cores(),
+    qos: quality.Qos = quality.WEIGHTS_ALONE,
 ) -> None:
     """Writes the profile `name` as YAML. Raises MistakeError for a name outside the grammar."""
     profile = parse_name(name, filter_set)
     out.write(head(profile, ports, cores))
-    out.writelines(f"{line}\n" for line in profile_lines(profile))
+    out.writelines(f"{line}\n" for line in profile_lines(profile, qos))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -297,6 +301,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=MEMIF.rphy,
         help=device.format("1,iface=eth1") + " (default: a memif)",
     )
+    quality.add_arguments(parser)
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="instead of the terminal")
 
 
@@ -308,12 +313,13 @@ def main(arguments: argparse.Namespace) -> int:
         raise MistakeError(f"profile: name one, {GRAMMAR}, or ask for --list")
     parse_name(arguments.name)  # before a file is opened and emptied
     ports = PortSet(network=arguments.network, rphy=arguments.rphy)
+    qos = quality.asked(arguments)
     if arguments.output is None:
-        write_profile(arguments.name, sys.stdout, ports=ports)
+        write_profile(arguments.name, sys.stdout, ports=ports, qos=qos)
         return 0
     try:
         with arguments.output.open("w", encoding="utf-8") as out:
-            write_profile(arguments.name, out, ports=ports)
+            write_profile(arguments.name, out, ports=ports, qos=qos)
     except OSError as error:
         raise MistakeError(f"{arguments.output}: {error.strerror}") from error
     return 0

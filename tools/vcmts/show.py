@@ -90,6 +90,40 @@ def flows(modems: list[Mapping]) -> str:
     return f"{spread([len(flow) for flow in states])} a modem, {spread(active)} active"
 
 
+def flow_rates(flow: Mapping) -> str:
+    """Those that it has, as in "sustained 10 Mbps peak 20 Mbps"; empty without any."""
+    kinds = {
+        "sustained": "max_sustained_rate",
+        "peak": "peak_rate",
+        "reserved": "min_reserved_rate",
+    }
+    return " ".join(f"{kind} {flow[key]}" for kind, key in kinds.items() if flow[key] != "none")
+
+
+def flow_aqm(flow: Mapping) -> str:
+    """With the latency that DOCSIS-PIE aims at."""
+    pie = flow["aqm"] == "docsis-pie"
+    return f"{flow['aqm']} {flow['latency_target']}" if pie else str(flow["aqm"])
+
+
+def quality(modems: list[Mapping]) -> list[tuple[str, str]]:
+    """The rows of what makes active flows differ from plain ones."""
+    active = [
+        flow for modem in modems for flow in modem["service_flows"] if flow["state"] == "active"
+    ]
+    turns = [f"priority {flow['priority']} weight {flow['weight']}" for flow in active]
+    rates = [flow_rates(flow) for flow in active]
+    control = [flow_aqm(flow) for flow in active]
+    limits = [modem["max_aggregate_rate"] for modem in modems]
+    told = [
+        ("flow priorities", turns, "priority 0 weight 1"),
+        ("flow rates", [rate or "no limit" for rate in rates], "no limit"),
+        ("congestion control", control, "tail-drop"),
+        ("modem limits", limits, "none"),
+    ]
+    return [(name, tallied(values)) for name, values, plain in told if set(values) != {plain}]
+
+
 def on(switch: str | bool) -> str:
     """As YAML writes it, or the schema's default."""
     return "on" if switch in ("true", True) else "off"
@@ -169,6 +203,7 @@ def rows(document: Mapping) -> list[tuple[str, str]]:
         ("what matches no rule", document["filter_default"]),
         ("classifiers", f"{a_modem['classifiers']} a modem"),
         ("service flows", flows(modems)),
+        *quality(modems),
         *upstream(document),
     ]
 
