@@ -34,9 +34,8 @@ static uint16_t max_packet(const struct scheduler *s, const struct scheduler_flo
 }
 
 /* The class of the modem's flows with the same group and priority, or a free one. */
-static uint32_t class_find(const struct scheduler *s, const struct scheduler_flow *f,
-			   uint32_t flow) {
-	uint32_t other = s->modems[f->modem].first_flow, class = flow;
+static uint32_t class_find(struct scheduler *s, const struct scheduler_flow *f) {
+	uint32_t other = s->modems[f->modem].first_flow, class = s->free_class;
 
 	for (; other != NONE; other = s->next_of_modem[other]) {
 		const struct class *c = &s->classes[s->flows[other].class];
@@ -44,14 +43,13 @@ static uint32_t class_find(const struct scheduler *s, const struct scheduler_flo
 		if (c->group == f->group && c->priority == f->priority)
 			return s->flows[other].class;
 	}
-	while (s->classes[class].users > 0)
-		class = class + 1 < s->flow_count ? class + 1 : 0;
+	s->free_class = s->classes[s->free_class].link.next;
 	return class;
 }
 
 static void class_join(struct scheduler *s, const struct scheduler_flow *f, uint32_t flow) {
 	struct modem *m = &s->modems[f->modem];
-	uint32_t class = class_find(s, f, flow);
+	uint32_t class = class_find(s, f);
 	struct class *c = &s->classes[class];
 
 	if (c->users++ == 0) {
@@ -70,13 +68,17 @@ static void class_join(struct scheduler *s, const struct scheduler_flow *f, uint
 }
 
 static void class_part(struct scheduler *s, uint32_t flow) {
-	struct class *c = &s->classes[s->flows[flow].class];
+	uint32_t class = s->flows[flow].class;
+	struct class *c = &s->classes[class];
 	uint32_t *at = &s->modems[c->modem].first_flow;
 
 	while (*at != flow)
 		at = &s->next_of_modem[*at];
 	*at = s->next_of_modem[flow];
-	c->users--;
+	if (--c->users == 0) {
+		c->link.next = s->free_class;
+		s->free_class = class;
+	}
 }
 
 static void flow_fill(struct scheduler *s, uint32_t flow, const struct scheduler_flow *set) {
@@ -162,7 +164,7 @@ const char *scheduler_set_group(struct scheduler *s, uint32_t group,
 	if (group >= s->group_count)
 		return "there is no such bonding group";
 	WHY(settings_group(set, s->channel_count));
-	WHY(clusters_set_channels(s, group, set));
+	clusters_set_channels(s, group, set);
 	for (uint32_t f = 0; f < s->flow_count; f++) {
 		if (s->flows[f].state != FLOW_UNUSED && s->flow_settings[f].group == group)
 			s->flows[f].bonded = set->channel_count > 1;
@@ -190,5 +192,6 @@ const char *scheduler_set_channel(struct scheduler *s, uint32_t channel,
 const char *scheduler_set_rate_limit(struct scheduler *s, uint64_t rate_limit) {
 	WHY(settings_rate(rate_limit));
 	s->limit.cost = byte_cost(rate_limit);
+	clusters_make(s);
 	return NULL;
 }

@@ -19,11 +19,9 @@ static uint32_t segment(struct channel *c, uint32_t left) {
 	return take;
 }
 
-uint32_t channel_bytes(struct channel *c, uint32_t bytes, int64_t now) {
+uint32_t channel_cut(struct channel *c, uint32_t bytes, int64_t now) {
 	uint32_t all = bytes;
 
-	if (c->depi.room == 0)
-		return bytes;
 	if (now - c->opened >= c->flush)
 		c->space = 0;
 	while (bytes > 0) {

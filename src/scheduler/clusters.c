@@ -4,29 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *clusters_set_channels(struct scheduler *s, uint32_t group,
-				  const struct scheduler_group *set) {
+void clusters_set_channels(struct scheduler *s, uint32_t group, const struct scheduler_group *set) {
 	struct group *g = &s->groups[group];
-	bool member[SCHEDULER_MAX_CHANNELS + 1] = {false};
-	struct run *runs = calloc(set->channel_count, sizeof(*runs));
-	uint32_t count = 0;
+	bool member[SCHEDULER_MAX_CHANNELS] = {false};
 
-	if (runs == NULL)
-		return "no memory for a bonding group";
+	g->channel_count = (uint32_t)set->channel_count;
+	g->run_count = 0;
 	for (size_t i = 0; i < set->channel_count; i++)
 		member[set->channels[i]] = true;
 	for (uint16_t c = 0; c < SCHEDULER_MAX_CHANNELS; c++) {
-		if (!member[c])
-			continue;
-		if (c == 0 || !member[c - 1])
-			runs[count++].from = c;
-		runs[count - 1].to = (uint16_t)(c + 1);
+		if (member[c] && (c == 0 || !member[c - 1]))
+			g->runs[g->run_count++] = (struct run){c, 0};
+		if (member[c])
+			g->runs[g->run_count - 1].count++;
 	}
-	free(g->runs);
-	g->runs = runs;
-	g->run_count = count;
-	g->channel_count = (uint32_t)set->channel_count;
-	return NULL;
 }
 
 /* The group that stands for all that it shares channels with. */
@@ -46,10 +37,12 @@ static void unite(struct scheduler *s) {
 		const struct group *it = &s->groups[g];
 
 		for (uint32_t r = 0; r < it->run_count; r++) {
-			for (uint32_t c = it->runs[r].from; c < it->runs[r].to; c++) {
-				if (owner[c] == NONE)
-					owner[c] = g;
-				s->groups[root(s, g)].cluster = root(s, owner[c]);
+			for (uint32_t i = 0; i < it->runs[r].count; i++) {
+				uint32_t *first = &owner[it->runs[r].from + i];
+
+				if (*first == NONE)
+					*first = s->limit.cost != 0 ? 0 : g;
+				s->groups[root(s, g)].cluster = root(s, *first);
 			}
 		}
 	}

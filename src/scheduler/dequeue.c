@@ -5,6 +5,8 @@
 #include "scheduler/queue.h"
 #include "scheduler/turns.h"
 
+#define BATCH 16 /* packets of a cluster before another one has its turn */
+
 /* A group and its column that have the turn. */
 struct turn {
 	uint32_t group;
@@ -47,18 +49,22 @@ static struct turn lower_turn(const struct scheduler *s, struct cluster *c, stru
 	return top;
 }
 
-/* The three that follow are on their way into the cache: each needs the one before to be found. */
-static void prefetch(const struct scheduler *s, uint32_t class) {
-	uint32_t next = s->classes[class].link.next;
-	uint32_t second = s->classes[next].link.next;
+/*
+ * What the next turns will touch comes into the cache: slots two turns ahead, flows four, classes six, as each is
+ * found through the one before.
+ */
+static void prefetch_turns(const struct scheduler *s, uint32_t class) {
+	const struct class *classes = s->classes;
+	uint32_t second = classes[classes[class].link.next].link.next;
+	uint32_t fourth = classes[classes[second].link.next].link.next;
 
-	__builtin_prefetch(&s->slots[s->flows[s->classes[next].flows].first]);
-	__builtin_prefetch(&s->flows[s->classes[second].flows]);
-	__builtin_prefetch(&s->flows[s->classes[second].flows].sustained);
-	__builtin_prefetch(&s->classes[s->classes[second].link.next]);
+	__builtin_prefetch(&s->slots[s->flows[classes[second].flows].first]);
+	__builtin_prefetch(&s->flows[classes[fourth].flows], 1);
+	__builtin_prefetch(&s->flows[classes[fourth].flows].sustained, 1);
+	__builtin_prefetch(&classes[classes[classes[fourth].link.next].link.next], 1);
 }
 
-/* The flow of the class whose turn it is. */
+/* The flow of the class whose turn it is: the first that has not used up its own. */
 static uint32_t class_flow(struct scheduler *s, struct class *c) {
 	struct flow *f = &s->flows[c->flows];
 
@@ -152,34 +158,44 @@ static void charge(struct scheduler *s, uint32_t flow, struct flow *f, const str
 	}
 }
 
-/* Where the flow stands after one of its packets went. Returns whether the turn goes on. */
-static bool go_on(struct scheduler *s, struct group *g, uint32_t column, uint32_t flow,
+/* Where the flow and its class stand after one of their packets went. */
+static void go_on(struct scheduler *s, struct group *g, uint32_t column, uint32_t flow,
 		  uint32_t bytes, int64_t now) {
 	struct flow *f = &s->flows[flow];
 	struct class *c = &s->classes[f->class];
 
+	f->credit -= (int32_t)bytes;
+	c->credit -= (int32_t)bytes;
 	if (f->packets == 0) {
 		turns_leave(s, flow);
 		f->state = FLOW_IDLE;
 		if (f->aqm == SCHEDULER_WRED)
 			wred_empty(&s->aqm[flow].wred, now);
-	} else if (column == RESERVED && s->reserves[flow].due <= now) {
-		turns_pass(s, g, column);
-	} else if (column == RESERVED) {
-		turns_leave(s, flow);
-		turns_enter(s, flow, now);
+	} else if (f->credit <=
+		   0) { /* here, where it is in the cache, rather than at its next turn */
+		f->credit += (int32_t)f->quantum;
+		c->flows = f->link.next;
 	}
-	if (column == RESERVED)
-		return false;
-	f->credit -= (int32_t)bytes;
-	c->credit -= (int32_t)bytes;
-	if (c->state != CLASS_READY)
-		return false;
-	if (c->credit > 0)
-		return true;
+	if (c->state != CLASS_READY || c->credit > 0)
+		return;
 	c->credit += QUANTUM;
 	turns_pass(s, g, column);
-	return false;
+}
+
+/* The same for a packet that its flow's reserved rate let go. */
+static void go_on_reserved(struct scheduler *s, struct group *g, uint32_t flow, int64_t now) {
+	struct flow *f = &s->flows[flow];
+
+	if (f->packets > 0 && s->reserves[flow].due <= now) {
+		turns_pass(s, g, RESERVED);
+		return;
+	}
+	turns_leave(s, flow);
+	f->state = FLOW_IDLE;
+	if (f->packets > 0)
+		turns_enter(s, flow, now);
+	else if (f->aqm == SCHEDULER_WRED)
+		wred_empty(&s->aqm[flow].wred, now);
 }
 
 /* The flow's first packet goes on the channel. Returns its bytes. */
@@ -209,37 +225,60 @@ static bool limit_open(const struct scheduler *s, int64_t now) {
 	return s->limit.full_at <= now + LEAD_TICKS;
 }
 
-/* One turn of a group. Returns the number of packets. */
-static unsigned take_turn(struct scheduler *s, struct cluster *c, struct turn turn, int64_t now,
-			  struct scheduler_grant *grants, unsigned n) {
+/* One packet of the group's column on the channel that is free first. Returns its bytes, 0 where none may
+ * go. */
+static uint32_t send(struct scheduler *s, struct turn turn, int64_t now,
+		     struct scheduler_grant *out) {
 	struct group *g = &s->groups[turn.group];
-	const bool lower = c->lower_bytes >= LOWER_SHARE;
+	int64_t free = first_free(s, g, now);
+	uint32_t flow, bytes;
+
+	if (free > now + LEAD_TICKS) {
+		turns_sleep(s, turn.group, free - LEAD_TICKS);
+		return 0;
+	}
+	flow = next_flow(s, g, turn.column, now);
+	if (flow == NONE)
+		return 0;
+	if (turn.column != RESERVED)
+		prefetch_turns(s, s->flows[flow].class);
+	bytes = grant(s, g, flow, free & CHANNEL_MASK, now, out);
+	if (turn.column == RESERVED)
+		go_on_reserved(s, g, flow, now);
+	else
+		go_on(s, g, turn.column, flow, bytes, now);
+	return bytes;
+}
+
+/* Turns of a group, as long as no other one of the cluster comes before it. Returns the number of packets. */
+static unsigned send_turns(struct scheduler *s, struct cluster *c, struct turn turn, int64_t now,
+			   struct scheduler_grant *grants, unsigned n) {
+	const struct group *g = &s->groups[turn.group];
+	const uint32_t round = g->columns[turn.column].round;
 	unsigned done = 0;
-	bool more = true;
 
-	while (more && done < n && limit_open(s, now)) {
-		int64_t free = first_free(s, g, now);
-		uint32_t flow, bytes;
+	do {
+		uint32_t bytes = send(s, turn, now, &grants[done]);
 
-		if (free > now + LEAD_TICKS) {
-			turns_sleep(s, turn.group, free - LEAD_TICKS);
+		if (bytes == 0)
 			break;
-		}
-		flow = next_flow(s, g, turn.column, now);
-		if (flow == NONE)
-			break;
-		if (turn.column != RESERVED)
-			prefetch(s, s->flows[flow].class);
-		bytes = grant(s, g, flow, free & CHANNEL_MASK, now, &grants[done++]);
-		more = go_on(s, g, turn.column, flow, bytes, now);
-		if (lower) {
-			c->lower_bytes = 0;
-			break;
-		}
+		done++;
 		if (c->awake_count > 1 || (g->waiting & ((1u << turn.column) - 1)) != 0)
 			c->lower_bytes += bytes;
-	}
+	} while (done < n && limit_open(s, now) && c->lower_bytes < LOWER_SHARE &&
+		 g->waiting >> turn.column == 1 && g->columns[turn.column].round == round);
 	return done;
+}
+
+/* One packet of a lower column, where there is one. */
+static unsigned send_lower(struct scheduler *s, struct cluster *c, struct turn top, int64_t now,
+			   struct scheduler_grant *grants) {
+	struct turn turn = lower_turn(s, c, top);
+
+	if (send(s, turn, now, grants) == 0)
+		return 0;
+	c->lower_bytes = 0;
+	return 1;
 }
 
 unsigned scheduler_dequeue(struct scheduler *s, uint64_t time, struct scheduler_grant *grants,
@@ -256,8 +295,10 @@ unsigned scheduler_dequeue(struct scheduler *s, uint64_t time, struct scheduler_
 
 		ring_rotate(cluster_links(s), &s->working);
 		if (c->lower_bytes >= LOWER_SHARE)
-			turn = lower_turn(s, c, turn);
-		done += take_turn(s, c, turn, now, grants + done, n - done);
+			done += send_lower(s, c, turn, now, grants + done);
+		else
+			done += send_turns(s, c, turn, now, grants + done,
+					   n - done < BATCH ? n - done : BATCH);
 	}
 	return done;
 }

@@ -64,7 +64,7 @@ static enum scheduler_verdict arrive(struct scheduler *s, const struct scheduler
 }
 
 /* What an arrival will touch: of a flow that waits its last slot, of one that does not its class. */
-static void prefetch(const struct scheduler *s, uint32_t flow) {
+static void prefetch_arrival(const struct scheduler *s, uint32_t flow) {
 	const struct flow *f = &s->flows[flow];
 
 	if (f->packets > 0)
@@ -84,7 +84,7 @@ unsigned scheduler_enqueue(struct scheduler *s, uint64_t time, const struct sche
 		if (i + FAR < n)
 			__builtin_prefetch(&s->flows[in[i + FAR].flow], 1);
 		if (i + NEAR < n)
-			prefetch(s, in[i + NEAR].flow);
+			prefetch_arrival(s, in[i + NEAR].flow);
 		verdicts[i] = arrive(s, &in[i], now);
 		queued += verdicts[i] == SCHEDULER_QUEUED;
 	}

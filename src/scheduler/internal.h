@@ -83,7 +83,8 @@ struct class {
 	int32_t credit;
 	uint32_t group;
 	uint32_t modem;
-	uint16_t users; /* flows that belong to it; 0: free */
+	uint16_t
+		users; /* flows that belong to it; where there are none, link.next is the next free one */
 	uint8_t priority;
 	uint8_t state;
 	bool limited; /* its modem has an aggregate limit */
@@ -106,7 +107,7 @@ struct column {
 
 /* Channels with consecutive indices. */
 struct run {
-	uint16_t from, to;
+	uint16_t from, count;
 };
 
 struct group {
@@ -116,7 +117,7 @@ struct group {
 	uint32_t place; /* among the awake of its cluster, or NONE */
 	uint32_t channel_count;
 	uint32_t run_count;
-	struct run *runs;
+	struct run runs[SCHEDULER_MAX_CHANNELS / 2];
 	struct scheduler_group_report report;
 };
 
@@ -161,7 +162,7 @@ struct scheduler {
 	struct aqm_state *aqm; /* one a flow */
 	struct wheel wheel; /* a timer for each flow's rates, flow's reserve, modem, group */
 	struct bucket limit; /* of the service group; its depth is the lead */
-	uint32_t free_slot;
+	uint32_t free_slot, free_class;
 	uint32_t held;
 	uint32_t half_full, nearly_full; /* packets */
 	uint32_t working; /* ring of clusters */

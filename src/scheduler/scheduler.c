@@ -51,22 +51,19 @@ static void groups_init(struct scheduler *s) {
 	}
 }
 
-/* The settings were judged before; only memory can be missing. */
-static const char *fill(struct scheduler *s, const struct scheduler_config *c) {
-	const char *why = NULL;
-
+/* The settings were judged before. */
+static void fill(struct scheduler *s, const struct scheduler_config *c) {
 	groups_init(s);
 	for (uint32_t i = 0; i < s->packet_limit; i++)
 		s->slots[i].next = i + 1 < s->packet_limit ? i + 1 : NONE;
+	for (uint32_t i = 0; i < s->flow_count; i++)
+		s->classes[i].link.next = i + 1;
 	for (uint32_t i = 0; i < s->channel_count; i++) {
 		scheduler_set_channel(s, i, &c->channels[i]);
 		s->free_at[i] = i;
 	}
-	for (uint32_t i = 0; why == NULL && i < s->group_count; i++)
-		why = clusters_set_channels(s, i, &c->groups[i]);
-	if (why != NULL)
-		return why;
-	clusters_make(s);
+	for (uint32_t i = 0; i < s->group_count; i++)
+		clusters_set_channels(s, i, &c->groups[i]);
 	for (uint32_t i = 0; i < s->modem_count; i++) {
 		s->modems[i].first_flow = s->modems[i].blocked = NONE;
 		scheduler_set_modem(s, i, &c->modems[i]);
@@ -74,7 +71,6 @@ static const char *fill(struct scheduler *s, const struct scheduler_config *c) {
 	for (uint32_t i = 0; i < s->flow_count; i++)
 		scheduler_set_flow(s, i, &c->flows[i]);
 	scheduler_set_rate_limit(s, c->rate_limit);
-	return NULL;
 }
 
 static const char *create(const struct scheduler_config *c, struct scheduler **out) {
@@ -95,7 +91,10 @@ static const char *create(const struct scheduler_config *c, struct scheduler **o
 	s->half_full = c->packet_limit / 2;
 	s->nearly_full = c->packet_limit - c->packet_limit / 8;
 	s->random = c->seed | 1; /* never 0 */
-	return allocate(s) ? fill(s, c) : "no memory";
+	if (!allocate(s))
+		return "no memory";
+	fill(s, c);
+	return NULL;
 }
 
 struct scheduler *scheduler_create(const struct scheduler_config *config, const char **why) {
@@ -113,8 +112,6 @@ struct scheduler *scheduler_create(const struct scheduler_config *config, const 
 void scheduler_free(struct scheduler *s) {
 	if (s == NULL)
 		return;
-	for (uint32_t i = 0; s->groups != NULL && i < s->group_count; i++)
-		free(s->groups[i].runs);
 	wheel_free(&s->wheel);
 	free(s->flows);
 	free(s->slots);
