@@ -85,7 +85,7 @@ struct instance *instance_alloc(void) {
 	struct instance *i = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*i));
 
 	if (i != NULL)
-		*i = (struct instance){0};
+		*i = (struct instance){.qos_lock = PTHREAD_MUTEX_INITIALIZER};
 	else
 		fprintf(stderr, "no memory for a service group\n");
 	return i;
@@ -100,6 +100,7 @@ static int upstream_pools(struct instance *i) {
 
 int instance_pools(struct instance *i, const struct service_group *sg) {
 	i->sg = sg;
+	i->qos = sg;
 	if (packet_meta_register() != 0) {
 		fprintf(stderr, "no room for a dynamic field in mbufs: %s\n",
 			rte_strerror(rte_errno));
@@ -230,6 +231,12 @@ int instance_create(struct instance *i, uint16_t network_port, uint16_t rphy_por
 	if (downstream_setup(i) != 0)
 		return -1;
 	return layout_has_upstream(i->sg) ? upstream_setup(i) : 0;
+}
+
+void instance_set_qos(struct instance *i, const struct service_group *qos) {
+	pthread_mutex_lock(&i->qos_lock);
+	i->qos = qos;
+	pthread_mutex_unlock(&i->qos_lock);
 }
 
 uint64_t instance_held(const struct instance *i) {

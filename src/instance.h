@@ -2,6 +2,8 @@
 /* One service group in service: its configuration, buffers, crypto sessions, both directions, workers. */
 #pragma once
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_mempool.h>
@@ -14,7 +16,12 @@
 #include "worker.h"
 
 struct instance {
-	const struct service_group *sg;
+	const struct service_group *sg; /* what everything was made of */
+	/* The same, or what changed its quality of service since: the scheduler has that. For threads
+	 * other than the one that calls instance_set_qos() under the lock only. */
+	const struct service_group *qos;
+	pthread_mutex_t qos_lock;
+	bool report_flows; /* reports tell of every service flow */
 	struct rte_mempool *packets; /* what the network port receives into */
 	struct rte_mempool *depi_headers;
 	struct rte_mempool *depi_fragments;
@@ -52,6 +59,9 @@ void instance_set_control(struct instance *i, uint16_t control_port);
  * decides how many workers there are. Returns 0 or -1 after a message.
  */
 int instance_create(struct instance *i, uint16_t network_port, uint16_t rphy_port);
+
+/* Tells what the scheduler has now. Afterwards nobody reads what it had before. */
+void instance_set_qos(struct instance *i, const struct service_group *qos);
 
 /* Packets and parts of packets that are in it. */
 uint64_t instance_held(const struct instance *i);

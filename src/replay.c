@@ -36,6 +36,7 @@ struct replay_options {
 	const char *control_out;
 	const char *stats;
 	enum way way;
+	bool flows;
 };
 
 struct replay {
@@ -54,6 +55,8 @@ static const struct argp_option options[] = {
 	{"rphy-in", 'I', "PCAP", 0, "what arrives at the R-PHY port: the upstream", 0},
 	{"network-out", 'O', "PCAP", 0, "where to write what leaves the network port", 0},
 	{"control-out", 'm', "PCAP", 0, "upstream: where to write modems' management messages", 0},
+	{"flows", 'f', NULL, 0,
+	 "tell of every downstream service flow in the counters, not only of those with drops", 0},
 	{"stats", 's', "FILE", 0, "write all counters as JSON, - for stdout", 0},
 	{0},
 };
@@ -69,6 +72,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case 'O': o->out[UP] = value; return 0;
 	case 'm': o->control_out = value; return 0;
 	case 's': o->stats = value; return 0;
+	case 'f': o->flows = true; return 0;
 	case ARGP_KEY_END:
 		o->way = o->in[UP] != NULL ? UP : DOWN;
 		if (o->in[o->way] == NULL || o->out[o->way] == NULL || o->in[!o->way] != NULL ||
@@ -227,6 +231,7 @@ static int replay_files(struct replay *r, const struct replay_options *o,
 		ret = EXIT_MISTAKE;
 	} else if (replay_wires_open(&r->wires, r->instance, sg) == 0) {
 		instance_account(r->instance, false);
+		r->instance->report_flows = o->flows;
 		ret = replay(r, in, o);
 		replay_wires_close(&r->wires);
 	}

@@ -7,6 +7,8 @@
 
 #include <rte_ethdev.h>
 
+#include "report_scheduler.h"
+
 static json_t *integer(uint64_t value) {
 	return json_integer((json_int_t)value);
 }
@@ -118,6 +120,7 @@ static json_t *downstream_json(struct instance *i, const struct host *host) {
 			 integer(counters_dropped(&c)), "balanced", downstream_balanced(i), "drops",
 			 drops_json(&c, DIRECTION_DOWN), "counters",
 			 counters_json(&c, DIRECTION_DOWN));
+	json_object_set_new(down, "scheduler", report_scheduler_json(i));
 	if (host != NULL && c.values[COUNTER_RECEIVED] > 0)
 		json_object_set_new(
 			down, "cycles_per_packet",

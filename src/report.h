@@ -11,8 +11,8 @@
 #include "platform/host.h"
 
 /*
- * {"downstream": {received, transmitted, held, dropped, balanced, drops, counters, cycles_per_packet,
- * seconds}, "upstream": {the same, units, requests}, "workers", "host"}. `host` may be NULL: then times and cycles are left out, and the
+ * {"downstream": {received, transmitted, held, dropped, balanced, drops, counters, scheduler,
+ * cycles_per_packet, seconds}, "upstream": {the same, units, requests}, "workers", "host"}. `host` may be NULL: then times and cycles are left out, and the
  * result is the same for the same input. The caller owns the reference.
  */
 json_t *report_json(struct instance *i, const struct host *host, double seconds);

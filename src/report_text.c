@@ -4,6 +4,8 @@
 
 #include <inttypes.h>
 
+#include "report_scheduler.h"
+
 static void print_cycles(FILE *out, const struct pipeline *const *pipelines, unsigned count,
 			 uint64_t packets, const struct host *host) {
 	uint64_t total = 0;
@@ -50,6 +52,7 @@ static void print_downstream(FILE *out, struct instance *i, const struct host *h
 		c.values[COUNTER_DEPI_FRAMES], counters_dropped(&c), downstream_held(i->downstream),
 		seconds);
 	print_drops(out, &c);
+	report_scheduler_print(out, i);
 	if (host != NULL && c.values[COUNTER_RECEIVED] > 0)
 		print_cycles(out, lists, DS_PIPELINES, c.values[COUNTER_RECEIVED], host);
 }
