@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "worker.h"
 
+#include <unistd.h>
+
+#include <rte_branch_prediction.h>
 #include <rte_cycles.h>
 #include <rte_pause.h>
+
+#define TASK_POLL_US 200
 
 void worker_add(struct worker *w, struct pipeline *p) {
 	w->pipelines[w->pipeline_count++] = p;
@@ -16,6 +21,14 @@ unsigned worker_round(struct worker *w) {
 	return work;
 }
 
+/* Between two rounds nobody is inside of what the worker owns. */
+static void task_step(struct worker *w) {
+	struct worker_task *task = __atomic_load_n(&w->task, __ATOMIC_ACQUIRE);
+
+	if (unlikely(task != NULL) && task->step(task->arg))
+		__atomic_store_n(&w->task, NULL, __ATOMIC_RELEASE);
+}
+
 int worker_run(void *worker) {
 	struct worker *w = worker;
 	uint64_t start = rte_rdtsc();
@@ -26,6 +39,7 @@ int worker_run(void *worker) {
 
 		clock_tick(&w->clock);
 		work = worker_round(w);
+		task_step(w);
 		if (work == 0)
 			rte_pause(); /* the place where power management will sit */
 		end = rte_rdtsc();
@@ -35,6 +49,12 @@ int worker_run(void *worker) {
 		start = end;
 	}
 	return 0;
+}
+
+void worker_do(struct worker *w, struct worker_task *task) {
+	__atomic_store_n(&w->task, task, __ATOMIC_RELEASE);
+	while (__atomic_load_n(&w->task, __ATOMIC_ACQUIRE) != NULL)
+		usleep(TASK_POLL_US);
 }
 
 void worker_stop(struct worker *w) {

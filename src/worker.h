@@ -12,12 +12,20 @@
 
 #define WORKER_MAX_PIPELINES 5
 
+/* Something that another thread wants done between two rounds: called once a round until it says
+ * that it is done, so that what takes long can be cut into pieces. */
+struct worker_task {
+	bool (*step)(void *arg);
+	void *arg;
+};
+
 struct worker {
 	const char *name;
 	struct clock clock;
 	struct pipeline *pipelines[WORKER_MAX_PIPELINES];
 	unsigned pipeline_count;
 	bool stop; /* set by another thread */
+	struct worker_task *task; /* likewise; NULL when it is done */
 	/* Load, for whoever reads it: rounds of the loop, and cycles of those with work. */
 	uint64_t rounds;
 	uint64_t busy_rounds;
@@ -32,5 +40,8 @@ int worker_run(void *worker);
 
 /* One round of the loop: each pipeline once. Returns the packets that moved. */
 unsigned worker_round(struct worker *w);
+
+/* Has a running worker do the task, and waits until it is done. Not from two threads at a time. */
+void worker_do(struct worker *w, struct worker_task *task);
 
 void worker_stop(struct worker *w);
