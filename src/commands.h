@@ -18,5 +18,9 @@ int command_check(int argc, char **argv);
 extern volatile sig_atomic_t command_stopped;
 void command_catch_signals(void);
 
+/* Set by SIGHUP once command_catch_reload() was called; without it SIGHUP ends the process. */
+extern volatile sig_atomic_t command_reload;
+void command_catch_reload(void);
+
 /* Loads the configuration; mistakes go to stderr. Returns 0 or EXIT_MISTAKE. */
 int command_load(const char *path, struct service_group *sg);

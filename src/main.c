@@ -49,6 +49,17 @@ void command_catch_signals(void) {
 	signal(SIGTERM, on_signal);
 }
 
+volatile sig_atomic_t command_reload;
+
+static void on_reload(int number) {
+	(void)number;
+	command_reload = 1;
+}
+
+void command_catch_reload(void) {
+	signal(SIGHUP, on_reload);
+}
+
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 int command_load(const char *path, struct service_group *sg) {

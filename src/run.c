@@ -16,7 +16,9 @@
 #include "model/units.h"
 #include "platform/platform.h"
 #include "platform/port.h"
+#include "reload.h"
 #include "report.h"
+#include "telemetry.h"
 
 #define DRAIN_MS 500
 #define MANY_MODEMS 1000 /* from here on their tables take a second and more */
@@ -30,6 +32,7 @@ struct run_options {
 	const char *ready; /* file to make when packets can come */
 	uint64_t duration_ns; /* 0: until a signal */
 	bool no_cycles;
+	bool flows;
 };
 
 static const struct argp_option options[] = {
@@ -41,6 +44,8 @@ static const struct argp_option options[] = {
 	{"duration", 'd', "TIME", 0, "stop after this time, such as 10s (default: at a signal)", 0},
 	{"json", 'j', "FILE", 0, "write the summary, - for stdout", 0},
 	{"ready", 'R', "FILE", 0, "make this empty file when packets can come", 0},
+	{"flows", 'f', NULL, 0,
+	 "tell of every downstream service flow in the summary, not only of those with drops", 0},
 	{"no-cycles", 'C', NULL, 0, "do not measure the cycles of the stages", 0},
 	{0},
 };
@@ -56,6 +61,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case 'j': o->json = value; return 0;
 	case 'R': o->ready = value; return 0;
 	case 'C': o->no_cycles = true; return 0;
+	case 'f': o->flows = true; return 0;
 	case 'd':
 		if (!units_parse_duration(value, &o->duration_ns) || o->duration_ns == 0)
 			argp_error(state, "--duration: found \"%s\", allowed: a time such as 10s",
@@ -72,6 +78,7 @@ static int start(const struct service_group *sg, const struct run_options *o) {
 		.devices = {o->network, o->rphy, o->control},
 		.device_count = o->control == NULL ? 2 : 3,
 		.memory_mb = instance_memory_mb(sg),
+		.telemetry = true,
 	};
 
 	p.worker_count = layout_cores(sg, p.workers);
@@ -158,7 +165,15 @@ static void drain(struct instance *i) {
 	instance_stop(i);
 }
 
-static double serve(struct instance *i, uint64_t duration_ns) {
+/* SIGHUP or a command of the telemetry. */
+static void reload_if_asked(struct reload *r) {
+	if (!command_reload && !reload_is_asked(r))
+		return;
+	command_reload = 0; /* before the file is read: what comes meanwhile counts again */
+	reload_run(r);
+}
+
+static double serve(struct instance *i, struct reload *r, uint64_t duration_ns) {
 	uint64_t start_tsc = rte_rdtsc();
 
 	for (unsigned w = 0; w < i->worker_count; w++) {
@@ -167,6 +182,7 @@ static double serve(struct instance *i, uint64_t duration_ns) {
 	}
 	while (!command_stopped) {
 		usleep(20000);
+		reload_if_asked(r);
 		if (duration_ns != 0 && i->workers[0].clock.now >= duration_ns)
 			break;
 	}
@@ -212,18 +228,34 @@ static bool touch(const char *path) {
 	return f != NULL && fclose(f) == 0;
 }
 
+static int serve_and_report(struct instance *i, const struct run_options *o, struct reload *r) {
+	const struct service_group *sg = i->sg;
+	double seconds;
+
+	fprintf(stderr, "vcmtsd: serving service group %u: %zu modems, %zu channels\n", sg->id,
+		sg->modem_count, sg->channel_count);
+	if (o->ready != NULL && !touch(o->ready))
+		return EXIT_MISTAKE;
+	seconds = serve(i, r, o->duration_ns);
+	reload_close(r);
+	telemetry_close();
+	return finish(i, o, seconds);
+}
+
 /* On an EAL that runs. */
 static int run(struct instance *i, const struct run_options *o, const struct service_group *sg) {
+	struct reload r;
 	int status = wire(i, sg, o);
 
 	if (status != 0)
 		return status;
 	instance_account(i, !o->no_cycles);
-	fprintf(stderr, "vcmtsd: serving service group %u: %zu modems, %zu channels\n", sg->id,
-		sg->modem_count, sg->channel_count);
-	if (o->ready != NULL && !touch(o->ready))
-		return EXIT_MISTAKE;
-	return finish(i, o, serve(i, o->duration_ns));
+	i->report_flows = o->flows;
+	reload_open(&r, i, o->config);
+	status = telemetry_open(i, &r) == 0 ? serve_and_report(i, o, &r) : EXIT_TROUBLE;
+	telemetry_close();
+	reload_free(&r);
+	return status;
 }
 
 static bool one_device(const char *a, const char *b) {
@@ -274,6 +306,7 @@ int command_run(int argc, char **argv) {
 	if (configure(argc, argv, &o, &sg) != 0)
 		return EXIT_MISTAKE;
 	command_catch_signals();
+	command_catch_reload();
 	i = instance_alloc();
 	if (i != NULL && start(&sg, &o) == 0) {
 		status = run(i, &o, &sg);

@@ -6,6 +6,8 @@
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <rte_common.h>
@@ -16,7 +18,11 @@
 #define MAX_ARGS 48
 #define ARG_SIZE 512
 
+/* Beside the socket of today's telemetry, DPDK 22.11 makes one of the kind before it. */
+static const char *const sockets[] = {"dpdk_telemetry.v2", "dpdk_telemetry.v1", "telemetry"};
+
 static bool huge_pages;
+static bool telemetry;
 
 struct arguments {
 	char text[MAX_ARGS][ARG_SIZE];
@@ -121,6 +127,31 @@ static void add_devices(struct arguments *a, const struct platform_options *o) {
 	add(a, "--iova-mode=va");
 }
 
+/* Where EAL will make its folder, which it must not fail to do: systemd's, or that of the user. */
+static bool runtime_folder_is_ours(void) {
+	const char *base = getenv("RUNTIME_DIRECTORY");
+	char path[PATH_MAX];
+
+	if (base == NULL)
+		base = getuid() == 0 ? "/var/run" : getenv("XDG_RUNTIME_DIR");
+	if (base == NULL)
+		base = "/tmp";
+	snprintf(path, sizeof(path), "%s/dpdk", base);
+	mkdir(path, 0700); /* EAL does the same */
+	return access(path, W_OK | X_OK) == 0;
+}
+
+static void add_telemetry(struct arguments *a, const struct platform_options *o) {
+	telemetry = o->telemetry && runtime_folder_is_ours();
+	if (o->telemetry && !telemetry)
+		fprintf(stderr,
+			"%s: no telemetry: its folder cannot be made; XDG_RUNTIME_DIR names "
+			"another place\n",
+			o->program);
+	if (!telemetry)
+		add(a, "--no-telemetry");
+}
+
 static bool cpus_exist(const struct platform_options *o) {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
@@ -150,7 +181,7 @@ int platform_start(const struct platform_options *o) {
 	add_devices(&a, o);
 	add(&a, "--file-prefix");
 	add(&a, "%s-%d", o->program, (int)getpid());
-	add(&a, "--no-telemetry");
+	add_telemetry(&a, o);
 	add(&a, "--log-level=error");
 	a.argv[a.argc] = NULL;
 	if (rte_eal_init(a.argc, a.argv) < 0) {
@@ -167,11 +198,20 @@ bool platform_has_huge_pages(void) {
 	return huge_pages;
 }
 
-/* EAL makes a folder for each file prefix and leaves it there. */
+bool platform_has_telemetry(void) {
+	return telemetry;
+}
+
+/* EAL makes a folder for each file prefix and leaves it there; it takes the sockets away at the exit
+ * only, when the folder could not be removed any more. */
 void platform_stop(void) {
-	char folder[PATH_MAX];
+	char folder[PATH_MAX], path[PATH_MAX + 32];
 
 	snprintf(folder, sizeof(folder), "%s", rte_eal_get_runtime_dir());
 	rte_eal_cleanup();
+	for (size_t s = 0; s < RTE_DIM(sockets); s++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, sockets[s]);
+		unlink(path);
+	}
 	rmdir(folder);
 }

@@ -17,6 +17,7 @@ struct platform_options {
 	unsigned device_count;
 	unsigned memory_mb; /* needed when there are no huge pages */
 	bool offline; /* speed does not matter: huge pages are not missed */
+	bool telemetry; /* on a socket, where the folder for it can be made */
 };
 
 /*
@@ -28,5 +29,8 @@ int platform_start(const struct platform_options *options);
 
 /* True when memory came from huge pages. */
 bool platform_has_huge_pages(void);
+
+/* Whether the telemetry's socket is there. */
+bool platform_has_telemetry(void);
 
 void platform_stop(void);
