@@ -123,15 +123,19 @@ static void a_burst_grows_with_its_rate(void **state) {
 }
 
 static void a_modem_has_limits_of_its_own(void **state) {
-	struct loaded loaded =
-		load_text(HEAD
-				  MODEM(1, "max_aggregate_rate: 100 Mbps,") "{id: 1}]}\n" MODEM(
-					  2, "max_aggregate_rate: 1 kbps, max_aggregate_burst: "
-					     "2000,") "{id: 2}]}\n" MODEM(3, ) "{id: 3}]}\n");
-	const struct modem *modem = loaded.sg.modems;
+	static const char limited[] = MODEM(1, "max_aggregate_rate: 100 Mbps,") "{id: 1}]}\n";
+	static const char burst[] =
+		MODEM(2, "max_aggregate_rate: 1 kbps, max_aggregate_burst: 2000,") "{id: 2}]}\n";
+	static const char plain[] = MODEM(3, ) "{id: 3}]}\n";
+	char text[2000];
+	struct loaded loaded;
+	const struct modem *modem;
 
 	(void)state;
+	snprintf(text, sizeof(text), "%s%s%s%s", HEAD, limited, burst, plain);
+	loaded = load_text(text);
 	assert_string_equal(loaded.said, "");
+	modem = loaded.sg.modems;
 	assert_int_equal(modem[0].aggregate_rate, 100000000);
 	assert_int_equal(modem[0].aggregate_burst, 125000);
 	assert_int_equal(modem[1].aggregate_rate, 1000);
