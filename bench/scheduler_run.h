@@ -51,7 +51,7 @@ void drive_free(struct drive *d);
 int drive_settle(struct drive *d, const struct bench_case *c);
 
 /*
- * Runs for about `milliseconds` of the machine's time; `out` has the middle half of what was
- * measured, in batches. Returns 0, or -1 after a message.
+ * Runs for about `milliseconds` of the machine's time, after a warm-up; `out` has the middle half of
+ * the batches in which that was measured. Returns 0, or -1 after a message.
  */
 int drive_run(struct drive *d, unsigned milliseconds, struct tally *out);

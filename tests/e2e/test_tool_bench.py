@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vcmts bench pipeline`: both directions are measured, proven, printed and stored."""
+"""`vcmts bench`: both directions are measured, proven, printed and stored; and the scheduler."""
 
 import json
 import os
@@ -19,9 +19,9 @@ STAGES = {
 }
 
 
-def bench(*words: str) -> subprocess.CompletedProcess[str]:
+def bench(*words: str, what: str = "pipeline") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "vcmts", "bench", "pipeline", *words],
+        [sys.executable, "-m", "vcmts", "bench", what, *words],
         env=os.environ | {"PYTHONPATH": str(CHECKOUT / "tools")},
         capture_output=True,
         text=True,
@@ -106,3 +106,41 @@ def test_a_mix_that_is_none(mix: str, tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.startswith(f"vcmts: --mix: {mix}: allowed: ")
     assert done.stderr.count("\n") == 1 and done.stdout == ""
+
+
+def test_the_scheduler_beside_rte_sched(tmp_path: Path) -> None:
+    """Below capacity both carry all, above it what the channels can and no more."""
+    report = tmp_path / "bench.json"
+    words = ["--case", "2ofdm-32sc-qam", "--load", "50", "--load", "150", "--runs", "3"]
+    words += ["--milliseconds", "50", "--json", str(report)]
+    done = bench(*words, what="scheduler")
+    assert done.returncode == 0, done.stderr
+    results = json.loads(report.read_text())["results"]
+    assert [(r["case"], r["load"]) for r in results] == [(words[1], 50), (words[1], 150)]
+    capacity = 2 * 1.89 + 32 * 0.04224
+    for result in results:
+        assert (result["flows"], result["modems"], result["channels"]) == (2400, 300, 34)
+        assert result["ratio"] == pytest.approx(
+            result["cycles_per_packet"] / result["rte_sched"]["cycles_per_packet"]
+        )
+        for one in (result, result["rte_sched"], result["rte_sched_turns"]):
+            assert one["runs"] == 3
+            assert 0 < one["min"] <= one["cycles_per_packet"] <= one["max"]
+            assert one["enqueue"] + one["dequeue"] == pytest.approx(one["cycles_per_packet"])
+            if result["load"] == 50:
+                assert one["dropped"] == 0
+                assert one["gbps"] == pytest.approx(one["offered_gbps"], rel=0.01)
+                assert one["gbps"] == pytest.approx(capacity / 2, rel=0.1)
+            else:
+                assert one["dropped"] > 0.2
+                assert one["gbps"] == pytest.approx(capacity, rel=0.1)
+        assert f"{result['ratio']:.2f}" in done.stdout
+
+
+def test_cases_of_the_scheduler_that_are_none(tmp_path: Path) -> None:
+    report = tmp_path / "bench.json"
+    for words in (["--case", "7ofdm"], ["--load", "0"], ["--runs", "0"]):
+        done = bench(*words, "--json", str(report), what="scheduler")
+        assert done.returncode == 2, words
+        assert words[1] in done.stderr
+        assert not report.exists() or report.read_text() == ""

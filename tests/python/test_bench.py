@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `vcmts bench` makes of a stored report: a table a direction."""
+"""What `vcmts bench` makes of a stored report: a table a direction, or a case of the scheduler."""
 
 import io
 from typing import Any
 
 from rich.console import Console
 
-from vcmts import bench
+from vcmts import bench, bench_scheduler
 
 
 def result(direction: str, mix: str, stages: dict[str, float]) -> dict[str, Any]:
@@ -66,3 +66,91 @@ def test_what_it_was_measured_on() -> None:
     text = " ".join(shown(DOWN, UP).split())
     assert text.count("A core: TSC 2.00 GHz, core 3.00 GHz (1.50 core cycles") == 1
     assert "ordinary pages" in text and "median of 5 runs" in text
+
+
+def figures(cycles: float) -> dict[str, Any]:
+    return {
+        "enqueue": cycles / 4,
+        "dequeue": cycles * 3 / 4,
+        "cycles_per_packet": cycles,
+        "core_cycles_per_packet": cycles * 1.5,
+        "min": cycles - 1,
+        "max": cycles + 1,
+        "runs": 5,
+        "idle_call": 0.0,
+        "offered_gbps": 12.0,
+        "gbps": 10.0,
+        "dropped": 0.125,
+    }
+
+
+def scheduled(case: str, load: int, cycles: float, other: float) -> dict[str, Any]:
+    return {
+        "case": case,
+        "flows": 2400,
+        "modems": 300,
+        "channels": 6,
+        "load": load,
+        **figures(cycles),
+        "rte_sched": figures(other),
+        "rte_sched_turns": figures(other * 2),
+        "ratio": cycles / other,
+        "ratio_turns": cycles / other / 2,
+    }
+
+
+def scheduler_shown(*results: dict[str, Any]) -> str:
+    host = {"cpu": "A core", "tsc_hz": 2.0e9, "core_hz": 3.0e9, "huge_pages": False}
+    text = io.StringIO()
+    bench_scheduler.show({"results": list(results), "host": host}, Console(file=text, width=100))
+    return text.getvalue()
+
+
+def test_a_table_a_case_and_a_column_a_load() -> None:
+    text = scheduler_shown(
+        scheduled("2ofdm-32sc-qam", 95, 96, 500),
+        scheduled("6ofdm", 50, 80, 400),
+        scheduled("6ofdm", 120, 88, 404),
+    )
+    first, second = text.split("2ofdm-32sc-qam: 2,400 flows of 300 modems, 6 channels")
+    assert "6ofdm: 2,400 flows" in first
+    assert first.index("50 %") < first.index("120 %") and "95 %" not in first
+    rows = [" ".join(line.replace("│", " ").split()) for line in first.splitlines()]
+    both = [row for row in rows if row.startswith("both")]
+    assert both == ["both 80 88", "both 400 404", "both 800 808"]
+    assert "vcmts / rte_sched 0.20 0.22" in rows
+    assert "dropped 12.5% 12.5%" in rows
+    assert "call that finds nothing - -" in rows
+    assert "TSC 2.00 GHz" in second
+
+
+def goals(*results: dict[str, Any]) -> list[str]:
+    return [str(goal) for goal in bench_scheduler.goals(list(results))]
+
+
+def test_goals_are_judged_at_the_hardest_load() -> None:
+    assert goals(
+        scheduled("6ofdm", 50, 80, 400),
+        scheduled("6ofdm", 120, 120, 601),
+        scheduled("2ofdm-32sc-qam", 50, 121, 700),
+        scheduled("8ofdm-192sc-qam", 50, 100, 1000),
+        scheduled("8ofdm-192sc-qam", 120, 156, 1000),
+    ) == [
+        "reached: cycles a packet, 6ofdm: 120, at most 120",
+        "missed: cycles a packet, 2ofdm-32sc-qam: 121, at most 120",
+        "missed: 8ofdm-192sc-qam / 6ofdm at the same load: 1.30, at most 1.25",
+        "reached: vcmts / rte_sched: 0.20, at most 0.2",
+        "reached: vcmts / rte_sched, pipes in turns: 0.10, at most 0.2",
+    ]
+
+
+def test_what_was_not_measured_is_no_goal() -> None:
+    text = "\n".join(goals(scheduled("8ofdm-192sc-qam", 95, 90, 300)))
+    assert "6ofdm" not in text and "2ofdm" not in text
+    assert text.startswith("missed: vcmts / rte_sched: 0.30")
+
+
+def test_a_verdict_agrees_with_the_number_beside_it() -> None:
+    """What rounds to the limit but is above it is not said to be at most that."""
+    text = goals(scheduled("6ofdm", 50, 120.4, 10000))[0]
+    assert text == "missed: cycles a packet, 6ofdm: 120.4, at most 120"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts bench: measure. `pipeline` prints the cycles of a packet, stage by stage."""
+"""vcmts bench: measure. `pipeline` prints the cycles of a packet, stage by stage, and `scheduler`
+what the scheduler takes of them (bench_scheduler.py)."""
 
 import argparse
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,11 +11,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from vcmts import configuration
-from vcmts.child import folder, start, stoppable, writable
+from vcmts import bench_common, bench_scheduler, configuration
+from vcmts.child import folder, stoppable, writable
 from vcmts.paths import program
 
-INTERRUPTED = 130
 DIRECTIONS = ("downstream", "upstream")
 FIGURES = (
     ("all stages", "cycles_per_packet", "{:.0f}"),
@@ -30,7 +29,14 @@ FIGURES = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=["pipeline"], help="what to measure")
+    what = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
+    pipeline_arguments(what.add_parser("pipeline", help="both directions, stage by stage"))
+    bench_scheduler.add_arguments(
+        what.add_parser("scheduler", help="the downstream scheduler, beside DPDK's rte_sched")
+    )
+
+
+def pipeline_arguments(parser: argparse.ArgumentParser) -> None:
     configuration.add_arguments(parser)
     parser.add_argument(
         "--direction",
@@ -45,16 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="imix, upstream-imix, a size, or 84:15,256:10,1280:75; may be repeated "
         "(default: the published mix of each direction, and sizes)",
     )
-    parser.add_argument("--runs", type=int, default=5, help="of each mix (default: %(default)s)")
-    parser.add_argument(
-        "--milliseconds", type=int, default=900, help="of a run (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--json",
-        metavar="FILE",
-        default="bench-pipeline.json",
-        help="where the figures are stored (default: %(default)s)",
-    )
+    bench_common.add_arguments(parser, milliseconds=900, stored="bench-pipeline.json")
 
 
 def table(results: list[dict[str, Any]]) -> Table:
@@ -73,8 +70,6 @@ def table(results: list[dict[str, Any]]) -> Table:
 
 def show(report: dict[str, Any], console: Console) -> None:
     """A table a direction, and below them what it was measured on."""
-    host = report["host"]
-    ratio = host["core_hz"] / host["tsc_hz"]
     for direction in DIRECTIONS:
         results = [r for r in report["results"] if r["direction"] == direction]
         if results:
@@ -82,12 +77,7 @@ def show(report: dict[str, Any], console: Console) -> None:
             # a title of the table would be broken where its columns end
             console.print(title, soft_wrap=True, markup=False, highlight=False)
             console.print(table(results))
-    console.print(
-        f"{host['cpu']}: TSC {host['tsc_hz'] / 1e9:.2f} GHz, core {host['core_hz'] / 1e9:.2f} GHz "
-        f"({ratio:.2f} core cycles a reference cycle), "
-        f"{'huge' if host['huge_pages'] else 'ordinary'} pages, "
-        f"median of {report['results'][0]['runs']} runs"
-    )
+    console.print(bench_common.machine(report))
 
 
 def mistaken(mix: str, config: Path) -> int:
@@ -100,7 +90,7 @@ def mistaken(mix: str, config: Path) -> int:
     return done.returncode
 
 
-def main(arguments: argparse.Namespace) -> int:
+def measure_pipeline(arguments: argparse.Namespace) -> int:
     writable(arguments.json)
     with folder() as place, stoppable() as stopped:
         config = configuration.chosen(arguments, place)
@@ -113,13 +103,15 @@ def main(arguments: argparse.Namespace) -> int:
         command += ["--direction", arguments.direction]
         for mix in arguments.mix:
             command += ["--mix", mix]
-        command += ["--json", arguments.json]
-        status = stopped.wait(start(command))
-    if stopped.asked:
-        return INTERRUPTED
-    if status != 0:
-        return status
-    report = json.loads(Path(arguments.json).read_text(encoding="utf-8"))
+        report = bench_common.measured(command, arguments.json, stopped)
+    if isinstance(report, int):
+        return report
     show(report, Console(file=sys.stdout))
     print(f"every value: {arguments.json}")
     return 0
+
+
+def main(arguments: argparse.Namespace) -> int:
+    if arguments.what == "scheduler":
+        return bench_scheduler.main(arguments)
+    return measure_pipeline(arguments)
