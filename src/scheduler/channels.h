@@ -2,45 +2,75 @@
 /* Channel access: which channel is free first, and what a packet takes of it. */
 #pragma once
 
+#include <string.h>
+
 #include "scheduler/internal.h"
 
 /* The low bits of free_at[] that hold the channel's index. */
 #define CHANNEL_MASK (SCHEDULER_MAX_CHANNELS - 1)
 
-/* Runs of this length and more are looked through with vectors. */
-#define LONG_RUN 8
+/* Four entries of free_at[] at once. */
+typedef int64_t lanes __attribute__((vector_size(32)));
 
-/* The least of the `n` entries, or the first that is not above `idle`. */
+static inline lanes lanes_load(const int64_t *at) {
+	lanes l;
+
+	memcpy(&l, at, sizeof(l));
+	return l;
+}
+
+static inline lanes lanes_less(lanes a, lanes b) {
+	const lanes less = a < b;
+
+	return (a & less) | (b & ~less);
+}
+
+static inline lanes lanes_more(lanes a, lanes b) {
+	const lanes more = a > b;
+
+	return (a & more) | (b & ~more);
+}
+
+static inline int64_t less(int64_t a, int64_t b) {
+	return a < b ? a : b;
+}
+
+static inline int64_t more(int64_t a, int64_t b) {
+	return a > b ? a : b;
+}
+
+/* The least of the run's entries, where those that are past count as `idle`, which carries the index of the
+ * first, plus their place: so the first of the idle ones wins. */
 static inline int64_t run_free(const int64_t *at, uint32_t n, int64_t idle) {
-	const int64_t *end = at + n;
-	int64_t best = INT64_MAX;
+	const lanes places = {idle, idle + 1, idle + 2, idle + 3};
+	lanes best;
+	int64_t few;
 
-	if (n >= LONG_RUN && *at > idle) {
-		for (uint32_t i = 0; i < n; i++)
-			best = at[i] < best ? at[i] : best;
-		if (best > idle)
-			return best;
+	if (n < 4) {
+		few = more(at[0], idle);
+		few = n > 1 ? less(few, more(at[1], idle + 1)) : few;
+		return n > 2 ? less(few, more(at[2], idle + 2)) : few;
 	}
-	for (; at < end; at++) {
-		if (*at <= idle)
-			return *at;
-		best = *at < best ? *at : best;
-	}
-	return best;
+	best = lanes_more(lanes_load(at), places);
+	for (uint32_t i = 4; i + 4 <= n; i += 4)
+		best = lanes_less(best, lanes_more(lanes_load(at + i), places + i));
+	if (n % 4 != 0) /* those at the end, some of them once more */
+		best = lanes_less(best, lanes_more(lanes_load(at + n - 4), places + (n - 4)));
+	return less(less(best[0], best[1]), less(best[2], best[3]));
 }
 
 /*
- * The entry of free_at[] of the group's channel that is free first; of several that are free by now, of
- * the one with the lowest index.
+ * The entry of free_at[], or the present where that is past, of the group's channel that is free first; of
+ * several that are free by now, of the one with the lowest index.
  */
 static inline int64_t first_free(const struct scheduler *s, const struct group *g, int64_t now) {
-	const int64_t idle = now | CHANNEL_MASK;
+	const int64_t idle = now & ~(int64_t)CHANNEL_MASK;
 	int64_t best = INT64_MAX;
 
-	for (uint32_t r = 0; r < g->run_count && best > idle; r++) {
-		int64_t at = run_free(&s->free_at[g->runs[r].from], g->runs[r].count, idle);
+	for (uint32_t r = 0; r < g->run_count; r++) {
+		uint32_t from = g->runs[r].from;
 
-		best = at < best ? at : best;
+		best = less(best, run_free(&s->free_at[from], g->runs[r].count, idle + from));
 	}
 	return best;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "scheduler/clusters.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "scheduler/columns.h"
 
 void clusters_set_channels(struct scheduler *s, uint32_t group, const struct scheduler_group *set) {
 	struct group *g = &s->groups[group];
@@ -53,18 +54,13 @@ static void unite(struct scheduler *s) {
 static void wake_all(struct scheduler *s) {
 	for (uint32_t i = 0; i < s->group_count; i++) {
 		struct group *g = &s->groups[i];
-		struct cluster *c = &s->clusters[g->cluster];
 
 		for (unsigned k = 0; k < COLUMNS; k++)
 			g->columns[k].round = 0;
 		wheel_clear(&s->wheel, group_timer(s, i));
 		g->place = NONE;
-		if (g->waiting == 0)
-			continue;
-		if (c->awake_count == 0)
-			ring_append(cluster_links(s), &s->working, g->cluster);
-		g->place = c->awake_count;
-		c->awake[c->awake_count++] = i;
+		if (g->waiting != 0)
+			group_awake(s, i);
 	}
 }
 

@@ -91,7 +91,8 @@ static int64_t flow_opens(const struct flow *f, uint32_t bytes) {
 }
 
 /* The flow of the column that goes next; those that may not go yet are taken out. NONE where none is left. */
-static uint32_t next_flow(struct scheduler *s, struct group *g, uint32_t column, int64_t now) {
+static inline uint32_t next_flow(struct scheduler *s, struct group *g, uint32_t column,
+				 int64_t now) {
 	while ((g->waiting >> column & 1) != 0) {
 		uint32_t first = g->columns[column].first;
 		uint32_t flow = column == RESERVED ? first : class_flow(s, &s->classes[first]);
@@ -158,9 +159,21 @@ static void charge(struct scheduler *s, uint32_t flow, struct flow *f, const str
 	}
 }
 
+/* The last packet of the flow went. */
+static inline void empty(struct scheduler *s, uint32_t flow, int64_t now) {
+	struct flow *f = &s->flows[flow];
+
+	if (f->state == FLOW_READY && !f->has_reserved)
+		class_leave(s, flow);
+	else
+		turns_leave(s, flow);
+	f->state = FLOW_IDLE;
+	if (f->aqm == SCHEDULER_WRED)
+		wred_empty(&s->aqm[flow].wred, now);
+}
+
 /* Where the flow and its class stand after one of their packets went. */
-static void go_on(struct scheduler *s, struct group *g, uint32_t column, uint32_t flow,
-		  uint32_t bytes, int64_t now) {
+static inline void go_on(struct scheduler *s, uint32_t flow, uint32_t bytes, int64_t now) {
 	struct flow *f = &s->flows[flow];
 	struct class *c = &s->classes[f->class];
 
@@ -179,28 +192,24 @@ static void go_on(struct scheduler *s, struct group *g, uint32_t column, uint32_
 	if (c->state != CLASS_READY || c->credit > 0)
 		return;
 	c->credit += QUANTUM;
-	turns_pass(s, g, column);
+	column_pass(s, class_links(s), c->group, c->priority);
 }
 
 /* The same for a packet that its flow's reserved rate let go. */
-static void go_on_reserved(struct scheduler *s, struct group *g, uint32_t flow, int64_t now) {
-	struct flow *f = &s->flows[flow];
-
-	if (f->packets > 0 && s->reserves[flow].due <= now) {
-		turns_pass(s, g, RESERVED);
-		return;
+static void go_on_reserved(struct scheduler *s, uint32_t group, uint32_t flow, int64_t now) {
+	if (s->flows[flow].packets == 0) {
+		empty(s, flow, now);
+	} else if (s->reserves[flow].due <= now) {
+		column_pass(s, flow_links(s), group, RESERVED);
+	} else {
+		turns_leave(s, flow);
+		turns_enter_reserved(s, flow, now);
 	}
-	turns_leave(s, flow);
-	f->state = FLOW_IDLE;
-	if (f->packets > 0)
-		turns_enter(s, flow, now);
-	else if (f->aqm == SCHEDULER_WRED)
-		wred_empty(&s->aqm[flow].wred, now);
 }
 
 /* The flow's first packet goes on the channel. Returns its bytes. */
-static uint32_t grant(struct scheduler *s, struct group *g, uint32_t flow, uint32_t channel,
-		      int64_t now, struct scheduler_grant *out) {
+static inline uint32_t grant(struct scheduler *s, struct group *g, uint32_t flow, uint32_t channel,
+			     int64_t now, struct scheduler_grant *out) {
 	struct flow *f = &s->flows[flow];
 	const struct class *c = &s->classes[f->class];
 	const struct slot *slot = queue_take(s, f);
@@ -227,14 +236,15 @@ static bool limit_open(const struct scheduler *s, int64_t now) {
 
 /* One packet of the group's column on the channel that is free first. Returns its bytes, 0 where none may
  * go. */
-static uint32_t send(struct scheduler *s, struct turn turn, int64_t now,
-		     struct scheduler_grant *out) {
+static inline uint32_t send(struct scheduler *s, struct turn turn, int64_t now,
+			    struct scheduler_grant *out) {
 	struct group *g = &s->groups[turn.group];
 	int64_t free = first_free(s, g, now);
 	uint32_t flow, bytes;
 
 	if (free > now + LEAD_TICKS) {
-		turns_sleep(s, turn.group, free - LEAD_TICKS);
+		group_asleep(s, turn.group);
+		wheel_set(&s->wheel, group_timer(s, turn.group), free - LEAD_TICKS);
 		return 0;
 	}
 	flow = next_flow(s, g, turn.column, now);
@@ -244,9 +254,9 @@ static uint32_t send(struct scheduler *s, struct turn turn, int64_t now,
 		prefetch_turns(s, s->flows[flow].class);
 	bytes = grant(s, g, flow, free & CHANNEL_MASK, now, out);
 	if (turn.column == RESERVED)
-		go_on_reserved(s, g, flow, now);
+		go_on_reserved(s, turn.group, flow, now);
 	else
-		go_on(s, g, turn.column, flow, bytes, now);
+		go_on(s, flow, bytes, now);
 	return bytes;
 }
 

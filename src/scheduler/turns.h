@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who may go: flows, classes and groups enter and leave the rings in which they wait for their turns. */
+/* Whose turn it can be: flows enter and leave their classes, and classes the columns of their groups. */
 #pragma once
 
-#include "scheduler/internal.h"
+#include "scheduler/columns.h"
 
-/* The flow has a packet and is in no ring: it goes where it belongs, if need be with its class and group. */
-void turns_enter(struct scheduler *s, uint32_t flow, int64_t now);
+/* The class of a flow that leaves has no other, and was not in its column but blocked. */
+void class_unblock(struct scheduler *s, uint32_t class);
 
-/* Takes the flow out of its ring, and what becomes empty with it. Its state is then the caller's. */
-void turns_leave(struct scheduler *s, uint32_t flow);
+/* The flow has a packet and a reserved rate, and is in no ring. */
+void turns_enter_reserved(struct scheduler *s, uint32_t flow, int64_t now);
 
 /* The flow goes no earlier than at `until`, for its rates. */
 void turns_park(struct scheduler *s, uint32_t flow, int64_t until);
@@ -16,11 +16,44 @@ void turns_park(struct scheduler *s, uint32_t flow, int64_t until);
 /* The class goes no earlier than its modem's aggregate rate lets a packet of `bytes` go. */
 void turns_block(struct scheduler *s, uint32_t class, uint32_t bytes);
 
-/* All channels of the group have work until `until`. */
-void turns_sleep(struct scheduler *s, uint32_t group, int64_t until);
-
-/* The first of a column has had its turn. */
-void turns_pass(struct scheduler *s, struct group *g, unsigned column);
-
 /* What a timer was set for has come. */
 void turns_timer(struct scheduler *s, uint32_t timer, int64_t now);
+
+/* Takes the flow out of wherever it is. Its state is then the caller's. */
+void turns_leave(struct scheduler *s, uint32_t flow);
+
+static inline void class_enter(struct scheduler *s, uint32_t flow) {
+	struct flow *f = &s->flows[flow];
+	struct class *c = &s->classes[f->class];
+
+	f->state = FLOW_READY;
+	f->credit = (int32_t)f->quantum;
+	ring_append(flow_links(s), &c->flows, flow);
+	if (c->state != CLASS_IDLE)
+		return;
+	c->state = CLASS_READY;
+	c->credit = QUANTUM;
+	column_enter(s, class_links(s), c->group, c->priority, f->class);
+}
+
+static inline void class_leave(struct scheduler *s, uint32_t flow) {
+	uint32_t class = s->flows[flow].class;
+	struct class *c = &s->classes[class];
+
+	ring_remove(flow_links(s), &c->flows, flow);
+	if (c->flows != NONE)
+		return;
+	if (c->state == CLASS_READY)
+		column_leave(s, class_links(s), c->group, c->priority, class);
+	else
+		class_unblock(s, class);
+	c->state = CLASS_IDLE;
+}
+
+/* The flow has a packet and is in no ring: it goes where it belongs, if need be with its class and group. */
+static inline void turns_enter(struct scheduler *s, uint32_t flow, int64_t now) {
+	if (s->flows[flow].has_reserved)
+		turns_enter_reserved(s, flow, now);
+	else
+		class_enter(s, flow);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The columns of a bonding group: who waits for its channels, by priority. The members are classes, or flows
+ * in the reserved column; `all` says of which array.
+ */
+#pragma once
+
+#include "scheduler/internal.h"
+
+/* A column gets its first member, loses its last, or has given all of them their turns. */
+void column_begin(struct scheduler *s, uint32_t group, unsigned column);
+void column_end(struct scheduler *s, uint32_t group, unsigned column);
+void column_next_round(struct scheduler *s, uint32_t group, unsigned column);
+
+/* The group looks for work again, or has none for a while; it has members in some column. */
+void group_awake(struct scheduler *s, uint32_t group);
+void group_asleep(struct scheduler *s, uint32_t group);
+
+static inline void column_enter(struct scheduler *s, struct links all, uint32_t group,
+				unsigned column, uint32_t i) {
+	struct column *c = &s->groups[group].columns[column];
+
+	ring_append(all, &c->first, i);
+	if (c->count++ == 0)
+		column_begin(s, group, column);
+}
+
+/* Whoever leaves has had its turn. */
+static inline void column_leave(struct scheduler *s, struct links all, uint32_t group,
+				unsigned column, uint32_t i) {
+	struct column *c = &s->groups[group].columns[column];
+
+	ring_remove(all, &c->first, i);
+	if (--c->count == 0)
+		column_end(s, group, column);
+	else if (--c->turns_left == 0)
+		column_next_round(s, group, column);
+}
+
+/* The first has had its turn and goes behind the others. */
+static inline void column_pass(struct scheduler *s, struct links all, uint32_t group,
+			       unsigned column) {
+	struct column *c = &s->groups[group].columns[column];
+
+	ring_rotate(all, &c->first);
+	if (--c->turns_left == 0)
+		column_next_round(s, group, column);
+}
