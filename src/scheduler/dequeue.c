@@ -244,7 +244,7 @@ static inline uint32_t send(struct scheduler *s, struct turn turn, int64_t now,
 
 	if (free > now + LEAD_TICKS) {
 		group_asleep(s, turn.group);
-		wheel_set(&s->wheel, group_timer(s, turn.group), free - LEAD_TICKS);
+		wheel_set(&s->wheel, group_timer(s, turn.group), free - REST_TICKS);
 		return 0;
 	}
 	flow = next_flow(s, g, turn.column, now);

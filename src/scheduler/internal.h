@@ -61,7 +61,7 @@ struct flow {
 	struct bucket peak;
 	int64_t last_sent; /* when the latest of its packets will have been sent */
 	uint64_t granted_packets;
-} __attribute__((aligned(64)));
+} __attribute__((aligned(128)));
 
 /* The minimum reserved rate: when the next packet is due. */
 struct reserve {

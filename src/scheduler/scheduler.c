@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "scheduler/clusters.h"
 #include "scheduler/internal.h"
@@ -11,21 +12,27 @@
 #include "scheduler/settings.h"
 #include "scheduler/turns.h"
 
-#define FLOW_ALIGN 64
+#define LINE 64
+#define LARGE_PAGE (2u << 20)
 
-/* calloc() for elements that begin at a cache line; their size is a multiple of it. */
+/* calloc() at the beginning of a cache line; large memory on large pages where the system has them. */
 static void *lines_alloc(size_t count, size_t size) {
-	void *p = aligned_alloc(FLOW_ALIGN, count * size);
+	size_t align = count * size < LARGE_PAGE ? LINE : LARGE_PAGE;
+	size_t bytes = (count * size + align - 1) / align * align;
+	void *p = aligned_alloc(align, bytes);
 
-	if (p != NULL)
-		memset(p, 0, count * size);
+	if (p == NULL)
+		return NULL;
+	if (align == LARGE_PAGE)
+		madvise(p, bytes, MADV_HUGEPAGE); /* if not, only slower */
+	memset(p, 0, bytes);
 	return p;
 }
 
 static bool allocate(struct scheduler *s) {
 	s->flows = lines_alloc(s->flow_count, sizeof(*s->flows));
-	s->slots = lines_alloc(s->packet_limit + s->packet_limit % 2, sizeof(*s->slots));
-	s->classes = calloc(s->flow_count, sizeof(*s->classes));
+	s->slots = lines_alloc(s->packet_limit, sizeof(*s->slots));
+	s->classes = lines_alloc(s->flow_count, sizeof(*s->classes));
 	s->modems = calloc(s->modem_count, sizeof(*s->modems));
 	s->groups = calloc(s->group_count, sizeof(*s->groups));
 	s->clusters = calloc(s->group_count, sizeof(*s->clusters));

@@ -14,6 +14,8 @@
 
 /* A channel is given work no further ahead of its rate than this. */
 #define SCHEDULER_LEAD_NS 500000
+/* A bonding group whose channels all have more work than the lead rests until one has no more than this. */
+#define SCHEDULER_REST_NS 375000
 #define SCHEDULER_RATE_MIN 1000 /* bits per second */
 #define SCHEDULER_RATE_MAX 1000000000000 /* bits per second */
 #define SCHEDULER_PACKET_MAX 16383 /* bytes of one packet */

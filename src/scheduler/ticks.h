@@ -11,6 +11,7 @@
 #define NS_TICKS(ns) ((int64_t)(ns) * TICKS_PER_NS)
 #define TICKS_MAX (INT64_C(1) << 61) /* sums of two still fit */
 #define LEAD_TICKS NS_TICKS(SCHEDULER_LEAD_NS)
+#define REST_TICKS NS_TICKS(SCHEDULER_REST_NS)
 
 /* Delays are measured in units of 1.024 us. */
 #define DELAY_SHIFT 16
