@@ -9,6 +9,18 @@ void fields_mistake(struct fields *f, const char *key, const char *what) {
 		snprintf(f->error, f->error_size, "%s%.40s: %s", f->where, key, what);
 }
 
+/* The object itself is none. */
+static void mistake_here(struct fields *f, const char *what) {
+	int length = (int)strlen(f->where);
+
+	if (f->error[0] != '\0')
+		return;
+	if (length > 0)
+		snprintf(f->error, f->error_size, "%.*s: %s", length - 1, f->where, what);
+	else
+		snprintf(f->error, f->error_size, "%s", what);
+}
+
 static bool among(const char *key, const char *const *known) {
 	while (*known != NULL && strcmp(key, *known) != 0)
 		known++;
@@ -21,7 +33,7 @@ void fields_open(struct fields *f, const json_t *object, const char *const *know
 
 	f->object = object;
 	if (!json_is_object(object)) {
-		fields_mistake(f, "", "an object is expected");
+		mistake_here(f, "an object is expected");
 		return;
 	}
 	/* json_object_foreach() wants an object that may change. */

@@ -35,6 +35,13 @@ static void make_scheduler(struct simulation *s) {
 	s->scheduler = scheduler_create(&config, &s->error);
 }
 
+/* The time of a packet at the sustained rate, or on the first channel. */
+static uint64_t jitter(const struct scenario *scenario, const struct sender_group *g) {
+	uint64_t rate = scenario->flows[g->flow].sustained.rate;
+
+	return 8000000000ull * g->bytes / (rate != 0 ? rate : scenario->channel_rates[0]);
+}
+
 static void make_senders(struct simulation *s) {
 	unsigned n = 0;
 
@@ -56,6 +63,7 @@ static void make_senders(struct simulation *s) {
 			sender->group = group;
 			sender->measure = &s->groups[g];
 			sender->rtt = group->rtt + i * step;
+			sender->jitter = jitter(s->scenario, group);
 			tcp_init(&sender->tcp,
 				 group->kind == SENDER_RENO ? CONGESTION_RENO : CONGESTION_CUBIC);
 		}

@@ -26,13 +26,17 @@ static void retransmission_timer(void *context, void *subject);
 /* A packet of `sender` sets out for the scheduler. */
 static void launch(struct simulation *s, struct sender *sender, uint64_t number) {
 	struct packet *p = packet_new(s);
+	uint64_t arrival =
+		s->now + sender->rtt / 2 + (sender->jitter * (random_next(&s->random) >> 32) >> 32);
 
 	if (p == NULL)
 		return;
+	if (sender->arrival < arrival)
+		sender->arrival = arrival;
 	p->sender = sender;
 	p->number = number;
 	p->sent = s->now;
-	add_event(s, s->now + sender->rtt / 2, offer, p);
+	add_event(s, sender->arrival, offer, p);
 }
 
 static void tcp_go_on(struct simulation *s, struct sender *sender) {

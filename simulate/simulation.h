@@ -4,8 +4,10 @@
  *
  *   sender ── half the round trip ──► scheduler ──► channel ── half the round trip ──► acknowledgement
  *
- * The senders' links have no limit of their own: what is queued is queued in the scheduler. Receivers
- * get bonded packets back in order, and acknowledge each.
+ * The senders' links have no limit of their own: what is queued is queued in the scheduler. A host
+ * takes a random time for each packet, up to what it takes at the service flow's rate: without it, senders
+ * fall into step with the queue, and some find it full each time (Floyd and Jacobson, "On Traffic Phase
+ * Effects in Packet-Switched Gateways"). Receivers get bonded packets back in order, and acknowledge each.
  */
 #pragma once
 
@@ -21,6 +23,8 @@ struct sender {
 	const struct sender_group *group;
 	struct group_measure *measure;
 	uint64_t rtt; /* ns, without the queue */
+	uint64_t jitter; /* ns: up to so much later a packet sets out */
+	uint64_t arrival; /* of the latest packet at the scheduler */
 	struct tcp tcp;
 	bool timer_runs;
 	uint64_t bytes; /* delivered, from the end of the warm-up on */
