@@ -135,8 +135,6 @@ int drive_settle(struct drive *d, const struct bench_case *c) {
 static void tally_add(struct tally *sum, const struct tally *t) {
 	sum->enqueue_cycles += t->enqueue_cycles;
 	sum->dequeue_cycles += t->dequeue_cycles;
-	sum->idle_cycles += t->idle_cycles;
-	sum->idle_calls += t->idle_calls;
 	sum->offered += t->offered;
 	sum->dropped += t->dropped;
 	sum->sent += t->sent;
@@ -145,15 +143,35 @@ static void tally_add(struct tally *sum, const struct tally *t) {
 	sum->ns += t->ns;
 }
 
+static uint64_t mean_order(uint64_t cycles, uint64_t count) {
+	return count > 0 ? (cycles << 10) / count : UINT64_MAX;
+}
+
+/* Idle calls are few: where the core was taken away in one, it is not the batch's calls that tell. */
+static void middle_idle(struct tally *batches, unsigned count, struct tally *out) {
+	unsigned idle = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		batches[i].order = mean_order(batches[i].idle_cycles, batches[i].idle_calls);
+		idle += batches[i].idle_calls > 0;
+	}
+	middle_half(batches, count, sizeof(*batches)); /* those without stand at the end */
+	for (unsigned i = idle / 4; i < idle - idle / 4; i++) {
+		out->idle_cycles += batches[i].idle_cycles;
+		out->idle_calls += batches[i].idle_calls;
+	}
+}
+
 static void middle_of(struct tally *batches, unsigned count, struct tally *out) {
 	struct middle half;
 
 	for (unsigned i = 0; i < count; i++)
-		batches[i].order = ((batches[i].enqueue_cycles + batches[i].dequeue_cycles) << 10) /
-				   batches[i].offered;
+		batches[i].order = mean_order(batches[i].enqueue_cycles + batches[i].dequeue_cycles,
+					      batches[i].offered);
 	half = middle_half(batches, count, sizeof(*batches));
 	for (unsigned i = half.first; i < half.end; i++)
 		tally_add(out, &batches[i]);
+	middle_idle(batches, count, out);
 }
 
 static uint64_t tsc_in(unsigned milliseconds) {

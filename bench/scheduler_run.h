@@ -18,8 +18,8 @@
 struct tally {
 	uint64_t order; /* by cycles a packet */
 	uint64_t enqueue_cycles, dequeue_cycles; /* of calls that moved packets */
-	uint64_t idle_cycles,
-		idle_calls; /* dequeue calls that did not, though they were allowed to */
+	uint64_t idle_cycles; /* of dequeue calls that did not, though they were allowed to */
+	uint64_t idle_calls;
 	uint64_t offered, dropped, sent; /* packets */
 	uint64_t offered_bytes, sent_bytes;
 	uint64_t ns; /* simulated */
