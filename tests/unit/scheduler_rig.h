@@ -11,7 +11,8 @@
  *     scheduler_next() was not too late
  *
  * What breaks one of these fails the test. Times are the rig's own, from 0 on; the scheduler's clock
- * begins at `epoch`.
+ * begins at `epoch`. The scheduler has ticks of 1/64 ns: the time that a packet takes is rounded by up
+ * to a hundredth of a nanosecond, and so much more is allowed a packet.
  */
 #pragma once
 
@@ -51,6 +52,7 @@ struct rig_envelope {
 	double rate; /* bytes per ns; 0: none */
 	double burst; /* the most that there may be */
 	double level, worst;
+	double drift_ns; /* since it was full */
 	uint64_t at;
 };
 
@@ -79,6 +81,7 @@ struct rig_channel {
 	double ns_per_byte;
 	double free_at; /* when it will have sent its work */
 	double idle_ns; /* since the mark */
+	double drift_ns; /* since it was idle */
 	uint64_t packets, bytes; /* since the start, with all that stands around the packets */
 	bool open; /* a DEPI frame */
 	uint32_t space, segments; /* of it */
@@ -86,7 +89,8 @@ struct rig_channel {
 };
 
 struct rig_group {
-	uint64_t packets, early_packets;
+	uint64_t packets;
+	uint64_t early_least, early_most; /* without and with those that ticks may decide */
 	double skew_ns, max_skew_ns;
 };
 
@@ -121,6 +125,7 @@ struct rig {
 	struct rig_group *groups;
 	struct rig_envelope *modems;
 	struct rig_channel limit;
+	double drift_ns; /* the most of any channel */
 	uint32_t longest; /* packet, with all that stands around it */
 	uint32_t *timed; /* flows with a timed source */
 	size_t timed_count;
