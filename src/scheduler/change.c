@@ -33,6 +33,13 @@ static uint16_t max_packet(const struct scheduler *s, const struct scheduler_flo
 	return (uint16_t)most;
 }
 
+static uint8_t rates(const struct scheduler *s, const struct scheduler_flow *f) {
+	return (uint8_t)((f->sustained.rate != 0 ? FLOW_SUSTAINED : 0) |
+			 (f->peak != 0 ? FLOW_PEAK : 0) |
+			 (s->modems[f->modem].aggregate.cost != 0 ? FLOW_AGGREGATE : 0) |
+			 (f->reserved != 0 ? FLOW_RESERVATION : 0));
+}
+
 /* The class of the modem's flows with the same group and priority, or a free one. */
 static uint32_t class_find(struct scheduler *s, const struct scheduler_flow *f) {
 	uint32_t other = s->modems[f->modem].first_flow, class = s->free_class;
@@ -59,7 +66,6 @@ static void class_join(struct scheduler *s, const struct scheduler_flow *f, uint
 			.modem = f->modem,
 			.users = 1,
 			.priority = f->priority,
-			.limited = m->aggregate.cost != 0,
 		};
 	}
 	s->flows[flow].class = class;
@@ -92,7 +98,7 @@ static void flow_fill(struct scheduler *s, uint32_t flow, const struct scheduler
 	f->max_packet = max_packet(s, set);
 	f->aqm = (uint8_t)set->aqm;
 	f->header_bytes = (uint8_t)set->header_bytes;
-	f->has_reserved = set->reserved != 0;
+	f->rates = rates(s, set);
 	f->bonded = s->groups[set->group].channel_count > 1;
 	settings_bucket(&f->sustained, set->sustained.rate, set->sustained.burst, s->now);
 	settings_bucket(&f->peak, set->peak, peak_burst(set->peak), s->now);
@@ -152,7 +158,7 @@ const char *scheduler_set_modem(struct scheduler *s, uint32_t modem,
 								    : SCHEDULER_PACKET_MAX;
 	for (uint32_t f = m->first_flow; f != NONE; f = s->next_of_modem[f]) {
 		s->flows[f].max_packet = max_packet(s, &s->flow_settings[f]);
-		s->classes[s->flows[f].class].limited = m->aggregate.cost != 0;
+		s->flows[f].rates = rates(s, &s->flow_settings[f]);
 	}
 	if (m->blocked != NONE) /* what was waited for may have come */
 		wheel_set(&s->wheel, modem_timer(s, modem), s->now);

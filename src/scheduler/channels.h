@@ -31,14 +31,6 @@ static inline lanes lanes_more(lanes a, lanes b) {
 	return (a & more) | (b & ~more);
 }
 
-static inline int64_t less(int64_t a, int64_t b) {
-	return a < b ? a : b;
-}
-
-static inline int64_t more(int64_t a, int64_t b) {
-	return a > b ? a : b;
-}
-
 /* The least of the run's entries, where those that are past count as `idle`, which carries the index of the
  * first, plus their place: so the first of the idle ones wins. */
 static inline int64_t run_free(const int64_t *at, uint32_t n, int64_t idle) {

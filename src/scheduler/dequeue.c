@@ -76,37 +76,45 @@ static uint32_t class_flow(struct scheduler *s, struct class *c) {
 	return c->flows;
 }
 
-/* When the flow's own rates let its first packet go. */
-static int64_t flow_opens(const struct flow *f, uint32_t bytes) {
+/* When the flow's own rates let a packet of `bytes` go. */
+static inline int64_t flow_opens(const struct flow *f, uint32_t bytes) {
 	int64_t opens = INT64_MIN;
 
-	if (f->sustained.cost != 0)
+	if ((f->rates & FLOW_SUSTAINED) != 0)
 		opens = bucket_opens(&f->sustained, bytes);
-	if (f->peak.cost != 0) {
-		int64_t peak = bucket_opens(&f->peak, bytes);
-
-		opens = peak > opens ? peak : opens;
-	}
+	if ((f->rates & FLOW_PEAK) != 0)
+		opens = more(opens, bucket_opens(&f->peak, bytes));
 	return opens;
 }
 
-/* The flow of the column that goes next; those that may not go yet are taken out. NONE where none is left. */
-static inline uint32_t next_flow(struct scheduler *s, struct group *g, uint32_t column,
+/* Whether the flow's rates let its first packet go; if not, it or its class gives way to the others. */
+static inline bool may_go(struct scheduler *s, uint32_t flow, bool reserved, int64_t now) {
+	const struct flow *f = &s->flows[flow];
+	uint32_t bytes = s->slots[f->first].bytes;
+	int64_t opens = flow_opens(f, bytes);
+	const struct bucket *aggregate;
+
+	if (opens > now) {
+		turns_park(s, flow, opens);
+		return false;
+	}
+	if (reserved || (f->rates & FLOW_AGGREGATE) == 0)
+		return true;
+	aggregate = &s->modems[s->classes[f->class].modem].aggregate;
+	if (bucket_opens(aggregate, bytes) <= now)
+		return true;
+	turns_block(s, f->class, bytes);
+	return false;
+}
+
+/* The flow of the column that goes next; NONE where none is left that may. */
+static inline uint32_t next_flow(struct scheduler *s, const struct group *g, uint32_t column,
 				 int64_t now) {
 	while ((g->waiting >> column & 1) != 0) {
 		uint32_t first = g->columns[column].first;
 		uint32_t flow = column == RESERVED ? first : class_flow(s, &s->classes[first]);
-		const struct flow *f = &s->flows[flow];
-		uint32_t bytes = s->slots[f->first].bytes;
-		const struct class *c = &s->classes[f->class];
-		int64_t opens = flow_opens(f, bytes);
 
-		if (opens > now)
-			turns_park(s, flow, opens);
-		else if (column != RESERVED && c->limited &&
-			 bucket_opens(&s->modems[c->modem].aggregate, bytes) > now)
-			turns_block(s, first, bytes);
-		else
+		if (s->flows[flow].rates == 0 || may_go(s, flow, column == RESERVED, now))
 			return flow;
 	}
 	return NONE;
@@ -142,19 +150,19 @@ static void count_skew(struct scheduler_group_report *r, struct flow *f, int64_t
 }
 
 /* What the packet takes of the rates that hold for its flow. */
-static void charge(struct scheduler *s, uint32_t flow, struct flow *f, const struct class *c,
-		   uint32_t bytes, int64_t now) {
-	if (f->sustained.cost != 0)
-		bucket_take(&f->sustained, bytes, now);
-	if (f->peak.cost != 0)
-		bucket_take(&f->peak, bytes, now);
-	if (c->limited)
-		bucket_take(&s->modems[c->modem].aggregate, bytes, now);
-	if (f->has_reserved) {
-		struct reserve *r = &s->reserves[flow];
-		int64_t saved = now - NS_TICKS(RESERVED_SAVED_NS);
+static inline void charge(struct scheduler *s, uint32_t flow, uint32_t bytes, int64_t now) {
+	struct flow *f = &s->flows[flow];
 
-		r->due = (r->due > saved ? r->due : saved) +
+	if ((f->rates & FLOW_SUSTAINED) != 0)
+		bucket_take(&f->sustained, bytes, now);
+	if ((f->rates & FLOW_PEAK) != 0)
+		bucket_take(&f->peak, bytes, now);
+	if ((f->rates & FLOW_AGGREGATE) != 0)
+		bucket_take(&s->modems[s->classes[f->class].modem].aggregate, bytes, now);
+	if ((f->rates & FLOW_RESERVATION) != 0) {
+		struct reserve *r = &s->reserves[flow];
+
+		r->due = more(r->due, now - NS_TICKS(RESERVED_SAVED_NS)) +
 			 cost_ticks(r->cost, bytes > r->packet ? bytes : r->packet);
 	}
 }
@@ -163,7 +171,7 @@ static void charge(struct scheduler *s, uint32_t flow, struct flow *f, const str
 static inline void empty(struct scheduler *s, uint32_t flow, int64_t now) {
 	struct flow *f = &s->flows[flow];
 
-	if (f->state == FLOW_READY && !f->has_reserved)
+	if (f->state == FLOW_READY && (f->rates & FLOW_RESERVATION) == 0)
 		class_leave(s, flow);
 	else
 		turns_leave(s, flow);
@@ -211,15 +219,16 @@ static void go_on_reserved(struct scheduler *s, uint32_t group, uint32_t flow, i
 static inline uint32_t grant(struct scheduler *s, struct group *g, uint32_t flow, uint32_t channel,
 			     int64_t now, struct scheduler_grant *out) {
 	struct flow *f = &s->flows[flow];
-	const struct class *c = &s->classes[f->class];
 	const struct slot *slot = queue_take(s, f);
 	uint32_t bytes = slot->bytes;
 	uint32_t taken = channel_bytes(&s->channels[channel], bytes + f->header_bytes, now);
 	int64_t sent = channel_take(s, channel, taken, now);
 
 	bucket_take(&s->limit, taken, now);
-	charge(s, flow, f, c, bytes, now);
-	count_delay(s, c->priority, (uint32_t)(now >> DELAY_SHIFT) - slot->arrived);
+	if (f->rates != 0)
+		charge(s, flow, bytes, now);
+	count_delay(s, s->classes[f->class].priority,
+		    (uint32_t)(now >> DELAY_SHIFT) - slot->arrived);
 	if (f->bonded)
 		count_skew(&g->report, f, sent);
 	else
@@ -260,11 +269,12 @@ static inline uint32_t send(struct scheduler *s, struct turn turn, int64_t now,
 	return bytes;
 }
 
-/* Turns of a group, as long as no other one of the cluster comes before it. Returns the number of packets. */
-static unsigned send_turns(struct scheduler *s, struct cluster *c, struct turn turn, int64_t now,
-			   struct scheduler_grant *grants, unsigned n) {
+/* Turns of a column, as long as nothing else of the cluster comes before it. Returns the number of packets. */
+static inline unsigned send_turns(struct scheduler *s, struct cluster *c, struct turn turn,
+				  int64_t now, struct scheduler_grant *grants, unsigned n) {
 	const struct group *g = &s->groups[turn.group];
 	const uint32_t round = g->columns[turn.column].round;
+	const bool lower = c->lower_bytes >= LOWER_SHARE;
 	unsigned done = 0;
 
 	do {
@@ -273,22 +283,13 @@ static unsigned send_turns(struct scheduler *s, struct cluster *c, struct turn t
 		if (bytes == 0)
 			break;
 		done++;
-		if (c->awake_count > 1 || (g->waiting & ((1u << turn.column) - 1)) != 0)
+		if (lower)
+			c->lower_bytes = 0;
+		else if (c->awake_count > 1 || (g->waiting & ((1u << turn.column) - 1)) != 0)
 			c->lower_bytes += bytes;
-	} while (done < n && limit_open(s, now) && c->lower_bytes < LOWER_SHARE &&
+	} while (done < n && !lower && c->lower_bytes < LOWER_SHARE && limit_open(s, now) &&
 		 g->waiting >> turn.column == 1 && g->columns[turn.column].round == round);
 	return done;
-}
-
-/* One packet of a lower column, where there is one. */
-static unsigned send_lower(struct scheduler *s, struct cluster *c, struct turn top, int64_t now,
-			   struct scheduler_grant *grants) {
-	struct turn turn = lower_turn(s, c, top);
-
-	if (send(s, turn, now, grants) == 0)
-		return 0;
-	c->lower_bytes = 0;
-	return 1;
 }
 
 unsigned scheduler_dequeue(struct scheduler *s, uint64_t time, struct scheduler_grant *grants,
@@ -305,10 +306,9 @@ unsigned scheduler_dequeue(struct scheduler *s, uint64_t time, struct scheduler_
 
 		ring_rotate(cluster_links(s), &s->working);
 		if (c->lower_bytes >= LOWER_SHARE)
-			done += send_lower(s, c, turn, now, grants + done);
-		else
-			done += send_turns(s, c, turn, now, grants + done,
-					   n - done < BATCH ? n - done : BATCH);
+			turn = lower_turn(s, c, turn);
+		done += send_turns(s, c, turn, now, grants + done,
+				   n - done < BATCH ? n - done : BATCH);
 	}
 	return done;
 }

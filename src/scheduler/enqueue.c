@@ -57,7 +57,7 @@ static enum scheduler_verdict arrive(struct scheduler *s, const struct scheduler
 	queue_append(s, f, a, now);
 	if (f->state != FLOW_IDLE)
 		return v;
-	if (f->has_reserved && s->reserves[a->flow].due < now)
+	if ((f->rates & FLOW_RESERVATION) != 0 && s->reserves[a->flow].due < now)
 		s->reserves[a->flow].due = now;
 	turns_enter(s, a->flow, now);
 	return v;

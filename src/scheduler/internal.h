@@ -39,6 +39,12 @@ enum flow_state {
 	FLOW_PARKED, /* waits for its rate */
 };
 
+/* Rates that a flow has to keep. */
+#define FLOW_SUSTAINED 0x1
+#define FLOW_PEAK 0x2
+#define FLOW_AGGREGATE 0x4 /* of its modem */
+#define FLOW_RESERVATION 0x8
+
 /* Two cache lines: the first is what arrivals touch, both are what departures touch. */
 struct flow {
 	struct link link; /* in its class, or among the reserved */
@@ -53,8 +59,8 @@ struct flow {
 	uint8_t state;
 	uint8_t aqm;
 	uint8_t header_bytes;
-	bool has_reserved : 1;
-	bool bonded : 1; /* its group has several channels */
+	uint8_t rates; /* which it has: FLOW_SUSTAINED ... */
+	bool bonded; /* its group has several channels */
 	uint64_t granted_bytes;
 
 	struct bucket sustained;
@@ -87,7 +93,6 @@ struct class {
 		users; /* flows that belong to it; where there are none, link.next is the next free one */
 	uint8_t priority;
 	uint8_t state;
-	bool limited; /* its modem has an aggregate limit */
 };
 
 struct modem {

@@ -17,6 +17,14 @@
 #define DELAY_SHIFT 16
 #define DELAY_UNIT_NS 1024
 
+static inline int64_t less(int64_t a, int64_t b) {
+	return a < b ? a : b;
+}
+
+static inline int64_t more(int64_t a, int64_t b) {
+	return a > b ? a : b;
+}
+
 /* What a byte takes at a rate, in 1/65536 tick; 0 for rate 0, which stands for no limit. */
 static inline uint64_t byte_cost(uint64_t rate) {
 	const unsigned __int128 second = (unsigned __int128)8000000000 * TICKS_PER_NS << 16;
@@ -45,5 +53,5 @@ static inline int64_t bucket_opens(const struct bucket *b, uint32_t bytes) {
 }
 
 static inline void bucket_take(struct bucket *b, uint32_t bytes, int64_t now) {
-	b->full_at = (b->full_at > now ? b->full_at : now) + cost_ticks(b->cost, bytes);
+	b->full_at = more(b->full_at, now) + cost_ticks(b->cost, bytes);
 }

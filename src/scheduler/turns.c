@@ -28,7 +28,7 @@ void turns_leave(struct scheduler *s, uint32_t flow) {
 
 	if (f->state == FLOW_READY) {
 		class_leave(s, flow);
-		if (f->has_reserved)
+		if ((f->rates & FLOW_RESERVATION) != 0)
 			wheel_clear(&s->wheel, reserve_timer(s, flow));
 	} else if (f->state == FLOW_RESERVED) {
 		column_leave(s, flow_links(s), s->classes[f->class].group, RESERVED, flow);

@@ -52,7 +52,7 @@ static inline void class_leave(struct scheduler *s, uint32_t flow) {
 
 /* The flow has a packet and is in no ring: it goes where it belongs, if need be with its class and group. */
 static inline void turns_enter(struct scheduler *s, uint32_t flow, int64_t now) {
-	if (s->flows[flow].has_reserved)
+	if ((s->flows[flow].rates & FLOW_RESERVATION) != 0)
 		turns_enter_reserved(s, flow, now);
 	else
 		class_enter(s, flow);
