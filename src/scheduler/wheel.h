@@ -2,8 +2,8 @@
 /*
  * Timers by number on a hierarchical wheel: 6 levels of 64 slots, the finest of 4.096 us. Setting,
  * clearing and expiring a timer costs the same however many there are, and empty slots are passed over
- * by looking at one word a level. A timer expires up to one slot late, and one that is set
- * further ahead than three days may expire early.
+ * by looking at one word a level. A timer expires up to one slot late. The wheel turns once in three
+ * days; one that is set across the end of a turn may expire there, early.
  */
 #pragma once
 

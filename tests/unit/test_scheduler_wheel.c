@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The timer wheel against a list of times that is searched. */
+#include "test.h"
+
+#include <stdbool.h>
+
+#include "random.h"
+#include "scheduler/wheel.h"
+
+#define TIMERS 200
+#define SLOT (INT64_C(1) << WHEEL_SHIFT)
+#define UNSET INT64_MAX
+
+struct model {
+	int64_t at[TIMERS]; /* UNSET where it is not set */
+	int64_t now;
+};
+
+/* How far ahead timers are set: from the finest slots to the coarsest. */
+static int64_t some_time(struct random *r) {
+	unsigned bits = random_between(r, 1, 50);
+	uint64_t far = (uint64_t)random_below(r, UINT32_MAX) << 20 | random_below(r, 1 << 20);
+
+	return (int64_t)(far & ((UINT64_C(1) << bits) - 1));
+}
+
+/* All that expired is due, and all that is due for longer than a slot has expired. */
+static void expire(struct model *m, struct wheel *w) {
+	uint32_t timer;
+
+	while ((timer = wheel_pop(w, m->now)) != NONE) {
+		assert_true(timer < TIMERS && m->at[timer] != UNSET);
+		assert_true(m->at[timer] <= m->now);
+		assert_false(wheel_is_set(w, timer));
+		m->at[timer] = UNSET;
+	}
+	for (uint32_t t = 0; t < TIMERS; t++)
+		assert_true(m->at[t] == UNSET || m->at[t] + SLOT > m->now);
+}
+
+static void check_next(const struct model *m, const struct wheel *w) {
+	int64_t first = UNSET;
+
+	for (uint32_t t = 0; t < TIMERS; t++) {
+		assert_int_equal(wheel_is_set(w, t), m->at[t] != UNSET);
+		first = m->at[t] < first ? m->at[t] : first;
+	}
+	if (first == UNSET)
+		assert_true(wheel_next(w) == INT64_MAX);
+	else
+		assert_true(wheel_next(w) <= (first > m->now ? first : m->now) + 2 * SLOT);
+}
+
+static void agrees_with_a_list(void **state) {
+	struct random r = {1};
+	struct model m = {.now = 0};
+	struct wheel w;
+
+	(void)state;
+	assert_int_equal(wheel_create(&w, TIMERS), 0);
+	for (uint32_t t = 0; t < TIMERS; t++)
+		m.at[t] = UNSET;
+	for (int step = 0; step < 200000; step++) {
+		uint32_t timer = random_below(&r, TIMERS);
+
+		switch (random_below(&r, 4)) {
+		case 0:
+		case 1:
+			m.at[timer] = m.now + some_time(&r);
+			wheel_set(&w, timer, m.at[timer]);
+			break;
+		case 2:
+			wheel_clear(&w, timer);
+			m.at[timer] = UNSET;
+			break;
+		default: m.now += some_time(&r) >> random_between(&r, 14, 40); expire(&m, &w);
+		}
+		if (step % 16 == 0)
+			check_next(&m, &w);
+	}
+	wheel_free(&w);
+}
+
+/* A timer in the past expires with the next slot, one beyond the wheel's turn early rather than never. */
+static void takes_any_time(void **state) {
+	struct wheel w;
+
+	(void)state;
+	assert_int_equal(wheel_create(&w, 3), 0);
+	assert_true(wheel_pop(&w, 100 * SLOT) == NONE);
+	wheel_set(&w, 0, -5);
+	wheel_set(&w, 1, 3 * SLOT);
+	wheel_set(&w, 2, INT64_MAX - SLOT);
+	assert_true(wheel_pop(&w, 100 * SLOT) == NONE);
+	assert_int_equal(wheel_pop(&w, 101 * SLOT) + wheel_pop(&w, 101 * SLOT), 0 + 1);
+	assert_true(wheel_pop(&w, 101 * SLOT) == NONE);
+	assert_int_equal(wheel_pop(&w, INT64_MAX - 1), 2);
+	wheel_free(&w);
+}
+
+/* A jump over years looks at no more slots than there are timers. */
+static void passes_over_empty_time(void **state) {
+	struct wheel w;
+
+	(void)state;
+	assert_int_equal(wheel_create(&w, 2), 0);
+	for (int64_t at = SLOT; at < INT64_MAX / 4; at *= 2) {
+		wheel_set(&w, 0, at);
+		while (wheel_pop(&w, at) != 0) /* further ahead than the wheel reaches: in steps */
+			wheel_set(&w, 0, at);
+		assert_true(wheel_pop(&w, at) == NONE);
+	}
+	wheel_free(&w);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(agrees_with_a_list),
+		cmocka_unit_test(takes_any_time),
+		cmocka_unit_test(passes_over_empty_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
