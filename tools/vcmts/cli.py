@@ -25,6 +25,7 @@ COMMANDS = {
     "impairments": "impair the upstream in every way: expected and counted, side by side",
     "simulate": "TCP senders through the scheduler: delay, use and loss, by its way of dropping",
     "show": "what a service group's configuration holds, on one screen",
+    "telemetry": "what a data plane in service does now; have it read its file again",
 }
 EPILOG = """examples:
   vcmts run --profile 6ofdm-0sc-qam_300cms_aes --duration 10s

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A data plane in service is read and changed while packets are on their way."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.ports import Run, serve
+from e2e.running import TIMEOUT, vcmts
+from vcmts.paths import program
+from vcmts.telemetry import Vcmtsd, mbps
+from vcmts.telemetry import vcmtsd as connected
+
+pytestmark = pytest.mark.run
+
+SENDING_S = 60  # at most
+CPUS = sorted(os.sched_getaffinity(0))
+OFFERED = 4e6  # bit/s to each modem
+MODEMS = 4
+LIMITED = 1  # the service flow that has less than it is offered
+BURST = 50_000  # what passes while the machine takes the core away
+MODEM = """  - mac: "02:01:00:00:00:{n:02x}"
+    addresses: [10.0.0.{n}]
+    bonding_group: 1
+    security: {{said: {n}, key: 0001020304050607080910111213141{n}, iv: {iv}}}
+    service_flows: [{{id: {n}, dsid: {n}, priority: 0, buffer: 50 kB, max_sustained_rate: {rate},
+                     max_traffic_burst: {burst} B}}]
+"""
+
+
+def config_text(limited: str = "1 Mbps", channel: str = "900 Mbps", mtu: int = 1500) -> str:
+    """Four modems, of which the first has a limit."""
+    modems = (
+        MODEM.format(n=n, iv="00" * 16, burst=BURST, rate=limited if n == LIMITED else "1 Gbps")
+        for n in range(1, MODEMS + 1)
+    )
+    return (
+        f"threads: {{upper_mac_core: {CPUS[-1]}, main_core: {CPUS[0]}}}\n"
+        "ports: {network: {device: net_null0}, rphy: {device: net_null1}}\n"
+        "rphy: {core_ip: 192.0.2.1, rpd_ip: 192.0.2.2, mtu: " + str(mtu) + "}\n"
+        "channels:\n"
+        f"  - {{id: 11, type: ofdm, rate: {channel}, session: 17}}\n"
+        "  - {id: 12, type: ofdm, rate: 500 Mbps, session: 18}\n"
+        "bonding_groups: [{id: 1, channels: [11, 12]}]\n"
+        "modems:\n" + "".join(modems)
+    )
+
+
+def memif(folder: Path, role: str) -> tuple[str, ...]:
+    ends = (("--network", 0), ("--rphy", 1))
+    return tuple(
+        word
+        for option, number in ends
+        for word in (
+            option,
+            f"net_memif{number},role={role},id={number},rsize=12,socket-abstract=no,"
+            f"socket={folder}/{number}.sock",
+        )
+    )
+
+
+@contextmanager
+def traffic(config: Path, seconds: float) -> Iterator["subprocess.Popen[str]"]:
+    """Downstream packets to all modems alike."""
+    command = [str(program("vcmts-traffic")), "--config", str(config), "--mix", "1000"]
+    command += ["--rate", f"{MODEMS * OFFERED:.0f} bps", "--duration", f"{seconds * 1000:.0f}ms"]
+    command += ["--json", str(config.with_name("traffic.json")), *memif(config.parent, "client")]
+    command += ["--core", str(CPUS[0]), "--main-core", str(CPUS[0])]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    path = tmp_path / "sg.yaml"
+    path.write_text(config_text())
+    return path
+
+
+def rate_is(asked: Vcmtsd, rate: float) -> None:
+    """The limited flow, which is offered more, has this many Mbps and never more; less only while
+    the machine takes a core away."""
+    highest, deadline = 0.0, time.monotonic() + SENDING_S / 3
+    before, begun = asked.scheduler("flow", str(LIMITED)), time.monotonic()
+    while highest < 0.9 * rate:
+        assert time.monotonic() < deadline, highest
+        time.sleep(0.5)
+        after, now = asked.scheduler("flow", str(LIMITED)), time.monotonic()
+        assert after["bytes"] - before["bytes"] <= BURST + 1.02 * rate * 125_000 * (now - begun)
+        highest = mbps(before, after, now - begun)
+        before, begun = after, now
+
+
+def awaited(run: Run, word: str) -> str:
+    """The line of vcmtsd that has the word."""
+    deadline = time.monotonic() + TIMEOUT
+    while time.monotonic() < deadline:
+        for line in run.stderr:
+            if word in line:
+                return line
+        time.sleep(0.02)
+    raise AssertionError(f"{word}: {run.stderr}")
+
+
+def test_rates_change_while_traffic_runs(config: Path, tmp_path: Path) -> None:
+    """The limited flow gets another rate by SIGHUP; the others lose nothing, before or after."""
+    if len(CPUS) < 2:
+        pytest.skip("two programs poll")
+    summary = tmp_path / "summary.json"
+    options = ("--config", config, "--json", summary, "--flows")
+    ports = memif(tmp_path, "server")
+    with serve(*options, *ports) as run, connected(run.process.pid) as asked:
+        assert asked.pid == run.process.pid
+        with traffic(config, SENDING_S) as sender:
+            rate_is(asked, 1)
+            config.write_text(config_text(limited="3 Mbps", channel="800 Mbps"))
+            run.process.send_signal(signal.SIGHUP)
+            line = awaited(run, "read again")
+            assert line.endswith("sg.yaml: read again: 1 channel, 1 service flow changed\n")
+            assert asked.scheduler("flow", str(LIMITED))["max_sustained_rate"] == 3_000_000
+            assert asked.scheduler("channels", None)["11"]["rate"] == 800_000_000
+            rate_is(asked, 3)
+            config.write_text(config_text(limited="2 Mbps", mtu=1501))
+            refused = asked.ask("/vcmts/reload")
+            assert re.fullmatch(r"refused: .*sg\.yaml: rphy\.mtu: .*; nothing was changed", refused)
+            assert asked.scheduler("flow", str(LIMITED))["max_sustained_rate"] == 3_000_000
+            sender.send_signal(signal.SIGINT)
+            sender.wait(TIMEOUT)
+        done = run.stop()
+    assert done.status == 0, done.stderr
+    check_losses(json.loads(summary.read_text())["downstream"], config)
+
+
+def check_losses(stats: dict[str, Any], config: Path) -> None:
+    """All that was lost, the limited flow's queue has lost."""
+    proven = json.loads(config.with_name("traffic.json").read_text())["downstream"]
+    flows = {flow["id"]: flow for flow in stats["scheduler"]["service_flows"]}
+    assert set(flows) == set(range(1, MODEMS + 1))
+    assert stats["balanced"] and stats["dropped"] > 0
+    assert flows[LIMITED]["drops"] == {"flow_buffer_full": stats["dropped"]}
+    assert all(not flow["drops"] for number, flow in flows.items() if number != LIMITED)
+    assert proven["lost"] == stats["dropped"] and proven["sent"] == stats["received"]
+    assert proven["corrupted"] == proven["duplicated"] == 0
+    assert sum(proven["depi_violations"].values()) == 0
+
+
+def test_answers(config: Path) -> None:
+    """Every question and every wrong one; the tool shows them."""
+    ports = ("--network", "net_null0,no-rx=1", "--rphy", "net_null1,no-rx=1")
+    with serve("--config", config, *ports) as run:
+        pid = str(run.process.pid)
+        with connected(run.process.pid) as asked:
+            commands = set(asked.ask("/"))
+            assert {"/vcmts/reload", "/vcmts/scheduler/flow", "/ethdev/list"} <= commands
+            assert set(asked.scheduler("delay", None)) == set(map(str, range(8)))
+            assert asked.scheduler("delay", "7") == {}
+            assert list(asked.scheduler("channels", None)) == ["11", "12"]
+            assert list(asked.scheduler("channels", "1")) == ["12"]
+            assert asked.scheduler("groups", None)["1"]["channels"] == 2
+            flow = asked.scheduler("flow", "2")
+            assert flow["modem"] == "02:01:00:00:00:02" and flow["max_sustained_rate"] == 10**9
+            modem = asked.scheduler("modem", "02:01:00:00:00:02")
+            assert modem["2"] == {k: v for k, v in flow.items() if k != "modem"}
+            assert asked.scheduler("modem", "1") == modem
+        wrong = [("flow", "5"), ("flow", "-1"), ("flow", "1x"), ("modem", "4"), ("delay", "8")]
+        wrong += [("modem", "02:01:00:00:00:02x"), ("channels", "3"), ("/vcmts/none", "")]
+        for what, which in wrong:
+            done = vcmts("telemetry", "--pid", pid, what, which)
+            assert done.status == 2 and len(done.messages) == 1, (what, which, done.stderr)
+        for words in (["delay"], ["channels"], ["groups"], ["flow", "1"], ["modem", "0"]):
+            done = vcmts("telemetry", "--pid", pid, "--interval", "0.01", *words)
+            assert done.status == 0 and done.stdout and not done.messages, done.stderr
+        config.write_text("channels: nonsense\n")
+        done = vcmts("telemetry", "--pid", pid, "reload")
+        assert done.status == 2 and "nothing was changed" in done.messages[0]
+        assert len(done.messages) == 1
+        assert run.stop().status == 0
+    assert not list(Path("/var/run/dpdk").glob(f"vcmtsd-{pid}"))
+    done = vcmts("telemetry", "--pid", pid, "delay")
+    assert done.status == 2 and "no vcmtsd" in done.messages[0]
