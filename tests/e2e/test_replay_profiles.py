@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The published profiles carry traffic to all of their modems."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,8 @@ def test_profile(name: str, tmp_path: Path) -> None:
     assert (written.status, written.stderr) == (0, "")
     config = parse_config(written.stdout)
     sent = spread(generate(config, len(name), 1000, broken=0.05), 3)
+    # the second half in one instant: at an easy pace the first channels of the groups are enough
+    sent[500:] = [replace(record, time_ns=sent[500].time_ns) for record in sent[500:]]
     replayed = replay(tmp_path, written.stdout, sent, config)
     expected = replayed.check()
     assert all(expected.counters[f"filter_matched_{verdict}"] for verdict in ("permit", "deny"))

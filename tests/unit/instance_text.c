@@ -43,4 +43,4 @@ const char instance_bench_text[] =
 	"    bonding_group: 1\n"
 	"    security: {said: 4, cipher: aes-128, key: e00102030405060708090a0b0c0d0e0f,\n"
 	"               iv: e01112131415161718191a1b1c1d1e1f, key_sequence: 1}\n"
-	"    service_flows: [{id: 5, priority: 1, dsid: 0x44, buffer: 8 MB}]\n";
+	"    service_flows: [{id: 5, priority: 1, dsid: 0x44, buffer: 8 MB, min_buffer: 8 MB}]\n";
