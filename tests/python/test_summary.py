@@ -109,3 +109,43 @@ def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
     assert ["asked for", "4.50 Gbps", "max"] in said
     assert ["sent at", "4.00 Gbps", "0.64 Gbps"] in said
     assert lines[-1] == summary.verdict(whole)
+
+
+def group(channels: int, packets: int, early: float, mean: float, most: float) -> dict[str, Any]:
+    found = {"id": 1, "channels": channels, "packets": packets, "early_share": early}
+    return found | {"mean_skew_us": mean, "max_skew_us": most}
+
+
+SCHEDULER: dict[str, Any] = {
+    "delay": [
+        {"priority": 7, "packets": 1234, "mean_us": 1.6}
+        | {"p50_us": 1.0, "p99_us": 99.4, "p99_9_us": 1500.0},
+    ],
+    "channels": [
+        {"id": 1, "rate": 1_890_000_000, "bytes": 472_500_000},
+        {"id": 2, "rate": 42_240_000, "bytes": 10_000_000},
+        {"id": 3, "rate": 42_240_000, "bytes": 5_280_000},
+    ],
+    "bonding_groups": [
+        group(2, 300, 0.5, 10.0, 60.0),
+        group(3, 100, 0.1, 50.0, 80.0),
+        group(1, 10**6, 0.0, 0.0, 0.0),
+        group(2, 0, 0.0, 0.0, 0.0),
+    ],
+    "service_flows": [],
+}
+
+
+def test_scheduler_on_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    plane = PLANE | {"downstream": PLANE["downstream"] | {"scheduler": SCHEDULER}}
+    summary.show(summary.merge(plane, {"downstream": DOWN}, ASKED), Console(width=100), [1])
+    shown = capsys.readouterr().out
+    row = next(line for line in shown.splitlines() if "1,234" in line)
+    assert row.replace("│", " ").split() == ["7", "1,234", "2", "1", "99", "1,500"]
+    assert "1 channel of 1.89 Gbps: 100% full\n" in shown
+    assert "2 channels of 42.24 Mbps: 50% to 95% full\n" in shown
+    assert "40% of the packets wait for others, all in the mean 20 us, at most 80 us\n" in shown
+
+
+def test_no_bonded_channels() -> None:
+    assert summary.skew([group(1, 5, 0.0, 0.0, 0.0)]) == "no packets on bonded channels"

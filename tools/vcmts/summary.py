@@ -12,7 +12,10 @@ Json = dict[str, Any]
 
 DIRECTIONS = ("downstream", "upstream")
 # What the data plane says of a direction, beside what the traffic proved.
-PLANE = ("cycles_per_packet", "drops", "counters", "balanced", "held", "units", "requests")
+PLANE = (
+    *("cycles_per_packet", "drops", "counters", "scheduler", "balanced", "held"),
+    *("units", "requests"),
+)
 COUNTS = ("sent", "proven", "lost", "duplicated", "reordered", "corrupted")
 
 
@@ -102,6 +105,44 @@ def units_table(units: Json) -> Table:
     return drawn
 
 
+def delay_table(delays: list[Json]) -> Table:
+    """How long packets waited in the downstream's queues."""
+    keys = ("mean", "p50", "p99", "p99_9")
+    drawn = table("delay in the scheduler, us", "priority", "packets", *keys)
+    for delay in delays:
+        told = (f"{delay[f'{key}_us']:,.0f}" for key in keys)
+        drawn.add_row(str(delay["priority"]), f"{delay['packets']:,}", *told)
+    return drawn
+
+
+def fill(channels: list[Json], seconds: float) -> list[str]:
+    """How much of their rate channels carried while packets came, a line a rate."""
+    lines = []
+    for bits in dict.fromkeys(channel["rate"] for channel in channels):
+        alike = [channel for channel in channels if channel["rate"] == bits]
+        shares = [channel["bytes"] * 8 / (bits * seconds) for channel in alike]
+        low, high = f"{min(shares):.0%}", f"{max(shares):.0%}"
+        told = low if low == high else f"{low} to {high}"
+        noun = "channel" if len(alike) == 1 else "channels"
+        lines.append(f"{len(alike)} {noun} of {rate(bits / 1e9)}: {told} full")
+    return lines
+
+
+def skew(groups: list[Json]) -> str:
+    """What the order of bonded flows cost, in a line."""
+    bonded = [group for group in groups if group["channels"] > 1 and group["packets"]]
+    packets = sum(group["packets"] for group in bonded)
+    if not packets:
+        return "no packets on bonded channels"
+    early = sum(group["early_share"] * group["packets"] for group in bonded) / packets
+    mean = sum(group["mean_skew_us"] * group["packets"] for group in bonded) / packets
+    most = max(group["max_skew_us"] for group in bonded)
+    return (
+        f"skew of bonded channels: {early:.0%} of the packets wait for others, "
+        f"all in the mean {mean:.0f} us, at most {most:.0f} us"
+    )
+
+
 def asked(requests: Json) -> str:
     """What became of bandwidth requests, in a line."""
     kinds = {kind: count for kind, count in requests["by_kind"].items() if count}
@@ -138,6 +179,12 @@ def show(summary: Json, console: Console, cores: list[int]) -> None:
         console.print(cycles_table(direction, summary[direction]))
     host = summary["host"]
     print(f"TSC {host['tsc_hz'] / 1e9:.2f} GHz, core {host['core_hz'] / 1e9:.2f} GHz")
+    if "scheduler" in summary.get("downstream", {}):
+        scheduler, seconds = summary["downstream"]["scheduler"], summary["downstream"]["seconds"]
+        console.print(delay_table(scheduler["delay"]))
+        for line in fill(scheduler["channels"], max(seconds, 1e-3)):
+            print(line)
+        print(skew(scheduler["bonding_groups"]))
     if "upstream" in summary:
         console.print(units_table(summary["upstream"]["units"]))
         print(asked(summary["upstream"]["requests"]))
