@@ -52,10 +52,14 @@ static bool session_create(struct modems *t, struct modem_state *s, const uint8_
 	return s->session != NULL;
 }
 
+static void channels_add(struct modem_state *s, const struct bonding_group *group) {
+	for (size_t c = 0; c < group->channel_count; c++)
+		s->channels[group->channels[c] / 64] |= 1ull << group->channels[c] % 64;
+}
+
 static bool modem_create(struct modems *t, const struct service_group *sg, uint32_t index,
 			 uint32_t first_stream) {
 	const struct modem *m = &sg->modems[index];
-	const struct bonding_group *group = &sg->bonding_groups[m->bonding_group];
 	struct modem_state *s = &t->all[index];
 
 	s->mac = mac_key(m->mac);
@@ -65,8 +69,8 @@ static bool modem_create(struct modems *t, const struct service_group *sg, uint3
 	s->key_sequence = m->security.key_sequence;
 	s->encrypted = m->security.cipher != CIPHER_NONE;
 	memcpy(s->iv, m->security.iv, sizeof(s->iv));
-	for (size_t c = 0; c < group->channel_count; c++)
-		s->channels[group->channels[c] / 64] |= 1ull << group->channels[c] % 64;
+	for (size_t f = 0; f < m->service_flow_count; f++)
+		channels_add(s, &sg->bonding_groups[m->service_flows[f].bonding_group]);
 	flows_fill(t, m, first_stream);
 	t->by_mac[mac_slot(t, s->mac)] = index + 1;
 	return session_create(t, s, m->security.key);

@@ -23,7 +23,7 @@ struct modem_state {
 	uint8_t flow_count;
 	bool encrypted;
 	uint8_t iv[16];
-	uint64_t channels[SG_MAX_CHANNELS / 64]; /* bits of the bonding group's channels */
+	uint64_t channels[SG_MAX_CHANNELS / 64]; /* bits of the channels of its flows */
 } __rte_cache_aligned;
 
 /* What the header of a service flow's frames says, by stream. */

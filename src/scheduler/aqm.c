@@ -39,26 +39,27 @@ static double seconds(int64_t ticks) {
 	return (double)ticks / NS_TICKS(1000000000);
 }
 
-void aqm_init(struct aqm_state *a, const struct scheduler_flow *f, int64_t now) {
-	if (f->aqm == SCHEDULER_WRED) {
-		const struct scheduler_wred *w = &f->wred;
-		uint64_t rate = f->sustained.rate != 0 ? f->sustained.rate : IDLE_RATE;
+static void wred_set(struct wred_state *w, const struct scheduler_flow *f) {
+	const struct scheduler_wred *set = &f->wred;
+	uint64_t rate = f->sustained.rate != 0 ? f->sustained.rate : IDLE_RATE;
 
-		a->wred = (struct wred_state){
-			.min_threshold = w->min_threshold,
-			.max_threshold = w->max_threshold,
-			.slope = w->max_probability / 65536.0 /
-				 (w->max_threshold - w->min_threshold),
-			.part = ldexp(1, -w->weight),
-			.idle_ticks = (double)cost_ticks(byte_cost(rate), IDLE_PACKET),
-			.empty_since = now,
-		};
+	w->min_threshold = set->min_threshold;
+	w->max_threshold = set->max_threshold;
+	w->slope = set->max_probability / 65536.0 / (set->max_threshold - set->min_threshold);
+	w->part = ldexp(1, -set->weight);
+	w->idle_ticks = (double)cost_ticks(byte_cost(rate), IDLE_PACKET);
+}
+
+void aqm_set(struct aqm_state *a, const struct scheduler_flow *f, bool anew, int64_t now) {
+	if (f->aqm == SCHEDULER_WRED) {
+		if (anew)
+			a->wred = (struct wred_state){.empty_since = now};
+		wred_set(&a->wred, f);
 	} else if (f->aqm == SCHEDULER_DOCSIS_PIE) {
-		a->pie = (struct pie_state){
-			.target = (double)f->latency_target * 1e-9,
-			.updated = now,
-			.buffer = f->buffer,
-		};
+		if (anew)
+			a->pie = (struct pie_state){.updated = now};
+		a->pie.target = (double)f->latency_target * 1e-9;
+		a->pie.buffer = f->buffer;
 	}
 }
 

@@ -43,8 +43,8 @@ struct aqm_queue {
 	int64_t head_age; /* ticks that its first packet has waited; 0 where it is empty */
 };
 
-/* Begins anew, with the flow's settings. */
-void aqm_init(struct aqm_state *a, const struct scheduler_flow *f, int64_t now);
+/* Takes over the flow's settings; what it has learned stays unless it begins `anew`. */
+void aqm_set(struct aqm_state *a, const struct scheduler_flow *f, bool anew, int64_t now);
 
 /* Whether a packet that arrives is to be dropped. `random` is the state of the random numbers. */
 bool wred_drops(struct wred_state *w, const struct aqm_queue *q, int64_t now, uint64_t *random);

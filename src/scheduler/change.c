@@ -108,15 +108,6 @@ static void flow_fill(struct scheduler *s, uint32_t flow, const struct scheduler
 		r->due = s->now;
 }
 
-static bool same_aqm(const struct scheduler_flow *a, const struct scheduler_flow *b) {
-	return a->aqm == b->aqm && a->latency_target == b->latency_target &&
-	       a->buffer == b->buffer && a->sustained.rate == b->sustained.rate &&
-	       a->wred.min_threshold == b->wred.min_threshold &&
-	       a->wred.max_threshold == b->wred.max_threshold &&
-	       a->wred.max_probability == b->wred.max_probability &&
-	       a->wred.weight == b->wred.weight;
-}
-
 const char *scheduler_set_flow(struct scheduler *s, uint32_t flow,
 			       const struct scheduler_flow *set) {
 	struct flow *f;
@@ -137,8 +128,7 @@ const char *scheduler_set_flow(struct scheduler *s, uint32_t flow,
 		flow_fill(s, flow, set);
 		f->state = FLOW_IDLE;
 	}
-	if (!same_aqm(set, &s->flow_settings[flow]))
-		aqm_init(&s->aqm[flow], set, s->now);
+	aqm_set(&s->aqm[flow], set, set->aqm != s->flow_settings[flow].aqm, s->now);
 	s->flow_settings[flow] = *set;
 	if (f->packets > 0)
 		turns_enter(s, flow, s->now);

@@ -12,42 +12,36 @@
 /* Four entries of free_at[] at once. */
 typedef int64_t lanes __attribute__((vector_size(32)));
 
-static inline lanes lanes_load(const int64_t *at) {
-	lanes l;
+/* Lowers `best` to the entries, of which those that are past count as `places`. */
+static inline void lanes_least(lanes *best, const int64_t *at, const lanes *places) {
+	lanes entries, mask;
 
-	memcpy(&l, at, sizeof(l));
-	return l;
-}
-
-static inline lanes lanes_less(lanes a, lanes b) {
-	const lanes less = a < b;
-
-	return (a & less) | (b & ~less);
-}
-
-static inline lanes lanes_more(lanes a, lanes b) {
-	const lanes more = a > b;
-
-	return (a & more) | (b & ~more);
+	memcpy(&entries, at, sizeof(entries));
+	mask = entries > *places;
+	entries = (entries & mask) | (*places & ~mask);
+	mask = entries < *best;
+	*best = (entries & mask) | (*best & ~mask);
 }
 
 /* The least of the run's entries, where those that are past count as `idle`, which carries the index of the
  * first, plus their place: so the first of the idle ones wins. */
 static inline int64_t run_free(const int64_t *at, uint32_t n, int64_t idle) {
-	const lanes places = {idle, idle + 1, idle + 2, idle + 3};
-	lanes best;
-	int64_t few;
+	const lanes first = {idle, idle + 1, idle + 2, idle + 3};
+	lanes best = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+	lanes places = first;
 
 	if (n < 4) {
-		few = more(at[0], idle);
+		int64_t few = more(at[0], idle);
+
 		few = n > 1 ? less(few, more(at[1], idle + 1)) : few;
 		return n > 2 ? less(few, more(at[2], idle + 2)) : few;
 	}
-	best = lanes_more(lanes_load(at), places);
-	for (uint32_t i = 4; i + 4 <= n; i += 4)
-		best = lanes_less(best, lanes_more(lanes_load(at + i), places + i));
-	if (n % 4 != 0) /* those at the end, some of them once more */
-		best = lanes_less(best, lanes_more(lanes_load(at + n - 4), places + (n - 4)));
+	for (uint32_t i = 0; i + 4 <= n; i += 4, places += 4)
+		lanes_least(&best, at + i, &places);
+	if (n % 4 != 0) { /* those at the end, some of them once more */
+		places = first + (n - 4);
+		lanes_least(&best, at + n - 4, &places);
+	}
 	return less(less(best[0], best[1]), less(best[2], best[3]));
 }
 

@@ -12,7 +12,7 @@
 #include "scheduler/settings.h"
 #include "scheduler/turns.h"
 
-#define LINE 64
+#define LINE 128 /* cache lines are fetched in pairs */
 #define LARGE_PAGE (2u << 20)
 
 /* calloc() at the beginning of a cache line; large memory on large pages where the system has them. */
