@@ -147,11 +147,28 @@ def test_every_block_is_known() -> None:
     """A kind that nobody runs would go unseen. `system` and `hardware` change the machine."""
     assert {language for language, _, _ in BLOCKS} == {"sh", "text"}
     kinds = {kind for language, kind, _ in BLOCKS if language == "sh"}
-    tried = {"", "capture", "terminal 1", "terminal 2", "root", "root hugepages"}
+    tried = {"", "capture", "terminal 1", "terminal 2", "serving", "root", "root hugepages"}
     assert kinds == tried | {"system", "hardware"}
     for kind in ("system", "hardware"):
         for commands in blocks(kind):
             assert run(["sh", "-nc", commands]).status == 0
+
+
+def test_while_it_serves(place: Path) -> None:
+    """What is asked of it in the page's order, and told as the page tells it."""
+    asking, changing = blocks("serving")
+    with first_terminal(place) as vcmtsd:
+        told, changed = (
+            shell(commands.replace("telemetry", f"telemetry --pid {vcmtsd.pid}"), place)
+            for commands in (asking, changing)
+        )
+        vcmtsd.send_signal(signal.SIGINT)
+        vcmtsd.communicate(timeout=60)
+    assert told.status == changed.status == 0, told.stderr + changed.stderr
+    for title in ("delay in the queues", "channels", "bonding groups", "service flows"):
+        assert title in told.stdout
+    assert '"modem": "02:01:00:00:00:01"' in told.stdout
+    assert f"```text\n{changed.stdout}```" in TEXT
 
 
 def test_socket_folder_must_be_absolute(place: Path) -> None:
