@@ -253,6 +253,7 @@ static int run(struct instance *i, const struct run_options *o, const struct ser
 	i->report_flows = o->flows;
 	reload_open(&r, i, o->config);
 	status = telemetry_open(i, &r) == 0 ? serve_and_report(i, o, &r) : EXIT_TROUBLE;
+	reload_close(&r); /* where it was not served */
 	telemetry_close();
 	reload_free(&r);
 	return status;

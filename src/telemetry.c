@@ -1,293 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "telemetry.h"
 
-#include <ctype.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <rte_telemetry.h>
-#include <rte_version.h>
 
-#include "downstream/qos.h"
-#include "report_scheduler.h"
-#include "scheduler/report.h"
-
-/* Answers have at most 16 kB in DPDK 22.11: lists come in parts. */
-#define PART 64
-#define NUMBER_SIZE 24
+#include "telemetry_scheduler.h"
 
 /* The socket's threads come and go as they like: what they read is theirs under the lock. */
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct instance *instance; /* NULL: closed */
 static struct reload *reload;
 
-static void put(struct rte_tel_data *d, const char *name, uint64_t value) {
-#if RTE_VERSION >= RTE_VERSION_NUM(23, 3, 0, 0)
-	rte_tel_data_add_dict_uint(d, name, value);
-#else
-	rte_tel_data_add_dict_u64(d, name, value);
-#endif
-}
-
-static void put_text(struct rte_tel_data *d, const char *name, const char *text) {
-	rte_tel_data_add_dict_string(d, name, text);
-}
-
-static int complain(struct rte_tel_data *d, const char *what) {
-	rte_tel_data_start_dict(d);
-	put_text(d, "error", what);
-	return 0;
-}
-
-/* A dictionary inside of one, under a number; NULL without memory. */
-static struct rte_tel_data *inner(struct rte_tel_data *d, uint64_t number) {
-	struct rte_tel_data *in = rte_tel_data_alloc();
-	char name[NUMBER_SIZE];
-
-	if (in == NULL)
-		return NULL;
-	snprintf(name, sizeof(name), "%" PRIu64, number);
-	rte_tel_data_start_dict(in);
-	if (rte_tel_data_add_dict_container(d, name, in, 0) == 0)
-		return in;
-	rte_tel_data_free(in);
-	return NULL;
-}
-
-/* Decimal digits only, at most `most`. */
-static bool number(const char *text, uint64_t most, uint64_t *value) {
-	char *end;
-
-	if (text == NULL || !isdigit((unsigned char)text[0]))
-		return false;
-	*value = strtoull(text, &end, 10);
-	return *end == '\0' && *value <= most;
-}
-
-static uint64_t now(void) {
-	return __atomic_load_n(&instance->downstream->upper.clock->now, __ATOMIC_RELAXED);
-}
-
-static uint64_t per_million(uint64_t part, uint64_t whole) {
-	return whole == 0 ? 0 : (uint64_t)((double)part * 1e6 / (double)whole);
-}
-
-static void put_delay(struct rte_tel_data *d, const struct scheduler_delay_report *r) {
-	put(d, "packets", r->packets);
-	put(d, "mean_ns", r->packets == 0 ? 0 : r->sum_ns / r->packets);
-	put(d, "p50_ns", scheduler_delay_quantile(r, 500));
-	put(d, "p99_ns", scheduler_delay_quantile(r, 990));
-	put(d, "p99_9_ns", scheduler_delay_quantile(r, 999));
-}
-
-static void put_histogram(struct rte_tel_data *d, const struct scheduler_delay_report *r) {
-	for (unsigned b = 0; b < SCHEDULER_DELAY_BUCKETS; b++) {
-		char name[NUMBER_SIZE];
-
-		if (r->buckets[b] == 0)
-			continue;
-		snprintf(name, sizeof(name), "%" PRIu64, scheduler_delay_floor(b));
-		put(d, name, r->buckets[b]);
-	}
-}
-
-/* Without a parameter all priorities; with one its histogram. */
-static int delay(const char *params, struct rte_tel_data *d) {
-	const struct scheduler *s = instance->downstream->upper.scheduler;
-	struct scheduler_delay_report r;
-	uint64_t priority;
-
-	rte_tel_data_start_dict(d);
-	if (params != NULL) {
-		if (!number(params, SCHEDULER_PRIORITIES - 1, &priority))
-			return complain(d, "found no priority, allowed: 0 to 7");
-		scheduler_report_delay(s, (unsigned)priority, &r);
-		put_histogram(d, &r);
-		return 0;
-	}
-	for (unsigned p = 0; p < SCHEDULER_PRIORITIES; p++) {
-		struct rte_tel_data *in = inner(d, p);
-
-		scheduler_report_delay(s, p, &r);
-		if (in != NULL)
-			put_delay(in, &r);
-	}
-	return 0;
-}
-
-/* The part of a list of `count` items that begins at the index in `params`. */
-static bool part(const char *params, size_t count, size_t *from, size_t *to) {
-	uint64_t first = 0;
-
-	if (params != NULL && !number(params, count, &first))
-		return false;
-	*from = first;
-	*to = first + PART < count ? first + PART : count;
-	return true;
-}
-
-static int channels(const char *params, struct rte_tel_data *d) {
-	const struct service_group *sg = instance->qos;
-	size_t from, to;
-
-	if (!part(params, sg->channel_count, &from, &to))
-		return complain(d, "found no index, allowed: that of the first channel to tell");
-	rte_tel_data_start_dict(d);
-	for (size_t c = from; c < to; c++) {
-		struct scheduler_channel_report r;
-		struct rte_tel_data *in = inner(d, sg->channels[c].id);
-
-		if (in == NULL)
-			break;
-		scheduler_report_channel(instance->downstream->upper.scheduler, (uint32_t)c, &r);
-		put(in, "rate", sg->channels[c].rate);
-		put(in, "packets", r.packets);
-		put(in, "bytes", r.bytes);
-		put(in, "utilisation_ppm",
-		    per_million(r.bytes, qos_capacity(instance->downstream, (uint32_t)c, now())));
-	}
-	return 0;
-}
-
-static int groups(const char *params, struct rte_tel_data *d) {
-	const struct service_group *sg = instance->qos;
-	size_t from, to;
-
-	if (!part(params, sg->bonding_group_count, &from, &to))
-		return complain(d, "found no index, allowed: that of the first group to tell");
-	rte_tel_data_start_dict(d);
-	for (size_t g = from; g < to; g++) {
-		struct scheduler_group_report r;
-		struct rte_tel_data *in = inner(d, sg->bonding_groups[g].id);
-
-		if (in == NULL)
-			break;
-		scheduler_report_group(instance->downstream->upper.scheduler, (uint32_t)g, &r);
-		put(in, "channels", sg->bonding_groups[g].channel_count);
-		put(in, "packets", r.packets);
-		put(in, "early_packets", r.early_packets);
-		put(in, "skew_ns", r.skew_ns);
-		put(in, "max_skew_ns", r.max_skew_ns);
-	}
-	return 0;
-}
-
-static void put_flow(struct rte_tel_data *d, const struct service_flow *f, uint32_t index) {
-	static const char *const aqms[] = {
-		[AQM_TAIL_DROP] = "tail-drop",
-		[AQM_WRED] = "wred",
-		[AQM_DOCSIS_PIE] = "docsis-pie",
-	};
-	struct scheduler_flow_report r;
-
-	scheduler_report_flow(instance->downstream->upper.scheduler, index, &r);
-	put(d, "priority", f->priority);
-	put(d, "bonding_group", instance->qos->bonding_groups[f->bonding_group].id);
-	put(d, "max_sustained_rate", f->sustained_rate);
-	put_text(d, "aqm", aqms[f->aqm]);
-	put(d, "packets", r.packets);
-	put(d, "bytes", r.bytes);
-	put(d, "waiting_packets", r.waiting_packets);
-	put(d, "waiting_bytes", r.waiting_bytes);
-	if (f->aqm == AQM_DOCSIS_PIE)
-		put(d, "drop_probability_ppm", per_million(r.drop_probability, UINT32_MAX));
-	for (enum scheduler_verdict v = SCHEDULER_QUEUED + 1; v < SCHEDULER_VERDICTS; v++) {
-		if (r.drops[v] > 0)
-			put(d, report_verdict_name(v), r.drops[v]);
-	}
-}
-
-static void put_mac(struct rte_tel_data *d, const uint8_t *mac) {
-	char text[18];
-
-	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
-		 mac[3], mac[4], mac[5]);
-	put_text(d, "modem", text);
-}
-
-static int flow(const char *params, struct rte_tel_data *d) {
-	const struct service_group *sg = instance->qos;
-	uint32_t index = 0;
-	uint64_t id;
-
-	if (!number(params, UINT32_MAX, &id))
-		return complain(d, "found no number, allowed: a service flow ID");
-	for (size_t m = 0; m < sg->modem_count; m++) {
-		const struct modem *modem = &sg->modems[m];
-
-		for (size_t f = 0; f < modem->service_flow_count; f++, index++) {
-			if (modem->service_flows[f].id != id)
-				continue;
-			rte_tel_data_start_dict(d);
-			put_mac(d, modem->mac);
-			put_flow(d, &modem->service_flows[f], index);
-			return 0;
-		}
-	}
-	return complain(d, "no downstream service flow has this ID");
-}
-
-/* By MAC address, or by its place in the configuration. SG_MAX_MODEMS for none. */
-static size_t find_modem(const struct service_group *sg, const char *text) {
-	unsigned b[6];
-	uint64_t place;
-	char more;
-
-	if (number(text, sg->modem_count - 1, &place))
-		return place;
-	if (text == NULL || sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%c", &b[0], &b[1], &b[2], &b[3],
-				   &b[4], &b[5], &more) != 6)
-		return SG_MAX_MODEMS;
-	for (size_t m = 0; m < sg->modem_count; m++) {
-		const uint8_t *mac = sg->modems[m].mac;
-		bool same = true;
-
-		for (unsigned i = 0; i < 6; i++)
-			same = same && mac[i] == b[i];
-		if (same)
-			return m;
-	}
-	return SG_MAX_MODEMS;
-}
-
-static int modem(const char *params, struct rte_tel_data *d) {
-	const struct service_group *sg = instance->qos;
-	size_t found = find_modem(sg, params);
-	uint32_t index = 0;
-
-	if (found == SG_MAX_MODEMS)
-		return complain(d, "no modem has this MAC address or index");
-	for (size_t m = 0; m < found; m++)
-		index += (uint32_t)sg->modems[m].service_flow_count;
-	rte_tel_data_start_dict(d);
-	put_mac(d, sg->modems[found].mac);
-	put(d, "max_aggregate_rate", sg->modems[found].aggregate_rate);
-	for (size_t f = 0; f < sg->modems[found].service_flow_count; f++, index++) {
-		const struct service_flow *flow_of = &sg->modems[found].service_flows[f];
-		struct rte_tel_data *in = inner(d, flow_of->id);
-
-		if (in != NULL)
-			put_flow(in, flow_of, index);
-	}
-	return 0;
-}
-
 static const struct {
 	const char *name;
-	int (*answer)(const char *params, struct rte_tel_data *d);
+	int (*answer)(const struct instance *i, const char *params, struct rte_tel_data *d);
 	const char *help;
 } commands[] = {
-	{"/vcmts/scheduler/delay", delay,
+	{"/vcmts/scheduler/delay", telemetry_delay,
 	 "Delay in the queues by priority. Parameter: none, or a priority for its histogram"},
-	{"/vcmts/scheduler/channels", channels,
+	{"/vcmts/scheduler/channels", telemetry_channels,
 	 "Downstream channels, 64 at a time. Parameter: index of the first, 0 where not given"},
-	{"/vcmts/scheduler/groups", groups,
+	{"/vcmts/scheduler/groups", telemetry_groups,
 	 "Bonding groups, 64 at a time. Parameter: index of the first, 0 where not given"},
-	{"/vcmts/scheduler/flow", flow, "A downstream service flow. Parameter: its SFID"},
-	{"/vcmts/scheduler/modem", modem,
+	{"/vcmts/scheduler/flow", telemetry_flow, "A downstream service flow. Parameter: its SFID"},
+	{"/vcmts/scheduler/modem", telemetry_modem,
 	 "A modem's downstream service flows. Parameter: its MAC address, or its index"},
 };
 
@@ -299,7 +38,7 @@ static int on_scheduler(const char *cmd, const char *params, struct rte_tel_data
 		if (strcmp(commands[c].name, cmd) != 0)
 			continue;
 		pthread_mutex_lock(&instance->qos_lock);
-		ret = commands[c].answer(params, d);
+		ret = commands[c].answer(instance, params, d);
 		pthread_mutex_unlock(&instance->qos_lock);
 	}
 	pthread_rwlock_unlock(&lock);

@@ -148,73 +148,72 @@ static void several(void **state) {
 	unload(&b);
 }
 
+/* Everything else that a file may hold, and the key that the line names. */
+static const struct {
+	const char *from, *to, *path;
+} refusals[] = {
+	{"name: reload", "name: another", "name: "},
+	{"service_group: 7", "service_group: 8", "service_group: "},
+	{"net_null0", "net_null3", "ports.network.device: "},
+	{"queue_size: 1024", "queue_size: 2048", "ports.network.queue_size: "},
+	{"net_null1", "net_null3", "ports.rphy.device: "},
+	{"  control: {device: net_null2}\n", "", "ports.control.device: "},
+	{"max_frame: 1522", "max_frame: 1518", "max_frame: "},
+	{"1ds1t", "1ds2t", "threads.downstream: "},
+	{"upper_mac_core: 1", "upper_mac_core: 2", "threads.upper_mac_core: "},
+	{"rpd_ip: 192.0.2.2", "rpd_ip: 192.0.2.3", "rphy.rpd_ip: "},
+	{"mtu: 1500", "mtu: 1501", "rphy.mtu: "},
+	{"flush: 50 us", "flush: 51 us", "rphy.flush: "},
+	{"max_segments: 9", "max_segments: 10", "rphy.max_segments: "},
+	{"cpe_timeout: 300 s", "cpe_timeout: 301 s", "cpe_timeout: "},
+	{"filter_default: permit", "filter_default: deny", "filter_default: "},
+	{"session: 0x10002", "session: 0x10004", "channels[1].session: "},
+	{"profile: 3", "profile: 4", "channels[0].profile: "},
+	{"psp_extra: static", "psp_extra: none", "channels[1].psp_extra: "},
+	{"session: 0x10003}\n",
+	 "session: 0x10003}\n  - {id: 4, type: ofdm, rate: 1 Gbps, session: 9}\n", "channels: "},
+	{"  - {id: 2, channels: [1]}\n", "  - {id: 2, channels: [1]}\n  - {id: 3, channels: [3]}\n",
+	 "bonding_groups: "},
+	{"protocol: 17", "protocol: 6", "filter_groups[0].rules[0].protocol: "},
+	{"0x40/0xe0", "0x40/0xc0", "filter_groups[0].rules[0].tos: "},
+	{", tos: 0x40/0xe0}]", "}, {family: ipv4, action: permit}]", "filter_groups[0].rules: "},
+	{"held: 4 MB", "held: 5 MB", "upstream.held: "},
+	{"verify_crc: false", "verify_crc: true", "upstream.verify_crc: "},
+	{"rate: 90 Mbps", "rate: 91 Mbps", "upstream_channels[0].rate: "},
+	{"02:01:00:00:00:01", "02:01:00:00:00:03", "modems[0].mac: "},
+	{"10.0.0.1,", "10.0.0.9,", "modems[0].addresses[0]: "},
+	{"[10.0.0.2]", "[10.0.0.2, 10.0.0.3]", "modems[1].addresses: "},
+	{"cpe_limit: 4", "cpe_limit: 5", "modems[0].cpe_limit: "},
+	{"filter_groups: [1]\n", "filter_groups: []\n", "modems[0].filter_groups: "},
+	{"1f, key_sequence: 5", "1f, key_sequence: 7", "modems[0].security.key_sequence: "},
+	{"000102030405", "100102030405", "modems[0].security.key: "},
+	{"1f, key",
+	 "1f, next_key: 00000000000000000000000000000000, "
+	 "next_iv: 00000000000000000000000000000000, key",
+	 "modems[0].security.next_key: "},
+	{"said: 2", "said: 3", "modems[1].security.said: "},
+	{"id: 13", "id: 15", "modems[1].service_flows[0].id: "},
+	{", state: provisioned", "", "modems[1].service_flows[1].state: "},
+	{"dsid: 0x11", "dsid: 0x13", "modems[0].service_flows[0].dsid: "},
+	{"id: 13", "id: 13, dsid: 0x13", "modems[1].service_flows[0].dsid: "},
+	{", {id: 14, state: provisioned}", "", "modems[1].service_flows: "},
+	{"service_flow: 12", "service_flow: 11", "modems[0].classifiers[0].service_flow: "},
+	{"db8::/32", "db8::/33", "modems[0].classifiers[0].source: "},
+	{"sid: 5", "sid: 6", "modems[0].upstream_service_flows[0].sid_clusters[0].sids[0].sid: "},
+};
+
 static void refused(void **state) {
-	static const struct {
-		const char *from, *to, *path;
-	} cases[] = {
-		{"name: reload", "name: another", "name: "},
-		{"service_group: 7", "service_group: 8", "service_group: "},
-		{"net_null0", "net_null3", "ports.network.device: "},
-		{"queue_size: 1024", "queue_size: 2048", "ports.network.queue_size: "},
-		{"net_null1", "net_null3", "ports.rphy.device: "},
-		{"  control: {device: net_null2}\n", "", "ports.control.device: "},
-		{"max_frame: 1522", "max_frame: 1518", "max_frame: "},
-		{"1ds1t", "1ds2t", "threads.downstream: "},
-		{"upper_mac_core: 1", "upper_mac_core: 2", "threads.upper_mac_core: "},
-		{"rpd_ip: 192.0.2.2", "rpd_ip: 192.0.2.3", "rphy.rpd_ip: "},
-		{"mtu: 1500", "mtu: 1501", "rphy.mtu: "},
-		{"flush: 50 us", "flush: 51 us", "rphy.flush: "},
-		{"max_segments: 9", "max_segments: 10", "rphy.max_segments: "},
-		{"cpe_timeout: 300 s", "cpe_timeout: 301 s", "cpe_timeout: "},
-		{"filter_default: permit", "filter_default: deny", "filter_default: "},
-		{"session: 0x10002", "session: 0x10004", "channels[1].session: "},
-		{"profile: 3", "profile: 4", "channels[0].profile: "},
-		{"psp_extra: static", "psp_extra: none", "channels[1].psp_extra: "},
-		{"session: 0x10003}\n",
-		 "session: 0x10003}\n  - {id: 4, type: ofdm, rate: 1 Gbps, session: 9}\n",
-		 "channels: "},
-		{"  - {id: 2, channels: [1]}\n",
-		 "  - {id: 2, channels: [1]}\n  - {id: 3, channels: [3]}\n", "bonding_groups: "},
-		{"protocol: 17", "protocol: 6", "filter_groups[0].rules[0].protocol: "},
-		{"0x40/0xe0", "0x40/0xc0", "filter_groups[0].rules[0].tos: "},
-		{", tos: 0x40/0xe0}]", "}, {family: ipv4, action: permit}]",
-		 "filter_groups[0].rules: "},
-		{"held: 4 MB", "held: 5 MB", "upstream.held: "},
-		{"verify_crc: false", "verify_crc: true", "upstream.verify_crc: "},
-		{"rate: 90 Mbps", "rate: 91 Mbps", "upstream_channels[0].rate: "},
-		{"02:01:00:00:00:01", "02:01:00:00:00:03", "modems[0].mac: "},
-		{"10.0.0.1,", "10.0.0.9,", "modems[0].addresses[0]: "},
-		{"[10.0.0.2]", "[10.0.0.2, 10.0.0.3]", "modems[1].addresses: "},
-		{"cpe_limit: 4", "cpe_limit: 5", "modems[0].cpe_limit: "},
-		{"filter_groups: [1]\n", "filter_groups: []\n", "modems[0].filter_groups: "},
-		{"1f, key_sequence: 5", "1f, key_sequence: 7", "modems[0].security.key_sequence: "},
-		{"000102030405", "100102030405", "modems[0].security.key: "},
-		{"1f, key",
-		 "1f, next_key: 00000000000000000000000000000000, "
-		 "next_iv: 00000000000000000000000000000000, key",
-		 "modems[0].security.next_key: "},
-		{"said: 2", "said: 3", "modems[1].security.said: "},
-		{"id: 13", "id: 15", "modems[1].service_flows[0].id: "},
-		{", state: provisioned", "", "modems[1].service_flows[1].state: "},
-		{"dsid: 0x11", "dsid: 0x13", "modems[0].service_flows[0].dsid: "},
-		{"id: 13", "id: 13, dsid: 0x13", "modems[1].service_flows[0].dsid: "},
-		{", {id: 14, state: provisioned}", "", "modems[1].service_flows: "},
-		{"service_flow: 12", "service_flow: 11", "modems[0].classifiers[0].service_flow: "},
-		{"db8::/32", "db8::/33", "modems[0].classifiers[0].source: "},
-		{"sid: 5", "sid: 6",
-		 "modems[0].upstream_service_flows[0].sid_clusters[0].sids[0].sid: "},
-	};
 	struct loaded a = load_text(text);
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		struct loaded b = load_varied(cases[i].from, cases[i].to);
+	for (size_t i = 0; i < ARRAY_COUNT(refusals); i++) {
+		struct loaded b = load_varied(refusals[i].from, refusals[i].to);
 		struct reload_changes changes;
 		char why[256] = "";
 
 		assert_false(reload_compare(&a.sg, &b.sg, &changes, why, sizeof(why)));
-		if (strncmp(why, cases[i].path, strlen(cases[i].path)) != 0)
-			fail_msg("%s: found \"%s\"", cases[i].path, why);
+		if (strncmp(why, refusals[i].path, strlen(refusals[i].path)) != 0)
+			fail_msg("%s: found \"%s\"", refusals[i].path, why);
 		assert_null(changes.list);
 		assert_int_equal(changes.count, 0);
 		unload(&b);
