@@ -66,8 +66,10 @@ void aqm_set(struct aqm_state *a, const struct scheduler_flow *f, bool anew, int
 bool wred_drops(struct wred_state *w, const struct aqm_queue *q, int64_t now, uint64_t *random) {
 	double probability;
 
-	if (q->bytes == 0 && w->average > 0)
+	if (q->bytes == 0 && w->average > 0) {
 		w->average *= pow(1 - w->part, (double)(now - w->empty_since) / w->idle_ticks);
+		w->empty_since = now;
+	}
 	w->average += (q->bytes - w->average) * w->part;
 	if (w->average < w->min_threshold) {
 		w->since_drop = 0;

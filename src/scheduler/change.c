@@ -81,10 +81,8 @@ static void class_part(struct scheduler *s, uint32_t flow) {
 	while (*at != flow)
 		at = &s->next_of_modem[*at];
 	*at = s->next_of_modem[flow];
-	if (--c->users == 0) {
-		c->link.next = s->free_class;
-		s->free_class = class;
-	}
+	if (--c->users == 0 && c->state == CLASS_IDLE)
+		class_idle(s, class);
 }
 
 static void flow_fill(struct scheduler *s, uint32_t flow, const struct scheduler_flow *set) {
@@ -150,7 +148,7 @@ const char *scheduler_set_modem(struct scheduler *s, uint32_t modem,
 		s->flows[f].max_packet = max_packet(s, &s->flow_settings[f]);
 		s->flows[f].rates = rates(s, &s->flow_settings[f]);
 	}
-	if (m->blocked != NONE) /* what was waited for may have come */
+	if (m->blocked.first != NONE) /* what was waited for may have come */
 		wheel_set(&s->wheel, modem_timer(s, modem), s->now);
 	return NULL;
 }

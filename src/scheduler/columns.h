@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The columns of a bonding group: who waits for its channels, by priority. The members are classes, or flows
- * in the reserved column; `all` says of which array.
+ * in the reserved column; `all` says of which array. They leave when they are first.
  */
 #pragma once
 
@@ -12,6 +12,9 @@ void column_begin(struct scheduler *s, uint32_t group, unsigned column);
 void column_end(struct scheduler *s, uint32_t group, unsigned column);
 void column_next_round(struct scheduler *s, uint32_t group, unsigned column);
 
+/* Brings a member of the column to its front. Takes as long as the column is. */
+void column_pull(struct links all, struct column *c, uint32_t i);
+
 /* The group looks for work again, or has none for a while; it has members in some column. */
 void group_awake(struct scheduler *s, uint32_t group);
 void group_asleep(struct scheduler *s, uint32_t group);
@@ -20,17 +23,17 @@ static inline void column_enter(struct scheduler *s, struct links all, uint32_t 
 				unsigned column, uint32_t i) {
 	struct column *c = &s->groups[group].columns[column];
 
-	ring_append(all, &c->first, i);
+	line_append(all, &c->line, i);
 	if (c->count++ == 0)
 		column_begin(s, group, column);
 }
 
-/* Whoever leaves has had its turn. */
+/* The first leaves; so it has had its turn. */
 static inline void column_leave(struct scheduler *s, struct links all, uint32_t group,
-				unsigned column, uint32_t i) {
+				unsigned column) {
 	struct column *c = &s->groups[group].columns[column];
 
-	ring_remove(all, &c->first, i);
+	line_pop(all, &c->line);
 	if (--c->count == 0)
 		column_end(s, group, column);
 	else if (--c->turns_left == 0)
@@ -42,7 +45,8 @@ static inline void column_pass(struct scheduler *s, struct links all, uint32_t g
 			       unsigned column) {
 	struct column *c = &s->groups[group].columns[column];
 
-	ring_rotate(all, &c->first);
+	if (c->count > 1)
+		line_append(all, &c->line, line_pop(all, &c->line));
 	if (--c->turns_left == 0)
 		column_next_round(s, group, column);
 }

@@ -53,21 +53,34 @@ static struct turn lower_turn(const struct scheduler *s, struct cluster *c, stru
  * What the next turns will touch comes into the cache: slots two turns ahead, flows four, classes six, as each is
  * found through the one before.
  */
-static void prefetch_turns(const struct scheduler *s, uint32_t class) {
+static inline void prefetch_turns(const struct scheduler *s, uint32_t class) {
 	const struct class *classes = s->classes;
 	uint32_t second = classes[classes[class].link.next].link.next;
 	uint32_t fourth = classes[classes[second].link.next].link.next;
 
-	__builtin_prefetch(&s->slots[s->flows[classes[second].flows].first]);
+	if (classes[second].flows != NONE)
+		__builtin_prefetch(&s->slots[s->flows[classes[second].flows].first]);
 	__builtin_prefetch(&s->flows[classes[fourth].flows], 1);
 	__builtin_prefetch(&s->flows[classes[fourth].flows].sustained, 1);
 	__builtin_prefetch(&classes[classes[classes[fourth].link.next].link.next], 1);
 }
 
-/* The flow of the class whose turn it is: the first that has not used up its own. */
-static uint32_t class_flow(struct scheduler *s, struct class *c) {
-	struct flow *f = &s->flows[c->flows];
+/* The flow of the class, the first of its column, that goes next: the first that has not used up its own
+ * turn. NONE where the class gives way to others: it is empty, or still pays for its last packet. */
+static inline uint32_t class_flow(struct scheduler *s, uint32_t class) {
+	struct class *c = &s->classes[class];
+	struct flow *f;
 
+	if (c->flows == NONE) {
+		class_end(s, class);
+		return NONE;
+	}
+	if (c->credit <= 0) {
+		c->credit += QUANTUM;
+		column_pass(s, class_links(s), c->group, c->priority);
+		return NONE;
+	}
+	f = &s->flows[c->flows];
 	while (f->credit <= 0) {
 		f->credit += (int32_t)f->quantum;
 		c->flows = f->link.next;
@@ -111,9 +124,11 @@ static inline bool may_go(struct scheduler *s, uint32_t flow, bool reserved, int
 static inline uint32_t next_flow(struct scheduler *s, const struct group *g, uint32_t column,
 				 int64_t now) {
 	while ((g->waiting >> column & 1) != 0) {
-		uint32_t first = g->columns[column].first;
-		uint32_t flow = column == RESERVED ? first : class_flow(s, &s->classes[first]);
+		uint32_t first = g->columns[column].line.first;
+		uint32_t flow = column == RESERVED ? first : class_flow(s, first);
 
+		if (flow == NONE)
+			continue;
 		if (s->flows[flow].rates == 0 || may_go(s, flow, column == RESERVED, now))
 			return flow;
 	}
@@ -168,36 +183,36 @@ static inline void charge(struct scheduler *s, uint32_t flow, uint32_t bytes, in
 }
 
 /* The last packet of the flow went. */
-static inline void empty(struct scheduler *s, uint32_t flow, int64_t now) {
+static inline void flow_end(struct scheduler *s, uint32_t flow, int64_t now) {
 	struct flow *f = &s->flows[flow];
 
-	if (f->state == FLOW_READY && (f->rates & FLOW_RESERVATION) == 0)
-		class_leave(s, flow);
-	else
-		turns_leave(s, flow);
 	f->state = FLOW_IDLE;
 	if (f->aqm == SCHEDULER_WRED)
 		wred_empty(&s->aqm[flow].wred, now);
 }
 
-/* Where the flow and its class stand after one of their packets went. */
+/* Where the flow and its class, the first of its column, stand after one of their packets went. */
 static inline void go_on(struct scheduler *s, uint32_t flow, uint32_t bytes, int64_t now) {
 	struct flow *f = &s->flows[flow];
-	struct class *c = &s->classes[f->class];
+	uint32_t class = f->class;
+	struct class *c = &s->classes[class];
 
 	f->credit -= (int32_t)bytes;
 	c->credit -= (int32_t)bytes;
 	if (f->packets == 0) {
-		turns_leave(s, flow);
-		f->state = FLOW_IDLE;
-		if (f->aqm == SCHEDULER_WRED)
-			wred_empty(&s->aqm[flow].wred, now);
-	} else if (f->credit <=
-		   0) { /* here, where it is in the cache, rather than at its next turn */
+		class_leave(s, flow);
+		if ((f->rates & FLOW_RESERVATION) != 0)
+			wheel_clear(&s->wheel, reserve_timer(s, flow));
+		flow_end(s, flow, now);
+		if (c->flows == NONE) {
+			class_end(s, class);
+			return;
+		}
+	} else if (f->credit <= 0) { /* now that it is in the cache, not at its next turn */
 		f->credit += (int32_t)f->quantum;
 		c->flows = f->link.next;
 	}
-	if (c->state != CLASS_READY || c->credit > 0)
+	if (c->credit > 0)
 		return;
 	c->credit += QUANTUM;
 	column_pass(s, class_links(s), c->group, c->priority);
@@ -206,11 +221,12 @@ static inline void go_on(struct scheduler *s, uint32_t flow, uint32_t bytes, int
 /* The same for a packet that its flow's reserved rate let go. */
 static void go_on_reserved(struct scheduler *s, uint32_t group, uint32_t flow, int64_t now) {
 	if (s->flows[flow].packets == 0) {
-		empty(s, flow, now);
+		column_leave(s, flow_links(s), group, RESERVED);
+		flow_end(s, flow, now);
 	} else if (s->reserves[flow].due <= now) {
 		column_pass(s, flow_links(s), group, RESERVED);
 	} else {
-		turns_leave(s, flow);
+		column_leave(s, flow_links(s), group, RESERVED);
 		turns_enter_reserved(s, flow, now);
 	}
 }
@@ -269,12 +285,21 @@ static inline uint32_t send(struct scheduler *s, struct turn turn, int64_t now,
 	return bytes;
 }
 
+/* Whether the column still comes before everything else of its cluster. */
+static inline bool still_first(const struct cluster *c, const struct group *g, uint32_t column,
+			       uint32_t round) {
+	return g->waiting >> column == 1 &&
+	       (c->awake_count == 1 || g->columns[column].round == round);
+}
+
 /* Turns of a column, as long as nothing else of the cluster comes before it. Returns the number of packets. */
 static inline unsigned send_turns(struct scheduler *s, struct cluster *c, struct turn turn,
 				  int64_t now, struct scheduler_grant *grants, unsigned n) {
 	const struct group *g = &s->groups[turn.group];
 	const uint32_t round = g->columns[turn.column].round;
-	const bool lower = c->lower_bytes >= LOWER_SHARE;
+	const bool lower_waits =
+		c->awake_count > 1 || (g->waiting & ((1u << turn.column) - 1)) != 0;
+	uint32_t sent = 0; /* bytes */
 	unsigned done = 0;
 
 	do {
@@ -282,13 +307,11 @@ static inline unsigned send_turns(struct scheduler *s, struct cluster *c, struct
 
 		if (bytes == 0)
 			break;
+		sent += bytes;
 		done++;
-		if (lower)
-			c->lower_bytes = 0;
-		else if (c->awake_count > 1 || (g->waiting & ((1u << turn.column) - 1)) != 0)
-			c->lower_bytes += bytes;
-	} while (done < n && !lower && c->lower_bytes < LOWER_SHARE && limit_open(s, now) &&
-		 g->waiting >> turn.column == 1 && g->columns[turn.column].round == round);
+	} while (done < n && limit_open(s, now) && still_first(c, g, turn.column, round));
+	if (lower_waits)
+		c->lower_bytes += sent;
 	return done;
 }
 
@@ -303,12 +326,19 @@ unsigned scheduler_dequeue(struct scheduler *s, uint64_t time, struct scheduler_
 	while (done < n && s->working != NONE && limit_open(s, now)) {
 		struct cluster *c = &s->clusters[s->working];
 		struct turn turn = next_turn(s, c);
+		unsigned most = n - done < BATCH ? n - done : BATCH, sent;
+		bool lower;
 
 		ring_rotate(cluster_links(s), &s->working);
-		if (c->lower_bytes >= LOWER_SHARE)
+		lower = c->lower_bytes >= LOWER_SHARE;
+		if (lower) {
 			turn = lower_turn(s, c, turn);
-		done += send_turns(s, c, turn, now, grants + done,
-				   n - done < BATCH ? n - done : BATCH);
+			most = 1;
+		}
+		sent = send_turns(s, c, turn, now, grants + done, most);
+		if (lower && sent > 0)
+			c->lower_bytes = 0;
+		done += sent;
 	}
 	return done;
 }

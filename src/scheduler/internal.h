@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the scheduler is made of. A packet travels: slot in the queue of its flow -> flow in the ring of
- * its class -> class in the ring of a column of its bonding group -> group among the awake ones of its
+ * its class -> class in the line of a column of its bonding group -> group among the awake ones of its
  * cluster -> cluster in the ring of those with work. What may not go for a while stands in none of these
- * rings but has a timer.
+ * but has a timer.
  */
 #pragma once
 
@@ -77,9 +77,9 @@ struct reserve {
 };
 
 enum class_state {
-	CLASS_IDLE, /* no flow of it is ready */
+	CLASS_IDLE, /* in neither of these; no flow of it is ready */
 	CLASS_READY, /* in its column */
-	CLASS_BLOCKED, /* waits for the aggregate rate of its modem */
+	CLASS_BLOCKED, /* in the line of those that wait for the aggregate rate of their modem */
 };
 
 /* Flows of one modem with one group and priority. */
@@ -98,13 +98,13 @@ struct class {
 struct modem {
 	struct bucket aggregate;
 	uint32_t max_packet;
-	uint32_t blocked; /* ring of classes */
+	struct line blocked; /* classes */
 	uint32_t first_flow; /* its flows, by next_of_modem[] */
 };
 
-/* One column of a group: a ring of classes, or of flows where it is the reserved one. */
+/* One column of a group: a line of classes, or of flows where it is the reserved one. */
 struct column {
-	uint32_t first;
+	struct line line;
 	uint32_t count;
 	uint32_t turns_left; /* of this round */
 	uint32_t round;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Circles of elements of an array, linked by their indices. An element is in one circle at most. */
+/* Circles and lines of elements of an array, linked by their indices. An element is in one of them at most. */
 #pragma once
 
 #include <stddef.h>
@@ -54,4 +54,29 @@ static inline void ring_remove(struct links all, uint32_t *first, uint32_t i) {
 /* The first goes behind all others. */
 static inline void ring_rotate(struct links all, uint32_t *first) {
 	*first = link_of(all, *first)->next;
+}
+
+/*
+ * Lines that are left at the front only. Elements are linked by `next`, the last one to itself, so that who looks
+ * ahead never falls off the end.
+ */
+struct line {
+	uint32_t first, last; /* NONE where there is none */
+};
+
+static inline void line_append(struct links all, struct line *l, uint32_t i) {
+	link_of(all, i)->next = i;
+	if (l->first == NONE)
+		l->first = i;
+	else
+		link_of(all, l->last)->next = i;
+	l->last = i;
+}
+
+/* Takes the first out; there is one. */
+static inline uint32_t line_pop(struct links all, struct line *l) {
+	uint32_t i = l->first;
+
+	l->first = i == l->last ? NONE : link_of(all, i)->next;
+	return i;
 }

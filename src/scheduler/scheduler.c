@@ -54,7 +54,7 @@ static void groups_init(struct scheduler *s) {
 	for (uint32_t i = 0; i < s->group_count; i++) {
 		s->groups[i].place = NONE;
 		for (unsigned c = 0; c < COLUMNS; c++)
-			s->groups[i].columns[c].first = NONE;
+			s->groups[i].columns[c].line.first = NONE;
 	}
 }
 
@@ -72,7 +72,7 @@ static void fill(struct scheduler *s, const struct scheduler_config *c) {
 	for (uint32_t i = 0; i < s->group_count; i++)
 		clusters_set_channels(s, i, &c->groups[i]);
 	for (uint32_t i = 0; i < s->modem_count; i++) {
-		s->modems[i].first_flow = s->modems[i].blocked = NONE;
+		s->modems[i].first_flow = s->modems[i].blocked.first = NONE;
 		scheduler_set_modem(s, i, &c->modems[i]);
 	}
 	for (uint32_t i = 0; i < s->flow_count; i++)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "scheduler/turns.h"
 
-void class_unblock(struct scheduler *s, uint32_t class) {
-	uint32_t modem = s->classes[class].modem;
-	struct modem *m = &s->modems[modem];
+void class_idle(struct scheduler *s, uint32_t class) {
+	struct class *c = &s->classes[class];
 
-	ring_remove(class_links(s), &m->blocked, class);
-	if (m->blocked == NONE)
-		wheel_clear(&s->wheel, modem_timer(s, modem));
+	c->state = CLASS_IDLE;
+	if (c->users > 0)
+		return;
+	c->link.next = s->free_class;
+	s->free_class = class;
 }
 
 void turns_enter_reserved(struct scheduler *s, uint32_t flow, int64_t now) {
@@ -25,13 +26,15 @@ void turns_enter_reserved(struct scheduler *s, uint32_t flow, int64_t now) {
 
 void turns_leave(struct scheduler *s, uint32_t flow) {
 	const struct flow *f = &s->flows[flow];
+	uint32_t group = s->classes[f->class].group;
 
 	if (f->state == FLOW_READY) {
 		class_leave(s, flow);
 		if ((f->rates & FLOW_RESERVATION) != 0)
 			wheel_clear(&s->wheel, reserve_timer(s, flow));
 	} else if (f->state == FLOW_RESERVED) {
-		column_leave(s, flow_links(s), s->classes[f->class].group, RESERVED, flow);
+		column_pull(flow_links(s), &s->groups[group].columns[RESERVED], flow);
+		column_leave(s, flow_links(s), group, RESERVED);
 	} else if (f->state == FLOW_PARKED) {
 		wheel_clear(&s->wheel, flow);
 	}
@@ -47,22 +50,25 @@ void turns_block(struct scheduler *s, uint32_t class, uint32_t bytes) {
 	struct class *c = &s->classes[class];
 	struct modem *m = &s->modems[c->modem];
 
-	column_leave(s, class_links(s), c->group, c->priority, class);
+	column_leave(s, class_links(s), c->group, c->priority);
 	c->state = CLASS_BLOCKED;
-	if (m->blocked == NONE)
+	if (m->blocked.first == NONE)
 		wheel_set(&s->wheel, modem_timer(s, c->modem), bucket_opens(&m->aggregate, bytes));
-	ring_append(class_links(s), &m->blocked, class);
+	line_append(class_links(s), &m->blocked, class);
 }
 
 /* All blocked classes compete again; those that come too late will be blocked once more. */
 static void modem_open(struct scheduler *s, uint32_t modem) {
 	struct modem *m = &s->modems[modem];
 
-	while (m->blocked != NONE) {
-		uint32_t class = m->blocked;
+	while (m->blocked.first != NONE) {
+		uint32_t class = line_pop(class_links(s), &m->blocked);
 		struct class *c = &s->classes[class];
 
-		ring_remove(class_links(s), &m->blocked, class);
+		if (c->flows == NONE) {
+			class_idle(s, class);
+			continue;
+		}
 		c->state = CLASS_READY;
 		column_enter(s, class_links(s), c->group, c->priority, class);
 	}

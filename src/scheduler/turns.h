@@ -4,8 +4,8 @@
 
 #include "scheduler/columns.h"
 
-/* The class of a flow that leaves has no other, and was not in its column but blocked. */
-void class_unblock(struct scheduler *s, uint32_t class);
+/* A class without flows has left its column, or the line of blocked ones. */
+void class_idle(struct scheduler *s, uint32_t class);
 
 /* The flow has a packet and a reserved rate, and is in no ring. */
 void turns_enter_reserved(struct scheduler *s, uint32_t flow, int64_t now);
@@ -13,13 +13,13 @@ void turns_enter_reserved(struct scheduler *s, uint32_t flow, int64_t now);
 /* The flow goes no earlier than at `until`, for its rates. */
 void turns_park(struct scheduler *s, uint32_t flow, int64_t until);
 
-/* The class goes no earlier than its modem's aggregate rate lets a packet of `bytes` go. */
+/* The class, the first of its column, goes no earlier than its modem's aggregate rate lets a packet of `bytes` go. */
 void turns_block(struct scheduler *s, uint32_t class, uint32_t bytes);
 
 /* What a timer was set for has come. */
 void turns_timer(struct scheduler *s, uint32_t timer, int64_t now);
 
-/* Takes the flow out of wherever it is. Its state is then the caller's. */
+/* Takes the flow out of wherever it is. Its state is then the caller's, and its class may be empty. */
 void turns_leave(struct scheduler *s, uint32_t flow);
 
 static inline void class_enter(struct scheduler *s, uint32_t flow) {
@@ -36,18 +36,17 @@ static inline void class_enter(struct scheduler *s, uint32_t flow) {
 	column_enter(s, class_links(s), c->group, c->priority, f->class);
 }
 
+/* The flow leaves its class. That stays where it is, although it may be empty now, until it is the first. */
 static inline void class_leave(struct scheduler *s, uint32_t flow) {
-	uint32_t class = s->flows[flow].class;
-	struct class *c = &s->classes[class];
+	ring_remove(flow_links(s), &s->classes[s->flows[flow].class].flows, flow);
+}
 
-	ring_remove(flow_links(s), &c->flows, flow);
-	if (c->flows != NONE)
-		return;
-	if (c->state == CLASS_READY)
-		column_leave(s, class_links(s), c->group, c->priority, class);
-	else
-		class_unblock(s, class);
-	c->state = CLASS_IDLE;
+/* The class, the first of its column, has no flow. */
+static inline void class_end(struct scheduler *s, uint32_t class) {
+	const struct class *c = &s->classes[class];
+
+	column_leave(s, class_links(s), c->group, c->priority);
+	class_idle(s, class);
 }
 
 /* The flow has a packet and is in no ring: it goes where it belongs, if need be with its class and group. */
