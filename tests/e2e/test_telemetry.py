@@ -90,6 +90,14 @@ def config(tmp_path: Path) -> Path:
     return path
 
 
+def overflows(asked: Vcmtsd) -> None:
+    """The limited flow's burst is used up, and its buffer full."""
+    deadline = time.monotonic() + SENDING_S / 3
+    while "flow_buffer_full" not in asked.scheduler("flow", str(LIMITED)):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
 def rate_is(asked: Vcmtsd, rate: float) -> None:
     """The limited flow, which is offered more, has this many Mbps and never more; less only while
     the machine takes a core away."""
@@ -125,6 +133,7 @@ def test_rates_change_while_traffic_runs(config: Path, tmp_path: Path) -> None:
     with serve(*options, *ports) as run, connected(run.process.pid) as asked:
         assert asked.pid == run.process.pid
         with traffic(config, SENDING_S) as sender:
+            overflows(asked)
             rate_is(asked, 1)
             config.write_text(config_text(limited="3 Mbps", channel="800 Mbps"))
             run.process.send_signal(signal.SIGHUP)
