@@ -51,29 +51,29 @@ static void unite(struct scheduler *s) {
 		s->groups[g].cluster = root(s, g);
 }
 
-static void wake_all(struct scheduler *s) {
+/* All that wait enter anew. */
+static void enter_all(struct scheduler *s) {
 	for (uint32_t i = 0; i < s->group_count; i++) {
 		struct group *g = &s->groups[i];
 
 		for (unsigned k = 0; k < COLUMNS; k++)
 			g->columns[k].round = 0;
-		wheel_clear(&s->wheel, group_timer(s, i));
-		g->place = NONE;
+		wheel_clear(&s->wheel, cluster_timer(s, i));
 		if (g->waiting != 0)
-			group_awake(s, i);
+			group_enter(s, i);
 	}
 }
 
 void clusters_make(struct scheduler *s) {
-	uint32_t *memory = s->awake;
+	uint32_t *memory = s->present;
 
 	unite(s);
 	memset(s->clusters, 0, s->group_count * sizeof(*s->clusters));
 	s->working = NONE;
 	for (uint32_t c = 0; c < s->group_count; c++) {
-		s->clusters[c].awake = memory;
+		s->clusters[c].present = memory;
 		for (uint32_t g = 0; g < s->group_count; g++)
 			memory += s->groups[g].cluster == c;
 	}
-	wake_all(s);
+	enter_all(s);
 }

@@ -15,9 +15,14 @@ void column_next_round(struct scheduler *s, uint32_t group, unsigned column);
 /* Brings a member of the column to its front. Takes as long as the column is. */
 void column_pull(struct links all, struct column *c, uint32_t i);
 
-/* The group looks for work again, or has none for a while; it has members in some column. */
-void group_awake(struct scheduler *s, uint32_t group);
-void group_asleep(struct scheduler *s, uint32_t group);
+/* A group that had nobody waiting has somebody. */
+void group_enter(struct scheduler *s, uint32_t group);
+
+/* All channels of an awake group have work up to the horizon; the first will be free at `free`. */
+void group_sleep(struct scheduler *s, uint32_t group, int64_t free);
+
+/* Channels of the cluster are given work up to a new horizon; all of its groups compete for them. */
+void cluster_wake(struct scheduler *s, uint32_t cluster, int64_t now);
 
 static inline void column_enter(struct scheduler *s, struct links all, uint32_t group,
 				unsigned column, uint32_t i) {

@@ -19,17 +19,16 @@ static uint32_t highest(uint32_t waiting) {
 
 /* Of the cluster's awake groups the one with the highest column, of these the one that is behind. */
 static struct turn next_turn(const struct scheduler *s, const struct cluster *c) {
-	struct turn best = {c->awake[0], highest(s->groups[c->awake[0]].waiting)};
+	struct turn best = {c->present[0], highest(s->groups[c->present[0]].waiting)};
 
 	for (uint32_t i = 1; i < c->awake_count; i++) {
-		const struct group *g = &s->groups[c->awake[i]];
+		const struct group *g = &s->groups[c->present[i]];
 		uint32_t column = highest(g->waiting);
 
 		if (column > best.column ||
 		    (column == best.column &&
-		     (int32_t)(g->columns[column].round -
-			       s->groups[best.group].columns[column].round) < 0))
-			best = (struct turn){c->awake[i], column};
+		     g->columns[column].round < s->groups[best.group].columns[column].round))
+			best = (struct turn){c->present[i], column};
 	}
 	return best;
 }
@@ -40,7 +39,7 @@ static struct turn lower_turn(const struct scheduler *s, struct cluster *c, stru
 
 	for (uint32_t tries = 0; tries < places; tries++) {
 		uint32_t place = ++c->lower_turn % places;
-		uint32_t group = c->awake[place / COLUMNS], column = place % COLUMNS;
+		uint32_t group = c->present[place / COLUMNS], column = place % COLUMNS;
 
 		if (column < top.column && (s->groups[group].waiting >> column & 1) != 0)
 			return (struct turn){group, column};
@@ -267,9 +266,8 @@ static inline uint32_t send(struct scheduler *s, struct turn turn, int64_t now,
 	int64_t free = first_free(s, g, now);
 	uint32_t flow, bytes;
 
-	if (free > now + LEAD_TICKS) {
-		group_asleep(s, turn.group);
-		wheel_set(&s->wheel, group_timer(s, turn.group), free - REST_TICKS);
+	if (free > s->clusters[g->cluster].horizon) {
+		group_sleep(s, turn.group, free);
 		return 0;
 	}
 	flow = next_flow(s, g, turn.column, now);
@@ -287,7 +285,7 @@ static inline uint32_t send(struct scheduler *s, struct turn turn, int64_t now,
 
 /* Whether the column still comes before everything else of its cluster. */
 static inline bool still_first(const struct cluster *c, const struct group *g, uint32_t column,
-			       uint32_t round) {
+			       uint64_t round) {
 	return g->waiting >> column == 1 &&
 	       (c->awake_count == 1 || g->columns[column].round == round);
 }
@@ -296,7 +294,7 @@ static inline bool still_first(const struct cluster *c, const struct group *g, u
 static inline unsigned send_turns(struct scheduler *s, struct cluster *c, struct turn turn,
 				  int64_t now, struct scheduler_grant *grants, unsigned n) {
 	const struct group *g = &s->groups[turn.group];
-	const uint32_t round = g->columns[turn.column].round;
+	const uint64_t round = g->columns[turn.column].round;
 	const bool lower_waits =
 		c->awake_count > 1 || (g->waiting & ((1u << turn.column) - 1)) != 0;
 	uint32_t sent = 0; /* bytes */

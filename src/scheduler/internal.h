@@ -20,7 +20,7 @@
 
 #define QUANTUM 2048 /* bytes of a turn */
 #define LOWER_SHARE 262144 /* bytes after which a lower column has a packet */
-#define MAX_LAG 8 /* turns that a group may lag behind its cluster */
+#define MAX_LEAD 8 /* rounds that a group may be ahead of the one behind it */
 #define RESERVED_SAVED_NS 10000000 /* of its reserved rate, what a flow that waits saves up */
 
 struct slot {
@@ -107,7 +107,7 @@ struct column {
 	struct line line;
 	uint32_t count;
 	uint32_t turns_left; /* of this round */
-	uint32_t round;
+	uint64_t round;
 };
 
 /* Channels with consecutive indices. */
@@ -119,7 +119,7 @@ struct group {
 	struct column columns[COLUMNS];
 	uint32_t waiting; /* a bit a column */
 	uint32_t cluster;
-	uint32_t place; /* among the awake of its cluster, or NONE */
+	uint32_t place; /* among the present of its cluster, where it waits for something */
 	uint32_t channel_count;
 	uint32_t run_count;
 	struct run runs[SCHEDULER_MAX_CHANNELS / 2];
@@ -129,9 +129,12 @@ struct group {
 /* Groups that share channels, directly or through others. */
 struct cluster {
 	struct link link; /* in the ring of those with awake groups */
-	uint32_t *awake; /* groups with packets that may go */
-	uint32_t awake_count;
-	uint32_t rounds[COLUMNS]; /* the furthest of its groups */
+	/* Groups with packets that may go: first those that are awake, then those all of whose channels
+	 * have work up to the horizon. */
+	uint32_t *present;
+	uint32_t awake_count, present_count;
+	int64_t horizon; /* up to which channels are given work, until all groups are asleep */
+	int64_t first_free; /* of the channels of groups that are asleep */
 	uint32_t lower_bytes; /* sent while something lower waited */
 	uint32_t lower_turn;
 };
@@ -165,7 +168,7 @@ struct scheduler {
 	struct channel *channels;
 	struct reserve *reserves; /* one a flow */
 	struct aqm_state *aqm; /* one a flow */
-	struct wheel wheel; /* a timer for each flow's rates, flow's reserve, modem, group */
+	struct wheel wheel; /* a timer for each flow's rates, flow's reserve, modem, cluster */
 	struct bucket limit; /* of the service group; its depth is the lead */
 	uint32_t free_slot, free_class;
 	uint32_t held;
@@ -181,7 +184,7 @@ struct scheduler {
 	uint64_t (*drops)[SCHEDULER_VERDICTS]; /* by flow */
 	struct scheduler_flow *flow_settings; /* as they were given */
 	uint32_t *next_of_modem; /* by flow */
-	uint32_t *awake; /* memory of the clusters */
+	uint32_t *present; /* memory of the clusters */
 };
 
 static inline struct links flow_links(const struct scheduler *s) {
@@ -205,8 +208,8 @@ static inline uint32_t modem_timer(const struct scheduler *s, uint32_t modem) {
 	return 2 * s->flow_count + modem;
 }
 
-static inline uint32_t group_timer(const struct scheduler *s, uint32_t group) {
-	return 2 * s->flow_count + s->modem_count + group;
+static inline uint32_t cluster_timer(const struct scheduler *s, uint32_t cluster) {
+	return 2 * s->flow_count + s->modem_count + cluster;
 }
 
 /* The caller's time in ticks: never less than before. */

@@ -42,18 +42,17 @@ static bool allocate(struct scheduler *s) {
 	s->drops = calloc(s->flow_count, sizeof(*s->drops));
 	s->flow_settings = calloc(s->flow_count, sizeof(*s->flow_settings));
 	s->next_of_modem = calloc(s->flow_count, sizeof(*s->next_of_modem));
-	s->awake = calloc(s->group_count, sizeof(*s->awake));
+	s->present = calloc(s->group_count, sizeof(*s->present));
 	return s->flows != NULL && s->slots != NULL && s->classes != NULL && s->modems != NULL &&
 	       s->groups != NULL && s->clusters != NULL && s->channels != NULL &&
 	       s->reserves != NULL && s->aqm != NULL && s->drops != NULL &&
-	       s->flow_settings != NULL && s->next_of_modem != NULL && s->awake != NULL &&
+	       s->flow_settings != NULL && s->next_of_modem != NULL && s->present != NULL &&
 	       wheel_create(&s->wheel, 2 * s->flow_count + s->modem_count + s->group_count) == 0;
 }
 
 static void groups_init(struct scheduler *s) {
 	for (uint32_t i = 0; i < s->group_count; i++) {
-		s->groups[i].place = NONE;
-		for (unsigned c = 0; c < COLUMNS; c++)
+				for (unsigned c = 0; c < COLUMNS; c++)
 			s->groups[i].columns[c].line.first = NONE;
 	}
 }
@@ -132,7 +131,7 @@ void scheduler_free(struct scheduler *s) {
 	free(s->drops);
 	free(s->flow_settings);
 	free(s->next_of_modem);
-	free(s->awake);
+	free(s->present);
 	free(s);
 }
 

@@ -91,8 +91,8 @@ void turns_timer(struct scheduler *s, uint32_t timer, int64_t now) {
 		turns_enter(s, timer, now);
 	else if (timer < modem_timer(s, 0))
 		reserve_due(s, timer - reserve_timer(s, 0), now);
-	else if (timer < group_timer(s, 0))
+	else if (timer < cluster_timer(s, 0))
 		modem_open(s, timer - modem_timer(s, 0));
 	else
-		group_awake(s, timer - group_timer(s, 0));
+		cluster_wake(s, timer - cluster_timer(s, 0), now);
 }
