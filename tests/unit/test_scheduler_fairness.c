@@ -186,7 +186,7 @@ static void limit_of_the_service_group(void **state) {
 /* Any channels, groups and modems. */
 static void any_overlap(void **state) {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 12; seed++) {
+	for (uint64_t seed = 1; seed <= 30; seed++) {
 		struct rig r = rig_make();
 		uint32_t channels, groups;
 
