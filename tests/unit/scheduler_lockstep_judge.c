@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whether another scheduler's grants are ones that the rules allow, by the model's knowledge. */
+#include "scheduler_lockstep.h"
+
+#define LEAD ((model_work)SCHEDULER_LEAD_NS)
+
+static model_work needed(const struct model_bucket *b, uint32_t bytes) {
+	model_work work = MODEL_BYTE * bytes;
+
+	return work < b->cap ? work : b->cap;
+}
+
+/* The time whose state must have shown by now. */
+static uint64_t shown(const struct model *m, uint64_t since) {
+	return m->now - since > LOCKSTEP_SLOP_NS ? m->now - LOCKSTEP_SLOP_NS : since;
+}
+
+static bool perhaps_holds(const struct model *m, const struct model_bucket *b, uint32_t bytes) {
+	return b->rate == 0 || model_level(b, m->now) + LOCKSTEP_SLACK >= needed(b, bytes);
+}
+
+static bool surely_holds(const struct model *m, const struct model_bucket *b, uint32_t bytes) {
+	model_work level = model_level(b, shown(m, b->since));
+
+	if (m->now - b->changed < LOCKSTEP_SLOP_NS)
+		return false;
+	/* a full bucket is full, however it counts */
+	return b->rate == 0 || level == b->cap || level - LOCKSTEP_SLACK >= needed(b, bytes);
+}
+
+uint64_t judge_tie(const struct model *m, const struct model_line *l) {
+	return LOCKSTEP_TIE_NS + (m->now - l->begun) / 1000000;
+}
+
+static bool perhaps_open(const struct model *m, const struct model_line *l) {
+	return l->rate == 0 || model_ahead(l, m->now) <= (LEAD + judge_tie(m, l)) * l->rate;
+}
+
+static bool surely_open(const struct model *m, const struct model_line *l) {
+	uint64_t shows = model_opened(l) + judge_tie(m, l) + LOCKSTEP_SLOP_NS;
+
+	return l->rate == 0 || (int64_t)(m->now - shows) >= 0;
+}
+
+static bool perhaps_reserved(const struct model *m, const struct model_flow *f) {
+	return f->is.reserved > 0 && model_level(&f->reserved, m->now) + LOCKSTEP_SLACK >= 0;
+}
+
+static bool surely_reserved(const struct model *m, const struct model_flow *f) {
+	return f->is.reserved > 0 && m->now - f->reserved.changed >= LOCKSTEP_SLOP_NS &&
+	       model_level(&f->reserved, shown(m, f->reserved.since)) >= LOCKSTEP_SLACK;
+}
+
+/*
+ * A modem whose bucket does not hold what goes next of it waits for that with all its flows, so that
+ * short packets do not keep long ones from going: surely it goes on when the longest can.
+ */
+static bool surely_modem(const struct model *m, uint32_t modem) {
+	const struct model_bucket *b = &m->modems[modem];
+	uint32_t longest = 0;
+	model_work level;
+
+	for (uint32_t f = 0; f < m->flow_count; f++) {
+		const struct model_flow *of = &m->flows[f];
+
+		if (of->is.modem == modem && of->count > 0 && of->list[0].bytes > longest)
+			longest = of->list[0].bytes;
+	}
+	if (m->now - b->since >= LOCKSTEP_SLOP_NS)
+		return surely_holds(m, b, longest);
+	/* others took from it meanwhile: it held at least what it holds now, but for what came in */
+	level = model_level(b, m->now) - (model_work)b->rate * LOCKSTEP_SLOP_NS;
+	return b->rate == 0 || level - LOCKSTEP_SLACK >= needed(b, longest);
+}
+
+static bool in_use(const struct model_flow *f) {
+	return f->is.group != SCHEDULER_NONE && f->count > 0;
+}
+
+bool judge_ready(const struct model *m, uint32_t flow) {
+	const struct model_flow *f = &m->flows[flow];
+	uint32_t bytes = f->list[0].bytes;
+
+	return in_use(f) && surely_holds(m, &f->sustained, bytes) &&
+	       surely_holds(m, &f->peak, bytes) &&
+	       (surely_reserved(m, f) || surely_modem(m, f->is.modem));
+}
+
+static bool closed(const struct model *m, const struct model_line *l) {
+	return model_ahead(l, m->now) > (LEAD - judge_tie(m, l)) * l->rate;
+}
+
+static bool came_down(const struct model *m, const struct model_line *l) {
+	const uint64_t below = LOCKSTEP_SLOP_NS + judge_tie(m, l);
+
+	return model_ahead(l, m->now) <= (model_work)(SCHEDULER_REST_NS - below) * l->rate;
+}
+
+void judge_rest(struct model *m) {
+	if (closed(m, &m->limit))
+		m->limit_rests = true;
+	else if (came_down(m, &m->limit))
+		m->limit_rests = false;
+	for (uint32_t i = 0; i < m->group_count; i++) {
+		struct model_group *g = &m->groups[i];
+		bool all_closed = true, one_down = false;
+
+		for (size_t k = 0; k < g->count; k++) {
+			const struct model_line *l = &m->channels[g->list[k]].line;
+
+			all_closed &= closed(m, l);
+			one_down |= came_down(m, l);
+		}
+		if (all_closed || one_down)
+			g->rests = all_closed;
+	}
+}
+
+int judge_surely(const struct model *m, uint32_t flow) {
+	const struct model_flow *f = &m->flows[flow];
+	bool open = false;
+
+	if (!judge_ready(m, flow) || !surely_open(m, &m->limit) || m->limit_rests ||
+	    m->groups[f->is.group].rests)
+		return -1;
+	for (size_t i = 0; i < m->groups[f->is.group].count; i++)
+		open |= surely_open(m, &m->channels[m->groups[f->is.group].list[i]].line);
+	if (!open)
+		return -1;
+	return surely_reserved(m, f) ? MODEL_RESERVED : f->is.priority;
+}
+
+int judge_perhaps(const struct model *m, uint32_t flow) {
+	const struct model_flow *f = &m->flows[flow];
+	uint32_t bytes = f->list[0].bytes;
+
+	if (!in_use(f) || !perhaps_holds(m, &f->sustained, bytes) ||
+	    !perhaps_holds(m, &f->peak, bytes) || !perhaps_open(m, &m->limit))
+		return -1;
+	if (perhaps_reserved(m, f))
+		return MODEL_RESERVED;
+	return perhaps_holds(m, &m->modems[f->is.modem], bytes) ? f->is.priority : -1;
+}
+
+/* Whether channel a surely has sent its work before channel b. */
+static bool surely_before(const struct model *m, uint32_t a, uint32_t b) {
+	const struct model_line *la = &m->channels[a].line, *lb = &m->channels[b].line;
+	model_work ahead_a = model_ahead(la, m->now), ahead_b = model_ahead(lb, m->now);
+
+	if (ahead_b == 0) /* of idle ones the lowest index, if it surely is idle */
+		return a < b && la->work + (model_work)judge_tie(m, la) * la->rate <=
+					(model_work)la->rate * (m->now - la->since);
+	ahead_a += (model_work)(judge_tie(m, la) + judge_tie(m, lb)) * la->rate;
+	return ahead_a * lb->rate < ahead_b * la->rate;
+}
+
+static const char *judge_channel(const struct model *m, const struct model_flow *f, uint32_t c) {
+	const struct model_group *g = &m->groups[f->is.group];
+	bool found = false;
+
+	for (size_t i = 0; i < g->count; i++)
+		found |= g->list[i] == c;
+	if (!found)
+		return "the channel is not of the flow's group";
+	if (!perhaps_open(m, &m->channels[c].line))
+		return "the channel has more work than the lead";
+	for (size_t i = 0; i < g->count; i++) {
+		if (surely_before(m, g->list[i], c))
+			return "another channel of the group is free before";
+	}
+	return NULL;
+}
+
+const char *judge_grant(const struct model *m, const struct scheduler_grant *g) {
+	const struct model_flow *f;
+
+	if (g->flow >= m->flow_count || g->channel >= m->channel_count)
+		return "no such flow or channel";
+	f = &m->flows[g->flow];
+	if (!in_use(f))
+		return "nothing waits there";
+	if (f->list[0].packet != g->packet)
+		return "not the first packet of its flow";
+	if (f->sequence != g->sequence)
+		return "not the next number of its flow";
+	if (judge_perhaps(m, g->flow) < 0)
+		return "the rates do not allow it";
+	return judge_channel(m, f, g->channel);
+}
+
+int judge_left(const struct model *m) {
+	for (uint32_t f = 0; f < m->flow_count; f++) {
+		if (judge_surely(m, f) >= 0)
+			return (int)f;
+	}
+	return -1;
+}

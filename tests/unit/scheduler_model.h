@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A slow model of the downstream scheduler, written from docs/scheduler.md: plain lists that are
+ * searched, everything examined at each call, and exact sums. It has no random drops.
+ *
+ * It can be used in two ways: it decides itself (model_pick), or it follows another scheduler's grants
+ * (model_take) and judges them (scheduler_lockstep.h).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "scheduler/scheduler.h"
+
+#define MODEL_CHANNELS 8
+#define MODEL_GROUPS 6
+#define MODEL_MODEMS 6
+#define MODEL_FLOWS 20
+#define MODEL_WAITING 256 /* packets of a flow; no packet_limit may be above */
+#define MODEL_RESERVED SCHEDULER_PRIORITIES /* the column before all priorities */
+#define MODEL_COLUMNS (SCHEDULER_PRIORITIES + 1)
+#define MODEL_TURN 2048 /* bytes */
+#define MODEL_LAG 8 /* turns that a group may be behind others */
+#define MODEL_GUARD 262144 /* bytes of higher columns before one packet of a lower */
+
+/* What passes in one nanosecond at one bit per second: one byte is 8,000,000,000 of it. */
+__extension__ typedef __int128 model_work;
+#define MODEL_BYTE ((model_work)8000000000)
+
+/* What may pass now (token bucket), or by how much a meter is behind; as of `since`. */
+struct model_bucket {
+	uint64_t rate; /* 0: no limit */
+	model_work cap, level;
+	uint64_t since;
+	uint64_t changed; /* when it was set */
+};
+
+/* What a channel, or the service group, has still to send; as of `since`. */
+struct model_line {
+	uint64_t rate; /* 0: no limit */
+	model_work work;
+	uint64_t since;
+	uint64_t begun; /* since when it was not idle */
+	uint64_t opened; /* when it last had come down to the lead before `since` */
+};
+
+/* The DEPI frame that a channel fills. */
+struct model_depi {
+	bool open;
+	uint32_t space, segments;
+	uint64_t begun;
+};
+
+struct model_packet {
+	void *packet;
+	uint32_t bytes;
+	uint64_t at;
+};
+
+struct model_flow {
+	struct scheduler_flow is;
+	struct model_packet list[MODEL_WAITING]; /* the first waits longest */
+	unsigned count;
+	struct model_bucket sustained, peak, reserved;
+	uint16_t sequence;
+	uint64_t last_sent; /* when the last of its packets will have been sent; ns */
+	int64_t credit; /* bytes of its turn in its class */
+	uint64_t served; /* stamp of its last turn */
+	uint64_t packets, bytes; /* granted */
+};
+
+/* The flows of one modem with one group and one priority. */
+struct model_class {
+	int64_t credit; /* bytes of its turn */
+	uint64_t round; /* in which it had its last turn */
+	uint64_t served; /* stamp of its last turn */
+	int flow; /* whose turn it is in the class; -1: nobody's */
+};
+
+struct model_column {
+	uint64_t round; /* turns of the group in this column */
+	int modem; /* whose turn it is; -1: nobody's */
+};
+
+struct model_channel {
+	struct scheduler_channel is;
+	struct model_line line;
+	struct model_depi depi;
+	uint64_t packets, bytes; /* granted; bytes with all that stands around */
+};
+
+struct model_group {
+	uint32_t list[MODEL_CHANNELS];
+	size_t count;
+	struct model_column columns[MODEL_COLUMNS];
+	uint64_t above; /* bytes of its cluster while something lower waited */
+	unsigned guard; /* column that the guard helped last */
+	uint64_t packets, early, skew_ns, max_skew_ns;
+	bool rests; /* found its channels with more than the lead, and none came down yet */
+	uint64_t ties; /* packets that were there at nearly the same time as an earlier one */
+};
+
+struct model {
+	struct model_channel channels[MODEL_CHANNELS];
+	struct model_group groups[MODEL_GROUPS];
+	struct model_bucket modems[MODEL_MODEMS];
+	struct model_flow flows[MODEL_FLOWS];
+	struct model_class classes[MODEL_GROUPS][SCHEDULER_PRIORITIES][MODEL_MODEMS];
+	size_t channel_count, group_count, modem_count, flow_count;
+	uint32_t packet_limit;
+	struct model_line limit;
+	bool limit_rests; /* as a group does */
+	bool started;
+	uint64_t now, stamp;
+	uint64_t served; /* time of the last dequeue, which is that of the rates */
+	uint32_t cluster; /* after which the next cluster has its turn */
+	uint64_t delays[SCHEDULER_PRIORITIES], delay_ns[SCHEDULER_PRIORITIES];
+};
+
+/* `config` must be one that scheduler_create() takes, within the sizes above. */
+void model_init(struct model *m, const struct scheduler_config *config);
+
+/* The clock: an earlier time than the latest seen counts as that. */
+void model_clock(struct model *m, uint64_t now);
+
+/* The clock at a dequeue. */
+void model_serve(struct model *m, uint64_t now);
+
+/* What becomes of a packet, random drops left out. Changes nothing. */
+enum scheduler_verdict model_verdict(const struct model *m, const struct scheduler_arrival *in);
+
+/* Puts a packet behind its queue. */
+void model_queue(struct model *m, const struct scheduler_arrival *in);
+
+/* Packets in all queues, bytes in one. */
+uint32_t model_held(const struct model *m);
+uint64_t model_waiting_bytes(const struct model *m, uint32_t flow);
+
+/* What is in a bucket, what a line has still to send, at time `t`. */
+model_work model_level(const struct model_bucket *b, uint64_t t);
+model_work model_ahead(const struct model_line *l, uint64_t t);
+
+/* When a line comes down to the lead, or did so last. */
+uint64_t model_opened(const struct model_line *l);
+
+/* Whether two groups share channels, directly or through others. */
+bool model_same_cluster(const struct model *m, uint32_t a, uint32_t b);
+
+/* Sends the first packet of a flow over a channel: buckets, channel, numbers and counts. */
+void model_take(struct model *m, uint32_t flow, uint32_t channel, struct scheduler_grant *out);
+
+/* Takes the packet that goes next by the rules. False where none can go now. */
+bool model_pick(struct model *m, struct scheduler_grant *out);
+
+/* Takes a packet out of its place, as a drain does. False where the flow does not have it first. */
+bool model_remove(struct model *m, uint32_t flow, const void *packet);
+
+/* Changes, of which the caller knows that they are none to refuse. */
+void model_set_flow(struct model *m, uint32_t flow, const struct scheduler_flow *f);
+void model_set_modem(struct model *m, uint32_t modem, const struct scheduler_modem *c);
+void model_set_group(struct model *m, uint32_t group, const struct scheduler_group *g);
+void model_set_channel(struct model *m, uint32_t channel, const struct scheduler_channel *c);
+void model_set_rate_limit(struct model *m, uint64_t rate);
+
+/* Bytes that a packet costs a channel now, the DEPI frame's filling moves on. */
+uint32_t model_depi_bytes(struct model_depi *d, const struct scheduler_depi *is, uint32_t bytes,
+			  uint64_t now);

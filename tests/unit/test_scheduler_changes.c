@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The scheduler changed while traffic runs, beside the model that is changed in the same way: every
+ * packet comes once, of no flow out of order, with the next number, and by the new rules.
+ */
+#include "test.h"
+
+#include <string.h>
+
+#include "scheduler_lockstep.h"
+
+#define MBPS UINT64_C(1000000)
+#define NS_PER_MS UINT64_C(1000000)
+
+static bool one_of(struct lockstep *l, uint32_t n) {
+	return random_below(&l->r, n) == 0;
+}
+
+static void assert_done(struct lockstep *l, const char *why) {
+	if (why == NULL) {
+		lockstep_changed(l);
+		return;
+	}
+	print_error("%s\n", why);
+	lockstep_fail(l, "a good change was refused", 0, 0);
+}
+
+static void change_flow(struct lockstep *l) {
+	uint32_t flow = random_below(&l->r, (uint32_t)l->m->flow_count);
+	struct scheduler_flow *f = &l->c.flows[flow];
+
+	lockstep_random_flow(&l->c, &l->r, LOCKSTEP_ALL, f);
+	if (one_of(l, 5) && l->m->flows[flow].count == 0)
+		f->group = SCHEDULER_NONE;
+	assert_done(l, scheduler_set_flow(l->s, flow, f));
+	model_set_flow(l->m, flow, f);
+}
+
+/* Only its rates: the flow stays where it is. */
+static void change_rates(struct lockstep *l) {
+	uint32_t flow = random_below(&l->r, (uint32_t)l->m->flow_count);
+	struct scheduler_flow *f = &l->c.flows[flow];
+
+	f->sustained = (struct scheduler_limit){0, 0};
+	if (!one_of(l, 4))
+		f->sustained = (struct scheduler_limit){
+			lockstep_random_rate(&l->r, 1000000, 12),
+			random_between(&l->r, l->c.longest, 60000),
+		};
+	f->peak = one_of(l, 3) ? f->sustained.rate + lockstep_random_rate(&l->r, MBPS, 10) : 0;
+	f->reserved = f->sustained.rate / 4;
+	assert_done(l, scheduler_set_flow(l->s, flow, f));
+	model_set_flow(l->m, flow, f);
+}
+
+static void change_modem(struct lockstep *l) {
+	uint32_t modem = random_below(&l->r, (uint32_t)l->m->modem_count);
+	struct scheduler_modem *m = &l->c.modems[modem];
+
+	m->aggregate = (struct scheduler_limit){0, 0};
+	if (!one_of(l, 3))
+		m->aggregate = (struct scheduler_limit){
+			lockstep_random_rate(&l->r, 1000000, 12),
+			random_between(&l->r, l->c.longest, 60000),
+		};
+	assert_done(l, scheduler_set_modem(l->s, modem, m));
+	model_set_modem(l->m, modem, m);
+}
+
+static void change_group(struct lockstep *l) {
+	uint32_t group = random_below(&l->r, (uint32_t)l->m->group_count);
+
+	lockstep_random_group(&l->c, &l->r, group);
+	assert_done(l, scheduler_set_group(l->s, group, &l->c.groups[group]));
+	model_set_group(l->m, group, &l->c.groups[group]);
+}
+
+static void change_channel(struct lockstep *l) {
+	uint32_t channel = random_below(&l->r, (uint32_t)l->m->channel_count);
+
+	lockstep_random_channel(&l->r, LOCKSTEP_ALL, &l->c.channels[channel]);
+	assert_done(l, scheduler_set_channel(l->s, channel, &l->c.channels[channel]));
+	model_set_channel(l->m, channel, &l->c.channels[channel]);
+}
+
+static void change_limit(struct lockstep *l) {
+	uint64_t rate = one_of(l, 3) ? 0 : lockstep_random_rate(&l->r, 10 * MBPS, 11);
+
+	assert_done(l, scheduler_set_rate_limit(l->s, rate));
+	model_set_rate_limit(l->m, rate);
+}
+
+typedef void change_function(struct lockstep *l);
+
+static void some_change(struct lockstep *l) {
+	static change_function *const changes[] = {
+		change_flow, change_rates, change_modem, change_group, change_channel, change_limit,
+	};
+
+	changes[random_below(&l->r, ARRAY_COUNT(changes))](l);
+}
+
+/* Traffic of all sorts, with a change now and then. */
+static void one_run(uint64_t seed, change_function *change) {
+	struct lockstep *l = test_calloc(1, sizeof(*l));
+
+	l->seed = seed;
+	l->r = lockstep_random(seed);
+	lockstep_random_config(&l->c, &l->r, random_next(&l->r) & LOCKSTEP_ALL & ~LOCKSTEP_LONG);
+	lockstep_open(l);
+	for (l->step = 0; l->step < 300; l->step++) {
+		for (uint32_t n = random_below(&l->r, 20); n > 0; n--)
+			lockstep_arrive(l, random_below(&l->r, (uint32_t)l->m->flow_count),
+					lockstep_random_bytes(&l->c, &l->r));
+		if (one_of(l, 8))
+			change(l);
+		if (!one_of(l, 4))
+			lockstep_dequeue(l, random_below(&l->r, MODEL_WAITING + 1));
+		if (l->step % 50 == 0)
+			lockstep_reports(l);
+		l->now = lockstep_random_time(l);
+	}
+	lockstep_reports(l);
+	lockstep_drain(l);
+	lockstep_close(l);
+	test_free(l);
+}
+
+static void runs(uint64_t first, change_function *change) {
+	unsigned rounds = 30;
+	uint64_t seed = lockstep_seed(first, &rounds);
+
+	for (unsigned i = 0; i < rounds; i++)
+		one_run(seed + i, change);
+}
+
+static void flows_change(void **state) {
+	(void)state;
+	runs(40000, change_flow);
+}
+
+static void rates_change(void **state) {
+	(void)state;
+	runs(41000, change_rates);
+}
+
+static void modems_change(void **state) {
+	(void)state;
+	runs(42000, change_modem);
+}
+
+static void groups_change(void **state) {
+	(void)state;
+	runs(43000, change_group);
+}
+
+static void channels_change(void **state) {
+	(void)state;
+	runs(44000, change_channel);
+}
+
+static void limits_change(void **state) {
+	(void)state;
+	runs(45000, change_limit);
+}
+
+static void all_change(void **state) {
+	(void)state;
+	runs(46000, some_change);
+}
+
+/* One channel of 1 Gbps, one group, two flows of one modem. */
+static struct lockstep *simple(void) {
+	struct lockstep *l = test_calloc(1, sizeof(*l));
+	struct lockstep_config *c = &l->c;
+
+	l->r = lockstep_random(1);
+	lockstep_random_config(c, &l->r, 0);
+	c->config.channel_count = c->config.group_count = c->config.modem_count = 1;
+	c->config.flow_count = 2;
+	c->config.packet_limit = 200;
+	c->channels[0] = (struct scheduler_channel){.rate = 1000 * MBPS};
+	c->lists[0][0] = 0;
+	c->groups[0] = (struct scheduler_group){c->lists[0], 1};
+	for (unsigned i = 0; i < 2; i++)
+		c->flows[i] = (struct scheduler_flow){
+			.weight = 1,
+			.min_buffer = 100000,
+			.buffer = 100000,
+			.max_buffer = 100000,
+		};
+	return l;
+}
+
+static void simple_close(struct lockstep *l) {
+	lockstep_reports(l);
+	lockstep_drain(l);
+	lockstep_close(l);
+	test_free(l);
+}
+
+static void set_flow(struct lockstep *l, uint32_t flow) {
+	assert_done(l, scheduler_set_flow(l->s, flow, &l->c.flows[flow]));
+	model_set_flow(l->m, flow, &l->c.flows[flow]);
+}
+
+/* A flow that would wait for seconds goes on at its new rate, in time, and its numbers go on. */
+static void parked_flow_goes_on_when_its_rate_is_raised(void **state) {
+	struct lockstep *l = simple();
+	struct scheduler_limit slow = {8000, 1000}, fast = {80 * MBPS, 1000};
+	uint64_t raised;
+
+	(void)state;
+	l->c.flows[0].sustained = slow;
+	lockstep_open(l);
+	for (int i = 0; i < 20; i++)
+		lockstep_arrive(l, 0, 1000);
+	assert_int_equal(lockstep_dequeue(l, 100), 1);
+	l->now += NS_PER_MS;
+	assert_int_equal(lockstep_dequeue(l, 100), 0);
+	assert_in_range(scheduler_next(l->s), 2 * NS_PER_MS, 1001 * NS_PER_MS);
+	l->c.flows[0].sustained = fast; /* a packet takes 100 us */
+	set_flow(l, 0);
+	raised = l->now;
+	assert_in_range(scheduler_next(l->s), 0, raised + 100000 + LOCKSTEP_SLOP_NS);
+	for (uint64_t sent = 0; sent < 19; l->now += 1000) {
+		sent += lockstep_dequeue(l, 100);
+		assert_in_range(sent * 100000, 0, l->now - raised + 100000);
+	}
+	assert_in_range(l->now - raised, 1899000 - 1000, 1900000 + 19 * (LOCKSTEP_SLOP_NS + 1000));
+	simple_close(l);
+}
+
+static void parked_flow_waits_longer_when_its_rate_is_lowered(void **state) {
+	struct lockstep *l = simple();
+
+	(void)state;
+	l->c.flows[0].sustained = (struct scheduler_limit){8 * MBPS, 1000};
+	lockstep_open(l);
+	lockstep_arrive(l, 0, 1000);
+	lockstep_arrive(l, 0, 1000);
+	assert_int_equal(lockstep_dequeue(l, 100), 1);
+	l->now += NS_PER_MS / 2;
+	assert_int_equal(lockstep_dequeue(l, 100), 0);
+	l->c.flows[0].sustained.rate = MBPS; /* the half that is missing takes 4 ms */
+	set_flow(l, 0);
+	l->now += 4 * NS_PER_MS - 1000;
+	assert_int_equal(lockstep_dequeue(l, 100), 0);
+	l->now += 1000 + LOCKSTEP_SLOP_NS;
+	assert_int_equal(lockstep_dequeue(l, 100), 1);
+	simple_close(l);
+}
+
+/* A higher burst is not at once full: what the bucket held, it holds. */
+static void raised_burst_gives_nothing_away(void **state) {
+	struct lockstep *l = simple();
+
+	(void)state;
+	l->c.flows[0].sustained = (struct scheduler_limit){8 * MBPS, 2000};
+	lockstep_open(l);
+	for (int i = 0; i < 50; i++)
+		lockstep_arrive(l, 0, 1000);
+	assert_int_equal(lockstep_dequeue(l, 100), 2);
+	l->c.flows[0].sustained.burst = 40000;
+	set_flow(l, 0);
+	l->now += LOCKSTEP_SLOP_NS;
+	assert_int_equal(lockstep_dequeue(l, 100), 0);
+	l->now += NS_PER_MS; /* and fills from there: 1,000 bytes */
+	assert_int_equal(lockstep_dequeue(l, 100), 1);
+	simple_close(l);
+}
+
+/* What became longer than the burst goes all the same, when the bucket is full, and is paid for. */
+static void packet_longer_than_a_new_burst_goes(void **state) {
+	struct lockstep *l = simple();
+
+	(void)state;
+	l->c.flows[0].sustained = (struct scheduler_limit){8 * MBPS, 4000};
+	lockstep_open(l);
+	for (int i = 0; i < 3; i++)
+		lockstep_arrive(l, 0, 3000);
+	assert_int_equal(lockstep_dequeue(l, 100), 1);
+	l->c.flows[0].sustained.burst = 1000;
+	set_flow(l, 0);
+	assert_int_equal(lockstep_arrive(l, 0, 1001), SCHEDULER_TOO_LONG);
+	for (int ms = 0; ms < 10; ms++) {
+		l->now += NS_PER_MS;
+		lockstep_dequeue(l, 100);
+	}
+	assert_int_equal(scheduler_held(l->s), 0);
+	simple_close(l);
+}
+
+/* What waits stays, also in excess of the new buffer; only what comes is refused. */
+static void smaller_buffer_drops_nothing(void **state) {
+	struct lockstep *l = simple();
+
+	(void)state;
+	lockstep_open(l);
+	for (int i = 0; i < 50; i++)
+		lockstep_arrive(l, 0, 1500);
+	l->c.flows[0].min_buffer = l->c.flows[0].buffer = l->c.flows[0].max_buffer = 3000;
+	set_flow(l, 0);
+	assert_int_equal(scheduler_held(l->s), 50);
+	assert_int_equal(lockstep_arrive(l, 0, 64), SCHEDULER_FLOW_FULL);
+	while (scheduler_held(l->s) > 0) {
+		lockstep_dequeue(l, 100);
+		l->now += 1000;
+	}
+	assert_int_equal(lockstep_arrive(l, 0, 64), SCHEDULER_QUEUED);
+	simple_close(l);
+}
+
+/* The priority of a flow that waits changes with all its packets. */
+static void waiting_flow_changes_its_priority(void **state) {
+	struct lockstep *l = simple();
+	struct scheduler_grant g;
+
+	(void)state;
+	lockstep_open(l);
+	for (int i = 0; i < 10; i++) {
+		lockstep_arrive(l, 0, 1500);
+		lockstep_arrive(l, 1, 1500);
+	}
+	l->c.flows[1].priority = 3;
+	set_flow(l, 1);
+	for (int i = 0; i < 20; i++) {
+		assert_int_equal(scheduler_dequeue(l->s, 0, &g, 1), 1);
+		assert_int_equal(g.flow, i < 10);
+		assert_int_equal(g.sequence, i % 10);
+	}
+	scheduler_free(l->s);
+	test_free(l->m);
+	test_free(l);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(flows_change),
+		cmocka_unit_test(rates_change),
+		cmocka_unit_test(modems_change),
+		cmocka_unit_test(groups_change),
+		cmocka_unit_test(channels_change),
+		cmocka_unit_test(limits_change),
+		cmocka_unit_test(all_change),
+		cmocka_unit_test(parked_flow_goes_on_when_its_rate_is_raised),
+		cmocka_unit_test(parked_flow_waits_longer_when_its_rate_is_lowered),
+		cmocka_unit_test(raised_burst_gives_nothing_away),
+		cmocka_unit_test(packet_longer_than_a_new_burst_goes),
+		cmocka_unit_test(smaller_buffer_drops_nothing),
+		cmocka_unit_test(waiting_flow_changes_its_priority),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
