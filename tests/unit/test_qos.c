@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a scheduler is told of a service group: this file is the scheduler, and keeps it. */
+#include "test_model.h"
+
+#include <rte_malloc.h>
+
+#include "downstream/qos.h"
+
+#include "fixture.h"
+
+#define FLOWS 4
+
+static const char text[] =
+	"service_group: 9\n"
+	"rphy: {core_ip: '2001:db8::1', rpd_ip: '2001:db8::2', mtu: 1700, flush: 70 us,\n"
+	"       max_segments: 21}\n"
+	"rate_limit: 8 Gbps\n"
+	"channels:\n"
+	"  - {id: 5, type: ofdm, rate: 1 Gbps, session: 1, psp_extra: none}\n"
+	"  - {id: 6, type: ofdm, rate: 900 Mbps, session: 2, psp_extra: counter}\n"
+	"  - {id: 7, type: sc-qam, rate: 40 Mbps, session: 3, psp_extra: static}\n"
+	"bonding_groups: [{id: 8, channels: [7]}, {id: 9, channels: [6, 5]}]\n"
+	"modems:\n"
+	"  - mac: '02:01:00:00:00:01'\n"
+	"    addresses: [10.0.0.1]\n"
+	"    bonding_group: 8\n"
+	"    security: {said: 1, cipher: none}\n"
+	"    service_flows:\n"
+	"      - {id: 11}\n"
+	"      - {id: 12, dsid: 2, bonding_group: 9, priority: 5, weight: 17, aqm: wred,\n"
+	"         max_sustained_rate: 30 Mbps, max_traffic_burst: 7001 B, peak_rate: 60 Mbps,\n"
+	"         min_reserved_rate: 2 Mbps, min_reserved_packet: 99 B, min_buffer: 5001 B,\n"
+	"         buffer: 10001 B, max_buffer: 20001 B, wred: {min_threshold: 3001 B,\n"
+	"         max_threshold: 9001 B, max_probability_inverse: 16, weight: 3}}\n"
+	"  - mac: '02:01:00:00:00:02'\n"
+	"    addresses: [10.0.0.2]\n"
+	"    bonding_group: 9\n"
+	"    max_aggregate_rate: 50 Mbps\n"
+	"    max_aggregate_burst: 8001 B\n"
+	"    security: {said: 2, cipher: none}\n"
+	"    service_flows:\n"
+	"      - {id: 13, dsid: 3, aqm: docsis-pie, latency_target: 15 ms}\n"
+	"      - {id: 14, state: provisioned}\n";
+
+/* What stands for a scheduler. */
+static struct {
+	struct scheduler_config config;
+	struct scheduler_channel channels[3];
+	struct scheduler_group groups[2];
+	struct scheduler_modem modems[2];
+	struct scheduler_flow flows[FLOWS];
+	uint32_t group_channels[2][2];
+	unsigned sets;
+	const char *refuses;
+} told;
+
+struct scheduler *scheduler_create(const struct scheduler_config *c, const char **why) {
+	*why = told.refuses;
+	if (told.refuses != NULL)
+		return NULL;
+	assert_int_equal(c->channel_count, ARRAY_COUNT(told.channels));
+	assert_int_equal(c->group_count, ARRAY_COUNT(told.groups));
+	assert_int_equal(c->modem_count, ARRAY_COUNT(told.modems));
+	assert_int_equal(c->flow_count, FLOWS);
+	told.config = *c;
+	memcpy(told.channels, c->channels, sizeof(told.channels));
+	memcpy(told.groups, c->groups, sizeof(told.groups));
+	memcpy(told.modems, c->modems, sizeof(told.modems));
+	memcpy(told.flows, c->flows, sizeof(told.flows));
+	for (size_t g = 0; g < ARRAY_COUNT(told.groups); g++)
+		memcpy(told.group_channels[g], c->groups[g].channels,
+		       c->groups[g].channel_count * sizeof(uint32_t));
+	return (struct scheduler *)&told;
+}
+
+void scheduler_free(struct scheduler *s) {
+	assert_true(s == NULL || s == (struct scheduler *)&told);
+}
+
+/* Field by field: what stands between them is nobody's. */
+static void same_flow(const struct scheduler_flow *a, const struct scheduler_flow *b) {
+	assert_int_equal(a->group, b->group);
+	assert_int_equal(a->modem, b->modem);
+	assert_int_equal(a->priority, b->priority);
+	assert_int_equal(a->weight, b->weight);
+	assert_int_equal(a->header_bytes, b->header_bytes);
+	assert_memory_equal(&a->sustained, &b->sustained, sizeof(a->sustained));
+	assert_int_equal(a->peak, b->peak);
+	assert_int_equal(a->reserved, b->reserved);
+	assert_int_equal(a->reserved_packet, b->reserved_packet);
+	assert_int_equal(a->min_buffer, b->min_buffer);
+	assert_int_equal(a->buffer, b->buffer);
+	assert_int_equal(a->max_buffer, b->max_buffer);
+	assert_int_equal(a->aqm, b->aqm);
+	assert_int_equal(a->wred.min_threshold, b->wred.min_threshold);
+	assert_int_equal(a->wred.max_threshold, b->wred.max_threshold);
+	assert_int_equal(a->wred.max_probability, b->wred.max_probability);
+	assert_int_equal(a->wred.weight, b->wred.weight);
+	assert_int_equal(a->latency_target, b->latency_target);
+}
+
+/* Each change has to be what is in the scheduler already, as the configuration is the same. */
+const char *scheduler_set_flow(struct scheduler *s, uint32_t flow, const struct scheduler_flow *f) {
+	(void)s;
+	told.sets++;
+	same_flow(f, &told.flows[flow]);
+	return told.refuses;
+}
+
+const char *scheduler_set_modem(struct scheduler *s, uint32_t modem,
+				const struct scheduler_modem *m) {
+	(void)s;
+	told.sets++;
+	assert_memory_equal(m, &told.modems[modem], sizeof(*m));
+	return told.refuses;
+}
+
+const char *scheduler_set_group(struct scheduler *s, uint32_t group,
+				const struct scheduler_group *g) {
+	(void)s;
+	told.sets++;
+	assert_memory_equal(g, &told.groups[group], sizeof(*g));
+	return told.refuses;
+}
+
+const char *scheduler_set_channel(struct scheduler *s, uint32_t channel,
+				  const struct scheduler_channel *c) {
+	const struct scheduler_depi *a = &c->depi, *b = &told.channels[channel].depi;
+
+	(void)s;
+	told.sets++;
+	assert_int_equal(c->rate, told.channels[channel].rate);
+	assert_memory_equal(a, b, offsetof(struct scheduler_depi, max_segments) + 2);
+	assert_int_equal(a->flush_ns, b->flush_ns);
+	return told.refuses;
+}
+
+const char *scheduler_set_rate_limit(struct scheduler *s, uint64_t rate_limit) {
+	(void)s;
+	told.sets++;
+	assert_int_equal(rate_limit, told.config.rate_limit);
+	return told.refuses;
+}
+
+static struct downstream *downstream;
+static struct clock now;
+static struct loaded loaded;
+
+static int begin(void **state) {
+	void *sessions[2] = {NULL, NULL};
+
+	(void)state;
+	memset(&told, 0, sizeof(told));
+	now.now = 0;
+	loaded = load_text(text);
+	if (loaded.mistakes > 0)
+		fail_msg("%s", loaded.said);
+	downstream = rte_zmalloc("downstream", sizeof(*downstream), RTE_CACHE_LINE_SIZE);
+	assert_non_null(downstream);
+	downstream->upper.clock = &now;
+	assert_int_equal(ds_tables_create(&downstream->tables, &loaded.sg, sessions), 0);
+	return 0;
+}
+
+static int end(void **state) {
+	(void)state;
+	qos_free(downstream);
+	ds_tables_free(&downstream->tables);
+	rte_free(downstream);
+	unload(&loaded);
+	return 0;
+}
+
+static void channels(void **state) {
+	/* Ethernet, IPv6, session, PSP, extra bytes */
+	static const unsigned frame_bytes[] = {14 + 40 + 4 + 4, 14 + 40 + 4 + 4 + 2,
+					       14 + 40 + 4 + 4 + 2};
+	static const uint64_t rates[] = {1000000000, 900000000, 40000000};
+
+	(void)state;
+	assert_int_equal(qos_create(downstream, &loaded.sg), 0);
+	for (size_t c = 0; c < ARRAY_COUNT(rates); c++) {
+		const struct scheduler_depi *depi = &told.channels[c].depi;
+
+		assert_int_equal(told.channels[c].rate, rates[c]);
+		assert_int_equal(depi->frame_bytes, frame_bytes[c]);
+		assert_int_equal(depi->frame_bytes + depi->room, 14 + 1700);
+		assert_int_equal(depi->entry_bytes, 2);
+		assert_int_equal(depi->min_fragment, 16);
+		assert_int_equal(depi->max_segments, 21);
+		assert_int_equal(depi->flush_ns, 70000);
+	}
+	assert_int_equal(told.config.rate_limit, 8000000000);
+	assert_int_equal(told.config.packet_limit, 16384);
+	assert_int_equal(told.groups[0].channel_count, 1);
+	assert_int_equal(told.group_channels[0][0], 2);
+	assert_int_equal(told.groups[1].channel_count, 2);
+	assert_int_equal(told.group_channels[1][0], 1);
+	assert_int_equal(told.group_channels[1][1], 0);
+}
+
+static void flows(void **state) {
+	static const struct scheduler_flow full = {
+		.group = 1,
+		.modem = 0,
+		.priority = 5,
+		.weight = 17,
+		.header_bytes = 6 + 5 + 6,
+		.sustained = {30000000, 7001},
+		.peak = 60000000,
+		.reserved = 2000000,
+		.reserved_packet = 99,
+		.min_buffer = 5001,
+		.buffer = 10001,
+		.max_buffer = 20001,
+		.aqm = SCHEDULER_WRED,
+		.wred = {3001, 9001, 4096, 3},
+		.latency_target = 10000000,
+	};
+
+	(void)state;
+	assert_int_equal(qos_create(downstream, &loaded.sg), 0);
+	same_flow(&told.flows[1], &full);
+	assert_int_equal(told.flows[0].group, 0);
+	assert_int_equal(told.flows[0].header_bytes, 6 + 5 + 2);
+	assert_int_equal(told.flows[0].sustained.rate, 0);
+	assert_int_equal(told.flows[0].weight, 1);
+	assert_int_equal(told.flows[0].aqm, SCHEDULER_TAIL_DROP);
+	assert_int_equal(told.flows[2].modem, 1);
+	assert_int_equal(told.flows[2].group, 1);
+	assert_int_equal(told.flows[2].aqm, SCHEDULER_DOCSIS_PIE);
+	assert_int_equal(told.flows[2].latency_target, 15000000);
+	assert_int_equal(told.flows[3].group, 1); /* provisioned: it may become active */
+	assert_int_equal(told.modems[0].aggregate.rate, 0);
+	assert_int_equal(told.modems[1].aggregate.rate, 50000000);
+	assert_int_equal(told.modems[1].aggregate.burst, 8001);
+}
+
+/* A change tells what the beginning would have. */
+static void changes(void **state) {
+	static const struct qos_change all[] = {
+		{QOS_RATE_LIMIT, 0, 0, 0}, {QOS_CHANNEL, 0, 0, 0}, {QOS_CHANNEL, 2, 0, 0},
+		{QOS_GROUP, 1, 0, 0},	   {QOS_MODEM, 1, 0, 0},   {QOS_FLOW, 0, 0, 0},
+		{QOS_FLOW, 1, 0, 1},	   {QOS_FLOW, 2, 1, 0},	   {QOS_FLOW, 3, 1, 1},
+	};
+
+	(void)state;
+	assert_int_equal(qos_create(downstream, &loaded.sg), 0);
+	for (size_t i = 0; i < ARRAY_COUNT(all); i++)
+		assert_null(qos_apply(downstream, &loaded.sg, &all[i]));
+	assert_int_equal(told.sets, ARRAY_COUNT(all));
+}
+
+/* Who refuses is heard, and nothing else changes by it. */
+static void refusals(void **state) {
+	const struct qos_change channel = {QOS_CHANNEL, 0, 0, 0}, flow = {QOS_FLOW, 1, 0, 1};
+	struct ds_flow before[FLOWS];
+
+	(void)state;
+	told.refuses = "because";
+	assert_int_equal(qos_create(downstream, &loaded.sg), -1);
+	qos_free(downstream);
+	told.refuses = NULL;
+	assert_int_equal(qos_create(downstream, &loaded.sg), 0);
+	told.refuses = "because";
+	memcpy(before, downstream->tables.flows, sizeof(before));
+	assert_string_equal(qos_apply(downstream, &loaded.sg, &channel), "because");
+	loaded.sg.modems[0].service_flows[1].priority = 2;
+	told.flows[1].priority = 2;
+	assert_string_equal(qos_apply(downstream, &loaded.sg, &flow), "because");
+	assert_memory_equal(before, downstream->tables.flows, sizeof(before));
+	now.now = 1000000;
+	assert_int_equal(qos_capacity(downstream, 0, now.now), 125000);
+}
+
+/* Bytes that pass at the rates that a channel had, each for its time. */
+static void capacity(void **state) {
+	const struct qos_change change = {QOS_CHANNEL, 2, 0, 0};
+
+	(void)state;
+	assert_int_equal(qos_create(downstream, &loaded.sg), 0);
+	assert_int_equal(qos_capacity(downstream, 2, 1000000000), 5000000);
+	now.now = 2000000000;
+	loaded.sg.channels[2].rate = told.channels[2].rate = 8000000;
+	assert_null(qos_apply(downstream, &loaded.sg, &change));
+	assert_int_equal(qos_capacity(downstream, 2, 2000000000), 10000000);
+	assert_int_equal(qos_capacity(downstream, 2, 1000000000), 10000000); /* a late reader */
+	assert_int_equal(qos_capacity(downstream, 2, 5000000000), 13000000);
+	now.now = 6000000000;
+	loaded.sg.channels[2].rate = told.channels[2].rate = 1000000000000;
+	assert_null(qos_apply(downstream, &loaded.sg, &change));
+	assert_int_equal(qos_capacity(downstream, 2, 6000000000), 14000000);
+	/* a year at the highest rate */
+	assert_int_equal(qos_capacity(downstream, 2, 6000000000 + 31536000000000000),
+			 14000000 + 3942000000000000000);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(channels, begin, end),
+		cmocka_unit_test_setup_teardown(flows, begin, end),
+		cmocka_unit_test_setup_teardown(changes, begin, end),
+		cmocka_unit_test_setup_teardown(refusals, begin, end),
+		cmocka_unit_test_setup_teardown(capacity, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);
+}
