@@ -43,7 +43,8 @@ STOP_SECONDS = 30
 INTERRUPTED = 130
 # Below this share of the rate asked for, the summary says why; a few packets make no rate.
 ENOUGH_OF_RATE, FEWEST_PACKETS = 0.95, 100
-FULL = ("flow_buffer_full", "scheduler_full")  # drops of what is more than the channels carry
+# Drops of what is more than the channels carry, at the end of a queue or before it is long.
+FULL = ("flow_buffer_full", "scheduler_full", "wred_drop", "docsis_pie_drop")
 NOTHING = "0"
 # What vcmts-traffic says in its own words, in those of this command.
 WORDS = (
