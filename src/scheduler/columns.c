@@ -66,21 +66,41 @@ static void group_leave(struct scheduler *s, uint32_t group) {
 		wheel_clear(&s->wheel, cluster_timer(s, g->cluster));
 }
 
-/* One that comes back has neither saved anything up nor lost its place: it is not before the last one. */
+/* The column in which another of the cluster's groups waits, too; NULL where that is not so. */
+static struct column *rival(struct scheduler *s, const struct cluster *c, uint32_t place,
+			    unsigned column) {
+	struct group *g = &s->groups[c->present[place]];
+
+	return (g->waiting >> column & 1) != 0 ? &g->columns[column] : NULL;
+}
+
+/* One that comes back has neither saved anything up nor been forgotten. */
+static void find_place(struct scheduler *s, const struct cluster *cluster, unsigned column,
+		       struct column *c) {
+	uint64_t last = UINT64_MAX, first = 0;
+
+	for (uint32_t i = 0; i < cluster->present_count; i++) {
+		const struct column *other = rival(s, cluster, i, column);
+
+		if (other == NULL)
+			continue;
+		last = other->round < last ? other->round : last;
+		first = other->round > first ? other->round : first;
+	}
+	if (last == UINT64_MAX)
+		return;
+	if (c->round < last)
+		c->round = last;
+	if (c->round > first + MAX_LEAD)
+		c->round = first + MAX_LEAD;
+}
+
 void column_begin(struct scheduler *s, uint32_t group, unsigned column) {
 	struct group *g = &s->groups[group];
-	const struct cluster *c = &s->clusters[g->cluster];
-	uint64_t last = UINT64_MAX;
+	struct column *c = &g->columns[column];
 
-	for (uint32_t i = 0; i < c->present_count; i++) {
-		const struct group *other = &s->groups[c->present[i]];
-
-		if ((other->waiting >> column & 1) != 0 && other->columns[column].round < last)
-			last = other->columns[column].round;
-	}
-	g->columns[column].turns_left = 1;
-	if (last != UINT64_MAX && g->columns[column].round < last)
-		g->columns[column].round = last;
+	find_place(s, &s->clusters[g->cluster], column, c);
+	c->turns_left = 1;
 	if (g->waiting == 0)
 		group_enter(s, group);
 	g->waiting |= 1u << column;
@@ -94,27 +114,50 @@ void column_end(struct scheduler *s, uint32_t group, unsigned column) {
 		group_leave(s, group);
 }
 
-/* Groups with channels of their own run ahead of the others; that shall be seen, but not be held against them
- * for long when they have them no more. */
+/* The least round above `round`, or from it on; UINT64_MAX where there is none. */
+static uint64_t next_above(struct scheduler *s, const struct cluster *c, unsigned column,
+			   uint64_t round) {
+	uint64_t next = UINT64_MAX;
+
+	for (uint32_t i = 0; i < c->present_count; i++) {
+		const struct column *other = rival(s, c, i, column);
+
+		if (other != NULL && other->round >= round && other->round < next)
+			next = other->round;
+	}
+	return next;
+}
+
+/*
+ * Groups with channels of their own run ahead of the others without end. Who is ahead of whom is to be known, but
+ * a lead shall not be held against a group for long when it has those channels no more: of each gap
+ * between two groups MAX_LEAD is left, and all that are above it come down together.
+ */
+static void cut_leads(struct scheduler *s, struct cluster *c, unsigned column) {
+	uint64_t below = next_above(s, c, column, 0), next;
+
+	c->far_ahead[column] = below + (uint64_t)2 * MAX_LEAD * c->present_count;
+	while ((next = next_above(s, c, column, below + 1)) != UINT64_MAX) {
+		uint64_t excess = next - below > MAX_LEAD ? next - below - MAX_LEAD : 0;
+
+		for (uint32_t i = 0; excess > 0 && i < c->present_count; i++) {
+			struct column *other = rival(s, c, i, column);
+
+			if (other != NULL && other->round >= next)
+				other->round -= excess;
+		}
+		below = next - excess;
+	}
+}
+
 void column_next_round(struct scheduler *s, uint32_t group, unsigned column) {
-	const struct cluster *cluster = &s->clusters[s->groups[group].cluster];
+	struct cluster *cluster = &s->clusters[s->groups[group].cluster];
 	struct column *c = &s->groups[group].columns[column];
-	uint64_t lead = MAX_LEAD;
 
 	c->turns_left = c->count;
 	c->round++;
-	for (uint32_t i = 0; i < cluster->present_count; i++) {
-		const struct group *other = &s->groups[cluster->present[i]];
-		uint64_t ahead = c->round - other->columns[column].round;
-
-		if (cluster->present[i] == group || (other->waiting >> column & 1) == 0 ||
-		    other->columns[column].round > c->round)
-			continue;
-		if (ahead <= MAX_LEAD)
-			return;
-		lead = lead == MAX_LEAD || ahead < lead ? ahead : lead;
-	}
-	c->round -= lead - MAX_LEAD;
+	if (c->round > cluster->far_ahead[column])
+		cut_leads(s, cluster, column);
 }
 
 void column_pull(struct links all, struct column *c, uint32_t i) {

@@ -20,7 +20,7 @@
 
 #define QUANTUM 2048 /* bytes of a turn */
 #define LOWER_SHARE 262144 /* bytes after which a lower column has a packet */
-#define MAX_LEAD 8 /* rounds that a group may be ahead of the one behind it */
+#define MAX_LEAD 8 /* rounds that count where a group is further ahead of the one behind it */
 #define RESERVED_SAVED_NS 10000000 /* of its reserved rate, what a flow that waits saves up */
 
 struct slot {
@@ -135,6 +135,7 @@ struct cluster {
 	uint32_t awake_count, present_count;
 	int64_t horizon; /* up to which channels are given work, until all groups are asleep */
 	int64_t first_free; /* of the channels of groups that are asleep */
+	uint64_t far_ahead[COLUMNS]; /* rounds from where on leads are cut */
 	uint32_t lower_bytes; /* sent while something lower waited */
 	uint32_t lower_turn;
 };

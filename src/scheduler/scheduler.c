@@ -52,7 +52,7 @@ static bool allocate(struct scheduler *s) {
 
 static void groups_init(struct scheduler *s) {
 	for (uint32_t i = 0; i < s->group_count; i++) {
-				for (unsigned c = 0; c < COLUMNS; c++)
+		for (unsigned c = 0; c < COLUMNS; c++)
 			s->groups[i].columns[c].line.first = NONE;
 	}
 }
