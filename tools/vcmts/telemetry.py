@@ -34,7 +34,10 @@ COMMANDS = {
 }
 NEEDS_ONE = ("flow", "modem")  # of what there are too many to tell of all
 PARTS = ("channels", "groups")  # come 64 at a time
-DRAWN = ("packets", "bytes")  # have columns of their own
+TOLD_BY_ALL = {
+    *("modem", "priority", "bonding_group", "max_sustained_rate", "aqm", "drop_probability_ppm"),
+    *("packets", "bytes", "waiting_packets", "waiting_bytes"),
+}
 REFUSED = "refused: "
 
 
@@ -170,15 +173,29 @@ def group_table(groups: Json) -> Table:
     return drawn
 
 
+def drops(flow: Json) -> str:
+    """By reason: what a flow tells beside what every flow tells."""
+    counts = {name: count for name, count in flow.items() if name not in TOLD_BY_ALL}
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items()) or "none"
+
+
 def flow_table(before: Json, after: Json, seconds: float) -> Table:
-    """A column a flow."""
-    drawn = table("service flows", "", *after)
-    keys = dict.fromkeys(key for flow in after.values() for key in flow if key not in DRAWN)
-    now = [f"{mbps(before[number], flow, seconds):,.3f}" for number, flow in after.items()]
-    drawn.add_row("Mbps now", *now)
-    for key in (*DRAWN, *keys):
-        told = (flow.get(key, "") for flow in after.values())
-        drawn.add_row(key, *(f"{value:,}" if isinstance(value, int) else value for value in told))
+    columns = ("priority", "group", "Mbps", "now", "packets", "waiting", "bytes", "aqm", "drops")
+    drawn = table("service flows", "SFID", *columns)
+    for number, flow in after.items():
+        limit = flow["max_sustained_rate"] / 1e6
+        drawn.add_row(
+            number,
+            str(flow["priority"]),
+            str(flow["bonding_group"]),
+            f"{limit:,.2f}" if limit else "any",
+            f"{mbps(before[number], flow, seconds):,.2f}",
+            f"{flow['packets']:,}",
+            f"{flow['waiting_packets']:,}",
+            f"{flow['waiting_bytes']:,}",
+            flow["aqm"],
+            drops(flow),
+        )
     return drawn
 
 
