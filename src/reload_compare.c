@@ -79,6 +79,13 @@ static bool same_text(const char *a, const char *b) {
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
+static const char *pointer_at(const char *field) {
+	const char *pointer;
+
+	memcpy(&pointer, field, sizeof(const char *));
+	return pointer;
+}
+
 static bool same_list(struct comparison *c, const struct key *key, const struct path *path,
 		      const char *a, const char *b, const size_t counts[2]) {
 	struct path item = {.up = path};
@@ -86,8 +93,8 @@ static bool same_list(struct comparison *c, const struct key *key, const struct 
 	if (counts[0] != counts[1])
 		return refuse(c, path, "has another length, which takes a new start");
 	if (!key->fixed) {
-		memcpy(&a, a, sizeof(a));
-		memcpy(&b, b, sizeof(b));
+		a = pointer_at(a);
+		b = pointer_at(b);
 	}
 	for (; item.index < counts[0]; item.index++) {
 		size_t offset = item.index * key->size;
@@ -121,11 +128,7 @@ static bool same_key(struct comparison *c, const struct key *key, const struct p
 		return same_list(c, key, &path, field[0], field[1], counts);
 	}
 	if (key->kind == KIND_NAME || key->kind == KIND_DEVICE) {
-		const char *text[2];
-
-		memcpy(&text[0], field[0], sizeof(text[0]));
-		memcpy(&text[1], field[1], sizeof(text[1]));
-		same = same_text(text[0], text[1]);
+		same = same_text(pointer_at(field[0]), pointer_at(field[1]));
 	} else {
 		same = memcmp(field[0], field[1], key->kind == KIND_TOS ? 2 : key->size) == 0;
 	}
