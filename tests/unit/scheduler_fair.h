@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is fair to modems whose groups share channels (max-min fairness), by filling up: all shares grow
- * at the same speed, and one stops at its own limit, or when the channels that some set of modems can
- * reach are full. All sets are looked at.
+ * What is fair to modems whose groups share channels (max-min fairness), by filling up: all shares
+ * grow at the same speed, and one stops at its own limit, or when the channels that some set of
+ * modems can reach are full. All sets are looked at.
  */
 #pragma once
 

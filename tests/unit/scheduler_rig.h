@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A scheduler under a simulated clock: sources put packets in, each step of the clock takes out what
- * may go, and every grant is judged by what docs/scheduler.md promises of each one:
+ * A scheduler under a simulated clock: sources put packets in, each step of the clock takes out
+ * what may go, and every grant is judged by what docs/scheduler.md promises of each one:
  *
  *     the packets of a flow go once, in their order, numbered one after the other
  *     they go on a channel of their group, and on the one that has sent its work first
  *     no interval sees more than burst + rate x interval: sustained, peak, modem's aggregate
- *     no channel, nor the service group's limit, has work for more than the lead when it gets more;
- *     DOCSIS header and DEPI are counted by the rig itself
+ *     no channel, nor the service group's limit, has work for more than the lead when it gets
+ *     more; DOCSIS header and DEPI are counted by the rig itself
  *     scheduler_next() was not too late
  *
- * What breaks one of these fails the test. Times are the rig's own, from 0 on; the scheduler's clock
- * begins at `epoch`. The scheduler has ticks of 1/64 ns: the time that a packet takes is rounded by up
- * to a hundredth of a nanosecond, and so much more is allowed a packet.
+ * What breaks one of these fails the test. Times are the rig's own, from 0 on; the scheduler's
+ * clock begins at `epoch`. The scheduler has ticks of 1/64 ns: the time that a packet takes is
+ * rounded by up to a hundredth of a nanosecond, and so much more is allowed a packet.
  */
 #pragma once
 
@@ -142,7 +142,9 @@ uint32_t rig_group_range(struct rig *r, uint32_t first, uint32_t count);
 uint32_t rig_modem(struct rig *r, uint64_t rate, uint64_t burst);
 uint32_t rig_flow(struct rig *r, struct scheduler_flow f);
 
-/* All channels get DEPI as over IPv6, with `room` bytes in a frame for segments and their entries. */
+/*
+ * All channels get DEPI as over IPv6, with `room` bytes in a frame for segments and their entries.
+ */
 void rig_use_depi(struct rig *r, uint16_t room);
 
 /* A burst of what `rate` brings in 10 ms, or of two long packets. */

@@ -37,10 +37,20 @@ static void buffer_by_how_full_it_is(void **state) {
 	static const struct {
 		uint32_t others, expected;
 	} cases[] = {
-		{0, 40000},   {359, 40000}, /* 359 + 40 held in the end: less than half, when the last one came */
-		{360, 40000}, {361, 39000}, /* the 40th would be the one after the half */
-		{379, 21000}, {380, 20000}, {400, 20000}, {600, 20000}, {680, 20000},
-		{681, 19000}, {695, 5000},  {699, 4000},  {700, 4000},	{790, 4000},
+		/* 399 are held when the 40th comes, less than half; with one more they are not */
+		{0, 40000},
+		{360, 40000},
+		{361, 39000},
+		{379, 21000},
+		{380, 20000},
+		{600, 20000},
+		{680, 20000},
+		/* and with 700, seven eighths of it */
+		{681, 19000},
+		{695, 5000},
+		{699, 4000},
+		{700, 4000},
+		{790, 4000},
 	};
 
 	(void)state;
@@ -141,8 +151,9 @@ static void settle(struct rig *r, uint32_t packets, uint8_t weight) {
 }
 
 /*
- * A queue that stays at `packets`: what part of the arrivals is dropped, and how far apart? Spread by
- * the count since the last drop, gaps are equally likely from 1 to 1/p: p * 2 / (1 + p) are dropped.
+ * A queue that stays at `packets`: what part of the arrivals is dropped, and how far apart? Spread
+ * by the count since the last drop, gaps are equally likely from 1 to 1/p: p * 2 / (1 + p) are
+ * dropped.
  */
 static void expect_drops(uint32_t packets, double p) {
 	struct rig r = one_flow(wred_flow(100 * PACKET, 300 * PACKET, 6554, 4), 1000);
@@ -246,8 +257,8 @@ static void wred_average_follows_downwards(void **state) {
 }
 
 /*
- * An empty queue: the average falls as if 1,000-byte packets came at the sustained rate. A packet that
- * comes meanwhile and is dropped, as the average is still high, changes nothing of that.
+ * An empty queue: the average falls as if 1,000-byte packets came at the sustained rate. A packet
+ * that comes meanwhile and is dropped, as the average is still high, changes nothing of that.
  */
 static void expect_decay(uint64_t rate, double rate_taken, bool meanwhile) {
 	struct scheduler_flow f = wred_flow(100 * PACKET, 100 * PACKET + 1, 1, 6);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Scheduler: what may go at once. That nothing goes beyond it, in any interval, is judged by the rig
- * at every grant; here flows try, and it is shown that they get all of it.
+ * Scheduler: what may go at once. That nothing goes beyond it, in any interval, is judged by the
+ * rig at every grant; here flows try, and it is shown that they get all of it.
  */
 #include "test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Scheduler: channels are filled and never overrun, with all that stands around the packets. The rig
- * judges "never": see scheduler_rig.h.
+ * Scheduler: channels are filled and never overrun, with all that stands around the packets. The
+ * rig judges "never": see scheduler_rig.h.
  */
 #include "test.h"
 
@@ -83,8 +83,8 @@ static void two_ofdm_and_32_sc_qam_channels(void **state) {
 }
 
 /*
- * Sizes that meet DEPI's rules just so: cuts before the last bytes, frames that end with a packet, have
- * all the segments that they may or take no more for their age. The rig compares the bytes.
+ * Sizes that meet DEPI's rules just so: cuts before the last bytes, frames that end with a packet,
+ * have all the segments that they may or take no more for their age. The rig compares the bytes.
  */
 static void every_size_in_depi_frames(void **state) {
 	struct rig r = rig_make();
@@ -166,8 +166,8 @@ static void slow_and_fast_channels(void **state) {
 }
 
 /*
- * Small packets at odd rates: what is less than a nanosecond of each does not get lost. Times are in
- * ticks of 1/64 ns: no packet can be wrong by more than a hundredth.
+ * Small packets at odd rates: what is less than a nanosecond of each does not get lost. Times are
+ * in ticks of 1/64 ns: no packet can be wrong by more than a hundredth.
  */
 static void rates_do_not_drift(void **state) {
 	static const uint64_t rates[] = {777777777, 1890000001, 42240000, RIG_BPS(10000)};
@@ -214,8 +214,8 @@ static void not_bonded_flows_stay(void **state) {
 }
 
 /*
- * An OFDM channel beside one of 42 Mbps: there is skew, and it is bounded by the lead and a packet's
- * 290 us; the rig compares it with the report.
+ * An OFDM channel beside one of 42 Mbps: there is skew, and it is bounded by the lead and a
+ * packet's 290 us; the rig compares it with the report.
  */
 static void skew_is_bounded_and_reported(void **state) {
 	struct rig r = rig_make();
@@ -256,6 +256,31 @@ static void equal_channels_from_the_lowest(void **state) {
 	rig_end(&r);
 }
 
+/*
+ * Packets that wait go at any call at which a channel has room: with calls that take one packet
+ * each while others wait, and after rests longer than the lead.
+ */
+static void no_call_is_wasted(void **state) {
+	static const uint64_t rests[] = {100, 5000, 99999, SCHEDULER_LEAD_NS - 1, 3 * RIG_MS};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(rests); i++) {
+		struct rig r = rig_make();
+
+		rig_channel(&r, RIG_BPS(100000));
+		rig_group_range(&r, 0, 1);
+		add_flow(&r, 0);
+		rig_start(&r);
+		for (int k = 0; k < 8000; k++)
+			rig_put(&r, 0, 1000);
+		for (int k = 0; k < 8000; k++) {
+			assert_int_equal(rig_take(&r, 1), 1);
+			r.now += rests[i];
+		}
+		rig_end(&r);
+	}
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(six_ofdm_channels),
@@ -268,6 +293,7 @@ int main(void) {
 		cmocka_unit_test(not_bonded_flows_stay),
 		cmocka_unit_test(skew_is_bounded_and_reported),
 		cmocka_unit_test(equal_channels_from_the_lowest),
+		cmocka_unit_test(no_call_is_wasted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

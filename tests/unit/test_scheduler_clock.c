@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Scheduler: clocks that begin anywhere, jump, go back and end; rates and bursts at the ends of theirs. */
+/*
+ * Scheduler: clocks that begin anywhere, jump, go back and end; rates and bursts at the ends of
+ * theirs.
+ */
 #include "test.h"
 
 #include <stdlib.h>

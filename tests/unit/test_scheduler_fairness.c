@@ -214,7 +214,9 @@ static void any_overlap(void **state) {
 	}
 }
 
-/* 2 OFDM and 32 SC-QAM channels, four groups of all the former and half of the latter, 40 modems. */
+/*
+ * 2 OFDM and 32 SC-QAM channels, four groups of all the former and half of the latter, 40 modems.
+ */
 static void equals_in_four_overlapping_groups(void **state) {
 	struct rig r = rig_make();
 	double rates[40];
