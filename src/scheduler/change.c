@@ -81,8 +81,11 @@ static void class_part(struct scheduler *s, uint32_t flow) {
 	while (*at != flow)
 		at = &s->next_of_modem[*at];
 	*at = s->next_of_modem[flow];
-	if (--c->users == 0 && c->state == CLASS_IDLE)
-		class_idle(s, class);
+	if (--c->users == 0) {
+		class_withdraw(s, class);
+		c->link.next = s->free_class;
+		s->free_class = class;
+	}
 }
 
 static void flow_fill(struct scheduler *s, uint32_t flow, const struct scheduler_flow *set) {

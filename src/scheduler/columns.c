@@ -159,20 +159,3 @@ void column_next_round(struct scheduler *s, uint32_t group, unsigned column) {
 	if (c->round > cluster->far_ahead[column])
 		cut_leads(s, cluster, column);
 }
-
-void column_pull(struct links all, struct column *c, uint32_t i) {
-	uint32_t before = c->line.first;
-
-	if (before == i)
-		return;
-	while (link_of(all, before)->next != i)
-		before = link_of(all, before)->next;
-	if (c->line.last == i) {
-		c->line.last = before;
-		link_of(all, before)->next = before;
-	} else {
-		link_of(all, before)->next = link_of(all, i)->next;
-	}
-	link_of(all, i)->next = c->line.first;
-	c->line.first = i;
-}

@@ -12,9 +12,6 @@ void column_begin(struct scheduler *s, uint32_t group, unsigned column);
 void column_end(struct scheduler *s, uint32_t group, unsigned column);
 void column_next_round(struct scheduler *s, uint32_t group, unsigned column);
 
-/* Brings a member of the column to its front. Takes as long as the column is. */
-void column_pull(struct links all, struct column *c, uint32_t i);
-
 /* A group that had nobody waiting has somebody. */
 void group_enter(struct scheduler *s, uint32_t group);
 
@@ -39,10 +36,11 @@ static inline void column_leave(struct scheduler *s, struct links all, uint32_t 
 	struct column *c = &s->groups[group].columns[column];
 
 	line_pop(all, &c->line);
-	if (--c->count == 0)
-		column_end(s, group, column);
-	else if (--c->turns_left == 0)
+	c->count--;
+	if (--c->turns_left == 0)
 		column_next_round(s, group, column);
+	if (c->count == 0)
+		column_end(s, group, column);
 }
 
 /* The first has had its turn and goes behind the others. */

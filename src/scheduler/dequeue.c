@@ -35,17 +35,27 @@ static struct turn next_turn(const struct scheduler *s, const struct cluster *c)
 
 /* Something below `top`, in rotation, where the cluster has sent enough above it; else `top`. */
 static struct turn lower_turn(const struct scheduler *s, struct cluster *c, struct turn top) {
-	uint32_t places = c->awake_count * COLUMNS;
+	const uint32_t places = s->group_count * COLUMNS;
+	uint32_t nearest = places;
+	struct turn turn = top;
 
-	for (uint32_t tries = 0; tries < places; tries++) {
-		uint32_t place = ++c->lower_turn % places;
-		uint32_t group = c->present[place / COLUMNS], column = place % COLUMNS;
+	for (uint32_t i = 0; i < c->awake_count; i++) {
+		for (uint32_t column = 0; column < top.column; column++) {
+			uint32_t place = c->present[i] * COLUMNS + column;
+			uint32_t distance = (place + places - c->lower_turn - 1) % places;
 
-		if (column < top.column && (s->groups[group].waiting >> column & 1) != 0)
-			return (struct turn){group, column};
+			if ((s->groups[c->present[i]].waiting >> column & 1) == 0 ||
+			    distance >= nearest)
+				continue;
+			nearest = distance;
+			turn = (struct turn){c->present[i], column};
+		}
 	}
-	c->lower_bytes = 0;
-	return top;
+	if (nearest == places)
+		c->lower_bytes = 0;
+	else
+		c->lower_turn = turn.group * COLUMNS + turn.column;
+	return turn;
 }
 
 /*
@@ -323,10 +333,13 @@ unsigned scheduler_dequeue(struct scheduler *s, uint64_t time, struct scheduler_
 		turns_timer(s, timer, now);
 	while (done < n && s->working != NONE && limit_open(s, now)) {
 		struct cluster *c = &s->clusters[s->working];
-		struct turn turn = next_turn(s, c);
 		unsigned most = n - done < BATCH ? n - done : BATCH, sent;
+		struct turn turn;
 		bool lower;
 
+		if (now >= c->horizon - REST_TICKS) /* a pass that takes long is none */
+			cluster_wake(s, s->working, now);
+		turn = next_turn(s, c);
 		ring_rotate(cluster_links(s), &s->working);
 		lower = c->lower_bytes >= LOWER_SHARE;
 		if (lower) {

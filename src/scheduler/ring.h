@@ -80,3 +80,21 @@ static inline uint32_t line_pop(struct links all, struct line *l) {
 	l->first = i == l->last ? NONE : link_of(all, i)->next;
 	return i;
 }
+
+/* Brings a member to the front. Takes as long as the line is. */
+static inline void line_pull(struct links all, struct line *l, uint32_t i) {
+	uint32_t before = l->first;
+
+	if (before == i)
+		return;
+	while (link_of(all, before)->next != i)
+		before = link_of(all, before)->next;
+	if (l->last == i) {
+		l->last = before;
+		link_of(all, before)->next = before;
+	} else {
+		link_of(all, before)->next = link_of(all, i)->next;
+	}
+	link_of(all, i)->next = l->first;
+	l->first = i;
+}

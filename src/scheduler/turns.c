@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "scheduler/turns.h"
 
-void class_idle(struct scheduler *s, uint32_t class) {
+void class_withdraw(struct scheduler *s, uint32_t class) {
 	struct class *c = &s->classes[class];
 
+	if (c->state == CLASS_READY) {
+		line_pull(class_links(s), &s->groups[c->group].columns[c->priority].line, class);
+		column_leave(s, class_links(s), c->group, c->priority);
+	} else if (c->state == CLASS_BLOCKED) {
+		line_pull(class_links(s), &s->modems[c->modem].blocked, class);
+		line_pop(class_links(s), &s->modems[c->modem].blocked);
+	}
 	c->state = CLASS_IDLE;
-	if (c->users > 0)
-		return;
-	c->link.next = s->free_class;
-	s->free_class = class;
 }
 
 void turns_enter_reserved(struct scheduler *s, uint32_t flow, int64_t now) {
@@ -33,7 +36,7 @@ void turns_leave(struct scheduler *s, uint32_t flow) {
 		if ((f->rates & FLOW_RESERVATION) != 0)
 			wheel_clear(&s->wheel, reserve_timer(s, flow));
 	} else if (f->state == FLOW_RESERVED) {
-		column_pull(flow_links(s), &s->groups[group].columns[RESERVED], flow);
+		line_pull(flow_links(s), &s->groups[group].columns[RESERVED].line, flow);
 		column_leave(s, flow_links(s), group, RESERVED);
 	} else if (f->state == FLOW_PARKED) {
 		wheel_clear(&s->wheel, flow);
@@ -65,12 +68,9 @@ static void modem_open(struct scheduler *s, uint32_t modem) {
 		uint32_t class = line_pop(class_links(s), &m->blocked);
 		struct class *c = &s->classes[class];
 
-		if (c->flows == NONE) {
-			class_idle(s, class);
-			continue;
-		}
-		c->state = CLASS_READY;
-		column_enter(s, class_links(s), c->group, c->priority, class);
+		c->state = c->flows == NONE ? CLASS_IDLE : CLASS_READY;
+		if (c->state == CLASS_READY)
+			column_enter(s, class_links(s), c->group, c->priority, class);
 	}
 }
 

@@ -4,8 +4,8 @@
 
 #include "scheduler/columns.h"
 
-/* A class without flows has left its column, or the line of blocked ones. */
-void class_idle(struct scheduler *s, uint32_t class);
+/* A class without flows leaves the line in which it stands, wherever in it that is. */
+void class_withdraw(struct scheduler *s, uint32_t class);
 
 /* The flow has a packet and a reserved rate, and is in no ring. */
 void turns_enter_reserved(struct scheduler *s, uint32_t flow, int64_t now);
@@ -46,7 +46,7 @@ static inline void class_end(struct scheduler *s, uint32_t class) {
 	const struct class *c = &s->classes[class];
 
 	column_leave(s, class_links(s), c->group, c->priority);
-	class_idle(s, class);
+	s->classes[class].state = CLASS_IDLE;
 }
 
 /* The flow has a packet and is in no ring: it goes where it belongs, if need be with its class and group. */
