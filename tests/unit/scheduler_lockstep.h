@@ -5,10 +5,13 @@
  * the rules would let go. So their states never part, and whatever the contract tells exactly is
  * compared exactly: verdicts, order, numbers, counts. What may differ:
  *
- * - LOCKSTEP_SLOP_NS: what waits for its time (a bucket, a channel) may go so much later;
- * - LOCKSTEP_SLACK: a bucket may be so much fuller than the model's when something goes, and the end of
- *   a channel's work may lie LOCKSTEP_TIE_NS beside the model's, and a millionth of the time for which it
- *   was not idle: the fast one's fractions are cut off somewhere;
+ * - LOCKSTEP_SLOP_NS: what waits for its time (a bucket, the end of a rest) may go so much later;
+ * - a pass: how far its horizon is away cannot be seen from outside. Something may go over a channel
+ *   that has work for no more than the lead, and must when it is no more than SCHEDULER_REST_NS, or
+ *   when another of its cluster goes over one with as much;
+ * - LOCKSTEP_SLACK: a bucket may be so much fuller than the model's when something goes;
+ * - the end of a channel's work may lie LOCKSTEP_TIE_NS beside the model's, and a 64th of a nanosecond
+ *   for each packet since it was idle: fractions are cut off somewhere;
  * - turns among equals: over any time in which two both could go, their bytes (by weight) are within
  *   three turns and two packets: one turn that one of them has had already, one in which each stands,
  *   and what each may have taken too much.
@@ -102,11 +105,8 @@ void lockstep_drain(struct lockstep *l);
 /* A time in the style of `now`: near, far, the same, back, or what scheduler_next() names. */
 uint64_t lockstep_random_time(struct lockstep *l);
 
-/* To be called when time has passed and after each grant: which groups may rest. */
-void judge_rest(struct model *m);
-
 /* How far the end of a line's work may be beside the model's: ns. */
-uint64_t judge_tie(const struct model *m, const struct model_line *l);
+uint64_t judge_tie(const struct model_line *l);
 
 /* Fails with the seed and the step. */
 void lockstep_fail(const struct lockstep *l, const char *what, uint64_t a, uint64_t b);
@@ -120,7 +120,7 @@ int judge_left(const struct model *m);
 /* Whether the first packet of a flow surely may go, of its own and its modem's rates. */
 bool judge_ready(const struct model *m, uint32_t flow);
 
-/* The column in which a flow surely stands with its channel open, and the highest in which it may
- * stand; -1: none. */
-int judge_surely(const struct model *m, uint32_t flow);
+/* The column in which a flow surely stands that has a channel which will have sent its work in `ns`,
+ * and the highest in which it may stand; -1: none. */
+int judge_surely(const struct model *m, uint32_t flow, uint64_t ns);
 int judge_perhaps(const struct model *m, uint32_t flow);

@@ -20,26 +20,29 @@ static bool perhaps_holds(const struct model *m, const struct model_bucket *b, u
 }
 
 static bool surely_holds(const struct model *m, const struct model_bucket *b, uint32_t bytes) {
-	model_work level = model_level(b, shown(m, b->since));
+	uint64_t t = shown(m, b->since);
+	model_work level = model_level(b, t);
 
 	if (m->now - b->changed < LOCKSTEP_SLOP_NS)
 		return false;
-	/* a full bucket is full, however it counts */
-	return b->rate == 0 || level == b->cap || level - LOCKSTEP_SLACK >= needed(b, bytes);
+	if (MODEL_BYTE * bytes > b->cap) /* of before a change: as if the bucket were larger */
+		level = b->level + (model_work)b->rate * (t - b->since);
+	else if (level == b->cap) /* a full bucket is full, however it counts */
+		return true;
+	return b->rate == 0 || level - LOCKSTEP_SLACK >= MODEL_BYTE * bytes;
 }
 
-uint64_t judge_tie(const struct model *m, const struct model_line *l) {
-	return LOCKSTEP_TIE_NS + (m->now - l->begun) / 1000000;
+uint64_t judge_tie(const struct model_line *l) {
+	return LOCKSTEP_TIE_NS + l->packets / 64;
 }
 
 static bool perhaps_open(const struct model *m, const struct model_line *l) {
-	return l->rate == 0 || model_ahead(l, m->now) <= (LEAD + judge_tie(m, l)) * l->rate;
+	return l->rate == 0 || model_ahead(l, m->now) <= (LEAD + judge_tie(l)) * l->rate;
 }
 
-static bool surely_open(const struct model *m, const struct model_line *l) {
-	uint64_t shows = model_opened(l) + judge_tie(m, l) + LOCKSTEP_SLOP_NS;
-
-	return l->rate == 0 || (int64_t)(m->now - shows) >= 0;
+static bool surely_within(const struct model *m, const struct model_line *l, uint64_t ns) {
+	return l->rate == 0 ||
+	       model_ahead(l, m->now) <= ((model_work)ns - (model_work)judge_tie(l)) * l->rate;
 }
 
 static bool perhaps_reserved(const struct model *m, const struct model_flow *f) {
@@ -86,45 +89,14 @@ bool judge_ready(const struct model *m, uint32_t flow) {
 	       (surely_reserved(m, f) || surely_modem(m, f->is.modem));
 }
 
-static bool closed(const struct model *m, const struct model_line *l) {
-	return model_ahead(l, m->now) > (LEAD - judge_tie(m, l)) * l->rate;
-}
-
-static bool came_down(const struct model *m, const struct model_line *l) {
-	const uint64_t below = LOCKSTEP_SLOP_NS + judge_tie(m, l);
-
-	return model_ahead(l, m->now) <= (model_work)(SCHEDULER_REST_NS - below) * l->rate;
-}
-
-void judge_rest(struct model *m) {
-	if (closed(m, &m->limit))
-		m->limit_rests = true;
-	else if (came_down(m, &m->limit))
-		m->limit_rests = false;
-	for (uint32_t i = 0; i < m->group_count; i++) {
-		struct model_group *g = &m->groups[i];
-		bool all_closed = true, one_down = false;
-
-		for (size_t k = 0; k < g->count; k++) {
-			const struct model_line *l = &m->channels[g->list[k]].line;
-
-			all_closed &= closed(m, l);
-			one_down |= came_down(m, l);
-		}
-		if (all_closed || one_down)
-			g->rests = all_closed;
-	}
-}
-
-int judge_surely(const struct model *m, uint32_t flow) {
+int judge_surely(const struct model *m, uint32_t flow, uint64_t ns) {
 	const struct model_flow *f = &m->flows[flow];
 	bool open = false;
 
-	if (!judge_ready(m, flow) || !surely_open(m, &m->limit) || m->limit_rests ||
-	    m->groups[f->is.group].rests)
+	if (!judge_ready(m, flow))
 		return -1;
 	for (size_t i = 0; i < m->groups[f->is.group].count; i++)
-		open |= surely_open(m, &m->channels[m->groups[f->is.group].list[i]].line);
+		open |= surely_within(m, &m->channels[m->groups[f->is.group].list[i]].line, ns);
 	if (!open)
 		return -1;
 	return surely_reserved(m, f) ? MODEL_RESERVED : f->is.priority;
@@ -148,9 +120,9 @@ static bool surely_before(const struct model *m, uint32_t a, uint32_t b) {
 	model_work ahead_a = model_ahead(la, m->now), ahead_b = model_ahead(lb, m->now);
 
 	if (ahead_b == 0) /* of idle ones the lowest index, if it surely is idle */
-		return a < b && la->work + (model_work)judge_tie(m, la) * la->rate <=
+		return a < b && la->work + (model_work)judge_tie(la) * la->rate <=
 					(model_work)la->rate * (m->now - la->since);
-	ahead_a += (model_work)(judge_tie(m, la) + judge_tie(m, lb)) * la->rate;
+	ahead_a += (model_work)(judge_tie(la) + judge_tie(lb)) * la->rate;
 	return ahead_a * lb->rate < ahead_b * la->rate;
 }
 
@@ -189,8 +161,12 @@ const char *judge_grant(const struct model *m, const struct scheduler_grant *g) 
 }
 
 int judge_left(const struct model *m) {
+	const uint64_t rested = SCHEDULER_REST_NS - LOCKSTEP_SLOP_NS;
+
+	if (!surely_within(m, &m->limit, rested))
+		return -1;
 	for (uint32_t f = 0; f < m->flow_count; f++) {
-		if (judge_surely(m, f) >= 0)
+		if (judge_surely(m, f, rested) >= 0)
 			return (int)f;
 	}
 	return -1;

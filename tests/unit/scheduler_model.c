@@ -27,19 +27,13 @@ static void bucket_charge(struct model_bucket *b, uint64_t now, uint32_t bytes) 
 	b->since = now;
 }
 
-uint64_t model_opened(const struct model_line *l) {
-	model_work above = l->work - (model_work)l->rate * SCHEDULER_LEAD_NS;
-
-	return above <= 0 ? l->opened : l->since + (uint64_t)((above + l->rate - 1) / l->rate);
-}
-
 static void line_charge(struct model_line *l, uint64_t now, uint32_t bytes) {
 	if (l->rate == 0)
 		return;
-	l->opened = model_opened(l);
 	l->work = model_ahead(l, now);
 	if (l->work == 0)
-		l->begun = now;
+		l->packets = 0;
+	l->packets++;
 	l->work += MODEL_BYTE * bytes;
 	l->since = now;
 }
@@ -112,12 +106,9 @@ static void begin(struct model *m, uint64_t now) {
 		bucket_begin(&m->flows[i].reserved, now);
 		m->flows[i].last_sent = now;
 	}
-	for (size_t i = 0; i < m->channel_count; i++) {
+	for (size_t i = 0; i < m->channel_count; i++)
 		m->channels[i].line.since = now;
-		m->channels[i].line.opened = now - SCHEDULER_LEAD_NS; /* long open */
-	}
 	m->limit.since = now;
-	m->limit.opened = now - SCHEDULER_LEAD_NS;
 	m->started = true;
 	m->now = m->served = now;
 }
@@ -207,6 +198,8 @@ static bool share_channel(const struct model_group *a, const struct model_group 
 bool model_same_cluster(const struct model *m, uint32_t a, uint32_t b) {
 	bool in[MODEL_GROUPS] = {false};
 
+	if (m->limit.rate > 0) /* which all share */
+		return true;
 	in[a] = true;
 	for (size_t again = 0; again < m->group_count; again++) {
 		for (size_t i = 0; i < m->group_count; i++) {
@@ -316,7 +309,6 @@ static void line_set(const struct model *m, struct model_line *l, uint64_t rate)
 		l->work = model_ahead(l, m->served) * rate / l->rate;
 	l->rate = rate;
 	l->since = m->served;
-	l->opened = m->now;
 }
 
 void model_set_channel(struct model *m, uint32_t channel, const struct scheduler_channel *is) {

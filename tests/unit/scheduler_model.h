@@ -41,8 +41,7 @@ struct model_line {
 	uint64_t rate; /* 0: no limit */
 	model_work work;
 	uint64_t since;
-	uint64_t begun; /* since when it was not idle */
-	uint64_t opened; /* when it last had come down to the lead before `since` */
+	uint64_t packets; /* since it was idle */
 };
 
 /* The DEPI frame that a channel fills. */
@@ -97,7 +96,9 @@ struct model_group {
 	uint64_t above; /* bytes of its cluster while something lower waited */
 	unsigned guard; /* column that the guard helped last */
 	uint64_t packets, early, skew_ns, max_skew_ns;
-	bool rests; /* found its channels with more than the lead, and none came down yet */
+	bool passes; /* of the lowest group of a cluster: a pass is on, up to `horizon` */
+	uint64_t horizon;
+	bool present[MODEL_COLUMNS]; /* had something to send in this column before */
 	uint64_t ties; /* packets that were there at nearly the same time as an earlier one */
 };
 
@@ -110,7 +111,6 @@ struct model {
 	size_t channel_count, group_count, modem_count, flow_count;
 	uint32_t packet_limit;
 	struct model_line limit;
-	bool limit_rests; /* as a group does */
 	bool started;
 	uint64_t now, stamp;
 	uint64_t served; /* time of the last dequeue, which is that of the rates */
@@ -140,9 +140,6 @@ uint64_t model_waiting_bytes(const struct model *m, uint32_t flow);
 /* What is in a bucket, what a line has still to send, at time `t`. */
 model_work model_level(const struct model_bucket *b, uint64_t t);
 model_work model_ahead(const struct model_line *l, uint64_t t);
-
-/* When a line comes down to the lead, or did so last. */
-uint64_t model_opened(const struct model_line *l);
 
 /* Whether two groups share channels, directly or through others. */
 bool model_same_cluster(const struct model *m, uint32_t a, uint32_t b);

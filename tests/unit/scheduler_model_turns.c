@@ -2,8 +2,6 @@
 /* How the model decides itself: who may go, whose turn it is, and over which channel. */
 #include "scheduler_model.h"
 
-#define LEAD ((model_work)SCHEDULER_LEAD_NS)
-
 static bool holds(const struct model *m, const struct model_bucket *b, uint32_t bytes) {
 	model_work needed = MODEL_BYTE * bytes;
 
@@ -13,18 +11,16 @@ static bool holds(const struct model *m, const struct model_bucket *b, uint32_t 
 	return b->rate == 0 || model_level(b, m->now) >= needed;
 }
 
-/* The channel that will have sent its work first; -1 where all have more than the lead. */
-static int first_channel(const struct model *m, const struct model_group *g) {
+/* The channel that will have sent its work first, within `ns` from now; -1 where none will. */
+static int first_channel(const struct model *m, const struct model_group *g, uint64_t ns) {
 	int best = -1;
 
-	if (g->rests)
-		return -1;
 	for (size_t i = 0; i < g->count; i++) {
 		int c = (int)g->list[i];
 		const struct model_line *l = &m->channels[c].line;
 		model_work ahead = model_ahead(l, m->now), other;
 
-		if (ahead > LEAD * l->rate)
+		if (ahead > (model_work)ns * l->rate)
 			continue;
 		if (best < 0) {
 			best = c;
@@ -38,54 +34,13 @@ static int first_channel(const struct model *m, const struct model_group *g) {
 	return best;
 }
 
-/* Whether a group has something to send, and no channel of its has less work than `ns`. */
-static bool waits_for_channel(const struct model *m, uint32_t group, model_work ns) {
-	const struct model_group *g = &m->groups[group];
-	bool waits = false;
-
-	for (size_t f = 0; f < m->flow_count; f++)
-		waits |= m->flows[f].is.group == group && m->flows[f].count > 0;
-	for (size_t i = 0; i < g->count; i++) {
-		const struct model_line *l = &m->channels[g->list[i]].line;
-
-		waits &= model_ahead(l, m->now) > ns * l->rate;
-	}
-	return waits;
-}
-
-/*
- * Groups rest when all of their channels have more work than the lead, until one has come down. One
- * that shares channels does so when no other of its cluster goes on: else that one would keep the
- * channel from coming down, whatever waits here.
- */
-static void rest(struct model *m) {
-	for (uint32_t g = 0; g < m->group_count; g++) {
-		bool all = true;
-
-		for (uint32_t k = 0; k < m->group_count; k++) {
-			if (model_same_cluster(m, g, k))
-				all &= waits_for_channel(m, k, LEAD);
-		}
-		if (all)
-			m->groups[g].rests = true;
-	}
-	for (uint32_t g = 0; g < m->group_count; g++) {
-		for (uint32_t k = 0; k < m->group_count; k++) {
-			if (model_same_cluster(m, g, k) && m->groups[k].rests &&
-			    !waits_for_channel(m, k, SCHEDULER_REST_NS))
-				m->groups[g].rests = false;
-		}
-	}
-}
-
-/* In which column a flow's first packet can go now; -1: in none. */
+/* In which column a flow's first packet can go now, if a channel takes it; -1: in none. */
 static int column_of(const struct model *m, const struct model_flow *f) {
 	const struct model_packet *p = &f->list[0];
 
 	if (f->is.group == SCHEDULER_NONE || f->count == 0)
 		return -1;
-	if (!holds(m, &f->sustained, p->bytes) || !holds(m, &f->peak, p->bytes) ||
-	    first_channel(m, &m->groups[f->is.group]) < 0)
+	if (!holds(m, &f->sustained, p->bytes) || !holds(m, &f->peak, p->bytes))
 		return -1;
 	if (f->is.reserved > 0 && model_level(&f->reserved, m->now) >= 0)
 		return MODEL_RESERVED;
@@ -205,24 +160,77 @@ static bool group_waits(const struct model *m, const struct view *v, uint32_t gr
 	return false;
 }
 
-/* Of a cluster, the group that is behind in turns of a column; -1 where none has it. */
-static int group_behind(struct model *m, const struct view *v, uint32_t cluster, int column) {
-	int best = -1;
-	uint64_t first = 0;
+/* Whether a group has more rounds than `rounds` and is one of those that wait for a column. */
+static bool ahead_of(const struct model *m, const struct view *v, uint32_t cluster, uint32_t group,
+		     int column, uint64_t rounds) {
+	return group_waits(m, v, group, column) && model_same_cluster(m, group, cluster) &&
+	       m->groups[group].columns[column].round > rounds;
+}
 
-	for (uint32_t g = 0; g < m->group_count; g++) {
-		if (group_waits(m, v, g, column) && model_same_cluster(m, g, cluster) &&
-		    m->groups[g].columns[column].round > first)
-			first = m->groups[g].columns[column].round;
+/* Takes rounds off a group's count, and off its classes', which go by it. */
+static void go_back(struct model *m, uint32_t group, int column, uint64_t rounds) {
+	m->groups[group].columns[column].round -= rounds;
+	for (size_t k = 0; k < m->modem_count && column < SCHEDULER_PRIORITIES; k++) {
+		uint64_t *had = &m->classes[group][column][k].round;
+
+		*had = *had > rounds ? *had - rounds : 0;
 	}
+}
+
+/* Where nobody is within eight rounds above a group, those above come down to that. */
+static void cut_leads(struct model *m, const struct view *v, uint32_t cluster, int column) {
 	for (uint32_t g = 0; g < m->group_count; g++) {
-		struct model_column *own = &m->groups[g].columns[column];
+		uint64_t own = m->groups[g].columns[column].round, next = UINT64_MAX;
 
 		if (!group_waits(m, v, g, column) || !model_same_cluster(m, g, cluster))
 			continue;
-		if (own->round + MODEL_LAG < first)
-			own->round = first - MODEL_LAG;
-		if (best < 0 || own->round < m->groups[best].columns[column].round)
+		for (uint32_t k = 0; k < m->group_count; k++) {
+			uint64_t round = m->groups[k].columns[column].round;
+
+			if (ahead_of(m, v, cluster, k, column, own) && round < next)
+				next = round;
+		}
+		if (next == UINT64_MAX || next - own <= MODEL_LAG)
+			continue;
+		for (uint32_t k = 0; k < m->group_count; k++) {
+			if (ahead_of(m, v, cluster, k, column, own))
+				go_back(m, k, column, next - own - MODEL_LAG);
+		}
+	}
+}
+
+/* A group that comes back is not before the last of those that were here. */
+static void come_back(struct model *m, const struct view *v, uint32_t cluster, int column) {
+	uint64_t last = UINT64_MAX;
+
+	for (uint32_t g = 0; g < m->group_count; g++) {
+		if (m->groups[g].present[column] && group_waits(m, v, g, column) &&
+		    model_same_cluster(m, g, cluster) && m->groups[g].columns[column].round < last)
+			last = m->groups[g].columns[column].round;
+	}
+	for (uint32_t g = 0; g < m->group_count; g++) {
+		struct model_group *own = &m->groups[g];
+
+		if (!model_same_cluster(m, g, cluster))
+			continue;
+		if (!own->present[column] && last != UINT64_MAX &&
+		    own->columns[column].round < last)
+			own->columns[column].round = last;
+		own->present[column] = group_waits(m, v, g, column);
+	}
+}
+
+/* Of a cluster, the group that is behind in rounds of a column; one must have it. */
+static int group_behind(struct model *m, const struct view *v, const struct view *all,
+			uint32_t cluster, int column) {
+	int best = -1;
+
+	come_back(m, all, cluster, column);
+	cut_leads(m, all, cluster, column);
+	for (uint32_t g = 0; g < m->group_count; g++) {
+		if (group_waits(m, v, g, column) && model_same_cluster(m, g, cluster) &&
+		    (best < 0 ||
+		     m->groups[g].columns[column].round < m->groups[best].columns[column].round))
 			best = (int)g;
 	}
 	return best;
@@ -275,17 +283,19 @@ static bool lowest_of_cluster(const struct model *m, uint32_t group) {
 	return true;
 }
 
-static void cluster_send(struct model *m, const struct view *v, uint32_t cluster, unsigned columns,
-			 struct scheduler_grant *out) {
+static void cluster_send(struct model *m, const struct view *v, const struct view *all,
+			 uint32_t cluster, struct scheduler_grant *out) {
 	struct model_group *first = &m->groups[cluster];
+	unsigned columns = cluster_columns(m, v, cluster);
 	int column = cluster_column(first, columns);
-	uint32_t group = (uint32_t)group_behind(m, v, cluster, column);
+	uint32_t group = (uint32_t)group_behind(m, v, all, cluster, column);
 	int flow = column == MODEL_RESERVED ? reserved_flow(m, v, group)
 					    : priority_flow(m, v, group, (unsigned)column);
 	struct model_flow *f = &m->flows[flow];
 	uint32_t bytes = f->list[0].bytes;
 
-	model_take(m, (uint32_t)flow, (uint32_t)first_channel(m, &m->groups[group]), out);
+	model_take(m, (uint32_t)flow,
+		   (uint32_t)first_channel(m, &m->groups[group], SCHEDULER_LEAD_NS), out);
 	if (columns & ((1u << column) - 1))
 		first->above += bytes;
 	if (column == MODEL_RESERVED)
@@ -294,33 +304,52 @@ static void cluster_send(struct model *m, const struct view *v, uint32_t cluster
 	m->classes[group][column][f->is.modem].credit -= bytes;
 }
 
-/* The service group's limit rests as a group does. */
-static bool limit_closed(struct model *m) {
-	model_work ahead = model_ahead(&m->limit, m->now);
+/* What of a cluster can go over a channel that will have sent its work in so many ns. */
+static unsigned within(const struct model *m, const struct view *all, uint32_t cluster, uint64_t ns,
+		       struct view *v) {
+	for (size_t f = 0; f < m->flow_count; f++) {
+		const struct scheduler_flow *is = &m->flows[f].is;
 
-	if (ahead > LEAD * m->limit.rate)
-		m->limit_rests = true;
-	else if (ahead <= (model_work)SCHEDULER_REST_NS * m->limit.rate)
-		m->limit_rests = false;
-	return m->limit.rate > 0 && m->limit_rests;
+		v->column[f] = -1;
+		if (all->column[f] >= 0 && model_same_cluster(m, is->group, cluster) &&
+		    first_channel(m, &m->groups[is->group], ns) >= 0)
+			v->column[f] = all->column[f];
+	}
+	if (m->limit.rate > 0 && model_ahead(&m->limit, m->now) > (model_work)ns * m->limit.rate)
+		return 0;
+	return cluster_columns(m, v, cluster);
+}
+
+/*
+ * A cluster's passes: one goes up to its horizon, and when nothing is left below that, the next
+ * begins as soon as something can go that is not above the rest.
+ */
+static bool cluster_passes(struct model *m, const struct view *all, uint32_t cluster,
+			   struct view *v) {
+	struct model_group *first = &m->groups[cluster];
+
+	if (first->passes && (int64_t)(first->horizon - m->now) >= 0 &&
+	    within(m, all, cluster, first->horizon - m->now, v) != 0)
+		return true;
+	first->passes = within(m, all, cluster, SCHEDULER_REST_NS, v) != 0;
+	if (!first->passes)
+		return false;
+	first->horizon = m->now + SCHEDULER_LEAD_NS;
+	return within(m, all, cluster, SCHEDULER_LEAD_NS, v) != 0;
 }
 
 bool model_pick(struct model *m, struct scheduler_grant *out) {
-	struct view v;
+	struct view all, v;
 
-	if (limit_closed(m))
-		return false;
-	rest(m);
 	for (size_t f = 0; f < m->flow_count; f++)
-		v.column[f] = column_of(m, &m->flows[f]);
+		all.column[f] = column_of(m, &m->flows[f]);
 	for (size_t i = 1; i <= m->group_count; i++) {
 		uint32_t g = (uint32_t)((m->cluster + i) % m->group_count);
-		unsigned columns = lowest_of_cluster(m, g) ? cluster_columns(m, &v, g) : 0;
 
-		if (columns == 0)
+		if (!lowest_of_cluster(m, g) || !cluster_passes(m, &all, g, &v))
 			continue;
 		m->cluster = g;
-		cluster_send(m, &v, g, columns, out);
+		cluster_send(m, &v, &all, g, out);
 		return true;
 	}
 	return false;

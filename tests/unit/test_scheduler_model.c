@@ -271,7 +271,7 @@ static void one_pair(uint64_t seed, void (*arrange)(struct lockstep_config *c)) 
 }
 
 static void both_divide_alike(void **state) {
-	unsigned rounds = 30;
+	unsigned rounds = 20;
 	uint64_t seed = lockstep_seed(20000, &rounds);
 
 	(void)state;
@@ -280,7 +280,7 @@ static void both_divide_alike(void **state) {
 }
 
 static void both_divide_shared_channels_alike(void **state) {
-	unsigned rounds = 20;
+	unsigned rounds = 15;
 	uint64_t seed = lockstep_seed(30000, &rounds);
 
 	(void)state;
