@@ -41,8 +41,10 @@ static bool perhaps_open(const struct model *m, const struct model_line *l) {
 }
 
 static bool surely_within(const struct model *m, const struct model_line *l, uint64_t ns) {
-	return l->rate == 0 ||
-	       model_ahead(l, m->now) <= ((model_work)ns - (model_work)judge_tie(l)) * l->rate;
+	model_work most = (model_work)ns - (model_work)judge_tie(l);
+
+	return m->now - l->changed >= LOCKSTEP_SLOP_NS &&
+	       (l->rate == 0 || model_ahead(l, m->now) <= most * l->rate);
 }
 
 static bool perhaps_reserved(const struct model *m, const struct model_flow *f) {

@@ -96,6 +96,11 @@ static void bucket_begin(struct model_bucket *b, uint64_t now) {
 	b->changed = now - SCHEDULER_LEAD_NS; /* long ago */
 }
 
+static void line_begin(struct model_line *l, uint64_t now) {
+	l->since = now;
+	l->changed = now - SCHEDULER_LEAD_NS; /* long ago */
+}
+
 /* Nothing has happened before the first time seen. */
 static void begin(struct model *m, uint64_t now) {
 	for (size_t i = 0; i < m->modem_count; i++)
@@ -107,8 +112,8 @@ static void begin(struct model *m, uint64_t now) {
 		m->flows[i].last_sent = now;
 	}
 	for (size_t i = 0; i < m->channel_count; i++)
-		m->channels[i].line.since = now;
-	m->limit.since = now;
+		line_begin(&m->channels[i].line, now);
+	line_begin(&m->limit, now);
 	m->started = true;
 	m->now = m->served = now;
 }
@@ -309,6 +314,7 @@ static void line_set(const struct model *m, struct model_line *l, uint64_t rate)
 		l->work = model_ahead(l, m->served) * rate / l->rate;
 	l->rate = rate;
 	l->since = m->served;
+	l->changed = m->now;
 }
 
 void model_set_channel(struct model *m, uint32_t channel, const struct scheduler_channel *is) {

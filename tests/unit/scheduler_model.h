@@ -42,6 +42,7 @@ struct model_line {
 	model_work work;
 	uint64_t since;
 	uint64_t packets; /* since it was idle */
+	uint64_t changed; /* when its rate was set */
 };
 
 /* The DEPI frame that a channel fills. */
