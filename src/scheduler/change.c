@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a scheduler is told, at its creation and while it works. */
+#include "scheduler/channels.h"
 #include "scheduler/clusters.h"
 #include "scheduler/internal.h"
 #include "scheduler/settings.h"
@@ -173,22 +174,31 @@ const char *scheduler_set_group(struct scheduler *s, uint32_t group,
 const char *scheduler_set_channel(struct scheduler *s, uint32_t channel,
 				  const struct scheduler_channel *set) {
 	struct channel *c;
+	uint64_t cost;
 
 	if (channel >= s->channel_count)
 		return "there is no such channel";
 	WHY(settings_channel(set));
 	c = &s->channels[channel];
-	c->cost = byte_cost(set->rate);
+	cost = byte_cost(set->rate);
+	c->busy_until = s->now + settings_rescale(more(c->busy_until - s->now, 0), c->cost, cost);
+	s->free_at[channel] = (c->busy_until & ~(int64_t)CHANNEL_MASK) | channel;
+	c->cost = cost;
 	c->depi = set->depi;
 	c->flush = set->depi.flush_ns < TICKS_MAX / TICKS_PER_NS ? NS_TICKS(set->depi.flush_ns)
 								 : TICKS_MAX;
 	c->space = 0;
+	clusters_make(s); /* who waits for it looks anew */
 	return NULL;
 }
 
 const char *scheduler_set_rate_limit(struct scheduler *s, uint64_t rate_limit) {
+	uint64_t cost = byte_cost(rate_limit);
+
 	WHY(settings_rate(rate_limit));
-	s->limit.cost = byte_cost(rate_limit);
+	s->limit.full_at =
+		s->now + settings_rescale(more(s->limit.full_at - s->now, 0), s->limit.cost, cost);
+	s->limit.cost = cost;
 	clusters_make(s);
 	return NULL;
 }

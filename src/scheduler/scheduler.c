@@ -64,12 +64,10 @@ static void fill(struct scheduler *s, const struct scheduler_config *c) {
 		s->slots[i].next = i + 1 < s->packet_limit ? i + 1 : NONE;
 	for (uint32_t i = 0; i < s->flow_count; i++)
 		s->classes[i].link.next = i + 1;
-	for (uint32_t i = 0; i < s->channel_count; i++) {
-		scheduler_set_channel(s, i, &c->channels[i]);
-		s->free_at[i] = i;
-	}
 	for (uint32_t i = 0; i < s->group_count; i++)
 		clusters_set_channels(s, i, &c->groups[i]);
+	for (uint32_t i = 0; i < s->channel_count; i++)
+		scheduler_set_channel(s, i, &c->channels[i]);
 	for (uint32_t i = 0; i < s->modem_count; i++) {
 		s->modems[i].first_flow = s->modems[i].blocked.first = NONE;
 		scheduler_set_modem(s, i, &c->modems[i]);
@@ -94,7 +92,7 @@ static const char *create(const struct scheduler_config *c, struct scheduler **o
 	s->group_count = (uint32_t)c->group_count;
 	s->channel_count = (uint32_t)c->channel_count;
 	s->packet_limit = c->packet_limit;
-	s->half_full = c->packet_limit / 2;
+	s->half_full = c->packet_limit / 2 + c->packet_limit % 2;
 	s->nearly_full = c->packet_limit - c->packet_limit / 8;
 	s->random = c->seed | 1; /* never 0 */
 	if (!allocate(s))

@@ -24,14 +24,16 @@
 /* Behind the peak rate stands a bucket of this many bytes, or of what passes in this time. */
 #define SCHEDULER_PEAK_BURST 2000
 #define SCHEDULER_PEAK_NS 100000
-#define SCHEDULER_NONE UINT32_MAX /* a flow's group or modem: the flow is not in use */
+#define SCHEDULER_NONE UINT32_MAX /* a flow's group: the flow is not in use */
 
 struct scheduler;
 
 /* What stands around DOCSIS frames on their way to the R-PHY device; all 0: nothing. */
 struct scheduler_depi {
 	uint16_t frame_bytes; /* of a DEPI frame, whatever it carries */
-	uint16_t room; /* of a DEPI frame for segments and their table entries */
+	uint16_t
+		room; /* of a DEPI frame for segments and their table entries: more than two entries and
+			* min_fragment; 0: DEPI adds nothing */
 	uint16_t entry_bytes; /* of the table, for each segment */
 	uint16_t min_fragment; /* a segment that does not end its packet has at least as much */
 	uint16_t max_segments; /* in one DEPI frame */

@@ -131,19 +131,21 @@ const char *settings_all(const struct scheduler_config *c) {
 	return why;
 }
 
+int64_t settings_rescale(int64_t ticks, uint64_t old_cost, uint64_t new_cost) {
+	return old_cost == 0 ? 0 : (int64_t)((__int128)ticks * new_cost / old_cost);
+}
+
 void settings_bucket(struct bucket *b, uint64_t rate, uint64_t burst, int64_t now) {
+	const struct bucket old = *b;
 	unsigned __int128 depth;
-	uint64_t old_cost = b->cost;
-	int64_t missing = b->full_at > now ? b->full_at - now : 0;
+	int64_t held;
 
 	b->cost = byte_cost(rate);
 	depth = (unsigned __int128)b->cost * burst >> 16;
 	b->depth = depth < TICKS_MAX / 2 ? (int64_t)depth : TICKS_MAX / 2;
-	if (old_cost == 0 || b->cost == 0) {
-		b->full_at = now;
-		return;
-	}
-	/* What is missing in bytes takes another time now; never more than all of it. */
-	missing = (int64_t)((unsigned __int128)missing * b->cost / old_cost);
-	b->full_at = now + (missing < b->depth ? missing : b->depth);
+	held = b->depth;
+	if (old.cost != 0) /* in bytes what it was; as time it is another now */
+		held = less(held, settings_rescale(old.depth - more(old.full_at - now, 0), old.cost,
+						   b->cost));
+	b->full_at = now + b->depth - held;
 }

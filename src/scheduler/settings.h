@@ -11,5 +11,8 @@ const char *settings_modem(const struct scheduler_modem *m);
 const char *settings_flow(const struct scheduler_flow *f, size_t groups, size_t modems);
 const char *settings_all(const struct scheduler_config *c);
 
-/* A bucket for the limit that holds what the one before held, as far as it may. */
+/* What time at one cost of a byte is at another; 0 where there was none. */
+int64_t settings_rescale(int64_t ticks, uint64_t old_cost, uint64_t new_cost);
+
+/* A bucket for the limit that holds what the one before held, as far as it may; full where there was none. */
 void settings_bucket(struct bucket *b, uint64_t rate, uint64_t burst, int64_t now);

@@ -55,6 +55,7 @@ void turns_block(struct scheduler *s, uint32_t class, uint32_t bytes) {
 
 	column_leave(s, class_links(s), c->group, c->priority);
 	c->state = CLASS_BLOCKED;
+	/* All wait for the first, which has the highest priority, lest shorter packets go before it for ever. */
 	if (m->blocked.first == NONE)
 		wheel_set(&s->wheel, modem_timer(s, c->modem), bucket_opens(&m->aggregate, bytes));
 	line_append(class_links(s), &m->blocked, class);

@@ -163,8 +163,8 @@ def test_make_gives_changed_options_to_a_used_build(workshop: Path) -> None:
 @pytest.mark.parametrize("goal", ["run", "bench", "docs"])
 def test_make_uses_the_build_that_it_made(goal: str, workshop: Path) -> None:
     calls = make(workshop, goal, "BUILD=other")
-    assert len(calls) == 2 and calls[0].startswith("meson setup other ")
-    assert calls[1].endswith(" VCMTS_BUILD=other")
+    assert len(calls) >= 2 and calls[0].startswith("meson setup other ")
+    assert all(call.endswith(" VCMTS_BUILD=other") for call in calls[1:])
 
 
 def test_make_clean(workshop: Path) -> None:
