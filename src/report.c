@@ -245,14 +245,16 @@ int report_write(const json_t *json, const char *path) {
 	return ret;
 }
 
-static json_t *list_json(const char *name, const struct stage *stages, unsigned count) {
-	json_t *list = json_array();
+static json_t *list_json(const struct stage_list *list) {
+	json_t *stages = json_array();
 
-	for (unsigned s = 0; s < count; s++)
-		json_array_append_new(list,
-				      json_pack("{s:s, s:s, s:s}", "name", stages[s].name, "about",
-						stages[s].about, "dpdk", stages[s].dpdk));
-	return json_pack("{s:s, s:o}", "name", name, "stages", list);
+	for (unsigned i = 0; i < list->count; i++) {
+		const struct stage *s = &list->stages[i];
+
+		json_array_append_new(stages, json_pack("{s:s, s:s, s:s}", "name", s->name, "about",
+							s->about, "dpdk", s->dpdk));
+	}
+	return json_pack("{s:s, s:o}", "name", list->name, "stages", stages);
 }
 
 /* Names and meanings of a direction. */
@@ -279,11 +281,9 @@ json_t *report_describe(void) {
 	json_t *down = json_array(), *up = json_array();
 
 	for (unsigned l = 0; l < DS_PIPELINES; l++)
-		json_array_append_new(
-			down, list_json(ds_lists[l].name, ds_lists[l].stages, ds_lists[l].count));
+		json_array_append_new(down, list_json(&ds_lists[l]));
 	for (unsigned l = 0; l < US_PIPELINES; l++)
-		json_array_append_new(
-			up, list_json(us_lists[l].name, us_lists[l].stages, us_lists[l].count));
+		json_array_append_new(up, list_json(&us_lists[l]));
 	return json_pack("{s:o, s:o}", "downstream", names_json(DIRECTION_DOWN, down), "upstream",
 			 names_json(DIRECTION_UP, up));
 }

@@ -33,7 +33,7 @@ static const struct stage lower_list[] = {
 	{"transmit", "bursts to the R-PHY port", "ethdev", ds_transmit, true},
 };
 
-const struct ds_list ds_lists[DS_PIPELINES] = {
+const struct stage_list ds_lists[DS_PIPELINES] = {
 	{"upper MAC, to the queues", enqueue_list, RTE_DIM(enqueue_list)},
 	{"upper MAC, from the queues", dequeue_list, RTE_DIM(dequeue_list)},
 	{"lower MAC", lower_list, RTE_DIM(lower_list)},

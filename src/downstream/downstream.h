@@ -102,12 +102,7 @@ struct downstream {
 
 /* Its pipelines in the order of travel. */
 #define DS_PIPELINES 3
-struct ds_list {
-	const char *name;
-	const struct stage *stages;
-	unsigned count;
-};
-extern const struct ds_list ds_lists[DS_PIPELINES];
+extern const struct stage_list ds_lists[DS_PIPELINES];
 
 /*
  * Builds tables, rules, scheduler and pipelines from the configuration. Returns NULL after a

@@ -94,13 +94,6 @@ static int lower_setup(struct downstream *d, const struct service_group *sg,
 	return depi_create(&l->depi, sg, r->depi_headers, r->depi_fragments);
 }
 
-static void pipeline_setup(struct pipeline *p, const struct ds_list *list, void *ctx) {
-	p->stages = list->stages;
-	p->count = list->count;
-	p->ctx = ctx;
-	p->accounting = true;
-}
-
 struct downstream *downstream_create(const struct service_group *sg, const struct ds_resources *r) {
 	struct downstream *d = rte_zmalloc("downstream", sizeof(*d), RTE_CACHE_LINE_SIZE);
 
@@ -114,9 +107,9 @@ struct downstream *downstream_create(const struct service_group *sg, const struc
 		downstream_free(d);
 		return NULL;
 	}
-	pipeline_setup(&d->enqueue, &ds_lists[0], &d->upper);
-	pipeline_setup(&d->dequeue, &ds_lists[1], &d->upper);
-	pipeline_setup(&d->lower_mac, &ds_lists[2], &d->lower);
+	pipeline_init(&d->enqueue, &ds_lists[0], &d->upper);
+	pipeline_init(&d->dequeue, &ds_lists[1], &d->upper);
+	pipeline_init(&d->lower_mac, &ds_lists[2], &d->lower);
 	return d;
 }
 

@@ -49,6 +49,15 @@ static unsigned run_accounted(struct pipeline *p) {
 	return work;
 }
 
+void pipeline_init(struct pipeline *p, const struct stage_list *list, void *ctx) {
+	*p = (struct pipeline){
+		.stages = list->stages,
+		.count = list->count,
+		.ctx = ctx,
+		.accounting = true,
+	};
+}
+
 unsigned pipeline_run(struct pipeline *p) {
 	return p->accounting ? run_accounted(p) : run_plain(p);
 }

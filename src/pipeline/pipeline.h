@@ -30,6 +30,13 @@ struct stage {
 	bool polls; /* is called with an empty burst too */
 };
 
+/* A table that is read from top to bottom. */
+struct stage_list {
+	const char *name;
+	const struct stage *stages;
+	unsigned count;
+};
+
 /* What a stage has cost: cycles of calls that handled packets, and those packets. */
 struct stage_account {
 	uint64_t cycles; /* TSC */
@@ -45,6 +52,9 @@ struct pipeline {
 	uint64_t idle_cycles; /* of calls that handled nothing */
 	struct stage_account accounts[PIPELINE_MAX_STAGES];
 };
+
+/* Begins with the list's stages, all of which get `ctx`, and with accounting. */
+void pipeline_init(struct pipeline *p, const struct stage_list *list, void *ctx);
 
 /* Runs the list once, from its first stage to its last. Returns the packets that went into or came
  * out of any stage, so that 0 means that there was nothing to do. */

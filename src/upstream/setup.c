@@ -34,15 +34,6 @@ static int holds_create(struct upstream *u, const struct service_group *sg) {
 	return holds_init(&u->holds, (uint32_t)sg->modem_count);
 }
 
-static void pipeline_setup(struct upstream *u, unsigned index) {
-	struct pipeline *p = upstream_pipeline(u, index);
-
-	p->stages = us_lists[index].stages;
-	p->count = us_lists[index].count;
-	p->ctx = u;
-	p->accounting = true;
-}
-
 struct upstream *upstream_create(const struct service_group *sg, const struct us_resources *r) {
 	struct upstream *u = rte_zmalloc("upstream", sizeof(*u), RTE_CACHE_LINE_SIZE);
 
@@ -60,7 +51,7 @@ struct upstream *upstream_create(const struct service_group *sg, const struct us
 		return NULL;
 	}
 	for (unsigned i = 0; i < US_PIPELINES; i++)
-		pipeline_setup(u, i);
+		pipeline_init(upstream_pipeline(u, i), &us_lists[i], u);
 	return u;
 }
 

@@ -32,7 +32,7 @@ static const struct stage scheduler_list[] = {
 	{"requests", "bandwidth requests, by kind and modem", "ring", us_request_sink, true},
 };
 
-const struct us_list us_lists[US_PIPELINES] = {
+const struct stage_list us_lists[US_PIPELINES] = {
 	{"upstream", packet_list, RTE_DIM(packet_list)},
 	{"upstream scheduler", scheduler_list, RTE_DIM(scheduler_list)},
 };

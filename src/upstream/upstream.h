@@ -91,12 +91,7 @@ struct upstream {
 
 /* Its pipelines in the order of travel. */
 #define US_PIPELINES 2
-struct us_list {
-	const char *name;
-	const struct stage *stages;
-	unsigned count;
-};
-extern const struct us_list us_lists[US_PIPELINES];
+extern const struct stage_list us_lists[US_PIPELINES];
 
 /*
  * Builds tables and pipelines from the configuration, which must have upstream channels. Returns NULL
