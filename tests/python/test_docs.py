@@ -148,7 +148,17 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert away == []
 
 
+def links(page: Path, pattern: str) -> set[str]:
+    """Names of the files that the page links to."""
+    text = page.read_text(encoding="utf-8")
+    return {Path(link).name for link in re.findall(rf"\]\(({pattern})[)#]", text)}
+
+
 def test_readme_leads_to_every_page() -> None:
-    linked = re.findall(r"\]\((docs/[^)#]+)", (CHECKOUT / "README.md").read_text(encoding="utf-8"))
-    pages = {path.name for path in (CHECKOUT / "docs").iterdir() if path.suffix != ".png"}
-    assert {Path(link).name for link in linked} == pages
+    pages = {path.name for path in (CHECKOUT / "docs").iterdir() if path.suffix in ("", ".md")}
+    assert links(CHECKOUT / "README.md", r"docs/[^)#]+") >= pages
+
+
+def test_every_picture_is_shown() -> None:
+    shown = set().union(*(links(page, r"[^)#]+\.svg") for page in PAGES))
+    assert shown == {path.name for path in (CHECKOUT / "docs").glob("*.svg")}
