@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scheduler_watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+
+#define FINE_PER_NS 1024
+#define ROUNDING (FINE_PER_NS / 64) /* of a packet's time */
+#define NEAR (4 * FINE_PER_NS) /* channels so near to each other are equally good */
+
+static fine_time since_epoch(const struct watch *w) {
+	return (fine_time)(w->now - w->epoch) * FINE_PER_NS;
+}
+
+static fine_time later(fine_time a, fine_time b) {
+	return a > b ? a : b;
+}
+
+/* What bytes take at a rate; 0 is no limit. */
+static fine_time cost(uint64_t rate, uint64_t bytes) {
+	return rate == 0 ? 0 : (fine_time)bytes * 8000000000 * FINE_PER_NS / rate;
+}
+
+/* The time of one packet is rounded, and that of one byte to 1/2^22 ns. */
+static fine_time rounding(uint64_t bytes) {
+	return ROUNDING + (fine_time)(bytes >> 12);
+}
+
+void watch_time(struct watch *w, uint64_t now) {
+	if (!w->started)
+		w->epoch = w->now = now;
+	w->started = true;
+	if (now > w->now)
+		w->now = now;
+}
+
+/* Work, or what a bucket misses, stays as many bytes when the rate changes. */
+static fine_time rescale(fine_time rest, uint64_t old_rate, uint64_t rate) {
+	return old_rate == 0 || rate == 0 ? 0 : later(rest, 0) * old_rate / rate;
+}
+
+/* The bucket keeps the bytes that it holds, as far as its burst goes. */
+static void bucket_set(struct watch_bucket *b, uint64_t rate, uint64_t burst, fine_time now) {
+	fine_time missing = rescale(b->full_at - now, b->rate, rate);
+
+	if (b->rate != 0 && rate != 0) {
+		missing += cost(rate, burst) - cost(rate, b->burst);
+		b->slack = b->slack * b->rate / rate + 4 * ROUNDING + (cost(rate, b->burst) >> 15);
+	} else {
+		b->slack = 0;
+	}
+	b->full_at = now + later(missing, 0);
+	b->rate = rate;
+	b->burst = burst;
+}
+
+static void line_set(struct watch_line *l, uint64_t rate, fine_time now) {
+	if (l->rate != 0 && rate != 0)
+		l->slack = l->slack * l->rate / rate + 2 * ROUNDING;
+	if (l->free_at > now)
+		l->free_at = now + rescale(l->free_at - now, l->rate, rate);
+	l->rate = rate;
+}
+
+/* At the least. A packet that became longer than the burst waits until it would hold it. */
+static bool bucket_holds(const struct watch_bucket *b, uint64_t bytes, fine_time now) {
+	fine_time depth = cost(b->rate, b->burst);
+
+	return b->full_at + cost(b->rate, bytes) <=
+	       now + depth + (depth >> 15) + b->slack + rounding(bytes);
+}
+
+static void bucket_take(struct watch_bucket *b, uint64_t bytes, fine_time now) {
+	if (b->full_at + b->slack <= now)
+		b->slack = 0;
+	b->slack += rounding(bytes);
+	b->full_at = later(b->full_at, now) + cost(b->rate, bytes);
+}
+
+static uint64_t peak_burst(uint64_t rate) {
+	uint64_t burst = rate / (8 * (1000000000 / SCHEDULER_PEAK_NS));
+
+	return burst > SCHEDULER_PEAK_BURST ? burst : SCHEDULER_PEAK_BURST;
+}
+
+void watch_set_channel(struct watch *w, uint32_t i, const struct scheduler_channel *set) {
+	struct watch_channel *c = &w->channels[i];
+
+	c->set = *set;
+	line_set(&c->line, set->rate, since_epoch(w));
+	c->space = 0;
+}
+
+void watch_set_limit(struct watch *w, uint64_t rate) {
+	line_set(&w->limit, rate, since_epoch(w));
+}
+
+void watch_set_group(struct watch *w, uint32_t i, const struct scheduler_group *set) {
+	struct watch_group *g = &w->groups[i];
+
+	memcpy(g->channels, set->channels, set->channel_count * sizeof(*g->channels));
+	g->set = (struct scheduler_group){g->channels, set->channel_count};
+}
+
+void watch_set_modem(struct watch *w, uint32_t i, const struct scheduler_modem *set) {
+	bucket_set(&w->modems[i], set->aggregate.rate, set->aggregate.burst, since_epoch(w));
+}
+
+void watch_set_flow(struct watch *w, uint32_t i, const struct scheduler_flow *set) {
+	struct watch_flow *f = &w->flows[i];
+
+	f->set = *set;
+	if (set->group == SCHEDULER_NONE)
+		return;
+	bucket_set(&f->sustained, set->sustained.rate, set->sustained.burst, since_epoch(w));
+	bucket_set(&f->peak, set->peak, peak_burst(set->peak), since_epoch(w));
+}
+
+static uint64_t longest(const struct watch *w, const struct watch_flow *f) {
+	const struct watch_bucket *of[] = {&f->sustained, &f->peak, &w->modems[f->set.modem]};
+	uint64_t most = SCHEDULER_PACKET_MAX;
+
+	for (int i = 0; i < 3; i++) {
+		if (of[i]->rate != 0 && of[i]->burst < most)
+			most = of[i]->burst;
+	}
+	return most;
+}
+
+static uint32_t buffer(const struct watch *w, const struct watch_flow *f) {
+	if ((uint64_t)w->held * 2 < w->packet_limit)
+		return f->set.max_buffer;
+	return (uint64_t)w->held * 8 < (uint64_t)w->packet_limit * 7 ? f->set.buffer
+								     : f->set.min_buffer;
+}
+
+/* Whether the packet goes in but for the flow's drop probability. */
+static enum scheduler_verdict expected(const struct watch *w, const struct scheduler_arrival *a) {
+	const struct watch_flow *f = &w->flows[a->flow];
+
+	if (f->set.group == SCHEDULER_NONE)
+		return SCHEDULER_NO_FLOW;
+	if (a->bytes > longest(w, f))
+		return SCHEDULER_TOO_LONG;
+	if (w->held >= w->packet_limit)
+		return SCHEDULER_FULL;
+	if ((uint64_t)f->counts.waiting_bytes + a->bytes > buffer(w, f))
+		return SCHEDULER_FLOW_FULL;
+	return SCHEDULER_QUEUED;
+}
+
+void watch_verdict(struct watch *w, const struct scheduler_arrival *a, enum scheduler_verdict v) {
+	struct watch_flow *f = &w->flows[a->flow];
+	struct watch_packet *p = a->packet;
+	enum scheduler_verdict plain = expected(w, a);
+
+	CHECK((unsigned)v < SCHEDULER_VERDICTS);
+	if (plain == SCHEDULER_QUEUED && f->set.aqm == SCHEDULER_WRED)
+		CHECK(v == SCHEDULER_QUEUED || v == SCHEDULER_WRED_DROP);
+	else if (plain == SCHEDULER_QUEUED && f->set.aqm == SCHEDULER_DOCSIS_PIE)
+		CHECK(v == SCHEDULER_QUEUED || v == SCHEDULER_PIE_DROP);
+	else
+		CHECK(v == plain);
+	if (v != SCHEDULER_QUEUED) {
+		f->counts.drops[v]++;
+		free(p);
+		return;
+	}
+	*f->last = p;
+	f->last = &p->next;
+	f->counts.waiting_packets++;
+	f->counts.waiting_bytes += p->bytes;
+	w->held++;
+}
+
+/* The packet comes out: it is the one of its flow that has waited longest. */
+static void take_out(struct watch *w, struct watch_flow *f, struct watch_packet *p) {
+	CHECK(f->first == p);
+	f->first = p->next;
+	if (f->first == NULL)
+		f->last = &f->first;
+	f->counts.waiting_packets--;
+	f->counts.waiting_bytes -= p->bytes;
+	w->held--;
+	free(p);
+}
+
+void watch_drained(struct watch *w, struct watch_packet *p) {
+	CHECK(p->flow < w->flow_count);
+	take_out(w, &w->flows[p->flow], p);
+}
+
+/* The channel is one of the group's, and the first of them to be free. */
+static void judge_channel(const struct watch *w, const struct watch_group *g, uint32_t channel) {
+	const struct watch_line *chosen = &w->channels[channel].line;
+	fine_time now = since_epoch(w);
+	bool member = false;
+
+	for (size_t i = 0; i < g->set.channel_count; i++) {
+		const struct watch_line *l = &w->channels[g->channels[i]].line;
+		fine_time slack = NEAR + l->slack + chosen->slack;
+
+		member = member || g->channels[i] == channel;
+		CHECK(later(chosen->free_at, now) <= later(l->free_at, now) + slack);
+		CHECK(l->free_at + slack > now || g->channels[i] >= channel);
+	}
+	CHECK(member);
+}
+
+static void line_take(struct watch_line *l, uint64_t bytes, fine_time now) {
+	CHECK(l->rate == 0 ||
+	      l->free_at <= now + (fine_time)SCHEDULER_LEAD_NS * FINE_PER_NS + NEAR + l->slack);
+	if (l->free_at + l->slack <= now)
+		l->slack = 0;
+	l->slack += rounding(bytes);
+	l->free_at = later(l->free_at, now) + cost(l->rate, bytes);
+}
+
+/* What a DOCSIS frame takes on the channel, with what DEPI puts around and into it. */
+static uint64_t depi_bytes(struct watch_channel *c, uint64_t now, uint32_t left) {
+	const struct scheduler_depi *d = &c->set.depi;
+	uint64_t all = left;
+
+	if (d->room == 0)
+		return all;
+	if (now - c->opened >= d->flush_ns)
+		c->space = 0;
+	while (left > 0) {
+		uint32_t part;
+
+		if (c->space == 0) {
+			c->space = d->room;
+			c->segments = 0;
+			c->opened = now;
+			all += d->frame_bytes;
+		}
+		part = c->space - d->entry_bytes;
+		if (part >= left) {
+			part = left;
+		} else if (part < d->min_fragment) {
+			c->space = 0;
+			continue;
+		}
+		left -= part;
+		all += d->entry_bytes;
+		c->space -= part + d->entry_bytes;
+		if (c->space <= d->entry_bytes || ++c->segments == d->max_segments)
+			c->space = 0;
+	}
+	return all;
+}
+
+/* The rates of the flow and its modem. Those of the modem do not hold back what is reserved. */
+static void judge_rates(struct watch *w, struct watch_flow *f, uint32_t bytes) {
+	struct watch_bucket *modem = &w->modems[f->set.modem];
+	fine_time now = since_epoch(w);
+
+	CHECK(bucket_holds(&f->sustained, bytes, now) && bucket_holds(&f->peak, bytes, now));
+	CHECK(f->set.reserved != 0 || bucket_holds(modem, bytes, now));
+	bucket_take(&f->sustained, bytes, now);
+	bucket_take(&f->peak, bytes, now);
+	bucket_take(modem, bytes, now);
+}
+
+void watch_grant(struct watch *w, const struct scheduler_grant *g) {
+	struct watch_packet *p = g->packet;
+	struct watch_channel *c = &w->channels[g->channel];
+	struct watch_flow *f = &w->flows[p->flow];
+	struct watch_group *group = &w->groups[f->set.group];
+	uint64_t bytes;
+
+	CHECK(p->flow == g->flow && g->channel < w->channel_count);
+	CHECK(g->sequence == f->sequence++);
+	judge_channel(w, group, g->channel);
+	judge_rates(w, f, p->bytes);
+	bytes = depi_bytes(c, w->now - w->epoch, p->bytes + f->set.header_bytes);
+	c->vague = c->vague || bytes == 0;
+	line_take(&c->line, bytes, since_epoch(w));
+	line_take(&w->limit, bytes, since_epoch(w));
+	c->packets++;
+	c->bytes += bytes;
+	group->packets++;
+	w->delays[f->set.priority]++;
+	f->counts.packets++;
+	f->counts.bytes += p->bytes;
+	take_out(w, f, p);
+}
+
+static void judge_channel_report(const struct watch *w, uint32_t i) {
+	const struct watch_channel *c = &w->channels[i];
+	struct scheduler_channel_report r;
+	fine_time off;
+
+	scheduler_report_channel(w->s, i, &r);
+	CHECK(r.packets == c->packets);
+	if (c->vague || !w->started)
+		return;
+	CHECK(r.bytes == c->bytes);
+	off = later((fine_time)(r.busy_until - w->epoch) * FINE_PER_NS, since_epoch(w)) -
+	      later(c->line.free_at, since_epoch(w));
+	CHECK(off <= c->line.slack && -off <= c->line.slack + FINE_PER_NS);
+}
+
+void watch_reports(const struct watch *w) {
+	for (uint32_t i = 0; i < w->flow_count; i++) {
+		const struct scheduler_flow_report *c = &w->flows[i].counts;
+		struct scheduler_flow_report r;
+
+		scheduler_report_flow(w->s, i, &r);
+		CHECK(r.packets == c->packets && r.bytes == c->bytes);
+		CHECK(memcmp(r.drops, c->drops, sizeof(r.drops)) == 0);
+		CHECK(r.waiting_packets == c->waiting_packets);
+		CHECK(r.waiting_bytes == c->waiting_bytes);
+	}
+	for (uint32_t i = 0; i < w->channel_count; i++)
+		judge_channel_report(w, i);
+	for (uint32_t i = 0; i < w->group_count; i++) {
+		struct scheduler_group_report r;
+
+		scheduler_report_group(w->s, i, &r);
+		CHECK(r.packets == w->groups[i].packets && r.early_packets <= r.packets);
+		CHECK(r.max_skew_ns <= r.skew_ns);
+	}
+	CHECK(scheduler_held(w->s) == w->held);
+}
+
+void watch_delays(const struct watch *w) {
+	for (unsigned p = 0; p < SCHEDULER_PRIORITIES; p++) {
+		struct scheduler_delay_report r;
+		uint64_t sum = 0;
+
+		scheduler_report_delay(w->s, p, &r);
+		for (unsigned b = 0; b < SCHEDULER_DELAY_BUCKETS; b++)
+			sum += r.buckets[b];
+		CHECK(r.packets == w->delays[p] && sum == r.packets);
+		CHECK(scheduler_delay_quantile(&r, 500) <= scheduler_delay_quantile(&r, 1000));
+	}
+}
+
+/* What the packet takes on the slowest channel of its group and of each rate that holds for it. */
+static fine_time packet_time(const struct watch *w, const struct watch_packet *p) {
+	const struct watch_flow *f = &w->flows[p->flow];
+	const struct watch_group *g = &w->groups[f->set.group];
+	uint64_t most = 0;
+	fine_time slowest = 0;
+
+	for (size_t i = 0; i < g->set.channel_count; i++) {
+		struct watch_channel empty = w->channels[g->channels[i]];
+		uint64_t bytes;
+
+		empty.space = 0;
+		bytes = depi_bytes(&empty, 0, p->bytes + f->set.header_bytes);
+		most = bytes > most ? bytes : most;
+		slowest = later(slowest, cost(empty.set.rate, bytes));
+	}
+	return slowest + cost(w->limit.rate, most) + cost(f->sustained.rate, p->bytes) +
+	       cost(f->peak.rate, p->bytes) + cost(w->modems[f->set.modem].rate, p->bytes);
+}
+
+/*
+ * All packets one behind the other, and each as if all buckets had been empty when its turn came; a
+ * millisecond more for each, since timers are rounded, and all of that twice.
+ */
+fine_time watch_patience(const struct watch *w) {
+	fine_time now = since_epoch(w), all = later(w->limit.free_at - now, 0);
+
+	for (uint32_t i = 0; i < w->channel_count; i++)
+		all += later(w->channels[i].line.free_at - now, 0);
+	for (uint32_t i = 0; i < w->modem_count; i++)
+		all += later(w->modems[i].full_at - now, 0);
+	for (uint32_t i = 0; i < w->flow_count; i++) {
+		for (const struct watch_packet *p = w->flows[i].first; p != NULL; p = p->next)
+			all += packet_time(w, p) + (fine_time)1000000 * FINE_PER_NS;
+	}
+	return 2 * all / FINE_PER_NS;
+}
