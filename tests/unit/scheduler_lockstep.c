@@ -250,7 +250,7 @@ static void report_channels(struct lockstep *l) {
 	for (uint32_t i = 0; i < l->m->channel_count; i++) {
 		const struct model_channel *c = &l->m->channels[i];
 		model_work ahead = model_ahead(&c->line, l->m->now);
-		uint64_t tie = judge_tie(&c->line);
+		uint64_t tie = judge_tie(l->m, &c->line);
 		struct scheduler_channel_report r;
 
 		scheduler_report_channel(l->s, i, &r);
@@ -264,29 +264,29 @@ static void report_channels(struct lockstep *l) {
 
 /* The longest that a packet may wait for another of its flow: docs/scheduler.md, channels. */
 static uint64_t skew_bound(const struct lockstep *l, const struct model_group *g) {
-	uint64_t slowest = UINT64_MAX;
-	model_work longest = l->c.longest + 255 + 20 * 100; /* whatever DEPI adds */
+	uint64_t longest = 0;
 
 	for (size_t i = 0; i < g->count; i++) {
-		uint64_t rate = l->m->channels[g->list[i]].is.rate;
+		const struct scheduler_channel *c = &l->m->channels[g->list[i]].is;
+		struct model_depi d = {.open = false};
+		uint64_t bytes = model_depi_bytes(&d, &c->depi, l->c.longest + 255, 0), ns;
 
-		slowest = rate < slowest ? rate : slowest;
+		bytes += c->depi.frame_bytes + c->depi.entry_bytes; /* begun behind others */
+		ns = (uint64_t)(bytes * MODEL_BYTE / c->rate);
+		longest = ns > longest ? ns : longest;
 	}
-	return SCHEDULER_LEAD_NS + LOCKSTEP_TIE_NS + (uint64_t)(longest * MODEL_BYTE / slowest);
+	return SCHEDULER_LEAD_NS + LOCKSTEP_TIE_NS + longest;
 }
 
 static void report_groups(struct lockstep *l) {
 	for (uint32_t i = 0; i < l->m->group_count; i++) {
 		const struct model_group *g = &l->m->groups[i];
 		struct scheduler_group_report r;
-		uint64_t beside = 2 * LOCKSTEP_TIE_NS; /* ends of work on two channels */
 
-		for (uint32_t c = 0; c < l->m->channel_count; c++)
-			beside += l->m->channels[c].packets / 32;
 		scheduler_report_group(l->s, i, &r);
 		expect(l, "packets of a group", r.packets, g->packets);
-		expect_near(l, "skew of a group", r.skew_ns, g->skew_ns, beside * g->packets);
-		expect_near(l, "longest skew", r.max_skew_ns, g->max_skew_ns, beside);
+		expect_near(l, "skew of a group", r.skew_ns, g->skew_ns, g->beside);
+		expect_near(l, "longest skew", r.max_skew_ns, g->max_skew_ns, g->max_beside);
 		expect_near(l, "early packets", r.early_packets, g->early, g->ties);
 		if (!l->changed && r.max_skew_ns > skew_bound(l, g))
 			lockstep_fail(l, "skew above its bound", r.max_skew_ns, skew_bound(l, g));

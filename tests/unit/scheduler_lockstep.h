@@ -9,9 +9,10 @@
  * - a pass: how far its horizon is away cannot be seen from outside. Something may go over a channel
  *   that has work for no more than the lead, and must when it is no more than SCHEDULER_REST_NS, or
  *   when another of its cluster goes over one with as much;
- * - LOCKSTEP_SLACK: a bucket may be so much fuller than the model's when something goes;
- * - the end of a channel's work may lie LOCKSTEP_TIE_NS beside the model's, and a 64th of a nanosecond
- *   for each packet since it was idle: fractions are cut off somewhere;
+ * - LOCKSTEP_SLACK: a bucket may be so much fuller than the model's when something goes, and a 64th of
+ *   a nanosecond for each packet since it was full: fractions are cut off somewhere;
+ * - the end of a channel's work may lie LOCKSTEP_TIE_NS beside the model's, and as much for each packet
+ *   since it was idle (both in bytes, where a rate changes);
  * - turns among equals: over any time in which two both could go, their bytes (by weight) are within
  *   three turns and two packets: one turn that one of them has had already, one in which each stands,
  *   and what each may have taken too much.
@@ -83,6 +84,9 @@ void lockstep_random_channel(struct random *r, unsigned features, struct schedul
 uint32_t lockstep_random_bytes(const struct lockstep_config *c, struct random *r);
 uint64_t lockstep_random_rate(struct random *r, uint64_t low, unsigned doublings);
 
+/* Not yet open: one channel of 1 Gbps, one group, two flows of one modem. To be freed by test_free(). */
+struct lockstep *lockstep_simple(void);
+
 /* Makes both of l->c, and frees them. */
 void lockstep_open(struct lockstep *l);
 void lockstep_close(struct lockstep *l);
@@ -106,7 +110,7 @@ void lockstep_drain(struct lockstep *l);
 uint64_t lockstep_random_time(struct lockstep *l);
 
 /* How far the end of a line's work may be beside the model's: ns. */
-uint64_t judge_tie(const struct model_line *l);
+uint64_t judge_tie(const struct model *m, const struct model_line *l);
 
 /* Fails with the seed and the step. */
 void lockstep_fail(const struct lockstep *l, const char *what, uint64_t a, uint64_t b);

@@ -10,13 +10,17 @@ static model_work needed(const struct model_bucket *b, uint32_t bytes) {
 	return work < b->cap ? work : b->cap;
 }
 
+static model_work slack(const struct model_bucket *b) {
+	return LOCKSTEP_SLACK + b->beside;
+}
+
 /* The time whose state must have shown by now. */
 static uint64_t shown(const struct model *m, uint64_t since) {
 	return m->now - since > LOCKSTEP_SLOP_NS ? m->now - LOCKSTEP_SLOP_NS : since;
 }
 
 static bool perhaps_holds(const struct model *m, const struct model_bucket *b, uint32_t bytes) {
-	return b->rate == 0 || model_level(b, m->now) + LOCKSTEP_SLACK >= needed(b, bytes);
+	return b->rate == 0 || model_level(b, m->now) + slack(b) >= needed(b, bytes);
 }
 
 static bool surely_holds(const struct model *m, const struct model_bucket *b, uint32_t bytes) {
@@ -29,31 +33,30 @@ static bool surely_holds(const struct model *m, const struct model_bucket *b, ui
 		level = b->level + (model_work)b->rate * (t - b->since);
 	else if (level == b->cap) /* a full bucket is full, however it counts */
 		return true;
-	return b->rate == 0 || level - LOCKSTEP_SLACK >= MODEL_BYTE * bytes;
+	return b->rate == 0 || level - slack(b) >= MODEL_BYTE * bytes;
 }
 
-uint64_t judge_tie(const struct model_line *l) {
-	return LOCKSTEP_TIE_NS + l->packets / 64;
+uint64_t judge_tie(const struct model *m, const struct model_line *l) {
+	return LOCKSTEP_TIE_NS + model_beside(l, m->now);
 }
 
 static bool perhaps_open(const struct model *m, const struct model_line *l) {
-	return l->rate == 0 || model_ahead(l, m->now) <= (LEAD + judge_tie(l)) * l->rate;
+	return l->rate == 0 || model_ahead(l, m->now) <= (LEAD + judge_tie(m, l)) * l->rate;
 }
 
 static bool surely_within(const struct model *m, const struct model_line *l, uint64_t ns) {
-	model_work most = (model_work)ns - (model_work)judge_tie(l);
+	model_work most = (model_work)ns - (model_work)judge_tie(m, l);
 
-	return m->now - l->changed >= LOCKSTEP_SLOP_NS &&
-	       (l->rate == 0 || model_ahead(l, m->now) <= most * l->rate);
+	return l->rate == 0 || model_ahead(l, m->now) <= most * l->rate;
 }
 
 static bool perhaps_reserved(const struct model *m, const struct model_flow *f) {
-	return f->is.reserved > 0 && model_level(&f->reserved, m->now) + LOCKSTEP_SLACK >= 0;
+	return f->is.reserved > 0 && model_level(&f->reserved, m->now) + slack(&f->reserved) >= 0;
 }
 
 static bool surely_reserved(const struct model *m, const struct model_flow *f) {
 	return f->is.reserved > 0 && m->now - f->reserved.changed >= LOCKSTEP_SLOP_NS &&
-	       model_level(&f->reserved, shown(m, f->reserved.since)) >= LOCKSTEP_SLACK;
+	       model_level(&f->reserved, shown(m, f->reserved.since)) >= slack(&f->reserved);
 }
 
 /*
@@ -71,11 +74,13 @@ static bool surely_modem(const struct model *m, uint32_t modem) {
 		if (of->is.modem == modem && of->count > 0 && of->list[0].bytes > longest)
 			longest = of->list[0].bytes;
 	}
+	if (m->now - b->changed < LOCKSTEP_SLOP_NS)
+		return false;
 	if (m->now - b->since >= LOCKSTEP_SLOP_NS)
 		return surely_holds(m, b, longest);
 	/* others took from it meanwhile: it held at least what it holds now, but for what came in */
 	level = model_level(b, m->now) - (model_work)b->rate * LOCKSTEP_SLOP_NS;
-	return b->rate == 0 || level - LOCKSTEP_SLACK >= needed(b, longest);
+	return b->rate == 0 || level - slack(b) >= needed(b, longest);
 }
 
 static bool in_use(const struct model_flow *f) {
@@ -122,9 +127,9 @@ static bool surely_before(const struct model *m, uint32_t a, uint32_t b) {
 	model_work ahead_a = model_ahead(la, m->now), ahead_b = model_ahead(lb, m->now);
 
 	if (ahead_b == 0) /* of idle ones the lowest index, if it surely is idle */
-		return a < b && la->work + (model_work)judge_tie(la) * la->rate <=
+		return a < b && la->work + (model_work)judge_tie(m, la) * la->rate <=
 					(model_work)la->rate * (m->now - la->since);
-	ahead_a += (model_work)(judge_tie(la) + judge_tie(lb)) * la->rate;
+	ahead_a += (model_work)(judge_tie(m, la) + judge_tie(m, lb)) * la->rate;
 	return ahead_a * lb->rate < ahead_b * la->rate;
 }
 

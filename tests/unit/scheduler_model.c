@@ -20,9 +20,25 @@ model_work model_ahead(const struct model_line *l, uint64_t t) {
 	return most(0, l->work - (model_work)l->rate * (t - l->since));
 }
 
+/* Nothing is beside any more when the line was idle for longer than that. */
+static model_work line_beside(const struct model_line *l, uint64_t t) {
+	return (model_work)l->rate * (t - l->since) >= l->work + l->beside ? 0 : l->beside;
+}
+
+uint64_t model_beside(const struct model_line *l, uint64_t t) {
+	return l->rate == 0 ? 0 : (uint64_t)(line_beside(l, t) / l->rate);
+}
+
+/* Nothing is beside any more when the bucket was full for longer than that. */
+static model_work bucket_beside(const struct model_bucket *b, uint64_t t) {
+	return b->level + (model_work)b->rate * (t - b->since) >= b->cap + b->beside ? 0
+										     : b->beside;
+}
+
 static void bucket_charge(struct model_bucket *b, uint64_t now, uint32_t bytes) {
 	if (b->rate == 0)
 		return;
+	b->beside = bucket_beside(b, now) + MODEL_TICK(b->rate);
 	b->level = model_level(b, now) - MODEL_BYTE * bytes;
 	b->since = now;
 }
@@ -30,28 +46,29 @@ static void bucket_charge(struct model_bucket *b, uint64_t now, uint32_t bytes) 
 static void line_charge(struct model_line *l, uint64_t now, uint32_t bytes) {
 	if (l->rate == 0)
 		return;
-	l->work = model_ahead(l, now);
-	if (l->work == 0)
-		l->packets = 0;
-	l->packets++;
-	l->work += MODEL_BYTE * bytes;
+	l->beside = line_beside(l, now) + MODEL_TICK(l->rate);
+	l->work = model_ahead(l, now) + MODEL_BYTE * bytes;
 	l->since = now;
 }
 
-/* A bucket keeps what it held when last something went, up to its new burst; one that is new is full. */
-static void bucket_set(const struct model *m, struct model_bucket *b, uint64_t rate,
-		       model_work cap) {
-	model_work level = b->rate == 0 ? cap : model_level(b, m->served);
+static void bucket_keep(const struct model *m, struct model_bucket *b, uint64_t rate,
+			model_work cap, model_work level) {
+	model_work beside = b->rate == 0 ? 0 : bucket_beside(b, m->now) + MODEL_TICK(rate);
 
-	*b = (struct model_bucket){rate, cap, least(cap, level), m->served, m->now};
+	*b = (struct model_bucket){rate, cap, least(cap, level), beside, m->now, m->now};
 }
 
-/* A meter of a minimum reserved rate is one of time and saves up to 10 ms; one that is new is even. */
+/* A bucket keeps the bytes that it holds, up to its new burst; one that is new is full. */
+static void bucket_set(const struct model *m, struct model_bucket *b, uint64_t rate,
+		       model_work cap) {
+	bucket_keep(m, b, rate, cap, b->rate == 0 ? cap : model_level(b, m->now));
+}
+
+/* So does the meter of a minimum reserved rate, which saves up to 10 ms; one that is new is even. */
 static void meter_set(const struct model *m, struct model_bucket *b, uint64_t rate) {
 	model_work cap = (model_work)rate * 10000000;
-	model_work level = b->rate == 0 ? 0 : model_level(b, m->now) * rate / b->rate;
 
-	*b = (struct model_bucket){rate, cap, least(cap, level), m->now, m->now};
+	bucket_keep(m, b, rate, cap, b->rate == 0 ? 0 : model_level(b, m->now));
 }
 
 static void flow_set(struct model *m, struct model_flow *f, const struct scheduler_flow *is) {
@@ -59,6 +76,8 @@ static void flow_set(struct model *m, struct model_flow *f, const struct schedul
 	model_work peak =
 		most(MODEL_BYTE * SCHEDULER_PEAK_BURST, (model_work)is->peak * SCHEDULER_PEAK_NS);
 
+	if (f->is.group == SCHEDULER_NONE) /* it is another one, which has nothing of the last */
+		f->sustained.rate = f->peak.rate = f->reserved.rate = 0;
 	f->is = *is;
 	bucket_set(m, &f->sustained, is->sustained.rate, burst);
 	bucket_set(m, &f->peak, is->peak, peak);
@@ -98,7 +117,6 @@ static void bucket_begin(struct model_bucket *b, uint64_t now) {
 
 static void line_begin(struct model_line *l, uint64_t now) {
 	l->since = now;
-	l->changed = now - SCHEDULER_LEAD_NS; /* long ago */
 }
 
 /* Nothing has happened before the first time seen. */
@@ -186,6 +204,7 @@ bool model_remove(struct model *m, uint32_t flow, const void *packet) {
 
 	if (f->count == 0 || f->list[0].packet != packet)
 		return false;
+	m->waits_for[f->is.modem] = 0;
 	memmove(f->list, f->list + 1, --f->count * sizeof(f->list[0]));
 	return true;
 }
@@ -248,10 +267,17 @@ uint32_t model_depi_bytes(struct model_depi *d, const struct scheduler_depi *is,
 }
 
 /* A receiver has the packet when it was sent; if one of lower number comes later, it waits. */
-static void measure_skew(struct model_group *g, struct model_flow *f, uint64_t sent) {
-	int64_t wait = (int64_t)(f->last_sent - sent);
+static void measure_skew(struct model_group *g, struct model_flow *f, uint64_t sent,
+			 uint64_t beside) {
+	int64_t wait = (int64_t)(f->last_sent - sent), within;
 
-	g->ties += wait > -16 && wait < 16;
+	within = (int64_t)(beside + f->last_beside);
+	g->ties += wait >= -within && wait <= within;
+	g->beside += (uint64_t)within;
+	if ((uint64_t)within > g->max_beside)
+		g->max_beside = (uint64_t)within;
+	if (wait < -within || (wait <= within && beside > f->last_beside))
+		f->last_beside = beside;
 	if (wait <= 0) {
 		f->last_sent = sent;
 		return;
@@ -279,7 +305,8 @@ void model_take(struct model *m, uint32_t flow, uint32_t channel, struct schedul
 	line_charge(&c->line, m->now, cost);
 	line_charge(&m->limit, m->now, cost);
 	if (g->count > 1)
-		measure_skew(g, f, m->now + (uint64_t)(c->line.work / c->line.rate));
+		measure_skew(g, f, m->now + (uint64_t)(c->line.work / c->line.rate),
+			     1 + model_beside(&c->line, m->now));
 	c->packets++;
 	c->bytes += cost;
 	g->packets++;
@@ -293,35 +320,56 @@ void model_take(struct model *m, uint32_t flow, uint32_t channel, struct schedul
 void model_set_flow(struct model *m, uint32_t flow, const struct scheduler_flow *is) {
 	struct model_flow *f = &m->flows[flow];
 
-	if (is->group != f->is.group)
-		f->last_sent = m->now;
+	if (f->count > 0) { /* what the others of its modem wait for may have gone with it */
+		m->waits_for[f->is.modem] = 0;
+		m->modems[f->is.modem].changed = m->now;
+	}
 	flow_set(m, f, is);
 }
 
 void model_set_modem(struct model *m, uint32_t modem, const struct scheduler_modem *c) {
+	m->waits_for[modem] = 0;
 	bucket_set(m, &m->modems[modem], c->aggregate.rate, MODEL_BYTE * c->aggregate.burst);
+}
+
+/* Who shares what with whom is another: all groups are equal, and a new pass begins. */
+static void begin_anew(struct model *m) {
+	for (uint32_t g = 0; g < m->group_count; g++) {
+		struct model_group *own = &m->groups[g];
+
+		own->above = 0;
+		own->passes = true;
+		own->horizon = m->now + SCHEDULER_LEAD_NS;
+		for (int k = 0; k < MODEL_COLUMNS; k++) {
+			own->present[k] = false;
+			if (own->columns[k].round > 1)
+				model_go_back(m, g, k, own->columns[k].round - 1);
+		}
+	}
 }
 
 void model_set_group(struct model *m, uint32_t group, const struct scheduler_group *g) {
 	m->groups[group].count = g->channel_count;
 	for (size_t i = 0; i < g->channel_count; i++)
 		m->groups[group].list[i] = g->channels[i];
+	begin_anew(m);
 }
 
-/* The time until which it has work stays; the work is then that of the new rate. */
-static void line_set(const struct model *m, struct model_line *l, uint64_t rate) {
-	if (l->rate > 0)
-		l->work = model_ahead(l, m->served) * rate / l->rate;
+/* The work stays, it takes another time now. Without a rate there is none. */
+static void line_set(struct model *m, struct model_line *l, uint64_t rate) {
+	bool none = l->rate == 0 || rate == 0;
+
+	l->beside = none ? 0 : line_beside(l, m->now) + MODEL_TICK(rate);
+	l->work = none ? 0 : model_ahead(l, m->now);
 	l->rate = rate;
-	l->since = m->served;
-	l->changed = m->now;
+	l->since = m->now;
+	begin_anew(m);
 }
 
 void model_set_channel(struct model *m, uint32_t channel, const struct scheduler_channel *is) {
 	struct model_channel *c = &m->channels[channel];
 
-	if (memcmp(&c->is.depi, &is->depi, sizeof(is->depi)) != 0)
-		c->depi.open = false;
+	c->depi.open = false;
 	c->is = *is;
 	line_set(m, &c->line, is->rate);
 }

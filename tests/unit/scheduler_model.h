@@ -27,13 +27,16 @@
 /* What passes in one nanosecond at one bit per second: one byte is 8,000,000,000 of it. */
 __extension__ typedef __int128 model_work;
 #define MODEL_BYTE ((model_work)8000000000)
+/* What passes in a 64th of a nanosecond, or a little more. */
+#define MODEL_TICK(rate) ((model_work)(rate) / 64 + 1)
 
 /* What may pass now (token bucket), or by how much a meter is behind; as of `since`. */
 struct model_bucket {
 	uint64_t rate; /* 0: no limit */
 	model_work cap, level;
+	model_work beside; /* how far another's count may be off that cuts off fractions of time */
 	uint64_t since;
-	uint64_t changed; /* when it was set */
+	uint64_t changed; /* when it, or what waits for it, was */
 };
 
 /* What a channel, or the service group, has still to send; as of `since`. */
@@ -41,8 +44,7 @@ struct model_line {
 	uint64_t rate; /* 0: no limit */
 	model_work work;
 	uint64_t since;
-	uint64_t packets; /* since it was idle */
-	uint64_t changed; /* when its rate was set */
+	model_work beside; /* as of a bucket */
 };
 
 /* The DEPI frame that a channel fills. */
@@ -64,7 +66,8 @@ struct model_flow {
 	unsigned count;
 	struct model_bucket sustained, peak, reserved;
 	uint16_t sequence;
-	uint64_t last_sent; /* when the last of its packets will have been sent; ns */
+	uint64_t last_sent; /* when the last of its bonded packets will have been sent; ns */
+	uint64_t last_beside; /* how far another's count of that may be off */
 	int64_t credit; /* bytes of its turn in its class */
 	uint64_t served; /* stamp of its last turn */
 	uint64_t packets, bytes; /* granted */
@@ -101,6 +104,7 @@ struct model_group {
 	uint64_t horizon;
 	bool present[MODEL_COLUMNS]; /* had something to send in this column before */
 	uint64_t ties; /* packets that were there at nearly the same time as an earlier one */
+	uint64_t beside, max_beside; /* how far another's count of its skews may be off; ns */
 };
 
 struct model {
@@ -111,6 +115,8 @@ struct model {
 	struct model_class classes[MODEL_GROUPS][SCHEDULER_PRIORITIES][MODEL_MODEMS];
 	size_t channel_count, group_count, modem_count, flow_count;
 	uint32_t packet_limit;
+	uint32_t waits_for
+		[MODEL_MODEMS]; /* bytes of the packet for which all its flows wait; or 0 */
 	struct model_line limit;
 	bool started;
 	uint64_t now, stamp;
@@ -141,6 +147,12 @@ uint64_t model_waiting_bytes(const struct model *m, uint32_t flow);
 /* What is in a bucket, what a line has still to send, at time `t`. */
 model_work model_level(const struct model_bucket *b, uint64_t t);
 model_work model_ahead(const struct model_line *l, uint64_t t);
+
+/* How far the end of a line's work may be beside another's count of it; ns. */
+uint64_t model_beside(const struct model_line *l, uint64_t t);
+
+/* Takes rounds off a group's count, and off its classes', which go by it. */
+void model_go_back(struct model *m, uint32_t group, int column, uint64_t rounds);
 
 /* Whether two groups share channels, directly or through others. */
 bool model_same_cluster(const struct model *m, uint32_t a, uint32_t b);

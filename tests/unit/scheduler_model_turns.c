@@ -44,7 +44,7 @@ static int column_of(const struct model *m, const struct model_flow *f) {
 		return -1;
 	if (f->is.reserved > 0 && model_level(&f->reserved, m->now) >= 0)
 		return MODEL_RESERVED;
-	return holds(m, &m->modems[f->is.modem], p->bytes) ? f->is.priority : -1;
+	return m->waits_for[f->is.modem] == 0 ? f->is.priority : -1;
 }
 
 /* The columns of all flows at this moment. */
@@ -167,8 +167,7 @@ static bool ahead_of(const struct model *m, const struct view *v, uint32_t clust
 	       m->groups[group].columns[column].round > rounds;
 }
 
-/* Takes rounds off a group's count, and off its classes', which go by it. */
-static void go_back(struct model *m, uint32_t group, int column, uint64_t rounds) {
+void model_go_back(struct model *m, uint32_t group, int column, uint64_t rounds) {
 	m->groups[group].columns[column].round -= rounds;
 	for (size_t k = 0; k < m->modem_count && column < SCHEDULER_PRIORITIES; k++) {
 		uint64_t *had = &m->classes[group][column][k].round;
@@ -194,7 +193,7 @@ static void cut_leads(struct model *m, const struct view *v, uint32_t cluster, i
 			continue;
 		for (uint32_t k = 0; k < m->group_count; k++) {
 			if (ahead_of(m, v, cluster, k, column, own))
-				go_back(m, k, column, next - own - MODEL_LAG);
+				model_go_back(m, k, column, next - own - MODEL_LAG);
 		}
 	}
 }
@@ -283,9 +282,11 @@ static bool lowest_of_cluster(const struct model *m, uint32_t group) {
 	return true;
 }
 
-static void cluster_send(struct model *m, const struct view *v, const struct view *all,
+/* False where the one whose turn it is waits for its modem's rate, as its modem does from now on. */
+static bool cluster_send(struct model *m, const struct view *v, const struct view *all,
 			 uint32_t cluster, struct scheduler_grant *out) {
 	struct model_group *first = &m->groups[cluster];
+	uint64_t above = first->above;
 	unsigned columns = cluster_columns(m, v, cluster);
 	int column = cluster_column(first, columns);
 	uint32_t group = (uint32_t)group_behind(m, v, all, cluster, column);
@@ -294,14 +295,20 @@ static void cluster_send(struct model *m, const struct view *v, const struct vie
 	struct model_flow *f = &m->flows[flow];
 	uint32_t bytes = f->list[0].bytes;
 
+	if (column != MODEL_RESERVED && !holds(m, &m->modems[f->is.modem], bytes)) {
+		m->waits_for[f->is.modem] = bytes;
+		first->above = above;
+		return false;
+	}
 	model_take(m, (uint32_t)flow,
 		   (uint32_t)first_channel(m, &m->groups[group], SCHEDULER_LEAD_NS), out);
 	if (columns & ((1u << column) - 1))
 		first->above += bytes;
 	if (column == MODEL_RESERVED)
-		return;
+		return true;
 	f->credit -= bytes;
 	m->classes[group][column][f->is.modem].credit -= bytes;
+	return true;
 }
 
 /* What of a cluster can go over a channel that will have sent its work in so many ns. */
@@ -338,9 +345,18 @@ static bool cluster_passes(struct model *m, const struct view *all, uint32_t clu
 	return within(m, all, cluster, SCHEDULER_LEAD_NS, v) != 0;
 }
 
+/* Modems whose wait is over. */
+static void modems_open(struct model *m) {
+	for (size_t i = 0; i < m->modem_count; i++) {
+		if (holds(m, &m->modems[i], m->waits_for[i]))
+			m->waits_for[i] = 0;
+	}
+}
+
 bool model_pick(struct model *m, struct scheduler_grant *out) {
 	struct view all, v;
 
+	modems_open(m);
 	for (size_t f = 0; f < m->flow_count; f++)
 		all.column[f] = column_of(m, &m->flows[f]);
 	for (size_t i = 1; i <= m->group_count; i++) {
@@ -349,8 +365,7 @@ bool model_pick(struct model *m, struct scheduler_grant *out) {
 		if (!lowest_of_cluster(m, g) || !cluster_passes(m, &all, g, &v))
 			continue;
 		m->cluster = g;
-		cluster_send(m, &v, &all, g, out);
-		return true;
+		return cluster_send(m, &v, &all, g, out) || model_pick(m, out);
 	}
 	return false;
 }

@@ -169,34 +169,16 @@ static void all_change(void **state) {
 	runs(46000, some_change);
 }
 
-/* One channel of 1 Gbps, one group, two flows of one modem. */
-static struct lockstep *simple(void) {
-	struct lockstep *l = test_calloc(1, sizeof(*l));
-	struct lockstep_config *c = &l->c;
-
-	l->r = lockstep_random(1);
-	lockstep_random_config(c, &l->r, 0);
-	c->config.channel_count = c->config.group_count = c->config.modem_count = 1;
-	c->config.flow_count = 2;
-	c->config.packet_limit = 200;
-	c->channels[0] = (struct scheduler_channel){.rate = 1000 * MBPS};
-	c->lists[0][0] = 0;
-	c->groups[0] = (struct scheduler_group){c->lists[0], 1};
-	for (unsigned i = 0; i < 2; i++)
-		c->flows[i] = (struct scheduler_flow){
-			.weight = 1,
-			.min_buffer = 100000,
-			.buffer = 100000,
-			.max_buffer = 100000,
-		};
-	return l;
-}
-
 static void simple_close(struct lockstep *l) {
 	lockstep_reports(l);
 	lockstep_drain(l);
 	lockstep_close(l);
 	test_free(l);
+}
+
+static void arrive(struct lockstep *l, uint32_t flow, uint32_t bytes, int times) {
+	while (times-- > 0)
+		lockstep_arrive(l, flow, bytes);
 }
 
 static void set_flow(struct lockstep *l, uint32_t flow) {
@@ -206,15 +188,14 @@ static void set_flow(struct lockstep *l, uint32_t flow) {
 
 /* A flow that would wait for seconds goes on at its new rate, in time, and its numbers go on. */
 static void parked_flow_goes_on_when_its_rate_is_raised(void **state) {
-	struct lockstep *l = simple();
+	struct lockstep *l = lockstep_simple();
 	struct scheduler_limit slow = {8000, 1000}, fast = {80 * MBPS, 1000};
 	uint64_t raised;
 
 	(void)state;
 	l->c.flows[0].sustained = slow;
 	lockstep_open(l);
-	for (int i = 0; i < 20; i++)
-		lockstep_arrive(l, 0, 1000);
+	arrive(l, 0, 1000, 20);
 	assert_int_equal(lockstep_dequeue(l, 100), 1);
 	l->now += NS_PER_MS;
 	assert_int_equal(lockstep_dequeue(l, 100), 0);
@@ -232,13 +213,12 @@ static void parked_flow_goes_on_when_its_rate_is_raised(void **state) {
 }
 
 static void parked_flow_waits_longer_when_its_rate_is_lowered(void **state) {
-	struct lockstep *l = simple();
+	struct lockstep *l = lockstep_simple();
 
 	(void)state;
 	l->c.flows[0].sustained = (struct scheduler_limit){8 * MBPS, 1000};
 	lockstep_open(l);
-	lockstep_arrive(l, 0, 1000);
-	lockstep_arrive(l, 0, 1000);
+	arrive(l, 0, 1000, 2);
 	assert_int_equal(lockstep_dequeue(l, 100), 1);
 	l->now += NS_PER_MS / 2;
 	assert_int_equal(lockstep_dequeue(l, 100), 0);
@@ -253,13 +233,12 @@ static void parked_flow_waits_longer_when_its_rate_is_lowered(void **state) {
 
 /* A higher burst is not at once full: what the bucket held, it holds. */
 static void raised_burst_gives_nothing_away(void **state) {
-	struct lockstep *l = simple();
+	struct lockstep *l = lockstep_simple();
 
 	(void)state;
 	l->c.flows[0].sustained = (struct scheduler_limit){8 * MBPS, 2000};
 	lockstep_open(l);
-	for (int i = 0; i < 50; i++)
-		lockstep_arrive(l, 0, 1000);
+	arrive(l, 0, 1000, 50);
 	assert_int_equal(lockstep_dequeue(l, 100), 2);
 	l->c.flows[0].sustained.burst = 40000;
 	set_flow(l, 0);
@@ -272,13 +251,12 @@ static void raised_burst_gives_nothing_away(void **state) {
 
 /* What became longer than the burst goes all the same, when the bucket is full, and is paid for. */
 static void packet_longer_than_a_new_burst_goes(void **state) {
-	struct lockstep *l = simple();
+	struct lockstep *l = lockstep_simple();
 
 	(void)state;
 	l->c.flows[0].sustained = (struct scheduler_limit){8 * MBPS, 4000};
 	lockstep_open(l);
-	for (int i = 0; i < 3; i++)
-		lockstep_arrive(l, 0, 3000);
+	arrive(l, 0, 3000, 3);
 	assert_int_equal(lockstep_dequeue(l, 100), 1);
 	l->c.flows[0].sustained.burst = 1000;
 	set_flow(l, 0);
@@ -293,12 +271,11 @@ static void packet_longer_than_a_new_burst_goes(void **state) {
 
 /* What waits stays, also in excess of the new buffer; only what comes is refused. */
 static void smaller_buffer_drops_nothing(void **state) {
-	struct lockstep *l = simple();
+	struct lockstep *l = lockstep_simple();
 
 	(void)state;
 	lockstep_open(l);
-	for (int i = 0; i < 50; i++)
-		lockstep_arrive(l, 0, 1500);
+	arrive(l, 0, 1500, 50);
 	l->c.flows[0].min_buffer = l->c.flows[0].buffer = l->c.flows[0].max_buffer = 3000;
 	set_flow(l, 0);
 	assert_int_equal(scheduler_held(l->s), 50);
@@ -313,21 +290,86 @@ static void smaller_buffer_drops_nothing(void **state) {
 
 /* The priority of a flow that waits changes with all its packets. */
 static void waiting_flow_changes_its_priority(void **state) {
-	struct lockstep *l = simple();
+	struct lockstep *l = lockstep_simple();
 	struct scheduler_grant g;
 
 	(void)state;
 	lockstep_open(l);
-	for (int i = 0; i < 10; i++) {
-		lockstep_arrive(l, 0, 1500);
-		lockstep_arrive(l, 1, 1500);
-	}
+	arrive(l, 0, 1500, 10);
+	arrive(l, 1, 1500, 10);
 	l->c.flows[1].priority = 3;
 	set_flow(l, 1);
 	for (int i = 0; i < 20; i++) {
 		assert_int_equal(scheduler_dequeue(l->s, 0, &g, 1), 1);
 		assert_int_equal(g.flow, i < 10);
 		assert_int_equal(g.sequence, i % 10);
+	}
+	scheduler_free(l->s);
+	test_free(l->m);
+	test_free(l);
+}
+
+/* A flow that is put in use again has nothing of the one that had its number: its bucket is full. */
+static void flow_in_use_again_has_a_bucket_of_its_own(void **state) {
+	struct lockstep *l = lockstep_simple();
+
+	(void)state;
+	l->c.flows[0].sustained = (struct scheduler_limit){8000, 3000};
+	l->c.flows[0].reserved = 8000;
+	lockstep_open(l);
+	arrive(l, 0, 1500, 2);
+	assert_int_equal(lockstep_dequeue(l, 100), 2);
+	l->c.flows[0].group = SCHEDULER_NONE;
+	set_flow(l, 0);
+	assert_int_equal(lockstep_arrive(l, 0, 1500), SCHEDULER_NO_FLOW);
+	l->c.flows[0].group = 0;
+	set_flow(l, 0);
+	arrive(l, 0, 1500, 3);
+	assert_int_equal(lockstep_dequeue(l, 100), 2);
+	simple_close(l);
+}
+
+/* What a modem's flows waited for goes with its flow: nothing that fits waits on for it. */
+static void modem_does_not_wait_for_what_left_it(void **state) {
+	struct lockstep *l = lockstep_simple();
+
+	(void)state;
+	l->c.config.modem_count = 2;
+	l->c.modems[0].aggregate = (struct scheduler_limit){80000, 2000}; /* 0.1 s a 1,000 bytes */
+	l->c.flows[0].priority = 1;
+	lockstep_open(l);
+	arrive(l, 0, 1500, 2);
+	lockstep_arrive(l, 1, 400);
+	assert_int_equal(lockstep_dequeue(l, 100), 1);
+	l->now += 1000;
+	assert_int_equal(lockstep_dequeue(l, 100), 0);
+	l->c.flows[0].modem = 1;
+	set_flow(l, 0);
+	l->now += 2 * LOCKSTEP_SLOP_NS;
+	assert_int_equal(lockstep_dequeue(l, 100), 2);
+	simple_close(l);
+}
+
+/* The meter of a reserved rate keeps its bytes: 1,000 of them are another time at another rate. */
+static void raised_reserved_rate_holds_from_now_on(void **state) {
+	const uint64_t ms = NS_PER_MS + LOCKSTEP_SLOP_NS;
+	struct lockstep *l = lockstep_simple();
+	struct scheduler_grant g;
+
+	(void)state;
+	l->c.channels[0].rate = 8 * MBPS; /* its lead is less than one of these packets */
+	l->c.flows[0].reserved = 80000;
+	l->c.flows[1].priority = 7;
+	lockstep_open(l);
+	arrive(l, 0, 1000, 8);
+	arrive(l, 1, 1000, 8);
+	assert_int_equal(scheduler_dequeue(l->s, 0, &g, 1), 1);
+	assert_int_equal(g.flow, 0); /* and the next in 100 ms */
+	l->c.flows[0].reserved = 4 * MBPS; /* or in 2 ms */
+	assert_done(l, scheduler_set_flow(l->s, 0, &l->c.flows[0]));
+	for (unsigned i = 1; i < 7; i++) {
+		assert_int_equal(scheduler_dequeue(l->s, i * ms, &g, 1), 1);
+		assert_int_equal(g.flow, i % 2);
 	}
 	scheduler_free(l->s);
 	test_free(l->m);
@@ -349,6 +391,9 @@ int main(void) {
 		cmocka_unit_test(packet_longer_than_a_new_burst_goes),
 		cmocka_unit_test(smaller_buffer_drops_nothing),
 		cmocka_unit_test(waiting_flow_changes_its_priority),
+		cmocka_unit_test(flow_in_use_again_has_a_bucket_of_its_own),
+		cmocka_unit_test(modem_does_not_wait_for_what_left_it),
+		cmocka_unit_test(raised_reserved_rate_holds_from_now_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
