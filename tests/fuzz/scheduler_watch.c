@@ -57,8 +57,7 @@ static void bucket_set(struct watch_bucket *b, uint64_t rate, uint64_t burst, fi
 }
 
 static void line_set(struct watch_line *l, uint64_t rate, fine_time now) {
-	if (l->rate != 0 && rate != 0)
-		l->slack = l->slack * l->rate / rate + 2 * ROUNDING;
+	l->slack = rescale(l->slack, l->rate, rate) + 2 * ROUNDING;
 	if (l->free_at > now)
 		l->free_at = now + rescale(l->free_at - now, l->rate, rate);
 	l->rate = rate;
