@@ -143,7 +143,7 @@ static enum scheduler_verdict expected(const struct watch *w, const struct sched
 
 	if (f->set.group == SCHEDULER_NONE)
 		return SCHEDULER_NO_FLOW;
-	if (a->bytes > longest(w, f))
+	if (a->bytes == 0 || a->bytes > longest(w, f))
 		return SCHEDULER_TOO_LONG;
 	if (w->held >= w->packet_limit)
 		return SCHEDULER_FULL;
