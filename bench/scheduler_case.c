@@ -101,7 +101,7 @@ static void fill_channels(const struct bench_case *c, struct tables *t) {
 	}
 }
 
-static void fill_flows(const struct bench_case *c, double mean, struct tables *t) {
+static void fill_flows(const struct bench_case *c, double mean, unsigned strict, struct tables *t) {
 	uint32_t buffer = (uint32_t)(c->queue_packets * mean);
 
 	for (unsigned m = 0; m < c->modems; m++)
@@ -114,9 +114,8 @@ static void fill_flows(const struct bench_case *c, double mean, struct tables *t
 			.group = f / CASE_FLOWS % case_groups(c),
 			.modem = f / CASE_FLOWS,
 			.priority =
-				(uint8_t)(number < CASE_STRICT ? SCHEDULER_PRIORITIES - 1 - number
-							       : 0),
-			.weight = 1,
+				(uint8_t)(number < strict ? SCHEDULER_PRIORITIES - 1 - number : 0),
+			.weight = (uint8_t)(1 << number % 4), /* as in the profiles */
 			.header_bytes = DOCSIS_DOWN_HEADER_MAX,
 			.sustained = {CASE_FLOW_RATE, CASE_FLOW_BURST},
 			.min_buffer = buffer,
@@ -127,7 +126,7 @@ static void fill_flows(const struct bench_case *c, double mean, struct tables *t
 	}
 }
 
-struct scheduler *case_scheduler(const struct bench_case *c, double mean) {
+struct scheduler *case_scheduler(const struct bench_case *c, double mean, unsigned strict) {
 	struct tables *t = calloc(1, sizeof(*t));
 	struct scheduler *s = NULL;
 	const char *why = "no memory";
@@ -138,7 +137,7 @@ struct scheduler *case_scheduler(const struct bench_case *c, double mean) {
 	}
 	if (t != NULL && t->modems != NULL && t->flows != NULL) {
 		fill_channels(c, t);
-		fill_flows(c, mean, t);
+		fill_flows(c, mean, strict, t);
 		s = scheduler_create(
 			&(struct scheduler_config){
 				.channels = t->channels,

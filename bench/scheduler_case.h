@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the scheduler is measured on: channels in overlapping bonding groups, and modems with eight
- * flows each, four of which have a priority of their own and four of which share the lowest by weight.
- * DPDK's rte_sched has the same shape: a modem is a pipe, a flow one of its queues.
+ * flows each. As published, these share by weight; or four of them have a priority of their own and four
+ * share the lowest. DPDK's rte_sched has the second shape, as a pipe has no more than four queues that
+ * share: a modem is a pipe, a flow one of its queues.
  */
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "scheduler/scheduler.h"
 
 #define CASE_FLOWS 8 /* of a modem */
-#define CASE_STRICT 4 /* of these, by priority alone */
+#define CASE_STRICT 4 /* of these, by priority alone where there are priorities */
 /* No flow and no modem comes near these: they cost, but do not bind. Bits per second, bytes. */
 #define CASE_FLOW_RATE 50000000
 #define CASE_FLOW_BURST 100000
@@ -49,5 +50,6 @@ double case_overhead(double mean);
 /* Packets that one scheduler may come to hold under overload. */
 unsigned case_held(const struct bench_case *c);
 
-/* The scheduler, with queues for packets of `mean` bytes. Returns NULL after a message. */
-struct scheduler *case_scheduler(const struct bench_case *c, double mean);
+/* The scheduler, with queues for packets of `mean` bytes, and the first `strict` flows of a modem by
+ * priority. Returns NULL after a message. */
+struct scheduler *case_scheduler(const struct bench_case *c, double mean, unsigned strict);

@@ -21,6 +21,7 @@ const struct scheduler_subject *const scheduler_subjects[SUBJECTS] = {
 	&subject_vcmts,
 	&subject_rte_sched,
 	&subject_rte_sched_turns,
+	&subject_priorities,
 };
 
 struct options {

@@ -38,6 +38,7 @@ static json_t *figures(struct tally *runs, unsigned count, const struct host *ho
 json_t *scheduler_result(const struct bench_case *c, unsigned load,
 			 struct tally runs[][SCHEDULER_MAX_RUNS], unsigned count,
 			 const struct host *host) {
+	static const char *const ratios[SUBJECTS] = {NULL, "ratio", "ratio_turns", NULL};
 	json_t *result = json_pack("{s:s, s:i, s:i, s:i, s:i}", "case", c->name, "flows",
 				   (int)case_flows(c), "modems", (int)c->modems, "channels",
 				   (int)case_channels(c), "load", (int)load);
@@ -50,8 +51,9 @@ json_t *scheduler_result(const struct bench_case *c, unsigned load,
 		json_t *other = figures(runs[s], count, host);
 
 		json_object_set_new(result, scheduler_subjects[s]->name, other);
-		json_object_set_new(result, s == 1 ? "ratio" : "ratio_turns",
-				    json_real(mine / cycles(&runs[s][count / 2])));
+		if (ratios[s] != NULL)
+			json_object_set_new(result, ratios[s],
+					    json_real(mine / cycles(&runs[s][count / 2])));
 	}
 	return result;
 }

@@ -25,10 +25,11 @@ struct scheduler_subject {
 	unsigned (*dequeue)(void *s, uint64_t now, struct rte_mbuf **packets, unsigned n);
 };
 
-extern const struct scheduler_subject subject_vcmts; /* src/scheduler */
+extern const struct scheduler_subject subject_vcmts; /* src/scheduler, flows by weight */
+extern const struct scheduler_subject subject_priorities; /* the same, half of them by priority */
 extern const struct scheduler_subject subject_rte_sched; /* DPDK's librte_sched */
 extern const struct scheduler_subject subject_rte_sched_turns; /* the same, pipes in short turns */
 
 /* Ours, and what it is compared with. */
-#define SUBJECTS 3
+#define SUBJECTS 4
 extern const struct scheduler_subject *const scheduler_subjects[SUBJECTS];

@@ -2,8 +2,12 @@
 /* src/scheduler as a subject: with all that its caller has to do for a burst of mbufs. */
 #include "scheduler_subject.h"
 
-static void *create(const struct bench_case *c, double mean) {
-	return case_scheduler(c, mean);
+static void *create_weights(const struct bench_case *c, double mean) {
+	return case_scheduler(c, mean, 0);
+}
+
+static void *create_priorities(const struct bench_case *c, double mean) {
+	return case_scheduler(c, mean, CASE_STRICT);
 }
 
 static void destroy(void *s) {
@@ -43,7 +47,17 @@ static unsigned dequeue(void *s, uint64_t now, struct rte_mbuf **packets, unsign
 const struct scheduler_subject subject_vcmts = {
 	.name = "vcmts",
 	.shapes = true,
-	.create = create,
+	.create = create_weights,
+	.free = destroy,
+	.mark = mark,
+	.enqueue = enqueue,
+	.dequeue = dequeue,
+};
+
+const struct scheduler_subject subject_priorities = {
+	.name = "priorities",
+	.shapes = true,
+	.create = create_priorities,
 	.free = destroy,
 	.mark = mark,
 	.enqueue = enqueue,

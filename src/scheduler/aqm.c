@@ -145,13 +145,19 @@ static void pie_update(struct pie_state *p, double delay) {
 	p->old_delay = delay;
 }
 
+/* Further updates change nothing. */
+static bool pie_rests(const struct pie_state *p, const struct aqm_queue *q) {
+	return q->head_age == 0 && p->state == PIE_INACTIVE && p->probability == 0 &&
+	       p->old_delay == 0 && p->burst_allowance <= 0;
+}
+
 /* Updates that are due. Of several, the queue was empty at all but the latest, or is as it is. */
 static void pie_catch_up(struct pie_state *p, const struct aqm_queue *q, int64_t now) {
 	int64_t due = (now - p->updated) / PIE_INTERVAL_TICKS;
 
 	p->updated += due * PIE_INTERVAL_TICKS;
 	due = due < PIE_MAX_STEPS ? due : PIE_MAX_STEPS;
-	while (due-- > 0) {
+	while (due-- > 0 && !pie_rests(p, q)) {
 		int64_t age = q->head_age - (now - p->updated) - due * PIE_INTERVAL_TICKS;
 
 		pie_update(p, age > 0 ? seconds(age) : 0);
@@ -182,13 +188,13 @@ bool pie_drops(struct pie_state *p, const struct aqm_queue *q, uint32_t packet, 
 			return false;
 		p->state = PIE_QUIESCENT;
 		p->quiet = 0;
-		p->old_delay = 0;
-		p->probability = 0;
-		p->burst_allowance = PIE_MAX_BURST;
 	}
 	if (!pie_draws(p, q, packet, random))
 		return false;
 	p->accumulated = 0;
-	p->state = PIE_ACTIVE;
+	if (p->state == PIE_QUIESCENT) {
+		p->state = PIE_ACTIVE;
+		p->burst_allowance = PIE_MAX_BURST;
+	}
 	return true;
 }

@@ -89,11 +89,19 @@ static void class_part(struct scheduler *s, uint32_t flow) {
 	}
 }
 
+/* The meter keeps its bytes, too, those that it is behind and those that a flow which waits has saved up. */
+static void reserve_set(const struct scheduler *s, struct reserve *r, uint64_t cost) {
+	int64_t ahead = more(r->due - s->now, -RESERVED_SAVED);
+
+	r->due = s->now + settings_rescale(ahead, r->cost, cost);
+	r->cost = cost;
+}
+
 static void flow_fill(struct scheduler *s, uint32_t flow, const struct scheduler_flow *set) {
 	struct flow *f = &s->flows[flow];
 	struct reserve *r = &s->reserves[flow];
 
-	f->quantum = set->weight * QUANTUM;
+	f->weight = set->weight;
 	f->buffers[0] = set->min_buffer;
 	f->buffers[1] = set->buffer;
 	f->buffers[2] = set->max_buffer;
@@ -104,15 +112,14 @@ static void flow_fill(struct scheduler *s, uint32_t flow, const struct scheduler
 	f->bonded = s->groups[set->group].channel_count > 1;
 	settings_bucket(&f->sustained, set->sustained.rate, set->sustained.burst, s->now);
 	settings_bucket(&f->peak, set->peak, peak_burst(set->peak), s->now);
-	r->cost = byte_cost(set->reserved);
+	reserve_set(s, r, byte_cost(set->reserved));
 	r->packet = set->reserved_packet;
-	if (r->due < s->now)
-		r->due = s->now;
 }
 
 const char *scheduler_set_flow(struct scheduler *s, uint32_t flow,
 			       const struct scheduler_flow *set) {
 	struct flow *f;
+	bool anew;
 
 	if (flow >= s->flow_count)
 		return "there is no such flow";
@@ -120,7 +127,10 @@ const char *scheduler_set_flow(struct scheduler *s, uint32_t flow,
 	f = &s->flows[flow];
 	if (set->group == SCHEDULER_NONE && f->packets > 0)
 		return "a flow with packets cannot be put out of use";
-	if (f->state != FLOW_UNUSED) {
+	anew = f->state == FLOW_UNUSED;
+	if (anew) { /* nothing is left of the one that had its number before */
+		f->sustained.cost = f->peak.cost = s->reserves[flow].cost = 0;
+	} else {
 		turns_leave(s, flow);
 		class_part(s, flow);
 	}
@@ -130,7 +140,7 @@ const char *scheduler_set_flow(struct scheduler *s, uint32_t flow,
 		flow_fill(s, flow, set);
 		f->state = FLOW_IDLE;
 	}
-	aqm_set(&s->aqm[flow], set, set->aqm != s->flow_settings[flow].aqm, s->now);
+	aqm_set(&s->aqm[flow], set, anew || set->aqm != s->flow_settings[flow].aqm, s->now);
 	s->flow_settings[flow] = *set;
 	if (f->packets > 0)
 		turns_enter(s, flow, s->now);
@@ -152,7 +162,7 @@ const char *scheduler_set_modem(struct scheduler *s, uint32_t modem,
 		s->flows[f].max_packet = max_packet(s, &s->flow_settings[f]);
 		s->flows[f].rates = rates(s, &s->flow_settings[f]);
 	}
-	if (m->blocked.first != NONE) /* what was waited for may have come */
+	if (!modem_is_open(m)) /* what was waited for may have come */
 		wheel_set(&s->wheel, modem_timer(s, modem), s->now);
 	return NULL;
 }

@@ -51,9 +51,7 @@ static struct turn lower_turn(const struct scheduler *s, struct cluster *c, stru
 			turn = (struct turn){c->present[i], column};
 		}
 	}
-	if (nearest == places)
-		c->lower_bytes = 0;
-	else
+	if (nearest < places)
 		c->lower_turn = turn.group * COLUMNS + turn.column;
 	return turn;
 }
@@ -68,7 +66,7 @@ static inline void prefetch_turns(const struct scheduler *s, uint32_t class) {
 	uint32_t fourth = classes[classes[second].link.next].link.next;
 
 	if (classes[second].flows != NONE)
-		__builtin_prefetch(&s->slots[s->flows[classes[second].flows].first]);
+		__builtin_prefetch(&s->chunks[s->flows[classes[second].flows].first], 1);
 	__builtin_prefetch(&s->flows[classes[fourth].flows], 1);
 	__builtin_prefetch(&s->flows[classes[fourth].flows].sustained, 1);
 	__builtin_prefetch(&classes[classes[classes[fourth].link.next].link.next], 1);
@@ -91,7 +89,7 @@ static inline uint32_t class_flow(struct scheduler *s, uint32_t class) {
 	}
 	f = &s->flows[c->flows];
 	while (f->credit <= 0) {
-		f->credit += (int32_t)f->quantum;
+		f->credit += f->weight * QUANTUM;
 		c->flows = f->link.next;
 		f = &s->flows[c->flows];
 	}
@@ -112,9 +110,9 @@ static inline int64_t flow_opens(const struct flow *f, uint32_t bytes) {
 /* Whether the flow's rates let its first packet go; if not, it or its class gives way to the others. */
 static inline bool may_go(struct scheduler *s, uint32_t flow, bool reserved, int64_t now) {
 	const struct flow *f = &s->flows[flow];
-	uint32_t bytes = s->slots[f->first].bytes;
+	uint32_t bytes = queue_head(s, f)->bytes;
 	int64_t opens = flow_opens(f, bytes);
-	const struct bucket *aggregate;
+	const struct modem *m;
 
 	if (opens > now) {
 		turns_park(s, flow, opens);
@@ -122,8 +120,8 @@ static inline bool may_go(struct scheduler *s, uint32_t flow, bool reserved, int
 	}
 	if (reserved || (f->rates & FLOW_AGGREGATE) == 0)
 		return true;
-	aggregate = &s->modems[s->classes[f->class].modem].aggregate;
-	if (bucket_opens(aggregate, bytes) <= now)
+	m = &s->modems[s->classes[f->class].modem];
+	if (modem_is_open(m) && bucket_opens(&m->aggregate, bytes) <= now)
 		return true;
 	turns_block(s, f->class, bytes);
 	return false;
@@ -173,6 +171,13 @@ static void count_skew(struct scheduler_group_report *r, struct flow *f, int64_t
 	r->max_skew_ns = skew > r->max_skew_ns ? skew : r->max_skew_ns;
 }
 
+/* What is reserved is not held back by the modem's limit: its debt is not to outlast what the bucket holds. */
+static inline void aggregate_take(struct class *c, struct modem *m, uint32_t bytes, int64_t now) {
+	bucket_take(&m->aggregate, bytes, now);
+	m->aggregate.full_at = less(m->aggregate.full_at, now + 2 * m->aggregate.depth);
+	c->served = true;
+}
+
 /* What the packet takes of the rates that hold for its flow. */
 static inline void charge(struct scheduler *s, uint32_t flow, uint32_t bytes, int64_t now) {
 	struct flow *f = &s->flows[flow];
@@ -182,11 +187,13 @@ static inline void charge(struct scheduler *s, uint32_t flow, uint32_t bytes, in
 	if ((f->rates & FLOW_PEAK) != 0)
 		bucket_take(&f->peak, bytes, now);
 	if ((f->rates & FLOW_AGGREGATE) != 0)
-		bucket_take(&s->modems[s->classes[f->class].modem].aggregate, bytes, now);
+		aggregate_take(&s->classes[f->class], &s->modems[s->classes[f->class].modem], bytes,
+			       now);
 	if ((f->rates & FLOW_RESERVATION) != 0) {
 		struct reserve *r = &s->reserves[flow];
 
-		r->due = more(r->due, now - NS_TICKS(RESERVED_SAVED_NS)) +
+		/* what it had beyond the rate is not held against it */
+		r->due = less(more(r->due, now - RESERVED_SAVED), now + RESERVED_SAVED) +
 			 cost_ticks(r->cost, bytes > r->packet ? bytes : r->packet);
 	}
 }
@@ -218,7 +225,7 @@ static inline void go_on(struct scheduler *s, uint32_t flow, uint32_t bytes, int
 			return;
 		}
 	} else if (f->credit <= 0) { /* now that it is in the cache, not at its next turn */
-		f->credit += (int32_t)f->quantum;
+		f->credit += f->weight * QUANTUM;
 		c->flows = f->link.next;
 	}
 	if (c->credit > 0)
@@ -244,24 +251,22 @@ static void go_on_reserved(struct scheduler *s, uint32_t group, uint32_t flow, i
 static inline uint32_t grant(struct scheduler *s, struct group *g, uint32_t flow, uint32_t channel,
 			     int64_t now, struct scheduler_grant *out) {
 	struct flow *f = &s->flows[flow];
-	const struct slot *slot = queue_take(s, f);
-	uint32_t bytes = slot->bytes;
-	uint32_t taken = channel_bytes(&s->channels[channel], bytes + f->header_bytes, now);
+	const struct waiting w = queue_take(s, f);
+	uint32_t taken = channel_bytes(&s->channels[channel], w.bytes + f->header_bytes, now);
 	int64_t sent = channel_take(s, channel, taken, now);
 
 	bucket_take(&s->limit, taken, now);
 	if (f->rates != 0)
-		charge(s, flow, bytes, now);
-	count_delay(s, s->classes[f->class].priority,
-		    (uint32_t)(now >> DELAY_SHIFT) - slot->arrived);
+		charge(s, flow, w.bytes, now);
+	count_delay(s, s->classes[f->class].priority, (uint32_t)(now >> DELAY_SHIFT) - w.arrived);
 	if (f->bonded)
 		count_skew(&g->report, f, sent);
 	else
 		g->report.packets++;
 	f->granted_packets++;
-	f->granted_bytes += bytes;
-	*out = (struct scheduler_grant){slot->packet, flow, (uint16_t)channel, f->sequence++};
-	return bytes;
+	f->granted_bytes += w.bytes;
+	*out = (struct scheduler_grant){w.packet, flow, (uint16_t)channel, f->sequence++};
+	return w.bytes;
 }
 
 static bool limit_open(const struct scheduler *s, int64_t now) {
@@ -300,26 +305,50 @@ static inline bool still_first(const struct cluster *c, const struct group *g, u
 	       (c->awake_count == 1 || g->columns[column].round == round);
 }
 
-/* Turns of a column, as long as nothing else of the cluster comes before it. Returns the number of packets. */
-static inline unsigned send_turns(struct scheduler *s, struct cluster *c, struct turn turn,
-				  int64_t now, struct scheduler_grant *grants, unsigned n) {
+/* Whether something of the cluster waits that comes after the turn. */
+static inline bool lower_waits(const struct scheduler *s, const struct cluster *c,
+			       struct turn turn) {
+	return c->awake_count > 1 ||
+	       (s->groups[turn.group].waiting & ((1u << turn.column) - 1)) != 0;
+}
+
+/* Turns of a column, as long as nothing else of the cluster comes before it. Returns the number of packets;
+ * `bytes` are theirs. */
+static inline unsigned send_turns(struct scheduler *s, const struct cluster *c, struct turn turn,
+				  int64_t now, struct scheduler_grant *grants, unsigned n,
+				  uint32_t *bytes) {
 	const struct group *g = &s->groups[turn.group];
 	const uint64_t round = g->columns[turn.column].round;
-	const bool lower_waits =
-		c->awake_count > 1 || (g->waiting & ((1u << turn.column) - 1)) != 0;
-	uint32_t sent = 0; /* bytes */
 	unsigned done = 0;
 
+	*bytes = 0;
 	do {
-		uint32_t bytes = send(s, turn, now, &grants[done]);
+		uint32_t size = send(s, turn, now, &grants[done]);
 
-		if (bytes == 0)
+		if (size == 0)
 			break;
-		sent += bytes;
+		*bytes += size;
 		done++;
 	} while (done < n && limit_open(s, now) && still_first(c, g, turn.column, round));
-	if (lower_waits)
-		c->lower_bytes += sent;
+	return done;
+}
+
+/* Turns of what comes first in the cluster, or a packet of something lower when that is due. */
+static inline unsigned serve(struct scheduler *s, struct cluster *c, int64_t now,
+			     struct scheduler_grant *grants, unsigned n) {
+	struct turn top = next_turn(s, c), turn = top;
+	bool counts = lower_waits(s, c, top), lower;
+	uint32_t bytes;
+	unsigned done;
+
+	if (c->lower_bytes >= LOWER_SHARE)
+		turn = lower_turn(s, c, top);
+	lower = turn.column != top.column;
+	done = send_turns(s, c, turn, now, grants, lower ? 1 : n, &bytes);
+	if (lower)
+		c->lower_bytes -= (uint32_t)less(c->lower_bytes, bytes * LOWER_COST);
+	else if (counts && c->lower_bytes < LOWER_SHARE)
+		c->lower_bytes += bytes;
 	return done;
 }
 
@@ -332,24 +361,14 @@ unsigned scheduler_dequeue(struct scheduler *s, uint64_t time, struct scheduler_
 	while ((timer = wheel_pop(&s->wheel, now)) != NONE)
 		turns_timer(s, timer, now);
 	while (done < n && s->working != NONE && limit_open(s, now)) {
-		struct cluster *c = &s->clusters[s->working];
-		unsigned most = n - done < BATCH ? n - done : BATCH, sent;
-		struct turn turn;
-		bool lower;
+		uint32_t cluster = s->working;
 
-		if (now >= c->horizon - REST_TICKS) /* a pass that takes long is none */
-			cluster_wake(s, s->working, now);
-		turn = next_turn(s, c);
+		if (now >=
+		    s->clusters[cluster].horizon - REST_TICKS) /* a pass that takes long is none */
+			cluster_wake(s, cluster, now);
 		ring_rotate(cluster_links(s), &s->working);
-		lower = c->lower_bytes >= LOWER_SHARE;
-		if (lower) {
-			turn = lower_turn(s, c, turn);
-			most = 1;
-		}
-		sent = send_turns(s, c, turn, now, grants + done, most);
-		if (lower && sent > 0)
-			c->lower_bytes = 0;
-		done += sent;
+		done += serve(s, &s->clusters[cluster], now, grants + done,
+			      n - done < BATCH ? n - done : BATCH);
 	}
 	return done;
 }

@@ -21,7 +21,7 @@ static bool aqm_drops(struct scheduler *s, uint32_t flow, const struct flow *f, 
 	if (f->aqm == SCHEDULER_WRED)
 		return wred_drops(&a->wred, &q, now, &s->random);
 	if (f->packets > 0) {
-		uint32_t age = (uint32_t)(now >> DELAY_SHIFT) - s->slots[f->first].arrived;
+		uint32_t age = (uint32_t)(now >> DELAY_SHIFT) - queue_head(s, f)->arrived;
 
 		q.head_age = (int64_t)age << DELAY_SHIFT;
 	}
@@ -34,9 +34,9 @@ static enum scheduler_verdict judge(struct scheduler *s, const struct scheduler_
 
 	if (f->state == FLOW_UNUSED)
 		return SCHEDULER_NO_FLOW;
-	if (a->bytes > f->max_packet)
+	if (a->bytes == 0 || a->bytes > f->max_packet)
 		return SCHEDULER_TOO_LONG;
-	if (s->free_slot == NONE)
+	if (s->held == s->packet_limit)
 		return SCHEDULER_FULL;
 	if ((uint64_t)f->bytes + a->bytes > buffer_of(s, f))
 		return SCHEDULER_FLOW_FULL;
@@ -60,6 +60,8 @@ static enum scheduler_verdict arrive(struct scheduler *s, const struct scheduler
 	if ((f->rates & FLOW_RESERVATION) != 0 && s->reserves[a->flow].due < now)
 		s->reserves[a->flow].due = now;
 	turns_enter(s, a->flow, now);
+	if ((f->rates & FLOW_AGGREGATE) != 0)
+		__builtin_prefetch(&s->modems[s->classes[f->class].modem], 1);
 	return v;
 }
 
@@ -67,10 +69,12 @@ static enum scheduler_verdict arrive(struct scheduler *s, const struct scheduler
 static void prefetch_arrival(const struct scheduler *s, uint32_t flow) {
 	const struct flow *f = &s->flows[flow];
 
-	if (f->packets > 0)
-		__builtin_prefetch(&s->slots[f->last], 1);
-	else
-		__builtin_prefetch(&s->classes[f->class], 1);
+	if (f->packets > 0) {
+		__builtin_prefetch(&s->chunks[f->last], 1);
+		return;
+	}
+	__builtin_prefetch(&s->classes[f->class], 1);
+	__builtin_prefetch(&f->sustained, 1); /* it may have its turn before others announce it */
 }
 
 unsigned scheduler_enqueue(struct scheduler *s, uint64_t time, const struct scheduler_arrival *in,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the scheduler is made of. A packet travels: slot in the queue of its flow -> flow in the ring of
+ * What the scheduler is made of. A packet travels: chunk in the queue of its flow -> flow in the ring of
  * its class -> class in the line of a column of its bonding group -> group among the awake ones of its
  * cluster -> cluster in the ring of those with work. What may not go for a while stands in none of these
  * but has a timer.
@@ -19,17 +19,24 @@
 #define COLUMNS (SCHEDULER_PRIORITIES + 1)
 
 #define QUANTUM 2048 /* bytes of a turn */
-#define LOWER_SHARE 262144 /* bytes after which a lower column has a packet */
+#define LOWER_SHARE 262144 /* bytes after which a lower column has a packet, */
+#define LOWER_COST 192 /* of which each byte takes so many away */
 #define MAX_LEAD 8 /* rounds that count where a group is further ahead of the one behind it */
-#define RESERVED_SAVED_NS 10000000 /* of its reserved rate, what a flow that waits saves up */
+/* So much a flow's meter is behind or ahead of its reserved rate at most, in ticks of that rate. */
+#define RESERVED_SAVED NS_TICKS(10000000)
 
-struct slot {
+/* A packet in a queue. */
+struct waiting {
 	void *packet;
-	uint32_t next;
 	uint32_t arrived; /* in units of 1.024 us */
 	uint32_t bytes;
-	uint32_t unused[3]; /* 32 bytes, so that none lies in two cache lines */
 };
+
+#define CHUNK_PACKETS 3
+struct chunk {
+	struct waiting packets[CHUNK_PACKETS];
+	uint32_t next; /* of the queue, or the next free one */
+} __attribute__((aligned(64)));
 
 enum flow_state {
 	FLOW_UNUSED,
@@ -48,17 +55,18 @@ enum flow_state {
 /* Two cache lines: the first is what arrivals touch, both are what departures touch. */
 struct flow {
 	struct link link; /* in its class, or among the reserved */
-	uint32_t first, last; /* slots */
+	uint32_t first, last; /* chunks */
 	uint32_t bytes, packets; /* waiting */
 	uint32_t class;
 	int32_t credit; /* bytes left of its turn */
-	uint32_t quantum;
 	uint32_t buffers[3]; /* min, target, max */
 	uint16_t max_packet;
 	uint16_t sequence;
 	uint8_t state;
 	uint8_t aqm;
 	uint8_t header_bytes;
+	uint8_t head, tail; /* where in its chunks the queue begins and ends */
+	uint8_t weight;
 	uint8_t rates; /* which it has: FLOW_SUSTAINED ... */
 	bool bonded; /* its group has several channels */
 	uint64_t granted_bytes;
@@ -68,6 +76,7 @@ struct flow {
 	int64_t last_sent; /* when the latest of its packets will have been sent */
 	uint64_t granted_packets;
 } __attribute__((aligned(128)));
+_Static_assert(sizeof(struct flow) == 128, "two cache lines");
 
 /* The minimum reserved rate: when the next packet is due. */
 struct reserve {
@@ -79,7 +88,8 @@ struct reserve {
 enum class_state {
 	CLASS_IDLE, /* in neither of these; no flow of it is ready */
 	CLASS_READY, /* in its column */
-	CLASS_BLOCKED, /* in the line of those that wait for the aggregate rate of their modem */
+	CLASS_BLOCKED, /* waits for the aggregate rate of its modem */
+	CLASS_BLOCKED_AGAIN, /* the same, behind all that had nothing when they waited last */
 };
 
 /* Flows of one modem with one group and priority. */
@@ -89,16 +99,16 @@ struct class {
 	int32_t credit;
 	uint32_t group;
 	uint32_t modem;
-	uint16_t
-		users; /* flows that belong to it; where there are none, link.next is the next free one */
+	uint32_t users; /* flows that belong to it; of free ones, link.next is the next free one */
 	uint8_t priority;
 	uint8_t state;
+	bool served; /* since its modem's flows waited last */
 };
 
 struct modem {
 	struct bucket aggregate;
 	uint32_t max_packet;
-	struct line blocked; /* classes */
+	struct line blocked, blocked_again; /* classes */
 	uint32_t first_flow; /* its flows, by next_of_modem[] */
 };
 
@@ -161,7 +171,7 @@ struct scheduler {
 	/* when each channel will have sent what it was given; the low 8 bits are its index */
 	int64_t free_at[SCHEDULER_MAX_CHANNELS];
 	struct flow *flows;
-	struct slot *slots;
+	struct chunk *chunks;
 	struct class *classes;
 	struct modem *modems;
 	struct group *groups;
@@ -171,7 +181,7 @@ struct scheduler {
 	struct aqm_state *aqm; /* one a flow */
 	struct wheel wheel; /* a timer for each flow's rates, flow's reserve, modem, cluster */
 	struct bucket limit; /* of the service group; its depth is the lead */
-	uint32_t free_slot, free_class;
+	uint32_t free_chunk, free_class;
 	uint32_t held;
 	uint32_t half_full, nearly_full; /* packets */
 	uint32_t working; /* ring of clusters */
@@ -213,18 +223,29 @@ static inline uint32_t cluster_timer(const struct scheduler *s, uint32_t cluster
 	return 2 * s->flow_count + s->modem_count + cluster;
 }
 
+/* Longer jumps count as this one: behind it, everything whose time could come has. */
+#define LONGEST_JUMP_NS 3600000000000
+/* When ticks have become so many, all times are set back by a number of turns of the wheel. */
+#define REBASE_AT (INT64_C(1) << 60)
+#define REBASE_BY (REBASE_AT - WHEEL_TURN)
+
+/* Time goes on so far that it needs care. `since` is what has passed since the epoch, ns. */
+void scheduler_jump(struct scheduler *s, uint64_t since);
+
 /* The caller's time in ticks: never less than before. */
 static inline int64_t scheduler_ticks(struct scheduler *s, uint64_t now) {
-	uint64_t since;
+	uint64_t since, before = (uint64_t)s->now / TICKS_PER_NS;
 
 	if (!s->started) {
 		s->started = true;
 		s->epoch = now;
 	}
 	since = now > s->epoch ? now - s->epoch : 0;
-	if (since > TICKS_MAX / 2 / TICKS_PER_NS)
-		since = TICKS_MAX / 2 / TICKS_PER_NS;
-	if (NS_TICKS(since) > s->now)
+	if (since <= before)
+		return s->now;
+	if (since - before > LONGEST_JUMP_NS || since >= REBASE_AT / TICKS_PER_NS)
+		scheduler_jump(s, since);
+	else
 		s->now = NS_TICKS(since);
 	return s->now;
 }

@@ -1,38 +1,63 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The queue of a service flow: slots, the first of which waits longest. */
+/*
+ * The queue of a service flow: a list of chunks of three packets, a cache line each. A flow that is visited
+ * once in thousands of turns finds its next packets where it found the last one.
+ */
 #pragma once
 
 #include "scheduler/internal.h"
 
+/* Chunks for `packets` in the queues of `flows`: all full but the first and the last of each flow, and none
+ * empty. */
+static inline size_t queue_chunks(size_t packets, size_t flows) {
+	size_t most = packets / CHUNK_PACKETS + 2 * flows + 1;
+
+	return packets < most ? packets : most;
+}
+
+static inline struct waiting *queue_head(const struct scheduler *s, const struct flow *f) {
+	return &s->chunks[f->first].packets[f->head];
+}
+
+static inline uint32_t chunk_take(struct scheduler *s) {
+	uint32_t i = s->free_chunk;
+
+	s->free_chunk = s->chunks[i].next;
+	return i;
+}
+
 static inline void queue_append(struct scheduler *s, struct flow *f,
 				const struct scheduler_arrival *a, int64_t now) {
-	uint32_t i = s->free_slot;
-	struct slot *slot = &s->slots[i];
+	if (f->packets == 0) {
+		f->first = f->last = chunk_take(s);
+		f->head = f->tail = 0;
+	} else if (f->tail == CHUNK_PACKETS) {
+		uint32_t last = f->last;
 
-	s->free_slot = slot->next;
-	slot->packet = a->packet;
-	slot->next = NONE;
-	slot->arrived = (uint32_t)(now >> DELAY_SHIFT);
-	slot->bytes = a->bytes;
-	if (f->packets++ == 0)
-		f->first = i;
-	else
-		s->slots[f->last].next = i;
-	f->last = i;
+		f->last = s->chunks[last].next = chunk_take(s);
+		f->tail = 0;
+	}
+	s->chunks[f->last].packets[f->tail++] =
+		(struct waiting){a->packet, (uint32_t)(now >> DELAY_SHIFT), a->bytes};
+	f->packets++;
 	f->bytes += a->bytes;
 	s->held++;
 }
 
-/* The slot stays readable until the next packet comes in. */
-static inline const struct slot *queue_take(struct scheduler *s, struct flow *f) {
+/* There is one. */
+static inline struct waiting queue_take(struct scheduler *s, struct flow *f) {
 	uint32_t i = f->first;
-	struct slot *slot = &s->slots[i];
+	struct chunk *chunk = &s->chunks[i];
+	struct waiting w = chunk->packets[f->head++];
 
-	f->first = slot->next;
 	f->packets--;
-	f->bytes -= slot->bytes;
+	f->bytes -= w.bytes;
 	s->held--;
-	slot->next = s->free_slot;
-	s->free_slot = i;
-	return slot;
+	if (f->head == CHUNK_PACKETS || f->packets == 0) {
+		f->first = chunk->next;
+		f->head = 0;
+		chunk->next = s->free_chunk;
+		s->free_chunk = i;
+	}
+	return w;
 }

@@ -31,7 +31,7 @@ static void *lines_alloc(size_t count, size_t size) {
 
 static bool allocate(struct scheduler *s) {
 	s->flows = lines_alloc(s->flow_count, sizeof(*s->flows));
-	s->slots = lines_alloc(s->packet_limit, sizeof(*s->slots));
+	s->chunks = lines_alloc(queue_chunks(s->packet_limit, s->flow_count), sizeof(*s->chunks));
 	s->classes = lines_alloc(s->flow_count, sizeof(*s->classes));
 	s->modems = calloc(s->modem_count, sizeof(*s->modems));
 	s->groups = calloc(s->group_count, sizeof(*s->groups));
@@ -43,7 +43,7 @@ static bool allocate(struct scheduler *s) {
 	s->flow_settings = calloc(s->flow_count, sizeof(*s->flow_settings));
 	s->next_of_modem = calloc(s->flow_count, sizeof(*s->next_of_modem));
 	s->present = calloc(s->group_count, sizeof(*s->present));
-	return s->flows != NULL && s->slots != NULL && s->classes != NULL && s->modems != NULL &&
+	return s->flows != NULL && s->chunks != NULL && s->classes != NULL && s->modems != NULL &&
 	       s->groups != NULL && s->clusters != NULL && s->channels != NULL &&
 	       s->reserves != NULL && s->aqm != NULL && s->drops != NULL &&
 	       s->flow_settings != NULL && s->next_of_modem != NULL && s->present != NULL &&
@@ -60,8 +60,8 @@ static void groups_init(struct scheduler *s) {
 /* The settings were judged before. */
 static void fill(struct scheduler *s, const struct scheduler_config *c) {
 	groups_init(s);
-	for (uint32_t i = 0; i < s->packet_limit; i++)
-		s->slots[i].next = i + 1 < s->packet_limit ? i + 1 : NONE;
+	for (uint32_t i = 0; i < queue_chunks(s->packet_limit, s->flow_count); i++)
+		s->chunks[i].next = i + 1;
 	for (uint32_t i = 0; i < s->flow_count; i++)
 		s->classes[i].link.next = i + 1;
 	for (uint32_t i = 0; i < s->group_count; i++)
@@ -69,7 +69,8 @@ static void fill(struct scheduler *s, const struct scheduler_config *c) {
 	for (uint32_t i = 0; i < s->channel_count; i++)
 		scheduler_set_channel(s, i, &c->channels[i]);
 	for (uint32_t i = 0; i < s->modem_count; i++) {
-		s->modems[i].first_flow = s->modems[i].blocked.first = NONE;
+		s->modems[i].first_flow = NONE;
+		s->modems[i].blocked.first = s->modems[i].blocked_again.first = NONE;
 		scheduler_set_modem(s, i, &c->modems[i]);
 	}
 	for (uint32_t i = 0; i < s->flow_count; i++)
@@ -118,7 +119,7 @@ void scheduler_free(struct scheduler *s) {
 		return;
 	wheel_free(&s->wheel);
 	free(s->flows);
-	free(s->slots);
+	free(s->chunks);
 	free(s->classes);
 	free(s->modems);
 	free(s->groups);
@@ -138,10 +139,12 @@ unsigned scheduler_drain_flow(struct scheduler *s, uint32_t flow, void **packets
 	unsigned done = 0;
 
 	while (done < n && f->packets > 0)
-		packets[done++] = queue_take(s, f)->packet;
+		packets[done++] = queue_take(s, f).packet;
 	if (done > 0 && f->packets == 0) {
 		turns_leave(s, flow);
 		f->state = FLOW_IDLE;
+		if (f->aqm == SCHEDULER_WRED)
+			wred_empty(&s->aqm[flow].wred, s->now);
 	}
 	return done;
 }

@@ -23,7 +23,7 @@
 #define SCHEDULER_PRIORITIES 8
 /* Behind the peak rate stands a bucket of this many bytes, or of what passes in this time. */
 #define SCHEDULER_PEAK_BURST 2000
-#define SCHEDULER_PEAK_NS 100000
+#define SCHEDULER_PEAK_NS 200000
 #define SCHEDULER_NONE UINT32_MAX /* a flow's group: the flow is not in use */
 
 struct scheduler;
@@ -115,7 +115,7 @@ enum scheduler_verdict {
 	SCHEDULER_FULL, /* packet_limit is reached */
 	SCHEDULER_WRED_DROP,
 	SCHEDULER_PIE_DROP,
-	SCHEDULER_TOO_LONG, /* longer than SCHEDULER_PACKET_MAX or than a burst: could never go */
+	SCHEDULER_TOO_LONG, /* longer than SCHEDULER_PACKET_MAX or than a burst: could never go; or 0 bytes */
 	SCHEDULER_NO_FLOW, /* the flow is not in use */
 	SCHEDULER_VERDICTS,
 };

@@ -21,6 +21,8 @@ const char *settings_channel(const struct scheduler_channel *c) {
 
 	if (c->rate == 0)
 		return "a channel has no rate";
+	if (d->room != 0 && d->frame_bytes > 1024)
+		return "a DEPI frame has more than 1,024 bytes around its segments";
 	if (d->room != 0 && (d->max_segments == 0 || d->min_fragment == 0 ||
 			     d->room <= 2 * d->entry_bytes + d->min_fragment))
 		return "a DEPI frame has no room for a segment";
@@ -132,7 +134,9 @@ const char *settings_all(const struct scheduler_config *c) {
 }
 
 int64_t settings_rescale(int64_t ticks, uint64_t old_cost, uint64_t new_cost) {
-	return old_cost == 0 ? 0 : (int64_t)((__int128)ticks * new_cost / old_cost);
+	__int128 scaled = old_cost == 0 ? 0 : (__int128)ticks * new_cost / old_cost;
+
+	return scaled < TICKS_MAX / 2 ? (int64_t)scaled : TICKS_MAX / 2;
 }
 
 void settings_bucket(struct bucket *b, uint64_t rate, uint64_t burst, int64_t now) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Time in ticks of 1/64 ns, counted from the first time that the caller gives: fine enough that the
- * time of a packet on a channel of 10 Gbps is exact to 1/10,000, and it lasts for nine years.
+ * time of a packet on a channel of 10 Gbps is exact to 1/10,000. time.c sees to it that they last.
  */
 #pragma once
 

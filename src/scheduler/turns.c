@@ -7,9 +7,12 @@ void class_withdraw(struct scheduler *s, uint32_t class) {
 	if (c->state == CLASS_READY) {
 		line_pull(class_links(s), &s->groups[c->group].columns[c->priority].line, class);
 		column_leave(s, class_links(s), c->group, c->priority);
-	} else if (c->state == CLASS_BLOCKED) {
-		line_pull(class_links(s), &s->modems[c->modem].blocked, class);
-		line_pop(class_links(s), &s->modems[c->modem].blocked);
+	} else if (c->state != CLASS_IDLE) {
+		struct modem *m = &s->modems[c->modem];
+		struct line *l = c->state == CLASS_BLOCKED ? &m->blocked : &m->blocked_again;
+
+		line_pull(class_links(s), l, class);
+		line_pop(class_links(s), l);
 	}
 	c->state = CLASS_IDLE;
 }
@@ -29,9 +32,12 @@ void turns_enter_reserved(struct scheduler *s, uint32_t flow, int64_t now) {
 
 void turns_leave(struct scheduler *s, uint32_t flow) {
 	const struct flow *f = &s->flows[flow];
-	uint32_t group = s->classes[f->class].group;
+	const struct class *c = &s->classes[f->class];
+	uint32_t group = c->group;
 
 	if (f->state == FLOW_READY) {
+		if (c->state != CLASS_READY) /* what others wait for may be gone */
+			wheel_set(&s->wheel, modem_timer(s, c->modem), s->now);
 		class_leave(s, flow);
 		if ((f->rates & FLOW_RESERVATION) != 0)
 			wheel_clear(&s->wheel, reserve_timer(s, flow));
@@ -52,27 +58,32 @@ void turns_park(struct scheduler *s, uint32_t flow, int64_t until) {
 void turns_block(struct scheduler *s, uint32_t class, uint32_t bytes) {
 	struct class *c = &s->classes[class];
 	struct modem *m = &s->modems[c->modem];
+	/* All wait for the first, lest shorter packets go before it for ever. */
+	bool first = c->served ? modem_is_open(m) : m->blocked.first == NONE;
 
 	column_leave(s, class_links(s), c->group, c->priority);
-	c->state = CLASS_BLOCKED;
-	/* All wait for the first, which has the highest priority, lest shorter packets go before it for ever. */
-	if (m->blocked.first == NONE)
+	line_append(class_links(s), c->served ? &m->blocked_again : &m->blocked, class);
+	c->state = c->served ? CLASS_BLOCKED_AGAIN : CLASS_BLOCKED;
+	c->served = false;
+	if (first)
 		wheel_set(&s->wheel, modem_timer(s, c->modem), bucket_opens(&m->aggregate, bytes));
-	line_append(class_links(s), &m->blocked, class);
 }
 
-/* All blocked classes compete again; those that come too late will be blocked once more. */
-static void modem_open(struct scheduler *s, uint32_t modem) {
-	struct modem *m = &s->modems[modem];
-
-	while (m->blocked.first != NONE) {
-		uint32_t class = line_pop(class_links(s), &m->blocked);
+static void release(struct scheduler *s, struct line *blocked) {
+	while (blocked->first != NONE) {
+		uint32_t class = line_pop(class_links(s), blocked);
 		struct class *c = &s->classes[class];
 
 		c->state = c->flows == NONE ? CLASS_IDLE : CLASS_READY;
 		if (c->state == CLASS_READY)
 			column_enter(s, class_links(s), c->group, c->priority, class);
 	}
+}
+
+/* All blocked classes compete again; those that come too late will be blocked once more. */
+static void modem_open(struct scheduler *s, uint32_t modem) {
+	release(s, &s->modems[modem].blocked);
+	release(s, &s->modems[modem].blocked_again);
 }
 
 /* A packet of the flow is due by its reserved rate, unless it has had some meanwhile. */

@@ -13,6 +13,11 @@ void turns_enter_reserved(struct scheduler *s, uint32_t flow, int64_t now);
 /* The flow goes no earlier than at `until`, for its rates. */
 void turns_park(struct scheduler *s, uint32_t flow, int64_t until);
 
+/* Whether no class of the modem waits for its aggregate rate. */
+static inline bool modem_is_open(const struct modem *m) {
+	return m->blocked.first == NONE && m->blocked_again.first == NONE;
+}
+
 /* The class, the first of its column, goes no earlier than its modem's aggregate rate lets a packet of `bytes` go. */
 void turns_block(struct scheduler *s, uint32_t class, uint32_t bytes);
 
@@ -27,12 +32,12 @@ static inline void class_enter(struct scheduler *s, uint32_t flow) {
 	struct class *c = &s->classes[f->class];
 
 	f->state = FLOW_READY;
-	f->credit = (int32_t)f->quantum;
+	f->credit = (int32_t)less((int64_t)f->credit + f->weight * QUANTUM, f->weight * QUANTUM);
 	ring_append(flow_links(s), &c->flows, flow);
 	if (c->state != CLASS_IDLE)
 		return;
 	c->state = CLASS_READY;
-	c->credit = QUANTUM;
+	c->credit = (int32_t)less((int64_t)c->credit + QUANTUM, QUANTUM);
 	column_enter(s, class_links(s), c->group, c->priority, f->class);
 }
 

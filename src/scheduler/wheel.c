@@ -3,15 +3,16 @@
 
 #include <stdlib.h>
 
-/* The furthest that a timer can be set ahead, in slots. */
-#define FURTHEST ((UINT64_C(1) << (WHEEL_LEVELS * WHEEL_BITS)) - 1)
+#define TOP (WHEEL_LEVELS - 1)
+/* The furthest that a timer can be set ahead, in slots: not as far as to come round to the present one. */
+#define FURTHEST ((uint64_t)(WHEEL_SLOTS - 2) << (TOP * WHEEL_BITS))
 
 static struct links links(const struct wheel *w) {
 	return (struct links){w->timers, sizeof(*w->timers)};
 }
 
 int wheel_create(struct wheel *w, uint32_t count) {
-	*w = (struct wheel){.timers = calloc(count, sizeof(*w->timers))};
+	*w = (struct wheel){.timers = calloc(count, sizeof(*w->timers)), .count = count};
 	if (w->timers == NULL)
 		return -1;
 	for (uint32_t i = 0; i < count; i++)
@@ -25,13 +26,17 @@ void wheel_free(struct wheel *w) {
 	free(w->timers);
 }
 
-/* The level is where the timer's slot differs from the present one: below it, all slots of the wheel
- * belong to the same turn, so that whatever is set stands ahead of the present slot. */
+/* The level is where the timer's slot differs from the present one: below the top, all slots of a level belong
+ * to the same turn of it, so that whatever is set stands ahead of the present slot. At the top, those
+ * up to the present one belong to the next turn. */
 static uint16_t place_of(const struct wheel *w, uint64_t slot) {
 	uint64_t differs = slot ^ w->now;
-	unsigned level =
-		differs < WHEEL_SLOTS ? 0 : (63u - (unsigned)__builtin_clzll(differs)) / WHEEL_BITS;
+	unsigned level = 0;
 
+	if (differs >= WHEEL_SLOTS)
+		level = (63u - (unsigned)__builtin_clzll(differs)) / WHEEL_BITS;
+	if (level > TOP)
+		level = TOP;
 	return (uint16_t)(level * WHEEL_SLOTS + (slot >> (level * WHEEL_BITS) & (WHEEL_SLOTS - 1)));
 }
 
@@ -59,10 +64,10 @@ void wheel_set(struct wheel *w, uint32_t timer, int64_t at) {
 	wheel_clear(w, timer);
 	if (slot <= w->now)
 		slot = w->now + 1;
-	if ((slot ^ w->now) > FURTHEST)
-		slot = w->now | FURTHEST;
+	if (slot - w->now > FURTHEST)
+		slot = w->now + FURTHEST;
 	w->timers[timer].slot = slot;
-	put(w, timer, slot <= w->now ? WHEEL_DUE : place_of(w, slot));
+	put(w, timer, place_of(w, slot));
 }
 
 /* The first occupied slot ahead: its level, and the time at which it begins. Returns false where there
@@ -70,13 +75,15 @@ void wheel_set(struct wheel *w, uint32_t timer, int64_t at) {
 static bool ahead(const struct wheel *w, unsigned *level, uint64_t *slot) {
 	for (*level = 0; *level < WHEEL_LEVELS; (*level)++) {
 		unsigned shift = *level * WHEEL_BITS;
-		uint64_t turn = w->now >> shift;
-		uint64_t later = w->occupied[*level] & (UINT64_MAX - 1) << turn % WHEEL_SLOTS;
+		uint64_t present = w->now >> shift, turn = present - present % WHEEL_SLOTS;
+		uint64_t later = w->occupied[*level] & (UINT64_MAX - 1) << present % WHEEL_SLOTS;
 
+		if (later == 0 && *level == TOP) {
+			later = w->occupied[TOP];
+			turn += WHEEL_SLOTS;
+		}
 		if (later != 0) {
-			*slot = ((turn & ~(uint64_t)(WHEEL_SLOTS - 1)) |
-				 (unsigned)__builtin_ctzll(later))
-				<< shift;
+			*slot = (turn + (unsigned)__builtin_ctzll(later)) << shift;
 			return true;
 		}
 	}
@@ -124,4 +131,14 @@ int64_t wheel_next(const struct wheel *w) {
 	if (w->first[WHEEL_DUE] != NONE)
 		return 0;
 	return ahead(w, &level, &slot) ? (int64_t)(slot << WHEEL_SHIFT) : INT64_MAX;
+}
+
+void wheel_rebase(struct wheel *w, int64_t ticks) {
+	uint64_t slots = (uint64_t)ticks >> WHEEL_SHIFT;
+
+	w->now -= slots;
+	for (uint32_t i = 0; i < w->count; i++) {
+		if (w->timers[i].place < WHEEL_DUE)
+			w->timers[i].slot -= slots;
+	}
 }

@@ -2,8 +2,8 @@
 /*
  * Timers by number on a hierarchical wheel: 6 levels of 64 slots, the finest of 4.096 us. Setting,
  * clearing and expiring a timer costs the same however many there are, and empty slots are passed over
- * by looking at one word a level. A timer expires up to one slot late. The wheel turns once in three
- * days; one that is set across the end of a turn may expire there, early.
+ * by looking at one word a level. A timer expires up to one slot late, and one that is set further ahead
+ * than three days early.
  */
 #pragma once
 
@@ -16,6 +16,7 @@
 #define WHEEL_BITS 6
 #define WHEEL_SLOTS (1u << WHEEL_BITS)
 #define WHEEL_SHIFT 18 /* ticks of a slot, as a power of two */
+#define WHEEL_TURN (INT64_C(1) << (WHEEL_LEVELS * WHEEL_BITS + WHEEL_SHIFT)) /* ticks */
 
 struct timer {
 	struct link link;
@@ -28,6 +29,7 @@ struct timer {
 
 struct wheel {
 	struct timer *timers;
+	uint32_t count;
 	uint64_t now; /* slots */
 	uint64_t occupied[WHEEL_LEVELS]; /* a bit a slot */
 	uint32_t first[WHEEL_DUE + 1]; /* timer of each slot, and of those that expired */
@@ -49,6 +51,9 @@ static inline bool wheel_is_set(const struct wheel *w, uint32_t timer) {
 
 /* Takes out one timer that has expired at the time `now`, in ticks; NONE where there is no more. */
 uint32_t wheel_pop(struct wheel *w, int64_t now);
+
+/* The clock is set back by `ticks`, a multiple of WHEEL_TURN, and all timers with it. */
+void wheel_rebase(struct wheel *w, int64_t ticks);
 
 /* A time, in ticks, before which no timer expires; INT64_MAX where none is set. */
 int64_t wheel_next(const struct wheel *w);

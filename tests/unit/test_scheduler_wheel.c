@@ -10,6 +10,7 @@
 #define TIMERS 200
 #define SLOT (INT64_C(1) << WHEEL_SHIFT)
 #define UNSET INT64_MAX
+#define FAR (INT64_C(62) << (5 * WHEEL_BITS + WHEEL_SHIFT)) /* as far as timers can be set ahead */
 
 struct model {
 	int64_t at[TIMERS]; /* UNSET where it is not set */
@@ -73,7 +74,7 @@ static void agrees_with_a_list(void **state) {
 			wheel_clear(&w, timer);
 			m.at[timer] = UNSET;
 			break;
-		default: m.now += some_time(&r) >> random_between(&r, 14, 40); expire(&m, &w);
+		default: m.now += some_time(&r) >> random_below(&r, 40); expire(&m, &w);
 		}
 		if (step % 16 == 0)
 			check_next(&m, &w);
@@ -98,6 +99,30 @@ static void takes_any_time(void **state) {
 	wheel_free(&w);
 }
 
+/* Whatever is set before the end of a turn of the wheel for after it expires there, and not before. */
+static void turns_without_end(void **state) {
+	struct wheel w;
+
+	(void)state;
+	assert_int_equal(wheel_create(&w, 64), 0);
+	for (int turn = 1; turn < 5; turn++) {
+		int64_t end = turn * WHEEL_TURN;
+
+		assert_true(wheel_pop(&w, end - 3 * SLOT) == NONE);
+		for (uint32_t t = 0; t < 50; t++)
+			wheel_set(&w, t, end + (SLOT << t / 2));
+		assert_true(wheel_pop(&w, end) == NONE);
+		for (uint32_t t = 0; t < 50; t++)
+			assert_int_equal(wheel_pop(&w, end + (SLOT << t / 2)) / 2, t / 2);
+		assert_true(wheel_next(&w) == INT64_MAX);
+	}
+	wheel_rebase(&w, 3 * WHEEL_TURN);
+	wheel_set(&w, 7, WHEEL_TURN + FAR / 2);
+	assert_true(wheel_pop(&w, WHEEL_TURN + FAR / 2 - SLOT) == NONE);
+	assert_int_equal(wheel_pop(&w, WHEEL_TURN + FAR / 2), 7);
+	wheel_free(&w);
+}
+
 /* A jump over years looks at no more slots than there are timers. */
 static void passes_over_empty_time(void **state) {
 	struct wheel w;
@@ -117,6 +142,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(agrees_with_a_list),
 		cmocka_unit_test(takes_any_time),
+		cmocka_unit_test(turns_without_end),
 		cmocka_unit_test(passes_over_empty_time),
 	};
 

@@ -38,6 +38,7 @@ OTHERS = (
     ("rte_sched", "rte_sched", "ratio"),
     ("rte_sched, pipes in turns", "rte_sched_turns", "ratio_turns"),
 )
+PRIORITIES = "vcmts, four of a modem's flows by priority"
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,9 @@ def table(results: list[dict[str, Any]]) -> Table:
         out.add_section()
         for row in figures(title, [r[key] for r in results]):
             out.add_row(*row)
+    out.add_section()
+    for row in figures(PRIORITIES, [r["priorities"] for r in results]):
+        out.add_row(*row)
     out.add_section()
     for title, _, ratio in OTHERS:
         out.add_row(f"vcmts / {title}", *[f"{r[ratio]:.2f}" for r in results])
