@@ -192,7 +192,7 @@ static inline void charge(struct scheduler *s, uint32_t flow, uint32_t bytes, in
 	if ((f->rates & FLOW_RESERVATION) != 0) {
 		struct reserve *r = &s->reserves[flow];
 
-		/* what it had beyond the rate is not held against it */
+		/* what it had beyond the rate is not held against it for long */
 		r->due = less(more(r->due, now - RESERVED_SAVED), now + RESERVED_SAVED) +
 			 cost_ticks(r->cost, bytes > r->packet ? bytes : r->packet);
 	}
