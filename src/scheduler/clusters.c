@@ -66,14 +66,21 @@ static void enter_all(struct scheduler *s) {
 
 void clusters_make(struct scheduler *s) {
 	uint32_t *memory = s->present;
+	int64_t *ranks = s->ranks;
 
 	unite(s);
 	memset(s->clusters, 0, s->group_count * sizeof(*s->clusters));
 	s->working = NONE;
-	for (uint32_t c = 0; c < s->group_count; c++) {
-		s->clusters[c].present = memory;
-		for (uint32_t g = 0; g < s->group_count; g++)
-			memory += s->groups[g].cluster == c;
+	for (uint32_t g = 0; g < s->group_count; g++)
+		s->clusters[s->groups[g].cluster].present_count++;
+	for (uint32_t i = 0; i < s->group_count; i++) {
+		struct cluster *c = &s->clusters[i];
+
+		c->present = memory;
+		c->ranks = ranks;
+		memory += c->present_count;
+		ranks += c->present_count;
+		c->present_count = 0;
 	}
 	enter_all(s);
 }

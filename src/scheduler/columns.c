@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "scheduler/columns.h"
 
+/* Where the group comes among those of its cluster. */
+static void rank(struct scheduler *s, uint32_t group) {
+	const struct group *g = &s->groups[group];
+	uint32_t column = highest(g->waiting);
+
+	s->clusters[g->cluster].ranks[g->place] =
+		(int64_t)((uint64_t)(RESERVED - column) << RANK_COLUMN |
+			  g->columns[column].round << RANK_ROUND | g->place);
+}
+
 static void exchange(struct scheduler *s, struct cluster *c, uint32_t a, uint32_t b) {
 	uint32_t group = c->present[a];
 
@@ -8,6 +18,8 @@ static void exchange(struct scheduler *s, struct cluster *c, uint32_t a, uint32_
 	c->present[b] = group;
 	s->groups[c->present[a]].place = a;
 	s->groups[group].place = b;
+	rank(s, c->present[a]);
+	rank(s, group);
 }
 
 /* The last one awake fell asleep or left: those that are left wait for the first of their channels. */
@@ -74,44 +86,38 @@ static struct column *rival(struct scheduler *s, const struct cluster *c, uint32
 	return (g->waiting >> column & 1) != 0 ? &g->columns[column] : NULL;
 }
 
-/* One that comes back has neither saved anything up nor been forgotten. */
-static void find_place(struct scheduler *s, const struct cluster *cluster, unsigned column,
-		       struct column *c) {
-	uint64_t last = UINT64_MAX, first = 0;
+/* One that comes back has neither saved much up nor been forgotten. */
+static void find_place(const struct cluster *cluster, unsigned column, struct column *c) {
+	uint64_t served = cluster->served[column];
 
-	for (uint32_t i = 0; i < cluster->present_count; i++) {
-		const struct column *other = rival(s, cluster, i, column);
-
-		if (other == NULL)
-			continue;
-		last = other->round < last ? other->round : last;
-		first = other->round > first ? other->round : first;
-	}
-	if (last == UINT64_MAX)
-		return;
-	if (c->round < last)
-		c->round = last;
-	if (c->round > first + MAX_LEAD)
-		c->round = first + MAX_LEAD;
+	if (c->round > served + MAX_LEAD)
+		c->round = served + MAX_LEAD;
+	else if (c->round + MAX_LEAD < served)
+		c->round = served - MAX_LEAD;
 }
 
 void column_begin(struct scheduler *s, uint32_t group, unsigned column) {
 	struct group *g = &s->groups[group];
 	struct column *c = &g->columns[column];
+	bool enters = g->waiting == 0;
 
-	find_place(s, &s->clusters[g->cluster], column, c);
+	find_place(&s->clusters[g->cluster], column, c);
 	c->turns_left = 1;
-	if (g->waiting == 0)
-		group_enter(s, group);
 	g->waiting |= 1u << column;
+	if (enters)
+		group_enter(s, group);
+	else
+		rank(s, group);
 }
 
 void column_end(struct scheduler *s, uint32_t group, unsigned column) {
 	struct group *g = &s->groups[group];
 
-	g->waiting &= ~(1u << column);
-	if (g->waiting == 0)
+	if (g->waiting == 1u << column)
 		group_leave(s, group);
+	g->waiting &= ~(1u << column);
+	if (g->waiting != 0)
+		rank(s, group);
 }
 
 /* The least round above `round`, or from it on; UINT64_MAX where there is none. */
@@ -148,6 +154,19 @@ static void cut_leads(struct scheduler *s, struct cluster *c, unsigned column) {
 		}
 		below = next - excess;
 	}
+	for (uint32_t i = 0; i < c->present_count; i++)
+		rank(s, c->present[i]);
+}
+
+/* Rounds begin anew, by and large where they were. */
+static void rounds_rebase(struct scheduler *s, struct cluster *c, unsigned column) {
+	for (uint32_t i = 0; i < s->group_count; i++) {
+		uint64_t *round = &s->groups[i].columns[column].round;
+
+		if (&s->clusters[s->groups[i].cluster] == c)
+			*round -= *round < MAX_ROUND / 2 ? *round : MAX_ROUND / 2;
+	}
+	c->served[column] -= c->served[column] < MAX_ROUND / 2 ? c->served[column] : MAX_ROUND / 2;
 }
 
 void column_next_round(struct scheduler *s, uint32_t group, unsigned column) {
@@ -156,6 +175,10 @@ void column_next_round(struct scheduler *s, uint32_t group, unsigned column) {
 
 	c->turns_left = c->count;
 	c->round++;
+	if (c->round > MAX_ROUND)
+		rounds_rebase(s, cluster, column);
 	if (c->round > cluster->far_ahead[column])
 		cut_leads(s, cluster, column);
+	else
+		rank(s, group);
 }

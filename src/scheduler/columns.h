@@ -7,6 +7,11 @@
 
 #include "scheduler/internal.h"
 
+/* The highest of the columns that are waiting. */
+static inline uint32_t highest(uint32_t waiting) {
+	return 31u - (uint32_t)__builtin_clz(waiting);
+}
+
 /* A column gets its first member, loses its last, or has given all of them their turns. */
 void column_begin(struct scheduler *s, uint32_t group, unsigned column);
 void column_end(struct scheduler *s, uint32_t group, unsigned column);

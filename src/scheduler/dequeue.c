@@ -13,24 +13,12 @@ struct turn {
 	uint32_t column;
 };
 
-static uint32_t highest(uint32_t waiting) {
-	return 31u - (uint32_t)__builtin_clz(waiting);
-}
-
 /* Of the cluster's awake groups the one with the highest column, of these the one that is behind. */
-static struct turn next_turn(const struct scheduler *s, const struct cluster *c) {
-	struct turn best = {c->present[0], highest(s->groups[c->present[0]].waiting)};
+static inline struct turn next_turn(const struct scheduler *s, const struct cluster *c) {
+	int64_t first = run_free(c->ranks, c->awake_count, INT64_MIN);
+	uint32_t group = c->present[first & (MAX_GROUPS - 1)];
 
-	for (uint32_t i = 1; i < c->awake_count; i++) {
-		const struct group *g = &s->groups[c->present[i]];
-		uint32_t column = highest(g->waiting);
-
-		if (column > best.column ||
-		    (column == best.column &&
-		     g->columns[column].round < s->groups[best.group].columns[column].round))
-			best = (struct turn){c->present[i], column};
-	}
-	return best;
+	return (struct turn){group, highest(s->groups[group].waiting)};
 }
 
 /* Something below `top`, in rotation, where the cluster has sent enough above it; else `top`. */
@@ -314,13 +302,14 @@ static inline bool lower_waits(const struct scheduler *s, const struct cluster *
 
 /* Turns of a column, as long as nothing else of the cluster comes before it. Returns the number of packets;
  * `bytes` are theirs. */
-static inline unsigned send_turns(struct scheduler *s, const struct cluster *c, struct turn turn,
+static inline unsigned send_turns(struct scheduler *s, struct cluster *c, struct turn turn,
 				  int64_t now, struct scheduler_grant *grants, unsigned n,
 				  uint32_t *bytes) {
 	const struct group *g = &s->groups[turn.group];
 	const uint64_t round = g->columns[turn.column].round;
 	unsigned done = 0;
 
+	c->served[turn.column] = round;
 	*bytes = 0;
 	do {
 		uint32_t size = send(s, turn, now, &grants[done]);

@@ -19,6 +19,11 @@
 #define COLUMNS (SCHEDULER_PRIORITIES + 1)
 
 #define QUANTUM 2048 /* bytes of a turn */
+/* In a rank: place, round and column, from the lowest bits up. */
+#define RANK_ROUND 16
+#define RANK_COLUMN 58
+#define MAX_GROUPS (1u << RANK_ROUND)
+#define MAX_ROUND (UINT64_C(1) << (RANK_COLUMN - RANK_ROUND - 1))
 #define LOWER_SHARE 262144 /* bytes after which a lower column has a packet, */
 #define LOWER_COST 192 /* of which each byte takes so many away */
 #define MAX_LEAD 8 /* rounds that count where a group is further ahead of the one behind it */
@@ -142,10 +147,12 @@ struct cluster {
 	/* Groups with packets that may go: first those that are awake, then those all of whose channels
 	 * have work up to the horizon. */
 	uint32_t *present;
+	int64_t *ranks; /* of these, the least of which goes first: column, round and place */
 	uint32_t awake_count, present_count;
 	int64_t horizon; /* up to which channels are given work, until all groups are asleep */
 	int64_t first_free; /* of the channels of groups that are asleep */
 	uint64_t far_ahead[COLUMNS]; /* rounds from where on leads are cut */
+	uint64_t served[COLUMNS]; /* round of the group that was served last */
 	uint32_t lower_bytes; /* sent while something lower waited */
 	uint32_t lower_turn;
 };
@@ -196,6 +203,7 @@ struct scheduler {
 	struct scheduler_flow *flow_settings; /* as they were given */
 	uint32_t *next_of_modem; /* by flow */
 	uint32_t *present; /* memory of the clusters */
+	int64_t *ranks;
 };
 
 static inline struct links flow_links(const struct scheduler *s) {

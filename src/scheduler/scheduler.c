@@ -43,10 +43,12 @@ static bool allocate(struct scheduler *s) {
 	s->flow_settings = calloc(s->flow_count, sizeof(*s->flow_settings));
 	s->next_of_modem = calloc(s->flow_count, sizeof(*s->next_of_modem));
 	s->present = calloc(s->group_count, sizeof(*s->present));
+	s->ranks = calloc(s->group_count, sizeof(*s->ranks));
 	return s->flows != NULL && s->chunks != NULL && s->classes != NULL && s->modems != NULL &&
 	       s->groups != NULL && s->clusters != NULL && s->channels != NULL &&
 	       s->reserves != NULL && s->aqm != NULL && s->drops != NULL &&
 	       s->flow_settings != NULL && s->next_of_modem != NULL && s->present != NULL &&
+	       s->ranks != NULL &&
 	       wheel_create(&s->wheel, 2 * s->flow_count + s->modem_count + s->group_count) == 0;
 }
 
@@ -131,6 +133,7 @@ void scheduler_free(struct scheduler *s) {
 	free(s->flow_settings);
 	free(s->next_of_modem);
 	free(s->present);
+	free(s->ranks);
 	free(s);
 }
 

@@ -113,7 +113,7 @@ static const char *counts_check(const struct scheduler_config *c) {
 		return "packet_limit is none";
 	if (c->flow_count == 0 || c->group_count == 0 || c->modem_count == 0)
 		return "there is no flow, group or modem";
-	if (c->flow_count > UINT32_MAX / 4 || c->group_count > UINT32_MAX / 4 ||
+	if (c->flow_count > UINT32_MAX / 4 || c->group_count > MAX_GROUPS ||
 	    c->modem_count > UINT32_MAX / 4)
 		return "there are too many flows, groups or modems";
 	return settings_rate(c->rate_limit);
