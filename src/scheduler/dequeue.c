@@ -115,16 +115,32 @@ static inline bool may_go(struct scheduler *s, uint32_t flow, bool reserved, int
 	return false;
 }
 
+/* The flow that is first in the reserved column; NONE where it has no reason to be there. */
+static uint32_t reserved_flow(struct scheduler *s, uint32_t group, uint32_t flow, int64_t now) {
+	bool ready = s->flows[flow].state == FLOW_READY;
+
+	if (ready && s->reserves[flow].due <= now &&
+	    s->classes[s->flows[flow].class].group == group)
+		return flow;
+	reserve_leave(s, group);
+	if (ready)
+		reserve_enter(s, flow, now);
+	return NONE;
+}
+
 /* The flow of the column that goes next; NONE where none is left that may. */
-static inline uint32_t next_flow(struct scheduler *s, const struct group *g, uint32_t column,
-				 int64_t now) {
-	while ((g->waiting >> column & 1) != 0) {
-		uint32_t first = g->columns[column].line.first;
-		uint32_t flow = column == RESERVED ? first : class_flow(s, first);
+static inline uint32_t next_flow(struct scheduler *s, struct turn turn, int64_t now) {
+	const struct group *g = &s->groups[turn.group];
+	const bool reserved = turn.column == RESERVED;
+
+	while ((g->waiting >> turn.column & 1) != 0) {
+		uint32_t first = g->columns[turn.column].line.first;
+		uint32_t flow =
+			reserved ? reserved_flow(s, turn.group, first, now) : class_flow(s, first);
 
 		if (flow == NONE)
 			continue;
-		if (s->flows[flow].rates == 0 || may_go(s, flow, column == RESERVED, now))
+		if (s->flows[flow].rates == 0 || may_go(s, flow, reserved, now))
 			return flow;
 	}
 	return NONE;
@@ -222,16 +238,14 @@ static inline void go_on(struct scheduler *s, uint32_t flow, uint32_t bytes, int
 	column_pass(s, class_links(s), c->group, c->priority);
 }
 
-/* The same for a packet that its flow's reserved rate let go. */
+/* The same for a packet that its flow's reserved rate let go: the flow's own turn is not touched. */
 static void go_on_reserved(struct scheduler *s, uint32_t group, uint32_t flow, int64_t now) {
-	if (s->flows[flow].packets == 0) {
-		column_leave(s, flow_links(s), group, RESERVED);
-		flow_end(s, flow, now);
-	} else if (s->reserves[flow].due <= now) {
-		column_pass(s, flow_links(s), group, RESERVED);
+	reserve_leave(s, group);
+	if (s->flows[flow].packets > 0) {
+		reserve_enter(s, flow, now);
 	} else {
-		column_leave(s, flow_links(s), group, RESERVED);
-		turns_enter_reserved(s, flow, now);
+		turns_leave(s, flow);
+		flow_end(s, flow, now);
 	}
 }
 
@@ -273,7 +287,7 @@ static inline uint32_t send(struct scheduler *s, struct turn turn, int64_t now,
 		group_sleep(s, turn.group, free);
 		return 0;
 	}
-	flow = next_flow(s, g, turn.column, now);
+	flow = next_flow(s, turn, now);
 	if (flow == NONE)
 		return 0;
 	if (turn.column != RESERVED)

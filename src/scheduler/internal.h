@@ -47,7 +47,6 @@ enum flow_state {
 	FLOW_UNUSED,
 	FLOW_IDLE, /* empty */
 	FLOW_READY, /* in its class */
-	FLOW_RESERVED, /* in its group's column of what is reserved */
 	FLOW_PARKED, /* waits for its rate */
 };
 
@@ -85,9 +84,11 @@ _Static_assert(sizeof(struct flow) == 128, "two cache lines");
 
 /* The minimum reserved rate: when the next packet is due. */
 struct reserve {
+	struct link link; /* in its group's reserved column */
 	int64_t due;
 	uint64_t cost; /* of a byte */
 	uint32_t packet; /* at least so many bytes count */
+	bool listed; /* is in the column, perhaps no more with reason */
 };
 
 enum class_state {
@@ -117,7 +118,7 @@ struct modem {
 	uint32_t first_flow; /* its flows, by next_of_modem[] */
 };
 
-/* One column of a group: a line of classes, or of flows where it is the reserved one. */
+/* One column of a group: a line of classes, or of flows' reserves. */
 struct column {
 	struct line line;
 	uint32_t count;
@@ -212,6 +213,10 @@ static inline struct links flow_links(const struct scheduler *s) {
 
 static inline struct links class_links(const struct scheduler *s) {
 	return (struct links){s->classes, sizeof(*s->classes)};
+}
+
+static inline struct links reserve_links(const struct scheduler *s) {
+	return (struct links){s->reserves, sizeof(*s->reserves)};
 }
 
 static inline struct links cluster_links(const struct scheduler *s) {

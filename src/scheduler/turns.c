@@ -17,23 +17,29 @@ void class_withdraw(struct scheduler *s, uint32_t class) {
 	c->state = CLASS_IDLE;
 }
 
-void turns_enter_reserved(struct scheduler *s, uint32_t flow, int64_t now) {
-	struct flow *f = &s->flows[flow];
-	int64_t due = s->reserves[flow].due;
+void reserve_enter(struct scheduler *s, uint32_t flow, int64_t now) {
+	struct reserve *r = &s->reserves[flow];
 
-	if (due > now) {
-		wheel_set(&s->wheel, reserve_timer(s, flow), due);
-		class_enter(s, flow);
+	if (r->listed)
+		return;
+	if (r->due > now) {
+		wheel_set(&s->wheel, reserve_timer(s, flow), r->due);
 		return;
 	}
-	f->state = FLOW_RESERVED;
-	column_enter(s, flow_links(s), s->classes[f->class].group, RESERVED, flow);
+	r->listed = true;
+	column_enter(s, reserve_links(s), s->classes[s->flows[flow].class].group, RESERVED, flow);
+}
+
+void reserve_leave(struct scheduler *s, uint32_t group) {
+	uint32_t flow = s->groups[group].columns[RESERVED].line.first;
+
+	column_leave(s, reserve_links(s), group, RESERVED);
+	s->reserves[flow].listed = false;
 }
 
 void turns_leave(struct scheduler *s, uint32_t flow) {
 	const struct flow *f = &s->flows[flow];
 	const struct class *c = &s->classes[f->class];
-	uint32_t group = c->group;
 
 	if (f->state == FLOW_READY) {
 		if (c->state != CLASS_READY) /* what others wait for may be gone */
@@ -41,9 +47,6 @@ void turns_leave(struct scheduler *s, uint32_t flow) {
 		class_leave(s, flow);
 		if ((f->rates & FLOW_RESERVATION) != 0)
 			wheel_clear(&s->wheel, reserve_timer(s, flow));
-	} else if (f->state == FLOW_RESERVED) {
-		line_pull(flow_links(s), &s->groups[group].columns[RESERVED].line, flow);
-		column_leave(s, flow_links(s), group, RESERVED);
 	} else if (f->state == FLOW_PARKED) {
 		wheel_clear(&s->wheel, flow);
 	}
@@ -86,16 +89,9 @@ static void modem_open(struct scheduler *s, uint32_t modem) {
 	release(s, &s->modems[modem].blocked_again);
 }
 
-/* A packet of the flow is due by its reserved rate, unless it has had some meanwhile. */
 static void reserve_due(struct scheduler *s, uint32_t flow, int64_t now) {
-	if (s->flows[flow].state != FLOW_READY)
-		return;
-	if (s->reserves[flow].due > now) {
-		wheel_set(&s->wheel, reserve_timer(s, flow), s->reserves[flow].due);
-		return;
-	}
-	class_leave(s, flow);
-	turns_enter_reserved(s, flow, now);
+	if (s->flows[flow].state == FLOW_READY)
+		reserve_enter(s, flow, now);
 }
 
 void turns_timer(struct scheduler *s, uint32_t timer, int64_t now) {

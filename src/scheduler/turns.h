@@ -7,8 +7,11 @@
 /* A class without flows leaves the line in which it stands, wherever in it that is. */
 void class_withdraw(struct scheduler *s, uint32_t class);
 
-/* The flow has a packet and a reserved rate, and is in no ring. */
-void turns_enter_reserved(struct scheduler *s, uint32_t flow, int64_t now);
+/* The flow is ready and has a reserved rate: it stands in the reserved column, too, as soon as a packet is due. */
+void reserve_enter(struct scheduler *s, uint32_t flow, int64_t now);
+
+/* The first of a group's reserved column leaves it. */
+void reserve_leave(struct scheduler *s, uint32_t group);
 
 /* The flow goes no earlier than at `until`, for its rates. */
 void turns_park(struct scheduler *s, uint32_t flow, int64_t until);
@@ -56,8 +59,7 @@ static inline void class_end(struct scheduler *s, uint32_t class) {
 
 /* The flow has a packet and is in no ring: it goes where it belongs, if need be with its class and group. */
 static inline void turns_enter(struct scheduler *s, uint32_t flow, int64_t now) {
+	class_enter(s, flow);
 	if ((s->flows[flow].rates & FLOW_RESERVATION) != 0)
-		turns_enter_reserved(s, flow, now);
-	else
-		class_enter(s, flow);
+		reserve_enter(s, flow, now);
 }
