@@ -43,6 +43,20 @@ static void bucket_charge(struct model_bucket *b, uint64_t now, uint32_t bytes) 
 	b->since = now;
 }
 
+/* The debt of a modem's bucket is at most one burst. */
+static void aggregate_charge(struct model_bucket *b, uint64_t now, uint32_t bytes) {
+	bucket_charge(b, now, bytes);
+	b->level = most(b->level, -b->cap);
+}
+
+/* What a flow had beyond its reserved rate is held against it for 10 ms at most. */
+static void meter_charge(struct model_bucket *b, uint64_t now, uint32_t bytes) {
+	b->level = most(model_level(b, now), -b->cap);
+	if (b->since < now)
+		b->since = now;
+	bucket_charge(b, now, bytes);
+}
+
 static void line_charge(struct model_line *l, uint64_t now, uint32_t bytes) {
 	if (l->rate == 0)
 		return;
@@ -64,9 +78,9 @@ static void bucket_set(const struct model *m, struct model_bucket *b, uint64_t r
 	bucket_keep(m, b, rate, cap, b->rate == 0 ? cap : model_level(b, m->now));
 }
 
-/* So does the meter of a minimum reserved rate, which saves up to 10 ms; one that is new is even. */
+/* So does the meter of a minimum reserved rate, which saves up to 10 ms and owes no more; one that is new is even. */
 static void meter_set(const struct model *m, struct model_bucket *b, uint64_t rate) {
-	model_work cap = (model_work)rate * 10000000;
+	model_work cap = (model_work)rate * MODEL_METER_NS;
 
 	bucket_keep(m, b, rate, cap, b->rate == 0 ? 0 : model_level(b, m->now));
 }
@@ -139,8 +153,14 @@ static void begin(struct model *m, uint64_t now) {
 void model_clock(struct model *m, uint64_t now) {
 	if (!m->started)
 		begin(m, now);
-	else if ((int64_t)(now - m->now) > 0)
-		m->now = now;
+	now -= m->skipped;
+	if ((int64_t)(now - m->now) <= 0)
+		return;
+	if (now - m->now > MODEL_LONGEST_JUMP) {
+		m->skipped += now - m->now - MODEL_LONGEST_JUMP;
+		now = m->now + MODEL_LONGEST_JUMP;
+	}
+	m->now = now;
 }
 
 void model_serve(struct model *m, uint64_t now) {
@@ -175,7 +195,7 @@ enum scheduler_verdict model_verdict(const struct model *m, const struct schedul
 
 	if (f->is.group == SCHEDULER_NONE || f->is.modem == SCHEDULER_NONE)
 		return SCHEDULER_NO_FLOW;
-	if (in->bytes > SCHEDULER_PACKET_MAX || too_long(&f->sustained, in->bytes) ||
+	if (in->bytes == 0 || in->bytes > SCHEDULER_PACKET_MAX || too_long(&f->sustained, in->bytes) ||
 	    too_long(&f->peak, in->bytes) || too_long(&m->modems[f->is.modem], in->bytes))
 		return SCHEDULER_TOO_LONG;
 	if (held >= m->packet_limit)
@@ -204,7 +224,7 @@ bool model_remove(struct model *m, uint32_t flow, const void *packet) {
 
 	if (f->count == 0 || f->list[0].packet != packet)
 		return false;
-	m->waits_for[f->is.modem] = 0;
+	m->waits_for[f->is.modem].bytes = 0;
 	memmove(f->list, f->list + 1, --f->count * sizeof(f->list[0]));
 	return true;
 }
@@ -300,8 +320,9 @@ void model_take(struct model *m, uint32_t flow, uint32_t channel, struct schedul
 	*out = (struct scheduler_grant){p.packet, flow, (uint16_t)channel, f->sequence++};
 	bucket_charge(&f->sustained, m->now, p.bytes);
 	bucket_charge(&f->peak, m->now, p.bytes);
-	bucket_charge(&f->reserved, m->now, metered);
-	bucket_charge(&m->modems[f->is.modem], m->now, p.bytes);
+	meter_charge(&f->reserved, m->now, metered);
+	aggregate_charge(&m->modems[f->is.modem], m->now, p.bytes);
+	m->classes[f->is.group][f->is.priority][f->is.modem].served = true;
 	line_charge(&c->line, m->now, cost);
 	line_charge(&m->limit, m->now, cost);
 	if (g->count > 1)
@@ -321,14 +342,14 @@ void model_set_flow(struct model *m, uint32_t flow, const struct scheduler_flow 
 	struct model_flow *f = &m->flows[flow];
 
 	if (f->count > 0) { /* what the others of its modem wait for may have gone with it */
-		m->waits_for[f->is.modem] = 0;
+		m->waits_for[f->is.modem].bytes = 0;
 		m->modems[f->is.modem].changed = m->now;
 	}
 	flow_set(m, f, is);
 }
 
 void model_set_modem(struct model *m, uint32_t modem, const struct scheduler_modem *c) {
-	m->waits_for[modem] = 0;
+	m->waits_for[modem].bytes = 0;
 	bucket_set(m, &m->modems[modem], c->aggregate.rate, MODEL_BYTE * c->aggregate.burst);
 }
 

@@ -22,7 +22,10 @@
 #define MODEL_COLUMNS (SCHEDULER_PRIORITIES + 1)
 #define MODEL_TURN 2048 /* bytes */
 #define MODEL_LAG 8 /* turns that a group may be behind others */
-#define MODEL_GUARD 262144 /* bytes of higher columns before one packet of a lower */
+#define MODEL_GUARD 262144 /* bytes of higher columns before something lower goes, */
+#define MODEL_GUARD_COST 192 /* of which each byte takes so many off */
+#define MODEL_METER_NS 10000000 /* what a meter may be behind or ahead */
+#define MODEL_LONGEST_JUMP UINT64_C(3600000000000) /* ns; longer ones count as one of this */
 
 /* What passes in one nanosecond at one bit per second: one byte is 8,000,000,000 of it. */
 __extension__ typedef __int128 model_work;
@@ -79,6 +82,8 @@ struct model_class {
 	uint64_t round; /* in which it had its last turn */
 	uint64_t served; /* stamp of its last turn */
 	int flow; /* whose turn it is in the class; -1: nobody's */
+	bool blocked; /* waits with its modem */
+	bool served; /* since it waited last */
 };
 
 struct model_column {
@@ -97,8 +102,8 @@ struct model_group {
 	uint32_t list[MODEL_CHANNELS];
 	size_t count;
 	struct model_column columns[MODEL_COLUMNS];
-	uint64_t above; /* bytes of its cluster while something lower waited */
-	unsigned guard; /* column that the guard helped last */
+	uint64_t above; /* account of its cluster: bytes while something lower waited */
+	unsigned guard; /* place, group and column, that the account helped last */
 	uint64_t packets, early, skew_ns, max_skew_ns;
 	bool passes; /* of the lowest group of a cluster: a pass is on, up to `horizon` */
 	uint64_t horizon;
@@ -115,11 +120,14 @@ struct model {
 	struct model_class classes[MODEL_GROUPS][SCHEDULER_PRIORITIES][MODEL_MODEMS];
 	size_t channel_count, group_count, modem_count, flow_count;
 	uint32_t packet_limit;
-	uint32_t waits_for
-		[MODEL_MODEMS]; /* bytes of the packet for which all its flows wait; or 0 */
+	struct {
+		uint32_t bytes; /* of the packet for which all its classes wait; or 0 */
+		bool again; /* its class had something since it waited last */
+	} waits_for[MODEL_MODEMS];
 	struct model_line limit;
 	bool started;
 	uint64_t now, stamp;
+	uint64_t skipped; /* of the caller's time, by long jumps */
 	uint64_t served; /* time of the last dequeue, which is that of the rates */
 	uint32_t cluster; /* after which the next cluster has its turn */
 	uint64_t delays[SCHEDULER_PRIORITIES], delay_ns[SCHEDULER_PRIORITIES];

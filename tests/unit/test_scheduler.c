@@ -203,6 +203,7 @@ static void packet_limit_is_exact(void **state) {
 
 static void too_long_packets_could_never_go(void **state) {
 	const struct scheduler_modem slow = {{10 * MBPS, 1600}};
+	const uint32_t peak_bucket = 400 * MBPS / 8 * SCHEDULER_PEAK_NS / NS_PER_S;
 	struct setup c;
 	struct scheduler *s;
 
@@ -211,8 +212,8 @@ static void too_long_packets_could_never_go(void **state) {
 	for (size_t i = 0; i < 6; i++)
 		c.flows[i].min_buffer = c.flows[i].buffer = c.flows[i].max_buffer = 100000;
 	c.flows[1].sustained = (struct scheduler_limit){MBPS, 1522};
-	c.flows[2].peak = MBPS; /* 12.5 bytes in SCHEDULER_PEAK_NS */
-	c.flows[3].peak = 800 * MBPS; /* 10,000 bytes */
+	c.flows[2].peak = MBPS; /* some bytes in SCHEDULER_PEAK_NS */
+	c.flows[3].peak = 400 * MBPS;
 	s = create(&c);
 	assert_null(scheduler_set_modem(s, 4, &slow));
 	assert_int_equal(put(s, 0, 1, SCHEDULER_PACKET_MAX + 1), SCHEDULER_TOO_LONG);
@@ -222,8 +223,8 @@ static void too_long_packets_could_never_go(void **state) {
 	assert_int_equal(put(s, 1, 1, 1522), SCHEDULER_QUEUED);
 	assert_int_equal(put(s, 2, 1, SCHEDULER_PEAK_BURST + 1), SCHEDULER_TOO_LONG);
 	assert_int_equal(put(s, 2, 1, SCHEDULER_PEAK_BURST), SCHEDULER_QUEUED);
-	assert_int_equal(put(s, 3, 1, 10001), SCHEDULER_TOO_LONG);
-	assert_int_equal(put(s, 3, 1, 10000), SCHEDULER_QUEUED);
+	assert_int_equal(put(s, 3, 1, peak_bucket + 1), SCHEDULER_TOO_LONG);
+	assert_int_equal(put(s, 3, 1, peak_bucket), SCHEDULER_QUEUED);
 	assert_int_equal(put(s, 4, 1, 1601), SCHEDULER_TOO_LONG);
 	assert_int_equal(put(s, 4, 1, 1600), SCHEDULER_QUEUED);
 	assert_int_equal(drops(s, 0, SCHEDULER_TOO_LONG), 2);

@@ -63,7 +63,7 @@ static void full_burst_of_a_modem(void **state) {
 	rig_end(&r);
 }
 
-/* Behind the peak rate stands a bucket of 2,000 bytes or 100 us, whatever the burst. */
+/* Behind the peak rate stands a bucket of SCHEDULER_PEAK_BURST or SCHEDULER_PEAK_NS, whatever the burst. */
 static void bucket_of_the_peak_rate(void **state) {
 	static const uint64_t mbps[] = {20, 150, 1000, 4000};
 
@@ -99,13 +99,18 @@ static void longest_packet_of_a_bucket(void **state) {
 	rig_group_range(&r, 0, 1);
 	rig_flow(&r, (struct scheduler_flow){.modem = modem, .sustained = {RIG_BPS(10), 1600}});
 	rig_flow(&r, (struct scheduler_flow){.modem = modem, .peak = RIG_BPS(10)});
-	rig_flow(&r, (struct scheduler_flow){.modem = modem, .peak = RIG_BPS(800)});
+	rig_flow(&r, (struct scheduler_flow){.modem = modem, .peak = RIG_BPS(400)});
 	rig_flow(&r, (struct scheduler_flow){.modem = small_modem});
 	rig_flow(&r, (struct scheduler_flow){.modem = modem});
 	rig_start(&r);
 
-	static const uint32_t longest[] = {1600, SCHEDULER_PEAK_BURST, 10000, 1000,
-					   SCHEDULER_PACKET_MAX};
+	static const uint32_t longest[] = {
+		1600,
+		SCHEDULER_PEAK_BURST,
+		RIG_BPS(400) / 8 * SCHEDULER_PEAK_NS / RIG_S,
+		1000,
+		SCHEDULER_PACKET_MAX,
+	};
 
 	for (uint32_t i = 0; i < ARRAY_COUNT(longest); i++) {
 		assert_int_equal(rig_put(&r, i, longest[i] + 1), SCHEDULER_TOO_LONG);

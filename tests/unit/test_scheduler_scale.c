@@ -113,12 +113,12 @@ static void limits_and_reserves_are_kept(void **state) {
 	for (uint32_t i = 0; i < FLOWS; i++) {
 		/*
 		 * No more than a packet of quantisation: 0.5 Mbps are 6,250 bytes, 0.25 are 3,125. A reserved
-		 * flow may have had 10 ms more before.
+		 * flow may have had 10 ms more before, and has its turns among the starving beside it.
 		 */
 		if (i % FLOWS_OF_MODEM >= 6)
 			assert_in_range(r.flows[i].bytes, 6250 - 1500, 6250 + 3044);
 		else if (i % FLOWS_OF_MODEM == 0)
-			assert_in_range(r.flows[i].bytes, 3125 - 1500 - 313, 3125 + 2 * 1500);
+			assert_in_range(r.flows[i].bytes, 3125 - 1500 - 313, 3125 + 3 * 1500);
 		sums[i % FLOWS_OF_MODEM] += (double)r.flows[i].bytes;
 	}
 	/* all began at once, so that their packets of 20 ms do not come evenly */
