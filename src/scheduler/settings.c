@@ -22,7 +22,7 @@ const char *settings_channel(const struct scheduler_channel *c) {
 	if (c->rate == 0)
 		return "a channel has no rate";
 	if (d->room != 0 && d->frame_bytes > 1024)
-		return "a DEPI frame has more than 1,024 bytes around its segments";
+		return "a DEPI frame has more than 1,024 bytes beside its segments";
 	if (d->room != 0 && (d->max_segments == 0 || d->min_fragment == 0 ||
 			     d->room <= 2 * d->entry_bytes + d->min_fragment))
 		return "a DEPI frame has no room for a segment";

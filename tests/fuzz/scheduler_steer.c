@@ -37,7 +37,7 @@ static const uint64_t bad_rates[4] = {1, SCHEDULER_RATE_MIN - 1, SCHEDULER_RATE_
 				      UINT64_MAX};
 
 struct scheduler_channel steer_channel(struct steer *in) {
-	static const struct scheduler_depi depis[9] = {
+	static const struct scheduler_depi depis[8] = {
 		{0},
 		{58, 1442, 2, 64, 255, 200000},
 		{58, 8942, 2, 64, 3, 20000},
@@ -45,14 +45,13 @@ struct scheduler_channel steer_channel(struct steer *in) {
 		{100, 200, 10, 100, 4, 0},
 		{1, 16, 1, 1, 65535, 1},
 		{58, 65535, 2, 1, 2, 1000000},
-		{65535, 65535, 255, 65000, 7, 1},
-		{65535, 2, 0, 1, 1, UINT64_MAX},
+		{1024, 65535, 255, 65000, 7, 1},
 	};
 	struct scheduler_channel c = {.rate = steer_rate(in)};
 
 	if (c.rate == 0)
 		c.rate = 500000000;
-	c.depi = depis[steer_byte(in) % 9];
+	c.depi = depis[steer_byte(in) % 8];
 	return c;
 }
 
