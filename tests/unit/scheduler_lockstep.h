@@ -26,6 +26,7 @@
 #define LOCKSTEP_SLOP_NS 4100
 #define LOCKSTEP_TIE_NS 8
 #define LOCKSTEP_SLACK MODEL_BYTE
+#define LOCKSTEP_BATCHES 32 /* packets: so late the account may be seen */
 
 /* What a random configuration may have. */
 enum lockstep_feature {
@@ -53,6 +54,12 @@ struct lockstep_pair {
 	bool both; /* both could go all the time since it was 0 */
 };
 
+/* A column that could go. */
+struct lockstep_wait {
+	uint64_t bytes; /* of its cluster's account that surely came together meanwhile */
+	uint64_t others; /* packets of other lower columns that went meanwhile */
+};
+
 struct lockstep {
 	struct lockstep_config c;
 	struct scheduler *s;
@@ -61,10 +68,8 @@ struct lockstep {
 	uint64_t seed, step, now;
 	uintptr_t packets;
 	uint64_t drops[MODEL_FLOWS][SCHEDULER_VERDICTS];
-	uint64_t since_guard
-		[MODEL_GROUPS]; /* bytes of the group's cluster since a lower column went */
-	uint64_t starved[MODEL_GROUPS]
-			[MODEL_COLUMNS]; /* bytes of others in its cluster meanwhile */
+	uint64_t account[MODEL_GROUPS]; /* the most that its cluster may have sent above others */
+	struct lockstep_wait starved[MODEL_GROUPS][MODEL_COLUMNS];
 	struct lockstep_pair flows[MODEL_FLOWS][MODEL_FLOWS];
 	struct lockstep_pair modems[MODEL_GROUPS][SCHEDULER_PRIORITIES][MODEL_MODEMS][MODEL_MODEMS];
 	bool changed; /* while it ran: what depends on the first configuration is not judged */

@@ -51,9 +51,10 @@ static void aggregate_charge(struct model_bucket *b, uint64_t now, uint32_t byte
 
 /* What a flow had beyond its reserved rate is held against it for 10 ms at most. */
 static void meter_charge(struct model_bucket *b, uint64_t now, uint32_t bytes) {
-	b->level = most(model_level(b, now), -b->cap);
-	if (b->since < now)
+	if (model_level(b, now) < -b->cap) {
+		b->level = -b->cap;
 		b->since = now;
+	}
 	bucket_charge(b, now, bytes);
 }
 
@@ -195,8 +196,9 @@ enum scheduler_verdict model_verdict(const struct model *m, const struct schedul
 
 	if (f->is.group == SCHEDULER_NONE || f->is.modem == SCHEDULER_NONE)
 		return SCHEDULER_NO_FLOW;
-	if (in->bytes == 0 || in->bytes > SCHEDULER_PACKET_MAX || too_long(&f->sustained, in->bytes) ||
-	    too_long(&f->peak, in->bytes) || too_long(&m->modems[f->is.modem], in->bytes))
+	if (in->bytes == 0 || in->bytes > SCHEDULER_PACKET_MAX ||
+	    too_long(&f->sustained, in->bytes) || too_long(&f->peak, in->bytes) ||
+	    too_long(&m->modems[f->is.modem], in->bytes))
 		return SCHEDULER_TOO_LONG;
 	if (held >= m->packet_limit)
 		return SCHEDULER_FULL;
@@ -322,7 +324,7 @@ void model_take(struct model *m, uint32_t flow, uint32_t channel, struct schedul
 	bucket_charge(&f->peak, m->now, p.bytes);
 	meter_charge(&f->reserved, m->now, metered);
 	aggregate_charge(&m->modems[f->is.modem], m->now, p.bytes);
-	m->classes[f->is.group][f->is.priority][f->is.modem].served = true;
+	m->classes[f->is.group][f->is.priority][f->is.modem].had = true;
 	line_charge(&c->line, m->now, cost);
 	line_charge(&m->limit, m->now, cost);
 	if (g->count > 1)

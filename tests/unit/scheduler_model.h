@@ -83,7 +83,7 @@ struct model_class {
 	uint64_t served; /* stamp of its last turn */
 	int flow; /* whose turn it is in the class; -1: nobody's */
 	bool blocked; /* waits with its modem */
-	bool served; /* since it waited last */
+	bool had; /* something since it waited last */
 };
 
 struct model_column {

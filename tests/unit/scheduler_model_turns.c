@@ -5,9 +5,10 @@
 static bool holds(const struct model *m, const struct model_bucket *b, uint32_t bytes) {
 	model_work needed = MODEL_BYTE * bytes;
 
-	/* what became longer than a burst by a change goes when the bucket is full */
+	/* what became longer than a burst by a change goes as if the bucket were larger */
 	if (needed > b->cap)
-		needed = b->cap;
+		return b->rate == 0 ||
+		       b->level + (model_work)b->rate * (m->now - b->since) >= needed;
 	return b->rate == 0 || model_level(b, m->now) >= needed;
 }
 
@@ -44,7 +45,7 @@ static int column_of(const struct model *m, const struct model_flow *f) {
 		return -1;
 	if (f->is.reserved > 0 && model_level(&f->reserved, m->now) >= 0)
 		return MODEL_RESERVED;
-	return m->waits_for[f->is.modem] == 0 ? f->is.priority : -1;
+	return m->classes[f->is.group][f->is.priority][f->is.modem].blocked ? -1 : f->is.priority;
 }
 
 /* The columns of all flows at this moment. */
@@ -256,22 +257,34 @@ static int highest(unsigned columns) {
 	return best;
 }
 
-/* The column of a cluster that goes next. `first` is its lowest group, which keeps the guard. */
-static int cluster_column(struct model_group *first, unsigned columns) {
-	int top = highest(columns);
-	unsigned lower = columns & ~(1u << top);
+/* The place, group and column, of something below `top` that goes next, in rotation; -1: nothing waits
+ * there. `first` is the cluster's lowest group, which keeps the account. */
+static int lower_place(const struct model *m, const struct view *v, uint32_t first, int top) {
+	unsigned places = (unsigned)m->group_count * MODEL_COLUMNS;
 
-	if (lower == 0 || first->above < MODEL_GUARD)
-		return top;
-	first->above = 0;
-	for (unsigned k = 1;; k++) {
-		unsigned column = (first->guard + MODEL_COLUMNS - k) % MODEL_COLUMNS;
+	for (unsigned k = 1; k <= places; k++) {
+		unsigned place = (m->groups[first].guard + k) % places;
+		uint32_t group = place / MODEL_COLUMNS;
+		int column = (int)(place % MODEL_COLUMNS);
 
-		if (lower & 1u << column) {
-			first->guard = column;
-			return (int)column;
-		}
+		if (column < top && model_same_cluster(m, group, first) &&
+		    group_waits(m, v, group, column))
+			return (int)place;
 	}
+	return -1;
+}
+
+/* Who waits for its modem's rate keeps its turn in mind: those that had nothing come before it. */
+static void block(struct model *m, const struct model_flow *f, struct model_class *c) {
+	const uint32_t modem = f->is.modem;
+	bool others = m->waits_for[modem].bytes > 0;
+
+	if (!others || (m->waits_for[modem].again && !c->had)) {
+		m->waits_for[modem].bytes = f->list[0].bytes;
+		m->waits_for[modem].again = c->had;
+	}
+	c->blocked = true;
+	c->had = false;
 }
 
 static bool lowest_of_cluster(const struct model *m, uint32_t group) {
@@ -282,32 +295,60 @@ static bool lowest_of_cluster(const struct model *m, uint32_t group) {
 	return true;
 }
 
+struct turn {
+	uint32_t group;
+	int column;
+};
+
+/* The highest column, or something lower when that is due. */
+static struct turn next_turn(struct model *m, const struct view *v, const struct view *all,
+			     uint32_t cluster, int top) {
+	struct model_group *first = &m->groups[cluster];
+	int place = first->above < MODEL_GUARD ? -1 : lower_place(m, v, cluster, top);
+
+	if (place < 0)
+		return (struct turn){(uint32_t)group_behind(m, v, all, cluster, top), top};
+	first->guard = (unsigned)place;
+	return (struct turn){(uint32_t)place / MODEL_COLUMNS, place % MODEL_COLUMNS};
+}
+
+static bool modem_waits(const struct model *m, const struct model_flow *f) {
+	return m->waits_for[f->is.modem].bytes > 0 ||
+	       !holds(m, &m->modems[f->is.modem], f->list[0].bytes);
+}
+
 /* False where the one whose turn it is waits for its modem's rate, as its modem does from now on. */
 static bool cluster_send(struct model *m, const struct view *v, const struct view *all,
 			 uint32_t cluster, struct scheduler_grant *out) {
 	struct model_group *first = &m->groups[cluster];
-	uint64_t above = first->above;
+	uint32_t bytes;
 	unsigned columns = cluster_columns(m, v, cluster);
-	int column = cluster_column(first, columns);
-	uint32_t group = (uint32_t)group_behind(m, v, all, cluster, column);
-	int flow = column == MODEL_RESERVED ? reserved_flow(m, v, group)
-					    : priority_flow(m, v, group, (unsigned)column);
-	struct model_flow *f = &m->flows[flow];
-	uint32_t bytes = f->list[0].bytes;
+	struct turn turn = next_turn(m, v, all, cluster, highest(columns));
+	struct model_class *class = NULL;
+	int flow;
 
-	if (column != MODEL_RESERVED && !holds(m, &m->modems[f->is.modem], bytes)) {
-		m->waits_for[f->is.modem] = bytes;
-		first->above = above;
+	if (turn.column == MODEL_RESERVED) {
+		flow = reserved_flow(m, v, turn.group);
+	} else {
+		flow = priority_flow(m, v, turn.group, (unsigned)turn.column);
+		class = &m->classes[turn.group][turn.column][m->flows[flow].is.modem];
+	}
+	if (class != NULL && modem_waits(m, &m->flows[flow])) {
+		block(m, &m->flows[flow], class);
 		return false;
 	}
+	bytes = m->flows[flow].list[0].bytes;
 	model_take(m, (uint32_t)flow,
-		   (uint32_t)first_channel(m, &m->groups[group], SCHEDULER_LEAD_NS), out);
-	if (columns & ((1u << column) - 1))
+		   (uint32_t)first_channel(m, &m->groups[turn.group], SCHEDULER_LEAD_NS), out);
+	if (turn.column < highest(columns))
+		first->above -= first->above < bytes * MODEL_GUARD_COST ? first->above
+									: bytes * MODEL_GUARD_COST;
+	else if (columns != 1u << turn.column && first->above < MODEL_GUARD)
 		first->above += bytes;
-	if (column == MODEL_RESERVED)
+	if (class == NULL)
 		return true;
-	f->credit -= bytes;
-	m->classes[group][column][f->is.modem].credit -= bytes;
+	m->flows[flow].credit -= bytes;
+	class->credit -= bytes;
 	return true;
 }
 
@@ -348,8 +389,13 @@ static bool cluster_passes(struct model *m, const struct view *all, uint32_t clu
 /* Modems whose wait is over. */
 static void modems_open(struct model *m) {
 	for (size_t i = 0; i < m->modem_count; i++) {
-		if (holds(m, &m->modems[i], m->waits_for[i]))
-			m->waits_for[i] = 0;
+		if (!holds(m, &m->modems[i], m->waits_for[i].bytes))
+			continue;
+		m->waits_for[i].bytes = 0;
+		for (size_t g = 0; g < MODEL_GROUPS; g++) {
+			for (size_t p = 0; p < SCHEDULER_PRIORITIES; p++)
+				m->classes[g][p][i].blocked = false;
+		}
 	}
 }
 

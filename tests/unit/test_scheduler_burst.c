@@ -105,11 +105,8 @@ static void longest_packet_of_a_bucket(void **state) {
 	rig_start(&r);
 
 	static const uint32_t longest[] = {
-		1600,
-		SCHEDULER_PEAK_BURST,
-		RIG_BPS(400) / 8 * SCHEDULER_PEAK_NS / RIG_S,
-		1000,
-		SCHEDULER_PACKET_MAX,
+		1600, SCHEDULER_PEAK_BURST, RIG_BPS(400) / 8 * SCHEDULER_PEAK_NS / RIG_S,
+		1000, SCHEDULER_PACKET_MAX,
 	};
 
 	for (uint32_t i = 0; i < ARRAY_COUNT(longest); i++) {
