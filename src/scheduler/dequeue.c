@@ -383,5 +383,5 @@ uint64_t scheduler_next(const struct scheduler *s) {
 		return UINT64_MAX;
 	if (next < s->limit.full_at - LEAD_TICKS)
 		next = s->limit.full_at - LEAD_TICKS;
-	return s->epoch + (uint64_t)(next > 0 ? next : 0) / TICKS_PER_NS;
+	return scheduler_time(s, next);
 }

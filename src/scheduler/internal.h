@@ -262,3 +262,10 @@ static inline int64_t scheduler_ticks(struct scheduler *s, uint64_t now) {
 		s->now = NS_TICKS(since);
 	return s->now;
 }
+
+/* Ticks in the caller's time, whose last moment stands for all that lies behind it. */
+static inline uint64_t scheduler_time(const struct scheduler *s, int64_t ticks) {
+	uint64_t after = (uint64_t)more(ticks, 0) / TICKS_PER_NS;
+
+	return after < UINT64_MAX - s->epoch ? s->epoch + after : UINT64_MAX;
+}

@@ -31,7 +31,7 @@ void scheduler_report_channel(const struct scheduler *s, uint32_t channel,
 	*out = (struct scheduler_channel_report){
 		.packets = c->packets,
 		.bytes = c->bytes,
-		.busy_until = s->epoch + (uint64_t)more(c->busy_until, 0) / TICKS_PER_NS,
+		.busy_until = scheduler_time(s, c->busy_until),
 	};
 }
 

@@ -78,6 +78,14 @@ static void bucket_take(struct watch_bucket *b, uint64_t bytes, fine_time now) {
 	b->full_at = later(b->full_at, now) + cost(b->rate, bytes);
 }
 
+/* What reserved packets leave owing is no more than a burst. */
+static void debt_limit(struct watch_bucket *b, fine_time now) {
+	fine_time most = now + 2 * cost(b->rate, b->burst);
+
+	if (b->full_at > most)
+		b->full_at = most;
+}
+
 static uint64_t peak_burst(uint64_t rate) {
 	uint64_t burst = rate / (8 * (1000000000 / SCHEDULER_PEAK_NS));
 
@@ -263,6 +271,7 @@ static void judge_rates(struct watch *w, struct watch_flow *f, uint32_t bytes) {
 	bucket_take(&f->sustained, bytes, now);
 	bucket_take(&f->peak, bytes, now);
 	bucket_take(modem, bytes, now);
+	debt_limit(modem, now);
 }
 
 void watch_grant(struct watch *w, const struct scheduler_grant *g) {
@@ -299,6 +308,8 @@ static void judge_channel_report(const struct watch *w, uint32_t i) {
 	if (c->vague || !w->started)
 		return;
 	CHECK(r.bytes == c->bytes);
+	if (r.busy_until == UINT64_MAX) /* or later */
+		return;
 	off = later((fine_time)(r.busy_until - w->epoch) * FINE_PER_NS, since_epoch(w)) -
 	      later(c->line.free_at, since_epoch(w));
 	CHECK(off <= c->line.slack && -off <= c->line.slack + FINE_PER_NS);
