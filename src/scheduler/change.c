@@ -89,7 +89,8 @@ static void class_part(struct scheduler *s, uint32_t flow) {
 	}
 }
 
-/* The meter keeps its bytes, too, those that it is behind and those that a flow which waits has saved up. */
+/* The meter keeps its bytes, too, those that it is behind and those that a flow which waits has
+ * saved up. */
 static void reserve_set(const struct scheduler *s, struct reserve *r, uint64_t cost) {
 	int64_t ahead = more(r->due - s->now, -RESERVED_SAVED);
 

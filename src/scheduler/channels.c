@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "scheduler/channels.h"
 
-/* One segment of the packet, of which `left` bytes are to go; returns what it holds, 0 where the DEPI
- * frame is ended without one. */
+/* One segment of the packet, of which `left` bytes are to go; returns what it holds, 0 where the
+ * DEPI frame is ended without one. */
 static uint32_t segment(struct channel *c, uint32_t left) {
 	uint32_t take = c->space - c->depi.entry_bytes;
 

@@ -23,8 +23,8 @@ static inline void lanes_least(lanes *best, const int64_t *at, const lanes *plac
 	*best = (entries & mask) | (*best & ~mask);
 }
 
-/* The least of the run's entries, where those that are past count as `idle`, which carries the index of the
- * first, plus their place: so the first of the idle ones wins. */
+/* The least of the run's entries, where those that are past count as `idle`, which carries the
+ * index of the first, plus their place: so the first of the idle ones wins. */
 static inline int64_t run_free(const int64_t *at, uint32_t n, int64_t idle) {
 	const lanes first = {idle, idle + 1, idle + 2, idle + 3};
 	lanes best = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
@@ -48,8 +48,8 @@ static inline int64_t run_free(const int64_t *at, uint32_t n, int64_t idle) {
 }
 
 /*
- * The entry of free_at[], or the present where that is past, of the group's channel that is free first; of
- * several that are free by now, of the one with the lowest index.
+ * The entry of free_at[], or the present where that is past, of the group's channel that is free
+ * first; of several that are free by now, of the one with the lowest index.
  */
 static inline int64_t first_free(const struct scheduler *s, const struct group *g, int64_t now) {
 	const int64_t idle = now & ~(int64_t)CHANNEL_MASK;
@@ -65,7 +65,8 @@ static inline int64_t first_free(const struct scheduler *s, const struct group *
 	return best;
 }
 
-/* Bytes that a DOCSIS frame of `bytes` takes on the channel where its DEPI frame ends before it does. */
+/* Bytes that a DOCSIS frame of `bytes` takes on the channel where its DEPI frame ends before it
+ * does. */
 uint32_t channel_cut(struct channel *c, uint32_t bytes, int64_t now);
 
 /* Bytes that a DOCSIS frame of `bytes` takes on the channel, with what DEPI puts around it. */

@@ -7,6 +7,6 @@
 /* Gives the group its channels; clusters_make() comes next. */
 void clusters_set_channels(struct scheduler *s, uint32_t group, const struct scheduler_group *set);
 
-/* Puts the groups that share channels together, or all where they share the service group's limit. All of them
- * look anew at their channels. */
+/* Puts the groups that share channels together, or all where they share the service group's
+ * limit. All of them look anew at their channels. */
 void clusters_make(struct scheduler *s);

@@ -22,7 +22,8 @@ static void exchange(struct scheduler *s, struct cluster *c, uint32_t a, uint32_
 	rank(s, group);
 }
 
-/* The last one awake fell asleep or left: those that are left wait for the first of their channels. */
+/* The last one awake fell asleep or left: those that are left wait for the first of their
+ * channels. */
 static void cluster_rest(struct scheduler *s, uint32_t cluster) {
 	struct cluster *c = &s->clusters[cluster];
 
@@ -135,9 +136,10 @@ static uint64_t next_above(struct scheduler *s, const struct cluster *c, unsigne
 }
 
 /*
- * Groups with channels of their own run ahead of the others without end. Who is ahead of whom is to be known, but
- * a lead shall not be held against a group for long when it has those channels no more: of each gap
- * between two groups MAX_LEAD is left, and all that are above it come down together.
+ * Groups with channels of their own run ahead of the others without end. Who is ahead of whom is
+ * to be known, but a lead shall not be held against a group for long when it has those channels
+ * no more: of each gap between two groups MAX_LEAD is left, and all that are above it come down
+ * together.
  */
 static void cut_leads(struct scheduler *s, struct cluster *c, unsigned column) {
 	uint64_t below = next_above(s, c, column, 0), next;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The columns of a bonding group: who waits for its channels, by priority. The members are classes, or flows
- * in the reserved column; `all` says of which array. They leave when they are first.
+ * The columns of a bonding group: who waits for its channels, by priority. The members are
+ * classes, or flows in the reserved column; `all` says of which array. They leave when they are
+ * first.
  */
 #pragma once
 
@@ -23,7 +24,8 @@ void group_enter(struct scheduler *s, uint32_t group);
 /* All channels of an awake group have work up to the horizon; the first will be free at `free`. */
 void group_sleep(struct scheduler *s, uint32_t group, int64_t free);
 
-/* Channels of the cluster are given work up to a new horizon; all of its groups compete for them. */
+/* Channels of the cluster are given work up to a new horizon; all of its groups compete for
+ * them. */
 void cluster_wake(struct scheduler *s, uint32_t cluster, int64_t now);
 
 static inline void column_enter(struct scheduler *s, struct links all, uint32_t group,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From the caller to the queues: congestion control, and the flow's first packet brings it to its turn. */
+/* From the caller to the queues: congestion control, and the flow's first packet brings it to
+ * its turn. */
 #include "scheduler/internal.h"
 #include "scheduler/queue.h"
 #include "scheduler/turns.h"
@@ -65,7 +66,8 @@ static enum scheduler_verdict arrive(struct scheduler *s, const struct scheduler
 	return v;
 }
 
-/* What an arrival will touch: of a flow that waits its last slot, of one that does not its class. */
+/* What an arrival will touch: of a flow that waits its last slot, of one that does not its
+ * class. */
 static void prefetch_arrival(const struct scheduler *s, uint32_t flow) {
 	const struct flow *f = &s->flows[flow];
 

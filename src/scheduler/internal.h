@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the scheduler is made of. A packet travels: chunk in the queue of its flow -> flow in the ring of
- * its class -> class in the line of a column of its bonding group -> group among the awake ones of its
- * cluster -> cluster in the ring of those with work. What may not go for a while stands in none of these
- * but has a timer.
+ * What the scheduler is made of. A packet travels: chunk in the queue of its flow -> flow in the
+ * ring of its class -> class in the line of a column of its bonding group -> group among the
+ * awake ones of its cluster -> cluster in the ring of those with work. What may not go for a
+ * while stands in none of these but has a timer.
  */
 #pragma once
 
@@ -145,8 +145,8 @@ struct group {
 /* Groups that share channels, directly or through others. */
 struct cluster {
 	struct link link; /* in the ring of those with awake groups */
-	/* Groups with packets that may go: first those that are awake, then those all of whose channels
-	 * have work up to the horizon. */
+	/* Groups with packets that may go: first those that are awake, then those all of whose
+	 * channels have work up to the horizon. */
 	uint32_t *present;
 	int64_t *ranks; /* of these, the least of which goes first: column, round and place */
 	uint32_t awake_count, present_count;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The queue of a service flow: a list of chunks of three packets, a cache line each. A flow that is visited
- * once in thousands of turns finds its next packets where it found the last one.
+ * The queue of a service flow: a list of chunks of three packets, a cache line each. A flow that
+ * is visited once in thousands of turns finds its next packets where it found the last one.
  */
 #pragma once
 
 #include "scheduler/internal.h"
 
-/* Chunks for `packets` in the queues of `flows`: all full but the first and the last of each flow, and none
- * empty. */
+/* Chunks for `packets` in the queues of `flows`: all full but the first and the last of each
+ * flow, and none empty. */
 static inline size_t queue_chunks(size_t packets, size_t flows) {
 	size_t most = packets / CHUNK_PACKETS + 2 * flows + 1;
 

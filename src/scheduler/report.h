@@ -23,8 +23,8 @@ struct scheduler_channel_report {
 	uint64_t busy_until; /* ns: when it will have sent what it was given */
 };
 
-/* How long receivers wait for the order of bonded flows: a packet that arrives before one of a lower
- * number of its flow waits for that. */
+/* How long receivers wait for the order of bonded flows: a packet that arrives before one of a
+ * lower number of its flow waits for that. */
 struct scheduler_group_report {
 	uint64_t packets; /* granted */
 	uint64_t early_packets; /* of these, ones that must wait */
@@ -50,9 +50,10 @@ void scheduler_report_group(const struct scheduler *s, uint32_t group,
 void scheduler_report_delay(const struct scheduler *s, unsigned priority,
 			    struct scheduler_delay_report *out);
 
-/* The shortest delay that bucket b counts, ns; for SCHEDULER_DELAY_BUCKETS: where the last one ends. */
+/* The shortest delay that bucket b counts, ns; for SCHEDULER_DELAY_BUCKETS: where the last one
+ * ends. */
 uint64_t scheduler_delay_floor(unsigned bucket);
 
-/* The delay that `permille` of the packets did not exceed, ns (upper edge of its bucket); 0 where there
- * were none. */
+/* The delay that `permille` of the packets did not exceed, ns (upper edge of its bucket); 0
+ * where there were none. */
 uint64_t scheduler_delay_quantile(const struct scheduler_delay_report *r, unsigned permille);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Circles and lines of elements of an array, linked by their indices. An element is in one of them at most. */
+/* Circles and lines of elements of an array, linked by their indices. An element is in one of
+ * them at most. */
 #pragma once
 
 #include <stddef.h>
@@ -57,8 +58,8 @@ static inline void ring_rotate(struct links all, uint32_t *first) {
 }
 
 /*
- * Lines that are left at the front only. Elements are linked by `next`, the last one to itself, so that who looks
- * ahead never falls off the end.
+ * Lines that are left at the front only. Elements are linked by `next`, the last one to itself,
+ * so that who looks ahead never falls off the end.
  */
 struct line {
 	uint32_t first, last; /* NONE where there is none */

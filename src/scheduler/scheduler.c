@@ -15,7 +15,8 @@
 #define LINE 128 /* cache lines are fetched in pairs */
 #define LARGE_PAGE (2u << 20)
 
-/* calloc() at the beginning of a cache line; large memory on large pages where the system has them. */
+/* calloc() at the beginning of a cache line; large memory on large pages where the system has
+ * them. */
 static void *lines_alloc(size_t count, size_t size) {
 	size_t align = count * size < LARGE_PAGE ? LINE : LARGE_PAGE;
 	size_t bytes = (count * size + align - 1) / align * align;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Service flow and channel access scheduling on opaque packet handles, with the time given by the
- * caller. Pure C, one thread. docs/scheduler.md has the rules; what stands here is how to call it.
+ * Service flow and channel access scheduling on opaque packet handles, with the time given by
+ * the caller. Pure C, one thread. docs/scheduler.md has the rules; what stands here is how to
+ * call it.
  *
- * Units: rates in bits per second, sizes in bytes, times in nanoseconds. The bytes of a packet are
- * those that DOCSIS counts for rates: from after the HCS to the end of the CRC (MULPI, annex C.2.2).
+ * Units: rates in bits per second, sizes in bytes, times in nanoseconds. The bytes of a packet
+ * are those that DOCSIS counts for rates: from after the HCS to the end of the CRC (MULPI, annex
+ * C.2.2).
  */
 #pragma once
 
@@ -14,7 +16,8 @@
 
 /* A channel is given work no further ahead of its rate than this. */
 #define SCHEDULER_LEAD_NS 500000
-/* A bonding group whose channels all have more work than the lead rests until one has no more than this. */
+/* A bonding group whose channels all have more work than the lead rests until one has no more
+ * than this. */
 #define SCHEDULER_REST_NS 375000
 #define SCHEDULER_RATE_MIN 1000 /* bits per second */
 #define SCHEDULER_RATE_MAX 1000000000000 /* bits per second */
@@ -154,7 +157,8 @@ unsigned scheduler_enqueue(struct scheduler *s, uint64_t now, const struct sched
 unsigned scheduler_dequeue(struct scheduler *s, uint64_t now, struct scheduler_grant *grants,
 			   unsigned n);
 
-/* Takes out up to `n` packets without regard to rates and channels, to empty the queues at a stop. */
+/* Takes out up to `n` packets without regard to rates and channels, to empty the queues at a
+ * stop. */
 unsigned scheduler_drain(struct scheduler *s, void **packets, unsigned n);
 
 /* Takes out up to `n` packets of one flow, likewise. */
@@ -163,14 +167,14 @@ unsigned scheduler_drain_flow(struct scheduler *s, uint32_t flow, void **packets
 /* Packets in all queues. */
 uint32_t scheduler_held(const struct scheduler *s);
 
-/* When scheduler_dequeue() will have something to give without a further arrival: at the earliest at
- * this time; UINT64_MAX where nothing waits. May be too early, never too late. */
+/* When scheduler_dequeue() will have something to give without a further arrival: at the
+ * earliest at this time; UINT64_MAX where nothing waits. May be too early, never too late. */
 uint64_t scheduler_next(const struct scheduler *s);
 
 /*
- * Changes while traffic runs, by the thread that calls enqueue and dequeue. What waits stays queued,
- * sequence numbers and counters go on. Each returns NULL when done, or says in one line what is wrong
- * and changes nothing.
+ * Changes while traffic runs, by the thread that calls enqueue and dequeue. What waits stays
+ * queued, sequence numbers and counters go on. Each returns NULL when done, or says in one line
+ * what is wrong and changes nothing.
  */
 const char *scheduler_set_flow(struct scheduler *s, uint32_t flow, const struct scheduler_flow *f);
 const char *scheduler_set_modem(struct scheduler *s, uint32_t modem,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a scheduler is told, judged before it is believed. Each returns NULL or says what is wrong. */
+/* What a scheduler is told, judged before it is believed. Each returns NULL or says what is
+ * wrong. */
 #pragma once
 
 #include "scheduler/internal.h"
@@ -14,5 +15,6 @@ const char *settings_all(const struct scheduler_config *c);
 /* What time at one cost of a byte is at another; 0 where there was none. */
 int64_t settings_rescale(int64_t ticks, uint64_t old_cost, uint64_t new_cost);
 
-/* A bucket for the limit that holds what the one before held, as far as it may; full where there was none. */
+/* A bucket for the limit that holds what the one before held, as far as it may; full where there
+ * was none. */
 void settings_bucket(struct bucket *b, uint64_t rate, uint64_t burst, int64_t now);

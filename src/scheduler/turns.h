@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whose turn it can be: flows enter and leave their classes, and classes the columns of their groups. */
+/* Whose turn it can be: flows enter and leave their classes, and classes the columns of their
+ * groups. */
 #pragma once
 
 #include "scheduler/columns.h"
@@ -7,7 +8,8 @@
 /* A class without flows leaves the line in which it stands, wherever in it that is. */
 void class_withdraw(struct scheduler *s, uint32_t class);
 
-/* The flow is ready and has a reserved rate: it stands in the reserved column, too, as soon as a packet is due. */
+/* The flow is ready and has a reserved rate: it stands in the reserved column, too, as soon as a
+ * packet is due. */
 void reserve_enter(struct scheduler *s, uint32_t flow, int64_t now);
 
 /* The first of a group's reserved column leaves it. */
@@ -21,13 +23,15 @@ static inline bool modem_is_open(const struct modem *m) {
 	return m->blocked.first == NONE && m->blocked_again.first == NONE;
 }
 
-/* The class, the first of its column, goes no earlier than its modem's aggregate rate lets a packet of `bytes` go. */
+/* The class, the first of its column, goes no earlier than its modem's aggregate rate lets a
+ * packet of `bytes` go. */
 void turns_block(struct scheduler *s, uint32_t class, uint32_t bytes);
 
 /* What a timer was set for has come. */
 void turns_timer(struct scheduler *s, uint32_t timer, int64_t now);
 
-/* Takes the flow out of wherever it is. Its state is then the caller's, and its class may be empty. */
+/* Takes the flow out of wherever it is. Its state is then the caller's, and its class may be
+ * empty. */
 void turns_leave(struct scheduler *s, uint32_t flow);
 
 static inline void class_enter(struct scheduler *s, uint32_t flow) {
@@ -44,7 +48,8 @@ static inline void class_enter(struct scheduler *s, uint32_t flow) {
 	column_enter(s, class_links(s), c->group, c->priority, f->class);
 }
 
-/* The flow leaves its class. That stays where it is, although it may be empty now, until it is the first. */
+/* The flow leaves its class. That stays where it is, although it may be empty now, until it is
+ * the first. */
 static inline void class_leave(struct scheduler *s, uint32_t flow) {
 	ring_remove(flow_links(s), &s->classes[s->flows[flow].class].flows, flow);
 }
@@ -57,7 +62,8 @@ static inline void class_end(struct scheduler *s, uint32_t class) {
 	s->classes[class].state = CLASS_IDLE;
 }
 
-/* The flow has a packet and is in no ring: it goes where it belongs, if need be with its class and group. */
+/* The flow has a packet and is in no ring: it goes where it belongs, if need be with its class
+ * and group. */
 static inline void turns_enter(struct scheduler *s, uint32_t flow, int64_t now) {
 	class_enter(s, flow);
 	if ((s->flows[flow].rates & FLOW_RESERVATION) != 0)

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 
 #define TOP (WHEEL_LEVELS - 1)
-/* The furthest that a timer can be set ahead, in slots: not as far as to come round to the present one. */
+/* The furthest that a timer can be set ahead, in slots: not as far as to come round to the
+ * present one. */
 #define FURTHEST ((uint64_t)(WHEEL_SLOTS - 2) << (TOP * WHEEL_BITS))
 
 static struct links links(const struct wheel *w) {
@@ -26,9 +27,9 @@ void wheel_free(struct wheel *w) {
 	free(w->timers);
 }
 
-/* The level is where the timer's slot differs from the present one: below the top, all slots of a level belong
- * to the same turn of it, so that whatever is set stands ahead of the present slot. At the top, those
- * up to the present one belong to the next turn. */
+/* The level is where the timer's slot differs from the present one: below the top, all slots of
+ * a level belong to the same turn of it, so that whatever is set stands ahead of the present
+ * slot. At the top, those up to the present one belong to the next turn. */
 static uint16_t place_of(const struct wheel *w, uint64_t slot) {
 	uint64_t differs = slot ^ w->now;
 	unsigned level = 0;
@@ -70,8 +71,8 @@ void wheel_set(struct wheel *w, uint32_t timer, int64_t at) {
 	put(w, timer, place_of(w, slot));
 }
 
-/* The first occupied slot ahead: its level, and the time at which it begins. Returns false where there
- * is none. */
+/* The first occupied slot ahead: its level, and the time at which it begins. Returns false where
+ * there is none. */
 static bool ahead(const struct wheel *w, unsigned *level, uint64_t *slot) {
 	for (*level = 0; *level < WHEEL_LEVELS; (*level)++) {
 		unsigned shift = *level * WHEEL_BITS;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Timers by number on a hierarchical wheel: 6 levels of 64 slots, the finest of 4.096 us. Setting,
- * clearing and expiring a timer costs the same however many there are, and empty slots are passed over
- * by looking at one word a level. A timer expires up to one slot late, and one that is set further ahead
- * than three days early.
+ * Timers by number on a hierarchical wheel: 6 levels of 64 slots, the finest of 4.096 us.
+ * Setting, clearing and expiring a timer costs the same however many there are, and empty slots
+ * are passed over by looking at one word a level. A timer expires up to one slot late, and one
+ * that is set further ahead than three days early.
  */
 #pragma once
 

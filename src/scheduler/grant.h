@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a packet that goes takes of channels and rates, and what is counted of it. */
+#pragma once
+
+#include "scheduler/channels.h"
+#include "scheduler/internal.h"
+#include "scheduler/queue.h"
+
+static inline void count_delay(struct scheduler *s, unsigned priority, uint32_t units) {
+	struct delays *d = &s->delays[priority];
+	unsigned bucket = units;
+
+	if (units >= 16) {
+		unsigned shift = 28u - (unsigned)__builtin_clz(units);
+
+		bucket = shift * 8 + (units >> shift);
+	}
+	d->packets++;
+	d->units += units;
+	d->buckets[bucket]++;
+}
+
+/* The receiver has a packet at `sent` and waits for those of lower numbers that come later. */
+static inline void count_skew(struct scheduler_group_report *r, struct flow *f, int64_t sent) {
+	uint64_t skew;
+
+	r->packets++;
+	if (sent >= f->last_sent) {
+		f->last_sent = sent;
+		return;
+	}
+	skew = (uint64_t)(f->last_sent - sent) / TICKS_PER_NS;
+	r->early_packets++;
+	r->skew_ns += skew;
+	r->max_skew_ns = skew > r->max_skew_ns ? skew : r->max_skew_ns;
+}
+
+/* What is reserved is not held back by the modem's limit: its debt is not to outlast what the
+ * bucket holds. */
+static inline void aggregate_take(struct class *c, struct modem *m, uint32_t bytes, int64_t now) {
+	bucket_take(&m->aggregate, bytes, now);
+	m->aggregate.full_at = less(m->aggregate.full_at, now + 2 * m->aggregate.depth);
+	c->served = true;
+}
+
+/* What the packet takes of the rates that hold for its flow. */
+static inline void charge(struct scheduler *s, uint32_t flow, uint32_t bytes, int64_t now) {
+	struct flow *f = &s->flows[flow];
+
+	if ((f->rates & FLOW_SUSTAINED) != 0)
+		bucket_take(&f->sustained, bytes, now);
+	if ((f->rates & FLOW_PEAK) != 0)
+		bucket_take(&f->peak, bytes, now);
+	if ((f->rates & FLOW_AGGREGATE) != 0)
+		aggregate_take(&s->classes[f->class], &s->modems[s->classes[f->class].modem], bytes,
+			       now);
+	if ((f->rates & FLOW_RESERVATION) != 0) {
+		struct reserve *r = &s->reserves[flow];
+
+		/* what it had beyond the rate is not held against it for long */
+		r->due = less(more(r->due, now - RESERVED_SAVED), now + RESERVED_SAVED) +
+			 cost_ticks(r->cost, bytes > r->packet ? bytes : r->packet);
+	}
+}
+
+/* The flow's first packet goes on the channel. Returns its bytes. */
+static inline uint32_t grant(struct scheduler *s, struct group *g, uint32_t flow, uint32_t channel,
+			     int64_t now, struct scheduler_grant *out) {
+	struct flow *f = &s->flows[flow];
+	const struct waiting w = queue_take(s, f);
+	uint32_t taken = channel_bytes(&s->channels[channel], w.bytes + f->header_bytes, now);
+	int64_t sent = channel_take(s, channel, taken, now);
+
+	bucket_take(&s->limit, taken, now);
+	if (f->rates != 0)
+		charge(s, flow, w.bytes, now);
+	count_delay(s, s->classes[f->class].priority, (uint32_t)(now >> DELAY_SHIFT) - w.arrived);
+	if (f->bonded)
+		count_skew(&g->report, f, sent);
+	else
+		g->report.packets++;
+	f->granted_packets++;
+	f->granted_bytes += w.bytes;
+	*out = (struct scheduler_grant){w.packet, flow, (uint16_t)channel, f->sequence++};
+	return w.bytes;
+}
