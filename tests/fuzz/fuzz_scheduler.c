@@ -16,6 +16,7 @@
 #define ACTIONS 300
 #define STEPS 256 /* of the clock, for each packet that waits */
 #define SECOND 1000000000ull
+#define HOUR (3600 * SECOND) /* a longer jump counts as one of an hour */
 
 /* What a configuration is made of. */
 struct plan {
@@ -30,6 +31,7 @@ struct plan {
 static struct steer in;
 static struct watch watch;
 static uint64_t clock_ns; /* what the caller takes for the time */
+static bool far_gone; /* by_the_hour() was */
 
 static void *exactly(size_t count, size_t size) {
 	void *memory = calloc(count > 0 ? count : 1, size);
@@ -155,13 +157,19 @@ static void arrive(void) {
 	free(verdicts);
 }
 
-/* Returns how many came out. Before scheduler_next() there is nothing. */
+/*
+ * Returns how many came out. Before scheduler_next() there is nothing. It is UINT64_MAX also where
+ * something waits, but for a time that lies behind the clock's last moment.
+ */
 static unsigned depart(unsigned n) {
 	struct scheduler_grant *grants = exactly(n, sizeof(*grants));
 	uint64_t next = scheduler_next(watch.s), latest = watch.now;
 	unsigned done;
 
-	CHECK(watch.held == 0 ? next == UINT64_MAX : next < UINT64_MAX || latest == UINT64_MAX);
+	if (watch.held == 0)
+		CHECK(next == UINT64_MAX);
+	else
+		CHECK(next < UINT64_MAX || watch_patience(&watch) >= UINT64_MAX - latest);
 	watch_time(&watch, clock_ns);
 	done = scheduler_dequeue(watch.s, clock_ns, grants, n);
 	CHECK(done <= n && (done == 0 || next <= watch.now));
@@ -191,28 +199,29 @@ static void drain(uint32_t flow, unsigned n) {
 	free(packets);
 }
 
+/* So far that the scheduler begins to count anew, which jumps do not bring about. As it takes a
+ * while, once an input. */
+static void by_the_hour(void) {
+	if (far_gone)
+		return;
+	far_gone = true;
+	for (int i = 0; i < 24 * 250; i++) {
+		clock_ns = clock_ns < UINT64_MAX - HOUR ? clock_ns + HOUR : UINT64_MAX;
+		watch_time(&watch, clock_ns);
+		CHECK(scheduler_dequeue(watch.s, clock_ns, NULL, 0) == 0);
+	}
+}
+
 static void step_clock(uint8_t how) {
 	static const uint64_t steps[16] = {
-		1,
-		100,
-		1000,
-		4096,
-		30000,
-		SCHEDULER_LEAD_NS,
-		1000000,
-		16000000,
-		SECOND,
-		60 * SECOND,
-		3600 * SECOND,
-		24 * 3600 * SECOND,
-		365 * 24 * 3600 * SECOND,
-		0,
-		0,
-		0,
+		1,	  100,	  1000,	       4096, 30000,	SCHEDULER_LEAD_NS, 1000000,
+		16000000, SECOND, 60 * SECOND, HOUR, 24 * HOUR, 365 * 24 * HOUR,   0,
+		0,	  0,
 	};
 	uint64_t step = steps[how & 15] * (1 + (how >> 4));
 
 	switch (how) {
+	case 0xfc: by_the_hour(); break;
 	case 0xfd: clock_ns = UINT64_MAX; break;
 	case 0xfe: clock_ns = 0; break;
 	case 0xff: clock_ns -= clock_ns < SECOND ? clock_ns : SECOND; break;
@@ -332,6 +341,7 @@ static void settle(void) {
 	if (patience >= UINT64_MAX - clock_ns)
 		return;
 	until = clock_ns + (uint64_t)patience;
+	steps += (uint64_t)patience / HOUR;
 	while (watch.held > 0) {
 		uint64_t next;
 
@@ -340,7 +350,9 @@ static void settle(void) {
 		next = scheduler_next(watch.s);
 		CHECK(watch.held == 0 || (steps-- > 0 && clock_ns <= until));
 		if (watch.held > 0)
-			clock_ns = next > clock_ns ? next : clock_ns + 1000;
+			clock_ns = next <= clock_ns	    ? clock_ns + 1000
+				   : next - clock_ns > HOUR ? clock_ns + HOUR
+							    : next;
 	}
 }
 
@@ -349,6 +361,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
 	in = (struct steer){.at = data, .end = data + size};
 	clock_ns = begins[steer_byte(&in) & 3];
+	far_gone = false;
 	create();
 	if (watch.s == NULL)
 		return 0;

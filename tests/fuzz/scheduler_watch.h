@@ -7,26 +7,16 @@
 
 #include "scheduler/report.h"
 #include "scheduler/scheduler.h"
+#include "scheduler_watch_rates.h"
 
 #define WATCH_GROUPS 4
 #define WATCH_MODEMS 4
 #define WATCH_FLOWS 12
 
-/* Time in 1/1024 ns since the first time that the scheduler was given: wide enough for any clock
- * and any rate, so that nothing is rounded that counts. */
-__extension__ typedef __int128 fine_time;
-
 /* What the scheduler holds: a small block of its own, freed as soon as it comes out. */
 struct watch_packet {
 	struct watch_packet *next;
 	uint32_t flow, bytes;
-};
-
-/* A token bucket, as the time at which it will be full. */
-struct watch_bucket {
-	uint64_t rate, burst;
-	fine_time full_at;
-	fine_time slack; /* what was rounded since it was full */
 };
 
 struct watch_flow {
@@ -35,13 +25,7 @@ struct watch_flow {
 	struct scheduler_flow_report counts;
 	uint16_t sequence;
 	struct watch_bucket sustained, peak;
-};
-
-/* A channel, or the service group's limit. */
-struct watch_line {
-	uint64_t rate;
-	fine_time free_at; /* when it has sent what it was given */
-	fine_time slack; /* what was rounded since it had nothing */
+	struct watch_meter reserved;
 };
 
 struct watch_channel {
@@ -71,7 +55,9 @@ struct watch {
 	uint64_t delays[SCHEDULER_PRIORITIES];
 	uint32_t held;
 	bool started;
-	uint64_t epoch, now; /* first and latest time that the scheduler was given */
+	/* The latest time that the scheduler was given, and the first, but so much later as jumps were
+	 * longer than an hour: those count as one of an hour. */
+	uint64_t epoch, now;
 };
 
 /* Time goes on, if it does. To be told before each enqueue and dequeue. */
