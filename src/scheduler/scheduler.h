@@ -118,7 +118,7 @@ enum scheduler_verdict {
 	SCHEDULER_FULL, /* packet_limit is reached */
 	SCHEDULER_WRED_DROP,
 	SCHEDULER_PIE_DROP,
-	SCHEDULER_TOO_LONG, /* longer than SCHEDULER_PACKET_MAX or than a burst: could never go; or 0 bytes */
+	SCHEDULER_TOO_LONG, /* longer than SCHEDULER_PACKET_MAX or a burst: could never go; or 0 bytes */
 	SCHEDULER_NO_FLOW, /* the flow is not in use */
 	SCHEDULER_VERDICTS,
 };
