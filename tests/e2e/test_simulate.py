@@ -60,11 +60,12 @@ def test_another_target(target: float) -> None:
     assert flow_of(result)["utilisation"] > 0.98
 
 
-@pytest.mark.parametrize("name", ["light", "heavy", "cubic"])
-def test_much_less_than_with_tail_drop(name: str) -> None:
+@pytest.mark.parametrize(("name", "share"), [("light", 0.35), ("heavy", 0.2), ("cubic", 0.15)])
+def test_much_less_than_with_tail_drop(name: str, share: float) -> None:
+    """Least so where few senders empty the queue: each first drop grants a burst of 142 ms."""
     case = scenarios.CASES[name].scenario
     pie, tail = (simulate(shorter(case(a), 40, 12)) for a in ("docsis-pie", "tail-drop"))
-    assert delays(pie)["mean"] < 0.3 * delays(tail)["mean"]
+    assert delays(pie)["mean"] < share * delays(tail)["mean"]
     assert flow_of(pie)["utilisation"] > 0.94  # 5 Reno over 100 ms empty a queue of 10 ms at times
     assert flow_of(tail)["drops"]["docsis_pie"] == 0
     assert flow_of(tail)["drops"]["flow_full"] > 0
