@@ -30,8 +30,6 @@ static inline int64_t run_free(const int64_t *at, uint32_t n, int64_t idle) {
 	lanes best = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
 	lanes places = first;
 
-	if (at[0] <= idle)
-		return idle;
 	if (n < 4) {
 		int64_t few = more(at[0], idle);
 
@@ -59,8 +57,6 @@ static inline int64_t first_free(const struct scheduler *s, const struct group *
 		uint32_t from = g->runs[r].from;
 
 		best = less(best, run_free(&s->free_at[from], g->runs[r].count, idle + from));
-		if (best <= (now | CHANNEL_MASK))
-			break;
 	}
 	return best;
 }

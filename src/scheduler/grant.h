@@ -8,29 +8,20 @@
 
 static inline void count_delay(struct scheduler *s, unsigned priority, uint32_t units) {
 	struct delays *d = &s->delays[priority];
-	unsigned bucket = units;
+	unsigned shift = 28u - (unsigned)__builtin_clz(units | 15);
 
-	if (units >= 16) {
-		unsigned shift = 28u - (unsigned)__builtin_clz(units);
-
-		bucket = shift * 8 + (units >> shift);
-	}
 	d->packets++;
 	d->units += units;
-	d->buckets[bucket]++;
+	d->buckets[shift * 8 + (units >> shift)]++;
 }
 
 /* The receiver has a packet at `sent` and waits for those of lower numbers that come later. */
 static inline void count_skew(struct scheduler_group_report *r, struct flow *f, int64_t sent) {
-	uint64_t skew;
+	uint64_t skew = (uint64_t)more(f->last_sent - sent, 0) / TICKS_PER_NS;
 
+	f->last_sent = more(f->last_sent, sent);
 	r->packets++;
-	if (sent >= f->last_sent) {
-		f->last_sent = sent;
-		return;
-	}
-	skew = (uint64_t)(f->last_sent - sent) / TICKS_PER_NS;
-	r->early_packets++;
+	r->early_packets += skew > 0;
 	r->skew_ns += skew;
 	r->max_skew_ns = skew > r->max_skew_ns ? skew : r->max_skew_ns;
 }

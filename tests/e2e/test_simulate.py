@@ -4,6 +4,7 @@
 import json
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 from statistics import mean
 from typing import Any
 
@@ -178,6 +179,7 @@ def test_pictures_of_the_docs_are_small() -> None:
     pictures = list((paths.CHECKOUT / "docs").glob("scheduler-*.svg"))
     assert len(pictures) == 2
     assert all(path.stat().st_size < 150_000 for path in pictures)
+    assert all(ElementTree.parse(path).getroot().tag.endswith("svg") for path in pictures)
 
 
 def test_without_matplotlib(

@@ -152,5 +152,5 @@ def write(figure: Any, path: Path) -> None:
     figure.savefig(path, format="svg", metadata=metadata)
     svg = path.read_text(encoding="utf-8")
     head, rest = svg.split("\n", 1)
-    notes = f"<!-- {LICENCE} -->\n<!-- Drawn by `vcmts simulate --plots` -->"
+    notes = f"<!-- {LICENCE} -->\n<!-- Drawn by `vcmts simulate`, option `plots` -->"
     path.write_text(f"{head}\n{notes}\n{rest}", encoding="utf-8")
