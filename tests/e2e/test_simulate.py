@@ -4,9 +4,9 @@
 import json
 import sys
 from pathlib import Path
-from xml.etree import ElementTree
 from statistics import mean
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 

@@ -353,6 +353,7 @@ void model_set_flow(struct model *m, uint32_t flow, const struct scheduler_flow 
 void model_set_modem(struct model *m, uint32_t modem, const struct scheduler_modem *c) {
 	m->waits_for[modem].bytes = 0;
 	bucket_set(m, &m->modems[modem], c->aggregate.rate, MODEL_BYTE * c->aggregate.burst);
+	m->modems[modem].level = most(m->modems[modem].level, -m->modems[modem].cap);
 }
 
 /* Who shares what with whom is another: all groups are equal, and a new pass begins. */
