@@ -286,7 +286,7 @@ void watch_delays(const struct watch *w) {
 }
 
 /* What the packet takes on the slowest channel of its group and of each rate that holds for it. */
-static fine_time packet_time(const struct watch *w, const struct watch_packet *p) {
+static fine_time packet_time(const struct watch *w, const struct watch_packet *p, uint64_t waited) {
 	const struct watch_flow *f = &w->flows[p->flow];
 	const struct watch_group *g = &w->groups[f->set.group];
 	uint64_t most = 0;
@@ -302,7 +302,26 @@ static fine_time packet_time(const struct watch *w, const struct watch_packet *p
 		slowest = later(slowest, cost(empty.set.rate, bytes));
 	}
 	return slowest + cost(w->limit.rate, most) + cost(f->sustained.rate, p->bytes) +
-	       cost(f->peak.rate, p->bytes) + cost(w->modems[f->set.modem].rate, p->bytes);
+	       cost(f->peak.rate, p->bytes) +
+	       cost(w->modems[f->set.modem].rate, waited > 0 ? waited : p->bytes);
+}
+
+/*
+ * The bytes that a modem's bucket may be waited for at each packet's turn: 0 where those are the
+ * packet's own. All of the modem's flows may wait for its longest packet, and others go first when
+ * that is due. Where it is longer than a burst that was lowered, the full bucket gains nothing
+ * meanwhile, so that each packet may take that long.
+ */
+static uint64_t waited_for(const struct watch *w, uint32_t modem) {
+	uint64_t longest_one = 0;
+
+	for (uint32_t i = 0; i < w->flow_count; i++) {
+		const struct watch_packet *p = w->flows[i].first;
+
+		for (; w->flows[i].set.modem == modem && p != NULL; p = p->next)
+			longest_one = p->bytes > longest_one ? p->bytes : longest_one;
+	}
+	return longest_one > w->modems[modem].burst ? longest_one : 0;
 }
 
 /*
@@ -311,15 +330,19 @@ static fine_time packet_time(const struct watch *w, const struct watch_packet *p
  */
 fine_time watch_patience(const struct watch *w) {
 	fine_time now = since_epoch(w), all = later(w->limit.free_at - now, 0);
+	uint64_t waited[WATCH_MODEMS];
 
 	for (uint32_t i = 0; i < w->channel_count; i++)
 		all += later(w->channels[i].line.free_at - now, 0);
-	for (uint32_t i = 0; i < w->modem_count; i++)
+	for (uint32_t i = 0; i < w->modem_count; i++) {
 		all += later(w->modems[i].full_at - now, 0);
+		waited[i] = waited_for(w, i);
+	}
 	for (uint32_t i = 0; i < w->flow_count; i++) {
 		all += debt(&w->flows[i].sustained, now) + debt(&w->flows[i].peak, now);
 		for (const struct watch_packet *p = w->flows[i].first; p != NULL; p = p->next)
-			all += packet_time(w, p) + (fine_time)1000000 * FINE_PER_NS;
+			all += packet_time(w, p, waited[w->flows[i].set.modem]) +
+			       (fine_time)1000000 * FINE_PER_NS;
 	}
 	return 2 * all / FINE_PER_NS;
 }
