@@ -44,7 +44,7 @@ static void reserved_flow_loses_its_reservation(void **state) {
 	(void)state;
 	rig_channel(&r, RIG_BPS(100));
 	rig_group_range(&r, 0, 1);
-	rig_flow(&r, (struct scheduler_flow){.reserved = RIG_BPS(90)});
+	rig_flow(&r, (struct scheduler_flow){.reserved = RIG_BPS(200)});
 	rig_flow(&r, (struct scheduler_flow){.priority = 7});
 	rig_start(&r);
 	rig_feed_always(&r, 0, 1500, 1500);
