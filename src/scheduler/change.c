@@ -133,6 +133,7 @@ const char *scheduler_set_flow(struct scheduler *s, uint32_t flow,
 		f->sustained.cost = f->peak.cost = s->reserves[flow].cost = 0;
 	} else {
 		turns_leave(s, flow);
+		reserve_withdraw(s, flow);
 		class_part(s, flow);
 	}
 	f->state = FLOW_UNUSED;

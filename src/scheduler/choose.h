@@ -124,8 +124,7 @@ static inline uint32_t reserved_flow(struct scheduler *s, uint32_t group, uint32
 				     int64_t now) {
 	bool ready = s->flows[flow].state == FLOW_READY;
 
-	if (ready && s->reserves[flow].due <= now &&
-	    s->classes[s->flows[flow].class].group == group)
+	if (ready && s->reserves[flow].due <= now)
 		return flow;
 	reserve_leave(s, group);
 	if (ready)

@@ -144,12 +144,14 @@ unsigned scheduler_drain_flow(struct scheduler *s, uint32_t flow, void **packets
 
 	while (done < n && f->packets > 0)
 		packets[done++] = queue_take(s, f).packet;
-	if (done > 0 && f->packets == 0) {
-		turns_leave(s, flow);
-		f->state = FLOW_IDLE;
-		if (f->aqm == SCHEDULER_WRED)
-			wred_empty(&s->aqm[flow].wred, s->now);
-	}
+	if (done == 0)
+		return 0;
+	turns_leave(s, flow); /* whatever it waited for was for a packet that is gone */
+	f->state = FLOW_IDLE;
+	if (f->packets > 0)
+		turns_enter(s, flow, s->now);
+	else if (f->aqm == SCHEDULER_WRED)
+		wred_empty(&s->aqm[flow].wred, s->now);
 	return done;
 }
 

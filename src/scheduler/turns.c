@@ -37,6 +37,15 @@ void reserve_leave(struct scheduler *s, uint32_t group) {
 	s->reserves[flow].listed = false;
 }
 
+void reserve_withdraw(struct scheduler *s, uint32_t flow) {
+	uint32_t group = s->classes[s->flows[flow].class].group;
+
+	if (!s->reserves[flow].listed)
+		return;
+	line_pull(reserve_links(s), &s->groups[group].columns[RESERVED].line, flow);
+	reserve_leave(s, group);
+}
+
 void turns_leave(struct scheduler *s, uint32_t flow) {
 	const struct flow *f = &s->flows[flow];
 	const struct class *c = &s->classes[f->class];

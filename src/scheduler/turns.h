@@ -12,6 +12,9 @@ void class_withdraw(struct scheduler *s, uint32_t class);
  * packet is due. */
 void reserve_enter(struct scheduler *s, uint32_t flow, int64_t now);
 
+/* The flow leaves the reserved column, wherever in it it stands; harmless where it does not. */
+void reserve_withdraw(struct scheduler *s, uint32_t flow);
+
 /* The first of a group's reserved column leaves it. */
 void reserve_leave(struct scheduler *s, uint32_t group);
 
