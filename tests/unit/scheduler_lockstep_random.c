@@ -151,6 +151,8 @@ uint64_t lockstep_random_time(struct lockstep *l) {
 	case 5:
 		if (random_below(r, 20) == 0)
 			return l->now + ((uint64_t)random_next(r) << random_below(r, 10));
+		if (random_below(r, 60) == 0) /* counts as an hour */
+			return l->now + MODEL_LONGEST_JUMP + ((uint64_t)random_next(r) << 22);
 		return l->now + 1;
 	default: return l->now + random_between(r, 1, 50000);
 	}

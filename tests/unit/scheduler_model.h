@@ -24,6 +24,8 @@
 #define MODEL_LAG 8 /* turns that a group may be behind others */
 #define MODEL_GUARD 262144 /* bytes of higher columns before something lower goes, */
 #define MODEL_GUARD_COST 192 /* of which each byte takes so many off */
+#define MODEL_DELAY_TURN \
+	(UINT64_C(1024) << 32) /* ns, 73 minutes: longer delays count what is beyond */
 #define MODEL_METER_NS 10000000 /* what a meter may be behind or ahead */
 #define MODEL_LONGEST_JUMP UINT64_C(3600000000000) /* ns; longer ones count as one of this */
 
@@ -164,6 +166,9 @@ void model_go_back(struct model *m, uint32_t group, int column, uint64_t rounds)
 
 /* Whether two groups share channels, directly or through others. */
 bool model_same_cluster(const struct model *m, uint32_t a, uint32_t b);
+
+/* Whether no group of its cluster has a lower index: that one keeps what is the cluster's. */
+bool model_lowest_of_cluster(const struct model *m, uint32_t group);
 
 /* Sends the first packet of a flow over a channel: buckets, channel, numbers and counts. */
 void model_take(struct model *m, uint32_t flow, uint32_t channel, struct scheduler_grant *out);

@@ -168,15 +168,6 @@ static bool ahead_of(const struct model *m, const struct view *v, uint32_t clust
 	       m->groups[group].columns[column].round > rounds;
 }
 
-void model_go_back(struct model *m, uint32_t group, int column, uint64_t rounds) {
-	m->groups[group].columns[column].round -= rounds;
-	for (size_t k = 0; k < m->modem_count && column < SCHEDULER_PRIORITIES; k++) {
-		uint64_t *had = &m->classes[group][column][k].round;
-
-		*had = *had > rounds ? *had - rounds : 0;
-	}
-}
-
 /* Where nobody is within eight rounds above a group, those above come down to that. */
 static void cut_leads(struct model *m, const struct view *v, uint32_t cluster, int column) {
 	for (uint32_t g = 0; g < m->group_count; g++) {
@@ -285,14 +276,6 @@ static void block(struct model *m, const struct model_flow *f, struct model_clas
 	}
 	c->blocked = true;
 	c->had = false;
-}
-
-static bool lowest_of_cluster(const struct model *m, uint32_t group) {
-	for (uint32_t g = 0; g < group; g++) {
-		if (model_same_cluster(m, g, group))
-			return false;
-	}
-	return true;
 }
 
 struct turn {
@@ -408,7 +391,7 @@ bool model_pick(struct model *m, struct scheduler_grant *out) {
 	for (size_t i = 1; i <= m->group_count; i++) {
 		uint32_t g = (uint32_t)((m->cluster + i) % m->group_count);
 
-		if (!lowest_of_cluster(m, g) || !cluster_passes(m, &all, g, &v))
+		if (!model_lowest_of_cluster(m, g) || !cluster_passes(m, &all, g, &v))
 			continue;
 		m->cluster = g;
 		return cluster_send(m, &v, &all, g, out) || model_pick(m, out);
