@@ -34,6 +34,17 @@ static inline void aggregate_take(struct class *c, struct modem *m, uint32_t byt
 	c->served = true;
 }
 
+/* What a flow had beyond its reserved rate is not held against it for long. */
+static inline void reserve_take(struct scheduler *s, uint32_t flow, uint32_t bytes, int64_t now) {
+	struct reserve *r = &s->reserves[flow];
+	const bool forgiven = r->due > now + RESERVED_SAVED;
+
+	r->due = less(more(r->due, now - RESERVED_SAVED), now + RESERVED_SAVED) +
+		 cost_ticks(r->cost, bytes > r->packet ? bytes : r->packet);
+	if (forgiven && wheel_is_set(&s->wheel, reserve_timer(s, flow)))
+		wheel_set(&s->wheel, reserve_timer(s, flow), r->due);
+}
+
 /* What the packet takes of the rates that hold for its flow. */
 static inline void charge(struct scheduler *s, uint32_t flow, uint32_t bytes, int64_t now) {
 	struct flow *f = &s->flows[flow];
@@ -45,13 +56,8 @@ static inline void charge(struct scheduler *s, uint32_t flow, uint32_t bytes, in
 	if ((f->rates & FLOW_AGGREGATE) != 0)
 		aggregate_take(&s->classes[f->class], &s->modems[s->classes[f->class].modem], bytes,
 			       now);
-	if ((f->rates & FLOW_RESERVATION) != 0) {
-		struct reserve *r = &s->reserves[flow];
-
-		/* what it had beyond the rate is not held against it for long */
-		r->due = less(more(r->due, now - RESERVED_SAVED), now + RESERVED_SAVED) +
-			 cost_ticks(r->cost, bytes > r->packet ? bytes : r->packet);
-	}
+	if ((f->rates & FLOW_RESERVATION) != 0)
+		reserve_take(s, flow, bytes, now);
 }
 
 /* The flow's first packet goes on the channel. Returns its bytes. */

@@ -118,12 +118,13 @@ def test_the_scheduler_beside_rte_sched(tmp_path: Path) -> None:
     results = json.loads(report.read_text())["results"]
     assert [(r["case"], r["load"]) for r in results] == [(words[1], 50), (words[1], 150)]
     capacity = 2 * 1.89 + 32 * 0.04224
+    others = ("rte_sched", "rte_sched_turns", "priorities")
     for result in results:
         assert (result["flows"], result["modems"], result["channels"]) == (2400, 300, 34)
         assert result["ratio"] == pytest.approx(
             result["cycles_per_packet"] / result["rte_sched"]["cycles_per_packet"]
         )
-        for one in (result, result["rte_sched"], result["rte_sched_turns"]):
+        for one in (result, *(result[key] for key in others)):
             assert one["runs"] == 3
             assert 0 < one["min"] <= one["cycles_per_packet"] <= one["max"]
             assert one["enqueue"] + one["dequeue"] == pytest.approx(one["cycles_per_packet"])

@@ -94,6 +94,7 @@ def scheduled(case: str, load: int, cycles: float, other: float) -> dict[str, An
         **figures(cycles),
         "rte_sched": figures(other),
         "rte_sched_turns": figures(other * 2),
+        "priorities": figures(cycles * 1.5),
         "ratio": cycles / other,
         "ratio_turns": cycles / other / 2,
     }
@@ -117,7 +118,7 @@ def test_a_table_a_case_and_a_column_a_load() -> None:
     assert first.index("50 %") < first.index("120 %") and "95 %" not in first
     rows = [" ".join(line.replace("│", " ").split()) for line in first.splitlines()]
     both = [row for row in rows if row.startswith("both")]
-    assert both == ["both 80 88", "both 400 404", "both 800 808"]
+    assert both == ["both 80 88", "both 400 404", "both 800 808", "both 120 132"]
     assert "vcmts / rte_sched 0.20 0.22" in rows
     assert "dropped 12.5% 12.5%" in rows
     assert "call that finds nothing - -" in rows
