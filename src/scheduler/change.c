@@ -158,6 +158,7 @@ const char *scheduler_set_modem(struct scheduler *s, uint32_t modem,
 	WHY(settings_modem(set));
 	m = &s->modems[modem];
 	settings_bucket(&m->aggregate, set->aggregate.rate, set->aggregate.burst, s->now);
+	m->aggregate.full_at = less(m->aggregate.full_at, s->now + 2 * m->aggregate.depth);
 	m->max_packet = set->aggregate.burst < SCHEDULER_PACKET_MAX ? (uint32_t)set->aggregate.burst
 								    : SCHEDULER_PACKET_MAX;
 	for (uint32_t f = m->first_flow; f != NONE; f = s->next_of_modem[f]) {
