@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The whole upstream, from the R-PHY port to the network port. The input steers a writer of good
- * traffic and what is done to it (upstream_writer.h). After every round all units must add up; at the
- * end no buffer may be missing. Packets lie in memory of exactly their size, and there are forbidden
- * gaps between the buffers for frames, so that the address sanitizer sees every byte too far.
+ * traffic and what is done to it (upstream_writer.h). After every round all units must add up;
+ * at the end no buffer may be missing. Packets lie in memory of exactly their size, and there
+ * are forbidden gaps between the buffers for frames, so that the address sanitizer sees every
+ * byte too far.
  */
 #define ALLOW_EXPERIMENTAL_API /* pools in memory of our own, before DPDK 23.11 */
 
@@ -201,19 +202,21 @@ static void act(struct upstream *u) {
 	}
 }
 
-/* Everything that can come out does, until the port was seen empty: before that no wait ends. The rest
- * is there when it is stopped. */
+/* Everything that can come out does, until a round began with nothing to do and saw the port
+ * empty: before that no wait ends. The rest is there when it is stopped. */
 static void settle(struct upstream *u) {
 	uint64_t received;
 	int rounds = 0;
+	bool idle;
 
 	writer_flush(&writer);
 	do {
+		idle = !upstream_busy(u);
 		received = upstream_in(u, UNIT_PACKET);
 		round_once(u);
 		drain();
 		CHECK(++rounds < 10000);
-	} while (upstream_busy(u) || upstream_in(u, UNIT_PACKET) != received);
+	} while (!idle || upstream_busy(u) || upstream_in(u, UNIT_PACKET) != received);
 	CHECK(u->holds.bytes <= u->holds.limit);
 }
 
