@@ -12,6 +12,7 @@
 #include "model/loader.h"
 #include "pipeline.h"
 #include "platform/platform.h"
+#include "program.h"
 #include "report.h"
 #include "results.h"
 
@@ -44,15 +45,6 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-static unsigned number(const char *text, unsigned low, unsigned high, struct argp_state *state) {
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-
-	if (*text == '\0' || *end != '\0' || value < low || value > high)
-		argp_error(state, "found \"%s\", allowed: %u to %u", text, low, high);
-	return (unsigned)value;
-}
-
 static const char *direction(const char *text, struct argp_state *state) {
 	for (unsigned d = 0; d < DIRECTIONS; d++) {
 		if (strcmp(text, directions[d]->name) == 0)
@@ -76,8 +68,8 @@ static error_t option(int key, char *value, struct argp_state *state) {
 			argp_error(state, "--mix: at most %d", MAX_MIXES);
 		o->mixes[o->mix_count++] = value;
 		return 0;
-	case 'n': o->runs = number(value, 1, BENCH_MAX_RUNS, state); return 0;
-	case 't': o->milliseconds = number(value, 10, 600000, state); return 0;
+	case 'n': o->runs = program_number(value, 1, BENCH_MAX_RUNS, state); return 0;
+	case 't': o->milliseconds = program_number(value, 10, 600000, state); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }
@@ -152,10 +144,8 @@ static int measure(struct bench *b, const struct bench_options *o) {
 		if (is_measured(directions[d], o, sg))
 			ret = measure_direction(b, directions[d], o, &host, results);
 	}
-	root = json_pack("{s:o, s:s, s:{s:s, s:I, s:I, s:b}}", "results", results, "configuration",
-			 sg->name, "host", "cpu", host.cpu, "tsc_hz", (json_int_t)host.tsc_hz,
-			 "core_hz", (json_int_t)host.core_hz, "huge_pages",
-			 platform_has_huge_pages());
+	root = program_report(results, &host);
+	json_object_set_new(root, "configuration", json_string(sg->name));
 	if (ret == 0)
 		ret = report_write(root, o->json);
 	json_decref(root);

@@ -4,9 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "downstream/depi.h"
+#include "downstream/qos.h"
 #include "wire/docsis_mac.h"
-#include "wire/psp.h"
 
 #define OFDM_RATE 1890000000
 #define SC_QAM_RATE 42240000
@@ -34,18 +33,15 @@ uint64_t case_rate(const struct bench_case *c) {
 }
 
 static struct scheduler_depi depi(void) {
-	struct rphy_config rphy = {.core_ip.family = 4, .mtu = MTU};
-	struct channel channel = {.psp_extra = PSP_EXTRA_COUNTER};
-	struct depi_format format = depi_format(&rphy, &channel);
-
-	return (struct scheduler_depi){
-		.frame_bytes = format.overhead,
-		.room = format.room,
-		.entry_bytes = PSP_ENTRY_SIZE,
-		.min_fragment = DEPI_MIN_FRAGMENT,
+	const struct rphy_config rphy = {
+		.core_ip.family = 4,
+		.mtu = MTU,
 		.max_segments = MAX_SEGMENTS,
 		.flush_ns = FLUSH_NS,
 	};
+	const struct channel channel = {.psp_extra = PSP_EXTRA_COUNTER};
+
+	return qos_depi(&rphy, &channel);
 }
 
 /* DEPI frames taken as full: each packet has its share of one more cut, and of the frames' overhead. */

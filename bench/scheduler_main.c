@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "platform/platform.h"
 #include "platform/pool.h"
+#include "program.h"
 #include "report.h"
 #include "scheduler_results.h"
 
@@ -44,15 +45,6 @@ static const struct argp_option option_table[] = {
 	{0},
 };
 
-static unsigned number(const char *text, unsigned low, unsigned high, struct argp_state *state) {
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
-
-	if (*text == '\0' || *end != '\0' || value < low || value > high)
-		argp_error(state, "found \"%s\", allowed: %u to %u", text, low, high);
-	return (unsigned)value;
-}
-
 static const struct bench_case *case_named(const char *name, struct argp_state *state) {
 	for (unsigned i = 0; i < CASE_COUNT; i++) {
 		if (strcmp(name, bench_cases[i].name) == 0)
@@ -72,11 +64,11 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case 'l':
 		if (o->load_count == MAX_LOADS)
 			argp_error(state, "--load: at most %d", MAX_LOADS);
-		o->loads[o->load_count++] = number(value, 1, 1000, state);
+		o->loads[o->load_count++] = program_number(value, 1, 1000, state);
 		return 0;
-	case 'n': o->runs = number(value, 1, SCHEDULER_MAX_RUNS, state); return 0;
+	case 'n': o->runs = program_number(value, 1, SCHEDULER_MAX_RUNS, state); return 0;
 	case 'r': o->real_time = true; return 0;
-	case 't': o->milliseconds = number(value, 10, 600000, state); return 0;
+	case 't': o->milliseconds = program_number(value, 10, 600000, state); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }
@@ -145,9 +137,7 @@ static int measure(const struct options *o) {
 		if (o->only == NULL || o->only == &bench_cases[i])
 			ret = measure_case(&bench_cases[i], o, &host, results);
 	}
-	root = json_pack("{s:o, s:{s:s, s:I, s:I, s:b}}", "results", results, "host", "cpu",
-			 host.cpu, "tsc_hz", (json_int_t)host.tsc_hz, "core_hz",
-			 (json_int_t)host.core_hz, "huge_pages", platform_has_huge_pages());
+	root = program_report(results, &host);
 	if (ret == 0)
 		ret = report_write(root, o->json);
 	json_decref(root);

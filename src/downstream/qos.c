@@ -10,22 +10,22 @@
 #define PACKETS 16384
 #define NS_PER_BYTE_AT_1_BPS (8 * CLOCK_NS_PER_S)
 
+struct scheduler_depi qos_depi(const struct rphy_config *r, const struct channel *c) {
+	struct depi_format format = depi_format(r, c);
+
+	return (struct scheduler_depi){
+		.frame_bytes = format.overhead,
+		.room = format.room,
+		.entry_bytes = PSP_ENTRY_SIZE,
+		.min_fragment = DEPI_MIN_FRAGMENT,
+		.max_segments = (uint16_t)r->max_segments,
+		.flush_ns = r->flush_ns,
+	};
+}
+
 static struct scheduler_channel channel_of(const struct service_group *sg,
 					   const struct channel *c) {
-	struct depi_format format = depi_format(&sg->rphy, c);
-
-	return (struct scheduler_channel){
-		.rate = c->rate,
-		.depi =
-			{
-				.frame_bytes = format.overhead,
-				.room = format.room,
-				.entry_bytes = PSP_ENTRY_SIZE,
-				.min_fragment = DEPI_MIN_FRAGMENT,
-				.max_segments = (uint16_t)sg->rphy.max_segments,
-				.flush_ns = sg->rphy.flush_ns,
-			},
-	};
+	return (struct scheduler_channel){.rate = c->rate, .depi = qos_depi(&sg->rphy, c)};
 }
 
 static struct scheduler_group group_of(const struct bonding_group *g) {

@@ -10,6 +10,9 @@
 /* Makes the scheduler of `d`, whose tables are ready. Returns 0, or -1 after a message on stderr. */
 int qos_create(struct downstream *d, const struct service_group *sg);
 
+/* How the channel's DEPI frames are filled, as the DEPI stage does it. */
+struct scheduler_depi qos_depi(const struct rphy_config *r, const struct channel *c);
+
 /* Harmless where nothing was made. */
 void qos_free(struct downstream *d);
 
