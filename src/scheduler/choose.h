@@ -74,14 +74,12 @@ static inline uint32_t class_flow(struct scheduler *s, uint32_t class) {
 		return NONE;
 	}
 	if (c->credit <= 0) {
-		c->credit += QUANTUM;
-		column_pass(s, class_links(s), c->group, c->priority);
+		class_pass(s, c);
 		return NONE;
 	}
 	f = &s->flows[c->flows];
 	while (f->credit <= 0) {
-		f->credit += f->weight * QUANTUM;
-		c->flows = f->link.next;
+		flow_pass(c, f);
 		f = &s->flows[c->flows];
 	}
 	return c->flows;

@@ -32,13 +32,10 @@ static inline void go_on(struct scheduler *s, uint32_t flow, uint32_t bytes, int
 			return;
 		}
 	} else if (f->credit <= 0) { /* now that it is in the cache, not at its next turn */
-		f->credit += f->weight * QUANTUM;
-		c->flows = f->link.next;
+		flow_pass(c, f);
 	}
-	if (c->credit > 0)
-		return;
-	c->credit += QUANTUM;
-	column_pass(s, class_links(s), c->group, c->priority);
+	if (c->credit <= 0)
+		class_pass(s, c);
 }
 
 /* The same for a packet that its flow's reserved rate let go: the flow's own turn is not

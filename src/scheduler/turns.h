@@ -65,6 +65,18 @@ static inline void class_end(struct scheduler *s, uint32_t class) {
 	s->classes[class].state = CLASS_IDLE;
 }
 
+/* The class, the first of its column, has had its turn. */
+static inline void class_pass(struct scheduler *s, struct class *c) {
+	c->credit += QUANTUM;
+	column_pass(s, class_links(s), c->group, c->priority);
+}
+
+/* The flow whose turn it is in its class has had it. */
+static inline void flow_pass(struct class *c, struct flow *f) {
+	f->credit += f->weight * QUANTUM;
+	c->flows = f->link.next;
+}
+
 /* The flow has a packet and is in no ring: it goes where it belongs, if need be with its class
  * and group. */
 static inline void turns_enter(struct scheduler *s, uint32_t flow, int64_t now) {
