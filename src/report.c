@@ -7,6 +7,7 @@
 
 #include <rte_ethdev.h>
 
+#include "model/units.h"
 #include "report_scheduler.h"
 
 static json_t *integer(uint64_t value) {
@@ -157,12 +158,10 @@ static json_t *asking_json(const struct service_group *sg, const struct us_reque
 	json_t *modems = json_object();
 
 	for (uint32_t m = 0; m < sink->modems; m++) {
-		const uint8_t *mac = sg->modems[m].mac;
 		json_t *kinds = asked_json(sink->by_modem[m]);
-		char text[18];
+		char text[UNITS_TEXT_SIZE];
 
-		snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1],
-			 mac[2], mac[3], mac[4], mac[5]);
+		units_format_mac(sg->modems[m].mac, text);
 		if (json_object_size(kinds) > 0)
 			json_object_set(modems, text, kinds);
 		json_decref(kinds);

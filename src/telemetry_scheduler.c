@@ -12,6 +12,7 @@
 #include <rte_version.h>
 
 #include "downstream/qos.h"
+#include "model/units.h"
 #include "report_scheduler.h"
 #include "scheduler/report.h"
 
@@ -197,10 +198,9 @@ static void put_flow(struct rte_tel_data *d, const struct instance *i, const str
 }
 
 static void put_mac(struct rte_tel_data *d, const uint8_t *mac) {
-	char text[18];
+	char text[UNITS_TEXT_SIZE];
 
-	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
-		 mac[3], mac[4], mac[5]);
+	units_format_mac(mac, text);
 	put_text(d, "modem", text);
 }
 
@@ -228,22 +228,15 @@ int telemetry_flow(const struct instance *i, const char *params, struct rte_tel_
 
 /* By MAC address, or by its place in the configuration. SG_MAX_MODEMS for none. */
 static size_t find_modem(const struct service_group *sg, const char *text) {
-	unsigned b[6];
+	uint8_t mac[6];
 	uint64_t place;
-	char more;
 
 	if (number(text, sg->modem_count - 1, &place))
 		return place;
-	if (text == NULL || sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%c", &b[0], &b[1], &b[2], &b[3],
-				   &b[4], &b[5], &more) != 6)
+	if (text == NULL || !units_parse_mac(text, mac))
 		return SG_MAX_MODEMS;
 	for (size_t m = 0; m < sg->modem_count; m++) {
-		const uint8_t *mac = sg->modems[m].mac;
-		bool same = true;
-
-		for (unsigned n = 0; n < 6; n++)
-			same = same && mac[n] == b[n];
-		if (same)
+		if (memcmp(sg->modems[m].mac, mac, sizeof(mac)) == 0)
 			return m;
 	}
 	return SG_MAX_MODEMS;

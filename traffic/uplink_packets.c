@@ -8,6 +8,7 @@
 #include <rte_cycles.h>
 #include <rte_memcpy.h>
 
+#include "model/units.h"
 #include "wire/ip.h"
 
 #define SERVERS 250
@@ -96,14 +97,15 @@ static bool sizes_fit(const struct uplink_packets *p, const struct service_group
 		      const struct mix *mix) {
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		for (unsigned i = 0; i < mix->count; i++) {
-			const uint8_t *mac = sg->modems[m].mac;
+			char modem[UNITS_TEXT_SIZE];
 
 			if (source_takes(p, &p->sources[m], mix->sizes[i]))
 				continue;
+			units_format_mac(sg->modems[m].mac, modem);
 			fprintf(stderr,
 				"traffic: upstream mix: %u bytes are too few for the addresses of "
-				"modem %02x:%02x:%02x:%02x:%02x:%02x\n",
-				mix->sizes[i], mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
+				"modem %s\n",
+				mix->sizes[i], modem);
 			return false;
 		}
 	}

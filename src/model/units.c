@@ -365,3 +365,8 @@ void units_format_rate(uint64_t bits_per_second, char text[UNITS_TEXT_SIZE]) {
 void units_format_duration(uint64_t nanoseconds, char text[UNITS_TEXT_SIZE]) {
 	format_quantity(nanoseconds, duration_units, text);
 }
+
+void units_format_mac(const uint8_t mac[6], char text[UNITS_TEXT_SIZE]) {
+	snprintf(text, UNITS_TEXT_SIZE, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
+		 mac[3], mac[4], mac[5]);
+}

@@ -59,3 +59,6 @@ bool units_parse_hex(const char *text, uint8_t *bytes, size_t size);
 void units_format_size(uint64_t bytes, char text[UNITS_TEXT_SIZE]);
 void units_format_rate(uint64_t bits_per_second, char text[UNITS_TEXT_SIZE]);
 void units_format_duration(uint64_t nanoseconds, char text[UNITS_TEXT_SIZE]);
+
+/* Six pairs of lower-case hexadecimal digits with colons. */
+void units_format_mac(const uint8_t mac[6], char text[UNITS_TEXT_SIZE]);

@@ -137,10 +137,13 @@ static void mac_addresses(void **state) {
 	};
 	static const uint8_t expected[6] = {0x02, 0xaB, 0x00, 0x00, 0x00, 0x0f};
 	uint8_t mac[6];
+	char text[UNITS_TEXT_SIZE];
 
 	(void)state;
 	assert_true(units_parse_mac("02:aB:00:00:00:0f", mac));
 	assert_memory_equal(mac, expected, 6);
+	units_format_mac(mac, text);
+	assert_string_equal(text, "02:ab:00:00:00:0f");
 	for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
 		if (units_parse_mac(bad[i], mac))
 			fail_msg("\"%s\" was taken", bad[i]);
