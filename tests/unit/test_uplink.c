@@ -4,37 +4,11 @@
 #include <string.h>
 
 #include "test.h"
-#include "uplink_rig.h"
-
-static struct uplink_rig rig;
-
-static int begin(void **state) {
-	(void)state;
-	uplink_rig_begin(&rig, 4);
-	return 0;
-}
+#include "uplink_group.h"
 
 static int begin_with_ipv6(void **state) {
 	(void)state;
 	uplink_rig_begin(&rig, 6);
-	return 0;
-}
-
-static int end(void **state) {
-	(void)state;
-	uplink_rig_end(&rig);
-	return 0;
-}
-
-static int open_rig(void **state) {
-	(void)state;
-	uplink_rig_open(&rig, 1024);
-	return 0;
-}
-
-static int close_rig(void **state) {
-	(void)state;
-	uplink_rig_close(&rig);
 	return 0;
 }
 

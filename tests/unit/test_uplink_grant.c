@@ -6,13 +6,11 @@
 
 #include "test.h"
 #include "uplink_grant.h"
-#include "uplink_rig.h"
+#include "uplink_group.h"
 
 #define SECOND 1000000000ull
 #define MODEMS 300
 #define IMIX "upstream-imix"
-
-static struct uplink_rig rig;
 
 static struct mix mix_of(const char *text) {
 	struct mix mix;
@@ -160,30 +158,6 @@ static void what_is_begun_is_complete_in_time(void **state) {
 		assert_true(uplink_made(rig.uplink, s) > 20);
 		assert_int_equal(rig.came.streams[s].packets, uplink_made(rig.uplink, s));
 	}
-}
-
-static int begin(void **state) {
-	(void)state;
-	uplink_rig_begin(&rig, 4);
-	return 0;
-}
-
-static int end(void **state) {
-	(void)state;
-	uplink_rig_end(&rig);
-	return 0;
-}
-
-static int open_rig(void **state) {
-	(void)state;
-	uplink_rig_open(&rig, 1024);
-	return 0;
-}
-
-static int close_rig(void **state) {
-	(void)state;
-	uplink_rig_close(&rig);
-	return 0;
 }
 
 int main(void) {

@@ -4,19 +4,11 @@
 #include <rte_ethdev.h>
 #include <rte_mempool.h>
 
+#define UPLINK_GROUP_DEPTH 64 /* packets that the wire holds */
+
 #include "test.h"
-#include "uplink_rig.h"
+#include "uplink_group.h"
 #include "wire/segment.h"
-
-#define DEPTH 64 /* packets that the wire holds */
-
-static struct uplink_rig rig;
-
-static void prove_all(void) {
-	uplink_rig_prove(&rig);
-	for (uint32_t s = 0; s < uplink_stream_count(rig.uplink); s++)
-		assert_int_equal(rig.came.streams[s].packets, uplink_made(rig.uplink, s));
-}
 
 static void a_full_port_loses_nothing(void **state) {
 	struct uplink_counts counts;
@@ -28,7 +20,7 @@ static void a_full_port_loses_nothing(void **state) {
 		uplink_send(rig.uplink, rte_rdtsc());
 	made = uplink_rig_made(&rig);
 	uplink_counts(rig.uplink, &counts);
-	assert_in_range(counts.packets, DEPTH - 1, DEPTH);
+	assert_in_range(counts.packets, UPLINK_GROUP_DEPTH - 1, UPLINK_GROUP_DEPTH);
 	assert_true(counts.backpressure > 10);
 	assert_true(uplink_sent(rig.uplink) < made);
 	uplink_stop(rig.uplink);
@@ -235,8 +227,8 @@ static void a_grant_may_be_filled_exactly(void **state) {
 }
 
 static void discard(void) {
-	struct rte_mbuf *packets[DEPTH];
-	unsigned n = rte_eth_rx_burst(rig.ports[1], 0, packets, DEPTH);
+	struct rte_mbuf *packets[UPLINK_GROUP_DEPTH];
+	unsigned n = rte_eth_rx_burst(rig.ports[1], 0, packets, UPLINK_GROUP_DEPTH);
 
 	if (n > 0)
 		rte_pktmbuf_free_bulk(packets, n);
@@ -294,30 +286,6 @@ static void grants_of_any_size_are_filled(void **state) {
 		/* The first has room for 30 in a packet. */
 	}
 	(void)state;
-}
-
-static int begin(void **state) {
-	(void)state;
-	uplink_rig_begin(&rig, 4);
-	return 0;
-}
-
-static int end(void **state) {
-	(void)state;
-	uplink_rig_end(&rig);
-	return 0;
-}
-
-static int open_rig(void **state) {
-	(void)state;
-	uplink_rig_open(&rig, DEPTH);
-	return 0;
-}
-
-static int close_rig(void **state) {
-	(void)state;
-	uplink_rig_close(&rig);
-	return 0;
 }
 
 #define test(function) cmocka_unit_test_setup_teardown(function, begin, end)

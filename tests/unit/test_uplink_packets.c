@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which packets the upstream's sender makes, and which it knows again. */
 #include "test.h"
+#include "uplink_group.h"
 #include "uplink_packets.h"
-#include "uplink_rig.h"
-
-static struct uplink_rig rig;
-
-static void prove_all(void) {
-	uplink_rig_prove(&rig);
-	for (uint32_t s = 0; s < uplink_stream_count(rig.uplink); s++)
-		assert_int_equal(rig.came.streams[s].packets, uplink_made(rig.uplink, s));
-}
 
 static uint32_t read_tag(const uint8_t *frame, uint32_t size, struct packet_tag *tag) {
 	uint32_t at = (uint32_t)packet_tag_find(frame, size);
@@ -132,30 +124,6 @@ static void acknowledgements_of_70_bytes_take_ipv4(void **state) {
 	assert_int_equal(came->by_size[70] + came->by_size[256] + came->by_size[1280], packets);
 	assert_true(came->by_address[0][0] >= came->by_size[70]);
 	assert_true(came->by_address[0][1] > packets / 10);
-}
-
-static int begin(void **state) {
-	(void)state;
-	uplink_rig_begin(&rig, 4);
-	return 0;
-}
-
-static int end(void **state) {
-	(void)state;
-	uplink_rig_end(&rig);
-	return 0;
-}
-
-static int open_rig(void **state) {
-	(void)state;
-	uplink_rig_open(&rig, 1024);
-	return 0;
-}
-
-static int close_rig(void **state) {
-	(void)state;
-	uplink_rig_close(&rig);
-	return 0;
 }
 
 #define test(function) cmocka_unit_test_setup_teardown(function, begin, end)
