@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.console import Console
 
-from vcmts import bench, bench_scheduler
+from vcmts import bench_pipeline, bench_scheduler
 
 
 def result(direction: str, mix: str, stages: dict[str, float]) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def shown(*results: dict[str, Any]) -> str:
     host = {"cpu": "A core", "tsc_hz": 2.0e9, "core_hz": 3.0e9, "huge_pages": False}
     text = io.StringIO()
     report = {"results": list(results), "configuration": "group", "host": host}
-    bench.show(report, Console(file=text, width=40))
+    bench_pipeline.show(report, Console(file=text, width=40))
     return text.getvalue()
 
 

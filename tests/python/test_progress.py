@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Progress on a terminal and elsewhere, and the time left."""
+
+import io
+import os
+import pty
+from collections.abc import Iterator
+
+import pytest
+
+from vcmts import progress
+
+
+class Clock:
+    now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
+    clock = Clock()
+    monkeypatch.setattr(progress, "time", clock)
+    yield clock
+
+
+def test_the_time_left_follows_from_the_speed_so_far() -> None:
+    assert progress.left(30, 1, 4) == "1:30 left"
+    assert progress.left(30, 4, 4) == "0:00 left"
+    assert progress.left(30, 5, 4) == "0:00 left"
+
+
+def test_there_is_no_time_left_before_anything_is_done() -> None:
+    assert progress.left(30, 0, 4) == ""
+    assert progress.left(0, 0, 0) == ""
+
+
+def test_short_work_says_nothing(clock: Clock) -> None:
+    out = io.StringIO()
+    with progress.progress("short", 2, out) as p:
+        clock.now += 0.9
+        p.advance()
+        clock.now += 0.9
+        p.advance()
+    assert out.getvalue() == ""
+
+
+def test_long_work_says_a_line_now_and_then(clock: Clock) -> None:
+    out = io.StringIO()
+    with progress.progress("long", 100, out) as p:
+        for step in range(100):
+            clock.now += 0.5
+            p.advance(text=f"step {step}")
+    lines = out.getvalue().splitlines()
+    assert lines[0] == "long: 4%, 0:48 left, step 3"
+    assert lines[1] == "long: 24%, 0:38 left, step 23"
+    assert len(lines) == 5
+
+
+def test_a_terminal_gets_a_bar() -> None:
+    ours, theirs = pty.openpty()
+    with open(theirs, "w", encoding="utf-8") as out:
+        with progress.progress("bar", 10, out) as p:
+            p.at(4, "half way [bold]")
+        out.flush()
+        text = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert "bar" in text and "40%" in text and "half way [bold]" in text
