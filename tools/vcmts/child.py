@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import IO
 
 from vcmts.paths import MistakeError
 
@@ -22,12 +23,28 @@ def die_with_parent() -> None:
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)
 
 
-def start(command: Sequence[str], *, quiet: bool = False) -> subprocess.Popen[bytes]:
-    """Starts a program in a session of its own: Ctrl-C comes through the tool alone."""
+def start(
+    command: Sequence[str], *, quiet: bool = False, said: IO[bytes] | None = None
+) -> subprocess.Popen[bytes]:
+    """Starts a program in a session of its own: Ctrl-C comes through the tool alone. Its messages
+    go to `said`, or else to stderr."""
     return subprocess.Popen(
         command,
         start_new_session=True,
         stdout=subprocess.DEVNULL if quiet else None,
+        stderr=said,
+        preexec_fn=die_with_parent,
+    )
+
+
+def converse(command: Sequence[str], said: IO[bytes]) -> subprocess.Popen[bytes]:
+    """As `start`, of a program that is asked by stdin and answers by stdout."""
+    return subprocess.Popen(
+        command,
+        start_new_session=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=said,
         preexec_fn=die_with_parent,
     )
 

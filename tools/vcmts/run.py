@@ -9,12 +9,8 @@ import argparse
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,22 +20,14 @@ from rich.console import Console
 from vcmts import configuration, expected, summary
 from vcmts.child import Stopped, folder, start, stoppable, writable
 from vcmts.paths import MistakeError, complain, program
+from vcmts.plane import Ends, data_plane, facts_of, free_core, wire
 
-# 2^13 packets in flight in each direction of a memif: several milliseconds, as the machine may take
-# a core away for that long. A buffer holds a whole frame: DPDK 22.11 trips over longer ones.
-MEMIF = "net_memif{id},role={role},id={id},socket-abstract=no,socket={socket},rsize=13,bsize={size}"
-SMALLEST_BUFFER = 2048
-ETHERNET_HEADER = 14
-# Management messages of modems are handed over to this and counted: nobody behind it reads them.
-CONTROL = "net_null0"
 DEFAULT_RATE = 4e9  # bit/s, or this share of what the channels carry:
 DEFAULT_SHARE = 0.8
 UPSTREAM_SHARE = 0.15  # of the downstream's rate
 UPSTREAM_LEAST = 20e3  # a modem: less, and its next turn may come behind upstream.frame_timeout
 RATE = re.compile(r"(\d+(?:\.\d+)?) ?([kMGT]?)bps")
 FACTORS = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
-START_SECONDS = 600  # tables of 30,000 modems take a minute
-STOP_SECONDS = 30
 INTERRUPTED = 130
 # Below this share of the rate asked for, the summary says why; a few packets make no rate.
 ENOUGH_OF_RATE, FEWEST_PACKETS = 0.95, 100
@@ -53,14 +41,6 @@ WORDS = (
     (r"--upstream-mix\b", "--upstream-traffic"),
     (r"`vcmts-traffic --help'.*", "`vcmts run --help' for more information."),
 )
-
-
-@dataclass(frozen=True)
-class Ends:
-    """The two ends of one wire, as device arguments."""
-
-    server: str
-    client: str
 
 
 @dataclass(frozen=True)
@@ -109,32 +89,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="FILE", help="write the summary")
 
 
-def facts_of(config: Path) -> dict[str, Any]:
-    """What vcmtsd's own loader found in the configuration."""
-    command = [str(program("vcmtsd")), "check", "--json", "--config", str(config)]
-    found = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
-    if found.returncode != 0:
-        raise MistakeError(f"{config}: cannot be used; the mistakes are above")
-    facts: dict[str, Any] = json.loads(found.stdout)
-    return facts
-
-
-def wire(folder: Path, number: int, name: str, mtu: int) -> Ends:
-    socket = folder / f"{name}.sock"
-    size = max(SMALLEST_BUFFER, mtu + ETHERNET_HEADER)
-    server, client = (
-        MEMIF.format(id=number, role=role, socket=socket, size=size)
-        for role in ("server", "client")
-    )
-    return Ends(server, client)
-
-
-def free_core(busy: list[int]) -> int:
-    """A core for the traffic: none of the data plane's, if the process may use another one."""
-    allowed = sorted(os.sched_getaffinity(0))
-    return next((core for core in allowed if core not in busy), allowed[0])
-
-
 def bits_per_second(text: str) -> float | None:
     found = RATE.fullmatch(text)
     return float(found[1]) * FACTORS[found[2]] if found else None
@@ -154,42 +108,6 @@ def rates_of(facts: dict[str, Any], given: argparse.Namespace) -> Rates:
     if down == up == NOTHING:
         raise MistakeError("--rate: found 0 in both directions, allowed: in one of them")
     return Rates(down, up)
-
-
-def ended(name: str, status: int) -> str:
-    return f"{name} ended with status {status}; its messages are above"
-
-
-def wait_for(ready: Path, plane: subprocess.Popen[bytes], stopped: Stopped) -> None:
-    """Until vcmtsd receives, or a signal came."""
-    deadline = time.monotonic() + START_SECONDS
-    while not stopped.asked and not ready.exists():
-        if plane.poll() is not None:
-            raise MistakeError(ended("vcmtsd", plane.returncode))
-        if time.monotonic() > deadline:
-            raise MistakeError(f"vcmtsd was not ready within {START_SECONDS} s")
-        time.sleep(0.02)
-
-
-@contextmanager
-def data_plane(config: Path, ends: list[Ends], result: Path, stopped: Stopped) -> Iterator[None]:
-    """vcmtsd, stopped by SIGINT at the end and then waited for: it writes `result` last."""
-    command = [str(program("vcmtsd")), "run", "--config", str(config), "--json", str(result)]
-    ready = result.with_suffix(".ready")
-    command += ["--network", ends[0].server, "--rphy", ends[1].server, "--control", CONTROL]
-    command += ["--ready", str(ready)]
-    plane = start(command, quiet=True)
-    try:
-        wait_for(ready, plane, stopped)
-        yield
-    finally:
-        plane.send_signal(signal.SIGINT)
-        try:
-            plane.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            plane.kill()
-    if plane.returncode != 0:
-        complain(ended("vcmtsd", plane.returncode))
 
 
 def traffic_command(

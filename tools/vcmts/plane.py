@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmtsd as a child of the tool, and the wires that join it to the traffic."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from vcmts.child import Stopped, start
+from vcmts.paths import MistakeError, complain, program
+
+# 2^13 packets in flight in each direction of a memif: several milliseconds, as the machine may take
+# a core away for that long. A buffer holds a whole frame: DPDK 22.11 trips over longer ones.
+MEMIF = "net_memif{id},role={role},id={id},socket-abstract=no,socket={socket},rsize=13,bsize={size}"
+SMALLEST_BUFFER = 2048
+ETHERNET_HEADER = 14
+# Management messages of modems are handed over to this and counted: nobody behind it reads them.
+CONTROL = "net_null0"
+START_SECONDS = 600  # tables of 30,000 modems take a minute
+STOP_SECONDS = 30
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The two ends of one wire, as device arguments."""
+
+    server: str
+    client: str
+
+
+def facts_of(config: Path) -> dict[str, Any]:
+    """What vcmtsd's own loader found in the configuration."""
+    command = [str(program("vcmtsd")), "check", "--json", "--config", str(config)]
+    found = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
+    if found.returncode != 0:
+        raise MistakeError(f"{config}: cannot be used; the mistakes are above")
+    facts: dict[str, Any] = json.loads(found.stdout)
+    return facts
+
+
+def wire(folder: Path, number: int, name: str, mtu: int) -> Ends:
+    socket = folder / f"{name}.sock"
+    size = max(SMALLEST_BUFFER, mtu + ETHERNET_HEADER)
+    server, client = (
+        MEMIF.format(id=number, role=role, socket=socket, size=size)
+        for role in ("server", "client")
+    )
+    return Ends(server, client)
+
+
+def free_core(busy: list[int]) -> int:
+    """A core for the traffic: none of the data plane's, if the process may use another one."""
+    allowed = sorted(os.sched_getaffinity(0))
+    return next((core for core in allowed if core not in busy), allowed[0])
+
+
+def ended(name: str, status: int) -> str:
+    return f"{name} ended with status {status}; its messages are above"
+
+
+def wait_for(ready: Path, plane: subprocess.Popen[bytes], stopped: Stopped) -> None:
+    """Until vcmtsd receives, or a signal came."""
+    deadline = time.monotonic() + START_SECONDS
+    while not stopped.asked and not ready.exists():
+        if plane.poll() is not None:
+            raise MistakeError(ended("vcmtsd", plane.returncode))
+        if time.monotonic() > deadline:
+            raise MistakeError(f"vcmtsd was not ready within {START_SECONDS} s")
+        time.sleep(0.02)
+
+
+@contextmanager
+def data_plane(
+    config: Path, ends: list[Ends], result: Path, stopped: Stopped, said: IO[bytes] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """vcmtsd, stopped by SIGINT at the end and then waited for: it writes `result` last, and its
+    messages to `said` instead of stderr."""
+    command = [str(program("vcmtsd")), "run", "--config", str(config), "--json", str(result)]
+    ready = result.with_suffix(".ready")
+    command += ["--network", ends[0].server, "--rphy", ends[1].server, "--control", CONTROL]
+    command += ["--ready", str(ready)]
+    plane = start(command, quiet=True, said=said)
+    try:
+        wait_for(ready, plane, stopped)
+        yield plane
+    finally:
+        plane.send_signal(signal.SIGINT)
+        try:
+            plane.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            plane.kill()
+    if plane.returncode != 0:
+        complain(ended("vcmtsd", plane.returncode))
