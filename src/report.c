@@ -62,7 +62,7 @@ static json_t *cycles_json(const struct pipeline *const *pipelines, unsigned cou
 			 "stages", stages);
 }
 
-static json_t *workers_json(const struct instance *i) {
+static json_t *workers_json(const struct instance *i, const struct host *host) {
 	json_t *list = json_array();
 
 	for (unsigned w = 0; w < i->worker_count; w++) {
@@ -71,10 +71,12 @@ static json_t *workers_json(const struct instance *i) {
 
 		json_array_append_new(
 			list,
-			json_pack("{s:s, s:I, s:I, s:o}", "name", k->name, "rounds",
+			json_pack("{s:s, s:I, s:I, s:o, s:{s:I, s:o}}", "name", k->name, "rounds",
 				  (json_int_t)k->rounds, "busy_rounds", (json_int_t)k->busy_rounds,
 				  "busy_share",
-				  real(cycles ? (double)k->busy_cycles / (double)cycles : 0)));
+				  real(cycles ? (double)k->busy_cycles / (double)cycles : 0),
+				  "descheduled", "count", (json_int_t)k->descheduled, "longest_us",
+				  real((double)k->longest * 1e6 / (double)host->tsc_hz)));
 	}
 	return list;
 }
@@ -194,8 +196,9 @@ static json_t *upstream_json(struct upstream *u, const struct host *host) {
 		       integer(c->values[COUNTER_RECEIVED]), "transmitted", integer(transmitted),
 		       "held", integer(held), "dropped", integer(counters_dropped(c)), "balanced",
 		       upstream_balanced(u), "units", units_json(u), "drops",
-		       drops_json(c, DIRECTION_UP), "counters", counters_json(c, DIRECTION_UP),
-		       "requests", requests_json(u->sg, &u->requests.sink));
+		       drops_json(c, DIRECTION_UP), "counters",
+		       counters_json(c, DIRECTION_UP), "requests",
+		       requests_json(u->sg, &u->requests.sink));
 	if (host != NULL && transmitted > 0)
 		json_object_set_new(up, "cycles_per_packet",
 				    cycles_json(lists, US_PIPELINES, transmitted, host));
@@ -215,7 +218,7 @@ json_t *report_json(struct instance *i, const struct host *host, double seconds)
 	if (host == NULL)
 		return root;
 	json_object_set_new(down, "seconds", real(seconds));
-	json_object_set_new(root, "workers", workers_json(i));
+	json_object_set_new(root, "workers", workers_json(i, host));
 	json_object_set_new(root, "ports",
 			    json_pack("{s:o, s:o}", "network", port_json(i->ports[0]), "rphy",
 				      port_json(i->ports[1])));

@@ -8,6 +8,7 @@
 #include <rte_telemetry.h>
 
 #include "telemetry_scheduler.h"
+#include "telemetry_workers.h"
 
 /* The socket's threads come and go as they like: what they read is theirs under the lock. */
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
@@ -16,9 +17,13 @@ static struct reload *reload;
 
 static const struct {
 	const char *name;
-	int (*answer)(const struct instance *i, const char *params, struct rte_tel_data *d);
+	int (*answer)(struct instance *i, const char *params, struct rte_tel_data *d);
 	const char *help;
 } commands[] = {
+	{"/vcmts/workers", telemetry_workers,
+	 "Polling threads: cycles, and the rounds in which the system took their core away. "
+	 "Parameter: none, or anew: longest_since_ns begins anew"},
+	{"/vcmts/drops", telemetry_drops, "Drops and counters since the start. No parameters"},
 	{"/vcmts/scheduler/delay", telemetry_delay,
 	 "Delay in the queues by priority. Parameter: none, or a priority for its histogram"},
 	{"/vcmts/scheduler/channels", telemetry_channels,
@@ -30,7 +35,7 @@ static const struct {
 	 "A modem's downstream service flows. Parameter: its MAC address, or its index"},
 };
 
-static int on_scheduler(const char *cmd, const char *params, struct rte_tel_data *d) {
+static int on_command(const char *cmd, const char *params, struct rte_tel_data *d) {
 	int ret = -1;
 
 	pthread_rwlock_rdlock(&lock);
@@ -68,7 +73,7 @@ int telemetry_open(struct instance *i, struct reload *r) {
 	reload = r;
 	pthread_rwlock_unlock(&lock);
 	for (size_t c = 0; c < RTE_DIM(commands); c++) {
-		if (rte_telemetry_register_cmd(commands[c].name, on_scheduler, commands[c].help))
+		if (rte_telemetry_register_cmd(commands[c].name, on_command, commands[c].help))
 			goto failed;
 	}
 	if (rte_telemetry_register_cmd("/vcmts/reload", on_reload,

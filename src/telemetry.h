@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Commands on DPDK's telemetry socket, beside those that DPDK has itself: /vcmts/scheduler/... and
- * /vcmts/reload (docs/running.md). They are answered by a thread of the socket while workers run.
+ * Commands on DPDK's telemetry socket, beside those that DPDK has itself: /vcmts/scheduler/...,
+ * /vcmts/workers, /vcmts/drops and /vcmts/reload (docs/running.md). They are answered by a thread of the socket while workers run.
  */
 #pragma once
 

@@ -9,8 +9,8 @@
 
 #include "instance.h"
 
-int telemetry_delay(const struct instance *i, const char *params, struct rte_tel_data *d);
-int telemetry_channels(const struct instance *i, const char *params, struct rte_tel_data *d);
-int telemetry_groups(const struct instance *i, const char *params, struct rte_tel_data *d);
-int telemetry_flow(const struct instance *i, const char *params, struct rte_tel_data *d);
-int telemetry_modem(const struct instance *i, const char *params, struct rte_tel_data *d);
+int telemetry_delay(struct instance *i, const char *params, struct rte_tel_data *d);
+int telemetry_channels(struct instance *i, const char *params, struct rte_tel_data *d);
+int telemetry_groups(struct instance *i, const char *params, struct rte_tel_data *d);
+int telemetry_flow(struct instance *i, const char *params, struct rte_tel_data *d);
+int telemetry_modem(struct instance *i, const char *params, struct rte_tel_data *d);

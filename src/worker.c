@@ -29,8 +29,28 @@ static void task_step(struct worker *w) {
 		__atomic_store_n(&w->task, NULL, __ATOMIC_RELEASE);
 }
 
+static void keep_larger(uint64_t *longest, uint64_t cycles) {
+	uint64_t before = __atomic_load_n(longest, __ATOMIC_RELAXED);
+
+	while (cycles > before && !__atomic_compare_exchange_n(longest, &before, cycles, false,
+							       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+/* Seldom, so that others may read and reset what it notes. */
+static __rte_noinline void round_was_long(struct worker *w, uint64_t cycles) {
+	w->descheduled++;
+	keep_larger(&w->longest, cycles);
+	keep_larger(&w->longest_since, cycles);
+}
+
+uint64_t worker_longest_take(struct worker *w) {
+	return __atomic_exchange_n(&w->longest_since, 0, __ATOMIC_RELAXED);
+}
+
 int worker_run(void *worker) {
 	struct worker *w = worker;
+	uint64_t long_round = rte_get_tsc_hz() / 1000000 * WORKER_ROUND_MAX_US;
 	uint64_t start = rte_rdtsc();
 
 	while (!__atomic_load_n(&w->stop, __ATOMIC_RELAXED)) {
@@ -46,6 +66,8 @@ int worker_run(void *worker) {
 		w->rounds++;
 		w->busy_rounds += work > 0;
 		*(work > 0 ? &w->busy_cycles : &w->idle_cycles) += end - start;
+		if (unlikely(end - start > long_round))
+			round_was_long(w, end - start);
 		start = end;
 	}
 	return 0;

@@ -11,6 +11,7 @@
 #include "pipeline/pipeline.h"
 
 #define WORKER_MAX_PIPELINES 5
+#define WORKER_ROUND_MAX_US 1000
 
 /* Something that another thread wants done between two rounds: called once a round until it says
  * that it is done, so that what takes long can be cut into pieces. */
@@ -31,6 +32,10 @@ struct worker {
 	uint64_t busy_rounds;
 	uint64_t busy_cycles;
 	uint64_t idle_cycles;
+	/* Rounds longer than WORKER_ROUND_MAX_US: the system ran something else on this core. */
+	uint64_t descheduled;
+	uint64_t longest; /* of these, TSC cycles */
+	uint64_t longest_since; /* of those since worker_longest_take(), which anybody may call */
 } __rte_cache_aligned;
 
 void worker_add(struct worker *w, struct pipeline *p);
@@ -43,5 +48,8 @@ unsigned worker_round(struct worker *w);
 
 /* Has a running worker do the task, and waits until it is done. Not from two threads at a time. */
 void worker_do(struct worker *w, struct worker_task *task);
+
+/* Another thread's: the longest round since the last call, TSC cycles; 0 where none was too long. */
+uint64_t worker_longest_take(struct worker *w);
 
 void worker_stop(struct worker *w);

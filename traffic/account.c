@@ -25,6 +25,13 @@ int account_create(struct account *a, uint32_t streams, uint64_t tsc_hz) {
 	return proof_create(&a->proof, streams, tsc_hz);
 }
 
+void account_restart(struct account *a) {
+	struct proof proof = a->proof;
+
+	*a = (struct account){.proof = proof};
+	proof_restart(&a->proof);
+}
+
 void account_free(struct account *a) {
 	proof_free(&a->proof);
 }

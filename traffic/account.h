@@ -46,6 +46,9 @@ int account_create(struct account *a, uint32_t streams, uint64_t tsc_hz);
 
 void account_free(struct account *a);
 
+/* As it was when it was made: all counts are 0, and all streams begin with 0. */
+void account_restart(struct account *a);
+
 /* A deliver_fn with a struct account as context: the packet has passed every check but order. */
 void account_deliver(void *account, const struct arrived *packet, uint64_t now);
 

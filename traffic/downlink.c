@@ -85,6 +85,20 @@ void downlink_free(struct downlink *d) {
 	free(d);
 }
 
+int downlink_restart(struct downlink *d, const struct traffic_load *load, uint64_t now) {
+	const struct mix *mix = load->downstream ? &load->mix : &d->generator->mix;
+
+	if (generator_restart(d->generator, mix) != 0)
+		return -1;
+	pacing_start(&d->pacing, load->rate, d->tsc_hz, mix_mean(mix), mix_largest(mix), now);
+	receiver_restart(d->receiver);
+	resequencers_restart(&d->resequencers);
+	account_restart(&d->account);
+	d->account.proof.untimed = load->no_latency;
+	d->backpressure = d->first_tsc = d->last_tsc = 0;
+	return 0;
+}
+
 static unsigned transmit(struct downlink *d) {
 	unsigned n = rte_eth_tx_burst(d->network_port, 0, d->pending, (uint16_t)d->pending_count);
 
@@ -150,10 +164,11 @@ static void frame_prove(struct downlink *d, const struct rte_mbuf *m, enum decry
 		why = verify(d->generator, &d->modems, info, frame, size, &packet);
 	else
 		why = decrypted == DECRYPTED_BAD_CRC ? CORRUPTION_CRC : CORRUPTION_CRYPTO;
-	if (why != CORRUPTION_NONE) {
+	if (why == CORRUPTION_TAG && generator_is_earlier(d->generator, frame, size))
+		d->account.unexpected[UNEXPECTED_EARLIER]++;
+	else if (why != CORRUPTION_NONE)
 		d->account.corrupted[why]++;
-		packet.valid = false;
-	}
+	packet.valid = why == CORRUPTION_NONE;
 	resequence(d, info, &packet, now);
 }
 

@@ -22,16 +22,16 @@ static bool decks_create(struct generator *g, const struct generator_options *o)
 	       deck_create(&g->classes, weights, CLASS_COUNT) == 0;
 }
 
-static bool sizes_fit(struct generator *g) {
-	for (unsigned i = 0; i < g->mix.count; i++) {
-		if (targets_next(&g->targets, CLASS_UNMATCHED, g->mix.sizes[i]) != NULL)
+static bool sizes_fit(struct generator *g, const struct mix *mix) {
+	for (unsigned i = 0; i < mix->count; i++) {
+		if (targets_next(&g->targets, CLASS_UNMATCHED, mix->sizes[i]) != NULL)
 			continue;
 		if (g->targets.count == 0)
 			fprintf(stderr, "traffic: no packet can pass the filters of any modem\n");
 		else
 			fprintf(stderr,
 				"traffic: mix: %u bytes are too few for any modem's address\n",
-				g->mix.sizes[i]);
+				mix->sizes[i]);
 		return false;
 	}
 	return true;
@@ -47,7 +47,7 @@ struct generator *generator_create(const struct service_group *sg,
 	g->pool = o->pool;
 	g->random.state = o->seed;
 	/* Packets of an earlier run must not pass, whatever its seed. */
-	g->magic = (uint32_t)(random_next(&g->random) ^ rte_rdtsc());
+	g->first_magic = g->magic = (uint32_t)(random_next(&g->random) ^ rte_rdtsc());
 	pattern_create(&g->pattern, &g->random);
 	if (!decks_create(g, o) || targets_create(&g->targets, sg, random_next(&g->random)) != 0 ||
 	    (g->sent = calloc(g->targets.stream_count + 1, sizeof(*g->sent))) == NULL) {
@@ -55,7 +55,7 @@ struct generator *generator_create(const struct service_group *sg,
 		generator_free(g);
 		return NULL;
 	}
-	if (!sizes_fit(g)) {
+	if (!sizes_fit(g, o->mix)) {
 		generator_free(g);
 		return NULL;
 	}
@@ -70,6 +70,35 @@ void generator_free(struct generator *g) {
 	deck_free(&g->classes);
 	free(g->sent);
 	free(g);
+}
+
+int generator_restart(struct generator *g, const struct mix *mix) {
+	struct deck sizes;
+
+	if (!sizes_fit(g, mix))
+		return -1;
+	if (mix_deck(mix, &sizes) != 0) {
+		fprintf(stderr, "traffic: no memory for the generator\n");
+		return -1;
+	}
+	deck_free(&g->sizes);
+	g->sizes = sizes;
+	g->mix = *mix;
+	g->magic++;
+	memset(g->sent, 0, g->targets.stream_count * sizeof(*g->sent));
+	memset(g->by_class, 0, sizeof(g->by_class));
+	g->packets = g->bytes = g->no_buffers = 0;
+	return 0;
+}
+
+bool generator_is_earlier(const struct generator *g, const uint8_t *frame, size_t size) {
+	size_t at = packet_tag_find(frame, size);
+	struct packet_tag tag;
+
+	if (at == 0)
+		return false;
+	packet_tag_read(frame + at, &tag);
+	return tag.magic - g->first_magic < g->magic - g->first_magic;
 }
 
 struct draw {

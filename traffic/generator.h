@@ -33,7 +33,8 @@ struct generator {
 	struct deck classes;
 	struct random random;
 	struct rte_mempool *pool;
-	uint32_t magic;
+	uint32_t magic; /* of what is sent now: one more with every restart */
+	uint32_t first_magic;
 	uint32_t *sent; /* by stream: packets made, and the next sequence number */
 	uint64_t packets; /* all counts are of packets made and not taken back */
 	uint64_t bytes;
@@ -49,6 +50,15 @@ struct generator *generator_create(const struct service_group *sg,
 				   const struct generator_options *options);
 
 void generator_free(struct generator *g);
+
+/*
+ * Begins anew with another mix: all counts and sequence numbers are 0, and packets of before are told
+ * from those that follow. Returns 0, or -1 after a message on stderr with nothing changed.
+ */
+int generator_restart(struct generator *g, const struct mix *mix);
+
+/* Whether a frame of `size` bytes without CRC is a packet of before the last restart. */
+bool generator_is_earlier(const struct generator *g, const uint8_t *frame, size_t size);
 
 /*
  * Makes up to `n` (at most GENERATOR_BURST) packets with time stamp `tsc`. Returns how many; fewer

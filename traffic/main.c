@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <rte_cycles.h>
 #include <rte_ether.h>
@@ -19,6 +20,7 @@
 #include "platform/port.h"
 #include "run.h"
 #include "summary.h"
+#include "trials.h"
 
 #define RECEIVE_BUFFERS 16383
 #define QUEUE_SIZE 4096
@@ -102,6 +104,7 @@ static unsigned upstream_keys(const struct service_group *sg) {
 	return keys;
 }
 
+/* With trials, the upstream is there where it can be. */
 static bool has_upstream(const struct setup *s) {
 	const char *missing = "upstream channels";
 
@@ -112,9 +115,26 @@ static bool has_upstream(const struct setup *s) {
 				return true;
 		}
 	}
-	fprintf(stderr, "vcmts-traffic: --upstream-rate: %s: found no %s\n", s->options.config,
-		missing);
+	if (!s->options.trials)
+		fprintf(stderr, "vcmts-traffic: --upstream-rate: %s: found no %s\n",
+			s->options.config, missing);
 	return false;
+}
+
+/* What the requests will tell is not known yet. */
+static bool configure_trials(struct setup *s) {
+	struct options *o = &s->options;
+
+	o->upstream = has_upstream(s);
+	o->upstream_rate = 0;
+	if (o->no_downstream && !o->upstream) {
+		fprintf(stderr, "vcmts-traffic: --no-downstream: %s: there is no upstream either\n",
+			o->config);
+		return false;
+	}
+	return mix_configure(s, "mix", o->mix, &s->mix) &&
+	       mix_configure(s, "upstream-mix", o->upstream_mix, &s->upstream_mix) &&
+	       memif_buffers_fit(s);
 }
 
 /* Everything that can be wrong with arguments and configuration, before anything is started. */
@@ -123,6 +143,8 @@ static bool configure(struct setup *s) {
 
 	if (service_group_load(o->config, &s->sg, stderr) != 0)
 		return false;
+	if (o->trials)
+		return configure_trials(s);
 	if (!o->no_downstream && !mix_configure(s, "mix", o->mix, &s->mix))
 		return false;
 	if (o->upstream && !(has_upstream(s) &&
@@ -253,6 +275,25 @@ static enum exit_status report(const struct setup *s, const struct traffic *t) {
 	return EXIT_PROVEN;
 }
 
+static enum exit_status trials(const struct setup *s, struct traffic *traffic) {
+	struct trials t = {
+		.traffic = traffic,
+		.limits = {&s->sg, !s->options.no_downstream, s->options.upstream},
+		.lcore = 1,
+		.transport = "ports",
+		.interrupted = &interrupted,
+	};
+
+	return trials_serve(&t, STDIN_FILENO, stdout) == 0 ? EXIT_PROVEN : EXIT_MISTAKE;
+}
+
+static enum exit_status run_once(const struct setup *s, struct run *run) {
+	rte_eal_remote_launch(run_traffic, run, 1);
+	supervise(s, run);
+	rte_eal_wait_lcore(1);
+	return report(s, run->traffic);
+}
+
 static enum exit_status drive(struct setup *s) {
 	enum exit_status status = EXIT_NOT_PROVEN;
 	struct run run = {
@@ -265,10 +306,7 @@ static enum exit_status drive(struct setup *s) {
 		return EXIT_MISTAKE;
 	if (wait_link(s->network_port, s->options.network) &&
 	    wait_link(s->rphy_port, s->options.rphy)) {
-		rte_eal_remote_launch(run_traffic, &run, 1);
-		supervise(s, &run);
-		rte_eal_wait_lcore(1);
-		status = report(s, run.traffic);
+		status = s->options.trials ? trials(s, run.traffic) : run_once(s, &run);
 	}
 	traffic_free(run.traffic);
 	return status;

@@ -31,6 +31,7 @@ enum key {
 	KEY_PERMIT_SHARE,
 	KEY_CLASSIFY_SHARE,
 	KEY_CHECK,
+	KEY_TRIALS,
 };
 
 static const struct argp_option arguments[] = {
@@ -75,6 +76,9 @@ static const struct argp_option arguments[] = {
 	{"json", KEY_JSON, "FILE", 0, "write the result there", 0},
 	{"core", KEY_CORE, "NUMBER", 0, "CPU that sends and receives (0)", 0},
 	{"check", KEY_CHECK, NULL, 0, "only see whether arguments and configuration are good", 0},
+	{"trials", KEY_TRIALS, NULL, 0,
+	 "run trials as lines of JSON on stdin ask for them, and answer each by a line on stdout",
+	 0},
 	{"main-core", KEY_MAIN_CORE, "NUMBER", 0, "CPU that prints the progress (0)", 0},
 	{.doc = "What --impair knows:"},
 #define IMPAIRMENT(enumerator, name, target, meaning) \
@@ -143,6 +147,8 @@ static void check(struct argp_state *state, const struct options *o) {
 		argp_error(state, "--config, --network and --rphy are needed");
 	if (o->permit_permille + o->classify_permille > 1000)
 		argp_error(state, "--permit-share and --classify-share are more than all packets");
+	if (o->trials && (o->send_only || impair_any(&o->impair) || o->json != NULL))
+		argp_error(state, "--trials: not with --send-only, --impair or --json");
 	if (impair_any(&o->impair) && !o->upstream)
 		argp_error(state, "--impair: nothing is impaired without --upstream-rate");
 	if (o->no_downstream && !o->upstream)
@@ -192,6 +198,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 			"0% to 100%");
 		break;
 	case KEY_CHECK: o->check = true; break;
+	case KEY_TRIALS: o->trials = true; break;
 	case ARGP_KEY_ARG: argp_error(state, "%s: not an option", text); break;
 	case ARGP_KEY_END: check(state, o); break;
 	default: return ARGP_ERR_UNKNOWN;

@@ -27,6 +27,7 @@ struct options {
 	uint32_t permit_permille;
 	uint32_t classify_permille;
 	bool check; /* start nothing */
+	bool trials; /* on request; what is sent is in the requests */
 };
 
 /* Fills in `o`, or prints a message or the help and ends the process: 2 for a mistake. */

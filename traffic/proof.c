@@ -3,6 +3,7 @@
 #include "proof.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define LATENCY_MAX_NS 60000000000 /* longer counts as this */
 #define LATENCY_DIGITS 3
@@ -10,6 +11,7 @@
 int proof_create(struct proof *p, uint32_t streams, uint64_t tsc_hz) {
 	*p = (struct proof){
 		.streams = calloc(streams + 1, sizeof(*p->streams)),
+		.stream_count = streams,
 		.tsc_to_ns_q32 = (uint64_t)(((unsigned __int128)1000000000 << 32) / tsc_hz),
 	};
 	if (p->streams != NULL && hdr_init(1, LATENCY_MAX_NS, LATENCY_DIGITS, &p->latency) == 0)
@@ -24,6 +26,19 @@ void proof_free(struct proof *p) {
 	if (p->latency != NULL)
 		hdr_close(p->latency);
 	*p = (struct proof){0};
+}
+
+void proof_restart(struct proof *p) {
+	struct proof made = {
+		.streams = p->streams,
+		.stream_count = p->stream_count,
+		.tsc_to_ns_q32 = p->tsc_to_ns_q32,
+		.latency = p->latency,
+	};
+
+	memset(p->streams, 0, p->stream_count * sizeof(*p->streams));
+	hdr_reset(p->latency);
+	*p = made;
 }
 
 static void record_latency(struct proof *p, uint64_t since, uint64_t now) {
@@ -50,6 +65,8 @@ enum arrival proof_arrive(struct proof *p, const struct arrived *packet, uint64_
 	p->proven++;
 	p->proven_bytes += packet->bytes;
 	p->last_tsc = now;
+	if (p->untimed)
+		return arrival;
 	if (packet->tsc == 0)
 		p->latency_unknown++;
 	else

@@ -11,6 +11,8 @@
 
 struct proof {
 	struct window *streams;
+	uint32_t stream_count;
+	bool untimed; /* no latency is recorded */
 	uint64_t proven; /* no packet counts twice */
 	uint64_t proven_bytes; /* Ethernet frames without CRC */
 	uint64_t duplicated;
@@ -26,6 +28,9 @@ struct proof {
 int proof_create(struct proof *p, uint32_t streams, uint64_t tsc_hz);
 
 void proof_free(struct proof *p);
+
+/* As it was when it was made: all counts are 0, and all streams begin with 0. */
+void proof_restart(struct proof *p);
 
 /*
  * Takes note of a packet of `packet->stream`, below the number of streams, at TSC `now`. It took

@@ -58,6 +58,15 @@ struct receiver *receiver_create(const struct service_group *sg, struct rte_memp
 	return r;
 }
 
+void receiver_restart(struct receiver *r) {
+	for (unsigned i = 0; i < SESSION_SLOTS; i++) {
+		struct session *s = &r->sessions[i];
+
+		rte_pktmbuf_free(s->open);
+		*s = (struct session){.id = s->id, .channel = s->channel, .config = s->config};
+	}
+}
+
 void receiver_free(struct receiver *r) {
 	if (r == NULL)
 		return;

@@ -50,6 +50,9 @@ struct receiver *receiver_create(const struct service_group *sg, struct rte_memp
 /* Frees also the frames that are not complete. */
 void receiver_free(struct receiver *r);
 
+/* Sessions start with their next DEPI frame, whatever its number, and no frame is open. */
+void receiver_restart(struct receiver *r);
+
 /*
  * Takes one DEPI frame, which remains the caller's and may be a chain, and puts out the DOCSIS
  * frames that it completes, `frame_info.channel` set: at most RECEIVER_FRAMES_MAX. Returns how many.

@@ -34,6 +34,13 @@ void resequencers_free(struct resequencers *r) {
 	*r = (struct resequencers){0};
 }
 
+void resequencers_restart(struct resequencers *r) {
+	for (uint32_t i = 0; i < r->count; i++) {
+		r->all[i] = (struct resequencer){.ring = r->all[i].ring};
+	}
+	r->resequenced = r->given_up = r->deepest = 0;
+}
+
 static struct held_packet *slot(struct resequencer *q, uint16_t number) {
 	return &q->ring[number % RESEQUENCER_DEPTH];
 }

@@ -64,6 +64,10 @@ int resequencers_create(struct resequencers *r, uint32_t count, uint64_t tsc_hz,
 
 void resequencers_free(struct resequencers *r);
 
+/* Every DSID starts with its next valid packet, and all counts are 0. To be called when nothing waits,
+ * as after resequencers_flush(). */
+void resequencers_restart(struct resequencers *r);
+
 /*
  * Takes a packet with `number` on DSID `index` at TSC `now`. Invalid packets are never delivered.
  * A DSID starts with its first valid packet, so that the packet of stream sequence 0 is the first

@@ -10,6 +10,7 @@
 #define DRAIN_MAX_MS 200 /* or it is no rest, but somebody else's traffic */
 #define QUIET_MS 500 /* nothing that was missing came for so long: the rest is lost */
 #define COMPLETE_MS 20 /* all has come: only a duplicate could follow */
+#define SETTLE_MAX_MS 5000 /* what an earlier trial has left is gone by then, or somebody else's */
 #define STOPPED_MS 5000 /* to collect the rest in after a stop; a second one ends it at once */
 #define PROGRESS_ROUNDS 1024
 
@@ -58,15 +59,18 @@ static void send_and_receive(struct run *run) {
 	unsigned rounds = 0;
 
 	while (now < end) {
-		traffic_send(t, now);
+		uint64_t start = now;
+		unsigned moved = traffic_send(t, now);
+
 		if (!run->send_only)
-			traffic_receive(t);
+			moved += traffic_receive(t);
+		now = rte_rdtsc();
+		*(moved > 0 ? &run->busy_cycles : &run->idle_cycles) += now - start;
 		if (++rounds % PROGRESS_ROUNDS == 0) {
 			publish(run);
 			if (stops(run) > 0)
 				break;
 		}
-		now = rte_rdtsc();
 	}
 }
 
@@ -86,11 +90,12 @@ static void collect_rest(struct run *run) {
 	while (now - heard < ms(complete ? COMPLETE_MS : QUIET_MS) && stops(run) == stopped &&
 	       (stopped == 0 || now - start < ms(STOPPED_MS))) {
 		unsigned sent = traffic_send(t, now);
-		uint64_t left;
+		unsigned received = run->send_only ? 0 : traffic_receive(t);
+		uint64_t left, began = now;
 
-		if (!run->send_only)
-			traffic_receive(t);
 		now = rte_rdtsc();
+		if (sent + received > 0)
+			run->busy_cycles += now - began;
 		left = traffic_in_flight(t);
 		if (sent > 0 || left != in_flight)
 			heard = now;
@@ -99,18 +104,59 @@ static void collect_rest(struct run *run) {
 	}
 }
 
-int run_traffic(void *arg) {
-	struct run *run = arg;
+static void run_begun(struct run *run) {
 	struct traffic *t = run->traffic;
 
-	if (!run->send_only)
-		drain(run);
 	traffic_begin(t, rte_rdtsc());
 	send_and_receive(run);
 	traffic_stop(t);
 	collect_rest(run);
 	traffic_finish(t);
 	publish(run);
+}
+
+int run_traffic(void *arg) {
+	struct run *run = arg;
+
+	if (!run->send_only)
+		drain(run);
+	run_begun(run);
+	__atomic_store_n(&run->done, true, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/*
+ * Between two trials nobody polls: packets of the last one may stand in the ports, and where that ended
+ * early, modems may be in the middle of one. Returns whether all of this has come to its end.
+ */
+static bool settle(struct run *run) {
+	uint64_t start = rte_rdtsc(), heard = start, now = start;
+	bool sent = false;
+
+	traffic_stop(run->traffic);
+	while ((now - heard < ms(DRAIN_MS) || !sent) && now - start < ms(SETTLE_MAX_MS) &&
+	       stops(run) == 0) {
+		unsigned n = traffic_send(run->traffic, now) + traffic_drain(run->traffic);
+
+		now = rte_rdtsc();
+		if (n > 0)
+			heard = now;
+		sent = traffic_all_sent(run->traffic);
+	}
+	return sent;
+}
+
+int run_trial(void *arg) {
+	struct trial *trial = arg;
+	struct run *run = &trial->run;
+
+	trial->settled = settle(run);
+	trial->begun = trial->settled && traffic_restart(run->traffic, &trial->load) == 0;
+	if (trial->begun) {
+		if (trial->begins != NULL)
+			trial->begins(trial->data_plane);
+		run_begun(run);
+	}
 	__atomic_store_n(&run->done, true, __ATOMIC_RELEASE);
 	return 0;
 }

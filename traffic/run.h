@@ -21,6 +21,9 @@ struct run {
 	 * while what is under way is collected ends that. */
 	unsigned stop;
 	bool done; /* set by this one when the results are final */
+	/* TSC cycles of the rounds in which something moved, and of the others while packets are made. */
+	uint64_t busy_cycles;
+	uint64_t idle_cycles;
 	/* Kept up to date for another thread to read. */
 	struct progress downstream;
 	struct progress upstream;
@@ -28,3 +31,19 @@ struct run {
 
 /* For rte_eal_remote_launch(), with a struct run. Returns 0. */
 int run_traffic(void *run);
+
+/* A run of a traffic that has run before, or was just made, with a load of its own. */
+struct trial {
+	struct run run; /* not `send_only` */
+	struct traffic_load load;
+	void (*begins)(void *data_plane); /* may be NULL; called right before the first packet */
+	void *data_plane;
+	bool settled; /* set when `run` is done: what was before has come to its end */
+	bool begun; /* likewise: and the load was good */
+};
+
+/*
+ * For rte_eal_remote_launch(), with a struct trial. Before it begins, what is left of an earlier trial
+ * is sent and discarded, until nothing comes any more. Returns 0.
+ */
+int run_trial(void *trial);

@@ -39,6 +39,7 @@ struct traffic *traffic_create(const struct service_group *sg, const struct traf
 
 	if (t == NULL)
 		return NULL;
+	t->sg = sg;
 	t->network_port = o->network_port;
 	t->rphy_port = o->rphy_port;
 	t->tsc_hz = rte_get_tsc_hz();
@@ -48,6 +49,30 @@ struct traffic *traffic_create(const struct service_group *sg, const struct traf
 		return t;
 	traffic_free(t);
 	return NULL;
+}
+
+static int upstream_restart(struct traffic *t, const struct traffic_load *load, uint64_t now) {
+	const struct mix *mix = load->upstream ? &load->upstream_mix : NULL;
+
+	if (uplink_restart(t->uplink, t->sg, mix, load->upstream_rate, now) != 0)
+		return -1;
+	uplink_receiver_restart(&t->uplink_receiver);
+	t->uplink_receiver.proof.untimed = load->no_latency;
+	t->uplink_first_tsc = t->uplink_last_tsc = 0;
+	return 0;
+}
+
+int traffic_restart(struct traffic *t, const struct traffic_load *load) {
+	uint64_t now = rte_rdtsc();
+
+	if (t->downlink != NULL && downlink_restart(t->downlink, load, now) != 0)
+		return -1;
+	if (t->uplink != NULL && upstream_restart(t, load, now) != 0)
+		return -1;
+	pacing_start(&t->rounds, 0, t->tsc_hz, 0, 0, now);
+	t->no_downstream = !load->downstream;
+	t->stopped = false;
+	return 0;
 }
 
 void traffic_free(struct traffic *t) {
@@ -98,7 +123,7 @@ unsigned traffic_send(struct traffic *t, uint64_t now) {
 	unsigned n = 0;
 
 	pacing_idle(&t->rounds, now);
-	if (t->downlink != NULL && !t->stopped)
+	if (t->downlink != NULL && !t->stopped && !t->no_downstream)
 		n = downlink_send(t->downlink, now);
 	if (t->uplink != NULL && !traffic_all_sent(t))
 		n += upstream_send(t, now);

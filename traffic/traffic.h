@@ -42,6 +42,20 @@ struct traffic_options {
 	struct impair_shares impair; /* of the upstream; `crypto` needs a session for it, too */
 };
 
+/* What is sent from a restart on. */
+struct traffic_load {
+	bool downstream; /* where traffic was made with it */
+	struct mix mix;
+	uint64_t rate; /* bits of Ethernet frames without CRC per second; 0 = max */
+	bool upstream; /* likewise */
+	struct mix upstream_mix;
+	uint64_t upstream_rate; /* as rate */
+	bool no_latency; /* none is recorded */
+	/* Of the DOCSIS frames with a number one in so many is decrypted and checked, from its stream's
+	 * first on; of the others only the header. 1: all */
+	uint32_t prove_every;
+};
+
 /* All counts are of packets unless said otherwise. */
 struct traffic_result {
 	uint64_t sent; /* = proven + lost + corrupted when nothing is in flight */
@@ -110,6 +124,14 @@ unsigned traffic_drain(struct traffic *t);
 
 /* Time begins to count at TSC `now`: for the pacing, and for long rounds of the loop. */
 void traffic_begin(struct traffic *t, uint64_t now);
+
+/*
+ * When all is sent after traffic_stop(), and after traffic_finish(): begins anew with another load. All
+ * counts are 0, and packets of before that still come count as `unexpected` only. Numbers that the CMTS
+ * sees go on. Not with impairments. Returns 0, or -1 after a message; then nothing may be sent before a
+ * restart has gone well.
+ */
+int traffic_restart(struct traffic *t, const struct traffic_load *load);
 
 /*
  * Sends what pacing allows at TSC `now`, at most a burst of 32 in each direction. Returns packets

@@ -12,6 +12,8 @@ struct traffic {
 	uint16_t rphy_port;
 	uint64_t tsc_hz;
 	bool stopped;
+	bool no_downstream; /* by the load, though there is one */
+	const struct service_group *sg;
 	struct pacing rounds; /* of the loop, for the count of long ones only */
 	struct downlink *downlink; /* NULL: no downstream */
 	struct uplink *uplink; /* NULL: no upstream */

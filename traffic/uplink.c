@@ -38,14 +38,15 @@ struct uplink {
 	struct rte_mempool *buffers; /* for the frames of a grant */
 	struct uplink_grant grants[GRANTS];
 	unsigned grant_count; /* filled and not yet cut */
-	uint32_t grant_size;
+	uint32_t grant_size; /* bytes, of a grant */
+	uint32_t grant_room; /* of the largest that there may be */
 	bool stopping;
 	struct impair *impair; /* NULL: nothing goes wrong */
 	uint32_t calm; /* grants to give before it ends */
 };
 
 static bool buffers_create(struct uplink *u) {
-	uint32_t room = RTE_PKTMBUF_HEADROOM + u->grant_size + UPLINK_GRANT_SLACK;
+	uint32_t room = RTE_PKTMBUF_HEADROOM + u->grant_room + UPLINK_GRANT_SLACK;
 
 	u->buffers = rte_pktmbuf_pool_create("traffic_grants", GRANTS, 0, 0, (uint16_t)room,
 					     SOCKET_ID_ANY);
@@ -65,6 +66,7 @@ static bool buffers_create(struct uplink *u) {
 
 static bool grant_size_set(struct uplink *u, const struct service_group *sg,
 			   const struct uplink_options *o) {
+	u->grant_room = RTE_MAX(o->grant, (uint32_t)UPLINK_GRANT);
 	if (o->grant == 0) {
 		u->grant_size = uplink_grant_choose(sg, &o->mix, o->rate);
 		return u->grant_size > 0;
@@ -100,7 +102,7 @@ struct uplink *uplink_create(const struct service_group *sg, const struct uplink
 	pacing_start(&u->pacing, o->rate, rte_get_tsc_hz(), mix_mean(&o->mix), mix_largest(&o->mix),
 		     rte_rdtsc());
 	if (grant_size_set(u, sg, o) &&
-	    uplink_flows_create(&u->flows, sg, u->grant_size, o->crypto) == 0 &&
+	    uplink_flows_create(&u->flows, sg, u->grant_room, o->crypto) == 0 &&
 	    uplink_packets_create(&u->frames.packets, sg, &o->mix, o->seed) == 0 &&
 	    buffers_create(u) && uplink_rphy_create(&u->rphy, sg, o->rphy_port) == 0 &&
 	    impair_setup(u, sg, o))
@@ -121,6 +123,37 @@ void uplink_free(struct uplink *u) {
 	uplink_packets_free(&u->frames.packets);
 	uplink_flows_free(&u->flows, u->crypto);
 	free(u);
+}
+
+static bool mix_restart(struct uplink *u, const struct service_group *sg, const struct mix *mix,
+			uint64_t rate, uint64_t now) {
+	uint32_t grant = uplink_grant_choose(sg, mix, rate);
+
+	if (grant == 0 || uplink_packets_restart(&u->frames.packets, sg, mix) != 0)
+		return false;
+	u->grant_size = grant;
+	for (unsigned i = 0; i < GRANTS; i++)
+		u->grants[i].size = grant;
+	pacing_start(&u->pacing, rate, rte_get_tsc_hz(), mix_mean(mix), mix_largest(mix), now);
+	return true;
+}
+
+int uplink_restart(struct uplink *u, const struct service_group *sg, const struct mix *mix,
+		   uint64_t rate, uint64_t now) {
+	if (mix != NULL && !mix_restart(u, sg, mix, rate, now))
+		return -1;
+	u->frames.packets.magic++;
+	uplink_flows_restart(&u->flows);
+	uplink_frames_restart(&u->frames);
+	uplink_rphy_restart(&u->rphy);
+	u->stopping = mix == NULL;
+	return 0;
+}
+
+bool uplink_is_earlier(const struct uplink *u, const struct packet_tag *tag) {
+	const struct uplink_packets *p = &u->frames.packets;
+
+	return tag->magic - p->first_magic < p->magic - p->first_magic;
 }
 
 /* Nothing new is made any more. */

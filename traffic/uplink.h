@@ -45,6 +45,18 @@ struct uplink *uplink_create(const struct service_group *sg, const struct uplink
 
 void uplink_free(struct uplink *u);
 
+/*
+ * When it is empty after uplink_stop(): packets are made again, of another mix at another rate (as in
+ * struct uplink_options) from TSC `now` on. All counts and the packets' numbers begin with 0; what the
+ * CMTS sees, PSP and segment numbers, goes on. Without a mix (NULL) only the counts begin anew, and nothing is made.
+ * Not with impairments. Returns 0, or -1 after a message with nothing changed.
+ */
+int uplink_restart(struct uplink *u, const struct service_group *sg, const struct mix *mix,
+		   uint64_t rate, uint64_t now);
+
+/* Whether the tag is that of a packet of before the last uplink_restart(). */
+bool uplink_is_earlier(const struct uplink *u, const struct packet_tag *tag);
+
 /* Sends what pacing allows at TSC `now`, at most a burst. Returns L2TPv3 packets sent. */
 unsigned uplink_send(struct uplink *u, uint64_t now);
 

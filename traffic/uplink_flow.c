@@ -107,6 +107,12 @@ void uplink_flows_free(struct uplink_flows *f, struct docsis_crypto *crypto) {
 	memset(f, 0, sizeof(*f));
 }
 
+void uplink_flows_restart(struct uplink_flows *f) {
+	for (uint32_t s = 0; s < f->stream_count; s++)
+		f->streams[s].made = f->streams[s].ended = 0;
+	f->sent = f->sent_bytes = 0;
+}
+
 static uint32_t turn(uint32_t *next, uint32_t number) {
 	uint32_t now = *next;
 

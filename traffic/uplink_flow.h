@@ -98,12 +98,15 @@ struct uplink_grant {
 
 /*
  * Finds the flows of the modems that have an address. Returns 0, or -1 after a message. To be freed by
- * uplink_flows_free() in either case. `grant` is the size of grants.
+ * uplink_flows_free() in either case. `grant` is the size of the largest grants.
  */
 int uplink_flows_create(struct uplink_flows *f, const struct service_group *sg, uint32_t grant,
 			struct docsis_crypto *crypto);
 
 void uplink_flows_free(struct uplink_flows *f, struct docsis_crypto *crypto);
+
+/* When nothing is left of what was begun: packets count from 0; segments and fragments go on. */
+void uplink_flows_restart(struct uplink_flows *f);
 
 /* Gives the next grant to a SID: flow by flow, in each its clusters and their SIDs in turn. With
  * `finish` only to streams that have something left, of which there is one. */

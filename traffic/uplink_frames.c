@@ -51,6 +51,11 @@ void uplink_modem_free(struct uplink_modem *m, struct docsis_crypto *crypto) {
 		crypto_session_free(crypto, m->keys[--m->key_count].session);
 }
 
+void uplink_frames_restart(struct uplink_frames *f) {
+	f->management = f->requests = f->fragments = f->concatenations = 0;
+	f->encryptor.errors = 0;
+}
+
 const struct uplink_key *uplink_key_next(struct uplink_modem *m) {
 	uint32_t turn = m->encrypted / UPLINK_KEY_FRAMES;
 

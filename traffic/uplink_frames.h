@@ -50,6 +50,9 @@ int uplink_modem_create(struct uplink_modem *m, const struct service_group *sg, 
 
 void uplink_modem_free(struct uplink_modem *m, struct docsis_crypto *crypto);
 
+/* All counts are 0. */
+void uplink_frames_restart(struct uplink_frames *f);
+
 /* The key of a modem's next frame; NULL where it sends in the clear. */
 const struct uplink_key *uplink_key_next(struct uplink_modem *m);
 

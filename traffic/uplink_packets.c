@@ -118,13 +118,30 @@ int uplink_packets_create(struct uplink_packets *p, const struct service_group *
 
 	memset(p, 0, sizeof(*p));
 	/* Packets of an earlier run must not pass, whatever its seed. */
-	p->magic = (uint32_t)(random_next(&random) ^ rte_rdtsc());
+	p->first_magic = p->magic = (uint32_t)(random_next(&random) ^ rte_rdtsc());
 	pattern_create(&p->pattern, &random);
 	if (!templates_create(p, sg) || !sizes_create(p, mix, &random)) {
 		fprintf(stderr, "traffic: no memory for the upstream packets\n");
 		return -1;
 	}
 	return sizes_fit(p, sg, mix) ? 0 : -1;
+}
+
+int uplink_packets_restart(struct uplink_packets *p, const struct service_group *sg,
+			   const struct mix *mix) {
+	struct uplink_packets with = *p;
+	struct random random = {p->magic};
+
+	if (!sizes_fit(p, sg, mix))
+		return -1;
+	if (!sizes_create(&with, mix, &random)) {
+		fprintf(stderr, "traffic: no memory for the upstream packets\n");
+		return -1;
+	}
+	free(p->sizes);
+	p->sizes = with.sizes;
+	p->deck_size = with.deck_size;
+	return 0;
 }
 
 void uplink_packets_free(struct uplink_packets *p) {

@@ -21,7 +21,8 @@ struct uplink_source {
 
 struct uplink_packets {
 	struct pattern pattern;
-	uint32_t magic; /* of this run */
+	uint32_t magic; /* of what is sent now: one more with every restart */
+	uint32_t first_magic;
 	uint16_t *sizes; /* a deck that was drawn to its end: every stream goes round in it */
 	uint32_t deck_size;
 	struct packet_template *templates;
@@ -36,6 +37,11 @@ int uplink_packets_create(struct uplink_packets *p, const struct service_group *
 			  const struct mix *mix, uint64_t seed);
 
 void uplink_packets_free(struct uplink_packets *p);
+
+/* Another mix. Returns 0, or -1 after a message with
+ * nothing changed. */
+int uplink_packets_restart(struct uplink_packets *p, const struct service_group *sg,
+			   const struct mix *mix);
 
 /* Bytes of the Ethernet frame without CRC of packet `sequence` of `stream`. */
 static inline uint32_t uplink_packet_size(const struct uplink_packets *p, uint32_t stream,

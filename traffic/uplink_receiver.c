@@ -28,11 +28,23 @@ const char *const uplink_unexpected_names[UPLINK_UNEXPECTEDS] = {
 /* Beside the kinds of corruption: */
 #define PROVEN UPLINK_CORRUPTIONS
 #define FOREIGN (UPLINK_CORRUPTIONS + 1)
+#define EARLIER (UPLINK_CORRUPTIONS + 2)
 
 int uplink_receiver_create(struct uplink_receiver *r, const struct uplink *uplink,
 			   uint64_t tsc_hz) {
 	*r = (struct uplink_receiver){.uplink = uplink, .started = rte_rdtsc()};
 	return proof_create(&r->proof, uplink_stream_count(uplink), tsc_hz);
+}
+
+void uplink_receiver_restart(struct uplink_receiver *r) {
+	struct proof proof = r->proof;
+
+	proof_restart(&proof);
+	*r = (struct uplink_receiver){
+		.uplink = r->uplink,
+		.started = rte_rdtsc(),
+		.proof = proof,
+	};
 }
 
 void uplink_receiver_free(struct uplink_receiver *r) {
@@ -73,6 +85,8 @@ static int judge(const struct uplink_receiver *r, const uint8_t *frame, size_t s
 	if (at == 0)
 		return FOREIGN;
 	packet_tag_read(frame + at, tag);
+	if (uplink_is_earlier(r->uplink, tag))
+		return EARLIER;
 	made = was_made(r->uplink, tag);
 	same = made && size <= PACKET_SIZE_MAX &&
 	       uplink_matches(r->uplink, tag, frame, (uint32_t)size);
@@ -103,6 +117,10 @@ void uplink_receiver_take(struct uplink_receiver *r, const uint8_t *frame, size_
 
 	if (verdict == FOREIGN) {
 		r->unexpected[UPLINK_UNEXPECTED_FOREIGN]++;
+		return;
+	}
+	if (verdict == EARLIER) {
+		r->unexpected[UPLINK_UNEXPECTED_EARLIER]++;
 		return;
 	}
 	if (verdict != PROVEN) {

@@ -47,6 +47,9 @@ int uplink_receiver_create(struct uplink_receiver *r, const struct uplink *uplin
 
 void uplink_receiver_free(struct uplink_receiver *r);
 
+/* When `uplink` has been restarted: all counts are 0. */
+void uplink_receiver_restart(struct uplink_receiver *r);
+
 /* Takes up to 32 frames from the port. Returns how many. */
 unsigned uplink_receiver_poll(struct uplink_receiver *r, uint16_t port);
 

@@ -42,6 +42,11 @@ void uplink_rphy_free(struct uplink_rphy *r) {
 	free(r->channels);
 }
 
+void uplink_rphy_restart(struct uplink_rphy *r) {
+	r->bursts = r->segments = r->request_records = 0;
+	r->output.packets = r->output.bytes = r->output.backpressure = 0;
+}
+
 static void header_send(struct uplink_rphy *r, struct uplink_channel *c, struct uplink_session *s,
 			const struct uplink_burst *b, uint8_t iuc, uint64_t now) {
 	struct uepi_header h = {

@@ -59,6 +59,9 @@ int uplink_rphy_create(struct uplink_rphy *r, const struct service_group *sg, ui
 
 void uplink_rphy_free(struct uplink_rphy *r);
 
+/* All counts are 0; what the CMTS sees goes on. */
+void uplink_rphy_restart(struct uplink_rphy *r);
+
 /* Sends a burst of data on channel `channel`, and the record of its request. */
 void uplink_rphy_data(struct uplink_rphy *r, uint32_t channel, const struct uplink_burst *b,
 		      uint64_t now);

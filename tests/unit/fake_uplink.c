@@ -17,6 +17,7 @@ struct uplink {
 	struct pattern pattern;
 	struct packet_template templates[FAKE_STREAMS];
 	uint32_t magic;
+	uint32_t first_magic;
 	uint32_t made[FAKE_STREAMS];
 	uint64_t sent_at[FAKE_STREAMS][FAKE_PACKETS_MAX];
 	uint64_t sent;
@@ -44,7 +45,7 @@ struct uplink *uplink_create(const struct service_group *sg, const struct uplink
 
 	(void)sg;
 	assert_non_null(u);
-	u->magic = (uint32_t)random_next(&random);
+	u->first_magic = u->magic = (uint32_t)random_next(&random);
 	pattern_create(&u->pattern, &random);
 	for (int s = 0; s < FAKE_STREAMS; s++)
 		packet_template_create(&u->templates[s], &addresses[s], cpe, router);
@@ -53,6 +54,23 @@ struct uplink *uplink_create(const struct service_group *sg, const struct uplink
 
 void uplink_free(struct uplink *u) {
 	free(u);
+}
+
+int uplink_restart(struct uplink *u, const struct service_group *sg, const struct mix *mix,
+		   uint64_t rate, uint64_t now) {
+	(void)sg;
+	(void)rate;
+	(void)now;
+	assert_true(u->sent == 0 || uplink_empty(u));
+	memset(u->made, 0, sizeof(u->made));
+	u->sent = u->sent_bytes = 0;
+	u->stopped = mix == NULL;
+	u->magic++;
+	return 0;
+}
+
+bool uplink_is_earlier(const struct uplink *u, const struct packet_tag *tag) {
+	return tag->magic - u->first_magic < u->magic - u->first_magic;
 }
 
 static void packet_write(const struct uplink *u, const struct packet_tag *tag, uint8_t *out) {

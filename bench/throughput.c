@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Both sides, their threads, and what the data plane has counted in a trial. */
+#include "throughput.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_launch.h>
+
+#include "mix.h"
+#include "platform/port.h"
+#include "report.h"
+
+#define CRYPTO_OPS 2048
+#define CRYPTO_QUEUES 2
+#define TRAFFIC_MB 384 /* buffers of both directions */
+#define UPSTREAM_MB 128
+#define SHARE_PERMILLE 100 /* of packets that a filter permits, and as many that are classified */
+
+struct throughput *throughput_alloc(void) {
+	struct throughput *t = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*t));
+
+	if (t != NULL)
+		*t = (struct throughput){.instance = {.qos_lock = PTHREAD_MUTEX_INITIALIZER}};
+	else
+		fprintf(stderr, "no memory for a service group\n");
+	return t;
+}
+
+/* One for each key of the modems, two generations of which the upstream has, and their clear ones. */
+static unsigned sessions(const struct service_group *sg) {
+	return 3 * (unsigned)sg->modem_count + 2;
+}
+
+unsigned throughput_memory_mb(const struct service_group *sg) {
+	return instance_memory_mb(sg) + TRAFFIC_MB + UPSTREAM_MB + sessions(sg) / 256;
+}
+
+unsigned throughput_depth_max(const struct service_group *sg) {
+	unsigned places = RTE_MIN(sg->network.queue_size, sg->rphy_port.queue_size);
+
+	return rte_align32prevpow2(places);
+}
+
+static int traffic_make(struct throughput *t, bool upstream) {
+	struct traffic_options options = {
+		.network_port = t->network[1],
+		.rphy_port = t->rphy[1],
+		.crypto = &t->crypto,
+		.permit_permille = SHARE_PERMILLE,
+		.classify_permille = SHARE_PERMILLE,
+		.seed = 1,
+		.upstream = upstream,
+		.upstream_crypto_queue = CRYPTO_QUEUES - 1,
+	};
+	uint32_t largest = t->instance.sg->max_frame - RTE_ETHER_CRC_LEN;
+	char error[160];
+
+	/* Those of the first trial come with its request. */
+	if (mix_parse("imix", largest, &options.mix, error, sizeof(error)) != 0 ||
+	    mix_parse("upstream-imix", largest, &options.upstream_mix, error, sizeof(error)) != 0) {
+		fprintf(stderr, "max_frame: %s\n", error);
+		return -1;
+	}
+	t->traffic = traffic_create(t->instance.sg, &options);
+	return t->traffic == NULL ? -1 : 0;
+}
+
+int throughput_create(struct throughput *t, const struct service_group *sg, unsigned depth,
+		      bool upstream) {
+	struct instance *i = &t->instance;
+
+	if (instance_pools(i, sg) != 0 ||
+	    port_pair("network", i->packets, depth, t->network) != 0 ||
+	    port_pair("rphy", i->uepi != NULL ? i->uepi : i->packets, depth, t->rphy) != 0 ||
+	    instance_create(i, t->network[0], t->rphy[0]) != 0 ||
+	    crypto_open(&t->crypto, "modems", CRYPTO_QUEUES, sessions(sg), CRYPTO_OPS) != 0 ||
+	    traffic_make(t, upstream) != 0)
+		return -1;
+	instance_account(i, false);
+	t->running = true;
+	for (unsigned w = 0; w < i->worker_count; w++) {
+		clock_start(&i->workers[w].clock);
+		rte_eal_remote_launch(worker_run, &i->workers[w], w + 1);
+	}
+	return 0;
+}
+
+int throughput_stop(struct throughput *t) {
+	struct instance *i = &t->instance;
+
+	for (unsigned w = 0; w < i->worker_count; w++)
+		worker_stop(&i->workers[w]);
+	rte_eal_mp_wait_lcore();
+	t->running = false;
+	instance_stop(i);
+	if (report_balanced(i))
+		return 0;
+	fprintf(stderr, "received differs from transmitted + dropped + held: this is a defect, "
+			"please report it\n");
+	return -1;
+}
+
+void throughput_free(struct throughput *t) {
+	if (t->running)
+		throughput_stop(t);
+	traffic_free(t->traffic);
+	if (t->crypto.ops != NULL)
+		crypto_close(&t->crypto);
+	instance_free(&t->instance);
+}
+
+static void take(const struct throughput *t, struct worker *workers, struct counters *downstream,
+		 struct counters *upstream) {
+	const struct instance *i = &t->instance;
+
+	memcpy(workers, i->workers, sizeof(i->workers));
+	downstream_counters(i->downstream, downstream);
+	if (i->upstream != NULL)
+		*upstream = i->upstream->counters;
+}
+
+void throughput_begins(void *throughput) {
+	struct throughput *t = throughput;
+
+	for (unsigned w = 0; w < t->instance.worker_count; w++)
+		worker_longest_take(&t->instance.workers[w]);
+	take(t, t->workers, &t->downstream, &t->upstream);
+}
+
+static json_t *worker_json(struct worker *worker, const struct worker *now,
+			   const struct worker *before) {
+	uint64_t busy = now->busy_cycles - before->busy_cycles;
+	uint64_t all = busy + now->idle_cycles - before->idle_cycles;
+	double longest = (double)worker_longest_take(worker) * 1e6 / (double)rte_get_tsc_hz();
+
+	return json_pack("{s:s, s:{s:I, s:f}, s:f}", "name", now->name, "descheduled", "count",
+			 (json_int_t)(now->descheduled - before->descheduled), "longest_us",
+			 longest, "busy_share", all > 0 ? (double)busy / (double)all : 0.0);
+}
+
+static json_t *drops_json(const struct counters *now, const struct counters *before,
+			  enum direction direction) {
+	json_t *drops = json_object();
+
+	for (unsigned r = 0; r < DROP_REASONS; r++) {
+		uint64_t since = now->drops[r] - before->drops[r];
+
+		if (since > 0 && drop_in((enum drop_reason)r, direction))
+			json_object_set_new(drops, drop_name((enum drop_reason)r),
+					    json_integer((json_int_t)since));
+	}
+	return drops;
+}
+
+void throughput_ended(void *throughput, json_t *answer) {
+	struct throughput *t = throughput;
+	struct worker workers[LAYOUT_MAX_WORKERS];
+	struct counters down = {0}, up = {0};
+	json_t *list = json_array(), *drops = json_object();
+
+	take(t, workers, &down, &up);
+	for (unsigned w = 0; w < t->instance.worker_count; w++)
+		json_array_append_new(
+			list, worker_json(&t->instance.workers[w], &workers[w], &t->workers[w]));
+	json_object_set_new(drops, "downstream", drops_json(&down, &t->downstream, DIRECTION_DOWN));
+	if (t->instance.upstream != NULL)
+		json_object_set_new(drops, "upstream", drops_json(&up, &t->upstream, DIRECTION_UP));
+	json_object_set_new(answer, "workers", list);
+	json_object_set_new(answer, "drops", drops);
+}

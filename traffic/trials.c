@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lines in, trials on the traffic's core, lines out. */
+#include "trials.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_launch.h>
+
+#include "line_reader.h"
+#include "platform/platform.h"
+#include "summary.h"
+
+#define POLL_MS 5
+
+static int answer_write(json_t *answer, FILE *out) {
+	bool good = answer != NULL &&
+		    json_dumpf(answer, out, JSON_COMPACT | JSON_REAL_PRECISION(9)) == 0 &&
+		    fputc('\n', out) != EOF && fflush(out) == 0;
+
+	json_decref(answer);
+	if (!good)
+		fprintf(stderr, "an answer cannot be written: %s\n", strerror(errno));
+	return good ? 0 : -1;
+}
+
+/* Texts that are no UTF-8 are JSON's own complaint about a line that is none. */
+static json_t *refusal(const char *error) {
+	json_t *text = json_string(error);
+
+	return json_pack("{s:o}", "error", text != NULL ? text : json_string("not JSON: no UTF-8"));
+}
+
+static int measure_host(void *host) {
+	host_measure(host);
+	return 0;
+}
+
+static json_t *ready(const struct trials *t) {
+	struct host h;
+
+	rte_eal_remote_launch(measure_host, &h, t->lcore);
+	rte_eal_wait_lcore(t->lcore);
+	return json_pack("{s:b, s:{s:s, s:I, s:I, s:b}, s:s}", "ready", 1, "host", "cpu", h.cpu,
+			 "tsc_hz", (json_int_t)h.tsc_hz, "core_hz", (json_int_t)h.core_hz,
+			 "huge_pages", platform_has_huge_pages(), "transport", t->transport);
+}
+
+static void direction_put(json_t *answer, const char *name, json_t *direction, uint64_t rate,
+			  bool no_latency) {
+	json_object_set_new(direction, "asked_gbps",
+			    rate == 0 ? json_null() : json_real((double)rate * 1e-9));
+	if (no_latency)
+		json_object_set_new(direction, "latency_us", json_null());
+	json_object_set_new(answer, name, direction);
+}
+
+/* Every packet is sent and received once. */
+static json_t *busy_json(const struct run *run, uint64_t packets) {
+	uint64_t cycles = run->busy_cycles + run->idle_cycles;
+
+	return json_pack("{s:f, s:f}", "busy_cycles_per_packet",
+			 packets > 0 ? (double)run->busy_cycles / (double)packets : 0.0,
+			 "busy_share",
+			 cycles > 0 ? (double)run->busy_cycles / (double)cycles : 0.0);
+}
+
+static json_t *answer_of(const struct trials *t, const struct trial_request *request,
+			 const struct trial *trial) {
+	const struct traffic_load *load = &request->load;
+	json_t *answer = json_pack("{s:O}", "trial", request->asked);
+	struct traffic_result down;
+	struct uplink_result up;
+
+	traffic_result(t->traffic, &down);
+	traffic_uplink_result(t->traffic, &up);
+	if (load->downstream)
+		direction_put(answer, "downstream", summary_downstream(&down), load->rate,
+			      load->no_latency);
+	if (load->upstream)
+		direction_put(answer, "upstream", summary_upstream(&up), load->upstream_rate,
+			      load->no_latency);
+	json_object_set_new(answer, "traffic", busy_json(&trial->run, down.sent + up.sent));
+	if (t->ended != NULL)
+		t->ended(t->data_plane, answer);
+	return answer;
+}
+
+static void run(const struct trials *t, struct trial *trial) {
+	rte_eal_remote_launch(run_trial, trial, t->lcore);
+	while (!__atomic_load_n(&trial->run.done, __ATOMIC_ACQUIRE)) {
+		rte_delay_us_sleep(POLL_MS * 1000);
+		__atomic_store_n(&trial->run.stop, (unsigned)*t->interrupted, __ATOMIC_RELAXED);
+	}
+	rte_eal_wait_lcore(t->lcore);
+}
+
+static json_t *try(const struct trials *t, const struct trial_request *request) {
+	struct trial trial = {
+		.run = {.traffic = t->traffic, .duration_ns = request->duration_ns},
+		.load = request->load,
+		.begins = t->begins,
+		.data_plane = t->data_plane,
+	};
+
+	run(t, &trial);
+	if (*t->interrupted > 0)
+		return refusal("a signal ended the trial");
+	if (!trial.settled)
+		return refusal(
+			"the R-PHY port does not take what an earlier trial has left; is the "
+			"data plane running?");
+	if (!trial.begun)
+		return refusal("mix, upstream_mix: found a size that no modem's addresses allow, "
+			       "allowed: 64 and more for IPv4, 84 and more for IPv6");
+	return answer_of(t, request, &trial);
+}
+
+static json_t *answer(const struct trials *t, const char *line, size_t size) {
+	struct trial_request request;
+	char error[TRIAL_ERROR];
+	json_t *answer;
+
+	if (trial_request_read(line, size, &t->limits, &request, error) != 0)
+		return refusal(error);
+	answer = try(t, &request);
+	json_decref(request.asked);
+	return answer;
+}
+
+int trials_serve(const struct trials *t, int in, FILE *out) {
+	static struct line_reader reader;
+	const char *line;
+	size_t size;
+
+	line_reader_init(&reader, in, t->interrupted);
+	if (answer_write(ready(t), out) != 0)
+		return -1;
+	for (;;) {
+		json_t *said = NULL;
+
+		switch (line_reader_next(&reader, &line, &size)) {
+		case LINE_END: return 0;
+		case LINE_TOO_LONG:
+			said = refusal("found a longer line, allowed: up to 65536 bytes");
+			break;
+		case LINE_READ: said = answer(t, line, size); break;
+		}
+		if (answer_write(said, out) != 0)
+			return -1;
+	}
+}
