@@ -157,7 +157,7 @@ def test_lossy_at_every_rate() -> None:
         assert found.rate == 0 and not found.confirmed
         assert found.bound_by == "data plane"
         assert found.trials <= 30
-        assert len(repeated(lossy, PLAN, 3)) == 1
+        assert len(list(repeated(lossy, PLAN, 3))) == 1
 
 
 def test_never_lossy() -> None:

@@ -117,6 +117,8 @@ def test_a_gap_excuses_a_rate_as_far_as_it_lasted() -> None:
     assert told(sent(0.95, transmit_backpressure=9, **gap(50))) == ("disturbed", "machine")
     assert told(sent(0.90, transmit_backpressure=9, **gap(50))) == FAILED
     assert told(sent(0.90, **gap(50))) == ("traffic", "traffic")
+    assert told(sent(0.98, **gap(2, count=6))) == ("disturbed", "machine")
+    assert told(sent(0.98, lost=1, **gap(2, count=6))) == FAILED
 
 
 def test_a_disturbed_trial_that_passes_has_passed() -> None:

@@ -7,6 +7,7 @@ from types import ModuleType
 
 WHAT = {
     "pipeline": "both directions, stage by stage",
+    "throughput": "the highest rate without loss, by packet size and for the mixes",
     "scheduler": "the downstream scheduler, beside DPDK's rte_sched",
 }
 

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -80,7 +81,7 @@ def data_plane(
     config: Path, ends: list[Ends], result: Path, stopped: Stopped, said: IO[bytes] | None = None
 ) -> Iterator[subprocess.Popen[bytes]]:
     """vcmtsd, stopped by SIGINT at the end and then waited for: it writes `result` last, and its
-    messages to `said` instead of stderr."""
+    messages to `said`, and to stderr only when it does not end well."""
     command = [str(program("vcmtsd")), "run", "--config", str(config), "--json", str(result)]
     ready = result.with_suffix(".ready")
     command += ["--network", ends[0].server, "--rphy", ends[1].server, "--control", CONTROL]
@@ -95,5 +96,9 @@ def data_plane(
             plane.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             plane.kill()
+            plane.wait()
+        if plane.returncode != 0 and said is not None:
+            said.seek(0)
+            print(said.read().decode(errors="replace"), end="", file=sys.stderr)
     if plane.returncode != 0:
         complain(ended("vcmtsd", plane.returncode))

@@ -29,11 +29,11 @@ and bounds like one that failed twice.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-LOWEST = 1 / 1024  # of the highest rate: what loses packets there loses them at every rate
+LOWEST = 1 / 1024  # of the highest rate, where none is given
 STEEPEST = 1 / 8  # of a rate, to the next lower one
 REFUTED = 2  # fails
 TOO_SLOW = 2  # times that the traffic fell behind
@@ -58,6 +58,7 @@ class Plan:
     """How far and how finely to search. Rates in any unit, those of the trial."""
 
     top: float  # the highest rate to offer
+    lowest: float = 0.0  # what loses packets there loses them at every rate
     resolution: float = 0.02  # share of the rate
     confirmations: int = 3
     attempts: int = 8  # at a rate, until a trial says something
@@ -137,7 +138,7 @@ class Ledger:
         if good is None:
             assert bad is not None
             lower = self.lower(bad)
-            if lower >= self.plan.top * LOWEST:
+            if lower >= (self.plan.lowest or self.plan.top * LOWEST):
                 return lower
             return bad.rate if bad.fails < REFUTED else None
         end = self.plan.top if bad is None else bad.rate / (1 + self.plan.resolution)
@@ -182,11 +183,10 @@ def search(trial: Trial, plan: Plan, guess: float | None = None) -> Found:
     )
 
 
-def repeated(trial: Trial, plan: Plan, repeats: int) -> list[Found]:
+def repeated(trial: Trial, plan: Plan, repeats: int) -> Iterator[Found]:
     """Searches one after the other, each with trials of its own; those behind the first begin where
     it ended. One is enough where none passed."""
     first = search(trial, plan)
-    found = [first]
-    while first.rate and len(found) < repeats:
-        found.append(search(trial, plan, guess=first.rate))
-    return found
+    yield first
+    for _ in range(1, repeats if first.rate else 1):
+        yield search(trial, plan, guess=first.rate)

@@ -4,10 +4,9 @@
 A trial passes when no more than the accepted share was lost and what was asked for was sent,
 however disturbed it was. One that does not pass fails only when nothing else explains it:
 
+- The system took a core away, and no more is missing of the packets or of the rate than was due
+  meanwhile: "disturbed". Packets, only where the gap was longer than rings hold them.
 - The traffic sent too little, though the data plane took all that it sent: "traffic".
-- The system took a core away for longer than the rings hold packets, and packets were lost, or
-  could not be sent, no more than came in that time: "disturbed". What goes beyond that is the data
-  plane's.
 
 Neither counts as loss; the trial is repeated.
 """
@@ -114,23 +113,34 @@ def ways(answer: Json) -> list[Way]:
     return [way(answer, name) for name in used]
 
 
-def disturbed(way: Way, ring: int) -> bool:
-    """Whether gaps explain all that is missing in packets and rate."""
-    if way.longest_gap * way.asked_pps < FULL_SHARE * ring:
-        return False
-    explained = LOST_BY_GAP * way.gaps * way.asked_pps
-    return way.missing <= explained and way.sent_share + way.gaps / way.seconds >= ENOUGH_OF_RATE
+def lossy(way: Way, accepted_loss: float) -> bool:
+    return way.missing > accepted_loss * way.sent
+
+
+def short(way: Way) -> bool:
+    return not way.sent or way.sent_share < ENOUGH_OF_RATE
+
+
+def gaps_explain_loss(way: Way, ring: int) -> bool:
+    """The rings did not bridge the longest one, and no more is missing than came in all of them."""
+    bridged = way.longest_gap * way.asked_pps < FULL_SHARE * ring
+    return not bridged and way.missing <= LOST_BY_GAP * way.gaps * way.asked_pps
+
+
+def gaps_explain_rate(way: Way) -> bool:
+    """The traffic makes up for a millisecond of a gap, and no more."""
+    return way.gaps > 0 and way.sent_share + way.gaps / way.seconds >= ENOUGH_OF_RATE
 
 
 def judge_way(way: Way, accepted_loss: float, ring: int) -> tuple[Verdict, Bound | None, str]:
-    lossy = way.missing > accepted_loss * way.sent
-    short = way.sent_share < ENOUGH_OF_RATE
-    if way.sent and not lossy and not short:
+    loses, falls_short = lossy(way, accepted_loss), short(way)
+    if not loses and not falls_short:
         return "passed", None, ""
-    if disturbed(way, ring):
+    loss_excused = not loses or gaps_explain_loss(way, ring)
+    if loss_excused and (not falls_short or gaps_explain_rate(way)):
         told = f"a core was taken away for up to {way.longest_gap * 1e3:.1f} ms"
         return "disturbed", "machine", told
-    if lossy:
+    if loses:
         by: Bound = "channels" if way.channel_drops * 2 > way.missing else "data plane"
         return "failed", by, f"{way.missing:,} of {way.sent:,} packets lost"
     told = f"{way.sent_share:.1%} of the rate was sent"
