@@ -34,6 +34,8 @@ extern const char *const violation_names[VIOLATIONS];
 
 struct account {
 	struct proof proof;
+	uint64_t counted; /* packets of which only the header was checked */
+	uint64_t counted_bytes; /* Ethernet frames without CRC */
 	uint64_t corrupted[CORRUPTIONS];
 	uint64_t unexpected[UNEXPECTEDS];
 	uint64_t violations[VIOLATIONS];
@@ -49,7 +51,8 @@ void account_free(struct account *a);
 /* As it was when it was made: all counts are 0, and all streams begin with 0. */
 void account_restart(struct account *a);
 
-/* A deliver_fn with a struct account as context: the packet has passed every check but order. */
+/* A deliver_fn with a struct account as context: the packet has passed every check but order,
+ * or is only counted. */
 void account_deliver(void *account, const struct arrived *packet, uint64_t now);
 
 /* All frames counted in `corrupted`. */

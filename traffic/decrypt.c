@@ -15,8 +15,9 @@ static void op_fill(struct rte_crypto_op *op, struct rte_mbuf *m, const struct m
 	crypto_fill(op, m, frame_info(m)->header_size, s->session, s->iv, s->encrypted);
 }
 
-unsigned decrypt_submit(struct decryptor *d, const struct modems *modems, struct rte_mbuf **frames,
-			unsigned n) {
+/* Returns how many it took, from the first on. */
+static unsigned submit(struct decryptor *d, const struct modems *modems, struct rte_mbuf **frames,
+		       unsigned n) {
 	struct rte_crypto_op *ops[DECRYPT_BURST];
 	unsigned taken;
 
@@ -28,28 +29,39 @@ unsigned decrypt_submit(struct decryptor *d, const struct modems *modems, struct
 	taken = rte_cryptodev_enqueue_burst(d->crypto->device, d->queue, ops, (uint16_t)n);
 	if (taken < n)
 		rte_mempool_put_bulk(d->crypto->ops, (void **)&ops[taken], n - taken);
-	d->in_flight += taken;
 	return taken;
 }
 
-unsigned decrypt_collect(struct decryptor *d, struct rte_mbuf **frames, enum decrypted *verdicts) {
-	struct rte_crypto_op *ops[DECRYPT_BURST];
-	unsigned n;
-
-	if (d->in_flight == 0)
-		return 0;
-	n = rte_cryptodev_dequeue_burst(d->crypto->device, d->queue, ops, DECRYPT_BURST);
-	for (unsigned i = 0; i < n; i++) {
-		frames[i] = ops[i]->sym->m_src;
-		rte_prefetch0(frame_info(frames[i]));
-		switch (ops[i]->status) {
-		case RTE_CRYPTO_OP_STATUS_SUCCESS: verdicts[i] = DECRYPTED_GOOD; break;
-		case RTE_CRYPTO_OP_STATUS_AUTH_FAILED: verdicts[i] = DECRYPTED_BAD_CRC; break;
-		default: verdicts[i] = DECRYPTED_ERROR;
-		}
+static enum decrypted verdict(const struct rte_crypto_op *op) {
+	switch (op->status) {
+	case RTE_CRYPTO_OP_STATUS_SUCCESS: return DECRYPTED_GOOD;
+	case RTE_CRYPTO_OP_STATUS_AUTH_FAILED: return DECRYPTED_BAD_CRC;
+	default: return DECRYPTED_ERROR;
 	}
+}
+
+static unsigned collect(struct decryptor *d) {
+	struct rte_crypto_op *ops[DECRYPT_BURST];
+	unsigned n = rte_cryptodev_dequeue_burst(d->crypto->device, d->queue, ops, DECRYPT_BURST);
+
+	for (unsigned i = 0; i < n; i++)
+		frame_info(ops[i]->sym->m_src)->decrypted = (uint8_t)verdict(ops[i]);
 	if (n > 0)
 		rte_mempool_put_bulk(d->crypto->ops, (void **)ops, n);
-	d->in_flight -= n;
 	return n;
+}
+
+void decrypt(struct decryptor *d, const struct modems *modems, struct rte_mbuf **frames,
+	     unsigned n) {
+	unsigned submitted = 0, collected = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		frame_info(frames[i])->decrypted = DECRYPTED_ERROR;
+	while (collected < n) {
+		submitted += submit(d, modems, frames + submitted, n - submitted);
+		/* With nothing on the device, it refuses the rest. */
+		if (submitted == collected)
+			return;
+		collected += collect(d);
+	}
 }

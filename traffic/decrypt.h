@@ -2,7 +2,6 @@
 /* Decryption and CRC check of DOCSIS frames on the crypto device, in bursts. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_mbuf.h>
@@ -11,24 +10,21 @@
 
 #define DECRYPT_BURST 64
 
-struct decryptor {
-	struct docsis_crypto *crypto;
-	uint16_t queue;
-	uint32_t in_flight;
-};
-
-/*
- * Submits up to DECRYPT_BURST frames that modems_check() has taken. Returns how many, from the
- * first; the rest finds no operation or no room in the queue before some are collected.
- */
-unsigned decrypt_submit(struct decryptor *d, const struct modems *modems, struct rte_mbuf **frames,
-			unsigned n);
-
 enum decrypted {
 	DECRYPTED_GOOD,
 	DECRYPTED_BAD_CRC,
-	DECRYPTED_ERROR,
+	DECRYPTED_ERROR, /* the device refused it or failed */
+	DECRYPTED_NOT, /* it was not asked for */
 };
 
-/* Collects up to DECRYPT_BURST frames that are done, in the order in which they were submitted. */
-unsigned decrypt_collect(struct decryptor *d, struct rte_mbuf **frames, enum decrypted *verdicts);
+struct decryptor {
+	struct docsis_crypto *crypto;
+	uint16_t queue;
+};
+
+/*
+ * Decrypts up to DECRYPT_BURST frames that modems_check() has taken, in place, and notes in the info of
+ * each what became of it. Nothing remains on the device.
+ */
+void decrypt(struct decryptor *d, const struct modems *modems, struct rte_mbuf **frames,
+	     unsigned n);

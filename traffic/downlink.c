@@ -65,6 +65,7 @@ struct downlink *downlink_create(const struct service_group *sg, const struct tr
 	d->rphy_port = o->rphy_port;
 	d->decryptor = (struct decryptor){.crypto = o->crypto, .queue = o->crypto_queue};
 	d->tsc_hz = rte_get_tsc_hz();
+	d->prove_every = 1;
 	if (sender_create(d, sg, o) && receiver_side_create(d, sg))
 		return d;
 	downlink_free(d);
@@ -95,6 +96,7 @@ int downlink_restart(struct downlink *d, const struct traffic_load *load, uint64
 	resequencers_restart(&d->resequencers);
 	account_restart(&d->account);
 	d->account.proof.untimed = load->no_latency;
+	d->prove_every = load->prove_every;
 	d->backpressure = d->first_tsc = d->last_tsc = 0;
 	return 0;
 }
@@ -142,10 +144,12 @@ static void resequence(struct downlink *d, const struct frame_info *info,
 	}
 	switch (resequencers_take(&d->resequencers, info->stream, info->number, packet, now)) {
 	case RESEQUENCER_TAKEN: break;
+	case RESEQUENCER_EARLIER: d->account.unexpected[UNEXPECTED_EARLIER]++; break;
 	case RESEQUENCER_DUPLICATE: d->account.proof.duplicated++; break;
 	case RESEQUENCER_CONFLICT: d->account.corrupted[CORRUPTION_DSID]++; break;
 	case RESEQUENCER_USED:
-		if (window_came(&d->account.proof.streams[packet->stream], packet->sequence))
+		if (packet->counted ||
+		    window_came(&d->account.proof.streams[packet->stream], packet->sequence))
 			d->account.proof.duplicated++;
 		else
 			d->account.corrupted[CORRUPTION_DSID]++;
@@ -153,67 +157,88 @@ static void resequence(struct downlink *d, const struct frame_info *info,
 	}
 }
 
-static void frame_prove(struct downlink *d, const struct rte_mbuf *m, enum decrypted decrypted,
-			const struct frame_info *info, uint64_t now) {
+static enum corruption frame_check(struct downlink *d, struct rte_mbuf *m, struct arrived *packet) {
+	const struct frame_info *info = frame_info(m);
 	const uint8_t *frame = rte_pktmbuf_mtod_offset(m, const uint8_t *, info->header_size);
 	uint32_t size = m->data_len - info->header_size - ETHERNET_CRC_SIZE;
-	struct arrived packet = {.valid = false};
-	enum corruption why = CORRUPTION_NONE;
+	enum corruption why;
 
-	if (decrypted == DECRYPTED_GOOD)
-		why = verify(d->generator, &d->modems, info, frame, size, &packet);
-	else
-		why = decrypted == DECRYPTED_BAD_CRC ? CORRUPTION_CRC : CORRUPTION_CRYPTO;
-	if (why == CORRUPTION_TAG && generator_is_earlier(d->generator, frame, size))
-		d->account.unexpected[UNEXPECTED_EARLIER]++;
-	else if (why != CORRUPTION_NONE)
+	if (info->decrypted == DECRYPTED_BAD_CRC)
+		return CORRUPTION_CRC;
+	if (info->decrypted != DECRYPTED_GOOD)
+		return CORRUPTION_CRYPTO;
+	why = verify(d->generator, &d->modems, info, frame, size, packet);
+	if (why != CORRUPTION_TAG || !generator_is_earlier(d->generator, frame, size))
+		return why;
+	d->account.unexpected[UNEXPECTED_EARLIER]++;
+	return CORRUPTION_NONE;
+}
+
+static void frame_prove(struct downlink *d, struct rte_mbuf *m, uint64_t now) {
+	struct arrived packet = {.valid = false};
+	enum corruption why = frame_check(d, m, &packet);
+
+	if (why != CORRUPTION_NONE) {
 		d->account.corrupted[why]++;
-	packet.valid = why == CORRUPTION_NONE;
+		packet.valid = false;
+	}
+	resequence(d, frame_info(m), &packet, now);
+}
+
+static void frame_count(struct downlink *d, struct rte_mbuf *m, uint64_t now) {
+	const struct frame_info *info = frame_info(m);
+	struct arrived packet = {
+		.stream = info->stream,
+		.bytes = (uint16_t)(m->data_len - info->header_size - ETHERNET_CRC_SIZE),
+		.valid = true,
+		.counted = true,
+	};
+
 	resequence(d, info, &packet, now);
 }
 
-static unsigned collect(struct downlink *d) {
-	struct rte_mbuf *frames[DECRYPT_BURST];
-	enum decrypted verdicts[DECRYPT_BURST];
-	unsigned n = decrypt_collect(&d->decryptor, frames, verdicts);
+/* Decrypts what is to be proven, and judges all in the order in which they came. */
+static void batch_judge(struct downlink *d) {
+	struct rte_mbuf *proven[DECRYPT_BURST];
+	unsigned n = 0;
 	uint64_t now;
 
-	if (n == 0)
-		return 0;
-	now = rte_rdtsc();
-	for (unsigned i = 0; i < n; i++)
-		frame_prove(d, frames[i], verdicts[i], frame_info(frames[i]), now);
-	rte_pktmbuf_free_bulk(frames, n);
-	return n;
-}
-
-/* Gives the batch to the crypto device, collecting when it is full. */
-static void submit(struct downlink *d) {
-	unsigned done = 0;
-
-	while (done < d->batch_count) {
-		unsigned n = decrypt_submit(&d->decryptor, &d->modems, d->batch + done,
-					    d->batch_count - done);
-
-		done += n;
-		if (n > 0 || collect(d) > 0 || d->decryptor.in_flight > 0)
-			continue;
-		/* Nothing in flight and nothing taken: the device refuses. */
-		d->account.corrupted[CORRUPTION_CRYPTO] += d->batch_count - done;
-		rte_pktmbuf_free_bulk(d->batch + done, d->batch_count - done);
-		break;
+	for (unsigned i = 0; i < d->batch_count; i++) {
+		if (frame_info(d->batch[i])->decrypted != DECRYPTED_NOT)
+			proven[n++] = d->batch[i];
 	}
+	decrypt(&d->decryptor, &d->modems, proven, n);
+	now = rte_rdtsc();
+	for (unsigned i = 0; i < d->batch_count; i++) {
+		if (frame_info(d->batch[i])->decrypted != DECRYPTED_NOT)
+			frame_prove(d, d->batch[i], now);
+		else
+			frame_count(d, d->batch[i], now);
+	}
+	if (d->batch_count > 0)
+		rte_pktmbuf_free_bulk(d->batch, d->batch_count);
 	d->batch_count = 0;
 }
 
+/*
+ * Only numbers tell frames apart that nobody decrypts, and the number of a stream's first packet is
+ * known when that was decrypted.
+ */
+static bool is_proven(const struct downlink *d, const struct frame_info *info) {
+	return info->ds != DS_EHDR_SEQUENCE || info->number % d->prove_every == 0 ||
+	       !resequencers_started(&d->resequencers, info->stream);
+}
+
 static void frame_take(struct downlink *d, struct rte_mbuf *frame) {
+	struct frame_info *info = frame_info(frame);
 	enum corruption why;
 
 	switch (modems_check(&d->modems, frame, &why)) {
 	case MODEM_TAKES:
+		info->decrypted = is_proven(d, info) ? DECRYPTED_GOOD : DECRYPTED_NOT;
 		d->batch[d->batch_count++] = frame;
 		if (d->batch_count == DECRYPT_BURST)
-			submit(d);
+			batch_judge(d);
 		return;
 	case MODEM_IGNORES: d->account.unexpected[UNEXPECTED_MANAGEMENT]++; break;
 	case MODEM_REFUSES: d->account.corrupted[why]++; break;
@@ -225,7 +250,6 @@ unsigned downlink_receive(struct downlink *d) {
 	struct rte_mbuf *frames[RECEIVER_FRAMES_MAX];
 	struct rte_mbuf *depi[RECEIVE_BURST];
 	unsigned n = rte_eth_rx_burst(d->rphy_port, 0, depi, RECEIVE_BURST);
-	unsigned done;
 
 	for (unsigned i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(depi[i], void *));
@@ -237,15 +261,11 @@ unsigned downlink_receive(struct downlink *d) {
 	}
 	if (n > 0)
 		rte_pktmbuf_free_bulk(depi, n);
-	submit(d);
-	done = collect(d);
+	batch_judge(d);
 	resequencers_expire(&d->resequencers, rte_rdtsc());
-	return n + done;
+	return n;
 }
 
 void downlink_finish(struct downlink *d) {
-	submit(d);
-	while (d->decryptor.in_flight > 0)
-		collect(d);
 	resequencers_flush(&d->resequencers, rte_rdtsc());
 }

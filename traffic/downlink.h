@@ -37,7 +37,8 @@ struct downlink {
 	struct receiver *receiver;
 	struct modems modems;
 	struct decryptor decryptor;
-	struct rte_mbuf *batch[DECRYPT_BURST]; /* for the crypto device */
+	uint32_t prove_every; /* as in struct traffic_load */
+	struct rte_mbuf *batch[DECRYPT_BURST]; /* frames that wait to be judged, in their order */
 	unsigned batch_count;
 	struct resequencers resequencers;
 	struct account account;
@@ -68,7 +69,7 @@ unsigned downlink_receive(struct downlink *d);
 /* Packets sent of which nothing was heard yet. */
 uint64_t downlink_in_flight(const struct downlink *d);
 
-/* Waits for the crypto device and gives up what the modems' resequencing waits for. */
+/* Gives up what the modems' resequencing waits for. */
 void downlink_finish(struct downlink *d);
 
 /* The counts as they are now. */

@@ -27,6 +27,7 @@ struct frame_info {
 	uint16_t header_size;
 	uint8_t priority;
 	uint8_t ds; /* enum docsis_ds_ehdr */
+	uint8_t decrypted; /* enum decrypted */
 };
 
 #define FRAME_NO_STREAM UINT32_MAX

@@ -38,7 +38,8 @@ void resequencers_restart(struct resequencers *r) {
 	for (uint32_t i = 0; i < r->count; i++) {
 		r->all[i] = (struct resequencer){.ring = r->all[i].ring};
 	}
-	r->resequenced = r->given_up = r->deepest = 0;
+	r->resequenced = r->given_up = r->counted_late = 0;
+	r->deepest = 0;
 }
 
 static struct held_packet *slot(struct resequencer *q, uint16_t number) {
@@ -63,6 +64,7 @@ static bool was_used(const struct resequencer *q, uint16_t number) {
 /* Goes past the next number, which came or is given up. */
 static void advance(struct resequencers *r, struct resequencer *q, bool came) {
 	remember(q, q->next++, came);
+	q->passed++;
 	r->given_up += !came;
 }
 
@@ -131,6 +133,8 @@ static enum resequencer_verdict hold(struct resequencers *r, struct resequencer 
 	if (h->used && h->packet.valid) {
 		if (!packet->valid)
 			return RESEQUENCER_TAKEN;
+		if (h->packet.counted || packet->counted)
+			return RESEQUENCER_DUPLICATE;
 		return h->packet.sequence == packet->sequence ? RESEQUENCER_DUPLICATE
 							      : RESEQUENCER_CONFLICT;
 	}
@@ -147,7 +151,7 @@ static enum resequencer_verdict hold(struct resequencers *r, struct resequencer 
 }
 
 static bool start(struct resequencer *q, uint16_t number, const struct arrived *packet) {
-	if (!packet->valid)
+	if (!packet->valid || packet->counted)
 		return false;
 	q->started = true;
 	q->next = number;
@@ -161,8 +165,11 @@ static enum resequencer_verdict take_late(struct resequencers *r, struct reseque
 					  uint64_t now) {
 	if (!packet->valid)
 		return RESEQUENCER_TAKEN;
+	if (packet->counted && (uint16_t)(q->next - number) > q->passed)
+		return RESEQUENCER_EARLIER;
 	if (was_used(q, number))
 		return RESEQUENCER_USED;
+	r->counted_late += packet->counted;
 	remember(q, number, true);
 	deliver(r, packet, now);
 	return RESEQUENCER_TAKEN;

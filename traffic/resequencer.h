@@ -22,10 +22,12 @@ struct arrived {
 	uint32_t sequence; /* in its stream */
 	uint16_t bytes;
 	bool valid; /* false: came with a good header but failed a check, and only takes its place */
+	bool counted; /* nobody looked behind its header: tsc and sequence are not known */
 };
 
 struct resequencer {
 	uint16_t next;
+	uint32_t passed; /* numbers before next, since it started */
 	bool started;
 	uint16_t held;
 	uint32_t waiting_at; /* index in the list of those that wait */
@@ -48,6 +50,7 @@ struct resequencers {
 	void *ctx;
 	uint64_t resequenced; /* packets that had to wait for an earlier one */
 	uint64_t given_up; /* sequence numbers */
+	uint64_t counted_late; /* of the packets that are only counted: behind a later one */
 	uint32_t deepest; /* most numbers that one DSID's window spanned */
 };
 
@@ -56,6 +59,7 @@ enum resequencer_verdict {
 	RESEQUENCER_DUPLICATE, /* the same packet waits here already */
 	RESEQUENCER_CONFLICT, /* another packet waits under this number */
 	RESEQUENCER_USED, /* a packet with this number was delivered before; this one is not */
+	RESEQUENCER_EARLIER, /* only counted, and of before the DSID started; it is not delivered */
 };
 
 /* Returns 0, or -1 when memory is short. */
@@ -71,10 +75,16 @@ void resequencers_restart(struct resequencers *r);
 /*
  * Takes a packet with `number` on DSID `index` at TSC `now`. Invalid packets are never delivered.
  * A DSID starts with its first valid packet, so that the packet of stream sequence 0 is the first
- * that is delivered: the packets of one stream and the numbers of its DSID count alike.
+ * that is delivered: the packets of one stream and the numbers of its DSID count alike. Packets that
+ * are only counted do not start it.
  */
 enum resequencer_verdict resequencers_take(struct resequencers *r, uint32_t index, uint16_t number,
 					   const struct arrived *packet, uint64_t now);
+
+/* Whether the DSID has started: only from then on packets can be counted by their numbers. */
+static inline bool resequencers_started(const struct resequencers *r, uint32_t index) {
+	return r->all[index].started;
+}
 
 /* Gives up what was waited for longer than RESEQUENCER_WAIT_MS. To be called often. */
 void resequencers_expire(struct resequencers *r, uint64_t now);

@@ -6,7 +6,8 @@
 
 uint64_t downlink_in_flight(const struct downlink *d) {
 	uint64_t sent = d->generator->packets - d->pending_count;
-	uint64_t heard = d->account.proof.proven + account_corrupted(&d->account);
+	uint64_t heard =
+		d->account.proof.proven + d->account.counted + account_corrupted(&d->account);
 
 	return sent > heard ? sent - heard : 0;
 }
@@ -24,7 +25,8 @@ static double gbps(uint64_t bytes, double seconds) {
 
 static void downlink_balance(const struct downlink *d, struct traffic_result *r) {
 	struct proof_balance balance =
-		proof_balance(&d->account.proof, r->sent, account_corrupted(&d->account));
+		proof_balance(&d->account.proof, r->sent > r->counted ? r->sent - r->counted : 0,
+			      account_corrupted(&d->account));
 
 	r->lost = balance.lost;
 	r->duplicated = balance.duplicated;
@@ -39,7 +41,9 @@ void downlink_result(const struct downlink *d, struct traffic_result *r) {
 		.sent_bytes = d->generator->bytes,
 		.proven = a->proof.proven,
 		.proven_bytes = a->proof.proven_bytes,
-		.reordered = a->proof.reordered,
+		.counted = a->counted,
+		.counted_bytes = a->counted_bytes,
+		.reordered = a->proof.reordered + d->resequencers.counted_late,
 		.depi_frames = a->depi_frames,
 		.depi_bytes = a->depi_bytes,
 		.resequenced = d->resequencers.resequenced,
@@ -54,7 +58,7 @@ void downlink_result(const struct downlink *d, struct traffic_result *r) {
 	memcpy(r->unexpected, a->unexpected, sizeof(r->unexpected));
 	memcpy(r->violations, a->violations, sizeof(r->violations));
 	memcpy(r->sent_by_class, d->generator->by_class, sizeof(r->sent_by_class));
-	r->gbps = gbps(r->proven_bytes, r->seconds);
+	r->gbps = gbps(r->proven_bytes + r->counted_bytes, r->seconds);
 	downlink_balance(d, r);
 }
 
@@ -63,8 +67,8 @@ bool traffic_result_good(const struct traffic_result *r) {
 		if (r->violations[i] != 0)
 			return false;
 	}
-	return r->sent > 0 && r->proven == r->sent && r->duplicated == 0 && r->reordered == 0 &&
-	       r->corrupted == 0 && r->lost == 0;
+	return r->sent > 0 && r->proven + r->counted == r->sent && r->duplicated == 0 &&
+	       r->reordered == 0 && r->corrupted == 0 && r->lost == 0;
 }
 
 static void impairment_result(const struct traffic *t, struct uplink_result *r) {

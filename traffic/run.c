@@ -51,6 +51,11 @@ static void drain(struct run *run) {
 	} while (waited < ms(n > 0 ? DRAIN_MAX_MS : DRAIN_MS) && stops(run) == 0);
 }
 
+static void spent(uint64_t *cycles, uint64_t round) {
+	if (round * 1000000 < rte_get_tsc_hz() * PACING_DESCHEDULED_US)
+		*cycles += round;
+}
+
 static void send_and_receive(struct run *run) {
 	struct traffic *t = run->traffic;
 	uint64_t hz = rte_get_tsc_hz();
@@ -65,7 +70,7 @@ static void send_and_receive(struct run *run) {
 		if (!run->send_only)
 			moved += traffic_receive(t);
 		now = rte_rdtsc();
-		*(moved > 0 ? &run->busy_cycles : &run->idle_cycles) += now - start;
+		spent(moved > 0 ? &run->busy_cycles : &run->idle_cycles, now - start);
 		if (++rounds % PROGRESS_ROUNDS == 0) {
 			publish(run);
 			if (stops(run) > 0)
@@ -95,7 +100,7 @@ static void collect_rest(struct run *run) {
 
 		now = rte_rdtsc();
 		if (sent + received > 0)
-			run->busy_cycles += now - began;
+			spent(&run->busy_cycles, now - began);
 		left = traffic_in_flight(t);
 		if (sent > 0 || left != in_flight)
 			heard = now;

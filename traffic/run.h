@@ -21,7 +21,8 @@ struct run {
 	 * while what is under way is collected ends that. */
 	unsigned stop;
 	bool done; /* set by this one when the results are final */
-	/* TSC cycles of the rounds in which something moved, and of the others while packets are made. */
+	/* TSC cycles of the rounds in which something moved, and of the others while packets are made;
+	 * without those in which the core was taken away. */
 	uint64_t busy_cycles;
 	uint64_t idle_cycles;
 	/* Kept up to date for another thread to read. */

@@ -127,6 +127,8 @@ json_t *summary_downstream(const struct traffic_result *r) {
 	if (o == NULL)
 		return NULL;
 	set_common(o, &common);
+	set_count(o, "counted", r->counted);
+	set_count(o, "counted_bytes", r->counted_bytes);
 	set_counts(o, "sent_by_class", class_names, r->sent_by_class, CLASS_COUNT);
 	set_counts(o, "corrupted_by", corruption_names, r->corrupted_by, CORRUPTIONS);
 	set_counts(o, "unexpected", unexpected_names, r->unexpected, UNEXPECTEDS);
@@ -173,7 +175,7 @@ static void remove_received(json_t *summary) {
 		"gbps",	       "latency_us",   "corrupted_by",
 		"unexpected",  "resequencing", "depi_violations",
 		"depi_frames", "depi_bytes",   "latency_unknown",
-		"astray",
+		"astray",      "counted",      "counted_bytes",
 	};
 	const char *name;
 	json_t *direction;

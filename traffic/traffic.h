@@ -58,13 +58,15 @@ struct traffic_load {
 
 /* All counts are of packets unless said otherwise. */
 struct traffic_result {
-	uint64_t sent; /* = proven + lost + corrupted when nothing is in flight */
+	uint64_t sent; /* = proven + counted + lost + corrupted when nothing is in flight */
 	uint64_t sent_bytes;
 	uint64_t proven;
 	uint64_t proven_bytes;
+	uint64_t counted; /* came, and only their headers were checked: `prove_every` of the load */
+	uint64_t counted_bytes;
 	uint64_t lost;
 	uint64_t duplicated;
-	uint64_t reordered; /* of the proven ones */
+	uint64_t reordered; /* of the proven and counted ones */
 	uint64_t corrupted;
 	uint64_t corrupted_by[CORRUPTIONS];
 	uint64_t unexpected[UNEXPECTEDS];
@@ -79,8 +81,8 @@ struct traffic_result {
 	uint64_t no_buffers; /* packets not made as no mbuf was free */
 	uint64_t descheduled; /* rounds of the loop longer than 1 ms */
 	double descheduled_longest_us;
-	double seconds; /* from the first packet sent to the last sent or proven */
-	double gbps; /* proven, Ethernet frames without CRC */
+	double seconds; /* from the first packet sent to the last sent, proven or counted */
+	double gbps; /* proven and counted, Ethernet frames without CRC */
 	struct proof_latency latency_us; /* from when a packet is made to its delivery in order */
 };
 
@@ -154,7 +156,7 @@ unsigned traffic_receive(struct traffic *t);
 /* Packets sent of which nothing was heard yet. */
 uint64_t traffic_in_flight(const struct traffic *t);
 
-/* Waits for the crypto device and gives up what the modems' resequencing waits for. */
+/* Gives up what the modems' resequencing waits for. */
 void traffic_finish(struct traffic *t);
 
 /* The counts of the downstream as they are now; `lost` is what is missing now. */
