@@ -11,6 +11,7 @@
 #include <rte_prefetch.h>
 
 #include "platform/pool.h"
+#include "spent.h"
 #include "verifier.h"
 #include "wire/crc32.h"
 #include "wire/docsis_mac.h"
@@ -98,6 +99,7 @@ int downlink_restart(struct downlink *d, const struct traffic_load *load, uint64
 	d->account.proof.untimed = load->no_latency;
 	d->prove_every = load->prove_every;
 	d->backpressure = d->first_tsc = d->last_tsc = 0;
+	d->cycles = (struct traffic_cycles){0};
 	return 0;
 }
 
@@ -115,18 +117,23 @@ static unsigned transmit(struct downlink *d) {
 unsigned downlink_send(struct downlink *d, uint64_t now) {
 	unsigned room = d->pending_count == 0 ? GENERATOR_BURST : 0;
 	unsigned n = pacing_round(&d->pacing, now, room);
+	uint64_t start = rte_rdtsc();
 	uint64_t bytes;
 
 	if (n > 0) {
 		d->pending_count = generator_burst(d->generator, now, d->pending, n, &bytes);
 		pacing_spend(&d->pacing, bytes);
+		start = spent(&d->cycles.generate, start);
 	}
 	if (d->pending_count == 0)
 		return 0;
 	if (d->first_tsc == 0)
 		d->first_tsc = now;
 	d->last_tsc = now;
-	return transmit(d);
+	n = transmit(d);
+	if (n > 0)
+		spent(&d->cycles.transmit, start);
+	return n;
 }
 
 void downlink_stop(struct downlink *d) {
@@ -200,24 +207,24 @@ static void frame_count(struct downlink *d, struct rte_mbuf *m, uint64_t now) {
 /* Decrypts what is to be proven, and judges all in the order in which they came. */
 static void batch_judge(struct downlink *d) {
 	struct rte_mbuf *proven[DECRYPT_BURST];
+	uint64_t now = rte_rdtsc();
 	unsigned n = 0;
-	uint64_t now;
 
 	for (unsigned i = 0; i < d->batch_count; i++) {
 		if (frame_info(d->batch[i])->decrypted != DECRYPTED_NOT)
 			proven[n++] = d->batch[i];
 	}
 	decrypt(&d->decryptor, &d->modems, proven, n);
-	now = rte_rdtsc();
+	now = spent(&d->cycles.decrypt, now);
 	for (unsigned i = 0; i < d->batch_count; i++) {
 		if (frame_info(d->batch[i])->decrypted != DECRYPTED_NOT)
 			frame_prove(d, d->batch[i], now);
 		else
 			frame_count(d, d->batch[i], now);
 	}
-	if (d->batch_count > 0)
-		rte_pktmbuf_free_bulk(d->batch, d->batch_count);
+	rte_pktmbuf_free_bulk(d->batch, d->batch_count);
 	d->batch_count = 0;
+	spent(&d->cycles.verify, now);
 }
 
 /*
@@ -249,6 +256,7 @@ static void frame_take(struct downlink *d, struct rte_mbuf *frame) {
 unsigned downlink_receive(struct downlink *d) {
 	struct rte_mbuf *frames[RECEIVER_FRAMES_MAX];
 	struct rte_mbuf *depi[RECEIVE_BURST];
+	uint64_t start = rte_rdtsc();
 	unsigned n = rte_eth_rx_burst(d->rphy_port, 0, depi, RECEIVE_BURST);
 
 	for (unsigned i = 0; i < n; i++)
@@ -259,9 +267,11 @@ unsigned downlink_receive(struct downlink *d) {
 		for (unsigned f = 0; f < count; f++)
 			frame_take(d, frames[f]);
 	}
-	if (n > 0)
+	if (n > 0) {
 		rte_pktmbuf_free_bulk(depi, n);
-	batch_judge(d);
+		batch_judge(d);
+		spent(&d->cycles.receive, start);
+	}
 	resequencers_expire(&d->resequencers, rte_rdtsc());
 	return n;
 }

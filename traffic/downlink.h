@@ -42,6 +42,7 @@ struct downlink {
 	unsigned batch_count;
 	struct resequencers resequencers;
 	struct account account;
+	struct traffic_cycles cycles; /* of the downstream */
 	struct rte_mempool *packets; /* of the generator */
 	struct rte_mempool *frames; /* DOCSIS frames of the receiver */
 };

@@ -4,6 +4,7 @@
 
 #include <rte_cycles.h>
 
+#include "spent.h"
 #include "traffic_parts.h"
 
 #define DRAIN_MS 10 /* what an earlier run has left behind comes out in this time */
@@ -51,11 +52,6 @@ static void drain(struct run *run) {
 	} while (waited < ms(n > 0 ? DRAIN_MAX_MS : DRAIN_MS) && stops(run) == 0);
 }
 
-static void spent(uint64_t *cycles, uint64_t round) {
-	if (round * 1000000 < rte_get_tsc_hz() * PACING_DESCHEDULED_US)
-		*cycles += round;
-}
-
 static void send_and_receive(struct run *run) {
 	struct traffic *t = run->traffic;
 	uint64_t hz = rte_get_tsc_hz();
@@ -69,8 +65,7 @@ static void send_and_receive(struct run *run) {
 
 		if (!run->send_only)
 			moved += traffic_receive(t);
-		now = rte_rdtsc();
-		spent(moved > 0 ? &run->busy_cycles : &run->idle_cycles, now - start);
+		now = spent(moved > 0 ? &run->busy_cycles : &run->idle_cycles, start);
 		if (++rounds % PROGRESS_ROUNDS == 0) {
 			publish(run);
 			if (stops(run) > 0)
@@ -96,11 +91,9 @@ static void collect_rest(struct run *run) {
 	       (stopped == 0 || now - start < ms(STOPPED_MS))) {
 		unsigned sent = traffic_send(t, now);
 		unsigned received = run->send_only ? 0 : traffic_receive(t);
-		uint64_t left, began = now;
+		uint64_t rest = 0, left;
 
-		now = rte_rdtsc();
-		if (sent + received > 0)
-			spent(&run->busy_cycles, now - began);
+		now = spent(sent + received > 0 ? &run->busy_cycles : &rest, now);
 		left = traffic_in_flight(t);
 		if (sent > 0 || left != in_flight)
 			heard = now;

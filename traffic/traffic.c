@@ -8,6 +8,7 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
+#include "spent.h"
 #include "traffic_parts.h"
 
 #define RECEIVE_BURST 32
@@ -59,6 +60,7 @@ static int upstream_restart(struct traffic *t, const struct traffic_load *load, 
 	uplink_receiver_restart(&t->uplink_receiver);
 	t->uplink_receiver.proof.untimed = load->no_latency;
 	t->uplink_first_tsc = t->uplink_last_tsc = 0;
+	t->uplink_send_cycles = t->uplink_receive_cycles = 0;
 	return 0;
 }
 
@@ -109,9 +111,11 @@ unsigned traffic_drain(struct traffic *t) {
 }
 
 static unsigned upstream_send(struct traffic *t, uint64_t now) {
+	uint64_t start = rte_rdtsc();
 	unsigned n = uplink_send(t->uplink, now);
 
 	if (n > 0) {
+		spent(&t->uplink_send_cycles, start);
 		if (t->uplink_first_tsc == 0)
 			t->uplink_first_tsc = now;
 		t->uplink_last_tsc = now;
@@ -142,6 +146,17 @@ bool traffic_all_sent(const struct traffic *t) {
 	return t->stopped && (t->uplink == NULL || uplink_empty(t->uplink));
 }
 
+static unsigned upstream_receive(struct traffic *t) {
+	uint64_t start = rte_rdtsc();
+	unsigned n = 0;
+
+	if (t->uplink != NULL)
+		n = uplink_receiver_poll(&t->uplink_receiver, t->network_port);
+	if (n > 0)
+		spent(&t->uplink_receive_cycles, start);
+	return n;
+}
+
 unsigned traffic_receive(struct traffic *t) {
 	unsigned n = 0;
 
@@ -151,9 +166,7 @@ unsigned traffic_receive(struct traffic *t) {
 		n = discard(t->rphy_port);
 		t->uplink_receiver.unexpected[UPLINK_UNEXPECTED_RPHY] += n;
 	}
-	if (t->uplink != NULL)
-		n += uplink_receiver_poll(&t->uplink_receiver, t->network_port);
-	return n;
+	return n + upstream_receive(t);
 }
 
 uint64_t traffic_in_flight(const struct traffic *t) {
@@ -169,6 +182,14 @@ uint64_t traffic_in_flight(const struct traffic *t) {
 void traffic_finish(struct traffic *t) {
 	if (t->downlink != NULL)
 		downlink_finish(t->downlink);
+}
+
+void traffic_cycles(const struct traffic *t, struct traffic_cycles *out) {
+	*out = t->downlink != NULL ? t->downlink->cycles : (struct traffic_cycles){0};
+	/* It is measured around the two others. */
+	out->receive -= RTE_MIN(out->receive, out->decrypt + out->verify);
+	out->upstream_send = t->uplink_send_cycles;
+	out->upstream_receive = t->uplink_receive_cycles;
 }
 
 void traffic_result(const struct traffic *t, struct traffic_result *r) {

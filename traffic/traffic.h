@@ -86,6 +86,17 @@ struct traffic_result {
 	struct proof_latency latency_us; /* from when a packet is made to its delivery in order */
 };
 
+/* TSC cycles of the traffic's core since the last restart, by what they were spent on. */
+struct traffic_cycles {
+	uint64_t generate;
+	uint64_t transmit;
+	uint64_t receive; /* DEPI frames taken apart, MAC headers checked */
+	uint64_t decrypt;
+	uint64_t verify; /* bytes compared, packets put in order, buffers freed */
+	uint64_t upstream_send;
+	uint64_t upstream_receive;
+};
+
 /* The upstream's. All counts are of packets unless said otherwise. */
 struct uplink_result {
 	uint64_t sent; /* = proven + lost + corrupted when nothing is in flight */
@@ -164,6 +175,8 @@ void traffic_result(const struct traffic *t, struct traffic_result *out);
 
 /* The same of the upstream. */
 void traffic_uplink_result(const struct traffic *t, struct uplink_result *out);
+
+void traffic_cycles(const struct traffic *t, struct traffic_cycles *out);
 
 /* Whether every packet is proven, in order, once, and nothing was wrong with the DEPI frames. */
 bool traffic_result_good(const struct traffic_result *r);

@@ -20,4 +20,6 @@ struct traffic {
 	struct uplink_receiver uplink_receiver;
 	uint64_t uplink_first_tsc; /* of what was sent */
 	uint64_t uplink_last_tsc;
+	uint64_t uplink_send_cycles;
+	uint64_t uplink_receive_cycles;
 };

@@ -57,14 +57,31 @@ static void direction_put(json_t *answer, const char *name, json_t *direction, u
 	json_object_set_new(answer, name, direction);
 }
 
+static double each(uint64_t sum, uint64_t count) {
+	return count > 0 ? (double)sum / (double)count : 0;
+}
+
+/* By what they were spent on, each over the packets of its direction. */
+static json_t *cycles_json(const struct traffic *t, uint64_t down, uint64_t up) {
+	struct traffic_cycles c;
+
+	traffic_cycles(t, &c);
+	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "generate", each(c.generate, down),
+			 "transmit", each(c.transmit, down), "receive", each(c.receive, down),
+			 "decrypt", each(c.decrypt, down), "verify", each(c.verify, down),
+			 "upstream_send", each(c.upstream_send, up), "upstream_receive",
+			 each(c.upstream_receive, up));
+}
+
 /* Every packet is sent and received once. */
-static json_t *busy_json(const struct run *run, uint64_t packets) {
+static json_t *busy_json(const struct trials *t, const struct run *run, uint64_t down,
+			 uint64_t up) {
 	uint64_t cycles = run->busy_cycles + run->idle_cycles;
 
-	return json_pack("{s:f, s:f}", "busy_cycles_per_packet",
-			 packets > 0 ? (double)run->busy_cycles / (double)packets : 0.0,
-			 "busy_share",
-			 cycles > 0 ? (double)run->busy_cycles / (double)cycles : 0.0);
+	return json_pack("{s:f, s:f, s:o}", "busy_cycles_per_packet",
+			 each(run->busy_cycles, down + up), "busy_share",
+			 each(run->busy_cycles, cycles), "cycles_per_packet",
+			 cycles_json(t->traffic, down, up));
 }
 
 static json_t *answer_of(const struct trials *t, const struct trial_request *request,
@@ -82,7 +99,7 @@ static json_t *answer_of(const struct trials *t, const struct trial_request *req
 	if (load->upstream)
 		direction_put(answer, "upstream", summary_upstream(&up), load->upstream_rate,
 			      load->no_latency);
-	json_object_set_new(answer, "traffic", busy_json(&trial->run, down.sent + up.sent));
+	json_object_set_new(answer, "traffic", busy_json(t, &trial->run, down.sent, up.sent));
 	if (t->ended != NULL)
 		t->ended(t->data_plane, answer);
 	return answer;
