@@ -14,7 +14,7 @@ PACKETS, SIZE = 100_000, 1000  # a second of each direction: 0.8 Gbps
 def direction(**what: Any) -> Json:
     """All went well, but for what is told."""
     part: Json = {"sent": PACKETS, "proven": PACKETS, "lost": 0, "corrupted": 0, "seconds": 1.0}
-    part |= {"sent_bytes": PACKETS * SIZE, "proven_bytes": PACKETS * SIZE}
+    part |= {"sent_bytes": PACKETS * SIZE, "gbps": PACKETS * SIZE * 8e-9}
     part |= {"transmit_backpressure": 0, "descheduled": {"count": 0, "longest_us": 0.0}}
     return part | what
 
@@ -22,13 +22,13 @@ def direction(**what: Any) -> Json:
 def sent(share: float, **what: Any) -> Json:
     """Less than was asked for."""
     packets = round(PACKETS * share)
-    size = {"sent_bytes": packets * SIZE, "proven_bytes": packets * SIZE}
+    size = {"sent_bytes": packets * SIZE, "gbps": packets * SIZE * 8e-9}
     return direction(sent=packets, proven=packets, **size, **what)
 
 
 def lost(packets: int, **what: Any) -> Json:
     proven = PACKETS - packets
-    return direction(lost=packets, proven=proven, proven_bytes=proven * SIZE, **what)
+    return direction(lost=packets, proven=proven, gbps=proven * SIZE * 8e-9, **what)
 
 
 def gap(milliseconds: float, count: int = 1) -> Json:
@@ -143,7 +143,7 @@ def test_one_direction_alone() -> None:
 
 
 def test_nothing_was_sent() -> None:
-    nothing = direction(sent=0, proven=0, sent_bytes=0, proven_bytes=0)
+    nothing = direction(sent=0, proven=0, sent_bytes=0, gbps=0.0)
     found = judge(answer(nothing))
     assert (found.verdict, found.carried) == ("traffic", 0.0)
 

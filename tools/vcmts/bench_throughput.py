@@ -6,13 +6,9 @@ docs/throughput.md tells how it is measured.
 
 import argparse
 import sys
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-from rich.console import Console
-from rich.table import Table
 
 from vcmts import configuration, offered, transport
 from vcmts.child import Stopped, folder, stoppable, writable
@@ -21,7 +17,8 @@ from vcmts.paths import complain
 from vcmts.plane import facts_of
 from vcmts.progress import Progress, progress
 from vcmts.results import Measurement
-from vcmts.search import Found, Plan, repeated
+from vcmts.search import Plan, repeated
+from vcmts.throughput_results import Search, result, show, wide_console
 from vcmts.transport import Programs
 from vcmts.trials import StopError, TroubleError
 from vcmts.verdict import Outcome
@@ -132,78 +129,6 @@ def asked_for(given: argparse.Namespace, facts: Json) -> Asked:
     )
 
 
-def passed_at(made: list[tuple[float, Outcome]], found: Found) -> list[Json]:
-    """Answers of the trials that passed at the rate that was found."""
-    return [o.answer for rate, o in made if rate == found.rate and o.verdict == "passed"]
-
-
-def median_rates(answers: list[Json]) -> dict[str, float]:
-    """What came through in Gbps: the median trial's, by the total."""
-    rates = sorted(map(offered.carried_gbps, answers), key=lambda one: sum(one.values()))
-    return rates[(len(rates) - 1) // 2]
-
-
-def with_total(rates: dict[str, float]) -> dict[str, float]:
-    return {**rates, "total": sum(rates.values())}
-
-
-def mean_bytes(answers: list[Json]) -> dict[str, float]:
-    used = offered.carried_gbps(answers[0])
-    return {
-        way: sum(answer[way]["sent_bytes"] for answer in answers)
-        / max(1, sum(answer[way]["sent"] for answer in answers))
-        for way in used
-    }
-
-
-def bound_of(searches: list[Found]) -> str:
-    """What most searches found to bound; the channels, where the highest rate passed."""
-    return Counter(one.bound_by or "channels" for one in searches).most_common(1)[0][0]
-
-
-@dataclass(frozen=True)
-class Search:
-    """One search, with the trials that it made."""
-
-    found: Found
-    made: list[tuple[float, Outcome]]
-
-    @property
-    def rates(self) -> dict[str, float]:
-        """In Gbps; none where no trial passed."""
-        answers = passed_at(self.made, self.found)
-        return median_rates(answers) if answers else {}
-
-
-def result(where: Point, searches: list[Search]) -> Json:
-    """A point, as docs/results.md has it."""
-    trials = [
-        {"search": number, **offered.told(outcome)}
-        for number, search in enumerate(searches, 1)
-        for _, outcome in search.made
-    ]
-    told = {"point": where.name, "mix": where.mix, "upstream_mix": where.upstream_mix}
-    bound = bound_of([search.found for search in searches])
-    confirmed = [search for search in searches if search.found.confirmed]
-    counted = sorted(confirmed or searches, key=lambda one: sum(one.rates.values()))
-    median = counted[(len(counted) - 1) // 2]
-    bytes_each = mean_bytes([o.answer for one in searches for _, o in one.made])
-    rates = median.rates or dict.fromkeys(bytes_each, 0.0)
-    packets = {way: rate * 1e3 / 8 / max(bytes_each[way], 1) for way, rate in rates.items()}
-    totals = [sum(one.rates.values()) for one in counted]
-    return told | {
-        "mean_bytes": bytes_each,
-        "gbps": with_total(rates),
-        "mpps": with_total(packets),
-        "confirmed": bool(confirmed),
-        "repeats": [sum(one.rates.values()) for one in confirmed],
-        "min": min(totals),
-        "max": max(totals),
-        "bound_by": bound,
-        "trials": trials,
-    }
-
-
 @dataclass
 class Bench:
     """Points that are being measured."""
@@ -246,38 +171,6 @@ class Bench:
             self.point(number, where)
         self.measurement.complete = True
         self.measurement.write(self.stored)
-
-
-COLUMNS = ("point", "bytes", "Gbps down", "up", "total", "of searches", "Mpps", "trials")
-SAID_NOTHING = ("disturbed", "traffic")
-
-
-def row(one: Json) -> list[str]:
-    rates, packets, sizes = one["gbps"], one["mpps"], one["mean_bytes"]
-    verdicts = Counter(trial["verdict"] for trial in one["trials"])
-    both = [f"{rates[way]:.2f}" if way in rates else "-" for way in offered.WAYS]
-    return [
-        one["point"],
-        " / ".join(f"{sizes[way]:.0f}" for way in offered.WAYS if way in sizes),
-        *both,
-        f"{rates['total']:.2f}" + ("" if one["confirmed"] else "?"),
-        f"{one['min']:.2f} to {one['max']:.2f}",
-        f"{packets['total']:.2f}",
-        str(len(one["trials"])),
-        *(str(verdicts[verdict]) for verdict in SAID_NOTHING),
-        one["bound_by"],
-    ]
-
-
-def show(results: list[Json], console: Console) -> None:
-    table = Table(title="zero-loss throughput", title_justify="left")
-    for number, column in enumerate((*COLUMNS, *SAID_NOTHING, "bound by")):
-        table.add_column(column, justify="right" if number else "left")
-    for one in results:
-        table.add_row(*row(one))
-    console.print(table)
-    if not all(one["confirmed"] for one in results):
-        console.print("?: no rate was confirmed by trials that passed", highlight=False)
 
 
 def store(measurement: Measurement, bench: Bench) -> int:
@@ -340,6 +233,7 @@ def main(arguments: argparse.Namespace) -> int:
         return done
     status, measurement = done
     if measurement.results:
-        show(measurement.results, Console(file=sys.stdout))
+        title = f"zero-loss throughput, {measurement.configuration}, {arguments.transport}"
+        show(measurement.results, title, wide_console())
     print(f"every value: {arguments.json}")
     return status

@@ -4,6 +4,7 @@
 import argparse
 import subprocess
 import sys
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ MIXES = {
     "imix-2021": ("imix", "upstream-imix"),
     "imix-2023": ("imix", "upstream-imix-70"),
 }
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 3.0  # s
 LOWEST_SHARE = 1 / 1024  # of the highest rate
 
 
@@ -177,6 +179,7 @@ def told(outcome: Outcome) -> Json:
         "bound_by": outcome.bound_by,
         "why": outcome.why,
         "sent": {way: answer[way]["sent"] for way in used},
+        "proven": {way: answer[way]["proven"] for way in used},
         "lost": {way: answer[way]["lost"] + answer[way]["corrupted"] for way in used},
         "descheduled": descheduled(answer),
         "busy_share": [worker["busy_share"] for worker in answer.get("workers", [])],
@@ -186,7 +189,11 @@ def told(outcome: Outcome) -> Json:
 
 @dataclass
 class Trials:
-    """The trials of one point, at rates that are shared in one way."""
+    """The trials of one point, at rates that are shared in one way.
+
+    Whatever else runs on the machine goes on for seconds: after each disturbed trial in a row comes
+    a longer pause.
+    """
 
     programs: Programs
     where: Point
@@ -195,10 +202,14 @@ class Trials:
     prove: float
     accepted_loss: float = 0.0
     made: list[tuple[float, Outcome]] = field(default_factory=list)
+    pause: float = 0.0  # s, before the next trial
 
     def __call__(self, rate: float) -> Outcome:
         """A trial at a rate of both directions in bit/s, which is also written down."""
+        time.sleep(self.pause)
         asked = request(self.where, self.shares.of(rate), self.seconds, self.prove)
         outcome = judge(self.programs.ask(asked), self.accepted_loss, self.programs.ring)
+        again = outcome.verdict == "disturbed"
+        self.pause = min(LONGEST_PAUSE, 2 * self.pause or FIRST_PAUSE) if again else 0.0
         self.made.append((rate, outcome))
         return outcome

@@ -25,7 +25,8 @@ of 16 cases, at 0.2 in 1 of 37; with a bad luck of 5 % it succeeds in 98.6 %.
 
 Trials that say nothing of the data plane (verdict.py) are repeated at once. A rate at which none of
 several trials says anything, or for which the traffic twice was too slow, cannot be measured here,
-and bounds like one that failed twice.
+and bounds like one that failed twice; where there are two such rates and none that passed, the
+search ends.
 """
 
 from collections import Counter
@@ -37,6 +38,8 @@ LOWEST = 1 / 1024  # of the highest rate, where none is given
 STEEPEST = 1 / 8  # of a rate, to the next lower one
 REFUTED = 2  # fails
 TOO_SLOW = 2  # times that the traffic fell behind
+HOPELESS = 2  # rates at which every trial was disturbed, and none that passed
+MACHINE = "machine"  # what bounds there
 
 
 class Judged(Protocol):
@@ -115,6 +118,9 @@ class Ledger:
         above = (one for one in self.tried.values() if good is None or one.rate > good.rate)
         return min(above, key=lambda one: one.rate, default=None)
 
+    def unmeasurable(self) -> int:
+        return sum(one.bounds == [MACHINE] for one in self.tried.values())
+
     def lower(self, bad: Tried) -> float:
         """Where nothing passed yet."""
         share = min(bad.carried, 1 - self.plan.resolution * 2.0 ** len(self.tried))
@@ -137,6 +143,8 @@ class Ledger:
         bad = self.bad(good)
         if good is None:
             assert bad is not None
+            if self.unmeasurable() == HOPELESS:
+                return None
             lower = self.lower(bad)
             if lower >= (self.plan.lowest or self.plan.top * LOWEST):
                 return lower

@@ -51,7 +51,7 @@ class Way:
     sent: int
     missing: int  # lost or corrupted packets
     sent_bytes: int
-    proven_bytes: int
+    gbps: float  # that came through
     seconds: float
     backpressure: int
     longest_gap: float  # s
@@ -73,9 +73,8 @@ class Way:
 
     @property
     def carried(self) -> float:
-        if self.asked:
-            return min(1.0, self.proven_bytes * 8 / self.seconds / self.asked)
-        return self.proven_bytes / self.sent_bytes if self.sent_bytes else 0.0
+        due = self.asked or self.bits_sent
+        return min(1.0, self.gbps * 1e9 / due) if due else 0.0
 
 
 def gaps_of(parts: list[Json]) -> tuple[float, float]:
@@ -97,7 +96,7 @@ def way(answer: Json, name: str) -> Way:
         sent=part["sent"],
         missing=part["lost"] + part["corrupted"],
         sent_bytes=part["sent_bytes"],
-        proven_bytes=part["proven_bytes"],
+        gbps=part["gbps"],
         seconds=max(part["seconds"], 1e-9),
         backpressure=part["transmit_backpressure"],
         longest_gap=longest,
