@@ -8,6 +8,7 @@ from types import ModuleType
 WHAT = {
     "pipeline": "both directions, stage by stage",
     "throughput": "the highest rate without loss, by packet size and for the mixes",
+    "latency": "how long packets take, at shares of the rate without loss",
     "scheduler": "the downstream scheduler, beside DPDK's rte_sched",
 }
 

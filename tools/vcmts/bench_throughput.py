@@ -38,6 +38,7 @@ FIRST_SEARCH, LATER_SEARCH = 13, 9
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(latency=False)
     configuration.add_arguments(parser)
     transport.add_arguments(parser)
     offered.add_arguments(parser)

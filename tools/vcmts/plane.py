@@ -78,7 +78,13 @@ def wait_for(ready: Path, plane: subprocess.Popen[bytes], stopped: Stopped) -> N
 
 @contextmanager
 def data_plane(
-    config: Path, ends: list[Ends], result: Path, stopped: Stopped, said: IO[bytes] | None = None
+    config: Path,
+    ends: list[Ends],
+    result: Path,
+    stopped: Stopped,
+    said: IO[bytes] | None = None,
+    *,
+    latency: bool = False,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """vcmtsd, stopped by SIGINT at the end and then waited for: it writes `result` last, and its
     messages to `said`, and to stderr only when it does not end well."""
@@ -86,6 +92,7 @@ def data_plane(
     ready = result.with_suffix(".ready")
     command += ["--network", ends[0].server, "--rphy", ends[1].server, "--control", CONTROL]
     command += ["--ready", str(ready)]
+    command += ["--latency"] if latency else []
     plane = start(command, quiet=True, said=said)
     try:
         wait_for(ready, plane, stopped)

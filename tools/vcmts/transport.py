@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vcmts import telemetry, trials
+from vcmts import latencies, telemetry, trials
 from vcmts.child import Stopped
 from vcmts.paths import MistakeError, complain, program
 from vcmts.plane import Ends, data_plane, ended, free_core, wire
@@ -151,8 +151,10 @@ def both(
     def ask(request: Json) -> Json:
         try:
             before = reading(asked)
+            latencies.begin(asked, request)
             answer = serving.ask(request)
             after = reading(asked)
+            answer |= latencies.end(asked, request)
         except (MistakeError, OSError) as error:
             if plane.poll() is None:
                 raise
@@ -168,7 +170,8 @@ def both(
 def opened(
     config: Path, facts: Json, place: Path, given: argparse.Namespace, stopped: Stopped
 ) -> Iterator[Programs]:
-    """The programs of a transport, until the end of the context."""
+    """The programs of a transport, until the end of the context. vcmtsd measures latencies where
+    `given.latency` says so; vcmts-bench-throughput does as each request says."""
     core = traffic_core(facts, given.core)
     wires = ends(given, place, facts["mtu"])
     cores = ["--core", str(core), "--main-core", str(core)]
@@ -182,7 +185,9 @@ def opened(
     command += ["--network", wires[0].client, "--rphy", wires[1].client]
     with (
         (place / "vcmtsd.said").open("w+b") as said,
-        data_plane(config, wires, place / "vcmtsd.json", stopped, said) as plane,
+        data_plane(
+            config, wires, place / "vcmtsd.json", stopped, said, latency=given.latency
+        ) as plane,
     ):
         if stopped.asked:
             raise trials.StopError

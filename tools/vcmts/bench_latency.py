@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts bench latency: how long packets take, at shares of the rate without loss.
+
+docs/throughput.md tells how it is measured.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from vcmts import configuration, offered, results, transport
+from vcmts.child import Stopped, folder, stoppable, writable
+from vcmts.offered import Point, Trials
+from vcmts.paths import MistakeError, complain, program
+from vcmts.plane import facts_of
+from vcmts.progress import Progress, progress
+from vcmts.results import Measurement
+from vcmts.search import Plan, search
+from vcmts.throughput_results import Search, wide_console
+from vcmts.transport import Programs
+from vcmts.trials import StopError, TroubleError
+from vcmts.verdict import judge
+
+Json = dict[str, Any]
+
+STORED = "bench-latency.json"
+INTERRUPTED = 130
+LOADS = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
+ROUND_TRIP_US = 10_000  # published for DOCSIS, the cable included
+# A search of its own is short and coarse.
+SEARCH_SECONDS, SEARCH_RESOLUTION, SEARCH_CONFIRMATIONS, SEARCH_TRIALS = 0.5, 0.04, 2, 13
+COST_RUNS, COST_MILLISECONDS = 5, 300
+PERCENTILES = ("mean", "p50", "p99", "p99_9", "p99_999", "max")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(latency=True)
+    configuration.add_arguments(parser)
+    transport.add_arguments(parser)
+    offered.add_arguments(parser)
+    parser.add_argument(
+        "--throughput",
+        metavar="FILE",
+        help="of `vcmts bench throughput`, for the rate without loss (default: a short search)",
+    )
+    parser.add_argument(
+        "--point",
+        metavar="MIX",
+        default="imix",
+        help="imix, a size, or 84:15,256:10,1280:75 (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--load",
+        type=float,
+        action="append",
+        default=[],
+        metavar="PERCENT",
+        help="of the rate without loss; may be repeated (default: 10, 20, .. 100)",
+    )
+    parser.add_argument(
+        "--trial-seconds", type=float, default=1.0, help="of sending (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--attempts",
+        type=int,
+        default=4,
+        help="trials of a load while the system takes cores away (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--json",
+        metavar="FILE",
+        default=STORED,
+        help="where the figures are stored (default: %(default)s)",
+    )
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked for, checked."""
+
+    where: Point
+    loads: tuple[float, ...]  # shares
+    seconds: float
+    attempts: int
+    prove: float
+    shares: offered.Split
+    plan: Plan
+
+
+def asked_for(given: argparse.Namespace, facts: Json) -> Asked:
+    shares = offered.split(given, facts)
+    loads = [offered.positive("--load", load, 0.1, 150) / 100 for load in given.load or LOADS]
+    return Asked(
+        where=offered.point(given.point, given.upstream_mix),
+        loads=tuple(dict.fromkeys(loads)),
+        seconds=offered.positive("--trial-seconds", given.trial_seconds, 0.01, 86400),
+        attempts=int(offered.positive("--attempts", given.attempts, 1, 1000)),
+        prove=offered.positive("--prove", given.prove, 1 / 1024, 1),
+        shares=shares,
+        plan=Plan(
+            top=offered.highest(shares, facts),
+            lowest=offered.lowest(shares, facts),
+            resolution=SEARCH_RESOLUTION,
+            confirmations=SEARCH_CONFIRMATIONS,
+        ),
+    )
+
+
+def known_rates(path: str, asked: Asked, facts: Json, over: str) -> dict[str, float]:
+    """The rate without loss in bit/s by direction, of a stored measurement."""
+    found = results.read(path)
+    for key, due in (("kind", "throughput"), ("configuration", facts["name"]), ("transport", over)):
+        if found.get(key) != due:
+            raise MistakeError(f"--throughput {path}: {key}: found {found.get(key)}, needed: {due}")
+    points = {one["point"]: one for one in found["results"] if one["repeats"]}
+    if asked.where.name not in points:
+        told = ", ".join(points) or "none"
+        raise MistakeError(
+            f"--throughput {path}: found no confirmed rate of {asked.where.name}, but of: {told}"
+        )
+    gbps = points[asked.where.name]["gbps"]
+    used = asked.shares.of(1.0)
+    missing = [way for way in used if way not in gbps]
+    if missing:
+        raise MistakeError(f"--throughput {path}: nothing was measured {missing[0]}")
+    return {way: gbps[way] * 1e9 for way in used}
+
+
+@dataclass
+class Bench:
+    """Loads that are being measured."""
+
+    asked: Asked
+    programs: Programs
+    measurement: Measurement
+    stored: str
+    shown: Progress
+
+    def searched_rates(self) -> dict[str, float]:
+        """The rate without loss by a search of its own; none where nothing passed."""
+        asked = self.asked
+        trials = Trials(self.programs, asked.where, asked.shares, SEARCH_SECONDS, asked.prove)
+
+        def trial(rate: float) -> Any:
+            outcome = trials(rate)
+            text = f"search, {rate / 1e9:.2f} Gbps {outcome.verdict}"
+            done = min(len(trials.made), SEARCH_TRIALS - 1) * SEARCH_SECONDS
+            self.shown.at(done, text)
+            return outcome
+
+        found = search(trial, asked.plan)
+        rates = Search(found, trials.made).rates if found.confirmed else {}
+        return {way: gbps * 1e9 for way, gbps in rates.items()}
+
+    def attempts(self, rates: dict[str, float], text: str) -> Iterator[Json]:
+        """Trials until one is not disturbed."""
+        asked = self.asked
+        request = offered.request(asked.where, rates, asked.seconds, asked.prove)
+        for number in range(1, asked.attempts + 1):
+            answer = self.programs.ask(request | {"latency": True})
+            self.shown.at(self.shown.done, f"{text}, trial {number}")
+            yield answer
+            if not offered.descheduled(answer)["count"]:
+                return
+
+    def load(self, load: float, rates: dict[str, float]) -> list[Json]:
+        """The results of a load, of the least disturbed trial."""
+        at = {way: rate * load for way, rate in rates.items()}
+        answers = list(self.attempts(at, f"{load:.0%}"))
+        best = min(answers, key=lambda one: float(offered.descheduled(one)["longest_us"]))
+        return [result(load, best, way, len(answers), self.programs.ring) for way in at]
+
+    def all(self, rates: dict[str, float]) -> None:
+        for load in self.asked.loads:
+            self.measurement.results += self.load(load, rates)
+            self.measurement.write(self.stored)
+            self.shown.advance(self.asked.seconds, f"{load:.0%}")
+
+
+def pipeline_latency(answer: Json, way: str) -> Json | None:
+    """In the data plane alone; None where it does not measure that."""
+    told: Json | None = (answer.get("pipeline_latency_us") or {}).get(way)
+    return told
+
+
+def result(load: float, answer: Json, way: str, attempts: int, ring: int) -> Json:
+    """As docs/results.md has it."""
+    part, gaps = answer[way], offered.descheduled(answer)
+    outcome = judge(answer, 0.0, ring)
+    latency = part["latency_us"]
+    share = latency["mean"] / ROUND_TRIP_US if latency else None
+    return {
+        "load": load,
+        "asked_gbps": offered.told(outcome)["asked_gbps"],
+        "gbps": offered.carried_gbps(answer),
+        "direction": way,
+        "end_to_end_us": latency,
+        "pipeline_us": pipeline_latency(answer, way),
+        "share_of_round_trip": share,
+        "disturbed": gaps["count"] > 0,
+        "descheduled": gaps,
+        "verdict": outcome.verdict,
+        "lost": part["lost"] + part["corrupted"],
+        "attempts": attempts,
+    }
+
+
+def cost(config: Path, place: Path, asked: Asked) -> Json | None:
+    """Reference cycles a packet that measuring latencies adds in the data plane, by direction, on
+    one core without the traffic; None where vcmts-bench does not tell."""
+    mixes = {"downstream": asked.where.mix, "upstream": asked.where.upstream_mix}
+    found = {}
+    for way in asked.shares.of(1.0):
+        out = place / f"cost-{way}.json"
+        command = [str(program("vcmts-bench")), "--config", str(config), "--direction", way]
+        command += ["--mix", mixes[way], "--runs", str(COST_RUNS), "--json", str(out)]
+        command += ["--milliseconds", str(COST_MILLISECONDS)]
+        done = subprocess.run(command, check=False, stderr=subprocess.DEVNULL)
+        if done.returncode != 0:
+            return None
+        one = json.loads(out.read_text(encoding="utf-8"))["results"][0]
+        if "cycles_latency" not in one:
+            return None
+        found[way] = one["cycles_latency"]
+    return found
+
+
+def told(latency: Json | None, key: str) -> str:
+    return f"{latency[key]:,.0f}" if latency and key in latency else "-"
+
+
+def show(measurement: Measurement, console: Console) -> None:
+    """A table a direction."""
+    name = measurement.configuration
+    for way in offered.WAYS:
+        found = [one for one in measurement.results if one["direction"] == way]
+        if not found:
+            continue
+        title = f"latency {way}, {name}, us end to end, and in the pipeline alone"
+        console.print(title, soft_wrap=True, markup=False, highlight=False)
+        table = Table()
+        for column in ("load", "Gbps", *PERCENTILES, "of 10 ms", "pipeline", "p99_9", ""):
+            table.add_column(column, justify="right")
+        for one in found:
+            table.add_row(
+                f"{one['load']:.0%}",
+                f"{one['gbps'][way]:.2f}",
+                *(told(one["end_to_end_us"], key) for key in PERCENTILES),
+                f"{one['share_of_round_trip'] or 0:.1%}",
+                *(told(one["pipeline_us"], key) for key in ("mean", "p99_9")),
+                "disturbed" if one["disturbed"] else "",
+            )
+        console.print(table)
+    added = measurement.more["cost_of_measuring"]
+    if added is not None:
+        cycles = ", ".join(f"{cycles:.0f} {way}" for way, cycles in added.items())
+        console.print(f"measuring adds reference cycles a packet: {cycles}", highlight=False)
+
+
+def measure(
+    config: Path, place: Path, given: argparse.Namespace, stopped: Stopped, to: Measurement
+) -> int:
+    """Fills the measurement. Returns the exit status."""
+    facts = facts_of(config)
+    asked = asked_for(given, facts)
+    mistaken = offered.refused(asked.where, config, asked.shares)
+    if mistaken != 0:
+        return mistaken
+    rates: dict[str, float] = {}
+    if given.throughput:
+        rates = known_rates(given.throughput, asked, facts, given.transport)
+    to.configuration = facts["name"]
+    to.more |= {"transport": given.transport, "trial_seconds": asked.seconds}
+    to.more |= {"point": asked.where.name, "mix": asked.where.mix}
+    to.more |= {"upstream_mix": asked.where.upstream_mix, "prove": asked.prove}
+    searching = 0 if rates else SEARCH_TRIALS * SEARCH_SECONDS
+    with progress("bench latency", searching + len(asked.loads) * asked.seconds) as shown:
+        shown.at(0, "starting")
+        with transport.opened(config, facts, place, given, stopped) as programs:
+            to.host = programs.host
+            bench = Bench(asked, programs, to, given.json, shown)
+            rates = rates or bench.searched_rates()
+            if not rates:
+                complain("no rate without loss was found: nothing to measure latencies at")
+                return 1
+            shown.at(searching, "loads")
+            to.more["zero_loss_gbps"] = {way: rate / 1e9 for way, rate in rates.items()}
+            bench.all(rates)
+        shown.at(shown.done, "cost of measuring")
+        to.more["cost_of_measuring"] = cost(config, place, asked)
+    to.complete = True
+    return 0
+
+
+def main(arguments: argparse.Namespace) -> int:
+    writable(arguments.json)
+    to = Measurement("latency", ["vcmts", *sys.argv[1:]], "", {}, more={"cost_of_measuring": None})
+    with folder() as place, stoppable() as stopped:
+        config = configuration.chosen(arguments, place)
+        try:
+            status, why = measure(config, place, arguments, stopped, to), ""
+        except StopError:
+            status, why = INTERRUPTED, "interrupted"
+        except TroubleError as error:
+            status, why = 1, str(error)
+    if why:
+        complain(f"{why}: {len(to.results)} results were measured, and are kept as incomplete")
+    if to.results:
+        to.write(arguments.json)
+        show(to, wide_console())
+        print(f"every value: {arguments.json}")
+    return status
