@@ -19,6 +19,7 @@
 #define PACKETS 32767
 #define FRAMES 8191
 #define RECEIVE_BURST 32
+#define AHEAD 3 /* DEPI frames */
 
 static bool sender_create(struct downlink *d, const struct service_group *sg,
 			  const struct traffic_options *o) {
@@ -253,16 +254,39 @@ static void frame_take(struct downlink *d, struct rte_mbuf *frame) {
 	rte_pktmbuf_free(frame);
 }
 
+/* All bytes of a frame are read, and stand in the cache of another core where that is in this process. */
+static void chain_prefetch(const struct rte_mbuf *m) {
+	for (; m != NULL; m = m->next) {
+		for (uint32_t at = 0; at < m->data_len; at += RTE_CACHE_LINE_SIZE)
+			rte_prefetch0(rte_pktmbuf_mtod_offset(m, const uint8_t *, at));
+	}
+}
+
+static void depi_prefetch(struct rte_mbuf **depi, unsigned n) {
+	for (unsigned i = 0; i < n; i++)
+		rte_prefetch0(&depi[i]->next);
+	for (unsigned i = 0; i < n; i++) {
+		rte_prefetch0(depi[i]->next);
+		if (depi[i]->next != NULL)
+			rte_prefetch0(&depi[i]->next->next);
+	}
+	for (unsigned i = 0; i < n && i < AHEAD; i++)
+		chain_prefetch(depi[i]);
+}
+
 unsigned downlink_receive(struct downlink *d) {
 	struct rte_mbuf *frames[RECEIVER_FRAMES_MAX];
 	struct rte_mbuf *depi[RECEIVE_BURST];
 	uint64_t start = rte_rdtsc();
 	unsigned n = rte_eth_rx_burst(d->rphy_port, 0, depi, RECEIVE_BURST);
 
-	for (unsigned i = 0; i < n; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(depi[i], void *));
+	depi_prefetch(depi, n);
 	for (unsigned i = 0; i < n; i++) {
-		unsigned count = receiver_take(d->receiver, depi[i], frames);
+		unsigned count;
+
+		if (i + AHEAD < n)
+			chain_prefetch(depi[i + AHEAD]);
+		count = receiver_take(d->receiver, depi[i], frames);
 
 		for (unsigned f = 0; f < count; f++)
 			frame_take(d, frames[f]);

@@ -255,7 +255,8 @@ struct traffic_result rig_finish(struct rig *r) {
 	traffic_result(r->traffic, &result);
 	traffic_free(r->traffic);
 	r->traffic = NULL;
-	assert_int_equal(result.sent, result.proven + result.lost + result.corrupted);
+	assert_int_equal(result.sent,
+			 result.proven + result.counted + result.lost + result.corrupted);
 	assert_int_equal(rte_mempool_in_use_count(r->crypto.ops), 0);
 	assert_int_equal(rte_mempool_in_use_count(r->pool), 0);
 	return result;

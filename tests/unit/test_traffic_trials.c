@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Trials one behind the other: each has its own counts, whatever comes late. */
+#include <rte_cycles.h>
+
+#include "fake_uplink.h"
+#include "run.h"
+#include "test.h"
+#include "traffic_rig.h"
+
+#define PACKETS 96
+#define PROVE 4
+
+static struct rig rig;
+static struct rig_frame first[PACKETS], second[PACKETS];
+
+static int open_rig(void **state) {
+	(void)state;
+	rig_open(&rig);
+	return 0;
+}
+
+static int close_rig(void **state) {
+	(void)state;
+	rig_close(&rig);
+	return 0;
+}
+
+static struct traffic_load load_of(const char *mix, uint32_t prove_every) {
+	struct traffic_load load = {.downstream = true, .prove_every = prove_every};
+	char error[128];
+
+	assert_int_equal(mix_parse(mix, 1996, &load.mix, error, sizeof(error)), 0);
+	return load;
+}
+
+static void begin(const char *mix, uint32_t prove_every, struct rig_frame *frames) {
+	struct traffic_load load = load_of(mix, prove_every);
+
+	assert_int_equal(traffic_restart(rig.traffic, &load), 0);
+	rig_take(&rig, frames, PACKETS, NULL);
+}
+
+/* Ends a trial as run_trial() does. */
+static struct traffic_result end(void) {
+	struct traffic_result r;
+
+	traffic_stop(rig.traffic);
+	while (traffic_receive(rig.traffic) > 0)
+		;
+	traffic_finish(rig.traffic);
+	traffic_result(rig.traffic, &r);
+	assert_int_equal(r.sent, PACKETS);
+	assert_int_equal(r.sent, r.proven + r.counted + r.lost + r.corrupted);
+	return r;
+}
+
+/* As it stands in the MAC header, if it does. */
+static bool is_numbered(const struct rig_frame *f, struct docsis_mac *mac) {
+	assert_int_equal(docsis_mac_parse(f->bytes, f->size, mac), DOCSIS_OK);
+	return mac->ds == DS_EHDR_SEQUENCE;
+}
+
+static bool is_lost(unsigned i) {
+	return i >= 32 && i % 13 == 0;
+}
+
+static unsigned send_but_lost(const struct rig_frame *frames) {
+	unsigned lost = 0;
+
+	for (unsigned i = 0; i < PACKETS; i++) {
+		if (is_lost(i))
+			lost++;
+		else
+			rig_send_frame(&rig, &frames[i]);
+	}
+	return lost;
+}
+
+static void send_lost(const struct rig_frame *frames) {
+	for (unsigned i = 0; i < PACKETS; i++) {
+		if (is_lost(i))
+			rig_send_frame(&rig, &frames[i]);
+	}
+}
+
+static void check_clean(const struct traffic_result *r) {
+	assert_int_equal(r->corrupted + r->duplicated + r->reordered, 0);
+	for (int v = 0; v < VIOLATIONS; v++)
+		assert_int_equal(r->violations[v], 0);
+}
+
+/* What one trial loses and the next receives is lost in the one, and in the next a packet of before. */
+static void late_packets_count_in_no_trial(void **state) {
+	struct traffic_result r;
+	unsigned lost;
+
+	(void)state;
+	rig_start(&rig, "84", 7);
+	begin("256", 1, first);
+	lost = send_but_lost(first);
+	r = end();
+	assert_int_equal(r.lost, lost);
+	assert_int_equal(r.proven, PACKETS - lost);
+	check_clean(&r);
+	begin("1280", 1, second);
+	send_lost(first); /* before any of the new ones */
+	for (unsigned i = 0; i < PACKETS; i++) {
+		rig_send_frame(&rig, &second[i]);
+		if (i == PACKETS / 2)
+			send_lost(first); /* and among them */
+	}
+	r = end();
+	assert_int_equal(r.proven, PACKETS);
+	assert_int_equal(r.proven_bytes, PACKETS * 1280);
+	assert_int_equal(r.sent_bytes, PACKETS * 1280);
+	assert_int_equal(r.unexpected[UNEXPECTED_EARLIER], 2 * lost);
+	check_clean(&r);
+	assert_true(traffic_result_good(&r));
+	begin("84", 1, first);
+	r = rig_finish(&rig);
+	assert_int_equal(r.lost, PACKETS);
+	assert_int_equal(r.unexpected[UNEXPECTED_EARLIER], 0);
+}
+
+/* Those that must be decrypted: without a number, first of its stream, every PROVE-th number. */
+static unsigned proven_of(const struct rig_frame *frames) {
+	bool begun[RIG_MODEMS][RIG_FLOWS_MAX] = {0};
+	unsigned proven = 0;
+
+	for (unsigned i = 0; i < PACKETS; i++) {
+		const struct rig_frame *f = &frames[i];
+		struct docsis_mac mac;
+		bool numbered = is_numbered(f, &mac);
+
+		if (is_lost(i))
+			continue;
+		proven += !numbered || mac.sequence % PROVE == 0 || !begun[f->modem][f->flow];
+		begun[f->modem][f->flow] = true;
+	}
+	return proven;
+}
+
+static void counted_packets_are_counted_exactly(void **state) {
+	struct traffic_result r;
+	unsigned lost;
+
+	(void)state;
+	rig_start(&rig, "84", 8);
+	begin("256", PROVE, first);
+	lost = send_but_lost(first);
+	r = end();
+	assert_int_equal(r.lost, lost);
+	assert_int_equal(r.proven, proven_of(first));
+	assert_int_equal(r.counted, PACKETS - lost - r.proven);
+	assert_true(r.counted > PACKETS / 3);
+	assert_int_equal(r.counted_bytes, r.counted * 256);
+	check_clean(&r);
+	begin("256", PROVE, second);
+	send_lost(first);
+	for (unsigned i = 0; i < PACKETS; i++)
+		rig_send_frame(&rig, &second[i]);
+	send_lost(first); /* known by their numbers only, where nobody decrypts them */
+	r = end();
+	assert_int_equal(r.proven + r.counted, PACKETS);
+	assert_int_equal(r.unexpected[UNEXPECTED_EARLIER], 2 * lost);
+	check_clean(&r);
+	assert_true(traffic_result_good(&r));
+	rig_finish(&rig);
+}
+
+static unsigned counted_frame(const struct rig_frame *frames, unsigned from) {
+	struct docsis_mac mac;
+
+	for (unsigned i = from; i < PACKETS; i++) {
+		if (is_numbered(&frames[i], &mac) && mac.sequence % PROVE != 0)
+			return i;
+	}
+	fail_msg("no such frame");
+	return 0;
+}
+
+/* Its header is checked, its number too; what is encrypted is not looked at. */
+static void faults_of_counted_packets(void **state) {
+	struct traffic_result r;
+	unsigned twice, header, body;
+
+	(void)state;
+	rig_start(&rig, "84", 9);
+	begin("256", PROVE, first);
+	twice = counted_frame(first, PACKETS / 2);
+	header = counted_frame(first, twice + 1);
+	body = counted_frame(first, header + 1);
+	first[header].bytes[3] ^= 1; /* LEN, which the HCS covers */
+	first[body].bytes[first[body].header_size + 60] ^= 1;
+	for (unsigned i = 0; i < PACKETS; i++) {
+		rig_send_frame(&rig, &first[i]);
+		if (i == twice)
+			rig_send_frame(&rig, &first[i]);
+	}
+	r = end();
+	assert_int_equal(r.duplicated, 1);
+	assert_int_equal(r.corrupted, 1);
+	assert_int_equal(r.corrupted_by[CORRUPTION_HCS], 1);
+	assert_int_equal(r.lost, 0);
+	assert_int_equal(r.proven + r.counted, PACKETS - 1);
+	rig_finish(&rig);
+}
+
+/* A counted packet that comes behind a later one of its DSID waits for nobody longer than a modem. */
+static void counted_packets_are_put_in_order(void **state) {
+	struct traffic_result r;
+	unsigned late;
+
+	(void)state;
+	rig_start(&rig, "84", 10);
+	begin("256", PROVE, first);
+	late = counted_frame(first, PACKETS / 2);
+	for (unsigned i = 0; i < PACKETS; i++) {
+		if (i != late)
+			rig_send_frame(&rig, &first[i]);
+	}
+	traffic_finish(rig.traffic); /* all are given up that were waited for */
+	rig_send_frame(&rig, &first[late]);
+	r = end();
+	assert_int_equal(r.proven + r.counted, PACKETS);
+	assert_int_equal(r.reordered, 1);
+	assert_int_equal(r.lost + r.duplicated + r.corrupted, 0);
+	rig_finish(&rig);
+}
+
+static void mixes_that_fit_no_modem_are_refused(void **state) {
+	struct traffic_load load = load_of("64", 1);
+	struct traffic_result r;
+
+	(void)state;
+	rig_start(&rig, "84", 11);
+	load.mix.sizes[0] = 50; /* less than any header */
+	assert_int_equal(traffic_restart(rig.traffic, &load), -1);
+	begin("84", 1, first);
+	send_but_lost(first);
+	r = end();
+	assert_true(r.lost > 0);
+	rig_finish(&rig);
+}
+
+static unsigned begun;
+
+static void on_begin(void *data_plane) {
+	assert_ptr_equal(data_plane, &rig);
+	begun++;
+}
+
+static struct uplink_result run_upstream(uint32_t lose_every, bool no_latency) {
+	struct trial trial = {
+		.run = {.traffic = rig.traffic, .duration_ns = 2000000},
+		.load = {.upstream = true, .no_latency = no_latency, .prove_every = 1},
+		.begins = on_begin,
+		.data_plane = &rig,
+	};
+	struct traffic_result down;
+	struct uplink_result up;
+
+	fake_plan.lose_every = lose_every;
+	run_trial(&trial);
+	assert_true(trial.settled && trial.begun && trial.run.done);
+	traffic_uplink_result(rig.traffic, &up);
+	assert_true(up.sent > FAKE_UNDER_WAY);
+	assert_int_equal(up.lost, lose_every == 0 ? 0 : up.sent / lose_every);
+	assert_int_equal(up.proven, up.sent - up.lost);
+	assert_int_equal(up.latency_us.max > 0, !no_latency);
+	traffic_result(rig.traffic, &down);
+	assert_int_equal(down.sent + down.lost + down.depi_frames, 0);
+	return up;
+}
+
+/* The data plane is a wire that loses every so-manieth packet. */
+static void upstream_trials_begin_with_nothing(void **state) {
+	struct traffic_options options = {
+		.network_port = rig.network[0],
+		.rphy_port = rig.rphy[0],
+		.crypto = &rig.crypto,
+		.seed = 5,
+		.upstream = true,
+	};
+	struct trial stuck = {
+		.run = {.duration_ns = 1000, .stop = 1},
+		.load = {.upstream = true, .prove_every = 1},
+	};
+	char error[128];
+
+	(void)state;
+	assert_int_equal(mix_parse("256", 1996, &options.mix, error, sizeof(error)), 0);
+	fake_plan = (struct fake_plan){.pool = rig.pool, .port = rig.network[1], .burst = 1};
+	rig.traffic = traffic_create(&rig.sg, &options);
+	assert_non_null(rig.traffic);
+	begun = 0;
+	run_upstream(5, false);
+	run_upstream(0, true);
+	run_upstream(3, false);
+	run_upstream(0, false);
+	assert_int_equal(begun, 4);
+	/* What one trial does not get rid of, the next must not count as its own: it does not begin. */
+	fake_plan.stuck = true;
+	stuck.run.traffic = rig.traffic;
+	assert_int_equal(traffic_restart(rig.traffic, &stuck.load), 0);
+	assert_true(traffic_send(rig.traffic, rte_rdtsc()) > 0);
+	run_trial(&stuck);
+	assert_true(stuck.run.done);
+	assert_false(stuck.settled || stuck.begun);
+	traffic_free(rig.traffic);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(late_packets_count_in_no_trial),
+		cmocka_unit_test(counted_packets_are_counted_exactly),
+		cmocka_unit_test(faults_of_counted_packets),
+		cmocka_unit_test(counted_packets_are_put_in_order),
+		cmocka_unit_test(mixes_that_fit_no_modem_are_refused),
+		cmocka_unit_test(upstream_trials_begin_with_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, open_rig, close_rig);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests for trials, and the lines that they come in. */
+#include "test.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "line_reader.h"
+#include "trial_request.h"
+
+static struct service_group sg = {.max_frame = 2000, .upstream = {.frame_timeout_ns = 1000000}};
+
+static int read_line(const char *line, bool upstream, struct trial_request *out, char *error) {
+	struct trial_limits limits = {.sg = &sg, .downstream = true, .upstream = upstream};
+
+	error[0] = '\0';
+	return trial_request_read(line, strlen(line), &limits, out, error);
+}
+
+static void what_is_asked_is_read(void **state) {
+	struct trial_request r;
+	char error[TRIAL_ERROR];
+
+	(void)state;
+	assert_int_equal(
+		read_line("{\"seconds\": 1.5, \"rate\": 4e9, \"upstream_rate\": 600000000, "
+			  "\"mix\": \"84:1,1280:3\", \"upstream_mix\": \"256\", "
+			  "\"latency\": false, \"prove\": 0.0625}",
+			  true, &r, error),
+		0);
+	assert_int_equal(r.duration_ns, 1500000000);
+	assert_true(r.load.downstream && r.load.upstream && r.load.no_latency);
+	assert_int_equal(r.load.rate, 4000000000);
+	assert_int_equal(r.load.upstream_rate, 600000000);
+	assert_int_equal(r.load.mix.count, 2);
+	assert_int_equal(r.load.mix.weights[1], 3);
+	assert_int_equal(r.load.upstream_mix.sizes[0], 256);
+	assert_int_equal(r.load.prove_every, 16);
+	assert_int_equal(json_object_size(r.asked), 7);
+	json_decref(r.asked);
+}
+
+static void what_is_not_said_has_a_default(void **state) {
+	struct trial_request r;
+	char error[TRIAL_ERROR];
+
+	(void)state;
+	assert_int_equal(read_line(" {\"rate\":\"max\",\"seconds\":1}\r", true, &r, error), 0);
+	assert_int_equal(r.duration_ns, 1000000000);
+	assert_true(r.load.downstream && !r.load.upstream && !r.load.no_latency);
+	assert_int_equal(r.load.rate, 0);
+	assert_int_equal(r.load.mix.count, 3);
+	assert_int_equal(r.load.prove_every, 1);
+	json_decref(r.asked);
+	/* Thirds are no finite decimals. */
+	assert_int_equal(
+		read_line("{\"seconds\":1,\"rate\":1e9,\"prove\":0.333333}", true, &r, error), 0);
+	assert_int_equal(r.load.prove_every, 3);
+	json_decref(r.asked);
+}
+
+static void mistakes_are_one_line(void **state) {
+	static const struct {
+		const char *line, *says;
+	} rows[] = {
+		{"", "not JSON"},
+		{"{", "not JSON"},
+		{"{\"seconds\":1}{}", "not JSON"},
+		{"\xff", "not JSON"},
+		{"[]", "no JSON object"},
+		{"{}", "found no seconds"},
+		{"{\"rate\":1e9}", "found no seconds"},
+		{"{\"seconds\":1,\"seconds\":2,\"rate\":1e9}", "duplicate"},
+		{"{\"seconds\":1}", "found 0 and 0"},
+		{"{\"seconds\":1,\"rate\":0,\"upstream_rate\":0}", "found 0 and 0"},
+		{"{\"seconds\":0,\"rate\":1e9}", "seconds: found 0, allowed"},
+		{"{\"seconds\":-1,\"rate\":1e9}", "seconds: found -1, allowed"},
+		{"{\"seconds\":86401,\"rate\":1e9}", "seconds: found 86401"},
+		{"{\"seconds\":\"1\",\"rate\":1e9}", "seconds: found \"1\""},
+		{"{\"seconds\":true,\"rate\":1e9}", "seconds: found true"},
+		{"{\"seconds\":1,\"rate\":999}", "rate: found 999"},
+		{"{\"seconds\":1,\"rate\":1e13}", "rate: found"},
+		{"{\"seconds\":1,\"rate\":-1}", "rate: found -1"},
+		{"{\"seconds\":1,\"rate\":\"fast\"}", "rate: found \"fast\""},
+		{"{\"seconds\":1,\"rate\":null}", "rate: found null"},
+		{"{\"seconds\":1,\"rate\":1e9,\"mix\":\"63\"}", "mix: 63"},
+		{"{\"seconds\":1,\"rate\":1e9,\"mix\":\"1997\"}", "mix: 1997"},
+		{"{\"seconds\":1,\"rate\":1e9,\"mix\":1280}", "mix: found 1280"},
+		{"{\"seconds\":1,\"rate\":1e9,\"upstream_mix\":\"\"}", "upstream_mix: "},
+		{"{\"seconds\":1,\"rate\":1e9,\"latency\":1}", "latency: found 1"},
+		{"{\"seconds\":1,\"rate\":1e9,\"prove\":0}", "prove: found 0"},
+		{"{\"seconds\":1,\"rate\":1e9,\"prove\":0.3}", "prove: found 0.2"},
+		{"{\"seconds\":1,\"rate\":1e9,\"prove\":2}", "prove: found 2"},
+		{"{\"seconds\":1,\"rate\":1e9,\"prove\":1e-9}", "prove: found"},
+		{"{\"seconds\":1,\"rate\":1e9,\"Mix\":\"imix\"}", "found the key \"Mix\""},
+		{"{\"seconds\":1,\"upstream_rate\":1e9}", "upstream_rate: found"},
+		{"{\"seconds\":1,\"rate\":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,"
+		 "22,23,24,25,26,27]}",
+		 "rate: found what is too long"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+		struct trial_request r;
+		char error[TRIAL_ERROR];
+
+		assert_int_equal(read_line(rows[i].line, false, &r, error), -1);
+		if (strstr(error, rows[i].says) == NULL)
+			fail_msg("%s: %s", rows[i].line, error);
+		assert_null(strchr(error, '\n'));
+		assert_null(r.asked);
+	}
+}
+
+static void lines_come_one_by_one(void **state) {
+	static char long_line[2 * LINE_MAX_SIZE];
+	static struct line_reader reader;
+	static const volatile sig_atomic_t calm, asked = 1;
+	FILE *f = tmpfile();
+	const char *line;
+	size_t size;
+
+	(void)state;
+	assert_non_null(f);
+	memset(long_line, 'x', sizeof(long_line));
+	fputs("first\n\nthird\r\n", f);
+	fwrite(long_line, LINE_MAX_SIZE, 1, f);
+	fputc('\n', f);
+	fwrite(long_line, LINE_MAX_SIZE + 1, 1, f);
+	fputc('\n', f);
+	fwrite(long_line, sizeof(long_line), 1, f);
+	fputs("\nlast", f);
+	fflush(f);
+	assert_int_equal(lseek(fileno(f), 0, SEEK_SET), 0);
+	line_reader_init(&reader, fileno(f), &calm);
+	for (int i = 0; i < 4; i++) {
+		static const char *const lines[] = {"first", "", "third\r", long_line};
+		static const size_t sizes[] = {5, 0, 6, LINE_MAX_SIZE};
+
+		assert_int_equal(line_reader_next(&reader, &line, &size), LINE_READ);
+		assert_int_equal(size, sizes[i]);
+		assert_memory_equal(line, lines[i], size);
+	}
+	assert_int_equal(line_reader_next(&reader, &line, &size), LINE_TOO_LONG);
+	assert_int_equal(line_reader_next(&reader, &line, &size), LINE_TOO_LONG);
+	assert_int_equal(line_reader_next(&reader, &line, &size), LINE_READ);
+	assert_int_equal(size, 4);
+	assert_memory_equal(line, "last", 4);
+	assert_int_equal(line_reader_next(&reader, &line, &size), LINE_END);
+	assert_int_equal(line_reader_next(&reader, &line, &size), LINE_END);
+	assert_int_equal(lseek(fileno(f), 0, SEEK_SET), 0);
+	line_reader_init(&reader, fileno(f), &asked);
+	assert_int_equal(line_reader_next(&reader, &line, &size), LINE_END);
+	fclose(f);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_asked_is_read),
+		cmocka_unit_test(what_is_not_said_has_a_default),
+		cmocka_unit_test(mistakes_are_one_line),
+		cmocka_unit_test(lines_come_one_by_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
