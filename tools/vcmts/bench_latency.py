@@ -312,7 +312,7 @@ def main(arguments: argparse.Namespace) -> int:
         except TroubleError as error:
             status, why = 1, str(error)
     if why:
-        complain(f"{why}: {len(to.results)} results were measured, and are kept as incomplete")
+        complain(f"{why}: {len(to.results)} results were measured, and are kept")
     if to.results:
         to.write(arguments.json)
         show(to, wide_console())

@@ -139,6 +139,7 @@ class Bench:
     measurement: Measurement
     stored: str
     shown: Progress
+    finished: int = 0  # points
 
     @property
     def each(self) -> int:
@@ -170,6 +171,7 @@ class Bench:
     def all(self) -> None:
         for number, where in enumerate(self.asked.points):
             self.point(number, where)
+            self.finished += 1
         self.measurement.complete = True
         self.measurement.write(self.stored)
 
@@ -185,8 +187,8 @@ def store(measurement: Measurement, bench: Bench) -> int:
         status, why = 1, str(error)
     if why:
         measurement.write(bench.stored)
-        done, due = len(measurement.results), len(bench.asked.points)
-        complain(f"{why}: {done} of {due} points were measured, and are kept as incomplete")
+        done, due = bench.finished, len(bench.asked.points)
+        complain(f"{why}: {done} of {due} points were measured; what there is is kept")
     return status
 
 

@@ -25,7 +25,7 @@ MIXES = {
     "imix-2021": ("imix", "upstream-imix"),
     "imix-2023": ("imix", "upstream-imix-70"),
 }
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 3.0  # s
+FIRST_PAUSE, LONGEST_PAUSE, PAUSE_SECONDS = 0.25, 4.0, 3.0  # of the trial; and s, at most
 LOWEST_SHARE = 1 / 1024  # of the highest rate
 
 
@@ -202,11 +202,11 @@ class Trials:
     prove: float
     accepted_loss: float = 0.0
     made: list[tuple[float, Outcome]] = field(default_factory=list)
-    pause: float = 0.0  # s, before the next trial
+    pause: float = 0.0  # before the next trial, of its length
 
     def __call__(self, rate: float) -> Outcome:
         """A trial at a rate of both directions in bit/s, which is also written down."""
-        time.sleep(self.pause)
+        time.sleep(min(self.pause * self.seconds, PAUSE_SECONDS))
         asked = request(self.where, self.shares.of(rate), self.seconds, self.prove)
         outcome = judge(self.programs.ask(asked), self.accepted_loss, self.programs.ring)
         again = outcome.verdict == "disturbed"

@@ -47,6 +47,7 @@ class Server:
         self.name, self.ready = name, Json()
         self._process, self._said, self._stopped = process, said, stopped
         self._got = b""
+        self._asked = False  # and not yet answered
 
     def messages(self) -> str:
         """What it said on stderr."""
@@ -99,19 +100,21 @@ class Server:
             self._process.stdin.flush()
         except BrokenPipeError as error:
             raise self._ended() from error
+        self._asked = True
         answer = self.line(ANSWER_SECONDS + 2 * request["seconds"])
+        self._asked = False
         if "error" in answer:
             raise MistakeError(answer["error"])
         if "trial" not in answer:
             raise TroubleError(f"{self.name} answered without the key trial")
         return answer
 
-    def stop(self, *, at_once: bool) -> None:
-        """At the end of its input it ends by itself; at once, in the midst of a trial."""
+    def stop(self) -> None:
+        """At the end of its input it ends by itself, in the midst of a trial by a signal."""
         assert self._process.stdin is not None
         with suppress(BrokenPipeError):
             self._process.stdin.close()
-        if at_once:
+        if at_once := self._asked or not self.ready:
             self._process.terminate()
         try:
             status = self._process.wait(STOP_SECONDS)
@@ -137,7 +140,5 @@ def server(command: Sequence[str], place: Path, stopped: Stopped) -> Iterator[Se
             if not serving.ready.get("ready"):
                 raise TroubleError(f"{name}: its first line has no key ready")
             yield serving
-        except BaseException:
-            serving.stop(at_once=True)
-            raise
-        serving.stop(at_once=False)
+        finally:
+            serving.stop()

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""In the place of the built programs: a data plane that carries what it is told to, at once."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+FACTS = {
+    "name": "simulated",
+    "channels": 6,
+    "modems": 300,
+    "mtu": 1500,
+    "capacity": 10_000_000_000,
+    "upstream_capacity": 4_000_000_000,
+    "cores": [1],
+}
+
+PLANE = """#!{python}
+import json, sys
+if sys.argv[1] == "check":
+    print({facts!r})
+    sys.exit(0)
+sys.exit("only check is simulated")
+"""
+
+# As the real one: refuses what is no mix.
+TRAFFIC = """#!{python}
+import sys
+mixes = [sys.argv[n + 1] for n, word in enumerate(sys.argv) if word in ("--mix", "--upstream-mix")]
+for mix in mixes:
+    if mix not in ("imix", "upstream-imix", "upstream-imix-70") and not mix.isdigit():
+        sys.exit(print("vcmts-traffic: --mix: " + mix + ": allowed: sizes", file=sys.stderr) or 2)
+"""
+
+RINGS = """#!{python}
+import json, os, signal, sys, time
+how = {how!r}
+print(json.dumps(dict(ready=True, transport="rings", host=dict(
+    cpu="A core", tsc_hz=2e9, core_hz=3e9, huge_pages=False))), flush=True)
+
+def latency(asked):
+    if not asked["latency"]:
+        return None
+    keys = ("mean", "p50", "p90", "p99", "p99_9", "p99_99", "p99_999", "max")
+    return dict(dict((key, 100.0 + n) for n, key in enumerate(keys)), histogram=[[100, 5]])
+
+def direction(asked, bits, size, share, gaps):
+    sent = round(bits / 8 / size * asked["seconds"])
+    lost = sent - round(sent * share)
+    return dict(sent=sent, proven=sent - lost, lost=lost, corrupted=0, seconds=asked["seconds"],
+        sent_bytes=sent * size, gbps=(sent - lost) * size * 8e-9 / asked["seconds"],
+        transmit_backpressure=0, descheduled=gaps, latency_us=latency(asked))
+
+for number, line in enumerate(sys.stdin, 1):
+    asked = json.loads(line)
+    if number == how.get("dies"):
+        sys.exit(print("no memory", file=sys.stderr) or 1)
+    if number == how.get("interrupts"):
+        os.kill(os.getppid(), signal.SIGINT)
+        time.sleep(60)
+    if asked["rate"] and asked["mix"] == how.get("refuses"):
+        print(json.dumps(dict(error="mix: found it, allowed: another")), flush=True)
+        continue
+    total = asked["rate"] + asked["upstream_rate"]
+    disturbed = number in how.get("disturbed", ()) or how.get("always")
+    share = min(1.0, how["capacity"] / total) if not disturbed else 0.9
+    gaps = dict(count=1, longest_us=1e6 * asked["seconds"]) if disturbed else dict(
+        count=0, longest_us=0.0)
+    answer = dict(trial=asked, workers=[dict(name="all", busy_share=0.5, descheduled=gaps)])
+    answer["drops"] = dict(downstream=dict(flow_buffer_full=10**9)) if how.get("queues") else dict()
+    for way, key, size in (("downstream", "rate", 1000), ("upstream", "upstream_rate", 250)):
+        if asked[key]:
+            answer[way] = direction(asked, asked[key], size, share, dict(count=0, longest_us=0.0))
+    if how.get("pipeline"):
+        answer["pipeline_latency_us"] = dict((way, latency(asked)) for way in answer
+            if way in ("downstream", "upstream"))
+    print(json.dumps(answer), flush=True)
+"""
+
+BENCH = """#!{python}
+import json, sys
+out = sys.argv[sys.argv.index("--json") + 1]
+cycles = 12.5 if "downstream" in sys.argv else 20.0
+json.dump(dict(results=[dict(cycles_latency=cycles)]), open(out, "w"))
+"""
+
+
+def write(folder: Path, facts: dict[str, Any] | None = None, **how: Any) -> Path:
+    """A build directory with such programs. `how`: capacity in bit/s of both directions, and by
+    number the trials that go wrong."""
+    told = json.dumps(FACTS | (facts or {}))
+    programs = {
+        "src/vcmtsd": PLANE.format(python=sys.executable, facts=told),
+        "traffic/vcmts-traffic": TRAFFIC.format(python=sys.executable),
+        "bench/vcmts-bench-throughput": RINGS.format(python=sys.executable, how=how),
+        "bench/vcmts-bench": BENCH.format(python=sys.executable),
+    }
+    for name, text in programs.items():
+        path = folder / "build" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+    return folder / "build"
