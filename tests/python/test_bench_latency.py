@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`vcmts bench latency` around programs of known capacity and latency."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from python import simulated_programs
+from vcmts import cli
+
+Json = dict[str, Any]
+Bench = Callable[..., int]
+GBPS = 1e9
+QUICK = ("--trial-seconds", "0.1")
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    """Runs the command around simulated programs; its exit status."""
+
+    def run(*words: str, cores: int = 2, facts: Json | None = None, **how: Any) -> int:
+        build = simulated_programs.write(tmp_path, facts, **{"capacity": 5 * GBPS, **how})
+        monkeypatch.setenv("VCMTS_BUILD", str(build))
+        monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cores)))
+        stored = str(tmp_path / "out.json")
+        return cli.main(["bench", "latency", "--json", stored, *words])
+
+    return run
+
+
+def stored(folder: Path) -> Json:
+    found: Json = json.loads((folder / "out.json").read_text())
+    return found
+
+
+def throughput(folder: Path, **what: Any) -> str:
+    """What `vcmts bench throughput` stores."""
+    point = {"point": "imix", "repeats": [4.6], "gbps": {"downstream": 4, "upstream": 0.6}}
+    file = {"schema": 1, "kind": "throughput", "configuration": "simulated"}
+    file |= {"transport": "rings", "results": [point]}
+    path = folder / "throughput.json"
+    path.write_text(json.dumps(file | what))
+    return str(path)
+
+
+def test_every_load_of_the_rate_that_was_found(
+    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench(*QUICK, pipeline=True) == 0
+    file = stored(tmp_path)
+    assert (file["kind"], file["complete"]) == ("latency", True)
+    assert file["configuration"] == "simulated"
+    assert sum(file["zero_loss_gbps"].values()) == pytest.approx(5, rel=0.05)
+    results = file["results"]
+    loads = [load / 100 for load in range(10, 101, 10)]
+    assert [one["load"] for one in results] == [load for load in loads for _ in range(2)]
+    assert [one["direction"] for one in results[:2]] == ["downstream", "upstream"]
+    one = results[0]
+    zero_loss = file["zero_loss_gbps"]["downstream"]
+    assert one["asked_gbps"]["downstream"] == pytest.approx(zero_loss / 10)
+    assert one["end_to_end_us"]["p99_999"] == 106
+    assert one["end_to_end_us"]["histogram"] == [[100, 5]]
+    assert one["pipeline_us"]["mean"] == 100
+    assert one["share_of_round_trip"] == pytest.approx(0.01)
+    assert (one["disturbed"], one["lost"], one["attempts"]) == (False, 0, 1)
+    assert file["cost_of_measuring"] == {"downstream": 12.5, "upstream": 20}
+    printed = capsys.readouterr().out
+    assert "latency downstream, simulated" in printed and "1.0%" in printed
+    assert "measuring adds reference cycles a packet: 12 downstream, 20 upstream" in printed
+
+
+def test_the_rate_of_a_stored_measurement(bench: Bench, tmp_path: Path) -> None:
+    assert bench(*QUICK, "--throughput", throughput(tmp_path), "--load", "50") == 0
+    down, up = stored(tmp_path)["results"]
+    assert down["asked_gbps"] == {"downstream": 2, "upstream": 0.3}
+    assert up["asked_gbps"] == down["asked_gbps"]
+    assert down["pipeline_us"] is None
+
+
+def test_one_direction_of_a_stored_measurement(bench: Bench, tmp_path: Path) -> None:
+    words = ("--throughput", throughput(tmp_path), "--load", "50", "--direction", "upstream")
+    assert bench(*QUICK, *words) == 0
+    (one,) = stored(tmp_path)["results"]
+    assert one["asked_gbps"] == {"upstream": 0.3}
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ({"kind": "pipeline"}, "kind: found pipeline, needed: throughput"),
+        ({"configuration": "other"}, "configuration: found other, needed: simulated"),
+        ({"transport": "memif"}, "transport: found memif, needed: rings"),
+        ({"schema": 2}, "schema: found 2, allowed: 1"),
+        ({"results": []}, "found no confirmed rate of imix, but of: none"),
+        (
+            {"results": [{"point": "64", "repeats": [1], "gbps": {}}]},
+            "found no confirmed rate of imix, but of: 64",
+        ),
+        (
+            {"results": [{"point": "imix", "repeats": [1], "gbps": {"downstream": 1}}]},
+            "nothing was measured upstream",
+        ),
+    ],
+)
+def test_a_stored_measurement_of_something_else(
+    what: Json,
+    message: str,
+    bench: Bench,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert bench(*QUICK, "--throughput", throughput(tmp_path, **what)) == 2
+    told = capsys.readouterr().err
+    assert message in told and told.count("\n") == 1
+
+
+def test_a_disturbed_load_is_repeated(bench: Bench, tmp_path: Path) -> None:
+    words = ("--throughput", throughput(tmp_path), "--load", "10", "--load", "20")
+    assert bench(*QUICK, *words, disturbed=[1, 2]) == 0
+    results = stored(tmp_path)["results"]
+    assert [one["attempts"] for one in results] == [3, 3, 1, 1]
+    assert not any(one["disturbed"] for one in results)
+
+
+def test_a_load_that_is_always_disturbed_says_so(bench: Bench, tmp_path: Path) -> None:
+    words = ("--throughput", throughput(tmp_path), "--load", "10", "--attempts", "3")
+    assert bench(*QUICK, *words, always=True) == 0
+    one = stored(tmp_path)["results"][0]
+    assert (one["disturbed"], one["attempts"], one["verdict"]) == (True, 3, "disturbed")
+    assert one["lost"] > 0
+
+
+def test_an_interrupt_keeps_what_was_measured(
+    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench(*QUICK, "--throughput", throughput(tmp_path), interrupts=3) == 130
+    file = stored(tmp_path)
+    assert file["complete"] is False and len(file["results"]) == 4
+    assert "interrupted: 4 results were measured, and are kept" in capsys.readouterr().err
+
+
+def test_no_rate_without_loss(
+    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench(*QUICK, capacity=1.0) == 1
+    assert "no rate without loss was found" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--point", "banana"), "vcmts: --point: banana: allowed"),
+        (("--load", "0"), "--load: found 0, allowed: 0.1 to 150"),
+        (("--attempts", "0"), "--attempts: found 0, allowed: 1 to 1000"),
+        (("--trial-seconds", "-1"), "--trial-seconds: found -1"),
+        (("--throughput", "/nonexistent.json"), "/nonexistent.json: No such file"),
+    ],
+)
+def test_mistakes(
+    words: tuple[str, ...], message: str, bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench(*words) == 2
+    told = capsys.readouterr()
+    assert message in told.err and told.err.count("\n") == 1
+    assert told.out == ""
+
+
+def test_one_core(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench(cores=1) == 2
+    assert "found 1 core" in capsys.readouterr().err
