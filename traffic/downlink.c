@@ -253,11 +253,22 @@ static void batch_judge(struct downlink *d) {
 	spent(&d->cycles.verify, now);
 }
 
+/* What has only a head was checked when that came, all but whether as many bytes as it told did. */
+static enum modem_verdict frame_verdict(struct downlink *d, struct rte_mbuf *frame,
+					enum corruption *why) {
+	struct frame_info *info = frame_info(frame);
+
+	if (!info->head_only)
+		return modems_check(&d->modems, frame, info->size, why);
+	*why = CORRUPTION_LENGTH;
+	return info->size == info->told_size ? MODEM_TAKES : MODEM_REFUSES;
+}
+
 static void frame_take(struct downlink *d, struct rte_mbuf *frame) {
 	struct frame_info *info = frame_info(frame);
 	enum corruption why;
 
-	switch (modems_check(&d->modems, frame, info->size, &why)) {
+	switch (frame_verdict(d, frame, &why)) {
 	case MODEM_TAKES:
 		info->decrypted =
 			info->head_only || !is_proven(d, info) ? DECRYPTED_NOT : DECRYPTED_GOOD;

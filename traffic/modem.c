@@ -173,6 +173,7 @@ enum modem_verdict modems_check(const struct modems *t, struct rte_mbuf *frame, 
 	if (mac.kind != DOCSIS_KIND_PACKET)
 		return MODEM_IGNORES;
 	info->header_size = mac.header_size;
+	info->told_size = mac.frame_size;
 	*why = CORRUPTION_DESTINATION;
 	slot = mac_slot(t, mac_key(mac.pdu));
 	if (t->by_mac[slot] == 0)

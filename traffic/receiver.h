@@ -31,6 +31,7 @@ struct frame_info {
 	uint8_t decrypted; /* enum decrypted */
 	bool head_only; /* the mbuf has RECEIVER_HEAD bytes of the frame, the rest was not wanted */
 	uint32_t size; /* bytes of the frame */
+	uint32_t told_size; /* by its header */
 };
 
 #define FRAME_NO_STREAM UINT32_MAX
