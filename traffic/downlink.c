@@ -19,7 +19,10 @@
 #define PACKETS 32767
 #define FRAMES 8191
 #define RECEIVE_BURST 32
+#define EXTENDED_MAX (RECEIVER_HEAD - DOCSIS_MAC_HEADER - 6)
 #define AHEAD 3 /* DEPI frames */
+#define HEAD_LINES \
+	128 /* bytes that are read of frames which are only counted, the beginning of each */
 
 static bool sender_create(struct downlink *d, const struct service_group *sg,
 			  const struct traffic_options *o) {
@@ -88,13 +91,35 @@ void downlink_free(struct downlink *d) {
 	free(d);
 }
 
+/*
+ * Only numbers tell frames apart that nobody decrypts, and the number of a stream's first packet is
+ * known when that was decrypted.
+ */
+static bool is_proven(const struct downlink *d, const struct frame_info *info) {
+	return info->ds != DS_EHDR_SEQUENCE || info->number % d->prove_every == 0 ||
+	       !resequencers_started(&d->resequencers, info->stream);
+}
+
+/*
+ * Where a header is so long that its end and the destination may not be in the head, the whole frame is
+ * taken, and so it is where something is wrong with it.
+ */
+static bool is_wanted(void *downlink, struct rte_mbuf *head) {
+	struct downlink *d = downlink;
+	uint8_t extended = rte_pktmbuf_mtod(head, const uint8_t *)[1];
+	enum corruption why;
+
+	return extended > EXTENDED_MAX || modems_check(&d->modems, head, 0, &why) != MODEM_TAKES ||
+	       is_proven(d, frame_info(head));
+}
+
 int downlink_restart(struct downlink *d, const struct traffic_load *load, uint64_t now) {
 	const struct mix *mix = load->downstream ? &load->mix : &d->generator->mix;
 
 	if (generator_restart(d->generator, mix) != 0)
 		return -1;
 	pacing_start(&d->pacing, load->rate, d->tsc_hz, mix_mean(mix), mix_largest(mix), now);
-	receiver_restart(d->receiver);
+	receiver_restart(d->receiver, load->prove_every > 1 ? is_wanted : NULL, d);
 	resequencers_restart(&d->resequencers);
 	account_restart(&d->account);
 	d->account.proof.untimed = load->no_latency;
@@ -197,7 +222,7 @@ static void frame_count(struct downlink *d, struct rte_mbuf *m, uint64_t now) {
 	const struct frame_info *info = frame_info(m);
 	struct arrived packet = {
 		.stream = info->stream,
-		.bytes = (uint16_t)(m->data_len - info->header_size - ETHERNET_CRC_SIZE),
+		.bytes = (uint16_t)(info->size - info->header_size - ETHERNET_CRC_SIZE),
 		.valid = true,
 		.counted = true,
 	};
@@ -228,22 +253,25 @@ static void batch_judge(struct downlink *d) {
 	spent(&d->cycles.verify, now);
 }
 
-/*
- * Only numbers tell frames apart that nobody decrypts, and the number of a stream's first packet is
- * known when that was decrypted.
- */
-static bool is_proven(const struct downlink *d, const struct frame_info *info) {
-	return info->ds != DS_EHDR_SEQUENCE || info->number % d->prove_every == 0 ||
-	       !resequencers_started(&d->resequencers, info->stream);
+/* What has only a head was checked when that came, all but whether as many bytes as it told did. */
+static enum modem_verdict frame_verdict(struct downlink *d, struct rte_mbuf *frame,
+					enum corruption *why) {
+	struct frame_info *info = frame_info(frame);
+
+	if (!info->head_only)
+		return modems_check(&d->modems, frame, info->size, why);
+	*why = CORRUPTION_LENGTH;
+	return info->size == info->told_size ? MODEM_TAKES : MODEM_REFUSES;
 }
 
 static void frame_take(struct downlink *d, struct rte_mbuf *frame) {
 	struct frame_info *info = frame_info(frame);
 	enum corruption why;
 
-	switch (modems_check(&d->modems, frame, &why)) {
+	switch (frame_verdict(d, frame, &why)) {
 	case MODEM_TAKES:
-		info->decrypted = is_proven(d, info) ? DECRYPTED_GOOD : DECRYPTED_NOT;
+		info->decrypted =
+			info->head_only || !is_proven(d, info) ? DECRYPTED_NOT : DECRYPTED_GOOD;
 		d->batch[d->batch_count++] = frame;
 		if (d->batch_count == DECRYPT_BURST)
 			batch_judge(d);
@@ -254,15 +282,17 @@ static void frame_take(struct downlink *d, struct rte_mbuf *frame) {
 	rte_pktmbuf_free(frame);
 }
 
-/* All bytes of a frame are read, and stand in the cache of another core where that is in this process. */
-static void chain_prefetch(const struct rte_mbuf *m) {
+/* What is read of a frame stands in the cache of another core where that is in this process. */
+static void chain_prefetch(const struct downlink *d, const struct rte_mbuf *m) {
+	uint32_t most = d->prove_every == 1 ? UINT16_MAX : HEAD_LINES;
+
 	for (; m != NULL; m = m->next) {
-		for (uint32_t at = 0; at < m->data_len; at += RTE_CACHE_LINE_SIZE)
+		for (uint32_t at = 0; at < RTE_MIN(m->data_len, most); at += RTE_CACHE_LINE_SIZE)
 			rte_prefetch0(rte_pktmbuf_mtod_offset(m, const uint8_t *, at));
 	}
 }
 
-static void depi_prefetch(struct rte_mbuf **depi, unsigned n) {
+static void depi_prefetch(const struct downlink *d, struct rte_mbuf **depi, unsigned n) {
 	for (unsigned i = 0; i < n; i++)
 		rte_prefetch0(&depi[i]->next);
 	for (unsigned i = 0; i < n; i++) {
@@ -271,7 +301,7 @@ static void depi_prefetch(struct rte_mbuf **depi, unsigned n) {
 			rte_prefetch0(&depi[i]->next->next);
 	}
 	for (unsigned i = 0; i < n && i < AHEAD; i++)
-		chain_prefetch(depi[i]);
+		chain_prefetch(d, depi[i]);
 }
 
 unsigned downlink_receive(struct downlink *d) {
@@ -280,12 +310,12 @@ unsigned downlink_receive(struct downlink *d) {
 	uint64_t start = rte_rdtsc();
 	unsigned n = rte_eth_rx_burst(d->rphy_port, 0, depi, RECEIVE_BURST);
 
-	depi_prefetch(depi, n);
+	depi_prefetch(d, depi, n);
 	for (unsigned i = 0; i < n; i++) {
 		unsigned count;
 
 		if (i + AHEAD < n)
-			chain_prefetch(depi[i + AHEAD]);
+			chain_prefetch(d, depi[i + AHEAD]);
 		count = receiver_take(d->receiver, depi[i], frames);
 
 		for (unsigned f = 0; f < count; f++)

@@ -101,6 +101,8 @@ bool generator_is_earlier(const struct generator *g, const uint8_t *frame, size_
 	return tag.magic - g->first_magic < g->magic - g->first_magic;
 }
 
+#define AHEAD 3 /* packets */
+
 struct draw {
 	const struct target *target;
 	uint32_t size;
@@ -134,6 +136,14 @@ static void build(struct generator *g, const struct draw *d, uint64_t tsc, struc
 	g->by_class[target->class]++;
 }
 
+/* Where the CMTS is in this process, another core has encrypted the packet that was in the buffer. */
+static void prefetch_for_write(struct rte_mbuf *m, uint32_t size) {
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+
+	for (uint32_t at = 0; at < size; at += RTE_CACHE_LINE_SIZE)
+		__builtin_prefetch(frame + at, 1, 3);
+}
+
 unsigned generator_burst(struct generator *g, uint64_t tsc, struct rte_mbuf **packets, unsigned n,
 			 uint64_t *bytes) {
 	struct draw draws[GENERATOR_BURST];
@@ -149,7 +159,11 @@ unsigned generator_burst(struct generator *g, uint64_t tsc, struct rte_mbuf **pa
 		draw(g, &draws[i]);
 		rte_prefetch0(rte_pktmbuf_mtod(packets[i], void *));
 	}
+	for (unsigned i = 0; i < n && i < AHEAD; i++)
+		prefetch_for_write(packets[i], draws[i].size);
 	for (unsigned i = 0; i < n; i++) {
+		if (i + AHEAD < n)
+			prefetch_for_write(packets[i + AHEAD], draws[i + AHEAD].size);
 		build(g, &draws[i], tsc, packets[i]);
 		*bytes += draws[i].size;
 	}

@@ -144,7 +144,7 @@ static enum corruption flow_check(const struct modems *t, const struct modem_sta
 
 static enum corruption mac_check(const struct modems *t, const uint8_t *frame, uint32_t size,
 				 struct docsis_mac *mac) {
-	switch (docsis_mac_parse(frame, size, mac)) {
+	switch (docsis_mac_parse(frame, size != 0 ? size : SIZE_MAX, mac)) {
 	case DOCSIS_OK: break;
 	case DOCSIS_BAD_HCS: return CORRUPTION_HCS;
 	case DOCSIS_TRUNCATED:
@@ -152,7 +152,7 @@ static enum corruption mac_check(const struct modems *t, const uint8_t *frame, u
 	case DOCSIS_BAD_EHDR:
 	case DOCSIS_RESERVED: return CORRUPTION_HEADER;
 	}
-	if (mac->frame_size != size)
+	if (size != 0 && mac->frame_size != size)
 		return CORRUPTION_LENGTH;
 	if (mac->kind == DOCSIS_KIND_PACKET &&
 	    (mac->pdu_size < ETHERNET_MIN + ETHERNET_CRC_SIZE || mac->pdu_size > t->max_pdu))
@@ -160,19 +160,20 @@ static enum corruption mac_check(const struct modems *t, const uint8_t *frame, u
 	return CORRUPTION_NONE;
 }
 
-enum modem_verdict modems_check(const struct modems *t, struct rte_mbuf *frame,
+enum modem_verdict modems_check(const struct modems *t, struct rte_mbuf *frame, uint32_t size,
 				enum corruption *why) {
 	struct frame_info *info = frame_info(frame);
 	const struct modem_state *s;
 	struct docsis_mac mac;
 	uint32_t slot;
 
-	*why = mac_check(t, rte_pktmbuf_mtod(frame, const uint8_t *), frame->data_len, &mac);
+	*why = mac_check(t, rte_pktmbuf_mtod(frame, const uint8_t *), size, &mac);
 	if (*why != CORRUPTION_NONE)
 		return MODEM_REFUSES;
 	if (mac.kind != DOCSIS_KIND_PACKET)
 		return MODEM_IGNORES;
 	info->header_size = mac.header_size;
+	info->told_size = mac.frame_size;
 	*why = CORRUPTION_DESTINATION;
 	slot = mac_slot(t, mac_key(mac.pdu));
 	if (t->by_mac[slot] == 0)

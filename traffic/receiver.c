@@ -11,6 +11,8 @@
 
 #define SESSION_SLOTS 1024 /* at most a quarter is used (SG_MAX_CHANNELS) */
 #define SCRATCH_SIZE 65536
+/* Ethernet with a tag, IPv4 with options or IPv6, UDP, L2TPv3 and the beginning of PSP are shorter. */
+#define HEADERS 128
 
 struct session {
 	uint32_t id; /* 0: no channel */
@@ -27,8 +29,10 @@ struct receiver {
 	const struct rphy_config *config;
 	struct rte_mempool *frames;
 	struct account *account;
+	receiver_wants_fn wants;
+	void *wants_ctx;
 	struct session sessions[SESSION_SLOTS];
-	uint8_t scratch[SCRATCH_SIZE]; /* a chained frame in one piece */
+	uint8_t scratch[SCRATCH_SIZE]; /* the headers of a chained frame in one piece */
 };
 
 static struct session *session_slot(struct receiver *r, uint32_t id) {
@@ -58,7 +62,9 @@ struct receiver *receiver_create(const struct service_group *sg, struct rte_memp
 	return r;
 }
 
-void receiver_restart(struct receiver *r) {
+void receiver_restart(struct receiver *r, receiver_wants_fn wants, void *ctx) {
+	r->wants = wants;
+	r->wants_ctx = ctx;
 	for (unsigned i = 0; i < SESSION_SLOTS; i++) {
 		struct session *s = &r->sessions[i];
 
@@ -182,53 +188,117 @@ static bool frame_begin(struct receiver *r, struct session *s) {
 		return false;
 	}
 	frame_info(s->open)->channel = s->channel;
+	frame_info(s->open)->size = 0;
+	frame_info(s->open)->head_only = false;
 	return true;
 }
 
-static void segment_append(struct receiver *r, struct session *s,
-			   const struct psp_segment *segment) {
-	uint8_t *to;
+/* A DEPI frame that is read from its beginning to its end. */
+struct chain {
+	const struct rte_mbuf *m;
+	uint32_t start; /* offset of its first byte in the frame */
+};
 
-	if (segment->length > rte_pktmbuf_tailroom(s->open)) {
+/* Copies bytes that the frame has. */
+static void chain_read(struct chain *c, uint32_t at, uint32_t size, uint8_t *to) {
+	while (size > 0) {
+		uint32_t part;
+
+		while (at - c->start >= c->m->data_len) {
+			c->start += c->m->data_len;
+			c->m = c->m->next;
+		}
+		part = RTE_MIN(size, c->start + c->m->data_len - at);
+		rte_memcpy(to, rte_pktmbuf_mtod_offset(c->m, const uint8_t *, at - c->start), part);
+		at += part;
+		to += part;
+		size -= part;
+	}
+}
+
+/* A piece of a DOCSIS frame. */
+struct piece {
+	struct chain *chain;
+	uint32_t at; /* offset in the DEPI frame */
+	uint32_t size;
+	bool begin;
+	bool end;
+};
+
+static void append(struct session *s, struct piece *piece, uint32_t size) {
+	uint8_t *to = rte_pktmbuf_mtod_offset(s->open, uint8_t *, s->open->data_len);
+
+	chain_read(piece->chain, piece->at, size, to);
+	s->open->data_len = (uint16_t)(s->open->data_len + size);
+	s->open->pkt_len += size;
+	piece->at += size;
+	piece->size -= size;
+}
+
+static void piece_append(struct receiver *r, struct session *s, struct piece *piece) {
+	struct frame_info *info = frame_info(s->open);
+
+	info->size += piece->size;
+	if (info->head_only)
+		return;
+	if (piece->size > rte_pktmbuf_tailroom(s->open)) {
 		open_drop(r, s);
 		return;
 	}
-	to = rte_pktmbuf_mtod_offset(s->open, uint8_t *, s->open->data_len);
-	rte_memcpy(to, segment->data, segment->length);
-	s->open->data_len += segment->length;
-	s->open->pkt_len += segment->length;
+	if (r->wants != NULL && piece->begin && piece->size >= RECEIVER_HEAD) {
+		append(s, piece, RECEIVER_HEAD);
+		info->head_only = !r->wants(r->wants_ctx, s->open);
+	}
+	if (!info->head_only)
+		append(s, piece, piece->size);
 }
 
-static struct rte_mbuf *segment_take(struct receiver *r, struct session *s,
-				     const struct psp_segment *segment) {
+static struct rte_mbuf *piece_take(struct receiver *r, struct session *s, struct piece *piece) {
 	struct rte_mbuf *whole;
 
-	if (segment->begin) {
+	if (piece->begin) {
 		open_drop(r, s);
 		if (!frame_begin(r, s))
 			return NULL;
 	}
 	if (s->open == NULL) {
 		/* One frame counts once, by its end. */
-		violate(r, VIOLATION_SEGMENT_ORPHAN, segment->end);
+		violate(r, VIOLATION_SEGMENT_ORPHAN, piece->end);
 		return NULL;
 	}
-	segment_append(r, s, segment);
-	if (!segment->end)
+	piece_append(r, s, piece);
+	if (!piece->end)
 		return NULL;
 	whole = s->open;
 	s->open = NULL;
 	return whole;
 }
 
-static unsigned segments_take(struct receiver *r, struct session *s, const struct psp *psp,
+/* A DEPI frame with its headers in one piece. */
+struct depi {
+	struct rte_mbuf *m;
+	const uint8_t *frame; /* behind the headers, where it is a chain, there is nothing */
+	uint32_t size;
+	struct l2tp_data l2tp;
+	struct psp psp;
+};
+
+static unsigned segments_take(struct receiver *r, struct session *s, const struct depi *d,
 			      struct rte_mbuf **frames) {
+	struct chain chain = {.m = d->m};
 	struct psp_cursor cursor = {0};
 	struct psp_segment segment;
 	unsigned n = 0;
 
-	while (psp_next(psp, &cursor, &segment)) {
-		struct rte_mbuf *whole = segment_take(r, s, &segment);
+	while (psp_next(&d->psp, &cursor, &segment)) {
+		struct piece piece = {
+			.chain = &chain,
+			.at = (uint32_t)(segment.data - d->frame),
+			.size = segment.length,
+			.begin = segment.begin,
+			.end = segment.end,
+		};
+		struct rte_mbuf *whole = piece_take(r, s, &piece);
 
 		if (whole != NULL)
 			frames[n++] = whole;
@@ -236,52 +306,70 @@ static unsigned segments_take(struct receiver *r, struct session *s, const struc
 	return n;
 }
 
-static unsigned psp_take(struct receiver *r, struct session *s, const struct psp *psp,
+static unsigned psp_take(struct receiver *r, struct session *s, const struct depi *d,
 			 struct rte_mbuf **frames) {
-	enum place place = sequence_check(r, s, psp);
+	enum place place = sequence_check(r, s, &d->psp);
 	struct rte_mbuf *open = s->open;
 	unsigned n;
 
 	if (place == PLACE_BEHIND_GAP)
 		open_drop(r, s);
 	if (place != PLACE_ASIDE)
-		return segments_take(r, s, psp, frames);
+		return segments_take(r, s, d, frames);
 	s->open = NULL;
-	n = segments_take(r, s, psp, frames);
+	n = segments_take(r, s, d, frames);
 	rte_pktmbuf_free(s->open);
 	s->open = open;
 	return n;
 }
 
-unsigned receiver_take(struct receiver *r, struct rte_mbuf *depi, struct rte_mbuf **frames) {
-	uint32_t size = rte_pktmbuf_pkt_len(depi);
-	struct l2tp_data l2tp;
+/* Sees to it that the first `n` bytes stand in one piece. */
+static void headers_gather(struct receiver *r, struct depi *d, uint32_t n) {
+	if (n <= d->m->data_len)
+		return;
+	chain_read(&(struct chain){.m = d->m}, 0, RTE_MIN(n, d->size), r->scratch);
+	d->frame = r->scratch;
+}
+
+static bool psp_good(struct receiver *r, struct depi *d, unsigned extra) {
+	struct l2tp_data *l = &d->l2tp;
+	uint32_t at = (uint32_t)(l->payload - d->frame);
+
+	if (l->payload_size >= PSP_HEADER_FIXED) {
+		headers_gather(r, d, at + (uint32_t)psp_header_size(l->payload[1], extra));
+		l->payload = d->frame + at;
+	}
+	return psp_parse(l->payload, l->payload_size, extra, &d->psp) == PSP_OK;
+}
+
+unsigned receiver_take(struct receiver *r, struct rte_mbuf *m, struct rte_mbuf **frames) {
+	struct depi d = {
+		.m = m,
+		.frame = rte_pktmbuf_mtod(m, const uint8_t *),
+		.size = rte_pktmbuf_pkt_len(m),
+	};
 	struct session *s;
-	struct psp psp;
-	const uint8_t *frame;
-	unsigned extra;
 
 	r->account->depi_frames++;
-	r->account->depi_bytes += size;
-	frame = size <= SCRATCH_SIZE ? rte_pktmbuf_read(depi, 0, size, r->scratch) : NULL;
-	if (frame == NULL) {
+	r->account->depi_bytes += d.size;
+	if (d.size > SCRATCH_SIZE) {
 		violate(r, VIOLATION_MTU, 1);
 		return 0;
 	}
-	if (!l2tp_good(r, frame, size, &l2tp))
+	headers_gather(r, &d, RTE_MIN(d.size, (uint32_t)HEADERS));
+	if (!l2tp_good(r, d.frame, d.size, &d.l2tp))
 		return 0;
-	addresses_check(r, frame, &l2tp);
-	s = session_slot(r, l2tp.session);
+	addresses_check(r, d.frame, &d.l2tp);
+	s = session_slot(r, d.l2tp.session);
 	if (s->id == 0) {
 		violate(r, VIOLATION_SESSION, 1);
 		return 0;
 	}
-	extra = s->config->psp_extra == PSP_EXTRA_NONE ? 0 : 2;
-	if (psp_parse(l2tp.payload, l2tp.payload_size, extra, &psp) != PSP_OK) {
+	if (!psp_good(r, &d, s->config->psp_extra == PSP_EXTRA_NONE ? 0 : 2)) {
 		violate(r, VIOLATION_PSP, 1);
 		open_drop(r, s);
 		return 0;
 	}
-	extra_check(r, s, &psp);
-	return psp_take(r, s, &psp, frames);
+	extra_check(r, s, &d.psp);
+	return psp_take(r, s, &d, frames);
 }

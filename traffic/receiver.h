@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_mbuf.h>
@@ -28,6 +29,9 @@ struct frame_info {
 	uint8_t priority;
 	uint8_t ds; /* enum docsis_ds_ehdr */
 	uint8_t decrypted; /* enum decrypted */
+	bool head_only; /* the mbuf has RECEIVER_HEAD bytes of the frame, the rest was not wanted */
+	uint32_t size; /* bytes of the frame */
+	uint32_t told_size; /* by its header */
 };
 
 #define FRAME_NO_STREAM UINT32_MAX
@@ -51,11 +55,21 @@ struct receiver *receiver_create(const struct service_group *sg, struct rte_memp
 /* Frees also the frames that are not complete. */
 void receiver_free(struct receiver *r);
 
-/* Sessions start with their next DEPI frame, whatever its number, and no frame is open. */
-void receiver_restart(struct receiver *r);
+/* The bytes of a frame by which it is decided whether the rest is wanted. */
+#define RECEIVER_HEAD 64
+
+/* Whether the rest of a frame is wanted, of which RECEIVER_HEAD bytes have come. */
+typedef bool (*receiver_wants_fn)(void *ctx, struct rte_mbuf *head);
+
+/*
+ * Sessions start with their next DEPI frame, whatever its number, and no frame is open. From now on the
+ * bytes of frames are left where they are that `wants` does not want; NULL: all are wanted.
+ */
+void receiver_restart(struct receiver *r, receiver_wants_fn wants, void *ctx);
 
 /*
  * Takes one DEPI frame, which remains the caller's and may be a chain, and puts out the DOCSIS
- * frames that it completes, `frame_info.channel` set: at most RECEIVER_FRAMES_MAX. Returns how many.
+ * frames that it completes, channel, head_only and size in their info set: at most
+ * RECEIVER_FRAMES_MAX. Returns how many.
  */
 unsigned receiver_take(struct receiver *r, struct rte_mbuf *depi, struct rte_mbuf **frames);
