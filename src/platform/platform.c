@@ -14,6 +14,7 @@
 #include <rte_debug.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include <rte_net_crc.h>
 
 #define MAX_ARGS 48
 #define ARG_SIZE 512
@@ -169,6 +170,17 @@ static bool cpus_exist(const struct platform_options *o) {
 	return true;
 }
 
+/*
+ * The first call of DPDK's CRC chooses one for this CPU, and has none meanwhile: a second thread that
+ * calls for the first time as well would follow a null pointer.
+ */
+static void choose_crc(void) {
+	static const uint8_t byte;
+
+	rte_net_crc_calc(&byte, sizeof(byte), RTE_NET_CRC16_CCITT);
+	rte_net_crc_calc(&byte, sizeof(byte), RTE_NET_CRC32_ETH);
+}
+
 int platform_start(const struct platform_options *o) {
 	static struct arguments a; /* EAL keeps pointers into it */
 
@@ -191,6 +203,7 @@ int platform_start(const struct platform_options *o) {
 			o->program, rte_strerror(rte_errno), o->memory_mb);
 		return -1;
 	}
+	choose_crc();
 	return 0;
 }
 
