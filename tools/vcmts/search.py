@@ -32,10 +32,12 @@ search ends.
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Protocol
 
 LOWEST = 1 / 1024  # of the highest rate, where none is given
-STEEPEST = 1 / 8  # of a rate, to the next lower one
+# Of a rate, to the next lower one: where little is known, and by the share of it that arrived.
+STEEPEST, LEAST_CARRIED = 1 / 4, 1 / 64
 REFUTED = 2  # fails
 TOO_SLOW = 2  # times that the traffic fell behind
 HOPELESS = 2  # rates at which every trial was disturbed, and none that passed
@@ -122,9 +124,11 @@ class Ledger:
         return sum(one.bounds == [MACHINE] for one in self.tried.values())
 
     def lower(self, bad: Tried) -> float:
-        """Where nothing passed yet."""
-        share = min(bad.carried, 1 - self.plan.resolution * 2.0 ** len(self.tried))
-        return bad.rate * max(share, STEEPEST)
+        """Where nothing stands: the further, the more rates in a row never passed."""
+        rates = sorted(self.tried.values(), key=lambda one: one.rate)
+        failed = len(list(takewhile(lambda one: not one.passes, rates)))
+        share = max(1 - self.plan.resolution * 2.0**failed, STEEPEST)
+        return bad.rate * max(min(bad.carried, share), LEAST_CARRIED)
 
     def higher(self, good: Tried, bad: Tried | None) -> float:
         """Into the bracket."""
