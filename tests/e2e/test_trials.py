@@ -266,7 +266,7 @@ def test_telemetry_of_workers(config: Path) -> None:
 
 
 def test_too_few_cores(config: Path) -> None:
-    command = [program("vcmts-bench-throughput"), "--config", config]
+    command: list[str | Path] = [program("vcmts-bench-throughput"), "--config", config]
     alone = run(["taskset", "-c", str(CPUS[-1]), *command])
     assert alone.status == 2 and alone.stdout == ""
     assert "found 1 core, allowed: 2 and more" in alone.messages[0] and len(alone.messages) == 1
