@@ -196,9 +196,8 @@ static json_t *upstream_json(struct upstream *u, const struct host *host) {
 		       integer(c->values[COUNTER_RECEIVED]), "transmitted", integer(transmitted),
 		       "held", integer(held), "dropped", integer(counters_dropped(c)), "balanced",
 		       upstream_balanced(u), "units", units_json(u), "drops",
-		       drops_json(c, DIRECTION_UP), "counters",
-		       counters_json(c, DIRECTION_UP), "requests",
-		       requests_json(u->sg, &u->requests.sink));
+		       drops_json(c, DIRECTION_UP), "counters", counters_json(c, DIRECTION_UP),
+		       "requests", requests_json(u->sg, &u->requests.sink));
 	if (host != NULL && transmitted > 0)
 		json_object_set_new(up, "cycles_per_packet",
 				    cycles_json(lists, US_PIPELINES, transmitted, host));

@@ -21,8 +21,8 @@ static const struct {
 	const char *help;
 } commands[] = {
 	{"/vcmts/workers", telemetry_workers,
-	 "Polling threads: cycles, and the rounds in which the system took their core away. "
-	 "Parameter: none, or anew: longest_since_ns begins anew"},
+	 "Polling threads: load, interruptions. Parameter: none, or anew: the longest so far is "
+	 "forgotten"},
 	{"/vcmts/drops", telemetry_drops, "Drops and counters since the start. No parameters"},
 	{"/vcmts/scheduler/delay", telemetry_delay,
 	 "Delay in the queues by priority. Parameter: none, or a priority for its histogram"},

@@ -4,6 +4,8 @@
 
 #include <pthread.h>
 
+#include <rte_cycles.h>
+
 #include "worker.h"
 
 static struct worker worker;
@@ -55,8 +57,47 @@ static void one_step_a_round(void **state) {
 	assert_int_equal(worker.rounds, rounds);
 }
 
+#define LONG_US (3 * WORKER_ROUND_MAX_US)
+
+/* Takes long in its second round, and ends the worker in its third. */
+static uint16_t slow_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct worker *w = ctx;
+
+	(void)pkts;
+	if (w->rounds == 1)
+		rte_delay_us_block(LONG_US);
+	if (w->rounds >= 2)
+		worker_stop(w);
+	return n;
+}
+
+/* A machine with other work may add more of these. */
+static void long_rounds_are_noted(void **state) {
+	static const struct stage stages[] = {{.name = "slow", .run = slow_stage, .polls = true}};
+	static struct worker w;
+	struct pipeline pipeline = {.stages = stages, .count = 1, .ctx = &w};
+	uint64_t least = rte_get_tsc_hz() / 1000000 * LONG_US;
+
+	(void)state;
+	worker_add(&w, &pipeline);
+	worker_run(&w);
+	assert_int_equal(w.rounds, 3);
+	assert_in_range(w.descheduled, 1, 3);
+	assert_true(w.longest >= least && w.longest < w.busy_cycles + w.idle_cycles + 1);
+	assert_int_equal(w.longest_since, w.longest);
+	assert_int_equal(worker_longest_take(&w), w.longest);
+	assert_int_equal(worker_longest_take(&w), 0);
+	w.stop = false;
+	worker_run(&w); /* stops in its first round */
+	assert_true(w.longest >= least);
+	assert_int_equal(w.rounds, 4);
+}
+
 int main(void) {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(one_step_a_round)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_step_a_round),
+		cmocka_unit_test(long_rounds_are_noted),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

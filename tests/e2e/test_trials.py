@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Trials on request, in one process and in two: answers are exact, and of their own trial alone."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from e2e.ports import serve
+from e2e.running import SANITIZER, TIMEOUT, run, vcmts
+from vcmts.paths import program
+from vcmts.telemetry import vcmtsd as connected
+
+pytestmark = pytest.mark.run
+
+CPUS = sorted(os.sched_getaffinity(0))
+PROFILE = "6ofdm-0sc-qam_4cms_aes"
+LOW = {"seconds": 0.2, "rate": 40e6, "upstream_rate": 10e6}
+LIMIT = 100e6  # bit/s of the service group, where it is to lose packets
+WAYS = ("rings", "ports")
+Json = dict[str, Any]
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    if len(CPUS) < 2:
+        pytest.skip("two threads poll")
+    written = vcmts("profile", PROFILE)
+    assert written.status == 0, written.stderr
+    group = yaml.safe_load(written.stdout)
+    plane, other = CPUS[-1], CPUS[0]
+    group["threads"] = {"downstream": "1ds1t", "main_core": other, "lower_mac_core": other}
+    group["threads"] |= {"upper_mac_core": plane, "upstream_core": plane}
+    path = tmp_path / "sg.yaml"
+    path.write_text(yaml.safe_dump(group))
+    return path
+
+
+class Trials:
+    """A program that answers requests, a line each."""
+
+    def __init__(self, process: "subprocess.Popen[str]", plane: int | None) -> None:
+        self.process = process
+        self.plane = plane  # the vcmtsd beside it
+        self.ready = self.read()
+
+    def read(self) -> Json:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line, "ended without an answer"
+        answer: Json = json.loads(line)
+        return answer
+
+    def write(self, line: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def ask(self, **request: object) -> Json:
+        self.write(json.dumps(request))
+        answer = self.read()
+        if "error" not in answer:
+            assert answer["trial"] == request
+            check_sums(answer)
+        return answer
+
+    def end(self) -> int:
+        """What follows the last request, which is nothing, and the exit status."""
+        stdout, _ = self.process.communicate(timeout=TIMEOUT)
+        assert stdout == ""
+        return self.process.returncode
+
+
+def memif(folder: Path, role: str) -> tuple[str, ...]:
+    device = "net_memif{0},role={1},id={0},rsize=12,socket-abstract=no,socket={2}/{0}.sock"
+    ends = (("--network", 0), ("--rphy", 1))
+    return tuple(word for name, n in ends for word in (name, device.format(n, role, folder)))
+
+
+@contextmanager
+def started(way: str, config: Path) -> Iterator[Trials]:
+    command = [str(program("vcmts-bench-throughput")), "--config", str(config)]
+    messages = config.with_suffix(".stderr")
+    with ExitStack() as stack:
+        plane = None
+        if way == "ports":
+            ports = memif(config.parent, "server")
+            served = stack.enter_context(serve("--config", config, *ports))
+            plane = served.process.pid
+            command = [str(program("vcmts-traffic")), "--config", str(config), "--trials"]
+            command += memif(config.parent, "client")
+            command += ["--core", str(CPUS[0]), "--main-core", str(CPUS[0])]
+        stderr = stack.enter_context(messages.open("w"))
+        pipe = subprocess.PIPE
+        process = stack.enter_context(
+            subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=stderr, text=True)
+        )
+        stack.callback(process.kill)
+        yield Trials(process, plane)
+    assert not SANITIZER.search(messages.read_text())
+
+
+def check_sums(answer: Json) -> None:
+    for way, rate in (("downstream", "rate"), ("upstream", "upstream_rate")):
+        asked = answer["trial"].get(rate, 0)
+        assert (way in answer) == (asked != 0)
+        if way not in answer:
+            continue
+        told = answer[way]
+        came = told["proven"] + told.get("counted", 0)
+        assert told["sent"] == came + told["lost"] + told["corrupted"] > 0
+        assert told["corrupted"] == told["duplicated"] == 0
+        assert told["asked_gbps"] == (None if asked == "max" else pytest.approx(asked / 1e9))
+    assert answer["traffic"]["busy_cycles_per_packet"] > 0
+    assert 0 < answer["traffic"]["busy_share"] <= 1
+
+
+def check_nothing_lost(answer: Json) -> None:
+    for way in ("downstream", "upstream"):
+        if way in answer:
+            assert answer[way]["lost"] == 0
+            assert not any(answer[way]["unexpected"].values())
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_answers(way: str, config: Path) -> None:
+    with started(way, config) as trials:
+        assert trials.ready["ready"] is True and trials.ready["transport"] == way
+        assert trials.ready["host"]["tsc_hz"] > 1e8
+        both = trials.ask(**LOW, mix="256")
+        check_nothing_lost(both)
+        assert both["downstream"]["sent_bytes"] == 256 * both["downstream"]["sent"]
+        assert both["downstream"]["sent_bytes"] <= 1.02 * 40e6 / 8 * 0.2 + 2048
+        assert both["downstream"]["latency_us"]["max"] > 0
+        assert both["downstream"]["counted"] == 0
+        up = trials.ask(seconds=0.1, upstream_rate=10e6, upstream_mix="1280", latency=False)
+        check_nothing_lost(up)
+        assert up["upstream"]["sent_bytes"] == 1280 * up["upstream"]["sent"]
+        assert up["upstream"]["latency_us"] is None
+        down = trials.ask(seconds=0.2, rate=40e6, mix="84", prove=0.125)
+        check_nothing_lost(down)
+        told = down["downstream"]
+        assert told["counted_bytes"] == 84 * told["counted"]
+        # Every eighth number, and the first packet of each of the few streams.
+        assert told["proven"] == pytest.approx(told["sent"] / 8, rel=0.2)
+        check_nothing_lost(trials.ask(**LOW))
+        if way == "rings":
+            assert [worker["name"] for worker in both["workers"]] == [
+                "upper and lower MAC, upstream"
+            ]
+            assert 0 < both["workers"][0]["busy_share"] <= 1
+            assert set(both["workers"][0]["descheduled"]) == {"count", "longest_us"}
+            assert down["drops"] == {"downstream": {}, "upstream": {}}
+        assert trials.end() == 0
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_mistakes_do_not_end_it(way: str, config: Path) -> None:
+    lines = {
+        "": "not JSON",
+        "trial": "not JSON",
+        '["trial"]': "no JSON object",
+        '{"seconds": 1, "rate": "fast"}': 'rate: found "fast", allowed: 0, "max", or',
+        '{"seconds": 1, "rate": 1e9, "mix": "imax"}': "mix: imax: allowed: imix",
+        '{"seconds": 1, "upstream_rate": 1000}': "upstream_rate: found 1000, allowed: ",
+        '{"seconds": 1, "rate": 1e9, "repeat": 3}': 'found the key "repeat", allowed: seconds',
+        "[" * 100_000: "longer line",
+    }
+    with started(way, config) as trials:
+        for line, says in lines.items():
+            trials.write(line)
+            answer = trials.read()
+            assert list(answer) == ["error"] and says in answer["error"], (line[:80], answer)
+        check_nothing_lost(trials.ask(**LOW))
+        assert trials.process.stdin is not None
+        trials.process.stdin.write('{"seconds": 0.1, "rate": 1e7}')  # ended by the input's end
+        trials.process.stdin.close()
+        check_nothing_lost(trials.read())
+        assert trials.process.wait(TIMEOUT) == 0
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_signal_in_a_trial(way: str, config: Path) -> None:
+    with started(way, config) as trials:
+        check_nothing_lost(trials.ask(**LOW))
+        trials.write(json.dumps(LOW | {"seconds": 3600}))
+        time.sleep(1)
+        asked = time.monotonic()
+        trials.process.send_signal(signal.SIGINT)
+        assert trials.read() == {"error": "a signal ended the trial"}
+        assert trials.end() == 0
+        assert time.monotonic() - asked < 15
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_between_trials(number: signal.Signals, config: Path) -> None:
+    with started("rings", config) as trials:
+        trials.process.send_signal(number)
+        assert trials.process.wait(TIMEOUT) == 0
+
+
+def limited(config: Path) -> Path:
+    group = yaml.safe_load(config.read_text())
+    group["rate_limit"] = f"{LIMIT:.0f} bps"
+    config.write_text(yaml.safe_dump(group))
+    return config
+
+
+def dropped(trials: Trials, answer: Json) -> int:
+    """What the data plane dropped downstream: in the trial; as another process, so far."""
+    if trials.plane is None:
+        counts: dict[str, int] = answer["drops"]["downstream"]
+    else:
+        with connected(trials.plane) as asked:
+            counts = asked.ask("/vcmts/drops")["downstream"]
+    return sum(counts.values())
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_losses_are_of_their_trial(way: str, config: Path) -> None:
+    """More than the service group may have: what its queues drop is lost, to the packet; counted
+    packets as proven ones. The trial that follows has nothing of it."""
+    with started(way, limited(config)) as trials:
+        for prove in (1, 0.25):
+            answer = trials.ask(seconds=0.3, rate=4 * LIMIT, mix="1280", prove=prove)
+            lost = answer["downstream"]["lost"]
+            assert lost > 0
+            if way == "rings" or prove == 1:
+                assert dropped(trials, answer) == lost
+            after = trials.ask(seconds=0.2, rate=LIMIT / 4, mix="1280", prove=prove)
+            check_nothing_lost(after)
+        assert trials.end() == 0
+
+
+def test_telemetry_of_workers(config: Path) -> None:
+    with started("ports", config) as trials:
+        trials.ask(**LOW)
+        assert trials.plane is not None
+        with connected(trials.plane) as asked:
+            before = asked.ask("/vcmts/workers", "anew")["0"]
+            trials.ask(**LOW)
+            after = asked.ask("/vcmts/workers")["0"]
+            drops = asked.ask("/vcmts/drops")
+            assert asked.ask("/vcmts/workers", "anew")["0"]["name"] == before["name"]
+        assert before["name"] == "upper and lower MAC, upstream"
+        assert before["longest_since_ns"] == before["longest_ns"]
+        assert after["longest_since_ns"] <= after["longest_ns"]
+        assert (after["longest_since_ns"] > 0) == (after["descheduled"] > before["descheduled"])
+        for key in ("rounds", "busy_rounds", "busy_cycles", "idle_cycles"):
+            assert after[key] > before[key]
+        assert drops["downstream"]["filter_deny"] == 0
+        assert drops["downstream_counters"]["received"] > 0
+        assert drops["upstream_counters"]["transmitted"] > 0
+        for wrong in ("/vcmts/workers,0", "/vcmts/drops,0"):
+            done = vcmts("telemetry", "--pid", str(trials.plane), *wrong.split(","))
+            assert done.status == 2 and "allowed: " in done.messages[0]
+        assert trials.end() == 0
+
+
+def test_too_few_cores(config: Path) -> None:
+    command: list[str | Path] = [program("vcmts-bench-throughput"), "--config", config]
+    alone = run(["taskset", "-c", str(CPUS[-1]), *command])
+    assert alone.status == 2 and alone.stdout == ""
+    assert "found 1 core, allowed: 2 and more" in alone.messages[0] and len(alone.messages) == 1
+    taken = run([*command, "--core", str(CPUS[-1])])
+    assert taken.status == 2 and "--core: allowed: a core" in taken.messages[0]
+    deep = run([*command, "--depth", "8192"])
+    assert deep.status == 2 and "found 8192, allowed: up to 4096" in deep.messages[0]
+
+
+@pytest.mark.parametrize("more", [["--send-only"], ["--json", "-"]])
+def test_options_that_trials_have_not(more: list[str], config: Path) -> None:
+    ports = ("--network", "net_null0", "--rphy", "net_null1")
+    done = run([program("vcmts-traffic"), "--config", config, *ports, "--trials", *more])
+    assert done.status == 2 and "--trials: not with" in done.stderr
