@@ -74,7 +74,8 @@ def progress(title: str, total: float, out: TextIO | None = None) -> Iterator[Pr
         TimeElapsedColumn(),
         TextColumn("{task.fields[left]} {task.fields[text]}", markup=False),
     )
-    with Bar(*columns, console=Console(file=out), transient=True) as bar:
+    # Once a second: what is measured may poll on every core, and each drawing takes one away.
+    with Bar(*columns, console=Console(file=out), transient=True, refresh_per_second=1) as bar:
         task = bar.add_task(title, total=total, left="", text="")
 
         def say(p: Progress) -> None:

@@ -25,7 +25,7 @@ START_SECONDS = 600.0  # tables of 30,000 modems take a minute
 # Beside what a trial lasts: to fill and to drain the data plane, on a machine with other work.
 ANSWER_SECONDS = 30.0
 STOP_SECONDS = 10.0
-LOOK_SECONDS = 0.1  # between two looks whether a signal came
+LOOK_SECONDS = 0.2  # between two looks whether a signal came
 MISTAKE = 2
 LONGEST_LINE = 1 << 26
 
