@@ -13,11 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-
 from vcmts import configuration, offered, results, transport
 from vcmts.child import Stopped, folder, stoppable, writable
+from vcmts.latency_results import result, show
 from vcmts.offered import Point, Trials
 from vcmts.paths import MistakeError, complain, program
 from vcmts.plane import facts_of
@@ -27,18 +25,15 @@ from vcmts.search import Plan, search
 from vcmts.throughput_results import Search, wide_console
 from vcmts.transport import Programs
 from vcmts.trials import StopError, TroubleError
-from vcmts.verdict import judge
 
 Json = dict[str, Any]
 
 STORED = "bench-latency.json"
 INTERRUPTED = 130
 LOADS = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
-ROUND_TRIP_US = 10_000  # published for DOCSIS, the cable included
 # A search of its own is short and coarse.
 SEARCH_SECONDS, SEARCH_RESOLUTION, SEARCH_CONFIRMATIONS, SEARCH_TRIALS = 0.5, 0.04, 2, 13
 COST_RUNS, COST_MILLISECONDS = 5, 300
-PERCENTILES = ("mean", "p50", "p99", "p99_9", "p99_999", "max")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -185,34 +180,6 @@ class Bench:
             self.shown.advance(self.asked.seconds, f"{load:.0%}")
 
 
-def pipeline_latency(answer: Json, way: str) -> Json | None:
-    """In the data plane alone; None where it does not measure that."""
-    told: Json | None = (answer.get("pipeline_latency_us") or {}).get(way)
-    return told
-
-
-def result(load: float, answer: Json, way: str, attempts: int, ring: int) -> Json:
-    """As docs/results.md has it."""
-    part, gaps = answer[way], offered.descheduled(answer)
-    outcome = judge(answer, 0.0, ring)
-    latency = part["latency_us"]
-    share = latency["mean"] / ROUND_TRIP_US if latency else None
-    return {
-        "load": load,
-        "asked_gbps": offered.told(outcome)["asked_gbps"],
-        "gbps": offered.carried_gbps(answer),
-        "direction": way,
-        "end_to_end_us": latency,
-        "pipeline_us": pipeline_latency(answer, way),
-        "share_of_round_trip": share,
-        "disturbed": gaps["count"] > 0,
-        "descheduled": gaps,
-        "verdict": outcome.verdict,
-        "lost": part["lost"] + part["corrupted"],
-        "attempts": attempts,
-    }
-
-
 def cost(config: Path, place: Path, asked: Asked) -> Json | None:
     """Reference cycles a packet that measuring latencies adds in the data plane, by direction, on
     one core without the traffic; None where vcmts-bench does not tell."""
@@ -231,38 +198,6 @@ def cost(config: Path, place: Path, asked: Asked) -> Json | None:
             return None
         found[way] = one["cycles_latency"]
     return found
-
-
-def told(latency: Json | None, key: str) -> str:
-    return f"{latency[key]:,.0f}" if latency and key in latency else "-"
-
-
-def show(measurement: Measurement, console: Console) -> None:
-    """A table a direction."""
-    name = measurement.configuration
-    for way in offered.WAYS:
-        found = [one for one in measurement.results if one["direction"] == way]
-        if not found:
-            continue
-        title = f"latency {way}, {name}, us end to end, and in the pipeline alone"
-        console.print(title, soft_wrap=True, markup=False, highlight=False)
-        table = Table()
-        for column in ("load", "Gbps", *PERCENTILES, "of 10 ms", "pipeline", "p99_9", ""):
-            table.add_column(column, justify="right")
-        for one in found:
-            table.add_row(
-                f"{one['load']:.0%}",
-                f"{one['gbps'][way]:.2f}",
-                *(told(one["end_to_end_us"], key) for key in PERCENTILES),
-                f"{one['share_of_round_trip'] or 0:.1%}",
-                *(told(one["pipeline_us"], key) for key in ("mean", "p99_9")),
-                "disturbed" if one["disturbed"] else "",
-            )
-        console.print(table)
-    added = measurement.more["cost_of_measuring"]
-    if added is not None:
-        cycles = ", ".join(f"{cycles:.0f} {way}" for way, cycles in added.items())
-        console.print(f"measuring adds reference cycles a packet: {cycles}", highlight=False)
 
 
 def measure(
