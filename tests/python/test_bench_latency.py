@@ -2,6 +2,7 @@
 """`vcmts bench latency` around programs of known capacity and latency."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from python import simulated_programs
 from vcmts import cli
+from vcmts.paths import CHECKOUT
 
 Json = dict[str, Any]
 Bench = Callable[..., int]
@@ -171,3 +173,17 @@ def test_mistakes(
 def test_one_core(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     assert bench(cores=1) == 2
     assert "found 1 core" in capsys.readouterr().err
+
+
+def test_every_key_is_documented(bench: Bench, tmp_path: Path) -> None:
+    assert bench(*QUICK, "--throughput", throughput(tmp_path), "--load", "50") == 0
+    file = stored(tmp_path)
+    page = (CHECKOUT / "docs" / "results.md").read_text()
+    above, section = (
+        page.split(f"## Benchmark: `vcmts bench {what} --json`")[1].split("\n## ")[0]
+        for what in ("throughput", "latency")
+    )
+    words = set(re.findall(r"`(?:results\[\]\.)?([a-z0-9_]+)", section))
+    whole = set(re.findall(r"`([a-z0-9_]+)", above))  # keys that every measurement has
+    assert set(file) - {"results"} <= words | whole
+    assert set(file["results"][0]) <= words

@@ -2,6 +2,7 @@
 """`vcmts bench throughput` around programs of known capacity."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from python import simulated_programs
 from vcmts import cli
+from vcmts.paths import CHECKOUT
 
 Json = dict[str, Any]
 Bench = Callable[..., int]
@@ -156,7 +158,10 @@ def test_a_program_that_dies(
         (("--repeats", "0"), "--repeats: found 0, allowed: 1 to 1000"),
         (("--confirmations", "0"), "--confirmations: found 0, allowed: 1 to 1000"),
         (("--upstream-share", "nan"), "--upstream-share: found nan, allowed: 0.001 to 1000"),
-        (("--prove", "0"), "--prove: found 0, allowed: 0.000976562 to 1"),
+        (("--prove", "0"), "--prove: found 0, allowed: 1, 1/2, 1/3 .. 1/1024"),
+        (("--prove", "1/2000"), "--prove: found 1/2000"),
+        (("--prove", "0.3"), "--prove: found 0.3"),
+        (("--prove", "banana"), "--prove: found banana"),
         (("--core", "1"), "core 1 is the data plane's by the configuration"),
         (("--core", "7"), "--core: found 7, allowed: 0, 1"),
         (("--transport", "ports"), "--network: found none, allowed: two devices"),
@@ -210,3 +215,21 @@ def test_rfc2544(bench: Bench, tmp_path: Path) -> None:
     points = [one["point"] for one in file["results"]]
     assert points == ["imix", "imix-2023", "64", "128", "256", "512", "1024", "1280", "1518"]
     assert file["results"][1]["upstream_mix"] == "upstream-imix-70"
+
+
+def test_every_key_is_documented(bench: Bench, tmp_path: Path) -> None:
+    assert bench(*QUICK, "--repeats", "1") == 0
+    file = stored(tmp_path)
+    page = (CHECKOUT / "docs" / "results.md").read_text()
+    section = page.split("## Benchmark: `vcmts bench throughput --json`")[1].split("\n## ")[0]
+    words = set(re.findall(r"`(?:results\[\]\.)?([a-z0-9_]+)", section))
+    result = file["results"][0]
+    assert set(file) - {"results"} <= words
+    assert set(result) - {"trials"} <= words
+    assert set(result["trials"][0]) <= words
+
+
+@pytest.mark.parametrize(("text", "share"), [("1", 1), ("1/3", 1 / 3), ("0.25", 0.25)])
+def test_a_share_is_proven(text: str, share: float, bench: Bench, tmp_path: Path) -> None:
+    assert bench(*QUICK, "--repeats", "1", "--prove", text) == 0
+    assert stored(tmp_path)["prove"] == pytest.approx(share)

@@ -98,7 +98,7 @@ def asked_for(given: argparse.Namespace, facts: Json) -> Asked:
         loads=tuple(dict.fromkeys(loads)),
         seconds=offered.positive("--trial-seconds", given.trial_seconds, 0.01, 86400),
         attempts=int(offered.positive("--attempts", given.attempts, 1, 1000)),
-        prove=offered.positive("--prove", given.prove, 1 / 1024, 1),
+        prove=offered.prove(given.prove),
         shares=shares,
         plan=Plan(
             top=offered.highest(shares, facts),

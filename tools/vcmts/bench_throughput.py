@@ -119,7 +119,7 @@ def asked_for(given: argparse.Namespace, facts: Json) -> Asked:
         seconds=offered.positive("--trial-seconds", seconds, 0.01, 86400),
         repeats=int(offered.positive("--repeats", given.repeats, 1, 1000)),
         accepted_loss=offered.positive("--accepted-loss", given.accepted_loss, 0, 0.5),
-        prove=offered.positive("--prove", given.prove, 1 / 1024, 1),
+        prove=offered.prove(given.prove),
         shares=shares,
         plan=Plan(
             top=offered.highest(shares, facts),

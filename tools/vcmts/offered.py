@@ -5,7 +5,9 @@ import argparse
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ MIXES = {
     "imix-2023": ("imix", "upstream-imix-70"),
 }
 FIRST_PAUSE, LONGEST_PAUSE, PAUSE_SECONDS = 0.25, 4.0, 3.0  # of the trial; and s, at most
+PROVE_MOST = 1024  # one packet in so many
 LOWEST_SHARE = 1 / 1024  # of the highest rate
 
 
@@ -82,11 +85,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--prove",
-        type=float,
-        default=1 / 16,
+        default="1/16",
         metavar="SHARE",
-        help="of the packets to decrypt and compare, 1, 1/2, 1/3 .. 1/1024 as a number; "
-        "order and loss are seen of all (default: %(default)s)",
+        help="of the downstream's packets to decrypt and compare: 1, 1/2, 1/3 .. 1/1024; order and "
+        "loss are seen of all (default: %(default)s)",
     )
 
 
@@ -94,6 +96,15 @@ def positive(option: str, value: float, least: float, most: float) -> float:
     if not least <= value <= most:
         raise MistakeError(f"{option}: found {value:g}, allowed: {least:g} to {most:g}")
     return value
+
+
+def prove(text: str) -> float:
+    """One of so many packets."""
+    with suppress(ValueError, ZeroDivisionError):
+        share = Fraction(text)
+        if 1 <= (every := round(1 / share)) <= PROVE_MOST and abs(share * every - 1) < 1e-3:
+            return 1 / every
+    raise MistakeError(f"--prove: found {text}, allowed: 1, 1/2, 1/3 .. 1/{PROVE_MOST}")
 
 
 def split(given: argparse.Namespace, facts: Json) -> Split:
