@@ -141,6 +141,19 @@ def test_a_slow_traffic_side_is_what_bounds() -> None:
         assert found.trials <= 20
 
 
+def test_what_most_trials_say_bounds() -> None:
+    """Near the traffic's limit some trials are short of packets, and some of places for them."""
+    said = [("failed", "data plane"), *[("traffic", "traffic")] * 3]
+
+    def mixed(rate: float) -> Outcome:
+        if rate <= 5:
+            return outcome("passed")
+        said.append(said.pop(0))
+        return outcome(said[-1][0], said[-1][1], 5 / rate)  # type: ignore[arg-type]
+
+    assert search(mixed, PLAN).bound_by == "traffic"
+
+
 def test_channels_are_what_bounds() -> None:
     found = search(Plane(9.0, channels=5.0), PLAN)
     assert found.confirmed and found.bound_by == "channels"

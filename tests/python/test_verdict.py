@@ -121,6 +121,12 @@ def test_a_gap_excuses_a_rate_as_far_as_it_lasted() -> None:
     assert told(sent(0.98, lost=1, **gap(2, count=6))) == FAILED
 
 
+def test_gaps_of_traffic_and_workers_add_up() -> None:
+    part = sent(0.90, transmit_backpressure=9, **gap(50))
+    assert told(part, workers=[gap(30)]) == FAILED
+    assert told(part, workers=[gap(45)]) == ("disturbed", "machine")
+
+
 def test_a_disturbed_trial_that_passes_has_passed() -> None:
     assert told(direction(**gap(500))) == ("passed", None)
 

@@ -103,14 +103,16 @@ class Ledger:
         self.plan, self.start = plan, min(start, plan.top)
         self.tried: dict[float, Tried] = {}
 
-    def note(self, rate: float, outcome: Judged) -> None:
-        at = self.tried.setdefault(rate, Tried(rate))
-        if outcome.verdict == "passed":
+    def note(self, rate: float, outcomes: list[Judged]) -> None:
+        """Of trials at a rate the last counts; for what bounds, all that say something of it."""
+        at, last = self.tried.setdefault(rate, Tried(rate)), outcomes[-1]
+        if last.verdict == "passed":
             at.passes += 1
             return
-        at.fails += 1 if outcome.verdict == "failed" else REFUTED
-        at.carried = min(at.carried, outcome.carried)
-        at.bounds.append(outcome.bound_by or "")
+        at.fails += 1 if last.verdict == "failed" else REFUTED
+        at.carried = min(at.carried, last.carried)
+        told = [one for one in outcomes if one.verdict != "disturbed"] or outcomes
+        at.bounds += [one.bound_by or "" for one in told]
 
     def good(self) -> Tried | None:
         standing = (one for one in self.tried.values() if one.stands)
@@ -121,7 +123,7 @@ class Ledger:
         return min(above, key=lambda one: one.rate, default=None)
 
     def unmeasurable(self) -> int:
-        return sum(one.bounds == [MACHINE] for one in self.tried.values())
+        return sum(set(one.bounds) == {MACHINE} for one in self.tried.values())
 
     def lower(self, bad: Tried) -> float:
         """Where nothing stands: the further, the more rates in a row never passed."""
@@ -161,16 +163,15 @@ class Ledger:
         return None if self.confirmed(good) else good.rate
 
 
-def attempt(trial: Trial, rate: float, plan: Plan, left: int) -> tuple[Judged, int]:
-    """The first trial of several that says something, else the last; and how many it took."""
-    took = slow = 0
+def attempt(trial: Trial, rate: float, plan: Plan, left: int) -> list[Judged]:
+    """Trials at a rate, up to the first that says something."""
+    outcomes: list[Judged] = []
     while True:
-        outcome = trial(rate)
-        took += 1
-        slow += outcome.verdict == "traffic"
-        said = outcome.verdict in ("passed", "failed") or slow == TOO_SLOW
-        if said or took == min(plan.attempts, left):
-            return outcome, took
+        outcomes.append(trial(rate))
+        slow = sum(one.verdict == "traffic" for one in outcomes)
+        said = outcomes[-1].verdict in ("passed", "failed") or slow == TOO_SLOW
+        if said or len(outcomes) == min(plan.attempts, left):
+            return outcomes
 
 
 def search(trial: Trial, plan: Plan, guess: float | None = None) -> Found:
@@ -179,9 +180,9 @@ def search(trial: Trial, plan: Plan, guess: float | None = None) -> Found:
     ledger = Ledger(plan, guess or plan.top)
     trials = 0
     while (rate := ledger.next_rate()) is not None and trials < plan.most_trials:
-        outcome, took = attempt(trial, rate, plan, plan.most_trials - trials)
-        ledger.note(rate, outcome)
-        trials += took
+        outcomes = attempt(trial, rate, plan, plan.most_trials - trials)
+        ledger.note(rate, outcomes)
+        trials += len(outcomes)
     good = ledger.good()
     bad = ledger.bad(good)
     bounds = Counter(bad.bounds) if bad is not None else Counter()

@@ -77,11 +77,12 @@ class Way:
         return min(1.0, self.gbps * 1e9 / due) if due else 0.0
 
 
-def gaps_of(parts: list[Json]) -> tuple[float, float]:
-    """The longest time without a core and the most that all of them can be, in seconds."""
-    gaps = [part["descheduled"] for part in parts if part.get("descheduled")]
+def gaps_of(threads: list[Json]) -> tuple[float, float]:
+    """The longest time without a core and the most that all of them can be, in seconds: while one
+    thread is away, packets go nowhere."""
+    gaps = [thread["descheduled"] for thread in threads if thread.get("descheduled")]
     longest = max((gap["longest_us"] for gap in gaps), default=0.0)
-    total = max((gap["count"] * gap["longest_us"] for gap in gaps), default=0.0)
+    total = sum(gap["count"] * gap["longest_us"] for gap in gaps)
     return longest / 1e6, total / 1e6
 
 
