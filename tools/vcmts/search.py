@@ -133,8 +133,10 @@ class Ledger:
         return bad.rate * max(min(bad.carried, share), LEAST_CARRIED)
 
     def higher(self, good: Tried, bad: Tried | None) -> float:
-        """Into the bracket."""
-        passed = sum(one.stands for one in self.tried.values())
+        """Into the bracket, in steps that begin anew above what has failed."""
+        failed = [one.rate for one in self.tried.values() if one.fails and one.rate <= good.rate]
+        floor = max(failed, default=0.0)
+        passed = sum(one.stands and one.rate >= floor for one in self.tried.values())
         stepped = good.rate * (1 + self.plan.resolution * 2.0**passed)
         return min(stepped, self.plan.top if bad is None else (good.rate + bad.rate) / 2)
 
