@@ -123,7 +123,7 @@ int downlink_restart(struct downlink *d, const struct traffic_load *load, uint64
 	resequencers_restart(&d->resequencers);
 	account_restart(&d->account);
 	d->account.proof.untimed = load->no_latency;
-	d->prove_every = load->prove_every;
+	d->prove_every = RTE_MAX(load->prove_every, 1u);
 	d->backpressure = d->first_tsc = d->last_tsc = 0;
 	d->cycles = (struct traffic_cycles){0};
 	return 0;

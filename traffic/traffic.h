@@ -52,7 +52,7 @@ struct traffic_load {
 	uint64_t upstream_rate; /* as rate */
 	bool no_latency; /* none is recorded */
 	/* Of the DOCSIS frames with a number one in so many is decrypted and checked, from its stream's
-	 * first on; of the others only the header. 1: all */
+	 * first on; of the others only the header. 0 and 1: all */
 	uint32_t prove_every;
 };
 

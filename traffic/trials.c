@@ -3,7 +3,6 @@
 #include "trials.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include <rte_cycles.h>
