@@ -14,6 +14,7 @@
 #include <rte_debug.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include <rte_net_crc.h>
 
 #define MAX_ARGS 48
 #define ARG_SIZE 512
@@ -169,6 +170,16 @@ static bool cpus_exist(const struct platform_options *o) {
 	return true;
 }
 
+/*
+ * rte_net chooses how to calculate CRCs at the first call, and on the way there has none: a second thread
+ * with its own first call at that time would crash (seen in DPDK 22.11).
+ */
+static void choose_crc(void) {
+	static const uint8_t nothing[16];
+
+	(void)rte_net_crc_calc(nothing, sizeof(nothing), RTE_NET_CRC32_ETH);
+}
+
 int platform_start(const struct platform_options *o) {
 	static struct arguments a; /* EAL keeps pointers into it */
 
@@ -191,6 +202,7 @@ int platform_start(const struct platform_options *o) {
 			o->program, rte_strerror(rte_errno), o->memory_mb);
 		return -1;
 	}
+	choose_crc();
 	return 0;
 }
 
