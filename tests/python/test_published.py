@@ -100,8 +100,10 @@ def test_power_at_idle_from_all_three_techniques() -> None:
 
 
 def test_what_refers_to_figures_finds_them() -> None:
-    for group in (*PUBLISHED.contradictions, *PUBLISHED.rules.values()):
-        assert group.figures and all(PUBLISHED.value(name) for name in group.figures)
+    named = [c.figures for c in PUBLISHED.contradictions]
+    named += [rules.figures for rules in PUBLISHED.rules.values()]
+    for names in named:
+        assert names and all(PUBLISHED.value(name) for name in names)
     for profile in PUBLISHED.profiles.values():
         assert profile.machine in PUBLISHED.machines and profile.rules in PUBLISHED.rules
         assert profile.mix in PUBLISHED.mixes and profile.setup in PUBLISHED.setups

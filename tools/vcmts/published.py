@@ -157,12 +157,15 @@ class Published:
     profiles: Mapping[str, SizingProfile]
 
     def value(self, name: str) -> float:
-        """A figure by its id, or the mean bytes of a mix as mix.NAME."""
+        """A figure by its id, a computed one unrounded; or the mean bytes of a mix as mix.NAME."""
         if name.startswith("mix.") and name[4:] in self.mixes:
             return self.mixes[name[4:]].mean
         if name not in self.figures:
             raise MistakeError(f"{FILE.name}: no figure {name!r}")
-        return self.figures[name].value
+        figure = self.figures[name]
+        return (
+            self.computed(figure, figure.formula, figure.names) if figure.formula else figure.value
+        )
 
     def computed(self, figure: Figure, formula: str, names: Mapping[str, str]) -> float:
         values = {name: self.value(source) for name, source in names.items()}
