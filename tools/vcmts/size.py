@@ -14,7 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
-from vcmts import published, size_measured, size_published, size_request, size_show
+from vcmts import published, size_files, size_measured, size_published, size_request, size_show
 from vcmts.child import writable
 from vcmts.paths import MistakeError
 from vcmts.published import Rules
@@ -238,7 +238,7 @@ def question_of(arguments: argparse.Namespace) -> tuple[Question, str]:
         raise MistakeError("--machine: allowed: one published profile, or files of one machine")
     if shipped:
         return _published(arguments, shipped[0])
-    files = size_measured.read(machines)
+    files = size_files.read(machines)
     kinds = asked(arguments, "aes")
     limit = limit_of(arguments, kinds)
     found = [Kind(groups, size_measured.costs(files, groups)) for groups in kinds]

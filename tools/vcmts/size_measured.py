@@ -1,93 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts size: costs from files of `vcmts bench` (docs/results.md), one of each kind at most."""
+"""vcmts size: costs from what `vcmts bench` has measured."""
 
 import re
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
-from vcmts import results
 from vcmts.paths import MistakeError
 from vcmts.size_curve import Costs, Curve, Points, along, between
+from vcmts.size_files import Files
 from vcmts.size_request import Groups
 
-KINDS = ("pipeline", "throughput", "cost")
 CONFIGURATION = re.compile(r"(\d+)ofdm-(\d+)sc-qam_(\d+)cms_(aes|none)")
 TABLE = re.compile(r"\d+:\d+(?:\.\d+)?(?:,\d+:\d+(?:\.\d+)?)*")
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Files:
-    """What was read, by kind, and the host of it all."""
-
-    by_kind: dict[str, Json]
-    names: dict[str, str]
-    host: Json
-
-    @property
-    def clock(self) -> float:
-        return float(self.host["core_hz"]) / 1e9
-
-
-def read(paths: list[str]) -> Files:
-    by_kind: dict[str, Json] = {}
-    names: dict[str, str] = {}
-    for path in paths:
-        found = results.read(path)
-        kind = found.get("kind")
-        if kind not in KINDS:
-            raise MistakeError(
-                f"--machine {path}: kind: found {kind!r}, allowed: {', '.join(KINDS)}"
-            )
-        if kind in by_kind:
-            raise MistakeError(f"--machine {path}: a second file of kind {kind}, allowed: one")
-        if not found.get("complete"):
-            raise MistakeError(f"--machine {path}: it was interrupted; measure again")
-        _whole(found, path)
-        by_kind[kind], names[kind] = found, Path(path).name
-    if not {"pipeline", "throughput"} & by_kind.keys():
-        raise MistakeError(
-            f"--machine {paths[0]}: a file of kind pipeline or throughput is needed too"
-        )
-    hosts = {f["host"]["cpu"] for f in by_kind.values()}
-    if len(hosts) > 1:
-        raise MistakeError(f"--machine: measured on different machines: {', '.join(sorted(hosts))}")
-    first = by_kind.get("pipeline") or by_kind["throughput"]
-    return Files(by_kind, names, first["host"])
-
-
-def _positive(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
-
-
-def _whole(found: Json, path: str) -> None:
-    """Raises MistakeError where a key that sizing reads is missing or is no figure."""
-    host = found.get("host")
-    results_found = found.get("results")
-    if not isinstance(host, dict) or not isinstance(host.get("cpu"), str):
-        raise MistakeError(f"--machine {path}: host.cpu is missing: not a whole measurement")
-    for key in ("tsc_hz", "core_hz"):
-        if not _positive(host.get(key)):
-            raise MistakeError(
-                f"--machine {path}: host.{key}: found {host.get(key)!r}, allowed: a number above 0"
-            )
-    if not isinstance(results_found, list) or not results_found:
-        raise MistakeError(f"--machine {path}: results: nothing was measured")
-    for place, result in enumerate(results_found):
-        keys = {"pipeline": ("cycles_per_packet", "mean_bytes"), "cost": (), "throughput": ()}
-        for key in keys[found["kind"]]:
-            if not isinstance(result, dict) or not _positive(result.get(key)):
-                raise MistakeError(
-                    f"--machine {path}: results[{place}].{key}: missing or not above 0"
-                )
-
-
 def _of(pipeline: Json, direction: str) -> list[Json]:
     return [
-        r
-        for r in pipeline["results"]
-        if r.get("direction") == direction and r.get("threads", 1) == 1
+        r for r in pipeline["results"] if r["direction"] == direction and r.get("threads", 1) == 1
     ]
 
 
@@ -154,7 +84,7 @@ def modems_factor(files: Files, groups: Groups, name: str) -> tuple[float, str]:
     points = [
         (float(r["value"]), float(r["cycles_per_packet"]))
         for r in cost["results"]
-        if r.get("what") == "modems" and r.get("direction", "downstream") == "downstream"
+        if r["what"] == "modems" and r.get("direction", "downstream") == "downstream"
     ]
     points.sort()
     if not points:
@@ -171,7 +101,7 @@ def memory(files: Files, groups: Groups) -> tuple[float | None, str, str]:
     points = sorted(
         (float(r["value"]), float(r["memory_bytes"]))
         for r in (cost["results"] if cost else [])
-        if r.get("what") == "modems" and _positive(r.get("memory_bytes"))
+        if r["what"] == "modems" and r.get("memory_bytes")
     )
     if not points:
         return None, "", "memory: not measured (a file of `vcmts bench cost` has it)"
@@ -205,20 +135,18 @@ def throughput_curve(files: Files, direction: str, groups: Groups) -> Curve:
     """The zero-loss rate of the same mixes: one core each way is taken to have carried it."""
     throughput, name = files.by_kind["throughput"], files.names["throughput"]
     for result in throughput["results"]:
-        if result.get("mix") == groups.mix and result.get("upstream_mix") == groups.upstream_mix:
+        if result["mix"] == groups.mix and result["upstream_mix"] == groups.upstream_mix:
             break
     else:
-        known = ", ".join(
-            f"{r.get('mix')} with {r.get('upstream_mix')}" for r in throughput["results"]
-        )
+        known = ", ".join(f"{r['mix']} with {r['upstream_mix']}" for r in throughput["results"])
         raise MistakeError(f"mix {groups.mix} with {groups.upstream_mix}: {name} has {known}")
     gbps, mean = result["gbps"].get(direction), result["mean_bytes"].get(direction)
-    if not _positive(gbps) or not _positive(mean):
+    if not gbps or not mean:
         raise MistakeError(f"{name}: {direction}: nothing was carried at mix {groups.mix}")
     outside = differences(throughput["configuration"], groups)
     outside.append(f"{name}: one core each way is taken to have carried its rates")
-    if result.get("bound_by") != "data plane":
-        outside.append(f"{name}: bound by {result.get('bound_by')}: the data plane may carry more")
+    if result["bound_by"] != "data plane":
+        outside.append(f"{name}: bound by {result['bound_by']}: the data plane may carry more")
     return Curve(((1, gbps),), mean, f"{name}: zero loss at {gbps:.2f} Gbps", False, tuple(outside))
 
 
@@ -236,9 +164,10 @@ def curve(files: Files, direction: str, groups: Groups) -> Curve | None:
 
 
 def costs(files: Files, groups: Groups) -> Costs:
-    down, up = curve(files, "downstream", groups), curve(files, "upstream", groups)
+    down = curve(files, "downstream", groups)
     if down is None:
         raise MistakeError("--machine: the downstream was not measured")
+    up = curve(files, "upstream", groups)
     gib, source, said = memory(files, groups)
     down = replace(down, outside=(*down.outside, *([said] if said else [])))
     return Costs(files.host["cpu"], files.clock, down, up, gib, source)
