@@ -27,33 +27,45 @@ def by_size(found: list[Json], ratio: float) -> Points:
     return sorted((float(r["mix"]), r["cycles_per_packet"] * ratio) for r in sizes)
 
 
-def cycles_of(found: list[Json], mix: str, ratio: float) -> tuple[float, float, str]:
-    """Core cycles and bytes of a packet of the mix, and what of it was not measured."""
-    for result in found:
-        if result["mix"] == mix:
-            return result["cycles_per_packet"] * ratio, result["mean_bytes"], ""
-    sizes = by_size(found, ratio)
-    if not (mix.isdigit() or TABLE.fullmatch(mix)) or len(sizes) < 2:
-        known = ", ".join(str(r["mix"]) for r in found)
-        raise MistakeError(
-            f"mix {mix}: not measured, allowed: {known}"
-            + ("; or a size, or 84:15,256:10,1280:75" if len(sizes) > 1 else "")
-        )
+def shares_of(mix: str) -> list[tuple[float, float]] | None:
+    """Size and share of a mix that is a size or a table; the shares add up to 1."""
+    if not (mix.isdigit() or TABLE.fullmatch(mix)):
+        return None
     parts = [part.split(":") for part in mix.split(",")] if ":" in mix else [[mix, "1"]]
     shares = [(float(size), float(share)) for size, share in parts]
     whole = sum(share for _, share in shares)
     if whole <= 0 or not all(64 <= size <= 9000 for size, _ in shares):
         raise MistakeError(f"mix {mix}: allowed: sizes of 64 to 9000 bytes with shares above 0")
-    cycles = sum(along(sizes, size) * share for size, share in shares) / whole
-    mean = sum(size * share for size, share in shares) / whole
+    return [(size, share / whole) for size, share in shares]
+
+
+def put_together(
+    mix: str, shares: list[tuple[float, float]], sizes: Points
+) -> tuple[float, float, str]:
+    """Cycles and bytes of a packet of the mix from those of single sizes, and how that is."""
+    cycles = sum(along(sizes, size) * share for size, share in shares)
+    mean = sum(size * share for size, share in shares)
     least, most = sizes[0][0], sizes[-1][0]
-    away = [size for size, _ in shares if not least <= size <= most]
     said = f"mix {mix}: from the cycles of single sizes"
+    away = [f"{size:g}" for size, _ in shares if not least <= size <= most]
     if away:
-        said += f"; measured from {least:g} to {most:g} bytes, extrapolated to {away[0]:g}"
+        said += f"; measured from {least:g} to {most:g} bytes, extrapolated to {' and '.join(away)}"
     if cycles <= 0:
         raise MistakeError(f"mix {mix}: too far from what was measured")
     return cycles, mean, said
+
+
+def cycles_of(found: list[Json], mix: str, ratio: float) -> tuple[float, float, str]:
+    """Core cycles and bytes of a packet of the mix, and what of it was not measured."""
+    for result in found:
+        if result["mix"] == mix:
+            return result["cycles_per_packet"] * ratio, result["mean_bytes"], ""
+    shares, sizes = shares_of(mix), by_size(found, ratio)
+    if shares is None or len(sizes) < 2:
+        known = ", ".join(str(r["mix"]) for r in found)
+        more = "; or a size, or 84:15,256:10,1280:75" if len(sizes) > 1 else ""
+        raise MistakeError(f"mix {mix}: not measured, allowed: {known}{more}")
+    return put_together(mix, shares, sizes)
 
 
 def differences(name: str, groups: Groups) -> list[str]:

@@ -234,7 +234,7 @@ def table(answer: Json) -> Table:
     out = Table()
     out.add_column("")
     for kind in answer["kinds"]:
-        out.add_column(kind["groups"]["name"], justify="right")
+        out.add_column(kind["groups"]["name"], justify="right", overflow="fold")
     cores = "{0[used]} of {0[all]}"
     rows = (
         ("service groups a server", lambda k: str(k["per_server"])),
