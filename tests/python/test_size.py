@@ -84,6 +84,21 @@ def test_2023(channels: str, tmp_path: Path) -> None:
     assert bool(found["outside_what_was_measured"]) == (channels != "6ofdm")
 
 
+@pytest.mark.parametrize(
+    ("profile", "rate", "groups"),
+    [("2023-4th-gen-qat", "max", 6), ("2023-4th-gen-qat-crypto", "10Gbps", 9)],
+)
+def test_2023_crypto_devices(profile: str, rate: str, groups: int, tmp_path: Path) -> None:
+    """72 Gbps for six service groups of six channels, as in the paper; 94 without their CRC."""
+    options = ("--machine", f"published:{profile}", "--service-group-limit", "none")
+    found = one(*options, "--groups", f"6ofdm:{rate}/2Gbps", place=tmp_path)
+    assert found["per_server"] == groups and found["bound_by"] == ["crypto devices"]
+    two = one(*options, "--sockets", "2", "--groups", f"6ofdm:{rate}/2Gbps", place=tmp_path)
+    assert two["per_server"] >= 2 * groups
+    raised = ("--crypto-limit", "1Tbps", "--groups", f"6ofdm:{rate}/2Gbps")
+    assert one(*options, *raised, place=tmp_path)["bound_by"] == ["cores"]
+
+
 def test_2021_two_service_groups_a_core(tmp_path: Path) -> None:
     """A third of the cores: both directions on a hyper-thread, 32 SC-QAM and 2 OFDM."""
     options = ("--machine", "published:2021-3rd-gen", "--groups", "2ofdm-32sc-qam:2Gbps/0")
@@ -217,7 +232,9 @@ BAD = [
     ("--groups 6ofdm:8Gbps/1Gbps --nic-limit 5Gbps", "9.00 Gbps of 5.0 Gbps"),
     ("--groups 6ofdm --rules cloud --interfaces 2", "it takes 3 interfaces of 2"),
     ("--groups 6ofdm:8Gbps/1Gbps --crypto des", "allowed: aes, aes-qat, none"),
-    ("--groups 6ofdm:8Gbps/1Gbps --crypto aes-qat", "not published with crypto aes-qat"),
+    ("--groups 6ofdm:8Gbps/1Gbps --crypto aes-qat", "crypto aes-qat: published with aes"),
+    ("--groups 6ofdm --machine published:2023-4th-gen-qat --crypto aes", "with aes-qat"),
+    ("--groups 6ofdm --crypto-limit 5Gbps", "8.70 Gbps for its 5.0 Gbps"),
     ("--groups 6ofdm:8Gbps/1Gbps --mix 64", "needs a measured profile"),
     ("--groups 6ofdm --downstream-cores 0.3", "allowed: 0.5 or 1"),
     ("--groups 6ofdm --machine published:2023-4th-gen --machine published:2023-3rd-gen", "one"),

@@ -210,6 +210,7 @@ def test_bad_files(
         ({"a": PIPELINE}, (*SERVER, "--mix", "banana"), "mix banana: not measured, allowed: imix"),
         ({"a": PIPELINE}, (*SERVER, "--mix", "84:0"), "shares above 0"),
         ({"a": PIPELINE}, (*SERVER, "--mix", "20"), "64 to 9000"),
+        ({"a": PIPELINE}, (*SERVER, "--crypto", "aes-qat"), "allowed: aes or none"),
         ({"a": THROUGHPUT}, (*SERVER, "--mix", "84"), "imix with upstream-imix"),
     ],
 )

@@ -207,7 +207,9 @@ def test_lines_through_points() -> None:
 @pytest.mark.parametrize("profile", published.load().profiles)
 def test_published_curves_fall_and_their_sums_rise(profile: str) -> None:
     """Which the calculation counts on."""
-    curve = costs(published.load(), PREFIX + profile, Groups(6)).downstream
+    data = published.load()
+    groups = Groups(6, crypto=data.profiles[profile].crypto)
+    curve = costs(data, PREFIX + profile, groups).downstream
     each = [gbps for _, gbps in curve.points]
     assert each == sorted(each, reverse=True)
     whole = [n * curve.gbps(n) for n in range(1, curve.most_at_once + 1)]

@@ -143,6 +143,7 @@ class SizingProfile:
     upstream_share: float = 0  # of the downstream, in `total`
     at_once: str = "socket"  # what the points count: service groups of a socket, or server
     interface_limit: str = ""
+    crypto_limit: str = ""  # of a socket's crypto devices
 
 
 @dataclass(frozen=True)

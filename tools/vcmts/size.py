@@ -123,6 +123,9 @@ def _server(parser: argparse.ArgumentParser) -> None:
     part.add_argument("--slots", type=whole(1, 256), help="of PCIe, at most (default: no limit)")
     part.add_argument("--slot-speed", type=a_rate, metavar="RATE", help="of a PCIe slot")
     part.add_argument("--crypto-card", type=a_rate, metavar="RATE", help="a card's, in a slot")
+    part.add_argument(
+        "--crypto-limit", type=a_rate, metavar="RATE", help="of a socket's crypto devices"
+    )
     part.add_argument("--interfaces", type=whole(1, 4096), help="virtual functions, at most")
     part.add_argument("--nic-limit", type=a_rate, metavar="RATE", help="both directions together")
 
@@ -200,6 +203,7 @@ def server_of(
         slots=arguments.slots,
         slot_gbps=arguments.slot_speed,
         crypto_card_gbps=arguments.crypto_card,
+        crypto_gbps=arguments.crypto_limit,
         interfaces=arguments.interfaces or interfaces,
         nic_gbps=arguments.nic_limit,
     )
@@ -257,6 +261,8 @@ def _published(arguments: argparse.Namespace, name: str) -> tuple[Question, str]
     machine = data.machines[profile.machine]
     most = int(data.value(profile.interface_limit)) if profile.interface_limit else None
     server = server_of(arguments, machine, machine.clock, most)
+    if profile.crypto_limit and server.crypto_gbps is None:
+        server = replace(server, crypto_gbps=data.value(profile.crypto_limit))
     rules = rules_of(arguments, profile.rules)
     return _question(arguments, found, server, rules, limit), arguments.rules or profile.rules
 

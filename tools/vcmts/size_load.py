@@ -41,6 +41,7 @@ class Server:
     slots: int | None = None
     slot_gbps: float | None = None
     crypto_card_gbps: float | None = None
+    crypto_gbps: float | None = None  # downstream, of a socket's crypto devices
     interfaces: int | None = None
     nic_gbps: float | None = None  # both directions together, as clouds limit it
 
@@ -85,6 +86,7 @@ class Usage:
     memory_gib: float
     transmit: float
     receive: float
+    downstream: float
     carried: float  # both directions, as subscribers count
     ports: int
     cards: int
@@ -198,6 +200,7 @@ def usage(question: Question, counts: Sequence[int]) -> Usage:
         memory_gib=server.system_memory_gib + used + standby * max(memory),
         transmit=transmit,
         receive=receive,
+        downstream=down,
         carried=down + upstream,
         ports=ports,
         cards=up(ports / server.ports_a_card),

@@ -12,6 +12,12 @@ from vcmts.paths import MistakeError
 from vcmts.size_load import Question, Usage, usage
 
 
+def crypto_limit(question: Question) -> float | None:
+    """Gbps of the crypto devices of a server's sockets."""
+    server = question.server
+    return None if server.crypto_gbps is None else server.crypto_gbps * server.sockets
+
+
 def violated(question: Question, used: Usage) -> list[str]:
     """The limits that are passed: what bounds the answer."""
     server = question.server
@@ -22,6 +28,7 @@ def violated(question: Question, used: Usage) -> list[str]:
         ("slots", used.cards + used.crypto_cards, server.slots),
         ("interfaces", used.interfaces, server.interfaces),
         ("NIC rate", used.carried, server.nic_gbps),
+        ("crypto devices", used.downstream, crypto_limit(question)),
     ]
     over = [name for name, value, most in limits if most is not None and value > most + 1e-9]
     for number, rate in zip(used.counts, used.rates, strict=True):
@@ -86,6 +93,7 @@ def impossible(question: Question, kind: int) -> MistakeError:
         "slots": f"it takes {used.cards + used.crypto_cards} slots of {server.slots}",
         "interfaces": f"it takes {used.interfaces} interfaces of {server.interfaces}",
         "NIC rate": f"it carries {used.carried:.2f} Gbps of {server.nic_gbps} Gbps",
+        "crypto devices": f"{used.downstream:.2f} Gbps for its {crypto_limit(question)} Gbps",
         "downstream of a core": (
             f"{rate.downstream:.2f} Gbps downstream, and its core carries {rate.core:.2f} Gbps"
         ),

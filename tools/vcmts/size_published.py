@@ -73,8 +73,10 @@ def costs(published: Published, machine: str, groups: Groups) -> Costs:
             f"--machine {machine}: only the published mixes are known (imix, upstream-imix); "
             "another mix needs a measured profile"
         )
-    if groups.crypto == "aes-qat" and profile.crypto != "aes-qat":
-        raise MistakeError(f"--machine {machine}: not published with crypto aes-qat")
+    if groups.crypto != "none" and groups.crypto != profile.crypto:
+        raise MistakeError(
+            f"--machine {machine}: crypto {groups.crypto}: published with {profile.crypto}"
+        )
     share = 1 / (1 + profile.upstream_share) if profile.total else 1.0
     of_core = points(published, profile, share)
     names = list((profile.downstream or profile.total).values())

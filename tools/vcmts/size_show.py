@@ -116,6 +116,11 @@ def steps_of_rest(question: Question, costs: Costs, used: Usage) -> list[str]:
             f"slots: {used.cards} for ports + {used.crypto_cards} for crypto cards of "
             f"{server.crypto_card_gbps:g} Gbps = {used.cards + used.crypto_cards}"
         )
+    if server.crypto_gbps is not None:
+        steps.append(
+            f"crypto devices: {number(used.downstream, 1)} Gbps of {server.sockets} x "
+            f"{server.crypto_gbps:g} Gbps"
+        )
     if costs.memory_gib is not None:
         total = sum(used.counts) + used.standby
         steps.append(
