@@ -49,8 +49,9 @@ THROUGHPUT = BASE | {"kind": "throughput", "results": [POINT]}
 COST = BASE | {
     "kind": "cost",
     "results": [
-        {"what": "modems", "value": n, "direction": "downstream", "cycles_per_packet": cycles,
-         "memory_bytes": gib * 2**30}
+        {"what": "modems", "value": n, "direction": direction, "memory_bytes": gib * 2**30,
+         "cycles_per_packet": cycles if direction == "downstream" else 7 * n}
+        for direction in ("downstream", "upstream")
         for n, cycles, gib in ((300, 800, 0.1), (3000, 1000, 0.4), (30000, 1200, 3.1))
     ],
 }  # fmt: skip
@@ -125,10 +126,11 @@ def test_zero_loss_throughput_is_less_than_cycles_promise(tmp_path: Path) -> Non
     assert found["core_gbps"] == 15
     alone = one(machine[2:], "--groups", "6ofdm:8Gbps/1Gbps", place=tmp_path)
     assert alone["core_gbps"] == 15
-    other = THROUGHPUT | {"results": [POINT | {"bound_by": "traffic"}]}
+    other = THROUGHPUT | {"results": [POINT | {"bound_by": "traffic", "confirmed": False}]}
     machine = stored(tmp_path, throughput=other)
     found = one(machine, "--groups", "6ofdm:8Gbps/1Gbps", place=tmp_path)
-    assert "bound by traffic" in " ".join(found["outside_what_was_measured"])
+    said = " ".join(found["outside_what_was_measured"])
+    assert "bound by traffic" in said and "not confirmed" in said
 
 
 @pytest.mark.parametrize(
@@ -161,6 +163,16 @@ def test_what_was_not_measured_is_said(tmp_path: Path) -> None:
     assert found["memory_gib"] is None
 
 
+@pytest.mark.parametrize("modems", [300, 900])
+def test_memory_of_a_pipeline_file(modems: int, tmp_path: Path) -> None:
+    machine = stored(tmp_path, pipeline=PIPELINE | {"memory": {"total": 2**28}})
+    options = ("--groups", "6ofdm:8Gbps/1Gbps", "--modems", str(modems))
+    found = one(machine, *options, place=tmp_path, server=SERVER[:2])
+    assert found["memory_gib"] == pytest.approx(4 + 16 / 4)
+    said = " ".join(found["outside_what_was_measured"])
+    assert ("memory for 900 modems: that of 300" in said) == (modems == 900)
+
+
 def without(whole: Json, *keys: str) -> Json:
     return {key: value for key, value in whole.items() if key not in keys}
 
@@ -185,7 +197,8 @@ def without(whole: Json, *keys: str) -> Json:
         (PIPELINE | {"results": [{"direction": "downstream", "cycles_per_packet": 1,
                                   "mean_bytes": 1}]}, "mix"),
         (COST, "pipeline or throughput is needed"),
-        (THROUGHPUT | {"results": [{"mix": "imix"}]}, "gbps"),
+        (THROUGHPUT | {"results": [{"mix": "imix"}]}, "'upstream_mix' is a required"),
+        (THROUGHPUT | {"results": [POINT | {"gbps": {"downstream": 0}}]}, "nothing was carried"),
     ],
 )  # fmt: skip
 def test_bad_files(

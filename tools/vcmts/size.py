@@ -89,44 +89,74 @@ def _request(parser: argparse.ArgumentParser) -> None:
         "a list of mappings; may be repeated",
     )
     part.add_argument("--mix", default="imix", help="downstream (default: %(default)s)")
-    part.add_argument("--upstream-mix", default="upstream-imix", help="(default: %(default)s)")
-    part.add_argument("--crypto", default="", help=f"one of {', '.join(size_request.CRYPTO)}")
-    part.add_argument("--modems", type=whole(1, 65535), default=300, help="of a service group")
+    part.add_argument(
+        "--upstream-mix", metavar="MIX", default="upstream-imix", help="(default: %(default)s)"
+    )
+    part.add_argument(
+        "--crypto", default="", help=f"{', '.join(size_request.CRYPTO)} (default: as measured)"
+    )
+    part.add_argument(
+        "--modems", type=whole(1, 65535), metavar="N", default=300, help="of each (default: 300)"
+    )
     part.add_argument(
         "--service-group-limit",
         metavar="RATE",
         default="10Gbps",
         help="downstream of a service group, or none (default: %(default)s)",
     )
-    part.add_argument("--spare-servers", type=whole(0, 10**6), default=0, help="beside the needed")
+    part.add_argument(
+        "--spare-servers", type=whole(0, 10**6), metavar="N", default=0, help="beside the needed"
+    )
 
 
 def _server(parser: argparse.ArgumentParser) -> None:
     part = parser.add_argument_group("the server (default: the published machine's)")
-    part.add_argument("--sockets", type=whole(1, 64))
-    part.add_argument("--cores-per-socket", type=whole(1, 1024))
+    part.add_argument("--sockets", type=whole(1, 64), metavar="N", help="of the server")
+    part.add_argument(
+        "--cores-per-socket",
+        type=whole(1, 1024),
+        metavar="N",
+        help="cores without counting hyper-threads; needed with measured files",
+    )
     part.add_argument("--core-clock", type=gigahertz, metavar="GHz", help="of the cores at work")
-    part.add_argument("--threads-per-core", type=whole(1, 2), default=2)
+    part.add_argument(
+        "--threads-per-core", type=whole(1, 2), metavar="N", default=2, help="1 or 2 (default: 2)"
+    )
     part.add_argument(
         "--thread-gain",
         type=within(0.5, 2),
+        metavar="FACTOR",
         default=1.0,
         help="two hyper-threads over one alone, where one alone was measured (default: 1)",
     )
-    part.add_argument("--memory", type=gibibytes, metavar="GiB")
-    part.add_argument("--system-memory", type=gibibytes, metavar="GiB", default=4.0)
-    part.add_argument("--memory-per-service-group", type=gibibytes, metavar="GiB")
-    part.add_argument("--port-speed", type=a_rate, metavar="RATE", default=100.0)
-    part.add_argument("--ports", type=whole(1, 1024), help="at most (default: no limit)")
+    part.add_argument("--memory", type=gibibytes, metavar="GiB", help="(default: no limit)")
+    part.add_argument(
+        "--system-memory", type=gibibytes, metavar="GiB", default=4.0, help="(default: 4)"
+    )
+    part.add_argument(
+        "--memory-per-service-group", type=gibibytes, metavar="GiB", help="(default: the profile's)"
+    )
+    part.add_argument(
+        "--port-speed", type=a_rate, metavar="RATE", default=100.0, help="(default: 100Gbps)"
+    )
+    part.add_argument(
+        "--ports", type=whole(1, 1024), metavar="N", help="at most (default: no limit)"
+    )
     part.add_argument("--redundancy", choices=REDUNDANCY, default="none", help="of ports")
-    part.add_argument("--ports-per-card", type=whole(1, 16), default=2)
-    part.add_argument("--slots", type=whole(1, 256), help="of PCIe, at most (default: no limit)")
+    part.add_argument(
+        "--ports-per-card", type=whole(1, 16), metavar="N", default=2, help="(default: 2)"
+    )
+    part.add_argument(
+        "--slots", type=whole(1, 256), metavar="N", help="of PCIe, at most (default: no limit)"
+    )
     part.add_argument("--slot-speed", type=a_rate, metavar="RATE", help="of a PCIe slot")
     part.add_argument("--crypto-card", type=a_rate, metavar="RATE", help="a card's, in a slot")
     part.add_argument(
         "--crypto-limit", type=a_rate, metavar="RATE", help="of a socket's crypto devices"
     )
-    part.add_argument("--interfaces", type=whole(1, 4096), help="virtual functions, at most")
+    part.add_argument(
+        "--interfaces", type=whole(1, 4096), metavar="N", help="virtual functions, at most"
+    )
     part.add_argument("--nic-limit", type=a_rate, metavar="RATE", help="both directions together")
 
 

@@ -13,7 +13,8 @@ from vcmts.paths import MistakeError
 Json = dict[str, Any]
 
 ABOVE_0 = {"type": "number", "exclusiveMinimum": 0}
-DIRECTIONS = {"type": "object", "properties": {"downstream": ABOVE_0, "upstream": ABOVE_0}}
+NUMBER = {"type": "number", "minimum": 0}  # 0: nothing got through
+DIRECTIONS = {"type": "object", "properties": {"downstream": NUMBER, "upstream": NUMBER}}
 RESULTS: dict[str, Json] = {
     "pipeline": {
         "required": ["direction", "mix", "mean_bytes", "cycles_per_packet"],
@@ -25,7 +26,7 @@ RESULTS: dict[str, Json] = {
     },
     "throughput": {
         "required": ["mix", "upstream_mix", "mean_bytes", "gbps", "bound_by"],
-        "properties": {"mean_bytes": DIRECTIONS, "gbps": {"type": "object"}},
+        "properties": {"mean_bytes": DIRECTIONS, "gbps": DIRECTIONS},
     },
     "cost": {
         "required": ["what"],
@@ -53,6 +54,7 @@ def schema(kind: str) -> Json:
                 "required": ["cpu", "tsc_hz", "core_hz"],
                 "properties": {"cpu": {"type": "string"}, "tsc_hz": ABOVE_0, "core_hz": ABOVE_0},
             },
+            "memory": {"type": "object", "properties": {"total": NUMBER}},
             "results": {
                 "type": "array",
                 "minItems": 1,

@@ -12,9 +12,9 @@ from vcmts.size_request import UPSTREAM_SHARE, Groups
 # Bytes that a packet has on a wire beyond the Ethernet frame without CRC: CRC, preamble, gap.
 WIRE = 4 + 8 + 12
 # DEPI: CRC, MAC header of 17 (privacy and DSID), a segment table entry of 2 for each of about two
-# segments; frames of MTU 1500 have 34 bytes of IPv4, L2TPv3 and PSP, and 14 + WIRE around these.
+# segments; frames of MTU 1500 have 30 bytes of IPv4, L2TPv3 and PSP, and 14 + WIRE around these.
 DEPI_PACKET = 4 + 17 + 4
-DEPI_FRAME = (1500 + 14 + WIRE) / (1500 - 34)
+DEPI_FRAME = (1500 + 14 + WIRE) / (1500 - 30)
 REDUNDANCY = ("none", "n+1", "1+1")
 
 

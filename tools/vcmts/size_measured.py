@@ -24,7 +24,7 @@ def _of(pipeline: Json, direction: str) -> list[Json]:
 def by_size(found: list[Json], ratio: float) -> Points:
     """Core cycles by packet size, of the mixes that are one size."""
     sizes = [r for r in found if str(r["mix"]).isdigit()]
-    return sorted((float(r["mix"]), r["cycles_per_packet"] * ratio) for r in sizes)
+    return sorted({float(r["mix"]): r["cycles_per_packet"] * ratio for r in sizes}.items())
 
 
 def shares_of(mix: str) -> list[tuple[float, float]] | None:
@@ -86,6 +86,16 @@ def differences(name: str, groups: Groups) -> list[str]:
     return said
 
 
+def by_modems(cost: Json, key: str, direction: str | None = None) -> Points:
+    """One figure a number of modems: both directions tell of the same memory."""
+    found = {
+        float(r["value"]): float(r[key])
+        for r in cost["results"]
+        if r["what"] == "modems" and r.get(key) and direction in (None, r.get("direction"))
+    }
+    return sorted(found.items())
+
+
 def modems_factor(files: Files, groups: Groups, name: str) -> tuple[float, str]:
     """Cycles with the modems that are asked for over those with the modems measured."""
     match = CONFIGURATION.match(name)
@@ -95,12 +105,7 @@ def modems_factor(files: Files, groups: Groups, name: str) -> tuple[float, str]:
     cost = files.by_kind.get("cost")
     if cost is None:
         return 1.0, f"{groups.modems} modems: measured with {base}, taken as the same"
-    points = [
-        (float(r["value"]), float(r["cycles_per_packet"]))
-        for r in cost["results"]
-        if r["what"] == "modems" and r.get("direction", "downstream") == "downstream"
-    ]
-    points.sort()
+    points = by_modems(cost, "cycles_per_packet", "downstream")
     if not points:
         return 1.0, f"{groups.modems} modems: {files.names['cost']} has none of modems"
     factor = between(points, groups.modems) / between(points, base)
@@ -109,16 +114,25 @@ def modems_factor(files: Files, groups: Groups, name: str) -> tuple[float, str]:
     return factor, ""
 
 
+def memory_of_pipeline(files: Files, groups: Groups) -> tuple[float | None, str, str]:
+    """Of the one configuration that was measured."""
+    pipeline = files.by_kind.get("pipeline", {})
+    total = pipeline.get("memory", {}).get("total")
+    if not total:
+        return None, "", "memory: not measured (a file of `vcmts bench cost` has it)"
+    source = f"{files.names['pipeline']}, of {pipeline['configuration']}"
+    match = CONFIGURATION.match(pipeline["configuration"])
+    if match and int(match[3]) != groups.modems:
+        return total / 2**30, source, f"memory for {groups.modems} modems: that of {match[3]}"
+    return total / 2**30, source, ""
+
+
 def memory(files: Files, groups: Groups) -> tuple[float | None, str, str]:
     """GiB of a service group, from where, and what of it was not measured."""
     cost = files.by_kind.get("cost")
-    points = sorted(
-        (float(r["value"]), float(r["memory_bytes"]))
-        for r in (cost["results"] if cost else [])
-        if r["what"] == "modems" and r.get("memory_bytes")
-    )
+    points = by_modems(cost, "memory_bytes") if cost else []
     if not points:
-        return None, "", "memory: not measured (a file of `vcmts bench cost` has it)"
+        return memory_of_pipeline(files, groups)
     said = ""
     if not points[0][0] <= groups.modems <= points[-1][0]:
         said = (
@@ -159,6 +173,8 @@ def throughput_curve(files: Files, direction: str, groups: Groups) -> Curve:
         raise MistakeError(f"{name}: {direction}: nothing was carried at mix {groups.mix}")
     outside = differences(throughput["configuration"], groups)
     outside.append(f"{name}: one core each way is taken to have carried its rates")
+    if result.get("confirmed") is False:
+        outside.append(f"{name}: its rate was not confirmed by a second search")
     if result["bound_by"] != "data plane":
         outside.append(f"{name}: bound by {result['bound_by']}: the data plane may carry more")
     return Curve(((1, gbps),), mean, f"{name}: zero loss at {gbps:.2f} Gbps", False, tuple(outside))

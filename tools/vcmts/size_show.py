@@ -26,7 +26,7 @@ def carried(question: Question, costs: Costs, curve: Curve, share: float, at_onc
     parts = [f"{number(gbps)} Gbps"]
     result = gbps
     if server.clock != costs.clock:
-        parts.append(f"x {server.clock:g} / {costs.clock:g} GHz")
+        parts.append(f"x {server.clock:.4g} / {costs.clock:.4g} GHz")
         result *= server.clock / costs.clock
     part = core_share(curve, share, server)
     if part != 1:
@@ -46,7 +46,7 @@ def steps_of_rates(
     down = costs.downstream
     beside = f" with {at_once} at once on a socket" if len(down.points) > 1 else ""
     steps = [
-        f"downstream, measured: {number(down.gbps(at_once))} Gbps a core at {costs.clock:g} GHz"
+        f"downstream, measured: {number(down.gbps(at_once))} Gbps a core at {costs.clock:.4g} GHz"
         f"{beside} = {down.cycles(at_once, costs.clock):.0f} core cycles a packet of "
         f"{down.mean_bytes:.1f} bytes ({down.source})",
         "downstream, on this server: "
@@ -154,12 +154,12 @@ def outside(
         )
     if question.server.clock != costs.clock:
         said.append(
-            f"a core of {question.server.clock:g} GHz: measured at {costs.clock:g} GHz, cycles a "
-            "packet taken as the same; memory does not get faster with the core"
+            f"a core of {question.server.clock:.4g} GHz: measured at {costs.clock:.4g} GHz, cycles "
+            "a packet taken as the same; memory does not get faster with the core"
         )
     if costs.memory_gib is None:
         said.append("memory: unknown, not a limit here (--memory-per-service-group)")
-    return said
+    return list(dict.fromkeys(said))  # both directions may say the same
 
 
 def assumed(question: Question, costs: Costs, groups: Groups) -> list[str]:
