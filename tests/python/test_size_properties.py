@@ -154,8 +154,9 @@ def test_wire_bytes_by_hand() -> None:
     """1 Gbps of 1,000-byte packets: 1,024 on the core network's wire, 1,072.4 in DEPI."""
     curve = Curve(((1, 10.0),), 1000, "x", True)
     kind = Kind(Groups(6, downstream=1.0, upstream=0.0), Costs("m", 2, curve, curve, 1.0))
-    question = Question([kind], Server(1, 8, 2.0), Rules(1, 0.5))
+    question = Question([kind], Server(1, 8, 2.0, port_gbps=1.05), Rules(1, 0.5))
     used = usage(question, [1])
+    assert used.ports == 2, "the busier direction counts"
     assert used.receive == pytest.approx(1.024)
     assert used.transmit == pytest.approx(1.025 * 1538 / 1470) == pytest.approx(1.025 * DEPI_FRAME)
 
