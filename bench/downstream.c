@@ -43,6 +43,10 @@ static unsigned batch(const struct bench *b, double mean_bytes) {
 /* As many rounds as it takes in bursts: what queues and open DEPI frames keep stays the same. */
 static uint64_t carry(struct bench *b, unsigned fed, uint64_t step_ns) {
 	(void)fed;
+	if (b->threads == 2) {
+		pair_carry(&b->pair, BENCH_BATCH / PIPELINE_BURST, step_ns, &b->now);
+		return BENCH_BATCH;
+	}
 	for (unsigned burst = 0; burst < BENCH_BATCH / PIPELINE_BURST; burst++)
 		bench_round(b, &bench_downstream, step_ns);
 	return BENCH_BATCH;

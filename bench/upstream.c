@@ -87,7 +87,7 @@ static double bound(struct bench *b, const struct mix *mix, unsigned millisecond
 	return crypto_bound(&b->instance, CRYPTO_UPLINK, mix, milliseconds);
 }
 
-static const char *const mixes[] = {"upstream-imix", "84", "256", "1280"};
+static const char *const mixes[] = {"upstream-imix", "84", "256", "512", "1024", "1280", "1518"};
 
 const struct bench_direction bench_upstream = {
 	.name = "upstream",

@@ -32,6 +32,7 @@ struct instance {
 	struct docsis_crypto crypto;
 	void **sessions; /* DOWNLINK, one a modem */
 	void **up_sessions; /* UPLINK, two a modem; NULL without an upstream */
+	double sessions_seconds; /* what making both took, of instance_create() */
 	struct worker workers[LAYOUT_MAX_WORKERS];
 	unsigned worker_count;
 	uint16_t ports[2]; /* network, R-PHY */

@@ -57,7 +57,7 @@ def test_bench_stores_what_it_prints(tmp_path: Path) -> None:
     ("direction", "mixes"),
     [
         ("downstream", ["imix", "84", "256", "512", "1024", "1280", "1518"]),
-        ("upstream", ["upstream-imix", "84", "256", "1280"]),
+        ("upstream", ["upstream-imix", "84", "256", "512", "1024", "1280", "1518"]),
     ],
 )
 def test_one_direction_with_its_own_mixes(direction: str, mixes: list[str], tmp_path: Path) -> None:

@@ -4,8 +4,10 @@
 import argparse
 import re
 
-from vcmts.child import start, stoppable, writable
+from vcmts import watch
+from vcmts.child import stoppable, writable
 from vcmts.paths import CHECKOUT, program
+from vcmts.progress import progress
 
 INTERRUPTED = 130
 CONFIG = CHECKOUT / "impairments" / "service-group.yaml"
@@ -43,6 +45,6 @@ def main(arguments: argparse.Namespace) -> int:
     command += ["--packets", str(arguments.packets), "--seed", str(arguments.seed)]
     if arguments.json is not None:
         command += ["--json", arguments.json]
-    with stoppable() as stopped:
-        status = stopped.wait(start(command))
+    with stoppable() as stopped, progress("impairments", 1) as shown:
+        status = watch.watched(command, watch.on(shown), stopped)
     return INTERRUPTED if stopped.asked else status
