@@ -33,7 +33,7 @@ def test_one_bad_point_does_not_bend_it(bad: int, by: float) -> None:
     assert line is not None
     assert line.fixed == pytest.approx(200)
     assert line.slope == pytest.approx(0.5)
-    assert line.r2 < 0.8
+    assert line.r2 < 0.85
 
 
 def test_noise_that_evens_out() -> None:

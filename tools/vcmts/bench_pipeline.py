@@ -67,9 +67,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def table(results: list[dict[str, Any]]) -> Table:
     """A column a mix, a row a stage."""
     out = Table()
-    out.add_column("stage")
+    out.add_column("stage", no_wrap=True)
     for result in results:
-        out.add_column(result["mix"], justify="right")
+        out.add_column(result["mix"].replace("upstream-", "upstream-\n"), justify="right")
     for stage in results[0]["stages"]:
         out.add_row(stage, *[f"{r['stages'][stage]:.0f}" for r in results])
     out.add_section()
@@ -110,7 +110,7 @@ def fits(results: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 def fit_table(found: list[dict[str, Any]]) -> Table:
     out = Table()
     for name in ("stage", "a packet", "a byte", "R2"):
-        out.add_column(name, justify="left" if name == "stage" else "right")
+        out.add_column(name, justify="left" if name == "stage" else "right", no_wrap=True)
     for one in found:
         if one["stage"] == "all":
             out.add_section()

@@ -3,6 +3,7 @@
 
 import argparse
 import re
+from tempfile import TemporaryFile
 
 from vcmts import watch
 from vcmts.child import stoppable, writable
@@ -45,6 +46,10 @@ def main(arguments: argparse.Namespace) -> int:
     command += ["--packets", str(arguments.packets), "--seed", str(arguments.seed)]
     if arguments.json is not None:
         command += ["--json", arguments.json]
-    with stoppable() as stopped, progress("impairments", 1) as shown:
-        status = watch.watched(command, watch.on(shown), stopped)
+    # kept until the end: between its lines and a bar the terminal would be torn
+    with stoppable() as stopped, TemporaryFile() as table:
+        with progress("impairments", 1) as shown:
+            status = watch.watched(command, watch.on(shown), stopped, stdout=table)
+        table.seek(0)
+        print(table.read().decode(), end="", flush=True)
     return INTERRUPTED if stopped.asked else status
