@@ -183,6 +183,7 @@ static int measure(struct bench *b, const struct bench_options *o) {
 	struct host host;
 	int ret = 0;
 
+	program_catch_signals(); /* from now on there is something to keep */
 	host_measure(&host);
 	for (unsigned d = 0; d < DIRECTIONS && ret == 0; d++) {
 		if (is_measured(directions[d], o, sg))
@@ -217,6 +218,8 @@ static int bench(const struct bench_options *o, const struct service_group *sg) 
 		memset(b, 0, sizeof(*b));
 		b->footprint.load = o->load_seconds;
 		b->footprint.configuration = o->configuration_bytes;
+		program_progress(0, nothing_done(o, sg).total, "setting up %zu modems",
+				 sg->modem_count);
 		if (bench_create(b, sg, o->threads) == 0)
 			status = measure(b, o);
 		bench_free(b);
@@ -276,7 +279,6 @@ int main(int argc, char **argv) {
 
 	argp_err_exit_status = EXIT_MISTAKE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	program_catch_signals();
 	if (load(&o, &sg) != 0)
 		return EXIT_MISTAKE;
 	if (o.direction == bench_upstream.name && sg.upstream_channel_count == 0) {

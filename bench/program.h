@@ -32,7 +32,8 @@ void program_tells_progress(void);
 void program_progress(unsigned done, unsigned total, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* SIGINT and SIGTERM no longer end the program but are asked for by program_stopped(). */
+/* The next SIGINT or SIGTERM does not end the program but is asked for by program_stopped(); a second
+ * one ends it. */
 void program_catch_signals(void);
 bool program_stopped(void);
 

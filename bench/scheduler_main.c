@@ -167,6 +167,7 @@ static int measure(const struct options *o) {
 	struct host host;
 	int ret = 0;
 
+	program_catch_signals();
 	host_measure(&host);
 	for (unsigned i = 0; i < CASE_COUNT; i++)
 		done.total += is_measured(i, o) ? o->load_count * o->runs : 0;
@@ -214,7 +215,6 @@ int main(int argc, char **argv) {
 		memcpy(o.loads, (unsigned[]){50, 95, 120}, 3 * sizeof(o.loads[0]));
 		o.load_count = 3;
 	}
-	program_catch_signals();
 	p.memory_mb = memory_mb(&o);
 	if (platform_start(&p) != 0)
 		return EXIT_TROUBLE;

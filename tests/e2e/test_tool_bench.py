@@ -173,6 +173,43 @@ def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
     assert result["min"] <= result["cycles_per_packet"] <= result["max"]
 
 
+def test_the_scheduler_keeps_what_it_has(tmp_path: Path) -> None:
+    report = tmp_path / "bench.json"
+    words = ["--case", "6ofdm", "--load", "50", "--runs", "100", "--milliseconds", "20"]
+    with subprocess.Popen(
+        [paths.program("vcmts-bench-scheduler"), *words, "--progress", "--json", report],
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as bench:
+        assert bench.stderr is not None
+        next(line for line in bench.stderr if line.startswith("progress 2 100 6ofdm, 50 %: run 3"))
+        bench.send_signal(signal.SIGINT)
+        bench.stderr.read()
+        assert bench.wait() == 130
+    stored = json.loads(report.read_text())
+    assert stored["complete"] is False
+    (result,) = stored["results"]
+    assert 2 <= result["runs"] < 100 and result["ratio"] > 0
+
+
+def test_interrupted_before_anything_was_measured(tmp_path: Path) -> None:
+    """While it is set up it ends at once, and an earlier file stays as it is."""
+    report, config = tmp_path / "bench.json", tmp_path / "sg.yaml"
+    report.write_text("earlier", encoding="utf-8")
+    config.write_text(profile_of("6ofdm-0sc-qam_3000cms_aes"), encoding="utf-8")
+    with subprocess.Popen(
+        [paths.program("vcmts-bench"), "--config", config, "--progress", "--json", report],
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as bench:
+        assert bench.stderr is not None
+        next(line for line in bench.stderr if line == "progress 0 70 setting up 3000 modems\n")
+        bench.send_signal(signal.SIGINT)
+        assert "run 1" not in bench.stderr.read()
+        assert bench.wait() == -signal.SIGINT
+    assert report.read_text(encoding="utf-8") == "earlier"
+
+
 def test_what_is_stored(tmp_path: Path) -> None:
     report = tmp_path / "bench.json"
     measured(report, "--direction", "downstream", "--mix", "84", "--mix", "1024", runs=1)
@@ -185,6 +222,13 @@ def test_what_is_stored(tmp_path: Path) -> None:
     assert line["fixed"] + line["per_byte"] * 84 == pytest.approx(two["84"])
     assert line["fixed"] + line["per_byte"] * 1024 == pytest.approx(two["1024"])
     assert line["r2"] == pytest.approx(1) and line["points"] == 2
+
+
+def test_mistakes_are_told_once(tmp_path: Path) -> None:
+    words = ["--profile", PROFILE, "--runs", "0", "--json", str(tmp_path / "bench.json")]
+    done = bench(*words, what="cost")
+    assert done.returncode == 2
+    assert done.stderr.count('found "0", allowed: 1 to 101') == 1
 
 
 def test_cost_against_classifiers(tmp_path: Path) -> None:

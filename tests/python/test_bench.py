@@ -4,13 +4,16 @@
 import argparse
 import io
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console
 
-from vcmts import bench_pipeline, bench_scheduler
+from vcmts import bench_common, bench_pipeline, bench_scheduler, results
+from vcmts.child import Stopped
 from vcmts.paths import MistakeError
+from vcmts.results import Measurement
 
 
 def result(direction: str, mix: str, stages: dict[str, float]) -> dict[str, Any]:
@@ -167,6 +170,31 @@ def test_two_threads_take_two_cores(
 def test_the_upstream_has_one_thread() -> None:
     with pytest.raises(MistakeError, match="the upstream runs on one"):
         layouts("--threads", "2", "--direction", "upstream")
+
+
+def stopped(asked: bool) -> Stopped:
+    one = Stopped()
+    one.asked = asked
+    return one
+
+
+def test_an_interruption_is_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert bench_common.nothing(stopped(True), 0) == 130
+    assert capfd.readouterr().err == "vcmts: interrupted: nothing was measured\n"
+    assert bench_common.nothing(stopped(False), 2) == 2
+    assert capfd.readouterr().err == ""
+    for asked, status, ended, complete in (
+        (True, 0, 130, False),
+        (True, 130, 130, False),
+        (False, 1, 1, False),
+        (False, 0, 0, True),
+    ):
+        path = tmp_path / "bench.json"
+        measurement = Measurement("pipeline", ["./vcmts"], "group", {}, results=[DOWN])
+        assert bench_common.store(measurement, str(path), stopped(asked), status) == ended
+        assert results.read(path)["complete"] == complete
+        said = f"vcmts: interrupted: what was measured is in {path}\n" if asked else ""
+        assert capfd.readouterr().err == said
 
 
 def figures(cycles: float) -> dict[str, Any]:

@@ -56,12 +56,18 @@ def measured(
 def store(measurement: Measurement, path: str, stopped: Stopped, status: int) -> int:
     """Writes what there is and says so. Returns the exit status of the tool."""
     measurement.complete = status == 0 and not stopped.asked
-    if measurement.results:
-        measurement.write(path)
-        print(f"every value: {path}")
+    measurement.write(path)
+    print(f"every value: {path}")
     if stopped.asked:
-        kept = f"what was measured is in {path}" if measurement.results else "nothing was measured"
-        complain(f"interrupted: {kept}")
+        complain(f"interrupted: what was measured is in {path}")
+        return INTERRUPTED
+    return status
+
+
+def nothing(stopped: Stopped, status: int) -> int:
+    """The exit status of the tool where there is nothing to store."""
+    if stopped.asked:
+        complain("interrupted: nothing was measured")
         return INTERRUPTED
     return status
 

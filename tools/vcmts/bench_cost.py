@@ -41,6 +41,7 @@ SWEEPS = {
     "channels": Sweep("OFDM channels", (2, 6, 24), (1, 12, 48)),
     "flows": Sweep("concurrent flows of the traffic", (1000, 10000, 100000), (1000000,)),
 }
+MISTAKE = 2  # status of a program whose arguments are wrong: all further ones would be as well
 FLOWS = "flows"  # of the traffic: --flows of vcmts-bench, where that has it
 
 
@@ -105,12 +106,24 @@ def changed(base: Profile, what: str, value: int) -> Point:
     return Point(name, sizes, flows=value)
 
 
+def own(base: Profile, what: str) -> set[int]:
+    """The base's own value, which stands among the others."""
+    values = {
+        "modems": base.modems,
+        "filter_rules": base.filters.rules,
+        "classifiers": base.sizes.classifiers,
+        "service_flows": base.sizes.flows,
+        "channels": base.ofdm,
+    }
+    return {values[what]} if what in values else set()
+
+
 def points(base: Profile, what: list[str], full: bool) -> list[Point]:
     """Each service group once, small ones first, with all the places that it has in the sweeps."""
     places: dict[Point, list[tuple[str, int]]] = {}
     for key in what:
         sweep = SWEEPS[key]
-        for value in sorted({*sweep.values, *(sweep.more if full else ())}):
+        for value in sorted({*sweep.values, *(sweep.more if full else ()), *own(base, key)}):
             places.setdefault(changed(base, key, value), []).append((key, value))
     modems = {point: parse_name(point.profile, sizes=point.sizes).modems for point in places}
     return [
@@ -260,10 +273,11 @@ def sweep(
                     host=report["host"],
                 )
             measurement.results += results_of(point, report)
-        if stopped.asked:
-            break
         if status != 0:
             failed = status
+        if stopped.asked or (status == MISTAKE and report is None):
+            break
+        if status != 0:
             complain(f"{point}: could not be measured as a whole")
     return failed, measurement
 
@@ -275,7 +289,7 @@ def main(arguments: argparse.Namespace) -> int:
         with progress("bench cost", len(todo)) as shown:
             status, measurement = sweep(arguments, todo, shown, place, stopped)
         if measurement is None:
-            return bench_common.INTERRUPTED if stopped.asked else status
+            return bench_common.nothing(stopped, status)
         memory = memory_fit(measurement.results)
         if memory is not None:
             measurement.more["memory_fit"] = memory

@@ -226,7 +226,7 @@ def main(arguments: argparse.Namespace) -> int:
                 return status
         status, measurement = measure(arguments, config, place, stopped)
         if measurement is None:
-            return bench_common.INTERRUPTED if stopped.asked else status
+            return bench_common.nothing(stopped, status)
         measurement.more["fits"] = list(fits(measurement.results))
         show(measurement.as_json(), Console(file=sys.stdout))
         return bench_common.store(measurement, arguments.json, stopped, status)

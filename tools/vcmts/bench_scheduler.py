@@ -155,7 +155,7 @@ def main(arguments: argparse.Namespace) -> int:
         with progress("bench scheduler", 1) as shown:
             status, report = bench_common.measured(command, place, watch.on(shown), stopped)
         if report is None:
-            return bench_common.INTERRUPTED if stopped.asked else status
+            return bench_common.nothing(stopped, status)
         measurement = Measurement(
             kind="scheduler",
             command=bench_common.called(),
