@@ -262,6 +262,14 @@ void instance_account(struct instance *i, bool on) {
 		upstream_account(i->upstream, on);
 }
 
+int instance_latency(struct instance *i, bool on) {
+	if (downstream_latency(i->downstream, on) == 0 &&
+	    (i->upstream == NULL || upstream_latency(i->upstream, on) == 0))
+		return 0;
+	fprintf(stderr, "no memory to measure latencies\n");
+	return -1;
+}
+
 void instance_stop(struct instance *i) {
 	downstream_stop(i->downstream);
 	if (i->upstream != NULL)

@@ -70,6 +70,12 @@ uint64_t instance_held(const struct instance *i);
 /* Whether the cycles of all stages are measured; they are after instance_create(). */
 void instance_account(struct instance *i, bool on);
 
+/*
+ * Whether it is measured how long packets stay in either direction; it is not after instance_create().
+ * May be called while workers run. Returns 0, or -1 after a message.
+ */
+int instance_latency(struct instance *i, bool on);
+
 /* Ends all that is held, under the reasons of a stop. No worker may be running. */
 void instance_stop(struct instance *i);
 

@@ -2,66 +2,20 @@
 /* What is answered of the scheduler. */
 #include "telemetry_scheduler.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_version.h>
-
 #include "downstream/qos.h"
 #include "model/units.h"
 #include "report_scheduler.h"
 #include "scheduler/report.h"
+#include "telemetry_answer.h"
 
 /* Answers have at most 16 kB in DPDK 22.11: lists come in parts. */
 #define PART 64
-#define NUMBER_SIZE 24
-
-static void put(struct rte_tel_data *d, const char *name, uint64_t value) {
-#if RTE_VERSION >= RTE_VERSION_NUM(23, 3, 0, 0)
-	rte_tel_data_add_dict_uint(d, name, value);
-#else
-	rte_tel_data_add_dict_u64(d, name, value);
-#endif
-}
-
-static void put_text(struct rte_tel_data *d, const char *name, const char *text) {
-	rte_tel_data_add_dict_string(d, name, text);
-}
-
-static int complain(struct rte_tel_data *d, const char *what) {
-	rte_tel_data_start_dict(d);
-	put_text(d, "error", what);
-	return 0;
-}
-
-/* A dictionary inside of one, under a number; NULL without memory. */
-static struct rte_tel_data *inner(struct rte_tel_data *d, uint64_t number) {
-	struct rte_tel_data *in = rte_tel_data_alloc();
-	char name[NUMBER_SIZE];
-
-	if (in == NULL)
-		return NULL;
-	snprintf(name, sizeof(name), "%" PRIu64, number);
-	rte_tel_data_start_dict(in);
-	if (rte_tel_data_add_dict_container(d, name, in, 0) == 0)
-		return in;
-	rte_tel_data_free(in);
-	return NULL;
-}
-
-/* Decimal digits only, at most `most`. */
-static bool number(const char *text, uint64_t most, uint64_t *value) {
-	char *end;
-
-	if (text == NULL || !isdigit((unsigned char)text[0]))
-		return false;
-	*value = strtoull(text, &end, 10);
-	return *end == '\0' && *value <= most;
-}
 
 static uint64_t now(const struct instance *i) {
 	return __atomic_load_n(&i->downstream->upper.clock->now, __ATOMIC_RELAXED);
@@ -72,21 +26,21 @@ static uint64_t per_million(uint64_t part, uint64_t whole) {
 }
 
 static void put_delay(struct rte_tel_data *d, const struct scheduler_delay_report *r) {
-	put(d, "packets", r->packets);
-	put(d, "mean_ns", r->packets == 0 ? 0 : r->sum_ns / r->packets);
-	put(d, "p50_ns", scheduler_delay_quantile(r, 500));
-	put(d, "p99_ns", scheduler_delay_quantile(r, 990));
-	put(d, "p99_9_ns", scheduler_delay_quantile(r, 999));
+	telemetry_put(d, "packets", r->packets);
+	telemetry_put(d, "mean_ns", r->packets == 0 ? 0 : r->sum_ns / r->packets);
+	telemetry_put(d, "p50_ns", scheduler_delay_quantile(r, 500));
+	telemetry_put(d, "p99_ns", scheduler_delay_quantile(r, 990));
+	telemetry_put(d, "p99_9_ns", scheduler_delay_quantile(r, 999));
 }
 
 static void put_histogram(struct rte_tel_data *d, const struct scheduler_delay_report *r) {
 	for (unsigned b = 0; b < SCHEDULER_DELAY_BUCKETS; b++) {
-		char name[NUMBER_SIZE];
+		char name[TELEMETRY_NUMBER];
 
 		if (r->buckets[b] == 0)
 			continue;
 		snprintf(name, sizeof(name), "%" PRIu64, scheduler_delay_floor(b));
-		put(d, name, r->buckets[b]);
+		telemetry_put(d, name, r->buckets[b]);
 	}
 }
 
@@ -98,14 +52,14 @@ int telemetry_delay(const struct instance *i, const char *params, struct rte_tel
 
 	rte_tel_data_start_dict(d);
 	if (params != NULL) {
-		if (!number(params, SCHEDULER_PRIORITIES - 1, &priority))
-			return complain(d, "found no priority, allowed: 0 to 7");
+		if (!telemetry_number(params, SCHEDULER_PRIORITIES - 1, &priority))
+			return telemetry_complain(d, "found no priority, allowed: 0 to 7");
 		scheduler_report_delay(s, (unsigned)priority, &r);
 		put_histogram(d, &r);
 		return 0;
 	}
 	for (unsigned p = 0; p < SCHEDULER_PRIORITIES; p++) {
-		struct rte_tel_data *in = inner(d, p);
+		struct rte_tel_data *in = telemetry_inner(d, p);
 
 		scheduler_report_delay(s, p, &r);
 		if (in != NULL)
@@ -118,7 +72,7 @@ int telemetry_delay(const struct instance *i, const char *params, struct rte_tel
 static bool part(const char *params, size_t count, size_t *from, size_t *to) {
 	uint64_t first = 0;
 
-	if (params != NULL && !number(params, count, &first))
+	if (params != NULL && !telemetry_number(params, count, &first))
 		return false;
 	*from = first;
 	*to = first + PART < count ? first + PART : count;
@@ -130,20 +84,22 @@ int telemetry_channels(const struct instance *i, const char *params, struct rte_
 	size_t from, to;
 
 	if (!part(params, sg->channel_count, &from, &to))
-		return complain(d, "found no index, allowed: that of the first channel to tell");
+		return telemetry_complain(
+			d, "found no index, allowed: that of the first channel to tell");
 	rte_tel_data_start_dict(d);
 	for (size_t c = from; c < to; c++) {
 		struct scheduler_channel_report r;
-		struct rte_tel_data *in = inner(d, sg->channels[c].id);
+		struct rte_tel_data *in = telemetry_inner(d, sg->channels[c].id);
 
 		if (in == NULL)
 			break;
 		scheduler_report_channel(i->downstream->upper.scheduler, (uint32_t)c, &r);
-		put(in, "rate", sg->channels[c].rate);
-		put(in, "packets", r.packets);
-		put(in, "bytes", r.bytes);
-		put(in, "utilisation_ppm",
-		    per_million(r.bytes, qos_capacity(i->downstream, (uint32_t)c, now(i))));
+		telemetry_put(in, "rate", sg->channels[c].rate);
+		telemetry_put(in, "packets", r.packets);
+		telemetry_put(in, "bytes", r.bytes);
+		telemetry_put(
+			in, "utilisation_ppm",
+			per_million(r.bytes, qos_capacity(i->downstream, (uint32_t)c, now(i))));
 	}
 	return 0;
 }
@@ -153,20 +109,21 @@ int telemetry_groups(const struct instance *i, const char *params, struct rte_te
 	size_t from, to;
 
 	if (!part(params, sg->bonding_group_count, &from, &to))
-		return complain(d, "found no index, allowed: that of the first group to tell");
+		return telemetry_complain(
+			d, "found no index, allowed: that of the first group to tell");
 	rte_tel_data_start_dict(d);
 	for (size_t g = from; g < to; g++) {
 		struct scheduler_group_report r;
-		struct rte_tel_data *in = inner(d, sg->bonding_groups[g].id);
+		struct rte_tel_data *in = telemetry_inner(d, sg->bonding_groups[g].id);
 
 		if (in == NULL)
 			break;
 		scheduler_report_group(i->downstream->upper.scheduler, (uint32_t)g, &r);
-		put(in, "channels", sg->bonding_groups[g].channel_count);
-		put(in, "packets", r.packets);
-		put(in, "early_packets", r.early_packets);
-		put(in, "skew_ns", r.skew_ns);
-		put(in, "max_skew_ns", r.max_skew_ns);
+		telemetry_put(in, "channels", sg->bonding_groups[g].channel_count);
+		telemetry_put(in, "packets", r.packets);
+		telemetry_put(in, "early_packets", r.early_packets);
+		telemetry_put(in, "skew_ns", r.skew_ns);
+		telemetry_put(in, "max_skew_ns", r.max_skew_ns);
 	}
 	return 0;
 }
@@ -181,19 +138,20 @@ static void put_flow(struct rte_tel_data *d, const struct instance *i, const str
 	struct scheduler_flow_report r;
 
 	scheduler_report_flow(i->downstream->upper.scheduler, index, &r);
-	put(d, "priority", f->priority);
-	put(d, "bonding_group", i->qos->bonding_groups[f->bonding_group].id);
-	put(d, "max_sustained_rate", f->sustained_rate);
-	put_text(d, "aqm", aqms[f->aqm]);
-	put(d, "packets", r.packets);
-	put(d, "bytes", r.bytes);
-	put(d, "waiting_packets", r.waiting_packets);
-	put(d, "waiting_bytes", r.waiting_bytes);
+	telemetry_put(d, "priority", f->priority);
+	telemetry_put(d, "bonding_group", i->qos->bonding_groups[f->bonding_group].id);
+	telemetry_put(d, "max_sustained_rate", f->sustained_rate);
+	telemetry_put_text(d, "aqm", aqms[f->aqm]);
+	telemetry_put(d, "packets", r.packets);
+	telemetry_put(d, "bytes", r.bytes);
+	telemetry_put(d, "waiting_packets", r.waiting_packets);
+	telemetry_put(d, "waiting_bytes", r.waiting_bytes);
 	if (f->aqm == AQM_DOCSIS_PIE)
-		put(d, "drop_probability_ppm", per_million(r.drop_probability, UINT32_MAX));
+		telemetry_put(d, "drop_probability_ppm",
+			      per_million(r.drop_probability, UINT32_MAX));
 	for (enum scheduler_verdict v = SCHEDULER_QUEUED + 1; v < SCHEDULER_VERDICTS; v++) {
 		if (r.drops[v] > 0)
-			put(d, report_verdict_name(v), r.drops[v]);
+			telemetry_put(d, report_verdict_name(v), r.drops[v]);
 	}
 }
 
@@ -201,7 +159,7 @@ static void put_mac(struct rte_tel_data *d, const uint8_t *mac) {
 	char text[UNITS_TEXT_SIZE];
 
 	units_format_mac(mac, text);
-	put_text(d, "modem", text);
+	telemetry_put_text(d, "modem", text);
 }
 
 int telemetry_flow(const struct instance *i, const char *params, struct rte_tel_data *d) {
@@ -209,8 +167,8 @@ int telemetry_flow(const struct instance *i, const char *params, struct rte_tel_
 	uint32_t index = 0;
 	uint64_t id;
 
-	if (!number(params, UINT32_MAX, &id))
-		return complain(d, "found no number, allowed: a service flow ID");
+	if (!telemetry_number(params, UINT32_MAX, &id))
+		return telemetry_complain(d, "found no number, allowed: a service flow ID");
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		const struct modem *modem = &sg->modems[m];
 
@@ -223,7 +181,7 @@ int telemetry_flow(const struct instance *i, const char *params, struct rte_tel_
 			return 0;
 		}
 	}
-	return complain(d, "no downstream service flow has this ID");
+	return telemetry_complain(d, "no downstream service flow has this ID");
 }
 
 /* By MAC address, or by its place in the configuration. SG_MAX_MODEMS for none. */
@@ -231,7 +189,7 @@ static size_t find_modem(const struct service_group *sg, const char *text) {
 	uint8_t mac[6];
 	uint64_t place;
 
-	if (number(text, sg->modem_count - 1, &place))
+	if (telemetry_number(text, sg->modem_count - 1, &place))
 		return place;
 	if (text == NULL || !units_parse_mac(text, mac))
 		return SG_MAX_MODEMS;
@@ -248,15 +206,15 @@ int telemetry_modem(const struct instance *i, const char *params, struct rte_tel
 	uint32_t index = 0;
 
 	if (found == SG_MAX_MODEMS)
-		return complain(d, "no modem has this MAC address or index");
+		return telemetry_complain(d, "no modem has this MAC address or index");
 	for (size_t m = 0; m < found; m++)
 		index += (uint32_t)sg->modems[m].service_flow_count;
 	rte_tel_data_start_dict(d);
 	put_mac(d, sg->modems[found].mac);
-	put(d, "max_aggregate_rate", sg->modems[found].aggregate_rate);
+	telemetry_put(d, "max_aggregate_rate", sg->modems[found].aggregate_rate);
 	for (size_t f = 0; f < sg->modems[found].service_flow_count; f++, index++) {
 		const struct service_flow *flow_of = &sg->modems[found].service_flows[f];
-		struct rte_tel_data *in = inner(d, flow_of->id);
+		struct rte_tel_data *in = telemetry_inner(d, flow_of->id);
 
 		if (in != NULL)
 			put_flow(in, i, flow_of, index);
