@@ -74,6 +74,10 @@ static void forgive_impatience(struct traffic_result *r) {
 	r->resequencing_given_up = 0;
 }
 
+static int latency(struct bench *b, bool on) {
+	return downstream_latency(b->instance.downstream, on);
+}
+
 static void result(const struct traffic *t, struct bench_run *out) {
 	struct traffic_result r;
 
@@ -103,6 +107,7 @@ const struct bench_direction bench_downstream = {
 	.batch = batch,
 	.carry = carry,
 	.settle = settle,
+	.latency = latency,
 	.result = result,
 	.bound = bound,
 };

@@ -126,10 +126,21 @@ static void accounts_take(const struct run *r, struct batch *batch) {
 struct batches {
 	struct batch *accounted; /* all stages, with their accounts */
 	struct batch *plain; /* without accounting: `stages` stays empty */
+	struct batch *latency; /* as plain, with latencies measured */
 	unsigned count;
 };
 
-/* Batches with and without accounting in turn, so that both see the same machine. */
+/* A batch in which all packets that come out have come in while latencies are measured. */
+static void carry_latency(const struct run *r, struct batch *batch) {
+	struct batch first;
+
+	r->d->latency(r->b, true);
+	carry(r, &first);
+	carry(r, batch);
+	r->d->latency(r->b, false);
+}
+
+/* Batches with accounting, without, and with latencies in turn, so that all see the same machine. */
 static void measure(const struct run *r, unsigned milliseconds, struct batches *batches) {
 	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() * milliseconds / 1000;
 	struct batch warm = {0};
@@ -146,6 +157,7 @@ static void measure(const struct run *r, unsigned milliseconds, struct batches *
 		accounts_take(r, accounted);
 		accounting(r, false);
 		carry(r, &batches->plain[batches->count]);
+		carry_latency(r, &batches->latency[batches->count]);
 		batches->count++;
 	}
 }
@@ -154,13 +166,17 @@ static int measure_and_prove(const struct run *r, unsigned milliseconds, struct 
 	struct batches batches = {
 		.accounted = calloc(MAX_BATCHES, sizeof(struct batch)),
 		.plain = calloc(MAX_BATCHES, sizeof(struct batch)),
+		.latency = calloc(MAX_BATCHES, sizeof(struct batch)),
 	};
-	bool memory = batches.accounted != NULL && batches.plain != NULL;
+	bool memory = batches.accounted != NULL && batches.plain != NULL &&
+		      batches.latency != NULL && r->d->latency(r->b, false) == 0;
 
 	if (memory) {
 		measure(r, milliseconds, &batches);
 		batches_mean(batches.accounted, batches.count, &out->cycles, out->stages);
 		batches_mean(batches.plain, batches.count, &out->plain_cycles, NULL);
+		batches_mean(batches.latency, batches.count, &out->latency_cycles, NULL);
+		out->latency_cycles -= out->plain_cycles;
 		traffic_stop(r->t);
 		r->d->settle(r->b, r->t);
 		r->d->result(r->t, out);
@@ -168,6 +184,7 @@ static int measure_and_prove(const struct run *r, unsigned milliseconds, struct 
 	}
 	free(batches.accounted);
 	free(batches.plain);
+	free(batches.latency);
 	return memory ? 0 : -1;
 }
 

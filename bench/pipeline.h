@@ -40,6 +40,7 @@ struct bench_run {
 	double cycles; /* reference cycles a packet, all stages, accounting on */
 	double stages[BENCH_MAX_LISTS][PIPELINE_MAX_STAGES];
 	double plain_cycles; /* a packet, with accounting off */
+	double latency_cycles; /* a packet, with accounting off, that measuring latencies adds */
 	double bound; /* crypto alone, a packet; negative: could not be measured */
 	bool proven; /* every packet */
 };

@@ -64,20 +64,22 @@ static json_t *pair_json(struct bench *b, const struct bench_direction *d,
 json_t *bench_result(struct bench *b, const struct bench_direction *d, const char *mix,
 		     struct bench_run *runs, unsigned count, const struct host *host) {
 	const struct bench_run *median = &runs[count / 2];
-	double mean, bound, plain;
+	double mean, bound, plain, latency;
 	json_t *result;
 
 	qsort(runs, count, sizeof(runs[0]), by_cycles);
 	mean = (double)median->bytes / (double)median->packets;
 	bound = median_at(runs, count, offsetof(struct bench_run, bound));
 	plain = median_at(runs, count, offsetof(struct bench_run, plain_cycles));
+	latency = median_at(runs, count, offsetof(struct bench_run, latency_cycles));
 	result = json_pack(
-		"{s:s, s:s, s:i, s:f, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:i, s:f, s:f}",
+		"{s:s, s:s, s:i, s:f, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:f, s:f}",
 		"direction", d->name, "mix", mix, "threads", (int)b->threads, "mean_bytes", mean,
 		"cycles_per_packet", median->cycles, "stages", stages(b, d, median),
 		"gbps_per_core", mean * 8 * (double)host->tsc_hz / median->cycles / 1e9,
 		"crypto_bound_cycles", bound, "share_of_crypto_bound", bound / median->cycles,
-		"cycles_without_accounting", plain, "core_cycles_per_packet",
+		"cycles_without_accounting", plain, "cycles_latency", latency,
+		"core_cycles_per_packet",
 		median->cycles * (double)host->core_hz / (double)host->tsc_hz, "runs", (int)count,
 		"min", runs[0].cycles, "max", runs[count - 1].cycles);
 	if (b->threads == 2)

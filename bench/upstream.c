@@ -74,6 +74,10 @@ static void settle(struct bench *b, struct traffic *t) {
 	}
 }
 
+static int latency(struct bench *b, bool on) {
+	return upstream_latency(b->instance.upstream, on);
+}
+
 static void result(const struct traffic *t, struct bench_run *out) {
 	struct uplink_result r;
 
@@ -102,6 +106,7 @@ const struct bench_direction bench_upstream = {
 	.batch = batch,
 	.carry = carry,
 	.settle = settle,
+	.latency = latency,
 	.result = result,
 	.bound = bound,
 };

@@ -38,7 +38,8 @@ static bool sender_create(struct downlink *d, const struct service_group *sg,
 	return d->generator != NULL;
 }
 
-static bool receiver_side_create(struct downlink *d, const struct service_group *sg) {
+static bool receiver_side_create(struct downlink *d, const struct service_group *sg,
+				 const struct traffic_options *o) {
 	const struct targets *targets = &d->generator->targets;
 
 	d->frames = packet_pool("traffic_frames", FRAMES, FRAME_PRIVATE_SIZE,
@@ -46,7 +47,7 @@ static bool receiver_side_create(struct downlink *d, const struct service_group 
 	if (d->frames == NULL || modems_create(&d->modems, sg, targets->first_stream,
 					       targets->stream_count, d->decryptor.crypto) != 0)
 		return false;
-	if (account_create(&d->account, targets->stream_count, d->tsc_hz) != 0 ||
+	if (account_create(&d->account, targets->stream_count, d->tsc_hz, !o->no_latency) != 0 ||
 	    resequencers_create(&d->resequencers, targets->stream_count, d->tsc_hz, account_deliver,
 				&d->account) != 0 ||
 	    (d->receiver = receiver_create(sg, d->frames, &d->account)) == NULL) {
@@ -65,7 +66,7 @@ struct downlink *downlink_create(const struct service_group *sg, const struct tr
 	d->rphy_port = o->rphy_port;
 	d->decryptor = (struct decryptor){.crypto = o->crypto, .queue = o->crypto_queue};
 	d->tsc_hz = rte_get_tsc_hz();
-	if (sender_create(d, sg, o) && receiver_side_create(d, sg))
+	if (sender_create(d, sg, o) && receiver_side_create(d, sg, o))
 		return d;
 	downlink_free(d);
 	return NULL;

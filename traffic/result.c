@@ -49,6 +49,7 @@ void downlink_result(const struct downlink *d, struct traffic_result *r) {
 		.no_buffers = d->generator->no_buffers,
 		.seconds = duration(d->first_tsc, d->last_tsc, &a->proof, d->tsc_hz),
 		.latency_us = proof_latency_us(&a->proof),
+		.latency = a->proof.latency,
 	};
 	memcpy(r->corrupted_by, a->corrupted, sizeof(r->corrupted_by));
 	memcpy(r->unexpected, a->unexpected, sizeof(r->unexpected));
@@ -104,6 +105,7 @@ void traffic_uplink_result(const struct traffic *t, struct uplink_result *r) {
 	r->seconds = duration(t->uplink_first_tsc, t->uplink_last_tsc, p, t->tsc_hz);
 	r->gbps = gbps(r->proven_bytes, r->seconds);
 	r->latency_us = proof_latency_us(p);
+	r->latency = p->latency;
 	uplink_counts(t->uplink, &r->counts);
 	r->descheduled = t->rounds.descheduled;
 	r->descheduled_longest_us = pacing_longest_us(&t->rounds);

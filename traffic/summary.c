@@ -36,7 +36,8 @@ struct common {
 	uint64_t sent, sent_bytes, proven, proven_bytes;
 	uint64_t lost, duplicated, reordered, corrupted;
 	double gbps, seconds;
-	struct proof_latency latency_us;
+	struct percentiles latency_us;
+	const struct hdr_histogram *latency;
 	uint64_t descheduled;
 	double descheduled_longest_us;
 };
@@ -54,6 +55,7 @@ static struct common downstream_common(const struct traffic_result *r) {
 		.gbps = r->gbps,
 		.seconds = r->seconds,
 		.latency_us = r->latency_us,
+		.latency = r->latency,
 		.descheduled = r->descheduled,
 		.descheduled_longest_us = r->descheduled_longest_us,
 	};
@@ -72,20 +74,10 @@ static struct common upstream_common(const struct uplink_result *r) {
 		.gbps = r->gbps,
 		.seconds = r->seconds,
 		.latency_us = r->latency_us,
+		.latency = r->latency,
 		.descheduled = r->descheduled,
 		.descheduled_longest_us = r->descheduled_longest_us,
 	};
-}
-
-static void set_latency(json_t *o, const struct proof_latency *l) {
-	json_t *latency = json_object();
-
-	set_real(latency, "mean", l->mean);
-	set_real(latency, "p50", l->p50);
-	set_real(latency, "p99", l->p99);
-	set_real(latency, "p99_9", l->p99_9);
-	set_real(latency, "max", l->max);
-	json_object_set_new(o, "latency_us", latency);
 }
 
 static void set_descheduled(json_t *o, const struct common *c) {
@@ -105,7 +97,7 @@ static void set_common(json_t *o, const struct common *c) {
 	set_count(o, "corrupted", c->corrupted);
 	set_real(o, "gbps", c->gbps);
 	set_real(o, "seconds", c->seconds);
-	set_latency(o, &c->latency_us);
+	json_object_set_new(o, "latency_us", percentiles_json(c->latency));
 	set_count(o, "sent_bytes", c->sent_bytes);
 	set_count(o, "proven_bytes", c->proven_bytes);
 	set_descheduled(o, c);
@@ -248,9 +240,12 @@ static void print_counts(FILE *out, const struct common *c) {
 static void print_measures(FILE *out, const struct common *c) {
 	fprintf(out, "%-12s %14.3f Gbps proven in %.2f s, %.2f Gbps sent\n", "rate", c->gbps,
 		c->seconds, c->seconds > 0 ? (double)c->sent_bytes * 8e-9 / c->seconds : 0.0);
-	fprintf(out, "%-12s %14.1f us mean, %.1f p50, %.1f p99, %.1f p99.9, %.1f max\n", "latency",
-		c->latency_us.mean, c->latency_us.p50, c->latency_us.p99, c->latency_us.p99_9,
-		c->latency_us.max);
+	if (c->latency != NULL)
+		fprintf(out,
+			"%-12s %14.1f us mean, %.1f p50, %.1f p99, %.1f p99.9, %.1f p99.999, %.1f "
+			"max\n",
+			"latency", c->latency_us.mean, c->latency_us.p50, c->latency_us.p99,
+			c->latency_us.p99_9, c->latency_us.p99_999, c->latency_us.max);
 	if (c->descheduled > 0)
 		fprintf(out,
 			"%-12s %14" PRIu64

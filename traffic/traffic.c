@@ -27,7 +27,7 @@ static bool upstream_create(struct traffic *t, const struct service_group *sg,
 	t->uplink = uplink_create(sg, &options);
 	if (t->uplink == NULL)
 		return false;
-	if (uplink_receiver_create(&t->uplink_receiver, t->uplink, t->tsc_hz) == 0)
+	if (uplink_receiver_create(&t->uplink_receiver, t->uplink, t->tsc_hz, !o->no_latency) == 0)
 		return true;
 	fprintf(stderr, "traffic: no memory for the upstream's receiver\n");
 	return false;

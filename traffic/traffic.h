@@ -34,6 +34,7 @@ struct traffic_options {
 	uint32_t permit_permille; /* share of packets that a filter rule permits */
 	uint32_t classify_permille; /* share of packets that meet a classifier */
 	uint64_t seed;
+	bool no_latency; /* how long packets take is not recorded */
 	bool no_downstream; /* what is above but ports, device and seed is not used */
 	bool upstream; /* what follows is used */
 	uint16_t upstream_crypto_queue; /* used by nobody else */
@@ -67,7 +68,9 @@ struct traffic_result {
 	double descheduled_longest_us;
 	double seconds; /* from the first packet sent to the last sent or proven */
 	double gbps; /* proven, Ethernet frames without CRC */
-	struct proof_latency latency_us; /* from when a packet is made to its delivery in order */
+	struct percentiles latency_us; /* from when a packet is made to its delivery in order */
+	/* The same in ns, the traffic's own: until traffic_free(). NULL: was not recorded */
+	const struct hdr_histogram *latency;
 };
 
 /* The upstream's. All counts are of packets unless said otherwise. */
@@ -86,7 +89,8 @@ struct uplink_result {
 	double seconds; /* from the first L2TPv3 packet sent to the last sent or packet proven */
 	double gbps; /* proven, Ethernet frames without CRC */
 	/* From when the R-PHY port took the last byte of a packet to its arrival. */
-	struct proof_latency latency_us;
+	struct percentiles latency_us;
+	const struct hdr_histogram *latency; /* as the downstream's */
 	struct uplink_counts counts; /* of the sender */
 	uint64_t descheduled; /* rounds of the loop longer than 1 ms */
 	double descheduled_longest_us;

@@ -31,7 +31,7 @@ static struct uplink *fake(uint64_t seed) {
 static int open_receiver(void **state) {
 	(void)state;
 	uplink = fake(1);
-	assert_int_equal(uplink_receiver_create(&receiver, uplink, HZ), 0);
+	assert_int_equal(uplink_receiver_create(&receiver, uplink, HZ, true), 0);
 	assert_true(receiver.started > 0);
 	receiver.started = MADE;
 	return 0;

@@ -26,6 +26,7 @@ FIGURES = (
     ("  smallest run", "min", "{:.0f}"),
     ("  largest run", "max", "{:.0f}"),
     ("without accounting", "cycles_without_accounting", "{:.0f}"),
+    ("latencies add", "cycles_latency", "{:.0f}"),
     ("core cycles", "core_cycles_per_packet", "{:.0f}"),
     ("Gbps a core", "gbps_per_core", "{:.1f}"),
     ("crypto alone", "crypto_bound_cycles", "{:.0f}"),
