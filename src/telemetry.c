@@ -30,9 +30,8 @@ static const struct {
 	{"/vcmts/scheduler/modem", telemetry_modem,
 	 "A modem's downstream service flows. Parameter: its MAC address, or its index"},
 	{"/vcmts/latency", telemetry_latency,
-	 "Time of packets in the pipeline. Parameter: none; reset, to begin anew after the answer; "
-	 "or "
-	 "downstream or upstream, a space and ns for 128 buckets of the histogram from there on"},
+	 "Time in the pipeline. Parameter: none, reset, or a direction and ns: histogram from "
+	 "there"},
 };
 
 static int on_instance(const char *cmd, const char *params, struct rte_tel_data *d) {

@@ -88,7 +88,7 @@ struct uplink_result {
 	uint64_t latency_unknown; /* of the proven ones */
 	double seconds; /* from the first L2TPv3 packet sent to the last sent or packet proven */
 	double gbps; /* proven, Ethernet frames without CRC */
-	/* From when the R-PHY port took the last byte of a packet to its arrival. */
+	/* From when the R-PHY port took the trailer of a packet's last burst to its arrival. */
 	struct percentiles latency_us;
 	const struct hdr_histogram *latency; /* as the downstream's */
 	struct uplink_counts counts; /* of the sender */

@@ -37,7 +37,7 @@ int latency_switch(struct latency *l, bool on) {
 		uint64_t hz = l->simulated == NULL ? rte_get_tsc_hz() : CLOCK_NS_PER_S;
 
 		l->ns_per_tick_q32 = (uint64_t)(((unsigned __int128)CLOCK_NS_PER_S << 32) / hz);
-		l->since = latency_now(l);
+		l->since = RTE_MAX(latency_now(l), 1u); /* 0 is that of cut off parts */
 	}
 	__atomic_store_n(&l->on, on, __ATOMIC_RELEASE);
 	return 0;

@@ -34,7 +34,7 @@
 struct latency {
 	/* What the direction's workers read. */
 	bool on;
-	uint64_t since; /* ticks: packets that came before are not counted */
+	uint64_t since; /* ticks, above 0: packets that came before are not counted */
 	uint64_t ns_per_tick_q32; /* fixed point, 32 fractional bits */
 	const uint64_t *simulated; /* ns, in the place of the TSC; NULL in service */
 	/* The transmitting worker's. */

@@ -44,7 +44,8 @@ unsigned percentiles_buckets(const struct hdr_histogram *ns,
 
 	hdr_iter_recorded_init(&iter, ns);
 	while (hdr_iter_next(&iter)) {
-		uint64_t floor = two_digits((uint64_t)iter.value);
+		uint64_t middle = (uint64_t)hdr_median_equivalent_value(ns, iter.value);
+		uint64_t floor = two_digits(middle);
 
 		if (n == 0 || out[n - 1].ns != floor)
 			out[n++] = (struct percentiles_bucket){.ns = floor};

@@ -126,10 +126,33 @@ def left_over(folder: Path) -> list[Path]:
     return [path for path in folder.iterdir() if path.name != "summary.json"]
 
 
+def check_latencies(part: dict[str, Any]) -> None:
+    """Every packet was recorded by both programs."""
+    whole, inside = part["latency_us"], part["pipeline_latency_us"]
+    recorded = sum(packets for _, packets in whole["histogram"])
+    assert recorded + part.get("latency_unknown", 0) == part["proven"]
+    assert sum(packets for _, packets in inside["histogram"]) == part["sent"]
+    for latency in (whole, inside):
+        quantiles = [latency[key] for key in telemetry_latency.KEYS[1:]]
+        assert quantiles == sorted(quantiles)
+        assert 0 < latency["mean"] <= latency["max"]
+
+
+def check_less_inside(down: dict[str, Any]) -> None:
+    """No packet was in the pipeline for longer than it was under way, which the traffic has measured
+    by itself: so no percentile is above. Upstream the two begin at different packets."""
+    for key in telemetry_latency.KEYS:
+        assert down["pipeline_latency_us"][key] <= 1.002 * down["latency_us"][key] + 1, key
+
+
 def test_every_packet_is_proven(folder: Path) -> None:
-    done = tool(folder, *run_words(folder, "--duration", "1s"))
+    done = tool(folder, *run_words(folder, "--duration", "1s", "--latency"))
     assert done.returncode == 0, done.stderr
     summary = check_summary(folder)
+    for direction in DIRECTIONS:
+        check_latencies(summary[direction])
+    check_less_inside(summary["downstream"])
+    assert re.search(r"in the pipeline p50 +│ +[\d,]+ us │ +[\d,]+ us", done.stdout)
     assert re.match(verdict(summary), done.stdout.splitlines()[-1])
     assert left_over(folder) == []
     # 15 % of --rate, by bytes; the machine may have taken the core away for a while

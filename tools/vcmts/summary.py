@@ -13,7 +13,15 @@ Json = dict[str, Any]
 DIRECTIONS = ("downstream", "upstream")
 # What the data plane says of a direction, beside what the traffic proved.
 PLANE = (
-    *("cycles_per_packet", "pipeline_latency_us", "drops", "counters", "scheduler", "balanced", "held"),
+    *(
+        "cycles_per_packet",
+        "pipeline_latency_us",
+        "drops",
+        "counters",
+        "scheduler",
+        "balanced",
+        "held",
+    ),
     *("units", "requests"),
 )
 COUNTS = ("sent", "proven", "lost", "duplicated", "reordered", "corrupted")

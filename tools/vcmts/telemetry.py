@@ -47,7 +47,9 @@ REFUSED = "refused: "
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     told = "; ".join(f"{name}: {text}" for name, text in COMMANDS.items())
     parser.add_argument("what", metavar="WHAT", help=f"{told}; or a command of DPDK, as /help")
-    parser.add_argument("which", metavar="WHICH", nargs="?", help="SFID, MAC address, priority, direction")
+    parser.add_argument(
+        "which", metavar="WHICH", nargs="?", help="SFID, MAC address, priority, direction"
+    )
     parser.add_argument("--pid", type=int, help="which vcmtsd, where several are in service")
     parser.add_argument(
         "--interval", type=float, default=1.0, help="seconds for rates (default: %(default)s)"
