@@ -53,6 +53,7 @@ def test_bench_stores_what_it_prints(tmp_path: Path) -> None:
     for result in results:
         assert f"{result['direction']}, {PROFILE}" in printed
         assert STAGES[result["direction"]] < result["stages"].keys()
+        assert abs(result["cycles_latency"]) < result["cycles_per_packet"]
         assert result["runs"] == 3
         assert result["min"] <= result["cycles_per_packet"] <= result["max"]
         assert sum(result["stages"].values()) == pytest.approx(result["cycles_per_packet"])

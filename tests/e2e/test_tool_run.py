@@ -139,8 +139,8 @@ def check_latencies(part: dict[str, Any]) -> None:
 
 
 def check_less_inside(down: dict[str, Any]) -> None:
-    """No packet was in the pipeline for longer than it was under way, which the traffic has measured
-    by itself: so no percentile is above. Upstream the two begin at different packets."""
+    """No packet was in the pipeline for longer than it was under way, which the traffic measures by
+    itself: so no percentile is above. Upstream the two begin at different packets."""
     for key in telemetry_latency.KEYS:
         assert down["pipeline_latency_us"][key] <= 1.002 * down["latency_us"][key] + 1, key
 

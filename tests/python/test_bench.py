@@ -28,6 +28,7 @@ def result(direction: str, mix: str, stages: dict[str, float]) -> dict[str, Any]
         "min": total - 1,
         "max": total + 1,
         "cycles_without_accounting": total - 5,
+        "cycles_latency": 21.0,
         "core_cycles_per_packet": total * 1.5,
         "gbps_per_core": 7.25,
         "crypto_bound_cycles": 100.0,
