@@ -26,6 +26,7 @@ static bool sender_create(struct downlink *d, const struct service_group *sg,
 		.permit_permille = o->permit_permille,
 		.classify_permille = o->classify_permille,
 		.seed = o->seed,
+		.flows = o->flows,
 	};
 
 	options.pool = d->packets =

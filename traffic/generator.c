@@ -18,13 +18,48 @@ static bool decks_create(struct generator *g, const struct generator_options *o)
 		[CLASS_CLASSIFIED] = classify,
 	};
 
-	return permit + classify <= 1000 && mix_deck(&g->mix, &g->sizes) == 0 &&
-	       deck_create(&g->classes, weights, CLASS_COUNT) == 0;
+	if (permit + classify <= 1000 && mix_deck(&g->mix, &g->sizes) == 0 &&
+	    deck_create(&g->classes, weights, CLASS_COUNT) == 0)
+		return true;
+	fprintf(stderr, "traffic: no memory for the generator\n");
+	return false;
+}
+
+static bool find_targets(struct targets *t, const struct service_group *sg, uint64_t seed,
+			 const struct generator_options *o) {
+	struct flows_wanted wanted = {
+		.count = o->flows,
+		.shares = {[CLASS_UNMATCHED] = 1000 - o->permit_permille - o->classify_permille,
+			   [CLASS_PERMIT] = o->permit_permille,
+			   [CLASS_CLASSIFIED] = o->classify_permille},
+		.largest = mix_largest(o->mix),
+	};
+
+	return targets_create(t, sg, seed, &wanted) == 0;
+}
+
+bool generator_flows_check(const struct service_group *sg, const struct generator_options *o) {
+	struct targets targets;
+
+	if (!find_targets(&targets, sg, o->seed, o))
+		return false;
+	targets_free(&targets);
+	return true;
+}
+
+static bool destinations_create(struct generator *g, const struct service_group *sg,
+				const struct generator_options *o) {
+	if (!find_targets(&g->targets, sg, random_next(&g->random), o))
+		return false;
+	g->sent = calloc(g->targets.stream_count + 1, sizeof(*g->sent));
+	if (g->sent == NULL)
+		fprintf(stderr, "traffic: no memory for the generator\n");
+	return g->sent != NULL;
 }
 
 static bool sizes_fit(struct generator *g) {
 	for (unsigned i = 0; i < g->mix.count; i++) {
-		if (targets_next(&g->targets, CLASS_UNMATCHED, g->mix.sizes[i]) != NULL)
+		if (targets_next(&g->targets, CLASS_UNMATCHED, g->mix.sizes[i]) != NO_FLOW)
 			continue;
 		if (g->targets.count == 0)
 			fprintf(stderr, "traffic: no packet can pass the filters of any modem\n");
@@ -49,13 +84,7 @@ struct generator *generator_create(const struct service_group *sg,
 	/* Packets of an earlier run must not pass, whatever its seed. */
 	g->magic = (uint32_t)(random_next(&g->random) ^ rte_rdtsc());
 	pattern_create(&g->pattern, &g->random);
-	if (!decks_create(g, o) || targets_create(&g->targets, sg, random_next(&g->random)) != 0 ||
-	    (g->sent = calloc(g->targets.stream_count + 1, sizeof(*g->sent))) == NULL) {
-		fprintf(stderr, "traffic: no memory for the generator\n");
-		generator_free(g);
-		return NULL;
-	}
-	if (!sizes_fit(g)) {
+	if (!decks_create(g, o) || !destinations_create(g, sg, o) || !sizes_fit(g)) {
 		generator_free(g);
 		return NULL;
 	}
@@ -74,6 +103,7 @@ void generator_free(struct generator *g) {
 
 struct draw {
 	const struct target *target;
+	uint32_t flow;
 	uint32_t size;
 };
 
@@ -81,7 +111,8 @@ static void draw(struct generator *g, struct draw *d) {
 	enum traffic_class class = (enum traffic_class)deck_draw(&g->classes, &g->random);
 
 	d->size = g->mix.sizes[deck_draw(&g->sizes, &g->random)];
-	d->target = targets_next(&g->targets, class, d->size);
+	d->flow = targets_next(&g->targets, class, d->size);
+	d->target = targets_of(&g->targets, d->flow);
 	rte_prefetch0(d->target);
 	rte_prefetch0((const uint8_t *)d->target + RTE_CACHE_LINE_SIZE);
 }
@@ -90,7 +121,7 @@ static void build(struct generator *g, const struct draw *d, uint64_t tsc, struc
 	const struct target *target = d->target;
 	struct packet_tag tag = {
 		.magic = g->magic,
-		.target = (uint32_t)(target - g->targets.all),
+		.target = d->flow,
 		.sequence = g->sent[target->stream]++,
 		.tsc = tsc,
 	};
@@ -99,6 +130,8 @@ static void build(struct generator *g, const struct draw *d, uint64_t tsc, struc
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 
 	packet_start_write(&target->template, &tag, &g->pattern, start, d->size, frame);
+	if (g->targets.flows != NULL)
+		packet_vary(&target->template, &g->targets.flows[d->flow].variant, frame);
 	rte_memcpy(frame + headers, g->pattern.bytes + start, d->size - headers);
 	m->data_len = (uint16_t)d->size;
 	m->pkt_len = d->size;
@@ -133,11 +166,13 @@ void generator_take_back(struct generator *g, struct rte_mbuf **packets, unsigne
 	for (unsigned i = 0; i < n; i++) {
 		const uint8_t *frame = rte_pktmbuf_mtod(packets[i], const uint8_t *);
 		uint32_t size = rte_pktmbuf_pkt_len(packets[i]);
+		const struct target *target;
 		struct packet_tag tag;
 
 		packet_tag_read(frame + packet_tag_find(frame, size), &tag);
-		g->sent[g->targets.all[tag.target].stream]--;
-		g->by_class[g->targets.all[tag.target].class]--;
+		target = targets_of(&g->targets, tag.target);
+		g->sent[target->stream]--;
+		g->by_class[target->class]--;
 		g->packets--;
 		g->bytes -= size;
 	}

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_mbuf.h>
@@ -22,6 +23,7 @@ struct generator_options {
 	uint32_t permit_permille; /* share of packets that a filter rule permits */
 	uint32_t classify_permille; /* share of packets that meet a classifier */
 	uint64_t seed;
+	uint32_t flows; /* at most FLOWS_MAX; 0: one a target */
 	struct rte_mempool *pool; /* mbufs with room for the largest size */
 };
 
@@ -47,6 +49,9 @@ struct generator {
  */
 struct generator *generator_create(const struct service_group *sg,
 				   const struct generator_options *options);
+
+/* Whether there can be so many flows as the options ask for; if not, after a message on stderr. */
+bool generator_flows_check(const struct service_group *sg, const struct generator_options *options);
 
 void generator_free(struct generator *g);
 

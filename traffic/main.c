@@ -117,6 +117,20 @@ static bool has_upstream(const struct setup *s) {
 	return false;
 }
 
+/* What would be found when traffic begins is to be told before anything else is started. */
+static bool flows_fit(const struct setup *s) {
+	struct generator_options options = {
+		.mix = &s->mix,
+		.permit_permille = s->options.permit_permille,
+		.classify_permille = s->options.classify_permille,
+		.seed = s->options.seed,
+		.flows = s->options.flows,
+	};
+
+	return s->options.flows == 0 || s->options.no_downstream ||
+	       generator_flows_check(&s->sg, &options);
+}
+
 /* Everything that can be wrong with arguments and configuration, before anything is started. */
 static bool configure(struct setup *s) {
 	const struct options *o = &s->options;
@@ -129,7 +143,7 @@ static bool configure(struct setup *s) {
 			     mix_configure(s, "upstream-mix", o->upstream_mix, &s->upstream_mix) &&
 			     uplink_grant_choose(&s->sg, &s->upstream_mix, o->upstream_rate) > 0))
 		return false;
-	return memif_buffers_fit(s);
+	return memif_buffers_fit(s) && (!o->check || flows_fit(s));
 }
 
 static bool start_platform(struct setup *s) {
@@ -185,6 +199,7 @@ static struct traffic *create(struct setup *s) {
 		.rate = s->options.rate,
 		.permit_permille = s->options.permit_permille,
 		.classify_permille = s->options.classify_permille,
+		.flows = s->options.flows,
 		.seed = s->options.seed,
 		.no_downstream = s->options.no_downstream,
 		.upstream = s->options.upstream,

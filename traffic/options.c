@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "model/units.h"
+#include "targets.h"
 
 #define MAX_RATE 1000000000000ull
 
@@ -30,6 +31,7 @@ enum key {
 	KEY_SEED,
 	KEY_PERMIT_SHARE,
 	KEY_CLASSIFY_SHARE,
+	KEY_FLOWS,
 	KEY_CHECK,
 };
 
@@ -70,6 +72,10 @@ static const struct argp_option arguments[] = {
 	 0},
 	{"classify-share", KEY_CLASSIFY_SHARE, "PERCENT", 0, "packets that meet a classifier (10%)",
 	 0},
+	{"flows", KEY_FLOWS, "NUMBER", 0,
+	 "the packets to the modems are of so many flows, told apart by addresses, protocol and "
+	 "ports (one for each address of a modem and kind of packet)",
+	 0},
 	{"seed", KEY_SEED, "NUMBER", 0, "of what is random (1)", 0},
 	{.doc = "How:"},
 	{"json", KEY_JSON, "FILE", 0, "write the result there", 0},
@@ -96,6 +102,15 @@ static bool parse_core(const char *text, uint32_t *value) {
 	uint64_t number;
 
 	if (!parse_number(text, &number) || number > UINT16_MAX)
+		return false;
+	*value = (uint32_t)number;
+	return true;
+}
+
+static bool parse_flows(const char *text, uint32_t *value) {
+	uint64_t number;
+
+	if (!parse_number(text, &number) || number == 0 || number > FLOWS_MAX)
 		return false;
 	*value = (uint32_t)number;
 	return true;
@@ -190,6 +205,9 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 	case KEY_CLASSIFY_SHARE:
 		require(state, parse_share(text, &o->classify_permille), "classify-share", text,
 			"0% to 100%");
+		break;
+	case KEY_FLOWS:
+		require(state, parse_flows(text, &o->flows), "flows", text, "1 to 16777216");
 		break;
 	case KEY_CHECK: o->check = true; break;
 	case ARGP_KEY_ARG: argp_error(state, "%s: not an option", text); break;

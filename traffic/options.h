@@ -26,6 +26,7 @@ struct options {
 	uint32_t main_core;
 	uint32_t permit_permille;
 	uint32_t classify_permille;
+	uint32_t flows; /* 5-tuples downstream; 0: one a target */
 	bool check; /* start nothing */
 };
 

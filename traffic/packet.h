@@ -49,7 +49,7 @@ static inline uint32_t pattern_start(uint32_t stream, uint32_t sequence) {
 
 struct packet_tag {
 	uint32_t magic; /* of this run */
-	uint32_t target;
+	uint32_t target; /* or which of its flows, see targets.h */
 	uint32_t sequence; /* of the target's stream */
 	uint64_t tsc; /* when it was made */
 };
@@ -63,6 +63,13 @@ struct packet_template {
 	uint8_t checksum_at; /* offset of the UDP or TCP checksum; 0: none is sent */
 	uint32_t ip_sum; /* IPv4: of the words of its header */
 	uint32_t upper_sum; /* of pseudo header and UDP or TCP header, without lengths */
+};
+
+/* What tells the flows to one address apart, in place of what the template has. */
+struct packet_variant {
+	uint16_t source_low; /* the last two bytes of the source address */
+	uint16_t source_port; /* ports: of UDP and TCP, else not used */
+	uint16_t destination_port;
 };
 
 /* What a template is made of. Ports are used with UDP and TCP only. */
@@ -86,6 +93,9 @@ void packet_template_create(struct packet_template *t, const struct packet_addre
  */
 void packet_start_write(const struct packet_template *t, const struct packet_tag *tag,
 			const struct pattern *pattern, uint32_t start, uint32_t size, uint8_t *out);
+
+/* Makes the packet that packet_start_write() began at `out` one of this flow. */
+void packet_vary(const struct packet_template *t, const struct packet_variant *v, uint8_t *out);
 
 /*
  * Finds the tag of a frame of `size` bytes without CRC, from nothing but the frame. Returns its

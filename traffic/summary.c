@@ -128,6 +128,8 @@ json_t *summary_downstream(const struct traffic_result *r) {
 	set_resequencing(o, r);
 	set_count(o, "transmit_backpressure", r->transmit_backpressure);
 	set_count(o, "no_buffers", r->no_buffers);
+	if (r->flows != 0)
+		set_count(o, "flows", r->flows);
 	return o;
 }
 

@@ -33,6 +33,7 @@ struct traffic_options {
 	uint64_t rate; /* bits of Ethernet frames without CRC per second; 0 = max */
 	uint32_t permit_permille; /* share of packets that a filter rule permits */
 	uint32_t classify_permille; /* share of packets that meet a classifier */
+	uint32_t flows; /* 5-tuples, at most FLOWS_MAX; 0: one a target */
 	uint64_t seed;
 	bool no_latency; /* how long packets take is not recorded */
 	bool no_downstream; /* what is above but ports, device and seed is not used */
@@ -57,6 +58,7 @@ struct traffic_result {
 	uint64_t unexpected[UNEXPECTEDS];
 	uint64_t violations[VIOLATIONS];
 	uint64_t sent_by_class[CLASS_COUNT];
+	uint32_t flows; /* 5-tuples, where they were asked for; else 0 */
 	uint64_t depi_frames;
 	uint64_t depi_bytes;
 	uint64_t resequenced;

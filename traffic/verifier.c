@@ -8,8 +8,8 @@
 #define FIRST_SAME_BYTE 6
 
 static bool tag_good(const struct generator *g, const struct packet_tag *tag) {
-	return tag->magic == g->magic && tag->target < g->targets.count &&
-	       tag->sequence < g->sent[g->targets.all[tag->target].stream];
+	return tag->magic == g->magic && tag->target < g->targets.flow_count &&
+	       tag->sequence < g->sent[targets_of(&g->targets, tag->target)->stream];
 }
 
 /* The stream must be the modem's and, by DSID or by the kind of header, the flow's. */
@@ -33,6 +33,8 @@ static enum corruption bytes_check(const struct generator *g, const struct targe
 	uint32_t headers = target->min_size;
 
 	packet_start_write(&target->template, tag, &g->pattern, start, size, expected);
+	if (g->targets.flows != NULL)
+		packet_vary(&target->template, &g->targets.flows[tag->target].variant, expected);
 	if (memcmp(frame + FIRST_SAME_BYTE, expected + FIRST_SAME_BYTE,
 		   headers - FIRST_SAME_BYTE) != 0)
 		return CORRUPTION_IP_HEADER;
@@ -53,7 +55,7 @@ enum corruption verify(const struct generator *g, const struct modems *modems,
 	packet_tag_read(frame + at, &tag);
 	if (!tag_good(g, &tag))
 		return CORRUPTION_TAG;
-	target = &g->targets.all[tag.target];
+	target = targets_of(&g->targets, tag.target);
 	if (!stream_good(modems, info, target))
 		return CORRUPTION_STREAM;
 	if (at + PACKET_TAG_SIZE != target->min_size)

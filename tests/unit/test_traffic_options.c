@@ -69,6 +69,8 @@ static void upstream_has_a_rate_and_a_mix(void **state) {
 	assert_string_equal(o.upstream_mix, "84:1,256:2");
 	o = parse(WORDS("--no-downstream", "--upstream-rate=max"));
 	assert_true(o.upstream && o.no_downstream && !o.send_only);
+	o = parse(WORDS("--flows=1000000"));
+	assert_int_equal(o.flows, 1000000);
 	o = parse(WORDS("--send-only"));
 	assert_true(o.send_only);
 }
@@ -85,6 +87,9 @@ static void mistakes_end_with_2(void **state) {
 	assert_int_equal(status_of(WORDS("--no-downstream")), 2);
 	assert_int_equal(status_of(WORDS("--no-downstream", "--upstream-rate=0")), 2);
 	assert_int_equal(status_of(WORDS("--permit-share=60", "--classify-share=60")), 2);
+	assert_int_equal(status_of(WORDS("--flows=0")), 2);
+	assert_int_equal(status_of(WORDS("--flows=16777217")), 2);
+	assert_int_equal(status_of(WORDS("--flows=many")), 2);
 	assert_int_equal(status_of(WORDS("--banana")), 2);
 }
 

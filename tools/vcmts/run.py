@@ -85,6 +85,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "80 %% of what the channels carry)",
     )
     parser.add_argument(
+        "--flows",
+        metavar="NUMBER",
+        help="as many flows (addresses, protocol, ports) to the modems (default: one for each "
+        "address and kind of packet)",
+    )
+    parser.add_argument(
         "--upstream-traffic",
         metavar="MIX",
         default="upstream-imix",
@@ -213,6 +219,7 @@ def traffic_command(
         command += ["--no-downstream"]
     else:
         command += ["--mix", given.traffic, "--rate", rates.downstream]
+        command += ["--flows", given.flows] if given.flows is not None else []
     if rates.upstream != NOTHING:
         command += ["--upstream-mix", given.upstream_traffic, "--upstream-rate", rates.upstream]
     if given.impair is not None:
