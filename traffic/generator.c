@@ -47,10 +47,7 @@ bool generator_flows_check(const struct service_group *sg, const struct generato
 	return true;
 }
 
-static bool destinations_create(struct generator *g, const struct service_group *sg,
-				const struct generator_options *o) {
-	if (!find_targets(&g->targets, sg, random_next(&g->random), o))
-		return false;
+static bool streams_create(struct generator *g) {
 	g->sent = calloc(g->targets.stream_count + 1, sizeof(*g->sent));
 	if (g->sent == NULL)
 		fprintf(stderr, "traffic: no memory for the generator\n");
@@ -72,19 +69,31 @@ static bool sizes_fit(struct generator *g) {
 	return true;
 }
 
+static bool mixed_create(struct generator *g, const struct service_group *sg,
+			 const struct generator_options *o) {
+	return decks_create(g, o) && find_targets(&g->targets, sg, random_next(&g->random), o) &&
+	       streams_create(g) && sizes_fit(g);
+}
+
+static bool replayed_create(struct generator *g, const struct service_group *sg) {
+	return targets_create_streams(&g->targets, sg) == 0 && streams_create(g);
+}
+
 struct generator *generator_create(const struct service_group *sg,
 				   const struct generator_options *o) {
 	struct generator *g = calloc(1, sizeof(*g));
 
 	if (g == NULL)
 		return NULL;
-	g->mix = *o->mix;
+	if (o->replay == NULL)
+		g->mix = *o->mix;
+	g->replay = o->replay;
 	g->pool = o->pool;
 	g->random.state = o->seed;
 	/* Packets of an earlier run must not pass, whatever its seed. */
 	g->magic = (uint32_t)(random_next(&g->random) ^ rte_rdtsc());
 	pattern_create(&g->pattern, &g->random);
-	if (!decks_create(g, o) || !destinations_create(g, sg, o) || !sizes_fit(g)) {
+	if (!(o->replay == NULL ? mixed_create(g, sg, o) : replayed_create(g, sg))) {
 		generator_free(g);
 		return NULL;
 	}
@@ -138,10 +147,48 @@ static void build(struct generator *g, const struct draw *d, uint64_t tsc, struc
 	g->by_class[target->class]++;
 }
 
+/* The capture's next packets. Returns the sum of their sizes. */
+static uint64_t replay(struct generator *g, uint64_t tsc, struct rte_mbuf **packets, unsigned n) {
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct captured_packet *p = &g->replay->packets[g->next];
+		struct packet_tag tag = {
+			.magic = g->magic,
+			.target = g->next,
+			.sequence = g->sent[g->targets.first_stream[p->modem] + p->flow]++,
+			.tsc = tsc,
+		};
+
+		capture_replay_write(g->replay, g->next, &tag,
+				     rte_pktmbuf_mtod(packets[i], uint8_t *));
+		packets[i]->data_len = p->size;
+		packets[i]->pkt_len = p->size;
+		bytes += p->size;
+		g->by_class[p->class]++;
+		g->next = g->next + 1 == g->replay->count ? 0 : g->next + 1;
+	}
+	return bytes;
+}
+
+/* Packets of the mix. Returns the sum of their sizes. */
+static uint64_t make_up(struct generator *g, uint64_t tsc, struct rte_mbuf **packets, unsigned n) {
+	struct draw draws[GENERATOR_BURST];
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		draw(g, &draws[i]);
+		rte_prefetch0(rte_pktmbuf_mtod(packets[i], void *));
+	}
+	for (unsigned i = 0; i < n; i++) {
+		build(g, &draws[i], tsc, packets[i]);
+		bytes += draws[i].size;
+	}
+	return bytes;
+}
+
 unsigned generator_burst(struct generator *g, uint64_t tsc, struct rte_mbuf **packets, unsigned n,
 			 uint64_t *bytes) {
-	struct draw draws[GENERATOR_BURST];
-
 	*bytes = 0;
 	if (n == 0)
 		return 0;
@@ -149,30 +196,39 @@ unsigned generator_burst(struct generator *g, uint64_t tsc, struct rte_mbuf **pa
 		g->no_buffers += n;
 		return 0;
 	}
-	for (unsigned i = 0; i < n; i++) {
-		draw(g, &draws[i]);
-		rte_prefetch0(rte_pktmbuf_mtod(packets[i], void *));
-	}
-	for (unsigned i = 0; i < n; i++) {
-		build(g, &draws[i], tsc, packets[i]);
-		*bytes += draws[i].size;
-	}
+	*bytes = g->replay == NULL ? make_up(g, tsc, packets, n) : replay(g, tsc, packets, n);
 	g->packets += n;
 	g->bytes += *bytes;
 	return n;
 }
 
+static void replay_back(struct generator *g) {
+	const struct captured_packet *p;
+
+	g->next = g->next == 0 ? g->replay->count - 1 : g->next - 1;
+	p = &g->replay->packets[g->next];
+	g->sent[g->targets.first_stream[p->modem] + p->flow]--;
+	g->by_class[p->class]--;
+}
+
+static void take_back(struct generator *g, const uint8_t *frame, uint32_t size) {
+	const struct target *target;
+	struct packet_tag tag;
+
+	packet_tag_read(frame + packet_tag_find(frame, size), &tag);
+	target = targets_of(&g->targets, tag.target);
+	g->sent[target->stream]--;
+	g->by_class[target->class]--;
+}
+
 void generator_take_back(struct generator *g, struct rte_mbuf **packets, unsigned n) {
 	for (unsigned i = 0; i < n; i++) {
-		const uint8_t *frame = rte_pktmbuf_mtod(packets[i], const uint8_t *);
 		uint32_t size = rte_pktmbuf_pkt_len(packets[i]);
-		const struct target *target;
-		struct packet_tag tag;
 
-		packet_tag_read(frame + packet_tag_find(frame, size), &tag);
-		target = targets_of(&g->targets, tag.target);
-		g->sent[target->stream]--;
-		g->by_class[target->class]--;
+		if (g->replay == NULL)
+			take_back(g, rte_pktmbuf_mtod(packets[i], const uint8_t *), size);
+		else
+			replay_back(g);
 		g->packets--;
 		g->bytes -= size;
 	}

@@ -46,6 +46,7 @@ static void on_signal(int number) {
 struct setup {
 	struct options options;
 	struct mix mix;
+	struct capture_replay replay; /* where it was asked for */
 	struct mix upstream_mix;
 	struct service_group sg;
 	struct docsis_crypto crypto;
@@ -117,6 +118,16 @@ static bool has_upstream(const struct setup *s) {
 	return false;
 }
 
+static bool replay_configure(struct setup *s) {
+	const char *name = s->options.replay;
+
+	if (capture_replay_load(&s->replay, name, &s->sg) != 0)
+		return false;
+	if (!s->options.check)
+		capture_replay_describe(&s->replay, name, stderr);
+	return true;
+}
+
 /* What would be found when traffic begins is to be told before anything else is started. */
 static bool flows_fit(const struct setup *s) {
 	struct generator_options options = {
@@ -138,6 +149,8 @@ static bool configure(struct setup *s) {
 	if (service_group_load(o->config, &s->sg, stderr) != 0)
 		return false;
 	if (!o->no_downstream && !mix_configure(s, "mix", o->mix, &s->mix))
+		return false;
+	if (o->replay != NULL && !replay_configure(s))
 		return false;
 	if (o->upstream && !(has_upstream(s) &&
 			     mix_configure(s, "upstream-mix", o->upstream_mix, &s->upstream_mix) &&
@@ -196,6 +209,7 @@ static struct traffic *create(struct setup *s) {
 		.rphy_port = s->rphy_port,
 		.crypto = &s->crypto,
 		.mix = s->mix,
+		.replay = s->options.replay == NULL ? NULL : &s->replay,
 		.rate = s->options.rate,
 		.permit_permille = s->options.permit_permille,
 		.classify_permille = s->options.classify_permille,
@@ -298,6 +312,7 @@ int main(int argc, char **argv) {
 	if (!configure(&s))
 		return EXIT_MISTAKE;
 	if (s.options.check) {
+		capture_replay_free(&s.replay);
 		service_group_free(&s.sg);
 		return 0;
 	}
@@ -310,6 +325,7 @@ int main(int argc, char **argv) {
 	port_close(s.rphy_port);
 	crypto_close(&s.crypto);
 	platform_stop();
+	capture_replay_free(&s.replay);
 	service_group_free(&s.sg);
 	return status;
 }

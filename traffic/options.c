@@ -32,6 +32,7 @@ enum key {
 	KEY_PERMIT_SHARE,
 	KEY_CLASSIFY_SHARE,
 	KEY_FLOWS,
+	KEY_REPLAY,
 	KEY_CHECK,
 };
 
@@ -47,6 +48,10 @@ static const struct argp_option arguments[] = {
 	{"mix", KEY_MIX, "MIX", 0,
 	 "imix, a frame size in bytes without CRC, or SIZE:WEIGHT,SIZE:WEIGHT,.. (imix: 84:15,"
 	 "256:10,1280:75)",
+	 0},
+	{"replay", KEY_REPLAY, "FILE", 0,
+	 "the IP packets of a capture (pcap, pcapng) again and again instead of a mix, each to an "
+	 "address of a modem",
 	 0},
 	{"rate", KEY_RATE, "RATE", 0,
 	 "bits per second of Ethernet frames without CRC, as 2Gbps, or max (2Gbps)", 0},
@@ -153,11 +158,23 @@ static void require(struct argp_state *state, bool good, const char *name, const
 		argp_error(state, "--%s: found %s, allowed: %s", name, text, allowed);
 }
 
+/* What would be without a meaning is a mistake. */
+static void check_replay(struct argp_state *state, const struct options *o) {
+	if (o->replay == NULL)
+		return;
+	if (o->mix != NULL || o->flows != 0)
+		argp_error(state, "--replay: sizes and flows are those of the capture; allowed: "
+				  "either this or --mix and --flows");
+	if (o->no_downstream)
+		argp_error(state, "--replay: nothing is sent downstream with --no-downstream");
+}
+
 static void check(struct argp_state *state, const struct options *o) {
 	if (o->config == NULL || o->network == NULL || o->rphy == NULL)
 		argp_error(state, "--config, --network and --rphy are needed");
 	if (o->permit_permille + o->classify_permille > 1000)
 		argp_error(state, "--permit-share and --classify-share are more than all packets");
+	check_replay(state, o);
 	if (impair_any(&o->impair) && !o->upstream)
 		argp_error(state, "--impair: nothing is impaired without --upstream-rate");
 	if (o->no_downstream && !o->upstream)
@@ -209,6 +226,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 	case KEY_FLOWS:
 		require(state, parse_flows(text, &o->flows), "flows", text, "1 to 16777216");
 		break;
+	case KEY_REPLAY: o->replay = text; break;
 	case KEY_CHECK: o->check = true; break;
 	case ARGP_KEY_ARG: argp_error(state, "%s: not an option", text); break;
 	case ARGP_KEY_END: check(state, o); break;
@@ -231,7 +249,6 @@ void options_parse(struct options *o, int argc, char **argv) {
 	};
 
 	*o = (struct options){
-		.mix = "imix",
 		.upstream_mix = "upstream-imix",
 		.rate = 2000000000,
 		.duration = 10000000000,
@@ -241,4 +258,6 @@ void options_parse(struct options *o, int argc, char **argv) {
 	};
 	argp_err_exit_status = 2;
 	argp_parse(&argp, argc, argv, 0, NULL, o);
+	if (o->mix == NULL)
+		o->mix = "imix";
 }

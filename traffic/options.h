@@ -12,6 +12,7 @@ struct options {
 	const char *network; /* device */
 	const char *rphy; /* device */
 	const char *mix;
+	const char *replay; /* a capture instead of the mix; or NULL */
 	const char *json; /* NULL: none is written */
 	uint64_t rate; /* bits per second; 0 = max */
 	const char *upstream_mix;

@@ -9,6 +9,8 @@
 #define TCP_ACK 0x10
 #define HOPS 64
 
+const uint8_t traffic_source_mac[6] = {0x02, 0x00, 0x00, 0x00, 0xff, 0x01};
+
 void pattern_create(struct pattern *p, struct random *random) {
 	for (size_t i = 0; i < PATTERN_SIZE; i++)
 		p->bytes[i] = (uint8_t)random_next(random);
@@ -120,13 +122,9 @@ void packet_start_write(const struct packet_template *t, const struct packet_tag
 			const struct pattern *pattern, uint32_t start, uint32_t size,
 			uint8_t *out) {
 	uint8_t *ip = out + ETHERNET_HEADER;
-	uint8_t *p = out + t->size;
 
 	memcpy(out, t->headers, PACKET_HEADERS_MAX);
-	store_be32(p, tag->magic);
-	store_be32(p + 4, tag->target);
-	store_be32(p + 8, tag->sequence);
-	memcpy(p + 12, &tag->tsc, sizeof(tag->tsc));
+	packet_tag_write(tag, out + t->size);
 	if (t->ip_size == IPV4_HEADER) {
 		store_be16(ip + 2, (uint16_t)(size - ETHERNET_HEADER));
 		store_be16(ip + 10, (uint16_t)~fold(t->ip_sum + size - ETHERNET_HEADER));

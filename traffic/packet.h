@@ -29,6 +29,9 @@
 #define PACKET_START_MAX (PACKET_HEADERS_MAX + PACKET_TAG_SIZE)
 #define PACKET_SIZE_MAX 1996 /* 2000 with the CRC, the largest frame of DOCSIS 3.1 */
 
+/* Whom packets come from: the core network's router. */
+extern const uint8_t traffic_source_mac[6];
+
 #define PATTERN_STARTS 4096 /* even offsets at which a payload may start */
 #define PATTERN_SIZE (2 * PATTERN_STARTS + 2048)
 
@@ -49,7 +52,7 @@ static inline uint32_t pattern_start(uint32_t stream, uint32_t sequence) {
 
 struct packet_tag {
 	uint32_t magic; /* of this run */
-	uint32_t target; /* or which of its flows, see targets.h */
+	uint32_t target; /* or which of its flows (targets.h), or of a capture */
 	uint32_t sequence; /* of the target's stream */
 	uint64_t tsc; /* when it was made */
 };
@@ -102,6 +105,13 @@ void packet_vary(const struct packet_template *t, const struct packet_variant *v
  * offset, or 0 where the frame cannot hold one.
  */
 size_t packet_tag_find(const uint8_t *frame, size_t size);
+
+static inline void packet_tag_write(const struct packet_tag *tag, uint8_t *p) {
+	store_be32(p, tag->magic);
+	store_be32(p + 4, tag->target);
+	store_be32(p + 8, tag->sequence);
+	memcpy(p + 12, &tag->tsc, sizeof(tag->tsc));
+}
 
 static inline void packet_tag_read(const uint8_t *p, struct packet_tag *tag) {
 	tag->magic = load_be32(p);

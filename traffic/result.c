@@ -55,6 +55,8 @@ void downlink_result(const struct downlink *d, struct traffic_result *r) {
 	memcpy(r->unexpected, a->unexpected, sizeof(r->unexpected));
 	memcpy(r->violations, a->violations, sizeof(r->violations));
 	memcpy(r->sent_by_class, d->generator->by_class, sizeof(r->sent_by_class));
+	if (d->generator->replay != NULL)
+		r->replay = &d->generator->replay->counts;
 	if (d->generator->targets.flows != NULL)
 		r->flows = d->generator->targets.flow_count;
 	r->gbps = gbps(r->proven_bytes, r->seconds);

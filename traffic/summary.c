@@ -112,6 +112,18 @@ static void set_resequencing(json_t *o, const struct traffic_result *r) {
 	json_object_set_new(o, "resequencing", resequencing);
 }
 
+static void set_replay(json_t *o, const struct capture_counts *c) {
+	json_t *replay = json_object();
+
+	set_count(replay, "packets", c->packets);
+	set_count(replay, "bytes", c->bytes);
+	set_count(replay, "lengthened", c->lengthened);
+	set_count(replay, "untagged", c->untagged);
+	set_count(replay, "destinations", c->destinations);
+	set_counts(replay, "skipped", capture_skip_names, c->skipped, CAPTURE_SKIPS);
+	json_object_set_new(o, "replay", replay);
+}
+
 json_t *summary_downstream(const struct traffic_result *r) {
 	struct common common = downstream_common(r);
 	json_t *o = json_object();
@@ -130,6 +142,8 @@ json_t *summary_downstream(const struct traffic_result *r) {
 	set_count(o, "no_buffers", r->no_buffers);
 	if (r->flows != 0)
 		set_count(o, "flows", r->flows);
+	if (r->replay != NULL)
+		set_replay(o, r->replay);
 	return o;
 }
 

@@ -15,8 +15,6 @@
 #define SIZE_TRIES 16
 #define PREFETCH_AHEAD 8
 
-static const uint8_t source_mac[6] = {0x02, 0x00, 0x00, 0x00, 0xff, 0x01};
-
 struct builder {
 	struct targets *t;
 	const struct service_group *sg;
@@ -59,7 +57,7 @@ static bool add(struct builder *b, uint32_t modem, enum traffic_class class,
 		b->packets[t->count] = *packet;
 	target = &t->all[t->count++];
 	memset(target, 0, sizeof(*target));
-	packet_template_create(&target->template, &packet->packet, source_mac,
+	packet_template_create(&target->template, &packet->packet, traffic_source_mac,
 			       b->sg->rphy.core_mac);
 	target->modem = modem;
 	target->stream = t->first_stream[modem] + packet->evaluation.flow;

@@ -15,6 +15,7 @@
 
 #include "account.h"
 #include "candidates.h"
+#include "capture_replay.h"
 #include "mix.h"
 #include "model/service_group.h"
 #include "platform/crypto.h"
@@ -30,6 +31,7 @@ struct traffic_options {
 	struct docsis_crypto *crypto;
 	uint16_t crypto_queue; /* used by nobody else */
 	struct mix mix;
+	const struct capture_replay *replay; /* its packets instead of the mix; or NULL */
 	uint64_t rate; /* bits of Ethernet frames without CRC per second; 0 = max */
 	uint32_t permit_permille; /* share of packets that a filter rule permits */
 	uint32_t classify_permille; /* share of packets that meet a classifier */
@@ -58,6 +60,7 @@ struct traffic_result {
 	uint64_t unexpected[UNEXPECTEDS];
 	uint64_t violations[VIOLATIONS];
 	uint64_t sent_by_class[CLASS_COUNT];
+	const struct capture_counts *replay; /* of what is replayed; or NULL */
 	uint32_t flows; /* 5-tuples, where they were asked for; else 0 */
 	uint64_t depi_frames;
 	uint64_t depi_bytes;
@@ -105,7 +108,7 @@ struct uplink_result {
 
 struct traffic;
 
-/* `sg` and `crypto` must live on. Returns NULL after a message. To be freed by traffic_free(). */
+/* `sg`, `crypto` and `replay` must live on. Returns NULL after a message. To be freed by traffic_free(). */
 struct traffic *traffic_create(const struct service_group *sg,
 			       const struct traffic_options *options);
 

@@ -76,8 +76,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--traffic",
         metavar="MIX",
-        default="imix",
-        help="imix, a size (bytes of an Ethernet frame without CRC), or 84:15,256:10,1280:75",
+        help="imix, a size (bytes of an Ethernet frame without CRC), or 84:15,256:10,1280:75 "
+        "(default: imix)",
+    )
+    parser.add_argument(
+        "--replay",
+        metavar="FILE",
+        help="the IP packets of this capture to the modems, again and again, instead of --traffic",
     )
     parser.add_argument(
         "--rate",
@@ -218,7 +223,9 @@ def traffic_command(
     if rates.downstream == NOTHING:
         command += ["--no-downstream"]
     else:
-        command += ["--mix", given.traffic, "--rate", rates.downstream]
+        command += ["--mix", given.traffic] if given.traffic is not None else []
+        command += ["--replay", given.replay] if given.replay is not None else []
+        command += ["--rate", rates.downstream]
         command += ["--flows", given.flows] if given.flows is not None else []
     if rates.upstream != NOTHING:
         command += ["--upstream-mix", given.upstream_traffic, "--upstream-rate", rates.upstream]
