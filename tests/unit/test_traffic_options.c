@@ -88,6 +88,11 @@ static void mistakes_end_with_2(void **state) {
 	assert_int_equal(status_of(WORDS("--no-downstream", "--upstream-rate=0")), 2);
 	assert_int_equal(status_of(WORDS("--permit-share=60", "--classify-share=60")), 2);
 	assert_int_equal(status_of(WORDS("--flows=0")), 2);
+	assert_int_equal(status_of(WORDS("--replay=f")), -1);
+	assert_int_equal(status_of(WORDS("--replay=f", "--mix=imix")), 2);
+	assert_int_equal(status_of(WORDS("--replay=f", "--flows=9")), 2);
+	assert_int_equal(status_of(WORDS("--replay=f", "--no-downstream", "--upstream-rate=max")),
+			 2);
 	assert_int_equal(status_of(WORDS("--flows=16777217")), 2);
 	assert_int_equal(status_of(WORDS("--flows=many")), 2);
 	assert_int_equal(status_of(WORDS("--banana")), 2);
