@@ -3,6 +3,7 @@
 
 import json
 import random
+import re
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,13 @@ def test_pcapng_is_read(tmp_path: Path) -> None:
     done = sent_only(CORPUS / "pcapng", tmp_path / "sent.pcap", summary)
     assert done.status == 0, done.stderr
     assert json.loads(summary.read_text())["downstream"]["replay"]["packets"] == 1
+
+
+def test_reasons_are_documented() -> None:
+    defined = (CHECKOUT / "traffic" / "capture_skip.def").read_text()
+    page = (CHECKOUT / "docs" / "traffic.md").read_text()
+    reasons = re.findall(r'^CAPTURE_SKIP\(\w+, "(\w+)"', defined, re.MULTILINE)
+    assert reasons == re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
 
 
 def run_words(tmp_path: Path, *more: str | Path) -> tuple[dict[str, Any], Ended]:

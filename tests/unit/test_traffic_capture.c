@@ -325,6 +325,23 @@ static void captures_without_a_packet_are_refused(void **state) {
 	assert_int_equal(capture_replay_load(&r, "/nonexistent/file", &sg), -1);
 }
 
+static void packets_need_an_address_of_their_family(void **state) {
+	struct capture_writer w;
+	struct capture_replay r;
+
+	(void)state;
+	traffic_config_load(&sg, "permit", SOME_RULES, SOME_CLASSIFIERS);
+	sg.modems[0].cpe_limit = 1; /* IPv4 only */
+	assert_int_equal(capture_create(&w, FILE_NAME), 0);
+	write_udp(&w, 6, 1, 1000, 30);
+	write_udp(&w, 4, 1, 1000, 30);
+	assert_int_equal(capture_finish(&w), 0);
+	assert_int_equal(capture_replay_load(&r, FILE_NAME, &sg), 0);
+	assert_int_equal(r.count, 1);
+	assert_int_equal(r.counts.skipped[CAPTURE_SKIP_NO_ADDRESS], 1);
+	capture_replay_free(&r);
+}
+
 static int start(void **state) {
 	struct platform_options options = {.program = "test", .memory_mb = 256};
 
@@ -355,6 +372,7 @@ int main(void) {
 		test(a_replay_is_proven),
 		test(destinations_are_mapped_in_turn),
 		test(captures_without_a_packet_are_refused),
+		test(packets_need_an_address_of_their_family),
 	};
 
 	return cmocka_run_group_tests(tests, start, stop);
