@@ -117,7 +117,7 @@ static int measure_mix(struct bench *b, const struct bench_direction *d, const c
 		       json_t *results) {
 	struct bench_run runs[BENCH_MAX_RUNS];
 	unsigned count = 0;
-	char error[160];
+	char error[MIX_ERROR];
 	struct mix mix;
 
 	if (mix_parse(text, b->instance.sg->max_frame - RTE_ETHER_CRC_LEN, &mix, error,

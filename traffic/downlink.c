@@ -30,14 +30,14 @@ static bool sender_create(struct downlink *d, const struct service_group *sg,
 		.replay = o->replay,
 	};
 	double mean = o->replay == NULL ? mix_mean(&o->mix) : capture_replay_mean(o->replay);
-	uint32_t largest = o->replay == NULL ? mix_largest(&o->mix) : o->replay->largest;
 
 	options.pool = d->packets =
 		packet_pool("traffic_packets", PACKETS, 0, RTE_MBUF_DEFAULT_BUF_SIZE);
 	if (d->packets == NULL)
 		return false;
 	d->generator = generator_create(sg, &options);
-	pacing_start(&d->pacing, o->rate, d->tsc_hz, mean, largest, rte_rdtsc());
+	pacing_start(&d->pacing, o->rate, d->tsc_hz, mean, rte_rdtsc());
+	pacing_shape(&d->pacing, o->shape, rte_rdtsc());
 	return d->generator != NULL;
 }
 

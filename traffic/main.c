@@ -86,7 +86,7 @@ static bool memif_buffers_fit(const struct setup *s) {
 
 static bool mix_configure(const struct setup *s, const char *option, const char *text,
 			  struct mix *out) {
-	char error[160];
+	char error[MIX_ERROR];
 
 	if (mix_parse(text, s->sg.max_frame - RTE_ETHER_CRC_LEN, out, error, sizeof(error)) == 0)
 		return true;
@@ -153,8 +153,7 @@ static bool configure(struct setup *s) {
 	if (o->replay != NULL && !replay_configure(s))
 		return false;
 	if (o->upstream && !(has_upstream(s) &&
-			     mix_configure(s, "upstream-mix", o->upstream_mix, &s->upstream_mix) &&
-			     uplink_grant_choose(&s->sg, &s->upstream_mix, o->upstream_rate) > 0))
+			     mix_configure(s, "upstream-mix", o->upstream_mix, &s->upstream_mix)))
 		return false;
 	return memif_buffers_fit(s) && (!o->check || flows_fit(s));
 }
@@ -211,6 +210,7 @@ static struct traffic *create(struct setup *s) {
 		.mix = s->mix,
 		.replay = s->options.replay == NULL ? NULL : &s->replay,
 		.rate = s->options.rate,
+		.shape = &s->options.shape,
 		.permit_permille = s->options.permit_permille,
 		.classify_permille = s->options.classify_permille,
 		.flows = s->options.flows,
@@ -220,6 +220,7 @@ static struct traffic *create(struct setup *s) {
 		.upstream_crypto_queue = CRYPTO_QUEUES - 1,
 		.upstream_mix = s->upstream_mix,
 		.upstream_rate = s->options.upstream_rate,
+		.upstream_shape = &s->options.upstream_shape,
 		.impair = s->options.impair,
 	};
 

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mix.h"
 #include "model/units.h"
+#include "options_rates.h"
 #include "targets.h"
 
 #define MAX_RATE 1000000000000ull
@@ -21,6 +23,9 @@ enum key {
 	KEY_RATE,
 	KEY_UPSTREAM_MIX,
 	KEY_UPSTREAM_RATE,
+	KEY_UPSTREAM_SHARE,
+	KEY_SHAPE,
+	KEY_UPSTREAM_SHAPE,
 	KEY_IMPAIR,
 	KEY_NO_DOWNSTREAM,
 	KEY_SEND_ONLY,
@@ -46,9 +51,7 @@ static const struct argp_option arguments[] = {
 	{"rphy", KEY_RPHY, "DEVICE", 0, "port to vcmtsd's R-PHY port", 0},
 	{.doc = "What is sent:"},
 	{"mix", KEY_MIX, "MIX", 0,
-	 "imix, a frame size in bytes without CRC, or SIZE:WEIGHT,SIZE:WEIGHT,.. (imix: 84:15,"
-	 "256:10,1280:75)",
-	 0},
+	 "Ethernet frames without CRC: " MIX_WORDS " (imix: 84:15,256:10,1280:75)", 0},
 	{"replay", KEY_REPLAY, "FILE", 0,
 	 "the IP packets of a capture (pcap, pcapng) again and again instead of a mix, each to an "
 	 "address of a modem",
@@ -60,6 +63,16 @@ static const struct argp_option arguments[] = {
 	 "max; "
 	 "0: nothing (0)",
 	 0},
+	{"upstream-share", KEY_UPSTREAM_SHARE, "SHARE", 0, "instead: so much of --rate, as 15%", 0},
+	{"shape", KEY_SHAPE, "SHAPE", 0,
+	 "the rates over time, repeated until the end: " SHAPE_WORDS
+	 ". RATE is a share of --rate, as 50%, or as 500Mbps. A ramp (0% to 100%), all steps and a "
+	 "day last as long as --duration without time= and each=. Lines lead from point to point; "
+	 "two points at one time make a step. Lines of FILE: TIME RATE. The upstream takes the "
+	 "same shares of its rate (constant)",
+	 0},
+	{"upstream-shape", KEY_UPSTREAM_SHAPE, "SHAPE", 0,
+	 "the upstream's own: shares of --upstream-rate (as --shape)", 0},
 	{"upstream-mix", KEY_UPSTREAM_MIX, "MIX", 0,
 	 "upstream-imix, upstream-imix-70, or as --mix (upstream-imix: 84:65,256:18,1280:17; "
 	 "upstream-imix-70: 70:65,256:18,1280:17, for modems that have an IPv4 address)",
@@ -141,6 +154,7 @@ static bool parse_rate(const char *text, uint64_t *rate) {
 }
 
 static bool parse_upstream_rate(const char *text, struct options *o) {
+	o->upstream_rate_given = true;
 	o->upstream = strcmp(text, "0") != 0;
 	return !o->upstream || parse_rate(text, &o->upstream_rate);
 }
@@ -169,7 +183,11 @@ static void check_replay(struct argp_state *state, const struct options *o) {
 		argp_error(state, "--replay: nothing is sent downstream with --no-downstream");
 }
 
-static void check(struct argp_state *state, const struct options *o) {
+static void check(struct argp_state *state, struct options *o) {
+	char error[OPTIONS_RATES_ERROR];
+
+	if (!options_rates(o, error))
+		argp_error(state, "%s", error);
 	if (o->config == NULL || o->network == NULL || o->rphy == NULL)
 		argp_error(state, "--config, --network and --rphy are needed");
 	if (o->permit_permille + o->classify_permille > 1000)
@@ -199,6 +217,12 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 		require(state, parse_upstream_rate(text, o), "upstream-rate", text,
 			"0, max, or up to 1 Tbps with bps, kbps, Mbps, Gbps");
 		break;
+	case KEY_UPSTREAM_SHARE:
+		require(state, options_share(text, &o->upstream_share), "upstream-share", text,
+			"0% to 1000%");
+		break;
+	case KEY_SHAPE: o->shape_text = text; break;
+	case KEY_UPSTREAM_SHAPE: o->upstream_shape_text = text; break;
 	case KEY_IMPAIR: parse_impair(text, o, state); break;
 	case KEY_NO_DOWNSTREAM: o->no_downstream = true; break;
 	case KEY_SEND_ONLY: o->send_only = true; break;
@@ -251,6 +275,7 @@ void options_parse(struct options *o, int argc, char **argv) {
 	*o = (struct options){
 		.upstream_mix = "upstream-imix",
 		.rate = 2000000000,
+		.upstream_share = -1,
 		.duration = 10000000000,
 		.seed = 1,
 		.permit_permille = 100,

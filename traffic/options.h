@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "impair_shares.h"
+#include "shape.h"
 
 struct options {
 	const char *config;
@@ -17,7 +18,13 @@ struct options {
 	uint64_t rate; /* bits per second; 0 = max */
 	const char *upstream_mix;
 	uint64_t upstream_rate; /* bits per second; 0 = max */
+	bool upstream_rate_given;
+	double upstream_share; /* of rate; below 0: not said */
 	bool upstream;
+	const char *shape_text; /* NULL: constant */
+	const char *upstream_shape_text; /* NULL: as downstream */
+	struct shape shape;
+	struct shape upstream_shape;
 	struct impair_shares impair; /* of the upstream */
 	bool no_downstream;
 	bool send_only; /* receive nothing */

@@ -39,6 +39,7 @@ void downlink_result(const struct downlink *d, struct traffic_result *r) {
 		.sent_bytes = d->generator->bytes,
 		.proven = a->proof.proven,
 		.proven_bytes = a->proof.proven_bytes,
+		.asked_bps = pacing_asked(&d->pacing),
 		.reordered = a->proof.reordered,
 		.depi_frames = a->depi_frames,
 		.depi_bytes = a->depi_bytes,

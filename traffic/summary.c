@@ -35,7 +35,7 @@ static void set_counts(json_t *o, const char *key, const char *const *names, con
 struct common {
 	uint64_t sent, sent_bytes, proven, proven_bytes;
 	uint64_t lost, duplicated, reordered, corrupted;
-	double gbps, seconds;
+	double asked_bps, gbps, seconds;
 	struct percentiles latency_us;
 	const struct hdr_histogram *latency;
 	uint64_t descheduled;
@@ -52,6 +52,7 @@ static struct common downstream_common(const struct traffic_result *r) {
 		.duplicated = r->duplicated,
 		.reordered = r->reordered,
 		.corrupted = r->corrupted,
+		.asked_bps = r->asked_bps,
 		.gbps = r->gbps,
 		.seconds = r->seconds,
 		.latency_us = r->latency_us,
@@ -71,6 +72,7 @@ static struct common upstream_common(const struct uplink_result *r) {
 		.duplicated = r->duplicated,
 		.reordered = r->reordered,
 		.corrupted = r->corrupted,
+		.asked_bps = r->counts.asked_bps,
 		.gbps = r->gbps,
 		.seconds = r->seconds,
 		.latency_us = r->latency_us,
@@ -95,6 +97,8 @@ static void set_common(json_t *o, const struct common *c) {
 	set_count(o, "duplicated", c->duplicated);
 	set_count(o, "reordered", c->reordered);
 	set_count(o, "corrupted", c->corrupted);
+	json_object_set_new(o, "asked_gbps",
+			    c->asked_bps > 0 ? json_real(c->asked_bps / 1e9) : json_null());
 	set_real(o, "gbps", c->gbps);
 	set_real(o, "seconds", c->seconds);
 	json_object_set_new(o, "latency_us", percentiles_json(c->latency));

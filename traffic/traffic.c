@@ -20,6 +20,7 @@ static bool upstream_create(struct traffic *t, const struct service_group *sg,
 		.crypto_queue = o->upstream_crypto_queue,
 		.mix = o->upstream_mix,
 		.rate = o->upstream_rate,
+		.shape = o->upstream_shape,
 		.seed = o->seed,
 		.impair = o->impair,
 	};
@@ -42,7 +43,7 @@ struct traffic *traffic_create(const struct service_group *sg, const struct traf
 	t->network_port = o->network_port;
 	t->rphy_port = o->rphy_port;
 	t->tsc_hz = rte_get_tsc_hz();
-	pacing_start(&t->rounds, 0, t->tsc_hz, 0, 0, rte_rdtsc());
+	pacing_start(&t->rounds, 0, t->tsc_hz, 0, rte_rdtsc());
 	good = o->no_downstream || (t->downlink = downlink_create(sg, o)) != NULL;
 	if (good && (!o->upstream || upstream_create(t, sg, o)))
 		return t;
@@ -73,6 +74,8 @@ void traffic_begin(struct traffic *t, uint64_t now) {
 	pacing_restart(&t->rounds, now);
 	if (t->downlink != NULL)
 		pacing_restart(&t->downlink->pacing, now);
+	if (t->uplink != NULL)
+		uplink_begin(t->uplink, now);
 }
 
 unsigned traffic_drain(struct traffic *t) {

@@ -21,6 +21,7 @@
 #include "platform/crypto.h"
 #include "proof.h"
 #include "shadow.h"
+#include "shape.h"
 #include "uplink.h"
 #include "uplink_receiver.h"
 
@@ -33,6 +34,7 @@ struct traffic_options {
 	struct mix mix;
 	const struct capture_replay *replay; /* its packets instead of the mix; or NULL */
 	uint64_t rate; /* bits of Ethernet frames without CRC per second; 0 = max */
+	const struct shape *shape; /* of the rate over time; must live on; NULL: constant */
 	uint32_t permit_permille; /* share of packets that a filter rule permits */
 	uint32_t classify_permille; /* share of packets that meet a classifier */
 	uint32_t flows; /* 5-tuples, at most FLOWS_MAX; 0: one a target */
@@ -43,6 +45,7 @@ struct traffic_options {
 	uint16_t upstream_crypto_queue; /* used by nobody else */
 	struct mix upstream_mix;
 	uint64_t upstream_rate; /* as rate */
+	const struct shape *upstream_shape; /* as shape */
 	struct impair_shares impair; /* of the upstream; `crypto` needs a session for it, too */
 };
 
@@ -52,6 +55,7 @@ struct traffic_result {
 	uint64_t sent_bytes;
 	uint64_t proven;
 	uint64_t proven_bytes;
+	double asked_bps; /* bits per second, in the mean over a shape; 0 = max */
 	uint64_t lost;
 	uint64_t duplicated;
 	uint64_t reordered; /* of the proven ones */
