@@ -213,6 +213,17 @@ def test_signal_ends_with_the_summary(number: signal.Signals, folder: Path) -> N
     assert left_over(folder) == []
 
 
+def test_bursts_of_both_directions_are_proven(folder: Path) -> None:
+    """What modems have begun when a burst ends is complete before vcmtsd gives it up."""
+    rates = ("--upstream-share", "50%", "--shape", "bursts:on=20ms,off=180ms")
+    done = tool(folder, *run_words(folder, *rates, "--duration", "1s", rate="20Mbps"))
+    assert done.returncode == 0, done.stderr
+    summary = check_summary(folder)
+    assert summary["downstream"]["asked_gbps"] == pytest.approx(0.002, rel=0.01)
+    assert summary["upstream"]["asked_gbps"] == pytest.approx(0.001, rel=0.01)
+    assert summary["downstream"]["sent_bytes"] * 8 <= 0.1 * 20e6 * 1.01 + 2 * 1280 * 8
+
+
 def test_more_than_the_channels_carry_is_lost_and_said(folder: Path) -> None:
     written = tool(folder, "profile", "1ofdm-0sc-qam_4cms_aes")
     config = folder / "sg.yaml"
@@ -235,6 +246,10 @@ def test_more_than_the_channels_carry_is_lost_and_said(folder: Path) -> None:
         (("--duration", "0"), "--duration"),
         (("--traffic", "banana"), "banana"),
         (("--upstream-rate", "banana"), "--upstream-rate"),
+        (("--upstream-share", "banana"), "--upstream-share: found banana, allowed: 0%"),
+        (("--shape", "banana"), 'vcmts: --shape: found "banana", allowed: constant'),
+        (("--shape", "day", "--rate", "max"), "vcmts: --shape: found --rate max"),
+        (("--upstream-shape", "ramp:up"), 'vcmts: --upstream-shape: found "up", allowed: ramp'),
         (("--upstream-rate", "-5Mbps"), "--upstream-rate: found -5Mbps"),
         (("--traffic", "9"), "vcmts: --traffic: 9: allowed"),
         (("--upstream-traffic", "banana"), "vcmts: --upstream-traffic: banana: allowed"),
