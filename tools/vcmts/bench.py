@@ -7,6 +7,7 @@ from types import ModuleType
 
 WHAT = {
     "pipeline": "both directions, stage by stage",
+    "cost": "what modems, rules, classifiers, flows and channels add, in cycles and memory",
     "scheduler": "the downstream scheduler, beside DPDK's rte_sched",
 }
 

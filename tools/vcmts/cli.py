@@ -22,6 +22,7 @@ COMMANDS = {
     "replay": "run a capture through the data plane, offline and deterministic",
     "run": "carry traffic through a service group, both ways, and check every packet",
     "bench": "measure: cycles a packet, stage by stage",
+    "size": "cores, memory, ports and servers for service groups, from a measured profile",
     "impairments": "impair the upstream in every way: expected and counted, side by side",
     "simulate": "TCP senders through the scheduler: delay, use and loss, by its way of dropping",
     "show": "what a service group's configuration holds, on one screen",
