@@ -24,6 +24,7 @@ COMMANDS = {
     "bench": "measure: cycles a packet, stage by stage",
     "size": "cores, memory, ports and servers for service groups, from a measured profile",
     "report": "what was measured as one page that stands alone, as Markdown and as JSON",
+    "compare": "two runs side by side: differences, and how sure they are",
     "impairments": "impair the upstream in every way: expected and counted, side by side",
     "simulate": "TCP senders through the scheduler: delay, use and loss, by its way of dropping",
     "show": "what a service group's configuration holds, on one screen",
