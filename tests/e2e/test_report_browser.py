@@ -31,6 +31,14 @@ OVERLAPS = """[...document.querySelectorAll("figure svg")].flatMap(svg => {
     Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2).map(([other]) =>
     [svg.closest("figure").id, words, other]));
 })"""
+# Texts that stand outside of their figure.
+OUTSIDE = """[...document.querySelectorAll("figure svg")].flatMap(svg => {
+  const own = svg.getBoundingClientRect();
+  return [...svg.querySelectorAll("text")].map(t => [t.textContent.trim(),
+    t.getBoundingClientRect()]).filter(([words, box]) => words && (box.left < own.left - 1 ||
+    box.right > own.right + 1 || box.top < own.top - 1 || box.bottom > own.bottom + 1))
+    .map(([words]) => [svg.closest("figure").id, words]);
+})"""
 # Luminance contrast of text with the page, as WCAG defines it.
 CONTRAST = """(() => {
   const light = text => { const [r, g, b] = text.match(/[\\d.]+/g).map(Number).map(c => {
@@ -107,6 +115,7 @@ def test_everything_is_drawn_and_fits(
         assert 280 <= wide <= 700 and 150 <= high <= 600 and paths > 5, figure
     assert chromium.value("document.documentElement.scrollWidth") <= width
     assert chromium.value(OVERLAPS) == []
+    assert chromium.value(OUTSIDE) == []
     assert chromium.value(CONTRAST) >= 4.5
 
 

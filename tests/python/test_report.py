@@ -18,7 +18,7 @@ from vcmts import figures_latency, figures_throughput, report_configuration, res
 from vcmts.cli import main
 from vcmts.report_document import Download, number
 from vcmts.report_runs import lettered
-from vcmts.report_summary import cards, circumstances, disturbed, missing, noise
+from vcmts.report_summary import cards, circumstances, disturbed, missing, noise, ways
 
 Json = dict[str, Any]
 
@@ -160,7 +160,8 @@ def test_circumstances() -> None:
     file["host"] |= {"cpus": 2, "hypervisor": {"present": True}, "software": {"dirty": True}}
     other = report_samples.latency()
     other["host"]["cpu"] = "Another"
-    text = " ".join(circumstances(runs(a=file, b=other)))
+    found = runs(a=file, b=other)
+    text = " ".join([*circumstances(found), *ways(found)])
     for words in ("different processors", "1.30 core cycles", "Without huge pages", "virtual"):
         assert words in text
     assert "On 2 CPUs" in text and "no commit holds" in text

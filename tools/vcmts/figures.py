@@ -35,8 +35,8 @@ VARIABLES = {
     FAINT: ("--line", "#d5dadf"),
     PAPER: ("--paper", "#ffffff"),
 }
-FEW_DECADES = 300.0  # a logarithmic axis that spans less has numbers between tens
-SIZE = (5.2, 3.5)  # inches; a phone shows 10 points of it as 9
+FEW_DECADES = 1000.0  # a logarithmic axis that spans less has numbers between tens
+SIZE = (4.6, 3.2)  # inches; on a phone a point of it is a little more than a pixel
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 STYLE = {
     "svg.hashsalt": "vcmts",

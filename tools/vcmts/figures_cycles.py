@@ -46,7 +46,7 @@ def heights(result: Json, stages: Sequence[str]) -> list[float]:
 def stacked(runs: Runs) -> Any:
     """A bar a mix and run, a part a stage; a tick across it where crypto alone stands."""
     names, stages = mixes(runs), shown_stages(runs)
-    figure, axes = figures.new(height=3.9)
+    figure, axes = figures.new(height=3.7)
     colours = [*figures.PALETTE[: len(stages)], figures.GREY]
     width = 0.8 / len(runs)
     for index, (label, results) in enumerate(runs):
@@ -75,7 +75,7 @@ def stacked(runs: Runs) -> Any:
     axes.set_xlim(-0.6, len(names) - 0.4)
     axes.set_ylabel("reference cycles a packet")
     figures.plain_numbers(axes.yaxis)
-    figures.legend(figure, axes, columns=4)
+    figures.legend(figure, axes, columns=3)
     return figure
 
 
@@ -124,5 +124,5 @@ def fit(results: Sequence[Json], fits: Sequence[Json]) -> Any:
     axes.set_ylim(bottom=0)
     figures.plain_numbers(axes.xaxis)
     figures.plain_numbers(axes.yaxis)
-    figures.legend(figure, axes, columns=2)
+    figures.legend(figure, axes, columns=2, fontsize=7)
     return figure

@@ -51,14 +51,14 @@ def percentiles(results: Sequence[Json], key: str) -> Any:
             drawstyle="steps-pre" if found[load][key].get("histogram") else "default",
         )
     nines = [10**n for n in range(7) if 10**n <= max(far, 10)]
-    names = ["0 %", "90 %", "99 %", "99.9 %", "99.99 %", "99.999 %", "99.9999 %"]
+    names = ["0", "90", "99", "99.9", "99.99", "99.999", "99.9999"]
     axes.set_ylim(bottom=lowest / 2)  # the fastest few would take half of the figure
     figures.logarithmic(axes, "y")
     figures.logarithmic(axes, "x", [float(n) for n in nines])
-    axes.set_xticks(nines, names[: len(nines)], fontsize=7.5)
+    axes.set_xticks(nines, names[: len(nines)])
     axes.set_xlim(1, max(nines[-1], min(far, nines[-1] * 3)))
     axes.grid(axis="x")
-    axes.set_xlabel("percentile")
+    axes.set_xlabel("percentile, %")
     axes.set_ylabel("microseconds")
     figures.legend(figure, axes, columns=2)
     return figure
@@ -79,7 +79,9 @@ def over_load(results: Sequence[Json], key: str) -> Any:
             (x, y) for x, y, r in zip(loads, values, found, strict=True) if r.get("disturbed")
         ]
         if hollow:
-            axes.plot(*zip(*hollow, strict=True), marker, color=colour, markerfacecolor="white")
+            axes.plot(
+                *zip(*hollow, strict=True), marker, color=colour, markerfacecolor=figures.PAPER
+            )
     figures.logarithmic(axes, "y")
     axes.set_xlim(0, max([100.0, *loads]) * 1.03)
     axes.set_xlabel("load, % of the zero-loss rate")

@@ -54,7 +54,7 @@ def apart(values: Sequence[float]) -> list[float]:
 
 
 def cycles(results: Sequence[Json], what: str) -> Any:
-    figure, axes = figures.new(height=3.2)
+    figure, axes = figures.new(height=2.9)
     for index, (label, points) in enumerate(lines(results).items()):
         values = [p["value"] for p in points]
         middle = [p["cycles_per_packet"] for p in points]
@@ -80,7 +80,7 @@ def cycles(results: Sequence[Json], what: str) -> Any:
 
 def memory(results: Sequence[Json], what: str) -> Any:
     """Memory of the service group; it is the same whatever traffic was sent."""
-    figure, axes = figures.new(height=3.2)
+    figure, axes = figures.new(height=2.9)
     by_value = {r["value"]: r["memory_bytes"] for r in results if r.get("memory_bytes")}
     points = sorted(by_value.items())
     values, sizes = [v for v, _ in points], [size / MIB for _, size in points]
@@ -97,7 +97,7 @@ def memory(results: Sequence[Json], what: str) -> Any:
 
 def scheduler(results: Sequence[Json]) -> Any:
     """Bars by case and load, three schedulers beside each other."""
-    figure, axes = figures.new(height=3.7)
+    figure, axes = figures.new(height=3.5)
     width = 0.27
     for index, (label, key, colour) in enumerate(SCHEDULERS):
         found = [(at, r if key is None else r.get(key)) for at, r in enumerate(results)]

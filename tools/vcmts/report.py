@@ -12,6 +12,7 @@ from vcmts import (
     report_appendix,
     report_configuration,
     report_growth,
+    report_host,
     report_html,
     report_markdown,
     report_published,
@@ -54,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def document(runs: Sequence[Run], own: report_configuration.Configuration | None) -> Document:
-    makers: list[Maker] = [*FIGURES, report_appendix.host]
+    makers: list[Maker] = [*FIGURES, report_host.section]
     makers.append(lambda runs: report_configuration.section(runs, own))
     makers += APPENDIX
     sections = []

@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -112,3 +113,16 @@ def number(value: float | int | None, digits: int = 3) -> str:
         size *= 10
         places += 1
     return f"{value:.{places}f}"
+
+
+def plain(value: Any) -> str:
+    """A value in a cell, nothing rounded."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(plain(item) for item in value) or "none"
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {plain(inner)}" for key, inner in value.items())
+    return f"{value}"

@@ -151,6 +151,10 @@ def circumstances(runs: Sequence[Run]) -> Iterator[str]:
     few = [host["cpus"] for host in hosts if isinstance(host.get("cpus"), int) and host["cpus"] < 3]
     if few:
         yield f"On {min(few)} CPUs the traffic, the data plane and the system share them."
+
+
+def ways(runs: Sequence[Run]) -> Iterator[str]:
+    """How it was measured, where that is not as in service."""
     for run in of_kind(runs, "throughput"):
         if run.file.get("transport") == "rings":
             yield "Throughput is over rings in one process: no network card, no kernel, no copy."
@@ -165,6 +169,6 @@ def section(runs: Sequence[Run]) -> Section:
     out = Section("Summary")
     found = cards(runs)
     out.blocks.append(Cards(found) if found else Text("No figure that stands in a summary."))
-    lines = [*missing(runs), *noise(runs), *disturbed(runs), *circumstances(runs)]
+    lines = [*missing(runs), *noise(runs), *disturbed(runs), *circumstances(runs), *ways(runs)]
     out.blocks.append(Items(lines))
     return out
