@@ -29,7 +29,6 @@ FILES = {
     "proc/self/status": "Name:\tx\nCpus_allowed_list:\t1-3\n",
     "proc/self/cgroup": "0::/user.slice\n",
     "proc/sys/kernel/osrelease": "6.1.0\n",
-    "proc/loadavg": "0.25 0.1 0.1 1/200 77\n",
     "sys/fs/cgroup/user.slice/cgroup.procs": "1\n",
     "sys/fs/cgroup/user.slice/cpu.max": "150000 100000\n",
     "sys/fs/cgroup/user.slice/memory.max": "max\n",
@@ -119,7 +118,6 @@ def test_a_faked_host(faked: Files) -> None:
     assert facts["container"]["cpu_limit"] == "150000 100000"
     assert facts["software"]["intel_ipsec_mb"] == "1.3.0"
     assert facts["software"]["system"] == "Debian GNU/Linux 12"
-    assert facts["load_average"] == 0.25
 
 
 def test_devices_by_what_they_are(faked: Files) -> None:
@@ -169,7 +167,7 @@ def test_an_empty_host_is_not_known(tmp_path: Path) -> None:
 
 
 def test_what_is_no_text_is_no_error(tmp_path: Path) -> None:
-    for name in ("proc/cpuinfo", "proc/meminfo", "proc/cmdline", "proc/loadavg"):
+    for name in ("proc/cpuinfo", "proc/meminfo", "proc/cmdline"):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"\xff\x00model name: \xfe\n:\nMemTotal: many kB\n")

@@ -137,6 +137,28 @@ def test_what_was_not_measured_is_said() -> None:
     assert lines[1].startswith("latency.json was interrupted: it holds 3 results")
 
 
+def test_a_rate_that_was_not_confirmed_is_no_figure(tmp_path: Path) -> None:
+    file = report_samples.throughput()
+    file["results"][0] |= {"confirmed": False, "repeats": [], "min": 0, "max": 0}
+    file["results"][0]["gbps"] = {"downstream": 0.0, "upstream": 0.0, "total": 0.0}
+    found = runs(throughput=file)
+    assert [card.value for card in cards(found)] == ["not found"]
+    assert any("no rate was confirmed for imix" in line for line in missing(found))
+    out = tmp_path / "out.html"
+    for results_of in (file["results"], file["results"][:1]):
+        paths = store(tmp_path, {"throughput": {**file, "results": results_of}})
+        assert main(["report", *paths, "-o", str(out)]) == 0
+        table = next(tables(out.with_suffix(".md").read_text()[2000:]), [])
+        assert "not found" in out.read_text(encoding="utf-8") and table
+
+
+def test_memory_of_the_service_group() -> None:
+    file = report_samples.pipeline()
+    file |= {"memory": {"total": 220 * 2**20}, "start": {"total": 1.25}}
+    card = next(card for card in cards(runs(pipeline=file)) if card.label.startswith("Memory"))
+    assert (card.value, card.unit) == ("220", "MiB") and "1.25 s to start" in card.note
+
+
 def test_noise_is_told_as_it_is() -> None:
     noisy = report_samples.pipeline()
     noisy["results"][4]["max"] = noisy["results"][4]["cycles_per_packet"] * 1.4

@@ -163,6 +163,8 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     file = results.read(path)
     assert file["complete"] is False and file["results"] == sample["results"]
     assert file["command"] == ["./vcmts", "bench", "pipeline"]
+    assert file["host"]["core_hz"] == sample["host"]["core_hz"]
+    assert file["host"]["cpu"] == "Sample processor" and "kernel" in file["host"]
     assert [entry.name for entry in tmp_path.iterdir()] == ["bench.json"]
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from vcmts.compare_statistics import Sample
+from vcmts.report_runs import confirmed
 
 Json = dict[str, Any]
 
@@ -83,7 +84,7 @@ def scheduler(file: Json) -> Iterator[Figure]:
 
 
 def throughput(file: Json) -> Iterator[Figure]:
-    for r in file["results"]:
+    for r in filter(confirmed, file["results"]):
         sample = repeated(r, r["gbps"]["total"], len(r["repeats"]), r["repeats"])
         yield Figure(f"{r['point']}, without loss", RATE, sample)
 

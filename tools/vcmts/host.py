@@ -7,6 +7,7 @@ nothing tells whose machine it is: no names of hosts or users, no addresses, no 
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 from vcmts import host_devices, host_software
@@ -205,20 +206,16 @@ def facts(files: Files | None = None) -> Facts:
         "container": container(files),
         "software": host_software.facts(files),
         "devices": host_devices.facts(files),
-        "load_average": load(files),
     }
-
-
-def load(files: Files) -> float | str:
-    """Of the last minute, when asked: others at work on the machine show in it."""
-    first = files.text("proc/loadavg").split(" ")[0]
-    try:
-        return float(first)
-    except ValueError:
-        return NOT_KNOWN
 
 
 def full(measured: Facts, files: Files | None = None) -> Facts:
     """The host of a Measurement: what the program measured, and the rest beside it."""
     own = {key: value for key, value in measured.items() if value is not None}
-    return {**facts(files), **own}
+    return {**(this_host() if files is None else facts(files)), **own}
+
+
+@cache
+def this_host() -> Facts:
+    """Asked for once: files are written again and again while something is measured."""
+    return facts(Files())

@@ -15,11 +15,10 @@ NAMES = {
     "smt": "SMT",
     "numa_nodes": "NUMA nodes",
     "huge_pages": "measured on huge pages",
-    "load_average": "load of the last minute",
 }
 FIRST = ("cpu", "tsc_hz", "core_hz", "huge_pages")
 # What differs from run to run on one host.
-VOLATILE = ("load_average", "memory", "core_hz", "tsc_hz", "huge_pages")
+VOLATILE = ("memory", "core_hz", "tsc_hz", "huge_pages")
 KB_PER_GIB = 1 << 20
 
 

@@ -55,6 +55,20 @@ def per_core(run: Run) -> Iterator[Pair]:
                 yield Pair(what, cycles, "core cycles a packet", name, remark)
 
 
+def of_group(run: Run) -> Iterator[Pair]:
+    memory = run.file.get("memory")
+    name = run.file["configuration"]
+    if isinstance(memory, dict) and name.startswith(CONFIGURATION) and memory.get("total"):
+        yield Pair(
+            f"memory of a service group, {MODEMS} modems", memory["total"] / MIB, "MiB", MEMORY
+        )
+
+
+def of_pipeline(run: Run) -> Iterator[Pair]:
+    yield from per_core(run)
+    yield from of_group(run)
+
+
 def of_scheduler(run: Run) -> Iterator[Pair]:
     for case, name in SCHEDULER.items():
         full = [r for r in run.results if r["case"] == case and r["load"] >= SATURATED]
@@ -84,7 +98,7 @@ def of_latency(run: Run) -> Iterator[Pair]:
 
 def pairs(runs: Sequence[Run]) -> Iterator[tuple[Pair, Run]]:
     makers = {
-        "pipeline": per_core,
+        "pipeline": of_pipeline,
         "scheduler": of_scheduler,
         "cost": of_memory,
         "latency": of_latency,

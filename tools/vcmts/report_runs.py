@@ -87,6 +87,11 @@ def first_mix(results: Sequence[Json]) -> Json | None:
     return next(iter(mixed or results), None)
 
 
+def confirmed(result: Json) -> bool:
+    """Whether a search for the rate without loss came to an end that its trials bear out."""
+    return bool(result["repeats"]) and result.get("confirmed", True) is True
+
+
 def spread(result: Json) -> float:
     """Between the smallest and the largest run, over what is told."""
     middle = result.get("cycles_per_packet") or result.get("gbps", {}).get("total") or 0.0

@@ -11,7 +11,7 @@ from vcmts import (
     report_published,
 )
 from vcmts.report_document import Details, Figure, Section, Table, number
-from vcmts.report_runs import DIRECTIONS, Run, in_direction, of_kind
+from vcmts.report_runs import DIRECTIONS, Run, confirmed, in_direction, of_kind
 
 Json = dict[str, Any]
 
@@ -35,7 +35,9 @@ def letters(runs: Sequence[Run]) -> str:
 def throughput(runs: Sequence[Run]) -> Section:
     out = Section("Throughput by packet size")
     measured = of_kind(runs, "throughput")[:SIDE_BY_SIDE]
-    if measured:
+    found = [(label(run), [r for r in run.results if confirmed(r)]) for run in measured]
+    found = [(name, results) for name, results in found if results]
+    if found:
         out.blocks.append(
             drawn(
                 "zero-loss",
@@ -43,7 +45,7 @@ def throughput(runs: Sequence[Run]) -> Section:
                 "The highest rate at which no more was lost than accepted. The thin line spans the "
                 "confirmed searches; dashed, what so many OFDM channels of 1.89 Gbps carry "
                 f"downstream.{letters(measured)}",
-                figures_throughput.zero_loss([(label(run), run.results) for run in measured]),
+                figures_throughput.zero_loss(found),
             )
         )
     cores = of_kind(runs, "pipeline")[:SIDE_BY_SIDE]
@@ -75,11 +77,16 @@ def throughput_table(run: Run) -> Table:
         (
             r["point"],
             number(r["mean_bytes"].get("downstream")),
-            number(r["gbps"].get("downstream")),
-            number(r["gbps"].get("upstream")),
-            number(r["gbps"]["total"]),
-            number(r["min"]),
-            number(r["max"]),
+            *(
+                number(value) if confirmed(r) else "not found"
+                for value in (
+                    r["gbps"].get("downstream"),
+                    r["gbps"].get("upstream"),
+                    r["gbps"]["total"],
+                    r["min"],
+                    r["max"],
+                )
+            ),
             str(len(r["repeats"])),
             number(r.get("mpps", {}).get("total")),
             r.get("bound_by") or "not found",
@@ -130,6 +137,9 @@ def cycles(runs: Sequence[Run]) -> Section:
         )
         for run in shown[:2]:
             fits = [f for f in run.file.get("fits", []) if f["direction"] == direction]
+            fits = [
+                f for f in fits if f.get("threads", 1) == min(g.get("threads", 1) for g in fits)
+            ]
             if fits:
                 out.blocks.append(fit(run, direction, fits))
     for run in measured:
@@ -145,8 +155,8 @@ def fit(run: Run, direction: str, fits: list[Json]) -> Figure:
     return drawn(
         f"fit-{direction}{end}",
         f"A fixed part and a part a byte, {direction}{of}",
-        "Points are measured, lines the least squares fit through all sizes: of all stages, and of "
-        "the four that grow most with the size.",
+        "Points are measured, lines are the fits of the file: of all stages, and of the four that "
+        "grow most with the size.",
         figures_cycles.fit(in_direction(run, direction), fits),
     )
 
@@ -155,6 +165,7 @@ def fit_table(run: Run) -> Table:
     rows = [
         (
             f["direction"],
+            number(f.get("threads", 1)),
             "all stages" if f["stage"] == "all" else f["stage"],
             number(f["fixed"]),
             number(f["per_byte"]),
@@ -162,7 +173,14 @@ def fit_table(run: Run) -> Table:
         )
         for f in run.file["fits"]
     ]
-    head = ("direction", "stage", "fixed, cycles", "cycles a byte", "share explained (r2)")
+    head = (
+        "direction",
+        "threads",
+        "stage",
+        "fixed, cycles",
+        "cycles a byte",
+        "share explained (r2)",
+    )
     return Table(f"Fixed part and part a byte, {run.title}", head, rows)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from vcmts import results
 from vcmts.report_document import Card, Cards, Items, Section, Text, number
-from vcmts.report_runs import DIRECTIONS, Run, first_mix, in_direction, of_kind, spread
+from vcmts.report_runs import DIRECTIONS, Run, confirmed, first_mix, in_direction, of_kind, spread
 
 NOT_MEASURED = {
     "pipeline": "cycles by stage (`./vcmts bench pipeline`)",
@@ -14,8 +14,8 @@ NOT_MEASURED = {
     "throughput": "throughput without loss (`./vcmts bench throughput`)",
     "latency": "latency (`./vcmts bench latency`)",
 }
+MIB = 2.0**20
 NOISY = 0.05  # a spread that is worth a word
-BUSY = 0.5  # a load of the machine, beside what measures, that is
 
 
 def of_run(run: Run) -> str:
@@ -39,10 +39,24 @@ def pipeline_cards(run: Run) -> Iterator[Card]:
             yield Card(f"Share of the crypto bound, {direction}", number(share, 2), "%", note)
 
 
+def memory_cards(run: Run) -> Iterator[Card]:
+    """Of a pipeline's service group, where the file has it."""
+    memory, start = run.file.get("memory"), run.file.get("start")
+    if isinstance(memory, dict) and isinstance(memory.get("total"), int | float):
+        note = f"{of_run(run)}{run.file['configuration']}"
+        if isinstance(start, dict) and isinstance(start.get("total"), int | float):
+            note += f"; {number(start['total'])} s to start"
+        yield Card("Memory of the service group", number(memory["total"] / MIB), "MiB", note)
+
+
 def throughput_cards(run: Run) -> Iterator[Card]:
     mixed = [r for r in run.results if not r["point"].isdigit()]
     for result in (mixed or run.results)[:1]:
-        gbps = result["gbps"]
+        label, gbps = "Without loss, both directions", result["gbps"]
+        if not confirmed(result):
+            why = f"{of_run(run)}{result['point']}: no rate was confirmed by trials that passed"
+            yield Card(label, "not found", "", why)
+            continue
         parts = " + ".join(f"{number(gbps[d])} {d}" for d in DIRECTIONS if gbps.get(d))
         repeats = len(result["repeats"])
         note = f"{of_run(run)}{result['point']}: {parts}; {number(result['min'])} to "
@@ -50,7 +64,7 @@ def throughput_cards(run: Run) -> Iterator[Card]:
         note += f", over {run.file['transport']}" if run.file.get("transport") else ""
         bound = result.get("bound_by")
         note += f"; bound by the {bound}" if bound else ""
-        yield Card("Without loss, both directions", number(gbps["total"]), "Gbps", note)
+        yield Card(label, number(gbps["total"]), "Gbps", note)
 
 
 def latency_cards(run: Run) -> Iterator[Card]:
@@ -76,18 +90,24 @@ def cards(runs: Sequence[Run]) -> list[Card]:
         "pipeline": pipeline_cards,
         "latency": latency_cards,
     }
-    return [
+    found = [
         card
         for kind, maker in makers.items()
         for run in of_kind(runs, kind)[:1]
         for card in maker(run)
     ]
+    return [*found, *(card for run in of_kind(runs, "pipeline")[:1] for card in memory_cards(run))]
 
 
 def missing(runs: Sequence[Run]) -> Iterator[str]:
     absent = [NOT_MEASURED[kind] for kind in results.KINDS if not of_kind(runs, kind)]
     if absent:
         yield "Not measured: " + "; ".join(absent) + "."
+    for run in of_kind(runs, "throughput"):
+        points = [r["point"] for r in run.results if not confirmed(r)]
+        if points:
+            text = f"no rate was confirmed for {', '.join(points)}"
+            yield f"{run.title}: {text}, which have no figure."
     for run in runs:
         if not run.file["complete"]:
             left = f"{len(run.results)} results" if run.results else "nothing"

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from vcmts import host
 from vcmts.paths import CHECKOUT, MistakeError
 
 SCHEMA = 1
@@ -37,7 +38,7 @@ class Measurement:
     kind: str
     command: Sequence[str]  # as it was called
     configuration: str  # its name
-    host: Json  # at least cpu, tsc_hz, core_hz, huge_pages
+    host: Json  # what was measured of it; as_json() adds what the system tells (host.py)
     results: list[Json] = field(default_factory=list)
     more: Json = field(default_factory=dict)  # keys of this kind alone
     complete: bool = False  # False: it was interrupted, and this is what was measured
@@ -52,7 +53,7 @@ class Measurement:
             "seconds": round((datetime.now(UTC) - self.started).total_seconds(), 1),
             "complete": self.complete,
             "configuration": self.configuration,
-            "host": self.host,
+            "host": host.full(self.host),
             **self.more,
             "results": self.results,
         }
