@@ -205,7 +205,8 @@ def test_two_runs_of_a_kind_have_letters(tmp_path: Path) -> None:
 def test_an_interrupted_run_without_results(tmp_path: Path) -> None:
     """What is there is told, and nothing fails for what is not."""
     for kind, file in report_samples.every_kind().items():
-        paths = store(tmp_path, {kind: {**file, "complete": False, "results": []}})
+        early = {**file, "complete": False, "results": [], "configuration": ""}
+        paths = store(tmp_path, {kind: early | {"host": {"cpu": "A core"}}})
         out = tmp_path / f"of-{kind}.html"
         assert main(["report", *paths, "-o", str(out)]) == 0
         assert "was interrupted: it holds nothing" in out.read_text(encoding="utf-8")

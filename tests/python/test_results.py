@@ -32,7 +32,7 @@ def test_the_schema_is_one() -> None:
 def test_every_kind_is_read(kind: str, tmp_path: Path) -> None:
     file = report_samples.every_kind()[kind]
     assert results.read(store(tmp_path, file)) == file
-    interrupted = {**file, "complete": False, "results": []}
+    interrupted = {**file, "complete": False, "results": [], "host": {"cpu": "A core"}}
     assert results.read(store(tmp_path, interrupted)) == interrupted
 
 

@@ -155,7 +155,9 @@ def disturbed(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def circumstances(runs: Sequence[Run]) -> Iterator[str]:
-    hosts = [run.host for run in runs]
+    hosts = [run.host for run in runs if run.results]
+    if not hosts:
+        return
     if len({(host["cpu"], host["tsc_hz"]) for host in hosts}) > 1:
         yield "The runs are of different processors: set them side by side, do not compare them."
     host = hosts[0]
