@@ -48,7 +48,14 @@ def throughput(runs: Sequence[Run]) -> Section:
                 figures_throughput.zero_loss(found),
             )
         )
-    cores = of_kind(runs, "pipeline")[:SIDE_BY_SIDE]
+    out.blocks += per_core(of_kind(runs, "pipeline")[:SIDE_BY_SIDE])
+    for run in measured:
+        out.blocks.append(throughput_table(run))
+    return out
+
+
+def per_core(cores: Sequence[Run]) -> Iterator[Figure]:
+    """What the cycles of each size let a core carry, a figure a direction."""
     for direction in DIRECTIONS:
         lines = [(label(run), in_direction(run, direction)) for run in cores]
         lines = [(name, results) for name, results in lines if results]
@@ -58,18 +65,13 @@ def throughput(runs: Sequence[Run]) -> Section:
             lines = [(direction, lines[0][1])]
         points = report_published.points() if direction == "downstream" else []
         beside = " Diamonds: published for the IMIX, of other machines." if points else ""
-        out.blocks.append(
-            drawn(
-                f"per-core-{direction}",
-                f"What one core carries, {direction}",
-                "The rate at which a packet of this size takes all cycles of a core, one thread; "
-                f"computed from the cycles of `bench pipeline`.{beside}{letters(cores)}",
-                figures_throughput.per_core(lines, points, downstream=direction == "downstream"),
-            )
+        yield drawn(
+            f"per-core-{direction}",
+            f"What one core carries, {direction}",
+            "The rate at which a packet of this size takes all cycles of a core, one thread; "
+            f"computed from the cycles of `bench pipeline`.{beside}{letters(cores)}",
+            figures_throughput.per_core(lines, points, downstream=direction == "downstream"),
         )
-    for run in measured:
-        out.blocks.append(throughput_table(run))
-    return out
 
 
 def throughput_table(run: Run) -> Table:
