@@ -26,6 +26,8 @@ struct bench_direction {
 	uint64_t (*carry)(struct bench *b, unsigned fed, uint64_t step_ns);
 	/* Gets out what is still under way, traffic having been stopped. */
 	void (*settle)(struct bench *b, struct traffic *t);
+	/* Whether its latencies are measured. Returns 0, or -1 when memory is short. */
+	int (*latency)(struct bench *b, bool on);
 	/* Sets `packets`, `bytes` and `proven`. */
 	void (*result)(const struct traffic *t, struct bench_run *out);
 	/* Reference cycles a packet of crypto alone, as crypto_bound(). */

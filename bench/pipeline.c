@@ -8,28 +8,66 @@
 
 #include "batches.h"
 #include "direction.h"
+#include "layout.h"
 #include "platform/port.h"
+#include "program.h"
 
 #define PORT_DEPTH 4096
 #define CRYPTO_OPS 2048
 #define WARM_UP 8 /* batches */
+#define MIN_BATCHES 8 /* however long they take where others have the cores */
 #define MAX_BATCHES 8192
 
-int bench_create(struct bench *b, const struct service_group *sg) {
+static int pools_make(struct bench *b, const struct service_group *sg) {
+	uint64_t memory = footprint_memory();
+	double start = footprint_clock();
+
+	if (instance_pools(&b->instance, sg) != 0)
+		return -1;
+	b->footprint.make_pools = footprint_clock() - start;
+	b->footprint.pools = footprint_memory() - memory;
+	return 0;
+}
+
+static int instance_make(struct bench *b) {
+	struct footprint *f = &b->footprint;
+	uint64_t memory = footprint_memory();
+	double start = footprint_clock();
+
+	if (instance_create(&b->instance, b->network[0], b->rphy[0]) != 0)
+		return -1;
+	f->make_sessions = b->instance.sessions_seconds;
+	f->make_tables = footprint_clock() - start - f->make_sessions;
+	f->tables = footprint_memory() - memory;
+	return 0;
+}
+
+static int second_core_start(struct bench *b) {
+	struct worker *workers = b->instance.workers;
+
+	return pair_start(&b->pair, b->instance.downstream, &workers[0].clock,
+			  &workers[layout_lower_worker(b->instance.sg)].clock);
+}
+
+int bench_create(struct bench *b, const struct service_group *sg, unsigned threads) {
 	/* One for each key of the modems, two generations of which the upstream has. */
 	unsigned sessions = 2 * (unsigned)sg->modem_count + 1;
 
-	if (instance_pools(&b->instance, sg) != 0 ||
+	b->threads = threads;
+	if (pools_make(b, sg) != 0 ||
 	    port_pair("network", b->instance.packets, PORT_DEPTH, b->network) != 0 ||
 	    port_pair("rphy", b->instance.packets, PORT_DEPTH, b->rphy) != 0 ||
-	    instance_create(&b->instance, b->network[0], b->rphy[0]) != 0)
+	    instance_make(b) != 0)
 		return -1;
 	for (unsigned w = 0; w < b->instance.worker_count; w++)
 		b->instance.workers[w].pipeline_count = 0; /* bench_round() runs the lists */
+	if (threads == 2 && second_core_start(b) != 0)
+		return -1;
 	return crypto_open(&b->crypto, "modems", 1, sessions, CRYPTO_OPS);
 }
 
 void bench_free(struct bench *b) {
+	pair_stop(&b->pair);
 	if (b->crypto.ops != NULL)
 		crypto_close(&b->crypto);
 	instance_free(&b->instance);
@@ -68,6 +106,8 @@ static void carry(const struct run *r, struct batch *batch) {
 	start = rte_rdtsc();
 	batch->packets = r->d->carry(r->b, fed, r->step_ns);
 	batch->cycles = rte_rdtsc() - start;
+	if (r->b->threads == 2) /* not the time for which one of them waits for the other */
+		batch->cycles = pair_take_cycles(&r->b->pair);
 	bench_receive(r->t);
 }
 
@@ -86,10 +126,21 @@ static void accounts_take(const struct run *r, struct batch *batch) {
 struct batches {
 	struct batch *accounted; /* all stages, with their accounts */
 	struct batch *plain; /* without accounting: `stages` stays empty */
+	struct batch *latency; /* as plain, with latencies measured */
 	unsigned count;
 };
 
-/* Batches with and without accounting in turn, so that both see the same machine. */
+/* A batch in which all packets that come out have come in while latencies are measured. */
+static void carry_latency(const struct run *r, struct batch *batch) {
+	struct batch first;
+
+	r->d->latency(r->b, true);
+	carry(r, &first);
+	carry(r, batch);
+	r->d->latency(r->b, false);
+}
+
+/* Batches with accounting, without, and with latencies in turn, so that all see the same machine. */
 static void measure(const struct run *r, unsigned milliseconds, struct batches *batches) {
 	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() * milliseconds / 1000;
 	struct batch warm = {0};
@@ -97,7 +148,8 @@ static void measure(const struct run *r, unsigned milliseconds, struct batches *
 	for (int i = 0; i < WARM_UP; i++)
 		carry(r, &warm);
 	accounts_take(r, &warm);
-	while (batches->count < MAX_BATCHES && rte_rdtsc() < end) {
+	while (batches->count < MAX_BATCHES && !program_stopped() &&
+	       (batches->count < MIN_BATCHES || rte_rdtsc() < end)) {
 		struct batch *accounted = &batches->accounted[batches->count];
 
 		accounting(r, true);
@@ -105,6 +157,7 @@ static void measure(const struct run *r, unsigned milliseconds, struct batches *
 		accounts_take(r, accounted);
 		accounting(r, false);
 		carry(r, &batches->plain[batches->count]);
+		carry_latency(r, &batches->latency[batches->count]);
 		batches->count++;
 	}
 }
@@ -113,13 +166,17 @@ static int measure_and_prove(const struct run *r, unsigned milliseconds, struct 
 	struct batches batches = {
 		.accounted = calloc(MAX_BATCHES, sizeof(struct batch)),
 		.plain = calloc(MAX_BATCHES, sizeof(struct batch)),
+		.latency = calloc(MAX_BATCHES, sizeof(struct batch)),
 	};
-	bool memory = batches.accounted != NULL && batches.plain != NULL;
+	bool memory = batches.accounted != NULL && batches.plain != NULL &&
+		      batches.latency != NULL && r->d->latency(r->b, false) == 0;
 
 	if (memory) {
 		measure(r, milliseconds, &batches);
 		batches_mean(batches.accounted, batches.count, &out->cycles, out->stages);
 		batches_mean(batches.plain, batches.count, &out->plain_cycles, NULL);
+		batches_mean(batches.latency, batches.count, &out->latency_cycles, NULL);
+		out->latency_cycles -= out->plain_cycles;
 		traffic_stop(r->t);
 		r->d->settle(r->b, r->t);
 		r->d->result(r->t, out);
@@ -127,6 +184,7 @@ static int measure_and_prove(const struct run *r, unsigned milliseconds, struct 
 	}
 	free(batches.accounted);
 	free(batches.plain);
+	free(batches.latency);
 	return memory ? 0 : -1;
 }
 

@@ -10,7 +10,9 @@
 
 #include <stdint.h>
 
+#include "footprint.h"
 #include "instance.h"
+#include "pair.h"
 #include "traffic.h"
 
 /* Packets that are made, carried and proven together; of the upstream about so many. */
@@ -24,6 +26,9 @@ struct bench {
 	uint16_t network[2]; /* the pipeline's end, the traffic's end */
 	uint16_t rphy[2];
 	uint64_t now; /* ns, of the pipeline */
+	unsigned threads; /* of the downstream: 1, or 2 with `pair` */
+	struct pair pair;
+	struct footprint footprint;
 };
 
 struct bench_direction;
@@ -35,12 +40,16 @@ struct bench_run {
 	double cycles; /* reference cycles a packet, all stages, accounting on */
 	double stages[BENCH_MAX_LISTS][PIPELINE_MAX_STAGES];
 	double plain_cycles; /* a packet, with accounting off */
+	double latency_cycles; /* a packet, with accounting off, that measuring latencies adds */
 	double bound; /* crypto alone, a packet; negative: could not be measured */
 	bool proven; /* every packet */
 };
 
-/* Makes ports, instance and the modems' crypto device. Returns 0 or -1 after a message. */
-int bench_create(struct bench *b, const struct service_group *sg);
+/*
+ * Makes ports, instance and the modems' crypto device in the zeroed `b`, and fills in its footprint but
+ * for what loading took. With two threads the second is that of pair.h. Returns 0 or -1 after a message.
+ */
+int bench_create(struct bench *b, const struct service_group *sg, unsigned threads);
 
 void bench_free(struct bench *b);
 

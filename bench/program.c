@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "program.h"
 
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "platform/platform.h"
+
+static bool tells_progress;
+static volatile sig_atomic_t stopped;
 
 unsigned program_number(const char *text, unsigned low, unsigned high, struct argp_state *state) {
 	char *end;
@@ -14,8 +20,40 @@ unsigned program_number(const char *text, unsigned low, unsigned high, struct ar
 	return (unsigned)value;
 }
 
-json_t *program_report(json_t *results, const struct host *host) {
-	return json_pack("{s:o, s:{s:s, s:I, s:I, s:b}}", "results", results, "host", "cpu",
-			 host->cpu, "tsc_hz", (json_int_t)host->tsc_hz, "core_hz",
-			 (json_int_t)host->core_hz, "huge_pages", platform_has_huge_pages());
+void program_tells_progress(void) {
+	tells_progress = true;
+}
+
+void program_progress(unsigned done, unsigned total, const char *format, ...) {
+	va_list list;
+
+	va_start(list, format);
+	if (tells_progress)
+		fprintf(stderr, "progress %u %u ", done, total);
+	vfprintf(stderr, format, list);
+	fputc('\n', stderr);
+	va_end(list);
+}
+
+static void on_signal(int number) {
+	(void)number;
+	stopped = 1;
+}
+
+void program_catch_signals(void) {
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+bool program_stopped(void) {
+	return stopped;
+}
+
+json_t *program_report(json_t *results, const struct host *host, bool complete) {
+	return json_pack("{s:o, s:b, s:{s:s, s:I, s:I, s:b}}", "results", results, "complete",
+			 complete, "host", "cpu", host->cpu, "tsc_hz", (json_int_t)host->tsc_hz,
+			 "core_hz", (json_int_t)host->core_hz, "huge_pages",
+			 platform_has_huge_pages());
 }

@@ -38,23 +38,52 @@ static json_t *stages(struct bench *b, const struct bench_direction *d,
 	return out;
 }
 
+/* Reference cycles of the stages of a list. */
+static double list_cycles(struct bench *b, const struct bench_direction *d,
+			  const struct bench_run *run, unsigned list) {
+	double cycles = 0;
+
+	for (unsigned s = 0; s < d->list(b, list)->count; s++)
+		cycles += run->stages[list][s];
+	return cycles;
+}
+
+/* What two cores carry, of which the slower one sets the pace; the lower MAC is the last list. */
+static json_t *pair_json(struct bench *b, const struct bench_direction *d,
+			 const struct bench_run *run, double bits_hz) {
+	double lower = list_cycles(b, d, run, d->list_count - 1);
+	double upper = run->cycles - lower;
+	double gbps = bits_hz / RTE_MAX(upper, lower) / 1e9;
+
+	return json_pack("{s:f, s:f, s:s, s:f, s:f}", "upper_mac", upper, "lower_mac", lower,
+			 "bound_by", upper > lower ? "upper_mac" : "lower_mac", "gbps", gbps,
+			 "gbps_per_core", gbps / 2);
+}
+
 /* The stages are those of the median run. */
 json_t *bench_result(struct bench *b, const struct bench_direction *d, const char *mix,
 		     struct bench_run *runs, unsigned count, const struct host *host) {
 	const struct bench_run *median = &runs[count / 2];
-	double mean, bound, plain;
+	double mean, bound, plain, latency;
+	json_t *result;
 
 	qsort(runs, count, sizeof(runs[0]), by_cycles);
 	mean = (double)median->bytes / (double)median->packets;
 	bound = median_at(runs, count, offsetof(struct bench_run, bound));
 	plain = median_at(runs, count, offsetof(struct bench_run, plain_cycles));
-	return json_pack("{s:s, s:s, s:f, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:i, s:f, s:f}",
-			 "direction", d->name, "mix", mix, "mean_bytes", mean, "cycles_per_packet",
-			 median->cycles, "stages", stages(b, d, median), "gbps_per_core",
-			 mean * 8 * (double)host->tsc_hz / median->cycles / 1e9,
-			 "crypto_bound_cycles", bound, "share_of_crypto_bound",
-			 bound / median->cycles, "cycles_without_accounting", plain,
-			 "core_cycles_per_packet",
-			 median->cycles * (double)host->core_hz / (double)host->tsc_hz, "runs",
-			 (int)count, "min", runs[0].cycles, "max", runs[count - 1].cycles);
+	latency = median_at(runs, count, offsetof(struct bench_run, latency_cycles));
+	result = json_pack(
+		"{s:s, s:s, s:i, s:f, s:f, s:o, s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:f, s:f}",
+		"direction", d->name, "mix", mix, "threads", (int)b->threads, "mean_bytes", mean,
+		"cycles_per_packet", median->cycles, "stages", stages(b, d, median),
+		"gbps_per_core", mean * 8 * (double)host->tsc_hz / median->cycles / 1e9,
+		"crypto_bound_cycles", bound, "share_of_crypto_bound", bound / median->cycles,
+		"cycles_without_accounting", plain, "cycles_latency", latency,
+		"core_cycles_per_packet",
+		median->cycles * (double)host->core_hz / (double)host->tsc_hz, "runs", (int)count,
+		"min", runs[0].cycles, "max", runs[count - 1].cycles);
+	if (b->threads == 2)
+		json_object_set_new(result, "pair",
+				    pair_json(b, d, median, mean * 8 * (double)host->tsc_hz));
+	return result;
 }

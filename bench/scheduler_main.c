@@ -41,6 +41,7 @@ static const struct argp_option option_table[] = {
 	{"runs", 'n', "N", 0, "runs of each, the median is shown (default 5)", 0},
 	{"milliseconds", 't', "N", 0, "length of a run (default 300)", 0},
 	{"real-time", 'r', NULL, 0, "bursts wait for their time, as on a wire", 0},
+	PROGRAM_PROGRESS_OPTION,
 	{"json", 'j', "FILE", 0, "where to write the results, - for stdout (default)", 0},
 	{0},
 };
@@ -67,81 +68,120 @@ static error_t option(int key, char *value, struct argp_state *state) {
 		o->loads[o->load_count++] = program_number(value, 1, 1000, state);
 		return 0;
 	case 'n': o->runs = program_number(value, 1, SCHEDULER_MAX_RUNS, state); return 0;
+	case PROGRAM_PROGRESS_KEY: program_tells_progress(); return 0;
 	case 'r': o->real_time = true; return 0;
 	case 't': o->milliseconds = program_number(value, 10, 600000, state); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }
 
+/* How far the measurement is, in runs of all schedulers. */
+struct done {
+	unsigned runs, total;
+};
+
 /* Mbufs for a case: all schedulers hold theirs at the same time. */
 static unsigned buffers(const struct bench_case *c) {
 	return SUBJECTS * (case_held(c) + PACKETS_WAITING + SUBJECT_BURST) + 4096;
 }
 
-/* Runs of the schedulers in turn, so that all see the same machine. Returns 0, or -1. */
-static int run_in_turn(struct drive *drives, const struct bench_case *c, unsigned load,
-		       const struct options *o, struct tally runs[][SCHEDULER_MAX_RUNS]) {
+static int settle(struct drive *drives, const struct bench_case *c, const struct options *o) {
 	for (unsigned s = 0; s < SUBJECTS; s++) {
-		if (drive_settle(&drives[s], c) != 0)
+		if (program_stopped() || drive_settle(&drives[s], c) != 0)
 			return -1;
 		drives[s].real_time = o->real_time;
-	}
-	for (unsigned i = 0; i < o->runs; i++) {
-		fprintf(stderr, "%s, %u %%: run %u of %u\n", c->name, load, i + 1, o->runs);
-		for (unsigned s = 0; s < SUBJECTS; s++) {
-			if (drive_run(&drives[s], o->milliseconds, &runs[s][i]) != 0)
-				return -1;
-		}
 	}
 	return 0;
 }
 
-/* Returns NULL after a message. */
-static json_t *measure_load(const struct bench_case *c, unsigned load, const struct options *o,
-			    const struct host *host, struct rte_mempool *pool) {
+/* One run of each. Returns 0, or -1 after a message or when it was asked to stop. */
+static int run_each(struct drive *drives, const struct options *o, unsigned number,
+		    struct tally runs[][SCHEDULER_MAX_RUNS]) {
+	for (unsigned s = 0; s < SUBJECTS; s++) {
+		if (program_stopped() ||
+		    drive_run(&drives[s], o->milliseconds, &runs[s][number]) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Runs of the schedulers in turn, so that all see the same machine. Returns how many were whole. */
+static unsigned run_in_turn(struct drive *drives, const struct bench_case *c, unsigned load,
+			    const struct options *o, struct tally runs[][SCHEDULER_MAX_RUNS],
+			    struct done *done) {
+	unsigned count = 0;
+
+	program_progress(done->runs, done->total, "%s, %u %%: settling", c->name, load);
+	if (settle(drives, c, o) != 0)
+		return 0;
+	for (; count < o->runs; count++) {
+		program_progress(done->runs, done->total, "%s, %u %%: run %u of %u", c->name, load,
+				 count + 1, o->runs);
+		if (run_each(drives, o, count, runs) != 0)
+			break;
+		done->runs++;
+	}
+	return count;
+}
+
+/* Appends the result of the runs that there are. Returns 0, or -1 when some are missing. */
+static int measure_load(const struct bench_case *c, unsigned load, const struct options *o,
+			const struct host *host, struct rte_mempool *pool, struct done *done,
+			json_t *results) {
 	static struct tally runs[SUBJECTS][SCHEDULER_MAX_RUNS];
 	struct drive drives[SUBJECTS] = {0};
+	unsigned count = 0;
 	int ret = 0;
 
 	for (unsigned s = 0; s < SUBJECTS && ret == 0; s++)
 		ret = drive_create(&drives[s], scheduler_subjects[s], c, load, pool);
 	if (ret == 0)
-		ret = run_in_turn(drives, c, load, o, runs);
+		count = run_in_turn(drives, c, load, o, runs, done);
 	for (unsigned s = 0; s < SUBJECTS; s++)
 		drive_free(&drives[s]);
-	return ret == 0 ? scheduler_result(c, load, runs, o->runs, host) : NULL;
+	if (count > 0)
+		json_array_append_new(results, scheduler_result(c, load, runs, count, host));
+	return count == o->runs ? 0 : -1;
 }
 
-/* Appends a result a load. Returns 0, or -1 after a message. */
+/* Appends a result a load. Returns 0, or -1 when some are missing. */
 static int measure_case(const struct bench_case *c, const struct options *o,
-			const struct host *host, json_t *results) {
+			const struct host *host, struct done *done, json_t *results) {
 	struct rte_mempool *pool = packet_pool(c->name, buffers(c), 0, 0);
 	int ret = pool != NULL ? 0 : -1;
 
-	for (unsigned i = 0; i < o->load_count && ret == 0; i++) {
-		json_t *result = measure_load(c, o->loads[i], o, host, pool);
-
-		ret = result != NULL ? json_array_append_new(results, result) : -1;
-	}
+	for (unsigned i = 0; i < o->load_count && ret == 0; i++)
+		ret = measure_load(c, o->loads[i], o, host, pool, done, results);
 	rte_mempool_free(pool);
 	return ret;
 }
 
+static bool is_measured(unsigned which, const struct options *o) {
+	return o->only == NULL || o->only == &bench_cases[which];
+}
+
+/* Stores what was measured. Returns the exit status. */
 static int measure(const struct options *o) {
 	json_t *results = json_array(), *root;
+	struct done done = {0};
 	struct host host;
 	int ret = 0;
 
+	program_catch_signals();
 	host_measure(&host);
+	for (unsigned i = 0; i < CASE_COUNT; i++)
+		done.total += is_measured(i, o) ? o->load_count * o->runs : 0;
 	for (unsigned i = 0; i < CASE_COUNT && ret == 0; i++) {
-		if (o->only == NULL || o->only == &bench_cases[i])
-			ret = measure_case(&bench_cases[i], o, &host, results);
+		if (is_measured(i, o))
+			ret = measure_case(&bench_cases[i], o, &host, &done, results);
 	}
-	root = program_report(results, &host);
-	if (ret == 0)
-		ret = report_write(root, o->json);
+	root = program_report(results, &host, ret == 0);
+	if (report_write(root, o->json) != 0)
+		ret = -1;
 	json_decref(root);
-	return ret;
+	if (ret == 0)
+		return 0;
+	return program_stopped() ? EXIT_STOPPED : EXIT_TROUBLE;
 }
 
 /* For the mbufs of the largest case that is measured, and for rte_sched's queues. */
@@ -149,7 +189,7 @@ static unsigned memory_mb(const struct options *o) {
 	unsigned most = 0;
 
 	for (unsigned i = 0; i < CASE_COUNT; i++) {
-		if (o->only == NULL || o->only == &bench_cases[i])
+		if (is_measured(i, o))
 			most = RTE_MAX(most, buffers(&bench_cases[i]));
 	}
 	return 128 + (unsigned)((uint64_t)most * MBUF_BYTES / 1000000);
@@ -167,7 +207,7 @@ int main(int argc, char **argv) {
 		.program = "vcmts-bench-scheduler",
 		.main_core = PLATFORM_ANY_CORE,
 	};
-	int ret;
+	int status;
 
 	argp_err_exit_status = EXIT_MISTAKE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
@@ -178,7 +218,7 @@ int main(int argc, char **argv) {
 	p.memory_mb = memory_mb(&o);
 	if (platform_start(&p) != 0)
 		return EXIT_TROUBLE;
-	ret = measure(&o);
+	status = measure(&o);
 	platform_stop();
-	return ret == 0 ? 0 : EXIT_TROUBLE;
+	return status;
 }

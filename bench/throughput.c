@@ -12,12 +12,18 @@
 #include "mix.h"
 #include "platform/port.h"
 #include "report.h"
+#include "report_latency.h"
 
 #define CRYPTO_OPS 2048
 #define CRYPTO_QUEUES 2
 #define TRAFFIC_MB 384 /* buffers of both directions */
 #define UPSTREAM_MB 128
 #define SHARE_PERMILLE 100 /* of packets that a filter permits, and as many that are classified */
+
+static const struct {
+	enum direction direction;
+	const char *name;
+} directions[] = {{DIRECTION_DOWN, "downstream"}, {DIRECTION_UP, "upstream"}};
 
 struct throughput *throughput_alloc(void) {
 	struct throughput *t = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*t));
@@ -56,7 +62,7 @@ static int traffic_make(struct throughput *t, bool upstream) {
 		.upstream_crypto_queue = CRYPTO_QUEUES - 1,
 	};
 	uint32_t largest = t->instance.sg->max_frame - RTE_ETHER_CRC_LEN;
-	char error[160];
+	char error[MIX_ERROR];
 
 	/* Those of the first trial come with its request. */
 	if (mix_parse("imix", largest, &options.mix, error, sizeof(error)) != 0 ||
@@ -122,11 +128,23 @@ static void take(const struct throughput *t, struct worker *workers, struct coun
 		*upstream = i->upstream->counters;
 }
 
-void throughput_begins(void *throughput) {
+/* Where memory is short for them, the answers say that there are none. */
+static void latencies_begin(struct throughput *t, bool on) {
+	t->latency = on && instance_latency(&t->instance, true) == 0;
+	if (!t->latency) {
+		instance_latency(&t->instance, false);
+		return;
+	}
+	for (size_t d = 0; d < RTE_DIM(directions); d++)
+		json_decref(report_latency_take(&t->instance, directions[d].direction));
+}
+
+void throughput_begins(void *throughput, const struct traffic_load *load) {
 	struct throughput *t = throughput;
 
 	for (unsigned w = 0; w < t->instance.worker_count; w++)
 		worker_longest_take(&t->instance.workers[w]);
+	latencies_begin(t, !load->no_latency);
 	take(t, t->workers, &t->downstream, &t->upstream);
 }
 
@@ -155,6 +173,16 @@ static json_t *drops_json(const struct counters *now, const struct counters *bef
 	return drops;
 }
 
+/* By direction, JSON's null for one in which no packet went. */
+static json_t *latencies_json(const struct throughput *t) {
+	json_t *all = json_object();
+
+	for (size_t d = 0; d < RTE_DIM(directions); d++)
+		json_object_set_new(all, directions[d].name,
+				    report_latency_take(&t->instance, directions[d].direction));
+	return all;
+}
+
 void throughput_ended(void *throughput, json_t *answer) {
 	struct throughput *t = throughput;
 	struct worker workers[LAYOUT_MAX_WORKERS];
@@ -170,4 +198,6 @@ void throughput_ended(void *throughput, json_t *answer) {
 		json_object_set_new(drops, "upstream", drops_json(&up, &t->upstream, DIRECTION_UP));
 	json_object_set_new(answer, "workers", list);
 	json_object_set_new(answer, "drops", drops);
+	if (t->latency)
+		json_object_set_new(answer, "pipeline_latency_us", latencies_json(t));
 }

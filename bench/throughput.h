@@ -24,6 +24,7 @@ struct throughput {
 	uint16_t rphy[2];
 	struct traffic *traffic;
 	bool running;
+	bool latency; /* is measured in the trial */
 	/* When the trial began: */
 	struct worker workers[LAYOUT_MAX_WORKERS];
 	struct counters downstream;
@@ -56,5 +57,5 @@ int throughput_stop(struct throughput *t);
 void throughput_free(struct throughput *t);
 
 /* For struct trials, with a struct throughput: what the data plane has done in a trial. */
-void throughput_begins(void *throughput);
+void throughput_begins(void *throughput, const struct traffic_load *load);
 void throughput_ended(void *throughput, json_t *answer);

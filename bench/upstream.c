@@ -74,6 +74,10 @@ static void settle(struct bench *b, struct traffic *t) {
 	}
 }
 
+static int latency(struct bench *b, bool on) {
+	return upstream_latency(b->instance.upstream, on);
+}
+
 static void result(const struct traffic *t, struct bench_run *out) {
 	struct uplink_result r;
 
@@ -87,7 +91,7 @@ static double bound(struct bench *b, const struct mix *mix, unsigned millisecond
 	return crypto_bound(&b->instance, CRYPTO_UPLINK, mix, milliseconds);
 }
 
-static const char *const mixes[] = {"upstream-imix", "84", "256", "1280"};
+static const char *const mixes[] = {"upstream-imix", "84", "256", "512", "1024", "1280", "1518"};
 
 const struct bench_direction bench_upstream = {
 	.name = "upstream",
@@ -102,6 +106,7 @@ const struct bench_direction bench_upstream = {
 	.batch = batch,
 	.carry = carry,
 	.settle = settle,
+	.latency = latency,
 	.result = result,
 	.bound = bound,
 };

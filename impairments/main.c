@@ -22,6 +22,7 @@ struct matrix_options {
 	const char *json;
 	unsigned packets;
 	unsigned seed;
+	bool tells_progress; /* to a program */
 };
 
 /* What one row of the matrix does. */
@@ -41,6 +42,8 @@ static const struct argp_option options[] = {
 	{"config", 'c', "FILE", 0, "service group, YAML", 0},
 	{"packets", 'p', "N", 0, "IP packets in each row (default 20000)", 0},
 	{"seed", 's', "N", 0, "of what is random (default 1)", 0},
+	{"progress", 'P', NULL, 0,
+	 "tell how far it is by lines \"progress DONE TOTAL TEXT\" on stderr", 0},
 	{"json", 'j', "FILE", 0, "also write the matrix there, - for stdout instead of it", 0},
 	{0},
 };
@@ -62,6 +65,7 @@ static error_t option(int key, char *text, struct argp_state *state) {
 	case 'p': o->packets = number(text, state); break;
 	case 's': o->seed = number(text, state); break;
 	case 'j': o->json = text; break;
+	case 'P': o->tells_progress = true; break;
 	case ARGP_KEY_ARG: argp_error(state, "%s: not an option", text); break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -171,8 +175,13 @@ static bool conclude(FILE *out, const struct row *rows, unsigned count) {
 	return differ + untried == 0;
 }
 
-static void show_progress(const struct plans *plans, unsigned row) {
-	fprintf(stderr, "%2u of %u  %s\n", row + 1, plans->count, plans->all[row].name);
+static void show_progress(const struct matrix_options *o, const struct plans *plans, unsigned row) {
+	const char *name = plans->all[row].name;
+
+	if (o->tells_progress)
+		fprintf(stderr, "progress %u %u %s\n", row, plans->count, name);
+	else
+		fprintf(stderr, "%2u of %u  %s\n", row + 1, plans->count, name);
 }
 
 static int write_json(const char *path, const struct row *rows, unsigned count) {
@@ -195,7 +204,7 @@ static int matrix(struct service_group *sg, const struct matrix_options *o) {
 	fprintf(out, "%-30s %6s  %-29s %9s %9s\n", "impairment", "hits", "quantity", "expected",
 		"counted");
 	for (unsigned i = 0; i < plans.count; i++) {
-		show_progress(&plans, i);
+		show_progress(o, &plans, i);
 		if (run_row(&plans.all[i], sg, o, &rows[i]) != 0)
 			return EXIT_TROUBLE;
 		row_print(out, &rows[i], false);

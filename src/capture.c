@@ -35,12 +35,13 @@ int capture_next(pcap_t *in, const char *name, struct capture_packet *p) {
 	if (ret == PCAP_ERROR_BREAK)
 		return 0;
 	if (ret != 1) {
-		fprintf(stderr, "%s: %s; what came before was replayed\n", name, pcap_geterr(in));
+		fprintf(stderr, "%s: %s; what comes before is replayed\n", name, pcap_geterr(in));
 		return -1;
 	}
 	/* The file's seconds are unsigned; libpcap gives them as if they had a sign. */
 	p->time = (uint64_t)(uint32_t)h->ts.tv_sec * NS_PER_S + (uint64_t)h->ts.tv_usec;
 	p->size = h->caplen;
+	p->wire_size = h->len;
 	return 1;
 }
 

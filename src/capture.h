@@ -13,6 +13,7 @@ struct capture_packet {
 	uint64_t time; /* ns */
 	const uint8_t *data; /* valid until the next read */
 	uint32_t size; /* bytes that were captured */
+	uint32_t wire_size; /* bytes that there were */
 };
 
 struct capture_writer {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_cycles.h>
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
@@ -114,7 +115,7 @@ int instance_pools(struct instance *i, const struct service_group *sg) {
 	return layout_has_upstream(sg) ? upstream_pools(i) : 0;
 }
 
-static int sessions_create(struct instance *i) {
+static int down_sessions_create(struct instance *i) {
 	const struct service_group *sg = i->sg;
 
 	unsigned sessions = (unsigned)sg->modem_count * (layout_has_upstream(sg) ? 3 : 1);
@@ -154,6 +155,16 @@ static int up_sessions_create(struct instance *i) {
 			return -1;
 		}
 	}
+	return 0;
+}
+
+static int sessions_create(struct instance *i) {
+	uint64_t start = rte_rdtsc();
+
+	if (down_sessions_create(i) != 0 ||
+	    (layout_has_upstream(i->sg) && up_sessions_create(i) != 0))
+		return -1;
+	i->sessions_seconds = (double)(rte_rdtsc() - start) / (double)rte_get_tsc_hz();
 	return 0;
 }
 
@@ -205,8 +216,6 @@ static int upstream_setup(struct instance *i) {
 		.clock = &worker->clock,
 	};
 
-	if (up_sessions_create(i) != 0)
-		return -1;
 	r.sessions = i->up_sessions;
 	i->upstream = upstream_create(i->sg, &r);
 	if (i->upstream == NULL)
@@ -251,6 +260,14 @@ void instance_account(struct instance *i, bool on) {
 	downstream_account(i->downstream, on);
 	if (i->upstream != NULL)
 		upstream_account(i->upstream, on);
+}
+
+int instance_latency(struct instance *i, bool on) {
+	if (downstream_latency(i->downstream, on) == 0 &&
+	    (i->upstream == NULL || upstream_latency(i->upstream, on) == 0))
+		return 0;
+	fprintf(stderr, "no memory to measure latencies\n");
+	return -1;
 }
 
 void instance_stop(struct instance *i) {

@@ -32,6 +32,7 @@ struct instance {
 	struct docsis_crypto crypto;
 	void **sessions; /* DOWNLINK, one a modem */
 	void **up_sessions; /* UPLINK, two a modem; NULL without an upstream */
+	double sessions_seconds; /* what making both took, of instance_create() */
 	struct worker workers[LAYOUT_MAX_WORKERS];
 	unsigned worker_count;
 	uint16_t ports[2]; /* network, R-PHY */
@@ -68,6 +69,12 @@ uint64_t instance_held(const struct instance *i);
 
 /* Whether the cycles of all stages are measured; they are after instance_create(). */
 void instance_account(struct instance *i, bool on);
+
+/*
+ * Whether it is measured how long packets stay in either direction; it is not after instance_create().
+ * May be called while workers run. Returns 0, or -1 after a message.
+ */
+int instance_latency(struct instance *i, bool on);
 
 /* Ends all that is held, under the reasons of a stop. No worker may be running. */
 void instance_stop(struct instance *i);

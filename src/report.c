@@ -8,6 +8,7 @@
 #include <rte_ethdev.h>
 
 #include "model/units.h"
+#include "report_latency.h"
 #include "report_scheduler.h"
 
 static json_t *integer(uint64_t value) {
@@ -124,6 +125,9 @@ static json_t *downstream_json(struct instance *i, const struct host *host) {
 			 drops_json(&c, DIRECTION_DOWN), "counters",
 			 counters_json(&c, DIRECTION_DOWN));
 	json_object_set_new(down, "scheduler", report_scheduler_json(i));
+	if (host != NULL)
+		json_object_set_new(down, "pipeline_latency_us",
+				    report_latency_whole(i, DIRECTION_DOWN));
 	if (host != NULL && c.values[COUNTER_RECEIVED] > 0)
 		json_object_set_new(
 			down, "cycles_per_packet",
@@ -211,8 +215,11 @@ json_t *report_json(struct instance *i, const struct host *host, double seconds)
 	if (i->upstream != NULL) {
 		up = upstream_json(i->upstream, host);
 		json_object_set_new(root, "upstream", up);
-		if (host != NULL)
+		if (host != NULL) {
 			json_object_set_new(up, "seconds", real(seconds));
+			json_object_set_new(up, "pipeline_latency_us",
+					    report_latency_whole(i, DIRECTION_UP));
+		}
 	}
 	if (host == NULL)
 		return root;

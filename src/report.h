@@ -12,8 +12,9 @@
 
 /*
  * {"downstream": {received, transmitted, held, dropped, balanced, drops, counters, scheduler,
- * cycles_per_packet, seconds}, "upstream": {the same, units, requests}, "workers", "host"}. `host` may be NULL: then times and cycles are left out, and the
- * result is the same for the same input. The caller owns the reference.
+ * cycles_per_packet, pipeline_latency_us, seconds}, "upstream": {the same, units, requests},
+ * "workers", "host"}. `host` may be NULL: then times and cycles are left out, and the result is the
+ * same for the same input. The caller owns the reference.
  */
 json_t *report_json(struct instance *i, const struct host *host, double seconds);
 

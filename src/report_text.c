@@ -4,6 +4,8 @@
 
 #include <inttypes.h>
 
+#include "pipeline/percentiles.h"
+#include "report_latency.h"
 #include "report_scheduler.h"
 
 static void print_cycles(FILE *out, const struct pipeline *const *pipelines, unsigned count,
@@ -37,6 +39,21 @@ static void print_drops(FILE *out, const struct counters *c) {
 	}
 }
 
+static void print_latency(FILE *out, struct instance *i, enum direction direction) {
+	struct latency *l = report_latency_of(i, direction);
+	struct percentiles p;
+
+	if (l == NULL)
+		return;
+	latency_collect(l);
+	p = percentiles_us(l->whole);
+	fprintf(out,
+		"  in the pipeline: %.1f us mean, %.1f p50, %.1f p99, %.1f p99.9, %.1f p99.999, "
+		"%.1f "
+		"max\n",
+		p.mean, p.p50, p.p99, p.p99_9, p.p99_999, p.max);
+}
+
 static void print_downstream(FILE *out, struct instance *i, const struct host *host,
 			     double seconds) {
 	const struct pipeline *lists[DS_PIPELINES];
@@ -53,11 +70,13 @@ static void print_downstream(FILE *out, struct instance *i, const struct host *h
 		seconds);
 	print_drops(out, &c);
 	report_scheduler_print(out, i);
+	print_latency(out, i, DIRECTION_DOWN);
 	if (host != NULL && c.values[COUNTER_RECEIVED] > 0)
 		print_cycles(out, lists, DS_PIPELINES, c.values[COUNTER_RECEIVED], host);
 }
 
-static void print_upstream(FILE *out, struct upstream *u, const struct host *host) {
+static void print_upstream(FILE *out, struct instance *i, const struct host *host) {
+	struct upstream *u = i->upstream;
 	const struct pipeline *lists[US_PIPELINES];
 	uint64_t transmitted = u->counters.values[COUNTER_TRANSMITTED];
 
@@ -71,6 +90,7 @@ static void print_upstream(FILE *out, struct upstream *u, const struct host *hos
 			unit_name(unit), upstream_in(u, unit), upstream_out(u, unit),
 			counters_dropped_units(&u->counters, unit), upstream_held(u, unit));
 	print_drops(out, &u->counters);
+	print_latency(out, i, DIRECTION_UP);
 	if (host != NULL && transmitted > 0)
 		print_cycles(out, lists, US_PIPELINES, transmitted, host);
 }
@@ -78,5 +98,5 @@ static void print_upstream(FILE *out, struct upstream *u, const struct host *hos
 void report_print(FILE *out, struct instance *i, const struct host *host, double seconds) {
 	print_downstream(out, i, host, seconds);
 	if (i->upstream != NULL && i->upstream->counters.values[COUNTER_RECEIVED] > 0)
-		print_upstream(out, i->upstream, host);
+		print_upstream(out, i, host);
 }

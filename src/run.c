@@ -33,6 +33,7 @@ struct run_options {
 	uint64_t duration_ns; /* 0: until a signal */
 	bool no_cycles;
 	bool flows;
+	bool latency;
 };
 
 static const struct argp_option options[] = {
@@ -46,6 +47,7 @@ static const struct argp_option options[] = {
 	{"ready", 'R', "FILE", 0, "make this empty file when packets can come", 0},
 	{"flows", 'f', NULL, 0,
 	 "tell of every downstream service flow in the summary, not only of those with drops", 0},
+	{"latency", 'l', NULL, 0, "measure how long packets stay in the pipeline", 0},
 	{"no-cycles", 'C', NULL, 0, "do not measure the cycles of the stages", 0},
 	{0},
 };
@@ -62,6 +64,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case 'R': o->ready = value; return 0;
 	case 'C': o->no_cycles = true; return 0;
 	case 'f': o->flows = true; return 0;
+	case 'l': o->latency = true; return 0;
 	case 'd':
 		if (!units_parse_duration(value, &o->duration_ns) || o->duration_ns == 0)
 			argp_error(state, "--duration: found \"%s\", allowed: a time such as 10s",
@@ -251,6 +254,8 @@ static int run(struct instance *i, const struct run_options *o, const struct ser
 		return status;
 	instance_account(i, !o->no_cycles);
 	i->report_flows = o->flows;
+	if (instance_latency(i, o->latency) != 0)
+		return EXIT_TROUBLE;
 	reload_open(&r, i, o->config);
 	status = telemetry_open(i, &r) == 0 ? serve_and_report(i, o, &r) : EXIT_TROUBLE;
 	reload_close(&r); /* where it was not served */

@@ -7,6 +7,7 @@
 
 #include <rte_telemetry.h>
 
+#include "telemetry_latency.h"
 #include "telemetry_scheduler.h"
 #include "telemetry_workers.h"
 
@@ -33,9 +34,12 @@ static const struct {
 	{"/vcmts/scheduler/flow", telemetry_flow, "A downstream service flow. Parameter: its SFID"},
 	{"/vcmts/scheduler/modem", telemetry_modem,
 	 "A modem's downstream service flows. Parameter: its MAC address, or its index"},
+	{"/vcmts/latency", telemetry_latency,
+	 "Time in the pipeline. Parameter: none, reset, or a direction and ns: histogram from "
+	 "there"},
 };
 
-static int on_command(const char *cmd, const char *params, struct rte_tel_data *d) {
+static int on_instance(const char *cmd, const char *params, struct rte_tel_data *d) {
 	int ret = -1;
 
 	pthread_rwlock_rdlock(&lock);
@@ -73,7 +77,7 @@ int telemetry_open(struct instance *i, struct reload *r) {
 	reload = r;
 	pthread_rwlock_unlock(&lock);
 	for (size_t c = 0; c < RTE_DIM(commands); c++) {
-		if (rte_telemetry_register_cmd(commands[c].name, on_command, commands[c].help))
+		if (rte_telemetry_register_cmd(commands[c].name, on_instance, commands[c].help))
 			goto failed;
 	}
 	if (rte_telemetry_register_cmd("/vcmts/reload", on_reload,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "telemetry_answer.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <rte_version.h>
-
-#define NUMBER_SIZE 24
 
 void telemetry_put(struct rte_tel_data *d, const char *name, uint64_t value) {
 #if RTE_VERSION >= RTE_VERSION_NUM(23, 3, 0, 0)
@@ -26,7 +26,7 @@ int telemetry_complain(struct rte_tel_data *d, const char *what) {
 	return 0;
 }
 
-struct rte_tel_data *telemetry_inner(struct rte_tel_data *d, const char *name) {
+struct rte_tel_data *telemetry_inner_named(struct rte_tel_data *d, const char *name) {
 	struct rte_tel_data *in = rte_tel_data_alloc();
 
 	if (in == NULL)
@@ -38,9 +38,18 @@ struct rte_tel_data *telemetry_inner(struct rte_tel_data *d, const char *name) {
 	return NULL;
 }
 
-struct rte_tel_data *telemetry_numbered(struct rte_tel_data *d, uint64_t number) {
-	char name[NUMBER_SIZE];
+struct rte_tel_data *telemetry_inner(struct rte_tel_data *d, uint64_t number) {
+	char name[TELEMETRY_NUMBER];
 
 	snprintf(name, sizeof(name), "%" PRIu64, number);
-	return telemetry_inner(d, name);
+	return telemetry_inner_named(d, name);
+}
+
+bool telemetry_number(const char *text, uint64_t most, uint64_t *value) {
+	char *end;
+
+	if (text == NULL || !isdigit((unsigned char)text[0]))
+		return false;
+	*value = strtoull(text, &end, 10);
+	return *end == '\0' && *value <= most;
 }

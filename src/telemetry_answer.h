@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How answers of the telemetry are filled: dictionaries, one in another at most. */
+/* What answers of the telemetry are made of, and what their parameters are read by. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_telemetry.h>
 
+#define TELEMETRY_NUMBER 24 /* room for a number in decimals */
+
 void telemetry_put(struct rte_tel_data *d, const char *name, uint64_t value);
 void telemetry_put_text(struct rte_tel_data *d, const char *name, const char *text);
 
-/* Makes of `d` an answer that says what was wrong with the question. Returns 0. */
+/* The answer is {"error": what}. Returns 0, as a callback does then. */
 int telemetry_complain(struct rte_tel_data *d, const char *what);
 
-/* A dictionary inside of `d`, under a name or a number; NULL without memory. */
-struct rte_tel_data *telemetry_inner(struct rte_tel_data *d, const char *name);
-struct rte_tel_data *telemetry_numbered(struct rte_tel_data *d, uint64_t number);
+/* A dictionary inside of one, under a name or a number; NULL without memory. */
+struct rte_tel_data *telemetry_inner_named(struct rte_tel_data *d, const char *name);
+struct rte_tel_data *telemetry_inner(struct rte_tel_data *d, uint64_t number);
+
+/* Decimal digits only, at most `most`. */
+bool telemetry_number(const char *text, uint64_t most, uint64_t *value);

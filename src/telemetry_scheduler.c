@@ -2,7 +2,6 @@
 /* What is answered of the scheduler. */
 #include "telemetry_scheduler.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,17 +16,6 @@
 
 /* Answers have at most 16 kB in DPDK 22.11: lists come in parts. */
 #define PART 64
-#define NUMBER_SIZE 24
-
-/* Decimal digits only, at most `most`. */
-static bool number(const char *text, uint64_t most, uint64_t *value) {
-	char *end;
-
-	if (text == NULL || !isdigit((unsigned char)text[0]))
-		return false;
-	*value = strtoull(text, &end, 10);
-	return *end == '\0' && *value <= most;
-}
 
 static uint64_t now(const struct instance *i) {
 	return __atomic_load_n(&i->downstream->upper.clock->now, __ATOMIC_RELAXED);
@@ -47,7 +35,7 @@ static void put_delay(struct rte_tel_data *d, const struct scheduler_delay_repor
 
 static void put_histogram(struct rte_tel_data *d, const struct scheduler_delay_report *r) {
 	for (unsigned b = 0; b < SCHEDULER_DELAY_BUCKETS; b++) {
-		char name[NUMBER_SIZE];
+		char name[TELEMETRY_NUMBER];
 
 		if (r->buckets[b] == 0)
 			continue;
@@ -64,14 +52,14 @@ int telemetry_delay(struct instance *i, const char *params, struct rte_tel_data 
 
 	rte_tel_data_start_dict(d);
 	if (params != NULL) {
-		if (!number(params, SCHEDULER_PRIORITIES - 1, &priority))
+		if (!telemetry_number(params, SCHEDULER_PRIORITIES - 1, &priority))
 			return telemetry_complain(d, "found no priority, allowed: 0 to 7");
 		scheduler_report_delay(s, (unsigned)priority, &r);
 		put_histogram(d, &r);
 		return 0;
 	}
 	for (unsigned p = 0; p < SCHEDULER_PRIORITIES; p++) {
-		struct rte_tel_data *in = telemetry_numbered(d, p);
+		struct rte_tel_data *in = telemetry_inner(d, p);
 
 		scheduler_report_delay(s, p, &r);
 		if (in != NULL)
@@ -84,7 +72,7 @@ int telemetry_delay(struct instance *i, const char *params, struct rte_tel_data 
 static bool part(const char *params, size_t count, size_t *from, size_t *to) {
 	uint64_t first = 0;
 
-	if (params != NULL && !number(params, count, &first))
+	if (params != NULL && !telemetry_number(params, count, &first))
 		return false;
 	*from = first;
 	*to = first + PART < count ? first + PART : count;
@@ -101,7 +89,7 @@ int telemetry_channels(struct instance *i, const char *params, struct rte_tel_da
 	rte_tel_data_start_dict(d);
 	for (size_t c = from; c < to; c++) {
 		struct scheduler_channel_report r;
-		struct rte_tel_data *in = telemetry_numbered(d, sg->channels[c].id);
+		struct rte_tel_data *in = telemetry_inner(d, sg->channels[c].id);
 
 		if (in == NULL)
 			break;
@@ -126,7 +114,7 @@ int telemetry_groups(struct instance *i, const char *params, struct rte_tel_data
 	rte_tel_data_start_dict(d);
 	for (size_t g = from; g < to; g++) {
 		struct scheduler_group_report r;
-		struct rte_tel_data *in = telemetry_numbered(d, sg->bonding_groups[g].id);
+		struct rte_tel_data *in = telemetry_inner(d, sg->bonding_groups[g].id);
 
 		if (in == NULL)
 			break;
@@ -179,7 +167,7 @@ int telemetry_flow(struct instance *i, const char *params, struct rte_tel_data *
 	uint32_t index = 0;
 	uint64_t id;
 
-	if (!number(params, UINT32_MAX, &id))
+	if (!telemetry_number(params, UINT32_MAX, &id))
 		return telemetry_complain(d, "found no number, allowed: a service flow ID");
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		const struct modem *modem = &sg->modems[m];
@@ -201,7 +189,7 @@ static size_t find_modem(const struct service_group *sg, const char *text) {
 	uint8_t mac[6];
 	uint64_t place;
 
-	if (number(text, sg->modem_count - 1, &place))
+	if (telemetry_number(text, sg->modem_count - 1, &place))
 		return place;
 	if (text == NULL || !units_parse_mac(text, mac))
 		return SG_MAX_MODEMS;
@@ -226,7 +214,7 @@ int telemetry_modem(struct instance *i, const char *params, struct rte_tel_data 
 	telemetry_put(d, "max_aggregate_rate", sg->modems[found].aggregate_rate);
 	for (size_t f = 0; f < sg->modems[found].service_flow_count; f++, index++) {
 		const struct service_flow *flow_of = &sg->modems[found].service_flows[f];
-		struct rte_tel_data *in = telemetry_numbered(d, flow_of->id);
+		struct rte_tel_data *in = telemetry_inner(d, flow_of->id);
 
 		if (in != NULL)
 			put_flow(in, i, flow_of, index);

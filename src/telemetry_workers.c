@@ -35,7 +35,7 @@ int telemetry_workers(struct instance *i, const char *params, struct rte_tel_dat
 		return telemetry_complain(d, "allowed: nothing, or anew");
 	rte_tel_data_start_dict(d);
 	for (unsigned w = 0; w < i->worker_count; w++) {
-		struct rte_tel_data *in = telemetry_numbered(d, w);
+		struct rte_tel_data *in = telemetry_inner(d, w);
 
 		if (in != NULL)
 			put_worker(in, &i->workers[w], anew);
@@ -65,11 +65,12 @@ int telemetry_drops(struct instance *i, const char *params, struct rte_tel_data 
 		return telemetry_complain(d, "allowed: no parameter");
 	downstream_counters(i->downstream, &down);
 	rte_tel_data_start_dict(d);
-	put_drops(telemetry_inner(d, "downstream"), &down, DIRECTION_DOWN);
-	put_counters(telemetry_inner(d, "downstream_counters"), &down, DIRECTION_DOWN);
+	put_drops(telemetry_inner_named(d, "downstream"), &down, DIRECTION_DOWN);
+	put_counters(telemetry_inner_named(d, "downstream_counters"), &down, DIRECTION_DOWN);
 	if (i->upstream == NULL)
 		return 0;
-	put_drops(telemetry_inner(d, "upstream"), &i->upstream->counters, DIRECTION_UP);
-	put_counters(telemetry_inner(d, "upstream_counters"), &i->upstream->counters, DIRECTION_UP);
+	put_drops(telemetry_inner_named(d, "upstream"), &i->upstream->counters, DIRECTION_UP);
+	put_counters(telemetry_inner_named(d, "upstream_counters"), &i->upstream->counters,
+		     DIRECTION_UP);
 	return 0;
 }

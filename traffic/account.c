@@ -20,9 +20,9 @@ const char *const violation_names[VIOLATIONS] = {
 #undef VIOLATION
 };
 
-int account_create(struct account *a, uint32_t streams, uint64_t tsc_hz) {
+int account_create(struct account *a, uint32_t streams, uint64_t tsc_hz, bool latency) {
 	*a = (struct account){0};
-	return proof_create(&a->proof, streams, tsc_hz);
+	return proof_create(&a->proof, streams, tsc_hz, latency);
 }
 
 void account_restart(struct account *a) {

@@ -43,8 +43,8 @@ struct account {
 	uint64_t depi_bytes;
 };
 
-/* Returns 0, or -1 when memory is short. */
-int account_create(struct account *a, uint32_t streams, uint64_t tsc_hz);
+/* As proof_create(). */
+int account_create(struct account *a, uint32_t streams, uint64_t tsc_hz, bool latency);
 
 void account_free(struct account *a);
 

@@ -27,7 +27,7 @@ static bool is_extension(unsigned family, uint8_t protocol) {
 			       protocol == 51 || protocol == 60);
 }
 
-static struct frame_fields fields_of(const struct packet_address *p) {
+struct frame_fields packet_fields(const struct packet_address *p) {
 	return (struct frame_fields){
 		.kind = p->family == 4 ? FRAME_IPV4 : FRAME_IPV6,
 		.ethertype = p->family == 4 ? ETHERTYPE_IPV4 : ETHERTYPE_IPV6,
@@ -162,7 +162,7 @@ static void try_match(struct candidate_search *s, const struct match *m, unsigne
 	}
 	for (unsigned attempt = 0; attempt < tries; attempt++) {
 		struct packet_address p = make_up(s, m, attempt);
-		struct frame_fields fields = fields_of(&p);
+		struct frame_fields fields = packet_fields(&p);
 		struct evaluation e = evaluate(s->sg, s->modem, &fields);
 
 		if (!is_wanted(&e, wanted, flow) || (best->found && !is_pure(&e, wanted)))

@@ -26,6 +26,9 @@ struct candidate_search {
 	struct random random;
 };
 
+/* What filters and classifiers see of such a packet, which has to live as long. */
+struct frame_fields packet_fields(const struct packet_address *packet);
+
 /*
  * Searches a packet that passes the filters and is of `wanted`; of CLASS_CLASSIFIED one that goes to
  * the modem's service flow `flow`. On true `out` is the packet and `evaluation` what happens to it.

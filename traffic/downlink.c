@@ -31,19 +31,23 @@ static bool sender_create(struct downlink *d, const struct service_group *sg,
 		.permit_permille = o->permit_permille,
 		.classify_permille = o->classify_permille,
 		.seed = o->seed,
+		.flows = o->flows,
+		.replay = o->replay,
 	};
+	double mean = o->replay == NULL ? mix_mean(&o->mix) : capture_replay_mean(o->replay);
 
 	options.pool = d->packets =
 		packet_pool("traffic_packets", PACKETS, 0, RTE_MBUF_DEFAULT_BUF_SIZE);
 	if (d->packets == NULL)
 		return false;
 	d->generator = generator_create(sg, &options);
-	pacing_start(&d->pacing, o->rate, d->tsc_hz, mix_mean(&o->mix), mix_largest(&o->mix),
-		     rte_rdtsc());
+	pacing_start(&d->pacing, o->rate, d->tsc_hz, mean, rte_rdtsc());
+	pacing_shape(&d->pacing, o->shape, rte_rdtsc());
 	return d->generator != NULL;
 }
 
-static bool receiver_side_create(struct downlink *d, const struct service_group *sg) {
+static bool receiver_side_create(struct downlink *d, const struct service_group *sg,
+				 const struct traffic_options *o) {
 	const struct targets *targets = &d->generator->targets;
 
 	d->frames = packet_pool("traffic_frames", FRAMES, FRAME_PRIVATE_SIZE,
@@ -51,7 +55,7 @@ static bool receiver_side_create(struct downlink *d, const struct service_group 
 	if (d->frames == NULL || modems_create(&d->modems, sg, targets->first_stream,
 					       targets->stream_count, d->decryptor.crypto) != 0)
 		return false;
-	if (account_create(&d->account, targets->stream_count, d->tsc_hz) != 0 ||
+	if (account_create(&d->account, targets->stream_count, d->tsc_hz, !o->no_latency) != 0 ||
 	    resequencers_create(&d->resequencers, targets->stream_count, d->tsc_hz, account_deliver,
 				&d->account) != 0 ||
 	    (d->receiver = receiver_create(sg, d->frames, &d->account)) == NULL) {
@@ -71,7 +75,7 @@ struct downlink *downlink_create(const struct service_group *sg, const struct tr
 	d->decryptor = (struct decryptor){.crypto = o->crypto, .queue = o->crypto_queue};
 	d->tsc_hz = rte_get_tsc_hz();
 	d->prove_every = 1;
-	if (sender_create(d, sg, o) && receiver_side_create(d, sg))
+	if (sender_create(d, sg, o) && receiver_side_create(d, sg, o))
 		return d;
 	downlink_free(d);
 	return NULL;
@@ -118,12 +122,12 @@ int downlink_restart(struct downlink *d, const struct traffic_load *load, uint64
 
 	if (generator_restart(d->generator, mix) != 0)
 		return -1;
-	pacing_start(&d->pacing, load->rate, d->tsc_hz, mix_mean(mix), mix_largest(mix), now);
+	pacing_start(&d->pacing, load->rate, d->tsc_hz, mix_mean(mix), now);
 	receiver_restart(d->receiver, load->prove_every > 1 ? is_wanted : NULL, d);
 	resequencers_restart(&d->resequencers);
 	account_restart(&d->account);
 	d->account.proof.untimed = load->no_latency;
-	d->prove_every = load->prove_every;
+	d->prove_every = RTE_MAX(load->prove_every, 1u);
 	d->backpressure = d->first_tsc = d->last_tsc = 0;
 	d->cycles = (struct traffic_cycles){0};
 	return 0;

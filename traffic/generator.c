@@ -18,13 +18,45 @@ static bool decks_create(struct generator *g, const struct generator_options *o)
 		[CLASS_CLASSIFIED] = classify,
 	};
 
-	return permit + classify <= 1000 && mix_deck(&g->mix, &g->sizes) == 0 &&
-	       deck_create(&g->classes, weights, CLASS_COUNT) == 0;
+	if (permit + classify <= 1000 && mix_deck(&g->mix, &g->sizes) == 0 &&
+	    deck_create(&g->classes, weights, CLASS_COUNT) == 0)
+		return true;
+	fprintf(stderr, "traffic: no memory for the generator\n");
+	return false;
+}
+
+static bool find_targets(struct targets *t, const struct service_group *sg, uint64_t seed,
+			 const struct generator_options *o) {
+	struct flows_wanted wanted = {
+		.count = o->flows,
+		.shares = {[CLASS_UNMATCHED] = 1000 - o->permit_permille - o->classify_permille,
+			   [CLASS_PERMIT] = o->permit_permille,
+			   [CLASS_CLASSIFIED] = o->classify_permille},
+		.largest = mix_largest(o->mix),
+	};
+
+	return targets_create(t, sg, seed, &wanted) == 0;
+}
+
+bool generator_flows_check(const struct service_group *sg, const struct generator_options *o) {
+	struct targets targets;
+
+	if (!find_targets(&targets, sg, o->seed, o))
+		return false;
+	targets_free(&targets);
+	return true;
+}
+
+static bool streams_create(struct generator *g) {
+	g->sent = calloc(g->targets.stream_count + 1, sizeof(*g->sent));
+	if (g->sent == NULL)
+		fprintf(stderr, "traffic: no memory for the generator\n");
+	return g->sent != NULL;
 }
 
 static bool sizes_fit(struct generator *g, const struct mix *mix) {
 	for (unsigned i = 0; i < mix->count; i++) {
-		if (targets_next(&g->targets, CLASS_UNMATCHED, mix->sizes[i]) != NULL)
+		if (targets_next(&g->targets, CLASS_UNMATCHED, mix->sizes[i]) != NO_FLOW)
 			continue;
 		if (g->targets.count == 0)
 			fprintf(stderr, "traffic: no packet can pass the filters of any modem\n");
@@ -37,25 +69,31 @@ static bool sizes_fit(struct generator *g, const struct mix *mix) {
 	return true;
 }
 
+static bool mixed_create(struct generator *g, const struct service_group *sg,
+			 const struct generator_options *o) {
+	return decks_create(g, o) && find_targets(&g->targets, sg, random_next(&g->random), o) &&
+	       streams_create(g) && sizes_fit(g, &g->mix);
+}
+
+static bool replayed_create(struct generator *g, const struct service_group *sg) {
+	return targets_create_streams(&g->targets, sg) == 0 && streams_create(g);
+}
+
 struct generator *generator_create(const struct service_group *sg,
 				   const struct generator_options *o) {
 	struct generator *g = calloc(1, sizeof(*g));
 
 	if (g == NULL)
 		return NULL;
-	g->mix = *o->mix;
+	if (o->replay == NULL)
+		g->mix = *o->mix;
+	g->replay = o->replay;
 	g->pool = o->pool;
 	g->random.state = o->seed;
 	/* Packets of an earlier run must not pass, whatever its seed. */
 	g->first_magic = g->magic = (uint32_t)(random_next(&g->random) ^ rte_rdtsc());
 	pattern_create(&g->pattern, &g->random);
-	if (!decks_create(g, o) || targets_create(&g->targets, sg, random_next(&g->random)) != 0 ||
-	    (g->sent = calloc(g->targets.stream_count + 1, sizeof(*g->sent))) == NULL) {
-		fprintf(stderr, "traffic: no memory for the generator\n");
-		generator_free(g);
-		return NULL;
-	}
-	if (!sizes_fit(g, o->mix)) {
+	if (!(o->replay == NULL ? mixed_create(g, sg, o) : replayed_create(g, sg))) {
 		generator_free(g);
 		return NULL;
 	}
@@ -105,6 +143,7 @@ bool generator_is_earlier(const struct generator *g, const uint8_t *frame, size_
 
 struct draw {
 	const struct target *target;
+	uint32_t flow;
 	uint32_t size;
 };
 
@@ -112,7 +151,8 @@ static void draw(struct generator *g, struct draw *d) {
 	enum traffic_class class = (enum traffic_class)deck_draw(&g->classes, &g->random);
 
 	d->size = g->mix.sizes[deck_draw(&g->sizes, &g->random)];
-	d->target = targets_next(&g->targets, class, d->size);
+	d->flow = targets_next(&g->targets, class, d->size);
+	d->target = targets_of(&g->targets, d->flow);
 	rte_prefetch0(d->target);
 	rte_prefetch0((const uint8_t *)d->target + RTE_CACHE_LINE_SIZE);
 }
@@ -121,7 +161,7 @@ static void build(struct generator *g, const struct draw *d, uint64_t tsc, struc
 	const struct target *target = d->target;
 	struct packet_tag tag = {
 		.magic = g->magic,
-		.target = (uint32_t)(target - g->targets.all),
+		.target = d->flow,
 		.sequence = g->sent[target->stream]++,
 		.tsc = tsc,
 	};
@@ -130,6 +170,8 @@ static void build(struct generator *g, const struct draw *d, uint64_t tsc, struc
 	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
 
 	packet_start_write(&target->template, &tag, &g->pattern, start, d->size, frame);
+	if (g->targets.flows != NULL)
+		packet_vary(&target->template, &g->targets.flows[d->flow].variant, frame);
 	rte_memcpy(frame + headers, g->pattern.bytes + start, d->size - headers);
 	m->data_len = (uint16_t)d->size;
 	m->pkt_len = d->size;
@@ -144,17 +186,35 @@ static void prefetch_for_write(struct rte_mbuf *m, uint32_t size) {
 		__builtin_prefetch(frame + at, 1, 3);
 }
 
-unsigned generator_burst(struct generator *g, uint64_t tsc, struct rte_mbuf **packets, unsigned n,
-			 uint64_t *bytes) {
-	struct draw draws[GENERATOR_BURST];
+/* The capture's next packets. Returns the sum of their sizes. */
+static uint64_t replay(struct generator *g, uint64_t tsc, struct rte_mbuf **packets, unsigned n) {
+	uint64_t bytes = 0;
 
-	*bytes = 0;
-	if (n == 0)
-		return 0;
-	if (rte_pktmbuf_alloc_bulk(g->pool, packets, n) != 0) {
-		g->no_buffers += n;
-		return 0;
+	for (unsigned i = 0; i < n; i++) {
+		const struct captured_packet *p = &g->replay->packets[g->next];
+		struct packet_tag tag = {
+			.magic = g->magic,
+			.target = g->next,
+			.sequence = g->sent[g->targets.first_stream[p->modem] + p->flow]++,
+			.tsc = tsc,
+		};
+
+		capture_replay_write(g->replay, g->next, &tag,
+				     rte_pktmbuf_mtod(packets[i], uint8_t *));
+		packets[i]->data_len = p->size;
+		packets[i]->pkt_len = p->size;
+		bytes += p->size;
+		g->by_class[p->class]++;
+		g->next = g->next + 1 == g->replay->count ? 0 : g->next + 1;
 	}
+	return bytes;
+}
+
+/* Packets of the mix. Returns the sum of their sizes. */
+static uint64_t make_up(struct generator *g, uint64_t tsc, struct rte_mbuf **packets, unsigned n) {
+	struct draw draws[GENERATOR_BURST];
+	uint64_t bytes = 0;
+
 	for (unsigned i = 0; i < n; i++) {
 		draw(g, &draws[i]);
 		rte_prefetch0(rte_pktmbuf_mtod(packets[i], void *));
@@ -165,22 +225,53 @@ unsigned generator_burst(struct generator *g, uint64_t tsc, struct rte_mbuf **pa
 		if (i + AHEAD < n)
 			prefetch_for_write(packets[i + AHEAD], draws[i + AHEAD].size);
 		build(g, &draws[i], tsc, packets[i]);
-		*bytes += draws[i].size;
+		bytes += draws[i].size;
 	}
+	return bytes;
+}
+
+unsigned generator_burst(struct generator *g, uint64_t tsc, struct rte_mbuf **packets, unsigned n,
+			 uint64_t *bytes) {
+	*bytes = 0;
+	if (n == 0)
+		return 0;
+	if (rte_pktmbuf_alloc_bulk(g->pool, packets, n) != 0) {
+		g->no_buffers += n;
+		return 0;
+	}
+	*bytes = g->replay == NULL ? make_up(g, tsc, packets, n) : replay(g, tsc, packets, n);
 	g->packets += n;
 	g->bytes += *bytes;
 	return n;
 }
 
+static void replay_back(struct generator *g) {
+	const struct captured_packet *p;
+
+	g->next = g->next == 0 ? g->replay->count - 1 : g->next - 1;
+	p = &g->replay->packets[g->next];
+	g->sent[g->targets.first_stream[p->modem] + p->flow]--;
+	g->by_class[p->class]--;
+}
+
+static void take_back(struct generator *g, const uint8_t *frame, uint32_t size) {
+	const struct target *target;
+	struct packet_tag tag;
+
+	packet_tag_read(frame + packet_tag_find(frame, size), &tag);
+	target = targets_of(&g->targets, tag.target);
+	g->sent[target->stream]--;
+	g->by_class[target->class]--;
+}
+
 void generator_take_back(struct generator *g, struct rte_mbuf **packets, unsigned n) {
 	for (unsigned i = 0; i < n; i++) {
-		const uint8_t *frame = rte_pktmbuf_mtod(packets[i], const uint8_t *);
 		uint32_t size = rte_pktmbuf_pkt_len(packets[i]);
-		struct packet_tag tag;
 
-		packet_tag_read(frame + packet_tag_find(frame, size), &tag);
-		g->sent[g->targets.all[tag.target].stream]--;
-		g->by_class[g->targets.all[tag.target].class]--;
+		if (g->replay == NULL)
+			take_back(g, rte_pktmbuf_mtod(packets[i], const uint8_t *), size);
+		else
+			replay_back(g);
 		g->packets--;
 		g->bytes -= size;
 	}

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Makes the packets that the core network sends: sizes and classes drawn in exact shares, targets in
- * turn, headers copied from templates, payload from the pattern.
+ * turn, headers copied from templates, payload from the pattern. Or those of a capture, in turn.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
+#include "capture_replay.h"
 #include "deck.h"
 #include "mix.h"
 #include "packet.h"
@@ -22,17 +24,21 @@ struct generator_options {
 	uint32_t permit_permille; /* share of packets that a filter rule permits */
 	uint32_t classify_permille; /* share of packets that meet a classifier */
 	uint64_t seed;
+	const struct capture_replay *replay; /* its packets, and no mix; or NULL */
+	uint32_t flows; /* at most FLOWS_MAX; 0: one a target */
 	struct rte_mempool *pool; /* mbufs with room for the largest size */
 };
 
 struct generator {
-	struct targets targets;
+	struct targets targets; /* of a capture the streams only */
 	struct pattern pattern;
 	struct mix mix;
 	struct deck sizes;
 	struct deck classes;
 	struct random random;
 	struct rte_mempool *pool;
+	const struct capture_replay *replay; /* or NULL */
+	uint32_t next; /* packet of the capture */
 	uint32_t magic; /* of what is sent now: one more with every restart */
 	uint32_t first_magic;
 	uint32_t *sent; /* by stream: packets made, and the next sequence number */
@@ -48,6 +54,9 @@ struct generator {
  */
 struct generator *generator_create(const struct service_group *sg,
 				   const struct generator_options *options);
+
+/* Whether there can be so many flows as the options ask for; if not, after a message on stderr. */
+bool generator_flows_check(const struct service_group *sg, const struct generator_options *options);
 
 void generator_free(struct generator *g);
 

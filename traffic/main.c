@@ -48,6 +48,7 @@ static void on_signal(int number) {
 struct setup {
 	struct options options;
 	struct mix mix;
+	struct capture_replay replay; /* where it was asked for */
 	struct mix upstream_mix;
 	struct service_group sg;
 	struct docsis_crypto crypto;
@@ -87,7 +88,7 @@ static bool memif_buffers_fit(const struct setup *s) {
 
 static bool mix_configure(const struct setup *s, const char *option, const char *text,
 			  struct mix *out) {
-	char error[160];
+	char error[MIX_ERROR];
 
 	if (mix_parse(text, s->sg.max_frame - RTE_ETHER_CRC_LEN, out, error, sizeof(error)) == 0)
 		return true;
@@ -121,6 +122,30 @@ static bool has_upstream(const struct setup *s) {
 	return false;
 }
 
+static bool replay_configure(struct setup *s) {
+	const char *name = s->options.replay;
+
+	if (capture_replay_load(&s->replay, name, &s->sg) != 0)
+		return false;
+	if (!s->options.check)
+		capture_replay_describe(&s->replay, name, stderr);
+	return true;
+}
+
+/* What would be found when traffic begins is to be told before anything else is started. */
+static bool flows_fit(const struct setup *s) {
+	struct generator_options options = {
+		.mix = &s->mix,
+		.permit_permille = s->options.permit_permille,
+		.classify_permille = s->options.classify_permille,
+		.seed = s->options.seed,
+		.flows = s->options.flows,
+	};
+
+	return s->options.flows == 0 || s->options.no_downstream ||
+	       generator_flows_check(&s->sg, &options);
+}
+
 /* What the requests will tell is not known yet. */
 static bool configure_trials(struct setup *s) {
 	struct options *o = &s->options;
@@ -147,11 +172,12 @@ static bool configure(struct setup *s) {
 		return configure_trials(s);
 	if (!o->no_downstream && !mix_configure(s, "mix", o->mix, &s->mix))
 		return false;
-	if (o->upstream && !(has_upstream(s) &&
-			     mix_configure(s, "upstream-mix", o->upstream_mix, &s->upstream_mix) &&
-			     uplink_grant_choose(&s->sg, &s->upstream_mix, o->upstream_rate) > 0))
+	if (o->replay != NULL && !replay_configure(s))
 		return false;
-	return memif_buffers_fit(s);
+	if (o->upstream && !(has_upstream(s) &&
+			     mix_configure(s, "upstream-mix", o->upstream_mix, &s->upstream_mix)))
+		return false;
+	return memif_buffers_fit(s) && (!o->check || flows_fit(s));
 }
 
 static bool start_platform(struct setup *s) {
@@ -193,7 +219,8 @@ static bool wait_link(uint16_t port, const char *device) {
 	}
 	if (!interrupted)
 		fprintf(stderr,
-			"vcmts-traffic: %s: no link after %d s; is the other end running?\n",
+			"vcmts-traffic: %s: no link after %d s; is the other end "
+			"running?\n",
 			device, LINK_TIMEOUT_MS / 1000);
 	return false;
 }
@@ -204,15 +231,19 @@ static struct traffic *create(struct setup *s) {
 		.rphy_port = s->rphy_port,
 		.crypto = &s->crypto,
 		.mix = s->mix,
+		.replay = s->options.replay == NULL ? NULL : &s->replay,
 		.rate = s->options.rate,
+		.shape = &s->options.shape,
 		.permit_permille = s->options.permit_permille,
 		.classify_permille = s->options.classify_permille,
+		.flows = s->options.flows,
 		.seed = s->options.seed,
 		.no_downstream = s->options.no_downstream,
 		.upstream = s->options.upstream,
 		.upstream_crypto_queue = CRYPTO_QUEUES - 1,
 		.upstream_mix = s->upstream_mix,
 		.upstream_rate = s->options.upstream_rate,
+		.upstream_shape = &s->options.upstream_shape,
 		.impair = s->options.impair,
 	};
 
@@ -321,6 +352,7 @@ int main(int argc, char **argv) {
 	if (!configure(&s))
 		return EXIT_MISTAKE;
 	if (s.options.check) {
+		capture_replay_free(&s.replay);
 		service_group_free(&s.sg);
 		return 0;
 	}
@@ -333,6 +365,7 @@ int main(int argc, char **argv) {
 	port_close(s.rphy_port);
 	crypto_close(&s.crypto);
 	platform_stop();
+	capture_replay_free(&s.replay);
 	service_group_free(&s.sg);
 	return status;
 }

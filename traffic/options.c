@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mix.h"
 #include "model/units.h"
+#include "options_rates.h"
+#include "targets.h"
 
 #define MAX_RATE 1000000000000ull
 
@@ -20,6 +23,9 @@ enum key {
 	KEY_RATE,
 	KEY_UPSTREAM_MIX,
 	KEY_UPSTREAM_RATE,
+	KEY_UPSTREAM_SHARE,
+	KEY_SHAPE,
+	KEY_UPSTREAM_SHAPE,
 	KEY_IMPAIR,
 	KEY_NO_DOWNSTREAM,
 	KEY_SEND_ONLY,
@@ -30,6 +36,8 @@ enum key {
 	KEY_SEED,
 	KEY_PERMIT_SHARE,
 	KEY_CLASSIFY_SHARE,
+	KEY_FLOWS,
+	KEY_REPLAY,
 	KEY_CHECK,
 	KEY_TRIALS,
 };
@@ -44,8 +52,10 @@ static const struct argp_option arguments[] = {
 	{"rphy", KEY_RPHY, "DEVICE", 0, "port to vcmtsd's R-PHY port", 0},
 	{.doc = "What is sent:"},
 	{"mix", KEY_MIX, "MIX", 0,
-	 "imix, a frame size in bytes without CRC, or SIZE:WEIGHT,SIZE:WEIGHT,.. (imix: 84:15,"
-	 "256:10,1280:75)",
+	 "Ethernet frames without CRC: " MIX_WORDS " (imix: 84:15,256:10,1280:75)", 0},
+	{"replay", KEY_REPLAY, "FILE", 0,
+	 "the IP packets of a capture (pcap, pcapng) again and again instead of a mix, each to an "
+	 "address of a modem",
 	 0},
 	{"rate", KEY_RATE, "RATE", 0,
 	 "bits per second of Ethernet frames without CRC, as 2Gbps, or max (2Gbps)", 0},
@@ -54,6 +64,16 @@ static const struct argp_option arguments[] = {
 	 "max; "
 	 "0: nothing (0)",
 	 0},
+	{"upstream-share", KEY_UPSTREAM_SHARE, "SHARE", 0, "instead: so much of --rate, as 15%", 0},
+	{"shape", KEY_SHAPE, "SHAPE", 0,
+	 "the rates over time, repeated until the end: " SHAPE_WORDS
+	 ". RATE is a share of --rate, as 50%, or as 500Mbps. A ramp (0% to 100%), all steps and a "
+	 "day last as long as --duration without time= and each=. Lines lead from point to point; "
+	 "two points at one time make a step. Lines of FILE: TIME RATE. The upstream takes the "
+	 "same shares of its rate (constant)",
+	 0},
+	{"upstream-shape", KEY_UPSTREAM_SHAPE, "SHAPE", 0,
+	 "the upstream's own: shares of --upstream-rate (as --shape)", 0},
 	{"upstream-mix", KEY_UPSTREAM_MIX, "MIX", 0,
 	 "upstream-imix, upstream-imix-70, or as --mix (upstream-imix: 84:65,256:18,1280:17; "
 	 "upstream-imix-70: 70:65,256:18,1280:17, for modems that have an IPv4 address)",
@@ -70,6 +90,10 @@ static const struct argp_option arguments[] = {
 	{"permit-share", KEY_PERMIT_SHARE, "PERCENT", 0, "packets that a filter rule permits (10%)",
 	 0},
 	{"classify-share", KEY_CLASSIFY_SHARE, "PERCENT", 0, "packets that meet a classifier (10%)",
+	 0},
+	{"flows", KEY_FLOWS, "NUMBER", 0,
+	 "the packets to the modems are of so many flows, told apart by addresses, protocol and "
+	 "ports (one for each address of a modem and kind of packet)",
 	 0},
 	{"seed", KEY_SEED, "NUMBER", 0, "of what is random (1)", 0},
 	{.doc = "How:"},
@@ -105,6 +129,15 @@ static bool parse_core(const char *text, uint32_t *value) {
 	return true;
 }
 
+static bool parse_flows(const char *text, uint32_t *value) {
+	uint64_t number;
+
+	if (!parse_number(text, &number) || number == 0 || number > FLOWS_MAX)
+		return false;
+	*value = (uint32_t)number;
+	return true;
+}
+
 static bool parse_share(const char *text, uint32_t *permille) {
 	char *end;
 	double percent = strtod(text, &end);
@@ -125,6 +158,7 @@ static bool parse_rate(const char *text, uint64_t *rate) {
 }
 
 static bool parse_upstream_rate(const char *text, struct options *o) {
+	o->upstream_rate_given = true;
 	o->upstream = strcmp(text, "0") != 0;
 	return !o->upstream || parse_rate(text, &o->upstream_rate);
 }
@@ -142,13 +176,30 @@ static void require(struct argp_state *state, bool good, const char *name, const
 		argp_error(state, "--%s: found %s, allowed: %s", name, text, allowed);
 }
 
-static void check(struct argp_state *state, const struct options *o) {
+/* What would be without a meaning is a mistake. */
+static void check_replay(struct argp_state *state, const struct options *o) {
+	if (o->replay == NULL)
+		return;
+	if (o->mix != NULL || o->flows != 0)
+		argp_error(state, "--replay: sizes and flows are those of the capture; allowed: "
+				  "either this or --mix and --flows");
+	if (o->no_downstream)
+		argp_error(state, "--replay: nothing is sent downstream with --no-downstream");
+}
+
+static void check(struct argp_state *state, struct options *o) {
+	char error[OPTIONS_RATES_ERROR];
+
+	if (!options_rates(o, error))
+		argp_error(state, "%s", error);
 	if (o->config == NULL || o->network == NULL || o->rphy == NULL)
 		argp_error(state, "--config, --network and --rphy are needed");
 	if (o->permit_permille + o->classify_permille > 1000)
 		argp_error(state, "--permit-share and --classify-share are more than all packets");
-	if (o->trials && (o->send_only || impair_any(&o->impair) || o->json != NULL))
-		argp_error(state, "--trials: not with --send-only, --impair or --json");
+	check_replay(state, o);
+	if (o->trials &&
+	    (o->send_only || o->replay != NULL || impair_any(&o->impair) || o->json != NULL))
+		argp_error(state, "--trials: not with --send-only, --replay, --impair or --json");
 	if (impair_any(&o->impair) && !o->upstream)
 		argp_error(state, "--impair: nothing is impaired without --upstream-rate");
 	if (o->no_downstream && !o->upstream)
@@ -173,6 +224,12 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 		require(state, parse_upstream_rate(text, o), "upstream-rate", text,
 			"0, max, or up to 1 Tbps with bps, kbps, Mbps, Gbps");
 		break;
+	case KEY_UPSTREAM_SHARE:
+		require(state, options_share(text, &o->upstream_share), "upstream-share", text,
+			"0% to 1000%");
+		break;
+	case KEY_SHAPE: o->shape_text = text; break;
+	case KEY_UPSTREAM_SHAPE: o->upstream_shape_text = text; break;
 	case KEY_IMPAIR: parse_impair(text, o, state); break;
 	case KEY_NO_DOWNSTREAM: o->no_downstream = true; break;
 	case KEY_SEND_ONLY: o->send_only = true; break;
@@ -197,6 +254,10 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 		require(state, parse_share(text, &o->classify_permille), "classify-share", text,
 			"0% to 100%");
 		break;
+	case KEY_FLOWS:
+		require(state, parse_flows(text, &o->flows), "flows", text, "1 to 16777216");
+		break;
+	case KEY_REPLAY: o->replay = text; break;
 	case KEY_CHECK: o->check = true; break;
 	case KEY_TRIALS: o->trials = true; break;
 	case ARGP_KEY_ARG: argp_error(state, "%s: not an option", text); break;
@@ -220,9 +281,9 @@ void options_parse(struct options *o, int argc, char **argv) {
 	};
 
 	*o = (struct options){
-		.mix = "imix",
 		.upstream_mix = "upstream-imix",
 		.rate = 2000000000,
+		.upstream_share = -1,
 		.duration = 10000000000,
 		.seed = 1,
 		.permit_permille = 100,
@@ -230,4 +291,6 @@ void options_parse(struct options *o, int argc, char **argv) {
 	};
 	argp_err_exit_status = 2;
 	argp_parse(&argp, argc, argv, 0, NULL, o);
+	if (o->mix == NULL)
+		o->mix = "imix";
 }

@@ -6,17 +6,25 @@
 #include <stdint.h>
 
 #include "impair_shares.h"
+#include "shape.h"
 
 struct options {
 	const char *config;
 	const char *network; /* device */
 	const char *rphy; /* device */
 	const char *mix;
+	const char *replay; /* a capture instead of the mix; or NULL */
 	const char *json; /* NULL: none is written */
 	uint64_t rate; /* bits per second; 0 = max */
 	const char *upstream_mix;
 	uint64_t upstream_rate; /* bits per second; 0 = max */
+	bool upstream_rate_given;
+	double upstream_share; /* of rate; below 0: not said */
 	bool upstream;
+	const char *shape_text; /* NULL: constant */
+	const char *upstream_shape_text; /* NULL: as downstream */
+	struct shape shape;
+	struct shape upstream_shape;
 	struct impair_shares impair; /* of the upstream */
 	bool no_downstream;
 	bool send_only; /* receive nothing */
@@ -26,6 +34,7 @@ struct options {
 	uint32_t main_core;
 	uint32_t permit_permille;
 	uint32_t classify_permille;
+	uint32_t flows; /* 5-tuples downstream; 0: one a target */
 	bool check; /* start nothing */
 	bool trials; /* on request; what is sent is in the requests */
 };

@@ -9,6 +9,8 @@
 #define TCP_ACK 0x10
 #define HOPS 64
 
+const uint8_t traffic_source_mac[6] = {0x02, 0x00, 0x00, 0x00, 0xff, 0x01};
+
 void pattern_create(struct pattern *p, struct random *random) {
 	for (size_t i = 0; i < PATTERN_SIZE; i++)
 		p->bytes[i] = (uint8_t)random_next(random);
@@ -120,13 +122,9 @@ void packet_start_write(const struct packet_template *t, const struct packet_tag
 			const struct pattern *pattern, uint32_t start, uint32_t size,
 			uint8_t *out) {
 	uint8_t *ip = out + ETHERNET_HEADER;
-	uint8_t *p = out + t->size;
 
 	memcpy(out, t->headers, PACKET_HEADERS_MAX);
-	store_be32(p, tag->magic);
-	store_be32(p + 4, tag->target);
-	store_be32(p + 8, tag->sequence);
-	memcpy(p + 12, &tag->tsc, sizeof(tag->tsc));
+	packet_tag_write(tag, out + t->size);
 	if (t->ip_size == IPV4_HEADER) {
 		store_be16(ip + 2, (uint16_t)(size - ETHERNET_HEADER));
 		store_be16(ip + 10, (uint16_t)~fold(t->ip_sum + size - ETHERNET_HEADER));
@@ -137,6 +135,37 @@ void packet_start_write(const struct packet_template *t, const struct packet_tag
 		store_be16(ip + t->ip_size + 4, (uint16_t)(size - ETHERNET_HEADER - t->ip_size));
 	if (t->checksum_at != 0)
 		upper_checksum_write(t, pattern, start, size, out);
+}
+
+/* Returns what the change adds to a checksum's sum (RFC 1624). */
+static uint32_t word_replace(uint8_t *word, uint16_t value) {
+	uint32_t change = (uint32_t)(uint16_t)~load_be16(word) + value;
+
+	store_be16(word, value);
+	return change;
+}
+
+static uint16_t checksum_change(const uint8_t *checksum, uint32_t change) {
+	return (uint16_t)~fold((uint16_t)~load_be16(checksum) + change);
+}
+
+void packet_vary(const struct packet_template *t, const struct packet_variant *v, uint8_t *out) {
+	uint8_t *ip = out + ETHERNET_HEADER;
+	uint8_t *upper = ip + t->ip_size;
+	bool ipv4 = t->ip_size == IPV4_HEADER;
+	uint32_t change = word_replace(ip + (ipv4 ? 14 : 22), v->source_low);
+	uint16_t checksum;
+
+	if (ipv4)
+		store_be16(ip + 10, checksum_change(ip + 10, change));
+	if (upper_size(t->protocol) == 0)
+		return;
+	change += word_replace(upper, v->source_port);
+	change += word_replace(upper + 2, v->destination_port);
+	if (t->checksum_at == 0)
+		return;
+	checksum = checksum_change(out + t->checksum_at, change);
+	store_be16(out + t->checksum_at, checksum == 0 ? UINT16_MAX : checksum);
 }
 
 size_t packet_tag_find(const uint8_t *frame, size_t size) {

@@ -29,6 +29,9 @@
 #define PACKET_START_MAX (PACKET_HEADERS_MAX + PACKET_TAG_SIZE)
 #define PACKET_SIZE_MAX 1996 /* 2000 with the CRC, the largest frame of DOCSIS 3.1 */
 
+/* Whom packets come from: the core network's router. */
+extern const uint8_t traffic_source_mac[6];
+
 #define PATTERN_STARTS 4096 /* even offsets at which a payload may start */
 #define PATTERN_SIZE (2 * PATTERN_STARTS + 2048)
 
@@ -49,7 +52,7 @@ static inline uint32_t pattern_start(uint32_t stream, uint32_t sequence) {
 
 struct packet_tag {
 	uint32_t magic; /* of this run */
-	uint32_t target;
+	uint32_t target; /* or which of its flows (targets.h), or of a capture */
 	uint32_t sequence; /* of the target's stream */
 	uint64_t tsc; /* when it was made */
 };
@@ -63,6 +66,13 @@ struct packet_template {
 	uint8_t checksum_at; /* offset of the UDP or TCP checksum; 0: none is sent */
 	uint32_t ip_sum; /* IPv4: of the words of its header */
 	uint32_t upper_sum; /* of pseudo header and UDP or TCP header, without lengths */
+};
+
+/* What tells the flows to one address apart, in place of what the template has. */
+struct packet_variant {
+	uint16_t source_low; /* the last two bytes of the source address */
+	uint16_t source_port; /* ports: of UDP and TCP, else not used */
+	uint16_t destination_port;
 };
 
 /* What a template is made of. Ports are used with UDP and TCP only. */
@@ -87,11 +97,21 @@ void packet_template_create(struct packet_template *t, const struct packet_addre
 void packet_start_write(const struct packet_template *t, const struct packet_tag *tag,
 			const struct pattern *pattern, uint32_t start, uint32_t size, uint8_t *out);
 
+/* Makes the packet that packet_start_write() began at `out` one of this flow. */
+void packet_vary(const struct packet_template *t, const struct packet_variant *v, uint8_t *out);
+
 /*
  * Finds the tag of a frame of `size` bytes without CRC, from nothing but the frame. Returns its
  * offset, or 0 where the frame cannot hold one.
  */
 size_t packet_tag_find(const uint8_t *frame, size_t size);
+
+static inline void packet_tag_write(const struct packet_tag *tag, uint8_t *p) {
+	store_be32(p, tag->magic);
+	store_be32(p + 4, tag->target);
+	store_be32(p + 8, tag->sequence);
+	memcpy(p + 12, &tag->tsc, sizeof(tag->tsc));
+}
 
 static inline void packet_tag_read(const uint8_t *p, struct packet_tag *tag) {
 	tag->magic = load_be32(p);

@@ -5,16 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LATENCY_MAX_NS 60000000000 /* longer counts as this */
-#define LATENCY_DIGITS 3
-
-int proof_create(struct proof *p, uint32_t streams, uint64_t tsc_hz) {
+int proof_create(struct proof *p, uint32_t streams, uint64_t tsc_hz, bool latency) {
 	*p = (struct proof){
 		.streams = calloc(streams + 1, sizeof(*p->streams)),
 		.stream_count = streams,
 		.tsc_to_ns_q32 = (uint64_t)(((unsigned __int128)1000000000 << 32) / tsc_hz),
 	};
-	if (p->streams != NULL && hdr_init(1, LATENCY_MAX_NS, LATENCY_DIGITS, &p->latency) == 0)
+	if (p->streams != NULL && (!latency || (p->latency = percentiles_create()) != NULL))
 		return 0;
 	free(p->streams);
 	*p = (struct proof){0};
@@ -37,7 +34,8 @@ void proof_restart(struct proof *p) {
 	};
 
 	memset(p->streams, 0, p->stream_count * sizeof(*p->streams));
-	hdr_reset(p->latency);
+	if (p->latency != NULL)
+		hdr_reset(p->latency);
 	*p = made;
 }
 
@@ -45,7 +43,7 @@ static void record_latency(struct proof *p, uint64_t since, uint64_t now) {
 	uint64_t cycles = now > since ? now - since : 0; /* TSCs of two cores may differ a little */
 	uint64_t ns = (uint64_t)(((unsigned __int128)cycles * p->tsc_to_ns_q32) >> 32);
 
-	hdr_record_value(p->latency, (int64_t)(ns < LATENCY_MAX_NS ? ns : LATENCY_MAX_NS));
+	hdr_record_value(p->latency, (int64_t)(ns < PERCENTILES_MAX_NS ? ns : PERCENTILES_MAX_NS));
 }
 
 enum arrival proof_arrive(struct proof *p, const struct arrived *packet, uint64_t now) {
@@ -69,7 +67,7 @@ enum arrival proof_arrive(struct proof *p, const struct arrived *packet, uint64_
 		return arrival;
 	if (packet->tsc == 0)
 		p->latency_unknown++;
-	else
+	else if (p->latency != NULL)
 		record_latency(p, packet->tsc, now);
 	return arrival;
 }
@@ -85,14 +83,6 @@ struct proof_balance proof_balance(const struct proof *p, uint64_t sent, uint64_
 	};
 }
 
-struct proof_latency proof_latency_us(const struct proof *p) {
-	if (p->latency->total_count == 0)
-		return (struct proof_latency){0};
-	return (struct proof_latency){
-		.mean = hdr_mean(p->latency) / 1e3,
-		.p50 = (double)hdr_value_at_percentile(p->latency, 50.0) / 1e3,
-		.p99 = (double)hdr_value_at_percentile(p->latency, 99.0) / 1e3,
-		.p99_9 = (double)hdr_value_at_percentile(p->latency, 99.9) / 1e3,
-		.max = (double)hdr_max(p->latency) / 1e3,
-	};
+struct percentiles proof_latency_us(const struct proof *p) {
+	return p->latency == NULL ? (struct percentiles){0} : percentiles_us(p->latency);
 }

@@ -2,10 +2,12 @@
 /* The packets of one direction that passed every check: each counted once, in its stream's order. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <hdr_histogram.h>
 
+#include "pipeline/percentiles.h"
 #include "resequencer.h"
 #include "window.h"
 
@@ -21,11 +23,11 @@ struct proof {
 	uint64_t latency_unknown; /* of the proven ones, those whose start is forgotten */
 	uint64_t last_tsc; /* of the last packet proven */
 	uint64_t tsc_to_ns_q32;
-	struct hdr_histogram *latency; /* ns */
+	struct hdr_histogram *latency; /* ns; NULL: is not recorded */
 };
 
-/* Returns 0, or -1 when memory is short. */
-int proof_create(struct proof *p, uint32_t streams, uint64_t tsc_hz);
+/* With `latency` it is recorded how long packets took. Returns 0, or -1 when memory is short. */
+int proof_create(struct proof *p, uint32_t streams, uint64_t tsc_hz, bool latency);
 
 void proof_free(struct proof *p);
 
@@ -52,9 +54,10 @@ struct proof_balance {
  */
 struct proof_balance proof_balance(const struct proof *p, uint64_t sent, uint64_t damaged);
 
-struct proof_latency {
-	double mean, p50, p99, p99_9, max;
-};
+/* Of latencies in ns, the proof's own; NULL where they are not recorded. */
+static inline const struct hdr_histogram *proof_histogram(const struct proof *p) {
+	return p->untimed ? NULL : p->latency;
+}
 
-/* In microseconds; all 0 where nothing was recorded. */
-struct proof_latency proof_latency_us(const struct proof *p);
+/* All 0 where nothing was recorded. */
+struct percentiles proof_latency_us(const struct proof *p);

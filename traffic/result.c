@@ -43,6 +43,7 @@ void downlink_result(const struct downlink *d, struct traffic_result *r) {
 		.proven_bytes = a->proof.proven_bytes,
 		.counted = a->counted,
 		.counted_bytes = a->counted_bytes,
+		.asked_bps = pacing_asked(&d->pacing),
 		.reordered = a->proof.reordered + d->resequencers.counted_late,
 		.depi_frames = a->depi_frames,
 		.depi_bytes = a->depi_bytes,
@@ -53,11 +54,16 @@ void downlink_result(const struct downlink *d, struct traffic_result *r) {
 		.no_buffers = d->generator->no_buffers,
 		.seconds = duration(d->first_tsc, d->last_tsc, &a->proof, d->tsc_hz),
 		.latency_us = proof_latency_us(&a->proof),
+		.latency = proof_histogram(&a->proof),
 	};
 	memcpy(r->corrupted_by, a->corrupted, sizeof(r->corrupted_by));
 	memcpy(r->unexpected, a->unexpected, sizeof(r->unexpected));
 	memcpy(r->violations, a->violations, sizeof(r->violations));
 	memcpy(r->sent_by_class, d->generator->by_class, sizeof(r->sent_by_class));
+	if (d->generator->replay != NULL)
+		r->replay = &d->generator->replay->counts;
+	if (d->generator->targets.flows != NULL)
+		r->flows = d->generator->targets.flow_count;
 	r->gbps = gbps(r->proven_bytes + r->counted_bytes, r->seconds);
 	downlink_balance(d, r);
 }
@@ -108,6 +114,7 @@ void traffic_uplink_result(const struct traffic *t, struct uplink_result *r) {
 	r->seconds = duration(t->uplink_first_tsc, t->uplink_last_tsc, p, t->tsc_hz);
 	r->gbps = gbps(r->proven_bytes, r->seconds);
 	r->latency_us = proof_latency_us(p);
+	r->latency = proof_histogram(p);
 	uplink_counts(t->uplink, &r->counts);
 	r->descheduled = t->rounds.descheduled;
 	r->descheduled_longest_us = pacing_longest_us(&t->rounds);

@@ -152,7 +152,7 @@ int run_trial(void *arg) {
 	trial->begun = trial->settled && traffic_restart(run->traffic, &trial->load) == 0;
 	if (trial->begun) {
 		if (trial->begins != NULL)
-			trial->begins(trial->data_plane);
+			trial->begins(trial->data_plane, &trial->load);
 		run_begun(run);
 	}
 	__atomic_store_n(&run->done, true, __ATOMIC_RELEASE);

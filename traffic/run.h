@@ -37,7 +37,9 @@ int run_traffic(void *run);
 struct trial {
 	struct run run; /* not `send_only` */
 	struct traffic_load load;
-	void (*begins)(void *data_plane); /* may be NULL; called right before the first packet */
+	void (*begins)(void *data_plane,
+		       const struct traffic_load
+			       *load); /* may be NULL; called right before the first packet */
 	void *data_plane;
 	bool settled; /* set when `run` is done: what was before has come to its end */
 	bool begun; /* likewise: and the load was good */

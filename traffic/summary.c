@@ -35,8 +35,9 @@ static void set_counts(json_t *o, const char *key, const char *const *names, con
 struct common {
 	uint64_t sent, sent_bytes, proven, proven_bytes;
 	uint64_t lost, duplicated, reordered, corrupted;
-	double gbps, seconds;
-	struct proof_latency latency_us;
+	double asked_bps, gbps, seconds;
+	struct percentiles latency_us;
+	const struct hdr_histogram *latency;
 	uint64_t descheduled;
 	double descheduled_longest_us;
 };
@@ -51,9 +52,11 @@ static struct common downstream_common(const struct traffic_result *r) {
 		.duplicated = r->duplicated,
 		.reordered = r->reordered,
 		.corrupted = r->corrupted,
+		.asked_bps = r->asked_bps,
 		.gbps = r->gbps,
 		.seconds = r->seconds,
 		.latency_us = r->latency_us,
+		.latency = r->latency,
 		.descheduled = r->descheduled,
 		.descheduled_longest_us = r->descheduled_longest_us,
 	};
@@ -69,23 +72,14 @@ static struct common upstream_common(const struct uplink_result *r) {
 		.duplicated = r->duplicated,
 		.reordered = r->reordered,
 		.corrupted = r->corrupted,
+		.asked_bps = r->counts.asked_bps,
 		.gbps = r->gbps,
 		.seconds = r->seconds,
 		.latency_us = r->latency_us,
+		.latency = r->latency,
 		.descheduled = r->descheduled,
 		.descheduled_longest_us = r->descheduled_longest_us,
 	};
-}
-
-static void set_latency(json_t *o, const struct proof_latency *l) {
-	json_t *latency = json_object();
-
-	set_real(latency, "mean", l->mean);
-	set_real(latency, "p50", l->p50);
-	set_real(latency, "p99", l->p99);
-	set_real(latency, "p99_9", l->p99_9);
-	set_real(latency, "max", l->max);
-	json_object_set_new(o, "latency_us", latency);
 }
 
 static void set_descheduled(json_t *o, const struct common *c) {
@@ -103,9 +97,11 @@ static void set_common(json_t *o, const struct common *c) {
 	set_count(o, "duplicated", c->duplicated);
 	set_count(o, "reordered", c->reordered);
 	set_count(o, "corrupted", c->corrupted);
+	json_object_set_new(o, "asked_gbps",
+			    c->asked_bps > 0 ? json_real(c->asked_bps / 1e9) : json_null());
 	set_real(o, "gbps", c->gbps);
 	set_real(o, "seconds", c->seconds);
-	set_latency(o, &c->latency_us);
+	json_object_set_new(o, "latency_us", percentiles_json(c->latency));
 	set_count(o, "sent_bytes", c->sent_bytes);
 	set_count(o, "proven_bytes", c->proven_bytes);
 	set_descheduled(o, c);
@@ -118,6 +114,18 @@ static void set_resequencing(json_t *o, const struct traffic_result *r) {
 	set_count(resequencing, "deepest", r->resequencing_deepest);
 	set_count(resequencing, "given_up", r->resequencing_given_up);
 	json_object_set_new(o, "resequencing", resequencing);
+}
+
+static void set_replay(json_t *o, const struct capture_counts *c) {
+	json_t *replay = json_object();
+
+	set_count(replay, "packets", c->packets);
+	set_count(replay, "bytes", c->bytes);
+	set_count(replay, "lengthened", c->lengthened);
+	set_count(replay, "untagged", c->untagged);
+	set_count(replay, "destinations", c->destinations);
+	set_counts(replay, "skipped", capture_skip_names, c->skipped, CAPTURE_SKIPS);
+	json_object_set_new(o, "replay", replay);
 }
 
 json_t *summary_downstream(const struct traffic_result *r) {
@@ -138,6 +146,10 @@ json_t *summary_downstream(const struct traffic_result *r) {
 	set_resequencing(o, r);
 	set_count(o, "transmit_backpressure", r->transmit_backpressure);
 	set_count(o, "no_buffers", r->no_buffers);
+	if (r->flows != 0)
+		set_count(o, "flows", r->flows);
+	if (r->replay != NULL)
+		set_replay(o, r->replay);
 	return o;
 }
 
@@ -250,9 +262,12 @@ static void print_counts(FILE *out, const struct common *c) {
 static void print_measures(FILE *out, const struct common *c) {
 	fprintf(out, "%-12s %14.3f Gbps proven in %.2f s, %.2f Gbps sent\n", "rate", c->gbps,
 		c->seconds, c->seconds > 0 ? (double)c->sent_bytes * 8e-9 / c->seconds : 0.0);
-	fprintf(out, "%-12s %14.1f us mean, %.1f p50, %.1f p99, %.1f p99.9, %.1f max\n", "latency",
-		c->latency_us.mean, c->latency_us.p50, c->latency_us.p99, c->latency_us.p99_9,
-		c->latency_us.max);
+	if (c->latency != NULL)
+		fprintf(out,
+			"%-12s %14.1f us mean, %.1f p50, %.1f p99, %.1f p99.9, %.1f p99.999, %.1f "
+			"max\n",
+			"latency", c->latency_us.mean, c->latency_us.p50, c->latency_us.p99,
+			c->latency_us.p99_9, c->latency_us.p99_999, c->latency_us.max);
 	if (c->descheduled > 0)
 		fprintf(out,
 			"%-12s %14" PRIu64

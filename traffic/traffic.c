@@ -21,6 +21,7 @@ static bool upstream_create(struct traffic *t, const struct service_group *sg,
 		.crypto_queue = o->upstream_crypto_queue,
 		.mix = o->upstream_mix,
 		.rate = o->upstream_rate,
+		.shape = o->upstream_shape,
 		.seed = o->seed,
 		.impair = o->impair,
 	};
@@ -28,7 +29,7 @@ static bool upstream_create(struct traffic *t, const struct service_group *sg,
 	t->uplink = uplink_create(sg, &options);
 	if (t->uplink == NULL)
 		return false;
-	if (uplink_receiver_create(&t->uplink_receiver, t->uplink, t->tsc_hz) == 0)
+	if (uplink_receiver_create(&t->uplink_receiver, t->uplink, t->tsc_hz, !o->no_latency) == 0)
 		return true;
 	fprintf(stderr, "traffic: no memory for the upstream's receiver\n");
 	return false;
@@ -44,7 +45,7 @@ struct traffic *traffic_create(const struct service_group *sg, const struct traf
 	t->network_port = o->network_port;
 	t->rphy_port = o->rphy_port;
 	t->tsc_hz = rte_get_tsc_hz();
-	pacing_start(&t->rounds, 0, t->tsc_hz, 0, 0, rte_rdtsc());
+	pacing_start(&t->rounds, 0, t->tsc_hz, 0, rte_rdtsc());
 	good = o->no_downstream || (t->downlink = downlink_create(sg, o)) != NULL;
 	if (good && (!o->upstream || upstream_create(t, sg, o)))
 		return t;
@@ -71,7 +72,7 @@ int traffic_restart(struct traffic *t, const struct traffic_load *load) {
 		return -1;
 	if (t->uplink != NULL && upstream_restart(t, load, now) != 0)
 		return -1;
-	pacing_start(&t->rounds, 0, t->tsc_hz, 0, 0, now);
+	pacing_start(&t->rounds, 0, t->tsc_hz, 0, now);
 	t->no_downstream = !load->downstream;
 	t->stopped = false;
 	return 0;
@@ -100,6 +101,8 @@ void traffic_begin(struct traffic *t, uint64_t now) {
 	pacing_restart(&t->rounds, now);
 	if (t->downlink != NULL)
 		pacing_restart(&t->downlink->pacing, now);
+	if (t->uplink != NULL)
+		uplink_begin(t->uplink, now);
 }
 
 unsigned traffic_drain(struct traffic *t) {

@@ -15,11 +15,13 @@
 
 #include "account.h"
 #include "candidates.h"
+#include "capture_replay.h"
 #include "mix.h"
 #include "model/service_group.h"
 #include "platform/crypto.h"
 #include "proof.h"
 #include "shadow.h"
+#include "shape.h"
 #include "uplink.h"
 #include "uplink_receiver.h"
 
@@ -30,15 +32,20 @@ struct traffic_options {
 	struct docsis_crypto *crypto;
 	uint16_t crypto_queue; /* used by nobody else */
 	struct mix mix;
+	const struct capture_replay *replay; /* its packets instead of the mix; or NULL */
 	uint64_t rate; /* bits of Ethernet frames without CRC per second; 0 = max */
+	const struct shape *shape; /* of the rate over time; must live on; NULL: constant */
 	uint32_t permit_permille; /* share of packets that a filter rule permits */
 	uint32_t classify_permille; /* share of packets that meet a classifier */
+	uint32_t flows; /* 5-tuples, at most FLOWS_MAX; 0: one a target */
 	uint64_t seed;
+	bool no_latency; /* how long packets take is not recorded */
 	bool no_downstream; /* what is above but ports, device and seed is not used */
 	bool upstream; /* what follows is used */
 	uint16_t upstream_crypto_queue; /* used by nobody else */
 	struct mix upstream_mix;
 	uint64_t upstream_rate; /* as rate */
+	const struct shape *upstream_shape; /* as shape */
 	struct impair_shares impair; /* of the upstream; `crypto` needs a session for it, too */
 };
 
@@ -52,7 +59,7 @@ struct traffic_load {
 	uint64_t upstream_rate; /* as rate */
 	bool no_latency; /* none is recorded */
 	/* Of the DOCSIS frames with a number one in so many is decrypted and checked, from its stream's
-	 * first on; of the others only the header. 1: all */
+	 * first on; of the others only the header. 0 and 1: all */
 	uint32_t prove_every;
 };
 
@@ -64,6 +71,7 @@ struct traffic_result {
 	uint64_t proven_bytes;
 	uint64_t counted; /* came, and only their headers were checked: `prove_every` of the load */
 	uint64_t counted_bytes;
+	double asked_bps; /* bits per second, in the mean over a shape; 0 = max */
 	uint64_t lost;
 	uint64_t duplicated;
 	uint64_t reordered; /* of the proven and counted ones */
@@ -72,6 +80,8 @@ struct traffic_result {
 	uint64_t unexpected[UNEXPECTEDS];
 	uint64_t violations[VIOLATIONS];
 	uint64_t sent_by_class[CLASS_COUNT];
+	const struct capture_counts *replay; /* of what is replayed; or NULL */
+	uint32_t flows; /* 5-tuples, where they were asked for; else 0 */
 	uint64_t depi_frames;
 	uint64_t depi_bytes;
 	uint64_t resequenced;
@@ -83,7 +93,9 @@ struct traffic_result {
 	double descheduled_longest_us;
 	double seconds; /* from the first packet sent to the last sent, proven or counted */
 	double gbps; /* proven and counted, Ethernet frames without CRC */
-	struct proof_latency latency_us; /* from when a packet is made to its delivery in order */
+	struct percentiles latency_us; /* from when a packet is made to its delivery in order */
+	/* The same in ns, the traffic's own: until traffic_free(). NULL: was not recorded */
+	const struct hdr_histogram *latency;
 };
 
 /* TSC cycles of the traffic's core since the last restart, by what they were spent on. */
@@ -112,8 +124,9 @@ struct uplink_result {
 	uint64_t latency_unknown; /* of the proven ones */
 	double seconds; /* from the first L2TPv3 packet sent to the last sent or packet proven */
 	double gbps; /* proven, Ethernet frames without CRC */
-	/* From when the R-PHY port took the last byte of a packet to its arrival. */
-	struct proof_latency latency_us;
+	/* From when the R-PHY port took the trailer of a packet's last burst to its arrival. */
+	struct percentiles latency_us;
+	const struct hdr_histogram *latency; /* as the downstream's */
 	struct uplink_counts counts; /* of the sender */
 	uint64_t descheduled; /* rounds of the loop longer than 1 ms */
 	double descheduled_longest_us;
@@ -126,7 +139,7 @@ struct uplink_result {
 
 struct traffic;
 
-/* `sg` and `crypto` must live on. Returns NULL after a message. To be freed by traffic_free(). */
+/* `sg`, `crypto` and `replay` must live on. Returns NULL after a message. To be freed by traffic_free(). */
 struct traffic *traffic_create(const struct service_group *sg,
 			       const struct traffic_options *options);
 

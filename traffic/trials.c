@@ -3,7 +3,6 @@
 #include "trials.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include <rte_cycles.h>
@@ -48,15 +47,6 @@ static json_t *ready(const struct trials *t) {
 			 "huge_pages", platform_has_huge_pages(), "transport", t->transport);
 }
 
-static void direction_put(json_t *answer, const char *name, json_t *direction, uint64_t rate,
-			  bool no_latency) {
-	json_object_set_new(direction, "asked_gbps",
-			    rate == 0 ? json_null() : json_real((double)rate * 1e-9));
-	if (no_latency)
-		json_object_set_new(direction, "latency_us", json_null());
-	json_object_set_new(answer, name, direction);
-}
-
 static double each(uint64_t sum, uint64_t count) {
 	return count > 0 ? (double)sum / (double)count : 0;
 }
@@ -94,11 +84,9 @@ static json_t *answer_of(const struct trials *t, const struct trial_request *req
 	traffic_result(t->traffic, &down);
 	traffic_uplink_result(t->traffic, &up);
 	if (load->downstream)
-		direction_put(answer, "downstream", summary_downstream(&down), load->rate,
-			      load->no_latency);
+		json_object_set_new(answer, "downstream", summary_downstream(&down));
 	if (load->upstream)
-		direction_put(answer, "upstream", summary_upstream(&up), load->upstream_rate,
-			      load->no_latency);
+		json_object_set_new(answer, "upstream", summary_upstream(&up));
 	json_object_set_new(answer, "traffic", busy_json(t, &trial->run, down.sent, up.sent));
 	if (t->ended != NULL)
 		t->ended(t->data_plane, answer);

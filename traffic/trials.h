@@ -22,7 +22,7 @@ struct trials {
 	const volatile sig_atomic_t *interrupted; /* counts signals that ask for the end */
 	/* Where the data plane is in this process: takes what it has counted when a trial begins, on the
 	 * traffic's thread, and adds to its answer what was counted since. NULL otherwise. */
-	void (*begins)(void *data_plane);
+	void (*begins)(void *data_plane, const struct traffic_load *load);
 	void (*ended)(void *data_plane, json_t *answer);
 	void *data_plane;
 };

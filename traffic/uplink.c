@@ -40,6 +40,7 @@ struct uplink {
 	unsigned grant_count; /* filled and not yet cut */
 	uint32_t grant_size; /* bytes, of a grant */
 	uint32_t grant_room; /* of the largest that there may be */
+	double lowest; /* rate: below it, frames would not be complete in time if turns were kept */
 	bool stopping;
 	struct impair *impair; /* NULL: nothing goes wrong */
 	uint32_t calm; /* grants to give before it ends */
@@ -66,17 +67,15 @@ static bool buffers_create(struct uplink *u) {
 
 static bool grant_size_set(struct uplink *u, const struct service_group *sg,
 			   const struct uplink_options *o) {
-	u->grant_room = RTE_MAX(o->grant, (uint32_t)UPLINK_GRANT);
-	if (o->grant == 0) {
-		u->grant_size = uplink_grant_choose(sg, &o->mix, o->rate);
-		return u->grant_size > 0;
+	if (o->grant != 0 && (o->grant < UPLINK_GRANT_MIN || o->grant > UPLINK_GRANT_MAX)) {
+		fprintf(stderr, "traffic: grants of %u bytes: allowed: %u..%u\n", o->grant,
+			UPLINK_GRANT_MIN, UPLINK_GRANT_MAX);
+		return false;
 	}
-	u->grant_size = o->grant;
-	if (o->grant >= UPLINK_GRANT_MIN && o->grant <= UPLINK_GRANT_MAX)
-		return true;
-	fprintf(stderr, "traffic: grants of %u bytes: allowed: %u..%u\n", o->grant,
-		UPLINK_GRANT_MIN, UPLINK_GRANT_MAX);
-	return false;
+	u->grant_room = RTE_MAX(o->grant, (uint32_t)RTE_MAX(UPLINK_GRANT, UPLINK_GRANT_WHOLE));
+	u->grant_size = o->grant != 0 ? o->grant : uplink_grant_size(sg, &o->mix, o->rate);
+	u->lowest = (double)uplink_grant_lowest(sg, &o->mix, u->grant_size);
+	return true;
 }
 
 static bool impair_setup(struct uplink *u, const struct service_group *sg,
@@ -99,8 +98,8 @@ struct uplink *uplink_create(const struct service_group *sg, const struct uplink
 	u->frames.encryptor.crypto = o->crypto;
 	u->frames.encryptor.queue = o->crypto_queue;
 	memcpy(u->frames.cmts_mac, sg->rphy.core_mac, sizeof(u->frames.cmts_mac));
-	pacing_start(&u->pacing, o->rate, rte_get_tsc_hz(), mix_mean(&o->mix), mix_largest(&o->mix),
-		     rte_rdtsc());
+	pacing_start(&u->pacing, o->rate, rte_get_tsc_hz(), mix_mean(&o->mix), rte_rdtsc());
+	pacing_shape(&u->pacing, o->shape, rte_rdtsc());
 	if (grant_size_set(u, sg, o) &&
 	    uplink_flows_create(&u->flows, sg, u->grant_room, o->crypto) == 0 &&
 	    uplink_packets_create(&u->frames.packets, sg, &o->mix, o->seed) == 0 &&
@@ -127,14 +126,11 @@ void uplink_free(struct uplink *u) {
 
 static bool mix_restart(struct uplink *u, const struct service_group *sg, const struct mix *mix,
 			uint64_t rate, uint64_t now) {
-	uint32_t grant = uplink_grant_choose(sg, mix, rate);
-
-	if (grant == 0 || uplink_packets_restart(&u->frames.packets, sg, mix) != 0)
+	if (uplink_packets_restart(&u->frames.packets, sg, mix) != 0)
 		return false;
-	u->grant_size = grant;
-	for (unsigned i = 0; i < GRANTS; i++)
-		u->grants[i].size = grant;
-	pacing_start(&u->pacing, rate, rte_get_tsc_hz(), mix_mean(mix), mix_largest(mix), now);
+	u->grant_size = uplink_grant_size(sg, mix, rate);
+	u->lowest = (double)uplink_grant_lowest(sg, mix, u->grant_size);
+	pacing_start(&u->pacing, rate, rte_get_tsc_hz(), mix_mean(mix), now);
 	return true;
 }
 
@@ -161,16 +157,32 @@ static bool finishing(const struct uplink *u) {
 	return u->stopping && u->calm == 0;
 }
 
-/* Gives grants until `packets` are made; without any, to finish what was begun. */
+/* The next turn of who has begun a frame would come too late for it. */
+static bool is_slow(const struct uplink *u) {
+	return u->pacing.rate > 0 && pacing_rate(&u->pacing) < u->lowest;
+}
+
+/*
+ * Gives grants until `packets` are made, and then, at the end or at a low rate, to finish what was begun.
+ * At a low rate nothing is begun that one grant does not hold.
+ */
 static void grants_give(struct uplink *u, unsigned packets, uint64_t now) {
 	struct uplink_made made = {.tsc = now};
+	bool slow = is_slow(u);
+	/* Its next segment takes another channel and must not overtake: not before all are sent. */
+	bool finish = finishing(u) || (slow && u->rphy.output.open_count == 0);
 
-	while (u->grant_count < GRANTS &&
-	       (finishing(u) ? u->flows.unfinished > 0 : made.packets < packets)) {
-		struct uplink_grant *g = &u->grants[u->grant_count++];
+	while (u->grant_count < GRANTS) {
+		bool more = !finishing(u) && made.packets < packets;
+		struct uplink_grant *g = &u->grants[u->grant_count];
 
-		uplink_flows_grant(&u->flows, finishing(u), g);
-		uplink_grant_fill(g, &u->flows, &u->frames, finishing(u), &made);
+		if (!more && !(finish && u->flows.unfinished > 0))
+			break;
+		u->grant_count++;
+		g->whole = slow;
+		g->size = slow ? UPLINK_GRANT_WHOLE : u->grant_size;
+		uplink_flows_grant(&u->flows, !more, g);
+		uplink_grant_fill(g, &u->flows, &u->frames, !more, &made);
 		u->calm -= u->calm > 0;
 	}
 	pacing_spend(&u->pacing, made.bytes);
@@ -220,7 +232,8 @@ static void bursts_send(struct uplink *u, uint64_t now) {
 			burst_send(u, &u->grants[i], now);
 		u->grant_count = 0;
 	}
-	uplink_output_flush(&u->rphy.output, now, is_done(u));
+	/* At a low rate nothing comes soon that would fill the packets. */
+	uplink_output_flush(&u->rphy.output, now, is_done(u) || is_slow(u));
 	if (u->impair != NULL)
 		impair_release(u->impair, now, is_done(u));
 }
@@ -236,11 +249,18 @@ static unsigned transmit(struct uplink *u) {
 	return n;
 }
 
+void uplink_begin(struct uplink *u, uint64_t now) {
+	pacing_restart(&u->pacing, now);
+}
+
 unsigned uplink_send(struct uplink *u, uint64_t now) {
 	bool ready = uplink_output_ready(&u->rphy.output);
 	unsigned packets =
 		pacing_round(&u->pacing, now, ready && u->grant_count == 0 ? PACKETS : 0);
 
+	/* The calm end after impairments has no rate to keep. */
+	if (u->stopping && is_slow(u))
+		packets = PACKETS;
 	if (ready) {
 		if (u->grant_count == 0)
 			grants_give(u, packets, now);
@@ -313,6 +333,7 @@ bool uplink_comes(const struct uplink *u, uint32_t stream, uint32_t sequence) {
 
 void uplink_counts(const struct uplink *u, struct uplink_counts *out) {
 	*out = (struct uplink_counts){
+		.asked_bps = pacing_asked(&u->pacing),
 		.packets = u->rphy.output.packets,
 		.bytes = u->rphy.output.bytes,
 		.bursts = u->rphy.bursts,

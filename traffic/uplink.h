@@ -22,6 +22,7 @@
 #include "model/service_group.h"
 #include "packet.h"
 #include "platform/crypto.h"
+#include "shape.h"
 #include "uplink_grant.h"
 
 struct uplink_options {
@@ -30,6 +31,7 @@ struct uplink_options {
 	uint16_t crypto_queue; /* used by nobody else */
 	struct mix mix;
 	uint64_t rate; /* bits of Ethernet frames without CRC per second; 0 = max */
+	const struct shape *shape; /* of the rate over time; must live on; NULL: constant */
 	uint32_t grant; /* bytes of burst payload in a grant, 256..4096; 0: by the rate */
 	uint64_t seed;
 	struct impair_shares impair; /* `crypto` needs one more session where any is asked for */
@@ -39,7 +41,7 @@ struct uplink;
 
 /*
  * `sg` and `crypto` must live on. Returns NULL after a message, also where no modem has an upstream
- * service flow, or the rate is too low (uplink_grant.h). To be freed by uplink_free().
+ * service flow. To be freed by uplink_free().
  */
 struct uplink *uplink_create(const struct service_group *sg, const struct uplink_options *options);
 
@@ -56,6 +58,9 @@ int uplink_restart(struct uplink *u, const struct service_group *sg, const struc
 
 /* Whether the tag is that of a packet of before the last uplink_restart(). */
 bool uplink_is_earlier(const struct uplink *u, const struct packet_tag *tag);
+
+/* The rate begins anew at TSC `now`, at its shape's start. */
+void uplink_begin(struct uplink *u, uint64_t now);
 
 /* Sends what pacing allows at TSC `now`, at most a burst. Returns L2TPv3 packets sent. */
 unsigned uplink_send(struct uplink *u, uint64_t now);
@@ -110,6 +115,7 @@ bool uplink_comes(const struct uplink *u, uint32_t stream, uint32_t sequence);
 
 /* What was sent beside packets, for the summary. */
 struct uplink_counts {
+	double asked_bps; /* bits per second of Ethernet frames, in the mean over a shape; 0 = max */
 	uint64_t packets; /* L2TPv3 packets handed to the port */
 	uint64_t bytes; /* of these, Ethernet header included */
 	uint64_t bursts;

@@ -83,6 +83,7 @@ struct uplink_grant {
 	struct uplink_stream *stream;
 	const struct upstream_sid *sid;
 	uint32_t size; /* bytes of burst payload granted */
+	bool whole; /* for one packet and what goes with it, which leaves nothing over */
 	bool management; /* a RNG-REQ and a request frame are due */
 	uint32_t front; /* of these, bytes left over from the grant before */
 	uint32_t filled; /* bytes of frames in the buffer, beyond the grant too */
@@ -94,6 +95,8 @@ struct uplink_grant {
 	struct uplink_flip flips[UPLINK_FLIPS]; /* once the frames are encrypted */
 };
 
+/* The size of a grant for a whole packet, with everything that may stand before it. */
+#define UPLINK_GRANT_WHOLE (UPLINK_FRAME_MAX + UPLINK_FRAME_SLACK + 64)
 #define UPLINK_GRANT_SLACK (2 * UPLINK_FRAME_MAX + UPLINK_FRAME_SLACK + 64)
 
 /*

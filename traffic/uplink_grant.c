@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "uplink_grant.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "wire/docsis_mac.h"
 #include "wire/docsis_up.h"
 #include "wire/segment.h"
@@ -11,7 +8,6 @@
 #define CRC 4
 #define NS 1000000000.0
 #define PATIENCE 0.75 /* of frame_timeout; the rest is for what holds up packets on their way */
-#define KBPS 1000
 
 static uint64_t grants_for(uint64_t bytes, uint32_t room) {
 	return (bytes + room - 1) / room;
@@ -50,37 +46,19 @@ uint64_t uplink_grant_span(const struct service_group *sg, const struct mix *mix
 }
 
 /* Grants hold headers beside packets: at a rate of packets they follow each other sooner than here. */
-static uint64_t lowest_rate(const struct service_group *sg, uint64_t span) {
+uint64_t uplink_grant_lowest(const struct service_group *sg, const struct mix *mix,
+			     uint32_t grant) {
 	double patience = (double)sg->upstream.frame_timeout_ns / NS * PATIENCE;
 
-	return (uint64_t)((double)span * 8 / patience) + 1;
+	return (uint64_t)((double)uplink_grant_span(sg, mix, grant) * 8 / patience) + 1;
 }
 
-uint32_t uplink_grant_size(const struct service_group *sg, const struct mix *mix, uint64_t rate,
-			   uint64_t *smallest) {
-	*smallest = UINT64_MAX;
+uint32_t uplink_grant_size(const struct service_group *sg, const struct mix *mix, uint64_t rate) {
+	uint32_t grant = UPLINK_GRANT;
+
 	if (rate == 0)
 		return UPLINK_GRANT;
-	for (uint32_t grant = UPLINK_GRANT; grant >= UPLINK_GRANT_MIN; grant--) {
-		uint64_t lowest = lowest_rate(sg, uplink_grant_span(sg, mix, grant));
-
-		if (lowest <= rate)
-			return grant;
-		if (lowest < *smallest)
-			*smallest = lowest;
-	}
-	return 0;
-}
-
-uint32_t uplink_grant_choose(const struct service_group *sg, const struct mix *mix, uint64_t rate) {
-	uint64_t smallest;
-	uint32_t grant = uplink_grant_size(sg, mix, rate, &smallest);
-
-	if (grant == 0)
-		fprintf(stderr,
-			"traffic: upstream rate: found %" PRIu64 " bps, allowed: %" PRIu64
-			" kbps and more: slower, what the modems begin in turn would not be "
-			"complete within upstream.frame_timeout\n",
-			rate, smallest / KBPS + 1);
+	while (grant > UPLINK_GRANT_MIN && uplink_grant_lowest(sg, mix, grant) > rate)
+		grant--;
 	return grant;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How large grants are: 2 kB, and less where the rate is so low that what a modem begins in one grant
- * would not be complete, some turns later, before the CMTS gives it up.
+ * would not be complete, some turns later, before the CMTS gives it up. At the lowest rates each grant
+ * holds one packet, whole.
  *
  *     turn     | flow 1 | flow 2 | flow 3 | .. | flow n | flow 1 | ..
  *     frame         ####                                  ###        begun, and complete a turn later
  */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "mix.h"
@@ -25,12 +25,13 @@
 uint64_t uplink_grant_span(const struct service_group *sg, const struct mix *mix, uint32_t grant);
 
 /*
- * The largest grant, UPLINK_GRANT_MIN..UPLINK_GRANT bytes, with which that takes no more than three
- * quarters of upstream.frame_timeout. `rate` is in bits of Ethernet frames without CRC per second; 0 =
- * max. Returns 0 where there is none, and then sets `smallest` to the lowest rate that has one.
+ * The lowest rate, bits of Ethernet frames without CRC per second, at which that takes no more than three
+ * quarters of upstream.frame_timeout. Below it, grants must hold whole packets.
  */
-uint32_t uplink_grant_size(const struct service_group *sg, const struct mix *mix, uint64_t rate,
-			   uint64_t *smallest);
+uint64_t uplink_grant_lowest(const struct service_group *sg, const struct mix *mix, uint32_t grant);
 
-/* The same; where there is none it prints that, with the lowest rate, on stderr. */
-uint32_t uplink_grant_choose(const struct service_group *sg, const struct mix *mix, uint64_t rate);
+/*
+ * The largest grant, UPLINK_GRANT_MIN..UPLINK_GRANT bytes, for which `rate` is high enough; where there is
+ * none, the smallest. 0 = max.
+ */
+uint32_t uplink_grant_size(const struct service_group *sg, const struct mix *mix, uint64_t rate);

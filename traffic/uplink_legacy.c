@@ -50,9 +50,10 @@ static struct docsis_up_header frame_header(const struct uplink_grant *g, bool f
 static uint32_t whole_frames(const struct uplink_grant *g, const struct uplink_frames *frames,
 			     uint32_t room, uint32_t *size) {
 	const struct uplink_stream *s = g->stream;
+	uint32_t most = g->whole ? 1 : UINT8_MAX;
 	uint32_t n = 0;
 
-	for (*size = 0; n < UINT8_MAX; n++) {
+	for (*size = 0; n < most; n++) {
 		struct docsis_up_header h = frame_header(g, n == 0);
 		uint32_t next = uplink_frame_size(frames, &h, s->index, s->made + n);
 		uint32_t concatenation = n > 0 ? DOCSIS_MAC_HEADER : 0;
@@ -178,7 +179,7 @@ void uplink_legacy_fill(struct uplink_grant *g, struct uplink_frames *frames,
 		request_add(g, frames);
 	if (s->left == 0) {
 		count = whole_frames(g, frames, g->size - g->filled, &size);
-		if (count > 0 && s->units++ % 2 == 0) {
+		if (count > 0 && (g->whole || s->units++ % 2 == 0)) {
 			whole_add(g, frames, count, size, made);
 			return;
 		}

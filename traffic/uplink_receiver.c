@@ -30,10 +30,10 @@ const char *const uplink_unexpected_names[UPLINK_UNEXPECTEDS] = {
 #define FOREIGN (UPLINK_CORRUPTIONS + 1)
 #define EARLIER (UPLINK_CORRUPTIONS + 2)
 
-int uplink_receiver_create(struct uplink_receiver *r, const struct uplink *uplink,
-			   uint64_t tsc_hz) {
+int uplink_receiver_create(struct uplink_receiver *r, const struct uplink *uplink, uint64_t tsc_hz,
+			   bool latency) {
 	*r = (struct uplink_receiver){.uplink = uplink, .started = rte_rdtsc()};
-	return proof_create(&r->proof, uplink_stream_count(uplink), tsc_hz);
+	return proof_create(&r->proof, uplink_stream_count(uplink), tsc_hz, latency);
 }
 
 void uplink_receiver_restart(struct uplink_receiver *r) {

@@ -43,7 +43,8 @@ struct uplink_receiver {
 
 /* To be created before `uplink`, which must live on, makes its first packet. Returns 0, or -1 when
  * memory is short. */
-int uplink_receiver_create(struct uplink_receiver *r, const struct uplink *uplink, uint64_t tsc_hz);
+int uplink_receiver_create(struct uplink_receiver *r, const struct uplink *uplink, uint64_t tsc_hz,
+			   bool latency);
 
 void uplink_receiver_free(struct uplink_receiver *r);
 

@@ -95,8 +95,11 @@ void uplink_segment_fill(struct uplink_grant *g, struct uplink_frames *frames, b
 		management_add(g, frames);
 	if (g->management && g->filled < room)
 		request_add(g, frames);
-	while (!finish && g->filled < room)
+	while (!finish && g->filled < room) {
 		packet_add(g, frames, made);
+		if (g->whole)
+			break;
+	}
 	g->request.n_bytes = true;
 	g->request.cluster_valid = true;
 	g->request.sid_cluster = g->stream->cluster->id;

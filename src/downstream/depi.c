@@ -149,6 +149,7 @@ static struct rte_mbuf *cut(struct depi *d, struct rte_mbuf *m, uint16_t length)
 	rte_pktmbuf_attach(part, m);
 	part->data_len = length;
 	part->pkt_len = length;
+	packet_meta(part)->arrived = 0; /* the last byte is in `m` */
 	rte_pktmbuf_adj(m, length);
 	return part;
 }

@@ -62,6 +62,17 @@ void downstream_account(struct downstream *d, bool on) {
 		downstream_pipeline(d, i)->accounting = on;
 }
 
+/* The line has room for all packets that may wait: those that the lower MAC takes over, and those in
+ * DEPI frames that are open. */
+int downstream_latency(struct downstream *d, bool on) {
+	const struct depi *depi = &d->lower.depi;
+	uint32_t most = DS_LOWER_LIMIT + PIPELINE_BURST + depi->channel_count * depi->max_segments;
+
+	if (on && latency_line_create(&d->lower.arrivals, most) != 0)
+		return -1;
+	return latency_switch(&d->latency, on);
+}
+
 /* Frees a DEPI frame; the packets that end in it are dropped. */
 static void end_depi_frame(struct ds_lower *l, struct rte_mbuf *m) {
 	l->counters.drops[DROP_STOPPED] += packet_meta(m)->ends;
@@ -87,6 +98,7 @@ static void stop_lower(struct ds_lower *l) {
 		l->waiting_first = (l->waiting_first + 1) % DS_TRANSMIT_CAPACITY;
 	}
 	l->waiting_packets = 0;
+	l->arrivals.count = 0;
 }
 
 void downstream_stop(struct downstream *d) {

@@ -20,6 +20,7 @@
 #include "model/service_group.h"
 #include "pipeline/clock.h"
 #include "pipeline/counters.h"
+#include "pipeline/latency.h"
 #include "pipeline/pipeline.h"
 #include "scheduler/scheduler.h"
 
@@ -52,6 +53,7 @@ struct ds_upper {
 	struct scheduler *scheduler;
 	struct ds_capacity *capacity; /* one a channel */
 	struct rte_ring *to_lower;
+	const struct latency *latency;
 	struct rule_key keys[PIPELINE_BURST]; /* of the burst in hand, a row a packet */
 	uint8_t families[PIPELINE_BURST];
 	struct counters counters;
@@ -73,6 +75,9 @@ struct ds_lower {
 	struct rte_mbuf *waiting[DS_TRANSMIT_CAPACITY];
 	uint32_t waiting_first, waiting_count;
 	uint32_t waiting_packets; /* whose last byte is in one of them */
+	uint16_t waiting_arrivals[DS_TRANSMIT_CAPACITY]; /* of a frame, in `arrivals` */
+	struct latency_line arrivals;
+	struct latency *latency;
 	struct counters counters;
 };
 
@@ -98,6 +103,7 @@ struct downstream {
 	struct pipeline enqueue; /* network port -> service-flow queues */
 	struct pipeline dequeue; /* service-flow queues -> ring */
 	struct pipeline lower_mac; /* ring -> R-PHY port */
+	struct latency latency; /* from network port to R-PHY port */
 };
 
 /* Its pipelines in the order of travel. */
@@ -124,6 +130,12 @@ struct pipeline *downstream_pipeline(struct downstream *d, unsigned index);
 
 /* Whether the cycles of all stages are measured; they are after downstream_create(). */
 void downstream_account(struct downstream *d, bool on);
+
+/*
+ * Whether it is measured how long packets stay; it is not after downstream_create(). May be called
+ * while workers run. Returns 0, or -1 when memory is short: then it is off.
+ */
+int downstream_latency(struct downstream *d, bool on);
 
 /*
  * Ends all packets that are still held, with the reason `stopped`. No worker may be running.

@@ -11,6 +11,7 @@ uint16_t ds_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	uint64_t bytes = 0;
 
 	n = rte_eth_rx_burst(u->network_port, 0, pkts, PIPELINE_BURST);
+	latency_arrive(u->latency, pkts, n);
 	for (uint16_t i = 0; i < n; i++) {
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
 		bytes += rte_pktmbuf_pkt_len(pkts[i]);

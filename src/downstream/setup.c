@@ -68,6 +68,7 @@ static void upper_setup(struct downstream *d, const struct service_group *sg,
 	u->clock = r->upper_clock;
 	u->cpe_period_ns = sg->cpe_timeout_ns;
 	u->tables = &d->tables;
+	u->latency = &d->latency;
 	u->filter_default = sg->filter_default;
 }
 
@@ -84,6 +85,7 @@ static int lower_setup(struct downstream *d, const struct service_group *sg,
 	l->crypto_ops = r->crypto_ops;
 	l->rphy_port = r->rphy_port;
 	l->linear = r->linear;
+	l->latency = &d->latency;
 	l->from_upper = rte_ring_create(name, HAND_OVER_SIZE, SOCKET_ID_ANY,
 					RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
 	if (l->from_upper == NULL) {
@@ -116,6 +118,8 @@ struct downstream *downstream_create(const struct service_group *sg, const struc
 void downstream_free(struct downstream *d) {
 	if (d == NULL)
 		return;
+	latency_line_free(&d->lower.arrivals);
+	latency_free(&d->latency);
 	depi_free(&d->lower.depi);
 	rte_ring_free(d->lower.from_upper);
 	qos_free(d);

@@ -17,7 +17,6 @@ static struct rte_mbuf *linear_copy(struct ds_lower *l, struct rte_mbuf *m) {
 		l->counters.drops[DROP_NO_BUFFER] += packet_meta(m)->ends;
 	else
 		packet_meta(copy)->ends = packet_meta(m)->ends;
-	rte_pktmbuf_free(m);
 	return copy;
 }
 
@@ -25,11 +24,19 @@ static void wait_in_line(struct ds_lower *l, struct rte_mbuf **pkts, uint16_t n)
 	for (uint16_t i = 0; i < n; i++) {
 		uint32_t at = (l->waiting_first + l->waiting_count) % DS_TRANSMIT_CAPACITY;
 
-		if (l->linear != NULL && (pkts[i] = linear_copy(l, pkts[i])) == NULL)
-			continue;
-		l->waiting[at] = pkts[i];
-		l->waiting_count++;
-		l->waiting_packets += packet_meta(pkts[i])->ends;
+		struct rte_mbuf *m = l->linear == NULL ? pkts[i] : linear_copy(l, pkts[i]);
+
+		if (m != NULL) {
+			l->waiting_arrivals[at] =
+				latency_on(l->latency)
+					? latency_line_add(&l->arrivals, l->latency, pkts[i])
+					: 0;
+			l->waiting[at] = m;
+			l->waiting_count++;
+			l->waiting_packets += packet_meta(m)->ends;
+		}
+		if (m != pkts[i])
+			rte_pktmbuf_free(pkts[i]);
 	}
 }
 
@@ -37,7 +44,8 @@ static void wait_in_line(struct ds_lower *l, struct rte_mbuf **pkts, uint16_t n)
 static uint16_t send_burst(struct ds_lower *l) {
 	uint32_t n = RTE_MIN(l->waiting_count, DS_TRANSMIT_CAPACITY - l->waiting_first);
 	struct rte_mbuf **burst = &l->waiting[l->waiting_first];
-	uint64_t bytes = 0, packets = 0;
+	const uint16_t *arrivals = &l->waiting_arrivals[l->waiting_first];
+	uint64_t bytes = 0, packets = 0, arrived = 0;
 	uint64_t sizes[PIPELINE_BURST], ends[PIPELINE_BURST];
 	uint16_t sent;
 
@@ -50,7 +58,10 @@ static uint16_t send_burst(struct ds_lower *l) {
 	for (uint16_t i = 0; i < sent; i++) {
 		bytes += sizes[i];
 		packets += ends[i];
+		arrived += arrivals[i];
 	}
+	if (arrived > 0)
+		latency_line_record(&l->arrivals, l->latency, (uint32_t)arrived);
 	l->waiting_first = (l->waiting_first + sent) % DS_TRANSMIT_CAPACITY;
 	l->waiting_count -= sent;
 	l->waiting_packets -= (uint32_t)packets;

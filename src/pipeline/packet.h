@@ -16,6 +16,7 @@ struct packet_meta {
 	uint16_t sequence; /* packet sequence number of the DSID, set by schedule */
 	uint16_t slot; /* the packet's row in the burst's table of parsed fields */
 	uint16_t ends; /* DEPI frame: packets whose last byte it carries */
+	uint64_t arrived; /* TSC; 0, or older than pipeline/latency.h counts: not measured */
 };
 
 /* Offset of the field in every mbuf; set once by packet_meta_register(). */

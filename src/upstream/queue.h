@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <rte_mbuf.h>
@@ -44,11 +45,14 @@ struct us_meta {
 			uint16_t joined : 1;
 		} frame;
 	};
+	uint64_t arrived; /* as packet_meta's */
 };
 
 _Static_assert(sizeof(struct us_meta) <= sizeof(struct packet_meta) &&
 		       _Alignof(struct us_meta) <= PACKET_META_ALIGN,
 	       "one place for both");
+_Static_assert(offsetof(struct us_meta, arrived) == offsetof(struct packet_meta, arrived),
+	       "one stamp for both");
 
 static inline struct us_meta *us_meta(struct rte_mbuf *m) {
 	return (struct us_meta *)packet_meta(m);

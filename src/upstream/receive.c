@@ -33,6 +33,7 @@ uint16_t us_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	if (!u->closed && !has_room(u))
 		return 0;
 	n = u->closed ? 0 : rte_eth_rx_burst(u->r.rphy_port, 0, pkts, US_RECEIVE_BURST);
+	latency_arrive(&u->latency, pkts, n);
 	if (n < US_RECEIVE_BURST)
 		u->empty_at = u->r.clock->now;
 	if (n == 0 && passed)

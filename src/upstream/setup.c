@@ -59,6 +59,7 @@ void upstream_free(struct upstream *u) {
 	if (u == NULL)
 		return;
 	upstream_stop(u);
+	latency_free(&u->latency);
 	holds_free(&u->holds);
 	rte_free(u->all_slots);
 	us_requests_free(&u->requests);

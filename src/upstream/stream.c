@@ -24,7 +24,10 @@ static void set_size(struct rte_mbuf *m, uint32_t size) {
 	m->pkt_len = size;
 }
 
-static void put_out(struct upstream *u, struct us_output *out, struct rte_mbuf *m) {
+/* The cut stands behind the frame's last byte, in the buffer that had it. */
+static void put_out(struct upstream *u, const struct us_cut *c, struct us_output *out,
+		    struct rte_mbuf *m) {
+	us_meta(m)->arrived = us_meta(c->m)->arrived;
 	if (us_meta(m)->frame.management)
 		us_management(u, m);
 	else if (!out->joined || us_take_joined(u, m))
@@ -101,7 +104,7 @@ void us_stream_go_on(struct upstream *u, struct us_cut *c, struct us_output *out
 	us_cut_copy(c, rte_pktmbuf_mtod_offset(s->frame, uint8_t *, s->frame->data_len), part);
 	set_size(s->frame, s->frame->data_len + part);
 	if (s->missing == 0)
-		put_out(u, out, release(u, s));
+		put_out(u, c, out, release(u, s));
 }
 
 /* Nothing but its header was in the frame, or `size` bytes of it are to be passed over. */
@@ -120,7 +123,7 @@ static void take_pdu(struct upstream *u, struct us_cut *c, struct us_output *out
 	if (size <= c->left && c->to_pointer == US_NO_POINTER) {
 		us_cut_copy(c, rte_pktmbuf_mtod(m, uint8_t *), size);
 		set_size(m, size);
-		put_out(u, out, m);
+		put_out(u, c, out, m);
 		return;
 	}
 	s->frame = m;

@@ -22,14 +22,19 @@ static void wait_in_line(struct upstream *u, struct rte_mbuf **pkts, uint16_t n)
 
 /* Hands over a burst. Returns how many frames the port took. */
 static uint16_t send_burst(struct upstream *u, struct rte_mbuf **burst, uint16_t n) {
-	uint64_t sizes[PIPELINE_CAPACITY], bytes = 0;
+	uint64_t sizes[PIPELINE_CAPACITY], arrived[PIPELINE_CAPACITY], bytes = 0;
+	bool latency = latency_on(&u->latency);
 	uint16_t sent;
 
 	for (uint16_t i = 0; i < n; i++) /* read before the port owns the frames */
 		sizes[i] = rte_pktmbuf_pkt_len(burst[i]);
+	for (uint16_t i = 0; latency && i < n; i++)
+		arrived[i] = us_meta(burst[i])->arrived;
 	sent = rte_eth_tx_burst(u->r.network_port, 0, burst, n);
 	for (uint16_t i = 0; i < sent; i++)
 		bytes += sizes[i];
+	if (latency && sent > 0)
+		latency_record(&u->latency, arrived, sent);
 	count(&u->counters, COUNTER_TRANSMITTED, sent);
 	count(&u->counters, COUNTER_TRANSMITTED_BYTES, bytes);
 	count(&u->counters, COUNTER_TRANSMIT_RETRIES, sent < n);

@@ -111,6 +111,10 @@ void upstream_account(struct upstream *u, bool on) {
 		upstream_pipeline(u, i)->accounting = on;
 }
 
+int upstream_latency(struct upstream *u, bool on) {
+	return latency_switch(&u->latency, on);
+}
+
 static void stop_crypto(struct upstream *u) {
 	struct rte_mbuf *pkts[PIPELINE_BURST];
 

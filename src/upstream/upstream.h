@@ -24,6 +24,7 @@
 #include "model/service_group.h"
 #include "pipeline/clock.h"
 #include "pipeline/counters.h"
+#include "pipeline/latency.h"
 #include "pipeline/pipeline.h"
 #include "upstream/cut.h"
 #include "upstream/hold.h"
@@ -87,6 +88,7 @@ struct upstream {
 	uint64_t passed_until; /* ns: what came before has come as far as what waits for it */
 	struct pipeline list; /* R-PHY port -> network port */
 	struct pipeline scheduler; /* requests -> the upstream scheduler's place */
+	struct latency latency; /* from R-PHY port to network port */
 };
 
 /* Its pipelines in the order of travel. */
@@ -117,6 +119,12 @@ struct pipeline *upstream_pipeline(struct upstream *u, unsigned index);
 
 /* Whether the cycles of all stages are measured; they are after upstream_create(). */
 void upstream_account(struct upstream *u, bool on);
+
+/*
+ * Whether it is measured how long frames stay; it is not after upstream_create(). May be called while
+ * workers run. Returns 0, or -1 when memory is short: then it is off.
+ */
+int upstream_latency(struct upstream *u, bool on);
 
 /* Whether something could still come out without anything coming in, if time goes on. */
 bool upstream_busy(const struct upstream *u);

@@ -12,6 +12,7 @@ import pytest
 
 from e2e.running import Ended, run
 from vcmts import expected
+from vcmts.impairments import CONFIG
 from vcmts.paths import CHECKOUT, build_directory, program
 
 PAGE = (CHECKOUT / "docs" / "impairments.md").read_text(encoding="utf-8")
@@ -94,7 +95,14 @@ def test_rows_without_a_hit_are_named() -> None:
     assert cells.endswith("all equal")
     assert untried.startswith("no hit in so few packets: ")
     named = untried.partition(": ")[2].split("; ")
-    rows = re.findall(r"^ *\d+ of \d+  (.+)$", done.stderr, re.MULTILINE)
+    alone = [str(program("vcmts-impairments")), "--config", str(CONFIG), "--packets", "3"]
+    rows = re.findall(r"^ *\d+ of \d+  (.+)$", run(alone, dict(os.environ)).stderr, re.MULTILINE)
+    told = re.findall(
+        r"^progress (\d+) \d+ (.+)$",
+        run([*alone, "--progress"], dict(os.environ)).stderr,
+        re.MULTILINE,
+    )
+    assert told == [(str(number), row) for number, row in enumerate(rows)]
     assert {row.split(",")[0] for row in rows} == {*KINDS, "all"}
     hits = dict(re.findall(r"^(\S.*?) +(\d+)  \w+ ", done.stdout, re.MULTILINE))
     assert [row for row in rows if hits[row] == "0"] == named != []

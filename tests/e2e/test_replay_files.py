@@ -124,7 +124,7 @@ def test_end_is_cut_off(missing: int, tmp_path: Path) -> None:
     else:
         assert replayed.ended.status == 1
         (message,) = replayed.ended.messages
-        assert "in.pcap: truncated" in message and "what came before was replayed" in message
+        assert "in.pcap: truncated" in message and "what comes before is replayed" in message
     expected = expect(SENT[:-1], CONFIG)
     check_flows(expected, replayed.decoded)
     check_stats(expected, replayed.stats, replayed.decoded)

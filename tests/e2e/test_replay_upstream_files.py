@@ -106,7 +106,7 @@ def test_end_is_cut_off(missing: int, tmp_path: Path) -> None:
     ended = replay(tmp_path, *files, captured=whole[:-missing])
     assert ended.status == 1
     (message,) = ended.messages
-    assert "uepi.pcap: truncated" in message and "what came before was replayed" in message
+    assert "uepi.pcap: truncated" in message and "what comes before is replayed" in message
     replayed = UpstreamReplay(tmp_path, parse_config(UPSTREAM), SENT[:40], ended)
     assert replayed.problems() == []
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`vcmts bench`: both directions are measured, proven, printed and stored; and the scheduler."""
 
+import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +12,8 @@ from typing import Any
 
 import pytest
 import yaml
+
+from vcmts import paths, profile, results
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PROFILE = "2ofdm-0sc-qam_20cms_aes"
@@ -29,6 +33,12 @@ def bench(*words: str, what: str = "pipeline") -> subprocess.CompletedProcess[st
     )
 
 
+def profile_of(name: str) -> str:
+    out = io.StringIO()
+    profile.write_profile(name, out)
+    return out.getvalue()
+
+
 def measured(report: Path, *words: str, runs: int = 3) -> tuple[str, list[dict[str, Any]]]:
     how = ("--runs", str(runs), "--milliseconds", "50", "--json", str(report))
     done = bench("--profile", PROFILE, *how, *words)
@@ -43,6 +53,7 @@ def test_bench_stores_what_it_prints(tmp_path: Path) -> None:
     for result in results:
         assert f"{result['direction']}, {PROFILE}" in printed
         assert STAGES[result["direction"]] < result["stages"].keys()
+        assert abs(result["cycles_latency"]) < result["cycles_per_packet"]
         assert result["runs"] == 3
         assert result["min"] <= result["cycles_per_packet"] <= result["max"]
         assert sum(result["stages"].values()) == pytest.approx(result["cycles_per_packet"])
@@ -57,7 +68,7 @@ def test_bench_stores_what_it_prints(tmp_path: Path) -> None:
     ("direction", "mixes"),
     [
         ("downstream", ["imix", "84", "256", "512", "1024", "1280", "1518"]),
-        ("upstream", ["upstream-imix", "84", "256", "1280"]),
+        ("upstream", ["upstream-imix", "84", "256", "512", "1024", "1280", "1518"]),
     ],
 )
 def test_one_direction_with_its_own_mixes(direction: str, mixes: list[str], tmp_path: Path) -> None:
@@ -66,6 +77,174 @@ def test_one_direction_with_its_own_mixes(direction: str, mixes: list[str], tmp_
     assert {result["direction"] for result in results} == {direction}
     assert printed.count("share of crypto bound") == 1
     assert results[-1]["stages"]["requests" if direction == "upstream" else "classify"] > 0
+
+
+TWO_CORES = pytest.mark.skipif(
+    len(os.sched_getaffinity(0)) < 2, reason="two cores are needed, found one"
+)
+
+
+@TWO_CORES
+def test_two_threads_at_the_same_time(tmp_path: Path) -> None:
+    """Every packet is proven here as well, and the slower list says what both carry."""
+    report = tmp_path / "bench.json"
+    printed, results = measured(report, "--threads", "both", "--mix", "imix", "--mix", "84", runs=1)
+    ways = [(result["direction"], result["threads"], result["mix"]) for result in results]
+    expected = [("downstream", 1), ("upstream", 1), ("downstream", 2)]
+    assert ways == [(*way, mix) for way in expected for mix in ("imix", "84")]
+    tsc_hz = json.loads(report.read_text())["host"]["tsc_hz"]
+    for result in results[-2:]:
+        pair, stages = result["pair"], result["stages"]
+        names = list(stages)
+        lower = sum(stages[name] for name in names[names.index("take_over") :])
+        assert pair["lower_mac"] == pytest.approx(lower)
+        assert pair["upper_mac"] + lower == pytest.approx(result["cycles_per_packet"])
+        assert pair["bound_by"] == ("lower_mac" if lower > pair["upper_mac"] else "upper_mac")
+        slower = max(lower, pair["upper_mac"])
+        assert pair["gbps"] == pytest.approx(result["mean_bytes"] * 8 * tsc_hz / slower / 1e9)
+        assert pair["gbps_per_core"] == pytest.approx(pair["gbps"] / 2)
+        assert f"{pair['gbps']:.1f}" in printed
+    assert all("pair" not in result for result in results[:-2])
+
+
+def test_two_threads_on_one_core(tmp_path: Path) -> None:
+    """One line by the tool, and by the program where it is called alone."""
+    core = {min(os.sched_getaffinity(0))}
+    config = tmp_path / "sg.yaml"
+    config.write_text(profile_of("1ofdm-0sc-qam_4cms_aes"), encoding="utf-8")
+    program = [str(paths.program("vcmts-bench")), "--config", str(config)]
+    for command in (program, [sys.executable, "-m", "vcmts", "bench", "pipeline"]):
+        done = subprocess.run(
+            [*command, "--threads", "2", "--json", str(tmp_path / "bench.json")],
+            env=os.environ | {"PYTHONPATH": str(CHECKOUT / "tools")},
+            preexec_fn=lambda: os.sched_setaffinity(0, core),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 2, done.stderr
+        assert "found 1 core" in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_memory_and_start(tmp_path: Path) -> None:
+    """Memory is what the service group asked for: it grows with the modems, and pools hardly do."""
+    found = {}
+    for modems in (20, 120):
+        path = tmp_path / f"{modems}.json"
+        words = ("--mix", "84", "--direction", "downstream", "--runs", "1")
+        name = f"2ofdm-0sc-qam_{modems}cms_aes"
+        short = ("--milliseconds", "10", "--json", str(path))
+        assert bench("--profile", name, *words, *short).returncode == 0
+        found[modems] = json.loads(path.read_text())
+    few, many = (found[modems]["memory"] for modems in (20, 120))
+    for memory, modems in ((few, 20), (many, 120)):
+        assert memory["total"] == sum(memory[key] for key in ("configuration", "pools", "tables"))
+        own = memory["configuration"] + memory["tables"]
+        assert memory["per_modem"] == pytest.approx(own / modems)
+    for key in ("configuration", "tables"):
+        assert many[key] - few[key] > 100 * 1000, key
+    assert many["pools"] == pytest.approx(few["pools"], rel=0.02)
+    start = found[120]["start"]
+    parts = [start[key] for key in ("load", "pools", "sessions", "tables")]
+    assert all(part > 0 for part in parts) and start["total"] == pytest.approx(sum(parts))
+
+
+def test_an_interrupted_run_keeps_what_it_has(tmp_path: Path) -> None:
+    report = tmp_path / "bench.json"
+    words = ["--profile", PROFILE, "--mix", "84", "--runs", "90", "--milliseconds", "100"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "vcmts", "bench", "pipeline", *words, "--json", str(report)],
+        env=os.environ | {"PYTHONPATH": str(CHECKOUT / "tools")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as bench:
+        assert bench.stderr is not None
+        lines = iter(bench.stderr)
+        first = next(line for line in lines if line.startswith("bench pipeline, 1 thread: "))
+        assert "left, downstream, 84: run " in first
+        bench.send_signal(signal.SIGINT)
+        said = list(lines)
+        assert bench.wait() == 130
+    assert said[-1] == f"vcmts: interrupted: what was measured is in {report}\n"
+    stored = json.loads(report.read_text())
+    assert stored["complete"] is False
+    (result,) = stored["results"]
+    assert 1 <= result["runs"] < 90
+    assert result["min"] <= result["cycles_per_packet"] <= result["max"]
+
+
+def test_the_scheduler_keeps_what_it_has(tmp_path: Path) -> None:
+    report = tmp_path / "bench.json"
+    words = ["--case", "6ofdm", "--load", "50", "--runs", "100", "--milliseconds", "20"]
+    with subprocess.Popen(
+        [paths.program("vcmts-bench-scheduler"), *words, "--progress", "--json", report],
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as bench:
+        assert bench.stderr is not None
+        next(line for line in bench.stderr if line.startswith("progress 2 100 6ofdm, 50 %: run 3"))
+        bench.send_signal(signal.SIGINT)
+        bench.stderr.read()
+        assert bench.wait() == 130
+    stored = json.loads(report.read_text())
+    assert stored["complete"] is False
+    (result,) = stored["results"]
+    assert 2 <= result["runs"] < 100 and result["ratio"] > 0
+
+
+def test_interrupted_before_anything_was_measured(tmp_path: Path) -> None:
+    """While it is set up it ends at once, and an earlier file stays as it is."""
+    report, config = tmp_path / "bench.json", tmp_path / "sg.yaml"
+    report.write_text("earlier", encoding="utf-8")
+    config.write_text(profile_of("6ofdm-0sc-qam_3000cms_aes"), encoding="utf-8")
+    with subprocess.Popen(
+        [paths.program("vcmts-bench"), "--config", config, "--progress", "--json", report],
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as bench:
+        assert bench.stderr is not None
+        next(line for line in bench.stderr if line == "progress 0 70 setting up 3000 modems\n")
+        bench.send_signal(signal.SIGINT)
+        assert "run 1" not in bench.stderr.read()
+        assert bench.wait() == -signal.SIGINT
+    assert report.read_text(encoding="utf-8") == "earlier"
+
+
+def test_what_is_stored(tmp_path: Path) -> None:
+    report = tmp_path / "bench.json"
+    measured(report, "--direction", "downstream", "--mix", "84", "--mix", "1024", runs=1)
+    stored = results.read(report)
+    assert (stored["kind"], stored["complete"]) == ("pipeline", True)
+    assert stored["command"][:3] == ["./vcmts", "bench", "pipeline"]
+    assert stored["configuration"] == PROFILE
+    two = {r["mix"]: r["cycles_per_packet"] for r in stored["results"]}
+    line = next(one for one in stored["fits"] if one["stage"] == "all")
+    assert line["fixed"] + line["per_byte"] * 84 == pytest.approx(two["84"])
+    assert line["fixed"] + line["per_byte"] * 1024 == pytest.approx(two["1024"])
+    assert line["r2"] == pytest.approx(1) and line["points"] == 2
+
+
+def test_mistakes_are_told_once(tmp_path: Path) -> None:
+    words = ["--profile", PROFILE, "--runs", "0", "--json", str(tmp_path / "bench.json")]
+    done = bench(*words, what="cost")
+    assert done.returncode == 2
+    assert done.stderr.count('found "0", allowed: 1 to 101') == 1
+
+
+def test_cost_against_classifiers(tmp_path: Path) -> None:
+    report = tmp_path / "bench.json"
+    words = ["--profile", PROFILE, "--what", "classifiers", "--runs", "1", "--milliseconds", "20"]
+    done = bench(*words, "--json", str(report), what="cost")
+    assert done.returncode == 0, done.stderr
+    stored = results.read(report)
+    assert (stored["kind"], stored["complete"]) == ("cost", True)
+    keys = [(one["what"], one["value"], one["direction"]) for one in stored["results"]]
+    assert keys == [("classifiers", n, way) for n in (4, 16, 64) for way in STAGES]
+    memory = [one["memory_bytes"] for one in stored["results"][::2]]
+    assert memory == sorted(set(memory))
+    assert all(one["start_seconds"] > 0 for one in stored["results"])
+    assert "classifiers of a modem: reference cycles a packet" in done.stdout
 
 
 def without_upstream(folder: Path) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from e2e.test_run import on_these_cores
+from vcmts import telemetry_latency
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PROFILE = "2ofdm-0sc-qam_20cms_aes"
@@ -77,7 +78,7 @@ def check_direction(part: dict[str, Any]) -> None:
     assert part["counters"]["transmitted"] == part["sent"]
     assert not any(part["drops"].values())
     assert part["balanced"] is True and part["held"] == 0
-    assert set(part["latency_us"]) == {"mean", "p50", "p99", "p99_9", "max"}
+    assert set(part["latency_us"]) == {*telemetry_latency.KEYS, "histogram"}
     assert part["cycles_per_packet"]["total"] == pytest.approx(
         sum(part["cycles_per_packet"]["stages"].values()), abs=1
     )
@@ -125,10 +126,33 @@ def left_over(folder: Path) -> list[Path]:
     return [path for path in folder.iterdir() if path.name != "summary.json"]
 
 
+def check_latencies(part: dict[str, Any]) -> None:
+    """Every packet was recorded by both programs."""
+    whole, inside = part["latency_us"], part["pipeline_latency_us"]
+    recorded = sum(packets for _, packets in whole["histogram"])
+    assert recorded + part.get("latency_unknown", 0) == part["proven"]
+    assert sum(packets for _, packets in inside["histogram"]) == part["sent"]
+    for latency in (whole, inside):
+        quantiles = [latency[key] for key in telemetry_latency.KEYS[1:]]
+        assert quantiles == sorted(quantiles)
+        assert 0 < latency["mean"] <= latency["max"]
+
+
+def check_less_inside(down: dict[str, Any]) -> None:
+    """No packet was in the pipeline for longer than it was under way, which the traffic measures by
+    itself: so no percentile is above. Upstream the two begin at different packets."""
+    for key in telemetry_latency.KEYS:
+        assert down["pipeline_latency_us"][key] <= 1.002 * down["latency_us"][key] + 1, key
+
+
 def test_every_packet_is_proven(folder: Path) -> None:
-    done = tool(folder, *run_words(folder, "--duration", "1s"))
+    done = tool(folder, *run_words(folder, "--duration", "1s", "--latency"))
     assert done.returncode == 0, done.stderr
     summary = check_summary(folder)
+    for direction in DIRECTIONS:
+        check_latencies(summary[direction])
+    check_less_inside(summary["downstream"])
+    assert re.search(r"in the pipeline p50 +│ +[\d,]+ us │ +[\d,]+ us", done.stdout)
     assert re.match(verdict(summary), done.stdout.splitlines()[-1])
     assert left_over(folder) == []
     # 15 % of --rate, by bytes; the machine may have taken the core away for a while
@@ -189,6 +213,17 @@ def test_signal_ends_with_the_summary(number: signal.Signals, folder: Path) -> N
     assert left_over(folder) == []
 
 
+def test_bursts_of_both_directions_are_proven(folder: Path) -> None:
+    """What modems have begun when a burst ends is complete before vcmtsd gives it up."""
+    rates = ("--upstream-share", "50%", "--shape", "bursts:on=20ms,off=180ms")
+    done = tool(folder, *run_words(folder, *rates, "--duration", "1s", rate="20Mbps"))
+    assert done.returncode == 0, done.stderr
+    summary = check_summary(folder)
+    assert summary["downstream"]["asked_gbps"] == pytest.approx(0.002, rel=0.01)
+    assert summary["upstream"]["asked_gbps"] == pytest.approx(0.001, rel=0.01)
+    assert summary["downstream"]["sent_bytes"] * 8 <= 0.1 * 20e6 * 1.01 + 2 * 1280 * 8
+
+
 def test_more_than_the_channels_carry_is_lost_and_said(folder: Path) -> None:
     written = tool(folder, "profile", "1ofdm-0sc-qam_4cms_aes")
     config = folder / "sg.yaml"
@@ -211,6 +246,10 @@ def test_more_than_the_channels_carry_is_lost_and_said(folder: Path) -> None:
         (("--duration", "0"), "--duration"),
         (("--traffic", "banana"), "banana"),
         (("--upstream-rate", "banana"), "--upstream-rate"),
+        (("--upstream-share", "banana"), "--upstream-share: found banana, allowed: 0%"),
+        (("--shape", "banana"), 'vcmts: --shape: found "banana", allowed: constant'),
+        (("--shape", "day", "--rate", "max"), "vcmts: --shape: found --rate max"),
+        (("--upstream-shape", "ramp:up"), 'vcmts: --upstream-shape: found "up", allowed: ramp'),
         (("--upstream-rate", "-5Mbps"), "--upstream-rate: found -5Mbps"),
         (("--traffic", "9"), "vcmts: --traffic: 9: allowed"),
         (("--upstream-traffic", "banana"), "vcmts: --upstream-traffic: banana: allowed"),

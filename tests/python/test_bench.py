@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `vcmts bench` makes of a stored report: a table a direction, or a case of the scheduler."""
 
+import argparse
 import io
+import os
+from pathlib import Path
 from typing import Any
 
+import pytest
 from rich.console import Console
 
-from vcmts import bench_pipeline, bench_scheduler
+from vcmts import bench_common, bench_pipeline, bench_scheduler, results
+from vcmts.child import Stopped
+from vcmts.paths import MistakeError
+from vcmts.results import Measurement
 
 
 def result(direction: str, mix: str, stages: dict[str, float]) -> dict[str, Any]:
@@ -14,11 +21,14 @@ def result(direction: str, mix: str, stages: dict[str, float]) -> dict[str, Any]
     return {
         "direction": direction,
         "mix": mix,
+        "threads": 1,
+        "mean_bytes": float(mix) if mix.isdigit() else 998.2,
         "stages": stages,
         "cycles_per_packet": total,
         "min": total - 1,
         "max": total + 1,
         "cycles_without_accounting": total - 5,
+        "cycles_latency": 21.0,
         "core_cycles_per_packet": total * 1.5,
         "gbps_per_core": 7.25,
         "crypto_bound_cycles": 100.0,
@@ -28,13 +38,13 @@ def result(direction: str, mix: str, stages: dict[str, float]) -> dict[str, Any]
 
 
 def shown(*results: dict[str, Any]) -> str:
-    host = {"cpu": "A core", "tsc_hz": 2.0e9, "core_hz": 3.0e9, "huge_pages": False}
     text = io.StringIO()
-    report = {"results": list(results), "configuration": "group", "host": host}
-    bench_pipeline.show(report, Console(file=text, width=40))
+    report = {"results": list(results), "configuration": "group", "host": HOST}
+    bench_pipeline.show(report, Console(file=text, width=60))
     return text.getvalue()
 
 
+HOST = {"cpu": "A core", "tsc_hz": 2.0e9, "core_hz": 3.0e9, "huge_pages": False}
 DOWN = result("downstream", "imix", {"classify": 150.0, "frame": 50.0})
 UP = result("upstream", "upstream-imix", {"extract": 300.0, "requests": 100.0})
 UP_84 = result("upstream", "84", {"extract": 170.0, "requests": 30.0})
@@ -46,7 +56,7 @@ def test_a_table_a_direction() -> None:
     assert "downstream, group" in down
     assert "classify" in down and "extract" not in down
     assert "extract" in up and "classify" not in up
-    assert up.index("upstream-imix") < up.index("84")
+    assert up.index("upstream-") < up.index("84")
     assert "0.50" in down and "0.25" in up and "0.50" in up
 
 
@@ -66,6 +76,126 @@ def test_what_it_was_measured_on() -> None:
     text = " ".join(shown(DOWN, UP).split())
     assert text.count("A core: TSC 2.00 GHz, core 3.00 GHz (1.50 core cycles") == 1
     assert "ordinary pages" in text and "median of 5 runs" in text
+
+
+def sized(fixed: float, per_byte: float) -> list[dict[str, Any]]:
+    """A direction whose stages are lines: all of it a packet, and half of it a byte each."""
+    return [
+        result(
+            "downstream",
+            str(size),
+            {
+                "filter": fixed / 2,
+                "encrypt": fixed / 2 + size * per_byte / 2,
+                "depi": size * per_byte / 2,
+            },
+        )
+        for size in (84, 256, 512, 1518)
+    ]
+
+
+def test_each_stage_is_split_by_packet_and_byte() -> None:
+    """The mix, which stands beside the sizes, is no point of the line."""
+    fits = list(bench_pipeline.fits([DOWN, *sized(300, 0.8)]))
+    assert [(one["direction"], one["threads"], one["stage"]) for one in fits] == [
+        ("downstream", 1, stage) for stage in ("filter", "encrypt", "depi", "all")
+    ]
+    for one, fixed, per_byte in zip(fits, (150, 150, 0, 300), (0, 0.4, 0.4, 0.8), strict=True):
+        assert one["fixed"] == pytest.approx(fixed, abs=1e-9)
+        assert one["per_byte"] == pytest.approx(per_byte, abs=1e-9)
+        assert one["r2"] == pytest.approx(1)
+        assert one["points"] == 4
+
+
+def test_directions_and_threads_have_their_own_lines() -> None:
+    two = [one | {"threads": 2} for one in sized(100, 0.5)]
+    up = [one | {"direction": "upstream"} for one in sized(50, 0.25)]
+    fits = list(bench_pipeline.fits([*sized(300, 0.8), *two, *up]))
+    all_stages = {
+        (one["direction"], one["threads"]): one["fixed"] for one in fits if one["stage"] == "all"
+    }
+    assert all_stages == {
+        ("downstream", 1): pytest.approx(300),
+        ("downstream", 2): pytest.approx(100),
+        ("upstream", 1): pytest.approx(50),
+    }
+
+
+def test_one_size_has_no_line() -> None:
+    assert list(bench_pipeline.fits([DOWN, UP_84])) == []
+
+
+def test_lines_are_printed() -> None:
+    text = shown(*sized(300, 0.8))
+    rows = [" ".join(line.replace("│", " ").split()) for line in text.splitlines()]
+    assert "by a line through 4 sizes (Theil-Sen)" in text
+    assert "encrypt 150.0 0.4000 1.00" in rows
+    assert "all stages 300.0 0.8000 1.00" in rows
+
+
+def test_two_threads_have_a_table_of_their_own() -> None:
+    pair = {"upper_mac": 150.0, "lower_mac": 51.0, "gbps": 25.5, "gbps_per_core": 12.75}
+    text = shown(DOWN, DOWN | {"threads": 2, "pair": pair | {"bound_by": "upper_mac"}})
+    one, two = text.split("downstream, group, two threads at the same time")
+    assert "Gbps a core" in one and "Gbps of the pair" not in one
+    rows = [" ".join(line.replace("│", " ").split()) for line in two.splitlines()]
+    for row in ("upper MAC, a core 150", "lower MAC, a core 51", "Gbps of the pair 25.5"):
+        assert row in rows
+    assert not any(row.startswith("Gbps a core") for row in rows)
+
+
+def layouts(*words: str) -> tuple[int, ...]:
+    parser = argparse.ArgumentParser()
+    bench_pipeline.add_arguments(parser)
+    return bench_pipeline.layouts(parser.parse_args(words))
+
+
+def test_two_threads_take_two_cores(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {3})
+    assert layouts() == (1,)
+    assert capfd.readouterr().err == ""
+    assert layouts("--threads", "both") == (1,)
+    assert capfd.readouterr().err == (
+        "vcmts: --threads both: found 1 core that may be used, needed: 2; measured is "
+        "--threads 1 alone\n"
+    )
+    with pytest.raises(MistakeError, match="found 1 core that may be used, needed: 2; choose"):
+        layouts("--threads", "2")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {3, 5})
+    assert layouts("--threads", "2") == (2,)
+    assert layouts("--threads", "both") == (1, 2)
+
+
+def test_the_upstream_has_one_thread() -> None:
+    with pytest.raises(MistakeError, match="the upstream runs on one"):
+        layouts("--threads", "2", "--direction", "upstream")
+
+
+def stopped(asked: bool) -> Stopped:
+    one = Stopped()
+    one.asked = asked
+    return one
+
+
+def test_an_interruption_is_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert bench_common.nothing(stopped(True), 0) == 130
+    assert capfd.readouterr().err == "vcmts: interrupted: nothing was measured\n"
+    assert bench_common.nothing(stopped(False), 2) == 2
+    assert capfd.readouterr().err == ""
+    for asked, status, ended, complete in (
+        (True, 0, 130, False),
+        (True, 130, 130, False),
+        (False, 1, 1, False),
+        (False, 0, 0, True),
+    ):
+        path = tmp_path / "bench.json"
+        measurement = Measurement("pipeline", ["./vcmts"], "group", HOST, results=[DOWN])
+        assert bench_common.store(measurement, str(path), stopped(asked), status) == ended
+        assert results.read(path)["complete"] == complete
+        said = f"vcmts: interrupted: what was measured is in {path}\n" if asked else ""
+        assert capfd.readouterr().err == said
 
 
 def figures(cycles: float) -> dict[str, Any]:
@@ -101,9 +231,8 @@ def scheduled(case: str, load: int, cycles: float, other: float) -> dict[str, An
 
 
 def scheduler_shown(*results: dict[str, Any]) -> str:
-    host = {"cpu": "A core", "tsc_hz": 2.0e9, "core_hz": 3.0e9, "huge_pages": False}
     text = io.StringIO()
-    bench_scheduler.show({"results": list(results), "host": host}, Console(file=text, width=100))
+    bench_scheduler.show({"results": list(results), "host": HOST}, Console(file=text, width=100))
     return text.getvalue()
 
 

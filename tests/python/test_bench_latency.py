@@ -38,11 +38,20 @@ def stored(folder: Path) -> Json:
     return found
 
 
+def found(point: str, **gbps: float) -> Json:
+    """A result of `vcmts bench throughput`."""
+    total = sum(gbps.values())
+    rates = {"mean_bytes": {"downstream": 998}, "gbps": gbps | {"total": total}}
+    return {"point": point, "repeats": [total], "min": total, "max": total, "trials": []} | rates
+
+
 def throughput(folder: Path, **what: Any) -> str:
     """What `vcmts bench throughput` stores."""
-    point = {"point": "imix", "repeats": [4.6], "gbps": {"downstream": 4, "upstream": 0.6}}
-    file = {"schema": 1, "kind": "throughput", "configuration": "simulated"}
-    file |= {"transport": "rings", "results": [point]}
+    host = {"cpu": "A core", "tsc_hz": 2.0e9, "core_hz": 3.0e9, "huge_pages": False}
+    file = {"schema": 1, "kind": "throughput", "configuration": "simulated", "host": host}
+    file |= {"command": ["vcmts"], "started": "2026-01-02T03:04:05+00:00", "seconds": 1.0}
+    file |= {"complete": True, "transport": "rings"}
+    file |= {"results": [found("imix", downstream=4, upstream=0.6)]}
     path = folder / "throughput.json"
     path.write_text(json.dumps(file | what))
     return str(path)
@@ -92,17 +101,17 @@ def test_one_direction_of_a_stored_measurement(bench: Bench, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("what", "message"),
     [
-        ({"kind": "pipeline"}, "kind: found pipeline, needed: throughput"),
+        ({"kind": "pipeline", "results": []}, "kind: found pipeline, needed: throughput"),
         ({"configuration": "other"}, "configuration: found other, needed: simulated"),
         ({"transport": "memif"}, "transport: found memif, needed: rings"),
         ({"schema": 2}, "schema: found 2, allowed: 1"),
         ({"results": []}, "found no confirmed rate of imix, but of: none"),
         (
-            {"results": [{"point": "64", "repeats": [1], "gbps": {}}]},
+            {"results": [found("64", downstream=1)]},
             "found no confirmed rate of imix, but of: 64",
         ),
         (
-            {"results": [{"point": "imix", "repeats": [1], "gbps": {"downstream": 1}}]},
+            {"results": [found("imix", downstream=1)]},
             "nothing was measured upstream",
         ),
     ],
@@ -180,7 +189,7 @@ def test_every_key_is_documented(bench: Bench, tmp_path: Path) -> None:
     file = stored(tmp_path)
     page = (CHECKOUT / "docs" / "results.md").read_text()
     above, section = (
-        page.split(f"## Benchmark: `vcmts bench {what} --json`")[1].split("\n## ")[0]
+        page.split(f"### `vcmts bench {what}`")[1].split("\n### ")[0]
         for what in ("throughput", "latency")
     )
     words = set(re.findall(r"`(?:results\[\]\.)?([a-z0-9_]+)", section))

@@ -221,7 +221,7 @@ def test_every_key_is_documented(bench: Bench, tmp_path: Path) -> None:
     assert bench(*QUICK, "--repeats", "1") == 0
     file = stored(tmp_path)
     page = (CHECKOUT / "docs" / "results.md").read_text()
-    section = page.split("## Benchmark: `vcmts bench throughput --json`")[1].split("\n## ")[0]
+    section = page.split("### `vcmts bench throughput`")[1].split("\n### ")[0]
     words = set(re.findall(r"`(?:results\[\]\.)?([a-z0-9_]+)", section))
     result = file["results"][0]
     assert set(file) - {"results"} <= words

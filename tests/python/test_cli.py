@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from vcmts import cli, paths, run
+from vcmts import cli, paths, rates, run
 
 # The shortest that is good, and one that says much.
 SHORT = """
@@ -163,7 +163,7 @@ def test_missing_module_is_one_line(
     assert one_line(error) and "vcmts.imaginary" in error
 
 
-FACTS = {"capacity": 10_000_000_000, "upstream_capacity": 4_000_000_000, "modems": 300}
+FACTS = {"capacity": 10_000_000_000, "upstream_capacity": 4_000_000_000}
 
 
 @pytest.mark.parametrize(
@@ -174,9 +174,11 @@ FACTS = {"capacity": 10_000_000_000, "upstream_capacity": 4_000_000_000, "modems
         ([], {"upstream_capacity": 100_000_000}, ("4000000000 bps", "80000000 bps")),
         ([], {"upstream_capacity": 0}, ("4000000000 bps", "0")),
         (["--rate", "1.2 Gbps"], {}, ("1.2 Gbps", "180000000 bps")),
-        (["--rate", "1kbps"], {}, ("1kbps", "6000000 bps")),
-        (["--rate", "1kbps"], {"modems": 2}, ("1kbps", "40000 bps")),
-        (["--rate", "1kbps"], {"upstream_capacity": 1_000_000}, ("1kbps", "800000 bps")),
+        (["--rate", "1kbps"], {}, ("1kbps", "150 bps")),
+        (["--rate", "1Gbps"], {"upstream_capacity": 1_000_000}, ("1Gbps", "800000 bps")),
+        (["--rate", "1Gbps", "--upstream-share", "10%"], {}, ("1Gbps", "100000000 bps")),
+        (["--upstream-share", "12.5%"], {}, ("4000000000 bps", "500000000 bps")),
+        (["--upstream-share", "0%"], {}, ("4000000000 bps", "0")),
         (["--rate", "max"], {}, ("max", "600000000 bps")),
         (["--rate", "0"], {}, ("0", "600000000 bps")),
         (["--upstream-rate", "0"], {}, ("4000000000 bps", "0")),
@@ -189,7 +191,7 @@ def test_rates_of_a_run(
     options: list[str], facts: dict[str, int], expected: tuple[str, str]
 ) -> None:
     given = cli.parser_for(["run"]).parse_args(["run", *options])
-    assert run.rates_of(FACTS | facts, given) == run.Rates(*expected)
+    assert rates.rates_of(FACTS | facts, given) == rates.Rates(*expected)
 
 
 @pytest.mark.parametrize(
@@ -197,12 +199,13 @@ def test_rates_of_a_run(
     [
         (["--rate", "0"], {"upstream_capacity": 0}),
         (["--rate", "0", "--upstream-rate", "0"], {}),
+        (["--rate", "0", "--upstream-share", "20%"], {}),
     ],
 )
 def test_a_run_of_nothing(options: list[str], facts: dict[str, int]) -> None:
     given = cli.parser_for(["run"]).parse_args(["run", *options])
     with pytest.raises(paths.MistakeError, match="--rate"):
-        run.rates_of(FACTS | facts, given)
+        rates.rates_of(FACTS | facts, given)
 
 
 @pytest.mark.parametrize(
@@ -232,15 +235,22 @@ def test_messages_name_options_of_the_tool() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rates", "expected"),
+    "options",
     [
-        (run.Rates("2 Gbps", "75Mbps"), {"downstream": 2.0, "upstream": 0.075}),
-        (run.Rates("max", "0"), {"downstream": None}),
-        (run.Rates("0", "600000 bps"), {"upstream": 0.0006}),
+        ["--upstream-share", "15"],
+        ["--upstream-share", "banana"],
+        ["--upstream-share=-15%"],
+        ["--upstream-share", "1001%"],
+        ["--upstream-share", "nan%"],
+        ["--upstream-share", "15%", "--upstream-rate", "1Gbps"],
+        ["--upstream-share", "15%", "--rate", "max"],
+        ["--upstream-share", "15%", "--rate", "banana"],
     ],
 )
-def test_rates_asked_for(rates: run.Rates, expected: dict[str, float | None]) -> None:
-    assert run.asked_rates(rates) == pytest.approx(expected)
+def test_shares_that_are_none(options: list[str]) -> None:
+    given = cli.parser_for(["run"]).parse_args(["run", *options])
+    with pytest.raises(paths.MistakeError, match=r"^--upstream-share: found .* allowed: "):
+        rates.rates_of(FACTS, given)
 
 
 @pytest.mark.parametrize(

@@ -149,3 +149,19 @@ def test_scheduler_on_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_no_bonded_channels() -> None:
     assert summary.skew([group(1, 5, 0.0, 0.0, 0.0)]) == "no packets on bonded channels"
+
+
+def test_latencies_are_shown_where_they_were_measured() -> None:
+    """Percentiles of both programs; the histogram is for the file."""
+    inside = {"mean": 2.5, "p99_999": 12345.6, "histogram": [[1.0, 5]]}
+    plane = PLANE | {"downstream": PLANE["downstream"] | {"pipeline_latency_us": inside}}
+    plane |= {"upstream": PLANE["upstream"] | {"pipeline_latency_us": None}}
+    whole = summary.merge(plane, {"downstream": DOWN, "upstream": UP}, ASKED)
+    assert whole["downstream"]["pipeline_latency_us"] == inside
+    console = Console(width=200)
+    with console.capture() as captured:
+        console.print(summary.packets_table(whole))
+    shown = [line.replace("│", " ").split() for line in captured.get().splitlines()]
+    assert ["latency", "mean", "4", "us", "4", "us"] in shown
+    assert ["in", "the", "pipeline", "p99_999", "12,346", "us"] in shown
+    assert not any("histogram" in row for row in shown)

@@ -67,7 +67,7 @@ static void check_header(struct instance_bench *b, const struct docsis_mac *mac,
 static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
 	struct instance_bench *b = ctx;
 	uint8_t expected[PACKET_MAX];
-	const struct bench_sent *s;
+	struct bench_sent *s;
 	const struct modem *m;
 	struct docsis_mac mac;
 	uint32_t serial, *last;
@@ -79,6 +79,8 @@ static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
 	assert_in_range(serial, 0, b->serial - 1);
 	s = &b->sent[serial];
 	assert_int_not_equal(s->address, BENCH_BAD);
+	s->back = true;
+	s->back_at = instance_bench_clock(b)->now;
 	m = &b->sg.modems[s->modem];
 	check_header(b, &mac, s, s->port == CLASSIFIED_PORT);
 	length = frame_again(b, serial, expected);

@@ -21,6 +21,8 @@ struct bench_sent {
 	uint8_t modem;
 	uint8_t address; /* of the modem; BENCH_LLC: to the modem itself; BENCH_BAD: must not arrive */
 	uint16_t port; /* destination port of IPv4; 0: the usual */
+	bool back;
+	uint64_t back_at; /* ns: when it was read at the R-PHY end */
 };
 
 #define BENCH_LLC 254

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shares are exact, sizes are what was asked for, and the rate is kept. */
+/* Shares are exact, and sizes are what was asked for. */
 #include "mix.h"
-#include "pacing.h"
 #include "test.h"
 
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_SIZE 1996
 
-static char error[128];
+static char error[MIX_ERROR];
 
 static void imix_is_the_published_mix(void **state) {
 	struct mix m;
@@ -96,7 +99,14 @@ static void mixes_are_read(void **state) {
 		"84:10001",
 		"84:9999,85:2",
 		"0x54",
-		"64,65,66,67,68,69,70,71,72,73,74,75,76,77,78,79,80",
+		"imix-2019",
+		"Imix",
+		"largest:1",
+		"84:1.5",
+		"84%",
+		"84:1,,85:1",
+		"@",
+		"@/nonexistent/mix",
 	};
 	struct mix m;
 
@@ -106,83 +116,116 @@ static void mixes_are_read(void **state) {
 	for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
 		error[0] = '\0';
 		assert_int_equal(mix_parse(bad[i], MAX_SIZE, &m, error, sizeof(error)), -1);
-		assert_non_null(strstr(error, "allowed: "));
+		assert_true(strstr(error, "allowed: ") != NULL || bad[i][0] == '@');
+		assert_null(strchr(error, '\n'));
 	}
 }
 
-#define HZ 2300000000ull
-
-/* Bits sent in `seconds` of TSC time by rounds of `step` cycles. */
-static uint64_t bits_sent(struct pacing *p, uint64_t step, double seconds) {
-	uint64_t end = (uint64_t)(seconds * HZ);
-	struct random random = {3};
-	uint64_t bits = 0;
-
-	for (uint64_t now = step; now <= end; now += step) {
-		unsigned n = pacing_round(p, now, 32);
-
-		assert_true(n <= 32);
-		for (unsigned i = 0; i < n; i++) {
-			uint32_t size = 64 + random_below(&random, 1933);
-
-			pacing_spend(p, size);
-			bits += size * 8ull;
-		}
-	}
-	return bits;
-}
-
-static void the_rate_is_kept(void **state) {
-	static const uint64_t rates[] = {1000000, 250000000, 2000000000, 9500000000};
-	static const uint64_t steps[] = {500, 3333, 20000};
-	struct pacing p;
+/* What the papers say, name by name. */
+static void published_mixes_have_names(void **state) {
+	static const struct {
+		const char *name;
+		uint32_t size, weights[3];
+	} mixes[] = {
+		{"imix", 84, {15, 10, 75}},
+		{"imix-2017", 84, {15, 10, 75}},
+		{"imix-2021", 84, {15, 10, 75}},
+		{"imix-2023", 84, {15, 10, 75}},
+		{"upstream-imix", 84, {65, 18, 17}},
+		{"upstream-imix-2021", 84, {65, 18, 17}},
+		{"upstream-imix-70", 70, {65, 18, 17}},
+		{"upstream-imix-2023", 70, {65, 18, 17}},
+	};
+	struct mix m;
 
 	(void)state;
-	for (size_t r = 0; r < ARRAY_COUNT(rates); r++) {
-		for (size_t s = 0; s < ARRAY_COUNT(steps); s++) {
-			double expected = (double)rates[r] * 0.5;
-			double sent;
-
-			pacing_start(&p, rates[r], HZ, 1030, 1996, 0);
-			sent = (double)bits_sent(&p, steps[s], 0.5);
-			/* A part in a thousand, and the packet that ends the time. */
-			assert_true(sent > expected * 0.999 - 16000 &&
-				    sent < expected * 1.001 + 16000);
-			assert_int_equal(p.descheduled, 0);
-		}
+	for (size_t i = 0; i < ARRAY_COUNT(mixes); i++) {
+		assert_int_equal(mix_parse(mixes[i].name, MAX_SIZE, &m, error, sizeof(error)), 0);
+		assert_int_equal(m.count, 3);
+		assert_int_equal(m.sizes[0], mixes[i].size);
+		assert_int_equal(m.sizes[1], 256);
+		assert_int_equal(m.sizes[2], 1280);
+		assert_memory_equal(m.weights, mixes[i].weights, sizeof(mixes[i].weights));
 	}
 }
 
-static void catching_up_is_bounded(void **state) {
-	uint64_t packets = 0;
-	struct pacing p;
-	unsigned n;
+static void every_size_stands_alone(void **state) {
+	struct mix m;
+	char text[16];
 
 	(void)state;
-	pacing_start(&p, 8000000000, HZ, 1000, 1000, 0);
-	pacing_round(&p, 100, 32);
-	while ((n = pacing_round(&p, HZ, 32)) > 0) {
-		pacing_spend(&p, n * 1000ull);
-		packets += n;
+	for (uint32_t size = 0; size <= MAX_SIZE + 10; size++) {
+		snprintf(text, sizeof(text), "%u", size);
+		assert_int_equal(mix_parse(text, MAX_SIZE, &m, error, sizeof(error)) == 0,
+				 size >= MIX_MIN_SIZE && size <= MAX_SIZE);
 	}
-	/* 1 ms at 8 Gbps: 1000 packets of 1000 bytes. */
-	assert_in_range(packets, 1000, 1001);
-	assert_int_equal(p.descheduled, 1);
-	assert_true(pacing_longest_us(&p) > 999990 && pacing_longest_us(&p) < 1000001);
+	assert_int_equal(mix_parse("largest", MAX_SIZE, &m, error, sizeof(error)), 0);
+	assert_true(mix_mean(&m) == MAX_SIZE && mix_largest(&m) == MAX_SIZE);
 }
 
-static void a_millisecond_is_not_yet_descheduled(void **state) {
-	struct pacing p;
+static void at_most_256_sizes(void **state) {
+	char text[4 * 257 + 1];
+	struct mix m;
 
 	(void)state;
-	pacing_start(&p, 0, HZ, 1000, 1000, 0);
-	assert_int_equal(pacing_round(&p, HZ / 1000, 32), 32); /* max: always a burst */
-	assert_int_equal(p.descheduled, 0);
-	pacing_idle(&p, HZ / 1000 * 2 + HZ / 100000);
-	assert_int_equal(p.descheduled, 1);
-	/* A clock that goes back a little is no round at all. */
-	assert_int_equal(pacing_round(&p, HZ / 1000, 32), 32);
-	assert_int_equal(p.descheduled, 1);
+	for (int i = 0; i < 257; i++)
+		snprintf(text + 4 * i, 5, "%d,", 100 + i);
+	text[4 * 256 - 1] = '\0';
+	assert_int_equal(mix_parse(text, MAX_SIZE, &m, error, sizeof(error)), 0);
+	assert_int_equal(m.count, 256);
+	text[4 * 256 - 1] = ',';
+	text[4 * 257 - 1] = '\0';
+	assert_int_equal(mix_parse(text, MAX_SIZE, &m, error, sizeof(error)), -1);
+	assert_non_null(strstr(error, "at most 256 sizes"));
+}
+
+static int parse_file(const char *text, struct mix *m, char name[32]) {
+	int fd, result;
+
+	strcpy(name, "@/tmp/mix-XXXXXX");
+	fd = mkstemp(name + 1);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	result = mix_parse(name, MAX_SIZE, m, error, sizeof(error));
+	unlink(name + 1);
+	return result;
+}
+
+static void files_are_tables(void **state) {
+	struct mix m;
+	char name[32];
+
+	(void)state;
+	assert_int_equal(
+		parse_file("# sizes\n84:15\n256  10\r\n\n 1280, 75 # most\n1500", &m, name), 0);
+	assert_int_equal(m.count, 4);
+	assert_int_equal(m.sizes[2], 1280);
+	assert_int_equal(m.weights[1], 10);
+	assert_int_equal(m.weights[2], 75);
+	assert_int_equal(m.weights[3], 1);
+}
+
+static void files_are_refused_by_line(void **state) {
+	static const char *const bad[][2] = {
+		{"84:15\n63:1\n", ":2: found \"63:1\", allowed: sizes of 64..1996 bytes"},
+		{"# none\n\n84:0\n", ":3: found \"84:0\", allowed: a whole number of 1..10000"},
+		{"84:15%\n", ":1: found \"84:15%\", allowed: a size and a weight"},
+		{"banana\n", ":1: found \"banana\", allowed: a size and a weight"},
+		{"", ": allowed: a size and a weight"},
+		{"84:6000\n85:6000\n", ": allowed: weights that add up"},
+	};
+	struct mix m;
+	char name[32];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
+		assert_int_equal(parse_file(bad[i][0], &m, name), -1);
+		if (strstr(error, name + 1) == NULL || strstr(error, bad[i][1]) == NULL)
+			fail_msg("%s: %s", bad[i][1], error);
+	}
+	assert_int_equal(mix_parse("@/tmp", MAX_SIZE, &m, error, sizeof(error)), -1);
+	assert_string_equal(error, "/tmp: Is a directory");
 }
 
 int main(void) {
@@ -192,9 +235,11 @@ int main(void) {
 		cmocka_unit_test(decks_are_shuffled_anew),
 		cmocka_unit_test(empty_and_oversized_decks_are_refused),
 		cmocka_unit_test(mixes_are_read),
-		cmocka_unit_test(the_rate_is_kept),
-		cmocka_unit_test(catching_up_is_bounded),
-		cmocka_unit_test(a_millisecond_is_not_yet_descheduled),
+		cmocka_unit_test(published_mixes_have_names),
+		cmocka_unit_test(every_size_stands_alone),
+		cmocka_unit_test(at_most_256_sizes),
+		cmocka_unit_test(files_are_tables),
+		cmocka_unit_test(files_are_refused_by_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

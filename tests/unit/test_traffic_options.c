@@ -69,8 +69,65 @@ static void upstream_has_a_rate_and_a_mix(void **state) {
 	assert_string_equal(o.upstream_mix, "84:1,256:2");
 	o = parse(WORDS("--no-downstream", "--upstream-rate=max"));
 	assert_true(o.upstream && o.no_downstream && !o.send_only);
+	o = parse(WORDS("--flows=1000000"));
+	assert_int_equal(o.flows, 1000000);
 	o = parse(WORDS("--send-only"));
 	assert_true(o.send_only);
+}
+
+static void the_upstream_may_be_a_share(void **state) {
+	struct options o = parse(WORDS("--rate=2Gbps", "--upstream-share=15%"));
+
+	(void)state;
+	assert_true(o.upstream);
+	assert_int_equal(o.upstream_rate, 300000000);
+	o = parse(WORDS("--upstream-share=12.5%", "--rate=1Mbps"));
+	assert_int_equal(o.upstream_rate, 125000);
+	o = parse(WORDS("--upstream-share=0%"));
+	assert_false(o.upstream);
+}
+
+/* In the units of the one rate, and as shares of the other. */
+static void shapes_are_of_both_directions(void **state) {
+	struct options o = parse(WORDS("--rate=1Gbps", "--upstream-rate=10Mbps",
+				       "--shape=ramp:to=500Mbps", "--duration=4s"));
+
+	(void)state;
+	assert_true(shape_period(&o.shape) == 4 && shape_peak(&o.shape) == 0.5);
+	assert_true(shape_period(&o.upstream_shape) == 4 && shape_peak(&o.upstream_shape) == 0.5);
+	o = parse(WORDS("--rate=1Gbps", "--upstream-rate=10Mbps", "--shape=ramp",
+			"--upstream-shape=ramp:to=5Mbps,time=1s"));
+	assert_true(shape_period(&o.shape) == 10 && shape_peak(&o.shape) == 1);
+	assert_true(shape_period(&o.upstream_shape) == 1 && shape_peak(&o.upstream_shape) == 0.5);
+	o = parse(WORDS("--upstream-rate=10Mbps", "--shape=day", "--upstream-shape=constant"));
+	assert_int_equal(o.upstream_shape.count, 0);
+	o = parse(WORDS("--no-downstream", "--upstream-rate=10Mbps", "--shape=ramp:to=5Mbps"));
+	assert_true(shape_peak(&o.upstream_shape) == 0.5);
+	o = parse(WORDS("--upstream-rate=10Mbps"));
+	assert_true(o.shape.count == 0 && o.upstream_shape.count == 0);
+}
+
+static void mistakes_of_rates_end_with_2(void **state) {
+	(void)state;
+	assert_int_equal(status_of(WORDS("--shape=constant", "--rate=max")), -1);
+	assert_int_equal(status_of(WORDS("--shape=banana")), 2);
+	assert_int_equal(status_of(WORDS("--shape=")), 2);
+	assert_int_equal(status_of(WORDS("--shape=ramp", "--rate=max")), 2);
+	assert_int_equal(status_of(WORDS("--shape=ramp", "--upstream-rate=max")), 2);
+	assert_int_equal(status_of(WORDS("--shape=ramp", "--upstream-rate=max",
+					 "--upstream-shape=constant")),
+			 -1);
+	assert_int_equal(status_of(WORDS("--shape=ramp:to=200%", "--rate=1Tbps")), 2);
+	assert_int_equal(status_of(WORDS("--upstream-shape=ramp")), 2);
+	assert_int_equal(status_of(WORDS("--upstream-share=15")), 2);
+	assert_int_equal(status_of(WORDS("--upstream-share=1001%")), 2);
+	assert_int_equal(status_of(WORDS("--upstream-share=-1%")), 2);
+	assert_int_equal(status_of(WORDS("--upstream-share=.%")), 2);
+	assert_int_equal(status_of(WORDS("--upstream-share=15%", "--upstream-rate=1Mbps")), 2);
+	assert_int_equal(status_of(WORDS("--upstream-share=15%", "--rate=max")), 2);
+	assert_int_equal(status_of(WORDS("--upstream-share=200%", "--rate=1Tbps")), 2);
+	assert_int_equal(status_of(WORDS("--upstream-share=0.001%", "--rate=1kbps")), 2);
+	assert_int_equal(status_of(WORDS("--upstream-share=15%", "--no-downstream")), 2);
 }
 
 static void mistakes_end_with_2(void **state) {
@@ -85,6 +142,14 @@ static void mistakes_end_with_2(void **state) {
 	assert_int_equal(status_of(WORDS("--no-downstream")), 2);
 	assert_int_equal(status_of(WORDS("--no-downstream", "--upstream-rate=0")), 2);
 	assert_int_equal(status_of(WORDS("--permit-share=60", "--classify-share=60")), 2);
+	assert_int_equal(status_of(WORDS("--flows=0")), 2);
+	assert_int_equal(status_of(WORDS("--replay=f")), -1);
+	assert_int_equal(status_of(WORDS("--replay=f", "--mix=imix")), 2);
+	assert_int_equal(status_of(WORDS("--replay=f", "--flows=9")), 2);
+	assert_int_equal(status_of(WORDS("--replay=f", "--no-downstream", "--upstream-rate=max")),
+			 2);
+	assert_int_equal(status_of(WORDS("--flows=16777217")), 2);
+	assert_int_equal(status_of(WORDS("--flows=many")), 2);
 	assert_int_equal(status_of(WORDS("--banana")), 2);
 }
 
@@ -92,6 +157,9 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_a_rate_there_is_no_upstream),
 		cmocka_unit_test(upstream_has_a_rate_and_a_mix),
+		cmocka_unit_test(the_upstream_may_be_a_share),
+		cmocka_unit_test(shapes_are_of_both_directions),
+		cmocka_unit_test(mistakes_of_rates_end_with_2),
 		cmocka_unit_test(mistakes_end_with_2),
 	};
 

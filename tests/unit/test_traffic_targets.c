@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The packets that are made for a configuration do what they are made for, says the evaluator. */
+#include "checksums.h"
 #include "evaluate.h"
 #include "model/loader.h"
 #include "targets.h"
@@ -18,34 +19,6 @@ static int unload(void **state) {
 	return 0;
 }
 
-/* The Internet checksum of RFC 1071, the slow way. */
-static uint16_t internet_sum(const uint8_t *p, size_t size, uint32_t sum) {
-	for (size_t i = 0; i < size; i++)
-		sum += i % 2 == 0 ? (uint32_t)p[i] << 8 : p[i];
-	while (sum >> 16 != 0)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)sum;
-}
-
-static void upper_checksum_check(const uint8_t *frame, size_t size, const struct frame_fields *f) {
-	size_t ip = f->family == 4 ? 20 : 40;
-	size_t addresses = f->family == 4 ? 8 : 32;
-	const uint8_t *upper = frame + 14 + ip;
-	size_t upper_size = size - 14 - ip;
-	uint32_t pseudo = f->protocol + (uint32_t)upper_size;
-
-	if (f->protocol != 6 && f->protocol != 17)
-		return;
-	if (f->protocol == 17)
-		assert_int_equal(load_be16(upper + 4), upper_size);
-	if (f->protocol == 17 && f->family == 4) {
-		assert_int_equal(load_be16(upper + 6), 0);
-		return;
-	}
-	pseudo += internet_sum(f->source, addresses, 0);
-	assert_int_equal(internet_sum(upper, upper_size, pseudo), 0xffff);
-}
-
 /* A packet of the target is what its class says, for any size. */
 static void target_check(const struct target *t, const struct pattern *pattern, uint32_t size) {
 	const struct packet_tag tag = {0x12345678, 1, size, 0x1122334455667788};
@@ -58,9 +31,7 @@ static void target_check(const struct target *t, const struct pattern *pattern, 
 	packet_start_write(&t->template, &tag, pattern, start, size, frame);
 	memcpy(frame + t->min_size, pattern->bytes + start, size - t->min_size);
 	assert_int_equal(frame_parse(frame, size, &fields), FRAME_GOOD);
-	if (fields.family == 4)
-		assert_true(ipv4_checksum_good(frame + 14));
-	upper_checksum_check(frame, size, &fields);
+	checksums_check(frame, &fields);
 	packet_tag_read(frame + packet_tag_find(frame, size), &read);
 	assert_true(read.magic == tag.magic && read.target == tag.target &&
 		    read.sequence == tag.sequence && read.tsc == tag.tsc);
@@ -80,13 +51,17 @@ static void create(void) {
 	struct random random = {11};
 
 	pattern_create(&pattern, &random);
-	assert_int_equal(targets_create(&targets, &sg, 1), 0);
+	assert_int_equal(targets_create(&targets, &sg, 1, NULL), 0);
 	for (uint32_t i = 0; i < targets.count; i++) {
 		target_check(&targets.all[i], &pattern, targets.all[i].min_size);
 		for (uint32_t size = 300; size < 306; size++)
 			target_check(&targets.all[i], &pattern, size);
 		target_check(&targets.all[i], &pattern, PACKET_SIZE_MAX);
 	}
+}
+
+static const struct target *next(enum traffic_class class, uint32_t size) {
+	return targets_of(&targets, targets_next(&targets, class, size));
 }
 
 static uint32_t count_of(enum traffic_class class) {
@@ -159,7 +134,7 @@ static void with_default_deny_only_permitted_packets_are_sent(void **state) {
 	assert_int_equal(count_of(CLASS_PERMIT), 1);
 	assert_int_equal(count_of(CLASS_CLASSIFIED), 1);
 	/* The share of the class that has none falls to another. */
-	assert_int_equal(targets_next(&targets, CLASS_UNMATCHED, 64)->class, CLASS_PERMIT);
+	assert_int_equal(next(CLASS_UNMATCHED, 64)->class, CLASS_PERMIT);
 }
 
 static void sizes_choose_the_family(void **state) {
@@ -167,17 +142,16 @@ static void sizes_choose_the_family(void **state) {
 	traffic_config_load(&sg, "permit", SOME_RULES, SOME_CLASSIFIERS);
 	create();
 	for (int i = 0; i < 100; i++) {
-		const struct target *t = targets_next(&targets, CLASS_UNMATCHED, 64);
+		const struct target *t = next(CLASS_UNMATCHED, 64);
 
 		assert_non_null(t);
 		assert_true(t->min_size <= 64);
 	}
 	/* IPv6 over UDP takes part from 84 bytes on. */
 	for (int i = 0; i < 2; i++)
-		assert_int_equal(targets_next(&targets, CLASS_UNMATCHED, 84)->min_size <= 84, 1);
-	assert_int_not_equal(targets_next(&targets, CLASS_UNMATCHED, 84),
-			     targets_next(&targets, CLASS_UNMATCHED, 84));
-	assert_null(targets_next(&targets, CLASS_UNMATCHED, 61));
+		assert_int_equal(next(CLASS_UNMATCHED, 84)->min_size <= 84, 1);
+	assert_int_not_equal(next(CLASS_UNMATCHED, 84), next(CLASS_UNMATCHED, 84));
+	assert_int_equal(targets_next(&targets, CLASS_UNMATCHED, 61), NO_FLOW);
 }
 
 #define test(function) cmocka_unit_test_teardown(function, unload)

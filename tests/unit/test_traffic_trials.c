@@ -245,7 +245,8 @@ static void mixes_that_fit_no_modem_are_refused(void **state) {
 
 static unsigned begun;
 
-static void on_begin(void *data_plane) {
+static void on_begin(void *data_plane, const struct traffic_load *load) {
+	(void)load;
 	assert_ptr_equal(data_plane, &rig);
 	begun++;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Grants become smaller at low rates, so that what a modem begins is complete in time. */
+/* At low rates grants are smaller, or follow each other, so that what a modem begins is complete in time. */
 #include <stdlib.h>
 
 #include <rte_cycles.h>
 
 #include "test.h"
+#include "uplink_flow.h"
 #include "uplink_grant.h"
 #include "uplink_group.h"
 
@@ -72,46 +73,52 @@ static void modems_without_address_have_no_turn(void **state) {
 static void grants_shrink_with_the_rate(void **state) {
 	struct service_group *sg = many_modems(true, 1);
 	struct mix imix = mix_of(IMIX);
-	uint64_t smallest;
 
 	(void)state;
-	assert_int_equal(uplink_grant_size(sg, &imix, 0, &smallest), UPLINK_GRANT);
-	assert_int_equal(uplink_grant_size(sg, &imix, SECOND, &smallest), UPLINK_GRANT);
-	assert_int_equal(uplink_grant_size(sg, &imix, 7500000, &smallest), UPLINK_GRANT);
+	assert_int_equal(uplink_grant_size(sg, &imix, 0), UPLINK_GRANT);
+	assert_int_equal(uplink_grant_size(sg, &imix, SECOND), UPLINK_GRANT);
+	assert_int_equal(uplink_grant_size(sg, &imix, 7500000), UPLINK_GRANT);
 	/* 300 * 8 * n bits in 1.5 s */
-	assert_int_equal(uplink_grant_size(sg, &imix, 3000000, &smallest), 1874);
-	assert_int_equal(uplink_grant_size(sg, &imix, 2200000, &smallest), 1374);
+	assert_int_equal(uplink_grant_size(sg, &imix, 3000000), 1874);
+	assert_int_equal(uplink_grant_size(sg, &imix, 2200000), 1374);
 	sg->upstream.frame_timeout_ns = SECOND / 2;
-	assert_int_equal(uplink_grant_size(sg, &imix, 9000000, &smallest), 1406);
+	assert_int_equal(uplink_grant_size(sg, &imix, 9000000), 1406);
 	sg = many_modems(true, 2); /* each cluster gets every other grant of its flow */
-	assert_int_equal(uplink_grant_size(sg, &imix, 6000000, &smallest), 1874);
+	assert_int_equal(uplink_grant_size(sg, &imix, 6000000), 1874);
 }
 
-static void too_low_a_rate_is_refused(void **state) {
+static void at_the_lowest_rates_grants_are_small(void **state) {
 	struct service_group *sg = many_modems(true, 1);
 	struct mix imix = mix_of(IMIX);
-	uint64_t smallest, lower;
+	uint64_t lowest = uplink_grant_lowest(sg, &imix, 1306);
 
 	(void)state;
-	assert_int_equal(uplink_grant_size(sg, &imix, 1000000, &smallest), 0);
-	assert_int_equal(smallest, 300 * 1306 * 8 * 2 / 3 + 1); /* a frame in two grants */
-	assert_int_equal(uplink_grant_size(sg, &imix, smallest, &lower), 1306);
-	assert_int_equal(uplink_grant_size(sg, &imix, smallest - 1, &lower), 0);
-	assert_int_equal(lower, smallest);
-	assert_int_equal(uplink_grant_choose(sg, &imix, smallest - 1), 0);
+	assert_int_equal(lowest, 300 * 1306 * 8 * 2 / 3 + 1); /* a frame in two grants */
+	assert_int_equal(uplink_grant_size(sg, &imix, lowest), 1306);
+	assert_int_equal(uplink_grant_size(sg, &imix, lowest - 1), UPLINK_GRANT_MIN);
+	assert_int_equal(uplink_grant_size(sg, &imix, 1), UPLINK_GRANT_MIN);
 }
 
-static void no_sender_is_made_for_too_low_a_rate(void **state) {
-	struct uplink_options options = {
-		.rphy_port = rig.ports[0],
-		.crypto = &rig.crypto,
-		.mix = mix_of(IMIX),
-		.rate = 1000,
-	};
+/* Nothing that was begun waits for its modem's next turn, which comes minutes later. */
+static void a_trickle_completes_what_it_begins(void **state) {
+	uint64_t hz = rte_get_tsc_hz(), begin = rte_rdtsc();
 
 	(void)state;
-	assert_null(uplink_create(&rig.sg, &options));
-	uplink_rig_start(&rig, IMIX, 0);
+	uplink_rig_start(&rig, IMIX, 2400); /* a packet a second */
+	rig.grant = UPLINK_GRANT_WHOLE;
+	for (uint64_t now = begin; now < begin + 600 * hz; now += hz / 100) {
+		uint64_t made = 0;
+
+		for (uint32_t s = 0; s < UPLINK_RIG_STREAMS; s++)
+			made += uplink_made(rig.uplink, s);
+		uplink_send(rig.uplink, now);
+		uplink_rig_receive(&rig);
+		/* At the latest in the round after the one that has begun it. */
+		assert_true(uplink_sent(rig.uplink) >= made);
+	}
+	assert_in_range(uplink_sent_bytes(rig.uplink), 2400 * 600 / 8, 2400 * 600 / 8 + 2000);
+	uplink_rig_run(&rig, 0);
+	uplink_rig_prove(&rig);
 }
 
 /* The longest time between two bursts of the cluster that waits longest: one of two of its flow. */
@@ -143,15 +150,13 @@ static uint64_t longest_gap(uint64_t rate, uint32_t grant, unsigned seconds) {
 /* Time is made up here: 60 s of the lowest rate that six flows may have. */
 static void what_is_begun_is_complete_in_time(void **state) {
 	struct mix imix = mix_of(IMIX);
-	uint64_t smallest, gap;
-	uint32_t grant;
+	uint64_t lowest = uplink_grant_lowest(&rig.sg, &imix, 1306), gap;
+	uint32_t grant = uplink_grant_size(&rig.sg, &imix, lowest);
 
 	(void)state;
-	assert_int_equal(uplink_grant_size(&rig.sg, &imix, 1000, &smallest), 0);
-	assert_in_range(smallest, 50000, 200000);
-	grant = uplink_grant_size(&rig.sg, &imix, smallest, &gap);
+	assert_in_range(lowest, 50000, 200000);
 	assert_in_range(grant, 1306, UPLINK_GRANT); /* a frame lies in two grants at most */
-	gap = longest_gap(smallest, grant, 60);
+	gap = longest_gap(lowest, grant, 60);
 	/* Not all turns are the same: that is what the last quarter is for. */
 	assert_in_range(gap, rte_get_tsc_hz(), 2 * rte_get_tsc_hz() - 1);
 	for (uint32_t s = 0; s < UPLINK_RIG_STREAMS; s++) {
@@ -165,8 +170,8 @@ int main(void) {
 		cmocka_unit_test(spans_are_turns),
 		cmocka_unit_test(modems_without_address_have_no_turn),
 		cmocka_unit_test(grants_shrink_with_the_rate),
-		cmocka_unit_test(too_low_a_rate_is_refused),
-		cmocka_unit_test_setup_teardown(no_sender_is_made_for_too_low_a_rate, begin, end),
+		cmocka_unit_test(at_the_lowest_rates_grants_are_small),
+		cmocka_unit_test_setup_teardown(a_trickle_completes_what_it_begins, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_begun_is_complete_in_time, begin, end),
 	};
 

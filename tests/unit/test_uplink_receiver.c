@@ -31,7 +31,7 @@ static struct uplink *fake(uint64_t seed) {
 static int open_receiver(void **state) {
 	(void)state;
 	uplink = fake(1);
-	assert_int_equal(uplink_receiver_create(&receiver, uplink, HZ), 0);
+	assert_int_equal(uplink_receiver_create(&receiver, uplink, HZ, true), 0);
 	assert_true(receiver.started > 0);
 	receiver.started = MADE;
 	return 0;
@@ -100,6 +100,17 @@ static void time_counts_from_the_last_byte_sent(void **state) {
 	assert_int_equal(receiver.proof.latency->total_count, 1);
 	assert_float_equal(proof_latency_us(&receiver.proof).p50, 50.0, 0.1);
 	assert_float_equal(proof_latency_us(&receiver.proof).max, 50.0, 0.1);
+}
+
+static void time_is_not_recorded_where_nobody_asks(void **state) {
+	(void)state;
+	uplink_receiver_free(&receiver);
+	assert_int_equal(uplink_receiver_create(&receiver, uplink, HZ, false), 0);
+	receiver.started = MADE;
+	make_and_take(0);
+	assert_counts(1, 0, 0);
+	assert_null(receiver.proof.latency);
+	assert_true(proof_latency_us(&receiver.proof).max == 0);
 }
 
 /* What a flipped bit makes of a packet, by where it is. */
@@ -363,6 +374,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		test(good_packets_are_proven),
 		test(time_counts_from_the_last_byte_sent),
+		test(time_is_not_recorded_where_nobody_asks),
 		test(every_flipped_bit_is_seen),
 		test(every_truncation_is_seen),
 		test(bytes_behind_a_packet_are_seen),

@@ -9,6 +9,7 @@ WHAT = {
     "pipeline": "both directions, stage by stage",
     "throughput": "the highest rate without loss, by packet size and for the mixes",
     "latency": "how long packets take, at shares of the rate without loss",
+    "cost": "what modems, rules, classifiers, flows and channels add, in cycles and memory",
     "scheduler": "the downstream scheduler, beside DPDK's rte_sched",
 }
 

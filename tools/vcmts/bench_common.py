@@ -1,20 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What every `vcmts bench` does: run a program that measures, read what it stored."""
+"""What every `vcmts bench` does: run a program that measures, read what it has, store it."""
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from vcmts.child import Stopped, start
+from vcmts.child import Stopped
+from vcmts.paths import complain
+from vcmts.results import Measurement
+from vcmts.watch import Say, Tell, to_stderr, watched
+
+Report = dict[str, Any]
 
 INTERRUPTED = 130
 
 
-def add_arguments(parser: Any, *, milliseconds: int, stored: str) -> None:
-    parser.add_argument("--runs", type=int, default=5, help="of each (default: %(default)s)")
+def add_arguments(parser: Any, *, milliseconds: int, stored: str, runs: int = 5) -> None:
     parser.add_argument(
-        "--milliseconds", type=int, default=milliseconds, help="of a run (default: %(default)s)"
+        "--runs", type=int, default=runs, metavar="N", help="of each (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--milliseconds",
+        type=int,
+        default=milliseconds,
+        metavar="N",
+        help="of a run (default: %(default)s)",
     )
     parser.add_argument(
         "--json",
@@ -24,18 +36,43 @@ def add_arguments(parser: Any, *, milliseconds: int, stored: str) -> None:
     )
 
 
-def measured(command: Sequence[str], path: str, stopped: Stopped) -> dict[str, Any] | int:
-    """What the program stored at `path`, or the exit status where it did not."""
-    status = stopped.wait(start([*command, "--json", path]))
+def called() -> list[str]:
+    return ["./vcmts", *sys.argv[1:]]
+
+
+def measured(
+    command: Sequence[str], place: Path, tell: Tell, stopped: Stopped, say: Say = to_stderr
+) -> tuple[int, Report | None]:
+    """The program's exit status and what it has measured; also where it was stopped or failed."""
+    path = place / "measured.json"
+    path.unlink(missing_ok=True)
+    status = watched([*command, "--json", str(path)], tell, stopped, say)
+    if not path.exists():
+        return status, None
+    report: Report = json.loads(path.read_text(encoding="utf-8"))
+    return status, report if report["results"] else None
+
+
+def store(measurement: Measurement, path: str, stopped: Stopped, status: int) -> int:
+    """Writes what there is and says so. Returns the exit status of the tool."""
+    measurement.complete = status == 0 and not stopped.asked
+    measurement.write(path)
+    print(f"every value: {path}")
     if stopped.asked:
+        complain(f"interrupted: what was measured is in {path}")
         return INTERRUPTED
-    if status != 0:
-        return status
-    report: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
-    return report
+    return status
 
 
-def machine(report: dict[str, Any]) -> str:
+def nothing(stopped: Stopped, status: int) -> int:
+    """The exit status of the tool where there is nothing to store."""
+    if stopped.asked:
+        complain("interrupted: nothing was measured")
+        return INTERRUPTED
+    return status
+
+
+def machine(report: Report) -> str:
     """One line: what it was measured on, and how often."""
     host = report["host"]
     ratio = host["core_hz"] / host["tsc_hz"]

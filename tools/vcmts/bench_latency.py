@@ -102,7 +102,6 @@ def asked_for(given: argparse.Namespace, facts: Json) -> Asked:
         shares=shares,
         plan=Plan(
             top=offered.highest(shares, facts),
-            lowest=offered.lowest(shares, facts),
             resolution=SEARCH_RESOLUTION,
             confirmations=SEARCH_CONFIRMATIONS,
         ),

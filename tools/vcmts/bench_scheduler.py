@@ -10,9 +10,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from vcmts import bench_common
-from vcmts.child import stoppable, writable
+from vcmts import bench_common, watch
+from vcmts.child import folder, stoppable, writable
 from vcmts.paths import program
+from vcmts.progress import progress
+from vcmts.results import Measurement
 
 CASES = ("6ofdm", "2ofdm-32sc-qam", "8ofdm-192sc-qam")
 LOADS = (50, 95, 120)
@@ -149,10 +151,17 @@ def main(arguments: argparse.Namespace) -> int:
         command += ["--real-time"]
     for load in arguments.load or LOADS:
         command += ["--load", str(load)]
-    with stoppable() as stopped:
-        report = bench_common.measured(command, arguments.json, stopped)
-    if isinstance(report, int):
-        return report
-    show(report, Console(file=sys.stdout))
-    print(f"every value: {arguments.json}")
-    return 0
+    with folder() as place, stoppable() as stopped:
+        with progress("bench scheduler", 1) as shown:
+            status, report = bench_common.measured(command, place, watch.on(shown), stopped)
+        if report is None:
+            return bench_common.nothing(stopped, status)
+        measurement = Measurement(
+            kind="scheduler",
+            command=bench_common.called(),
+            configuration=", ".join(dict.fromkeys(r["case"] for r in report["results"])),
+            host=report["host"],
+            results=report["results"],
+        )
+        show(measurement.as_json(), Console(file=sys.stdout))
+        return bench_common.store(measurement, arguments.json, stopped, status)

@@ -123,7 +123,6 @@ def asked_for(given: argparse.Namespace, facts: Json) -> Asked:
         shares=shares,
         plan=Plan(
             top=offered.highest(shares, facts),
-            lowest=offered.lowest(shares, facts),
             resolution=offered.positive("--resolution", given.resolution, 1e-4, 0.5),
             confirmations=int(offered.positive("--confirmations", given.confirmations, 1, 1000)),
         ),

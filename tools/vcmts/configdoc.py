@@ -10,17 +10,9 @@ from typing import Any
 from vcmts import profile_qos as quality
 from vcmts import profile_upstream as upstream
 from vcmts.paths import CHECKOUT
-from vcmts.profile import (
-    ACTIVE_FLOWS,
-    CLASSIFIERS,
-    CLASSIFIERS_IPV4,
-    FILTERS,
-    FLOWS,
-    GRAMMAR,
-    MOST_SAIDS,
-    PUBLISHED,
-    FilterSet,
-)
+from vcmts.profile import GRAMMAR, MOST_SAIDS, PUBLISHED
+from vcmts.profile_rules import FILTERS, FilterSet
+from vcmts.profile_size import ACTIVE_FLOWS, CLASSIFIERS, CLASSIFIERS_IPV4, FLOWS
 
 Schema = dict[str, Any]
 

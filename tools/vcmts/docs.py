@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from vcmts import configdoc, picture
+from vcmts import configdoc, picture, published, published_page
 from vcmts.paths import CHECKOUT, MistakeError, complain, program
 
 UNITS = ("packets", "bursts", "segments", "frames")  # in the order in which the upstream has them
@@ -100,6 +100,7 @@ def pages() -> dict[Path, str]:
         Path("docs/pipeline.svg"): picture.draw(stage_lists(description["downstream"])),
         Path("docs/pipeline-upstream.svg"): upstream_pipeline(description["upstream"]),
         Path("docs/counters.md"): counters_page(description),
+        Path("docs/published.md"): published_page.render(published.load()),
     }
 
 

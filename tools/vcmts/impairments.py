@@ -3,9 +3,12 @@
 
 import argparse
 import re
+from tempfile import TemporaryFile
 
-from vcmts.child import start, stoppable, writable
+from vcmts import watch
+from vcmts.child import stoppable, writable
 from vcmts.paths import CHECKOUT, program
+from vcmts.progress import progress
 
 INTERRUPTED = 130
 CONFIG = CHECKOUT / "impairments" / "service-group.yaml"
@@ -43,6 +46,10 @@ def main(arguments: argparse.Namespace) -> int:
     command += ["--packets", str(arguments.packets), "--seed", str(arguments.seed)]
     if arguments.json is not None:
         command += ["--json", arguments.json]
-    with stoppable() as stopped:
-        status = stopped.wait(start(command))
+    # kept until the end: between its lines and a bar the terminal would be torn
+    with stoppable() as stopped, TemporaryFile() as table:
+        with progress("impairments", 1) as shown:
+            status = watch.watched(command, watch.on(shown), stopped, stdout=table)
+        table.seek(0)
+        print(table.read().decode(), end="", flush=True)
     return INTERRUPTED if stopped.asked else status

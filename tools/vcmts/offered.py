@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from vcmts.paths import MistakeError, program
-from vcmts.run import UPSTREAM_LEAST, UPSTREAM_SHARE
+from vcmts.rates import UPSTREAM_SHARE
 from vcmts.transport import Programs
 from vcmts.verdict import Outcome, judge
 
@@ -29,7 +29,6 @@ MIXES = {
 }
 FIRST_PAUSE, LONGEST_PAUSE, PAUSE_SECONDS = 0.25, 4.0, 3.0  # of the trial; and s, at most
 PROVE_MOST = 1024  # one packet in so many
-LOWEST_SHARE = 1 / 1024  # of the highest rate
 
 
 @dataclass(frozen=True)
@@ -128,14 +127,6 @@ def highest(shares: Split, facts: Json) -> float:
     if shares.upstream:
         tops.append(facts["upstream_capacity"] / shares.upstream)
     return float(min(tops))
-
-
-def lowest(shares: Split, facts: Json) -> float:
-    """Modems that send less do not fill a burst before upstream.frame_timeout."""
-    top = highest(shares, facts) * LOWEST_SHARE
-    if not shares.upstream:
-        return top
-    return float(max(top, UPSTREAM_LEAST * facts["modems"] / shares.upstream))
 
 
 def refused(where: Point, config: Path, shares: Split) -> int:

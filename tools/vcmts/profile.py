@@ -14,13 +14,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import TextIO
 
 from vcmts import profile_qos as quality
+from vcmts import profile_size as size
 from vcmts import profile_upstream as upstream
 from vcmts.paths import MistakeError
-
-FilterSet = Literal["2023", "2021"]
+from vcmts.profile_rules import (
+    FILTERS,
+    Filters,
+    FilterSet,
+    classifier_lines,
+    filter_lines,
+    picked,
+    sized,
+)
+from vcmts.profile_size import Sizes
 
 GRAMMAR = "<N>ofdm-<M>sc-qam_<K>cms_<aes|none>[_2021]"
 NAME = re.compile(r"([0-9]+)ofdm-([0-9]+)sc-qam_([0-9]+)cms_(aes|none)(_2021)?")
@@ -39,8 +48,6 @@ PUBLISHED = (
 MOST_CHANNELS = 256
 MOST_MODEMS = 65535
 MOST_SAIDS = 0x3FFF
-FLOWS, ACTIVE_FLOWS = 8, len(quality.WEIGHTS)
-CLASSIFIERS, CLASSIFIERS_IPV4 = 16, 12
 MODEM_NETWORK = IPv4Network("10.0.0.0/8")
 
 
@@ -69,17 +76,6 @@ class Cores:
 
 
 @dataclass(frozen=True)
-class Filters:
-    groups: int
-    ipv4_rules: int  # of one group
-    ipv6_rules: int
-    groups_a_modem: int
-
-
-FILTERS: dict[FilterSet, Filters] = {"2023": Filters(22, 18, 4, 1), "2021": Filters(6, 12, 4, 2)}
-
-
-@dataclass(frozen=True)
 class Profile:
     name: str
     ofdm: int
@@ -87,10 +83,16 @@ class Profile:
     modems: int
     encrypted: bool
     filters: Filters
+    sizes: Sizes
 
 
-def parse_name(name: str, filter_set: FilterSet = "2023") -> Profile:
-    """The profile of this name; its ending _2021 asks for the filter set of 2021 by itself."""
+def parse_name(
+    name: str, filter_set: FilterSet = "2023", sizes: Sizes = size.AS_PUBLISHED
+) -> Profile:
+    """The profile of this name; its ending _2021 asks for the filter set of 2021 by itself.
+
+    Raises MistakeError for a name outside the grammar, and where DSIDs are short.
+    """
     match = NAME.fullmatch(name)
     if match is None:
         raise MistakeError(f"profile {name!r}: a name is {GRAMMAR}, such as {PUBLISHED[0]}")
@@ -101,8 +103,10 @@ def parse_name(name: str, filter_set: FilterSet = "2023") -> Profile:
         )
     if not 1 <= modems <= MOST_MODEMS:
         raise MistakeError(f"profile {name!r}: {GRAMMAR} needs K of 1 to {MOST_MODEMS}")
-    filters = FILTERS["2021" if match[5] else filter_set]
-    return Profile(name, ofdm, sc_qam, modems, match[4] == "aes", filters)
+    if ofdm + sc_qam > 1:
+        size.enough_dsids(sizes, modems)
+    filters = sized(FILTERS["2021" if match[5] else filter_set], sizes)
+    return Profile(name, ofdm, sc_qam, modems, match[4] == "aes", filters, sizes)
 
 
 def halves(channels: list[int]) -> tuple[list[int], list[int]]:
@@ -137,42 +141,6 @@ def channel_lines(profile: Profile) -> Iterator[str]:
         yield f"  - {{id: {number}, channels: [{', '.join(map(str, channels))}]}}"
 
 
-def filter_lines(filters: Filters) -> Iterator[str]:
-    """Rules in turn: permit UDP, deny UDP, permit TCP, deny TCP, each on 100 ports of its own."""
-    yield "filter_groups:"
-    for group in range(1, filters.groups + 1):
-        yield f"  - id: {group}"
-        yield "    rules:"
-        for rule in range(filters.ipv4_rules + filters.ipv6_rules):
-            ipv4 = rule < filters.ipv4_rules
-            turn = rule if ipv4 else rule - filters.ipv4_rules
-            source = f"198.18.{group}.0/24" if ipv4 else f'"2001:db8:fffe:{group:x}::/64"'
-            low = 10000 + 100 * rule
-            yield (
-                f"      - {{family: {'ipv4' if ipv4 else 'ipv6'}, "
-                f"action: {('permit', 'deny')[turn % 2]}, source: {source}, "
-                f"protocol: {('udp', 'tcp')[turn // 2 % 2]}, "
-                f'destination_ports: "{low}-{low + 99}"}}'
-            )
-
-
-def classifier_lines(modem: int, network: IPv4Address) -> Iterator[str]:
-    """12 IPv4 and 4 IPv6 classifiers to flows 2, 3 and 4 in turn: three on UDP, three on TCP."""
-    first_flow = (modem - 1) * FLOWS + 1
-    yield "    classifiers:"
-    for number in range(CLASSIFIERS):
-        ipv4 = number < CLASSIFIERS_IPV4
-        turn = number if ipv4 else number - CLASSIFIERS_IPV4
-        source = f"198.19.{number + 1}.0/24" if ipv4 else f'"2001:db8:fffd:{number + 1:x}::/64"'
-        destination = f"{network}/30" if ipv4 else f'"2001:db8:0:{modem:x}::/64"'
-        low = 20000 + 100 * number
-        yield (
-            f"      - {{family: {'ipv4' if ipv4 else 'ipv6'}, source: {source}, "
-            f"destination: {destination}, protocol: {('udp', 'tcp')[turn // 3 % 2]}, "
-            f'destination_ports: "{low}-{low + 99}", service_flow: {first_flow + 1 + turn % 3}}}'
-        )
-
-
 def security_line(profile: Profile, modem: int) -> str:
     """A SAID has 14 bits: beyond 16,383 modems they are shared, with all that belongs to them."""
     said = (modem - 1) % MOST_SAIDS + 1
@@ -187,36 +155,38 @@ def security_line(profile: Profile, modem: int) -> str:
     )
 
 
-def flow_lines(modem: int, bonded: bool, qos: quality.Qos) -> Iterator[str]:
+def flow_lines(modem: int, bonded: bool, sizes: Sizes, qos: quality.Qos) -> Iterator[str]:
     yield "    service_flows:"
-    for number in range(FLOWS):
-        flow = (modem - 1) * FLOWS + number + 1
-        if number >= ACTIVE_FLOWS:
+    for number in range(sizes.flows):
+        flow = (modem - 1) * sizes.flows + number + 1
+        if number >= sizes.active_flows:
             yield f"      - {{id: {flow}, state: provisioned}}"
             continue
-        dsid = f", dsid: {(modem - 1) * ACTIVE_FLOWS + number + 1:#07x}" if bonded else ""
+        dsid = f", dsid: {(modem - 1) * sizes.active_flows + number + 1:#07x}" if bonded else ""
         yield f"      - {{id: {flow}{dsid}, {qos.keys(number)}}}"
+
+
+def address_line(modem: int, network: IPv4Address, sizes: Sizes) -> str:
+    ipv4 = [str(network + host) for host in range(1, sizes.ipv4_addresses + 1)]
+    ipv6 = [f'"2001:db8:0:{modem:x}::{host:x}"' for host in range(1, sizes.ipv6_addresses + 1)]
+    return f"    addresses: [{', '.join(ipv4 + ipv6)}]"
 
 
 def modem_lines(
     profile: Profile, modem: int, groups: list[list[int]], qos: quality.Qos
 ) -> Iterator[str]:
-    network = MODEM_NETWORK[4 * (modem - 1)]
-    addresses = ", ".join(str(network + host) for host in (1, 2, 3))
+    sizes = profile.sizes
+    network = MODEM_NETWORK[sizes.ipv4_block * (modem - 1)]
     bonding = (modem - 1) % len(groups)
-    filters = profile.filters
-    step = filters.groups // filters.groups_a_modem
-    first = modem - 1
-    picked = [(first + turn * step) % filters.groups + 1 for turn in range(filters.groups_a_modem)]
     yield f'  - mac: "02:01:00:{modem >> 16:02x}:{modem >> 8 & 255:02x}:{modem & 255:02x}"'
-    yield f'    addresses: [{addresses}, "2001:db8:0:{modem:x}::1"]'
-    yield "    cpe_limit: 4"
-    yield f"    filter_groups: [{', '.join(map(str, picked))}]"
+    yield address_line(modem, network, sizes)
+    yield f"    cpe_limit: {sizes.addresses}"
+    yield f"    filter_groups: [{', '.join(map(str, picked(profile.filters, modem)))}]"
     yield f"    bonding_group: {bonding + 1}"
     yield security_line(profile, modem)
-    yield from flow_lines(modem, len(groups[bonding]) > 1, qos)
-    yield from classifier_lines(modem, network)
-    yield from upstream.flow_lines(modem, profile.modems)
+    yield from flow_lines(modem, len(groups[bonding]) > 1, sizes, qos)
+    yield from classifier_lines(modem, network, sizes)
+    yield from upstream.flow_lines(modem, profile.modems, profile.modems * sizes.flows)
 
 
 def head(profile: Profile, ports: PortSet, cores: Cores) -> str:
@@ -228,9 +198,9 @@ def head(profile: Profile, ports: PortSet, cores: Cores) -> str:
     )
     return f"""\
 # SPDX-License-Identifier: BSD-3-Clause
-# Written by: vcmts profile {profile.name}
+# Written by: vcmts profile {profile.name}{size.words(profile.sizes)}
 # {profile.ofdm} OFDM and {profile.sc_qam} SC-QAM channels, {profile.modems} cable modems, \
-{filters.groups} filter groups x {filters.ipv4_rules + filters.ipv6_rules} rules;
+{filters.groups} filter groups x {filters.rules} rules;
 # Upstream: {upstream.channels(profile.modems)} OFDMA channels, a flow on two of them a modem.
 # Keys and initialisation vectors are made from the SAID: for tests, never for a network.
 name: {profile.name}
@@ -275,9 +245,10 @@ def write_profile(
     ports: PortSet = MEMIF,
     cores: Cores = Cores(),
     qos: quality.Qos = quality.WEIGHTS_ALONE,
+    sizes: Sizes = size.AS_PUBLISHED,
 ) -> None:
-    """Writes the profile `name` as YAML. Raises MistakeError for a name outside the grammar."""
-    profile = parse_name(name, filter_set)
+    """Writes the profile `name` as YAML. Raises MistakeError as parse_name()."""
+    profile = parse_name(name, filter_set, sizes)
     out.write(head(profile, ports, cores))
     out.writelines(f"{line}\n" for line in profile_lines(profile, qos))
 
@@ -302,6 +273,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=device.format("1,iface=eth1") + " (default: a memif)",
     )
     quality.add_arguments(parser)
+    size.add_arguments(parser)
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="instead of the terminal")
 
 
@@ -311,15 +283,16 @@ def main(arguments: argparse.Namespace) -> int:
         return 0
     if arguments.name is None:
         raise MistakeError(f"profile: name one, {GRAMMAR}, or ask for --list")
-    parse_name(arguments.name)  # before a file is opened and emptied
+    sizes = size.asked(arguments)
+    parse_name(arguments.name, sizes=sizes)  # before a file is opened and emptied
     ports = PortSet(network=arguments.network, rphy=arguments.rphy)
     qos = quality.asked(arguments)
     if arguments.output is None:
-        write_profile(arguments.name, sys.stdout, ports=ports, qos=qos)
+        write_profile(arguments.name, sys.stdout, ports=ports, qos=qos, sizes=sizes)
         return 0
     try:
         with arguments.output.open("w", encoding="utf-8") as out:
-            write_profile(arguments.name, out, ports=ports, qos=qos)
+            write_profile(arguments.name, out, ports=ports, qos=qos, sizes=sizes)
     except OSError as error:
         raise MistakeError(f"{arguments.output}: {error.strerror}") from error
     return 0

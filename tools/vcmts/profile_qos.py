@@ -15,7 +15,7 @@ from vcmts.paths import MistakeError
 
 Aqm = Literal["tail-drop", "wred", "docsis-pie"]
 
-WEIGHTS = (1, 2, 4, 8)  # of the active flows, in turn
+WEIGHTS = (1, 2, 4, 8)  # of the active flows, in turns
 RATE = re.compile(r"((?:0|[1-9][0-9]*)(?:\.[0-9]+)?) ?([kMGT]?)bps")
 FACTORS = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 LEAST_RATE, MOST_RATE = 10**3, 10**12
@@ -30,7 +30,7 @@ class Qos:
 
     def keys(self, flow: int) -> str:
         """Of the modem's active flow with this number, from 0."""
-        keys = f"weight: {WEIGHTS[flow]}"
+        keys = f"weight: {WEIGHTS[flow % len(WEIGHTS)]}"
         if self.sustained_rate is not None:
             keys += f", max_sustained_rate: {self.sustained_rate}"
         return keys if self.aqm == "tail-drop" else f"{keys}, aqm: {self.aqm}"

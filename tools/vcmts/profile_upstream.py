@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 CHANNELS, RATE = 4, "1 Gbps"
 MOST_SIDS = 0x3FFE  # of one channel: 1 to 0x3FFE
-FIRST_FLOW = 1_000_001  # beyond the ids of downstream flows
+FIRST_FLOW = 1_000_001  # where the ids of downstream flows are all below
 
 
 def channels(modems: int) -> int:
@@ -43,10 +43,11 @@ def sids_of(modem: int, modems: int) -> tuple[tuple[int, int], tuple[int, int]]:
     return (first + 1, 2 * turn + 1), (second + 1, 2 * turn + 2)
 
 
-def flow_lines(modem: int, modems: int) -> Iterator[str]:
-    """One flow, over both channels of the modem."""
+def flow_lines(modem: int, modems: int, downstream_flows: int = 0) -> Iterator[str]:
+    """One flow, over both channels of the modem, with an id behind those of the downstream."""
+    first = max(FIRST_FLOW, downstream_flows + 1)
     sids = ", ".join(
         f"{{channel: {channel}, sid: {sid:#06x}}}" for channel, sid in sids_of(modem, modems)
     )
     yield "    upstream_service_flows:"
-    yield f"      - {{id: {FIRST_FLOW + modem - 1}, sid_clusters: [{{id: 0, sids: [{sids}]}}]}}"
+    yield f"      - {{id: {first + modem - 1}, sid_clusters: [{{id: 0, sids: [{sids}]}}]}}"

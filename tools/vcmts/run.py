@@ -11,29 +11,21 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from vcmts import configuration, expected, summary
+from vcmts import configuration, expected, rates, summary
 from vcmts.child import Stopped, folder, start, stoppable, writable
 from vcmts.paths import MistakeError, complain, program
 from vcmts.plane import Ends, data_plane, facts_of, free_core, wire
 
-DEFAULT_RATE = 4e9  # bit/s, or this share of what the channels carry:
-DEFAULT_SHARE = 0.8
-UPSTREAM_SHARE = 0.15  # of the downstream's rate
-UPSTREAM_LEAST = 20e3  # a modem: less, and its next turn may come behind upstream.frame_timeout
-RATE = re.compile(r"(\d+(?:\.\d+)?) ?([kMGT]?)bps")
-FACTORS = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 INTERRUPTED = 130
 # Below this share of the rate asked for, the summary says why; a few packets make no rate.
 ENOUGH_OF_RATE, FEWEST_PACKETS = 0.95, 100
 # Drops of what is more than the channels carry, at the end of a queue or before it is long.
 FULL = ("flow_buffer_full", "scheduler_full", "wred_drop", "docsis_pie_drop")
-NOTHING = "0"
 # What vcmts-traffic says in its own words, in those of this command.
 WORDS = (
     (r"^(vcmts-)?traffic: ", "vcmts: "),
@@ -43,39 +35,9 @@ WORDS = (
 )
 
 
-@dataclass(frozen=True)
-class Rates:
-    """As vcmts-traffic takes them; NOTHING where nothing is sent."""
-
-    downstream: str
-    upstream: str
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     configuration.add_arguments(parser)
-    parser.add_argument(
-        "--traffic",
-        metavar="MIX",
-        default="imix",
-        help="imix, a size (bytes of an Ethernet frame without CRC), or 84:15,256:10,1280:75",
-    )
-    parser.add_argument(
-        "--rate",
-        help="of packets to the modems, such as 2Gbps, or max, or 0 for none (default: 4Gbps, or "
-        "80 %% of what the channels carry)",
-    )
-    parser.add_argument(
-        "--upstream-traffic",
-        metavar="MIX",
-        default="upstream-imix",
-        help="what the modems send: upstream-imix (84 or 70, 256 and 1280 bytes), or as --traffic",
-    )
-    parser.add_argument(
-        "--upstream-rate",
-        metavar="RATE",
-        help="of packets from the modems, or max, or 0 for none (default: 15 %% of --rate, at "
-        "least 20 kbps a modem, at most 80 %% of what the upstream channels carry)",
-    )
+    rates.add_arguments(parser)
     parser.add_argument(
         "--duration", default="10s", help="such as 500ms, 10s, 2min (default: %(default)s)"
     )
@@ -85,29 +47,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what goes wrong with the upstream, as psp-loss=0.1%%,wrong-key=0.001; the kinds are "
         "told by `vcmts impairments --help` and docs/impairments.md",
     )
+    parser.add_argument(
+        "--latency",
+        action="store_true",
+        help="measure how long packets stay in the pipeline, too; costs 2 to 3 %% of its cycles",
+    )
     parser.add_argument("--core", type=int, help="core of vcmts-traffic (default: a free one)")
     parser.add_argument("--json", metavar="FILE", help="write the summary")
-
-
-def bits_per_second(text: str) -> float | None:
-    found = RATE.fullmatch(text)
-    return float(found[1]) * FACTORS[found[2]] if found else None
-
-
-def rates_of(facts: dict[str, Any], given: argparse.Namespace) -> Rates:
-    """What was asked for, else what the channels carry with ease; mistakes are for vcmts-traffic
-    to tell."""
-    default = min(DEFAULT_RATE, DEFAULT_SHARE * facts["capacity"])
-    down = given.rate or f"{int(default)} bps"
-    up = given.upstream_rate
-    if up is None:
-        share = UPSTREAM_SHARE * (bits_per_second(down) or default)
-        share = max(share, UPSTREAM_LEAST * facts["modems"])
-        most = int(min(share, DEFAULT_SHARE * facts["upstream_capacity"]))
-        up = f"{most} bps" if most > 0 else NOTHING
-    if down == up == NOTHING:
-        raise MistakeError("--rate: found 0 in both directions, allowed: in one of them")
-    return Rates(down, up)
 
 
 def traffic_command(
@@ -117,15 +63,22 @@ def traffic_command(
     allowed = sorted(os.sched_getaffinity(0))
     if core not in allowed:
         raise MistakeError(f"--core: found {core}, allowed: {', '.join(map(str, allowed))}")
-    rates = rates_of(facts, given)
+    asked = rates.rates_of(facts, given)
     command = [str(program("vcmts-traffic")), "--config", str(config), "--json", str(result)]
     command += ["--network", ends[0].client, "--rphy", ends[1].client]
-    if rates.downstream == NOTHING:
+    if asked.downstream == rates.NOTHING:
         command += ["--no-downstream"]
     else:
-        command += ["--mix", given.traffic, "--rate", rates.downstream]
-    if rates.upstream != NOTHING:
-        command += ["--upstream-mix", given.upstream_traffic, "--upstream-rate", rates.upstream]
+        command += ["--mix", given.traffic] if given.traffic is not None else []
+        command += ["--replay", given.replay] if given.replay is not None else []
+        command += ["--rate", asked.downstream]
+        command += ["--flows", given.flows] if given.flows is not None else []
+    if asked.upstream != rates.NOTHING:
+        command += ["--upstream-mix", given.upstream_traffic, "--upstream-rate", asked.upstream]
+    if given.shape is not None:
+        command += ["--shape", given.shape]
+    if given.upstream_shape is not None:
+        command += ["--upstream-shape", given.upstream_shape]
     if given.impair is not None:
         command += ["--impair", given.impair]
     command += ["--duration", given.duration]
@@ -145,13 +98,6 @@ def refused(command: list[str]) -> int:
     )
     print(in_our_words(checked.stderr), end="", file=sys.stderr)
     return checked.returncode
-
-
-def asked_rates(rates: Rates) -> dict[str, float | None]:
-    """In Gbps; None where it was max."""
-    asked = {"downstream": rates.downstream, "upstream": rates.upstream}
-    bits = {way: bits_per_second(rate) for way, rate in asked.items() if rate != NOTHING}
-    return {way: None if rate is None else rate / 1e9 for way, rate in bits.items()}
 
 
 def complain_of_low_rates(whole: dict[str, Any]) -> None:
@@ -184,7 +130,7 @@ def carry(config: Path, place: Path, given: argparse.Namespace, stopped: Stopped
     if mistaken != 0:
         return mistaken
     status = INTERRUPTED
-    with data_plane(config, ends, plane, stopped):
+    with data_plane(config, ends, plane, stopped, latency=given.latency):
         if not stopped.asked:
             status = stopped.wait(start(command, quiet=True))
     if not plane.exists() or not proven.exists():
@@ -192,11 +138,9 @@ def carry(config: Path, place: Path, given: argparse.Namespace, stopped: Stopped
             return INTERRUPTED
         complain("no summary: a program ended early; its messages are above")
         return status or 1
-    whole = summary.merge(
-        json.loads(plane.read_text(encoding="utf-8")),
-        json.loads(proven.read_text(encoding="utf-8")),
-        asked_rates(rates_of(facts, given)),
-    )
+    found = json.loads(proven.read_text(encoding="utf-8"))
+    asked = {way: found[way]["asked_gbps"] for way in summary.directions(found)}
+    whole = summary.merge(json.loads(plane.read_text(encoding="utf-8")), found, asked)
     summary.show(whole, Console(file=sys.stdout), facts["cores"])
     if expected.impaired(whole) and not expected.as_expected(whole):
         status = max(status, 1)

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from vcmts import scenarios
 from vcmts.paths import MistakeError, program
+from vcmts.progress import progress
 from vcmts.scenarios import AQMS, CASES, Scenario
 
 Result = dict[str, Any]
@@ -132,12 +133,17 @@ def draw(folder: str) -> int:
             f"--plots: Python package {error.name} is missing; run devtools/install-deps plot"
         ) from error
     over_time = {aqm: simulate(scenarios.rate_change(aqm)) for aqm in ("tail-drop", "docsis-pie")}
-    over_rates = {
-        (aqm, rate, count): simulate(scenarios.matrix(rate, count, aqm))
+    points = [
+        (aqm, rate, count)
         for aqm in ("tail-drop", "docsis-pie")
         for rate in scenarios.MATRIX_RATES
         for count in scenarios.MATRIX_COUNTS
-    }
+    ]
+    over_rates = {}
+    with progress("simulate", len(points)) as shown:
+        for aqm, rate, count in points:
+            over_rates[aqm, rate, count] = simulate(scenarios.matrix(rate, count, aqm))
+            shown.advance(text=f"{aqm}, {count} senders")
     for name, figure in (
         ("scheduler-pie.svg", plots.over_time(over_time)),
         ("scheduler-pie-rates.svg", plots.over_rates(over_rates)),
@@ -154,11 +160,15 @@ def main(arguments: argparse.Namespace) -> int:
         return draw(arguments.plots)
     rows: list[list[str]] = []
     results: dict[str, Result] = {}
-    for name in arguments.scenario or list(CASES):
-        if name.endswith(".json"):
-            rows += rows_of_file(name, results)
-        else:
-            rows += rows_of_case(name, arguments.aqm or list(AQMS), results)
+    names = arguments.scenario or list(CASES)
+    with progress("simulate", len(names)) as shown:
+        for name in names:
+            shown.at(shown.done, name)
+            if name.endswith(".json"):
+                rows += rows_of_file(name, results)
+            else:
+                rows += rows_of_case(name, arguments.aqm or list(AQMS), results)
+            shown.advance()
     if arguments.json is not None:
         Path(arguments.json).write_text(json.dumps(results) + "\n", encoding="utf-8")
     if arguments.markdown:

@@ -13,7 +13,15 @@ Json = dict[str, Any]
 DIRECTIONS = ("downstream", "upstream")
 # What the data plane says of a direction, beside what the traffic proved.
 PLANE = (
-    *("cycles_per_packet", "drops", "counters", "scheduler", "balanced", "held"),
+    *(
+        "cycles_per_packet",
+        "pipeline_latency_us",
+        "drops",
+        "counters",
+        "scheduler",
+        "balanced",
+        "held",
+    ),
     *("units", "requests"),
 )
 COUNTS = ("sent", "proven", "lost", "duplicated", "reordered", "corrupted")
@@ -75,6 +83,15 @@ def asked_for(part: Json) -> str:
     return "max" if part["asked_gbps"] is None else rate(part["asked_gbps"])
 
 
+def latency_rows(drawn: Table, title: str, latencies: list[Json | None]) -> None:
+    """A row a percentile of what was measured, a column a direction."""
+    measured = next((latency for latency in latencies if latency is not None), {})
+    for key in measured:
+        if key != "histogram":
+            told = (f"{latency[key]:,.0f} us" if latency else "" for latency in latencies)
+            drawn.add_row(f"{title} {key}", *told)
+
+
 def packets_table(summary: Json) -> Table:
     """A column a direction; a reason for drops is shown where it was met."""
     shown = directions(summary)
@@ -91,8 +108,8 @@ def packets_table(summary: Json) -> Table:
     drawn.add_row("asked for", *map(asked_for, parts))
     drawn.add_row("sent at", *(rate(sent_gbps(part)) for part in parts))
     drawn.add_row("throughput", *(rate(part["gbps"]) for part in parts))
-    for key in parts[0]["latency_us"]:
-        drawn.add_row(f"latency {key}", *(f"{part['latency_us'][key]:.0f} us" for part in parts))
+    for title, key in (("latency", "latency_us"), ("in the pipeline", "pipeline_latency_us")):
+        latency_rows(drawn, title, [part.get(key) for part in parts])
     return drawn
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from vcmts import telemetry_latency
 from vcmts.paths import MistakeError, complain
 
 Json = dict[str, Any]
@@ -30,6 +31,8 @@ COMMANDS = {
     "groups": "bonding groups: packets out of order, and how long modems wait for the order",
     "flow": "a downstream service flow, by its SFID",
     "modem": "a modem's downstream service flows, by its MAC address or place in the file",
+    "latency": "how long packets stay in the pipeline, where vcmtsd runs with --latency; WHICH: a "
+    "direction for its histogram, or reset",
     "reload": "have the configuration read again, for changes of the quality of service",
 }
 NEEDS_ONE = ("flow", "modem")  # of what there are too many to tell of all
@@ -44,7 +47,9 @@ REFUSED = "refused: "
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     told = "; ".join(f"{name}: {text}" for name, text in COMMANDS.items())
     parser.add_argument("what", metavar="WHAT", help=f"{told}; or a command of DPDK, as /help")
-    parser.add_argument("which", metavar="WHICH", nargs="?", help="SFID, MAC address, priority")
+    parser.add_argument(
+        "which", metavar="WHICH", nargs="?", help="SFID, MAC address, priority, direction"
+    )
     parser.add_argument("--pid", type=int, help="which vcmtsd, where several are in service")
     parser.add_argument(
         "--interval", type=float, default=1.0, help="seconds for rates (default: %(default)s)"
@@ -78,6 +83,9 @@ class Vcmtsd:
     def scheduler(self, what: str, which: str | None) -> Json:
         """As `ask`; lists that come in parts are put together."""
         whole: Json = {}
+        if what == "latency":
+            whole = self.ask(telemetry_latency.COMMAND, which)
+            return whole
         command = f"/vcmts/scheduler/{what}"
         if which is not None or what not in PARTS:
             whole = self.ask(command, which)
@@ -207,6 +215,9 @@ def flows_of(what: str, which: str, answer: Json) -> Json:
 
 
 def show(asked: Vcmtsd, what: str, which: str | None, interval: float, console: Console) -> None:
+    if what == "latency":
+        console.print(telemetry_latency.table(asked.ask, which))
+        return
     before, begun = asked.scheduler(what, which), time.monotonic()
     if what == "delay" and which is not None:
         drawn = table(f"delay of priority {which}", "from us", "packets")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vcmts import latencies, telemetry, trials
+from vcmts import telemetry, telemetry_latency, trials
 from vcmts.child import Stopped
 from vcmts.paths import MistakeError, complain, program
 from vcmts.plane import Ends, data_plane, ended, free_core, wire
@@ -127,6 +127,21 @@ def between(before: Json, after: Json) -> Json:
     return {"workers": told, "drops": drops}
 
 
+def latencies_begin(asked: telemetry.Vcmtsd | None, request: Json) -> None:
+    """What was measured before is forgotten."""
+    if asked is not None and request["latency"]:
+        asked.ask(telemetry_latency.COMMAND, telemetry_latency.RESET)
+
+
+def latencies_end(asked: telemetry.Vcmtsd | None, request: Json) -> Json:
+    """Since then, as vcmts-bench-throughput tells it of a trial."""
+    if asked is None or not request["latency"]:
+        return {}
+    measured = telemetry_latency.read(asked.ask, reset=False)
+    told = {way: one if one["histogram"] else None for way, one in measured.items()}
+    return {"pipeline_latency_us": told}
+
+
 @contextmanager
 def watched(pid: int) -> Iterator[telemetry.Vcmtsd | None]:
     """The telemetry of a vcmtsd that was just started; None where it has none."""
@@ -151,10 +166,10 @@ def both(
     def ask(request: Json) -> Json:
         try:
             before = reading(asked)
-            latencies.begin(asked, request)
+            latencies_begin(asked, request)
             answer = serving.ask(request)
             after = reading(asked)
-            answer |= latencies.end(asked, request)
+            answer |= latencies_end(asked, request)
         except (MistakeError, OSError) as error:
             if plane.poll() is None:
                 raise

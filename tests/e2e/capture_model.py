@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `--replay` has to make of a capture by its documentation; shares nothing with the C side."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from witness.classify import matches, parse
+from witness.crc import internet_checksum
+from witness.l2tp import Address
+from witness.model import Config, Modem
+from witness.pcapfile import Record
+
+VLAN = (0x8100, 0x88A8, 0x9100)
+EXTENSIONS = (0, 43, 60)
+ICMP, TCP, UDP, IPV6_FRAGMENT, ICMPV6 = 1, 6, 17, 44, 58
+CHECKSUMS = {UDP: 6, TCP: 16}  # offsets; of ICMP by family
+TAG = 20
+SHORTEST = 60
+ROUTER = bytes.fromhex("02000000ff01")
+
+
+class SkippedError(Exception):
+    """The packet is not replayed; the text is the reason's name."""
+
+
+@dataclass
+class Expected:
+    """A packet that is replayed, whose tag is not known before it is sent."""
+
+    frame: bytearray
+    upper: int  # offset
+    end: int  # of the IP packet
+    tag_at: int
+    checksum_at: int | None
+    lengthened: bool
+    destination: Address | None = None
+    modem: Modem | None = None
+
+    def sent_with(self, tag: bytes) -> bytes:
+        """The bytes that belong on the wire with this tag."""
+        frame = bytearray(self.frame)
+        frame[self.tag_at : self.tag_at + TAG] = tag
+        if self.checksum_at is not None:
+            frame[self.checksum_at : self.checksum_at + 2] = bytes(2)
+            made = internet_checksum(self.pseudo() + bytes(frame[self.upper : self.end]))
+            if made == 0 and self.protocol() == UDP:
+                made = 0xFFFF
+            frame[self.checksum_at : self.checksum_at + 2] = made.to_bytes(2, "big")
+        return bytes(frame)
+
+    def protocol(self) -> int:
+        at = 14 + 9 if self.frame[14] >> 4 == 4 else 14 + 6
+        return _upper_of(self.frame[14:], self.frame[at])[1]
+
+    def pseudo(self) -> bytes:
+        length = (self.end - self.upper).to_bytes(4, "big")
+        if self.protocol() == ICMP:
+            return b""
+        addresses = self.frame[26:34] if self.frame[14] >> 4 == 4 else self.frame[22:54]
+        return bytes(addresses) + length + self.protocol().to_bytes(4, "big")
+
+
+def _upper_of(packet: bytes | bytearray, protocol: int) -> tuple[int, int]:
+    """Offset and protocol of the upper header."""
+    if packet[0] >> 4 == 4:
+        return 4 * (packet[0] & 15), protocol
+    at = 40
+    while protocol in EXTENSIONS:
+        protocol, at = packet[at], at + 8 + 8 * packet[at + 1]
+    if protocol == IPV6_FRAGMENT:
+        raise SkippedError("fragment")
+    return at, protocol
+
+
+def _untagged(frame: bytes) -> bytes:
+    while int.from_bytes(frame[12:14], "big") in VLAN:
+        frame = frame[:12] + frame[16:]
+    return frame
+
+
+def _packet_of(record: Record) -> tuple[bytes, int, int]:
+    """The IP packet without padding, offset and protocol of its upper header."""
+    frame = _untagged(record.data)
+    if int.from_bytes(frame[12:14], "big") not in (0x0800, 0x86DD):
+        raise SkippedError("not_ip")
+    packet = frame[14:]
+    version = packet[0] >> 4
+    if version == 4:
+        total = int.from_bytes(packet[2:4], "big")
+        protocol, part = packet[9], int.from_bytes(packet[6:8], "big") & 0x3FFF
+    else:
+        total, protocol, part = 40 + int.from_bytes(packet[4:6], "big"), packet[6], 0
+    if total > len(packet):
+        raise SkippedError("truncated")
+    if part:
+        raise SkippedError("fragment")
+    upper, protocol = _upper_of(packet, protocol)
+    return packet[:total], upper, protocol
+
+
+def _header_size(packet: bytes, upper: int, protocol: int) -> int:
+    return 4 * (packet[upper + 12] >> 4) if protocol == TCP else 8
+
+
+def _longer(packet: bytes, upper: int, protocol: int, header: int) -> bytes:
+    """With room for a tag behind the payload, and lengths that say so."""
+    size = len(packet) - upper
+    more = max(header, size + size % 2) + TAG - size
+    changed = bytearray(packet + bytes(more))
+    at, length = (2, len(changed)) if packet[0] >> 4 == 4 else (4, len(changed) - 40)
+    changed[at : at + 2] = length.to_bytes(2, "big")
+    if protocol == UDP:
+        changed[upper + 4 : upper + 6] = (size + more).to_bytes(2, "big")
+    return bytes(changed)
+
+
+def _checksum_at(packet: bytes, upper: int, protocol: int) -> int | None:
+    version = packet[0] >> 4
+    if protocol == UDP and version == 4 and packet[upper + 6 : upper + 8] == bytes(2):
+        return None
+    if protocol == (ICMP if version == 4 else ICMPV6):
+        return 14 + upper + 2
+    return 14 + upper + CHECKSUMS[protocol] if protocol in CHECKSUMS else None
+
+
+def _rewritten(record: Record, config: Config) -> Expected:
+    packet, upper, protocol = _packet_of(record)
+    header = _header_size(packet, upper, protocol)
+    place = (len(packet) - upper - TAG) & ~1
+    lengthened = place < header
+    if lengthened:
+        packet = _longer(packet, upper, protocol, header)
+        place = len(packet) - upper - TAG
+    kind = (0x0800 if packet[0] >> 4 == 4 else 0x86DD).to_bytes(2, "big")
+    frame = bytearray(bytes.fromhex("020000000001") + ROUTER + kind + packet)
+    end = len(frame)
+    frame += bytes(max(0, SHORTEST - end))
+    if len(frame) > config.max_frame - 4:
+        raise SkippedError("too_long")
+    checksum = _checksum_at(packet, upper, protocol)
+    return Expected(frame, 14 + upper, end, 14 + upper + place, checksum, lengthened)
+
+
+def _permitted(config: Config, modem: Modem, frame: bytes) -> bool:
+    headers = parse(frame, config.max_frame)
+    for group in modem.filter_groups:
+        for rule in config.filter_groups[group]:
+            if matches(rule.match, headers):
+                return rule.permit
+    return config.filter_default_permit
+
+
+@dataclass
+class Replay:
+    """All of a capture. Addresses of modems take turns, in order of appearance."""
+
+    config: Config
+    packets: list[Expected] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+    mapped: dict[bytes, tuple[Modem, Address]] = field(default_factory=dict)
+
+    def _turns(self, version: int) -> list[tuple[Modem, Address]]:
+        return [
+            (modem, address)
+            for modem in self.config.modems
+            for address in modem.addresses[: modem.cpe_limit]
+            if address.version == version
+        ]
+
+    def _send_to_modem(self, packet: Expected) -> None:
+        version, at, size = (4, 30, 4) if packet.frame[14] >> 4 == 4 else (6, 38, 16)
+        captured = bytes(packet.frame[at : at + size])
+        turns = self._turns(version)
+        before = sum(len(key) == size for key in self.mapped)
+        modem, address = self.mapped.setdefault(captured, turns[before % len(turns)])
+        packet.frame[at : at + size] = address.packed
+        packet.modem, packet.destination = modem, address
+        if version == 4:
+            header = packet.frame[14 : packet.frame[14] % 16 * 4 + 14]
+            header[10:12] = bytes(2)
+            packet.frame[24:26] = internet_checksum(bytes(header)).to_bytes(2, "big")
+        if not _permitted(self.config, modem, bytes(packet.frame)):
+            raise SkippedError("denied")
+
+    def take(self, record: Record) -> None:
+        try:
+            packet = _rewritten(record, self.config)
+            self._send_to_modem(packet)
+        except SkippedError as why:
+            self.skipped[str(why)] += 1
+        else:
+            self.packets.append(packet)
+
+
+def expect_replay(config: Config, records: list[Record]) -> Replay:
+    replay = Replay(config)
+    for record in records:
+        replay.take(record)
+    return replay

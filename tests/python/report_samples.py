@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measurements of every kind, made by a formula: what a report of them must say is known."""
+
+import math
+from typing import Any
+
+Json = dict[str, Any]
+
+STAGES = {
+    "downstream": {
+        "receive": (22, 0.0),
+        "modem_lookup": (116, 0.0),
+        "filter": (88, 0.0),
+        "classify": (120, 0.04),
+        "enqueue": (40, 0.0),
+        "schedule": (84, 0.0),
+        "hand_over": (13, 0.0),
+        "take_over": (3, 0.0),
+        "frame": (66, 0.0),
+        "encrypt_submit": (19, 0.0),
+        "encrypt_collect": (130, 0.66),
+        "depi": (50, 0.16),
+        "transmit": (2, 0.006),
+    },
+    "upstream": {
+        "receive": (1, 0.02),
+        "validate": (2, 0.086),
+        "uepi": (8, 0.2),
+        "reassemble": (2, 0.07),
+        "extract": (170, 0.42),
+        "decrypt_submit": (23, 0.01),
+        "decrypt_collect": (88, 0.17),
+        "verify_source": (32, 0.0),
+        "transmit": (5, 0.0),
+        "requests": (2, 0.004),
+    },
+}
+MIXES = {
+    "downstream": {"imix": 998.2, "84": 84, "256": 256, "512": 512, "1024": 1024, "1518": 1518},
+    "upstream": {"upstream-imix": 318.3, "84": 84, "256": 256, "1280": 1280},
+}
+TSC = 2.3e9
+HOST: Json = {"cpu": "Sample processor", "tsc_hz": 2300000000, "core_hz": 3000000000}
+HOST |= {"huge_pages": False}
+
+
+def measurement(kind: str, results: list[Json], **more: Any) -> Json:
+    return {
+        "schema": 1,
+        "kind": kind,
+        "command": ["./vcmts", "bench", kind],
+        "started": "2026-11-20T12:00:00+00:00",
+        "seconds": 61.5,
+        "complete": True,
+        "configuration": "6ofdm-0sc-qam_300cms_aes",
+        "host": dict(HOST),
+        **more,
+        "results": results,
+    }
+
+
+def cycles_result(direction: str, mix: str, scale: float = 1.0, runs: int = 5) -> Json:
+    size = MIXES[direction][mix]
+    stages = {s: scale * (a + b * size) for s, (a, b) in STAGES[direction].items()}
+    total = sum(stages.values())
+    values = [total * (1 + 0.002 * (run - runs // 2)) for run in range(runs)]
+    bound = 120 + 0.6 * size
+    return {
+        "direction": direction,
+        "mix": mix,
+        "mean_bytes": size,
+        "threads": 1,
+        "cycles_per_packet": total,
+        "stages": stages,
+        "gbps_per_core": TSC / total * size * 8 / 1e9,
+        "crypto_bound_cycles": bound,
+        "share_of_crypto_bound": bound / total,
+        "cycles_without_accounting": total - 4,
+        "core_cycles_per_packet": total * 3.0 / 2.3,
+        "runs": runs,
+        "min": min(values),
+        "max": max(values),
+        "values": values,
+    }
+
+
+def pipeline(scale: float = 1.0, runs: int = 5) -> Json:
+    mixes = [(direction, mix) for direction in STAGES for mix in MIXES[direction]]
+    results = [cycles_result(direction, mix, scale, runs) for direction, mix in mixes]
+    fits: list[Json] = []
+    for direction, stages in STAGES.items():
+        for stage, (fixed, per_byte) in stages.items():
+            fits.append(fit(direction, stage, scale * fixed, scale * per_byte))
+        every = [scale * sum(pair[i] for pair in stages.values()) for i in (0, 1)]
+        fits.append(fit(direction, "all", every[0], every[1]))
+    return measurement("pipeline", results, fits=fits)
+
+
+def fit(direction: str, stage: str, fixed: float, per_byte: float) -> Json:
+    whole = {"direction": direction, "stage": stage, "fixed": fixed, "per_byte": per_byte}
+    return {**whole, "r2": 0.998}
+
+
+def cost() -> Json:
+    swept = {
+        "modems": (300, 1000, 3000, 10000, 30000),
+        "filter_rules": (1, 8, 22, 64, 200),
+        "classifiers": (1, 4, 16, 64),
+        "service_flows": (1, 4, 8, 16),
+        "channels": (1, 2, 6, 34, 200),
+        "flows": (1000, 100000, 1000000),
+    }
+    results: list[Json] = []
+    for what, values in swept.items():
+        for value in values:
+            for direction in STAGES if what == "modems" else ("downstream",):
+                mix = next(iter(MIXES[direction]))
+                total = (1300.0 if direction == "downstream" else 680.0) + 45 * math.log(value)
+                memory = 98.0 * 2**20 + value * 4200 if what == "modems" else 1.2e8
+                result = {
+                    "what": what,
+                    "value": value,
+                    "profile": "6ofdm-0sc-qam_300cms_aes",
+                    "direction": direction,
+                    "mix": mix,
+                    "cycles_per_packet": total,
+                    "min": total - 12,
+                    "max": total + 25,
+                    "runs": 3,
+                    "stages": {"classify": 100.0},
+                    "memory_bytes": memory,
+                    "memory_bytes_per_modem": 4200.0,
+                    "start_seconds": 0.4 + value / 20000,
+                }
+                results.append(result)
+    return measurement("cost", results)
+
+
+def scheduler() -> Json:
+    def figures(cycles: float, load: int) -> Json:
+        return {
+            "enqueue": cycles / 4,
+            "dequeue": cycles * 3 / 4,
+            "cycles_per_packet": cycles,
+            "core_cycles_per_packet": cycles * 1.3,
+            "min": cycles - 2,
+            "max": cycles + 3,
+            "runs": 5,
+            "idle_call": 0.0,
+            "offered_gbps": 10.0 * load / 100,
+            "gbps": min(10.0, 10.0 * load / 100),
+            "dropped": max(0.0, 1 - 100 / load),
+        }
+
+    results: list[Json] = []
+    for case, base in (("6ofdm", 127), ("2ofdm-32sc-qam", 151), ("8ofdm-192sc-qam", 229)):
+        for load in (50, 95, 120):
+            own, other = base * (1.5 if load > 100 else 1), 325.0 if load < 100 else 150.0
+            result = {"case": case, "flows": 2400, "modems": 300, "channels": 6, "load": load}
+            result |= figures(own, load)
+            result |= {"rte_sched": figures(other, load), "priorities": figures(own + 20, load)}
+            result |= {"rte_sched_turns": figures(other + 40, load)}
+            result |= {"ratio": own / other, "ratio_turns": own / (other + 40)}
+            results.append(result)
+    return measurement("scheduler", results)
+
+
+def throughput(scale: float = 1.0) -> Json:
+    results: list[Json] = []
+    for point, down in (("imix", 5.6), ("64", 0.62), ("256", 2.3), ("1024", 5.9), ("1518", 6.8)):
+        total = scale * down * 1.15
+        repeats = [total * factor for factor in (0.98, 1.0, 1.01)]
+        size = 998.2 if point == "imix" else float(point)
+        trials = [
+            trial(total * 2, "failed", 5000, 0),
+            trial(total * 1.05, "disturbed", 120, 2),
+            trial(total * 1.3, "traffic", 0, 0),
+            trial(total, "passed", 0, 0),
+        ]
+        result = {
+            "point": point,
+            "mix": point,
+            "upstream_mix": "upstream-imix" if point == "imix" else point,
+            "mean_bytes": {"downstream": size, "upstream": size},
+            "gbps": {"downstream": scale * down, "upstream": scale * down * 0.15, "total": total},
+            "mpps": {"total": total * 1e3 / 8 / size},
+            "repeats": repeats,
+            "min": min(repeats),
+            "max": max(repeats),
+            "bound_by": "data plane",
+            "trials": trials,
+        }
+        results.append(result)
+    more = {"transport": "rings", "trial_seconds": 1.0, "resolution": 0.01, "accepted_loss": 0.0}
+    return measurement("throughput", results, **more, repeats=3, upstream_share=0.15)
+
+
+def trial(asked: float, verdict: str, lost: int, descheduled: int) -> Json:
+    whole = {"asked_gbps": asked, "verdict": verdict, "lost": lost, "sent": 1000000}
+    return {**whole, "descheduled": descheduled}
+
+
+def percentiles(mean: float) -> Json:
+    """Of an exponential distribution, whose quantiles are known."""
+    shares = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999}
+    shares |= {"p99_99": 0.9999, "p99_999": 0.99999}
+    found: Json = {"mean": mean, **{k: -mean * math.log(1 - p) for k, p in shares.items()}}
+    histogram, total, before = [], 1000000, 0
+    for step in range(1, 260):
+        us = mean * 0.02 * 1.045**step
+        below = round(total * (1 - math.exp(-us / mean)))
+        if below > before:
+            histogram.append([us, below - before])
+        before = below
+    found["max"] = histogram[-1][0]
+    found["histogram"] = histogram
+    return found
+
+
+def latency() -> Json:
+    results: list[Json] = []
+    for tenth in range(1, 11):
+        load = tenth / 10
+        for direction in STAGES:
+            end = 30 / (1.05 - load)
+            result = {
+                "load": load,
+                "asked_gbps": {"downstream": 5.6 * load, "upstream": 0.8 * load},
+                "direction": direction,
+                "end_to_end_us": percentiles(end),
+                "pipeline_us": percentiles(end / 3),
+                "share_of_round_trip": end / 1e4,
+                "disturbed": tenth == 10,
+            }
+            results.append(result)
+    return measurement("latency", results, cost_of_measuring=9.5)
+
+
+def every_kind() -> dict[str, Json]:
+    makers = {"pipeline": pipeline, "cost": cost, "scheduler": scheduler}
+    found = {kind: maker() for kind, maker in makers.items()}
+    return {**found, "throughput": throughput(), "latency": latency()}

@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`vcmts report`: what it says of runs that are known, in all three shapes."""
+
+import gzip
+import importlib
+import json
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from python import report_samples
+from vcmts import figures_latency, figures_throughput, report_configuration, results
+from vcmts.cli import main
+from vcmts.report_document import Download, number
+from vcmts.report_runs import lettered
+from vcmts.report_summary import cards, circumstances, disturbed, missing, noise, ways
+
+Json = dict[str, Any]
+
+
+def store(folder: Path, files: dict[str, Json]) -> list[str]:
+    for name, file in files.items():
+        (folder / f"{name}.json").write_text(json.dumps(file), encoding="utf-8")
+    return [str(folder / f"{name}.json") for name in files]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a report of every kind."""
+    folder = tmp_path_factory.mktemp("report")
+    paths = store(folder, report_samples.every_kind())
+    assert main(["report", *paths, "-o", str(folder / "out.html")]) == 0
+    return folder
+
+
+class Tags(HTMLParser):
+    """Whether every element ends, in its order, and what is said of others' addresses."""
+
+    VOID = ("meta", "link", "path", "use", "br", "img")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.addresses: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in self.VOID:
+            self.open.append(tag)
+        names = ("href", "src", "xlink:href", "action", "data")
+        self.addresses += [value or "" for name, value in attrs if name in names]
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open and self.open.pop() == tag, tag
+
+
+def test_the_page_is_well_formed_and_stands_alone(whole: Path) -> None:
+    tags = Tags()
+    tags.feed((whole / "out.html").read_text(encoding="utf-8"))
+    assert tags.open == [] and len(tags.addresses) > 15
+    assert [a for a in tags.addresses if not a.startswith(("#", "data:"))] == []
+
+
+def test_json_holds_the_files_whole(whole: Path) -> None:
+    stored = results.read(whole / "out.json")
+    assert stored["kind"] == "report"
+    assert dict(zip(stored["files"], stored["runs"], strict=True)) == {
+        f"{kind}.json": file for kind, file in report_samples.every_kind().items()
+    }
+
+
+def test_a_report_of_a_report_is_the_same(whole: Path, tmp_path: Path) -> None:
+    assert main(["report", str(whole / "out.json"), "-o", str(tmp_path / "again.html")]) == 0
+    pages = [p.read_text() for p in (whole / "out.html", tmp_path / "again.html")]
+    assert pages[0] == pages[1]
+
+
+def tables(markdown: str) -> Iterator[list[list[str]]]:
+    for block in re.findall(r"(?:^\|.*\n)+", markdown, re.MULTILINE):
+        yield [
+            [cell.strip() for cell in row.strip("| ").split(" | ")] for row in block.splitlines()
+        ]
+
+
+def test_markdown_has_the_tables_and_its_figures(whole: Path) -> None:
+    markdown = (whole / "out.md").read_text(encoding="utf-8")
+    stages = next(t for t in tables(markdown) if t[0][0] == "stage" and "1518 B" in t[0])
+    column = {row[0]: row[1] for row in stages}
+    assert column["`classify`"] == "160" and column["all stages"] == "1,617"
+    for name in re.findall(r"!\[[^\]]+\]\((.*?)\)", markdown):
+        svg = (whole / name).read_text(encoding="utf-8")
+        assert svg.startswith("<svg ") and "var(--ink, #" in svg
+    assert markdown.count("![") == len(list((whole / "out-figures").iterdir())) >= 20
+
+
+def test_every_raw_value_is_in_the_page(whole: Path) -> None:
+    page = (whole / "out.html").read_text(encoding="utf-8")
+    files = report_samples.every_kind()
+    assert f">{files['pipeline']['results'][3]['stages']['depi']}<" in page
+    assert f">{files['cost']['results'][7]['start_seconds']}<" in page
+    assert f">{files['throughput']['results'][2]['trials'][1]['asked_gbps']}<" in page
+    us, count = files["latency"]["results"][4]["end_to_end_us"]["histogram"][17]
+    assert f"{us}, {count}\n" in page
+    values = files["pipeline"]["results"][0]["values"]
+    assert ", ".join(map(str, values)) in page
+
+
+def runs(**files: Json) -> Any:
+    return lettered([(f"{name}.json", file) for name, file in files.items()])
+
+
+def test_the_summary_holds_what_is_asked_for_first() -> None:
+    found = {card.label: card for card in cards(runs(**report_samples.every_kind()))}
+    core = found["One core, downstream"]
+    assert (core.value, core.unit) == ("11.4", "Gbps")
+    assert "1,617 reference cycles" in core.note and "1,611 to 1,624 in 5 runs" in core.note
+    assert found["Share of the crypto bound, downstream"].value == "44"
+    loss = found["Without loss, both directions"]
+    assert loss.value == "6.44" and "3 searches, over rings" in loss.note
+    late = found["Latency at 90 % of zero-loss, downstream"]
+    assert (late.value, late.unit) == ("66.7", "us") and "461 us at 99.9 %" in late.note
+
+
+def test_what_was_not_measured_is_said() -> None:
+    cut = {**report_samples.latency(), "complete": False}
+    cut["results"] = cut["results"][:3]
+    lines = list(missing(runs(pipeline=report_samples.pipeline(), latency=cut)))
+    assert "bench cost" in lines[0] and "bench throughput" in lines[0]
+    assert "bench pipeline" not in lines[0] and "bench latency" not in lines[0]
+    assert lines[1].startswith("latency.json was interrupted: it holds 3 results")
+
+
+def test_a_rate_that_was_not_confirmed_is_no_figure(tmp_path: Path) -> None:
+    file = report_samples.throughput()
+    file["results"][0] |= {"confirmed": False, "repeats": [], "min": 0, "max": 0}
+    file["results"][0]["gbps"] = {"downstream": 0.0, "upstream": 0.0, "total": 0.0}
+    found = runs(throughput=file)
+    assert [card.value for card in cards(found)] == ["not found"]
+    assert any("no rate was confirmed for imix" in line for line in missing(found))
+    out = tmp_path / "out.html"
+    for results_of in (file["results"], file["results"][:1]):
+        paths = store(tmp_path, {"throughput": {**file, "results": results_of}})
+        assert main(["report", *paths, "-o", str(out)]) == 0
+        table = next(tables(out.with_suffix(".md").read_text()[2000:]), [])
+        assert "not found" in out.read_text(encoding="utf-8") and table
+
+
+def test_memory_of_the_service_group() -> None:
+    file = report_samples.pipeline()
+    file |= {"memory": {"total": 220 * 2**20}, "start": {"total": 1.25}}
+    card = next(card for card in cards(runs(pipeline=file)) if card.label.startswith("Memory"))
+    assert (card.value, card.unit) == ("220", "MiB") and "1.25 s to start" in card.note
+
+
+def test_noise_is_told_as_it_is() -> None:
+    noisy = report_samples.pipeline()
+    noisy["results"][4]["max"] = noisy["results"][4]["cycles_per_packet"] * 1.4
+    line = next(noise(runs(noisy=noisy)))
+    assert "40.4 % in noisy.json" in line and "Differences below that say nothing" in line
+    line = next(noise(runs(calm=report_samples.pipeline())))
+    assert "0.8 % in calm.json" in line and "say nothing" not in line
+    once = next(noise(runs(once=report_samples.pipeline(runs=1))))
+    assert once == "Measured once each, so the noise is not known: once.json."
+
+
+def test_what_disturbed_is_told() -> None:
+    found = runs(throughput=report_samples.throughput(), latency=report_samples.latency())
+    lines = list(disturbed(found))
+    assert lines[0] == ("throughput.json: 20 trials: 5 failed, 5 disturbed, 5 traffic, 5 passed.")
+    assert "in 2 of 20 results" in lines[-1]
+
+
+def test_circumstances() -> None:
+    file = report_samples.pipeline()
+    file["host"] |= {"cpus": 2, "hypervisor": {"present": True}, "software": {"dirty": True}}
+    other = report_samples.latency()
+    other["host"]["cpu"] = "Another"
+    found = runs(a=file, b=other)
+    text = " ".join([*circumstances(found), *ways(found)])
+    for words in ("different processors", "1.30 core cycles", "Without huge pages", "virtual"):
+        assert words in text
+    assert "On 2 CPUs" in text and "no commit holds" in text
+    text = " ".join(circumstances(runs(a=report_samples.pipeline())))
+    assert "virtual" not in text and "CPUs" not in text and "different" not in text
+
+
+def test_two_runs_of_a_kind_have_letters(tmp_path: Path) -> None:
+    files = {"before": report_samples.pipeline(), "after": report_samples.pipeline(0.5)}
+    assert [run.letter for run in runs(**files)] == ["A", "B"]
+    assert [run.letter for run in runs(only=report_samples.pipeline())] == [""]
+    out = tmp_path / "two.html"
+    assert main(["report", *store(tmp_path, files), "-o", str(out)]) == 0
+    markdown = out.with_suffix(".md").read_text(encoding="utf-8")
+    assert "A: before.json; B: after.json." in markdown
+    assert "one thread, run B, after.json" in markdown
+
+
+def test_an_interrupted_run_without_results(tmp_path: Path) -> None:
+    """What is there is told, and nothing fails for what is not."""
+    for kind, file in report_samples.every_kind().items():
+        early = {**file, "complete": False, "results": [], "configuration": ""}
+        paths = store(tmp_path, {kind: early | {"host": {"cpu": "A core"}}})
+        out = tmp_path / f"of-{kind}.html"
+        assert main(["report", *paths, "-o", str(out)]) == 0
+        assert "was interrupted: it holds nothing" in out.read_text(encoding="utf-8")
+
+
+def test_results_that_are_few(tmp_path: Path) -> None:
+    """One result of each kind, without the keys that may be left out."""
+    optional = {"values", "threads", "core_cycles_per_packet", "mpps", "bound_by", "pipeline_us"}
+    optional |= {"memory_bytes", "memory_bytes_per_modem", "start_seconds", "disturbed", "ratio"}
+    optional |= {"share_of_round_trip", "rte_sched", "rte_sched_turns", "priorities"}
+    files = {}
+    for kind, file in report_samples.every_kind().items():
+        one = {key: value for key, value in file["results"][0].items() if key not in optional}
+        for key in ("fits", "transport", "trial_seconds", "accepted_loss", "cost_of_measuring"):
+            file.pop(key, None)
+        files[kind] = {**file, "results": [one], "configuration": "of-my-own"}
+    out = tmp_path / "few.html"
+    assert main(["report", *store(tmp_path, files), "-o", str(out)]) == 0
+    assert "is no published profile" in out.read_text(encoding="utf-8")
+
+
+def test_the_profile_is_cut_and_whole(tmp_path: Path) -> None:
+    name = "6ofdm-0sc-qam_30cms_aes"
+    profile = report_configuration.published(name)
+    assert profile is not None and report_configuration.published("of-my-own") is None
+    cut = report_configuration.shortened(profile.text)
+    assert len(cut) < len(profile.text) / 10
+    whole, short = yaml.safe_load(profile.text), yaml.safe_load(cut)
+    assert len(short["modems"]) == 1 and "# ... and 29 more" in cut
+    assert short["modems"][0]["mac"] == whole["modems"][0]["mac"]
+    assert short["channels"] == whole["channels"] and short["rphy"] == whole["rphy"]
+    found = [b for b in report_configuration.part(name, None)]
+    data = next(b.data for b in found if isinstance(b, Download))
+    assert gzip.decompress(data).decode() == profile.text
+
+
+def test_a_configuration_of_ones_own_has_its_keys_masked(tmp_path: Path) -> None:
+    profile = report_configuration.published("1ofdm-0sc-qam_4cms_aes")
+    assert profile is not None
+    path = tmp_path / "mine.yaml"
+    path.write_text(profile.text.replace("name: 1ofdm-0sc-qam_4cms_aes", "name: mine"))
+    keys = set(re.findall(r'(?:key|iv): "([0-9a-f]{32})"', profile.text))
+    assert len(keys) >= 8
+    given = report_configuration.given(str(path))
+    assert given.name == "mine" and not [key for key in keys if key in given.text]
+    file = {**report_samples.pipeline(), "configuration": "mine"}
+    out = tmp_path / "out.html"
+    words = ["report", *store(tmp_path, {"pipeline": file}), "--config", str(path)]
+    assert main([*words, "-o", str(out)]) == 0
+    page = out.read_text(encoding="utf-8")
+    assert 'key: "masked"' in page and str(tmp_path) not in page
+
+
+def test_lines_of_channels() -> None:
+    assert figures_throughput.limits(4) == [1, 2]
+    assert figures_throughput.limits(12) == [1, 2, 3, 4, 5, 6]
+    assert figures_throughput.limits(20) == [2, 4, 6, 8, 10]
+    assert figures_throughput.limits(0.5) == [1]
+
+
+def test_a_curve_of_percentiles() -> None:
+    histogram = [[1.0, 90], [2.0, 9], [5.0, 1]]
+    points = figures_latency.curve({"histogram": histogram})
+    assert [us for _, us in points] == [1.0, 2.0, 5.0]
+    assert [x for x, _ in points] == pytest.approx([10, 100, 200])
+    names = ("p50", "p90", "p99", "p99_9", "p99_99", "p99_999")
+    plain = figures_latency.curve(dict(zip(names, range(1, 7), strict=True)))
+    assert [us for _, us in plain] == [1, 2, 3, 4, 5, 6]
+    assert [x for x, _ in plain] == pytest.approx([2, 10, 100, 1e3, 1e4, 1e5])
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1616.6, "1,617"),
+        (0.84, "0.840"),
+        (0.0931, "0.0931"),
+        (11.36, "11.4"),
+        (9.99, "9.99"),
+        (7, "7"),
+        (0, "0"),
+        (-2.5, "-2.50"),
+        (1e-9, "0.000000"),
+        (None, "-"),
+        (True, "yes"),
+    ],
+)
+def test_numbers(value: float | None, text: str) -> None:
+    assert number(value) == text
+
+
+def test_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (good,) = store(tmp_path, {"good": report_samples.pipeline()})
+    bad = tmp_path / "bad.json"
+    bad.write_text('{"schema": 3}')
+    for words, said in (
+        ([str(bad)], "schema: found 3, allowed: 1"),
+        ([str(tmp_path / "none.json")], "No such file"),
+        ([good, "-o", str(tmp_path / "out.pdf")], "found .pdf, allowed: .html"),
+        ([good, "-o", str(tmp_path / "no" / "out.html")], "there is no folder"),
+        ([good, "-o", str(tmp_path / "good.html")], "would write over"),
+        ([good, "--config", str(tmp_path / "none.yaml")], "--config"),
+    ):
+        assert main(["report", *words]) == 2
+        error = capsys.readouterr().err
+        assert said in error and error.count("\n") == 1, error
+    assert results.read(good)["kind"] == "pipeline"
+
+
+def test_without_matplotlib(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    load = importlib.import_module
+
+    def missing_one(name: str) -> Any:
+        if name == "matplotlib":
+            raise ModuleNotFoundError(name=name)
+        return load(name)
+
+    monkeypatch.setattr("vcmts.figures.importlib.import_module", missing_one)
+    (good,) = store(tmp_path, {"good": report_samples.pipeline()})
+    assert main(["report", good, "-o", str(tmp_path / "out.html")]) == 2
+    assert "run devtools/install-deps plot" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["good.json"]

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stored measurements: what is written is read again, and what is none says where and why."""
+
+import copy
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from python import report_samples
+from vcmts import results
+from vcmts.paths import CHECKOUT, MistakeError
+
+Json = dict[str, Any]
+
+
+def store(folder: Path, file: Json) -> Path:
+    path = folder / "file.json"
+    path.write_text(json.dumps(file), encoding="utf-8")
+    return path
+
+
+def test_the_schema_is_one() -> None:
+    Draft202012Validator.check_schema(results.schema())
+
+
+@pytest.mark.parametrize("kind", results.KINDS)
+def test_every_kind_is_read(kind: str, tmp_path: Path) -> None:
+    file = report_samples.every_kind()[kind]
+    assert results.read(store(tmp_path, file)) == file
+    interrupted = {**file, "complete": False, "results": [], "host": {"cpu": "A core"}}
+    assert results.read(store(tmp_path, interrupted)) == interrupted
+
+
+@pytest.mark.parametrize("kind", results.KINDS)
+def test_more_keys_are_allowed(kind: str, tmp_path: Path) -> None:
+    file = report_samples.every_kind()[kind]
+    file["results"][0]["of_tomorrow"] = [1, {"a": None}]
+    assert results.read(store(tmp_path, file)) == file
+
+
+def test_a_report_holds_measurements(tmp_path: Path) -> None:
+    whole: Json = {"schema": 1, "kind": "report", "runs": [report_samples.pipeline()]}
+    assert results.read(store(tmp_path, whole)) == whole
+    whole["runs"][0]["results"][2]["min"] = None
+    with pytest.raises(MistakeError, match=r"runs\[0\].results\[2\].min: found null, allowed: num"):
+        results.read(store(tmp_path, whole))
+
+
+def damaged(kind: str, change: Callable[[Json], Any]) -> Json:
+    file = copy.deepcopy(report_samples.every_kind()[kind])
+    change(file)
+    return file
+
+
+def at(*path: str | int, value: Any = None) -> Callable[[Json], None]:
+    """Sets what is at the path; takes it away where no value is given."""
+
+    def change(file: Json) -> None:
+        inner: Any = file
+        for step in path[:-1]:
+            inner = inner[step]
+        if value is None:
+            del inner[path[-1]]
+        else:
+            inner[path[-1]] = value
+
+    return change
+
+
+WRONG = (
+    ("pipeline", at("results", 1, "min", value="few"), 'results[1].min: found "few", allowed: num'),
+    ("pipeline", at("results", 0, "cycles_per_packet", value=-1), "found -1, allowed: 0 and more"),
+    ("pipeline", at("results", 0, "stages"), "results[0].stages: missing"),
+    (
+        "pipeline",
+        at("results", 0, "direction", value="sideways"),
+        'direction: found "sideways", allowed: downstream, upstream',
+    ),
+    ("pipeline", at("results", 0, "runs", value=0), "runs: found 0, allowed: 1 and more"),
+    ("pipeline", at("host", "tsc_hz"), "host.tsc_hz: missing"),
+    ("pipeline", at("host", "core_hz", value=0), "core_hz: found 0, allowed: more than 0"),
+    ("pipeline", at("complete"), "complete: missing"),
+    ("pipeline", at("kind", value="speed"), 'kind: found "speed", allowed: pipeline, cost, sched'),
+    ("pipeline", at("results", value={}), "results: found {}, allowed: a list"),
+    ("pipeline", at("fits", 0, "fixed", value="a"), 'fits[0].fixed: found "a", allowed: number'),
+    ("cost", at("results", 0, "what", value="fish"), 'what: found "fish", allowed: modems, filter'),
+    ("cost", at("results", 0, "value"), "results[0].value: missing"),
+    (
+        "scheduler",
+        at("results", 0, "dropped", value=1.5),
+        "dropped: found 1.5, allowed: 1 and less",
+    ),
+    ("scheduler", at("results", 3, "rte_sched", "min"), "results[3].rte_sched.min: missing"),
+    ("throughput", at("results", 0, "gbps", "total"), "results[0].gbps.total: missing"),
+    ("throughput", at("results", 0, "trials", 1, "verdict"), "trials[1].verdict: missing"),
+    ("throughput", at("results", 0, "bound_by", value="moon"), 'found "moon", allowed: data plane'),
+    ("latency", at("results", 2, "end_to_end_us", "p99"), "results[2].end_to_end_us.p99: missing"),
+    ("latency", at("results", 0, "load", value=0), "load: found 0, allowed: more than 0"),
+    (
+        "latency",
+        at("results", 0, "end_to_end_us", "histogram", 0, value=[1.5]),
+        "results[0].end_to_end_us.histogram[0]: found [1.5], allowed: a list of 2 and more",
+    ),
+)
+
+
+@pytest.mark.parametrize(("kind", "change", "said"), WRONG, ids=[said for _, _, said in WRONG])
+def test_one_line_says_what_is_wrong(
+    kind: str, change: Callable[[Json], None], said: str, tmp_path: Path
+) -> None:
+    path = store(tmp_path, damaged(kind, change))
+    with pytest.raises(MistakeError) as caught:
+        results.read(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ") and "\n" not in message
+    assert said in message
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no JSON"),
+        ("{", "no JSON"),
+        ("[" * 100000, "no JSON"),
+        ("[]", "it has no key schema"),
+        ("{}", "it has no key schema"),
+        ('{"schema": 2}', "schema: found 2, allowed: 1; measure again"),
+        ('{"schema": 1}', "kind: missing"),
+        ('{"schema": NaN}', "no JSON"),
+        ('{"schema": 1, "kind": []}', "kind: found []"),
+        ('{"schema": 1, "kind": "report", "runs": []}', "runs: found [], allowed: a list of 1"),
+    ],
+)
+def test_what_is_no_measurement(text: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "file.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(MistakeError) as caught:
+        results.read(path)
+    assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_not_there_or_no_text(tmp_path: Path) -> None:
+    with pytest.raises(MistakeError, match="No such file"):
+        results.read(tmp_path / "none.json")
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(MistakeError, match="no JSON"):
+        results.read(tmp_path / "bytes")
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    sample = report_samples.pipeline()
+    path = tmp_path / "bench.json"
+    measured = results.Measurement(
+        "pipeline", ["/somewhere/vcmts/__main__.py", "bench", "pipeline"], "group", sample["host"]
+    )
+    measured.results = sample["results"]
+    measured.write(path)
+    file = results.read(path)
+    assert file["complete"] is False and file["results"] == sample["results"]
+    assert file["command"] == ["./vcmts", "bench", "pipeline"]
+    assert file["host"]["core_hz"] == sample["host"]["core_hz"]
+    assert file["host"]["cpu"] == "Sample processor" and "kernel" in file["host"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["bench.json"]
+
+
+def test_commands_do_not_tell_whose_machine_it_was() -> None:
+    folder = os.path.join(os.sep + "home", "someone", "work")
+    words = ["vcmts", "--config", f"{folder}/sg.yaml", f"--json={folder}/a.json", "a/b.json"]
+    words += [f"net_memif0,socket={folder}/x.sock,id=0", "0000:3b:00.1", "84:15,256:10"]
+    assert results.shareable(words) == [
+        *("vcmts", "--config", "sg.yaml", "--json=a.json", "a/b.json"),
+        *("net_memif0,socket=x.sock,id=0", "0000:3b:00.1", "84:15,256:10"),
+    ]
+
+
+REAL = [path for path in CHECKOUT.glob("bench-*.json") if path.stat().st_size]
+
+
+@pytest.mark.parametrize("path", REAL, ids=[path.name for path in REAL])
+def test_what_lies_in_the_checkout_is_read(path: Path) -> None:
+    """Of an older version, or whole."""
+    try:
+        assert results.read(path)["kind"] in results.KINDS
+    except MistakeError as mistake:
+        assert "key schema" in str(mistake) or "schema: found" in str(mistake)

@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts size: the papers' own examples, step by step, and what must hold for every request."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vcmts import cli, published
+
+DATA = published.load()
+Json = dict[str, Any]
+
+
+def size(*options: str, place: Path) -> Json:
+    stored = place / "size.json"
+    assert cli.main(["size", *options, "--json", str(stored)]) == 0
+    found: Json = json.loads(stored.read_text())
+    return found
+
+
+def one(*options: str, place: Path) -> Json:
+    """The only kind of the answer."""
+    [kind] = size(*options, place=place)["kinds"]
+    found: Json = kind
+    return found
+
+
+DUAL_6148 = ("--sockets", "2", "--cores-per-socket", "20")
+SLOTS = ("--port-speed", "50Gbps", "--ports-per-card", "1", "--slots", "12")
+
+
+def test_2017(tmp_path: Path) -> None:
+    """24 service groups and 160 Gbps on 40 cores, in four of twelve PCIe slots."""
+    options = ("--machine", "published:2017-1st-gen", *DUAL_6148, *SLOTS)
+    found = one(*options, "--groups", "6ofdm:max/0", place=tmp_path)
+    assert found["per_server"] == DATA.value("2017.groups") == 24
+    assert found["bound_by"] == ["cores"]
+    assert found["cores"] == {
+        "reserved": 4, "data_plane": 36, "control_plane": 0, "used": 40, "all": 40
+    }  # fmt: skip
+    assert found["server_gbps"]["downstream"] == pytest.approx(DATA.value("2017.server"))
+    assert found["rate_bound_by"] == "core"
+    assert found["slots"] == DATA.value("2017.nic-slots") == 4
+    steps = "\n".join(found["steps"])
+    for words in ("4 of 2 x 20 = 40: 36 left", "36 / 1.5 = 24.00 by cores", "rule of thumb"):
+        assert words in steps
+
+
+def test_2017_with_its_clock(tmp_path: Path) -> None:
+    """The paper takes 2.4 for 2.5 GHz; cycles that scale leave 153.6 of the 160 Gbps."""
+    options = ("--machine", "published:2017-1st-gen", *DUAL_6148, "--core-clock", "2.4GHz")
+    found = one(*options, "--groups", "6ofdm:max/0", place=tmp_path)
+    assert found["per_server"] == 24
+    assert found["server_gbps"]["downstream"] == pytest.approx(153.6)
+    assert any("2.4 GHz: measured at 2.5" in s for s in found["outside_what_was_measured"])
+
+
+def test_2017_with_crypto_cards(tmp_path: Path) -> None:
+    """200 Gbps in eight slots; with seven, the 150 Gbps of three cards each are the bound."""
+    options = ("--machine", "published:2017-1st-gen-qat", *DUAL_6148, *SLOTS)
+    wanted = ("--crypto-card", "50Gbps", "--groups", "6ofdm:max/0")
+    found = one(*options, *wanted, place=tmp_path)
+    assert found["per_server"] == 24
+    assert found["server_gbps"]["downstream"] == pytest.approx(DATA.value("2017.server.qat"))
+    assert found["slots"] == DATA.value("2017.slots.qat") == 8
+    fewer = one(*options, *wanted, "--slots", "7", place=tmp_path)
+    assert fewer["bound_by"] == ["slots"] and fewer["slots"] == 6
+    each = fewer["gbps"]["downstream"]
+    assert fewer["per_server"] * each <= 150 < (fewer["per_server"] + 1) * each
+
+
+@pytest.mark.parametrize("channels", ["6ofdm", "5ofdm"])
+def test_2023(channels: str, tmp_path: Path) -> None:
+    """16 service groups on 32 cores: 2 for the system, 16 + 8 data plane, 6 for the rest."""
+    found = one("--groups", f"{channels}:8.7Gbps/2Gbps", place=tmp_path)
+    assert found["per_server"] == DATA.value("2023.groups") == 16
+    assert found["cores"] == {
+        "reserved": 2, "data_plane": 24, "control_plane": 6, "used": 32, "all": 32
+    }  # fmt: skip
+    assert found["server_gbps"]["total"] == pytest.approx(DATA.value("2023.total.4th-gen"))
+    assert round(found["core_cycles_per_packet"]) == 1652
+    assert bool(found["outside_what_was_measured"]) == (channels != "6ofdm")
+
+
+@pytest.mark.parametrize(
+    ("profile", "rate", "groups"),
+    [("2023-4th-gen-qat", "max", 6), ("2023-4th-gen-qat-crypto", "10Gbps", 9)],
+)
+def test_2023_crypto_devices(profile: str, rate: str, groups: int, tmp_path: Path) -> None:
+    """72 Gbps for six service groups of six channels, as in the paper; 94 without their CRC."""
+    options = ("--machine", f"published:{profile}", "--service-group-limit", "none")
+    found = one(*options, "--groups", f"6ofdm:{rate}/2Gbps", place=tmp_path)
+    assert found["per_server"] == groups and found["bound_by"] == ["crypto devices"]
+    two = one(*options, "--sockets", "2", "--groups", f"6ofdm:{rate}/2Gbps", place=tmp_path)
+    assert two["per_server"] >= 2 * groups
+    raised = ("--crypto-limit", "1Tbps", "--groups", f"6ofdm:{rate}/2Gbps")
+    assert one(*options, *raised, place=tmp_path)["bound_by"] == ["cores"]
+
+
+def test_2021_two_service_groups_a_core(tmp_path: Path) -> None:
+    """A third of the cores: both directions on a hyper-thread, 32 SC-QAM and 2 OFDM."""
+    options = ("--machine", "published:2021-3rd-gen", "--groups", "2ofdm-32sc-qam:2Gbps/0")
+    usual = one(*options, "--control-plane-cores", "0", place=tmp_path)
+    two = one(*options, "--rules", "2021-two-a-core", "--control-plane-cores", "0", place=tmp_path)
+    assert (usual["per_server"], two["per_server"]) == (21, 64)
+    assert two["core_gbps"] == pytest.approx(4.5)
+
+
+def test_2021_eight_more_cores_are_four_more_service_groups(tmp_path: Path) -> None:
+    options = ("--machine", "published:2021-3rd-gen", "--groups", "6ofdm:9Gbps/0")
+    found = [
+        one(*options, "--cores-per-socket", cores, place=tmp_path)["per_server"]
+        for cores in ("24", "32")
+    ]
+    assert found == [12, 16]
+
+
+@pytest.mark.parametrize(("interfaces", "groups"), [("15", 7), ("13", 6), ("8", 3), ("4", 1)])
+def test_cloud(interfaces: str, groups: int, tmp_path: Path) -> None:
+    """Two network interfaces a service group and one for administration bound an instance."""
+    options = ("--machine", "published:2021-c5n-metal", "--interfaces", interfaces)
+    found = one(*options, "--groups", "6ofdm", place=tmp_path)
+    assert found["per_server"] == groups and found["bound_by"] == ["interfaces"]
+    said = " ".join(found["outside_what_was_measured"])
+    assert ("4 service groups at once on a socket: measured with up to 3" in said) == (groups == 7)
+
+
+def test_cloud_throughput(tmp_path: Path) -> None:
+    """Six service groups of c5n.metal: 25.2 Gbps, both directions."""
+    options = ("--machine", "published:2021-c5n-metal", "--interfaces", "13")
+    found = one(*options, "--groups", "6ofdm", place=tmp_path)
+    assert found["server_gbps"]["total"] == pytest.approx(DATA.value("cloud.metal.total"))
+
+
+def test_cloud_instance_rate(tmp_path: Path) -> None:
+    """The 11 Gbps of c5n.4xlarge leave two of the three service groups of 4.4 Gbps."""
+    options = ("--machine", "published:2021-c5n-metal", "--interfaces", "8")
+    wanted = ("--nic-limit", "11Gbps", "--groups", "6ofdm:4Gbps/0.4Gbps")
+    found = one(*options, *wanted, place=tmp_path)
+    assert found["per_server"] == 2 and found["bound_by"] == ["NIC rate"]
+
+
+def test_energy(tmp_path: Path) -> None:
+    """28 service groups on 64 cores, 258 Gbps at 90 % load, 287 Gbps without headroom."""
+    options = ("--machine", "published:2023-energy", "--groups", "6ofdm")
+    found = one(*options, place=tmp_path)
+    assert found["per_server"] == DATA.value("energy.groups") == 28
+    assert found["cores"]["data_plane"] == DATA.value("energy.cores") == 56
+    assert found["server_gbps"]["total"] == pytest.approx(DATA.value("energy.loaded"), rel=0.002)
+    full = one(*options, "--headroom", "0", place=tmp_path)
+    assert full["server_gbps"]["total"] == pytest.approx(DATA.value("energy.total"))
+
+
+def test_two_sockets_by_the_rules_of_2023(tmp_path: Path) -> None:
+    """What the energy paper's server would carry without its management threads: 32."""
+    options = ("--machine", "published:2023-energy", "--rules", "2023", "--groups", "6ofdm:8Gbps/0")
+    assert one(*options, place=tmp_path)["per_server"] == 32
+
+
+def test_several_kinds(tmp_path: Path) -> None:
+    """A file and an option together; servers hold all that was asked for."""
+    wanted = tmp_path / "groups.yaml"
+    wanted.write_text(
+        "- {count: 20, channels: 6ofdm, downstream: 8Gbps, upstream: 1Gbps}\n"
+        "- {count: 13, channels: 2ofdm-32sc-qam, downstream: 4 Gbps, upstream: 500 Mbps}\n"
+    )
+    answer = size("--groups", str(wanted), "--groups", "3x5ofdm:7Gbps/1Gbps", place=tmp_path)
+    totals = [
+        sum(filled["servers"] * filled["counts"][place] for filled in answer["servers"])
+        for place in range(3)
+    ]
+    assert totals == [20, 13, 3]
+    assert answer["server_count"] == 3, "36 service groups, 16 a server"
+    assert answer["servers"][1]["counts"] == [4, 12, 0]
+
+
+def test_standby_and_spare_servers(tmp_path: Path) -> None:
+    options = ("--groups", "32x6ofdm:8Gbps/1Gbps")
+    plain = size(*options, place=tmp_path)
+    safe = size(*options, "--standby", "0.25", "--spare-servers", "1", place=tmp_path)
+    kind = safe["kinds"][0]
+    assert (kind["per_server"], kind["standby"]) == (12, 3), "15 in all; 13 need four more: 17"
+    assert (plain["server_count"], safe["server_count"], safe["spare_servers"]) == (2, 3, 1)
+
+
+@pytest.mark.parametrize(("model", "ports"), [("none", 2), ("n+1", 3), ("1+1", 4)])
+def test_redundancy_of_ports(model: str, ports: int, tmp_path: Path) -> None:
+    found = one("--groups", "6ofdm:8Gbps/1Gbps", "--redundancy", model, place=tmp_path)
+    assert found["ports"] == ports
+
+
+def test_memory_bounds(tmp_path: Path) -> None:
+    """A GiB a service group of the reference, beside 4 GiB of the system."""
+    found = one("--groups", "6ofdm:8Gbps/1Gbps", "--memory", "12", place=tmp_path)
+    assert (found["per_server"], found["bound_by"]) == (8, ["memory"])
+    ours = ("--memory-per-service-group", "0.125")
+    found = one("--groups", "6ofdm:8Gbps/1Gbps", "--memory", "12", *ours, place=tmp_path)
+    assert (found["per_server"], found["bound_by"]) == (16, ["cores"])
+
+
+def test_channels_bound_the_rate(tmp_path: Path) -> None:
+    found = one("--groups", "2ofdm-32sc-qam:max/1Gbps", place=tmp_path)
+    assert found["rate_bound_by"] == "channels"
+    assert found["gbps"]["downstream"] == pytest.approx(2 * 1.89 + 32 * 0.04224)
+    machine = ("--machine", "published:2023-4th-gen-qat")
+    found = one(*machine, "--groups", "6ofdm:max/1Gbps", place=tmp_path)
+    assert (found["rate_bound_by"], found["gbps"]["downstream"]) == ("service group limit", 10)
+
+
+BAD = [
+    ("--groups 6ofdm --machine published:2030", "published:2017-1st-gen, "),
+    ("--groups 6ofdm --machine no-such-file.json", "No such file"),
+    ("--groups 6ofdm --rules 1999", "allowed: 2017, 2021"),
+    ("--groups 6ofdm:12Gbps", "carries 11.34 Gbps"),
+    ("--groups 7ofdm:12Gbps", "limit is 10 Gbps"),
+    ("--groups 6ofdm:9.5Gbps/1Gbps", "its core carries 8.70 Gbps"),
+    ("--groups 6ofdm:8Gbps/3Gbps", "is known to carry 2.00 Gbps"),
+    ("--groups 6ofdm:0", "found 0"),
+    ("--groups 6ofdm:-1Gbps", "allowed: a rate"),
+    ("--groups 6ofdm:fast", "allowed: a rate"),
+    ("--groups 6ofdm:8", "allowed: a rate"),
+    ("--groups 0x6ofdm", "count: found '0'"),
+    ("--groups 0ofdm", "allowed: channels"),
+    ("--groups 999ofdm", "allowed: channels"),
+    ("--groups banana", "allowed: [COUNTx]"),
+    ("--groups no-such-file.yaml", "No such file"),
+    ("--groups 6ofdm:8Gbps/1Gbps --cores-per-socket 2", "it takes 5 cores of 2"),
+    ("--groups 6ofdm:8Gbps/1Gbps --memory 2", "GiB of 2.0 GiB"),
+    ("--groups 6ofdm:8Gbps/1Gbps --ports 1 --port-speed 5Gbps", "it takes 2 ports of 1"),
+    ("--groups 6ofdm:8Gbps/1Gbps --nic-limit 5Gbps", "9.00 Gbps of 5.0 Gbps"),
+    ("--groups 6ofdm --rules cloud --interfaces 2", "it takes 3 interfaces of 2"),
+    ("--groups 6ofdm:8Gbps/1Gbps --crypto des", "allowed: aes, aes-qat, none"),
+    ("--groups 6ofdm:8Gbps/1Gbps --crypto aes-qat", "crypto aes-qat: published with aes"),
+    ("--groups 6ofdm --machine published:2023-4th-gen-qat --crypto aes", "with aes-qat"),
+    ("--groups 6ofdm --crypto-limit 5Gbps", "8.70 Gbps for its 5.0 Gbps"),
+    ("--groups 6ofdm:8Gbps/1Gbps --mix 64", "needs a measured profile"),
+    ("--groups 6ofdm --downstream-cores 0.3", "allowed: 0.5 or 1"),
+    ("--groups 6ofdm --machine published:2023-4th-gen --machine published:2023-3rd-gen", "one"),
+]
+
+
+@pytest.mark.parametrize(("options", "said"), BAD)
+def test_bad_requests(options: str, said: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["size", *options.split()]) == 2
+    output, errors = capfd.readouterr()
+    assert output == "" and said in errors
+    assert errors.startswith("vcmts: ") and errors.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--cores-per-socket 0",
+        "--sockets 0",
+        "--core-clock 0",
+        "--headroom 100",
+        "--standby -1",
+        "--memory nan",
+        "--threads-per-core 4",
+        "--port-speed 0",
+        "--redundancy 2n",
+    ],
+)
+def test_impossible_options(options: str, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["size", "--groups", "6ofdm", *options.split()])
+    assert stopped.value.code == 2
+    assert options.split()[0] in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "a list of service groups"),
+        ("{}", "a list of service groups"),
+        ("[{}]", "'channels' is missing"),
+        ("[{channels: 6ofdm, colour: red}]", "unknown key 'colour'"),
+        ("[{channels: 6ofdm, count: many}]", "count: found 'many'"),
+        ("[{channels: 6ofdm, modems: 0}]", "modems: found 0"),
+        ("a: [", "no YAML"),
+    ],
+)
+def test_bad_files_of_groups(
+    content: str, said: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    wanted = tmp_path / "groups.yaml"
+    wanted.write_text(content)
+    assert cli.main(["size", "--groups", str(wanted)]) == 2
+    errors = capfd.readouterr().err
+    assert said in errors and errors.count("\n") == 1

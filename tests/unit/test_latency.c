@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Times are recorded as they are, whoever reads meanwhile; percentiles are those of the sorted list. */
+#include "pipeline/latency.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "pipeline/percentiles.h"
+
+#include "random.h"
+#include "test.h"
+
+#define PACKETS 200000
+#define EXACT 0.001 /* three digits are kept */
+#define BURSTS 200000
+#define BURST 7
+
+static uint64_t clock_ns; /* what the latencies take for the TSC */
+static struct latency latency;
+
+static int start(void **state) {
+	(void)state;
+	clock_ns = 1000;
+	latency = (struct latency){0};
+	latency_simulate(&latency, &clock_ns);
+	return latency_switch(&latency, true);
+}
+
+static int stop(void **state) {
+	(void)state;
+	latency_free(&latency);
+	return 0;
+}
+
+/* Records one packet that took `ns`. */
+static void took(uint64_t ns) {
+	uint64_t arrived = clock_ns;
+
+	clock_ns += ns;
+	latency_record(&latency, &arrived, 1);
+}
+
+static int by_value(const void *a, const void *b) {
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The value below or at which `percent` of the sorted values are, to the nearest one. */
+static double rank(const uint64_t *sorted, size_t count, double percent) {
+	size_t at = (size_t)lround(percent / 100 * (double)count);
+
+	return (double)sorted[at > 0 ? at - 1 : 0] / 1e3;
+}
+
+static void assert_near(double found, double expected) {
+	if (fabs(found - expected) > EXACT * expected + 0.001)
+		fail_msg("found %f, expected %f", found, expected);
+}
+
+/* From tens of ns to seconds, many short ones: each decade has its share. */
+static uint64_t any_time(struct random *r) {
+	uint64_t scale = 10;
+
+	for (uint32_t decade = random_below(r, 8); decade > 0; decade--)
+		scale *= 10;
+	return scale + random_below(r, (uint32_t)scale * 9);
+}
+
+static void percentiles_are_those_of_the_sorted_list(void **state) {
+	static uint64_t times[PACKETS];
+	struct random random = {.state = 4711};
+	struct percentiles p;
+	double sum = 0;
+
+	(void)state;
+	for (size_t i = 0; i < PACKETS; i++) {
+		times[i] = any_time(&random);
+		sum += (double)times[i] / 1e3;
+		took(times[i]);
+	}
+	qsort(times, PACKETS, sizeof(times[0]), by_value);
+	latency_collect(&latency);
+	assert_int_equal(latency.whole->total_count, PACKETS);
+	p = percentiles_us(latency.whole);
+	assert_near(p.mean, sum / PACKETS);
+	assert_near(p.p50, rank(times, PACKETS, 50));
+	assert_near(p.p90, rank(times, PACKETS, 90));
+	assert_near(p.p99, rank(times, PACKETS, 99));
+	assert_near(p.p99_9, rank(times, PACKETS, 99.9));
+	assert_near(p.p99_99, rank(times, PACKETS, 99.99));
+	assert_near(p.p99_999, rank(times, PACKETS, 99.999));
+	assert_near(p.max, rank(times, PACKETS, 100));
+}
+
+/* Buckets say how many packets took what; their edges are as exact as the recorded times are. */
+static void buckets_hold_every_packet_once(void **state) {
+	static struct percentiles_bucket buckets[PERCENTILES_BUCKETS];
+	static const struct percentiles_bucket expected[] = {
+		{0, 2}, {7, 1}, {99, 1}, {100, 2}, {110, 1}, {12000, 3}, {55000000000, 1}};
+	static const uint64_t times[] = {0,   0,     7,	    99,	   100,		109,
+					 110, 12000, 12990, 12345, 55500000000, 0};
+	unsigned n;
+
+	(void)state;
+	for (size_t i = 0; i + 1 < ARRAY_COUNT(times); i++)
+		took(times[i]);
+	latency_collect(&latency);
+	n = percentiles_buckets(latency.whole, buckets);
+	assert_int_equal(n, ARRAY_COUNT(expected));
+	for (unsigned i = 0; i < n; i++) {
+		assert_in_range(buckets[i].packets, expected[i].packets, expected[i].packets);
+		assert_near((double)buckets[i].ns, (double)expected[i].ns);
+	}
+}
+
+/* Every time that there is falls into one of so many buckets. */
+static void buckets_have_room(void **state) {
+	static struct percentiles_bucket buckets[PERCENTILES_BUCKETS];
+	uint64_t sum = 0;
+	unsigned n;
+
+	(void)state;
+	for (int32_t i = 0; i < latency.into->counts_len; i++)
+		took((uint64_t)hdr_value_at_index(latency.into, i));
+	latency_collect(&latency);
+	n = percentiles_buckets(latency.whole, buckets);
+	assert_in_range(n, 850, PERCENTILES_BUCKETS);
+	for (unsigned i = 0; i < n; i++)
+		sum += buckets[i].packets;
+	assert_int_equal(sum, latency.whole->total_count);
+}
+
+static void longer_than_a_minute_counts_as_one(void **state) {
+	(void)state;
+	took(70 * 1000000000ull);
+	latency_collect(&latency);
+	assert_near(percentiles_us(latency.whole).max, 60e6);
+}
+
+static void what_came_before_is_not_counted(void **state) {
+	uint64_t arrived[3] = {clock_ns, clock_ns, 0};
+
+	(void)state;
+	clock_ns += 500;
+	assert_int_equal(latency_switch(&latency, false), 0);
+	clock_ns += 500;
+	assert_int_equal(latency_switch(&latency, true), 0);
+	arrived[1] = clock_ns;
+	clock_ns += 50;
+	latency_record(&latency, arrived, 3);
+	latency_collect(&latency);
+	assert_int_equal(latency.whole->total_count, 1);
+	assert_int_equal(hdr_max(latency.whole), 50);
+}
+
+/* TSCs of two cores may differ a little. */
+static void no_time_is_below_zero(void **state) {
+	uint64_t arrived = clock_ns + 3;
+
+	(void)state;
+	latency_record(&latency, &arrived, 1);
+	latency_collect(&latency);
+	assert_int_equal(latency.whole->total_count, 1);
+	assert_int_equal(hdr_max(latency.whole), 0);
+}
+
+static void a_reset_forgets_the_recent_only(void **state) {
+	json_t *null = percentiles_json(NULL), *json;
+
+	(void)state;
+	took(100);
+	latency_collect(&latency);
+	took(300);
+	latency_collect(&latency);
+	assert_int_equal(latency.recent->total_count, 2);
+	latency_reset(&latency);
+	took(200);
+	latency_collect(&latency);
+	assert_int_equal(latency.recent->total_count, 1);
+	assert_int_equal(hdr_max(latency.recent), 200);
+	assert_int_equal(latency.whole->total_count, 3);
+	assert_int_equal(hdr_max(latency.whole), 300);
+	latency_reset(&latency);
+	json = percentiles_json(latency.recent);
+	assert_int_equal(json_array_size(json_object_get(json, "histogram")), 0);
+	assert_true(json_real_value(json_object_get(json, "max")) == 0);
+	json_decref(json);
+	assert_true(json_is_null(null));
+}
+
+static void *write_bursts(void *done) {
+	uint64_t arrived[BURST];
+
+	for (unsigned b = 0; b < BURSTS; b++) {
+		for (unsigned i = 0; i < BURST; i++)
+			arrived[i] = latency.since + i / 2;
+		latency_record(&latency, arrived, BURST);
+	}
+	__atomic_store_n((bool *)done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* None is lost and none counts twice, however often somebody reads. */
+static void readers_lose_nothing(void **state) {
+	bool done = false;
+	uint64_t sum = 0;
+	pthread_t writer;
+
+	(void)state;
+	assert_int_equal(pthread_create(&writer, NULL, write_bursts, &done), 0);
+	while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE)) {
+		latency_collect(&latency);
+		sum += (uint64_t)latency.recent->total_count;
+		latency_reset(&latency);
+	}
+	pthread_join(writer, NULL);
+	latency_collect(&latency);
+	sum += (uint64_t)latency.recent->total_count;
+	assert_int_equal(sum, (uint64_t)BURSTS * BURST);
+	assert_int_equal(latency.whole->total_count, (uint64_t)BURSTS * BURST);
+}
+
+static void nothing_is_there_before_it_is_asked_for(void **state) {
+	struct latency off = {0};
+
+	(void)state;
+	assert_false(latency_on(&off));
+	assert_int_equal(latency_switch(&off, false), 0);
+	assert_false(latency_measured(&off));
+	latency_free(&off);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(percentiles_are_those_of_the_sorted_list, start,
+						stop),
+		cmocka_unit_test_setup_teardown(buckets_hold_every_packet_once, start, stop),
+		cmocka_unit_test_setup_teardown(buckets_have_room, start, stop),
+		cmocka_unit_test_setup_teardown(longer_than_a_minute_counts_as_one, start, stop),
+		cmocka_unit_test_setup_teardown(what_came_before_is_not_counted, start, stop),
+		cmocka_unit_test_setup_teardown(no_time_is_below_zero, start, stop),
+		cmocka_unit_test_setup_teardown(a_reset_forgets_the_recent_only, start, stop),
+		cmocka_unit_test_setup_teardown(readers_lose_nothing, start, stop),
+		cmocka_unit_test(nothing_is_there_before_it_is_asked_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the pipeline tells of its downstream is what is seen from outside: each packet is known when it
+ * comes in and when its last byte comes out, in a simulated clock.
+ */
+#include "test.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "pipeline/percentiles.h"
+
+#include "fixture.h"
+#include "instance_bench.h"
+
+#define ROUND_NS 20000
+#define EXACT 0.001 /* three digits are kept */
+#define SLOW 2 /* the modem whose channel has 40 Mbps */
+#define SLOW_RATE 40e6
+#define RPHY_DEPTH 1024
+
+static struct instance_bench storage, *const bench = &storage;
+static uint64_t came_at[BENCH_PACKETS]; /* ns, by serial number */
+static uint64_t noted; /* packets of these */
+static uint64_t times[BENCH_PACKETS]; /* seen from outside, sorted */
+static size_t time_count;
+
+static struct latency *latency(void) {
+	return &bench->instance.downstream->latency;
+}
+
+static void open_measured(bool linear, unsigned rphy_depth) {
+	char text[8192];
+
+	snprintf(text, sizeof(text), "%srphy: {mtu: 1500, max_segments: 16}\n",
+		 instance_bench_text);
+	instance_bench_open(bench, text, rphy_depth);
+	if (linear)
+		bench->instance.downstream->lower.linear = bench->instance.packets;
+	bench->linear = linear;
+	instance_bench_clock(bench)->now = ROUND_NS;
+	latency_simulate(latency(), &instance_bench_clock(bench)->now);
+	assert_int_equal(instance_latency(&bench->instance, true), 0);
+	noted = 0;
+}
+
+/* A round; what came in with it came now. */
+static void run_round(void) {
+	uint64_t received;
+
+	instance_bench_round(bench);
+	received = instance_bench_counters(bench).values[COUNTER_RECEIVED];
+	for (; noted < received; noted++)
+		came_at[noted] = instance_bench_clock(bench)->now;
+}
+
+static void run_rounds(unsigned n) {
+	for (; n > 0; n--) {
+		run_round();
+		instance_bench_take(bench, UINT32_MAX);
+		instance_bench_clock(bench)->now += ROUND_NS;
+	}
+}
+
+static int by_value(const void *a, const void *b) {
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void look_from_outside(void) {
+	time_count = 0;
+	for (uint32_t i = 0; i < bench->serial; i++) {
+		if (bench->sent[i].back)
+			times[time_count++] = bench->sent[i].back_at - came_at[i];
+	}
+	qsort(times, time_count, sizeof(times[0]), by_value);
+}
+
+static void assert_near(double found, double expected) {
+	if (fabs(found - expected) > EXACT * expected + 0.001)
+		fail_msg("found %f us, expected %f", found, expected);
+}
+
+/* Of so many packets, to the nearest one. */
+static double rank(double percent) {
+	size_t at = (size_t)lround(percent / 100 * (double)time_count);
+
+	return (double)times[at > 0 ? at - 1 : 0] / 1e3;
+}
+
+/* Every packet that came out was recorded, with the time that it took. */
+static void check_all(void) {
+	struct percentiles p;
+	double sum = 0;
+
+	latency_collect(latency());
+	look_from_outside();
+	assert_int_equal(latency()->whole->total_count, time_count);
+	for (size_t i = 0; i < time_count; i++)
+		sum += (double)times[i] / 1e3;
+	p = percentiles_us(latency()->whole);
+	assert_near(p.mean, sum / (double)time_count);
+	assert_near(p.p50, rank(50));
+	assert_near(p.p90, rank(90));
+	assert_near(p.p99, rank(99));
+	assert_near(p.p99_9, rank(99.9));
+	assert_near(p.max, rank(100));
+}
+
+/* As many bytes as the channel carries in some time: the last packet waits for just that. */
+static void a_slow_channel_shows(void **state) {
+	const unsigned packets = 18; /* what its buffer holds */
+	double carried = packets * (1000 + 11 + 4 + 2) * 8 / SLOW_RATE * 1e6; /* us */
+
+	(void)state;
+	open_measured(false, RPHY_DEPTH);
+	for (unsigned i = 0; i < packets; i++)
+		instance_bench_good(bench, SLOW, 0, 1000);
+	run_rounds(400);
+	assert_int_equal(bench->back, packets);
+	check_all();
+	/* less half a millisecond that is given ahead; a frame that is being filled, and rounds */
+	assert_true(rank(100) > carried - 600 && rank(100) < carried + 600);
+	assert_true(rank(50) > 0.35 * carried && rank(50) < 0.6 * carried);
+	instance_bench_close(bench);
+}
+
+/* An open DEPI frame waits for more until its timer ends: 100 us. */
+static void a_lone_packet_waits_for_the_flush_timer(void **state) {
+	(void)state;
+	open_measured(false, RPHY_DEPTH);
+	for (unsigned i = 0; i < 20; i++) {
+		instance_bench_good(bench, 1, 1, 200);
+		run_rounds(20);
+	}
+	check_all();
+	assert_true(rank(1) == rank(100));
+	assert_true(fabs(rank(1) - (double)bench->sg.rphy.flush_ns / 1e3) <= ROUND_NS / 1e3);
+	instance_bench_close(bench);
+}
+
+/* Random packets, cut and chained as they come; some are dropped. */
+static void random_traffic(bool linear) {
+	open_measured(linear, RPHY_DEPTH);
+	for (int i = 0; i < 3000; i++) {
+		for (uint32_t n = random_below(&bench->random, 8); n > 0; n--) {
+			uint8_t modem = (uint8_t)random_below(&bench->random, BENCH_MODEMS);
+
+			if (random_below(&bench->random, 8) == 0)
+				instance_bench_bad(bench);
+			else
+				instance_bench_good(bench, modem, 0,
+						    random_between(&bench->random, 60, 1900));
+		}
+		run_rounds(1);
+	}
+	run_rounds(2000);
+	assert_true(bench->back > 5000);
+	assert_int_equal(downstream_held(bench->instance.downstream), 0);
+	check_all();
+	instance_bench_close(bench);
+}
+
+static void chained_frames(void **state) {
+	(void)state;
+	random_traffic(false);
+}
+
+static void linear_frames(void **state) {
+	(void)state;
+	random_traffic(true);
+}
+
+/* The port takes nothing for a known time, again and again: the line goes round. */
+static void a_port_that_is_blocked_shows(void **state) {
+	(void)state;
+	open_measured(false, 8);
+	for (int turn = 0; turn < 100; turn++) {
+		for (unsigned i = 0; i < 50; i++)
+			instance_bench_good(bench, 3, 0, 500);
+		for (int i = 0; i < 50; i++) {
+			run_round(); /* until the port is full */
+			instance_bench_clock(bench)->now += ROUND_NS;
+		}
+		for (int i = 0; i < 30; i++) {
+			instance_bench_take(bench, UINT32_MAX);
+			run_round();
+		}
+		run_rounds(20);
+	}
+	latency_collect(latency());
+	assert_int_equal(latency()->whole->total_count, bench->back);
+	assert_int_equal(bench->back, bench->injected);
+	/* Most packets of a turn had to wait for as long as the port was full. */
+	assert_near(percentiles_us(latency()->whole).p90, 50 * ROUND_NS / 1e3);
+	instance_bench_close(bench);
+}
+
+/* Those in the pipeline when it is switched on have no time; those that come out later have. */
+static void switched_on_and_off(void **state) {
+	uint64_t counted;
+
+	(void)state;
+	open_measured(false, RPHY_DEPTH);
+	assert_int_equal(instance_latency(&bench->instance, false), 0);
+	for (unsigned i = 0; i < 10; i++)
+		instance_bench_good(bench, SLOW, 0, 1000);
+	run_rounds(5);
+	assert_true(bench->back < 10);
+	assert_int_equal(instance_latency(&bench->instance, true), 0);
+	instance_bench_good(bench, SLOW, 0, 1000);
+	run_rounds(200);
+	latency_collect(latency());
+	assert_int_equal(latency()->whole->total_count, 1);
+	counted = (uint64_t)latency()->whole->total_count;
+	assert_int_equal(instance_latency(&bench->instance, false), 0);
+	instance_bench_good(bench, SLOW, 0, 1000);
+	run_rounds(20);
+	latency_collect(latency());
+	assert_int_equal(latency()->whole->total_count, counted);
+	assert_int_equal(bench->back, 12);
+	instance_bench_close(bench);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_slow_channel_shows),
+		cmocka_unit_test(a_lone_packet_waits_for_the_flush_timer),
+		cmocka_unit_test(chained_frames),
+		cmocka_unit_test(linear_frames),
+		cmocka_unit_test(a_port_that_is_blocked_shows),
+		cmocka_unit_test(switched_on_and_off),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* As many flows as are asked for: all different, in their shares, and each does what its class says. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "checksums.h"
+#include "evaluate.h"
+#include "generator.h"
+#include "model/loader.h"
+#include "modem.h"
+#include "platform/platform.h"
+#include "test.h"
+#include "traffic_config.h"
+#include "verifier.h"
+#include "wire/docsis_mac.h"
+
+#define BURST 20
+
+/* What tells flows apart, and how often it came. */
+struct tuple {
+	uint8_t addresses[32];
+	uint16_t ports[2];
+	uint8_t protocol;
+	uint8_t family;
+	uint32_t class;
+};
+
+static struct service_group sg;
+static struct rte_mempool *pool;
+
+static int unload(void **state) {
+	(void)state;
+	service_group_free(&sg);
+	return 0;
+}
+
+static struct generator *generator(const char *sizes, uint32_t flows) {
+	struct generator_options options = {
+		.permit_permille = 100,
+		.classify_permille = 100,
+		.seed = 4,
+		.flows = flows,
+		.pool = pool,
+	};
+	char error[128];
+	struct mix mix;
+
+	assert_int_equal(mix_parse(sizes, 1996, &mix, error, sizeof(error)), 0);
+	options.mix = &mix;
+	return generator_create(&sg, &options);
+}
+
+static void class_check(uint32_t class, const struct evaluation *e) {
+	assert_int_equal(e->action, FILTER_PERMIT);
+	switch (class) {
+	case CLASS_UNMATCHED: assert_true(e->group == NO_RULE && e->classifier == NO_RULE); break;
+	case CLASS_PERMIT: assert_true(e->group != NO_RULE); break;
+	case CLASS_CLASSIFIED: assert_true(e->classifier != NO_RULE); break;
+	default: fail();
+	}
+}
+
+static void prove(const struct generator *g, uint8_t *frame, uint32_t size) {
+	struct flow_state flows[3] = {{.dsid = 0}};
+	const struct modems modems = {.flows = flows};
+	const struct target *target;
+	struct frame_info info;
+	struct packet_tag tag;
+	struct arrived out;
+
+	packet_tag_read(frame + packet_tag_find(frame, size), &tag);
+	target = targets_of(&g->targets, tag.target);
+	info = (struct frame_info){.modem = target->modem, .stream = target->stream};
+	assert_int_equal(verify(g, &modems, &info, frame, size, &out), CORRUPTION_NONE);
+	assert_int_equal(out.sequence, tag.sequence);
+	/* Another flow's ports or source address; another flow's tag. */
+	for (size_t at = 26; at < 38; at += at == 29 ? 5 : 1) {
+		frame[at] ^= 1;
+		assert_int_not_equal(verify(g, &modems, &info, frame, size, &out), CORRUPTION_NONE);
+		frame[at] ^= 1;
+	}
+	frame[target->template.size + 7] ^= 1;
+	assert_int_not_equal(verify(g, &modems, &info, frame, size, &out), CORRUPTION_NONE);
+	frame[target->template.size + 7] ^= 1;
+}
+
+static struct tuple packet_check(const struct generator *g, uint8_t *frame, uint32_t size) {
+	struct tuple t = {.class = 0};
+	struct frame_fields fields;
+	struct packet_tag tag;
+	struct evaluation e;
+	size_t bytes;
+
+	assert_int_equal(frame_parse(frame, size, &fields), FRAME_GOOD);
+	checksums_check(frame, &fields);
+	e = evaluate(&sg, &sg.modems[0], &fields);
+	packet_tag_read(frame + packet_tag_find(frame, size), &tag);
+	t.class = targets_of(&g->targets, tag.target)->class;
+	class_check(t.class, &e);
+	assert_int_equal(e.flow, targets_of(&g->targets, tag.target)->stream);
+	bytes = fields.family == 4 ? 4 : 16;
+	memcpy(t.addresses, fields.source, bytes);
+	memcpy(t.addresses + 16, fields.destination, bytes);
+	t.ports[0] = fields.source_port;
+	t.ports[1] = fields.destination_port;
+	t.protocol = fields.protocol;
+	t.family = fields.family;
+	return t;
+}
+
+static int compare(const void *a, const void *b) {
+	return memcmp(a, b, sizeof(struct tuple));
+}
+
+/*
+ * Sends `packets` and counts the flows among them, by class. Returns all; each flow of a class comes
+ * as often as any other, or once more.
+ */
+static uint32_t flows_of(struct generator *g, uint32_t packets, uint32_t by_class[CLASS_COUNT]) {
+	struct tuple *tuples = calloc(packets, sizeof(*tuples));
+	uint32_t most[CLASS_COUNT] = {0}, least[CLASS_COUNT] = {packets, packets, packets};
+	struct rte_mbuf *burst[BURST];
+	uint32_t flows = 0, same = 0;
+	uint64_t bytes;
+
+	memset(by_class, 0, CLASS_COUNT * sizeof(*by_class));
+	assert_int_equal(packets % BURST, 0);
+	for (uint32_t n = 0; n < packets; n += BURST) {
+		assert_int_equal(generator_burst(g, n, burst, BURST, &bytes), BURST);
+		for (uint32_t i = 0; i < BURST; i++) {
+			uint8_t *frame = rte_pktmbuf_mtod(burst[i], uint8_t *);
+
+			tuples[n + i] = packet_check(g, frame, burst[i]->pkt_len);
+			if (n % (50 * BURST) == 0)
+				prove(g, frame, burst[i]->pkt_len);
+		}
+		rte_pktmbuf_free_bulk(burst, BURST);
+	}
+	qsort(tuples, packets, sizeof(*tuples), compare);
+	for (uint32_t i = 0; i < packets; i++) {
+		uint32_t class = tuples[i].class;
+
+		same++;
+		if (i + 1 < packets && compare(&tuples[i], &tuples[i + 1]) == 0)
+			continue;
+		flows++;
+		by_class[class]++;
+		most[class] = same > most[class] ? same : most[class];
+		least[class] = same < least[class] ? same : least[class];
+		same = 0;
+	}
+	for (int c = 0; c < CLASS_COUNT; c++)
+		assert_true(by_class[c] == 0 || most[c] - least[c] <= 1);
+	free(tuples);
+	return flows;
+}
+
+static void as_many_flows_come_as_are_asked_for(void **state) {
+	static const uint32_t counts[] = {3, 4, 6, 7, 100, 1000, 65536, 200000};
+	uint32_t by_class[CLASS_COUNT];
+
+	(void)state;
+	traffic_config_load(&sg, "permit", SOME_RULES, SOME_CLASSIFIERS);
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		uint32_t n = counts[i];
+		uint32_t packets = n < 100 ? 400 : (n + n / 4 + 39) / 20 * 20;
+		struct generator *g = generator("256", n);
+
+		assert_non_null(g);
+		assert_int_equal(g->targets.flow_count, n);
+		assert_int_equal(flows_of(g, packets, by_class), n);
+		/* The shares of the packets stay exact, whatever the flows are. */
+		assert_int_equal(g->by_class[CLASS_PERMIT], packets / 10);
+		assert_int_equal(g->by_class[CLASS_CLASSIFIED], packets / 10);
+		if (n >= 100) {
+			assert_in_range(by_class[CLASS_PERMIT], n / 10, n / 10 + 1);
+			assert_in_range(by_class[CLASS_CLASSIFIED], n / 10, n / 10 + 1);
+		}
+		generator_free(g);
+	}
+	assert_int_equal(rte_mempool_in_use_count(pool), 0);
+}
+
+/* Sizes that not every flow can have take the next one, and shares stay exact. */
+static void small_sizes_keep_the_shares(void **state) {
+	struct generator *g;
+	uint32_t by_class[CLASS_COUNT];
+
+	(void)state;
+	traffic_config_load(&sg, "permit", SOME_RULES,
+			    "      - {family: ipv4, destination_ports: 136, service_flow: 3}\n");
+	g = generator("64", 30);
+	assert_int_equal(flows_of(g, 400, by_class), 30);
+	assert_int_equal(g->by_class[CLASS_PERMIT], 40);
+	generator_free(g);
+	g = generator("64:50,84:50", 3);
+	assert_int_equal(flows_of(g, 2000, by_class), 3);
+	assert_int_equal(g->by_class[CLASS_PERMIT], 200);
+	generator_free(g);
+}
+
+/* Nothing but ten source ports of one address may pass. */
+#define NARROW                                                          \
+	"      - {family: ipv4, action: permit, source: 192.0.2.1/32, " \
+	"protocol: udp, source_ports: 1000-1009, destination_ports: 53}\n"
+
+static void no_more_flows_than_the_rules_leave_room_for(void **state) {
+	uint32_t by_class[CLASS_COUNT];
+	struct generator *g;
+
+	(void)state;
+	traffic_config_load(&sg, "deny", NARROW,
+			    "      - {family: ipv6, protocol: udp, service_flow: 2}\n");
+	assert_null(generator("256", 11));
+	g = generator("256", 10);
+	assert_non_null(g);
+	assert_int_equal(flows_of(g, 100, by_class), 10);
+	assert_int_equal(by_class[CLASS_PERMIT], 10);
+	generator_free(g);
+}
+
+/* A rule that asks for one source port leaves source addresses and destination ports. */
+static void other_fields_serve_where_ports_are_few(void **state) {
+	uint32_t by_class[CLASS_COUNT];
+	struct generator *g;
+
+	(void)state;
+	traffic_config_load(&sg, "deny",
+			    "      - {family: ipv4, action: permit, source: 192.0.2.0/28, "
+			    "protocol: udp, source_ports: 1000, destination_ports: 53-54}\n",
+			    "      - {family: ipv6, protocol: udp, service_flow: 2}\n");
+	g = generator("256", 32);
+	assert_non_null(g);
+	assert_int_equal(flows_of(g, 320, by_class), 32);
+	generator_free(g);
+	assert_null(generator("256", 33));
+}
+
+/* What a class has no room for goes to the others. */
+static void a_narrow_class_leaves_its_flows_to_others(void **state) {
+	uint32_t by_class[CLASS_COUNT];
+	struct generator *g;
+
+	(void)state;
+	traffic_config_load(&sg, "permit", NARROW,
+			    "      - {family: ipv4, destination_ports: 136, service_flow: 3}\n");
+	g = generator("256", 1000);
+	assert_non_null(g);
+	assert_int_equal(flows_of(g, 2000, by_class), 1000);
+	assert_int_equal(by_class[CLASS_PERMIT], 10);
+	assert_int_equal(g->by_class[CLASS_PERMIT], 200);
+	generator_free(g);
+}
+
+static void each_class_needs_a_flow(void **state) {
+	(void)state;
+	traffic_config_load(&sg, "permit", SOME_RULES, SOME_CLASSIFIERS);
+	assert_null(generator("256", 2));
+}
+
+static int start(void **state) {
+	struct platform_options options = {.program = "test", .memory_mb = 256};
+
+	(void)state;
+	if (platform_start(&options) != 0)
+		return -1;
+	pool = rte_pktmbuf_pool_create("test", 1023, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
+				       SOCKET_ID_ANY);
+	return pool == NULL ? -1 : 0;
+}
+
+static int stop(void **state) {
+	(void)state;
+	platform_stop();
+	return 0;
+}
+
+#define test(function) cmocka_unit_test_teardown(function, unload)
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		test(as_many_flows_come_as_are_asked_for),
+		test(small_sizes_keep_the_shares),
+		test(no_more_flows_than_the_rules_leave_room_for),
+		test(other_fields_serve_where_ports_are_few),
+		test(a_narrow_class_leaves_its_flows_to_others),
+		test(each_class_needs_a_flow),
+	};
+
+	return cmocka_run_group_tests(tests, start, stop);
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rate is kept, and bursts are small, whatever the clock and the rounds. Time is made up here. */
+#include "pacing.h"
+
+#include "random.h"
+#include "shape_read.h"
+#include "test.h"
+
+#define HZ 2300000000ull
+
+/* How a loop may run: rounds of about `round` seconds, and now and then a pause. */
+struct loop {
+	double round;
+	double pause; /* the longest */
+	uint32_t pause_every; /* rounds; 0: none */
+};
+
+struct sender {
+	struct pacing pacing;
+	struct random random;
+	const uint32_t *sizes;
+	unsigned size_count;
+	uint64_t now;
+	double bits;
+	uint64_t packets;
+	unsigned most; /* packets in one round */
+};
+
+static double mean_of(const uint32_t *sizes, unsigned count) {
+	double sum = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		sum += sizes[i];
+	return sum / count;
+}
+
+static void sender_start(struct sender *s, uint64_t rate, uint64_t hz, const uint32_t *sizes,
+			 unsigned count, const struct shape *shape) {
+	*s = (struct sender){.random = {7}, .sizes = sizes, .size_count = count};
+	/* A TSC that has counted for three years. */
+	s->now = hz * 86400 * 1000;
+	pacing_start(&s->pacing, rate, hz, mean_of(sizes, count), s->now);
+	pacing_shape(&s->pacing, shape, s->now);
+}
+
+/* One round; returns the packets that went, as many as pacing allowed. */
+static unsigned sender_round(struct sender *s, double gap, unsigned burst) {
+	unsigned n;
+
+	s->now += (uint64_t)(gap * (double)s->pacing.tsc_hz);
+	n = pacing_round(&s->pacing, s->now, burst);
+	assert_true(n <= burst);
+	for (unsigned i = 0; i < n; i++) {
+		uint32_t size = s->sizes[random_below(&s->random, s->size_count)];
+
+		pacing_spend(&s->pacing, size);
+		s->bits += size * 8.0;
+	}
+	s->packets += n;
+	return n;
+}
+
+static double gap_of(struct sender *s, const struct loop *loop) {
+	double part = random_below(&s->random, 1000000) * 1e-6;
+
+	if (loop->pause_every > 0 && random_below(&s->random, loop->pause_every) == 0)
+		return loop->pause * part;
+	return loop->round * (0.5 + part);
+}
+
+/* Runs for `seconds`. Bursts are unbounded here, so that only pacing bounds them. */
+static void sender_run(struct sender *s, const struct loop *loop, double seconds) {
+	uint64_t start = s->now;
+	uint64_t end = start + (uint64_t)(seconds * (double)s->pacing.tsc_hz);
+
+	while (s->now < end) {
+		unsigned n = sender_round(s, gap_of(s, loop), 1000000);
+
+		if (n > s->most)
+			s->most = n;
+	}
+}
+
+/* Within 0.1 % of what is asked, and a packet or what is still in the accounts. */
+static void assert_rate(const struct sender *s, double due, const char *what) {
+	double largest = 0;
+
+	for (unsigned i = 0; i < s->size_count; i++)
+		largest = s->sizes[i] > largest ? s->sizes[i] : largest;
+	if (s->bits < due * 0.999 - 8 * largest || s->bits > due * 1.001 + 8 * largest)
+		fail_msg("%s: sent %.9g bits of %.9g", what, s->bits, due);
+}
+
+static const uint32_t imix[] = {84,   84,   84,	  256,	256,  1280, 1280, 1280, 1280, 1280,
+				1280, 1280, 1280, 1280, 1280, 1280, 1280, 1280, 1280, 1280};
+static const uint32_t small[] = {64};
+static const uint32_t large[] = {1518};
+
+/* From a packet in two minutes to 1 Tbps, with clocks of 1 to 5 GHz. */
+static void the_rate_is_kept(void **state) {
+	static const uint64_t rates[] = {100,	     10000,	  1000000,	250000000,
+					 2000000000, 40000000000, 1000000000000};
+	static const uint64_t clocks[] = {1000000000, HZ, 5000000000};
+	static const struct loop loops[] = {{200e-9, 0, 0}, {5e-6, 0, 0}, {30e-6, 0, 0}};
+
+	(void)state;
+	for (size_t r = 0; r < ARRAY_COUNT(rates); r++) {
+		for (size_t n = 0; n < ARRAY_COUNT(clocks) * ARRAY_COUNT(loops); n++) {
+			const struct loop *loop = &loops[n % ARRAY_COUNT(loops)];
+			/* Long enough for some packets, in rounds that do not take for ever. */
+			struct loop slow = {rates[r] <= 10000 ? 600e-6 : loop->round, 0, 0};
+			double seconds = rates[r] <= 10000 ? 600 : 0.02;
+			struct sender s;
+
+			sender_start(&s, rates[r], clocks[n / ARRAY_COUNT(loops)], imix,
+				     ARRAY_COUNT(imix), NULL);
+			sender_run(&s, &slow, seconds);
+			assert_rate(&s, (double)rates[r] * s.pacing.seconds, "rate");
+			assert_int_equal(s.pacing.descheduled, 0);
+			assert_true(s.pacing.forgone == 0);
+		}
+	}
+}
+
+/* 1518 bytes a second. */
+static void a_packet_a_second(void **state) {
+	struct sender s;
+	uint64_t before = 0;
+	uint64_t last;
+
+	(void)state;
+	sender_start(&s, 1518 * 8, HZ, large, 1, NULL);
+	last = s.now;
+	for (int i = 0; i < 2000000; i++) {
+		uint64_t sent = s.packets;
+
+		sender_round(&s, 10e-6, 32);
+		if (s.packets == sent)
+			continue;
+		assert_int_equal(s.packets, sent + 1);
+		if (before++ > 0) {
+			double gap = (double)(s.now - last) / HZ;
+
+			assert_true(gap > 0.9999 && gap < 1.0001);
+		}
+		last = s.now;
+	}
+	assert_in_range(s.packets, 20, 21);
+}
+
+/* The most at once: what some time at the rate holds, or one packet; and the one that overdraws. */
+static void assert_bursts(const struct loop *loop, double seconds, double hold) {
+	static const uint64_t rates[] = {1000000, 1000000000, 10000000000};
+
+	for (size_t r = 0; r < ARRAY_COUNT(rates); r++) {
+		double packets = (double)rates[r] * hold / (64 * 8);
+		struct sender s;
+
+		sender_start(&s, rates[r], HZ, small, 1, NULL);
+		sender_run(&s, loop, seconds);
+		assert_true(s.most <= (packets > 1 ? packets : 1) + 1);
+		assert_true(s.most > packets / 2);
+	}
+}
+
+/* Up to 0.1 s is lost now and then; each time, 50 us at the rate are sent at once and no more. */
+static void bursts_are_small(void **state) {
+	static const struct loop loops[] = {
+		{1e-6, 0, 0}, {20e-6, 0, 0}, {4e-6, 0.1, 100000}, {20e-6, 0.01, 30000}};
+
+	(void)state;
+	assert_bursts(&loops[0], 0.2, 2e-6);
+	assert_bursts(&loops[1], 0.2, 31e-6);
+	assert_bursts(&loops[2], 3, 50e-6);
+	assert_bursts(&loops[3], 2, 50e-6);
+}
+
+/* Where the core is taken away all the time, that looks like long rounds. */
+static void bursts_are_bounded(void **state) {
+	static const struct loop loops[] = {{1e-6, 0.002, 1000}, {10e-6, 0.004, 20}};
+
+	(void)state;
+	assert_bursts(&loops[0], 0.5, 250e-6);
+	assert_bursts(&loops[1], 0.5, 250e-6);
+}
+
+/* A loop that takes long, always or once in a while, sends what a round holds: the rate is kept. */
+static void long_rounds_have_larger_bursts(void **state) {
+	static const struct loop loops[] = {
+		{160e-6, 0, 0}, {2e-6, 240e-6, 2}, {2e-6, 240e-6, 20}, {2e-6, 240e-6, 200}};
+
+	(void)state;
+	for (size_t l = 0; l < ARRAY_COUNT(loops); l++) {
+		struct sender s;
+
+		sender_start(&s, 10000000000, HZ, small, 1, NULL);
+		sender_run(&s, &loops[l], 1);
+		assert_rate(&s, 1e10 * s.pacing.seconds - s.pacing.behind, "long rounds");
+		assert_true(s.pacing.forgone == 0);
+	}
+}
+
+/* Pauses below a millisecond cost nothing in the mean. */
+static void short_pauses_are_made_up_for(void **state) {
+	static const uint64_t rates[] = {10000, 1000000, 1000000000, 40000000000};
+	static const struct loop loop = {2e-6, 0.9e-3, 8000}; /* in the mean, 3 % of the time */
+
+	(void)state;
+	for (size_t r = 0; r < ARRAY_COUNT(rates); r++) {
+		struct sender s;
+
+		sender_start(&s, rates[r], HZ, imix, ARRAY_COUNT(imix), NULL);
+		sender_run(&s, &loop, 2);
+		assert_rate(&s, s.pacing.due - s.pacing.behind, "pauses");
+		assert_true(s.pacing.forgone < 0.001 * s.pacing.due);
+		assert_int_equal(s.pacing.descheduled, 0);
+	}
+}
+
+static void catching_up_is_slow_and_bounded(void **state) {
+	static const uint32_t thousand[] = {1000};
+	struct sender s;
+	double before, sent;
+
+	(void)state;
+	sender_start(&s, 8000000000, HZ, thousand, 1, NULL);
+	for (int i = 0; i < 1000; i++)
+		sender_round(&s, 1e-6, 32);
+	before = s.bits;
+	/* A second away from the core: 50 us at once, 1 ms in the account, and the rest is gone. */
+	sender_round(&s, 1, 1000);
+	assert_in_range((int)((s.bits - before) / 8000), 50, 51);
+	assert_true(s.pacing.forgone > 0.99 * 8e9 && s.pacing.forgone < 8e9 * 0.999);
+	assert_int_equal(s.pacing.descheduled, 1);
+	assert_true(pacing_longest_us(&s.pacing) > 999990 &&
+		    pacing_longest_us(&s.pacing) < 1000010);
+	/* In the next millisecond an eighth more than it has. */
+	before = s.bits;
+	for (int i = 0; i < 1000; i++)
+		sender_round(&s, 1e-6, 32);
+	sent = (s.bits - before) / 8000;
+	assert_in_range((int)sent, 1120, 1130);
+	for (int i = 0; i < 10000; i++)
+		sender_round(&s, 1e-6, 32);
+	before = s.bits;
+	for (int i = 0; i < 1000; i++)
+		sender_round(&s, 1e-6, 32);
+	assert_in_range((int)((s.bits - before) / 8000), 999, 1001);
+}
+
+/* A port that takes nothing for a while: no more at once than after any other pause. */
+static void backpressure_leaves_no_burst(void **state) {
+	struct sender s;
+
+	(void)state;
+	sender_start(&s, 1000000000, HZ, small, 1, NULL);
+	for (int i = 0; i < 100000; i++)
+		assert_int_equal(sender_round(&s, 1e-6, 0), 0);
+	assert_in_range(sender_round(&s, 1e-6, 100000), 97, 99);
+	assert_in_range(sender_round(&s, 1e-6, 100000), 2, 3);
+}
+
+/* Bits sent and what the shape makes due, in each of 50 parts of the time and in all. */
+static void shapes_are_followed(void **state) {
+	static const char *const shapes[] = {
+		"bursts:on=2ms,off=8ms",
+		"bursts:on=150us,off=350us",
+		"ramp:from=0%,to=100%,time=300ms",
+		"steps:10%,90%,0,50%,each=50ms",
+		"points:0=0%,100ms=100%,100ms=20%,170ms=1%",
+		"day",
+	};
+	static const uint64_t rates[] = {10000000, 2000000000, 40000000000};
+	static const struct loop loops[] = {{1e-6, 0, 0}, {10e-6, 300e-6, 500}};
+	static struct shape shape;
+	char error[SHAPE_ERROR];
+
+	(void)state;
+	for (size_t n = 0; n < ARRAY_COUNT(shapes) * ARRAY_COUNT(rates) * ARRAY_COUNT(loops); n++) {
+		const char *text = shapes[n % ARRAY_COUNT(shapes)];
+		uint64_t rate = rates[n / ARRAY_COUNT(shapes) % ARRAY_COUNT(rates)];
+		const struct loop *loop = &loops[n / ARRAY_COUNT(shapes) / ARRAY_COUNT(rates)];
+		struct shape_walk walk;
+		double due = 0, seconds = 0;
+		struct sender s;
+
+		assert_true(shape_read(&shape, text, rate, 0.5, error));
+		sender_start(&s, rate, HZ, imix, ARRAY_COUNT(imix), &shape);
+		shape_walk_start(&walk, &shape);
+		for (int part = 1; part <= 50; part++) {
+			sender_run(&s, loop, 0.5 * part / 50 - seconds);
+			due += (double)rate * shape_walk_on(&walk, s.pacing.seconds - seconds);
+			seconds = s.pacing.seconds;
+			/* Behind by one pause at most. */
+			assert_true(s.bits > due * 0.99 - 11000 - (double)rate * loop->pause);
+			assert_true(s.bits < due * 1.01 + 11000);
+		}
+		assert_rate(&s, due - s.pacing.behind, text);
+		assert_true(s.pacing.forgone == 0);
+		assert_true(pacing_asked(&s.pacing) > due / seconds * 0.9999 &&
+			    pacing_asked(&s.pacing) < due / seconds * 1.0001);
+	}
+}
+
+static void nothing_goes_while_a_burst_is_off(void **state) {
+	static struct shape shape;
+	char error[SHAPE_ERROR];
+	struct sender s;
+	double at = 0;
+
+	(void)state;
+	assert_true(shape_read(&shape, "bursts:on=1ms,off=9ms", 1, 1, error));
+	sender_start(&s, 1000000000, HZ, imix, ARRAY_COUNT(imix), &shape);
+	for (int i = 0; i < 200000; i++) {
+		unsigned n = sender_round(&s, 1e-6, 32);
+
+		at = (double)(i + 1) * 1e-6;
+		/* A packet may be left over from the last round of the burst. */
+		if (at - (double)(i / 10000) * 0.01 > 0.001005)
+			assert_int_equal(n, 0);
+	}
+	assert_rate(&s, 0.2 * 0.1 * 1e9, "bursts");
+}
+
+static void max_is_always_a_burst(void **state) {
+	struct pacing p;
+
+	(void)state;
+	pacing_start(&p, 0, HZ, 1000, 0);
+	assert_int_equal(pacing_round(&p, HZ / 1000, 32), 32);
+	assert_int_equal(p.descheduled, 0);
+	pacing_idle(&p, HZ / 1000 * 2 + HZ / 100000);
+	assert_int_equal(p.descheduled, 1);
+	assert_true(pacing_asked(&p) == 0);
+}
+
+/* TSCs of two cores differ by a little: time that has passed twice is due once. */
+static void a_clock_that_goes_back_sends_nothing_twice(void **state) {
+	struct sender s;
+
+	(void)state;
+	sender_start(&s, 1000000000, HZ, small, 1, NULL);
+	for (int i = 0; i < 1000000; i++) {
+		sender_round(&s, 1e-6, 32);
+		s.now -= HZ / 2000000;
+	}
+	assert_rate(&s, 1e9 * 0.5, "half the time");
+	assert_int_equal(s.pacing.descheduled, 0);
+}
+
+static void a_restart_forgets_time(void **state) {
+	struct pacing p;
+
+	(void)state;
+	pacing_start(&p, 1000000000, HZ, 1000, 0);
+	pacing_round(&p, HZ, 32);
+	assert_int_equal(p.descheduled, 1);
+	pacing_restart(&p, 5 * HZ);
+	assert_int_equal(pacing_round(&p, 5 * HZ, 32), 0);
+	assert_int_equal(p.descheduled, 1);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_rate_is_kept),
+		cmocka_unit_test(a_packet_a_second),
+		cmocka_unit_test(bursts_are_small),
+		cmocka_unit_test(bursts_are_bounded),
+		cmocka_unit_test(long_rounds_have_larger_bursts),
+		cmocka_unit_test(short_pauses_are_made_up_for),
+		cmocka_unit_test(catching_up_is_slow_and_bounded),
+		cmocka_unit_test(backpressure_leaves_no_burst),
+		cmocka_unit_test(shapes_are_followed),
+		cmocka_unit_test(nothing_goes_while_a_burst_is_off),
+		cmocka_unit_test(max_is_always_a_burst),
+		cmocka_unit_test(a_clock_that_goes_back_sends_nothing_twice),
+		cmocka_unit_test(a_restart_forgets_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

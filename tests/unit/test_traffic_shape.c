@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rates over time: what words mean, which are mistakes, and that areas are exact. */
+#include "shape_read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "random.h"
+#include "test.h"
+
+#define RATE 1000000000ull
+#define DURATION 60.0
+
+static struct shape shape;
+static char error[SHAPE_ERROR];
+
+static void assert_close(double found, double expected, double off) {
+	if (found < expected - off || found > expected + off)
+		fail_msg("found %.12g, expected %.12g", found, expected);
+}
+
+static void read_good(const char *text) {
+	if (!shape_read(&shape, text, RATE, DURATION, error))
+		fail_msg("%s: %s", text, error);
+}
+
+/* The share at a time, reached in one step. */
+static double share_at(double time) {
+	struct shape_walk w;
+
+	shape_walk_start(&w, &shape);
+	shape_walk_on(&w, time);
+	return shape_walk_share(&w);
+}
+
+static double area_to(double time) {
+	struct shape_walk w;
+
+	shape_walk_start(&w, &shape);
+	return shape_walk_on(&w, time);
+}
+
+static void a_constant_is_one(void **state) {
+	(void)state;
+	read_good("constant");
+	assert_int_equal(shape.count, 0);
+	assert_close(share_at(5), 1, 0);
+	assert_close(area_to(7.5), 7.5, 0);
+	assert_close(shape_peak(&shape), 1, 0);
+}
+
+static void bursts_are_on_and_off(void **state) {
+	static const char *const same[] = {"bursts:on=2ms,off=8ms", "bursts:off=8ms,on=2ms",
+					   "bursts:period=10ms,duty=20%"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(same); i++) {
+		read_good(same[i]);
+		assert_close(shape_period(&shape), 0.010, 1e-12);
+		assert_close(share_at(0), 1, 0);
+		assert_close(share_at(0.0019), 1, 0);
+		assert_close(share_at(0.0021), 0, 0);
+		assert_close(share_at(0.0099), 0, 0);
+		assert_close(share_at(0.0101), 1, 0);
+		assert_close(area_to(0.005), 0.002, 1e-12);
+		assert_close(area_to(1), 0.2, 1e-9);
+	}
+}
+
+static void ramps_rise_and_fall(void **state) {
+	(void)state;
+	read_good("ramp");
+	assert_close(share_at(DURATION / 4), 0.25, 1e-12);
+	assert_close(area_to(DURATION), DURATION / 2, 1e-9);
+	read_good("ramp:from=80%,to=200Mbps,time=10s");
+	assert_close(share_at(0), 0.8, 1e-12);
+	assert_close(share_at(5), 0.5, 1e-12);
+	assert_close(share_at(15), 0.5, 1e-12); /* again from the start */
+	assert_close(area_to(20), 10, 1e-9);
+}
+
+static void steps_follow_each_other(void **state) {
+	(void)state;
+	read_good("steps:10%,500Mbps,100%");
+	assert_close(share_at(10), 0.1, 0);
+	assert_close(share_at(30), 0.5, 0);
+	assert_close(share_at(59.9), 1, 0);
+	read_good("steps:0,50%,each=2s");
+	assert_close(shape_period(&shape), 4, 1e-12);
+	assert_close(share_at(1.9), 0, 0);
+	assert_close(share_at(2), 0.5, 0);
+	assert_close(area_to(4), 1, 1e-12);
+}
+
+static void points_are_joined_by_lines(void **state) {
+	(void)state;
+	read_good("points:0=0%,4s=100%,4s=25%,8s=25%");
+	assert_close(share_at(2), 0.5, 1e-12);
+	assert_close(share_at(4), 0.25, 1e-12);
+	assert_close(area_to(4), 2, 1e-12);
+	assert_close(area_to(8), 3, 1e-12);
+	read_good("points:0s=1Gbps,500ms=2 Gbps");
+	assert_close(shape_peak(&shape), 2, 1e-12);
+}
+
+static void a_day_takes_the_duration(void **state) {
+	(void)state;
+	read_good("day");
+	assert_close(shape_period(&shape), DURATION, 1e-9);
+	assert_close(share_at(DURATION * 21 / 24), 1, 1e-9); /* the peak */
+	assert_close(shape_peak(&shape), 1, 0);
+	assert_true(share_at(DURATION * 5 / 24) < 0.25);
+	assert_close(share_at(0), share_at(DURATION * 0.999999), 1e-4);
+	read_good("day:time=24h");
+	assert_close(shape_period(&shape), 86400, 1e-6);
+}
+
+static const char *file_of(const char *text) {
+	static char name[64];
+	static char words[128];
+	int fd;
+
+	strcpy(name, "/tmp/shape-XXXXXX");
+	fd = mkstemp(name);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	snprintf(words, sizeof(words), "@%s", name);
+	return words;
+}
+
+static void read_file(const char *kind, const char *text, bool good) {
+	const char *name = file_of(text);
+	char words[160];
+
+	snprintf(words, sizeof(words), "%s:%s", kind, name);
+	assert_int_equal(shape_read(&shape, words, RATE, DURATION, error), good);
+	unlink(name + 1);
+}
+
+static void files_are_tables(void **state) {
+	(void)state;
+	read_file("points", "# a ramp\n0s 0%\n\n  10s,\t1 Gbps # and its end\r\n", true);
+	assert_close(share_at(5), 0.5, 1e-12);
+	/* Midnight again at the end, as at the start. */
+	read_file("day", "0:00 20%\n06:00 10%\n18.5h 100%\n", true);
+	assert_close(shape_period(&shape), DURATION, 1e-9);
+	assert_close(share_at(DURATION * 18.5 / 24), 1, 1e-9);
+	assert_close(share_at(DURATION * 3 / 24), 0.15, 1e-9);
+	assert_close(share_at(DURATION * 0.9999999), 0.2, 1e-4);
+	read_file("day", "00:00 20%\n24:00 40%", true);
+	assert_int_equal(shape.count, 2);
+}
+
+static void files_are_refused_by_line(void **state) {
+	static const struct {
+		const char *kind, *text, *said;
+	} bad[] = {
+		{"points", "0s 0%\n10s banana\n", ":2: found \"10s banana\", allowed: a share"},
+		{"points", "0s 0%\n\n# c\n10 50%\n", ":4: found \"10 50%\", allowed: a time"},
+		{"points", "0s\n", ":1: found \"0s\", allowed: a time and a rate"},
+		{"points", "0s -5%\n", ":1: found \"0s -5%\""},
+		{"points", "", "allowed: two points and more"},
+		{"points", "0s 1%\n", "allowed: two points and more"},
+		{"day", "25:00 5%\n", ":1: found \"25:00 5%\", allowed: an hour of the day"},
+		{"day", "0:60 5%\n", ":1: found"},
+		{"day", "1:00 5%\n2:00 6%\n", "allowed: a first point at time 0"},
+		{"day", "0:00 5%\n5:00 5%\n4:00 6%\n", "allowed: points in the order"},
+		{"day", "\001\002\377\n", ":1: found \"???\", allowed:"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
+		read_file(bad[i].kind, bad[i].text, false);
+		if (strstr(error, bad[i].said) == NULL)
+			fail_msg("%s: %s", bad[i].said, error);
+	}
+	assert_false(shape_read(&shape, "points:@/nonexistent/x", RATE, DURATION, error));
+	assert_string_equal(error, "/nonexistent/x: No such file or directory");
+	assert_false(shape_read(&shape, "day:@/tmp", RATE, DURATION, error));
+	assert_string_equal(error, "/tmp: Is a directory");
+}
+
+static void mistakes_are_told(void **state) {
+	static const char *const bad[] = {
+		"",
+		"banana",
+		"constant:",
+		"constant:1",
+		"bursts",
+		"bursts:",
+		"bursts:on=1ms",
+		"bursts:on=1ms,off=0s",
+		"bursts:on=1ms,on=2ms,off=3ms",
+		"bursts:on=1ms,off=1ms,period=2ms",
+		"bursts:period=10ms,duty=100%",
+		"bursts:period=10ms,duty=0%",
+		"bursts:period=10ms,duty=500Mbps",
+		"bursts:period=10ms,duty=nan%",
+		"bursts:on=4us,off=4us",
+		"bursts:on=1ms,off=9ms,banana",
+		"ramp:from=0%,to=0%",
+		"ramp:from=-1%",
+		"ramp:to=1001%",
+		"ramp:to=0x10%",
+		"ramp:to=1e3%",
+		"ramp:to=11Gbps",
+		"ramp:time=0s",
+		"ramp:time=5",
+		"ramp:up",
+		"steps",
+		"steps:",
+		"steps:50",
+		"steps:50%,",
+		"steps:0,0",
+		"steps:50%,each=-1s",
+		"points",
+		"points:",
+		"points:0=50%",
+		"points:1s=50%,2s=60%",
+		"points:0=50%,2s=60%,1s=70%",
+		"points:0=50%,0=60%",
+		"points:0=1%,1s=1%,1s=2%,1s=3%,2s=1%",
+		"points:0=0%,1s=0%",
+		"points:0-5%,1s-6%",
+		"points:@",
+		"points:@/nonexistent,1s=5%",
+		"day:night",
+		"day:time=",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
+		if (shape_read(&shape, bad[i], RATE, DURATION, error))
+			fail_msg("%s is taken", bad[i]);
+		assert_null(strchr(error, '\n'));
+		if (strstr(error, "allowed: ") == NULL && strstr(error, "No such file") == NULL)
+			fail_msg("%s: %s", bad[i], error);
+	}
+}
+
+static void too_many_points_are_refused(void **state) {
+	static char text[16 * (SHAPE_MAX_POINTS + 2)];
+	size_t size = (size_t)snprintf(text, sizeof(text), "points:0=50%%");
+
+	(void)state;
+	for (int i = 1; i < SHAPE_MAX_POINTS; i++)
+		size += (size_t)snprintf(text + size, sizeof(text) - size, ",%ds=5%%", i);
+	read_good(text);
+	snprintf(text + size, sizeof(text) - size, ",9999s=5%%");
+	assert_false(shape_read(&shape, text, RATE, DURATION, error));
+	size = (size_t)snprintf(text, sizeof(text), "steps:1%%");
+	for (int i = 0; i < SHAPE_MAX_POINTS / 2; i++)
+		size += (size_t)snprintf(text + size, sizeof(text) - size, ",1%%");
+	assert_false(shape_read(&shape, text, RATE, DURATION, error));
+}
+
+/* Whatever the steps of a walk, their areas add up. */
+static void walks_of_any_step_have_the_same_area(void **state) {
+	static const char *const shapes[] = {"bursts:on=13us,off=29us", "ramp:time=3ms",
+					     "points:0=0%,1ms=100%,1ms=20%,2ms=1000%", "day"};
+	struct random random = {11};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(shapes); i++) {
+		struct shape_walk w;
+		double area = 0, time = 0;
+
+		read_good(shapes[i]);
+		shape_walk_start(&w, &shape);
+		for (int n = 0; n < 200000; n++) {
+			uint32_t kind = random_below(&random, 1000);
+			double step = 1e-9 * random_below(&random, kind == 0 ? 30000000 : 2000);
+
+			area += shape_walk_on(&w, step);
+			time += step;
+		}
+		assert_close(area / area_to(time), 1, 1e-6);
+	}
+}
+
+static void any_bytes_are_survived(void **state) {
+	static const char letters[] = "bursteponday:=,.%@0123456789sm Gk-";
+	struct random random = {5};
+	char text[48];
+
+	(void)state;
+	for (int n = 0; n < 200000; n++) {
+		static const char *const kinds[] = {
+			"bursts:", "ramp:", "steps:", "points:", "day:"};
+		size_t size =
+			(size_t)snprintf(text, sizeof(text), "%s", kinds[random_below(&random, 5)]);
+		uint32_t more = random_below(&random, 20);
+
+		for (uint32_t i = 0; i < more; i++)
+			text[size++] = letters[random_below(&random, sizeof(letters) - 1)];
+		text[size] = '\0';
+		if (shape_read(&shape, text, RATE, DURATION, error))
+			assert_true(shape.count >= 2 && shape.area > 0);
+		else
+			assert_true(error[0] != '\0' && strchr(error, '\n') == NULL);
+	}
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_constant_is_one),
+		cmocka_unit_test(bursts_are_on_and_off),
+		cmocka_unit_test(ramps_rise_and_fall),
+		cmocka_unit_test(steps_follow_each_other),
+		cmocka_unit_test(points_are_joined_by_lines),
+		cmocka_unit_test(a_day_takes_the_duration),
+		cmocka_unit_test(files_are_tables),
+		cmocka_unit_test(files_are_refused_by_line),
+		cmocka_unit_test(mistakes_are_told),
+		cmocka_unit_test(too_many_points_are_refused),
+		cmocka_unit_test(walks_of_any_step_have_the_same_area),
+		cmocka_unit_test(any_bytes_are_survived),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

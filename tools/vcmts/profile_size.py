@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How much of everything a profile holds beside channels and modems, which its name says.
+
+The defaults are the published numbers. The limits are those of the loader (config/schema.json).
+"""
+
+import argparse
+from dataclasses import dataclass
+
+from vcmts.paths import MistakeError
+
+FLOWS, ACTIVE_FLOWS = 8, 4
+CLASSIFIERS, CLASSIFIERS_IPV4 = 16, 12
+ADDRESSES = 4
+
+MOST_ADDRESSES = 64
+MOST_FLOWS = 32
+MOST_RULES = 4096  # in a filter group, and classifiers of a modem
+MOST_FILTER_GROUPS = 1024
+MOST_DSIDS = 0xFFFFF  # in all
+
+
+@dataclass(frozen=True)
+class Sizes:
+    addresses: int = ADDRESSES  # of a modem
+    flows: int = FLOWS  # downstream, of a modem, with those that are not active
+    active_flows: int = ACTIVE_FLOWS
+    classifiers: int = CLASSIFIERS  # of a modem
+    filter_groups: int | None = None  # None: as the profile's filter set has them
+    filter_rules: int | None = None  # of a group; None likewise
+
+    @property
+    def ipv6_addresses(self) -> int:
+        """A quarter, and one of two or three."""
+        return max(self.addresses // 4, 1) if self.addresses > 1 else 0
+
+    @property
+    def ipv4_addresses(self) -> int:
+        return self.addresses - self.ipv6_addresses
+
+    @property
+    def ipv4_block(self) -> int:
+        """What the IPv4 prefix of a modem holds: a power of two, its network address included."""
+        return max(4, 1 << self.ipv4_addresses.bit_length())
+
+    @property
+    def ipv4_prefix(self) -> int:
+        return 33 - self.ipv4_block.bit_length()
+
+    @property
+    def ipv4_classifiers(self) -> int:
+        return self.classifiers - self.classifiers * (CLASSIFIERS - CLASSIFIERS_IPV4) // CLASSIFIERS
+
+
+AS_PUBLISHED = Sizes()
+
+# Option, limits, what it is.
+OPTIONS = (
+    (
+        "addresses",
+        1,
+        MOST_ADDRESSES,
+        f"addresses of a modem, a quarter IPv6 (default: {ADDRESSES})",
+    ),
+    ("service-flows", 1, MOST_FLOWS, f"downstream service flows of a modem (default: {FLOWS})"),
+    ("active-flows", 1, MOST_FLOWS, "how many of these are active (default: half of them)"),
+    ("classifiers", 0, MOST_RULES, f"classifiers of a modem (default: {CLASSIFIERS})"),
+    ("filter-groups", 0, MOST_FILTER_GROUPS, "filter groups (default: 22, in _2021 6)"),
+    ("filter-rules", 1, MOST_RULES, "rules of a filter group (default: 22, in _2021 16)"),
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    for name, low, high, text in OPTIONS:
+        parser.add_argument(
+            f"--{name}", metavar="N", type=int, help=f"{text}; {low} to {high:,}".replace(",", "")
+        )
+
+
+def checked(values: dict[str, int | None]) -> Sizes:
+    """Of options by their names; None is what was not asked for. Raises MistakeError."""
+    for name, low, high, _ in OPTIONS:
+        value = values.get(name)
+        if value is not None and not low <= value <= high:
+            raise MistakeError(f"--{name}: found {value}, allowed: {low} to {high}")
+    flows = values.get("service-flows")
+    active = values.get("active-flows")
+    flows = FLOWS if flows is None else flows
+    active = (flows + 1) // 2 if active is None else active
+    if active > flows:
+        raise MistakeError(
+            f"--active-flows: found {active}, allowed: 1 to {flows}, the service flows of a modem; "
+            "ask for more by --service-flows"
+        )
+    addresses, classifiers = values.get("addresses"), values.get("classifiers")
+    return Sizes(
+        addresses=ADDRESSES if addresses is None else addresses,
+        flows=flows,
+        active_flows=active,
+        classifiers=CLASSIFIERS if classifiers is None else classifiers,
+        filter_groups=values.get("filter-groups"),
+        filter_rules=values.get("filter-rules"),
+    )
+
+
+def asked(arguments: argparse.Namespace) -> Sizes:
+    return checked({name: getattr(arguments, name.replace("-", "_")) for name, *_ in OPTIONS})
+
+
+def enough_dsids(sizes: Sizes, modems: int) -> None:
+    """Each active flow of a bonded modem has a DSID of its own. Raises MistakeError."""
+    needed = sizes.active_flows * modems
+    if needed > MOST_DSIDS:
+        raise MistakeError(
+            f"--active-flows: found {sizes.active_flows} of {modems} modems, which take {needed} "
+            f"DSIDs, allowed: {MOST_DSIDS} in all; have fewer modems or active flows"
+        )
+
+
+def words(sizes: Sizes) -> str:
+    """The options that ask for these sizes; empty for the published ones."""
+    found = (
+        ("addresses", sizes.addresses, ADDRESSES),
+        ("service-flows", sizes.flows, FLOWS),
+        ("active-flows", sizes.active_flows, (sizes.flows + 1) // 2),
+        ("classifiers", sizes.classifiers, CLASSIFIERS),
+        ("filter-groups", sizes.filter_groups, None),
+        ("filter-rules", sizes.filter_rules, None),
+    )
+    return "".join(f" --{name} {value}" for name, value, usual in found if value != usual)

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The published figures of the reference system as data: config/published.yaml, read and checked.
+
+Every figure has its source; one that we computed has its formula, which is computed again here.
+"""
+
+import ast
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+
+from vcmts.paths import CHECKOUT, MistakeError
+
+FILE = CHECKOUT / "config" / "published.yaml"
+HOW = ("stated", "table", "figure", "computed")
+BOUNDS = ("", "about", "at-least", "at-most")
+Operation = Callable[[float, float], float]
+OPERATIONS: dict[type[ast.operator], Operation] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+Kind = TypeVar("Kind")
+
+
+@dataclass(frozen=True)
+class Paper:
+    title: str
+    publisher: str
+    year: int
+
+
+@dataclass(frozen=True)
+class Machine:
+    cpu: str
+    clock: float  # GHz of the cores, fixed in all measurements but those in the cloud
+    cores: int  # of a socket
+    sockets: int  # that were at work
+    source: str
+    dpdk: str = ""
+    software: str = ""
+    nics: str = ""
+
+
+@dataclass(frozen=True)
+class Mix:
+    packets: Mapping[int, float]  # share by bytes of an Ethernet frame without CRC
+    source: str
+    stated_mean: float | None = None
+
+    @property
+    def mean(self) -> float:
+        """Bytes; the shares need not add up to 100 %, as those of 2017 do not."""
+        shares = sum(self.packets.values())
+        return sum(size * share for size, share in self.packets.items()) / shares
+
+
+@dataclass(frozen=True)
+class Setup:
+    modems: int
+    addresses: int
+    filters: str
+    classifiers: str
+    queues: str
+    crc: str
+    crypto: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Check:
+    """A second way to a figure."""
+
+    formula: str
+    within: float  # greatest difference, as a share of the figure
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Figure:
+    id: str
+    paper: str
+    where: str
+    quantity: str
+    value: float
+    unit: str
+    how: str
+    quote: str = ""
+    bound: str = ""
+    machine: str = ""
+    conditions: str = ""
+    note: str = ""
+    formula: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    check: Check | None = None
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    figures: tuple[str, ...]
+    note: str
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What is set aside: cores a server, a socket, a service group."""
+
+    downstream_cores: float  # of a service group
+    upstream_cores: float
+    server_cores: float = 0
+    socket_cores: float = 0
+    control_plane_cores: float = 0  # of a service group
+    scheduler_cores: float = 0  # upstream scheduler, of a service group
+    one_thread: bool = False  # both directions run on the downstream's thread
+    headroom: float = 0
+    interfaces: int = 0  # of a service group; 0: not counted
+    interfaces_admin: int = 0
+    count_overhead: bool = True
+    figures: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class SizingProfile:
+    """What `vcmts size` takes from a paper. Points: Gbps of each of so many service groups."""
+
+    machine: str
+    rules: str
+    setup: str
+    channels: str
+    crypto: str
+    mix: str
+    memory: str
+    downstream: Mapping[int, str] = field(default_factory=dict)
+    total: Mapping[int, str] = field(default_factory=dict)  # both directions together
+    upstream: str = ""  # of a hyper-thread
+    upstream_share: float = 0  # of the downstream, in `total`
+    at_once: str = "socket"  # what the points count: service groups of a socket, or server
+    interface_limit: str = ""
+    crypto_limit: str = ""  # of a socket's crypto devices
+
+
+@dataclass(frozen=True)
+class Published:
+    papers: Mapping[str, Paper]
+    machines: Mapping[str, Machine]
+    mixes: Mapping[str, Mix]
+    setups: Mapping[str, Setup]
+    figures: Mapping[str, Figure]
+    contradictions: tuple[Contradiction, ...]
+    rules: Mapping[str, Rules]
+    profiles: Mapping[str, SizingProfile]
+
+    def value(self, name: str) -> float:
+        """A figure by its id, a computed one unrounded; or the mean bytes of a mix as mix.NAME."""
+        if name.startswith("mix.") and name[4:] in self.mixes:
+            return self.mixes[name[4:]].mean
+        if name not in self.figures:
+            raise MistakeError(f"{FILE.name}: no figure {name!r}")
+        figure = self.figures[name]
+        return (
+            self.computed(figure, figure.formula, figure.names) if figure.formula else figure.value
+        )
+
+    def computed(self, figure: Figure, formula: str, names: Mapping[str, str]) -> float:
+        values = {name: self.value(source) for name, source in names.items()}
+        if figure.machine:
+            values["clock"] = self.machines[figure.machine].clock
+        return calculated(formula, values)
+
+    def of(self, quantity: str, unit: str = "") -> Iterator[Figure]:
+        for figure in self.figures.values():
+            if figure.quantity == quantity and unit in ("", figure.unit):
+                yield figure
+
+
+def calculated(formula: str, values: Mapping[str, float]) -> float:
+    """The four operations on numbers and the names given."""
+
+    def at(node: ast.expr) -> float:
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+            return node.value
+        if isinstance(node, ast.Name) and node.id in values:
+            return values[node.id]
+        if isinstance(node, ast.BinOp) and type(node.op) in OPERATIONS:
+            return OPERATIONS[type(node.op)](at(node.left), at(node.right))
+        raise MistakeError(f"{FILE.name}: formula {formula!r}: cannot be computed")
+
+    try:
+        return at(ast.parse(formula, mode="eval").body)
+    except SyntaxError as error:
+        raise MistakeError(f"{FILE.name}: formula {formula!r}: {error.msg}") from error
+
+
+def made(kind: type[Kind], value: Any, where: str) -> Kind:
+    """A dataclass from a mapping: no key may be unknown, none that is needed may be missing."""
+    if not isinstance(value, dict):
+        raise MistakeError(f"{where}: found {type(value).__name__}, allowed: a mapping")
+    known = {f.name: f for f in fields(kind)}  # type: ignore[arg-type]
+    given = {("names" if key == "from" else key): inner for key, inner in value.items()}
+    for key in given:
+        if key not in known:
+            raise MistakeError(f"{where}: unknown key {key!r}, allowed: {', '.join(known)}")
+    for name, f in known.items():
+        if name not in given and f.default is MISSING and f.default_factory is MISSING:
+            raise MistakeError(f"{where}: key {name!r} is missing")
+    if isinstance(given.get("check"), dict):
+        given["check"] = made(Check, given["check"], f"{where}: check")
+    if "figures" in given:
+        given["figures"] = tuple(given["figures"])
+    return kind(**given)
+
+
+def all_of(kind: type[Kind], part: Any, name: str) -> dict[str, Kind]:
+    return {key: made(kind, value, f"{FILE.name}: {name}: {key}") for key, value in part.items()}
+
+
+def parsed(text: str) -> Published:
+    whole = yaml.safe_load(text)
+    figures: dict[str, Figure] = {}
+    for item in whole["figures"]:
+        figure = made(Figure, item, f"{FILE.name}: figure {item.get('id')}")
+        if figure.id in figures:
+            raise MistakeError(f"{FILE.name}: figure {figure.id} is there twice")
+        figures[figure.id] = figure
+    return Published(
+        papers=all_of(Paper, whole["papers"], "papers"),
+        machines=all_of(Machine, whole["machines"], "machines"),
+        mixes=all_of(Mix, whole["mixes"], "mixes"),
+        setups=all_of(Setup, whole["setups"], "setups"),
+        figures=figures,
+        contradictions=tuple(
+            made(Contradiction, item, f"{FILE.name}: contradictions")
+            for item in whole["contradictions"]
+        ),
+        rules=all_of(Rules, whole["rules"], "rules"),
+        profiles=all_of(SizingProfile, whole["profiles"], "profiles"),
+    )
+
+
+@cache
+def load(path: Path = FILE) -> Published:
+    try:
+        return parsed(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise MistakeError(f"{path}: {error.strerror}") from error
+    except (yaml.YAMLError, KeyError, TypeError, AttributeError) as error:
+        raise MistakeError(f"{path}: not the published figures: {error}") from error

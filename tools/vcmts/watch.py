@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs that tell how far they are: `progress DONE TOTAL TEXT` on stderr, behind --progress.
+
+All else that they say there reaches the user.
+"""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from io import TextIOWrapper
+from threading import Thread
+from typing import IO
+
+from vcmts.child import Stopped, die_with_parent
+from vcmts.progress import Progress
+
+STEP = re.compile(r"progress ([0-9]+) ([0-9]+) ?(.*)")
+
+Tell = Callable[[int, int, str], None]  # done, total, what comes next
+Say = Callable[[str], None]  # a line for the user
+
+
+def on(shown: Progress) -> Tell:
+    """The whole of what is shown is this program's."""
+
+    def tell(done: int, total: int, text: str) -> None:
+        shown.total = total
+        shown.at(done, text)
+
+    return tell
+
+
+def part_of(shown: Progress, start: float) -> Tell:
+    """The program is one unit of what is shown, from `start`."""
+
+    def tell(done: int, total: int, text: str) -> None:
+        shown.at(start + (done / total if total > 0 else 0), text)
+
+    return tell
+
+
+def to_stderr(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def follow(lines: Iterable[str], tell: Tell, say: Say = to_stderr) -> None:
+    for line in lines:
+        step = STEP.fullmatch(line.rstrip("\n"))
+        if step is None:
+            say(line.rstrip("\n"))
+        else:
+            tell(int(step[1]), int(step[2]), step[3])
+
+
+def watched(
+    command: Sequence[str],
+    tell: Tell,
+    stopped: Stopped,
+    say: Say = to_stderr,
+    stdout: int | IO[bytes] | None = None,
+) -> int:
+    """Runs the program to its end; a signal to the tool asks it to stop. Returns its status."""
+    with subprocess.Popen(
+        [*command, "--progress"],
+        start_new_session=True,  # as child.start(): Ctrl-C comes through the tool alone
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        preexec_fn=die_with_parent,
+    ) as child:
+        assert child.stderr is not None
+        lines = TextIOWrapper(child.stderr, errors="replace")
+        reader = Thread(target=follow, args=(lines, tell, say))
+        reader.start()
+        status = stopped.wait(child)
+        reader.join()
+    return status

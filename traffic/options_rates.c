@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "options_rates.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_RATE 1e12
+#define MAX_SHARE 10.0
+
+static bool complain(char *error, const char *text) {
+	snprintf(error, OPTIONS_RATES_ERROR, "%s", text);
+	return false;
+}
+
+bool options_share(const char *text, double *share) {
+	size_t digits = strspn(text, "0123456789.");
+	char *end;
+
+	if (digits == 0 || digits > 12 || strcmp(text + digits, "%") != 0)
+		return false;
+	*share = strtod(text, &end) / 100;
+	return end == text + digits && *share <= MAX_SHARE;
+}
+
+static bool share_take(struct options *o, char *error) {
+	double rate = (double)o->rate * o->upstream_share;
+
+	if (o->upstream_share < 0)
+		return true;
+	if (o->upstream_rate_given)
+		return complain(error,
+				"--upstream-share and --upstream-rate: allowed: one of them");
+	if (o->no_downstream)
+		return complain(error,
+				"--upstream-share: without the downstream there is no rate to "
+				"take a share of; --upstream-rate sets one");
+	if (o->rate == 0)
+		return complain(error,
+				"--upstream-share: found --rate max, allowed: a rate that it "
+				"can be a share of; or --upstream-rate");
+	if (rate > MAX_RATE)
+		return complain(error, "--upstream-share: allowed: up to 1 Tbps upstream");
+	o->upstream = rate >= 1;
+	o->upstream_rate = (uint64_t)(rate + 0.5);
+	return o->upstream || o->upstream_share == 0 ||
+	       complain(error, "--upstream-share: allowed: 1 bps and more upstream");
+}
+
+static bool shape_take(const struct options *o, const char *option, const char *text, uint64_t rate,
+		       struct shape *out, char *error) {
+	char wrong[SHAPE_ERROR];
+	const char *rate_option = o->no_downstream || strcmp(option, "upstream-shape") == 0
+					  ? "upstream-rate"
+					  : "rate";
+
+	if (rate == 0 && strcmp(text, "constant") != 0) {
+		snprintf(error, OPTIONS_RATES_ERROR,
+			 "--%s: found --%s max, allowed: a rate that shares can be of", option,
+			 rate_option);
+		return false;
+	}
+	if (shape_read(out, text, rate, (double)o->duration * 1e-9, wrong))
+		return true;
+	snprintf(error, OPTIONS_RATES_ERROR, "--%s: %s", option, wrong);
+	return false;
+}
+
+bool options_rates(struct options *o, char *error) {
+	uint64_t rate;
+
+	if (!share_take(o, error))
+		return false;
+	rate = o->no_downstream ? o->upstream_rate : o->rate;
+	if (o->shape_text != NULL && !shape_take(o, "shape", o->shape_text, rate, &o->shape, error))
+		return false;
+	o->upstream_shape = o->shape;
+	if (o->upstream_shape_text == NULL)
+		return o->shape.count == 0 || !o->upstream || o->upstream_rate > 0 ||
+		       complain(error, "--shape: found --upstream-rate max, allowed: a rate that "
+				       "shares can be of; or --upstream-shape constant");
+	if (!o->upstream)
+		return complain(error, "--upstream-shape: nothing is sent upstream without "
+				       "--upstream-rate or --upstream-share");
+	return shape_take(o, "upstream-shape", o->upstream_shape_text, o->upstream_rate,
+			  &o->upstream_shape, error);
+}
