@@ -62,10 +62,9 @@ sanitize: test-deps ## unit and replay tests under the address and undefined beh
 fuzz: test-deps ## fuzz every parser for FUZZ_SECONDS (300) a target
 	@devtools/fuzz $(FUZZ_SECONDS)
 
-bench: build ## cycles a packet: stage by stage, and of the scheduler beside DPDK's
-	@devtools/install-deps run
-	./vcmts bench pipeline
-	./vcmts bench scheduler
+bench: build ## measure everything for some minutes: a report in bench-results/
+	@devtools/install-deps run plot
+	./vcmts bench all
 
 impairments: build ## impair the upstream in every way: expected and counted, side by side
 	@devtools/install-deps run

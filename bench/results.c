@@ -60,6 +60,15 @@ static json_t *pair_json(struct bench *b, const struct bench_direction *d,
 			 "gbps_per_core", gbps / 2);
 }
 
+/* Every run's, for whoever compares two files. */
+static json_t *values_json(const struct bench_run *runs, unsigned count) {
+	json_t *values = json_array();
+
+	for (unsigned i = 0; i < count; i++)
+		json_array_append_new(values, json_real(runs[i].cycles));
+	return values;
+}
+
 /* The stages are those of the median run. */
 json_t *bench_result(struct bench *b, const struct bench_direction *d, const char *mix,
 		     struct bench_run *runs, unsigned count, const struct host *host) {
@@ -82,6 +91,7 @@ json_t *bench_result(struct bench *b, const struct bench_direction *d, const cha
 		"core_cycles_per_packet",
 		median->cycles * (double)host->core_hz / (double)host->tsc_hz, "runs", (int)count,
 		"min", runs[0].cycles, "max", runs[count - 1].cycles);
+	json_object_set_new(result, "values", values_json(runs, count));
 	if (b->threads == 2)
 		json_object_set_new(result, "pair",
 				    pair_json(b, d, median, mean * 8 * (double)host->tsc_hz));

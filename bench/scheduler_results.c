@@ -22,9 +22,12 @@ static int by_cycles(const void *a, const void *b) {
 static json_t *figures(struct tally *runs, unsigned count, const struct host *host) {
 	const struct tally *median = &runs[count / 2];
 	double core = (double)host->core_hz / (double)host->tsc_hz;
+	json_t *values = json_array();
 
 	qsort(runs, count, sizeof(runs[0]), by_cycles);
-	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:f, s:f, s:f, s:f}", "enqueue",
+	for (unsigned i = 0; i < count; i++)
+		json_array_append_new(values, json_real(cycles(&runs[i])));
+	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:i, s:f, s:f, s:f, s:f, s:o}", "enqueue",
 			 share(median->enqueue_cycles, median->offered), "dequeue",
 			 share(median->dequeue_cycles, median->sent), "cycles_per_packet",
 			 cycles(median), "core_cycles_per_packet", cycles(median) * core, "min",
@@ -32,7 +35,7 @@ static json_t *figures(struct tally *runs, unsigned count, const struct host *ho
 			 "idle_call", share(median->idle_cycles, median->idle_calls),
 			 "offered_gbps", 8 * share(median->offered_bytes, median->ns), "gbps",
 			 8 * share(median->sent_bytes, median->ns), "dropped",
-			 share(median->dropped, median->offered));
+			 share(median->dropped, median->offered), "values", values);
 }
 
 json_t *scheduler_result(const struct bench_case *c, unsigned load,

@@ -6,6 +6,7 @@ import importlib
 from types import ModuleType
 
 WHAT = {
+    "all": "everything below one after the other, and a report of it",
     "pipeline": "both directions, stage by stage",
     "throughput": "the highest rate without loss, by packet size and for the mixes",
     "latency": "how long packets take, at shares of the rate without loss",

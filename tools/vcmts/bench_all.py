@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts bench all: everything that can be measured, one after the other, and a report of it."""
+
+import argparse
+import importlib
+from pathlib import Path
+from types import ModuleType
+
+from vcmts import configuration
+from vcmts.paths import MistakeError, complain
+
+INTERRUPTED = 130
+MISTAKE = 2
+# In the order of their needs: latency is measured at shares of the throughput that was found.
+STEPS = ("pipeline", "cost", "scheduler", "throughput", "latency")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    configuration.add_arguments(parser)
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=STEPS,
+        default=[],
+        metavar="WHAT",
+        help=f"leave out all others; may be repeated ({', '.join(STEPS)})",
+    )
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=Path("bench-results"),
+        help="where bench-WHAT.json and bench-report.html, .md and .json go (default: %(default)s)",
+    )
+
+
+def stored(folder: Path, step: str) -> Path:
+    return folder / f"bench-{step}.json"
+
+
+def words(step: str, given: argparse.Namespace) -> list[str]:
+    """What the step would be called with by hand."""
+    found = ["--json", str(stored(given.folder, step))]
+    if step == "pipeline":
+        found += ["--threads", "both"]
+    if step != "scheduler":  # its cases are its own
+        found += ["--config", given.config] if given.config else ["--profile", given.profile]
+    throughput = stored(given.folder, "throughput")
+    if step == "latency" and throughput.exists():
+        found += ["--throughput", str(throughput)]
+    return found
+
+
+def call(module: ModuleType, arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser()
+    module.add_arguments(parser)
+    try:
+        status: int = module.main(parser.parse_args(arguments))
+    except MistakeError as mistake:
+        complain(str(mistake))
+        return MISTAKE
+    return status
+
+
+def fresh(folder: Path) -> None:
+    """A folder that can be written, without the results of another time."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for step in STEPS:
+            stored(folder, step).unlink(missing_ok=True)
+    except OSError as error:
+        raise MistakeError(f"--folder {folder}: {error.strerror}; choose another one") from error
+
+
+def report(folder: Path) -> int:
+    files = [str(path) for step in STEPS if (path := stored(folder, step)).exists()]
+    if not files:
+        complain("nothing was measured: there is no report")
+        return 1
+    module = importlib.import_module("vcmts.report")
+    return call(module, [*files, "-o", str(folder / "bench-report.html")])
+
+
+def main(arguments: argparse.Namespace) -> int:
+    steps = [step for step in STEPS if not arguments.only or step in arguments.only]
+    fresh(arguments.folder)
+    statuses = []
+    for number, step in enumerate(steps, 1):
+        print(f"{number} of {len(steps)}: vcmts bench {step}", flush=True)
+        module = importlib.import_module(f"vcmts.bench_{step}")
+        statuses.append(call(module, words(step, arguments)))
+        if statuses[-1] == INTERRUPTED:
+            break
+    return max(*statuses, report(arguments.folder))
