@@ -5,9 +5,9 @@
  * at either end.
  *
  * Downstream a packet's time ends with the DEPI frame that holds its last byte. Upstream it begins with
- * the L2TPv3 packet that held its frame's last byte: that a modem sends the rest later is none of the
- * pipeline's time, but what a frame waits for others is - for the trailer of its burst, for an earlier
- * packet, segment or fragment that came behind it.
+ * the L2TPv3 packet that held the trailer of the burst with its frame's last byte: that modem or R-PHY
+ * device send the rest later is none of the pipeline's time, but what a frame waits for others is - for
+ * an earlier packet, segment or fragment that came behind it.
  *
  * When a packet came stands in its mbuf (struct packet_meta), which outlasts the queues, the crypto
  * device and the chaining to DEPI frames. A part that is cut off carries none, as the packet's last

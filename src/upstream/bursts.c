@@ -67,11 +67,18 @@ static bool trailer_good(struct upstream *u, const struct us_session *s, const s
 	return true;
 }
 
+/* All of a burst came with its trailer: nothing can go on before that. */
+static void set_arrival(const struct upstream *u, struct rte_mbuf *payload,
+			struct rte_mbuf *trailer) {
+	for (; payload != NULL && latency_on(&u->latency); payload = payload->next)
+		us_meta(payload)->arrived = us_meta(trailer)->arrived;
+}
+
 static void end(struct upstream *u, const struct us_session *s, struct us_burst *b,
-		const struct psp_segment *segment) {
+		const struct us_piece *piece) {
 	struct rte_mbuf *m;
 
-	if (!trailer_good(u, s, b, segment)) {
+	if (!trailer_good(u, s, b, piece->segment)) {
 		us_burst_drop(u, b, DROP_BURST_TRAILER);
 		b->passing = false; /* that was all of it */
 		return;
@@ -81,6 +88,7 @@ static void end(struct upstream *u, const struct us_session *s, struct us_burst 
 		count(&u->counters, COUNTER_NO_BURSTS, 1);
 		return;
 	}
+	set_arrival(u, m, piece->packet);
 	us_meta(m)->burst.channel = s->channel;
 	us_meta(m)->burst.sid = b->sid;
 	us_meta(m)->burst.ranging = s->kind == US_RANGING;
@@ -132,7 +140,7 @@ void us_burst_take(struct upstream *u, const struct us_session *s, struct us_bur
 		if (!b->passing)
 			refuse(u, b, DROP_BURST_HEADLESS);
 	} else if (piece->segment->end) {
-		end(u, s, b, piece->segment);
+		end(u, s, b, piece);
 	} else {
 		payload(u, b, piece);
 	}
