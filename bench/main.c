@@ -17,6 +17,7 @@
 #include "program.h"
 #include "report.h"
 #include "results.h"
+#include "targets.h"
 
 #define MAX_MIXES 32
 #define DIRECTIONS 2
@@ -39,6 +40,7 @@ struct bench_options {
 	unsigned cores[2]; /* of upper and lower MAC, with two threads */
 	double load_seconds;
 	uint64_t configuration_bytes;
+	unsigned flows; /* of the traffic; 0: as many as it has by itself */
 };
 
 /* How far the measurement is, in runs. */
@@ -56,6 +58,10 @@ static const struct argp_option options[] = {
 	{"milliseconds", 't', "N", 0, "length of a run (default 900)", 0},
 	{"threads", 'T', "N", 0,
 	 "2: upper and lower MAC on a core each, at the same time; downstream only (default 1)", 0},
+	{"flows", 'f', "N", 0,
+	 "addresses, protocols and ports that differ, downstream (default: one for each address "
+	 "and kind of packet)",
+	 0},
 	PROGRAM_PROGRESS_OPTION,
 	{"json", 'j', "FILE", 0, "where to write the results, - for stdout (default)", 0},
 	{0},
@@ -84,6 +90,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 			argp_error(state, "--mix: at most %d", MAX_MIXES);
 		o->mixes[o->mix_count++] = value;
 		return 0;
+	case 'f': o->flows = program_number(value, 1, FLOWS_MAX, state); return 0;
 	case 'T': o->threads = program_number(value, 1, 2, state); return 0;
 	case PROGRAM_PROGRESS_KEY: program_tells_progress(); return 0;
 	case 'p': o->published = true; return 0;
@@ -220,6 +227,7 @@ static int bench(const struct bench_options *o, const struct service_group *sg) 
 		b->footprint.configuration = o->configuration_bytes;
 		program_progress(0, nothing_done(o, sg).total, "setting up %zu modems",
 				 sg->modem_count);
+		b->flows = o->flows;
 		if (bench_create(b, sg, o->threads) == 0)
 			status = measure(b, o);
 		bench_free(b);

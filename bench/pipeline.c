@@ -195,6 +195,7 @@ int bench_run(struct bench *b, const struct bench_direction *d, const struct mix
 		.rphy_port = b->rphy[1],
 		.crypto = &b->crypto,
 		.seed = seed,
+		.flows = b->flows,
 	};
 	double bytes = mix_mean(mix) + d->overhead;
 	struct run run = {

@@ -27,6 +27,7 @@ struct bench {
 	uint16_t rphy[2];
 	uint64_t now; /* ns, of the pipeline */
 	unsigned threads; /* of the downstream: 1, or 2 with `pair` */
+	uint32_t flows; /* as in struct traffic_options */
 	struct pair pair;
 	struct footprint footprint;
 };

@@ -150,14 +150,6 @@ def test_remarks_are_made_once(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr().err == "fewer than 566 MB\nno memory\n"
 
 
-def test_flows_that_no_traffic_offers(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(bench_cost, "offers_flows", lambda: False)
-    assert cli.main(["bench", "cost", "--what", "flows"]) == 2
-    assert capfd.readouterr().err.startswith("vcmts: --what flows: the traffic")
-
-
 @pytest.mark.parametrize("name", ["6ofdm", "0ofdm-0sc-qam_1cms_aes"])
 def test_a_base_that_is_none(name: str, capfd: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["bench", "cost", "--profile", name]) == 2

@@ -136,6 +136,16 @@ def test_a_disturbed_load_is_repeated(bench: Bench, tmp_path: Path) -> None:
     assert not any(one["disturbed"] for one in results)
 
 
+def test_trials_of_a_load_count_together(bench: Bench, tmp_path: Path) -> None:
+    words = ("--throughput", throughput(tmp_path), "--load", "10", "--trial-seconds", "1")
+    assert bench(*words, disturbed=[2], pipeline=True) == 0
+    one = stored(tmp_path)["results"][0]
+    assert (one["trials"], one["attempts"], one["disturbed"]) == (4, 5, False)
+    assert one["end_to_end_us"]["histogram"] == [[100, 20]]
+    assert one["pipeline_us"]["histogram"] == [[100, 20]]
+    assert one["end_to_end_us"]["mean"] == 100
+
+
 def test_a_load_that_is_always_disturbed_says_so(bench: Bench, tmp_path: Path) -> None:
     words = ("--throughput", throughput(tmp_path), "--load", "10", "--attempts", "3")
     assert bench(*QUICK, *words, always=True) == 0

@@ -5,7 +5,6 @@ One number is changed at a time, all others stay those of the base profile, whic
 """
 
 import argparse
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -19,7 +18,7 @@ from vcmts import bench_common, configuration, fit, watch
 from vcmts import profile_size as size
 from vcmts.bench_common import Report
 from vcmts.child import Stopped, folder, stoppable, writable
-from vcmts.paths import MistakeError, complain, program
+from vcmts.paths import complain, program
 from vcmts.profile import Profile, parse_name, write_profile
 from vcmts.profile_size import Sizes
 from vcmts.progress import Progress, progress
@@ -42,7 +41,6 @@ SWEEPS = {
     "flows": Sweep("concurrent flows of the traffic", (1000, 10000, 100000), (1000000,)),
 }
 MISTAKE = 2  # status of a program whose arguments are wrong: all further ones would be as well
-FLOWS = "flows"  # of the traffic: --flows of vcmts-bench, where that has it
 
 
 @dataclass(frozen=True)
@@ -132,24 +130,9 @@ def points(base: Profile, what: list[str], full: bool) -> list[Point]:
     ]
 
 
-def offers_flows() -> bool:
-    text = subprocess.run(
-        [str(program("vcmts-bench")), "--help"], check=False, capture_output=True, text=True
-    )
-    return "--flows" in text.stdout
-
-
 def chosen(arguments: argparse.Namespace) -> list[str]:
-    """What is swept. The traffic's flows only where there is an option for them."""
-    if arguments.swept and FLOWS not in arguments.swept:
-        return list(dict.fromkeys(arguments.swept))
-    offered = offers_flows()
-    if arguments.swept and not offered:
-        raise MistakeError(
-            f"--what {FLOWS}: the traffic of vcmts-bench has no --flows; choose another of "
-            f"{', '.join(key for key in SWEEPS if key != FLOWS)}"
-        )
-    return [key for key in arguments.swept or SWEEPS if key != FLOWS or offered]
+    """What is swept."""
+    return list(dict.fromkeys(arguments.swept or SWEEPS))
 
 
 def results_of(point: Point, report: Report) -> Iterator[dict[str, Any]]:
@@ -249,7 +232,7 @@ def measure(
     command = [str(program("vcmts-bench")), "--config", str(config), "--published"]
     command += ["--runs", str(arguments.runs), "--milliseconds", str(arguments.milliseconds)]
     if point.flows is not None:
-        command += ["--flows", str(point.flows)]
+        command += ["--flows", str(point.flows), "--direction", "downstream"]
     return bench_common.measured(command, place, tell, stopped, say)
 
 
