@@ -33,6 +33,9 @@ def lines(results: Sequence[Json]) -> Lines:
     return found
 
 
+MOST_SPREAD = 1.6  # the axis ends at so many times the highest bar
+
+
 def quantity_axis(axes: Any, results: Sequence[Json], what: str) -> None:
     values = sorted({r["value"] for r in results})
     spans = len(values) > 1 and values[0] > 0 and values[-1] / values[0] >= 8
@@ -123,6 +126,8 @@ def scheduler(results: Sequence[Json]) -> Any:
         )
         if own[0] > 0:
             axes.axvline(own[0] - 0.5, color=figures.FAINT, linewidth=0.8)
+    # a run in which the system took the core away would leave no room for the bars
+    axes.set_ylim(0, MOST_SPREAD * max(bar.get_height() for bar in axes.patches))
     axes.set_xlabel("load of the channels", labelpad=18)
     axes.set_ylabel("reference cycles a packet")
     figures.plain_numbers(axes.yaxis)

@@ -135,8 +135,8 @@ def scheduler(runs: Sequence[Run]) -> Section:
             drawn(
                 f"scheduler{end}",
                 "Enqueue and dequeue beside DPDK's rte_sched",
-                "The same packets in the same run; thin lines span the runs. In turns: buckets of "
-                "two frames, so that pipes take turns as modems do here.",
+                "The same packets in the same run; thin lines span the runs, as far as the figure "
+                "goes. In turns: buckets of two frames, so that pipes take turns as modems do here.",
                 figures_scaling.scheduler(run.results),
             )
         )

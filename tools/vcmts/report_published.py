@@ -136,7 +136,8 @@ def row(pair: Pair, run: Run) -> tuple[str, ...] | None:
 
 def section(runs: Sequence[Run]) -> Section:
     out = Section("Beside published figures")
-    rows = [line for pair, run in pairs(runs) if (line := row(pair, run)) is not None]
+    found = [line for pair, run in pairs(runs) if (line := row(pair, run)) is not None]
+    rows = list(dict.fromkeys(found))  # several files of one run tell the same of its memory
     if not rows:
         out.blocks.append(Text("Nothing was measured that has a published figure beside it."))
         return out
