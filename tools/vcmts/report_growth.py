@@ -136,7 +136,7 @@ def scheduler(runs: Sequence[Run]) -> Section:
                 f"scheduler{end}",
                 "Enqueue and dequeue beside DPDK's rte_sched",
                 "The same packets in the same run; thin lines span the runs, as far as the figure "
-                "goes. In turns: buckets of two frames, so that pipes take turns as modems do here.",
+                "goes. In turns: buckets of two frames, so that pipes take turns as modems do.",
                 figures_scaling.scheduler(run.results),
             )
         )
