@@ -187,6 +187,7 @@ def told(outcome: Outcome) -> Json:
         "lost": {way: answer[way]["lost"] + answer[way]["corrupted"] for way in used},
         "descheduled": descheduled(answer),
         "busy_share": [worker["busy_share"] for worker in answer.get("workers", [])],
+        "traffic": answer.get("traffic"),
         "drops": {way: found for way, found in answer.get("drops", {}).items() if found},
     }
 
