@@ -46,11 +46,12 @@ static void print_latency(FILE *out, struct instance *i, enum direction directio
 	if (l == NULL)
 		return;
 	latency_collect(l);
+	if (l->whole->total_count == 0)
+		return;
 	p = percentiles_us(l->whole);
 	fprintf(out,
 		"  in the pipeline: %.1f us mean, %.1f p50, %.1f p99, %.1f p99.9, %.1f p99.999, "
-		"%.1f "
-		"max\n",
+		"%.1f max\n",
 		p.mean, p.p50, p.p99, p.p99_9, p.p99_999, p.max);
 }
 

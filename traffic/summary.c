@@ -262,7 +262,7 @@ static void print_counts(FILE *out, const struct common *c) {
 static void print_measures(FILE *out, const struct common *c) {
 	fprintf(out, "%-12s %14.3f Gbps proven in %.2f s, %.2f Gbps sent\n", "rate", c->gbps,
 		c->seconds, c->seconds > 0 ? (double)c->sent_bytes * 8e-9 / c->seconds : 0.0);
-	if (c->latency != NULL)
+	if (c->latency != NULL && c->latency->total_count > 0)
 		fprintf(out,
 			"%-12s %14.1f us mean, %.1f p50, %.1f p99, %.1f p99.9, %.1f p99.999, %.1f "
 			"max\n",

@@ -9,8 +9,15 @@ struct hdr_histogram *percentiles_create(void) {
 	return hdr_init(1, PERCENTILES_MAX_NS, PERCENTILES_DIGITS, &h) == 0 ? h : NULL;
 }
 
-static double at(const struct hdr_histogram *ns, double percentile) {
-	return (double)hdr_value_at_percentile(ns, percentile) / 1e3;
+/*
+ * Microseconds that all packets but one of `beyond` took at most. By its rank, rounded up: the library
+ * rounds it to the nearest one, and so passes over the longest of 60,000 as beyond 99.999 %.
+ */
+static double all_but_one_of(const struct hdr_histogram *ns, int64_t beyond) {
+	int64_t rank = ns->total_count - ns->total_count / beyond;
+
+	return (double)hdr_value_at_percentile(ns, 100.0 * (double)rank / (double)ns->total_count) /
+	       1e3;
 }
 
 struct percentiles percentiles_us(const struct hdr_histogram *ns) {
@@ -18,12 +25,12 @@ struct percentiles percentiles_us(const struct hdr_histogram *ns) {
 		return (struct percentiles){0};
 	return (struct percentiles){
 		.mean = hdr_mean(ns) / 1e3,
-		.p50 = at(ns, 50),
-		.p90 = at(ns, 90),
-		.p99 = at(ns, 99),
-		.p99_9 = at(ns, 99.9),
-		.p99_99 = at(ns, 99.99),
-		.p99_999 = at(ns, 99.999),
+		.p50 = all_but_one_of(ns, 2),
+		.p90 = all_but_one_of(ns, 10),
+		.p99 = all_but_one_of(ns, 100),
+		.p99_9 = all_but_one_of(ns, 1000),
+		.p99_99 = all_but_one_of(ns, 10000),
+		.p99_999 = all_but_one_of(ns, 100000),
 		.max = (double)hdr_max(ns) / 1e3,
 	};
 }
@@ -68,7 +75,7 @@ static json_t *histogram_json(const struct hdr_histogram *ns) {
 json_t *percentiles_json(const struct hdr_histogram *ns) {
 	struct percentiles p;
 
-	if (ns == NULL)
+	if (ns == NULL || ns->total_count == 0)
 		return json_null();
 	p = percentiles_us(ns);
 	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "mean", p.mean, "p50",

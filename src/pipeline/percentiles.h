@@ -11,7 +11,7 @@
 #define PERCENTILES_MAX_NS 60000000000
 #define PERCENTILES_DIGITS 3
 
-/* In microseconds. */
+/* In microseconds; of fewer packets than a percentile tells apart it is `max`. */
 struct percentiles {
 	double mean, p50, p90, p99, p99_9, p99_99, p99_999, max;
 };
@@ -35,6 +35,6 @@ struct percentiles percentiles_us(const struct hdr_histogram *ns);
 unsigned percentiles_buckets(const struct hdr_histogram *ns,
 			     struct percentiles_bucket out[PERCENTILES_BUCKETS]);
 
-/* {"mean", "p50", .., "max", "histogram": [[us, packets], ..]}, or null for NULL: nothing was
- * measured. The caller owns it. */
+/* {"mean", "p50", .., "max", "histogram": [[us, packets], ..]}, or null where nothing was measured (NULL)
+ * or recorded. The caller owns it. */
 json_t *percentiles_json(const struct hdr_histogram *ns);

@@ -6,6 +6,7 @@ import json
 import time
 from ipaddress import IPv4Address
 from itertools import accumulate
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,8 @@ def awaited(asked: Vcmtsd, packets: int) -> None:
 
 
 def quantile(times: list[float], share: float) -> float:
-    return sorted(times)[max(round(share * len(times)), 1) - 1]
+    """What that share of the times, or just more, do not exceed."""
+    return sorted(times)[ceil(share * len(times)) - 1]
 
 
 def in_order(told: dict[str, Any]) -> bool:

@@ -47,11 +47,9 @@ static int by_value(const void *a, const void *b) {
 	return (x > y) - (x < y);
 }
 
-/* The value below or at which `percent` of the sorted values are, to the nearest one. */
-static double rank(const uint64_t *sorted, size_t count, double percent) {
-	size_t at = (size_t)lround(percent / 100 * (double)count);
-
-	return (double)sorted[at > 0 ? at - 1 : 0] / 1e3;
+/* The shortest value that no more than one of `beyond` are longer than. */
+static double rank(const uint64_t *sorted, size_t count, size_t beyond) {
+	return (double)sorted[count - 1 - count / beyond] / 1e3;
 }
 
 static void assert_near(double found, double expected) {
@@ -85,13 +83,32 @@ static void percentiles_are_those_of_the_sorted_list(void **state) {
 	assert_int_equal(latency.whole->total_count, PACKETS);
 	p = percentiles_us(latency.whole);
 	assert_near(p.mean, sum / PACKETS);
-	assert_near(p.p50, rank(times, PACKETS, 50));
-	assert_near(p.p90, rank(times, PACKETS, 90));
-	assert_near(p.p99, rank(times, PACKETS, 99));
-	assert_near(p.p99_9, rank(times, PACKETS, 99.9));
-	assert_near(p.p99_99, rank(times, PACKETS, 99.99));
-	assert_near(p.p99_999, rank(times, PACKETS, 99.999));
-	assert_near(p.max, rank(times, PACKETS, 100));
+	assert_near(p.p50, rank(times, PACKETS, 2));
+	assert_near(p.p90, rank(times, PACKETS, 10));
+	assert_near(p.p99, rank(times, PACKETS, 100));
+	assert_near(p.p99_9, rank(times, PACKETS, 1000));
+	assert_near(p.p99_99, rank(times, PACKETS, 10000));
+	assert_near(p.p99_999, rank(times, PACKETS, 100000));
+	assert_near(p.max, (double)times[PACKETS - 1] / 1e3);
+}
+
+/* Of fewer packets than a percentile is about, the longest is that percentile: none is passed over. */
+static void the_longest_of_few_is_every_high_percentile(void **state) {
+	struct percentiles p;
+
+	(void)state;
+	for (unsigned i = 1; i < 99999; i++)
+		took(1000);
+	took(5000000);
+	latency_collect(&latency);
+	p = percentiles_us(latency.whole);
+	assert_near(p.p99_99, 1);
+	assert_near(p.p99_999, 5000);
+	took(1000);
+	latency_collect(&latency);
+	p = percentiles_us(latency.whole);
+	assert_near(p.p99_999, 1);
+	assert_near(p.max, 5000);
 }
 
 /* Buckets say how many packets took what; their edges are as exact as the recorded times are. */
@@ -167,8 +184,6 @@ static void no_time_is_below_zero(void **state) {
 }
 
 static void a_reset_forgets_the_recent_only(void **state) {
-	json_t *null = percentiles_json(NULL), *json;
-
 	(void)state;
 	took(100);
 	latency_collect(&latency);
@@ -183,11 +198,23 @@ static void a_reset_forgets_the_recent_only(void **state) {
 	assert_int_equal(latency.whole->total_count, 3);
 	assert_int_equal(hdr_max(latency.whole), 300);
 	latency_reset(&latency);
-	json = percentiles_json(latency.recent);
-	assert_int_equal(json_array_size(json_object_get(json, "histogram")), 0);
-	assert_true(json_real_value(json_object_get(json, "max")) == 0);
+	assert_int_equal(latency.recent->total_count, 0);
+}
+
+/* Where nothing was recorded there is no time: 0 would be one. */
+static void nothing_recorded_is_null(void **state) {
+	json_t *json = percentiles_json(NULL);
+
+	(void)state;
+	assert_true(json_is_null(json));
+	latency_collect(&latency);
+	json = percentiles_json(latency.whole);
+	assert_true(json_is_null(json));
+	took(100);
+	latency_collect(&latency);
+	json = percentiles_json(latency.whole);
+	assert_int_equal(json_array_size(json_object_get(json, "histogram")), 1);
 	json_decref(json);
-	assert_true(json_is_null(null));
 }
 
 static void *write_bursts(void *done) {
@@ -236,12 +263,15 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(percentiles_are_those_of_the_sorted_list, start,
 						stop),
+		cmocka_unit_test_setup_teardown(the_longest_of_few_is_every_high_percentile, start,
+						stop),
 		cmocka_unit_test_setup_teardown(buckets_hold_every_packet_once, start, stop),
 		cmocka_unit_test_setup_teardown(buckets_have_room, start, stop),
 		cmocka_unit_test_setup_teardown(longer_than_a_minute_counts_as_one, start, stop),
 		cmocka_unit_test_setup_teardown(what_came_before_is_not_counted, start, stop),
 		cmocka_unit_test_setup_teardown(no_time_is_below_zero, start, stop),
 		cmocka_unit_test_setup_teardown(a_reset_forgets_the_recent_only, start, stop),
+		cmocka_unit_test_setup_teardown(nothing_recorded_is_null, start, stop),
 		cmocka_unit_test_setup_teardown(readers_lose_nothing, start, stop),
 		cmocka_unit_test(nothing_is_there_before_it_is_asked_for),
 	};
