@@ -94,7 +94,7 @@ static bool read_up_rate(struct reader *r, const char *key, const json_t *value)
 
 static bool read_mix(struct reader *r, const char *key, const json_t *value, struct mix *mix) {
 	uint32_t largest = r->limits->sg->max_frame - RTE_ETHER_CRC_LEN;
-	char error[160];
+	char error[MIX_ERROR];
 
 	if (!json_is_string(value))
 		return refuse_value(r, key, value, "a string, such as \"imix\"");
@@ -190,6 +190,17 @@ static bool request_read(struct reader *r, json_t *asked) {
 	return check(r);
 }
 
+/* A character that was cut, or bytes that were none, are nothing for an answer. */
+static void make_text(char *error) {
+	json_t *text = json_string(error);
+
+	for (char *p = error; text == NULL && *p != '\0'; p++) {
+		if ((unsigned char)*p >= 0x80)
+			*p = '?';
+	}
+	json_decref(text);
+}
+
 int trial_request_read(const char *line, size_t size, const struct trial_limits *limits,
 		       struct trial_request *out, char *error) {
 	struct reader r = {.limits = limits, .out = out, .error = error};
@@ -199,12 +210,11 @@ int trial_request_read(const char *line, size_t size, const struct trial_limits 
 	*out = (struct trial_request){0};
 	if (asked == NULL) {
 		refuse(&r, "not JSON: column %d: %.120s", wrong.column, wrong.text);
-		return -1;
-	}
-	if (request_read(&r, asked)) {
+	} else if (request_read(&r, asked)) {
 		out->asked = asked;
 		return 0;
 	}
+	make_text(error);
 	json_decref(asked);
 	return -1;
 }

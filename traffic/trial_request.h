@@ -7,10 +7,11 @@
 
 #include <jansson.h>
 
+#include "mix.h"
 #include "model/service_group.h"
 #include "traffic.h"
 
-#define TRIAL_ERROR 256
+#define TRIAL_ERROR (MIX_ERROR + 32)
 
 /* What the traffic of this program can do. */
 struct trial_limits {
@@ -27,7 +28,7 @@ struct trial_request {
 
 /*
  * Reads `size` bytes, strictly: unknown and doubled keys, other types and values out of range are
- * refused. Returns 0, or -1 with one line in `error` (TRIAL_ERROR bytes).
+ * refused. Returns 0, or -1 with one line of UTF-8 in `error` (TRIAL_ERROR bytes).
  */
 int trial_request_read(const char *line, size_t size, const struct trial_limits *limits,
 		       struct trial_request *out, char *error);

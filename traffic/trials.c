@@ -25,11 +25,8 @@ static int answer_write(json_t *answer, FILE *out) {
 	return good ? 0 : -1;
 }
 
-/* Texts that are no UTF-8 are JSON's own complaint about a line that is none. */
 static json_t *refusal(const char *error) {
-	json_t *text = json_string(error);
-
-	return json_pack("{s:o}", "error", text != NULL ? text : json_string("not JSON: no UTF-8"));
+	return json_pack("{s:s}", "error", error);
 }
 
 static int measure_host(void *host) {

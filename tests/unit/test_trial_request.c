@@ -60,6 +60,19 @@ static void what_is_not_said_has_a_default(void **state) {
 	json_decref(r.asked);
 }
 
+/* Answers are JSON: what was cut or came in must still be text. */
+static void assert_is_text(const char *error) {
+	json_t *text = json_string(error);
+
+	if (text == NULL)
+		fail_msg("no UTF-8: %s", error);
+	json_decref(text);
+}
+
+/* Bytes of characters that have two. */
+#define E_8 "\u00e9\u00e9\u00e9\u00e9"
+#define E_40 E_8 E_8 E_8 E_8 E_8
+
 static void mistakes_are_one_line(void **state) {
 	static const struct {
 		const char *line, *says;
@@ -85,6 +98,8 @@ static void mistakes_are_one_line(void **state) {
 		{"{\"seconds\":1,\"rate\":\"fast\"}", "rate: found \"fast\""},
 		{"{\"seconds\":1,\"rate\":null}", "rate: found null"},
 		{"{\"seconds\":1,\"rate\":1e9,\"mix\":\"63\"}", "mix: 63"},
+		{"{\"seconds\":1,\"rate\":1e9,\"mix\":\"x" E_40 E_40 E_40 "\"}", "@FILE"},
+		{"{\"seconds\":1,\"x" E_40 E_40 "\":1}", "allowed: seconds, rate"},
 		{"{\"seconds\":1,\"rate\":1e9,\"mix\":\"1997\"}", "mix: 1997"},
 		{"{\"seconds\":1,\"rate\":1e9,\"mix\":1280}", "mix: found 1280"},
 		{"{\"seconds\":1,\"rate\":1e9,\"upstream_mix\":\"\"}", "upstream_mix: "},
@@ -110,6 +125,7 @@ static void mistakes_are_one_line(void **state) {
 			fail_msg("%s: %s", rows[i].line, error);
 		assert_null(strchr(error, '\n'));
 		assert_null(r.asked);
+		assert_is_text(error);
 	}
 }
 
