@@ -187,6 +187,16 @@ static void check_replay(struct argp_state *state, const struct options *o) {
 		argp_error(state, "--replay: nothing is sent downstream with --no-downstream");
 }
 
+/* What is sent and when is in the requests. */
+static void check_trials(struct argp_state *state, const struct options *o) {
+	if (!o->trials)
+		return;
+	if (o->send_only || o->replay != NULL || impair_any(&o->impair) || o->json != NULL ||
+	    o->shape_text != NULL || o->upstream_shape_text != NULL)
+		argp_error(state, "--trials: not with --send-only, --replay, --impair, --json or "
+				  "shapes");
+}
+
 static void check(struct argp_state *state, struct options *o) {
 	char error[OPTIONS_RATES_ERROR];
 
@@ -197,12 +207,10 @@ static void check(struct argp_state *state, struct options *o) {
 	if (o->permit_permille + o->classify_permille > 1000)
 		argp_error(state, "--permit-share and --classify-share are more than all packets");
 	check_replay(state, o);
-	if (o->trials &&
-	    (o->send_only || o->replay != NULL || impair_any(&o->impair) || o->json != NULL))
-		argp_error(state, "--trials: not with --send-only, --replay, --impair or --json");
+	check_trials(state, o);
 	if (impair_any(&o->impair) && !o->upstream)
 		argp_error(state, "--impair: nothing is impaired without --upstream-rate");
-	if (o->no_downstream && !o->upstream)
+	if (o->no_downstream && !o->upstream && !o->trials)
 		argp_error(state, "--no-downstream: nothing is sent without --upstream-rate");
 }
 

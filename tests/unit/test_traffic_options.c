@@ -151,6 +151,11 @@ static void mistakes_end_with_2(void **state) {
 	assert_int_equal(status_of(WORDS("--flows=16777217")), 2);
 	assert_int_equal(status_of(WORDS("--flows=many")), 2);
 	assert_int_equal(status_of(WORDS("--banana")), 2);
+	assert_int_equal(status_of(WORDS("--trials", "--no-downstream")), -1);
+	assert_int_equal(status_of(WORDS("--trials", "--shape=ramp")), 2);
+	assert_int_equal(
+		status_of(WORDS("--trials", "--upstream-rate=1Mbps", "--upstream-shape=constant")),
+		2);
 }
 
 int main(void) {
