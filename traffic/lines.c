@@ -4,9 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
 
 #define SHOWN 40 /* bytes of a wrong line */
 
@@ -44,31 +42,62 @@ static bool take(char *line, lines_row *row, void *context, const char *where, c
 	return allowed == NULL;
 }
 
+enum next { NEXT_LINE, NEXT_END, NEXT_LONG, NEXT_ZERO };
+
+/* By single bytes: whatever the file is, none of it is waited for or kept that does not matter. */
+static enum next next_line(FILE *in, char line[LINES_MAX_SIZE + 1]) {
+	size_t size = 0;
+	int c;
+
+	while ((c = getc(in)) != EOF && c != '\n') {
+		if (c == '\0')
+			return NEXT_ZERO;
+		if (size == LINES_MAX_SIZE)
+			return NEXT_LONG;
+		line[size++] = (char)c;
+	}
+	line[size] = '\0';
+	return c == EOF && size == 0 ? NEXT_END : NEXT_LINE;
+}
+
+static bool read_all(FILE *in, const char *path, lines_row *row, void *context, char *error) {
+	char line[LINES_MAX_SIZE + 1];
+	char where[160];
+
+	for (unsigned number = 1;; number++) {
+		enum next next = next_line(in, line);
+
+		snprintf(where, sizeof(where), "%.140s:%u", path, number);
+		switch (next) {
+		case NEXT_END: return true;
+		case NEXT_LINE:
+			if (!take(line, row, context, where, error))
+				return false;
+			break;
+		case NEXT_ZERO:
+			snprintf(error, LINES_ERROR, "%s: found a zero byte, allowed: text", where);
+			return false;
+		case NEXT_LONG:
+			snprintf(error, LINES_ERROR,
+				 "%s: found a longer line, allowed: up to %d bytes", where,
+				 LINES_MAX_SIZE);
+			return false;
+		}
+	}
+}
+
 bool lines_read(const char *path, lines_row *row, void *context, char *error) {
 	FILE *in = fopen(path, "r");
-	char where[160];
-	char *line = NULL;
-	size_t room = 0;
-	ssize_t size = 0;
-	unsigned number = 0;
 	bool good = in != NULL;
 
-	errno = in == NULL ? errno : 0;
-	while (good && (size = getline(&line, &room, in)) >= 0) {
-		snprintf(where, sizeof(where), "%.140s:%u", path, ++number);
-		if (strlen(line) != (size_t)size) {
-			snprintf(error, LINES_ERROR, "%s: found a zero byte, allowed: text", where);
-			good = false;
-		} else {
-			good = take(line, row, context, where, error);
-		}
+	if (good) {
 		errno = 0;
+		good = read_all(in, path, row, context, error);
 	}
 	if (in == NULL || (good && ferror(in))) {
 		snprintf(error, LINES_ERROR, "%.200s: %s", path, strerror(errno));
 		good = false;
 	}
-	free(line);
 	if (in != NULL)
 		fclose(in);
 	return good;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #define LINES_ERROR 320
+#define LINES_MAX_SIZE 4096 /* bytes of a line */
 
 /*
  * Takes a row, trimmed and not empty, which it may change. Returns NULL, or what would be allowed

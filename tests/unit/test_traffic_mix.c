@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shares are exact, and sizes are what was asked for. */
+#include "lines.h"
 #include "mix.h"
 #include "test.h"
 
@@ -228,6 +229,24 @@ static void files_are_refused_by_line(void **state) {
 	assert_string_equal(error, "/tmp: Is a directory");
 }
 
+/* Where a line has no end, no memory is enough for it. */
+static void lines_of_files_have_an_end(void **state) {
+	char text[LINES_MAX_SIZE + 16], name[32];
+	struct mix m;
+
+	(void)state;
+	memset(text, ' ', sizeof(text));
+	memcpy(text, "84:1\n", 5);
+	strcpy(text + 5 + LINES_MAX_SIZE, "\n85:2");
+	assert_int_equal(parse_file(text, &m, name), 0);
+	assert_int_equal(m.count, 2);
+	memcpy(text + 5 + LINES_MAX_SIZE, " \n", 3);
+	assert_int_equal(parse_file(text, &m, name), -1);
+	assert_non_null(strstr(error, ":2: found a longer line, allowed: up to 4096 bytes"));
+	assert_int_equal(mix_parse("@/dev/zero", MAX_SIZE, &m, error, sizeof(error)), -1);
+	assert_string_equal(error, "/dev/zero:1: found a zero byte, allowed: text");
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(imix_is_the_published_mix),
@@ -240,6 +259,7 @@ int main(void) {
 		cmocka_unit_test(at_most_256_sizes),
 		cmocka_unit_test(files_are_tables),
 		cmocka_unit_test(files_are_refused_by_line),
+		cmocka_unit_test(lines_of_files_have_an_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
