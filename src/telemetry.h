@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Commands on DPDK's telemetry socket, beside those that DPDK has itself: /vcmts/scheduler/...,
- * /vcmts/workers, /vcmts/drops and /vcmts/reload (docs/running.md). They are answered by a thread of the socket while workers run.
+ * /vcmts/workers, /vcmts/drops, /vcmts/latency and /vcmts/reload (docs/running.md). They are answered by
+ * threads of the socket while workers run.
  */
 #pragma once
 

@@ -32,7 +32,8 @@ struct worker {
 	uint64_t busy_rounds;
 	uint64_t busy_cycles;
 	uint64_t idle_cycles;
-	/* Rounds longer than WORKER_ROUND_MAX_US: the system ran something else on this core. */
+	/* Rounds longer than WORKER_ROUND_MAX_US: the system ran something else on this core, or a task
+	 * took its time. */
 	uint64_t descheduled;
 	uint64_t longest; /* of these, TSC cycles */
 	uint64_t longest_since; /* of those since worker_longest_take(), which anybody may call */

@@ -54,7 +54,8 @@ void downlink_free(struct downlink *d);
 
 /*
  * After downlink_stop() and downlink_finish(): begins anew with the mix and rate of `load`, at TSC
- * `now`; where that sends no downstream, only the counts do. Returns 0, or -1 after a message with nothing changed.
+ * `now`; where that sends no downstream, only the counts do. Returns 0, or -1 after a message with
+ * nothing changed.
  */
 int downlink_restart(struct downlink *d, const struct traffic_load *load, uint64_t now);
 

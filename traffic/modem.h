@@ -60,9 +60,9 @@ enum modem_verdict {
 };
 
 /*
- * Checks the MAC header of a whole frame of `size` bytes (0: as many as the header says), of which the
- * mbuf has the header and the destination at least, from HCS to DS extended header and fills in its info. With
- * MODEM_REFUSES `why` is the first check that failed.
+ * Checks the MAC header of a frame of `size` bytes (0: as many as the header says), from HCS to DS
+ * extended header, and fills in the frame's info. The mbuf has the header and the destination behind it
+ * at least. With MODEM_REFUSES `why` is the first check that failed.
  */
 enum modem_verdict modems_check(const struct modems *t, struct rte_mbuf *frame, uint32_t size,
 				enum corruption *why);

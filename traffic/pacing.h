@@ -22,11 +22,11 @@
 
 /* What may go at once: what the rate sends in this time, and a packet. */
 #define PACING_BURST_US 50
+/* The same, where rounds are so long. */
+#define PACING_LONG_BURST_US 250
 /* What is made up for at most after the thread was not run: what the rate sends in this time, or a
  * packet. The same time at every rate keeps the ratio of two rates on one thread. */
 #define PACING_CATCH_UP_US 1000
-/* The same, where rounds are so long. */
-#define PACING_LONG_BURST_US 250
 /* How long is remembered how long rounds are. */
 #define PACING_ROUNDS_US 10000
 /* How much faster than the rate that is made up for. */

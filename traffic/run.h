@@ -37,9 +37,8 @@ int run_traffic(void *run);
 struct trial {
 	struct run run; /* not `send_only` */
 	struct traffic_load load;
-	void (*begins)(void *data_plane,
-		       const struct traffic_load
-			       *load); /* may be NULL; called right before the first packet */
+	/* Called right before the first packet, on the traffic's thread; may be NULL. */
+	void (*begins)(void *data_plane, const struct traffic_load *load);
 	void *data_plane;
 	bool settled; /* set when `run` is done: what was before has come to its end */
 	bool begun; /* likewise: and the load was good */

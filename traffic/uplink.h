@@ -50,8 +50,8 @@ void uplink_free(struct uplink *u);
 /*
  * When it is empty after uplink_stop(): packets are made again, of another mix at another rate (as in
  * struct uplink_options) from TSC `now` on. All counts and the packets' numbers begin with 0; what the
- * CMTS sees, PSP and segment numbers, goes on. Without a mix (NULL) only the counts begin anew, and nothing is made.
- * Not with impairments. Returns 0, or -1 after a message with nothing changed.
+ * CMTS sees, PSP and segment numbers, goes on. Without a mix (NULL) only the counts begin anew, and
+ * nothing is made. Not with impairments. Returns 0, or -1 after a message with nothing changed.
  */
 int uplink_restart(struct uplink *u, const struct service_group *sg, const struct mix *mix,
 		   uint64_t rate, uint64_t now);

@@ -38,8 +38,7 @@ int uplink_packets_create(struct uplink_packets *p, const struct service_group *
 
 void uplink_packets_free(struct uplink_packets *p);
 
-/* Another mix. Returns 0, or -1 after a message with
- * nothing changed. */
+/* Another mix. Returns 0, or -1 after a message with nothing changed. */
 int uplink_packets_restart(struct uplink_packets *p, const struct service_group *sg,
 			   const struct mix *mix);
 

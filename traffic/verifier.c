@@ -25,6 +25,16 @@ static bool stream_good(const struct modems *modems, const struct frame_info *in
 	       (info->ds == DS_EHDR_NONE || flow->priority == info->priority);
 }
 
+/* `size` bytes of a frame with the headers and the payload that it must have. */
+static enum corruption bytes_compare(const uint8_t *frame, const uint8_t *expected,
+				     uint32_t headers, const uint8_t *payload, uint32_t size) {
+	if (memcmp(frame + FIRST_SAME_BYTE, expected + FIRST_SAME_BYTE,
+		   headers - FIRST_SAME_BYTE) != 0)
+		return CORRUPTION_IP_HEADER;
+	return memcmp(frame + headers, payload, size - headers) == 0 ? CORRUPTION_NONE
+								     : CORRUPTION_PAYLOAD;
+}
+
 static enum corruption bytes_check(const struct generator *g, const struct target *target,
 				   const struct packet_tag *tag, const uint8_t *frame,
 				   uint32_t size) {
@@ -35,12 +45,7 @@ static enum corruption bytes_check(const struct generator *g, const struct targe
 	packet_start_write(&target->template, tag, &g->pattern, start, size, expected);
 	if (g->targets.flows != NULL)
 		packet_vary(&target->template, &g->targets.flows[tag->target].variant, expected);
-	if (memcmp(frame + FIRST_SAME_BYTE, expected + FIRST_SAME_BYTE,
-		   headers - FIRST_SAME_BYTE) != 0)
-		return CORRUPTION_IP_HEADER;
-	if (memcmp(frame + headers, g->pattern.bytes + start, size - headers) != 0)
-		return CORRUPTION_PAYLOAD;
-	return CORRUPTION_NONE;
+	return bytes_compare(frame, expected, headers, g->pattern.bytes + start, size);
 }
 
 static enum corruption verify_mixed(const struct generator *g, const struct modems *modems,
@@ -74,17 +79,11 @@ static enum corruption captured_check(const struct generator *g, const struct pa
 				      const uint8_t *frame, uint32_t size) {
 	const struct captured_packet *p = &g->replay->packets[tag->target];
 	uint8_t expected[PACKET_SIZE_MAX];
-	uint32_t headers = p->headers;
 
 	if (size != p->size)
 		return CORRUPTION_LENGTH;
 	capture_replay_write(g->replay, tag->target, tag, expected);
-	if (memcmp(frame + FIRST_SAME_BYTE, expected + FIRST_SAME_BYTE,
-		   headers - FIRST_SAME_BYTE) != 0)
-		return CORRUPTION_IP_HEADER;
-	return memcmp(frame + headers, expected + headers, size - headers) == 0
-		       ? CORRUPTION_NONE
-		       : CORRUPTION_PAYLOAD;
+	return bytes_compare(frame, expected, p->headers, expected + p->headers, size);
 }
 
 static enum corruption verify_captured(const struct generator *g, const struct modems *modems,
