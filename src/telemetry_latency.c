@@ -75,7 +75,7 @@ static int answer_histogram(const struct instance *i, enum direction direction, 
 	struct latency *l = report_latency_of(i, direction);
 	uint64_t first = 0;
 
-	if (*from != '\0' && !telemetry_number(from + 1, PERCENTILES_MAX_NS, &first))
+	if (*from != '\0' && !telemetry_number(from + 1, UINT64_MAX, &first))
 		return telemetry_complain(d, "found no time, allowed: the ns to begin with");
 	rte_tel_data_start_dict(d);
 	if (l == NULL)
