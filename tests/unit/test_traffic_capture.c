@@ -10,9 +10,9 @@
 #include "generator.h"
 #include "model/loader.h"
 #include "modem.h"
-#include "platform/platform.h"
 #include "test.h"
 #include "traffic_config.h"
+#include "traffic_pool.h"
 #include "verifier.h"
 #include "wire/docsis_mac.h"
 
@@ -20,7 +20,6 @@
 #define MAX_SIZE 1514
 
 static struct service_group sg;
-static struct rte_mempool *pool;
 static struct captured_frame frame;
 
 static int unload(void **state) {
@@ -342,23 +341,6 @@ static void packets_need_an_address_of_their_family(void **state) {
 	capture_replay_free(&r);
 }
 
-static int start(void **state) {
-	struct platform_options options = {.program = "test", .memory_mb = 256};
-
-	(void)state;
-	if (platform_start(&options) != 0)
-		return -1;
-	pool = rte_pktmbuf_pool_create("test", 1023, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
-				       SOCKET_ID_ANY);
-	return pool == NULL ? -1 : 0;
-}
-
-static int stop(void **state) {
-	(void)state;
-	platform_stop();
-	return 0;
-}
-
 #define test(function) cmocka_unit_test_teardown(function, unload)
 
 int main(void) {
@@ -375,5 +357,5 @@ int main(void) {
 		test(packets_need_an_address_of_their_family),
 	};
 
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, pool_start, pool_stop);
 }

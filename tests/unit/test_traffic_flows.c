@@ -8,9 +8,9 @@
 #include "generator.h"
 #include "model/loader.h"
 #include "modem.h"
-#include "platform/platform.h"
 #include "test.h"
 #include "traffic_config.h"
+#include "traffic_pool.h"
 #include "verifier.h"
 #include "wire/docsis_mac.h"
 
@@ -26,7 +26,6 @@ struct tuple {
 };
 
 static struct service_group sg;
-static struct rte_mempool *pool;
 
 static int unload(void **state) {
 	(void)state;
@@ -258,23 +257,6 @@ static void each_class_needs_a_flow(void **state) {
 	assert_null(generator("256", 2));
 }
 
-static int start(void **state) {
-	struct platform_options options = {.program = "test", .memory_mb = 256};
-
-	(void)state;
-	if (platform_start(&options) != 0)
-		return -1;
-	pool = rte_pktmbuf_pool_create("test", 1023, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
-				       SOCKET_ID_ANY);
-	return pool == NULL ? -1 : 0;
-}
-
-static int stop(void **state) {
-	(void)state;
-	platform_stop();
-	return 0;
-}
-
 #define test(function) cmocka_unit_test_teardown(function, unload)
 
 int main(void) {
@@ -287,5 +269,5 @@ int main(void) {
 		test(each_class_needs_a_flow),
 	};
 
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, pool_start, pool_stop);
 }

@@ -2,15 +2,14 @@
 /* Generated traffic has the shares that were asked for, and its sequences have no holes. */
 #include "generator.h"
 #include "model/loader.h"
-#include "platform/platform.h"
 #include "test.h"
 #include "traffic_config.h"
+#include "traffic_pool.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static struct service_group sg;
-static struct rte_mempool *pool;
 
 static int unload(void **state) {
 	(void)state;
@@ -104,23 +103,6 @@ static void a_configuration_that_lets_nothing_pass_is_refused(void **state) {
 	assert_null(generator());
 }
 
-static int start(void **state) {
-	struct platform_options options = {.program = "test", .memory_mb = 256};
-
-	(void)state;
-	if (platform_start(&options) != 0)
-		return -1;
-	pool = rte_pktmbuf_pool_create("test", 1023, 0, 0, RTE_MBUF_DEFAULT_BUF_SIZE,
-				       SOCKET_ID_ANY);
-	return pool == NULL ? -1 : 0;
-}
-
-static int stop(void **state) {
-	(void)state;
-	platform_stop();
-	return 0;
-}
-
 #define test(function) cmocka_unit_test_teardown(function, unload)
 
 int main(void) {
@@ -130,5 +112,5 @@ int main(void) {
 		test(a_configuration_that_lets_nothing_pass_is_refused),
 	};
 
-	return cmocka_run_group_tests(tests, start, stop);
+	return cmocka_run_group_tests(tests, pool_start, pool_stop);
 }
