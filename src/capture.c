@@ -7,6 +7,16 @@
 
 #define NS_PER_S 1000000000ull
 
+/* libpcap has no name for each number that a file may hold. */
+static void refuse_link(const char *name, int link) {
+	const char *known = pcap_datalink_val_to_name(link);
+	char number[32];
+
+	snprintf(number, sizeof(number), "link type %d", link);
+	fprintf(stderr, "%s: found a capture of %s, allowed: Ethernet\n", name,
+		known != NULL ? known : number);
+}
+
 pcap_t *capture_open(const char *name) {
 	char error[PCAP_ERRBUF_SIZE];
 	pcap_t *in =
@@ -20,8 +30,7 @@ pcap_t *capture_open(const char *name) {
 		return NULL;
 	}
 	if (pcap_datalink(in) != DLT_EN10MB) {
-		fprintf(stderr, "%s: found a capture of %s, allowed: Ethernet\n", name,
-			pcap_datalink_val_to_name(pcap_datalink(in)));
+		refuse_link(name, pcap_datalink(in));
 		pcap_close(in);
 		return NULL;
 	}

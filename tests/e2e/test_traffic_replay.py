@@ -4,6 +4,7 @@
 import json
 import random
 import re
+import struct
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from typing import Any
@@ -183,5 +184,8 @@ def test_mistakes_start_nothing(tmp_path: Path) -> None:
     check_refused("either this or --traffic", "--replay", captured, "--traffic", "imix")
     check_refused("no packet can be replayed", "--replay", empty)
     check_refused("text: ", "--replay", text)
+    for link, name in ((113, "LINUX_SLL"), (9999, "link type 9999")):
+        empty.write_bytes(struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, link))
+        check_refused(f"found a capture of {name}, allowed: Ethernet", "--replay", empty)
     check_refused("--flows: found 2, allowed: 3 to", "--flows", "2")
     check_refused("--flows: found 0, allowed: 1 to", "--flows", "0")
