@@ -2,8 +2,9 @@
 #include "options_rates.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "shape_values.h"
 
 #define MAX_RATE 1e12
 #define MAX_SHARE 10.0
@@ -14,13 +15,7 @@ static bool complain(char *error, const char *text) {
 }
 
 bool options_share(const char *text, double *share) {
-	size_t digits = strspn(text, "0123456789.");
-	char *end;
-
-	if (digits == 0 || digits > 12 || strcmp(text + digits, "%") != 0)
-		return false;
-	*share = strtod(text, &end) / 100;
-	return end == text + digits && *share <= MAX_SHARE;
+	return shape_share(text, share) && *share <= MAX_SHARE;
 }
 
 static bool share_take(struct options *o, char *error) {
