@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 
 from python import report_samples
 from vcmts import results
+from vcmts.child import writable
 from vcmts.paths import CHECKOUT, MistakeError
 
 Json = dict[str, Any]
@@ -188,3 +189,33 @@ def test_what_lies_in_the_checkout_is_read(path: Path) -> None:
         assert results.read(path)["kind"] in results.KINDS
     except MistakeError as mistake:
         assert "key schema" in str(mistake) or "schema: found" in str(mistake)
+
+
+def test_a_device_is_written_to_and_stays_one(tmp_path: Path) -> None:
+    """As root, `--json /dev/null` would replace it for the whole system."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    results.write_whole(pipe, "figures")
+    assert os.read(reader, 100) == b"figures"
+    os.close(reader)
+    assert pipe.is_fifo()
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_a_link_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "link.json").symlink_to("target.json")
+    results.write_whole(tmp_path / "link.json", "figures")
+    assert (tmp_path / "link.json").is_symlink()
+    assert (tmp_path / "target.json").read_text() == "figures"
+
+
+def test_whether_a_file_can_be_written_is_asked_without_a_trace(tmp_path: Path) -> None:
+    """An empty file would be taken for a result that is broken."""
+    writable(str(tmp_path / "new.json"))
+    assert not (tmp_path / "new.json").exists()
+    (tmp_path / "old.json").write_text("kept")
+    writable(str(tmp_path / "old.json"))
+    assert (tmp_path / "old.json").read_text() == "kept"
+    with pytest.raises(MistakeError, match="choose another file"):
+        writable(str(tmp_path / "missing" / "new.json"))

@@ -2,6 +2,7 @@
 """The built programs as children of the tool: they end with it, and its signals reach them."""
 
 import ctypes
+import os
 import signal
 import subprocess
 import tempfile
@@ -95,11 +96,15 @@ def folder() -> Iterator[Path]:
 
 
 def writable(path: str | None) -> None:
-    """Refuses a result file that cannot be written, before anything is measured."""
+    """Refuses a result file that cannot be written, before anything is measured. Leaves none
+    behind that was not there: an empty one would be taken for a result."""
     if path is None:
         return
+    new = not os.path.lexists(path)
     try:
         with Path(path).open("a", encoding="utf-8"):
             pass
+        if new:
+            Path(path).unlink()
     except OSError as error:
         raise MistakeError(f"--json {path}: {error.strerror}; choose another file") from error

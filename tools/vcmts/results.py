@@ -64,7 +64,12 @@ class Measurement:
 
 
 def write_whole(path: str | Path, text: str) -> None:
+    """Replaces a file, that of a link too; what is no file, such as /dev/null, is written to."""
     path = Path(path)
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+        return
+    path = path.resolve()
     part = path.with_name(path.name + ".part")
     part.write_text(text, encoding="utf-8")
     part.replace(path)
