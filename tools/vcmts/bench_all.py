@@ -3,16 +3,19 @@
 
 import argparse
 import importlib
+import importlib.util
 from pathlib import Path
 from types import ModuleType
 
-from vcmts import configuration
+from vcmts import child, configuration, figures, plane
 from vcmts.paths import MistakeError, complain
 
 INTERRUPTED = 130
 MISTAKE = 2
 # In the order of their needs: latency is measured at shares of the throughput that was found.
 STEPS = ("pipeline", "cost", "scheduler", "throughput", "latency")
+OF_PROFILES = "cost"  # changes one number of a profile at a time
+OF_ITS_OWN = "scheduler"  # its cases are its own
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +45,7 @@ def words(step: str, given: argparse.Namespace) -> list[str]:
     found = ["--json", str(stored(given.folder, step))]
     if step == "pipeline":
         found += ["--threads", "both"]
-    if step != "scheduler":  # its cases are its own
+    if step != OF_ITS_OWN:
         found += ["--config", given.config] if given.config else ["--profile", given.profile]
     throughput = stored(given.folder, "throughput")
     if step == "latency" and throughput.exists():
@@ -58,17 +61,46 @@ def call(module: ModuleType, arguments: list[str]) -> int:
     except MistakeError as mistake:
         complain(str(mistake))
         return MISTAKE
+    except OSError as error:
+        complain(f"{error.filename or 'output'}: {error.strerror}")
+        return MISTAKE
+    except KeyboardInterrupt:  # where no program was measuring
+        return INTERRUPTED
     return status
 
 
-def fresh(folder: Path) -> None:
-    """A folder that can be written, without the results of another time."""
+def chosen(given: argparse.Namespace) -> list[str]:
+    """The steps to be measured, in their order."""
+    steps = [step for step in STEPS if not given.only or step in given.only]
+    if given.config and OF_PROFILES in steps:
+        text = f"{OF_PROFILES} changes one number of a profile at a time, and has no --config"
+        if steps == [OF_PROFILES]:
+            raise MistakeError(f"--only {text}; choose --profile")
+        complain(f"{text}: it is left out")
+        steps.remove(OF_PROFILES)
+    return steps
+
+
+def check(given: argparse.Namespace, steps: list[str]) -> None:
+    """What every step would refuse, and the report at their end, is refused before them."""
+    if importlib.util.find_spec("matplotlib") is None:
+        figures.load()  # says so; loaded while programs measure, it would have threads
+    if steps != [OF_ITS_OWN]:
+        with child.folder() as place:
+            plane.facts_of(configuration.chosen(given, place))
+
+
+def fresh(folder: Path, steps: list[str]) -> None:
+    """A folder that can be written, without what these steps measured at another time."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for step in STEPS:
+        for step in steps:
             stored(folder, step).unlink(missing_ok=True)
     except OSError as error:
         raise MistakeError(f"--folder {folder}: {error.strerror}; choose another one") from error
+    kept = [stored(folder, step).name for step in STEPS if stored(folder, step).exists()]
+    if kept:
+        complain(f"{folder}: of another time, and in the report as well: {', '.join(kept)}")
 
 
 def report(folder: Path) -> int:
@@ -81,8 +113,9 @@ def report(folder: Path) -> int:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    steps = [step for step in STEPS if not arguments.only or step in arguments.only]
-    fresh(arguments.folder)
+    steps = chosen(arguments)
+    check(arguments, steps)
+    fresh(arguments.folder, steps)
     statuses = []
     for number, step in enumerate(steps, 1):
         print(f"{number} of {len(steps)}: vcmts bench {step}", flush=True)
