@@ -4,15 +4,18 @@
 import argparse
 import io
 import os
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rich.console import Console
 
-from vcmts import bench_common, bench_pipeline, bench_scheduler, results
+from vcmts import bench_common, bench_cost, bench_pipeline, bench_scheduler, results
 from vcmts.child import Stopped
 from vcmts.paths import MistakeError
+from vcmts.profile import parse_name
+from vcmts.progress import Progress
 from vcmts.results import Measurement
 
 
@@ -44,6 +47,7 @@ def shown(*results: dict[str, Any]) -> str:
     return text.getvalue()
 
 
+PROFILE = "6ofdm-0sc-qam_300cms_aes"
 HOST = {"cpu": "A core", "tsc_hz": 2.0e9, "core_hz": 3.0e9, "huge_pages": False}
 DOWN = result("downstream", "imix", {"classify": 150.0, "frame": 50.0})
 UP = result("upstream", "upstream-imix", {"extract": 300.0, "requests": 100.0})
@@ -284,3 +288,32 @@ def test_a_verdict_agrees_with_the_number_beside_it() -> None:
     """What rounds to the limit but is above it is not said to be at most that."""
     text = goals(scheduled("6ofdm", 50, 120.4, 10000))[0]
     assert text == "missed: cycles a packet, 6ofdm: 120.4, at most 120"
+
+
+def test_a_measurement_begins_with_its_first_program(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The figures come when it has ended: what is stored tells when it began."""
+    clock = datetime(2026, 1, 2, tzinfo=UTC)
+
+    def minute(*_: Any) -> tuple[int, dict[str, Any]]:
+        nonlocal clock
+        clock += timedelta(seconds=60)
+        report = {"configuration": "a", "host": HOST, "results": [DOWN]}
+        return 0, report | {"memory": {"total": 1, "per_modem": 1}, "start": {"total": 1}}
+
+    for module in (results, bench_pipeline, bench_cost):
+        monkeypatch.setattr(module, "now", lambda: clock)
+    monkeypatch.setattr(bench_common, "measured", minute)
+    monkeypatch.setattr(bench_pipeline, "command_of", lambda *_: [])
+    monkeypatch.setattr(bench_pipeline, "layouts", lambda _: (1, 2))
+    _, both = bench_pipeline.measure(argparse.Namespace(), tmp_path, tmp_path, Stopped())
+    assert both is not None
+    assert both.as_json()["seconds"] == 120
+    monkeypatch.setattr(bench_cost, "measure", minute)
+    arguments = argparse.Namespace(profile="a")
+    points = bench_cost.points(parse_name(PROFILE), ["modems"], full=False)
+    shown = Progress("", 1, lambda _: None)
+    _, sizes = bench_cost.sweep(arguments, points, shown, tmp_path, Stopped())
+    assert sizes is not None
+    assert sizes.as_json()["seconds"] == 60 * len(points)

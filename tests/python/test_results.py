@@ -174,7 +174,7 @@ def test_commands_do_not_tell_whose_machine_it_was() -> None:
     words = ["vcmts", "--config", f"{folder}/sg.yaml", f"--json={folder}/a.json", "a/b.json"]
     words += [f"net_memif0,socket={folder}/x.sock,id=0", "0000:3b:00.1", "84:15,256:10"]
     assert results.shareable(words) == [
-        *("vcmts", "--config", "sg.yaml", "--json=a.json", "a/b.json"),
+        *("./vcmts", "--config", "sg.yaml", "--json=a.json", "a/b.json"),
         *("net_memif0,socket=x.sock,id=0", "0000:3b:00.1", "84:15,256:10"),
     ]
 

@@ -22,7 +22,7 @@ from vcmts.paths import complain, program
 from vcmts.profile import Profile, parse_name, write_profile
 from vcmts.profile_size import Sizes
 from vcmts.progress import Progress, progress
-from vcmts.results import Measurement
+from vcmts.results import Measurement, now
 
 
 @dataclass(frozen=True)
@@ -241,7 +241,7 @@ def sweep(
 ) -> tuple[int, Measurement | None]:
     """The last exit status that is not 0, and all that was measured. A service group that cannot be
     measured, as on a machine with little memory, is left out."""
-    measurement, failed, say = None, 0, each_once()
+    measurement, failed, say, started = None, 0, each_once(), now()
     for number, point in enumerate(todo):
         shown.at(number, str(point))
         status, report = measure(
@@ -254,6 +254,7 @@ def sweep(
                     command=bench_common.called(),
                     configuration=arguments.profile,
                     host=report["host"],
+                    started=started,
                 )
             measurement.results += results_of(point, report)
         if status != 0:

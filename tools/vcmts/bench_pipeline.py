@@ -17,7 +17,7 @@ from vcmts.bench_common import Report
 from vcmts.child import Stopped, folder, stoppable, writable
 from vcmts.paths import MistakeError, complain, program
 from vcmts.progress import progress
-from vcmts.results import Measurement
+from vcmts.results import Measurement, now
 
 DIRECTIONS = ("downstream", "upstream")
 THREADS = {"1": (1,), "2": (2,), "both": (1, 2)}
@@ -197,6 +197,7 @@ def measure(
 ) -> tuple[int, Measurement | None]:
     """The first exit status that is not 0, and all that was measured, if anything was."""
     measurement: Measurement | None = None
+    started = now()
     for threads in layouts(arguments):
         with progress(f"bench pipeline, {threads} thread{'s' * (threads - 1)}", 1) as shown:
             status, report = bench_common.measured(
@@ -210,6 +211,7 @@ def measure(
                     configuration=report["configuration"],
                     host=report["host"],
                     more={key: report[key] for key in ("memory", "start")},
+                    started=started,
                 )
             measurement.results += report["results"]
         if status != 0 or stopped.asked:

@@ -14,7 +14,7 @@ from vcmts import bench_common, watch
 from vcmts.child import folder, stoppable, writable
 from vcmts.paths import program
 from vcmts.progress import progress
-from vcmts.results import Measurement
+from vcmts.results import Measurement, now
 
 CASES = ("6ofdm", "2ofdm-32sc-qam", "8ofdm-192sc-qam")
 LOADS = (50, 95, 120)
@@ -151,6 +151,7 @@ def main(arguments: argparse.Namespace) -> int:
         command += ["--real-time"]
     for load in arguments.load or LOADS:
         command += ["--load", str(load)]
+    started = now()
     with folder() as place, stoppable() as stopped:
         with progress("bench scheduler", 1) as shown:
             status, report = bench_common.measured(command, place, watch.on(shown), stopped)
@@ -162,6 +163,7 @@ def main(arguments: argparse.Namespace) -> int:
             configuration=", ".join(dict.fromkeys(r["case"] for r in report["results"])),
             host=report["host"],
             results=report["results"],
+            started=started,
         )
         show(measurement.as_json(), Console(file=sys.stdout))
         return bench_common.store(measurement, arguments.json, stopped, status)

@@ -16,6 +16,7 @@ from vcmts.paths import CHECKOUT, MistakeError
 SCHEMA = 1
 KINDS = ("pipeline", "cost", "scheduler", "throughput", "latency")
 SCHEMA_FILE = CHECKOUT / "config" / "results.schema.json"
+PROGRAMS = ("vcmts", "__main__.py")  # what ./vcmts is called inside
 FOUND_MAX = 60  # characters of a wrong value that a message shows
 
 Json = dict[str, Any]
@@ -24,11 +25,15 @@ Json = dict[str, Any]
 def shareable(command: Sequence[str]) -> list[str]:
     """A command without the folders of this machine, which may name its user."""
     words = [re.sub(r"(?<![\w.~-])/(?:[^/\s,=:]+/)+", "", word) for word in command]
-    return ["./vcmts" if word == "__main__.py" else word for word in words[:1]] + words[1:]
+    return ["./vcmts" if word in PROGRAMS else word for word in words[:1]] + words[1:]
 
 
 def no_number(text: str) -> None:
     raise ValueError(f"{text} is no number of JSON")
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
 
 
 @dataclass
@@ -42,7 +47,7 @@ class Measurement:
     results: list[Json] = field(default_factory=list)
     more: Json = field(default_factory=dict)  # keys of this kind alone
     complete: bool = False  # False: it was interrupted, and this is what was measured
-    started: datetime = field(default_factory=lambda: datetime.now(UTC))
+    started: datetime = field(default_factory=now)  # of the measuring; it is often made after
 
     def as_json(self) -> Json:
         return {
@@ -50,7 +55,7 @@ class Measurement:
             "kind": self.kind,
             "command": shareable(self.command),
             "started": self.started.isoformat(timespec="seconds"),
-            "seconds": round((datetime.now(UTC) - self.started).total_seconds(), 1),
+            "seconds": round((now() - self.started).total_seconds(), 1),
             "complete": self.complete,
             "configuration": self.configuration,
             "host": host.full(self.host),
