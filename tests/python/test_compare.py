@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from python import report_samples
+from vcmts import compare
 from vcmts import compare_statistics as statistics
 from vcmts.cli import main
-from vcmts.compare_statistics import Sample, judge
+from vcmts.compare_statistics import Judged, Sample, judge
 
 Json = dict[str, Any]
 
@@ -153,6 +154,34 @@ def test_warnings_tell_what_else_differs(
         "B is of a source with changes that no commit holds",
         "only in A: downstream, imix",
     ]
+
+
+def test_another_way_of_measuring_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rates over rings and over memif, or latencies at shares of other rates, are other figures."""
+    for kind, changes, said in (
+        ("throughput", {"transport": "memif"}, "throughput, transport: rings and memif"),
+        ("throughput", {"accepted_loss": 0.001}, "throughput, accepted loss: 0 and 0.001"),
+        (
+            "latency",
+            {"zero_loss_gbps": {"downstream": 5.0, "upstream": 1.0}},
+            "latency, 100 % load: 8.00 and 6.00 Gbps",
+        ),
+    ):
+        a = report_samples.every_kind()[kind]
+        a |= {"transport": "rings", "accepted_loss": 0.0}
+        a |= {"zero_loss_gbps": {"downstream": 7.0, "upstream": 1.0}} if kind == "latency" else {}
+        paths = [stored(tmp_path, f"{i}.json", file) for i, file in enumerate((a, a | changes))]
+        assert said in compared(capsys, *paths)["warnings"]
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(1.0, "100 %"), (0.1, "10 %"), (0.0079, "0.79 %"), (1e-5, "< 0.01 %"), (None, "once")],
+)
+def test_chances_are_percentages(share: float | None, said: str) -> None:
+    assert compare.chance(Judged("differs", "once", share)) == said
 
 
 def test_a_table_for_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

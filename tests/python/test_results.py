@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from python import report_samples
 from vcmts import results
 from vcmts.child import writable
-from vcmts.paths import CHECKOUT, MistakeError
+from vcmts.paths import MistakeError
 
 Json = dict[str, Any]
 
@@ -177,18 +177,6 @@ def test_commands_do_not_tell_whose_machine_it_was() -> None:
         *("./vcmts", "--config", "sg.yaml", "--json=a.json", "a/b.json"),
         *("net_memif0,socket=x.sock,id=0", "0000:3b:00.1", "84:15,256:10"),
     ]
-
-
-REAL = [path for path in CHECKOUT.glob("bench-*.json") if path.stat().st_size]
-
-
-@pytest.mark.parametrize("path", REAL, ids=[path.name for path in REAL])
-def test_what_lies_in_the_checkout_is_read(path: Path) -> None:
-    """Of an older version, or whole."""
-    try:
-        assert results.read(path)["kind"] in results.KINDS
-    except MistakeError as mistake:
-        assert "key schema" in str(mistake) or "schema: found" in str(mistake)
 
 
 def test_a_device_is_written_to_and_stays_one(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from vcmts import configuration, offered, results, transport
 from vcmts.child import Stopped, folder, stoppable, writable
+from vcmts.console import wide_console
 from vcmts.latency_results import result, show
 from vcmts.offered import Point, Trials
 from vcmts.paths import MistakeError, complain, program
@@ -22,7 +23,7 @@ from vcmts.plane import facts_of
 from vcmts.progress import Progress, progress
 from vcmts.results import Measurement
 from vcmts.search import Plan, search
-from vcmts.throughput_results import Search, wide_console
+from vcmts.throughput_results import Search
 from vcmts.transport import Programs
 from vcmts.trials import StopError, TroubleError
 

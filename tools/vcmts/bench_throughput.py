@@ -12,13 +12,14 @@ from typing import Any
 
 from vcmts import configuration, offered, transport
 from vcmts.child import Stopped, folder, stoppable, writable
+from vcmts.console import wide_console
 from vcmts.offered import Point, Trials
 from vcmts.paths import complain
 from vcmts.plane import facts_of
 from vcmts.progress import Progress, progress
 from vcmts.results import Measurement
 from vcmts.search import Plan, repeated
-from vcmts.throughput_results import Search, result, show, wide_console
+from vcmts.throughput_results import Search, result, show
 from vcmts.transport import Programs
 from vcmts.trials import StopError, TroubleError
 from vcmts.verdict import Outcome

@@ -3,7 +3,6 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,12 +13,25 @@ from rich.table import Table
 from vcmts import compare_figures
 from vcmts.compare_figures import Figure, Words
 from vcmts.compare_statistics import CHANCE, Judged, judge
+from vcmts.console import wide_console
 from vcmts.paths import MistakeError
 from vcmts.report_document import number
 from vcmts.report_runs import Json, opened
 from vcmts.results import SCHEMA
 
-CLOCK_DRIFT = 0.02  # of the core clock, above which figures shift with it
+DRIFT = 0.02  # of the core clock, or of the rate that loads are shares of: figures shift with it
+# How it was measured, where a file has it: with another of these it is another figure.
+SETTINGS = (
+    "transport",
+    "trial_seconds",
+    "resolution",
+    "accepted_loss",
+    "confirmations",
+    "upstream_share",
+    "prove",
+    "mix",
+    "upstream_mix",
+)
 HOST = (
     ("processor", ("cpu",)),
     ("TSC", ("tsc_hz",)),
@@ -106,16 +118,31 @@ def at(host: Json, path: Sequence[str]) -> Any:
     return value
 
 
+def settings(kind: str, a: Json, b: Json) -> Iterator[str]:
+    """What was measured in another way."""
+    for key in SETTINGS:
+        if key in a and key in b and a[key] != b[key]:
+            yield f"{kind}, {key.replace('_', ' ')}: {told(a[key])} and {told(b[key])}"
+    full = [sum(file.get("zero_loss_gbps", {}).values()) for file in (a, b)]
+    if all(full) and abs(full[0] / full[1] - 1) > DRIFT:
+        yield f"{kind}, 100 % load: {full[0]:.2f} and {full[1]:.2f} Gbps"
+
+
+def told(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
 def warnings(kind: str, a: Json, b: Json) -> Iterator[str]:
     """What else differs, which may be the reason for all differences."""
     if a["configuration"] != b["configuration"]:
         yield f"configuration: {a['configuration']} and {b['configuration']}"
+    yield from settings(kind, a, b)
     for name, path in HOST:
         left, right = at(a["host"], path), at(b["host"], path)
         if left is not None and right is not None and left != right:
             yield f"{name}: {left} and {right}"
     clocks = a["host"].get("core_hz", 0), b["host"].get("core_hz", 0)
-    if all(clocks) and abs(clocks[0] / clocks[1] - 1) > CLOCK_DRIFT:
+    if all(clocks) and abs(clocks[0] / clocks[1] - 1) > DRIFT:
         left, right = (f"{hz / 1e9:.2f} GHz" for hz in clocks)
         yield f"core clock, measured: {left} and {right}"
     for letter, file in (("A", a), ("B", b)):
@@ -149,11 +176,14 @@ def percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:+.1f} %"
 
 
-def how(judged: Judged) -> str:
+def chance(judged: Judged) -> str:
+    """How likely the difference is without a cause, else why that is not known."""
     if judged.chance is None:
         return judged.method
-    chance = f"{100 * judged.chance:.2g} %" if judged.chance >= 1e-4 else "< 0.01 %"
-    return f"{judged.method}, by chance {chance}"
+    share = 100 * judged.chance
+    if share < 0.01:
+        return "< 0.01 %"
+    return f"{share:.2g} %" if share < 10 else f"{share:.0f} %"
 
 
 def table(found: Sequence[Pair]) -> Table:
@@ -161,7 +191,7 @@ def table(found: Sequence[Pair]) -> Table:
     for head in ("", "A", "B", "difference", "runs allow"):
         out.add_column(head, justify="left" if head == "" else "right")
     out.add_column("B is")
-    out.add_column("by")
+    out.add_column("by chance")
     for pair in found:
         between = pair.between
         out.add_row(
@@ -171,7 +201,7 @@ def table(found: Sequence[Pair]) -> Table:
             percent(pair.difference),
             "-" if between is None else f"{percent(between[0])} to {percent(between[1])}",
             pair.verdict,
-            how(pair.judged),
+            chance(pair.judged),
         )
     return out
 
@@ -230,5 +260,5 @@ def main(arguments: argparse.Namespace) -> int:
         raise MistakeError(
             f"nothing to compare: no figure is both in {arguments.a} and in {arguments.b}"
         )
-    show(shown, told, Console(file=sys.stdout))
+    show(shown, told, wide_console())
     return 0

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What searches of a point come to, as docs/results.md has it, and as a table."""
 
-import sys
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +17,6 @@ Json = dict[str, Any]
 
 COLUMNS = ("point", "Gbps", "down", "up", "searches", "Mpps", "trials", "repeated", "bound by")
 SAID_NOTHING = ("disturbed", "traffic")
-WIDTH = 100  # where there is no terminal
 
 
 def passed_at(made: list[tuple[float, Outcome]], found: Found) -> list[Json]:
@@ -118,7 +116,3 @@ def show(results: list[Json], title: str, console: Console) -> None:
     console.print(table)
     if not all(one["confirmed"] for one in results):
         console.print("?: not confirmed by trials that passed", highlight=False)
-
-
-def wide_console() -> Console:
-    return Console(file=sys.stdout, width=None if sys.stdout.isatty() else WIDTH)
