@@ -133,6 +133,47 @@ def test_zero_loss_throughput_is_less_than_cycles_promise(tmp_path: Path) -> Non
     assert "bound by traffic" in said and "not confirmed" in said
 
 
+def test_a_search_bounds_the_downstream_alone(tmp_path: Path) -> None:
+    """Its upstream is a share of the downstream: 1.5 Gbps are not what a core carries, but 8."""
+    slow = POINT | {"gbps": {"downstream": 10.0, "upstream": 1.5, "total": 11.5}}
+    files = {"pipeline": PIPELINE, "throughput": THROUGHPUT | {"results": [slow]}}
+    machine = stored(tmp_path, **files)
+    found = one(machine, "--groups", "6ofdm:8Gbps/4Gbps", place=tmp_path)
+    assert found["core_gbps"] == 10
+    assert "upstream, on this server: 8.00 Gbps x 0.5 core = 4.00" in " ".join(found["steps"])
+    found = one(machine[2:], "--groups", "6ofdm:8Gbps/0.75Gbps", place=tmp_path)
+    assert "upstream as applied" in " ".join(found["outside_what_was_measured"])
+
+
+def test_a_search_on_another_clock_and_with_other_modems(tmp_path: Path) -> None:
+    """15 Gbps at 3.6 GHz are 12.5 at the 3 GHz of the pipeline's file, and 10 with 3,000 modems."""
+    faster = THROUGHPUT | {"host": HOST | {"core_hz": 3.6e9}}
+    machine = stored(tmp_path, pipeline=PIPELINE, throughput=faster, cost=COST)
+    found = one(machine, "--groups", "6ofdm:8Gbps/1Gbps", place=tmp_path)
+    assert found["core_gbps"] == pytest.approx(12.5)
+    slow = ("--core-clock", "1.5GHz", "--groups", "6ofdm:6Gbps/1Gbps")
+    assert one(machine, *slow, place=tmp_path)["core_gbps"] == pytest.approx(12.5 / 2)
+    more = ("--modems", "3000", "--groups", "6ofdm:8Gbps/1Gbps")
+    assert one(machine, *more, place=tmp_path)["core_gbps"] == pytest.approx(10)
+    found = one(machine[2:4], *more, place=tmp_path)
+    assert "3000 modems: measured with 300" in " ".join(found["outside_what_was_measured"])
+
+
+@pytest.mark.parametrize(
+    ("workers", "said"),
+    [
+        (1, "one core carried both ways at once"),
+        (2, "one core each way"),
+        (3, "3 cores carried its rates"),
+    ],
+)
+def test_which_cores_carried_a_rate(workers: int, said: str, tmp_path: Path) -> None:
+    trials = [{"busy_share": [0.5] * workers}]
+    machine = stored(tmp_path, throughput=THROUGHPUT | {"results": [POINT | {"trials": trials}]})
+    found = one(machine, "--groups", "6ofdm:8Gbps/1Gbps", place=tmp_path)
+    assert said in " ".join(found["outside_what_was_measured"])
+
+
 @pytest.mark.parametrize(
     ("modems", "factor", "gib", "said"),
     [

@@ -159,8 +159,18 @@ def pipeline_curve(files: Files, direction: str, groups: Groups) -> Curve | None
     return Curve(((1, gbps),), mean, source, False, tuple(s for s in outside if s))
 
 
+def carried_by(result: Json, name: str) -> str:
+    """Which cores carried a rate, as its trials tell."""
+    workers = {len(trial.get("busy_share", [])) for trial in result.get("trials", [])}
+    if workers == {1}:
+        return f"{name}: one core carried both ways at once: each alone carries more"
+    if workers <= {0, 2}:  # 0: not told
+        return f"{name}: one core each way is taken to have carried its rates"
+    return f"{name}: {max(workers)} cores carried its rates, taken for one each way"
+
+
 def throughput_curve(files: Files, direction: str, groups: Groups) -> Curve:
-    """The zero-loss rate of the same mixes: one core each way is taken to have carried it."""
+    """The zero-loss rate of the same mixes, on the clock that stands for all files."""
     throughput, name = files.by_kind["throughput"], files.names["throughput"]
     for result in throughput["results"]:
         if result["mix"] == groups.mix and result["upstream_mix"] == groups.upstream_mix:
@@ -171,21 +181,29 @@ def throughput_curve(files: Files, direction: str, groups: Groups) -> Curve:
     gbps, mean = result["gbps"].get(direction), result["mean_bytes"].get(direction)
     if not gbps or not mean:
         raise MistakeError(f"{name}: {direction}: nothing was carried at mix {groups.mix}")
-    outside = differences(throughput["configuration"], groups)
-    outside.append(f"{name}: one core each way is taken to have carried its rates")
+    clock = throughput["host"]["core_hz"] / 1e9
+    factor, more = modems_factor(files, groups, throughput["configuration"])
+    outside = [*differences(throughput["configuration"], groups), carried_by(result, name)]
+    outside += [more] if more else []
     if result.get("confirmed") is False:
         outside.append(f"{name}: its rate was not confirmed by a second search")
     if result["bound_by"] != "data plane":
         outside.append(f"{name}: bound by {result['bound_by']}: the data plane may carry more")
-    return Curve(((1, gbps),), mean, f"{name}: zero loss at {gbps:.2f} Gbps", False, tuple(outside))
+    if direction == "upstream":
+        outside.append(f"{name}: upstream as applied beside the downstream, not the most it can be")
+    source = f"{name}: zero loss at {gbps:.2f} Gbps and {clock:.4g} GHz"
+    at_clock = gbps * files.clock / clock / factor
+    return Curve(((1, at_clock),), mean, source, False, tuple(outside))
 
 
 def curve(files: Files, direction: str, groups: Groups) -> Curve | None:
-    """The smaller of what cycles and what the zero-loss search promise, where both are there."""
+    """The smaller of what cycles and what the zero-loss search promise, where both are there. The
+    search holds the upstream at a share of the downstream, so that it bounds the downstream alone.
+    """
     found = None
     if "pipeline" in files.by_kind:
         found = pipeline_curve(files, direction, groups)
-    if "throughput" not in files.by_kind:
+    if "throughput" not in files.by_kind or (found is not None and direction == "upstream"):
         return found
     carried = throughput_curve(files, direction, groups)
     if found is None or carried.gbps(1) < found.gbps(1):

@@ -278,7 +278,7 @@ def lines(answer: Json) -> list[str]:
             said.append(f"  {filled['servers']} with {' and '.join(inside)}")
         total = answer["server_count"] + answer["spare_servers"]
         spare = f", {answer['spare_servers']} of them spare" if answer["spare_servers"] else ""
-        said.append(f"{total} servers{spare}")
+        said.append(f"{total} server{'s' if total != 1 else ''}{spare}")
     return said
 
 
