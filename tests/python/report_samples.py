@@ -196,8 +196,22 @@ def throughput(scale: float = 1.0) -> Json:
 
 
 def trial(asked: float, verdict: str, lost: int, descheduled: int) -> Json:
-    whole = {"asked_gbps": asked, "verdict": verdict, "lost": lost, "sent": 1000000}
-    return {**whole, "descheduled": descheduled}
+    ways = {"downstream": asked / 1.15, "upstream": asked - asked / 1.15}
+    gaps = {"count": descheduled, "longest_us": 1500.0 * (descheduled > 0)}
+    return {
+        "search": 1,
+        "asked_gbps": ways,
+        "gbps": ways,
+        "verdict": verdict,
+        "bound_by": None if verdict == "passed" else "data plane",
+        "why": "",
+        "sent": dict.fromkeys(ways, 1000000),
+        "proven": dict.fromkeys(ways, 1000000),
+        "lost": {"downstream": lost, "upstream": 0},
+        "descheduled": gaps,
+        "busy_share": [0.9],
+        "drops": {},
+    }
 
 
 def percentiles(mean: float) -> Json:
@@ -233,7 +247,8 @@ def latency() -> Json:
                 "disturbed": tenth == 10,
             }
             results.append(result)
-    return measurement("latency", results, cost_of_measuring=9.5)
+    cost = {"downstream": 24.5, "upstream": 6.5}
+    return measurement("latency", results, cost_of_measuring=cost)
 
 
 def every_kind() -> dict[str, Json]:

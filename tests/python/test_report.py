@@ -89,6 +89,21 @@ def tables(markdown: str) -> Iterator[list[list[str]]]:
         ]
 
 
+def test_a_measurement_and_a_report_of_it_are_one_run(whole: Path, tmp_path: Path) -> None:
+    """As `bench-*.json` names them in a folder of `bench all`."""
+    paths = store(tmp_path, report_samples.every_kind())
+    out = tmp_path / "both.html"
+    assert main(["report", *paths, str(whole / "out.json"), "-o", str(out)]) == 0
+    both = json.loads(out.with_suffix(".json").read_text(encoding="utf-8"))
+    assert [run["kind"] for run in both["runs"]] == list(report_samples.every_kind())
+    assert "run A" not in out.read_text(encoding="utf-8")
+
+
+def test_what_measuring_latencies_costs(whole: Path) -> None:
+    page = (whole / "out.html").read_text(encoding="utf-8")
+    assert "24.5 downstream and 6.50 upstream: reference cycles" in page
+
+
 def test_markdown_has_the_tables_and_its_figures(whole: Path) -> None:
     markdown = (whole / "out.md").read_text(encoding="utf-8")
     stages = next(t for t in tables(markdown) if t[0][0] == "stage" and "1518 B" in t[0])
@@ -105,7 +120,7 @@ def test_every_raw_value_is_in_the_page(whole: Path) -> None:
     files = report_samples.every_kind()
     assert f">{files['pipeline']['results'][3]['stages']['depi']}<" in page
     assert f">{files['cost']['results'][7]['start_seconds']}<" in page
-    assert f">{files['throughput']['results'][2]['trials'][1]['asked_gbps']}<" in page
+    assert f">{files['throughput']['results'][2]['trials'][1]['asked_gbps']['downstream']}<" in page
     us, count = files["latency"]["results"][4]["end_to_end_us"]["histogram"][17]
     assert f"{us}, {count}\n" in page
     values = files["pipeline"]["results"][0]["values"]

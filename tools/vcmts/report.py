@@ -87,6 +87,15 @@ def stored(runs: Sequence[Run]) -> Json:
     }
 
 
+def once(found: Sequence[tuple[str, Json]]) -> list[tuple[str, Json]]:
+    """`bench-*.json` has the measurements, and the report that holds them too."""
+    different: list[tuple[str, Json]] = []
+    for name, file in found:
+        if all(file != other for _, other in different):
+            different.append((name, file))
+    return different
+
+
 def outputs(path: str) -> tuple[Path, Path, Path, Path]:
     """HTML, Markdown, JSON, and the folder of Markdown's figures."""
     html = Path(path)
@@ -108,12 +117,12 @@ def refuse_own_input(written: Path, files: Sequence[str]) -> None:
 def main(arguments: argparse.Namespace) -> int:
     html, markdown, raw, folder = outputs(arguments.output)
     figures.load()
-    runs = lettered(opened(arguments.files))
+    runs = lettered(once(opened(arguments.files)))
     refuse_own_input(raw, arguments.files)
     own = report_configuration.given(arguments.config) if arguments.config else None
     made = document(runs, own)
-    write_whole(html, report_html.page(made))
     folder.mkdir(exist_ok=True)
+    write_whole(html, report_html.page(made))
     for name, text in report_markdown.pictures(made):
         write_whole(folder / name, text)
     write_whole(markdown, report_markdown.page(made, folder.name))

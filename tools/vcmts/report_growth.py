@@ -40,9 +40,10 @@ def latency(runs: Sequence[Run]) -> Section:
                 )
         out.blocks.append(Details(f"All percentiles, {run.title}", [latency_table(run)]))
         cost = run.file.get("cost_of_measuring")
-        if isinstance(cost, int | float):
+        if cost:
+            words = " and ".join(f"{number(cycles)} {way}" for way, cycles in cost.items())
             out.blocks.append(
-                Text(f"To measure it costs {number(cost)} reference cycles a packet ({run.title}).")
+                Text(f"To measure it costs {words}: reference cycles a packet ({run.title}).")
             )
     return out
 
