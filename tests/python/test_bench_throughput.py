@@ -137,14 +137,34 @@ def test_searches_of_a_point_that_was_interrupted_are_kept(
     assert "interrupted: 0 of 1 points" in capsys.readouterr().err
 
 
+def test_an_interrupt_before_anything_is_measured(
+    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench(*QUICK, interrupts=1) == 130
+    assert "interrupted: nothing was measured" in capsys.readouterr().err
+    assert not (tmp_path / "out.json").exists()
+
+
 def test_a_program_that_dies(
     bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """In its first search: what another time has stored stays."""
+    (tmp_path / "out.json").write_text('"of another time"')
     assert bench(*QUICK, dies=3) == 1
+    assert (tmp_path / "out.json").read_text() == '"of another time"'
+    told = capsys.readouterr()
+    assert "no memory" in told.err
+    ended = "vcmts-bench-throughput ended with status 1; its messages are above"
+    assert f"{ended}: nothing was measured" in told.err
+    assert told.out == ""
+
+
+def test_a_program_that_dies_later(
+    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench(*QUICK, dies=18) == 1
     assert stored(tmp_path)["complete"] is False
-    told = capsys.readouterr().err
-    assert "no memory" in told
-    assert "vcmts-bench-throughput ended with status 1; its messages are above: 0 of 1" in told
+    assert "its messages are above: 0 of 1 points" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

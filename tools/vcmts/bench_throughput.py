@@ -28,6 +28,7 @@ Json = dict[str, Any]
 
 STORED = "bench-throughput.json"
 INTERRUPTED = 130
+NOTHING = "nothing was measured"
 POINTS = ("imix", "64", "512", "1518")
 # RFC 2544, 9.1: sizes with CRC; ours are without, as everywhere in this project.
 RFC2544_SIZES = ("64", "128", "256", "512", "1024", "1280", "1518")
@@ -177,7 +178,8 @@ class Bench:
 
 
 def store(measurement: Measurement, bench: Bench) -> int:
-    """Measures all points, or as many as there is time for. Returns the exit status."""
+    """Measures all points, or as many as there is time for. Returns the exit status. Where nothing
+    was measured, what another time has stored stays."""
     status, why = 0, ""
     try:
         bench.all()
@@ -185,7 +187,9 @@ def store(measurement: Measurement, bench: Bench) -> int:
         status, why = INTERRUPTED, "interrupted"
     except TroubleError as error:
         status, why = 1, str(error)
-    if why:
+    if why and not measurement.results:
+        complain(f"{why}: {NOTHING}")
+    elif why:
         measurement.write(bench.stored)
         done, due = bench.finished, len(bench.asked.points)
         complain(f"{why}: {done} of {due} points were measured; what there is is kept")
@@ -228,6 +232,7 @@ def main(arguments: argparse.Namespace) -> int:
         try:
             done = measure(config, place, arguments, stopped)
         except StopError:
+            complain(f"interrupted: {NOTHING}")
             return INTERRUPTED
         except TroubleError as error:
             complain(str(error))
@@ -238,5 +243,5 @@ def main(arguments: argparse.Namespace) -> int:
     if measurement.results:
         title = f"zero-loss throughput, {measurement.configuration}, {arguments.transport}"
         show(measurement.results, title, wide_console())
-    print(f"every value: {arguments.json}")
+        print(f"every value: {arguments.json}")
     return status
