@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from vcmts import bench_common, bench_cost, bench_pipeline, bench_scheduler, results
+from vcmts import bench_common, bench_cost, bench_pipeline, bench_scheduler, cli, results
 from vcmts.child import Stopped
 from vcmts.paths import MistakeError
 from vcmts.profile import parse_name
@@ -317,3 +317,20 @@ def test_a_measurement_begins_with_its_first_program(
     _, sizes = bench_cost.sweep(arguments, points, shown, tmp_path, Stopped())
     assert sizes is not None
     assert sizes.as_json()["seconds"] == 60 * len(points)
+
+
+@pytest.mark.parametrize("what", ["pipeline", "cost", "scheduler"])
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--runs", "0"], "vcmts: --runs: found 0, allowed: 1 to 101"),
+        (["--milliseconds", "9"], "vcmts: --milliseconds: found 9, allowed: 10 to 600000"),
+        (["--json", "/nonexistent/out.json"], "vcmts: --json /nonexistent/out.json: No such"),
+    ],
+)
+def test_mistakes_name_the_option(
+    what: str, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["bench", what, *words]) == 2
+    told = capsys.readouterr()
+    assert told.err.startswith(said) and told.err.count("\n") == 1 and told.out == ""

@@ -207,3 +207,14 @@ def test_whether_a_file_can_be_written_is_asked_without_a_trace(tmp_path: Path) 
     assert (tmp_path / "old.json").read_text() == "kept"
     with pytest.raises(MistakeError, match="choose another file"):
         writable(str(tmp_path / "missing" / "new.json"))
+
+
+def test_a_mix_of_a_file_tells_no_folder() -> None:
+    one = {
+        "point": "@sizes.txt",
+        "mix": "@/home/somebody/sizes.txt",
+        "upstream_mix": "84:15,256:85",
+    }
+    file = results.Measurement("throughput", ["vcmts"], "", {}, [one], {"mix": "@/a/b"}).as_json()
+    assert file["mix"] == "@b"
+    assert file["results"][0] == one | {"mix": "@sizes.txt"}

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from vcmts.child import Stopped
-from vcmts.paths import complain
+from vcmts.child import Stopped, writable
+from vcmts.paths import MistakeError, complain
 from vcmts.results import Measurement
 from vcmts.watch import Say, Tell, to_stderr, watched
 
 Report = dict[str, Any]
 
 INTERRUPTED = 130
+LIMITS = {"runs": (1, 101), "milliseconds": (10, 600000)}
 
 
 def add_arguments(parser: Any, *, milliseconds: int, stored: str, runs: int = 5) -> None:
@@ -34,6 +35,15 @@ def add_arguments(parser: Any, *, milliseconds: int, stored: str, runs: int = 5)
         default=stored,
         help="where the figures are stored (default: %(default)s)",
     )
+
+
+def check(arguments: Any) -> None:
+    """The programs' limits, with the names of our options. Raises MistakeError."""
+    for option, (least, most) in LIMITS.items():
+        found = getattr(arguments, option)
+        if not least <= found <= most:
+            raise MistakeError(f"--{option}: found {found}, allowed: {least} to {most}")
+    writable(arguments.json)
 
 
 def called() -> list[str]:

@@ -17,7 +17,7 @@ from rich.table import Table
 from vcmts import bench_common, configuration, fit, watch
 from vcmts import profile_size as size
 from vcmts.bench_common import Report
-from vcmts.child import Stopped, folder, stoppable, writable
+from vcmts.child import Stopped, folder, stoppable
 from vcmts.paths import complain, program
 from vcmts.profile import Profile, parse_name, write_profile
 from vcmts.profile_size import Sizes
@@ -267,8 +267,8 @@ def sweep(
 
 
 def main(arguments: argparse.Namespace) -> int:
+    bench_common.check(arguments)
     todo = points(parse_name(arguments.profile), chosen(arguments), arguments.full)
-    writable(arguments.json)
     with folder() as place, stoppable() as stopped:
         with progress("bench cost", len(todo)) as shown:
             status, measurement = sweep(arguments, todo, shown, place, stopped)

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from vcmts import bench_common, configuration, fit, watch
 from vcmts.bench_common import Report
-from vcmts.child import Stopped, folder, stoppable, writable
+from vcmts.child import Stopped, folder, stoppable
 from vcmts.paths import MistakeError, complain, program
 from vcmts.progress import progress
 from vcmts.results import Measurement, now
@@ -220,7 +220,7 @@ def measure(
 
 
 def main(arguments: argparse.Namespace) -> int:
-    writable(arguments.json)
+    bench_common.check(arguments)
     with folder() as place, stoppable() as stopped:
         config = configuration.chosen(arguments, place)
         for mix in arguments.mix:

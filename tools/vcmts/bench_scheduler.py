@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from vcmts import bench_common, watch
-from vcmts.child import folder, stoppable, writable
+from vcmts.child import folder, stoppable
 from vcmts.paths import program
 from vcmts.progress import progress
 from vcmts.results import Measurement, now
@@ -142,7 +142,7 @@ def show(report: dict[str, Any], console: Console) -> None:
 
 
 def main(arguments: argparse.Namespace) -> int:
-    writable(arguments.json)
+    bench_common.check(arguments)
     command = [str(program("vcmts-bench-scheduler"))]
     command += ["--runs", str(arguments.runs), "--milliseconds", str(arguments.milliseconds)]
     if arguments.case is not None:

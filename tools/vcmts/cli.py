@@ -21,7 +21,7 @@ COMMANDS = {
     "validate": "check a configuration: every error with file, line and what is allowed",
     "replay": "run a capture through the data plane, offline and deterministic",
     "run": "carry traffic through a service group, both ways, and check every packet",
-    "bench": "measure: cycles a packet, stage by stage",
+    "bench": "measure: cycles by stage, throughput without loss, latency; or all, with a report",
     "size": "cores, memory, ports and servers for service groups, from a measured profile",
     "report": "what was measured as one page that stands alone, as Markdown and as JSON",
     "compare": "two runs side by side: differences, and how sure they are",
@@ -36,6 +36,8 @@ EPILOG = """examples:
   vcmts validate sg.yaml
   vcmts replay --config sg.yaml --network-in ip.pcap --rphy-out depi.pcap --stats stats.json
   vcmts replay --config sg.yaml --rphy-in uepi.pcap --network-out ip.pcap --control-out mmm.pcap
+  vcmts bench all
+  vcmts size --machine bench-results/bench-pipeline.json --cores-per-socket 32 --groups 100x6ofdm
 
 exit status: 0 all is well, 1 packets were lost or corrupted, 2 a mistake in arguments
 or configuration. `vcmts COMMAND --help` says more of each command.

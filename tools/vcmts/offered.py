@@ -13,6 +13,7 @@ from typing import Any
 
 from vcmts.paths import MistakeError, program
 from vcmts.rates import UPSTREAM_SHARE
+from vcmts.results import shareable
 from vcmts.transport import Programs
 from vcmts.verdict import Outcome, judge
 
@@ -42,7 +43,7 @@ class Point:
 
 def point(name: str, upstream_mix: str | None = None) -> Point:
     mix, up = MIXES.get(name, (name, name))
-    return Point(name, mix, upstream_mix or up)
+    return Point(shareable(["", name])[1], mix, upstream_mix or up)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ SCHEMA = 1
 KINDS = ("pipeline", "cost", "scheduler", "throughput", "latency")
 SCHEMA_FILE = CHECKOUT / "config" / "results.schema.json"
 PROGRAMS = ("vcmts", "__main__.py")  # what ./vcmts is called inside
+MIXES = ("point", "mix", "upstream_mix")  # keys that may hold @FILE
 FOUND_MAX = 60  # characters of a wrong value that a message shows
 
 Json = dict[str, Any]
@@ -26,6 +27,12 @@ def shareable(command: Sequence[str]) -> list[str]:
     """A command without the folders of this machine, which may name its user."""
     words = [re.sub(r"(?<![\w.~-])/(?:[^/\s,=:]+/)+", "", word) for word in command]
     return ["./vcmts" if word in PROGRAMS else word for word in words[:1]] + words[1:]
+
+
+def without_folders(found: Json) -> Json:
+    """A mix of a file is named by that, as the command is."""
+    mixes = {key: shareable(["", found[key]])[1] for key in MIXES if key in found}
+    return {**found, **mixes}
 
 
 def no_number(text: str) -> None:
@@ -59,8 +66,8 @@ class Measurement:
             "complete": self.complete,
             "configuration": self.configuration,
             "host": host.full(self.host),
-            **self.more,
-            "results": self.results,
+            **without_folders(self.more),
+            "results": [without_folders(result) for result in self.results],
         }
 
     def write(self, path: str | Path) -> None:
