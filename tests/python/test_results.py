@@ -212,7 +212,7 @@ def test_whether_a_file_can_be_written_is_asked_without_a_trace(tmp_path: Path) 
 def test_a_mix_of_a_file_tells_no_folder() -> None:
     one = {
         "point": "@sizes.txt",
-        "mix": "@/home/somebody/sizes.txt",
+        "mix": "@/srv/mine/sizes.txt",
         "upstream_mix": "84:15,256:85",
     }
     file = results.Measurement("throughput", ["vcmts"], "", {}, [one], {"mix": "@/a/b"}).as_json()
