@@ -239,6 +239,7 @@ def without(whole: Json, *keys: str) -> Json:
                                   "mean_bytes": 1}]}, "mix"),
         (COST, "pipeline or throughput is needed"),
         (THROUGHPUT | {"results": [{"mix": "imix"}]}, "'upstream_mix' is a required"),
+        (THROUGHPUT | {"results": [POINT | {"trials": [{"busy_share": 1}]}]}, "busy_share: 1 is"),
         (THROUGHPUT | {"results": [POINT | {"gbps": {"downstream": 0}}]}, "nothing was carried"),
     ],
 )  # fmt: skip

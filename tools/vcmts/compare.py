@@ -123,7 +123,7 @@ def settings(kind: str, a: Json, b: Json) -> Iterator[str]:
     for key in SETTINGS:
         if key in a and key in b and a[key] != b[key]:
             yield f"{kind}, {key.replace('_', ' ')}: {told(a[key])} and {told(b[key])}"
-    full = [sum(file.get("zero_loss_gbps", {}).values()) for file in (a, b)]
+    full = [sum((file.get("zero_loss_gbps") or {}).values()) for file in (a, b)]
     if all(full) and abs(full[0] / full[1] - 1) > DRIFT:
         yield f"{kind}, 100 % load: {full[0]:.2f} and {full[1]:.2f} Gbps"
 

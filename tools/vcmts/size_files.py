@@ -15,6 +15,8 @@ Json = dict[str, Any]
 ABOVE_0 = {"type": "number", "exclusiveMinimum": 0}
 NUMBER = {"type": "number", "minimum": 0}  # 0: nothing got through
 DIRECTIONS = {"type": "object", "properties": {"downstream": NUMBER, "upstream": NUMBER}}
+TRIAL = {"type": "object", "properties": {"busy_share": {"type": "array"}}}
+TRIALS = {"type": "array", "items": TRIAL}
 RESULTS: dict[str, Json] = {
     "pipeline": {
         "required": ["direction", "mix", "mean_bytes", "cycles_per_packet"],
@@ -26,7 +28,7 @@ RESULTS: dict[str, Json] = {
     },
     "throughput": {
         "required": ["mix", "upstream_mix", "mean_bytes", "gbps", "bound_by"],
-        "properties": {"mean_bytes": DIRECTIONS, "gbps": DIRECTIONS},
+        "properties": {"mean_bytes": DIRECTIONS, "gbps": DIRECTIONS, "trials": TRIALS},
     },
     "cost": {
         "required": ["what"],
