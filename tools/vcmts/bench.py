@@ -6,7 +6,7 @@ import importlib
 from types import ModuleType
 
 WHAT = {
-    "all": "everything below one after the other, and a report of it",
+    "all": "everything else here, one after the other, and a report of it",
     "pipeline": "both directions, stage by stage",
     "throughput": "the highest rate without loss, by packet size and for the mixes",
     "latency": "how long packets take, at shares of the rate without loss",
@@ -22,7 +22,8 @@ def module(what: str) -> ModuleType:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     subparsers = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
     for what, text in WHAT.items():
-        module(what).add_arguments(subparsers.add_parser(what, help=text))
+        described = f"{text[0].upper()}{text[1:]}."
+        module(what).add_arguments(subparsers.add_parser(what, help=text, description=described))
 
 
 def main(arguments: argparse.Namespace) -> int:
