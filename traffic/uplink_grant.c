@@ -7,7 +7,7 @@
 
 #define CRC 4
 #define NS 1000000000.0
-#define PATIENCE 0.75 /* of frame_timeout; the rest is for what holds up packets on their way */
+#define PATIENCE 0.5 /* of frame_timeout; the rest is for a sender that others keep from its core */
 
 static uint64_t grants_for(uint64_t bytes, uint32_t room) {
 	return (bytes + room - 1) / room;

@@ -25,8 +25,8 @@
 uint64_t uplink_grant_span(const struct service_group *sg, const struct mix *mix, uint32_t grant);
 
 /*
- * The lowest rate, bits of Ethernet frames without CRC per second, at which that takes no more than three
- * quarters of upstream.frame_timeout. Below it, grants must hold whole packets.
+ * The lowest rate, bits of Ethernet frames without CRC per second, at which that takes no more than half
+ * of upstream.frame_timeout. Below it, grants must hold whole packets.
  */
 uint64_t uplink_grant_lowest(const struct service_group *sg, const struct mix *mix, uint32_t grant);
 
