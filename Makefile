@@ -51,7 +51,7 @@ unit: test-deps build ## the C unit tests alone
 	meson test -C $(BUILD) --print-errorlogs
 
 pytest: test-deps build ## the Python tests alone: the tool, replay, the independent decoder, tshark
-	$(PYTHON) -m pytest
+	@devtools/pytest
 
 sanitize: test-deps ## unit and replay tests under the address and undefined behaviour sanitizers
 	$(call configure,build-asan,-Dmarch=$(MARCH) $(SANITIZE))
