@@ -82,3 +82,4 @@ def progress(title: str, total: float, out: TextIO | None = None) -> Iterator[Pr
             bar.update(task, completed=p.done, total=p.total, left=p.left(), text=p.text)
 
         yield Progress(title, total, say)
+        bar.refresh()
