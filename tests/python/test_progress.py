@@ -61,9 +61,8 @@ def test_long_work_says_a_line_now_and_then(clock: Clock) -> None:
 
 def test_a_terminal_gets_a_bar() -> None:
     ours, theirs = pty.openpty()
-    with open(theirs, "w", encoding="utf-8") as out:
-        with progress.progress("bar", 10, out) as p:
-            p.at(4, "half way [bold]")
+    with open(theirs, "w", encoding="utf-8") as out, progress.progress("bar", 10, out) as p:
+        p.at(4, "half way [bold]")
     text = ""
     with suppress(OSError):  # what the terminal says when nobody has its other end any more
         while True:
