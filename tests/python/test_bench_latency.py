@@ -163,6 +163,14 @@ def test_an_interrupt_keeps_what_was_measured(
     assert "interrupted: 4 results were measured, and are kept" in capsys.readouterr().err
 
 
+def test_an_interrupt_at_once_keeps_nothing(
+    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench(*QUICK, "--throughput", throughput(tmp_path), interrupts=1) == 130
+    assert "interrupted: nothing was measured" in capsys.readouterr().err
+    assert not (tmp_path / "out.json").exists()
+
+
 def test_no_rate_without_loss(
     bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

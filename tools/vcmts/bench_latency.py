@@ -258,7 +258,8 @@ def main(arguments: argparse.Namespace) -> int:
         except TroubleError as error:
             status, why = 1, str(error)
     if why:
-        complain(f"{why}: {len(to.results)} results were measured, and are kept")
+        kept = f"{len(to.results)} results were measured, and are kept"
+        complain(f"{why}: {kept if to.results else 'nothing was measured'}")
     if to.results:
         to.write(arguments.json)
         show(to, wide_console())
