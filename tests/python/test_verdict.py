@@ -54,6 +54,13 @@ def told(*parts: Json | None, **what: Any) -> tuple[str, str | None]:
 FAILED = ("failed", "data plane")
 
 
+def test_packets_that_come_twice_fail_whatever_disturbed() -> None:
+    found = judge(answer(direction(duplicated=3, **gap(20))))
+    assert (found.verdict, found.bound_by) == FAILED
+    assert found.why == "downstream: 3 packets came twice"
+    assert judge(answer(direction(duplicated=3)), accepted_loss=0.001).verdict == "passed"
+
+
 def test_all_is_well() -> None:
     found = judge(answer())
     assert (found.verdict, found.bound_by, found.carried, found.why) == ("passed", None, 1.0, "")

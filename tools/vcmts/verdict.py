@@ -50,6 +50,7 @@ class Way:
     asked: float  # bit/s; 0: as much as goes
     sent: int
     missing: int  # lost or corrupted packets
+    duplicated: int  # packets that came again
     sent_bytes: int
     gbps: float  # that came through
     seconds: float
@@ -96,6 +97,7 @@ def way(answer: Json, name: str) -> Way:
         asked=0.0 if asked == "max" else float(asked),
         sent=part["sent"],
         missing=part["lost"] + part["corrupted"],
+        duplicated=part.get("duplicated", 0),
         sent_bytes=part["sent_bytes"],
         gbps=part["gbps"],
         seconds=max(part["seconds"], 1e-9),
@@ -133,6 +135,8 @@ def gaps_explain_rate(way: Way) -> bool:
 
 
 def judge_way(way: Way, accepted_loss: float, ring: int) -> tuple[Verdict, Bound | None, str]:
+    if way.duplicated > accepted_loss * way.sent:  # nobody's absence explains that
+        return "failed", "data plane", f"{way.duplicated:,} packets came twice"
     loses, falls_short = lossy(way, accepted_loss), short(way)
     if not loses and not falls_short:
         return "passed", None, ""
