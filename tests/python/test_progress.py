@@ -59,7 +59,9 @@ def test_long_work_says_a_line_now_and_then(clock: Clock) -> None:
     assert len(lines) == 5
 
 
-def test_a_terminal_gets_a_bar() -> None:
+def shown_on_terminal(kind: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What a terminal of this kind gets of a progress of 40 %."""
+    monkeypatch.setenv("TERM", kind)
     ours, theirs = pty.openpty()
     with open(theirs, "w", encoding="utf-8") as out, progress.progress("bar", 10, out) as p:
         p.at(4, "half way [bold]")
@@ -68,4 +70,15 @@ def test_a_terminal_gets_a_bar() -> None:
         while True:
             text += os.read(ours, 65536).decode()
     os.close(ours)
+    return text
+
+
+def test_a_terminal_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = shown_on_terminal("xterm", monkeypatch)
     assert "bar" in text and "40%" in text and "half way [bold]" in text
+
+
+def test_a_terminal_that_moves_no_cursor_gets_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "QUIET_SECONDS", -1.0)
+    text = shown_on_terminal("dumb", monkeypatch)
+    assert text == "bar: 40%, 0:00 left, half way [bold]\r\n"

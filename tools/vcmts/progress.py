@@ -64,7 +64,8 @@ def lines(out: TextIO) -> Callable[[Progress], None]:
 def progress(title: str, total: float, out: TextIO | None = None) -> Iterator[Progress]:
     """`with progress("bench pipeline", runs) as p: p.advance(text="imix, run 2")`."""
     out = out or sys.stderr
-    if not out.isatty():
+    console = Console(file=out)
+    if not console.is_terminal or console.is_dumb_terminal:
         yield Progress(title, total, lines(out))
         return
     columns = (
@@ -75,7 +76,7 @@ def progress(title: str, total: float, out: TextIO | None = None) -> Iterator[Pr
         TextColumn("{task.fields[left]} {task.fields[text]}", markup=False),
     )
     # Once a second: what is measured may poll on every core, and each drawing takes one away.
-    with Bar(*columns, console=Console(file=out), transient=True, refresh_per_second=1) as bar:
+    with Bar(*columns, console=console, transient=True, refresh_per_second=1) as bar:
         task = bar.add_task(title, total=total, left="", text="")
 
         def say(p: Progress) -> None:
