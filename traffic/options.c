@@ -11,9 +11,8 @@
 #include "mix.h"
 #include "model/units.h"
 #include "options_rates.h"
+#include "pacing.h"
 #include "targets.h"
-
-#define MAX_RATE 1000000000000ull
 
 enum key {
 	KEY_CONFIG = 256,
@@ -154,7 +153,7 @@ static bool parse_rate(const char *text, uint64_t *rate) {
 		*rate = 0;
 		return true;
 	}
-	return units_parse_rate(text, rate) && *rate > 0 && *rate <= MAX_RATE;
+	return units_parse_rate(text, rate) && *rate > 0 && *rate <= PACING_RATE_MAX;
 }
 
 static bool parse_upstream_rate(const char *text, struct options *o) {

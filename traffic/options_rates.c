@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pacing.h"
 #include "shape_values.h"
 
-#define MAX_RATE 1e12
 #define MAX_SHARE 10.0
 
 static bool complain(char *error, const char *text) {
@@ -34,7 +34,7 @@ static bool share_take(struct options *o, char *error) {
 		return complain(error,
 				"--upstream-share: found --rate max, allowed: a rate that it "
 				"can be a share of; or --upstream-rate");
-	if (rate > MAX_RATE)
+	if (rate > PACING_RATE_MAX)
 		return complain(error, "--upstream-share: allowed: up to 1 Tbps upstream");
 	o->upstream = rate >= 1;
 	o->upstream_rate = (uint64_t)(rate + 0.5);

@@ -20,6 +20,8 @@
 
 #include "shape.h"
 
+/* Bits per second, the largest that is paced and may be asked for. */
+#define PACING_RATE_MAX 1000000000000
 /* What may go at once: what the rate sends in this time, and a packet. */
 #define PACING_BURST_US 50
 /* The same, where rounds are so long. */
@@ -56,7 +58,7 @@ struct pacing {
 
 /*
  * Starts with no credit at TSC `now`. `rate` counts the bits of Ethernet frames without their CRC,
- * at most 10^12; `mean` is the bytes of the mean packet.
+ * at most PACING_RATE_MAX; `mean` is the bytes of the mean packet.
  */
 void pacing_start(struct pacing *p, uint64_t rate, uint64_t tsc_hz, double mean, uint64_t now);
 

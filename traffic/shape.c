@@ -48,16 +48,6 @@ double shape_period(const struct shape *s) {
 	return s->count == 0 ? 0 : s->points[s->count - 1].time;
 }
 
-double shape_peak(const struct shape *s) {
-	double peak = s->count == 0 ? 1 : 0;
-
-	for (unsigned i = 0; i < s->count; i++) {
-		if (s->points[i].share > peak)
-			peak = s->points[i].share;
-	}
-	return peak;
-}
-
 /* To the line on which time goes on: behind a step, and at the end from the start again. */
 static void to_line(struct shape_walk *w) {
 	const struct shape *s = w->shape;

@@ -41,9 +41,6 @@ const char *shape_finish(struct shape *s);
 /* Seconds after which it repeats; 0 without points. */
 double shape_period(const struct shape *s);
 
-/* The largest share; 1 without points. */
-double shape_peak(const struct shape *s);
-
 /* A walk through the shape in steps of any length. */
 struct shape_walk {
 	const struct shape *shape; /* NULL: always 1 */

@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "model/units.h"
+#include "pacing.h"
 #include "shape.h"
-
-#define MAX_RATE 1e12
 
 /* A number and the sign of percent, and nothing else: no hexadecimal, infinite or negative ones. */
 bool shape_share(const char *text, double *share) {
@@ -30,7 +29,7 @@ bool shape_rate(const char *text, double rate, double *share) {
 			return false;
 		*share = (double)bits / rate;
 	}
-	return *share <= SHAPE_MAX_SHARE && *share * rate <= MAX_RATE * (1 + 1e-9);
+	return *share <= SHAPE_MAX_SHARE && *share * rate <= PACING_RATE_MAX * (1 + 1e-9);
 }
 
 bool shape_time(const char *text, double *seconds) {

@@ -10,12 +10,11 @@
 
 #include <rte_ether.h>
 
-#include "uplink_grant.h"
+#include "pacing.h"
 
 #define SECONDS_MIN 0.001
 #define SECONDS_MAX 86400.0
 #define RATE_MIN 1e3
-#define RATE_MAX 1e12
 #define PROVE_MAX 1024
 #define NS 1e9
 
@@ -66,7 +65,7 @@ static bool read_rate(struct reader *r, const char *key, const json_t *value, bo
 	*rate = 0;
 	if (json_is_string(value) && strcmp(json_string_value(value), "max") == 0)
 		return true;
-	if (!json_is_number(value) || !(bits == 0 || (bits >= RATE_MIN && bits <= RATE_MAX)))
+	if (!json_is_number(value) || !(bits == 0 || (bits >= RATE_MIN && bits <= PACING_RATE_MAX)))
 		return refuse_value(r, key, value,
 				    "0, \"max\", or 1000 to 1000000000000 bits per second");
 	*on = bits != 0;

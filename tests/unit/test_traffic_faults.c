@@ -1,24 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every mistake that a CMTS can make with a packet is counted under its name, as one packet. */
 #include "test.h"
-#include "traffic_rig.h"
+#include "traffic_group.h"
 
 #define PACKETS 64
 
-static struct rig rig;
 static struct rig_frame frames[PACKETS];
-
-static int open_rig(void **state) {
-	(void)state;
-	rig_open(&rig);
-	return 0;
-}
-
-static int close_rig(void **state) {
-	(void)state;
-	rig_close(&rig);
-	return 0;
-}
 
 static void send_all(void) {
 	for (unsigned i = 0; i < PACKETS; i++)

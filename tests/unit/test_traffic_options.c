@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "shape_peak.h"
 #include "test.h"
 
 #define WORDS_MAX 12

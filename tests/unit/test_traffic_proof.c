@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is proven, lost, duplicated or out of order is counted as just that. */
 #include "test.h"
-#include "traffic_rig.h"
+#include "traffic_group.h"
 
 #define PACKETS 64
 #define MIX "84:1,256:1,1280:1,1900:1"
 
-static struct rig rig;
 static struct rig_frame frames[PACKETS];
-
-static int open_rig(void **state) {
-	(void)state;
-	rig_open(&rig);
-	return 0;
-}
-
-static int close_rig(void **state) {
-	(void)state;
-	rig_close(&rig);
-	return 0;
-}
 
 static void send_all(void) {
 	for (unsigned i = 0; i < PACKETS; i++)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "random.h"
+#include "shape_peak.h"
 #include "test.h"
 
 #define RATE 1000000000ull

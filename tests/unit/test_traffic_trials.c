@@ -5,25 +5,12 @@
 #include "fake_uplink.h"
 #include "run.h"
 #include "test.h"
-#include "traffic_rig.h"
+#include "traffic_group.h"
 
 #define PACKETS 96
 #define PROVE 4
 
-static struct rig rig;
 static struct rig_frame first[PACKETS], second[PACKETS];
-
-static int open_rig(void **state) {
-	(void)state;
-	rig_open(&rig);
-	return 0;
-}
-
-static int close_rig(void **state) {
-	(void)state;
-	rig_close(&rig);
-	return 0;
-}
 
 static struct traffic_load load_of(const char *mix, uint32_t prove_every) {
 	struct traffic_load load = {.downstream = true, .prove_every = prove_every};

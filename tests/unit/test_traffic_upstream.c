@@ -7,26 +7,13 @@
 #include "fake_uplink.h"
 #include "run.h"
 #include "test.h"
-#include "traffic_rig.h"
+#include "traffic_group.h"
 #include "wire/bytes.h"
 
 #define PACKETS 64
 #define BURST 4
 
-static struct rig rig;
 static struct rig_frame frames[PACKETS];
-
-static int open_rig(void **state) {
-	(void)state;
-	rig_open(&rig);
-	return 0;
-}
-
-static int close_rig(void **state) {
-	(void)state;
-	rig_close(&rig);
-	return 0;
-}
 
 static void start(bool downstream, struct fake_plan plan) {
 	struct traffic_options options = {
