@@ -54,9 +54,9 @@ static unsigned pieces(const struct service_group *sg) {
 	return US_RECEIVE_BURST * US_BURSTS_MAX + sg->upstream.held / uepi_room(sg);
 }
 
-/* On ordinary pages of 4 kB no buffer goes over the end of a page, and so no two of ours share one. */
+/* With the mbuf, what the pool adds, and its entry in the pool's stack. */
 static uint64_t buffer_memory(unsigned room) {
-	return RTE_ALIGN_CEIL(room + 256, 4096);
+	return room + 384;
 }
 
 /* Pools; two sessions, flow, stream and tables 8 kB a modem. */
