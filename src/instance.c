@@ -77,8 +77,9 @@ unsigned instance_memory_mb(const struct service_group *sg) {
 	for (size_t m = 0; m < sg->modem_count; m++)
 		rules += sg->modems[m].classifier_count;
 	/* Pools 110 MB, more with linear copies; a session 2 kB; tables and flows of a modem 2 kB; a
-	 * rule 6 kB in the tries. */
-	return 192 + LINEAR * (sg->rphy.mtu + 512) / (1024 * 1024) +
+	 * rule 6 kB in the tries; the flow cache. */
+	return 192 + rte_align32pow2(ds_flow_records(sg)) / (1024 * 1024 / RTE_CACHE_LINE_SIZE) +
+	       LINEAR * (sg->rphy.mtu + 512) / (1024 * 1024) +
 	       (unsigned)((sg->modem_count * 4 + rules * 6) / 1024) + upstream_memory_mb(sg);
 }
 

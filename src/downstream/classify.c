@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Classify: the first of the modem's classifiers that matches names the service flow; where none
- * does it is the modem's primary one. One rte_acl call a family and burst.
+ * does it is the modem's primary one. One rte_acl call a family and burst. What was found out about a
+ * flow that was not known is kept for its next packet.
  */
 #include "downstream/downstream.h"
 #include "downstream/stages.h"
@@ -12,6 +13,24 @@ struct questions {
 	struct packet_meta *packets[PIPELINE_BURST];
 	uint32_t n;
 };
+
+static void learn(struct ds_upper *u, const struct packet_meta *meta, bool classified) {
+	const struct ds_row *row = &u->rows[meta->row];
+	struct flow_record *r;
+
+	if (!ds_keeps_flow(u, row))
+		return;
+	r = flow_cache_learn(&u->flow_cache, &row->key.flow, row->hash);
+	if (r == NULL)
+		return;
+	r->modem = meta->modem;
+	r->flow = meta->flow;
+	r->cpe_period = (uint32_t)u->cpe_period; /* modem_lookup has just admitted it */
+	r->address = row->address;
+	r->filter = row->filter;
+	memcpy(r->mac, row->modem->mac, sizeof(r->mac));
+	r->classified = classified;
+}
 
 static uint32_t answer(struct ds_upper *u, enum rule_family family, struct questions *q) {
 	uint32_t results[PIPELINE_BURST];
@@ -24,6 +43,7 @@ static uint32_t answer(struct ds_upper *u, enum rule_family family, struct quest
 
 		meta->flow = results[i] ? primary + results[i] - 1 : primary;
 		matched += results[i] != 0;
+		learn(u, meta, results[i] != 0);
 	}
 	return matched;
 }
@@ -37,11 +57,16 @@ uint16_t ds_classify(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		questions[f].n = 0;
 	for (uint16_t i = 0; i < n; i++) {
 		struct packet_meta *meta = packet_meta(pkts[i]);
-		struct rule_key *key = &u->keys[meta->slot];
-		struct questions *q = &questions[u->families[meta->slot]];
+		struct ds_row *row = &u->rows[meta->row];
+		struct questions *q = &questions[row->key.flow.family];
 
-		rule_key_set(key, meta->modem, (uint8_t)rte_be_to_cpu_32(key->set_tos));
-		q->keys[q->n] = (const uint8_t *)key;
+		if (row->known != NULL) {
+			meta->flow = row->known->flow;
+			matched += row->known->classified;
+			continue;
+		}
+		rule_key_set(&row->key, meta->modem);
+		q->keys[q->n] = (const uint8_t *)&row->key;
 		q->packets[q->n++] = meta;
 	}
 	for (int f = 0; f < RULE_FAMILIES; f++)

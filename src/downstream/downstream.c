@@ -8,6 +8,9 @@
 /* Upper MAC: from the network port into the queues of the service flows ... */
 static const struct stage enqueue_list[] = {
 	{"receive", "burst of IP frames from the network port", "ethdev", ds_receive, true},
+	{"parse", "headers of the packet", "mbuf", ds_parse, false},
+	{"known_flows", "what the flow's packet before was told; passes by rules", "hash_crc",
+	 ds_known_flows, false},
 	{"modem_lookup", "destination address to modem, CPE limit", "hash", ds_modem_lookup, false},
 	{"filter", "ordered permit and deny rules of the modem's groups", "acl", ds_filter, false},
 	{"classify", "ordered classifiers of the modem to service flow", "acl", ds_classify, false},

@@ -15,6 +15,7 @@
 #include <rte_ring.h>
 
 #include "downstream/depi.h"
+#include "downstream/flow_cache.h"
 #include "downstream/rules.h"
 #include "downstream/tables.h"
 #include "model/service_group.h"
@@ -38,6 +39,21 @@ struct ds_capacity {
 	uint64_t before; /* bytes */
 };
 
+/* Where the modem of a destination is looked up. */
+enum ds_lookup { DS_LOOKUP_IPV4, DS_LOOKUP_IPV6, DS_LOOKUP_MAC, DS_LOOKUPS };
+
+/* What is known of a packet of the burst in hand. */
+struct ds_row {
+	struct rule_key key;
+	const uint8_t *destination; /* into the frame: what `lookup` asks for */
+	enum ds_lookup lookup;
+	uint32_t hash; /* of the key, where known flows are kept */
+	struct flow_record *known; /* NULL: the stages have to find out, and leave here: */
+	struct ds_modem *modem;
+	uint8_t address; /* number of the destination among the modem's */
+	uint8_t filter; /* what the filter rules say, as in struct flow_record */
+};
+
 /* What the stages of the upper MAC work with. */
 struct ds_upper {
 	uint16_t network_port;
@@ -54,10 +70,15 @@ struct ds_upper {
 	struct ds_capacity *capacity; /* one a channel */
 	struct rte_ring *to_lower;
 	const struct latency *latency;
-	struct rule_key keys[PIPELINE_BURST]; /* of the burst in hand, a row a packet */
-	uint8_t families[PIPELINE_BURST];
+	struct flow_cache flow_cache;
+	struct ds_row rows[PIPELINE_BURST];
 	struct counters counters;
 };
+
+/* Whether what is found out about a packet is kept for its flow. */
+static inline bool ds_keeps_flow(const struct ds_upper *u, const struct ds_row *row) {
+	return u->flow_cache.records != NULL && row->key.flow.family != RULE_LLC;
+}
 
 /* What the stages of the lower MAC work with. */
 struct ds_lower {
@@ -115,6 +136,9 @@ extern const struct stage_list ds_lists[DS_PIPELINES];
  * message on stderr. To be freed by downstream_free().
  */
 struct downstream *downstream_create(const struct service_group *sg, const struct ds_resources *r);
+
+/* How many flows the cache is asked to hold. */
+uint32_t ds_flow_records(const struct service_group *sg);
 
 /* Frees it; packets still held are freed without being counted: downstream_stop() comes first. */
 void downstream_free(struct downstream *d);

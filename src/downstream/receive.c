@@ -5,6 +5,7 @@
 
 #include "downstream/downstream.h"
 #include "downstream/stages.h"
+#include "pipeline/packet.h"
 
 uint16_t ds_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_upper *u = ctx;
@@ -14,6 +15,7 @@ uint16_t ds_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	latency_arrive(u->latency, pkts, n);
 	for (uint16_t i = 0; i < n; i++) {
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
+		rte_prefetch0(packet_meta(pkts[i]));
 		bytes += rte_pktmbuf_pkt_len(pkts[i]);
 	}
 	count(&u->counters, COUNTER_RECEIVED, n);

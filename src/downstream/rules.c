@@ -47,12 +47,14 @@ static struct rte_acl_field_def field(uint8_t type, uint8_t size, uint32_t index
 /* Word by word; the two ports share the last word. */
 static void layout(enum rule_family family, struct rte_acl_config *c) {
 	uint32_t words = 2 * address_words[family], f = FIELD_ADDRESSES;
-	size_t at = offsetof(struct rule_key, ipv4);
+	size_t at = offsetof(struct rule_key, flow.words),
+	       ports = offsetof(struct rule_key, flow.source_port);
 
 	memset(c, 0, sizeof(*c));
 	c->num_categories = 1;
 	c->num_fields = field_counts[family];
-	c->defs[FIELD_PROTOCOL] = field(RTE_ACL_FIELD_TYPE_BITMASK, 1, FIELD_PROTOCOL, 0, 0);
+	c->defs[FIELD_PROTOCOL] = field(RTE_ACL_FIELD_TYPE_BITMASK, 1, FIELD_PROTOCOL, 0,
+					offsetof(struct rule_key, flow.protocol));
 	c->defs[FIELD_SET_TOS] = field(RTE_ACL_FIELD_TYPE_BITMASK, 4, FIELD_SET_TOS, 1,
 				       offsetof(struct rule_key, set_tos));
 	if (family == RULE_LLC) {
@@ -61,8 +63,8 @@ static void layout(enum rule_family family, struct rte_acl_config *c) {
 	}
 	for (uint32_t w = 0; w < words; w++, f++, at += 4)
 		c->defs[f] = field(RTE_ACL_FIELD_TYPE_MASK, 4, f, f, at);
-	c->defs[f] = field(RTE_ACL_FIELD_TYPE_RANGE, 2, f, f, at);
-	c->defs[f + 1] = field(RTE_ACL_FIELD_TYPE_RANGE, 2, f + 1, f, at + 2);
+	c->defs[f] = field(RTE_ACL_FIELD_TYPE_RANGE, 2, f, f, ports);
+	c->defs[f + 1] = field(RTE_ACL_FIELD_TYPE_RANGE, 2, f + 1, f, ports + 2);
 }
 
 static void prefix_fill(struct rte_acl_field *f, const struct ip_prefix *p, uint32_t words) {

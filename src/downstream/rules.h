@@ -9,30 +9,17 @@
 
 #include <rte_acl.h>
 
+#include "downstream/flow_key.h"
 #include "model/service_group.h"
 
 #define RULE_FAMILIES 3
 #define RULE_SET_MAX 0xffffff
 #define RULES_NAME_SIZE 24 /* with the 0 */
 
-/* What a packet is matched by, in the layout that rte_acl reads: network byte order. */
+/* What a packet is matched by, in a layout that rte_acl reads. */
 struct rule_key {
-	uint8_t protocol;
-	uint8_t unused[3];
-	uint32_t set_tos; /* number of the list (24 bits) and TOS (8 bits) */
-	union {
-		struct {
-			uint32_t source, destination;
-			uint16_t source_port, destination_port;
-		} ipv4;
-		struct {
-			uint32_t source[4], destination[4];
-			uint16_t source_port, destination_port;
-		} ipv6;
-		struct {
-			uint32_t ethertype;
-		} llc;
-	};
+	struct flow_key flow;
+	uint32_t set_tos; /* number of the list (24 bits) and TOS (8 bits), network order */
 };
 
 /* One rule of list `set`. `result` is what a match tells, not 0. */
@@ -58,6 +45,6 @@ void rules_free(struct rules *r);
 void rules_match(const struct rules *r, enum rule_family family, const uint8_t **keys,
 		 uint32_t *results, uint32_t n);
 
-static inline void rule_key_set(struct rule_key *key, uint32_t set, uint8_t tos) {
-	key->set_tos = rte_cpu_to_be_32(set << 8 | tos);
+static inline void rule_key_set(struct rule_key *key, uint32_t set) {
+	key->set_tos = rte_cpu_to_be_32(set << 8 | key->flow.tos);
 }

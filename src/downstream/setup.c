@@ -10,6 +10,8 @@
 #include "downstream/qos.h"
 
 #define HAND_OVER_SIZE 2048
+#define FLOWS_A_MODEM ((size_t)128)
+#define FLOWS_MIN ((size_t)4096)
 
 static int filters_setup(struct downstream *d, const struct service_group *sg, struct rule *rules) {
 	char name[RULES_NAME_SIZE];
@@ -72,6 +74,23 @@ static void upper_setup(struct downstream *d, const struct service_group *sg,
 	u->filter_default = sg->filter_default;
 }
 
+uint32_t ds_flow_records(const struct service_group *sg) {
+	size_t records = RTE_MAX(sg->modem_count * FLOWS_A_MODEM, FLOWS_MIN);
+
+	if (sg->has_flow_cache)
+		records = sg->flow_cache;
+	return (uint32_t)RTE_MIN(records, (size_t)SG_MAX_FLOW_CACHE);
+}
+
+static int flow_cache_setup(struct downstream *d, const struct service_group *sg) {
+	uint32_t records = ds_flow_records(sg);
+
+	if (flow_cache_create(&d->upper.flow_cache, records) == 0)
+		return 0;
+	fprintf(stderr, "downstream: no memory for a cache of %u flows\n", records);
+	return -1;
+}
+
 static int lower_setup(struct downstream *d, const struct service_group *sg,
 		       const struct ds_resources *r) {
 	struct ds_lower *l = &d->lower;
@@ -104,8 +123,8 @@ struct downstream *downstream_create(const struct service_group *sg, const struc
 		return NULL;
 	}
 	upper_setup(d, sg, r);
-	if (ds_tables_create(&d->tables, sg, r->sessions) != 0 || rules_setup(d, sg) != 0 ||
-	    qos_create(d, sg) != 0 || lower_setup(d, sg, r) != 0) {
+	if (flow_cache_setup(d, sg) != 0 || ds_tables_create(&d->tables, sg, r->sessions) != 0 ||
+	    rules_setup(d, sg) != 0 || qos_create(d, sg) != 0 || lower_setup(d, sg, r) != 0) {
 		downstream_free(d);
 		return NULL;
 	}
@@ -123,6 +142,7 @@ void downstream_free(struct downstream *d) {
 	depi_free(&d->lower.depi);
 	rte_ring_free(d->lower.from_upper);
 	qos_free(d);
+	flow_cache_free(&d->upper.flow_cache);
 	rules_free(&d->upper.classifiers);
 	rules_free(&d->upper.filters);
 	ds_tables_free(&d->tables);

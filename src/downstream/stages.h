@@ -8,6 +8,8 @@ struct rte_mbuf;
 
 /* Upper MAC; the context is a struct ds_upper. */
 uint16_t ds_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n);
+uint16_t ds_parse(void *ctx, struct rte_mbuf **pkts, uint16_t n);
+uint16_t ds_known_flows(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 uint16_t ds_modem_lookup(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 uint16_t ds_filter(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 uint16_t ds_classify(void *ctx, struct rte_mbuf **pkts, uint16_t n);

@@ -14,6 +14,7 @@
 
 #define SG_MAX_CHANNELS 256
 #define SG_MAX_MODEMS 65535
+#define SG_MAX_FLOW_CACHE 4194304
 #define SG_MAX_MODEM_ADDRESSES 64
 #define SG_MAX_MODEM_FLOWS 32
 #define SG_MAX_MODEM_FILTER_GROUPS 4
@@ -288,6 +289,8 @@ struct service_group {
 	uint64_t rate_limit; /* bits per second of the whole group; 0 = none */
 	uint64_t cpe_timeout_ns; /* an address silent for one to two times this is not active */
 	enum filter_action filter_default; /* for packets that match no rule of their groups */
+	uint32_t flow_cache; /* records of flows seen last; where not given, by the modems */
+	bool has_flow_cache;
 	struct channel *channels;
 	size_t channel_count;
 	struct upstream_config upstream;

@@ -71,7 +71,7 @@ uint16_t lookup_run(struct rte_mbuf **pkts, uint16_t n) {
 	uint16_t kept, at = 0;
 
 	memcpy(before, pkts, n * sizeof(before[0]));
-	kept = ds_modem_lookup(u, pkts, n);
+	kept = ds_modem_lookup(u, pkts, ds_known_flows(u, pkts, ds_parse(u, pkts, n)));
 	assert_int_equal(n, kept + counters_dropped(&u->counters) - dropped);
 	/* the survivors are those that came in, in the same order */
 	for (uint16_t i = 0; i < kept; i++) {

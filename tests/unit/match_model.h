@@ -61,22 +61,25 @@ static inline uint32_t evaluate(const struct rule *rules, size_t count, const st
 
 /* The row of a burst that the packet would fill. */
 static inline void key_of(const struct packet *p, struct rule_key *key) {
+	struct flow_key *flow = &key->flow;
+
 	memset(key, 0xee, sizeof(*key)); /* what a packet before left there */
-	key->protocol = p->protocol;
-	rule_key_set(key, p->set, p->tos);
+	flow->family = (uint8_t)p->family;
+	flow->unused = 0;
+	flow->protocol = p->protocol;
+	flow->tos = p->tos;
+	flow->source_port = rte_cpu_to_be_16(p->source_port);
+	flow->destination_port = rte_cpu_to_be_16(p->destination_port);
 	if (p->family == RULE_LLC) {
-		key->llc.ethertype = rte_cpu_to_be_32(p->ethertype);
+		flow->llc.ethertype = rte_cpu_to_be_32(p->ethertype);
 	} else if (p->family == RULE_IPV4) {
-		memcpy(&key->ipv4.source, p->source, 4);
-		memcpy(&key->ipv4.destination, p->destination, 4);
-		key->ipv4.source_port = rte_cpu_to_be_16(p->source_port);
-		key->ipv4.destination_port = rte_cpu_to_be_16(p->destination_port);
+		memcpy(flow->ipv4.source, p->source, 4);
+		memcpy(flow->ipv4.destination, p->destination, 4);
 	} else {
-		memcpy(key->ipv6.source, p->source, 16);
-		memcpy(key->ipv6.destination, p->destination, 16);
-		key->ipv6.source_port = rte_cpu_to_be_16(p->source_port);
-		key->ipv6.destination_port = rte_cpu_to_be_16(p->destination_port);
+		memcpy(flow->ipv6.source, p->source, 16);
+		memcpy(flow->ipv6.destination, p->destination, 16);
 	}
+	rule_key_set(key, p->set);
 }
 
 /* Few values of each kind, so that rules and packets meet: small changes of common bases. */

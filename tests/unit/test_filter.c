@@ -111,12 +111,12 @@ static uint16_t burst_make(struct bench *b, struct rte_mbuf **pkts, struct packe
 		if (random_below(&b->random, 4) == 0)
 			continue;
 		packets[row] = random_packet(&b->random, family, 0);
-		key_of(&packets[row], &b->upper.keys[row]);
-		b->upper.families[row] = (uint8_t)family;
+		key_of(&packets[row], &b->upper.rows[row].key);
+		b->upper.rows[row].known = NULL;
 		pkts[n] = fixture_packet(b->packets, "", 0);
 		meta = packet_meta(pkts[n++]);
 		meta->modem = random_below(&b->random, MODEMS);
-		meta->slot = row;
+		meta->row = row;
 	}
 	return n;
 }
@@ -129,7 +129,7 @@ static void run_burst(struct bench *b, uint64_t *verdicts) {
 
 	for (uint16_t i = 0; i < n; i++) {
 		const struct packet_meta *meta = packet_meta(pkts[i]);
-		uint32_t verdict = filter_verdict(b, &packets[meta->slot], meta->modem);
+		uint32_t verdict = filter_verdict(b, &packets[meta->row], meta->modem);
 
 		verdicts[verdict]++;
 		if (verdict == 0)
@@ -144,7 +144,7 @@ static void run_burst(struct bench *b, uint64_t *verdicts) {
 		const struct packet_meta *meta = packet_meta(pkts[i]);
 
 		assert_ptr_equal(pkts[i], expected[i]);
-		assert_int_equal(meta->flow, flow_of(b, &packets[meta->slot], meta->modem));
+		assert_int_equal(meta->flow, flow_of(b, &packets[meta->row], meta->modem));
 		rte_pktmbuf_free(pkts[i]);
 	}
 }

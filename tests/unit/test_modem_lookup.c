@@ -241,14 +241,14 @@ static void kept_packets_are_marked(void **state) {
 	for (uint16_t i = 0; i < n; i++) {
 		const uint8_t *bytes = rte_pktmbuf_mtod(pkts[i], uint8_t *);
 		uint32_t modem = packet_serial(bytes);
-		uint16_t slot = packet_meta(pkts[i])->slot;
+		uint16_t row = packet_meta(pkts[i])->row;
 
 		assert_int_equal(modem, i / 2);
 		assert_int_equal(packet_meta(pkts[i])->modem, modem);
 		assert_memory_equal(bytes, sg->modems[modem].mac, 6);
 		for (uint16_t k = 0; k < i; k++)
-			assert_int_not_equal(packet_meta(pkts[k])->slot, slot);
-		assert_int_equal(lookup_bench.upper.families[slot],
+			assert_int_not_equal(packet_meta(pkts[k])->row, row);
+		assert_int_equal(lookup_bench.upper.rows[row].key.flow.family,
 				 i % 2					      ? RULE_LLC
 				 : sg->modems[modem].addresses[0].family == 4 ? RULE_IPV4
 									      : RULE_IPV6);

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "downstream/flow_cache.h"
+
+#include <string.h>
+
+#include <rte_hash_crc.h>
+#include <rte_malloc.h>
+#include <rte_random.h>
+
+#include "model/service_group.h"
+
+/*
+ * Of this many flows that would push out others one does. Where more flows take turns than there is room
+ * for, each record would be gone before it is asked for again, and writing it was in vain.
+ */
+#define REPLACE_ONE_OF 8
+
+int flow_cache_create(struct flow_cache *c, uint32_t records) {
+	memset(c, 0, sizeof(*c));
+	if (records == 0)
+		return 0;
+	records = rte_align32pow2(RTE_MAX(records, 2u));
+	c->records = rte_zmalloc("flow cache", records * sizeof(*c->records), RTE_CACHE_LINE_SIZE);
+	if (c->records == NULL)
+		return -1;
+	c->mask = records - 1;
+	c->seed = (uint32_t)
+		rte_rand(); /* which flows get in each other's way is nobody's to choose */
+	c->generation = c->seen = 1;
+	return 0;
+}
+
+void flow_cache_free(struct flow_cache *c) {
+	rte_free(c->records);
+	c->records = NULL;
+}
+
+void flow_cache_forget(struct flow_cache *c) {
+	uint16_t next = __atomic_load_n(&c->generation, __ATOMIC_RELAXED) + 1;
+
+	__atomic_store_n(&c->generation, next ? next : 1, __ATOMIC_RELEASE);
+}
+
+/* Numbers of generations come again: before they do, the records of those that had them go. */
+void flow_cache_begin(struct flow_cache *c) {
+	uint16_t generation = __atomic_load_n(&c->generation, __ATOMIC_ACQUIRE);
+
+	if (unlikely(generation < c->seen))
+		memset(c->records, 0, ((size_t)c->mask + 1) * sizeof(*c->records));
+	c->seen = generation;
+}
+
+static bool is_ipv6(const struct flow_key *key) {
+	return key->family == RULE_IPV6;
+}
+
+static uint64_t head(const struct flow_key *key) {
+	uint64_t word;
+
+	memcpy(&word, key, sizeof(word));
+	return word;
+}
+
+uint32_t flow_cache_hash(const struct flow_cache *c, const struct flow_key *key) {
+	uint32_t hash = rte_hash_crc_8byte(key->words[0], c->seed);
+
+	if (is_ipv6(key)) {
+		hash = rte_hash_crc_8byte(key->words[1], hash);
+		hash = rte_hash_crc_8byte(key->words[2], hash);
+		hash = rte_hash_crc_8byte(key->words[3], hash);
+	}
+	return rte_hash_crc_8byte(head(key), hash);
+}
+
+static inline bool same(const struct flow_key *a, const struct flow_key *b) {
+	uint64_t differ = (head(a) ^ head(b)) | (a->words[0] ^ b->words[0]);
+
+	if (is_ipv6(a))
+		differ |= (a->words[1] ^ b->words[1]) | (a->words[2] ^ b->words[2]) |
+			  (a->words[3] ^ b->words[3]);
+	return differ == 0;
+}
+
+struct flow_record *flow_cache_find(const struct flow_cache *c, const struct flow_key *key,
+				    uint32_t hash) {
+	struct flow_record *r = &c->records[hash & c->mask];
+
+	if (likely(same(&r->key, key) && r->generation == c->seen))
+		return r;
+	r = &c->records[(hash ^ 1) & c->mask];
+	return same(&r->key, key) && r->generation == c->seen ? r : NULL;
+}
+
+struct flow_record *flow_cache_learn(struct flow_cache *c, const struct flow_key *key,
+				     uint32_t hash) {
+	struct flow_record *r = &c->records[hash & c->mask];
+
+	if (r->generation == c->seen && !same(&r->key, key))
+		r = &c->records[(hash ^ 1) & c->mask];
+	if (r->generation == c->seen && !same(&r->key, key) && ++c->learned % REPLACE_ONE_OF != 0)
+		return NULL;
+	r->key = *key;
+	r->generation = c->seen;
+	return r;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What lookup, filter and classify have found out for the flows seen last, so that their next packets
+ * pass by hash tables and rules. A flow is everything of a packet that those three ask for: two packets
+ * with the same key get the same modem, the same verdict and the same service flow.
+ *
+ * A record is found at the hash of its key or in the neighbouring line; a new one takes the place of
+ * another. Whoever changes tables or rules calls flow_cache_forget() behind the change.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_common.h>
+
+#include "downstream/flow_key.h"
+
+/* One cache line. */
+struct flow_record {
+	struct flow_key key;
+	uint32_t modem; /* index */
+	uint32_t flow; /* index of the service flow in the service group */
+	uint32_t cpe_period; /* in which the address was last admitted, its low bits */
+	uint16_t generation; /* of the tables and rules that this comes from; 0: empty */
+	uint8_t address; /* its number among the modem's */
+	uint8_t filter; /* what the filter rules say: 0, or 1 + enum filter_action */
+	uint8_t mac[6]; /* of the modem */
+	bool classified; /* by a classifier */
+} __rte_cache_aligned;
+
+struct flow_cache {
+	struct flow_record *records; /* NULL: nothing is kept */
+	uint32_t mask; /* of an index */
+	uint32_t seed;
+	uint32_t learned; /* records asked for, of which some replace others */
+	uint16_t generation; /* never 0; read and written atomically */
+	uint16_t seen; /* the worker's last look at it */
+};
+
+/* Makes an empty cache of `records`, made up to a power of two; none for 0. Returns 0, or -1 when memory
+ * is short. */
+int flow_cache_create(struct flow_cache *c, uint32_t records);
+
+void flow_cache_free(struct flow_cache *c);
+
+/* Nothing that was learned before is used any more. May be called while the worker runs: a burst that it
+ * has in hand ends by the old rules. */
+void flow_cache_forget(struct flow_cache *c);
+
+/* To be called by the worker at the begin of a burst. */
+void flow_cache_begin(struct flow_cache *c);
+
+uint32_t flow_cache_hash(const struct flow_cache *c, const struct flow_key *key);
+
+/* Has the line of a hash fetched into the nearest cache. */
+static inline void flow_cache_prefetch(const struct flow_cache *c, uint32_t hash) {
+	__builtin_prefetch(&c->records[hash & c->mask]);
+}
+
+/* The record of the key, or NULL. The worker may write to its `cpe_period`. */
+struct flow_record *flow_cache_find(const struct flow_cache *c, const struct flow_key *key,
+				    uint32_t hash);
+
+/* A record for a key that has none, to be filled in but for key and generation; NULL where another
+ * one's place is not to be taken. */
+struct flow_record *flow_cache_learn(struct flow_cache *c, const struct flow_key *key,
+				     uint32_t hash);

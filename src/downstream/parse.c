@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Parse: reads the headers of each frame once. What lookup, filter and classify ask for goes into the
+ * packet's row of the burst's table.
+ */
+#include <string.h>
+
+#include <rte_byteorder.h>
+#include <rte_mbuf.h>
+
+#include "downstream/downstream.h"
+#include "downstream/stages.h"
+#include "pipeline/packet.h"
+#include "wire/ip.h"
+
+static const enum drop_reason reasons[] = {
+	[FRAME_RUNT] = DROP_RUNT,
+	[FRAME_VLAN] = DROP_VLAN,
+	[FRAME_IPV4_HEADER] = DROP_IPV4_HEADER,
+	[FRAME_IPV4_LENGTH] = DROP_IPV4_LENGTH,
+	[FRAME_IPV6_HEADER] = DROP_IPV6_HEADER,
+	[FRAME_IPV6_LENGTH] = DROP_IPV6_LENGTH,
+	[FRAME_ARP_MALFORMED] = DROP_ARP_MALFORMED,
+};
+
+static const enum counter kind_counters[] = {
+	[FRAME_IPV4] = COUNTER_IPV4,
+	[FRAME_IPV6] = COUNTER_IPV6,
+	[FRAME_ARP] = COUNTER_LLC,
+	[FRAME_OTHER] = COUNTER_LLC,
+};
+
+static bool checksum_good(const struct rte_mbuf *m, const uint8_t *ip) {
+	uint64_t seen = m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK;
+
+	/* NONE: the port has verified it and then left the field to be filled in. */
+	if (seen == RTE_MBUF_F_RX_IP_CKSUM_GOOD || seen == RTE_MBUF_F_RX_IP_CKSUM_NONE)
+		return true;
+	return seen != RTE_MBUF_F_RX_IP_CKSUM_BAD && ipv4_checksum_good(ip);
+}
+
+static bool is_multicast(const uint8_t *frame, const struct frame_fields *f) {
+	if (f->family == 4) /* 224.0.0.0/4 and 255.255.255.255 */
+		return f->destination[0] >> 4 == 14 ||
+		       memcmp(f->destination, "\xff\xff\xff\xff", 4) == 0;
+	if (f->family == 6)
+		return f->destination[0] == 0xff;
+	return frame[0] & 1;
+}
+
+static void row_fill(struct ds_row *row, const uint8_t *frame, const struct frame_fields *f) {
+	struct flow_key *key = &row->key.flow;
+
+	*key = (struct flow_key){
+		.protocol = f->protocol,
+		.tos = f->tos,
+		.source_port = rte_cpu_to_be_16(f->source_port),
+		.destination_port = rte_cpu_to_be_16(f->destination_port),
+	};
+	row->destination = f->family ? f->destination : frame;
+	row->lookup = f->family == 4   ? DS_LOOKUP_IPV4
+		      : f->family == 6 ? DS_LOOKUP_IPV6
+				       : DS_LOOKUP_MAC;
+	if (f->kind == FRAME_IPV4) {
+		key->family = RULE_IPV4;
+		memcpy(&key->ipv4, f->source, sizeof(key->ipv4)); /* the destination follows */
+	} else if (f->kind == FRAME_IPV6) {
+		key->family = RULE_IPV6;
+		memcpy(&key->ipv6, f->source, sizeof(key->ipv6));
+	} else {
+		key->family = RULE_LLC;
+		key->llc.ethertype = rte_cpu_to_be_32(f->ethertype);
+	}
+}
+
+/* Reads one frame into `row`. Returns the reason to drop it, or DROP_NONE. */
+static enum drop_reason parse(const struct ds_upper *u, struct rte_mbuf *m, struct ds_row *row,
+			      uint32_t *kinds) {
+	struct frame_fields f;
+	const uint8_t *frame;
+	enum frame_verdict verdict;
+
+	if (rte_pktmbuf_pkt_len(m) < ETHERNET_HEADER)
+		return DROP_RUNT;
+	if (rte_pktmbuf_pkt_len(m) > u->max_frame)
+		return DROP_FRAME_TOO_LONG;
+	if (rte_pktmbuf_linearize(m) != 0)
+		return DROP_NO_ROOM;
+	frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	verdict = frame_parse(frame, rte_pktmbuf_data_len(m), &f);
+	if (verdict != FRAME_GOOD)
+		return reasons[verdict];
+	kinds[f.kind]++;
+	if (f.kind == FRAME_IPV4 && !checksum_good(m, frame + ETHERNET_HEADER))
+		return DROP_IPV4_CHECKSUM;
+	if (is_multicast(frame, &f))
+		return DROP_MULTICAST;
+	row_fill(row, frame, &f);
+	return DROP_NONE;
+}
+
+uint16_t ds_parse(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct ds_upper *u = ctx;
+	uint32_t kinds[RTE_DIM(kind_counters)] = {0};
+	uint16_t kept = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		enum drop_reason reason = parse(u, pkts[i], &u->rows[kept], kinds);
+
+		if (reason != DROP_NONE) {
+			drop(&u->counters, pkts[i], reason);
+			continue;
+		}
+		packet_meta(pkts[i])->row = kept;
+		pkts[kept++] = pkts[i];
+	}
+	for (unsigned k = 0; k < RTE_DIM(kind_counters); k++)
+		count(&u->counters, kind_counters[k], kinds[k]);
+	return kept;
+}

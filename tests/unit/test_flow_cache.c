@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The records of known flows on their own: what is found, what is forgotten, what takes whose place. */
+#include "test.h"
+
+#include "downstream/flow_cache.h"
+#include "model/service_group.h"
+
+#include "fixture.h"
+#include "random.h"
+
+#define RECORDS 64
+
+static struct flow_cache cache;
+static struct random random_state;
+
+static struct flow_key random_key(enum rule_family family) {
+	struct flow_key key = {.family = (uint8_t)family};
+	uint8_t *bytes = (uint8_t *)key.words;
+
+	key.protocol = (uint8_t)random_below(&random_state, 256);
+	key.tos = (uint8_t)random_below(&random_state, 256);
+	key.source_port = (uint16_t)random_below(&random_state, 65536);
+	key.destination_port = (uint16_t)random_below(&random_state, 65536);
+	for (unsigned i = 0; i < (family == RULE_IPV6 ? 32 : 8); i++)
+		bytes[i] = (uint8_t)random_below(&random_state, 256);
+	return key;
+}
+
+static struct flow_record *find(const struct flow_key *key) {
+	return flow_cache_find(&cache, key, flow_cache_hash(&cache, key));
+}
+
+static struct flow_record *learn(const struct flow_key *key) {
+	return flow_cache_learn(&cache, key, flow_cache_hash(&cache, key));
+}
+
+static int make(void **state) {
+	(void)state;
+	random_state.state = 1;
+	return flow_cache_create(&cache, RECORDS - 1);
+}
+
+static int unmake(void **state) {
+	(void)state;
+	flow_cache_free(&cache);
+	return 0;
+}
+
+/* Each bit of a key that its family uses makes another flow; the other bits do not. */
+static void every_bit_counts(void **state) {
+	static const enum rule_family families[] = {RULE_IPV4, RULE_IPV6};
+
+	(void)state;
+	for (unsigned f = 0; f < 2; f++) {
+		size_t used = families[f] == RULE_IPV6 ? 40 : 16;
+		struct flow_key key = random_key(families[f]);
+
+		flow_cache_forget(&cache);
+		flow_cache_begin(&cache);
+		assert_non_null(learn(&key));
+		for (size_t bit = 0; bit < 8 * sizeof(key); bit++) {
+			struct flow_key other = key;
+
+			if (bit / 8 == offsetof(struct flow_key, family))
+				continue;
+			((uint8_t *)&other)[bit / 8] ^= (uint8_t)(1u << bit % 8);
+			if (bit / 8 < used)
+				assert_null(find(&other));
+			else
+				assert_non_null(find(&other));
+		}
+		assert_non_null(find(&key));
+	}
+}
+
+/* A zeroed record is no flow, not even of the key that is all zeros. */
+static void empty_is_nothing(void **state) {
+	struct flow_key key = {.family = RULE_IPV4};
+
+	(void)state;
+	assert_null(find(&key));
+}
+
+static void learned_twice_is_one_record(void **state) {
+	struct flow_key key = random_key(RULE_IPV4);
+	struct flow_record *r = learn(&key);
+
+	(void)state;
+	assert_non_null(r);
+	assert_ptr_equal(learn(&key), r);
+	assert_ptr_equal(find(&key), r);
+}
+
+/* What is found is what was learned last for that key; a full cache keeps most of what it has. */
+static void many_flows(void **state) {
+	static struct flow_key keys[16 * RECORDS];
+	unsigned found = 0, taken = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < RTE_DIM(keys); i++) {
+		struct flow_record *r;
+
+		keys[i] = random_key(i % 2 ? RULE_IPV6 : RULE_IPV4);
+		r = learn(&keys[i]);
+		if (r != NULL)
+			r->flow = i;
+		taken += r != NULL;
+	}
+	for (unsigned i = 0; i < RTE_DIM(keys); i++) {
+		const struct flow_record *r = find(&keys[i]);
+
+		if (r == NULL)
+			continue;
+		assert_int_equal(r->flow, i);
+		found++;
+	}
+	assert_int_equal(found, RECORDS);
+	/* all places once, and one of eight of those that came later */
+	assert_in_range(taken, RECORDS + RTE_DIM(keys) / 16, RECORDS + RTE_DIM(keys) / 8);
+}
+
+/* All that were learned, also when the number of the generation comes again. */
+static void forgotten(void **state) {
+	struct flow_key key = random_key(RULE_IPV4);
+
+	(void)state;
+	assert_non_null(learn(&key));
+	flow_cache_forget(&cache);
+	assert_non_null(find(&key)); /* the burst in hand ends by the old rules */
+	flow_cache_begin(&cache);
+	assert_null(find(&key));
+	for (unsigned i = 0; i < 3 * 65535; i++) {
+		if (i % 1000 == 0)
+			assert_non_null(learn(&key));
+		flow_cache_forget(&cache);
+		flow_cache_begin(&cache);
+		assert_null(find(&key));
+	}
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(every_bit_counts, make, unmake),
+		cmocka_unit_test_setup_teardown(empty_is_nothing, make, unmake),
+		cmocka_unit_test_setup_teardown(learned_twice_is_one_record, make, unmake),
+		cmocka_unit_test_setup_teardown(many_flows, make, unmake),
+		cmocka_unit_test_setup_teardown(forgotten, make, unmake),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_start, NULL);
+}
