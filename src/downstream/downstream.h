@@ -48,7 +48,8 @@ struct ds_row {
 	const uint8_t *destination; /* into the frame: what `lookup` asks for */
 	enum ds_lookup lookup;
 	uint32_t hash; /* of the key, where known flows are kept */
-	struct flow_record *known; /* NULL: the stages have to find out, and leave here: */
+	uint16_t at; /* index of the packet in the burst */
+	/* found out by the stages behind known_flows: */
 	struct ds_modem *modem;
 	uint8_t address; /* number of the destination among the modem's */
 	uint8_t filter; /* what the filter rules say, as in struct flow_record */
@@ -72,6 +73,9 @@ struct ds_upper {
 	const struct latency *latency;
 	struct flow_cache flow_cache;
 	struct ds_row rows[PIPELINE_BURST];
+	struct ds_row *unknown[PIPELINE_BURST]; /* whose flows are not known, in order */
+	uint16_t unknown_count;
+	uint16_t gaps; /* of these, dropped in the stage at work */
 	struct counters counters;
 };
 

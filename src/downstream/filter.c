@@ -5,7 +5,7 @@
  */
 #include "downstream/downstream.h"
 #include "downstream/stages.h"
-#include "pipeline/packet.h"
+#include "downstream/unknown.h"
 
 #define ENTRIES (PIPELINE_BURST * SG_MAX_MODEM_FILTER_GROUPS)
 
@@ -18,8 +18,8 @@ struct questions {
 
 /* A key a group: the first in the packet's own row, further ones in copies of it. Returns how many
  * copies that took. */
-static uint32_t ask(struct questions *questions, const struct ds_modem *modem, struct ds_row *row,
-		    struct rule_key *copies) {
+static uint32_t ask(struct questions *questions, struct ds_row *row, struct rule_key *copies) {
+	const struct ds_modem *modem = row->modem;
 	struct questions *q = &questions[row->key.flow.family];
 
 	for (unsigned g = 0; g < modem->filter_group_count; g++) {
@@ -45,21 +45,18 @@ static void answer(const struct rules *rules, enum rule_family family, struct qu
 	}
 }
 
-/* Asks the rules about the packets whose flows are not known. */
-static void find_verdicts(struct ds_upper *u, struct rte_mbuf **pkts, uint16_t n) {
+static void find_verdicts(struct ds_upper *u) {
 	struct questions questions[RULE_FAMILIES];
 	struct rule_key copies[ENTRIES - PIPELINE_BURST];
 	uint32_t used = 0;
 
 	for (int f = 0; f < RULE_FAMILIES; f++)
 		questions[f].n = 0;
-	for (uint16_t i = 0; i < n; i++) {
-		const struct packet_meta *meta = packet_meta(pkts[i]);
-		struct ds_row *row = &u->rows[meta->row];
+	for (uint16_t i = 0; i < u->unknown_count; i++) {
+		struct ds_row *row = u->unknown[i];
 
-		row->filter = row->known ? row->known->filter : 0;
-		if (row->known == NULL)
-			used += ask(questions, &u->tables->modems[meta->modem], row, copies + used);
+		row->filter = 0;
+		used += ask(questions, row, copies + used);
 	}
 	for (int f = 0; f < RULE_FAMILIES; f++)
 		answer(&u->filters, (enum rule_family)f, &questions[f]);
@@ -68,22 +65,21 @@ static void find_verdicts(struct ds_upper *u, struct rte_mbuf **pkts, uint16_t n
 uint16_t ds_filter(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_upper *u = ctx;
 	uint64_t seen[3] = {0}; /* unmatched, permit, deny */
-	uint16_t kept = 0;
 
-	find_verdicts(u, pkts, n);
-	for (uint16_t i = 0; i < n; i++) {
-		uint8_t found = u->rows[packet_meta(pkts[i])->row].filter;
+	if (u->unknown_count == 0)
+		return n;
+	find_verdicts(u);
+	for (uint16_t i = 0; i < u->unknown_count; i++) {
+		uint8_t found = u->unknown[i]->filter;
 		enum filter_action action =
 			found ? (enum filter_action)(found - 1) : u->filter_default;
 
 		seen[found]++;
 		if (action == FILTER_DENY)
-			drop(&u->counters, pkts[i], DROP_FILTER_DENY);
-		else
-			pkts[kept++] = pkts[i];
+			unknown_drop(u, pkts, u->unknown[i], DROP_FILTER_DENY);
 	}
 	count(&u->counters, COUNTER_FILTER_UNMATCHED, seen[0]);
 	count(&u->counters, COUNTER_FILTER_MATCHED_PERMIT, seen[1 + FILTER_PERMIT]);
 	count(&u->counters, COUNTER_FILTER_MATCHED_DENY, seen[1 + FILTER_DENY]);
-	return kept;
+	return unknown_close(u, pkts, n);
 }

@@ -3,11 +3,8 @@
 
 #include <string.h>
 
-#include <rte_hash_crc.h>
 #include <rte_malloc.h>
 #include <rte_random.h>
-
-#include "model/service_group.h"
 
 /*
  * Of this many flows that would push out others one does. Where more flows take turns than there is room
@@ -50,54 +47,14 @@ void flow_cache_begin(struct flow_cache *c) {
 	c->seen = generation;
 }
 
-static bool is_ipv6(const struct flow_key *key) {
-	return key->family == RULE_IPV6;
-}
-
-static uint64_t head(const struct flow_key *key) {
-	uint64_t word;
-
-	memcpy(&word, key, sizeof(word));
-	return word;
-}
-
-uint32_t flow_cache_hash(const struct flow_cache *c, const struct flow_key *key) {
-	uint32_t hash = rte_hash_crc_8byte(key->words[0], c->seed);
-
-	if (is_ipv6(key)) {
-		hash = rte_hash_crc_8byte(key->words[1], hash);
-		hash = rte_hash_crc_8byte(key->words[2], hash);
-		hash = rte_hash_crc_8byte(key->words[3], hash);
-	}
-	return rte_hash_crc_8byte(head(key), hash);
-}
-
-static inline bool same(const struct flow_key *a, const struct flow_key *b) {
-	uint64_t differ = (head(a) ^ head(b)) | (a->words[0] ^ b->words[0]);
-
-	if (is_ipv6(a))
-		differ |= (a->words[1] ^ b->words[1]) | (a->words[2] ^ b->words[2]) |
-			  (a->words[3] ^ b->words[3]);
-	return differ == 0;
-}
-
-struct flow_record *flow_cache_find(const struct flow_cache *c, const struct flow_key *key,
-				    uint32_t hash) {
-	struct flow_record *r = &c->records[hash & c->mask];
-
-	if (likely(same(&r->key, key) && r->generation == c->seen))
-		return r;
-	r = &c->records[(hash ^ 1) & c->mask];
-	return same(&r->key, key) && r->generation == c->seen ? r : NULL;
-}
-
 struct flow_record *flow_cache_learn(struct flow_cache *c, const struct flow_key *key,
 				     uint32_t hash) {
 	struct flow_record *r = &c->records[hash & c->mask];
 
-	if (r->generation == c->seen && !same(&r->key, key))
+	if (r->generation == c->seen && !flow_key_same(key, &r->key))
 		r = &c->records[(hash ^ 1) & c->mask];
-	if (r->generation == c->seen && !same(&r->key, key) && ++c->learned % REPLACE_ONE_OF != 0)
+	if (r->generation == c->seen && !flow_key_same(key, &r->key) &&
+	    ++c->learned % REPLACE_ONE_OF != 0)
 		return NULL;
 	r->key = *key;
 	r->generation = c->seen;

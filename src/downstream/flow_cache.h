@@ -12,7 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <rte_branch_prediction.h>
 #include <rte_common.h>
+#include <rte_hash_crc.h>
 
 #include "downstream/flow_key.h"
 
@@ -21,7 +23,7 @@ struct flow_record {
 	struct flow_key key;
 	uint32_t modem; /* index */
 	uint32_t flow; /* index of the service flow in the service group */
-	uint32_t cpe_period; /* in which the address was last admitted, its low bits */
+	uint32_t cpe_period; /* in which the address was admitted, its low bits */
 	uint16_t generation; /* of the tables and rules that this comes from; 0: empty */
 	uint8_t address; /* its number among the modem's */
 	uint8_t filter; /* what the filter rules say: 0, or 1 + enum filter_action */
@@ -51,18 +53,34 @@ void flow_cache_forget(struct flow_cache *c);
 /* To be called by the worker at the begin of a burst. */
 void flow_cache_begin(struct flow_cache *c);
 
-uint32_t flow_cache_hash(const struct flow_cache *c, const struct flow_key *key);
+static inline uint32_t flow_cache_hash(const struct flow_cache *c, const struct flow_key *key) {
+	uint32_t hash = rte_hash_crc_8byte(key->words[0], c->seed);
+
+	if (key->family == RULE_IPV6) {
+		hash = rte_hash_crc_8byte(key->words[1], hash);
+		hash = rte_hash_crc_8byte(key->words[2], hash);
+		hash = rte_hash_crc_8byte(key->words[3], hash);
+	}
+	return rte_hash_crc_8byte(flow_key_head(key), hash);
+}
 
 /* Has the line of a hash fetched into the nearest cache. */
 static inline void flow_cache_prefetch(const struct flow_cache *c, uint32_t hash) {
 	__builtin_prefetch(&c->records[hash & c->mask]);
 }
 
-/* The record of the key, or NULL. The worker may write to its `cpe_period`. */
-struct flow_record *flow_cache_find(const struct flow_cache *c, const struct flow_key *key,
-				    uint32_t hash);
+/* The record of the key, or NULL. */
+static inline const struct flow_record *flow_cache_find(const struct flow_cache *c,
+							const struct flow_key *key, uint32_t hash) {
+	const struct flow_record *r = &c->records[hash & c->mask];
 
-/* A record for a key that has none, to be filled in but for key and generation; NULL where another
- * one's place is not to be taken. */
+	if (likely(flow_key_same(key, &r->key) && r->generation == c->seen))
+		return r;
+	r = &c->records[(hash ^ 1) & c->mask];
+	return flow_key_same(key, &r->key) && r->generation == c->seen ? r : NULL;
+}
+
+/* The record of a key, made where it has none, to be filled in but for key and generation; NULL where
+ * the place of another one is not to be taken. */
 struct flow_record *flow_cache_learn(struct flow_cache *c, const struct flow_key *key,
 				     uint32_t hash);

@@ -2,7 +2,11 @@
 /* What lookup, filters and classifiers ask of a packet: in network order, as rte_acl reads it. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "model/service_group.h"
 
 /* Of an IPv4 packet the first two words are used, of an IPv6 packet all five. */
 struct flow_key {
@@ -24,3 +28,20 @@ struct flow_key {
 		uint64_t words[4];
 	};
 };
+
+/* All but the addresses. */
+static inline uint64_t flow_key_head(const struct flow_key *key) {
+	uint64_t word;
+
+	memcpy(&word, key, sizeof(word));
+	return word;
+}
+
+static inline bool flow_key_same(const struct flow_key *a, const struct flow_key *b) {
+	uint64_t differ = (flow_key_head(a) ^ flow_key_head(b)) | (a->words[0] ^ b->words[0]);
+
+	if (a->family == RULE_IPV6)
+		differ |= (a->words[1] ^ b->words[1]) | (a->words[2] ^ b->words[2]) |
+			  (a->words[3] ^ b->words[3]);
+	return differ == 0;
+}

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Modem lookup: finds the modems of destinations that are not known from the flow's packet before, in
- * bulk, keeps each modem within its CPE limit and addresses the frame to it.
+ * Modem lookup: finds the modems of the destinations in bulk, keeps each modem within its CPE limit and
+ * addresses the frame to it.
  */
 #include <string.h>
 
 #include <rte_mbuf.h>
 #include <rte_prefetch.h>
 
+#include "downstream/cpe.h"
 #include "downstream/downstream.h"
 #include "downstream/stages.h"
+#include "downstream/unknown.h"
 #include "pipeline/packet.h"
 
 /* The keys of one hash table in a burst. */
@@ -40,63 +42,21 @@ static void lookup_run(const struct ds_tables *t, struct lookup *lookups, enum d
 	}
 }
 
-/* The modems of the packets whose flows are not known. */
-static void find_modems(struct ds_upper *u, struct rte_mbuf **pkts, uint16_t n) {
+static void find_modems(struct ds_upper *u) {
 	struct lookup lookups[DS_LOOKUPS];
 
 	for (unsigned i = 0; i < DS_LOOKUPS; i++)
 		lookups[i].n = 0;
-	for (uint16_t i = 0; i < n; i++) {
-		struct ds_row *row = &u->rows[packet_meta(pkts[i])->row];
+	for (uint16_t i = 0; i < u->unknown_count; i++) {
+		struct ds_row *row = u->unknown[i];
 		struct lookup *l = &lookups[row->lookup];
 
-		if (row->known != NULL)
-			continue;
 		row->modem = NULL;
 		l->keys[l->n] = row->destination;
 		l->rows[l->n++] = row;
 	}
 	for (unsigned i = 0; i < DS_LOOKUPS; i++)
 		lookup_run(u->tables, lookups, (enum ds_lookup)i);
-}
-
-/*
- * MULPI, subscriber management: a modem forwards for at most cpe_limit addresses at a time. An
- * address counts as active in the period in which it was seen and in the next one.
- */
-static bool cpe_admit(struct ds_modem *modem, uint8_t address, uint64_t period) {
-	uint64_t active, bit = 1ULL << address;
-
-	if (modem->cpe_period != period) {
-		modem->cpe_before = modem->cpe_period + 1 == period ? modem->cpe_recent : 0;
-		modem->cpe_recent = 0;
-		modem->cpe_period = period;
-	}
-	active = modem->cpe_recent | modem->cpe_before;
-	if (!(active & bit) && (uint32_t)__builtin_popcountll(active) >= modem->cpe_limit)
-		return false;
-	modem->cpe_recent |= bit;
-	return true;
-}
-
-/* The number of the period in which the clock stands; a division only when one has passed. */
-static uint64_t cpe_period(struct ds_upper *u) {
-	if (u->clock->now >= u->cpe_period_end) {
-		u->cpe_period = u->clock->now / u->cpe_period_ns;
-		u->cpe_period_end = (u->cpe_period + 1) * u->cpe_period_ns;
-	}
-	return u->cpe_period;
-}
-
-/* An address that was admitted in this period is so to its end: the modem need not be asked. */
-static enum drop_reason admit_known(struct ds_upper *u, struct flow_record *known,
-				    uint64_t period) {
-	if (known->cpe_period == (uint32_t)period)
-		return DROP_NONE;
-	if (!cpe_admit(&u->tables->modems[known->modem], known->address, period))
-		return DROP_CPE_LIMIT;
-	known->cpe_period = (uint32_t)period;
-	return DROP_NONE;
 }
 
 static enum drop_reason admit(const struct ds_row *row, uint64_t period) {
@@ -107,42 +67,25 @@ static enum drop_reason admit(const struct ds_row *row, uint64_t period) {
 	return DROP_NONE;
 }
 
-/* Of one packet. */
-static enum drop_reason address_to_modem(struct ds_upper *u, struct rte_mbuf *m, uint64_t period) {
-	struct packet_meta *meta = packet_meta(m);
-	const struct ds_row *row = &u->rows[meta->row];
-	enum drop_reason reason;
-
-	if (likely(row->known != NULL)) {
-		reason = admit_known(u, row->known, period);
-		meta->modem = row->known->modem;
-		memcpy(rte_pktmbuf_mtod(m, uint8_t *), row->known->mac, 6);
-		return reason;
-	}
-	reason = admit(row, period);
-	if (reason == DROP_NONE) {
-		meta->modem = (uint32_t)(row->modem - u->tables->modems);
-		memcpy(rte_pktmbuf_mtod(m, uint8_t *), row->modem->mac, 6);
-	}
-	return reason;
-}
-
 uint16_t ds_modem_lookup(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_upper *u = ctx;
-	uint64_t period = cpe_period(u), matched = n;
-	uint16_t kept = 0;
+	uint64_t period = cpe_period(u), matched = 0;
 
-	find_modems(u, pkts, n);
-	for (uint16_t i = 0; i < n; i++) {
-		enum drop_reason reason = address_to_modem(u, pkts[i], period);
+	if (u->unknown_count == 0)
+		return n;
+	find_modems(u);
+	for (uint16_t i = 0; i < u->unknown_count; i++) {
+		const struct ds_row *row = u->unknown[i];
+		enum drop_reason reason = admit(row, period);
 
-		if (reason == DROP_NONE) {
-			pkts[kept++] = pkts[i];
+		matched += row->modem != NULL;
+		if (reason != DROP_NONE) {
+			unknown_drop(u, pkts, row, reason);
 			continue;
 		}
-		matched -= reason == DROP_UNKNOWN_DESTINATION;
-		drop(&u->counters, pkts[i], reason);
+		packet_meta(pkts[row->at])->modem = (uint32_t)(row->modem - u->tables->modems);
+		memcpy(rte_pktmbuf_mtod(pkts[row->at], uint8_t *), row->modem->mac, 6);
 	}
 	count(&u->counters, COUNTER_LOOKUP_MATCHED, matched);
-	return kept;
+	return unknown_close(u, pkts, n);
 }

@@ -9,8 +9,9 @@
 #include <rte_mbuf.h>
 
 #include "downstream/downstream.h"
+#include "downstream/plain.h"
 #include "downstream/stages.h"
-#include "pipeline/packet.h"
+#include "wire/bytes.h"
 #include "wire/ip.h"
 
 static const enum drop_reason reasons[] = {
@@ -39,19 +40,22 @@ static bool checksum_good(const struct rte_mbuf *m, const uint8_t *ip) {
 	return seen != RTE_MBUF_F_RX_IP_CKSUM_BAD && ipv4_checksum_good(ip);
 }
 
-static bool is_multicast(const uint8_t *frame, const struct frame_fields *f) {
-	if (f->family == 4) /* 224.0.0.0/4 and 255.255.255.255 */
-		return f->destination[0] >> 4 == 14 ||
-		       memcmp(f->destination, "\xff\xff\xff\xff", 4) == 0;
-	if (f->family == 6)
-		return f->destination[0] == 0xff;
-	return frame[0] & 1;
+static bool is_multicast(const struct ds_row *row) {
+	const uint8_t *to = row->destination;
+
+	switch (row->lookup) {
+	case DS_LOOKUP_IPV4: /* 224.0.0.0/4 and 255.255.255.255 */
+		return to[0] >> 4 == 14 || load_be32(to) == UINT32_MAX;
+	case DS_LOOKUP_IPV6: return to[0] == 0xff;
+	default: return to[0] & 1;
+	}
 }
 
 static void row_fill(struct ds_row *row, const uint8_t *frame, const struct frame_fields *f) {
 	struct flow_key *key = &row->key.flow;
 
 	*key = (struct flow_key){
+		.family = RULE_LLC,
 		.protocol = f->protocol,
 		.tos = f->tos,
 		.source_port = rte_cpu_to_be_16(f->source_port),
@@ -68,16 +72,41 @@ static void row_fill(struct ds_row *row, const uint8_t *frame, const struct fram
 		key->family = RULE_IPV6;
 		memcpy(&key->ipv6, f->source, sizeof(key->ipv6));
 	} else {
-		key->family = RULE_LLC;
 		key->llc.ethertype = rte_cpu_to_be_32(f->ethertype);
 	}
 }
 
-/* Reads one frame into `row`. Returns the reason to drop it, or DROP_NONE. */
+/* Fills in the row of a frame whose length is good. Returns FRAME_GOOD, or what is wrong with it. */
+static enum frame_verdict read_frame(struct ds_row *row, const uint8_t *frame, uint32_t length,
+				     enum frame_kind *kind) {
+	struct flow_key *key = &row->key.flow;
+	struct frame_fields f;
+	enum frame_verdict verdict;
+
+	if (plain_ipv4(frame, length, key)) {
+		*kind = FRAME_IPV4;
+		row->lookup = DS_LOOKUP_IPV4;
+		row->destination = key->ipv4.destination;
+		return FRAME_GOOD;
+	}
+	if (plain_ipv6(frame, length, key)) {
+		*kind = FRAME_IPV6;
+		row->lookup = DS_LOOKUP_IPV6;
+		row->destination = key->ipv6.destination;
+		return FRAME_GOOD;
+	}
+	verdict = frame_parse(frame, length, &f);
+	if (verdict == FRAME_GOOD)
+		row_fill(row, frame, &f);
+	*kind = f.kind;
+	return verdict;
+}
+
+/* Reads one packet into `row`. Returns the reason to drop it, or DROP_NONE. */
 static enum drop_reason parse(const struct ds_upper *u, struct rte_mbuf *m, struct ds_row *row,
 			      uint32_t *kinds) {
-	struct frame_fields f;
 	const uint8_t *frame;
+	enum frame_kind kind;
 	enum frame_verdict verdict;
 
 	if (rte_pktmbuf_pkt_len(m) < ETHERNET_HEADER)
@@ -87,16 +116,13 @@ static enum drop_reason parse(const struct ds_upper *u, struct rte_mbuf *m, stru
 	if (rte_pktmbuf_linearize(m) != 0)
 		return DROP_NO_ROOM;
 	frame = rte_pktmbuf_mtod(m, const uint8_t *);
-	verdict = frame_parse(frame, rte_pktmbuf_data_len(m), &f);
+	verdict = read_frame(row, frame, rte_pktmbuf_data_len(m), &kind);
 	if (verdict != FRAME_GOOD)
 		return reasons[verdict];
-	kinds[f.kind]++;
-	if (f.kind == FRAME_IPV4 && !checksum_good(m, frame + ETHERNET_HEADER))
+	kinds[kind]++;
+	if (kind == FRAME_IPV4 && !checksum_good(m, frame + ETHERNET_HEADER))
 		return DROP_IPV4_CHECKSUM;
-	if (is_multicast(frame, &f))
-		return DROP_MULTICAST;
-	row_fill(row, frame, &f);
-	return DROP_NONE;
+	return is_multicast(row) ? DROP_MULTICAST : DROP_NONE;
 }
 
 uint16_t ds_parse(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
@@ -111,7 +137,6 @@ uint16_t ds_parse(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 			drop(&u->counters, pkts[i], reason);
 			continue;
 		}
-		packet_meta(pkts[i])->row = kept;
 		pkts[kept++] = pkts[i];
 	}
 	for (unsigned k = 0; k < RTE_DIM(kind_counters); k++)

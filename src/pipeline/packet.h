@@ -14,7 +14,6 @@ struct packet_meta {
 	uint32_t flow; /* index of the service flow in the service group, set by classify */
 	uint16_t channel; /* index of the channel, set by schedule */
 	uint16_t sequence; /* packet sequence number of the DSID, set by schedule */
-	uint16_t row; /* of the packet in the burst's table of parsed fields */
 	uint16_t ends; /* DEPI frame: packets whose last byte it carries */
 	uint64_t arrived; /* TSC; 0, or older than pipeline/latency.h counts: not measured */
 };

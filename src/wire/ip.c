@@ -18,22 +18,24 @@
 #define ARP_SIZE 28
 #define ARP_IPV4_OVER_ETHERNET 0x0001080006040000 /* with a mask over the operation */
 
-static uint32_t ipv4_sum(const uint8_t *header, size_t header_length) {
-	uint32_t sum = 0;
+/* Of 16 bits each, two at a time; the carries are counted in the upper half. */
+static uint64_t ipv4_sum(const uint8_t *header, size_t header_length) {
+	uint64_t sum = 0;
 
-	for (size_t i = 0; i < header_length; i += 2)
-		sum += load_be16(header + i);
+	for (size_t i = 0; i < header_length; i += 4)
+		sum += load_be32(header + i);
 	return sum;
 }
 
-/* A header has 30 words at most, so that two folds are enough. */
-static uint16_t fold(uint32_t sum) {
+/* A header has 15 such pairs at most, so that three folds are enough. */
+static uint16_t fold(uint64_t sum) {
+	sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
 	sum = (sum & 0xffff) + (sum >> 16);
 	return (uint16_t)(sum + (sum >> 16));
 }
 
 uint16_t ipv4_checksum(const uint8_t *header, size_t header_length) {
-	uint32_t sum = ipv4_sum(header, header_length) - load_be16(header + IPV4_CHECKSUM);
+	uint64_t sum = ipv4_sum(header, header_length) - load_be16(header + IPV4_CHECKSUM);
 
 	return (uint16_t)~fold(sum);
 }

@@ -100,51 +100,70 @@ static uint32_t flow_of(const struct bench *b, const struct packet *p, uint32_t 
 	return modem * FLOWS + (result ? result - 1 : 0);
 }
 
-/* A burst as the modem lookup leaves it: rows that are not those of the burst, some unused. */
+#define KNOWN UINT32_MAX /* flow of a packet that the stages are to leave alone */
+
+/* A burst as the modem lookup leaves it: among packets of known flows unknown ones, each with a row. */
 static uint16_t burst_make(struct bench *b, struct rte_mbuf **pkts, struct packet *packets) {
-	uint16_t n = 0;
+	struct ds_upper *u = &b->upper;
+	uint16_t n = (uint16_t)random_below(&b->random, PIPELINE_BURST + 1);
 
-	for (uint16_t row = 0; row < PIPELINE_BURST; row++) {
+	u->unknown_count = 0;
+	for (uint16_t i = 0; i < n; i++) {
 		enum rule_family family = (enum rule_family)random_below(&b->random, RULE_FAMILIES);
-		struct packet_meta *meta;
+		struct ds_row *row = &u->rows[i];
 
+		pkts[i] = fixture_packet(b->packets, "", 0);
+		packet_meta(pkts[i])->flow = KNOWN;
+		row->modem = NULL;
 		if (random_below(&b->random, 4) == 0)
 			continue;
-		packets[row] = random_packet(&b->random, family, 0);
-		key_of(&packets[row], &b->upper.rows[row].key);
-		b->upper.rows[row].known = NULL;
-		pkts[n] = fixture_packet(b->packets, "", 0);
-		meta = packet_meta(pkts[n++]);
-		meta->modem = random_below(&b->random, MODEMS);
-		meta->row = row;
+		packets[i] = random_packet(&b->random, family, 0);
+		key_of(&packets[i], &row->key);
+		row->modem = &b->modems[random_below(&b->random, MODEMS)];
+		row->at = i;
+		u->unknown[u->unknown_count++] = row;
 	}
 	return n;
+}
+
+/* Which packets are kept, and on which flow. */
+static uint16_t expect(struct bench *b, struct rte_mbuf **pkts, const struct packet *packets,
+		       uint16_t n, uint64_t *verdicts, uint32_t *flows) {
+	uint16_t keep = 0;
+
+	for (uint16_t i = 0; i < n; i++) {
+		const struct ds_row *row = &b->upper.rows[i];
+		uint32_t modem = row->modem ? (uint32_t)(row->modem - b->modems) : 0;
+		uint32_t verdict = row->modem ? filter_verdict(b, &packets[i], modem) : 0;
+
+		if (row->modem != NULL) {
+			verdicts[verdict]++;
+			if (verdict == 0)
+				verdict = 1U + b->upper.filter_default;
+			if (verdict != 1U + FILTER_PERMIT)
+				continue;
+		}
+		flows[keep] = row->modem ? flow_of(b, &packets[i], modem) : KNOWN;
+		pkts[keep++] = pkts[i];
+	}
+	return keep;
 }
 
 static void run_burst(struct bench *b, uint64_t *verdicts) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 	struct rte_mbuf *expected[PIPELINE_BURST];
 	struct packet packets[PIPELINE_BURST];
-	uint16_t n = burst_make(b, pkts, packets), keep = 0;
+	uint32_t flows[PIPELINE_BURST];
+	uint16_t n = burst_make(b, pkts, packets), keep;
 
-	for (uint16_t i = 0; i < n; i++) {
-		const struct packet_meta *meta = packet_meta(pkts[i]);
-		uint32_t verdict = filter_verdict(b, &packets[meta->row], meta->modem);
-
-		verdicts[verdict]++;
-		if (verdict == 0)
-			verdict = 1U + b->upper.filter_default;
-		if (verdict == 1U + FILTER_PERMIT)
-			expected[keep++] = pkts[i];
-	}
+	memcpy(expected, pkts, n * sizeof(pkts[0]));
+	keep = expect(b, expected, packets, n, verdicts, flows);
 	n = ds_filter(&b->upper, pkts, n);
 	assert_int_equal(n, keep);
 	assert_int_equal(ds_classify(&b->upper, pkts, n), n);
 	for (uint16_t i = 0; i < n; i++) {
-		const struct packet_meta *meta = packet_meta(pkts[i]);
-
 		assert_ptr_equal(pkts[i], expected[i]);
-		assert_int_equal(meta->flow, flow_of(b, &packets[meta->row], meta->modem));
+		assert_int_equal(packet_meta(pkts[i])->flow, flows[i]);
 		rte_pktmbuf_free(pkts[i]);
 	}
 }

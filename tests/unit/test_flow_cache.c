@@ -26,7 +26,7 @@ static struct flow_key random_key(enum rule_family family) {
 	return key;
 }
 
-static struct flow_record *find(const struct flow_key *key) {
+static const struct flow_record *find(const struct flow_key *key) {
 	return flow_cache_find(&cache, key, flow_cache_hash(&cache, key));
 }
 

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The CPE limit (MULPI, subscriber management): a modem forwards for at most cpe_limit addresses at a
+ * time. An address counts as active in the period in which it was seen and in the next one.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "downstream/downstream.h"
+
+/* Whether a packet may go to the address with this number, which is active from now on. */
+static inline bool cpe_admit(struct ds_modem *modem, uint8_t address, uint64_t period) {
+	uint64_t active, bit = 1ULL << address;
+
+	if (modem->cpe_period != period) {
+		modem->cpe_before = modem->cpe_period + 1 == period ? modem->cpe_recent : 0;
+		modem->cpe_recent = 0;
+		modem->cpe_period = period;
+	}
+	active = modem->cpe_recent | modem->cpe_before;
+	if (!(active & bit) && (uint32_t)__builtin_popcountll(active) >= modem->cpe_limit)
+		return false;
+	modem->cpe_recent |= bit;
+	return true;
+}
+
+/* The number of the period in which the clock stands; a division only when one has passed. */
+static inline uint64_t cpe_period(struct ds_upper *u) {
+	if (u->clock->now >= u->cpe_period_end) {
+		u->cpe_period = u->clock->now / u->cpe_period_ns;
+		u->cpe_period_end = (u->cpe_period + 1) * u->cpe_period_ns;
+	}
+	return u->cpe_period;
+}
