@@ -10,15 +10,21 @@
 #include <rte_lcore.h>
 #include <rte_malloc.h>
 
-/* Mempools, rings and rte_malloc() all take from here. */
-static uint64_t dpdk_memory(void) {
-	struct rte_malloc_socket_stats stats;
-	uint64_t bytes = 0;
+#include "platform/large_pages.h"
 
-	for (unsigned s = 0; s < rte_socket_count(); s++) {
-		if (rte_malloc_get_socket_stats(rte_socket_id_by_idx(s), &stats) == 0)
-			bytes += stats.heap_allocsz_bytes;
-	}
+static uint64_t heap_memory(int socket) {
+	struct rte_malloc_socket_stats stats;
+
+	return rte_malloc_get_socket_stats(socket, &stats) == 0 ? stats.heap_allocsz_bytes : 0;
+}
+
+/* Mempools, rings and rte_malloc() all take from these heaps. */
+static uint64_t dpdk_memory(void) {
+	int large = large_pages_socket();
+	uint64_t bytes = large == SOCKET_ID_ANY ? 0 : heap_memory(large);
+
+	for (unsigned s = 0; s < rte_socket_count(); s++)
+		bytes += heap_memory(rte_socket_id_by_idx(s));
 	return bytes;
 }
 

@@ -9,6 +9,8 @@
 #include <rte_errno.h>
 #include <rte_security.h>
 
+#include "platform/large_pages.h"
+
 #define DRIVER "crypto_aesni_mb"
 
 /* What a pool element holds beside the driver's own session data; generous, as it differs between
@@ -44,10 +46,10 @@ static int pools_create(struct docsis_crypto *c, const char *name, unsigned sess
 
 	snprintf(text, sizeof(text), "%.12s_ops", name);
 	c->ops = rte_crypto_op_pool_create(text, RTE_CRYPTO_OP_TYPE_SYMMETRIC, ops, 256,
-					   DOCSIS_IV_SIZE, SOCKET_ID_ANY);
+					   DOCSIS_IV_SIZE, large_pages_socket());
 	snprintf(text, sizeof(text), "%.12s_sess", name);
 	c->sessions = rte_mempool_create(text, sessions, size, 0, 0, NULL, NULL, NULL, NULL,
-					 SOCKET_ID_ANY, 0);
+					 large_pages_socket(), 0);
 	if (c->ops == NULL || c->sessions == NULL) {
 		fprintf(stderr,
 			"crypto device %s: no memory for %u operations and %u sessions: %s\n", name,

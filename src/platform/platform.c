@@ -16,6 +16,8 @@
 #include <rte_errno.h>
 #include <rte_net_crc.h>
 
+#include "platform/large_pages.h"
+
 #define MAX_ARGS 48
 #define ARG_SIZE 512
 
@@ -204,6 +206,8 @@ int platform_start(const struct platform_options *o) {
 		return -1;
 	}
 	choose_crc();
+	if (!huge_pages && rte_eal_iova_mode() == RTE_IOVA_VA && !o->offline)
+		large_pages_create(o->memory_mb);
 	return 0;
 }
 

@@ -7,6 +7,8 @@
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
+#include "platform/large_pages.h"
+
 #define CACHE 256
 
 /*
@@ -27,7 +29,7 @@ static struct rte_mempool *create(const char *name, unsigned count, unsigned pri
 	};
 	struct rte_mempool *pool = rte_mempool_create_empty(
 		name, count, (unsigned)sizeof(struct rte_mbuf) + private_size + room, CACHE,
-		sizeof(sizes), SOCKET_ID_ANY, flags());
+		sizeof(sizes), large_pages_socket(), flags());
 	int ret;
 
 	if (pool == NULL)

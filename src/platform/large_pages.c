@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "platform/large_pages.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include <rte_common.h>
+#include <rte_malloc.h>
+#include <rte_memory.h>
+
+#define NAME "large_pages"
+#define PAGE ((size_t)2 << 20)
+
+static int heap_socket = SOCKET_ID_ANY;
+
+/* Only what begins and ends with a huge page can be one. Returns NULL where the system has none. */
+static char *map(size_t size) {
+	char *all = mmap(NULL, size + PAGE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *start;
+
+	if (all == MAP_FAILED)
+		return NULL;
+	start = RTE_PTR_ALIGN_CEIL(all, PAGE);
+	if (madvise(start, size, MADV_HUGEPAGE) == 0)
+		return start;
+	munmap(all, size + PAGE);
+	return NULL;
+}
+
+/* Devices address the memory as we do. */
+static int add(char *start, size_t size) {
+	unsigned pages = (unsigned)(size / PAGE);
+	rte_iova_t *addresses = calloc(pages, sizeof(*addresses));
+	int ret = -1;
+
+	for (unsigned i = 0; addresses != NULL && i < pages; i++)
+		addresses[i] = (uintptr_t)start + i * PAGE;
+	if (addresses != NULL)
+		ret = rte_malloc_heap_memory_add(NAME, start, size, addresses, pages, PAGE);
+	free(addresses);
+	return ret;
+}
+
+void large_pages_create(unsigned mb) {
+	size_t size = RTE_ALIGN_CEIL((size_t)mb << 20, PAGE);
+	char *start = map(size);
+
+	if (start == NULL)
+		return;
+	if (rte_malloc_heap_create(NAME) == 0 && add(start, size) == 0)
+		heap_socket = rte_malloc_heap_get_socket(NAME);
+	else
+		munmap(start, size);
+}
+
+int large_pages_socket(void) {
+	return heap_socket;
+}
