@@ -9,6 +9,7 @@
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
+#include "downstream/rule_sets.h"
 #include "layout.h"
 #include "pipeline/packet.h"
 #include "platform/pool.h"
@@ -70,17 +71,14 @@ static unsigned upstream_memory_mb(const struct service_group *sg) {
 }
 
 unsigned instance_memory_mb(const struct service_group *sg) {
-	size_t rules = 0;
-
-	for (size_t g = 0; g < sg->filter_group_count; g++)
-		rules += sg->filter_groups[g].rule_count;
-	for (size_t m = 0; m < sg->modem_count; m++)
-		rules += sg->modems[m].classifier_count;
 	/* Pools 110 MB, more with linear copies; a session 2 kB; tables and flows of a modem 2 kB; a
-	 * rule 6 kB in the tries; the flow cache. */
+	 * rule of a published profile less than 1 kB in the tries, few that overlap up to 16 kB; the
+	 * flow cache. */
+	size_t own = sg->modem_count * 4, rules = 4096 + rule_sets_total(sg) * 6;
+
 	return 192 + rte_align32pow2(ds_flow_records(sg)) / (1024 * 1024 / RTE_CACHE_LINE_SIZE) +
-	       LINEAR * (sg->rphy.mtu + 512) / (1024 * 1024) +
-	       (unsigned)((sg->modem_count * 4 + rules * 6) / 1024) + upstream_memory_mb(sg);
+	       LINEAR * (sg->rphy.mtu + 512) / (1024 * 1024) + (unsigned)((own + rules) / 1024) +
+	       upstream_memory_mb(sg);
 }
 
 struct instance *instance_alloc(void) {

@@ -65,7 +65,7 @@ uint16_t ds_classify(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		struct ds_row *row = u->unknown[i];
 		struct questions *q = &questions[row->key.flow.family];
 
-		rule_key_set(&row->key, (uint32_t)(row->modem - u->tables->modems));
+		rule_key_set(&row->key, row->modem->classifier_set);
 		q->keys[q->n] = (const uint8_t *)&row->key;
 		q->rows[q->n++] = row;
 	}

@@ -1,63 +1,47 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From the configuration of a service group to its downstream. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <rte_errno.h>
 #include <rte_malloc.h>
 
 #include "downstream/downstream.h"
 #include "downstream/qos.h"
+#include "downstream/rule_sets.h"
 
 #define HAND_OVER_SIZE 2048
 #define FLOWS_A_MODEM ((size_t)128)
 #define FLOWS_MIN ((size_t)4096)
 
-static int filters_setup(struct downstream *d, const struct service_group *sg, struct rule *rules) {
+/* The modems ask the list of a group, which may be that of an equal one. */
+static int filters_setup(struct downstream *d, const struct service_group *sg) {
 	char name[RULES_NAME_SIZE];
-	size_t count = 0;
+	struct rule_sets sets;
+	int ret = rule_sets_filters(&sets, sg);
 
-	for (size_t g = 0; g < sg->filter_group_count; g++) {
-		for (size_t i = 0; i < sg->filter_groups[g].rule_count; i++) {
-			const struct filter_rule *rule = &sg->filter_groups[g].rules[i];
-
-			rules[count++] =
-				(struct rule){&rule->match, (uint32_t)g, 1U + rule->action};
-		}
-	}
 	snprintf(name, sizeof(name), "filter_%u", sg->id);
-	return rules_create(&d->upper.filters, name, rules, count);
-}
-
-static int classifiers_setup(struct downstream *d, const struct service_group *sg,
-			     struct rule *rules) {
-	char name[RULES_NAME_SIZE];
-	size_t count = 0;
-
-	for (size_t m = 0; m < sg->modem_count; m++) {
-		for (size_t i = 0; i < sg->modems[m].classifier_count; i++) {
-			const struct classifier *c = &sg->modems[m].classifiers[i];
-
-			rules[count++] = (struct rule){&c->match, (uint32_t)m, 1U + c->flow};
-		}
+	if (ret == 0)
+		ret = rules_create(&d->upper.filters, name, sets.rules, sets.rule_count);
+	for (size_t m = 0; ret == 0 && m < sg->modem_count; m++) {
+		for (size_t g = 0; g < sg->modems[m].filter_group_count; g++)
+			d->tables.modems[m].filter_groups[g] =
+				(uint16_t)sets.of[sg->modems[m].filter_groups[g]];
 	}
-	snprintf(name, sizeof(name), "classifier_%u", sg->id);
-	return rules_create(&d->upper.classifiers, name, rules, count);
+	rule_sets_free(&sets);
+	return ret;
 }
 
-static int rules_setup(struct downstream *d, const struct service_group *sg) {
-	size_t filters = 0, classifiers = 0;
-	struct rule *rules; /* one list after the other */
-	int ret = -1;
+static int classifiers_setup(struct downstream *d, const struct service_group *sg) {
+	char name[RULES_NAME_SIZE];
+	struct rule_sets sets;
+	int ret = rule_sets_classifiers(&sets, sg);
 
-	for (size_t g = 0; g < sg->filter_group_count; g++)
-		filters += sg->filter_groups[g].rule_count;
-	for (size_t m = 0; m < sg->modem_count; m++)
-		classifiers += sg->modems[m].classifier_count;
-	rules = calloc(RTE_MAX(filters, classifiers) + 1, sizeof(*rules));
-	if (rules != NULL && filters_setup(d, sg, rules) == 0)
-		ret = classifiers_setup(d, sg, rules);
-	free(rules);
+	snprintf(name, sizeof(name), "classifier_%u", sg->id);
+	if (ret == 0)
+		ret = rules_create(&d->upper.classifiers, name, sets.rules, sets.rule_count);
+	for (size_t m = 0; ret == 0 && m < sg->modem_count; m++)
+		d->tables.modems[m].classifier_set = sets.of[m];
+	rule_sets_free(&sets);
 	return ret;
 }
 
@@ -124,7 +108,8 @@ struct downstream *downstream_create(const struct service_group *sg, const struc
 	}
 	upper_setup(d, sg, r);
 	if (flow_cache_setup(d, sg) != 0 || ds_tables_create(&d->tables, sg, r->sessions) != 0 ||
-	    rules_setup(d, sg) != 0 || qos_create(d, sg) != 0 || lower_setup(d, sg, r) != 0) {
+	    filters_setup(d, sg) != 0 || classifiers_setup(d, sg) != 0 || qos_create(d, sg) != 0 ||
+	    lower_setup(d, sg, r) != 0) {
 		downstream_free(d);
 		return NULL;
 	}

@@ -14,7 +14,8 @@
 struct ds_modem {
 	uint8_t mac[6];
 	uint8_t filter_group_count;
-	uint16_t filter_groups[SG_MAX_MODEM_FILTER_GROUPS];
+	uint16_t filter_groups[SG_MAX_MODEM_FILTER_GROUPS]; /* numbers of lists, as the next */
+	uint32_t classifier_set;
 	uint32_t first_flow; /* the primary service flow; the others follow */
 	uint32_t cpe_limit;
 	/* Active addresses, a bit each: those seen in this period and in the one before. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Filter and classify against the slow evaluator: groups in the modem's order, the default where no
- * rule matches, the modem's own classifiers, its primary flow where none matches.
+ * rule matches, the list of classifiers that the modem names, its primary flow where none matches.
  */
 #include "test.h"
 
@@ -16,6 +16,7 @@
 #define MODEMS 9
 #define GROUPS 6
 #define RULES 120
+#define SETS 5 /* of classifiers */
 #define FLOWS 4 /* of a modem */
 
 struct bench {
@@ -34,6 +35,7 @@ static void modems_make(struct bench *b) {
 	b->tables.modems = b->modems;
 	for (uint32_t m = 0; m < MODEMS; m++) {
 		b->modems[m].first_flow = m * FLOWS;
+		b->modems[m].classifier_set = (m + 3) % SETS; /* some share one */
 		b->modems[m].filter_group_count = (uint8_t)(m % (SG_MAX_MODEM_FILTER_GROUPS + 1));
 		for (unsigned g = 0; g < b->modems[m].filter_group_count; g++)
 			b->modems[m].filter_groups[g] = (uint16_t)random_below(&b->random, GROUPS);
@@ -50,9 +52,8 @@ static void lists_make(struct bench *b) {
 					      1 + random_below(r, 2)};
 		b->classifier_matches[i] =
 			random_match(r, (enum rule_family)random_below(r, RULE_FAMILIES));
-		b->classifiers[i] =
-			(struct rule){&b->classifier_matches[i], random_below(r, MODEMS),
-				      1 + random_below(r, FLOWS)};
+		b->classifiers[i] = (struct rule){&b->classifier_matches[i], random_below(r, SETS),
+						  1 + random_below(r, FLOWS)};
 	}
 	assert_int_equal(rules_create(&b->upper.filters, "filter", b->filters, RULES), 0);
 	assert_int_equal(rules_create(&b->upper.classifiers, "classifier", b->classifiers, RULES),
@@ -95,7 +96,7 @@ static uint32_t flow_of(const struct bench *b, const struct packet *p, uint32_t 
 	struct packet q = *p;
 	uint32_t result;
 
-	q.set = modem;
+	q.set = b->modems[modem].classifier_set;
 	result = evaluate(b->classifiers, RULES, &q);
 	return modem * FLOWS + (result ? result - 1 : 0);
 }
