@@ -28,6 +28,8 @@
 /* Packets, and DEPI frames, from where on the lower MAC takes over no more. */
 #define DS_LOWER_LIMIT 512
 #define DS_TRANSMIT_CAPACITY 4096
+/* Packets in all queues together. */
+#define DS_QUEUED_MAX 16384
 
 /* Under which reason a packet that the scheduler does not take is dropped. */
 extern const enum drop_reason ds_refusals[SCHEDULER_VERDICTS];

@@ -7,7 +7,6 @@
 #include <rte_malloc.h>
 
 /* Packets in all queues; instance.c has buffers for them. */
-#define PACKETS 16384
 #define NS_PER_BYTE_AT_1_BPS (8 * CLOCK_NS_PER_S)
 
 struct scheduler_depi qos_depi(const struct rphy_config *r, const struct channel *c) {
@@ -121,7 +120,7 @@ static struct scheduler *scheduler_of(const struct service_group *sg, const stru
 			.flows = l.flows,
 			.flow_count = t->flow_count,
 			.rate_limit = sg->rate_limit,
-			.packet_limit = PACKETS,
+			.packet_limit = DS_QUEUED_MAX,
 			.seed = sg->id, /* the same drops in the same replay */
 		};
 
