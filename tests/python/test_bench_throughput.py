@@ -1,41 +1,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`vcmts bench throughput` around programs of known capacity."""
 
-import json
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from python import simulated_programs
+from python.simulated_bench import GBPS, Bench, runner, stored
 from vcmts import cli
 from vcmts.paths import CHECKOUT
 
-Json = dict[str, Any]
-Bench = Callable[..., int]
-GBPS = 1e9
 QUICK = ("--trial-seconds", "0.1", "--point", "imix")
 
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    """Runs the command around simulated programs; its exit status."""
-
-    def run(*words: str, cores: int = 2, facts: Json | None = None, **how: Any) -> int:
-        build = simulated_programs.write(tmp_path, facts, **{"capacity": 5 * GBPS, **how})
-        monkeypatch.setenv("VCMTS_BUILD", str(build))
-        monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cores)))
-        stored = str(tmp_path / "out.json")
-        return cli.main(["bench", "throughput", "--json", stored, *words])
-
-    return run
-
-
-def stored(folder: Path) -> Json:
-    found: Json = json.loads((folder / "out.json").read_text())
-    return found
+    return runner("throughput", tmp_path, monkeypatch)
 
 
 def test_what_is_known_is_found(

@@ -8,9 +8,9 @@ from pathlib import Path
 from types import ModuleType
 
 from vcmts import child, configuration, figures, plane
+from vcmts.child import INTERRUPTED
 from vcmts.paths import MistakeError, complain
 
-INTERRUPTED = 130
 MISTAKE = 2
 # In the order of their needs: latency is measured at shares of the throughput that was found.
 STEPS = ("pipeline", "cost", "scheduler", "throughput", "latency")

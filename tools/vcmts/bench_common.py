@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from vcmts.child import Stopped, writable
+from vcmts.child import INTERRUPTED, Stopped, writable
 from vcmts.paths import MistakeError, complain
 from vcmts.results import Measurement
 from vcmts.watch import Say, Tell, to_stderr, watched
 
 Report = dict[str, Any]
 
-INTERRUPTED = 130
 LIMITS = {"runs": (1, 101), "milliseconds": (10, 600000)}
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from vcmts import configuration, offered, results, transport
-from vcmts.child import Stopped, folder, stoppable, writable
+from vcmts.child import INTERRUPTED, Stopped, folder, stoppable, writable
 from vcmts.console import wide_console
 from vcmts.latency_results import result, show
 from vcmts.offered import Point, Trials
@@ -30,7 +30,6 @@ from vcmts.trials import StopError, TroubleError
 Json = dict[str, Any]
 
 STORED = "bench-latency.json"
-INTERRUPTED = 130
 LOADS = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 # A search of its own is short and coarse.
 SEARCH_SECONDS, SEARCH_RESOLUTION, SEARCH_CONFIRMATIONS, SEARCH_TRIALS = 0.5, 0.04, 2, 13

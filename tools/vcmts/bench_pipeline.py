@@ -15,11 +15,11 @@ from rich.table import Table
 from vcmts import bench_common, configuration, fit, watch
 from vcmts.bench_common import Report
 from vcmts.child import Stopped, folder, stoppable
+from vcmts.directions import DIRECTIONS
 from vcmts.paths import MistakeError, complain, program
 from vcmts.progress import progress
 from vcmts.results import Measurement, now
 
-DIRECTIONS = ("downstream", "upstream")
 THREADS = {"1": (1,), "2": (2,), "both": (1, 2)}
 FIGURES = (
     ("all stages", "cycles_per_packet", "{:.0f}"),

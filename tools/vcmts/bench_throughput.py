@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from vcmts import configuration, offered, transport
-from vcmts.child import Stopped, folder, stoppable, writable
+from vcmts.child import INTERRUPTED, Stopped, folder, stoppable, writable
 from vcmts.console import wide_console
 from vcmts.offered import Point, Trials
 from vcmts.paths import complain
@@ -27,7 +27,6 @@ from vcmts.verdict import Outcome
 Json = dict[str, Any]
 
 STORED = "bench-throughput.json"
-INTERRUPTED = 130
 NOTHING = "nothing was measured"
 POINTS = ("imix", "64", "512", "1518")
 # RFC 2544, 9.1: sizes with CRC; ours are without, as everywhere in this project.

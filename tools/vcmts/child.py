@@ -16,6 +16,7 @@ from vcmts.paths import MistakeError
 
 # A memif's socket must fit sun_path, with the names that are put behind the folder's.
 SOCKET_FOLDER_MAX = 80
+INTERRUPTED = 130  # exit status after a signal
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from vcmts.compare_statistics import Sample
 from vcmts.report_runs import confirmed
+from vcmts.units import MIB
 
 Json = dict[str, Any]
 
@@ -25,7 +26,6 @@ RATE = Words("Gbps", "more", "less")
 TIME = Words("us", "longer", "shorter")
 SIZE = Words("MiB", "more", "less")
 SHARE = Words("share", "more", "less")
-MIB = 2.0**20
 
 
 @dataclass(frozen=True)

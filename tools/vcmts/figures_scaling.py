@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from vcmts import figures
+from vcmts.units import MIB
 
 Json = dict[str, Any]
 Lines = dict[str, list[Json]]
@@ -17,7 +18,6 @@ AXES = {
     "channels": "downstream channels",
     "flows": "flows at once",
 }
-MIB = 2.0**20
 SCHEDULERS = (
     ("this scheduler", None, figures.BLUE),
     ("rte_sched", "rte_sched", figures.ORANGE),

@@ -6,11 +6,10 @@ import re
 from tempfile import TemporaryFile
 
 from vcmts import watch
-from vcmts.child import stoppable, writable
+from vcmts.child import INTERRUPTED, stoppable, writable
 from vcmts.paths import CHECKOUT, program
 from vcmts.progress import progress
 
-INTERRUPTED = 130
 CONFIG = CHECKOUT / "impairments" / "service-group.yaml"
 LIST = CHECKOUT / "traffic" / "impairment.def"
 ENTRY = re.compile(r'^IMPAIRMENT\(\w+, "([\w-]+)", \w+,\s+"([^"]+)"\)', re.MULTILINE)

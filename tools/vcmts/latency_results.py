@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from vcmts import offered
+from vcmts.directions import DIRECTIONS
 from vcmts.latency_merge import merged
 from vcmts.results import Measurement
 from vcmts.verdict import ORDER, judge
@@ -62,7 +63,7 @@ def told(latency: Json | None, key: str) -> str:
 def show(measurement: Measurement, console: Console) -> None:
     """A table a direction."""
     name = measurement.configuration
-    for way in offered.WAYS:
+    for way in DIRECTIONS:
         found = [one for one in measurement.results if one["direction"] == way]
         if not found:
             continue

@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from vcmts.directions import DIRECTIONS
 from vcmts.paths import MistakeError, program
 from vcmts.rates import UPSTREAM_SHARE
 from vcmts.results import shareable
@@ -19,7 +20,6 @@ from vcmts.verdict import Outcome, judge
 
 Json = dict[str, Any]
 
-WAYS = ("downstream", "upstream")
 RATES = {"downstream": "rate", "upstream": "upstream_rate"}
 # The mixes by the papers that have them: downstream, upstream. That of 2017 has no upstream.
 MIXES = {
@@ -67,7 +67,7 @@ class Split:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--direction",
-        choices=["both", *WAYS],
+        choices=["both", *DIRECTIONS],
         default="both",
         help="both at once, or one alone (default: %(default)s)",
     )
@@ -158,13 +158,15 @@ def request(where: Point, rates: dict[str, float], seconds: float, prove: float)
 
 def carried_gbps(answer: Json) -> dict[str, float]:
     """What came through, by direction in use."""
-    return {way: answer[way]["gbps"] for way in WAYS if answer["trial"][RATES[way]]}
+    return {way: answer[way]["gbps"] for way in DIRECTIONS if answer["trial"][RATES[way]]}
 
 
 def descheduled(answer: Json) -> Json:
     """Of all threads that poll: how often, and the longest time. Both directions of the traffic are
     one thread."""
-    ways = [answer[way]["descheduled"] for way in WAYS if answer.get(way, {}).get("descheduled")]
+    ways = [
+        answer[way]["descheduled"] for way in DIRECTIONS if answer.get(way, {}).get("descheduled")
+    ]
     workers = [worker["descheduled"] for worker in answer.get("workers", [])]
     most = max((gap["count"] for gap in ways), default=0)
     return {
@@ -176,7 +178,7 @@ def descheduled(answer: Json) -> Json:
 def told(outcome: Outcome) -> Json:
     """A trial, as results have it."""
     answer = outcome.answer
-    used = [way for way in WAYS if answer["trial"][RATES[way]]]
+    used = [way for way in DIRECTIONS if answer["trial"][RATES[way]]]
     return {
         "asked_gbps": {way: answer["trial"][RATES[way]] / 1e9 for way in used},
         "gbps": carried_gbps(answer),

@@ -4,9 +4,11 @@
 from collections.abc import Sequence
 
 from vcmts import figures_latency, figures_scaling
+from vcmts.directions import DIRECTIONS
 from vcmts.report_document import Details, Section, Table, Text, number
-from vcmts.report_runs import DIRECTIONS, Run, of_kind
+from vcmts.report_runs import Run, of_kind
 from vcmts.report_sections import drawn
+from vcmts.units import MIB
 
 WAYS = {"end_to_end_us": "end to end", "pipeline_us": "inside the pipeline"}
 
@@ -117,7 +119,7 @@ def cost_table(run: Run) -> Table:
             number(r["cycles_per_packet"]),
             number(r["min"]),
             number(r["max"]),
-            number(r["memory_bytes"] / figures_scaling.MIB if r.get("memory_bytes") else None),
+            number(r["memory_bytes"] / MIB if r.get("memory_bytes") else None),
             number(r["memory_bytes_per_modem"] / 1024 if r.get("memory_bytes_per_modem") else None),
             number(r.get("start_seconds")),
         )

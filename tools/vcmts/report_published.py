@@ -5,8 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from vcmts import published
+from vcmts.directions import DIRECTIONS
 from vcmts.report_document import Section, Table, Text, number
-from vcmts.report_runs import DIRECTIONS, Run, first_mix, in_direction, of_kind
+from vcmts.report_runs import Run, first_mix, in_direction, of_kind
+from vcmts.units import MIB
 
 # Of the published configuration that ours are set beside.
 CONFIGURATION = "6ofdm-0sc-qam_300cms"
@@ -19,7 +21,6 @@ SCHEDULER = {"2ofdm-32sc-qam": "2017.scheduler", "6ofdm": "2017.scheduler.6ofdm"
 SATURATED = 100  # % of the channels and more
 MEMORY, LATENCY = "memory.service-group", "energy.latency"
 MODEMS = 300
-MIB = 2.0**20
 BOUNDS = {"": "", "about": "about ", "at-least": "at least ", "at-most": "at most "}
 CAVEAT = (
     "To be set side by side, not compared: the published figures are of other machines, at fixed "

@@ -11,8 +11,6 @@ from vcmts import results
 
 Json = dict[str, Any]
 
-DIRECTIONS = ("downstream", "upstream")
-
 
 @dataclass(frozen=True)
 class Run:

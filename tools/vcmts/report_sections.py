@@ -10,8 +10,9 @@ from vcmts import (
     figures_throughput,
     report_published,
 )
+from vcmts.directions import DIRECTIONS
 from vcmts.report_document import Details, Figure, Section, Table, number
-from vcmts.report_runs import DIRECTIONS, Run, confirmed, in_direction, of_kind
+from vcmts.report_runs import Run, confirmed, in_direction, of_kind
 
 Json = dict[str, Any]
 

@@ -4,8 +4,10 @@
 from collections.abc import Iterator, Sequence
 
 from vcmts import results
+from vcmts.directions import DIRECTIONS
 from vcmts.report_document import Card, Cards, Items, Section, Text, number
-from vcmts.report_runs import DIRECTIONS, Run, confirmed, first_mix, in_direction, of_kind, spread
+from vcmts.report_runs import Run, confirmed, first_mix, in_direction, of_kind, spread
+from vcmts.units import MIB
 
 NOT_MEASURED = {
     "pipeline": "cycles by stage (`./vcmts bench pipeline`)",
@@ -14,7 +16,6 @@ NOT_MEASURED = {
     "throughput": "throughput without loss (`./vcmts bench throughput`)",
     "latency": "latency (`./vcmts bench latency`)",
 }
-MIB = 2.0**20
 NOISY = 0.05  # a spread that is worth a word
 
 

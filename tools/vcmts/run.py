@@ -17,11 +17,10 @@ from typing import Any
 from rich.console import Console
 
 from vcmts import configuration, expected, rates, summary
-from vcmts.child import Stopped, folder, start, stoppable, writable
+from vcmts.child import INTERRUPTED, Stopped, folder, start, stoppable, writable
 from vcmts.paths import MistakeError, complain, program
 from vcmts.plane import Ends, data_plane, facts_of, free_core, wire
 
-INTERRUPTED = 130
 # Below this share of the rate asked for, the summary says why; a few packets make no rate.
 ENOUGH_OF_RATE, FEWEST_PACKETS = 0.95, 100
 # Drops of what is more than the channels carry, at the end of a queue or before it is long.

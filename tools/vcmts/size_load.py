@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vcmts.published import Rules
+from vcmts.rates import UPSTREAM_SHARE
 from vcmts.size_curve import Costs, Curve
-from vcmts.size_request import UPSTREAM_SHARE, Groups
+from vcmts.size_request import Groups
 
 # Bytes that a packet has on a wire beyond the Ethernet frame without CRC: CRC, preamble, gap.
 WIRE = 4 + 8 + 12

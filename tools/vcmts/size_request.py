@@ -14,7 +14,6 @@ OFDM, SC_QAM = 1.89, 0.04224  # Gbps of a channel, as in the published configura
 MOST_CHANNELS = 256
 MOST_GROUPS = 1_000_000
 MOST_GBPS = 1000.0
-UPSTREAM_SHARE = 0.15  # of the downstream, where nothing is said, as in `vcmts run`
 CRYPTO = ("aes", "aes-qat", "none")
 SPEC = re.compile(r"(?:(\d+)x)?(\d+ofdm(?:-\d+sc-qam)?)(?::([^/]+)(?:/([^/]+))?)?")
 CHANNELS = re.compile(r"(\d+)ofdm(?:-(\d+)sc-qam)?")

@@ -7,10 +7,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from vcmts.rates import UPSTREAM_SHARE
 from vcmts.size_curve import Costs, Curve
 from vcmts.size_load import Question, Rates, Usage, core_share
 from vcmts.size_plan import Plan
-from vcmts.size_request import UPSTREAM_SHARE, Groups
+from vcmts.size_request import Groups
 
 Json = dict[str, Any]
 SCHEMA = 1

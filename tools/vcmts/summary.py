@@ -7,10 +7,10 @@ from rich.console import Console
 from rich.table import Table
 
 from vcmts import expected
+from vcmts.directions import DIRECTIONS
 
 Json = dict[str, Any]
 
-DIRECTIONS = ("downstream", "upstream")
 # What the data plane says of a direction, beside what the traffic proved.
 PLANE = (
     *(

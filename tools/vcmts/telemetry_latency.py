@@ -6,12 +6,13 @@ from typing import Any
 
 from rich.table import Table
 
+from vcmts.directions import DIRECTIONS
+
 Json = dict[str, Any]
 Ask = Callable[[str, str | None], Any]  # a command of the telemetry, and its parameter
 
 COMMAND = "/vcmts/latency"
 RESET = "reset"
-DIRECTIONS = ("downstream", "upstream")
 KEYS = ("mean", "p50", "p90", "p99", "p99_9", "p99_99", "p99_999", "max")
 
 

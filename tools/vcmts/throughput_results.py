@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from vcmts import offered
+from vcmts.directions import DIRECTIONS
 from vcmts.offered import Point
 from vcmts.search import Found
 from vcmts.verdict import Outcome
@@ -97,7 +98,7 @@ def row(one: Json) -> list[str]:
     return [
         one["point"],
         f"{rates['total']:.2f}" + ("" if one["confirmed"] else "?"),
-        *(f"{rates[way]:.2f}" if way in rates else "-" for way in offered.WAYS),
+        *(f"{rates[way]:.2f}" if way in rates else "-" for way in DIRECTIONS),
         f"{one['min']:.2f} to {one['max']:.2f}",
         f"{packets['total']:.2f}",
         str(len(one["trials"])),

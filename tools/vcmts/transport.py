@@ -16,6 +16,7 @@ from typing import Any
 
 from vcmts import telemetry, telemetry_latency, trials
 from vcmts.child import Stopped
+from vcmts.directions import DIRECTIONS
 from vcmts.paths import MistakeError, complain, program
 from vcmts.plane import Ends, data_plane, ended, free_core, wire
 from vcmts.verdict import RING
@@ -26,7 +27,6 @@ Ask = Callable[[Json], Json]
 TRANSPORTS = ("rings", "memif", "ports")
 CORES_NEEDED = 2
 CONFIGURED_RING = 4096  # packets, the default of queue_size
-WAYS = ("downstream", "upstream")
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def between(before: Json, after: Json) -> Json:
             for reason, count in after["drops"][way].items()
             if count != before["drops"][way][reason]
         }
-        for way in WAYS
+        for way in DIRECTIONS
         if way in after["drops"]
     }
     told = [worker(before["workers"][number], workers[number]) for number in workers]

@@ -14,11 +14,12 @@ Neither counts as loss; the trial is repeated.
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from vcmts.directions import DIRECTIONS
+
 Json = dict[str, Any]
 Verdict = Literal["passed", "failed", "traffic", "disturbed"]
 Bound = Literal["data plane", "traffic", "machine", "channels"]
 
-DIRECTIONS = ("downstream", "upstream")
 # Less than this share of what was asked for is another rate; pacing is accurate to 1 %.
 ENOUGH_OF_RATE = 0.99
 # Reasons by which the channels and flows lose what is more than they carry, whatever the machine.
