@@ -1,104 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* vcmts-bench: what a packet costs, stage by stage, as JSON. `vcmts bench pipeline` shows it. */
-#include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
 #include "commands.h"
-#include "direction.h"
 #include "footprint.h"
 #include "model/loader.h"
+#include "options.h"
 #include "pair.h"
 #include "pipeline.h"
 #include "platform/platform.h"
 #include "program.h"
 #include "report.h"
+#include "requests.h"
 #include "results.h"
-#include "targets.h"
-
-#define MAX_MIXES 32
-#define DIRECTIONS 2
-
-static const struct bench_direction *const directions[DIRECTIONS] = {
-	&bench_downstream,
-	&bench_upstream,
-};
-
-struct bench_options {
-	const char *config;
-	const char *json;
-	const char *direction; /* NULL: both */
-	const char *mixes[MAX_MIXES];
-	unsigned mix_count;
-	bool published; /* of the mixes that are measured where none is asked for, the first */
-	unsigned runs;
-	unsigned milliseconds;
-	unsigned threads;
-	unsigned cores[2]; /* of upper and lower MAC, with two threads */
-	double load_seconds;
-	uint64_t configuration_bytes;
-	unsigned flows; /* of the traffic; 0: as many as it has by itself */
-};
 
 /* How far the measurement is, in runs. */
 struct done {
 	unsigned runs, total;
 };
-
-static const struct argp_option options[] = {
-	{"config", 'c', "FILE", 0, "service group, YAML", 0},
-	{"direction", 'd', "WHICH", 0, "downstream, upstream or both (default)", 0},
-	{"mix", 'm', "MIX", 0,
-	 "imix, upstream-imix, a size, or 84:15,256:10,1280:75; may be repeated", 0},
-	{"published", 'p', NULL, 0, "the published mix of each direction alone", 0},
-	{"runs", 'n', "N", 0, "runs of each mix, the median is shown (default 5)", 0},
-	{"milliseconds", 't', "N", 0, "length of a run (default 900)", 0},
-	{"threads", 'T', "N", 0,
-	 "2: upper and lower MAC on a core each, at the same time; downstream only (default 1)", 0},
-	{"flows", 'f', "N", 0,
-	 "addresses, protocols and ports that differ, downstream (default: one for each address "
-	 "and kind of packet)",
-	 0},
-	PROGRAM_PROGRESS_OPTION,
-	{"json", 'j', "FILE", 0, "where to write the results, - for stdout (default)", 0},
-	{0},
-};
-
-static const char *direction(const char *text, struct argp_state *state) {
-	for (unsigned d = 0; d < DIRECTIONS; d++) {
-		if (strcmp(text, directions[d]->name) == 0)
-			return directions[d]->name;
-	}
-	if (strcmp(text, "both") != 0)
-		argp_error(state, "--direction: found \"%s\", allowed: downstream, upstream, both",
-			   text);
-	return NULL;
-}
-
-static error_t option(int key, char *value, struct argp_state *state) {
-	struct bench_options *o = state->input;
-
-	switch (key) {
-	case 'c': o->config = value; return 0;
-	case 'd': o->direction = direction(value, state); return 0;
-	case 'j': o->json = value; return 0;
-	case 'm':
-		if (o->mix_count == MAX_MIXES)
-			argp_error(state, "--mix: at most %d", MAX_MIXES);
-		o->mixes[o->mix_count++] = value;
-		return 0;
-	case 'f': o->flows = program_number(value, 1, FLOWS_MAX, state); return 0;
-	case 'T': o->threads = program_number(value, 1, 2, state); return 0;
-	case PROGRAM_PROGRESS_KEY: program_tells_progress(); return 0;
-	case 'p': o->published = true; return 0;
-	case 'n': o->runs = program_number(value, 1, BENCH_MAX_RUNS, state); return 0;
-	case 't': o->milliseconds = program_number(value, 10, 600000, state); return 0;
-	default: return ARGP_ERR_UNKNOWN;
-	}
-}
 
 /* One run, into `out`. Returns 0, or -1 after a message or when it was asked to stop. */
 static int measure_run(struct bench *b, const struct bench_direction *d, const struct mix *mix,
@@ -175,8 +99,8 @@ static struct done nothing_done(const struct bench_options *o, const struct serv
 	struct done done = {0};
 
 	for (unsigned d = 0; d < DIRECTIONS; d++) {
-		if (is_measured(directions[d], o, sg))
-			done.total += mixes_of(directions[d], o) * o->runs;
+		if (is_measured(bench_directions[d], o, sg))
+			done.total += mixes_of(bench_directions[d], o) * o->runs;
 	}
 	return done;
 }
@@ -193,8 +117,8 @@ static int measure(struct bench *b, const struct bench_options *o) {
 	program_catch_signals(); /* from now on there is something to keep */
 	host_measure(&host);
 	for (unsigned d = 0; d < DIRECTIONS && ret == 0; d++) {
-		if (is_measured(directions[d], o, sg))
-			ret = measure_direction(b, directions[d], o, &host, &done, results);
+		if (is_measured(bench_directions[d], o, sg))
+			ret = measure_direction(b, bench_directions[d], o, &host, &done, results);
 	}
 	root = program_report(results, &host, ret == 0);
 	json_object_set_new(root, "configuration", json_string(sg->name));
@@ -208,10 +132,16 @@ static int measure(struct bench *b, const struct bench_options *o) {
 	return program_stopped() ? EXIT_STOPPED : EXIT_TROUBLE;
 }
 
+/* Runs on request. Returns the exit status. */
+static int serve(struct bench *b) {
+	program_catch_signals();
+	return requests_serve(b, STDIN_FILENO, stdout) == 0 ? 0 : EXIT_TROUBLE;
+}
+
 static int bench(const struct bench_options *o, const struct service_group *sg) {
 	struct platform_options p = {
 		.program = "vcmts-bench",
-		.main_core = PLATFORM_ANY_CORE,
+		.main_core = o->core,
 		.memory_mb = instance_memory_mb(sg) * 2,
 	};
 	struct bench *b = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*b));
@@ -229,7 +159,7 @@ static int bench(const struct bench_options *o, const struct service_group *sg) 
 				 sg->modem_count);
 		b->flows = o->flows;
 		if (bench_create(b, sg, o->threads) == 0)
-			status = measure(b, o);
+			status = o->requests ? serve(b) : measure(b, o);
 		bench_free(b);
 		platform_stop();
 	}
@@ -276,17 +206,11 @@ static int two_threads(struct bench_options *o, struct service_group *sg) {
 }
 
 int main(int argc, char **argv) {
-	static const struct argp argp = {
-		.options = options,
-		.parser = option,
-		.doc = "Measures the cycles of a packet in each stage of both directions.",
-	};
-	struct bench_options o = {.json = "-", .runs = 5, .milliseconds = 900, .threads = 1};
 	struct service_group sg = {0};
+	struct bench_options o;
 	int status;
 
-	argp_err_exit_status = EXIT_MISTAKE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	bench_options_parse(argc, argv, &o);
 	if (load(&o, &sg) != 0)
 		return EXIT_MISTAKE;
 	if (o.direction == bench_upstream.name && sg.upstream_channel_count == 0) {

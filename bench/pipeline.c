@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <rte_cycles.h>
+#include <rte_pause.h>
 
 #include "batches.h"
 #include "direction.h"
@@ -162,6 +163,12 @@ static void measure(const struct run *r, unsigned milliseconds, struct batches *
 	}
 }
 
+/* Without sleeping, which would let the core cool down. */
+static void wait_until(double begin) {
+	while (footprint_clock() < begin && !program_stopped())
+		rte_pause();
+}
+
 static int measure_and_prove(const struct run *r, unsigned milliseconds, struct bench_run *out) {
 	struct batches batches = {
 		.accounted = calloc(MAX_BATCHES, sizeof(struct batch)),
@@ -172,7 +179,10 @@ static int measure_and_prove(const struct run *r, unsigned milliseconds, struct 
 		      batches.latency != NULL && r->d->latency(r->b, false) == 0;
 
 	if (memory) {
+		wait_until(r->b->begin);
+		out->begin = footprint_clock();
 		measure(r, milliseconds, &batches);
+		out->end = footprint_clock();
 		batches_mean(batches.accounted, batches.count, &out->cycles, out->stages);
 		batches_mean(batches.plain, batches.count, &out->plain_cycles, NULL);
 		batches_mean(batches.latency, batches.count, &out->latency_cycles, NULL);

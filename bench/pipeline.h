@@ -28,6 +28,7 @@ struct bench {
 	uint64_t now; /* ns, of the pipeline */
 	unsigned threads; /* of the downstream: 1, or 2 with `pair` */
 	uint32_t flows; /* as in struct traffic_options */
+	double begin; /* footprint_clock() before which no batch of a run is carried */
 	struct pair pair;
 	struct footprint footprint;
 };
@@ -43,6 +44,7 @@ struct bench_run {
 	double plain_cycles; /* a packet, with accounting off */
 	double latency_cycles; /* a packet, with accounting off, that measuring latencies adds */
 	double bound; /* crypto alone, a packet; negative: could not be measured */
+	double begin, end; /* footprint_clock(), of the batches */
 	bool proven; /* every packet */
 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "program.h"
 
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +48,10 @@ void program_catch_signals(void) {
 
 bool program_stopped(void) {
 	return stopped;
+}
+
+const volatile sig_atomic_t *program_stop_flag(void) {
+	return &stopped;
 }
 
 json_t *program_report(json_t *results, const struct host *host, bool complete) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <argp.h>
+#include <signal.h>
 #include <stdbool.h>
 
 #include <jansson.h>
@@ -36,6 +37,9 @@ void program_progress(unsigned done, unsigned total, const char *format, ...)
  * one ends it. */
 void program_catch_signals(void);
 bool program_stopped(void);
+
+/* What program_stopped() tells, for who waits for something else too. */
+const volatile sig_atomic_t *program_stop_flag(void);
 
 /* `results`, which it takes over, and what they were measured on (docs/results.md). */
 json_t *program_report(json_t *results, const struct host *host, bool complete);

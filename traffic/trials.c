@@ -2,32 +2,15 @@
 /* Lines in, trials on the traffic's core, lines out. */
 #include "trials.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include <rte_cycles.h>
 #include <rte_launch.h>
 
+#include "answer.h"
 #include "line_reader.h"
 #include "platform/platform.h"
 #include "summary.h"
 
 #define POLL_MS 5
-
-static int answer_write(json_t *answer, FILE *out) {
-	bool good = answer != NULL &&
-		    json_dumpf(answer, out, JSON_COMPACT | JSON_REAL_PRECISION(9)) == 0 &&
-		    fputc('\n', out) != EOF && fflush(out) == 0;
-
-	json_decref(answer);
-	if (!good)
-		fprintf(stderr, "an answer cannot be written: %s\n", strerror(errno));
-	return good ? 0 : -1;
-}
-
-static json_t *refusal(const char *error) {
-	return json_pack("{s:s}", "error", error);
-}
 
 static int measure_host(void *host) {
 	host_measure(host);
@@ -109,14 +92,15 @@ static json_t *try(const struct trials *t, const struct trial_request *request) 
 
 	run(t, &trial);
 	if (*t->interrupted > 0)
-		return refusal("a signal ended the trial");
+		return answer_refusal("a signal ended the trial");
 	if (!trial.settled)
-		return refusal(
+		return answer_refusal(
 			"the R-PHY port does not take what an earlier trial has left; is the "
 			"data plane running?");
 	if (!trial.begun)
-		return refusal("mix, upstream_mix: found a size that no modem's addresses allow, "
-			       "allowed: 64 and more for IPv4, 84 and more for IPv6");
+		return answer_refusal(
+			"mix, upstream_mix: found a size that no modem's addresses allow, "
+			"allowed: 64 and more for IPv4, 84 and more for IPv6");
 	return answer_of(t, request, &trial);
 }
 
@@ -126,7 +110,7 @@ static json_t *answer(const struct trials *t, const char *line, size_t size) {
 	json_t *answer;
 
 	if (trial_request_read(line, size, &t->limits, &request, error) != 0)
-		return refusal(error);
+		return answer_refusal(error);
 	answer = try(t, &request);
 	json_decref(request.asked);
 	return answer;
@@ -146,7 +130,7 @@ int trials_serve(const struct trials *t, int in, FILE *out) {
 		switch (line_reader_next(&reader, &line, &size)) {
 		case LINE_END: return 0;
 		case LINE_TOO_LONG:
-			said = refusal("found a longer line, allowed: up to 65536 bytes");
+			said = answer_refusal("found a longer line, allowed: up to 65536 bytes");
 			break;
 		case LINE_READ: said = answer(t, line, size); break;
 		}

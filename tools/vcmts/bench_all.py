@@ -12,10 +12,11 @@ from vcmts.child import INTERRUPTED
 from vcmts.paths import MistakeError, complain
 
 MISTAKE = 2
-# In the order of their needs: latency is measured at shares of the throughput that was found.
-STEPS = ("pipeline", "cost", "scheduler", "throughput", "latency")
+# In the order of their needs: latency is measured at shares of the throughput that was found, and
+# has goals.
+STEPS = ("pipeline", "cost", "scheduler", "throughput", "latency", "goals")
 OF_PROFILES = "cost"  # changes one number of a profile at a time
-OF_ITS_OWN = "scheduler"  # its cases are its own
+OF_THEIR_OWN = ("scheduler", "goals")  # what they measure is theirs
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,11 +46,14 @@ def words(step: str, given: argparse.Namespace) -> list[str]:
     found = ["--json", str(stored(given.folder, step))]
     if step == "pipeline":
         found += ["--threads", "both"]
-    if step != OF_ITS_OWN:
+    if step not in OF_THEIR_OWN:
         found += ["--config", given.config] if given.config else ["--profile", given.profile]
     throughput = stored(given.folder, "throughput")
     if step == "latency" and throughput.exists():
         found += ["--throughput", str(throughput)]
+    latency = stored(given.folder, "latency")
+    if step == "goals" and latency.exists():
+        found += ["--latency", str(latency)]
     return found
 
 
@@ -85,7 +89,7 @@ def check(given: argparse.Namespace, steps: list[str]) -> None:
     """What every step would refuse, and the report at their end, is refused before them."""
     if importlib.util.find_spec("matplotlib") is None:
         figures.load()  # says so; loaded while programs measure, it would have threads
-    if steps != [OF_ITS_OWN]:
+    if not set(steps) <= set(OF_THEIR_OWN):
         with child.folder() as place:
             plane.facts_of(configuration.chosen(given, place))
 

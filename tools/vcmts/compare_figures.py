@@ -26,6 +26,8 @@ RATE = Words("Gbps", "more", "less")
 TIME = Words("us", "longer", "shorter")
 SIZE = Words("MiB", "more", "less")
 SHARE = Words("share", "more", "less")
+UNITS = {words.unit: words for words in (TIME, SIZE, SHARE)}
+UNITS |= {unit: Words(unit, "slower", "faster") for unit in ("reference cycles", "core cycles")}
 
 
 @dataclass(frozen=True)
@@ -98,12 +100,20 @@ def latency(file: Json) -> Iterator[Figure]:
                     yield Figure(title, TIME, single(r[key][name]))
 
 
+def goals(file: Json) -> Iterator[Figure]:
+    for r in file["results"]:
+        words = UNITS.get(r["unit"], Words(r["unit"], "more", "less"))
+        sample = repeated(r, r["value"], r["runs"], r["values"])
+        yield Figure(f"goal {r['goal']}", words, sample)
+
+
 KINDS: dict[str, Callable[[Json], Iterator[Figure]]] = {
     "pipeline": pipeline,
     "cost": cost,
     "scheduler": scheduler,
     "throughput": throughput,
     "latency": latency,
+    "goals": goals,
 }
 
 

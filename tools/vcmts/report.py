@@ -11,6 +11,7 @@ from vcmts import (
     figures,
     report_appendix,
     report_configuration,
+    report_goals,
     report_growth,
     report_host,
     report_html,
@@ -29,6 +30,7 @@ from vcmts.results import SCHEMA, write_whole
 Maker = Callable[[Sequence[Run]], Section]
 FIGURES: tuple[Maker, ...] = (
     report_summary.section,
+    report_goals.section,
     report_sections.throughput,
     report_sections.cycles,
     report_growth.latency,

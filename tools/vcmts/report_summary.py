@@ -15,6 +15,7 @@ NOT_MEASURED = {
     "scheduler": "the scheduler alone (`./vcmts bench scheduler`)",
     "throughput": "throughput without loss (`./vcmts bench throughput`)",
     "latency": "latency (`./vcmts bench latency`)",
+    "goals": "what is to be reached (`./vcmts bench goals`)",
 }
 NOISY = 0.05  # a spread that is worth a word
 

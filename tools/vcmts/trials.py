@@ -94,6 +94,11 @@ class Server:
     def ask(self, request: Json) -> Json:
         """The answer to a request. Raises MistakeError with what the program says is wrong with it,
         TroubleError where there is no answer, StopError when a signal came."""
+        self.begin(request)
+        return self.answer(request)
+
+    def begin(self, request: Json) -> None:
+        """Asks, and does not wait: the answer to the same request is due next."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(request).encode() + b"\n")
@@ -101,6 +106,8 @@ class Server:
         except BrokenPipeError as error:
             raise self._ended() from error
         self._asked = True
+
+    def answer(self, request: Json) -> Json:
         answer = self.line(ANSWER_SECONDS + 2 * request["seconds"])
         self._asked = False
         if "error" in answer:

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "requests.h"
+
+#include <jansson.h>
+
+#include "answer.h"
+#include "line_reader.h"
+#include "options.h"
+#include "platform/host.h"
+#include "platform/platform.h"
+#include "program.h"
+#include "results.h"
+
+#define ERROR_SIZE (MIX_ERROR + 32)
+
+struct request {
+	const struct bench_direction *direction;
+	const char *name; /* of the mix, in `asked` */
+	struct mix mix;
+	unsigned milliseconds;
+	double begin; /* footprint_clock() */
+	json_t *asked; /* owned */
+};
+
+static bool direction_read(const struct service_group *sg, const char *name, struct request *r,
+			   char *error) {
+	r->direction = bench_direction_named(name);
+	if (r->direction == NULL)
+		snprintf(error, ERROR_SIZE,
+			 "direction: found another one, allowed: downstream, upstream");
+	else if (r->direction == &bench_upstream && sg->upstream_channel_count == 0)
+		snprintf(error, ERROR_SIZE,
+			 "direction: the configuration has no upstream channels");
+	else
+		return true;
+	return false;
+}
+
+static bool seconds_read(double seconds, struct request *r, char *error) {
+	double milliseconds = seconds * 1000;
+
+	if (!(milliseconds >= RUN_MS_MIN && milliseconds <= RUN_MS_MAX)) {
+		snprintf(error, ERROR_SIZE, "seconds: found %g, allowed: %g to %g", seconds,
+			 RUN_MS_MIN / 1e3, RUN_MS_MAX / 1e3);
+		return false;
+	}
+	r->milliseconds = (unsigned)(milliseconds + 0.5);
+	return true;
+}
+
+static bool mix_read(const struct service_group *sg, struct request *r, char *error) {
+	char why[MIX_ERROR];
+
+	if (mix_parse(r->name, sg->max_frame - RTE_ETHER_CRC_LEN, &r->mix, why, sizeof(why)) == 0)
+		return true;
+	snprintf(error, ERROR_SIZE, "mix: %s", why);
+	return false;
+}
+
+/* Returns whether it can be run; else there is one line in `error`. */
+static bool request_read(const struct service_group *sg, const char *line, size_t size,
+			 struct request *r, char *error) {
+	json_error_t wrong;
+	const char *direction;
+	json_int_t begin_us = 0;
+	double seconds;
+
+	r->asked = json_loadb(line, size, JSON_REJECT_DUPLICATES, &wrong);
+	if (r->asked != NULL &&
+	    json_unpack_ex(r->asked, &wrong, JSON_STRICT, "{s:F, s:s, s:s, s?:I}", "seconds",
+			   &seconds, "direction", &direction, "mix", &r->name, "begin_us",
+			   &begin_us) == 0) {
+		r->begin = (double)begin_us / 1e6;
+		return seconds_read(seconds, r, error) && direction_read(sg, direction, r, error) &&
+		       mix_read(sg, r, error);
+	}
+	snprintf(error, ERROR_SIZE, "no request: %.*s", MIX_ERROR, wrong.text);
+	return false;
+}
+
+/* The clock of the core as well: it may be another one in each run. */
+static json_t *answer_of(struct bench *b, const struct request *r, struct bench_run *run) {
+	struct host host;
+
+	host_measure(&host);
+	return json_pack("{s:O, s:I, s:I, s:I, s:o}", "trial", r->asked, "begin_us",
+			 (json_int_t)(run->begin * 1e6), "end_us", (json_int_t)(run->end * 1e6),
+			 "core_hz", (json_int_t)host.core_hz, "result",
+			 bench_result(b, r->direction, r->name, run, 1, &host));
+}
+
+static json_t *run(struct bench *b, const struct request *r, uint64_t seed) {
+	struct bench_run run;
+
+	b->begin = r->begin;
+	if (bench_run(b, r->direction, &r->mix, r->milliseconds, seed, &run) != 0)
+		return answer_refusal("the run could not be made, as told on stderr");
+	if (program_stopped())
+		return answer_refusal("a signal ended the run");
+	if (!run.proven)
+		return answer_refusal("not every packet was proven");
+	if (run.bound < 0 || run.cycles <= 0)
+		return answer_refusal("nothing was measured: the run is too short");
+	return answer_of(b, r, &run);
+}
+
+static json_t *answer(struct bench *b, const char *line, size_t size, uint64_t seed) {
+	struct request request = {0};
+	char error[ERROR_SIZE];
+	json_t *said;
+
+	said = request_read(b->instance.sg, line, size, &request, error) ? run(b, &request, seed)
+									 : answer_refusal(error);
+	json_decref(request.asked);
+	return said;
+}
+
+static json_t *ready(const struct bench *b) {
+	const struct service_group *sg = b->instance.sg;
+	struct host host;
+
+	host_measure(&host);
+	return json_pack("{s:b, s:{s:s, s:I, s:I, s:b}, s:s, s:o, s:o}", "ready", 1, "host", "cpu",
+			 host.cpu, "tsc_hz", (json_int_t)host.tsc_hz, "core_hz",
+			 (json_int_t)host.core_hz, "huge_pages", platform_has_huge_pages(),
+			 "configuration", sg->name, "memory",
+			 footprint_memory_json(&b->footprint, sg->modem_count), "start",
+			 footprint_start_json(&b->footprint));
+}
+
+int requests_serve(struct bench *b, int in, FILE *out) {
+	static struct line_reader reader;
+	uint64_t seed = 1;
+	const char *line;
+	size_t size;
+
+	line_reader_init(&reader, in, program_stop_flag());
+	if (answer_write(ready(b), out) != 0)
+		return -1;
+	for (;;) {
+		json_t *said = NULL;
+
+		switch (line_reader_next(&reader, &line, &size)) {
+		case LINE_END: return 0;
+		case LINE_TOO_LONG:
+			said = answer_refusal("found a longer line, allowed: up to 65536 bytes");
+			break;
+		case LINE_READ: said = answer(b, line, size, seed++); break;
+		}
+		if (answer_write(said, out) != 0)
+			return -1;
+	}
+}
