@@ -251,7 +251,23 @@ def latency() -> Json:
     return measurement("latency", results, cost_of_measuring=cost)
 
 
+def goals() -> Json:
+    def result(goal: str, unit: str, value: float, **more: Any) -> Json:
+        values = [value * (1 + 0.01 * (run - 2)) for run in range(5)]
+        spread = {"min": min(values), "max": max(values), "runs": 5, "values": values}
+        return {"goal": goal, "unit": unit, "value": value, **spread, **more}
+
+    clock = {"core_hz": 3.0e9, "crypto_bound_cycles": 390.0}
+    results = [
+        result("downstream", "reference cycles", 612.0, core_cycles_per_packet=798.0, **clock),
+        result("downstream.core-cycles", "core cycles", 798.0, **clock),
+        result("stage.64", "reference cycles", 131.0, remark="classify", stage="classify"),
+        result("channels", "times", 1.05, remark="642 over 612 reference cycles"),
+    ]
+    return measurement("goals", results, not_measured={"cores": "needs two cores"})
+
+
 def every_kind() -> dict[str, Json]:
     makers = {"pipeline": pipeline, "cost": cost, "scheduler": scheduler}
     found = {kind: maker() for kind, maker in makers.items()}
-    return {**found, "throughput": throughput(), "latency": latency()}
+    return {**found, "throughput": throughput(), "latency": latency(), "goals": goals()}

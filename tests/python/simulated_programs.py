@@ -78,11 +78,43 @@ for number, line in enumerate(sys.stdin, 1):
     print(json.dumps(answer), flush=True)
 """
 
+# On request its cycles are those of `how["cycles"]` by configuration and mix, else 1000; each run a
+# little more than the one before.
 BENCH = """#!{python}
-import json, sys
-out = sys.argv[sys.argv.index("--json") + 1]
+import json, os, signal, sys, time
+how = {how!r}
+
+def option(name):
+    return sys.argv[sys.argv.index(name) + 1]
+
+def serve():
+    lines = open(option("--config")).read().splitlines()
+    name = [line for line in lines if line.startswith("name: ")][0][6:]
+    if name in how.get("refuses", ()):
+        sys.exit(print("no memory", file=sys.stderr) or 1)
+    print(json.dumps(dict(ready=True, configuration=name, memory=dict(total=96 * 2**20),
+        host=dict(cpu="A core", tsc_hz=2e9, core_hz=3e9, huge_pages=False))), flush=True)
+    for number, line in enumerate(sys.stdin):
+        asked = json.loads(line)
+        if number == how.get("interrupts"):
+            os.kill(os.getppid(), signal.SIGINT)
+            time.sleep(60)
+        if number == how.get("dies"):
+            sys.exit(print("no memory", file=sys.stderr) or 1)
+        cycles = how.get("cycles", dict()).get(name + " " + asked["mix"], 1000.0) + number % 3
+        core = float(option("--core"))
+        begin = asked.get("begin_us", 0) + how.get("late", 0) * core
+        result = dict(direction=asked["direction"], mix=asked["mix"], cycles_per_packet=cycles,
+            core_cycles_per_packet=1.5 * cycles, crypto_bound_cycles=400.0,
+            share_of_crypto_bound=400.0 / cycles, gbps_per_core=10.0 - how.get("loses", 0) * core,
+            stages=dict(receive=20.0, classify=90.0 + number % 3, encrypt_collect=500.0))
+        print(json.dumps(dict(trial=asked, begin_us=begin, end_us=begin + 1e6 * asked["seconds"],
+            core_hz=3e9, result=result)), flush=True)
+
+if "--requests" in sys.argv:
+    sys.exit(serve())
 cycles = 12.5 if "downstream" in sys.argv else 20.0
-json.dump(dict(results=[dict(cycles_latency=cycles)]), open(out, "w"))
+json.dump(dict(results=[dict(cycles_latency=cycles)]), open(option("--json"), "w"))
 """
 
 
@@ -94,7 +126,7 @@ def write(folder: Path, facts: dict[str, Any] | None = None, **how: Any) -> Path
         "src/vcmtsd": PLANE.format(python=sys.executable, facts=told),
         "traffic/vcmts-traffic": TRAFFIC.format(python=sys.executable),
         "bench/vcmts-bench-throughput": RINGS.format(python=sys.executable, how=how),
-        "bench/vcmts-bench": BENCH.format(python=sys.executable),
+        "bench/vcmts-bench": BENCH.format(python=sys.executable, how=how),
     }
     for name, text in programs.items():
         path = folder / "build" / name

@@ -54,7 +54,7 @@ def test_every_step_knows_its_words(config: list[str], tmp_path: Path) -> None:
 
 def test_a_configuration_file_has_no_sizes_to_change(capsys: pytest.CaptureFixture[str]) -> None:
     steps = bench_all.chosen(given("--config", "own.yaml"))
-    assert steps == ["pipeline", "scheduler", "throughput", "latency"]
+    assert steps == ["pipeline", "scheduler", "throughput", "latency", "goals"]
     assert "cost changes one number of a profile" in capsys.readouterr().err
     with pytest.raises(MistakeError, match="choose --profile"):
         bench_all.chosen(given("--config", "own.yaml", "--only", "cost"))
@@ -115,4 +115,4 @@ def test_a_step_that_fails_leaves_the_others(
 
     monkeypatch.setattr("vcmts.bench_cost.main", full)
     assert bench_all.main(given("--folder", str(tmp_path))) == 2
-    assert done == ["pipeline", "scheduler", "throughput", "latency"]
+    assert done == ["pipeline", "scheduler", "throughput", "latency", "goals"]

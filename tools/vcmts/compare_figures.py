@@ -103,7 +103,7 @@ def latency(file: Json) -> Iterator[Figure]:
 def goals(file: Json) -> Iterator[Figure]:
     for r in file["results"]:
         words = UNITS.get(r["unit"], Words(r["unit"], "more", "less"))
-        sample = repeated(r, r["value"], r["runs"], r["values"])
+        sample = repeated(r, r["value"], r["runs"], r.get("values", []))
         yield Figure(f"goal {r['goal']}", words, sample)
 
 

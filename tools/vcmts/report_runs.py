@@ -92,6 +92,6 @@ def confirmed(result: Json) -> bool:
 
 def spread(result: Json) -> float:
     """Between the smallest and the largest run, over what is told."""
-    told = (result.get("cycles_per_packet"), result.get("gbps", {}).get("total"))
-    middle = next((value for value in (*told, result.get("value")) if value), 0.0)
+    middle = result.get("cycles_per_packet") or result.get("value")
+    middle = middle or result.get("gbps", {}).get("total") or 0.0
     return float((result["max"] - result["min"]) / middle) if middle else 0.0

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs on request, and `vcmts bench goals`, which asks for them."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.running import TIMEOUT, vcmts
+from vcmts import results
+from vcmts.paths import CHECKOUT, program
+
+Json = dict[str, Any]
+
+PROFILE = "2ofdm-0sc-qam_20cms_aes"
+SHORT: Json = {"seconds": 0.02, "direction": "downstream", "mix": "imix"}
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    path = tmp_path / "sg.yaml"
+    path.write_text(vcmts("profile", PROFILE).stdout, encoding="utf-8")
+    return path
+
+
+def asked(config: Path, *lines: str) -> tuple[Json, list[Json]]:
+    """What it says first, and the answers to the lines."""
+    core = str(max(os.sched_getaffinity(0)))
+    done = subprocess.run(
+        [str(program("vcmts-bench")), "--config", str(config), "--requests", "--core", core],
+        input="".join(f"{line}\n" for line in lines),
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    ready, *answers = map(json.loads, done.stdout.splitlines())
+    return ready, answers
+
+
+def test_a_run_a_line(config: Path) -> None:
+    """One after the other, each with its clock and the result of one run."""
+    requests = [SHORT, SHORT | {"direction": "upstream", "mix": "upstream-imix"}]
+    ready, answers = asked(config, *map(json.dumps, requests))
+    assert (ready["ready"], ready["configuration"]) == (True, PROFILE)
+    assert ready["memory"]["total"] > 0 and ready["host"]["tsc_hz"] > 0
+    assert [answer["trial"] for answer in answers] == requests
+    for answer, request in zip(answers, requests, strict=True):
+        result = answer["result"]
+        assert (result["direction"], result["mix"]) == (request["direction"], request["mix"])
+        assert result["runs"] == 1 and result["values"] == [result["cycles_per_packet"]]
+        assert sum(result["stages"].values()) == pytest.approx(result["cycles_per_packet"])
+        assert answer["end_us"] - answer["begin_us"] >= 0.9e6 * request["seconds"]
+        assert answer["core_hz"] > 0
+    assert answers[1]["begin_us"] > answers[0]["end_us"]
+
+
+def test_a_run_that_begins_at_a_time(config: Path) -> None:
+    due = round((time.monotonic() + 3) * 1e6)
+    _, (late, at_once) = asked(
+        config, json.dumps(SHORT | {"begin_us": due}), json.dumps(SHORT | {"begin_us": due})
+    )
+    assert late["begin_us"] >= due
+    assert at_once["begin_us"] > late["end_us"]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("7", "no request"),
+        ("{}", "no request"),
+        (json.dumps(SHORT | {"colour": 1}), "colour"),
+        (json.dumps(SHORT | {"seconds": 0.001}), "seconds: found 0.001, allowed: 0.01 to 600"),
+        (json.dumps(SHORT | {"seconds": "long"}), "no request"),
+        (json.dumps(SHORT | {"direction": "up"}), "allowed: downstream, upstream"),
+        (json.dumps(SHORT | {"mix": "9"}), "mix: 9"),
+        ('{"seconds": 1, "seconds": 1}', "no request"),
+        ("x" * 70000, "found a longer line"),
+    ],
+)
+def test_a_request_that_is_wrong(line: str, said: str, config: Path) -> None:
+    """It says why, and goes on."""
+    _, (refused, made) = asked(config, line, json.dumps(SHORT))
+    assert said in refused["error"] and "\n" not in refused["error"]
+    assert made["trial"] == SHORT
+
+
+def test_two_threads_have_no_requests(config: Path) -> None:
+    command = [str(program("vcmts-bench")), "--config", str(config), "--threads", "2"]
+    for option in (["--requests"], ["--core", "0"]):
+        done = subprocess.run([*command, *option], capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert "--threads 2: not with --core or --requests" in done.stderr
+
+
+def test_goals(tmp_path: Path) -> None:
+    path = tmp_path / "bench.json"
+    command = [sys.executable, "-m", "vcmts", "bench", "goals", "--json", str(path), "--runs", "1"]
+    command += ["--milliseconds", "20", "--only", "channels", "--only", "upstream"]
+    done = subprocess.run(
+        command,
+        env=os.environ | {"PYTHONPATH": str(CHECKOUT / "tools")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    file = results.read(path)
+    assert [one["goal"] for one in file["results"]] == ["upstream", "channels"]
+    assert 0.2 < file["results"][1]["value"] < 5
+    assert "32 SC-QAM + 2 OFDM / 6 OFDM" in done.stdout

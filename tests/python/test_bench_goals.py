@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`vcmts bench goals` around service groups of known cost."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from python import report_samples
+from python.simulated_bench import Bench, Json, runner, stored
+from vcmts import goals, goals_measure, results
+from vcmts.goals_measure import BASE, CHANNELS
+from vcmts.paths import MistakeError
+
+QUICK = ("--milliseconds", "10")
+FEW = "6ofdm-0sc-qam_30cms_aes"
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    monkeypatch.setattr(goals_measure, "MODEMS", FEW)
+    monkeypatch.setattr(goals_measure, "SET_UP_SECONDS", 0.0)
+    monkeypatch.setattr(goals_measure, "siblings", lambda one, other: False)
+    return runner("goals", tmp_path, monkeypatch)
+
+
+def by_goal(folder: Path) -> dict[str, Json]:
+    return {one["goal"]: one for one in stored(folder)["results"]}
+
+
+def latency(folder: Path, **what: object) -> str:
+    path = folder / "latency.json"
+    path.write_text(json.dumps(report_samples.latency() | what))
+    return str(path)
+
+
+def test_every_goal_is_measured(
+    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cycles = {f"{BASE} imix": 600, f"{BASE} upstream-imix": 699, f"{CHANNELS} imix": 900}
+    assert bench(*QUICK, "--latency", latency(tmp_path), cycles=cycles, loses=2) == 0
+    file = results.read(tmp_path / "out.json")
+    assert (file["kind"], file["complete"], file["not_measured"]) == ("goals", True, {})
+    found = by_goal(tmp_path)
+    assert list(found) and set(found) == set(goals.load())
+    assert 600 <= found["downstream"]["value"] <= 602
+    assert found["downstream"]["runs"] == len(found["downstream"]["values"]) == 5
+    assert found["downstream"]["crypto_bound_cycles"] == 400
+    assert found["downstream"]["core_hz"] == 3e9
+    assert found["downstream.core-cycles"]["value"] == 1.5 * found["downstream"]["value"]
+    assert found["downstream.bound"]["value"] == pytest.approx(400 / 601, rel=0.01)
+    assert found["stage.64"]["stage"] == "classify"
+    assert 90 <= found["stage.64"]["min"] <= found["stage.64"]["max"] <= 92
+    assert found["channels"]["value"] == pytest.approx(1.5, rel=0.01)
+    assert len(found["channels"]["pairs"]) == 5
+    assert found["memory"]["value"] == 96
+    # the base has core 1, and loses 2 of 10 Gbps there
+    assert found["cores"]["cores"] == [1, 0]
+    assert found["cores"]["rates_gbps"] == [[8, 10, 8, 10]] * 5
+    assert found["cores"]["value"] == 18 / 8
+    printed = capsys.readouterr().out
+    assert "1,652 core cycles" in printed and "not measured" not in printed
+    lines = [" ".join(line.split()) for line in printed.splitlines()]
+    row, _ = [line for line in lines if line.startswith("32 SC-QAM + 2 OFDM / 6 OFDM")]
+    assert "<= 1.1" in row and row.endswith("missed")
+    assert any(line.startswith("memory of 300 modems, MiB 768 MiB <= 128 96") for line in lines)
+
+
+def test_latency_is_that_of_nine_tenths(bench: Bench, tmp_path: Path) -> None:
+    assert bench(*QUICK, "--only", "latency", "--latency", latency(tmp_path)) == 0
+    found = by_goal(tmp_path)
+    (at,) = [
+        one
+        for one in report_samples.latency()["results"]
+        if (one["load"], one["direction"]) == (0.9, "downstream")
+    ]
+    assert found["latency.mean"]["value"] == at["pipeline_us"]["mean"]
+    assert found["latency.p99_9"]["value"] == at["pipeline_us"]["p99_9"]
+    assert found["latency.end-to-end.p99_9"]["value"] == at["end_to_end_us"]["p99_9"]
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        ({"configuration": "another"}, "configuration: found another"),
+        ({"kind": "throughput", "results": []}, "kind: found throughput"),
+        ({"results": []}, "was not measured at 90 %"),
+    ],
+)
+def test_a_latency_of_something_else(
+    what: Json, said: str, bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ("--only", "latency", "--only", "memory", "--latency", latency(tmp_path, **what))
+    assert bench(*QUICK, *words) == 1
+    assert said in capsys.readouterr().err
+    assert said in stored(tmp_path)["not_measured"]["latency.mean"]
+
+
+def test_what_is_left_out_says_so(
+    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench(*QUICK, "--only", "upstream", "--runs", "2") == 0
+    file = stored(tmp_path)
+    assert [one["goal"] for one in file["results"]] == ["upstream"]
+    assert file["not_measured"]["downstream"] == "left out"
+    assert set(file["not_measured"]) == set(goals.load()) - {"upstream"}
+    assert capsys.readouterr().out.count("not measured") == len(goals.load()) - 1
+
+
+def test_without_a_second_core(bench: Bench, tmp_path: Path) -> None:
+    assert bench(*QUICK, "--only", "cores", "--only", "memory", cores=1) == 1
+    file = stored(tmp_path)
+    assert "needs two cores" in file["not_measured"]["cores"]
+    assert [one["goal"] for one in file["results"]] == ["memory"]
+    assert not file["complete"]
+
+
+def test_runs_that_were_not_at_one_time_do_not_count(
+    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench(*QUICK, "--only", "cores", "--only", "memory", late=2000) == 1
+    assert "no two runs were measured at one time" in capsys.readouterr().err
+    assert bench(*QUICK, "--only", "cores", late=500) == 0
+
+
+def test_overlap() -> None:
+    one = {"begin_us": 0, "end_us": 100}
+    assert goals_measure.overlap(one, one) == 1
+    assert goals_measure.overlap(one, {"begin_us": 5, "end_us": 100}) == 0.95
+    assert goals_measure.overlap(one, {"begin_us": 50, "end_us": 150}) == pytest.approx(1 / 3)
+    assert goals_measure.overlap(one, {"begin_us": 200, "end_us": 300}) < 0
+
+
+def test_a_group_that_does_not_start_leaves_the_others(
+    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [word for part in ("channels", "modems", "memory") for word in ("--only", part)]
+    assert bench(*QUICK, *words, refuses=[FEW]) == 1
+    file = stored(tmp_path)
+    assert [one["goal"] for one in file["results"]] == ["channels", "memory"]
+    assert "ended with status 1" in file["not_measured"]["modems"]
+    assert "modems: vcmts-bench ended with status 1" in capsys.readouterr().err
+
+
+def test_a_base_that_does_not_start(
+    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bench(*QUICK, refuses=[BASE]) == 1
+    assert "vcmts-bench ended with status 1" in capsys.readouterr().err
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_what_was_measured_before_a_signal_is_kept(
+    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The base's seventh run is the second one of the channels."""
+    words = [word for part in ("upstream", "channels", "modems") for word in ("--only", part)]
+    assert bench(*QUICK, *words, interrupts=6) == 130
+    file = stored(tmp_path)
+    assert [one["goal"] for one in file["results"]] == ["upstream"]
+    assert not file["complete"]
+    assert file["not_measured"]["channels"] == file["not_measured"]["modems"] == "interrupted"
+    assert "interrupted" in capsys.readouterr().err
+
+
+def test_hyper_threads_of_one_core_are_not_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2, 3})
+    monkeypatch.setattr(goals_measure, "siblings", lambda one, other: one % 2 == other % 2)
+    assert (goals_measure.own_core(), goals_measure.second_core()) == (1, 0)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {1, 3})
+    with pytest.raises(MistakeError, match="no hyper-threads"):
+        goals_measure.second_core()

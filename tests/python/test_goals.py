@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The goals: the file, and what is said of figures beside them."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vcmts import bench_goals, goals, published
+from vcmts.goals import Goal
+from vcmts.paths import MistakeError
+
+GOALS = goals.load()
+
+
+@pytest.mark.parametrize("goal", GOALS.values(), ids=lambda goal: goal.id)
+def test_a_goal_has_a_part_that_measures_it(goal: Goal) -> None:
+    assert bench_goals.part_of(goal.id) in (*bench_goals.PARTS, bench_goals.LATENCY)
+
+
+@pytest.mark.parametrize("goal", [g for g in GOALS.values() if g.published], ids=lambda g: g.id)
+def test_words_have_the_published_number(goal: Goal) -> None:
+    value = published.load().value(goal.published)
+    numbers = re.findall(r"\d[\d,.]*", goal.published_as)
+    assert [float(n.replace(",", "")) for n in numbers] == [pytest.approx(value, abs=0.5)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "not the goals"),
+        ("goals: [1]", "not the goals"),
+        ("goals: [{id: a}]", "'what' is missing"),
+        ("goals: [{id: a, what: b, unit: c, most: 1}]", "unknown key 'most'"),
+        ("goals: [{id: a, what: b, unit: c, published: d}]", "no figure 'd'"),
+        ("goals: [{id: a, what: b, unit: c, at_most: 1, at_least: 1}]", "allowed: one of them"),
+        ("goals: [{id: a, what: b, unit: c}, {id: a, what: b, unit: c}]", "goal a: is there twice"),
+        ("a: [", "not the goals"),
+    ],
+)
+def test_a_broken_file(text: str, said: str, tmp_path: Path) -> None:
+    broken = tmp_path / "goals.yaml"
+    broken.write_text(text)
+    with pytest.raises(MistakeError, match=re.escape(said)):
+        goals.load(broken)
+
+
+def result(value: float, **more: Any) -> dict[str, Any]:
+    return {"value": value, "min": value, "max": value, "runs": 5, **more}
+
+
+@pytest.mark.parametrize(
+    ("value", "disturbed", "verdict"),
+    [
+        (100.0, False, "reached"),
+        (100.5, False, "missed"),
+        (100.5, True, "disturbed"),
+        (99.0, True, "reached"),
+    ],
+)
+def test_verdicts(value: float, disturbed: bool, verdict: str) -> None:
+    goal = Goal("a", "b", "us", at_most=100)
+    assert goal.verdict(result(value, disturbed=disturbed)) == verdict
+
+
+def test_at_least() -> None:
+    goal = Goal("a", "b", "times", at_least=1.9)
+    assert [goal.verdict(result(value)) for value in (1.89, 1.9)] == ["missed", "reached"]
+    assert Goal("a", "b", "us").verdict(result(1)) == "-"
+
+
+def test_a_row() -> None:
+    goal = Goal("a", "cycles of it", "reference cycles", at_most=120, published="2023.upstream")
+    row = goals.row(goal, result(60.3, core_cycles_per_packet=90.5, remark="filter"), "")
+    assert (row.what, row.goal, row.measured) == ("cycles of it", "<= 120", "60.3")
+    assert (row.ratio, row.verdict, row.note) == ("0.502", "reached", "filter; 90.5 core cycles")
+    row = goals.row(Goal("a", "b", "MiB"), None, "left out")
+    assert (row.what, row.published, row.goal) == ("b, MiB", "-", "-")
+    assert (row.measured, row.verdict, row.note) == ("-", "not measured", "left out")
+
+
+def test_a_verdict_agrees_with_the_number_beside_it() -> None:
+    assert goals.told(120.4, 120) == "120.4"
+    assert goals.told(1.898, 1.9) == "1.898"
+    assert goals.told(130.4, 120) == "130"
+    assert goals.told(120, 120) == "120"
