@@ -115,6 +115,15 @@ def test_without_a_second_core(bench: Bench, tmp_path: Path) -> None:
     assert not file["complete"]
 
 
+def test_what_lacks_is_no_failure_where_it_was_not_asked_for(bench: Bench, tmp_path: Path) -> None:
+    """As in `bench all`, on one core and with another profile's latency."""
+    other = latency(tmp_path, configuration="another")
+    assert bench(*QUICK, "--runs", "1", "--latency", other, cores=1) == 0
+    file = stored(tmp_path)
+    assert file["complete"] and "needs two cores" in file["not_measured"]["cores"]
+    assert "found another" in file["not_measured"]["latency.mean"]
+
+
 def test_runs_that_were_not_at_one_time_do_not_count(
     bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -96,7 +96,9 @@ class Parts:
                 self.to.results.append(result)
         except (MistakeError, trials.TroubleError) as error:
             complain(f"{part}: {error}")
-            self.missing[part], self.status = str(error), 1
+            self.missing[part] = str(error)
+            if part in self.given.only or not isinstance(error, goals_measure.LackError):
+                self.status = 1
 
     def measure(self, bench: Bench) -> None:
         with bench.group(BASE, goals_measure.own_core()) as base:

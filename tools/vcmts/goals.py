@@ -19,7 +19,7 @@ FILE = CHECKOUT / "config" / "goals.yaml"
 BOUNDS = {"": "", "about": "about ", "at-least": "at least ", "at-most": "at most "}
 UNITLESS = ("reference cycles", "times", "share")  # as tables say above them, and ratios
 LEFT_OUT = "left out"
-NOT_MEASURED, DISTURBED = "not measured", "disturbed"
+REACHED, MISSED, DISTURBED, NOT_MEASURED = "reached", "missed", "disturbed", "not measured"
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class Goal:
         if self.limit is None:
             return "-"
         if self.reached(result["value"]):
-            return "reached"
-        return DISTURBED if result.get("disturbed") else "missed"
+            return REACHED
+        return DISTURBED if result.get("disturbed") else MISSED
 
 
 def parsed(text: str) -> dict[str, Goal]:

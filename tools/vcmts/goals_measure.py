@@ -35,6 +35,10 @@ SET_UP_SECONDS = 0.3  # of the traffic, before two runs at one time
 LOAD = 0.9  # of the rate without loss
 
 
+class LackError(MistakeError):
+    """What a part needs is not there: the goal is not measured, and the others are."""
+
+
 def siblings(one: int, other: int) -> bool:
     """Whether they are hyper-threads of one core."""
     files = Files()
@@ -56,7 +60,7 @@ def second_core() -> int:
     allowed = sorted(os.sched_getaffinity(0) - {first})
     found = next((core for core in allowed if not siblings(first, core)), None)
     if found is None:
-        raise MistakeError("needs two cores that are no hyper-threads of each other")
+        raise LackError("needs two cores that are no hyper-threads of each other")
     return found
 
 
@@ -227,10 +231,10 @@ def latency(path: str) -> Iterator[Json]:
     file = results.read(path)
     for key, due in (("kind", "latency"), ("configuration", BASE)):
         if file[key] != due:
-            raise MistakeError(f"--latency {path}: {key}: found {file[key]}, needed: {due}")
+            raise LackError(f"--latency {path}: {key}: found {file[key]}, needed: {due}")
     at = [r for r in file["results"] if r["direction"] == "downstream" and r["load"] == LOAD]
     if not at:
-        raise MistakeError(f"--latency {path}: the downstream was not measured at 90 % load")
+        raise LackError(f"--latency {path}: the downstream was not measured at 90 % load")
     disturbed = bool(at[0].get("disturbed"))
     for goal, key in (("latency", "pipeline_us"), ("latency.end-to-end", "end_to_end_us")):
         for name in ("mean", "p99_9"):

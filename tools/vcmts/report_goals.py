@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is to be reached, in a report."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from vcmts import goals
-from vcmts.report_document import Items, Section, Table, Text
+from vcmts.report_document import Card, Items, Section, Table, Text
 from vcmts.report_runs import Run, of_kind
 
 CAVEAT = (
@@ -15,6 +15,19 @@ CAVEAT = (
 
 TITLE = "Reference cycles a packet where nothing else is said"
 HEAD = ("what", "published", "goal", "measured", "least to most", "measured / goal", "verdict")
+
+
+def cards(run: Run) -> Iterator[Card]:
+    """How many are reached of those that were measured and have a limit."""
+    verdicts = [row.verdict for row in goals.rows(run.file)]
+    judged = [verdict for verdict in verdicts if verdict not in ("-", goals.NOT_MEASURED)]
+    missing = verdicts.count(goals.NOT_MEASURED)
+    note = f"{missing} not measured" if missing else "all measured"
+    if judged:
+        reached = f"{judged.count(goals.REACHED)} of {len(judged)}"
+        yield Card(
+            "Goals reached", reached, "", f"run {run.letter}: {note}" if run.letter else note
+        )
 
 
 def section(runs: Sequence[Run]) -> Section:

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from vcmts import results
+from vcmts import report_goals, results
 from vcmts.directions import DIRECTIONS
 from vcmts.report_document import Card, Cards, Items, Section, Text, number
 from vcmts.report_runs import Run, confirmed, first_mix, in_direction, of_kind, spread
@@ -91,6 +91,7 @@ def cards(runs: Sequence[Run]) -> list[Card]:
         "throughput": throughput_cards,
         "pipeline": pipeline_cards,
         "latency": latency_cards,
+        "goals": report_goals.cards,
     }
     found = [
         card
