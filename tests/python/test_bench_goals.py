@@ -162,9 +162,9 @@ def test_a_base_that_does_not_start(
 def test_what_was_measured_before_a_signal_is_kept(
     bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The base's seventh run is the second one of the channels."""
+    """The second run of the base in the part with the channels."""
     words = [word for part in ("upstream", "channels", "modems") for word in ("--only", part)]
-    assert bench(*QUICK, *words, interrupts=6) == 130
+    assert bench(*QUICK, *words, interrupts=goals_measure.WARM_UP + 6) == 130
     file = stored(tmp_path)
     assert [one["goal"] for one in file["results"]] == ["upstream"]
     assert not file["complete"]

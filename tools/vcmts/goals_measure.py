@@ -32,6 +32,7 @@ SIZES = ("64", "256", "512", "1024", "1518")
 CRYPTO = ("encrypt_submit", "encrypt_collect")
 OVERLAP = 0.9  # of two runs at one time, of the longer time from the first to the last
 SET_UP_SECONDS = 0.3  # of the traffic, before two runs at one time
+WARM_UP = 3  # runs: the first ones touch memory that none has touched before
 LOAD = 0.9  # of the rate without loss
 
 
@@ -76,7 +77,7 @@ class Bench:
 
     @contextmanager
     def group(self, profile: str, core: int) -> Iterator[trials.Server]:
-        """A service group that is ready for runs on a core."""
+        """A service group on a core, warm."""
         self.shown.at(self.shown.done, f"{profile}: setting up")
         place = self.place / f"{profile}-{core}"
         place.mkdir()
@@ -85,6 +86,8 @@ class Bench:
             write_profile(profile, out, cores=configuration.own_cores())
         command = [str(program("vcmts-bench")), "--config", str(config), "--requests"]
         with trials.server([*command, "--core", str(core)], place, self.stopped) as serving:
+            for _ in range(WARM_UP):
+                self.run(serving)
             yield serving
 
     def request(self, mix: str) -> Json:
