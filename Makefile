@@ -2,6 +2,9 @@
 # A thin cover: meson builds, pytest and devtools/ do the rest.
 
 BUILD ?= build
+# What make bench measures: yes: the build of make pgo, no: that of make build.
+PGO ?= yes
+PGO_BUILD ?= build-pgo
 MARCH ?= native
 WERROR ?= false
 DURATION ?= 10s
@@ -26,7 +29,7 @@ fi
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-deps unit pytest sanitize fuzz bench impairments lint format docs clean
+.PHONY: help run build pgo test test-deps unit pytest sanitize fuzz bench impairments lint format docs clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +42,10 @@ build: ## install what is missing and compile into build/ (BUILD=, MARCH=, WERRO
 	@devtools/install-deps build
 	$(call configure,$(BUILD),-Dmarch=$(MARCH) -Dwerror=$(WERROR))
 	@ninja -C $(BUILD)
+
+pgo: ## compile into build-pgo/ for speed: twice, with a profile of a short run (PGO_BUILD=, MARCH=)
+	@devtools/install-deps build run
+	@devtools/pgo $(PGO_BUILD) -Dmarch=$(MARCH)
 
 test: unit pytest sanitize ## every test: C, Python, end to end, sanitizers, 10 s of each fuzz target
 	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=10
@@ -62,9 +69,9 @@ sanitize: test-deps ## unit and replay tests under the address and undefined beh
 fuzz: test-deps ## fuzz every parser for FUZZ_SECONDS (300) a target
 	@devtools/fuzz $(FUZZ_SECONDS)
 
-bench: build ## measure everything for some minutes: a report in bench-results/
+bench: $(if $(filter no,$(PGO)),build,pgo) ## measure everything for some minutes: a report in bench-results/ (PGO=no)
 	@devtools/install-deps run plot
-	./vcmts bench all
+	VCMTS_BUILD=$(if $(filter no,$(PGO)),$(BUILD),$(PGO_BUILD)) ./vcmts bench all
 
 impairments: build ## impair the upstream in every way: expected and counted, side by side
 	@devtools/install-deps run
@@ -83,6 +90,8 @@ docs: build ## write the generated pages again: configuration, counters, picture
 	@devtools/docs
 
 clean: ## remove what was built (not .venv)
-	@test ! -e $(BUILD) || test -e $(BUILD)/meson-info || \
-		{ echo "clean: $(BUILD) is no build directory" >&2; exit 1; }
-	rm -rf $(BUILD) build-asan build-fuzz
+	@for folder in $(BUILD) $(PGO_BUILD); do \
+		test ! -e $$folder || test -e $$folder/meson-info || \
+			{ echo "clean: $$folder is no build directory" >&2; exit 1; }; \
+	done
+	rm -rf $(BUILD) $(PGO_BUILD) build-asan build-fuzz

@@ -126,6 +126,7 @@ def workshop(tmp_path: Path) -> Path:
         "vcmts": log,
         "devtools/install-deps": "",
         "devtools/docs": log,
+        "devtools/pgo": log,
         "bin/ninja": "",
         "bin/meson": log + "[ $1 != setup ] || { mkdir $2 $2/meson-info; touch $2/build.ninja; }\n",
     }
@@ -141,7 +142,7 @@ def make(workshop: Path, *arguments: str, status: int = 0) -> list[str]:
     environment = {
         key: value
         for key, value in os.environ.items()
-        if key not in ("BUILD", "MAKEFLAGS", "MARCH", "VCMTS_BUILD", "WERROR")
+        if key not in ("BUILD", "MAKEFLAGS", "MARCH", "PGO", "PGO_BUILD", "VCMTS_BUILD", "WERROR")
     }
     environment["PATH"] = f"{workshop / 'bin'}:{os.environ['PATH']}"
     ended = subprocess.run(["make", *arguments], cwd=workshop, env=environment, check=False)
@@ -160,11 +161,17 @@ def test_make_gives_changed_options_to_a_used_build(workshop: Path) -> None:
     assert make(workshop, "build", "WERROR=true") == strictly
 
 
-@pytest.mark.parametrize("goal", ["run", "bench", "docs"])
-def test_make_uses_the_build_that_it_made(goal: str, workshop: Path) -> None:
-    calls = make(workshop, goal, "BUILD=other")
+@pytest.mark.parametrize("goal", [["run"], ["bench", "PGO=no"], ["docs"]])
+def test_make_uses_the_build_that_it_made(goal: list[str], workshop: Path) -> None:
+    calls = make(workshop, *goal, "BUILD=other")
     assert len(calls) >= 2 and calls[0].startswith("meson setup other ")
     assert all(call.endswith(" VCMTS_BUILD=other") for call in calls[1:])
+
+
+def test_make_bench_measures_what_was_made_with_a_profile(workshop: Path) -> None:
+    calls = make(workshop, "bench", "MARCH=x86-64-v2", "PGO_BUILD=other")
+    assert calls[0].startswith("pgo other -Dmarch=x86-64-v2 ")
+    assert calls[1:] == ["vcmts bench all VCMTS_BUILD=other"]
 
 
 def test_make_clean(workshop: Path) -> None:
@@ -172,5 +179,85 @@ def test_make_clean(workshop: Path) -> None:
     make(workshop, "build", "BUILD=other")
     make(workshop, "clean", "BUILD=other")
     assert (workshop / "build").exists() and not (workshop / "other").exists()
-    make(workshop, "clean", "BUILD=bin", status=2)
+    for folder in ("BUILD=bin", "PGO_BUILD=bin"):
+        make(workshop, "clean", folder, status=2)
     assert (workshop / "bin").exists()
+
+
+@pytest.fixture
+def trainer(tmp_path: Path) -> Path:
+    """devtools/pgo among sources, and tools that only write down how they were called."""
+    (tmp_path / "devtools").mkdir()
+    shutil.copy(CHECKOUT / "devtools" / "pgo", tmp_path / "devtools")
+    for room in ("bench", "impairments", "simulate", "src", "subprojects", "traffic"):
+        write(tmp_path, f"{room}/source.c", "")
+    for name in ("meson.build", "meson_options.txt"):
+        write(tmp_path, name, "")
+    log = (
+        '#!/bin/sh\n[ "$BROKEN" != ${0##*/} ] || { echo broken; exit 1; }\necho ${0##*/} $* >>log\n'
+    )
+    tools = {
+        "vcmts": "",
+        "bin/meson": '[ $1 != setup ] || touch "$2/build.ninja"\n',
+        "bin/ninja": "touch out/a.gcda\n",
+        "bin/pkg-config": "",
+        "out/bench/vcmts-bench": "! [ -e out/a.gcda ] || echo stale counts >>log\n",
+        "out/bench/vcmts-bench-scheduler": "",
+    }
+    for name, script in tools.items():
+        write(tmp_path, name, log + script)
+        (tmp_path / name).chmod(0o755)
+    write(tmp_path, "bin/cc", "#!/bin/sh\necho $COMPILER, Free Software Foundation\n")
+    (tmp_path / "bin" / "cc").chmod(0o755)
+    return tmp_path
+
+
+def train(folder: Path, *options: str, status: int = 0, **environment: str) -> list[str]:
+    """The programs that this devtools/pgo called, and what it said."""
+    (folder / "log").write_text("")
+    environment["PATH"] = f"{folder / 'bin'}:{os.environ['PATH']}"
+    ended = subprocess.run(
+        ["devtools/pgo", "out", *options],
+        cwd=folder,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == status, ended.stderr
+    calls = [line for line in (folder / "log").read_text().splitlines() if "pkg-config" not in line]
+    return [call.split()[0] for call in calls] + ended.stderr.splitlines() * (status != 0)
+
+
+def test_pgo_compiles_runs_and_compiles(trainer: Path) -> None:
+    benchmarks = ["vcmts", "vcmts-bench"] * 2 + ["vcmts-bench", "vcmts-bench-scheduler"]
+    whole = ["meson", "ninja", *benchmarks, "meson", "ninja"]
+    assert train(trainer, "-Dmarch=native") == whole
+    setup, *_, use = (line for line in (trainer / "log").read_text().splitlines() if "-D" in line)
+    assert setup.startswith("meson setup ") and "-Dmarch=native" in setup and "=generate" in setup
+    assert use.startswith("meson configure ") and use.endswith("-Db_pgo=use")
+
+
+def test_pgo_does_nothing_twice(trainer: Path) -> None:
+    assert train(trainer)
+    assert train(trainer) == []
+    assert train(trainer, "-Dmarch=native")
+    assert train(trainer, "-Dmarch=native") == []
+    write(trainer, "src/source.c", "changed")
+    assert train(trainer, "-Dmarch=native")
+    assert train(trainer, "-Dmarch=native", COMPILER="gcc 14")
+
+
+@pytest.mark.parametrize("program", ["meson", "ninja", "vcmts", "vcmts-bench"])
+def test_pgo_that_fails_says_why_and_starts_anew(program: str, trainer: Path) -> None:
+    said = train(trainer, status=1, BROKEN=program)
+    assert said[-2] == "broken" and said[-1].startswith("pgo: failed: ")
+    assert train(trainer)
+    assert train(trainer) == []
+
+
+def test_pgo_needs_gcc(trainer: Path) -> None:
+    write(trainer, "bin/clang", "#!/bin/sh\necho clang version 14\n")
+    (trainer / "bin" / "clang").chmod(0o755)
+    (said,) = train(trainer, status=1, CC="clang")
+    assert "clang is another compiler" in said

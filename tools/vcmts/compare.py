@@ -45,6 +45,7 @@ HOST = (
     ("intel-ipsec-mb", ("software", "intel_ipsec_mb")),
     ("compiler", ("software", "compiler")),
     ("-march", ("software", "march")),
+    ("profile-guided", ("software", "profile_guided")),
     ("commit", ("software", "commit")),
 )
 

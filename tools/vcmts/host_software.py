@@ -42,6 +42,7 @@ def built(files: Files, build: Path) -> dict[str, Any]:
         "compiler": files.said(compiler or "cc", "--version") or NOT_KNOWN,
         "march": options.get("march", NOT_KNOWN),
         "optimization": options.get("optimization", NOT_KNOWN),
+        "profile_guided": options.get("b_pgo", NOT_KNOWN),
         "sanitize": options.get("b_sanitize", NOT_KNOWN),
     }
 
