@@ -6,6 +6,8 @@
 #include <rte_malloc.h>
 #include <rte_random.h>
 
+#include "platform/large_pages.h"
+
 /*
  * Of this many flows that would push out others one does. Where more flows take turns than there is room
  * for, each record would be gone before it is asked for again, and writing it was in vain.
@@ -17,7 +19,8 @@ int flow_cache_create(struct flow_cache *c, uint32_t records) {
 	if (records == 0)
 		return 0;
 	records = rte_align32pow2(RTE_MAX(records, 2u));
-	c->records = rte_zmalloc("flow cache", records * sizeof(*c->records), RTE_CACHE_LINE_SIZE);
+	c->records = rte_zmalloc_socket("flow cache", records * sizeof(*c->records),
+					RTE_CACHE_LINE_SIZE, large_pages_socket());
 	if (c->records == NULL)
 		return -1;
 	c->mask = records - 1;

@@ -7,6 +7,7 @@
 
 #include <rte_errno.h>
 
+#include "platform/large_pages.h"
 #include "wire/bytes.h"
 
 enum {
@@ -124,7 +125,7 @@ static int family_create(struct rules *r, const char *name, enum rule_family fam
 	char text[RTE_ACL_NAMESIZE];
 	struct rte_acl_param param = {
 		.name = text,
-		.socket_id = SOCKET_ID_ANY,
+		.socket_id = large_pages_socket(),
 		.rule_size = sizeof(struct acl_rule),
 	};
 	struct rte_acl_config config;

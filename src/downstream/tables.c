@@ -8,6 +8,7 @@
 #include <rte_hash_crc.h>
 #include <rte_malloc.h>
 
+#include "platform/large_pages.h"
 #include "wire/docsis_mac.h"
 
 /* rte_hash_crc() loads words from where the key stands; addresses in a frame are not aligned. */
@@ -39,7 +40,7 @@ static struct rte_hash *hash_create(const char *what, const struct service_group
 		.entries = (uint32_t)RTE_MAX(entries + entries / 4, (size_t)64),
 		.key_len = key_size,
 		.hash_func = address_hash,
-		.socket_id = SOCKET_ID_ANY,
+		.socket_id = large_pages_socket(),
 	};
 	struct rte_hash *hash;
 
@@ -132,7 +133,7 @@ void ds_flow_set_priority(struct ds_flow *f, uint8_t priority) {
 }
 
 static void *zalloc_lines(const char *name, size_t count, size_t size) {
-	void *p = rte_zmalloc(name, count * size, RTE_CACHE_LINE_SIZE);
+	void *p = rte_zmalloc_socket(name, count * size, RTE_CACHE_LINE_SIZE, large_pages_socket());
 
 	if (p == NULL)
 		fprintf(stderr, "downstream: no memory for %zu %s records\n", count, name);

@@ -8,8 +8,11 @@
 #include <rte_hash_crc.h>
 #include <rte_malloc.h>
 
+#include "platform/large_pages.h"
+
 static void *zalloc(const char *what, size_t count, size_t size) {
-	void *p = rte_zmalloc(what, (count + 1) * size, RTE_CACHE_LINE_SIZE);
+	void *p = rte_zmalloc_socket(what, (count + 1) * size, RTE_CACHE_LINE_SIZE,
+				     large_pages_socket());
 
 	if (p == NULL)
 		fprintf(stderr, "upstream: no memory for %zu %s records\n", count, what);
@@ -23,7 +26,7 @@ static struct rte_hash *hash_create(const char *what, uint32_t id, size_t entrie
 		.entries = (uint32_t)RTE_MAX(entries + entries / 4, (size_t)64),
 		.key_len = sizeof(uint32_t),
 		.hash_func = rte_hash_crc,
-		.socket_id = SOCKET_ID_ANY,
+		.socket_id = large_pages_socket(),
 	};
 	struct rte_hash *hash;
 
