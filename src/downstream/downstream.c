@@ -27,7 +27,7 @@ static const struct stage dequeue_list[] = {
 /* Lower MAC: from the ring to the R-PHY port. */
 static const struct stage lower_list[] = {
 	{"take_over", "lower MAC from upper MAC", "ring", ds_take_over, true},
-	{"frame", "MAC header, privacy and DS extended headers, HCS", "net_crc", ds_frame, false},
+	{"frame", "MAC header, privacy and DS extended headers, HCS", "mbuf", ds_frame, false},
 	{"encrypt_submit", "Ethernet CRC and BPI+ in one pass", "cryptodev + security",
 	 ds_encrypt_submit, false},
 	{"encrypt_collect", "what the crypto device has done", "cryptodev", ds_encrypt_collect,

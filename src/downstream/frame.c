@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include <rte_mbuf.h>
-#include <rte_net_crc.h>
 #include <rte_prefetch.h>
 
 #include "downstream/downstream.h"
@@ -20,6 +19,24 @@ static bool has_room(const struct rte_mbuf *m) {
 	       rte_pktmbuf_tailroom(m) >= RTE_ETHER_CRC_LEN;
 }
 
+/* From the template's HCS to that of the header, which differs in LEN, priority and sequence number. */
+static uint16_t header_hcs(const struct ds_flow *flow, const uint8_t *header, uint16_t length,
+			   uint16_t sequence) {
+	size_t size = flow->header_size;
+	size_t behind = size - DOCSIS_HCS_SIZE - DOCSIS_LEN_OFFSET - 1; /* the first byte of LEN */
+	uint8_t priority = header[size - DOCSIS_HCS_SIZE - 1 - flow->behind_priority];
+	uint16_t hcs = flow->hcs;
+
+	hcs ^= docsis_hcs_share(behind, (uint8_t)(length >> 8));
+	hcs ^= docsis_hcs_share(behind - 1, (uint8_t)length);
+	hcs ^= docsis_hcs_share(flow->behind_priority, priority & DOCSIS_DS_PRIORITY);
+	if (flow->sequenced) {
+		hcs ^= docsis_hcs_share(1, (uint8_t)(sequence >> 8));
+		hcs ^= docsis_hcs_share(0, (uint8_t)sequence);
+	}
+	return hcs;
+}
+
 static void frame_one(struct rte_mbuf *m, const struct ds_flow *flow, uint16_t sequence) {
 	size_t pdu = rte_pktmbuf_data_len(m) + RTE_ETHER_CRC_LEN;
 	size_t size = flow->header_size;
@@ -30,10 +47,11 @@ static void frame_one(struct rte_mbuf *m, const struct ds_flow *flow, uint16_t s
 	docsis_len_patch(header, size, pdu);
 	if (flow->sequenced)
 		docsis_sequence_patch(header, size, sequence);
-	store_le16(header + size - 2,
-		   (uint16_t)rte_net_crc_calc(header, (uint32_t)size - 2, RTE_NET_CRC16_CCITT));
-	rte_pktmbuf_prepend(m, (uint16_t)size);
-	rte_pktmbuf_append(m, RTE_ETHER_CRC_LEN);
+	store_le16(header + size - DOCSIS_HCS_SIZE,
+		   header_hcs(flow, header, (uint16_t)(size - DOCSIS_MAC_HEADER + pdu), sequence));
+	m->data_off -= (uint16_t)size;
+	m->data_len += (uint16_t)(size + RTE_ETHER_CRC_LEN);
+	m->pkt_len = m->data_len;
 }
 
 uint16_t ds_frame(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
@@ -43,6 +61,9 @@ uint16_t ds_frame(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 
 	for (uint16_t i = 0; i < n; i++)
 		rte_prefetch0(&flows[packet_meta(pkts[i])->flow]);
+	/* Behind the records, which are waited for first. */
+	for (uint16_t i = 0; i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], uint8_t *) - DS_FLOW_HEADER);
 	for (uint16_t i = 0; i < n; i++) {
 		const struct packet_meta *meta = packet_meta(pkts[i]);
 

@@ -99,12 +99,39 @@ static int modem_fill(struct ds_tables *t, const struct modem *m, uint32_t index
 	return hash_add(t->mac, m->mac, index, 0);
 }
 
+void ds_flow_set_header(struct ds_flow *f, const struct docsis_down_header *h) {
+	struct docsis_down_header zero = *h;
+	uint8_t text[DOCSIS_DOWN_HEADER_MAX];
+	size_t size;
+
+	zero.priority = 0;
+	zero.sequence = 0;
+	size = docsis_down_header_write(&zero, 0, text);
+	store_be16(text + DOCSIS_LEN_OFFSET, 0);
+	memcpy(f->header + DS_FLOW_HEADER - size, text, size);
+	f->hcs = docsis_hcs(text, size - DOCSIS_HCS_SIZE);
+	f->header_size = (uint8_t)size;
+	f->sequenced = h->ds == DS_EHDR_SEQUENCE;
+	/* The priority begins the value of the DS extended header, of 5 bytes or 1. */
+	f->behind_priority = f->sequenced ? 4 : 0;
+	f->encrypted = h->encrypted;
+	ds_flow_set_priority(f, h->priority);
+}
+
+/* The priority shares its byte with what never changes. A copy of the header that is made meanwhile has
+ * the old priority or the new one, and its HCS is computed by what the copy has. */
+void ds_flow_set_priority(struct ds_flow *f, uint8_t priority) {
+	uint8_t *byte = f->header + DS_FLOW_HEADER - DOCSIS_HCS_SIZE - 1 - f->behind_priority;
+
+	__atomic_store_n(byte, (uint8_t)(priority << 5 | (*byte & ~DOCSIS_DS_PRIORITY)),
+			 __ATOMIC_RELAXED);
+}
+
 /* MULPI: frames of a flow with a DSID are numbered for resequencing; all tell their priority. */
 static void flow_fill(struct ds_flow *d, const struct modem *m, const struct service_flow *f,
 		      void *session) {
 	const struct security_association *sa = &m->security;
-	uint8_t text[DOCSIS_DOWN_HEADER_MAX];
-	struct docsis_down_header h = {
+	const struct docsis_down_header h = {
 		.privacy = true,
 		.encrypted = sa->cipher != CIPHER_NONE,
 		.key_sequence = sa->key_sequence,
@@ -114,22 +141,9 @@ static void flow_fill(struct ds_flow *d, const struct modem *m, const struct ser
 		.dsid = f->dsid,
 	};
 
-	d->header_size = (uint8_t)docsis_down_header_write(&h, 0, text);
-	memcpy(d->header + DS_FLOW_HEADER - d->header_size, text, d->header_size);
-	d->sequenced = h.ds == DS_EHDR_SEQUENCE;
-	d->encrypted = h.encrypted;
+	ds_flow_set_header(d, &h);
 	d->session = session;
 	memcpy(d->iv, sa->iv, sizeof(d->iv));
-}
-
-/* The priority begins the value of the DS extended header, of 5 bytes or 1, and shares its byte with
- * what never changes. A copy of the header that is made meanwhile has the old priority or the new
- * one; its HCS is computed behind that. */
-void ds_flow_set_priority(struct ds_flow *f, uint8_t priority) {
-	size_t value = f->sequenced ? 5 : 1;
-	uint8_t *byte = f->header + DS_FLOW_HEADER - DOCSIS_HCS_SIZE - value;
-
-	__atomic_store_n(byte, (uint8_t)(priority << 5 | (*byte & 0x1f)), __ATOMIC_RELAXED);
 }
 
 static void *zalloc_lines(const char *name, size_t count, size_t size) {

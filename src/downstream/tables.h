@@ -9,6 +9,7 @@
 #include <rte_hash.h>
 
 #include "model/service_group.h"
+#include "wire/docsis_mac.h"
 
 /* The upper MAC's record of a modem: one cache line. */
 struct ds_modem {
@@ -31,7 +32,9 @@ struct ds_flow {
 					 * at the end of the array */
 	void *session; /* of the crypto device */
 	uint8_t iv[16];
+	uint16_t hcs; /* of the header with LEN, sequence and priority 0 */
 	uint8_t header_size; /* HCS included */
+	uint8_t behind_priority; /* bytes between the one with the priority and the HCS */
 	bool sequenced;
 	bool encrypted;
 } __rte_cache_aligned;
@@ -63,6 +66,9 @@ static inline uint32_t ds_place_address(uint64_t place) {
  * -1 after a message on stderr.
  */
 int ds_tables_create(struct ds_tables *t, const struct service_group *sg, void *const *sessions);
+
+/* Sets what the record tells of the MAC header; `h->ds` is DS_EHDR_PRIORITY or DS_EHDR_SEQUENCE. */
+void ds_flow_set_header(struct ds_flow *f, const struct docsis_down_header *h);
 
 /* Has the flow's frames tell another traffic priority, 0..7, also while the lower MAC writes some. */
 void ds_flow_set_priority(struct ds_flow *f, uint8_t priority);

@@ -179,7 +179,6 @@ static bool cpus_exist(const struct platform_options *o) {
 static void choose_crc(void) {
 	static const uint8_t nothing[16];
 
-	(void)rte_net_crc_calc(nothing, sizeof(nothing), RTE_NET_CRC16_CCITT);
 	(void)rte_net_crc_calc(nothing, sizeof(nothing), RTE_NET_CRC32_ETH);
 }
 

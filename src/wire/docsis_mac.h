@@ -56,6 +56,7 @@
 #define DOCSIS_PRIVACY_VERSION 1
 #define DOCSIS_SAID_MASK 0x3fff
 #define DOCSIS_DSID_MASK 0xfffff
+#define DOCSIS_DS_PRIORITY 0xe0 /* bits of the first byte of a DS EHDR's value */
 
 #define DOCSIS_MAC_HEADER 6 /* bytes without extended header, HCS included */
 #define DOCSIS_BP_DOWN_SIZE 5 /* bytes in the extended header, with the type byte */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * CRC-16/X-25: x^16 + x^12 + x^5 + 1, least significant bit first, preset and final inversion of all
- * bits. Plain on purpose: it is the yardstick for the vectorised one of the data plane.
+ * bits. docsis_hcs() is plain on purpose: it is the yardstick for the data plane's way, by shares.
  */
 #include "wire/hcs.h"
+
+#include <string.h>
 
 #include "wire/bytes.h"
 
@@ -51,6 +53,21 @@ uint16_t docsis_hcs(const uint8_t *header, size_t length) {
 	for (size_t i = 0; i < length; i++)
 		crc = (uint16_t)(crc >> 8 ^ remainders[(crc ^ header[i]) & 0xff]);
 	return (uint16_t)~crc;
+}
+
+uint16_t docsis_hcs_shares[DOCSIS_HCS_SHARES][256];
+
+/* The last byte's share is its remainder; one byte more behind it is one step of docsis_hcs() more. */
+__attribute__((constructor)) static void shares_make(void) {
+	memcpy(docsis_hcs_shares[0], remainders, sizeof(remainders));
+	for (size_t behind = 1; behind < DOCSIS_HCS_SHARES; behind++) {
+		for (size_t value = 0; value < 256; value++) {
+			uint16_t crc = docsis_hcs_shares[behind - 1][value];
+
+			docsis_hcs_shares[behind][value] =
+				(uint16_t)(crc >> 8 ^ remainders[crc & 0xff]);
+		}
+	}
 }
 
 void docsis_hcs_write(uint8_t *header, size_t length) {

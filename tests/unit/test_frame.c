@@ -22,27 +22,21 @@ static struct ds_tables tables = {.flows = flows, .flow_count = FLOWS};
 static struct ds_lower lower = {.tables = &tables};
 static struct random rnd = {42};
 
-/* Headers of 6, 8, 10, 12 bytes and with privacy element of 11, 13, 15, 17. */
+/* Headers of 8 and 12 bytes, and with privacy element of 13 and 17. */
 static int open_all(void **state) {
 	fixture_start(state);
 	packets = fixture_pool("packets", 127, FIXTURE_ROOM);
 	for (unsigned i = 0; i < FLOWS; i++) {
-		struct docsis_down_header *h = &headers[i];
-		uint8_t text[DOCSIS_DOWN_HEADER_MAX];
-
-		*h = (struct docsis_down_header){
+		headers[i] = (struct docsis_down_header){
 			.privacy = i >= 4,
-			.encrypted = i % 2,
+			.encrypted = i % 4 >= 2,
 			.key_sequence = (uint8_t)i,
 			.said = (uint16_t)(0x1234 + i),
-			.ds = (enum docsis_ds_ehdr)(i % 4),
+			.ds = i % 2 ? DS_EHDR_SEQUENCE : DS_EHDR_PRIORITY,
 			.priority = (uint8_t)i,
 			.dsid = 0x54321 + i,
 		};
-		flows[i].header_size = (uint8_t)docsis_down_header_write(h, 0, text);
-		flows[i].sequenced = h->ds == DS_EHDR_SEQUENCE;
-		memcpy(flows[i].header + DS_FLOW_HEADER - flows[i].header_size, text,
-		       flows[i].header_size);
+		ds_flow_set_header(&flows[i], &headers[i]);
 	}
 	return 0;
 }
@@ -77,10 +71,14 @@ static void headers_of_all_kinds(void **state) {
 	static uint8_t bytes[PIPELINE_BURST][2048];
 
 	(void)state;
-	for (int round = 0; round < 100; round++) {
+	for (int round = 0; round < 1000; round++) {
 		struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 		uint16_t n = (uint16_t)random_between(&rnd, 1, PIPELINE_BURST);
 		size_t sizes[PIPELINE_BURST];
+		uint32_t changed = random_below(&rnd, FLOWS);
+
+		headers[changed].priority = (uint8_t)random_below(&rnd, 8);
+		ds_flow_set_priority(&flows[changed], headers[changed].priority);
 
 		for (uint16_t i = 0; i < n; i++) {
 			sizes[i] = random_between(&rnd, 14, 1996);

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "guard.h"
+#include "random.h"
 #include "vectors.h"
 #include "wire/bytes.h"
 #include "wire/hcs.h"
@@ -59,6 +60,29 @@ static void matches_the_definition(void **state) {
 	}
 }
 
+/* Whichever bytes of whatever header change to what: by shares it is the same as anew. */
+static void changes_by_shares(void **state) {
+	struct random rnd = {7};
+
+	(void)state;
+	for (int round = 0; round < 100000; round++) {
+		size_t length = random_between(&rnd, 1, DOCSIS_HCS_SHARES);
+		uint8_t bytes[DOCSIS_HCS_SHARES];
+		uint16_t hcs;
+
+		random_fill(&rnd, bytes, length);
+		hcs = docsis_hcs(bytes, length);
+		for (uint32_t changes = random_below(&rnd, 8); changes > 0; changes--) {
+			size_t at = random_below(&rnd, (uint32_t)length);
+			uint8_t change = (uint8_t)random_next(&rnd);
+
+			bytes[at] ^= change;
+			hcs ^= docsis_hcs_share(length - 1 - at, change);
+		}
+		assert_int_equal(hcs, docsis_hcs(bytes, length));
+	}
+}
+
 static void finds_every_flipped_bit(void **state) {
 	FILE *f = vectors_open("hcs.txt");
 	struct vector v;
@@ -78,6 +102,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(knows_the_published_headers),
 		cmocka_unit_test(matches_the_definition),
+		cmocka_unit_test(changes_by_shares),
 		cmocka_unit_test(finds_every_flipped_bit),
 	};
 
