@@ -13,6 +13,7 @@
 #include <rte_cryptodev.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
+#include <rte_prefetch.h>
 #include <rte_security.h>
 
 #include "wire/docsis_mac.h"
@@ -51,6 +52,18 @@ void crypto_session_free(struct docsis_crypto *c, void *session);
 void crypto_close(struct docsis_crypto *c);
 
 /*
+ * Fetches into the cache what the driver reads first of a session: cipher and the beginning of the key
+ * schedule, hash, size of the digest. With many modems each packet has another session, and the driver
+ * waits for these three lines. They stand there in DPDK 22.11; elsewhere this costs time, no more.
+ */
+static inline void crypto_prefetch(const void *session) {
+	static const unsigned lines[] = {0x40, 0x440, 0x580};
+
+	for (size_t i = 0; i < RTE_DIM(lines); i++)
+		rte_prefetch0((const uint8_t *)session + lines[i]);
+}
+
+/*
  * Fills an operation on the frame `m`, whose DOCSIS header has `header` bytes: the CRC covers the PDU
  * up to its last four bytes, which are the CRC's; the cipher, where there is one, covers the PDU
  * without the two MAC addresses (SEC). `iv` has DOCSIS_IV_SIZE bytes.
@@ -60,6 +73,7 @@ static inline void crypto_fill(struct rte_crypto_op *op, struct rte_mbuf *m, uin
 	uint32_t pdu = rte_pktmbuf_data_len(m) - header;
 	struct rte_crypto_sym_op *sym = op->sym;
 
+	crypto_prefetch(session);
 	rte_security_attach_session(op, session);
 	sym->m_src = m;
 	sym->m_dst = NULL;
