@@ -15,8 +15,6 @@
 
 #define PACKET_ROOM (RTE_PKTMBUF_HEADROOM + 2048)
 #define DEPI_HEADERS 8192
-/* headers of all encapsulations and a table of 255 segments: 574 bytes */
-#define DEPI_HEADER_ROOM (RTE_PKTMBUF_HEADROOM + 640)
 #define DEPI_FRAGMENTS 8192
 #define LINEAR 8192
 #define SYSTEM_MB 32 /* what DPDK and its drivers take for themselves */
@@ -26,6 +24,13 @@
  * most are long, and on their way. */
 static unsigned packets(const struct service_group *sg) {
 	return sg->network.queue_size + DS_QUEUED_MAX + sg->rphy_port.queue_size + SPARE;
+}
+
+/* Of all encapsulations with the longest PSP header, and no more: on ordinary pages most of what an mbuf
+ * of these costs is that its page is not in the TLB. */
+static unsigned depi_header_room(const struct service_group *sg) {
+	return RTE_PKTMBUF_HEADROOM + DEPI_ENCAP_MAX +
+	       (unsigned)psp_header_size(sg->rphy.max_segments, 2);
 }
 
 /* Room for a whole packet of the R-PHY device, with a VLAN tag. */
@@ -79,7 +84,7 @@ static uint64_t tables_memory(const struct service_group *sg) {
 
 unsigned instance_memory_mb(const struct service_group *sg) {
 	uint64_t bytes = pool_memory(packets(sg), PACKET_ROOM) +
-			 pool_memory(DEPI_HEADERS, DEPI_HEADER_ROOM) +
+			 pool_memory(DEPI_HEADERS, depi_header_room(sg)) +
 			 pool_memory(DEPI_FRAGMENTS, 0) +
 			 pool_memory(LINEAR, RTE_PKTMBUF_HEADROOM + sg->rphy.mtu) +
 			 upstream_memory(sg) + tables_memory(sg);
@@ -103,7 +108,7 @@ int instance_pools(struct instance *i, const struct service_group *sg) {
 		return -1;
 	}
 	i->packets = packet_pool("packets", packets(sg), 0, PACKET_ROOM);
-	i->depi_headers = packet_pool("depi_headers", DEPI_HEADERS - 1, 0, DEPI_HEADER_ROOM);
+	i->depi_headers = packet_pool("depi_headers", DEPI_HEADERS - 1, 0, depi_header_room(sg));
 	i->depi_fragments = packet_pool("depi_fragments", DEPI_FRAGMENTS - 1, 0, 0);
 	if (i->packets == NULL || i->depi_headers == NULL || i->depi_fragments == NULL)
 		return -1;

@@ -9,7 +9,10 @@
 #include "downstream/downstream.h"
 #include "downstream/stages.h"
 #include "pipeline/packet.h"
-#include "wire/bytes.h"
+#include "platform/pool.h"
+
+/* Buffers that are on their way into the cache: as many as a few packets take. */
+#define AHEAD 4
 
 static unsigned extra_bytes(const struct channel *c) {
 	return c->psp_extra == PSP_EXTRA_NONE ? 0 : 2;
@@ -74,10 +77,18 @@ void depi_free(struct depi *d) {
 	d->channels = NULL;
 }
 
+/* The table of segments is written in its place as they come, so what stands before it comes first. */
 static bool channel_open(struct depi *d, struct depi_channel *ch, uint64_t now) {
+	uint8_t *p;
+
 	ch->head = rte_pktmbuf_alloc(d->headers);
 	if (ch->head == NULL)
 		return false;
+	pool_prefetch(d->headers, AHEAD, DEPI_ENCAP_MAX);
+	p = rte_pktmbuf_mtod(ch->head, uint8_t *);
+	/* A constant size copies in a few moves; what is too much the PSP header overwrites. */
+	memcpy(p, ch->encap, sizeof(ch->encap));
+	ch->psp = p + d->encap_size;
 	ch->tail = ch->head;
 	ch->space = ch->room;
 	ch->segments = 0;
@@ -94,24 +105,22 @@ static void channel_discard(struct depi *d, struct depi_channel *ch) {
 	ch->head = NULL;
 }
 
-/* Writes the headers in front of the segments and gives the finished DEPI frame away. */
+/* Completes the headers in front of the segments and gives the finished DEPI frame away. */
 static struct rte_mbuf *channel_close(struct depi *d, struct depi_channel *ch, struct counters *c) {
 	struct rte_mbuf *head = ch->head;
 	size_t psp = psp_header_size(ch->segments, ch->extra_bytes);
-	uint8_t *p = rte_pktmbuf_mtod(head, uint8_t *);
+	size_t payload = psp + (size_t)(ch->room - ch->space - ch->segments * PSP_ENTRY_SIZE);
 
-	memcpy(p, ch->encap, d->encap_size);
-	depi_encap_patch(p, d->family, psp + head->pkt_len);
-	p += d->encap_size;
-	psp_header_write(p, 0, ch->segments, ch->sequence++);
-	memcpy(p + PSP_HEADER_FIXED, ch->table, (size_t)ch->segments * PSP_ENTRY_SIZE);
+	depi_encap_patch(ch->psp - d->encap_size, d->family, payload);
+	psp_header_write(ch->psp, 0, ch->segments, ch->sequence++);
 	if (ch->extra_bytes) {
-		p[psp - 2] = 0;
-		p[psp - 1] = (uint8_t)(ch->counter << 4 | ch->profile);
+		ch->psp[psp - 2] = 0;
+		ch->psp[psp - 1] = (uint8_t)(ch->counter << 4 | ch->profile);
 		ch->counter = ch->extra == PSP_EXTRA_COUNTER ? (ch->counter + 1) & 0xf : 0;
 	}
 	head->data_len = (uint16_t)(d->encap_size + psp);
-	head->pkt_len += head->data_len;
+	head->pkt_len = (uint32_t)(d->encap_size + payload);
+	head->nb_segs = 1 + ch->segments;
 	packet_meta(head)->ends = ch->ends;
 	d->ends_open -= ch->ends;
 	TAILQ_REMOVE(&d->open, ch, by_age);
@@ -126,26 +135,27 @@ static void channel_add(struct depi *d, struct depi_channel *ch, struct rte_mbuf
 			bool end) {
 	uint16_t length = rte_pktmbuf_data_len(part);
 
-	psp_entry_write((uint8_t *)&ch->table[ch->segments++], begin, end, length);
+	psp_entry_write(ch->psp + psp_header_size(ch->segments++, 0), begin, end, length);
 	ch->space -= length + PSP_ENTRY_SIZE;
 	ch->tail->next = part;
 	ch->tail = part;
-	ch->head->nb_segs++;
-	ch->head->pkt_len += length;
 	ch->ends += end;
 	d->ends_open += end;
 }
 
-static bool channel_full(const struct depi *d, const struct depi_channel *ch) {
-	return ch->segments == d->max_segments || ch->space <= PSP_ENTRY_SIZE;
+static struct rte_mbuf *channel_close_full(struct depi *d, struct depi_channel *ch,
+					   struct counters *c) {
+	count(c, COUNTER_DEPI_FULL, 1);
+	return channel_close(d, ch, c);
 }
 
 /* Cuts the first `length` bytes off `m` into an mbuf of their own that shares its buffer. */
 static struct rte_mbuf *cut(struct depi *d, struct rte_mbuf *m, uint16_t length) {
-	struct rte_mbuf *part = rte_pktmbuf_alloc(d->fragments);
+	struct rte_mbuf *part = rte_mbuf_raw_alloc(d->fragments); /* attaching sets all fields */
 
 	if (part == NULL)
 		return NULL;
+	pool_prefetch(d->fragments, AHEAD, 0);
 	rte_pktmbuf_attach(part, m);
 	part->data_len = length;
 	part->pkt_len = length;
@@ -155,43 +165,52 @@ static struct rte_mbuf *cut(struct depi *d, struct rte_mbuf *m, uint16_t length)
 }
 
 /*
+ * Fills what is left of the open DEPI frame with the beginning of `m`, unless that is too little to be
+ * worth it. Returns false where no buffer is left.
+ */
+static bool add_beginning(struct depi *d, struct depi_channel *ch, struct rte_mbuf *m, bool *begin,
+			  struct counters *c) {
+	int room = ch->space - PSP_ENTRY_SIZE;
+	struct rte_mbuf *part;
+
+	if (room < DEPI_MIN_FRAGMENT)
+		return true;
+	part = cut(d, m, (uint16_t)room);
+	if (part == NULL) {
+		if (ch->segments == 0)
+			channel_discard(d, ch);
+		return false;
+	}
+	channel_add(d, ch, part, *begin, false);
+	count(c, COUNTER_PSP_FRAGMENTS, 1);
+	*begin = false;
+	return true;
+}
+
+/*
  * Puts one DOCSIS frame into the channel's DEPI frames, cut where they end; full ones go to `out`.
  * Returns how many those are.
  */
 static uint16_t add_frame(struct depi *d, struct depi_channel *ch, struct rte_mbuf *m, uint64_t now,
 			  struct counters *c, struct rte_mbuf **out) {
-	bool begin = true, end = false;
+	bool begin = true;
 	uint16_t closed = 0;
 
-	while (!end) {
-		struct rte_mbuf *part = m;
-		uint16_t left = rte_pktmbuf_data_len(m), take;
-
-		if (ch->head == NULL && !channel_open(d, ch, now)) {
-			drop(c, m, DROP_NO_BUFFER);
+	for (;;) {
+		if (ch->head == NULL && !channel_open(d, ch, now))
+			break;
+		if (rte_pktmbuf_data_len(m) + PSP_ENTRY_SIZE <= ch->space) {
+			channel_add(d, ch, m, begin, true);
+			count(c, COUNTER_PSP_FRAGMENTS, !begin);
+			if (ch->segments == d->max_segments || ch->space <= PSP_ENTRY_SIZE)
+				out[closed++] = channel_close_full(d, ch, c);
 			return closed;
 		}
-		take = (uint16_t)RTE_MIN(left, ch->space - PSP_ENTRY_SIZE);
-		end = take == left;
-		if (!end && take < DEPI_MIN_FRAGMENT) {
-			count(c, COUNTER_DEPI_FULL, 1);
-			out[closed++] = channel_close(d, ch, c);
-			continue;
-		}
-		if (!end && (part = cut(d, m, take)) == NULL) {
-			if (ch->segments == 0)
-				channel_discard(d, ch);
-			drop(c, m, DROP_NO_BUFFER);
-			return closed;
-		}
-		channel_add(d, ch, part, begin, end);
-		count(c, COUNTER_PSP_FRAGMENTS, !begin || !end);
-		begin = false;
-		if (channel_full(d, ch)) {
-			count(c, COUNTER_DEPI_FULL, 1);
-			out[closed++] = channel_close(d, ch, c);
-		}
+		if (!add_beginning(d, ch, m, &begin, c))
+			break;
+		out[closed++] = channel_close_full(d, ch, c);
 	}
+	drop(c, m, DROP_NO_BUFFER);
 	return closed;
 }
 

@@ -33,6 +33,7 @@ struct depi_channel {
 	uint64_t opened_at; /* ns */
 	struct rte_mbuf *head; /* NULL: nothing is open */
 	struct rte_mbuf *tail;
+	uint8_t *psp; /* where the PSP header stands in `head` */
 	uint16_t room; /* of a DEPI frame, for segments and their table entries */
 	uint16_t space; /* what is left of it */
 	uint16_t ends; /* DOCSIS frames that end in it */
@@ -43,7 +44,6 @@ struct depi_channel {
 	enum psp_extra extra;
 	uint16_t sequence;
 	uint8_t encap[DEPI_ENCAP_MAX];
-	uint16_t table[PSP_COUNT_MAX]; /* in network order */
 };
 
 TAILQ_HEAD(depi_open, depi_channel);
