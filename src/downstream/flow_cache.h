@@ -64,10 +64,9 @@ static inline uint32_t flow_cache_hash(const struct flow_cache *c, const struct 
 	return rte_hash_crc_8byte(flow_key_head(key), hash);
 }
 
-/* Has both places of a hash fetched into the nearest cache. */
+/* Has the line of a hash fetched into the nearest cache. */
 static inline void flow_cache_prefetch(const struct flow_cache *c, uint32_t hash) {
 	__builtin_prefetch(&c->records[hash & c->mask]);
-	__builtin_prefetch(&c->records[(hash ^ 1) & c->mask]);
 }
 
 /* The record of the key, or NULL. */
