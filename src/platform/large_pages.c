@@ -43,16 +43,25 @@ static int add(char *start, size_t size) {
 	return ret;
 }
 
+/* DPDK has written zeros to all of it, and its own notes to both ends. What lies between reads as zeros
+ * also when the system has it back. */
+static void give_back(char *start, size_t size) {
+	if (size > 2 * PAGE)
+		madvise(start + PAGE, size - 2 * PAGE, MADV_DONTNEED);
+}
+
 void large_pages_create(unsigned mb) {
 	size_t size = RTE_ALIGN_CEIL((size_t)mb << 20, PAGE);
 	char *start = map(size);
 
 	if (start == NULL)
 		return;
-	if (rte_malloc_heap_create(NAME) == 0 && add(start, size) == 0)
-		heap_socket = rte_malloc_heap_get_socket(NAME);
-	else
+	if (rte_malloc_heap_create(NAME) != 0 || add(start, size) != 0) {
 		munmap(start, size);
+		return;
+	}
+	give_back(start, size);
+	heap_socket = rte_malloc_heap_get_socket(NAME);
 }
 
 int large_pages_socket(void) {
