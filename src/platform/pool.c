@@ -9,7 +9,7 @@
 
 #include "platform/large_pages.h"
 
-#define CACHE 256
+#define CACHE 512
 
 /*
  * Where devices address memory as we do, what is contiguous for us is so for them, and buffers need not
