@@ -20,10 +20,12 @@
 #define SYSTEM_MB 32 /* what DPDK and its drivers take for themselves */
 #define SPARE 2048 /* packets, and frames, on their way through the stages of a direction */
 
-/* In the network port's ring, the queues, and DEPI frames in the R-PHY port's ring, one packet each as
- * most are long, and on their way. */
+/* In the network and control ports' rings, the queues, and DEPI frames in the R-PHY port's ring, one packet
+ * each as most are long, and on their way. */
 static unsigned packets(const struct service_group *sg) {
-	return sg->network.queue_size + DS_QUEUED_MAX + sg->rphy_port.queue_size + SPARE;
+	unsigned control = sg->control_port.device == NULL ? 0 : sg->control_port.queue_size;
+
+	return sg->network.queue_size + control + DS_QUEUED_MAX + sg->rphy_port.queue_size + SPARE;
 }
 
 /* Of all encapsulations with the longest PSP header, and no more: on ordinary pages most of what an mbuf
