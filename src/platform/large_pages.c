@@ -29,7 +29,7 @@ static char *map(size_t size) {
 	return NULL;
 }
 
-/* Devices address the memory as we do. */
+/* What addresses it is software, by our own addresses. */
 static int add(char *start, size_t size) {
 	unsigned pages = (unsigned)(size / PAGE);
 	rte_iova_t *addresses = calloc(pages, sizeof(*addresses));

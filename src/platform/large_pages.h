@@ -5,8 +5,9 @@
  */
 #pragma once
 
-/* Makes the heap, of `mb` MB, of which only what is used is taken; without it, nothing is lost but
- * speed. To be called once, after EAL has started. */
+/* Makes the heap, of `mb` MB: the system gives all of it once, as DPDK fills it with zeros, and gets back
+ * what is not used. Without it, nothing is lost but speed. To be called once, after EAL has started; not
+ * where cards are, which would not learn of this memory. */
 void large_pages_create(unsigned mb);
 
 /* The socket that mempools name to be in the heap, or SOCKET_ID_ANY where there is none. */

@@ -25,6 +25,7 @@
 static const char *const sockets[] = {"dpdk_telemetry.v2", "dpdk_telemetry.v1", "telemetry"};
 
 static bool huge_pages;
+static bool pci;
 static bool telemetry;
 
 struct arguments {
@@ -117,8 +118,7 @@ static void add_memory(struct arguments *a, const struct platform_options *o) {
 }
 
 static void add_devices(struct arguments *a, const struct platform_options *o) {
-	bool pci = false;
-
+	pci = false;
 	for (unsigned i = 0; i < o->device_count; i++) {
 		pci = pci || is_pci(o->devices[i]);
 		add(a, is_pci(o->devices[i]) ? "-a" : "--vdev");
@@ -205,13 +205,17 @@ int platform_start(const struct platform_options *o) {
 		return -1;
 	}
 	choose_crc();
-	if (!huge_pages && rte_eal_iova_mode() == RTE_IOVA_VA && !o->offline)
+	if (!huge_pages && !pci && !o->offline) /* a card knows the memory of the start only */
 		large_pages_create(o->memory_mb);
 	return 0;
 }
 
 bool platform_has_huge_pages(void) {
 	return huge_pages;
+}
+
+bool platform_has_pci(void) {
+	return pci;
 }
 
 bool platform_has_telemetry(void) {

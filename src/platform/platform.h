@@ -30,6 +30,9 @@ int platform_start(const struct platform_options *options);
 /* True when memory came from huge pages. */
 bool platform_has_huge_pages(void);
 
+/* True when cards on the PCI bus take part, which address memory themselves. */
+bool platform_has_pci(void);
+
 /* Whether the telemetry's socket is there. */
 bool platform_has_telemetry(void);
 

@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "platform/pool.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
-#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
 #include "platform/large_pages.h"
+#include "platform/platform.h"
 
-#define CACHE 512
+#define CACHE POOL_THREAD_BUFFERS
 
 /*
- * Where devices address memory as we do, what is contiguous for us is so for them, and buffers need not
- * end with a page of 4 kB. One a page would all begin at the same place of it: the crypto library's
- * lanes, at work on 16 packets at a time, would meet in the same few sets of the first cache. Mempools
- * make the distance of buffers an odd number of lines, which goes round through all sets.
+ * On ordinary pages a mempool lets no buffer cross the end of one, so that each has a page and begins at
+ * the same place of it: the crypto library's lanes, at work on 16 packets at a time, would meet in the same
+ * few sets of the first cache. Where no card needs to know the address of a page, buffers are packed, as
+ * they are on large pages. Mempools make their distance an odd number of lines, which goes round through
+ * all sets.
  */
 static unsigned flags(void) {
-	return rte_eal_iova_mode() == RTE_IOVA_VA ? RTE_MEMPOOL_F_NO_IOVA_CONTIG : 0;
+	bool large = platform_has_huge_pages() || large_pages_socket() != SOCKET_ID_ANY;
+
+	return large || platform_has_pci() ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
 }
 
 static struct rte_mempool *create(const char *name, unsigned count, unsigned private_size,

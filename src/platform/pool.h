@@ -6,6 +6,9 @@
 #include <rte_mempool.h>
 #include <rte_prefetch.h>
 
+/* What a thread keeps for itself of each pool; up to half as many more for a while. */
+#define POOL_THREAD_BUFFERS 512
+
 /*
  * A pool of `count` mbufs (best one less than a power of two) with `private_size` bytes of private
  * area and `room` bytes for headroom and data. The buffer that was freed last is given out first, as

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Buffers of a pool: where a card may be, and on large pages, they know the address that a device needs. */
+#include "test.h"
+
+#include <rte_mbuf.h>
+
+#include "platform/large_pages.h"
+#include "platform/platform.h"
+#include "platform/pool.h"
+
+#include "fixture.h"
+
+#define BUFFERS 1000
+
+static void buffers_know_their_address(void **state) {
+	struct rte_mempool *pool = packet_pool("pool", BUFFERS, 0, FIXTURE_ROOM);
+	bool large = platform_has_huge_pages() || large_pages_socket() != SOCKET_ID_ANY;
+	struct rte_mbuf *all[BUFFERS];
+
+	(void)state;
+	assert_non_null(pool);
+	assert_int_equal(rte_pktmbuf_alloc_bulk(pool, all, BUFFERS), 0);
+	for (unsigned i = 0; i < BUFFERS; i++) {
+		assert_ptr_equal(all[i]->buf_addr, all[i] + 1);
+		assert_int_equal(all[i]->buf_len, FIXTURE_ROOM);
+		if (large && rte_eal_iova_mode() == RTE_IOVA_VA)
+			assert_int_equal(rte_mbuf_iova_get(all[i]), (uintptr_t)all[i]->buf_addr);
+	}
+	rte_pktmbuf_free_bulk(all, BUFFERS);
+	assert_int_equal(rte_mempool_avail_count(pool), BUFFERS);
+	rte_mempool_free(pool);
+}
+
+/* Neither one a page, nor at the same place of each. */
+static void buffers_are_packed(void **state) {
+	struct rte_mempool *pool = packet_pool("pool", BUFFERS, 0, FIXTURE_ROOM);
+	struct rte_mbuf *all[BUFFERS];
+	bool seen[64] = {0};
+	unsigned places = 0;
+
+	(void)state;
+	assert_non_null(pool);
+	assert_int_equal(rte_pktmbuf_alloc_bulk(pool, all, BUFFERS), 0);
+	for (unsigned i = 0; i < BUFFERS; i++) {
+		unsigned line = (unsigned)((uintptr_t)all[i] / RTE_CACHE_LINE_SIZE % 64);
+
+		places += !seen[line];
+		seen[line] = true;
+	}
+	assert_int_equal(places, 64);
+	rte_pktmbuf_free_bulk(all, BUFFERS);
+	rte_mempool_free(pool);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(buffers_know_their_address),
+		cmocka_unit_test(buffers_are_packed),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);
+}
