@@ -4,6 +4,7 @@
 #include <jansson.h>
 
 #include "answer.h"
+#include "footprint.h"
 #include "line_reader.h"
 #include "options.h"
 #include "platform/host.h"
@@ -12,6 +13,7 @@
 #include "results.h"
 
 #define ERROR_SIZE (MIX_ERROR + 32)
+#define BEGIN_MAX 60 /* seconds ahead */
 
 struct request {
 	const struct bench_direction *direction;
@@ -57,6 +59,14 @@ static bool mix_read(const struct service_group *sg, struct request *r, char *er
 	return false;
 }
 
+static bool begin_read(const struct request *r, char *error) {
+	if (r->begin - footprint_clock() <= BEGIN_MAX)
+		return true;
+	snprintf(error, ERROR_SIZE, "begin_us: found %.0f s ahead, allowed: up to %d",
+		 r->begin - footprint_clock(), BEGIN_MAX);
+	return false;
+}
+
 /* Returns whether it can be run; else there is one line in `error`. */
 static bool request_read(const struct service_group *sg, const char *line, size_t size,
 			 struct request *r, char *error) {
@@ -71,8 +81,8 @@ static bool request_read(const struct service_group *sg, const char *line, size_
 			   &seconds, "direction", &direction, "mix", &r->name, "begin_us",
 			   &begin_us) == 0) {
 		r->begin = (double)begin_us / 1e6;
-		return seconds_read(seconds, r, error) && direction_read(sg, direction, r, error) &&
-		       mix_read(sg, r, error);
+		return begin_read(r, error) && seconds_read(seconds, r, error) &&
+		       direction_read(sg, direction, r, error) && mix_read(sg, r, error);
 	}
 	snprintf(error, ERROR_SIZE, "no request: %.*s", MIX_ERROR, wrong.text);
 	return false;

@@ -20,12 +20,16 @@
 #define SYSTEM_MB 32 /* what DPDK and its drivers take for themselves */
 #define SPARE 2048 /* packets, and frames, on their way through the stages of a direction */
 
-/* In the network and control ports' rings, the queues, and DEPI frames in the R-PHY port's ring, one packet
- * each as most are long, and on their way. */
+/* In the ports' rings (of DEPI frames one packet each: cards have a place a buffer), in the queues, between
+ * the MACs, in the crypto device and in open DEPI frames, and what each thread keeps for itself. */
 static unsigned packets(const struct service_group *sg) {
 	unsigned control = sg->control_port.device == NULL ? 0 : sg->control_port.queue_size;
+	unsigned rings = sg->network.queue_size + control + sg->rphy_port.queue_size;
+	unsigned lower = DS_HAND_OVER + DS_LOWER_LIMIT + PIPELINE_BURST;
+	unsigned open = (unsigned)sg->channel_count * sg->rphy.max_segments;
+	unsigned cores[LAYOUT_MAX_WORKERS], threads = layout_cores(sg, cores) + 1;
 
-	return sg->network.queue_size + control + DS_QUEUED_MAX + sg->rphy_port.queue_size + SPARE;
+	return rings + DS_QUEUED_MAX + lower + open + threads * POOL_THREAD_BUFFERS;
 }
 
 /* Of all encapsulations with the longest PSP header, and no more: on ordinary pages most of what an mbuf

@@ -28,6 +28,8 @@
 /* Packets, and DEPI frames, from where on the lower MAC takes over no more. */
 #define DS_LOWER_LIMIT 512
 #define DS_TRANSMIT_CAPACITY 4096
+/* Packets between upper and lower MAC. */
+#define DS_HAND_OVER 2048
 /* Packets in all queues together. */
 #define DS_QUEUED_MAX 16384
 

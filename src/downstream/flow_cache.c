@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include <rte_malloc.h>
-#include <rte_random.h>
 
 #include "platform/large_pages.h"
 
@@ -24,8 +23,6 @@ int flow_cache_create(struct flow_cache *c, uint32_t records) {
 	if (c->records == NULL)
 		return -1;
 	c->mask = records - 1;
-	c->seed = (uint32_t)
-		rte_rand(); /* which flows get in each other's way is nobody's to choose */
 	c->generation = c->seen = 1;
 	return 0;
 }

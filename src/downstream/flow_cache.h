@@ -34,7 +34,6 @@ struct flow_record {
 struct flow_cache {
 	struct flow_record *records; /* NULL: nothing is kept */
 	uint32_t mask; /* of an index */
-	uint32_t seed;
 	uint32_t learned; /* records asked for, of which some replace others */
 	uint16_t generation; /* never 0; read and written atomically */
 	uint16_t seen; /* the worker's last look at it */
@@ -53,8 +52,8 @@ void flow_cache_forget(struct flow_cache *c);
 /* To be called by the worker at the begin of a burst. */
 void flow_cache_begin(struct flow_cache *c);
 
-static inline uint32_t flow_cache_hash(const struct flow_cache *c, const struct flow_key *key) {
-	uint32_t hash = rte_hash_crc_8byte(key->words[0], c->seed);
+static inline uint32_t flow_cache_hash(const struct flow_key *key) {
+	uint32_t hash = rte_hash_crc_8byte(key->words[0], 0);
 
 	if (key->family == RULE_IPV6) {
 		hash = rte_hash_crc_8byte(key->words[1], hash);
@@ -64,19 +63,23 @@ static inline uint32_t flow_cache_hash(const struct flow_cache *c, const struct 
 	return rte_hash_crc_8byte(flow_key_head(key), hash);
 }
 
-/* Has the line of a hash fetched into the nearest cache. */
-static inline void flow_cache_prefetch(const struct flow_cache *c, uint32_t hash) {
-	__builtin_prefetch(&c->records[hash & c->mask]);
+/* The two places of a key. The first has a flow alone, or the one of two that came first. */
+static inline const struct flow_record *flow_cache_place(const struct flow_cache *c, uint32_t hash,
+							 bool second) {
+	return &c->records[(hash ^ second) & c->mask];
 }
 
-/* The record of the key, or NULL. */
-static inline const struct flow_record *flow_cache_find(const struct flow_cache *c,
-							const struct flow_key *key, uint32_t hash) {
-	const struct flow_record *r = &c->records[hash & c->mask];
+/* Has a place fetched into the nearest cache. */
+static inline void flow_cache_prefetch(const struct flow_cache *c, uint32_t hash, bool second) {
+	__builtin_prefetch(flow_cache_place(c, hash, second));
+}
 
-	if (likely(flow_key_same(key, &r->key) && r->generation == c->seen))
-		return r;
-	r = &c->records[(hash ^ 1) & c->mask];
+/* The record of the key in one of its places, or NULL where another one is there. */
+static inline const struct flow_record *flow_cache_find(const struct flow_cache *c,
+							const struct flow_key *key, uint32_t hash,
+							bool second) {
+	const struct flow_record *r = flow_cache_place(c, hash, second);
+
 	return flow_key_same(key, &r->key) && r->generation == c->seen ? r : NULL;
 }
 

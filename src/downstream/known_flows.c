@@ -45,41 +45,62 @@ static void hash_all(struct ds_upper *u, uint16_t n) {
 
 		if (!ds_keeps_flow(u, row))
 			continue;
-		row->hash = flow_cache_hash(c, &row->key.flow);
-		flow_cache_prefetch(c, row->hash);
+		row->hash = flow_cache_hash(&row->key.flow);
+		flow_cache_prefetch(c, row->hash, false);
 	}
 }
 
 /* An address that was admitted in this period is so to its end. In another one packets have to be admitted
  * in their order, known or not, and so the record is as good as none. */
 static const struct flow_record *find(const struct ds_upper *u, const struct ds_row *row,
-				      uint64_t period) {
+				      bool second, uint64_t period) {
 	const struct flow_record *r;
 
 	if (!ds_keeps_flow(u, row))
 		return NULL;
-	r = flow_cache_find(&u->flow_cache, &row->key.flow, row->hash);
+	r = flow_cache_find(&u->flow_cache, &row->key.flow, row->hash, second);
 	return r != NULL && r->cpe_period == (uint32_t)period ? r : NULL;
+}
+
+/* The rows whose first place has no record: few, so that their second one is fetched for them alone. */
+static uint16_t look_first(struct ds_upper *u, struct rte_mbuf **pkts, uint16_t n, uint64_t period,
+			   struct ds_row **rest, struct seen *seen) {
+	uint16_t count = 0;
+
+	for (uint16_t i = 0; i < n; i++) { /* packet i has row i, as parse left them */
+		struct ds_row *row = &u->rows[i];
+		const struct flow_record *r = find(u, row, false, period);
+
+		if (r != NULL) {
+			take(pkts[i], r, seen);
+			continue;
+		}
+		if (ds_keeps_flow(u, row))
+			flow_cache_prefetch(&u->flow_cache, row->hash, true);
+		row->at = i;
+		rest[count++] = row;
+	}
+	return count;
 }
 
 uint16_t ds_known_flows(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_upper *u = ctx;
+	struct ds_row *rest[PIPELINE_BURST];
 	uint64_t period = cpe_period(u);
 	struct seen seen = {0};
+	uint16_t count;
 
 	flow_cache_begin(&u->flow_cache);
 	hash_all(u, n);
+	count = look_first(u, pkts, n, period, rest, &seen);
 	u->unknown_count = 0;
-	for (uint16_t i = 0; i < n; i++) { /* packet i has row i, as parse left them */
-		struct ds_row *row = &u->rows[i];
-		const struct flow_record *r = find(u, row, period);
+	for (uint16_t i = 0; i < count; i++) {
+		const struct flow_record *r = find(u, rest[i], true, period);
 
-		if (r != NULL) {
-			take(pkts[i], r, &seen);
-			continue;
-		}
-		row->at = i;
-		u->unknown[u->unknown_count++] = row;
+		if (r != NULL)
+			take(pkts[rest[i]->at], r, &seen);
+		else
+			u->unknown[u->unknown_count++] = rest[i];
 	}
 	count_seen(u, &seen);
 	return n;

@@ -6,7 +6,6 @@
 
 #include <rte_malloc.h>
 
-/* Packets in all queues; instance.c has buffers for them. */
 #define NS_PER_BYTE_AT_1_BPS (8 * CLOCK_NS_PER_S)
 
 struct scheduler_depi qos_depi(const struct rphy_config *r, const struct channel *c) {

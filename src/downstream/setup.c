@@ -9,7 +9,6 @@
 #include "downstream/qos.h"
 #include "downstream/rule_sets.h"
 
-#define HAND_OVER_SIZE 2048
 #define FLOWS_A_MODEM ((size_t)128)
 #define FLOWS_MIN ((size_t)4096)
 
@@ -89,7 +88,7 @@ static int lower_setup(struct downstream *d, const struct service_group *sg,
 	l->rphy_port = r->rphy_port;
 	l->linear = r->linear;
 	l->latency = &d->latency;
-	l->from_upper = rte_ring_create(name, HAND_OVER_SIZE, SOCKET_ID_ANY,
+	l->from_upper = rte_ring_create(name, DS_HAND_OVER, SOCKET_ID_ANY,
 					RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
 	if (l->from_upper == NULL) {
 		fprintf(stderr, "downstream: no ring: %s\n", rte_strerror(rte_errno));

@@ -27,11 +27,14 @@ static struct flow_key random_key(enum rule_family family) {
 }
 
 static const struct flow_record *find(const struct flow_key *key) {
-	return flow_cache_find(&cache, key, flow_cache_hash(&cache, key));
+	uint32_t hash = flow_cache_hash(key);
+	const struct flow_record *r = flow_cache_find(&cache, key, hash, false);
+
+	return r != NULL ? r : flow_cache_find(&cache, key, hash, true);
 }
 
 static struct flow_record *learn(const struct flow_key *key) {
-	return flow_cache_learn(&cache, key, flow_cache_hash(&cache, key));
+	return flow_cache_learn(&cache, key, flow_cache_hash(key));
 }
 
 static int make(void **state) {
