@@ -32,7 +32,7 @@ static inline void pool_prefetch(struct rte_mempool *pool, unsigned ahead, unsig
 		return;
 	m = own->objs[own->len - 1 - ahead];
 	rte_prefetch0(m);
-	rte_prefetch0(&m->cacheline1);
+	rte_prefetch0((const uint8_t *)m + RTE_CACHE_LINE_SIZE);
 	for (unsigned at = 0; at < bytes; at += RTE_CACHE_LINE_SIZE)
 		rte_prefetch0((const uint8_t *)(m + 1) + RTE_PKTMBUF_HEADROOM + at);
 }
