@@ -138,26 +138,21 @@ static json_t *ready(const struct bench *b) {
 			 footprint_start_json(&b->footprint));
 }
 
+struct serving {
+	struct bench *b;
+	uint64_t seed; /* of the next run */
+};
+
+static json_t *answer_next(void *context, const char *line, size_t size) {
+	struct serving *s = context;
+
+	return answer(s->b, line, size, s->seed++);
+}
+
 int requests_serve(struct bench *b, int in, FILE *out) {
 	static struct line_reader reader;
-	uint64_t seed = 1;
-	const char *line;
-	size_t size;
+	struct serving s = {b, 1};
 
 	line_reader_init(&reader, in, program_stop_flag());
-	if (answer_write(ready(b), out) != 0)
-		return -1;
-	for (;;) {
-		json_t *said = NULL;
-
-		switch (line_reader_next(&reader, &line, &size)) {
-		case LINE_END: return 0;
-		case LINE_TOO_LONG:
-			said = answer_refusal("found a longer line, allowed: up to 65536 bytes");
-			break;
-		case LINE_READ: said = answer(b, line, size, seed++); break;
-		}
-		if (answer_write(said, out) != 0)
-			return -1;
-	}
+	return answers_serve(&reader, ready(b), answer_next, &s, out);
 }

@@ -104,7 +104,8 @@ static json_t *try(const struct trials *t, const struct trial_request *request) 
 	return answer_of(t, request, &trial);
 }
 
-static json_t *answer(const struct trials *t, const char *line, size_t size) {
+static json_t *answer(void *context, const char *line, size_t size) {
+	const struct trials *t = context;
 	struct trial_request request;
 	char error[TRIAL_ERROR];
 	json_t *answer;
@@ -118,23 +119,8 @@ static json_t *answer(const struct trials *t, const char *line, size_t size) {
 
 int trials_serve(const struct trials *t, int in, FILE *out) {
 	static struct line_reader reader;
-	const char *line;
-	size_t size;
+	struct trials context = *t;
 
 	line_reader_init(&reader, in, t->interrupted);
-	if (answer_write(ready(t), out) != 0)
-		return -1;
-	for (;;) {
-		json_t *said = NULL;
-
-		switch (line_reader_next(&reader, &line, &size)) {
-		case LINE_END: return 0;
-		case LINE_TOO_LONG:
-			said = answer_refusal("found a longer line, allowed: up to 65536 bytes");
-			break;
-		case LINE_READ: said = answer(t, line, size); break;
-		}
-		if (answer_write(said, out) != 0)
-			return -1;
-	}
+	return answers_serve(&reader, ready(t), answer, &context, out);
 }
