@@ -28,7 +28,6 @@ static void learn(struct ds_upper *u, const struct ds_row *row, const struct pac
 	r->modem = meta->modem;
 	r->flow = meta->flow;
 	r->cpe_period = (uint32_t)u->cpe_period; /* modem_lookup has just admitted it */
-	r->address = row->address;
 	r->filter = row->filter;
 	memcpy(r->mac, row->modem->mac, sizeof(r->mac));
 	r->classified = classified;

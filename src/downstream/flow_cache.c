@@ -49,10 +49,10 @@ void flow_cache_begin(struct flow_cache *c) {
 
 struct flow_record *flow_cache_learn(struct flow_cache *c, const struct flow_key *key,
 				     uint32_t hash) {
-	struct flow_record *r = &c->records[hash & c->mask];
+	struct flow_record *r = flow_cache_place(c, hash, false);
 
 	if (r->generation == c->seen && !flow_key_same(key, &r->key))
-		r = &c->records[(hash ^ 1) & c->mask];
+		r = flow_cache_place(c, hash, true);
 	if (r->generation == c->seen && !flow_key_same(key, &r->key) &&
 	    ++c->learned % REPLACE_ONE_OF != 0)
 		return NULL;

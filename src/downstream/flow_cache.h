@@ -25,7 +25,6 @@ struct flow_record {
 	uint32_t flow; /* index of the service flow in the service group */
 	uint32_t cpe_period; /* in which the address was admitted, its low bits */
 	uint16_t generation; /* of the tables and rules that this comes from; 0: empty */
-	uint8_t address; /* its number among the modem's */
 	uint8_t filter; /* what the filter rules say: 0, or 1 + enum filter_action */
 	uint8_t mac[6]; /* of the modem */
 	bool classified; /* by a classifier */
@@ -63,9 +62,9 @@ static inline uint32_t flow_cache_hash(const struct flow_key *key) {
 	return rte_hash_crc_8byte(flow_key_head(key), hash);
 }
 
-/* The two places of a key. The first has a flow alone, or the one of two that came first. */
-static inline const struct flow_record *flow_cache_place(const struct flow_cache *c, uint32_t hash,
-							 bool second) {
+/* The two places of a key. The second is for a flow that came when another one had the first. */
+static inline struct flow_record *flow_cache_place(const struct flow_cache *c, uint32_t hash,
+						   bool second) {
 	return &c->records[(hash ^ second) & c->mask];
 }
 
