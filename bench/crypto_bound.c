@@ -6,7 +6,7 @@
 #include <rte_cryptodev.h>
 #include <rte_cycles.h>
 
-#include "deck.h"
+#include "core/deck.h"
 #include "middle.h"
 #include "wire/docsis_mac.h"
 

@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-#include "instance.h"
-#include "mix.h"
+#include "core/mix.h"
+#include "server/instance.h"
 
 /*
  * Handles frames of the mix's sizes, with the sessions of all modems in turn, for about

@@ -15,9 +15,9 @@
 #include "pipeline.h"
 #include "platform/platform.h"
 #include "program.h"
-#include "report.h"
 #include "requests.h"
 #include "results.h"
+#include "telemetry/report.h"
 
 /* How far the measurement is, in runs. */
 struct done {

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "commands.h"
+#include "core/targets.h"
 #include "platform/platform.h"
 #include "program.h"
 #include "results.h"
-#include "targets.h"
 
 const struct bench_direction *const bench_directions[DIRECTIONS] = {
 	&bench_downstream,

@@ -9,9 +9,9 @@
 
 #include "batches.h"
 #include "direction.h"
-#include "layout.h"
 #include "platform/port.h"
 #include "program.h"
+#include "server/layout.h"
 
 #define PORT_DEPTH 4096
 #define CRYPTO_OPS 2048

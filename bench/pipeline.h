@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "footprint.h"
-#include "instance.h"
 #include "pair.h"
+#include "server/instance.h"
 #include "traffic.h"
 
 /* Packets that are made, carried and proven together; of the upstream about so many. */

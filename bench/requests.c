@@ -3,14 +3,14 @@
 
 #include <jansson.h>
 
-#include "answer.h"
 #include "footprint.h"
-#include "line_reader.h"
 #include "options.h"
 #include "platform/host.h"
 #include "platform/platform.h"
 #include "program.h"
 #include "results.h"
+#include "trials/answer.h"
+#include "trials/line_reader.h"
 
 #define ERROR_SIZE (MIX_ERROR + 32)
 #define BEGIN_MAX 60 /* seconds ahead */

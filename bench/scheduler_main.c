@@ -12,8 +12,8 @@
 #include "platform/platform.h"
 #include "platform/pool.h"
 #include "program.h"
-#include "report.h"
 #include "scheduler_results.h"
+#include "telemetry/report.h"
 
 #define MAX_LOADS 8
 #define MBUF_BYTES 256 /* without data, with all that a pool has around it */

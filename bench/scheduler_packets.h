@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "mix.h"
+#include "core/mix.h"
 #include "scheduler_subject.h"
 
 /* Packets go round through so many mbufs, more than the first cache levels hold; size and flow are

@@ -9,10 +9,10 @@
 #include <rte_cycles.h>
 #include <rte_launch.h>
 
-#include "mix.h"
+#include "core/mix.h"
 #include "platform/port.h"
-#include "report.h"
-#include "report_latency.h"
+#include "telemetry/report.h"
+#include "telemetry/report_latency.h"
 
 #define CRYPTO_OPS 2048
 #define CRYPTO_QUEUES 2

@@ -13,8 +13,8 @@
 
 #include <jansson.h>
 
-#include "instance.h"
 #include "platform/crypto.h"
+#include "server/instance.h"
 #include "traffic.h"
 
 struct throughput {

@@ -12,7 +12,7 @@
 #include "platform/platform.h"
 #include "program.h"
 #include "throughput.h"
-#include "trials.h"
+#include "trials/trials.h"
 
 #define ANY_CORE UINT32_MAX
 

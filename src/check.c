@@ -6,8 +6,8 @@
 #include <jansson.h>
 
 #include "commands.h"
-#include "layout.h"
 #include "model/loader.h"
+#include "server/layout.h"
 
 struct check_options {
 	const char *config;

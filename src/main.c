@@ -5,7 +5,7 @@
 
 #include "commands.h"
 #include "model/loader.h"
-#include "report.h"
+#include "telemetry/report.h"
 
 static int command_schema(int argc, char **argv) {
 	(void)argc;

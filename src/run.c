@@ -11,14 +11,14 @@
 #include <rte_launch.h>
 
 #include "commands.h"
-#include "instance.h"
 #include "model/loader.h"
 #include "model/units.h"
 #include "platform/platform.h"
 #include "platform/port.h"
-#include "reload.h"
-#include "report.h"
-#include "telemetry.h"
+#include "server/instance.h"
+#include "server/reload.h"
+#include "telemetry/report.h"
+#include "telemetry/telemetry.h"
 
 #define DRAIN_MS 500
 #define MANY_MODEMS 1000 /* from here on their tables take a second and more */

@@ -10,9 +10,9 @@
 #include <rte_ethdev.h>
 #include <rte_prefetch.h>
 
+#include "modems/verifier.h"
 #include "platform/pool.h"
 #include "spent.h"
-#include "verifier.h"
 #include "wire/crc32.h"
 #include "wire/docsis_mac.h"
 

@@ -12,13 +12,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "account.h"
-#include "decrypt.h"
-#include "generator.h"
-#include "modem.h"
-#include "pacing.h"
-#include "receiver.h"
-#include "resequencer.h"
+#include "core/generator.h"
+#include "core/pacing.h"
+#include "modems/decrypt.h"
+#include "modems/modem.h"
+#include "modems/resequencer.h"
+#include "proof/account.h"
+#include "rphy/receiver.h"
 #include "traffic.h"
 
 struct downlink {

@@ -12,7 +12,7 @@
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
 
-#include "generator.h"
+#include "core/generator.h"
 #include "model/loader.h"
 #include "options.h"
 #include "platform/platform.h"
@@ -20,7 +20,7 @@
 #include "platform/port.h"
 #include "run.h"
 #include "summary.h"
-#include "trials.h"
+#include "trials/trials.h"
 
 #define RECEIVE_BUFFERS 16383
 #define QUEUE_SIZE 4096

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mix.h"
+#include "core/mix.h"
+#include "core/pacing.h"
+#include "core/targets.h"
 #include "model/units.h"
 #include "options_rates.h"
-#include "pacing.h"
-#include "targets.h"
 
 enum key {
 	KEY_CONFIG = 256,
@@ -106,7 +106,7 @@ static const struct argp_option arguments[] = {
 	{.doc = "What --impair knows:"},
 #define IMPAIRMENT(enumerator, name, target, meaning) \
 	{name, 0, NULL, OPTION_DOC | OPTION_NO_USAGE, meaning, 0},
-#include "impairment.def"
+#include "impairments/impairment.def"
 #undef IMPAIRMENT
 	{0},
 };

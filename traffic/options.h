@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "impair_shares.h"
-#include "shape.h"
+#include "core/shape.h"
+#include "impairments/impair_shares.h"
 
 struct options {
 	const char *config;

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pacing.h"
-#include "shape_values.h"
+#include "core/pacing.h"
+#include "core/shape_values.h"
 
 #define MAX_SHARE 10.0
 

@@ -2,8 +2,8 @@
 /* What several options together say of the rates. */
 #pragma once
 
+#include "core/shape_read.h"
 #include "options.h"
-#include "shape_read.h"
 
 #define OPTIONS_RATES_ERROR (SHAPE_ERROR + 32)
 

@@ -13,17 +13,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "account.h"
-#include "candidates.h"
-#include "capture_replay.h"
-#include "mix.h"
+#include "captures/capture_replay.h"
+#include "core/candidates.h"
+#include "core/mix.h"
+#include "core/shape.h"
+#include "core/uplink_receiver.h"
+#include "impairments/shadow.h"
 #include "model/service_group.h"
 #include "platform/crypto.h"
-#include "proof.h"
-#include "shadow.h"
-#include "shape.h"
+#include "proof/account.h"
+#include "proof/proof.h"
 #include "uplink.h"
-#include "uplink_receiver.h"
 
 struct traffic_options {
 	uint16_t network_port; /* opened; packets for the modems go out here, the modems' come in */

@@ -2,10 +2,10 @@
 /* What a struct traffic is made of, for the files that implement it. */
 #pragma once
 
+#include "core/uplink_receiver.h"
 #include "downlink.h"
 #include "traffic.h"
 #include "uplink.h"
-#include "uplink_receiver.h"
 
 struct traffic {
 	uint16_t network_port;

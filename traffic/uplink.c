@@ -11,12 +11,12 @@
 #include <rte_cycles.h>
 #include <rte_errno.h>
 
-#include "impair.h"
-#include "pacing.h"
-#include "uplink_flow.h"
-#include "uplink_frames.h"
-#include "uplink_grant.h"
-#include "uplink_rphy.h"
+#include "core/pacing.h"
+#include "impairments/impair.h"
+#include "modems/uplink_flow.h"
+#include "modems/uplink_frames.h"
+#include "modems/uplink_grant.h"
+#include "rphy/uplink_rphy.h"
 
 #define GRANTS 16 /* in one round */
 #define PACKETS 128 /* after which no more grants are given in a round */

@@ -17,13 +17,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "impair_shares.h"
-#include "mix.h"
+#include "core/mix.h"
+#include "core/packet.h"
+#include "core/shape.h"
+#include "impairments/impair_shares.h"
 #include "model/service_group.h"
-#include "packet.h"
+#include "modems/uplink_grant.h"
 #include "platform/crypto.h"
-#include "shape.h"
-#include "uplink_grant.h"
 
 struct uplink_options {
 	uint16_t rphy_port; /* opened; UEPI goes out here */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "candidates.h"
-#include "capture_replay.h"
+#include "captures/capture_replay.h"
+#include "core/candidates.h"
 #include "fuzz.h"
 #include "wire/bytes.h"
 

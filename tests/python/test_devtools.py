@@ -189,7 +189,7 @@ def trainer(tmp_path: Path) -> Path:
     """devtools/pgo among sources, and tools that only write down how they were called."""
     (tmp_path / "devtools").mkdir()
     shutil.copy(CHECKOUT / "devtools" / "pgo", tmp_path / "devtools")
-    for room in ("bench", "impairments", "simulate", "src", "subprojects", "traffic"):
+    for room in ("bench", "src", "subprojects", "traffic"):
         write(tmp_path, f"{room}/source.c", "")
     for name in ("meson.build", "meson_options.txt"):
         write(tmp_path, name, "")

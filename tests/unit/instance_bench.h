@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "instance.h"
+#include "server/instance.h"
 
 #include "depi_reader.h"
 #include "random.h"

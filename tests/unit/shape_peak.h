@@ -2,7 +2,7 @@
 /* By what tests know one shape from another. */
 #pragma once
 
-#include "shape.h"
+#include "core/shape.h"
 
 /* The largest share; 1 without points. */
 static inline double shape_peak(const struct shape *s) {

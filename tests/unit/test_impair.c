@@ -2,7 +2,7 @@
 /* What --impair takes, and the generator behind it. */
 #include "test.h"
 
-#include "impair.h"
+#include "impairments/impair.h"
 
 #define DRAWS 200000
 

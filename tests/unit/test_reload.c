@@ -2,7 +2,7 @@
 /* Two configurations compared: what may change while traffic runs, and what refuses the whole. */
 #include "test_model.h"
 
-#include "reload_compare.h"
+#include "server/reload_compare.h"
 
 /* Every part of a service group that the loader has a key for. */
 static const char text[] =

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "model/loader.h"
-#include "reload.h"
+#include "server/reload.h"
 
 #include "fixture.h"
 #include "instance_bench.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "events.h"
-#include "random.h"
 #include "scenario.h"
 #include "simulation.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What became of the packets that were sent: the arithmetic. */
-#include "proof.h"
+#include "proof/proof.h"
 #include "test.h"
 
 /* What was sent is proven, lost or corrupted; what came beside that is a duplicate. */

@@ -5,15 +5,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture_replay.h"
+#include "captures/capture_replay.h"
 #include "checksums.h"
-#include "generator.h"
+#include "core/generator.h"
 #include "model/loader.h"
-#include "modem.h"
+#include "modems/modem.h"
+#include "modems/verifier.h"
 #include "test.h"
 #include "traffic_config.h"
 #include "traffic_pool.h"
-#include "verifier.h"
 #include "wire/docsis_mac.h"
 
 #define FILE_NAME "test-traffic-capture.pcap"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The evaluator, which everything else is held against, is held against cases worked out by hand. */
-#include "evaluate.h"
+#include "core/evaluate.h"
 #include "model/loader.h"
 #include "test.h"
 #include "traffic_config.h"

@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "checksums.h"
-#include "evaluate.h"
-#include "generator.h"
+#include "core/evaluate.h"
+#include "core/generator.h"
 #include "model/loader.h"
-#include "modem.h"
+#include "modems/modem.h"
+#include "modems/verifier.h"
 #include "test.h"
 #include "traffic_config.h"
 #include "traffic_pool.h"
-#include "verifier.h"
 #include "wire/docsis_mac.h"
 
 #define BURST 20

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Generated traffic has the shares that were asked for, and its sequences have no holes. */
-#include "generator.h"
+#include "core/generator.h"
 #include "model/loader.h"
 #include "test.h"
 #include "traffic_config.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shares are exact, and sizes are what was asked for. */
-#include "lines.h"
-#include "mix.h"
+#include "core/lines.h"
+#include "core/mix.h"
 #include "test.h"
 
 #include <stdbool.h>

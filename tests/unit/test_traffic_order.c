@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sequence windows and resequencing: every order in, one order out. */
-#include "deck.h"
-#include "resequencer.h"
+#include "core/deck.h"
+#include "modems/resequencer.h"
+#include "proof/window.h"
 #include "test.h"
-#include "window.h"
 
 #include <string.h>
 

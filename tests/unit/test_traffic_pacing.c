@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rate is kept, and bursts are small, whatever the clock and the rounds. Time is made up here. */
-#include "pacing.h"
+#include "core/pacing.h"
 
+#include "core/shape_read.h"
 #include "random.h"
-#include "shape_read.h"
 #include "test.h"
 
 #define HZ 2300000000ull

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rates over time: what words mean, which are mistakes, and that areas are exact. */
-#include "shape_read.h"
+#include "core/shape_read.h"
 
 #include <stdio.h>
 #include <stdlib.h>

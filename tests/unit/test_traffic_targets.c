@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The packets that are made for a configuration do what they are made for, says the evaluator. */
 #include "checksums.h"
-#include "evaluate.h"
+#include "core/evaluate.h"
+#include "core/targets.h"
 #include "model/loader.h"
-#include "targets.h"
 #include "test.h"
 #include "traffic_config.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "line_reader.h"
-#include "trial_request.h"
+#include "trials/line_reader.h"
+#include "trials/trial_request.h"
 
 static struct service_group sg = {.max_frame = 2000, .upstream = {.frame_timeout_ns = 1000000}};
 

@@ -4,9 +4,9 @@
 
 #include <rte_cycles.h>
 
+#include "modems/uplink_flow.h"
+#include "modems/uplink_grant.h"
 #include "test.h"
-#include "uplink_flow.h"
-#include "uplink_grant.h"
 #include "uplink_group.h"
 
 #define SECOND 1000000000ull

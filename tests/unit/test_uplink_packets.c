@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which packets the upstream's sender makes, and which it knows again. */
+#include "modems/uplink_packets.h"
 #include "test.h"
 #include "uplink_group.h"
-#include "uplink_packets.h"
 
 static uint32_t read_tag(const uint8_t *frame, uint32_t size, struct packet_tag *tag) {
 	uint32_t at = (uint32_t)packet_tag_find(frame, size);

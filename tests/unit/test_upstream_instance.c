@@ -9,10 +9,10 @@
 
 #include <rte_ethdev.h>
 
-#include "instance.h"
-#include "layout.h"
 #include "model/loader.h"
 #include "platform/port.h"
+#include "server/instance.h"
+#include "server/layout.h"
 #include "wire/crc32.h"
 #include "wire/docsis_up.h"
 #include "wire/l2tpv3.h"

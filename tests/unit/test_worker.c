@@ -6,7 +6,7 @@
 
 #include <rte_cycles.h>
 
-#include "worker.h"
+#include "server/worker.h"
 
 static struct worker worker;
 static int rounds, steps;

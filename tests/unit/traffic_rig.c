@@ -7,7 +7,7 @@
 #include <rte_mbuf.h>
 #include <rte_security.h>
 
-#include "evaluate.h"
+#include "core/evaluate.h"
 #include "model/loader.h"
 #include "platform/platform.h"
 #include "platform/port.h"

@@ -10,7 +10,7 @@ from vcmts.child import INTERRUPTED, stoppable, writable
 from vcmts.paths import CHECKOUT, program
 from vcmts.progress import progress
 
-CONFIG = CHECKOUT / "impairments" / "service-group.yaml"
+CONFIG = CHECKOUT / "bench" / "impairments" / "service-group.yaml"
 LIST = CHECKOUT / "traffic" / "impairment.def"
 ENTRY = re.compile(r'^IMPAIRMENT\(\w+, "([\w-]+)", \w+,\s+"([^"]+)"\)', re.MULTILINE)
 

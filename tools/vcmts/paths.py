@@ -20,7 +20,7 @@ def build_directory() -> Path:
 def program(name: str) -> Path:
     """The built program `name` (vcmtsd, vcmts-traffic, ...), wherever in the build directory."""
     build = build_directory()
-    for folder in ("src", "traffic", "bench", "impairments", "simulate"):
+    for folder in ("src", "traffic", "bench", "bench/impairments", "bench/simulate"):
         path = build / folder / name
         if os.access(path, os.X_OK) and path.is_file():
             return path

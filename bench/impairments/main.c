@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* vcmts-impairments: each impairment for itself, then all, and what the CMTS makes of them. */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "matrix.h"
+#include "model/loader.h"
+#include "platform/platform.h"
+#include "telemetry/report.h"
+
+#define ROWS_MAX (2 * IMPAIRMENTS + 8)
+#define SHARE_PACKETS 0.05 /* a few hundred of each */
+#define SHARE_BURSTS 0.1
+#define SHARE_FRAMES 0.02
+#define SHARE_OF_ALL 5 /* all together: each a fifth */
+
+struct matrix_options {
+	const char *config;
+	const char *json;
+	unsigned packets;
+	unsigned seed;
+	bool tells_progress; /* to a program */
+};
+
+/* What one row of the matrix does. */
+struct plan {
+	char name[64];
+	struct impair_shares shares;
+	bool verify_crc;
+	bool verify_source;
+};
+
+struct plans {
+	struct plan all[ROWS_MAX];
+	unsigned count;
+};
+
+static const struct argp_option options[] = {
+	{"config", 'c', "FILE", 0, "service group, YAML", 0},
+	{"packets", 'p', "N", 0, "IP packets in each row (default 20000)", 0},
+	{"seed", 's', "N", 0, "of what is random (default 1)", 0},
+	{"progress", 'P', NULL, 0,
+	 "tell how far it is by lines \"progress DONE TOTAL TEXT\" on stderr", 0},
+	{"json", 'j', "FILE", 0, "also write the matrix there, - for stdout instead of it", 0},
+	{0},
+};
+
+static unsigned number(const char *text, struct argp_state *state) {
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end != '\0' || value < 1 || value > 10000000)
+		argp_error(state, "found \"%s\", allowed: 1 to 10000000", text);
+	return (unsigned)value;
+}
+
+static error_t option(int key, char *text, struct argp_state *state) {
+	struct matrix_options *o = state->input;
+
+	switch (key) {
+	case 'c': o->config = text; break;
+	case 'p': o->packets = number(text, state); break;
+	case 's': o->seed = number(text, state); break;
+	case 'j': o->json = text; break;
+	case 'P': o->tells_progress = true; break;
+	case ARGP_KEY_ARG: argp_error(state, "%s: not an option", text); break;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static double usual_share(enum impairment kind) {
+	switch (impair_target(kind)) {
+	case IMPAIR_PACKET: return SHARE_PACKETS;
+	case IMPAIR_BURST: return SHARE_BURSTS;
+	case IMPAIR_FRAME: break;
+	}
+	return SHARE_FRAMES;
+}
+
+static struct plan *plan_add(struct plans *p, const char *name, const char *more, bool verify_crc) {
+	struct plan *plan = &p->all[p->count++];
+
+	*plan = (struct plan){.verify_crc = verify_crc, .verify_source = true};
+	snprintf(plan->name, sizeof(plan->name), "%s%s", name, more);
+	return plan;
+}
+
+/* What CRC verification decides is asked with it and without. */
+static bool crc_matters(enum impairment kind) {
+	return kind == IMPAIR_PAYLOAD_ERROR || kind == IMPAIR_CRC_ERROR || kind == IMPAIR_WRONG_KEY;
+}
+
+static void plan_kind(struct plans *p, enum impairment kind) {
+	const char *name = impair_name(kind);
+
+	plan_add(p, name, "", false)->shares.share[kind] = usual_share(kind);
+	if (crc_matters(kind))
+		plan_add(p, name, ", CRC verified", true)->shares.share[kind] = usual_share(kind);
+	if (kind == IMPAIR_FOREIGN_SOURCE) {
+		struct plan *plan = plan_add(p, name, ", not verified", false);
+
+		plan->verify_source = false;
+		plan->shares.share[kind] = usual_share(kind);
+	}
+}
+
+static void plan_all(struct plan *plan) {
+	for (unsigned i = 0; i < IMPAIRMENTS; i++)
+		plan->shares.share[i] = usual_share((enum impairment)i) / SHARE_OF_ALL;
+}
+
+static void plan_rows(struct plans *p) {
+	for (unsigned i = 0; i < IMPAIRMENTS; i++)
+		plan_kind(p, (enum impairment)i);
+	plan_all(plan_add(p, "all", "", false));
+	plan_all(plan_add(p, "all", ", CRC verified", true));
+}
+
+static int run_row(const struct plan *plan, struct service_group *sg,
+		   const struct matrix_options *o, struct row *row) {
+	struct box_run run = {
+		.sg = sg,
+		.shares = plan->shares,
+		.packets = o->packets,
+		.seed = o->seed,
+	};
+	static struct box_result result;
+
+	sg->upstream.verify_crc = plan->verify_crc;
+	sg->upstream.verify_source = plan->verify_source;
+	if (box_run(&run, &result) != 0)
+		return -1;
+	if (!result.traffic.expected_known) {
+		fprintf(stderr, "impairments: %s: what is expected is not known\n", plan->name);
+		return -1;
+	}
+	row_fill(row, plan->name, &result);
+	return 0;
+}
+
+static void name_untried(FILE *out, const struct row *rows, unsigned count) {
+	const char *before = "no hit in so few packets: ";
+
+	for (unsigned i = 0; i < count; i++) {
+		if (rows[i].hits > 0)
+			continue;
+		fprintf(out, "%s%s", before, rows[i].name);
+		before = "; ";
+	}
+	fputc('\n', out);
+}
+
+/* Prints what differs and which rows have tried nothing, or that all is equal. Returns whether it is. */
+static bool conclude(FILE *out, const struct row *rows, unsigned count) {
+	unsigned cells = 0, differ = 0, untried = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		cells += rows[i].count;
+		differ += row_differences(&rows[i]);
+		untried += rows[i].hits == 0;
+	}
+	if (differ > 0) {
+		fprintf(out, "%u cells, %u differ:\n", cells, differ);
+		for (unsigned i = 0; i < count; i++)
+			row_print(out, &rows[i], true);
+	} else {
+		fprintf(out, "%u cells, all equal\n", cells);
+	}
+	if (untried > 0)
+		name_untried(out, rows, count);
+	return differ + untried == 0;
+}
+
+static void show_progress(const struct matrix_options *o, const struct plans *plans, unsigned row) {
+	const char *name = plans->all[row].name;
+
+	if (o->tells_progress)
+		fprintf(stderr, "progress %u %u %s\n", row, plans->count, name);
+	else
+		fprintf(stderr, "%2u of %u  %s\n", row + 1, plans->count, name);
+}
+
+static int write_json(const char *path, const struct row *rows, unsigned count) {
+	json_t *all = json_array();
+	int ret;
+
+	for (unsigned i = 0; i < count; i++)
+		json_array_append_new(all, row_json(&rows[i]));
+	ret = report_write(all, path);
+	json_decref(all);
+	return ret;
+}
+
+static int matrix(struct service_group *sg, const struct matrix_options *o) {
+	FILE *out = report_is_stdout(o->json) ? stderr : stdout;
+	static struct row rows[ROWS_MAX];
+	static struct plans plans;
+
+	plan_rows(&plans);
+	fprintf(out, "%-30s %6s  %-29s %9s %9s\n", "impairment", "hits", "quantity", "expected",
+		"counted");
+	for (unsigned i = 0; i < plans.count; i++) {
+		show_progress(o, &plans, i);
+		if (run_row(&plans.all[i], sg, o, &rows[i]) != 0)
+			return EXIT_TROUBLE;
+		row_print(out, &rows[i], false);
+	}
+	if (o->json != NULL && write_json(o->json, rows, plans.count) != 0)
+		return EXIT_MISTAKE;
+	return conclude(out, rows, plans.count) ? 0 : EXIT_TROUBLE;
+}
+
+int main(int argc, char **argv) {
+	static const struct argp argp = {
+		.options = options,
+		.parser = option,
+		.doc = "Impairs the upstream in every way that vcmts-traffic knows, and compares "
+		       "what is lost and counted with what must be."
+		       "\vExit status: 0 when all cells are equal, 1 when one differs or an "
+		       "impairment hit nothing, 2 for a mistake in arguments or configuration.",
+	};
+	struct matrix_options o = {.packets = 20000, .seed = 1};
+	struct platform_options platform = {
+		.program = "vcmts-impairments",
+		.main_core = PLATFORM_ANY_CORE,
+		.offline = true,
+	};
+	struct service_group sg = {0};
+	int status = EXIT_TROUBLE;
+
+	argp_err_exit_status = EXIT_MISTAKE;
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	if (o.config == NULL || service_group_load(o.config, &sg, stderr) != 0) {
+		if (o.config == NULL)
+			fprintf(stderr, "--config: a file is needed\n");
+		return EXIT_MISTAKE;
+	}
+	platform.memory_mb = 2 * instance_memory_mb(&sg);
+	if (sg.upstream_channel_count == 0) {
+		fprintf(stderr, "--config: the service group has no upstream channels\n");
+		status = EXIT_MISTAKE;
+	} else if (platform_start(&platform) == 0) {
+		status = matrix(&sg, &o);
+		platform_stop();
+	}
+	service_group_free(&sg);
+	return status;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "replay/replay_wires.h"
+
+#include <string.h>
+
+#include <rte_ethdev.h>
+
+#include "platform/port.h"
+
+#define PORT_DEPTH 1024
+
+int replay_wires_create(struct replay_wires *w) {
+	for (unsigned e = 0; e < REPLAY_ENDS; e++) {
+		if (w->out[e] != NULL && capture_create(&w->writers[e], w->out[e]) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+int replay_wires_open(struct replay_wires *w, struct instance *i, const struct service_group *sg) {
+	static const char *const names[REPLAY_ENDS] = {
+		[REPLAY_NETWORK] = "network",
+		[REPLAY_RPHY] = "rphy",
+		[REPLAY_CONTROL] = "control",
+	};
+	uint16_t theirs[REPLAY_ENDS] = {0};
+
+	if (instance_pools(i, sg) != 0)
+		return -1;
+	for (unsigned e = 0; e < REPLAY_ENDS; e++) {
+		uint16_t pair[2];
+
+		if (e == REPLAY_CONTROL && w->out[e] == NULL)
+			continue;
+		if (port_pair(names[e], i->packets, PORT_DEPTH, pair) != 0)
+			return -1;
+		theirs[e] = pair[0];
+		w->ports[e] = pair[1];
+	}
+	if (w->out[REPLAY_CONTROL] != NULL)
+		instance_set_control(i, theirs[REPLAY_CONTROL]);
+	return instance_create(i, theirs[REPLAY_NETWORK], theirs[REPLAY_RPHY]);
+}
+
+/* Frames of a capture may be longer than a buffer: the rest follows in further ones. */
+static struct rte_mbuf *to_mbuf(struct rte_mempool *pool, const uint8_t *data, uint32_t size) {
+	struct rte_mbuf *head = rte_pktmbuf_alloc(pool);
+
+	while (head != NULL) {
+		struct rte_mbuf *last = rte_pktmbuf_lastseg(head), *more;
+		uint32_t part = RTE_MIN(size, (uint32_t)rte_pktmbuf_tailroom(last));
+
+		memcpy(rte_pktmbuf_append(head, (uint16_t)part), data, part);
+		data += part;
+		size -= part;
+		if (size == 0)
+			break;
+		more = rte_pktmbuf_alloc(pool);
+		if (more == NULL || rte_pktmbuf_chain(head, more) != 0) {
+			rte_pktmbuf_free(more);
+			rte_pktmbuf_free(head);
+			return NULL;
+		}
+	}
+	return head;
+}
+
+int replay_wires_send(struct replay_wires *w, enum replay_end end, struct rte_mempool *pool,
+		      const struct capture_packet *p) {
+	struct rte_mbuf *m = to_mbuf(pool, p->data, p->size);
+
+	if (m != NULL && rte_eth_tx_burst(w->ports[end], 0, &m, 1) == 1)
+		return 0;
+	rte_pktmbuf_free(m);
+	return -1;
+}
+
+static void record(struct replay_wires *w, unsigned end, uint64_t time) {
+	struct rte_mbuf *pkts[PIPELINE_BURST];
+	uint16_t n;
+
+	while ((n = rte_eth_rx_burst(w->ports[end], 0, pkts, PIPELINE_BURST)) > 0) {
+		for (uint16_t i = 0; i < n; i++) {
+			uint32_t size = rte_pktmbuf_pkt_len(pkts[i]);
+
+			capture_write(&w->writers[end], time,
+				      rte_pktmbuf_read(pkts[i], 0, size, w->frame), size);
+			rte_pktmbuf_free(pkts[i]);
+		}
+	}
+}
+
+void replay_wires_record(struct replay_wires *w, uint64_t time) {
+	for (unsigned e = 0; e < REPLAY_ENDS; e++) {
+		if (w->out[e] != NULL)
+			record(w, e, time);
+	}
+}
+
+void replay_wires_close(struct replay_wires *w) {
+	port_close(w->ports[REPLAY_NETWORK]);
+	port_close(w->ports[REPLAY_RPHY]);
+	if (w->out[REPLAY_CONTROL] != NULL)
+		port_close(w->ports[REPLAY_CONTROL]);
+}
+
+int replay_wires_finish(struct replay_wires *w) {
+	int ret = 0;
+
+	for (unsigned e = 0; e < REPLAY_ENDS; e++)
+		ret |= capture_finish(&w->writers[e]);
+	return ret;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The wires of a replay: a pair of ports joined by rings for each port of the instance. What is sent
+ * at our end comes in there; what the instance sends is written as a capture.
+ */
+#pragma once
+
+#include "capture/capture.h"
+#include "server/instance.h"
+
+enum replay_end {
+	REPLAY_NETWORK,
+	REPLAY_RPHY,
+	REPLAY_CONTROL, /* there only when its capture is wanted */
+	REPLAY_ENDS,
+};
+
+/* Zeroed, `out` filled in. */
+struct replay_wires {
+	const char *out[REPLAY_ENDS]; /* captures to be written; NULL: none; they must live on */
+	struct capture_writer writers[REPLAY_ENDS];
+	uint16_t ports[REPLAY_ENDS]; /* our ends */
+	uint8_t frame[CAPTURE_FRAME_MAX]; /* an outgoing one, gathered */
+};
+
+/* Begins the captures. Returns 0, or -1 after a message. */
+int replay_wires_create(struct replay_wires *w);
+
+/* Makes the ports, and the instance on their other ends. Returns 0, or -1 after a message. */
+int replay_wires_open(struct replay_wires *w, struct instance *i, const struct service_group *sg);
+
+/* Puts a packet on the wire, in buffers of `pool`. Returns 0, or -1 where it finds no room. */
+int replay_wires_send(struct replay_wires *w, enum replay_end end, struct rte_mempool *pool,
+		      const struct capture_packet *p);
+
+/* Writes all that the instance has sent, as of `time` in ns. */
+void replay_wires_record(struct replay_wires *w, uint64_t time);
+
+/* Closes our ends of what replay_wires_open() made; the others are the instance's. */
+void replay_wires_close(struct replay_wires *w);
+
+/* Ends the captures; harmless when none was begun. Returns 0, or -1 after a message. */
+int replay_wires_finish(struct replay_wires *w);

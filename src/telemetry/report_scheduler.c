@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "telemetry/report_scheduler.h"
+
+#include <inttypes.h>
+
+#include "downstream/qos.h"
+#include "scheduler/report.h"
+
+static json_t *integer(uint64_t value) {
+	return json_integer((json_int_t)value);
+}
+
+/* With `digits` powers of ten kept, so that the same input gives the same text. */
+static json_t *rounded(double value, double digits) {
+	return json_real((double)(int64_t)(value * digits + 0.5) / digits);
+}
+
+static json_t *us(double ns) {
+	return rounded(ns / 1000, 1000);
+}
+
+static double ratio(uint64_t part, uint64_t whole) {
+	return whole == 0 ? 0 : (double)part / (double)whole;
+}
+
+const char *report_verdict_name(enum scheduler_verdict verdict) {
+	return verdict == SCHEDULER_QUEUED ? NULL : drop_name(ds_refusals[verdict]);
+}
+
+/* [[shortest delay of the bucket in us, packets], ..], without empty buckets */
+static json_t *histogram_json(const struct scheduler_delay_report *r) {
+	json_t *list = json_array();
+
+	for (unsigned b = 0; b < SCHEDULER_DELAY_BUCKETS; b++) {
+		if (r->buckets[b] > 0)
+			json_array_append_new(list, json_pack("[o, o]",
+							      us((double)scheduler_delay_floor(b)),
+							      integer(r->buckets[b])));
+	}
+	return list;
+}
+
+static json_t *delay_json(const struct scheduler *s) {
+	json_t *list = json_array();
+
+	for (unsigned p = SCHEDULER_PRIORITIES; p-- > 0;) {
+		struct scheduler_delay_report r;
+
+		scheduler_report_delay(s, p, &r);
+		if (r.packets == 0)
+			continue;
+		json_array_append_new(
+			list, json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "priority", (int)p,
+					"packets", integer(r.packets), "mean_us",
+					us(ratio(r.sum_ns, r.packets)), "p50_us",
+					us((double)scheduler_delay_quantile(&r, 500)), "p99_us",
+					us((double)scheduler_delay_quantile(&r, 990)), "p99_9_us",
+					us((double)scheduler_delay_quantile(&r, 999)), "histogram",
+					histogram_json(&r)));
+	}
+	return list;
+}
+
+static json_t *channels_json(const struct instance *i) {
+	const struct ds_upper *u = &i->downstream->upper;
+	json_t *list = json_array();
+
+	for (uint32_t c = 0; c < i->qos->channel_count; c++) {
+		struct scheduler_channel_report r;
+		uint64_t capacity = qos_capacity(i->downstream, c, u->clock->now);
+
+		scheduler_report_channel(u->scheduler, c, &r);
+		json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o, s:o}", "id",
+						      integer(i->qos->channels[c].id), "rate",
+						      integer(i->qos->channels[c].rate), "packets",
+						      integer(r.packets), "bytes", integer(r.bytes),
+						      "utilisation",
+						      rounded(ratio(r.bytes, capacity), 1e6)));
+	}
+	return list;
+}
+
+static json_t *groups_json(const struct instance *i) {
+	json_t *list = json_array();
+
+	for (uint32_t g = 0; g < i->qos->bonding_group_count; g++) {
+		struct scheduler_group_report r;
+
+		scheduler_report_group(i->downstream->upper.scheduler, g, &r);
+		json_array_append_new(list,
+				      json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "id",
+						integer(i->qos->bonding_groups[g].id), "channels",
+						integer(i->qos->bonding_groups[g].channel_count),
+						"packets", integer(r.packets), "early_share",
+						rounded(ratio(r.early_packets, r.packets), 1e6),
+						"mean_skew_us", us(ratio(r.skew_ns, r.packets)),
+						"max_skew_us", us((double)r.max_skew_ns)));
+	}
+	return list;
+}
+
+static uint64_t dropped(const struct scheduler_flow_report *r) {
+	uint64_t sum = 0;
+
+	for (unsigned v = 0; v < SCHEDULER_VERDICTS; v++)
+		sum += r->drops[v];
+	return sum;
+}
+
+static json_t *flow_json(const struct service_flow *f, const struct scheduler_flow_report *r) {
+	json_t *drops = json_object();
+
+	for (enum scheduler_verdict v = SCHEDULER_QUEUED + 1; v < SCHEDULER_VERDICTS; v++) {
+		if (r->drops[v] > 0)
+			json_object_set_new(drops, report_verdict_name(v), integer(r->drops[v]));
+	}
+	return json_pack("{s:o, s:i, s:o, s:o, s:o, s:o, s:o}", "id", integer(f->id), "priority",
+			 (int)f->priority, "packets", integer(r->packets), "bytes",
+			 integer(r->bytes), "drops", drops, "waiting_packets",
+			 integer(r->waiting_packets), "waiting_bytes", integer(r->waiting_bytes));
+}
+
+static json_t *flows_json(const struct instance *i) {
+	json_t *list = json_array();
+	uint32_t flow = 0;
+
+	for (size_t m = 0; m < i->qos->modem_count; m++) {
+		const struct modem *modem = &i->qos->modems[m];
+
+		for (size_t f = 0; f < modem->service_flow_count; f++, flow++) {
+			struct scheduler_flow_report r;
+
+			scheduler_report_flow(i->downstream->upper.scheduler, flow, &r);
+			if (i->report_flows || dropped(&r) > 0)
+				json_array_append_new(list,
+						      flow_json(&modem->service_flows[f], &r));
+		}
+	}
+	return list;
+}
+
+json_t *report_scheduler_json(const struct instance *i) {
+	return json_pack("{s:o, s:o, s:o, s:o}", "delay",
+			 delay_json(i->downstream->upper.scheduler), "channels", channels_json(i),
+			 "bonding_groups", groups_json(i), "service_flows", flows_json(i));
+}
+
+static void print_delay(FILE *out, const struct scheduler *s) {
+	for (unsigned p = SCHEDULER_PRIORITIES; p-- > 0;) {
+		struct scheduler_delay_report r;
+
+		scheduler_report_delay(s, p, &r);
+		if (r.packets > 0)
+			fprintf(out,
+				"  priority %u: %" PRIu64
+				" packets waited %.1f us, p50 %.0f, p99 %.0f, p99.9 %.0f\n",
+				p, r.packets, ratio(r.sum_ns, r.packets) / 1000,
+				(double)scheduler_delay_quantile(&r, 500) / 1000,
+				(double)scheduler_delay_quantile(&r, 990) / 1000,
+				(double)scheduler_delay_quantile(&r, 999) / 1000);
+	}
+}
+
+/* The emptiest and the fullest channel, and the one bonding group that made its modems wait most. */
+static void print_channels(FILE *out, const struct instance *i) {
+	const struct ds_upper *u = &i->downstream->upper;
+	double least = 1, most = 0;
+	uint64_t skew = 0;
+
+	for (uint32_t c = 0; c < i->qos->channel_count; c++) {
+		struct scheduler_channel_report r;
+		double fill;
+
+		scheduler_report_channel(u->scheduler, c, &r);
+		fill = ratio(r.bytes, qos_capacity(i->downstream, c, u->clock->now));
+		least = fill < least ? fill : least;
+		most = fill > most ? fill : most;
+	}
+	for (uint32_t g = 0; g < i->qos->bonding_group_count; g++) {
+		struct scheduler_group_report r;
+
+		scheduler_report_group(u->scheduler, g, &r);
+		skew = r.max_skew_ns > skew ? r.max_skew_ns : skew;
+	}
+	fprintf(out, "  %zu channels %.1f to %.1f %% full, skew of bonded flows at most %.0f us\n",
+		i->qos->channel_count, 100 * least, 100 * most, (double)skew / 1000);
+}
+
+void report_scheduler_print(FILE *out, const struct instance *i) {
+	struct counters c;
+
+	downstream_counters(i->downstream, &c);
+	if (c.values[COUNTER_DEQUEUED] == 0)
+		return;
+	print_delay(out, i->downstream->upper.scheduler);
+	print_channels(out, i);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The report for a terminal. */
+#include "telemetry/report.h"
+
+#include <inttypes.h>
+
+#include "pipeline/percentiles.h"
+#include "telemetry/report_latency.h"
+#include "telemetry/report_scheduler.h"
+
+static void print_cycles(FILE *out, const struct pipeline *const *pipelines, unsigned count,
+			 uint64_t packets, const struct host *host) {
+	uint64_t total = 0;
+
+	fprintf(out, "  %-18s %10s %8s   (reference cycles at %.2f GHz; core at %.2f GHz)\n",
+		"stage", "cycles/pkt", "burst", (double)host->tsc_hz / 1e9,
+		(double)host->core_hz / 1e9);
+	for (unsigned l = 0; l < count; l++) {
+		const struct pipeline *p = pipelines[l];
+
+		for (unsigned s = 0; s < p->count; s++) {
+			const struct stage_account *a = &p->accounts[s];
+
+			fprintf(out, "  %-18s %10.1f %8.1f\n", p->stages[s].name,
+				(double)a->cycles / (double)packets,
+				a->calls ? (double)a->packets / (double)a->calls : 0.0);
+			total += a->cycles;
+		}
+	}
+	fprintf(out, "  %-18s %10.1f\n", "all", (double)total / (double)packets);
+}
+
+static void print_drops(FILE *out, const struct counters *c) {
+	for (unsigned r = 0; r < DROP_REASONS; r++) {
+		if (c->drops[r] > 0)
+			fprintf(out, "  dropped %-20s %12" PRIu64 "   %s\n",
+				drop_name((enum drop_reason)r), c->drops[r],
+				drop_meaning((enum drop_reason)r));
+	}
+}
+
+static void print_latency(FILE *out, struct instance *i, enum direction direction) {
+	struct latency *l = report_latency_of(i, direction);
+	struct percentiles p;
+
+	if (l == NULL)
+		return;
+	latency_collect(l);
+	if (l->whole->total_count == 0)
+		return;
+	p = percentiles_us(l->whole);
+	fprintf(out,
+		"  in the pipeline: %.1f us mean, %.1f p50, %.1f p99, %.1f p99.9, %.1f p99.999, "
+		"%.1f max\n",
+		p.mean, p.p50, p.p99, p.p99_9, p.p99_999, p.max);
+}
+
+static void print_downstream(FILE *out, struct instance *i, const struct host *host,
+			     double seconds) {
+	const struct pipeline *lists[DS_PIPELINES];
+	struct counters c;
+
+	downstream_counters(i->downstream, &c);
+	for (unsigned l = 0; l < DS_PIPELINES; l++)
+		lists[l] = downstream_pipeline(i->downstream, l);
+	fprintf(out,
+		"downstream: received %" PRIu64 ", transmitted %" PRIu64 " in %" PRIu64
+		" DEPI frames, dropped %" PRIu64 ", held %" PRIu64 ", %.1f s\n",
+		c.values[COUNTER_RECEIVED], c.values[COUNTER_TRANSMITTED],
+		c.values[COUNTER_DEPI_FRAMES], counters_dropped(&c), downstream_held(i->downstream),
+		seconds);
+	print_drops(out, &c);
+	report_scheduler_print(out, i);
+	print_latency(out, i, DIRECTION_DOWN);
+	if (host != NULL && c.values[COUNTER_RECEIVED] > 0)
+		print_cycles(out, lists, DS_PIPELINES, c.values[COUNTER_RECEIVED], host);
+}
+
+static void print_upstream(FILE *out, struct instance *i, const struct host *host) {
+	struct upstream *u = i->upstream;
+	const struct pipeline *lists[US_PIPELINES];
+	uint64_t transmitted = u->counters.values[COUNTER_TRANSMITTED];
+
+	for (unsigned l = 0; l < US_PIPELINES; l++)
+		lists[l] = upstream_pipeline(u, l);
+	fprintf(out, "upstream: transmitted %" PRIu64 "\n", transmitted);
+	for (enum unit unit = 0; unit < UNITS; unit++)
+		fprintf(out,
+			"  %-9s in %12" PRIu64 "  out %12" PRIu64 "  dropped %8" PRIu64
+			"  held %6" PRIu64 "\n",
+			unit_name(unit), upstream_in(u, unit), upstream_out(u, unit),
+			counters_dropped_units(&u->counters, unit), upstream_held(u, unit));
+	print_drops(out, &u->counters);
+	print_latency(out, i, DIRECTION_UP);
+	if (host != NULL && transmitted > 0)
+		print_cycles(out, lists, US_PIPELINES, transmitted, host);
+}
+
+void report_print(FILE *out, struct instance *i, const struct host *host, double seconds) {
+	print_downstream(out, i, host, seconds);
+	if (i->upstream != NULL && i->upstream->counters.values[COUNTER_RECEIVED] > 0)
+		print_upstream(out, i, host);
+}

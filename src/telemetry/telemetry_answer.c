@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "telemetry/telemetry_answer.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_version.h>
+
+void telemetry_put(struct rte_tel_data *d, const char *name, uint64_t value) {
+#if RTE_VERSION >= RTE_VERSION_NUM(23, 3, 0, 0)
+	rte_tel_data_add_dict_uint(d, name, value);
+#else
+	rte_tel_data_add_dict_u64(d, name, value);
+#endif
+}
+
+void telemetry_put_text(struct rte_tel_data *d, const char *name, const char *text) {
+	rte_tel_data_add_dict_string(d, name, text);
+}
+
+int telemetry_complain(struct rte_tel_data *d, const char *what) {
+	rte_tel_data_start_dict(d);
+	telemetry_put_text(d, "error", what);
+	return 0;
+}
+
+struct rte_tel_data *telemetry_inner_named(struct rte_tel_data *d, const char *name) {
+	struct rte_tel_data *in = rte_tel_data_alloc();
+
+	if (in == NULL)
+		return NULL;
+	rte_tel_data_start_dict(in);
+	if (rte_tel_data_add_dict_container(d, name, in, 0) == 0)
+		return in;
+	rte_tel_data_free(in);
+	return NULL;
+}
+
+struct rte_tel_data *telemetry_inner(struct rte_tel_data *d, uint64_t number) {
+	char name[TELEMETRY_NUMBER];
+
+	snprintf(name, sizeof(name), "%" PRIu64, number);
+	return telemetry_inner_named(d, name);
+}
+
+bool telemetry_number(const char *text, uint64_t most, uint64_t *value) {
+	char *end;
+
+	if (text == NULL || !isdigit((unsigned char)text[0]))
+		return false;
+	*value = strtoull(text, &end, 10);
+	return *end == '\0' && *value <= most;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is answered of the polling threads, and of drops and counters: both count on, so that who wants
+ * those of a time takes differences. */
+#include "telemetry/telemetry_workers.h"
+
+#include <string.h>
+
+#include <rte_cycles.h>
+
+#include "telemetry/telemetry_answer.h"
+
+static uint64_t ns(uint64_t cycles) {
+	return (uint64_t)((double)cycles * 1e9 / (double)rte_get_tsc_hz());
+}
+
+static void put_worker(struct rte_tel_data *d, struct worker *w, bool anew) {
+	uint64_t longest_since = __atomic_load_n(&w->longest_since, __ATOMIC_RELAXED);
+
+	if (anew)
+		longest_since = worker_longest_take(w);
+	telemetry_put_text(d, "name", w->name);
+	telemetry_put(d, "rounds", w->rounds);
+	telemetry_put(d, "busy_rounds", w->busy_rounds);
+	telemetry_put(d, "busy_cycles", w->busy_cycles);
+	telemetry_put(d, "idle_cycles", w->idle_cycles);
+	telemetry_put(d, "descheduled", w->descheduled);
+	telemetry_put(d, "longest_ns", ns(w->longest));
+	telemetry_put(d, "longest_since_ns", ns(longest_since));
+}
+
+int telemetry_workers(struct instance *i, const char *params, struct rte_tel_data *d) {
+	bool anew = params != NULL && strcmp(params, "anew") == 0;
+
+	if (params != NULL && !anew)
+		return telemetry_complain(d, "allowed: nothing, or anew");
+	rte_tel_data_start_dict(d);
+	for (unsigned w = 0; w < i->worker_count; w++) {
+		struct rte_tel_data *in = telemetry_inner(d, w);
+
+		if (in != NULL)
+			put_worker(in, &i->workers[w], anew);
+	}
+	return 0;
+}
+
+static void put_drops(struct rte_tel_data *d, const struct counters *c, enum direction direction) {
+	for (unsigned r = 0; d != NULL && r < DROP_REASONS; r++) {
+		if (drop_in((enum drop_reason)r, direction))
+			telemetry_put(d, drop_name((enum drop_reason)r), c->drops[r]);
+	}
+}
+
+static void put_counters(struct rte_tel_data *d, const struct counters *c,
+			 enum direction direction) {
+	for (unsigned v = 0; d != NULL && v < COUNTERS; v++) {
+		if (counter_in((enum counter)v, direction))
+			telemetry_put(d, counter_name((enum counter)v), c->values[v]);
+	}
+}
+
+int telemetry_drops(struct instance *i, const char *params, struct rte_tel_data *d) {
+	struct counters down;
+
+	if (params != NULL)
+		return telemetry_complain(d, "allowed: no parameter");
+	downstream_counters(i->downstream, &down);
+	rte_tel_data_start_dict(d);
+	put_drops(telemetry_inner_named(d, "downstream"), &down, DIRECTION_DOWN);
+	put_counters(telemetry_inner_named(d, "downstream_counters"), &down, DIRECTION_DOWN);
+	if (i->upstream == NULL)
+		return 0;
+	put_drops(telemetry_inner_named(d, "upstream"), &i->upstream->counters, DIRECTION_UP);
+	put_counters(telemetry_inner_named(d, "upstream_counters"), &i->upstream->counters,
+		     DIRECTION_UP);
+	return 0;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From frames of a file to packets for modems. */
+#include "captures/capture_replay.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "captures/capture_destinations.h"
+#include "core/candidates.h"
+#include "core/evaluate.h"
+#include "wire/bytes.h"
+#include "wire/crc32.h"
+
+#define PACKETS_FIRST 1024
+#define BYTES_FIRST 1048576
+
+struct loader {
+	struct capture_replay *r;
+	const struct service_group *sg;
+	const char *name;
+	struct capture_destinations destinations;
+	struct captured_frame frame;
+	size_t max_size;
+};
+
+static bool no_memory(const struct loader *l) {
+	fprintf(stderr, "%s: no memory for more than %u packets\n", l->name, l->r->count);
+	return false;
+}
+
+static bool make_room(struct loader *l, uint32_t size) {
+	struct capture_replay *r = l->r;
+
+	if (r->count == CAPTURE_PACKETS_MAX || r->bytes_used + size > CAPTURE_BYTES_MAX) {
+		fprintf(stderr,
+			"%s: found more, allowed: %u packets and %.0f GB to replay; editcap -r "
+			"takes a part of a capture\n",
+			l->name, CAPTURE_PACKETS_MAX, CAPTURE_BYTES_MAX / 1073741824.0);
+		return false;
+	}
+	if (r->count == r->room) {
+		uint32_t room = r->room == 0 ? PACKETS_FIRST : 2 * r->room;
+		struct captured_packet *packets = realloc(r->packets, room * sizeof(*packets));
+
+		if (packets == NULL)
+			return no_memory(l);
+		r->packets = packets;
+		r->room = room;
+	}
+	if (r->bytes_used + size > r->bytes_room) {
+		uint64_t room = r->bytes_room == 0 ? BYTES_FIRST : 2 * r->bytes_room;
+		uint8_t *bytes = realloc(r->bytes, room);
+
+		if (bytes == NULL)
+			return no_memory(l);
+		r->bytes = bytes;
+		r->bytes_room = room;
+	}
+	return true;
+}
+
+static uint8_t class_of(const struct evaluation *e) {
+	if (e->classifier != NO_RULE)
+		return CLASS_CLASSIFIED;
+	return e->group != NO_RULE ? CLASS_PERMIT : CLASS_UNMATCHED;
+}
+
+static bool keep(struct loader *l, uint32_t modem, const struct evaluation *e) {
+	const struct captured_frame *f = &l->frame;
+	struct capture_replay *r = l->r;
+
+	if (!make_room(l, f->size))
+		return false;
+	memcpy(r->bytes + r->bytes_used, f->bytes, f->size);
+	r->packets[r->count++] = (struct captured_packet){
+		.offset = r->bytes_used,
+		.modem = modem,
+		.flow = (uint16_t)e->flow,
+		.size = f->size,
+		.tag_at = f->tag_at,
+		.headers = f->headers,
+		.checksum_at = f->checksum_at,
+		.sum = f->sum,
+		.class = class_of(e),
+		.protocol = f->fields.protocol,
+	};
+	r->bytes_used += f->size;
+	r->counts.packets++;
+	r->counts.bytes += f->size;
+	r->counts.lengthened += f->lengthened;
+	r->counts.untagged += f->untagged;
+	if (f->size > r->largest)
+		r->largest = f->size;
+	return true;
+}
+
+/* Returns false after a message; a packet that is skipped is none. */
+static bool take(struct loader *l, const struct capture_packet *captured) {
+	struct captured_frame *f = &l->frame;
+	uint64_t *skipped = l->r->counts.skipped;
+	enum capture_skip verdict = capture_frame_read(captured->data, captured->size,
+						       captured->wire_size, l->max_size, f);
+	struct modem_address to;
+	struct evaluation e;
+
+	if (verdict != CAPTURE_TAKEN) {
+		skipped[verdict]++;
+		return true;
+	}
+	switch (capture_destinations_find(&l->destinations, f->fields.family, f->fields.destination,
+					  &to)) {
+	case DESTINATION_FOUND: break;
+	case DESTINATION_NONE: skipped[CAPTURE_SKIP_NO_ADDRESS]++; return true;
+	case DESTINATION_NO_MEMORY: return no_memory(l);
+	}
+	capture_frame_finish(f, to.address->bytes, l->sg->rphy.core_mac, traffic_source_mac);
+	e = evaluate(l->sg, &l->sg->modems[to.modem], &f->fields);
+	if (e.action == FILTER_PERMIT)
+		return keep(l, to.modem, &e);
+	skipped[CAPTURE_SKIP_DENIED]++;
+	return true;
+}
+
+static bool read_all(struct loader *l, pcap_t *in) {
+	struct capture_packet packet;
+
+	/* What comes before a broken record is replayed. */
+	while (capture_next(in, l->name, &packet) == 1) {
+		if (!take(l, &packet))
+			return false;
+	}
+	l->r->counts.destinations = l->destinations.count;
+	if (l->r->count > 0)
+		return true;
+	fprintf(stderr, "%s: no packet can be replayed: ", l->name);
+	capture_replay_describe(l->r, NULL, stderr);
+	return false;
+}
+
+int capture_replay_read(struct capture_replay *r, pcap_t *in, const char *name,
+			const struct service_group *sg) {
+	struct loader *l = calloc(1, sizeof(*l));
+	bool good = false;
+
+	*r = (struct capture_replay){0};
+	if (l == NULL) {
+		fprintf(stderr, "%s: no memory\n", name);
+		return -1;
+	}
+	l->r = r;
+	l->sg = sg;
+	l->name = name;
+	l->max_size = sg->max_frame - ETHERNET_CRC_SIZE;
+	if (capture_destinations_create(&l->destinations, sg) != 0)
+		no_memory(l);
+	else
+		good = read_all(l, in);
+	capture_destinations_free(&l->destinations);
+	free(l);
+	if (!good)
+		capture_replay_free(r);
+	return good ? 0 : -1;
+}
+
+int capture_replay_load(struct capture_replay *r, const char *name,
+			const struct service_group *sg) {
+	pcap_t *in = capture_open(name);
+	int ret;
+
+	if (in == NULL)
+		return -1;
+	ret = capture_replay_read(r, in, name, sg);
+	pcap_close(in);
+	return ret;
+}
+
+void capture_replay_free(struct capture_replay *r) {
+	free(r->packets);
+	free(r->bytes);
+	*r = (struct capture_replay){0};
+}
+
+void capture_replay_describe(const struct capture_replay *r, const char *name, FILE *out) {
+	const struct capture_counts *c = &r->counts;
+	const char *separator = ": ";
+	uint64_t skipped = 0;
+
+	for (int i = 0; i < CAPTURE_SKIPS; i++)
+		skipped += c->skipped[i];
+	if (name != NULL)
+		fprintf(out,
+			"%s: %" PRIu64 " packets to %" PRIu64 " addresses are replayed (%" PRIu64
+			" lengthened, %" PRIu64 " without their VLAN tags), ",
+			name, c->packets, c->destinations, c->lengthened, c->untagged);
+	fprintf(out, "%" PRIu64 " skipped", skipped);
+	for (int i = 0; i < CAPTURE_SKIPS; i++) {
+		if (c->skipped[i] == 0)
+			continue;
+		fprintf(out, "%s%" PRIu64 " %s", separator, c->skipped[i], capture_skip_names[i]);
+		separator = ", ";
+	}
+	fputc('\n', out);
+}
+
+double capture_replay_mean(const struct capture_replay *r) {
+	return (double)r->counts.bytes / (double)r->counts.packets;
+}
+
+/* UDP's checksum 0 says that there is none (RFC 768). */
+static uint16_t checksum(uint32_t sum, uint8_t protocol) {
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (uint16_t)~(sum + (sum >> 16));
+	return sum == 0 && protocol == IP_PROTOCOL_UDP ? UINT16_MAX : (uint16_t)sum;
+}
+
+uint32_t capture_replay_write(const struct capture_replay *r, uint32_t index,
+			      const struct packet_tag *tag, uint8_t *out) {
+	const struct captured_packet *p = &r->packets[index];
+	uint8_t *at = out + p->tag_at;
+	uint32_t sum = p->sum;
+
+	memcpy(out, r->bytes + p->offset, p->size);
+	packet_tag_write(tag, at);
+	if (p->checksum_at == 0)
+		return p->size;
+	for (int i = 0; i < PACKET_TAG_SIZE; i += 2)
+		sum += load_be16(at + i);
+	store_be16(out + p->checksum_at, checksum(sum, p->protocol));
+	return p->size;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A capture in memory, ready to be sent to the modems again and again, in its order. All of it is
+ * kept, as each packet that comes back is compared with what was sent.
+ */
+#pragma once
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "capture/capture.h"
+#include "captures/capture_rewrite.h"
+#include "core/packet.h"
+#include "model/service_group.h"
+
+#define CAPTURE_PACKETS_MAX 8388608
+#define CAPTURE_BYTES_MAX 2147483648
+
+struct capture_counts {
+	uint64_t packets; /* taken */
+	uint64_t bytes; /* of these, as they are sent: Ethernet frames without CRC */
+	uint64_t lengthened;
+	uint64_t untagged; /* had VLAN tags */
+	uint64_t destinations; /* different ones in the capture */
+	uint64_t skipped[CAPTURE_SKIPS];
+};
+
+struct captured_packet {
+	uint64_t offset; /* of its bytes */
+	uint32_t modem; /* index in the service group */
+	uint16_t flow; /* index into the modem's service flows */
+	uint16_t size;
+	uint16_t tag_at;
+	uint16_t headers; /* bytes before the payload */
+	uint16_t checksum_at; /* 0: none */
+	uint16_t sum; /* of what the checksum covers, without the tag */
+	uint8_t class; /* enum traffic_class */
+	uint8_t protocol;
+};
+
+struct capture_replay {
+	struct captured_packet *packets;
+	uint32_t count;
+	uint32_t room;
+	uint8_t *bytes; /* tags and upper checksums are 0 */
+	uint64_t bytes_used;
+	uint64_t bytes_room;
+	uint32_t largest; /* bytes of a packet */
+	struct capture_counts counts;
+};
+
+/*
+ * Reads the capture `name`. Returns 0, or -1 after a message on stderr: it cannot be read, has no
+ * packet for these modems or too many, or memory is short. To be freed by capture_replay_free().
+ */
+int capture_replay_load(struct capture_replay *r, const char *name, const struct service_group *sg);
+
+/* The same of a capture that is open, and remains the caller's. */
+int capture_replay_read(struct capture_replay *r, pcap_t *in, const char *name,
+			const struct service_group *sg);
+
+void capture_replay_free(struct capture_replay *r);
+
+/* One line: what of the capture is replayed, and what is not, and why. */
+void capture_replay_describe(const struct capture_replay *r, const char *name, FILE *out);
+
+/* Bytes of the mean packet. */
+double capture_replay_mean(const struct capture_replay *r);
+
+/* Writes packet `index` with this tag and its checksum. Returns its size, at most PACKET_SIZE_MAX. */
+uint32_t capture_replay_write(const struct capture_replay *r, uint32_t index,
+			      const struct packet_tag *tag, uint8_t *out);

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What of a captured frame is kept, and what has to be made anew. */
+#include "captures/capture_rewrite.h"
+
+#include <string.h>
+
+#include "wire/bytes.h"
+
+#define VLAN_TAG 4
+#define VLAN_TAGS_MAX 8
+#define ETHERTYPE_OLD_SERVICE_VLAN 0x9100
+#define FRAME_MIN 60 /* Ethernet, without CRC */
+#define UDP_HEADER 8
+#define TCP_HEADER 20
+#define ICMP_HEADER 8
+#define OTHER_HEADER 8 /* of protocols that are not looked into */
+#define PROTOCOL_ICMP 1
+#define PROTOCOL_ICMPV6 58
+
+const char *const capture_skip_names[CAPTURE_SKIPS] = {
+#define CAPTURE_SKIP(enumerator, name, meaning) name,
+#include "captures/capture_skip.def"
+#undef CAPTURE_SKIP
+};
+
+static bool is_vlan(uint16_t ethertype) {
+	return ethertype == ETHERTYPE_VLAN || ethertype == ETHERTYPE_SERVICE_VLAN ||
+	       ethertype == ETHERTYPE_OLD_SERVICE_VLAN;
+}
+
+/* Bytes of VLAN tags that stand before the EtherType. */
+static size_t vlan_tags(const uint8_t *frame, size_t size) {
+	size_t tags = 0;
+
+	while (tags < VLAN_TAGS_MAX * VLAN_TAG && size >= ETHERNET_HEADER + tags + VLAN_TAG &&
+	       is_vlan(load_be16(frame + 12 + tags)))
+		tags += VLAN_TAG;
+	return tags;
+}
+
+/* Reads the frame behind the tags, whose MAC addresses are then not to be looked at. */
+static enum capture_skip parse(const uint8_t *frame, size_t size, bool cut,
+			       struct frame_fields *fields) {
+	enum frame_verdict verdict = frame_parse(frame, size, fields);
+	bool ipv4 = fields->ethertype == ETHERTYPE_IPV4;
+	bool ipv6 = fields->ethertype == ETHERTYPE_IPV6;
+
+	if (verdict == FRAME_RUNT)
+		return cut ? CAPTURE_SKIP_TRUNCATED : CAPTURE_SKIP_TOO_SHORT;
+	if (!ipv4 && !ipv6)
+		return CAPTURE_SKIP_NOT_IP;
+	if (verdict == FRAME_GOOD)
+		return fields->fragment ? CAPTURE_SKIP_FRAGMENT : CAPTURE_TAKEN;
+	if (cut)
+		return CAPTURE_SKIP_TRUNCATED;
+	return size < ETHERNET_HEADER + (size_t)(ipv4 ? IPV4_HEADER : IPV6_HEADER)
+		       ? CAPTURE_SKIP_TOO_SHORT
+		       : CAPTURE_SKIP_MALFORMED;
+}
+
+/* Bytes of the upper header, where the tag must not be; 0 where it is malformed. */
+static size_t upper_header(const struct frame_fields *f) {
+	size_t size = OTHER_HEADER;
+
+	switch (f->protocol) {
+	case IP_PROTOCOL_UDP:
+		if (f->upper_size < UDP_HEADER || load_be16(f->upper + 4) != f->upper_size)
+			return 0;
+		return UDP_HEADER;
+	case IP_PROTOCOL_TCP:
+		if (f->upper_size < TCP_HEADER)
+			return 0;
+		size = 4 * (size_t)(f->upper[12] >> 4);
+		return size < TCP_HEADER || size > f->upper_size ? 0 : size;
+	case PROTOCOL_ICMP:
+	case PROTOCOL_ICMPV6: return f->upper_size < ICMP_HEADER ? 0 : ICMP_HEADER;
+	default: return size;
+	}
+}
+
+/* Offset of the checksum in the upper header; 0: there is none, or it is not known how to make it. */
+static size_t checksum_offset(const struct frame_fields *f) {
+	switch (f->protocol) {
+	case IP_PROTOCOL_UDP: return f->family == 4 && load_be16(f->upper + 6) == 0 ? 0 : 6;
+	case IP_PROTOCOL_TCP: return 16;
+	case PROTOCOL_ICMP: return f->family == 4 ? 2 : 0;
+	case PROTOCOL_ICMPV6: return f->family == 6 ? 2 : 0;
+	default: return 0;
+	}
+}
+
+static size_t even(size_t size) {
+	return size & ~(size_t)1;
+}
+
+/* Offset of the tag from the upper header, which has `header` bytes; 0 where there is no room. */
+static size_t tag_offset(const struct frame_fields *f, size_t header) {
+	size_t at;
+
+	if (f->upper_size < header + PACKET_TAG_SIZE)
+		return 0;
+	at = even(f->upper_size - PACKET_TAG_SIZE);
+	return at < header ? 0 : at;
+}
+
+/* Where the fields of `from` are, in bytes that are the same. */
+static struct frame_fields fields_moved(const struct frame_fields *f, const uint8_t *from,
+					const uint8_t *to) {
+	struct frame_fields moved = *f;
+
+	moved.source = to + (f->source - from);
+	moved.destination = to + (f->destination - from);
+	moved.upper = to + (f->upper - from);
+	return moved;
+}
+
+/* Bytes that are missing for a tag behind the payload. */
+static size_t missing(const struct frame_fields *f, size_t header) {
+	size_t least = even(f->upper_size + 1);
+
+	return (least < header ? header : least) + PACKET_TAG_SIZE - f->upper_size;
+}
+
+/* Makes the packet longer in all its lengths. */
+static void lengthen(struct captured_frame *f, size_t more) {
+	size_t offset = (size_t)(f->fields.upper - f->bytes);
+	uint8_t *ip = f->bytes + ETHERNET_HEADER;
+	uint8_t *length = ip + (f->fields.family == 4 ? 2 : 4);
+
+	if (f->fields.protocol == IP_PROTOCOL_UDP)
+		store_be16(f->bytes + offset + 4, (uint16_t)(f->fields.upper_size + more));
+	store_be16(length, (uint16_t)(load_be16(length) + more));
+	f->fields.upper_size += more;
+}
+
+enum capture_skip capture_frame_read(const uint8_t *frame, size_t size, size_t wire_size,
+				     size_t max_size, struct captured_frame *out) {
+	size_t tags = vlan_tags(frame, size);
+	const uint8_t *from = frame + tags;
+	struct frame_fields fields;
+	enum capture_skip verdict = parse(from, size - tags, size < wire_size, &fields);
+	size_t header, end, more, size_now;
+
+	if (verdict != CAPTURE_TAKEN)
+		return verdict;
+	header = upper_header(&fields);
+	if (header == 0)
+		return CAPTURE_SKIP_MALFORMED;
+	end = (size_t)(fields.upper - from) + fields.upper_size;
+	more = tag_offset(&fields, header) == 0 ? missing(&fields, header) : 0;
+	size_now = end + more > FRAME_MIN ? end + more : FRAME_MIN;
+	if (size_now > max_size || size_now > PACKET_SIZE_MAX)
+		return CAPTURE_SKIP_TOO_LONG;
+	memset(out->bytes, 0, size_now);
+	memcpy(out->bytes + 12, from + 12, end - 12);
+	out->fields = fields_moved(&fields, from, out->bytes);
+	out->untagged = tags > 0;
+	out->lengthened = more > 0;
+	if (more > 0)
+		lengthen(out, more);
+	out->size = (uint16_t)size_now;
+	out->headers = (uint16_t)((size_t)(out->fields.upper - out->bytes) + header);
+	out->tag_at = (uint16_t)((size_t)(out->fields.upper - out->bytes) +
+				 tag_offset(&out->fields, header));
+	return CAPTURE_TAKEN;
+}
+
+static uint32_t words_sum(const uint8_t *p, size_t size) {
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i + 1 < size; i += 2)
+		sum += load_be16(p + i);
+	return size % 2 == 0 ? sum : sum + ((uint32_t)p[size - 1] << 8);
+}
+
+static uint16_t fold(uint32_t sum) {
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)(sum + (sum >> 16));
+}
+
+/* ICMP's checksum has no pseudo header, unlike the others' (RFC 792, RFC 4443). */
+static void upper_sum(struct captured_frame *f) {
+	const struct frame_fields *fields = &f->fields;
+	size_t addresses = fields->family == 4 ? 4 : 16;
+	size_t offset = checksum_offset(fields);
+	uint32_t sum = 0;
+
+	f->checksum_at = 0;
+	memset(f->bytes + f->tag_at, 0, PACKET_TAG_SIZE);
+	if (offset == 0)
+		return;
+	f->checksum_at = (uint16_t)((size_t)(fields->upper - f->bytes) + offset);
+	store_be16(f->bytes + f->checksum_at, 0);
+	if (fields->protocol != PROTOCOL_ICMP)
+		sum = words_sum(fields->source, addresses) +
+		      words_sum(fields->destination, addresses) + fields->protocol +
+		      (uint32_t)fields->upper_size;
+	f->sum = fold(sum + words_sum(fields->upper, fields->upper_size));
+}
+
+void capture_frame_finish(struct captured_frame *f, const uint8_t *destination,
+			  const uint8_t destination_mac[6], const uint8_t source_mac[6]) {
+	uint8_t *ip = f->bytes + ETHERNET_HEADER;
+
+	memcpy(f->bytes, destination_mac, 6);
+	memcpy(f->bytes + 6, source_mac, 6);
+	if (f->fields.family == 4) {
+		memcpy(ip + 16, destination, 4);
+		store_be16(ip + 10, ipv4_checksum(ip, 4 * (size_t)(ip[0] & 0x0f)));
+	} else {
+		memcpy(ip + 24, destination, 16);
+	}
+	upper_sum(f);
+}
+
+size_t capture_tag_find(const uint8_t *frame, size_t size) {
+	struct frame_fields fields;
+	size_t header, offset;
+
+	if (frame_parse(frame, size, &fields) != FRAME_GOOD ||
+	    (fields.kind != FRAME_IPV4 && fields.kind != FRAME_IPV6))
+		return 0;
+	header = upper_header(&fields);
+	offset = header == 0 ? 0 : tag_offset(&fields, header);
+	return offset == 0 ? 0 : (size_t)(fields.upper - frame) + offset;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Makes the packets that the core network sends: sizes and classes drawn in exact shares, targets in
+ * turn, headers copied from templates, payload from the pattern. Or those of a capture, in turn.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+#include <rte_mempool.h>
+
+#include "captures/capture_replay.h"
+#include "core/deck.h"
+#include "core/mix.h"
+#include "core/packet.h"
+#include "core/targets.h"
+
+#define GENERATOR_BURST 32
+
+struct generator_options {
+	const struct mix *mix;
+	uint32_t permit_permille; /* share of packets that a filter rule permits */
+	uint32_t classify_permille; /* share of packets that meet a classifier */
+	uint64_t seed;
+	const struct capture_replay *replay; /* its packets, and no mix; or NULL */
+	uint32_t flows; /* at most FLOWS_MAX; 0: one a target */
+	struct rte_mempool *pool; /* mbufs with room for the largest size */
+};
+
+struct generator {
+	struct targets targets; /* of a capture the streams only */
+	struct pattern pattern;
+	struct mix mix;
+	struct deck sizes;
+	struct deck classes;
+	struct random random;
+	struct rte_mempool *pool;
+	const struct capture_replay *replay; /* or NULL */
+	uint32_t next; /* packet of the capture */
+	uint32_t magic; /* of what is sent now: one more with every restart */
+	uint32_t first_magic;
+	uint32_t *sent; /* by stream: packets made, and the next sequence number */
+	uint64_t packets; /* all counts are of packets made and not taken back */
+	uint64_t bytes;
+	uint64_t by_class[CLASS_COUNT];
+	uint64_t no_buffers; /* packets not made as no mbuf was free */
+};
+
+/*
+ * Returns NULL after a message on stderr: no packet can reach a modem, or memory is short. To be
+ * freed by generator_free().
+ */
+struct generator *generator_create(const struct service_group *sg,
+				   const struct generator_options *options);
+
+/* Whether there can be so many flows as the options ask for; if not, after a message on stderr. */
+bool generator_flows_check(const struct service_group *sg, const struct generator_options *options);
+
+void generator_free(struct generator *g);
+
+/*
+ * Begins anew with another mix: all counts and sequence numbers are 0, and packets of before are told
+ * from those that follow. Returns 0, or -1 after a message on stderr with nothing changed.
+ */
+int generator_restart(struct generator *g, const struct mix *mix);
+
+/* Whether a frame of `size` bytes without CRC is a packet of before the last restart. */
+bool generator_is_earlier(const struct generator *g, const uint8_t *frame, size_t size);
+
+/*
+ * Makes up to `n` (at most GENERATOR_BURST) packets with time stamp `tsc`. Returns how many; fewer
+ * when no mbuf is free. `bytes` gets the sum of their sizes.
+ */
+unsigned generator_burst(struct generator *g, uint64_t tsc, struct rte_mbuf **packets, unsigned n,
+			 uint64_t *bytes);
+
+/*
+ * Takes back the last `n` packets made, which were not sent, in their order. Frees them, and their
+ * sequence numbers are given to others.
+ */
+void generator_take_back(struct generator *g, struct rte_mbuf **packets, unsigned n);

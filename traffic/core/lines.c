@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "core/lines.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SHOWN 40 /* bytes of a wrong line */
+
+/* Without comment and spaces around it. */
+static char *trimmed(char *line) {
+	size_t size = strcspn(line, "#");
+
+	while (size > 0 && isspace((unsigned char)line[size - 1]))
+		size--;
+	line[size] = '\0';
+	return line + strspn(line, " \t");
+}
+
+/* Terminals do not like every byte of what may have been no text at all. */
+static void show(const char *text, char *out) {
+	size_t i;
+
+	for (i = 0; i < SHOWN && text[i] != '\0'; i++)
+		out[i] = isprint((unsigned char)text[i]) ? text[i] : '?';
+	strcpy(out + i, text[i] == '\0' ? "" : "...");
+}
+
+static bool take(char *line, lines_row *row, void *context, const char *where, char *error) {
+	char *text = trimmed(line);
+	char shown[SHOWN + 4];
+	const char *allowed;
+
+	if (*text == '\0')
+		return true;
+	show(text, shown);
+	allowed = row(text, context);
+	if (allowed != NULL)
+		snprintf(error, LINES_ERROR, "%s: found \"%s\", allowed: %s", where, shown,
+			 allowed);
+	return allowed == NULL;
+}
+
+enum next { NEXT_LINE, NEXT_END, NEXT_LONG, NEXT_ZERO };
+
+/* By single bytes: whatever the file is, none of it is waited for or kept that does not matter. */
+static enum next next_line(FILE *in, char line[LINES_MAX_SIZE + 1]) {
+	size_t size = 0;
+	int c;
+
+	while ((c = getc(in)) != EOF && c != '\n') {
+		if (c == '\0')
+			return NEXT_ZERO;
+		if (size == LINES_MAX_SIZE)
+			return NEXT_LONG;
+		line[size++] = (char)c;
+	}
+	line[size] = '\0';
+	return c == EOF && size == 0 ? NEXT_END : NEXT_LINE;
+}
+
+static bool read_all(FILE *in, const char *path, lines_row *row, void *context, char *error) {
+	char line[LINES_MAX_SIZE + 1];
+	char where[160];
+
+	for (unsigned number = 1;; number++) {
+		enum next next = next_line(in, line);
+
+		snprintf(where, sizeof(where), "%.140s:%u", path, number);
+		switch (next) {
+		case NEXT_END: return true;
+		case NEXT_LINE:
+			if (!take(line, row, context, where, error))
+				return false;
+			break;
+		case NEXT_ZERO:
+			snprintf(error, LINES_ERROR, "%s: found a zero byte, allowed: text", where);
+			return false;
+		case NEXT_LONG:
+			snprintf(error, LINES_ERROR,
+				 "%s: found a longer line, allowed: up to %d bytes", where,
+				 LINES_MAX_SIZE);
+			return false;
+		}
+	}
+}
+
+bool lines_read(const char *path, lines_row *row, void *context, char *error) {
+	FILE *in = fopen(path, "r");
+	bool good = in != NULL;
+
+	if (good) {
+		errno = 0;
+		good = read_all(in, path, row, context, error);
+	}
+	if (in == NULL || (good && ferror(in))) {
+		snprintf(error, LINES_ERROR, "%.200s: %s", path, strerror(errno));
+		good = false;
+	}
+	if (in != NULL)
+		fclose(in);
+	return good;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The credit: what fills it and what it allows. */
+#include "core/pacing.h"
+
+#include <stddef.h>
+
+#define BURST (PACING_BURST_US * 1e-6)
+#define LONG_BURST (PACING_LONG_BURST_US * 1e-6)
+#define CATCH_UP (PACING_CATCH_UP_US * 1e-6)
+
+static double larger(double a, double b) {
+	return a > b ? a : b;
+}
+
+static double smaller(double a, double b) {
+	return a < b ? a : b;
+}
+
+void pacing_start(struct pacing *p, uint64_t rate, uint64_t tsc_hz, double mean, uint64_t now) {
+	*p = (struct pacing){.rate = rate, .tsc_hz = tsc_hz, .packet = mean * 8};
+	pacing_restart(p, now);
+}
+
+void pacing_shape(struct pacing *p, const struct shape *shape, uint64_t now) {
+	shape_walk_start(&p->walk, shape);
+	pacing_restart(p, now);
+}
+
+void pacing_restart(struct pacing *p, uint64_t now) {
+	shape_walk_start(&p->walk, p->walk.shape);
+	p->last = now;
+	p->longest_gap = p->second_gap = p->second_before = 0;
+	p->gaps_since = now;
+	p->credit = 0;
+	p->behind = 0;
+	p->forgone = 0;
+	p->due = 0;
+	p->seconds = 0;
+}
+
+static uint64_t elapsed(struct pacing *p, uint64_t now) {
+	/* TSCs of two cores may differ by a little after a migration: time goes on behind the last. */
+	uint64_t gap = now > p->last ? now - p->last : 0;
+
+	p->last += gap;
+	if (gap > p->tsc_hz / 1000000 * PACING_DESCHEDULED_US) {
+		p->descheduled++;
+		if (gap > p->longest)
+			p->longest = gap;
+	}
+	return gap;
+}
+
+void pacing_idle(struct pacing *p, uint64_t now) {
+	elapsed(p, now);
+}
+
+/* How long a burst may last, in seconds: as long as a round, but not for a pause alone. */
+static double burst_seconds(struct pacing *p, uint64_t gap) {
+	uint64_t second;
+
+	if (p->last - p->gaps_since > p->tsc_hz / 1000000 * PACING_ROUNDS_US) {
+		p->second_before = p->second_gap;
+		p->longest_gap = p->second_gap = 0;
+		p->gaps_since = p->last;
+	}
+	if (gap > p->longest_gap) {
+		p->second_gap = p->longest_gap;
+		p->longest_gap = gap;
+	} else if (gap > p->second_gap) {
+		p->second_gap = gap;
+	}
+	second = p->second_gap > p->second_before ? p->second_gap : p->second_before;
+	return smaller(larger((double)second / (double)p->tsc_hz, BURST), LONG_BURST);
+}
+
+/* What `gap` cycles are worth, shared out between the accounts. */
+static void earn(struct pacing *p, uint64_t gap) {
+	double seconds = (double)gap / (double)p->tsc_hz;
+	double rate = (double)p->rate;
+	double bits = rate * shape_walk_on(&p->walk, seconds);
+	/* Of the gap, or of now where that is more: what a step has left behind goes as well. */
+	double pace = larger(bits / seconds, rate * shape_walk_share(&p->walk));
+	double most = larger(pace * burst_seconds(p, gap), p->packet);
+	double room = larger(most - p->credit, 0);
+	double taken = smaller(bits, room);
+	double made_up = smaller(smaller(p->behind, bits * PACING_CATCH_UP_SHARE), room - taken);
+	double kept = larger(rate * CATCH_UP, p->packet);
+
+	p->seconds += seconds;
+	p->due += bits;
+	p->credit += taken + made_up;
+	p->behind += bits - taken - made_up;
+	if (p->behind > kept) {
+		p->forgone += p->behind - kept;
+		p->behind = kept;
+	}
+}
+
+unsigned pacing_round(struct pacing *p, uint64_t now, unsigned burst) {
+	uint64_t gap = elapsed(p, now);
+	double packets;
+
+	if (p->rate == 0)
+		return burst;
+	if (gap > 0)
+		earn(p, gap);
+	if (p->credit <= 0)
+		return 0;
+	packets = p->credit / p->packet + 1;
+	return packets < burst ? (unsigned)packets : burst;
+}
+
+double pacing_rate(const struct pacing *p) {
+	return (double)p->rate * shape_walk_share(&p->walk);
+}
+
+double pacing_asked(const struct pacing *p) {
+	return p->walk.shape == NULL || p->seconds <= 0 ? (double)p->rate : p->due / p->seconds;
+}
+
+double pacing_longest_us(const struct pacing *p) {
+	return (double)p->longest * 1e6 / (double)p->tsc_hz;
+}

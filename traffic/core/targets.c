@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Builds the templates and the order in which they are used. */
+#include "core/targets.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_prefetch.h>
+
+#include "core/flows.h"
+#include "core/mix.h"
+
+#define SIZE_TRIES 16
+#define PREFETCH_AHEAD 8
+
+struct builder {
+	struct targets *t;
+	const struct service_group *sg;
+	uint32_t room;
+	bool keep_packets;
+	struct target_packet *packets; /* of the targets */
+	struct random random;
+};
+
+static bool grow(struct builder *b) {
+	struct targets *t = b->t;
+	uint32_t room = b->room == 0 ? 1024 : 2 * b->room;
+	struct target *all = aligned_alloc(RTE_CACHE_LINE_SIZE, room * sizeof(*all));
+
+	if (all == NULL)
+		return false;
+	if (t->count != 0)
+		memcpy(all, t->all, t->count * sizeof(*all));
+	free(t->all);
+	t->all = all;
+	b->room = room;
+	if (b->keep_packets) {
+		struct target_packet *packets = realloc(b->packets, room * sizeof(*b->packets));
+
+		if (packets == NULL)
+			return false;
+		b->packets = packets;
+	}
+	return true;
+}
+
+static bool add(struct builder *b, uint32_t modem, enum traffic_class class,
+		const struct target_packet *packet) {
+	struct targets *t = b->t;
+	struct target *target;
+
+	if (t->count == b->room && !grow(b))
+		return false;
+	if (b->keep_packets)
+		b->packets[t->count] = *packet;
+	target = &t->all[t->count++];
+	memset(target, 0, sizeof(*target));
+	packet_template_create(&target->template, &packet->packet, traffic_source_mac,
+			       b->sg->rphy.core_mac);
+	target->modem = modem;
+	target->stream = t->first_stream[modem] + packet->evaluation.flow;
+	target->min_size = (uint16_t)(target->template.size + PACKET_TAG_SIZE);
+	target->class = (uint8_t)class;
+	return true;
+}
+
+static bool find(struct builder *b, uint32_t modem, const struct ip_address *address,
+		 enum traffic_class class, uint32_t flow) {
+	struct candidate_search search = {
+		.sg = b->sg,
+		.modem = &b->sg->modems[modem],
+		.address = address,
+		.random = {random_next(&b->random)},
+	};
+	struct target_packet packet;
+
+	if (!candidate_find(&search, class, flow, &packet.packet, &packet.evaluation))
+		return true;
+	return add(b, modem, class, &packet);
+}
+
+static bool is_classified_to(const struct modem *m, uint32_t flow) {
+	for (size_t c = 0; c < m->classifier_count; c++) {
+		if (m->classifiers[c].flow == flow)
+			return true;
+	}
+	return false;
+}
+
+static bool modem_add(struct builder *b, uint32_t modem) {
+	const struct modem *m = &b->sg->modems[modem];
+	size_t addresses = m->address_count < m->cpe_limit ? m->address_count : m->cpe_limit;
+
+	for (size_t a = 0; a < addresses; a++) {
+		if (!find(b, modem, &m->addresses[a], CLASS_UNMATCHED, 0) ||
+		    !find(b, modem, &m->addresses[a], CLASS_PERMIT, 0))
+			return false;
+		for (uint32_t flow = 0; flow < m->service_flow_count; flow++) {
+			if (is_classified_to(m, flow) &&
+			    !find(b, modem, &m->addresses[a], CLASS_CLASSIFIED, flow))
+				return false;
+		}
+	}
+	return true;
+}
+
+static void shuffle(struct target_list *l, struct random *random) {
+	for (uint32_t i = l->count; i > 1; i--) {
+		uint32_t pick = random_below(random, i);
+		uint32_t other = l->flows[i - 1];
+
+		l->flows[i - 1] = l->flows[pick];
+		l->flows[pick] = other;
+	}
+}
+
+static bool is_of(const struct target *target, enum traffic_class class, uint32_t max_min_size) {
+	return target->class == class && target->min_size <= max_min_size;
+}
+
+static bool list_create(struct targets *t, struct target_list *l, enum traffic_class class,
+			uint32_t max_min_size, struct random *random) {
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < t->flow_count; i++)
+		count += is_of(targets_of(t, i), class, max_min_size);
+	l->flows = calloc(count + 1, sizeof(*l->flows));
+	if (l->flows == NULL)
+		return false;
+	for (uint32_t i = 0; i < t->flow_count; i++) {
+		if (is_of(targets_of(t, i), class, max_min_size))
+			l->flows[l->count++] = i;
+	}
+	shuffle(l, random);
+	return true;
+}
+
+static bool lists_create(struct targets *t, struct random *random) {
+	for (int i = 0; i < CLASS_COUNT; i++) {
+		enum traffic_class class = (enum traffic_class)i;
+
+		if (!list_create(t, &t->any[i], class, UINT16_MAX, random) ||
+		    !list_create(t, &t->small[i], class, MIX_MIN_SIZE, random))
+			return false;
+	}
+	return true;
+}
+
+static int no_memory(struct targets *t) {
+	fprintf(stderr, "traffic: no memory for the generator\n");
+	targets_free(t);
+	return -1;
+}
+
+int targets_create_streams(struct targets *t, const struct service_group *sg) {
+	memset(t, 0, sizeof(*t));
+	t->first_stream = calloc(sg->modem_count + 1, sizeof(*t->first_stream));
+	if (t->first_stream == NULL)
+		return no_memory(t);
+	for (uint32_t m = 0; m < sg->modem_count; m++) {
+		t->first_stream[m] = t->stream_count;
+		t->stream_count += (uint32_t)sg->modems[m].service_flow_count;
+	}
+	return 0;
+}
+
+/* As many flows as are wanted, or one a target. */
+static int flows_make(struct builder *b, const struct flows_wanted *wanted) {
+	struct targets *t = b->t;
+
+	t->flow_count = t->count;
+	if (!b->keep_packets || t->count == 0)
+		return 0;
+	return flows_create(t, b->sg, b->packets, wanted, &b->random);
+}
+
+int targets_create(struct targets *t, const struct service_group *sg, uint64_t seed,
+		   const struct flows_wanted *wanted) {
+	struct builder b = {.t = t, .sg = sg, .random = {seed}};
+	bool good = true;
+
+	b.keep_packets = wanted != NULL && wanted->count > 0;
+	if (targets_create_streams(t, sg) != 0)
+		return -1;
+	for (uint32_t m = 0; m < sg->modem_count && good; m++)
+		good = modem_add(&b, m);
+	if (good && flows_make(&b, wanted) != 0) {
+		free(b.packets);
+		targets_free(t);
+		return -1;
+	}
+	free(b.packets);
+	return good && lists_create(t, &b.random) ? 0 : no_memory(t);
+}
+
+void targets_free(struct targets *t) {
+	for (int c = 0; c < CLASS_COUNT; c++) {
+		free(t->any[c].flows);
+		free(t->small[c].flows);
+	}
+	free(t->first_stream);
+	free(t->flows);
+	free(t->all);
+	memset(t, 0, sizeof(*t));
+}
+
+static uint32_t list_next(struct targets *t, struct target_list *l, uint32_t size) {
+	uint32_t tries = l->count < SIZE_TRIES ? l->count : SIZE_TRIES;
+
+	for (; tries > 0; tries--) {
+		uint32_t flow = l->flows[l->next];
+
+		l->next = l->next + 1 == l->count ? 0 : l->next + 1;
+		if (t->flows != NULL && l->next + PREFETCH_AHEAD < l->count)
+			rte_prefetch0(&t->flows[l->flows[l->next + PREFETCH_AHEAD]]);
+		if (targets_of(t, flow)->min_size <= size)
+			return flow;
+	}
+	return NO_FLOW;
+}
+
+static uint32_t class_next(struct targets *t, enum traffic_class class, uint32_t size) {
+	uint32_t flow = list_next(t, &t->any[class], size);
+
+	return flow != NO_FLOW ? flow : list_next(t, &t->small[class], size);
+}
+
+uint32_t targets_next(struct targets *t, enum traffic_class class, uint32_t size) {
+	uint32_t flow = class_next(t, class, size);
+
+	for (int c = 0; flow == NO_FLOW && c < CLASS_COUNT; c++)
+		flow = class_next(t, (enum traffic_class)c, size);
+	return flow;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Is it ours, is it whole, is it in order. */
+#include "core/uplink_receiver.h"
+
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+#include <rte_prefetch.h>
+
+#include "wire/bytes.h"
+#include "wire/ip.h"
+
+#define RECEIVE_BURST 32
+#define FRAME_MAX 2048 /* no packet of ours is longer; of other frames only so much is looked at */
+
+const char *const uplink_corruption_names[UPLINK_CORRUPTIONS] = {
+#define CORRUPTION(enumerator, name, meaning) name,
+#include "core/uplink_corruption.def"
+#undef CORRUPTION
+};
+
+const char *const uplink_unexpected_names[UPLINK_UNEXPECTEDS] = {
+#define UNEXPECTED(enumerator, name, meaning) name,
+#include "core/uplink_unexpected.def"
+#undef UNEXPECTED
+};
+
+/* Beside the kinds of corruption: */
+#define PROVEN UPLINK_CORRUPTIONS
+#define FOREIGN (UPLINK_CORRUPTIONS + 1)
+#define EARLIER (UPLINK_CORRUPTIONS + 2)
+
+int uplink_receiver_create(struct uplink_receiver *r, const struct uplink *uplink, uint64_t tsc_hz,
+			   bool latency) {
+	*r = (struct uplink_receiver){.uplink = uplink, .started = rte_rdtsc()};
+	return proof_create(&r->proof, uplink_stream_count(uplink), tsc_hz, latency);
+}
+
+void uplink_receiver_restart(struct uplink_receiver *r) {
+	struct proof proof = r->proof;
+
+	proof_restart(&proof);
+	*r = (struct uplink_receiver){
+		.uplink = r->uplink,
+		.started = rte_rdtsc(),
+		.proof = proof,
+	};
+}
+
+void uplink_receiver_free(struct uplink_receiver *r) {
+	proof_free(&r->proof);
+}
+
+/* Bytes that the frame should have by its IP header, 0 where it holds none. */
+static size_t ip_frame_size(const uint8_t *frame, size_t size) {
+	uint16_t type;
+
+	if (size < ETHERNET_HEADER + IPV4_HEADER)
+		return 0;
+	type = load_be16(frame + 12);
+	if (type == ETHERTYPE_IPV4)
+		return ETHERNET_HEADER + (size_t)load_be16(frame + ETHERNET_HEADER + 2);
+	if (type == ETHERTYPE_IPV6)
+		return ETHERNET_HEADER + IPV6_HEADER +
+		       (size_t)load_be16(frame + ETHERNET_HEADER + 4);
+	return 0;
+}
+
+static bool was_made(const struct uplink *u, const struct packet_tag *tag) {
+	return tag->target < uplink_stream_count(u) && tag->sequence < uplink_made(u, tag->target);
+}
+
+/*
+ * A frame is ours by the time in its tag or by all of its other bytes, the number of this run among
+ * them: damage of the one leaves the other.
+ */
+static int judge(const struct uplink_receiver *r, const uint8_t *frame, size_t size, uint64_t now,
+		 struct packet_tag *tag) {
+	size_t told = ip_frame_size(frame, size);
+	size_t at = packet_tag_find(frame, size);
+	bool made, same;
+
+	if (told > size)
+		return UPLINK_CORRUPTION_CUT;
+	if (at == 0)
+		return FOREIGN;
+	packet_tag_read(frame + at, tag);
+	if (uplink_is_earlier(r->uplink, tag))
+		return EARLIER;
+	made = was_made(r->uplink, tag);
+	same = made && size <= PACKET_SIZE_MAX &&
+	       uplink_matches(r->uplink, tag, frame, (uint32_t)size);
+	if (tag->tsc < r->started || tag->tsc > now)
+		return same ? (int)UPLINK_CORRUPTION_TAG : FOREIGN;
+	if (!made)
+		return UPLINK_CORRUPTION_TAG;
+	if (same)
+		return PROVEN;
+	return told < size ? UPLINK_CORRUPTION_LENGTH : UPLINK_CORRUPTION_CONTENTS;
+}
+
+/*
+ * When the packet's last byte was handed over; 0 where that is forgotten or, as it may come out before
+ * the burst behind it is sent, not noted yet: what stands there then is older than the packet.
+ */
+static uint64_t sent_at(const struct uplink *u, const struct packet_tag *tag) {
+	uint64_t tsc = uplink_sent_at(u, tag->target, tag->sequence);
+
+	return tsc < tag->tsc ? 0 : tsc;
+}
+
+void uplink_receiver_take(struct uplink_receiver *r, const uint8_t *frame, size_t size,
+			  uint64_t now) {
+	struct packet_tag tag;
+	int verdict = judge(r, frame, size, now, &tag);
+	struct arrived packet;
+
+	if (verdict == FOREIGN) {
+		r->unexpected[UPLINK_UNEXPECTED_FOREIGN]++;
+		return;
+	}
+	if (verdict == EARLIER) {
+		r->unexpected[UPLINK_UNEXPECTED_EARLIER]++;
+		return;
+	}
+	if (verdict != PROVEN) {
+		r->corrupted[verdict]++;
+		return;
+	}
+	packet = (struct arrived){
+		.tsc = sent_at(r->uplink, &tag),
+		.stream = tag.target,
+		.sequence = tag.sequence,
+		.bytes = (uint16_t)size,
+		.valid = true,
+	};
+	if (proof_arrive(&r->proof, &packet, now) == ARRIVAL_TOO_OLD)
+		r->unexpected[UPLINK_UNEXPECTED_TOO_OLD]++;
+	r->astray += !uplink_comes(r->uplink, tag.target, tag.sequence);
+}
+
+unsigned uplink_receiver_poll(struct uplink_receiver *r, uint16_t port) {
+	struct rte_mbuf *frames[RECEIVE_BURST];
+	unsigned n = rte_eth_rx_burst(port, 0, frames, RECEIVE_BURST);
+	uint64_t now = rte_rdtsc();
+	uint8_t room[FRAME_MAX];
+
+	for (unsigned i = 0; i < n; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(frames[i], void *));
+	for (unsigned i = 0; i < n; i++) {
+		uint32_t size = RTE_MIN(rte_pktmbuf_pkt_len(frames[i]), (uint32_t)FRAME_MAX);
+
+		/* Copied only where it is a chain, as a CMTS in the same process may send it. */
+		uplink_receiver_take(r, rte_pktmbuf_read(frames[i], 0, size, room), size, now);
+	}
+	if (n > 0)
+		rte_pktmbuf_free_bulk(frames, n);
+	return n;
+}
+
+uint64_t uplink_receiver_corrupted(const struct uplink_receiver *r) {
+	uint64_t sum = 0;
+
+	for (int i = 0; i < UPLINK_CORRUPTIONS; i++)
+		sum += r->corrupted[i];
+	return sum;
+}
+
+uint64_t uplink_receiver_missing(const struct uplink_receiver *r) {
+	uint64_t sent = uplink_sent(r->uplink);
+	uint64_t heard = r->proof.proven + uplink_receiver_corrupted(r);
+
+	return sent > heard ? sent - heard : 0;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What all impairments have in common: the generator, and when nothing may be hit. */
+#include "impairments/impair.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_cycles.h>
+
+#define STREAM_BEGINS 2 /* bursts */
+#define LEGACY_SPARED \
+	6 /* bursts around one that was hit: more than from the end of a unit to the
+			 * beginning of the next */
+#define CALM_GRANTS 4 /* at least, a stream */
+
+static bool stray_create(struct impair *im) {
+	uint8_t key[16];
+
+	for (unsigned i = 0; i < sizeof(key); i++)
+		key[i] = (uint8_t)random_next(&im->random);
+	im->stray.session = crypto_session(im->crypto, CRYPTO_DOWNLINK, key);
+	return im->stray.session != NULL;
+}
+
+static void session_bind(struct impair *im, struct uplink_session *s, bool data) {
+	struct impair_session *x = &im->sessions[im->session_count++];
+
+	x->impair = im;
+	x->data = data;
+	s->impair = x;
+}
+
+static bool sessions_create(struct impair *im, size_t channels) {
+	im->sessions = calloc(3 * channels, sizeof(*im->sessions));
+	if (im->sessions == NULL)
+		return false;
+	for (size_t c = 0; c < channels; c++) {
+		session_bind(im, &im->rphy->channels[c].data, true);
+		session_bind(im, &im->rphy->channels[c].requests, false);
+		session_bind(im, &im->rphy->channels[c].ranging, false);
+	}
+	return true;
+}
+
+struct impair *impair_create(const struct impair_shares *shares, const struct service_group *sg,
+			     struct uplink_flows *flows, struct uplink_rphy *rphy,
+			     struct docsis_crypto *crypto, uint64_t seed) {
+	struct impair *im = calloc(1, sizeof(*im));
+
+	if (im == NULL)
+		return NULL;
+	im->shares = *shares;
+	im->random.state = ~seed; /* not the numbers that sizes were drawn with */
+	im->crypto = crypto;
+	im->flows = flows;
+	im->rphy = rphy;
+	im->output = &rphy->output;
+	/* What is held back longer may be given up. */
+	im->patience = sg->upstream.reorder_timeout_ns / 2 * (rte_get_tsc_hz() / 1000) / 1000000;
+	if (shadow_create(&im->shadow, sg, flows->stream_count) != 0 || !stray_create(im) ||
+	    !sessions_create(im, sg->upstream_channel_count)) {
+		fprintf(stderr, "traffic: no memory or crypto session for impairments\n");
+		impair_free(im);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < flows->stream_count; i++) {
+		im->shadow.streams[i].modem = flows->streams[i].modem->index;
+		im->shadow.streams[i].framed = flows->streams[i].segment_header;
+		im->shadow.streams[i].has_key = flows->streams[i].modem->key_count > 0;
+	}
+	return im;
+}
+
+void impair_free(struct impair *im) {
+	if (im == NULL)
+		return;
+	for (unsigned s = 0; s < im->session_count; s++) {
+		for (unsigned i = 0; i < im->sessions[s].held_count; i++)
+			rte_pktmbuf_free(im->sessions[s].held[i].m);
+	}
+	if (im->stray.session != NULL)
+		crypto_session_free(im->crypto, im->stray.session);
+	shadow_free(&im->shadow);
+	free(im->sessions);
+	free(im);
+}
+
+uint32_t impair_calm(struct impair *im) {
+	const struct uplink_flows *flows = im->flows;
+	uint32_t clusters = 1, grants = CALM_GRANTS;
+
+	im->calm = true;
+	for (uint32_t f = 0; f < flows->count; f++)
+		clusters = RTE_MAX(clusters, flows->all[f].count);
+	for (uint32_t s = 0; s < flows->stream_count; s++)
+		grants = RTE_MAX(grants, (uint32_t)flows->streams[s].cluster->sid_count + 1);
+	return flows->count * clusters * grants;
+}
+
+enum impairment impair_draw(struct impair *im, enum impair_target target, uint32_t allowed) {
+	double drawn = (double)(random_next(&im->random) >> 11) * 0x1p-53;
+
+	if (im->calm || im->shadow.failed)
+		return IMPAIRMENTS;
+	for (unsigned i = 0; i < IMPAIRMENTS; i++) {
+		enum impairment kind = (enum impairment)i;
+
+		if (impair_target(kind) != target)
+			continue;
+		if (drawn < im->shares.share[i])
+			return (allowed & impair_bit(kind)) != 0 ? kind : IMPAIRMENTS;
+		drawn -= im->shares.share[i];
+	}
+	return IMPAIRMENTS;
+}
+
+bool impair_may_hit(const struct shadow_stream *st, uint32_t number) {
+	uint32_t apart = number > st->hit_at ? number - st->hit_at : st->hit_at - number;
+
+	if (number < STREAM_BEGINS)
+		return false;
+	return st->framed || !st->hit || apart >= LEGACY_SPARED;
+}
+
+void impair_hit(struct impair *im, struct shadow_stream *st, uint32_t number,
+		enum impairment kind) {
+	im->hits[kind]++;
+	st->hit_at = number;
+	st->hit = true;
+}

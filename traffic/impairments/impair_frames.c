@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames: their keys, addresses and bits. */
+#include "impairments/impair.h"
+#include "wire/crc32.h"
+#include "wire/segment.h"
+
+#define BLOCK 16 /* of the cipher */
+#define KEY_SEQUENCES 16
+
+static struct shadow_stream *stream_of(struct impair *im, const struct uplink_grant *g) {
+	return &im->shadow.streams[g->stream->index];
+}
+
+/* The number of the burst in which the frame begins. */
+static uint32_t burst_number(const struct shadow_stream *st) {
+	return st->grants - 1;
+}
+
+static uint32_t allowed(const struct impair *im, const struct uplink_grant *g,
+			const struct impair_frame *f) {
+	uint32_t bits = 0;
+
+	if (g->flip_count < UPLINK_FLIPS)
+		bits |= impair_bit(IMPAIR_HEADER_ERROR) | impair_bit(IMPAIR_PAYLOAD_ERROR) |
+			impair_bit(IMPAIR_CRC_ERROR);
+	if (f->key != NULL)
+		bits |= impair_bit(IMPAIR_WRONG_KEY) | impair_bit(IMPAIR_UNKNOWN_KEY) |
+			impair_bit(IMPAIR_CLEAR);
+	if (f->h.kind == DOCSIS_KIND_PACKET && im->flows->modem_count > 1)
+		bits |= impair_bit(IMPAIR_FOREIGN_SOURCE);
+	return bits;
+}
+
+/* Any modem that sends, but this one. */
+static uint32_t other_modem(struct impair *im, uint32_t modem) {
+	const struct uplink_modem *other;
+
+	do
+		other = &im->flows->modems[random_below(&im->random, im->flows->modem_count)];
+	while (other->index == modem);
+	return other->index;
+}
+
+static uint8_t unknown_sequence(struct impair *im, const struct uplink_modem *m) {
+	/* The second generation follows the first. */
+	return (uint8_t)((m->keys[0].sequence + 2u + random_below(&im->random, KEY_SEQUENCES - 2)) %
+			 KEY_SEQUENCES);
+}
+
+void impair_grant_begun(struct impair *im, struct uplink_grant *g) {
+	g->flip_count = 0;
+	if (im != NULL)
+		stream_of(im, g)->grants++;
+}
+
+void impair_frame_choose(struct impair *im, const struct uplink_grant *g, struct impair_frame *f) {
+	const struct shadow_stream *st;
+
+	f->hit = IMPAIRMENTS;
+	if (im == NULL)
+		return;
+	st = stream_of(im, g);
+	f->hit = impair_draw(im, IMPAIR_FRAME, allowed(im, g, f));
+	if (f->hit == IMPAIRMENTS || !impair_may_hit(st, burst_number(st))) {
+		f->hit = IMPAIRMENTS;
+		return;
+	}
+	switch (f->hit) {
+	case IMPAIR_WRONG_KEY: f->key = &im->stray; break;
+	case IMPAIR_UNKNOWN_KEY: f->h.key_sequence = unknown_sequence(im, g->stream->modem); break;
+	case IMPAIR_CLEAR:
+		f->key = NULL;
+		uplink_key_name(&f->h, NULL);
+		break;
+	case IMPAIR_FOREIGN_SOURCE: f->modem = other_modem(im, f->modem); break;
+	default: break;
+	}
+}
+
+/* Bytes of the frame's PDU from `from` on are encrypted, `from` being relative to the PDU. */
+struct pdu {
+	const uint8_t *bytes;
+	uint32_t size;
+	uint32_t from; /* of the cipher */
+	uint32_t tag_end; /* what must stay, so that the packet is known again */
+	bool encrypted;
+};
+
+/* Whether a wrong bit in this byte destroys a block; the last, short block is a stream cipher's. */
+static bool in_block(const struct pdu *p, uint32_t at) {
+	return p->encrypted && at >= p->from && at - p->from < (p->size - p->from) / BLOCK * BLOCK;
+}
+
+/* The first byte that is no more what it was when a bit of byte `at` is wrong. */
+static uint32_t harmed_from(const struct pdu *p, uint32_t at) {
+	return in_block(p, at) ? at - (at - p->from) % BLOCK : at;
+}
+
+static struct pdu pdu_of(const struct impair_frame *f, const uint8_t *frame, uint32_t size) {
+	uint32_t header = (uint32_t)docsis_up_header_size(&f->h);
+	struct pdu p = {
+		.bytes = frame + header,
+		.size = size - header,
+		.from = DOCSIS_FRAGMENT_CLEAR,
+		.encrypted = f->key != NULL,
+	};
+
+	if (f->h.kind != DOCSIS_KIND_FRAGMENT) {
+		p.from = DOCSIS_CLEAR_SIZE;
+		p.tag_end = (uint32_t)packet_tag_find(p.bytes, p.size - ETHERNET_CRC_SIZE) +
+			    PACKET_TAG_SIZE;
+	}
+	return p;
+}
+
+static void flip(struct impair *im, struct uplink_grant *g, uint32_t at) {
+	g->flips[g->flip_count++] = (struct uplink_flip){
+		.at = (uint16_t)at,
+		.mask = (uint8_t)(1u << random_below(&im->random, 8)),
+	};
+}
+
+/* A byte of the PDU below `end`, the damage of which leaves the tag alone; `end` where there is none. */
+static uint32_t choose_byte(struct impair *im, const struct pdu *p, uint32_t first, uint32_t end) {
+	uint32_t at;
+
+	while (first < end && harmed_from(p, first) < p->tag_end)
+		first++;
+	if (first >= end)
+		return end;
+	at = first + random_below(&im->random, end - first);
+	return at;
+}
+
+/* Chooses the bit that will be wrong. Returns what becomes of the frame. */
+static enum shadow_fate damage(struct impair *im, struct uplink_grant *g,
+			       const struct impair_frame *f, uint32_t at, uint32_t size) {
+	struct pdu p = pdu_of(f, rte_pktmbuf_mtod_offset(g->buffer, uint8_t *, at), size);
+	uint32_t header = size - p.size;
+	uint32_t payload_end = p.size - ETHERNET_CRC_SIZE;
+	uint32_t byte;
+
+	if (f->hit == IMPAIR_HEADER_ERROR) {
+		/* Not in FC and ELEN, which tell where the HCS is. */
+		flip(im, g,
+		     at + DOCSIS_LEN_OFFSET +
+			     random_below(&im->random, header - DOCSIS_LEN_OFFSET));
+		return FATE_HEADER;
+	}
+	if (f->hit == IMPAIR_CRC_ERROR) {
+		byte = choose_byte(im, &p, payload_end, p.size);
+		if (byte == p.size)
+			return FATE_GOOD;
+		flip(im, g, at + header + byte);
+		return harmed_from(&p, byte) < payload_end ? FATE_PAYLOAD : FATE_CRC;
+	}
+	byte = choose_byte(im, &p, p.tag_end, payload_end);
+	if (byte == payload_end)
+		return FATE_GOOD;
+	flip(im, g, at + header + byte);
+	return FATE_PAYLOAD;
+}
+
+static enum shadow_fate fate_of(struct impair *im, struct uplink_grant *g,
+				const struct impair_frame *f, uint32_t at, uint32_t size) {
+	switch (f->hit) {
+	case IMPAIR_HEADER_ERROR:
+	case IMPAIR_PAYLOAD_ERROR:
+	case IMPAIR_CRC_ERROR: return damage(im, g, f, at, size);
+	case IMPAIR_WRONG_KEY: return FATE_WRONG_KEY;
+	case IMPAIR_UNKNOWN_KEY: return FATE_UNKNOWN_KEY;
+	case IMPAIR_CLEAR: return FATE_CLEAR;
+	case IMPAIR_FOREIGN_SOURCE: return FATE_SOURCE;
+	default: return FATE_GOOD;
+	}
+}
+
+static struct shadow_frame shadow_of(const struct impair_frame *f, uint32_t sequence) {
+	bool fragment = f->h.kind == DOCSIS_KIND_FRAGMENT;
+
+	return (struct shadow_frame){
+		.sequence = sequence,
+		.header = (uint16_t)docsis_up_header_size(&f->h),
+		.sid = f->h.sid,
+		.packets = fragment && f->h.fragment_last ? (uint8_t)sequence : 0,
+		.fragment = f->h.fragment_sequence,
+		.kind = f->h.kind,
+		.encrypted = f->key != NULL,
+		.asks = f->h.request || f->h.piggyback != 0,
+		.first = f->h.fragment_first,
+		.last = f->h.fragment_last,
+	};
+}
+
+void impair_frame_made(struct impair *im, struct uplink_grant *g, const struct impair_frame *f,
+		       uint32_t sequence, uint32_t at, uint32_t size) {
+	struct shadow_frame shadow;
+	struct shadow_stream *st;
+
+	if (im == NULL)
+		return;
+	st = stream_of(im, g);
+	shadow = shadow_of(f, sequence);
+	shadow.size = size;
+	shadow.fate = fate_of(im, g, f, at, size);
+	if (shadow.fate != FATE_GOOD)
+		impair_hit(im, st, burst_number(st), f->hit);
+	shadow_frame_made(&im->shadow, g->stream->index, &shadow, false);
+}
+
+void impair_inner_made(struct impair *im, const struct uplink_grant *g,
+		       const struct impair_frame *f, uint32_t sequence) {
+	struct shadow_frame shadow;
+	struct shadow_stream *st;
+
+	if (im == NULL)
+		return;
+	st = stream_of(im, g);
+	shadow = shadow_of(f, sequence);
+	if (f->hit == IMPAIR_FOREIGN_SOURCE) {
+		shadow.fate = FATE_SOURCE;
+		impair_hit(im, st, burst_number(st), f->hit);
+	}
+	shadow_frame_made(&im->shadow, g->stream->index, &shadow, true);
+}
+
+void impair_plain_made(struct impair *im, const struct uplink_grant *g, enum docsis_kind kind,
+		       uint32_t size) {
+	struct shadow_frame shadow = {
+		.size = size,
+		.header = kind == DOCSIS_KIND_QUEUE_REQUEST ? DOCSIS_QUEUE_REQUEST_SIZE
+							    : DOCSIS_MAC_HEADER,
+		.sid = g->sid->sid,
+		.kind = kind,
+		.asks = kind == DOCSIS_KIND_REQUEST || kind == DOCSIS_KIND_QUEUE_REQUEST,
+	};
+
+	if (im != NULL)
+		shadow_frame_made(&im->shadow, g->stream->index, &shadow, false);
+}
+
+void impair_grant(struct impair *im, struct uplink_grant *g) {
+	uint8_t *bytes = rte_pktmbuf_mtod(g->buffer, uint8_t *);
+
+	if (im == NULL)
+		return;
+	for (unsigned i = 0; i < g->flip_count; i++)
+		bytes[g->flips[i].at] ^= g->flips[i].mask;
+}

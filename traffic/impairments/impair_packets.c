@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* L2TPv3 packets between R-PHY device and CMTS: lost, twice, behind others, too late. */
+#include <rte_cycles.h>
+
+#include "impairments/impair.h"
+
+#define SESSION_BEGINS 8 /* packets */
+#define BEHIND_MAX 8 /* packets of a session that come before one that is reordered */
+#define BEHIND_NUMBERS 24 /* so far behind it is put out at once: 32 is the CMTS's window */
+#define LATE_NUMBERS 40 /* so far behind it has been given up */
+
+static bool may_hit(const struct impair_session *x) {
+	const struct shadow *shadow = &x->impair->shadow;
+
+	if (!x->data || x->closed < SESSION_BEGINS)
+		return false;
+	for (unsigned i = 0; i < x->shadow.count; i++) {
+		const struct shadow_burst *b = x->shadow.pieces[i].burst;
+
+		if (b == NULL || !impair_may_hit(&shadow->streams[b->stream], b->number))
+			return false;
+	}
+	return true;
+}
+
+/* What happens to the packet that is closed, of whose bursts those of pre-3.0 modems note it. */
+static enum impairment choose(struct impair_session *x, const struct uplink_output *o) {
+	uint32_t allowed = impair_bit(IMPAIR_PSP_LOSS);
+	enum impairment kind;
+
+	if (o->pending_count < UPLINK_PENDING / 2)
+		allowed |= impair_bit(IMPAIR_PSP_DUPLICATE);
+	if (x->held_count < IMPAIR_HELD)
+		allowed |= impair_bit(IMPAIR_PSP_REORDER) | impair_bit(IMPAIR_PSP_LATE);
+	kind = impair_draw(x->impair, IMPAIR_PACKET, allowed);
+	return kind != IMPAIRMENTS && may_hit(x) ? kind : IMPAIRMENTS;
+}
+
+static void hit(struct impair_session *x, enum impairment kind) {
+	struct shadow *shadow = &x->impair->shadow;
+
+	x->impair->hits[kind]++;
+	for (unsigned i = 0; i < x->shadow.count; i++) {
+		const struct shadow_burst *b = x->shadow.pieces[i].burst;
+
+		shadow->streams[b->stream].hit_at = b->number;
+		shadow->streams[b->stream].hit = true;
+	}
+}
+
+static bool is_due(const struct impair_session *x, const struct impair_held *h) {
+	int behind = (int16_t)(x->highest - h->number);
+
+	if (h->late)
+		return behind >= LATE_NUMBERS;
+	return x->put >= h->release || behind >= BEHIND_NUMBERS;
+}
+
+static struct impair_held take_held(struct impair_session *x, unsigned i) {
+	struct impair_held h = x->held[i];
+
+	x->held[i] = x->held[--x->held_count];
+	x->impair->held--;
+	return h;
+}
+
+static void put_one(struct impair_session *x, struct rte_mbuf *m, uint16_t number, bool late,
+		    const struct uplink_ended *ended, unsigned ended_count) {
+	struct impair *im = x->impair;
+
+	uplink_output_put(im->output, m, ended, ended_count);
+	shadow_count(&im->shadow, COUNTER_RECEIVED, 1);
+	if (late)
+		shadow_drop(&im->shadow, DROP_PSP_LATE);
+	else if (x->begun && (int16_t)(x->highest - number) > 0)
+		shadow_count(&im->shadow, COUNTER_PSP_REORDERED, 1);
+	if (!x->begun || (int16_t)(number - x->highest) > 0)
+		x->highest = number;
+	x->begun = true;
+	x->put++;
+}
+
+static void put_due(struct impair_session *x) {
+	for (unsigned i = 0; i < x->held_count;) {
+		struct impair_held h;
+
+		if (!is_due(x, &x->held[i])) {
+			i++;
+			continue;
+		}
+		h = take_held(x, i);
+		put_one(x, h.m, h.number, h.late, NULL, 0);
+		i = 0; /* one more was put out */
+	}
+}
+
+static void hold(struct impair_session *x, struct rte_mbuf *m, uint16_t number, bool late) {
+	x->held[x->held_count++] = (struct impair_held){
+		.m = m,
+		.since = rte_rdtsc(),
+		.release = x->put + 1 + random_below(&x->impair->random, BEHIND_MAX),
+		.number = number,
+		.late = late,
+	};
+	x->impair->held++;
+}
+
+/* What lies in it counts as sent, wherever it has got to. */
+static void note_ended(struct impair *im, const struct uplink_session *s) {
+	for (unsigned i = 0; i < s->ended_count; i++)
+		uplink_flows_ended(im->flows, &s->ended[i], rte_rdtsc());
+}
+
+static void put_twice(struct impair_session *x, struct uplink_session *s, struct rte_mbuf *m,
+		      struct rte_mbuf *copy, uint16_t number) {
+	put_one(x, m, number, false, s->ended, s->ended_count);
+	uplink_output_put(x->impair->output, copy, NULL, 0);
+	shadow_count(&x->impair->shadow, COUNTER_RECEIVED, 1);
+	shadow_drop(&x->impair->shadow, DROP_PSP_DUPLICATE);
+}
+
+void impair_packet(struct uplink_session *s, struct rte_mbuf *m, uint16_t number) {
+	struct impair_session *x = s->impair;
+	struct impair *im = x->impair;
+	enum impairment kind = choose(x, im->output);
+	struct rte_mbuf *copy = NULL;
+
+	if (kind == IMPAIR_PSP_DUPLICATE) {
+		copy = rte_pktmbuf_copy(m, im->output->pool, 0, UINT32_MAX);
+		if (copy == NULL)
+			kind = IMPAIRMENTS;
+	}
+	if (kind != IMPAIRMENTS)
+		hit(x, kind);
+	x->closed++;
+	shadow_packet(&im->shadow, &x->shadow, kind != IMPAIR_PSP_LOSS && kind != IMPAIR_PSP_LATE);
+	switch (kind) {
+	case IMPAIR_PSP_LOSS:
+		rte_pktmbuf_free(m);
+		note_ended(im, s);
+		return;
+	case IMPAIR_PSP_REORDER:
+	case IMPAIR_PSP_LATE:
+		hold(x, m, number, kind == IMPAIR_PSP_LATE);
+		note_ended(im, s);
+		return;
+	case IMPAIR_PSP_DUPLICATE: put_twice(x, s, m, copy, number); break;
+	default: put_one(x, m, number, false, s->ended, s->ended_count); break;
+	}
+	put_due(x);
+}
+
+void impair_piece(struct impair_session *x, struct shadow_burst *b, bool begin, bool end) {
+	shadow_piece(&x->shadow, b, begin, end);
+}
+
+/* Of those that wait too long, and of the late ones that there is no time left for. */
+static void let_go(struct impair_session *x, uint64_t now, bool all) {
+	for (unsigned i = 0; i < x->held_count;) {
+		const struct impair_held *h = &x->held[i];
+		struct impair_held taken;
+
+		if (!all && (h->late || now - h->since < x->impair->patience)) {
+			i++;
+			continue;
+		}
+		taken = take_held(x, i);
+		if (taken.late)
+			rte_pktmbuf_free(taken.m); /* nobody knows whether it was given up by now */
+		else
+			put_one(x, taken.m, taken.number, false, NULL, 0);
+		i = 0;
+	}
+	put_due(x);
+}
+
+void impair_release(struct impair *im, uint64_t now, bool all) {
+	for (unsigned s = 0; s < im->session_count && im->held > 0; s++)
+		let_go(&im->sessions[s], now, all);
+}

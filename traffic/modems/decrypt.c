@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Operations of rte_security's DOCSIS protocol, uplink: decrypt, then verify the CRC. */
+#include "modems/decrypt.h"
+
+#include <string.h>
+
+#include <rte_cryptodev.h>
+#include <rte_prefetch.h>
+#include <rte_security.h>
+
+#include "wire/crc32.h"
+#include "wire/docsis_mac.h"
+
+static void op_fill(struct rte_crypto_op *op, struct rte_mbuf *m, const struct modem_state *s) {
+	crypto_fill(op, m, frame_info(m)->header_size, s->session, s->iv, s->encrypted);
+}
+
+/* Returns how many it took, from the first on. */
+static unsigned submit(struct decryptor *d, const struct modems *modems, struct rte_mbuf **frames,
+		       unsigned n) {
+	struct rte_crypto_op *ops[DECRYPT_BURST];
+	unsigned taken;
+
+	if (n == 0 || rte_crypto_op_bulk_alloc(d->crypto->ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC, ops,
+					       (uint16_t)n) != n)
+		return 0;
+	for (unsigned i = 0; i < n; i++)
+		op_fill(ops[i], frames[i], &modems->all[frame_info(frames[i])->modem]);
+	taken = rte_cryptodev_enqueue_burst(d->crypto->device, d->queue, ops, (uint16_t)n);
+	if (taken < n)
+		rte_mempool_put_bulk(d->crypto->ops, (void **)&ops[taken], n - taken);
+	return taken;
+}
+
+static enum decrypted verdict(const struct rte_crypto_op *op) {
+	switch (op->status) {
+	case RTE_CRYPTO_OP_STATUS_SUCCESS: return DECRYPTED_GOOD;
+	case RTE_CRYPTO_OP_STATUS_AUTH_FAILED: return DECRYPTED_BAD_CRC;
+	default: return DECRYPTED_ERROR;
+	}
+}
+
+static unsigned collect(struct decryptor *d) {
+	struct rte_crypto_op *ops[DECRYPT_BURST];
+	unsigned n = rte_cryptodev_dequeue_burst(d->crypto->device, d->queue, ops, DECRYPT_BURST);
+
+	for (unsigned i = 0; i < n; i++)
+		frame_info(ops[i]->sym->m_src)->decrypted = (uint8_t)verdict(ops[i]);
+	if (n > 0)
+		rte_mempool_put_bulk(d->crypto->ops, (void **)ops, n);
+	return n;
+}
+
+void decrypt(struct decryptor *d, const struct modems *modems, struct rte_mbuf **frames,
+	     unsigned n) {
+	unsigned submitted = 0, collected = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		frame_info(frames[i])->decrypted = DECRYPTED_ERROR;
+	while (collected < n) {
+		submitted += submit(d, modems, frames + submitted, n - submitted);
+		/* With nothing on the device, it refuses the rest. */
+		if (submitted == collected)
+			return;
+		collected += collect(d);
+	}
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The cable modems: which of them a DOCSIS frame is for, and whether its header is what the
+ * configuration says. Decryption is in decrypt.h.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include <rte_common.h>
+
+#include "model/service_group.h"
+#include "platform/crypto.h"
+#include "proof/account.h"
+#include "rphy/receiver.h"
+
+struct modem_state {
+	uint64_t mac; /* the six bytes, first one highest */
+	void *session; /* decrypts, or only checks the CRC */
+	uint32_t first_stream;
+	uint16_t said;
+	uint8_t key_sequence;
+	uint8_t flow_count;
+	bool encrypted;
+	uint8_t iv[16];
+	uint64_t channels[SG_MAX_CHANNELS / 64]; /* bits of the channels of its flows */
+} __rte_cache_aligned;
+
+/* What the header of a service flow's frames says, by stream. */
+struct flow_state {
+	uint32_t dsid;
+	uint8_t ds; /* enum docsis_ds_ehdr */
+	uint8_t priority;
+};
+
+struct modems {
+	struct modem_state *all;
+	uint32_t count;
+	struct flow_state *flows;
+	uint32_t *by_mac; /* index + 1 in a table of `slots`, 0 = free */
+	uint32_t slots; /* a power of two */
+	uint32_t max_pdu;
+	struct docsis_crypto *crypto;
+	void *clear_session; /* shared by all modems without encryption */
+};
+
+/*
+ * Makes the modems and their crypto sessions. `first_stream` tells each modem's first stream, of
+ * `stream_count`. Returns 0, or -1 after a message on stderr. To be freed by modems_free().
+ */
+int modems_create(struct modems *t, const struct service_group *sg, const uint32_t *first_stream,
+		  uint32_t stream_count, struct docsis_crypto *crypto);
+
+void modems_free(struct modems *t);
+
+enum modem_verdict {
+	MODEM_TAKES,
+	MODEM_IGNORES, /* a good frame that holds no packet */
+	MODEM_REFUSES,
+};
+
+/*
+ * Checks the MAC header of a frame of `size` bytes (0: as many as the header says), from HCS to DS
+ * extended header, and fills in the frame's info. The mbuf has the header and the destination behind it
+ * at least. With MODEM_REFUSES `why` is the first check that failed.
+ */
+enum modem_verdict modems_check(const struct modems *t, struct rte_mbuf *frame, uint32_t size,
+				enum corruption *why);

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes MAC frames, and tells the encryptor what to do with them. */
+#include "modems/uplink_frames.h"
+
+#include <stdio.h>
+
+#include <rte_memcpy.h>
+#include <rte_net_crc.h>
+
+#include "wire/crc32.h"
+#include "wire/ip.h"
+
+#define MANAGEMENT_LLC_CONTROL 0x03
+#define MANAGEMENT_VERSION 1
+#define MANAGEMENT_RNG_REQ 4
+#define MANAGEMENT_HEADER 6 /* DSAP .. reserved */
+#define RNG_REQ_BODY 4
+
+static int key_create(struct uplink_modem *m, struct docsis_crypto *crypto, const uint8_t key[16],
+		      const uint8_t iv[16], unsigned sequence) {
+	struct uplink_key *k = &m->keys[m->key_count];
+
+	k->session = crypto_session(crypto, CRYPTO_DOWNLINK, key);
+	if (k->session == NULL) {
+		fprintf(stderr, "traffic: no crypto session for a modem's upstream key\n");
+		return -1;
+	}
+	memcpy(k->iv, iv, sizeof(k->iv));
+	k->sequence = sequence & 0x0f;
+	m->key_count++;
+	return 0;
+}
+
+int uplink_modem_create(struct uplink_modem *m, const struct service_group *sg, uint32_t index,
+			struct docsis_crypto *crypto) {
+	const struct security_association *s = &sg->modems[index].security;
+
+	m->index = index;
+	memcpy(m->mac, sg->modems[index].mac, sizeof(m->mac));
+	if (s->cipher == CIPHER_NONE)
+		return 0;
+	if (key_create(m, crypto, s->key, s->iv, s->key_sequence) != 0)
+		return -1;
+	if (!s->has_next_key)
+		return 0;
+	return key_create(m, crypto, s->next_key, s->next_iv, s->key_sequence + 1u);
+}
+
+void uplink_modem_free(struct uplink_modem *m, struct docsis_crypto *crypto) {
+	while (m->key_count > 0)
+		crypto_session_free(crypto, m->keys[--m->key_count].session);
+}
+
+void uplink_frames_restart(struct uplink_frames *f) {
+	f->management = f->requests = f->fragments = f->concatenations = 0;
+	f->encryptor.errors = 0;
+}
+
+const struct uplink_key *uplink_key_next(struct uplink_modem *m) {
+	uint32_t turn = m->encrypted / UPLINK_KEY_FRAMES;
+
+	if (m->key_count == 0)
+		return NULL;
+	m->encrypted++;
+	return &m->keys[m->key_count == 2 ? turn % 2 : 0];
+}
+
+void uplink_key_name(struct docsis_up_header *h, const struct uplink_key *key) {
+	h->encrypted = key != NULL;
+	h->key_sequence = key != NULL ? key->sequence : 0;
+}
+
+uint32_t uplink_frame_size(const struct uplink_frames *f, const struct docsis_up_header *h,
+			   uint32_t stream, uint32_t sequence) {
+	return (uint32_t)docsis_up_header_size(h) +
+	       uplink_packet_size(&f->packets, stream, sequence) + ETHERNET_CRC_SIZE;
+}
+
+/* zlib's CRC would cost more than the cipher. */
+static void crc_write(uint8_t *data, uint32_t size) {
+	store_le32(data + size, rte_net_crc_calc(data, size, RTE_NET_CRC32_ETH));
+}
+
+/* The header needs the length, and the packet stands behind it: its size is known before. */
+static uint32_t packet_write(const struct uplink_frames *f, const struct docsis_up_header *h,
+			     uint32_t modem, const struct packet_tag *tag, uint8_t *out,
+			     uint32_t *header_size) {
+	uint32_t size = uplink_packet_size(&f->packets, tag->target, tag->sequence);
+
+	*header_size = (uint32_t)docsis_up_header_write(h, size + ETHERNET_CRC_SIZE, out);
+	return uplink_packet_write(&f->packets, modem, tag, out + *header_size);
+}
+
+uint32_t uplink_frame_packet(struct uplink_frames *f, const struct docsis_up_header *h,
+			     uint32_t modem, const struct packet_tag *tag,
+			     const struct uplink_key *key, struct rte_mbuf *buffer, uint32_t at) {
+	uint8_t *out = rte_pktmbuf_mtod_offset(buffer, uint8_t *, at);
+	uint32_t header;
+	uint32_t size = packet_write(f, h, modem, tag, out, &header);
+
+	if (key == NULL) {
+		crc_write(out + header, size);
+	} else {
+		uplink_encrypt_add(&f->encryptor,
+				   &(struct uplink_piece){
+					   .buffer = buffer,
+					   .key = key,
+					   .crc_at = (uint16_t)(at + header),
+					   .crc_size = (uint16_t)size,
+					   .cipher_at = (uint16_t)(at + header + DOCSIS_CLEAR_SIZE),
+					   .cipher_size = (uint16_t)(size + ETHERNET_CRC_SIZE -
+								     DOCSIS_CLEAR_SIZE),
+				   });
+	}
+	return header + size + ETHERNET_CRC_SIZE;
+}
+
+uint32_t uplink_frame_clear(struct uplink_frames *f, const struct docsis_up_header *h,
+			    uint32_t modem, const struct packet_tag *tag, uint8_t *out) {
+	uint32_t header;
+	uint32_t size = packet_write(f, h, modem, tag, out, &header);
+
+	crc_write(out + header, size);
+	return header + size + ETHERNET_CRC_SIZE;
+}
+
+/* SEC: payload and CRC of a fragment are encrypted as one piece. */
+uint32_t uplink_frame_fragment(struct uplink_frames *f, const struct docsis_up_header *h,
+			       const uint8_t *payload, uint32_t size, const struct uplink_key *key,
+			       struct rte_mbuf *buffer, uint32_t at) {
+	uint8_t *out = rte_pktmbuf_mtod_offset(buffer, uint8_t *, at);
+	uint32_t header = (uint32_t)docsis_up_header_write(h, size + ETHERNET_CRC_SIZE, out);
+
+	rte_memcpy(out + header, payload, size);
+	crc_write(out + header, size);
+	if (key != NULL)
+		uplink_encrypt_add(
+			&f->encryptor,
+			&(struct uplink_piece){
+				.buffer = buffer,
+				.key = key,
+				.cipher_at = (uint16_t)(at + header + DOCSIS_FRAGMENT_CLEAR),
+				.cipher_size = (uint16_t)(size + ETHERNET_CRC_SIZE -
+							  DOCSIS_FRAGMENT_CLEAR),
+			});
+	f->fragments++;
+	return header + size + ETHERNET_CRC_SIZE;
+}
+
+uint32_t uplink_frame_ranging(struct uplink_frames *f, const struct uplink_modem *m, uint16_t sid,
+			      uint8_t *out) {
+	static const struct docsis_up_header header = {.kind = DOCSIS_KIND_MANAGEMENT};
+	uint32_t pdu = ETHERNET_HEADER + MANAGEMENT_HEADER + RNG_REQ_BODY;
+	uint8_t *p = out + docsis_up_header_write(&header, pdu + ETHERNET_CRC_SIZE, out);
+
+	memset(p, 0, pdu);
+	memcpy(p, f->cmts_mac, 6);
+	memcpy(p + 6, m->mac, 6);
+	store_be16(p + 12, MANAGEMENT_HEADER + RNG_REQ_BODY);
+	p[ETHERNET_HEADER + 2] = MANAGEMENT_LLC_CONTROL;
+	p[ETHERNET_HEADER + 3] = MANAGEMENT_VERSION;
+	p[ETHERNET_HEADER + 4] = MANAGEMENT_RNG_REQ;
+	store_be16(p + ETHERNET_HEADER + MANAGEMENT_HEADER, sid);
+	p[ETHERNET_HEADER + MANAGEMENT_HEADER + 2] = 1; /* downstream channel ID */
+	crc_write(p, pdu);
+	f->management++;
+	return UPLINK_RANGING_SIZE;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * MAC frames as modems send them, one behind the other in a buffer:
+ *
+ *     +------------+-----------------+-----+    key of the modem: CRC and BPI+ are left to the
+ *     | MAC header | Ethernet frame  | CRC |    crypto device, for all frames of a round together;
+ *     +------------+-----------------+-----+    in the clear: the CRC is written at once
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+
+#include "modems/uplink_encrypt.h"
+#include "modems/uplink_packets.h"
+#include "wire/docsis_up.h"
+
+#define UPLINK_KEY_FRAMES 64 /* that a modem encrypts with one generation of its key in turn */
+
+/* Bytes of the longest frame, and what a packet may touch behind its end. */
+#define UPLINK_FRAME_MAX (DOCSIS_UP_HEADER_MAX + PACKET_SIZE_MAX + 4)
+#define UPLINK_FRAME_SLACK PACKET_START_MAX
+
+struct uplink_modem {
+	uint32_t index; /* in the service group */
+	uint8_t mac[6];
+	uint8_t key_count; /* 0: everything goes in the clear */
+	struct uplink_key keys[2];
+	uint32_t encrypted; /* frames */
+	uint32_t grants;
+};
+
+struct impair;
+
+struct uplink_frames {
+	struct impair *impair; /* NULL: nothing goes wrong */
+	struct uplink_packets packets;
+	struct uplink_encryptor encryptor;
+	uint8_t cmts_mac[6];
+	uint64_t management; /* messages */
+	uint64_t requests; /* request frames, and requests in MAC headers */
+	uint64_t fragments;
+	uint64_t concatenations;
+};
+
+/* Creates the sessions of a modem. Returns 0, or -1 after a message. */
+int uplink_modem_create(struct uplink_modem *m, const struct service_group *sg, uint32_t index,
+			struct docsis_crypto *crypto);
+
+void uplink_modem_free(struct uplink_modem *m, struct docsis_crypto *crypto);
+
+/* All counts are 0. */
+void uplink_frames_restart(struct uplink_frames *f);
+
+/* The key of a modem's next frame; NULL where it sends in the clear. */
+const struct uplink_key *uplink_key_next(struct uplink_modem *m);
+
+/* Sets what a header says about the key, which may be NULL. */
+void uplink_key_name(struct docsis_up_header *h, const struct uplink_key *key);
+
+/* Bytes of the frame of packet `sequence` of `stream` behind this header. */
+uint32_t uplink_frame_size(const struct uplink_frames *f, const struct docsis_up_header *h,
+			   uint32_t stream, uint32_t sequence);
+
+/*
+ * These write a frame at offset `at` of a buffer and return its size. A packet is encrypted with
+ * `key`, or in the clear with NULL. A fragment holds `size` bytes of `payload`.
+ */
+uint32_t uplink_frame_packet(struct uplink_frames *f, const struct docsis_up_header *h,
+			     uint32_t modem, const struct packet_tag *tag,
+			     const struct uplink_key *key, struct rte_mbuf *buffer, uint32_t at);
+uint32_t uplink_frame_fragment(struct uplink_frames *f, const struct docsis_up_header *h,
+			       const uint8_t *payload, uint32_t size, const struct uplink_key *key,
+			       struct rte_mbuf *buffer, uint32_t at);
+
+/* Writes the frame of a packet in the clear, for fragments. Returns its size. */
+uint32_t uplink_frame_clear(struct uplink_frames *f, const struct docsis_up_header *h,
+			    uint32_t modem, const struct packet_tag *tag, uint8_t *out);
+
+/* Writes a RNG-REQ as it is sent to keep ranging up (MULPI, RNG-REQ). Returns its size, which is
+ * UPLINK_RANGING_SIZE. */
+#define UPLINK_RANGING_SIZE 34
+uint32_t uplink_frame_ranging(struct uplink_frames *f, const struct uplink_modem *m, uint16_t sid,
+			      uint8_t *out);

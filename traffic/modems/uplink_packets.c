@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Templates of the subscribers' packets, and which one a sequence number takes. */
+#include "modems/uplink_packets.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_cycles.h>
+#include <rte_memcpy.h>
+
+#include "model/units.h"
+#include "wire/ip.h"
+
+#define SERVERS 250
+#define SERVER_PORT 443
+#define SUBSCRIBER_PORTS 49152 /* and above */
+
+static const uint8_t router_mac[6] = {0x02, 0x00, 0x00, 0x00, 0xff, 0x01};
+static const uint8_t servers_v4[4] = {198, 18, 0, 0};
+static const uint8_t servers_v6[16] = {0x20, 0x01, 0x0d, 0xb8, 0xff, 0xff};
+
+static void template_create(struct packet_template *t, const struct modem *m,
+			    const struct ip_address *address, uint32_t number, uint8_t protocol) {
+	struct packet_address a = {
+		.family = address->family,
+		.protocol = protocol,
+		.source_port = (uint16_t)(SUBSCRIBER_PORTS + number % 16384),
+		.destination_port = SERVER_PORT,
+	};
+	uint8_t cpe_mac[6];
+
+	memcpy(cpe_mac, m->mac, 6);
+	cpe_mac[0] ^= 0x04; /* a device behind the modem */
+	memcpy(a.source, address->bytes, sizeof(a.source));
+	if (a.family == 4) {
+		memcpy(a.destination, servers_v4, sizeof(servers_v4));
+		a.destination[3] = (uint8_t)(1 + number % SERVERS);
+	} else {
+		memcpy(a.destination, servers_v6, sizeof(servers_v6));
+		a.destination[15] = (uint8_t)(1 + number % SERVERS);
+	}
+	packet_template_create(t, &a, cpe_mac, router_mac);
+}
+
+static bool templates_create(struct uplink_packets *p, const struct service_group *sg) {
+	uint32_t count = 0;
+
+	for (size_t m = 0; m < sg->modem_count; m++)
+		count += (uint32_t)sg->modems[m].address_count;
+	p->templates = calloc(2 * (size_t)count + 1, sizeof(*p->templates));
+	p->sources = calloc(sg->modem_count + 1, sizeof(*p->sources));
+	if (p->templates == NULL || p->sources == NULL)
+		return false;
+	count = 0;
+	for (size_t m = 0; m < sg->modem_count; m++) {
+		const struct modem *modem = &sg->modems[m];
+
+		p->sources[m].first = count;
+		p->sources[m].addresses = (uint32_t)modem->address_count;
+		for (size_t a = 0; a < modem->address_count; a++, count += 2) {
+			template_create(&p->templates[count], modem, &modem->addresses[a],
+					count / 2, IP_PROTOCOL_UDP);
+			template_create(&p->templates[count + 1], modem, &modem->addresses[a],
+					count / 2, IP_PROTOCOL_TCP);
+		}
+	}
+	return true;
+}
+
+static bool sizes_create(struct uplink_packets *p, const struct mix *mix, struct random *random) {
+	struct deck deck;
+
+	if (mix_deck(mix, &deck) != 0)
+		return false;
+	p->sizes = calloc(deck.size, sizeof(*p->sizes));
+	p->deck_size = deck.size;
+	for (uint32_t i = 0; p->sizes != NULL && i < deck.size; i++)
+		p->sizes[i] = (uint16_t)mix->sizes[deck_draw(&deck, random)];
+	deck_free(&deck);
+	return p->sizes != NULL;
+}
+
+static bool template_takes(const struct packet_template *t, uint32_t size) {
+	return t->size + (uint32_t)PACKET_TAG_SIZE <= size;
+}
+
+static bool source_takes(const struct uplink_packets *p, const struct uplink_source *source,
+			 uint32_t size) {
+	for (uint32_t a = 0; a < source->addresses; a++) {
+		if (template_takes(&p->templates[source->first + 2 * a], size))
+			return true;
+	}
+	return source->addresses == 0; /* which sends nothing */
+}
+
+static bool sizes_fit(const struct uplink_packets *p, const struct service_group *sg,
+		      const struct mix *mix) {
+	for (size_t m = 0; m < sg->modem_count; m++) {
+		for (unsigned i = 0; i < mix->count; i++) {
+			char modem[UNITS_TEXT_SIZE];
+
+			if (source_takes(p, &p->sources[m], mix->sizes[i]))
+				continue;
+			units_format_mac(sg->modems[m].mac, modem);
+			fprintf(stderr,
+				"traffic: upstream mix: %u bytes are too few for the addresses of "
+				"modem %s\n",
+				mix->sizes[i], modem);
+			return false;
+		}
+	}
+	return true;
+}
+
+int uplink_packets_create(struct uplink_packets *p, const struct service_group *sg,
+			  const struct mix *mix, uint64_t seed) {
+	struct random random = {seed};
+
+	memset(p, 0, sizeof(*p));
+	/* Packets of an earlier run must not pass, whatever its seed. */
+	p->first_magic = p->magic = (uint32_t)(random_next(&random) ^ rte_rdtsc());
+	pattern_create(&p->pattern, &random);
+	if (!templates_create(p, sg) || !sizes_create(p, mix, &random)) {
+		fprintf(stderr, "traffic: no memory for the upstream packets\n");
+		return -1;
+	}
+	return sizes_fit(p, sg, mix) ? 0 : -1;
+}
+
+int uplink_packets_restart(struct uplink_packets *p, const struct service_group *sg,
+			   const struct mix *mix) {
+	struct uplink_packets with = *p;
+	struct random random = {p->magic};
+
+	if (!sizes_fit(p, sg, mix))
+		return -1;
+	if (!sizes_create(&with, mix, &random)) {
+		fprintf(stderr, "traffic: no memory for the upstream packets\n");
+		return -1;
+	}
+	free(p->sizes);
+	p->sizes = with.sizes;
+	p->deck_size = with.deck_size;
+	return 0;
+}
+
+void uplink_packets_free(struct uplink_packets *p) {
+	free(p->sizes);
+	free(p->templates);
+	free(p->sources);
+	memset(p, 0, sizeof(*p));
+}
+
+/* Addresses take turns, at every other time round with TCP, where the size allows it. */
+static const struct packet_template *choose(const struct uplink_packets *p, uint32_t modem,
+					    uint32_t sequence, uint32_t size) {
+	const struct uplink_source *source = &p->sources[modem];
+	/* Shifted with every deck, so that an address does not always get the same sizes. */
+	uint32_t turn = sequence + sequence / p->deck_size;
+	bool tcp = turn / source->addresses % 2 == 1;
+	const struct packet_template *t;
+
+	do
+		t = &p->templates[source->first + 2 * (turn++ % source->addresses)];
+	while (!template_takes(t, size));
+	return tcp && template_takes(t + 1, size) ? t + 1 : t;
+}
+
+uint32_t uplink_packet_write(const struct uplink_packets *p, uint32_t modem,
+			     const struct packet_tag *tag, uint8_t *out) {
+	uint32_t size = uplink_packet_size(p, tag->target, tag->sequence);
+	uint32_t start = pattern_start(tag->target, tag->sequence);
+	const struct packet_template *t = choose(p, modem, tag->sequence, size);
+	uint32_t headers = t->size + PACKET_TAG_SIZE;
+
+	packet_start_write(t, tag, &p->pattern, start, size, out);
+	rte_memcpy(out + headers, p->pattern.bytes + start, size - headers);
+	return size;
+}
+
+bool uplink_packet_is(const struct uplink_packets *p, uint32_t modem, const struct packet_tag *tag,
+		      const uint8_t *frame, uint32_t size) {
+	uint32_t start = pattern_start(tag->target, tag->sequence);
+	const struct packet_template *t;
+	uint8_t expected[PACKET_START_MAX];
+	uint32_t headers;
+
+	if (tag->magic != p->magic || size != uplink_packet_size(p, tag->target, tag->sequence))
+		return false;
+	t = choose(p, modem, tag->sequence, size);
+	headers = t->size + PACKET_TAG_SIZE;
+	packet_start_write(t, tag, &p->pattern, start, size, expected);
+	return memcmp(frame, expected, headers) == 0 &&
+	       memcmp(frame + headers, p->pattern.bytes + start, size - headers) == 0;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Continuous concatenation and fragmentation (MULPI): frames in one stream, cut where a grant ends.
+ *
+ *     buffer   | 8 | rest of the grant before | new frame | new frame |  new fra:me  |
+ *               ^ segment header                                   grant ends here
+ */
+#include "impairments/impair.h"
+#include "wire/segment.h"
+
+/* What a frame adds: it ends in this grant, or is what is left. */
+static void add(struct uplink_grant *g, const struct uplink_frames *frames, uint32_t size,
+		uint32_t packets) {
+	struct uplink_stream *s = g->stream;
+
+	g->filled += size;
+	if (g->filled <= g->size - SEGMENT_HEADER_SIZE) {
+		uplink_grant_end(g, frames, packets);
+	} else {
+		s->left = g->filled - (g->size - SEGMENT_HEADER_SIZE);
+		s->left_packets = packets;
+	}
+}
+
+static void packet_add(struct uplink_grant *g, struct uplink_frames *frames,
+		       struct uplink_made *made) {
+	struct uplink_stream *s = g->stream;
+	const struct uplink_key *key = uplink_key_next(s->modem);
+	struct impair_frame f = {
+		.h.kind = DOCSIS_KIND_PACKET,
+		.h.privacy = key != NULL ? PRIVACY_BP_UP2 : PRIVACY_NONE,
+		.h.sid = g->sid->sid,
+		.key = key,
+		.modem = s->modem->index,
+	};
+	struct packet_tag tag = uplink_stream_tag(s, frames, made);
+	uint32_t at = SEGMENT_HEADER_SIZE + g->filled;
+	uint32_t size;
+
+	uplink_key_name(&f.h, key);
+	impair_frame_choose(frames->impair, g, &f);
+	size = uplink_frame_packet(frames, &f.h, f.modem, &tag, f.key, g->buffer, at);
+	impair_frame_made(frames->impair, g, &f, tag.sequence, at, size);
+	add(g, frames, size, 1);
+}
+
+/* Management messages go in the clear, as SEC says of RNG-REQ. */
+static void management_add(struct uplink_grant *g, struct uplink_frames *frames) {
+	uint8_t *out =
+		rte_pktmbuf_mtod_offset(g->buffer, uint8_t *, SEGMENT_HEADER_SIZE + g->filled);
+
+	impair_plain_made(frames->impair, g, DOCSIS_KIND_MANAGEMENT, UPLINK_RANGING_SIZE);
+	add(g, frames, uplink_frame_ranging(frames, g->stream->modem, g->sid->sid, out), 0);
+}
+
+static void request_add(struct uplink_grant *g, struct uplink_frames *frames) {
+	uint8_t *out =
+		rte_pktmbuf_mtod_offset(g->buffer, uint8_t *, SEGMENT_HEADER_SIZE + g->filled);
+	uint16_t units = (uint16_t)(g->size / UPLINK_REQUEST_UNIT);
+
+	frames->requests++;
+	g->request.size = units;
+	g->request.piggyback = false;
+	impair_plain_made(frames->impair, g, DOCSIS_KIND_QUEUE_REQUEST, DOCSIS_QUEUE_REQUEST_SIZE);
+	add(g, frames, (uint32_t)docsis_queue_request_write(units, g->sid->sid, out), 0);
+}
+
+/* The segment header asks for the rest of the frame that the grant could not finish. */
+static void ask_for_rest(struct uplink_grant *g, struct uplink_frames *frames) {
+	uint32_t units = (g->stream->left + UPLINK_REQUEST_UNIT - 1) / UPLINK_REQUEST_UNIT;
+
+	g->request.size = (uint16_t)units;
+	g->request.piggyback = true;
+	frames->requests++;
+}
+
+/* What the grant before left over comes first, and may fill this one too. */
+static void rest_take(struct uplink_grant *g, const struct uplink_frames *frames) {
+	struct uplink_stream *s = g->stream;
+	uint32_t packets = s->left_packets;
+
+	g->front = s->left;
+	s->left = 0;
+	s->left_packets = 0;
+	add(g, frames, g->front, packets);
+}
+
+void uplink_segment_fill(struct uplink_grant *g, struct uplink_frames *frames, bool finish,
+			 struct uplink_made *made) {
+	uint32_t room = g->size - SEGMENT_HEADER_SIZE;
+
+	g->filled = 0;
+	rest_take(g, frames);
+	if (g->management && g->filled < room)
+		management_add(g, frames);
+	if (g->management && g->filled < room)
+		request_add(g, frames);
+	while (!finish && g->filled < room) {
+		packet_add(g, frames, made);
+		if (g->whole)
+			break;
+	}
+	g->request.n_bytes = true;
+	g->request.cluster_valid = true;
+	g->request.sid_cluster = g->stream->cluster->id;
+	if (g->stream->left > 0)
+		ask_for_rest(g, frames);
+}
+
+void uplink_segment_cut(struct uplink_grant *g) {
+	struct uplink_stream *s = g->stream;
+	uint32_t room = g->size - SEGMENT_HEADER_SIZE;
+	uint32_t size = RTE_MIN(g->filled, room);
+	struct segment_header header = {
+		.pointer_valid = g->front < size,
+		.pointer = (uint16_t)g->front,
+		.sequence = s->sequence++,
+		.sid_cluster = s->cluster->id,
+		.request = g->request.piggyback ? g->request.size : 0,
+	};
+	uint8_t *segment = rte_pktmbuf_mtod(g->buffer, uint8_t *);
+
+	segment_header_write(&header, segment);
+	memcpy(segment + SEGMENT_HEADER_SIZE, s->rest, g->front);
+	memcpy(s->rest, segment + SEGMENT_HEADER_SIZE + size, g->filled - size);
+	g->payload = segment;
+	g->payload_size = SEGMENT_HEADER_SIZE + size;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Proves a decrypted packet: the frame that the generator made for its tag is made again, and every
+ * byte behind the destination address must be the same.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "core/generator.h"
+#include "modems/modem.h"
+#include "proof/account.h"
+#include "rphy/receiver.h"
+
+/*
+ * Checks the packet of `size` bytes without CRC at `frame`, which came to a modem with `info`. On
+ * CORRUPTION_NONE `out` is complete.
+ */
+enum corruption verify(const struct generator *g, const struct modems *modems,
+		       const struct frame_info *info, const uint8_t *frame, uint32_t size,
+		       struct arrived *out);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The names, and what is counted beside the proof. */
+#include "proof/account.h"
+
+const char *const corruption_names[CORRUPTIONS] = {
+#define CORRUPTION(enumerator, name, meaning) name,
+#include "proof/corruption.def"
+#undef CORRUPTION
+};
+
+const char *const unexpected_names[UNEXPECTEDS] = {
+#define UNEXPECTED(enumerator, name, meaning) name,
+#include "proof/unexpected.def"
+#undef UNEXPECTED
+};
+
+const char *const violation_names[VIOLATIONS] = {
+#define VIOLATION(enumerator, name, meaning) name,
+#include "proof/violation.def"
+#undef VIOLATION
+};
+
+int account_create(struct account *a, uint32_t streams, uint64_t tsc_hz, bool latency) {
+	*a = (struct account){0};
+	return proof_create(&a->proof, streams, tsc_hz, latency);
+}
+
+void account_restart(struct account *a) {
+	struct proof proof = a->proof;
+
+	*a = (struct account){.proof = proof};
+	proof_restart(&a->proof);
+}
+
+void account_free(struct account *a) {
+	proof_free(&a->proof);
+}
+
+void account_deliver(void *account, const struct arrived *packet, uint64_t now) {
+	struct account *a = account;
+
+	if (packet->counted) {
+		a->counted++;
+		a->counted_bytes += packet->bytes;
+		a->proof.last_tsc = now;
+		return;
+	}
+	if (proof_arrive(&a->proof, packet, now) == ARRIVAL_TOO_OLD)
+		a->unexpected[UNEXPECTED_TOO_OLD]++;
+}
+
+uint64_t account_corrupted(const struct account *a) {
+	uint64_t sum = 0;
+
+	for (int i = 0; i < CORRUPTIONS; i++)
+		sum += a->corrupted[i];
+	return sum;
+}

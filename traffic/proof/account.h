@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What was received of the downstream: each packet counted once, under one name. */
+#pragma once
+
+#include <stdint.h>
+
+#include "proof/proof.h"
+
+enum corruption {
+#define CORRUPTION(enumerator, name, meaning) CORRUPTION_##enumerator,
+#include "proof/corruption.def"
+#undef CORRUPTION
+	CORRUPTIONS,
+	CORRUPTION_NONE = CORRUPTIONS,
+};
+
+enum unexpected {
+#define UNEXPECTED(enumerator, name, meaning) UNEXPECTED_##enumerator,
+#include "proof/unexpected.def"
+#undef UNEXPECTED
+	UNEXPECTEDS,
+};
+
+enum violation {
+#define VIOLATION(enumerator, name, meaning) VIOLATION_##enumerator,
+#include "proof/violation.def"
+#undef VIOLATION
+	VIOLATIONS,
+};
+
+extern const char *const corruption_names[CORRUPTIONS];
+extern const char *const unexpected_names[UNEXPECTEDS];
+extern const char *const violation_names[VIOLATIONS];
+
+struct account {
+	struct proof proof;
+	uint64_t counted; /* packets of which only the header was checked */
+	uint64_t counted_bytes; /* Ethernet frames without CRC */
+	uint64_t corrupted[CORRUPTIONS];
+	uint64_t unexpected[UNEXPECTEDS];
+	uint64_t violations[VIOLATIONS];
+	uint64_t depi_frames;
+	uint64_t depi_bytes;
+};
+
+/* As proof_create(). */
+int account_create(struct account *a, uint32_t streams, uint64_t tsc_hz, bool latency);
+
+void account_free(struct account *a);
+
+/* As it was when it was made: all counts are 0, and all streams begin with 0. */
+void account_restart(struct account *a);
+
+/* A deliver_fn with a struct account as context: the packet has passed every check but order,
+ * or is only counted. */
+void account_deliver(void *account, const struct arrived *packet, uint64_t now);
+
+/* All frames counted in `corrupted`. */
+uint64_t account_corrupted(const struct account *a);

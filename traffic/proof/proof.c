@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counts of packets that came, and how long they took. */
+#include "proof/proof.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int proof_create(struct proof *p, uint32_t streams, uint64_t tsc_hz, bool latency) {
+	*p = (struct proof){
+		.streams = calloc(streams + 1, sizeof(*p->streams)),
+		.stream_count = streams,
+		.tsc_to_ns_q32 = (uint64_t)(((unsigned __int128)1000000000 << 32) / tsc_hz),
+	};
+	if (p->streams != NULL && (!latency || (p->latency = percentiles_create()) != NULL))
+		return 0;
+	free(p->streams);
+	*p = (struct proof){0};
+	return -1;
+}
+
+void proof_free(struct proof *p) {
+	free(p->streams);
+	if (p->latency != NULL)
+		hdr_close(p->latency);
+	*p = (struct proof){0};
+}
+
+void proof_restart(struct proof *p) {
+	struct proof made = {
+		.streams = p->streams,
+		.stream_count = p->stream_count,
+		.tsc_to_ns_q32 = p->tsc_to_ns_q32,
+		.latency = p->latency,
+	};
+
+	memset(p->streams, 0, p->stream_count * sizeof(*p->streams));
+	if (p->latency != NULL)
+		hdr_reset(p->latency);
+	*p = made;
+}
+
+static void record_latency(struct proof *p, uint64_t since, uint64_t now) {
+	uint64_t cycles = now > since ? now - since : 0; /* TSCs of two cores may differ a little */
+	uint64_t ns = (uint64_t)(((unsigned __int128)cycles * p->tsc_to_ns_q32) >> 32);
+
+	hdr_record_value(p->latency, (int64_t)(ns < PERCENTILES_MAX_NS ? ns : PERCENTILES_MAX_NS));
+}
+
+enum arrival proof_arrive(struct proof *p, const struct arrived *packet, uint64_t now) {
+	uint32_t gap;
+	enum arrival arrival = window_arrive(&p->streams[packet->stream], packet->sequence, &gap);
+
+	switch (arrival) {
+	case ARRIVAL_IN_ORDER: break;
+	case ARRIVAL_GAP: p->missing += gap; break;
+	case ARRIVAL_LATE:
+		p->reordered++;
+		p->missing--;
+		break;
+	case ARRIVAL_DUPLICATE: p->duplicated++; return arrival;
+	case ARRIVAL_TOO_OLD: return arrival;
+	}
+	p->proven++;
+	p->proven_bytes += packet->bytes;
+	p->last_tsc = now;
+	if (p->untimed)
+		return arrival;
+	if (packet->tsc == 0)
+		p->latency_unknown++;
+	else if (p->latency != NULL)
+		record_latency(p, packet->tsc, now);
+	return arrival;
+}
+
+struct proof_balance proof_balance(const struct proof *p, uint64_t sent, uint64_t damaged) {
+	uint64_t missing = sent > p->proven ? sent - p->proven : 0;
+	uint64_t corrupted = damaged < missing ? damaged : missing;
+
+	return (struct proof_balance){
+		.lost = missing - corrupted,
+		.duplicated = p->duplicated + damaged - corrupted,
+		.corrupted = corrupted,
+	};
+}
+
+struct percentiles proof_latency_us(const struct proof *p) {
+	return p->latency == NULL ? (struct percentiles){0} : percentiles_us(p->latency);
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From Ethernet over L2TPv3 and PSP to whole DOCSIS frames. */
+#include "rphy/receiver.h"
+
+#include <stdlib.h>
+
+#include <rte_memcpy.h>
+
+#include "wire/ip.h"
+#include "wire/l2tpv3.h"
+
+#define SESSION_SLOTS 1024 /* at most a quarter is used (SG_MAX_CHANNELS) */
+#define SCRATCH_SIZE 65536
+/* Ethernet with a tag, IPv4 with options or IPv6, UDP, L2TPv3 and the beginning of PSP are shorter. */
+#define HEADERS 128
+
+struct session {
+	uint32_t id; /* 0: no channel */
+	uint32_t channel;
+	bool started;
+	bool counter_known;
+	uint8_t counter_ahead; /* of the PSP sequence number, modulo 16 */
+	struct window sequence;
+	struct rte_mbuf *open; /* a DOCSIS frame whose end has not come */
+	const struct channel *config;
+};
+
+struct receiver {
+	const struct rphy_config *config;
+	struct rte_mempool *frames;
+	struct account *account;
+	receiver_wants_fn wants;
+	void *wants_ctx;
+	struct session sessions[SESSION_SLOTS];
+	uint8_t scratch[SCRATCH_SIZE]; /* the headers of a chained frame in one piece */
+};
+
+static struct session *session_slot(struct receiver *r, uint32_t id) {
+	uint32_t slot = (id * 0x9e3779b1u) >> 22;
+
+	while (r->sessions[slot].id != id && r->sessions[slot].id != 0)
+		slot = (slot + 1) % SESSION_SLOTS;
+	return &r->sessions[slot];
+}
+
+struct receiver *receiver_create(const struct service_group *sg, struct rte_mempool *frames,
+				 struct account *account) {
+	struct receiver *r = calloc(1, sizeof(*r));
+
+	if (r == NULL)
+		return NULL;
+	r->config = &sg->rphy;
+	r->frames = frames;
+	r->account = account;
+	for (uint32_t c = 0; c < sg->channel_count; c++) {
+		struct session *s = session_slot(r, sg->channels[c].session);
+
+		s->id = sg->channels[c].session;
+		s->channel = c;
+		s->config = &sg->channels[c];
+	}
+	return r;
+}
+
+void receiver_restart(struct receiver *r, receiver_wants_fn wants, void *ctx) {
+	r->wants = wants;
+	r->wants_ctx = ctx;
+	for (unsigned i = 0; i < SESSION_SLOTS; i++) {
+		struct session *s = &r->sessions[i];
+
+		rte_pktmbuf_free(s->open);
+		*s = (struct session){.id = s->id, .channel = s->channel, .config = s->config};
+	}
+}
+
+void receiver_free(struct receiver *r) {
+	if (r == NULL)
+		return;
+	for (unsigned i = 0; i < SESSION_SLOTS; i++)
+		rte_pktmbuf_free(r->sessions[i].open);
+	free(r);
+}
+
+static void violate(struct receiver *r, enum violation v, uint64_t count) {
+	r->account->violations[v] += count;
+}
+
+static bool l2tp_good(struct receiver *r, const uint8_t *frame, size_t size,
+		      struct l2tp_data *l2tp) {
+	switch (l2tp_parse(frame, size, l2tp)) {
+	case L2TP_OK: return true;
+	case L2TP_CONTROL: r->account->unexpected[UNEXPECTED_L2TP_CONTROL]++; return false;
+	case L2TP_IP_HEADER:
+	case L2TP_IP_LENGTH:
+	case L2TP_IP_CHECKSUM:
+	case L2TP_FRAGMENT:
+	case L2TP_VERSION:
+	case L2TP_TRUNCATED: violate(r, VIOLATION_IP, 1); return false;
+	case L2TP_RUNT:
+	case L2TP_NOT_IP:
+	case L2TP_NOT_L2TP: break;
+	}
+	r->account->unexpected[UNEXPECTED_NOT_DEPI]++;
+	return false;
+}
+
+static void addresses_check(struct receiver *r, const uint8_t *frame,
+			    const struct l2tp_data *l2tp) {
+	const struct rphy_config *c = r->config;
+	size_t size = c->core_ip.family == 4 ? 4 : 16;
+
+	if (memcmp(frame, c->rpd_mac, 6) != 0 || memcmp(frame + 6, c->core_mac, 6) != 0)
+		violate(r, VIOLATION_MAC, 1);
+	if (l2tp->family != c->core_ip.family ||
+	    memcmp(l2tp->source_ip, c->core_ip.bytes, size) != 0 ||
+	    memcmp(l2tp->destination_ip, c->rpd_ip.bytes, size) != 0)
+		violate(r, VIOLATION_ADDRESS, 1);
+	if ((size_t)(l2tp->payload + l2tp->payload_size - frame) - ETHERNET_HEADER > c->mtu)
+		violate(r, VIOLATION_MTU, 1);
+}
+
+static void open_drop(struct receiver *r, struct session *s) {
+	if (s->open == NULL)
+		return;
+	violate(r, VIOLATION_SEGMENT_UNFINISHED, 1);
+	rte_pktmbuf_free(s->open);
+	s->open = NULL;
+}
+
+enum place {
+	PLACE_NEXT, /* follows the packet before it: an open frame goes on */
+	PLACE_BEHIND_GAP, /* an open frame will not be finished */
+	PLACE_ASIDE, /* late or a duplicate: the open frame waits for another packet */
+};
+
+static enum place sequence_check(struct receiver *r, struct session *s, const struct psp *psp) {
+	uint32_t gap = 0;
+	uint32_t number;
+
+	if (!psp->sequence_valid) {
+		violate(r, VIOLATION_NO_SEQUENCE, 1);
+		return PLACE_NEXT;
+	}
+	if (!s->started) {
+		/* Far from 0, so that what is late is not mistaken for far ahead. */
+		s->sequence.next = 0x10000u + psp->sequence;
+		s->started = true;
+	}
+	number = window_extend(&s->sequence, psp->sequence);
+	switch (window_arrive(&s->sequence, number, &gap)) {
+	case ARRIVAL_IN_ORDER: return PLACE_NEXT;
+	case ARRIVAL_GAP: violate(r, VIOLATION_SEQUENCE_GAP, gap); return PLACE_BEHIND_GAP;
+	case ARRIVAL_LATE:
+		violate(r, VIOLATION_SEQUENCE_LATE, 1);
+		if (r->account->violations[VIOLATION_SEQUENCE_GAP] > 0)
+			r->account->violations[VIOLATION_SEQUENCE_GAP]--;
+		break;
+	case ARRIVAL_DUPLICATE:
+	case ARRIVAL_TOO_OLD: violate(r, VIOLATION_SEQUENCE_DUPLICATE, 1); break;
+	}
+	return PLACE_ASIDE;
+}
+
+/* R-DEPI leaves these bytes open; here they are what the channel is configured to send. */
+static void extra_check(struct receiver *r, struct session *s, const struct psp *psp) {
+	uint8_t counter;
+	uint8_t ahead;
+
+	if (s->config->psp_extra == PSP_EXTRA_NONE)
+		return;
+	counter = psp->extra[1] >> 4;
+	ahead = (uint8_t)((counter - psp->sequence) & 0xf);
+	if (s->config->psp_extra == PSP_EXTRA_STATIC) {
+		ahead = counter;
+	} else if (!s->counter_known) {
+		s->counter_ahead = ahead;
+		s->counter_known = true;
+	}
+	if (psp->extra[0] != 0 || (psp->extra[1] & 0xf) != s->config->profile ||
+	    ahead != s->counter_ahead)
+		violate(r, VIOLATION_EXTRA, 1);
+}
+
+static bool frame_begin(struct receiver *r, struct session *s) {
+	s->open = rte_pktmbuf_alloc(r->frames);
+	if (s->open == NULL) {
+		r->account->unexpected[UNEXPECTED_NO_BUFFER]++;
+		return false;
+	}
+	frame_info(s->open)->channel = s->channel;
+	frame_info(s->open)->size = 0;
+	frame_info(s->open)->head_only = false;
+	return true;
+}
+
+/* A DEPI frame that is read from its beginning to its end. */
+struct chain {
+	const struct rte_mbuf *m;
+	uint32_t start; /* offset of its first byte in the frame */
+};
+
+/* Copies bytes that the frame has. */
+static void chain_read(struct chain *c, uint32_t at, uint32_t size, uint8_t *to) {
+	while (size > 0) {
+		uint32_t part;
+
+		while (at - c->start >= c->m->data_len) {
+			c->start += c->m->data_len;
+			c->m = c->m->next;
+		}
+		part = RTE_MIN(size, c->start + c->m->data_len - at);
+		rte_memcpy(to, rte_pktmbuf_mtod_offset(c->m, const uint8_t *, at - c->start), part);
+		at += part;
+		to += part;
+		size -= part;
+	}
+}
+
+/* A piece of a DOCSIS frame. */
+struct piece {
+	struct chain *chain;
+	uint32_t at; /* offset in the DEPI frame */
+	uint32_t size;
+	bool begin;
+	bool end;
+};
+
+static void append(struct session *s, struct piece *piece, uint32_t size) {
+	uint8_t *to = rte_pktmbuf_mtod_offset(s->open, uint8_t *, s->open->data_len);
+
+	chain_read(piece->chain, piece->at, size, to);
+	s->open->data_len = (uint16_t)(s->open->data_len + size);
+	s->open->pkt_len += size;
+	piece->at += size;
+	piece->size -= size;
+}
+
+static void piece_append(struct receiver *r, struct session *s, struct piece *piece) {
+	struct frame_info *info = frame_info(s->open);
+
+	info->size += piece->size;
+	if (info->head_only)
+		return;
+	if (piece->size > rte_pktmbuf_tailroom(s->open)) {
+		open_drop(r, s);
+		return;
+	}
+	if (r->wants != NULL && piece->begin && piece->size >= RECEIVER_HEAD) {
+		append(s, piece, RECEIVER_HEAD);
+		info->head_only = !r->wants(r->wants_ctx, s->open);
+	}
+	if (!info->head_only)
+		append(s, piece, piece->size);
+}
+
+static struct rte_mbuf *piece_take(struct receiver *r, struct session *s, struct piece *piece) {
+	struct rte_mbuf *whole;
+
+	if (piece->begin) {
+		open_drop(r, s);
+		if (!frame_begin(r, s))
+			return NULL;
+	}
+	if (s->open == NULL) {
+		/* One frame counts once, by its end. */
+		violate(r, VIOLATION_SEGMENT_ORPHAN, piece->end);
+		return NULL;
+	}
+	piece_append(r, s, piece);
+	if (!piece->end)
+		return NULL;
+	whole = s->open;
+	s->open = NULL;
+	return whole;
+}
+
+/* A DEPI frame with its headers in one piece. */
+struct depi {
+	struct rte_mbuf *m;
+	const uint8_t *frame; /* behind the headers, where it is a chain, there is nothing */
+	uint32_t size;
+	struct l2tp_data l2tp;
+	struct psp psp;
+};
+
+static unsigned segments_take(struct receiver *r, struct session *s, const struct depi *d,
+			      struct rte_mbuf **frames) {
+	struct chain chain = {.m = d->m};
+	struct psp_cursor cursor = {0};
+	struct psp_segment segment;
+	unsigned n = 0;
+
+	while (psp_next(&d->psp, &cursor, &segment)) {
+		struct piece piece = {
+			.chain = &chain,
+			.at = (uint32_t)(segment.data - d->frame),
+			.size = segment.length,
+			.begin = segment.begin,
+			.end = segment.end,
+		};
+		struct rte_mbuf *whole = piece_take(r, s, &piece);
+
+		if (whole != NULL)
+			frames[n++] = whole;
+	}
+	return n;
+}
+
+static unsigned psp_take(struct receiver *r, struct session *s, const struct depi *d,
+			 struct rte_mbuf **frames) {
+	enum place place = sequence_check(r, s, &d->psp);
+	struct rte_mbuf *open = s->open;
+	unsigned n;
+
+	if (place == PLACE_BEHIND_GAP)
+		open_drop(r, s);
+	if (place != PLACE_ASIDE)
+		return segments_take(r, s, d, frames);
+	s->open = NULL;
+	n = segments_take(r, s, d, frames);
+	rte_pktmbuf_free(s->open);
+	s->open = open;
+	return n;
+}
+
+/* Sees to it that the first `n` bytes stand in one piece. */
+static void headers_gather(struct receiver *r, struct depi *d, uint32_t n) {
+	if (n <= d->m->data_len)
+		return;
+	chain_read(&(struct chain){.m = d->m}, 0, RTE_MIN(n, d->size), r->scratch);
+	d->frame = r->scratch;
+}
+
+static bool psp_good(struct receiver *r, struct depi *d, unsigned extra) {
+	struct l2tp_data *l = &d->l2tp;
+	uint32_t at = (uint32_t)(l->payload - d->frame);
+
+	if (l->payload_size >= PSP_HEADER_FIXED) {
+		headers_gather(r, d, at + (uint32_t)psp_header_size(l->payload[1], extra));
+		l->payload = d->frame + at;
+	}
+	return psp_parse(l->payload, l->payload_size, extra, &d->psp) == PSP_OK;
+}
+
+unsigned receiver_take(struct receiver *r, struct rte_mbuf *m, struct rte_mbuf **frames) {
+	struct depi d = {
+		.m = m,
+		.frame = rte_pktmbuf_mtod(m, const uint8_t *),
+		.size = rte_pktmbuf_pkt_len(m),
+	};
+	struct session *s;
+
+	r->account->depi_frames++;
+	r->account->depi_bytes += d.size;
+	if (d.size > SCRATCH_SIZE) {
+		violate(r, VIOLATION_MTU, 1);
+		return 0;
+	}
+	headers_gather(r, &d, RTE_MIN(d.size, (uint32_t)HEADERS));
+	if (!l2tp_good(r, d.frame, d.size, &d.l2tp))
+		return 0;
+	addresses_check(r, d.frame, &d.l2tp);
+	s = session_slot(r, d.l2tp.session);
+	if (s->id == 0) {
+		violate(r, VIOLATION_SESSION, 1);
+		return 0;
+	}
+	if (!psp_good(r, &d, s->config->psp_extra == PSP_EXTRA_NONE ? 0 : 2)) {
+		violate(r, VIOLATION_PSP, 1);
+		open_drop(r, s);
+		return 0;
+	}
+	extra_check(r, s, &d.psp);
+	return psp_take(r, s, &d, frames);
+}

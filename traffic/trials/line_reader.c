@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One buffer: what is left of it moves to its front when more is needed. */
+#include "trials/line_reader.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#define POLL_MS 100 /* in which a signal is noticed that came just before the wait */
+
+void line_reader_init(struct line_reader *r, int in, const volatile sig_atomic_t *interrupted) {
+	r->in = in;
+	r->interrupted = interrupted;
+	r->size = r->taken = 0;
+	r->ended = r->skipping = false;
+}
+
+/* Returns whether there is more to look at: bytes, or the end. */
+static bool fill(struct line_reader *r) {
+	struct pollfd wait = {.fd = r->in, .events = POLLIN};
+	ssize_t n;
+
+	memmove(r->bytes, r->bytes + r->taken, r->size - r->taken);
+	r->size -= r->taken;
+	r->taken = 0;
+	while (poll(&wait, 1, POLL_MS) <= 0) {
+		if (*r->interrupted > 0)
+			return false;
+	}
+	n = read(r->in, r->bytes + r->size, sizeof(r->bytes) - r->size);
+	if (n > 0)
+		r->size += (size_t)n;
+	else
+		r->ended = n == 0 || errno != EINTR;
+	return true;
+}
+
+/* Takes `size` bytes and the newline behind them, if there is one. */
+static void take(struct line_reader *r, const char **line, size_t *size, size_t bytes) {
+	*line = r->bytes + r->taken;
+	*size = bytes;
+	r->taken += bytes;
+	r->taken += r->taken < r->size;
+}
+
+enum line line_reader_next(struct line_reader *r, const char **line, size_t *size) {
+	while (*r->interrupted == 0) {
+		size_t there = r->size - r->taken;
+		const char *end = memchr(r->bytes + r->taken, '\n', there);
+		size_t bytes = end != NULL ? (size_t)(end - (r->bytes + r->taken)) : there;
+		bool whole = end != NULL || (r->ended && there > 0);
+
+		if (whole || there > LINE_MAX_SIZE) {
+			bool skipped = r->skipping;
+
+			r->skipping = !whole;
+			take(r, line, size, bytes);
+			if (!whole && !skipped)
+				return LINE_TOO_LONG;
+			if (whole && !skipped)
+				return LINE_READ;
+			continue;
+		}
+		if (r->ended || !fill(r))
+			return LINE_END;
+	}
+	return LINE_END;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A reader a key, and what keys must be together. */
+#include "trials/trial_request.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_ether.h>
+
+#include "core/pacing.h"
+
+#define SECONDS_MIN 0.001
+#define SECONDS_MAX 86400.0
+#define RATE_MIN 1e3
+#define PROVE_MAX 1024
+#define NS 1e9
+
+struct reader {
+	const struct trial_limits *limits;
+	struct trial_request *out;
+	char *error;
+};
+
+static __attribute__((format(printf, 2, 3))) bool refuse(struct reader *r, const char *format,
+							 ...) {
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(r->error, TRIAL_ERROR, format, list);
+	va_end(list);
+	return false;
+}
+
+/* Refuses a value, which is shown as far as it is short. */
+static bool refuse_value(struct reader *r, const char *key, const json_t *value,
+			 const char *allowed) {
+	char found[64] = "something else";
+	size_t size = json_dumpb(value, found, sizeof(found) - 1, JSON_ENCODE_ANY | JSON_COMPACT);
+
+	if (size < sizeof(found) - 1)
+		found[size] = '\0';
+	else
+		snprintf(found, sizeof(found), "what is too long to show");
+	return refuse(r, "%s: found %s, allowed: %s", key, found, allowed);
+}
+
+static bool read_seconds(struct reader *r, const char *key, const json_t *value) {
+	double seconds = json_number_value(value);
+
+	if (!json_is_number(value) || !(seconds >= SECONDS_MIN && seconds <= SECONDS_MAX))
+		return refuse_value(r, key, value, "a number from 0.001 to 86400");
+	r->out->duration_ns = (uint64_t)(seconds * NS);
+	return true;
+}
+
+/* `on` is whether anything is sent. */
+static bool read_rate(struct reader *r, const char *key, const json_t *value, bool *on,
+		      uint64_t *rate) {
+	double bits = json_number_value(value);
+
+	*on = true;
+	*rate = 0;
+	if (json_is_string(value) && strcmp(json_string_value(value), "max") == 0)
+		return true;
+	if (!json_is_number(value) || !(bits == 0 || (bits >= RATE_MIN && bits <= PACING_RATE_MAX)))
+		return refuse_value(r, key, value,
+				    "0, \"max\", or 1000 to 1000000000000 bits per second");
+	*on = bits != 0;
+	*rate = (uint64_t)(bits + 0.5);
+	return true;
+}
+
+static bool read_down_rate(struct reader *r, const char *key, const json_t *value) {
+	struct traffic_load *load = &r->out->load;
+
+	if (!read_rate(r, key, value, &load->downstream, &load->rate))
+		return false;
+	return !load->downstream || r->limits->downstream ||
+	       refuse_value(r, key, value, "0: this traffic was started without a downstream");
+}
+
+static bool read_up_rate(struct reader *r, const char *key, const json_t *value) {
+	struct traffic_load *load = &r->out->load;
+
+	if (!read_rate(r, key, value, &load->upstream, &load->upstream_rate))
+		return false;
+	return !load->upstream || r->limits->upstream ||
+	       refuse_value(r, key, value, "0: the configuration has no modems that send upstream");
+}
+
+static bool read_mix(struct reader *r, const char *key, const json_t *value, struct mix *mix) {
+	uint32_t largest = r->limits->sg->max_frame - RTE_ETHER_CRC_LEN;
+	char error[MIX_ERROR];
+
+	if (!json_is_string(value))
+		return refuse_value(r, key, value, "a string, such as \"imix\"");
+	return mix_parse(json_string_value(value), largest, mix, error, sizeof(error)) == 0 ||
+	       refuse(r, "%s: %s", key, error);
+}
+
+static bool read_down_mix(struct reader *r, const char *key, const json_t *value) {
+	return read_mix(r, key, value, &r->out->load.mix);
+}
+
+static bool read_up_mix(struct reader *r, const char *key, const json_t *value) {
+	return read_mix(r, key, value, &r->out->load.upstream_mix);
+}
+
+static bool read_latency(struct reader *r, const char *key, const json_t *value) {
+	if (!json_is_boolean(value))
+		return refuse_value(r, key, value, "true or false");
+	r->out->load.no_latency = json_is_false(value);
+	return true;
+}
+
+/* Every so-manieth frame: shares that are no fraction 1/n would not be what was asked for. */
+static bool read_prove(struct reader *r, const char *key, const json_t *value) {
+	double share = json_number_value(value);
+	double every = share > 0 ? round(1 / share) : 0;
+
+	if (!json_is_number(value) || !(every >= 1 && every <= PROVE_MAX) ||
+	    fabs(share * every - 1) > 1e-3)
+		return refuse_value(r, key, value, "1, 1/2, 1/3, .. 1/1024, as a number");
+	r->out->load.prove_every = (uint32_t)every;
+	return true;
+}
+
+static const struct key {
+	const char *name;
+	bool (*read)(struct reader *r, const char *key, const json_t *value);
+} keys[] = {
+	{"seconds", read_seconds}, {"rate", read_down_rate},	  {"upstream_rate", read_up_rate},
+	{"mix", read_down_mix},	   {"upstream_mix", read_up_mix}, {"latency", read_latency},
+	{"prove", read_prove},
+};
+
+#define KEYS (sizeof(keys) / sizeof(keys[0]))
+
+static bool read_key(struct reader *r, const char *name, const json_t *value) {
+	for (size_t k = 0; k < KEYS; k++) {
+		if (strcmp(keys[k].name, name) == 0)
+			return keys[k].read(r, name, value);
+	}
+	return refuse(r,
+		      "found the key \"%.40s\", allowed: seconds, rate, upstream_rate, mix, "
+		      "upstream_mix, latency, prove",
+		      name);
+}
+
+static bool defaults(struct reader *r) {
+	json_t *down = json_string("imix"), *up = json_string("upstream-imix");
+	bool good;
+
+	r->out->load.prove_every = 1;
+	good = down != NULL && up != NULL && read_down_mix(r, "mix", down) &&
+	       read_up_mix(r, "upstream_mix", up);
+	json_decref(down);
+	json_decref(up);
+	return good;
+}
+
+static bool check(struct reader *r) {
+	const struct traffic_load *load = &r->out->load;
+
+	if (r->out->duration_ns == 0)
+		return refuse(r, "found no seconds, allowed: 0.001 to 86400");
+	if (!load->downstream && !load->upstream)
+		return refuse(r,
+			      "rate, upstream_rate: found 0 and 0, allowed: one of them above 0");
+	return true;
+}
+
+static bool request_read(struct reader *r, json_t *asked) {
+	const char *name;
+	json_t *value;
+
+	if (!json_is_object(asked))
+		return refuse(r,
+			      "found no JSON object, allowed: {\"seconds\": 1, \"rate\": 4e9, ..}");
+	if (!defaults(r))
+		return false;
+	json_object_foreach(asked, name, value) {
+		if (!read_key(r, name, value))
+			return false;
+	}
+	return check(r);
+}
+
+/* A character that was cut, or bytes that were none, are nothing for an answer. */
+static void make_text(char *error) {
+	json_t *text = json_string(error);
+
+	for (char *p = error; text == NULL && *p != '\0'; p++) {
+		if ((unsigned char)*p >= 0x80)
+			*p = '?';
+	}
+	json_decref(text);
+}
+
+int trial_request_read(const char *line, size_t size, const struct trial_limits *limits,
+		       struct trial_request *out, char *error) {
+	struct reader r = {.limits = limits, .out = out, .error = error};
+	json_error_t wrong;
+	json_t *asked = json_loadb(line, size, JSON_REJECT_DUPLICATES, &wrong);
+
+	*out = (struct trial_request){0};
+	if (asked == NULL) {
+		refuse(&r, "not JSON: column %d: %.120s", wrong.column, wrong.text);
+	} else if (request_read(&r, asked)) {
+		out->asked = asked;
+		return 0;
+	}
+	make_text(error);
+	json_decref(asked);
+	return -1;
+}
