@@ -11,14 +11,16 @@ from typing import Any
 import pytest
 
 from e2e.running import Ended, run
-from vcmts import expected
 from vcmts.impairments import CONFIG
 from vcmts.paths import CHECKOUT, build_directory, program
+from vcmts.run import expected
 
 PAGE = (CHECKOUT / "docs" / "impairments.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^```sh\n\./vcmts (.*)\n```", PAGE, re.MULTILINE)
 KINDS = re.findall(
-    r'^IMPAIRMENT\(\w+, "([^"]+)"', (CHECKOUT / "traffic" / "impairment.def").read_text(), re.M
+    r'^IMPAIRMENT\(\w+, "([^"]+)"',
+    (CHECKOUT / "traffic" / "impairments" / "impairment.def").read_text(),
+    re.M,
 )
 
 

@@ -16,9 +16,9 @@ from e2e.frames import udp_frame
 from e2e.ports import pcap_ports, serve
 from e2e.running import vcmts
 from e2e.test_run import on_these_cores
-from vcmts import telemetry_latency
-from vcmts.telemetry import Vcmtsd
-from vcmts.telemetry import vcmtsd as connected
+from vcmts.telemetry import latency as telemetry_latency
+from vcmts.telemetry.command import Vcmtsd
+from vcmts.telemetry.command import vcmtsd as connected
 from witness.config import load_config
 from witness.downstream import decode_downstream
 from witness.pcapfile import read_pcap, records_of, write_pcap

@@ -10,8 +10,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from vcmts import cli, paths, scenarios
-from vcmts.simulate import Result, simulate
+from vcmts import cli, paths
+from vcmts.simulate import scenarios
+from vcmts.simulate.command import Result, simulate
 
 TARGET = scenarios.TARGET * 1000  # ms
 PACKET_MS = 8 * 1518 / 1000  # at 1 Mbps
@@ -165,7 +166,7 @@ def test_mistakes(
 def test_pictures(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Drawn twice they are the same, and those of docs/ are of this size."""
     pytest.importorskip("matplotlib", reason="devtools/install-deps plot")
-    from vcmts import plots
+    from vcmts.simulate import plots
 
     short = shorter(scenarios.rate_change("docsis-pie"), 90, 5) | {"sample": 0.5}
     results = {"docsis-pie": simulate(short)}

@@ -17,8 +17,8 @@ import pytest
 from e2e.ports import Run, serve
 from e2e.running import TIMEOUT, vcmts
 from vcmts.paths import program
-from vcmts.telemetry import Vcmtsd, mbps
-from vcmts.telemetry import vcmtsd as connected
+from vcmts.telemetry.command import Vcmtsd, mbps
+from vcmts.telemetry.command import vcmtsd as connected
 
 pytestmark = pytest.mark.run
 

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
-from vcmts import paths, profile, results
+from vcmts import paths, results
+from vcmts.profile import command as profile
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PROFILE = "2ofdm-0sc-qam_20cms_aes"

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from e2e.test_run import on_these_cores
-from vcmts import telemetry_latency
+from vcmts.telemetry import latency as telemetry_latency
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PROFILE = "2ofdm-0sc-qam_20cms_aes"

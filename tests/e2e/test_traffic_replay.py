@@ -140,7 +140,7 @@ def test_pcapng_is_read(tmp_path: Path) -> None:
 
 
 def test_reasons_are_documented() -> None:
-    defined = (CHECKOUT / "traffic" / "capture_skip.def").read_text()
+    defined = (CHECKOUT / "traffic" / "captures" / "capture_skip.def").read_text()
     page = (CHECKOUT / "docs" / "traffic.md").read_text()
     table = page.partition("\n| reason | a packet |\n")[2].partition("\n\n")[0]
     reasons = re.findall(r'^CAPTURE_SKIP\(\w+, "(\w+)"', defined, re.MULTILINE)

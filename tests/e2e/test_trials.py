@@ -17,7 +17,7 @@ import yaml
 from e2e.ports import serve
 from e2e.running import SANITIZER, TIMEOUT, run, vcmts
 from vcmts.paths import program
-from vcmts.telemetry import vcmtsd as connected
+from vcmts.telemetry.command import vcmtsd as connected
 
 pytestmark = pytest.mark.run
 

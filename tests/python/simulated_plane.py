@@ -4,7 +4,7 @@
 import random
 from dataclasses import dataclass
 
-from vcmts.verdict import Bound, Outcome, Verdict
+from vcmts.bench.verdict import Bound, Outcome, Verdict
 
 
 def outcome(verdict: Verdict, by: Bound | None = None, carried: float = 1.0) -> Outcome:

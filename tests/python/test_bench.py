@@ -11,10 +11,14 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from vcmts import bench_common, bench_cost, bench_pipeline, bench_scheduler, cli, results
+from vcmts import cli, results
+from vcmts.bench import common as bench_common
+from vcmts.bench import cost as bench_cost
+from vcmts.bench import pipeline as bench_pipeline
+from vcmts.bench import scheduler as bench_scheduler
 from vcmts.child import Stopped
 from vcmts.paths import MistakeError
-from vcmts.profile import parse_name
+from vcmts.profile.command import parse_name
 from vcmts.progress import Progress
 from vcmts.results import Measurement
 

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from python import report_samples
-from vcmts import bench_all, plane
+from vcmts.bench import all as bench_all
 from vcmts.paths import MistakeError
+from vcmts.run import plane
 
 Json = dict[str, Any]
 
@@ -29,7 +30,7 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     samples = report_samples.every_kind()
     monkeypatch.setattr(plane, "facts_of", lambda config: {})
     for step in bench_all.STEPS:
-        module = importlib.import_module(f"vcmts.bench_{step}")
+        module = importlib.import_module(f"vcmts.bench.{step}")
 
         def main(arguments: argparse.Namespace, step: str = step) -> int:
             taken.append(step)
@@ -37,7 +38,7 @@ def done(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             return 0
 
         monkeypatch.setattr(module, "main", main)
-    monkeypatch.setattr("vcmts.report.main", lambda arguments: 0)
+    monkeypatch.setattr("vcmts.report.command.main", lambda arguments: 0)
     return taken
 
 
@@ -47,7 +48,7 @@ def test_every_step_knows_its_words(config: list[str], tmp_path: Path) -> None:
     asked = given("--folder", str(tmp_path), *config)
     for step in bench_all.chosen(asked):
         parser = argparse.ArgumentParser()
-        importlib.import_module(f"vcmts.bench_{step}").add_arguments(parser)
+        importlib.import_module(f"vcmts.bench.{step}").add_arguments(parser)
         parsed = parser.parse_args(bench_all.words(step, asked))
         assert parsed.json == str(tmp_path / f"bench-{step}.json")
 
@@ -100,8 +101,8 @@ def test_a_signal_between_two_programs_ends_in_a_report(
         reported.extend(arguments.files)
         return 0
 
-    monkeypatch.setattr("vcmts.bench_cost.main", stopped)
-    monkeypatch.setattr("vcmts.report.main", report)
+    monkeypatch.setattr("vcmts.bench.cost.main", stopped)
+    monkeypatch.setattr("vcmts.report.command.main", report)
     assert bench_all.main(given("--folder", str(tmp_path))) == 130
     assert done == ["pipeline"]
     assert reported == [str(tmp_path / "bench-pipeline.json")]
@@ -113,6 +114,6 @@ def test_a_step_that_fails_leaves_the_others(
     def full(arguments: argparse.Namespace) -> int:
         raise OSError(28, "No space left on device", arguments.json)
 
-    monkeypatch.setattr("vcmts.bench_cost.main", full)
+    monkeypatch.setattr("vcmts.bench.cost.main", full)
     assert bench_all.main(given("--folder", str(tmp_path))) == 2
     assert done == ["pipeline", "scheduler", "throughput", "latency", "goals"]

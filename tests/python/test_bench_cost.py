@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from vcmts import bench_cost, cli, profile
-from vcmts.bench_cost import SWEEPS, Point
+from vcmts import cli
+from vcmts.bench import cost as bench_cost
+from vcmts.bench.cost import SWEEPS, Point
+from vcmts.profile import command as profile
 
 BASE = profile.parse_name("6ofdm-0sc-qam_300cms_aes")
 SWEPT = [what for what in SWEEPS if what != "flows"]

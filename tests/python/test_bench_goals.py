@@ -8,8 +8,10 @@ import pytest
 
 from python import report_samples
 from python.simulated_bench import Bench, Json, runner, stored
-from vcmts import goals, goals_measure, results
-from vcmts.goals_measure import BASE, CHANNELS
+from vcmts import results
+from vcmts.bench import goals_list as goals
+from vcmts.bench import goals_measure
+from vcmts.bench.goals_measure import BASE, CHANNELS
 from vcmts.paths import MistakeError
 
 QUICK = ("--milliseconds", "10")

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from vcmts import cli, paths, rates, run
+from vcmts import cli, paths
+from vcmts.run import command as run
+from vcmts.run import rates
 
 # The shortest that is good, and one that says much.
 SHORT = """

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from python import report_samples
-from vcmts import compare
-from vcmts import compare_statistics as statistics
 from vcmts.cli import main
-from vcmts.compare_statistics import Judged, Sample, judge
+from vcmts.compare import command as compare
+from vcmts.compare import statistics
+from vcmts.compare.statistics import Judged, Sample, judge
 
 Json = dict[str, Any]
 

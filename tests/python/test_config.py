@@ -10,7 +10,8 @@ import jsonschema
 import pytest
 import yaml
 
-from vcmts import configdoc, paths
+from vcmts import paths
+from vcmts.docs import configdoc
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def test_schema_is_a_schema() -> None:
 
 def test_page_is_what_the_schema_says() -> None:
     page = configdoc.render(configdoc.read_schema())
-    assert configdoc.PAGE.read_text(encoding="utf-8") == page, "run: python -m vcmts.configdoc"
+    assert configdoc.PAGE.read_text(encoding="utf-8") == page, "run: python -m vcmts.docs.configdoc"
 
 
 def keys(schema: configdoc.Schema) -> set[str]:

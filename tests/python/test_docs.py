@@ -9,7 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from vcmts import docs, picture
+from vcmts.docs import pages as docs
+from vcmts.docs import picture
 from vcmts.paths import CHECKOUT
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from vcmts import fit
+from vcmts.bench import fit
 
 SIZES = (84, 256, 512, 1024, 1280, 1518)
 

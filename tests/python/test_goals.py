@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from vcmts import bench_goals, goals, published
-from vcmts.goals import Goal
+from vcmts import published
+from vcmts.bench import goals as bench_goals
+from vcmts.bench import goals_list as goals
+from vcmts.bench.goals_list import Goal
 from vcmts.paths import MistakeError
 
 GOALS = goals.load()

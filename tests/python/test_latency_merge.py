@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from vcmts import latency_merge
+from vcmts.bench import latency_merge
 
 Json = dict[str, Any]
 

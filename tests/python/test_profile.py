@@ -15,7 +15,8 @@ import jsonschema
 import pytest
 import yaml
 
-from vcmts import cli, paths, profile
+from vcmts import cli, paths
+from vcmts.profile import command as profile
 
 Mapping = dict[str, Any]
 

@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 import yaml
 
-from vcmts import cli, paths, profile, profile_size
-from vcmts import profile_qos as quality
-from vcmts.profile_size import Sizes
+from vcmts import cli, paths
+from vcmts.profile import command as profile
+from vcmts.profile import qos as quality
+from vcmts.profile import size as profile_size
+from vcmts.profile.size import Sizes
 
 Mapping = dict[str, Any]
 SCHEMA = json.loads((paths.CHECKOUT / "config" / "schema.json").read_text(encoding="utf-8"))

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 import yaml
 
-from vcmts import configuration, paths, profile
-from vcmts import profile_upstream as upstream
+from vcmts import configuration, paths
+from vcmts.profile import command as profile
+from vcmts.profile import upstream
 
 Mapping = dict[str, Any]
 

@@ -14,11 +14,13 @@ import pytest
 import yaml
 
 from python import report_samples
-from vcmts import figures_latency, figures_throughput, report_configuration, results
+from vcmts import results
 from vcmts.cli import main
-from vcmts.report_document import Download, number
-from vcmts.report_runs import lettered
-from vcmts.report_summary import cards, circumstances, disturbed, missing, noise, ways
+from vcmts.report import configuration as report_configuration
+from vcmts.report import figures_latency, figures_throughput
+from vcmts.report.document import Download, number
+from vcmts.report.runs import lettered
+from vcmts.report.summary import cards, circumstances, disturbed, missing, noise, ways
 
 Json = dict[str, Any]
 
@@ -355,7 +357,7 @@ def test_without_matplotlib(
             raise ModuleNotFoundError(name=name)
         return load(name)
 
-    monkeypatch.setattr("vcmts.figures.importlib.import_module", missing_one)
+    monkeypatch.setattr("vcmts.report.figures.importlib.import_module", missing_one)
     (good,) = store(tmp_path, {"good": report_samples.pipeline()})
     assert main(["report", good, "-o", str(tmp_path / "out.html")]) == 2
     assert "run devtools/install-deps plot" in capsys.readouterr().err

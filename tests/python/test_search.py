@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from python.simulated_plane import Plane, outcome
-from vcmts.search import Found, Plan, repeated, search
-from vcmts.verdict import Outcome
+from vcmts.bench.search import Found, Plan, repeated, search
+from vcmts.bench.verdict import Outcome
 
 SEEDS = 200
 TOP = 10.0

@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from python.test_size_measured import PIPELINE
-from vcmts import size_request
 from vcmts.paths import CHECKOUT
-from vcmts.size_request import Groups
+from vcmts.size import request as size_request
+from vcmts.size.request import Groups
 
 TEXT = (CHECKOUT / "docs" / "sizing.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+) ?(.*)\n((?s:.*?))^```", TEXT, re.MULTILINE)

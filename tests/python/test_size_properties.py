@@ -9,14 +9,15 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from vcmts import published, size_request
+from vcmts import published
 from vcmts.paths import MistakeError
 from vcmts.published import Rules
-from vcmts.size_curve import Costs, Curve, along, between
-from vcmts.size_load import DEPI_FRAME, Kind, Question, Server, usage
-from vcmts.size_plan import Plan, plan, violated
-from vcmts.size_published import PREFIX, costs
-from vcmts.size_request import Groups
+from vcmts.size import request as size_request
+from vcmts.size.curve import Costs, Curve, along, between
+from vcmts.size.load import DEPI_FRAME, Kind, Question, Server, usage
+from vcmts.size.plan import Plan, plan, violated
+from vcmts.size.published import PREFIX, costs
+from vcmts.size.request import Groups
 
 # A shared machine may stand still for longer than hypothesis waits.
 settings.register_profile("patient", deadline=None)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from vcmts import summary
+from vcmts.run import summary
 
 COMMON = {"duplicated": 0, "reordered": 0, "corrupted": 0, "latency_us": {"mean": 4.2}}
 DOWN = {

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from vcmts import telemetry
 from vcmts.paths import MistakeError
+from vcmts.telemetry import command as telemetry
 
 FLOW = {"priority": 3, "bonding_group": 9, "max_sustained_rate": 5_000_000, "aqm": "docsis-pie"}
 FLOW |= {"drop_probability_ppm": 12, "packets": 10, "waiting_packets": 4, "waiting_bytes": 4016}

@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.console import Console
 
-from vcmts import telemetry_latency
+from vcmts.telemetry import latency as telemetry_latency
 
 PART = 128
 BUCKETS = {ns * 10: ns for ns in range(300)}  # more than two answers hold

@@ -6,10 +6,11 @@ from typing import Any, cast
 
 import pytest
 
-from vcmts import telemetry_latency, transport
+from vcmts.bench import transport
+from vcmts.bench.trials import Server, TroubleError
 from vcmts.paths import MistakeError
-from vcmts.telemetry import Vcmtsd
-from vcmts.trials import Server, TroubleError
+from vcmts.telemetry import latency as telemetry_latency
+from vcmts.telemetry.command import Vcmtsd
 
 Json = dict[str, Any]
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from vcmts import trials
+from vcmts.bench import trials
+from vcmts.bench.trials import StopError, TroubleError
 from vcmts.child import Stopped, stoppable
 from vcmts.paths import MistakeError
-from vcmts.trials import StopError, TroubleError
 
 # A program that answers by what it is asked for.
 PROGRAM = """#!{python}

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from vcmts.verdict import judge
+from vcmts.bench.verdict import judge
 
 Json = dict[str, Any]
 PACKETS, SIZE = 100_000, 1000  # a second of each direction: 0.8 Gbps

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from vcmts import configdoc, paths, profile
+from vcmts import paths
+from vcmts.docs import configdoc
+from vcmts.profile import command as profile
 from witness.config import ConfigError, load_config, parse_config
 from witness.depi import ExtraBytes
 from witness.model import SidCluster, UpstreamChannel, UpstreamFlow

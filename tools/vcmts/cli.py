@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The command line: one module a command, imported when the command is called.
 
-A command's module offers `add_arguments(parser)` and `main(arguments) -> int`. Exit status: 0 when
-all is well, 1 when a packet was lost or corrupted without being asked for, 2 for a mistake in
-arguments or configuration.
+A command that needs several modules is a package, whose module `command` is called. It offers
+`add_arguments(parser)` and `main(arguments) -> int`. Exit status: 0 when all is well, 1 when a
+packet was lost or corrupted without being asked for, 2 for a mistake in arguments or configuration.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from types import ModuleType
 
 from vcmts.paths import MistakeError, complain
@@ -45,7 +46,8 @@ or configuration. `vcmts COMMAND --help` says more of each command.
 
 
 def load(command: str) -> ModuleType:
-    name = f"vcmts.{command}"
+    family = Path(__file__).parent / command
+    name = f"vcmts.{command}.command" if family.is_dir() else f"vcmts.{command}"
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:

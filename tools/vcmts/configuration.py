@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from vcmts.paths import MistakeError
-from vcmts.profile import Cores, write_profile
+from vcmts.profile.command import Cores, write_profile
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -11,7 +11,7 @@ from vcmts.paths import CHECKOUT, program
 from vcmts.progress import progress
 
 CONFIG = CHECKOUT / "bench" / "impairments" / "service-group.yaml"
-LIST = CHECKOUT / "traffic" / "impairment.def"
+LIST = CHECKOUT / "traffic" / "impairments" / "impairment.def"
 ENTRY = re.compile(r'^IMPAIRMENT\(\w+, "([\w-]+)", \w+,\s+"([^"]+)"\)', re.MULTILINE)
 
 

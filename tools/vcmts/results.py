@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from vcmts import host
+from vcmts.host import facts as host
 from vcmts.paths import CHECKOUT, MistakeError
 
 SCHEMA = 1

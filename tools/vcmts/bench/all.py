@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts bench all: everything that can be measured, one after the other, and a report of it."""
+
+import argparse
+import importlib
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+from vcmts import child, configuration
+from vcmts.child import INTERRUPTED
+from vcmts.paths import MistakeError, complain
+from vcmts.report import figures
+from vcmts.run import plane
+
+MISTAKE = 2
+# In the order of their needs: latency is measured at shares of the throughput that was found, and
+# has goals.
+STEPS = ("pipeline", "cost", "scheduler", "throughput", "latency", "goals")
+OF_PROFILES = "cost"  # changes one number of a profile at a time
+OF_THEIR_OWN = ("scheduler", "goals")  # what they measure is theirs
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    configuration.add_arguments(parser)
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=STEPS,
+        default=[],
+        metavar="WHAT",
+        help=f"leave out all others; may be repeated ({', '.join(STEPS)})",
+    )
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=Path("bench-results"),
+        help="where bench-WHAT.json and bench-report.html, .md and .json go (default: %(default)s)",
+    )
+
+
+def stored(folder: Path, step: str) -> Path:
+    return folder / f"bench-{step}.json"
+
+
+def words(step: str, given: argparse.Namespace) -> list[str]:
+    """What the step would be called with by hand."""
+    found = ["--json", str(stored(given.folder, step))]
+    if step == "pipeline":
+        found += ["--threads", "both"]
+    if step not in OF_THEIR_OWN:
+        found += ["--config", given.config] if given.config else ["--profile", given.profile]
+    throughput = stored(given.folder, "throughput")
+    if step == "latency" and throughput.exists():
+        found += ["--throughput", str(throughput)]
+    latency = stored(given.folder, "latency")
+    if step == "goals" and latency.exists():
+        found += ["--latency", str(latency)]
+    return found
+
+
+def call(module: ModuleType, arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser()
+    module.add_arguments(parser)
+    try:
+        status: int = module.main(parser.parse_args(arguments))
+    except MistakeError as mistake:
+        complain(str(mistake))
+        return MISTAKE
+    except OSError as error:
+        complain(f"{error.filename or 'output'}: {error.strerror}")
+        return MISTAKE
+    except KeyboardInterrupt:  # where no program was measuring
+        return INTERRUPTED
+    return status
+
+
+def chosen(given: argparse.Namespace) -> list[str]:
+    """The steps to be measured, in their order."""
+    steps = [step for step in STEPS if not given.only or step in given.only]
+    if given.config and OF_PROFILES in steps:
+        text = f"{OF_PROFILES} changes one number of a profile at a time, and has no --config"
+        if steps == [OF_PROFILES]:
+            raise MistakeError(f"--only {text}; choose --profile")
+        complain(f"{text}: it is left out")
+        steps.remove(OF_PROFILES)
+    return steps
+
+
+def check(given: argparse.Namespace, steps: list[str]) -> None:
+    """What every step would refuse, and the report at their end, is refused before them."""
+    if importlib.util.find_spec("matplotlib") is None:
+        figures.load()  # says so; loaded while programs measure, it would have threads
+    if not set(steps) <= set(OF_THEIR_OWN):
+        with child.folder() as place:
+            plane.facts_of(configuration.chosen(given, place))
+
+
+def fresh(folder: Path, steps: list[str]) -> None:
+    """A folder that can be written, without what these steps measured at another time."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for step in steps:
+            stored(folder, step).unlink(missing_ok=True)
+    except OSError as error:
+        raise MistakeError(f"--folder {folder}: {error.strerror}; choose another one") from error
+    kept = [stored(folder, step).name for step in STEPS if stored(folder, step).exists()]
+    if kept:
+        complain(f"{folder}: of another time, and in the report as well: {', '.join(kept)}")
+
+
+def report(folder: Path) -> int:
+    files = [str(path) for step in STEPS if (path := stored(folder, step)).exists()]
+    if not files:
+        complain("nothing was measured: there is no report")
+        return 1
+    module = importlib.import_module("vcmts.report.command")
+    return call(module, [*files, "-o", str(folder / "bench-report.html")])
+
+
+def main(arguments: argparse.Namespace) -> int:
+    steps = chosen(arguments)
+    check(arguments, steps)
+    fresh(arguments.folder, steps)
+    statuses = []
+    for number, step in enumerate(steps, 1):
+        print(f"{number} of {len(steps)}: vcmts bench {step}", flush=True)
+        module = importlib.import_module(f"vcmts.bench.{step}")
+        statuses.append(call(module, words(step, arguments)))
+        if statuses[-1] == INTERRUPTED:
+            break
+    return max(*statuses, report(arguments.folder))

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts bench cost: cycles, memory and start-up against the size of the service group.
+
+One number is changed at a time, all others stay those of the base profile, which is measured once.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from vcmts import configuration, watch
+from vcmts.bench import common as bench_common
+from vcmts.bench import fit
+from vcmts.bench.common import Report
+from vcmts.child import Stopped, folder, stoppable
+from vcmts.paths import complain, program
+from vcmts.profile import size
+from vcmts.profile.command import Profile, parse_name, write_profile
+from vcmts.profile.size import Sizes
+from vcmts.progress import Progress, progress
+from vcmts.results import Measurement, now
+
+
+@dataclass(frozen=True)
+class Sweep:
+    title: str
+    values: tuple[int, ...]
+    more: tuple[int, ...]  # with --full, beside these
+
+
+SWEEPS = {
+    "modems": Sweep("modems", (300, 1000, 3000), (10000, 30000)),
+    "filter_rules": Sweep("rules of a filter group", (4, 22, 100), (1, 400)),
+    "classifiers": Sweep("classifiers of a modem", (4, 16, 64), (0, 256)),
+    "service_flows": Sweep("service flows of a modem, half of them active", (2, 8, 32), (4, 16)),
+    "channels": Sweep("OFDM channels", (2, 6, 24), (1, 12, 48)),
+    "flows": Sweep("concurrent flows of the traffic", (1000, 10000, 100000), (1000000,)),
+}
+MISTAKE = 2  # status of a program whose arguments are wrong: all further ones would be as well
+
+
+@dataclass(frozen=True)
+class Point:
+    """A service group to be measured, and what of it stands in the results."""
+
+    profile: str
+    sizes: Sizes
+    flows: int | None = None
+    places: tuple[tuple[str, int], ...] = field(default=(), compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.profile}{size.words(self.sizes)}"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--profile",
+        metavar="NAME",
+        default="6ofdm-0sc-qam_300cms_aes",
+        help="the base, of which one number is changed at a time (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--what",
+        dest="swept",
+        action="append",
+        choices=SWEEPS,
+        help="what is changed; may be repeated (default: all that can be)",
+    )
+    parser.add_argument(
+        "--full",
+        action="store_true",
+        help="more values, up to 30,000 modems, whose tables take about a minute",
+    )
+    bench_common.add_arguments(parser, milliseconds=300, stored="bench-cost.json", runs=3)
+
+
+def name_of(base: Profile, *, ofdm: int | None = None, modems: int | None = None) -> str:
+    return (
+        f"{base.ofdm if ofdm is None else ofdm}ofdm-{base.sc_qam}sc-qam_"
+        f"{base.modems if modems is None else modems}cms_{'aes' if base.encrypted else 'none'}"
+        f"{'_2021' if base.name.endswith('_2021') else ''}"
+    )
+
+
+def changed(base: Profile, what: str, value: int) -> Point:
+    """The base with this one number changed."""
+    name, sizes = base.name, base.sizes
+    match what:
+        case "modems":
+            return Point(name_of(base, modems=value), sizes)
+        case "channels":
+            return Point(name_of(base, ofdm=value), sizes)
+        case "filter_rules":
+            rules = None if value == base.filters.rules else value
+            return Point(name, replace(sizes, filter_rules=rules))
+        case "classifiers":
+            return Point(name, replace(sizes, classifiers=value))
+        case "service_flows":
+            return Point(name, replace(sizes, flows=value, active_flows=(value + 1) // 2))
+    return Point(name, sizes, flows=value)
+
+
+def own(base: Profile, what: str) -> set[int]:
+    """The base's own value, which stands among the others."""
+    values = {
+        "modems": base.modems,
+        "filter_rules": base.filters.rules,
+        "classifiers": base.sizes.classifiers,
+        "service_flows": base.sizes.flows,
+        "channels": base.ofdm,
+    }
+    return {values[what]} if what in values else set()
+
+
+def points(base: Profile, what: list[str], full: bool) -> list[Point]:
+    """Each service group once, small ones first, with all the places that it has in the sweeps."""
+    places: dict[Point, list[tuple[str, int]]] = {}
+    for key in what:
+        sweep = SWEEPS[key]
+        for value in sorted({*sweep.values, *(sweep.more if full else ()), *own(base, key)}):
+            places.setdefault(changed(base, key, value), []).append((key, value))
+    modems = {point: parse_name(point.profile, sizes=point.sizes).modems for point in places}
+    return [
+        replace(point, places=tuple(places[point]))
+        for point in sorted(places, key=lambda point: modems[point])
+    ]
+
+
+def chosen(arguments: argparse.Namespace) -> list[str]:
+    """What is swept."""
+    return list(dict.fromkeys(arguments.swept or SWEEPS))
+
+
+def results_of(point: Point, report: Report) -> Iterator[dict[str, Any]]:
+    """A result a place of the point in the sweeps, and a direction."""
+    memory, start = report["memory"], report["start"]
+    for what, value in point.places:
+        for one in report["results"]:
+            yield {
+                "what": what,
+                "value": value,
+                "profile": str(point),
+                **{key: one[key] for key in ("direction", "mix", "cycles_per_packet")},
+                **{key: one[key] for key in ("min", "max", "runs", "stages")},
+                "memory_bytes": memory["total"],
+                "memory_bytes_per_modem": memory["per_modem"],
+                "memory": memory,
+                "start_seconds": start["total"],
+                "start": start,
+            }
+
+
+def memory_fit(results: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """What a service group takes without modems, and each modem: a line over their numbers."""
+    by_modems = {r["value"]: r["memory"] for r in results if r["what"] == "modems"}
+    found = fit.line((modems, memory["total"]) for modems, memory in by_modems.items())
+    if found is None:
+        return None
+    return {"fixed_bytes": found.fixed, "bytes_per_modem": found.slope, "r2": found.r2}
+
+
+def table(what: str, results: list[dict[str, Any]]) -> Table:
+    """A row a value."""
+    out = Table()
+    columns = ("down", "up", "MB", "kB/modem", "start s", "load", "sessions", "tables")
+    for column in (what.replace("_", " "), *columns):
+        out.add_column(column, justify="right", no_wrap=True)
+    for value in sorted({r["value"] for r in results}):
+        ways = {r["direction"]: r for r in results if r["value"] == value}
+        one = next(iter(ways.values()))
+        cycles = [
+            f"{ways[way]['cycles_per_packet']:.0f}" if way in ways else "-"
+            for way in ("downstream", "upstream")
+        ]
+        start = [f"{one['start'][key]:.2f}" for key in ("load", "sessions", "tables")]
+        out.add_row(
+            f"{value:,}",
+            *cycles,
+            f"{one['memory_bytes'] / 1e6:.0f}",
+            f"{one['memory_bytes_per_modem'] / 1e3:.1f}",
+            f"{one['start_seconds']:.2f}",
+            *start,
+        )
+    return out
+
+
+def show(report: Report, console: Console) -> None:
+    for what, sweep in SWEEPS.items():
+        results = [r for r in report["results"] if r["what"] == what]
+        if results:
+            title = f"{sweep.title}: reference cycles a packet, memory, start-up"
+            console.print(title, soft_wrap=True, markup=False, highlight=False)
+            console.print(table(what, results))
+    memory = report.get("memory_fit")
+    if memory is not None:
+        console.print(
+            f"memory: {memory['fixed_bytes'] / 1e6:.0f} MB a service group and "
+            f"{memory['bytes_per_modem'] / 1e3:.1f} kB a modem",
+            highlight=False,
+        )
+    console.print(bench_common.machine(report))
+
+
+def each_once() -> watch.Say:
+    """Says what the programs remark of every point of the first alone; only numbers differ."""
+    said: set[str] = set()
+
+    def say(line: str) -> None:
+        kind = "".join(c for c in line if not c.isdigit())
+        if kind not in said:
+            said.add(kind)
+            watch.to_stderr(line)
+
+    return say
+
+
+def measure(
+    arguments: argparse.Namespace,
+    point: Point,
+    place: Path,
+    tell: watch.Tell,
+    stopped: Stopped,
+    say: watch.Say,
+) -> tuple[int, Report | None]:
+    config = place / "sg.yaml"
+    with config.open("w", encoding="utf-8") as out:
+        write_profile(point.profile, out, cores=configuration.own_cores(), sizes=point.sizes)
+    command = [str(program("vcmts-bench")), "--config", str(config), "--published"]
+    command += ["--runs", str(arguments.runs), "--milliseconds", str(arguments.milliseconds)]
+    if point.flows is not None:
+        command += ["--flows", str(point.flows), "--direction", "downstream"]
+    return bench_common.measured(command, place, tell, stopped, say)
+
+
+def sweep(
+    arguments: argparse.Namespace, todo: list[Point], shown: Progress, place: Path, stopped: Stopped
+) -> tuple[int, Measurement | None]:
+    """The last exit status that is not 0, and all that was measured. A service group that cannot be
+    measured, as on a machine with little memory, is left out."""
+    measurement, failed, say, started = None, 0, each_once(), now()
+    for number, point in enumerate(todo):
+        shown.at(number, str(point))
+        status, report = measure(
+            arguments, point, place, watch.part_of(shown, number), stopped, say
+        )
+        if report is not None:
+            if measurement is None:
+                measurement = Measurement(
+                    kind="cost",
+                    command=bench_common.called(),
+                    configuration=arguments.profile,
+                    host=report["host"],
+                    started=started,
+                )
+            measurement.results += results_of(point, report)
+        if status != 0:
+            failed = status
+        if stopped.asked or (status == MISTAKE and report is None):
+            break
+        if status != 0:
+            complain(f"{point}: could not be measured as a whole")
+    return failed, measurement
+
+
+def main(arguments: argparse.Namespace) -> int:
+    bench_common.check(arguments)
+    todo = points(parse_name(arguments.profile), chosen(arguments), arguments.full)
+    with folder() as place, stoppable() as stopped:
+        with progress("bench cost", len(todo)) as shown:
+            status, measurement = sweep(arguments, todo, shown, place, stopped)
+        if measurement is None:
+            return bench_common.nothing(stopped, status)
+        memory = memory_fit(measurement.results)
+        if memory is not None:
+            measurement.more["memory_fit"] = memory
+        show(measurement.as_json(), Console(file=sys.stdout))
+        return bench_common.store(measurement, arguments.json, stopped, status)

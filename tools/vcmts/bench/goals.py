@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts bench goals: what is to be reached, what was published, and what is measured."""
+
+import argparse
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from vcmts.bench import common as bench_common
+from vcmts.bench import goals_list as goals
+from vcmts.bench import goals_measure, trials
+from vcmts.bench.common import Report
+from vcmts.bench.goals_measure import BASE, Bench
+from vcmts.child import Stopped, folder, stoppable
+from vcmts.console import wide_console
+from vcmts.paths import MistakeError, complain, program
+from vcmts.progress import Progress, progress
+from vcmts.results import Measurement
+
+Part = Callable[[Bench, trials.Server], Iterable[Report]]
+PARTS: dict[str, Part] = {
+    "downstream": goals_measure.downstream,
+    "upstream": goals_measure.upstream,
+    "channels": goals_measure.channels,
+    "cores": goals_measure.cores,
+    "modems": goals_measure.modems,
+    "memory": goals_measure.memory,
+}
+STAGES = "stage"  # of the downstream's packet sizes
+LATENCY = "latency"
+# Runs of a part, for each that is asked for.
+RUNS = {"downstream": 1 + len(goals_measure.SIZES), "upstream": 1}
+SECOND = {"channels": 2, "cores": 3, "modems": 2}  # with a second service group
+RUNS |= SECOND
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=[*PARTS, LATENCY],
+        default=[],
+        metavar="WHAT",
+        help=f"leave out all others; may be repeated ({', '.join([*PARTS, LATENCY])})",
+    )
+    parser.add_argument(
+        "--latency",
+        metavar="FILE",
+        help="of `vcmts bench latency`, whose figures have goals (default: they are not measured)",
+    )
+    bench_common.add_arguments(parser, milliseconds=400, stored="bench-goals.json")
+
+
+def part_of(goal: str) -> str:
+    """The part that measures a goal."""
+    first = goal.split(".")[0]
+    return "downstream" if first == STAGES else first
+
+
+def table(file: Report) -> Table:
+    """Without what is in the report alone, so that it fits a terminal."""
+    out = Table(box=box.SIMPLE_HEAD)
+    out.add_column("what", no_wrap=True)
+    out.add_column("published")
+    for name in ("goal", "measured", "of goal"):
+        out.add_column(name, justify="right", no_wrap=True)
+    out.add_column("", no_wrap=True)
+    for row in goals.rows(file):
+        out.add_row(row.what, row.published, row.goal, row.measured, row.ratio, row.verdict)
+    return out
+
+
+def show(file: Report, console: Console) -> None:
+    console.print("goals: reference cycles a packet where nothing else is said", highlight=False)
+    console.print(table(file))
+    told = [row for row in goals.rows(file) if row.note not in ("", goals.LEFT_OUT)]
+    notes = [f"{row.what.strip()}: {row.note}" for row in told]
+    for line in (*notes, *goals.circumstances(file)):
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
+    console.print(bench_common.machine(file))
+
+
+class Parts:
+    """One after the other, into a measurement; one that fails leaves the others."""
+
+    def __init__(self, to: Measurement, given: argparse.Namespace) -> None:
+        self.to, self.given, self.status, self.ended = to, given, 0, ""
+        self.chosen = [part for part in (*PARTS, LATENCY) if not given.only or part in given.only]
+        self.missing: dict[str, str] = {
+            part: goals.LEFT_OUT for part in (*PARTS, LATENCY) if part not in self.chosen
+        }
+
+    def add(self, part: str, found: Iterable[Report]) -> None:
+        try:
+            for result in found:  # what came before a signal is kept
+                self.to.results.append(result)
+        except (MistakeError, trials.TroubleError) as error:
+            complain(f"{part}: {error}")
+            self.missing[part] = str(error)
+            if part in self.given.only or not isinstance(error, goals_measure.LackError):
+                self.status = 1
+
+    def measure(self, bench: Bench) -> None:
+        with bench.group(BASE, goals_measure.own_core()) as base:
+            self.to.host = base.ready["host"]
+            for part in self.chosen:
+                if part in PARTS:
+                    self.add(part, PARTS[part](bench, base))
+        if LATENCY in self.chosen and self.given.latency:
+            self.add(LATENCY, goals_measure.latency(self.given.latency))
+        elif LATENCY in self.chosen:
+            self.missing[LATENCY] = "no --latency FILE"
+
+    def not_measured(self) -> dict[str, str]:
+        """By goal, why it has no result."""
+        measured = {result["goal"] for result in self.to.results}
+        return {
+            goal: self.missing.get(part_of(goal), self.ended)
+            for goal in goals.load()
+            if goal not in measured
+        }
+
+
+def measure(
+    given: argparse.Namespace, place: Path, shown: Progress, stopped: Stopped, to: Measurement
+) -> int:
+    """Fills the measurement. Returns the exit status."""
+    parts = Parts(to, given)
+    groups = 1 + len(set(parts.chosen) & set(SECOND))
+    shown.total = given.runs * sum(RUNS.get(part, 0) for part in parts.chosen)
+    shown.total += goals_measure.WARM_UP * groups
+    try:
+        parts.measure(Bench(given.runs, given.milliseconds / 1000, place, stopped, shown))
+    except trials.StopError:
+        parts.status, parts.ended = 1, "interrupted"
+    except (MistakeError, trials.TroubleError) as error:
+        complain(str(error))
+        parts.status, parts.ended = 1, str(error)
+    to.more["not_measured"] = parts.not_measured()
+    return parts.status
+
+
+def main(arguments: argparse.Namespace) -> int:
+    bench_common.check(arguments)
+    program("vcmts-bench")
+    goals.load()  # says what is wrong with the file before anything is measured
+    to = Measurement("goals", bench_common.called(), BASE, {})
+    with folder() as place, stoppable() as stopped:
+        with progress("bench goals", 1) as shown:
+            status = measure(arguments, place, shown, stopped, to)
+        if not to.host or not to.results:
+            return bench_common.nothing(stopped, status)
+        show(to.as_json(), wide_console())
+        return bench_common.store(to, arguments.json, stopped, status)

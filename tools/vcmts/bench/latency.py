@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts bench latency: how long packets take, at shares of the rate without loss.
+
+docs/throughput.md tells how it is measured.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vcmts import configuration, results
+from vcmts.bench import offered, transport
+from vcmts.bench.latency_results import result, show
+from vcmts.bench.offered import Point, Trials
+from vcmts.bench.search import Plan, search
+from vcmts.bench.throughput_results import Search
+from vcmts.bench.transport import Programs
+from vcmts.bench.trials import StopError, TroubleError
+from vcmts.child import INTERRUPTED, Stopped, folder, stoppable, writable
+from vcmts.console import wide_console
+from vcmts.paths import MistakeError, complain, program
+from vcmts.progress import Progress, progress
+from vcmts.results import Measurement
+from vcmts.run.plane import facts_of
+
+Json = dict[str, Any]
+
+STORED = "bench-latency.json"
+LOADS = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
+# A search of its own is short and coarse.
+SEARCH_SECONDS, SEARCH_RESOLUTION, SEARCH_CONFIRMATIONS, SEARCH_TRIALS = 0.5, 0.04, 2, 13
+COST_RUNS, COST_MILLISECONDS = 5, 300
+PART_SECONDS = 0.25  # short: on many machines the system takes a core away every second or so
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(latency=True)
+    configuration.add_arguments(parser)
+    transport.add_arguments(parser)
+    offered.add_arguments(parser)
+    parser.add_argument(
+        "--throughput",
+        metavar="FILE",
+        help="of `vcmts bench throughput`, for the rate without loss (default: a short search)",
+    )
+    parser.add_argument(
+        "--point",
+        metavar="MIX",
+        default="imix",
+        help="imix, a size, or 84:15,256:10,1280:75 (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--load",
+        type=float,
+        action="append",
+        default=[],
+        metavar="PERCENT",
+        help="of the rate without loss; may be repeated (default: 10, 20, .. 100)",
+    )
+    parser.add_argument(
+        "--trial-seconds",
+        type=float,
+        default=1.0,
+        help="of sending at a load, in trials of a quarter of a second (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--attempts",
+        type=int,
+        default=4,
+        help="how many times --trial-seconds to go on trying while the system takes cores away "
+        "(default: %(default)s)",
+    )
+    parser.add_argument(
+        "--json",
+        metavar="FILE",
+        default=STORED,
+        help="where the figures are stored (default: %(default)s)",
+    )
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked for, checked."""
+
+    where: Point
+    loads: tuple[float, ...]  # shares
+    seconds: float
+    parts: int  # trials that take so long together
+    attempts: int
+    prove: float
+    shares: offered.Split
+    plan: Plan
+
+
+def asked_for(given: argparse.Namespace, facts: Json) -> Asked:
+    shares = offered.split(given, facts)
+    loads = [offered.positive("--load", load, 0.1, 150) / 100 for load in given.load or LOADS]
+    seconds = offered.positive("--trial-seconds", given.trial_seconds, 0.01, 86400)
+    return Asked(
+        where=offered.point(given.point, given.upstream_mix),
+        loads=tuple(dict.fromkeys(loads)),
+        seconds=seconds,
+        parts=max(1, round(seconds / PART_SECONDS)),
+        attempts=int(offered.positive("--attempts", given.attempts, 1, 1000)),
+        prove=offered.prove(given.prove),
+        shares=shares,
+        plan=Plan(
+            top=offered.highest(shares, facts),
+            resolution=SEARCH_RESOLUTION,
+            confirmations=SEARCH_CONFIRMATIONS,
+        ),
+    )
+
+
+def known_rates(path: str, asked: Asked, facts: Json, over: str) -> dict[str, float]:
+    """The rate without loss in bit/s by direction, of a stored measurement."""
+    found = results.read(path)
+    for key, due in (("kind", "throughput"), ("configuration", facts["name"]), ("transport", over)):
+        if found.get(key) != due:
+            raise MistakeError(f"--throughput {path}: {key}: found {found.get(key)}, needed: {due}")
+    points = {one["point"]: one for one in found["results"] if one["repeats"]}
+    if asked.where.name not in points:
+        told = ", ".join(points) or "none"
+        raise MistakeError(
+            f"--throughput {path}: found no confirmed rate of {asked.where.name}, but of: {told}"
+        )
+    gbps = points[asked.where.name]["gbps"]
+    used = asked.shares.of(1.0)
+    missing = [way for way in used if way not in gbps]
+    if missing:
+        raise MistakeError(f"--throughput {path}: nothing was measured {missing[0]}")
+    return {way: gbps[way] * 1e9 for way in used}
+
+
+@dataclass
+class Bench:
+    """Loads that are being measured."""
+
+    asked: Asked
+    programs: Programs
+    measurement: Measurement
+    stored: str
+    shown: Progress
+
+    def searched_rates(self) -> dict[str, float]:
+        """The rate without loss by a search of its own; none where nothing passed."""
+        asked = self.asked
+        trials = Trials(self.programs, asked.where, asked.shares, SEARCH_SECONDS, asked.prove)
+
+        def trial(rate: float) -> Any:
+            outcome = trials(rate)
+            text = f"search, {rate / 1e9:.2f} Gbps {outcome.verdict}"
+            done = min(len(trials.made), SEARCH_TRIALS - 1) * SEARCH_SECONDS
+            self.shown.at(done, text)
+            return outcome
+
+        found = search(trial, asked.plan)
+        rates = Search(found, trials.made).rates if found.confirmed else {}
+        return {way: gbps * 1e9 for way, gbps in rates.items()}
+
+    def attempts(self, rates: dict[str, float], text: str) -> Iterator[Json]:
+        """Short trials until those in which nobody took a core away are long enough together."""
+        asked, undisturbed = self.asked, 0
+        request = offered.request(asked.where, rates, asked.seconds / asked.parts, asked.prove)
+        for number in range(1, asked.parts * asked.attempts + 1):
+            answer = self.programs.ask(request | {"latency": True})
+            self.shown.at(self.shown.done, f"{text}, trial {number}")
+            yield answer
+            undisturbed += not offered.descheduled(answer)["count"]
+            if undisturbed == asked.parts:
+                return
+
+    def load(self, load: float, rates: dict[str, float]) -> list[Json]:
+        """The results of a load, of the undisturbed trials; where there is none of the one that
+        was disturbed least."""
+        at = {way: rate * load for way, rate in rates.items()}
+        made = list(self.attempts(at, f"{load:.0%}"))
+        used = [one for one in made if not offered.descheduled(one)["count"]]
+        least = min(made, key=lambda one: float(offered.descheduled(one)["longest_us"]))
+        return [result(load, used or [least], way, len(made), self.programs.ring) for way in at]
+
+    def all(self, rates: dict[str, float]) -> None:
+        for load in self.asked.loads:
+            self.measurement.results += self.load(load, rates)
+            self.measurement.write(self.stored)
+            self.shown.advance(self.asked.seconds, f"{load:.0%}")
+
+
+def cost(config: Path, place: Path, asked: Asked) -> Json | None:
+    """Reference cycles a packet that measuring latencies adds in the data plane, by direction, on
+    one core without the traffic; None where vcmts-bench does not tell."""
+    mixes = {"downstream": asked.where.mix, "upstream": asked.where.upstream_mix}
+    found = {}
+    for way in asked.shares.of(1.0):
+        out = place / f"cost-{way}.json"
+        command = [str(program("vcmts-bench")), "--config", str(config), "--direction", way]
+        command += ["--mix", mixes[way], "--runs", str(COST_RUNS), "--json", str(out)]
+        command += ["--milliseconds", str(COST_MILLISECONDS)]
+        done = subprocess.run(command, check=False, stderr=subprocess.DEVNULL)
+        if done.returncode != 0:
+            return None
+        one = json.loads(out.read_text(encoding="utf-8"))["results"][0]
+        if "cycles_latency" not in one:
+            return None
+        found[way] = one["cycles_latency"]
+    return found
+
+
+def measure(
+    config: Path, place: Path, given: argparse.Namespace, stopped: Stopped, to: Measurement
+) -> int:
+    """Fills the measurement. Returns the exit status."""
+    facts = facts_of(config)
+    asked = asked_for(given, facts)
+    mistaken = offered.refused(asked.where, config, asked.shares)
+    if mistaken != 0:
+        return mistaken
+    rates: dict[str, float] = {}
+    if given.throughput:
+        rates = known_rates(given.throughput, asked, facts, given.transport)
+    to.configuration = facts["name"]
+    to.more |= {"transport": given.transport, "trial_seconds": asked.seconds}
+    to.more |= {"point": asked.where.name, "mix": asked.where.mix}
+    to.more |= {"upstream_mix": asked.where.upstream_mix, "prove": asked.prove}
+    searching = 0 if rates else SEARCH_TRIALS * SEARCH_SECONDS
+    with progress("bench latency", searching + len(asked.loads) * asked.seconds) as shown:
+        shown.at(0, "starting")
+        with transport.opened(config, facts, place, given, stopped) as programs:
+            to.host = programs.host
+            bench = Bench(asked, programs, to, given.json, shown)
+            rates = rates or bench.searched_rates()
+            if not rates:
+                complain("no rate without loss was found: nothing to measure latencies at")
+                return 1
+            shown.at(searching, "loads")
+            to.more["zero_loss_gbps"] = {way: rate / 1e9 for way, rate in rates.items()}
+            bench.all(rates)
+        shown.at(shown.done, "cost of measuring")
+        to.more["cost_of_measuring"] = cost(config, place, asked)
+    to.complete = True
+    return 0
+
+
+def main(arguments: argparse.Namespace) -> int:
+    writable(arguments.json)
+    to = Measurement("latency", ["vcmts", *sys.argv[1:]], "", {}, more={"cost_of_measuring": None})
+    with folder() as place, stoppable() as stopped:
+        config = configuration.chosen(arguments, place)
+        try:
+            status, why = measure(config, place, arguments, stopped, to), ""
+        except StopError:
+            status, why = INTERRUPTED, "interrupted"
+        except TroubleError as error:
+            status, why = 1, str(error)
+    if why:
+        kept = f"{len(to.results)} results were measured, and are kept"
+        complain(f"{why}: {kept if to.results else 'nothing was measured'}")
+    if to.results:
+        to.write(arguments.json)
+        show(to, wide_console())
+        print(f"every value: {arguments.json}")
+    return status

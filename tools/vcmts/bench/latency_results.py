@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a trial tells of latencies, as docs/results.md has it, and as tables."""
+
+from statistics import mean
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from vcmts.bench import offered
+from vcmts.bench.latency_merge import merged
+from vcmts.bench.verdict import ORDER, judge
+from vcmts.directions import DIRECTIONS
+from vcmts.results import Measurement
+
+Json = dict[str, Any]
+
+ROUND_TRIP_US = 10_000  # published for DOCSIS, the cable included
+DISTURBED = "!"
+PERCENTILES = ("mean", "p50", "p99", "p99_9", "p99_999", "max")
+
+
+def pipeline_latency(answer: Json, way: str) -> Json | None:
+    """In the data plane alone; None where it does not measure that."""
+    told: Json | None = (answer.get("pipeline_latency_us") or {}).get(way)
+    return told
+
+
+def mean_gbps(answers: list[Json]) -> dict[str, float]:
+    rates = [offered.carried_gbps(answer) for answer in answers]
+    return {way: mean(rate[way] for rate in rates) for way in rates[0]}
+
+
+def result(load: float, answers: list[Json], way: str, attempts: int, ring: int) -> Json:
+    """Of trials at one load together, as docs/results.md has it."""
+    gaps = [offered.descheduled(answer) for answer in answers]
+    outcomes = [judge(answer, 0.0, ring) for answer in answers]
+    latency = merged([answer[way]["latency_us"] for answer in answers])
+    return {
+        "load": load,
+        "asked_gbps": offered.told(outcomes[0])["asked_gbps"],
+        "gbps": mean_gbps(answers),
+        "direction": way,
+        "end_to_end_us": latency,
+        "pipeline_us": merged([pipeline_latency(answer, way) for answer in answers]),
+        "share_of_round_trip": latency["mean"] / ROUND_TRIP_US if latency else None,
+        "disturbed": any(gap["count"] for gap in gaps),
+        "descheduled": {
+            "count": sum(gap["count"] for gap in gaps),
+            "longest_us": max(gap["longest_us"] for gap in gaps),
+        },
+        "verdict": min((one.verdict for one in outcomes), key=ORDER.index),
+        "lost": sum(answer[way]["lost"] + answer[way]["corrupted"] for answer in answers),
+        "trials": len(answers),
+        "attempts": attempts,
+    }
+
+
+def told(latency: Json | None, key: str) -> str:
+    return f"{latency[key]:,.0f}" if latency and key in latency else "-"
+
+
+def show(measurement: Measurement, console: Console) -> None:
+    """A table a direction."""
+    name = measurement.configuration
+    for way in DIRECTIONS:
+        found = [one for one in measurement.results if one["direction"] == way]
+        if not found:
+            continue
+        title = f"latency {way}, {name}, us end to end, and inside the pipeline alone"
+        console.print(title, soft_wrap=True, markup=False, highlight=False)
+        table = Table()
+        for column in ("load", "Gbps", *PERCENTILES, "of 10 ms", "inside", "p99_9", ""):
+            table.add_column(column, justify="right", no_wrap=True)
+        for one in found:
+            table.add_row(
+                f"{one['load']:.0%}",
+                f"{one['gbps'][way]:.2f}",
+                *(told(one["end_to_end_us"], key) for key in PERCENTILES),
+                f"{one['share_of_round_trip'] or 0:.1%}",
+                *(told(one["pipeline_us"], key) for key in ("mean", "p99_9")),
+                DISTURBED if one["disturbed"] else "",
+            )
+        console.print(table)
+        if any(one["disturbed"] for one in found):
+            console.print(
+                f"{DISTURBED} the machine took a core away in every trial", highlight=False
+            )
+    added = measurement.more["cost_of_measuring"]
+    if added is not None:
+        cycles = ", ".join(f"{cycles:.0f} {way}" for way, cycles in added.items())
+        console.print(f"measuring adds reference cycles a packet: {cycles}", highlight=False)

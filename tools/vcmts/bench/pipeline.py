@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts bench pipeline: the cycles of a packet, stage by stage."""
+
+import argparse
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from vcmts import configuration, watch
+from vcmts.bench import common as bench_common
+from vcmts.bench import fit
+from vcmts.bench.common import Report
+from vcmts.child import Stopped, folder, stoppable
+from vcmts.directions import DIRECTIONS
+from vcmts.paths import MistakeError, complain, program
+from vcmts.progress import progress
+from vcmts.results import Measurement, now
+
+THREADS = {"1": (1,), "2": (2,), "both": (1, 2)}
+FIGURES = (
+    ("all stages", "cycles_per_packet", "{:.0f}"),
+    ("  smallest run", "min", "{:.0f}"),
+    ("  largest run", "max", "{:.0f}"),
+    ("without accounting", "cycles_without_accounting", "{:.0f}"),
+    ("latencies add", "cycles_latency", "{:.0f}"),
+    ("core cycles", "core_cycles_per_packet", "{:.0f}"),
+    ("Gbps a core", "gbps_per_core", "{:.1f}"),
+    ("crypto alone", "crypto_bound_cycles", "{:.0f}"),
+    ("share of crypto bound", "share_of_crypto_bound", "{:.2f}"),
+)
+PAIR = (
+    ("upper MAC, a core", "upper_mac", "{:.0f}"),
+    ("lower MAC, a core", "lower_mac", "{:.0f}"),
+    ("Gbps of the pair", "gbps", "{:.1f}"),
+    ("  a core of it", "gbps_per_core", "{:.1f}"),
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    configuration.add_arguments(parser)
+    parser.add_argument(
+        "--direction",
+        choices=[*DIRECTIONS, "both"],
+        default="both",
+        help="which way to measure (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--mix",
+        action="append",
+        default=[],
+        help="imix, upstream-imix, a size, or 84:15,256:10,1280:75; may be repeated "
+        "(default: the published mix of each direction, and sizes)",
+    )
+    parser.add_argument(
+        "--threads",
+        choices=THREADS,
+        default="1",
+        help="1: all on one core; 2: upper and lower MAC of the downstream on a core each, at the "
+        "same time (default: %(default)s)",
+    )
+    bench_common.add_arguments(parser, milliseconds=900, stored="bench-pipeline.json")
+
+
+def table(results: list[dict[str, Any]]) -> Table:
+    """A column a mix, a row a stage."""
+    out = Table()
+    out.add_column("stage", no_wrap=True)
+    for result in results:
+        out.add_column(result["mix"].replace("upstream-", "upstream-\n"), justify="right")
+    for stage in results[0]["stages"]:
+        out.add_row(stage, *[f"{r['stages'][stage]:.0f}" for r in results])
+    out.add_section()
+    paired = "pair" in results[0]
+    for name, key, text in FIGURES:
+        if not (paired and key == "gbps_per_core"):
+            out.add_row(name, *[text.format(r[key]) for r in results])
+    if paired:
+        out.add_section()
+        for name, key, text in PAIR:
+            out.add_row(name, *[text.format(r["pair"][key]) for r in results])
+    return out
+
+
+def fits(results: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """What each stage of a direction takes a packet and a byte, over the fixed sizes."""
+    sized = [r for r in results if r["mix"].isdigit()]
+    ways = dict.fromkeys((r["direction"], r.get("threads", 1)) for r in sized)
+    for direction, threads in ways:
+        of = [r for r in sized if (r["direction"], r.get("threads", 1)) == (direction, threads)]
+        for stage in (*of[0]["stages"], "all"):
+            found = fit.line(
+                (r["mean_bytes"], r["cycles_per_packet"] if stage == "all" else r["stages"][stage])
+                for r in of
+            )
+            if found is not None:
+                yield {
+                    "direction": direction,
+                    "threads": threads,
+                    "stage": stage,
+                    "fixed": found.fixed,
+                    "per_byte": found.slope,
+                    "r2": found.r2,
+                    "points": found.points,
+                }
+
+
+def fit_table(found: list[dict[str, Any]]) -> Table:
+    out = Table()
+    for name in ("stage", "a packet", "a byte", "R2"):
+        out.add_column(name, justify="left" if name == "stage" else "right", no_wrap=True)
+    for one in found:
+        if one["stage"] == "all":
+            out.add_section()
+        out.add_row(
+            "all stages" if one["stage"] == "all" else one["stage"],
+            f"{one['fixed']:.1f}",
+            f"{one['per_byte']:.4f}",
+            f"{one['r2']:.2f}",
+        )
+    return out
+
+
+def say(console: Console, text: str) -> None:
+    # a title of a table would be broken where its columns end
+    console.print(text, soft_wrap=True, markup=False, highlight=False)
+
+
+def show(report: Report, console: Console) -> None:
+    """A table a direction, and below them what it was measured on."""
+    ways = [(direction, threads) for direction in DIRECTIONS for threads in (1, 2)]
+    for direction, threads in ways:
+        results = [
+            r
+            for r in report["results"]
+            if (r["direction"], r.get("threads", 1)) == (direction, threads)
+        ]
+        if not results:
+            continue
+        place = ", two threads at the same time" if threads == 2 else ""
+        title = f"{direction}, {report['configuration']}{place}, reference cycles"
+        say(console, f"{title} a packet")
+        console.print(table(results))
+        lines = list(fits(results))
+        if lines:
+            sizes = f"{lines[0]['points']} sizes"
+            say(console, f"{title}, by a line through {sizes} (Theil-Sen)")
+            console.print(fit_table(lines))
+    console.print(bench_common.machine(report))
+
+
+def mistaken(mix: str, config: Path) -> int:
+    """Whether a mix is none, or not for this configuration; the program that reads it says why.
+    Returns its exit status, 0 for no mistake."""
+    command = [str(program("vcmts-traffic")), "--check", "--config", str(config), "--mix", mix]
+    command += ["--network", "net_null0", "--rphy", "net_null1"]
+    done = subprocess.run(command, check=False, stderr=subprocess.PIPE, text=True)
+    print(done.stderr.replace("vcmts-traffic: ", "vcmts: "), end="", file=sys.stderr)
+    return done.returncode
+
+
+def layouts(arguments: argparse.Namespace) -> tuple[int, ...]:
+    """The numbers of threads to measure. Two need two cores: where the first is measured anyway,
+    their lack is said and no more."""
+    asked = THREADS[arguments.threads]
+    if 2 not in asked:
+        return asked
+    if arguments.direction == "upstream":
+        raise MistakeError(
+            f"--threads {arguments.threads}: the upstream runs on one; choose --direction "
+            "downstream, or --threads 1"
+        )
+    cores = len(os.sched_getaffinity(0))
+    if cores >= 2:
+        return asked
+    text = f"--threads {arguments.threads}: found {cores} core that may be used, needed: 2"
+    if asked == (2,):
+        raise MistakeError(f"{text}; choose --threads 1")
+    complain(f"{text}; measured is --threads 1 alone")
+    return (1,)
+
+
+def command_of(arguments: argparse.Namespace, config: Path, threads: int) -> list[str]:
+    command = [str(program("vcmts-bench")), "--config", str(config), "--threads", str(threads)]
+    command += ["--runs", str(arguments.runs), "--milliseconds", str(arguments.milliseconds)]
+    command += ["--direction", "downstream" if threads == 2 else arguments.direction]
+    for mix in arguments.mix:
+        command += ["--mix", mix]
+    return command
+
+
+def measure(
+    arguments: argparse.Namespace, config: Path, place: Path, stopped: Stopped
+) -> tuple[int, Measurement | None]:
+    """The first exit status that is not 0, and all that was measured, if anything was."""
+    measurement: Measurement | None = None
+    started = now()
+    for threads in layouts(arguments):
+        with progress(f"bench pipeline, {threads} thread{'s' * (threads - 1)}", 1) as shown:
+            status, report = bench_common.measured(
+                command_of(arguments, config, threads), place, watch.on(shown), stopped
+            )
+        if report is not None:
+            if measurement is None:
+                measurement = Measurement(
+                    kind="pipeline",
+                    command=bench_common.called(),
+                    configuration=report["configuration"],
+                    host=report["host"],
+                    more={key: report[key] for key in ("memory", "start")},
+                    started=started,
+                )
+            measurement.results += report["results"]
+        if status != 0 or stopped.asked:
+            break
+    return status, measurement
+
+
+def main(arguments: argparse.Namespace) -> int:
+    bench_common.check(arguments)
+    with folder() as place, stoppable() as stopped:
+        config = configuration.chosen(arguments, place)
+        for mix in arguments.mix:
+            status = mistaken(mix, config)
+            if status != 0:
+                return status
+        status, measurement = measure(arguments, config, place, stopped)
+        if measurement is None:
+            return bench_common.nothing(stopped, status)
+        measurement.more["fits"] = list(fits(measurement.results))
+        show(measurement.as_json(), Console(file=sys.stdout))
+        return bench_common.store(measurement, arguments.json, stopped, status)

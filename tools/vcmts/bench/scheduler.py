@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts bench scheduler: what the scheduler costs a packet, beside DPDK's rte_sched."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from vcmts import watch
+from vcmts.bench import common as bench_common
+from vcmts.child import folder, stoppable
+from vcmts.paths import program
+from vcmts.progress import progress
+from vcmts.results import Measurement, now
+
+CASES = ("6ofdm", "2ofdm-32sc-qam", "8ofdm-192sc-qam")
+LOADS = (50, 95, 120)
+FIRST, SECOND, LARGE = CASES
+MOST_CYCLES = 120
+MOST_GROWTH = 1.25  # of the large case, over the first one at the same load
+MOST_RATIO = 0.2  # to rte_sched
+
+FIGURES = (
+    ("  enqueue", "enqueue", "{:.0f}"),
+    ("  dequeue", "dequeue", "{:.0f}"),
+    ("  both", "cycles_per_packet", "{:.0f}"),
+    ("    smallest run", "min", "{:.0f}"),
+    ("    largest run", "max", "{:.0f}"),
+    ("    core cycles", "core_cycles_per_packet", "{:.0f}"),
+    ("  call that finds nothing", "idle_call", "{:.0f}"),
+    ("  Gbps offered", "offered_gbps", "{:.2f}"),
+    ("  Gbps carried", "gbps", "{:.2f}"),
+    ("  dropped", "dropped", "{:.1%}"),
+)
+# Title, where the figures stand in a result, and the key of the ratio to them.
+OTHERS = (
+    ("rte_sched", "rte_sched", "ratio"),
+    ("rte_sched, pipes in turns", "rte_sched_turns", "ratio_turns"),
+)
+PRIORITIES = "vcmts, four of a modem's flows by priority"
+
+
+@dataclass(frozen=True)
+class Goal:
+    what: str
+    found: float
+    most: float
+
+    def __str__(self) -> str:
+        reached = self.found <= self.most
+        digits = 0 if self.most > 10 else 2
+        if (round(self.found, digits) <= self.most) != reached:
+            digits += 1
+        verdict = "reached" if reached else "missed"
+        return f"{verdict}: {self.what}: {self.found:.{digits}f}, at most {self.most:g}"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--case", choices=CASES, help="channels and modems (default: all)")
+    parser.add_argument(
+        "--load",
+        action="append",
+        type=int,
+        default=[],
+        metavar="PERCENT",
+        help="of what the channels carry; may be repeated (default: 50, 95, 120)",
+    )
+    parser.add_argument(
+        "--real-time", action="store_true", help="bursts wait for their time, as on a wire"
+    )
+    bench_common.add_arguments(parser, milliseconds=300, stored="bench-scheduler.json")
+
+
+def figures(title: str, sources: list[dict[str, Any]]) -> Iterator[list[str]]:
+    """The rows of one scheduler, a source a column."""
+    yield [title, *("" for _ in sources)]
+    for name, key, text in FIGURES:
+        # a scheduler that always had something to give was never called in vain
+        yield [
+            name,
+            *("-" if s[key] == 0 and key == "idle_call" else text.format(s[key]) for s in sources),
+        ]
+
+
+def table(results: list[dict[str, Any]]) -> Table:
+    """A column a load."""
+    out = Table()
+    out.add_column("load")
+    for result in results:
+        out.add_column(f"{result['load']} %", justify="right")
+    for row in figures("vcmts", results):
+        out.add_row(*row)
+    for title, key, _ in OTHERS:
+        out.add_section()
+        for row in figures(title, [r[key] for r in results]):
+            out.add_row(*row)
+    out.add_section()
+    for row in figures(PRIORITIES, [r["priorities"] for r in results]):
+        out.add_row(*row)
+    out.add_section()
+    for title, _, ratio in OTHERS:
+        out.add_row(f"vcmts / {title}", *[f"{r[ratio]:.2f}" for r in results])
+    return out
+
+
+def goals(results: list[dict[str, Any]]) -> Iterator[Goal]:
+    """Each at the load at which it is hardest, of what was measured."""
+    cycles = {(r["case"], r["load"]): r["cycles_per_packet"] for r in results}
+    for case in (FIRST, SECOND):
+        found = [value for (name, _), value in cycles.items() if name == case]
+        if found:
+            yield Goal(f"cycles a packet, {case}", max(found), MOST_CYCLES)
+    growth = [
+        value / cycles[FIRST, load]
+        for (name, load), value in cycles.items()
+        if name == LARGE and (FIRST, load) in cycles
+    ]
+    if growth:
+        yield Goal(f"{LARGE} / {FIRST} at the same load", max(growth), MOST_GROWTH)
+    for title, _, key in OTHERS:
+        yield Goal(f"vcmts / {title}", max(r[key] for r in results), MOST_RATIO)
+
+
+def show(report: dict[str, Any], console: Console) -> None:
+    """A table a case, below them the goals and the machine."""
+    for case in CASES:
+        results = [r for r in report["results"] if r["case"] == case]
+        if results:
+            one = results[0]
+            title = (
+                f"{case}: {one['flows']:,} flows of {one['modems']:,} modems, "
+                f"{one['channels']} channels, reference cycles a packet"
+            )
+            console.print(title, soft_wrap=True, markup=False, highlight=False)
+            console.print(table(results))
+    for goal in goals(report["results"]):
+        console.print(str(goal), soft_wrap=True, markup=False, highlight=False)
+    console.print(bench_common.machine(report))
+
+
+def main(arguments: argparse.Namespace) -> int:
+    bench_common.check(arguments)
+    command = [str(program("vcmts-bench-scheduler"))]
+    command += ["--runs", str(arguments.runs), "--milliseconds", str(arguments.milliseconds)]
+    if arguments.case is not None:
+        command += ["--case", arguments.case]
+    if arguments.real_time:
+        command += ["--real-time"]
+    for load in arguments.load or LOADS:
+        command += ["--load", str(load)]
+    started = now()
+    with folder() as place, stoppable() as stopped:
+        with progress("bench scheduler", 1) as shown:
+            status, report = bench_common.measured(command, place, watch.on(shown), stopped)
+        if report is None:
+            return bench_common.nothing(stopped, status)
+        measurement = Measurement(
+            kind="scheduler",
+            command=bench_common.called(),
+            configuration=", ".join(dict.fromkeys(r["case"] for r in report["results"])),
+            host=report["host"],
+            results=report["results"],
+            started=started,
+        )
+        show(measurement.as_json(), Console(file=sys.stdout))
+        return bench_common.store(measurement, arguments.json, stopped, status)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What searches of a point come to, as docs/results.md has it, and as a table."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from vcmts.bench import offered
+from vcmts.bench.offered import Point
+from vcmts.bench.search import Found
+from vcmts.bench.verdict import Outcome
+from vcmts.directions import DIRECTIONS
+
+Json = dict[str, Any]
+
+COLUMNS = ("point", "Gbps", "down", "up", "searches", "Mpps", "trials", "repeated", "bound by")
+SAID_NOTHING = ("disturbed", "traffic")
+
+
+def passed_at(made: list[tuple[float, Outcome]], found: Found) -> list[Json]:
+    """Answers of the trials that passed at the rate that was found."""
+    return [o.answer for rate, o in made if rate == found.rate and o.verdict == "passed"]
+
+
+def median_rates(answers: list[Json]) -> dict[str, float]:
+    """What came through in Gbps: the median trial's, by the total."""
+    rates = sorted(map(offered.carried_gbps, answers), key=lambda one: sum(one.values()))
+    return rates[(len(rates) - 1) // 2]
+
+
+def with_total(rates: dict[str, float]) -> dict[str, float]:
+    return {**rates, "total": sum(rates.values())}
+
+
+def mean_bytes(answers: list[Json]) -> dict[str, float]:
+    used = offered.carried_gbps(answers[0])
+    return {
+        way: sum(answer[way]["sent_bytes"] for answer in answers)
+        / max(1, sum(answer[way]["sent"] for answer in answers))
+        for way in used
+    }
+
+
+def bound_of(searches: list[Found]) -> str:
+    """What most searches found to bound; the channels, where the highest rate passed."""
+    return Counter(one.bound_by or "channels" for one in searches).most_common(1)[0][0]
+
+
+@dataclass(frozen=True)
+class Search:
+    """One search, with the trials that it made."""
+
+    found: Found
+    made: list[tuple[float, Outcome]]
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """In Gbps; none where no trial passed."""
+        answers = passed_at(self.made, self.found)
+        return median_rates(answers) if answers else {}
+
+
+def result(where: Point, searches: list[Search]) -> Json:
+    """A point, as docs/results.md has it."""
+    trials = [
+        {"search": number, **offered.told(outcome)}
+        for number, search in enumerate(searches, 1)
+        for _, outcome in search.made
+    ]
+    told = {"point": where.name, "mix": where.mix, "upstream_mix": where.upstream_mix}
+    bound = bound_of([search.found for search in searches])
+    confirmed = [search for search in searches if search.found.confirmed]
+    counted = sorted(confirmed or searches, key=lambda one: sum(one.rates.values()))
+    median = counted[(len(counted) - 1) // 2]
+    bytes_each = mean_bytes([o.answer for one in searches for _, o in one.made])
+    rates = median.rates or dict.fromkeys(bytes_each, 0.0)
+    packets = {way: rate * 1e3 / 8 / max(bytes_each[way], 1) for way, rate in rates.items()}
+    totals = [sum(one.rates.values()) for one in counted]
+    return told | {
+        "mean_bytes": bytes_each,
+        "gbps": with_total(rates),
+        "mpps": with_total(packets),
+        "confirmed": bool(confirmed),
+        "repeats": [sum(one.rates.values()) for one in confirmed],
+        "min": min(totals),
+        "max": max(totals),
+        "bound_by": bound,
+        "trials": trials,
+    }
+
+
+def row(one: Json) -> list[str]:
+    rates, packets = one["gbps"], one["mpps"]
+    again = sum(trial["verdict"] in SAID_NOTHING for trial in one["trials"])
+    return [
+        one["point"],
+        f"{rates['total']:.2f}" + ("" if one["confirmed"] else "?"),
+        *(f"{rates[way]:.2f}" if way in rates else "-" for way in DIRECTIONS),
+        f"{one['min']:.2f} to {one['max']:.2f}",
+        f"{packets['total']:.2f}",
+        str(len(one["trials"])),
+        str(again),
+        one["bound_by"],
+    ]
+
+
+def show(results: list[Json], title: str, console: Console) -> None:
+    console.print(title, soft_wrap=True, markup=False, highlight=False)
+    table = Table()
+    for number, column in enumerate(COLUMNS):
+        table.add_column(column, justify="right" if number else "left")
+    for one in results:
+        table.add_row(*row(one))
+    console.print(table)
+    if not all(one["confirmed"] for one in results):
+        console.print("?: not confirmed by trials that passed", highlight=False)

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How packets get from the traffic to the data plane in a trial, and the programs for it.
+
+rings: both in one process, joined by rings. memif: two processes, joined by shared memory. ports:
+two processes on devices that were given.
+"""
+
+import argparse
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vcmts.bench import trials
+from vcmts.bench.verdict import RING
+from vcmts.child import Stopped
+from vcmts.directions import DIRECTIONS
+from vcmts.paths import MistakeError, complain, program
+from vcmts.run.plane import Ends, data_plane, ended, free_core, wire
+from vcmts.telemetry import command as telemetry
+from vcmts.telemetry import latency as telemetry_latency
+
+Json = dict[str, Any]
+Ask = Callable[[Json], Json]
+
+TRANSPORTS = ("rings", "memif", "ports")
+CORES_NEEDED = 2
+CONFIGURED_RING = 4096  # packets, the default of queue_size
+
+
+@dataclass(frozen=True)
+class Programs:
+    """Both programs, ready for trials."""
+
+    ask: Ask
+    host: Json
+    ring: int  # packets that a wire holds in each direction
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--transport",
+        choices=TRANSPORTS,
+        default="rings",
+        help="rings: data plane and traffic in one process; memif: vcmtsd and vcmts-traffic; "
+        "ports: these on devices of --network and --rphy (default: %(default)s)",
+    )
+    for port in ("network", "rphy"):
+        parser.add_argument(
+            f"--{port}",
+            nargs=2,
+            metavar=("VCMTSD", "TRAFFIC"),
+            help=f"the two ends of the {port} wire, as DPDK devices (--transport ports)",
+        )
+    parser.add_argument("--core", type=int, help="core of the traffic (default: a free one)")
+
+
+def ends(given: argparse.Namespace, place: Path, mtu: int) -> list[Ends]:
+    """Of the network's wire and the R-PHY device's; none for rings."""
+    named = {"--network": given.network, "--rphy": given.rphy}
+    if given.transport == "ports":
+        for option, devices in named.items():
+            if devices is None:
+                raise MistakeError(f"{option}: found none, allowed: two devices, VCMTSD TRAFFIC")
+        return [Ends(*devices) for devices in named.values()]
+    for option, devices in named.items():
+        if devices is not None:
+            raise MistakeError(f"{option}: allowed with --transport ports only")
+    if given.transport == "rings":
+        return []
+    return [wire(place, n, name, mtu) for n, name in enumerate(("network", "rphy"))]
+
+
+def traffic_core(facts: Json, core: int | None) -> int:
+    """A core for the traffic alone: who shares it with the data plane measures the system."""
+    allowed = sorted(os.sched_getaffinity(0))
+    if len(allowed) < CORES_NEEDED:
+        raise MistakeError(
+            f"found {len(allowed)} core that this process may use, needed: {CORES_NEEDED}, as data "
+            "plane and traffic poll on a core each; `./vcmts bench pipeline` measures on one"
+        )
+    chosen = free_core(facts["cores"]) if core is None else core
+    told = ", ".join(map(str, allowed))
+    if chosen not in allowed:
+        raise MistakeError(f"--core: found {chosen}, allowed: {told}")
+    if chosen in facts["cores"]:
+        raise MistakeError(
+            f"core {chosen} is the data plane's by the configuration, allowed: another of {told} "
+            "for the traffic; change cores in the configuration, or --core"
+        )
+    return chosen
+
+
+def reading(asked: telemetry.Vcmtsd | None) -> Json:
+    """What vcmtsd's telemetry counts; the longest gap is that since the reading before."""
+    if asked is None:
+        return {}
+    return {"workers": asked.ask("/vcmts/workers", "anew"), "drops": asked.ask("/vcmts/drops")}
+
+
+def worker(before: Json, after: Json) -> Json:
+    busy, idle = (after[key] - before[key] for key in ("busy_cycles", "idle_cycles"))
+    count = after["descheduled"] - before["descheduled"]
+    return {
+        "name": after["name"],
+        "descheduled": {"count": count, "longest_us": after["longest_since_ns"] / 1e3},
+        "busy_share": busy / (busy + idle) if busy + idle else 0.0,
+    }
+
+
+def between(before: Json, after: Json) -> Json:
+    """What was counted between two readings, as vcmts-bench-throughput tells it of a trial."""
+    if not before:
+        return {}
+    workers = after["workers"]
+    drops = {
+        way: {
+            reason: count - before["drops"][way][reason]
+            for reason, count in after["drops"][way].items()
+            if count != before["drops"][way][reason]
+        }
+        for way in DIRECTIONS
+        if way in after["drops"]
+    }
+    told = [worker(before["workers"][number], workers[number]) for number in workers]
+    return {"workers": told, "drops": drops}
+
+
+def latencies_begin(asked: telemetry.Vcmtsd | None, request: Json) -> None:
+    """What was measured before is forgotten."""
+    if asked is not None and request["latency"]:
+        asked.ask(telemetry_latency.COMMAND, telemetry_latency.RESET)
+
+
+def latencies_end(asked: telemetry.Vcmtsd | None, request: Json) -> Json:
+    """Since then, as vcmts-bench-throughput tells it of a trial."""
+    if asked is None or not request["latency"]:
+        return {}
+    measured = telemetry_latency.read(asked.ask, reset=False)
+    told = {way: one if one["histogram"] else None for way, one in measured.items()}
+    return {"pipeline_latency_us": told}
+
+
+@contextmanager
+def watched(pid: int) -> Iterator[telemetry.Vcmtsd | None]:
+    """The telemetry of a vcmtsd that was just started; None where it has none."""
+    with ExitStack() as stack:
+        try:
+            asked = stack.enter_context(telemetry.vcmtsd(pid))
+        except MistakeError:
+            complain(
+                "vcmtsd has no telemetry: what the system takes away from it cannot be told from "
+                "what it loses, nor what bounds"
+            )
+            yield None
+            return
+        yield asked
+
+
+def both(
+    serving: trials.Server, plane: subprocess.Popen[bytes], asked: telemetry.Vcmtsd | None
+) -> Ask:
+    """Asks the traffic, and vcmtsd for what it has counted meanwhile."""
+
+    def ask(request: Json) -> Json:
+        try:
+            before = reading(asked)
+            latencies_begin(asked, request)
+            answer = serving.ask(request)
+            after = reading(asked)
+            answer |= latencies_end(asked, request)
+        except (MistakeError, OSError) as error:
+            if plane.poll() is None:
+                raise
+            raise trials.TroubleError(ended("vcmtsd", plane.returncode)) from error
+        if plane.poll() is not None:
+            raise trials.TroubleError(ended("vcmtsd", plane.returncode))
+        return answer | between(before, after)
+
+    return ask
+
+
+@contextmanager
+def opened(
+    config: Path, facts: Json, place: Path, given: argparse.Namespace, stopped: Stopped
+) -> Iterator[Programs]:
+    """The programs of a transport, until the end of the context. vcmtsd measures latencies where
+    `given.latency` says so; vcmts-bench-throughput does as each request says."""
+    core = traffic_core(facts, given.core)
+    wires = ends(given, place, facts["mtu"])
+    cores = ["--core", str(core), "--main-core", str(core)]
+    if not wires:
+        command = [str(program("vcmts-bench-throughput")), "--config", str(config), *cores[:2]]
+        with trials.server(command, place, stopped) as serving:
+            ring = serving.ready.get("depth", CONFIGURED_RING)
+            yield Programs(serving.ask, serving.ready["host"], ring)
+        return
+    command = [str(program("vcmts-traffic")), "--config", str(config), "--trials", *cores]
+    command += ["--network", wires[0].client, "--rphy", wires[1].client]
+    with (
+        (place / "vcmtsd.said").open("w+b") as said,
+        data_plane(
+            config, wires, place / "vcmtsd.json", stopped, said, latency=given.latency
+        ) as plane,
+    ):
+        if stopped.asked:
+            raise trials.StopError
+        with (
+            trials.server(command, place, stopped) as serving,
+            watched(plane.pid) as asked,
+        ):
+            yield Programs(both(serving, plane, asked), serving.ready["host"], RING)

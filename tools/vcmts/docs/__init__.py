@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""make docs: the pages that are generated."""

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""docs/configuration.md from config/schema.json: `python -m vcmts.docs.configdoc` writes it."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from vcmts.paths import CHECKOUT
+from vcmts.profile import qos as quality
+from vcmts.profile import upstream
+from vcmts.profile.command import GRAMMAR, MOST_SAIDS, PUBLISHED
+from vcmts.profile.rules import FILTERS, FilterSet
+from vcmts.profile.size import ACTIVE_FLOWS, CLASSIFIERS, CLASSIFIERS_IPV4, FLOWS
+
+Schema = dict[str, Any]
+
+SCHEMA = CHECKOUT / "config" / "schema.json"
+PAGE = CHECKOUT / "docs" / "configuration.md"
+EXAMPLE = CHECKOUT / "config" / "example.yaml"
+TEMPLATE = Path(__file__).with_name("configuration.md.in")
+
+
+def escape(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def allowed(schema: Schema) -> str:
+    """The range in words; a list of plain values says what one value may be."""
+    words = str(schema.get("x-allowed", "a map, see below"))
+    items = schema.get("items")
+    if items is None:
+        return words
+    if "properties" in items:
+        return f"{words}, see below"
+    return f"{words}, each {items['x-allowed']}"
+
+
+def default(schema: Schema) -> str:
+    if "default" not in schema:
+        return ""
+    value = schema["default"]
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+def rows(schema: Schema) -> Iterator[str]:
+    needed = set(schema.get("required", ()))
+    yield "| key | meaning | allowed | default |"
+    yield "| --- | --- | --- | --- |"
+    for name, value in schema["properties"].items():
+        key = f"**`{name}`**" if name in needed else f"`{name}`"
+        cells = (key, value["description"], allowed(value), default(value))
+        yield f"| {' | '.join(escape(cell) for cell in cells)} |"
+
+
+def sections(schema: Schema, path: str) -> Iterator[str]:
+    """A heading and table for this map, then for every map inside it."""
+    yield f"\n### {f'`{path}`' if path else 'The top of the file'}\n"
+    if path:
+        yield f"{sentence(schema['description'])}.\n"
+    yield from rows(schema)
+    for name, value in schema["properties"].items():
+        place = f"{path}.{name}" if path else name
+        if "properties" in value:
+            yield from sections(value, place)
+        elif "properties" in value.get("items", {}):
+            yield from sections(value["items"], f"{place}[]")
+
+
+def filter_set(year: FilterSet) -> str:
+    kind = FILTERS[year]
+    rules = kind.ipv4_rules + kind.ipv6_rules
+    return (
+        f"{kind.groups} groups of {rules} rules ({kind.ipv4_rules} IPv4, {kind.ipv6_rules} IPv6), "
+        f"{kind.groups_a_modem} a modem"
+    )
+
+
+def placeholders(schema: Schema) -> dict[str, str]:
+    return {
+        "EXAMPLE": EXAMPLE.read_text(encoding="utf-8").split("\n", 1)[1],  # not the licence
+        "KEYS": "\n".join(sections(schema, "")),
+        "GRAMMAR": GRAMMAR,
+        "NAMES": "\n".join(f"- `{name}`" for name in PUBLISHED),
+        "FILTERS_2023": filter_set("2023"),
+        "FILTERS_2021": filter_set("2021"),
+        "FLOWS": str(FLOWS),
+        "ACTIVE_FLOWS": str(ACTIVE_FLOWS),
+        "WEIGHTS": ", ".join(map(str, quality.WEIGHTS[:-1])) + f" and {quality.WEIGHTS[-1]}",
+        "CLASSIFIERS": str(CLASSIFIERS),
+        "CLASSIFIERS_IPV4": str(CLASSIFIERS_IPV4),
+        "CLASSIFIERS_IPV6": str(CLASSIFIERS - CLASSIFIERS_IPV4),
+        "MOST_SAIDS": str(MOST_SAIDS),
+        "UPSTREAM_CHANNELS": str(upstream.CHANNELS),
+        "UPSTREAM_RATE": upstream.RATE,
+    }
+
+
+def render(schema: Schema) -> str:
+    """The whole page: the template with what the schema and the profiles say."""
+    words = placeholders(schema)
+    return re.sub(
+        r"@([A-Z][A-Z0-9_]+)@", lambda word: words[word[1]], TEMPLATE.read_text(encoding="utf-8")
+    )
+
+
+def read_schema(path: Path = SCHEMA) -> Schema:
+    schema: Schema = json.loads(path.read_text(encoding="utf-8"))
+    return schema
+
+
+if __name__ == "__main__":
+    PAGE.write_text(render(read_schema()), encoding="utf-8")

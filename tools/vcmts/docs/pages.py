@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""make docs: pages that are written from what the data plane itself says."""
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from vcmts import published
+from vcmts.docs import configdoc, picture, published_page
+from vcmts.paths import CHECKOUT, MistakeError, complain, program
+
+UNITS = ("packets", "bursts", "segments", "frames")  # in the order in which the upstream has them
+# What leaves the upstream's list in its midst; the names are those of `vcmtsd describe`.
+REQUESTS = picture.Ring("ring of requests", ("uepi", "reassemble", "extract"), "requests")
+MANAGEMENT = picture.Exit("extract", "control port")
+
+
+def said(*command: str) -> str:
+    """What a built program prints."""
+    ended = subprocess.run(
+        [program(command[0]), *command[1:]], check=False, stdout=subprocess.PIPE, text=True
+    )
+    if ended.returncode != 0:
+        raise MistakeError(f"`{' '.join(command)}` ended with {ended.returncode}")
+    return ended.stdout
+
+
+def stage_lists(direction: dict[str, Any]) -> list[picture.StageList]:
+    return [
+        picture.StageList(
+            entry["name"],
+            [picture.Stage(s["name"], s["about"], s["dpdk"]) for s in entry["stages"]],
+        )
+        for entry in direction["lists"]
+    ]
+
+
+def table(head: str, names: dict[str, str]) -> str:
+    rows = [
+        f"| `{name}` | {meaning.replace('|', chr(92) + '|')} |" for name, meaning in names.items()
+    ]
+    return "\n".join([f"| {head} | meaning |", "| --- | --- |", *rows])
+
+
+def drops_of(direction: dict[str, Any], *units: str) -> dict[str, str]:
+    """Meanings by name."""
+    drops: dict[str, dict[str, str]] = direction["drops"]
+    return {name: drop["meaning"] for name, drop in drops.items() if drop["unit"] in units}
+
+
+def upstream_drops(upstream: dict[str, Any]) -> str:
+    return "\n\n".join(table(unit, drops_of(upstream, unit)) for unit in UNITS)
+
+
+def counters_page(description: dict[str, Any]) -> str:
+    down, up = description["downstream"], description["upstream"]
+    return f"""<!-- {picture.LICENCE} -->
+<!-- Written by `make docs` -->
+# Counters
+
+Everything is accounted for: what came in = what went out + the sum of the drops + what is held,
+in each direction, whenever the workers are quiet. What goes no further is counted under exactly one
+drop reason (`src/pipeline/drop.def`); the other counters are in `src/pipeline/counter.def`.
+
+## Downstream: drop reasons
+
+Each counts packets.
+
+{table("name", drops_of(down, *UNITS))}
+
+## Downstream: counters
+
+{table("name", down["counters"])}
+
+## Upstream: drop reasons
+
+Four kinds of things are counted, and each kind adds up by itself ([upstream](upstream.md)).
+
+{upstream_drops(up)}
+
+## Upstream: counters
+
+{table("name", up["counters"])}
+"""
+
+
+def upstream_pipeline(direction: dict[str, Any]) -> str:
+    return picture.draw(stage_lists(direction), REQUESTS, MANAGEMENT)
+
+
+def pages() -> dict[Path, str]:
+    """Every generated page, by its place in the checkout."""
+    description = json.loads(said("vcmtsd", "describe"))
+    schema = said("vcmtsd", "schema")
+    return {
+        Path("config/schema.json"): schema,
+        Path("docs/configuration.md"): configdoc.render(json.loads(schema)),
+        Path("docs/pipeline.svg"): picture.draw(stage_lists(description["downstream"])),
+        Path("docs/pipeline-upstream.svg"): upstream_pipeline(description["upstream"]),
+        Path("docs/counters.md"): counters_page(description),
+        Path("docs/published.md"): published_page.render(published.load()),
+    }
+
+
+def update(root: Path, content: dict[Path, str], check: bool) -> list[Path]:
+    """Writes the pages that differ, or only names them when `check`. Returns these."""
+    stale = []
+    for place, text in content.items():
+        path = root / place
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            stale.append(place)
+            if not check:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+    return stale
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="devtools/docs", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; 1 when out of date")
+    check: bool = parser.parse_args().check
+    try:
+        stale = update(CHECKOUT, pages(), check)
+    except MistakeError as mistake:
+        complain(str(mistake))
+        return 2
+    for place in stale:
+        print(f"{place}: {'out of date, run `make docs`' if check else 'written'}")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

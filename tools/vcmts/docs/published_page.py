@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""docs/published.md, from the published figures."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from vcmts.published import Figure, Published
+from vcmts.size.published import PREFIX
+
+HEAD = Path(__file__).with_name("published.md.in")
+
+
+def cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def row(figure: Figure) -> str:
+    bound = {"about": "about ", "at-least": "at least ", "at-most": "at most "}.get(
+        figure.bound, ""
+    )
+    said = figure.how
+    if figure.formula:
+        names = ", ".join(f"{name}: `{source}`" for name, source in figure.names.items())
+        said += f": `{figure.formula}`" + (f" ({names})" if names else "")
+    conditions = "; ".join(text for text in (figure.conditions, figure.note) if text)
+    cells = (
+        f"`{figure.id}`",
+        f"{bound}{figure.value:g} {figure.unit}",
+        conditions,
+        figure.machine,
+        f"{figure.paper}: {figure.where}",
+        said,
+    )
+    return "| " + " | ".join(cell(text) for text in cells) + " |"
+
+
+def quantities(published: Published) -> Iterator[str]:
+    """A table a quantity, in the order of the file."""
+    for quantity in dict.fromkeys(f.quantity for f in published.figures.values()):
+        yield f"### {quantity[0].upper()}{quantity[1:]}\n"
+        yield "| figure | value | conditions | machine | place | how |"
+        yield "| --- | ---: | --- | --- | --- | --- |"
+        yield from (row(figure) for figure in published.of(quantity))
+        yield ""
+
+
+def machines(published: Published) -> Iterator[str]:
+    yield "| machine | CPU | clock, GHz | cores a socket | sockets at work | software | source |"
+    yield "| --- | --- | ---: | ---: | ---: | --- | --- |"
+    for name, m in published.machines.items():
+        parts = (m.software, f"DPDK {m.dpdk}" if m.dpdk else "", m.nics)
+        what = ", ".join(part for part in parts if part)
+        yield (
+            f"| {name} | {m.cpu} | {m.clock:g} | {m.cores} | {m.sockets} | {what} | {m.source} |"
+        )
+
+
+def mixes(published: Published) -> Iterator[str]:
+    yield "| mix | bytes: share | mean, bytes | source |"
+    yield "| --- | --- | ---: | --- |"
+    for name, mix in published.mixes.items():
+        packets = ", ".join(f"{size}: {share:g} %" for size, share in mix.packets.items())
+        stated = f" ({mix.stated_mean:g} stated)" if mix.stated_mean else ""
+        yield f"| {name} | {packets} | {mix.mean:.1f}{stated} | {mix.source} |"
+
+
+def setups(published: Published) -> Iterator[str]:
+    yield "| | modems | addresses | filters | classifiers | queues | CRC | crypto | source |"
+    yield "| --- | ---: | ---: | --- | --- | --- | --- | --- | --- |"
+    for name, s in published.setups.items():
+        cells = (s.filters, s.classifiers, s.queues, s.crc, s.crypto, s.source)
+        yield f"| {name} | {s.modems} | {s.addresses} | {' | '.join(cells)} |"
+
+
+def rules(published: Published) -> Iterator[str]:
+    """Cores, and what else a paper's way of sizing says."""
+    yield (
+        "| rules | a server | a socket | a service group: downstream | upstream | "
+        "control plane | note |"
+    )
+    yield "| --- | ---: | ---: | ---: | ---: | ---: | --- |"
+    for name, r in published.rules.items():
+        cores = (r.server_cores, r.socket_cores, r.downstream_cores, r.upstream_cores)
+        numbers = " | ".join(f"{value:g}" for value in (*cores, r.control_plane_cores))
+        yield f"| {name} | {numbers} | {r.note} |"
+
+
+def profiles(published: Published) -> Iterator[str]:
+    yield "| `--machine` | machine | rules | measured with | figures |"
+    yield "| --- | --- | --- | --- | --- |"
+    for name, p in published.profiles.items():
+        figures = dict.fromkeys([*p.downstream.values(), *p.total.values(), p.upstream])
+        said = ", ".join(f"`{figure}`" for figure in figures if figure)
+        yield f"| `{PREFIX}{name}` | {p.machine} | {p.rules} | {p.channels}, {p.crypto} | {said} |"
+
+
+def render(published: Published) -> str:
+    def part(title: str, *lines: str) -> str:
+        return f"## {title}\n\n" + "\n".join(lines).rstrip() + "\n"
+
+    papers = (
+        f"- {name}: *{p.title}*, {p.publisher}, {p.year}" for name, p in published.papers.items()
+    )
+    notes = (
+        f"- {c.note} ({', '.join(f'`{name}`' for name in c.figures)})"
+        for c in published.contradictions
+    )
+    return "\n".join(
+        (
+            HEAD.read_text(encoding="utf-8"),
+            part("Papers", *papers),
+            part("Machines", *machines(published)),
+            part("Mixes", *mixes(published)),
+            part("What was configured", *setups(published)),
+            part("What contradicts itself", *notes),
+            part("What is set aside", *rules(published)),
+            part("Profiles for sizing", *profiles(published)),
+            part("Figures", *quantities(published)),
+        )
+    )

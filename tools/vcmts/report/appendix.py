@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The end of a report: the commands, and every raw value."""
+
+import json
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from vcmts.report.document import (
+    Block,
+    Code,
+    Details,
+    Download,
+    Section,
+    Table,
+    Text,
+    number,
+    plain,
+)
+from vcmts.report.runs import Run
+
+Json = dict[str, Any]
+
+ROWS = 2000  # of a table of raw values; beyond, the file itself is offered alone
+
+
+def commands(runs: Sequence[Run]) -> Section:
+    out = Section("Commands")
+    rows = []
+    for run in runs:
+        file = run.file
+        seconds = file.get("seconds")
+        rows.append(
+            (
+                run.title,
+                file["started"],
+                f"{number(seconds)} s" if seconds is not None else "-",
+                "whole" if file["complete"] else "interrupted",
+                f"`{shlex.join(file['command'])}`",
+            )
+        )
+    out.blocks.append(Table("", ("run", "started", "took", "", "command"), rows))
+    return out
+
+
+def flat(value: Json, before: str = "") -> Iterator[tuple[str, Any]]:
+    """The scalars and the lists of scalars of a result, by their path."""
+    for key, inner in value.items():
+        if isinstance(inner, dict):
+            yield from flat(inner, f"{before}{key}.")
+        elif not isinstance(inner, list) or not any(isinstance(i, dict | list) for i in inner):
+            yield f"{before}{key}", inner
+
+
+def deep(value: Json, before: str = "") -> Iterator[tuple[str, list[Any]]]:
+    """The lists of lists and of objects: trials, histograms."""
+    for key, inner in value.items():
+        if isinstance(inner, dict):
+            yield from deep(inner, f"{before}{key}.")
+        elif isinstance(inner, list) and any(isinstance(i, dict | list) for i in inner):
+            yield f"{before}{key}", inner
+
+
+def columns(rows: Sequence[Json]) -> Table:
+    found = [dict(flat(row)) for row in rows]
+    head = list(dict.fromkeys(key for row in found for key in row))
+    cells = [[plain(row.get(key)) for key in head] for row in found]
+    return Table("", head or ["nothing"], cells)
+
+
+def listed(name: str, items: list[Any]) -> Block:
+    if isinstance(items[0], dict):
+        return Details(f"{name}: {len(items)}", [columns(items[:ROWS])])
+    text = "\n".join(plain(item) for item in items[:ROWS])
+    more = f"\n... and {len(items) - ROWS} more, in the file" if len(items) > ROWS else ""
+    return Details(f"{name}: {len(items)}", [Code(text + more)])
+
+
+def title_of(result: Json) -> str:
+    keys = ("direction", "mix", "point", "case", "what", "value", "load", "threads")
+    return ", ".join(dict.fromkeys(str(result[key]) for key in keys if key in result))
+
+
+def raw(runs: Sequence[Run]) -> Section:
+    out = Section("Raw values")
+    out.blocks.append(
+        Text("Everything that was measured, unrounded. `report.json` holds the files whole.")
+    )
+    for run in runs:
+        blocks: list[Block] = [columns(run.results[:ROWS])] if run.results else []
+        for result in run.results:
+            inner = [listed(name, items) for name, items in deep(result)]
+            if inner:
+                blocks.append(Details(title_of(result), inner))
+        data = json.dumps(run.file, indent=1).encode()
+        words = "as it was stored"
+        blocks.append(Download(run.name.replace("/", "-"), data, "application/json", words))
+        out.blocks.append(Details(f"{run.title}: {run.kind}, {len(run.results)} results", blocks))
+    return out

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts report: what was measured, as one HTML file that stands alone, as Markdown and as JSON."""
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from vcmts import results
+from vcmts.paths import MistakeError
+from vcmts.progress import progress
+from vcmts.report import appendix as report_appendix
+from vcmts.report import configuration as report_configuration
+from vcmts.report import figures
+from vcmts.report import goals as report_goals
+from vcmts.report import growth as report_growth
+from vcmts.report import host as report_host
+from vcmts.report import html as report_html
+from vcmts.report import markdown as report_markdown
+from vcmts.report import published as report_published
+from vcmts.report import sections as report_sections
+from vcmts.report import summary as report_summary
+from vcmts.report.document import Document, Section
+from vcmts.report.runs import Json, Run, lettered, opened
+from vcmts.results import SCHEMA, write_whole
+
+Maker = Callable[[Sequence[Run]], Section]
+FIGURES: tuple[Maker, ...] = (
+    report_summary.section,
+    report_goals.section,
+    report_sections.throughput,
+    report_sections.cycles,
+    report_growth.latency,
+    report_growth.scaling,
+    report_growth.scheduler,
+    report_published.section,
+)
+APPENDIX: tuple[Maker, ...] = (report_appendix.commands, report_appendix.raw)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE", help="stored by `vcmts bench`")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default="report.html",
+        help="HTML; Markdown with its figures and JSON are written beside it, under the same name "
+        "(default: %(default)s)",
+    )
+    parser.add_argument(
+        "--config", metavar="FILE", help="the configuration, where it was a file of your own"
+    )
+
+
+def document(runs: Sequence[Run], own: report_configuration.Configuration | None) -> Document:
+    makers: list[Maker] = [*FIGURES, report_host.section]
+    makers.append(lambda runs: report_configuration.section(runs, own))
+    makers += APPENDIX
+    sections = []
+    with progress("report", len(makers)) as bar:
+        for maker in makers:
+            section = maker(runs)
+            if section.blocks:
+                sections.append(section)
+            bar.advance(text=section.title)
+    first = min(runs, key=lambda run: run.file["started"])
+    cpus = dict.fromkeys(run.host["cpu"] for run in runs)
+    configurations = dict.fromkeys(
+        run.file["configuration"] for run in runs if run.kind != "scheduler"
+    )
+    words = [", ".join(cpus), ", ".join(configurations), f"measured {first.file['started'][:10]}"]
+    commit = first.host.get("software", {}).get("commit", "")
+    words.append(f"commit {commit[:12]}" if len(commit) >= 40 else "")
+    return Document("What this machine carries", " · ".join(w for w in words if w), sections)
+
+
+def stored(runs: Sequence[Run]) -> Json:
+    """The files whole, so that a report can be made again, and compared."""
+    return {
+        "schema": SCHEMA,
+        "kind": "report",
+        "written": time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime()),
+        "files": [run.name for run in runs],
+        "runs": [run.file for run in runs],
+    }
+
+
+def once(found: Sequence[tuple[str, Json]]) -> list[tuple[str, Json]]:
+    """`bench-*.json` has the measurements, and the report that holds them too."""
+    different: list[tuple[str, Json]] = []
+    for name, file in found:
+        if all(file != other for _, other in different):
+            different.append((name, file))
+    return different
+
+
+def outputs(path: str) -> tuple[Path, Path, Path, Path]:
+    """HTML, Markdown, JSON, and the folder of Markdown's figures."""
+    html = Path(path)
+    if html.suffix not in (".html", ".htm"):
+        raise MistakeError(f"-o {path}: found {html.suffix or 'no ending'}, allowed: .html")
+    if not html.parent.is_dir():
+        raise MistakeError(f"-o {path}: there is no folder {html.parent}")
+    folder = html.with_name(f"{html.stem}-figures")
+    return html, html.with_suffix(".md"), html.with_suffix(".json"), folder
+
+
+def refuse_own_input(written: Path, files: Sequence[str]) -> None:
+    """x.html beside x.json, where x.json is the measurement: it would be lost."""
+    for path in files:
+        if Path(path).resolve() == written.resolve() and results.read(path)["kind"] != "report":
+            raise MistakeError(f"-o: would write over {path}; choose another name")
+
+
+def main(arguments: argparse.Namespace) -> int:
+    html, markdown, raw, folder = outputs(arguments.output)
+    figures.load()
+    runs = lettered(once(opened(arguments.files)))
+    refuse_own_input(raw, arguments.files)
+    own = report_configuration.given(arguments.config) if arguments.config else None
+    made = document(runs, own)
+    folder.mkdir(exist_ok=True)
+    write_whole(html, report_html.page(made))
+    for name, text in report_markdown.pictures(made):
+        write_whole(folder / name, text)
+    write_whole(markdown, report_markdown.page(made, folder.name))
+    write_whole(raw, json.dumps(stored(runs), indent=1) + "\n")
+    print(f"{html}, and as {markdown} ({folder}/) and {raw}")
+    return 0

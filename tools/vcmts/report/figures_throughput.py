@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Figures of what can be carried, by packet size, beside what OFDM channels can."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from vcmts.report import figures
+from vcmts.report.figures_cycles import mixes, named
+
+Json = dict[str, Any]
+
+OFDM_GBPS = 1.89  # of one OFDM channel of 192 MHz, as in the published profiles
+STEPS = (1, 2, 4, 8, 16, 32, 64)
+LINES = 6  # of channels, at most
+
+
+def limits(most: float) -> list[int]:
+    """How many OFDM channels have a line, where the figure goes up to `most` Gbps."""
+    count = int(most / OFDM_GBPS)
+    step = next((step for step in STEPS if count / step <= LINES), STEPS[-1])
+    return list(range(step, count + 1, step)) or [1]
+
+
+def channel_lines(axes: Any, most: float) -> None:
+    """Dashed, named at the right end."""
+    for count in limits(most):
+        axes.axhline(
+            count * OFDM_GBPS, color=figures.SOFT, linewidth=0.7, linestyle=(0, (4, 3)), zorder=0.5
+        )
+        axes.annotate(
+            f"{count} OFDM",
+            (1.005, count * OFDM_GBPS),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            fontsize=8,
+            annotation_clip=False,
+        )
+
+
+def zero_loss(runs: Sequence[tuple[str, Sequence[Json]]]) -> Any:
+    """Bars by point: downstream below, upstream on top of it, the spread of the total."""
+    renamed = [(label, [{**r, "mix": r["point"]} for r in results]) for label, results in runs]
+    names = mixes(renamed)
+    figure, axes = figures.new()
+    width, most = 0.8 / len(runs), 0.0
+    for index, (label, results) in enumerate(renamed):
+        shift = (index - (len(runs) - 1) / 2) * width
+        for result in results:
+            at = names.index(result["mix"]) + shift
+            down = result["gbps"].get("downstream", 0.0)
+            total = result["gbps"]["total"]
+            look = {"edgecolor": figures.PAPER, "linewidth": 0.5}
+            axes.bar([at], [down], width * 0.9, color=figures.BLUE, **look)
+            axes.bar([at], [total - down], width * 0.9, down, color=figures.ORANGE, **look)
+            axes.plot([at] * 2, [result["min"], result["max"]], color=figures.INK, linewidth=1.2)
+            top = max(total, result["max"])
+            most = max(most, top)
+            text = f"{label}\n{total:.1f}" if len(runs) > 1 else f"{total:.1f}"
+            axes.annotate(
+                text, (at, top), (0, 2), textcoords="offset points", ha="center", fontsize=7
+            )
+    axes.bar([0], [0], color=figures.BLUE, label="downstream")
+    axes.bar([0], [0], color=figures.ORANGE, label="upstream")
+    axes.plot([], [], color=figures.INK, linewidth=1.2, label="spread of the searches")
+    finish(figure, axes, names, most, "Gbps without loss", lines=True)
+    return figure
+
+
+def per_core(
+    runs: Sequence[tuple[str, Sequence[Json]]],
+    published: Sequence[tuple[str, float]] = (),
+    *,
+    downstream: bool = True,
+) -> Any:
+    """What one core would carry at the cycles of each mix: a line a run, and beside the first mix
+    what was published for it (year, Gbps). OFDM channels are the downstream's."""
+    figure, axes = figures.new()
+    names, most = mixes(runs), 0.0
+    for index, (label, results) in enumerate(runs):
+        by_mix = {result["mix"]: result for result in results}
+        points = [(at, by_mix[m]["gbps_per_core"]) for at, m in enumerate(names) if m in by_mix]
+        most = max([most, *(value for _, value in points)])
+        colour = figures.PALETTE[index % len(figures.PALETTE)]
+        marker = figures.MARKERS[index % len(figures.MARKERS)]
+        sizes = [point for point in points if names[point[0]].isdigit()]
+        if sizes:
+            axes.plot(*zip(*sizes, strict=True), color=colour, alpha=0.6)
+        axes.plot(*zip(*points, strict=True), marker, color=colour, label=label)
+    if published and not names[0].isdigit():
+        values = [value for _, value in published]
+        most = max([most, *values])
+        look = {"color": figures.INK, "markerfacecolor": "none", "markersize": 5}
+        name = "published " + ", ".join(year for year, _ in published)
+        axes.plot([-0.3] * len(values), values, "D", label=name, **look)
+    finish(figure, axes, names, most, "Gbps a core", lines=downstream)
+    return figure
+
+
+def finish(
+    figure: Any, axes: Any, names: Sequence[str], most: float, label: str, *, lines: bool
+) -> None:
+    axes.set_xticks(range(len(names)), [named(name) for name in names])
+    axes.tick_params(axis="x", labelsize=8)
+    axes.set_xlim(-0.6, len(names) - 0.4)
+    top = max(most * 1.12, OFDM_GBPS * 1.1)
+    axes.set_ylim(0, top)
+    axes.set_ylabel(label)
+    if lines:
+        axes.grid(visible=False)
+        axes.spines["left"].set_visible(True)
+        channel_lines(axes, top * 0.99)
+    figures.legend(figure, axes)

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is to be reached, in a report."""
+
+from collections.abc import Iterator, Sequence
+
+from vcmts.bench import goals_list as goals
+from vcmts.report.document import Card, Items, Section, Table, Text
+from vcmts.report.runs import Run, of_kind
+
+CAVEAT = (
+    "Published figures are of other machines, in cycles of a core at a fixed clock: they stand "
+    "beside ours. Ratios are of runs of one measurement that took turns, or went on at one time."
+)
+
+
+TITLE = "Reference cycles a packet where nothing else is said"
+HEAD = ("what", "published", "goal", "measured", "least to most", "measured / goal", "verdict")
+
+
+def cards(run: Run) -> Iterator[Card]:
+    """How many are reached of those that were measured and have a limit."""
+    verdicts = [row.verdict for row in goals.rows(run.file)]
+    judged = [verdict for verdict in verdicts if verdict not in ("-", goals.NOT_MEASURED)]
+    missing = verdicts.count(goals.NOT_MEASURED)
+    note = f"{missing} not measured" if missing else "all measured"
+    if judged:
+        reached = f"{judged.count(goals.REACHED)} of {len(judged)}"
+        yield Card(
+            "Goals reached", reached, "", f"run {run.letter}: {note}" if run.letter else note
+        )
+
+
+def section(runs: Sequence[Run]) -> Section:
+    out = Section("Goals")
+    for run in of_kind(runs, "goals"):
+        rows = [
+            (
+                f"{row.what} ({row.note})" if row.note else row.what,
+                row.published,
+                row.goal,
+                row.measured,
+                row.spread,
+                row.ratio,
+                row.verdict,
+            )
+            for row in goals.rows(run.file)
+        ]
+        out.blocks.append(Table(f"{TITLE}, {run.title}", HEAD, rows))
+        lines = list(goals.circumstances(run.file))
+        if lines:
+            out.blocks.append(Items(lines))
+    if out.blocks:
+        out.blocks.insert(0, Text(CAVEAT))
+    return out

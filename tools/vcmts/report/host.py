@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The host in a report: one table, a column for each host that was measured on."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from vcmts.host.files import NOT_KNOWN
+from vcmts.report.document import Section, Table, Text, plain
+from vcmts.report.runs import Json, Run
+
+CLOCKS = {"tsc_hz": "TSC (reference) clock", "core_hz": "core clock, measured"}
+NAMES = {
+    "cpu": "processor",
+    "cpus": "CPUs",
+    "smt": "SMT",
+    "numa_nodes": "NUMA nodes",
+    "huge_pages": "measured on huge pages",
+}
+FIRST = ("cpu", "tsc_hz", "core_hz", "huge_pages")
+# What differs from run to run on one host.
+VOLATILE = ("memory", "core_hz", "tsc_hz", "huge_pages")
+KB_PER_GIB = 1 << 20
+
+
+def flags(value: Any) -> str:
+    """Instruction sets: those that are there, and those that are not."""
+    if not isinstance(value, dict):
+        return plain(value)
+    there = [name for name, present in value.items() if present is True]
+    absent = [name for name, present in value.items() if present is not True]
+    return ", ".join(there) + (f"; not there: {', '.join(absent)}" if absent else "")
+
+
+def cache(one: Json) -> tuple[str, str]:
+    shared = one.get("cpus")
+    words = f", shared by {shared} CPUs" if isinstance(shared, int) and shared > 1 else ""
+    return f"cache, level {one.get('level')}, {one.get('type')}", f"{one.get('size')}{words}"
+
+
+def of_group(name: str, group: Json) -> Iterator[tuple[str, str]]:
+    """A row a fact, and one for all that is not known."""
+    unknown = [key.replace("_", " ") for key, value in group.items() if value == NOT_KNOWN]
+    for key, value in group.items():
+        title = f"{name}: {key.replace('_', ' ')}"
+        if value == NOT_KNOWN:
+            continue
+        if key.endswith("_kb") and isinstance(value, int):
+            yield title.removesuffix(" kb"), f"{value / KB_PER_GIB:.1f} GiB"
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            yield title, "; ".join(plain(item) for item in value)
+        else:
+            yield title, plain(value)
+    if unknown:
+        yield f"{name}: not known", ", ".join(unknown)
+
+
+def rows(host: Json) -> Iterator[tuple[str, str]]:
+    ordered = {key: host[key] for key in (*FIRST, *host) if key in host}
+    for key, value in ordered.items():
+        if key in CLOCKS and isinstance(value, int | float):
+            yield CLOCKS[key], f"{value / 1e9:.3f} GHz"
+        elif key == "isa":
+            yield "instruction sets", flags(value)
+        elif key == "caches" and isinstance(value, list):
+            yield from (cache(one) for one in value)
+        elif isinstance(value, dict):
+            yield from of_group(key.replace("_", " "), value)
+        else:
+            yield NAMES.get(key, key.replace("_", " ")), plain(value)
+
+
+def section(runs: Sequence[Run]) -> Section:
+    """Runs of one host share a column."""
+    out = Section("Host")
+    columns: list[tuple[list[str], dict[str, str], Json]] = []
+    for run in runs:
+        lasting = {key: value for key, value in run.host.items() if key not in VOLATILE}
+        same = next((column for column in columns if column[2] == lasting), None)
+        if same is None:
+            columns.append(([run.title], dict(rows(run.host)), lasting))
+        else:
+            same[0].append(run.title)
+    names = list(dict.fromkeys(name for _, facts, _ in columns for name in facts))
+    head = ["fact", *(", ".join(titles) for titles, _, _ in columns)]
+    cells = [[name, *(facts.get(name, "-") for _, facts, _ in columns)] for name in names]
+    if len(columns) == 1:
+        head[1] = "found"
+    out.blocks.append(Table("", head, cells))
+    if not any("kernel" in run.host for run in runs):
+        out.blocks.append(Text("The files tell no more of the host than this."))
+    return out

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A report as one HTML file: nothing in it refers to anything outside, and no script runs."""
+
+import base64
+import re
+from collections.abc import Iterator, Sequence
+from html import escape
+from itertools import groupby
+from pathlib import Path
+
+from vcmts.report.document import (
+    Block,
+    Card,
+    Cards,
+    Code,
+    Details,
+    Document,
+    Download,
+    Figure,
+    Items,
+    Section,
+    Table,
+    Text,
+)
+
+STYLE = Path(__file__).with_name("html.css")
+SHORT = 22  # characters of a cell that is not broken
+NUMBER = re.compile(r"[-+]?[\d,]*\.?\d+(e[-+]?\d+)?( ?%)?|-")
+
+
+def words(text: str) -> str:
+    """Text, with `code` marked."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text, quote=False))
+
+
+def card(one: Card) -> str:
+    return (
+        f'<div class="card"><dt>{words(one.label)}</dt>'
+        f'<dd class="value">{escape(one.value)} <span class="unit">{escape(one.unit)}</span></dd>'
+        f'<dd class="note">{words(one.note)}</dd></div>'
+    )
+
+
+def table(one: Table) -> str:
+    right = [
+        bool(one.rows) and all(NUMBER.fullmatch(row[index]) for row in one.rows)
+        for index in range(len(one.head))
+    ]
+    short = [all(len(row[index]) <= SHORT for row in one.rows) for index in range(len(one.head))]
+    kinds = [
+        ' class="number"' if is_right else ' class="short"' if is_short else ""
+        for is_right, is_short in zip(right, short, strict=True)
+    ]
+    head = "".join(
+        f'<th scope="col"{kind}>{words(cell)}</th>'
+        for cell, kind in zip(one.head, kinds, strict=True)
+    )
+    named = escape(one.caption or "table")
+    lines = [
+        f'<p class="caption">{words(one.caption)}</p>' if one.caption else "",
+        f'<div class="table" tabindex="0" role="region" aria-label="{named}">',
+        f'<table aria-label="{named}">',
+        f"<thead><tr>{head}</tr></thead><tbody>",
+    ]
+    for row in one.rows:
+        first = f'<th scope="row"{kinds[0]}>{words(row[0])}</th>'
+        rest = (f"<td{k}>{words(cell)}</td>" for cell, k in zip(row[1:], kinds[1:], strict=True))
+        lines.append(f"<tr>{first}{''.join(rest)}</tr>")
+    return "\n".join([*lines, "</tbody></table></div>"])
+
+
+def figure(one: Figure) -> str:
+    start, rest = one.svg.split(">", 1)
+    named = f'{start} aria-labelledby="{one.name}-title" aria-describedby="{one.name}-words">'
+    return (
+        f'<figure id="figure-{one.name}"><h3 id="{one.name}-title">{words(one.title)}</h3>'
+        f'{named}{rest}<figcaption id="{one.name}-words">{words(one.words)}</figcaption></figure>'
+    )
+
+
+def download(one: Download) -> str:
+    data = base64.b64encode(one.data).decode("ascii")
+    name = escape(one.name)
+    return (
+        f'<p class="download"><a download="{name}" href="data:{one.kind};base64,{data}">{name}</a>'
+        f" {words(one.words)}</p>"
+    )
+
+
+def block(one: Block) -> str:
+    match one:
+        case Text(text):
+            return f"<p>{words(text)}</p>"
+        case Items(lines):
+            return "<ul>" + "".join(f"<li>{words(line)}</li>" for line in lines) + "</ul>"
+        case Cards(cards):
+            return '<dl class="cards">' + "".join(card(one) for one in cards) + "</dl>"
+        case Code(text):
+            return f'<pre tabindex="0">{escape(text, quote=False)}</pre>'
+        case Details(summary, blocks):
+            inner = "\n".join(body(blocks))
+            return f"<details><summary>{words(summary)}</summary>\n{inner}\n</details>"
+        case Table():
+            return table(one)
+        case Figure():
+            return figure(one)
+        case Download():
+            return download(one)
+
+
+def body(blocks: Sequence[Block]) -> Iterator[str]:
+    """Figures that follow each other stand side by side where there is room."""
+    for together, group in groupby(blocks, key=lambda one: isinstance(one, Figure)):
+        parts = [block(one) for one in group]
+        yield (
+            '<div class="figures">\n' + "\n".join(parts) + "\n</div>"
+            if together
+            else "\n".join(parts)
+        )
+
+
+def section(one: Section) -> str:
+    inner = "\n".join(body(one.blocks))
+    return (
+        f'<section aria-labelledby="{one.anchor}"><h2 id="{one.anchor}">{words(one.title)}</h2>\n'
+        f"{inner}\n</section>"
+    )
+
+
+def page(document: Document) -> str:
+    links = "".join(f'<a href="#{s.anchor}">{words(s.title)}</a>' for s in document.sections)
+    sections = "\n".join(section(one) for one in document.sections)
+    # Whatever a file's text may hold, a browser neither loads nor runs anything for this page.
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="generator" content="vcmts report">
+<title>{escape(document.title)}</title>
+<link rel="icon" href="data:,">
+<style>
+{STYLE.read_text(encoding="utf-8")}</style>
+</head>
+<body>
+<header><h1>{words(document.title)}</h1><p>{words(document.subtitle)}</p>
+<nav aria-label="Sections">{links}</nav></header>
+<main>
+{sections}
+</main>
+<footer>Written by <code>./vcmts report</code> of OpenVCMTS. Sizes are Ethernet frames without their
+CRC; rates are of these.</footer>
+</body>
+</html>
+"""

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measured figures beside those that were published (config/published.yaml)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from vcmts import published
+from vcmts.directions import DIRECTIONS
+from vcmts.report.document import Section, Table, Text, number
+from vcmts.report.runs import Run, first_mix, in_direction, of_kind
+from vcmts.units import MIB
+
+# Of the published configuration that ours are set beside.
+CONFIGURATION = "6ofdm-0sc-qam_300cms"
+PER_CORE = ("2017.imix", "2021.imix.3rd-gen", "2023.imix.4th-gen")
+CYCLES = {
+    "downstream": ("2017.cycles", "2021.cycles.3rd-gen", "2023.cycles.4th-gen"),
+    "upstream": ("2023.cycles.upstream",),
+}
+SCHEDULER = {"2ofdm-32sc-qam": "2017.scheduler", "6ofdm": "2017.scheduler.6ofdm"}
+SATURATED = 100  # % of the channels and more
+MEMORY, LATENCY = "memory.service-group", "energy.latency"
+MODEMS = 300
+BOUNDS = {"": "", "about": "about ", "at-least": "at least ", "at-most": "at most "}
+CAVEAT = (
+    "To be set side by side, not compared: the published figures are of other machines, at fixed "
+    "clocks, with network cards, mostly on both hyper-threads of a core and with other service "
+    "groups at work on its neighbours. Ours here are of one thread, without a network card's "
+    "receive and transmit. Ratios within one run of one machine are what can be compared."
+)
+
+
+@dataclass(frozen=True)
+class Pair:
+    what: str
+    measured: float
+    unit: str
+    figure: str  # id of the published one
+    remark: str = ""
+
+
+def per_core(run: Run) -> Iterator[Pair]:
+    own = run.file["configuration"].startswith(CONFIGURATION)
+    remark = "" if own else f"measured with {run.file['configuration']}"
+    for direction in DIRECTIONS:
+        found = first_mix(in_direction(run, direction))
+        if found is None or found["mix"].isdigit():
+            continue
+        what = f"{direction}, {found['mix']}, {found.get('threads', 1)} thread"
+        if direction == "downstream":
+            for name in PER_CORE:
+                yield Pair(what, found["gbps_per_core"], "Gbps a core", name, remark)
+        if found.get("core_cycles_per_packet"):
+            for name in CYCLES[direction]:
+                cycles = found["core_cycles_per_packet"]
+                yield Pair(what, cycles, "core cycles a packet", name, remark)
+
+
+def of_group(run: Run) -> Iterator[Pair]:
+    memory = run.file.get("memory")
+    name = run.file["configuration"]
+    if isinstance(memory, dict) and name.startswith(CONFIGURATION) and memory.get("total"):
+        yield Pair(
+            f"memory of a service group, {MODEMS} modems", memory["total"] / MIB, "MiB", MEMORY
+        )
+
+
+def of_pipeline(run: Run) -> Iterator[Pair]:
+    yield from per_core(run)
+    yield from of_group(run)
+
+
+def of_scheduler(run: Run) -> Iterator[Pair]:
+    for case, name in SCHEDULER.items():
+        full = [r for r in run.results if r["case"] == case and r["load"] >= SATURATED]
+        for result in full[:1]:
+            if result.get("core_cycles_per_packet"):
+                cycles = result["core_cycles_per_packet"]
+                what = f"scheduler, {case}, {result['load']:g} % load"
+                yield Pair(what, cycles, "core cycles a packet", name)
+
+
+def of_memory(run: Run) -> Iterator[Pair]:
+    for result in run.results:
+        if (result["what"], result["value"]) == ("modems", MODEMS) and result.get("memory_bytes"):
+            size = result["memory_bytes"] / MIB
+            yield Pair(f"memory of a service group, {MODEMS} modems", size, "MiB", MEMORY)
+            return
+
+
+def of_latency(run: Run) -> Iterator[Pair]:
+    found = [r for r in run.results if r["direction"] == "downstream" and r.get("pipeline_us")]
+    if found:
+        near = min(found, key=lambda r: abs(r["load"] - 0.9))
+        what = f"downstream, in the pipeline, mean at {100 * near['load']:.0f} % of zero-loss"
+        remark = "disturbed" if near.get("disturbed") else ""
+        yield Pair(what, near["pipeline_us"]["mean"], "us", LATENCY, remark)
+
+
+def pairs(runs: Sequence[Run]) -> Iterator[tuple[Pair, Run]]:
+    makers = {
+        "pipeline": of_pipeline,
+        "scheduler": of_scheduler,
+        "cost": of_memory,
+        "latency": of_latency,
+    }
+    for kind, maker in makers.items():
+        for run in of_kind(runs, kind):
+            for pair in maker(run):
+                yield pair, run
+
+
+def row(pair: Pair, run: Run) -> tuple[str, ...] | None:
+    """None where the figure is no longer published there."""
+    known = published.load()
+    figure = known.figures.get(pair.figure)
+    if figure is None:
+        return None
+    machine = known.machines[figure.machine].cpu if figure.machine else ""
+    paper = known.papers[figure.paper]
+    source = f"{paper.publisher} {paper.year}, {figure.where}"
+    conditions = "; ".join(
+        text
+        for text in (machine, figure.conditions, figure.note, f"{figure.how}: {source}")
+        if text
+    )
+    what = f"{pair.what} (run {run.letter})" if run.letter else pair.what
+    return (
+        f"{what}; {pair.remark}" if pair.remark else what,
+        number(pair.measured),
+        BOUNDS[figure.bound] + number(figure.value),
+        pair.unit,
+        number(pair.measured / figure.value),
+        conditions,
+    )
+
+
+def section(runs: Sequence[Run]) -> Section:
+    out = Section("Beside published figures")
+    found = [line for pair, run in pairs(runs) if (line := row(pair, run)) is not None]
+    rows = list(dict.fromkeys(found))  # several files of one run tell the same of its memory
+    if not rows:
+        out.blocks.append(Text("Nothing was measured that has a published figure beside it."))
+        return out
+    head = ("what", "measured", "published", "unit", "measured / published", "published of")
+    out.blocks += [Text(CAVEAT), Table("", head, rows)]
+    return out
+
+
+def points() -> list[tuple[str, float]]:
+    """Year and Gbps a core of the published mix."""
+    known = published.load()
+    found = [known.figures[name] for name in PER_CORE if name in known.figures]
+    return [(str(known.papers[figure.paper].year), figure.value) for figure in found]

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts run: the data plane and the traffic around it, two processes joined by memif.
+
+vcmtsd serves the service group on one core, vcmts-traffic sends, receives and proves every packet
+of both directions on another. Their results are put together into one summary.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from vcmts import configuration
+from vcmts.child import INTERRUPTED, Stopped, folder, start, stoppable, writable
+from vcmts.paths import MistakeError, complain, program
+from vcmts.run import expected, rates, summary
+from vcmts.run.plane import Ends, data_plane, facts_of, free_core, wire
+
+# Below this share of the rate asked for, the summary says why; a few packets make no rate.
+ENOUGH_OF_RATE, FEWEST_PACKETS = 0.95, 100
+# Drops of what is more than the channels carry, at the end of a queue or before it is long.
+FULL = ("flow_buffer_full", "scheduler_full", "wred_drop", "docsis_pie_drop")
+# What vcmts-traffic says in its own words, in those of this command.
+WORDS = (
+    (r"^(vcmts-)?traffic: ", "vcmts: "),
+    (r"--mix\b", "--traffic"),
+    (r"--upstream-mix\b", "--upstream-traffic"),
+    (r"`vcmts-traffic --help'.*", "`vcmts run --help' for more information."),
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    configuration.add_arguments(parser)
+    rates.add_arguments(parser)
+    parser.add_argument(
+        "--duration", default="10s", help="such as 500ms, 10s, 2min (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--impair",
+        metavar="KIND=SHARE[,..]",
+        help="what goes wrong with the upstream, as psp-loss=0.1%%,wrong-key=0.001; the kinds are "
+        "told by `vcmts impairments --help` and docs/impairments.md",
+    )
+    parser.add_argument(
+        "--latency",
+        action="store_true",
+        help="measure how long packets stay in the pipeline, too; costs 2 to 3 %% of its cycles",
+    )
+    parser.add_argument("--core", type=int, help="core of vcmts-traffic (default: a free one)")
+    parser.add_argument("--json", metavar="FILE", help="write the summary")
+
+
+def traffic_command(
+    config: Path, ends: list[Ends], result: Path, facts: dict[str, Any], given: argparse.Namespace
+) -> list[str]:
+    core = free_core(facts["cores"]) if given.core is None else given.core
+    allowed = sorted(os.sched_getaffinity(0))
+    if core not in allowed:
+        raise MistakeError(f"--core: found {core}, allowed: {', '.join(map(str, allowed))}")
+    asked = rates.rates_of(facts, given)
+    command = [str(program("vcmts-traffic")), "--config", str(config), "--json", str(result)]
+    command += ["--network", ends[0].client, "--rphy", ends[1].client]
+    if asked.downstream == rates.NOTHING:
+        command += ["--no-downstream"]
+    else:
+        command += ["--mix", given.traffic] if given.traffic is not None else []
+        command += ["--replay", given.replay] if given.replay is not None else []
+        command += ["--rate", asked.downstream]
+        command += ["--flows", given.flows] if given.flows is not None else []
+    if asked.upstream != rates.NOTHING:
+        command += ["--upstream-mix", given.upstream_traffic, "--upstream-rate", asked.upstream]
+    if given.shape is not None:
+        command += ["--shape", given.shape]
+    if given.upstream_shape is not None:
+        command += ["--upstream-shape", given.upstream_shape]
+    if given.impair is not None:
+        command += ["--impair", given.impair]
+    command += ["--duration", given.duration]
+    return [*command, "--core", str(core), "--main-core", str(core)]
+
+
+def in_our_words(said: str) -> str:
+    for found, ours in WORDS:
+        said = re.sub(found, ours, said, flags=re.MULTILINE)
+    return said
+
+
+def refused(command: list[str]) -> int:
+    """Whether vcmts-traffic finds a mistake, which is told: its exit status, 0 for none."""
+    checked = subprocess.run(
+        [*command, "--check"], check=False, stderr=subprocess.PIPE, text=True, errors="replace"
+    )
+    print(in_our_words(checked.stderr), end="", file=sys.stderr)
+    return checked.returncode
+
+
+def complain_of_low_rates(whole: dict[str, Any]) -> None:
+    for direction in summary.directions(whole):
+        part = whole[direction]
+        sent, asked = summary.sent_gbps(part), part["asked_gbps"]
+        if asked is None or part["sent"] < FEWEST_PACKETS or sent >= ENOUGH_OF_RATE * asked:
+            continue
+        complain(
+            f"{direction}: {summary.rate(sent)} of {summary.rate(asked)} were sent: the machine "
+            "(the traffic's core, or full queues before vcmtsd) did not carry the rate asked for"
+        )
+
+
+def complain_of_full_queues(whole: dict[str, Any], facts: dict[str, Any]) -> None:
+    drops = whole.get("downstream", {}).get("drops", {})
+    full = sum(drops.get(name, 0) for name in FULL)
+    if full:
+        carried = f"the channels carry {facts['capacity'] / 1e9:.3g} Gbps"
+        complain(f"{full:,} packets found full queues: {carried}; a smaller --rate helps")
+
+
+def carry(config: Path, place: Path, given: argparse.Namespace, stopped: Stopped) -> int:
+    """Runs both programs on the configuration. Returns the exit status."""
+    facts = facts_of(config)
+    ends = [wire(place, n, name, facts["mtu"]) for n, name in enumerate(("network", "rphy"))]
+    plane, proven = place / "vcmtsd.json", place / "traffic.json"
+    command = traffic_command(config, ends, proven, facts, given)
+    mistaken = refused(command)
+    if mistaken != 0:
+        return mistaken
+    status = INTERRUPTED
+    with data_plane(config, ends, plane, stopped, latency=given.latency):
+        if not stopped.asked:
+            status = stopped.wait(start(command, quiet=True))
+    if not plane.exists() or not proven.exists():
+        if stopped.asked:
+            return INTERRUPTED
+        complain("no summary: a program ended early; its messages are above")
+        return status or 1
+    found = json.loads(proven.read_text(encoding="utf-8"))
+    asked = {way: found[way]["asked_gbps"] for way in summary.directions(found)}
+    whole = summary.merge(json.loads(plane.read_text(encoding="utf-8")), found, asked)
+    summary.show(whole, Console(file=sys.stdout), facts["cores"])
+    if expected.impaired(whole) and not expected.as_expected(whole):
+        status = max(status, 1)
+    if given.json:
+        Path(given.json).write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
+    complain_of_full_queues(whole, facts)
+    complain_of_low_rates(whole)
+    return status if summary.balanced(whole) else max(status, 1)
+
+
+def main(arguments: argparse.Namespace) -> int:
+    writable(arguments.json)
+    with folder() as place, stoppable() as stopped:
+        return carry(configuration.chosen(arguments, place), place, arguments, stopped)

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The summary of a run: what two programs say of it, as one document and on the terminal."""
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from vcmts.directions import DIRECTIONS
+from vcmts.run import expected
+
+Json = dict[str, Any]
+
+# What the data plane says of a direction, beside what the traffic proved.
+PLANE = (
+    *(
+        "cycles_per_packet",
+        "pipeline_latency_us",
+        "drops",
+        "counters",
+        "scheduler",
+        "balanced",
+        "held",
+    ),
+    *("units", "requests"),
+)
+COUNTS = ("sent", "proven", "lost", "duplicated", "reordered", "corrupted")
+
+
+def merge(plane: Json, proven: Json, asked: dict[str, float | None]) -> Json:
+    """One summary: what was asked for (Gbps, None: as much as goes), what the traffic proved, and
+    what it cost the data plane. Where both have a key, the traffic's is what was sent."""
+    whole: Json = dict(proven)
+    for direction in directions(proven):
+        sent, served = proven[direction] | {"asked_gbps": asked[direction]}, plane[direction]
+        for key in PLANE:
+            if key in served:
+                if key in sent:
+                    sent[f"{key}_sent"] = sent[key]
+                sent[key] = served[key]
+        whole[direction] = sent
+    for key in ("workers", "ports", "host"):
+        whole[key] = plane[key]
+    return whole
+
+
+def directions(summary: Json) -> list[str]:
+    """Those in which something was sent."""
+    return [direction for direction in DIRECTIONS if direction in summary]
+
+
+def balanced(summary: Json) -> bool:
+    return all(summary[direction].get("balanced", False) for direction in directions(summary))
+
+
+def table(title: str, *columns: str) -> Table:
+    drawn = Table(title=title, title_justify="left")
+    for number, column in enumerate(columns):
+        drawn.add_column(column, justify="right" if number else "left")
+    return drawn
+
+
+def cycles_table(direction: str, served: Json) -> Table:
+    cycles = served.get("cycles_per_packet", {"total": 0.0, "stages": {}})
+    drawn = table(f"{direction}, reference cycles a packet", "stage", "cycles")
+    for name, value in cycles["stages"].items():
+        drawn.add_row(name, f"{value:.1f}")
+    drawn.add_row("all stages", f"{cycles['total']:.1f}")
+    drawn.add_row("of which reading the clock", f"{cycles.get('accounting', 0.0):.1f}")
+    return drawn
+
+
+def sent_gbps(part: Json) -> float:
+    seconds: float = part["seconds"]
+    return part["sent_bytes"] * 8e-9 / seconds if seconds > 0 else 0.0
+
+
+def rate(gbps: float) -> str:
+    return f"{gbps:.2f} Gbps" if gbps >= 0.1 else f"{gbps * 1000:.2f} Mbps"
+
+
+def asked_for(part: Json) -> str:
+    return "max" if part["asked_gbps"] is None else rate(part["asked_gbps"])
+
+
+def latency_rows(drawn: Table, title: str, latencies: list[Json | None]) -> None:
+    """A row a percentile of what was measured, a column a direction."""
+    measured = next((latency for latency in latencies if latency is not None), {})
+    for key in measured:
+        if key != "histogram":
+            told = (f"{latency[key]:,.0f} us" if latency else "" for latency in latencies)
+            drawn.add_row(f"{title} {key}", *told)
+
+
+def packets_table(summary: Json) -> Table:
+    """A column a direction; a reason for drops is shown where it was met."""
+    shown = directions(summary)
+    parts = [summary[direction] for direction in shown]
+    drawn = table("packets", "", *shown)
+    for key in COUNTS:
+        drawn.add_row(key, *(f"{part[key]:,}" for part in parts))
+    for reason in dict.fromkeys(name for part in parts for name in part["drops"]):
+        counts = [part["drops"].get(reason, 0) for part in parts]
+        if any(counts):
+            drawn.add_row(
+                f"dropped: {reason}", *(f"{count:,}" if count else "" for count in counts)
+            )
+    drawn.add_row("asked for", *map(asked_for, parts))
+    drawn.add_row("sent at", *(rate(sent_gbps(part)) for part in parts))
+    drawn.add_row("throughput", *(rate(part["gbps"]) for part in parts))
+    for title, key in (("latency", "latency_us"), ("in the pipeline", "pipeline_latency_us")):
+        latency_rows(drawn, title, [part.get(key) for part in parts])
+    return drawn
+
+
+def units_table(units: Json) -> Table:
+    """What the upstream was made of."""
+    keys = ("in", "out", "dropped", "held")
+    drawn = table("upstream in units", "", *keys)
+    for name, unit in units.items():
+        drawn.add_row(name, *(f"{unit[key]:,}" for key in keys))
+    return drawn
+
+
+def delay_table(delays: list[Json]) -> Table:
+    """How long packets waited in the downstream's queues."""
+    keys = ("mean", "p50", "p99", "p99_9")
+    drawn = table("delay in the scheduler, us", "priority", "packets", *keys)
+    for delay in delays:
+        told = (f"{delay[f'{key}_us']:,.0f}" for key in keys)
+        drawn.add_row(str(delay["priority"]), f"{delay['packets']:,}", *told)
+    return drawn
+
+
+def fill(channels: list[Json], seconds: float) -> list[str]:
+    """How much of their rate channels carried while packets came, a line a rate."""
+    lines = []
+    for bits in dict.fromkeys(channel["rate"] for channel in channels):
+        alike = [channel for channel in channels if channel["rate"] == bits]
+        shares = [channel["bytes"] * 8 / (bits * seconds) for channel in alike]
+        low, high = f"{min(shares):.0%}", f"{max(shares):.0%}"
+        told = low if low == high else f"{low} to {high}"
+        noun = "channel" if len(alike) == 1 else "channels"
+        lines.append(f"{len(alike)} {noun} of {rate(bits / 1e9)}: {told} full")
+    return lines
+
+
+def skew(groups: list[Json]) -> str:
+    """What the order of bonded flows cost, in a line."""
+    bonded = [group for group in groups if group["channels"] > 1 and group["packets"]]
+    packets = sum(group["packets"] for group in bonded)
+    if not packets:
+        return "no packets on bonded channels"
+    early = sum(group["early_share"] * group["packets"] for group in bonded) / packets
+    mean = sum(group["mean_skew_us"] * group["packets"] for group in bonded) / packets
+    most = max(group["max_skew_us"] for group in bonded)
+    return (
+        f"skew of bonded channels: {early:.0%} of the packets wait for others, "
+        f"all in the mean {mean:.0f} us, at most {most:.0f} us"
+    )
+
+
+def asked(requests: Json) -> str:
+    """What became of bandwidth requests, in a line."""
+    kinds = {kind: count for kind, count in requests["by_kind"].items() if count}
+    told = ", ".join(f"{count:,} by {kind}" for kind, count in kinds.items()) or "none"
+    modems = requests["modems"]
+    return f"bandwidth requests: {told}, of {modems:,} {'modem' if modems == 1 else 'modems'}"
+
+
+def cost(part: Json) -> int:
+    """Packets that --impair has to have cost."""
+    due = part.get("expected", {"lost": 0, "corrupted": 0})
+    return int(due["lost"] + due["corrupted"])
+
+
+def verdict(summary: Json) -> str:
+    parts = [summary[direction] for direction in directions(summary)]
+    proven = all(part["proven"] + cost(part) == part["sent"] for part in parts)
+    told = [
+        f"{part['proven']:,} of {part['sent']:,} {direction} at {part['gbps']:.2f} Gbps"
+        for direction, part in zip(directions(summary), parts, strict=True)
+    ]
+    impaired = sum(cost(part) for part in parts)
+    spared = f" but {impaired:,} that --impair cost" if impaired else ""
+    lost, seconds = sum(part["lost"] for part in parts), max(part["seconds"] for part in parts)
+    return (
+        f"{'every packet proven' if proven else 'NOT every packet proven'}{spared}: "
+        f"{', '.join(told)}, {lost:,} lost, in {seconds:.1f} s"
+    )
+
+
+def show(summary: Json, console: Console, cores: list[int]) -> None:
+    """`cores` of vcmtsd's workers, in their order."""
+    for direction in directions(summary):
+        console.print(cycles_table(direction, summary[direction]))
+    host = summary["host"]
+    print(f"TSC {host['tsc_hz'] / 1e9:.2f} GHz, core {host['core_hz'] / 1e9:.2f} GHz")
+    if "scheduler" in summary.get("downstream", {}):
+        scheduler, seconds = summary["downstream"]["scheduler"], summary["downstream"]["seconds"]
+        console.print(delay_table(scheduler["delay"]))
+        for line in fill(scheduler["channels"], max(seconds, 1e-3)):
+            print(line)
+        print(skew(scheduler["bonding_groups"]))
+    if "upstream" in summary:
+        console.print(units_table(summary["upstream"]["units"]))
+        print(asked(summary["upstream"]["requests"]))
+    console.print(packets_table(summary))
+    if expected.impaired(summary):
+        expected.show(summary, console)
+    for core, worker in zip(cores, summary["workers"], strict=True):
+        print(f"core {core} ({worker['name']}): {worker['busy_share']:.0%} busy")
+    print(verdict(summary), flush=True)

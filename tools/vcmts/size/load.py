@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts size: what service groups take of a server. docs/sizing.md tells it in words."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vcmts.published import Rules
+from vcmts.run.rates import UPSTREAM_SHARE
+from vcmts.size.curve import Costs, Curve
+from vcmts.size.request import Groups
+
+# Bytes that a packet has on a wire beyond the Ethernet frame without CRC: CRC, preamble, gap.
+WIRE = 4 + 8 + 12
+# DEPI: CRC, MAC header of 17 (privacy and DSID), a segment table entry of 2 for each of about two
+# segments; frames of MTU 1500 have 30 bytes of IPv4, L2TPv3 and PSP, and 14 + WIRE around these.
+DEPI_PACKET = 4 + 17 + 4
+DEPI_FRAME = (1500 + 14 + WIRE) / (1500 - 30)
+REDUNDANCY = ("none", "n+1", "1+1")
+
+
+def up(value: float) -> int:
+    """The next whole number; what rounding made of a whole number stays it."""
+    return math.ceil(value - 1e-9)
+
+
+@dataclass(frozen=True)
+class Server:
+    """What is to carry it. None: no limit."""
+
+    sockets: int
+    cores: int  # of a socket
+    clock: float  # GHz
+    threads: int = 2  # of a core
+    thread_gain: float = 1.0  # two hyper-threads over one alone, where one alone was measured
+    memory_gib: float | None = None
+    system_memory_gib: float = 4.0
+    port_gbps: float = 100.0
+    ports: int | None = None
+    redundancy: str = "none"
+    ports_a_card: int = 2
+    slots: int | None = None
+    slot_gbps: float | None = None
+    crypto_card_gbps: float | None = None
+    crypto_gbps: float | None = None  # downstream, of a socket's crypto devices
+    interfaces: int | None = None
+    nic_gbps: float | None = None  # both directions together, as clouds limit it
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Service groups of a kind, with their costs."""
+
+    groups: Groups
+    costs: Costs
+
+
+@dataclass(frozen=True)
+class Question:
+    kinds: Sequence[Kind]
+    server: Server
+    rules: Rules
+    standby: float = 0.0  # service groups in standby for each active one
+    limit: float | None = 10.0  # Gbps downstream of a service group
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Of a service group, and what its core would carry. Gbps."""
+
+    downstream: float
+    upstream: float
+    core: float
+    thread: float | None  # upstream; None: not known
+    bound: str  # what the downstream is bound by
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a server's service groups take of it."""
+
+    counts: tuple[int, ...]
+    standby: int
+    reserved_cores: int
+    data_cores: int
+    control_cores: int
+    memory_gib: float
+    transmit: float
+    receive: float
+    downstream: float
+    carried: float  # both directions, as subscribers count
+    ports: int
+    cards: int
+    crypto_cards: int
+    interfaces: int
+    rates: tuple[Rates, ...]
+
+    @property
+    def cores(self) -> int:
+        return self.reserved_cores + self.data_cores + self.control_cores
+
+
+def core_share(curve: Curve, share: float, server: Server) -> float:
+    """What part of the curve's figure a share of a core carries on the target's clock of 1."""
+    if share >= 1 or curve.both_threads:
+        return min(share, 1.0)
+    return share * server.thread_gain
+
+
+def capacity(question: Question, curve: Curve, clock: float, share: float, at_once: int) -> float:
+    """Gbps, after clock and headroom."""
+    server = question.server
+    whole = curve.gbps(at_once) * server.clock / clock
+    return whole * core_share(curve, share, server) * (1 - question.rules.headroom)
+
+
+def _downstream(
+    asked: float | None, core: float, most: tuple[tuple[float, str], ...]
+) -> tuple[float, str]:
+    if asked is not None:
+        return asked, "asked"
+    return min((core, "core"), *most)
+
+
+def rates(question: Question, kind: Kind, at_once: int) -> Rates:
+    rules, groups, costs = question.rules, kind.groups, kind.costs
+    core = capacity(question, costs.downstream, costs.clock, rules.downstream_cores, at_once)
+    thread = None
+    share = rules.downstream_cores if rules.one_thread else rules.upstream_cores
+    if costs.upstream is not None:
+        thread = capacity(question, costs.upstream, costs.clock, share, at_once)
+    upstream_share = costs.upstream_share or UPSTREAM_SHARE
+    if rules.one_thread and thread:
+        # d / core + u / thread = 1
+        core = (
+            1 / (1 / core + upstream_share / thread)
+            if groups.upstream is None
+            else core * max(0.0, 1 - groups.upstream / thread)
+        )
+    most = [(groups.channel_rate, "channels")]
+    if question.limit is not None:
+        most.append((question.limit, "service group limit"))
+    down, bound = _downstream(groups.downstream, core, tuple(most))
+    upstream = down * upstream_share if groups.upstream is None else groups.upstream
+    if groups.upstream is None and thread is not None and not rules.one_thread:
+        upstream = min(upstream, thread)
+    return Rates(down, upstream, core, thread, bound)
+
+
+def on_the_wire(question: Question, kind: Kind, rate: Rates) -> tuple[float, float]:
+    """Gbps that a service group's ports transmit and receive: core network and R-PHY device."""
+    if not question.rules.count_overhead:
+        both = rate.downstream + rate.upstream
+        return both, both
+    down = kind.costs.downstream.mean_bytes
+    up_bytes = kind.costs.upstream.mean_bytes if kind.costs.upstream else down
+
+    def ip(size: float) -> float:
+        return (size + WIRE) / size
+
+    def tunnel(size: float) -> float:
+        return (size + DEPI_PACKET) * DEPI_FRAME / size
+
+    transmit = rate.downstream * tunnel(down) + rate.upstream * ip(up_bytes)
+    receive = rate.downstream * ip(down) + rate.upstream * tunnel(up_bytes)
+    return transmit, receive
+
+
+def port_count(server: Server, load: float) -> int:
+    """With the spare ones of the redundancy model."""
+    gbps = server.port_gbps
+    if server.slot_gbps is not None:
+        gbps = min(gbps, server.slot_gbps / server.ports_a_card)
+    needed = up(load / gbps)
+    return {"none": needed, "n+1": needed + (needed > 0), "1+1": 2 * needed}[server.redundancy]
+
+
+def usage(question: Question, counts: Sequence[int]) -> Usage:
+    server, rules = question.server, question.rules
+    active = sum(counts)
+    standby = up(active * question.standby)
+    total = active + standby
+    at_once = max(1, -(-active // server.sockets))
+    found = tuple(rates(question, kind, at_once) for kind in question.kinds)
+    wires = [on_the_wire(question, k, r) for k, r in zip(question.kinds, found, strict=True)]
+    transmit = sum(n * wire[0] for n, wire in zip(counts, wires, strict=True))
+    receive = sum(n * wire[1] for n, wire in zip(counts, wires, strict=True))
+    memory = [kind.costs.memory_gib or 0.0 for kind in question.kinds]
+    used = sum(n * gib for n, gib in zip(counts, memory, strict=True))
+    ports = port_count(server, max(transmit, receive))
+    down = sum(n * rate.downstream for n, rate in zip(counts, found, strict=True))
+    upstream = sum(n * rate.upstream for n, rate in zip(counts, found, strict=True))
+    data = rules.downstream_cores + (0 if rules.one_thread else rules.upstream_cores)
+    card = server.crypto_card_gbps
+    return Usage(
+        counts=tuple(counts),
+        standby=standby,
+        reserved_cores=up(rules.server_cores + rules.socket_cores * server.sockets),
+        data_cores=up(total * data),
+        control_cores=up(total * (rules.control_plane_cores + rules.scheduler_cores)),
+        memory_gib=server.system_memory_gib + used + standby * max(memory),
+        transmit=transmit,
+        receive=receive,
+        downstream=down,
+        carried=down + upstream,
+        ports=ports,
+        cards=up(ports / server.ports_a_card),
+        crypto_cards=up(down / card) if card else 0,
+        interfaces=total * rules.interfaces + rules.interfaces_admin,
+        rates=found,
+    )

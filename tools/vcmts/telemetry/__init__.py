@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts telemetry: a data plane in service is asked and changed."""
