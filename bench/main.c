@@ -7,7 +7,6 @@
 
 #include <jansson.h>
 
-#include "commands.h"
 #include "footprint.h"
 #include "model/loader.h"
 #include "options.h"
@@ -17,6 +16,7 @@
 #include "program.h"
 #include "requests.h"
 #include "results.h"
+#include "server/process.h"
 #include "telemetry/report.h"
 
 /* How far the measurement is, in runs. */

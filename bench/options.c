@@ -4,11 +4,11 @@
 #include <argp.h>
 #include <string.h>
 
-#include "commands.h"
 #include "core/targets.h"
 #include "platform/platform.h"
 #include "program.h"
 #include "results.h"
+#include "server/process.h"
 
 const struct bench_direction *const bench_directions[DIRECTIONS] = {
 	&bench_downstream,

@@ -8,11 +8,11 @@
 
 #include <jansson.h>
 
-#include "commands.h"
 #include "platform/platform.h"
 #include "platform/pool.h"
 #include "program.h"
 #include "scheduler_results.h"
+#include "server/process.h"
 #include "telemetry/report.h"
 
 #define MAX_LOADS 8

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "commands.h"
 #include "model/loader.h"
 #include "platform/platform.h"
 #include "program.h"
+#include "server/process.h"
 #include "throughput.h"
 #include "trials/trials.h"
 

@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "model/loader.h"
 #include "server/layout.h"
+#include "server/process.h"
 
 struct check_options {
 	const char *config;
@@ -81,7 +82,7 @@ int command_check(int argc, char **argv) {
 
 	argp_err_exit_status = EXIT_MISTAKE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (command_load(o.config, &sg) != 0)
+	if (process_load(o.config, &sg) != 0)
 		return EXIT_MISTAKE;
 	if (o.json)
 		print_json(&sg);

@@ -5,6 +5,8 @@
 
 #include "commands.h"
 #include "model/loader.h"
+#include "replay/replay.h"
+#include "server/process.h"
 #include "telemetry/report.h"
 
 static int command_schema(int argc, char **argv) {
@@ -30,45 +32,14 @@ static const struct {
 	const char *about;
 } commands[] = {
 	{"run", command_run, "serve a service group on its ports until a signal or --duration"},
-	{"replay", command_replay,
+	{"replay", replay_command,
 	 "captures in, captures out, without ports and in their own time"},
 	{"check", command_check, "read a configuration and say what is wrong with it"},
 	{"schema", command_schema, "print the JSON Schema of the configuration"},
 	{"describe", command_describe, "print stages, drop reasons and counters as JSON"},
 };
 
-volatile sig_atomic_t command_stopped;
-
-static void on_signal(int number) {
-	(void)number;
-	command_stopped = 1;
-}
-
-void command_catch_signals(void) {
-	signal(SIGINT, on_signal);
-	signal(SIGTERM, on_signal);
-}
-
-volatile sig_atomic_t command_reload;
-
-static void on_reload(int number) {
-	(void)number;
-	command_reload = 1;
-}
-
-void command_catch_reload(void) {
-	signal(SIGHUP, on_reload);
-}
-
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
-
-int command_load(const char *path, struct service_group *sg) {
-	if (path == NULL) {
-		fprintf(stderr, "--config: a file is needed; `./vcmts profile` writes one\n");
-		return EXIT_MISTAKE;
-	}
-	return service_group_load(path, sg, stderr) == 0 ? 0 : EXIT_MISTAKE;
-}
 
 static void help(FILE *out) {
 	fprintf(out, "usage: vcmtsd COMMAND [OPTION...]\n\n");

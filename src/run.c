@@ -16,6 +16,7 @@
 #include "platform/platform.h"
 #include "platform/port.h"
 #include "server/instance.h"
+#include "server/process.h"
 #include "server/reload.h"
 #include "telemetry/report.h"
 #include "telemetry/telemetry.h"
@@ -170,9 +171,9 @@ static void drain(struct instance *i) {
 
 /* SIGHUP or a command of the telemetry. */
 static void reload_if_asked(struct reload *r) {
-	if (!command_reload && !reload_is_asked(r))
+	if (!process_reload && !reload_is_asked(r))
 		return;
-	command_reload = 0; /* before the file is read: what comes meanwhile counts again */
+	process_reload = 0; /* before the file is read: what comes meanwhile counts again */
 	reload_run(r);
 }
 
@@ -183,7 +184,7 @@ static double serve(struct instance *i, struct reload *r, uint64_t duration_ns) 
 		clock_start(&i->workers[w].clock); /* not before: tables took their time */
 		rte_eal_remote_launch(worker_run, &i->workers[w], w + 1);
 	}
-	while (!command_stopped) {
+	while (!process_stopped) {
 		usleep(20000);
 		reload_if_asked(r);
 		if (duration_ns != 0 && i->workers[0].clock.now >= duration_ns)
@@ -289,7 +290,7 @@ static int configure(int argc, char **argv, struct run_options *o, struct servic
 
 	argp_err_exit_status = EXIT_MISTAKE;
 	argp_parse(&argp, argc, argv, 0, NULL, o);
-	if (command_load(o->config, sg) != 0)
+	if (process_load(o->config, sg) != 0)
 		return EXIT_MISTAKE;
 	o->network = o->network ? o->network : sg->network.device;
 	o->rphy = o->rphy ? o->rphy : sg->rphy_port.device;
@@ -311,8 +312,8 @@ int command_run(int argc, char **argv) {
 
 	if (configure(argc, argv, &o, &sg) != 0)
 		return EXIT_MISTAKE;
-	command_catch_signals();
-	command_catch_reload();
+	process_catch_signals();
+	process_catch_reload();
 	i = instance_alloc();
 	if (i != NULL && start(&sg, &o) == 0) {
 		status = run(i, &o, &sg);

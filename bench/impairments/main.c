@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
 #include "matrix.h"
 #include "model/loader.h"
 #include "platform/platform.h"
+#include "server/process.h"
 #include "telemetry/report.h"
 
 #define ROWS_MAX (2 * IMPAIRMENTS + 8)

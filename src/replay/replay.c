@@ -10,11 +10,12 @@
 #include <string.h>
 
 #include "capture/capture.h"
-#include "commands.h"
 #include "model/loader.h"
 #include "platform/platform.h"
+#include "replay/replay.h"
 #include "replay/replay_wires.h"
 #include "server/instance.h"
+#include "server/process.h"
 #include "telemetry/report.h"
 
 /* Between two packets of the capture, time goes on in such steps while packets are held. */
@@ -147,7 +148,7 @@ static int play(struct replay *r, pcap_t *in, const char *name) {
 	bool first = true;
 	int ret = 0;
 
-	while (!command_stopped && (ret = capture_next(in, name, &p)) == 1) {
+	while (!process_stopped && (ret = capture_next(in, name, &p)) == 1) {
 		if (first)
 			r->base = p.time;
 		first = false;
@@ -155,9 +156,9 @@ static int play(struct replay *r, pcap_t *in, const char *name) {
 		if (inject(r, &p) != 0)
 			return -1;
 	}
-	if (command_stopped)
+	if (process_stopped)
 		fprintf(stderr, "replay: stopped by a signal; what came before was replayed\n");
-	return command_stopped ? -1 : ret;
+	return process_stopped ? -1 : ret;
 }
 
 /* What is held after the last packet comes out in its own time. */
@@ -247,7 +248,7 @@ static bool way_there(const struct replay_options *o, const struct service_group
 	return false;
 }
 
-int command_replay(int argc, char **argv) {
+int replay_command(int argc, char **argv) {
 	static const struct argp argp = {
 		.options = options,
 		.parser = option,
@@ -266,13 +267,13 @@ int command_replay(int argc, char **argv) {
 
 	argp_err_exit_status = EXIT_MISTAKE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (command_load(o.config, &sg) != 0)
+	if (process_load(o.config, &sg) != 0)
 		return EXIT_MISTAKE;
 	if (!outputs_free(&o) || !way_there(&o, &sg)) {
 		service_group_free(&sg);
 		return EXIT_MISTAKE;
 	}
-	command_catch_signals();
+	process_catch_signals();
 	p.memory_mb = instance_memory_mb(&sg);
 	r = calloc(1, sizeof(*r));
 	if (r != NULL && (r->instance = instance_alloc()) != NULL && platform_start(&p) == 0) {

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "server/process.h"
+
+#include <stdio.h>
+
+#include "model/loader.h"
+
+volatile sig_atomic_t process_stopped;
+
+static void on_signal(int number) {
+	(void)number;
+	process_stopped = 1;
+}
+
+void process_catch_signals(void) {
+	signal(SIGINT, on_signal);
+	signal(SIGTERM, on_signal);
+}
+
+volatile sig_atomic_t process_reload;
+
+static void on_reload(int number) {
+	(void)number;
+	process_reload = 1;
+}
+
+void process_catch_reload(void) {
+	signal(SIGHUP, on_reload);
+}
+
+int process_load(const char *path, struct service_group *sg) {
+	if (path == NULL) {
+		fprintf(stderr, "--config: a file is needed; `./vcmts profile` writes one\n");
+		return EXIT_MISTAKE;
+	}
+	return service_group_load(path, sg, stderr) == 0 ? 0 : EXIT_MISTAKE;
+}
