@@ -13,6 +13,7 @@
 
 #include "core/pacing.h"
 #include "impairments/impair.h"
+#include "modems/uplink_fill.h"
 #include "modems/uplink_flow.h"
 #include "modems/uplink_frames.h"
 #include "modems/uplink_grant.h"
@@ -233,7 +234,7 @@ static void bursts_send(struct uplink *u, uint64_t now) {
 		u->grant_count = 0;
 	}
 	/* At a low rate nothing comes soon that would fill the packets. */
-	uplink_output_flush(&u->rphy.output, now, is_done(u) || is_slow(u));
+	uplink_sessions_flush(&u->rphy.output, now, is_done(u) || is_slow(u));
 	if (u->impair != NULL)
 		impair_release(u->impair, now, is_done(u));
 }

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "impairments/impair.h"
-
 #define MANAGEMENT_GRANTS 4096 /* of a modem, from one RNG-REQ to the next */
 
 static bool sends(const struct modem *m) {
@@ -146,30 +144,6 @@ void uplink_flows_ended(struct uplink_flows *f, const struct uplink_ended *ended
 		s->sent_at[(ended->first + i) % UPLINK_REMEMBERED] = tsc;
 	f->sent += ended->packets;
 	f->sent_bytes += ended->bytes;
-}
-
-void uplink_grant_fill(struct uplink_grant *g, struct uplink_flows *flows,
-		       struct uplink_frames *frames, bool finish, struct uplink_made *made) {
-	struct uplink_stream *s = g->stream;
-	bool unfinished = s->left > 0;
-
-	g->ended = (struct uplink_ended){.stream = s->index, .first = s->ended};
-	g->request = (struct uepi_request){.piggyback = true};
-	impair_grant_begun(frames->impair, g);
-	if (s->segment_header)
-		uplink_segment_fill(g, frames, finish, made);
-	else
-		uplink_legacy_fill(g, frames, made);
-	flows->unfinished += (s->left > 0) - unfinished;
-}
-
-void uplink_grant_cut(struct uplink_grant *g) {
-	if (g->stream->segment_header) {
-		uplink_segment_cut(g);
-	} else {
-		g->payload = rte_pktmbuf_mtod(g->buffer, const uint8_t *);
-		g->payload_size = g->filled;
-	}
 }
 
 struct packet_tag uplink_stream_tag(struct uplink_stream *s, const struct uplink_frames *frames,

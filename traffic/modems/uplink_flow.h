@@ -125,23 +125,6 @@ struct uplink_made {
 	uint64_t bytes; /* Ethernet frames without CRC */
 };
 
-/*
- * Fills a grant with what is left and, unless `finish`, with new frames. They are not encrypted
- * before uplink_encrypt() is through.
- */
-void uplink_grant_fill(struct uplink_grant *g, struct uplink_flows *flows,
-		       struct uplink_frames *frames, bool finish, struct uplink_made *made);
-
-/* Makes the burst of a filled grant whose frames are encrypted: sets payload and payload_size. */
-void uplink_grant_cut(struct uplink_grant *g);
-
-/* The two kinds of flows, for uplink_grant_fill() and uplink_grant_cut(). */
-void uplink_segment_fill(struct uplink_grant *g, struct uplink_frames *frames, bool finish,
-			 struct uplink_made *made);
-void uplink_segment_cut(struct uplink_grant *g);
-void uplink_legacy_fill(struct uplink_grant *g, struct uplink_frames *frames,
-			struct uplink_made *made);
-
 /* The tag of the next packet of a stream. */
 struct packet_tag uplink_stream_tag(struct uplink_stream *s, const struct uplink_frames *frames,
 				    struct uplink_made *made);

@@ -11,6 +11,7 @@
  * itself.
  */
 #include "impairments/impair.h"
+#include "modems/uplink_fill.h"
 #include "wire/crc32.h"
 
 static uint8_t minislots(uint32_t bytes) {

@@ -6,6 +6,7 @@
  *               ^ segment header                                   grant ends here
  */
 #include "impairments/impair.h"
+#include "modems/uplink_fill.h"
 #include "wire/segment.h"
 
 /* What a frame adds: it ends in this grant, or is what is left. */

@@ -38,6 +38,7 @@ int uplink_rphy_create(struct uplink_rphy *r, const struct service_group *sg, ui
 }
 
 void uplink_rphy_free(struct uplink_rphy *r) {
+	uplink_sessions_discard(&r->output);
 	uplink_output_free(&r->output);
 	free(r->channels);
 }

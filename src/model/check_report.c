@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How the parts of the check say what is wrong. */
+#include <stdio.h>
+
+#include "model/check.h"
+
+void check_report(struct check *check, const struct node *node, uint32_t line,
+		  const struct path *path, const char *allowed) {
+	const struct node *value = node;
+	char found[256] = "nothing";
+
+	if (value != NULL && value->type == NODE_ALIAS)
+		value = value->target;
+	if (value != NULL && value->type == NODE_SCALAR)
+		errors_quote(value->text, value->length, found, sizeof(found));
+	else if (value != NULL)
+		snprintf(found, sizeof(found), "a %s", value->type == NODE_MAP ? "map" : "list");
+	errors_add(check->errors, line, path, found, allowed);
+}
+
+bool check_resolve(struct check *check, const struct id_map *map, struct node *node,
+		   uint32_t *value, const struct path *path, const char *what) {
+	char allowed[64];
+
+	if (node_resolve(node)->bad)
+		return false;
+	if (map->index[*value] != ID_UNKNOWN) {
+		*value = map->index[*value];
+		return true;
+	}
+	snprintf(allowed, sizeof(allowed), "the id of %s of this file", what);
+	if (map->complete)
+		check_report(check, node, node->line, path, allowed);
+	return false;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "modems/uplink_fill.h"
+
+#include "impairments/impair.h"
+
+void uplink_grant_fill(struct uplink_grant *g, struct uplink_flows *flows,
+		       struct uplink_frames *frames, bool finish, struct uplink_made *made) {
+	struct uplink_stream *s = g->stream;
+	bool unfinished = s->left > 0;
+
+	g->ended = (struct uplink_ended){.stream = s->index, .first = s->ended};
+	g->request = (struct uepi_request){.piggyback = true};
+	impair_grant_begun(frames->impair, g);
+	if (s->segment_header)
+		uplink_segment_fill(g, frames, finish, made);
+	else
+		uplink_legacy_fill(g, frames, made);
+	flows->unfinished += (s->left > 0) - unfinished;
+}
+
+void uplink_grant_cut(struct uplink_grant *g) {
+	if (g->stream->segment_header) {
+		uplink_segment_cut(g);
+	} else {
+		g->payload = rte_pktmbuf_mtod(g->buffer, const uint8_t *);
+		g->payload_size = g->filled;
+	}
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rphy/uplink_output.h"
+
+#include <string.h>
+
+#include <rte_common.h>
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+#include <rte_memcpy.h>
+
+#include "platform/pool.h"
+
+#define PACKETS 4095
+#define ETHERNET 14
+
+int uplink_output_create(struct uplink_output *o, const struct service_group *sg, uint16_t port) {
+	const struct rphy_config *r = &sg->rphy;
+	struct depi_encap *e = &o->encap;
+
+	o->port = port;
+	o->family = e->family = r->rpd_ip.family;
+	e->dscp = r->dscp;
+	e->ttl = r->ttl;
+	memcpy(e->source_mac, r->rpd_mac, 6);
+	memcpy(e->destination_mac, r->core_mac, 6);
+	memcpy(e->source_ip, r->rpd_ip.bytes, 16);
+	memcpy(e->destination_ip, r->core_ip.bytes, 16);
+	o->headers_size = (uint32_t)depi_encap_size(e);
+	o->capacity = ETHERNET + r->mtu - o->headers_size;
+	o->flush = r->flush_ns * (rte_get_tsc_hz() / 1000) / 1000000;
+	o->pool = packet_pool("traffic_uplink", PACKETS, 0, UPLINK_SEGMENTS_AT + r->mtu);
+	return o->pool == NULL ? -1 : 0;
+}
+
+void uplink_output_free(struct uplink_output *o) {
+	for (unsigned i = o->pending_sent; i < o->pending_count; i++)
+		rte_pktmbuf_free(o->pending[i].m);
+	if (o->stock_count > 0)
+		rte_pktmbuf_free_bulk(o->stock, o->stock_count);
+	rte_mempool_free(o->pool);
+}
+
+bool uplink_output_ready(struct uplink_output *o) {
+	unsigned missing = UPLINK_STOCK - o->stock_count;
+
+	if (o->pending_sent < o->pending_count)
+		return false;
+	if (missing > 0 && rte_pktmbuf_alloc_bulk(o->pool, o->stock + o->stock_count, missing) != 0)
+		return false;
+	o->stock_count = UPLINK_STOCK;
+	return true;
+}
+
+void uplink_output_put(struct uplink_output *o, struct rte_mbuf *m,
+		       const struct uplink_ended *ended, unsigned ended_count) {
+	if (ended_count > 0)
+		rte_memcpy(o->ended + o->ended_count, ended, ended_count * sizeof(*ended));
+	o->ended_count += ended_count;
+	o->pending[o->pending_count++] = (struct uplink_packet){m, ended_count};
+}
+
+unsigned uplink_output_transmit(struct uplink_output *o, const struct uplink_ended **ended,
+				unsigned *ended_count) {
+	unsigned left = o->pending_count - o->pending_sent;
+	struct uplink_packet *first = &o->pending[o->pending_sent];
+	struct rte_mbuf *packets[UPLINK_PENDING];
+	uint32_t sizes[UPLINK_PENDING];
+	unsigned n;
+
+	*ended = &o->ended[o->ended_sent];
+	*ended_count = 0;
+	if (left == 0)
+		return 0;
+	for (unsigned i = 0; i < left; i++) {
+		packets[i] = first[i].m;
+		sizes[i] = packets[i]->pkt_len;
+	}
+	n = rte_eth_tx_burst(o->port, 0, packets, (uint16_t)left);
+	for (unsigned i = 0; i < n; i++) {
+		*ended_count += first[i].ended;
+		o->bytes += sizes[i];
+	}
+	o->packets += n;
+	o->backpressure += n < left;
+	o->pending_sent += n;
+	o->ended_sent += *ended_count;
+	if (n == left)
+		o->pending_count = o->pending_sent = o->ended_count = o->ended_sent = 0;
+	return n;
+}
