@@ -42,7 +42,15 @@ def write(directory: Path, name: str, text: str) -> None:
         ("src/upstream/a.c", '"downstream/b.h"', False),
         ("src/downstream/a.c", '"../upstream/b.h"', False),
         ("src/main.c", '"downstream/b.h"', True),
+        ("src/server/a.c", '"downstream/b.h"', True),
+        ("src/server/a.c", '"telemetry/b.h"', False),
+        ("src/upstream/a.c", '"server/b.h"', False),
+        ("src/telemetry/a.c", '"server/b.h"', True),
+        ("src/telemetry/a.c", '"replay/b.h"', False),
         ("traffic/a.c", '"wire/b.h"', True),
+        ("traffic/modems/a.c", '"rphy/b.h"', True),
+        ("traffic/modems/a.c", '"capture/b.h"', True),
+        ("traffic/modems/a.c", '"server/b.h"', False),
         ("traffic/a.c", '"downstream/b.h"', False),
         ("traffic/a.c", '"scheduler/b.h"', False),
     ],
@@ -52,6 +60,46 @@ def test_check_layers(file: str, include: str, allowed: bool, tmp_path: Path) ->
     ended = run("check-layers", tmp_path)
     assert ended.returncode == (0 if allowed else 1), ended.stdout + ended.stderr
     assert (ended.stdout == "") if allowed else ended.stdout.startswith(f"{file}:2: ")
+
+
+@pytest.mark.parametrize(
+    ("back", "found"),
+    [
+        ("first_begin(); /* calls */", True),
+        ("static void *all[] = {first_begin};", True),
+        ("struct first_begin x; y->first_begin = z.first_begin;", False),
+        ("/* first_begin() */", False),
+        ('puts("first_begin()");', False),
+    ],
+)
+def test_circles_of_calls_are_found(back: str, found: bool, tmp_path: Path) -> None:
+    write(tmp_path, "src/wire/a.c", "int first_begin(int a,\n\t\tint b) {\n\tmiddle();\n}\n")
+    write(tmp_path, "src/wire/b.c", "void middle(void) {\n\tlast();\n}\n")
+    write(tmp_path, "src/model/c.c", "void last(void) {\n\t" + back + "\n}\n")
+    ended = run("check-layers", tmp_path)
+    said = "a circle of calls: src/model/c.c, src/wire/a.c, src/wire/b.c\n"
+    assert (ended.returncode, ended.stdout) == ((1, said) if found else (0, ""))
+
+
+def test_rooms_are_known_and_not_full(tmp_path: Path) -> None:
+    write(tmp_path, "src/attic/a.c", "")
+    for number in range(29):
+        write(tmp_path, f"src/wire/a{number}.c", "")
+        write(tmp_path, f"src/wire/a{number}.h", "")
+    ended = run("check-layers", tmp_path)
+    assert ended.returncode == 1
+    assert "src/attic/a.c: src/attic is no room of check-layers\n" in ended.stdout
+    assert "src/wire: 29 names" in ended.stdout
+
+
+def test_the_readme_tells_what_lives_in_each_room() -> None:
+    told = subprocess.run(
+        [CHECKOUT / "devtools" / "check-layers", "--rooms"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert told in (CHECKOUT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
