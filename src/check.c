@@ -15,7 +15,7 @@ struct check_options {
 	bool json;
 };
 
-static error_t option(int key, char *value, struct argp_state *state) {
+static error_t check_option(int key, char *value, struct argp_state *state) {
 	struct check_options *o = state->input;
 
 	if (key == 'c')
@@ -74,7 +74,7 @@ int command_check(int argc, char **argv) {
 	};
 	static const struct argp argp = {
 		.options = options,
-		.parser = option,
+		.parser = check_option,
 		.doc = "Reads a configuration and says what is wrong with it.",
 	};
 	struct check_options o = {0};

@@ -108,7 +108,7 @@ static bool is_proven(const struct downlink *d, const struct frame_info *info) {
  * Where a header is so long that its end and the destination may not be in the head, the whole frame is
  * taken, and so it is where something is wrong with it.
  */
-static bool is_wanted(void *downlink, struct rte_mbuf *head) {
+static bool downlink_is_wanted(void *downlink, struct rte_mbuf *head) {
 	struct downlink *d = downlink;
 	uint8_t extended = rte_pktmbuf_mtod(head, const uint8_t *)[1];
 	enum corruption why;
@@ -123,7 +123,7 @@ int downlink_restart(struct downlink *d, const struct traffic_load *load, uint64
 	if (generator_restart(d->generator, mix) != 0)
 		return -1;
 	pacing_start(&d->pacing, load->rate, d->tsc_hz, mix_mean(mix), now);
-	receiver_restart(d->receiver, load->prove_every > 1 ? is_wanted : NULL, d);
+	receiver_restart(d->receiver, load->prove_every > 1 ? downlink_is_wanted : NULL, d);
 	resequencers_restart(&d->resequencers);
 	account_restart(&d->account);
 	d->account.proof.untimed = load->no_latency;
@@ -133,7 +133,7 @@ int downlink_restart(struct downlink *d, const struct traffic_load *load, uint64
 	return 0;
 }
 
-static unsigned transmit(struct downlink *d) {
+static unsigned downlink_transmit(struct downlink *d) {
 	unsigned n = rte_eth_tx_burst(d->network_port, 0, d->pending, (uint16_t)d->pending_count);
 
 	d->pending_count -= n;
@@ -160,7 +160,7 @@ unsigned downlink_send(struct downlink *d, uint64_t now) {
 	if (d->first_tsc == 0)
 		d->first_tsc = now;
 	d->last_tsc = now;
-	n = transmit(d);
+	n = downlink_transmit(d);
 	if (n > 0)
 		spent(&d->cycles.transmit, start);
 	return n;

@@ -40,7 +40,7 @@ enum exit_status {
 
 static volatile sig_atomic_t interrupted;
 
-static void on_signal(int number) {
+static void main_on_signal(int number) {
 	(void)number;
 	interrupted = interrupted + 1;
 }
@@ -163,7 +163,7 @@ static bool configure_trials(struct setup *s) {
 }
 
 /* Everything that can be wrong with arguments and configuration, before anything is started. */
-static bool configure(struct setup *s) {
+static bool main_configure(struct setup *s) {
 	const struct options *o = &s->options;
 
 	if (service_group_load(o->config, &s->sg, stderr) != 0)
@@ -225,7 +225,7 @@ static bool wait_link(uint16_t port, const char *device) {
 	return false;
 }
 
-static struct traffic *create(struct setup *s) {
+static struct traffic *main_create(struct setup *s) {
 	struct traffic_options options = {
 		.network_port = s->network_port,
 		.rphy_port = s->rphy_port,
@@ -283,7 +283,7 @@ static void supervise(const struct setup *s, struct run *run) {
 	}
 }
 
-static enum exit_status report(const struct setup *s, const struct traffic *t) {
+static enum exit_status main_report(const struct setup *s, const struct traffic *t) {
 	struct traffic_result down;
 	struct uplink_result up;
 	struct summary summary = {
@@ -322,7 +322,7 @@ static enum exit_status run_once(const struct setup *s, struct run *run) {
 	rte_eal_remote_launch(run_traffic, run, 1);
 	supervise(s, run);
 	rte_eal_wait_lcore(1);
-	return report(s, run->traffic);
+	return main_report(s, run->traffic);
 }
 
 static enum exit_status drive(struct setup *s) {
@@ -332,7 +332,7 @@ static enum exit_status drive(struct setup *s) {
 		.send_only = s->options.send_only,
 	};
 
-	run.traffic = create(s);
+	run.traffic = main_create(s);
 	if (run.traffic == NULL)
 		return EXIT_MISTAKE;
 	if (wait_link(s->network_port, s->options.network) &&
@@ -345,11 +345,11 @@ static enum exit_status drive(struct setup *s) {
 
 int main(int argc, char **argv) {
 	static struct setup s;
-	struct sigaction action = {.sa_handler = on_signal};
+	struct sigaction action = {.sa_handler = main_on_signal};
 	enum exit_status status;
 
 	options_parse(&s.options, argc, argv);
-	if (!configure(&s))
+	if (!main_configure(&s))
 		return EXIT_MISTAKE;
 	if (s.options.check) {
 		capture_replay_free(&s.replay);

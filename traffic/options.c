@@ -196,7 +196,7 @@ static void check_trials(struct argp_state *state, const struct options *o) {
 				  "shapes");
 }
 
-static void check(struct argp_state *state, struct options *o) {
+static void option_check(struct argp_state *state, struct options *o) {
 	char error[OPTIONS_RATES_ERROR];
 
 	if (!options_rates(o, error))
@@ -213,7 +213,7 @@ static void check(struct argp_state *state, struct options *o) {
 		argp_error(state, "--no-downstream: nothing is sent without --upstream-rate");
 }
 
-static error_t parse(int key, char *text, struct argp_state *state) {
+static error_t option_parse(int key, char *text, struct argp_state *state) {
 	struct options *o = state->input;
 
 	switch (key) {
@@ -268,7 +268,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 	case KEY_CHECK: o->check = true; break;
 	case KEY_TRIALS: o->trials = true; break;
 	case ARGP_KEY_ARG: argp_error(state, "%s: not an option", text); break;
-	case ARGP_KEY_END: check(state, o); break;
+	case ARGP_KEY_END: option_check(state, o); break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
@@ -277,7 +277,7 @@ static error_t parse(int key, char *text, struct argp_state *state) {
 void options_parse(struct options *o, int argc, char **argv) {
 	static const struct argp argp = {
 		.options = arguments,
-		.parser = parse,
+		.parser = option_parse,
 		.doc = "Sends IP packets to the cable modems of a service group and from them, "
 		       "through vcmtsd, plays their R-PHY device and the modems, and proves every "
 		       "packet."

@@ -9,7 +9,7 @@
 
 #define MAX_SHARE 10.0
 
-static bool complain(char *error, const char *text) {
+static bool rates_complain(char *error, const char *text) {
 	snprintf(error, OPTIONS_RATES_ERROR, "%s", text);
 	return false;
 }
@@ -24,22 +24,22 @@ static bool share_take(struct options *o, char *error) {
 	if (o->upstream_share < 0)
 		return true;
 	if (o->upstream_rate_given)
-		return complain(error,
-				"--upstream-share and --upstream-rate: allowed: one of them");
+		return rates_complain(error,
+				      "--upstream-share and --upstream-rate: allowed: one of them");
 	if (o->no_downstream)
-		return complain(error,
-				"--upstream-share: without the downstream there is no rate to "
-				"take a share of; --upstream-rate sets one");
+		return rates_complain(
+			error, "--upstream-share: without the downstream there is no rate to "
+			       "take a share of; --upstream-rate sets one");
 	if (o->rate == 0)
-		return complain(error,
-				"--upstream-share: found --rate max, allowed: a rate that it "
-				"can be a share of; or --upstream-rate");
+		return rates_complain(error,
+				      "--upstream-share: found --rate max, allowed: a rate that it "
+				      "can be a share of; or --upstream-rate");
 	if (rate > PACING_RATE_MAX)
-		return complain(error, "--upstream-share: allowed: up to 1 Tbps upstream");
+		return rates_complain(error, "--upstream-share: allowed: up to 1 Tbps upstream");
 	o->upstream = rate >= 1;
 	o->upstream_rate = (uint64_t)(rate + 0.5);
 	return o->upstream || o->upstream_share == 0 ||
-	       complain(error, "--upstream-share: allowed: 1 bps and more upstream");
+	       rates_complain(error, "--upstream-share: allowed: 1 bps and more upstream");
 }
 
 static bool shape_take(const struct options *o, const char *option, const char *text, uint64_t rate,
@@ -72,11 +72,12 @@ bool options_rates(struct options *o, char *error) {
 	o->upstream_shape = o->shape;
 	if (o->upstream_shape_text == NULL)
 		return o->shape.count == 0 || !o->upstream || o->upstream_rate > 0 ||
-		       complain(error, "--shape: found --upstream-rate max, allowed: a rate that "
-				       "shares can be of; or --upstream-shape constant");
+		       rates_complain(error,
+				      "--shape: found --upstream-rate max, allowed: a rate that "
+				      "shares can be of; or --upstream-shape constant");
 	if (!o->upstream)
-		return complain(error, "--upstream-shape: nothing is sent upstream without "
-				       "--upstream-rate or --upstream-share");
+		return rates_complain(error, "--upstream-shape: nothing is sent upstream without "
+					     "--upstream-rate or --upstream-share");
 	return shape_take(o, "upstream-shape", o->upstream_shape_text, o->upstream_rate,
 			  &o->upstream_shape, error);
 }

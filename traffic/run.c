@@ -41,7 +41,7 @@ static unsigned stops(const struct run *run) {
 	return __atomic_load_n(&run->stop, __ATOMIC_RELAXED);
 }
 
-static void drain(struct run *run) {
+static void run_drain(struct run *run) {
 	uint64_t start = rte_rdtsc();
 	uint64_t waited = 0;
 	unsigned n;
@@ -117,7 +117,7 @@ int run_traffic(void *arg) {
 	struct run *run = arg;
 
 	if (!run->send_only)
-		drain(run);
+		run_drain(run);
 	run_begun(run);
 	__atomic_store_n(&run->done, true, __ATOMIC_RELEASE);
 	return 0;
@@ -127,7 +127,7 @@ int run_traffic(void *arg) {
  * Between two trials nobody polls: packets of the last one may stand in the ports, and where that ended
  * early, modems may be in the middle of one. Returns whether all of this has come to its end.
  */
-static bool settle(struct run *run) {
+static bool traffic_settle(struct run *run) {
 	uint64_t start = rte_rdtsc(), heard = start, now = start;
 	bool sent = false;
 
@@ -148,7 +148,7 @@ int run_trial(void *arg) {
 	struct trial *trial = arg;
 	struct run *run = &trial->run;
 
-	trial->settled = settle(run);
+	trial->settled = traffic_settle(run);
 	trial->begun = trial->settled && traffic_restart(run->traffic, &trial->load) == 0;
 	if (trial->begun) {
 		if (trial->begins != NULL)

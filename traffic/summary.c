@@ -14,7 +14,7 @@ static const char *const class_names[CLASS_COUNT] = {
 	[CLASS_CLASSIFIED] = "classified",
 };
 
-static void set_count(json_t *o, const char *key, uint64_t value) {
+static void summary_set_count(json_t *o, const char *key, uint64_t value) {
 	json_object_set_new(o, key, json_integer((json_int_t)value));
 }
 
@@ -27,7 +27,7 @@ static void set_counts(json_t *o, const char *key, const char *const *names, con
 	json_t *counts = json_object();
 
 	for (int i = 0; i < n; i++)
-		set_count(counts, names[i], values[i]);
+		summary_set_count(counts, names[i], values[i]);
 	json_object_set_new(o, key, counts);
 }
 
@@ -85,45 +85,45 @@ static struct common upstream_common(const struct uplink_result *r) {
 static void set_descheduled(json_t *o, const struct common *c) {
 	json_t *descheduled = json_object();
 
-	set_count(descheduled, "count", c->descheduled);
+	summary_set_count(descheduled, "count", c->descheduled);
 	set_real(descheduled, "longest_us", c->descheduled_longest_us);
 	json_object_set_new(o, "descheduled", descheduled);
 }
 
 static void set_common(json_t *o, const struct common *c) {
-	set_count(o, "sent", c->sent);
-	set_count(o, "proven", c->proven);
-	set_count(o, "lost", c->lost);
-	set_count(o, "duplicated", c->duplicated);
-	set_count(o, "reordered", c->reordered);
-	set_count(o, "corrupted", c->corrupted);
+	summary_set_count(o, "sent", c->sent);
+	summary_set_count(o, "proven", c->proven);
+	summary_set_count(o, "lost", c->lost);
+	summary_set_count(o, "duplicated", c->duplicated);
+	summary_set_count(o, "reordered", c->reordered);
+	summary_set_count(o, "corrupted", c->corrupted);
 	json_object_set_new(o, "asked_gbps",
 			    c->asked_bps > 0 ? json_real(c->asked_bps / 1e9) : json_null());
 	set_real(o, "gbps", c->gbps);
 	set_real(o, "seconds", c->seconds);
 	json_object_set_new(o, "latency_us", percentiles_json(c->latency));
-	set_count(o, "sent_bytes", c->sent_bytes);
-	set_count(o, "proven_bytes", c->proven_bytes);
+	summary_set_count(o, "sent_bytes", c->sent_bytes);
+	summary_set_count(o, "proven_bytes", c->proven_bytes);
 	set_descheduled(o, c);
 }
 
 static void set_resequencing(json_t *o, const struct traffic_result *r) {
 	json_t *resequencing = json_object();
 
-	set_count(resequencing, "packets", r->resequenced);
-	set_count(resequencing, "deepest", r->resequencing_deepest);
-	set_count(resequencing, "given_up", r->resequencing_given_up);
+	summary_set_count(resequencing, "packets", r->resequenced);
+	summary_set_count(resequencing, "deepest", r->resequencing_deepest);
+	summary_set_count(resequencing, "given_up", r->resequencing_given_up);
 	json_object_set_new(o, "resequencing", resequencing);
 }
 
 static void set_replay(json_t *o, const struct capture_counts *c) {
 	json_t *replay = json_object();
 
-	set_count(replay, "packets", c->packets);
-	set_count(replay, "bytes", c->bytes);
-	set_count(replay, "lengthened", c->lengthened);
-	set_count(replay, "untagged", c->untagged);
-	set_count(replay, "destinations", c->destinations);
+	summary_set_count(replay, "packets", c->packets);
+	summary_set_count(replay, "bytes", c->bytes);
+	summary_set_count(replay, "lengthened", c->lengthened);
+	summary_set_count(replay, "untagged", c->untagged);
+	summary_set_count(replay, "destinations", c->destinations);
 	set_counts(replay, "skipped", capture_skip_names, c->skipped, CAPTURE_SKIPS);
 	json_object_set_new(o, "replay", replay);
 }
@@ -135,19 +135,19 @@ json_t *summary_downstream(const struct traffic_result *r) {
 	if (o == NULL)
 		return NULL;
 	set_common(o, &common);
-	set_count(o, "counted", r->counted);
-	set_count(o, "counted_bytes", r->counted_bytes);
+	summary_set_count(o, "counted", r->counted);
+	summary_set_count(o, "counted_bytes", r->counted_bytes);
 	set_counts(o, "sent_by_class", class_names, r->sent_by_class, CLASS_COUNT);
 	set_counts(o, "corrupted_by", corruption_names, r->corrupted_by, CORRUPTIONS);
 	set_counts(o, "unexpected", unexpected_names, r->unexpected, UNEXPECTEDS);
 	set_counts(o, "depi_violations", violation_names, r->violations, VIOLATIONS);
-	set_count(o, "depi_frames", r->depi_frames);
-	set_count(o, "depi_bytes", r->depi_bytes);
+	summary_set_count(o, "depi_frames", r->depi_frames);
+	summary_set_count(o, "depi_bytes", r->depi_bytes);
 	set_resequencing(o, r);
-	set_count(o, "transmit_backpressure", r->transmit_backpressure);
-	set_count(o, "no_buffers", r->no_buffers);
+	summary_set_count(o, "transmit_backpressure", r->transmit_backpressure);
+	summary_set_count(o, "no_buffers", r->no_buffers);
 	if (r->flows != 0)
-		set_count(o, "flows", r->flows);
+		summary_set_count(o, "flows", r->flows);
 	if (r->replay != NULL)
 		set_replay(o, r->replay);
 	return o;
@@ -160,20 +160,20 @@ json_t *summary_upstream(const struct uplink_result *r) {
 	if (o == NULL)
 		return NULL;
 	set_common(o, &common);
-	set_count(o, "latency_unknown", r->latency_unknown);
+	summary_set_count(o, "latency_unknown", r->latency_unknown);
 	set_counts(o, "corrupted_by", uplink_corruption_names, r->corrupted_by, UPLINK_CORRUPTIONS);
 	set_counts(o, "unexpected", uplink_unexpected_names, r->unexpected, UPLINK_UNEXPECTEDS);
-	set_count(o, "uepi_packets", r->counts.packets);
-	set_count(o, "uepi_bytes", r->counts.bytes);
-	set_count(o, "bursts", r->counts.bursts);
-	set_count(o, "segments", r->counts.segments);
-	set_count(o, "request_records", r->counts.request_records);
-	set_count(o, "requests", r->counts.requests);
-	set_count(o, "management", r->counts.management);
-	set_count(o, "fragments", r->counts.fragments);
-	set_count(o, "concatenations", r->counts.concatenations);
-	set_count(o, "transmit_backpressure", r->counts.backpressure);
-	set_count(o, "crypto_errors", r->counts.crypto_errors);
+	summary_set_count(o, "uepi_packets", r->counts.packets);
+	summary_set_count(o, "uepi_bytes", r->counts.bytes);
+	summary_set_count(o, "bursts", r->counts.bursts);
+	summary_set_count(o, "segments", r->counts.segments);
+	summary_set_count(o, "request_records", r->counts.request_records);
+	summary_set_count(o, "requests", r->counts.requests);
+	summary_set_count(o, "management", r->counts.management);
+	summary_set_count(o, "fragments", r->counts.fragments);
+	summary_set_count(o, "concatenations", r->counts.concatenations);
+	summary_set_count(o, "transmit_backpressure", r->counts.backpressure);
+	summary_set_count(o, "crypto_errors", r->counts.crypto_errors);
 	if (r->impaired)
 		summary_impairments_set(o, r);
 	return o;

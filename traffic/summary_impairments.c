@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-static void set_count(json_t *o, const char *key, uint64_t value) {
+static void impairments_set_count(json_t *o, const char *key, uint64_t value) {
 	json_object_set_new(o, key, json_integer((json_int_t)value));
 }
 
@@ -12,7 +12,7 @@ static void set_hits(json_t *o, const struct uplink_result *r) {
 
 	for (int i = 0; i < IMPAIRMENTS; i++) {
 		if (r->hits[i] != 0)
-			set_count(hits, impair_name((enum impairment)i), r->hits[i]);
+			impairments_set_count(hits, impair_name((enum impairment)i), r->hits[i]);
 	}
 	json_object_set_new(o, "impairments", hits);
 }
@@ -24,15 +24,16 @@ static void set_expected(json_t *o, const struct uplink_result *r) {
 
 	for (int i = 0; i < DROP_REASONS; i++) {
 		if (e->drops[i] != 0)
-			set_count(drops, drop_name((enum drop_reason)i), e->drops[i]);
+			impairments_set_count(drops, drop_name((enum drop_reason)i), e->drops[i]);
 	}
 	for (int i = 0; i < COUNTERS; i++) {
 		if (shadow_foretells((enum counter)i))
-			set_count(counters, counter_name((enum counter)i), e->counters[i]);
+			impairments_set_count(counters, counter_name((enum counter)i),
+					      e->counters[i]);
 	}
-	set_count(expected, "lost", e->lost);
-	set_count(expected, "corrupted", e->corrupted);
-	set_count(expected, "foreign", e->foreign);
+	impairments_set_count(expected, "lost", e->lost);
+	impairments_set_count(expected, "corrupted", e->corrupted);
+	impairments_set_count(expected, "foreign", e->foreign);
 	json_object_set_new(expected, "drops", drops);
 	json_object_set_new(expected, "counters", counters);
 	json_object_set_new(o, "expected", expected);
@@ -40,7 +41,7 @@ static void set_expected(json_t *o, const struct uplink_result *r) {
 
 void summary_impairments_set(json_t *o, const struct uplink_result *r) {
 	set_hits(o, r);
-	set_count(o, "astray", r->astray);
+	impairments_set_count(o, "astray", r->astray);
 	if (r->expected_known)
 		set_expected(o, r);
 }

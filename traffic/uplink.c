@@ -202,7 +202,7 @@ static void ranging_send(struct uplink *u, const struct uplink_grant *g, uint64_
 		shadow_ranging(&u->impair->shadow);
 }
 
-static void burst_send(struct uplink *u, struct uplink_grant *g, uint64_t now) {
+static void uplink_burst_send(struct uplink *u, struct uplink_grant *g, uint64_t now) {
 	struct uplink_burst burst = {
 		.sid = g->sid->sid,
 		.segment_header = g->stream->segment_header,
@@ -230,7 +230,7 @@ static bool is_done(const struct uplink *u) {
 static void bursts_send(struct uplink *u, uint64_t now) {
 	if (u->grant_count > 0 && uplink_encrypt(&u->frames.encryptor)) {
 		for (unsigned i = 0; i < u->grant_count; i++)
-			burst_send(u, &u->grants[i], now);
+			uplink_burst_send(u, &u->grants[i], now);
 		u->grant_count = 0;
 	}
 	/* At a low rate nothing comes soon that would fill the packets. */
@@ -239,7 +239,7 @@ static void bursts_send(struct uplink *u, uint64_t now) {
 		impair_release(u->impair, now, is_done(u));
 }
 
-static unsigned transmit(struct uplink *u) {
+static unsigned uplink_transmit(struct uplink *u) {
 	const struct uplink_ended *ended;
 	unsigned ended_count;
 	unsigned n = uplink_output_transmit(&u->rphy.output, &ended, &ended_count);
@@ -267,7 +267,7 @@ unsigned uplink_send(struct uplink *u, uint64_t now) {
 			grants_give(u, packets, now);
 		bursts_send(u, now);
 	}
-	return transmit(u);
+	return uplink_transmit(u);
 }
 
 void uplink_stop(struct uplink *u) {

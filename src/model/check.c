@@ -54,7 +54,7 @@ static bool check_port(struct check *check, struct node *root, const char *port,
 	return true;
 }
 
-static void check_ports(struct check *check, struct node *root) {
+static void all_check_ports(struct check *check, struct node *root) {
 	const char *network = check->sg->network.device, *rphy = check->sg->rphy_port.device;
 	const char *control = check->sg->control_port.device;
 
@@ -181,7 +181,7 @@ void service_group_check(struct service_group *sg, struct node *root, struct err
 	    map_ids(&check, &check.bonding_groups, root, "bonding_groups") &&
 	    map_ids(&check, &check.filter_groups, root, "filter_groups") &&
 	    map_ids(&check, &check.upstream_channels, root, "upstream_channels")) {
-		check_ports(&check, root);
+		all_check_ports(&check, root);
 		check_threads(&check, root);
 		check_rphy(&check, root);
 		check_channels(&check, root);

@@ -40,8 +40,8 @@ static void check_prefix(struct check *check, const struct node *map, const char
 					 : "an IPv6 prefix, as the rule's family says");
 }
 
-static void check_ports(struct check *check, const struct node *map, const struct match *match,
-			const struct path *up) {
+static void match_check_ports(struct check *check, const struct node *map,
+			      const struct match *match, const struct path *up) {
 	bool protocol_known = node_present(map, "protocol") == NULL || node_field(map, "protocol");
 
 	if (!protocol_known || !match->has_protocol)
@@ -65,5 +65,5 @@ void check_match(struct check *check, const struct node *map, struct match *matc
 	refuse_part(check, map, "ethertype", path, "an Ethernet type in rules of family llc only");
 	check_prefix(check, map, "source", &match->source, family, path);
 	check_prefix(check, map, "destination", &match->destination, family, path);
-	check_ports(check, map, match, path);
+	match_check_ports(check, map, match, path);
 }

@@ -213,8 +213,8 @@ static void check_classifiers(struct modem_check *modems, const struct node *map
 	}
 }
 
-static void check_modem(struct modem_check *modems, const struct node *map, struct modem *modem,
-			const struct path *path) {
+static void modems_check_modem(struct modem_check *modems, const struct node *map,
+			       struct modem *modem, const struct path *path) {
 	if (node_field(map, "mac") != NULL)
 		unique_add(&modems->macs, modem->mac, sizeof(modem->mac), node_present(map, "mac"),
 			   path->index, 0);
@@ -244,7 +244,8 @@ void check_modems(struct check *check, struct node *root) {
 	}
 	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
 	     item = item->next) {
-		check_modem(&modems, node_resolve(item), &check->sg->modems[path.index], &path);
+		modems_check_modem(&modems, node_resolve(item), &check->sg->modems[path.index],
+				   &path);
 		path.index++;
 	}
 	check_reserved(check, root);

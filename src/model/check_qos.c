@@ -21,7 +21,7 @@ struct place {
 
 typedef void format_value(uint64_t value, char text[UNITS_TEXT_SIZE]);
 
-static void refuse(const struct place *place, const char *key, const char *allowed) {
+static void qos_refuse(const struct place *place, const char *key, const char *allowed) {
 	struct path path = {.up = place->up, .key = key};
 	const struct node *node = node_present(place->map, key);
 
@@ -36,7 +36,7 @@ static void refuse_beyond(const struct place *place, const char *key, const char
 
 	format(value, text);
 	snprintf(allowed, sizeof(allowed), "%s the %s of %s", relation, other, text);
-	refuse(place, key, allowed);
+	qos_refuse(place, key, allowed);
 }
 
 /* A key that says nothing beside what `without` tells. */
@@ -46,7 +46,7 @@ static void refuse_idle(const struct place *place, const char *key, const char *
 	if (node_field(place->map, key) == NULL)
 		return; /* not given, or reported by the reader */
 	snprintf(allowed, sizeof(allowed), "nothing without %s", without);
-	refuse(place, key, allowed);
+	qos_refuse(place, key, allowed);
 }
 
 static uint32_t default_burst(uint64_t rate) {
@@ -188,7 +188,7 @@ void check_modem_qos(struct check *check, const struct node *map, struct modem *
 	if (modem->aggregate_rate == 0 || reserved <= modem->aggregate_rate)
 		return;
 	describe_reserved(reserved, allowed);
-	refuse(&place, key, allowed);
+	qos_refuse(&place, key, allowed);
 }
 
 /* Bits per second of the group's channels; 0 where one of them is not known. */

@@ -161,8 +161,8 @@ static void check_clusters(struct upstream_check *upstream, const struct node *m
 	}
 }
 
-static void check_modem(struct upstream_check *upstream, const struct node *map,
-			const struct modem *modem, const struct path *up) {
+static void upstream_check_modem(struct upstream_check *upstream, const struct node *map,
+				 const struct modem *modem, const struct path *up) {
 	static const struct unique_place place = {{"modems", "upstream_service_flows"}, "id"};
 	struct path flows = {.up = up, .key = "upstream_service_flows"}, path = {.up = &flows};
 	struct node *list = node_field(map, "upstream_service_flows");
@@ -192,7 +192,8 @@ void check_upstream(struct check *check, struct node *root) {
 	check_sessions(check, root);
 	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
 	     item = item->next) {
-		check_modem(&upstream, node_resolve(item), &check->sg->modems[path.index], &path);
+		upstream_check_modem(&upstream, node_resolve(item), &check->sg->modems[path.index],
+				     &path);
 		path.index++;
 	}
 	unique_finish(&upstream.sids, check->errors);

@@ -28,11 +28,11 @@ void errors_quote(const char *text, size_t length, char *quoted, size_t size) {
 	snprintf(&quoted[used], size - used, "%s\"", most < length ? "..." : "");
 }
 
-static void print_path(const struct path *path, FILE *out) {
+static void errors_print_path(const struct path *path, FILE *out) {
 	char quoted[4 * LONGEST_QUOTE + 16];
 
 	if (path->up != NULL)
-		print_path(path->up, out);
+		errors_print_path(path->up, out);
 	if (path->key == NULL) {
 		fprintf(out, "[%zu]", path->index);
 		return;
@@ -52,7 +52,7 @@ static char *render(const char *file, uint32_t line, const struct path *path, co
 		return NULL;
 	fprintf(out, "%s:%" PRIu32 ": ", file, line);
 	if (path != NULL)
-		print_path(path, out);
+		errors_print_path(path, out);
 	else
 		fputs("file", out);
 	fprintf(out, ": found %s, allowed: %s", found, allowed);

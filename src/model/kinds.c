@@ -118,12 +118,12 @@ void keys_list(const struct key *keys, char *text, size_t size) {
 		append(text, size, "%s%s", keys->name, keys[1].name != NULL ? ", " : "");
 }
 
-static size_t least(size_t a, size_t b) {
+static size_t kind_least(size_t a, size_t b) {
 	return a < b ? a : b;
 }
 
 /* Letters to change, add, drop or swap with their neighbour; both words are short. */
-static size_t distance(const char *a, const char *b) {
+static size_t kind_distance(const char *a, const char *b) {
 	size_t table[LONGEST_NAME + 1][LONGEST_NAME + 1];
 	size_t rows = strlen(a), columns = strlen(b);
 
@@ -133,10 +133,10 @@ static size_t distance(const char *a, const char *b) {
 				table[i][j] = i + j;
 				continue;
 			}
-			table[i][j] = least(table[i - 1][j - 1] + (a[i - 1] != b[j - 1]),
-					    least(table[i - 1][j], table[i][j - 1]) + 1);
+			table[i][j] = kind_least(table[i - 1][j - 1] + (a[i - 1] != b[j - 1]),
+						 kind_least(table[i - 1][j], table[i][j - 1]) + 1);
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				table[i][j] = least(table[i][j], table[i - 2][j - 2] + 1);
+				table[i][j] = kind_least(table[i][j], table[i - 2][j - 2] + 1);
 		}
 	}
 	return table[rows][columns];
@@ -149,7 +149,7 @@ const char *keys_nearest(const struct key *keys, const char *name) {
 	if (length > LONGEST_NAME)
 		return NULL;
 	for (; keys->name != NULL; keys++) {
-		size_t far = distance(name, keys->name);
+		size_t far = kind_distance(name, keys->name);
 
 		/* a word of which less than half is right is another word */
 		if (far < best && 2 * far <= strlen(keys->name)) {

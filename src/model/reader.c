@@ -8,8 +8,8 @@
 
 #define TEXT_SIZE 512
 
-static void read_value(struct reader *reader, const struct key *key, struct node *node,
-		       void *object, const struct path *path);
+static void reader_read_value(struct reader *reader, const struct key *key, struct node *node,
+			      void *object, const struct path *path);
 
 static void store_integer(const struct key *key, void *field, uint64_t value) {
 	/* the tables give unsigned fields of these sizes, enums and bools */
@@ -21,7 +21,7 @@ static void store_integer(const struct key *key, void *field, uint64_t value) {
 	}
 }
 
-static bool parse_number(const struct key *key, const char *text, void *field) {
+static bool reader_parse_number(const struct key *key, const char *text, void *field) {
 	uint64_t value = 0;
 	bool parsed;
 
@@ -108,12 +108,12 @@ static bool parse_scalar(struct reader *reader, const struct key *key, const cha
 	case KIND_PROTOCOL: return units_parse_protocol(text, bytes);
 	case KIND_TOS: return units_parse_tos(text, &bytes[0], &bytes[1]);
 	case KIND_HEX: return units_parse_hex(text, bytes, key->size);
-	default: return parse_number(key, text, field);
+	default: return reader_parse_number(key, text, field);
 	}
 }
 
-static void report(struct reader *reader, struct node *node, const struct path *path,
-		   const struct key *key) {
+static void reader_report(struct reader *reader, struct node *node, const struct path *path,
+			  const struct key *key) {
 	char found[TEXT_SIZE], allowed[TEXT_SIZE];
 	struct node *value = node_resolve(node);
 
@@ -210,7 +210,7 @@ static void read_map(struct reader *reader, const struct key *keys, struct node 
 			continue;
 		}
 		given |= bit;
-		read_value(reader, key, name->next, object, &path);
+		reader_read_value(reader, key, name->next, object, &path);
 		if (reader->stopped)
 			return;
 	}
@@ -231,7 +231,7 @@ static void read_list(struct reader *reader, const struct key *key, struct node 
 	struct path place = {.up = path};
 
 	if (list->type != NODE_LIST || list->length < key->min || list->length > key->max) {
-		report(reader, node, path, key);
+		reader_report(reader, node, path, key);
 		return;
 	}
 	if (!key->fixed) {
@@ -244,14 +244,14 @@ static void read_list(struct reader *reader, const struct key *key, struct node 
 	}
 	*(size_t *)(void *)((char *)object + key->count) = list->length;
 	for (struct node *item = list->first; item != NULL && !reader->stopped; item = item->next) {
-		read_value(reader, key->item, item, items, &place);
+		reader_read_value(reader, key->item, item, items, &place);
 		items += key->size;
 		place.index++;
 	}
 }
 
-static void read_value(struct reader *reader, const struct key *key, struct node *node,
-		       void *object, const struct path *path) {
+static void reader_read_value(struct reader *reader, const struct key *key, struct node *node,
+			      void *object, const struct path *path) {
 	struct node *value = node_resolve(node);
 	void *field = (char *)object + key->offset;
 
@@ -270,7 +270,7 @@ static void read_value(struct reader *reader, const struct key *key, struct node
 	else if (key->kind == KIND_MAP || value->type != NODE_SCALAR ||
 		 strlen(value->text) != value->length ||
 		 !parse_scalar(reader, key, value->text, field))
-		report(reader, node, path, key);
+		reader_report(reader, node, path, key);
 }
 
 void reader_read(struct reader *reader, const struct key *keys, struct node *map, void *object) {

@@ -37,8 +37,8 @@ struct composer {
 	size_t anchor_count;
 };
 
-static bool refuse(struct composer *composer, uint32_t line, const char *found,
-		   const char *allowed) {
+static bool tree_refuse(struct composer *composer, uint32_t line, const char *found,
+			const char *allowed) {
 	errors_add(composer->errors, line, NULL, found, allowed);
 	return false;
 }
@@ -47,7 +47,7 @@ static uint32_t line_of(const yaml_event_t *event) {
 	return (uint32_t)event->start_mark.line + 1;
 }
 
-static const char *keep(struct composer *composer, const void *text, size_t length) {
+static const char *tree_keep(struct composer *composer, const void *text, size_t length) {
 	return arena_text(composer->tree->arena, text, length);
 }
 
@@ -60,7 +60,8 @@ static bool define_anchor(struct composer *composer, const char *name, struct no
 	while (anchor < end && strcmp(anchor->name, name) != 0)
 		anchor++;
 	if (anchor == &composer->anchors[MAX_ANCHORS])
-		return refuse(composer, node->line, "too many anchors", "256 anchors in a file");
+		return tree_refuse(composer, node->line, "too many anchors",
+				   "256 anchors in a file");
 	if (anchor == end)
 		composer->anchor_count++;
 	*anchor = (struct anchor){.name = name, .node = node};
@@ -68,12 +69,12 @@ static bool define_anchor(struct composer *composer, const char *name, struct no
 }
 
 /* A new node as the next child of the innermost open one, or as the root. */
-static struct node *append(struct composer *composer, enum node_type type, uint32_t line) {
+static struct node *tree_append(struct composer *composer, enum node_type type, uint32_t line) {
 	struct node *node = arena_alloc(composer->tree->arena, 1, sizeof(*node));
 	struct open_node *parent;
 
 	if (node == NULL) {
-		refuse(composer, line, "no memory left", "a file that fits the machine");
+		tree_refuse(composer, line, "no memory left", "a file that fits the machine");
 		return NULL;
 	}
 	node->type = (uint8_t)type;
@@ -95,19 +96,19 @@ static struct node *append(struct composer *composer, enum node_type type, uint3
 
 static bool add_scalar(struct composer *composer, const yaml_event_t *event) {
 	const char *anchor = (const char *)event->data.scalar.anchor;
-	struct node *node = append(composer, NODE_SCALAR, line_of(event));
+	struct node *node = tree_append(composer, NODE_SCALAR, line_of(event));
 
 	if (node == NULL)
 		return false;
 	if (event->data.scalar.length > UINT32_MAX)
-		return refuse(composer, node->line, "a scalar of over 4 GB", "a short text");
+		return tree_refuse(composer, node->line, "a scalar of over 4 GB", "a short text");
 	node->length = (uint32_t)event->data.scalar.length;
-	node->text = keep(composer, event->data.scalar.value, node->length);
+	node->text = tree_keep(composer, event->data.scalar.value, node->length);
 	if (anchor != NULL)
-		anchor = keep(composer, anchor, strlen(anchor));
+		anchor = tree_keep(composer, anchor, strlen(anchor));
 	if (node->text == NULL || (anchor == NULL && event->data.scalar.anchor != NULL))
-		return refuse(composer, node->line, "no memory left",
-			      "a file that fits the machine");
+		return tree_refuse(composer, node->line, "no memory left",
+				   "a file that fits the machine");
 	return define_anchor(composer, anchor, node);
 }
 
@@ -115,20 +116,20 @@ static bool open_collection(struct composer *composer, const yaml_event_t *event
 	bool map = event->type == YAML_MAPPING_START_EVENT;
 	const yaml_char_t *anchor =
 		map ? event->data.mapping_start.anchor : event->data.sequence_start.anchor;
-	struct node *node = append(composer, map ? NODE_MAP : NODE_LIST, line_of(event));
+	struct node *node = tree_append(composer, map ? NODE_MAP : NODE_LIST, line_of(event));
 	struct open_node *open;
 
 	if (node == NULL)
 		return false;
 	if (composer->depth == MAX_DEPTH)
-		return refuse(composer, node->line, "deep nesting", "at most 16 levels");
+		return tree_refuse(composer, node->line, "deep nesting", "at most 16 levels");
 	open = &composer->open[composer->depth++];
 	*open = (struct open_node){.node = node};
 	if (anchor == NULL)
 		return true;
-	open->anchor = keep(composer, anchor, strlen((const char *)anchor));
+	open->anchor = tree_keep(composer, anchor, strlen((const char *)anchor));
 	return open->anchor != NULL ||
-	       refuse(composer, node->line, "no memory left", "a file that fits the machine");
+	       tree_refuse(composer, node->line, "no memory left", "a file that fits the machine");
 }
 
 static bool close_collection(struct composer *composer) {
@@ -145,13 +146,13 @@ static bool add_alias(struct composer *composer, const yaml_event_t *event) {
 	for (size_t i = 0; i < composer->anchor_count; i++) {
 		if (strcmp(composer->anchors[i].name, name) != 0)
 			continue;
-		node = append(composer, NODE_ALIAS, line_of(event));
+		node = tree_append(composer, NODE_ALIAS, line_of(event));
 		if (node != NULL)
 			node->target = composer->anchors[i].node;
 		return node != NULL;
 	}
-	return refuse(composer, line_of(event), "an alias without an anchor before it",
-		      "an alias of a value that is complete");
+	return tree_refuse(composer, line_of(event), "an alias without an anchor before it",
+			   "an alias of a value that is complete");
 }
 
 /* Tags would let a file say that "12" is something else than what the key asks for. */
@@ -170,11 +171,11 @@ static bool has_tag(const yaml_event_t *event) {
 /* Returns false at the end of the stream and after a mistake. */
 static bool take_event(struct composer *composer, const yaml_event_t *event) {
 	if (has_tag(event))
-		return refuse(composer, line_of(event), "a YAML tag", "values without tags");
+		return tree_refuse(composer, line_of(event), "a YAML tag", "values without tags");
 	switch (event->type) {
 	case YAML_DOCUMENT_START_EVENT:
 		return composer->tree->root == NULL ||
-		       refuse(composer, line_of(event), "a second document", "one document");
+		       tree_refuse(composer, line_of(event), "a second document", "one document");
 	case YAML_SCALAR_EVENT: return add_scalar(composer, event);
 	case YAML_SEQUENCE_START_EVENT:
 	case YAML_MAPPING_START_EVENT: return open_collection(composer, event);
@@ -183,7 +184,7 @@ static bool take_event(struct composer *composer, const yaml_event_t *event) {
 	case YAML_ALIAS_EVENT: return add_alias(composer, event);
 	case YAML_STREAM_END_EVENT:
 		if (composer->tree->root == NULL)
-			refuse(composer, 1, "an empty file", "the keys of a service group");
+			tree_refuse(composer, 1, "an empty file", "the keys of a service group");
 		return false;
 	default: return true;
 	}
@@ -200,7 +201,7 @@ static void refuse_syntax(struct composer *composer, const yaml_parser_t *parser
 		 parser->problem != NULL ? parser->problem : "no memory left",
 		 parser->context != NULL ? ", " : "",
 		 parser->context != NULL ? parser->context : "");
-	refuse(composer, (uint32_t)line + 1, found, "YAML 1.1 in UTF-8");
+	tree_refuse(composer, (uint32_t)line + 1, found, "YAML 1.1 in UTF-8");
 }
 
 bool tree_load(struct tree *tree, const char *text, size_t size, struct errors *errors) {
@@ -212,7 +213,7 @@ bool tree_load(struct tree *tree, const char *text, size_t size, struct errors *
 
 	*tree = (struct tree){.arena = arena_new()};
 	if (tree->arena == NULL || !yaml_parser_initialize(&parser))
-		return refuse(&composer, 1, "no memory left", "a file that fits the machine");
+		return tree_refuse(&composer, 1, "no memory left", "a file that fits the machine");
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&parser, (const unsigned char *)(size > 0 ? text : ""), size);
 	while (more) {

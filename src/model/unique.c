@@ -51,8 +51,8 @@ static int compare(const void *a, const void *b) {
 	return left->order < right->order ? -1 : left->order > right->order;
 }
 
-static void report(const struct unique_entry *entry, const struct unique_entry *first,
-		   struct errors *errors) {
+static void unique_report(const struct unique_entry *entry, const struct unique_entry *first,
+			  struct errors *errors) {
 	const struct unique_place *place = entry->place;
 	const struct node *value =
 		entry->node->type == NODE_ALIAS ? entry->node->target : entry->node;
@@ -87,7 +87,7 @@ void unique_finish(struct unique_set *set, struct errors *errors) {
 		if (memcmp(entry->value, set->entries[first].value, UNIQUE_VALUE_SIZE) != 0)
 			first = k;
 		else
-			report(entry, &set->entries[first], errors);
+			unique_report(entry, &set->entries[first], errors);
 	}
 	free(set->entries);
 	*set = (struct unique_set){.place = set->place};

@@ -30,7 +30,7 @@ static char *map(size_t size) {
 }
 
 /* What addresses it is software, by our own addresses. */
-static int add(char *start, size_t size) {
+static int large_pages_add(char *start, size_t size) {
 	unsigned pages = (unsigned)(size / PAGE);
 	rte_iova_t *addresses = calloc(pages, sizeof(*addresses));
 	int ret = -1;
@@ -56,7 +56,7 @@ void large_pages_create(unsigned mb) {
 
 	if (start == NULL)
 		return;
-	if (rte_malloc_heap_create(NAME) != 0 || add(start, size) != 0) {
+	if (rte_malloc_heap_create(NAME) != 0 || large_pages_add(start, size) != 0) {
 		munmap(start, size);
 		return;
 	}

@@ -25,8 +25,8 @@ static unsigned flags(void) {
 	return large || platform_has_pci() ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
 }
 
-static struct rte_mempool *create(const char *name, unsigned count, unsigned private_size,
-				  unsigned room, const char *driver) {
+static struct rte_mempool *pool_create(const char *name, unsigned count, unsigned private_size,
+				       unsigned room, const char *driver) {
 	struct rte_pktmbuf_pool_private sizes = {
 		.mbuf_data_room_size = (uint16_t)room,
 		.mbuf_priv_size = (uint16_t)private_size,
@@ -58,7 +58,7 @@ struct rte_mempool *packet_pool(const char *name, unsigned count, unsigned priva
 	struct rte_mempool *pool = NULL;
 
 	for (size_t d = 0; d < RTE_DIM(drivers) && pool == NULL; d++)
-		pool = create(name, count, private_size, room, drivers[d]);
+		pool = pool_create(name, count, private_size, room, drivers[d]);
 	if (pool == NULL)
 		fprintf(stderr, "%s: no memory for %u buffers of %u bytes: %s\n", name, count, room,
 			rte_strerror(rte_errno));

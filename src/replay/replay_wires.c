@@ -75,7 +75,7 @@ int replay_wires_send(struct replay_wires *w, enum replay_end end, struct rte_me
 	return -1;
 }
 
-static void record(struct replay_wires *w, unsigned end, uint64_t time) {
+static void wires_record(struct replay_wires *w, unsigned end, uint64_t time) {
 	struct rte_mbuf *pkts[PIPELINE_BURST];
 	uint16_t n;
 
@@ -93,7 +93,7 @@ static void record(struct replay_wires *w, unsigned end, uint64_t time) {
 void replay_wires_record(struct replay_wires *w, uint64_t time) {
 	for (unsigned e = 0; e < REPLAY_ENDS; e++) {
 		if (w->out[e] != NULL)
-			record(w, e, time);
+			wires_record(w, e, time);
 	}
 }
 

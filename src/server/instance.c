@@ -67,7 +67,7 @@ static int up_sessions_create(struct instance *i) {
 	return 0;
 }
 
-static int sessions_create(struct instance *i) {
+static int instance_sessions_create(struct instance *i) {
 	uint64_t start = rte_rdtsc();
 
 	if (down_sessions_create(i) != 0 ||
@@ -133,7 +133,7 @@ int instance_create(struct instance *i, uint16_t network_port, uint16_t rphy_por
 	i->ports[0] = network_port;
 	i->ports[1] = rphy_port;
 	i->has_ports = true;
-	if (sessions_create(i) != 0 || instance_linear_pool(i) != 0)
+	if (instance_sessions_create(i) != 0 || instance_linear_pool(i) != 0)
 		return -1;
 	layout_workers(i->sg, i->workers, &i->worker_count);
 	if (downstream_setup(i) != 0)

@@ -7,25 +7,25 @@
 
 volatile sig_atomic_t process_stopped;
 
-static void on_signal(int number) {
+static void process_on_signal(int number) {
 	(void)number;
 	process_stopped = 1;
 }
 
 void process_catch_signals(void) {
-	signal(SIGINT, on_signal);
-	signal(SIGTERM, on_signal);
+	signal(SIGINT, process_on_signal);
+	signal(SIGTERM, process_on_signal);
 }
 
 volatile sig_atomic_t process_reload;
 
-static void on_reload(int number) {
+static void process_on_reload(int number) {
 	(void)number;
 	process_reload = 1;
 }
 
 void process_catch_reload(void) {
-	signal(SIGHUP, on_reload);
+	signal(SIGHUP, process_on_reload);
 }
 
 int process_load(const char *path, struct service_group *sg) {

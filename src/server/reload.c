@@ -78,8 +78,8 @@ static void name_object(const struct service_group *sg, const struct qos_change 
 }
 
 /* By the upper MAC's worker, which owns the scheduler; this thread waits. */
-static bool apply(struct reload *r, const struct service_group *next,
-		  const struct reload_changes *changes) {
+static bool reload_apply(struct reload *r, const struct service_group *next,
+			 const struct reload_changes *changes) {
 	struct reload_job job = {.downstream = r->instance->downstream,
 				 .now = r->instance->qos,
 				 .next = next,
@@ -116,14 +116,14 @@ static bool load(struct reload *r, struct service_group *next) {
 }
 
 /* Compares and applies; then `next` is what is in service. */
-static bool take(struct reload *r, struct service_group *next) {
+static bool reload_take(struct reload *r, struct service_group *next) {
 	struct reload_changes changes;
 	char text[256];
 	bool good = reload_compare(r->instance->qos, next, &changes, text, sizeof(text));
 
 	if (!good) {
 		snprintf(r->line, sizeof(r->line), "%s: %s; nothing was changed", r->path, text);
-	} else if ((good = apply(r, next, &changes))) {
+	} else if ((good = reload_apply(r, next, &changes))) {
 		count_text(&changes, text, sizeof(text));
 		snprintf(r->line, sizeof(r->line), "%s: read again: %s changed", r->path, text);
 	}
@@ -136,7 +136,7 @@ static bool load_and_take(struct reload *r) {
 
 	if (!load(r, next))
 		return false;
-	if (!take(r, next)) {
+	if (!reload_take(r, next)) {
 		service_group_free(next);
 		return false;
 	}

@@ -40,8 +40,8 @@ struct place {
 	const struct path *path;
 };
 
-static size_t print_path(const struct path *path, char *text, size_t size) {
-	size_t used = path->up != NULL ? print_path(path->up, text, size) : 0;
+static size_t compare_print_path(const struct path *path, char *text, size_t size) {
+	size_t used = path->up != NULL ? compare_print_path(path->up, text, size) : 0;
 	const char *dot = path->up != NULL ? "." : "";
 
 	if (used >= size)
@@ -52,8 +52,8 @@ static size_t print_path(const struct path *path, char *text, size_t size) {
 						 : snprintf(text, size, "%s%s", dot, path->key));
 }
 
-static bool refuse(struct comparison *c, const struct path *path, const char *what) {
-	size_t used = print_path(path, c->why, c->size);
+static bool compare_refuse(struct comparison *c, const struct path *path, const char *what) {
+	size_t used = compare_print_path(path, c->why, c->size);
 
 	if (used < c->size)
 		snprintf(c->why + used, c->size - used, ": %s", what);
@@ -86,12 +86,12 @@ static const char *pointer_at(const char *field) {
 	return pointer;
 }
 
-static bool same_list(struct comparison *c, const struct key *key, const struct path *path,
-		      const char *a, const char *b, const size_t counts[2]) {
+static bool compare_same_list(struct comparison *c, const struct key *key, const struct path *path,
+			      const char *a, const char *b, const size_t counts[2]) {
 	struct path item = {.up = path};
 
 	if (counts[0] != counts[1])
-		return refuse(c, path, "has another length, which takes a new start");
+		return compare_refuse(c, path, "has another length, which takes a new start");
 	if (!key->fixed) {
 		a = pointer_at(a);
 		b = pointer_at(b);
@@ -104,7 +104,7 @@ static bool same_list(struct comparison *c, const struct key *key, const struct 
 			if (!same_keys(c, key->item->keys, &place, a + offset, b + offset))
 				return false;
 		} else if (memcmp(a + offset, b + offset, key->size) != 0) {
-			return refuse(c, &item, "differs, which takes a new start");
+			return compare_refuse(c, &item, "differs, which takes a new start");
 		}
 	}
 	return true;
@@ -125,7 +125,7 @@ static bool same_key(struct comparison *c, const struct key *key, const struct p
 
 		memcpy(&counts[0], a + key->count, sizeof(counts[0]));
 		memcpy(&counts[1], b + key->count, sizeof(counts[1]));
-		return same_list(c, key, &path, field[0], field[1], counts);
+		return compare_same_list(c, key, &path, field[0], field[1], counts);
 	}
 	if (key->kind == KIND_NAME || key->kind == KIND_DEVICE) {
 		same = same_text(pointer_at(field[0]), pointer_at(field[1]));
@@ -134,7 +134,7 @@ static bool same_key(struct comparison *c, const struct key *key, const struct p
 	}
 	if (key->flag != 0)
 		same = same && a[key->flag] == b[key->flag];
-	return same || refuse(c, &path, "differs, which takes a new start");
+	return same || compare_refuse(c, &path, "differs, which takes a new start");
 }
 
 static bool same_keys(struct comparison *c, const struct key *keys, const struct place *place,

@@ -11,7 +11,7 @@
 #include "telemetry/report_latency.h"
 #include "telemetry/report_scheduler.h"
 
-static json_t *integer(uint64_t value) {
+static json_t *report_integer(uint64_t value) {
 	return json_integer((json_int_t)value);
 }
 
@@ -25,7 +25,7 @@ static json_t *drops_json(const struct counters *c, enum direction direction) {
 	for (unsigned r = 0; r < DROP_REASONS; r++) {
 		if (drop_in((enum drop_reason)r, direction))
 			json_object_set_new(o, drop_name((enum drop_reason)r),
-					    integer(c->drops[r]));
+					    report_integer(c->drops[r]));
 	}
 	return o;
 }
@@ -36,14 +36,14 @@ static json_t *counters_json(const struct counters *c, enum direction direction)
 	for (unsigned i = 0; i < COUNTERS; i++) {
 		if (counter_in((enum counter)i, direction))
 			json_object_set_new(o, counter_name((enum counter)i),
-					    integer(c->values[i]));
+					    report_integer(c->values[i]));
 	}
 	return o;
 }
 
 /* Cycles of each stage of several pipelines over `packets`. */
-static json_t *cycles_json(const struct pipeline *const *pipelines, unsigned count,
-			   uint64_t packets, const struct host *host) {
+static json_t *report_cycles_json(const struct pipeline *const *pipelines, unsigned count,
+				  uint64_t packets, const struct host *host) {
 	json_t *stages = json_object();
 	uint64_t total = 0, readings = 0;
 
@@ -118,11 +118,11 @@ static json_t *downstream_json(struct instance *i, const struct host *host) {
 	for (unsigned l = 0; l < DS_PIPELINES; l++)
 		lists[l] = downstream_pipeline(i->downstream, l);
 	down = json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "received",
-			 integer(c.values[COUNTER_RECEIVED]), "transmitted",
-			 integer(c.values[COUNTER_TRANSMITTED]), "held",
-			 integer(downstream_held(i->downstream)), "dropped",
-			 integer(counters_dropped(&c)), "balanced", downstream_balanced(i), "drops",
-			 drops_json(&c, DIRECTION_DOWN), "counters",
+			 report_integer(c.values[COUNTER_RECEIVED]), "transmitted",
+			 report_integer(c.values[COUNTER_TRANSMITTED]), "held",
+			 report_integer(downstream_held(i->downstream)), "dropped",
+			 report_integer(counters_dropped(&c)), "balanced", downstream_balanced(i),
+			 "drops", drops_json(&c, DIRECTION_DOWN), "counters",
 			 counters_json(&c, DIRECTION_DOWN));
 	json_object_set_new(down, "scheduler", report_scheduler_json(i));
 	if (host != NULL)
@@ -131,7 +131,7 @@ static json_t *downstream_json(struct instance *i, const struct host *host) {
 	if (host != NULL && c.values[COUNTER_RECEIVED] > 0)
 		json_object_set_new(
 			down, "cycles_per_packet",
-			cycles_json(lists, DS_PIPELINES, c.values[COUNTER_RECEIVED], host));
+			report_cycles_json(lists, DS_PIPELINES, c.values[COUNTER_RECEIVED], host));
 	return down;
 }
 
@@ -139,12 +139,13 @@ static json_t *units_json(const struct upstream *u) {
 	json_t *units = json_object();
 
 	for (enum unit unit = 0; unit < UNITS; unit++)
-		json_object_set_new(units, unit_name(unit),
-				    json_pack("{s:o, s:o, s:o, s:o}", "in",
-					      integer(upstream_in(u, unit)), "out",
-					      integer(upstream_out(u, unit)), "dropped",
-					      integer(counters_dropped_units(&u->counters, unit)),
-					      "held", integer(upstream_held(u, unit))));
+		json_object_set_new(
+			units, unit_name(unit),
+			json_pack("{s:o, s:o, s:o, s:o}", "in",
+				  report_integer(upstream_in(u, unit)), "out",
+				  report_integer(upstream_out(u, unit)), "dropped",
+				  report_integer(counters_dropped_units(&u->counters, unit)),
+				  "held", report_integer(upstream_held(u, unit))));
 	return units;
 }
 
@@ -154,7 +155,7 @@ static json_t *asked_json(const uint32_t *by_kind) {
 	for (unsigned k = 0; k < REQUEST_KINDS; k++) {
 		if (by_kind[k] > 0)
 			json_object_set_new(kinds, us_request_name((enum us_request_kind)k),
-					    integer(by_kind[k]));
+					    report_integer(by_kind[k]));
 	}
 	return kinds;
 }
@@ -180,9 +181,10 @@ static json_t *requests_json(const struct service_group *sg, const struct us_req
 
 	for (unsigned k = 0; k < REQUEST_KINDS; k++)
 		json_object_set_new(kinds, us_request_name((enum us_request_kind)k),
-				    integer(sink->by_kind[k]));
+				    report_integer(sink->by_kind[k]));
 	return json_pack("{s:o, s:o, s:o}", "by_kind", kinds, "modems",
-			 integer(us_request_sink_modems(sink)), "by_modem", asking_json(sg, sink));
+			 report_integer(us_request_sink_modems(sink)), "by_modem",
+			 asking_json(sg, sink));
 }
 
 static json_t *upstream_json(struct upstream *u, const struct host *host) {
@@ -197,14 +199,15 @@ static json_t *upstream_json(struct upstream *u, const struct host *host) {
 	for (enum unit unit = 0; unit < UNITS; unit++)
 		held += upstream_held(u, unit);
 	up = json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "received",
-		       integer(c->values[COUNTER_RECEIVED]), "transmitted", integer(transmitted),
-		       "held", integer(held), "dropped", integer(counters_dropped(c)), "balanced",
-		       upstream_balanced(u), "units", units_json(u), "drops",
-		       drops_json(c, DIRECTION_UP), "counters", counters_json(c, DIRECTION_UP),
-		       "requests", requests_json(u->sg, &u->requests.sink));
+		       report_integer(c->values[COUNTER_RECEIVED]), "transmitted",
+		       report_integer(transmitted), "held", report_integer(held), "dropped",
+		       report_integer(counters_dropped(c)), "balanced", upstream_balanced(u),
+		       "units", units_json(u), "drops", drops_json(c, DIRECTION_UP), "counters",
+		       counters_json(c, DIRECTION_UP), "requests",
+		       requests_json(u->sg, &u->requests.sink));
 	if (host != NULL && transmitted > 0)
 		json_object_set_new(up, "cycles_per_packet",
-				    cycles_json(lists, US_PIPELINES, transmitted, host));
+				    report_cycles_json(lists, US_PIPELINES, transmitted, host));
 	return up;
 }
 

@@ -6,7 +6,7 @@
 #include "downstream/qos.h"
 #include "scheduler/report.h"
 
-static json_t *integer(uint64_t value) {
+static json_t *scheduler_integer(uint64_t value) {
 	return json_integer((json_int_t)value);
 }
 
@@ -28,14 +28,14 @@ const char *report_verdict_name(enum scheduler_verdict verdict) {
 }
 
 /* [[shortest delay of the bucket in us, packets], ..], without empty buckets */
-static json_t *histogram_json(const struct scheduler_delay_report *r) {
+static json_t *scheduler_histogram_json(const struct scheduler_delay_report *r) {
 	json_t *list = json_array();
 
 	for (unsigned b = 0; b < SCHEDULER_DELAY_BUCKETS; b++) {
 		if (r->buckets[b] > 0)
 			json_array_append_new(list, json_pack("[o, o]",
 							      us((double)scheduler_delay_floor(b)),
-							      integer(r->buckets[b])));
+							      scheduler_integer(r->buckets[b])));
 	}
 	return list;
 }
@@ -51,12 +51,12 @@ static json_t *delay_json(const struct scheduler *s) {
 			continue;
 		json_array_append_new(
 			list, json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "priority", (int)p,
-					"packets", integer(r.packets), "mean_us",
+					"packets", scheduler_integer(r.packets), "mean_us",
 					us(ratio(r.sum_ns, r.packets)), "p50_us",
 					us((double)scheduler_delay_quantile(&r, 500)), "p99_us",
 					us((double)scheduler_delay_quantile(&r, 990)), "p99_9_us",
 					us((double)scheduler_delay_quantile(&r, 999)), "histogram",
-					histogram_json(&r)));
+					scheduler_histogram_json(&r)));
 	}
 	return list;
 }
@@ -70,12 +70,13 @@ static json_t *channels_json(const struct instance *i) {
 		uint64_t capacity = qos_capacity(i->downstream, c, u->clock->now);
 
 		scheduler_report_channel(u->scheduler, c, &r);
-		json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:o, s:o}", "id",
-						      integer(i->qos->channels[c].id), "rate",
-						      integer(i->qos->channels[c].rate), "packets",
-						      integer(r.packets), "bytes", integer(r.bytes),
-						      "utilisation",
-						      rounded(ratio(r.bytes, capacity), 1e6)));
+		json_array_append_new(list,
+				      json_pack("{s:o, s:o, s:o, s:o, s:o}", "id",
+						scheduler_integer(i->qos->channels[c].id), "rate",
+						scheduler_integer(i->qos->channels[c].rate),
+						"packets", scheduler_integer(r.packets), "bytes",
+						scheduler_integer(r.bytes), "utilisation",
+						rounded(ratio(r.bytes, capacity), 1e6)));
 	}
 	return list;
 }
@@ -87,19 +88,19 @@ static json_t *groups_json(const struct instance *i) {
 		struct scheduler_group_report r;
 
 		scheduler_report_group(i->downstream->upper.scheduler, g, &r);
-		json_array_append_new(list,
-				      json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "id",
-						integer(i->qos->bonding_groups[g].id), "channels",
-						integer(i->qos->bonding_groups[g].channel_count),
-						"packets", integer(r.packets), "early_share",
-						rounded(ratio(r.early_packets, r.packets), 1e6),
-						"mean_skew_us", us(ratio(r.skew_ns, r.packets)),
-						"max_skew_us", us((double)r.max_skew_ns)));
+		json_array_append_new(
+			list, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "id",
+					scheduler_integer(i->qos->bonding_groups[g].id), "channels",
+					scheduler_integer(i->qos->bonding_groups[g].channel_count),
+					"packets", scheduler_integer(r.packets), "early_share",
+					rounded(ratio(r.early_packets, r.packets), 1e6),
+					"mean_skew_us", us(ratio(r.skew_ns, r.packets)),
+					"max_skew_us", us((double)r.max_skew_ns)));
 	}
 	return list;
 }
 
-static uint64_t dropped(const struct scheduler_flow_report *r) {
+static uint64_t scheduler_dropped(const struct scheduler_flow_report *r) {
 	uint64_t sum = 0;
 
 	for (unsigned v = 0; v < SCHEDULER_VERDICTS; v++)
@@ -112,12 +113,14 @@ static json_t *flow_json(const struct service_flow *f, const struct scheduler_fl
 
 	for (enum scheduler_verdict v = SCHEDULER_QUEUED + 1; v < SCHEDULER_VERDICTS; v++) {
 		if (r->drops[v] > 0)
-			json_object_set_new(drops, report_verdict_name(v), integer(r->drops[v]));
+			json_object_set_new(drops, report_verdict_name(v),
+					    scheduler_integer(r->drops[v]));
 	}
-	return json_pack("{s:o, s:i, s:o, s:o, s:o, s:o, s:o}", "id", integer(f->id), "priority",
-			 (int)f->priority, "packets", integer(r->packets), "bytes",
-			 integer(r->bytes), "drops", drops, "waiting_packets",
-			 integer(r->waiting_packets), "waiting_bytes", integer(r->waiting_bytes));
+	return json_pack("{s:o, s:i, s:o, s:o, s:o, s:o, s:o}", "id", scheduler_integer(f->id),
+			 "priority", (int)f->priority, "packets", scheduler_integer(r->packets),
+			 "bytes", scheduler_integer(r->bytes), "drops", drops, "waiting_packets",
+			 scheduler_integer(r->waiting_packets), "waiting_bytes",
+			 scheduler_integer(r->waiting_bytes));
 }
 
 static json_t *flows_json(const struct instance *i) {
@@ -131,7 +134,7 @@ static json_t *flows_json(const struct instance *i) {
 			struct scheduler_flow_report r;
 
 			scheduler_report_flow(i->downstream->upper.scheduler, flow, &r);
-			if (i->report_flows || dropped(&r) > 0)
+			if (i->report_flows || scheduler_dropped(&r) > 0)
 				json_array_append_new(list,
 						      flow_json(&modem->service_flows[f], &r));
 		}

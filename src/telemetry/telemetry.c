@@ -54,7 +54,7 @@ static int on_instance(const char *cmd, const char *params, struct rte_tel_data 
 	return ret;
 }
 
-static int on_reload(const char *cmd, const char *params, struct rte_tel_data *d) {
+static int telemetry_on_reload(const char *cmd, const char *params, struct rte_tel_data *d) {
 	char line[RELOAD_LINE], text[RELOAD_LINE + 16];
 	int ret = -1;
 
@@ -80,7 +80,7 @@ int telemetry_open(struct instance *i, struct reload *r) {
 		if (rte_telemetry_register_cmd(commands[c].name, on_instance, commands[c].help))
 			goto failed;
 	}
-	if (rte_telemetry_register_cmd("/vcmts/reload", on_reload,
+	if (rte_telemetry_register_cmd("/vcmts/reload", telemetry_on_reload,
 				       "Reads the configuration again. No parameters") == 0)
 		return 0;
 failed:

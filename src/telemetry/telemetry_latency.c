@@ -17,7 +17,7 @@ static const struct {
 	enum direction direction;
 } directions[] = {{"downstream", DIRECTION_DOWN}, {"upstream", DIRECTION_UP}};
 
-static uint64_t ns(double us) {
+static uint64_t latency_ns(double us) {
 	return (uint64_t)(us * 1e3 + 0.5);
 }
 
@@ -25,18 +25,19 @@ static void put_percentiles(struct rte_tel_data *d, const struct hdr_histogram *
 	struct percentiles p = percentiles_us(h);
 
 	telemetry_put(d, "packets", (uint64_t)h->total_count);
-	telemetry_put(d, "mean_ns", ns(p.mean));
-	telemetry_put(d, "p50_ns", ns(p.p50));
-	telemetry_put(d, "p90_ns", ns(p.p90));
-	telemetry_put(d, "p99_ns", ns(p.p99));
-	telemetry_put(d, "p99_9_ns", ns(p.p99_9));
-	telemetry_put(d, "p99_99_ns", ns(p.p99_99));
-	telemetry_put(d, "p99_999_ns", ns(p.p99_999));
-	telemetry_put(d, "max_ns", ns(p.max));
+	telemetry_put(d, "mean_ns", latency_ns(p.mean));
+	telemetry_put(d, "p50_ns", latency_ns(p.p50));
+	telemetry_put(d, "p90_ns", latency_ns(p.p90));
+	telemetry_put(d, "p99_ns", latency_ns(p.p99));
+	telemetry_put(d, "p99_9_ns", latency_ns(p.p99_9));
+	telemetry_put(d, "p99_99_ns", latency_ns(p.p99_99));
+	telemetry_put(d, "p99_999_ns", latency_ns(p.p99_999));
+	telemetry_put(d, "max_ns", latency_ns(p.max));
 }
 
 /* The histogram from `from` ns on, as far as it goes into an answer. */
-static void put_histogram(struct rte_tel_data *d, const struct hdr_histogram *h, uint64_t from) {
+static void latency_put_histogram(struct rte_tel_data *d, const struct hdr_histogram *h,
+				  uint64_t from) {
 	struct percentiles_bucket buckets[PERCENTILES_BUCKETS];
 	unsigned count = percentiles_buckets(h, buckets), told = 0;
 
@@ -81,7 +82,7 @@ static int answer_histogram(const struct instance *i, enum direction direction, 
 	if (l == NULL)
 		return 0;
 	latency_collect(l);
-	put_histogram(d, l->recent, first);
+	latency_put_histogram(d, l->recent, first);
 	return 0;
 }
 

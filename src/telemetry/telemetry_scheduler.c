@@ -33,7 +33,8 @@ static void put_delay(struct rte_tel_data *d, const struct scheduler_delay_repor
 	telemetry_put(d, "p99_9_ns", scheduler_delay_quantile(r, 999));
 }
 
-static void put_histogram(struct rte_tel_data *d, const struct scheduler_delay_report *r) {
+static void scheduler_put_histogram(struct rte_tel_data *d,
+				    const struct scheduler_delay_report *r) {
 	for (unsigned b = 0; b < SCHEDULER_DELAY_BUCKETS; b++) {
 		char name[TELEMETRY_NUMBER];
 
@@ -55,7 +56,7 @@ int telemetry_delay(struct instance *i, const char *params, struct rte_tel_data 
 		if (!telemetry_number(params, SCHEDULER_PRIORITIES - 1, &priority))
 			return telemetry_complain(d, "found no priority, allowed: 0 to 7");
 		scheduler_report_delay(s, (unsigned)priority, &r);
-		put_histogram(d, &r);
+		scheduler_put_histogram(d, &r);
 		return 0;
 	}
 	for (unsigned p = 0; p < SCHEDULER_PRIORITIES; p++) {
@@ -69,7 +70,7 @@ int telemetry_delay(struct instance *i, const char *params, struct rte_tel_data 
 }
 
 /* The part of a list of `count` items that begins at the index in `params`. */
-static bool part(const char *params, size_t count, size_t *from, size_t *to) {
+static bool scheduler_part(const char *params, size_t count, size_t *from, size_t *to) {
 	uint64_t first = 0;
 
 	if (params != NULL && !telemetry_number(params, count, &first))
@@ -83,7 +84,7 @@ int telemetry_channels(struct instance *i, const char *params, struct rte_tel_da
 	const struct service_group *sg = i->qos;
 	size_t from, to;
 
-	if (!part(params, sg->channel_count, &from, &to))
+	if (!scheduler_part(params, sg->channel_count, &from, &to))
 		return telemetry_complain(
 			d, "found no index, allowed: that of the first channel to tell");
 	rte_tel_data_start_dict(d);
@@ -108,7 +109,7 @@ int telemetry_groups(struct instance *i, const char *params, struct rte_tel_data
 	const struct service_group *sg = i->qos;
 	size_t from, to;
 
-	if (!part(params, sg->bonding_group_count, &from, &to))
+	if (!scheduler_part(params, sg->bonding_group_count, &from, &to))
 		return telemetry_complain(
 			d, "found no index, allowed: that of the first group to tell");
 	rte_tel_data_start_dict(d);

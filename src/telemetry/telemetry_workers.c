@@ -9,7 +9,7 @@
 
 #include "telemetry/telemetry_answer.h"
 
-static uint64_t ns(uint64_t cycles) {
+static uint64_t workers_ns(uint64_t cycles) {
 	return (uint64_t)((double)cycles * 1e9 / (double)rte_get_tsc_hz());
 }
 
@@ -24,8 +24,8 @@ static void put_worker(struct rte_tel_data *d, struct worker *w, bool anew) {
 	telemetry_put(d, "busy_cycles", w->busy_cycles);
 	telemetry_put(d, "idle_cycles", w->idle_cycles);
 	telemetry_put(d, "descheduled", w->descheduled);
-	telemetry_put(d, "longest_ns", ns(w->longest));
-	telemetry_put(d, "longest_since_ns", ns(longest_since));
+	telemetry_put(d, "longest_ns", workers_ns(w->longest));
+	telemetry_put(d, "longest_since_ns", workers_ns(longest_since));
 }
 
 int telemetry_workers(struct instance *i, const char *params, struct rte_tel_data *d) {

@@ -28,7 +28,7 @@ static uint64_t ipv4_sum(const uint8_t *header, size_t header_length) {
 }
 
 /* A header has 15 such pairs at most, so that three folds are enough. */
-static uint16_t fold(uint64_t sum) {
+static uint16_t ip_fold(uint64_t sum) {
 	sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
 	sum = (sum & 0xffff) + (sum >> 16);
 	return (uint16_t)(sum + (sum >> 16));
@@ -37,11 +37,11 @@ static uint16_t fold(uint64_t sum) {
 uint16_t ipv4_checksum(const uint8_t *header, size_t header_length) {
 	uint64_t sum = ipv4_sum(header, header_length) - load_be16(header + IPV4_CHECKSUM);
 
-	return (uint16_t)~fold(sum);
+	return (uint16_t)~ip_fold(sum);
 }
 
 bool ipv4_checksum_good(const uint8_t *ip_header) {
-	return fold(ipv4_sum(ip_header, 4 * (size_t)(ip_header[0] & 0x0f))) == 0xffff;
+	return ip_fold(ipv4_sum(ip_header, 4 * (size_t)(ip_header[0] & 0x0f))) == 0xffff;
 }
 
 static void read_ports(struct frame_fields *out) {

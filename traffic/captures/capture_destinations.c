@@ -16,7 +16,7 @@ struct captured_destination {
 	uint32_t address; /* index in the family's list */
 };
 
-static unsigned list_of(unsigned family) {
+static unsigned destinations_list_of(unsigned family) {
 	return family == 4 ? 0 : 1;
 }
 
@@ -39,7 +39,7 @@ int capture_destinations_create(struct capture_destinations *d, const struct ser
 	for (uint32_t m = 0; m < sg->modem_count; m++) {
 		for (size_t a = 0; a < admitted(&sg->modems[m]); a++) {
 			const struct ip_address *address = &sg->modems[m].addresses[a];
-			unsigned list = list_of(address->family);
+			unsigned list = destinations_list_of(address->family);
 
 			d->addresses[list][d->address_count[list]++] =
 				(struct modem_address){m, address};
@@ -69,7 +69,7 @@ static struct captured_destination *slot_of(struct captured_destination *seen, u
 	return &seen[slot];
 }
 
-static bool grow(struct capture_destinations *d) {
+static bool destinations_grow(struct capture_destinations *d) {
 	uint32_t slots = 2 * d->slots;
 	struct captured_destination *seen = calloc(slots, sizeof(*seen));
 
@@ -89,7 +89,7 @@ enum destination_found capture_destinations_find(struct capture_destinations *d,
 						 const uint8_t *destination,
 						 struct modem_address *out) {
 	struct captured_destination key = {.family = (uint8_t)family};
-	unsigned list = list_of(family);
+	unsigned list = destinations_list_of(family);
 	struct captured_destination *slot;
 
 	if (d->address_count[list] == 0)
@@ -101,8 +101,8 @@ enum destination_found capture_destinations_find(struct capture_destinations *d,
 		*slot = key;
 		d->count++;
 		*out = d->addresses[list][key.address];
-		return 2 * d->count < d->slots || grow(d) ? DESTINATION_FOUND
-							  : DESTINATION_NO_MEMORY;
+		return 2 * d->count < d->slots || destinations_grow(d) ? DESTINATION_FOUND
+								       : DESTINATION_NO_MEMORY;
 	}
 	*out = d->addresses[list][slot->address];
 	return DESTINATION_FOUND;

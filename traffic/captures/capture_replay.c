@@ -25,12 +25,12 @@ struct loader {
 	size_t max_size;
 };
 
-static bool no_memory(const struct loader *l) {
+static bool capture_no_memory(const struct loader *l) {
 	fprintf(stderr, "%s: no memory for more than %u packets\n", l->name, l->r->count);
 	return false;
 }
 
-static bool make_room(struct loader *l, uint32_t size) {
+static bool capture_make_room(struct loader *l, uint32_t size) {
 	struct capture_replay *r = l->r;
 
 	if (r->count == CAPTURE_PACKETS_MAX || r->bytes_used + size > CAPTURE_BYTES_MAX) {
@@ -45,7 +45,7 @@ static bool make_room(struct loader *l, uint32_t size) {
 		struct captured_packet *packets = realloc(r->packets, room * sizeof(*packets));
 
 		if (packets == NULL)
-			return no_memory(l);
+			return capture_no_memory(l);
 		r->packets = packets;
 		r->room = room;
 	}
@@ -54,7 +54,7 @@ static bool make_room(struct loader *l, uint32_t size) {
 		uint8_t *bytes = realloc(r->bytes, room);
 
 		if (bytes == NULL)
-			return no_memory(l);
+			return capture_no_memory(l);
 		r->bytes = bytes;
 		r->bytes_room = room;
 	}
@@ -67,11 +67,11 @@ static uint8_t class_of(const struct evaluation *e) {
 	return e->group != NO_RULE ? CLASS_PERMIT : CLASS_UNMATCHED;
 }
 
-static bool keep(struct loader *l, uint32_t modem, const struct evaluation *e) {
+static bool capture_keep(struct loader *l, uint32_t modem, const struct evaluation *e) {
 	const struct captured_frame *f = &l->frame;
 	struct capture_replay *r = l->r;
 
-	if (!make_room(l, f->size))
+	if (!capture_make_room(l, f->size))
 		return false;
 	memcpy(r->bytes + r->bytes_used, f->bytes, f->size);
 	r->packets[r->count++] = (struct captured_packet){
@@ -97,7 +97,7 @@ static bool keep(struct loader *l, uint32_t modem, const struct evaluation *e) {
 }
 
 /* Returns false after a message; a packet that is skipped is none. */
-static bool take(struct loader *l, const struct capture_packet *captured) {
+static bool capture_take(struct loader *l, const struct capture_packet *captured) {
 	struct captured_frame *f = &l->frame;
 	uint64_t *skipped = l->r->counts.skipped;
 	enum capture_skip verdict = capture_frame_read(captured->data, captured->size,
@@ -113,22 +113,22 @@ static bool take(struct loader *l, const struct capture_packet *captured) {
 					  &to)) {
 	case DESTINATION_FOUND: break;
 	case DESTINATION_NONE: skipped[CAPTURE_SKIP_NO_ADDRESS]++; return true;
-	case DESTINATION_NO_MEMORY: return no_memory(l);
+	case DESTINATION_NO_MEMORY: return capture_no_memory(l);
 	}
 	capture_frame_finish(f, to.address->bytes, l->sg->rphy.core_mac, traffic_source_mac);
 	e = evaluate(l->sg, &l->sg->modems[to.modem], &f->fields);
 	if (e.action == FILTER_PERMIT)
-		return keep(l, to.modem, &e);
+		return capture_keep(l, to.modem, &e);
 	skipped[CAPTURE_SKIP_DENIED]++;
 	return true;
 }
 
-static bool read_all(struct loader *l, pcap_t *in) {
+static bool capture_read_all(struct loader *l, pcap_t *in) {
 	struct capture_packet packet;
 
 	/* What comes before a broken record is replayed. */
 	while (capture_next(in, l->name, &packet) == 1) {
-		if (!take(l, &packet))
+		if (!capture_take(l, &packet))
 			return false;
 	}
 	l->r->counts.destinations = l->destinations.count;
@@ -154,9 +154,9 @@ int capture_replay_read(struct capture_replay *r, pcap_t *in, const char *name,
 	l->name = name;
 	l->max_size = sg->max_frame - ETHERNET_CRC_SIZE;
 	if (capture_destinations_create(&l->destinations, sg) != 0)
-		no_memory(l);
+		capture_no_memory(l);
 	else
-		good = read_all(l, in);
+		good = capture_read_all(l, in);
 	capture_destinations_free(&l->destinations);
 	free(l);
 	if (!good)

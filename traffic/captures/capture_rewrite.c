@@ -39,8 +39,8 @@ static size_t vlan_tags(const uint8_t *frame, size_t size) {
 }
 
 /* Reads the frame behind the tags, whose MAC addresses are then not to be looked at. */
-static enum capture_skip parse(const uint8_t *frame, size_t size, bool cut,
-			       struct frame_fields *fields) {
+static enum capture_skip rewrite_parse(const uint8_t *frame, size_t size, bool cut,
+				       struct frame_fields *fields) {
 	enum frame_verdict verdict = frame_parse(frame, size, fields);
 	bool ipv4 = fields->ethertype == ETHERTYPE_IPV4;
 	bool ipv6 = fields->ethertype == ETHERTYPE_IPV6;
@@ -115,7 +115,7 @@ static struct frame_fields fields_moved(const struct frame_fields *f, const uint
 }
 
 /* Bytes that are missing for a tag behind the payload. */
-static size_t missing(const struct frame_fields *f, size_t header) {
+static size_t rewrite_missing(const struct frame_fields *f, size_t header) {
 	size_t least = even(f->upper_size + 1);
 
 	return (least < header ? header : least) + PACKET_TAG_SIZE - f->upper_size;
@@ -138,7 +138,7 @@ enum capture_skip capture_frame_read(const uint8_t *frame, size_t size, size_t w
 	size_t tags = vlan_tags(frame, size);
 	const uint8_t *from = frame + tags;
 	struct frame_fields fields;
-	enum capture_skip verdict = parse(from, size - tags, size < wire_size, &fields);
+	enum capture_skip verdict = rewrite_parse(from, size - tags, size < wire_size, &fields);
 	size_t header, end, more, size_now;
 
 	if (verdict != CAPTURE_TAKEN)
@@ -147,7 +147,7 @@ enum capture_skip capture_frame_read(const uint8_t *frame, size_t size, size_t w
 	if (header == 0)
 		return CAPTURE_SKIP_MALFORMED;
 	end = (size_t)(fields.upper - from) + fields.upper_size;
-	more = tag_offset(&fields, header) == 0 ? missing(&fields, header) : 0;
+	more = tag_offset(&fields, header) == 0 ? rewrite_missing(&fields, header) : 0;
 	size_now = end + more > FRAME_MIN ? end + more : FRAME_MIN;
 	if (size_now > max_size || size_now > PACKET_SIZE_MAX)
 		return CAPTURE_SKIP_TOO_LONG;
@@ -165,7 +165,7 @@ enum capture_skip capture_frame_read(const uint8_t *frame, size_t size, size_t w
 	return CAPTURE_TAKEN;
 }
 
-static uint32_t words_sum(const uint8_t *p, size_t size) {
+static uint32_t rewrite_words_sum(const uint8_t *p, size_t size) {
 	uint32_t sum = 0;
 
 	for (size_t i = 0; i + 1 < size; i += 2)
@@ -173,7 +173,7 @@ static uint32_t words_sum(const uint8_t *p, size_t size) {
 	return size % 2 == 0 ? sum : sum + ((uint32_t)p[size - 1] << 8);
 }
 
-static uint16_t fold(uint32_t sum) {
+static uint16_t rewrite_fold(uint32_t sum) {
 	sum = (sum & 0xffff) + (sum >> 16);
 	return (uint16_t)(sum + (sum >> 16));
 }
@@ -192,10 +192,10 @@ static void upper_sum(struct captured_frame *f) {
 	f->checksum_at = (uint16_t)((size_t)(fields->upper - f->bytes) + offset);
 	store_be16(f->bytes + f->checksum_at, 0);
 	if (fields->protocol != PROTOCOL_ICMP)
-		sum = words_sum(fields->source, addresses) +
-		      words_sum(fields->destination, addresses) + fields->protocol +
+		sum = rewrite_words_sum(fields->source, addresses) +
+		      rewrite_words_sum(fields->destination, addresses) + fields->protocol +
 		      (uint32_t)fields->upper_size;
-	f->sum = fold(sum + words_sum(fields->upper, fields->upper_size));
+	f->sum = rewrite_fold(sum + rewrite_words_sum(fields->upper, fields->upper_size));
 }
 
 void capture_frame_finish(struct captured_frame *f, const uint8_t *destination,

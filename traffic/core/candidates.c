@@ -108,8 +108,8 @@ static uint16_t port_fill(struct candidate_search *s, const struct port_range *r
 	return (uint16_t)(range->low + random_below(&s->random, range->high - range->low + 1u));
 }
 
-static struct packet_address make_up(struct candidate_search *s, const struct match *m,
-				     unsigned attempt) {
+static struct packet_address candidates_make_up(struct candidate_search *s, const struct match *m,
+						unsigned attempt) {
 	struct packet_address p = {.family = s->address->family};
 	bool tcp = attempt % 8 == 7;
 
@@ -126,7 +126,8 @@ static struct packet_address make_up(struct candidate_search *s, const struct ma
 	return p;
 }
 
-static bool is_wanted(const struct evaluation *e, enum traffic_class wanted, uint32_t flow) {
+static bool candidates_is_wanted(const struct evaluation *e, enum traffic_class wanted,
+				 uint32_t flow) {
 	if (e->action != FILTER_PERMIT)
 		return false;
 	switch (wanted) {
@@ -161,11 +162,12 @@ static void try_match(struct candidate_search *s, const struct match *m, unsigne
 			return;
 	}
 	for (unsigned attempt = 0; attempt < tries; attempt++) {
-		struct packet_address p = make_up(s, m, attempt);
+		struct packet_address p = candidates_make_up(s, m, attempt);
 		struct frame_fields fields = packet_fields(&p);
 		struct evaluation e = evaluate(s->sg, s->modem, &fields);
 
-		if (!is_wanted(&e, wanted, flow) || (best->found && !is_pure(&e, wanted)))
+		if (!candidates_is_wanted(&e, wanted, flow) ||
+		    (best->found && !is_pure(&e, wanted)))
 			continue;
 		*best = (struct search_result){true, is_pure(&e, wanted), p, e};
 		if (best->pure)

@@ -49,7 +49,7 @@ static uint32_t hash(const struct packet_address *p) {
 }
 
 /* Whether the flow is not there yet; it then is. */
-static bool take(struct spread *s, const struct flow *flow) {
+static bool flows_take(struct spread *s, const struct flow *flow) {
 	struct packet_address packet = packet_of(s, flow);
 	uint32_t slot = hash(&packet) & (s->slots - 1);
 
@@ -77,7 +77,7 @@ static uint32_t target_spread(struct spread *s, uint32_t target, uint32_t n) {
 	variants_create(&v, s->sg, &s->sg->modems[s->t->all[target].modem], &own->packet,
 			&own->evaluation, *next + 2ull * n);
 	while (done < n && *next < v.total && in_vain < TRIES_IN_VAIN) {
-		if (variants_get(&v, (*next)++, &flow.variant) && take(s, &flow))
+		if (variants_get(&v, (*next)++, &flow.variant) && flows_take(s, &flow))
 			done++;
 		else
 			in_vain++;
@@ -170,7 +170,7 @@ static uint32_t shares_split(const struct spread *s, uint32_t flows[CLASS_COUNT]
 	return classes;
 }
 
-static int refuse(uint32_t found, uint32_t least, uint32_t most) {
+static int flows_refuse(uint32_t found, uint32_t least, uint32_t most) {
 	fprintf(stderr,
 		"traffic: --flows: found %u, allowed: %u to %u, as many as modems, shares and "
 		"rules leave room for\n",
@@ -178,7 +178,7 @@ static int refuse(uint32_t found, uint32_t least, uint32_t most) {
 	return -1;
 }
 
-static int spread(struct spread *s) {
+static int flows_spread(struct spread *s) {
 	uint32_t wanted = s->wanted->count;
 	uint32_t flows[CLASS_COUNT];
 	uint32_t targets = 0;
@@ -191,7 +191,7 @@ static int spread(struct spread *s) {
 		return 0;
 	classes = shares_split(s, flows);
 	if (wanted < classes)
-		return refuse(wanted, classes, FLOWS_MAX);
+		return flows_refuse(wanted, classes, FLOWS_MAX);
 	for (int c = 0; c < CLASS_COUNT; c++)
 		class_spread(s, (enum traffic_class)c, flows[c]);
 	/* What one class has no room for, the others may, where they get packets at all. */
@@ -200,7 +200,7 @@ static int spread(struct spread *s) {
 		if (left > 0 && flows[c] > 0)
 			class_spread(s, (enum traffic_class)c, left);
 	}
-	return s->t->flow_count == wanted ? 0 : refuse(wanted, classes, s->t->flow_count);
+	return s->t->flow_count == wanted ? 0 : flows_refuse(wanted, classes, s->t->flow_count);
 }
 
 static bool spread_create(struct spread *s) {
@@ -227,7 +227,7 @@ int flows_create(struct targets *t, const struct service_group *sg,
 	int ret = -1;
 
 	if (spread_create(&s))
-		ret = spread(&s);
+		ret = flows_spread(&s);
 	else
 		fprintf(stderr, "traffic: no memory for %u flows\n", wanted->count);
 	for (int c = 0; c < CLASS_COUNT; c++)

@@ -54,7 +54,7 @@ static bool streams_create(struct generator *g) {
 	return g->sent != NULL;
 }
 
-static bool sizes_fit(struct generator *g, const struct mix *mix) {
+static bool generator_sizes_fit(struct generator *g, const struct mix *mix) {
 	for (unsigned i = 0; i < mix->count; i++) {
 		if (targets_next(&g->targets, CLASS_UNMATCHED, mix->sizes[i]) != NO_FLOW)
 			continue;
@@ -72,7 +72,7 @@ static bool sizes_fit(struct generator *g, const struct mix *mix) {
 static bool mixed_create(struct generator *g, const struct service_group *sg,
 			 const struct generator_options *o) {
 	return decks_create(g, o) && find_targets(&g->targets, sg, random_next(&g->random), o) &&
-	       streams_create(g) && sizes_fit(g, &g->mix);
+	       streams_create(g) && generator_sizes_fit(g, &g->mix);
 }
 
 static bool replayed_create(struct generator *g, const struct service_group *sg) {
@@ -113,7 +113,7 @@ void generator_free(struct generator *g) {
 int generator_restart(struct generator *g, const struct mix *mix) {
 	struct deck sizes;
 
-	if (!sizes_fit(g, mix))
+	if (!generator_sizes_fit(g, mix))
 		return -1;
 	if (mix_deck(mix, &sizes) != 0) {
 		fprintf(stderr, "traffic: no memory for the generator\n");
@@ -187,7 +187,8 @@ static void prefetch_for_write(struct rte_mbuf *m, uint32_t size) {
 }
 
 /* The capture's next packets. Returns the sum of their sizes. */
-static uint64_t replay(struct generator *g, uint64_t tsc, struct rte_mbuf **packets, unsigned n) {
+static uint64_t generator_replay(struct generator *g, uint64_t tsc, struct rte_mbuf **packets,
+				 unsigned n) {
 	uint64_t bytes = 0;
 
 	for (unsigned i = 0; i < n; i++) {
@@ -211,7 +212,8 @@ static uint64_t replay(struct generator *g, uint64_t tsc, struct rte_mbuf **pack
 }
 
 /* Packets of the mix. Returns the sum of their sizes. */
-static uint64_t make_up(struct generator *g, uint64_t tsc, struct rte_mbuf **packets, unsigned n) {
+static uint64_t generator_make_up(struct generator *g, uint64_t tsc, struct rte_mbuf **packets,
+				  unsigned n) {
 	struct draw draws[GENERATOR_BURST];
 	uint64_t bytes = 0;
 
@@ -239,7 +241,8 @@ unsigned generator_burst(struct generator *g, uint64_t tsc, struct rte_mbuf **pa
 		g->no_buffers += n;
 		return 0;
 	}
-	*bytes = g->replay == NULL ? make_up(g, tsc, packets, n) : replay(g, tsc, packets, n);
+	*bytes = g->replay == NULL ? generator_make_up(g, tsc, packets, n)
+				   : generator_replay(g, tsc, packets, n);
 	g->packets += n;
 	g->bytes += *bytes;
 	return n;

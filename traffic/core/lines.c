@@ -27,7 +27,7 @@ static void show(const char *text, char *out) {
 	strcpy(out + i, text[i] == '\0' ? "" : "...");
 }
 
-static bool take(char *line, lines_row *row, void *context, const char *where, char *error) {
+static bool lines_take(char *line, lines_row *row, void *context, const char *where, char *error) {
 	char *text = trimmed(line);
 	char shown[SHOWN + 4];
 	const char *allowed;
@@ -60,7 +60,7 @@ static enum next next_line(FILE *in, char line[LINES_MAX_SIZE + 1]) {
 	return c == EOF && size == 0 ? NEXT_END : NEXT_LINE;
 }
 
-static bool read_all(FILE *in, const char *path, lines_row *row, void *context, char *error) {
+static bool lines_read_all(FILE *in, const char *path, lines_row *row, void *context, char *error) {
 	char line[LINES_MAX_SIZE + 1];
 	char where[160];
 
@@ -71,7 +71,7 @@ static bool read_all(FILE *in, const char *path, lines_row *row, void *context, 
 		switch (next) {
 		case NEXT_END: return true;
 		case NEXT_LINE:
-			if (!take(line, row, context, where, error))
+			if (!lines_take(line, row, context, where, error))
 				return false;
 			break;
 		case NEXT_ZERO:
@@ -92,7 +92,7 @@ bool lines_read(const char *path, lines_row *row, void *context, char *error) {
 
 	if (good) {
 		errno = 0;
-		good = read_all(in, path, row, context, error);
+		good = lines_read_all(in, path, row, context, error);
 	}
 	if (in == NULL || (good && ferror(in))) {
 		snprintf(error, LINES_ERROR, "%.200s: %s", path, strerror(errno));

@@ -57,7 +57,7 @@ struct reading {
 };
 
 /* One of SIZE and SIZE:WEIGHT; in files also SIZE WEIGHT. Returns NULL, or what is allowed. */
-static const char *part(struct reading *r, const char *text, const char *between) {
+static const char *mix_part(struct reading *r, const char *text, const char *between) {
 	struct mix *m = r->mix;
 	uint32_t size, weight = 1;
 
@@ -82,14 +82,14 @@ static const char *part(struct reading *r, const char *text, const char *between
 	return NULL;
 }
 
-static const char *row(char *text, void *context) {
-	const char *allowed = part(context, text, ": \t,");
+static const char *mix_row(char *text, void *context) {
+	const char *allowed = mix_part(context, text, ": \t,");
 
 	return allowed == NULL || strcmp(allowed, MIX_WORDS) != 0 ? allowed
 								  : "a size and a weight, as 84 15";
 }
 
-static const char *check(const struct mix *m) {
+static const char *mix_check(const struct mix *m) {
 	uint64_t total = 0;
 
 	for (unsigned i = 0; i < m->count; i++)
@@ -99,7 +99,7 @@ static const char *check(const struct mix *m) {
 	return total == 0 ? "a size and a weight, as 84 15" : NULL;
 }
 
-static int complain(char *error, size_t size, const char *text, const char *allowed) {
+static int mix_complain(char *error, size_t size, const char *text, const char *allowed) {
 	snprintf(error, size, "%.80s: allowed: %s", text, allowed);
 	return -1;
 }
@@ -110,13 +110,14 @@ static int parse_table(struct reading *r, const char *text, char *error, size_t 
 	char *word;
 
 	if (strlen(text) >= sizeof(words))
-		return complain(error, error_size, text, "at most 256 sizes; or a file: @FILE");
+		return mix_complain(error, error_size, text, "at most 256 sizes; or a file: @FILE");
 	strcpy(words, text);
 	while ((word = strsep(&rest, ",")) != NULL) {
-		const char *allowed = part(r, word, ":");
+		const char *allowed = mix_part(r, word, ":");
 
 		if (allowed != NULL)
-			return complain(error, error_size, *word == '\0' ? text : word, allowed);
+			return mix_complain(error, error_size, *word == '\0' ? text : word,
+					    allowed);
 	}
 	return 0;
 }
@@ -142,15 +143,15 @@ int mix_parse(const char *text, uint32_t max_size, struct mix *out, char *error,
 		return 0;
 	}
 	if (*text == '@') {
-		if (!lines_read(text + 1, row, &r, wrong)) {
+		if (!lines_read(text + 1, mix_row, &r, wrong)) {
 			snprintf(error, error_size, "%s", wrong);
 			return -1;
 		}
 	} else if (parse_table(&r, table(text), error, error_size) != 0) {
 		return -1;
 	}
-	allowed = check(out);
-	return allowed == NULL ? 0 : complain(error, error_size, text, allowed);
+	allowed = mix_check(out);
+	return allowed == NULL ? 0 : mix_complain(error, error_size, text, allowed);
 }
 
 double mix_mean(const struct mix *m) {

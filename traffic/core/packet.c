@@ -19,7 +19,7 @@ void pattern_create(struct pattern *p, struct random *random) {
 		p->sums[i + 1] = p->sums[i] + load_be16(p->bytes + 2 * i);
 }
 
-static uint32_t words_sum(const uint8_t *p, size_t even_size) {
+static uint32_t packet_words_sum(const uint8_t *p, size_t even_size) {
 	uint32_t sum = 0;
 
 	for (size_t i = 0; i < even_size; i += 2)
@@ -27,7 +27,7 @@ static uint32_t words_sum(const uint8_t *p, size_t even_size) {
 	return sum;
 }
 
-static uint16_t fold(uint32_t sum) {
+static uint16_t packet_fold(uint32_t sum) {
 	sum = (sum & 0xffff) + (sum >> 16);
 	sum = (sum & 0xffff) + (sum >> 16);
 	return (uint16_t)sum;
@@ -72,8 +72,9 @@ static void upper_write(struct packet_template *t, const struct packet_address *
 	} else if (a->family == 6) {
 		t->checksum_at = (uint8_t)(ETHERNET_HEADER + t->ip_size + 6);
 	}
-	t->upper_sum = words_sum(a->source, addresses) + words_sum(a->destination, addresses) +
-		       a->protocol + words_sum(upper, size);
+	t->upper_sum = packet_words_sum(a->source, addresses) +
+		       packet_words_sum(a->destination, addresses) + a->protocol +
+		       packet_words_sum(upper, size);
 }
 
 void packet_template_create(struct packet_template *t, const struct packet_address *a,
@@ -89,7 +90,7 @@ void packet_template_create(struct packet_template *t, const struct packet_addre
 	else
 		ipv6_write(a, ip);
 	t->ip_size = a->family == 4 ? IPV4_HEADER : IPV6_HEADER;
-	t->ip_sum = words_sum(ip, t->ip_size);
+	t->ip_sum = packet_words_sum(ip, t->ip_size);
 	t->protocol = a->protocol;
 	t->size = (uint8_t)(ETHERNET_HEADER + t->ip_size + upper_size(a->protocol));
 	upper_write(t, a);
@@ -112,9 +113,9 @@ static void upper_checksum_write(const struct packet_template *t, const struct p
 
 	if (t->protocol == IP_PROTOCOL_UDP)
 		sum += upper_length; /* of the UDP header */
-	sum += words_sum(out + t->size, PACKET_TAG_SIZE);
-	sum = fold(sum) + fold(payload_sum(pattern, start, payload));
-	checksum = (uint16_t)~fold(sum);
+	sum += packet_words_sum(out + t->size, PACKET_TAG_SIZE);
+	sum = packet_fold(sum) + packet_fold(payload_sum(pattern, start, payload));
+	checksum = (uint16_t)~packet_fold(sum);
 	store_be16(out + t->checksum_at, checksum == 0 ? UINT16_MAX : checksum);
 }
 
@@ -127,7 +128,7 @@ void packet_start_write(const struct packet_template *t, const struct packet_tag
 	packet_tag_write(tag, out + t->size);
 	if (t->ip_size == IPV4_HEADER) {
 		store_be16(ip + 2, (uint16_t)(size - ETHERNET_HEADER));
-		store_be16(ip + 10, (uint16_t)~fold(t->ip_sum + size - ETHERNET_HEADER));
+		store_be16(ip + 10, (uint16_t)~packet_fold(t->ip_sum + size - ETHERNET_HEADER));
 	} else {
 		store_be16(ip + 4, (uint16_t)(size - ETHERNET_HEADER - IPV6_HEADER));
 	}
@@ -146,7 +147,7 @@ static uint32_t word_replace(uint8_t *word, uint16_t value) {
 }
 
 static uint16_t checksum_change(const uint8_t *checksum, uint32_t change) {
-	return (uint16_t)~fold((uint16_t)~load_be16(checksum) + change);
+	return (uint16_t)~packet_fold((uint16_t)~load_be16(checksum) + change);
 }
 
 void packet_vary(const struct packet_template *t, const struct packet_variant *v, uint8_t *out) {

@@ -34,7 +34,7 @@ struct reading {
 	const char *file;
 };
 
-static bool complain(struct reading *r, const char *found, const char *allowed) {
+static bool shape_complain(struct reading *r, const char *found, const char *allowed) {
 	snprintf(r->error, SHAPE_ERROR, "found \"%.60s\", allowed: %s", found, allowed);
 	return false;
 }
@@ -46,7 +46,7 @@ struct word {
 	enum { WORD_TIME, WORD_RATE, WORD_SHARE } kind;
 };
 
-static bool read_value(const struct reading *r, int kind, const char *text, double *value) {
+static bool shape_read_value(const struct reading *r, int kind, const char *text, double *value) {
 	if (kind == WORD_TIME)
 		return shape_time(text, value) && *value > 0;
 	return kind == WORD_RATE ? shape_rate(text, r->rate, value) : shape_share(text, value);
@@ -64,10 +64,10 @@ static bool named(struct reading *r, char *text, const struct word *words, bool 
 		if (strlen(words->name) != (size_t)(value - text) ||
 		    strncmp(words->name, text, (size_t)(value - text)) != 0)
 			continue;
-		*good = read_value(r, words->kind, value + 1, &found) ||
-			complain(r, text, allowed[words->kind]);
+		*good = shape_read_value(r, words->kind, value + 1, &found) ||
+			shape_complain(r, text, allowed[words->kind]);
 		if (*good && *words->value >= 0)
-			*good = complain(r, text, "each word once");
+			*good = shape_complain(r, text, "each word once");
 		if (*good)
 			*words->value = found;
 		return true;
@@ -114,7 +114,7 @@ static bool take_file(struct reading *r, char *text) {
 }
 
 /* TIME RATE or TIME,RATE. */
-static const char *row(char *text, void *context, bool (*time_of)(const char *, double *)) {
+static const char *shape_row(char *text, void *context, bool (*time_of)(const char *, double *)) {
 	struct reading *r = context;
 	char *value = text + strcspn(text, " \t,");
 	double time, share;
@@ -131,11 +131,11 @@ static const char *row(char *text, void *context, bool (*time_of)(const char *, 
 }
 
 static const char *point_row(char *text, void *context) {
-	return row(text, context, shape_time);
+	return shape_row(text, context, shape_time);
 }
 
 static const char *day_row(char *text, void *context) {
-	return row(text, context, shape_hour);
+	return shape_row(text, context, shape_hour);
 }
 
 static bool from_file(struct reading *r, lines_row *take) {
@@ -165,9 +165,10 @@ static bool make_bursts(struct reading *r, char *text) {
 	bool shares = r->on < 0 && r->off < 0 && r->period > 0 && r->duty > 0 && r->duty < 1;
 
 	if (!lengths && !shares)
-		return complain(r, text,
-				"bursts:on=TIME,off=TIME or bursts:period=TIME,duty=SHARE with a "
-				"share between 0% and 100%");
+		return shape_complain(
+			r, text,
+			"bursts:on=TIME,off=TIME or bursts:period=TIME,duty=SHARE with a "
+			"share between 0% and 100%");
 	if (shares) {
 		r->on = r->period * r->duty;
 		r->off = r->period - r->on;
@@ -190,7 +191,7 @@ static bool make_steps(struct reading *r, char *text) {
 	double each = r->each > 0 ? r->each : r->duration / count;
 
 	if (count == 0 || count > SHAPE_MAX_POINTS / 2)
-		return complain(r, text, "1..1024 steps, as steps:20%,60%,100%,each=5s");
+		return shape_complain(r, text, "1..1024 steps, as steps:20%,60%,100%,each=5s");
 	for (unsigned i = count; i-- > 0;) {
 		double share = s->points[i].share;
 
@@ -218,7 +219,7 @@ static bool make_day(struct reading *r, char *text) {
 		shape_add(s, i, day[i]);
 	if (s->count > 0 && s->points[s->count - 1].time < SHAPE_DAY &&
 	    !shape_add(s, SHAPE_DAY, s->points[0].share))
-		return complain(r, r->file, MANY);
+		return shape_complain(r, r->file, MANY);
 	for (unsigned i = 0; i < s->count; i++)
 		s->points[i].time *= length / SHAPE_DAY;
 	return true;
@@ -233,7 +234,7 @@ static bool read_words(struct reading *r, char *words, const struct word *names,
 		bool good = true;
 
 		if (named(r, text, names, &good) ? !good : !take(r, text))
-			return r->error[0] != '\0' ? false : complain(r, text, example);
+			return r->error[0] != '\0' ? false : shape_complain(r, text, example);
 	}
 	return true;
 }
@@ -286,7 +287,7 @@ static bool read_kind(struct reading *r, char *kind, char *words) {
 							    kinds[i].example)) &&
 			       kinds[i].make(r, kind);
 	}
-	return complain(r, kind, SHAPE_WORDS);
+	return shape_complain(r, kind, SHAPE_WORDS);
 }
 
 bool shape_read(struct shape *s, const char *text, uint64_t rate, double duration, char *error) {
@@ -312,13 +313,14 @@ bool shape_read(struct shape *s, const char *text, uint64_t rate, double duratio
 	error[0] = '\0';
 	s->count = 0;
 	if (words == NULL)
-		return complain(&r, text, "up to 65,535 bytes; more in a file, as points:@FILE");
+		return shape_complain(&r, text,
+				      "up to 65,535 bytes; more in a file, as points:@FILE");
 	strsep(&rest, ":");
 	good = read_kind(&r, words, rest);
 	if (good && strcmp(words, "constant") != 0)
 		wrong = shape_finish(s);
 	if (wrong != NULL)
-		good = complain(&r, text, wrong);
+		good = shape_complain(&r, text, wrong);
 	free(words);
 	return good;
 }

@@ -24,7 +24,7 @@ struct builder {
 	struct random random;
 };
 
-static bool grow(struct builder *b) {
+static bool targets_grow(struct builder *b) {
 	struct targets *t = b->t;
 	uint32_t room = b->room == 0 ? 1024 : 2 * b->room;
 	struct target *all = aligned_alloc(RTE_CACHE_LINE_SIZE, room * sizeof(*all));
@@ -46,12 +46,12 @@ static bool grow(struct builder *b) {
 	return true;
 }
 
-static bool add(struct builder *b, uint32_t modem, enum traffic_class class,
-		const struct target_packet *packet) {
+static bool targets_add(struct builder *b, uint32_t modem, enum traffic_class class,
+			const struct target_packet *packet) {
 	struct targets *t = b->t;
 	struct target *target;
 
-	if (t->count == b->room && !grow(b))
+	if (t->count == b->room && !targets_grow(b))
 		return false;
 	if (b->keep_packets)
 		b->packets[t->count] = *packet;
@@ -66,8 +66,8 @@ static bool add(struct builder *b, uint32_t modem, enum traffic_class class,
 	return true;
 }
 
-static bool find(struct builder *b, uint32_t modem, const struct ip_address *address,
-		 enum traffic_class class, uint32_t flow) {
+static bool targets_find(struct builder *b, uint32_t modem, const struct ip_address *address,
+			 enum traffic_class class, uint32_t flow) {
 	struct candidate_search search = {
 		.sg = b->sg,
 		.modem = &b->sg->modems[modem],
@@ -78,7 +78,7 @@ static bool find(struct builder *b, uint32_t modem, const struct ip_address *add
 
 	if (!candidate_find(&search, class, flow, &packet.packet, &packet.evaluation))
 		return true;
-	return add(b, modem, class, &packet);
+	return targets_add(b, modem, class, &packet);
 }
 
 static bool is_classified_to(const struct modem *m, uint32_t flow) {
@@ -89,17 +89,17 @@ static bool is_classified_to(const struct modem *m, uint32_t flow) {
 	return false;
 }
 
-static bool modem_add(struct builder *b, uint32_t modem) {
+static bool targets_modem_add(struct builder *b, uint32_t modem) {
 	const struct modem *m = &b->sg->modems[modem];
 	size_t addresses = m->address_count < m->cpe_limit ? m->address_count : m->cpe_limit;
 
 	for (size_t a = 0; a < addresses; a++) {
-		if (!find(b, modem, &m->addresses[a], CLASS_UNMATCHED, 0) ||
-		    !find(b, modem, &m->addresses[a], CLASS_PERMIT, 0))
+		if (!targets_find(b, modem, &m->addresses[a], CLASS_UNMATCHED, 0) ||
+		    !targets_find(b, modem, &m->addresses[a], CLASS_PERMIT, 0))
 			return false;
 		for (uint32_t flow = 0; flow < m->service_flow_count; flow++) {
 			if (is_classified_to(m, flow) &&
-			    !find(b, modem, &m->addresses[a], CLASS_CLASSIFIED, flow))
+			    !targets_find(b, modem, &m->addresses[a], CLASS_CLASSIFIED, flow))
 				return false;
 		}
 	}
@@ -148,7 +148,7 @@ static bool lists_create(struct targets *t, struct random *random) {
 	return true;
 }
 
-static int no_memory(struct targets *t) {
+static int targets_no_memory(struct targets *t) {
 	fprintf(stderr, "traffic: no memory for the generator\n");
 	targets_free(t);
 	return -1;
@@ -158,7 +158,7 @@ int targets_create_streams(struct targets *t, const struct service_group *sg) {
 	memset(t, 0, sizeof(*t));
 	t->first_stream = calloc(sg->modem_count + 1, sizeof(*t->first_stream));
 	if (t->first_stream == NULL)
-		return no_memory(t);
+		return targets_no_memory(t);
 	for (uint32_t m = 0; m < sg->modem_count; m++) {
 		t->first_stream[m] = t->stream_count;
 		t->stream_count += (uint32_t)sg->modems[m].service_flow_count;
@@ -185,14 +185,14 @@ int targets_create(struct targets *t, const struct service_group *sg, uint64_t s
 	if (targets_create_streams(t, sg) != 0)
 		return -1;
 	for (uint32_t m = 0; m < sg->modem_count && good; m++)
-		good = modem_add(&b, m);
+		good = targets_modem_add(&b, m);
 	if (good && flows_make(&b, wanted) != 0) {
 		free(b.packets);
 		targets_free(t);
 		return -1;
 	}
 	free(b.packets);
-	return good && lists_create(t, &b.random) ? 0 : no_memory(t);
+	return good && lists_create(t, &b.random) ? 0 : targets_no_memory(t);
 }
 
 void targets_free(struct targets *t) {

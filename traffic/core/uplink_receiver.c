@@ -74,8 +74,8 @@ static bool was_made(const struct uplink *u, const struct packet_tag *tag) {
  * A frame is ours by the time in its tag or by all of its other bytes, the number of this run among
  * them: damage of the one leaves the other.
  */
-static int judge(const struct uplink_receiver *r, const uint8_t *frame, size_t size, uint64_t now,
-		 struct packet_tag *tag) {
+static int uplink_judge(const struct uplink_receiver *r, const uint8_t *frame, size_t size,
+			uint64_t now, struct packet_tag *tag) {
 	size_t told = ip_frame_size(frame, size);
 	size_t at = packet_tag_find(frame, size);
 	bool made, same;
@@ -112,7 +112,7 @@ static uint64_t sent_at(const struct uplink *u, const struct packet_tag *tag) {
 void uplink_receiver_take(struct uplink_receiver *r, const uint8_t *frame, size_t size,
 			  uint64_t now) {
 	struct packet_tag tag;
-	int verdict = judge(r, frame, size, now, &tag);
+	int verdict = uplink_judge(r, frame, size, now, &tag);
 	struct arrived packet;
 
 	if (verdict == FOREIGN) {

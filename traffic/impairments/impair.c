@@ -30,7 +30,7 @@ static void session_bind(struct impair *im, struct uplink_session *s, bool data)
 	s->impair = x;
 }
 
-static bool sessions_create(struct impair *im, size_t channels) {
+static bool impair_sessions_create(struct impair *im, size_t channels) {
 	im->sessions = calloc(3 * channels, sizeof(*im->sessions));
 	if (im->sessions == NULL)
 		return false;
@@ -58,7 +58,7 @@ struct impair *impair_create(const struct impair_shares *shares, const struct se
 	/* What is held back longer may be given up. */
 	im->patience = sg->upstream.reorder_timeout_ns / 2 * (rte_get_tsc_hz() / 1000) / 1000000;
 	if (shadow_create(&im->shadow, sg, flows->stream_count) != 0 || !stray_create(im) ||
-	    !sessions_create(im, sg->upstream_channel_count)) {
+	    !impair_sessions_create(im, sg->upstream_channel_count)) {
 		fprintf(stderr, "traffic: no memory or crypto session for impairments\n");
 		impair_free(im);
 		return NULL;

@@ -44,7 +44,7 @@ static uint16_t unknown_sid(struct impair *im, uint32_t channel) {
 	return (uint16_t)sid;
 }
 
-static uint32_t allowed(const struct shadow_stream *st, bool ofdma) {
+static uint32_t burst_allowed(const struct shadow_stream *st, bool ofdma) {
 	uint32_t bits = impair_bit(IMPAIR_UNKNOWN_SID) | impair_bit(IMPAIR_BURST_TRUNCATED) |
 			impair_bit(IMPAIR_UEPI_HEADER_ERROR);
 
@@ -61,8 +61,8 @@ static void segment_header_error(struct impair *im, struct uplink_grant *g) {
 }
 
 /* Does to the burst what can be done to it. Returns whether it could. */
-static bool apply(struct impair *im, struct uplink_grant *g, struct uplink_burst *b,
-		  enum impairment kind) {
+static bool burst_apply(struct impair *im, struct uplink_grant *g, struct uplink_burst *b,
+			enum impairment kind) {
 	switch (kind) {
 	case IMPAIR_SEGMENT_HEADER_ERROR: segment_header_error(im, g); break;
 	case IMPAIR_UNKNOWN_SID: b->stray_sid = unknown_sid(im, g->sid->channel); break;
@@ -93,8 +93,9 @@ bool impair_burst(struct impair *im, struct uplink_grant *g, struct uplink_burst
 	shadow->has_pointer = st->framed && g->front < shadow->size;
 	shadow->pointer = shadow->at + g->front;
 	shadow->asks = st->framed && g->request.piggyback && g->request.size > 0;
-	kind = impair_draw(im, IMPAIR_BURST, allowed(st, channel->format == UEPI_OFDMA));
-	if (kind != IMPAIRMENTS && impair_may_hit(st, shadow->number) && apply(im, g, b, kind)) {
+	kind = impair_draw(im, IMPAIR_BURST, burst_allowed(st, channel->format == UEPI_OFDMA));
+	if (kind != IMPAIRMENTS && impair_may_hit(st, shadow->number) &&
+	    burst_apply(im, g, b, kind)) {
 		shadow->hit = kind;
 		impair_hit(im, st, shadow->number, kind);
 	}

@@ -16,8 +16,8 @@ static uint32_t burst_number(const struct shadow_stream *st) {
 	return st->grants - 1;
 }
 
-static uint32_t allowed(const struct impair *im, const struct uplink_grant *g,
-			const struct impair_frame *f) {
+static uint32_t frame_allowed(const struct impair *im, const struct uplink_grant *g,
+			      const struct impair_frame *f) {
 	uint32_t bits = 0;
 
 	if (g->flip_count < UPLINK_FLIPS)
@@ -60,7 +60,7 @@ void impair_frame_choose(struct impair *im, const struct uplink_grant *g, struct
 	if (im == NULL)
 		return;
 	st = stream_of(im, g);
-	f->hit = impair_draw(im, IMPAIR_FRAME, allowed(im, g, f));
+	f->hit = impair_draw(im, IMPAIR_FRAME, frame_allowed(im, g, f));
 	if (f->hit == IMPAIRMENTS || !impair_may_hit(st, burst_number(st))) {
 		f->hit = IMPAIRMENTS;
 		return;

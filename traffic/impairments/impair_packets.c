@@ -24,7 +24,7 @@ static bool may_hit(const struct impair_session *x) {
 }
 
 /* What happens to the packet that is closed, of whose bursts those of pre-3.0 modems note it. */
-static enum impairment choose(struct impair_session *x, const struct uplink_output *o) {
+static enum impairment impaired_choose(struct impair_session *x, const struct uplink_output *o) {
 	uint32_t allowed = impair_bit(IMPAIR_PSP_LOSS);
 	enum impairment kind;
 
@@ -94,7 +94,8 @@ static void put_due(struct impair_session *x) {
 	}
 }
 
-static void hold(struct impair_session *x, struct rte_mbuf *m, uint16_t number, bool late) {
+static void impaired_hold(struct impair_session *x, struct rte_mbuf *m, uint16_t number,
+			  bool late) {
 	x->held[x->held_count++] = (struct impair_held){
 		.m = m,
 		.since = rte_rdtsc(),
@@ -122,7 +123,7 @@ static void put_twice(struct impair_session *x, struct uplink_session *s, struct
 void impair_packet(struct uplink_session *s, struct rte_mbuf *m, uint16_t number) {
 	struct impair_session *x = s->impair;
 	struct impair *im = x->impair;
-	enum impairment kind = choose(x, im->output);
+	enum impairment kind = impaired_choose(x, im->output);
 	struct rte_mbuf *copy = NULL;
 
 	if (kind == IMPAIR_PSP_DUPLICATE) {
@@ -141,7 +142,7 @@ void impair_packet(struct uplink_session *s, struct rte_mbuf *m, uint16_t number
 		return;
 	case IMPAIR_PSP_REORDER:
 	case IMPAIR_PSP_LATE:
-		hold(x, m, number, kind == IMPAIR_PSP_LATE);
+		impaired_hold(x, m, number, kind == IMPAIR_PSP_LATE);
 		note_ended(im, s);
 		return;
 	case IMPAIR_PSP_DUPLICATE: put_twice(x, s, m, copy, number); break;

@@ -36,7 +36,7 @@ bool impair_any(const struct impair_shares *shares) {
 	return false;
 }
 
-static enum impairment find(const char *name, size_t length) {
+static enum impairment shares_find(const char *name, size_t length) {
 	int i = 0;
 
 	while (i < IMPAIRMENTS &&
@@ -83,7 +83,7 @@ bool impair_parse(const char *text, struct impair_shares *out, char *error, size
 	*out = (struct impair_shares){0};
 	for (const char *p = text; p != NULL; p = *p == ',' ? p + 1 : NULL) {
 		size_t length = strcspn(p, "=,");
-		enum impairment kind = find(p, length);
+		enum impairment kind = shares_find(p, length);
 
 		if (kind == IMPAIRMENTS)
 			return unknown(p, length, error, size);

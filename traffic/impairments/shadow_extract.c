@@ -34,8 +34,8 @@ static void lose(struct shadow *s, struct shadow_stream *st, struct place *p) {
 }
 
 /* The header of the frame in progress is complete; `here` bytes of it stand in this burst. */
-static void header_done(struct shadow *s, struct shadow_stream *st, struct place *p,
-			uint32_t here) {
+static void shadow_header_done(struct shadow *s, struct shadow_stream *st, struct place *p,
+			       uint32_t here) {
 	const struct shadow_frame *f = &st->frame;
 
 	if (f->fate == FATE_HEADER) {
@@ -58,7 +58,7 @@ static void header_done(struct shadow *s, struct shadow_stream *st, struct place
 	}
 }
 
-static void frame_begin(struct shadow *s, struct shadow_stream *st, struct place *p) {
+static void shadow_frame_begin(struct shadow *s, struct shadow_stream *st, struct place *p) {
 	const struct shadow_frame *f = shadow_frame_at(st, p->at);
 
 	if (f == NULL || f->at != p->at) { /* not to be foretold: the caller has a mistake */
@@ -76,16 +76,16 @@ static void frame_begin(struct shadow *s, struct shadow_stream *st, struct place
 		return;
 	}
 	p->at += f->header;
-	header_done(s, st, p, f->header);
+	shadow_header_done(s, st, p, f->header);
 }
 
-static void boundary(struct shadow *s, struct shadow_stream *st, struct place *p) {
+static void shadow_boundary(struct shadow *s, struct shadow_stream *st, struct place *p) {
 	if (p->ahead) {
 		pass_to(s, p, p->burst->pointer);
 		p->ahead = false;
 		p->begun = true;
 	} else if (p->begun) {
-		frame_begin(s, st, p);
+		shadow_frame_begin(s, st, p);
 	} else {
 		s->failed = true; /* no sender leaves bytes of no frame behind one */
 		st->lost = true;
@@ -107,7 +107,7 @@ static void go_on(struct shadow *s, struct shadow_stream *st, struct place *p) {
 	if (st->missing > 0)
 		return;
 	if (st->phase == SHADOW_HEADER) {
-		header_done(s, st, p, part);
+		shadow_header_done(s, st, p, part);
 		return;
 	}
 	st->phase = SHADOW_BOUNDARY;
@@ -132,7 +132,7 @@ void shadow_extract(struct shadow *s, struct shadow_stream *st, const struct sha
 		st->lost = false;
 	while (p.at < p.end && !st->lost) {
 		if (st->phase == SHADOW_BOUNDARY)
-			boundary(s, st, &p);
+			shadow_boundary(s, st, &p);
 		else
 			go_on(s, st, &p);
 	}

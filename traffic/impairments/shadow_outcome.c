@@ -11,8 +11,8 @@ static void fall(struct shadow_stream *st, const struct shadow_frame *f, uint64_
 }
 
 /* Returns the reason for which the frame is dropped, or DROP_REASONS. */
-static enum drop_reason privacy(struct shadow *s, const struct shadow_stream *st,
-				const struct shadow_frame *f, bool inner) {
+static enum drop_reason shadow_privacy(struct shadow *s, const struct shadow_stream *st,
+				       const struct shadow_frame *f, bool inner) {
 	if (st->has_key && !inner && f->fate == FATE_CLEAR)
 		return DROP_PRIVACY_MISSING;
 	if (f->fate == FATE_UNKNOWN_KEY)
@@ -28,7 +28,7 @@ static bool damaged(const struct shadow_frame *f) {
 /* Returns the reason for which the packet is dropped, or DROP_REASONS. */
 static enum drop_reason packet_judge(struct shadow *s, const struct shadow_stream *st,
 				     const struct shadow_frame *f, bool inner) {
-	enum drop_reason reason = privacy(s, st, f, inner);
+	enum drop_reason reason = shadow_privacy(s, st, f, inner);
 
 	if (reason != DROP_REASONS)
 		return reason;
@@ -57,7 +57,7 @@ static void packet(struct shadow *s, struct shadow_stream *st, const struct shad
 }
 
 /* All fragments of a unit are there: its packets are the first of those in units. */
-static void join(struct shadow *s, struct shadow_stream *st, uint32_t packets) {
+static void shadow_join(struct shadow *s, struct shadow_stream *st, uint32_t packets) {
 	shadow_count(s, COUNTER_FRAGMENTS, st->fragments);
 	st->fragments = 0;
 	if (packets > 1) {
@@ -74,7 +74,7 @@ static void join(struct shadow *s, struct shadow_stream *st, uint32_t packets) {
 }
 
 static void fragment(struct shadow *s, struct shadow_stream *st, const struct shadow_frame *f) {
-	enum drop_reason reason = privacy(s, st, f, false);
+	enum drop_reason reason = shadow_privacy(s, st, f, false);
 	bool follows = f->first ? st->fragments == 0 : f->fragment == st->fragment;
 
 	if (reason == DROP_REASONS && damaged(f))
@@ -94,7 +94,7 @@ static void fragment(struct shadow *s, struct shadow_stream *st, const struct sh
 	st->fragment = (f->fragment + 1) & FRAGMENT_MASK;
 	st->fragments++;
 	if (f->last)
-		join(s, st, f->packets);
+		shadow_join(s, st, f->packets);
 }
 
 static void decided(struct shadow_stream *st, const struct shadow_frame *f) {

@@ -11,7 +11,7 @@ static void segment_missing(struct shadow *s, struct shadow_stream *st) {
 }
 
 /* A burst whose turn it is. Its frames, or those that end in it, are decided then. */
-static void judge(struct shadow *s, struct shadow_stream *st, const struct shadow_burst *b) {
+static void shadow_judge(struct shadow *s, struct shadow_stream *st, const struct shadow_burst *b) {
 	uint64_t end = b->at + b->size;
 
 	if (b->delivered) {
@@ -41,7 +41,7 @@ static void resolve(struct shadow *s, struct shadow_burst *b, bool delivered) {
 		b = st->first_burst;
 		st->first_burst = b->next;
 		if (!s->failed)
-			judge(s, st, b);
+			shadow_judge(s, st, b);
 		free(b);
 	}
 }
@@ -107,7 +107,7 @@ void shadow_piece(struct shadow_session *x, struct shadow_burst *b, bool begin, 
 	x->pieces[x->count++] = (struct shadow_piece){b, begin, end};
 }
 
-static void missing(struct shadow *s, struct shadow_session *x) {
+static void shadow_missing(struct shadow *s, struct shadow_session *x) {
 	shadow_count(s, COUNTER_PSP_MISSING, 1);
 	shadow_count(s, COUNTER_PSP_GAPS, !x->gap);
 	x->gap = true;
@@ -124,7 +124,7 @@ static void missing(struct shadow *s, struct shadow_session *x) {
 
 void shadow_packet(struct shadow *s, struct shadow_session *x, bool delivered) {
 	if (!delivered) {
-		missing(s, x);
+		shadow_missing(s, x);
 		x->count = 0;
 		return;
 	}

@@ -11,13 +11,14 @@
 #include "wire/crc32.h"
 #include "wire/docsis_mac.h"
 
-static void op_fill(struct rte_crypto_op *op, struct rte_mbuf *m, const struct modem_state *s) {
+static void decrypt_op_fill(struct rte_crypto_op *op, struct rte_mbuf *m,
+			    const struct modem_state *s) {
 	crypto_fill(op, m, frame_info(m)->header_size, s->session, s->iv, s->encrypted);
 }
 
 /* Returns how many it took, from the first on. */
-static unsigned submit(struct decryptor *d, const struct modems *modems, struct rte_mbuf **frames,
-		       unsigned n) {
+static unsigned decrypt_submit(struct decryptor *d, const struct modems *modems,
+			       struct rte_mbuf **frames, unsigned n) {
 	struct rte_crypto_op *ops[DECRYPT_BURST];
 	unsigned taken;
 
@@ -25,7 +26,7 @@ static unsigned submit(struct decryptor *d, const struct modems *modems, struct 
 					       (uint16_t)n) != n)
 		return 0;
 	for (unsigned i = 0; i < n; i++)
-		op_fill(ops[i], frames[i], &modems->all[frame_info(frames[i])->modem]);
+		decrypt_op_fill(ops[i], frames[i], &modems->all[frame_info(frames[i])->modem]);
 	taken = rte_cryptodev_enqueue_burst(d->crypto->device, d->queue, ops, (uint16_t)n);
 	if (taken < n)
 		rte_mempool_put_bulk(d->crypto->ops, (void **)&ops[taken], n - taken);
@@ -40,7 +41,7 @@ static enum decrypted verdict(const struct rte_crypto_op *op) {
 	}
 }
 
-static unsigned collect(struct decryptor *d) {
+static unsigned decrypt_collect(struct decryptor *d) {
 	struct rte_crypto_op *ops[DECRYPT_BURST];
 	unsigned n = rte_cryptodev_dequeue_burst(d->crypto->device, d->queue, ops, DECRYPT_BURST);
 
@@ -58,10 +59,10 @@ void decrypt(struct decryptor *d, const struct modems *modems, struct rte_mbuf *
 	for (unsigned i = 0; i < n; i++)
 		frame_info(frames[i])->decrypted = DECRYPTED_ERROR;
 	while (collected < n) {
-		submitted += submit(d, modems, frames + submitted, n - submitted);
+		submitted += decrypt_submit(d, modems, frames + submitted, n - submitted);
 		/* With nothing on the device, it refuses the rest. */
 		if (submitted == collected)
 			return;
-		collected += collect(d);
+		collected += decrypt_collect(d);
 	}
 }

@@ -62,13 +62,14 @@ static bool was_used(const struct resequencer *q, uint16_t number) {
 }
 
 /* Goes past the next number, which came or is given up. */
-static void advance(struct resequencers *r, struct resequencer *q, bool came) {
+static void resequencer_advance(struct resequencers *r, struct resequencer *q, bool came) {
 	remember(q, q->next++, came);
 	q->passed++;
 	r->given_up += !came;
 }
 
-static void deliver(struct resequencers *r, const struct arrived *packet, uint64_t now) {
+static void resequencer_deliver(struct resequencers *r, const struct arrived *packet,
+				uint64_t now) {
 	if (packet->valid)
 		r->deliver(r->ctx, packet, now);
 }
@@ -93,8 +94,8 @@ static void run_on(struct resequencers *r, struct resequencer *q, uint64_t now) 
 
 		h->used = false;
 		q->held--;
-		advance(r, q, true);
-		deliver(r, &h->packet, now);
+		resequencer_advance(r, q, true);
+		resequencer_deliver(r, &h->packet, now);
 	}
 	q->since = now;
 	if (q->held == 0)
@@ -104,29 +105,30 @@ static void run_on(struct resequencers *r, struct resequencer *q, uint64_t now) 
 /* Gives up the gap in front of the first packet that is held. */
 static void give_up_gap(struct resequencers *r, struct resequencer *q, uint64_t now) {
 	while (!slot(q, q->next)->used)
-		advance(r, q, false);
+		resequencer_advance(r, q, false);
 	run_on(r, q, now);
 }
 
 /* Moves the window until `number` lies in it. */
-static void make_room(struct resequencers *r, struct resequencer *q, uint16_t number,
-		      uint64_t now) {
+static void resequencer_make_room(struct resequencers *r, struct resequencer *q, uint16_t number,
+				  uint64_t now) {
 	while (q->held > 0 && (uint16_t)(number - q->next) >= RESEQUENCER_DEPTH)
 		give_up_gap(r, q, now);
 	while ((uint16_t)(number - q->next) >= RESEQUENCER_DEPTH)
-		advance(r, q, false);
+		resequencer_advance(r, q, false);
 }
 
-static enum resequencer_verdict hold(struct resequencers *r, struct resequencer *q, uint16_t number,
-				     const struct arrived *packet, uint64_t now) {
+static enum resequencer_verdict resequencer_hold(struct resequencers *r, struct resequencer *q,
+						 uint16_t number, const struct arrived *packet,
+						 uint64_t now) {
 	struct held_packet *h;
 	uint16_t span;
 
 	if (q->ring == NULL && (q->ring = calloc(RESEQUENCER_DEPTH, sizeof(*q->ring))) == NULL) {
 		while (q->next != number)
-			advance(r, q, false);
-		advance(r, q, true);
-		deliver(r, packet, now);
+			resequencer_advance(r, q, false);
+		resequencer_advance(r, q, true);
+		resequencer_deliver(r, packet, now);
 		return RESEQUENCER_TAKEN;
 	}
 	h = slot(q, number);
@@ -150,7 +152,8 @@ static enum resequencer_verdict hold(struct resequencers *r, struct resequencer 
 	return RESEQUENCER_TAKEN;
 }
 
-static bool start(struct resequencer *q, uint16_t number, const struct arrived *packet) {
+static bool resequencer_start(struct resequencer *q, uint16_t number,
+			      const struct arrived *packet) {
 	if (!packet->valid || packet->counted)
 		return false;
 	q->started = true;
@@ -171,7 +174,7 @@ static enum resequencer_verdict take_late(struct resequencers *r, struct reseque
 		return RESEQUENCER_USED;
 	r->counted_late += packet->counted;
 	remember(q, number, true);
-	deliver(r, packet, now);
+	resequencer_deliver(r, packet, now);
 	return RESEQUENCER_TAKEN;
 }
 
@@ -179,16 +182,16 @@ enum resequencer_verdict resequencers_take(struct resequencers *r, uint32_t inde
 					   const struct arrived *packet, uint64_t now) {
 	struct resequencer *q = &r->all[index];
 
-	if (!q->started && !start(q, number, packet))
+	if (!q->started && !resequencer_start(q, number, packet))
 		return RESEQUENCER_TAKEN;
 	if ((int16_t)(number - q->next) < 0)
 		return take_late(r, q, number, packet, now);
 	if (number != q->next)
-		make_room(r, q, number, now);
+		resequencer_make_room(r, q, number, now);
 	if (number != q->next)
-		return hold(r, q, number, packet, now);
-	advance(r, q, true);
-	deliver(r, packet, now);
+		return resequencer_hold(r, q, number, packet, now);
+	resequencer_advance(r, q, true);
+	resequencer_deliver(r, packet, now);
 	if (q->held > 0)
 		run_on(r, q, now);
 	return RESEQUENCER_TAKEN;

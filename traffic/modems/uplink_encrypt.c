@@ -7,7 +7,7 @@
 
 #define BURST 64
 
-static void op_fill(struct rte_crypto_op *op, const struct uplink_piece *piece) {
+static void encrypt_op_fill(struct rte_crypto_op *op, const struct uplink_piece *piece) {
 	struct rte_crypto_sym_op *sym = op->sym;
 
 	rte_security_attach_session(op, piece->key->session);
@@ -21,7 +21,7 @@ static void op_fill(struct rte_crypto_op *op, const struct uplink_piece *piece) 
 	       DOCSIS_IV_SIZE);
 }
 
-static unsigned submit(struct uplink_encryptor *e) {
+static unsigned encrypt_submit(struct uplink_encryptor *e) {
 	unsigned n = RTE_MIN(e->count - e->submitted, (unsigned)BURST);
 	struct rte_crypto_op *ops[BURST];
 	unsigned taken;
@@ -30,7 +30,7 @@ static unsigned submit(struct uplink_encryptor *e) {
 					       (uint16_t)n) != n)
 		return 0;
 	for (unsigned i = 0; i < n; i++)
-		op_fill(ops[i], &e->pieces[e->submitted + i]);
+		encrypt_op_fill(ops[i], &e->pieces[e->submitted + i]);
 	taken = rte_cryptodev_enqueue_burst(e->crypto->device, e->queue, ops, (uint16_t)n);
 	if (taken < n)
 		rte_mempool_put_bulk(e->crypto->ops, (void **)&ops[taken], n - taken);
@@ -39,7 +39,7 @@ static unsigned submit(struct uplink_encryptor *e) {
 	return taken;
 }
 
-static unsigned collect(struct uplink_encryptor *e) {
+static unsigned encrypt_collect(struct uplink_encryptor *e) {
 	struct rte_crypto_op *ops[BURST];
 	unsigned n;
 
@@ -56,8 +56,8 @@ static unsigned collect(struct uplink_encryptor *e) {
 
 bool uplink_encrypt(struct uplink_encryptor *e) {
 	while (e->submitted < e->count || e->in_flight > 0) {
-		unsigned submitted = submit(e);
-		unsigned collected = collect(e);
+		unsigned submitted = encrypt_submit(e);
+		unsigned collected = encrypt_collect(e);
 
 		if (submitted + collected == 0 && e->in_flight == 0)
 			return false;
@@ -69,5 +69,5 @@ bool uplink_encrypt(struct uplink_encryptor *e) {
 
 void uplink_encrypt_finish(struct uplink_encryptor *e) {
 	while (e->in_flight > 0)
-		collect(e);
+		encrypt_collect(e);
 }

@@ -43,8 +43,8 @@ static bool rests_create(struct uplink_flows *f, uint32_t grant) {
 	return f->rests != NULL;
 }
 
-static void flow_add(struct uplink_flows *f, const struct upstream_service_flow *config,
-		     struct uplink_modem *modem) {
+static void uplink_flow_add(struct uplink_flows *f, const struct upstream_service_flow *config,
+			    struct uplink_modem *modem) {
 	f->all[f->count++] = (struct uplink_flow){
 		.first = f->stream_count,
 		.count = (uint32_t)config->cluster_count,
@@ -58,13 +58,13 @@ static void flow_add(struct uplink_flows *f, const struct upstream_service_flow 
 		};
 }
 
-static int modem_add(struct uplink_flows *f, const struct service_group *sg, uint32_t index,
-		     struct docsis_crypto *crypto) {
+static int uplink_modem_add(struct uplink_flows *f, const struct service_group *sg, uint32_t index,
+			    struct docsis_crypto *crypto) {
 	const struct modem *config = &sg->modems[index];
 	struct uplink_modem *modem = &f->modems[f->modem_count++];
 
 	for (size_t u = 0; u < config->upstream_flow_count; u++)
-		flow_add(f, &config->upstream_flows[u], modem);
+		uplink_flow_add(f, &config->upstream_flows[u], modem);
 	return uplink_modem_create(modem, sg, index, crypto);
 }
 
@@ -85,7 +85,7 @@ int uplink_flows_create(struct uplink_flows *f, const struct service_group *sg, 
 	}
 	f->modem_count = f->count = f->stream_count = 0;
 	for (uint32_t m = 0; m < sg->modem_count; m++) {
-		if (sends(&sg->modems[m]) && modem_add(f, sg, m, crypto) != 0)
+		if (sends(&sg->modems[m]) && uplink_modem_add(f, sg, m, crypto) != 0)
 			return -1;
 	}
 	if (!rests_create(f, grant)) {

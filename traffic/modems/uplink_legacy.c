@@ -20,8 +20,8 @@ static uint8_t minislots(uint32_t bytes) {
 	return (uint8_t)RTE_MIN(n, (uint32_t)UINT8_MAX);
 }
 
-static void ask(struct uplink_grant *g, struct uplink_frames *frames, uint8_t slots,
-		bool piggyback) {
+static void legacy_ask(struct uplink_grant *g, struct uplink_frames *frames, uint8_t slots,
+		       bool piggyback) {
 	if (slots == 0)
 		return;
 	g->request.size = slots;
@@ -101,7 +101,7 @@ static void whole_add(struct uplink_grant *g, struct uplink_frames *frames, uint
 	for (uint32_t n = 0; n < count; n++)
 		whole_frame(g, frames, n == 0, made);
 	uplink_grant_end(g, frames, count);
-	ask(g, frames, minislots(g->size), true);
+	legacy_ask(g, frames, minislots(g->size), true);
 }
 
 /* Makes a unit that is longer than the grant, and leaves all of it. */
@@ -158,15 +158,15 @@ static void fragment_add(struct uplink_grant *g, struct uplink_frames *frames) {
 	s->left -= part;
 	if (s->left == 0)
 		uplink_grant_end(g, frames, s->left_packets);
-	ask(g, frames, f.h.piggyback, true);
+	legacy_ask(g, frames, f.h.piggyback, true);
 }
 
-static void request_add(struct uplink_grant *g, struct uplink_frames *frames) {
+static void legacy_request_add(struct uplink_grant *g, struct uplink_frames *frames) {
 	uint8_t *out = rte_pktmbuf_mtod_offset(g->buffer, uint8_t *, g->filled);
 
 	impair_plain_made(frames->impair, g, DOCSIS_KIND_REQUEST, DOCSIS_MAC_HEADER);
 	g->filled += (uint32_t)docsis_request_write(minislots(g->size), g->sid->sid, out);
-	ask(g, frames, minislots(g->size), false);
+	legacy_ask(g, frames, minislots(g->size), false);
 }
 
 void uplink_legacy_fill(struct uplink_grant *g, struct uplink_frames *frames,
@@ -177,7 +177,7 @@ void uplink_legacy_fill(struct uplink_grant *g, struct uplink_frames *frames,
 
 	g->filled = 0;
 	if (g->management)
-		request_add(g, frames);
+		legacy_request_add(g, frames);
 	if (s->left == 0) {
 		count = whole_frames(g, frames, g->size - g->filled, &size);
 		if (count > 0 && (g->whole || s->units++ % 2 == 0)) {

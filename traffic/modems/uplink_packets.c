@@ -93,8 +93,8 @@ static bool source_takes(const struct uplink_packets *p, const struct uplink_sou
 	return source->addresses == 0; /* which sends nothing */
 }
 
-static bool sizes_fit(const struct uplink_packets *p, const struct service_group *sg,
-		      const struct mix *mix) {
+static bool packet_sizes_fit(const struct uplink_packets *p, const struct service_group *sg,
+			     const struct mix *mix) {
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		for (unsigned i = 0; i < mix->count; i++) {
 			char modem[UNITS_TEXT_SIZE];
@@ -124,7 +124,7 @@ int uplink_packets_create(struct uplink_packets *p, const struct service_group *
 		fprintf(stderr, "traffic: no memory for the upstream packets\n");
 		return -1;
 	}
-	return sizes_fit(p, sg, mix) ? 0 : -1;
+	return packet_sizes_fit(p, sg, mix) ? 0 : -1;
 }
 
 int uplink_packets_restart(struct uplink_packets *p, const struct service_group *sg,
@@ -132,7 +132,7 @@ int uplink_packets_restart(struct uplink_packets *p, const struct service_group 
 	struct uplink_packets with = *p;
 	struct random random = {p->magic};
 
-	if (!sizes_fit(p, sg, mix))
+	if (!packet_sizes_fit(p, sg, mix))
 		return -1;
 	if (!sizes_create(&with, mix, &random)) {
 		fprintf(stderr, "traffic: no memory for the upstream packets\n");
@@ -152,8 +152,8 @@ void uplink_packets_free(struct uplink_packets *p) {
 }
 
 /* Addresses take turns, at every other time round with TCP, where the size allows it. */
-static const struct packet_template *choose(const struct uplink_packets *p, uint32_t modem,
-					    uint32_t sequence, uint32_t size) {
+static const struct packet_template *packet_choose(const struct uplink_packets *p, uint32_t modem,
+						   uint32_t sequence, uint32_t size) {
 	const struct uplink_source *source = &p->sources[modem];
 	/* Shifted with every deck, so that an address does not always get the same sizes. */
 	uint32_t turn = sequence + sequence / p->deck_size;
@@ -170,7 +170,7 @@ uint32_t uplink_packet_write(const struct uplink_packets *p, uint32_t modem,
 			     const struct packet_tag *tag, uint8_t *out) {
 	uint32_t size = uplink_packet_size(p, tag->target, tag->sequence);
 	uint32_t start = pattern_start(tag->target, tag->sequence);
-	const struct packet_template *t = choose(p, modem, tag->sequence, size);
+	const struct packet_template *t = packet_choose(p, modem, tag->sequence, size);
 	uint32_t headers = t->size + PACKET_TAG_SIZE;
 
 	packet_start_write(t, tag, &p->pattern, start, size, out);
@@ -187,7 +187,7 @@ bool uplink_packet_is(const struct uplink_packets *p, uint32_t modem, const stru
 
 	if (tag->magic != p->magic || size != uplink_packet_size(p, tag->target, tag->sequence))
 		return false;
-	t = choose(p, modem, tag->sequence, size);
+	t = packet_choose(p, modem, tag->sequence, size);
 	headers = t->size + PACKET_TAG_SIZE;
 	packet_start_write(t, tag, &p->pattern, start, size, expected);
 	return memcmp(frame, expected, headers) == 0 &&

@@ -10,8 +10,8 @@
 #include "wire/segment.h"
 
 /* What a frame adds: it ends in this grant, or is what is left. */
-static void add(struct uplink_grant *g, const struct uplink_frames *frames, uint32_t size,
-		uint32_t packets) {
+static void segment_add(struct uplink_grant *g, const struct uplink_frames *frames, uint32_t size,
+			uint32_t packets) {
 	struct uplink_stream *s = g->stream;
 
 	g->filled += size;
@@ -42,7 +42,7 @@ static void packet_add(struct uplink_grant *g, struct uplink_frames *frames,
 	impair_frame_choose(frames->impair, g, &f);
 	size = uplink_frame_packet(frames, &f.h, f.modem, &tag, f.key, g->buffer, at);
 	impair_frame_made(frames->impair, g, &f, tag.sequence, at, size);
-	add(g, frames, size, 1);
+	segment_add(g, frames, size, 1);
 }
 
 /* Management messages go in the clear, as SEC says of RNG-REQ. */
@@ -51,10 +51,10 @@ static void management_add(struct uplink_grant *g, struct uplink_frames *frames)
 		rte_pktmbuf_mtod_offset(g->buffer, uint8_t *, SEGMENT_HEADER_SIZE + g->filled);
 
 	impair_plain_made(frames->impair, g, DOCSIS_KIND_MANAGEMENT, UPLINK_RANGING_SIZE);
-	add(g, frames, uplink_frame_ranging(frames, g->stream->modem, g->sid->sid, out), 0);
+	segment_add(g, frames, uplink_frame_ranging(frames, g->stream->modem, g->sid->sid, out), 0);
 }
 
-static void request_add(struct uplink_grant *g, struct uplink_frames *frames) {
+static void segment_request_add(struct uplink_grant *g, struct uplink_frames *frames) {
 	uint8_t *out =
 		rte_pktmbuf_mtod_offset(g->buffer, uint8_t *, SEGMENT_HEADER_SIZE + g->filled);
 	uint16_t units = (uint16_t)(g->size / UPLINK_REQUEST_UNIT);
@@ -63,7 +63,7 @@ static void request_add(struct uplink_grant *g, struct uplink_frames *frames) {
 	g->request.size = units;
 	g->request.piggyback = false;
 	impair_plain_made(frames->impair, g, DOCSIS_KIND_QUEUE_REQUEST, DOCSIS_QUEUE_REQUEST_SIZE);
-	add(g, frames, (uint32_t)docsis_queue_request_write(units, g->sid->sid, out), 0);
+	segment_add(g, frames, (uint32_t)docsis_queue_request_write(units, g->sid->sid, out), 0);
 }
 
 /* The segment header asks for the rest of the frame that the grant could not finish. */
@@ -83,7 +83,7 @@ static void rest_take(struct uplink_grant *g, const struct uplink_frames *frames
 	g->front = s->left;
 	s->left = 0;
 	s->left_packets = 0;
-	add(g, frames, g->front, packets);
+	segment_add(g, frames, g->front, packets);
 }
 
 void uplink_segment_fill(struct uplink_grant *g, struct uplink_frames *frames, bool finish,
@@ -95,7 +95,7 @@ void uplink_segment_fill(struct uplink_grant *g, struct uplink_frames *frames, b
 	if (g->management && g->filled < room)
 		management_add(g, frames);
 	if (g->management && g->filled < room)
-		request_add(g, frames);
+		segment_request_add(g, frames);
 	while (!finish && g->filled < room) {
 		packet_add(g, frames, made);
 		if (g->whole)

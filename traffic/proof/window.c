@@ -12,7 +12,7 @@ static uint64_t *word_of(struct window *w, uint32_t number) {
 	return &w->seen[number % WINDOW_SIZE / 64];
 }
 
-static void skip(struct window *w, uint32_t gap) {
+static void window_skip(struct window *w, uint32_t gap) {
 	if (gap >= WINDOW_SIZE) {
 		memset(w->seen, 0, sizeof(w->seen));
 		return;
@@ -32,7 +32,7 @@ enum arrival window_arrive(struct window *w, uint32_t number, uint32_t *gap) {
 	}
 	if (ahead > 0) {
 		*gap = (uint32_t)ahead;
-		skip(w, *gap);
+		window_skip(w, *gap);
 		*word |= bit_of(number);
 		w->next = number + 1;
 		return ARRIVAL_GAP;

@@ -181,7 +181,7 @@ static void extra_check(struct receiver *r, struct session *s, const struct psp 
 		violate(r, VIOLATION_EXTRA, 1);
 }
 
-static bool frame_begin(struct receiver *r, struct session *s) {
+static bool depi_frame_begin(struct receiver *r, struct session *s) {
 	s->open = rte_pktmbuf_alloc(r->frames);
 	if (s->open == NULL) {
 		r->account->unexpected[UNEXPECTED_NO_BUFFER]++;
@@ -225,7 +225,7 @@ struct piece {
 	bool end;
 };
 
-static void append(struct session *s, struct piece *piece, uint32_t size) {
+static void depi_append(struct session *s, struct piece *piece, uint32_t size) {
 	uint8_t *to = rte_pktmbuf_mtod_offset(s->open, uint8_t *, s->open->data_len);
 
 	chain_read(piece->chain, piece->at, size, to);
@@ -246,11 +246,11 @@ static void piece_append(struct receiver *r, struct session *s, struct piece *pi
 		return;
 	}
 	if (r->wants != NULL && piece->begin && piece->size >= RECEIVER_HEAD) {
-		append(s, piece, RECEIVER_HEAD);
+		depi_append(s, piece, RECEIVER_HEAD);
 		info->head_only = !r->wants(r->wants_ctx, s->open);
 	}
 	if (!info->head_only)
-		append(s, piece, piece->size);
+		depi_append(s, piece, piece->size);
 }
 
 static struct rte_mbuf *piece_take(struct receiver *r, struct session *s, struct piece *piece) {
@@ -258,7 +258,7 @@ static struct rte_mbuf *piece_take(struct receiver *r, struct session *s, struct
 
 	if (piece->begin) {
 		open_drop(r, s);
-		if (!frame_begin(r, s))
+		if (!depi_frame_begin(r, s))
 			return NULL;
 	}
 	if (s->open == NULL) {

@@ -87,8 +87,9 @@ static void trailer_send(struct uplink_rphy *r, struct uplink_channel *c, struct
 	uplink_session_unit(&r->output, s, false, true, bytes, (uint32_t)size, now);
 }
 
-static void burst_send(struct uplink_rphy *r, struct uplink_channel *c, struct uplink_session *s,
-		       const struct uplink_burst *b, uint8_t iuc, uint64_t now) {
+static void rphy_burst_send(struct uplink_rphy *r, struct uplink_channel *c,
+			    struct uplink_session *s, const struct uplink_burst *b, uint8_t iuc,
+			    uint64_t now) {
 	s->shadow = b->shadow;
 	header_send(r, c, s, b, iuc, now);
 	uplink_session_payload(&r->output, s, b->payload, b->size - b->cut, now);
@@ -126,12 +127,12 @@ void uplink_rphy_data(struct uplink_rphy *r, uint32_t channel, const struct upli
 
 	if (b->request.size > 0 && c->has_requests)
 		request_send(r, c, b, iuc, now);
-	burst_send(r, c, &c->data, b, iuc, now);
+	rphy_burst_send(r, c, &c->data, b, iuc, now);
 }
 
 void uplink_rphy_ranging(struct uplink_rphy *r, uint32_t channel, const struct uplink_burst *b,
 			 uint64_t now) {
 	struct uplink_channel *c = &r->channels[channel];
 
-	burst_send(r, c, &c->ranging, b, IUC_STATION_MAINTENANCE, now);
+	rphy_burst_send(r, c, &c->ranging, b, IUC_STATION_MAINTENANCE, now);
 }

@@ -62,8 +62,8 @@ static uint32_t room(const struct uplink_output *o, const struct uplink_session 
 	return s->count == PSP_COUNT_MAX || used > o->capacity ? 0 : o->capacity - used;
 }
 
-static void put(struct uplink_session *s, bool begin, bool end, const uint8_t *bytes,
-		uint32_t size) {
+static void session_put(struct uplink_session *s, bool begin, bool end, const uint8_t *bytes,
+			uint32_t size) {
 	uint8_t *out = rte_pktmbuf_mtod_offset(s->open, uint8_t *, s->open->data_len);
 
 	rte_memcpy(out, bytes, size);
@@ -81,7 +81,7 @@ void uplink_session_unit(struct uplink_output *o, struct uplink_session *s, bool
 		uplink_session_close(o, s);
 	if (s->open == NULL)
 		open_packet(o, s, now);
-	put(s, begin, end, bytes, size);
+	session_put(s, begin, end, bytes, size);
 }
 
 void uplink_session_payload(struct uplink_output *o, struct uplink_session *s, const uint8_t *bytes,
@@ -96,7 +96,7 @@ void uplink_session_payload(struct uplink_output *o, struct uplink_session *s, c
 			uplink_session_close(o, s);
 			continue;
 		}
-		put(s, false, false, bytes, part);
+		session_put(s, false, false, bytes, part);
 		bytes += part;
 		size -= part;
 	}

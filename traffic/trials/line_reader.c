@@ -17,7 +17,7 @@ void line_reader_init(struct line_reader *r, int in, const volatile sig_atomic_t
 }
 
 /* Returns whether there is more to look at: bytes, or the end. */
-static bool fill(struct line_reader *r) {
+static bool reader_fill(struct line_reader *r) {
 	struct pollfd wait = {.fd = r->in, .events = POLLIN};
 	ssize_t n;
 
@@ -37,7 +37,7 @@ static bool fill(struct line_reader *r) {
 }
 
 /* Takes `size` bytes and the newline behind them, if there is one. */
-static void take(struct line_reader *r, const char **line, size_t *size, size_t bytes) {
+static void reader_take(struct line_reader *r, const char **line, size_t *size, size_t bytes) {
 	*line = r->bytes + r->taken;
 	*size = bytes;
 	r->taken += bytes;
@@ -55,14 +55,14 @@ enum line line_reader_next(struct line_reader *r, const char **line, size_t *siz
 			bool skipped = r->skipping;
 
 			r->skipping = !whole;
-			take(r, line, size, bytes);
+			reader_take(r, line, size, bytes);
 			if (!whole && !skipped)
 				return LINE_TOO_LONG;
 			if (whole && !skipped)
 				return LINE_READ;
 			continue;
 		}
-		if (r->ended || !fill(r))
+		if (r->ended || !reader_fill(r))
 			return LINE_END;
 	}
 	return LINE_END;

@@ -12,7 +12,7 @@
 
 #define POLL_MS 5
 
-static int measure_host(void *host) {
+static int trial_measure_host(void *host) {
 	host_measure(host);
 	return 0;
 }
@@ -20,7 +20,7 @@ static int measure_host(void *host) {
 static json_t *ready(const struct trials *t) {
 	struct host h;
 
-	rte_eal_remote_launch(measure_host, &h, t->lcore);
+	rte_eal_remote_launch(trial_measure_host, &h, t->lcore);
 	rte_eal_wait_lcore(t->lcore);
 	return json_pack("{s:b, s:{s:s, s:I, s:I, s:b}, s:s}", "ready", 1, "host", "cpu", h.cpu,
 			 "tsc_hz", (json_int_t)h.tsc_hz, "core_hz", (json_int_t)h.core_hz,
@@ -32,7 +32,7 @@ static double each(uint64_t sum, uint64_t count) {
 }
 
 /* By what they were spent on, each over the packets of its direction. */
-static json_t *cycles_json(const struct traffic *t, uint64_t down, uint64_t up) {
+static json_t *trial_cycles_json(const struct traffic *t, uint64_t down, uint64_t up) {
 	struct traffic_cycles c;
 
 	traffic_cycles(t, &c);
@@ -51,7 +51,7 @@ static json_t *busy_json(const struct trials *t, const struct run *run, uint64_t
 	return json_pack("{s:f, s:f, s:o}", "busy_cycles_per_packet",
 			 each(run->busy_cycles, down + up), "busy_share",
 			 each(run->busy_cycles, cycles), "cycles_per_packet",
-			 cycles_json(t->traffic, down, up));
+			 trial_cycles_json(t->traffic, down, up));
 }
 
 static json_t *answer_of(const struct trials *t, const struct trial_request *request,
@@ -73,7 +73,7 @@ static json_t *answer_of(const struct trials *t, const struct trial_request *req
 	return answer;
 }
 
-static void run(const struct trials *t, struct trial *trial) {
+static void trial_run(const struct trials *t, struct trial *trial) {
 	rte_eal_remote_launch(run_trial, trial, t->lcore);
 	while (!__atomic_load_n(&trial->run.done, __ATOMIC_ACQUIRE)) {
 		rte_delay_us_sleep(POLL_MS * 1000);
@@ -90,7 +90,7 @@ static json_t *try(const struct trials *t, const struct trial_request *request) 
 		.data_plane = t->data_plane,
 	};
 
-	run(t, &trial);
+	trial_run(t, &trial);
 	if (*t->interrupted > 0)
 		return answer_refusal("a signal ended the trial");
 	if (!trial.settled)
@@ -104,7 +104,7 @@ static json_t *try(const struct trials *t, const struct trial_request *request) 
 	return answer_of(t, request, &trial);
 }
 
-static json_t *answer(void *context, const char *line, size_t size) {
+static json_t *trial_answer(void *context, const char *line, size_t size) {
 	const struct trials *t = context;
 	struct trial_request request;
 	char error[TRIAL_ERROR];
@@ -122,5 +122,5 @@ int trials_serve(const struct trials *t, int in, FILE *out) {
 	struct trials context = *t;
 
 	line_reader_init(&reader, in, t->interrupted);
-	return answers_serve(&reader, ready(t), answer, &context, out);
+	return answers_serve(&reader, ready(t), trial_answer, &context, out);
 }
