@@ -95,10 +95,10 @@ static int downstream_setup(struct instance *i) {
 	i->downstream = downstream_create(i->sg, &r);
 	if (i->downstream == NULL)
 		return -1;
-	worker_add(&i->workers[0], &i->downstream->enqueue);
-	worker_add(&i->workers[0], &i->downstream->dequeue);
-	worker_add(lower, &i->downstream->lower_mac);
-	return 0;
+	if (worker_add(&i->workers[0], &i->downstream->enqueue) != 0 ||
+	    worker_add(&i->workers[0], &i->downstream->dequeue) != 0)
+		return -1;
+	return worker_add(lower, &i->downstream->lower_mac);
 }
 
 static int upstream_setup(struct instance *i) {
@@ -119,9 +119,9 @@ static int upstream_setup(struct instance *i) {
 	i->upstream = upstream_create(i->sg, &r);
 	if (i->upstream == NULL)
 		return -1;
-	worker_add(worker, &i->upstream->list);
-	worker_add(worker, &i->upstream->scheduler);
-	return 0;
+	if (worker_add(worker, &i->upstream->list) != 0)
+		return -1;
+	return worker_add(worker, &i->upstream->scheduler);
 }
 
 void instance_set_control(struct instance *i, uint16_t control_port) {
