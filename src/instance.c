@@ -183,6 +183,8 @@ static void sessions_free(struct instance *i, void **sessions, size_t count) {
 	free(sessions);
 }
 
+/* What others hold or work on is taken from them first: packets are in the ports' rings, and sessions in
+ * the crypto device. */
 void instance_free(struct instance *i) {
 	if (i->has_ports) {
 		port_close(i->ports[0]);
@@ -190,6 +192,8 @@ void instance_free(struct instance *i) {
 	}
 	if (i->has_control)
 		port_close(i->control_port);
+	if (i->crypto.ops != NULL)
+		crypto_stop(&i->crypto);
 	upstream_free(i->upstream);
 	downstream_free(i->downstream);
 	if (i->sg != NULL) {
