@@ -32,6 +32,12 @@
 #define LINK_TIMEOUT_MS 300000 /* vcmtsd's tables of 30,000 modems take a minute */
 #define LINK_STEP_MS 100
 
+enum port {
+	NETWORK,
+	RPHY,
+	PORTS,
+};
+
 enum exit_status {
 	EXIT_PROVEN = 0,
 	EXIT_NOT_PROVEN = 1,
@@ -53,8 +59,8 @@ struct setup {
 	struct service_group sg;
 	struct docsis_crypto crypto;
 	struct rte_mempool *receive_pool;
-	uint16_t network_port;
-	uint16_t rphy_port;
+	uint16_t ports[PORTS];
+	unsigned port_count; /* of these, opened */
 };
 
 /*
@@ -180,7 +186,18 @@ static bool main_configure(struct setup *s) {
 	return memif_buffers_fit(s) && (!o->check || flows_fit(s));
 }
 
-static bool start_platform(struct setup *s) {
+/* Sessions of the crypto device. */
+static unsigned sessions(const struct setup *s) {
+	unsigned n = 0;
+
+	if (!s->options.no_downstream)
+		n += (unsigned)s->sg.modem_count + 1;
+	if (s->options.upstream)
+		n += upstream_keys(&s->sg) + 1 + impair_any(&s->options.impair);
+	return n;
+}
+
+static bool start_platform(const struct setup *s) {
 	struct platform_options platform = {
 		.program = "vcmts-traffic",
 		.main_core = s->options.main_core,
@@ -188,27 +205,48 @@ static bool start_platform(struct setup *s) {
 		.worker_count = 1,
 		.devices = {s->options.network, s->options.rphy},
 		.device_count = 2,
+		.memory_mb = MEMORY_MB + sessions(s) / 256,
 	};
-	uint32_t network_mtu = s->sg.max_frame - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
-	unsigned sessions = 0;
 
-	if (!s->options.no_downstream)
-		sessions += (unsigned)s->sg.modem_count + 1;
 	if (s->options.upstream)
-		sessions += upstream_keys(&s->sg) + 1 + impair_any(&s->options.impair);
-	platform.memory_mb = MEMORY_MB + sessions / 256 + (s->options.upstream ? UPSTREAM_MB : 0);
-	if (platform_start(&platform) != 0)
+		platform.memory_mb += UPSTREAM_MB;
+	return platform_start(&platform) == 0;
+}
+
+static bool open_port(struct setup *s, enum port port, const char *device, const char *role,
+		      uint32_t mtu) {
+	if (port_open(device, role, s->receive_pool, QUEUE_SIZE, mtu, &s->ports[port]) != 0)
 		return false;
+	s->port_count++;
+	return true;
+}
+
+static bool open_ends(struct setup *s) {
+	uint32_t network_mtu = s->sg.max_frame - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
+
 	s->receive_pool =
 		packet_pool("traffic_receive", RECEIVE_BUFFERS, 0, RTE_MBUF_DEFAULT_BUF_SIZE);
-	if (s->receive_pool == NULL)
-		return false;
-	return port_open(s->options.network, "network", s->receive_pool, QUEUE_SIZE, network_mtu,
-			 &s->network_port) == 0 &&
-	       port_open(s->options.rphy, "rphy", s->receive_pool, QUEUE_SIZE, s->sg.rphy.mtu,
-			 &s->rphy_port) == 0 &&
-	       crypto_open(&s->crypto, "traffic", CRYPTO_QUEUES, sessions, CRYPTO_OPS) == 0 &&
-	       port_start(s->network_port, "network") == 0 && port_start(s->rphy_port, "rphy") == 0;
+	return s->receive_pool != NULL &&
+	       open_port(s, NETWORK, s->options.network, "network", network_mtu) &&
+	       open_port(s, RPHY, s->options.rphy, "rphy", s->sg.rphy.mtu) &&
+	       crypto_open(&s->crypto, "traffic", CRYPTO_QUEUES, sessions(s), CRYPTO_OPS) == 0 &&
+	       port_start(s->ports[NETWORK], "network") == 0 &&
+	       port_start(s->ports[RPHY], "rphy") == 0;
+}
+
+/* Ports hold packets that they have sent, and receive into buffers, until they are closed: before
+ * anything of that is freed. */
+static void close_ports(struct setup *s) {
+	while (s->port_count > 0)
+		port_close(s->ports[--s->port_count]);
+}
+
+/* Whatever open_ends() made. */
+static void close_ends(struct setup *s) {
+	close_ports(s);
+	if (s->crypto.ops != NULL)
+		crypto_close(&s->crypto);
+	rte_mempool_free(s->receive_pool);
 }
 
 static bool wait_link(uint16_t port, const char *device) {
@@ -227,8 +265,8 @@ static bool wait_link(uint16_t port, const char *device) {
 
 static struct traffic *main_create(struct setup *s) {
 	struct traffic_options options = {
-		.network_port = s->network_port,
-		.rphy_port = s->rphy_port,
+		.network_port = s->ports[NETWORK],
+		.rphy_port = s->ports[RPHY],
 		.crypto = &s->crypto,
 		.mix = s->mix,
 		.replay = s->options.replay == NULL ? NULL : &s->replay,
@@ -335,10 +373,11 @@ static enum exit_status drive(struct setup *s) {
 	run.traffic = main_create(s);
 	if (run.traffic == NULL)
 		return EXIT_MISTAKE;
-	if (wait_link(s->network_port, s->options.network) &&
-	    wait_link(s->rphy_port, s->options.rphy)) {
+	if (wait_link(s->ports[NETWORK], s->options.network) &&
+	    wait_link(s->ports[RPHY], s->options.rphy)) {
 		status = s->options.trials ? trials(s, run.traffic) : run_once(s, &run);
 	}
+	close_ports(s);
 	traffic_free(run.traffic);
 	return status;
 }
@@ -346,7 +385,7 @@ static enum exit_status drive(struct setup *s) {
 int main(int argc, char **argv) {
 	static struct setup s;
 	struct sigaction action = {.sa_handler = main_on_signal};
-	enum exit_status status;
+	enum exit_status status = EXIT_MISTAKE;
 
 	options_parse(&s.options, argc, argv);
 	if (!main_configure(&s))
@@ -358,13 +397,12 @@ int main(int argc, char **argv) {
 	}
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	if (!start_platform(&s))
-		return EXIT_MISTAKE;
-	status = drive(&s);
-	port_close(s.network_port);
-	port_close(s.rphy_port);
-	crypto_close(&s.crypto);
-	platform_stop();
+	if (start_platform(&s)) {
+		if (open_ends(&s))
+			status = drive(&s);
+		close_ends(&s);
+		platform_stop();
+	}
 	capture_replay_free(&s.replay);
 	service_group_free(&s.sg);
 	return status;

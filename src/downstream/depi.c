@@ -214,6 +214,12 @@ static uint16_t add_frame(struct depi *d, struct depi_channel *ch, struct rte_mb
 	return closed;
 }
 
+uint64_t depi_deadline(const struct depi *d) {
+	const struct depi_channel *ch = TAILQ_FIRST(&d->open);
+
+	return ch == NULL ? UINT64_MAX : ch->opened_at + d->flush_ns;
+}
+
 struct rte_mbuf *depi_close_oldest(struct depi *d, struct counters *c) {
 	struct depi_channel *ch = TAILQ_FIRST(&d->open);
 

@@ -71,5 +71,8 @@ int depi_create(struct depi *d, const struct service_group *sg, struct rte_mempo
 /* Frees the channels and what is open. */
 void depi_free(struct depi *d);
 
+/* When the oldest open DEPI frame is flushed, ns; UINT64_MAX where none is open. */
+uint64_t depi_deadline(const struct depi *d);
+
 /* Closes the oldest open DEPI frame. Returns NULL where none is open. */
 struct rte_mbuf *depi_close_oldest(struct depi *d, struct counters *c);

@@ -49,6 +49,14 @@ uint64_t downstream_held(const struct downstream *d) {
 	       l->in_crypto + l->depi.ends_open + l->waiting_packets;
 }
 
+uint64_t downstream_next(const struct downstream *d) {
+	const struct ds_lower *l = &d->lower;
+
+	if (rte_ring_count(l->from_upper) > 0 || l->in_crypto > 0 || l->waiting_count > 0)
+		return 0;
+	return RTE_MIN(scheduler_due(d->upper.scheduler), depi_deadline(&l->depi));
+}
+
 void downstream_counters(const struct downstream *d, struct counters *out) {
 	*out = d->upper.counters;
 	counters_add(out, &d->lower.counters);

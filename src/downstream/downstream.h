@@ -154,6 +154,10 @@ void downstream_free(struct downstream *d);
 /* Packets that are in it: queues, ring, crypto device, open DEPI frames, frames not yet taken. */
 uint64_t downstream_held(const struct downstream *d);
 
+/* When something changes in it though nothing comes in, ns: perhaps too early, never too late; 0: at once,
+ * UINT64_MAX: never. To be asked when no worker runs. */
+uint64_t downstream_next(const struct downstream *d);
+
 /* Counters of both halves together. May be called while workers run. */
 void downstream_counters(const struct downstream *d, struct counters *out);
 

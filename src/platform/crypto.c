@@ -34,6 +34,7 @@ static int device_create(struct docsis_crypto *c, const char *name, unsigned que
 	c->security = rte_cryptodev_get_sec_ctx(c->device);
 	if (c->security == NULL) {
 		fprintf(stderr, "crypto device %s: has no DOCSIS security context\n", device);
+		rte_eal_hotplug_remove("vdev", device);
 		return -1;
 	}
 	return 0;
@@ -74,16 +75,20 @@ static int device_start(struct docsis_crypto *c, unsigned queue_pairs, unsigned 
 		ret = rte_cryptodev_start(c->device);
 	if (ret != 0)
 		fprintf(stderr, "crypto device: cannot be started: %s\n", rte_strerror(-ret));
+	c->runs = ret == 0;
 	return ret;
 }
 
 int crypto_open(struct docsis_crypto *c, const char *name, unsigned queue_pairs, unsigned sessions,
 		unsigned ops) {
 	memset(c, 0, sizeof(*c));
-	if (device_create(c, name, queue_pairs) != 0 || pools_create(c, name, sessions, ops) != 0 ||
-	    device_start(c, queue_pairs, rte_align32pow2(ops)) != 0)
+	if (device_create(c, name, queue_pairs) != 0)
 		return -1;
-	return 0;
+	if (pools_create(c, name, sessions, ops) == 0 &&
+	    device_start(c, queue_pairs, rte_align32pow2(ops)) == 0)
+		return 0;
+	crypto_close(c);
+	return -1;
 }
 
 void *crypto_session(struct docsis_crypto *c, enum crypto_direction direction,
@@ -115,11 +120,17 @@ void crypto_session_free(struct docsis_crypto *c, void *session) {
 	rte_security_session_destroy(c->security, session);
 }
 
+void crypto_stop(struct docsis_crypto *c) {
+	if (c->runs)
+		rte_cryptodev_stop(c->device);
+	c->runs = false;
+}
+
 void crypto_close(struct docsis_crypto *c) {
 	char name[RTE_CRYPTODEV_NAME_MAX_LEN];
 
 	snprintf(name, sizeof(name), "%s", rte_cryptodev_name_get(c->device));
-	rte_cryptodev_stop(c->device);
+	crypto_stop(c);
 	rte_cryptodev_close(c->device);
 	rte_eal_hotplug_remove("vdev", name);
 	rte_mempool_free(c->ops);

@@ -29,6 +29,7 @@ enum crypto_direction {
 
 struct docsis_crypto {
 	uint8_t device;
+	bool runs;
 	void *security; /* the device's rte_security context */
 	struct rte_mempool *ops; /* rte_crypto_op with room for the IV at DOCSIS_IV_OFFSET */
 	struct rte_mempool *sessions;
@@ -36,7 +37,7 @@ struct docsis_crypto {
 
 /*
  * Creates an aesni_mb device `name` with `queue_pairs` queues and room for `sessions` sessions and
- * `ops` operations in flight, at least CRYPTO_OPS_MIN. Returns 0, or -1 after a message.
+ * `ops` operations in flight, at least CRYPTO_OPS_MIN. Returns 0, or -1 after a message: then nothing is left of it.
  */
 int crypto_open(struct docsis_crypto *c, const char *name, unsigned queue_pairs, unsigned sessions,
 		unsigned ops);
@@ -47,6 +48,9 @@ void *crypto_session(struct docsis_crypto *c, enum crypto_direction direction,
 		     const uint8_t key[16]);
 
 void crypto_session_free(struct docsis_crypto *c, void *session);
+
+/* From now on the device touches nothing: what it has may be freed. */
+void crypto_stop(struct docsis_crypto *c);
 
 /* Frees device and pools; sessions must have been freed. */
 void crypto_close(struct docsis_crypto *c);

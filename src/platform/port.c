@@ -27,14 +27,6 @@ static int port_find(const char *device, const char *role, uint16_t *id) {
 	return -1;
 }
 
-static struct rte_eth_conf port_conf(const struct rte_eth_dev_info *info) {
-	struct rte_eth_conf conf = {0};
-
-	conf.rxmode.offloads = info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_IPV4_CKSUM;
-	conf.txmode.offloads = info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
-	return conf;
-}
-
 /* The largest IP packet that the device can carry. */
 static uint32_t mtu_limit(const struct rte_eth_dev_info *info) {
 	uint32_t overhead = RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
@@ -42,6 +34,17 @@ static uint32_t mtu_limit(const struct rte_eth_dev_info *info) {
 	if (info->max_rx_pktlen <= overhead) /* not told */
 		return info->max_mtu;
 	return RTE_MIN((uint32_t)info->max_mtu, info->max_rx_pktlen - overhead);
+}
+
+/* Some drivers choose the size of their receive buffers when they are configured, and must know the MTU
+ * then. */
+static struct rte_eth_conf port_conf(const struct rte_eth_dev_info *info, uint32_t mtu) {
+	struct rte_eth_conf conf = {0};
+
+	conf.rxmode.mtu = mtu;
+	conf.rxmode.offloads = info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_IPV4_CKSUM;
+	conf.txmode.offloads = info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	return conf;
 }
 
 /* Drivers that know no MTU (net_memif, net_ring, net_pcap) take any frame. */
@@ -60,9 +63,10 @@ static int port_setup(uint16_t id, struct rte_mempool *pool, uint32_t queue_size
 
 	if ((ret = rte_eth_dev_info_get(id, &info)) != 0)
 		return ret;
-	conf = port_conf(&info);
+	mtu = RTE_MIN(mtu, mtu_limit(&info));
+	conf = port_conf(&info, mtu);
 	if ((ret = rte_eth_dev_configure(id, 1, 1, &conf)) != 0 ||
-	    (ret = mtu_set(id, RTE_MIN(mtu, mtu_limit(&info)))) != 0 ||
+	    (ret = mtu_set(id, mtu)) != 0 ||
 	    (ret = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx)) != 0 ||
 	    (ret = rte_eth_rx_queue_setup(id, 0, rx, socket, NULL, pool)) != 0 ||
 	    (ret = rte_eth_tx_queue_setup(id, 0, tx, socket, NULL)) != 0)
@@ -93,10 +97,11 @@ int port_open(const char *device, const char *role, struct rte_mempool *pool, ui
 			"reserve huge pages\n",
 			role);
 	ret = port_setup(*id, pool, queue_size, mtu);
-	if (ret != 0)
-		fprintf(stderr, "port %s: %s: cannot be set up: %s\n", role, device,
-			rte_strerror(-ret));
-	return ret == 0 ? 0 : -1;
+	if (ret == 0)
+		return 0;
+	fprintf(stderr, "port %s: %s: cannot be set up: %s\n", role, device, rte_strerror(-ret));
+	port_close(*id); /* a queue of it may have buffers of the pool */
+	return -1;
 }
 
 uint32_t port_mtu_limit(uint16_t id) {

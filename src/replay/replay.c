@@ -13,13 +13,11 @@
 #include "model/loader.h"
 #include "platform/platform.h"
 #include "replay/replay.h"
+#include "replay/replay_clock.h"
 #include "replay/replay_wires.h"
 #include "server/instance.h"
 #include "server/process.h"
 #include "telemetry/report.h"
-
-/* Between two packets of the capture, time goes on in such steps while packets are held. */
-#define STEP_NS 10000
 
 /* What is still held this long after the last packet is counted as stopped. */
 #define END_NS (60 * CLOCK_NS_PER_S)
@@ -47,6 +45,7 @@ struct replay {
 	uint64_t base; /* ns, of the capture's first packet */
 	uint64_t now; /* ns since then */
 	unsigned waiting; /* packets put on the wire at this time */
+	uint64_t steps; /* times that the workers had rounds until nothing moved */
 };
 
 static const struct argp_option options[] = {
@@ -104,15 +103,7 @@ static void settle(struct replay *r) {
 		replay_wires_record(&r->wires, r->base + r->now);
 	} while (moved > 0 || in_crypto(i));
 	r->waiting = 0;
-}
-
-/* The next time at which something may happen though nothing comes in. */
-static uint64_t next_time(const struct instance *i, uint64_t now) {
-	if (downstream_held(i->downstream) > 0)
-		return now + STEP_NS;
-	if (i->upstream == NULL)
-		return UINT64_MAX;
-	return RTE_MAX(upstream_deadline(i->upstream), now + 1);
+	r->steps++;
 }
 
 static void advance(struct replay *r, uint64_t to) {
@@ -121,7 +112,7 @@ static void advance(struct replay *r, uint64_t to) {
 	if (to <= r->now) /* captures may go back in time; the clock does not */
 		return;
 	settle(r);
-	while ((next = next_time(r->instance, r->now)) < to) {
+	while ((next = replay_next(r->instance, r->now, to)) < to) {
 		r->now = next;
 		settle(r);
 	}
@@ -169,8 +160,10 @@ static void play_out(struct replay *r) {
 
 static int write_stats(const struct replay *r, const char *path) {
 	json_t *json = report_json(r->instance, NULL, 0);
-	int ret = report_write(json, path);
+	int ret;
 
+	json_object_set_new(json, "steps", json_integer((json_int_t)r->steps));
+	ret = report_write(json, path);
 	json_decref(json);
 	return ret;
 }

@@ -164,3 +164,11 @@ uint64_t scheduler_next(const struct scheduler *s) {
 		next = s->limit.full_at - LEAD_TICKS;
 	return scheduler_time(s, next);
 }
+
+uint64_t scheduler_due(const struct scheduler *s) {
+	int64_t next = wheel_next(&s->wheel);
+
+	if (s->working != NONE)
+		next = less(next, more(s->now, s->limit.full_at - LEAD_TICKS));
+	return next == INT64_MAX ? UINT64_MAX : scheduler_time(s, next);
+}

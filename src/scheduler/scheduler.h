@@ -171,6 +171,11 @@ uint32_t scheduler_held(const struct scheduler *s);
  * earliest at this time; UINT64_MAX where nothing waits. May be too early, never too late. */
 uint64_t scheduler_next(const struct scheduler *s);
 
+/* When scheduler_dequeue() will do anything without a further arrival, be it that it gives nothing: at the
+ * earliest at this time; UINT64_MAX where never. A caller that leaves out calls before it has the same
+ * packets at the same times as one that does not. */
+uint64_t scheduler_due(const struct scheduler *s);
+
 /*
  * Changes while traffic runs, by the thread that calls enqueue and dequeue. What waits stays
  * queued, sequence numbers and counters go on. Each returns NULL when done, or says in one line

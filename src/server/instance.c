@@ -95,10 +95,10 @@ static int downstream_setup(struct instance *i) {
 	i->downstream = downstream_create(i->sg, &r);
 	if (i->downstream == NULL)
 		return -1;
-	worker_add(&i->workers[0], &i->downstream->enqueue);
-	worker_add(&i->workers[0], &i->downstream->dequeue);
-	worker_add(lower, &i->downstream->lower_mac);
-	return 0;
+	if (worker_add(&i->workers[0], &i->downstream->enqueue) != 0 ||
+	    worker_add(&i->workers[0], &i->downstream->dequeue) != 0)
+		return -1;
+	return worker_add(lower, &i->downstream->lower_mac);
 }
 
 static int upstream_setup(struct instance *i) {
@@ -119,9 +119,9 @@ static int upstream_setup(struct instance *i) {
 	i->upstream = upstream_create(i->sg, &r);
 	if (i->upstream == NULL)
 		return -1;
-	worker_add(worker, &i->upstream->list);
-	worker_add(worker, &i->upstream->scheduler);
-	return 0;
+	if (worker_add(worker, &i->upstream->list) != 0)
+		return -1;
+	return worker_add(worker, &i->upstream->scheduler);
 }
 
 void instance_set_control(struct instance *i, uint16_t control_port) {
@@ -183,6 +183,8 @@ static void sessions_free(struct instance *i, void **sessions, size_t count) {
 	free(sessions);
 }
 
+/* What others hold or work on is taken from them first: packets are in the ports' rings, and sessions in
+ * the crypto device. */
 void instance_free(struct instance *i) {
 	if (i->has_ports) {
 		port_close(i->ports[0]);
@@ -190,6 +192,8 @@ void instance_free(struct instance *i) {
 	}
 	if (i->has_control)
 		port_close(i->control_port);
+	if (i->crypto.ops != NULL)
+		crypto_stop(&i->crypto);
 	upstream_free(i->upstream);
 	downstream_free(i->downstream);
 	if (i->sg != NULL) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "server/worker.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 #include <rte_branch_prediction.h>
@@ -9,8 +10,14 @@
 
 #define TASK_POLL_US 200
 
-void worker_add(struct worker *w, struct pipeline *p) {
+int worker_add(struct worker *w, struct pipeline *p) {
+	if (w->pipeline_count == WORKER_MAX_PIPELINES) {
+		fprintf(stderr, "worker %s: found one pipeline too many, allowed: up to %d\n", w->name,
+			WORKER_MAX_PIPELINES);
+		return -1;
+	}
 	w->pipelines[w->pipeline_count++] = p;
+	return 0;
 }
 
 unsigned worker_round(struct worker *w) {

@@ -39,7 +39,8 @@ struct worker {
 	uint64_t longest_since; /* of those since worker_longest_take(), which anybody may call */
 } __rte_cache_aligned;
 
-void worker_add(struct worker *w, struct pipeline *p);
+/* Its next pipeline. Returns 0, or -1 after a message where all WORKER_MAX_PIPELINES places are taken. */
+int worker_add(struct worker *w, struct pipeline *p);
 
 /* The thread's function, for rte_eal_remote_launch(). Returns 0 after worker_stop(). */
 int worker_run(void *worker);

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The scheduler, seen from outside: rates, buffers, fairness, channels."""
 
+import json
 from collections import Counter
 from ipaddress import IPv4Address
+from itertools import pairwise
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import pytest
@@ -287,6 +290,25 @@ def test_a_burst_uses_the_whole_group(address: str, tmp_path: Path) -> None:
         assert (group["early_share"] > 0) == (gap_ns == 0)
         longest_ns = 1100 * 8e9 / min(RATES[s] for s, number in ids.items() if number in channels)
         assert group["max_skew_us"] * 1000 <= LEAD_NS + longest_ns
+
+
+def test_a_long_capture_in_few_steps(tmp_path: Path) -> None:
+    """Six minutes at a crawl: time goes on from one packet that may leave to the next, on the grid
+    of the replay's clock."""
+    text = SMALL.read_text().replace(
+        "{id: 302, priority: 6,",
+        "{id: 302, priority: 6, max_sustained_rate: 19 kbps, max_traffic_burst: 2000 B,",
+    )
+    frames = burst(SLOW, count=900, size=1000)
+    replayed = replay(tmp_path, text, records_of(frames, START_NS, 400_000_000))
+    replayed.check()
+    times = [frame.time_ns for frame in replayed.decoded.frames]
+    gaps = [after - before for before, after in pairwise(times[100:])]
+    assert times[-1] - START_NS > 360 * 10**9
+    assert mean(gaps) == pytest.approx(1004 * 8e9 / 19e3, rel=0.001)
+    assert {(time - START_NS) % STEP_NS for time in times} == {0}
+    steps = json.loads(replayed.stats_path.read_text())["steps"]
+    assert len(frames) <= steps <= 10 * len(frames)
 
 
 def test_what_cannot_leave_in_a_minute_is_stopped(tmp_path: Path) -> None:

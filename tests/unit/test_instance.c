@@ -2,8 +2,12 @@
 /* A whole instance: random traffic, good and bad, comes through as it must or is counted. */
 #include "test.h"
 
+#include "model/loader.h"
+#include "platform/port.h"
+
 #include "fixture.h"
 #include "instance_bench.h"
+#include "packets.h"
 
 static struct instance_bench storage, *const bench = &storage;
 
@@ -116,12 +120,40 @@ static void longest_segment_table(void **state) {
 	instance_bench_close(bench);
 }
 
+/* Where a worker has fewer places left than the group needs, the group is refused, and freed. */
+static void no_place_on_the_worker(void **state) {
+	struct instance *i = &bench->instance;
+	uint16_t network[2], rphy[2];
+	struct pipeline others = {0};
+
+	(void)state;
+	memset(bench, 0, sizeof(*bench));
+	group_load(&bench->sg, instance_bench_text);
+	for (unsigned left = 0; left < DS_PIPELINES; left++) {
+		char name[2][32];
+
+		snprintf(name[0], sizeof(name[0]), "full_network%u", left);
+		snprintf(name[1], sizeof(name[1]), "full_rphy%u", left);
+		assert_int_equal(instance_pools(i, &bench->sg), 0);
+		assert_int_equal(port_pair(name[0], i->packets, 64, network), 0);
+		assert_int_equal(port_pair(name[1], i->packets, 64, rphy), 0);
+		while (i->workers[0].pipeline_count < WORKER_MAX_PIPELINES - left)
+			assert_int_equal(worker_add(&i->workers[0], &others), 0);
+		assert_int_equal(instance_create(i, network[1], rphy[1]), -1);
+		port_close(network[0]);
+		port_close(rphy[0]);
+		instance_free(i);
+	}
+	service_group_free(&bench->sg);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_traffic),
 		cmocka_unit_test(random_traffic_over_ipv6_and_jumbo_frames),
 		cmocka_unit_test(random_traffic_without_chains),
 		cmocka_unit_test(longest_segment_table),
+		cmocka_unit_test(no_place_on_the_worker),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);

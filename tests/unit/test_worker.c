@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A task between two rounds of a worker that runs. */
+/* A worker takes as many pipelines as it has places; a task between two rounds of one that runs. */
 #include "test.h"
 
 #include <pthread.h>
@@ -30,6 +30,26 @@ static bool step(void *arg) {
 	return steps == 3;
 }
 
+/* What is refused is not run, and nothing behind the places is touched. */
+static void no_more_pipelines_than_places(void **state) {
+	static const struct stage stages[] = {{.name = "round", .run = round_stage, .polls = true}};
+	struct pipeline pipelines[WORKER_MAX_PIPELINES + 1];
+	struct worker w = {.name = "full"}, full;
+
+	(void)state;
+	for (unsigned i = 0; i <= WORKER_MAX_PIPELINES; i++)
+		pipelines[i] = (struct pipeline){.stages = stages, .count = 1};
+	for (unsigned i = 0; i < WORKER_MAX_PIPELINES; i++)
+		assert_int_equal(worker_add(&w, &pipelines[i]), 0);
+	full = w;
+	assert_int_equal(worker_add(&w, &pipelines[WORKER_MAX_PIPELINES]), -1);
+	assert_memory_equal(&w, &full, sizeof(w));
+	rounds = 0;
+	worker_round(&w);
+	assert_int_equal(rounds, WORKER_MAX_PIPELINES);
+	rounds = 0;
+}
+
 static void *run(void *arg) {
 	worker_run(arg);
 	return NULL;
@@ -42,7 +62,7 @@ static void one_step_a_round(void **state) {
 	pthread_t thread;
 
 	(void)state;
-	worker_add(&worker, &pipeline);
+	assert_int_equal(worker_add(&worker, &pipeline), 0);
 	assert_int_equal(pthread_create(&thread, NULL, run, &worker), 0);
 	for (int turn = 0; turn < 50; turn++) {
 		steps = 0;
@@ -79,7 +99,7 @@ static void long_rounds_are_noted(void **state) {
 	uint64_t least = rte_get_tsc_hz() / 1000000 * LONG_US;
 
 	(void)state;
-	worker_add(&w, &pipeline);
+	assert_int_equal(worker_add(&w, &pipeline), 0);
 	worker_run(&w);
 	assert_int_equal(w.rounds, 3);
 	assert_in_range(w.descheduled, 1, 3);
@@ -95,6 +115,7 @@ static void long_rounds_are_noted(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_more_pipelines_than_places),
 		cmocka_unit_test(one_step_a_round),
 		cmocka_unit_test(long_rounds_are_noted),
 	};

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The clock of a replay: nothing happens in the steps that it leaves out, and they are most. */
+#include "test.h"
+
+#include <string.h>
+
+#include "replay/replay_clock.h"
+
+#include "fixture.h"
+#include "instance_bench.h"
+
+#define PACKETS 400
+
+struct played {
+	uint64_t back_at[PACKETS];
+	struct counters counters;
+	uint64_t steps;
+};
+
+static struct instance_bench storage, *const bench = &storage;
+
+/* No step is left out. */
+static uint64_t every_step(const struct instance *i, uint64_t now, uint64_t to) {
+	if (downstream_held(i->downstream) == 0)
+		return to;
+	return RTE_MIN(now + REPLAY_STEP_NS, to);
+}
+
+static void settle(struct played *p) {
+	unsigned moved;
+
+	do {
+		moved = worker_round(&bench->instance.workers[0]);
+		moved += instance_bench_take(bench, UINT32_MAX);
+	} while (moved > 0 || bench->instance.downstream->lower.in_crypto > 0);
+	p->steps++;
+}
+
+static void advance(struct played *p, uint64_t (*next)(const struct instance *, uint64_t, uint64_t),
+		    uint64_t to) {
+	struct clock *clock = instance_bench_clock(bench);
+	uint64_t at;
+
+	settle(p);
+	while ((at = next(&bench->instance, clock->now, to)) < to) {
+		assert_true(at > clock->now);
+		assert_int_equal((at - clock->now) % REPLAY_STEP_NS, 0);
+		clock->now = at;
+		settle(p);
+	}
+	clock->now = to;
+}
+
+/* The bench's configuration with `more`, its flows with `limits`. */
+static void configure(char *text, size_t room, const char *limits, const char *more) {
+	const char *from = instance_bench_text, *flow;
+
+	*text = '\0';
+	while ((flow = strstr(from, "buffer: 200 kB")) != NULL) {
+		size_t used = strlen(text);
+
+		snprintf(text + used, room - used, "%.*s%s", (int)(flow - from), from, limits);
+		from = flow;
+		used = strlen(text);
+		snprintf(text + used, room - used, "%.6s", from);
+		from += 6;
+	}
+	snprintf(text + strlen(text), room - strlen(text), "%s%s", from, more);
+}
+
+/* The same packets at the same times. */
+static void play(struct played *p, const char *limits, const char *more, uint64_t gap_ns, uint64_t end_ns,
+		 uint64_t (*next)(const struct instance *, uint64_t, uint64_t)) {
+	char text[8192];
+
+	memset(p, 0, sizeof(*p));
+	configure(text, sizeof(text), limits, more);
+	instance_bench_open(bench, text, 1024);
+	for (uint32_t n = 0; n < PACKETS; n++) {
+		uint8_t modem = (uint8_t)random_below(&bench->random, BENCH_MODEMS);
+		uint64_t gap = random_below(&bench->random, 3) ? gap_ns : 0;
+
+		advance(p, next,
+			instance_bench_clock(bench)->now +
+				random_below(&bench->random, (uint32_t)gap + 1));
+		instance_bench_good(bench, modem, 0, random_between(&bench->random, 64, 1500));
+	}
+	advance(p, next, instance_bench_clock(bench)->now + end_ns);
+	for (uint32_t n = 0; n < PACKETS; n++)
+		p->back_at[n] = bench->sent[n].back_at;
+	p->counters = instance_bench_counters(bench);
+	instance_bench_close(bench);
+}
+
+/* `most`: steps that are taken for a packet. */
+static void compare(const char *limits, const char *more, uint64_t gap_ns, uint64_t most) {
+	static struct played all, some;
+
+	play(&all, limits, more, gap_ns, 3 * CLOCK_NS_PER_S, every_step);
+	play(&some, limits, more, gap_ns, 3 * CLOCK_NS_PER_S, replay_next);
+	assert_true(all.counters.values[COUNTER_TRANSMITTED] > PACKETS / 4);
+	assert_memory_equal(some.back_at, all.back_at, sizeof(all.back_at));
+	assert_memory_equal(&some.counters, &all.counters, sizeof(all.counters));
+	assert_in_range(some.steps, PACKETS, most * PACKETS);
+	assert_true(all.steps > 2 * some.steps);
+}
+
+static void a_slow_group(void **state) {
+	(void)state;
+	compare("", "rate_limit: 1 Mbps\n", 10000000, 8);
+}
+
+static void a_slow_flush(void **state) {
+	(void)state;
+	compare("", "rphy: {mtu: 9000, flush: 100 ms}\n", 10000000, 8);
+}
+
+/* The times of arrivals are between two steps, and less than a step apart, too. */
+static void short_gaps(void **state) {
+	(void)state;
+	compare("", "rate_limit: 2 Mbps\nrphy: {mtu: 1500, flush: 13 us}\n", 25000, 8);
+}
+
+/* What flows wait for comes to an end while the group's limit holds them back. */
+static void rates_within_the_limit(void **state) {
+	(void)state;
+	compare("max_sustained_rate: 20 Mbps, max_traffic_burst: 2000 B, ",
+		"rate_limit: 100 Mbps\nrphy: {flush: 10 us}\n", 30000, 8);
+	compare("max_sustained_rate: 20 Mbps, max_traffic_burst: 2000 B, "
+		"min_reserved_rate: 1 Mbps, ",
+		"rate_limit: 100 Mbps\nrphy: {flush: 10 us}\n", 100000, 8);
+}
+
+/* Something is held nearly all of the time. */
+static void six_minutes(void **state) {
+	static struct played p;
+	uint64_t last = 0;
+
+	(void)state;
+	play(&p, "", "rate_limit: 7 kbps\n", 2700000000, 60 * CLOCK_NS_PER_S, replay_next);
+	for (uint32_t n = 0; n < PACKETS; n++)
+		last = RTE_MAX(last, p.back_at[n]);
+	assert_true(last > 330 * CLOCK_NS_PER_S);
+	assert_true(p.counters.values[COUNTER_TRANSMITTED] > PACKETS * 9 / 10);
+	assert_in_range(p.steps, PACKETS, 8 * PACKETS);
+}
+
+static void nothing_is_held(void **state) {
+	(void)state;
+	instance_bench_open(bench, instance_bench_text, 1024);
+	assert_int_equal(replay_next(&bench->instance, 1000, 1001), 1001);
+	assert_int_equal(replay_next(&bench->instance, 1000, UINT64_MAX), UINT64_MAX);
+	assert_int_equal(replay_next(&bench->instance, 1000, 1000), 1000);
+	instance_bench_close(bench);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_slow_group),
+		cmocka_unit_test(a_slow_flush),
+		cmocka_unit_test(short_gaps),
+		cmocka_unit_test(rates_within_the_limit),
+		cmocka_unit_test(six_minutes),
+		cmocka_unit_test(nothing_is_held),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+}
