@@ -265,18 +265,12 @@ static int run(struct instance *i, const struct run_options *o, const struct ser
 	return status;
 }
 
-static bool one_device(const char *a, const char *b) {
-	size_t size = strcspn(a, ",");
-
-	return size == strcspn(b, ",") && strncmp(a, b, size) == 0;
-}
-
 /* A device that two ports would have, NULL: there is none. */
 static const char *shared_device(const struct run_options *o) {
-	if (one_device(o->network, o->rphy) ||
-	    (o->control != NULL && one_device(o->control, o->rphy)))
+	if (port_same_device(o->network, o->rphy) ||
+	    (o->control != NULL && port_same_device(o->control, o->rphy)))
 		return o->rphy;
-	return o->control != NULL && one_device(o->control, o->network) ? o->network : NULL;
+	return o->control != NULL && port_same_device(o->control, o->network) ? o->network : NULL;
 }
 
 /* Arguments and configuration. Returns 0 or EXIT_MISTAKE after a message. */

@@ -168,11 +168,19 @@ static bool configure_trials(struct setup *s) {
 	       memif_buffers_fit(s);
 }
 
+static bool two_devices(const struct options *o) {
+	if (!port_same_device(o->network, o->rphy))
+		return true;
+	fprintf(stderr, "vcmts-traffic: found one device, %.*s, for two ports, allowed: one each\n",
+		(int)strcspn(o->rphy, ","), o->rphy);
+	return false;
+}
+
 /* Everything that can be wrong with arguments and configuration, before anything is started. */
 static bool main_configure(struct setup *s) {
 	const struct options *o = &s->options;
 
-	if (service_group_load(o->config, &s->sg, stderr) != 0)
+	if (!two_devices(o) || service_group_load(o->config, &s->sg, stderr) != 0)
 		return false;
 	if (o->trials)
 		return configure_trials(s);

@@ -182,6 +182,18 @@ static void choose_crc(void) {
 	(void)rte_net_crc_calc(nothing, sizeof(nothing), RTE_NET_CRC32_ETH);
 }
 
+/* EAL makes a folder for each file prefix and leaves it there; it takes the sockets away at the exit
+ * only, when the folder could not be removed any more. */
+static void folder_remove(const char *folder) {
+	char path[PATH_MAX + 32];
+
+	for (size_t s = 0; s < RTE_DIM(sockets); s++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, sockets[s]);
+		unlink(path);
+	}
+	rmdir(folder);
+}
+
 int platform_start(const struct platform_options *o) {
 	static struct arguments a; /* EAL keeps pointers into it */
 
@@ -202,6 +214,7 @@ int platform_start(const struct platform_options *o) {
 			"%s: DPDK did not start: %s; check the devices' arguments and that "
 			"%u MB of memory are free\n",
 			o->program, rte_strerror(rte_errno), o->memory_mb);
+		folder_remove(rte_eal_get_runtime_dir());
 		return -1;
 	}
 	choose_crc();
@@ -222,16 +235,10 @@ bool platform_has_telemetry(void) {
 	return telemetry;
 }
 
-/* EAL makes a folder for each file prefix and leaves it there; it takes the sockets away at the exit
- * only, when the folder could not be removed any more. */
 void platform_stop(void) {
-	char folder[PATH_MAX], path[PATH_MAX + 32];
+	char folder[PATH_MAX];
 
 	snprintf(folder, sizeof(folder), "%s", rte_eal_get_runtime_dir());
 	rte_eal_cleanup();
-	for (size_t s = 0; s < RTE_DIM(sockets); s++) {
-		snprintf(path, sizeof(path), "%s/%s", folder, sockets[s]);
-		unlink(path);
-	}
-	rmdir(folder);
+	folder_remove(folder);
 }

@@ -13,6 +13,26 @@
 
 #include "platform/platform.h"
 
+struct pci_address {
+	unsigned domain, bus, slot, function;
+};
+
+static bool pci_parse(const char *device, struct pci_address *a) {
+	if (sscanf(device, "%x:%x:%x.%x", &a->domain, &a->bus, &a->slot, &a->function) == 4)
+		return true;
+	a->domain = 0;
+	return sscanf(device, "%x:%x.%x", &a->bus, &a->slot, &a->function) == 3;
+}
+
+bool port_same_device(const char *a, const char *b) {
+	struct pci_address first, second;
+	size_t size = strcspn(a, ",");
+
+	if (pci_parse(a, &first) && pci_parse(b, &second))
+		return memcmp(&first, &second, sizeof(first)) == 0;
+	return size == strcspn(b, ",") && strncmp(a, b, size) == 0;
+}
+
 /* A PCI address may come without its domain, as lspci prints it. */
 static int port_find(const char *device, const char *role, uint16_t *id) {
 	char name[RTE_ETH_NAME_MAX_LEN], full[RTE_ETH_NAME_MAX_LEN + 5];
@@ -110,33 +130,55 @@ uint32_t port_mtu_limit(uint16_t id) {
 	return rte_eth_dev_info_get(id, &info) == 0 ? mtu_limit(&info) : 0;
 }
 
-int port_pair(const char *name, struct rte_mempool *pool, unsigned depth, uint16_t ids[2]) {
-	struct rte_ring *rings[2];
-	char text[RTE_ETH_NAME_MAX_LEN / 2];
+/* The name of one end of a pair, and of the ring that it receives from. */
+static void end_name(const char *name, unsigned end, char text[RTE_ETH_NAME_MAX_LEN / 2]) {
+	snprintf(text, RTE_ETH_NAME_MAX_LEN / 2, "%.20s_%u", name, end);
+}
 
-	for (int i = 0; i < 2; i++) {
-		snprintf(text, sizeof(text), "%.20s_%d", name, i);
+static int pair_end(const char *name, unsigned end, struct rte_ring *rings[2],
+		    struct rte_mempool *pool, unsigned depth, uint16_t *id) {
+	char text[RTE_ETH_NAME_MAX_LEN / 2];
+	int port;
+
+	end_name(name, end, text);
+	port = rte_eth_from_rings(text, &rings[end], 1, &rings[1 - end], 1, 0);
+	if (port < 0) {
+		fprintf(stderr, "port %s: net_ring: %s\n", name, rte_strerror(rte_errno));
+		return -1;
+	}
+	*id = (uint16_t)port;
+	if (port_setup(*id, pool, depth, RTE_ETHER_MTU) == 0 && port_start(*id, name) == 0)
+		return 0;
+	fprintf(stderr, "port %s: net_ring: cannot be set up\n", name);
+	port_close(*id);
+	return -1;
+}
+
+int port_pair(const char *name, struct rte_mempool *pool, unsigned depth, uint16_t ids[2]) {
+	struct rte_ring *rings[2] = {NULL, NULL};
+	char text[RTE_ETH_NAME_MAX_LEN / 2];
+	unsigned made = 0;
+
+	for (unsigned i = 0; i < 2; i++) {
+		end_name(name, i, text);
 		rings[i] =
 			rte_ring_create(text, depth, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
 		if (rings[i] == NULL) {
 			fprintf(stderr, "port %s: no ring of %u packets: %s\n", name, depth,
 				rte_strerror(rte_errno));
-			return -1;
+			break;
 		}
 	}
-	for (int i = 0; i < 2; i++) {
-		int port;
-
-		snprintf(text, sizeof(text), "%.20s_%d", name, i);
-		port = rte_eth_from_rings(text, &rings[i], 1, &rings[1 - i], 1, 0);
-		if (port < 0 || port_setup((uint16_t)port, pool, depth, RTE_ETHER_MTU) != 0 ||
-		    port_start((uint16_t)port, name) != 0) {
-			fprintf(stderr, "port %s: net_ring: %s\n", name, rte_strerror(rte_errno));
-			return -1;
-		}
-		ids[i] = (uint16_t)port;
-	}
-	return 0;
+	while (rings[1] != NULL && made < 2 &&
+	       pair_end(name, made, rings, pool, depth, &ids[made]) == 0)
+		made++;
+	if (made == 2)
+		return 0;
+	if (made == 1)
+		port_close(ids[0]);
+	rte_ring_free(rings[0]);
+	rte_ring_free(rings[1]);
+	return -1;
 }
 
 /*

@@ -7,6 +7,9 @@
 
 #include <rte_mempool.h>
 
+/* Whether two names, with or without arguments, are of one device. */
+bool port_same_device(const char *a, const char *b);
+
 /*
  * Finds the port that `device` made (its part before the first comma), sets it up for IP packets of
  * up to `mtu` bytes (or the driver's limit, where that is less) with one queue a direction of
@@ -18,8 +21,8 @@ int port_open(const char *device, const char *role, struct rte_mempool *pool, ui
 
 /*
  * Makes two ports whose wires are crossed in memory: what one transmits the other receives, up to
- * `depth` packets (a power of two) in flight a direction. Opened and started. Returns 0 or -1
- * after a message.
+ * `depth` packets (a power of two) in flight a direction. Opened and started. Returns 0, or -1
+ * after a message: then nothing is left of them.
  */
 int port_pair(const char *name, struct rte_mempool *pool, unsigned depth, uint16_t ids[2]);
 

@@ -17,29 +17,50 @@ int replay_wires_create(struct replay_wires *w) {
 	return 0;
 }
 
-int replay_wires_open(struct replay_wires *w, struct instance *i, const struct service_group *sg) {
+static bool is_wired(const struct replay_wires *w, unsigned end) {
+	return end != REPLAY_CONTROL || w->out[end] != NULL;
+}
+
+/* A pair for each end. Returns 0 and the instance's ports in `theirs`, or -1 with none open. */
+static int pairs_open(struct replay_wires *w, struct rte_mempool *pool,
+		      uint16_t theirs[REPLAY_ENDS]) {
 	static const char *const names[REPLAY_ENDS] = {
 		[REPLAY_NETWORK] = "network",
 		[REPLAY_RPHY] = "rphy",
 		[REPLAY_CONTROL] = "control",
 	};
-	uint16_t theirs[REPLAY_ENDS] = {0};
+	unsigned e;
 
-	if (instance_pools(i, sg) != 0)
-		return -1;
-	for (unsigned e = 0; e < REPLAY_ENDS; e++) {
+	for (e = 0; e < REPLAY_ENDS; e++) {
 		uint16_t pair[2];
 
-		if (e == REPLAY_CONTROL && w->out[e] == NULL)
+		if (!is_wired(w, e))
 			continue;
-		if (port_pair(names[e], i->packets, PORT_DEPTH, pair) != 0)
-			return -1;
+		if (port_pair(names[e], pool, PORT_DEPTH, pair) != 0)
+			break;
 		theirs[e] = pair[0];
 		w->ports[e] = pair[1];
 	}
-	if (w->out[REPLAY_CONTROL] != NULL)
+	if (e == REPLAY_ENDS)
+		return 0;
+	while (e-- > 0) {
+		port_close(theirs[e]);
+		port_close(w->ports[e]);
+	}
+	return -1;
+}
+
+int replay_wires_open(struct replay_wires *w, struct instance *i, const struct service_group *sg) {
+	uint16_t theirs[REPLAY_ENDS] = {0};
+
+	if (instance_pools(i, sg) != 0 || pairs_open(w, i->packets, theirs) != 0)
+		return -1;
+	if (is_wired(w, REPLAY_CONTROL))
 		instance_set_control(i, theirs[REPLAY_CONTROL]);
-	return instance_create(i, theirs[REPLAY_NETWORK], theirs[REPLAY_RPHY]);
+	if (instance_create(i, theirs[REPLAY_NETWORK], theirs[REPLAY_RPHY]) == 0)
+		return 0;
+	replay_wires_close(w);
+	return -1;
 }
 
 /* Frames of a capture may be longer than a buffer: the rest follows in further ones. */
@@ -98,10 +119,10 @@ void replay_wires_record(struct replay_wires *w, uint64_t time) {
 }
 
 void replay_wires_close(struct replay_wires *w) {
-	port_close(w->ports[REPLAY_NETWORK]);
-	port_close(w->ports[REPLAY_RPHY]);
-	if (w->out[REPLAY_CONTROL] != NULL)
-		port_close(w->ports[REPLAY_CONTROL]);
+	for (unsigned e = 0; e < REPLAY_ENDS; e++) {
+		if (is_wired(w, e))
+			port_close(w->ports[e]);
+	}
 }
 
 int replay_wires_finish(struct replay_wires *w) {

@@ -26,7 +26,8 @@ struct replay_wires {
 /* Begins the captures. Returns 0, or -1 after a message. */
 int replay_wires_create(struct replay_wires *w);
 
-/* Makes the ports, and the instance on their other ends. Returns 0, or -1 after a message. */
+/* Makes the ports, and the instance on their other ends. Returns 0, or -1 after a message: then only the
+ * instance has ports, if any. */
 int replay_wires_open(struct replay_wires *w, struct instance *i, const struct service_group *sg);
 
 /* Puts a packet on the wire, in buffers of `pool`. Returns 0, or -1 where it finds no room. */

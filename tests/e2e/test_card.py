@@ -12,6 +12,8 @@ import pytest
 from e2e.running import Ended, run
 from e2e.test_run import on_these_cores
 from vcmts.paths import CHECKOUT, program
+from witness.pcapfile import write_pcap
+from witness.sample import UPSTREAM as UPSTREAM_SAMPLE
 
 pytestmark = pytest.mark.run
 
@@ -92,6 +94,19 @@ def test_the_server_does_not_come_up(fails: str, card: Path, config: Path) -> No
 def test_the_server_has_no_control_port(fails: str, card: Path, config: Path) -> None:
     done = served(card, config, "--control", "net_null2", fails=fails)
     assert done.status == 2, done.stderr
+    assert len(said(done)) == 1
+
+
+@pytest.mark.parametrize("fails", [*(f"rte_eth_tx_queue_setup {n}" for n in range(6)), CRYPTO])
+def test_the_replay_does_not_come_up(fails: str, card: Path, tmp_path: Path) -> None:
+    """Three pairs of ports, of which each end is missing once."""
+    config, captured = tmp_path / "sg.yaml", tmp_path / "in.pcap"
+    config.write_text(UPSTREAM_SAMPLE)
+    write_pcap(captured, [])
+    out = ("--network-out", tmp_path / "out.pcap", "--control-out", tmp_path / "control.pcap")
+    command = (program("vcmtsd"), "replay", "--config", config, "--rphy-in", captured, *out)
+    done = with_card(card, *command, fails=fails)
+    assert done.status == 1, done.stderr
     assert len(said(done)) == 1
 
 

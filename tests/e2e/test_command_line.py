@@ -2,15 +2,16 @@
 """The tool and the program as they are called: exit status, and one line for each mistake."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from e2e.running import SMALL, Ended, vcmts, vcmtsd
+from e2e.running import SMALL, Ended, run, vcmts, vcmtsd
 from e2e.traffic import START_NS, generate
-from vcmts.paths import CHECKOUT
+from vcmts.paths import CHECKOUT, program
 from witness.cable_modem import RNG_REQ, management_message
 from witness.config import load_config
 from witness.pcapfile import read_pcap, records_of, write_pcap
@@ -239,3 +240,26 @@ def test_wrong_arguments(arguments: tuple[str | Path, ...]) -> None:
     ended = vcmts(*arguments)
     assert ended.status == 2
     assert ended.stdout == "" and ended.stderr
+
+
+@pytest.mark.parametrize("device", ["nonsense", "net_nothing0"])
+def test_nothing_stays_of_what_did_not_start(device: str, tmp_path: Path) -> None:
+    """What is no device for DPDK, and one that it has no driver for."""
+    environment = os.environ | {"RUNTIME_DIRECTORY": str(tmp_path)}
+    rest = ("--config", SMALL, "--network", "net_null0", "--rphy", device)
+    for command in ([program("vcmtsd"), "run"], [program("vcmts-traffic"), "--rate", "1Mbps"]):
+        assert run([*command, *rest], environment).status == 2
+        assert list((tmp_path / "dpdk").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("network", "rphy"),
+    [("net_null0", "net_null0,size=128"), ("0000:3b:00.0", "3b:00.0")],
+)
+def test_one_device_for_two_ports(network: str, rphy: str) -> None:
+    devices = ("--network", network, "--rphy", rphy)
+    said = f"found one device, {rphy.split(',')[0]}, for two ports, allowed: one each"
+    done = vcmtsd("run", "--config", SMALL, *devices)
+    assert done.status == 2 and done.messages == [f"vcmtsd: {said}"]
+    done = run([program("vcmts-traffic"), "--config", SMALL, *devices, "--check"])
+    assert done.status == 2 and done.messages == [f"vcmts-traffic: {said}"]

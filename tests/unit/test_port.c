@@ -45,8 +45,66 @@ static void drivers_know_the_mtu_when_they_are_configured(void **state) {
 	fixture_pool_end(pool);
 }
 
+static void one_device_has_many_names(void **state) {
+	static const struct {
+		const char *a, *b;
+		bool same;
+	} pairs[] = {
+		{"net_null0", "net_null0", true},
+		{"net_null0", "net_null0,size=128", true},
+		{"net_null0", "net_null00", false},
+		{"net_null0", "net_null", false},
+		{"net_memif0,id=1", "net_memif1,id=1", false},
+		{"0000:3b:00.0", "3b:00.0", true},
+		{"3B:00.0,arg=1", "0000:3b:00.0", true},
+		{"0000:3b:00.0", "0000:3b:00.1", false},
+		{"0001:3b:00.0", "3b:00.0", false},
+		{"3b:00.0", "net_null0", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < RTE_DIM(pairs); i++) {
+		assert_int_equal(port_same_device(pairs[i].a, pairs[i].b), pairs[i].same);
+		assert_int_equal(port_same_device(pairs[i].b, pairs[i].a), pairs[i].same);
+	}
+}
+
+/* Where the second end cannot be had, for its ring or for itself, the first one goes. */
+static void pair_that_cannot_be_had(void **state) {
+	struct rte_mempool *pool = fixture_pool("pair", 255, FIXTURE_ROOM);
+	const unsigned ports = rte_eth_dev_count_avail();
+	struct rte_ring *ring, *other;
+	uint16_t ids[2], taken;
+	int port;
+
+	(void)state;
+	ring = rte_ring_create("pair_1", QUEUE, SOCKET_ID_ANY, 0);
+	assert_int_equal(port_pair("pair", pool, QUEUE, ids), -1);
+	assert_null(rte_ring_lookup("pair_0"));
+	rte_ring_free(ring);
+
+	other = rte_ring_create("other", QUEUE, SOCKET_ID_ANY, 0);
+	port = rte_eth_from_rings("pair_1", &other, 1, &other, 1, 0);
+	assert_true(port >= 0);
+	taken = (uint16_t)port;
+	assert_int_equal(port_pair("pair", pool, QUEUE, ids), -1);
+	assert_int_equal(rte_eth_dev_count_avail(), ports + 1);
+	assert_null(rte_ring_lookup("pair_0"));
+	assert_null(rte_ring_lookup("pair_1"));
+	port_close(taken);
+	rte_ring_free(other);
+
+	assert_int_equal(port_pair("pair2", pool, QUEUE, ids), 0);
+	assert_int_equal(rte_eth_dev_count_avail(), ports + 2);
+	port_close(ids[0]);
+	port_close(ids[1]);
+	fixture_pool_end(pool);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_device_has_many_names),
+		cmocka_unit_test(pair_that_cannot_be_had),
 		cmocka_unit_test(drivers_know_the_mtu_when_they_are_configured),
 	};
 
