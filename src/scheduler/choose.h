@@ -63,7 +63,7 @@ static inline struct turn cluster_lower_turn(const struct scheduler *s, struct c
 	const uint32_t columns = lower_columns(c, top.column);
 	uint32_t group = c->lower_turn / COLUMNS, after = c->lower_turn % COLUMNS + 1;
 	uint32_t found = columns == 0 ? 0 : group_columns(s, c, group, columns) >> after << after;
-	uint32_t looks = s->group_count < LOWER_LOOKS ? s->group_count : LOWER_LOOKS;
+	uint32_t looks = s->group_count <= LOWER_LOOKS ? s->group_count : LOWER_LOOKS / 4 + 1;
 
 	if (columns == 0)
 		return top;

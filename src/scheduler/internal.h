@@ -37,7 +37,7 @@
 #endif
 #define LOWER_SHARE 262144 /* bytes after which a lower column has a packet, */
 #ifndef LOWER_LOOKS
-#define LOWER_LOOKS 64 /* groups that are looked at for it at a time */
+#define LOWER_LOOKS 64 /* groups that are looked at for it; of more, a quarter at a time */
 #endif
 #define LOWER_COST 192 /* of which each byte takes so many away */
 #ifndef RANK_BLOCK
