@@ -35,7 +35,7 @@ static double random_unit(uint64_t *state) {
 	return (double)(x * 0x2545f4914f6cdd1d >> 11) * 0x1p-53;
 }
 
-static double seconds(int64_t ticks) {
+static double ticks_seconds(int64_t ticks) {
 	return (double)ticks / NS_TICKS(1000000000);
 }
 
@@ -160,7 +160,7 @@ static void pie_catch_up(struct pie_state *p, const struct aqm_queue *q, int64_t
 	while (due-- > 0 && !pie_rests(p, q)) {
 		int64_t age = q->head_age - (now - p->updated) - due * PIE_INTERVAL_TICKS;
 
-		pie_update(p, age > 0 ? seconds(age) : 0);
+		pie_update(p, age > 0 ? ticks_seconds(age) : 0);
 	}
 }
 

@@ -14,27 +14,27 @@
 			return why;        \
 	} while (0)
 
-static uint64_t peak_burst(uint64_t rate) {
+static uint64_t rate_peak_burst(uint64_t rate) {
 	uint64_t burst = rate / 8 * SCHEDULER_PEAK_NS / 1000000000;
 
 	return burst > SCHEDULER_PEAK_BURST ? burst : SCHEDULER_PEAK_BURST;
 }
 
 /* The longest packet that all of the flow's buckets can hold. */
-static uint16_t max_packet(const struct scheduler *s, const struct scheduler_flow *f) {
+static uint16_t flow_max_packet(const struct scheduler *s, const struct scheduler_flow *f) {
 	uint64_t most = SCHEDULER_PACKET_MAX;
 	const struct modem *m = &s->modems[f->modem];
 
 	if (f->sustained.rate != 0 && f->sustained.burst < most)
 		most = f->sustained.burst;
-	if (f->peak != 0 && peak_burst(f->peak) < most)
-		most = peak_burst(f->peak);
+	if (f->peak != 0 && rate_peak_burst(f->peak) < most)
+		most = rate_peak_burst(f->peak);
 	if (m->aggregate.cost != 0 && m->max_packet < most)
 		most = m->max_packet;
 	return (uint16_t)most;
 }
 
-static uint8_t rates(const struct scheduler *s, const struct scheduler_flow *f) {
+static uint8_t flow_rates(const struct scheduler *s, const struct scheduler_flow *f) {
 	return (uint8_t)((f->sustained.rate != 0 ? FLOW_SUSTAINED : 0) |
 			 (f->peak != 0 ? FLOW_PEAK : 0) |
 			 (s->modems[f->modem].aggregate.cost != 0 ? FLOW_AGGREGATE : 0) |
@@ -106,13 +106,12 @@ static void flow_fill(struct scheduler *s, uint32_t flow, const struct scheduler
 	f->buffers[0] = set->min_buffer;
 	f->buffers[1] = set->buffer;
 	f->buffers[2] = set->max_buffer;
-	f->max_packet = max_packet(s, set);
+	f->max_packet = flow_max_packet(s, set);
 	f->aqm = (uint8_t)set->aqm;
 	f->header_bytes = (uint8_t)set->header_bytes;
-	f->rates = rates(s, set);
-	f->bonded = s->groups[set->group].channel_count > 1;
+	f->rates = flow_rates(s, set);
 	settings_bucket(&f->sustained, set->sustained.rate, set->sustained.burst, s->now);
-	settings_bucket(&f->peak, set->peak, peak_burst(set->peak), s->now);
+	settings_bucket(&f->peak, set->peak, rate_peak_burst(set->peak), s->now);
 	reserve_set(s, r, byte_cost(set->reserved));
 	r->packet = set->reserved_packet;
 }
@@ -162,8 +161,8 @@ const char *scheduler_set_modem(struct scheduler *s, uint32_t modem,
 	m->max_packet = set->aggregate.burst < SCHEDULER_PACKET_MAX ? (uint32_t)set->aggregate.burst
 								    : SCHEDULER_PACKET_MAX;
 	for (uint32_t f = m->first_flow; f != NONE; f = s->next_of_modem[f]) {
-		s->flows[f].max_packet = max_packet(s, &s->flow_settings[f]);
-		s->flows[f].rates = rates(s, &s->flow_settings[f]);
+		s->flows[f].max_packet = flow_max_packet(s, &s->flow_settings[f]);
+		s->flows[f].rates = flow_rates(s, &s->flow_settings[f]);
 	}
 	if (!modem_is_open(m)) /* what was waited for may have come */
 		wheel_set(&s->wheel, modem_timer(s, modem), s->now);
@@ -176,11 +175,7 @@ const char *scheduler_set_group(struct scheduler *s, uint32_t group,
 		return "there is no such bonding group";
 	WHY(settings_group(set, s->channel_count));
 	clusters_set_channels(s, group, set);
-	for (uint32_t f = 0; f < s->flow_count; f++) {
-		if (s->flows[f].state != FLOW_UNUSED && s->flow_settings[f].group == group)
-			s->flows[f].bonded = set->channel_count > 1;
-	}
-	clusters_make(s);
+	clusters_change(s);
 	return NULL;
 }
 
@@ -201,7 +196,7 @@ const char *scheduler_set_channel(struct scheduler *s, uint32_t channel,
 	c->flush = set->depi.flush_ns < TICKS_MAX / TICKS_PER_NS ? NS_TICKS(set->depi.flush_ns)
 								 : TICKS_MAX;
 	c->space = 0;
-	clusters_make(s); /* who waits for it looks anew */
+	clusters_look(s);
 	return NULL;
 }
 
@@ -211,7 +206,9 @@ const char *scheduler_set_rate_limit(struct scheduler *s, uint64_t rate_limit) {
 	WHY(settings_rate(rate_limit));
 	s->limit.full_at =
 		s->now + settings_rescale(more(s->limit.full_at - s->now, 0), s->limit.cost, cost);
+	if ((cost != 0) != (s->limit.cost != 0))
+		clusters_change(s);
 	s->limit.cost = cost;
-	clusters_make(s);
+	clusters_look(s);
 	return NULL;
 }

@@ -3,7 +3,7 @@
 
 /* One segment of the packet, of which `left` bytes are to go; returns what it holds, 0 where the
  * DEPI frame is ended without one. */
-static uint32_t segment(struct channel *c, uint32_t left) {
+static uint32_t segment_take(struct channel *c, uint32_t left) {
 	uint32_t take = c->space - c->depi.entry_bytes;
 
 	if (left <= take)
@@ -33,7 +33,7 @@ uint32_t channel_cut(struct channel *c, uint32_t bytes, int64_t now) {
 			c->opened = now;
 			all += c->depi.frame_bytes;
 		}
-		part = segment(c, bytes);
+		part = segment_take(c, bytes);
 		all += part > 0 ? c->depi.entry_bytes : 0;
 		bytes -= part;
 	}

@@ -13,44 +13,78 @@ struct turn {
 	uint32_t column;
 };
 
+/* The least rank of the cluster's awake groups. */
+static inline int64_t least_rank(const struct cluster *c) {
+	const uint32_t blocks = c->awake_count / RANK_BLOCK, rest = c->awake_count % RANK_BLOCK;
+	int64_t least;
+
+	if (blocks == 0)
+		return run_free(c->ranks, rest, INT64_MIN);
+	least = run_free(c->least, blocks, INT64_MIN);
+	if (rest > 0)
+		least = less(least, run_free(c->ranks + (size_t)blocks * RANK_BLOCK, rest,
+					     INT64_MIN));
+	return least;
+}
+
 /* Of the cluster's awake groups the one with the highest column, of these the one that is
  * behind. */
-static inline struct turn next_turn(const struct scheduler *s, const struct cluster *c) {
-	int64_t first = run_free(c->ranks, c->awake_count, INT64_MIN);
-	uint32_t group = c->present[first & (MAX_GROUPS - 1)];
+static inline struct turn cluster_turn(const struct scheduler *s, const struct cluster *c) {
+	uint32_t group = c->present[least_rank(c) & (MAX_GROUPS - 1)];
 
 	return (struct turn){group, highest(s->groups[group].waiting)};
 }
 
-/* Something below `top`, in rotation, where the cluster has sent enough above it; else `top`. */
-static inline struct turn lower_turn(const struct scheduler *s, struct cluster *c,
-				     struct turn top) {
-	const uint32_t places = s->group_count * COLUMNS;
-	uint32_t nearest = places;
-	struct turn turn = top;
+/* Columns below `top` in which groups of the cluster wait. */
+static inline uint32_t lower_columns(const struct cluster *c, unsigned top) {
+	uint32_t columns = 0;
 
-	for (uint32_t i = 0; i < c->awake_count; i++) {
-		for (uint32_t column = 0; column < top.column; column++) {
-			uint32_t place = c->present[i] * COLUMNS + column;
-			uint32_t distance = (place + places - c->lower_turn - 1) % places;
+	for (unsigned k = 0; k < top; k++)
+		columns |= (c->waiting[k] > 0) << k;
+	return columns;
+}
 
-			if ((s->groups[c->present[i]].waiting >> column & 1) == 0 ||
-			    distance >= nearest)
-				continue;
-			nearest = distance;
-			turn = (struct turn){c->present[i], column};
-		}
+/* What an awake group of the cluster waits for of these columns. */
+static inline uint32_t group_columns(const struct scheduler *s, const struct cluster *c,
+				     uint32_t group, uint32_t columns) {
+	const struct group *g = &s->groups[group];
+
+	return &s->clusters[g->cluster] == c && g->waiting != 0 && g->place < c->awake_count
+		       ? g->waiting & columns
+		       : 0;
+}
+
+/*
+ * Something below `top`, in rotation, where the cluster has sent enough above it; else `top`. Of
+ * very many groups some are looked at, and at the next turn the next ones.
+ */
+static inline struct turn cluster_lower_turn(const struct scheduler *s, struct cluster *c,
+					     struct turn top) {
+	const uint32_t columns = lower_columns(c, top.column);
+	uint32_t group = c->lower_turn / COLUMNS, after = c->lower_turn % COLUMNS + 1;
+	uint32_t found = columns == 0 ? 0 : group_columns(s, c, group, columns) >> after << after;
+	uint32_t looks = s->group_count <= LOWER_LOOKS ? s->group_count : LOWER_LOOKS / 4 + 1;
+
+	if (columns == 0)
+		return top;
+	for (uint32_t i = 0; found == 0 && i < looks; i++) {
+		group = group + 1 < s->group_count ? group + 1 : 0;
+		found = group_columns(s, c, group, columns);
 	}
-	if (nearest < places)
-		c->lower_turn = turn.group * COLUMNS + turn.column;
-	return turn;
+	if (found == 0) {
+		if (looks < s->group_count)
+			c->lower_turn = group * COLUMNS + RESERVED;
+		return top;
+	}
+	c->lower_turn = group * COLUMNS + (uint32_t)__builtin_ctz(found);
+	return (struct turn){group, c->lower_turn % COLUMNS};
 }
 
 /*
  * What the next turns will touch comes into the cache: chunks two turns ahead, flows four,
  * classes six, as each is found through the one before.
  */
-static inline void prefetch_turns(const struct scheduler *s, uint32_t class) {
+static inline void turns_prefetch(const struct scheduler *s, uint32_t class) {
 	const struct class *classes = s->classes;
 	uint32_t second = classes[classes[class].link.next].link.next;
 	uint32_t fourth = classes[classes[second].link.next].link.next;
@@ -98,7 +132,7 @@ static inline int64_t flow_opens(const struct flow *f, uint32_t bytes) {
 
 /* Whether the flow's rates let its first packet go; if not, it or its class gives way to the
  * others. */
-static inline bool may_go(struct scheduler *s, uint32_t flow, bool reserved, int64_t now) {
+static inline bool flow_may_go(struct scheduler *s, uint32_t flow, bool reserved, int64_t now) {
 	const struct flow *f = &s->flows[flow];
 	uint32_t bytes = queue_head(s, f)->bytes;
 	int64_t opens = flow_opens(f, bytes);
@@ -118,7 +152,7 @@ static inline bool may_go(struct scheduler *s, uint32_t flow, bool reserved, int
 }
 
 /* The flow that is first in the reserved column; NONE where it has no reason to be there. */
-static inline uint32_t reserved_flow(struct scheduler *s, uint32_t group, uint32_t flow,
+static inline uint32_t reserve_flow(struct scheduler *s, uint32_t group, uint32_t flow,
 				     int64_t now) {
 	bool ready = s->flows[flow].state == FLOW_READY;
 
@@ -130,20 +164,21 @@ static inline uint32_t reserved_flow(struct scheduler *s, uint32_t group, uint32
 	return NONE;
 }
 
-/* The flow of the column that goes next; NONE where none is left that may. */
-static inline uint32_t next_flow(struct scheduler *s, struct turn turn, int64_t now) {
+/* The flow of the column that goes next; NONE where none is left that may, or where too many were
+ * looked at that may not. */
+static inline uint32_t column_flow(struct scheduler *s, struct turn turn, int64_t now) {
 	const struct group *g = &s->groups[turn.group];
 	const bool reserved = turn.column == RESERVED;
 
-	while ((g->waiting >> turn.column & 1) != 0) {
+	while ((g->waiting >> turn.column & 1) != 0 && s->steps > 0) {
 		uint32_t first = g->columns[turn.column].line.first;
 		uint32_t flow =
-			reserved ? reserved_flow(s, turn.group, first, now) : class_flow(s, first);
+			reserved ? reserve_flow(s, turn.group, first, now) : class_flow(s, first);
 
-		if (flow == NONE)
-			continue;
-		if (s->flows[flow].rates == 0 || may_go(s, flow, reserved, now))
+		if (flow != NONE &&
+		    (s->flows[flow].rates == 0 || flow_may_go(s, flow, reserved, now)))
 			return flow;
+		s->steps--;
 	}
 	return NONE;
 }

@@ -1,86 +1,227 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "scheduler/clusters.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "scheduler/columns.h"
+#include "scheduler/leads.h"
+
+#define MOVE_STEPS 4 /* as a group that moves touches so much more than one that is looked at */
+
+enum regroup_phase {
+	REGROUP_IDLE,
+	REGROUP_JOIN, /* channels that groups share become one */
+	REGROUP_MOVE, /* groups go to the clusters of their channels */
+};
+
+/* A set of channels, or one that has gone into another. */
+struct reach {
+	uint64_t channels[CHANNEL_WORDS];
+	uint32_t up; /* the set that it has gone into, or itself */
+	uint32_t members; /* groups */
+};
+
+struct regroup {
+	bool asked, look;
+	enum regroup_phase phase;
+	uint32_t next; /* group */
+	uint32_t half; /* the clusters from which groups move are those from here on */
+	struct reach reach[SCHEDULER_MAX_CHANNELS]; /* by channel */
+};
+
+static size_t blocks_of_half(const struct scheduler *s) {
+	return s->group_count / RANK_BLOCK + s->channel_count;
+}
+
+bool clusters_create(struct scheduler *s) {
+	s->clusters = calloc((size_t)2 * s->channel_count, sizeof(*s->clusters));
+	s->present = calloc((size_t)2 * s->group_count, sizeof(*s->present));
+	s->ranks = calloc((size_t)2 * s->group_count, sizeof(*s->ranks));
+	s->least = calloc(2 * blocks_of_half(s), sizeof(*s->least));
+	s->regroup = calloc(1, sizeof(*s->regroup));
+	s->working = NONE;
+	return s->clusters != NULL && s->present != NULL && s->ranks != NULL && s->least != NULL &&
+	       s->regroup != NULL;
+}
+
+void clusters_free(struct scheduler *s) {
+	free(s->clusters);
+	free(s->present);
+	free(s->ranks);
+	free(s->least);
+	free(s->regroup);
+}
 
 void clusters_set_channels(struct scheduler *s, uint32_t group, const struct scheduler_group *set) {
 	struct group *g = &s->groups[group];
-	bool member[SCHEDULER_MAX_CHANNELS] = {false};
 
 	g->channel_count = (uint32_t)set->channel_count;
 	g->run_count = 0;
+	memset(g->channels, 0, sizeof(g->channels));
 	for (size_t i = 0; i < set->channel_count; i++)
-		member[set->channels[i]] = true;
-	for (uint16_t c = 0; c < SCHEDULER_MAX_CHANNELS; c++) {
-		if (member[c] && (c == 0 || !member[c - 1]))
+		g->channels[set->channels[i] / 64] |= UINT64_C(1) << set->channels[i] % 64;
+	for (uint16_t c = 0, before = 0; c < SCHEDULER_MAX_CHANNELS; c++) {
+		uint16_t member = g->channels[c / 64] >> c % 64 & 1;
+
+		if (member && !before)
 			g->runs[g->run_count++] = (struct run){c, 0};
-		if (member[c])
+		if (member)
 			g->runs[g->run_count - 1].count++;
+		before = member;
 	}
 }
 
-/* The group that stands for all that it shares channels with. */
-static uint32_t root(struct scheduler *s, uint32_t group) {
-	while (s->groups[group].cluster != group)
-		group = s->groups[group].cluster;
-	return group;
+void clusters_change(struct scheduler *s) {
+	s->regroup->asked = s->changing = true;
+	clusters_look(s);
 }
 
-static void unite(struct scheduler *s) {
-	uint32_t owner[SCHEDULER_MAX_CHANNELS];
+void clusters_look(struct scheduler *s) {
+	s->regroup->look = s->changing = true;
+}
 
-	memset(owner, 0xff, sizeof(owner)); /* NONE */
-	for (uint32_t g = 0; g < s->group_count; g++)
-		s->groups[g].cluster = g;
-	for (uint32_t g = 0; g < s->group_count; g++) {
-		const struct group *it = &s->groups[g];
+static void clusters_wake(struct scheduler *s) {
+	for (uint32_t i = 0; i < 2 * s->channel_count; i++) {
+		if (s->clusters[i].present_count > 0)
+			cluster_wake(s, i, s->now);
+	}
+}
 
-		for (uint32_t r = 0; r < it->run_count; r++) {
-			for (uint32_t i = 0; i < it->runs[r].count; i++) {
-				uint32_t *first = &owner[it->runs[r].from + i];
+/* The channel whose set the channel is in. */
+static uint32_t reach_of(struct regroup *r, uint32_t channel) {
+	while (r->reach[channel].up != channel) {
+		uint32_t up = r->reach[channel].up;
 
-				if (*first == NONE)
-					*first = s->limit.cost != 0 ? 0 : g;
-				s->groups[root(s, g)].cluster = root(s, *first);
-			}
+		channel = r->reach[channel].up = r->reach[up].up;
+	}
+	return channel;
+}
+
+static uint32_t reach_unite(struct regroup *r, uint32_t a, uint32_t b) {
+	struct reach *into, *from;
+
+	if (r->reach[a].members < r->reach[b].members) {
+		uint32_t less_members = a;
+
+		a = b;
+		b = less_members;
+	}
+	into = &r->reach[a];
+	from = &r->reach[b];
+	for (unsigned w = 0; w < CHANNEL_WORDS; w++)
+		into->channels[w] |= from->channels[w];
+	into->members += from->members;
+	from->members = 0;
+	from->up = a;
+	return a;
+}
+
+/* The channels of a group become one set. Of all groups together there are fewer sets to unite
+ * than channels. */
+static void group_join(struct regroup *r, struct group *g) {
+	uint32_t root = reach_of(r, g->runs[0].from);
+
+	g->first_channel = g->runs[0].from;
+	for (unsigned w = 0; w < CHANNEL_WORDS; w++) {
+		uint64_t others;
+
+		while ((others = g->channels[w] & ~r->reach[root].channels[w]) != 0) {
+			uint32_t other = w * 64 + (uint32_t)__builtin_ctzll(others);
+
+			root = reach_unite(r, root, reach_of(r, other));
 		}
 	}
-	for (uint32_t g = 0; g < s->group_count; g++)
-		s->groups[g].cluster = root(s, g);
+	r->reach[root].members++;
 }
 
-/* All that wait enter anew. */
-static void enter_all(struct scheduler *s) {
-	for (uint32_t i = 0; i < s->group_count; i++) {
-		struct group *g = &s->groups[i];
+static void join_begin(struct scheduler *s, struct regroup *r) {
+	memset(r->reach, 0, sizeof(r->reach));
+	for (uint32_t c = 0; c < s->channel_count; c++) {
+		r->reach[c].up = s->limit.cost != 0 ? 0 : c;
+		r->reach[c].channels[c / 64] |= UINT64_C(1) << c % 64;
+	}
+	if (s->limit.cost != 0)
+		memset(r->reach[0].channels, 0xff, sizeof(r->reach[0].channels));
+	r->asked = false;
+	r->phase = REGROUP_JOIN;
+	r->next = 0;
+}
 
-		for (unsigned k = 0; k < COLUMNS; k++)
-			g->columns[k].round = 0;
-		wheel_clear(&s->wheel, cluster_timer(s, i));
-		if (g->waiting != 0)
-			group_enter(s, i);
+/* The clusters of the other half, which nobody is in, get memory for their groups. */
+static void move_begin(struct scheduler *s, struct regroup *r) {
+	const bool upper = r->half == 0;
+	uint32_t *present = s->present + (upper ? s->group_count : 0);
+	int64_t *ranks = s->ranks + (upper ? s->group_count : 0);
+	int64_t *least = s->least + (upper ? blocks_of_half(s) : 0);
+
+	r->half = upper ? s->channel_count : 0;
+	for (uint32_t i = 0; i < s->channel_count; i++) {
+		const uint32_t members = r->reach[i].members;
+
+		if (members == 0)
+			continue;
+		s->clusters[r->half + i] =
+			(struct cluster){.present = present, .ranks = ranks, .least = least};
+		present += members;
+		ranks += members;
+		least += members / RANK_BLOCK;
+	}
+	leads_forget(s);
+	r->phase = REGROUP_MOVE;
+	r->next = 0;
+}
+
+static void waiting_count(struct cluster *c, const struct group *g, uint32_t by) {
+	for (unsigned k = 0; k < COLUMNS; k++)
+		c->waiting[k] += (g->waiting >> k & 1) != 0 ? by : 0;
+}
+
+/* Among those that it is to compete with now, all groups are equal. */
+static void group_move(struct scheduler *s, uint32_t group) {
+	struct group *g = &s->groups[group];
+
+	if (g->waiting != 0) {
+		waiting_count(&s->clusters[g->cluster], g, UINT32_MAX);
+		group_leave(s, group);
+	}
+	for (unsigned k = 0; k < COLUMNS; k++)
+		g->columns[k].round = 0;
+	g->cluster = s->regroup->half + reach_of(s->regroup, g->first_channel);
+	if (g->waiting != 0) {
+		waiting_count(&s->clusters[g->cluster], g, 1);
+		group_enter(s, group);
 	}
 }
 
-void clusters_make(struct scheduler *s) {
-	uint32_t *memory = s->present;
-	int64_t *ranks = s->ranks;
-
-	unite(s);
-	memset(s->clusters, 0, s->group_count * sizeof(*s->clusters));
-	s->working = NONE;
-	for (uint32_t g = 0; g < s->group_count; g++)
-		s->clusters[s->groups[g].cluster].present_count++;
-	for (uint32_t i = 0; i < s->group_count; i++) {
-		struct cluster *c = &s->clusters[i];
-
-		c->present = memory;
-		c->ranks = ranks;
-		memory += c->present_count;
-		ranks += c->present_count;
-		c->present_count = 0;
+/* One group; s->steps are above 0. */
+static void regroup_step(struct scheduler *s, struct regroup *r) {
+	if (r->next == s->group_count) {
+		if (r->phase == REGROUP_JOIN)
+			move_begin(s, r);
+		else
+			r->phase = REGROUP_IDLE;
+		s->steps--;
+	} else if (r->phase == REGROUP_JOIN) {
+		group_join(r, &s->groups[r->next++]);
+		s->steps--;
+	} else {
+		group_move(s, r->next++);
+		s->steps -= s->steps < MOVE_STEPS ? s->steps : MOVE_STEPS;
 	}
-	enter_all(s);
+}
+
+void clusters_go_on(struct scheduler *s) {
+	struct regroup *r = s->regroup;
+
+	s->steps = CHANGE_STEPS;
+	if (r->look)
+		clusters_wake(s);
+	r->look = false;
+	/* What groups move by is not to change before all have moved. */
+	if (r->asked && r->phase != REGROUP_MOVE)
+		join_begin(s, r);
+	while (s->steps > 0 && r->phase != REGROUP_IDLE)
+		regroup_step(s, r);
+	s->changing = r->asked || r->phase != REGROUP_IDLE;
 }

@@ -18,8 +18,12 @@ void column_begin(struct scheduler *s, uint32_t group, unsigned column);
 void column_end(struct scheduler *s, uint32_t group, unsigned column);
 void column_next_round(struct scheduler *s, uint32_t group, unsigned column);
 
-/* A group that had nobody waiting has somebody. */
+/* The group's place in the order has changed. */
+void group_rank(struct scheduler *s, uint32_t group);
+
+/* A group that had nobody waiting has somebody, or the other way round. */
 void group_enter(struct scheduler *s, uint32_t group);
+void group_leave(struct scheduler *s, uint32_t group);
 
 /* All channels of an awake group have work up to the horizon; the first will be free at `free`. */
 void group_sleep(struct scheduler *s, uint32_t group, int64_t free);

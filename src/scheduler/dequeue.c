@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From the queues to the channels. */
 #include "scheduler/choose.h"
+#include "scheduler/clusters.h"
 #include "scheduler/grant.h"
+#include "scheduler/leads.h"
 
 #define BATCH 16 /* packets of a cluster before another one has its turn */
 
@@ -15,7 +17,7 @@ static inline void flow_end(struct scheduler *s, uint32_t flow, int64_t now) {
 }
 
 /* Where the flow and its class, the first of its column, stand after one of their packets went. */
-static inline void go_on(struct scheduler *s, uint32_t flow, uint32_t bytes, int64_t now) {
+static inline void flow_go_on(struct scheduler *s, uint32_t flow, uint32_t bytes, int64_t now) {
 	struct flow *f = &s->flows[flow];
 	uint32_t class = f->class;
 	struct class *c = &s->classes[class];
@@ -40,7 +42,7 @@ static inline void go_on(struct scheduler *s, uint32_t flow, uint32_t bytes, int
 
 /* The same for a packet that its flow's reserved rate let go: the flow's own turn is not
  * touched. */
-static void go_on_reserved(struct scheduler *s, uint32_t group, uint32_t flow, int64_t now) {
+static void reserve_go_on(struct scheduler *s, uint32_t group, uint32_t flow, int64_t now) {
 	reserve_leave(s, group);
 	if (s->flows[flow].packets > 0) {
 		reserve_enter(s, flow, now);
@@ -56,38 +58,39 @@ static bool limit_open(const struct scheduler *s, int64_t now) {
 
 /* One packet of the group's column on the channel that is free first. Returns its bytes, 0 where
  * none may go. */
-static inline uint32_t send(struct scheduler *s, struct turn turn, int64_t now,
+static inline uint32_t turn_send(struct scheduler *s, struct turn turn, int64_t now,
 			    struct scheduler_grant *out) {
 	struct group *g = &s->groups[turn.group];
 	int64_t free = first_free(s, g, now);
 	uint32_t flow, bytes;
 
 	if (free > s->clusters[g->cluster].horizon) {
+		s->steps -= s->steps > 0;
 		group_sleep(s, turn.group, free);
 		return 0;
 	}
-	flow = next_flow(s, turn, now);
+	flow = column_flow(s, turn, now);
 	if (flow == NONE)
 		return 0;
 	if (turn.column != RESERVED)
-		prefetch_turns(s, s->flows[flow].class);
-	bytes = grant(s, g, flow, free & CHANNEL_MASK, now, out);
+		turns_prefetch(s, s->flows[flow].class);
+	bytes = flow_grant(s, g, flow, free & CHANNEL_MASK, now, out);
 	if (turn.column == RESERVED)
-		go_on_reserved(s, turn.group, flow, now);
+		reserve_go_on(s, turn.group, flow, now);
 	else
-		go_on(s, flow, bytes, now);
+		flow_go_on(s, flow, bytes, now);
 	return bytes;
 }
 
 /* Whether the column still comes before everything else of its cluster. */
-static inline bool still_first(const struct cluster *c, const struct group *g, uint32_t column,
+static inline bool turn_still_first(const struct cluster *c, const struct group *g, uint32_t column,
 			       uint64_t round) {
 	return g->waiting >> column == 1 &&
 	       (c->awake_count == 1 || g->columns[column].round == round);
 }
 
 /* Whether something of the cluster waits that comes after the turn. */
-static inline bool lower_waits(const struct scheduler *s, const struct cluster *c,
+static inline bool turn_counts(const struct scheduler *s, const struct cluster *c,
 			       struct turn turn) {
 	return c->awake_count > 1 ||
 	       (s->groups[turn.group].waiting & ((1u << turn.column) - 1)) != 0;
@@ -95,7 +98,7 @@ static inline bool lower_waits(const struct scheduler *s, const struct cluster *
 
 /* Turns of a column, as long as nothing else of the cluster comes before it. Returns the number
  * of packets; `bytes` are theirs. */
-static inline unsigned send_turns(struct scheduler *s, struct cluster *c, struct turn turn,
+static inline unsigned turns_send(struct scheduler *s, struct cluster *c, struct turn turn,
 				  int64_t now, struct scheduler_grant *grants, unsigned n,
 				  uint32_t *bytes) {
 	const struct group *g = &s->groups[turn.group];
@@ -105,28 +108,30 @@ static inline unsigned send_turns(struct scheduler *s, struct cluster *c, struct
 	c->served[turn.column] = round;
 	*bytes = 0;
 	do {
-		uint32_t size = send(s, turn, now, &grants[done]);
+		uint32_t size = turn_send(s, turn, now, &grants[done]);
 
 		if (size == 0)
 			break;
 		*bytes += size;
 		done++;
-	} while (done < n && limit_open(s, now) && still_first(c, g, turn.column, round));
+	} while (done < n && limit_open(s, now) && turn_still_first(c, g, turn.column, round));
 	return done;
 }
 
 /* Turns of what comes first in the cluster, or a packet of something lower when that is due. */
-static inline unsigned serve(struct scheduler *s, struct cluster *c, int64_t now,
+static inline unsigned cluster_serve(struct scheduler *s, struct cluster *c, int64_t now,
 			     struct scheduler_grant *grants, unsigned n) {
-	struct turn top = next_turn(s, c), turn = top;
-	bool counts = lower_waits(s, c, top), lower;
+	struct turn top = cluster_turn(s, c), turn = top;
+	bool counts = turn_counts(s, c, top), lower;
 	uint32_t bytes;
 	unsigned done;
 
 	if (c->lower_bytes >= LOWER_SHARE)
-		turn = lower_turn(s, c, top);
+		turn = cluster_lower_turn(s, c, top);
 	lower = turn.column != top.column;
-	done = send_turns(s, c, turn, now, grants, lower ? 1 : n, &bytes);
+	if (s->cutting)
+		leads_tell(s, turn.group, turn.column);
+	done = turns_send(s, c, turn, now, grants, lower ? 1 : n, &bytes);
 	if (lower)
 		c->lower_bytes -= (uint32_t)less(c->lower_bytes, bytes * LOWER_COST);
 	else if (counts && c->lower_bytes < LOWER_SHARE)
@@ -134,29 +139,51 @@ static inline unsigned serve(struct scheduler *s, struct cluster *c, int64_t now
 	return done;
 }
 
+/* What was waited for has come. */
+static void timers_go_on(struct scheduler *s, int64_t now) {
+	uint32_t timer;
+
+	s->steps = TIMER_STEPS;
+	while ((timer = wheel_pop(&s->wheel, now, &s->steps)) != NONE)
+		turns_timer(s, timer, now);
+}
+
 unsigned scheduler_dequeue(struct scheduler *s, uint64_t time, struct scheduler_grant *grants,
 			   unsigned n) {
 	int64_t now = scheduler_ticks(s, time);
 	unsigned done = 0;
-	uint32_t timer;
 
-	while ((timer = wheel_pop(&s->wheel, now)) != NONE)
-		turns_timer(s, timer, now);
-	while (done < n && s->working != NONE && limit_open(s, now)) {
+	if (s->changing)
+		clusters_go_on(s);
+	if (s->cutting)
+		leads_go_on(s);
+	timers_go_on(s, now);
+	s->unfinished = s->steps == 0;
+	s->steps = TURN_STEPS;
+	while (done < n && s->working != NONE && s->steps > 0 && limit_open(s, now)) {
 		uint32_t cluster = s->working;
 
 		if (now >=
 		    s->clusters[cluster].horizon - REST_TICKS) /* a pass that takes long is none */
 			cluster_wake(s, cluster, now);
 		ring_rotate(cluster_links(s), &s->working);
-		done += serve(s, &s->clusters[cluster], now, grants + done,
+		done += cluster_serve(s, &s->clusters[cluster], now, grants + done,
 			      n - done < BATCH ? n - done : BATCH);
 	}
+	s->unfinished |= s->steps == 0;
 	return done;
 }
 
+bool scheduler_is_changing(const struct scheduler *s) {
+	return s->changing;
+}
+
+bool scheduler_has_more(const struct scheduler *s) {
+	return s->unfinished || s->changing;
+}
+
 uint64_t scheduler_next(const struct scheduler *s) {
-	int64_t next = s->working != NONE ? s->now : wheel_next(&s->wheel);
+	int64_t next = s->working != NONE || s->changing ? s->now : wheel_next(&s->wheel);
 
 	if (s->held == 0 || next == INT64_MAX)
 		return UINT64_MAX;

@@ -10,11 +10,11 @@
 #define NEAR 6
 
 /* How many bytes may wait depends on how full the scheduler is. */
-static uint32_t buffer_of(const struct scheduler *s, const struct flow *f) {
+static uint32_t flow_buffer(const struct scheduler *s, const struct flow *f) {
 	return f->buffers[(s->held < s->nearly_full) + (s->held < s->half_full)];
 }
 
-static bool aqm_drops(struct scheduler *s, uint32_t flow, const struct flow *f, uint32_t bytes,
+static bool flow_aqm_drops(struct scheduler *s, uint32_t flow, const struct flow *f, uint32_t bytes,
 		      int64_t now) {
 	struct aqm_state *a = &s->aqm[flow];
 	struct aqm_queue q = {.bytes = f->bytes};
@@ -29,7 +29,7 @@ static bool aqm_drops(struct scheduler *s, uint32_t flow, const struct flow *f, 
 	return pie_drops(&a->pie, &q, bytes, now, &s->random);
 }
 
-static enum scheduler_verdict judge(struct scheduler *s, const struct scheduler_arrival *a,
+static enum scheduler_verdict arrival_judge(struct scheduler *s, const struct scheduler_arrival *a,
 				    int64_t now) {
 	const struct flow *f = &s->flows[a->flow];
 
@@ -39,17 +39,17 @@ static enum scheduler_verdict judge(struct scheduler *s, const struct scheduler_
 		return SCHEDULER_TOO_LONG;
 	if (s->held == s->packet_limit)
 		return SCHEDULER_FULL;
-	if ((uint64_t)f->bytes + a->bytes > buffer_of(s, f))
+	if ((uint64_t)f->bytes + a->bytes > flow_buffer(s, f))
 		return SCHEDULER_FLOW_FULL;
-	if (f->aqm == SCHEDULER_TAIL_DROP || !aqm_drops(s, a->flow, f, a->bytes, now))
+	if (f->aqm == SCHEDULER_TAIL_DROP || !flow_aqm_drops(s, a->flow, f, a->bytes, now))
 		return SCHEDULER_QUEUED;
 	return f->aqm == SCHEDULER_WRED ? SCHEDULER_WRED_DROP : SCHEDULER_PIE_DROP;
 }
 
-static enum scheduler_verdict arrive(struct scheduler *s, const struct scheduler_arrival *a,
+static enum scheduler_verdict arrival_take(struct scheduler *s, const struct scheduler_arrival *a,
 				     int64_t now) {
 	struct flow *f = &s->flows[a->flow];
-	enum scheduler_verdict v = judge(s, a, now);
+	enum scheduler_verdict v = arrival_judge(s, a, now);
 
 	if (v != SCHEDULER_QUEUED) {
 		s->drops[a->flow][v]++;
@@ -68,7 +68,7 @@ static enum scheduler_verdict arrive(struct scheduler *s, const struct scheduler
 
 /* What an arrival will touch: of a flow that waits its last slot, of one that does not its
  * class. */
-static void prefetch_arrival(const struct scheduler *s, uint32_t flow) {
+static void arrival_prefetch(const struct scheduler *s, uint32_t flow) {
 	const struct flow *f = &s->flows[flow];
 
 	if (f->packets > 0) {
@@ -90,8 +90,8 @@ unsigned scheduler_enqueue(struct scheduler *s, uint64_t time, const struct sche
 		if (i + FAR < n)
 			__builtin_prefetch(&s->flows[in[i + FAR].flow], 1);
 		if (i + NEAR < n)
-			prefetch_arrival(s, in[i + NEAR].flow);
-		verdicts[i] = arrive(s, &in[i], now);
+			arrival_prefetch(s, in[i + NEAR].flow);
+		verdicts[i] = arrival_take(s, &in[i], now);
 		queued += verdicts[i] == SCHEDULER_QUEUED;
 	}
 	return queued;

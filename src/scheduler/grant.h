@@ -6,7 +6,7 @@
 #include "scheduler/internal.h"
 #include "scheduler/queue.h"
 
-static inline void count_delay(struct scheduler *s, unsigned priority, uint32_t units) {
+static inline void delay_count(struct scheduler *s, unsigned priority, uint32_t units) {
 	struct delays *d = &s->delays[priority];
 	unsigned shift = 28u - (unsigned)__builtin_clz(units | 15);
 
@@ -16,7 +16,7 @@ static inline void count_delay(struct scheduler *s, unsigned priority, uint32_t 
 }
 
 /* The receiver has a packet at `sent` and waits for those of lower numbers that come later. */
-static inline void count_skew(struct scheduler_group_report *r, struct flow *f, int64_t sent) {
+static inline void skew_count(struct scheduler_group_report *r, struct flow *f, int64_t sent) {
 	uint64_t skew = (uint64_t)more(f->last_sent - sent, 0) / TICKS_PER_NS;
 
 	f->last_sent = more(f->last_sent, sent);
@@ -46,7 +46,7 @@ static inline void reserve_take(struct scheduler *s, uint32_t flow, uint32_t byt
 }
 
 /* What the packet takes of the rates that hold for its flow. */
-static inline void charge(struct scheduler *s, uint32_t flow, uint32_t bytes, int64_t now) {
+static inline void flow_charge(struct scheduler *s, uint32_t flow, uint32_t bytes, int64_t now) {
 	struct flow *f = &s->flows[flow];
 
 	if ((f->rates & FLOW_SUSTAINED) != 0)
@@ -61,7 +61,7 @@ static inline void charge(struct scheduler *s, uint32_t flow, uint32_t bytes, in
 }
 
 /* The flow's first packet goes on the channel. Returns its bytes. */
-static inline uint32_t grant(struct scheduler *s, struct group *g, uint32_t flow, uint32_t channel,
+static inline uint32_t flow_grant(struct scheduler *s, struct group *g, uint32_t flow, uint32_t channel,
 			     int64_t now, struct scheduler_grant *out) {
 	struct flow *f = &s->flows[flow];
 	const struct waiting w = queue_take(s, f);
@@ -70,10 +70,10 @@ static inline uint32_t grant(struct scheduler *s, struct group *g, uint32_t flow
 
 	bucket_take(&s->limit, taken, now);
 	if (f->rates != 0)
-		charge(s, flow, w.bytes, now);
-	count_delay(s, s->classes[f->class].priority, (uint32_t)(now >> DELAY_SHIFT) - w.arrived);
-	if (f->bonded)
-		count_skew(&g->report, f, sent);
+		flow_charge(s, flow, w.bytes, now);
+	delay_count(s, s->classes[f->class].priority, (uint32_t)(now >> DELAY_SHIFT) - w.arrived);
+	if (g->channel_count > 1)
+		skew_count(&g->report, f, sent);
 	else
 		g->report.packets++;
 	f->granted_packets++;

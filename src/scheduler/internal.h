@@ -24,8 +24,25 @@
 #define RANK_COLUMN 58
 #define MAX_GROUPS (1u << RANK_ROUND)
 #define MAX_ROUND (UINT64_C(1) << (RANK_COLUMN - RANK_ROUND - 1))
+/* So many things that come to nothing a call looks at. What is left goes on with the next call, so
+ * that none takes long, however many there are. Tests have other numbers. */
+#ifndef TIMER_STEPS
+#define TIMER_STEPS 192 /* timers that are due or come near */
+#endif
+#ifndef TURN_STEPS
+#define TURN_STEPS 192 /* flows, classes and groups whose turn it is, and that may not go */
+#endif
+#ifndef CHANGE_STEPS
+#define CHANGE_STEPS 192 /* groups that are put together anew, or whose leads are cut */
+#endif
 #define LOWER_SHARE 262144 /* bytes after which a lower column has a packet, */
+#ifndef LOWER_LOOKS
+#define LOWER_LOOKS 64 /* groups that are looked at for it; of more, a quarter at a time */
+#endif
 #define LOWER_COST 192 /* of which each byte takes so many away */
+#ifndef RANK_BLOCK
+#define RANK_BLOCK 64 /* places whose least rank is known */
+#endif
 #define MAX_LEAD 8 /* rounds that count where a group is further ahead of the one behind it */
 /* So much a flow's meter is behind or ahead of its reserved rate at most, in ticks of that rate. */
 #define RESERVED_SAVED NS_TICKS(10000000)
@@ -72,7 +89,6 @@ struct flow {
 	uint8_t head, tail; /* where in its chunks the queue begins and ends */
 	uint8_t weight;
 	uint8_t rates; /* which it has: FLOW_SUSTAINED ... */
-	bool bonded; /* its group has several channels */
 	uint64_t granted_bytes;
 
 	struct bucket sustained;
@@ -126,6 +142,8 @@ struct column {
 	uint64_t round;
 };
 
+#define CHANNEL_WORDS (SCHEDULER_MAX_CHANNELS / 64)
+
 /* Channels with consecutive indices. */
 struct run {
 	uint16_t from, count;
@@ -136,7 +154,10 @@ struct group {
 	uint32_t waiting; /* a bit a column */
 	uint32_t cluster;
 	uint32_t place; /* among the present of its cluster, where it waits for something */
+	uint32_t cuts; /* a bit a column whose round has been told by the latest cut of leads */
 	uint32_t channel_count;
+	uint32_t first_channel; /* when it was last put together with others */
+	uint64_t channels[CHANNEL_WORDS]; /* a bit a channel */
 	uint32_t run_count;
 	struct run runs[SCHEDULER_MAX_CHANNELS / 2];
 	struct scheduler_group_report report;
@@ -149,6 +170,8 @@ struct cluster {
 	 * channels have work up to the horizon. */
 	uint32_t *present;
 	int64_t *ranks; /* of these, the least of which goes first: column, round and place */
+	int64_t *least; /* of each whole block of ranks */
+	uint32_t waiting[COLUMNS]; /* present groups with such a column */
 	uint32_t awake_count, present_count;
 	int64_t horizon; /* up to which channels are given work, until all groups are asleep */
 	int64_t first_free; /* of the channels of groups that are asleep */
@@ -175,6 +198,9 @@ struct delays {
 	uint64_t buckets[SCHEDULER_DELAY_BUCKETS];
 };
 
+struct regroup;
+struct leads;
+
 struct scheduler {
 	/* when each channel will have sent what it was given; the low 8 bits are its index */
 	int64_t free_at[SCHEDULER_MAX_CHANNELS];
@@ -183,7 +209,7 @@ struct scheduler {
 	struct class *classes;
 	struct modem *modems;
 	struct group *groups;
-	struct cluster *clusters;
+	struct cluster *clusters; /* two halves of one a channel, which stands for those that share it */
 	struct channel *channels;
 	struct reserve *reserves; /* one a flow */
 	struct aqm_state *aqm; /* one a flow */
@@ -203,8 +229,15 @@ struct scheduler {
 	uint64_t (*drops)[SCHEDULER_VERDICTS]; /* by flow */
 	struct scheduler_flow *flow_settings; /* as they were given */
 	uint32_t *next_of_modem; /* by flow */
-	uint32_t *present; /* memory of the clusters */
-	int64_t *ranks;
+	/* Memory of the clusters: twice, as groups move from one half to the other. */
+	uint32_t *present;
+	int64_t *ranks, *least;
+	uint32_t steps; /* that are left to this call */
+	bool unfinished; /* the latest call left timers or turns */
+	bool cutting; /* leads are */
+	bool changing; /* clusters are not yet what channels and limit make of them */
+	struct regroup *regroup;
+	struct leads *leads;
 };
 
 static inline struct links flow_links(const struct scheduler *s) {

@@ -58,15 +58,15 @@ static inline void ring_rotate(struct links all, uint32_t *first) {
 }
 
 /*
- * Lines that are left at the front only. Elements are linked by `next`, the last one to itself,
- * so that who looks ahead never falls off the end.
+ * Lines that are left at the front. Elements are linked by `next`, the last one to itself, so that
+ * who looks ahead never falls off the end, and all but the first by `prev`.
  */
 struct line {
 	uint32_t first, last; /* NONE where there is none */
 };
 
 static inline void line_append(struct links all, struct line *l, uint32_t i) {
-	link_of(all, i)->next = i;
+	*link_of(all, i) = (struct link){i, l->last};
 	if (l->first == NONE)
 		l->first = i;
 	else
@@ -82,20 +82,20 @@ static inline uint32_t line_pop(struct links all, struct line *l) {
 	return i;
 }
 
-/* Brings a member to the front. Takes as long as the line is. */
+/* Brings a member to the front. */
 static inline void line_pull(struct links all, struct line *l, uint32_t i) {
-	uint32_t before = l->first;
+	struct link *it = link_of(all, i);
 
-	if (before == i)
+	if (l->first == i)
 		return;
-	while (link_of(all, before)->next != i)
-		before = link_of(all, before)->next;
 	if (l->last == i) {
-		l->last = before;
-		link_of(all, before)->next = before;
+		l->last = it->prev;
+		link_of(all, it->prev)->next = it->prev;
 	} else {
-		link_of(all, before)->next = link_of(all, i)->next;
+		link_of(all, it->prev)->next = it->next;
+		link_of(all, it->next)->prev = it->prev;
 	}
-	link_of(all, i)->next = l->first;
+	it->next = l->first;
+	link_of(all, l->first)->prev = i;
 	l->first = i;
 }

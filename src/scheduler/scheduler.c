@@ -8,6 +8,7 @@
 
 #include "scheduler/clusters.h"
 #include "scheduler/internal.h"
+#include "scheduler/leads.h"
 #include "scheduler/queue.h"
 #include "scheduler/settings.h"
 #include "scheduler/turns.h"
@@ -30,27 +31,25 @@ static void *lines_alloc(size_t count, size_t size) {
 	return p;
 }
 
-static bool allocate(struct scheduler *s) {
+static bool scheduler_allocate(struct scheduler *s) {
 	s->flows = lines_alloc(s->flow_count, sizeof(*s->flows));
 	s->chunks = lines_alloc(queue_chunks(s->packet_limit, s->flow_count), sizeof(*s->chunks));
 	s->classes = lines_alloc(s->flow_count, sizeof(*s->classes));
 	s->modems = calloc(s->modem_count, sizeof(*s->modems));
 	s->groups = calloc(s->group_count, sizeof(*s->groups));
-	s->clusters = calloc(s->group_count, sizeof(*s->clusters));
 	s->channels = calloc(s->channel_count, sizeof(*s->channels));
 	s->reserves = calloc(s->flow_count, sizeof(*s->reserves));
 	s->aqm = calloc(s->flow_count, sizeof(*s->aqm));
 	s->drops = calloc(s->flow_count, sizeof(*s->drops));
 	s->flow_settings = calloc(s->flow_count, sizeof(*s->flow_settings));
 	s->next_of_modem = calloc(s->flow_count, sizeof(*s->next_of_modem));
-	s->present = calloc(s->group_count, sizeof(*s->present));
-	s->ranks = calloc(s->group_count, sizeof(*s->ranks));
 	return s->flows != NULL && s->chunks != NULL && s->classes != NULL && s->modems != NULL &&
-	       s->groups != NULL && s->clusters != NULL && s->channels != NULL &&
+	       s->groups != NULL && s->channels != NULL &&
 	       s->reserves != NULL && s->aqm != NULL && s->drops != NULL &&
-	       s->flow_settings != NULL && s->next_of_modem != NULL && s->present != NULL &&
-	       s->ranks != NULL &&
-	       wheel_create(&s->wheel, 2 * s->flow_count + s->modem_count + s->group_count) == 0;
+	       s->flow_settings != NULL && s->next_of_modem != NULL && clusters_create(s) &&
+	       leads_create(s) &&
+	       wheel_create(&s->wheel,
+			    2 * s->flow_count + s->modem_count + 2 * s->channel_count) == 0;
 }
 
 static void groups_init(struct scheduler *s) {
@@ -61,7 +60,7 @@ static void groups_init(struct scheduler *s) {
 }
 
 /* The settings were judged before. */
-static void fill(struct scheduler *s, const struct scheduler_config *c) {
+static void scheduler_fill(struct scheduler *s, const struct scheduler_config *c) {
 	groups_init(s);
 	for (uint32_t i = 0; i < queue_chunks(s->packet_limit, s->flow_count); i++)
 		s->chunks[i].next = i + 1;
@@ -79,9 +78,12 @@ static void fill(struct scheduler *s, const struct scheduler_config *c) {
 	for (uint32_t i = 0; i < s->flow_count; i++)
 		scheduler_set_flow(s, i, &c->flows[i]);
 	scheduler_set_rate_limit(s, c->rate_limit);
+	clusters_change(s);
+	while (s->changing)
+		clusters_go_on(s);
 }
 
-static const char *create(const struct scheduler_config *c, struct scheduler **out) {
+static const char *scheduler_make(const struct scheduler_config *c, struct scheduler **out) {
 	const char *why = settings_all(c);
 	struct scheduler *s;
 
@@ -99,15 +101,15 @@ static const char *create(const struct scheduler_config *c, struct scheduler **o
 	s->half_full = c->packet_limit / 2 + c->packet_limit % 2;
 	s->nearly_full = c->packet_limit - c->packet_limit / 8;
 	s->random = c->seed | 1; /* never 0 */
-	if (!allocate(s))
+	if (!scheduler_allocate(s))
 		return "no memory";
-	fill(s, c);
+	scheduler_fill(s, c);
 	return NULL;
 }
 
 struct scheduler *scheduler_create(const struct scheduler_config *config, const char **why) {
 	struct scheduler *s = NULL;
-	const char *wrong = create(config, &s);
+	const char *wrong = scheduler_make(config, &s);
 
 	if (why != NULL)
 		*why = wrong;
@@ -121,20 +123,19 @@ void scheduler_free(struct scheduler *s) {
 	if (s == NULL)
 		return;
 	wheel_free(&s->wheel);
+	clusters_free(s);
+	leads_free(s);
 	free(s->flows);
 	free(s->chunks);
 	free(s->classes);
 	free(s->modems);
 	free(s->groups);
-	free(s->clusters);
 	free(s->channels);
 	free(s->reserves);
 	free(s->aqm);
 	free(s->drops);
 	free(s->flow_settings);
 	free(s->next_of_modem);
-	free(s->present);
-	free(s->ranks);
 	free(s);
 }
 

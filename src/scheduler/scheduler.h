@@ -152,10 +152,17 @@ void scheduler_free(struct scheduler *s);
 unsigned scheduler_enqueue(struct scheduler *s, uint64_t now, const struct scheduler_arrival *in,
 			   unsigned n, enum scheduler_verdict *verdicts);
 
-/* Takes out up to `n` packets that a channel can send at time `now`, in the order of their numbers.
- * Returns how many. */
+/*
+ * Takes out up to `n` packets that a channel can send at time `now`, in the order of their numbers.
+ * Returns how many. A call does a bounded amount of work, however much there is to look at: what it
+ * leaves, the next call goes on with (scheduler_has_more()).
+ */
 unsigned scheduler_dequeue(struct scheduler *s, uint64_t now, struct scheduler_grant *grants,
 			   unsigned n);
+
+/* Whether the latest scheduler_dequeue() left work, so that another one at the same time may give
+ * more although that one gave fewer than it was asked for. */
+bool scheduler_has_more(const struct scheduler *s);
 
 /* Takes out up to `n` packets without regard to rates and channels, to empty the queues at a
  * stop. */
@@ -189,3 +196,7 @@ const char *scheduler_set_group(struct scheduler *s, uint32_t group,
 const char *scheduler_set_channel(struct scheduler *s, uint32_t channel,
 				  const struct scheduler_channel *c);
 const char *scheduler_set_rate_limit(struct scheduler *s, uint64_t rate_limit);
+
+/* Whether groups still compete as before a change of theirs, or of whether there is a rate limit:
+ * each scheduler_dequeue() does some of the work that this takes. All else holds at once. */
+bool scheduler_is_changing(const struct scheduler *s);

@@ -10,7 +10,7 @@ const char *settings_rate(uint64_t rate) {
 	return "a rate is below 1 kbps or above 1 Tbps";
 }
 
-static const char *limit_check(const struct scheduler_limit *l) {
+static const char *settings_limit(const struct scheduler_limit *l) {
 	if (l->rate != 0 && l->burst == 0)
 		return "a rate has a burst of 0 bytes";
 	return settings_rate(l->rate);
@@ -47,10 +47,10 @@ const char *settings_group(const struct scheduler_group *g, size_t channels) {
 }
 
 const char *settings_modem(const struct scheduler_modem *m) {
-	return limit_check(&m->aggregate);
+	return settings_limit(&m->aggregate);
 }
 
-static const char *aqm_check(const struct scheduler_flow *f) {
+static const char *settings_flow_aqm(const struct scheduler_flow *f) {
 	const struct scheduler_wred *w = &f->wred;
 
 	switch (f->aqm) {
@@ -69,8 +69,8 @@ static const char *aqm_check(const struct scheduler_flow *f) {
 	return "an unknown congestion control";
 }
 
-static const char *rates_check(const struct scheduler_flow *f) {
-	const char *why = limit_check(&f->sustained);
+static const char *settings_flow_rates(const struct scheduler_flow *f) {
+	const char *why = settings_limit(&f->sustained);
 
 	if (why == NULL)
 		why = settings_rate(f->peak);
@@ -102,11 +102,11 @@ const char *settings_flow(const struct scheduler_flow *f, size_t groups, size_t 
 		return "a DOCSIS header is longer than 255 bytes";
 	if (f->min_buffer > f->buffer || f->buffer > f->max_buffer)
 		return "buffers are not min <= target <= max";
-	why = rates_check(f);
-	return why != NULL ? why : aqm_check(f);
+	why = settings_flow_rates(f);
+	return why != NULL ? why : settings_flow_aqm(f);
 }
 
-static const char *counts_check(const struct scheduler_config *c) {
+static const char *settings_counts(const struct scheduler_config *c) {
 	if (c->channel_count == 0 || c->channel_count > SCHEDULER_MAX_CHANNELS)
 		return "there are not 1 to 256 channels";
 	if (c->packet_limit == 0 || c->packet_limit == UINT32_MAX)
@@ -120,7 +120,7 @@ static const char *counts_check(const struct scheduler_config *c) {
 }
 
 const char *settings_all(const struct scheduler_config *c) {
-	const char *why = counts_check(c);
+	const char *why = settings_counts(c);
 
 	for (size_t i = 0; why == NULL && i < c->channel_count; i++)
 		why = settings_channel(&c->channels[i]);

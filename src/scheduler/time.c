@@ -3,7 +3,7 @@
 #include "scheduler/channels.h"
 
 /* What lies behind now is behind after that as well, however long ago it was. */
-static void set_back(int64_t *time) {
+static void time_set_back(int64_t *time) {
 	*time = more(*time, 0) - REBASE_BY;
 }
 
@@ -11,33 +11,33 @@ static void flows_rebase(struct scheduler *s) {
 	for (uint32_t i = 0; i < s->flow_count; i++) {
 		struct flow *f = &s->flows[i];
 
-		set_back(&f->sustained.full_at);
-		set_back(&f->peak.full_at);
-		set_back(&f->last_sent);
-		set_back(&s->reserves[i].due);
+		time_set_back(&f->sustained.full_at);
+		time_set_back(&f->peak.full_at);
+		time_set_back(&f->last_sent);
+		time_set_back(&s->reserves[i].due);
 		if (f->aqm == SCHEDULER_WRED)
-			set_back(&s->aqm[i].wred.empty_since);
+			time_set_back(&s->aqm[i].wred.empty_since);
 		else if (f->aqm == SCHEDULER_DOCSIS_PIE)
-			set_back(&s->aqm[i].pie.updated);
+			time_set_back(&s->aqm[i].pie.updated);
 	}
 }
 
-static void rebase(struct scheduler *s) {
+static void scheduler_rebase(struct scheduler *s) {
 	s->epoch += REBASE_BY / TICKS_PER_NS;
-	set_back(&s->now);
-	set_back(&s->limit.full_at);
+	time_set_back(&s->now);
+	time_set_back(&s->limit.full_at);
 	flows_rebase(s);
 	for (uint32_t i = 0; i < s->modem_count; i++)
-		set_back(&s->modems[i].aggregate.full_at);
+		time_set_back(&s->modems[i].aggregate.full_at);
 	for (uint32_t i = 0; i < s->channel_count; i++) {
-		set_back(&s->channels[i].busy_until);
-		set_back(&s->channels[i].opened);
+		time_set_back(&s->channels[i].busy_until);
+		time_set_back(&s->channels[i].opened);
 		s->free_at[i] = (s->channels[i].busy_until & ~(int64_t)CHANNEL_MASK) | i;
 	}
-	for (uint32_t i = 0; i < s->group_count; i++) {
-		set_back(&s->clusters[i].horizon);
+	for (uint32_t i = 0; i < 2 * s->channel_count; i++) {
+		time_set_back(&s->clusters[i].horizon);
 		if (s->clusters[i].first_free != INT64_MAX)
-			set_back(&s->clusters[i].first_free);
+			time_set_back(&s->clusters[i].first_free);
 	}
 	wheel_rebase(&s->wheel, REBASE_BY);
 }
@@ -51,5 +51,5 @@ void scheduler_jump(struct scheduler *s, uint64_t since) {
 	}
 	s->now += NS_TICKS(jump);
 	if (s->now >= REBASE_AT)
-		rebase(s);
+		scheduler_rebase(s);
 }

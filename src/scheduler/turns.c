@@ -81,11 +81,12 @@ void turns_block(struct scheduler *s, uint32_t class, uint32_t bytes) {
 		wheel_set(&s->wheel, modem_timer(s, c->modem), bucket_opens(&m->aggregate, bytes));
 }
 
-static void release(struct scheduler *s, struct line *blocked) {
+static void classes_release(struct scheduler *s, struct line *blocked) {
 	while (blocked->first != NONE) {
 		uint32_t class = line_pop(class_links(s), blocked);
 		struct class *c = &s->classes[class];
 
+		s->steps -= s->steps > 0;
 		c->state = c->flows == NONE ? CLASS_IDLE : CLASS_READY;
 		if (c->state == CLASS_READY)
 			column_enter(s, class_links(s), c->group, c->priority, class);
@@ -94,8 +95,8 @@ static void release(struct scheduler *s, struct line *blocked) {
 
 /* All blocked classes compete again; those that come too late will be blocked once more. */
 static void modem_open(struct scheduler *s, uint32_t modem) {
-	release(s, &s->modems[modem].blocked);
-	release(s, &s->modems[modem].blocked_again);
+	classes_release(s, &s->modems[modem].blocked);
+	classes_release(s, &s->modems[modem].blocked_again);
 }
 
 static void reserve_due(struct scheduler *s, uint32_t flow, int64_t now) {

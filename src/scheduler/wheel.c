@@ -8,12 +8,16 @@
  * present one. */
 #define FURTHEST ((uint64_t)(WHEEL_SLOTS - 2) << (TOP * WHEEL_BITS))
 
-static struct links links(const struct wheel *w) {
+static struct links wheel_links(const struct wheel *w) {
 	return (struct links){w->timers, sizeof(*w->timers)};
 }
 
 int wheel_create(struct wheel *w, uint32_t count) {
-	*w = (struct wheel){.timers = calloc(count, sizeof(*w->timers)), .count = count};
+	*w = (struct wheel){
+		.timers = calloc(count, sizeof(*w->timers)),
+		.count = count,
+		.begun = WHEEL_IDLE,
+	};
 	if (w->timers == NULL)
 		return -1;
 	for (uint32_t i = 0; i < count; i++)
@@ -30,7 +34,7 @@ void wheel_free(struct wheel *w) {
 /* The level is where the timer's slot differs from the present one: below the top, all slots of
  * a level belong to the same turn of it, so that whatever is set stands ahead of the present
  * slot. At the top, those up to the present one belong to the next turn. */
-static uint16_t place_of(const struct wheel *w, uint64_t slot) {
+static uint16_t wheel_place(const struct wheel *w, uint64_t slot) {
 	uint64_t differs = slot ^ w->now;
 	unsigned level = 0;
 
@@ -41,9 +45,9 @@ static uint16_t place_of(const struct wheel *w, uint64_t slot) {
 	return (uint16_t)(level * WHEEL_SLOTS + (slot >> (level * WHEEL_BITS) & (WHEEL_SLOTS - 1)));
 }
 
-static void put(struct wheel *w, uint32_t timer, uint16_t place) {
+static void wheel_put(struct wheel *w, uint32_t timer, uint16_t place) {
 	w->timers[timer].place = place;
-	ring_append(links(w), &w->first[place], timer);
+	ring_append(wheel_links(w), &w->first[place], timer);
 	if (place < WHEEL_DUE)
 		w->occupied[place / WHEEL_SLOTS] |= UINT64_C(1) << place % WHEEL_SLOTS;
 }
@@ -53,7 +57,7 @@ void wheel_clear(struct wheel *w, uint32_t timer) {
 
 	if (place == WHEEL_IDLE)
 		return;
-	ring_remove(links(w), &w->first[place], timer);
+	ring_remove(wheel_links(w), &w->first[place], timer);
 	if (place < WHEEL_DUE && w->first[place] == NONE)
 		w->occupied[place / WHEEL_SLOTS] &= ~(UINT64_C(1) << place % WHEEL_SLOTS);
 	w->timers[timer].place = WHEEL_IDLE;
@@ -68,12 +72,12 @@ void wheel_set(struct wheel *w, uint32_t timer, int64_t at) {
 	if (slot - w->now > FURTHEST)
 		slot = w->now + FURTHEST;
 	w->timers[timer].slot = slot;
-	put(w, timer, place_of(w, slot));
+	wheel_put(w, timer, wheel_place(w, slot));
 }
 
 /* The first occupied slot ahead: its level, and the time at which it begins. Returns false where
  * there is none. */
-static bool ahead(const struct wheel *w, unsigned *level, uint64_t *slot) {
+static bool wheel_ahead(const struct wheel *w, unsigned *level, uint64_t *slot) {
 	for (*level = 0; *level < WHEEL_LEVELS; (*level)++) {
 		unsigned shift = *level * WHEEL_BITS;
 		uint64_t present = w->now >> shift, turn = present - present % WHEEL_SLOTS;
@@ -91,35 +95,46 @@ static bool ahead(const struct wheel *w, unsigned *level, uint64_t *slot) {
 	return false;
 }
 
-/* Those of a slot that has begun go down to finer levels, or expire. */
-static void spread(struct wheel *w, unsigned level) {
-	unsigned shift = level * WHEEL_BITS;
-	unsigned place = level * WHEEL_SLOTS + (w->now >> shift & (WHEEL_SLOTS - 1));
-	uint32_t timer;
-
-	while ((timer = w->first[place]) != NONE) {
-		uint64_t slot = w->timers[timer].slot;
-
-		wheel_clear(w, timer);
-		put(w, timer, slot <= w->now ? WHEEL_DUE : place_of(w, slot));
-	}
+static void wheel_begin(struct wheel *w, unsigned level, uint64_t slot) {
+	w->now = slot;
+	w->begun = (uint16_t)(level * WHEEL_SLOTS +
+			      (slot >> (level * WHEEL_BITS) & (WHEEL_SLOTS - 1)));
 }
 
-uint32_t wheel_pop(struct wheel *w, int64_t now) {
+/* Those of a slot that has begun go down to finer levels, or expire. Returns whether all did. */
+static bool wheel_spread(struct wheel *w, uint32_t *steps) {
+	uint32_t timer;
+
+	while (w->begun != WHEEL_IDLE && (timer = w->first[w->begun]) != NONE) {
+		uint64_t slot = w->timers[timer].slot;
+
+		if (*steps == 0)
+			return false;
+		(*steps)--;
+		wheel_clear(w, timer);
+		wheel_put(w, timer, slot <= w->now ? WHEEL_DUE : wheel_place(w, slot));
+	}
+	w->begun = WHEEL_IDLE;
+	return true;
+}
+
+uint32_t wheel_pop(struct wheel *w, int64_t now, uint32_t *steps) {
 	uint64_t until = (uint64_t)now >> WHEEL_SHIFT;
 	uint32_t timer;
 
-	while (w->first[WHEEL_DUE] == NONE) {
+	while (wheel_spread(w, steps) && w->first[WHEEL_DUE] == NONE) {
 		unsigned level;
 		uint64_t slot;
 
-		if (!ahead(w, &level, &slot) || slot > until) {
+		if (!wheel_ahead(w, &level, &slot) || slot > until) {
 			w->now = until > w->now ? until : w->now;
 			return NONE;
 		}
-		w->now = slot;
-		spread(w, level);
+		wheel_begin(w, level, slot);
 	}
+	if (*steps == 0)
+		return NONE;
+	(*steps)--;
 	timer = w->first[WHEEL_DUE];
 	wheel_clear(w, timer);
 	return timer;
@@ -129,9 +144,10 @@ int64_t wheel_next(const struct wheel *w) {
 	unsigned level;
 	uint64_t slot;
 
-	if (w->first[WHEEL_DUE] != NONE)
+	if (w->first[WHEEL_DUE] != NONE ||
+	    (w->begun != WHEEL_IDLE && w->first[w->begun] != NONE))
 		return 0;
-	return ahead(w, &level, &slot) ? (int64_t)(slot << WHEEL_SHIFT) : INT64_MAX;
+	return wheel_ahead(w, &level, &slot) ? (int64_t)(slot << WHEEL_SHIFT) : INT64_MAX;
 }
 
 void wheel_rebase(struct wheel *w, int64_t ticks) {

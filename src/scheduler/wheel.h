@@ -33,6 +33,7 @@ struct wheel {
 	uint64_t now; /* slots */
 	uint64_t occupied[WHEEL_LEVELS]; /* a bit a slot */
 	uint32_t first[WHEEL_DUE + 1]; /* timer of each slot, and of those that expired */
+	uint16_t begun; /* the place whose timers are being spread, or WHEEL_IDLE */
 };
 
 /* `count` timers, none of them set. Returns 0, or -1 when memory is short. */
@@ -49,8 +50,12 @@ static inline bool wheel_is_set(const struct wheel *w, uint32_t timer) {
 	return w->timers[timer].place != WHEEL_IDLE;
 }
 
-/* Takes out one timer that has expired at the time `now`, in ticks; NONE where there is no more. */
-uint32_t wheel_pop(struct wheel *w, int64_t now);
+/*
+ * Takes out one timer that has expired at the time `now`, in ticks; NONE where there is no more, or
+ * where `steps` have come to 0: each timer that is moved or taken out takes one of them. What is
+ * left then goes on with the next call.
+ */
+uint32_t wheel_pop(struct wheel *w, int64_t now, uint32_t *steps);
 
 /* The clock is set back by `ticks`, a multiple of WHEEL_TURN, and all timers with it. */
 void wheel_rebase(struct wheel *w, int64_t ticks);

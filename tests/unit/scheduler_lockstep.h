@@ -26,6 +26,7 @@
 #define LOCKSTEP_SLOP_NS 4100
 #define LOCKSTEP_TIE_NS 8
 #define LOCKSTEP_SLACK MODEL_BYTE
+#define LOCKSTEP_CALLS 1000 /* that one time takes at most */
 #define LOCKSTEP_BATCHES 32 /* packets: so late the account may be seen */
 
 /* What a random configuration may have. */
@@ -72,6 +73,7 @@ struct lockstep {
 	struct lockstep_wait starved[MODEL_GROUPS][MODEL_COLUMNS];
 	struct lockstep_pair flows[MODEL_FLOWS][MODEL_FLOWS];
 	struct lockstep_pair modems[MODEL_GROUPS][SCHEDULER_PRIORITIES][MODEL_MODEMS][MODEL_MODEMS];
+	bool hasty; /* calls that leave work are not always followed by another at the same time */
 	bool changed; /* while it ran: what depends on the first configuration is not judged */
 };
 
@@ -99,7 +101,8 @@ void lockstep_close(struct lockstep *l);
 /* One packet of some flow; returns what became of it, which both must say. */
 enum scheduler_verdict lockstep_arrive(struct lockstep *l, uint32_t flow, uint32_t bytes);
 
-/* Takes up to `wanted` and judges them. Returns how many came. */
+/* Takes up to `wanted`, in as many calls as the scheduler asks for, and judges them. Returns how many
+ * came. While groups move after a change, what depends on who competes with whom is not judged. */
 unsigned lockstep_dequeue(struct lockstep *l, unsigned wanted);
 
 /* The fast one's report of itself against what was counted here. */

@@ -299,14 +299,21 @@ void model_set_modem(struct model *m, uint32_t modem, const struct scheduler_mod
 	m->modems[modem].level = most(m->modems[modem].level, -m->modems[modem].cap);
 }
 
-/* Who shares what with whom is another: all groups are equal, and a new pass begins. */
+/* A new pass begins everywhere. */
+static void look_anew(struct model *m) {
+	for (uint32_t g = 0; g < m->group_count; g++) {
+		m->groups[g].passes = true;
+		m->groups[g].horizon = m->now + SCHEDULER_LEAD_NS;
+	}
+}
+
+/* Who shares what with whom is another: all groups are equal. */
 static void begin_anew(struct model *m) {
+	look_anew(m);
 	for (uint32_t g = 0; g < m->group_count; g++) {
 		struct model_group *own = &m->groups[g];
 
 		own->above = 0;
-		own->passes = true;
-		own->horizon = m->now + SCHEDULER_LEAD_NS;
 		for (int k = 0; k < MODEL_COLUMNS; k++) {
 			own->present[k] = false;
 			if (own->columns[k].round > 1)
@@ -330,7 +337,7 @@ static void line_set(struct model *m, struct model_line *l, uint64_t rate) {
 	l->work = none ? 0 : model_ahead(l, m->now);
 	l->rate = rate;
 	l->since = m->now;
-	begin_anew(m);
+	look_anew(m);
 }
 
 void model_set_channel(struct model *m, uint32_t channel, const struct scheduler_channel *is) {
@@ -342,5 +349,7 @@ void model_set_channel(struct model *m, uint32_t channel, const struct scheduler
 }
 
 void model_set_rate_limit(struct model *m, uint64_t rate) {
+	if ((rate == 0) != (m->limit.rate == 0))
+		begin_anew(m);
 	line_set(m, &m->limit, rate);
 }

@@ -167,7 +167,7 @@ unsigned rig_take(struct rig *r, unsigned n) {
 	struct scheduler_grant grants[BATCH];
 	unsigned taken = 0, got = 1;
 
-	while (taken < n && got > 0) {
+	while (taken < n && (got > 0 || scheduler_has_more(r->s))) {
 		got = take(r, grants, n - taken < BATCH ? n - taken : BATCH);
 		taken += got;
 	}
@@ -191,7 +191,7 @@ uint64_t rig_send(struct rig *r) {
 		}
 		if (b.n > 0)
 			batch_put(r, &b);
-	} while (n == BATCH);
+	} while (n == BATCH || scheduler_has_more(r->s));
 	return total;
 }
 

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scheduler/leads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "scheduler/columns.h"
+
+/* Rounds that can be told from another, by present group and beside: leads grow to 2 * MAX_LEAD a
+ * group before they are cut, and one that comes back may be MAX_LEAD behind. */
+#define NOTED_ROUNDS (3 * MAX_LEAD)
+#define NOTED_BESIDE 128
+
+enum leads_phase {
+	LEADS_NOTE, /* rounds */
+	LEADS_SUM, /* gaps between them */
+	LEADS_TELL, /* what is taken off them */
+};
+
+/* From the round `from` on, `off` is taken off. */
+struct cut {
+	uint64_t from, off;
+};
+
+struct leads {
+	enum leads_phase phase;
+	uint32_t cluster;
+	unsigned column;
+	uint32_t next; /* group, or word of noted rounds */
+	uint64_t base; /* round of the first bit */
+	uint64_t last; /* the round that was summed last; UINT64_MAX before the first */
+	uint64_t lowest; /* after the cut */
+	uint32_t words;
+	uint64_t *noted; /* a bit a round */
+	uint32_t cut_count;
+	struct cut *cuts; /* in their order */
+};
+
+bool leads_create(struct scheduler *s) {
+	struct leads *l = s->leads = calloc(1, sizeof(*l));
+
+	if (l == NULL)
+		return false;
+	l->words = (s->group_count * NOTED_ROUNDS + NOTED_BESIDE) / 64 + 1;
+	l->noted = calloc(l->words, sizeof(*l->noted));
+	l->cuts = calloc((size_t)s->group_count + 1, sizeof(*l->cuts));
+	return l->noted != NULL && l->cuts != NULL;
+}
+
+void leads_free(struct scheduler *s) {
+	if (s->leads == NULL)
+		return;
+	free(s->leads->noted);
+	free(s->leads->cuts);
+	free(s->leads);
+}
+
+static bool leads_concern(const struct scheduler *s, uint32_t group, unsigned column) {
+	return s->groups[group].cluster == s->leads->cluster && column == s->leads->column;
+}
+
+static bool column_waits(const struct group *g, unsigned column) {
+	return (g->waiting >> column & 1) != 0;
+}
+
+static void leads_begin(struct scheduler *s, uint32_t cluster, unsigned column, uint64_t base) {
+	struct leads *l = s->leads;
+
+	l->phase = LEADS_NOTE;
+	l->cluster = cluster;
+	l->column = column;
+	l->next = 0;
+	l->base = base;
+	l->last = UINT64_MAX;
+	l->cut_count = 0;
+	memset(l->noted, 0, l->words * sizeof(*l->noted));
+}
+
+static void leads_note(struct scheduler *s, uint32_t group) {
+	struct leads *l = s->leads;
+	const struct group *g = &s->groups[group];
+	uint64_t round = g->columns[l->column].round, bit = round < l->base ? 0 : round - l->base;
+
+	s->groups[group].cuts &= ~(1u << l->column);
+	if (!column_waits(g, l->column))
+		return;
+	if (bit >= (uint64_t)l->words * 64)
+		bit = (uint64_t)l->words * 64 - 1;
+	l->noted[bit / 64] |= UINT64_C(1) << bit % 64;
+}
+
+/* The next higher round that somebody has. */
+static void leads_sum_round(struct leads *l, uint64_t round) {
+	uint64_t off = l->cut_count > 0 ? l->cuts[l->cut_count - 1].off : 0, more_off = 0;
+
+	if (l->last == UINT64_MAX) { /* rounds begin anew, by and large where they were */
+		more_off = round > MAX_ROUND / 2 ? MAX_ROUND / 2 : 0;
+		l->lowest = round - more_off;
+	} else if (round - l->last > MAX_LEAD) {
+		more_off = round - l->last - MAX_LEAD;
+	}
+	if (more_off > 0)
+		l->cuts[l->cut_count++] = (struct cut){round, off + more_off};
+	l->last = round;
+}
+
+static void leads_sum_word(struct leads *l, uint32_t word) {
+	uint64_t rounds = l->noted[word];
+
+	for (; rounds != 0; rounds &= rounds - 1)
+		leads_sum_round(l, l->base + (uint64_t)word * 64 +
+					   (unsigned)__builtin_ctzll(rounds));
+}
+
+/* The round after the cut: what lies in a gap, by a turn meanwhile, comes no lower than what is
+ * below the gap came. */
+static uint64_t round_after(const struct leads *l, uint64_t round) {
+	uint32_t low = 0, high = l->cut_count;
+	uint64_t after;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (l->cuts[middle].from <= round)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	after = low > 0 ? round - l->cuts[low - 1].off : round;
+	if (low < l->cut_count) {
+		const struct cut *next = &l->cuts[low];
+		uint64_t ceiling = next->from - next->off;
+
+		after = after < ceiling ? after : ceiling;
+	}
+	return after;
+}
+
+/* What is taken off is known: from here on it is told. */
+static void leads_summed(struct scheduler *s) {
+	struct leads *l = s->leads;
+	struct cluster *c = &s->clusters[l->cluster];
+
+	c->served[l->column] = round_after(l, c->served[l->column]);
+	c->far_ahead[l->column] = l->lowest + (uint64_t)2 * MAX_LEAD * c->present_count;
+	l->phase = LEADS_TELL;
+	l->next = 0;
+}
+
+void leads_tell(struct scheduler *s, uint32_t group, unsigned column) {
+	struct group *g = &s->groups[group];
+
+	if (s->leads->phase != LEADS_TELL || !leads_concern(s, group, column) ||
+	    (g->cuts >> column & 1) != 0)
+		return;
+	g->cuts |= 1u << column;
+	g->columns[column].round = round_after(s->leads, g->columns[column].round);
+	if (g->waiting != 0)
+		group_rank(s, group);
+}
+
+void leads_enter(struct scheduler *s, uint32_t group, unsigned column) {
+	struct group *g = &s->groups[group];
+
+	if (!leads_concern(s, group, column))
+		return;
+	if (s->leads->phase == LEADS_TELL)
+		g->cuts |= 1u << column;
+	else
+		g->cuts &= ~(1u << column);
+}
+
+static void leads_at_once(struct scheduler *s) {
+	struct leads *l = s->leads;
+	const struct cluster *c = &s->clusters[l->cluster];
+
+	for (uint32_t i = 0; i < c->present_count; i++)
+		leads_note(s, c->present[i]);
+	for (uint32_t w = 0; w < l->words; w++)
+		leads_sum_word(l, w);
+	leads_summed(s);
+	for (uint32_t i = 0; i < c->present_count; i++)
+		leads_tell(s, c->present[i], l->column);
+}
+
+/* The least round of those present that wait there. */
+static uint64_t leads_lowest(const struct scheduler *s, const struct cluster *c, unsigned column) {
+	uint64_t lowest = UINT64_MAX;
+
+	for (uint32_t i = 0; i < c->present_count; i++) {
+		const struct group *g = &s->groups[c->present[i]];
+
+		if (column_waits(g, column) && g->columns[column].round < lowest)
+			lowest = g->columns[column].round;
+	}
+	return lowest;
+}
+
+void leads_cut(struct scheduler *s, uint32_t cluster, unsigned column) {
+	const struct cluster *c = &s->clusters[cluster];
+	const uint64_t span = (uint64_t)s->leads->words * 64;
+	uint64_t top = c->far_ahead[column] + NOTED_BESIDE / 2;
+
+	if (s->cutting)
+		return;
+	if (c->present_count > LEADS_AT_ONCE) {
+		leads_begin(s, cluster, column, top > span ? top - span : 0);
+		s->cutting = true;
+	} else {
+		leads_begin(s, cluster, column, leads_lowest(s, c, column));
+		leads_at_once(s);
+	}
+}
+
+void leads_forget(struct scheduler *s) {
+	s->cutting = false;
+}
+
+static void leads_step(struct scheduler *s, struct leads *l) {
+	switch (l->phase) {
+	case LEADS_NOTE:
+		if (s->groups[l->next].cluster == l->cluster)
+			leads_note(s, l->next);
+		if (++l->next == s->group_count) {
+			l->phase = LEADS_SUM;
+			l->next = 0;
+		}
+		break;
+	case LEADS_SUM:
+		leads_sum_word(l, l->next);
+		if (++l->next == l->words)
+			leads_summed(s);
+		break;
+	case LEADS_TELL:
+		if (column_waits(&s->groups[l->next], l->column))
+			leads_tell(s, l->next, l->column);
+		if (++l->next == s->group_count)
+			s->cutting = false;
+		break;
+	}
+}
+
+void leads_go_on(struct scheduler *s) {
+	for (uint32_t steps = CHANGE_STEPS; steps > 0 && s->cutting; steps--)
+		leads_step(s, s->leads);
+}
