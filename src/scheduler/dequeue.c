@@ -195,6 +195,8 @@ uint64_t scheduler_next(const struct scheduler *s) {
 uint64_t scheduler_due(const struct scheduler *s) {
 	int64_t next = wheel_next(&s->wheel);
 
+	if (scheduler_has_more(s) || s->cutting)
+		next = less(next, s->now);
 	if (s->working != NONE)
 		next = less(next, more(s->now, s->limit.full_at - LEAD_TICKS));
 	return next == INT64_MAX ? UINT64_MAX : scheduler_time(s, next);
