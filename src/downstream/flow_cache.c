@@ -33,18 +33,13 @@ void flow_cache_free(struct flow_cache *c) {
 }
 
 void flow_cache_forget(struct flow_cache *c) {
-	uint16_t next = __atomic_load_n(&c->generation, __ATOMIC_RELAXED) + 1;
+	uint32_t next = __atomic_load_n(&c->generation, __ATOMIC_RELAXED) + 1;
 
 	__atomic_store_n(&c->generation, next ? next : 1, __ATOMIC_RELEASE);
 }
 
-/* Numbers of generations come again: before they do, the records of those that had them go. */
 void flow_cache_begin(struct flow_cache *c) {
-	uint16_t generation = __atomic_load_n(&c->generation, __ATOMIC_ACQUIRE);
-
-	if (unlikely(generation < c->seen))
-		memset(c->records, 0, ((size_t)c->mask + 1) * sizeof(*c->records));
-	c->seen = generation;
+	c->seen = __atomic_load_n(&c->generation, __ATOMIC_ACQUIRE);
 }
 
 struct flow_record *flow_cache_learn(struct flow_cache *c, const struct flow_key *key,

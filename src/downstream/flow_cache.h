@@ -18,24 +18,28 @@
 
 #include "downstream/flow_key.h"
 
-/* One cache line. */
+/*
+ * One cache line. A number of a generation comes again after 2^32 - 1 changes, a century of one a second:
+ * so none has to be cleared away, which would stop the worker.
+ */
 struct flow_record {
 	struct flow_key key;
 	uint32_t modem; /* index */
 	uint32_t flow; /* index of the service flow in the service group */
 	uint32_t cpe_period; /* in which the address was admitted, its low bits */
-	uint16_t generation; /* of the tables and rules that this comes from; 0: empty */
+	uint32_t generation; /* of the tables and rules that this comes from; 0: empty */
 	uint8_t filter; /* what the filter rules say: 0, or 1 + enum filter_action */
 	uint8_t mac[6]; /* of the modem */
 	bool classified; /* by a classifier */
 } __rte_cache_aligned;
+_Static_assert(sizeof(struct flow_record) == RTE_CACHE_LINE_SIZE, "one cache line");
 
 struct flow_cache {
 	struct flow_record *records; /* NULL: nothing is kept */
 	uint32_t mask; /* of an index */
 	uint32_t learned; /* records asked for, of which some replace others */
-	uint16_t generation; /* never 0; read and written atomically */
-	uint16_t seen; /* the worker's last look at it */
+	uint32_t generation; /* never 0; read and written atomically */
+	uint32_t seen; /* the worker's last look at it */
 };
 
 /* Makes an empty cache of `records`, made up to a power of two; none for 0. Returns 0, or -1 when memory

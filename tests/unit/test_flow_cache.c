@@ -122,7 +122,9 @@ static void many_flows(void **state) {
 	assert_in_range(taken, RECORDS + RTE_DIM(keys) / 16, RECORDS + RTE_DIM(keys) / 8);
 }
 
-/* All that were learned, also when the number of the generation comes again. */
+#define CHANGES (3 * 65536) /* more than a number of 16 bits tells apart */
+
+/* What was learned before a change is not found behind it, nor behind any number of changes to come. */
 static void forgotten(void **state) {
 	struct flow_key key = random_key(RULE_IPV4);
 
@@ -130,15 +132,39 @@ static void forgotten(void **state) {
 	assert_non_null(learn(&key));
 	flow_cache_forget(&cache);
 	assert_non_null(find(&key)); /* the burst in hand ends by the old rules */
-	flow_cache_begin(&cache);
-	assert_null(find(&key));
-	for (unsigned i = 0; i < 3 * 65535; i++) {
-		if (i % 1000 == 0)
-			assert_non_null(learn(&key));
+	for (unsigned i = 0; i < CHANGES; i++) {
+		flow_cache_begin(&cache);
+		assert_null(find(&key));
 		flow_cache_forget(&cache);
+	}
+}
+
+/* No packet comes for so long that the worker sees none of the changes but the last. */
+static void forgotten_without_traffic(void **state) {
+	static const unsigned changes[] = {1, 255, 256, 65534, 65535, 65536, 131070, 131072};
+	struct flow_key key = random_key(RULE_IPV6);
+
+	(void)state;
+	for (unsigned c = 0; c < RTE_DIM(changes); c++) {
+		assert_non_null(learn(&key));
+		for (unsigned i = 0; i < changes[c]; i++)
+			flow_cache_forget(&cache);
 		flow_cache_begin(&cache);
 		assert_null(find(&key));
 	}
+}
+
+/* Number 0 is that of empty records. */
+static void empty_is_nothing_behind_the_last_number(void **state) {
+	struct flow_key key = {.family = RULE_IPV4};
+
+	(void)state;
+	cache.generation = UINT32_MAX;
+	flow_cache_begin(&cache);
+	assert_null(find(&key));
+	flow_cache_forget(&cache);
+	flow_cache_begin(&cache);
+	assert_null(find(&key));
 }
 
 int main(void) {
@@ -148,6 +174,9 @@ int main(void) {
 		cmocka_unit_test_setup_teardown(learned_twice_is_one_record, make, unmake),
 		cmocka_unit_test_setup_teardown(many_flows, make, unmake),
 		cmocka_unit_test_setup_teardown(forgotten, make, unmake),
+		cmocka_unit_test_setup_teardown(forgotten_without_traffic, make, unmake),
+		cmocka_unit_test_setup_teardown(empty_is_nothing_behind_the_last_number, make,
+						unmake),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_start, NULL);
