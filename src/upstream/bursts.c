@@ -4,7 +4,6 @@
 #include "upstream/upstream.h"
 
 #define BURST_BYTES 65535
-#define BURST_PIECES 64
 
 /* Ends the open burst and takes its payload out; NULL where it has none. */
 static struct rte_mbuf *release(struct upstream *u, struct us_burst *b) {
@@ -118,7 +117,7 @@ static void payload(struct upstream *u, struct us_burst *b, const struct us_piec
 
 	if (piece->segment->length == 0)
 		return;
-	if (b->bytes + piece->segment->length > BURST_BYTES || b->pieces == BURST_PIECES) {
+	if (b->bytes + piece->segment->length > BURST_BYTES || b->pieces == US_BURST_PIECES) {
 		us_burst_drop(u, b, DROP_BURST_TOO_LONG);
 		return;
 	}
@@ -147,13 +146,15 @@ void us_burst_take(struct upstream *u, const struct us_session *s, struct us_bur
 }
 
 void us_burst_hold(struct upstream *u, struct us_burst *b) {
-	uint32_t bytes;
+	struct hold_size size;
 
 	if (!b->open)
 		return;
-	bytes = b->payload.first == NULL
-			? 1
-			: hold_size(b->payload.first); /* the wait of a header ends, too */
-	if (bytes > b->hold.bytes)
-		hold_add(&u->holds, &b->hold, bytes - b->hold.bytes, u->r.clock->now);
+	size = hold_size(b->payload.first);
+	if (size.bytes == 0)
+		size.bytes = 1; /* the wait of a header ends, too */
+	size.buffers -= b->hold.size.buffers;
+	size.bytes -= b->hold.size.bytes;
+	if (size.bytes > 0)
+		hold_add(&u->holds, &b->hold, size, u->r.clock->now);
 }

@@ -51,7 +51,7 @@ static void append(struct upstream *u, struct us_fragments *f, struct rte_mbuf *
 	f->bytes += m->data_len;
 	f->count++;
 	u->waiting_fragments++;
-	hold_add(&u->holds, &f->hold, m->buf_len, u->r.clock->now);
+	hold_add(&u->holds, &f->hold, hold_size(m), u->r.clock->now);
 }
 
 static void take(struct upstream *u, struct rte_mbuf *m) {

@@ -58,12 +58,14 @@ static void segment_end(struct upstream *u, struct us_cut *c, bool orphan) {
 		us_frame_drop(u, s, DROP_FRAME_TRUNCATED);
 		s->lost = false; /* the next burst begins with a frame */
 	}
-	if (s->frame != NULL && s->frame_hold.bytes == 0)
+	if (s->frame != NULL && s->frame_hold.size.bytes == 0)
 		hold_add(&u->holds, &s->frame_hold, hold_size(s->frame), u->r.clock->now);
 	if (orphan)
 		u->counters.drops[DROP_SEGMENT_ORPHAN]++;
 	else if (!c->joined)
 		count(&u->counters, COUNTER_EXTRACTED, 1);
+	if (c->joined)
+		u->holds.buffers[HOLD_POOL_FRAMES] -= c->segment->nb_segs;
 	rte_pktmbuf_free(c->segment);
 	c->segment = NULL;
 	us_relieve_modem(u, s->modem);
@@ -136,6 +138,8 @@ void us_joined_begin(struct upstream *u, const struct us_stream *s, struct rte_m
 	/* one of its own: the flow's may have an incomplete frame, or be in work */
 	u->joined_stream =
 		(struct us_stream){.flow = s->flow, .modem = s->modem, .cluster = s->cluster};
+	u->holds.buffers[HOLD_POOL_FRAMES] +=
+		m->nb_segs; /* nothing is waited for, but they are in use */
 	u->joined_cut = (struct us_cut){
 		.segment = m,
 		.m = m,
@@ -171,6 +175,8 @@ void us_frames_stop(struct upstream *u) {
 	for (uint32_t s = 0; s < u->tables.stream_count; s++)
 		us_frame_drop(u, &u->tables.streams[s], DROP_STOPPED);
 	us_frame_drop(u, &u->joined_stream, DROP_STOPPED);
+	if (u->joined_cut.segment != NULL)
+		u->holds.buffers[HOLD_POOL_FRAMES] -= u->joined_cut.segment->nb_segs;
 	rte_pktmbuf_free(u->joined_cut.segment); /* counted as fragments */
 	u->joined_cut.segment = NULL;
 	rte_pktmbuf_free_bulk(u->stock, u->stock_count);

@@ -6,7 +6,8 @@
 int holds_init(struct holds *all, uint32_t modems) {
 	for (unsigned c = 0; c < HOLD_CLASSES; c++)
 		TAILQ_INIT(&all->lists[c]);
-	all->bytes = 0;
+	for (unsigned p = 0; p < HOLD_POOLS; p++)
+		all->buffers[p] = 0;
 	all->modems = rte_zmalloc("hold", modems * sizeof(*all->modems), 0);
 	if (all->modems == NULL)
 		return -1;
@@ -24,54 +25,60 @@ void hold_init(struct hold *h, enum hold_kind kind, uint32_t modem) {
 	*h = (struct hold){.kind = kind, .modem = modem};
 }
 
-static struct hold_list *list_of(struct holds *all, const struct hold *h) {
+static enum hold_class class_of(const struct hold *h) {
 	static const enum hold_class classes[HOLD_KINDS] = {
-		[HOLD_PACKETS] = HOLD_CLASS_PACKETS, [HOLD_SEGMENTS] = HOLD_CLASS_SEGMENTS,
-		[HOLD_BURST] = HOLD_CLASS_PARTS,     [HOLD_FRAME] = HOLD_CLASS_PARTS,
-		[HOLD_FRAGMENTS] = HOLD_CLASS_PARTS,
+		[HOLD_PACKETS] = HOLD_CLASS_PACKETS,  [HOLD_SEGMENTS] = HOLD_CLASS_SEGMENTS,
+		[HOLD_BURST] = HOLD_CLASS_BURSTS,     [HOLD_FRAME] = HOLD_CLASS_FRAMES,
+		[HOLD_FRAGMENTS] = HOLD_CLASS_FRAMES,
 	};
 
-	return &all->lists[classes[h->kind]];
+	return classes[h->kind];
+}
+
+static enum hold_pool pool_of(enum hold_class class) {
+	return class == HOLD_CLASS_FRAMES ? HOLD_POOL_FRAMES : HOLD_POOL_PACKETS;
 }
 
 static void begin(struct holds *all, struct hold *h, uint64_t now) {
 	h->since = now;
-	TAILQ_INSERT_TAIL(list_of(all, h), h, link);
+	TAILQ_INSERT_TAIL(&all->lists[class_of(h)], h, link);
 	if (h->modem != HOLD_NOBODY)
 		TAILQ_INSERT_TAIL(&all->modems[h->modem].list, h, of_modem);
 }
 
 static void end(struct holds *all, struct hold *h) {
-	TAILQ_REMOVE(list_of(all, h), h, link);
+	TAILQ_REMOVE(&all->lists[class_of(h)], h, link);
 	if (h->modem != HOLD_NOBODY)
 		TAILQ_REMOVE(&all->modems[h->modem].list, h, of_modem);
 }
 
-void hold_add(struct holds *all, struct hold *h, uint32_t bytes, uint64_t now) {
-	if (h->bytes == 0)
+void hold_add(struct holds *all, struct hold *h, struct hold_size size, uint64_t now) {
+	if (h->size.bytes == 0)
 		begin(all, h, now);
-	h->bytes += bytes;
-	all->bytes += bytes;
+	h->size.buffers += size.buffers;
+	h->size.bytes += size.bytes;
+	all->buffers[pool_of(class_of(h))] += size.buffers;
 	if (h->modem != HOLD_NOBODY)
-		all->modems[h->modem].bytes += bytes;
+		all->modems[h->modem].bytes += size.bytes;
 }
 
-void hold_remove(struct holds *all, struct hold *h, uint32_t bytes) {
-	h->bytes -= bytes;
-	all->bytes -= bytes;
+void hold_remove(struct holds *all, struct hold *h, struct hold_size size) {
+	h->size.buffers -= size.buffers;
+	h->size.bytes -= size.bytes;
+	all->buffers[pool_of(class_of(h))] -= size.buffers;
 	if (h->modem != HOLD_NOBODY)
-		all->modems[h->modem].bytes -= bytes;
-	if (h->bytes == 0)
+		all->modems[h->modem].bytes -= size.bytes;
+	if (h->size.bytes == 0)
 		end(all, h);
 }
 
 void hold_end(struct holds *all, struct hold *h) {
-	if (h->bytes > 0)
-		hold_remove(all, h, h->bytes);
+	if (h->size.bytes > 0)
+		hold_remove(all, h, h->size);
 }
 
 void hold_renew(struct holds *all, struct hold *h, uint64_t now) {
-	if (h->bytes == 0)
+	if (h->size.bytes == 0)
 		return;
 	end(all, h);
 	begin(all, h, now);
@@ -89,20 +96,33 @@ uint64_t holds_deadline(const struct holds *all) {
 	return first;
 }
 
-struct hold *holds_excess(struct holds *all, uint64_t until, bool *timeout) {
+static struct hold *oldest_in(struct holds *all, enum hold_pool pool) {
 	struct hold *oldest = NULL;
 
+	for (unsigned c = 0; c < HOLD_CLASSES; c++) {
+		struct hold *h = TAILQ_FIRST(&all->lists[c]);
+
+		if (h != NULL && pool_of((enum hold_class)c) == pool &&
+		    (oldest == NULL || h->since < oldest->since))
+			oldest = h;
+	}
+	return oldest;
+}
+
+struct hold *holds_excess(struct holds *all, uint64_t until, bool *timeout) {
 	*timeout = true;
 	for (unsigned c = 0; c < HOLD_CLASSES; c++) {
 		struct hold *h = TAILQ_FIRST(&all->lists[c]);
 
 		if (h != NULL && until >= h->since + all->timeouts[c])
 			return h;
-		if (h != NULL && (oldest == NULL || h->since < oldest->since))
-			oldest = h;
 	}
 	*timeout = false;
-	return all->bytes > all->limit ? oldest : NULL;
+	for (unsigned p = 0; p < HOLD_POOLS; p++) {
+		if (all->buffers[p] > all->limits[p])
+			return oldest_in(all, (enum hold_pool)p);
+	}
+	return NULL;
 }
 
 struct hold *holds_oldest_gap(struct holds *all) {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What waits for missing parts, how long and with how much memory. A buffer counts with its whole
- * size, whatever part of it is used, as that is what it keeps from others.
+ * What waits for missing parts, how long and with how many buffers. Each pool has a limit of its own,
+ * in buffers: what waits may not take those that the ports' rings and the stages need. For a modem
+ * there is one limit in bytes; a buffer counts with its whole size, whatever part of it is used, as
+ * that is what it keeps from others.
  */
 #pragma once
 
@@ -20,14 +22,27 @@ enum hold_kind {
 	HOLD_KINDS,
 };
 
+/* Whose buffers they are. */
+enum hold_pool {
+	HOLD_POOL_PACKETS, /* of the R-PHY port: packets, bursts, segments */
+	HOLD_POOL_FRAMES, /* frames, fragments */
+	HOLD_POOLS,
+};
+
+/* Buffers, and the room in them. */
+struct hold_size {
+	uint32_t buffers;
+	uint32_t bytes;
+};
+
 #define HOLD_NOBODY UINT32_MAX /* it is not known whose it is */
 
 /* One place where something waits; part of whatever it belongs to. */
 struct hold {
-	TAILQ_ENTRY(hold) link; /* in its list while bytes > 0 */
+	TAILQ_ENTRY(hold) link; /* in its list while it holds bytes */
 	TAILQ_ENTRY(hold) of_modem; /* in its modem's list */
 	uint64_t since; /* ns */
-	uint32_t bytes;
+	struct hold_size size;
 	uint32_t modem; /* index or HOLD_NOBODY */
 	enum hold_kind kind;
 };
@@ -39,11 +54,12 @@ struct modem_holds {
 	uint64_t bytes;
 };
 
-/* Those that wait equally long at most. */
+/* Those that wait equally long at most, in buffers of one pool. */
 enum hold_class {
 	HOLD_CLASS_PACKETS,
 	HOLD_CLASS_SEGMENTS,
-	HOLD_CLASS_PARTS, /* bursts, frames, fragments */
+	HOLD_CLASS_BURSTS,
+	HOLD_CLASS_FRAMES, /* and fragments */
 	HOLD_CLASSES,
 };
 
@@ -51,19 +67,21 @@ enum hold_class {
 struct holds {
 	struct hold_list lists[HOLD_CLASSES]; /* by time */
 	uint64_t timeouts[HOLD_CLASSES]; /* ns */
-	uint64_t bytes;
-	uint64_t limit;
-	uint64_t modem_limit;
+	uint32_t buffers[HOLD_POOLS];
+	uint32_t limits[HOLD_POOLS]; /* buffers */
+	uint64_t modem_limit; /* bytes */
 	struct modem_holds *modems;
 };
 
-/* Room of all buffers of the chain. */
-static inline uint32_t hold_size(const struct rte_mbuf *m) {
-	uint32_t bytes = 0;
+/* All buffers of the chain. */
+static inline struct hold_size hold_size(const struct rte_mbuf *m) {
+	struct hold_size size = {0};
 
-	for (; m != NULL; m = m->next)
-		bytes += m->buf_len;
-	return bytes;
+	for (; m != NULL; m = m->next) {
+		size.buffers++;
+		size.bytes += m->buf_len;
+	}
+	return size;
 }
 
 /* Returns 0, or -1 when memory is short. To be freed by holds_free(). */
@@ -72,13 +90,13 @@ void holds_free(struct holds *all);
 
 void hold_init(struct hold *h, enum hold_kind kind, uint32_t modem);
 
-/* Adds bytes; the first ones begin the wait at `now`. */
-void hold_add(struct holds *all, struct hold *h, uint32_t bytes, uint64_t now);
+/* Adds buffers, or bytes alone; the first bytes begin the wait at `now`. */
+void hold_add(struct holds *all, struct hold *h, struct hold_size size, uint64_t now);
 
-/* Takes bytes away; with the last of them the wait is over. */
-void hold_remove(struct holds *all, struct hold *h, uint32_t bytes);
+/* Takes buffers away; with the last bytes the wait is over. */
+void hold_remove(struct holds *all, struct hold *h, struct hold_size size);
 
-/* Takes all bytes away; harmless where there are none. */
+/* Takes all away; harmless where there is nothing. */
 void hold_end(struct holds *all, struct hold *h);
 
 /* The wait begins again at `now`: part of it has come to its end. */
@@ -87,8 +105,8 @@ void hold_renew(struct holds *all, struct hold *h, uint64_t now);
 /* When the first of them will have waited too long, ns; UINT64_MAX where nothing waits. */
 uint64_t holds_deadline(const struct holds *all);
 
-/* The one that had waited too long at the time `until`, or the oldest while there is too much; NULL when
- * all is well. `timeout` tells which. */
+/* The one that had waited too long at the time `until`, or the oldest of a pool of which too much waits;
+ * NULL when all is well. `timeout` tells which. */
 struct hold *holds_excess(struct holds *all, uint64_t until, bool *timeout);
 
 /* The oldest of those that wait for packets or segments; NULL where there are none. */

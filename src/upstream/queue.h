@@ -61,6 +61,7 @@ static inline struct us_meta *us_meta(struct rte_mbuf *m) {
 struct us_queue {
 	struct rte_mbuf *first, *last;
 	uint32_t count;
+	uint32_t buffers; /* of all of them */
 };
 
 static inline void us_queue_add(struct us_queue *q, struct rte_mbuf *m) {
@@ -71,6 +72,7 @@ static inline void us_queue_add(struct us_queue *q, struct rte_mbuf *m) {
 		us_meta(q->last)->next = m;
 	q->last = m;
 	q->count++;
+	q->buffers += m->nb_segs;
 }
 
 /* NULL where it is empty. */
@@ -80,6 +82,7 @@ static inline struct rte_mbuf *us_queue_take(struct us_queue *q) {
 	if (m != NULL) {
 		q->first = us_meta(m)->next;
 		q->count--;
+		q->buffers -= m->nb_segs;
 	}
 	return m;
 }

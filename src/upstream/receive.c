@@ -12,9 +12,11 @@
 #define BACKLOG 64
 #define IN_CRYPTO 512
 
+/* What is held has a limit of its own; what is on its way keeps within US_QUEUED. */
 static bool has_room(const struct upstream *u) {
 	return u->bursts.count < BACKLOG && u->segments.count < BACKLOG &&
-	       u->in_crypto < IN_CRYPTO && u->waiting_count < US_TRANSMIT_CAPACITY / 2;
+	       u->bursts.buffers + u->segments.buffers < US_QUEUED && u->in_crypto < IN_CRYPTO &&
+	       u->waiting_count < US_TRANSMIT_CAPACITY / 2;
 }
 
 /* Whether what was received has come as far as what waits for it. */

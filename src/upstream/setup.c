@@ -2,11 +2,62 @@
 /* From the configuration of a service group to its upstream. */
 #include <stdio.h>
 
+#include <rte_ether.h>
 #include <rte_malloc.h>
 
 #include "upstream/upstream.h"
 
 #define MAX_SLOTS 8192 /* windows in which something waits, at a time */
+
+/* In the stock, in a burst of the list, in the crypto device, and in line for the network port. */
+#define MOVING_FRAMES (US_STOCK + PIPELINE_CAPACITY + US_TRANSMIT_CAPACITY)
+
+uint32_t us_packet_room(const struct service_group *sg) {
+	uint32_t frame = sg->rphy.mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN;
+
+	return RTE_PKTMBUF_HEADROOM + RTE_MAX(frame, 2048u);
+}
+
+static uint32_t streams_of(const struct service_group *sg) {
+	uint32_t streams = 1; /* of the ranging sessions */
+
+	for (size_t m = 0; m < sg->modem_count; m++) {
+		for (size_t f = 0; f < sg->modems[m].upstream_flow_count; f++)
+			streams += (uint32_t)sg->modems[m].upstream_flows[f].cluster_count;
+	}
+	return streams;
+}
+
+struct us_buffers us_buffers(const struct service_group *sg) {
+	struct us_buffers b = {
+		/* one burst can always wait for its end */
+		.held_packets = RTE_MAX(sg->upstream.held / us_packet_room(sg), US_BURST_PIECES),
+		/* an incomplete frame between two grants is nothing unusual: every stream may have one */
+		.held_frames = sg->upstream.held / US_FRAME_BUFFER + streams_of(sg),
+	};
+
+	/* The queues, the segment that is taken apart, and what comes in before something is given up. */
+	b.packets = b.held_packets + US_QUEUED + US_BURST_PIECES + US_RECEIVE_BURST;
+	b.frames = b.held_frames + MOVING_FRAMES;
+	b.pieces = b.held_packets + US_RECEIVE_BURST * US_BURSTS_MAX;
+	return b;
+}
+
+static int pool_check(const char *what, const struct rte_mempool *pool, uint32_t needed) {
+	if (pool->size >= needed)
+		return 0;
+	fprintf(stderr, "upstream: a pool of %u %s, where %u are needed\n", pool->size, what,
+		needed);
+	return -1;
+}
+
+int us_pools_check(const struct service_group *sg, const struct us_resources *r) {
+	struct us_buffers b = us_buffers(sg);
+
+	return pool_check("buffers of the R-PHY port", r->packets, b.packets) |
+	       pool_check("frames", r->frames, b.frames) |
+	       pool_check("pieces", r->pieces, b.pieces);
+}
 
 static int slots_create(struct upstream *u) {
 	uint32_t wanted = u->tables.stream_count + u->tables.session_count * US_PSP_FLOWS;
@@ -27,9 +78,10 @@ static int holds_create(struct upstream *u, const struct service_group *sg) {
 	/* What a segment waits for may itself wait for the order of its PSP packet. */
 	u->holds.timeouts[HOLD_CLASS_PACKETS] = sg->upstream.reorder_timeout_ns;
 	u->holds.timeouts[HOLD_CLASS_SEGMENTS] = 2 * sg->upstream.reorder_timeout_ns;
-	u->holds.timeouts[HOLD_CLASS_PARTS] = sg->upstream.frame_timeout_ns;
-	/* An incomplete frame between two grants is nothing unusual: every stream may have one. */
-	u->holds.limit = sg->upstream.held + (uint64_t)u->tables.stream_count * US_FRAME_BUFFER;
+	u->holds.timeouts[HOLD_CLASS_BURSTS] = sg->upstream.frame_timeout_ns;
+	u->holds.timeouts[HOLD_CLASS_FRAMES] = sg->upstream.frame_timeout_ns;
+	u->holds.limits[HOLD_POOL_PACKETS] = us_buffers(sg).held_packets;
+	u->holds.limits[HOLD_POOL_FRAMES] = us_buffers(sg).held_frames;
 	u->holds.modem_limit = sg->upstream.held_by_modem;
 	return holds_init(&u->holds, (uint32_t)sg->modem_count);
 }

@@ -36,6 +36,8 @@
 #define US_FRAME_ROOM 2048 /* bytes of a PDU, or of a MAC header before it */
 #define US_FRAME_BUFFER (RTE_PKTMBUF_HEADROOM + US_FRAME_ROOM)
 #define US_BURSTS_MAX 127 /* in a PSP packet: header, payload and trailer are a segment each */
+#define US_BURST_PIECES 64 /* buffers of a burst, at most */
+#define US_QUEUED 1024 /* buffers in the queues, from where on nothing is received */
 #define US_TRANSMIT_CAPACITY 1024
 #define US_STOCK 64
 #define US_NO_PORT UINT16_MAX
@@ -49,9 +51,19 @@ struct us_resources {
 	uint16_t crypto_queue;
 	struct rte_mempool *crypto_ops; /* IV at the offset of platform/crypto.h */
 	void *const *sessions; /* UPLINK, two for each modem; the second may be NULL */
+	struct rte_mempool *packets; /* in which the R-PHY port receives */
 	struct rte_mempool *frames; /* for frames: US_FRAME_ROOM bytes behind the headroom */
 	struct rte_mempool *pieces; /* for mbufs attached to others, no data room */
 	struct clock *clock;
+};
+
+/* Buffers of each pool that an upstream may have in use, beside those in the ports' rings. */
+struct us_buffers {
+	uint32_t held_packets; /* of those of the R-PHY port: what may wait for missing parts */
+	uint32_t packets; /* of the R-PHY port */
+	uint32_t held_frames;
+	uint32_t frames;
+	uint32_t pieces;
 };
 
 struct upstream {
@@ -94,6 +106,16 @@ struct upstream {
 /* Its pipelines in the order of travel. */
 #define US_PIPELINES 2
 extern const struct stage_list us_lists[US_PIPELINES];
+
+/* Bytes of a buffer for a whole packet of the R-PHY device. */
+uint32_t us_packet_room(const struct service_group *sg);
+
+/* How many buffers the configuration asks for. */
+struct us_buffers us_buffers(const struct service_group *sg);
+
+/* Whether the pools have them: what is held and on its way must leave the rest for the ports' rings.
+ * Returns 0, or -1 after a message. */
+int us_pools_check(const struct service_group *sg, const struct us_resources *r);
 
 /*
  * Builds tables and pipelines from the configuration, which must have upstream channels. Returns NULL

@@ -83,7 +83,7 @@ static void a_frame_of_each_modem(void **state) {
 		bench_settle(bench);
 	}
 	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), CROWD);
-	assert_int_equal(bench->u->holds.bytes, CROWD * US_FRAME_BUFFER);
+	assert_int_equal(bench->u->holds.buffers[HOLD_POOL_FRAMES], CROWD);
 	for (unsigned m = 0; m < CROWD; m++) {
 		size = crowd_frame(m, pdu, sizeof(pdu), frame);
 		crowd_segment(m, 1, false, frame + 100, size - 100);
@@ -101,7 +101,7 @@ static void a_gap_of_each_modem(void **state) {
 	static const uint16_t numbers[3] = {0, 2, 1};
 
 	(void)state;
-	crowd_open(4194304, BENCH_CROWD);
+	crowd_open(8388608, BENCH_CROWD);
 	for (unsigned i = 0; i < ARRAY_COUNT(numbers); i++) {
 		for (unsigned m = 0; m < BENCH_CROWD; m++) {
 			size_t size = crowd_frame(m, pdu, sizeof(pdu), frame);
