@@ -5,6 +5,7 @@
 #include <rte_ether.h>
 #include <rte_malloc.h>
 
+#include "upstream/shared/stream.h"
 #include "upstream/upstream.h"
 
 #define MAX_SLOTS 8192 /* windows in which something waits, at a time */
@@ -63,14 +64,14 @@ static int slots_create(struct upstream *u) {
 	uint32_t wanted = u->tables.stream_count + u->tables.session_count * US_PSP_FLOWS;
 	uint32_t count = RTE_MIN(wanted, (uint32_t)MAX_SLOTS);
 
-	u->all_slots = rte_zmalloc("order", count * sizeof(*u->all_slots), RTE_CACHE_LINE_SIZE);
-	if (u->all_slots == NULL) {
+	u->slots.all = rte_zmalloc("order", count * sizeof(*u->slots.all), RTE_CACHE_LINE_SIZE);
+	if (u->slots.all == NULL) {
 		fprintf(stderr, "upstream: no memory for %u windows\n", count);
 		return -1;
 	}
 	for (uint32_t i = 0; i < count; i++)
-		u->all_slots[i].next_free = i + 1 < count ? &u->all_slots[i + 1] : NULL;
-	u->free_slots = u->all_slots;
+		u->slots.all[i].next_free = i + 1 < count ? &u->slots.all[i + 1] : NULL;
+	u->slots.free = u->slots.all;
 	return 0;
 }
 
@@ -83,6 +84,12 @@ static int holds_create(struct upstream *u, const struct service_group *sg) {
 	u->holds.limits[HOLD_POOL_PACKETS] = us_buffers(sg).held_packets;
 	u->holds.limits[HOLD_POOL_FRAMES] = us_buffers(sg).held_frames;
 	u->holds.modem_limit = sg->upstream.held_by_modem;
+	u->holds.give_up[HOLD_PACKETS] = us_packets_give_up;
+	u->holds.give_up[HOLD_SEGMENTS] = us_segments_give_up;
+	u->holds.give_up[HOLD_BURST] = us_burst_give_up;
+	u->holds.give_up[HOLD_FRAME] = us_frame_give_up;
+	u->holds.give_up[HOLD_FRAGMENTS] = us_fragments_give_up;
+	u->holds.owner = u;
 	return holds_init(&u->holds, (uint32_t)sg->modem_count);
 }
 
@@ -113,7 +120,7 @@ void upstream_free(struct upstream *u) {
 	upstream_stop(u);
 	latency_free(&u->latency);
 	holds_free(&u->holds);
-	rte_free(u->all_slots);
+	rte_free(u->slots.all);
 	us_requests_free(&u->requests);
 	us_tables_free(&u->tables);
 	rte_free(u);

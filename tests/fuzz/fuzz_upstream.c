@@ -161,7 +161,7 @@ static void round_once(struct upstream *u) {
 	pipeline_run(upstream_pipeline(u, 0));
 	pipeline_run(upstream_pipeline(u, 1));
 	CHECK(upstream_balanced(u));
-	CHECK(u->waiting_count <= US_TRANSMIT_CAPACITY);
+	CHECK(u->transmit.count <= US_TRANSMIT_CAPACITY);
 	for (uint32_t m = 0; m < all.config.sg.modem_count; m++)
 		CHECK(u->holds.modems[m].bytes <= u->holds.modem_limit);
 }

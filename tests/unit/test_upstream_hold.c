@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "upstream/cut.h"
-#include "upstream/hold.h"
-#include "upstream/queue.h"
+#include "upstream/shared/cut.h"
+#include "upstream/shared/hold.h"
+#include "upstream/shared/meta.h"
 
 #include "fixture.h"
 #include "random.h"
@@ -50,99 +50,168 @@ static void rig_close(struct rig *r) {
 	holds_free(&r->all);
 }
 
+/* What was given up since rig_open(), and why. */
+static struct {
+	struct hold *holds[HOLDS];
+	bool timeouts[HOLDS];
+	unsigned count;
+} given_up;
+
+static void give_up(void *owner, struct hold *h, bool timeout) {
+	assert_ptr_equal(owner, rig);
+	assert_in_range(given_up.count, 0, HOLDS - 1);
+	given_up.holds[given_up.count] = h;
+	given_up.timeouts[given_up.count++] = timeout;
+	hold_end(&rig->all, h);
+}
+
+static void expect_last(const struct hold *h, bool timeout, unsigned count) {
+	assert_int_equal(given_up.count, count);
+	assert_ptr_equal(given_up.holds[count - 1], h);
+	assert_int_equal(given_up.timeouts[count - 1], timeout);
+}
+
+static void rig_open_to_give_up(void) {
+	rig_open(rig);
+	for (unsigned k = 0; k < HOLD_KINDS; k++)
+		rig->all.give_up[k] = give_up;
+	rig->all.owner = rig;
+	given_up.count = 0;
+}
+
 static void each_kind_has_its_time(void **state) {
 	static const uint64_t time[HOLD_KINDS] = {
 		[HOLD_PACKETS] = 10, [HOLD_SEGMENTS] = 20,   [HOLD_BURST] = 100,
 		[HOLD_FRAME] = 100,  [HOLD_FRAGMENTS] = 100,
 	};
-	bool timeout;
 
 	(void)state;
-	rig_open(rig);
+	rig_open_to_give_up();
 	for (unsigned i = 0; i < HOLD_KINDS; i++) {
 		struct hold *h = &rig->holds[i];
 
 		hold_add(&rig->all, h, in_use(1, 8), 1000);
 		hold_add(&rig->all, h, in_use(1, 8), 1005); /* the first bytes count */
 		assert_int_equal(holds_deadline(&rig->all), 1000 + time[i]);
-		assert_null(holds_excess(&rig->all, 999 + time[i], &timeout));
-		assert_ptr_equal(holds_excess(&rig->all, 1000 + time[i], &timeout), h);
-		assert_true(timeout);
+		holds_relieve(&rig->all, 999 + time[i]);
 		hold_renew(&rig->all, h, 1001);
-		assert_null(holds_excess(&rig->all, 1000 + time[i], &timeout));
-		hold_remove(&rig->all, h, in_use(2, 16));
+		holds_relieve(&rig->all, 1000 + time[i]);
+		assert_int_equal(given_up.count, i);
+		holds_relieve(&rig->all, 1001 + time[i]);
+		expect_last(h, true, i + 1);
 	}
 	hold_renew(&rig->all, &rig->holds[0], 2000); /* nothing waits there */
 	rig_close(rig);
 }
 
+/* Each only has to end its own wait: what another one holds of the other pool does not matter. */
 static void the_oldest_of_a_pool_goes_first(void **state) {
 	struct hold *packets = &rig->holds[0], *segments = &rig->holds[1], *burst = &rig->holds[2];
 	struct hold *frame = &rig->holds[3];
-	bool timeout;
 
 	(void)state;
-	rig_open(rig);
+	rig_open_to_give_up();
 	hold_add(&rig->all, frame, in_use(5, 9000), 4);
 	hold_add(&rig->all, burst, in_use(3, 1), 5);
 	hold_add(&rig->all, packets, in_use(3, 1), 6);
 	hold_add(&rig->all, segments, in_use(4, 1), 7);
-	assert_null(holds_excess(&rig->all, 8, &timeout)); /* as much as may be of both */
+	holds_relieve(&rig->all, 8);
+	assert_int_equal(given_up.count, 0); /* as much as may be of both */
 	hold_add(&rig->all, segments, in_use(1, 1), 8);
-	assert_ptr_equal(holds_excess(&rig->all, 8, &timeout), burst);
-	assert_false(timeout);
-	hold_renew(&rig->all, burst, 9);
-	assert_ptr_equal(holds_excess(&rig->all, 9, &timeout), packets);
-	assert_ptr_equal(holds_oldest_gap(&rig->all), packets);
-	hold_remove(&rig->all, packets, in_use(3, 1));
-	assert_null(holds_excess(&rig->all, 9, &timeout));
-	assert_ptr_equal(holds_oldest_gap(&rig->all), segments);
-	hold_end(&rig->all, segments);
-	assert_null(holds_oldest_gap(&rig->all));
+	holds_relieve(&rig->all, 8);
+	expect_last(burst, false, 1);
+	hold_add(&rig->all, burst, in_use(3, 1), 9);
+	holds_relieve(&rig->all, 9);
+	expect_last(packets, false, 2);
+	hold_add(&rig->all, frame, in_use(1, 1), 9);
+	holds_relieve(&rig->all, 9);
+	expect_last(frame, false, 3);
 	hold_end(&rig->all, burst);
 	hold_end(&rig->all, burst); /* harmless */
-	hold_add(&rig->all, frame, in_use(1, 1), 9);
-	assert_ptr_equal(holds_excess(&rig->all, 9, &timeout), frame);
+	hold_end(&rig->all, segments);
+	rig_close(rig);
+}
+
+/* Buffers that nothing waits for take the place of those that wait; where none waits, nothing ends. */
+static void buffers_in_use_count(void **state) {
+	struct hold *frame = &rig->holds[3];
+
+	(void)state;
+	rig_open_to_give_up();
+	holds_use(&rig->all, HOLD_POOL_FRAMES, 6);
+	holds_relieve(&rig->all, 1);
+	assert_int_equal(given_up.count, 0);
+	hold_add(&rig->all, frame, in_use(1, 1), 1);
+	holds_relieve(&rig->all, 1);
+	expect_last(frame, false, 1);
+	holds_used(&rig->all, HOLD_POOL_FRAMES, 2);
+	hold_add(&rig->all, frame, in_use(1, 1), 2);
+	holds_relieve(&rig->all, 2);
+	assert_int_equal(given_up.count, 1);
 	hold_end(&rig->all, frame);
+	holds_used(&rig->all, HOLD_POOL_FRAMES, 4);
+	rig_close(rig);
+}
+
+static void the_oldest_gap(void **state) {
+	struct hold *packets = &rig->holds[0], *segments = &rig->holds[1], *burst = &rig->holds[2];
+
+	(void)state;
+	rig_open_to_give_up();
+	hold_add(&rig->all, burst, in_use(1, 1), 1); /* is no gap */
+	hold_add(&rig->all, segments, in_use(1, 1), 2);
+	hold_add(&rig->all, packets, in_use(1, 1), 3);
+	holds_end_oldest_gap(&rig->all);
+	expect_last(segments, false, 1);
+	holds_end_oldest_gap(&rig->all);
+	expect_last(packets, false, 2);
+	holds_end_oldest_gap(&rig->all);
+	assert_int_equal(given_up.count, 2);
+	hold_add(&rig->all, packets, in_use(1, 1), 4);
+	hold_add(&rig->all, segments, in_use(1, 1), 5);
+	holds_end_oldest_gap(&rig->all);
+	expect_last(packets, false, 3);
+	holds_end_oldest_gap(&rig->all);
+	expect_last(segments, false, 4);
+	hold_end(&rig->all, burst);
 	rig_close(rig);
 }
 
 /* Of two that wait longer than they may, and too much: the end of time is told first. */
 static void time_comes_before_memory(void **state) {
-	bool timeout;
-
 	(void)state;
-	rig_open(rig);
+	rig_open_to_give_up();
 	hold_add(&rig->all, &rig->holds[2], in_use(11, 1), 1);
 	hold_add(&rig->all, &rig->holds[0], in_use(1, 1), 2);
-	assert_ptr_equal(holds_excess(&rig->all, 12, &timeout), &rig->holds[0]);
-	assert_true(timeout);
-	hold_end(&rig->all, &rig->holds[0]);
-	assert_ptr_equal(holds_excess(&rig->all, 12, &timeout), &rig->holds[2]);
-	assert_false(timeout);
-	hold_end(&rig->all, &rig->holds[2]);
+	holds_relieve(&rig->all, 12);
+	expect_last(&rig->holds[2], false, 2);
+	assert_ptr_equal(given_up.holds[0], &rig->holds[0]);
+	assert_true(given_up.timeouts[0]);
 	rig_close(rig);
 }
 
 static void a_modem_has_a_limit_of_its_own(void **state) {
 	(void)state;
-	rig_open(rig);
+	rig_open_to_give_up();
 	hold_add(&rig->all, &rig->holds[4], in_use(1, 100), 1); /* modem 0, a frame's fragments */
 	hold_add(&rig->all, &rig->holds[0], in_use(1, 300), 2);
-	hold_add(&rig->all, &rig->holds[1], in_use(1, 399), 1); /* modem 1 */
-	assert_null(holds_modem_excess(&rig->all, 0));
+	hold_add(&rig->all, &rig->holds[1], in_use(1, 401), 1); /* modem 1 */
+	hold_add(&rig->all, &rig->holds[3], in_use(1, 999), 1); /* nobody */
+	holds_relieve_modem(&rig->all, 0);
+	holds_relieve_modem(&rig->all, HOLD_NOBODY);
+	assert_int_equal(given_up.count, 0);
 	hold_add(&rig->all, &rig->holds[8], in_use(1, 1), 3);
-	assert_ptr_equal(holds_modem_excess(&rig->all, 0), &rig->holds[4]);
-	assert_null(holds_modem_excess(&rig->all, 1));
-	hold_remove(&rig->all, &rig->holds[4],
-		    in_use(0, 50)); /* a part of it is not enough to leave the list */
-	hold_add(&rig->all, &rig->holds[8], in_use(0, 50), 4);
-	assert_ptr_equal(holds_modem_excess(&rig->all, 0), &rig->holds[4]);
-	hold_remove(&rig->all, &rig->holds[4], in_use(1, 50));
-	assert_null(holds_modem_excess(&rig->all, 0));
-	hold_remove(&rig->all, &rig->holds[0], in_use(1, 300));
-	hold_remove(&rig->all, &rig->holds[8], in_use(1, 51));
-	hold_remove(&rig->all, &rig->holds[1], in_use(1, 399));
+	holds_relieve_modem(&rig->all, 0);
+	expect_last(&rig->holds[4], false, 1);
+	/* a part of it is not enough to leave the list */
+	hold_remove(&rig->all, &rig->holds[0], in_use(0, 50));
+	hold_add(&rig->all, &rig->holds[8], in_use(0, 150), 4);
+	holds_relieve_modem(&rig->all, 0);
+	expect_last(&rig->holds[0], false, 2);
+	holds_relieve_modem(&rig->all, 1);
+	expect_last(&rig->holds[1], false, 3);
+	hold_end(&rig->all, &rig->holds[8]);
+	hold_end(&rig->all, &rig->holds[3]);
 	rig_close(rig);
 }
 
@@ -271,6 +340,8 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_kind_has_its_time),
 		cmocka_unit_test(the_oldest_of_a_pool_goes_first),
+		cmocka_unit_test(buffers_in_use_count),
+		cmocka_unit_test(the_oldest_gap),
 		cmocka_unit_test(time_comes_before_memory),
 		cmocka_unit_test(a_modem_has_a_limit_of_its_own),
 		cmocka_unit_test(random_holds),

@@ -105,7 +105,7 @@ static void fragments_that_never_end(void **state) {
 		size = bench_frame(bench, 3, &h, bytes + 1000, 1, bytes);
 		bench_plain(bench, PLAIN, bytes, size);
 		settle();
-		assert_in_range(bench->u->waiting_fragments, 0, most);
+		assert_in_range(bench->u->defragment.waiting_fragments, 0, most);
 		h.fragment_first = false;
 		h.fragment_sequence = (h.fragment_sequence + 1) & 0xf;
 	}

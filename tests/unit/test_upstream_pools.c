@@ -191,13 +191,13 @@ static void a_device_that_leaves_gaps(void **state) {
 		}
 	}
 	assert_int_equal(counted(COUNTER_RECEIVED), sent + good);
-	assert_true(instance->upstream->waiting_packets > 0);
+	assert_true(instance->upstream->uepi.waiting_packets > 0);
 	for (int i = 0; i < 3; i++) {
 		instance->workers[0].clock.now += 100000000;
 		run();
 	}
 	/* what was given up for memory is not lost */
-	assert_int_equal(instance->upstream->waiting_packets, 0);
+	assert_int_equal(instance->upstream->uepi.waiting_packets, 0);
 	assert_int_equal(counted(COUNTER_PSP_PACKETS), sent + good);
 	assert_int_equal(counted(COUNTER_PSP_MISSING), (CHANNELS - 1) * US_PSP_FLOWS);
 	assert_int_equal(counters_dropped_units(&instance->upstream->counters, UNIT_PACKET), 0);

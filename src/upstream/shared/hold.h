@@ -8,6 +8,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/queue.h>
 
@@ -63,8 +64,16 @@ enum hold_class {
 	HOLD_CLASSES,
 };
 
+/*
+ * Ends one wait: missing numbers are passed over, incomplete things are dropped. `timeout` tells whether
+ * its time was over; otherwise its memory is needed for others. Afterwards it holds less, or nothing.
+ */
+typedef void (*hold_give_up)(void *owner, struct hold *h, bool timeout);
+
 /* All of it. */
 struct holds {
+	hold_give_up give_up[HOLD_KINDS]; /* to be set before anything waits */
+	void *owner; /* what they get */
 	struct hold_list lists[HOLD_CLASSES]; /* by time */
 	uint64_t timeouts[HOLD_CLASSES]; /* ns */
 	uint32_t buffers[HOLD_POOLS];
@@ -72,6 +81,9 @@ struct holds {
 	uint64_t modem_limit; /* bytes */
 	struct modem_holds *modems;
 };
+
+/* What a hold is part of. */
+#define HOLD_OF(type, member, hold) ((type *)(void *)((char *)(hold) - offsetof(type, member)))
 
 /* All buffers of the chain. */
 static inline struct hold_size hold_size(const struct rte_mbuf *m) {
@@ -84,7 +96,7 @@ static inline struct hold_size hold_size(const struct rte_mbuf *m) {
 	return size;
 }
 
-/* Returns 0, or -1 when memory is short. To be freed by holds_free(). */
+/* Empties the lists. Returns 0, or -1 when memory is short. To be freed by holds_free(). */
 int holds_init(struct holds *all, uint32_t modems);
 void holds_free(struct holds *all);
 
@@ -105,12 +117,21 @@ void hold_renew(struct holds *all, struct hold *h, uint64_t now);
 /* When the first of them will have waited too long, ns; UINT64_MAX where nothing waits. */
 uint64_t holds_deadline(const struct holds *all);
 
-/* The one that had waited too long at the time `until`, or the oldest of a pool of which too much waits;
- * NULL when all is well. `timeout` tells which. */
-struct hold *holds_excess(struct holds *all, uint64_t until, bool *timeout);
+/* Buffers that wait for nothing, but are in use besides: they count against the limit. */
+static inline void holds_use(struct holds *all, enum hold_pool pool, uint32_t buffers) {
+	all->buffers[pool] += buffers;
+}
 
-/* The oldest of those that wait for packets or segments; NULL where there are none. */
-struct hold *holds_oldest_gap(struct holds *all);
+static inline void holds_used(struct holds *all, enum hold_pool pool, uint32_t buffers) {
+	all->buffers[pool] -= buffers;
+}
 
-/* The oldest of a modem that holds too much; NULL when it does not. */
-struct hold *holds_modem_excess(struct holds *all, uint32_t modem);
+/* Ends all waits that had lasted too long at the time `until`, and of a pool of which too much waits the
+ * oldest ones. */
+void holds_relieve(struct holds *all, uint64_t until);
+
+/* Ends the oldest waits of a modem while it holds too much; HOLD_NOBODY: harmless. */
+void holds_relieve_modem(struct holds *all, uint32_t modem);
+
+/* Ends the oldest of those that wait for packets or segments. */
+void holds_end_oldest_gap(struct holds *all);

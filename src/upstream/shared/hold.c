@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "upstream/hold.h"
+#include "upstream/shared/hold.h"
 
 #include <rte_malloc.h>
 
@@ -39,14 +39,14 @@ static enum hold_pool pool_of(enum hold_class class) {
 	return class == HOLD_CLASS_FRAMES ? HOLD_POOL_FRAMES : HOLD_POOL_PACKETS;
 }
 
-static void begin(struct holds *all, struct hold *h, uint64_t now) {
+static void hold_enter(struct holds *all, struct hold *h, uint64_t now) {
 	h->since = now;
 	TAILQ_INSERT_TAIL(&all->lists[class_of(h)], h, link);
 	if (h->modem != HOLD_NOBODY)
 		TAILQ_INSERT_TAIL(&all->modems[h->modem].list, h, of_modem);
 }
 
-static void end(struct holds *all, struct hold *h) {
+static void hold_leave(struct holds *all, struct hold *h) {
 	TAILQ_REMOVE(&all->lists[class_of(h)], h, link);
 	if (h->modem != HOLD_NOBODY)
 		TAILQ_REMOVE(&all->modems[h->modem].list, h, of_modem);
@@ -54,7 +54,7 @@ static void end(struct holds *all, struct hold *h) {
 
 void hold_add(struct holds *all, struct hold *h, struct hold_size size, uint64_t now) {
 	if (h->size.bytes == 0)
-		begin(all, h, now);
+		hold_enter(all, h, now);
 	h->size.buffers += size.buffers;
 	h->size.bytes += size.bytes;
 	all->buffers[pool_of(class_of(h))] += size.buffers;
@@ -69,7 +69,7 @@ void hold_remove(struct holds *all, struct hold *h, struct hold_size size) {
 	if (h->modem != HOLD_NOBODY)
 		all->modems[h->modem].bytes -= size.bytes;
 	if (h->size.bytes == 0)
-		end(all, h);
+		hold_leave(all, h);
 }
 
 void hold_end(struct holds *all, struct hold *h) {
@@ -80,8 +80,8 @@ void hold_end(struct holds *all, struct hold *h) {
 void hold_renew(struct holds *all, struct hold *h, uint64_t now) {
 	if (h->size.bytes == 0)
 		return;
-	end(all, h);
-	begin(all, h, now);
+	hold_leave(all, h);
+	hold_enter(all, h, now);
 }
 
 uint64_t holds_deadline(const struct holds *all) {
@@ -109,7 +109,9 @@ static struct hold *oldest_in(struct holds *all, enum hold_pool pool) {
 	return oldest;
 }
 
-struct hold *holds_excess(struct holds *all, uint64_t until, bool *timeout) {
+/* The one that had waited too long, or the oldest of a pool of which too much waits; NULL when all is
+ * well. `timeout` tells which. */
+static struct hold *holds_excess(struct holds *all, uint64_t until, bool *timeout) {
 	*timeout = true;
 	for (unsigned c = 0; c < HOLD_CLASSES; c++) {
 		struct hold *h = TAILQ_FIRST(&all->lists[c]);
@@ -119,23 +121,45 @@ struct hold *holds_excess(struct holds *all, uint64_t until, bool *timeout) {
 	}
 	*timeout = false;
 	for (unsigned p = 0; p < HOLD_POOLS; p++) {
+		struct hold *h = NULL;
+
 		if (all->buffers[p] > all->limits[p])
-			return oldest_in(all, (enum hold_pool)p);
+			h = oldest_in(all, (enum hold_pool)p);
+		if (h != NULL)
+			return h;
 	}
 	return NULL;
 }
 
-struct hold *holds_oldest_gap(struct holds *all) {
-	struct hold *packets = TAILQ_FIRST(&all->lists[HOLD_CLASS_PACKETS]);
-	struct hold *segments = TAILQ_FIRST(&all->lists[HOLD_CLASS_SEGMENTS]);
-
-	if (packets == NULL || segments == NULL)
-		return packets != NULL ? packets : segments;
-	return packets->since <= segments->since ? packets : segments;
+static void hold_end_early(struct holds *all, struct hold *h, bool timeout) {
+	all->give_up[h->kind](all->owner, h, timeout);
 }
 
-struct hold *holds_modem_excess(struct holds *all, uint32_t modem) {
-	struct modem_holds *m = &all->modems[modem];
+void holds_relieve(struct holds *all, uint64_t until) {
+	struct hold *h;
+	bool timeout;
 
-	return m->bytes > all->modem_limit ? TAILQ_FIRST(&m->list) : NULL;
+	while ((h = holds_excess(all, until, &timeout)) != NULL)
+		hold_end_early(all, h, timeout);
+}
+
+void holds_relieve_modem(struct holds *all, uint32_t modem) {
+	struct modem_holds *m;
+
+	if (modem == HOLD_NOBODY)
+		return;
+	m = &all->modems[modem];
+	while (m->bytes > all->modem_limit)
+		hold_end_early(all, TAILQ_FIRST(&m->list), false);
+}
+
+void holds_end_oldest_gap(struct holds *all) {
+	struct hold *packets = TAILQ_FIRST(&all->lists[HOLD_CLASS_PACKETS]);
+	struct hold *segments = TAILQ_FIRST(&all->lists[HOLD_CLASS_SEGMENTS]);
+	bool packets_first =
+		segments == NULL || (packets != NULL && packets->since <= segments->since);
+	struct hold *oldest = packets_first ? packets : segments;
+
+	if (oldest != NULL)
+		hold_end_early(all, oldest, false);
 }
