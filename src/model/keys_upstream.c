@@ -39,8 +39,8 @@ const struct key upstream_keys[] = {
 	      "up first")},
 	{.name = "held", SIZE(64000, 256000000), AT(struct upstream_config, held),
 	 .fallback = "4 MB",
-	 HELP("memory of buffers that wait for missing parts, of all modems and bursts together; "
-	      "at least held_by_modem")},
+	 HELP("memory of packets that wait for missing parts, of all modems and bursts together, "
+	      "and as much again of frames; at least held_by_modem")},
 	{0},
 };
 

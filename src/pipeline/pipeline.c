@@ -3,19 +3,33 @@
 
 #include <rte_cycles.h>
 
+/*
+ * Calls a stage with the `n` packets of the burst, or with what its queue has. Returns whether there was
+ * something to call it for. `n` becomes what it returned, `moved` the larger of packets in and out.
+ */
+static inline bool stage_call(struct pipeline *p, const struct stage *s, struct rte_mbuf **pkts,
+			      uint16_t *n, unsigned *moved) {
+	const struct queue *gives = &p->queues[s->gives];
+	uint32_t before = gives->count;
+	uint16_t in = *n;
+
+	if (s->from != 0 && !s->pulls)
+		in = queue_take_burst(&p->queues[s->from], pkts, PIPELINE_BURST);
+	if (in == 0 && !s->polls)
+		return false;
+	*n = s->run(p->ctx, pkts, in);
+	*moved = RTE_MAX((unsigned)in, *n + (gives->count - before));
+	return true;
+}
+
 static unsigned run_plain(struct pipeline *p) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
-	unsigned work = 0;
+	unsigned work = 0, moved;
 	uint16_t n = 0;
 
 	for (unsigned i = 0; i < p->count; i++) {
-		const struct stage *s = &p->stages[i];
-		uint16_t in = n;
-
-		if (n == 0 && !s->polls)
-			continue;
-		n = s->run(p->ctx, pkts, n);
-		work += RTE_MAX(in, n);
+		if (stage_call(p, &p->stages[i], pkts, &n, &moved))
+			work += moved;
 	}
 	return work;
 }
@@ -23,26 +37,23 @@ static unsigned run_plain(struct pipeline *p) {
 static unsigned run_accounted(struct pipeline *p) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 	uint64_t start = rte_rdtsc();
-	unsigned work = 0;
+	unsigned work = 0, moved;
 	uint16_t n = 0;
 
 	for (unsigned i = 0; i < p->count; i++) {
-		const struct stage *s = &p->stages[i];
 		struct stage_account *a = &p->accounts[i];
-		uint16_t in = n;
 		uint64_t end;
 
-		if (n == 0 && !s->polls)
+		if (!stage_call(p, &p->stages[i], pkts, &n, &moved))
 			continue;
-		n = s->run(p->ctx, pkts, n);
 		end = rte_rdtsc();
-		if (in == 0 && n == 0) {
+		if (moved == 0) {
 			p->idle_cycles += end - start;
 		} else {
 			a->cycles += end - start;
-			a->packets += RTE_MAX(in, n);
+			a->packets += moved;
 			a->calls++;
-			work += RTE_MAX(in, n);
+			work += moved;
 		}
 		start = end;
 	}

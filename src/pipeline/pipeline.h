@@ -6,6 +6,12 @@
  * how many they are. A packet that is not kept was given to drop() with a named reason, or is held
  * by the stage (queue, crypto device, open DEPI frame) and comes out of a later call. A stage that
  * can put out packets without taking any in says so by `polls`.
+ *
+ * Where one packet becomes many, or many become one, a burst is not enough: such stages have a queue
+ * between them, which the list names. A stage that `gives` to a queue adds to it and returns nothing.
+ * What stands in the queue of `from` is handed out by the loop, a burst in each run of the list; a
+ * stage that `pulls`, which cannot say how many it has room for, takes from it by itself, behind what
+ * it is given by the stage above.
  */
 #pragma once
 
@@ -14,11 +20,14 @@
 
 #include <rte_mbuf.h>
 
+#include "pipeline/queue.h"
+
 /* Packets that a list takes in at once, and room in the burst for stages that put out more. */
 #define PIPELINE_BURST 64
 #define PIPELINE_CAPACITY 512
 
 #define PIPELINE_MAX_STAGES 16
+#define PIPELINE_MAX_QUEUES 8 /* of a list, number 0 not counted */
 
 typedef uint16_t (*stage_fn)(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 
@@ -28,6 +37,20 @@ struct stage {
 	const char *dpdk; /* the library that does the work */
 	stage_fn run;
 	bool polls; /* is called with an empty burst too */
+	/* numbers of queues; 0: none, the burst goes from stage to stage */
+	uint8_t from;
+	bool pulls; /* takes from it by itself; must poll */
+	uint8_t gives;
+	uint8_t also; /* STAGE_TO(..) of queues into which it puts what does not go that way */
+};
+
+#define STAGE_TO(queue) (1u << (queue))
+
+/* What stands between stages. */
+struct stage_queue {
+	const char *name;
+	const char *about; /* what is in it */
+	bool outside; /* a ring or port; the others are queues of the pipeline */
 };
 
 /* A table that is read from top to bottom. */
@@ -35,9 +58,12 @@ struct stage_list {
 	const char *name;
 	const struct stage *stages;
 	unsigned count;
+	const struct stage_queue *queues; /* by number, the first has 1; NULL: there are none */
+	unsigned queue_count; /* with number 0 */
 };
 
-/* What a stage has cost: cycles of calls that handled packets, and those packets. */
+/* What a stage has cost: cycles of calls that handled packets, and those packets. What it gives to its
+ * queue counts as put out. */
 struct stage_account {
 	uint64_t cycles; /* TSC */
 	uint64_t packets; /* the larger of packets in and packets out, summed over calls */
@@ -51,6 +77,7 @@ struct pipeline {
 	bool accounting; /* cycles are measured; counters are always kept */
 	uint64_t idle_cycles; /* of calls that handled nothing */
 	struct stage_account accounts[PIPELINE_MAX_STAGES];
+	struct queue queues[1 + PIPELINE_MAX_QUEUES]; /* by number; the first stays empty */
 };
 
 /* Begins with the list's stages, all of which get `ctx`, and with accounting. */

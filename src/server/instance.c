@@ -110,12 +110,15 @@ static int upstream_setup(struct instance *i) {
 		.crypto_device = i->crypto.device,
 		.crypto_queue = 1,
 		.crypto_ops = i->crypto.ops,
+		.packets = i->uepi,
 		.frames = i->frames,
 		.pieces = i->pieces,
 		.clock = &worker->clock,
 	};
 
 	r.sessions = i->up_sessions;
+	if (us_pools_check(i->sg, &r) != 0)
+		return -1;
 	i->upstream = upstream_create(i->sg, &r);
 	if (i->upstream == NULL)
 		return -1;

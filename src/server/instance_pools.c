@@ -18,7 +18,7 @@
 #define DEPI_FRAGMENTS 8192
 #define LINEAR 8192
 #define SYSTEM_MB 32 /* what DPDK and its drivers take for themselves */
-#define SPARE 2048 /* packets, and frames, on their way through the stages of a direction */
+#define SPARE 1024 /* upstream, of each pool: what drivers keep, and the rings of a replay */
 
 /* In the ports' rings (of DEPI frames one packet each: cards have a place a buffer), in the queues, between
  * the MACs, in the crypto device and in open DEPI frames, and what each thread keeps for itself. */
@@ -39,32 +39,16 @@ static unsigned depi_header_room(const struct service_group *sg) {
 	       (unsigned)psp_header_size(sg->rphy.max_segments, 2);
 }
 
-/* Room for a whole packet of the R-PHY device, with a VLAN tag. */
-static unsigned uepi_room(const struct service_group *sg) {
-	unsigned frame = sg->rphy.mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN;
-
-	return RTE_PKTMBUF_HEADROOM + RTE_MAX(frame, 2048u);
-}
-
-/* In the R-PHY port's ring, held for missing parts, and on their way. */
+/* In the R-PHY port's ring, and what the upstream may have in use. */
 static unsigned uepi_packets(const struct service_group *sg) {
-	return sg->rphy_port.queue_size + sg->upstream.held / uepi_room(sg) + SPARE;
+	return sg->rphy_port.queue_size + us_buffers(sg).packets + SPARE;
 }
 
-/* In the network port's ring, fragments, an incomplete one a SID cluster, and on their way. */
+/* In the rings of the ports to which they go, and what the upstream may have in use. */
 static unsigned frames(const struct service_group *sg) {
-	unsigned clusters = 0;
+	unsigned control = sg->control_port.device == NULL ? 0 : sg->control_port.queue_size;
 
-	for (size_t m = 0; m < sg->modem_count; m++) {
-		for (size_t f = 0; f < sg->modems[m].upstream_flow_count; f++)
-			clusters += (unsigned)sg->modems[m].upstream_flows[f].cluster_count;
-	}
-	return sg->network.queue_size + sg->upstream.held / US_FRAME_BUFFER + clusters + SPARE;
-}
-
-/* As many as one burst of packets can make, and those that are held. */
-static unsigned pieces(const struct service_group *sg) {
-	return US_RECEIVE_BURST * US_BURSTS_MAX + sg->upstream.held / uepi_room(sg);
+	return sg->network.queue_size + control + us_buffers(sg).frames + SPARE;
 }
 
 /* A pool of `count` buffers of `room` bytes: with the mbuf, and what the pool adds. */
@@ -76,8 +60,8 @@ static uint64_t pool_memory(unsigned count, unsigned room) {
 static uint64_t upstream_memory(const struct service_group *sg) {
 	if (!layout_has_upstream(sg))
 		return 0;
-	return pool_memory(uepi_packets(sg), uepi_room(sg)) +
-	       pool_memory(frames(sg), US_FRAME_BUFFER) + pool_memory(pieces(sg), 0) +
+	return pool_memory(uepi_packets(sg), us_packet_room(sg)) +
+	       pool_memory(frames(sg), US_FRAME_BUFFER) + pool_memory(us_buffers(sg).pieces, 0) +
 	       sg->modem_count * 8192;
 }
 
@@ -99,9 +83,9 @@ unsigned instance_memory_mb(const struct service_group *sg) {
 }
 
 static int upstream_pools(struct instance *i) {
-	i->uepi = packet_pool("uepi", uepi_packets(i->sg), 0, uepi_room(i->sg));
+	i->uepi = packet_pool("uepi", uepi_packets(i->sg), 0, us_packet_room(i->sg));
 	i->frames = packet_pool("frames", frames(i->sg), 0, US_FRAME_BUFFER);
-	i->pieces = packet_pool("pieces", pieces(i->sg), 0, 0);
+	i->pieces = packet_pool("pieces", us_buffers(i->sg).pieces, 0, 0);
 	return i->uepi && i->frames && i->pieces ? 0 : -1;
 }
 

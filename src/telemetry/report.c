@@ -256,16 +256,47 @@ int report_write(const json_t *json, const char *path) {
 	return ret;
 }
 
+/* What it takes from and gives to, where that is not the burst, by the names of queues. */
+static void stage_ways(json_t *row, const struct stage_list *list, const struct stage *s) {
+	json_t *also = json_array();
+
+	if (s->from != 0)
+		json_object_set_new(row, "from", json_string(list->queues[s->from].name));
+	if (s->gives != 0)
+		json_object_set_new(row, "gives", json_string(list->queues[s->gives].name));
+	for (unsigned q = 1; q < list->queue_count; q++) {
+		if ((s->also & STAGE_TO(q)) != 0)
+			json_array_append_new(also, json_string(list->queues[q].name));
+	}
+	if (json_array_size(also) > 0)
+		json_object_set_new(row, "also", also);
+	else
+		json_decref(also);
+}
+
+static json_t *queues_json(const struct stage_list *list) {
+	json_t *queues = json_array();
+
+	for (unsigned q = 1; q < list->queue_count; q++)
+		json_array_append_new(queues, json_pack("{s:s, s:s}", "name", list->queues[q].name,
+							"about", list->queues[q].about));
+	return queues;
+}
+
 static json_t *list_json(const struct stage_list *list) {
 	json_t *stages = json_array();
 
 	for (unsigned i = 0; i < list->count; i++) {
 		const struct stage *s = &list->stages[i];
 
-		json_array_append_new(stages, json_pack("{s:s, s:s, s:s}", "name", s->name, "about",
-							s->about, "dpdk", s->dpdk));
+		json_t *row = json_pack("{s:s, s:s, s:s}", "name", s->name, "about", s->about,
+					"dpdk", s->dpdk);
+
+		stage_ways(row, list, s);
+		json_array_append_new(stages, row);
 	}
-	return json_pack("{s:s, s:o}", "name", list->name, "stages", stages);
+	return json_pack("{s:s, s:o, s:o}", "name", list->name, "stages", stages, "queues",
+			 queues_json(list));
 }
 
 /* Names and meanings of a direction. */

@@ -4,21 +4,13 @@
  * Ethernet CRC in one pass of the crypto device (rte_security, DOCSIS uplink). Two rows of the list,
  * as the device works while the next burst is prepared. Frames in the clear pass by.
  */
+#include "upstream/decrypt.h"
+
 #include <rte_cryptodev.h>
 
 #include "platform/crypto.h"
-#include "upstream/decrypt.h"
-#include "upstream/stages.h"
 #include "upstream/upstream.h"
 #include "wire/crc32.h"
-
-static bool is_sid_of(const struct us_flow *f, uint16_t sid) {
-	for (unsigned i = 0; i < f->sid_count; i++) {
-		if (f->sids[i] == sid)
-			return true;
-	}
-	return false;
-}
 
 static const struct us_key *key_of(const struct us_flow *f, const struct us_meta *meta) {
 	if (meta->frame.toggle != (meta->frame.key_sequence & 1))
@@ -32,20 +24,20 @@ static const struct us_key *key_of(const struct us_flow *f, const struct us_meta
 
 /* Whether privacy is as it must be. `key` is NULL for a frame in the clear. Returns the reason to drop
  * the frame, or DROP_NONE. */
-static enum drop_reason privacy(const struct us_flow *f, const struct us_meta *meta,
-				const struct us_key **key) {
+static enum drop_reason frame_privacy(const struct us_flow *f, const struct us_meta *meta,
+				      const struct us_key **key) {
 	*key = NULL;
-	if (meta->frame.privacy && !is_sid_of(f, meta->frame.sid))
+	if (meta->frame.privacy && !us_flow_has_sid(f, meta->frame.sid))
 		return DROP_PRIVACY_SID;
 	if (!meta->frame.encrypted)
-		return f->has_key && !meta->frame.joined ? DROP_PRIVACY_MISSING : DROP_NONE;
-	*key = f->has_key && !meta->frame.joined ? key_of(f, meta) : NULL;
+		return f->has_key ? DROP_PRIVACY_MISSING : DROP_NONE;
+	*key = f->has_key ? key_of(f, meta) : NULL;
 	return *key == NULL ? DROP_KEY_UNKNOWN : DROP_NONE;
 }
 
 /* Fragments are encrypted as a whole, and have a CRC of another kind, which is checked later. */
-static void fill(const struct upstream *u, struct rte_crypto_op *op, struct rte_mbuf *m,
-		 const struct us_key *key) {
+static void op_fill(const struct upstream *u, struct rte_crypto_op *op, struct rte_mbuf *m,
+		    const struct us_key *key) {
 	struct rte_crypto_sym_op *sym = op->sym;
 
 	crypto_fill(op, m, 0, key->session, key->iv, true);
@@ -58,24 +50,12 @@ static void fill(const struct upstream *u, struct rte_crypto_op *op, struct rte_
 	}
 }
 
-/* A frame in the clear; returns whether it goes on. */
-static bool clear(struct upstream *u, struct rte_mbuf *m) {
+bool us_clear(struct upstream *u, struct rte_mbuf *m) {
 	count(&u->counters, COUNTER_CLEAR, 1);
 	if (!u->sg->upstream.verify_crc || us_meta(m)->frame.fragment ||
 	    ethernet_crc_good(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len))
 		return true;
 	drop(&u->counters, m, DROP_FRAME_CRC);
-	return false;
-}
-
-bool us_take_joined(struct upstream *u, struct rte_mbuf *m) {
-	const struct us_key *key;
-	enum drop_reason reason =
-		privacy(&u->tables.flows[us_meta(m)->frame.flow], us_meta(m), &key);
-
-	if (reason == DROP_NONE)
-		return clear(u, m);
-	drop(&u->counters, m, reason);
 	return false;
 }
 
@@ -92,8 +72,8 @@ static uint16_t ops_alloc(struct upstream *u, struct rte_crypto_op **ops, uint16
 }
 
 /* Gives the frames to the crypto device. */
-static void submit(struct upstream *u, struct rte_mbuf **pkts, const struct us_key **keys,
-		   uint16_t n) {
+static void ops_submit(struct upstream *u, struct rte_mbuf **pkts, const struct us_key **keys,
+		       uint16_t n) {
 	struct rte_crypto_op *ops[PIPELINE_BURST];
 	uint16_t taken, wanted = n;
 
@@ -101,13 +81,13 @@ static void submit(struct upstream *u, struct rte_mbuf **pkts, const struct us_k
 	for (uint16_t i = n; i < wanted; i++)
 		drop(&u->counters, pkts[i], DROP_NO_CRYPTO_OP);
 	for (uint16_t i = 0; i < n; i++)
-		fill(u, ops[i], pkts[i], keys[i]);
+		op_fill(u, ops[i], pkts[i], keys[i]);
 	taken = rte_cryptodev_enqueue_burst(u->r.crypto_device, u->r.crypto_queue, ops, n);
 	for (uint16_t i = taken; i < n; i++)
 		drop(&u->counters, pkts[i], DROP_CRYPTO_ERROR);
 	if (taken < n)
 		rte_mempool_put_bulk(u->r.crypto_ops, (void **)&ops[taken], n - taken);
-	u->in_crypto += taken;
+	u->decrypt.in_crypto += taken;
 	count(&u->counters, COUNTER_DECRYPTED, taken);
 }
 
@@ -119,21 +99,21 @@ uint16_t us_decrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 
 	for (uint16_t i = 0; i < n; i++) {
 		const struct us_flow *f = &u->tables.flows[us_meta(pkts[i])->frame.flow];
-		enum drop_reason reason = privacy(f, us_meta(pkts[i]), &keys[used]);
+		enum drop_reason reason = frame_privacy(f, us_meta(pkts[i]), &keys[used]);
 
 		if (reason != DROP_NONE)
 			drop(&u->counters, pkts[i], reason);
 		else if (keys[used] != NULL)
 			encrypted[used++] = pkts[i];
-		else if (clear(u, pkts[i]))
+		else if (us_clear(u, pkts[i]))
 			pkts[kept++] = pkts[i];
 	}
 	if (used > 0)
-		submit(u, encrypted, keys, used);
+		ops_submit(u, encrypted, keys, used);
 	return kept;
 }
 
-static enum drop_reason failure(const struct rte_crypto_op *op) {
+static enum drop_reason op_failure(const struct rte_crypto_op *op) {
 	return op->status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED ? DROP_FRAME_CRC : DROP_CRYPTO_ERROR;
 }
 
@@ -142,17 +122,28 @@ uint16_t us_decrypt_collect(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct rte_crypto_op *ops[PIPELINE_BURST];
 	uint16_t done;
 
-	if (u->in_crypto == 0)
+	if (u->decrypt.in_crypto == 0)
 		return n;
 	done = rte_cryptodev_dequeue_burst(u->r.crypto_device, u->r.crypto_queue, ops,
 					   PIPELINE_BURST);
-	u->in_crypto -= done;
+	u->decrypt.in_crypto -= done;
 	for (uint16_t i = 0; i < done; i++) {
 		if (ops[i]->status == RTE_CRYPTO_OP_STATUS_SUCCESS)
 			pkts[n++] = ops[i]->sym->m_src;
 		else
-			drop(&u->counters, ops[i]->sym->m_src, failure(ops[i]));
+			drop(&u->counters, ops[i]->sym->m_src, op_failure(ops[i]));
 	}
 	rte_mempool_put_bulk(u->r.crypto_ops, (void **)ops, done);
 	return n;
+}
+
+void us_decrypt_stop(struct upstream *u) {
+	struct rte_mbuf *pkts[PIPELINE_BURST];
+
+	for (int tries = 0; u->decrypt.in_crypto > 0 && tries < 1000; tries++) {
+		uint16_t n = us_decrypt_collect(u, pkts, 0);
+
+		for (uint16_t i = 0; i < n; i++)
+			drop(&u->counters, pkts[i], DROP_STOPPED);
+	}
 }

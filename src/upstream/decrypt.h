@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Privacy of frames that were decrypted as fragments. */
+/* The rows `decrypt_submit` and `decrypt_collect`: frames to the crypto device and back. */
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct rte_mbuf;
 struct upstream;
 
-/* A frame out of joined fragments: it must be in the clear now. Returns whether it goes on; otherwise
- * it was dropped. */
-bool us_take_joined(struct upstream *u, struct rte_mbuf *m);
+struct us_decrypt {
+	uint32_t in_crypto; /* frames that the device has */
+};
+
+uint16_t us_decrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n);
+uint16_t us_decrypt_collect(void *ctx, struct rte_mbuf **pkts, uint16_t n);
+
+/* A frame that needs no key: counts it, and checks its CRC where that is asked for. Returns whether it
+ * goes on; otherwise it was dropped. */
+bool us_clear(struct upstream *u, struct rte_mbuf *m);
+
+/* Drops what the device has. */
+void us_decrypt_stop(struct upstream *u);

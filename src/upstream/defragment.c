@@ -1,60 +1,61 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Defragment: joins the fragments of pre-3.0 modems (MULPI, fragmentation header). What was joined is
- * one or more whole frames, in the clear, which take the place of the last fragment.
+ * one or more whole frames, in the clear, which take the place of the last fragment: it goes into the
+ * queue to extract_joined, and what comes behind it, too, so that nothing overtakes it.
  */
 #include "upstream/defragment.h"
 
-#include "upstream/extract.h"
-#include "upstream/give_up.h"
-#include "upstream/stages.h"
 #include "upstream/upstream.h"
 #include "wire/crc32.h"
 #include "wire/docsis_mac.h"
 
 #define SEQUENCE_MASK 0xf
-#define STEPS (4 * PIPELINE_BURST) /* in what was joined, in one call */
 
 /* Takes all fragments out. */
-static struct rte_mbuf *release(struct upstream *u, struct us_fragments *f) {
+static struct rte_mbuf *fragments_release(struct upstream *u, struct us_fragments *f) {
 	hold_end(&u->holds, &f->hold);
-	u->waiting_fragments -= f->count;
+	u->defragment.waiting_fragments -= f->count;
 	f->bytes = 0;
 	f->count = 0;
 	return us_chain_take(&f->chain);
 }
 
-void us_fragments_drop(struct upstream *u, struct us_fragments *f, enum drop_reason reason) {
+static void fragments_drop(struct upstream *u, struct us_fragments *f, enum drop_reason reason) {
 	u->counters.drops[reason] += f->count;
-	rte_pktmbuf_free(release(u, f));
+	rte_pktmbuf_free(fragments_release(u, f));
 }
 
-void us_fragments_stop(struct upstream *u) {
-	struct rte_mbuf *m;
+void us_fragments_give_up(void *owner, struct hold *h, bool timeout) {
+	fragments_drop(owner, HOLD_OF(struct us_fragments, hold, h),
+		       timeout ? DROP_FRAME_TIMEOUT : DROP_FRAME_LIMIT);
+}
 
+void us_defragment_stop(struct upstream *u) {
 	for (uint32_t f = 0; f < u->tables.flow_count; f++)
-		us_fragments_drop(u, &u->tables.flows[f].fragments, DROP_STOPPED);
-	while ((m = us_queue_take(&u->behind)) != NULL)
-		drop(&u->counters, m, DROP_STOPPED);
+		fragments_drop(u, &u->tables.flows[f].fragments, DROP_STOPPED);
 }
 
 /* All fragments of a frame are there. */
-static void join(struct upstream *u, const struct us_flow *flow, struct us_fragments *f) {
+static void fragments_join(struct upstream *u, struct us_fragments *f) {
 	uint16_t channel = us_meta(f->chain.last)->frame.channel;
+	struct rte_mbuf *unit;
 
 	count(&u->counters, COUNTER_FRAGMENTS, f->count);
-	us_joined_begin(u, &u->tables.streams[flow->first_stream], release(u, f), channel);
+	unit = fragments_release(u, f);
+	us_meta(unit)->frame.channel = channel & 0xff; /* where it ended */
+	us_joined_add(u, unit);
 }
 
-static void append(struct upstream *u, struct us_fragments *f, struct rte_mbuf *m) {
+static void fragments_append(struct upstream *u, struct us_fragments *f, struct rte_mbuf *m) {
 	us_chain_append(&f->chain, m);
 	f->bytes += m->data_len;
 	f->count++;
-	u->waiting_fragments++;
-	hold_add(&u->holds, &f->hold, m->buf_len, u->r.clock->now);
+	u->defragment.waiting_fragments++;
+	hold_add(&u->holds, &f->hold, hold_size(m), u->r.clock->now);
 }
 
-static void take(struct upstream *u, struct rte_mbuf *m) {
+static void fragment_take(struct upstream *u, struct rte_mbuf *m) {
 	struct us_meta meta = *us_meta(m);
 	struct us_flow *flow = &u->tables.flows[meta.frame.flow];
 	struct us_fragments *f = &flow->fragments;
@@ -65,54 +66,35 @@ static void take(struct upstream *u, struct rte_mbuf *m) {
 	}
 	rte_pktmbuf_trim(m, ETHERNET_CRC_SIZE);
 	if (meta.frame.fragment_first ? f->count > 0 : meta.frame.fragment_sequence != f->sequence)
-		us_fragments_drop(u, f, DROP_FRAGMENT_ORDER);
+		fragments_drop(u, f, DROP_FRAGMENT_ORDER);
 	if (!meta.frame.fragment_first && f->count == 0) {
 		drop(&u->counters, m, DROP_FRAGMENT_ORDER);
 		return;
 	}
 	if (f->bytes + m->data_len > DOCSIS_FRAME_MAX) {
-		us_fragments_drop(u, f, DROP_FRAGMENT_TOO_LONG);
+		fragments_drop(u, f, DROP_FRAGMENT_TOO_LONG);
 		drop(&u->counters, m, DROP_FRAGMENT_TOO_LONG);
 		return;
 	}
 	f->sequence = (meta.frame.fragment_sequence + 1) & SEQUENCE_MASK;
-	append(u, f, m);
+	fragments_append(u, f, m);
 	if (meta.frame.fragment_last)
-		join(u, flow, f);
+		fragments_join(u, f);
 	else
-		us_relieve_modem(u, flow->modem);
+		holds_relieve_modem(&u->holds, flow->modem);
 }
 
-/* Whether one more frame may go on: those out of fragments are more than went in, and must find room
- * in the line to the network port beside those that are in the crypto device. */
-static bool has_room(const struct upstream *u, uint16_t kept) {
-	return kept < 2 * PIPELINE_BURST &&
-	       u->waiting_count + u->in_crypto + kept < US_TRANSMIT_CAPACITY / 2;
-}
-
-/* One unit is joined at a time: what follows waits until all of its frames have gone on. */
 uint16_t us_defragment(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
 	uint16_t kept = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
-		if (u->joined_cut.segment != NULL || u->behind.count > 0)
-			us_queue_add(&u->behind, pkts[i]);
-		else if (us_meta(pkts[i])->frame.fragment)
-			take(u, pkts[i]);
+		if (us_meta(pkts[i])->frame.fragment)
+			fragment_take(u, pkts[i]);
+		else if (us_joined_waits(u))
+			queue_add(us_queue(u, US_JOINED), pkts[i]);
 		else
 			pkts[kept++] = pkts[i];
-	}
-	for (unsigned steps = STEPS; steps > 0 && has_room(u, kept); steps--) {
-		bool joined = u->joined_cut.segment != NULL;
-		struct rte_mbuf *m = joined ? us_joined_step(u) : us_queue_take(&u->behind);
-
-		if (m == NULL && !joined)
-			break;
-		if (m != NULL && us_meta(m)->frame.fragment)
-			take(u, m);
-		else if (m != NULL)
-			pkts[kept++] = m;
 	}
 	return kept;
 }

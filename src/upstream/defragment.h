@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fragments that wait for others, as others need them beside the stage. */
+/* The row `defragment`: fragments of pre-3.0 modems, until all of a frame are there. */
 #pragma once
 
-#include "pipeline/counters.h"
-#include "upstream/tables.h"
+#include <stdbool.h>
+#include <stdint.h>
 
+struct hold;
+struct rte_mbuf;
 struct upstream;
 
-/* Drops the fragments that wait. */
-void us_fragments_drop(struct upstream *u, struct us_fragments *f, enum drop_reason reason);
+/* What of it is held; the fragments themselves are with their flows, in tables.h. */
+struct us_defragment {
+	uint32_t waiting_fragments;
+};
 
-void us_fragments_stop(struct upstream *u);
+uint16_t us_defragment(void *ctx, struct rte_mbuf **pkts, uint16_t n);
+
+/* The end of a wait, as hold_give_up: of fragments. */
+void us_fragments_give_up(void *owner, struct hold *h, bool timeout);
+
+/* Drops the fragments that wait. */
+void us_defragment_stop(struct upstream *u);

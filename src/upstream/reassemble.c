@@ -7,23 +7,12 @@
 
 #include <rte_hash.h>
 
-#include "upstream/give_up.h"
-#include "upstream/lane.h"
-#include "upstream/stages.h"
+#include "upstream/shared/lane.h"
 #include "upstream/upstream.h"
 #include "wire/segment.h"
 
-struct us_stream *us_stream_of_sid(struct upstream *u, uint32_t channel, uint16_t sid) {
-	uint32_t key = us_sid_key(channel, sid);
-	void *found;
-
-	if (rte_hash_lookup_data(u->tables.by_sid, &key, &found) < 0)
-		return NULL;
-	return &u->tables.streams[(uintptr_t)found];
-}
-
-static void request_take(struct upstream *u, const struct us_stream *s,
-			 const struct segment_header *h, uint16_t channel) {
+static void segment_request(struct upstream *u, const struct us_stream *s,
+			    const struct segment_header *h, uint16_t channel) {
 	if (h->request == 0 || us_request_is_repeated(u, channel))
 		return;
 	us_request_put(u, s,
@@ -40,15 +29,15 @@ static uint32_t stream_index(const struct upstream *u, const struct us_stream *s
 	return (uint32_t)(s - u->tables.streams);
 }
 
-static void deliver(struct upstream *u, void *owner, struct rte_mbuf *m) {
+static void segment_deliver(struct upstream *u, void *owner, struct rte_mbuf *m) {
 	struct us_stream *s = owner;
 
 	us_meta(m)->segment.gap = s->gap;
 	s->gap = false;
-	us_queue_add(&u->segments, m);
+	queue_add(us_queue(u, US_SEGMENTS), m);
 }
 
-static void gap(struct upstream *u, void *owner, unsigned missing) {
+static void segment_gap(struct upstream *u, void *owner, unsigned missing) {
 	struct us_stream *s = owner;
 
 	count(&u->counters, COUNTER_SEGMENT_GAPS, missing > 0);
@@ -57,34 +46,40 @@ static void gap(struct upstream *u, void *owner, unsigned missing) {
 }
 
 static const struct us_lane_kind segments = {
-	.deliver = deliver,
-	.gap = gap,
+	.deliver = segment_deliver,
+	.gap = segment_gap,
 	.reordered = COUNTER_SEGMENTS_REORDERED,
 	.resyncs = COUNTER_SEGMENT_RESYNCS,
 	.duplicate = DROP_SEGMENT_DUPLICATE,
 	.late = DROP_SEGMENT_LATE,
 };
 
-static struct us_lane lane_of(struct upstream *u, struct us_stream *s) {
-	return (struct us_lane){&segments, &s->order, &s->segments_hold, s, &u->waiting_segments};
+static struct us_lane segment_lane(struct upstream *u, struct us_stream *s) {
+	return (struct us_lane){&segments, &s->order, &s->segments_hold, s,
+				&u->reassemble.waiting_segments};
 }
 
-void us_segments_skip(struct upstream *u, struct us_stream *s) {
-	struct us_lane lane = lane_of(u, s);
+void us_segments_give_up(void *owner, struct hold *h, bool timeout) {
+	struct us_lane lane = segment_lane(owner, HOLD_OF(struct us_stream, segments_hold, h));
 
-	us_lane_skip(u, &lane);
+	(void)timeout;
+	us_lane_skip(owner, &lane);
 }
 
-void us_segments_stop(struct upstream *u) {
+void us_reassemble_stop(struct upstream *u) {
+	struct rte_mbuf *m;
+
 	for (uint32_t s = 0; s < u->tables.stream_count; s++) {
-		struct us_lane lane = lane_of(u, &u->tables.streams[s]);
+		struct us_lane lane = segment_lane(u, &u->tables.streams[s]);
 
 		us_lane_stop(u, &lane, DROP_SEGMENT_STOPPED);
 	}
+	while ((m = queue_take(us_queue(u, US_SEGMENTS))) != NULL)
+		drop(&u->counters, m, DROP_SEGMENT_STOPPED);
 }
 
 /* Takes `size` bytes away from the front of a chain that has them; returns the new first mbuf. */
-static struct rte_mbuf *cut_front(struct rte_mbuf *m, uint32_t size) {
+static struct rte_mbuf *segment_cut_front(struct rte_mbuf *m, uint32_t size) {
 	while (size > m->data_len || (size == m->data_len && m->next != NULL)) {
 		struct rte_mbuf *next = m->next;
 
@@ -99,8 +94,8 @@ static struct rte_mbuf *cut_front(struct rte_mbuf *m, uint32_t size) {
 }
 
 /* Reads the segment header. Returns the reason to drop the segment, or DROP_NONE. */
-static enum drop_reason header_read(struct upstream *u, struct us_stream **s, struct rte_mbuf *m,
-				    struct segment_header *h) {
+static enum drop_reason segment_header_read(struct upstream *u, struct us_stream **s,
+					    struct rte_mbuf *m, struct segment_header *h) {
 	uint8_t room[SEGMENT_HEADER_SIZE];
 	const uint8_t *bytes = rte_pktmbuf_read(m, 0, SEGMENT_HEADER_SIZE, room);
 
@@ -117,40 +112,40 @@ static enum drop_reason header_read(struct upstream *u, struct us_stream **s, st
 	return DROP_NONE;
 }
 
-static void numbered(struct upstream *u, struct us_stream *s, struct rte_mbuf *m,
-		     uint16_t channel) {
+static void segment_numbered(struct upstream *u, struct us_stream *s, struct rte_mbuf *m,
+			     uint16_t channel) {
 	struct segment_header h;
-	enum drop_reason reason = header_read(u, &s, m, &h);
+	enum drop_reason reason = segment_header_read(u, &s, m, &h);
 	struct us_lane lane;
 
 	if (reason != DROP_NONE) {
 		drop(&u->counters, m, reason);
 		return;
 	}
-	request_take(u, s, &h, channel);
-	m = cut_front(m, SEGMENT_HEADER_SIZE);
+	segment_request(u, s, &h, channel);
+	m = segment_cut_front(m, SEGMENT_HEADER_SIZE);
 	us_meta(m)->segment.stream = stream_index(u, s);
 	us_meta(m)->segment.channel = (uint8_t)channel;
 	us_meta(m)->segment.has_pointer = h.pointer_valid;
 	us_meta(m)->segment.pointer = h.pointer & SEGMENT_POINTER_MAX;
-	lane = lane_of(u, s);
+	lane = segment_lane(u, s);
 	us_lane_put(u, &lane, h.sequence, m);
-	us_relieve_modem(u, s->modem);
+	holds_relieve_modem(&u->holds, s->modem);
 }
 
-static void take(struct upstream *u, struct us_stream *s, struct rte_mbuf *m) {
+static void burst_take(struct upstream *u, struct us_stream *s, struct rte_mbuf *m) {
 	uint16_t channel = us_meta(m)->burst.channel;
 
 	count(&u->counters, COUNTER_SEGMENTS, 1);
 	if (u->tables.flows[s->flow].segment_header) {
-		numbered(u, s, m, channel);
+		segment_numbered(u, s, m, channel);
 		return;
 	}
 	us_meta(m)->segment.stream = stream_index(u, s);
 	us_meta(m)->segment.channel = (uint8_t)channel;
 	us_meta(m)->segment.has_pointer = false;
 	us_meta(m)->segment.gap = false;
-	us_queue_add(&u->segments, m);
+	queue_add(us_queue(u, US_SEGMENTS), m);
 }
 
 uint16_t us_reassemble(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
@@ -169,11 +164,11 @@ uint16_t us_reassemble(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	rte_hash_lookup_bulk_data(u->tables.by_sid, keys, n, &hits, found);
 	for (uint16_t i = 0; i < n; i++) {
 		if (us_meta(pkts[i])->burst.ranging)
-			take(u, &u->tables.streams[us_ranging_stream(&u->tables)], pkts[i]);
+			burst_take(u, &u->tables.streams[us_ranging_stream(&u->tables)], pkts[i]);
 		else if ((hits >> i & 1) == 0)
 			drop(&u->counters, pkts[i], DROP_UNKNOWN_SID);
 		else
-			take(u, &u->tables.streams[(uintptr_t)found[i]], pkts[i]);
+			burst_take(u, &u->tables.streams[(uintptr_t)found[i]], pkts[i]);
 	}
 	return 0;
 }

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The order of segments, and whose a SID is, as others need them beside the stage. */
+/* The row `reassemble`: SID to service flow, segments in order. */
 #pragma once
 
-#include "upstream/tables.h"
+#include <stdbool.h>
+#include <stdint.h>
 
+struct hold;
+struct rte_mbuf;
 struct upstream;
 
-/* Gives up the first gap of a stream. */
-void us_segments_skip(struct upstream *u, struct us_stream *s);
+/* What of it is held; the segments themselves are with their streams, in tables.h. */
+struct us_reassemble {
+	uint32_t waiting_segments;
+};
 
-/* Drops the segments that wait in all streams. */
-void us_segments_stop(struct upstream *u);
+uint16_t us_reassemble(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 
-/* The stream that a SID on a channel belongs to; NULL where no modem has it. */
-struct us_stream *us_stream_of_sid(struct upstream *u, uint32_t channel, uint16_t sid);
+/* The end of a wait, as hold_give_up: of segments that are ahead. */
+void us_segments_give_up(void *owner, struct hold *h, bool timeout);
+
+/* Drops the segments that wait in all streams, and those on their way. */
+void us_reassemble_stop(struct upstream *u);

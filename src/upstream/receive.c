@@ -3,41 +3,48 @@
  * Receive: a burst of L2TPv3 packets from the R-PHY port. While the later stages have not caught up,
  * packets wait in the port, so that what is in the list stays bounded.
  */
+#include "upstream/receive.h"
+
 #include <rte_ethdev.h>
 
-#include "upstream/stages.h"
 #include "upstream/upstream.h"
 
 /* Bursts and segments on their way, and frames for the network port, from where on none are taken. */
 #define BACKLOG 64
 #define IN_CRYPTO 512
 
-static bool has_room(const struct upstream *u) {
-	return u->bursts.count < BACKLOG && u->segments.count < BACKLOG &&
-	       u->in_crypto < IN_CRYPTO && u->waiting_count < US_TRANSMIT_CAPACITY / 2;
+/* What is held has a limit of its own; what is on its way keeps within US_QUEUED. */
+static bool list_has_room(const struct upstream *u) {
+	const struct queue *bursts = &u->list.queues[US_BURSTS];
+	const struct queue *segments = &u->list.queues[US_SEGMENTS];
+
+	return bursts->count < BACKLOG && segments->count < BACKLOG &&
+	       bursts->buffers + segments->buffers < US_QUEUED &&
+	       u->decrypt.in_crypto < IN_CRYPTO && u->transmit.count < US_TRANSMIT_CAPACITY / 2;
 }
 
 /* Whether what was received has come as far as what waits for it. */
-static bool has_passed(const struct upstream *u) {
-	return u->bursts.count == 0 && u->segments.count == 0 && u->cut.segment == NULL;
+static bool all_has_passed(const struct upstream *u) {
+	return u->list.queues[US_BURSTS].count == 0 && u->list.queues[US_SEGMENTS].count == 0 &&
+	       u->extract.cut.segment == NULL;
 }
 
 uint16_t us_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
-	bool passed = has_passed(u);
+	bool passed = all_has_passed(u);
 	uint64_t bytes = 0;
 
 	(void)n;
 	if (passed)
-		u->passed_until = u->empty_at;
-	if (!u->closed && !has_room(u))
+		u->receive.passed_until = u->receive.empty_at;
+	if (!u->receive.closed && !list_has_room(u))
 		return 0;
-	n = u->closed ? 0 : rte_eth_rx_burst(u->r.rphy_port, 0, pkts, US_RECEIVE_BURST);
+	n = u->receive.closed ? 0 : rte_eth_rx_burst(u->r.rphy_port, 0, pkts, US_RECEIVE_BURST);
 	latency_arrive(&u->latency, pkts, n);
 	if (n < US_RECEIVE_BURST)
-		u->empty_at = u->r.clock->now;
+		u->receive.empty_at = u->r.clock->now;
 	if (n == 0 && passed)
-		u->passed_until = u->r.clock->now;
+		u->receive.passed_until = u->r.clock->now;
 	for (uint16_t i = 0; i < n; i++) {
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
 		bytes += rte_pktmbuf_pkt_len(pkts[i]);

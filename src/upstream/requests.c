@@ -7,8 +7,6 @@
 #include <rte_malloc.h>
 #include <rte_ring_elem.h>
 
-#include "upstream/reassemble.h"
-#include "upstream/stages.h"
 #include "upstream/upstream.h"
 
 /* More than a burst of packets with 255 request records each, and what the bursts ask for besides. */
@@ -62,7 +60,7 @@ void us_request_put(struct upstream *u, const struct us_stream *s, struct us_req
 }
 
 void us_request_record(struct upstream *u, uint32_t channel, const struct uepi_request *r) {
-	const struct us_stream *s = us_stream_of_sid(u, channel, r->sid);
+	const struct us_stream *s = us_stream_of_sid(&u->tables, channel, r->sid);
 
 	if (s == NULL) {
 		count(&u->counters, COUNTER_BAD_REQUESTS, 1);

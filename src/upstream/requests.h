@@ -13,6 +13,7 @@
 
 #include "wire/uepi.h"
 
+struct rte_mbuf;
 struct us_stream;
 struct upstream;
 
@@ -69,3 +70,6 @@ void us_request_record(struct upstream *u, uint32_t channel, const struct uepi_r
 
 /* Modems that asked for something. */
 uint32_t us_request_sink_modems(const struct us_request_sink *s);
+
+/* The row `requests`, behind the ring, in the place of the upstream scheduler. */
+uint16_t us_request_sink(void *ctx, struct rte_mbuf **pkts, uint16_t n);

@@ -2,24 +2,76 @@
 /* From the configuration of a service group to its upstream. */
 #include <stdio.h>
 
+#include <rte_ether.h>
 #include <rte_malloc.h>
 
+#include "upstream/shared/stream.h"
 #include "upstream/upstream.h"
 
 #define MAX_SLOTS 8192 /* windows in which something waits, at a time */
+
+/* In the stock, in a burst of the list, in the crypto device, and in line for the network port. */
+#define MOVING_FRAMES (US_STOCK + PIPELINE_CAPACITY + US_TRANSMIT_CAPACITY)
+
+uint32_t us_packet_room(const struct service_group *sg) {
+	uint32_t frame = sg->rphy.mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN;
+
+	return RTE_PKTMBUF_HEADROOM + RTE_MAX(frame, 2048u);
+}
+
+static uint32_t streams_of(const struct service_group *sg) {
+	uint32_t streams = 1; /* of the ranging sessions */
+
+	for (size_t m = 0; m < sg->modem_count; m++) {
+		for (size_t f = 0; f < sg->modems[m].upstream_flow_count; f++)
+			streams += (uint32_t)sg->modems[m].upstream_flows[f].cluster_count;
+	}
+	return streams;
+}
+
+struct us_buffers us_buffers(const struct service_group *sg) {
+	struct us_buffers b = {
+		/* one burst can always wait for its end */
+		.held_packets = RTE_MAX(sg->upstream.held / us_packet_room(sg), US_BURST_PIECES),
+		/* an incomplete frame between two grants is nothing unusual: every stream may have one */
+		.held_frames = sg->upstream.held / US_FRAME_BUFFER + streams_of(sg),
+	};
+
+	/* The queues, the segment that is taken apart, and what comes in before something is given up. */
+	b.packets = b.held_packets + US_QUEUED + US_BURST_PIECES + US_RECEIVE_BURST;
+	b.frames = b.held_frames + MOVING_FRAMES;
+	b.pieces = b.held_packets + US_RECEIVE_BURST * US_BURSTS_MAX;
+	return b;
+}
+
+static int pool_check(const char *what, const struct rte_mempool *pool, uint32_t needed) {
+	if (pool->size >= needed)
+		return 0;
+	fprintf(stderr, "upstream: a pool of %u %s, where %u are needed\n", pool->size, what,
+		needed);
+	return -1;
+}
+
+int us_pools_check(const struct service_group *sg, const struct us_resources *r) {
+	struct us_buffers b = us_buffers(sg);
+
+	return pool_check("buffers of the R-PHY port", r->packets, b.packets) |
+	       pool_check("frames", r->frames, b.frames) |
+	       pool_check("pieces", r->pieces, b.pieces);
+}
 
 static int slots_create(struct upstream *u) {
 	uint32_t wanted = u->tables.stream_count + u->tables.session_count * US_PSP_FLOWS;
 	uint32_t count = RTE_MIN(wanted, (uint32_t)MAX_SLOTS);
 
-	u->all_slots = rte_zmalloc("order", count * sizeof(*u->all_slots), RTE_CACHE_LINE_SIZE);
-	if (u->all_slots == NULL) {
+	u->slots.all = rte_zmalloc("order", count * sizeof(*u->slots.all), RTE_CACHE_LINE_SIZE);
+	if (u->slots.all == NULL) {
 		fprintf(stderr, "upstream: no memory for %u windows\n", count);
 		return -1;
 	}
 	for (uint32_t i = 0; i < count; i++)
-		u->all_slots[i].next_free = i + 1 < count ? &u->all_slots[i + 1] : NULL;
-	u->free_slots = u->all_slots;
+		u->slots.all[i].next_free = i + 1 < count ? &u->slots.all[i + 1] : NULL;
+	u->slots.free = u->slots.all;
 	return 0;
 }
 
@@ -27,10 +79,17 @@ static int holds_create(struct upstream *u, const struct service_group *sg) {
 	/* What a segment waits for may itself wait for the order of its PSP packet. */
 	u->holds.timeouts[HOLD_CLASS_PACKETS] = sg->upstream.reorder_timeout_ns;
 	u->holds.timeouts[HOLD_CLASS_SEGMENTS] = 2 * sg->upstream.reorder_timeout_ns;
-	u->holds.timeouts[HOLD_CLASS_PARTS] = sg->upstream.frame_timeout_ns;
-	/* An incomplete frame between two grants is nothing unusual: every stream may have one. */
-	u->holds.limit = sg->upstream.held + (uint64_t)u->tables.stream_count * US_FRAME_BUFFER;
+	u->holds.timeouts[HOLD_CLASS_BURSTS] = sg->upstream.frame_timeout_ns;
+	u->holds.timeouts[HOLD_CLASS_FRAMES] = sg->upstream.frame_timeout_ns;
+	u->holds.limits[HOLD_POOL_PACKETS] = us_buffers(sg).held_packets;
+	u->holds.limits[HOLD_POOL_FRAMES] = us_buffers(sg).held_frames;
 	u->holds.modem_limit = sg->upstream.held_by_modem;
+	u->holds.give_up[HOLD_PACKETS] = us_packets_give_up;
+	u->holds.give_up[HOLD_SEGMENTS] = us_segments_give_up;
+	u->holds.give_up[HOLD_BURST] = us_burst_give_up;
+	u->holds.give_up[HOLD_FRAME] = us_frame_give_up;
+	u->holds.give_up[HOLD_FRAGMENTS] = us_fragments_give_up;
+	u->holds.owner = u;
 	return holds_init(&u->holds, (uint32_t)sg->modem_count);
 }
 
@@ -61,7 +120,7 @@ void upstream_free(struct upstream *u) {
 	upstream_stop(u);
 	latency_free(&u->latency);
 	holds_free(&u->holds);
-	rte_free(u->all_slots);
+	rte_free(u->slots.all);
 	us_requests_free(&u->requests);
 	us_tables_free(&u->tables);
 	rte_free(u);

@@ -226,6 +226,23 @@ void us_tables_free(struct us_tables *t) {
 	memset(t, 0, sizeof(*t));
 }
 
+bool us_flow_has_sid(const struct us_flow *f, uint16_t sid) {
+	for (unsigned i = 0; i < f->sid_count; i++) {
+		if (f->sids[i] == sid)
+			return true;
+	}
+	return false;
+}
+
+struct us_stream *us_stream_of_sid(struct us_tables *t, uint32_t channel, uint16_t sid) {
+	uint32_t key = us_sid_key(channel, sid);
+	void *found;
+
+	if (rte_hash_lookup_data(t->by_sid, &key, &found) < 0)
+		return NULL;
+	return &t->streams[(uintptr_t)found];
+}
+
 struct us_stream *us_cluster_stream(struct us_tables *t, const struct us_stream *any_of_flow,
 				    uint8_t cluster) {
 	const struct us_flow *f = &t->flows[any_of_flow->flow];

@@ -9,9 +9,9 @@
 #include <rte_mbuf.h>
 
 #include "model/service_group.h"
-#include "upstream/chain.h"
-#include "upstream/hold.h"
-#include "upstream/order.h"
+#include "upstream/shared/chain.h"
+#include "upstream/shared/hold.h"
+#include "upstream/shared/order.h"
 #include "wire/psp.h"
 #include "wire/uepi.h"
 
@@ -138,6 +138,12 @@ static inline uint32_t us_ranging_stream(const struct us_tables *t) {
 int us_tables_create(struct us_tables *t, const struct service_group *sg, void *const *keys);
 
 void us_tables_free(struct us_tables *t);
+
+/* Whether the SID is one of the flow's, on any channel. */
+bool us_flow_has_sid(const struct us_flow *f, uint16_t sid);
+
+/* The stream that a SID on a channel belongs to; NULL where no modem has it. */
+struct us_stream *us_stream_of_sid(struct us_tables *t, uint32_t channel, uint16_t sid);
 
 /* The stream of the flow's SID cluster, by the ID in a segment header; NULL where it has none. */
 struct us_stream *us_cluster_stream(struct us_tables *t, const struct us_stream *any_of_flow,

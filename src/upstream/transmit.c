@@ -3,20 +3,21 @@
  * Transmit: bursts of Ethernet frames to the network port. What the port does not take waits here;
  * nothing more is received then.
  */
+#include "upstream/transmit.h"
+
 #include <assert.h>
 
 #include <rte_ethdev.h>
 
-#include "upstream/stages.h"
 #include "upstream/upstream.h"
 
 static void wait_in_line(struct upstream *u, struct rte_mbuf **pkts, uint16_t n) {
 	for (uint16_t i = 0; i < n; i++) {
-		uint32_t at = (u->waiting_first + u->waiting_count) % US_TRANSMIT_CAPACITY;
+		uint32_t at = (u->transmit.first + u->transmit.count) % US_TRANSMIT_CAPACITY;
 
-		assert(u->waiting_count < US_TRANSMIT_CAPACITY); /* the stages before see to it */
-		u->waiting[at] = pkts[i];
-		u->waiting_count++;
+		assert(u->transmit.count < US_TRANSMIT_CAPACITY); /* the stages before see to it */
+		u->transmit.line[at] = pkts[i];
+		u->transmit.count++;
 	}
 }
 
@@ -43,12 +44,12 @@ static uint16_t send_burst(struct upstream *u, struct rte_mbuf **burst, uint16_t
 
 /* The older ones, up to the end of the circle. */
 static uint16_t send_waiting(struct upstream *u) {
-	uint32_t n = RTE_MIN(u->waiting_count, US_TRANSMIT_CAPACITY - u->waiting_first);
-	uint16_t sent = send_burst(u, &u->waiting[u->waiting_first],
+	uint32_t n = RTE_MIN(u->transmit.count, US_TRANSMIT_CAPACITY - u->transmit.first);
+	uint16_t sent = send_burst(u, &u->transmit.line[u->transmit.first],
 				   (uint16_t)RTE_MIN(n, (uint32_t)PIPELINE_BURST));
 
-	u->waiting_first = (u->waiting_first + sent) % US_TRANSMIT_CAPACITY;
-	u->waiting_count -= sent;
+	u->transmit.first = (u->transmit.first + sent) % US_TRANSMIT_CAPACITY;
+	u->transmit.count -= sent;
 	return sent;
 }
 
@@ -56,7 +57,7 @@ uint16_t us_transmit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
 	uint16_t sent = 0;
 
-	if (u->waiting_count > 0) {
+	if (u->transmit.count > 0) {
 		sent = send_waiting(u);
 		wait_in_line(u, pkts, n);
 		return sent;
@@ -65,4 +66,11 @@ uint16_t us_transmit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		sent = send_burst(u, pkts, n);
 	wait_in_line(u, pkts + sent, n - sent);
 	return sent;
+}
+
+void us_transmit_stop(struct upstream *u) {
+	for (; u->transmit.count > 0; u->transmit.count--) {
+		drop(&u->counters, u->transmit.line[u->transmit.first], DROP_STOPPED);
+		u->transmit.first = (u->transmit.first + 1) % US_TRANSMIT_CAPACITY;
+	}
 }

@@ -1,23 +1,186 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * UEPI: PSP packets into the order of their sequence numbers, their segments into bursts. Segments of
- * request sessions are bandwidth requests.
+ * UEPI: PSP packets into the order of their sequence numbers, their segments into bursts of header,
+ * payload and trailer (docs/uepi-formats.md). Segments of request sessions are bandwidth requests.
  */
 #include "upstream/uepi.h"
 
-#include "upstream/bursts.h"
-#include "upstream/give_up.h"
-#include "upstream/lane.h"
-#include "upstream/reassemble.h"
-#include "upstream/stages.h"
+#include "upstream/shared/lane.h"
 #include "upstream/upstream.h"
 #include "wire/psp.h"
+
+#define BURST_BYTES 65535
+
+/* Where a PSP segment stands. */
+struct us_piece {
+	struct rte_mbuf *packet;
+	const struct psp_segment *segment;
+	bool last_payload; /* no more payload in this packet: the piece may be the packet itself */
+};
 
 static const enum drop_reason reasons[] = {
 	[PSP_TRUNCATED] = DROP_PSP_TRUNCATED,	      [PSP_CONTROL] = DROP_PSP_CONTROL,
 	[PSP_EXTENDED] = DROP_PSP_EXTENDED,	      [PSP_TABLE_TRUNCATED] = DROP_PSP_TRUNCATED,
 	[PSP_SEGMENT_TRUNCATED] = DROP_PSP_TRUNCATED, [PSP_TRAILING] = DROP_PSP_TRAILING,
 };
+
+/* Ends the open burst and takes its payload out; NULL where it has none. */
+static struct rte_mbuf *burst_release(struct upstream *u, struct us_burst *b) {
+	hold_end(&u->holds, &b->hold);
+	u->uepi.open_bursts--;
+	b->open = false;
+	b->bytes = 0;
+	b->pieces = 0;
+	return us_chain_take(&b->payload);
+}
+
+/* Drops the open burst; the rest of it will be passed over. Harmless where none is open. */
+static void burst_drop(struct upstream *u, struct us_burst *b, enum drop_reason reason) {
+	if (!b->open)
+		return;
+	rte_pktmbuf_free(burst_release(u, b));
+	u->counters.drops[reason]++;
+	b->passing = true;
+}
+
+/* A burst that has no more than what is seen of it here. */
+static void burst_refuse(struct upstream *u, struct us_burst *b, enum drop_reason reason) {
+	count(&u->counters, COUNTER_BURSTS, 1);
+	u->counters.drops[reason]++;
+	b->passing = true;
+}
+
+static void burst_begin(struct upstream *u, const struct us_session *s, struct us_burst *b,
+			const struct psp_segment *segment) {
+	struct uepi_header h;
+
+	burst_drop(u, b, DROP_BURST_BROKEN);
+	if (segment->end ||
+	    uepi_header_parse(s->format, segment->data, segment->length, &h) != UEPI_OK) {
+		burst_refuse(u, b, DROP_BURST_HEADER);
+		return;
+	}
+	count(&u->counters, COUNTER_BURSTS, 1);
+	u->uepi.open_bursts++;
+	b->open = true;
+	b->passing = false;
+	b->sid = h.sid;
+	b->burst_id = h.burst_id;
+}
+
+static bool burst_trailer_good(struct upstream *u, const struct us_session *s,
+			       const struct us_burst *b, const struct psp_segment *segment) {
+	struct uepi_trailer t;
+	enum uepi_verdict verdict =
+		uepi_trailer_parse(s->format, segment->data, segment->length, &t);
+	bool read = verdict == UEPI_OK;
+
+	if (s->format == UEPI_OFDMA && (!read || t.burst_id != b->burst_id))
+		return false;
+	if (s->format == UEPI_SC_QAM) {
+		count(&u->counters, COUNTER_ODD_TRAILERS, !read);
+		read = verdict != UEPI_TRUNCATED;
+	}
+	if (read && (t.flags & UEPI_FEC_VALID) != 0)
+		count(&u->counters, COUNTER_FEC_UNCORRECTABLE, t.fec_uncorrectable);
+	return true;
+}
+
+/* All of a burst came with its trailer: nothing can go on before that. */
+static void burst_set_arrival(const struct upstream *u, struct rte_mbuf *payload,
+			      struct rte_mbuf *trailer) {
+	for (; payload != NULL && latency_on(&u->latency); payload = payload->next)
+		us_meta(payload)->arrived = us_meta(trailer)->arrived;
+}
+
+static void burst_end(struct upstream *u, const struct us_session *s, struct us_burst *b,
+		      const struct us_piece *piece) {
+	struct rte_mbuf *m;
+
+	if (!burst_trailer_good(u, s, b, piece->segment)) {
+		burst_drop(u, b, DROP_BURST_TRAILER);
+		b->passing = false; /* that was all of it */
+		return;
+	}
+	m = burst_release(u, b);
+	if (m == NULL) {
+		count(&u->counters, COUNTER_NO_BURSTS, 1);
+		return;
+	}
+	burst_set_arrival(u, m, piece->packet);
+	us_meta(m)->burst.channel = s->channel;
+	us_meta(m)->burst.sid = b->sid;
+	us_meta(m)->burst.ranging = s->kind == US_RANGING;
+	queue_add(us_queue(u, US_BURSTS), m);
+}
+
+/* The mbuf of a piece: the packet itself for the last one, else one attached to it. */
+static struct rte_mbuf *piece_buffer(struct upstream *u, const struct us_piece *piece) {
+	struct rte_mbuf *packet = piece->packet, *m = packet;
+
+	if (piece->last_payload) {
+		rte_mbuf_refcnt_update(m, 1); /* the rest of the packet is still to be read */
+	} else {
+		m = rte_pktmbuf_alloc(u->r.pieces);
+		if (m == NULL)
+			return NULL;
+		rte_pktmbuf_attach(m, packet);
+	}
+	m->data_off = (uint16_t)(piece->segment->data - (const uint8_t *)packet->buf_addr);
+	m->data_len = piece->segment->length;
+	m->pkt_len = m->data_len;
+	return m;
+}
+
+static void burst_payload(struct upstream *u, struct us_burst *b, const struct us_piece *piece) {
+	struct rte_mbuf *m;
+
+	if (piece->segment->length == 0)
+		return;
+	if (b->bytes + piece->segment->length > BURST_BYTES || b->pieces == US_BURST_PIECES) {
+		burst_drop(u, b, DROP_BURST_TOO_LONG);
+		return;
+	}
+	m = piece_buffer(u, piece);
+	if (m == NULL) {
+		burst_drop(u, b, DROP_BURST_NO_BUFFER);
+		return;
+	}
+	us_chain_append(&b->payload, m);
+	b->bytes += m->data_len;
+	b->pieces++;
+}
+
+/* Takes the next segment of a data or ranging session's PSP flow. The caller keeps its reference to
+ * the packet. */
+static void burst_take(struct upstream *u, const struct us_session *s, struct us_burst *b,
+		       const struct us_piece *piece) {
+	if (piece->segment->begin) {
+		burst_begin(u, s, b, piece->segment);
+	} else if (!b->open) {
+		if (!b->passing)
+			burst_refuse(u, b, DROP_BURST_HEADLESS);
+	} else if (piece->segment->end) {
+		burst_end(u, s, b, piece);
+	} else {
+		burst_payload(u, b, piece);
+	}
+}
+
+/* What an open burst keeps behind the end of a packet counts as held. */
+static void burst_hold(struct upstream *u, struct us_burst *b) {
+	struct hold_size size;
+
+	if (!b->open)
+		return;
+	size = hold_size(b->payload.first);
+	if (size.bytes == 0)
+		size.bytes = 1; /* the wait of a header ends, too */
+	size.buffers -= b->hold.size.buffers;
+	size.bytes -= b->hold.size.bytes;
+	if (size.bytes > 0)
+		hold_add(&u->holds, &b->hold, size, u->r.clock->now);
+}
 
 /* The number of the last segment with payload; 256 where there is none. */
 static unsigned last_payload(const struct psp *psp) {
@@ -30,8 +193,8 @@ static unsigned last_payload(const struct psp *psp) {
 	return PSP_COUNT_MAX + 1;
 }
 
-static void bursts(struct upstream *u, struct us_session *s, struct rte_mbuf *m,
-		   const struct psp *psp) {
+static void packet_bursts(struct upstream *u, struct us_session *s, struct rte_mbuf *m,
+			  const struct psp *psp) {
 	struct us_burst *b = &s->flows[psp->flow].burst;
 	struct psp_cursor cursor = {0};
 	struct psp_segment segment;
@@ -40,12 +203,12 @@ static void bursts(struct upstream *u, struct us_session *s, struct rte_mbuf *m,
 	while (psp_next(psp, &cursor, &segment)) {
 		struct us_piece piece = {m, &segment, cursor.index == last + 1};
 
-		us_burst_take(u, s, b, &piece);
+		burst_take(u, s, b, &piece);
 	}
-	us_burst_hold(u, b);
+	burst_hold(u, b);
 }
 
-static void request_records(struct upstream *u, const struct us_session *s, const struct psp *psp) {
+static void packet_requests(struct upstream *u, const struct us_session *s, const struct psp *psp) {
 	struct psp_cursor cursor = {0};
 	struct psp_segment segment;
 
@@ -61,71 +224,81 @@ static void request_records(struct upstream *u, const struct us_session *s, cons
 }
 
 /* A packet in its order. */
-static void deliver(struct upstream *u, struct us_session *s, struct rte_mbuf *m) {
+static void packet_deliver(struct upstream *u, struct us_session *s, struct rte_mbuf *m) {
 	struct psp psp;
 
 	psp_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, 0, &psp);
 	count(&u->counters, COUNTER_PSP_PACKETS, 1);
 	count(&u->counters, COUNTER_PSP_SEGMENTS, psp.count);
 	if (s->kind == US_REQUESTS)
-		request_records(u, s, &psp);
+		packet_requests(u, s, &psp);
 	else
-		bursts(u, s, m, &psp);
+		packet_bursts(u, s, m, &psp);
 	rte_pktmbuf_free_seg(m); /* bursts have references of their own */
 }
 
-static struct us_session *session_of(struct upstream *u, struct rte_mbuf *m) {
+static struct us_session *packet_session(struct upstream *u, struct rte_mbuf *m) {
 	return &u->tables.sessions[us_meta(m)->packet.session];
 }
 
-static void deliver_ordered(struct upstream *u, void *owner, struct rte_mbuf *m) {
+static void packet_deliver_ordered(struct upstream *u, void *owner, struct rte_mbuf *m) {
 	(void)owner;
-	deliver(u, session_of(u, m), m);
+	packet_deliver(u, packet_session(u, m), m);
 }
 
 /* `owner` is the PSP flow whose numbers these are; numbers of the session are kept in the first. */
-static void gap(struct upstream *u, void *owner, unsigned missing) {
+static void packet_gap(struct upstream *u, void *owner, unsigned missing) {
 	struct us_psp_flow *f = owner;
 	bool by_session = u->sg->upstream.psp_numbering == PSP_NUMBERING_SESSION;
 
 	count(&u->counters, COUNTER_PSP_GAPS, missing > 0);
 	count(&u->counters, COUNTER_PSP_MISSING, missing);
 	for (unsigned i = 0; i < (by_session ? US_PSP_FLOWS : 1); i++)
-		us_burst_drop(u, &f[i].burst, DROP_BURST_GAP);
+		burst_drop(u, &f[i].burst, DROP_BURST_GAP);
 }
 
 static const struct us_lane_kind packets = {
-	.deliver = deliver_ordered,
-	.gap = gap,
+	.deliver = packet_deliver_ordered,
+	.gap = packet_gap,
 	.reordered = COUNTER_PSP_REORDERED,
 	.resyncs = COUNTER_PSP_RESYNCS,
 	.duplicate = DROP_PSP_DUPLICATE,
 	.late = DROP_PSP_LATE,
 };
 
-static struct us_lane lane_of(struct upstream *u, struct us_psp_flow *f) {
-	return (struct us_lane){&packets, &f->order, &f->hold, f, &u->waiting_packets};
+static struct us_lane packet_lane(struct upstream *u, struct us_psp_flow *f) {
+	return (struct us_lane){&packets, &f->order, &f->hold, f, &u->uepi.waiting_packets};
 }
 
-void us_packets_skip(struct upstream *u, struct us_psp_flow *f) {
-	struct us_lane lane = lane_of(u, f);
+void us_packets_give_up(void *owner, struct hold *h, bool timeout) {
+	struct us_lane lane = packet_lane(owner, HOLD_OF(struct us_psp_flow, hold, h));
 
-	us_lane_skip(u, &lane);
+	(void)timeout;
+	us_lane_skip(owner, &lane);
 }
 
-void us_packets_stop(struct upstream *u) {
+void us_burst_give_up(void *owner, struct hold *h, bool timeout) {
+	burst_drop(owner, HOLD_OF(struct us_burst, hold, h),
+		   timeout ? DROP_BURST_TIMEOUT : DROP_BURST_LIMIT);
+}
+
+void us_uepi_stop(struct upstream *u) {
+	struct rte_mbuf *m;
+
 	for (uint32_t s = 0; s < u->tables.session_count; s++) {
 		for (unsigned f = 0; f < US_PSP_FLOWS; f++) {
-			struct us_lane lane = lane_of(u, &u->tables.sessions[s].flows[f]);
+			struct us_lane lane = packet_lane(u, &u->tables.sessions[s].flows[f]);
 
 			us_lane_stop(u, &lane, DROP_PACKET_STOPPED);
-			us_burst_drop(u, &u->tables.sessions[s].flows[f].burst, DROP_BURST_STOPPED);
+			burst_drop(u, &u->tables.sessions[s].flows[f].burst, DROP_BURST_STOPPED);
 		}
 	}
+	while ((m = queue_take(us_queue(u, US_BURSTS))) != NULL)
+		drop(&u->counters, m, DROP_BURST_STOPPED);
 }
 
-static void take(struct upstream *u, struct rte_mbuf *m) {
-	struct us_session *s = session_of(u, m);
+static void packet_take(struct upstream *u, struct rte_mbuf *m) {
+	struct us_session *s = packet_session(u, m);
 	enum psp_verdict verdict;
 	struct us_lane lane;
 	struct psp psp;
@@ -136,22 +309,19 @@ static void take(struct upstream *u, struct rte_mbuf *m) {
 		return;
 	}
 	if (!psp.sequence_valid) {
-		deliver(u, s, m);
+		packet_deliver(u, s, m);
 		return;
 	}
-	lane = lane_of(
+	lane = packet_lane(
 		u, &s->flows[u->sg->upstream.psp_numbering == PSP_NUMBERING_FLOW ? psp.flow : 0]);
 	us_lane_put(u, &lane, psp.sequence, m);
 }
 
 uint16_t us_uepi(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
-	uint16_t out = 0;
 
 	for (uint16_t i = 0; i < n; i++)
-		take(u, pkts[i]);
+		packet_take(u, pkts[i]);
 	us_relieve(u);
-	while (out < PIPELINE_BURST && u->bursts.count > 0)
-		pkts[out++] = us_queue_take(&u->bursts);
-	return out;
+	return 0;
 }

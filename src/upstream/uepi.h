@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The order of PSP packets, as others need it beside the stage. */
+/* The row `uepi`: PSP packets in order, their segments to bursts. */
 #pragma once
 
-#include "upstream/tables.h"
+#include <stdbool.h>
+#include <stdint.h>
 
+struct hold;
+struct rte_mbuf;
 struct upstream;
 
-/* Gives up the first gap of a PSP flow. */
-void us_packets_skip(struct upstream *u, struct us_psp_flow *f);
+/* What of it is held; the packets and bursts themselves are with their sessions, in tables.h. */
+struct us_uepi {
+	uint32_t waiting_packets;
+	uint32_t open_bursts;
+};
 
-/* Drops the packets that wait and the open bursts of all sessions. */
-void us_packets_stop(struct upstream *u);
+uint16_t us_uepi(void *ctx, struct rte_mbuf **pkts, uint16_t n);
+
+/* The end of waits, as hold_give_up: of packets that are ahead, and of an open burst. */
+void us_packets_give_up(void *owner, struct hold *h, bool timeout);
+void us_burst_give_up(void *owner, struct hold *h, bool timeout);
+
+/* Drops the packets that wait, the open bursts of all sessions, and those on their way. */
+void us_uepi_stop(struct upstream *u);

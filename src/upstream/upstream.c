@@ -2,39 +2,54 @@
 /* The way of a packet, read from top to bottom. Below it: what is held, the balance, and the stop. */
 #include "upstream/upstream.h"
 
-#include "upstream/bursts.h"
-#include "upstream/defragment.h"
-#include "upstream/extract.h"
-#include "upstream/reassemble.h"
-#include "upstream/stages.h"
-#include "upstream/uepi.h"
+#include "upstream/validate.h"
+#include "upstream/verify_source.h"
+
+/* What stands between the rows, where one packet becomes many, or many become one. */
+static const struct stage_queue queues[US_QUEUES] = {
+	[US_BURSTS] = {"bursts", "complete ones, in the order of their packets", false},
+	[US_SEGMENTS] = {"segments", "in the order of their numbers", false},
+	[US_JOINED] = {"joined", "fragments that are frames again, and what came behind them",
+		       false},
+	[US_REQUEST_RING] = {"ring of requests", "what modems ask for", true},
+	[US_CONTROL_PORT] = {"control port", "MAC management messages", true},
+};
 
 /* From the R-PHY port to the network port ... */
 static const struct stage packet_list[] = {
-	{"receive", "burst of L2TPv3 packets from the R-PHY port", "ethdev", us_receive, true},
-	{"validate", "IP and L2TPv3 headers, session to upstream channel", "hash", us_validate,
-	 false},
-	{"uepi", "PSP packets in order, their segments to bursts", "mbuf", us_uepi, true},
-	{"reassemble", "SID to service flow, segments in order", "hash", us_reassemble, false},
+	{"receive", "burst of L2TPv3 packets from the R-PHY port", "ethdev", us_receive,
+	 .polls = true},
+	{"validate", "IP and L2TPv3 headers, session to upstream channel", "hash", us_validate},
+	{"uepi", "PSP packets in order, their segments to bursts", "mbuf", us_uepi, .polls = true,
+	 .gives = US_BURSTS, .also = STAGE_TO(US_REQUEST_RING)},
+	{"reassemble", "SID to service flow, segments in order", "hash", us_reassemble,
+	 .from = US_BURSTS, .gives = US_SEGMENTS, .also = STAGE_TO(US_REQUEST_RING)},
 	{"extract", "frames, also across segments; HCS, requests, management", "mbuf", us_extract,
-	 true},
+	 .polls = true, .from = US_SEGMENTS, .pulls = true,
+	 .also = STAGE_TO(US_REQUEST_RING) | STAGE_TO(US_CONTROL_PORT)},
 	{"decrypt_submit", "key by sequence and toggle; BPI+, CRC where asked",
-	 "cryptodev + security", us_decrypt_submit, false},
+	 "cryptodev + security", us_decrypt_submit},
 	{"decrypt_collect", "what the crypto device has done", "cryptodev", us_decrypt_collect,
-	 true},
-	{"defragment", "fragments of pre-3.0 modems to frames", "mbuf", us_defragment, true},
-	{"verify_source", "source address belongs to the modem", "mbuf", us_verify_source, false},
-	{"transmit", "bursts of IP frames to the network port", "ethdev", us_transmit, true},
+	 .polls = true},
+	{"defragment", "fragments of pre-3.0 modems, until a frame is whole", "mbuf", us_defragment,
+	 .also = STAGE_TO(US_JOINED)},
+	{"extract_joined", "frames out of joined fragments, by the steps of extract", "mbuf",
+	 us_extract_joined, .polls = true, .from = US_JOINED, .pulls = true,
+	 .also = STAGE_TO(US_REQUEST_RING) | STAGE_TO(US_CONTROL_PORT)},
+	{"verify_source", "source address belongs to the modem", "mbuf", us_verify_source},
+	{"transmit", "bursts of IP frames to the network port", "ethdev", us_transmit,
+	 .polls = true},
 };
 
 /* ... and what modems ask for, to who grants it. */
 static const struct stage scheduler_list[] = {
-	{"requests", "bandwidth requests, by kind and modem", "ring", us_request_sink, true},
+	{"requests", "bandwidth requests, by kind and modem", "ring", us_request_sink,
+	 .polls = true, .from = US_REQUEST_RING, .pulls = true},
 };
 
 const struct stage_list us_lists[US_PIPELINES] = {
-	{"upstream", packet_list, RTE_DIM(packet_list)},
-	{"upstream scheduler", scheduler_list, RTE_DIM(scheduler_list)},
+	{"upstream", packet_list, RTE_DIM(packet_list), queues, US_QUEUES},
+	{"upstream scheduler", scheduler_list, RTE_DIM(scheduler_list), queues, US_QUEUES},
 };
 
 static uint64_t value(const struct upstream *u, enum counter which) {
@@ -66,16 +81,20 @@ uint64_t upstream_out(const struct upstream *u, enum unit unit) {
 }
 
 uint64_t upstream_held(const struct upstream *u, enum unit unit) {
+	const struct queue *q = u->list.queues;
+
 	switch (unit) {
-	case UNIT_PACKET: return u->waiting_packets;
-	case UNIT_BURST: return u->open_bursts + u->bursts.count;
+	case UNIT_PACKET: return u->uepi.waiting_packets;
+	case UNIT_BURST: return u->uepi.open_bursts + q[US_BURSTS].count;
 	case UNIT_SEGMENT:
-		return (uint64_t)u->waiting_segments + u->segments.count + (u->cut.segment != NULL);
+		return (uint64_t)u->reassemble.waiting_segments + q[US_SEGMENTS].count +
+		       (u->extract.cut.segment != NULL);
 	case UNIT_FRAME:
 	case UNITS: break;
 	}
-	return (uint64_t)u->incomplete_frames + u->in_crypto + u->waiting_fragments +
-	       u->behind.count + u->waiting_count;
+	return (uint64_t)u->streams.incomplete_frames + u->decrypt.in_crypto +
+	       u->defragment.waiting_fragments + q[US_JOINED].count - u->extract_joined.units +
+	       u->transmit.count;
 }
 
 bool upstream_balanced(const struct upstream *u) {
@@ -89,13 +108,15 @@ bool upstream_balanced(const struct upstream *u) {
 }
 
 bool upstream_busy(const struct upstream *u) {
-	return u->bursts.count > 0 || u->segments.count > 0 || u->cut.segment != NULL ||
-	       u->in_crypto > 0 || u->joined_cut.segment != NULL || u->behind.count > 0 ||
-	       u->waiting_count > 0 || rte_ring_count(u->requests.ring) > 0;
+	const struct queue *q = u->list.queues;
+
+	return q[US_BURSTS].count > 0 || q[US_SEGMENTS].count > 0 ||
+	       u->extract.cut.segment != NULL || u->decrypt.in_crypto > 0 || us_joined_waits(u) ||
+	       u->transmit.count > 0 || rte_ring_count(u->requests.ring) > 0;
 }
 
 void upstream_close(struct upstream *u) {
-	u->closed = true;
+	u->receive.closed = true;
 }
 
 uint64_t upstream_deadline(const struct upstream *u) {
@@ -115,29 +136,12 @@ int upstream_latency(struct upstream *u, bool on) {
 	return latency_switch(&u->latency, on);
 }
 
-static void stop_crypto(struct upstream *u) {
-	struct rte_mbuf *pkts[PIPELINE_BURST];
-
-	for (int tries = 0; u->in_crypto > 0 && tries < 1000; tries++) {
-		uint16_t n = us_decrypt_collect(u, pkts, 0);
-
-		for (uint16_t i = 0; i < n; i++)
-			drop(&u->counters, pkts[i], DROP_STOPPED);
-	}
-}
-
 void upstream_stop(struct upstream *u) {
-	struct rte_mbuf *m;
-
-	us_packets_stop(u);
-	while ((m = us_queue_take(&u->bursts)) != NULL)
-		drop(&u->counters, m, DROP_BURST_STOPPED);
-	us_segments_stop(u);
-	us_frames_stop(u);
-	stop_crypto(u);
-	us_fragments_stop(u);
-	for (; u->waiting_count > 0; u->waiting_count--) {
-		drop(&u->counters, u->waiting[u->waiting_first], DROP_STOPPED);
-		u->waiting_first = (u->waiting_first + 1) % US_TRANSMIT_CAPACITY;
-	}
+	us_uepi_stop(u);
+	us_reassemble_stop(u);
+	us_extract_stop(u);
+	us_decrypt_stop(u);
+	us_defragment_stop(u);
+	us_extract_joined_stop(u);
+	us_transmit_stop(u);
 }

@@ -2,15 +2,19 @@
 /*
  * The upstream of one service group: UEPI from the R-PHY device in, the subscribers' IP packets out.
  *
- * The way of a packet is the list in upstream.c; what becomes of every byte is in docs/upstream.md.
- * One worker runs all of it. Beside the stages there are
+ * The way of a packet is the list in upstream.c: each row is a pair of files of its name, with the state
+ * that it owns, and the list names the queues between them. What becomes of every byte is in
+ * docs/upstream.md. One worker runs all of it. What rows look up, and keep by session, flow and SID
+ * cluster, is in tables.h; what several of them need is in shared/:
  *
- *     order    the sequence numbers of one PSP flow or SID cluster, with a window (order.h)
- *     lane     an order with its accounts: what is kept, delivered, given up (lane.h)
- *     hold     one wait for something missing, in lists by time (hold.h, give_up.h)
- *     burst    an open unit of UEPI (bursts.h)
- *     cut      a place in a segment that is being taken apart (cut.h)
- *     stream   the frames of a service flow's SID cluster (tables.h, stream.h)
+ *     meta     what a packet carries from row to row
+ *     order    the sequence numbers of one PSP flow or SID cluster, with a window
+ *     lane     an order with its accounts: what is kept, delivered, given up
+ *     hold     one wait for something missing, in lists by time, and the end of waits
+ *     chain    a chain of buffers that grows
+ *     cut      a place in a segment that is being taken apart
+ *     stream   the frames of a service flow's SID cluster, step by step
+ *     frames   what a MAC header says is to be done with its frame
  */
 #pragma once
 
@@ -26,19 +30,39 @@
 #include "pipeline/counters.h"
 #include "pipeline/latency.h"
 #include "pipeline/pipeline.h"
-#include "upstream/cut.h"
-#include "upstream/hold.h"
-#include "upstream/queue.h"
+#include "pipeline/queue.h"
+#include "upstream/decrypt.h"
+#include "upstream/defragment.h"
+#include "upstream/extract.h"
+#include "upstream/extract_joined.h"
+#include "upstream/reassemble.h"
+#include "upstream/receive.h"
 #include "upstream/requests.h"
+#include "upstream/shared/hold.h"
+#include "upstream/shared/lane.h"
+#include "upstream/shared/meta.h"
+#include "upstream/shared/stream.h"
 #include "upstream/tables.h"
+#include "upstream/transmit.h"
+#include "upstream/uepi.h"
 
 #define US_RECEIVE_BURST 32
 #define US_FRAME_ROOM 2048 /* bytes of a PDU, or of a MAC header before it */
 #define US_FRAME_BUFFER (RTE_PKTMBUF_HEADROOM + US_FRAME_ROOM)
 #define US_BURSTS_MAX 127 /* in a PSP packet: header, payload and trailer are a segment each */
-#define US_TRANSMIT_CAPACITY 1024
-#define US_STOCK 64
+#define US_BURST_PIECES 64 /* buffers of a burst, at most */
+#define US_QUEUED 1024 /* buffers in the queues, from where on nothing is received */
 #define US_NO_PORT UINT16_MAX
+
+/* What stands between the rows of the list; upstream.c says what is in it. */
+enum us_queue {
+	US_BURSTS = 1,
+	US_SEGMENTS,
+	US_JOINED,
+	US_REQUEST_RING, /* a ring: requests.h */
+	US_CONTROL_PORT, /* a port */
+	US_QUEUES,
+};
 
 /* What the edge provides: all of it outlives the upstream. */
 struct us_resources {
@@ -49,9 +73,19 @@ struct us_resources {
 	uint16_t crypto_queue;
 	struct rte_mempool *crypto_ops; /* IV at the offset of platform/crypto.h */
 	void *const *sessions; /* UPLINK, two for each modem; the second may be NULL */
+	struct rte_mempool *packets; /* in which the R-PHY port receives */
 	struct rte_mempool *frames; /* for frames: US_FRAME_ROOM bytes behind the headroom */
 	struct rte_mempool *pieces; /* for mbufs attached to others, no data room */
 	struct clock *clock;
+};
+
+/* Buffers of each pool that an upstream may have in use, beside those in the ports' rings. */
+struct us_buffers {
+	uint32_t held_packets; /* of those of the R-PHY port: what may wait for missing parts */
+	uint32_t packets; /* of the R-PHY port */
+	uint32_t held_frames;
+	uint32_t frames;
+	uint32_t pieces;
 };
 
 struct upstream {
@@ -60,40 +94,48 @@ struct upstream {
 	struct us_tables tables;
 	struct counters counters;
 	struct holds holds;
-	struct order_slots
-		*all_slots; /* windows in which something waits, and those that are free */
-	struct order_slots *free_slots;
-	struct us_queue bursts; /* complete, on their way to reassembly */
-	struct us_queue segments; /* in order, on their way to extraction */
-	struct us_cut cut; /* the segment that is being taken apart */
-	struct us_cut joined_cut; /* joined fragments that are being taken apart */
-	struct us_stream joined_stream; /* and the state of that */
-	struct us_queue behind; /* what came behind the fragments and must not overtake them */
-	struct rte_mbuf *stock[US_STOCK]; /* empty frame buffers */
-	unsigned stock_count;
+	struct us_lane_slots slots;
+	struct us_streams streams;
 	uint32_t max_pdu; /* bytes, CRC included */
-	/* held, by what they are; the queues and the crypto device are counted besides */
-	uint32_t waiting_packets;
-	uint32_t open_bursts;
-	uint32_t waiting_segments;
-	uint32_t incomplete_frames;
-	uint32_t waiting_fragments;
-	uint32_t in_crypto;
+	/* of the rows */
+	struct us_receive receive;
+	struct us_uepi uepi;
+	struct us_reassemble reassemble;
+	struct us_extract extract;
+	struct us_decrypt decrypt;
+	struct us_defragment defragment;
+	struct us_extract_joined extract_joined;
+	struct us_transmit transmit;
 	struct us_requests requests;
-	/* frames that the network port has not taken yet, a circle */
-	struct rte_mbuf *waiting[US_TRANSMIT_CAPACITY];
-	uint32_t waiting_first, waiting_count;
-	bool closed; /* nothing more is received */
-	uint64_t empty_at; /* ns: when the R-PHY port was last found empty */
-	uint64_t passed_until; /* ns: what came before has come as far as what waits for it */
 	struct pipeline list; /* R-PHY port -> network port */
 	struct pipeline scheduler; /* requests -> the upstream scheduler's place */
 	struct latency latency; /* from R-PHY port to network port */
 };
 
+/* One of those that the loop knows: not US_REQUEST_RING, US_CONTROL_PORT. */
+static inline struct queue *us_queue(struct upstream *u, enum us_queue which) {
+	return &u->list.queues[which];
+}
+
+/* Ends the waits that are too long, and the oldest ones while there is too much. What is waited for may
+ * stand in the port, or be on its way: so far no time runs out. */
+static inline void us_relieve(struct upstream *u) {
+	holds_relieve(&u->holds, u->receive.passed_until);
+}
+
 /* Its pipelines in the order of travel. */
 #define US_PIPELINES 2
 extern const struct stage_list us_lists[US_PIPELINES];
+
+/* Bytes of a buffer for a whole packet of the R-PHY device. */
+uint32_t us_packet_room(const struct service_group *sg);
+
+/* How many buffers the configuration asks for. */
+struct us_buffers us_buffers(const struct service_group *sg);
+
+/* Whether the pools have them: what is held and on its way must leave the rest for the ports' rings.
+ * Returns 0, or -1 after a message. */
+int us_pools_check(const struct service_group *sg, const struct us_resources *r);
 
 /*
  * Builds tables and pipelines from the configuration, which must have upstream channels. Returns NULL

@@ -3,11 +3,12 @@
  * Validate: Ethernet, IP and L2TPv3 headers, addresses, and the session, which tells the upstream
  * channel. What goes on is the L2TPv3 payload alone.
  */
+#include "upstream/validate.h"
+
 #include <string.h>
 
 #include <rte_hash.h>
 
-#include "upstream/stages.h"
 #include "upstream/upstream.h"
 #include "wire/l2tpv3.h"
 
@@ -33,7 +34,8 @@ static bool is_ours(const struct rphy_config *rphy, const struct l2tp_data *data
 }
 
 /* Cuts the packet to its payload. Returns the reason to drop it, or DROP_NONE. */
-static enum drop_reason check(const struct upstream *u, struct rte_mbuf *m, uint32_t *session) {
+static enum drop_reason outer_check(const struct upstream *u, struct rte_mbuf *m,
+				    uint32_t *session) {
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	struct l2tp_data data;
 	enum l2tp_verdict verdict;
@@ -63,7 +65,7 @@ uint16_t us_validate(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	uint16_t kept = 0, good = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
-		enum drop_reason reason = check(u, pkts[i], &sessions[good]);
+		enum drop_reason reason = outer_check(u, pkts[i], &sessions[good]);
 
 		if (reason != DROP_NONE) {
 			drop(&u->counters, pkts[i], reason);

@@ -3,9 +3,10 @@
  * Source verification: a packet's source address must be one of its modem's. What a host sends before
  * it has an address, and between neighbours, is let through (RFC 826, RFC 2131, RFC 4861, RFC 8415).
  */
+#include "upstream/verify_source.h"
+
 #include <string.h>
 
-#include "upstream/stages.h"
 #include "upstream/upstream.h"
 #include "wire/crc32.h"
 #include "wire/ip.h"
@@ -59,7 +60,7 @@ static bool ipv6_good(const struct us_modem *m, const struct frame_fields *f) {
 }
 
 /* Returns the reason to drop the frame, or DROP_NONE. */
-static enum drop_reason check(struct upstream *u, struct rte_mbuf *m) {
+static enum drop_reason source_check(struct upstream *u, struct rte_mbuf *m) {
 	const struct us_flow *flow = &u->tables.flows[us_meta(m)->frame.flow];
 	const struct us_modem *modem = &u->tables.modems[flow->modem];
 	struct frame_fields f;
@@ -95,7 +96,7 @@ uint16_t us_verify_source(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	if (!u->sg->upstream.verify_source)
 		return n;
 	for (uint16_t i = 0; i < n; i++) {
-		enum drop_reason reason = check(u, pkts[i]);
+		enum drop_reason reason = source_check(u, pkts[i]);
 
 		if (reason == DROP_NONE)
 			pkts[kept++] = pkts[i];

@@ -110,6 +110,7 @@ static struct upstream *make(uint8_t flags) {
 		.crypto_device = all.crypto.device,
 		.crypto_ops = all.crypto.ops,
 		.sessions = all.sessions,
+		.packets = all.packets,
 		.frames = all.frames,
 		.pieces = all.pieces,
 		.clock = &all.clock,
@@ -160,7 +161,7 @@ static void round_once(struct upstream *u) {
 	pipeline_run(upstream_pipeline(u, 0));
 	pipeline_run(upstream_pipeline(u, 1));
 	CHECK(upstream_balanced(u));
-	CHECK(u->waiting_count <= US_TRANSMIT_CAPACITY);
+	CHECK(u->transmit.count <= US_TRANSMIT_CAPACITY);
 	for (uint32_t m = 0; m < all.config.sg.modem_count; m++)
 		CHECK(u->holds.modems[m].bytes <= u->holds.modem_limit);
 }
@@ -202,6 +203,15 @@ static void act(struct upstream *u) {
 	}
 }
 
+static bool within_limits(const struct upstream *u) {
+	return u->holds.buffers[HOLD_POOL_PACKETS] <= u->holds.limits[HOLD_POOL_PACKETS] &&
+	       u->holds.buffers[HOLD_POOL_FRAMES] <= u->holds.limits[HOLD_POOL_FRAMES];
+}
+
+static bool holds_nothing(const struct upstream *u) {
+	return u->holds.buffers[HOLD_POOL_PACKETS] == 0 && u->holds.buffers[HOLD_POOL_FRAMES] == 0;
+}
+
 /* Everything that can come out does, until a round began with nothing to do and saw the port
  * empty: before that no wait ends. The rest is there when it is stopped. */
 static void settle(struct upstream *u) {
@@ -217,7 +227,7 @@ static void settle(struct upstream *u) {
 		drain();
 		CHECK(++rounds < 10000);
 	} while (!idle || upstream_busy(u) || upstream_in(u, UNIT_PACKET) != received);
-	CHECK(u->holds.bytes <= u->holds.limit);
+	CHECK(within_limits(u));
 }
 
 static void finish(struct upstream *u, bool wait) {
@@ -229,9 +239,9 @@ static void finish(struct upstream *u, bool wait) {
 		all.clock.now = upstream_deadline(u);
 		settle(u);
 	}
-	CHECK(!wait || u->holds.bytes == 0);
+	CHECK(!wait || holds_nothing(u));
 	upstream_stop(u);
-	CHECK(upstream_balanced(u) && u->holds.bytes == 0);
+	CHECK(upstream_balanced(u) && holds_nothing(u));
 	for (enum unit unit = 0; unit < UNITS; unit++)
 		CHECK(upstream_held(u, unit) == 0);
 	upstream_free(u);

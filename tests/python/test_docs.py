@@ -14,6 +14,12 @@ from vcmts.docs import picture
 from vcmts.paths import CHECKOUT
 
 SVG = "{http://www.w3.org/2000/svg}"
+QUEUES = [
+    {"name": "bursts", "about": "complete ones"},
+    {"name": "joined", "about": "and behind them"},
+    {"name": "ring", "about": "asked for"},
+    {"name": "port", "about": "messages"},
+]
 DESCRIPTION: dict[str, Any] = {
     "downstream": {
         "lists": [
@@ -23,10 +29,12 @@ DESCRIPTION: dict[str, Any] = {
                     {"name": "receive", "about": "frames < 2000 & more", "dpdk": "ethdev"},
                     {"name": "enqueue", "about": "queues", "dpdk": "scheduler"},
                 ],
+                "queues": [],
             },
             {
                 "name": "lower MAC",
                 "stages": [{"name": "depi", "about": "PSP", "dpdk": "mbuf"}],
+                "queues": [],
             },
         ],
         "drops": {"runt": {"unit": "frames", "meaning": "too short | empty"}},
@@ -37,15 +45,32 @@ DESCRIPTION: dict[str, Any] = {
             {
                 "name": "upstream",
                 "stages": [
-                    {"name": "uepi", "about": "in order", "dpdk": "mbuf"},
-                    {"name": "reassemble", "about": "flows", "dpdk": "hash"},
-                    {"name": "extract", "about": "frames", "dpdk": "mbuf"},
+                    {
+                        **{"name": "uepi", "about": "in order", "dpdk": "mbuf"},
+                        **{"gives": "bursts", "also": ["ring"]},
+                    },
+                    {
+                        **{"name": "reassemble", "about": "flows", "dpdk": "hash"},
+                        **{"from": "bursts", "also": ["ring"]},
+                    },
+                    {
+                        **{"name": "extract", "about": "frames", "dpdk": "mbuf"},
+                        **{"also": ["ring", "port", "joined"]},
+                    },
+                    {
+                        **{"name": "joined", "about": "fragments", "dpdk": "mbuf"},
+                        **{"from": "joined", "also": ["port"]},
+                    },
                     {"name": "transmit", "about": "to the network", "dpdk": "ethdev"},
                 ],
+                "queues": QUEUES,
             },
             {
                 "name": "upstream scheduler",
-                "stages": [{"name": "requests", "about": "of modems", "dpdk": "ring"}],
+                "stages": [
+                    {"name": "requests", "about": "of modems", "dpdk": "ring", "from": "ring"}
+                ],
+                "queues": QUEUES,
             },
         ],
         "drops": {
@@ -79,24 +104,68 @@ def ways(root: ElementTree.Element, css: str) -> list[str]:
     return [p.attrib["d"] for p in root.iter(f"{SVG}path") if p.get("class") == css]
 
 
+def upstream_picture() -> ElementTree.Element:
+    return ElementTree.fromstring(picture.draw(docs.stage_lists(DESCRIPTION["upstream"])))
+
+
+def rectangles(root: ElementTree.Element, css: str) -> list[tuple[int, int, int, int]]:
+    """Left, top, right and bottom of each."""
+    boxes = [r.attrib for r in root.iter(f"{SVG}rect") if r.get("class") == css]
+    return [
+        (int(b["x"]), int(b["y"]), int(b["x"]) + int(b["width"]), int(b["y"]) + int(b["height"]))
+        for b in boxes
+    ]
+
+
 def test_picture_of_what_leaves_in_the_midst() -> None:
     """What has left by a port comes to no further list: requests go over the ring."""
-    root = ElementTree.fromstring(docs.upstream_pipeline(DESCRIPTION["upstream"]))
-    boxes = [r for r in root.iter(f"{SVG}rect") if r.get("class") == "box"]
-    right = int(boxes[0].attrib["x"]) + int(boxes[0].attrib["width"])
-    middles = [int(b.attrib["y"]) + int(b.attrib["height"]) // 2 for b in boxes]
-    uepi, reassemble, extract, _, requests = middles
+    root = upstream_picture()
+    boxes = rectangles(root, "box")
+    left, _, right, _ = boxes[0]
+    uepi, reassemble, extract, joined, _, requests = ((b[1] + b[3]) // 2 for b in boxes)
     [ring] = ways(root, "link tip")
     rail = right + picture.RAIL
     assert ring == f"M{right} {uepi} H{rail} V{requests} H{right}"
     assert ways(root, "link") == [f"M{right} {y} H{rail}" for y in (reassemble, extract)]
-    downwards = [way for way in ways(root, "way") if " v" in way]
-    assert len(downwards) == 3, "between the four stages, and none from the port"
-    [out] = [way for way in ways(root, "way") if " H" in way]
-    assert out.startswith(f"M{boxes[0].attrib['x']} {extract} H")
+    [port] = rectangles(root, "exit")
+    out, up = (way for way in ways(root, "way") if " H" in way)
+    assert out == f"M{left} {extract} H{port[2]}"
+    assert up == f"M{left} {joined} H{(port[0] + port[2]) // 2} V{port[3]}"
     words = [t for t in root.iter(f"{SVG}text") if t.get("class") == "about"]
-    assert "control port" in [t.text for t in words]
-    assert all(int(t.attrib["x"]) > rail for t in words if t.text != "control port")
+    assert "port" in [t.text for t in words]
+    assert all(int(t.attrib["x"]) > rail for t in words if t.text != "port")
+
+
+def test_picture_of_queues_between_stages() -> None:
+    """Each stands between the boxes that it joins; packets pass beside the second one, too."""
+    root = upstream_picture()
+    uepi, reassemble, extract, joined, transmit, _ = rectangles(root, "box")
+    bursts, units = rectangles(root, "queue")
+    assert uepi[3] < bursts[1] and bursts[3] < reassemble[1]
+    assert extract[3] < units[1] and units[3] < joined[1]
+    names = [t.text for t in root.iter(f"{SVG}text") if t.text in {"bursts", "joined"}]
+    assert names == ["bursts", "joined", "joined"], "two queues, and a stage"
+    downwards = [way for way in ways(root, "way") if " v" in way]
+    beside = f"M{extract[0] + picture.BOX // 6} {extract[3]} v{joined[1] - extract[3]}"
+    between = [
+        f"M{b[0] + picture.BOX // 2} {b[3]} v{picture.ROW - picture.BOX_HEIGHT}"
+        for b in (reassemble, joined)
+    ]
+    assert [way for way in downwards if way in (beside, *between)] == [
+        between[0],
+        beside,
+        between[1],
+    ]
+    into = [
+        f"M{(q[0] + q[2]) // 2} {b[3]} v{q[1] - b[3]}"
+        for b, q in ((uepi, bursts), (extract, units))
+    ]
+    out_of = [
+        f"M{(q[0] + q[2]) // 2} {q[3]} v{b[1] - q[3]}"
+        for q, b in ((bursts, reassemble), (units, joined))
+    ]
+    assert set(into + out_of) < set(downwards) and len(downwards) == 7
+    assert transmit[3] < int(root.attrib["height"])
 
 
 def test_counters_page() -> None:

@@ -153,6 +153,138 @@ static void accounts_add_up(void **state) {
 	assert_int_equal(p.accounts[3].packets, 64 + 64 + 64 + 8);
 }
 
+/* A mbuf for each packet of the lists with queues: these link them. */
+static struct rte_mbuf mbufs[400];
+
+/* What the stages with queues have: the queues of the pipeline that runs them. */
+struct linked {
+	struct seen seen;
+	struct pipeline p;
+	unsigned made; /* mbufs that were put out so far */
+	unsigned many; /* that the first stage makes of a packet */
+	unsigned room; /* of the stage that pulls */
+	unsigned came; /* at the end, in order */
+};
+
+enum { NO_QUEUE, FIRST, SECOND };
+
+/* One packet comes in a round, and many are given to the queue. */
+static uint16_t multiply(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct linked *l = ctx;
+
+	(void)pkts;
+	note(&l->seen, 'M', n);
+	for (unsigned i = 0; i < l->many; i++) {
+		mbufs[l->made].nb_segs = 2;
+		queue_add(&l->p.queues[FIRST], &mbufs[l->made++]);
+	}
+	return 0;
+}
+
+/* Hands on what the loop gave it. */
+static uint16_t hand_on(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct linked *l = ctx;
+
+	note(&l->seen, 'O', n);
+	for (uint16_t i = 0; i < n; i++)
+		queue_add(&l->p.queues[SECOND], pkts[i]);
+	return 0;
+}
+
+/* Takes as many as it has room for. */
+static uint16_t pull(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct linked *l = ctx;
+
+	note(&l->seen, 'P', n);
+	return queue_take_burst(&l->p.queues[SECOND], pkts, (uint16_t)l->room);
+}
+
+static uint16_t sink(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct linked *l = ctx;
+
+	note(&l->seen, 'K', n);
+	for (uint16_t i = 0; i < n; i++)
+		assert_ptr_equal(pkts[i], &mbufs[l->came++]);
+	return n;
+}
+
+static const struct stage linked_stages[] = {
+	{"multiply", "", "", multiply, .polls = true, .gives = FIRST},
+	{"hand_on", "", "", hand_on, .from = FIRST, .gives = SECOND},
+	{"pull", "", "", pull, .polls = true, .from = SECOND, .pulls = true},
+	{"sink", "", "", sink},
+};
+
+static void linked_open(struct linked *l, bool accounting) {
+	static const struct stage_list linked_list = {
+		.name = "linked", .stages = linked_stages, .count = ARRAY_COUNT(linked_stages)};
+
+	packet_meta_offset = offsetof(struct rte_mbuf, dynfield1);
+	memset(l, 0, sizeof(*l));
+	memset(mbufs, 0, sizeof(mbufs));
+	pipeline_init(&l->p, &linked_list, l);
+	l->p.accounting = accounting;
+	l->room = 10;
+}
+
+/* The loop hands out a burst a run; who pulls takes what it has room for; nothing overtakes. */
+static void queues_between_stages(void **state) {
+	static struct linked storage, *const l = &storage;
+
+	(void)state;
+	for (int accounting = 0; accounting < 2; accounting++) {
+		linked_open(l, accounting);
+		l->many = 100;
+		/* 100 given; 64 in, 64 given; 10 taken; 10 in */
+		assert_int_equal(pipeline_run(&l->p), 100 + 64 + 10 + 10);
+		expect(&l->seen, "MOPK", (const uint16_t[]){0, 64, 0, 10});
+		assert_int_equal(l->p.queues[FIRST].count, 36);
+		assert_int_equal(l->p.queues[FIRST].buffers, 72);
+		assert_int_equal(l->p.queues[SECOND].count, 54);
+		l->many = 0;
+		l->seen.count = 0;
+		l->room = 60;
+		assert_int_equal(pipeline_run(&l->p), 36 + 60 + 60);
+		expect(&l->seen, "MOPK", (const uint16_t[]){0, 36, 0, 60});
+		l->seen.count = 0;
+		assert_int_equal(pipeline_run(&l->p), 30 + 30);
+		expect(&l->seen, "MPK", (const uint16_t[]){0, 0, 30});
+		l->seen.count = 0;
+		assert_int_equal(pipeline_run(&l->p), 0); /* only who polls */
+		expect(&l->seen, "MP", (const uint16_t[]){0, 0});
+		assert_int_equal(l->came, 100);
+		assert_int_equal(l->p.accounts[0].packets, accounting * 100);
+		assert_int_equal(l->p.accounts[1].packets, accounting * 100);
+		assert_int_equal(l->p.accounts[2].calls, accounting * 3);
+		for (unsigned q = 0; q <= PIPELINE_MAX_QUEUES; q++)
+			assert_int_equal(l->p.queues[q].count + l->p.queues[q].buffers, 0);
+	}
+}
+
+static void queues_keep_the_order(void **state) {
+	struct queue q = {0};
+	struct rte_mbuf *taken[8];
+
+	(void)state;
+	packet_meta_offset = offsetof(struct rte_mbuf, dynfield1);
+	for (unsigned round = 0; round < 3; round++) {
+		assert_null(queue_take(&q));
+		for (unsigned i = 0; i < 5; i++) {
+			mbufs[i].nb_segs = (uint16_t)(1 + i);
+			queue_add(&q, &mbufs[i]);
+		}
+		assert_int_equal(q.count, 5);
+		assert_int_equal(q.buffers, 15);
+		assert_ptr_equal(queue_take(&q), &mbufs[0]);
+		assert_int_equal(q.buffers, 14);
+		assert_int_equal(queue_take_burst(&q, taken, 2), 2);
+		assert_ptr_equal(taken[1], &mbufs[2]);
+		assert_int_equal(queue_take_burst(&q, taken, 8), 2);
+		assert_ptr_equal(taken[0], &mbufs[3]);
+		assert_int_equal(q.count + q.buffers, 0);
+	}
+}
+
 /* Cycles go to the stage that spent them, idle ones to nobody. */
 static void cycles_go_to_who_spent_them(void **state) {
 	static const struct stage busy[] = {
@@ -241,6 +373,8 @@ int main(void) {
 		cmocka_unit_test(runs_from_top_to_bottom),
 		cmocka_unit_test(an_empty_round_calls_only_who_polls),
 		cmocka_unit_test(accounts_add_up),
+		cmocka_unit_test(queues_between_stages),
+		cmocka_unit_test(queues_keep_the_order),
 		cmocka_unit_test(cycles_go_to_who_spent_them),
 		cmocka_unit_test(plain_runs_count_no_cycles),
 		cmocka_unit_test(counters_sum),

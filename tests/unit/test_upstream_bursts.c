@@ -230,6 +230,29 @@ static void unused_grants(void **state) {
 	finish(3, 1);
 }
 
+/* Uncorrectable codewords of complete bursts, where the trailer says that it has counted them. */
+static void codewords(void **state) {
+	struct uepi_trailer t = {.flags = UEPI_FEC_VALID, .fec_uncorrectable = 7};
+	uint8_t bytes[UEPI_TRAILER_MAX];
+
+	(void)state;
+	setup();
+	for (int i = 0; i < 3; i++) {
+		header();
+		frame();
+		if (i == 2)
+			t.flags = 0;
+		psp_add(&psp, false, true, bytes, uepi_trailer_write(UEPI_SC_QAM, &t, bytes));
+	}
+	/* of a burst without a beginning nothing is believed */
+	t.flags = UEPI_FEC_VALID;
+	psp_add(&psp, false, true, bytes, uepi_trailer_write(UEPI_SC_QAM, &t, bytes));
+	bench_expect(bench, DROP_BURST_HEADLESS, 1);
+	go();
+	assert_int_equal(bench_count(bench, COUNTER_FEC_UNCORRECTABLE), 2 * 7);
+	finish(4, 3);
+}
+
 static void unknown_sid(void **state) {
 	uint8_t bytes[10] = {0};
 
@@ -251,7 +274,7 @@ int main(void) {
 		cmocka_unit_test(gap_between_bursts), cmocka_unit_test(gaps_and_flows),
 		cmocka_unit_test(ofdma_trailers),     cmocka_unit_test(odd_trailers),
 		cmocka_unit_test(never_ends),	      cmocka_unit_test(unused_grants),
-		cmocka_unit_test(unknown_sid),
+		cmocka_unit_test(unknown_sid),	      cmocka_unit_test(codewords),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);

@@ -83,7 +83,7 @@ static void a_frame_of_each_modem(void **state) {
 		bench_settle(bench);
 	}
 	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), CROWD);
-	assert_int_equal(bench->u->holds.bytes, CROWD * US_FRAME_BUFFER);
+	assert_int_equal(bench->u->holds.buffers[HOLD_POOL_FRAMES], CROWD);
 	for (unsigned m = 0; m < CROWD; m++) {
 		size = crowd_frame(m, pdu, sizeof(pdu), frame);
 		crowd_segment(m, 1, false, frame + 100, size - 100);
@@ -101,7 +101,7 @@ static void a_gap_of_each_modem(void **state) {
 	static const uint16_t numbers[3] = {0, 2, 1};
 
 	(void)state;
-	crowd_open(4194304, BENCH_CROWD);
+	crowd_open(8388608, BENCH_CROWD);
 	for (unsigned i = 0; i < ARRAY_COUNT(numbers); i++) {
 		for (unsigned m = 0; m < BENCH_CROWD; m++) {
 			size_t size = crowd_frame(m, pdu, sizeof(pdu), frame);
@@ -109,7 +109,7 @@ static void a_gap_of_each_modem(void **state) {
 			crowd_segment(m, numbers[i], true, frame, size);
 		}
 		bench_settle(bench);
-		assert_int_equal(bench->u->waiting_segments, i == 1 ? BENCH_CROWD : 0);
+		assert_int_equal(bench->u->reassemble.waiting_segments, i == 1 ? BENCH_CROWD : 0);
 	}
 	assert_int_equal(bench->others, 3 * BENCH_CROWD);
 	assert_int_equal(bench_count(bench, COUNTER_WINDOWS_FULL), 0);
@@ -197,10 +197,10 @@ static void frames_of_one_unit(void **state) {
 		send_packets(14);
 	while (bench->came[PLAIN] == 0) {
 		bench_round(bench);
-		assert_in_range(bench->u->behind.count, 0, BEHIND);
+		assert_in_range(bench->u->list.queues[US_JOINED].count, 0, BEHIND);
 		assert_in_range(rte_mempool_in_use_count(bench->frames), 0,
-				2 * fragments + bench->u->behind.count + 300);
-		most_behind = RTE_MAX(most_behind, bench->u->behind.count);
+				2 * fragments + bench->u->list.queues[US_JOINED].count + 300);
+		most_behind = RTE_MAX(most_behind, bench->u->list.queues[US_JOINED].count);
 		small_frames_take();
 		assert_true(bench->came[PLAIN] == 0 || bench->others == frames);
 	}

@@ -109,7 +109,8 @@ static void every_size_of_fragment(unsigned stream) {
 		bench_complete(bench, stream);
 	}
 	assert_int_equal(bench_count(bench, COUNTER_FRAGMENTS), fragments);
-	assert_int_equal(bench->u->holds.bytes, 0);
+	for (unsigned p = 0; p < HOLD_POOLS; p++)
+		assert_int_equal(bench->u->holds.buffers[p], 0);
 	bench_close(bench);
 }
 

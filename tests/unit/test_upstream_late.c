@@ -27,7 +27,7 @@ static void setup(void) {
 static void rounds(unsigned n) {
 	while (n-- > 0) {
 		bench_round(bench);
-		assert_in_range(bench->u->waiting_count + bench->u->in_crypto, 0, LINE);
+		assert_in_range(bench->u->transmit.count + bench->u->decrypt.in_crypto, 0, LINE);
 	}
 }
 
@@ -65,7 +65,7 @@ static void network_port_is_blocked(void **state) {
 	size = bench_mac(bench, FRAMED, 1000, frame);
 	bench_segment(bench, FRAMED, 0, frame, 500);
 	rounds(2);
-	assert_int_equal(bench->u->incomplete_frames, 1);
+	assert_int_equal(bench->u->streams.incomplete_frames, 1);
 	for (int i = 0; i < 100; i++) {
 		put(PLAIN);
 		rounds(1);
@@ -100,7 +100,7 @@ static void worker_was_away(void **state) {
 		psp_send(bench, &p);
 	}
 	bench_round(bench);
-	assert_int_equal(bench->u->waiting_packets, 6);
+	assert_int_equal(bench->u->uepi.waiting_packets, 6);
 	bench->clock.now += 6 * BENCH_MS;
 	bench_settle(bench);
 	assert_int_equal(bench_count(bench, COUNTER_PSP_PACKETS), 150);
@@ -131,9 +131,9 @@ static void rest_comes_late(unsigned bursts, bool received) {
 	if (received) {
 		bench_round(bench);
 		assert_int_equal(bench_count(bench, COUNTER_RECEIVED), bench->injected);
-		assert_true(bench->u->segments.count > 0);
+		assert_true(bench->u->list.queues[US_SEGMENTS].count > 0);
 	}
-	assert_int_equal(bench->u->incomplete_frames, 1);
+	assert_int_equal(bench->u->streams.incomplete_frames, 1);
 	bench->clock.now += 150 * BENCH_MS;
 	bench_settle(bench);
 	bench_complete(bench, FRAMED);
@@ -170,7 +170,7 @@ static void last_fragment_is_on_its_way(void **state) {
 	whole = bench_mac(bench, PLAIN, 1000, frame);
 	bench_plain(bench, PLAIN, room, bench_frame(bench, 3, &h, frame, 500, room));
 	bench_round(bench);
-	assert_int_equal(bench->u->waiting_fragments, 1);
+	assert_int_equal(bench->u->defragment.waiting_fragments, 1);
 	h.fragment_first = false;
 	h.fragment_last = true;
 	h.fragment_sequence = 1;
@@ -178,8 +178,8 @@ static void last_fragment_is_on_its_way(void **state) {
 	size += bench_frame(bench, 3, &h, frame + 500, whole - 500, room + size);
 	bench_plain(bench, PLAIN, room, size);
 	bench_round(bench);
-	assert_int_equal(bench->u->waiting_fragments, 1);
-	assert_int_equal(bench->u->segments.count, 0);
+	assert_int_equal(bench->u->defragment.waiting_fragments, 1);
+	assert_int_equal(bench->u->list.queues[US_SEGMENTS].count, 0);
 	bench->clock.now += 150 * BENCH_MS;
 	bench_settle(bench);
 	bench_complete(bench, PLAIN);
@@ -198,7 +198,7 @@ static void missing_segment_is_on_its_way(void **state) {
 	bench->segment[FRAMED]++;
 	bench_segment(bench, FRAMED, 0, frame, bench_mac(bench, FRAMED, 100, frame));
 	bench_round(bench);
-	assert_int_equal(bench->u->waiting_segments, 1);
+	assert_int_equal(bench->u->reassemble.waiting_segments, 1);
 	for (int i = 0; i < 4; i++) {
 		psp_open(&p, BENCH_OFDMA_ALONE);
 		for (int k = 0; k < 20; k++) {
@@ -213,7 +213,7 @@ static void missing_segment_is_on_its_way(void **state) {
 	bench_segment(bench, FRAMED, BENCH_NO_POINTER, "\xff", 1);
 	bench_round(bench);
 	assert_int_equal(bench_count(bench, COUNTER_RECEIVED), bench->injected);
-	assert_in_range(bench->u->bursts.count, 1, 63);
+	assert_in_range(bench->u->list.queues[US_BURSTS].count, 1, 63);
 	bench->clock.now += 11 * BENCH_MS;
 	bench_settle(bench);
 	assert_int_equal(bench_count(bench, COUNTER_SEGMENTS_MISSING), 0);
@@ -274,7 +274,7 @@ static void crypto_is_slow(void **state) {
 	for (int i = 0; i < 60; i++)
 		put(AES);
 	rounds(20);
-	assert_in_range(bench->u->in_crypto, US_TRANSMIT_CAPACITY / 2, LINE);
+	assert_in_range(bench->u->decrypt.in_crypto, US_TRANSMIT_CAPACITY / 2, LINE);
 	/* while it is so, nothing more is received */
 	received = bench_count(bench, COUNTER_RECEIVED);
 	put(FRAMED);
@@ -282,7 +282,7 @@ static void crypto_is_slow(void **state) {
 	assert_int_equal(bench_count(bench, COUNTER_RECEIVED), received);
 	crypto_again();
 	rounds(100);
-	assert_true(bench->u->waiting_count >= US_TRANSMIT_CAPACITY / 2);
+	assert_true(bench->u->transmit.count >= US_TRANSMIT_CAPACITY / 2);
 	bench_settle(bench);
 	bench_complete(bench, AES);
 	bench_complete(bench, FRAMED);
@@ -301,11 +301,11 @@ static void crypto_is_slow_and_units_are_long(void **state) {
 	put_unit(800);
 	put(FRAMED);
 	rounds(20);
-	assert_int_equal(bench->u->in_crypto, 32 * 14);
-	assert_non_null(bench->u->joined_cut.segment);
+	assert_int_equal(bench->u->decrypt.in_crypto, 32 * 14);
+	assert_non_null(bench->u->extract_joined.cut.segment);
 	crypto_again();
 	rounds(100);
-	assert_true(bench->u->waiting_count >= US_TRANSMIT_CAPACITY / 2);
+	assert_true(bench->u->transmit.count >= US_TRANSMIT_CAPACITY / 2);
 	bench_settle(bench);
 	bench_complete(bench, AES);
 	bench_complete(bench, PLAIN);

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "upstream/order.h"
+#include "upstream/shared/order.h"
 
 #include "random.h"
 

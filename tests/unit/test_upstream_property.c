@@ -273,7 +273,8 @@ static void same_frames(void **state) {
 		for (unsigned s = 0; s < BENCH_STREAMS; s++)
 			bench_complete(bench, s);
 	}
-	assert_int_equal(bench->u->holds.bytes, 0);
+	for (unsigned p = 0; p < HOLD_POOLS; p++)
+		assert_int_equal(bench->u->holds.buffers[p], 0);
 	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 0);
 	bench_close(bench);
 }

@@ -78,7 +78,8 @@ static void given_up_after_their_time(void **state) {
 	bench_after(bench, 5 * BENCH_MS);
 	bench_complete(bench, STREAM);
 	expect_gaps(2, 3, 0);
-	assert_int_equal(bench->u->holds.bytes, 0);
+	for (unsigned p = 0; p < HOLD_POOLS; p++)
+		assert_int_equal(bench->u->holds.buffers[p], 0);
 	bench->serial[STREAM]++; /* this one does not come */
 	numbered(0, 14);
 	bench_expect(bench, DROP_PSP_LATE, 1);
@@ -132,6 +133,58 @@ static void device_begins_anew(void **state) {
 	expect_gaps(1, 1, 0);
 	numbered(0, 20065);
 	assert_int_equal(bench->came[STREAM], 4);
+	bench_close(bench);
+}
+
+/* Then nothing that waits stays, behind however many gaps, and the open burst has ended. */
+static void what_waits_when_a_device_begins_anew(void **state) {
+	struct bench_psp p;
+
+	(void)state;
+	bench_open(bench);
+	numbered(0, 40000);
+	for (uint16_t i = 1; i <= 3; i++)
+		numbered(0, 40000 + 2 * i);
+	for (uint16_t i = 0; i < 64; i++)
+		numbered(0, 20000 + i);
+	bench_expect(bench, DROP_PSP_LATE, 64);
+	numbered(0, 20064);
+	expect_gaps(3, 3, 0);
+	assert_int_equal(bench->came[STREAM], 5);
+	assert_int_equal(upstream_held(bench->u, UNIT_PACKET), 0);
+	psp_open(&p, BENCH_SC_QAM);
+	psp_add_header(bench, &p, bench_streams[STREAM].sid);
+	p.numbered = true;
+	p.sequence = 20065;
+	psp_send(bench, &p);
+	bench_settle(bench);
+	assert_int_equal(upstream_held(bench->u, UNIT_BURST), 1);
+	for (uint16_t i = 0; i < 64; i++)
+		numbered(0, 10000 + i);
+	bench_expect(bench, DROP_PSP_LATE, 64);
+	assert_int_equal(upstream_held(bench->u, UNIT_BURST), 1);
+	numbered(0, 10064);
+	bench_expect(bench, DROP_BURST_GAP, 1);
+	assert_int_equal(upstream_held(bench->u, UNIT_BURST), 0);
+	assert_int_equal(bench_count(bench, COUNTER_PSP_RESYNCS), 2);
+	expect_gaps(3, 3, 0); /* how much is missing is not known */
+	bench_close(bench);
+}
+
+/* After a second in which nothing came, the first that is late is the first of a new count. */
+static void silence(void **state) {
+	(void)state;
+	bench_open(bench);
+	numbered(0, 40000);
+	bench_after(bench, 1000 * BENCH_MS - 1);
+	numbered(0, 30000);
+	bench_expect(bench, DROP_PSP_LATE, 1);
+	assert_int_equal(bench_count(bench, COUNTER_PSP_RESYNCS), 0);
+	bench_after(bench, 1000 * BENCH_MS);
+	numbered(0, 30001);
+	assert_int_equal(bench_count(bench, COUNTER_PSP_RESYNCS), 1);
+	numbered(0, 30002);
+	assert_int_equal(bench->came[STREAM], 3);
 	bench_close(bench);
 }
 
@@ -191,10 +244,16 @@ static void without_numbers(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(put_into_order),      cmocka_unit_test(given_up_after_their_time),
-		cmocka_unit_test(no_time_at_all),      cmocka_unit_test(too_far_ahead),
-		cmocka_unit_test(device_begins_anew),  cmocka_unit_test(numbers_of_flows),
-		cmocka_unit_test(numbers_of_sessions), cmocka_unit_test(without_numbers),
+		cmocka_unit_test(put_into_order),
+		cmocka_unit_test(given_up_after_their_time),
+		cmocka_unit_test(no_time_at_all),
+		cmocka_unit_test(too_far_ahead),
+		cmocka_unit_test(device_begins_anew),
+		cmocka_unit_test(what_waits_when_a_device_begins_anew),
+		cmocka_unit_test(silence),
+		cmocka_unit_test(numbers_of_flows),
+		cmocka_unit_test(numbers_of_sessions),
+		cmocka_unit_test(without_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);

@@ -191,12 +191,39 @@ static void modem_begins_anew(void **state) {
 	finish();
 }
 
+/* The frame that was in progress does not go on with what comes then. */
+static void a_frame_when_a_modem_begins_anew(void **state) {
+	struct segment_header h = {.sid_cluster = 5, .pointer_valid = true};
+
+	(void)state;
+	bench_open(bench);
+	bench->segment[STREAM] = 3000;
+	segment(0, frame(), FRAME / 2);
+	for (uint16_t i = 0; i < 64; i++) {
+		h.sequence = i;
+		bench_segment_as(bench, STREAM, &h, zeroes, 20);
+		bench_settle(bench);
+	}
+	bench_expect(bench, DROP_SEGMENT_LATE, 64);
+	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 1);
+	bench->segment[STREAM] = 64;
+	whole();
+	frame_is_lost(DROP_FRAME_GAP);
+	assert_int_equal(bench_count(bench, COUNTER_SEGMENT_RESYNCS), 1);
+	finish();
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_truncation),    cmocka_unit_test(every_bit_of_the_header),
-		cmocka_unit_test(header_over_pieces),  cmocka_unit_test(clusters),
-		cmocka_unit_test(clusters_take_turns), cmocka_unit_test(numbers_make_the_order),
-		cmocka_unit_test(window_and_time),     cmocka_unit_test(modem_begins_anew),
+		cmocka_unit_test(every_truncation),
+		cmocka_unit_test(every_bit_of_the_header),
+		cmocka_unit_test(header_over_pieces),
+		cmocka_unit_test(clusters),
+		cmocka_unit_test(clusters_take_turns),
+		cmocka_unit_test(numbers_make_the_order),
+		cmocka_unit_test(window_and_time),
+		cmocka_unit_test(modem_begins_anew),
+		cmocka_unit_test(a_frame_when_a_modem_begins_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);

@@ -137,6 +137,35 @@ static void ipv6_sources(void **state) {
 	bench_close(bench);
 }
 
+/* Each of several, of both families and in any order; none of the modem before or behind it. */
+static void any_address_of_the_modem(void **state) {
+	static struct ip_address several[] = {
+		{6, {0x20, 0x01, 0x0d, 0xb8, [15] = 0x21}}, {4, {10, 0, 2, 7}},
+		{6, {0x20, 0x01, 0x0d, 0xb8, [15] = 0x22}}, {4, {10, 0, 2, 9}},
+		{6, {0x20, 0x01, 0x0d, 0xb8, [15] = 0x23}}, {4, {10, 0, 2, 8}},
+	};
+
+	(void)state;
+	bench_prepare(bench);
+	bench->modems[2].addresses = several;
+	bench->modems[2].address_count = ARRAY_COUNT(several);
+	bench_start(bench);
+	for (unsigned a = 0; a < ARRAY_COUNT(several); a++) {
+		if (several[a].family == 4)
+			ipv4(load_be32(several[a].bytes), IP_PROTOCOL_UDP);
+		else
+			ipv6((const char *)several[a].bytes, IP_PROTOCOL_TCP);
+		check(SIZE, DROP_REASONS);
+	}
+	for (unsigned m = 1; m <= 3; m += 2) {
+		ipv4(load_be32(bench->modems[m].addresses[0].bytes), IP_PROTOCOL_UDP);
+		check(SIZE, DROP_SOURCE_ADDRESS);
+		ipv6((const char *)bench->modems[m].addresses[1].bytes, IP_PROTOCOL_TCP);
+		check(SIZE, DROP_SOURCE_ADDRESS);
+	}
+	bench_close(bench);
+}
+
 static void dhcp(void **state) {
 	(void)state;
 	bench_open(bench);
@@ -259,11 +288,17 @@ static void without_verification(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ipv4_sources), cmocka_unit_test(ipv4_header_checksum),
-		cmocka_unit_test(ipv6_sources), cmocka_unit_test(dhcp),
-		cmocka_unit_test(arp_senders),	cmocka_unit_test(neighbours),
-		cmocka_unit_test(dhcpv6),	cmocka_unit_test(neither_ip_nor_arp),
-		cmocka_unit_test(malformed),	cmocka_unit_test(without_verification),
+		cmocka_unit_test(ipv4_sources),
+		cmocka_unit_test(ipv4_header_checksum),
+		cmocka_unit_test(ipv6_sources),
+		cmocka_unit_test(any_address_of_the_modem),
+		cmocka_unit_test(dhcp),
+		cmocka_unit_test(arp_senders),
+		cmocka_unit_test(neighbours),
+		cmocka_unit_test(dhcpv6),
+		cmocka_unit_test(neither_ip_nor_arp),
+		cmocka_unit_test(malformed),
+		cmocka_unit_test(without_verification),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);

@@ -38,8 +38,8 @@ static void put(unsigned stream, size_t bytes) {
 static void check_bounds(void) {
 	const struct upstream *u = bench->u;
 
-	assert_in_range(u->waiting_count + u->in_crypto, 0, US_TRANSMIT_CAPACITY);
-	assert_in_range(u->segments.count, 0, 64 + 32 * 85);
+	assert_in_range(u->transmit.count + u->decrypt.in_crypto, 0, US_TRANSMIT_CAPACITY);
+	assert_in_range(u->list.queues[US_SEGMENTS].count, 0, 64 + 32 * 85);
 }
 
 static void nothing_is_taken(void **state) {
@@ -55,7 +55,7 @@ static void nothing_is_taken(void **state) {
 	}
 	for (enum unit unit = 0; unit < UNITS; unit++)
 		held += upstream_held(bench->u, unit);
-	assert_true(bench->u->waiting_count >= US_TRANSMIT_CAPACITY / 2);
+	assert_true(bench->u->transmit.count >= US_TRANSMIT_CAPACITY / 2);
 	assert_true(bench_count(bench, COUNTER_TRANSMIT_RETRIES) > 0);
 	assert_int_equal(bench_count(bench, COUNTER_TRANSMITTED), DEPTH - 1);
 	assert_true(bench_count(bench, COUNTER_RECEIVED) < bench->injected);
@@ -192,10 +192,12 @@ static void stop_accounts_for_all(void **state) {
 	for (int i = 0; i < 30; i++)
 		bench_round(bench);
 	pipeline_run(upstream_pipeline(bench->u, 0));
-	assert_true(bench->u->waiting_packets > 0 && bench->u->open_bursts > 0);
-	assert_true(bench->u->waiting_segments > 0 && bench->u->segments.count > 0);
-	assert_true(bench->u->incomplete_frames > 0 && bench->u->waiting_fragments > 0);
-	assert_true(bench->u->waiting_count > 0);
+	assert_true(bench->u->uepi.waiting_packets > 0 && bench->u->uepi.open_bursts > 0);
+	assert_true(bench->u->reassemble.waiting_segments > 0 &&
+		    bench->u->list.queues[US_SEGMENTS].count > 0);
+	assert_true(bench->u->streams.incomplete_frames > 0 &&
+		    bench->u->defragment.waiting_fragments > 0);
+	assert_true(bench->u->transmit.count > 0);
 	for (enum unit unit = 0; unit < UNITS; unit++)
 		held[unit] = upstream_held(bench->u, unit);
 	for (unsigned i = 0; i < DROP_REASONS; i++)

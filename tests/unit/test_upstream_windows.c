@@ -15,7 +15,7 @@ static struct upstream_bench storage, *const bench = &storage;
 static unsigned windows_free(void) {
 	unsigned n = 0;
 
-	for (const struct order_slots *s = bench->u->free_slots; s != NULL; s = s->next_free)
+	for (const struct order_slots *s = bench->u->slots.free; s != NULL; s = s->next_free)
 		n++;
 	return n;
 }
@@ -25,7 +25,7 @@ static void setup(void) {
 	struct order_slots *last;
 
 	bench_open(bench);
-	last = bench->u->free_slots;
+	last = bench->u->slots.free;
 	for (int i = 1; i < FEW; i++)
 		last = last->next_free;
 	last->next_free = NULL;
@@ -106,7 +106,7 @@ static void packets_wait_longer(void **state) {
 	segment(4, 1);
 	check_gaps(1, 1, 2); /* that of stream 7 */
 	assert_int_equal(bench->u->tables.streams[7].order.waiting, 0);
-	assert_int_equal(bench->u->waiting_segments, 2);
+	assert_int_equal(bench->u->reassemble.waiting_segments, 2);
 	finish();
 }
 
@@ -122,7 +122,7 @@ static void segments_wait_longer(void **state) {
 	check_gaps(0, 1, 1);
 	packet(2, 2);
 	check_gaps(1, 1, 2); /* that of flow 0 */
-	assert_int_equal(bench->u->waiting_packets, 2);
+	assert_int_equal(bench->u->uepi.waiting_packets, 2);
 	finish();
 }
 
@@ -223,7 +223,7 @@ static void random_numbers(void **state) {
 	for (int i = 0; i < 200; i++)
 		bench_after(bench, 10 * BENCH_MS);
 	assert_int_equal(windows_free(), FEW);
-	assert_int_equal(bench->u->waiting_packets + bench->u->waiting_segments, 0);
+	assert_int_equal(bench->u->uepi.waiting_packets + bench->u->reassemble.waiting_segments, 0);
 	bench->any_drops = true;
 	bench_close(bench);
 }

@@ -66,6 +66,7 @@ void bench_start(struct upstream_bench *b) {
 	r.crypto_device = b->crypto.device;
 	r.crypto_ops = b->crypto.ops;
 	r.sessions = b->sessions;
+	r.packets = b->packets;
 	r.frames = b->frames;
 	r.pieces = b->pieces;
 	r.clock = &b->clock;
@@ -119,7 +120,8 @@ static void stop(struct upstream_bench *b) {
 	check_balance(b);
 	for (enum unit unit = 0; unit < UNITS; unit++)
 		assert_int_equal(upstream_held(b->u, unit), 0);
-	assert_int_equal(b->u->holds.bytes, 0);
+	for (unsigned p = 0; p < HOLD_POOLS; p++)
+		assert_int_equal(b->u->holds.buffers[p], 0);
 	for (uint32_t m = 0; m < b->sg.modem_count; m++)
 		assert_int_equal(b->u->holds.modems[m].bytes, 0);
 	assert_true(upstream_deadline(b->u) == UINT64_MAX);

@@ -13,9 +13,6 @@ from vcmts.docs import configdoc, picture, published_page
 from vcmts.paths import CHECKOUT, MistakeError, complain, program
 
 UNITS = ("packets", "bursts", "segments", "frames")  # in the order in which the upstream has them
-# What leaves the upstream's list in its midst; the names are those of `vcmtsd describe`.
-REQUESTS = picture.Ring("ring of requests", ("uepi", "reassemble", "extract"), "requests")
-MANAGEMENT = picture.Exit("extract", "control port")
 
 
 def said(*command: str) -> str:
@@ -28,11 +25,23 @@ def said(*command: str) -> str:
     return ended.stdout
 
 
+def stage_row(row: dict[str, Any]) -> picture.Stage:
+    return picture.Stage(
+        name=row["name"],
+        about=row["about"],
+        dpdk=row["dpdk"],
+        source=row.get("from", ""),
+        gives=row.get("gives", ""),
+        also=tuple(row.get("also", ())),
+    )
+
+
 def stage_lists(direction: dict[str, Any]) -> list[picture.StageList]:
     return [
         picture.StageList(
             entry["name"],
-            [picture.Stage(s["name"], s["about"], s["dpdk"]) for s in entry["stages"]],
+            [stage_row(row) for row in entry["stages"]],
+            {queue["name"]: queue["about"] for queue in entry["queues"]},
         )
         for entry in direction["lists"]
     ]
@@ -88,10 +97,6 @@ Four kinds of things are counted, and each kind adds up by itself ([upstream](up
 """
 
 
-def upstream_pipeline(direction: dict[str, Any]) -> str:
-    return picture.draw(stage_lists(direction), REQUESTS, MANAGEMENT)
-
-
 def pages() -> dict[Path, str]:
     """Every generated page, by its place in the checkout."""
     description = json.loads(said("vcmtsd", "describe"))
@@ -100,7 +105,7 @@ def pages() -> dict[Path, str]:
         Path("config/schema.json"): schema,
         Path("docs/configuration.md"): configdoc.render(json.loads(schema)),
         Path("docs/pipeline.svg"): picture.draw(stage_lists(description["downstream"])),
-        Path("docs/pipeline-upstream.svg"): upstream_pipeline(description["upstream"]),
+        Path("docs/pipeline-upstream.svg"): picture.draw(stage_lists(description["upstream"])),
         Path("docs/counters.md"): counters_page(description),
         Path("docs/published.md"): published_page.render(published.load()),
     }

@@ -6,10 +6,16 @@
 #pragma once
 
 #include "pipeline/counters.h"
-#include "upstream/hold.h"
-#include "upstream/order.h"
+#include "upstream/shared/hold.h"
+#include "upstream/shared/order.h"
 
 struct upstream;
+
+/* Windows in which something waits, and those that are free, for all lanes. */
+struct us_lane_slots {
+	struct order_slots *all;
+	struct order_slots *free;
+};
 
 /* What packets and segments do differently; `owner` is whose numbers they are. */
 struct us_lane_kind {

@@ -2,7 +2,7 @@
 /* What a MAC header says is to be done with its frame. */
 #pragma once
 
-#include "upstream/cut.h"
+#include "upstream/shared/cut.h"
 #include "upstream/tables.h"
 #include "wire/docsis_mac.h"
 

@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "upstream/frames.h"
+#include "upstream/shared/frames.h"
 
-#include "upstream/reassemble.h"
 #include "upstream/upstream.h"
 #include "wire/crc32.h"
 #include "wire/ip.h"
 
-static enum us_frame_action dropped(struct upstream *u, enum drop_reason reason,
-				    const struct docsis_mac *mac) {
+static enum us_frame_action header_dropped(struct upstream *u, enum drop_reason reason,
+					   const struct docsis_mac *mac) {
 	u->counters.drops[reason]++;
 	return mac->frame_size != 0 ? US_FRAME_PASS : US_FRAME_LOSE;
 }
 
 /* Whether the burst came by a ranging session. */
-static bool is_ranging(const struct upstream *u, const struct us_cut *cut) {
+static bool cut_is_ranging(const struct upstream *u, const struct us_cut *cut) {
 	return u->tables.flows[cut->stream->flow].modem == HOLD_NOBODY;
 }
 
-static void request(struct upstream *u, const struct us_cut *cut, enum us_request_kind kind,
-		    uint16_t size, uint16_t sid) {
+static void header_request(struct upstream *u, const struct us_cut *cut, enum us_request_kind kind,
+			   uint16_t size, uint16_t sid) {
 	const struct us_stream *s;
 
 	if (us_request_is_repeated(u, cut->channel))
 		return;
-	s = us_stream_of_sid(u, cut->channel, sid);
+	s = us_stream_of_sid(&u->tables, cut->channel, sid);
 	if (s == NULL || s->modem != cut->stream->modem) {
 		count(&u->counters, COUNTER_BAD_REQUESTS, 1);
 		return;
@@ -38,7 +37,7 @@ static void request(struct upstream *u, const struct us_cut *cut, enum us_reques
 		       });
 }
 
-static enum us_request_kind request_kind(const struct docsis_mac *mac) {
+static enum us_request_kind header_request_kind(const struct docsis_mac *mac) {
 	if (mac->kind == DOCSIS_KIND_REQUEST)
 		return REQUEST_FRAME;
 	return mac->kind == DOCSIS_KIND_QUEUE_REQUEST ? REQUEST_QUEUE_DEPTH : REQUEST_ELEMENT;
@@ -46,35 +45,36 @@ static enum us_request_kind request_kind(const struct docsis_mac *mac) {
 
 void us_frame_requests(struct upstream *u, const struct us_cut *cut, const struct docsis_mac *mac) {
 	if (mac->piggyback != 0)
-		request(u, cut, REQUEST_PIGGYBACK, mac->piggyback, mac->said_or_sid);
+		header_request(u, cut, REQUEST_PIGGYBACK, mac->piggyback, mac->said_or_sid);
 	if (mac->request)
-		request(u, cut, request_kind(mac), mac->request_size, mac->request_sid);
+		header_request(u, cut, header_request_kind(mac), mac->request_size,
+			       mac->request_sid);
 }
 
-static enum us_frame_action request_frame(struct upstream *u, const struct us_cut *cut,
-					  const struct docsis_mac *mac) {
-	if (is_ranging(u, cut))
-		return dropped(u, DROP_NOT_RANGING, mac);
+static enum us_frame_action header_is_frame(struct upstream *u, const struct us_cut *cut,
+					    const struct docsis_mac *mac) {
+	if (cut_is_ranging(u, cut))
+		return header_dropped(u, DROP_NOT_RANGING, mac);
 	us_frame_requests(u, cut, mac);
 	count(&u->counters, COUNTER_REQUEST_FRAMES, 1);
 	return US_FRAME_HEADER;
 }
 
 /* A frame with a PDU: its length, and what its stream may carry. */
-static enum us_frame_action with_pdu(struct upstream *u, const struct us_cut *cut,
-				     const struct docsis_mac *mac) {
+static enum us_frame_action header_with_pdu(struct upstream *u, const struct us_cut *cut,
+					    const struct docsis_mac *mac) {
 	bool fragment = mac->kind == DOCSIS_KIND_FRAGMENT;
 	uint32_t least = fragment ? ETHERNET_CRC_SIZE + 1 : ETHERNET_HEADER + ETHERNET_CRC_SIZE;
 	uint32_t most = fragment ? US_FRAME_ROOM : u->max_pdu;
 
-	if (is_ranging(u, cut) && mac->kind != DOCSIS_KIND_MANAGEMENT)
-		return dropped(u, DROP_NOT_RANGING, mac);
+	if (cut_is_ranging(u, cut) && mac->kind != DOCSIS_KIND_MANAGEMENT)
+		return header_dropped(u, DROP_NOT_RANGING, mac);
 	if (fragment && cut->joined)
-		return dropped(u, DROP_FRAME_RESERVED, mac);
+		return header_dropped(u, DROP_FRAME_RESERVED, mac);
 	if (us_frame_pdu(mac) < least)
-		return dropped(u, DROP_FRAME_RUNT, mac);
+		return header_dropped(u, DROP_FRAME_RUNT, mac);
 	if (us_frame_pdu(mac) > most)
-		return dropped(u, DROP_FRAME_TOO_LONG, mac);
+		return header_dropped(u, DROP_FRAME_TOO_LONG, mac);
 	us_frame_requests(u, cut, mac);
 	return US_FRAME_TAKE;
 }
@@ -82,10 +82,10 @@ static enum us_frame_action with_pdu(struct upstream *u, const struct us_cut *cu
 enum us_frame_action us_frame_judge(struct upstream *u, const struct us_cut *cut,
 				    enum docsis_verdict verdict, const struct docsis_mac *mac) {
 	switch (verdict) {
-	case DOCSIS_BAD_HCS: return dropped(u, DROP_FRAME_HCS, &(struct docsis_mac){0});
-	case DOCSIS_BAD_EHDR: return dropped(u, DROP_FRAME_EHDR, mac);
-	case DOCSIS_BAD_LENGTH: return dropped(u, DROP_FRAME_LENGTH, mac);
-	case DOCSIS_RESERVED: return dropped(u, DROP_FRAME_RESERVED, mac);
+	case DOCSIS_BAD_HCS: return header_dropped(u, DROP_FRAME_HCS, &(struct docsis_mac){0});
+	case DOCSIS_BAD_EHDR: return header_dropped(u, DROP_FRAME_EHDR, mac);
+	case DOCSIS_BAD_LENGTH: return header_dropped(u, DROP_FRAME_LENGTH, mac);
+	case DOCSIS_RESERVED: return header_dropped(u, DROP_FRAME_RESERVED, mac);
 	case DOCSIS_OK:
 	case DOCSIS_TRUNCATED: break;
 	}
@@ -93,16 +93,16 @@ enum us_frame_action us_frame_judge(struct upstream *u, const struct us_cut *cut
 	case DOCSIS_KIND_PACKET:
 	case DOCSIS_KIND_ISOLATION:
 	case DOCSIS_KIND_MANAGEMENT:
-	case DOCSIS_KIND_FRAGMENT: return with_pdu(u, cut, mac);
+	case DOCSIS_KIND_FRAGMENT: return header_with_pdu(u, cut, mac);
 	case DOCSIS_KIND_REQUEST:
-	case DOCSIS_KIND_QUEUE_REQUEST: return request_frame(u, cut, mac);
+	case DOCSIS_KIND_QUEUE_REQUEST: return header_is_frame(u, cut, mac);
 	case DOCSIS_KIND_CONCATENATION:
 		count(&u->counters, COUNTER_CONCATENATIONS, 1);
 		return US_FRAME_HEADER;
 	case DOCSIS_KIND_RESERVED:
 	case DOCSIS_KIND_TIMING: break;
 	}
-	return dropped(u, DROP_FRAME_RESERVED, mac);
+	return header_dropped(u, DROP_FRAME_RESERVED, mac);
 }
 
 uint32_t us_frame_header_needs(const uint8_t *header, uint32_t have) {
@@ -134,5 +134,5 @@ void us_frame_describe(struct rte_mbuf *m, const struct us_cut *cut, const struc
 	meta->frame.encrypted = privacy && mac->encrypted;
 	meta->frame.toggle = mac->toggle;
 	meta->frame.key_sequence = mac->key_sequence & 0xf;
-	meta->frame.joined = cut->joined;
+	meta->frame.joined = false; /* no chain of fragments */
 }

@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "upstream/lane.h"
+#include "upstream/shared/lane.h"
 
-#include "upstream/give_up.h"
 #include "upstream/upstream.h"
 
-static struct order_slots *slots_take(struct upstream *u) {
-	struct order_slots *s = u->free_slots;
+static struct order_slots *lane_slots_take(struct upstream *u) {
+	struct order_slots *s = u->slots.free;
 
 	if (s == NULL) { /* all are in use: the longest wait ends */
 		count(&u->counters, COUNTER_WINDOWS_FULL, 1);
-		us_give_up(u, holds_oldest_gap(&u->holds), false);
-		s = u->free_slots;
+		holds_end_oldest_gap(&u->holds);
+		s = u->slots.free;
 	}
 	if (s != NULL)
-		u->free_slots = s->next_free;
+		u->slots.free = s->next_free;
 	return s;
 }
 
-static void slots_release(struct upstream *u, struct order *o) {
+static void lane_slots_release(struct upstream *u, struct order *o) {
 	if (o->waiting > 0 || o->slots == NULL)
 		return;
-	o->slots->next_free = u->free_slots;
-	u->free_slots = o->slots;
+	o->slots->next_free = u->slots.free;
+	u->slots.free = o->slots;
 	o->slots = NULL;
 }
 
-static struct rte_mbuf *pop(struct upstream *u, const struct us_lane *lane) {
+static struct rte_mbuf *lane_pop(struct upstream *u, const struct us_lane *lane) {
 	struct rte_mbuf *m = order_pop(lane->order);
 
 	if (m != NULL) {
@@ -35,36 +34,37 @@ static struct rte_mbuf *pop(struct upstream *u, const struct us_lane *lane) {
 	return m;
 }
 
-static void drain(struct upstream *u, const struct us_lane *lane) {
+static void lane_drain(struct upstream *u, const struct us_lane *lane) {
 	struct rte_mbuf *m;
 
-	while ((m = pop(u, lane)) != NULL)
+	while ((m = lane_pop(u, lane)) != NULL)
 		lane->kind->deliver(u, lane->owner, m);
-	slots_release(u, lane->order);
+	lane_slots_release(u, lane->order);
 	hold_renew(&u->holds, lane->hold, u->r.clock->now); /* another gap is the first now */
 }
 
-static void skip(struct upstream *u, const struct us_lane *lane, bool has_number, uint16_t number) {
+static void lane_skip(struct upstream *u, const struct us_lane *lane, bool has_number,
+		      uint16_t number) {
 	unsigned missing = order_skip(lane->order, has_number, number);
 
 	if (missing > 0)
 		lane->kind->gap(u, lane->owner, missing);
-	drain(u, lane);
+	lane_drain(u, lane);
 }
 
 void us_lane_skip(struct upstream *u, const struct us_lane *lane) {
-	skip(u, lane, false, 0);
+	lane_skip(u, lane, false, 0);
 }
 
-static void restart(struct upstream *u, const struct us_lane *lane, uint16_t number) {
+static void lane_restart(struct upstream *u, const struct us_lane *lane, uint16_t number) {
 	while (lane->order->waiting > 0)
-		skip(u, lane, false, 0);
+		lane_skip(u, lane, false, 0);
 	order_restart(lane->order, number);
 	lane->kind->gap(u, lane->owner, 0);
 	count(&u->counters, lane->kind->resyncs, 1);
 }
 
-static void keep(struct upstream *u, const struct us_lane *lane, struct rte_mbuf *m) {
+static void lane_keep(struct upstream *u, const struct us_lane *lane, struct rte_mbuf *m) {
 	hold_add(&u->holds, lane->hold, hold_size(m), u->r.clock->now);
 	(*lane->waiting)++;
 }
@@ -83,14 +83,14 @@ void us_lane_put(struct upstream *u, const struct us_lane *lane, uint16_t number
 		case ORDER_NEXT:
 			lane->kind->deliver(u, lane->owner, m);
 			if (o->waiting > 0)
-				drain(u, lane);
+				lane_drain(u, lane);
 			return;
-		case ORDER_WAITS: keep(u, lane, m); return;
+		case ORDER_WAITS: lane_keep(u, lane, m); return;
 		case ORDER_DUPLICATE: drop(&u->counters, m, lane->kind->duplicate); return;
 		case ORDER_LATE: drop(&u->counters, m, lane->kind->late); return;
-		case ORDER_TOO_FAR: skip(u, lane, true, number); break;
-		case ORDER_RESTART: restart(u, lane, number); break;
-		case ORDER_NO_SLOTS: o->slots = slots_take(u); break;
+		case ORDER_TOO_FAR: lane_skip(u, lane, true, number); break;
+		case ORDER_RESTART: lane_restart(u, lane, number); break;
+		case ORDER_NO_SLOTS: o->slots = lane_slots_take(u); break;
 		}
 	}
 }
@@ -100,8 +100,7 @@ void us_lane_stop(struct upstream *u, const struct us_lane *lane, enum drop_reas
 
 	while (lane->order->waiting > 0) {
 		order_skip(lane->order, false, 0);
-		while ((m = pop(u, lane)) != NULL)
+		while ((m = lane_pop(u, lane)) != NULL)
 			drop(&u->counters, m, reason);
 	}
-	slots_release(u, lane->order);
 }

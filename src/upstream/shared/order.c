@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "upstream/order.h"
+#include "upstream/shared/order.h"
 
 #define HISTORY 64 /* bits of `delivered` */
 
-static uint16_t distance(const struct order *o, uint16_t from, uint16_t to) {
+static uint16_t order_distance(const struct order *o, uint16_t from, uint16_t to) {
 	return (uint16_t)((to - from) & o->mask);
 }
 
-static bool is_behind(const struct order *o, uint16_t number) {
-	return distance(o, o->next, number) > o->mask / 2;
+static bool order_is_behind(const struct order *o, uint16_t number) {
+	return order_distance(o, o->next, number) > o->mask / 2;
 }
 
 void order_init(struct order *o, uint16_t mask, uint8_t window) {
 	*o = (struct order){.mask = mask, .window = window};
 }
 
-static void step(struct order *o, bool delivered) {
+static void order_step(struct order *o, bool delivered) {
 	o->next = (uint16_t)((o->next + 1) & o->mask);
 	o->delivered = o->delivered << 1 | delivered;
 }
@@ -27,31 +27,32 @@ void order_restart(struct order *o, uint16_t number) {
 	o->started = true;
 }
 
-static enum order_verdict reject(struct order *o, enum order_verdict why) {
+static enum order_verdict order_reject(struct order *o, enum order_verdict why) {
 	if (o->rejected == ORDER_PATIENCE)
 		return ORDER_RESTART;
 	o->rejected++;
 	return why;
 }
 
-static enum order_verdict behind(struct order *o, uint16_t number) {
-	unsigned back = distance(o, number, o->next) - 1u;
+static enum order_verdict order_behind(struct order *o, uint16_t number) {
+	unsigned back = order_distance(o, number, o->next) - 1u;
 	bool known = back < HISTORY && (o->delivered >> back & 1) != 0;
 
-	return reject(o, known ? ORDER_DUPLICATE : ORDER_LATE);
+	return order_reject(o, known ? ORDER_DUPLICATE : ORDER_LATE);
 }
 
-static enum order_verdict keep(struct order *o, uint16_t number, struct rte_mbuf *m,
-			       bool *reordered) {
+static enum order_verdict order_keep(struct order *o, uint16_t number, struct rte_mbuf *m,
+				     bool *reordered) {
 	struct rte_mbuf **slot;
 
 	if (o->slots == NULL)
 		return ORDER_NO_SLOTS;
 	slot = &o->slots->at[number % ORDER_SLOTS];
 	if (*slot != NULL)
-		return reject(o, ORDER_DUPLICATE);
+		return order_reject(o, ORDER_DUPLICATE);
 	*slot = m;
-	if (o->waiting > 0 && distance(o, o->next, number) < distance(o, o->next, o->highest))
+	if (o->waiting > 0 &&
+	    order_distance(o, o->next, number) < order_distance(o, o->next, o->highest))
 		*reordered = true;
 	else
 		o->highest = number;
@@ -67,16 +68,16 @@ enum order_verdict order_take(struct order *o, uint16_t number, struct rte_mbuf 
 	*reordered = false;
 	if (!o->started)
 		order_restart(o, number);
-	if (is_behind(o, number))
-		return behind(o, number);
-	ahead = distance(o, o->next, number);
+	if (order_is_behind(o, number))
+		return order_behind(o, number);
+	ahead = order_distance(o, o->next, number);
 	if (ahead > o->window)
 		return ORDER_TOO_FAR;
 	if (ahead > 0)
-		return keep(o, number, m, reordered);
+		return order_keep(o, number, m, reordered);
 	*reordered = o->waiting > 0;
 	o->rejected = 0;
-	step(o, true);
+	order_step(o, true);
 	return ORDER_NEXT;
 }
 
@@ -91,7 +92,7 @@ struct rte_mbuf *order_pop(struct order *o) {
 		return NULL;
 	*slot = NULL;
 	o->waiting--;
-	step(o, true);
+	order_step(o, true);
 	return m;
 }
 
@@ -101,13 +102,13 @@ unsigned order_skip(struct order *o, bool has_number, uint16_t number) {
 	if (o->waiting == 0) {
 		if (!has_number)
 			return 0;
-		skipped = distance(o, o->next, number);
+		skipped = order_distance(o, o->next, number);
 		o->next = number;
 		o->delivered = skipped < HISTORY ? o->delivered << skipped : 0;
 		return skipped;
 	}
 	while (o->slots->at[o->next % ORDER_SLOTS] == NULL) {
-		step(o, false);
+		order_step(o, false);
 		skipped++;
 	}
 	return skipped;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What upstream mbufs carry from stage to stage, in the place of struct packet_meta, and queues of
- * them that need no memory of their own. */
+/* What upstream mbufs carry from stage to stage, in the place of struct packet_meta. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +11,7 @@
 #include "pipeline/packet.h"
 
 struct us_meta {
-	struct rte_mbuf *next; /* in a us_queue */
+	struct rte_mbuf *next; /* in a queue: pipeline/queue.h */
 	union {
 		struct {
 			uint16_t session; /* index */
@@ -42,7 +41,7 @@ struct us_meta {
 			uint16_t encrypted : 1;
 			uint16_t toggle : 1;
 			uint16_t key_sequence : 4;
-			uint16_t joined : 1;
+			uint16_t joined : 1; /* came out of fragments, or is the chain of them */
 		} frame;
 	};
 	uint64_t arrived; /* as packet_meta's */
@@ -51,35 +50,10 @@ struct us_meta {
 _Static_assert(sizeof(struct us_meta) <= sizeof(struct packet_meta) &&
 		       _Alignof(struct us_meta) <= PACKET_META_ALIGN,
 	       "one place for both");
+_Static_assert(offsetof(struct us_meta, next) == 0, "where queues have it");
 _Static_assert(offsetof(struct us_meta, arrived) == offsetof(struct packet_meta, arrived),
 	       "one stamp for both");
 
 static inline struct us_meta *us_meta(struct rte_mbuf *m) {
 	return (struct us_meta *)packet_meta(m);
-}
-
-struct us_queue {
-	struct rte_mbuf *first, *last;
-	uint32_t count;
-};
-
-static inline void us_queue_add(struct us_queue *q, struct rte_mbuf *m) {
-	us_meta(m)->next = NULL;
-	if (q->first == NULL)
-		q->first = m;
-	else
-		us_meta(q->last)->next = m;
-	q->last = m;
-	q->count++;
-}
-
-/* NULL where it is empty. */
-static inline struct rte_mbuf *us_queue_take(struct us_queue *q) {
-	struct rte_mbuf *m = q->first;
-
-	if (m != NULL) {
-		q->first = us_meta(m)->next;
-		q->count--;
-	}
-	return m;
 }

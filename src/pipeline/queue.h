@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Queues of packets between stages, without an end. A packet in a queue names the next one in the first
+ * bytes of what it carries from stage to stage: what a room keeps there does not last.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rte_mbuf.h>
+
+#include "pipeline/packet.h"
+
+struct queue {
+	struct rte_mbuf *first, *last;
+	uint32_t count; /* packets */
+	uint32_t buffers; /* of all of them */
+};
+
+static inline struct rte_mbuf **queue_next(struct rte_mbuf *m) {
+	return RTE_MBUF_DYNFIELD(m, packet_meta_offset, struct rte_mbuf **);
+}
+
+static inline void queue_add(struct queue *q, struct rte_mbuf *m) {
+	*queue_next(m) = NULL;
+	if (q->first == NULL)
+		q->first = m;
+	else
+		*queue_next(q->last) = m;
+	q->last = m;
+	q->count++;
+	q->buffers += m->nb_segs;
+}
+
+/* NULL where it is empty. */
+static inline struct rte_mbuf *queue_take(struct queue *q) {
+	struct rte_mbuf *m = q->first;
+
+	if (m != NULL) {
+		q->first = *queue_next(m);
+		q->count--;
+		q->buffers -= m->nb_segs;
+	}
+	return m;
+}
+
+/* Takes at most `most`. Returns how many. */
+static inline uint16_t queue_take_burst(struct queue *q, struct rte_mbuf **pkts, uint16_t most) {
+	uint16_t n = 0;
+
+	while (n < most && q->first != NULL)
+		pkts[n++] = queue_take(q);
+	return n;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The row `extract_joined`: frames out of what fragments made. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "upstream/shared/cut.h"
+#include "upstream/tables.h"
+
+struct upstream;
+
+struct us_extract_joined {
+	struct us_cut cut; /* the joined fragments that are being taken apart */
+	struct us_stream stream; /* and the state of that */
+	uint32_t units; /* such as these in the queue; the rest of it are frames */
+};
+
+/* Takes all fragments of a frame, in a chain; its meta tells the flow, and the channel where it ended. */
+void us_joined_add(struct upstream *u, struct rte_mbuf *unit);
+
+/* Whether frames must wait in the queue, so as not to overtake what was joined. */
+bool us_joined_waits(const struct upstream *u);
+
+uint16_t us_extract_joined(void *ctx, struct rte_mbuf **pkts, uint16_t n);
+
+/* Drops all that waits. */
+void us_extract_joined_stop(struct upstream *u);

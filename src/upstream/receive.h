@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The row `receive`: bursts from the R-PHY port. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct rte_mbuf;
+
+struct us_receive {
+	bool closed; /* nothing more is received */
+	uint64_t empty_at; /* ns: when the port was last found empty */
+	uint64_t passed_until; /* ns: what came before has come as far as what waits for it */
+};
+
+uint16_t us_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The frames of a stream, of which a segment may hold the end of one, whole ones and a beginning. What
+ * takes segments apart, and joined fragments, goes by these steps. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pipeline/counters.h"
+#include "upstream/shared/cut.h"
+#include "upstream/tables.h"
+
+#define US_STOCK 64
+
+struct upstream;
+
+/* What all streams share. */
+struct us_streams {
+	struct rte_mbuf *stock[US_STOCK]; /* empty frame buffers */
+	unsigned stock_count;
+	uint32_t incomplete_frames;
+};
+
+/* Where complete frames go. */
+struct us_output {
+	struct rte_mbuf **pkts;
+	uint16_t n;
+};
+
+/* The next part at the place, which is not at the end: a header, a body, padding, or what is passed over.
+ * Puts out one frame at most; management messages go to the control port. */
+void us_stream_step(struct upstream *u, struct us_cut *c, struct us_output *out);
+
+/* The pointer says otherwise than the frame in progress: the frame ends, the stream goes on there. */
+void us_stream_contradiction(struct upstream *u, struct us_cut *c);
+
+/* The end of a segment, which is freed: a frame in progress waits for the next one, or ends with its
+ * burst. */
+void us_stream_end(struct upstream *u, struct us_cut *c);
+
+/* Drops the incomplete frame of a stream; the stream goes on at the next pointer. */
+void us_frame_drop(struct upstream *u, struct us_stream *s, enum drop_reason reason);
+
+/* The end of a wait, as hold_give_up: of an incomplete frame. */
+void us_frame_give_up(void *owner, struct hold *h, bool timeout);
+
+/* Drops the incomplete frames of all streams. */
+void us_streams_stop(struct upstream *u);

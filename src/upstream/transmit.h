@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The row `transmit`: bursts to the network port. */
+#pragma once
+
+#include <stdint.h>
+
+#define US_TRANSMIT_CAPACITY 1024
+
+struct rte_mbuf;
+struct upstream;
+
+/* Frames that the network port has not taken yet, a circle. */
+struct us_transmit {
+	struct rte_mbuf *line[US_TRANSMIT_CAPACITY];
+	uint32_t first, count;
+};
+
+uint16_t us_transmit(void *ctx, struct rte_mbuf **pkts, uint16_t n);
+
+/* Drops what waits for the port. */
+void us_transmit_stop(struct upstream *u);

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An upstream with the pools that an instance makes for it: what waits for missing parts leaves buffers
+ * for the port, so that one device that sends nonsense takes nothing from the sessions of others.
+ */
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+
+#include "instance.h"
+#include "model/loader.h"
+#include "platform/port.h"
+#include "wire/crc32.h"
+#include "wire/docsis_up.h"
+#include "wire/l2tpv3.h"
+#include "wire/psp.h"
+#include "wire/uepi.h"
+
+#include "fixture.h"
+#include "packets.h"
+
+#define MODEMS 4000 /* each has a SID cluster, which may hold an incomplete frame */
+#define CHANNELS 20
+#define SESSION 0x20001 /* of the first channel */
+#define GOOD 0 /* the channel of whom nothing may be taken */
+#define PACKET 100
+#define RING 64
+
+static const char head[] = "name: pools\n"
+			   "service_group: 9\n"
+			   "channels: [{id: 1, type: ofdm, rate: 1 Gbps, session: 0x10001}]\n"
+			   "bonding_groups: [{id: 1, channels: [1]}]\n"
+			   "upstream: {verify_source: false, held: 64 kB, held_by_modem: 64 kB}\n"
+			   "ports: {network: {queue_size: 64}, rphy: {queue_size: 64}}\n"
+			   "threads: {downstream: 1ds1t, upper_mac_core: 3, upstream_core: 3}\n"
+			   "upstream_channels:\n";
+static const char channel[] = "  - {id: %u, type: sc-qam, rate: 30 Mbps, session: %u}\n";
+static const char modem[] = "  - mac: '02:01:00:00:%02x:%02x'\n"
+			    "    addresses: [10.0.%u.%u]\n"
+			    "    bonding_group: 1\n"
+			    "    security: {said: %u, cipher: none}\n"
+			    "    service_flows: [{id: %u}]\n"
+			    "    upstream_service_flows:\n"
+			    "      - {id: %u, segment_header: false,\n"
+			    "         sid_clusters: [{id: 0, sids: [{channel: 1, sid: %u}]}]}\n";
+
+static struct service_group sg;
+static struct instance *instance;
+static uint16_t far[2]; /* network, R-PHY */
+static uint16_t next[CHANNELS]; /* sequence numbers of flow 0 */
+
+static void load(void) {
+	char *text = malloc(sizeof(head) + 4096 + MODEMS * 400ul), *at = text;
+
+	assert_non_null(text);
+	at += sprintf(at, "%s", head);
+	for (unsigned c = 0; c < CHANNELS; c++)
+		at += sprintf(at, channel, c + 1, SESSION + c);
+	at += sprintf(at, "modems:\n");
+	for (unsigned m = 0; m < MODEMS; m++)
+		at += sprintf(at, modem, m >> 8, m & 255, m >> 8, m & 255, m + 1, m + 1,
+			      MODEMS + m + 1, m + 1);
+	group_load(&sg, text);
+	free(text);
+}
+
+static void open_instance(void) {
+	uint16_t network[2], rphy[2];
+
+	load();
+	fixture_eal(instance_memory_mb(&sg));
+	instance = instance_alloc();
+	assert_non_null(instance);
+	assert_int_equal(instance_pools(instance, &sg), 0);
+	assert_int_equal(port_pair("network", instance->packets, RING, network), 0);
+	assert_int_equal(port_pair("rphy", instance->packets, RING, rphy), 0);
+	assert_int_equal(instance_create(instance, network[1], rphy[1]), 0);
+	far[0] = network[0];
+	far[1] = rphy[0];
+}
+
+static void close_instance(void) {
+	for (int i = 0; i < 2; i++)
+		port_close(far[i]);
+	instance_stop(instance);
+	assert_true(upstream_balanced(instance->upstream));
+	assert_int_equal(instance_held(instance), 0);
+	assert_int_equal(rte_mempool_in_use_count(instance->uepi), 0);
+	assert_int_equal(rte_mempool_in_use_count(instance->pieces), 0);
+	instance_free(instance);
+	free(instance);
+	service_group_free(&sg);
+}
+
+static uint64_t counted(enum counter which) {
+	return instance->upstream->counters.values[which];
+}
+
+/* Hands over a PSP packet with its headers; the port always finds a buffer for it. */
+static void send_psp(uint8_t *packet, uint8_t *at, unsigned to, struct depi_encap *e) {
+	struct rte_mbuf *m;
+
+	e->session = SESSION + to;
+	memcpy(e->source_ip, sg.rphy.rpd_ip.bytes, 4);
+	memcpy(e->destination_ip, sg.rphy.core_ip.bytes, 4);
+	depi_encap_write(e, (size_t)(at - packet) - depi_encap_size(e), packet);
+	m = fixture_packet(instance->uepi, packet, (size_t)(at - packet));
+	assert_int_equal(rte_eth_tx_burst(far[1], 0, &m, 1), 1);
+}
+
+static void part(uint8_t *psp, uint8_t **at, bool begin, bool end, const void *bytes, size_t size) {
+	psp_entry_write(psp + PSP_HEADER_FIXED + PSP_ENTRY_SIZE * psp[1]++, begin, end,
+			(uint16_t)size);
+	memcpy(*at, bytes, size);
+	*at += size;
+}
+
+/* A packet without segments. */
+static void send_empty(unsigned to, uint8_t flow, uint16_t sequence) {
+	struct depi_encap e = {.family = 4, .ttl = 64};
+	uint8_t packet[128] = {0}, *psp = packet + depi_encap_size(&e);
+
+	psp_header_write(psp, flow, 0, sequence);
+	send_psp(packet, psp + PSP_HEADER_FIXED, to, &e);
+}
+
+/* A whole burst with a whole frame. */
+static void send_good(void) {
+	struct docsis_up_header mac = {.kind = DOCSIS_KIND_PACKET};
+	struct depi_encap e = {.family = 4, .ttl = 64};
+	struct uepi_header header = {.sid = 5};
+	struct uepi_trailer trailer = {0};
+	uint8_t packet[512] = {0}, bytes[UEPI_TRAILER_MAX], frame[256] = {0};
+	uint8_t *psp = packet + depi_encap_size(&e);
+	uint8_t *at = psp + PSP_HEADER_FIXED + 3 * PSP_ENTRY_SIZE;
+	size_t mac_size = docsis_up_header_write(&mac, PACKET + ETHERNET_CRC_SIZE, frame);
+
+	packet_ipv4(frame + mac_size, PACKET, 7, (const uint8_t[]){198, 51, 100, 1});
+	ethernet_crc_write(frame + mac_size, PACKET);
+	psp_header_write(psp, 0, 0, next[GOOD]++);
+	part(psp, &at, true, false, bytes, uepi_header_write(UEPI_SC_QAM, &header, bytes));
+	part(psp, &at, false, false, frame, mac_size + PACKET + ETHERNET_CRC_SIZE);
+	part(psp, &at, false, true, bytes, uepi_trailer_write(UEPI_SC_QAM, &trailer, bytes));
+	send_psp(packet, at, GOOD, &e);
+}
+
+static unsigned take(void) {
+	struct rte_mbuf *m;
+	unsigned n = 0;
+
+	while (rte_eth_rx_burst(far[0], 0, &m, 1) == 1) {
+		assert_int_equal(rte_pktmbuf_pkt_len(m), PACKET);
+		rte_pktmbuf_free(m);
+		n++;
+	}
+	return n;
+}
+
+/* Runs the worker at the present time; what is held and on its way is as much as was said. */
+static void run(void) {
+	struct us_buffers most = us_buffers(&sg);
+
+	for (int i = 0; i < 4; i++) {
+		worker_round(&instance->workers[0]);
+		assert_true(upstream_balanced(instance->upstream));
+		assert_in_range(rte_mempool_in_use_count(instance->uepi), 0, most.packets);
+		assert_in_range(rte_mempool_in_use_count(instance->pieces), 0, most.pieces);
+	}
+}
+
+/* Of each flow of all other channels the second packet is missing, and all that may wait comes at once:
+ * more than the pool has. Between them comes what is good. */
+static void a_device_that_leaves_gaps(void **state) {
+	unsigned sent = 0, good = 0, came = 0;
+
+	(void)state;
+	open_instance();
+	assert_true((CHANNELS - 1) * US_PSP_FLOWS * (US_PSP_WINDOW - 1) > instance->uepi->size);
+	for (uint16_t number = 0; number <= US_PSP_WINDOW; number += number == 0 ? 2 : 1) {
+		for (unsigned c = GOOD + 1; c < CHANNELS; c++) {
+			for (uint8_t f = 0; f < US_PSP_FLOWS; f++, sent++)
+				send_empty(c, f, number);
+			send_good();
+			good++;
+			run();
+			came += take();
+			assert_int_equal(came, good);
+		}
+	}
+	assert_int_equal(counted(COUNTER_RECEIVED), sent + good);
+	assert_true(instance->upstream->uepi.waiting_packets > 0);
+	for (int i = 0; i < 3; i++) {
+		instance->workers[0].clock.now += 100000000;
+		run();
+	}
+	/* what was given up for memory is not lost */
+	assert_int_equal(instance->upstream->uepi.waiting_packets, 0);
+	assert_int_equal(counted(COUNTER_PSP_PACKETS), sent + good);
+	assert_int_equal(counted(COUNTER_PSP_MISSING), (CHANNELS - 1) * US_PSP_FLOWS);
+	assert_int_equal(counters_dropped_units(&instance->upstream->counters, UNIT_PACKET), 0);
+	close_instance();
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_device_that_leaves_gaps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+}
