@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """How long a test waits for what must come, before it says that it hangs. VCMTS_TEST_PATIENCE
-multiplies all of these times: devtools/test-under-load sets it where the machine is slow on purpose.
+multiplies all of these times: devtools/test-under-load sets it, as it makes the machine slow.
 """
 
 import os

@@ -23,7 +23,7 @@ AWAITED_US = 100_000
 def away_us(told: Json) -> float:
     """The longest time for which one of the threads was away, of a summary or a trial's answer."""
     threads = [*told.get("workers", []), *(told[way] for way in DIRECTIONS if way in told)]
-    return max(thread["descheduled"]["longest_us"] for thread in threads)
+    return max(float(thread["descheduled"]["longest_us"]) for thread in threads)
 
 
 def kept_up(told: Json) -> bool:

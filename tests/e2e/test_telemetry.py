@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from e2e.ports import Run, serve
 from e2e.machine import heard_out
+from e2e.ports import Run, serve
 from e2e.running import vcmts
 from patience import TIMEOUT, until
 from vcmts.paths import program
@@ -40,8 +40,8 @@ MODEM = """  - mac: "02:01:00:00:00:{n:02x}"
 
 
 def config_text(limited: str = "1 Mbps", channel: str = "900 Mbps", mtu: int = 1500) -> str:
-    """Four modems, of which the first has a limit. The others' queues hold more than the rings, from
-    which all may come at once when the machine gives the core back."""
+    """Four modems, of which the first has a limit. The others' queues hold more than the rings,
+    from which all may come at once when the machine gives the core back."""
     shares = {n: (limited, "50 kB") if n == LIMITED else ("1 Gbps", "8 MB") for n in range(1, 5)}
     modems = (
         MODEM.format(n=n, iv="00" * 16, burst=BURST, rate=rate, room=room)
@@ -101,7 +101,8 @@ def overflows(asked: Vcmtsd) -> None:
 
 def never_more_than(asked: Vcmtsd, rate: float) -> None:
     """The limited flow, which is offered more, goes on, and has no more than this many Mbps of all
-    the time that can have passed; how much less, the machine says (tests/realtime/test_rates.py)."""
+    the time that can have passed; how much less, the machine says (tests/realtime/test_rates.py).
+    """
     begun = time.monotonic()
     before = asked.scheduler("flow", str(LIMITED))["bytes"]
 

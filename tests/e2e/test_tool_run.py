@@ -237,8 +237,8 @@ def test_more_than_the_channels_carry_is_lost_and_said(folder: Path) -> None:
     config.write_text(written.stdout.replace("rate: 1.89 Gbps", "rate: 100 Mbps"))
     words = ("run", "--config", str(config), "--rate", "400Mbps")
     for duration in ("1s", "8s", "60s"):  # a slow machine sends less than that
-        words = (*words[:5], "--duration", duration, "--json", str(folder / "summary.json"))
-        done = tool(folder, *words)
+        stored = ("--duration", duration, "--json", str(folder / "summary.json"))
+        done = tool(folder, *words, *stored)
         if done.returncode != 0:
             break
     assert done.returncode == 1, done.stderr
