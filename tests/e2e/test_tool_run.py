@@ -19,6 +19,8 @@ from e2e.test_run import on_these_cores
 from patience import TIMEOUT
 from vcmts import telemetry_latency
 
+pytestmark = pytest.mark.run
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 PROFILE = "2ofdm-0sc-qam_20cms_aes"
 DIRECTIONS = {"downstream", "upstream"}

@@ -9,6 +9,8 @@ from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from captures import capture
 from e2e.capture_model import TAG, Replay, expect_replay
 from e2e.frames import (
@@ -172,6 +174,7 @@ def run_words(tmp_path: Path, *more: str | Path) -> tuple[dict[str, Any], Ended]
     return down, done
 
 
+@pytest.mark.run
 def test_a_replay_is_proven(tmp_path: Path) -> None:
     captured = tmp_path / "in.pcap"
     written(captured)
@@ -180,6 +183,7 @@ def test_a_replay_is_proven(tmp_path: Path) -> None:
     assert "packets to" in done.stderr and "skipped" in done.stderr
 
 
+@pytest.mark.run
 def test_flows_are_proven(tmp_path: Path) -> None:
     down, _ = run_words(tmp_path, "--flows", "100000")
     assert down["flows"] == 100000
