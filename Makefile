@@ -29,7 +29,7 @@ fi
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run build pgo test test-deps unit pytest sanitize fuzz bench impairments lint format docs clean
+.PHONY: help run build pgo test test-deps test-build unit pytest sanitize sanitizers realtime fuzz bench impairments lint format docs clean
 
 help: ## say what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,24 +47,35 @@ pgo: ## compile into build-pgo/ for speed: twice, with a profile of a short run 
 	@devtools/install-deps build run
 	@devtools/pgo $(PGO_BUILD) -Dmarch=$(MARCH)
 
-test: unit pytest sanitize ## every test: C, Python, end to end, sanitizers, 10 s of each fuzz target
-	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=10
+test: ## every test: C, Python, end to end, sanitizers, 10 s of each fuzz target
+	+@devtools/test
 
 test-deps:
 	@devtools/install-deps build run test
 
+test-build: test-deps build sanitizers
+	@test -d $(BUILD)/tests/unit || meson configure $(BUILD) -Dtests=enabled
+	@ninja -C $(BUILD)
+	@devtools/fuzz 0
+
 unit: test-deps build ## the C unit tests alone
 	@test -d $(BUILD)/tests/unit || meson configure $(BUILD) -Dtests=enabled
-	meson test -C $(BUILD) --print-errorlogs
+	@ninja -C $(BUILD)
+	@devtools/unit $(BUILD)
 
 pytest: test-deps build ## the Python tests alone: the tool, replay, the independent decoder, tshark
 	@devtools/pytest
 
-sanitize: test-deps ## unit and replay tests under the address and undefined behaviour sanitizers
+sanitizers: test-deps
 	$(call configure,build-asan,-Dmarch=$(MARCH) $(SANITIZE))
-	@ninja -C build-asan
-	meson test -C build-asan --print-errorlogs --timeout-multiplier 4
-	VCMTS_BUILD=build-asan $(PYTHON) -m pytest tests/e2e -m replay
+	@ninja -C build-asan sanitized src/vcmtsd
+
+sanitize: sanitizers ## unit and replay tests under the address and undefined behaviour sanitizers
+	@devtools/unit build-asan --suite bytes
+	@VCMTS_BUILD=build-asan devtools/pytest tests/e2e -m replay
+
+realtime: test-deps build ## what only a quiet machine shows: rates, distances, delays; repeated where it fails
+	$(PYTHON) -m pytest tests/realtime
 
 fuzz: test-deps ## fuzz every parser for FUZZ_SECONDS (300) a target
 	@devtools/fuzz $(FUZZ_SECONDS)

@@ -7,7 +7,6 @@ from wireshark.conftest import stage as stage  # tshark's, skipped where it is n
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "run: runs vcmtsd on ports, in real time")
     config.addinivalue_line("markers", "soak: takes minutes; runs with -m soak only")
 
 

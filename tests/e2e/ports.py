@@ -19,8 +19,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from e2e.running import TIMEOUT, Ended, ended
+from e2e.running import Ended, ended
+from patience import TIMEOUT, until
 from vcmts.paths import program
+from vcmts.telemetry.command import Vcmtsd
+from vcmts.telemetry.command import vcmtsd as connected
 from witness.pcapfile import Record, read_pcap, write_pcap
 
 SERVING = "vcmtsd: serving service group"
@@ -45,6 +48,11 @@ class Run:
         self.reader.join(TIMEOUT)
         return ended(status, stdout, "".join(self.stderr))
 
+    def taken(self, packets: int) -> None:
+        """Waits until so many have come in downstream, and each has gone out or was dropped."""
+        with connected(self.process.pid) as asked:
+            until(lambda: settled(asked, packets), f"{packets} packets")
+
     def stop(self, number: signal.Signals = signal.SIGTERM) -> Ended:
         self.process.send_signal(number)
         return self.wait()
@@ -57,6 +65,13 @@ def _read(process: "subprocess.Popen[str]", lines: list[str], serving: threading
         if line.startswith(SERVING):
             serving.set()
     serving.set()
+
+
+def settled(asked: Vcmtsd, packets: int) -> bool:
+    drops = asked.ask("/vcmts/drops")
+    counters = drops["downstream_counters"]
+    gone = counters["transmitted"] + sum(drops["downstream"].values())
+    return bool(counters["received"] >= packets and gone == counters["received"])
 
 
 @contextmanager
@@ -98,12 +113,13 @@ def _take(incoming: socket.socket, wait_s: float) -> Iterator[Record]:
             yield Record(time.time_ns(), data, len(data))
 
 
-def _exchange(outgoing: str, incoming: str, frames: Sequence[bytes]) -> list[Record]:
+def _exchange(run: Run, outgoing: str, incoming: str, frames: Sequence[bytes]) -> list[Record]:
     received: list[Record] = []
     with _socket(outgoing) as sender, _socket(incoming) as receiver:
         for frame in frames:
             sender.send(frame)
             received += _take(receiver, GAP_S)
+        run.taken(len(frames))
         received += _take(receiver, QUIET_S)
     return received
 
@@ -145,7 +161,7 @@ def main() -> int:
     options = ("--config", arguments.config, "--json", arguments.summary)
     with serve(*options, "--network", devices[0], "--rphy", devices[1]) as run:
         if run.process.poll() is None:
-            write_pcap(arguments.out, _exchange(*ends, frames))
+            write_pcap(arguments.out, _exchange(run, *ends, frames))
             done = run.stop()
         else:
             done = run.wait()

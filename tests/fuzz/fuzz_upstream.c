@@ -69,6 +69,13 @@ static struct rte_mempool *frame_pool(void) {
 	return pool;
 }
 
+/* EAL's folder would stay. */
+static void end(void) {
+	if (all.crypto.ops != NULL)
+		crypto_close(&all.crypto);
+	platform_stop();
+}
+
 static void start(void) {
 	struct platform_options options = {.program = "fuzz",
 					   .main_core = PLATFORM_ANY_CORE,
@@ -77,6 +84,7 @@ static void start(void) {
 	static const char *const names[3] = {"rphy", "network", "control"};
 
 	CHECK(platform_start(&options) == 0 && packet_meta_register() == 0);
+	CHECK(atexit(end) == 0);
 	bench_prepare(&all.config);
 	CHECK(crypto_open(&all.crypto, "fuzz", 1, 12, CRYPTO_OPS_MIN) == 0);
 	for (unsigned m = 0; m < 2; m++) {

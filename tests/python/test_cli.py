@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from patience import TIMEOUT
 from vcmts import cli, paths
 from vcmts.run import command as run
 from vcmts.run import rates
@@ -126,7 +127,7 @@ def tool(*arguments: str) -> "subprocess.Popen[bytes]":
 def test_replay_hands_over(words: list[str], status: int, empty_build: Path) -> None:
     """All of it: what is missing or too much is vcmtsd's to tell."""
     arguments = stand_in(empty_build, status)
-    assert tool(*words).wait(60) == status
+    assert tool(*words).wait(TIMEOUT) == status
     assert arguments.read_text().split() == words
 
 
@@ -143,7 +144,7 @@ def test_replay_becomes_vcmtsd(empty_build: Path) -> None:
             time.sleep(0.02)
         assert int(arguments.read_text()) == process.pid
         process.terminate()
-        assert process.wait(60) == 7
+        assert process.wait(TIMEOUT) == 7
 
 
 @pytest.mark.parametrize(("status", "expected"), [(0, 0), (1, 2), (139, 2)])

@@ -5,7 +5,6 @@ import functools
 import io
 import json
 import subprocess
-import time
 from collections import Counter
 from ipaddress import ip_address, ip_network
 from pathlib import Path
@@ -154,15 +153,11 @@ def test_a_single_channel_needs_no_dsid() -> None:
     )
 
 
-def test_a_large_profile_is_quick_and_shares_said(tmp_path: Path) -> None:
+def test_a_large_profile_shares_said(tmp_path: Path) -> None:
     path = tmp_path / "large.yaml"
-    start = time.monotonic()
     with path.open("w", encoding="utf-8") as out:
         profile.write_profile("6ofdm-0sc-qam_30000cms_aes", out)
-    assert time.monotonic() - start < 10
-    start = time.monotonic()
     subprocess.run([paths.program("vcmtsd"), "check", "--config", path], check=True)
-    assert time.monotonic() - start < 60  # seconds without a sanitizer: about 3
     said = Counter(
         line.split("{", 1)[1]
         for line in path.read_text(encoding="utf-8").splitlines()

@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs that make trials: good ones, ones that die, ones that say nothing."""
 
-import os
-import signal
 import sys
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,8 +24,10 @@ for line in sys.stdin:
         sys.exit(3)
     if do == "killed":
         os.kill(os.getpid(), 9)
-    if do == "sleep":
-        time.sleep(60)
+    if do == "interrupt":
+        os.kill(os.getppid(), 2)
+    if do in ("sleep", "interrupt"):
+        time.sleep(3600)
     if do == "refuse":
         print(json.dumps(dict(error="rate: found -1, allowed: 0 and more")), flush=True)
     elif do == "talk":
@@ -110,10 +108,8 @@ def test_trouble(
 
 def test_no_answer(tmp_path: Path, stopped: Stopped, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trials, "ANSWER_SECONDS", 0.2)
-    begun = time.monotonic()
     with pytest.raises(TroubleError, match="did not answer within 0 s"):
         ask(tmp_path, stopped, "sleep")
-    assert time.monotonic() - begun < 5
 
 
 def test_a_program_that_finds_a_mistake_at_its_start(
@@ -133,15 +129,16 @@ def test_a_program_that_finds_a_mistake_at_its_start(
 def test_a_program_that_is_never_ready(
     tmp_path: Path, stopped: Stopped, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trials, "START_SECONDS", 0.2)
     path = tmp_path / "vcmts-fake"
-    path.write_text("#!/bin/sh\nexec sleep 60\n")
+    path.write_text("#!/bin/sh\nexec sleep 3600\n")
     path.chmod(0o755)
-    with (
-        pytest.raises(TroubleError, match="did not answer"),
-        trials.server([str(path)], tmp_path, stopped),
-    ):
-        pass
+    with monkeypatch.context() as impatient:
+        impatient.setattr(trials, "START_SECONDS", 0.2)
+        with (
+            pytest.raises(TroubleError, match="did not answer"),
+            trials.server([str(path)], tmp_path, stopped),
+        ):
+            pass
     with (
         pytest.raises(TroubleError, match="no key ready"),
         trials.server(program(tmp_path, "dict(hello=1)"), tmp_path, stopped),
@@ -158,12 +155,8 @@ def test_a_bad_end_is_said(
 
 
 def test_a_signal_ends_a_trial(tmp_path: Path, stopped: Stopped) -> None:
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    begun = time.monotonic()
     with pytest.raises(StopError):
-        ask(tmp_path, stopped, "sleep")
-    assert time.monotonic() - begun < 5
+        ask(tmp_path, stopped, "interrupt")
     assert stopped.asked
 
 
@@ -175,7 +168,7 @@ def test_a_program_that_does_not_end_is_killed(
 ) -> None:
     monkeypatch.setattr(trials, "STOP_SECONDS", 0.2)
     path = tmp_path / "vcmts-fake"
-    path.write_text("#!/bin/sh\necho '{\"ready\": true}'\nexec sleep 60\n")
+    path.write_text("#!/bin/sh\necho '{\"ready\": true}'\nexec sleep 3600\n")
     path.chmod(0o755)
     with trials.server([str(path)], tmp_path, stopped) as serving:
         process = serving._process

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fixture.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "pipeline/packet.h"
 #include "platform/platform.h"
 
 #include "test.h"
+
+static bool running;
+
+static void eal_end(void) {
+	if (running)
+		platform_stop();
+	running = false;
+}
 
 void fixture_eal(unsigned memory_mb) {
 	const struct platform_options options = {
@@ -15,7 +24,9 @@ void fixture_eal(unsigned memory_mb) {
 		.memory_mb = memory_mb,
 	};
 
+	assert_int_equal(atexit(eal_end), 0);
 	assert_int_equal(platform_start(&options), 0);
+	running = true;
 	assert_int_equal(packet_meta_register(), 0);
 }
 
@@ -27,7 +38,7 @@ int fixture_start(void **state) {
 
 int fixture_stop(void **state) {
 	(void)state;
-	platform_stop();
+	eal_end();
 	return 0;
 }
 

@@ -12,7 +12,7 @@
 #define FIXTURE_ROOM (RTE_PKTMBUF_HEADROOM + 2048)
 
 /* Starts EAL on ordinary pages if need be and reserves the packet's field. The test fails where it
- * cannot. */
+ * cannot. The program's end stops EAL, so that its folder of the runtime folder goes as well. */
 void fixture_eal(unsigned memory_mb);
 
 /* The same with 64 MB, and the end of it, in the form that cmocka_run_group_tests() takes. */

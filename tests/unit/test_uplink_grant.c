@@ -102,10 +102,11 @@ static void at_the_lowest_rates_grants_are_small(void **state) {
 
 /* Nothing that was begun waits for its modem's next turn, which comes minutes later. */
 static void a_trickle_completes_what_it_begins(void **state) {
-	uint64_t hz = rte_get_tsc_hz(), begin = rte_rdtsc();
+	uint64_t hz = rte_get_tsc_hz(), begin = hz; /* on a clock of our own */
 
 	(void)state;
 	uplink_rig_start(&rig, IMIX, 2400); /* a packet a second */
+	uplink_begin(rig.uplink, begin);
 	rig.grant = UPLINK_GRANT_WHOLE;
 	for (uint64_t now = begin; now < begin + 600 * hz; now += hz / 100) {
 		uint64_t made = 0;
@@ -127,12 +128,13 @@ static void a_trickle_completes_what_it_begins(void **state) {
  * 300 ms the sender is not run for `pause` ms.
  */
 static uint64_t longest_gap(uint64_t rate, uint32_t grant, unsigned seconds, unsigned pause) {
-	uint64_t hz = rte_get_tsc_hz(), begin = rte_rdtsc(), step = hz / 5000;
+	uint64_t hz = rte_get_tsc_hz(), begin = hz, step = hz / 5000;
 	uint64_t period = hz * 3 / 10, paused = hz / 1000 * pause;
 	uint64_t last = 0, longest = 0;
 	size_t taken = 0;
 
 	uplink_rig_start(&rig, IMIX, rate);
+	uplink_begin(rig.uplink, begin);
 	rig.grant = grant;
 	for (uint64_t now = begin; now < begin + seconds * hz; now += step) {
 		if ((now - begin) % period < paused)

@@ -97,7 +97,8 @@ class Vcmtsd:
 
 def folders() -> list[Path]:
     """Where DPDK keeps the sockets of a process, by who started it."""
-    bases = ["/var/run", os.environ.get("XDG_RUNTIME_DIR"), "/tmp"]
+    named = (os.environ.get(name) for name in ("RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"))
+    bases = ["/var/run", *named, "/tmp"]
     return [Path(base) / "dpdk" for base in dict.fromkeys(bases) if base]
 
 

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How long a test waits for what must come, before it says that it hangs. VCMTS_TEST_PATIENCE
+multiplies all of these times: devtools/test-under-load sets it, as it makes the machine slow.
+"""
+
+import os
+import time
+from collections.abc import Callable
+
+PATIENCE = float(os.environ.get("VCMTS_TEST_PATIENCE", "1"))
+# Of one program or one state. Nothing but a hang takes so long.
+TIMEOUT = 120 * PATIENCE
+POLL_S = 0.02
+
+
+def until(condition: Callable[[], bool], what: str, timeout: float = TIMEOUT) -> None:
+    """Waits for a state; how long it takes is the machine's."""
+    deadline = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < deadline, f"in vain: {what}"
+        time.sleep(POLL_S)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""devtools/test and devtools/test-under-load: steps, verdicts, and what is left behind."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from vcmts.paths import CHECKOUT
+
+# What each step does in the place of the real one; $TMPDIR and others are those of devtools/test.
+MAKE = """#!/bin/sh
+goal=$2
+echo "made $goal, patience ${{VCMTS_TEST_PATIENCE:-1}}, seed ${{VCMTS_TEST_SEED:-none}}"
+{actions}
+"""
+LEAVES = {
+    "a file": 'touch "$TMPDIR/file"',
+    "a folder of DPDK": 'mkdir -p "$RUNTIME_DIRECTORY/dpdk/unit-test-1"',
+    "what pytest did not remove": 'mkdir "$TMPDIR/pytest-of-x"; touch "$TMPDIR/pytest-of-x/core"',
+    "a process": "sleep 3600 >/dev/null 2>&1 & echo $! >left.pid",
+    "a file in the checkout": "touch new-file",
+}
+
+
+@pytest.fixture
+def workshop(tmp_path: Path) -> Path:
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    (tmp_path / ".gitignore").write_text("/bin/\n/devtools/\n/build-load/\n/left.pid\n")
+    (tmp_path / "devtools").mkdir()
+    (tmp_path / "bin").mkdir()
+    for name in ("test", "test-under-load"):
+        shutil.copy(CHECKOUT / "devtools" / name, tmp_path / "devtools")
+    return tmp_path
+
+
+def ran(
+    workshop: Path, tool: str, *words: str, actions: str = ""
+) -> subprocess.CompletedProcess[str]:
+    make = workshop / "bin" / "make"
+    make.write_text(MAKE.format(actions=actions))
+    make.chmod(0o755)
+    mine = {k: v for k, v in os.environ.items() if not k.startswith(("VCMTS_", "FUZZ_"))}
+    return subprocess.run(
+        [workshop / "devtools" / tool, *words],
+        cwd=workshop,
+        env=mine | {"PATH": f"{workshop / 'bin'}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_every_step_is_named_and_timed(workshop: Path) -> None:
+    done = ran(workshop, "test")
+    assert done.returncode == 0, done.stdout + done.stderr
+    made = re.findall("^made (.*), patience 1, seed none$", done.stdout, re.MULTILINE)
+    assert made == ["test-build", "unit", "pytest", "sanitize", "fuzz"]
+    for number, name in enumerate(["build", *made[1:]], 1):
+        assert f"\n[{number}/5] {name}: " in done.stdout
+        assert re.search(rf"^{name} +ok +\d+ s$", done.stdout, re.MULTILINE)
+    assert re.search(r"^all +ok +\d+ s\n\Z", done.stdout, re.MULTILINE)
+
+
+def test_a_step_that_fails_ends_no_other(workshop: Path) -> None:
+    done = ran(workshop, "test", "unit", "pytest", actions="[ $goal != unit ]")
+    assert done.returncode == 1
+    assert "[1/2] unit: FAILED in " in done.stdout and "[2/2] pytest: ok in " in done.stdout
+    assert re.search(r"^all +FAILED", done.stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize("left", LEAVES.values(), ids=list(LEAVES))
+def test_what_is_left_behind_fails_the_step(left: str, workshop: Path) -> None:
+    try:
+        done = ran(workshop, "test", "unit", actions=left)
+        assert done.returncode == 1, done.stdout + done.stderr
+        assert "left behind by unit:\n" in done.stdout
+        assert "[1/1] unit: FAILED in " in done.stdout
+    finally:
+        if (workshop / "left.pid").exists():
+            os.kill(int((workshop / "left.pid").read_text()), 9)
+
+
+def test_its_own_place_is_gone(workshop: Path) -> None:
+    done = ran(workshop, "test", "unit", actions='echo "place $TMPDIR"')
+    [place] = re.findall("^place (.*)$", done.stdout, re.MULTILINE)
+    assert done.returncode == 0 and not Path(place).parent.exists()
+
+
+def test_a_step_that_is_none(workshop: Path) -> None:
+    done = ran(workshop, "test", "unit", "nonsense")
+    assert done.returncode == 2 and "build unit pytest sanitize fuzz" in done.stderr
+    done = ran(workshop, "test-under-load", "nonsense")
+    assert done.returncode == 2 and "found nonsense, allowed: unit, pytest" in done.stderr
+
+
+def test_under_load_every_condition_has_a_verdict(workshop: Path) -> None:
+    fails = "echo '1/2 openvcmts:unit / clock    FAIL   1.0s'; [ ${VCMTS_TEST_SEED:-0} = 0 ]"
+    words = ("unit", "--seed", "7", "--condition", "busy", "--condition", "order")
+    done = ran(workshop, "test-under-load", *words, actions=fails)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert re.search(r"^busy +ok +\d+ s +4 busy processes$", done.stdout, re.MULTILINE)
+    verdict = r"^order +FAILED +\d+ s +\d+ at a time, VCMTS_TEST_SEED=7\n +1/2 openvcmts.* FAIL "
+    assert re.search(verdict, done.stdout, re.MULTILINE)
+    log = (workshop / "build-load" / "order.log").read_text()
+    assert "made unit, patience 4, seed 7" in log

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""On a machine with nothing else to do every packet is proven, at the rate that was asked for."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from e2e.machine import proven
+from e2e.test_impairments import COMMANDS, tool
+from e2e.test_tool_run import DIRECTIONS, check_less_inside, check_summary, run_words
+from e2e.test_tool_run import folder as folder
+from e2e.test_tool_run import tool as run_tool
+
+
+def test_every_packet_is_proven(folder: Path) -> None:
+    done = run_tool(folder, *run_words(folder, "--duration", "1s", "--latency"))
+    summary = check_summary(folder, done.returncode)
+    assert proven(summary)
+    for direction in DIRECTIONS:
+        check_less_inside(summary[direction])
+    down, up = summary["downstream"], summary["upstream"]
+    assert down["sent_bytes"] * 8 == pytest.approx(50e6, rel=0.05)
+    assert up["sent_bytes"] == pytest.approx(0.15 * down["sent_bytes"], rel=0.05)
+    assert re.match("every packet proven: ", done.stdout.splitlines()[-1])
+
+
+def test_bursts_of_both_directions_are_proven(folder: Path) -> None:
+    """What modems have begun when a burst ends is complete before vcmtsd gives it up."""
+    rates = ("--upstream-share", "50%", "--shape", "bursts:on=20ms,off=180ms")
+    done = run_tool(folder, *run_words(folder, *rates, "--duration", "2s", rate="20Mbps"))
+    summary = check_summary(folder, done.returncode)
+    assert proven(summary)
+    assert summary["downstream"]["asked_gbps"] == pytest.approx(0.002, rel=0.01)
+    assert summary["upstream"]["asked_gbps"] == pytest.approx(0.001, rel=0.01)
+
+
+@pytest.mark.parametrize("rate", ["3Mbps", "4Mbps"])
+def test_low_rate(tmp_path: Path, rate: str) -> None:
+    """300 modems in turn: at 4 Mbps, what one begins is not given up before its next grant; at
+    3 Mbps that would come too late, and each grant holds whole packets."""
+    written = tmp_path / "summary.json"
+    done = tool(f"run --rate 5Mbps --upstream-rate {rate} --duration 3s --json", str(written))
+    upstream = json.loads(written.read_text())["upstream"]
+    assert done.status == 0, done.stdout + done.stderr
+    assert upstream["drops"]["frame_timeout"] == 0
+    assert upstream["lost"] == 0 and upstream["sent"] > 1000
+
+
+def test_impairments(tmp_path: Path) -> None:
+    """What is lost is what had to be."""
+    [command] = [words for words in COMMANDS if words.startswith("run")]
+    written = tmp_path / "summary.json"
+    done = tool(command, "--json", str(written))
+    upstream = json.loads(written.read_text())["upstream"]
+    assert done.status == 0, done.stdout + done.stderr
+    assert upstream["lost"] == upstream["expected"]["lost"] > 0
