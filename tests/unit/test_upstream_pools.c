@@ -10,7 +10,7 @@
 
 #include <rte_ethdev.h>
 
-#include "instance.h"
+#include "server/instance.h"
 #include "model/loader.h"
 #include "platform/port.h"
 #include "wire/crc32.h"
