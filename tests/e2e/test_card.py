@@ -90,7 +90,9 @@ def test_the_server_does_not_come_up(fails: str, card: Path, config: Path) -> No
     assert len(said(done)) == 1
 
 
-@pytest.mark.parametrize("fails", ["rte_eth_rx_queue_setup 2", "rte_eth_tx_queue_setup 2", "rte_eth_dev_start 2"])
+@pytest.mark.parametrize(
+    "fails", ["rte_eth_rx_queue_setup 2", "rte_eth_tx_queue_setup 2", "rte_eth_dev_start 2"]
+)
 def test_the_server_has_no_control_port(fails: str, card: Path, config: Path) -> None:
     done = served(card, config, "--control", "net_null2", fails=fails)
     assert done.status == 2, done.stderr
