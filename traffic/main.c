@@ -13,30 +13,18 @@
 #include <rte_mbuf.h>
 
 #include "core/generator.h"
+#include "ends.h"
 #include "model/loader.h"
 #include "options.h"
 #include "platform/platform.h"
-#include "platform/pool.h"
 #include "platform/port.h"
 #include "run.h"
 #include "summary.h"
 #include "trials/trials.h"
 
-#define RECEIVE_BUFFERS 16383
-#define QUEUE_SIZE 4096
-#define CRYPTO_OPS 2048
-#define MEMORY_MB 384
-#define UPSTREAM_MB 128
-#define CRYPTO_QUEUES 2
 #define MEMIF_BUFFER 2048ul /* without bsize= */
 #define LINK_TIMEOUT_MS 300000 /* vcmtsd's tables of 30,000 modems take a minute */
 #define LINK_STEP_MS 100
-
-enum port {
-	NETWORK,
-	RPHY,
-	PORTS,
-};
 
 enum exit_status {
 	EXIT_PROVEN = 0,
@@ -57,10 +45,7 @@ struct setup {
 	struct capture_replay replay; /* where it was asked for */
 	struct mix upstream_mix;
 	struct service_group sg;
-	struct docsis_crypto crypto;
-	struct rte_mempool *receive_pool;
-	uint16_t ports[PORTS];
-	unsigned port_count; /* of these, opened */
+	struct ends ends;
 };
 
 /*
@@ -100,15 +85,6 @@ static bool mix_configure(const struct setup *s, const char *option, const char 
 		return true;
 	fprintf(stderr, "vcmts-traffic: --%s: %s\n", option, error);
 	return false;
-}
-
-/* Sessions that the upstream's keys need. */
-static unsigned upstream_keys(const struct service_group *sg) {
-	unsigned keys = 0;
-
-	for (size_t m = 0; m < sg->modem_count; m++)
-		keys += sg->modems[m].security.has_next_key ? 2 : 1;
-	return keys;
 }
 
 /* With trials, the upstream is there where it can be. */
@@ -194,69 +170,6 @@ static bool main_configure(struct setup *s) {
 	return memif_buffers_fit(s) && (!o->check || flows_fit(s));
 }
 
-/* Sessions of the crypto device. */
-static unsigned sessions(const struct setup *s) {
-	unsigned n = 0;
-
-	if (!s->options.no_downstream)
-		n += (unsigned)s->sg.modem_count + 1;
-	if (s->options.upstream)
-		n += upstream_keys(&s->sg) + 1 + impair_any(&s->options.impair);
-	return n;
-}
-
-static bool start_platform(const struct setup *s) {
-	struct platform_options platform = {
-		.program = "vcmts-traffic",
-		.main_core = s->options.main_core,
-		.workers = {s->options.core},
-		.worker_count = 1,
-		.devices = {s->options.network, s->options.rphy},
-		.device_count = 2,
-		.memory_mb = MEMORY_MB + sessions(s) / 256,
-	};
-
-	if (s->options.upstream)
-		platform.memory_mb += UPSTREAM_MB;
-	return platform_start(&platform) == 0;
-}
-
-static bool open_port(struct setup *s, enum port port, const char *device, const char *role,
-		      uint32_t mtu) {
-	if (port_open(device, role, s->receive_pool, QUEUE_SIZE, mtu, &s->ports[port]) != 0)
-		return false;
-	s->port_count++;
-	return true;
-}
-
-static bool open_ends(struct setup *s) {
-	uint32_t network_mtu = s->sg.max_frame - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
-
-	s->receive_pool =
-		packet_pool("traffic_receive", RECEIVE_BUFFERS, 0, RTE_MBUF_DEFAULT_BUF_SIZE);
-	return s->receive_pool != NULL &&
-	       open_port(s, NETWORK, s->options.network, "network", network_mtu) &&
-	       open_port(s, RPHY, s->options.rphy, "rphy", s->sg.rphy.mtu) &&
-	       crypto_open(&s->crypto, "traffic", CRYPTO_QUEUES, sessions(s), CRYPTO_OPS) == 0 &&
-	       port_start(s->ports[NETWORK], "network") == 0 &&
-	       port_start(s->ports[RPHY], "rphy") == 0;
-}
-
-/* Ports hold packets that they have sent, and receive into buffers, until they are closed: before
- * anything of that is freed. */
-static void close_ports(struct setup *s) {
-	while (s->port_count > 0)
-		port_close(s->ports[--s->port_count]);
-}
-
-/* Whatever open_ends() made. */
-static void close_ends(struct setup *s) {
-	close_ports(s);
-	if (s->crypto.ops != NULL)
-		crypto_close(&s->crypto);
-	rte_mempool_free(s->receive_pool);
-}
-
 static bool wait_link(uint16_t port, const char *device) {
 	for (unsigned waited = 0; waited < LINK_TIMEOUT_MS && !interrupted;
 	     waited += LINK_STEP_MS) {
@@ -273,9 +186,9 @@ static bool wait_link(uint16_t port, const char *device) {
 
 static struct traffic *main_create(struct setup *s) {
 	struct traffic_options options = {
-		.network_port = s->ports[NETWORK],
-		.rphy_port = s->ports[RPHY],
-		.crypto = &s->crypto,
+		.network_port = s->ends.ports[END_NETWORK],
+		.rphy_port = s->ends.ports[END_RPHY],
+		.crypto = &s->ends.crypto,
 		.mix = s->mix,
 		.replay = s->options.replay == NULL ? NULL : &s->replay,
 		.rate = s->options.rate,
@@ -286,7 +199,7 @@ static struct traffic *main_create(struct setup *s) {
 		.seed = s->options.seed,
 		.no_downstream = s->options.no_downstream,
 		.upstream = s->options.upstream,
-		.upstream_crypto_queue = CRYPTO_QUEUES - 1,
+		.upstream_crypto_queue = ENDS_CRYPTO_QUEUES - 1,
 		.upstream_mix = s->upstream_mix,
 		.upstream_rate = s->options.upstream_rate,
 		.upstream_shape = &s->options.upstream_shape,
@@ -381,11 +294,11 @@ static enum exit_status drive(struct setup *s) {
 	run.traffic = main_create(s);
 	if (run.traffic == NULL)
 		return EXIT_MISTAKE;
-	if (wait_link(s->ports[NETWORK], s->options.network) &&
-	    wait_link(s->ports[RPHY], s->options.rphy)) {
+	if (wait_link(s->ends.ports[END_NETWORK], s->options.network) &&
+	    wait_link(s->ends.ports[END_RPHY], s->options.rphy)) {
 		status = s->options.trials ? trials(s, run.traffic) : run_once(s, &run);
 	}
-	close_ports(s);
+	ends_close_ports(&s->ends);
 	traffic_free(run.traffic);
 	return status;
 }
@@ -405,10 +318,10 @@ int main(int argc, char **argv) {
 	}
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	if (start_platform(&s)) {
-		if (open_ends(&s))
+	if (ends_start(&s.options, &s.sg)) {
+		if (ends_open(&s.ends, &s.options, &s.sg))
 			status = drive(&s);
-		close_ends(&s);
+		ends_close(&s.ends);
 		platform_stop();
 	}
 	capture_replay_free(&s.replay);

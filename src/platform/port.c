@@ -85,8 +85,7 @@ static int port_setup(uint16_t id, struct rte_mempool *pool, uint32_t queue_size
 		return ret;
 	mtu = RTE_MIN(mtu, mtu_limit(&info));
 	conf = port_conf(&info, mtu);
-	if ((ret = rte_eth_dev_configure(id, 1, 1, &conf)) != 0 ||
-	    (ret = mtu_set(id, mtu)) != 0 ||
+	if ((ret = rte_eth_dev_configure(id, 1, 1, &conf)) != 0 || (ret = mtu_set(id, mtu)) != 0 ||
 	    (ret = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx)) != 0 ||
 	    (ret = rte_eth_rx_queue_setup(id, 0, rx, socket, NULL, pool)) != 0 ||
 	    (ret = rte_eth_tx_queue_setup(id, 0, tx, socket, NULL)) != 0)

@@ -12,8 +12,8 @@
 
 int worker_add(struct worker *w, struct pipeline *p) {
 	if (w->pipeline_count == WORKER_MAX_PIPELINES) {
-		fprintf(stderr, "worker %s: found one pipeline too many, allowed: up to %d\n", w->name,
-			WORKER_MAX_PIPELINES);
+		fprintf(stderr, "worker %s: found one pipeline too many, allowed: up to %d\n",
+			w->name, WORKER_MAX_PIPELINES);
 		return -1;
 	}
 	w->pipelines[w->pipeline_count++] = p;

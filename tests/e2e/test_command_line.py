@@ -247,8 +247,9 @@ def test_nothing_stays_of_what_did_not_start(device: str, tmp_path: Path) -> Non
     """What is no device for DPDK, and one that it has no driver for."""
     environment = os.environ | {"RUNTIME_DIRECTORY": str(tmp_path)}
     rest = ("--config", SMALL, "--network", "net_null0", "--rphy", device)
-    for command in ([program("vcmtsd"), "run"], [program("vcmts-traffic"), "--rate", "1Mbps"]):
-        assert run([*command, *rest], environment).status == 2
+    server, peer = (program("vcmtsd"), "run"), (program("vcmts-traffic"), "--rate", "1Mbps")
+    for command in (server, peer):
+        assert run((*command, *rest), environment).status == 2
         assert list((tmp_path / "dpdk").iterdir()) == []
 
 
@@ -261,5 +262,5 @@ def test_one_device_for_two_ports(network: str, rphy: str) -> None:
     said = f"found one device, {rphy.split(',')[0]}, for two ports, allowed: one each"
     done = vcmtsd("run", "--config", SMALL, *devices)
     assert done.status == 2 and done.messages == [f"vcmtsd: {said}"]
-    done = run([program("vcmts-traffic"), "--config", SMALL, *devices, "--check"])
+    done = run((program("vcmts-traffic"), "--config", SMALL, *devices, "--check"))
     assert done.status == 2 and done.messages == [f"vcmts-traffic: {said}"]

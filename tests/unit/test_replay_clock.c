@@ -69,8 +69,8 @@ static void configure(char *text, size_t room, const char *limits, const char *m
 }
 
 /* The same packets at the same times. */
-static void play(struct played *p, const char *limits, const char *more, uint64_t gap_ns, uint64_t end_ns,
-		 uint64_t (*next)(const struct instance *, uint64_t, uint64_t)) {
+static void play(struct played *p, const char *limits, const char *more, uint64_t gap_ns,
+		 uint64_t end_ns, uint64_t (*next)(const struct instance *, uint64_t, uint64_t)) {
 	char text[8192];
 
 	memset(p, 0, sizeof(*p));
@@ -156,12 +156,9 @@ static void nothing_is_held(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_slow_group),
-		cmocka_unit_test(a_slow_flush),
-		cmocka_unit_test(short_gaps),
-		cmocka_unit_test(rates_within_the_limit),
-		cmocka_unit_test(six_minutes),
-		cmocka_unit_test(nothing_is_held),
+		cmocka_unit_test(a_slow_group), cmocka_unit_test(a_slow_flush),
+		cmocka_unit_test(short_gaps),	cmocka_unit_test(rates_within_the_limit),
+		cmocka_unit_test(six_minutes),	cmocka_unit_test(nothing_is_held),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);
