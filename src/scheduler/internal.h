@@ -209,7 +209,8 @@ struct scheduler {
 	struct class *classes;
 	struct modem *modems;
 	struct group *groups;
-	struct cluster *clusters; /* two halves of one a channel, which stands for those that share it */
+	struct cluster
+		*clusters; /* two halves of one a channel, which stands for those that share it */
 	struct channel *channels;
 	struct reserve *reserves; /* one a flow */
 	struct aqm_state *aqm; /* one a flow */
