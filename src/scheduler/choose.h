@@ -22,8 +22,8 @@ static inline int64_t least_rank(const struct cluster *c) {
 		return run_free(c->ranks, rest, INT64_MIN);
 	least = run_free(c->least, blocks, INT64_MIN);
 	if (rest > 0)
-		least = less(least, run_free(c->ranks + (size_t)blocks * RANK_BLOCK, rest,
-					     INT64_MIN));
+		least = less(least,
+			     run_free(c->ranks + (size_t)blocks * RANK_BLOCK, rest, INT64_MIN));
 	return least;
 }
 
@@ -153,7 +153,7 @@ static inline bool flow_may_go(struct scheduler *s, uint32_t flow, bool reserved
 
 /* The flow that is first in the reserved column; NONE where it has no reason to be there. */
 static inline uint32_t reserve_flow(struct scheduler *s, uint32_t group, uint32_t flow,
-				     int64_t now) {
+				    int64_t now) {
 	bool ready = s->flows[flow].state == FLOW_READY;
 
 	if (ready && s->reserves[flow].due <= now)

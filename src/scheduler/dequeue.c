@@ -59,7 +59,7 @@ static bool limit_open(const struct scheduler *s, int64_t now) {
 /* One packet of the group's column on the channel that is free first. Returns its bytes, 0 where
  * none may go. */
 static inline uint32_t turn_send(struct scheduler *s, struct turn turn, int64_t now,
-			    struct scheduler_grant *out) {
+				 struct scheduler_grant *out) {
 	struct group *g = &s->groups[turn.group];
 	int64_t free = first_free(s, g, now);
 	uint32_t flow, bytes;
@@ -84,7 +84,7 @@ static inline uint32_t turn_send(struct scheduler *s, struct turn turn, int64_t 
 
 /* Whether the column still comes before everything else of its cluster. */
 static inline bool turn_still_first(const struct cluster *c, const struct group *g, uint32_t column,
-			       uint64_t round) {
+				    uint64_t round) {
 	return g->waiting >> column == 1 &&
 	       (c->awake_count == 1 || g->columns[column].round == round);
 }
@@ -120,7 +120,7 @@ static inline unsigned turns_send(struct scheduler *s, struct cluster *c, struct
 
 /* Turns of what comes first in the cluster, or a packet of something lower when that is due. */
 static inline unsigned cluster_serve(struct scheduler *s, struct cluster *c, int64_t now,
-			     struct scheduler_grant *grants, unsigned n) {
+				     struct scheduler_grant *grants, unsigned n) {
 	struct turn top = cluster_turn(s, c), turn = top;
 	bool counts = turn_counts(s, c, top), lower;
 	uint32_t bytes;
@@ -168,7 +168,7 @@ unsigned scheduler_dequeue(struct scheduler *s, uint64_t time, struct scheduler_
 			cluster_wake(s, cluster, now);
 		ring_rotate(cluster_links(s), &s->working);
 		done += cluster_serve(s, &s->clusters[cluster], now, grants + done,
-			      n - done < BATCH ? n - done : BATCH);
+				      n - done < BATCH ? n - done : BATCH);
 	}
 	s->unfinished |= s->steps == 0;
 	return done;

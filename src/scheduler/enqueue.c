@@ -15,7 +15,7 @@ static uint32_t flow_buffer(const struct scheduler *s, const struct flow *f) {
 }
 
 static bool flow_aqm_drops(struct scheduler *s, uint32_t flow, const struct flow *f, uint32_t bytes,
-		      int64_t now) {
+			   int64_t now) {
 	struct aqm_state *a = &s->aqm[flow];
 	struct aqm_queue q = {.bytes = f->bytes};
 
@@ -30,7 +30,7 @@ static bool flow_aqm_drops(struct scheduler *s, uint32_t flow, const struct flow
 }
 
 static enum scheduler_verdict arrival_judge(struct scheduler *s, const struct scheduler_arrival *a,
-				    int64_t now) {
+					    int64_t now) {
 	const struct flow *f = &s->flows[a->flow];
 
 	if (f->state == FLOW_UNUSED)
@@ -47,7 +47,7 @@ static enum scheduler_verdict arrival_judge(struct scheduler *s, const struct sc
 }
 
 static enum scheduler_verdict arrival_take(struct scheduler *s, const struct scheduler_arrival *a,
-				     int64_t now) {
+					   int64_t now) {
 	struct flow *f = &s->flows[a->flow];
 	enum scheduler_verdict v = arrival_judge(s, a, now);
 

@@ -61,8 +61,8 @@ static inline void flow_charge(struct scheduler *s, uint32_t flow, uint32_t byte
 }
 
 /* The flow's first packet goes on the channel. Returns its bytes. */
-static inline uint32_t flow_grant(struct scheduler *s, struct group *g, uint32_t flow, uint32_t channel,
-			     int64_t now, struct scheduler_grant *out) {
+static inline uint32_t flow_grant(struct scheduler *s, struct group *g, uint32_t flow,
+				  uint32_t channel, int64_t now, struct scheduler_grant *out) {
 	struct flow *f = &s->flows[flow];
 	const struct waiting w = queue_take(s, f);
 	uint32_t taken = channel_bytes(&s->channels[channel], w.bytes + f->header_bytes, now);

@@ -108,8 +108,8 @@ static void leads_sum_word(struct leads *l, uint32_t word) {
 	uint64_t rounds = l->noted[word];
 
 	for (; rounds != 0; rounds &= rounds - 1)
-		leads_sum_round(l, l->base + (uint64_t)word * 64 +
-					   (unsigned)__builtin_ctzll(rounds));
+		leads_sum_round(l,
+				l->base + (uint64_t)word * 64 + (unsigned)__builtin_ctzll(rounds));
 }
 
 /* The round after the cut: what lies in a gap, by a turn meanwhile, comes no lower than what is

@@ -44,12 +44,11 @@ static bool scheduler_allocate(struct scheduler *s) {
 	s->flow_settings = calloc(s->flow_count, sizeof(*s->flow_settings));
 	s->next_of_modem = calloc(s->flow_count, sizeof(*s->next_of_modem));
 	return s->flows != NULL && s->chunks != NULL && s->classes != NULL && s->modems != NULL &&
-	       s->groups != NULL && s->channels != NULL &&
-	       s->reserves != NULL && s->aqm != NULL && s->drops != NULL &&
-	       s->flow_settings != NULL && s->next_of_modem != NULL && clusters_create(s) &&
-	       leads_create(s) &&
-	       wheel_create(&s->wheel,
-			    2 * s->flow_count + s->modem_count + 2 * s->channel_count) == 0;
+	       s->groups != NULL && s->channels != NULL && s->reserves != NULL && s->aqm != NULL &&
+	       s->drops != NULL && s->flow_settings != NULL && s->next_of_modem != NULL &&
+	       clusters_create(s) && leads_create(s) &&
+	       wheel_create(&s->wheel, 2 * s->flow_count + s->modem_count + 2 * s->channel_count) ==
+		       0;
 }
 
 static void groups_init(struct scheduler *s) {

@@ -144,8 +144,7 @@ int64_t wheel_next(const struct wheel *w) {
 	unsigned level;
 	uint64_t slot;
 
-	if (w->first[WHEEL_DUE] != NONE ||
-	    (w->begun != WHEEL_IDLE && w->first[w->begun] != NONE))
+	if (w->first[WHEEL_DUE] != NONE || (w->begun != WHEEL_IDLE && w->first[w->begun] != NONE))
 		return 0;
 	return wheel_ahead(w, &level, &slot) ? (int64_t)(slot << WHEEL_SHIFT) : INT64_MAX;
 }

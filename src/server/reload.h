@@ -12,8 +12,9 @@
 #include "server/instance.h"
 #include "server/reload_compare.h"
 
-/* Changes that are applied between two rounds: some microseconds, so that no port overflows. */
-#define RELOAD_STEP 16
+/* Changes that are applied between two rounds, of which one takes up to 10 us where all that it
+ * looks at (32 flows of the modem) is out of the caches: together no more than 50 us. */
+#define RELOAD_STEP 4
 #define RELOAD_LINE 512
 
 /* Changes on their way into a scheduler. */

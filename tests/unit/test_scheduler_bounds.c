@@ -148,7 +148,8 @@ static void change_group(struct bench *b, uint32_t i) {
 	bench_group(b, group, 5 * i);
 	blocks = 0;
 	scheduler_set_group(b->s, group, &b->groups[group]);
-	assert_in_range(blocks, 1, 5 * CHANNELS); /* each channel of which there may be is looked at */
+	assert_in_range(blocks, 1,
+			5 * CHANNELS); /* each channel of which there may be is looked at */
 }
 
 static void change_channel(struct bench *b, uint32_t i) {
@@ -285,7 +286,8 @@ static void nobody_may_go(void **state) {
 	bench_open(b, 0);
 	bench_fill(b, 3);
 	for (uint32_t i = 0; i < FLOWS; i++) {
-		b->s->flows[i].sustained.full_at = 3600 * GBPS; /* hours ahead, as if all was taken */
+		b->s->flows[i].sustained.full_at =
+			3600 * GBPS; /* hours ahead, as if all was taken */
 		b->s->flows[i].sustained.depth = 1;
 	}
 	while (before < FLOWS) {

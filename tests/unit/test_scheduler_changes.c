@@ -104,11 +104,9 @@ static void some_change(struct lockstep *l) {
 static void one_run(uint64_t seed, change_function *change) {
 	struct lockstep *l = test_calloc(1, sizeof(*l));
 
-	l->seed = seed;
-	l->r = lockstep_random(seed);
+	*l = (struct lockstep){.seed = seed, .r = lockstep_random(seed), .hasty = seed % 2 > 0};
 	lockstep_random_config(&l->c, &l->r, random_next(&l->r) & LOCKSTEP_ALL & ~LOCKSTEP_LONG);
 	lockstep_open(l);
-	l->hasty = seed % 2 > 0;
 	for (l->step = 0; l->step < 300; l->step++) {
 		for (uint32_t n = random_below(&l->r, 20); n > 0; n--)
 			lockstep_arrive(l, random_below(&l->r, (uint32_t)l->m->flow_count),

@@ -87,8 +87,7 @@ static void run(struct trial *t, uint64_t ns, unsigned on) {
 
 /* Equal but for the rounds that one may be behind, of which each is 2,048 bytes. */
 static void expect_equal(const struct trial *t, uint32_t a, uint32_t b, uint64_t rounds) {
-	const uint64_t off =
-		t->had[a] > t->had[b] ? t->had[a] - t->had[b] : t->had[b] - t->had[a];
+	const uint64_t off = t->had[a] > t->had[b] ? t->had[a] - t->had[b] : t->had[b] - t->had[a];
 
 	if (off > rounds * QUANTUM / BYTES + 3)
 		fail_msg("%llu packets against %llu", (unsigned long long)t->had[a],

@@ -129,16 +129,6 @@ static void its_own_clock_leaves_nothing(void **state) {
 		one_by_its_own_clock(seed + i);
 }
 
-/* In as many calls as it takes. */
-static bool next_grant(struct scheduler *s, uint64_t now, struct scheduler_grant *g) {
-	unsigned n;
-
-	do {
-		n = scheduler_dequeue(s, now, g, 1);
-	} while (n == 0 && scheduler_has_more(s));
-	return n > 0;
-}
-
 /*
  * Both decide themselves. Flows that are on always have packets, the same ones in both, so that what
  * each of them got shows how the two divide the channels.
@@ -187,7 +177,7 @@ static void pair_step(struct pair *p) {
 		feed_fast(p, f);
 		feed_model(p, f);
 	}
-	while (next_grant(p->s, p->now, &g)) {
+	while (lockstep_grant(p->s, p->now, &g)) {
 		p->bytes[g.flow] += p->size_of[g.flow][p->first[g.flow]++ % 64];
 		feed_fast(p, g.flow);
 	}
@@ -332,7 +322,7 @@ static void one_shared_channel(uint8_t priority, uint64_t step) {
 
 				scheduler_enqueue(s, now, &in, 1, &v);
 			}
-			if (!next_grant(s, now, &g))
+			if (!lockstep_grant(s, now, &g))
 				break;
 			bytes += g.flow == 0 ? 1500 : 0;
 		}
@@ -379,7 +369,7 @@ static void one_shared_limit(uint8_t priority) {
 			while (l->m->flows[f].count < 40)
 				model_queue(l->m, &in);
 		}
-		while (next_grant(l->s, l->now, &g))
+		while (lockstep_grant(l->s, l->now, &g))
 			had += g.flow == 0 ? bytes[0] : 0;
 		while (model_pick(l->m, &g))
 			;

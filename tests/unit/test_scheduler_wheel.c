@@ -32,16 +32,21 @@ static int64_t some_time(struct random *r) {
 	return (int64_t)(far & ((UINT64_C(1) << bits) - 1));
 }
 
-/* All that expired is due, and all that is due for longer than a slot has expired. */
-static void expire(struct model *m, struct wheel *w) {
-	uint32_t timer;
+/* All that expired is due, and all that is due for longer than a slot has expired, unless the steps
+ * were too few. */
+static void expire(struct model *m, struct wheel *w, uint32_t steps) {
+	uint32_t timer, before = steps, popped = 0;
 
-	while ((timer = all_pop(w, m->now)) != NONE) {
+	while ((timer = wheel_pop(w, m->now, &steps)) != NONE) {
 		assert_true(timer < TIMERS && m->at[timer] != UNSET);
 		assert_true(m->at[timer] <= m->now);
 		assert_false(wheel_is_set(w, timer));
 		m->at[timer] = UNSET;
+		popped++;
 	}
+	assert_true(before - steps >= popped);
+	if (steps == 0)
+		return;
 	for (uint32_t t = 0; t < TIMERS; t++)
 		assert_true(m->at[t] == UNSET || m->at[t] + SLOT > m->now);
 }
@@ -81,7 +86,9 @@ static void agrees_with_a_list(void **state) {
 			wheel_clear(&w, timer);
 			m.at[timer] = UNSET;
 			break;
-		default: m.now += some_time(&r) >> random_below(&r, 40); expire(&m, &w);
+		default:
+			m.now += some_time(&r) >> random_below(&r, 40);
+			expire(&m, &w, random_below(&r, 3) == 0 ? random_below(&r, 9) : UINT32_MAX);
 		}
 		if (step % 16 == 0)
 			check_next(&m, &w);
@@ -145,12 +152,35 @@ static void passes_over_empty_time(void **state) {
 	wheel_free(&w);
 }
 
+/* Of many that are due together each call takes its part, and until all are gone it is told that
+ * something is due. */
+static void few_steps_take_few(void **state) {
+	const int64_t at = 5000 * SLOT; /* so far that all are moved once or twice before */
+	uint32_t gone = 0, calls = 0;
+	struct wheel w;
+
+	(void)state;
+	assert_int_equal(wheel_create(&w, TIMERS), 0);
+	for (uint32_t t = 0; t < TIMERS; t++)
+		wheel_set(&w, t, at);
+	for (; gone < TIMERS; calls++) {
+		uint32_t steps = 4;
+
+		assert_true(wheel_next(&w) <= at);
+		while (wheel_pop(&w, at, &steps) != NONE)
+			gone++;
+		assert_int_equal(steps, 0);
+	}
+	assert_in_range(calls, TIMERS / 4 * 2, TIMERS / 4 * 4);
+	assert_true(wheel_next(&w) == INT64_MAX);
+	wheel_free(&w);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(agrees_with_a_list),
-		cmocka_unit_test(takes_any_time),
-		cmocka_unit_test(turns_without_end),
-		cmocka_unit_test(passes_over_empty_time),
+		cmocka_unit_test(agrees_with_a_list), cmocka_unit_test(takes_any_time),
+		cmocka_unit_test(turns_without_end),  cmocka_unit_test(passes_over_empty_time),
+		cmocka_unit_test(few_steps_take_few),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
