@@ -86,15 +86,18 @@ static void fragment_take(struct upstream *u, struct rte_mbuf *m) {
 
 uint16_t us_defragment(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
+	bool behind = us_joined_waits(u);
 	uint16_t kept = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
-		if (us_meta(pkts[i])->frame.fragment)
+		if (us_meta(pkts[i])->frame.fragment) {
 			fragment_take(u, pkts[i]);
-		else if (us_joined_waits(u))
+			behind = us_joined_waits(u);
+		} else if (behind) {
 			queue_add(us_queue(u, US_JOINED), pkts[i]);
-		else
+		} else {
 			pkts[kept++] = pkts[i];
+		}
 	}
 	return kept;
 }

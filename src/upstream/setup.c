@@ -40,7 +40,7 @@ struct us_buffers us_buffers(const struct service_group *sg) {
 	/* The queues, the segment that is taken apart, and what comes in before something is given up. */
 	b.packets = b.held_packets + US_QUEUED + US_BURST_PIECES + US_RECEIVE_BURST;
 	b.frames = b.held_frames + MOVING_FRAMES;
-	b.pieces = b.held_packets + US_RECEIVE_BURST * US_BURSTS_MAX;
+	b.pieces = b.held_packets + US_QUEUED + US_RECEIVE_BURST * US_BURSTS_MAX;
 	return b;
 }
 

@@ -204,8 +204,62 @@ static void a_device_that_leaves_gaps(void **state) {
 	close_instance();
 }
 
+/* Limits from the configuration, pools from limits: each part that may be in use is in them. */
+static void what_a_configuration_needs(void **state) {
+	struct us_buffers b;
+	uint32_t held;
+
+	(void)state;
+	load();
+	b = us_buffers(&sg);
+	assert_int_equal(b.held_packets, US_BURST_PIECES); /* 64 kB are fewer */
+	assert_int_equal(b.held_frames, 64000 / US_FRAME_BUFFER + MODEMS + 1);
+	sg.upstream.held = 4000000;
+	held = 4000000 / us_packet_room(&sg);
+	b = us_buffers(&sg);
+	assert_true(held > US_BURST_PIECES);
+	assert_int_equal(b.held_packets, held);
+	assert_int_equal(b.held_frames, 4000000 / US_FRAME_BUFFER + MODEMS + 1);
+	assert_in_range(b.packets, held + US_QUEUED + US_BURST_PIECES + US_RECEIVE_BURST,
+			UINT32_MAX);
+	assert_in_range(b.frames, b.held_frames + US_STOCK + US_TRANSMIT_CAPACITY + PIPELINE_BURST,
+			UINT32_MAX);
+	assert_in_range(b.pieces, held + US_QUEUED + US_RECEIVE_BURST * US_BURSTS_MAX, UINT32_MAX);
+	sg.rphy.mtu = 9000;
+	assert_int_equal(us_packet_room(&sg), RTE_PKTMBUF_HEADROOM + 9000 + 14 + 4);
+	assert_int_equal(us_buffers(&sg).held_packets, 4000000 / us_packet_room(&sg));
+	sg.rphy.mtu = 1500;
+	assert_int_equal(us_packet_room(&sg), RTE_PKTMBUF_HEADROOM + 2048);
+	service_group_free(&sg);
+}
+
+/* A start with one buffer less is refused, whichever it is. */
+static void pools_that_are_too_small(void **state) {
+	static struct rte_mempool packets, frames, pieces;
+	const struct us_resources r = {.packets = &packets, .frames = &frames, .pieces = &pieces};
+	struct rte_mempool *const pools[] = {&packets, &frames, &pieces};
+	struct us_buffers b;
+
+	(void)state;
+	load();
+	b = us_buffers(&sg);
+	packets.size = b.packets;
+	frames.size = b.frames;
+	pieces.size = b.pieces;
+	assert_int_equal(us_pools_check(&sg, &r), 0);
+	for (unsigned i = 0; i < ARRAY_COUNT(pools); i++) {
+		pools[i]->size--;
+		assert_int_equal(us_pools_check(&sg, &r), -1);
+		pools[i]->size++;
+	}
+	assert_int_equal(us_pools_check(&sg, &r), 0);
+	service_group_free(&sg);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_configuration_needs),
+		cmocka_unit_test(pools_that_are_too_small),
 		cmocka_unit_test(a_device_that_leaves_gaps),
 	};
 

@@ -205,6 +205,19 @@ static void numbers_of_flows(void **state) {
 	bench_close(bench);
 }
 
+/* What follows a gap whose time is over comes out of the list in the round that finds that. */
+static void given_up_in_one_round(void **state) {
+	(void)state;
+	bench_open(bench);
+	numbered(0, 10);
+	numbered(0, 12);
+	bench->clock.now += 5 * BENCH_MS;
+	bench_round(bench);
+	bench_take(bench, 1);
+	assert_int_equal(bench->came[STREAM], 2);
+	bench_close(bench);
+}
+
 static void numbers_of_sessions(void **state) {
 	(void)state;
 	bench_prepare(bench);
@@ -251,6 +264,7 @@ int main(void) {
 		cmocka_unit_test(device_begins_anew),
 		cmocka_unit_test(what_waits_when_a_device_begins_anew),
 		cmocka_unit_test(silence),
+		cmocka_unit_test(given_up_in_one_round),
 		cmocka_unit_test(numbers_of_flows),
 		cmocka_unit_test(numbers_of_sessions),
 		cmocka_unit_test(without_numbers),

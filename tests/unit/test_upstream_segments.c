@@ -64,6 +64,33 @@ static void header_over_pieces(void **state) {
 	finish();
 }
 
+/* Of a segment that waits no buffer is kept that had nothing but the header. */
+static void header_in_a_packet_of_its_own(void **state) {
+	struct segment_header h = {.pointer_valid = true, .sid_cluster = 5, .sequence = 1};
+	uint8_t bytes[SEGMENT_HEADER_SIZE];
+	struct bench_psp p;
+
+	(void)state;
+	bench_open(bench);
+	whole();
+	h.sequence = 2; /* ahead */
+	segment_header_write(&h, bytes);
+	psp_open(&p, BENCH_SC_QAM);
+	psp_add_header(bench, &p, bench_streams[STREAM].sid);
+	psp_add(&p, false, false, bytes, sizeof(bytes));
+	psp_send(bench, &p);
+	psp_open(&p, BENCH_SC_QAM);
+	psp_add(&p, false, false, frame(), FRAME);
+	psp_add_trailer(bench, &p);
+	psp_send(bench, &p);
+	bench_settle(bench);
+	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 1);
+	assert_int_equal(bench->u->holds.buffers[HOLD_POOL_PACKETS], 1);
+	assert_int_equal(rte_mempool_in_use_count(bench->packets), 1);
+	bench_after(bench, 10 * BENCH_MS);
+	finish();
+}
+
 static void clusters(void **state) {
 	struct segment_header h = {.sequence = 1, .pointer_valid = true};
 	uint8_t bytes[BENCH_FRAME_MAX];
@@ -218,6 +245,7 @@ int main(void) {
 		cmocka_unit_test(every_truncation),
 		cmocka_unit_test(every_bit_of_the_header),
 		cmocka_unit_test(header_over_pieces),
+		cmocka_unit_test(header_in_a_packet_of_its_own),
 		cmocka_unit_test(clusters),
 		cmocka_unit_test(clusters_take_turns),
 		cmocka_unit_test(numbers_make_the_order),

@@ -228,8 +228,41 @@ static void closed(void **state) {
 	bench_close(bench);
 }
 
+/* What a row says of its queues is so that the loop can keep to it. */
+static void the_list_is_sound(void **state) {
+	unsigned given[US_QUEUES] = {0}, taken[US_QUEUES] = {0};
+
+	(void)state;
+	for (unsigned l = 0; l < US_PIPELINES; l++) {
+		const struct stage_list *list = &us_lists[l];
+
+		assert_in_range(list->count, 1, PIPELINE_MAX_STAGES);
+		assert_in_range(list->queue_count, 1, 1 + PIPELINE_MAX_QUEUES);
+		for (unsigned i = 0; i < list->count; i++) {
+			const struct stage *s = &list->stages[i];
+
+			assert_in_range(s->from, 0, US_QUEUES - 1);
+			assert_in_range(s->gives, 0, US_QUEUES - 1);
+			assert_true(s->polls || !s->pulls);
+			/* no burst is lost to one out of a queue, nor is one of a ring handed out */
+			if (s->from != 0 && !s->pulls)
+				assert_true(s[-1].gives != 0 && !list->queues[s->from].outside);
+			given[s->gives]++;
+			taken[s->from]++;
+			for (unsigned q = 1; q < US_QUEUES; q++)
+				given[q] += (s->also & STAGE_TO(q)) != 0;
+		}
+	}
+	for (unsigned q = 1; q < US_QUEUES; q++) {
+		assert_true(strlen(us_lists[0].queues[q].about) > 5);
+		assert_true(given[q] > 0);
+		assert_int_equal(taken[q], q != US_CONTROL_PORT);
+	}
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_list_is_sound),
 		cmocka_unit_test(nothing_is_taken),
 		cmocka_unit_test(stutters),
 		cmocka_unit_test(units_of_many_frames_and_no_port),

@@ -304,10 +304,8 @@ void us_stream_step(struct upstream *u, struct us_cut *c, struct us_output *out)
 void us_stream_end(struct upstream *u, struct us_cut *c) {
 	struct us_stream *s = c->stream;
 
-	if (!c->framed && s->phase != US_BOUNDARY) {
+	if (!c->framed && s->phase != US_BOUNDARY)
 		us_frame_drop(u, s, DROP_FRAME_TRUNCATED);
-		s->lost = false; /* the next burst begins with a frame */
-	}
 	if (s->frame != NULL && s->frame_hold.size.bytes == 0)
 		hold_add(&u->holds, &s->frame_hold, hold_size(s->frame), u->r.clock->now);
 	rte_pktmbuf_free(c->segment);
