@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from e2e.running import Ended, ended
+from e2e.running import Ended, ended, stop
 from patience import TIMEOUT, until
 from vcmts.paths import program
 from vcmts.telemetry.command import Vcmtsd
@@ -88,7 +88,7 @@ def serve(*arguments: str | Path) -> Iterator[Run]:
             assert serving.wait(TIMEOUT)
             yield Run(process, lines, reader)
         finally:
-            process.kill()
+            stop(process)
 
 
 def pcap_ports(captured: Path, sent: Path, more: str = "") -> tuple[str, ...]:

@@ -44,6 +44,16 @@ def ended(status: int, stdout: str, stderr: str) -> Ended:
     return Ended(status, stdout, stderr)
 
 
+def stop(process: "subprocess.Popen[str]") -> None:
+    """Ends a program that a test is through with, so that it leaves nothing behind."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(TIMEOUT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
 def run(command: Sequence[str | Path], environment: dict[str, str] | None = None) -> Ended:
     done = subprocess.run(
         command,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.running import Ended, ended, run
+from e2e.running import Ended, ended, run, stop
 from e2e.test_run_kernel import NAMESPACE, PROBES, may
 from e2e.traffic import START_NS, generate
 from patience import TIMEOUT
@@ -74,7 +74,7 @@ def first_terminal(place: Path) -> Iterator["subprocess.Popen[str]"]:
             assert any("serving service group 1" in line for line in process.stderr)
             yield process
         finally:
-            process.kill()
+            stop(process)
 
 
 def test_two_terminals(place: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from e2e.machine import heard_out
 from e2e.ports import Run, serve
-from e2e.running import vcmts
+from e2e.running import stop, vcmts
 from patience import TIMEOUT, until
 from vcmts.paths import program
 from vcmts.telemetry.command import Vcmtsd, folders
@@ -84,7 +84,7 @@ def traffic(config: Path, seconds: float) -> Iterator["subprocess.Popen[str]"]:
         try:
             yield process
         finally:
-            process.kill()
+            stop(process)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import yaml
 
 from vcmts import paths, results
 from vcmts.profile import command as profile
+from vcmts.telemetry.command import folders
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PROFILE = "2ofdm-0sc-qam_20cms_aes"
@@ -211,6 +213,8 @@ def test_interrupted_before_anything_was_measured(tmp_path: Path) -> None:
         bench.send_signal(signal.SIGINT)
         measuring = "run 1" in bench.stderr.read()
         assert bench.wait() == (130 if measuring else -signal.SIGINT)
+    for place in folders():  # who is ended by a signal cannot do it
+        shutil.rmtree(place / f"vcmts-bench-{bench.pid}", ignore_errors=True)
     stored = report.read_text(encoding="utf-8")
     assert stored == "earlier" or (measuring and json.loads(stored)["complete"] is False)
 

@@ -18,7 +18,7 @@ import yaml
 
 from e2e.machine import check_accounts, heard_out
 from e2e.ports import serve
-from e2e.running import SANITIZER, run, vcmts
+from e2e.running import SANITIZER, run, stop, vcmts
 from patience import TIMEOUT, until
 from vcmts.paths import program
 from vcmts.telemetry.command import Vcmtsd
@@ -123,7 +123,7 @@ def started(way: str, config: Path) -> Iterator[Trials]:
         process = stack.enter_context(
             subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=stderr, text=True)
         )
-        stack.callback(process.kill)
+        stack.callback(stop, process)
         yield Trials(process, plane)
     assert not SANITIZER.search(messages.read_text())
 

@@ -21,7 +21,8 @@ def failed(reports: list[pytest.TestReport]) -> bool:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    attempt, reports = 0, []
+    attempt = 0
+    reports: list[pytest.TestReport] = []
     while attempt == 0 or (failed(reports) and attempt < ATTEMPTS):
         attempt += 1
         item._initrequest()  # type: ignore[attr-defined]

@@ -2,7 +2,6 @@
 /* YAML that means harm: one clear line, no crash, no leak, no long wait. */
 #include "test_model.h"
 
-
 static void expect_one_line(const char *text, const char *line) {
 	expect_mistakes(text, 1, line);
 }

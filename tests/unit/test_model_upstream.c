@@ -2,7 +2,6 @@
 /* The loader on the upstream: every field, every default, mistakes, hostile text, and size. */
 #include "test_model.h"
 
-
 #define KEY "00112233445566778899aabbccddeeff"
 #define CHANNELS                                                                 \
 	"upstream_channels:\n"                                                   \
