@@ -10,9 +10,9 @@
 
 #include <rte_ethdev.h>
 
-#include "server/instance.h"
 #include "model/loader.h"
 #include "platform/port.h"
+#include "server/instance.h"
 #include "wire/crc32.h"
 #include "wire/docsis_up.h"
 #include "wire/l2tpv3.h"
