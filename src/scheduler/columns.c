@@ -3,27 +3,7 @@
 
 #include "scheduler/channels.h"
 #include "scheduler/leads.h"
-
-/* Only where groups are many, and out of the way of the others. */
-static __attribute__((noinline)) void block_rank(struct cluster *c, uint32_t block) {
-	c->least[block] = run_free(&c->ranks[block * RANK_BLOCK], RANK_BLOCK, INT64_MIN);
-}
-
-/* The place has another rank. Blocks that are not whole are looked through when one is chosen. */
-static void place_rank(struct cluster *c, uint32_t place, int64_t rank) {
-	c->ranks[place] = rank;
-	if ((place | (RANK_BLOCK - 1)) < c->present_count)
-		block_rank(c, place / RANK_BLOCK);
-}
-
-void group_rank(struct scheduler *s, uint32_t group) {
-	const struct group *g = &s->groups[group];
-	uint32_t column = highest(g->waiting);
-
-	place_rank(&s->clusters[g->cluster], g->place,
-		   (int64_t)((uint64_t)(RESERVED - column) << RANK_COLUMN |
-			     g->columns[column].round << RANK_ROUND | g->place));
-}
+#include "scheduler/ranks.h"
 
 static void places_exchange(struct scheduler *s, struct cluster *c, uint32_t a, uint32_t b) {
 	uint32_t group = c->present[a];

@@ -7,19 +7,12 @@
 #pragma once
 
 #include "scheduler/internal.h"
-
-/* The highest of the columns that are waiting. */
-static inline uint32_t highest(uint32_t waiting) {
-	return 31u - (uint32_t)__builtin_clz(waiting);
-}
+#include "scheduler/ranks.h"
 
 /* A column gets its first member, loses its last, or has given all of them their turns. */
 void column_begin(struct scheduler *s, uint32_t group, unsigned column);
 void column_end(struct scheduler *s, uint32_t group, unsigned column);
 void column_next_round(struct scheduler *s, uint32_t group, unsigned column);
-
-/* The group's place in the order has changed. */
-void group_rank(struct scheduler *s, uint32_t group);
 
 /* A group that had nobody waiting has somebody, or the other way round. */
 void group_enter(struct scheduler *s, uint32_t group);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scheduler/columns.h"
+#include "scheduler/ranks.h"
 
 /* Rounds that can be told from another, by present group and beside: leads grow to 2 * MAX_LEAD a
  * group before they are cut, and one that comes back may be MAX_LEAD behind. */
