@@ -4,13 +4,16 @@
 #include "scheduler/channels.h"
 #include "scheduler/leads.h"
 
+/* Only where groups are many, and out of the way of the others. */
+static __attribute__((noinline)) void block_rank(struct cluster *c, uint32_t block) {
+	c->least[block] = run_free(&c->ranks[block * RANK_BLOCK], RANK_BLOCK, INT64_MIN);
+}
+
 /* The place has another rank. Blocks that are not whole are looked through when one is chosen. */
 static void place_rank(struct cluster *c, uint32_t place, int64_t rank) {
-	const uint32_t block = place / RANK_BLOCK;
-
 	c->ranks[place] = rank;
-	if ((block + 1) * RANK_BLOCK <= c->present_count)
-		c->least[block] = run_free(&c->ranks[block * RANK_BLOCK], RANK_BLOCK, INT64_MIN);
+	if ((place | (RANK_BLOCK - 1)) < c->present_count)
+		block_rank(c, place / RANK_BLOCK);
 }
 
 void group_rank(struct scheduler *s, uint32_t group) {

@@ -41,7 +41,7 @@
 #endif
 #define LOWER_COST 192 /* of which each byte takes so many away */
 #ifndef RANK_BLOCK
-#define RANK_BLOCK 64 /* places whose least rank is known */
+#define RANK_BLOCK 64 /* places whose least rank is known; a power of two */
 #endif
 #define MAX_LEAD 8 /* rounds that count where a group is further ahead of the one behind it */
 /* So much a flow's meter is behind or ahead of its reserved rate at most, in ticks of that rate. */
