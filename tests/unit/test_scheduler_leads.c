@@ -145,6 +145,26 @@ static void one_that_comes_back_ahead_is_soon_served(void **state) {
 	one_that_was_ahead_is_soon_served(true);
 }
 
+/* Rounds of groups that did not compete say nothing of one another: put together they are equal. */
+static void those_put_together_begin_as_equals(void **state) {
+	const struct scheduler_group groups[] = {{&both_channels[0], 1}, {&both_channels[1], 1}};
+	const struct scheduler_channel channels[] = {{.rate = GBPS / 10}, {.rate = 10 * GBPS}};
+
+	(void)state;
+	for (uint32_t joins = 0; joins < 2; joins++) {
+		struct trial t;
+
+		trial_open(&t, groups, 2, channels, 2);
+		run(&t, 300 * MS, 3);
+		assert_null(scheduler_set_group(t.s, joins, &groups[1 - joins]));
+		while (scheduler_is_changing(t.s))
+			scheduler_dequeue(t.s, t.now, NULL, 0);
+		run(&t, 2 * MS, 3);
+		expect_equal(&t, 0, 1, 1);
+		trial_close(&t);
+	}
+}
+
 /* A cut as docs/scheduler.md has it. */
 static void slow_cut(uint64_t *rounds, const bool *waits, uint32_t n) {
 	for (bool again = true; again;) {
@@ -314,11 +334,31 @@ static void turns_go_on_while_leads_are_cut(void **state) {
 		cut_meanwhile(seed);
 }
 
+/* What is cut in a cluster that groups leave is of no use to them. */
+static void cut_ends_where_groups_move(void **state) {
+	const struct scheduler_group again = {one_channel, 1};
+	struct random r = {7};
+	bool waits[MOST_GROUPS];
+	struct trial t;
+
+	(void)state;
+	crowd_open(&t, MOST_GROUPS, waits, &r);
+	leads_cut(t.s, t.s->groups[0].cluster, 0);
+	assert_true(t.s->cutting);
+	assert_null(scheduler_set_group(t.s, 3, &again));
+	for (uint32_t before = t.s->groups[0].cluster; t.s->groups[0].cluster == before;)
+		scheduler_dequeue(t.s, t.now, NULL, 0);
+	assert_false(t.s->cutting);
+	trial_close(&t);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_that_was_away_gets_no_more),
 		cmocka_unit_test(one_that_stays_ahead_is_soon_served),
 		cmocka_unit_test(one_that_comes_back_ahead_is_soon_served),
+		cmocka_unit_test(those_put_together_begin_as_equals),
+		cmocka_unit_test(cut_ends_where_groups_move),
 		cmocka_unit_test(leads_are_cut_as_told),
 		cmocka_unit_test(turns_go_on_while_leads_are_cut),
 	};
