@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <rte_ring_elem.h>
+
 #include "fixture.h"
 #include "plain_aes.h"
 #include "upstream_bench.h"
@@ -206,6 +208,51 @@ static void time_of_fragments(void **state) {
 	bench_close(bench);
 }
 
+/* The privacy element of a frame in a unit, which says that it is not encrypted, names a SID of the flow. */
+static void a_foreign_sid_in_a_unit(void **state) {
+	struct docsis_up_header h = {.kind = DOCSIS_KIND_PACKET, .privacy = PRIVACY_BP_UP};
+	uint8_t ethernet[SIZE] = {0};
+
+	(void)state;
+	setup();
+	h.sid = bench_streams[AES].sid;
+	unit_size = bench_frame(bench, 3, &h, ethernet, SIZE, unit);
+	unit_add_clear(PLAIN, SIZE);
+	send_unit(PLAIN, 70);
+	dropped(DROP_PRIVACY_SID, 1);
+	bench_complete(bench, PLAIN);
+	bench_close(bench);
+}
+
+/* What a modem asks for in a unit counts on the channel where that ended. */
+static void where_a_unit_asks(void **state) {
+	static const uint32_t sessions[2] = {BENCH_SC_QAM, BENCH_OFDMA_ALONE};
+	struct segment_header h = {.sid_cluster = 5, .pointer_valid = true};
+	struct us_request request;
+	uint8_t out[BENCH_FRAME_MAX], whole[DOCSIS_MAC_HEADER];
+	size_t half = docsis_request_write(1, bench_streams[FRAMED].sid, whole) / 2;
+
+	(void)state;
+	setup();
+	for (int i = 0; i < 2; i++) {
+		size_t size = fragment(FRAMED, (uint8_t)i, i == 0 ? FIRST : LAST, whole + i * half,
+				       half, out + SEGMENT_HEADER_SIZE);
+
+		h.sequence = (uint16_t)i;
+		segment_header_write(&h, out);
+		bench_burst(bench, sessions[i], bench_streams[FRAMED].sid, out,
+			    SEGMENT_HEADER_SIZE + size);
+		pipeline_run(upstream_pipeline(bench->u, 0));
+		pipeline_run(upstream_pipeline(bench->u, 0));
+	}
+	assert_int_equal(
+		rte_ring_sc_dequeue_elem(bench->u->requests.ring, &request, sizeof(request)), 0);
+	assert_int_equal(request.channel, 2);
+	assert_int_equal(request.modem, 2);
+	assert_int_equal(request.kind, REQUEST_FRAME);
+	bench_close(bench);
+}
+
 /* What was joined is no fragment, is not encrypted, and ends where its last frame does. */
 static void what_is_in_a_unit(void **state) {
 	uint8_t out[BENCH_FRAME_MAX];
@@ -331,6 +378,8 @@ int main(void) {
 		cmocka_unit_test(crc_of_fragments),
 		cmocka_unit_test(longest_unit),
 		cmocka_unit_test(time_of_fragments),
+		cmocka_unit_test(a_foreign_sid_in_a_unit),
+		cmocka_unit_test(where_a_unit_asks),
 		cmocka_unit_test(what_is_in_a_unit),
 		cmocka_unit_test(side_exits_of_a_unit),
 		cmocka_unit_test(order_behind_a_unit),

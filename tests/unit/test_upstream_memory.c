@@ -44,6 +44,41 @@ static void settle(void) {
 	check_limits();
 }
 
+/* Packets of four bursts each, and in each burst a segment that is ahead: what the bursts were when packets
+ * waited, the segments are after the same round. */
+static void segments_keep_to_the_limit_each_round(void **state) {
+	static const uint8_t bytes[20] = {0xff};
+	uint8_t payload[SEGMENT_HEADER_SIZE + sizeof(bytes)];
+	struct bench_psp p;
+
+	(void)state;
+	setup(8388608, LIMIT);
+	for (unsigned i = 0; i < 60; i++) {
+		psp_open(&p, BENCH_SC_QAM);
+		for (unsigned s = 0; s < 4; s++) {
+			static const unsigned streams[] = {0, FLOODER, 7, 8};
+			struct segment_header h = {.sid_cluster = bench_streams[streams[s]].cluster,
+						   .sequence = (uint16_t)(2 * i)};
+
+			segment_header_write(&h, payload);
+			memcpy(payload + SEGMENT_HEADER_SIZE, bytes, sizeof(bytes));
+			psp_add_header(bench, &p, bench_streams[streams[s]].sid);
+			psp_add(&p, false, false, payload, sizeof(payload));
+			psp_add_trailer(bench, &p);
+		}
+		psp_send(bench, &p);
+	}
+	for (int round = 0; round < 20; round++) {
+		bench_round(bench);
+		assert_in_range(bench->u->holds.buffers[HOLD_POOL_PACKETS], 0,
+				bench->u->holds.limits[HOLD_POOL_PACKETS]);
+		most_held = RTE_MAX(most_held, bench->u->holds.buffers[HOLD_POOL_PACKETS]);
+	}
+	assert_in_range(most_held, US_BURST_PIECES - 4, US_BURST_PIECES);
+	bench->any_drops = true;
+	bench_close(bench);
+}
+
 static uint64_t drops(enum drop_reason reason) {
 	return bench->u->counters.drops[reason];
 }
@@ -289,6 +324,7 @@ static void a_flood_harms_nobody_else(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(segments_that_leave_gaps),
+		cmocka_unit_test(segments_keep_to_the_limit_each_round),
 		cmocka_unit_test(frames_that_never_end),
 		cmocka_unit_test(fragments_that_never_end),
 		cmocka_unit_test(oldest_of_a_modem),

@@ -6,6 +6,7 @@
 
 #include "fixture.h"
 #include "upstream_segments.h"
+#include "wire/hcs.h"
 
 /* The stream begins at the first pointer. */
 static void first_pointer(void **state) {
@@ -154,6 +155,35 @@ static void no_padding(void **state) {
 	finish();
 }
 
+/* Frames that end with their headers, of which the second halves come in segments that say that a frame
+ * begins elsewhere: all bytes before the pointer are passed over. */
+static void pointers_behind_a_header(void **state) {
+	uint8_t runt[DOCSIS_MAC_HEADER] = {0}, request[DOCSIS_MAC_HEADER];
+	uint8_t bytes[10 + FRAME] = {0};
+	size_t half = DOCSIS_MAC_HEADER / 2;
+
+	(void)state;
+	bench_open(bench);
+	whole();
+	docsis_hcs_write(runt, DOCSIS_MAC_HEADER - 2); /* a packet of no bytes */
+	segment(0, runt, half);
+	memcpy(bytes, runt + half, half);
+	memcpy(bytes + 10, frame(), FRAME);
+	segment(10, bytes, sizeof(bytes));
+	dropped(DROP_FRAME_RUNT);
+	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 10);
+	/* what it asks for is taken: the header is good */
+	docsis_request_write(3, bench_streams[STREAM].sid, request);
+	segment(0, request, half);
+	memcpy(bytes, request + half, half);
+	memcpy(bytes + 10, frame(), FRAME);
+	segment(10, bytes, sizeof(bytes));
+	dropped(DROP_FRAME_POINTER);
+	assert_int_equal(bench_count(bench, COUNTER_REQUESTS), 1);
+	assert_int_equal(bench_count(bench, COUNTER_RESYNC_BYTES), 10 + 10);
+	finish();
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(first_pointer),
@@ -163,6 +193,7 @@ int main(void) {
 		cmocka_unit_test(gaps),
 		cmocka_unit_test(padding),
 		cmocka_unit_test(no_padding),
+		cmocka_unit_test(pointers_behind_a_header),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);

@@ -259,6 +259,29 @@ static void few_operations_left(void **state) {
 	bench_close(bench);
 }
 
+/* The element of the downstream says nothing here, whatever SID and key it names. */
+static void element_of_the_other_direction(void **state) {
+	static const uint8_t bp_down[5] = {0x44, 0x31, 0x9f, 0xff, 0}; /* EN = 1 */
+	const unsigned stream = 6; /* of a modem without a key */
+	uint8_t plain[BENCH_FRAME_MAX], bytes[BENCH_FRAME_MAX];
+	size_t size, header = DOCSIS_MAC_HEADER + sizeof(bp_down);
+
+	(void)state;
+	bench_open(bench);
+	size = bench_mac(bench, stream, SIZE, plain) - DOCSIS_MAC_HEADER;
+	memcpy(bytes, plain, 4);
+	bytes[0] |= 1; /* EHDR_ON */
+	bytes[1] = sizeof(bp_down);
+	store_be16(bytes + 2, (uint16_t)(size + sizeof(bp_down)));
+	memcpy(bytes + 4, bp_down, sizeof(bp_down));
+	docsis_hcs_write(bytes, header - 2);
+	memcpy(bytes + header, plain + DOCSIS_MAC_HEADER, size);
+	go(stream, bytes, header + size);
+	bench_complete(bench, stream);
+	assert_int_equal(bench_count(bench, COUNTER_CLEAR), 1);
+	bench_close(bench);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_size_with_and_without_crc),
@@ -267,6 +290,7 @@ int main(void) {
 		cmocka_unit_test(wrong_key_shows_in_the_crc),
 		cmocka_unit_test(sids),
 		cmocka_unit_test(in_the_clear),
+		cmocka_unit_test(element_of_the_other_direction),
 		cmocka_unit_test(crc_verified_or_not),
 		cmocka_unit_test(no_operation_left),
 		cmocka_unit_test(few_operations_left),

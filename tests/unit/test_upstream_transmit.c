@@ -68,6 +68,52 @@ static void nothing_is_taken(void **state) {
 	bench_close(bench);
 }
 
+/* Small packets without end in bursts of dozens of PSP packets: these come faster than they are taken apart.
+ * By hundreds of buffers they stand in the queues; the port keeps those that were left for it. */
+static void long_bursts(void **state) {
+	static uint8_t bytes[60 * 1000];
+	struct bench_psp p;
+	uint32_t stands = 0;
+
+	(void)state;
+	bench_open(bench);
+	for (int i = 0; stands < US_QUEUED; i++) {
+		assert_in_range(i, 0, 60 * 60);
+		if (i % 60 == 0) {
+			size_t size = 0;
+
+			while (size + 100 < sizeof(bytes))
+				size += bench_mac(bench, PLAIN, BENCH_SMALLEST, bytes + size);
+			memset(bytes + size, 0xff, sizeof(bytes) - size); /* padding */
+		}
+		psp_open(&p, BENCH_SC_QAM);
+		if (i % 60 == 0)
+			psp_add_header(bench, &p, bench_streams[PLAIN].sid);
+		psp_add(&p, false, false, bytes + i % 60 * 1000, 1000);
+		if (i % 60 == 59)
+			psp_add_trailer(bench, &p);
+		psp_send(bench, &p);
+		if (i % 30 < 29)
+			continue;
+		bench_round(bench);
+		bench_take(bench, UINT32_MAX);
+		stands = bench->u->list.queues[US_BURSTS].buffers +
+			 bench->u->list.queues[US_SEGMENTS].buffers;
+	}
+	assert_in_range(bench->u->list.queues[US_SEGMENTS].count, 1, 63); /* it is not that */
+	psp_open(&p, BENCH_OFDMA);
+	psp_send(bench, &p);
+	bench_round(bench);
+	assert_int_equal(bench_count(bench, COUNTER_RECEIVED), bench->injected - 1);
+	assert_in_range(rte_mempool_in_use_count(bench->packets), US_QUEUED,
+			us_buffers(&bench->sg).packets);
+	bench_settle(bench);
+	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 0);
+	assert_true(bench->came[PLAIN] > 10000);
+	bench->any_drops = true; /* the last burst has no end */
+	bench_close(bench);
+}
+
 static void stutters(void **state) {
 	static const unsigned streams[] = {FRAMED, PLAIN, AES};
 
@@ -264,6 +310,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_list_is_sound),
 		cmocka_unit_test(nothing_is_taken),
+		cmocka_unit_test(long_bursts),
 		cmocka_unit_test(stutters),
 		cmocka_unit_test(units_of_many_frames_and_no_port),
 		cmocka_unit_test(units_of_many_frames_and_a_port),

@@ -91,7 +91,7 @@ static void stream_pass_bytes(struct upstream *u, struct us_cut *c, uint32_t siz
 static void stream_lose(struct upstream *u, struct us_cut *c) {
 	bool ahead = c->to_pointer != US_NO_POINTER;
 
-	c->stream->lost = c->framed && !ahead;
+	c->stream->lost = !ahead;
 	stream_pass_bytes(u, c, ahead ? c->to_pointer : c->left);
 }
 
