@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The order of tests: that of the files, or a random one, which VCMTS_TEST_SEED repeats."""
+"""The order of tests: that of the files, or a random one, which VCMTS_TEST_SEED repeats; and that
+properties are tried however long it takes."""
 
 import os
 from random import Random
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# By itself it fails what takes more than 200 ms, or a second to make up.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 SEED = os.environ.get("VCMTS_TEST_SEED")
 

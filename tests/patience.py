@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 PATIENCE = float(os.environ.get("VCMTS_TEST_PATIENCE", "1"))
 # Of one program or one state. Nothing but a hang takes so long.
-TIMEOUT = 120 * PATIENCE
+TIMEOUT = 300 * PATIENCE
 POLL_S = 0.02
 
 

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from patience import TIMEOUT
+
 Json = dict[str, Any]
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -30,7 +32,7 @@ QUIET = (
     "--disable-dev-shm-usage",
     "--remote-debugging-pipe",
 )
-SECONDS = 60.0
+SECONDS = TIMEOUT
 
 
 class Browser:

@@ -24,7 +24,7 @@ from vcmts.telemetry.command import vcmtsd as connected
 
 pytestmark = pytest.mark.run
 
-SENDING_S = 5 * TIMEOUT  # at most: it is stopped
+SENDING_S = 3600  # at most: it is stopped
 CPUS = sorted(os.sched_getaffinity(0))
 OFFERED = 4e6  # bit/s to each modem
 MODEMS = 4

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from vcmts import published
@@ -18,10 +18,6 @@ from vcmts.size.load import DEPI_FRAME, Kind, Question, Server, usage
 from vcmts.size.plan import Plan, plan, violated
 from vcmts.size.published import PREFIX, costs
 from vcmts.size.request import Groups
-
-# A shared machine may stand still for longer than hypothesis waits.
-settings.register_profile("patient", deadline=None)
-settings.load_profile("patient")
 
 RULES = st.sampled_from(list(published.load().rules.values()))
 COSTS = st.builds(

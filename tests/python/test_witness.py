@@ -9,7 +9,7 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
 from cryptography.hazmat.primitives.ciphers.modes import ECB
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from witness import bpi
@@ -21,10 +21,6 @@ from witness.crc import (
     internet_checksum,
 )
 from witness.pcapfile import PcapError, Record, build_pcap, parse_pcap, read_pcap, write_pcap
-
-# a busy machine is no failure
-settings.register_profile("patient", deadline=None)
-settings.load_profile("patient")
 
 
 def hx(text: str) -> bytes:

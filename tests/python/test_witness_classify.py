@@ -5,16 +5,12 @@ import struct
 from ipaddress import ip_address
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from witness.classify import Admitted, Dropped, Model, expected_flows
 from witness.config import Config, parse_config
 from witness.crc import internet_checksum
-
-# a busy machine is no failure
-settings.register_profile("patient", deadline=None)
-settings.load_profile("patient")
 
 CONFIG = """
 max_frame: 1522

@@ -6,7 +6,7 @@ from dataclasses import replace
 from ipaddress import ip_address
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from captures import capture
@@ -24,10 +24,6 @@ from witness.depi import (
 from witness.docsis import FC_TYPE_MAC, decode_frame, encode_frame
 from witness.l2tp import Carrier, Datagram, L2tpError, decode_datagram, encode_datagram
 from witness.pcapfile import read_pcap
-
-# a busy machine is no failure
-settings.register_profile("patient", deadline=None)
-settings.load_profile("patient")
 
 
 def hx(text: str) -> bytes:

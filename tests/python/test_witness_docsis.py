@@ -2,7 +2,7 @@
 """The witness's MAC frames, extended headers, requests and segment headers."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from witness.crc import header_check_sequence
@@ -32,10 +32,6 @@ from witness.ehdr import (
     decode_ehdr,
     encode_ehdr,
 )
-
-# a busy machine is no failure
-settings.register_profile("patient", deadline=None)
-settings.load_profile("patient")
 
 
 def hx(text: str) -> bytes:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from witness.config import Config, parse_config
@@ -18,10 +18,6 @@ from witness.model import Modem
 from witness.pcapfile import Record, records_of
 from witness.sample import CONFIG
 from witness.sender import Sender, find_flow, mac_frame
-
-# a busy machine is no failure
-settings.register_profile("patient", deadline=None)
-settings.load_profile("patient")
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from witness.burst import Burst, decode_bursts, encode_burst
@@ -30,10 +30,6 @@ from witness.uepi import (
     encode_request_record,
     encode_trailer,
 )
-
-# a busy machine is no failure
-settings.register_profile("patient", deadline=None)
-settings.load_profile("patient")
 
 VECTORS = Path(__file__).parents[1] / "vectors"
 FEC, SNR = TrailerFlag.FEC_VALID, TrailerFlag.SNR_VALID

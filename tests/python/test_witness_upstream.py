@@ -8,7 +8,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from witness.books import REASONS
@@ -49,10 +49,6 @@ from witness.upstream_traffic import (
     impair_by_order,
     sending,
 )
-
-# a busy machine is no failure
-settings.register_profile("patient", deadline=None)
-settings.load_profile("patient")
 
 CONFIG = parse_config(UPSTREAM)
 OVER_IPV6 = parse_config(

@@ -8,6 +8,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from patience import TIMEOUT
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 LANGUAGE = {"LC_ALL": "C.UTF-8"}
 EXPERTS = [
@@ -46,7 +48,7 @@ class Stage:
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=300,
+            timeout=TIMEOUT,
             check=False,
         )
         assert done.returncode == 0, done.stderr
