@@ -8,15 +8,16 @@
 
 #include "downstream/downstream.h"
 #include "downstream/stages.h"
+#include "downstream/unknown.h"
 #include "pipeline/packet.h"
 
-struct questions {
+struct classifier_questions {
 	const uint8_t *keys[PIPELINE_BURST];
-	struct ds_row *rows[PIPELINE_BURST];
+	uint16_t unknown[PIPELINE_BURST]; /* places in the list of the unknown */
 	uint32_t n;
 };
 
-static void learn(struct ds_upper *u, const struct ds_row *row, const struct packet_meta *meta,
+static void learn_flow(struct ds_upper *u, const struct ds_row *row, const struct packet_meta *meta,
 		  bool classified) {
 	struct flow_record *r;
 
@@ -33,44 +34,46 @@ static void learn(struct ds_upper *u, const struct ds_row *row, const struct pac
 	r->classified = classified;
 }
 
-static uint32_t answer(struct ds_upper *u, enum rule_family family, struct questions *q,
-		       struct rte_mbuf **pkts) {
+static uint32_t answer_classifiers(struct ds_upper *u, enum rule_family family, struct classifier_questions *q,
+		       const struct unknown *unknown, struct rte_mbuf **pkts) {
 	uint32_t results[PIPELINE_BURST];
 	uint32_t matched = 0;
 
 	rules_match(&u->classifiers, family, q->keys, results, q->n);
 	for (uint32_t i = 0; i < q->n; i++) {
-		const struct ds_row *row = q->rows[i];
-		struct packet_meta *meta = packet_meta(pkts[row->at]);
+		const struct ds_row *row = unknown->rows[q->unknown[i]];
+		struct packet_meta *meta = packet_meta(pkts[unknown->at[q->unknown[i]]]);
 		uint32_t primary = row->modem->first_flow;
 
 		meta->flow = results[i] ? primary + results[i] - 1 : primary;
 		matched += results[i] != 0;
-		learn(u, row, meta, results[i] != 0);
+		learn_flow(u, row, meta, results[i] != 0);
 	}
 	return matched;
 }
 
 uint16_t ds_classify(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_upper *u = ctx;
-	struct questions questions[RULE_FAMILIES];
+	struct classifier_questions questions[RULE_FAMILIES];
+	struct unknown unknown;
 	uint32_t matched = 0;
 
-	if (u->unknown_count == 0)
+	unknown_find(u, pkts, n, &unknown);
+	if (unknown.count == 0)
 		return n;
 	for (int f = 0; f < RULE_FAMILIES; f++)
 		questions[f].n = 0;
-	for (uint16_t i = 0; i < u->unknown_count; i++) {
-		struct ds_row *row = u->unknown[i];
-		struct questions *q = &questions[row->key.flow.family];
+	for (uint16_t i = 0; i < unknown.count; i++) {
+		struct ds_row *row = unknown.rows[i];
+		struct classifier_questions *q = &questions[row->key.flow.family];
 
 		rule_key_set(&row->key, row->modem->classifier_set);
 		q->keys[q->n] = (const uint8_t *)&row->key;
-		q->rows[q->n++] = row;
+		q->unknown[q->n++] = i;
 	}
 	for (int f = 0; f < RULE_FAMILIES; f++)
-		matched += answer(u, (enum rule_family)f, &questions[f], pkts);
+		matched += answer_classifiers(u, (enum rule_family)f, &questions[f], &unknown, pkts);
 	count(&u->counters, COUNTER_CLASSIFIER_MATCHED, matched);
-	count(&u->counters, COUNTER_CLASSIFIER_UNMATCHED, u->unknown_count - matched);
+	count(&u->counters, COUNTER_CLASSIFIER_UNMATCHED, unknown.count - matched);
 	return n;
 }

@@ -22,6 +22,7 @@
 #include "pipeline/clock.h"
 #include "pipeline/counters.h"
 #include "pipeline/latency.h"
+#include "pipeline/packet.h"
 #include "pipeline/pipeline.h"
 #include "scheduler/scheduler.h"
 
@@ -46,13 +47,15 @@ struct ds_capacity {
 /* Where the modem of a destination is looked up. */
 enum ds_lookup { DS_LOOKUP_IPV4, DS_LOOKUP_IPV6, DS_LOOKUP_MAC, DS_LOOKUPS };
 
-/* What is known of a packet of the burst in hand. */
+/*
+ * What is known of a packet of the burst in hand. Its number goes with the packet, so that stages from parse
+ * to classify may drop packets and change their order; only what one of them held back would have none.
+ */
 struct ds_row {
 	struct rule_key key;
 	const uint8_t *destination; /* into the frame: what `lookup` asks for */
 	enum ds_lookup lookup;
 	uint32_t hash; /* of the key, where known flows are kept */
-	uint16_t at; /* index of the packet in the burst */
 	/* found out by the stages behind known_flows: */
 	struct ds_modem *modem;
 	uint8_t address; /* number of the destination among the modem's */
@@ -77,11 +80,14 @@ struct ds_upper {
 	const struct latency *latency;
 	struct flow_cache flow_cache;
 	struct ds_row rows[PIPELINE_BURST];
-	struct ds_row *unknown[PIPELINE_BURST]; /* whose flows are not known, in order */
-	uint16_t unknown_count;
-	uint16_t gaps; /* of these, dropped in the stage at work */
+	uint16_t unknown_count; /* rows that were still in use when a stage looked last */
 	struct counters counters;
 };
+
+/* The row of a packet that has one. */
+static inline struct ds_row *ds_row_of(struct ds_upper *u, struct rte_mbuf *m) {
+	return &u->rows[packet_meta(m)->row];
+}
 
 /* Whether what is found out about a packet is kept for its flow. */
 static inline bool ds_keeps_flow(const struct ds_upper *u, const struct ds_row *row) {

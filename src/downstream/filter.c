@@ -10,7 +10,7 @@
 #define ENTRIES (PIPELINE_BURST * SG_MAX_MODEM_FILTER_GROUPS)
 
 /* What is asked of one family's rules. */
-struct questions {
+struct filter_questions {
 	const uint8_t *keys[ENTRIES];
 	struct ds_row *rows[ENTRIES];
 	uint32_t n;
@@ -18,9 +18,9 @@ struct questions {
 
 /* A key a group: the first in the packet's own row, further ones in copies of it. Returns how many
  * copies that took. */
-static uint32_t ask(struct questions *questions, struct ds_row *row, struct rule_key *copies) {
+static uint32_t ask_filters(struct filter_questions *questions, struct ds_row *row, struct rule_key *copies) {
 	const struct ds_modem *modem = row->modem;
-	struct questions *q = &questions[row->key.flow.family];
+	struct filter_questions *q = &questions[row->key.flow.family];
 
 	for (unsigned g = 0; g < modem->filter_group_count; g++) {
 		struct rule_key *key = g == 0 ? &row->key : &copies[g - 1];
@@ -35,7 +35,7 @@ static uint32_t ask(struct questions *questions, struct ds_row *row, struct rule
 }
 
 /* The first group that has a result for a packet decides. */
-static void answer(const struct rules *rules, enum rule_family family, struct questions *q) {
+static void answer_filters(const struct rules *rules, enum rule_family family, struct filter_questions *q) {
 	uint32_t results[ENTRIES];
 
 	rules_match(rules, family, q->keys, results, q->n);
@@ -45,41 +45,43 @@ static void answer(const struct rules *rules, enum rule_family family, struct qu
 	}
 }
 
-static void find_verdicts(struct ds_upper *u) {
-	struct questions questions[RULE_FAMILIES];
+static void find_verdicts(struct ds_upper *u, const struct unknown *unknown) {
+	struct filter_questions questions[RULE_FAMILIES];
 	struct rule_key copies[ENTRIES - PIPELINE_BURST];
 	uint32_t used = 0;
 
 	for (int f = 0; f < RULE_FAMILIES; f++)
 		questions[f].n = 0;
-	for (uint16_t i = 0; i < u->unknown_count; i++) {
-		struct ds_row *row = u->unknown[i];
+	for (uint16_t i = 0; i < unknown->count; i++) {
+		struct ds_row *row = unknown->rows[i];
 
 		row->filter = 0;
-		used += ask(questions, row, copies + used);
+		used += ask_filters(questions, row, copies + used);
 	}
 	for (int f = 0; f < RULE_FAMILIES; f++)
-		answer(&u->filters, (enum rule_family)f, &questions[f]);
+		answer_filters(&u->filters, (enum rule_family)f, &questions[f]);
 }
 
 uint16_t ds_filter(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_upper *u = ctx;
 	uint64_t seen[3] = {0}; /* unmatched, permit, deny */
+	struct unknown unknown;
 
-	if (u->unknown_count == 0)
+	unknown_find(u, pkts, n, &unknown);
+	if (unknown.count == 0)
 		return n;
-	find_verdicts(u);
-	for (uint16_t i = 0; i < u->unknown_count; i++) {
-		uint8_t found = u->unknown[i]->filter;
+	find_verdicts(u, &unknown);
+	for (uint16_t i = 0; i < unknown.count; i++) {
+		uint8_t found = unknown.rows[i]->filter;
 		enum filter_action action =
 			found ? (enum filter_action)(found - 1) : u->filter_default;
 
 		seen[found]++;
 		if (action == FILTER_DENY)
-			unknown_drop(u, pkts, u->unknown[i], DROP_FILTER_DENY);
+			unknown_drop(u, pkts, &unknown, i, DROP_FILTER_DENY);
 	}
 	count(&u->counters, COUNTER_FILTER_UNMATCHED, seen[0]);
 	count(&u->counters, COUNTER_FILTER_MATCHED_PERMIT, seen[1 + FILTER_PERMIT]);
 	count(&u->counters, COUNTER_FILTER_MATCHED_DENY, seen[1 + FILTER_DENY]);
-	return unknown_close(u, pkts, n);
+	return unknown_close(&unknown, pkts, n);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Known flows: what was found out about an earlier packet of the same flow holds for this one. Such
- * packets are done here; for the others modem_lookup, filter and classify find out, which only see those.
+ * packets are done here and give their rows back; for the others modem_lookup, filter and classify find out.
  */
 #include <string.h>
 
@@ -16,11 +16,12 @@ struct seen {
 };
 
 /* Does with a packet what the three stages would; those that filters deny are in no record. */
-static void take(struct rte_mbuf *m, const struct flow_record *r, struct seen *seen) {
+static void take_known(struct rte_mbuf *m, const struct flow_record *r, struct seen *seen) {
 	struct packet_meta *meta = packet_meta(m);
 
 	meta->modem = r->modem;
 	meta->flow = r->flow;
+	meta->row = PACKET_NO_ROW;
 	memcpy(rte_pktmbuf_mtod(m, uint8_t *), r->mac, sizeof(r->mac));
 	seen->packets++;
 	seen->permitted += r->filter != 0;
@@ -37,11 +38,19 @@ static void count_seen(struct ds_upper *u, const struct seen *seen) {
 	count(c, COUNTER_CLASSIFIER_UNMATCHED, seen->packets - seen->classified);
 }
 
-static void hash_all(struct ds_upper *u, uint16_t n) {
+/* What is asked for: the packets' rows, and which of them have no record in their first place. */
+struct asked {
+	struct ds_row *rows[PIPELINE_BURST];
+	uint16_t rest[PIPELINE_BURST];
+	uint16_t rest_count;
+};
+
+static void hash_flows(struct ds_upper *u, struct rte_mbuf **pkts, uint16_t n,
+		       struct asked *asked) {
 	struct flow_cache *c = &u->flow_cache;
 
 	for (uint16_t i = 0; i < n; i++) {
-		struct ds_row *row = &u->rows[i];
+		struct ds_row *row = asked->rows[i] = ds_row_of(u, pkts[i]);
 
 		if (!ds_keeps_flow(u, row))
 			continue;
@@ -52,7 +61,7 @@ static void hash_all(struct ds_upper *u, uint16_t n) {
 
 /* An address that was admitted in this period is so to its end. In another one packets have to be admitted
  * in their order, known or not, and so the record is as good as none. */
-static const struct flow_record *find(const struct ds_upper *u, const struct ds_row *row,
+static const struct flow_record *find_record(const struct ds_upper *u, const struct ds_row *row,
 				      bool second, uint64_t period) {
 	const struct flow_record *r;
 
@@ -62,45 +71,44 @@ static const struct flow_record *find(const struct ds_upper *u, const struct ds_
 	return r != NULL && r->cpe_period == (uint32_t)period ? r : NULL;
 }
 
-/* The rows whose first place has no record: few, so that their second one is fetched for them alone. */
-static uint16_t look_first(struct ds_upper *u, struct rte_mbuf **pkts, uint16_t n, uint64_t period,
-			   struct ds_row **rest, struct seen *seen) {
+/* The rest is few, so that their second places are fetched for them alone. */
+static void look_in_first_places(struct ds_upper *u, struct rte_mbuf **pkts, uint16_t n,
+				 uint64_t period, struct asked *asked, struct seen *seen) {
 	uint16_t count = 0;
 
-	for (uint16_t i = 0; i < n; i++) { /* packet i has row i, as parse left them */
-		struct ds_row *row = &u->rows[i];
-		const struct flow_record *r = find(u, row, false, period);
+	for (uint16_t i = 0; i < n; i++) {
+		const struct ds_row *row = asked->rows[i];
+		const struct flow_record *r = find_record(u, row, false, period);
 
 		if (r != NULL) {
-			take(pkts[i], r, seen);
+			take_known(pkts[i], r, seen);
 			continue;
 		}
 		if (ds_keeps_flow(u, row))
 			flow_cache_prefetch(&u->flow_cache, row->hash, true);
-		row->at = i;
-		rest[count++] = row;
+		asked->rest[count++] = i;
 	}
-	return count;
+	asked->rest_count = count;
 }
 
 uint16_t ds_known_flows(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_upper *u = ctx;
-	struct ds_row *rest[PIPELINE_BURST];
 	uint64_t period = cpe_period(u);
 	struct seen seen = {0};
-	uint16_t count;
+	struct asked asked;
 
 	flow_cache_begin(&u->flow_cache);
-	hash_all(u, n);
-	count = look_first(u, pkts, n, period, rest, &seen);
+	hash_flows(u, pkts, n, &asked);
+	look_in_first_places(u, pkts, n, period, &asked, &seen);
 	u->unknown_count = 0;
-	for (uint16_t i = 0; i < count; i++) {
-		const struct flow_record *r = find(u, rest[i], true, period);
+	for (uint16_t i = 0; i < asked.rest_count; i++) {
+		uint16_t at = asked.rest[i];
+		const struct flow_record *r = find_record(u, asked.rows[at], true, period);
 
 		if (r != NULL)
-			take(pkts[rest[i]->at], r, &seen);
+			take_known(pkts[at], r, &seen);
 		else
-			u->unknown[u->unknown_count++] = rest[i];
+			u->unknown_count++;
 	}
 	count_seen(u, &seen);
 	return n;

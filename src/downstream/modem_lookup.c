@@ -23,7 +23,7 @@ struct lookup {
 	uint32_t n;
 };
 
-static void lookup_run(const struct ds_tables *t, struct lookup *lookups, enum ds_lookup which) {
+static void look_up_modems(const struct ds_tables *t, struct lookup *lookups, enum ds_lookup which) {
 	const struct rte_hash *const tables[DS_LOOKUPS] = {t->ipv4, t->ipv6, t->mac};
 	struct lookup *l = &lookups[which];
 
@@ -42,13 +42,13 @@ static void lookup_run(const struct ds_tables *t, struct lookup *lookups, enum d
 	}
 }
 
-static void find_modems(struct ds_upper *u) {
+static void find_modems(struct ds_upper *u, const struct unknown *unknown) {
 	struct lookup lookups[DS_LOOKUPS];
 
 	for (unsigned i = 0; i < DS_LOOKUPS; i++)
 		lookups[i].n = 0;
-	for (uint16_t i = 0; i < u->unknown_count; i++) {
-		struct ds_row *row = u->unknown[i];
+	for (uint16_t i = 0; i < unknown->count; i++) {
+		struct ds_row *row = unknown->rows[i];
 		struct lookup *l = &lookups[row->lookup];
 
 		row->modem = NULL;
@@ -56,10 +56,10 @@ static void find_modems(struct ds_upper *u) {
 		l->rows[l->n++] = row;
 	}
 	for (unsigned i = 0; i < DS_LOOKUPS; i++)
-		lookup_run(u->tables, lookups, (enum ds_lookup)i);
+		look_up_modems(u->tables, lookups, (enum ds_lookup)i);
 }
 
-static enum drop_reason admit(const struct ds_row *row, uint64_t period) {
+static enum drop_reason admit_address(const struct ds_row *row, uint64_t period) {
 	if (row->modem == NULL)
 		return DROP_UNKNOWN_DESTINATION;
 	if (row->lookup != DS_LOOKUP_MAC && !cpe_admit(row->modem, row->address, period))
@@ -70,22 +70,25 @@ static enum drop_reason admit(const struct ds_row *row, uint64_t period) {
 uint16_t ds_modem_lookup(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_upper *u = ctx;
 	uint64_t period = cpe_period(u), matched = 0;
+	struct unknown unknown;
 
-	if (u->unknown_count == 0)
+	unknown_find(u, pkts, n, &unknown);
+	if (unknown.count == 0)
 		return n;
-	find_modems(u);
-	for (uint16_t i = 0; i < u->unknown_count; i++) {
-		const struct ds_row *row = u->unknown[i];
-		enum drop_reason reason = admit(row, period);
+	find_modems(u, &unknown);
+	for (uint16_t i = 0; i < unknown.count; i++) {
+		const struct ds_row *row = unknown.rows[i];
+		struct rte_mbuf *m = pkts[unknown.at[i]];
+		enum drop_reason reason = admit_address(row, period);
 
 		matched += row->modem != NULL;
 		if (reason != DROP_NONE) {
-			unknown_drop(u, pkts, row, reason);
+			unknown_drop(u, pkts, &unknown, i, reason);
 			continue;
 		}
-		packet_meta(pkts[row->at])->modem = (uint32_t)(row->modem - u->tables->modems);
-		memcpy(rte_pktmbuf_mtod(pkts[row->at], uint8_t *), row->modem->mac, 6);
+		packet_meta(m)->modem = (uint32_t)(row->modem - u->tables->modems);
+		memcpy(rte_pktmbuf_mtod(m, uint8_t *), row->modem->mac, 6);
 	}
 	count(&u->counters, COUNTER_LOOKUP_MATCHED, matched);
-	return unknown_close(u, pkts, n);
+	return unknown_close(&unknown, pkts, n);
 }

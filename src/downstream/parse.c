@@ -137,6 +137,7 @@ uint16_t ds_parse(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 			drop(&u->counters, pkts[i], reason);
 			continue;
 		}
+		packet_meta(pkts[i])->row = kept;
 		pkts[kept++] = pkts[i];
 	}
 	for (unsigned k = 0; k < RTE_DIM(kind_counters); k++)

@@ -115,14 +115,15 @@ static uint16_t burst_make(struct bench *b, struct rte_mbuf **pkts, struct packe
 
 		pkts[i] = fixture_packet(b->packets, "", 0);
 		packet_meta(pkts[i])->flow = KNOWN;
+		packet_meta(pkts[i])->row = PACKET_NO_ROW;
 		row->modem = NULL;
 		if (random_below(&b->random, 4) == 0)
 			continue;
 		packets[i] = random_packet(&b->random, family, 0);
 		key_of(&packets[i], &row->key);
 		row->modem = &b->modems[random_below(&b->random, MODEMS)];
-		row->at = i;
-		u->unknown[u->unknown_count++] = row;
+		packet_meta(pkts[i])->row = i;
+		u->unknown_count++;
 	}
 	return n;
 }
