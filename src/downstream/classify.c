@@ -4,9 +4,11 @@
  * does it is the modem's primary one. One rte_acl call a family and burst. What was found out is kept
  * for the next packet of the flow.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "downstream/downstream.h"
+#include "downstream/rule_sets.h"
 #include "downstream/stages.h"
 #include "downstream/unknown.h"
 #include "pipeline/packet.h"
@@ -18,7 +20,7 @@ struct classifier_questions {
 };
 
 static void learn_flow(struct ds_upper *u, const struct ds_row *row, const struct packet_meta *meta,
-		  bool classified) {
+		       bool classified) {
 	struct flow_record *r;
 
 	if (!ds_keeps_flow(u, row))
@@ -34,8 +36,9 @@ static void learn_flow(struct ds_upper *u, const struct ds_row *row, const struc
 	r->classified = classified;
 }
 
-static uint32_t answer_classifiers(struct ds_upper *u, enum rule_family family, struct classifier_questions *q,
-		       const struct unknown *unknown, struct rte_mbuf **pkts) {
+static uint32_t answer_classifiers(struct ds_upper *u, enum rule_family family,
+				   struct classifier_questions *q, const struct unknown *unknown,
+				   struct rte_mbuf **pkts) {
 	uint32_t results[PIPELINE_BURST];
 	uint32_t matched = 0;
 
@@ -72,8 +75,29 @@ uint16_t ds_classify(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		q->unknown[q->n++] = i;
 	}
 	for (int f = 0; f < RULE_FAMILIES; f++)
-		matched += answer_classifiers(u, (enum rule_family)f, &questions[f], &unknown, pkts);
+		matched +=
+			answer_classifiers(u, (enum rule_family)f, &questions[f], &unknown, pkts);
 	count(&u->counters, COUNTER_CLASSIFIER_MATCHED, matched);
 	count(&u->counters, COUNTER_CLASSIFIER_UNMATCHED, unknown.count - matched);
 	return n;
+}
+
+int ds_classify_open(struct downstream *d, const struct service_group *sg,
+		     const struct ds_resources *r) {
+	char name[RULES_NAME_SIZE];
+	struct rule_sets sets;
+	int ret = rule_sets_classifiers(&sets, sg);
+
+	(void)r;
+	snprintf(name, sizeof(name), "classifier_%u", sg->id);
+	if (ret == 0)
+		ret = rules_create(&d->upper.classifiers, name, sets.rules, sets.rule_count);
+	for (size_t m = 0; ret == 0 && m < sg->modem_count; m++)
+		d->tables.modems[m].classifier_set = sets.of[m];
+	rule_sets_free(&sets);
+	return ret;
+}
+
+void ds_classify_close(struct downstream *d) {
+	rules_free(&d->upper.classifiers);
 }

@@ -250,3 +250,12 @@ uint16_t ds_depi(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	}
 	return out + flush_old(&l->depi, now, &l->counters, pkts + out, PIPELINE_CAPACITY - out);
 }
+
+int ds_depi_open(struct downstream *d, const struct service_group *sg,
+		 const struct ds_resources *r) {
+	return depi_create(&d->lower.depi, sg, r->depi_headers, r->depi_fragments);
+}
+
+void ds_depi_close(struct downstream *d) {
+	depi_free(&d->lower.depi);
+}

@@ -3,7 +3,10 @@
  * Filter: the first rule that matches in the groups of the packet's modem, taken in order, permits
  * or denies it; where none does, the default decides. One rte_acl call a family and burst.
  */
+#include <stdio.h>
+
 #include "downstream/downstream.h"
+#include "downstream/rule_sets.h"
 #include "downstream/stages.h"
 #include "downstream/unknown.h"
 
@@ -18,7 +21,8 @@ struct filter_questions {
 
 /* A key a group: the first in the packet's own row, further ones in copies of it. Returns how many
  * copies that took. */
-static uint32_t ask_filters(struct filter_questions *questions, struct ds_row *row, struct rule_key *copies) {
+static uint32_t ask_filters(struct filter_questions *questions, struct ds_row *row,
+			    struct rule_key *copies) {
 	const struct ds_modem *modem = row->modem;
 	struct filter_questions *q = &questions[row->key.flow.family];
 
@@ -35,7 +39,8 @@ static uint32_t ask_filters(struct filter_questions *questions, struct ds_row *r
 }
 
 /* The first group that has a result for a packet decides. */
-static void answer_filters(const struct rules *rules, enum rule_family family, struct filter_questions *q) {
+static void answer_filters(const struct rules *rules, enum rule_family family,
+			   struct filter_questions *q) {
 	uint32_t results[ENTRIES];
 
 	rules_match(rules, family, q->keys, results, q->n);
@@ -84,4 +89,28 @@ uint16_t ds_filter(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	count(&u->counters, COUNTER_FILTER_MATCHED_PERMIT, seen[1 + FILTER_PERMIT]);
 	count(&u->counters, COUNTER_FILTER_MATCHED_DENY, seen[1 + FILTER_DENY]);
 	return unknown_close(&unknown, pkts, n);
+}
+
+/* The modems ask the list of a group, which may be that of an equal one. */
+int ds_filter_open(struct downstream *d, const struct service_group *sg,
+		   const struct ds_resources *r) {
+	char name[RULES_NAME_SIZE];
+	struct rule_sets sets;
+	int ret = rule_sets_filters(&sets, sg);
+
+	(void)r;
+	snprintf(name, sizeof(name), "filter_%u", sg->id);
+	if (ret == 0)
+		ret = rules_create(&d->upper.filters, name, sets.rules, sets.rule_count);
+	for (size_t m = 0; ret == 0 && m < sg->modem_count; m++) {
+		for (size_t g = 0; g < sg->modems[m].filter_group_count; g++)
+			d->tables.modems[m].filter_groups[g] =
+				(uint16_t)sets.of[sg->modems[m].filter_groups[g]];
+	}
+	rule_sets_free(&sets);
+	return ret;
+}
+
+void ds_filter_close(struct downstream *d) {
+	rules_free(&d->upper.filters);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Hand over, take over: the ring between upper and lower MAC. */
+#include <stdio.h>
+
+#include <rte_errno.h>
 #include <rte_ring.h>
 
 #include "downstream/downstream.h"
@@ -23,4 +26,23 @@ uint16_t ds_take_over(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		return 0;
 	n = (uint16_t)rte_ring_sc_dequeue_burst(l->from_upper, (void **)pkts, PIPELINE_BURST, NULL);
 	return n;
+}
+
+int ds_hand_over_open(struct downstream *d, const struct service_group *sg,
+		      const struct ds_resources *r) {
+	char name[RTE_RING_NAMESIZE];
+
+	(void)r;
+	snprintf(name, sizeof(name), "hand_over_%u", sg->id);
+	d->upper.to_lower = rte_ring_create(name, DS_HAND_OVER, SOCKET_ID_ANY,
+					    RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
+	d->lower.from_upper = d->upper.to_lower;
+	if (d->upper.to_lower != NULL)
+		return 0;
+	fprintf(stderr, "downstream: no ring: %s\n", rte_strerror(rte_errno));
+	return -1;
+}
+
+void ds_hand_over_close(struct downstream *d) {
+	rte_ring_free(d->upper.to_lower);
 }

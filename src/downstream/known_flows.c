@@ -3,12 +3,16 @@
  * Known flows: what was found out about an earlier packet of the same flow holds for this one. Such
  * packets are done here and give their rows back; for the others modem_lookup, filter and classify find out.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "downstream/cpe.h"
 #include "downstream/downstream.h"
 #include "downstream/stages.h"
 #include "pipeline/packet.h"
+
+#define FLOWS_A_MODEM ((size_t)128)
+#define FLOWS_MIN ((size_t)4096)
 
 /* What the packets of a burst count for. */
 struct seen {
@@ -62,7 +66,7 @@ static void hash_flows(struct ds_upper *u, struct rte_mbuf **pkts, uint16_t n,
 /* An address that was admitted in this period is so to its end. In another one packets have to be admitted
  * in their order, known or not, and so the record is as good as none. */
 static const struct flow_record *find_record(const struct ds_upper *u, const struct ds_row *row,
-				      bool second, uint64_t period) {
+					     bool second, uint64_t period) {
 	const struct flow_record *r;
 
 	if (!ds_keeps_flow(u, row))
@@ -112,4 +116,27 @@ uint16_t ds_known_flows(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	}
 	count_seen(u, &seen);
 	return n;
+}
+
+uint32_t ds_flow_records(const struct service_group *sg) {
+	size_t records = RTE_MAX(sg->modem_count * FLOWS_A_MODEM, FLOWS_MIN);
+
+	if (sg->has_flow_cache)
+		records = sg->flow_cache;
+	return (uint32_t)RTE_MIN(records, (size_t)SG_MAX_FLOW_CACHE);
+}
+
+int ds_known_flows_open(struct downstream *d, const struct service_group *sg,
+			const struct ds_resources *r) {
+	uint32_t records = ds_flow_records(sg);
+
+	(void)r;
+	if (flow_cache_create(&d->upper.flow_cache, records) == 0)
+		return 0;
+	fprintf(stderr, "downstream: no memory for a cache of %u flows\n", records);
+	return -1;
+}
+
+void ds_known_flows_close(struct downstream *d) {
+	flow_cache_free(&d->upper.flow_cache);
 }

@@ -23,7 +23,8 @@ struct lookup {
 	uint32_t n;
 };
 
-static void look_up_modems(const struct ds_tables *t, struct lookup *lookups, enum ds_lookup which) {
+static void look_up_modems(const struct ds_tables *t, struct lookup *lookups,
+			   enum ds_lookup which) {
 	const struct rte_hash *const tables[DS_LOOKUPS] = {t->ipv4, t->ipv6, t->mac};
 	struct lookup *l = &lookups[which];
 
@@ -91,4 +92,13 @@ uint16_t ds_modem_lookup(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	}
 	count(&u->counters, COUNTER_LOOKUP_MATCHED, matched);
 	return unknown_close(&unknown, pkts, n);
+}
+
+int ds_modem_lookup_open(struct downstream *d, const struct service_group *sg,
+			 const struct ds_resources *r) {
+	return ds_tables_create(&d->tables, sg, r->sessions);
+}
+
+void ds_modem_lookup_close(struct downstream *d) {
+	ds_tables_free(&d->tables);
 }

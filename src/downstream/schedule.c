@@ -7,6 +7,7 @@
 #include <rte_ring.h>
 
 #include "downstream/downstream.h"
+#include "downstream/qos.h"
 #include "downstream/stages.h"
 #include "pipeline/packet.h"
 
@@ -61,4 +62,14 @@ uint16_t ds_dequeue(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	}
 	count(&u->counters, COUNTER_DEQUEUED, n);
 	return n;
+}
+
+int ds_enqueue_open(struct downstream *d, const struct service_group *sg,
+		    const struct ds_resources *r) {
+	(void)r;
+	return qos_create(d, sg);
+}
+
+void ds_enqueue_close(struct downstream *d) {
+	qos_free(d);
 }

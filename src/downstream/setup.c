@@ -1,48 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From the configuration of a service group to its downstream. */
+/* From the configuration of a service group to its downstream: what all stages share, then each. */
 #include <stdio.h>
 
-#include <rte_errno.h>
 #include <rte_malloc.h>
 
 #include "downstream/downstream.h"
-#include "downstream/qos.h"
-#include "downstream/rule_sets.h"
+#include "downstream/stages.h"
 
-#define FLOWS_A_MODEM ((size_t)128)
-#define FLOWS_MIN ((size_t)4096)
-
-/* The modems ask the list of a group, which may be that of an equal one. */
-static int filters_setup(struct downstream *d, const struct service_group *sg) {
-	char name[RULES_NAME_SIZE];
-	struct rule_sets sets;
-	int ret = rule_sets_filters(&sets, sg);
-
-	snprintf(name, sizeof(name), "filter_%u", sg->id);
-	if (ret == 0)
-		ret = rules_create(&d->upper.filters, name, sets.rules, sets.rule_count);
-	for (size_t m = 0; ret == 0 && m < sg->modem_count; m++) {
-		for (size_t g = 0; g < sg->modems[m].filter_group_count; g++)
-			d->tables.modems[m].filter_groups[g] =
-				(uint16_t)sets.of[sg->modems[m].filter_groups[g]];
-	}
-	rule_sets_free(&sets);
-	return ret;
-}
-
-static int classifiers_setup(struct downstream *d, const struct service_group *sg) {
-	char name[RULES_NAME_SIZE];
-	struct rule_sets sets;
-	int ret = rule_sets_classifiers(&sets, sg);
-
-	snprintf(name, sizeof(name), "classifier_%u", sg->id);
-	if (ret == 0)
-		ret = rules_create(&d->upper.classifiers, name, sets.rules, sets.rule_count);
-	for (size_t m = 0; ret == 0 && m < sg->modem_count; m++)
-		d->tables.modems[m].classifier_set = sets.of[m];
-	rule_sets_free(&sets);
-	return ret;
-}
+/* What stages keep of their own, in the order of travel. */
+static const struct {
+	int (*open)(struct downstream *d, const struct service_group *sg,
+		    const struct ds_resources *r);
+	void (*close)(struct downstream *d);
+} keepers[] = {
+#define OPENS(run) {run##_open, run##_close},
+#include "pipeline/downstream.def"
+};
 
 static void upper_setup(struct downstream *d, const struct service_group *sg,
 			const struct ds_resources *r) {
@@ -57,29 +30,9 @@ static void upper_setup(struct downstream *d, const struct service_group *sg,
 	u->filter_default = sg->filter_default;
 }
 
-uint32_t ds_flow_records(const struct service_group *sg) {
-	size_t records = RTE_MAX(sg->modem_count * FLOWS_A_MODEM, FLOWS_MIN);
-
-	if (sg->has_flow_cache)
-		records = sg->flow_cache;
-	return (uint32_t)RTE_MIN(records, (size_t)SG_MAX_FLOW_CACHE);
-}
-
-static int flow_cache_setup(struct downstream *d, const struct service_group *sg) {
-	uint32_t records = ds_flow_records(sg);
-
-	if (flow_cache_create(&d->upper.flow_cache, records) == 0)
-		return 0;
-	fprintf(stderr, "downstream: no memory for a cache of %u flows\n", records);
-	return -1;
-}
-
-static int lower_setup(struct downstream *d, const struct service_group *sg,
-		       const struct ds_resources *r) {
+static void lower_setup(struct downstream *d, const struct ds_resources *r) {
 	struct ds_lower *l = &d->lower;
-	char name[RTE_RING_NAMESIZE];
 
-	snprintf(name, sizeof(name), "hand_over_%u", sg->id);
 	l->clock = r->lower_clock;
 	l->tables = &d->tables;
 	l->crypto_device = r->crypto_device;
@@ -88,14 +41,6 @@ static int lower_setup(struct downstream *d, const struct service_group *sg,
 	l->rphy_port = r->rphy_port;
 	l->linear = r->linear;
 	l->latency = &d->latency;
-	l->from_upper = rte_ring_create(name, DS_HAND_OVER, SOCKET_ID_ANY,
-					RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
-	if (l->from_upper == NULL) {
-		fprintf(stderr, "downstream: no ring: %s\n", rte_strerror(rte_errno));
-		return -1;
-	}
-	d->upper.to_lower = l->from_upper;
-	return depi_create(&l->depi, sg, r->depi_headers, r->depi_fragments);
 }
 
 struct downstream *downstream_create(const struct service_group *sg, const struct ds_resources *r) {
@@ -106,11 +51,12 @@ struct downstream *downstream_create(const struct service_group *sg, const struc
 		return NULL;
 	}
 	upper_setup(d, sg, r);
-	if (flow_cache_setup(d, sg) != 0 || ds_tables_create(&d->tables, sg, r->sessions) != 0 ||
-	    filters_setup(d, sg) != 0 || classifiers_setup(d, sg) != 0 || qos_create(d, sg) != 0 ||
-	    lower_setup(d, sg, r) != 0) {
-		downstream_free(d);
-		return NULL;
+	lower_setup(d, r);
+	for (size_t i = 0; i < RTE_DIM(keepers); i++) {
+		if (keepers[i].open(d, sg, r) != 0) {
+			downstream_free(d);
+			return NULL;
+		}
 	}
 	pipeline_init(&d->enqueue, &ds_lists[0], &d->upper);
 	pipeline_init(&d->dequeue, &ds_lists[1], &d->upper);
@@ -121,14 +67,9 @@ struct downstream *downstream_create(const struct service_group *sg, const struc
 void downstream_free(struct downstream *d) {
 	if (d == NULL)
 		return;
+	for (size_t i = RTE_DIM(keepers); i > 0; i--)
+		keepers[i - 1].close(d);
 	latency_line_free(&d->lower.arrivals);
 	latency_free(&d->latency);
-	depi_free(&d->lower.depi);
-	rte_ring_free(d->lower.from_upper);
-	qos_free(d);
-	flow_cache_free(&d->upper.flow_cache);
-	rules_free(&d->upper.classifiers);
-	rules_free(&d->upper.filters);
-	ds_tables_free(&d->tables);
 	rte_free(d);
 }

@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The stages of the downstream, in the order of travel. The contract is in pipeline/pipeline.h. */
+/*
+ * The functions of the stages that pipeline/downstream.def names: as pipeline/pipeline.h has them, with a
+ * struct ds_upper or struct ds_lower for the context.
+ *
+ * What a stage keeps of its own it makes in function_open(), which returns 0, or -1 after a message on
+ * stderr, and frees in function_close(), also where it was never made. They are called in the order of
+ * travel, and in the opposite one, with `d` zeroed but for what setup.c fills in for all.
+ */
 #pragma once
 
 #include <stdint.h>
 
+struct downstream;
+struct ds_resources;
 struct rte_mbuf;
+struct service_group;
 
-/* Upper MAC; the context is a struct ds_upper. */
-uint16_t ds_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint16_t ds_parse(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint16_t ds_known_flows(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint16_t ds_modem_lookup(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint16_t ds_filter(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint16_t ds_classify(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint16_t ds_enqueue(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint16_t ds_dequeue(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint16_t ds_hand_over(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-
-/* Lower MAC; the context is a struct ds_lower. */
-uint16_t ds_take_over(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint16_t ds_frame(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint16_t ds_encrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint16_t ds_encrypt_collect(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint16_t ds_depi(void *ctx, struct rte_mbuf **pkts, uint16_t n);
-uint16_t ds_transmit(void *ctx, struct rte_mbuf **pkts, uint16_t n);
+#define STAGE(run) uint16_t run(void *ctx, struct rte_mbuf **pkts, uint16_t n);
+#define OPENS(run)                                                           \
+	int run##_open(struct downstream *d, const struct service_group *sg, \
+		       const struct ds_resources *r);                        \
+	void run##_close(struct downstream *d);
+#include "pipeline/downstream.def"

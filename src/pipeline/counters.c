@@ -9,8 +9,10 @@ static const struct {
 } drops[] = {
 #define DROP(id, name, directions, unit, meaning) \
 	{name, meaning, DIRECTION_##directions, UNIT_##unit},
-#include "pipeline/drop.def"
-#undef DROP
+#include "pipeline/downstream.def"
+#define DROP(id, name, directions, unit, meaning) \
+	{name, meaning, DIRECTION_##directions, UNIT_##unit},
+#include "pipeline/upstream.def"
 };
 
 static const struct {
@@ -19,8 +21,9 @@ static const struct {
 	enum direction directions;
 } counters[] = {
 #define COUNTER(id, name, directions, meaning) {name, meaning, DIRECTION_##directions},
-#include "pipeline/counter.def"
-#undef COUNTER
+#include "pipeline/downstream.def"
+#define COUNTER(id, name, directions, meaning) {name, meaning, DIRECTION_##directions},
+#include "pipeline/upstream.def"
 };
 
 const char *drop_name(enum drop_reason reason) {

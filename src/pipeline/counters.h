@@ -25,16 +25,18 @@ enum unit {
 
 enum drop_reason {
 #define DROP(id, name, directions, unit, meaning) DROP_##id,
-#include "pipeline/drop.def"
-#undef DROP
+#include "pipeline/downstream.def"
+#define DROP(id, name, directions, unit, meaning) DROP_##id,
+#include "pipeline/upstream.def"
 	DROP_REASONS,
 	DROP_NONE = DROP_REASONS, /* of a check: the packet goes on */
 };
 
 enum counter {
 #define COUNTER(id, name, directions, meaning) COUNTER_##id,
-#include "pipeline/counter.def"
-#undef COUNTER
+#include "pipeline/downstream.def"
+#define COUNTER(id, name, directions, meaning) COUNTER_##id,
+#include "pipeline/upstream.def"
 	COUNTERS,
 };
 

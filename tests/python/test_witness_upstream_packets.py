@@ -49,7 +49,7 @@ def test_every_reason_is_met() -> None:
 
 
 def test_the_model_knows_all_reasons_and_their_units() -> None:
-    text = (ROOT / "src/pipeline/drop.def").read_text()
+    text = "".join(path.read_text() for path in (ROOT / "src/pipeline").glob("*.def"))
     rows = re.findall(r'^DROP\(\w+, "(\w+)", (\w+), (\w+),', text, re.MULTILINE)
     upstream = {name: unit.lower() for name, way, unit in rows if way != "DOWN"}
     known = {reason: unit for unit, reasons in REASONS.items() for reason in reasons}
