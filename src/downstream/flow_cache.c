@@ -17,7 +17,7 @@ int flow_cache_create(struct flow_cache *c, uint32_t records) {
 	memset(c, 0, sizeof(*c));
 	if (records == 0)
 		return 0;
-	records = rte_align32pow2(RTE_MAX(records, 2u));
+	records = rte_align32pow2(records);
 	c->records = rte_zmalloc_socket("flow cache", records * sizeof(*c->records),
 					RTE_CACHE_LINE_SIZE, large_pages_socket());
 	if (c->records == NULL)

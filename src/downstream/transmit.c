@@ -15,9 +15,7 @@ static struct rte_mbuf *linear_copy(struct ds_lower *l, struct rte_mbuf *m) {
 
 	if (copy == NULL)
 		l->counters.drops[DROP_NO_BUFFER] += packet_meta(m)->ends;
-	else
-		packet_meta(copy)->ends = packet_meta(m)->ends;
-	return copy;
+	return copy; /* with the frame's packet_meta */
 }
 
 static void wait_in_line(struct ds_lower *l, struct rte_mbuf **pkts, uint16_t n) {

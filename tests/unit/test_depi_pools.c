@@ -50,6 +50,9 @@ static void parts_make(struct parts *p) {
 		p->sizes[i] = fixture_read(p->m[i], p->bytes[i], sizeof(p->bytes[i]));
 	}
 	assert_int_equal(bench.readers[0].frames, 2);
+	/* the second one is in three parts, the first one whole */
+	assert_int_equal(bench.lower.counters.values[COUNTER_PSP_FRAGMENTS], 3);
+	bench.lower.counters.values[COUNTER_PSP_FRAGMENTS] = 0;
 }
 
 static void parts_check(const struct parts *p) {
@@ -168,6 +171,22 @@ static void pools_run_dry(void **state) {
 	dry_run(15, 7, 1);
 }
 
+/* A frame that would have to be cut first of all: the DEPI frame that was begun for it is none. */
+static void nothing_is_begun_in_vain(void **state) {
+	struct rte_mbuf *pkts[PIPELINE_CAPACITY], *taken[255];
+
+	(void)state;
+	depi_bench_open_roomy(&bench);
+	assert_int_equal(rte_mempool_get_bulk(bench.fragments, (void **)taken, 255), 0);
+	assert_int_equal(depi_bench_put(&bench, 1, 2000, pkts), 0);
+	assert_int_equal(bench.lower.counters.drops[DROP_NO_BUFFER], 1);
+	assert_int_equal(rte_mempool_in_use_count(bench.headers), 0);
+	bench.clock.now += DEPI_BENCH_FLUSH_NS;
+	assert_int_equal(ds_depi(&bench.lower, pkts, 0), 0);
+	rte_mempool_put_bulk(bench.fragments, (void **)taken, 255);
+	depi_bench_close(&bench);
+}
+
 /* No pool at all for headers: everything is dropped; when buffers are there again, it goes on. */
 static void recovers_from_a_dry_pool(void **state) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY], *taken[255];
@@ -195,6 +214,7 @@ int main(void) {
 		cmocka_unit_test(free_gives_back_what_is_open),
 		cmocka_unit_test(fragments_outlive_each_other),
 		cmocka_unit_test(pools_run_dry),
+		cmocka_unit_test(nothing_is_begun_in_vain),
 		cmocka_unit_test(recovers_from_a_dry_pool),
 	};
 

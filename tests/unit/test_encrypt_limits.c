@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <rte_crypto.h>
+#include <rte_cryptodev.h>
 
 #include "downstream/stages.h"
 #include "pipeline/packet.h"
@@ -43,6 +44,7 @@ static void order_is_kept_across_bursts(void **state) {
 	assert_int_equal(back, sent);
 }
 
+/* Every second one is in the clear. */
 static uint16_t submit(uint16_t n) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 	uint8_t bytes[100] = {0};
@@ -88,7 +90,34 @@ static void device_is_full(void **state) {
 	rte_pktmbuf_free_bulk(pkts, n);
 	assert_int_equal(rte_mempool_in_use_count(encrypt_bench.packets), 0);
 	/* what was refused was neither encrypted nor given its CRC */
-	assert_int_equal(c->values[COUNTER_ENCRYPTED] + c->values[COUNTER_CLEAR], ENCRYPT_OPS - 1);
+	assert_int_equal(c->values[COUNTER_ENCRYPTED], ENCRYPT_OPS / 2 - 1);
+	assert_int_equal(c->values[COUNTER_CLEAR], ENCRYPT_OPS / 2);
+}
+
+/* An operation that the device cannot do, as it has no session, among others. */
+static void device_fails(void **state) {
+	struct ds_lower *l = &encrypt_bench.lower;
+	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
+	struct rte_crypto_op *op;
+	uint8_t bytes[100] = {0};
+	unsigned n;
+
+	(void)state;
+	l->counters = (struct counters){0};
+	submit(4);
+	op = rte_crypto_op_alloc(encrypt_bench.crypto.ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
+	assert_non_null(op);
+	op->sess_type = RTE_CRYPTO_OP_WITH_SESSION;
+	op->sym->session = NULL;
+	op->sym->m_src = encrypt_frame(bytes, sizeof(bytes), 1);
+	assert_int_equal(rte_cryptodev_enqueue_burst(l->crypto_device, l->crypto_queue, &op, 1), 1);
+	l->in_crypto++;
+	submit(4);
+	n = encrypt_collect(pkts);
+	assert_int_equal(n, 8);
+	assert_int_equal(l->counters.drops[DROP_CRYPTO_ERROR], 1);
+	rte_pktmbuf_free_bulk(pkts, n);
+	assert_int_equal(rte_mempool_in_use_count(encrypt_bench.packets), 0);
 }
 
 int main(void) {
@@ -96,6 +125,7 @@ int main(void) {
 		cmocka_unit_test(order_is_kept_across_bursts),
 		cmocka_unit_test(no_operation_is_free),
 		cmocka_unit_test(device_is_full),
+		cmocka_unit_test(device_fails),
 		cmocka_unit_test(encrypt_bench_end),
 	};
 

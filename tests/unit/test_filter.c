@@ -107,7 +107,11 @@ static uint32_t flow_of(const struct bench *b, const struct packet *p, uint32_t 
 static uint16_t burst_make(struct bench *b, struct rte_mbuf **pkts, struct packet *packets) {
 	struct ds_upper *u = &b->upper;
 	uint16_t n = (uint16_t)random_below(&b->random, PIPELINE_BURST + 1);
+	/* now and then as many questions as there can be */
+	bool full = random_below(&b->random, 10) == 0;
 
+	if (full)
+		n = PIPELINE_BURST;
 	u->unknown_count = 0;
 	for (uint16_t i = 0; i < n; i++) {
 		enum rule_family family = (enum rule_family)random_below(&b->random, RULE_FAMILIES);
@@ -117,11 +121,12 @@ static uint16_t burst_make(struct bench *b, struct rte_mbuf **pkts, struct packe
 		packet_meta(pkts[i])->flow = KNOWN;
 		packet_meta(pkts[i])->row = PACKET_NO_ROW;
 		row->modem = NULL;
-		if (random_below(&b->random, 4) == 0)
+		if (!full && random_below(&b->random, 4) == 0)
 			continue;
 		packets[i] = random_packet(&b->random, family, 0);
 		key_of(&packets[i], &row->key);
-		row->modem = &b->modems[random_below(&b->random, MODEMS)];
+		row->modem = &b->modems[full ? SG_MAX_MODEM_FILTER_GROUPS
+					     : random_below(&b->random, MODEMS)];
 		packet_meta(pkts[i])->row = i;
 		u->unknown_count++;
 	}

@@ -94,6 +94,42 @@ static void learned_twice_is_one_record(void **state) {
 	assert_ptr_equal(find(&key), r);
 }
 
+/* Two flows that meet have a place each, the first one that of the hash. */
+static void two_places(void **state) {
+	struct flow_key first = random_key(RULE_IPV4), second;
+	uint32_t hash = flow_cache_hash(&first);
+
+	(void)state;
+	do {
+		second = random_key(RULE_IPV6);
+	} while ((flow_cache_hash(&second) ^ hash) & cache.mask);
+	assert_ptr_equal(learn(&first), flow_cache_place(&cache, hash, false));
+	assert_ptr_equal(learn(&second), flow_cache_place(&cache, hash, true));
+	assert_non_null(find(&first));
+	assert_non_null(find(&second));
+	/* and what is forgotten keeps no place */
+	flow_cache_forget(&cache);
+	flow_cache_begin(&cache);
+	assert_ptr_equal(learn(&second), flow_cache_place(&cache, hash, false));
+}
+
+/* Room for one flow: the last one of eight. */
+static void one_record(void **state) {
+	struct flow_cache small;
+	unsigned learned = 0;
+
+	(void)state;
+	assert_int_equal(flow_cache_create(&small, 1), 0);
+	flow_cache_begin(&small);
+	for (unsigned i = 0; i < 1 + 80; i++) {
+		struct flow_key key = random_key(RULE_IPV4);
+
+		learned += flow_cache_learn(&small, &key, flow_cache_hash(&key)) != NULL;
+	}
+	assert_int_equal(learned, 1 + 10);
+	flow_cache_free(&small);
+}
+
 /* What is found is what was learned last for that key; a full cache keeps most of what it has. */
 static void many_flows(void **state) {
 	static struct flow_key keys[16 * RECORDS];
@@ -172,6 +208,8 @@ int main(void) {
 		cmocka_unit_test_setup_teardown(every_bit_counts, make, unmake),
 		cmocka_unit_test_setup_teardown(empty_is_nothing, make, unmake),
 		cmocka_unit_test_setup_teardown(learned_twice_is_one_record, make, unmake),
+		cmocka_unit_test_setup_teardown(two_places, make, unmake),
+		cmocka_unit_test_setup_teardown(one_record, make, unmake),
 		cmocka_unit_test_setup_teardown(many_flows, make, unmake),
 		cmocka_unit_test_setup_teardown(forgotten, make, unmake),
 		cmocka_unit_test_setup_teardown(forgotten_without_traffic, make, unmake),

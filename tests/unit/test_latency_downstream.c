@@ -203,6 +203,25 @@ static void a_port_that_is_blocked_shows(void **state) {
 	instance_bench_close(bench);
 }
 
+/* What a stop ends has no time, and does not give its own to what comes later. */
+static void a_stop_ends_the_line(void **state) {
+	struct ds_lower *l;
+
+	(void)state;
+	open_measured(false, 2);
+	l = &bench->instance.downstream->lower;
+	for (int i = 0; i < 50; i++) {
+		instance_bench_good(bench, 3, 0, 1000);
+		run_round();
+		instance_bench_clock(bench)->now += ROUND_NS;
+	}
+	assert_true(l->arrivals.count > 0);
+	downstream_stop(bench->instance.downstream);
+	assert_int_equal(l->arrivals.count, 0);
+	instance_bench_take(bench, UINT32_MAX);
+	instance_bench_close(bench);
+}
+
 /* Those in the pipeline when it is switched on have no time; those that come out later have. */
 static void switched_on_and_off(void **state) {
 	uint64_t counted;
@@ -236,6 +255,7 @@ int main(void) {
 		cmocka_unit_test(chained_frames),
 		cmocka_unit_test(linear_frames),
 		cmocka_unit_test(a_port_that_is_blocked_shows),
+		cmocka_unit_test(a_stop_ends_the_line),
 		cmocka_unit_test(switched_on_and_off),
 	};
 

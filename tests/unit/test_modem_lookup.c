@@ -157,6 +157,8 @@ static void checksum_of_the_port(void **state) {
 	} cases[] = {
 		{RTE_MBUF_F_RX_IP_CKSUM_GOOD, DROP_REASONS, DROP_REASONS},
 		{RTE_MBUF_F_RX_IP_CKSUM_BAD, DROP_IPV4_CHECKSUM, DROP_IPV4_CHECKSUM},
+		/* verified, and the field is yet to be filled in */
+		{RTE_MBUF_F_RX_IP_CKSUM_NONE, DROP_REASONS, DROP_REASONS},
 		{RTE_MBUF_F_RX_IP_CKSUM_UNKNOWN, DROP_REASONS, DROP_IPV4_CHECKSUM},
 	};
 
@@ -218,6 +220,62 @@ static void packets_in_several_buffers(void **state) {
 	expect(m, DROP_NO_ROOM, "no room in the first buffer");
 }
 
+/* Each frame that could be read counts for its kind, each that found a modem as found. */
+static void kinds_are_counted(void **state) {
+	const struct counters *c = &lookup_bench.upper.counters;
+	uint8_t frame[100];
+
+	(void)state;
+	packet_ipv4(frame, sizeof(frame), 1, known);
+	expect_bytes(frame, sizeof(frame), DROP_REASONS, "IPv4");
+	assert_int_equal(c->values[COUNTER_IPV4], 1);
+	assert_int_equal(c->values[COUNTER_LOOKUP_MATCHED], 1);
+	packet_ipv4(frame, sizeof(frame), 1, unknown);
+	expect_bytes(frame, sizeof(frame), DROP_UNKNOWN_DESTINATION, "IPv4 to nobody");
+	assert_int_equal(c->values[COUNTER_IPV4], 1);
+	assert_int_equal(c->values[COUNTER_LOOKUP_MATCHED], 0);
+	packet_ipv6(frame, sizeof(frame), 1, known6);
+	expect_bytes(frame, sizeof(frame), DROP_REASONS, "IPv6");
+	assert_int_equal(c->values[COUNTER_IPV6], 1);
+	packet_arp(frame, 60, 1, known);
+	expect_bytes(frame, 60, DROP_REASONS, "ARP");
+	assert_int_equal(c->values[COUNTER_LLC], 1);
+	packet_llc(frame, 60, 1, lookup_bench.sg.modems[1].mac);
+	expect_bytes(frame, 60, DROP_REASONS, "LLC");
+	assert_int_equal(c->values[COUNTER_LLC], 1);
+}
+
+/* What rules ask for, of frames that parse has to look at for longer. */
+static void rows_of_rare_frames(void **state) {
+	const struct ds_row *row = lookup_bench.upper.rows;
+	uint8_t frame[100];
+
+	(void)state;
+	packet_ipv4(frame, sizeof(frame), 1, known);
+	frame[15] = 0xb8;
+	frame[23] = 1; /* ICMP */
+	packet_ipv4_checksum(frame);
+	expect_bytes(frame, sizeof(frame), DROP_REASONS, "ICMP");
+	assert_int_equal(row->key.flow.family, RULE_IPV4);
+	assert_int_equal(row->key.flow.protocol, 1);
+	assert_int_equal(row->key.flow.tos, 0xb8);
+	assert_int_equal(row->key.flow.source_port | row->key.flow.destination_port, 0);
+	assert_memory_equal(row->key.flow.ipv4.source, frame + 26, 8);
+	packet_ipv6(frame, sizeof(frame), 1, known6);
+	frame[14] = 0x6a;
+	frame[15] = 0x50;
+	frame[20] = 58; /* ICMPv6 */
+	expect_bytes(frame, sizeof(frame), DROP_REASONS, "ICMPv6");
+	assert_int_equal(row->key.flow.family, RULE_IPV6);
+	assert_int_equal(row->key.flow.protocol, 58);
+	assert_int_equal(row->key.flow.tos, 0xa5);
+	assert_memory_equal(row->key.flow.ipv6.source, frame + 22, 32);
+	packet_llc(frame, 60, 1, lookup_bench.sg.modems[1].mac);
+	expect_bytes(frame, 60, DROP_REASONS, "LLC");
+	assert_int_equal(row->key.flow.family, RULE_LLC);
+	assert_int_equal(row->key.flow.llc.ethertype, rte_cpu_to_be_32(0x88b5));
+}
+
 /* Modem, row, address: what later stages rely on. */
 static void kept_packets_are_marked(void **state) {
 	const struct service_group *sg = &lookup_bench.sg;
@@ -263,6 +321,8 @@ int main(void) {
 		cmocka_unit_test(sizes_at_the_limits),
 		cmocka_unit_test(checksum_of_the_port),
 		cmocka_unit_test(packets_in_several_buffers),
+		cmocka_unit_test(kinds_are_counted),
+		cmocka_unit_test(rows_of_rare_frames),
 		cmocka_unit_test(kept_packets_are_marked),
 		cmocka_unit_test(lookup_bench_end),
 	};

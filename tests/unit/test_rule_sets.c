@@ -102,7 +102,8 @@ static bool differ_in_vain(struct modem *m, int what) {
 	case 5: c[1].match.source_ports.high = 5; return true;
 	case 6: c[1].match.destination.length = 5; return true;
 	case 7: m->address_count = 2; return true; /* without those of IPv6 */
-	case 8:
+	case 8: c[1].match.protocol = 17; return true; /* without has_protocol */
+	case 9:
 		c[2] = c[0];
 		c[2].match.destination.address.bytes[0]++;
 		m->classifier_count++;
@@ -136,7 +137,7 @@ static void what_differs_is_not_shared(void **state) {
 
 static void what_differs_in_vain_is_shared(void **state) {
 	(void)state;
-	compare_variants(differ_in_vain, 9, 1);
+	compare_variants(differ_in_vain, 10, 1);
 }
 
 /* Whether the one destination of a modem with 10.0.0.1, 10.0.0.2 and an IPv6 address stays. */
