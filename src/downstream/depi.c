@@ -14,13 +14,13 @@
 /* Buffers that are on their way into the cache: as many as a few packets take. */
 #define AHEAD 4
 
-static unsigned extra_bytes(const struct channel *c) {
+static unsigned psp_extra_bytes(const struct channel *c) {
 	return c->psp_extra == PSP_EXTRA_NONE ? 0 : 2;
 }
 
 struct depi_format depi_format(const struct rphy_config *r, const struct channel *c) {
 	struct depi_encap e = {.family = r->core_ip.family};
-	size_t overhead = depi_encap_size(&e) + psp_header_size(0, extra_bytes(c));
+	size_t overhead = depi_encap_size(&e) + psp_header_size(0, psp_extra_bytes(c));
 
 	return (struct depi_format){
 		.overhead = (uint16_t)overhead,
@@ -28,8 +28,8 @@ struct depi_format depi_format(const struct rphy_config *r, const struct channel
 	};
 }
 
-static void channel_setup(struct depi_channel *ch, const struct channel *c,
-			  const struct rphy_config *r) {
+static void depi_channel_setup(struct depi_channel *ch, const struct channel *c,
+			       const struct rphy_config *r) {
 	struct depi_encap e = {
 		.family = r->core_ip.family,
 		.dscp = r->dscp,
@@ -43,7 +43,7 @@ static void channel_setup(struct depi_channel *ch, const struct channel *c,
 	memcpy(e.destination_ip, r->rpd_ip.bytes, sizeof(e.destination_ip));
 	depi_encap_write(&e, 0, ch->encap);
 	ch->extra = c->psp_extra;
-	ch->extra_bytes = (uint8_t)extra_bytes(c);
+	ch->extra_bytes = (uint8_t)psp_extra_bytes(c);
 	ch->room = depi_format(r, c).room;
 	ch->profile = c->profile;
 }
@@ -66,7 +66,7 @@ int depi_create(struct depi *d, const struct service_group *sg, struct rte_mempo
 	d->headers = headers;
 	d->fragments = fragments;
 	for (size_t i = 0; i < sg->channel_count; i++)
-		channel_setup(&d->channels[i], &sg->channels[i], r);
+		depi_channel_setup(&d->channels[i], &sg->channels[i], r);
 	return 0;
 }
 
@@ -150,7 +150,7 @@ static struct rte_mbuf *channel_close_full(struct depi *d, struct depi_channel *
 }
 
 /* Cuts the first `length` bytes off `m` into an mbuf of their own that shares its buffer. */
-static struct rte_mbuf *cut(struct depi *d, struct rte_mbuf *m, uint16_t length) {
+static struct rte_mbuf *cut_frame(struct depi *d, struct rte_mbuf *m, uint16_t length) {
 	struct rte_mbuf *part = rte_mbuf_raw_alloc(d->fragments); /* attaching sets all fields */
 
 	if (part == NULL)
@@ -168,14 +168,14 @@ static struct rte_mbuf *cut(struct depi *d, struct rte_mbuf *m, uint16_t length)
  * Fills what is left of the open DEPI frame with the beginning of `m`, unless that is too little to be
  * worth it. Returns false where no buffer is left.
  */
-static bool add_beginning(struct depi *d, struct depi_channel *ch, struct rte_mbuf *m, bool *begin,
-			  struct counters *c) {
+static bool channel_add_beginning(struct depi *d, struct depi_channel *ch, struct rte_mbuf *m,
+				  bool *begin, struct counters *c) {
 	int room = ch->space - PSP_ENTRY_SIZE;
 	struct rte_mbuf *part;
 
 	if (room < DEPI_MIN_FRAGMENT)
 		return true;
-	part = cut(d, m, (uint16_t)room);
+	part = cut_frame(d, m, (uint16_t)room);
 	if (part == NULL) {
 		if (ch->segments == 0)
 			channel_discard(d, ch);
@@ -191,8 +191,8 @@ static bool add_beginning(struct depi *d, struct depi_channel *ch, struct rte_mb
  * Puts one DOCSIS frame into the channel's DEPI frames, cut where they end; full ones go to `out`.
  * Returns how many those are.
  */
-static uint16_t add_frame(struct depi *d, struct depi_channel *ch, struct rte_mbuf *m, uint64_t now,
-			  struct counters *c, struct rte_mbuf **out) {
+static uint16_t channel_add_frame(struct depi *d, struct depi_channel *ch, struct rte_mbuf *m,
+				  uint64_t now, struct counters *c, struct rte_mbuf **out) {
 	bool begin = true;
 	uint16_t closed = 0;
 
@@ -206,7 +206,7 @@ static uint16_t add_frame(struct depi *d, struct depi_channel *ch, struct rte_mb
 				out[closed++] = channel_close_full(d, ch, c);
 			return closed;
 		}
-		if (!add_beginning(d, ch, m, &begin, c))
+		if (!channel_add_beginning(d, ch, m, &begin, c))
 			break;
 		out[closed++] = channel_close_full(d, ch, c);
 	}
@@ -220,8 +220,8 @@ struct rte_mbuf *depi_close_oldest(struct depi *d, struct counters *c) {
 	return ch == NULL ? NULL : channel_close(d, ch, c);
 }
 
-static uint16_t flush_old(struct depi *d, uint64_t now, struct counters *c, struct rte_mbuf **out,
-			  uint16_t room) {
+static uint16_t depi_flush_old(struct depi *d, uint64_t now, struct counters *c,
+			       struct rte_mbuf **out, uint16_t room) {
 	uint16_t closed = 0;
 
 	while (closed < room) {
@@ -246,9 +246,10 @@ uint16_t ds_depi(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	for (uint16_t i = 0; i < n; i++) {
 		struct depi_channel *ch = &l->depi.channels[packet_meta(in[i])->channel];
 
-		out += add_frame(&l->depi, ch, in[i], now, &l->counters, pkts + out);
+		out += channel_add_frame(&l->depi, ch, in[i], now, &l->counters, pkts + out);
 	}
-	return out + flush_old(&l->depi, now, &l->counters, pkts + out, PIPELINE_CAPACITY - out);
+	return out +
+	       depi_flush_old(&l->depi, now, &l->counters, pkts + out, PIPELINE_CAPACITY - out);
 }
 
 int ds_depi_open(struct downstream *d, const struct service_group *sg,

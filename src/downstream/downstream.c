@@ -77,12 +77,12 @@ int downstream_latency(struct downstream *d, bool on) {
 }
 
 /* Frees a DEPI frame; the packets that end in it are dropped. */
-static void end_depi_frame(struct ds_lower *l, struct rte_mbuf *m) {
+static void depi_frame_end(struct ds_lower *l, struct rte_mbuf *m) {
 	l->counters.drops[DROP_STOPPED] += packet_meta(m)->ends;
 	rte_pktmbuf_free(m);
 }
 
-static void stop_lower(struct ds_lower *l) {
+static void ds_lower_stop(struct ds_lower *l) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 	struct rte_mbuf *m;
 	uint16_t n;
@@ -95,9 +95,9 @@ static void stop_lower(struct ds_lower *l) {
 			drop(&l->counters, pkts[i], DROP_STOPPED);
 	}
 	while ((m = depi_close_oldest(&l->depi, &l->counters)) != NULL)
-		end_depi_frame(l, m);
+		depi_frame_end(l, m);
 	for (; l->waiting_count > 0; l->waiting_count--) {
-		end_depi_frame(l, l->waiting[l->waiting_first]);
+		depi_frame_end(l, l->waiting[l->waiting_first]);
 		l->waiting_first = (l->waiting_first + 1) % DS_TRANSMIT_CAPACITY;
 	}
 	l->waiting_packets = 0;
@@ -109,5 +109,5 @@ void downstream_stop(struct downstream *d) {
 
 	while (scheduler_drain(d->upper.scheduler, (void **)&m, 1) == 1)
 		drop(&d->upper.counters, m, DROP_STOPPED);
-	stop_lower(&d->lower);
+	ds_lower_stop(&d->lower);
 }

@@ -14,14 +14,14 @@
 #include "wire/bytes.h"
 #include "wire/docsis_mac.h"
 
-static bool has_room(const struct rte_mbuf *m) {
+static bool frame_has_room(const struct rte_mbuf *m) {
 	return rte_pktmbuf_headroom(m) >= DS_FLOW_HEADER &&
 	       rte_pktmbuf_tailroom(m) >= RTE_ETHER_CRC_LEN;
 }
 
 /* From the template's HCS to that of the header, which differs in LEN, priority and sequence number. */
-static uint16_t header_hcs(const struct ds_flow *flow, const uint8_t *header, uint16_t length,
-			   uint16_t sequence) {
+static uint16_t frame_header_hcs(const struct ds_flow *flow, const uint8_t *header, uint16_t length,
+				 uint16_t sequence) {
 	size_t size = flow->header_size;
 	size_t behind = size - DOCSIS_HCS_SIZE - DOCSIS_LEN_OFFSET - 1; /* the first byte of LEN */
 	uint8_t priority = header[size - DOCSIS_HCS_SIZE - 1 - flow->behind_priority];
@@ -48,7 +48,8 @@ static void frame_one(struct rte_mbuf *m, const struct ds_flow *flow, uint16_t s
 	if (flow->sequenced)
 		docsis_sequence_patch(header, size, sequence);
 	store_le16(header + size - DOCSIS_HCS_SIZE,
-		   header_hcs(flow, header, (uint16_t)(size - DOCSIS_MAC_HEADER + pdu), sequence));
+		   frame_header_hcs(flow, header, (uint16_t)(size - DOCSIS_MAC_HEADER + pdu),
+				    sequence));
 	m->data_off -= (uint16_t)size;
 	m->data_len += (uint16_t)(size + RTE_ETHER_CRC_LEN);
 	m->pkt_len = m->data_len;
@@ -67,7 +68,7 @@ uint16_t ds_frame(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	for (uint16_t i = 0; i < n; i++) {
 		const struct packet_meta *meta = packet_meta(pkts[i]);
 
-		if (!has_room(pkts[i])) {
+		if (!frame_has_room(pkts[i])) {
 			drop(&l->counters, pkts[i], DROP_NO_ROOM);
 			continue;
 		}

@@ -32,7 +32,7 @@ static void take_known(struct rte_mbuf *m, const struct flow_record *r, struct s
 	seen->classified += r->classified;
 }
 
-static void count_seen(struct ds_upper *u, const struct seen *seen) {
+static void count_known(struct ds_upper *u, const struct seen *seen) {
 	struct counters *c = &u->counters;
 
 	count(c, COUNTER_LOOKUP_MATCHED, seen->packets);
@@ -114,7 +114,7 @@ uint16_t ds_known_flows(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		else
 			u->unknown_count++;
 	}
-	count_seen(u, &seen);
+	count_known(u, &seen);
 	return n;
 }
 

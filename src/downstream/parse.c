@@ -31,7 +31,7 @@ static const enum counter kind_counters[] = {
 	[FRAME_OTHER] = COUNTER_LLC,
 };
 
-static bool checksum_good(const struct rte_mbuf *m, const uint8_t *ip) {
+static bool ipv4_checksum_accepted(const struct rte_mbuf *m, const uint8_t *ip) {
 	uint64_t seen = m->ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK;
 
 	/* NONE: the port has verified it and then left the field to be filled in. */
@@ -40,7 +40,7 @@ static bool checksum_good(const struct rte_mbuf *m, const uint8_t *ip) {
 	return seen != RTE_MBUF_F_RX_IP_CKSUM_BAD && ipv4_checksum_good(ip);
 }
 
-static bool is_multicast(const struct ds_row *row) {
+static bool row_is_multicast(const struct ds_row *row) {
 	const uint8_t *to = row->destination;
 
 	switch (row->lookup) {
@@ -51,7 +51,7 @@ static bool is_multicast(const struct ds_row *row) {
 	}
 }
 
-static void row_fill(struct ds_row *row, const uint8_t *frame, const struct frame_fields *f) {
+static void parse_fill_row(struct ds_row *row, const uint8_t *frame, const struct frame_fields *f) {
 	struct flow_key *key = &row->key.flow;
 
 	*key = (struct flow_key){
@@ -77,8 +77,8 @@ static void row_fill(struct ds_row *row, const uint8_t *frame, const struct fram
 }
 
 /* Fills in the row of a frame whose length is good. Returns FRAME_GOOD, or what is wrong with it. */
-static enum frame_verdict read_frame(struct ds_row *row, const uint8_t *frame, uint32_t length,
-				     enum frame_kind *kind) {
+static enum frame_verdict parse_frame(struct ds_row *row, const uint8_t *frame, uint32_t length,
+				      enum frame_kind *kind) {
 	struct flow_key *key = &row->key.flow;
 	struct frame_fields f;
 	enum frame_verdict verdict;
@@ -97,14 +97,14 @@ static enum frame_verdict read_frame(struct ds_row *row, const uint8_t *frame, u
 	}
 	verdict = frame_parse(frame, length, &f);
 	if (verdict == FRAME_GOOD)
-		row_fill(row, frame, &f);
+		parse_fill_row(row, frame, &f);
 	*kind = f.kind;
 	return verdict;
 }
 
 /* Reads one packet into `row`. Returns the reason to drop it, or DROP_NONE. */
-static enum drop_reason parse(const struct ds_upper *u, struct rte_mbuf *m, struct ds_row *row,
-			      uint32_t *kinds) {
+static enum drop_reason parse_packet(const struct ds_upper *u, struct rte_mbuf *m,
+				     struct ds_row *row, uint32_t *kinds) {
 	const uint8_t *frame;
 	enum frame_kind kind;
 	enum frame_verdict verdict;
@@ -116,13 +116,13 @@ static enum drop_reason parse(const struct ds_upper *u, struct rte_mbuf *m, stru
 	if (rte_pktmbuf_linearize(m) != 0)
 		return DROP_NO_ROOM;
 	frame = rte_pktmbuf_mtod(m, const uint8_t *);
-	verdict = read_frame(row, frame, rte_pktmbuf_data_len(m), &kind);
+	verdict = parse_frame(row, frame, rte_pktmbuf_data_len(m), &kind);
 	if (verdict != FRAME_GOOD)
 		return reasons[verdict];
 	kinds[kind]++;
-	if (kind == FRAME_IPV4 && !checksum_good(m, frame + ETHERNET_HEADER))
+	if (kind == FRAME_IPV4 && !ipv4_checksum_accepted(m, frame + ETHERNET_HEADER))
 		return DROP_IPV4_CHECKSUM;
-	return is_multicast(row) ? DROP_MULTICAST : DROP_NONE;
+	return row_is_multicast(row) ? DROP_MULTICAST : DROP_NONE;
 }
 
 uint16_t ds_parse(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
@@ -131,7 +131,7 @@ uint16_t ds_parse(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	uint16_t kept = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
-		enum drop_reason reason = parse(u, pkts[i], &u->rows[kept], kinds);
+		enum drop_reason reason = parse_packet(u, pkts[i], &u->rows[kept], kinds);
 
 		if (reason != DROP_NONE) {
 			drop(&u->counters, pkts[i], reason);

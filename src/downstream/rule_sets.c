@@ -36,7 +36,7 @@ static const struct {
 };
 static_assert(sizeof(struct match) == 56, "a new part of a match is to be compared too");
 
-static bool same_match(const struct match *a, const struct match *b) {
+static bool match_same(const struct match *a, const struct match *b) {
 	for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++) {
 		if (memcmp((const char *)a + parts[p].at, (const char *)b + parts[p].at,
 			   parts[p].size) != 0)
@@ -45,16 +45,16 @@ static bool same_match(const struct match *a, const struct match *b) {
 	return true;
 }
 
-static bool same_list(const struct rule *a, const struct rule *b, size_t count) {
+static bool list_same(const struct rule *a, const struct rule *b, size_t count) {
 	for (size_t i = 0; i < count; i++) {
-		if (a[i].result != b[i].result || !same_match(a[i].match, b[i].match))
+		if (a[i].result != b[i].result || !match_same(a[i].match, b[i].match))
 			return false;
 	}
 	return true;
 }
 
 /* FNV-1a; of 64 bits, so that the upper ones are good for something too. */
-static uint64_t mix(uint64_t hash, const void *bytes, size_t size) {
+static uint64_t hash_mix(uint64_t hash, const void *bytes, size_t size) {
 	for (size_t i = 0; i < size; i++)
 		hash = (hash ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3;
 	return hash;
@@ -65,8 +65,9 @@ static uint64_t hash_list(const struct rule *rules, size_t count) {
 
 	for (size_t i = 0; i < count; i++) {
 		for (size_t p = 0; p < sizeof(parts) / sizeof(parts[0]); p++)
-			hash = mix(hash, (const char *)rules[i].match + parts[p].at, parts[p].size);
-		hash = mix(hash, &rules[i].result, sizeof(rules[i].result));
+			hash = hash_mix(hash, (const char *)rules[i].match + parts[p].at,
+					parts[p].size);
+		hash = hash_mix(hash, &rules[i].result, sizeof(rules[i].result));
 	}
 	return hash ^ hash >> 32;
 }
@@ -103,7 +104,7 @@ static void match_tidy(struct match *m) {
 	prefix_tidy(&m->destination);
 }
 
-static bool contains(const struct ip_prefix *p, const struct ip_address *address) {
+static bool prefix_contains(const struct ip_prefix *p, const struct ip_address *address) {
 	uint8_t whole = p->length / 8;
 	unsigned difference;
 
@@ -119,7 +120,7 @@ static bool contains(const struct ip_prefix *p, const struct ip_address *address
  * The match for packets to this modem alone. IP packets are looked up by their destination, so that
  * it is always one of the modem's addresses. Returns false if there is no packet that it matches.
  */
-static bool narrow(struct match *m, const struct modem *modem) {
+static bool match_narrow(struct match *m, const struct modem *modem) {
 	uint8_t family = m->family == RULE_IPV4 ? 4 : 6;
 	size_t inside = 0, all = 0;
 
@@ -129,7 +130,7 @@ static bool narrow(struct match *m, const struct modem *modem) {
 		const struct ip_address *address = &modem->addresses[a];
 
 		all += address->family == family;
-		inside += address->family == family && contains(&m->destination, address);
+		inside += address->family == family && prefix_contains(&m->destination, address);
 	}
 	if (inside == all)
 		m->destination = (struct ip_prefix){0};
@@ -165,7 +166,7 @@ static void sharing_end(struct sharing *s) {
 	free(s->slots);
 }
 
-static void rule_add(struct sharing *s, const struct match *match, uint32_t result) {
+static void sharing_add_rule(struct sharing *s, const struct match *match, uint32_t result) {
 	size_t at = s->open.first + s->open.count++;
 	struct match *m = &s->sets->matches[at];
 
@@ -174,8 +175,8 @@ static void rule_add(struct sharing *s, const struct match *match, uint32_t resu
 	s->sets->rules[at] = (struct rule){m, s->sets->count, result};
 }
 
-/* Ends the list that rule_add() wrote. Returns its number, or that of the one that it equals. */
-static uint32_t list_end(struct sharing *s) {
+/* Ends the list that sharing_add_rule() wrote. Returns its number, or that of the one that it equals. */
+static uint32_t sharing_end_list(struct sharing *s) {
 	const struct rule *rules = s->sets->rules, *list = &rules[s->open.first];
 	size_t count = s->open.count, slot = hash_list(list, count) & s->slot_mask;
 
@@ -183,7 +184,7 @@ static uint32_t list_end(struct sharing *s) {
 	for (; s->slots[slot] != 0; slot = (slot + 1) & s->slot_mask) {
 		const struct place *p = &s->places[s->slots[slot] - 1];
 
-		if (p->count == count && same_list(&rules[p->first], list, count))
+		if (p->count == count && list_same(&rules[p->first], list, count))
 			return s->slots[slot] - 1;
 	}
 	s->places[s->sets->count] = (struct place){s->open.first, count};
@@ -218,10 +219,10 @@ int rule_sets_classifiers(struct rule_sets *sets, const struct service_group *sg
 		for (size_t i = 0; i < modem->classifier_count; i++) {
 			struct match match = modem->classifiers[i].match;
 
-			if (narrow(&match, modem))
-				rule_add(&s, &match, 1 + modem->classifiers[i].flow);
+			if (match_narrow(&match, modem))
+				sharing_add_rule(&s, &match, 1 + modem->classifiers[i].flow);
 		}
-		sets->of[m] = list_end(&s);
+		sets->of[m] = sharing_end_list(&s);
 	}
 	sharing_end(&s);
 	return ret;
@@ -235,8 +236,8 @@ int rule_sets_filters(struct rule_sets *sets, const struct service_group *sg) {
 		const struct filter_group *group = &sg->filter_groups[g];
 
 		for (size_t i = 0; i < group->rule_count; i++)
-			rule_add(&s, &group->rules[i].match, 1 + group->rules[i].action);
-		sets->of[g] = list_end(&s);
+			sharing_add_rule(&s, &group->rules[i].match, 1 + group->rules[i].action);
+		sets->of[g] = sharing_end_list(&s);
 	}
 	sharing_end(&s);
 	return ret;

@@ -34,8 +34,8 @@ static const uint32_t address_words[RULE_FAMILIES] = {
 	[RULE_IPV6] = 4,
 };
 
-static struct rte_acl_field_def field(uint8_t type, uint8_t size, uint32_t index, uint32_t input,
-				      size_t offset) {
+static struct rte_acl_field_def acl_field(uint8_t type, uint8_t size, uint32_t index,
+					  uint32_t input, size_t offset) {
 	return (struct rte_acl_field_def){
 		.type = type,
 		.size = size,
@@ -46,7 +46,7 @@ static struct rte_acl_field_def field(uint8_t type, uint8_t size, uint32_t index
 }
 
 /* Word by word; the two ports share the last word. */
-static void layout(enum rule_family family, struct rte_acl_config *c) {
+static void acl_layout(enum rule_family family, struct rte_acl_config *c) {
 	uint32_t words = 2 * address_words[family], f = FIELD_ADDRESSES;
 	size_t at = offsetof(struct rule_key, flow.words),
 	       ports = offsetof(struct rule_key, flow.source_port);
@@ -54,21 +54,21 @@ static void layout(enum rule_family family, struct rte_acl_config *c) {
 	memset(c, 0, sizeof(*c));
 	c->num_categories = 1;
 	c->num_fields = field_counts[family];
-	c->defs[FIELD_PROTOCOL] = field(RTE_ACL_FIELD_TYPE_BITMASK, 1, FIELD_PROTOCOL, 0,
-					offsetof(struct rule_key, flow.protocol));
-	c->defs[FIELD_SET_TOS] = field(RTE_ACL_FIELD_TYPE_BITMASK, 4, FIELD_SET_TOS, 1,
-				       offsetof(struct rule_key, set_tos));
+	c->defs[FIELD_PROTOCOL] = acl_field(RTE_ACL_FIELD_TYPE_BITMASK, 1, FIELD_PROTOCOL, 0,
+					    offsetof(struct rule_key, flow.protocol));
+	c->defs[FIELD_SET_TOS] = acl_field(RTE_ACL_FIELD_TYPE_BITMASK, 4, FIELD_SET_TOS, 1,
+					   offsetof(struct rule_key, set_tos));
 	if (family == RULE_LLC) {
-		c->defs[f] = field(RTE_ACL_FIELD_TYPE_BITMASK, 4, f, f, at);
+		c->defs[f] = acl_field(RTE_ACL_FIELD_TYPE_BITMASK, 4, f, f, at);
 		return;
 	}
 	for (uint32_t w = 0; w < words; w++, f++, at += 4)
-		c->defs[f] = field(RTE_ACL_FIELD_TYPE_MASK, 4, f, f, at);
-	c->defs[f] = field(RTE_ACL_FIELD_TYPE_RANGE, 2, f, f, ports);
-	c->defs[f + 1] = field(RTE_ACL_FIELD_TYPE_RANGE, 2, f + 1, f, ports + 2);
+		c->defs[f] = acl_field(RTE_ACL_FIELD_TYPE_MASK, 4, f, f, at);
+	c->defs[f] = acl_field(RTE_ACL_FIELD_TYPE_RANGE, 2, f, f, ports);
+	c->defs[f + 1] = acl_field(RTE_ACL_FIELD_TYPE_RANGE, 2, f + 1, f, ports + 2);
 }
 
-static void prefix_fill(struct rte_acl_field *f, const struct ip_prefix *p, uint32_t words) {
+static void acl_fill_prefix(struct rte_acl_field *f, const struct ip_prefix *p, uint32_t words) {
 	for (uint32_t w = 0; w < words; w++) {
 		uint32_t bits = p->length > 32 * w ? p->length - 32 * w : 0;
 
@@ -77,7 +77,7 @@ static void prefix_fill(struct rte_acl_field *f, const struct ip_prefix *p, uint
 	}
 }
 
-static void acl_rule_fill(struct acl_rule *a, const struct rule *r, int32_t priority) {
+static void acl_fill_rule(struct acl_rule *a, const struct rule *r, int32_t priority) {
 	const struct match *m = r->match;
 	uint32_t words = address_words[m->family];
 	struct rte_acl_field *f = &a->field[FIELD_ADDRESSES];
@@ -95,8 +95,8 @@ static void acl_rule_fill(struct acl_rule *a, const struct rule *r, int32_t prio
 		f->mask_range.u32 = m->has_ethertype ? UINT32_MAX : 0;
 		return;
 	}
-	prefix_fill(f, &m->source, words);
-	prefix_fill(f + words, &m->destination, words);
+	acl_fill_prefix(f, &m->source, words);
+	acl_fill_prefix(f + words, &m->destination, words);
 	f += 2 * words;
 	f[0].value.u16 = m->source_ports.low;
 	f[0].mask_range.u16 = m->source_ports.high;
@@ -104,15 +104,15 @@ static void acl_rule_fill(struct acl_rule *a, const struct rule *r, int32_t prio
 	f[1].mask_range.u16 = m->destination_ports.high;
 }
 
-static int add_all(struct rte_acl_ctx *acl, enum rule_family family, const struct rule *list,
-		   size_t count) {
+static int acl_add_rules(struct rte_acl_ctx *acl, enum rule_family family, const struct rule *list,
+			 size_t count) {
 	for (size_t i = 0; i < count; i++) {
 		struct acl_rule a;
 		int ret;
 
 		if (list[i].match->family != family)
 			continue;
-		acl_rule_fill(&a, &list[i], (int32_t)(RTE_ACL_MAX_PRIORITY - i));
+		acl_fill_rule(&a, &list[i], (int32_t)(RTE_ACL_MAX_PRIORITY - i));
 		ret = rte_acl_add_rules(acl, (struct rte_acl_rule *)&a, 1);
 		if (ret != 0)
 			return ret;
@@ -120,8 +120,8 @@ static int add_all(struct rte_acl_ctx *acl, enum rule_family family, const struc
 	return 0;
 }
 
-static int family_create(struct rules *r, const char *name, enum rule_family family,
-			 const struct rule *list, size_t count) {
+static int acl_create_family(struct rules *r, const char *name, enum rule_family family,
+			     const struct rule *list, size_t count) {
 	char text[RTE_ACL_NAMESIZE];
 	struct rte_acl_param param = {
 		.name = text,
@@ -139,17 +139,17 @@ static int family_create(struct rules *r, const char *name, enum rule_family fam
 	r->acl[family] = rte_acl_create(&param);
 	if (r->acl[family] == NULL)
 		return -rte_errno;
-	ret = add_all(r->acl[family], family, list, count);
+	ret = acl_add_rules(r->acl[family], family, list, count);
 	if (ret != 0)
 		return ret;
-	layout(family, &config);
+	acl_layout(family, &config);
 	return rte_acl_build(r->acl[family], &config);
 }
 
 int rules_create(struct rules *r, const char *name, const struct rule *list, size_t count) {
 	memset(r, 0, sizeof(*r));
 	for (int family = 0; family < RULE_FAMILIES; family++) {
-		int ret = family_create(r, name, (enum rule_family)family, list, count);
+		int ret = acl_create_family(r, name, (enum rule_family)family, list, count);
 
 		if (ret != 0) {
 			fprintf(stderr, "downstream: %zu %s rules cannot be built: %s\n", count,

@@ -17,8 +17,8 @@ static const struct {
 #include "pipeline/downstream.def"
 };
 
-static void upper_setup(struct downstream *d, const struct service_group *sg,
-			const struct ds_resources *r) {
+static void ds_upper_setup(struct downstream *d, const struct service_group *sg,
+			   const struct ds_resources *r) {
 	struct ds_upper *u = &d->upper;
 
 	u->network_port = r->network_port;
@@ -30,7 +30,7 @@ static void upper_setup(struct downstream *d, const struct service_group *sg,
 	u->filter_default = sg->filter_default;
 }
 
-static void lower_setup(struct downstream *d, const struct ds_resources *r) {
+static void ds_lower_setup(struct downstream *d, const struct ds_resources *r) {
 	struct ds_lower *l = &d->lower;
 
 	l->clock = r->lower_clock;
@@ -50,8 +50,8 @@ struct downstream *downstream_create(const struct service_group *sg, const struc
 		fprintf(stderr, "downstream: no memory\n");
 		return NULL;
 	}
-	upper_setup(d, sg, r);
-	lower_setup(d, r);
+	ds_upper_setup(d, sg, r);
+	ds_lower_setup(d, r);
 	for (size_t i = 0; i < RTE_DIM(keepers); i++) {
 		if (keepers[i].open(d, sg, r) != 0) {
 			downstream_free(d);

@@ -32,8 +32,8 @@ static uint32_t address_hash(const void *key, uint32_t size, uint32_t seed) {
 	return seed;
 }
 
-static struct rte_hash *hash_create(const char *what, const struct service_group *sg,
-				    uint32_t key_size, size_t entries) {
+static struct rte_hash *address_table_create(const char *what, const struct service_group *sg,
+					     uint32_t key_size, size_t entries) {
 	char name[RTE_HASH_NAMESIZE];
 	struct rte_hash_parameters p = {
 		.name = name,
@@ -52,7 +52,7 @@ static struct rte_hash *hash_create(const char *what, const struct service_group
 	return hash;
 }
 
-static int hashes_create(struct ds_tables *t, const struct service_group *sg) {
+static int address_tables_create(struct ds_tables *t, const struct service_group *sg) {
 	size_t ipv4 = 0, ipv6 = 0;
 
 	for (size_t m = 0; m < sg->modem_count; m++) {
@@ -63,13 +63,14 @@ static int hashes_create(struct ds_tables *t, const struct service_group *sg) {
 				ipv6++;
 		}
 	}
-	t->ipv4 = hash_create("ds_ipv4", sg, 4, ipv4);
-	t->ipv6 = hash_create("ds_ipv6", sg, 16, ipv6);
-	t->mac = hash_create("ds_mac", sg, 6, sg->modem_count);
+	t->ipv4 = address_table_create("ds_ipv4", sg, 4, ipv4);
+	t->ipv6 = address_table_create("ds_ipv6", sg, 16, ipv6);
+	t->mac = address_table_create("ds_mac", sg, 6, sg->modem_count);
 	return t->ipv4 && t->ipv6 && t->mac ? 0 : -1;
 }
 
-static int hash_add(struct rte_hash *hash, const void *key, uint32_t modem, size_t address) {
+static int address_table_add(struct rte_hash *hash, const void *key, uint32_t modem,
+			     size_t address) {
 	/* The table stores a pointer; ours is a number of the same size. */
 	void *place = (void *)(uintptr_t)ds_place(modem, (uint32_t)address);
 
@@ -80,8 +81,8 @@ static int hash_add(struct rte_hash *hash, const void *key, uint32_t modem, size
 	return -1;
 }
 
-static int modem_fill(struct ds_tables *t, const struct modem *m, uint32_t index,
-		      uint32_t first_flow) {
+static int ds_modem_fill(struct ds_tables *t, const struct modem *m, uint32_t index,
+			 uint32_t first_flow) {
 	struct ds_modem *d = &t->modems[index];
 
 	memcpy(d->mac, m->mac, sizeof(d->mac));
@@ -93,10 +94,10 @@ static int modem_fill(struct ds_tables *t, const struct modem *m, uint32_t index
 	for (size_t a = 0; a < m->address_count; a++) {
 		struct rte_hash *hash = m->addresses[a].family == 4 ? t->ipv4 : t->ipv6;
 
-		if (hash_add(hash, m->addresses[a].bytes, index, a) != 0)
+		if (address_table_add(hash, m->addresses[a].bytes, index, a) != 0)
 			return -1;
 	}
-	return hash_add(t->mac, m->mac, index, 0);
+	return address_table_add(t->mac, m->mac, index, 0);
 }
 
 void ds_flow_set_header(struct ds_flow *f, const struct docsis_down_header *h) {
@@ -128,8 +129,8 @@ void ds_flow_set_priority(struct ds_flow *f, uint8_t priority) {
 }
 
 /* MULPI: frames of a flow with a DSID are numbered for resequencing; all tell their priority. */
-static void flow_fill(struct ds_flow *d, const struct modem *m, const struct service_flow *f,
-		      void *session) {
+static void ds_flow_fill(struct ds_flow *d, const struct modem *m, const struct service_flow *f,
+			 void *session) {
 	const struct security_association *sa = &m->security;
 	const struct docsis_down_header h = {
 		.privacy = true,
@@ -162,15 +163,15 @@ int ds_tables_create(struct ds_tables *t, const struct service_group *sg, void *
 		t->flow_count += (uint32_t)sg->modems[m].service_flow_count;
 	t->modems = zalloc_lines("modem", sg->modem_count, sizeof(*t->modems));
 	t->flows = zalloc_lines("service flow", t->flow_count, sizeof(*t->flows));
-	if (t->modems == NULL || t->flows == NULL || hashes_create(t, sg) != 0)
+	if (t->modems == NULL || t->flows == NULL || address_tables_create(t, sg) != 0)
 		return -1;
 	for (size_t i = 0; i < sg->modem_count; i++) {
 		const struct modem *m = &sg->modems[i];
 
-		if (modem_fill(t, m, (uint32_t)i, flow) != 0)
+		if (ds_modem_fill(t, m, (uint32_t)i, flow) != 0)
 			return -1;
 		for (size_t f = 0; f < m->service_flow_count; f++)
-			flow_fill(&t->flows[flow++], m, &m->service_flows[f], sessions[i]);
+			ds_flow_fill(&t->flows[flow++], m, &m->service_flows[f], sessions[i]);
 	}
 	return 0;
 }

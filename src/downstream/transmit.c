@@ -10,7 +10,7 @@
 #include "pipeline/packet.h"
 
 /* For ports that send one buffer a frame (net_af_xdp): a copy, or NULL after a counted drop. */
-static struct rte_mbuf *linear_copy(struct ds_lower *l, struct rte_mbuf *m) {
+static struct rte_mbuf *frame_copy_linear(struct ds_lower *l, struct rte_mbuf *m) {
 	struct rte_mbuf *copy = rte_pktmbuf_copy(m, l->linear, 0, UINT32_MAX);
 
 	if (copy == NULL)
@@ -18,11 +18,11 @@ static struct rte_mbuf *linear_copy(struct ds_lower *l, struct rte_mbuf *m) {
 	return copy; /* with the frame's packet_meta */
 }
 
-static void wait_in_line(struct ds_lower *l, struct rte_mbuf **pkts, uint16_t n) {
+static void frames_wait(struct ds_lower *l, struct rte_mbuf **pkts, uint16_t n) {
 	for (uint16_t i = 0; i < n; i++) {
 		uint32_t at = (l->waiting_first + l->waiting_count) % DS_TRANSMIT_CAPACITY;
 
-		struct rte_mbuf *m = l->linear == NULL ? pkts[i] : linear_copy(l, pkts[i]);
+		struct rte_mbuf *m = l->linear == NULL ? pkts[i] : frame_copy_linear(l, pkts[i]);
 
 		if (m != NULL) {
 			l->waiting_arrivals[at] =
@@ -39,7 +39,7 @@ static void wait_in_line(struct ds_lower *l, struct rte_mbuf **pkts, uint16_t n)
 }
 
 /* One burst from the circle, up to its end. Returns how many frames the port took. */
-static uint16_t send_burst(struct ds_lower *l) {
+static uint16_t transmit_burst(struct ds_lower *l) {
 	uint32_t n = RTE_MIN(l->waiting_count, DS_TRANSMIT_CAPACITY - l->waiting_first);
 	struct rte_mbuf **burst = &l->waiting[l->waiting_first];
 	const uint16_t *arrivals = &l->waiting_arrivals[l->waiting_first];
@@ -73,8 +73,8 @@ uint16_t ds_transmit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_lower *l = ctx;
 	uint16_t sent = 0, now;
 
-	wait_in_line(l, pkts, n);
-	while (l->waiting_count > 0 && (now = send_burst(l)) > 0)
+	frames_wait(l, pkts, n);
+	while (l->waiting_count > 0 && (now = transmit_burst(l)) > 0)
 		sent += now;
 	return sent;
 }

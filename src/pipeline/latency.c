@@ -10,7 +10,7 @@
 
 #define WRITER_POLL_US 20
 
-static int histograms_create(struct latency *l) {
+static int latency_create_histograms(struct latency *l) {
 	l->spare = percentiles_create();
 	l->recent = percentiles_create();
 	l->whole = percentiles_create();
@@ -29,7 +29,7 @@ void latency_free(struct latency *l) {
 }
 
 int latency_switch(struct latency *l, bool on) {
-	if (on && l->into == NULL && histograms_create(l) != 0) {
+	if (on && l->into == NULL && latency_create_histograms(l) != 0) {
 		latency_free(l);
 		return -1;
 	}
@@ -52,17 +52,17 @@ bool latency_measured(const struct latency *l) {
 }
 
 /* Odd before the histogram is chosen, in the order that the reader counts on. */
-static struct hdr_histogram *record_begin(struct latency *l) {
+static struct hdr_histogram *latency_record_begin(struct latency *l) {
 	__atomic_store_n(&l->bursts, l->bursts + 1, __ATOMIC_SEQ_CST);
 	return __atomic_load_n(&l->into, __ATOMIC_SEQ_CST);
 }
 
-static void record_end(struct latency *l) {
+static void latency_record_end(struct latency *l) {
 	__atomic_store_n(&l->bursts, l->bursts + 1, __ATOMIC_RELEASE);
 }
 
 /* The writer had chosen either before the exchange: then it is waited for, or after it. */
-static void writer_wait(const struct latency *l) {
+static void latency_wait_for_writer(const struct latency *l) {
 	uint32_t seen = __atomic_load_n(&l->bursts, __ATOMIC_SEQ_CST);
 
 	while ((seen & 1) != 0 && __atomic_load_n(&l->bursts, __ATOMIC_ACQUIRE) == seen)
@@ -72,7 +72,7 @@ static void writer_wait(const struct latency *l) {
 void latency_collect(struct latency *l) {
 	struct hdr_histogram *taken = __atomic_exchange_n(&l->into, l->spare, __ATOMIC_SEQ_CST);
 
-	writer_wait(l);
+	latency_wait_for_writer(l);
 	hdr_add(l->recent, taken);
 	hdr_add(l->whole, taken);
 	hdr_reset(taken);
@@ -83,7 +83,7 @@ void latency_reset(struct latency *l) {
 	hdr_reset(l->recent);
 }
 
-static int64_t nanoseconds(const struct latency *l, uint64_t from, uint64_t to) {
+static int64_t latency_ns(const struct latency *l, uint64_t from, uint64_t to) {
 	uint64_t ticks = to > from ? to - from : 0; /* TSCs of two cores may differ a little */
 	uint64_t ns = (uint64_t)(((unsigned __int128)ticks * l->ns_per_tick_q32) >> 32);
 
@@ -91,21 +91,21 @@ static int64_t nanoseconds(const struct latency *l, uint64_t from, uint64_t to) 
 }
 
 /* Packets that came in one burst stand beside each other: they are recorded together. */
-static void record(const struct latency *l, struct hdr_histogram *h, const uint64_t *arrived,
-		   unsigned n, uint64_t now) {
+static void latency_record_times(const struct latency *l, struct hdr_histogram *h,
+				 const uint64_t *arrived, unsigned n, uint64_t now) {
 	for (unsigned i = 0, run; i < n; i += run) {
 		for (run = 1; i + run < n && arrived[i + run] == arrived[i]; run++)
 			;
 		if (arrived[i] >= l->since)
-			hdr_record_values(h, nanoseconds(l, arrived[i], now), run);
+			hdr_record_values(h, latency_ns(l, arrived[i], now), run);
 	}
 }
 
 void latency_record(struct latency *l, const uint64_t *arrived, unsigned n) {
 	uint64_t now = latency_now(l);
 
-	record(l, record_begin(l), arrived, n, now);
-	record_end(l);
+	latency_record_times(l, latency_record_begin(l), arrived, n, now);
+	latency_record_end(l);
 }
 
 int latency_line_create(struct latency_line *line, uint32_t packets) {
@@ -141,12 +141,12 @@ uint16_t latency_line_add(struct latency_line *line, const struct latency *l,
 
 void latency_line_record(struct latency_line *line, struct latency *l, uint32_t n) {
 	uint64_t now = latency_now(l);
-	struct hdr_histogram *h = record_begin(l);
+	struct hdr_histogram *h = latency_record_begin(l);
 	uint32_t straight = RTE_MIN(n, line->size - line->first);
 
-	record(l, h, line->arrived + line->first, straight, now);
-	record(l, h, line->arrived, n - straight, now);
-	record_end(l);
+	latency_record_times(l, h, line->arrived + line->first, straight, now);
+	latency_record_times(l, h, line->arrived, n - straight, now);
+	latency_record_end(l);
 	line->first = (line->first + n) & (line->size - 1);
 	line->count -= n;
 }

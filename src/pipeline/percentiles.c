@@ -36,7 +36,7 @@ struct percentiles percentiles_us(const struct hdr_histogram *ns) {
 }
 
 /* The first two digits, and 0 behind them. */
-static uint64_t two_digits(uint64_t value) {
+static uint64_t bucket_floor(uint64_t value) {
 	uint64_t scale = 1;
 
 	while (value / scale >= 100)
@@ -52,7 +52,7 @@ unsigned percentiles_buckets(const struct hdr_histogram *ns,
 	hdr_iter_recorded_init(&iter, ns);
 	while (hdr_iter_next(&iter)) {
 		uint64_t middle = (uint64_t)hdr_median_equivalent_value(ns, iter.value);
-		uint64_t floor = two_digits(middle);
+		uint64_t floor = bucket_floor(middle);
 
 		if (n == 0 || out[n - 1].ns != floor)
 			out[n++] = (struct percentiles_bucket){.ns = floor};
@@ -61,7 +61,7 @@ unsigned percentiles_buckets(const struct hdr_histogram *ns,
 	return n;
 }
 
-static json_t *histogram_json(const struct hdr_histogram *ns) {
+static json_t *percentiles_histogram_json(const struct hdr_histogram *ns) {
 	struct percentiles_bucket buckets[PERCENTILES_BUCKETS];
 	unsigned n = percentiles_buckets(ns, buckets);
 	json_t *list = json_array();
@@ -80,5 +80,6 @@ json_t *percentiles_json(const struct hdr_histogram *ns) {
 	p = percentiles_us(ns);
 	return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "mean", p.mean, "p50",
 			 p.p50, "p90", p.p90, "p99", p.p99, "p99_9", p.p99_9, "p99_99", p.p99_99,
-			 "p99_999", p.p99_999, "max", p.max, "histogram", histogram_json(ns));
+			 "p99_999", p.p99_999, "max", p.max, "histogram",
+			 percentiles_histogram_json(ns));
 }
