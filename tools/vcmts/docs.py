@@ -62,8 +62,8 @@ def counters_page(description: dict[str, Any]) -> str:
 
 Everything is accounted for: what came in = what went out + the sum of the drops + what is held,
 in each direction, whenever the workers are quiet. What goes no further is counted under exactly one
-drop reason. They and the other counters stand beside the stages, in `src/pipeline/downstream.def` and
-`upstream.def`.
+drop reason. They and the other counters stand with the stages, in `src/pipeline/downstream.def`
+and `upstream.def`.
 
 ## Downstream: drop reasons
 
