@@ -4,7 +4,7 @@
 void unknown_find(struct ds_upper *u, struct rte_mbuf **pkts, uint16_t n, struct unknown *unknown) {
 	uint16_t count = 0;
 
-	for (uint16_t i = 0; i < n && u->unknown_count > 0; i++) {
+	for (uint16_t i = 0; i < n && count < u->unknown_count; i++) {
 		unknown->at[count] = i;
 		count += packet_meta(pkts[i])->row != PACKET_NO_ROW;
 	}
