@@ -33,7 +33,7 @@ struct leads {
 	uint32_t words;
 	uint64_t *noted; /* a bit a round */
 	uint32_t cut_count;
-	struct cut *cuts; /* in their order */
+	struct cut *cuts; /* in their order, a round at most one */
 };
 
 bool leads_create(struct scheduler *s) {
@@ -43,7 +43,7 @@ bool leads_create(struct scheduler *s) {
 		return false;
 	l->words = (s->group_count * NOTED_ROUNDS + NOTED_BESIDE) / 64 + 1;
 	l->noted = calloc(l->words, sizeof(*l->noted));
-	l->cuts = calloc((size_t)s->group_count + 1, sizeof(*l->cuts));
+	l->cuts = calloc(s->group_count, sizeof(*l->cuts));
 	return l->noted != NULL && l->cuts != NULL;
 }
 
