@@ -122,6 +122,11 @@ static void only_from_the_device_to_us(void **state) {
 		checksum(f);
 		refused(f, n, DROP_OUTER_ADDRESS);
 	}
+	/* IPv6 addresses that begin like ours */
+	bench->sg.rphy.core_ip.family = bench->sg.rphy.rpd_ip.family = 6;
+	n = bad(f);
+	bench->sg.rphy.core_ip.family = bench->sg.rphy.rpd_ip.family = 4;
+	refused(f, n, DROP_OUTER_ADDRESS);
 	n = bad(f);
 	store_be32(f + SESSION, 0x20009);
 	refused(f, n, DROP_UNKNOWN_SESSION);

@@ -2,6 +2,8 @@
 /* Bandwidth requests of every kind, whose they are, and a ring that is full. */
 #include "test.h"
 
+#include <string.h>
+
 #include <rte_ring_elem.h>
 
 #include "fixture.h"
@@ -141,6 +143,33 @@ static void records(void **state) {
 	bench_close(bench);
 }
 
+/* A record names the SID cluster, or it is that of the SID. */
+static void clusters_of_records(void **state) {
+	struct uepi_request r = {.sid = 0x12, .size = 9};
+	struct upstream_service_flow flows[2];
+	struct sid_cluster cluster;
+	struct bench_psp p;
+
+	(void)state;
+	bench_prepare(bench);
+	memcpy(flows, bench->modems[0].upstream_flows, sizeof(flows));
+	cluster = flows[1].clusters[0];
+	cluster.id = 4;
+	flows[1].clusters = &cluster;
+	bench->modems[0].upstream_flows = flows;
+	bench_start(bench);
+	for (uint8_t said = 0; said < 2; said++) {
+		psp_open(&p, BENCH_REQUESTS);
+		r.cluster_valid = said == 1;
+		r.sid_cluster = said == 1 ? 3 : 0;
+		record(&p, &r);
+		psp_send(bench, &p);
+		run();
+		assert_int_equal(only().cluster, said == 1 ? 3 : 4);
+	}
+	bench_close(bench);
+}
+
 static void records_that_are_none(void **state) {
 	struct uepi_request r = {.sid = 0x12};
 	uint8_t bytes[UEPI_REQUEST_SIZE + 1] = {0};
@@ -225,6 +254,7 @@ int main(void) {
 		cmocka_unit_test(headers_that_ask),
 		cmocka_unit_test(segments_that_ask),
 		cmocka_unit_test(records),
+		cmocka_unit_test(clusters_of_records),
 		cmocka_unit_test(records_that_are_none),
 		cmocka_unit_test(repeated),
 		cmocka_unit_test(full_ring),

@@ -44,7 +44,7 @@ static void check_bounds(void) {
 
 static void nothing_is_taken(void **state) {
 	static const unsigned streams[] = {FRAMED, PLAIN, AES};
-	uint64_t held = 0;
+	uint64_t held = 0, bytes = 0;
 
 	(void)state;
 	setup();
@@ -61,10 +61,14 @@ static void nothing_is_taken(void **state) {
 	assert_true(bench_count(bench, COUNTER_RECEIVED) < bench->injected);
 	assert_true(upstream_busy(bench->u) && held > 0);
 	bench_settle(bench);
-	for (unsigned i = 0; i < ARRAY_COUNT(streams); i++)
+	for (unsigned i = 0; i < ARRAY_COUNT(streams); i++) {
 		bench_complete(bench, streams[i]);
+		for (uint32_t serial = 0; serial < bench->serial[streams[i]]; serial++)
+			bytes += bench->size[streams[i]][serial];
+	}
 	assert_int_equal(bench_count(bench, COUNTER_TRANSMITTED),
 			 bench_count(bench, COUNTER_FRAMES));
+	assert_int_equal(bench_count(bench, COUNTER_TRANSMITTED_BYTES), bytes);
 	bench_close(bench);
 }
 
