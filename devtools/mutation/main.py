@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line of devtools/mutants."""
+
+import argparse
+import os
+import queue
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from mutation.choose import LINES_A_MUTANT, ROOMS, MistakeError, Room, choose, read_room
+from mutation.operators import Mutant
+from mutation.report import (
+    Progress,
+    difference,
+    keep_record,
+    keep_survivors,
+    last_survivors,
+    not_needed,
+    read_record,
+    show,
+    stanza,
+    summary,
+    survivors_text,
+)
+from mutation.trees import (
+    Tree,
+    belongs,
+    environment,
+    replay_test,
+    tests_of,
+    whole_tree,
+    worker_tree,
+)
+from mutation.trial import Bench, Record, Verdict
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+PLACE = CHECKOUT / "build-mutants"
+Rooms = dict[str, tuple[Room, list[Mutant]]]
+
+
+def arguments(argv: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="devtools/mutants",
+        description="Breaks one line at a time and looks whether a test of its room sees it. "
+        "Exit status 1: one survived without a reason, or something in a list is stale.",
+    )
+    add = parser.add_argument
+    add("--room", action="append", choices=ROOMS, help="this alone; may be repeated")
+    add("--file", default="", metavar="PART", help="files whose path holds this")
+    add("--function", metavar="NAME", help="this function alone")
+    add("--list", action="store_true", help="say what would be tried")
+    add("--survivors", action="store_true", help="say again what survived")
+    add("--again", action="store_true", help="try those that survived last")
+    add("--seed", type=int, default=1, help="another choice (1)")
+    more = f"a mutant for N lines of code ({LINES_A_MUTANT}); 0: all there are"
+    add("--lines", type=int, default=LINES_A_MUTANT, metavar="N", help=more)
+    add("--no-replay", action="store_true", help="unit tests alone")
+    add("-j", "--jobs", type=int, default=os.cpu_count() or 1)
+    return parser.parse_args(argv)
+
+
+def try_all(
+    room: Room, bench: Bench, mutants: list[Mutant], trees: list[Tree], progress: Progress
+) -> list[Verdict]:
+    """All mutants of a room, on as many copies as there are."""
+    free: queue.SimpleQueue[Tree] = queue.SimpleQueue()
+    for tree in trees:
+        free.put(tree)
+
+    def one(mutant: Mutant) -> Verdict:
+        reason = room.reason_for(mutant)
+        text = room.texts[mutant.file]
+        tree = free.get()
+        try:
+            verdict = bench.judge(mutant, tree, text, with_replay=reason is None)
+        finally:
+            free.put(tree)
+        if reason is not None and verdict.outcome == "survived":
+            verdict.reason = reason.why
+        progress.tell(verdict)
+        return verdict
+
+    with ThreadPoolExecutor(len(trees)) as pool:
+        return list(pool.map(one, mutants))
+
+
+def bench_of(room: str, whole: Tree, record: Record, with_replay: bool) -> Bench:
+    """The room's tests, each tried unbroken first."""
+    tests = [test for test in tests_of(whole) if belongs(test, room)]
+    bench = Bench(whole, tests, record, environment(CHECKOUT))
+    if with_replay and room != "wire":
+        bench.replay = replay_test(room)
+    for test in [*tests, *([bench.replay] if bench.replay else [])]:
+        if not bench.measure(test):
+            raise MistakeError(f"{test.name} fails although nothing is broken")
+    return bench
+
+
+def try_rooms(rooms: Rooms, options: argparse.Namespace) -> int:
+    print(f"mutants: building {PLACE.name}/", flush=True)
+    PLACE.mkdir(exist_ok=True)
+    whole = whole_tree(CHECKOUT, PLACE, options.jobs)
+    trees = [worker_tree(whole, number) for number in range(options.jobs)]
+    record = read_record(PLACE)
+    progress = Progress(sum(len(mutants) for _, mutants in rooms.values()))
+    said: list[str] = []
+    stale: list[str] = []
+    survivors: list[Mutant] = []
+    for name, (room, mutants) in rooms.items():
+        start = time.monotonic()
+        bench = bench_of(name, whole, record, not options.no_replay)
+        verdicts = try_all(room, bench, mutants, trees, progress)
+        survivors += [v.mutant for v in verdicts if v.is_open]
+        stale += room.stale()
+        said += [*not_needed(room, verdicts), summary(name, verdicts, time.monotonic() - start)]
+        keep_survivors(PLACE, room, verdicts)
+        keep_record(PLACE, record)
+    print("\n".join([survivors_text(survivors), *stale, *said]))
+    return 1 if survivors or stale else 0
+
+
+def wanted(options: argparse.Namespace) -> Rooms:
+    """What the arguments ask for."""
+    again = {m.text for m in last_survivors(PLACE)}
+    rooms: Rooms = {}
+    for name in options.room or ROOMS:
+        room = read_room(name, CHECKOUT)
+        mutants = choose(room, options.seed, options.lines, options.file)
+        if options.again:
+            mutants = [m for m in mutants if m.text in again]
+        if options.function:
+            mutants = [m for m in mutants if m.function == options.function]
+        rooms[name] = (room, mutants)
+    return rooms
+
+
+def list_all(rooms: Rooms) -> int:
+    for _, mutants in rooms.values():
+        for mutant in mutants:
+            print(f"{show(mutant)}\n{difference(mutant)}")
+    return 0
+
+
+def main(argv: Sequence[str]) -> int:
+    options = arguments(argv)
+    try:
+        if options.survivors:
+            survivors = last_survivors(PLACE)
+            print("\n".join(stanza(mutant) for mutant in survivors))
+            return 1 if survivors else 0
+        rooms = wanted(options)
+        return list_all(rooms) if options.list else try_rooms(rooms, options)
+    except MistakeError as error:
+        print(f"mutants: {error}", file=sys.stderr)
+        return 2
