@@ -241,7 +241,8 @@ def in_file(node: Node) -> Iterator[tuple[str, Edit]]:
 
 
 def one_line(text: str) -> str:
-    return " ".join(text.split())
+    """Without comments, which may change as they like."""
+    return " ".join(re.sub(r"/\*.*?(\*/|$)", " ", text, flags=re.DOTALL).split())
 
 
 def make(file: str, text: bytes, function: str, edit: Edit, rule: str = "") -> Mutant:
