@@ -2,6 +2,7 @@
 """The command line of devtools/mutants."""
 
 import argparse
+import fcntl
 import os
 import queue
 import sys
@@ -9,6 +10,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TextIO
 
 from mutation.choose import LINES_A_MUTANT, ROOMS, MistakeError, Room, choose, read_room
 from mutation.operators import Mutant
@@ -51,6 +53,7 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
     add("--room", action="append", choices=ROOMS, help="this alone; may be repeated")
     add("--file", default="", metavar="PART", help="files whose path holds this")
     add("--function", metavar="NAME", help="this function alone")
+    add("--chosen", action="store_true", help="those chosen by hand alone")
     add("--list", action="store_true", help="say what would be tried")
     add("--survivors", action="store_true", help="say again what survived")
     add("--again", action="store_true", help="try those that survived last")
@@ -99,9 +102,24 @@ def bench_of(room: str, whole: Tree, record: Record, with_replay: bool) -> Bench
     return bench
 
 
+def only_one(place: Path) -> TextIO:
+    """Two runs at a time would break each other's copies."""
+    place.mkdir(exist_ok=True)
+    lock = (place / "lock").open("w")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise MistakeError(f"another run is at work in {place.name}/") from None
+    return lock
+
+
 def try_rooms(rooms: Rooms, options: argparse.Namespace) -> int:
+    with only_one(PLACE):
+        return try_alone(rooms, options)
+
+
+def try_alone(rooms: Rooms, options: argparse.Namespace) -> int:
     print(f"mutants: building {PLACE.name}/", flush=True)
-    PLACE.mkdir(exist_ok=True)
     whole = whole_tree(CHECKOUT, PLACE, options.jobs)
     trees = [worker_tree(whole, number) for number in range(options.jobs)]
     record = read_record(PLACE)
@@ -131,6 +149,8 @@ def wanted(options: argparse.Namespace) -> Rooms:
         mutants = choose(room, options.seed, options.lines, options.file)
         if options.again:
             mutants = [m for m in mutants if m.text in again]
+        if options.chosen:
+            mutants = [m for m in mutants if m.rule]
         if options.function:
             mutants = [m for m in mutants if m.function == options.function]
         rooms[name] = (room, mutants)

@@ -120,8 +120,21 @@ def rooms_of(inputs: str) -> frozenset[str]:
     return frozenset(rooms)
 
 
+def headers_by_program(dependencies: str) -> dict[str, str]:
+    """From `ninja -t deps`: what the objects of each program's own sources include, in lines."""
+    headers: dict[str, str] = {}
+    program = ""
+    for line in dependencies.splitlines():
+        if line.startswith(" "):
+            headers[program] = headers.get(program, "") + line.strip() + "\n"
+        elif line:
+            program = line.split(": #deps")[0].rpartition("/")[0].removesuffix(".p")
+    return headers
+
+
 def tests_of(tree: Tree) -> list[Test]:
     listed = json.loads(run(["meson", "introspect", "build", "--tests"], tree.path))
+    headers = headers_by_program(run(["ninja", "-C", "build", "-t", "deps"], tree.path))
     tests = []
     for entry in listed:
         program = str(Path(entry["cmd"][0]).relative_to(tree.build))
@@ -131,7 +144,7 @@ def tests_of(tree: Tree) -> list[Test]:
                 entry["name"],
                 program,
                 tuple(entry["cmd"][1:]),
-                rooms_of(inputs),
+                rooms_of(inputs + headers.get(program, "")),
                 directory=entry["workdir"],
                 environment=entry["env"],
             )

@@ -5,6 +5,7 @@ A test that takes too long has seen the mutant, too. What is too long is counted
 which others on the machine do not use up, and the unbroken program must keep the limit just then.
 """
 
+import contextlib
 import filecmp
 import math
 import os
@@ -71,6 +72,11 @@ class Record:
         self.kills.setdefault(mutant.file, Counter())[test] += 1
 
 
+def stop(group: int) -> None:
+    with contextlib.suppress(ProcessLookupError):  # it has ended just now
+        os.killpg(group, signal.SIGKILL)
+
+
 def run_command(
     command: list[str], directory: Path, environment: dict[str, str], processor: float, wall: float
 ) -> Ended:
@@ -86,7 +92,7 @@ def run_command(
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    clock = threading.Timer(wall, os.killpg, (child.pid, signal.SIGKILL))
+    clock = threading.Timer(wall, stop, (child.pid,))
     clock.start()
     _, status, usage = os.wait4(child.pid, 0)
     clock.cancel()

@@ -12,7 +12,7 @@ from mutation import trial
 from mutation.choose import ROOMS, MistakeError, Room, choose, read_room
 from mutation.operators import Mutant, code_lines, mutants_of
 from mutation.trees import Test as Program
-from mutation.trees import Tree, belongs, rooms_of
+from mutation.trees import Tree, belongs, headers_by_program, rooms_of
 from mutation.trial import Bench, Ended, Record, Verdict, run_command
 from vcmts.paths import CHECKOUT
 
@@ -274,11 +274,24 @@ def test_tests_that_killed_before_come_first() -> None:
         ("../src/wire/a.c\n../src/downstream/a.c\n../src/worker.c", ["downstream"]),
         ("../src/upstream/a.c\n../src/downstream/a.c", ["downstream", "upstream"]),
         ("../src/upstream/a.c\n../traffic/a.c", []),
+        ("../src/wire/a.c\n../src/downstream/plain.h", ["downstream"]),
     ],
 )
 def test_whose_tests_they_are(inputs: str, rooms: list[str]) -> None:
     test = Program("name", "name", rooms=rooms_of(inputs))
     assert [room for room in ROOMS if belongs(test, room)] == rooms
+
+
+def test_headers_count_as_well() -> None:
+    said = """tests/unit/test_plain.p/test_plain.c.o: #deps 2, deps mtime 1 (VALID)
+    ../tests/unit/test_plain.c
+    ../src/downstream/plain.h
+
+src/wire/libwire.a.p/hcs.c.o: #deps 1, deps mtime 1 (VALID)
+    ../src/wire/hcs.c
+"""
+    headers = headers_by_program(said)
+    assert rooms_of(headers["tests/unit/test_plain"]) == {"downstream"}
 
 
 def test_status_and_survivors(
@@ -307,6 +320,12 @@ def test_status_and_survivors(
     assert run(REASON + REASON.replace("g(a);", "gone(a);")) == 1
     assert "reason for what is not there: f() 'gone(a);'" in capsys.readouterr().out
     assert json.loads((tmp_path / "survivors.json").read_text()) == []
+
+
+def test_one_run_at_a_time(tmp_path: Path) -> None:
+    with command.only_one(tmp_path), pytest.raises(MistakeError, match="another run"):
+        command.only_one(tmp_path)
+    command.only_one(tmp_path).close()
 
 
 def test_the_command_lists() -> None:
