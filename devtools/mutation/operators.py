@@ -191,8 +191,19 @@ def is_silent(node: Node) -> bool:
     return node.type in SILENT
 
 
+def guards_silence(node: Node) -> bool:
+    """A condition on which nothing but a prefetch or a line of log hangs."""
+    if node.type != "if_statement" or node.child_by_field_name("alternative") is not None:
+        return False
+    then = node.child_by_field_name("consequence")
+    if then is None:
+        return False
+    inner = then.named_children if then.type == "compound_statement" else [then]
+    return bool(inner) and all(is_silent(child) for child in inner)
+
+
 def in_function(node: Node, function: Node) -> Iterator[Edit]:
-    if is_silent(node):
+    if is_silent(node) or guards_silence(node):
         return
     if operator := OPERATORS.get(node.type):
         yield from operator(node, function)

@@ -37,6 +37,11 @@ bool f(int a, int b) {
 
 	__builtin_prefetch(&a + 1);
 	fprintf(stderr, "%d", a + 1);
+	if (a > b)
+		__builtin_prefetch(&b);
+	if (b > a) {
+		fprintf(stderr, "b");
+	}
 	/* if (a < b) */
 	if (a < b && !name[0])
 		return false;
@@ -82,7 +87,7 @@ def test_what_does_not_run_stays(room: str) -> None:
 
 
 def test_lines_of_code() -> None:
-    assert code_lines(SOURCE.encode()) == 10
+    assert code_lines(SOURCE.encode()) == 14
 
 
 def room_of(tmp_path: Path, lists: str = "", source: str = SOURCE) -> Room:
@@ -109,7 +114,7 @@ def test_choice_is_the_same_each_time_and_another_by_seed(tmp_path: Path) -> Non
 def test_choice_does_not_know_line_numbers(tmp_path: Path) -> None:
     before = choose(room_of(tmp_path), lines_a_mutant=2)
     after = choose(room_of(tmp_path, source="/* moved */\n\n" + SOURCE), lines_a_mutant=2)
-    assert short(before) == short(after) and len(before) == 5
+    assert short(before) == short(after) and len(before) == 6
     assert [m.number + 2 for m in before] == [m.number for m in after]
 
 
