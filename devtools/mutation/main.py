@@ -7,7 +7,7 @@ import os
 import queue
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TextIO
@@ -28,10 +28,12 @@ from mutation.report import (
     survivors_text,
 )
 from mutation.trees import (
+    Test,
     Tree,
     belongs,
     environment,
     replay_test,
+    run,
     tests_of,
     whole_tree,
     worker_tree,
@@ -87,19 +89,31 @@ def try_all(
         return verdict
 
     with ThreadPoolExecutor(len(trees)) as pool:
-        return list(pool.map(one, mutants))
+        try:
+            return list(pool.map(one, mutants))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)  # those in work end first
+            raise
 
 
-def bench_of(room: str, whole: Tree, record: Record, with_replay: bool) -> Bench:
-    """The room's tests, each tried unbroken first."""
-    tests = [test for test in tests_of(whole) if belongs(test, room)]
-    bench = Bench(whole, tests, record, environment(CHECKOUT))
+def bench_of(room: str, tests: list[Test], whole: Tree, record: Record, with_replay: bool) -> Bench:
+    bench = Bench(whole, [t for t in tests if belongs(t, room)], record, environment(CHECKOUT))
     if with_replay and room != "wire":
         bench.replay = replay_test(room)
-    for test in [*tests, *([bench.replay] if bench.replay else [])]:
+    return bench
+
+
+def build(benches: Iterable[Bench], whole: Tree, jobs: int) -> None:
+    """What any of the rooms' tests runs, and nothing else."""
+    programs = sorted({test.program for bench in benches for test in bench.all()})
+    run(["ninja", "-C", "build", "-j", str(jobs), *programs], whole.path)
+
+
+def measure(bench: Bench) -> None:
+    """Each test is tried unbroken first."""
+    for test in bench.all():
         if not bench.measure(test):
             raise MistakeError(f"{test.name} fails although nothing is broken")
-    return bench
 
 
 def only_one(place: Path) -> TextIO:
@@ -120,17 +134,20 @@ def try_rooms(rooms: Rooms, options: argparse.Namespace) -> int:
 
 def try_alone(rooms: Rooms, options: argparse.Namespace) -> int:
     print(f"mutants: building {PLACE.name}/", flush=True)
-    whole = whole_tree(CHECKOUT, PLACE, options.jobs)
-    trees = [worker_tree(whole, number) for number in range(options.jobs)]
+    whole = whole_tree(CHECKOUT, PLACE)
+    tests = tests_of(whole)
     record = read_record(PLACE)
+    benches = {name: bench_of(name, tests, whole, record, not options.no_replay) for name in rooms}
+    build(benches.values(), whole, options.jobs)
+    trees = [worker_tree(whole, number) for number in range(options.jobs)]
     progress = Progress(sum(len(mutants) for _, mutants in rooms.values()))
     said: list[str] = []
     stale: list[str] = []
     survivors: list[Mutant] = []
     for name, (room, mutants) in rooms.items():
         start = time.monotonic()
-        bench = bench_of(name, whole, record, not options.no_replay)
-        verdicts = try_all(room, bench, mutants, trees, progress)
+        measure(benches[name])
+        verdicts = try_all(room, benches[name], mutants, trees, progress)
         survivors += [v.mutant for v in verdicts if v.is_open]
         stale += room.stale()
         said += [*not_needed(room, verdicts), summary(name, verdicts, time.monotonic() - start)]
@@ -176,3 +193,6 @@ def main(argv: Sequence[str]) -> int:
     except MistakeError as error:
         print(f"mutants: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("mutants: interrupted", file=sys.stderr)
+        return 130

@@ -56,10 +56,11 @@ class Progress:
 def summary(room: str, verdicts: Sequence[Verdict], seconds: float) -> str:
     count = Counter(v.outcome for v in verdicts)
     reasoned = sum(1 for v in verdicts if v.reason)
+    without = sum(1 for v in verdicts if v.is_open)
     return (
         f"{room:11}{len(verdicts):4} mutants: {count['killed']} killed, {count['same']} the same "
         f"code, {count['unbuilt']} not built, {reasoned} survived with a reason, "
-        f"{count['survived'] - reasoned} without; {seconds:.0f} s"
+        f"{without} without; {seconds:.0f} s"
     )
 
 

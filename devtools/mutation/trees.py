@@ -7,6 +7,7 @@ compared with.
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass, field
@@ -89,14 +90,14 @@ def copy_changed(checkout: Path, tree: Path) -> None:
         (tree / ".venv").symlink_to(checkout / ".venv")
 
 
-def whole_tree(checkout: Path, place: Path, jobs: int) -> Tree:
-    """The unbroken copy, built: all tests and programs."""
+def whole_tree(checkout: Path, place: Path) -> Tree:
+    """The unbroken copy; what is needed of it is still to be built."""
     tree = Tree(place / "whole")
     tree.path.mkdir(parents=True, exist_ok=True)
     copy_changed(checkout, tree.path)
     if not (tree.build / "build.ninja").exists():
         run(["meson", "setup", "build", *OPTIONS], tree.path)
-    run(["ninja", "-C", "build", "-j", str(jobs)], tree.path)
+    run(["ninja", "-C", "build", "build.ninja"], tree.path)  # where a meson.build has changed
     return tree
 
 
@@ -120,31 +121,28 @@ def rooms_of(inputs: str) -> frozenset[str]:
     return frozenset(rooms)
 
 
-def headers_by_program(dependencies: str) -> dict[str, str]:
-    """From `ninja -t deps`: what the objects of each program's own sources include, in lines."""
-    headers: dict[str, str] = {}
-    program = ""
-    for line in dependencies.splitlines():
-        if line.startswith(" "):
-            headers[program] = headers.get(program, "") + line.strip() + "\n"
-        elif line:
-            program = line.split(": #deps")[0].rpartition("/")[0].removesuffix(".p")
-    return headers
+def included_rooms(text: str) -> set[str]:
+    """Of which a source includes headers: they hold code, too."""
+    return set(re.findall(r'^#include "(\w+)/', text, re.MULTILINE))
 
 
 def tests_of(tree: Tree) -> list[Test]:
+    """All tests, which need not be built for that."""
     listed = json.loads(run(["meson", "introspect", "build", "--tests"], tree.path))
-    headers = headers_by_program(run(["ninja", "-C", "build", "-t", "deps"], tree.path))
     tests = []
     for entry in listed:
         program = str(Path(entry["cmd"][0]).relative_to(tree.build))
         inputs = run(["ninja", "-C", "build", "-t", "inputs", program], tree.path)
+        rooms = set(rooms_of(inputs))
+        for line in inputs.splitlines():
+            if line.startswith("../tests/") and line.endswith(".c"):
+                rooms |= included_rooms((tree.build / line).read_text(encoding="utf-8"))
         tests.append(
             Test(
                 entry["name"],
                 program,
                 tuple(entry["cmd"][1:]),
-                rooms_of(inputs + headers.get(program, "")),
+                frozenset(rooms),
                 directory=entry["workdir"],
                 environment=entry["env"],
             )

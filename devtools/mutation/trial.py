@@ -29,6 +29,10 @@ LIMITS = ["--core=0", f"--data={4 << 30}", f"--fsize={1 << 30}"]
 SKIPPED = 77
 
 
+class BusyError(RuntimeError):
+    """The unbroken program is late as well, however long it is given."""
+
+
 @dataclass(frozen=True)
 class Ended:
     good: bool
@@ -39,7 +43,7 @@ class Ended:
 
 @dataclass
 class Verdict:
-    """What became of a mutant: killed, survived, same (code) or unbuilt."""
+    """What became of a mutant: killed, survived, same (code), unbuilt or undecided."""
 
     mutant: Mutant
     outcome: str
@@ -49,7 +53,7 @@ class Verdict:
 
     @property
     def is_open(self) -> bool:
-        return self.outcome == "survived" and not self.reason
+        return self.outcome in ("survived", "undecided") and not self.reason
 
 
 @dataclass
@@ -112,6 +116,9 @@ class Bench:
     environment: dict[str, str]
     replay: Test | None = None  # for those that the others do not see
 
+    def all(self) -> list[Test]:
+        return [*self.tests, *([self.replay] if self.replay else [])]
+
     def run(self, test: Test, tree: Tree, factor: float = 1) -> Ended:
         processor = self.record.processor.get(test.name, 20) * PROCESSOR_FACTOR
         wall = self.record.wall.get(test.name, 20) * WALL_FACTOR
@@ -138,7 +145,7 @@ class Bench:
                 return not ended.good
             if self.run(test, self.whole, 2**attempt).good:
                 return True
-        raise RuntimeError(f"{test.name} is late unbroken: the machine is too busy")
+        raise BusyError(f"{test.name} is late unbroken: the machine is too busy")
 
     def is_same(self, test: Test, tree: Tree) -> bool:
         """Whether the test's program came out as if nothing were broken."""
@@ -168,6 +175,8 @@ class Bench:
         tree.write(mutant.file, mutant.apply(text))
         try:
             outcome, by = self.look(mutant, tree, with_replay)
+        except BusyError as error:
+            outcome, by = "undecided", str(error)
         finally:
             tree.write(mutant.file, text)
         return Verdict(mutant, outcome, by, time.monotonic() - start)

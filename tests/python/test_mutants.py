@@ -12,7 +12,7 @@ from mutation import trial
 from mutation.choose import ROOMS, MistakeError, Room, choose, read_room
 from mutation.operators import Mutant, code_lines, mutants_of
 from mutation.trees import Test as Program
-from mutation.trees import Tree, belongs, headers_by_program, rooms_of
+from mutation.trees import Tree, belongs, included_rooms, rooms_of
 from mutation.trial import Bench, Ended, Record, Verdict, run_command
 from vcmts.paths import CHECKOUT
 
@@ -245,6 +245,11 @@ def test_late_alone_is_not_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(RuntimeError, match="too busy"):
         busy.kills(test, worker)
     assert [factor for name, factor in ends if name == "worker"] == [1, 2, 4]
+    monkeypatch.setattr(Tree, "ninja", lambda *_: True)
+    text = SOURCE.encode()
+    (worker.path / "f.c").write_bytes(text)
+    verdict = busy.judge(mutants_of("f.c", text)[0], worker, text)
+    assert (verdict.outcome, verdict.is_open) == ("undecided", True)
 
 
 def test_the_same_program_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,15 +293,8 @@ def test_whose_tests_they_are(inputs: str, rooms: list[str]) -> None:
 
 
 def test_headers_count_as_well() -> None:
-    said = """tests/unit/test_plain.p/test_plain.c.o: #deps 2, deps mtime 1 (VALID)
-    ../tests/unit/test_plain.c
-    ../src/downstream/plain.h
-
-src/wire/libwire.a.p/hcs.c.o: #deps 1, deps mtime 1 (VALID)
-    ../src/wire/hcs.c
-"""
-    headers = headers_by_program(said)
-    assert rooms_of(headers["tests/unit/test_plain"]) == {"downstream"}
+    text = '#include "test.h"\n#include <x/a.h>\n// #include "no/a.h"\n#include "wire/ip.h"\n'
+    assert included_rooms(text) == {"wire"}
 
 
 def test_status_and_survivors(
@@ -307,6 +305,8 @@ def test_status_and_survivors(
     monkeypatch.setattr(command, "whole_tree", lambda *_: Tree(tmp_path))
     monkeypatch.setattr(command, "worker_tree", lambda *_: Tree(tmp_path))
     monkeypatch.setattr(command, "bench_of", lambda *_: Recorder(Tree(tmp_path), False))
+    monkeypatch.setattr(command, "tests_of", lambda *_: [])
+    monkeypatch.setattr(command, "build", lambda *_: None)
     options = command.arguments(["--room", "wire", "-j", "1"])
 
     def run(lists: str) -> int:
