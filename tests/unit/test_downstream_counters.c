@@ -7,10 +7,24 @@
 #include "downstream/stages.h"
 
 #include "instance_bench.h"
+#include "scheduler/report.h"
 
 #define PACKETS 40
 
 static struct instance_bench storage, *const bench = &storage;
+
+/* MULPI, annex C.2.2: rates count from the byte behind the HCS to the end of the CRC. */
+static uint64_t scheduled_bytes(const struct downstream *d) {
+	uint64_t bytes = 0;
+
+	for (uint32_t f = 0; f < d->tables.flow_count; f++) {
+		struct scheduler_flow_report r;
+
+		scheduler_report_flow(d->upper.scheduler, f, &r);
+		bytes += r.bytes;
+	}
+	return bytes;
+}
 
 static void bytes_are_those_of_the_packets(void **state) {
 	char text[8192];
@@ -31,6 +45,8 @@ static void bytes_are_those_of_the_packets(void **state) {
 	assert_int_equal(c.values[COUNTER_RECEIVED], PACKETS);
 	assert_int_equal(c.values[COUNTER_RECEIVED_BYTES], bytes);
 	assert_int_equal(c.values[COUNTER_TRANSMITTED], PACKETS);
+	assert_int_equal(scheduled_bytes(bench->instance.downstream),
+			 bytes + (uint64_t)PACKETS * RTE_ETHER_CRC_LEN);
 	/* the last row of a list leaves nothing */
 	assert_int_equal(ds_hand_over(&bench->instance.downstream->upper, NULL, 0), 0);
 	instance_bench_close(bench);

@@ -2,7 +2,9 @@
 /* Downstream, stage by stage: what no test saw when `make mutants` broke it. */
 #include "test.h"
 
+#include "downstream/flow_cache.h"
 #include "downstream/stages.h"
+#include "model/service_group.h"
 
 #include "depi_bench.h"
 #include "fixture.h"
@@ -30,9 +32,30 @@ static void no_empty_frame_stays_open(void **state) {
 	depi_bench_close(&bench);
 }
 
+/* Two flows whose first place is the same are both known: the later one has its second place. */
+static void two_flows_of_one_place(void **state) {
+	struct flow_key first = {.family = RULE_IPV4}, second = {.family = RULE_IPV4};
+	struct flow_cache cache;
+	uint32_t hash;
+
+	(void)state;
+	assert_int_equal(flow_cache_create(&cache, 64), 0);
+	flow_cache_begin(&cache);
+	hash = flow_cache_hash(&first);
+	do
+		second.words[0]++;
+	while (((flow_cache_hash(&second) ^ hash) & cache.mask) != 0);
+	assert_non_null(flow_cache_learn(&cache, &first, hash));
+	assert_non_null(flow_cache_learn(&cache, &second, flow_cache_hash(&second)));
+	assert_non_null(flow_cache_find(&cache, &first, hash, false));
+	assert_non_null(flow_cache_find(&cache, &second, flow_cache_hash(&second), true));
+	flow_cache_free(&cache);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_empty_frame_stays_open),
+		cmocka_unit_test(two_flows_of_one_place),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);
