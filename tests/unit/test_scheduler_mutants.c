@@ -167,6 +167,28 @@ static void who_comes_and_goes_has_had_its_turn(void **state) {
 	rig_end(&r);
 }
 
+/* Turns of which a flow used little are not saved up: beside another one of its modem it has half. */
+static void turns_are_not_saved_up(void **state) {
+	struct rig r = rig_make();
+
+	(void)state;
+	rig_channel(&r, RIG_BPS(100));
+	rig_group_range(&r, 0, 1);
+	for (unsigned i = 0; i < 2; i++)
+		rig_flow(&r, (struct scheduler_flow){0});
+	rig_start(&r);
+	for (unsigned i = 0; i < 1000; i++) {
+		assert_int_equal(rig_put(&r, 0, 100), SCHEDULER_QUEUED);
+		rig_run(&r, 2 * RIG_STEP_NS);
+	}
+	for (uint32_t i = 0; i < 2; i++)
+		rig_feed_always(&r, i, 1500, 1500);
+	rig_mark(&r);
+	rig_run(&r, 50 * RIG_MS);
+	assert_in_range(r.flows[1].packets, 200, 220);
+	rig_end(&r);
+}
+
 /* A flow of which all but one packet are taken out sends that one. */
 static void what_a_drain_leaves_goes(void **state) {
 	struct rig r = rig_make();
@@ -290,6 +312,7 @@ int main(void) {
 		cmocka_unit_test(pie_keeps_its_state_in_an_empty_queue),
 		cmocka_unit_test(a_packet_as_long_as_the_burst_goes_at_once),
 		cmocka_unit_test(who_comes_and_goes_has_had_its_turn),
+		cmocka_unit_test(turns_are_not_saved_up),
 		cmocka_unit_test(what_a_drain_leaves_goes),
 		cmocka_unit_test(counts_are_refused),
 		cmocka_unit_test(reserved_flows_wait_for_their_rates),
