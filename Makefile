@@ -80,6 +80,10 @@ realtime: test-deps build ## what only a quiet machine shows: rates, distances, 
 fuzz: test-deps ## fuzz every parser for FUZZ_SECONDS (300) a target
 	@devtools/fuzz $(FUZZ_SECONDS)
 
+.PHONY: mutants
+mutants: test-deps ## break lines of the data plane one at a time: does a test of their room see it? (half an hour)
+	@devtools/mutants
+
 bench: $(if $(filter no,$(PGO)),build,pgo) ## measure everything for some minutes: a report in bench-results/ (PGO=no)
 	@devtools/install-deps run plot
 	VCMTS_BUILD=$(if $(filter no,$(PGO)),$(BUILD),$(PGO_BUILD)) ./vcmts bench all

@@ -87,8 +87,6 @@ static int ds_modem_fill(struct ds_tables *t, const struct modem *m, uint32_t in
 
 	memcpy(d->mac, m->mac, sizeof(d->mac));
 	d->filter_group_count = (uint8_t)m->filter_group_count;
-	for (size_t g = 0; g < m->filter_group_count; g++)
-		d->filter_groups[g] = (uint16_t)m->filter_groups[g];
 	d->first_flow = first_flow;
 	d->cpe_limit = m->cpe_limit;
 	for (size_t a = 0; a < m->address_count; a++) {

@@ -221,6 +221,16 @@ static void computes_checksums(void **state) {
 	}
 }
 
+/* Sums whose carries carry: four words of all ones and one more are as much as one. */
+static void folds_every_carry(void **state) {
+	static const uint8_t words[IPV4_HEADER] = {
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 1,
+	};
+
+	(void)state;
+	assert_int_equal(ipv4_checksum(words, sizeof(words)), 0xfffe);
+}
+
 static void names_every_verdict(void **state) {
 	(void)state;
 	assert_string_equal(frame_verdict_name(FRAME_GOOD), "good");
@@ -241,6 +251,7 @@ int main(void) {
 		cmocka_unit_test(refuses_bad_headers),
 		cmocka_unit_test(looks_through_eight_extensions),
 		cmocka_unit_test(computes_checksums),
+		cmocka_unit_test(folds_every_carry),
 		cmocka_unit_test(names_every_verdict),
 	};
 

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What can be broken in a C file: every way to change one place of its code.
+
+Only what runs is changed: no comment, string, declaration, static assertion, attribute, log line or
+prefetch. A number behind #define counts as code.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import tree_sitter_c
+from tree_sitter import Language, Node, Parser
+
+# start and end of what is replaced, in bytes; what stands there then; the operator's name.
+Edit = tuple[int, int, str, str]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One place of a file, changed. Lines and their new text are without indentation."""
+
+    file: str
+    start: int
+    end: int
+    replacement: str
+    operator: str
+    function: str
+    number: int  # line, from 1
+    line: str
+    becomes: str
+    rule: str = ""  # of one that was chosen by hand: what it breaks
+
+    @property
+    def text(self) -> tuple[str, str, str]:
+        """What it is, wherever its lines move."""
+        return self.function, self.line, self.becomes
+
+    def apply(self, text: bytes) -> bytes:
+        return text[: self.start] + self.replacement.encode() + text[self.end :]
+
+
+SWAPPED = {
+    "<": ("compare", "<="),
+    "<=": ("compare", "<"),
+    ">": ("compare", ">="),
+    ">=": ("compare", ">"),
+    "==": ("compare", "!="),
+    "!=": ("compare", "=="),
+    "&&": ("logic", "||"),
+    "||": ("logic", "&&"),
+    "+": ("arithmetic", "-"),
+    "-": ("arithmetic", "+"),
+    "*": ("arithmetic", "+"),
+    "/": ("arithmetic", "*"),
+    "%": ("arithmetic", "/"),
+    "<<": ("bits", ">>"),
+    ">>": ("bits", "<<"),
+    "&": ("bits", "|"),
+    "|": ("bits", "&"),
+    "^": ("bits", "|"),
+    "+=": ("arithmetic", "-="),
+    "-=": ("arithmetic", "+="),
+    "|=": ("bits", "&="),
+    "&=": ("bits", "|="),
+    "^=": ("bits", "|="),
+    "<<=": ("bits", ">>="),
+    ">>=": ("bits", "<<="),
+}
+# Not walked into: nothing in these runs, or it runs for speed or for a reader alone.
+SILENT = {
+    "ERROR",
+    "array_declarator",
+    "attribute_specifier",
+    "char_literal",
+    "comment",
+    "sizeof_expression",
+    "string_literal",
+    "type_descriptor",
+}
+SILENT_CALLS = re.compile(
+    r"_?static_assert|assert|RTE_BUILD_BUG_ON|RTE_SET_USED|RTE_LOG|printf|fprintf|perror"
+    r"|\w*prefetch\w*|\w*alignof\w*|offsetof",
+    re.IGNORECASE,
+)
+NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|[0-9]+)([uUlL]*)$")
+INTEGERS = re.compile(r"(unsigned|int|long|size_t|ssize_t|u?int\d+_t)( (int|long))*$")
+PARSER = Parser(Language(tree_sitter_c.language()))
+
+
+def text_of(node: Node | None) -> str:
+    return node.text.decode() if node is not None and node.text is not None else ""
+
+
+def replace(node: Node, replacement: str, operator: str) -> Edit:
+    return node.start_byte, node.end_byte, replacement, operator
+
+
+def one_more(number: str) -> str | None:
+    """The next number, written in the same way; None for what is no whole number."""
+    match = NUMBER.match(number)
+    if match is None:
+        return None
+    digits, suffix = match.groups()
+    if digits[:2] in ("0x", "0X"):
+        return f"0x{int(digits, 16) + 1:0{len(digits) - 2}x}{suffix}"
+    return None if len(digits) > 1 and digits[0] == "0" else f"{int(digits) + 1}{suffix}"
+
+
+def of_operator(node: Node, _function: Node) -> Iterator[Edit]:
+    operator = node.child_by_field_name("operator")
+    if operator is not None and (swapped := SWAPPED.get(text_of(operator))):
+        yield replace(operator, swapped[1], swapped[0])
+
+
+def of_condition(node: Node, _function: Node) -> Iterator[Edit]:
+    condition = node.child_by_field_name("condition")
+    inner = text_of(condition)
+    if condition is None or condition.has_error or inner in ("0", "1", "true", "false", "(true)"):
+        return
+    if node.type == "conditional_expression":
+        yield replace(condition, f"!({inner})", "negate")
+        return
+    if node.type == "if_statement":
+        yield replace(condition, f"(true || {inner})", "always")
+    yield replace(condition, f"(false && {inner})", "never")
+
+
+def of_not(node: Node, _function: Node) -> Iterator[Edit]:
+    argument = node.child_by_field_name("argument")
+    if text_of(node.child_by_field_name("operator")) == "!" and argument is not None:
+        yield replace(node, text_of(argument), "negate")
+
+
+def of_number(node: Node, _function: Node) -> Iterator[Edit]:
+    if changed := one_more(text_of(node)):
+        yield replace(node, changed, "constant")
+
+
+def of_return(node: Node, function: Node) -> Iterator[Edit]:
+    value = node.named_children[0] if node.named_children else None
+    if value is None or value.has_error:
+        return
+    kind = text_of(function.child_by_field_name("type"))
+    declarator = function.child_by_field_name("declarator")
+    pointer = declarator is not None and declarator.type == "pointer_declarator"
+    if value.type in ("true", "false"):
+        yield replace(value, "false" if value.type == "true" else "true", "return")
+    elif pointer and value.type not in ("null", "string_literal"):
+        yield replace(value, "NULL", "return")
+    elif not pointer and kind == "bool" and value.type not in ("unary_expression",):
+        yield replace(value, f"!({text_of(value)})", "return")
+    elif not pointer and INTEGERS.match(kind) and value.type != "number_literal":
+        yield replace(value, "0", "return")
+
+
+def of_statement(node: Node, _function: Node) -> Iterator[Edit]:
+    inner = node.named_children[0] if node.named_children else None
+    if inner is not None and inner.type == "call_expression":
+        yield replace(node, ";", "drop-call")
+    elif inner is not None and inner.type in ("assignment_expression", "update_expression"):
+        yield replace(node, ";", "drop-assignment")
+
+
+def of_jump(node: Node, _function: Node) -> Iterator[Edit]:
+    yield replace(node, ";", "drop-jump")
+
+
+OPERATORS: dict[str, Callable[[Node, Node], Iterator[Edit]]] = {
+    "assignment_expression": of_operator,
+    "binary_expression": of_operator,
+    "break_statement": of_jump,
+    "conditional_expression": of_condition,
+    "continue_statement": of_jump,
+    "do_statement": of_condition,
+    "expression_statement": of_statement,
+    "if_statement": of_condition,
+    "number_literal": of_number,
+    "return_statement": of_return,
+    "unary_expression": of_not,
+    "while_statement": of_condition,
+}
+
+
+def is_silent(node: Node) -> bool:
+    if node.type == "expression_statement" and node.named_children:
+        node = node.named_children[0]
+    if node.type == "call_expression":
+        name = text_of(node.child_by_field_name("function"))
+        return SILENT_CALLS.fullmatch(name) is not None
+    return node.type in SILENT
+
+
+def guards_silence(node: Node) -> bool:
+    """A condition on which nothing but a prefetch or a line of log hangs."""
+    if node.type != "if_statement" or node.child_by_field_name("alternative") is not None:
+        return False
+    then = node.child_by_field_name("consequence")
+    if then is None:
+        return False
+    inner = then.named_children if then.type == "compound_statement" else [then]
+    return bool(inner) and all(is_silent(child) for child in inner)
+
+
+def in_function(node: Node, function: Node) -> Iterator[Edit]:
+    if is_silent(node) or guards_silence(node):
+        return
+    if operator := OPERATORS.get(node.type):
+        yield from operator(node, function)
+    for child in node.children:
+        yield from in_function(child, function)
+
+
+def of_body(function: Node) -> Iterator[Edit]:
+    """A function that gives nothing back ends before it begins."""
+    body = function.child_by_field_name("body")
+    declarator = function.child_by_field_name("declarator")
+    if body is None:
+        return
+    if (
+        text_of(function.child_by_field_name("type")) == "void"
+        and declarator is not None
+        and declarator.type == "function_declarator"
+    ):
+        yield body.start_byte + 1, body.start_byte + 1, " return;", "return"
+    yield from in_function(body, function)
+
+
+def name_of(function: Node) -> str:
+    node = function.child_by_field_name("declarator")
+    while node is not None and node.type != "identifier":
+        node = node.child_by_field_name("declarator")
+    return text_of(node)
+
+
+def of_define(node: Node) -> Iterator[Edit]:
+    value = node.child_by_field_name("value")
+    match = re.match(r"(\w+)\s*(/[/*].*)?$", text_of(value), re.DOTALL)
+    if value is not None and match is not None and (changed := one_more(match[1])):
+        yield value.start_byte, value.start_byte + len(match[1]), changed, "constant"
+
+
+def in_file(node: Node) -> Iterator[tuple[str, Edit]]:
+    if node.type == "function_definition":
+        if not SILENT_CALLS.fullmatch(name := name_of(node)):
+            yield from ((name, edit) for edit in of_body(node))
+    elif node.type == "preproc_def":
+        yield from (("", edit) for edit in of_define(node))
+    elif not is_silent(node):
+        for child in node.children:
+            yield from in_file(child)
+
+
+def one_line(text: str) -> str:
+    """Without comments, which may change as they like."""
+    return " ".join(re.sub(r"/\*.*?(\*/|$)", " ", text, flags=re.DOTALL).split())
+
+
+def make(file: str, text: bytes, function: str, edit: Edit, rule: str = "") -> Mutant:
+    start, end, replacement, operator = edit
+    first = text.rfind(b"\n", 0, start) + 1
+    last = text.find(b"\n", end)
+    last = len(text) if last < 0 else last
+    number = text.count(b"\n", 0, start) + 1
+    line = one_line(text[first:last].decode())
+    becomes = one_line((text[first:start] + replacement.encode() + text[end:last]).decode())
+    return Mutant(file, start, end, replacement, operator, function, number, line, becomes, rule)
+
+
+def mutants_of(file: str, text: bytes) -> list[Mutant]:
+    """All of a file, in the order in which they stand in it."""
+    root = PARSER.parse(text).root_node
+    return [make(file, text, function, edit) for function, edit in in_file(root)]
+
+
+def function_at(text: bytes, start: int) -> str:
+    """The name of the function in which a byte stands; "" outside of all."""
+    node: Node | None = PARSER.parse(text).root_node.descendant_for_byte_range(start, start)
+    while node is not None and node.type != "function_definition":
+        node = node.parent
+    return name_of(node) if node is not None else ""
+
+
+def code_lines(text: bytes) -> int:
+    """Lines of functions that hold more than braces and comments."""
+    lines: set[int] = set()
+
+    def walk(node: Node) -> None:
+        if node.type == "comment":
+            return
+        if not node.children and text_of(node) not in ("{", "}", ";"):
+            lines.add(node.start_point[0])
+        for child in node.children:
+            walk(child)
+
+    def find(node: Node) -> None:
+        body = node.child_by_field_name("body") if node.type == "function_definition" else None
+        if body is not None:
+            walk(body)
+        else:
+            for child in node.children:
+                find(child)
+
+    find(PARSER.parse(text).root_node)
+    return len(lines)

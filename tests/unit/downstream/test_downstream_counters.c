@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Downstream: what rows count and leave, of packets whose sizes are known. */
+#include "test.h"
+
+#include <stdio.h>
+
+#include "downstream/stages.h"
+
+#include "instance_bench.h"
+#include "scheduler/report.h"
+
+#define PACKETS 40
+
+static struct instance_bench storage, *const bench = &storage;
+
+/* MULPI, annex C.2.2: rates count from the byte behind the HCS to the end of the CRC. */
+static uint64_t scheduled_bytes(const struct downstream *d) {
+	uint64_t bytes = 0;
+
+	for (uint32_t f = 0; f < d->tables.flow_count; f++) {
+		struct scheduler_flow_report r;
+
+		scheduler_report_flow(d->upper.scheduler, f, &r);
+		bytes += r.bytes;
+	}
+	return bytes;
+}
+
+static void bytes_are_those_of_the_packets(void **state) {
+	char text[8192];
+	struct counters c;
+	uint64_t bytes = 0;
+
+	(void)state;
+	snprintf(text, sizeof(text), "%srphy: {mtu: 1500, max_segments: 16}\n",
+		 instance_bench_text);
+	instance_bench_open(bench, text, 1024);
+	for (unsigned i = 0; i < PACKETS; i++)
+		instance_bench_good(bench, (uint8_t)(i % 2), 0, 60 + 7 * i);
+	instance_bench_round(bench);
+	instance_bench_settle(bench);
+	for (unsigned i = 0; i < PACKETS; i++)
+		bytes += bench->sent[i].size;
+	c = instance_bench_counters(bench);
+	assert_int_equal(c.values[COUNTER_RECEIVED], PACKETS);
+	assert_int_equal(c.values[COUNTER_RECEIVED_BYTES], bytes);
+	assert_int_equal(c.values[COUNTER_TRANSMITTED], PACKETS);
+	assert_int_equal(scheduled_bytes(bench->instance.downstream),
+			 bytes + (uint64_t)PACKETS * RTE_ETHER_CRC_LEN);
+	/* the last row of a list leaves nothing */
+	assert_int_equal(ds_hand_over(&bench->instance.downstream->upper, NULL, 0), 0);
+	instance_bench_close(bench);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bytes_are_those_of_the_packets),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
