@@ -2,7 +2,7 @@
 /* Upstream: what no test saw when `make mutants` broke it. */
 #include "test.h"
 
-#include "upstream/order.h"
+#include "upstream/shared/order.h"
 
 #include "fixture.h"
 #include "upstream_bursts.h"
