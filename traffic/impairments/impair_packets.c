@@ -161,7 +161,7 @@ static void let_go(struct impair_session *x, uint64_t now, bool all) {
 		const struct impair_held *h = &x->held[i];
 		struct impair_held taken;
 
-		if (!all && (h->late || now - h->since < x->impair->patience)) {
+		if (!all && (h->late || h->since > now || now - h->since < x->impair->patience)) {
 			i++;
 			continue;
 		}

@@ -113,12 +113,34 @@ static void what_is_spared(void **state) {
 		assert_false(impair_may_hit(&legacy, burst));
 }
 
+/* A packet is held back in the midst of a round, later than the time that the round goes by. */
+static void what_is_held_waits_its_time(void **state) {
+	static struct uplink_output output;
+	static struct rte_mbuf packet;
+	static struct impair_session session;
+	static struct impair im = {
+		.output = &output, .sessions = &session, .session_count = 1, .held = 1};
+
+	(void)state;
+	im.patience = 1000;
+	session.impair = &im;
+	session.held[session.held_count++] =
+		(struct impair_held){.m = &packet, .since = 5000, .release = 4};
+	impair_release(&im, 4990, false);
+	impair_release(&im, 5999, false);
+	assert_int_equal(output.pending_count, 0);
+	impair_release(&im, 6000, false);
+	assert_int_equal(output.pending_count, 1);
+	assert_int_equal(im.held, 0);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shares_in_both_ways),
 		cmocka_unit_test(shares_that_are_none),
 		cmocka_unit_test(draws),
 		cmocka_unit_test(what_is_spared),
+		cmocka_unit_test(what_is_held_waits_its_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
