@@ -109,4 +109,4 @@ clean: ## remove what was built (not .venv)
 		test ! -e $$folder || test -e $$folder/meson-info || \
 			{ echo "clean: $$folder is no build directory" >&2; exit 1; }; \
 	done
-	rm -rf $(BUILD) $(PGO_BUILD) build-asan build-fuzz
+	rm -rf $(BUILD) $(PGO_BUILD) build-asan build-fuzz build-mutants build-load
