@@ -4,6 +4,7 @@
 import argparse
 import json
 import socket
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -82,9 +83,12 @@ def served(folder: Path, pid: int) -> Iterator[Answers]:
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(telemetry, "folders", lambda: [tmp_path / "none", tmp_path])
-    return tmp_path
+def folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """With a short name, as sockets have room for 107 bytes."""
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        monkeypatch.setattr(telemetry, "folders", lambda: [place / "none", place])
+        yield place
 
 
 def run(*words: str) -> int:

@@ -222,7 +222,7 @@ static void linked_open(struct linked *l, bool accounting) {
 	static const struct stage_list linked_list = {
 		.name = "linked", .stages = linked_stages, .count = ARRAY_COUNT(linked_stages)};
 
-	packet_meta_offset = offsetof(struct rte_mbuf, dynfield1);
+	packet_meta_offset = RTE_ALIGN(offsetof(struct rte_mbuf, dynfield1), PACKET_META_ALIGN);
 	memset(l, 0, sizeof(*l));
 	memset(mbufs, 0, sizeof(mbufs));
 	pipeline_init(&l->p, &linked_list, l);
@@ -269,7 +269,7 @@ static void queues_keep_the_order(void **state) {
 	struct rte_mbuf *taken[8];
 
 	(void)state;
-	packet_meta_offset = offsetof(struct rte_mbuf, dynfield1);
+	packet_meta_offset = RTE_ALIGN(offsetof(struct rte_mbuf, dynfield1), PACKET_META_ALIGN);
 	for (unsigned round = 0; round < 3; round++) {
 		assert_null(queue_take(&q));
 		for (unsigned i = 0; i < 5; i++) {
