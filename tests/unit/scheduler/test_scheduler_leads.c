@@ -133,6 +133,32 @@ static void those_put_together_begin_as_equals(void **state) {
 	}
 }
 
+/* Whether there is a limit for all says who competes; how much it is does not. */
+static void another_limit_moves_nobody(void **state) {
+	static const struct {
+		uint64_t limit;
+		bool moves;
+	} changes[] = {{0, false},	 {GBPS, true}, {GBPS, false},
+		       {2 * GBPS, false}, {0, true},	{0, false}};
+	const struct scheduler_group groups[] = {{one_channel, 1}, {one_channel, 1}};
+	const struct scheduler_channel channel = {.rate = GBPS};
+	struct trial t;
+
+	(void)state;
+	trial_open(&t, groups, 2, &channel, 1);
+	for (size_t i = 0; i < ARRAY_COUNT(changes); i++) {
+		uint32_t cluster = t.s->groups[1].cluster;
+
+		column_of(&t, 1)->round = 5;
+		assert_null(scheduler_set_rate_limit(t.s, changes[i].limit));
+		while (scheduler_is_changing(t.s))
+			scheduler_dequeue(t.s, t.now, NULL, 0);
+		assert_int_equal(t.s->groups[1].cluster != cluster, changes[i].moves);
+		assert_int_equal(column_of(&t, 1)->round, changes[i].moves ? 0 : 5);
+	}
+	trial_close(&t);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_that_was_away_gets_no_more),
@@ -140,6 +166,7 @@ int main(void) {
 		cmocka_unit_test(one_that_stays_ahead_is_soon_served),
 		cmocka_unit_test(one_that_comes_back_ahead_is_soon_served),
 		cmocka_unit_test(those_put_together_begin_as_equals),
+		cmocka_unit_test(another_limit_moves_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
