@@ -121,7 +121,7 @@ def read_lists(path: Path) -> tuple[list[Wish], list[Reason]]:
 
 
 def read_room(name: str, tree: Path, lists: Path = LISTS) -> Room:
-    files = sorted((tree / "src" / name).glob("*.[ch]"))
+    files = sorted((tree / "src" / name).rglob("*.[ch]"))
     if not files:
         raise MistakeError(f"no room {name}: src/{name} has no C files")
     texts = {str(path.relative_to(tree)): path.read_bytes() for path in files}

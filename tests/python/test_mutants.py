@@ -86,6 +86,18 @@ def test_what_does_not_run_stays(room: str) -> None:
         assert mutant.function or line.startswith("#define")
 
 
+@pytest.mark.parametrize("room", ROOMS)
+def test_lists_name_what_is_there(room: str) -> None:
+    assert read_room(room, CHECKOUT).stale() == []
+
+
+def test_folders_of_a_room_are_read(tmp_path: Path) -> None:
+    below = tmp_path / "src" / "wire" / "shared"
+    below.mkdir(parents=True)
+    (below / "g.c").write_text(SOURCE)
+    assert sorted(room_of(tmp_path).texts) == ["src/wire/f.c", "src/wire/shared/g.c"]
+
+
 def test_lines_of_code() -> None:
     assert code_lines(SOURCE.encode()) == 14
 

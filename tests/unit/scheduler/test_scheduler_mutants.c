@@ -95,6 +95,35 @@ static void pie_sleeps_until_the_queue_is_long(void **state) {
 	assert_int_equal(a.pie.state, PIE_QUIESCENT);
 }
 
+/* RFC 8034, 4.2: the lower the probability, the smaller the steps. A millisecond above the target. */
+static void pie_steps_by_its_probability(void **state) {
+	static const struct {
+		double from, divisor; /* up to where the next one begins */
+	} steps[] = {{0, 2048},  {0.000001, 512}, {0.00001, 128}, {0.0001, 32}, {0.001, 8},
+		     {0.01, 2}, {0.1, 0.5},      {1, 0.125},     {10, 0.03125}};
+	const struct aqm_queue q = {.bytes = 80000, .head_age = NS_TICKS(11 * RIG_MS)};
+	const uint64_t interval = 16 * RIG_MS;
+	uint64_t random = 1;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(steps); i++) {
+		double last = i + 1 < ARRAY_COUNT(steps) ? 0.999 * steps[i + 1].from : 12;
+
+		for (unsigned end = 0; end < 2; end++) {
+			struct aqm_state a = pie_make();
+			double before = end == 0 ? steps[i].from : last;
+
+			a.pie.state = PIE_ACTIVE;
+			a.pie.burst_allowance = 0;
+			a.pie.old_delay = 0.011;
+			a.pie.probability = before;
+			pie_drops(&a.pie, &q, 1024, NS_TICKS(interval), &random);
+			assert_float_equal((a.pie.probability - before) * steps[i].divisor,
+					   0.25 * 0.001, 1e-9);
+		}
+	}
+}
+
 /* What begins when a queue of WRED is empty does not touch what DOCSIS-PIE knows. */
 static void pie_keeps_its_state_in_an_empty_queue(void **state) {
 	struct rig r = rig_make();
@@ -309,6 +338,7 @@ int main(void) {
 		cmocka_unit_test(wred_decays_from_when_it_is_empty),
 		cmocka_unit_test(pie_allows_a_burst_once),
 		cmocka_unit_test(pie_sleeps_until_the_queue_is_long),
+		cmocka_unit_test(pie_steps_by_its_probability),
 		cmocka_unit_test(pie_keeps_its_state_in_an_empty_queue),
 		cmocka_unit_test(a_packet_as_long_as_the_burst_goes_at_once),
 		cmocka_unit_test(who_comes_and_goes_has_had_its_turn),

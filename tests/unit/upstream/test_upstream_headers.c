@@ -178,7 +178,7 @@ static size_t stream_of_all_kinds(size_t *second) {
 	add_frame(FRAMED);
 	*second = used;
 	used += docsis_request_write(3, 0x30, room + used);
-	used += docsis_queue_request_write(300, 0x30, room + used);
+	used += docsis_queue_request_write(1000, 0x30, room + used);
 	used += docsis_concatenation_write(2, 2 * FRAME, room + used);
 	bench_ethernet(bench, FRAMED, bench->serial[FRAMED], 60, bytes + 100);
 	bench->size[FRAMED][bench->serial[FRAMED]++] = 60;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <rte_cryptodev.h>
+
 #include "fixture.h"
 #include "plain_aes.h"
 #include "upstream_bench.h"
@@ -259,6 +261,39 @@ static void few_operations_left(void **state) {
 	bench_close(bench);
 }
 
+/* The device takes no more: the frame is dropped, its operation is there for another one. */
+static void device_is_full(void **state) {
+	const struct docsis_up_header h = header(AES, 15);
+	struct rte_crypto_op *ops[1024];
+	struct rte_mbuf *m;
+	unsigned put = 0, taken = 0;
+
+	(void)state;
+	bench_open(bench);
+	m = fixture_packet(bench->frames, "of nobody", 10);
+	assert_int_equal(rte_crypto_op_bulk_alloc(bench->crypto.ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC,
+						  ops, ARRAY_COUNT(ops)),
+			 ARRAY_COUNT(ops));
+	for (; put < ARRAY_COUNT(ops); put++) {
+		ops[put]->sess_type = RTE_CRYPTO_OP_WITH_SESSION;
+		ops[put]->sym->session = NULL; /* which comes to nothing */
+		ops[put]->sym->m_src = m;
+		if (rte_cryptodev_enqueue_burst(bench->crypto.device, 0, &ops[put], 1) == 0)
+			break;
+	}
+	assert_in_range(put, 1, ARRAY_COUNT(ops) - 1);
+	rte_mempool_put_bulk(bench->crypto.ops, (void **)&ops[put], (unsigned)ARRAY_COUNT(ops) - put);
+	frame(AES, &h, DROP_CRYPTO_ERROR);
+	assert_int_equal(rte_mempool_in_use_count(bench->crypto.ops), put);
+	while (taken < put)
+		taken += rte_cryptodev_dequeue_burst(bench->crypto.device, 0, ops + taken,
+						     (uint16_t)(put - taken));
+	rte_mempool_put_bulk(bench->crypto.ops, (void **)ops, put);
+	rte_pktmbuf_free(m);
+	frame(AES, &h, DROP_REASONS);
+	bench_close(bench);
+}
+
 /* The element of the downstream says nothing here, whatever SID and key it names. */
 static void element_of_the_other_direction(void **state) {
 	static const uint8_t bp_down[5] = {0x44, 0x31, 0x9f, 0xff, 0}; /* EN = 1 */
@@ -294,6 +329,7 @@ int main(void) {
 		cmocka_unit_test(crc_verified_or_not),
 		cmocka_unit_test(no_operation_left),
 		cmocka_unit_test(few_operations_left),
+		cmocka_unit_test(device_is_full),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);
