@@ -2,6 +2,8 @@
 /* Upstream: what no test saw when `make mutants` broke it. */
 #include "test.h"
 
+#include <string.h>
+
 #include "upstream/shared/order.h"
 
 #include "fixture.h"
@@ -43,9 +45,24 @@ static void silence_is_a_new_beginning(void **state) {
 	assert_int_equal(order_take(&o, 91, NULL, &reordered), ORDER_RESTART);
 }
 
+/* What stood in the place of the tables before says nothing. */
+static void tables_where_something_was(void **state) {
+	struct us_tables t;
+
+	(void)state;
+	setup();
+	finish(0, 0);
+	memset(&t, 0xa5, sizeof(t));
+	assert_int_equal(us_tables_create(&t, &bench->sg, bench->sessions), 0);
+	assert_int_equal(t.stream_count, BENCH_STREAMS + 1);
+	assert_ptr_equal(us_stream_of_sid(&t, 0, SID), &t.streams[STREAM]);
+	us_tables_free(&t);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(codewords_that_are_not_valid),
+		cmocka_unit_test(tables_where_something_was),
 		cmocka_unit_test(silence_is_a_new_beginning),
 	};
 
