@@ -138,7 +138,7 @@ static void another_limit_moves_nobody(void **state) {
 	static const struct {
 		uint64_t limit;
 		bool moves;
-	} changes[] = {{0, false},	 {GBPS, true}, {GBPS, false},
+	} changes[] = {{0, false},	  {GBPS, true}, {GBPS, false},
 		       {2 * GBPS, false}, {0, true},	{0, false}};
 	const struct scheduler_group groups[] = {{one_channel, 1}, {one_channel, 1}};
 	const struct scheduler_channel channel = {.rate = GBPS};

@@ -282,7 +282,8 @@ static void device_is_full(void **state) {
 			break;
 	}
 	assert_in_range(put, 1, ARRAY_COUNT(ops) - 1);
-	rte_mempool_put_bulk(bench->crypto.ops, (void **)&ops[put], (unsigned)ARRAY_COUNT(ops) - put);
+	rte_mempool_put_bulk(bench->crypto.ops, (void **)&ops[put],
+			     (unsigned)ARRAY_COUNT(ops) - put);
 	frame(AES, &h, DROP_CRYPTO_ERROR);
 	assert_int_equal(rte_mempool_in_use_count(bench->crypto.ops), put);
 	while (taken < put)
