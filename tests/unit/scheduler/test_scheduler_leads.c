@@ -138,7 +138,7 @@ static void another_limit_moves_nobody(void **state) {
 	static const struct {
 		uint64_t limit;
 		bool moves;
-	} changes[] = {{0, false},	 {GBPS, true}, {GBPS, false},
+	} changes[] = {{0, false},	  {GBPS, true}, {GBPS, false},
 		       {2 * GBPS, false}, {0, true},	{0, false}};
 	const struct scheduler_group groups[] = {{one_channel, 1}, {one_channel, 1}};
 	const struct scheduler_channel channel = {.rate = GBPS};
@@ -159,6 +159,38 @@ static void another_limit_moves_nobody(void **state) {
 	trial_close(&t);
 }
 
+/* All groups look anew at their channels when a change begins, and not again while it goes on. */
+static void a_change_wakes_them_once(void **state) {
+	const struct scheduler_channel channel = {.rate = GBPS};
+	static struct scheduler_group groups[TRIAL_GROUPS];
+	struct scheduler_grant g[64];
+	const struct cluster *c;
+	struct trial t;
+
+	(void)state;
+	for (uint32_t i = 0; i < TRIAL_GROUPS; i++)
+		groups[i] = (struct scheduler_group){one_channel, 1};
+	trial_open(&t, groups, TRIAL_GROUPS, &channel, 1);
+	c = crowd(&t);
+	for (uint32_t i = 0; i < 200; i++) /* those that move last */
+		arrive(&t, TRIAL_GROUPS - 1 - i % 10);
+	while (c->awake_count > 0)
+		scheduler_dequeue(t.s, t.now, g, ARRAY_COUNT(g));
+	assert_null(scheduler_set_group(t.s, 0, &groups[0]));
+	for (unsigned turn = 0; turn < 2; turn++) {
+		unsigned granted = 0;
+
+		t.now += (SCHEDULER_LEAD_NS - SCHEDULER_REST_NS) / 4;
+		do
+			granted += scheduler_dequeue(t.s, t.now, g, ARRAY_COUNT(g));
+		while (c->awake_count > 0);
+		assert_int_equal(granted > 0, turn == 0);
+		assert_ptr_equal(c, &t.s->clusters[t.s->groups[TRIAL_GROUPS - 1].cluster]);
+		assert_true(scheduler_is_changing(t.s));
+	}
+	trial_close(&t);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_that_was_away_gets_no_more),
@@ -167,6 +199,7 @@ int main(void) {
 		cmocka_unit_test(one_that_comes_back_ahead_is_soon_served),
 		cmocka_unit_test(those_put_together_begin_as_equals),
 		cmocka_unit_test(another_limit_moves_nobody),
+		cmocka_unit_test(a_change_wakes_them_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

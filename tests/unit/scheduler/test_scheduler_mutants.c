@@ -99,8 +99,8 @@ static void pie_sleeps_until_the_queue_is_long(void **state) {
 static void pie_steps_by_its_probability(void **state) {
 	static const struct {
 		double from, divisor; /* up to where the next one begins */
-	} steps[] = {{0, 2048},  {0.000001, 512}, {0.00001, 128}, {0.0001, 32}, {0.001, 8},
-		     {0.01, 2}, {0.1, 0.5},      {1, 0.125},     {10, 0.03125}};
+	} steps[] = {{0, 2048}, {0.000001, 512}, {0.00001, 128}, {0.0001, 32}, {0.001, 8},
+		     {0.01, 2}, {0.1, 0.5},	 {1, 0.125},	 {10, 0.03125}};
 	const struct aqm_queue q = {.bytes = 80000, .head_age = NS_TICKS(11 * RIG_MS)};
 	const uint64_t interval = 16 * RIG_MS;
 	uint64_t random = 1;

@@ -263,6 +263,7 @@ static void few_operations_left(void **state) {
 
 /* The device takes no more: the frame is dropped, its operation is there for another one. */
 static void device_is_full(void **state) {
+	static const uint8_t bytes[SIZE], iv[16];
 	const struct docsis_up_header h = header(AES, 15);
 	struct rte_crypto_op *ops[1024];
 	struct rte_mbuf *m;
@@ -270,19 +271,18 @@ static void device_is_full(void **state) {
 
 	(void)state;
 	bench_open(bench);
-	m = fixture_packet(bench->frames, "of nobody", 10);
+	m = fixture_packet(bench->frames, bytes, sizeof(bytes));
 	assert_int_equal(rte_crypto_op_bulk_alloc(bench->crypto.ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC,
 						  ops, ARRAY_COUNT(ops)),
 			 ARRAY_COUNT(ops));
 	for (; put < ARRAY_COUNT(ops); put++) {
-		ops[put]->sess_type = RTE_CRYPTO_OP_WITH_SESSION;
-		ops[put]->sym->session = NULL; /* which comes to nothing */
-		ops[put]->sym->m_src = m;
+		crypto_fill(ops[put], m, 0, bench->sessions[0], iv, true);
 		if (rte_cryptodev_enqueue_burst(bench->crypto.device, 0, &ops[put], 1) == 0)
 			break;
 	}
 	assert_in_range(put, 1, ARRAY_COUNT(ops) - 1);
-	rte_mempool_put_bulk(bench->crypto.ops, (void **)&ops[put], (unsigned)ARRAY_COUNT(ops) - put);
+	rte_mempool_put_bulk(bench->crypto.ops, (void **)&ops[put],
+			     (unsigned)ARRAY_COUNT(ops) - put);
 	frame(AES, &h, DROP_CRYPTO_ERROR);
 	assert_int_equal(rte_mempool_in_use_count(bench->crypto.ops), put);
 	while (taken < put)

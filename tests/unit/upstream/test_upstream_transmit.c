@@ -49,9 +49,13 @@ static void nothing_is_taken(void **state) {
 	(void)state;
 	setup();
 	for (int i = 0; i < 300; i++) {
+		bool has_room = bench->u->transmit.count < US_TRANSMIT_CAPACITY / 2;
+
 		put(streams[i % 3], 700);
 		bench_round(bench);
 		check_bounds();
+		if (has_room)
+			assert_int_equal(bench_count(bench, COUNTER_RECEIVED), bench->injected);
 	}
 	for (enum unit unit = 0; unit < UNITS; unit++)
 		held += upstream_held(bench->u, unit);
@@ -115,6 +119,51 @@ static void long_bursts(void **state) {
 	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 0);
 	assert_true(bench->came[PLAIN] > 10000);
 	bench->any_drops = true; /* the last burst has no end */
+	bench_close(bench);
+}
+
+/* A segment of one frame, in pieces: two of its header, two of the frame. */
+static void put_pieces(void) {
+	struct segment_header h = {.sid_cluster = bench_streams[FRAMED].cluster,
+				   .pointer_valid = true,
+				   .sequence = bench->segment[FRAMED]++};
+	uint8_t bytes[BENCH_FRAME_MAX];
+	const size_t ends[] = {3, SEGMENT_HEADER_SIZE, SEGMENT_HEADER_SIZE + 20,
+			       SEGMENT_HEADER_SIZE + bench_mac(bench, FRAMED, BENCH_SMALLEST,
+							       bytes + SEGMENT_HEADER_SIZE)};
+	struct bench_psp p;
+	size_t at = 0;
+
+	segment_header_write(&h, bytes);
+	psp_open(&p, BENCH_SC_QAM);
+	psp_add_header(bench, &p, bench_streams[FRAMED].sid);
+	for (size_t i = 0; i < ARRAY_COUNT(ends); at = ends[i++])
+		psp_add(&p, false, false, bytes + at, ends[i] - at);
+	psp_add_trailer(bench, &p);
+	psp_send(bench, &p);
+}
+
+/* One segment is all that is left, as the one before it filled the round to its last frame; of its
+ * buffers those count that have something of a frame. */
+static void one_segment_is_left(void **state) {
+	uint8_t bytes[4096];
+	size_t size = 0;
+
+	(void)state;
+	bench_open(bench);
+	for (unsigned i = 0; i < PIPELINE_BURST; i++)
+		size += bench_mac(bench, FRAMED, BENCH_SMALLEST, bytes + size);
+	bench_segment(bench, FRAMED, 0, bytes, size);
+	put_pieces();
+	bench_round(bench);
+	assert_int_equal(bench_take(bench, UINT32_MAX), PIPELINE_BURST);
+	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 1);
+	assert_int_equal(bench->u->list.queues[US_SEGMENTS].buffers, 2);
+	assert_true(upstream_busy(bench->u));
+	bench_round(bench);
+	bench_take(bench, UINT32_MAX);
+	assert_false(upstream_busy(bench->u));
+	bench_complete(bench, FRAMED);
 	bench_close(bench);
 }
 
@@ -315,6 +364,7 @@ int main(void) {
 		cmocka_unit_test(the_list_is_sound),
 		cmocka_unit_test(nothing_is_taken),
 		cmocka_unit_test(long_bursts),
+		cmocka_unit_test(one_segment_is_left),
 		cmocka_unit_test(stutters),
 		cmocka_unit_test(units_of_many_frames_and_no_port),
 		cmocka_unit_test(units_of_many_frames_and_a_port),
