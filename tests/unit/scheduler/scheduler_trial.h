@@ -10,6 +10,7 @@
 #define MS UINT64_C(1000000)
 #define BYTES 1500
 #define TRIAL_GROUPS 600
+#define COLUMN 3 /* in which all of them wait */
 
 /* One flow a group, each of a modem of its own; groups by their lists of channels. */
 struct trial {
@@ -39,6 +40,7 @@ static inline void trial_open(struct trial *t, const struct scheduler_group *gro
 		flows[i] = (struct scheduler_flow){
 			.group = i,
 			.modem = i,
+			.priority = COLUMN,
 			.weight = 1,
 			.min_buffer = 20 * BYTES,
 			.buffer = 20 * BYTES,
@@ -65,7 +67,7 @@ static const uint32_t one_channel[] = {0};
 static const uint32_t both_channels[] = {0, 1};
 
 static inline struct column *column_of(const struct trial *t, uint32_t group) {
-	return &t->s->groups[group].columns[0];
+	return &t->s->groups[group].columns[COLUMN];
 }
 
 /* Of a trial whose groups all share channels. */

@@ -96,25 +96,25 @@ static void cut_alike(uint32_t n, uint64_t low, uint64_t seed) {
 	crowd_open(&t, n, waits, &r);
 	random_rounds(&t, low, &r, rounds);
 	lowest = lowest_of(&t, rounds, waits);
-	crowd(&t)->far_ahead[0] = lowest + 2 * MAX_LEAD * n;
-	crowd(&t)->served[0] = rounds[1];
+	crowd(&t)->far_ahead[COLUMN] = lowest + 2 * MAX_LEAD * n;
+	crowd(&t)->served[COLUMN] = rounds[1];
 	slow_cut(rounds, waits, n);
 	if (lowest > MAX_ROUND / 2) {
 		for (uint32_t i = 0; i < n; i++)
 			rounds[i] -= waits[i] ? MAX_ROUND / 2 : 0;
 		lowest -= MAX_ROUND / 2;
 	}
-	leads_cut(t.s, t.s->groups[0].cluster, 0);
+	leads_cut(t.s, t.s->groups[0].cluster, COLUMN);
 	while (t.s->cutting) { /* whoever is told before its turn is not told again */
 		for (uint32_t i = 0; i < n; i += waits[i] ? 1 + random_below(&r, 3) : 1) {
 			if (waits[i])
-				leads_tell(t.s, i, 0);
+				leads_tell(t.s, i, COLUMN);
 		}
 		leads_go_on(t.s);
 	}
 	expect_rounds(&t, rounds, waits);
-	assert_int_equal(crowd(&t)->served[0], rounds[1]);
-	assert_int_equal(crowd(&t)->far_ahead[0],
+	assert_int_equal(crowd(&t)->served[COLUMN], rounds[1]);
+	assert_int_equal(crowd(&t)->far_ahead[COLUMN],
 			 lowest + (uint64_t)2 * MAX_LEAD * crowd(&t)->present_count);
 	trial_close(&t);
 }
@@ -148,8 +148,8 @@ static void cut_meanwhile(uint64_t seed) {
 	memcpy(before, rounds, sizeof(rounds));
 	memcpy(still, waits, sizeof(waits));
 	slow_cut(rounds, waits, MOST_GROUPS);
-	crowd(&t)->far_ahead[0] = 2 * MAX_LEAD * MOST_GROUPS;
-	leads_cut(t.s, t.s->groups[0].cluster, 0);
+	crowd(&t)->far_ahead[COLUMN] = 2 * MAX_LEAD * MOST_GROUPS;
+	leads_cut(t.s, t.s->groups[0].cluster, COLUMN);
 	assert_true(t.s->cutting);
 	while (t.s->cutting) {
 		uint32_t away = random_below(&r, MOST_GROUPS);
@@ -189,7 +189,7 @@ static void cut_ends_where_groups_move(void **state) {
 
 	(void)state;
 	crowd_open(&t, MOST_GROUPS, waits, &r);
-	leads_cut(t.s, t.s->groups[0].cluster, 0);
+	leads_cut(t.s, t.s->groups[0].cluster, COLUMN);
 	assert_true(t.s->cutting);
 	assert_null(scheduler_set_group(t.s, 3, &again));
 	for (uint32_t before = t.s->groups[0].cluster; t.s->groups[0].cluster == before;)
@@ -214,11 +214,11 @@ static void what_lies_in_a_gap(void **state) {
 			column_of(&t, i)->round = (uint64_t)(i == 0 ? below : above);
 			group_rank(t.s, i);
 		}
-		crowd(&t)->served[0] = (uint64_t)round;
-		leads_cut(t.s, t.s->groups[0].cluster, 0);
+		crowd(&t)->served[COLUMN] = (uint64_t)round;
+		leads_cut(t.s, t.s->groups[0].cluster, COLUMN);
 		assert_int_equal(column_of(&t, 0)->round, below);
 		assert_int_equal(column_of(&t, 1)->round, below + MAX_LEAD);
-		assert_int_equal(crowd(&t)->served[0], after);
+		assert_int_equal(crowd(&t)->served[COLUMN], after);
 	}
 	trial_close(&t);
 }
@@ -241,14 +241,14 @@ static void cut_open(struct trial *t, uint64_t low) {
 		group_rank(t->s, i);
 	}
 	column_of(t, last)->round = low + APART;
-	crowd(t)->served[0] = low;
-	crowd(t)->far_ahead[0] = low + (uint64_t)2 * MAX_LEAD * (last - FIRST_THERE);
-	leads_cut(t->s, t->s->groups[0].cluster, 0);
+	crowd(t)->served[COLUMN] = low;
+	crowd(t)->far_ahead[COLUMN] = low + (uint64_t)2 * MAX_LEAD * (last - FIRST_THERE);
+	leads_cut(t->s, t->s->groups[0].cluster, COLUMN);
 }
 
 /* It goes on until what it takes off is known, while none of those that wait has been told. */
 static void cut_get_known(struct trial *t, uint64_t low) {
-	while (crowd(t)->served[0] == low)
+	while (crowd(t)->served[COLUMN] == low)
 		leads_go_on(t->s);
 	for (uint32_t i = FIRST_THERE; i < TRIAL_GROUPS - 1; i++)
 		assert_int_equal(column_of(t, i)->round, low + APART * (i - FIRST_THERE));
@@ -273,10 +273,10 @@ static void who_is_served_is_told_first(void **state) {
 	(void)state;
 	cut_open(&t, low);
 	cut_get_known(&t, low);
-	assert_int_equal(crowd(&t)->served[0], 100);
+	assert_int_equal(crowd(&t)->served[COLUMN], 100);
 	assert_int_equal(scheduler_dequeue(t.s, t.now, &g, 1), 1);
 	assert_int_equal(g.flow, FIRST_THERE);
-	assert_int_equal(crowd(&t)->served[0], 100);
+	assert_int_equal(crowd(&t)->served[COLUMN], 100);
 	assert_int_equal(column_of(&t, FIRST_THERE + 1)->round, low + APART);
 	arrive(&t, last);
 	assert_int_equal(column_of(&t, last)->round, 100 + MAX_LEAD);
@@ -295,7 +295,7 @@ static void who_comes_back_before_is_told(void **state) {
 	(void)state;
 	cut_open(&t, low);
 	leads_go_on(t.s);
-	t.s->groups[0].cuts = 1;
+	t.s->groups[0].cuts = 1u << COLUMN;
 	arrive(&t, 0);
 	assert_int_equal(column_of(&t, 0)->round, low - MAX_LEAD);
 	cut_get_known(&t, low);
@@ -314,7 +314,7 @@ static void rounds_go_on_before_they_are_told(void **state) {
 	cut_open(&t, low);
 	cut_get_known(&t, low);
 	for (unsigned i = 0; i < APART; i++)
-		column_next_round(t.s, group, 0);
+		column_next_round(t.s, group, COLUMN);
 	cut_finish(&t);
 	assert_int_equal(column_of(&t, group)->round, 100 + MAX_LEAD * 50 + APART);
 	trial_close(&t);

@@ -71,7 +71,7 @@ static void the_place_of_one_that_comes_back(void **state) {
 	(void)state;
 	trial_open(&t, groups, 2, &channel, 1);
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-		crowd(&t)->served[0] = cases[i].served;
+		crowd(&t)->served[COLUMN] = cases[i].served;
 		column_of(&t, 1)->round = cases[i].had;
 		arrive(&t, 1);
 		assert_int_equal(column_of(&t, 1)->round, cases[i].has);

@@ -167,6 +167,25 @@ static void a_packet_as_long_as_the_burst_goes_at_once(void **state) {
 	rig_end(&r);
 }
 
+/* Of two groups one has the higher priority: the other one has the share of what is lower. */
+static void lower_of_two_groups_has_its_share(void **state) {
+	struct rig r = rig_make();
+
+	(void)state;
+	rig_channel(&r, RIG_BPS(100));
+	for (uint32_t i = 0; i < 2; i++) {
+		rig_group_range(&r, 0, 1);
+		rig_flow(&r, (struct scheduler_flow){.group = i, .priority = i == 0 ? 7 : 0});
+	}
+	rig_start(&r);
+	for (uint32_t i = 0; i < 2; i++)
+		rig_feed_always(&r, i, 1500, 1500);
+	rig_run(&r, RIG_S);
+	assert_in_range(r.flows[1].bytes, r.flows[0].bytes / LOWER_COST / 2,
+			r.flows[0].bytes / LOWER_COST * 2);
+	rig_end(&r);
+}
+
 /* Modems with one packet at a time, there again as soon as it went, have their turns as one that is
  * backlogged has in another group. */
 static void who_comes_and_goes_has_had_its_turn(void **state) {
@@ -341,6 +360,7 @@ int main(void) {
 		cmocka_unit_test(pie_steps_by_its_probability),
 		cmocka_unit_test(pie_keeps_its_state_in_an_empty_queue),
 		cmocka_unit_test(a_packet_as_long_as_the_burst_goes_at_once),
+		cmocka_unit_test(lower_of_two_groups_has_its_share),
 		cmocka_unit_test(who_comes_and_goes_has_had_its_turn),
 		cmocka_unit_test(turns_are_not_saved_up),
 		cmocka_unit_test(what_a_drain_leaves_goes),
