@@ -90,6 +90,14 @@ def test_its_own_place_is_gone(workshop: Path) -> None:
     assert done.returncode == 0 and not Path(place).parent.exists()
 
 
+def test_the_search_does_not_find_itself(workshop: Path) -> None:
+    """What searches for processes may have told all it found and yet not have ended."""
+    (workshop / "bin" / "grep").write_text('#!/bin/sh\n/usr/bin/grep "$@"\nexec >&-\nsleep 1\n')
+    (workshop / "bin" / "grep").chmod(0o755)
+    done = ran(workshop, "test", "unit")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_a_step_that_is_none(workshop: Path) -> None:
     done = ran(workshop, "test", "unit", "nonsense")
     assert done.returncode == 2 and "build unit pytest sanitize fuzz" in done.stderr
