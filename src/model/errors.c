@@ -50,7 +50,10 @@ static char *render(const char *file, uint32_t line, const struct path *path, co
 
 	if (out == NULL)
 		return NULL;
-	fprintf(out, "%s:%" PRIu32 ": ", file, line);
+	fprintf(out, "%s:", file);
+	if (line > 0)
+		fprintf(out, "%" PRIu32 ":", line);
+	fputc(' ', out);
 	if (path != NULL)
 		errors_print_path(path, out);
 	else

@@ -27,7 +27,8 @@ struct errors {
 	uint64_t total;
 };
 
-/* Notes "FILE:LINE: PATH: found FOUND, allowed: ALLOWED". An empty path stands for the whole file. */
+/* Notes "FILE:LINE: PATH: found FOUND, allowed: ALLOWED". An empty path stands for the whole file; line 0 is
+ * none, as a request has it. */
 void errors_add(struct errors *errors, uint32_t line, const struct path *path, const char *found,
 		const char *allowed);
 

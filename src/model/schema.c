@@ -8,11 +8,10 @@
 
 #include "model/keys.h"
 #include "model/loader.h"
+#include "model/schema.h"
 #include "model/units.h"
 
 #define ID "urn:openvcmts:schema:service-group"
-
-static json_t *describe(const struct key *key);
 
 /* A default or example as YAML would read it. */
 static json_t *value_of(const struct key *key, const char *text) {
@@ -56,7 +55,7 @@ static void put_keys(json_t *schema, const struct key *keys) {
 	json_t *properties = json_object(), *required = json_array();
 
 	for (const struct key *key = keys; key->name != NULL; key++) {
-		json_object_set_new(properties, key->name, describe(key));
+		json_object_set_new(properties, key->name, schema_of_key(key));
 		if (key->required)
 			json_array_append_new(required, json_string(key->name));
 	}
@@ -72,7 +71,7 @@ static void put_list(json_t *schema, const struct key *key) {
 	json_object_set_new(schema, "type", json_string("array"));
 	json_object_set_new(schema, "minItems", json_integer((json_int_t)key->min));
 	json_object_set_new(schema, "maxItems", json_integer((json_int_t)key->max));
-	json_object_set_new(schema, "items", describe(key->item));
+	json_object_set_new(schema, "items", schema_of_key(key->item));
 }
 
 static void put_hex(json_t *schema, const struct key *key) {
@@ -103,7 +102,7 @@ static void put_kind(json_t *schema, const struct key *key) {
 	}
 }
 
-static json_t *describe(const struct key *key) {
+json_t *schema_of_key(const struct key *key) {
 	json_t *schema = json_object();
 	char allowed[512];
 
@@ -119,6 +118,15 @@ static json_t *describe(const struct key *key) {
 	if (key->example != NULL)
 		json_object_set_new(schema, "examples",
 				    json_pack("[o]", value_of(key, key->example)));
+	return schema;
+}
+
+json_t *schema_of_keys(const struct key *keys, bool open) {
+	json_t *schema = json_object();
+
+	put_keys(schema, keys);
+	if (open)
+		json_object_del(schema, "additionalProperties");
 	return schema;
 }
 

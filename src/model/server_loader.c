@@ -11,7 +11,8 @@ int server_config_load(const char *path, struct server_config *config, FILE *err
 
 	*config = (struct server_config){.groups = calloc(1, sizeof(*config->groups))};
 	if (config->groups == NULL) {
-		fprintf(errors, "%s:1: found no memory left, allowed: a file that fits the machine\n",
+		fprintf(errors,
+			"%s:1: found no memory left, allowed: a file that fits the machine\n",
 			path);
 		return 1;
 	}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One client of the control socket: what it has sent of a request, what it has not taken of the answers. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "control/json_text.h"
+#include "control/rpc.h"
+
+struct control_client {
+	int fd; /* -1: this place is free */
+	char *in;
+	size_t in_used, in_room;
+	size_t looked; /* bytes of `in` that `text` has seen */
+	struct json_text text;
+	char *out;
+	size_t out_used, out_sent;
+	bool ends; /* once the answer is taken: what it sends is no request */
+	uint64_t since_ms; /* of the latest progress */
+};
+
+/* Takes a connection over. */
+void control_client_open(struct control_client *c, int fd, uint64_t now_ms);
+
+/* What poll() is to wait for. A client that does not take its answer is not read from. */
+short control_client_events(const struct control_client *c);
+
+/* Reads and writes what can be without waiting, and answers at most one request. Returns whether the
+ * client is still there. */
+bool control_client_serve(struct control_client *c, const struct rpc *rpc, uint64_t now_ms);
+
+/* Whether a whole request may stand in what was read already, so that nothing need come for it. */
+bool control_client_has_more(const struct control_client *c);
+
+/* Whether it is in the middle of a request or an answer. */
+bool control_client_is_busy(const struct control_client *c);
+
+void control_client_close(struct control_client *c);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * JSON-RPC 2.0: requests in, answers out, by a table of methods. What a method takes is told by a table of
+ * keys as the configuration's are, so that a request is read, checked and described in the same way.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include <jansson.h>
+
+#include "model/arena.h"
+#include "model/keys.h"
+
+#define RPC_LINE 512
+#define RPC_BATCH_MAX 64 /* requests in one array */
+
+enum rpc_code {
+	RPC_OK = 0,
+	RPC_NO_JSON = -32700,
+	RPC_NO_REQUEST = -32600,
+	RPC_NO_METHOD = -32601,
+	RPC_WRONG_PARAMS = -32602,
+	RPC_INTERNAL = -32603,
+	RPC_REFUSED = -32000, /* what was asked for cannot be done: nothing was changed */
+};
+
+struct rpc_error {
+	enum rpc_code code; /* RPC_OK: there is none */
+	char message[RPC_LINE];
+};
+
+/* What a call has: `params` is the struct that the method's keys describe, in `arena`, which ends with it. */
+struct rpc_call {
+	void *service;
+	const void *params;
+	struct arena *arena;
+	struct rpc_error error;
+};
+
+struct rpc_method {
+	const char *name;
+	const char *about; /* one line */
+	const struct key *params; /* NULL: none */
+	size_t params_size; /* bytes of their struct */
+	const struct key *result; /* members of what it returns, at least these */
+	/* Returns the result, or NULL after rpc_refuse(). */
+	json_t *(*run)(struct rpc_call *call);
+};
+
+struct rpc {
+	const struct rpc_method *methods;
+	size_t method_count;
+	void *service;
+};
+
+/* Answers one request or an array of them with a text that the caller frees; NULL: there is nothing to say. */
+char *rpc_answer(const struct rpc *rpc, const char *text, size_t size);
+
+/* What is said to a client whose bytes are no request. To be freed by the caller; NULL: no memory. */
+char *rpc_complain(enum rpc_code code, const char *message);
+
+/* Notes why a call is refused, in one line. Returns NULL. */
+json_t *rpc_refuse(struct rpc_call *call, enum rpc_code code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* All methods as an OpenRPC document, which the method rpc.discover returns. The caller owns it. */
+json_t *rpc_describe(const struct rpc *rpc);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests to a service: bytes of a client, cut where a value ends. */
+#include <stdlib.h>
+
+#include "control/json_text.h"
+
+#include "fuzz.h"
+#include "rpc_service.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+	const char *bytes = (const char *)data;
+	uint32_t sum = 0;
+	const struct rpc rpc = {service_methods, 1, &sum}; /* without the one that says much */
+
+	while (size > 0) {
+		struct json_text text = {0};
+		size_t used = json_text_feed(&text, bytes, size);
+
+		CHECK(used <= size && used > 0);
+		free(rpc_answer(&rpc, bytes, used));
+		if (text.state != JSON_TEXT_WHOLE)
+			break;
+		bytes += used;
+		size -= used;
+	}
+	return 0;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A service with two methods, for tests of what carries requests to it. */
+#pragma once
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/rpc.h"
+#include "model/key_rows.h"
+
+struct add_params {
+	uint32_t by;
+	uint8_t mac[6];
+	bool twice;
+};
+
+/* clang-format off */
+static const struct key add_keys[] = {
+	{.name = "by", .required = true, INTEGER(1, 1000), AT(struct add_params, by), HELP("how many")},
+	{.name = "mac", .kind = KIND_MAC, AT(struct add_params, mac), HELP("whose")},
+	{.name = "twice", BOOL, AT(struct add_params, twice), .fallback = "false", HELP("again")},
+	{0},
+};
+static const struct key sum_keys[] = {
+	{.name = "sum", .required = true, INTEGER(0, UINT32_MAX), HELP("of all so far")},
+	{0},
+};
+/* clang-format on */
+
+static inline json_t *service_add(struct rpc_call *call) {
+	const struct add_params *p = call->params;
+	uint32_t *sum = call->service;
+
+	if (p->by == 13)
+		return rpc_refuse(call, RPC_REFUSED, "by: 13 brings bad luck");
+	*sum += p->twice ? 2 * p->by : p->by;
+	return json_pack("{s:i}", "sum", (int)*sum);
+}
+
+/* An answer of many bytes. */
+static inline json_t *service_fill(struct rpc_call *call) {
+	char *text = malloc(1u << 22);
+	json_t *answer;
+
+	(void)call;
+	if (text == NULL)
+		return NULL;
+	memset(text, 'x', 1u << 22);
+	answer = json_pack("{s:s#}", "text", text, 1 << 22);
+	free(text);
+	return answer;
+}
+
+static const struct rpc_method service_methods[] = {
+	{"add", "adds to the sum", add_keys, sizeof(struct add_params), sum_keys, service_add},
+	{"fill", "says much", NULL, 0, (const struct key[]){{0}}, service_fill},
+};
+
+/* `sum` must live on. */
+static inline struct rpc rpc_service(uint32_t *sum) {
+	return (struct rpc){service_methods, 2, sum};
+}

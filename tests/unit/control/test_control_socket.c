@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Clients of the control socket: good, slow, many, and those that speak something else. */
+#include "test.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "control/control_socket.h"
+
+#include "rpc_service.h"
+
+#define REQUEST "{\"jsonrpc\":\"2.0\",\"method\":\"add\",\"params\":{\"by\":1},\"id\":1}"
+#define FOREVER_MS 3600000 /* nobody is let go for being slow */
+
+static char folder[] = "/tmp/control-XXXXXX";
+static char path[64];
+static uint32_t sum;
+static struct rpc rpc;
+static struct control_socket *server;
+
+static struct control_socket *server_open(unsigned patience_ms) {
+	const struct control_options options = {path, 0600, patience_ms};
+
+	return control_socket_open(&options, &rpc);
+}
+
+static int begin(void **state) {
+	(void)state;
+	sum = 0;
+	rpc = rpc_service(&sum);
+	server = server_open(FOREVER_MS);
+	return server == NULL;
+}
+
+static int end(void **state) {
+	(void)state;
+	control_socket_close(server);
+	return access(path, F_OK) == 0; /* it leaves nothing */
+}
+
+static int client_connect(void) {
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+	strcpy(address.sun_path, path);
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	return fd;
+}
+
+static void client_send(int fd, const char *text) {
+	assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+}
+
+/* What has come, once a line's end or the end of the connection has; the server has its turns meanwhile. */
+static size_t client_hear(int fd, char *text, size_t size) {
+	size_t used = 0;
+	ssize_t n;
+
+	for (;;) {
+		n = recv(fd, text + used, size - used - 1, 0);
+		if (n == 0 || (n < 0 && errno != EAGAIN))
+			break;
+		used += n > 0 ? (size_t)n : 0;
+		if (used > 0 && text[used - 1] == '\n')
+			break;
+		control_socket_serve(server, 0);
+	}
+	text[used] = '\0';
+	return used;
+}
+
+static void client_expect(int fd, const char *expected) {
+	char text[4096];
+
+	client_hear(fd, text, sizeof(text));
+	assert_string_equal(text, expected);
+}
+
+#define SUM(n) "{\"jsonrpc\":\"2.0\",\"result\":{\"sum\":" #n "},\"id\":1}\n"
+
+static void two_clients_are_served(void **state) {
+	int a = client_connect(), b = client_connect();
+
+	(void)state;
+	client_send(a, REQUEST);
+	client_expect(a, SUM(1));
+	client_send(b, REQUEST "\n");
+	client_expect(b, SUM(2));
+	client_send(a, REQUEST);
+	client_expect(a, SUM(3));
+	close(a);
+	close(b);
+}
+
+static void requests_in_one_piece_and_in_many(void **state) {
+	int fd = client_connect();
+
+	(void)state;
+	client_send(fd, REQUEST REQUEST " " REQUEST);
+	for (int i = 0; i < 8; i++)
+		control_socket_serve(server, 0);
+	client_expect(fd, SUM(1) SUM(2) SUM(3));
+	for (const char *c = REQUEST; *c != '\0'; c++) {
+		const char text[] = {*c, '\0'};
+
+		client_send(fd, text);
+		control_socket_serve(server, 0);
+	}
+	client_expect(fd, SUM(4));
+	close(fd);
+}
+
+static void who_speaks_something_else_is_told_and_let_go(void **state) {
+	int fd = client_connect();
+	char text[512];
+
+	(void)state;
+	client_send(fd, "GET / HTTP/1.1\r\n\r\n");
+	client_hear(fd, text, sizeof(text));
+	assert_non_null(strstr(text, "-32700"));
+	assert_int_equal(client_hear(fd, text, sizeof(text)), 0);
+	close(fd);
+}
+
+static void what_has_no_end_is_cut(void **state) {
+	int fd = client_connect();
+	char block[4096], text[512];
+	size_t sent = 0;
+
+	(void)state;
+	memset(block, ' ', sizeof(block));
+	block[0] = '{';
+	while (sent < 2 * (size_t)CONTROL_REQUEST_MAX) {
+		ssize_t n = send(fd, block, sizeof(block), MSG_NOSIGNAL);
+
+		if (n < 0 && errno != EAGAIN)
+			break;
+		sent += n > 0 ? (size_t)n : 0;
+		block[0] = ' ';
+		control_socket_serve(server, 0);
+	}
+	assert_in_range(sent, CONTROL_REQUEST_MAX, 2 * CONTROL_REQUEST_MAX - 1);
+	client_hear(fd, text, sizeof(text));
+	assert_non_null(strstr(text, "1 MiB"));
+	close(fd);
+}
+
+static void an_answer_that_nobody_takes_holds_up_nobody(void **state) {
+	int slow = client_connect(), fd = client_connect();
+	char *text = malloc((1u << 22) + 4096);
+
+	(void)state;
+	client_send(slow, "{\"jsonrpc\":\"2.0\",\"method\":\"fill\",\"id\":1}" REQUEST);
+	for (int i = 0; i < 100; i++)
+		control_socket_serve(server, 0);
+	assert_int_equal(sum, 0); /* its next request waits until it has taken the answer */
+	client_send(fd, REQUEST);
+	client_expect(fd, SUM(1));
+	assert_true(client_hear(slow, text, (1u << 22) + 4096) > 1u << 22);
+	client_expect(slow, SUM(2));
+	free(text);
+	close(slow);
+	close(fd);
+}
+
+static void who_goes_in_the_middle_is_forgotten(void **state) {
+	(void)state;
+	for (int i = 0; i < 3 * CONTROL_CLIENTS; i++) {
+		int fd = client_connect();
+
+		client_send(fd, "{\"jsonrpc\"");
+		control_socket_serve(server, 0);
+		close(fd);
+		control_socket_serve(server, 0);
+	}
+	two_clients_are_served(state);
+}
+
+static void idle_clients_make_room(void **state) {
+	int fds[2 * CONTROL_CLIENTS];
+
+	(void)state;
+	for (int i = 0; i < 2 * CONTROL_CLIENTS; i++) {
+		fds[i] = client_connect();
+		client_send(fds[i], REQUEST);
+		assert_int_not_equal(client_hear(fds[i], (char[256]){0}, 256), 0);
+	}
+	assert_int_equal(sum, 2 * CONTROL_CLIENTS);
+	for (int i = 0; i < 2 * CONTROL_CLIENTS; i++)
+		close(fds[i]);
+}
+
+static void a_full_house_of_slow_ones_is_emptied(void **state) {
+	int fds[CONTROL_CLIENTS];
+
+	control_socket_close(server);
+	server = server_open(1);
+	assert_non_null(server);
+	for (int i = 0; i < CONTROL_CLIENTS; i++) {
+		fds[i] = client_connect();
+		client_send(fds[i], "{\"half\":");
+		control_socket_serve(server, 0);
+	}
+	/* Each is let go after its millisecond. */
+	for (int i = 0; i < CONTROL_CLIENTS; i++) {
+		while (recv(fds[i], (char[16]){0}, 16, 0) != 0)
+			control_socket_serve(server, 1);
+		close(fds[i]);
+	}
+	two_clients_are_served(state);
+}
+
+static void two_servers_do_not_share(void **state) {
+	int fd = client_connect();
+
+	(void)state;
+	assert_null(server_open(FOREVER_MS));
+	client_send(fd, REQUEST);
+	client_expect(fd, SUM(1)); /* the first one notices nothing */
+	close(fd);
+}
+
+/* A process that was killed leaves its socket. */
+static void what_is_left_is_replaced(void **state) {
+	pid_t child;
+	int status;
+
+	control_socket_close(server);
+	child = fork();
+	if (child == 0)
+		_exit(server_open(FOREVER_MS) == NULL);
+	waitpid(child, &status, 0);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	assert_int_equal(access(path, F_OK), 0);
+	server = server_open(FOREVER_MS);
+	assert_non_null(server);
+	two_clients_are_served(state);
+}
+
+static void a_file_is_left_alone(void **state) {
+	FILE *f;
+
+	(void)state;
+	control_socket_close(server);
+	server = NULL;
+	f = fopen(path, "w");
+	fclose(f);
+	assert_null(server_open(FOREVER_MS));
+	assert_int_equal(access(path, F_OK), 0);
+	unlink(path);
+}
+
+static void only_its_user_may(void **state) {
+	struct stat status;
+
+	(void)state;
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0600);
+}
+
+static void names_that_are_too_long(void **state) {
+	char name[256];
+	const struct control_options options = {name, 0600, FOREVER_MS};
+
+	(void)state;
+	memset(name, 'x', sizeof(name));
+	name[0] = '/';
+	name[255] = '\0';
+	assert_null(control_socket_open(&options, &rpc));
+	name[4] = '/'; /* no such folder */
+	name[60] = '\0';
+	assert_null(control_socket_open(&options, &rpc));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		TEST(two_clients_are_served),
+		TEST(requests_in_one_piece_and_in_many),
+		TEST(who_speaks_something_else_is_told_and_let_go),
+		TEST(what_has_no_end_is_cut),
+		TEST(an_answer_that_nobody_takes_holds_up_nobody),
+		TEST(who_goes_in_the_middle_is_forgotten),
+		TEST(idle_clients_make_room),
+		TEST(a_full_house_of_slow_ones_is_emptied),
+		TEST(two_servers_do_not_share),
+		TEST(what_is_left_is_replaced),
+		TEST(a_file_is_left_alone),
+		TEST(only_its_user_may),
+		TEST(names_that_are_too_long),
+	};
+	char lock[80];
+	int failed;
+
+	if (mkdtemp(folder) == NULL)
+		return 1;
+	snprintf(path, sizeof(path), "%s/control.sock", folder);
+	snprintf(lock, sizeof(lock), "%s.lock", path);
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	unlink(lock);
+	rmdir(folder);
+	return failed;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests and their answers, word by word. */
+#include "test.h"
+
+#include "rpc_service.h"
+
+static uint32_t sum;
+
+static void answers(const char *request, const char *expected) {
+	const struct rpc rpc = rpc_service(&sum);
+	char *answer = rpc_answer(&rpc, request, strlen(request));
+
+	if (expected == NULL)
+		assert_null(answer);
+	else
+		assert_string_equal(answer, expected);
+	free(answer);
+}
+
+static void a_call_has_its_result(void **state) {
+	(void)state;
+	sum = 0;
+	answers("{\"jsonrpc\":\"2.0\",\"method\":\"add\",\"params\":{\"by\":5},\"id\":1}",
+		"{\"jsonrpc\":\"2.0\",\"result\":{\"sum\":5},\"id\":1}");
+	answers("{\"jsonrpc\":\"2.0\",\"method\":\"add\",\"params\":{\"by\":\"5\",\"twice\":true},"
+		"\"id\":\"x\"}",
+		"{\"jsonrpc\":\"2.0\",\"result\":{\"sum\":15},\"id\":\"x\"}");
+	answers("{\"jsonrpc\":\"2.0\",\"method\":\"add\",\"params\":{\"by\":1},\"id\":null}",
+		"{\"jsonrpc\":\"2.0\",\"result\":{\"sum\":16},\"id\":null}");
+}
+
+static void who_gives_no_id_is_told_nothing(void **state) {
+	(void)state;
+	sum = 0;
+	answers("{\"jsonrpc\":\"2.0\",\"method\":\"add\",\"params\":{\"by\":5}}", NULL);
+	assert_int_equal(sum, 5);
+	answers("{\"jsonrpc\":\"2.0\",\"method\":\"nothing\"}", NULL);
+	answers("[{\"jsonrpc\":\"2.0\",\"method\":\"add\",\"params\":{\"by\":5}}]", NULL);
+	assert_int_equal(sum, 10);
+}
+
+#define ERROR(code, message, id)                                                    \
+	"{\"jsonrpc\":\"2.0\",\"error\":{\"code\":" #code ",\"message\":\"" message \
+	"\"},\"id\":" id "}"
+#define ADD(params) "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"add\",\"params\":" params "}"
+
+static void wrong_params_are_told(void **state) {
+	(void)state;
+	sum = 0;
+	answers(ADD("{\"by\":0}"),
+		ERROR(-32602, "add: by: found \\\"0\\\", allowed: a number, 1 to 1000", "1"));
+	answers(ADD("{}"),
+		ERROR(-32602, "add: by: found nothing, allowed: a number, 1 to 1000", "1"));
+	answers(ADD("{\"by\":null}"),
+		ERROR(-32602, "add: by: found \\\"null\\\", allowed: a number, 1 to 1000", "1"));
+	answers(ADD("{\"by\":[1]}"),
+		ERROR(-32602, "add: by: found a list of 1, allowed: a number, 1 to 1000", "1"));
+	answers(ADD("[5]"),
+		ERROR(-32600, "params: found no object, allowed: parameters by name", "null"));
+	assert_int_equal(sum, 0);
+}
+
+static void a_refusal_says_why(void **state) {
+	(void)state;
+	sum = 0;
+	answers(ADD("{\"by\":13}"), ERROR(-32000, "by: 13 brings bad luck", "1"));
+	assert_int_equal(sum, 0);
+}
+
+static void what_is_no_request(void **state) {
+	static const char *const requests[] = {
+		"{}",
+		"[1]",
+		"[[]]",
+		"{\"jsonrpc\":\"1.0\",\"method\":\"add\",\"id\":1}",
+		"{\"jsonrpc\":2.0,\"method\":\"add\",\"id\":1}",
+		"{\"jsonrpc\":\"2.0\",\"method\":7,\"id\":1}",
+		"{\"jsonrpc\":\"2.0\",\"id\":1}",
+		"{\"jsonrpc\":\"2.0\",\"method\":\"add\",\"id\":{}}",
+		"{\"jsonrpc\":\"2.0\",\"method\":\"add\",\"params\":\"by\",\"id\":1}",
+		"[]",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(requests); i++) {
+		const struct rpc rpc = rpc_service(&sum);
+		char *answer = rpc_answer(&rpc, requests[i], strlen(requests[i]));
+
+		assert_non_null(answer);
+		assert_non_null(strstr(answer, "\"code\":-32600"));
+		assert_non_null(strstr(answer, "\"id\":null"));
+		free(answer);
+	}
+}
+
+static void what_is_no_json(void **state) {
+	static const char *const requests[] = {"{", "{\"a\":1,\"a\":2}", "{\"a\":\"\xff\"}", "[1,]",
+					       "{'a':1}"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(requests); i++) {
+		const struct rpc rpc = rpc_service(&sum);
+		char *answer = rpc_answer(&rpc, requests[i], strlen(requests[i]));
+
+		assert_non_null(answer);
+		assert_non_null(strstr(answer, "\"code\":-32700"));
+		free(answer);
+	}
+}
+
+static void an_unknown_method(void **state) {
+	(void)state;
+	answers("{\"jsonrpc\":\"2.0\",\"method\":\"ad\",\"id\":1}",
+		ERROR(-32601, "found method \\\"ad\\\", allowed: those that rpc.discover tells",
+		      "1"));
+}
+
+static void a_batch_is_answered_in_order(void **state) {
+	(void)state;
+	sum = 0;
+	answers("[" ADD("{\"by\":1}") "," ADD("{\"by\":0}") "," ADD("{\"by\":2}") "]",
+		"[{\"jsonrpc\":\"2.0\",\"result\":{\"sum\":1},\"id\":1}," ERROR(
+			-32602, "add: by: found \\\"0\\\", allowed: a number, 1 to 1000",
+			"1") ",{\"jsonrpc\":\"2.0\",\"result\":{\"sum\":3},\"id\":1}]");
+}
+
+static void a_batch_is_bounded(void **state) {
+	const struct rpc rpc = rpc_service(&sum);
+	char text[4096] = "[";
+	char *answer;
+
+	(void)state;
+	for (int i = 0; i < RPC_BATCH_MAX + 1; i++)
+		strcat(text, i > 0 ? ",{}" : "{}");
+	strcat(text, "]");
+	answer = rpc_answer(&rpc, text, strlen(text));
+	assert_int_equal(answer[0], '{');
+	assert_non_null(strstr(answer, "allowed: 1 to 64"));
+	free(answer);
+}
+
+static void methods_are_described(void **state) {
+	const struct rpc rpc = rpc_service(&sum);
+	json_t *all = rpc_describe(&rpc);
+	const json_t *add = json_array_get(json_object_get(all, "methods"), 0);
+	const json_t *by = json_array_get(json_object_get(add, "params"), 0);
+
+	(void)state;
+	assert_string_equal(json_string_value(json_object_get(add, "name")), "add");
+	assert_string_equal(json_string_value(json_object_get(by, "name")), "by");
+	assert_true(json_is_true(json_object_get(by, "required")));
+	assert_int_equal(
+		json_integer_value(json_object_get(json_object_get(by, "schema"), "maximum")),
+		1000);
+	json_decref(all);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_call_has_its_result),
+		cmocka_unit_test(who_gives_no_id_is_told_nothing),
+		cmocka_unit_test(wrong_params_are_told),
+		cmocka_unit_test(a_refusal_says_why),
+		cmocka_unit_test(what_is_no_request),
+		cmocka_unit_test(what_is_no_json),
+		cmocka_unit_test(an_unknown_method),
+		cmocka_unit_test(a_batch_is_answered_in_order),
+		cmocka_unit_test(a_batch_is_bounded),
+		cmocka_unit_test(methods_are_described),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
