@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""JSON-RPC 2.0 over the Unix socket of a vcmtsd in service."""
+
+import itertools
+import json
+import socket
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+Json = dict[str, Any]
+PIECE = 65536
+
+
+class RefusedError(Exception):
+    """What was asked for was not done; the text says why, and nothing has changed."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+class ClosedError(Exception):
+    """vcmtsd ended, or let this client go, before it answered."""
+
+
+class Client:
+    """A connection. Requests are answered in their order."""
+
+    def __init__(self, path: Path, timeout: float | None = None) -> None:
+        """Raises OSError where nobody listens. `timeout`: seconds that an answer may take."""
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.settimeout(timeout)
+        self._ids = itertools.count(1)
+        self._heard = b""
+        try:
+            self._socket.connect(str(path))
+        except OSError:
+            self._socket.close()
+            raise
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def _answer(self) -> Any:
+        """The next line, which is an answer or a list of them."""
+        while b"\n" not in self._heard:
+            piece = self._socket.recv(PIECE)
+            if not piece:
+                raise ClosedError("vcmtsd ended the connection before it answered")
+            self._heard += piece
+        line, self._heard = self._heard.split(b"\n", 1)
+        return json.loads(line)
+
+    def _request(self, method: str, params: Json) -> Json:
+        return {"jsonrpc": "2.0", "method": method, "params": params, "id": next(self._ids)}
+
+    def call(self, method: str, **params: Any) -> Any:
+        """The result of one method; RefusedError where there is none."""
+        request = self._request(method, params)
+        self._socket.sendall(json.dumps(request).encode())
+        return result(self._answer())
+
+    def calls(self, wanted: Iterable[tuple[str, Json]]) -> list[Any]:
+        """Several methods in one request, each answered by its result or a RefusedError."""
+        requests = [self._request(method, params) for method, params in wanted]
+        self._socket.sendall(json.dumps(requests).encode())
+        answers = self._answer()
+        if isinstance(answers, dict):  # the request as a whole was none
+            return [result(answers)]
+        return [result_or_error(answer) for answer in answers]
+
+
+def result(answer: Json) -> Any:
+    if "error" in answer:
+        raise RefusedError(answer["error"]["code"], answer["error"]["message"])
+    return answer["result"]
+
+
+def result_or_error(answer: Json) -> Any:
+    try:
+        return result(answer)
+    except RefusedError as error:
+        return error
