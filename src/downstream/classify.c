@@ -5,10 +5,10 @@
  * for the next packet of the flow.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "downstream/downstream.h"
-#include "downstream/rule_sets.h"
 #include "downstream/stages.h"
 #include "downstream/unknown.h"
 #include "pipeline/packet.h"
@@ -25,10 +25,9 @@ static void learn_flow(struct ds_upper *u, const struct ds_row *row, const struc
 
 	if (!ds_keeps_flow(u, row))
 		return;
-	r = flow_cache_learn(&u->flow_cache, &row->key.flow, row->hash);
+	r = flow_cache_learn(&u->flow_cache, &row->key.flow, row->hash, meta->modem);
 	if (r == NULL)
 		return;
-	r->modem = meta->modem;
 	r->flow = meta->flow;
 	r->cpe_period = (uint32_t)u->cpe_period; /* modem_lookup has just admitted it */
 	r->filter = row->filter;
@@ -46,9 +45,8 @@ static uint32_t answer_classifiers(struct ds_upper *u, enum rule_family family,
 	for (uint32_t i = 0; i < q->n; i++) {
 		const struct ds_row *row = unknown->rows[q->unknown[i]];
 		struct packet_meta *meta = packet_meta(pkts[unknown->at[q->unknown[i]]]);
-		uint32_t primary = row->modem->first_flow;
 
-		meta->flow = results[i] ? primary + results[i] - 1 : primary;
+		meta->flow = row->modem->flows[results[i] ? results[i] - 1 : 0];
 		matched += results[i] != 0;
 		learn_flow(u, row, meta, results[i] != 0);
 	}
@@ -84,20 +82,25 @@ uint16_t ds_classify(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 
 int ds_classify_open(struct downstream *d, const struct service_group *sg,
 		     const struct ds_resources *r) {
+	struct rule_lists *lists = &d->lists.classifiers;
 	char name[RULES_NAME_SIZE];
-	struct rule_sets sets;
-	int ret = rule_sets_classifiers(&sets, sg);
 
 	(void)r;
-	snprintf(name, sizeof(name), "classifier_%u", sg->id);
-	if (ret == 0)
-		ret = rules_create(&d->upper.classifiers, name, sets.rules, sets.rule_count);
-	for (size_t m = 0; ret == 0 && m < sg->modem_count; m++)
-		d->tables.modems[m].classifier_set = sets.of[m];
-	rule_sets_free(&sets);
-	return ret;
+	d->lists.of_modem = calloc(sg->modem_count + 1, sizeof(uint32_t));
+	if (rule_lists_create(lists) != 0 || d->lists.of_modem == NULL)
+		return -1;
+	for (size_t m = 0; m < sg->modem_count; m++) {
+		d->lists.of_modem[m] = rule_lists_take_classifiers(lists, &sg->modems[m]);
+		if (d->lists.of_modem[m] == RULE_LIST_NONE)
+			return -1;
+		d->tables.modems[m].classifier_set = d->lists.of_modem[m];
+	}
+	snprintf(name, sizeof(name), "class_%u", sg->id);
+	return rules_build(&d->upper.classifiers, name, lists, &(struct rules){0});
 }
 
 void ds_classify_close(struct downstream *d) {
-	rules_free(&d->upper.classifiers);
+	rules_free(&d->upper.classifiers, NULL, &d->lists.classifiers);
+	rule_lists_free(&d->lists.classifiers);
+	free(d->lists.of_modem);
 }

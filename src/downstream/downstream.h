@@ -131,8 +131,16 @@ struct ds_resources {
 	struct clock *lower_clock; /* may be the same */
 };
 
+/* The lists that the rules of the upper MAC are built of. Who changes lists has it, and no worker. */
+struct ds_rule_lists {
+	struct rule_lists filters, classifiers;
+	uint32_t *of_group; /* of a filter group of the service group */
+	uint32_t *of_modem; /* of a modem's classifiers */
+};
+
 struct downstream {
 	struct ds_tables tables;
+	struct ds_rule_lists lists;
 	struct ds_upper upper;
 	struct ds_lower lower;
 	struct pipeline enqueue; /* network port -> service-flow queues */

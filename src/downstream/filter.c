@@ -4,9 +4,9 @@
  * or denies it; where none does, the default decides. One rte_acl call a family and burst.
  */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "downstream/downstream.h"
-#include "downstream/rule_sets.h"
 #include "downstream/stages.h"
 #include "downstream/unknown.h"
 
@@ -92,25 +92,35 @@ uint16_t ds_filter(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 }
 
 /* The modems ask the list of a group, which may be that of an equal one. */
-int ds_filter_open(struct downstream *d, const struct service_group *sg,
-		   const struct ds_resources *r) {
-	char name[RULES_NAME_SIZE];
-	struct rule_sets sets;
-	int ret = rule_sets_filters(&sets, sg);
-
-	(void)r;
-	snprintf(name, sizeof(name), "filter_%u", sg->id);
-	if (ret == 0)
-		ret = rules_create(&d->upper.filters, name, sets.rules, sets.rule_count);
-	for (size_t m = 0; ret == 0 && m < sg->modem_count; m++) {
+static void modems_take_filters(struct downstream *d, const struct service_group *sg) {
+	for (size_t m = 0; m < sg->modem_count; m++) {
 		for (size_t g = 0; g < sg->modems[m].filter_group_count; g++)
 			d->tables.modems[m].filter_groups[g] =
-				(uint16_t)sets.of[sg->modems[m].filter_groups[g]];
+				(uint16_t)d->lists.of_group[sg->modems[m].filter_groups[g]];
 	}
-	rule_sets_free(&sets);
-	return ret;
+}
+
+int ds_filter_open(struct downstream *d, const struct service_group *sg,
+		   const struct ds_resources *r) {
+	struct rule_lists *lists = &d->lists.filters;
+	char name[RULES_NAME_SIZE];
+
+	(void)r;
+	d->lists.of_group = calloc(sg->filter_group_count + 1, sizeof(uint32_t));
+	if (rule_lists_create(lists) != 0 || d->lists.of_group == NULL)
+		return -1;
+	for (size_t g = 0; g < sg->filter_group_count; g++) {
+		d->lists.of_group[g] = rule_lists_take_filters(lists, &sg->filter_groups[g]);
+		if (d->lists.of_group[g] == RULE_LIST_NONE)
+			return -1;
+	}
+	modems_take_filters(d, sg);
+	snprintf(name, sizeof(name), "filter_%u", sg->id);
+	return rules_build(&d->upper.filters, name, lists, &(struct rules){0});
 }
 
 void ds_filter_close(struct downstream *d) {
-	rules_free(&d->upper.filters);
+	rules_free(&d->upper.filters, NULL, &d->lists.filters);
+	rule_lists_free(&d->lists.filters);
+	free(d->lists.of_group);
 }

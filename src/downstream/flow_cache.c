@@ -23,7 +23,7 @@ int flow_cache_create(struct flow_cache *c, uint32_t records) {
 	if (c->records == NULL)
 		return -1;
 	c->mask = records - 1;
-	c->generation = c->seen = 1;
+	flow_cache_forget_all(c);
 	return 0;
 }
 
@@ -32,26 +32,33 @@ void flow_cache_free(struct flow_cache *c) {
 	c->records = NULL;
 }
 
-void flow_cache_forget(struct flow_cache *c) {
-	uint32_t next = __atomic_load_n(&c->generation, __ATOMIC_RELAXED) + 1;
-
-	__atomic_store_n(&c->generation, next ? next : 1, __ATOMIC_RELEASE);
+/* An empty record has generation 0. */
+static uint32_t generation_next(uint32_t generation) {
+	return generation == UINT32_MAX ? 1 : generation + 1;
 }
 
-void flow_cache_begin(struct flow_cache *c) {
-	c->seen = __atomic_load_n(&c->generation, __ATOMIC_ACQUIRE);
+void flow_cache_forget(struct flow_cache *c, uint32_t modem) {
+	uint32_t *generation = &c->generations[modem % FLOW_CACHE_SHARES];
+
+	*generation = generation_next(*generation);
+}
+
+void flow_cache_forget_all(struct flow_cache *c) {
+	for (uint32_t share = 0; share < FLOW_CACHE_SHARES; share++)
+		flow_cache_forget(c, share);
 }
 
 struct flow_record *flow_cache_learn(struct flow_cache *c, const struct flow_key *key,
-				     uint32_t hash) {
+				     uint32_t hash, uint32_t modem) {
 	struct flow_record *r = flow_cache_place(c, hash, false);
 
-	if (r->generation == c->seen && !flow_key_same(key, &r->key))
+	if (flow_cache_valid(c, r) && !flow_key_same(key, &r->key))
 		r = flow_cache_place(c, hash, true);
-	if (r->generation == c->seen && !flow_key_same(key, &r->key) &&
+	if (flow_cache_valid(c, r) && !flow_key_same(key, &r->key) &&
 	    ++c->learned % REPLACE_ONE_OF != 0)
 		return NULL;
 	r->key = *key;
-	r->generation = c->seen;
+	r->modem = modem;
+	r->generation = c->generations[modem % FLOW_CACHE_SHARES];
 	return r;
 }

@@ -101,7 +101,6 @@ uint16_t ds_known_flows(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct seen seen = {0};
 	struct asked asked;
 
-	flow_cache_begin(&u->flow_cache);
 	hash_flows(u, pkts, n, &asked);
 	look_in_first_places(u, pkts, n, period, &asked, &seen);
 	u->unknown_count = 0;

@@ -120,8 +120,8 @@ static int acl_add_rules(struct rte_acl_ctx *acl, enum rule_family family, const
 	return 0;
 }
 
-static int acl_create_family(struct rules *r, const char *name, enum rule_family family,
-			     const struct rule *list, size_t count) {
+static int acl_create(struct rte_acl_ctx **acl, const char *name, enum rule_family family,
+		      const struct rule *list, size_t count) {
 	char text[RTE_ACL_NAMESIZE];
 	struct rte_acl_param param = {
 		.name = text,
@@ -136,43 +136,52 @@ static int acl_create_family(struct rules *r, const char *name, enum rule_family
 	if (param.max_rule_num == 0)
 		return 0;
 	snprintf(text, sizeof(text), "%s_%d", name, family);
-	r->acl[family] = rte_acl_create(&param);
-	if (r->acl[family] == NULL)
+	*acl = rte_acl_create(&param);
+	if (*acl == NULL)
 		return -rte_errno;
-	ret = acl_add_rules(r->acl[family], family, list, count);
+	ret = acl_add_rules(*acl, family, list, count);
 	if (ret != 0)
 		return ret;
 	acl_layout(family, &config);
-	return rte_acl_build(r->acl[family], &config);
+	return rte_acl_build(*acl, &config);
 }
 
-int rules_create(struct rules *r, const char *name, const struct rule *list, size_t count) {
-	memset(r, 0, sizeof(*r));
+int rules_acl_create(struct rte_acl_ctx *acl[RULE_FAMILIES], const char *name,
+		     const struct rule *list, size_t count) {
+	for (int family = 0; family < RULE_FAMILIES; family++)
+		acl[family] = NULL;
 	for (int family = 0; family < RULE_FAMILIES; family++) {
-		int ret = acl_create_family(r, name, (enum rule_family)family, list, count);
+		int ret = acl_create(&acl[family], name, (enum rule_family)family, list, count);
 
 		if (ret != 0) {
 			fprintf(stderr, "downstream: %zu %s rules cannot be built: %s\n", count,
 				name, rte_strerror(-ret));
-			rules_free(r);
+			rules_acl_free(acl);
 			return -1;
 		}
 	}
 	return 0;
 }
 
-void rules_free(struct rules *r) {
+void rules_acl_free(struct rte_acl_ctx *acl[RULE_FAMILIES]) {
 	for (int family = 0; family < RULE_FAMILIES; family++)
-		rte_acl_free(r->acl[family]);
-	memset(r, 0, sizeof(*r));
+		rte_acl_free(acl[family]);
 }
 
 void rules_match(const struct rules *r, enum rule_family family, const uint8_t **keys,
 		 uint32_t *results, uint32_t n) {
+	const struct rule_shelf *large = r->shelves[RULES_LARGE], *small = r->shelves[RULES_SMALL];
+	uint32_t more[RULES_MATCH_MAX];
+
 	if (n == 0)
 		return;
-	if (r->acl[family] == NULL)
+	if (large == NULL || large->acl[family] == NULL)
 		memset(results, 0, n * sizeof(*results));
 	else
-		rte_acl_classify(r->acl[family], keys, results, n, 1);
+		rte_acl_classify(large->acl[family], keys, results, n, 1);
+	if (small == NULL || small->acl[family] == NULL)
+		return;
+	rte_acl_classify(small->acl[family], keys, more, n, 1);
+	for (uint32_t i = 0; i < n; i++)
+		results[i] |= more[i]; /* one of them is 0 */
 }

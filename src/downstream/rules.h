@@ -2,6 +2,10 @@
 /*
  * Ordered rule lists of many modems or groups in one rte_acl context a family, so that all packets
  * of a burst are matched in one call. A list's number is part of the key.
+ *
+ * A context never changes. As building one of thousands of rules takes milliseconds, they stand on two
+ * shelves: most on a large one, and on a small one those that came since that was built. A list is on one
+ * of them, so what the other says of its number is nothing.
  */
 #pragma once
 
@@ -10,11 +14,12 @@
 #include <rte_acl.h>
 
 #include "downstream/flow_key.h"
+#include "downstream/rule_lists.h"
 #include "model/service_group.h"
 
 #define RULE_FAMILIES 3
-#define RULE_SET_MAX 0xffffff
-#define RULES_NAME_SIZE 24 /* with the 0 */
+#define RULES_MATCH_MAX 256 /* as many as the filter groups of a burst */
+#define RULES_NAME_SIZE 20 /* with the 0 */
 
 /* What a packet is matched by, in a layout that rte_acl reads. */
 struct rule_key {
@@ -29,19 +34,37 @@ struct rule {
 	uint32_t result;
 };
 
-struct rules {
+struct rule_shelf {
 	struct rte_acl_ctx *acl[RULE_FAMILIES]; /* NULL where no rule is */
+	uint32_t *lists; /* numbers of those with a rule here, in ascending order */
+	uint32_t list_count;
+	size_t rule_count;
+};
+
+enum { RULES_LARGE, RULES_SMALL, RULES_SHELVES };
+
+struct rules {
+	struct rule_shelf *shelves[RULES_SHELVES]; /* NULL: nothing is on it */
 };
 
 /*
- * Builds the contexts of `count` rules under a name that is unique in the process; of two rules of
- * the same list the one that stands first wins. Returns 0, or -1 after a message on stderr.
+ * Builds `next` of all lists that somebody has. It shares with `now`, which may be empty, what stays as it
+ * is. `name` is unique in the process. Returns 0, or -1 after a message on stderr: then `next` is empty.
  */
-int rules_create(struct rules *r, const char *name, const struct rule *list, size_t count);
+int rules_build(struct rules *next, const char *name, struct rule_lists *l,
+		const struct rules *now);
 
-void rules_free(struct rules *r);
+/* Frees `old`, but for what `other` has too (NULL: nothing), once nobody matches by it any more. */
+void rules_free(struct rules *old, const struct rules *other, struct rule_lists *l);
 
-/* Looks up `n` keys of one family; `results` gets the result of the first match of each, or 0. */
+/* The contexts of `count` rules, of which one of the same list that stands first wins. Returns 0, or -1
+ * after a message on stderr: then there are none. */
+int rules_acl_create(struct rte_acl_ctx *acl[RULE_FAMILIES], const char *name,
+		     const struct rule *list, size_t count);
+
+void rules_acl_free(struct rte_acl_ctx *acl[RULE_FAMILIES]);
+
+/* Looks up `n` keys, at most RULES_MATCH_MAX, of one family; `results` gets the result of the first match of each, or 0. */
 void rules_match(const struct rules *r, enum rule_family family, const uint8_t **keys,
 		 uint32_t *results, uint32_t n);
 

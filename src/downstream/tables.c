@@ -82,12 +82,12 @@ static int address_table_add(struct rte_hash *hash, const void *key, uint32_t mo
 }
 
 static int ds_modem_fill(struct ds_tables *t, const struct modem *m, uint32_t index,
-			 uint32_t first_flow) {
+			 const uint32_t *flows) {
 	struct ds_modem *d = &t->modems[index];
 
 	memcpy(d->mac, m->mac, sizeof(d->mac));
 	d->filter_group_count = (uint8_t)m->filter_group_count;
-	d->first_flow = first_flow;
+	d->flows = flows;
 	d->cpe_limit = m->cpe_limit;
 	for (size_t a = 0; a < m->address_count; a++) {
 		struct rte_hash *hash = m->addresses[a].family == 4 ? t->ipv4 : t->ipv6;
@@ -161,15 +161,18 @@ int ds_tables_create(struct ds_tables *t, const struct service_group *sg, void *
 		t->flow_count += (uint32_t)sg->modems[m].service_flow_count;
 	t->modems = zalloc_lines("modem", sg->modem_count, sizeof(*t->modems));
 	t->flows = zalloc_lines("service flow", t->flow_count, sizeof(*t->flows));
-	if (t->modems == NULL || t->flows == NULL || address_tables_create(t, sg) != 0)
+	t->flow_numbers = zalloc_lines("flow number", t->flow_count, sizeof(*t->flow_numbers));
+	if (!t->modems || !t->flows || !t->flow_numbers || address_tables_create(t, sg) != 0)
 		return -1;
 	for (size_t i = 0; i < sg->modem_count; i++) {
 		const struct modem *m = &sg->modems[i];
 
-		if (ds_modem_fill(t, m, (uint32_t)i, flow) != 0)
+		if (ds_modem_fill(t, m, (uint32_t)i, &t->flow_numbers[flow]) != 0)
 			return -1;
-		for (size_t f = 0; f < m->service_flow_count; f++)
-			ds_flow_fill(&t->flows[flow++], m, &m->service_flows[f], sessions[i]);
+		for (size_t f = 0; f < m->service_flow_count; f++, flow++) {
+			t->flow_numbers[flow] = flow;
+			ds_flow_fill(&t->flows[flow], m, &m->service_flows[f], sessions[i]);
+		}
 	}
 	return 0;
 }
@@ -180,5 +183,6 @@ void ds_tables_free(struct ds_tables *t) {
 	rte_hash_free(t->mac);
 	rte_free(t->modems);
 	rte_free(t->flows);
+	rte_free(t->flow_numbers);
 	memset(t, 0, sizeof(*t));
 }

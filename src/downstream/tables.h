@@ -17,7 +17,7 @@ struct ds_modem {
 	uint8_t filter_group_count;
 	uint16_t filter_groups[SG_MAX_MODEM_FILTER_GROUPS]; /* numbers of lists, as the next */
 	uint32_t classifier_set;
-	uint32_t first_flow; /* the primary service flow; the others follow */
+	const uint32_t *flows; /* numbers of its service flows, the primary one first */
 	uint32_t cpe_limit;
 	/* Active addresses, a bit each: those seen in this period and in the one before. */
 	uint64_t cpe_recent;
@@ -43,6 +43,7 @@ struct ds_tables {
 	struct ds_modem *modems;
 	struct ds_flow *flows;
 	uint32_t flow_count;
+	uint32_t *flow_numbers; /* of all modems, one behind the other */
 	struct rte_hash *ipv4; /* address -> ds_place */
 	struct rte_hash *ipv6;
 	struct rte_hash *mac;

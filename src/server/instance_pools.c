@@ -7,7 +7,7 @@
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
-#include "downstream/rule_sets.h"
+#include "downstream/rule_lists.h"
 #include "pipeline/packet.h"
 #include "platform/pool.h"
 #include "platform/port.h"
@@ -68,7 +68,7 @@ static uint64_t upstream_memory(const struct service_group *sg) {
 /* A session 2 kB, tables and flows of a modem 2 kB; a rule of a published profile less than 1 kB in the
  * tries, few that overlap up to 16 kB; the flow cache. */
 static uint64_t tables_memory(const struct service_group *sg) {
-	return (4 << 20) + sg->modem_count * 4096 + rule_sets_total(sg) * (uint64_t)6144 +
+	return (4 << 20) + sg->modem_count * 4096 + rule_lists_total(sg) * (uint64_t)6144 +
 	       rte_align32pow2(ds_flow_records(sg)) * (uint64_t)RTE_CACHE_LINE_SIZE;
 }
 

@@ -40,13 +40,12 @@ static void two_flows_of_one_place(void **state) {
 
 	(void)state;
 	assert_int_equal(flow_cache_create(&cache, 64), 0);
-	flow_cache_begin(&cache);
 	hash = flow_cache_hash(&first);
 	do
 		second.words[0]++;
 	while (((flow_cache_hash(&second) ^ hash) & cache.mask) != 0);
-	assert_non_null(flow_cache_learn(&cache, &first, hash));
-	assert_non_null(flow_cache_learn(&cache, &second, flow_cache_hash(&second)));
+	assert_non_null(flow_cache_learn(&cache, &first, hash, 0));
+	assert_non_null(flow_cache_learn(&cache, &second, flow_cache_hash(&second), 0));
 	assert_non_null(flow_cache_find(&cache, &first, hash, false));
 	assert_non_null(flow_cache_find(&cache, &second, flow_cache_hash(&second), true));
 	flow_cache_free(&cache);

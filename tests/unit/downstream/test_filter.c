@@ -12,6 +12,7 @@
 #include "fixture.h"
 #include "match_model.h"
 #include "random.h"
+#include "rules_plain.h"
 
 #define MODEMS 9
 #define GROUPS 6
@@ -22,6 +23,7 @@
 struct bench {
 	struct ds_modem modems[MODEMS];
 	struct ds_tables tables;
+	uint32_t flows[MODEMS][FLOWS];
 	struct ds_upper upper;
 	struct match filter_matches[RULES], classifier_matches[RULES];
 	struct rule filters[RULES], classifiers[RULES];
@@ -34,7 +36,9 @@ static struct bench bench;
 static void modems_make(struct bench *b) {
 	b->tables.modems = b->modems;
 	for (uint32_t m = 0; m < MODEMS; m++) {
-		b->modems[m].first_flow = m * FLOWS;
+		for (uint32_t f = 0; f < FLOWS; f++)
+			b->flows[m][f] = m * FLOWS + f;
+		b->modems[m].flows = b->flows[m];
 		b->modems[m].classifier_set = (m + 3) % SETS; /* some share one */
 		b->modems[m].filter_group_count = (uint8_t)(m % (SG_MAX_MODEM_FILTER_GROUPS + 1));
 		for (unsigned g = 0; g < b->modems[m].filter_group_count; g++)
@@ -55,9 +59,8 @@ static void lists_make(struct bench *b) {
 		b->classifiers[i] = (struct rule){&b->classifier_matches[i], random_below(r, SETS),
 						  1 + random_below(r, FLOWS)};
 	}
-	assert_int_equal(rules_create(&b->upper.filters, "filter", b->filters, RULES), 0);
-	assert_int_equal(rules_create(&b->upper.classifiers, "classifier", b->classifiers, RULES),
-			 0);
+	rules_plain(&b->upper.filters, "filter", b->filters, RULES);
+	rules_plain(&b->upper.classifiers, "classifier", b->classifiers, RULES);
 }
 
 static void bench_open(void) {
@@ -71,8 +74,8 @@ static void bench_open(void) {
 }
 
 static void bench_close(void) {
-	rules_free(&bench.upper.filters);
-	rules_free(&bench.upper.classifiers);
+	rules_plain_free(&bench.upper.filters);
+	rules_plain_free(&bench.upper.classifiers);
 	fixture_pool_end(bench.packets);
 }
 

@@ -9,6 +9,7 @@
 #include "random.h"
 
 #define RECORDS 64
+#define MODEM 7 /* whose flows they are, where it is no matter */
 
 static struct flow_cache cache;
 static struct random random_state;
@@ -34,7 +35,7 @@ static const struct flow_record *find(const struct flow_key *key) {
 }
 
 static struct flow_record *learn(const struct flow_key *key) {
-	return flow_cache_learn(&cache, key, flow_cache_hash(key));
+	return flow_cache_learn(&cache, key, flow_cache_hash(key), MODEM);
 }
 
 static int make(void **state) {
@@ -58,8 +59,7 @@ static void every_bit_counts(void **state) {
 		size_t used = families[f] == RULE_IPV6 ? 40 : 16;
 		struct flow_key key = random_key(families[f]);
 
-		flow_cache_forget(&cache);
-		flow_cache_begin(&cache);
+		flow_cache_forget(&cache, MODEM);
 		assert_non_null(learn(&key));
 		for (size_t bit = 0; bit < 8 * sizeof(key); bit++) {
 			struct flow_key other = key;
@@ -108,8 +108,7 @@ static void two_places(void **state) {
 	assert_non_null(find(&first));
 	assert_non_null(find(&second));
 	/* and what is forgotten keeps no place */
-	flow_cache_forget(&cache);
-	flow_cache_begin(&cache);
+	flow_cache_forget(&cache, MODEM);
 	assert_ptr_equal(learn(&second), flow_cache_place(&cache, hash, false));
 }
 
@@ -120,11 +119,10 @@ static void one_record(void **state) {
 
 	(void)state;
 	assert_int_equal(flow_cache_create(&small, 1), 0);
-	flow_cache_begin(&small);
 	for (unsigned i = 0; i < 1 + 80; i++) {
 		struct flow_key key = random_key(RULE_IPV4);
 
-		learned += flow_cache_learn(&small, &key, flow_cache_hash(&key)) != NULL;
+		learned += flow_cache_learn(&small, &key, flow_cache_hash(&key), MODEM) != NULL;
 	}
 	assert_int_equal(learned, 1 + 10);
 	flow_cache_free(&small);
@@ -166,27 +164,31 @@ static void forgotten(void **state) {
 
 	(void)state;
 	assert_non_null(learn(&key));
-	flow_cache_forget(&cache);
-	assert_non_null(find(&key)); /* the burst in hand ends by the old rules */
 	for (unsigned i = 0; i < CHANGES; i++) {
-		flow_cache_begin(&cache);
+		flow_cache_forget(&cache, MODEM);
 		assert_null(find(&key));
-		flow_cache_forget(&cache);
 	}
+	assert_non_null(learn(&key));
+	flow_cache_forget_all(&cache);
+	assert_null(find(&key));
 }
 
-/* No packet comes for so long that the worker sees none of the changes but the last. */
-static void forgotten_without_traffic(void **state) {
-	static const unsigned changes[] = {1, 255, 256, 65534, 65535, 65536, 131070, 131072};
-	struct flow_key key = random_key(RULE_IPV6);
+/* Others keep what they have, but for those of the same share. */
+static void only_of_its_modem(void **state) {
+	static const uint32_t modems[] = {MODEM, MODEM + 1, MODEM + FLOW_CACHE_SHARES, 0, 65534};
+	struct flow_key keys[RTE_DIM(modems)];
 
 	(void)state;
-	for (unsigned c = 0; c < RTE_DIM(changes); c++) {
-		assert_non_null(learn(&key));
-		for (unsigned i = 0; i < changes[c]; i++)
-			flow_cache_forget(&cache);
-		flow_cache_begin(&cache);
-		assert_null(find(&key));
+	for (unsigned i = 0; i < RTE_DIM(modems); i++) {
+		keys[i] = random_key(RULE_IPV6);
+		assert_non_null(
+			flow_cache_learn(&cache, &keys[i], flow_cache_hash(&keys[i]), modems[i]));
+	}
+	flow_cache_forget(&cache, MODEM);
+	for (unsigned i = 0; i < RTE_DIM(modems); i++) {
+		bool same = modems[i] % FLOW_CACHE_SHARES == MODEM;
+
+		assert_int_equal(find(&keys[i]) == NULL, same);
 	}
 }
 
@@ -195,11 +197,10 @@ static void empty_is_nothing_behind_the_last_number(void **state) {
 	struct flow_key key = {.family = RULE_IPV4};
 
 	(void)state;
-	cache.generation = UINT32_MAX;
-	flow_cache_begin(&cache);
+	for (uint32_t share = 0; share < FLOW_CACHE_SHARES; share++)
+		cache.generations[share] = UINT32_MAX;
 	assert_null(find(&key));
-	flow_cache_forget(&cache);
-	flow_cache_begin(&cache);
+	flow_cache_forget_all(&cache);
 	assert_null(find(&key));
 }
 
@@ -212,7 +213,7 @@ int main(void) {
 		cmocka_unit_test_setup_teardown(one_record, make, unmake),
 		cmocka_unit_test_setup_teardown(many_flows, make, unmake),
 		cmocka_unit_test_setup_teardown(forgotten, make, unmake),
-		cmocka_unit_test_setup_teardown(forgotten_without_traffic, make, unmake),
+		cmocka_unit_test_setup_teardown(only_of_its_modem, make, unmake),
 		cmocka_unit_test_setup_teardown(empty_is_nothing_behind_the_last_number, make,
 						unmake),
 	};

@@ -203,7 +203,7 @@ static void other_rules(void **state) {
 		cached->filters = change % 2 ? others.filters : other->filters;
 		cached->classifiers = change % 2 ? others.classifiers : other->classifiers;
 		swap_rules(plain, other);
-		flow_cache_forget(&cached->flow_cache);
+		flow_cache_forget_all(&cached->flow_cache);
 		for (unsigned i = 0; i < 20; i++) {
 			burst(&known);
 			pass_time();

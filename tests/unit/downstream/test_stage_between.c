@@ -242,7 +242,7 @@ static void everywhere(stage_fn between) {
 	for (unsigned place = 0; place < PLACES; place++) {
 		unsigned through = 0;
 
-		flow_cache_forget(&together.d->upper.flow_cache);
+		flow_cache_forget_all(&together.d->upper.flow_cache);
 		for (unsigned i = 0; i < BURSTS; i++)
 			through += burst(place, between);
 		assert_true(through > BURSTS * PIPELINE_BURST / 8);

@@ -9,7 +9,7 @@
 
 #include "match_model.h"
 #include "random.h"
-#include "rule_sets_group.h"
+#include "rule_lists_group.h"
 
 static struct ip_address random_ip(struct random *r) {
 	struct ip_address a = {.family = random_below(r, 2) ? 4 : 6};
@@ -92,8 +92,9 @@ struct tally {
 };
 
 static void compare_group(struct random *r, const struct group *g, struct tally *t) {
-	struct rule_sets sets = classifiers_of(g);
+	struct taken taken;
 
+	classifiers_take(&taken, g);
 	for (int i = 0; i < 2000; i++) {
 		size_t m = random_below(r, MODEMS);
 		struct packet p;
@@ -102,19 +103,19 @@ static void compare_group(struct random *r, const struct group *g, struct tally 
 		if (!packet_to(r, &g->modems[m], &p))
 			continue;
 		expected = own_answer(&g->modems[m], &p);
-		p.set = sets.of[m];
-		assert_int_equal(evaluate(sets.rules, sets.rule_count, &p), expected);
+		p.set = taken.of[m];
+		assert_int_equal(evaluate(taken.rules, taken.rule_count, &p), expected);
 		t->packets++;
 		t->hits += expected != 0;
 	}
 	t->modems += MODEMS;
-	t->lists += sets.count;
+	t->lists += taken.lists.used;
 	for (size_t m = 0; m < MODEMS; m++)
 		t->rules += g->modems[m].classifier_count;
-	t->kept += sets.rule_count;
-	for (size_t i = 0; i < sets.rule_count; i++)
-		t->destinations += sets.rules[i].match->destination.length > 0;
-	rule_sets_free(&sets);
+	t->kept += taken.rule_count;
+	for (size_t i = 0; i < taken.rule_count; i++)
+		t->destinations += taken.rules[i].match->destination.length > 0;
+	rule_lists_free(&taken.lists);
 }
 
 static void answers_are_those_of_lists_of_their_own(void **state) {

@@ -7,17 +7,17 @@
 
 #include <string.h>
 
-#include "downstream/rule_sets.h"
-
-#include "rule_sets_group.h"
+#include "rule_lists_group.h"
 
 #define LISTS 4000 /* of the test with many */
 
 static uint32_t count_of(const struct group *g) {
-	struct rule_sets sets = classifiers_of(g);
-	uint32_t count = sets.count;
+	struct taken t;
+	uint32_t count;
 
-	rule_sets_free(&sets);
+	classifiers_take(&t, g);
+	count = t.lists.used;
+	rule_lists_free(&t.lists);
 	return count;
 }
 
@@ -145,7 +145,7 @@ static void check_destination(struct ip_prefix destination, size_t addresses, si
 			      uint8_t length) {
 	struct group *g = group_new(1);
 	struct modem *m = &g->modems[0];
-	struct rule_sets sets;
+	struct taken t;
 
 	m->addresses[0] = home6;
 	m->addresses[1] = m->addresses[2] = home;
@@ -153,13 +153,13 @@ static void check_destination(struct ip_prefix destination, size_t addresses, si
 	m->address_count = addresses;
 	m->classifier_count = 1;
 	m->classifiers[0].match = (struct match){.destination = destination};
-	sets = classifiers_of(g);
-	assert_int_equal(sets.count, 1);
-	assert_int_equal(sets.rule_count, rules);
+	classifiers_take(&t, g);
+	assert_int_equal(t.lists.used, 1);
+	assert_int_equal(t.rule_count, rules);
 	if (rules > 0)
-		assert_int_equal(sets.rules[0].match->destination.length, length);
-	assert_int_equal(rule_sets_total(&g->sg), rules);
-	rule_sets_free(&sets);
+		assert_int_equal(t.rules[0].match->destination.length, length);
+	assert_int_equal(rule_lists_total(&g->sg), rules);
+	rule_lists_free(&t.lists);
 	test_free(g);
 }
 
@@ -203,29 +203,28 @@ static void lists_of_one_hash_are_compared(void **state) {
 	}
 }
 
-/* In a table half full: lists stand behind others of the same hash. All of them come twice. */
+/* More than there was room for at first: lists stand behind others of the same hash. All come twice. */
 static void many_lists(void **state) {
 	struct filter_group *groups = test_calloc(2 * LISTS, sizeof(*groups));
 	struct filter_rule *rules = test_calloc(LISTS, sizeof(*rules));
 	struct service_group sg = {.filter_groups = groups, .filter_group_count = 2 * LISTS};
-	struct rule_sets sets;
+	struct rule_lists lists;
 
 	(void)state;
 	for (uint32_t i = 0; i < LISTS; i++) {
 		rules[i].match.source_ports = (struct port_range){(uint16_t)i, UINT16_MAX};
 		groups[i] = groups[2 * LISTS - 1 - i] = (struct filter_group){i, &rules[i], 1};
 	}
-	assert_int_equal(rule_sets_filters(&sets, &sg), 0);
-	assert_int_equal(sets.count, LISTS);
-	assert_int_equal(sets.rule_count, LISTS);
-	for (uint32_t i = 0; i < LISTS; i++) {
-		assert_int_equal(sets.of[i], i);
-		assert_int_equal(sets.of[2 * LISTS - 1 - i], i);
-		assert_int_equal(sets.rules[i].set, i);
-		assert_int_equal(sets.rules[i].match->source_ports.low, i);
-	}
-	assert_int_equal(rule_sets_total(&sg), LISTS);
-	rule_sets_free(&sets);
+	assert_int_equal(rule_lists_create(&lists), 0);
+	for (uint32_t i = 0; i < 2 * LISTS; i++)
+		assert_int_equal(rule_lists_take_filters(&lists, &groups[i]),
+				 i < LISTS ? i : 2 * LISTS - 1 - i);
+	assert_int_equal(lists.used, LISTS);
+	assert_int_equal(lists.rule_count, LISTS);
+	for (uint32_t i = 0; i < LISTS; i++)
+		assert_int_equal(lists.all[i].lines[0].match.source_ports.low, i);
+	assert_int_equal(rule_lists_total(&sg), LISTS);
+	rule_lists_free(&lists);
 	test_free(groups);
 	test_free(rules);
 }
@@ -240,21 +239,52 @@ static void filter_groups(void **state) {
 		{1, &rules[0], 1}, {2, &rules[1], 1}, {3, &rules[2], 1}, {4, NULL, 0},
 		{5, NULL, 0},	   {6, &rules[0], 2}, {7, &rules[1], 2},
 	};
-	struct service_group sg = {.filter_groups = groups, .filter_group_count = 7};
 	static const uint32_t expected[] = {0, 1, 0, 2, 2, 3, 4};
-	struct rule_sets sets;
+	struct rule_lists lists;
 
 	(void)state;
-	assert_int_equal(rule_sets_filters(&sets, &sg), 0);
-	assert_memory_equal(sets.of, expected, sizeof(expected));
-	assert_int_equal(sets.count, 5);
-	assert_int_equal(sets.rule_count, 6);
-	assert_int_equal(sets.rules[0].result, 1 + FILTER_DENY);
-	assert_int_equal(sets.rules[1].result, 1 + FILTER_PERMIT);
+	assert_int_equal(rule_lists_create(&lists), 0);
+	for (size_t g = 0; g < ARRAY_COUNT(groups); g++)
+		assert_int_equal(rule_lists_take_filters(&lists, &groups[g]), expected[g]);
+	assert_int_equal(lists.used, 5);
+	assert_int_equal(lists.rule_count, 6);
+	assert_int_equal(lists.all[0].lines[0].result, 1 + FILTER_DENY);
+	assert_int_equal(lists.all[1].lines[0].result, 1 + FILTER_PERMIT);
 	/* a group is of many modems: nothing goes without saying */
-	assert_int_equal(sets.rules[0].match->destination.length, 32);
-	rule_sets_free(&sets);
-	rule_sets_free(&sets); /* harmless */
+	assert_int_equal(lists.all[0].lines[0].match.destination.length, 32);
+	rule_lists_free(&lists);
+	rule_lists_free(&lists); /* harmless */
+}
+
+static uint32_t take_one(struct rule_lists *l, uint32_t result) {
+	l->lines[0] = (struct rule_line){.result = result};
+	return rule_lists_take(l, 1);
+}
+
+/* A number that nobody has is given again, but not while rules in service know it. */
+static void numbers_come_again(void **state) {
+	struct rule_lists l;
+
+	(void)state;
+	assert_int_equal(rule_lists_create(&l), 0);
+	assert_int_equal(take_one(&l, 1), 0);
+	assert_int_equal(take_one(&l, 2), 1);
+	assert_int_equal(take_one(&l, 2), 1);
+	rule_lists_give(&l, 0);
+	assert_int_equal(l.used, 1);
+	assert_int_equal(l.rule_count, 1);
+	assert_int_equal(take_one(&l, 3), 0);
+	rule_lists_keep(&l, 1, true);
+	rule_lists_give(&l, 1);
+	assert_int_equal(take_one(&l, 2), 1); /* one user was left */
+	rule_lists_give(&l, 1);
+	rule_lists_give(&l, 1);
+	assert_int_equal(take_one(&l, 4), 2);
+	assert_int_equal(take_one(&l, 2), 3); /* it is the same list, but the number is not free */
+	rule_lists_keep(&l, 1, false);
+	assert_int_equal(take_one(&l, 5), 1);
+	assert_int_equal(l.used, 4);
+	rule_lists_free(&l);
 }
 
 int main(void) {
@@ -265,6 +295,7 @@ int main(void) {
 		cmocka_unit_test(lists_of_one_hash_are_compared),
 		cmocka_unit_test(many_lists),
 		cmocka_unit_test(filter_groups),
+		cmocka_unit_test(numbers_come_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "downstream/rule_lists.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_ROOM 64
+
+int rule_lists_create(struct rule_lists *l) {
+	*l = (struct rule_lists){
+		.slots = calloc(2 * FIRST_ROOM, sizeof(*l->slots)),
+		.slot_mask = 2 * FIRST_ROOM - 1,
+		.lines = calloc(SG_MAX_RULES, sizeof(*l->lines)),
+	};
+	if (l->slots != NULL && l->lines != NULL)
+		return 0;
+	fprintf(stderr, "downstream: no memory for lists of rules\n");
+	return -1;
+}
+
+void rule_lists_free(struct rule_lists *l) {
+	for (uint32_t i = 0; i < l->count; i++)
+		free(l->all[i].lines);
+	free(l->all);
+	free(l->slots);
+	free(l->lines);
+	*l = (struct rule_lists){0};
+}
+
+static uint32_t *slot_of(const struct rule_lists *l, uint64_t hash) {
+	return &l->slots[hash & l->slot_mask];
+}
+
+/* As many slots as twice the lists that there is room for, with all that are in use. */
+static bool slots_grow(struct rule_lists *l, uint32_t room) {
+	uint32_t *slots = calloc(2 * (size_t)room, sizeof(*slots));
+
+	if (slots == NULL)
+		return false;
+	free(l->slots);
+	l->slots = slots;
+	l->slot_mask = 2 * room - 1;
+	for (uint32_t i = 0; i < l->count; i++) {
+		struct rule_list *list = &l->all[i];
+		uint32_t *slot = slot_of(l, list->hash);
+
+		if (list->users == 0)
+			continue;
+		list->next = *slot;
+		*slot = i + 1;
+	}
+	return true;
+}
+
+/* A number that means nothing; RULE_LIST_NONE: there is none. */
+static uint32_t number_take(struct rule_lists *l) {
+	uint32_t number = l->free;
+
+	if (number != 0) {
+		l->free = l->all[number - 1].next;
+		return number - 1;
+	}
+	if (l->count == l->room) {
+		uint32_t room = l->room == 0 ? FIRST_ROOM : 2 * l->room;
+		struct rule_list *all = reallocarray(l->all, room, sizeof(*all));
+
+		if (all == NULL)
+			return RULE_LIST_NONE;
+		l->all = all;
+		if (!slots_grow(l, room))
+			return RULE_LIST_NONE;
+		l->room = room;
+	}
+	return l->count <= RULE_LIST_MOST ? l->count++ : RULE_LIST_NONE;
+}
+
+/* A number whose list nobody has, and no rules in service either, is free. */
+static void number_settle(struct rule_lists *l, uint32_t number) {
+	struct rule_list *list = &l->all[number];
+
+	if (list->users > 0 || list->kept)
+		return;
+	free(list->lines);
+	*list = (struct rule_list){.next = l->free};
+	l->free = number + 1;
+}
+
+static uint32_t list_find(const struct rule_lists *l, uint64_t hash, size_t count) {
+	for (uint32_t n = *slot_of(l, hash); n != 0; n = l->all[n - 1].next) {
+		const struct rule_list *list = &l->all[n - 1];
+
+		if (list->hash == hash && list->count == count &&
+		    rule_lines_same(list->lines, l->lines, count))
+			return n - 1;
+	}
+	return RULE_LIST_NONE;
+}
+
+static uint32_t list_refuse(const char *why, struct rule_line *lines) {
+	fprintf(stderr, "downstream: no further list of rules: %s\n", why);
+	free(lines);
+	return RULE_LIST_NONE;
+}
+
+static uint32_t list_add(struct rule_lists *l, uint64_t hash, size_t count) {
+	struct rule_line *lines = malloc((count + 1) * sizeof(*lines));
+	uint32_t number, *slot;
+
+	if (lines == NULL)
+		return list_refuse("no memory left", lines);
+	number = number_take(l);
+	if (number == RULE_LIST_NONE)
+		return list_refuse("no memory, or too many that differ", lines);
+	memcpy(lines, l->lines, count * sizeof(*lines));
+	slot = slot_of(l, hash);
+	l->all[number] =
+		(struct rule_list){.lines = lines, .count = count, .hash = hash, .next = *slot};
+	*slot = number + 1;
+	l->used++;
+	l->rule_count += count;
+	return number;
+}
+
+uint32_t rule_lists_take(struct rule_lists *l, size_t count) {
+	uint64_t hash = rule_lines_hash(l->lines, count);
+	uint32_t number = list_find(l, hash, count);
+
+	if (number == RULE_LIST_NONE)
+		number = list_add(l, hash, count);
+	if (number != RULE_LIST_NONE)
+		l->all[number].users++;
+	return number;
+}
+
+uint32_t rule_lists_take_classifiers(struct rule_lists *l, const struct modem *m) {
+	return rule_lists_take(l, rule_lines_classifiers(m, l->lines));
+}
+
+uint32_t rule_lists_take_filters(struct rule_lists *l, const struct filter_group *g) {
+	return rule_lists_take(l, rule_lines_filters(g, l->lines));
+}
+
+void rule_lists_give(struct rule_lists *l, uint32_t number) {
+	struct rule_list *list = &l->all[number];
+	uint32_t *link = slot_of(l, list->hash);
+
+	if (--list->users > 0)
+		return;
+	while (*link != number + 1)
+		link = &l->all[*link - 1].next;
+	*link = list->next;
+	l->used--;
+	l->rule_count -= list->count;
+	number_settle(l, number);
+}
+
+void rule_lists_keep(struct rule_lists *l, uint32_t number, bool kept) {
+	struct rule_list *list = &l->all[number];
+
+	list->kept = kept ? list->kept + 1 : list->kept - 1;
+	number_settle(l, number);
+}
+
+static size_t rules_unshared(const struct service_group *sg) {
+	size_t rules = 0;
+
+	for (size_t m = 0; m < sg->modem_count; m++)
+		rules += sg->modems[m].classifier_count;
+	for (size_t g = 0; g < sg->filter_group_count; g++)
+		rules += sg->filter_groups[g].rule_count;
+	return rules;
+}
+
+size_t rule_lists_total(const struct service_group *sg) {
+	struct rule_lists filters, classifiers;
+	bool told = rule_lists_create(&filters) == 0;
+	size_t total;
+
+	told = rule_lists_create(&classifiers) == 0 && told;
+	for (size_t m = 0; told && m < sg->modem_count; m++)
+		told = rule_lists_take_classifiers(&classifiers, &sg->modems[m]) != RULE_LIST_NONE;
+	for (size_t g = 0; told && g < sg->filter_group_count; g++)
+		told = rule_lists_take_filters(&filters, &sg->filter_groups[g]) != RULE_LIST_NONE;
+	total = told ? filters.rule_count + classifiers.rule_count : rules_unshared(sg);
+	rule_lists_free(&filters);
+	rule_lists_free(&classifiers);
+	return total;
+}
