@@ -7,8 +7,6 @@
 
 #include <assert.h>
 
-#include <rte_ethdev.h>
-
 #include "upstream/upstream.h"
 
 static void wait_in_line(struct upstream *u, struct rte_mbuf **pkts, uint16_t n) {
@@ -31,7 +29,7 @@ static uint16_t send_burst(struct upstream *u, struct rte_mbuf **burst, uint16_t
 		sizes[i] = rte_pktmbuf_pkt_len(burst[i]);
 	for (uint16_t i = 0; latency && i < n; i++)
 		arrived[i] = us_meta(burst[i])->arrived;
-	sent = rte_eth_tx_burst(u->r.network_port, 0, burst, n);
+	sent = packet_sink_burst(&u->r.network, burst, n);
 	for (uint16_t i = 0; i < sent; i++)
 		bytes += sizes[i];
 	if (latency && sent > 0)

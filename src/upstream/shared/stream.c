@@ -5,8 +5,6 @@
  */
 #include "upstream/shared/stream.h"
 
-#include <rte_ethdev.h>
-
 #include "upstream/shared/frames.h"
 #include "upstream/upstream.h"
 #include "wire/crc32.h"
@@ -35,9 +33,9 @@ static void message_put_out(struct upstream *u, struct rte_mbuf *m) {
 		return;
 	}
 	rte_pktmbuf_trim(m, ETHERNET_CRC_SIZE);
-	if (u->r.control_port == US_NO_PORT)
+	if (!packet_sink_there(&u->r.control))
 		drop(&u->counters, m, DROP_NO_CONTROL_PORT);
-	else if (rte_eth_tx_burst(u->r.control_port, 0, &m, 1) == 1)
+	else if (packet_sink_burst(&u->r.control, &m, 1) == 1)
 		count(&u->counters, COUNTER_MANAGEMENT, 1);
 	else
 		drop(&u->counters, m, DROP_CONTROL_FULL);
