@@ -7,6 +7,7 @@
 
 #include <assert.h>
 
+#include "platform/vlan.h"
 #include "upstream/upstream.h"
 
 static void wait_in_line(struct upstream *u, struct rte_mbuf **pkts, uint16_t n) {
@@ -55,6 +56,8 @@ uint16_t us_transmit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
 	uint16_t sent = 0;
 
+	for (uint16_t i = 0; u->transmit.vlan != 0 && i < n; i++)
+		packet_tag(pkts[i], u->transmit.vlan);
 	if (u->transmit.count > 0) {
 		sent = send_waiting(u);
 		wait_in_line(u, pkts, n);

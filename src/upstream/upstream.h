@@ -97,6 +97,7 @@ struct upstream {
 	struct us_lane_slots slots;
 	struct us_streams streams;
 	uint32_t max_pdu; /* bytes, CRC included */
+	uint16_t control_vlan; /* of the control port; 0: none */
 	/* of the rows */
 	struct us_receive receive;
 	struct us_uepi uepi;

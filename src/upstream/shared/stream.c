@@ -5,6 +5,7 @@
  */
 #include "upstream/shared/stream.h"
 
+#include "platform/vlan.h"
 #include "upstream/shared/frames.h"
 #include "upstream/upstream.h"
 #include "wire/crc32.h"
@@ -33,6 +34,8 @@ static void message_put_out(struct upstream *u, struct rte_mbuf *m) {
 		return;
 	}
 	rte_pktmbuf_trim(m, ETHERNET_CRC_SIZE);
+	if (u->control_vlan != 0)
+		packet_tag(m, u->control_vlan);
 	if (!packet_sink_there(&u->r.control))
 		drop(&u->counters, m, DROP_NO_CONTROL_PORT);
 	else if (packet_sink_burst(&u->r.control, &m, 1) == 1)
