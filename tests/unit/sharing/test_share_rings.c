@@ -2,10 +2,10 @@
 /* The rings: order, what is full, what the port does not take, groups that come and go, and the accounts. */
 #include "test.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include <rte_ethdev.h>
-#include <rte_hash.h>
 
 #include "packets.h"
 #include "platform/vlan.h"
@@ -352,6 +352,71 @@ static void the_stop_counts_frames(void **state) {
 	rig_close(rig);
 }
 
+#define SENDERS 3
+#define FRAMES_EACH 900
+
+/* A thread that sends for a group: number by number, again and again where the ring is full. */
+struct sender {
+	pthread_t thread;
+	struct packet_sink sink;
+	struct rte_mbuf *frames[FRAMES_EACH];
+};
+
+static void *sender_run(void *arg) {
+	struct sender *s = arg;
+	unsigned sent = 0;
+
+	while (sent < FRAMES_EACH) {
+		unsigned n = RTE_MIN(7U, FRAMES_EACH - sent);
+
+		sent += packet_sink_burst(&s->sink, s->frames + sent, (uint16_t)n);
+	}
+	return NULL;
+}
+
+/* Each sender's frames come out in their order, all of them, with more senders than cores perhaps. */
+static void several_send(void **state) {
+	static struct sender senders[SENDERS];
+	uint32_t next[SENDERS] = {0};
+	unsigned came = 0;
+
+	(void)state;
+	rig_prepare(rig, 1);
+	rig->sends_by_ring = true;
+	rig->ring_size = RING;
+	rig_open(rig, SHARE_NETWORK);
+	for (unsigned s = 0; s < SENDERS; s++) {
+		senders[s].sink = share_sink(rig->s);
+		for (uint32_t i = 0; i < FRAMES_EACH; i++) {
+			uint8_t frame[SIZE];
+
+			packet_ipv4(frame, SIZE, s << 16 | i, (const uint8_t[4]){10, 0, 0, 1});
+			senders[s].frames[i] = fixture_packet(rig->packets, frame, SIZE);
+		}
+	}
+	for (unsigned s = 0; s < SENDERS; s++)
+		assert_int_equal(pthread_create(&senders[s].thread, NULL, sender_run, &senders[s]),
+				 0);
+	while (came < SENDERS * FRAMES_EACH) {
+		struct rte_mbuf *m;
+
+		pipeline_run(&rig->s->sending);
+		while (rte_eth_rx_burst(rig->far, 0, &m, 1) == 1) {
+			uint32_t number = packet_serial(rte_pktmbuf_mtod(m, uint8_t *));
+
+			assert_in_range(number >> 16, 0, SENDERS - 1);
+			assert_int_equal(number & 0xffff, next[number >> 16]++);
+			rte_pktmbuf_free(m);
+			came++;
+		}
+	}
+	for (unsigned s = 0; s < SENDERS; s++)
+		assert_int_equal(pthread_join(senders[s].thread, NULL), 0);
+	assert_int_equal(share_held_out(rig->s), 0);
+	assert_int_equal(rig->s->counters.values[COUNTER_PORT_SENT], SENDERS * FRAMES_EACH);
+	rig_close(rig);
+}
+
 /* Where each sender has a queue of its own, the port is the sink, and `send` has nothing to do. */
 static void without_a_ring(void **state) {
 	struct packet_sink sink;
@@ -381,6 +446,7 @@ int main(void) {
 		cmocka_unit_test(groups_come_and_go),
 		cmocka_unit_test(back_pressure),
 		cmocka_unit_test(the_stop_counts_frames),
+		cmocka_unit_test(several_send),
 		cmocka_unit_test(without_a_ring),
 	};
 
