@@ -36,9 +36,9 @@ uint16_t share_send(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	(void)n;
 	for (unsigned b = 0; s->send.ring != NULL && b < BURSTS; b++) {
 		sent = send_burst(s);
-		all += sent;
-		if (sent == 0 || s->send.count > 0)
+		if (sent == 0)
 			break;
+		all += sent;
 	}
 	return all;
 }

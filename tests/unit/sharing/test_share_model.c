@@ -10,8 +10,11 @@
 #include "wire/bytes.h"
 #include "wire/ip.h"
 
+#include "fixture.h"
+
 #define WORLDS 120
 #define PACKETS 400
+#define BURSTS 20
 #define SIZE 90
 
 static struct share_rig storage, *const rig = &storage;
@@ -95,19 +98,33 @@ static size_t frame_break(uint8_t *out, size_t size) {
 	return roll(3) == 0 ? roll((unsigned)size + 1) : size;
 }
 
-static void compare(enum share_side side) {
-	uint8_t frame[RIG_FRAME];
-	enum drop_reason reason;
-	struct rig_fate fate;
-	size_t size, from;
-	bool tag;
-	int group;
+/* The bytes that the group has are those of the frame, without its tag where it had to be taken off. */
+static void check_bytes(const uint8_t *got, size_t got_size, const uint8_t *frame, size_t size,
+			bool tag) {
+	size_t from = tag ? 4 : 0;
 
+	assert_int_equal(got_size, size - from);
+	assert_memory_equal(got, frame, RTE_MIN(size, (size_t)12));
+	if (size > 12 + from)
+		assert_memory_equal(got + 12, frame + 12 + from, size - 12 - from);
+}
+
+static size_t frame_random(enum share_side side, uint8_t *frame) {
 	if (side == SHARE_NETWORK)
 		network_frame(frame);
 	else
 		rphy_frame(frame);
-	size = frame_break(frame, SIZE);
+	return frame_break(frame, SIZE);
+}
+
+static void compare(enum share_side side) {
+	uint8_t frame[RIG_FRAME];
+	enum drop_reason reason;
+	struct rig_fate fate;
+	size_t size = frame_random(side, frame);
+	bool tag;
+	int group;
+
 	group = share_model(rig, side, frame, size, &reason, &tag);
 	rig_fate(rig, frame, size, &fate);
 	if (fate.group != group || (group < 0 && fate.reason != reason))
@@ -115,13 +132,46 @@ static void compare(enum share_side side) {
 			 fate.group, fate.group < 0 ? drop_name(fate.reason) : "", group,
 			 group < 0 ? drop_name(reason) : "");
 	told[group < 0 ? reason : DROP_REASONS]++;
-	if (group < 0)
-		return;
-	from = tag ? 4 : 0;
-	assert_int_equal(fate.size, size - from);
-	assert_memory_equal(fate.frame, frame, RTE_MIN(size, (size_t)12));
-	if (size > 12 + from)
-		assert_memory_equal(fate.frame + 12, frame + 12 + from, size - 12 - from);
+	if (group >= 0)
+		check_bytes(fate.frame, fate.size, frame, size, tag);
+}
+
+static void take_next(unsigned group, const uint8_t *frame, size_t size, bool tag) {
+	uint8_t got[RIG_FRAME];
+	struct rte_mbuf *m;
+
+	assert_int_equal(rig_take(rig, group, &m, 1), 1);
+	check_bytes(got, fixture_read(m, got, sizeof(got)), frame, size, tag);
+	rte_pktmbuf_free(m);
+}
+
+/* Many at once: each group has its own in their order, and the reasons count the others. */
+static void compare_burst(enum share_side side) {
+	static uint8_t frames[PIPELINE_BURST][RIG_FRAME];
+	uint64_t before[DROP_REASONS], expected[DROP_REASONS] = {0};
+	size_t sizes[PIPELINE_BURST];
+	unsigned n = 1 + roll(PIPELINE_BURST);
+
+	memcpy(before, rig->s->counters.drops, sizeof(before));
+	for (unsigned i = 0; i < n; i++) {
+		sizes[i] = frame_random(side, frames[i]);
+		assert_true(rig_send(rig, frames[i], sizes[i]));
+	}
+	pipeline_run(&rig->s->receiving);
+	for (unsigned i = 0; i < n; i++) {
+		enum drop_reason reason;
+		bool tag;
+		int group = share_model(rig, side, frames[i], sizes[i], &reason, &tag);
+
+		if (group < 0)
+			expected[reason]++;
+		else
+			take_next((unsigned)group, frames[i], sizes[i], tag);
+	}
+	for (unsigned d = 0; d < DROP_REASONS; d++)
+		assert_int_equal(rig->s->counters.drops[d], before[d] + expected[d]);
+	assert_int_equal(share_held_in(rig->s), 0);
+	rig_check(rig);
 }
 
 static void world(enum share_side side) {
@@ -136,6 +186,8 @@ static void world(enum share_side side) {
 	rig_open(rig, side);
 	for (unsigned p = 0; p < PACKETS; p++)
 		compare(side);
+	for (unsigned b = 0; b < BURSTS; b++)
+		compare_burst(side);
 	rig_close(rig);
 }
 

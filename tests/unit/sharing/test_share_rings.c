@@ -385,6 +385,9 @@ static void several_send(void **state) {
 	rig->sends_by_ring = true;
 	rig->ring_size = RING;
 	rig_open(rig, SHARE_NETWORK);
+	/* a sender that loses its core in the midst of it does not stop the others */
+	assert_int_equal(rte_ring_get_prod_sync_type(share_sink(rig->s).ring),
+			 RTE_RING_SYNC_MT_RTS);
 	for (unsigned s = 0; s < SENDERS; s++) {
 		senders[s].sink = share_sink(rig->s);
 		for (uint32_t i = 0; i < FRAMES_EACH; i++) {
