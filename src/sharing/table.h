@@ -57,7 +57,7 @@ struct share_table {
 	bool tagged; /* groups have VLANs; else tags are nothing to us */
 	uint8_t vlan_of[VLAN_ID + 1]; /* number in `vlans`, or SHARE_NO_VLAN */
 	struct share_vlan vlans[SHARE_MAX_GROUPS];
-	uint64_t with_mac; /* groups whose network port has a MAC address, a bit each */
+	uint64_t with_mac; /* a bit each: groups whose network port has a MAC address; else 0 */
 	struct rte_hash *groups; /* share_key -> number of a group, or SHARE_SEVERAL; may be NULL */
 };
 

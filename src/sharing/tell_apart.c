@@ -171,8 +171,7 @@ static enum drop_reason refused(const struct share_table *t, const struct rte_mb
 				const struct share_key *key, uint64_t group) {
 	bool to_all = (*rte_pktmbuf_mtod(m, const uint8_t *) & 1) != 0;
 
-	if (key->kind == SHARE_SESSION ||
-	    (group != SHARE_SEVERAL && (t->with_mac >> group & 1) == 0))
+	if (group != SHARE_SEVERAL && (t->with_mac >> group & 1) == 0)
 		return DROP_NONE;
 	if (!to_all && key->kind != SHARE_MODEM_MAC)
 		return DROP_PORT_UNKNOWN_MAC;

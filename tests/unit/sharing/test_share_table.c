@@ -120,6 +120,30 @@ static void what_needs_no_hash(void **state) {
 	share_table_free(t);
 }
 
+/* Sessions that are not there do not repeat; where others do, the hash has each with the MAC address only. */
+static void sessions(void **state) {
+	struct share_table *t;
+
+	(void)state;
+	rig_prepare(rig, 3);
+	for (unsigned g = 0; g < 3; g++)
+		rig->channels[g].request_session = rig->channels[g].ranging_session = 0;
+	rig->groups[1].rphy = rig->groups[0].rphy;
+	t = make(SHARE_RPHY);
+	assert_non_null(t);
+	assert_int_equal(rte_hash_count(t->groups), 3);
+	assert_false(t->vlans[0].by_mac);
+	share_table_free(t);
+	rig->channels[2].session = rig->channels[1].session;
+	t = make(SHARE_RPHY);
+	assert_non_null(t);
+	assert_int_equal(rte_hash_count(t->groups), 3);
+	assert_true(t->vlans[0].by_mac);
+	share_table_free(t);
+	rig->channels[0].session = rig->channels[1].session;
+	assert_null(make(SHARE_RPHY)); /* groups 0 and 1 have one MAC address */
+}
+
 /* No groups: nobody gets anything. */
 static void no_groups(void **state) {
 	struct share_table *t;
@@ -134,9 +158,8 @@ static void no_groups(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(many_addresses),
-		cmocka_unit_test(an_address_of_several),
-		cmocka_unit_test(what_needs_no_hash),
+		cmocka_unit_test(many_addresses),     cmocka_unit_test(an_address_of_several),
+		cmocka_unit_test(what_needs_no_hash), cmocka_unit_test(sessions),
 		cmocka_unit_test(no_groups),
 	};
 
