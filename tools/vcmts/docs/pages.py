@@ -65,7 +65,8 @@ def upstream_drops(upstream: dict[str, Any]) -> str:
 
 
 def counters_page(description: dict[str, Any]) -> str:
-    down, up, port = (description[part] for part in ("downstream", "upstream", "shared_port"))
+    down, up = description["downstream"], description["upstream"]
+    port = description["shared_port"]
     return f"""<!-- {picture.LICENCE} -->
 <!-- Written by `make docs` -->
 # Counters
@@ -97,7 +98,7 @@ Four kinds of things are counted, and each kind adds up by itself ([upstream](up
 
 ## Shared ports: drop reasons
 
-Of each port that several service groups have ([sharing](sharing.md)), before a packet is one group's.
+Of a port that service groups share ([sharing](sharing.md)), before a packet is one of theirs.
 
 {table("name", drops_of(port, *UNITS))}
 
