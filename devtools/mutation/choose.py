@@ -25,7 +25,7 @@ from pathlib import Path
 
 from mutation.operators import Mutant, code_lines, function_at, make, mutants_of, one_line
 
-ROOMS = ("wire", "scheduler", "downstream", "upstream")
+ROOMS = ("wire", "scheduler", "downstream", "upstream", "sharing")
 LISTS = Path(__file__).parent
 LINES_A_MUTANT = 14  # of code
 

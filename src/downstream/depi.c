@@ -10,6 +10,7 @@
 #include "downstream/stages.h"
 #include "pipeline/packet.h"
 #include "platform/pool.h"
+#include "wire/vlan.h"
 
 /* Buffers that are on their way into the cache: as many as a few packets take. */
 #define AHEAD 4
@@ -29,8 +30,10 @@ struct depi_format depi_format(const struct rphy_config *r, const struct channel
 }
 
 static void depi_channel_setup(struct depi_channel *ch, const struct channel *c,
-			       const struct rphy_config *r) {
+			       const struct service_group *sg) {
+	const struct rphy_config *r = &sg->rphy;
 	struct depi_encap e = {
+		.vlan = sg->rphy_port.vlan,
 		.family = r->core_ip.family,
 		.dscp = r->dscp,
 		.ttl = r->ttl,
@@ -51,7 +54,7 @@ static void depi_channel_setup(struct depi_channel *ch, const struct channel *c,
 int depi_create(struct depi *d, const struct service_group *sg, struct rte_mempool *headers,
 		struct rte_mempool *fragments) {
 	const struct rphy_config *r = &sg->rphy;
-	struct depi_encap e = {.family = r->core_ip.family};
+	struct depi_encap e = {.family = r->core_ip.family, .vlan = sg->rphy_port.vlan};
 
 	TAILQ_INIT(&d->open);
 	d->channels =
@@ -63,10 +66,11 @@ int depi_create(struct depi *d, const struct service_group *sg, struct rte_mempo
 	d->max_segments = (uint8_t)r->max_segments;
 	d->family = r->core_ip.family;
 	d->encap_size = (uint8_t)depi_encap_size(&e);
+	d->tag_size = e.vlan != 0 ? VLAN_TAG_SIZE : 0;
 	d->headers = headers;
 	d->fragments = fragments;
 	for (size_t i = 0; i < sg->channel_count; i++)
-		depi_channel_setup(&d->channels[i], &sg->channels[i], r);
+		depi_channel_setup(&d->channels[i], &sg->channels[i], sg);
 	return 0;
 }
 
@@ -111,7 +115,7 @@ static struct rte_mbuf *channel_close(struct depi *d, struct depi_channel *ch, s
 	size_t psp = psp_header_size(ch->segments, ch->extra_bytes);
 	size_t payload = psp + (size_t)(ch->room - ch->space - ch->segments * PSP_ENTRY_SIZE);
 
-	depi_encap_patch(ch->psp - d->encap_size, d->family, payload);
+	depi_encap_patch(ch->psp - d->encap_size + d->tag_size, d->family, payload);
 	psp_header_write(ch->psp, 0, ch->segments, ch->sequence++);
 	if (ch->extra_bytes) {
 		ch->psp[psp - 2] = 0;

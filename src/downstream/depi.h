@@ -23,7 +23,7 @@
 /* How a channel's DEPI frames are filled. */
 struct depi_format {
 	uint16_t overhead; /* bytes that are neither segments nor their table entries, with those of
-			    * the Ethernet header */
+			    * the Ethernet header but its tag */
 	uint16_t room; /* bytes for segments and their table entries */
 };
 
@@ -56,6 +56,7 @@ struct depi {
 	uint8_t max_segments;
 	uint8_t family;
 	uint8_t encap_size;
+	uint8_t tag_size; /* of these, the tag's */
 	uint32_t ends_open; /* DOCSIS frames that end in an open DEPI frame */
 	struct rte_mempool *headers;
 	struct rte_mempool *fragments;

@@ -24,6 +24,7 @@
 #include "pipeline/latency.h"
 #include "pipeline/packet.h"
 #include "pipeline/pipeline.h"
+#include "platform/packet_ends.h"
 #include "scheduler/scheduler.h"
 
 /* Packets, and DEPI frames, from where on the lower MAC takes over no more. */
@@ -64,7 +65,7 @@ struct ds_row {
 
 /* What the stages of the upper MAC work with. */
 struct ds_upper {
-	uint16_t network_port;
+	struct packet_source network;
 	uint32_t max_frame; /* bytes without CRC */
 	struct clock *clock;
 	uint64_t cpe_period_ns;
@@ -104,7 +105,7 @@ struct ds_lower {
 	struct rte_mempool *crypto_ops;
 	uint32_t in_crypto; /* frames given to the crypto device */
 	struct depi depi;
-	uint16_t rphy_port;
+	struct packet_sink rphy;
 	struct rte_mempool *linear; /* where the port takes no chains: for copies; else NULL */
 	/* DEPI frames that the port has not taken yet, a circle */
 	struct rte_mbuf *waiting[DS_TRANSMIT_CAPACITY];
@@ -118,8 +119,8 @@ struct ds_lower {
 
 /* What the edge provides: all of it outlives the downstream. */
 struct ds_resources {
-	uint16_t network_port;
-	uint16_t rphy_port;
+	struct packet_source network;
+	struct packet_sink rphy;
 	uint8_t crypto_device;
 	uint16_t crypto_queue;
 	struct rte_mempool *crypto_ops; /* IV at the offset of platform/crypto.h */

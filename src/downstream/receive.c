@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Receive: a burst of IP frames from the network port. */
-#include <rte_ethdev.h>
 #include <rte_prefetch.h>
 
 #include "downstream/downstream.h"
@@ -11,7 +10,7 @@ uint16_t ds_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_upper *u = ctx;
 	uint64_t bytes = 0;
 
-	n = rte_eth_rx_burst(u->network_port, 0, pkts, PIPELINE_BURST);
+	n = packet_source_burst(&u->network, pkts, PIPELINE_BURST);
 	latency_arrive(u->latency, pkts, n);
 	for (uint16_t i = 0; i < n; i++) {
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));

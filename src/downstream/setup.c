@@ -21,7 +21,7 @@ static void ds_upper_setup(struct downstream *d, const struct service_group *sg,
 			   const struct ds_resources *r) {
 	struct ds_upper *u = &d->upper;
 
-	u->network_port = r->network_port;
+	u->network = r->network;
 	u->max_frame = sg->max_frame - RTE_ETHER_CRC_LEN;
 	u->clock = r->upper_clock;
 	u->cpe_period_ns = sg->cpe_timeout_ns;
@@ -38,7 +38,7 @@ static void ds_lower_setup(struct downstream *d, const struct ds_resources *r) {
 	l->crypto_device = r->crypto_device;
 	l->crypto_queue = r->crypto_queue;
 	l->crypto_ops = r->crypto_ops;
-	l->rphy_port = r->rphy_port;
+	l->rphy = r->rphy;
 	l->linear = r->linear;
 	l->latency = &d->latency;
 }

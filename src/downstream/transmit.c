@@ -3,8 +3,6 @@
  * Transmit: bursts of DEPI frames to the R-PHY port. What the port does not take waits here; the
  * take-over stage then stops, so that nothing is lost behind the scheduler.
  */
-#include <rte_ethdev.h>
-
 #include "downstream/downstream.h"
 #include "downstream/stages.h"
 #include "pipeline/packet.h"
@@ -52,7 +50,7 @@ static uint16_t transmit_burst(struct ds_lower *l) {
 		sizes[i] = rte_pktmbuf_pkt_len(burst[i]);
 		ends[i] = packet_meta(burst[i])->ends;
 	}
-	sent = rte_eth_tx_burst(l->rphy_port, 0, burst, (uint16_t)n);
+	sent = packet_sink_burst(&l->rphy, burst, (uint16_t)n);
 	for (uint16_t i = 0; i < sent; i++) {
 		bytes += sizes[i];
 		packets += ends[i];

@@ -245,6 +245,11 @@ struct bonding_group {
 struct port_config {
 	char *device;
 	uint32_t queue_size; /* descriptors */
+	/* where other groups have this port too, or a VLAN leads to it */
+	uint16_t vlan; /* 1..4094, of all frames in both directions; 0: they have no tag */
+	bool has_mac;
+	uint8_t mac
+		[6]; /* of the network port: to which the core network sends the group's packets */
 };
 
 struct rphy_config {

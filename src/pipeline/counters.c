@@ -13,6 +13,9 @@ static const struct {
 #define DROP(id, name, directions, unit, meaning) \
 	{name, meaning, DIRECTION_##directions, UNIT_##unit},
 #include "pipeline/upstream.def"
+#define DROP(id, name, directions, unit, meaning) \
+	{name, meaning, DIRECTION_##directions, UNIT_##unit},
+#include "pipeline/sharing.def"
 };
 
 static const struct {
@@ -24,6 +27,8 @@ static const struct {
 #include "pipeline/downstream.def"
 #define COUNTER(id, name, directions, meaning) {name, meaning, DIRECTION_##directions},
 #include "pipeline/upstream.def"
+#define COUNTER(id, name, directions, meaning) {name, meaning, DIRECTION_##directions},
+#include "pipeline/sharing.def"
 };
 
 const char *drop_name(enum drop_reason reason) {

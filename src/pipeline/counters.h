@@ -12,6 +12,7 @@ enum direction {
 	DIRECTION_DOWN = 1,
 	DIRECTION_UP = 2,
 	DIRECTION_BOTH = 3,
+	DIRECTION_PORT = 4, /* of a port that service groups share: neither */
 };
 
 /* What a drop reason counts; downstream always packets (docs/upstream.md). */
@@ -28,6 +29,8 @@ enum drop_reason {
 #include "pipeline/downstream.def"
 #define DROP(id, name, directions, unit, meaning) DROP_##id,
 #include "pipeline/upstream.def"
+#define DROP(id, name, directions, unit, meaning) DROP_##id,
+#include "pipeline/sharing.def"
 	DROP_REASONS,
 	DROP_NONE = DROP_REASONS, /* of a check: the packet goes on */
 };
@@ -37,6 +40,8 @@ enum counter {
 #include "pipeline/downstream.def"
 #define COUNTER(id, name, directions, meaning) COUNTER_##id,
 #include "pipeline/upstream.def"
+#define COUNTER(id, name, directions, meaning) COUNTER_##id,
+#include "pipeline/sharing.def"
 	COUNTERS,
 };
 

@@ -13,6 +13,8 @@
 
 #include "platform/platform.h"
 
+static const struct port_queues port_one_queue = {1, 1};
+
 struct pci_address {
 	unsigned domain, bus, slot, function;
 };
@@ -74,9 +76,38 @@ static int mtu_set(uint16_t id, uint32_t mtu) {
 	return ret == -ENOTSUP ? 0 : ret;
 }
 
-static int port_setup(uint16_t id, struct rte_mempool *pool, uint32_t queue_size, uint32_t mtu) {
+/*
+ * How many of the queues that are wanted the device can have. The two ends of a memif must agree on their
+ * number, which nobody here can see to; net_tap has pairs of queues only.
+ */
+static void queues_limit(const struct rte_eth_dev_info *info, struct port_queues *q) {
+	uint16_t receive = RTE_MAX(RTE_MIN(q->receive, info->max_rx_queues), 1);
+	uint16_t transmit = RTE_MAX(RTE_MIN(q->transmit, info->max_tx_queues), 1);
+	uint16_t pairs = RTE_MIN(receive, transmit);
+
+	if (strcmp(info->driver_name, "net_memif") == 0)
+		*q = port_one_queue;
+	else if (strcmp(info->driver_name, "net_tap") == 0)
+		*q = (struct port_queues){pairs, pairs};
+	else
+		*q = (struct port_queues){receive, transmit};
+}
+
+static int queues_setup(uint16_t id, struct rte_mempool *pool, uint32_t queue_size,
+			const struct port_queues *q) {
 	uint16_t rx = (uint16_t)RTE_MIN(queue_size, (uint32_t)UINT16_MAX), tx = rx;
 	int socket = rte_eth_dev_socket_id(id);
+	int ret = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx);
+
+	for (uint16_t i = 0; i < q->receive && ret == 0; i++)
+		ret = rte_eth_rx_queue_setup(id, i, rx, socket, NULL, pool);
+	for (uint16_t i = 0; i < q->transmit && ret == 0; i++)
+		ret = rte_eth_tx_queue_setup(id, i, tx, socket, NULL);
+	return ret;
+}
+
+static int port_setup(uint16_t id, struct rte_mempool *pool, uint32_t queue_size, uint32_t mtu,
+		      struct port_queues *q) {
 	struct rte_eth_dev_info info;
 	struct rte_eth_conf conf;
 	int ret;
@@ -85,12 +116,11 @@ static int port_setup(uint16_t id, struct rte_mempool *pool, uint32_t queue_size
 		return ret;
 	mtu = RTE_MIN(mtu, mtu_limit(&info));
 	conf = port_conf(&info, mtu);
-	if ((ret = rte_eth_dev_configure(id, 1, 1, &conf)) != 0 || (ret = mtu_set(id, mtu)) != 0 ||
-	    (ret = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx)) != 0 ||
-	    (ret = rte_eth_rx_queue_setup(id, 0, rx, socket, NULL, pool)) != 0 ||
-	    (ret = rte_eth_tx_queue_setup(id, 0, tx, socket, NULL)) != 0)
+	queues_limit(&info, q);
+	if ((ret = rte_eth_dev_configure(id, q->receive, q->transmit, &conf)) != 0 ||
+	    (ret = mtu_set(id, mtu)) != 0)
 		return ret;
-	return 0;
+	return queues_setup(id, pool, queue_size, q);
 }
 
 int port_start(uint16_t id, const char *role) {
@@ -104,8 +134,8 @@ int port_start(uint16_t id, const char *role) {
 	return 0;
 }
 
-int port_open(const char *device, const char *role, struct rte_mempool *pool, uint32_t queue_size,
-	      uint32_t mtu, uint16_t *id) {
+int port_open_queues(const char *device, const char *role, struct rte_mempool *pool,
+		     uint32_t queue_size, uint32_t mtu, struct port_queues *queues, uint16_t *id) {
 	int ret;
 
 	if (port_find(device, role, id) != 0)
@@ -115,12 +145,19 @@ int port_open(const char *device, const char *role, struct rte_mempool *pool, ui
 			"port %s: net_af_xdp was seen to receive nothing on ordinary pages: "
 			"reserve huge pages\n",
 			role);
-	ret = port_setup(*id, pool, queue_size, mtu);
+	ret = port_setup(*id, pool, queue_size, mtu, queues);
 	if (ret == 0)
 		return 0;
 	fprintf(stderr, "port %s: %s: cannot be set up: %s\n", role, device, rte_strerror(-ret));
 	port_close(*id); /* a queue of it may have buffers of the pool */
 	return -1;
+}
+
+int port_open(const char *device, const char *role, struct rte_mempool *pool, uint32_t queue_size,
+	      uint32_t mtu, uint16_t *id) {
+	struct port_queues queues = port_one_queue;
+
+	return port_open_queues(device, role, pool, queue_size, mtu, &queues, id);
 }
 
 uint32_t port_mtu_limit(uint16_t id) {
@@ -136,6 +173,7 @@ static void end_name(const char *name, unsigned end, char text[RTE_ETH_NAME_MAX_
 
 static int pair_end(const char *name, unsigned end, struct rte_ring *rings[2],
 		    struct rte_mempool *pool, unsigned depth, uint16_t *id) {
+	struct port_queues queues = port_one_queue;
 	char text[RTE_ETH_NAME_MAX_LEN / 2];
 	int port;
 
@@ -146,7 +184,7 @@ static int pair_end(const char *name, unsigned end, struct rte_ring *rings[2],
 		return -1;
 	}
 	*id = (uint16_t)port;
-	if (port_setup(*id, pool, depth, RTE_ETHER_MTU) == 0 && port_start(*id, name) == 0)
+	if (port_setup(*id, pool, depth, RTE_ETHER_MTU, &queues) == 0 && port_start(*id, name) == 0)
 		return 0;
 	fprintf(stderr, "port %s: net_ring: cannot be set up\n", name);
 	port_close(*id);

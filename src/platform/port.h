@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ethernet ports of any kind, each with one receive and one transmit queue. */
+/* Ethernet ports of any kind. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,6 +18,19 @@ bool port_same_device(const char *a, const char *b);
  */
 int port_open(const char *device, const char *role, struct rte_mempool *pool, uint32_t queue_size,
 	      uint32_t mtu, uint16_t *id);
+
+/* How many queues a port has. */
+struct port_queues {
+	uint16_t receive;
+	uint16_t transmit;
+};
+
+/*
+ * The same with several queues, numbered from 0: as many as `queues` asks for, or as the device can have,
+ * which `queues` tells afterwards. Each receives into `pool`.
+ */
+int port_open_queues(const char *device, const char *role, struct rte_mempool *pool,
+		     uint32_t queue_size, uint32_t mtu, struct port_queues *queues, uint16_t *id);
 
 /*
  * Makes two ports whose wires are crossed in memory: what one transmits the other receives, up to

@@ -80,8 +80,8 @@ static int instance_sessions_create(struct instance *i) {
 static int downstream_setup(struct instance *i) {
 	struct worker *lower = &i->workers[layout_lower_worker(i->sg)];
 	struct ds_resources r = {
-		.network_port = i->ports[0],
-		.rphy_port = i->ports[1],
+		.network = {.port = i->ports[0]},
+		.rphy = {.port = i->ports[1]},
 		.crypto_device = i->crypto.device,
 		.crypto_ops = i->crypto.ops,
 		.sessions = i->sessions,
@@ -104,9 +104,9 @@ static int downstream_setup(struct instance *i) {
 static int upstream_setup(struct instance *i) {
 	struct worker *worker = &i->workers[layout_upstream_worker(i->sg)];
 	struct us_resources r = {
-		.rphy_port = i->ports[1],
-		.network_port = i->ports[0],
-		.control_port = i->has_control ? i->control_port : US_NO_PORT,
+		.rphy = {.port = i->ports[1]},
+		.network = {.port = i->ports[0]},
+		.control = {.port = i->has_control ? i->control_port : PACKET_NO_PORT},
 		.crypto_device = i->crypto.device,
 		.crypto_queue = 1,
 		.crypto_ops = i->crypto.ops,

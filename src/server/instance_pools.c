@@ -106,7 +106,7 @@ int instance_pools(struct instance *i, const struct service_group *sg) {
 }
 
 int instance_linear_pool(struct instance *i) {
-	unsigned room = RTE_PKTMBUF_HEADROOM + i->sg->rphy.mtu + RTE_ETHER_HDR_LEN;
+	unsigned room = RTE_PKTMBUF_HEADROOM + i->sg->rphy.mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN;
 
 	if (port_takes_chains(i->ports[1], 1 + i->sg->rphy.max_segments))
 		return 0;

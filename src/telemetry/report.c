@@ -8,6 +8,7 @@
 #include <rte_ethdev.h>
 
 #include "model/units.h"
+#include "sharing/sharing.h"
 #include "telemetry/report_latency.h"
 #include "telemetry/report_scheduler.h"
 
@@ -320,12 +321,15 @@ static json_t *names_json(enum direction direction, json_t *lists) {
 }
 
 json_t *report_describe(void) {
-	json_t *down = json_array(), *up = json_array();
+	json_t *down = json_array(), *up = json_array(), *port = json_array();
 
 	for (unsigned l = 0; l < DS_PIPELINES; l++)
 		json_array_append_new(down, list_json(&ds_lists[l]));
 	for (unsigned l = 0; l < US_PIPELINES; l++)
 		json_array_append_new(up, list_json(&us_lists[l]));
-	return json_pack("{s:o, s:o}", "downstream", names_json(DIRECTION_DOWN, down), "upstream",
-			 names_json(DIRECTION_UP, up));
+	for (unsigned l = 0; l < SHARE_LISTS; l++)
+		json_array_append_new(port, list_json(&share_lists[l]));
+	return json_pack("{s:o, s:o, s:o}", "downstream", names_json(DIRECTION_DOWN, down),
+			 "upstream", names_json(DIRECTION_UP, up), "shared_port",
+			 names_json(DIRECTION_PORT, port));
 }

@@ -5,8 +5,6 @@
  */
 #include "upstream/receive.h"
 
-#include <rte_ethdev.h>
-
 #include "upstream/upstream.h"
 
 /* Bursts and segments on their way, and frames for the network port, from where on none are taken. */
@@ -29,22 +27,40 @@ static bool all_has_passed(const struct upstream *u) {
 	       u->extract.cut.segment == NULL;
 }
 
+/*
+ * The source had no more. Behind a ring, packets may still be in the port, or with the worker that asks it.
+ * Of the times that it found the port empty, the second after our question began after that: what had
+ * come to the port when we asked was then in the ring. So two workers need no clock in common.
+ */
+static void source_was_empty(struct upstream *u, uint64_t emptied) {
+	struct us_receive *r = &u->receive;
+
+	if (u->r.rphy.ring == NULL || r->closed) {
+		r->empty_at = u->r.clock->now;
+	} else if (emptied - r->asked >= 2) {
+		r->empty_at = r->asked_at;
+		r->asked = emptied;
+		r->asked_at = u->r.clock->now;
+	}
+}
+
 uint16_t us_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
 	bool passed = all_has_passed(u);
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, emptied;
 
 	(void)n;
 	if (passed)
 		u->receive.passed_until = u->receive.empty_at;
 	if (!u->receive.closed && !list_has_room(u))
 		return 0;
-	n = u->receive.closed ? 0 : rte_eth_rx_burst(u->r.rphy_port, 0, pkts, US_RECEIVE_BURST);
+	emptied = packet_source_emptied(&u->r.rphy);
+	n = u->receive.closed ? 0 : packet_source_burst(&u->r.rphy, pkts, US_RECEIVE_BURST);
 	latency_arrive(&u->latency, pkts, n);
 	if (n < US_RECEIVE_BURST)
-		u->receive.empty_at = u->r.clock->now;
+		source_was_empty(u, emptied);
 	if (n == 0 && passed)
-		u->receive.passed_until = u->r.clock->now;
+		u->receive.passed_until = u->receive.empty_at;
 	for (uint16_t i = 0; i < n; i++) {
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
 		bytes += rte_pktmbuf_pkt_len(pkts[i]);

@@ -9,7 +9,10 @@ struct rte_mbuf;
 
 struct us_receive {
 	bool closed; /* nothing more is received */
-	uint64_t empty_at; /* ns: when the port was last found empty */
+	uint64_t empty_at; /* ns: what had come to the port by then was received */
+	/* of a ring: when it was asked, and how often the port behind it had been found empty by then */
+	uint64_t asked_at;
+	uint64_t asked;
 	uint64_t passed_until; /* ns: what came before has come as far as what waits for it */
 };
 

@@ -103,6 +103,8 @@ struct upstream *upstream_create(const struct service_group *sg, const struct us
 	u->sg = sg;
 	u->r = *r;
 	u->max_pdu = sg->max_frame;
+	u->control_vlan = sg->control_port.vlan;
+	u->transmit.vlan = sg->network.vlan;
 	if (us_tables_create(&u->tables, sg, r->sessions) != 0 ||
 	    us_requests_create(&u->requests, sg->id, (uint32_t)sg->modem_count) != 0 ||
 	    slots_create(u) != 0 || holds_create(u, sg) != 0) {

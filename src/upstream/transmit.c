@@ -7,8 +7,7 @@
 
 #include <assert.h>
 
-#include <rte_ethdev.h>
-
+#include "platform/vlan.h"
 #include "upstream/upstream.h"
 
 static void wait_in_line(struct upstream *u, struct rte_mbuf **pkts, uint16_t n) {
@@ -31,7 +30,7 @@ static uint16_t send_burst(struct upstream *u, struct rte_mbuf **burst, uint16_t
 		sizes[i] = rte_pktmbuf_pkt_len(burst[i]);
 	for (uint16_t i = 0; latency && i < n; i++)
 		arrived[i] = us_meta(burst[i])->arrived;
-	sent = rte_eth_tx_burst(u->r.network_port, 0, burst, n);
+	sent = packet_sink_burst(&u->r.network, burst, n);
 	for (uint16_t i = 0; i < sent; i++)
 		bytes += sizes[i];
 	if (latency && sent > 0)
@@ -57,6 +56,8 @@ uint16_t us_transmit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
 	uint16_t sent = 0;
 
+	for (uint16_t i = 0; u->transmit.vlan != 0 && i < n; i++)
+		packet_tag(pkts[i], u->transmit.vlan);
 	if (u->transmit.count > 0) {
 		sent = send_waiting(u);
 		wait_in_line(u, pkts, n);

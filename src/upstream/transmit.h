@@ -9,8 +9,9 @@
 struct rte_mbuf;
 struct upstream;
 
-/* Frames that the network port has not taken yet, a circle. */
+/* What goes to the network port, and what it has not taken yet, a circle. */
 struct us_transmit {
+	uint16_t vlan; /* whose tag they get; 0: none */
 	struct rte_mbuf *line[US_TRANSMIT_CAPACITY];
 	uint32_t first, count;
 };

@@ -31,6 +31,7 @@
 #include "pipeline/latency.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/queue.h"
+#include "platform/packet_ends.h"
 #include "upstream/decrypt.h"
 #include "upstream/defragment.h"
 #include "upstream/extract.h"
@@ -52,7 +53,6 @@
 #define US_BURSTS_MAX 127 /* in a PSP packet: header, payload and trailer are a segment each */
 #define US_BURST_PIECES 64 /* buffers of a burst, at most */
 #define US_QUEUED 1024 /* buffers in the queues, from where on nothing is received */
-#define US_NO_PORT UINT16_MAX
 
 /* What stands between the rows of the list; upstream.c says what is in it. */
 enum us_queue {
@@ -66,9 +66,9 @@ enum us_queue {
 
 /* What the edge provides: all of it outlives the upstream. */
 struct us_resources {
-	uint16_t rphy_port;
-	uint16_t network_port;
-	uint16_t control_port; /* US_NO_PORT: there is none */
+	struct packet_source rphy;
+	struct packet_sink network;
+	struct packet_sink control; /* its port may be PACKET_NO_PORT */
 	uint8_t crypto_device;
 	uint16_t crypto_queue;
 	struct rte_mempool *crypto_ops; /* IV at the offset of platform/crypto.h */
@@ -97,6 +97,7 @@ struct upstream {
 	struct us_lane_slots slots;
 	struct us_streams streams;
 	uint32_t max_pdu; /* bytes, CRC included */
+	uint16_t control_vlan; /* of the control port; 0: none */
 	/* of the rows */
 	struct us_receive receive;
 	struct us_uepi uepi;

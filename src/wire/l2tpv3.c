@@ -6,13 +6,13 @@
 
 #include "wire/bytes.h"
 #include "wire/ip.h"
+#include "wire/vlan.h"
 
 #define IPV4_DONT_FRAGMENT 0x4000
 #define IPV4_LENGTH (ETHERNET_HEADER + 2)
 #define IPV4_CHECKSUM (ETHERNET_HEADER + 10)
 #define IPV6_LENGTH (ETHERNET_HEADER + 4)
 
-#define VLAN_TAG 4
 #define UDP_HEADER 8
 #define L2TP_UDP_HEADER 8 /* flags and version, reserved, session ID */
 #define L2TP_T 0x8000
@@ -23,7 +23,9 @@ static size_t ip_header_size(uint8_t family) {
 }
 
 size_t depi_encap_size(const struct depi_encap *e) {
-	return ETHERNET_HEADER + ip_header_size(e->family) + L2TP_SESSION_SIZE;
+	size_t tag = e->vlan != 0 ? VLAN_TAG_SIZE : 0;
+
+	return ETHERNET_HEADER + tag + ip_header_size(e->family) + L2TP_SESSION_SIZE;
 }
 
 static void write_ipv4(const struct depi_encap *e, uint16_t total_length, uint8_t *ip) {
@@ -59,7 +61,7 @@ static size_t ip_length(uint8_t family, size_t l2tp_payload) {
 
 size_t depi_encap_write(const struct depi_encap *e, size_t l2tp_payload, uint8_t *out) {
 	size_t size = depi_encap_size(e);
-	uint8_t *ip = out + ETHERNET_HEADER;
+	uint8_t *type = out + VLAN_ADDRESSES;
 
 	if (l2tp_payload > UINT16_MAX - ip_length(e->family, 0))
 		return 0;
@@ -68,12 +70,14 @@ size_t depi_encap_write(const struct depi_encap *e, size_t l2tp_payload, uint8_t
 
 	memcpy(out, e->destination_mac, 6);
 	memcpy(out + 6, e->source_mac, 6);
+	if (e->vlan != 0)
+		type += vlan_tag_write(type, e->vlan);
 	if (e->family == 6) {
-		store_be16(out + 12, ETHERTYPE_IPV6);
-		write_ipv6(e, length, ip);
+		store_be16(type, ETHERTYPE_IPV6);
+		write_ipv6(e, length, type + 2);
 	} else {
-		store_be16(out + 12, ETHERTYPE_IPV4);
-		write_ipv4(e, length, ip);
+		store_be16(type, ETHERTYPE_IPV4);
+		write_ipv4(e, length, type + 2);
 	}
 	store_be32(out + size - L2TP_SESSION_SIZE, e->session);
 	return size;
@@ -166,8 +170,8 @@ enum l2tp_verdict l2tp_parse(const uint8_t *frame, size_t length, struct l2tp_da
 
 	/* Only type and body count from here on, and behind the tag they lie as in an untagged frame. */
 	if (has_vlan_tag(frame, length)) {
-		frame += VLAN_TAG;
-		length -= VLAN_TAG;
+		frame += VLAN_TAG_SIZE;
+		length -= VLAN_TAG_SIZE;
 	}
 
 	enum l2tp_verdict verdict = frame_to_l2tp_verdict(frame_parse(frame, length, &ip));

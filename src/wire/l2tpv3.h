@@ -27,11 +27,12 @@
 
 #define L2TP_PORT 1701
 #define L2TP_SESSION_SIZE 4
-#define DEPI_ENCAP_MAX (14 + 40 + 4)
+#define DEPI_ENCAP_MAX (14 + 4 + 40 + 4)
 
 struct depi_encap {
 	uint8_t source_mac[6];
 	uint8_t destination_mac[6];
+	uint16_t vlan; /* 1..4094; 0: no tag */
 	uint8_t family; /* 4 or 6 */
 	uint8_t source_ip[16]; /* network order; IPv4 uses the first four */
 	uint8_t destination_ip[16];
@@ -40,7 +41,7 @@ struct depi_encap {
 	uint32_t session; /* chosen by the receiver, not 0 */
 };
 
-/* Bytes of Ethernet header, IP header and session ID: 38 for IPv4, 58 for IPv6. */
+/* Bytes of Ethernet header, IP header and session ID: 38 for IPv4, 58 for IPv6; a tag is 4 more. */
 size_t depi_encap_size(const struct depi_encap *e);
 
 /*
@@ -52,7 +53,7 @@ size_t depi_encap_write(const struct depi_encap *e, size_t l2tp_payload, uint8_t
 
 /*
  * Sets the length in headers that depi_encap_write() made, and the IPv4 checksum with it. `headers`
- * points at the Ethernet header. The caller keeps to a payload that the length field can hold.
+ * points at the Ethernet header, or where that has a tag, VLAN_TAG_SIZE bytes behind it. The caller keeps to a payload that the length field can hold.
  */
 void depi_encap_patch(uint8_t *headers, uint8_t family, size_t l2tp_payload);
 

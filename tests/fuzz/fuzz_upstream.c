@@ -112,9 +112,9 @@ static void start(void) {
 static struct upstream *make(uint8_t flags) {
 	struct service_group *sg = &all.config.sg;
 	struct us_resources r = {
-		.rphy_port = all.near[0],
-		.network_port = all.near[1],
-		.control_port = flags & 1 ? US_NO_PORT : all.near[2],
+		.rphy = {.port = all.near[0]},
+		.network = {.port = all.near[1]},
+		.control = {.port = flags & 1 ? PACKET_NO_PORT : all.near[2]},
 		.crypto_device = all.crypto.device,
 		.crypto_ops = all.crypto.ops,
 		.sessions = all.sessions,

@@ -81,6 +81,11 @@ DESCRIPTION: dict[str, Any] = {
         },
         "counters": {"bursts": "begun"},
     },
+    "shared_port": {
+        "lists": [],
+        "drops": {"port_runt": {"unit": "packets", "meaning": "too short"}},
+        "counters": {"port_sent": "to the port"},
+    },
 }
 
 
@@ -175,6 +180,8 @@ def test_counters_page() -> None:
     assert "| `runt` | too short \\| empty |" in page["Downstream: drop reasons"]
     assert "| `received` | frames in |" in page["Downstream: counters"]
     assert "| `bursts` | begun |" in page["Upstream: counters"]
+    assert "| `port_runt` | too short |" in page["Shared ports: drop reasons"]
+    assert "| `port_sent` | to the port |" in page["Shared ports: counters"]
     rows = [line for line in page["Upstream: drop reasons"].splitlines() if line.startswith("| ")]
     assert [row for row in rows if "---" not in row] == [
         *("| packets | meaning |", "| `psp_late` | given up before |"),

@@ -5,8 +5,7 @@
  */
 #include "upstream/shared/stream.h"
 
-#include <rte_ethdev.h>
-
+#include "platform/vlan.h"
 #include "upstream/shared/frames.h"
 #include "upstream/upstream.h"
 #include "wire/crc32.h"
@@ -35,9 +34,11 @@ static void message_put_out(struct upstream *u, struct rte_mbuf *m) {
 		return;
 	}
 	rte_pktmbuf_trim(m, ETHERNET_CRC_SIZE);
-	if (u->r.control_port == US_NO_PORT)
+	if (u->control_vlan != 0)
+		packet_tag(m, u->control_vlan);
+	if (!packet_sink_there(&u->r.control))
 		drop(&u->counters, m, DROP_NO_CONTROL_PORT);
-	else if (rte_eth_tx_burst(u->r.control_port, 0, &m, 1) == 1)
+	else if (packet_sink_burst(&u->r.control, &m, 1) == 1)
 		count(&u->counters, COUNTER_MANAGEMENT, 1);
 	else
 		drop(&u->counters, m, DROP_CONTROL_FULL);

@@ -25,7 +25,7 @@ static int make(void **state) {
 	packets = fixture_pool("packets", PACKETS, FIXTURE_ROOM);
 	copies = fixture_pool("copies", 3, FIXTURE_ROOM);
 	assert_int_equal(port_pair("edge", packets, DEPTH, wire), 0);
-	lower.rphy_port = wire[0];
+	lower.rphy.port = wire[0];
 	lower.latency = &off;
 	lower.from_upper = rte_ring_create("edge_ring", DEPTH, SOCKET_ID_ANY, 0);
 	assert_non_null(lower.from_upper);
@@ -62,7 +62,7 @@ static unsigned take_wire(void) {
 
 /* A packet in several buffers counts with all of its bytes. */
 static void received_bytes(void **state) {
-	struct ds_upper upper = {.network_port = wire[0], .latency = &off};
+	struct ds_upper upper = {.network = {.port = wire[0]}, .latency = &off};
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY] = {frame_of(60, 0), frame_of(100, 0)};
 
 	(void)state;

@@ -60,9 +60,9 @@ void bench_start(struct upstream_bench *b) {
 	b->rphy = wire(b, 0, opened, RPHY_DEPTH);
 	b->network = wire(b, 1, opened, b->network_depth);
 	b->control = wire(b, 2, opened, b->control_depth);
-	r.rphy_port = b->near[0];
-	r.network_port = b->near[1];
-	r.control_port = b->no_control ? US_NO_PORT : b->near[2];
+	r.rphy.port = b->near[0];
+	r.network.port = b->near[1];
+	r.control.port = b->no_control ? PACKET_NO_PORT : b->near[2];
 	r.crypto_device = b->crypto.device;
 	r.crypto_ops = b->crypto.ops;
 	r.sessions = b->sessions;

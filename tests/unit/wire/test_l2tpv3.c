@@ -6,6 +6,7 @@
 #include "wire/bytes.h"
 #include "wire/ip.h"
 #include "wire/l2tpv3.h"
+#include "wire/vlan.h"
 
 #define IPV4_AT 14
 
@@ -77,19 +78,43 @@ static void writes_ipv6(void **state) {
 	size_t size = depi_encap_size(&over_ipv6);
 	uint8_t *out = guard_take(&guard, size);
 
-	assert_int_equal(size, DEPI_ENCAP_MAX);
+	assert_int_equal(size, DEPI_ENCAP_MAX - VLAN_TAG_SIZE);
 	assert_int_equal(depi_encap_write(&over_ipv6, v.size - size, out), size);
 	assert_memory_equal(out, v.bytes, size);
 }
 
-/* Every length that the field can hold: patched, written afresh and read back are the same. */
-static void patches_every_length(void **state) {
+/* The tag stands between the addresses and the type; all else is the same. */
+static void writes_the_tag(void **state) {
 	static const struct depi_encap *const encaps[] = {&captured, &over_ipv6};
-	struct l2tp_data data;
+	static const uint8_t tag[] = {0x81, 0x00, 0x0f, 0xfe};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(encaps); i++) {
+		struct depi_encap e = *encaps[i];
+		uint8_t without[DEPI_ENCAP_MAX];
+		size_t size = depi_encap_write(&e, 100, without);
+		uint8_t *out = guard_take(&guard, size + sizeof(tag));
+
+		e.vlan = VLAN_MAX;
+		assert_int_equal(depi_encap_size(&e), size + sizeof(tag));
+		assert_int_equal(depi_encap_write(&e, 100, out), size + sizeof(tag));
+		assert_memory_equal(out, without, 12);
+		assert_memory_equal(out + 12, tag, sizeof(tag));
+		assert_memory_equal(out + 16, without + 12, size - 12);
+	}
+}
+
+/* Every length that the field can hold: patched, written afresh and read back are the same. */
+static void patches_every_length(void **state) {
+	struct depi_encap tagged = captured, tagged_ipv6 = over_ipv6;
+	const struct depi_encap *const encaps[] = {&captured, &over_ipv6, &tagged, &tagged_ipv6};
+	struct l2tp_data data;
+
+	(void)state;
+	tagged.vlan = tagged_ipv6.vlan = 10;
+	for (size_t i = 0; i < ARRAY_COUNT(encaps); i++) {
 		size_t size = depi_encap_size(encaps[i]);
+		size_t tag = encaps[i]->vlan != 0 ? VLAN_TAG_SIZE : 0;
 		size_t most = UINT16_MAX - (encaps[i]->family == 6 ? 4 : 24);
 		uint8_t fresh[DEPI_ENCAP_MAX];
 		uint8_t patched[DEPI_ENCAP_MAX];
@@ -99,7 +124,7 @@ static void patches_every_length(void **state) {
 			size_t payload = n * 7919 % (most + 1); /* a prime: all of them, mixed */
 
 			assert_int_equal(depi_encap_write(encaps[i], payload, fresh), size);
-			depi_encap_patch(patched, encaps[i]->family, payload);
+			depi_encap_patch(patched + tag, encaps[i]->family, payload);
 			if (memcmp(patched, fresh, size) != 0)
 				fail_msg("family %u, payload %zu", encaps[i]->family, payload);
 		}
@@ -281,6 +306,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(writes_the_captured_headers),
 		cmocka_unit_test(writes_ipv6),
+		cmocka_unit_test(writes_the_tag),
 		cmocka_unit_test(patches_every_length),
 		cmocka_unit_test(reads_every_carriage),
 		cmocka_unit_test(tells_every_truncation),

@@ -66,14 +66,15 @@ def upstream_drops(upstream: dict[str, Any]) -> str:
 
 def counters_page(description: dict[str, Any]) -> str:
     down, up = description["downstream"], description["upstream"]
+    port = description["shared_port"]
     return f"""<!-- {picture.LICENCE} -->
 <!-- Written by `make docs` -->
 # Counters
 
 Everything is accounted for: what came in = what went out + the sum of the drops + what is held,
 in each direction, whenever the workers are quiet. What goes no further is counted under exactly one
-drop reason. They and the other counters stand with the stages, in `src/pipeline/downstream.def`
-and `upstream.def`.
+drop reason. They and the other counters stand with the stages, in `src/pipeline/downstream.def`,
+`upstream.def` and `sharing.def`.
 
 ## Downstream: drop reasons
 
@@ -94,6 +95,16 @@ Four kinds of things are counted, and each kind adds up by itself ([upstream](up
 ## Upstream: counters
 
 {table("name", up["counters"])}
+
+## Shared ports: drop reasons
+
+Of a port that service groups share ([sharing](sharing.md)), before a packet is one of theirs.
+
+{table("name", drops_of(port, *UNITS))}
+
+## Shared ports: counters
+
+{table("name", port["counters"])}
 """
 
 

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sharing/entries.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#define TEXT_SIZE 64
+
+enum added {
+	ADDED,
+	ADDED_AGAIN, /* sessions repeat: all begins anew, with MAC addresses */
+	NOT_ADDED, /* after a message */
+};
+
+/* What the groups of a table are put in by. */
+struct filler {
+	struct share_table *t;
+	const char *port;
+	enum share_side side;
+	const struct service_group *const *groups;
+	unsigned count;
+};
+
+static size_t group_entries(const struct service_group *sg, enum share_side side) {
+	size_t entries = 1 + sg->modem_count;
+
+	if (side == SHARE_RPHY)
+		return 3 * sg->upstream_channel_count;
+	for (size_t m = 0; m < sg->modem_count; m++)
+		entries += sg->modems[m].address_count;
+	return entries;
+}
+
+size_t share_entries_count(enum share_side side, const struct service_group *const *groups,
+			   unsigned count) {
+	size_t entries = 0;
+
+	for (unsigned g = 0; g < count; g++)
+		entries += groups[g] != NULL ? group_entries(groups[g], side) : 0;
+	return entries;
+}
+
+static uint8_t number_of(const struct filler *f, unsigned group) {
+	return f->t->vlan_of[share_vlan_of(f->groups[group], f->side) & VLAN_ID];
+}
+
+static void mac_text(const uint8_t *mac, char text[TEXT_SIZE]) {
+	snprintf(text, TEXT_SIZE, "MAC address %02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1],
+		 mac[2], mac[3], mac[4], mac[5]);
+}
+
+static void key_text(const struct share_key *key, char text[TEXT_SIZE]) {
+	char address[INET6_ADDRSTRLEN];
+	uint32_t session;
+
+	switch ((enum share_kind)key->kind) {
+	case SHARE_SESSION:
+		memcpy(&session, key->value, sizeof(session));
+		snprintf(text, TEXT_SIZE, "session 0x%08" PRIx32, session);
+		return;
+	case SHARE_IPV4:
+	case SHARE_IPV6:
+		inet_ntop(key->kind == SHARE_IPV4 ? AF_INET : AF_INET6, key->value, address,
+			  sizeof(address));
+		snprintf(text, TEXT_SIZE, "address %s", address);
+		return;
+	case SHARE_GROUP_MAC:
+	case SHARE_MODEM_MAC: break;
+	}
+	mac_text(key->value, text);
+}
+
+static enum added refuse(const struct filler *f, const struct share_key *key, unsigned group,
+			 uint64_t other) {
+	const char *side = f->side == SHARE_RPHY ? "rphy.core_mac" : "network.mac";
+	char text[TEXT_SIZE];
+
+	key_text(key, text);
+	fprintf(stderr,
+		"port %s: service groups %" PRIu32 " and %" PRIu32 ": found %s in both, allowed: "
+		"in different VLANs%s%s\n",
+		f->port, f->groups[other]->id, f->groups[group]->id, text,
+		key->kind == SHARE_GROUP_MAC ? "" : ", or where each has its own ",
+		key->kind == SHARE_GROUP_MAC ? "" : side);
+	return NOT_ADDED;
+}
+
+static enum added put(const struct filler *f, const struct share_key *key, uint64_t group) {
+	/* The table stores a pointer; ours is a number of the same size. */
+	if (rte_hash_add_key_data(f->t->groups, key, (void *)(uintptr_t)group) == 0)
+		return ADDED;
+	fprintf(stderr, "port %s: not all addresses or sessions fit the table\n", f->port);
+	return NOT_ADDED;
+}
+
+static bool has_mac(const struct filler *f, uint64_t group) {
+	return group == SHARE_SEVERAL || (f->t->with_mac >> group & 1) != 0;
+}
+
+/*
+ * An address that two groups have tells the one without a MAC address of its own; where both have one, it
+ * tells neither.
+ */
+static enum added put_address(const struct filler *f, const struct share_key *key, unsigned group) {
+	void *found = NULL;
+	uint64_t other;
+
+	if (rte_hash_lookup_data(f->t->groups, key, &found) < 0)
+		return put(f, key, group);
+	other = (uint64_t)(uintptr_t)found;
+	if (other == group)
+		return ADDED;
+	if (!has_mac(f, other))
+		return has_mac(f, group) ? ADDED : refuse(f, key, group, other);
+	return put(f, key, has_mac(f, group) ? SHARE_SEVERAL : group);
+}
+
+static enum added put_network_mac(const struct filler *f, unsigned group) {
+	struct share_key key;
+	void *found = NULL;
+
+	share_key_set(&key, SHARE_GROUP_MAC, number_of(f, group), f->groups[group]->network.mac, 6);
+	if (rte_hash_lookup_data(f->t->groups, &key, &found) >= 0)
+		return refuse(f, &key, group, (uint64_t)(uintptr_t)found);
+	return put(f, &key, group);
+}
+
+static enum added put_modem(const struct filler *f, const struct modem *m, unsigned group) {
+	uint8_t vlan = number_of(f, group);
+	struct share_key key;
+
+	share_key_set(&key, SHARE_MODEM_MAC, vlan, m->mac, sizeof(m->mac));
+	if (put_address(f, &key, group) != ADDED)
+		return NOT_ADDED;
+	for (size_t a = 0; a < m->address_count; a++) {
+		const struct ip_address *ip = &m->addresses[a];
+
+		share_key_set(&key, ip->family == 4 ? SHARE_IPV4 : SHARE_IPV6, vlan, ip->bytes,
+			      ip->family == 4 ? 4 : 16);
+		if (put_address(f, &key, group) != ADDED)
+			return NOT_ADDED;
+	}
+	return ADDED;
+}
+
+static enum added put_subscribers(const struct filler *f, unsigned group) {
+	const struct service_group *sg = f->groups[group];
+
+	if (sg->network.has_mac && put_network_mac(f, group) != ADDED)
+		return NOT_ADDED;
+	for (size_t m = 0; m < sg->modem_count; m++) {
+		if (put_modem(f, &sg->modems[m], group) != ADDED)
+			return NOT_ADDED;
+	}
+	return ADDED;
+}
+
+static enum added put_session(const struct filler *f, unsigned group, uint32_t session) {
+	struct share_vlan *v = &f->t->vlans[number_of(f, group)];
+	struct share_key key;
+	void *found = NULL;
+
+	if (session == 0) /* the channel has none of that kind */
+		return ADDED;
+	share_key_set_session(&key, number_of(f, group), session,
+			      v->by_mac ? f->groups[group]->rphy.core_mac : NULL);
+	if (rte_hash_lookup_data(f->t->groups, &key, &found) < 0)
+		return put(f, &key, group);
+	if ((uint64_t)(uintptr_t)found == group)
+		return ADDED;
+	if (v->by_mac)
+		return refuse(f, &key, group, (uint64_t)(uintptr_t)found);
+	v->by_mac = true;
+	return ADDED_AGAIN;
+}
+
+static enum added put_sessions(const struct filler *f, unsigned group) {
+	const struct service_group *sg = f->groups[group];
+	enum added added = ADDED;
+
+	for (size_t c = 0; c < sg->upstream_channel_count && added == ADDED; c++) {
+		const struct upstream_channel *u = &sg->upstream_channels[c];
+		const uint32_t sessions[] = {u->session, u->request_session, u->ranging_session};
+
+		for (unsigned s = 0; s < RTE_DIM(sessions) && added == ADDED; s++)
+			added = put_session(f, group, sessions[s]);
+	}
+	return added;
+}
+
+static enum added put_groups(const struct filler *f) {
+	enum added added = ADDED;
+
+	for (unsigned g = 0; g < f->count && added == ADDED; g++) {
+		if (f->groups[g] == NULL || f->t->vlans[number_of(f, g)].group != SHARE_NOBODY)
+			continue;
+		added = f->side == SHARE_RPHY ? put_sessions(f, g) : put_subscribers(f, g);
+	}
+	return added;
+}
+
+int share_entries_add(struct share_table *t, const char *port, enum share_side side,
+		      const struct service_group *const *groups, unsigned count) {
+	const struct filler f = {t, port, side, groups, count};
+	enum added added;
+
+	/* Once more at most for each VLAN. */
+	while ((added = put_groups(&f)) == ADDED_AGAIN)
+		rte_hash_reset(t->groups);
+	return added == ADDED ? 0 : -1;
+}

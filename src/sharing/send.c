@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Send: bursts of frames from the ring to the port. What the port does not take waits here; nothing more is
+ * taken from the ring then, so that it fills, and those who send keep what they have.
+ */
+#include "sharing/sharing.h"
+#include "sharing/stages.h"
+
+#define BURSTS 8 /* in a call: the groups have their turn, too */
+
+/* One burst. Returns how many frames the port took. */
+static uint16_t send_burst(struct port_share *s) {
+	struct share_send *w = &s->send;
+	uint16_t sent;
+
+	if (w->count == 0) {
+		w->first = 0;
+		w->count = (uint16_t)rte_ring_sc_dequeue_burst(w->ring, (void **)w->waiting,
+							       PIPELINE_BURST, NULL);
+	}
+	if (w->count == 0)
+		return 0;
+	sent = packet_sink_burst(&w->to, &w->waiting[w->first], w->count);
+	w->first += sent;
+	w->count -= sent;
+	count(&s->counters, COUNTER_PORT_SENT, sent);
+	count(&s->counters, COUNTER_PORT_SEND_RETRIES, w->count > 0);
+	return sent;
+}
+
+uint16_t share_send(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct port_share *s = ctx;
+	uint16_t all = 0, sent;
+
+	(void)pkts;
+	(void)n;
+	for (unsigned b = 0; s->send.ring != NULL && b < BURSTS; b++) {
+		sent = send_burst(s);
+		if (sent == 0)
+			break;
+		all += sent;
+	}
+	return all;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The lists of a shared port. Below them: what it is made of, what is held, and the stop. */
+#include "sharing/sharing.h"
+
+#include <stdio.h>
+
+#include <rte_errno.h>
+#include <rte_malloc.h>
+
+#include "sharing/stages.h"
+
+_Static_assert(SHARE_MAX_GROUPS <= 64, "a bit each in share_table.with_mac");
+
+static const struct stage receiving[] = {
+	{"receive", "burst of frames from the shared port", "ethdev", share_receive, .polls = true},
+	{"tell_apart", "VLAN, session, MAC or subscriber's address to the group's ring",
+	 "hash + ring", share_tell_apart, .polls = true},
+};
+
+static const struct stage sending[] = {
+	{"send", "frames of all groups, from their ring to the port", "ring + ethdev", share_send,
+	 .polls = true},
+};
+
+const struct stage_list share_lists[SHARE_LISTS] = {
+	{"shared port, to the groups", receiving, RTE_DIM(receiving)},
+	{"shared port, from the groups", sending, RTE_DIM(sending)},
+};
+
+static struct rte_ring *ring_create(const struct port_share *s, unsigned size, unsigned flags) {
+	static unsigned made; /* DPDK wants names that differ */
+	char name[RTE_RING_NAMESIZE];
+	struct rte_ring *ring;
+
+	snprintf(name, sizeof(name), "share_%u", made++);
+	ring = rte_ring_create(name, size, SOCKET_ID_ANY, flags | RING_F_EXACT_SZ);
+	if (ring == NULL)
+		fprintf(stderr, "port %s: no ring of %u packets: %s\n", s->name, size,
+			rte_strerror(rte_errno));
+	return ring;
+}
+
+int share_lane_open(struct port_share *s, unsigned group, unsigned ring_size) {
+	struct share_lane *lane = &s->lanes[group];
+	struct rte_ring *ring = ring_create(s, ring_size, RING_F_SP_ENQ | RING_F_SC_DEQ);
+
+	if (ring == NULL)
+		return -1;
+	*lane = (struct share_lane){.ring = ring};
+	return 0;
+}
+
+static void ring_end(struct port_share *s, struct rte_ring *ring, enum drop_reason reason) {
+	struct rte_mbuf *m;
+
+	while (ring != NULL && rte_ring_dequeue(ring, (void **)&m) == 0)
+		drop(&s->counters, m, reason);
+}
+
+void share_lane_close(struct port_share *s, unsigned group) {
+	struct share_lane *lane = &s->lanes[group];
+
+	ring_end(s, lane->ring, DROP_PORT_STOPPED);
+	rte_ring_free(lane->ring);
+	lane->ring = NULL;
+}
+
+/*
+ * A thread that lost its core while it put frames into the ring to the port must not stop the others:
+ * they do not wait for the tail (RTS).
+ */
+static int rings_open(struct port_share *s, const struct share_config *c) {
+	if (c->sends_by_ring &&
+	    (s->send.ring = ring_create(s, c->ring_size, RING_F_MP_RTS_ENQ | RING_F_SC_DEQ)) ==
+		    NULL)
+		return -1;
+	for (unsigned g = 0; g < c->group_count; g++) {
+		if (c->groups[g] != NULL && share_lane_open(s, g, c->ring_size) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+struct port_share *share_create(const struct share_config *c) {
+	struct port_share *s = rte_zmalloc("port_share", sizeof(*s), RTE_CACHE_LINE_SIZE);
+
+	if (s == NULL) {
+		fprintf(stderr, "port %s: no memory to share it\n", c->name);
+		return NULL;
+	}
+	s->name = c->name;
+	s->side = c->side;
+	s->from = c->from;
+	s->send.to = c->to;
+	s->table = share_table_create(c->name, c->side, c->groups, c->group_count);
+	if (s->table == NULL || rings_open(s, c) != 0) {
+		share_free(s);
+		return NULL;
+	}
+	pipeline_init(&s->receiving, &share_lists[0], s);
+	pipeline_init(&s->sending, &share_lists[1], s);
+	return s;
+}
+
+void share_free(struct port_share *s) {
+	if (s == NULL)
+		return;
+	share_stop(s);
+	for (unsigned g = 0; g < SHARE_MAX_GROUPS; g++)
+		rte_ring_free(s->lanes[g].ring);
+	rte_ring_free(s->send.ring);
+	share_table_free(s->table);
+	rte_free(s);
+}
+
+struct share_table *share_table_replace(struct port_share *s, struct share_table *table) {
+	return __atomic_exchange_n(&s->table, table, __ATOMIC_ACQ_REL);
+}
+
+struct packet_source share_source(const struct port_share *s, unsigned group) {
+	return (struct packet_source){
+		.ring = s->lanes[group].ring,
+		.emptied = &s->emptied,
+		.port = s->from.port,
+		.queue = s->from.queue,
+	};
+}
+
+struct packet_sink share_sink(const struct port_share *s) {
+	struct packet_sink sink = s->send.to;
+
+	sink.ring = s->send.ring;
+	return sink;
+}
+
+uint64_t share_held_in(const struct port_share *s) {
+	uint64_t held = 0;
+
+	for (unsigned g = 0; g < SHARE_MAX_GROUPS; g++)
+		held += s->lanes[g].ring != NULL ? rte_ring_count(s->lanes[g].ring) : 0;
+	return held;
+}
+
+uint64_t share_held_out(const struct port_share *s) {
+	return s->send.count + (s->send.ring != NULL ? rte_ring_count(s->send.ring) : 0);
+}
+
+bool share_balanced(const struct port_share *s) {
+	const struct counters *c = &s->counters;
+	uint64_t later = c->drops[DROP_PORT_STOPPED] + c->drops[DROP_PORT_UNSENT];
+
+	return c->values[COUNTER_PORT_RECEIVED] ==
+	       c->values[COUNTER_PORT_HANDED] + counters_dropped(c) - later;
+}
+
+void share_close(struct port_share *s) {
+	s->closed = true;
+}
+
+void share_stop(struct port_share *s) {
+	for (unsigned g = 0; g < SHARE_MAX_GROUPS; g++)
+		ring_end(s, s->lanes[g].ring, DROP_PORT_STOPPED);
+	for (; s->send.count > 0; s->send.count--)
+		drop(&s->counters, s->send.waiting[s->send.first++], DROP_PORT_UNSENT);
+	ring_end(s, s->send.ring, DROP_PORT_UNSENT);
+}

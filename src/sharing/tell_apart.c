@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tell apart: the group of each packet, by its VLAN or by what is looked up in bulk, and the packet into the
+ * ring of that group. What came in its order stays so within a group.
+ */
+#include <rte_hash.h>
+
+#include "platform/vlan.h"
+#include "sharing/read.h"
+#include "sharing/sharing.h"
+#include "sharing/stages.h"
+
+/* A burst on its way through the stage. */
+struct telling {
+	const struct share_table *table;
+	struct rte_mbuf **pkts;
+	uint16_t count;
+	uint8_t groups[PIPELINE_BURST]; /* by packet; SHARE_NOBODY: none yet, or dropped */
+	/* those whose group is to be looked up: */
+	uint16_t open_count;
+	uint8_t open[PIPELINE_BURST]; /* numbers of packets */
+	uint8_t vlans[PIPELINE_BURST];
+	struct share_key keys[PIPELINE_BURST];
+};
+
+/* What the hash said of the open packets, whose keys are `keys` from the first on. */
+struct answers {
+	uint64_t hits;
+	void *groups[PIPELINE_BURST];
+};
+
+static uint64_t group_of(const struct answers *a, unsigned at) {
+	return (uint64_t)(uintptr_t)a->groups[at];
+}
+
+/* The number of the packet's VLAN, whose tag is taken off. */
+static enum drop_reason take_vlan(const struct share_table *t, struct rte_mbuf *m, uint8_t *vlan) {
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	uint16_t type = load_be16(frame + VLAN_ADDRESSES), id = 0;
+
+	if (!t->tagged) {
+		*vlan = t->vlan_of[0];
+		return DROP_NONE;
+	}
+	if (type == ETHERTYPE_SERVICE_VLAN)
+		return DROP_PORT_VLAN_STACKED;
+	if ((m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0) {
+		id = m->vlan_tci & VLAN_ID;
+		if (type == ETHERTYPE_VLAN)
+			return DROP_PORT_VLAN_STACKED;
+	} else if (type == ETHERTYPE_VLAN) {
+		if (rte_pktmbuf_data_len(m) < ETHERNET_HEADER + VLAN_TAG_SIZE)
+			return DROP_PORT_RUNT;
+		id = load_be16(frame + ETHERNET_HEADER) & VLAN_ID;
+		if (vlan_is_tag(load_be16(frame + ETHERNET_HEADER + 2)))
+			return DROP_PORT_VLAN_STACKED;
+		packet_untag(m);
+	}
+	*vlan = t->vlan_of[id];
+	if (*vlan != SHARE_NO_VLAN)
+		return DROP_NONE;
+	return id == 0 ? DROP_PORT_VLAN_MISSING : DROP_PORT_VLAN_UNKNOWN;
+}
+
+/* The group, where the VLAN is enough to tell it. */
+static enum drop_reason by_vlan(struct telling *b, uint16_t i) {
+	struct rte_mbuf *m = b->pkts[i];
+	enum drop_reason reason;
+	uint8_t vlan;
+
+	b->groups[i] = SHARE_NOBODY;
+	if (m->nb_segs > 1 && rte_pktmbuf_linearize(m) != 0)
+		return DROP_PORT_CHAINED;
+	if (rte_pktmbuf_data_len(m) < ETHERNET_HEADER)
+		return DROP_PORT_RUNT;
+	reason = take_vlan(b->table, m, &vlan);
+	if (reason != DROP_NONE)
+		return reason;
+	b->groups[i] = b->table->vlans[vlan].group;
+	if (b->groups[i] == SHARE_NOBODY) {
+		b->vlans[b->open_count] = vlan;
+		b->open[b->open_count++] = (uint8_t)i;
+	}
+	return DROP_NONE;
+}
+
+static void look_up(const struct telling *b, uint16_t n, struct answers *a) {
+	const void *keys[PIPELINE_BURST];
+
+	for (uint16_t i = 0; i < n; i++)
+		keys[i] = &b->keys[i];
+	a->hits = 0;
+	if (n > 0)
+		rte_hash_lookup_bulk_data(b->table->groups, keys, n, &a->hits, a->groups);
+}
+
+/* Network side: whom the frame is for by its destination MAC address. Those that it does not tell stay open. */
+static void by_mac(struct telling *b) {
+	struct answers a;
+	uint16_t asked = 0, at = 0, open = 0;
+
+	for (uint16_t i = 0; i < b->open_count; i++) {
+		if (b->table->vlans[b->vlans[i]].by_mac)
+			share_key_set(&b->keys[asked++], SHARE_GROUP_MAC, b->vlans[i],
+				      rte_pktmbuf_mtod(b->pkts[b->open[i]], uint8_t *), 6);
+	}
+	if (asked == 0)
+		return;
+	look_up(b, asked, &a);
+	for (uint16_t i = 0; i < b->open_count; i++) {
+		bool was_asked = b->table->vlans[b->vlans[i]].by_mac;
+		uint16_t which = at;
+
+		at += was_asked;
+		if (was_asked && (a.hits >> which & 1) != 0) {
+			b->groups[b->open[i]] = (uint8_t)group_of(&a, which);
+			continue;
+		}
+		b->vlans[open] = b->vlans[i];
+		b->open[open++] = b->open[i];
+	}
+	b->open_count = open;
+}
+
+static void end_packet(struct port_share *s, struct telling *b, uint16_t i,
+		       enum drop_reason reason) {
+	drop(&s->counters, b->pkts[i], reason);
+	b->pkts[i] = NULL;
+}
+
+/* Leaves those open that have a key. */
+static void read_keys(struct port_share *s, struct telling *b) {
+	uint16_t open = 0;
+
+	for (uint16_t i = 0; i < b->open_count; i++) {
+		const struct rte_mbuf *m = b->pkts[b->open[i]];
+		const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+		uint8_t vlan = b->vlans[i];
+		enum drop_reason reason;
+
+		if (s->side == SHARE_RPHY)
+			reason = share_read_rphy(frame, rte_pktmbuf_data_len(m), vlan,
+						 b->table->vlans[vlan].by_mac, &b->keys[open]);
+		else
+			reason = share_read_network(frame, rte_pktmbuf_data_len(m), vlan,
+						    &b->keys[open]);
+		if (reason != DROP_NONE)
+			end_packet(s, b, b->open[i], reason);
+		else
+			b->open[open++] = b->open[i];
+	}
+	b->open_count = open;
+}
+
+static bool key_is_multicast(const struct share_key *key) {
+	switch ((enum share_kind)key->kind) {
+	case SHARE_IPV4: /* 224.0.0.0/4 and 255.255.255.255 */
+		return key->value[0] >> 4 == 14 || load_be32(key->value) == UINT32_MAX;
+	case SHARE_IPV6: return key->value[0] == 0xff;
+	case SHARE_MODEM_MAC: return (key->value[0] & 1) != 0;
+	default: return false;
+	}
+}
+
+/*
+ * Why the group that was found does not get the packet, or DROP_NONE. A group with a MAC address of its own
+ * is sent to by that; by a subscriber's address it is found only for what goes to all, such as ARP requests,
+ * and for frames to a modem's own MAC address.
+ */
+static enum drop_reason refused(const struct share_table *t, const struct rte_mbuf *m,
+				const struct share_key *key, uint64_t group) {
+	bool to_all = (*rte_pktmbuf_mtod(m, const uint8_t *) & 1) != 0;
+
+	if (group != SHARE_SEVERAL && (t->with_mac >> group & 1) == 0)
+		return DROP_NONE;
+	if (!to_all && key->kind != SHARE_MODEM_MAC)
+		return DROP_PORT_UNKNOWN_MAC;
+	return group == SHARE_SEVERAL ? DROP_PORT_UNKNOWN_DESTINATION : DROP_NONE;
+}
+
+static enum drop_reason not_found(const struct share_key *key) {
+	if (key->kind == SHARE_SESSION)
+		return DROP_PORT_UNKNOWN_SESSION;
+	return key_is_multicast(key) ? DROP_PORT_MULTICAST : DROP_PORT_UNKNOWN_DESTINATION;
+}
+
+static void by_key(struct port_share *s, struct telling *b) {
+	struct answers a;
+
+	look_up(b, b->open_count, &a);
+	for (uint16_t i = 0; i < b->open_count; i++) {
+		uint16_t which = b->open[i];
+		enum drop_reason reason;
+
+		if ((a.hits >> i & 1) == 0)
+			reason = not_found(&b->keys[i]);
+		else
+			reason = refused(b->table, b->pkts[which], &b->keys[i], group_of(&a, i));
+		if (reason != DROP_NONE)
+			end_packet(s, b, which, reason);
+		else
+			b->groups[which] = (uint8_t)group_of(&a, i);
+	}
+}
+
+static void lane_flush(struct port_share *s, struct share_lane *lane) {
+	unsigned taken = rte_ring_sp_enqueue_burst(lane->ring, (void **)lane->staged,
+						   lane->staged_count, NULL);
+
+	for (unsigned i = taken; i < lane->staged_count; i++)
+		drop(&s->counters, lane->staged[i], DROP_PORT_GROUP_FULL);
+	lane->handed += taken;
+	lane->full += lane->staged_count - taken;
+	lane->staged_count = 0;
+	count(&s->counters, COUNTER_PORT_HANDED, taken);
+}
+
+/* A ring is written once for all that the burst has for it. */
+static void hand_to_groups(struct port_share *s, const struct telling *b) {
+	struct share_lane *lanes[PIPELINE_BURST];
+	unsigned count = 0;
+
+	for (uint16_t i = 0; i < b->count; i++) {
+		struct share_lane *lane;
+
+		if (b->groups[i] == SHARE_NOBODY)
+			continue;
+		lane = &s->lanes[b->groups[i]];
+		if (lane->staged_count == 0)
+			lanes[count++] = lane;
+		lane->staged[lane->staged_count++] = b->pkts[i];
+	}
+	for (unsigned l = 0; l < count; l++)
+		lane_flush(s, lanes[l]);
+}
+
+uint16_t share_tell_apart(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct port_share *s = ctx;
+	struct telling b;
+
+	b.table = __atomic_load_n(&s->table, __ATOMIC_ACQUIRE);
+	b.pkts = pkts;
+	b.count = n;
+	b.open_count = 0;
+	for (uint16_t i = 0; i < n; i++) {
+		enum drop_reason reason = by_vlan(&b, i);
+
+		if (reason != DROP_NONE)
+			end_packet(s, &b, i, reason);
+	}
+	if (b.open_count > 0) {
+		if (s->side == SHARE_NETWORK)
+			by_mac(&b);
+		read_keys(s, &b);
+		by_key(s, &b);
+	}
+	hand_to_groups(s, &b);
+	if (s->was_empty) /* all that came before is in the rings */
+		__atomic_store_n(&s->emptied, s->emptied + 1, __ATOMIC_RELEASE);
+	return 0;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "share_model.h"
+
+#include <string.h>
+
+#include "wire/bytes.h"
+#include "wire/l2tpv3.h"
+
+enum asked { ASKED_IPV4, ASKED_IPV6, ASKED_MAC };
+
+/* The frame in hand, without its tag. */
+struct seen {
+	const struct share_rig *r;
+	enum share_side side;
+	uint16_t vlan;
+	uint8_t frame[RIG_FRAME];
+	size_t size;
+};
+
+static uint16_t vlan_of(const struct service_group *sg, enum share_side side) {
+	return side == SHARE_RPHY ? sg->rphy_port.vlan : sg->network.vlan;
+}
+
+/* Group g, where it is there, has the VLAN, and something comes for it from that side. */
+static const struct service_group *member(const struct seen *s, unsigned g) {
+	const struct service_group *sg = g < s->r->count ? s->r->list[g] : NULL;
+
+	if (sg == NULL || vlan_of(sg, s->side) != s->vlan ||
+	    (s->side == SHARE_RPHY && sg->upstream_channel_count == 0))
+		return NULL;
+	return sg;
+}
+
+static bool owns(const struct service_group *sg, enum asked asked, const uint8_t *value) {
+	for (size_t m = 0; m < sg->modem_count; m++) {
+		const struct modem *modem = &sg->modems[m];
+
+		if (asked == ASKED_MAC && memcmp(modem->mac, value, 6) == 0)
+			return true;
+		for (size_t a = 0; a < modem->address_count && asked != ASKED_MAC; a++) {
+			const struct ip_address *ip = &modem->addresses[a];
+
+			if (ip->family == (asked == ASKED_IPV4 ? 4 : 6) &&
+			    memcmp(ip->bytes, value, ip->family == 4 ? 4 : 16) == 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The group that has the address, of those with or without a MAC address: -1 none, -2 several. */
+static int owner(const struct seen *s, bool with_mac, enum asked asked, const uint8_t *value) {
+	int found = -1;
+
+	for (unsigned g = 0; g < RIG_GROUPS; g++) {
+		const struct service_group *sg = member(s, g);
+
+		if (sg != NULL && sg->network.has_mac == with_mac && owns(sg, asked, value))
+			found = found == -1 ? (int)g : -2;
+	}
+	return found;
+}
+
+static bool is_multicast(enum asked asked, const uint8_t *value) {
+	static const uint8_t all[4] = {255, 255, 255, 255};
+
+	switch (asked) {
+	case ASKED_IPV4: return (value[0] & 0xf0) == 0xe0 || memcmp(value, all, 4) == 0;
+	case ASKED_IPV6: return value[0] == 0xff;
+	case ASKED_MAC: break;
+	}
+	return (value[0] & 1) != 0;
+}
+
+/* What the frame is for; false where that cannot be read. */
+static bool destination(const struct seen *s, enum asked *asked, const uint8_t **value) {
+	static const uint8_t arp[6] = {0, 1, 8, 0, 6, 4};
+	const uint8_t *body = s->frame + 14;
+
+	switch (load_be16(s->frame + 12)) {
+	case 0x0800:
+		*asked = ASKED_IPV4;
+		*value = body + 16;
+		return s->size >= 34 && body[0] / 16 == 4;
+	case 0x86dd:
+		*asked = ASKED_IPV6;
+		*value = body + 24;
+		return s->size >= 54 && body[0] / 16 == 6;
+	case 0x0806:
+		*asked = ASKED_IPV4;
+		*value = body + 24;
+		return s->size >= 42 && memcmp(body, arp, sizeof(arp)) == 0;
+	default:
+		*asked = ASKED_MAC;
+		*value = s->frame;
+		return true;
+	}
+}
+
+static int model_network(const struct seen *s, enum drop_reason *reason) {
+	const uint8_t *value;
+	enum asked asked;
+	int group;
+
+	for (unsigned g = 0; g < RIG_GROUPS; g++) {
+		const struct service_group *sg = member(s, g);
+
+		if (sg != NULL && sg->network.has_mac && memcmp(sg->network.mac, s->frame, 6) == 0)
+			return (int)g;
+	}
+	if (load_be16(s->frame + 12) == 0x8100 || load_be16(s->frame + 12) == 0x88a8) {
+		*reason = DROP_PORT_VLAN_UNKNOWN;
+		return -1;
+	}
+	if (!destination(s, &asked, &value)) {
+		*reason = DROP_PORT_HEADERS;
+		return -1;
+	}
+	group = owner(s, false, asked, value);
+	if (group >= 0)
+		return group;
+	group = owner(s, true, asked, value);
+	if (group == -1)
+		*reason = is_multicast(asked, value) ? DROP_PORT_MULTICAST
+						     : DROP_PORT_UNKNOWN_DESTINATION;
+	else if ((s->frame[0] & 1) == 0 && asked != ASKED_MAC)
+		*reason = DROP_PORT_UNKNOWN_MAC;
+	else if (group == -2)
+		*reason = DROP_PORT_UNKNOWN_DESTINATION;
+	else
+		return group;
+	return -1;
+}
+
+static bool has_session(const struct service_group *sg, uint32_t session) {
+	for (size_t c = 0; c < sg->upstream_channel_count; c++) {
+		const struct upstream_channel *u = &sg->upstream_channels[c];
+
+		if (session != 0 && (u->session == session || u->request_session == session ||
+				     u->ranging_session == session))
+			return true;
+	}
+	return false;
+}
+
+static bool share_a_session(const struct service_group *a, const struct service_group *b) {
+	for (size_t c = 0; c < a->upstream_channel_count; c++) {
+		const struct upstream_channel *u = &a->upstream_channels[c];
+
+		if (has_session(b, u->session) || has_session(b, u->request_session) ||
+		    has_session(b, u->ranging_session))
+			return true;
+	}
+	return false;
+}
+
+static bool sessions_repeat(const struct seen *s) {
+	for (unsigned a = 0; a < RIG_GROUPS; a++) {
+		for (unsigned b = 0; b < a; b++) {
+			if (member(s, a) != NULL && member(s, b) != NULL &&
+			    share_a_session(member(s, a), member(s, b)))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* What is wrong with a plain L2TPv3 packet beside its session is the group's business. */
+static bool plainly_read(const struct seen *s, uint32_t *session) {
+	const uint8_t *f = s->frame;
+	bool ipv4 = s->size >= 38 && load_be16(f + 12) == 0x0800 && f[14] == 0x45 && f[23] == 115 &&
+		    (load_be16(f + 20) << 2 & 0xffff) == 0;
+	bool ipv6 = s->size >= 58 && load_be16(f + 12) == 0x86dd && f[14] / 16 == 6 && f[20] == 115;
+
+	if (ipv4 || ipv6)
+		*session = load_be32(f + (ipv4 ? 34 : 54));
+	return ipv4 || ipv6;
+}
+
+static enum drop_reason read_session(const struct seen *s, uint32_t *session) {
+	struct l2tp_data data;
+
+	if (plainly_read(s, session))
+		return *session == 0 ? DROP_PORT_L2TP_CONTROL : DROP_NONE;
+	switch (l2tp_parse(s->frame, s->size, &data)) {
+	case L2TP_OK: *session = data.session; return DROP_NONE;
+	case L2TP_CONTROL: return DROP_PORT_L2TP_CONTROL;
+	case L2TP_RUNT: return DROP_PORT_RUNT;
+	case L2TP_NOT_IP:
+	case L2TP_NOT_L2TP: return DROP_PORT_NOT_L2TP;
+	default: return DROP_PORT_HEADERS;
+	}
+}
+
+static int model_rphy(const struct seen *s, enum drop_reason *reason) {
+	bool by_mac = sessions_repeat(s);
+	uint32_t session = 0;
+
+	*reason = read_session(s, &session);
+	if (*reason != DROP_NONE)
+		return -1;
+	for (unsigned g = 0; g < RIG_GROUPS; g++) {
+		const struct service_group *sg = member(s, g);
+
+		if (sg != NULL && has_session(sg, session) &&
+		    (!by_mac || memcmp(sg->rphy.core_mac, s->frame, 6) == 0))
+			return (int)g;
+	}
+	*reason = DROP_PORT_UNKNOWN_SESSION;
+	return -1;
+}
+
+/* The frame without its tag. Returns why it goes no further, or DROP_NONE. */
+static enum drop_reason take_tag(struct seen *s, bool *tag) {
+	uint16_t type = load_be16(s->frame + 12);
+
+	if (type == 0x88a8)
+		return DROP_PORT_VLAN_STACKED;
+	if (type != 0x8100)
+		return DROP_NONE;
+	if (s->size < 18)
+		return DROP_PORT_RUNT;
+	s->vlan = load_be16(s->frame + 14) % 4096;
+	type = load_be16(s->frame + 16);
+	if (type == 0x88a8 || type == 0x8100)
+		return DROP_PORT_VLAN_STACKED;
+	memmove(s->frame + 12, s->frame + 16, s->size - 16);
+	s->size -= 4;
+	*tag = true;
+	return DROP_NONE;
+}
+
+int share_model(const struct share_rig *r, enum share_side side, const uint8_t *frame, size_t size,
+		enum drop_reason *reason, bool *tag) {
+	struct seen s = {.r = r, .side = side, .size = size};
+	bool tagged = false, there = false;
+	int members = 0, last = -1;
+
+	memcpy(s.frame, frame, size);
+	*tag = false;
+	for (unsigned g = 0; g < r->count; g++)
+		tagged |= r->list[g] != NULL && vlan_of(r->list[g], side) != 0;
+	*reason = size < 14 ? DROP_PORT_RUNT : tagged ? take_tag(&s, tag) : DROP_NONE;
+	if (*reason != DROP_NONE)
+		return -1;
+	for (unsigned g = 0; g < r->count; g++) {
+		there |= r->list[g] != NULL && vlan_of(r->list[g], side) == s.vlan;
+		if (member(&s, g) != NULL) {
+			members++;
+			last = (int)g;
+		}
+	}
+	if (!there) {
+		*reason = s.vlan == 0 ? DROP_PORT_VLAN_MISSING : DROP_PORT_VLAN_UNKNOWN;
+		return -1;
+	}
+	if (members == 1)
+		return last;
+	return side == SHARE_RPHY ? model_rphy(&s, reason) : model_network(&s, reason);
+}
+
+static bool subscribers_clash(const struct service_group *a, const struct service_group *b) {
+	if (a->network.has_mac != b->network.has_mac)
+		return false;
+	if (a->network.has_mac)
+		return memcmp(a->network.mac, b->network.mac, 6) == 0;
+	for (size_t m = 0; m < a->modem_count; m++) {
+		if (owns(b, ASKED_MAC, a->modems[m].mac))
+			return true;
+		for (size_t i = 0; i < a->modems[m].address_count; i++) {
+			const struct ip_address *ip = &a->modems[m].addresses[i];
+
+			if (owns(b, ip->family == 4 ? ASKED_IPV4 : ASKED_IPV6, ip->bytes))
+				return true;
+		}
+	}
+	return false;
+}
+
+bool share_model_refuses(const struct share_rig *r, enum share_side side) {
+	for (unsigned a = 0; a < r->count; a++) {
+		for (unsigned b = 0; b < a; b++) {
+			const struct service_group *x = r->list[a], *y = r->list[b];
+
+			if (x == NULL || y == NULL || vlan_of(x, side) != vlan_of(y, side))
+				continue;
+			if (side == SHARE_NETWORK
+				    ? subscribers_clash(x, y)
+				    : share_a_session(x, y) &&
+					      memcmp(x->rphy.core_mac, y->rphy.core_mac, 6) == 0)
+				return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "share_rig.h"
+
+#include <string.h>
+
+#include <rte_ethdev.h>
+
+#include "platform/port.h"
+#include "wire/bytes.h"
+#include "wire/ip.h"
+#include "wire/l2tpv3.h"
+
+#include "fixture.h"
+#include "test.h"
+
+#include "guard.h" /* wants cmocka before it */
+
+#define PACKETS 4095
+#define PAYLOAD 40
+
+static struct guard guard;
+static struct rte_mbuf_ext_shared_info guarded;
+
+int rig_begin(void **state) {
+	fixture_start(state);
+	guard = guard_open(RIG_FRAME);
+	return 0;
+}
+
+int rig_end(void **state) {
+	guard_close(&guard);
+	return fixture_stop(state);
+}
+
+void rig_open(struct share_rig *r, enum share_side side) {
+	struct share_config c = {
+		.name = "test",
+		.side = side,
+		.sends_by_ring = r->sends_by_ring,
+		.ring_size = r->ring_size,
+		.groups = r->list,
+		.group_count = r->count,
+	};
+	static unsigned opened;
+	char name[16];
+	uint16_t ids[2];
+
+	r->packets = fixture_pool("packets", PACKETS, FIXTURE_ROOM);
+	snprintf(name, sizeof(name), "wire%u", opened++);
+	assert_int_equal(port_pair(name, r->packets, RIG_PORT, ids), 0);
+	r->far = ids[0];
+	r->near = ids[1];
+	c.from = (struct packet_source){.port = r->near};
+	c.to = (struct packet_sink){.port = r->near};
+	r->s = share_create(&c);
+	assert_non_null(r->s);
+}
+
+void rig_check(const struct share_rig *r) {
+	const struct counters *c = &r->s->counters;
+	uint64_t taken = 0;
+
+	for (unsigned g = 0; g < RIG_GROUPS; g++)
+		taken += r->taken[g];
+	assert_true(share_balanced(r->s));
+	assert_int_equal(c->values[COUNTER_PORT_RECEIVED], taken + share_held_in(r->s) +
+								   counters_dropped(c) -
+								   c->drops[DROP_PORT_UNSENT]);
+}
+
+static void wire_empty(uint16_t port) {
+	struct rte_mbuf *m;
+
+	while (rte_eth_rx_burst(port, 0, &m, 1) == 1)
+		rte_pktmbuf_free(m);
+}
+
+void rig_close(struct share_rig *r) {
+	rig_check(r);
+	share_close(r->s);
+	pipeline_run(&r->s->receiving);
+	share_stop(r->s);
+	assert_int_equal(share_held_in(r->s) + share_held_out(r->s), 0);
+	share_free(r->s);
+	wire_empty(r->near);
+	wire_empty(r->far);
+	port_close(r->near);
+	port_close(r->far);
+	fixture_pool_end(r->packets);
+}
+
+bool rig_send(struct share_rig *r, const void *frame, size_t size) {
+	struct rte_mbuf *m = fixture_packet(r->packets, frame, size);
+
+	if (rte_eth_tx_burst(r->far, 0, &m, 1) == 1)
+		return true;
+	rte_pktmbuf_free(m);
+	return false;
+}
+
+uint16_t rig_take(struct share_rig *r, unsigned group, struct rte_mbuf **pkts, uint16_t most) {
+	struct packet_source source = share_source(r->s, group);
+	uint16_t n = packet_source_burst(&source, pkts, most);
+
+	r->taken[group] += n;
+	return n;
+}
+
+static void keep(void *bytes, void *ctx) {
+	(void)bytes;
+	(void)ctx;
+}
+
+static void send_guarded(struct share_rig *r, const void *frame, size_t size) {
+	struct rte_mbuf *m = rte_pktmbuf_alloc(r->packets);
+
+	assert_non_null(m);
+	guarded.free_cb = keep;
+	rte_mbuf_ext_refcnt_set(&guarded, 1);
+	rte_pktmbuf_attach_extbuf(m, guard_copy(&guard, frame, size), RTE_BAD_IOVA, (uint16_t)size,
+				  &guarded);
+	m->data_off = 0;
+	m->data_len = (uint16_t)size;
+	m->pkt_len = (uint32_t)size;
+	assert_int_equal(rte_eth_tx_burst(r->far, 0, &m, 1), 1);
+}
+
+void rig_fate(struct share_rig *r, const void *frame, size_t size, struct rig_fate *fate) {
+	const struct counters before = r->s->counters;
+	unsigned places = 0;
+	struct rte_mbuf *m;
+
+	send_guarded(r, frame, size);
+	assert_int_equal(pipeline_run(&r->s->receiving), 2); /* out of one row, into the other */
+	fate->group = -1;
+	for (unsigned g = 0; g < r->count; g++) {
+		if (r->list[g] == NULL || rig_take(r, g, &m, 1) == 0)
+			continue;
+		fate->group = (int)g;
+		fate->size = fixture_read(m, fate->frame, sizeof(fate->frame));
+		fixture_check(m);
+		rte_pktmbuf_free(m);
+		places++;
+	}
+	for (unsigned d = 0; d < DROP_REASONS; d++) {
+		uint64_t drops = r->s->counters.drops[d] - before.drops[d];
+
+		if (drops > 0)
+			fate->reason = (enum drop_reason)d;
+		places += (unsigned)drops;
+	}
+	assert_int_equal(places, 1);
+	assert_int_equal(share_held_in(r->s), 0);
+	rig_check(r);
+}
+
+size_t rig_tag(uint8_t *out, const uint8_t *frame, size_t size, uint16_t type, uint16_t tci) {
+	memmove(out + 16, frame + 12, size - 12);
+	memmove(out, frame, 12);
+	store_be16(out + 12, type);
+	store_be16(out + 14, tci);
+	return size + 4;
+}
+
+size_t rig_l2tp(uint8_t *out, uint8_t family, const uint8_t mac[6], uint32_t session) {
+	struct depi_encap e = {.family = family, .ttl = 64, .session = session};
+	size_t size;
+
+	memcpy(e.destination_mac, mac, sizeof(e.destination_mac));
+	size = depi_encap_write(&e, PAYLOAD, out);
+	memset(out + size, 0x5a, PAYLOAD);
+	return size + PAYLOAD;
+}
+
+size_t rig_l2tp_udp(uint8_t *out, const uint8_t mac[6], uint32_t session) {
+	uint8_t *ip = out + ETHERNET_HEADER, *udp = ip + IPV4_HEADER;
+	size_t size = rig_l2tp(out, 4, mac, session);
+
+	ip[9] = IP_PROTOCOL_UDP;
+	store_be16(ip + 10, ipv4_checksum(ip, IPV4_HEADER));
+	store_be16(udp, 50000);
+	store_be16(udp + 2, L2TP_PORT);
+	store_be16(udp + 4, (uint16_t)(size - ETHERNET_HEADER - IPV4_HEADER));
+	store_be16(udp + 6, 0);
+	store_be32(udp + 8, 0x00030000);
+	store_be32(udp + 12, session);
+	return size;
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rings of the groups: order, what is full, groups that come and go, and the accounts. */
+#include "test.h"
+
+#include <string.h>
+
+#include <rte_ethdev.h>
+
+#include "packets.h"
+#include "platform/vlan.h"
+#include "random.h"
+#include "share_rig.h"
+#include "wire/ip.h"
+
+#include "fixture.h"
+
+#define SIZE 60
+#define RING 32
+
+static struct share_rig storage, *const rig = &storage;
+static uint32_t serial;
+
+static void open_groups(unsigned count, unsigned ring_size) {
+	rig_prepare(rig, count);
+	rig->ring_size = ring_size;
+	rig_open(rig, SHARE_NETWORK);
+}
+
+static bool send_to(unsigned group) {
+	uint8_t frame[SIZE];
+
+	packet_ipv4(frame, SIZE, serial++, rig->addresses[group][0][0].bytes);
+	return rig_send(rig, frame, SIZE);
+}
+
+static uint64_t dropped(enum drop_reason reason) {
+	return rig->s->counters.drops[reason];
+}
+
+/* Takes all that the group has. Returns how many; their numbers rise. */
+static unsigned take_in_order(unsigned group, uint32_t *last) {
+	struct rte_mbuf *pkts[PIPELINE_BURST];
+	unsigned all = 0;
+	uint16_t n;
+
+	while ((n = rig_take(rig, group, pkts, PIPELINE_BURST)) > 0) {
+		for (uint16_t i = 0; i < n; i++) {
+			uint32_t number = packet_serial(rte_pktmbuf_mtod(pkts[i], uint8_t *));
+
+			assert_true(number >= *last);
+			*last = number + 1;
+		}
+		rte_pktmbuf_free_bulk(pkts, n);
+		all += n;
+	}
+	return all;
+}
+
+/* However packets of the groups come mixed, each group has its own in their order, and all of them. */
+static void order_is_kept(void **state) {
+	struct random dice = {.state = 7};
+	uint32_t last[4] = {0}, sent[4] = {0}, came[4] = {0};
+
+	(void)state;
+	open_groups(4, RIG_RING);
+	for (unsigned round = 0; round < 200; round++) {
+		for (unsigned i = random_below(&dice, 130); i > 0; i--) {
+			unsigned g = random_below(&dice, 4);
+
+			assert_true(send_to(g));
+			sent[g]++;
+		}
+		for (unsigned run = 0; run < 3; run++)
+			pipeline_run(&rig->s->receiving);
+		for (unsigned g = 0; g < 4; g++)
+			came[g] += take_in_order(g, &last[g]);
+		rig_check(rig);
+	}
+	assert_memory_equal(came, sent, sizeof(came));
+	assert_int_equal(counters_dropped(&rig->s->counters), 0);
+	for (unsigned g = 0; g < 4; g++)
+		assert_int_equal(rig->s->lanes[g].handed, sent[g]);
+	rig_close(rig);
+}
+
+/* A group that takes nothing loses what its ring does not hold, and nobody else loses anything. */
+static void one_ring_is_full(void **state) {
+	uint32_t last = 0, first = serial;
+
+	(void)state;
+	open_groups(2, RING);
+	for (unsigned i = 0; i < RING + 10; i++) {
+		assert_true(send_to(0));
+		assert_true(send_to(1));
+		pipeline_run(&rig->s->receiving);
+		assert_int_equal(take_in_order(1, &last), 1);
+		rig_check(rig);
+	}
+	assert_int_equal(dropped(DROP_PORT_GROUP_FULL), 10);
+	assert_int_equal(rig->s->lanes[0].full, 10);
+	assert_int_equal(rig->s->lanes[1].full, 0);
+	assert_int_equal(share_held_in(rig->s), RING);
+	assert_int_equal(take_in_order(0, &first), RING);
+	rig_close(rig);
+}
+
+/* In a burst as well: what comes first is what the ring holds. */
+static void a_burst_fills_a_ring(void **state) {
+	uint32_t last, first = serial;
+
+	(void)state;
+	open_groups(1, RING);
+	for (unsigned i = 0; i < PIPELINE_BURST; i++)
+		assert_true(send_to(0));
+	pipeline_run(&rig->s->receiving);
+	assert_int_equal(dropped(DROP_PORT_GROUP_FULL), PIPELINE_BURST - RING);
+	last = first;
+	assert_int_equal(take_in_order(0, &last), RING);
+	assert_int_equal(last, first + RING);
+	rig_close(rig);
+}
+
+/* What is still in the rings at the end counts under its name. */
+static void the_stop_counts(void **state) {
+	(void)state;
+	open_groups(3, RING);
+	for (unsigned i = 0; i < 9; i++)
+		assert_true(send_to(i % 3));
+	pipeline_run(&rig->s->receiving);
+	share_stop(rig->s);
+	assert_int_equal(dropped(DROP_PORT_STOPPED), 9);
+	assert_int_equal(rig->s->counters.values[COUNTER_PORT_HANDED], 9);
+	rig_close(rig);
+}
+
+static void closed_receives_nothing(void **state) {
+	(void)state;
+	open_groups(1, RING);
+	assert_true(send_to(0));
+	share_close(rig->s);
+	assert_int_equal(pipeline_run(&rig->s->receiving), 0);
+	assert_int_equal(rig->s->counters.values[COUNTER_PORT_RECEIVED], 0);
+	rig_close(rig);
+}
+
+/* Who asks the ring is told of the port behind it: empty with fewer packets than a driver may give. */
+static void the_port_was_empty(void **state) {
+	struct packet_source source;
+	uint32_t last = 0;
+
+	(void)state;
+	open_groups(1, RIG_RING);
+	source = share_source(rig->s, 0);
+	pipeline_run(&rig->s->receiving);
+	assert_int_equal(packet_source_emptied(&source), 1);
+	for (unsigned i = 0; i < PIPELINE_BURST + 32; i++)
+		assert_true(send_to(0));
+	pipeline_run(&rig->s->receiving);
+	pipeline_run(&rig->s->receiving);
+	assert_int_equal(packet_source_emptied(&source), 1);
+	assert_true(send_to(0));
+	pipeline_run(&rig->s->receiving);
+	assert_int_equal(packet_source_emptied(&source), 2);
+	assert_int_equal(take_in_order(0, &last), PIPELINE_BURST + 33);
+	rig_close(rig);
+}
+
+/* A frame in several buffers is joined; where its first buffer has no room for that, it is dropped. */
+static void chains(void **state) {
+	struct rte_mempool *small = fixture_pool("small", 7, RTE_PKTMBUF_HEADROOM + 16);
+	uint8_t frame[SIZE];
+	uint32_t last = 0;
+
+	(void)state;
+	open_groups(2, RING);
+	packet_ipv4(frame, SIZE, serial, rig->addresses[1][0][0].bytes);
+	for (unsigned fits = 0; fits < 2; fits++) {
+		struct rte_mbuf *m = fixture_packet(fits ? rig->packets : small, frame, 16);
+
+		assert_int_equal(
+			rte_pktmbuf_chain(m, fixture_packet(rig->packets, frame + 16, SIZE - 16)),
+			0);
+		assert_int_equal(rte_eth_tx_burst(rig->far, 0, &m, 1), 1);
+		pipeline_run(&rig->s->receiving);
+		assert_int_equal(take_in_order(1, &last), fits);
+	}
+	assert_int_equal(dropped(DROP_PORT_CHAINED), 1);
+	rig_close(rig);
+	fixture_pool_end(small);
+}
+
+/* A tag that the device took off and told. */
+static void stripped_by_the_device(void **state) {
+	static const struct {
+		uint16_t tci;
+		bool tagged; /* another tag in the frame */
+		int reason; /* -1: group 1 gets it */
+	} cases[] = {
+		{10, false, -1},
+		{0xf00a, false, -1},
+		{0, false, DROP_PORT_VLAN_MISSING},
+		{11, false, DROP_PORT_VLAN_UNKNOWN},
+		{10, true, DROP_PORT_VLAN_STACKED},
+	};
+	uint32_t last = 0;
+
+	(void)state;
+	rig_prepare(rig, 2);
+	rig->groups[0].network.vlan = 9;
+	rig->groups[1].network.vlan = 10;
+	rig_open(rig, SHARE_NETWORK);
+	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+		uint8_t frame[SIZE];
+		struct rte_mbuf *m;
+
+		packet_ipv4(frame, SIZE, serial++, rig->addresses[1][0][0].bytes);
+		m = fixture_packet(rig->packets, frame, SIZE);
+		if (cases[i].tagged)
+			packet_tag(m, 10);
+		m->ol_flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
+		m->vlan_tci = cases[i].tci;
+		assert_int_equal(rte_eth_tx_burst(rig->far, 0, &m, 1), 1);
+		pipeline_run(&rig->s->receiving);
+		assert_int_equal(take_in_order(1, &last), cases[i].reason < 0);
+		if (cases[i].reason >= 0)
+			assert_int_equal(dropped((enum drop_reason)cases[i].reason), 1);
+	}
+	rig_close(rig);
+}
+
+/* A group comes and another goes while packets are on their way. */
+static void groups_come_and_go(void **state) {
+	struct share_table *before;
+	uint32_t last = 0;
+
+	(void)state;
+	open_groups(2, RING);
+	assert_true(send_to(2));
+	pipeline_run(&rig->s->receiving);
+	assert_int_equal(dropped(DROP_PORT_UNKNOWN_DESTINATION), 1);
+
+	assert_int_equal(share_lane_open(rig->s, 2, RING), 0);
+	rig->list[2] = &rig->groups[2];
+	rig->count = 3;
+	before = share_table_replace(
+		rig->s, share_table_create("test", SHARE_NETWORK, rig->list, rig->count));
+	share_table_free(before);
+	for (unsigned g = 0; g < 3; g++)
+		assert_true(send_to(g));
+	pipeline_run(&rig->s->receiving);
+	assert_int_equal(take_in_order(2, &last), 1);
+
+	rig->list[0] = NULL;
+	before = share_table_replace(
+		rig->s, share_table_create("test", SHARE_NETWORK, rig->list, rig->count));
+	share_table_free(before);
+	share_lane_close(rig->s, 0); /* with the packet from above */
+	assert_int_equal(dropped(DROP_PORT_STOPPED), 1);
+	assert_true(send_to(0));
+	pipeline_run(&rig->s->receiving);
+	assert_int_equal(dropped(DROP_PORT_UNKNOWN_DESTINATION), 2);
+	assert_int_equal(share_lane_open(rig->s, 0, RING), 0);
+	rig_check(rig);
+	rig_close(rig);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(order_is_kept),
+		cmocka_unit_test(one_ring_is_full),
+		cmocka_unit_test(a_burst_fills_a_ring),
+		cmocka_unit_test(the_stop_counts),
+		cmocka_unit_test(closed_receives_nothing),
+		cmocka_unit_test(the_port_was_empty),
+		cmocka_unit_test(chains),
+		cmocka_unit_test(stripped_by_the_device),
+		cmocka_unit_test(groups_come_and_go),
+	};
+
+	return cmocka_run_group_tests(tests, rig_begin, rig_end);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Behind a ring: no wait ends before what was in the port, or with the worker that asks it, has come. */
+#include "test.h"
+
+#include <rte_ethdev.h>
+
+#include "fixture.h"
+#include "upstream_bench.h"
+
+static struct upstream_bench storage, *const bench = &storage;
+static uint64_t emptied; /* as who asks the port tells it */
+static struct rte_ring *ring;
+
+static void setup(void) {
+	bench_open(bench);
+	emptied = 0;
+	ring = rte_ring_create("from_share", 128, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
+	assert_non_null(ring);
+	bench->u->r.rphy.ring = ring;
+	bench->u->r.rphy.emptied = &emptied;
+}
+
+static void finish(void) {
+	bench_close(bench);
+	assert_int_equal(rte_ring_count(ring), 0);
+	rte_ring_free(ring);
+}
+
+/* What the worker of the port does: from there into the ring. */
+static void move(unsigned packets) {
+	struct rte_mbuf *m;
+
+	while (packets-- > 0) {
+		assert_int_equal(rte_eth_rx_burst(bench->near[0], 0, &m, 1), 1);
+		assert_int_equal(rte_ring_enqueue(ring, m), 0);
+	}
+}
+
+static void rounds(int n) {
+	while (n-- > 0)
+		bench_round(bench);
+}
+
+static void number(uint16_t sequence) {
+	struct bench_psp p;
+
+	psp_open(&p, BENCH_SC_QAM);
+	p.numbered = true;
+	p.sequence = sequence;
+	psp_send(bench, &p);
+}
+
+static uint64_t missing(void) {
+	return bench_count(bench, COUNTER_PSP_MISSING);
+}
+
+/* Number 1 is in the port for longer than it is waited for. */
+static void what_is_in_the_port_is_waited_for(void **state) {
+	(void)state;
+	setup();
+	number(0);
+	number(2);
+	move(2);
+	rounds(3);
+	assert_int_equal(bench->u->uepi.waiting_packets, 1);
+	number(1);
+	for (int i = 0; i < 20; i++) {
+		bench->clock.now += 10 * BENCH_MS;
+		rounds(3);
+		emptied += i == 0; /* the worker was at it before */
+	}
+	assert_int_equal(bench->u->uepi.waiting_packets, 1);
+	move(1);
+	emptied++;
+	rounds(3);
+	assert_int_equal(bench_count(bench, COUNTER_PSP_PACKETS), 3);
+	assert_int_equal(missing(), 0);
+	finish();
+}
+
+/* Two times empty since it was asked: the wait ends for what had come by then, and not before. */
+static void what_does_not_come_is_given_up(void **state) {
+	(void)state;
+	setup();
+	number(0);
+	number(2);
+	move(2);
+	rounds(1);
+	emptied += 2;
+	bench->clock.now += 100 * BENCH_MS;
+	rounds(3); /* asked when the packets had not come: that says nothing */
+	assert_int_equal(bench->u->uepi.waiting_packets, 1);
+	emptied++;
+	rounds(3);
+	assert_int_equal(bench->u->uepi.waiting_packets, 1);
+	emptied++;
+	rounds(3);
+	assert_int_equal(bench->u->uepi.waiting_packets, 0);
+	assert_int_equal(missing(), 1);
+	finish();
+}
+
+/* While the ring has more than it is asked for, nothing is known of the port. */
+static void a_ring_with_more(void **state) {
+	(void)state;
+	setup();
+	number(0);
+	number(2);
+	move(2);
+	rounds(1);
+	bench->clock.now += 100 * BENCH_MS;
+	rounds(1);
+	for (uint16_t i = 3; i < 3 + 2 * US_RECEIVE_BURST; i++)
+		number(0x2000);
+	move(2 * US_RECEIVE_BURST);
+	emptied += 10;
+	rounds(2);
+	assert_int_equal(bench->u->receive.passed_until, 0);
+	bench->any_drops = true;
+	rounds(3);
+	finish();
+}
+
+/* An upstream that is closed takes no more, and its waits end by its own clock. */
+static void closed(void **state) {
+	(void)state;
+	setup();
+	number(0);
+	number(2);
+	move(2);
+	rounds(2);
+	upstream_close(bench->u);
+	bench->clock.now += 100 * BENCH_MS;
+	rounds(3);
+	assert_int_equal(bench->u->uepi.waiting_packets, 0);
+	assert_int_equal(missing(), 1);
+	finish();
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_in_the_port_is_waited_for),
+		cmocka_unit_test(what_does_not_come_is_given_up),
+		cmocka_unit_test(a_ring_with_more),
+		cmocka_unit_test(closed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+}

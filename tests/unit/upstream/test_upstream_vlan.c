@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A group whose network and control port are VLANs: each frame leaves with the tag, whatever waits. */
+#include "test.h"
+
+#include <string.h>
+
+#include <rte_ethdev.h>
+
+#include "fixture.h"
+#include "platform/vlan.h"
+#include "upstream_bench.h"
+
+#define STREAM 4
+#define SIZE 300
+#define VLAN 0x123
+#define CONTROL_VLAN 0x456
+
+static struct upstream_bench storage, *const bench = &storage;
+
+static void setup(unsigned depth) {
+	bench_prepare(bench);
+	bench->network_depth = depth;
+	bench->sg.network.vlan = VLAN;
+	bench->sg.control_port.vlan = CONTROL_VLAN;
+	bench_start(bench);
+}
+
+static void put(void) {
+	uint8_t mac[BENCH_FRAME_MAX];
+
+	bench_segment(bench, STREAM, 0, mac, bench_mac(bench, STREAM, SIZE, mac));
+}
+
+static struct rte_mbuf *take(uint16_t port, uint16_t vlan) {
+	struct rte_mbuf *m = NULL;
+	const uint8_t *frame;
+
+	if (rte_eth_rx_burst(port, 0, &m, 1) == 0)
+		return NULL;
+	frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	assert_int_equal(load_be16(frame + 12), ETHERTYPE_VLAN);
+	assert_int_equal(load_be16(frame + 14), vlan);
+	packet_untag(m);
+	fixture_check(m);
+	return m;
+}
+
+static void take_number(uint32_t serial) {
+	struct rte_mbuf *m = take(bench->network, VLAN);
+	uint8_t expected[SIZE];
+
+	assert_non_null(m);
+	bench_ethernet(bench, STREAM, serial, SIZE, expected);
+	assert_int_equal(rte_pktmbuf_pkt_len(m), SIZE);
+	assert_memory_equal(rte_pktmbuf_mtod(m, uint8_t *), expected, SIZE);
+	rte_pktmbuf_free(m);
+}
+
+static void packets_have_the_tag(void **state) {
+	(void)state;
+	setup(64);
+	put();
+	bench_round(bench);
+	bench_round(bench);
+	take_number(0);
+	assert_int_equal(bench_count(bench, COUNTER_TRANSMITTED_BYTES), SIZE + VLAN_TAG_SIZE);
+	bench_close(bench);
+}
+
+/* The port has three places. */
+static void packets_that_wait_have_one_tag(void **state) {
+	const uint32_t packets = 20;
+
+	(void)state;
+	setup(4);
+	for (uint32_t i = 0; i < packets; i++) {
+		put();
+		bench_round(bench);
+	}
+	for (int i = 0; i < 5; i++)
+		bench_round(bench);
+	assert_int_equal(bench->u->transmit.count, packets - 3);
+	for (uint32_t i = 0; i < packets; i++) {
+		take_number(i);
+		bench_round(bench);
+	}
+	bench_close(bench);
+}
+
+static void messages_have_the_tag(void **state) {
+	static const struct docsis_up_header management = {.kind = DOCSIS_KIND_MANAGEMENT};
+	uint8_t pdu[60], mac[BENCH_FRAME_MAX];
+	struct rte_mbuf *m;
+
+	(void)state;
+	setup(64);
+	memset(pdu, 7, sizeof(pdu));
+	bench_segment(bench, STREAM, 0, mac,
+		      bench_frame(bench, 2, &management, pdu, sizeof(pdu), mac));
+	bench_round(bench);
+	bench_round(bench);
+	m = take(bench->control, CONTROL_VLAN);
+	assert_non_null(m);
+	assert_int_equal(rte_pktmbuf_pkt_len(m), sizeof(pdu));
+	assert_memory_equal(rte_pktmbuf_mtod(m, uint8_t *), pdu, sizeof(pdu));
+	rte_pktmbuf_free(m);
+	bench_close(bench);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(packets_have_the_tag),
+		cmocka_unit_test(packets_that_wait_have_one_tag),
+		cmocka_unit_test(messages_have_the_tag),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+}
