@@ -62,7 +62,8 @@ struct share_config {
 	struct packet_source from; /* a queue of the port */
 	struct packet_sink to;
 	bool sends_by_ring; /* for who is not alone on a transmit queue */
-	unsigned ring_size; /* packets of a group's ring, and frames of the one to the port */
+	/* packets of a group's ring, and frames of the one to the port; they take the place of the port's queue */
+	unsigned ring_size;
 	/* by their numbers on the port; NULL where a number is free. Read during the call only. */
 	const struct service_group *const *groups;
 	unsigned group_count; /* up to SHARE_MAX_GROUPS */
