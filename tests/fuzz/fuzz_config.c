@@ -80,7 +80,8 @@ struct text {
 
 /* Takes the text before the next border off `rest`. */
 static struct text next_part(struct text *rest) {
-	const char *border = memmem(rest->bytes, rest->size, BORDER, strlen(BORDER));
+	const char *border =
+		rest->size > 0 ? memmem(rest->bytes, rest->size, BORDER, strlen(BORDER)) : NULL;
 	struct text part = *rest;
 	size_t behind;
 
