@@ -69,7 +69,7 @@ def read(path: Path) -> Mapping:
 
 
 def is_server(document: Mapping) -> bool:
-    return "service_groups" in document
+    return bool(document.get("service_groups"))
 
 
 def counted(count: int | str, noun: str) -> str:
