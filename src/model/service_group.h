@@ -254,7 +254,7 @@ struct bonding_group {
 /* A port is whatever DPDK opens by this string: a PCI address or a virtual device with arguments. */
 struct port_config {
 	char *device;
-	uint32_t queue_size; /* descriptors */
+	uint32_t queue_size; /* descriptors; 0 of a control port that the file does not have */
 	/* What tells the group's frames from those of others on this device. */
 	uint16_t vlan; /* 1..4094; 0: no tag */
 	uint8_t mac[6]; /* destination, on the network port only; all zero: any */

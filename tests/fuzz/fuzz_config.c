@@ -127,8 +127,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
 	if (errors == NULL)
 		abort();
-	mistakes =
-		server_config_load_text("fuzz.yaml", top.bytes, top.size, &files, &config, errors);
+	mistakes = server_config_load_text("fuzz.yaml", top.bytes, top.size, &files, NULL, &config,
+					   errors);
 	fclose(errors);
 	demand((mistakes > 0) == (length > 0) && (mistakes > 0) == (config.group_count == 0));
 	if (mistakes == 0)

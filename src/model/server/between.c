@@ -112,7 +112,8 @@ static void check_same_role(const struct port_pair *pair, const struct group_lin
 		snprintf(allowed, sizeof(allowed), "%s, as service group %" PRIu32 " has it",
 			 quoted, pair->id_before);
 		errors_add(errors, lines->device[pair->role], &device, found, allowed);
-	} else if (pair->port->queue_size != pair->before->queue_size) {
+	} else if (pair->port->queue_size != pair->before->queue_size &&
+		   pair->port->queue_size != 0 && pair->before->queue_size != 0) {
 		snprintf(found, sizeof(found), "%" PRIu32, pair->port->queue_size);
 		snprintf(allowed, sizeof(allowed),
 			 "%" PRIu32 ", as service group %" PRIu32 " has it on this device",

@@ -22,6 +22,7 @@ struct server_reader {
 	struct server_config *config;
 	struct errors *errors;
 	const struct server_files *files;
+	const struct server_devices *devices; /* instead of the groups' own; NULL: none */
 	const char *path; /* of the server's file */
 	struct tree tree; /* of the server's file */
 	struct node *shared; /* what it says for all groups */
@@ -142,12 +143,31 @@ static void name_group(struct service_group *sg) {
 		sg->name = arena_text(sg->arena, name, (size_t)length);
 }
 
+static void use_device(struct server_reader *server, struct service_group *sg,
+		       struct port_config *port, const char *device) {
+	if (device == NULL)
+		return;
+	port->device = arena_text(sg->arena, device, strlen(device));
+	if (port->device == NULL)
+		refuse_memory(server->errors);
+}
+
+/* Behind the group's own checks, which tell of what the file says. */
+static void use_devices(struct server_reader *server, struct service_group *sg) {
+	if (server->devices == NULL)
+		return;
+	use_device(server, sg, &sg->network, server->devices->network);
+	use_device(server, sg, &sg->rphy_port, server->devices->rphy);
+	use_device(server, sg, &sg->control_port, server->devices->control);
+}
+
 static void read_root(struct group_reading *group, struct node *root) {
 	struct server_reader *server = group->server;
 	uint64_t mistakes = server->errors->total + server->errors->repeated;
 
 	group_read(group->sg, root, server->errors, &server->visits);
 	name_group(group->sg);
+	use_devices(server, group->sg);
 	server->placed[group->index] = layouts_lines(group->sg, root);
 	/* values that were refused cannot be held against others */
 	if (server->errors->total + server->errors->repeated == mistakes)
@@ -266,6 +286,7 @@ static void read_one_group(struct server_reader *server) {
 	}
 	sg->name = group_name_of(sg->arena, server->path);
 	group_read(sg, server->tree.root, server->errors, &server->visits);
+	use_devices(server, sg);
 	server->placed[0] = layouts_lines(sg, server->tree.root);
 	config->name = sg->name != NULL ? strdup(sg->name) : NULL;
 }
@@ -290,13 +311,14 @@ static void read_file(struct server_reader *server) {
 }
 
 int server_config_load_text(const char *name, const char *text, size_t size,
-			    const struct server_files *files, struct server_config *config,
-			    FILE *errors) {
+			    const struct server_files *files, const struct server_devices *devices,
+			    struct server_config *config, FILE *errors) {
 	struct errors mistakes = {.file = name};
 	struct server_reader server = {
 		.config = config,
 		.errors = &mistakes,
 		.files = files,
+		.devices = devices,
 		.path = name,
 		.bytes_left = FILE_MOST - size,
 		.next_line = (uint32_t)size + 2,
@@ -319,7 +341,8 @@ static char *read_from_disk(void *context, const char *path, size_t most, size_t
 	return file_read(path, most, true, size);
 }
 
-int server_config_load(const char *path, struct server_config *config, FILE *errors) {
+int server_config_load_on(const char *path, const struct server_devices *devices,
+			  struct server_config *config, FILE *errors) {
 	static const struct server_files disk = {.read = read_from_disk};
 	size_t size;
 	char *text = file_read(path, FILE_MOST, false, &size);
@@ -332,9 +355,13 @@ int server_config_load(const char *path, struct server_config *config, FILE *err
 		file_refuse(&mistakes, 1, NULL);
 		return errors_print(&mistakes, errors);
 	}
-	count = server_config_load_text(path, text, size, &disk, config, errors);
+	count = server_config_load_text(path, text, size, &disk, devices, config, errors);
 	free(text);
 	return count;
+}
+
+int server_config_load(const char *path, struct server_config *config, FILE *errors) {
+	return server_config_load_on(path, NULL, config, errors);
 }
 
 void server_config_free(struct server_config *config) {

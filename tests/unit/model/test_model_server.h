@@ -45,7 +45,8 @@ static inline char *read_memory(void *context, const char *path, size_t most, si
 	return strdup(file->text);
 }
 
-static inline struct loaded_server load_server(const char *text, struct memory_file *files) {
+static inline struct loaded_server load_server_on(const char *text, struct memory_file *files,
+						  const struct server_devices *devices) {
 	const struct server_files from = {.read = read_memory, .context = files};
 	struct loaded_server loaded = {0};
 	size_t length;
@@ -53,11 +54,15 @@ static inline struct loaded_server load_server(const char *text, struct memory_f
 
 	assert_non_null(errors);
 	loaded.mistakes = server_config_load_text("dir/server.yaml", text, strlen(text), &from,
-						  &loaded.config, errors);
+						  devices, &loaded.config, errors);
 	fclose(errors);
 	assert_int_equal(loaded.config.groups == NULL, loaded.mistakes > 0);
 	assert_int_equal(loaded.said[0] == '\0', loaded.mistakes == 0);
 	return loaded;
+}
+
+static inline struct loaded_server load_server(const char *text, struct memory_file *files) {
+	return load_server_on(text, files, NULL);
 }
 
 /* The same of a text without mistakes. */

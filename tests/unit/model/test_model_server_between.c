@@ -142,6 +142,41 @@ static void devices_have_one_role_and_one_form(void **state) {
 		"allowed: another device than ports.network of service group 1 (on line 3)\n");
 }
 
+/* What ports of their own tell apart in the file is not told apart on one port for all. */
+static void devices_instead_of_those_of_the_file(void **state) {
+	static const char text[] =
+		BONDING "\nservice_groups:\n"
+			"  - {service_group: 1, " CHANNELS("1") ", modems: [" MODEM(
+				"1") "]}\n"
+				     "  - {service_group: 2, ports: {network: {device: a}, rphy: "
+				     "{device: b},\n"
+				     "     control: {device: c}},\n"
+				     "     " CHANNELS("1") ", modems: [" MODEM("2") "]}\n";
+	const struct server_devices network = {.network = "net_null0,x=1", .control = "net_null9"};
+	const struct server_devices rphy = {.rphy = "net_null1"};
+	struct loaded_server loaded = load_server_on(text, NULL, &network);
+
+	(void)state;
+	assert_string_equal(loaded.said, "");
+	for (size_t g = 0; g < 2; g++) {
+		assert_string_equal(loaded.config.groups[g].network.device, "net_null0,x=1");
+		assert_string_equal(loaded.config.groups[g].control_port.device, "net_null9");
+	}
+	assert_string_equal(loaded.config.groups[1].rphy_port.device, "b");
+	unload_server(&loaded);
+	loaded = load_server_on(text, NULL, &rphy);
+	assert_string_equal(loaded.said,
+			    "dir/server.yaml:6: service_groups[1].channels[0].session: found "
+			    "0x0000000b again in service group 2, allowed: it in one group of the "
+			    "port net_null1, or another vlan, rpd_mac or rpd_ip (first in service "
+			    "group 1 on line 3)\n");
+	unload_server(&loaded);
+	loaded = load_server_on(BONDING "\n" CHANNELS("1") "\nmodems: [" MODEM("1") "]\n", NULL,
+				&rphy);
+	assert_string_equal(loaded.config.groups[0].rphy_port.device, "net_null1");
+	unload_server(&loaded);
+}
+
 static void one_main_core(void **state) {
 	(void)state;
 	expect_of_server(
@@ -161,6 +196,7 @@ int main(void) {
 		cmocka_unit_test(what_a_port_cannot_tell_apart),
 		cmocka_unit_test(upstream_sessions_of_every_kind),
 		cmocka_unit_test(devices_have_one_role_and_one_form),
+		cmocka_unit_test(devices_instead_of_those_of_the_file),
 		cmocka_unit_test(one_main_core),
 	};
 
