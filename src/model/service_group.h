@@ -245,6 +245,9 @@ struct bonding_group {
 struct port_config {
 	char *device;
 	uint32_t queue_size; /* descriptors */
+	uint16_t vlan; /* 802.1Q; 0: none */
+	bool has_mac;
+	uint8_t mac[6]; /* of the CMTS on this port, the destination of what comes */
 };
 
 struct rphy_config {
