@@ -36,7 +36,7 @@ PLANE: dict[str, Any] = {
 
 def test_each_direction_that_was_sent() -> None:
     whole = summary.merge(PLANE, {"downstream": DOWN}, ASKED)
-    assert set(whole) == {"downstream", "workers", "ports", "host"}
+    assert set(whole) == {"downstream", "groups", "workers", "ports", "host"}
     both = summary.merge(PLANE, {"downstream": DOWN, "upstream": UP}, ASKED)
     assert both["downstream"]["drops"] == {"runt": 0, "vlan": 2}
     assert "received" not in both["downstream"], "it is among the counters"
