@@ -88,7 +88,8 @@ static int uplink_judge(const struct uplink_receiver *r, const uint8_t *frame, s
 	packet_tag_read(frame + at, tag);
 	if (uplink_is_earlier(r->uplink, tag))
 		return EARLIER;
-	if (!uplink_has_made(r->uplink, tag) && neighbours_have_sent(r->neighbours, tag))
+	if (r->neighbours != NULL && !uplink_has_made(r->uplink, tag) &&
+	    neighbours_have_sent(r->neighbours, tag))
 		return OTHER_GROUP;
 	made = was_made(r->uplink, tag);
 	same = made && size <= PACKET_SIZE_MAX &&
