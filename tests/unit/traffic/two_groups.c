@@ -7,6 +7,7 @@
 #include <rte_mbuf.h>
 
 #include "core/vlan_tag.h"
+#include "fake_uplink.h"
 #include "model/loader.h"
 #include "platform/port.h"
 #include "test.h"
@@ -99,6 +100,17 @@ void two_start(struct two *t, const struct two_plan *plan) {
 	}
 }
 
+void two_begin(struct two *t, struct two_plan plan) {
+	fake_plan = (struct fake_plan){.pool = t->rigs[0].pool, .port = t->rigs[0].network[1]};
+	two_start(t, &plan);
+	assert_int_equal(t->created, 0);
+}
+
+void two_take(struct two *t) {
+	for (unsigned g = 0; g < TWO; g++)
+		rig_take(&t->rigs[g], t->frames[g], TWO_PACKETS, NULL);
+}
+
 void two_end(struct two *t) {
 	groups_free(&t->groups);
 	service_group_free(&t->sgs[1]);
@@ -126,6 +138,21 @@ void two_send_frame(struct two *t, unsigned group, const struct rig_frame *f, ui
 	two_send(t, r->rphy[1], depi, rig_depi(r, f->channel, &segment, 1, depi), vlan);
 }
 
+void two_send_chain(struct two *t, unsigned group, const struct rig_frame *f, uint16_t first) {
+	struct rig_segment segment = {f->bytes, f->size, true, true};
+	struct rte_mbuf *head = rte_pktmbuf_alloc(t->rigs[0].pool);
+	struct rte_mbuf *tail = rte_pktmbuf_alloc(t->rigs[0].pool);
+	struct rig *r = &t->rigs[group];
+	uint8_t depi[RIG_MTU + 14];
+	size_t size = rig_depi(r, f->channel, &segment, 1, depi);
+
+	assert_true(head != NULL && tail != NULL && first < size);
+	memcpy(rte_pktmbuf_append(head, first), depi, first);
+	memcpy(rte_pktmbuf_append(tail, (uint16_t)(size - first)), depi + first, size - first);
+	assert_int_equal(rte_pktmbuf_chain(head, tail), 0);
+	assert_int_equal(rte_eth_tx_burst(r->rphy[1], 0, &head, 1), 1);
+}
+
 void two_receive(struct two *t) {
 	while (groups_receive(&t->groups) > 0)
 		;
@@ -140,4 +167,10 @@ struct totals *two_results(struct two *t) {
 	groups_finish(&t->groups);
 	totals_create(totals, &t->groups);
 	return totals;
+}
+
+void two_finish(struct two *t, struct totals *totals) {
+	totals_free(totals);
+	free(totals);
+	two_end(t);
 }
