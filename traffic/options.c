@@ -282,7 +282,7 @@ void options_parse(struct options *o, int argc, char **argv) {
 	static const struct argp argp = {
 		.options = arguments,
 		.parser = option_parse,
-		.doc = "Sends IP packets to the cable modems of a service group and from them, "
+		.doc = "Sends IP packets to the cable modems of service groups and from them, "
 		       "through vcmtsd, plays their R-PHY device and the modems, and proves every "
 		       "packet."
 		       "\vExit status: 0 when every packet is proven but those that "
