@@ -7,36 +7,22 @@
 #include <rte_cycles.h>
 
 #include "downlink.h"
+#include "groups/share_side.h"
 #include "rphy/uplink_output.h"
 #include "traffic_parts.h"
 
-static struct rphy_share *rphy_share_of(struct groups *g, uint16_t port) {
-	struct rphy_share *s;
+static struct share *share_of(struct groups *g, uint16_t port, const struct share_side *side) {
+	struct share *s;
 
-	for (unsigned i = 0; i < g->rphy_count; i++) {
-		if (g->rphy[i]->share.port == port)
-			return g->rphy[i];
+	for (unsigned i = 0; i < g->share_count; i++) {
+		if (g->shares[i]->port == port)
+			return g->shares[i];
 	}
-	s = calloc(1, sizeof(*s));
-	if (s != NULL) {
-		share_init(&s->share, port);
-		g->rphy[g->rphy_count++] = s;
-	}
-	return s;
-}
-
-static struct network_share *network_share_of(struct groups *g, uint16_t port) {
-	struct network_share *s;
-
-	for (unsigned i = 0; i < g->network_count; i++) {
-		if (g->network[i]->share.port == port)
-			return g->network[i];
-	}
-	s = calloc(1, sizeof(*s));
-	if (s != NULL) {
-		share_init(&s->share, port);
-		g->network[g->network_count++] = s;
-	}
+	s = share_create(port, side);
+	if (s == NULL)
+		fprintf(stderr, "traffic: no memory for the ports of service groups\n");
+	else
+		g->shares[g->share_count++] = s;
 	return s;
 }
 
@@ -57,41 +43,35 @@ static void sharing_find(const struct service_group *sgs, struct traffic_options
 	}
 }
 
+/* R-PHY ports first: in a round the downstream comes before the upstream. */
 static bool shares_add(struct groups *g, const struct service_group *sgs,
 		       const struct traffic_options *options, unsigned count) {
 	for (unsigned i = 0; i < count; i++) {
-		const struct traffic_options *o = &options[i];
-		struct rphy_share *rphy = o->rphy_shared ? rphy_share_of(g, o->rphy_port) : NULL;
-		struct network_share *network =
-			o->network_shared ? network_share_of(g, o->network_port) : NULL;
+		struct share *s;
 
-		if ((o->rphy_shared && rphy == NULL) || (o->network_shared && network == NULL)) {
-			fprintf(stderr, "traffic: no memory for the ports of service groups\n");
+		if (!options[i].rphy_shared)
+			continue;
+		s = share_of(g, options[i].rphy_port, &share_rphy);
+		if (s == NULL)
 			return false;
-		}
-		if (rphy != NULL)
-			rphy_share_add(rphy, i, &sgs[i]);
-		if (network != NULL && o->upstream)
-			network_share_add(network, i, &sgs[i]);
+		share_add(s, i, &sgs[i]);
+	}
+	for (unsigned i = 0; i < count; i++) {
+		struct share *s;
+
+		if (!options[i].network_shared || !options[i].upstream)
+			continue;
+		s = share_of(g, options[i].network_port, &share_network);
+		if (s == NULL)
+			return false;
+		share_add(s, i, &sgs[i]);
 	}
 	return true;
 }
 
-static bool shares_tell(struct groups *g, const struct service_group *sgs,
-			const struct traffic_options *options, unsigned count) {
-	bool at[SERVER_MAX_GROUPS];
-
-	for (unsigned s = 0; s < g->rphy_count; s++) {
-		for (unsigned i = 0; i < count; i++)
-			at[i] = options[i].rphy_port == g->rphy[s]->share.port;
-		if (rphy_share_tell(g->rphy[s], sgs, count, at) != 0)
-			return false;
-	}
-	for (unsigned s = 0; s < g->network_count; s++) {
-		for (unsigned i = 0; i < count; i++)
-			at[i] = options[i].upstream &&
-				options[i].network_port == g->network[s]->share.port;
-		if (network_share_tell(g->network[s], sgs, count, at) != 0)
+static bool shares_tell(struct groups *g, const struct service_group *sgs) {
+	for (unsigned i = 0; i < g->share_count; i++) {
+		if (share_tell(g->shares[i], sgs) != 0)
 			return false;
 	}
 	return true;
@@ -151,7 +131,7 @@ int groups_create(struct groups *g, const struct service_group *sgs,
 		  struct traffic_options *options, unsigned count) {
 	*g = (struct groups){0};
 	sharing_find(sgs, options, count);
-	return shares_add(g, sgs, options, count) && shares_tell(g, sgs, options, count) &&
+	return shares_add(g, sgs, options, count) && shares_tell(g, sgs) &&
 			       pools_create(g, sgs, options, count) &&
 			       traffics_create(g, sgs, options, count)
 		       ? 0
@@ -165,14 +145,8 @@ void groups_of_one(struct groups *g, struct traffic *t) {
 void groups_free(struct groups *g) {
 	for (unsigned i = 0; i < g->count; i++)
 		traffic_free(g->all[i]);
-	for (unsigned i = 0; i < g->rphy_count; i++) {
-		share_free(&g->rphy[i]->share);
-		free(g->rphy[i]);
-	}
-	for (unsigned i = 0; i < g->network_count; i++) {
-		share_free(&g->network[i]->share);
-		free(g->network[i]);
-	}
+	for (unsigned i = 0; i < g->share_count; i++)
+		share_free(g->shares[i]);
 	rte_mempool_free(g->uplink_packets);
 	rte_mempool_free(g->frames);
 	rte_mempool_free(g->packets);
@@ -196,22 +170,12 @@ unsigned groups_send(struct groups *g, uint64_t now) {
 	return n;
 }
 
-/* As each group would have polled, but no more than there is. */
-static unsigned rphy_receive(struct groups *g, struct rphy_share *s) {
+/* As often as each group would have polled, where there is so much. */
+static unsigned share_receive(struct groups *g, struct share *s) {
 	unsigned n = 0, last = SHARE_BURST;
 
 	for (unsigned i = 0; i < g->count && last == SHARE_BURST; i++) {
-		last = rphy_share_poll(s, g->all);
-		n += last;
-	}
-	return n;
-}
-
-static unsigned network_receive(struct groups *g, struct network_share *s) {
-	unsigned n = 0, last = SHARE_BURST;
-
-	for (unsigned i = 0; i < g->count && last == SHARE_BURST; i++) {
-		last = network_share_poll(s, g->all);
+		last = share_poll(s, g->all);
 		n += last;
 	}
 	return n;
@@ -220,24 +184,20 @@ static unsigned network_receive(struct groups *g, struct network_share *s) {
 unsigned groups_receive(struct groups *g) {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < g->rphy_count; i++)
-		n += rphy_receive(g, g->rphy[i]);
+	for (unsigned i = 0; i < g->share_count; i++)
+		n += share_receive(g, g->shares[i]);
 	for (unsigned i = 0; i < g->count; i++)
 		n += traffic_receive(g->all[i]);
-	for (unsigned i = 0; i < g->network_count; i++)
-		n += network_receive(g, g->network[i]);
 	return n;
 }
 
 unsigned groups_drain(struct groups *g) {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < g->rphy_count; i++)
-		n += share_discard(&g->rphy[i]->share);
+	for (unsigned i = 0; i < g->share_count; i++)
+		n += share_discard(g->shares[i]);
 	for (unsigned i = 0; i < g->count; i++)
 		n += traffic_drain(g->all[i]);
-	for (unsigned i = 0; i < g->network_count; i++)
-		n += share_discard(&g->network[i]->share);
 	return n;
 }
 

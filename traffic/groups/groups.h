@@ -10,8 +10,7 @@
 #include <stdint.h>
 
 #include "groups/neighbours.h"
-#include "groups/network_share.h"
-#include "groups/rphy_share.h"
+#include "groups/share.h"
 #include "model/server_config.h"
 #include "traffic.h"
 
@@ -20,10 +19,8 @@ struct groups {
 	unsigned count;
 	unsigned turn; /* who sends first in the next round */
 	struct neighbours neighbours;
-	struct rphy_share *rphy[SERVER_MAX_GROUPS]; /* ports, each of at least one group */
-	unsigned rphy_count;
-	struct network_share *network[SERVER_MAX_GROUPS];
-	unsigned network_count;
+	struct share *shares[2 * SERVER_MAX_GROUPS]; /* R-PHY ports, then network ports */
+	unsigned share_count;
 	/* Of all groups; NULL: there is one group, which has its own. */
 	struct rte_mempool *packets;
 	struct rte_mempool *frames;

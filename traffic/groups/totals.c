@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "groups/share_side.h"
 #include "traffic_parts.h"
 
 /* Fields of a struct that are all counts. */
@@ -117,14 +118,18 @@ static double totals_gbps(uint64_t bytes, double seconds) {
 static void strays_add(struct totals *t, const struct groups *g) {
 	struct traffic_result *down = &t->all_downstream;
 
-	for (unsigned i = 0; i < g->rphy_count; i++) {
-		down->depi_frames += g->rphy[i]->frames;
-		down->depi_bytes += g->rphy[i]->bytes;
-		ADD_ALL(down, g->rphy[i], unexpected);
-		ADD_ALL(down, g->rphy[i], violations);
+	for (unsigned i = 0; i < g->share_count; i++) {
+		const struct share *s = g->shares[i];
+
+		if (s->side == &share_network) {
+			t->all_upstream.unexpected[UPLINK_UNEXPECTED_NO_GROUP] += s->strays.frames;
+			continue;
+		}
+		down->depi_frames += s->strays.frames;
+		down->depi_bytes += s->strays.bytes;
+		ADD_ALL(down, &s->strays, unexpected);
+		ADD_ALL(down, &s->strays, violations);
 	}
-	for (unsigned i = 0; i < g->network_count; i++)
-		t->all_upstream.unexpected[UPLINK_UNEXPECTED_NO_GROUP] += g->network[i]->no_group;
 }
 
 static void downstream_sum(struct totals *t, const struct groups *g) {
@@ -192,9 +197,9 @@ bool totals_good(const struct totals *t, const struct groups *g) {
 		if (g->all[i]->uplink != NULL && !uplink_result_good(&t->upstream[i]))
 			return false;
 	}
-	for (unsigned i = 0; i < g->rphy_count; i++) {
+	for (unsigned i = 0; i < g->share_count; i++) {
 		for (int v = 0; v < VIOLATIONS; v++) {
-			if (g->rphy[i]->violations[v] != 0)
+			if (g->shares[i]->strays.violations[v] != 0)
 				return false;
 		}
 	}

@@ -64,7 +64,7 @@ static void nobodys_frames_are_counted(void **state) {
 }
 
 /* All that the share counts of frames that are nobody's. */
-static uint64_t reasons(const struct rphy_share *s) {
+static uint64_t reasons(const struct share_strays *s) {
 	uint64_t sum = 0;
 
 	for (int i = 0; i < UNEXPECTEDS; i++)
@@ -77,13 +77,14 @@ static uint64_t reasons(const struct rphy_share *s) {
 /* The beginning of a good frame, of every length: each counts once, under a name. */
 static void frames_that_are_cut_off_are_nobodys(void **state) {
 	uint8_t depi[RIG_MTU + 14];
-	struct rphy_share *share;
+	const struct share_strays *rphy, *network;
 	struct totals *totals;
 	size_t size;
 
 	(void)state;
 	two_begin(&two, (struct two_plan){.upstream = true});
-	share = two.groups.rphy[0];
+	rphy = &two.groups.shares[0]->strays;
+	network = &two.groups.shares[1]->strays;
 	memset(depi, 0, sizeof(depi));
 	size = rig_depi(&two.rigs[0], 0,
 			&(struct rig_segment){depi + RIG_MTU - 100, 100, true, true}, 1, depi);
@@ -92,9 +93,9 @@ static void frames_that_are_cut_off_are_nobodys(void **state) {
 		two_send(&two, two.rigs[0].rphy[1], depi, n, 5);
 		two_send(&two, two.rigs[0].network[1], depi, n, 0);
 		two_receive(&two);
-		assert_int_equal(share->frames, 2 * n);
-		assert_int_equal(reasons(share), 2 * n);
-		assert_int_equal(two.groups.network[0]->no_group, n);
+		assert_int_equal(rphy->frames, 2 * n);
+		assert_int_equal(reasons(rphy), 2 * n);
+		assert_int_equal(network->frames, n);
 	}
 	totals = two_results(&two);
 	assert_int_equal(totals->downstream[0].depi_frames, 0);
