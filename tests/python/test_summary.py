@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from vcmts.run import summary
+from vcmts.run import groups, summary
 
 COMMON = {"duplicated": 0, "reordered": 0, "corrupted": 0, "latency_us": {"mean": 4.2}}
 DOWN = {
@@ -85,7 +85,7 @@ def test_verdict(proven: dict[str, Any], line: str) -> None:
     ("gbps", "told"), [(4.5, "4.50 Gbps"), (0.1, "0.10 Gbps"), (0.075, "75.00 Mbps")]
 )
 def test_rate(gbps: float, told: str) -> None:
-    assert summary.rate(gbps) == told
+    assert groups.rate(gbps) == told
 
 
 def test_one_modem_is_no_modems() -> None:

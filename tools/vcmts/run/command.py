@@ -114,7 +114,7 @@ def complain_of_low_rates(whole: dict[str, Any]) -> None:
         if asked is None or part["sent"] < FEWEST_PACKETS or sent >= ENOUGH_OF_RATE * asked:
             continue
         complain(
-            f"{direction}: {summary.rate(sent)} of {summary.rate(asked)} were sent: the machine "
+            f"{direction}: {groups.rate(sent)} of {groups.rate(asked)} were sent: the machine "
             "(the traffic's core, or full queues before vcmtsd) did not carry the rate asked for"
         )
 

@@ -38,33 +38,27 @@ def not_proven(part: Json) -> int:
     return int(part["sent"] - part["proven"])
 
 
-def dropped(part: Json) -> int:
-    return int(sum(part.get("drops", {}).values()))
+def rate(gbps: float) -> str:
+    return f"{gbps:.2f} Gbps" if gbps >= 0.1 else f"{gbps * 1000:.2f} Mbps"
+
+
+def cells(part: Json | None) -> list[str]:
+    """Of a direction; None where the group sent nothing in it."""
+    if part is None:
+        return ["", "", ""]
+    return [f"{part['sent']:,}", f"{not_proven(part):,}", rate(part["gbps"])]
 
 
 def show(groups: list[Json], console: Console) -> None:
-    """A line a group."""
-    drawn = Table(title="service groups", title_justify="left")
-    drawn.add_column("group", justify="right")
-    drawn.add_column("name")
+    """A line a group. Where the terminal is narrow, names are cut short and numbers are not."""
+    drawn = Table(title="service groups", title_justify="left", padding=(0, 0, 0, 1))
+    drawn.add_column("group", justify="right", no_wrap=True)
+    drawn.add_column("name", overflow="ellipsis")
     shown = [way for way in DIRECTIONS if any(way in group for group in groups)]
-    keys = ("sent", "not proven", "dropped", "Gbps")
     for direction in shown:
-        for key in keys:
-            drawn.add_column(f"{direction}\n{key}", justify="right")
+        for key in (direction, "unproven", "rate"):
+            drawn.add_column(key, justify="right", no_wrap=True)
     for group in groups:
-        told = []
-        for direction in shown:
-            part = group.get(direction)
-            told += (
-                [
-                    f"{part['sent']:,}",
-                    f"{not_proven(part):,}",
-                    f"{dropped(part):,}",
-                    f"{part['gbps']:.3f}",
-                ]
-                if part is not None
-                else [""] * len(keys)
-            )
+        told = [cell for direction in shown for cell in cells(group.get(direction))]
         drawn.add_row(str(group["id"]), group["name"], *told)
     console.print(drawn)

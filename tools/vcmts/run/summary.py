@@ -90,12 +90,8 @@ def sent_gbps(part: Json) -> float:
     return part["sent_bytes"] * 8e-9 / seconds if seconds > 0 else 0.0
 
 
-def rate(gbps: float) -> str:
-    return f"{gbps:.2f} Gbps" if gbps >= 0.1 else f"{gbps * 1000:.2f} Mbps"
-
-
 def asked_for(part: Json) -> str:
-    return "max" if part["asked_gbps"] is None else rate(part["asked_gbps"])
+    return "max" if part["asked_gbps"] is None else groups.rate(part["asked_gbps"])
 
 
 def latency_rows(drawn: Table, title: str, latencies: list[Json | None]) -> None:
@@ -121,8 +117,8 @@ def packets_table(summary: Json) -> Table:
                 f"dropped: {reason}", *(f"{count:,}" if count else "" for count in counts)
             )
     drawn.add_row("asked for", *map(asked_for, parts))
-    drawn.add_row("sent at", *(rate(sent_gbps(part)) for part in parts))
-    drawn.add_row("throughput", *(rate(part["gbps"]) for part in parts))
+    drawn.add_row("sent at", *(groups.rate(sent_gbps(part)) for part in parts))
+    drawn.add_row("throughput", *(groups.rate(part["gbps"]) for part in parts))
     for title, key in (("latency", "latency_us"), ("in the pipeline", "pipeline_latency_us")):
         latency_rows(drawn, title, [part.get(key) for part in parts])
     return drawn
@@ -156,7 +152,7 @@ def fill(channels: list[Json], seconds: float) -> list[str]:
         low, high = f"{min(shares):.0%}", f"{max(shares):.0%}"
         told = low if low == high else f"{low} to {high}"
         noun = "channel" if len(alike) == 1 else "channels"
-        lines.append(f"{len(alike)} {noun} of {rate(bits / 1e9)}: {told} full")
+        lines.append(f"{len(alike)} {noun} of {groups.rate(bits / 1e9)}: {told} full")
     return lines
 
 
