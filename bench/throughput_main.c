@@ -142,11 +142,13 @@ static int serve(struct throughput *t, const struct throughput_options *o,
 		.ended = throughput_ended,
 		.data_plane = t,
 	};
+	struct groups groups;
 	int ret;
 
 	if (throughput_create(t, sg, o->depth, upstream) != 0)
 		return -1;
-	trials.traffic = t->traffic;
+	groups_of_one(&groups, t->traffic);
+	trials.groups = &groups;
 	ret = trials_serve(&trials, STDIN_FILENO, stdout);
 	return throughput_stop(t) != 0 ? -1 : ret;
 }

@@ -10,6 +10,7 @@
 #include <rte_ethdev.h>
 #include <rte_prefetch.h>
 
+#include "core/vlan_tag.h"
 #include "modems/verifier.h"
 #include "platform/pool.h"
 #include "spent.h"
@@ -18,11 +19,18 @@
 
 #define PACKETS 32767
 #define FRAMES 8191
-#define RECEIVE_BURST 32
 #define EXTENDED_MAX (RECEIVER_HEAD - DOCSIS_MAC_HEADER - 6)
 #define AHEAD 3 /* DEPI frames */
 #define HEAD_LINES \
 	128 /* bytes that are read of frames which are only counted, the beginning of each */
+
+struct rte_mempool *downlink_packets_pool(void) {
+	return packet_pool("traffic_packets", PACKETS, 0, RTE_MBUF_DEFAULT_BUF_SIZE);
+}
+
+struct rte_mempool *downlink_frames_pool(void) {
+	return packet_pool("traffic_frames", FRAMES, FRAME_PRIVATE_SIZE, RTE_MBUF_DEFAULT_BUF_SIZE);
+}
 
 static bool sender_create(struct downlink *d, const struct service_group *sg,
 			  const struct traffic_options *o) {
@@ -36,9 +44,10 @@ static bool sender_create(struct downlink *d, const struct service_group *sg,
 	};
 	double mean = o->replay == NULL ? mix_mean(&o->mix) : capture_replay_mean(o->replay);
 
-	options.pool = d->packets =
-		packet_pool("traffic_packets", PACKETS, 0, RTE_MBUF_DEFAULT_BUF_SIZE);
-	if (d->packets == NULL)
+	options.pool = o->packets;
+	if (options.pool == NULL)
+		options.pool = d->packets = downlink_packets_pool();
+	if (options.pool == NULL)
 		return false;
 	d->generator = generator_create(sg, &options);
 	pacing_start(&d->pacing, o->rate, d->tsc_hz, mean, rte_rdtsc());
@@ -50,15 +59,17 @@ static bool receiver_side_create(struct downlink *d, const struct service_group 
 				 const struct traffic_options *o) {
 	const struct targets *targets = &d->generator->targets;
 
-	d->frames = packet_pool("traffic_frames", FRAMES, FRAME_PRIVATE_SIZE,
-				RTE_MBUF_DEFAULT_BUF_SIZE);
-	if (d->frames == NULL || modems_create(&d->modems, sg, targets->first_stream,
-					       targets->stream_count, d->decryptor.crypto) != 0)
+	struct rte_mempool *frames = o->frames;
+
+	if (frames == NULL)
+		frames = d->frames = downlink_frames_pool();
+	if (frames == NULL || modems_create(&d->modems, sg, targets->first_stream,
+					    targets->stream_count, d->decryptor.crypto) != 0)
 		return false;
 	if (account_create(&d->account, targets->stream_count, d->tsc_hz, !o->no_latency) != 0 ||
 	    resequencers_create(&d->resequencers, targets->stream_count, d->tsc_hz, account_deliver,
 				&d->account) != 0 ||
-	    (d->receiver = receiver_create(sg, d->frames, &d->account)) == NULL) {
+	    (d->receiver = receiver_create(sg, frames, &d->account)) == NULL) {
 		fprintf(stderr, "traffic: no memory for the receiver\n");
 		return false;
 	}
@@ -74,6 +85,8 @@ struct downlink *downlink_create(const struct service_group *sg, const struct tr
 	d->rphy_port = o->rphy_port;
 	d->decryptor = (struct decryptor){.crypto = o->crypto, .queue = o->crypto_queue};
 	d->tsc_hz = rte_get_tsc_hz();
+	d->vlan = sg->network.vlan;
+	d->neighbours = o->neighbours;
 	d->prove_every = 1;
 	if (sender_create(d, sg, o) && receiver_side_create(d, sg, o))
 		return d;
@@ -133,6 +146,11 @@ int downlink_restart(struct downlink *d, const struct traffic_load *load, uint64
 	return 0;
 }
 
+static void downlink_tag(struct downlink *d) {
+	for (unsigned i = 0; d->vlan != 0 && i < d->pending_count; i++)
+		vlan_tag_put(d->pending[i], d->vlan);
+}
+
 static unsigned downlink_transmit(struct downlink *d) {
 	unsigned n = rte_eth_tx_burst(d->network_port, 0, d->pending, (uint16_t)d->pending_count);
 
@@ -153,6 +171,7 @@ unsigned downlink_send(struct downlink *d, uint64_t now) {
 	if (n > 0) {
 		d->pending_count = generator_burst(d->generator, now, d->pending, n, &bytes);
 		pacing_spend(&d->pacing, bytes);
+		downlink_tag(d);
 		start = spent(&d->cycles.generate, start);
 	}
 	if (d->pending_count == 0)
@@ -167,6 +186,8 @@ unsigned downlink_send(struct downlink *d, uint64_t now) {
 }
 
 void downlink_stop(struct downlink *d) {
+	for (unsigned i = 0; d->vlan != 0 && i < d->pending_count; i++)
+		vlan_tag_take(d->pending[i]);
 	generator_take_back(d->generator, d->pending, d->pending_count);
 	d->pending_count = 0;
 }
@@ -205,9 +226,14 @@ static enum corruption frame_check(struct downlink *d, struct rte_mbuf *m, struc
 	if (info->decrypted != DECRYPTED_GOOD)
 		return CORRUPTION_CRYPTO;
 	why = verify(d->generator, &d->modems, info, frame, size, packet);
-	if (why != CORRUPTION_TAG || !generator_is_earlier(d->generator, frame, size))
+	if (why != CORRUPTION_TAG)
 		return why;
-	d->account.unexpected[UNEXPECTED_EARLIER]++;
+	if (generator_is_earlier(d->generator, frame, size))
+		d->account.unexpected[UNEXPECTED_EARLIER]++;
+	else if (neighbours_have_made(d->neighbours, frame, size))
+		d->account.unexpected[UNEXPECTED_OTHER_GROUP]++;
+	else
+		return why;
 	return CORRUPTION_NONE;
 }
 
@@ -268,6 +294,17 @@ static enum modem_verdict frame_verdict(struct downlink *d, struct rte_mbuf *fra
 	return info->size == info->told_size ? MODEM_TAKES : MODEM_REFUSES;
 }
 
+/* A frame that no modem takes is another group's where one of its modems would. */
+static void frame_refuse(struct downlink *d, struct rte_mbuf *frame, enum corruption why) {
+	const uint8_t *destination =
+		rte_pktmbuf_mtod_offset(frame, const uint8_t *, frame_info(frame)->header_size);
+
+	if (why == CORRUPTION_DESTINATION && neighbours_have_modem(d->neighbours, destination))
+		d->account.unexpected[UNEXPECTED_OTHER_GROUP]++;
+	else
+		d->account.corrupted[why]++;
+}
+
 static void frame_take(struct downlink *d, struct rte_mbuf *frame) {
 	struct frame_info *info = frame_info(frame);
 	enum corruption why;
@@ -281,7 +318,7 @@ static void frame_take(struct downlink *d, struct rte_mbuf *frame) {
 			batch_judge(d);
 		return;
 	case MODEM_IGNORES: d->account.unexpected[UNEXPECTED_MANAGEMENT]++; break;
-	case MODEM_REFUSES: d->account.corrupted[why]++; break;
+	case MODEM_REFUSES: frame_refuse(d, frame, why); break;
 	}
 	rte_pktmbuf_free(frame);
 }
@@ -308,11 +345,8 @@ static void depi_prefetch(const struct downlink *d, struct rte_mbuf **depi, unsi
 		chain_prefetch(d, depi[i]);
 }
 
-unsigned downlink_receive(struct downlink *d) {
+void downlink_take(struct downlink *d, struct rte_mbuf **depi, unsigned n, uint64_t start) {
 	struct rte_mbuf *frames[RECEIVER_FRAMES_MAX];
-	struct rte_mbuf *depi[RECEIVE_BURST];
-	uint64_t start = rte_rdtsc();
-	unsigned n = rte_eth_rx_burst(d->rphy_port, 0, depi, RECEIVE_BURST);
 
 	depi_prefetch(d, depi, n);
 	for (unsigned i = 0; i < n; i++) {
@@ -325,12 +359,23 @@ unsigned downlink_receive(struct downlink *d) {
 		for (unsigned f = 0; f < count; f++)
 			frame_take(d, frames[f]);
 	}
-	if (n > 0) {
-		rte_pktmbuf_free_bulk(depi, n);
-		batch_judge(d);
-		spent(&d->cycles.receive, start);
-	}
+	rte_pktmbuf_free_bulk(depi, n);
+	batch_judge(d);
+	spent(&d->cycles.receive, start);
+}
+
+void downlink_expire(struct downlink *d) {
 	resequencers_expire(&d->resequencers, rte_rdtsc());
+}
+
+unsigned downlink_receive(struct downlink *d) {
+	struct rte_mbuf *depi[DOWNLINK_BURST];
+	uint64_t start = rte_rdtsc();
+	unsigned n = rte_eth_rx_burst(d->rphy_port, 0, depi, DOWNLINK_BURST);
+
+	if (n > 0)
+		downlink_take(d, depi, n, start);
+	downlink_expire(d);
 	return n;
 }
 

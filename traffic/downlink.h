@@ -14,6 +14,7 @@
 
 #include "core/generator.h"
 #include "core/pacing.h"
+#include "groups/neighbours.h"
 #include "modems/decrypt.h"
 #include "modems/modem.h"
 #include "modems/resequencer.h"
@@ -21,9 +22,12 @@
 #include "rphy/receiver.h"
 #include "traffic.h"
 
+#define DOWNLINK_BURST 32
+
 struct downlink {
 	uint16_t network_port;
 	uint16_t rphy_port;
+	uint16_t vlan; /* of the group at the network port; 0: none */
 	uint64_t tsc_hz;
 	/* sent */
 	struct generator *generator;
@@ -43,9 +47,14 @@ struct downlink {
 	struct resequencers resequencers;
 	struct account account;
 	struct traffic_cycles cycles; /* of the downstream */
-	struct rte_mempool *packets; /* of the generator */
-	struct rte_mempool *frames; /* DOCSIS frames of the receiver */
+	const struct neighbours *neighbours; /* NULL: there is no other group */
+	struct rte_mempool *packets; /* of the generator; NULL: somebody else's */
+	struct rte_mempool *frames; /* DOCSIS frames of the receiver; likewise */
 };
+
+/* Pools for struct traffic_options, for any number of groups. Return NULL after a message. */
+struct rte_mempool *downlink_packets_pool(void);
+struct rte_mempool *downlink_frames_pool(void);
 
 /* `sg` and `o->crypto` must live on. Returns NULL after a message. To be freed by downlink_free(). */
 struct downlink *downlink_create(const struct service_group *sg, const struct traffic_options *o);
@@ -67,6 +76,13 @@ void downlink_stop(struct downlink *d);
 
 /* Polls the R-PHY port, decrypts and verifies. Returns frames handled; 0 when nothing happened. */
 unsigned downlink_receive(struct downlink *d);
+
+/* The same with `n` frames, at most DOWNLINK_BURST, that somebody else received from TSC `start` on. Frees
+ * them. */
+void downlink_take(struct downlink *d, struct rte_mbuf **depi, unsigned n, uint64_t start);
+
+/* To be called at times where downlink_receive() is not: modems wait for what is missing no longer. */
+void downlink_expire(struct downlink *d);
 
 /* Packets sent of which nothing was heard yet. */
 uint64_t downlink_in_flight(const struct downlink *d);

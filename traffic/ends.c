@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ends.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include <rte_ether.h>
 #include <rte_mbuf.h>
 
@@ -9,10 +12,99 @@
 #include "platform/port.h"
 
 #define RECEIVE_BUFFERS 16383
+#define RECEIVE_BUFFERS_MANY 32767 /* more than one port an end */
 #define QUEUE_SIZE 4096
+#define QUEUES_SIZE 8192 /* of all ports of an end together */
 #define CRYPTO_OPS 2048
 #define MEMORY_MB 384
 #define UPSTREAM_MB 128
+#define MANY_MB 48 /* the receive buffers beyond those of two ports */
+#define GROUP_MB 12 /* of a group more: buffers of its upstream */
+#define KEYS_A_MB 8192 /* addresses by which groups are told apart */
+#define PLACE "{group}"
+
+static const char *const roles[ENDS] = {[END_NETWORK] = "network", [END_RPHY] = "rphy"};
+
+/* The argument with the group's place put in. Returns whether it fits. */
+static bool device_name(const char *text, unsigned group, char out[ENDS_DEVICE_SIZE]) {
+	size_t used = 0;
+
+	while (*text != '\0' && used < ENDS_DEVICE_SIZE) {
+		if (strncmp(text, PLACE, strlen(PLACE)) == 0) {
+			used += (size_t)snprintf(out + used, ENDS_DEVICE_SIZE - used, "%u", group);
+			text += strlen(PLACE);
+		} else {
+			out[used++] = *text++;
+		}
+	}
+	if (used >= ENDS_DEVICE_SIZE)
+		return false;
+	out[used] = '\0';
+	return true;
+}
+
+static bool end_name(struct end_ports *e, const char *role, const char *text, size_t groups) {
+	e->count = strstr(text, PLACE) == NULL ? 1 : (unsigned)groups;
+	for (unsigned i = 0; i < e->count; i++) {
+		if (device_name(text, i, e->devices[i]))
+			continue;
+		fprintf(stderr, "vcmts-traffic: --%s: found %zu characters, allowed: at most %d\n",
+			role, strlen(text), ENDS_DEVICE_SIZE - 1);
+		return false;
+	}
+	return true;
+}
+
+static bool devices_differ(const struct ends *e) {
+	for (unsigned n = 0; n < e->at[END_NETWORK].count; n++) {
+		for (unsigned r = 0; r < e->at[END_RPHY].count; r++) {
+			const char *rphy = e->at[END_RPHY].devices[r];
+
+			if (!port_same_device(e->at[END_NETWORK].devices[n], rphy))
+				continue;
+			fprintf(stderr,
+				"vcmts-traffic: found one device, %.*s, for two ports, allowed: "
+				"one each\n",
+				(int)strcspn(rphy, ","), rphy);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* As `{group}` may stand behind the device's name only, where it makes no difference. */
+static bool groups_differ(const struct end_ports *e, const char *role) {
+	if (e->count < 2 || !port_same_device(e->devices[0], e->devices[1]))
+		return true;
+	fprintf(stderr,
+		"vcmts-traffic: --%s: found one device, %.*s, for each service group, allowed: "
+		"{group} in its name, or nowhere\n",
+		role, (int)strcspn(e->devices[0], ","), e->devices[0]);
+	return false;
+}
+
+static bool devices_fit(const struct ends *e) {
+	unsigned count = e->at[END_NETWORK].count + e->at[END_RPHY].count;
+
+	if (count <= PLATFORM_MAX_DEVICES)
+		return true;
+	fprintf(stderr,
+		"vcmts-traffic: --network, --rphy: found %u ports, allowed: at most %d; without "
+		"{group} all service groups share one\n",
+		count, PLATFORM_MAX_DEVICES);
+	return false;
+}
+
+bool ends_name(struct ends *e, const struct setup *s) {
+	const char *texts[ENDS] = {s->options.network, s->options.rphy};
+
+	for (int end = 0; end < ENDS; end++) {
+		if (!end_name(&e->at[end], roles[end], texts[end], s->config.group_count) ||
+		    !groups_differ(&e->at[end], roles[end]))
+			return false;
+	}
+	return devices_fit(e) && devices_differ(e);
+}
 
 /* Sessions that the upstream's keys need. */
 static unsigned upstream_keys(const struct service_group *sg) {
@@ -24,57 +116,110 @@ static unsigned upstream_keys(const struct service_group *sg) {
 }
 
 /* Sessions of the crypto device. */
-static unsigned sessions(const struct options *o, const struct service_group *sg) {
+static unsigned sessions(const struct setup *s) {
+	const struct options *o = &s->options;
 	unsigned n = 0;
 
-	if (!o->no_downstream)
-		n += (unsigned)sg->modem_count + 1;
-	if (o->upstream)
-		n += upstream_keys(sg) + 1 + impair_any(&o->impair);
+	for (size_t g = 0; g < s->config.group_count; g++) {
+		const struct service_group *sg = &s->config.groups[g];
+
+		if (!o->no_downstream)
+			n += (unsigned)sg->modem_count + 1;
+		if (s->groups[g].upstream)
+			n += upstream_keys(sg) + 1 + impair_any(&o->impair);
+	}
 	return n;
 }
 
-bool ends_start(const struct options *o, const struct service_group *sg) {
+static unsigned ends_memory_mb(const struct ends *e, const struct setup *s) {
+	unsigned mb = MEMORY_MB + sessions(s) / 256;
+	size_t addresses = 0;
+
+	if (s->options.upstream)
+		mb += UPSTREAM_MB;
+	if (e->at[END_NETWORK].count + e->at[END_RPHY].count > ENDS)
+		mb += MANY_MB;
+	if (s->config.group_count == 1)
+		return mb;
+	for (size_t g = 0; g < s->config.group_count; g++) {
+		for (size_t m = 0; m < s->config.groups[g].modem_count; m++)
+			addresses += s->config.groups[g].modems[m].address_count;
+	}
+	return mb + (unsigned)(s->config.group_count * GROUP_MB + addresses / KEYS_A_MB);
+}
+
+bool ends_start(const struct ends *e, const struct setup *s) {
 	struct platform_options platform = {
 		.program = "vcmts-traffic",
-		.main_core = o->main_core,
-		.workers = {o->core},
+		.main_core = s->options.main_core,
+		.workers = {s->options.core},
 		.worker_count = 1,
-		.devices = {o->network, o->rphy},
-		.device_count = 2,
-		.memory_mb = MEMORY_MB + sessions(o, sg) / 256,
+		.memory_mb = ends_memory_mb(e, s),
 	};
 
-	if (o->upstream)
-		platform.memory_mb += UPSTREAM_MB;
+	for (int end = 0; end < ENDS; end++) {
+		for (unsigned i = 0; i < e->at[end].count; i++)
+			platform.devices[platform.device_count++] = e->at[end].devices[i];
+	}
 	return platform_start(&platform) == 0;
 }
 
-static bool open_port(struct ends *e, enum end end, const char *device, const char *role,
-		      uint32_t mtu) {
-	if (port_open(device, role, e->receive_pool, QUEUE_SIZE, mtu, &e->ports[end]) != 0)
-		return false;
-	e->port_count++;
+/* Bytes of the largest IP packet that the groups of a port have there. */
+static uint32_t end_mtu(const struct setup *s, enum end end, unsigned first, unsigned count) {
+	uint32_t mtu = 0;
+
+	for (unsigned g = first; g < first + count; g++) {
+		const struct service_group *sg = &s->config.groups[g];
+		uint32_t frame = sg->max_frame - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
+
+		mtu = RTE_MAX(mtu, end == END_NETWORK ? frame : sg->rphy.mtu);
+	}
+	return mtu;
+}
+
+static bool end_open(struct ends *e, const struct setup *s, enum end end) {
+	struct end_ports *at = &e->at[end];
+	unsigned groups = (unsigned)s->config.group_count;
+	uint32_t size = RTE_MIN(rte_align32prevpow2(QUEUES_SIZE / at->count), QUEUE_SIZE);
+
+	for (unsigned i = 0; i < at->count; i++) {
+		uint32_t mtu = end_mtu(s, end, i, at->count == 1 ? groups : 1);
+
+		if (port_open(at->devices[i], roles[end], e->receive_pool, size, mtu,
+			      &at->ports[i]) != 0)
+			return false;
+		at->opened++;
+	}
 	return true;
 }
 
-bool ends_open(struct ends *e, const struct options *o, const struct service_group *sg) {
-	uint32_t network_mtu = sg->max_frame - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
+static bool ports_start(const struct ends *e) {
+	for (int end = 0; end < ENDS; end++) {
+		for (unsigned i = 0; i < e->at[end].opened; i++) {
+			if (port_start(e->at[end].ports[i], roles[end]) != 0)
+				return false;
+		}
+	}
+	return true;
+}
+
+bool ends_open(struct ends *e, const struct setup *s) {
+	bool many = e->at[END_NETWORK].count + e->at[END_RPHY].count > ENDS;
 
 	e->receive_pool =
-		packet_pool("traffic_receive", RECEIVE_BUFFERS, 0, RTE_MBUF_DEFAULT_BUF_SIZE);
-	return e->receive_pool != NULL &&
-	       open_port(e, END_NETWORK, o->network, "network", network_mtu) &&
-	       open_port(e, END_RPHY, o->rphy, "rphy", sg->rphy.mtu) &&
-	       crypto_open(&e->crypto, "traffic", ENDS_CRYPTO_QUEUES, sessions(o, sg),
-			   CRYPTO_OPS) == 0 &&
-	       port_start(e->ports[END_NETWORK], "network") == 0 &&
-	       port_start(e->ports[END_RPHY], "rphy") == 0;
+		packet_pool("traffic_receive", many ? RECEIVE_BUFFERS_MANY : RECEIVE_BUFFERS, 0,
+			    RTE_MBUF_DEFAULT_BUF_SIZE);
+	return e->receive_pool != NULL && end_open(e, s, END_NETWORK) && end_open(e, s, END_RPHY) &&
+	       crypto_open(&e->crypto, "traffic", ENDS_CRYPTO_QUEUES, sessions(s), CRYPTO_OPS) ==
+		       0 &&
+	       ports_start(e);
 }
 
 void ends_close_ports(struct ends *e) {
-	while (e->port_count > 0)
-		port_close(e->ports[--e->port_count]);
+	for (int end = 0; end < ENDS; end++) {
+		while (e->at[end].opened > 0)
+			port_close(e->at[end].ports[--e->at[end].opened]);
+	}
 }
 
 void ends_close(struct ends *e) {

@@ -43,12 +43,14 @@ enum key {
 
 static const struct argp_option arguments[] = {
 	{.doc = "What is connected:"},
-	{"config", KEY_CONFIG, "FILE", 0, "the service group, as vcmtsd has it", 0},
+	{"config", KEY_CONFIG, "FILE", 0, "the service group or groups, as vcmtsd has them", 0},
 	{"network", KEY_NETWORK, "DEVICE", 0,
 	 "port to vcmtsd's network port: a PCI address or a DPDK virtual device with arguments, as "
-	 "net_memif0,role=client,id=0,socket-abstract=no,socket=PATH",
+	 "net_memif0,role=client,id=0,socket-abstract=no,socket=PATH. Several service groups share "
+	 "it; or each has its own where {group} in the text stands for its place in the file: 0, "
+	 "1, ..",
 	 0},
-	{"rphy", KEY_RPHY, "DEVICE", 0, "port to vcmtsd's R-PHY port", 0},
+	{"rphy", KEY_RPHY, "DEVICE", 0, "port to vcmtsd's R-PHY port, likewise", 0},
 	{.doc = "What is sent:"},
 	{"mix", KEY_MIX, "MIX", 0,
 	 "Ethernet frames without CRC: " MIX_WORDS " (imix: 84:15,256:10,1280:75)", 0},
@@ -57,7 +59,9 @@ static const struct argp_option arguments[] = {
 	 "address of a modem",
 	 0},
 	{"rate", KEY_RATE, "RATE", 0,
-	 "bits per second of Ethernet frames without CRC, as 2Gbps, or max (2Gbps)", 0},
+	 "bits per second of Ethernet frames without CRC, as 2Gbps, or max (2Gbps). Of all service "
+	 "groups together, divided by what their channels carry, as all rates",
+	 0},
 	{"upstream-rate", KEY_UPSTREAM_RATE, "RATE", 0,
 	 "the modems send at this rate in all, bits per second of Ethernet frames without CRC; "
 	 "max; "
@@ -278,7 +282,7 @@ void options_parse(struct options *o, int argc, char **argv) {
 	static const struct argp argp = {
 		.options = arguments,
 		.parser = option_parse,
-		.doc = "Sends IP packets to the cable modems of a service group and from them, "
+		.doc = "Sends IP packets to the cable modems of service groups and from them, "
 		       "through vcmtsd, plays their R-PHY device and the modems, and proves every "
 		       "packet."
 		       "\vExit status: 0 when every packet is proven but those that "

@@ -19,22 +19,32 @@ static uint64_t ms(uint64_t n) {
 	return rte_get_tsc_hz() / 1000 * n;
 }
 
-static void publish_direction(struct progress *progress, uint64_t sent_bytes,
-			      const struct proof *p) {
-	__atomic_store_n(&progress->sent_bytes, sent_bytes, __ATOMIC_RELAXED);
-	__atomic_store_n(&progress->proven, p->proven, __ATOMIC_RELAXED);
-	__atomic_store_n(&progress->missing, p->missing, __ATOMIC_RELAXED);
+static void publish_direction(struct progress *progress, const struct progress *now) {
+	__atomic_store_n(&progress->sent_bytes, now->sent_bytes, __ATOMIC_RELAXED);
+	__atomic_store_n(&progress->proven, now->proven, __ATOMIC_RELAXED);
+	__atomic_store_n(&progress->missing, now->missing, __ATOMIC_RELAXED);
+}
+
+static void progress_add(struct progress *sum, uint64_t sent_bytes, const struct proof *p) {
+	sum->sent_bytes += sent_bytes;
+	sum->proven += p->proven;
+	sum->missing += p->missing;
 }
 
 static void publish(struct run *run) {
-	const struct traffic *t = run->traffic;
+	struct progress down = {0}, up = {0};
 
-	if (t->downlink != NULL)
-		publish_direction(&run->downstream, t->downlink->generator->bytes,
-				  &t->downlink->account.proof);
-	if (t->uplink != NULL)
-		publish_direction(&run->upstream, uplink_sent_bytes(t->uplink),
-				  &t->uplink_receiver.proof);
+	for (unsigned i = 0; i < run->groups->count; i++) {
+		const struct traffic *t = run->groups->all[i];
+
+		if (t->downlink != NULL)
+			progress_add(&down, t->downlink->generator->bytes,
+				     &t->downlink->account.proof);
+		if (t->uplink != NULL)
+			progress_add(&up, uplink_sent_bytes(t->uplink), &t->uplink_receiver.proof);
+	}
+	publish_direction(&run->downstream, &down);
+	publish_direction(&run->upstream, &up);
 }
 
 static unsigned stops(const struct run *run) {
@@ -47,13 +57,13 @@ static void run_drain(struct run *run) {
 	unsigned n;
 
 	do {
-		n = traffic_drain(run->traffic);
+		n = groups_drain(run->groups);
 		waited = rte_rdtsc() - start;
 	} while (waited < ms(n > 0 ? DRAIN_MAX_MS : DRAIN_MS) && stops(run) == 0);
 }
 
 static void send_and_receive(struct run *run) {
-	struct traffic *t = run->traffic;
+	struct groups *g = run->groups;
 	uint64_t hz = rte_get_tsc_hz();
 	uint64_t now = rte_rdtsc();
 	uint64_t end = now + (uint64_t)((double)run->duration_ns * 1e-9 * (double)hz);
@@ -61,10 +71,10 @@ static void send_and_receive(struct run *run) {
 
 	while (now < end) {
 		uint64_t start = now;
-		unsigned moved = traffic_send(t, now);
+		unsigned moved = groups_send(g, now);
 
 		if (!run->send_only)
-			moved += traffic_receive(t);
+			moved += groups_receive(g);
 		now = spent(moved > 0 ? &run->busy_cycles : &run->idle_cycles, start);
 		if (++rounds % PROGRESS_ROUNDS == 0) {
 			publish(run);
@@ -79,8 +89,8 @@ static void send_and_receive(struct run *run) {
  * has ended that only.
  */
 static void collect_rest(struct run *run) {
-	struct traffic *t = run->traffic;
-	uint64_t in_flight = traffic_in_flight(t);
+	struct groups *g = run->groups;
+	uint64_t in_flight = groups_in_flight(g);
 	unsigned stopped = stops(run);
 	uint64_t start = rte_rdtsc();
 	uint64_t heard = start;
@@ -89,27 +99,27 @@ static void collect_rest(struct run *run) {
 
 	while (now - heard < ms(complete ? COMPLETE_MS : QUIET_MS) && stops(run) == stopped &&
 	       (stopped == 0 || now - start < ms(STOPPED_MS))) {
-		unsigned sent = traffic_send(t, now);
-		unsigned received = run->send_only ? 0 : traffic_receive(t);
+		unsigned sent = groups_send(g, now);
+		unsigned received = run->send_only ? 0 : groups_receive(g);
 		uint64_t rest = 0, left;
 
 		now = spent(sent + received > 0 ? &run->busy_cycles : &rest, now);
-		left = traffic_in_flight(t);
+		left = groups_in_flight(g);
 		if (sent > 0 || left != in_flight)
 			heard = now;
 		in_flight = left;
-		complete = (left == 0 || run->send_only) && traffic_all_sent(t);
+		complete = (left == 0 || run->send_only) && groups_all_sent(g);
 	}
 }
 
 static void run_begun(struct run *run) {
-	struct traffic *t = run->traffic;
+	struct groups *g = run->groups;
 
-	traffic_begin(t, rte_rdtsc());
+	groups_begin(g, rte_rdtsc());
 	send_and_receive(run);
-	traffic_stop(t);
+	groups_stop(g);
 	collect_rest(run);
-	traffic_finish(t);
+	groups_finish(g);
 	publish(run);
 }
 
@@ -131,15 +141,15 @@ static bool traffic_settle(struct run *run) {
 	uint64_t start = rte_rdtsc(), heard = start, now = start;
 	bool sent = false;
 
-	traffic_stop(run->traffic);
+	groups_stop(run->groups);
 	while ((now - heard < ms(DRAIN_MS) || !sent) && now - start < ms(SETTLE_MAX_MS) &&
 	       stops(run) == 0) {
-		unsigned n = traffic_send(run->traffic, now) + traffic_drain(run->traffic);
+		unsigned n = groups_send(run->groups, now) + groups_drain(run->groups);
 
 		now = rte_rdtsc();
 		if (n > 0)
 			heard = now;
-		sent = traffic_all_sent(run->traffic);
+		sent = groups_all_sent(run->groups);
 	}
 	return sent;
 }
@@ -149,7 +159,7 @@ int run_trial(void *arg) {
 	struct run *run = &trial->run;
 
 	trial->settled = traffic_settle(run);
-	trial->begun = trial->settled && traffic_restart(run->traffic, &trial->load) == 0;
+	trial->begun = trial->settled && traffic_restart(run->groups->all[0], &trial->load) == 0;
 	if (trial->begun) {
 		if (trial->begins != NULL)
 			trial->begins(trial->data_plane, &trial->load);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "groups/groups.h"
 #include "traffic.h"
 
 struct progress {
@@ -14,7 +15,7 @@ struct progress {
 };
 
 struct run {
-	struct traffic *traffic;
+	struct groups *groups;
 	uint64_t duration_ns; /* of sending */
 	bool send_only; /* nothing is received */
 	/* Set by another thread to how often it was told to stop: the first time ends the sending, one
@@ -35,7 +36,7 @@ int run_traffic(void *run);
 
 /* A run of a traffic that has run before, or was just made, with a load of its own. */
 struct trial {
-	struct run run; /* not `send_only` */
+	struct run run; /* not `send_only`, of one group */
 	struct traffic_load load;
 	/* Called right before the first packet, on the traffic's thread; may be NULL. */
 	void (*begins)(void *data_plane, const struct traffic_load *load);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "summary_groups.h"
 #include "summary_impairments.h"
 
 static const char *const class_names[CLASS_COUNT] = {
@@ -198,19 +199,41 @@ static void remove_received(json_t *summary) {
 	}
 }
 
+static bool directions_set(json_t *o, const struct traffic_result *downstream,
+			   const struct uplink_result *upstream, bool send_only) {
+	if ((downstream != NULL &&
+	     json_object_set_new(o, "downstream", summary_downstream(downstream)) != 0) ||
+	    (upstream != NULL &&
+	     json_object_set_new(o, "upstream", summary_upstream(upstream)) != 0))
+		return false;
+	if (send_only)
+		remove_received(o);
+	return true;
+}
+
+static bool groups_set(json_t *o, const struct summary *s) {
+	json_t *groups = json_array();
+
+	if (json_object_set_new(o, "groups", groups) != 0)
+		return false;
+	for (unsigned i = 0; i < s->group_count; i++) {
+		const struct summary_group *g = &s->groups[i];
+		json_t *group = json_pack("{s:I, s:s}", "id", (json_int_t)g->id, "name", g->name);
+
+		if (json_array_append_new(groups, group) != 0 ||
+		    !directions_set(group, g->downstream, g->upstream, s->send_only))
+			return false;
+	}
+	return true;
+}
+
 static json_t *summary_json(const struct summary *s) {
 	json_t *o = json_object();
 
-	if ((s->downstream != NULL &&
-	     json_object_set_new(o, "downstream", summary_downstream(s->downstream)) != 0) ||
-	    (s->upstream != NULL &&
-	     json_object_set_new(o, "upstream", summary_upstream(s->upstream)) != 0)) {
-		json_decref(o);
-		return NULL;
-	}
-	if (s->send_only)
-		remove_received(o);
-	return o;
+	if (directions_set(o, s->downstream, s->upstream, s->send_only) && groups_set(o, s))
+		return o;
+	json_decref(o);
+	return NULL;
 }
 
 int summary_write(const char *path, const struct summary *s) {
@@ -334,4 +357,6 @@ void summary_table(FILE *out, const struct summary *s) {
 		downstream_table(out, s->downstream);
 	if (s->upstream != NULL)
 		upstream_table(out, s->upstream);
+	if (s->group_count > 1)
+		summary_groups_print(out, s);
 }

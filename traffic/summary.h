@@ -9,10 +9,19 @@
 #include "traffic.h"
 
 /* What was measured; NULL for a direction that was off. */
-struct summary {
+struct summary_group {
+	uint32_t id;
+	const char *name;
 	const struct traffic_result *downstream;
 	const struct uplink_result *upstream;
+};
+
+struct summary {
+	const struct traffic_result *downstream; /* of all service groups together */
+	const struct uplink_result *upstream;
 	bool send_only; /* nothing was received, nor is anything said about that */
+	const struct summary_group *groups;
+	unsigned group_count;
 };
 
 /* The objects under "downstream" and "upstream" in a summary. The caller owns them. NULL when memory
@@ -20,9 +29,10 @@ struct summary {
 json_t *summary_downstream(const struct traffic_result *r);
 json_t *summary_upstream(const struct uplink_result *r);
 
-/* Writes {"downstream": {..}, "upstream": {..}} to the file at `path`. Returns 0, or -1 after a
- * message on stderr. */
+/* Writes {"downstream": {..}, "upstream": {..}, "groups": [{"id", "name", "downstream", "upstream"}, ..]} to
+ * the file at `path`. Returns 0, or -1 after a message on stderr. */
 int summary_write(const char *path, const struct summary *s);
 
-/* Prints a table a direction with what is wrong, if anything is, by name. */
+/* Prints a table a direction with what is wrong, if anything is, by name; and where there are several
+ * service groups, a line for each. */
 void summary_table(FILE *out, const struct summary *s);

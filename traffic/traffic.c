@@ -11,12 +11,15 @@
 #include "spent.h"
 #include "traffic_parts.h"
 
-#define RECEIVE_BURST 32
+static_assert(TRAFFIC_BURST == DOWNLINK_BURST && TRAFFIC_BURST == UPLINK_RECEIVE_BURST,
+	      "a burst is one for both");
 
 static bool upstream_create(struct traffic *t, const struct service_group *sg,
 			    const struct traffic_options *o) {
 	const struct uplink_options options = {
 		.rphy_port = o->rphy_port,
+		.packets = o->uplink_packets,
+		.group = o->group,
 		.crypto = o->crypto,
 		.crypto_queue = o->upstream_crypto_queue,
 		.mix = o->upstream_mix,
@@ -29,10 +32,13 @@ static bool upstream_create(struct traffic *t, const struct service_group *sg,
 	t->uplink = uplink_create(sg, &options);
 	if (t->uplink == NULL)
 		return false;
-	if (uplink_receiver_create(&t->uplink_receiver, t->uplink, t->tsc_hz, !o->no_latency) == 0)
-		return true;
-	fprintf(stderr, "traffic: no memory for the upstream's receiver\n");
-	return false;
+	if (uplink_receiver_create(&t->uplink_receiver, t->uplink, t->tsc_hz, !o->no_latency) !=
+	    0) {
+		fprintf(stderr, "traffic: no memory for the upstream's receiver\n");
+		return false;
+	}
+	t->uplink_receiver.neighbours = o->neighbours;
+	return true;
 }
 
 struct traffic *traffic_create(const struct service_group *sg, const struct traffic_options *o) {
@@ -44,6 +50,8 @@ struct traffic *traffic_create(const struct service_group *sg, const struct traf
 	t->sg = sg;
 	t->network_port = o->network_port;
 	t->rphy_port = o->rphy_port;
+	t->network_shared = o->network_shared;
+	t->rphy_shared = o->rphy_shared;
 	t->tsc_hz = rte_get_tsc_hz();
 	pacing_start(&t->rounds, 0, t->tsc_hz, 0, rte_rdtsc());
 	good = o->no_downstream || (t->downlink = downlink_create(sg, o)) != NULL;
@@ -89,8 +97,8 @@ void traffic_free(struct traffic *t) {
 
 /* Takes a burst off a port, for nobody. */
 static unsigned discard(uint16_t port) {
-	struct rte_mbuf *frames[RECEIVE_BURST];
-	unsigned n = rte_eth_rx_burst(port, 0, frames, RECEIVE_BURST);
+	struct rte_mbuf *frames[TRAFFIC_BURST];
+	unsigned n = rte_eth_rx_burst(port, 0, frames, TRAFFIC_BURST);
 
 	if (n > 0)
 		rte_pktmbuf_free_bulk(frames, n);
@@ -106,9 +114,9 @@ void traffic_begin(struct traffic *t, uint64_t now) {
 }
 
 unsigned traffic_drain(struct traffic *t) {
-	unsigned n = discard(t->rphy_port);
+	unsigned n = t->rphy_shared ? 0 : discard(t->rphy_port);
 
-	if (t->uplink != NULL)
+	if (t->uplink != NULL && !t->network_shared)
 		n += discard(t->network_port);
 	return n;
 }
@@ -153,23 +161,49 @@ static unsigned upstream_receive(struct traffic *t) {
 	uint64_t start = rte_rdtsc();
 	unsigned n = 0;
 
-	if (t->uplink != NULL)
+	if (t->uplink != NULL && !t->network_shared)
 		n = uplink_receiver_poll(&t->uplink_receiver, t->network_port);
 	if (n > 0)
 		spent(&t->uplink_receive_cycles, start);
 	return n;
 }
 
-unsigned traffic_receive(struct traffic *t) {
+static unsigned rphy_receive(struct traffic *t) {
 	unsigned n = 0;
 
+	if (t->downlink != NULL && !t->rphy_shared)
+		return downlink_receive(t->downlink);
 	if (t->downlink != NULL) {
-		n = downlink_receive(t->downlink);
-	} else {
+		downlink_expire(t->downlink);
+	} else if (!t->rphy_shared) {
 		n = discard(t->rphy_port);
 		t->uplink_receiver.unexpected[UPLINK_UNEXPECTED_RPHY] += n;
 	}
-	return n + upstream_receive(t);
+	return n;
+}
+
+unsigned traffic_receive(struct traffic *t) {
+	return rphy_receive(t) + upstream_receive(t);
+}
+
+void traffic_take_rphy(struct traffic *t, struct rte_mbuf **frames, unsigned n) {
+	if (t->downlink != NULL) {
+		downlink_take(t->downlink, frames, n, rte_rdtsc());
+		return;
+	}
+	rte_pktmbuf_free_bulk(frames, n);
+	t->uplink_receiver.unexpected[UPLINK_UNEXPECTED_RPHY] += n;
+}
+
+void traffic_take_network(struct traffic *t, struct rte_mbuf **frames, unsigned n) {
+	uint64_t start = rte_rdtsc();
+
+	if (t->uplink == NULL) {
+		rte_pktmbuf_free_bulk(frames, n);
+		return;
+	}
+	uplink_receiver_take_burst(&t->uplink_receiver, frames, n, start);
+	spent(&t->uplink_receive_cycles, start);
 }
 
 uint64_t traffic_in_flight(const struct traffic *t) {

@@ -6,7 +6,8 @@
  *     downstream (downlink.h):  core network ==> CMTS ==> R-PHY device, modems --> proof
  *     upstream (uplink.h):      modems, R-PHY device ==> CMTS ==> core network --> proof
  *
- * One thread calls all of it. A packet that was sent is proven, corrupted or lost, and counts once.
+ * One thread calls all of it. A packet that was sent is proven, corrupted or lost, and counts once. This is
+ * of one service group; several are put together in groups/groups.h.
  */
 #pragma once
 
@@ -18,6 +19,7 @@
 #include "core/mix.h"
 #include "core/shape.h"
 #include "core/uplink_receiver.h"
+#include "groups/neighbours.h"
 #include "impairments/shadow.h"
 #include "model/service_group.h"
 #include "platform/crypto.h"
@@ -28,9 +30,18 @@
 struct traffic_options {
 	uint16_t network_port; /* opened; packets for the modems go out here, the modems' come in */
 	uint16_t rphy_port; /* opened; DEPI comes in here, UEPI goes out */
+	/* What comes in there is received by somebody else, and given to traffic_take_*(). */
+	bool network_shared, rphy_shared;
+	unsigned group; /* its place among several that are in one process */
+	struct neighbours
+		*neighbours; /* these; to be filled in before anything is sent. NULL: alone */
+	/* Pools for all groups, which must live on; NULL: it makes its own. */
+	struct rte_mempool *packets; /* of downlink_packets_pool() */
+	struct rte_mempool *frames; /* of downlink_frames_pool() */
+	struct rte_mempool *uplink_packets; /* of uplink_output_pool() */
 	/* With a session to spare for each modem, and one more; for the upstream, uplink.h's beside. */
 	struct docsis_crypto *crypto;
-	uint16_t crypto_queue; /* used by nobody else */
+	uint16_t crypto_queue; /* used on no other thread */
 	struct mix mix;
 	const struct capture_replay *replay; /* its packets instead of the mix; or NULL */
 	uint64_t rate; /* bits of Ethernet frames without CRC per second; 0 = max */
@@ -42,7 +53,7 @@ struct traffic_options {
 	bool no_latency; /* how long packets take is not recorded */
 	bool no_downstream; /* what is above but ports, device and seed is not used */
 	bool upstream; /* what follows is used */
-	uint16_t upstream_crypto_queue; /* used by nobody else */
+	uint16_t upstream_crypto_queue; /* likewise */
 	struct mix upstream_mix;
 	uint64_t upstream_rate; /* as rate */
 	const struct shape *upstream_shape; /* as shape */
@@ -174,8 +185,16 @@ void traffic_stop(struct traffic *t);
 /* After traffic_stop(): whether no modem is in the middle of a packet. */
 bool traffic_all_sent(const struct traffic *t);
 
-/* Polls the ports, decrypts and verifies. Returns frames handled; 0 when nothing happened. */
+/* Polls the ports that it does not share, decrypts and verifies. Returns frames handled; 0 when nothing
+ * happened. To be called at any rate, as time passes for what waits. */
 unsigned traffic_receive(struct traffic *t);
+
+#define TRAFFIC_BURST 32
+
+/* Takes up to TRAFFIC_BURST frames that came for this group at a port that several have, without VLAN tags,
+ * and frees them: at the R-PHY port, and at the network port. */
+void traffic_take_rphy(struct traffic *t, struct rte_mbuf **frames, unsigned n);
+void traffic_take_network(struct traffic *t, struct rte_mbuf **frames, unsigned n);
 
 /* Packets sent of which nothing was heard yet. */
 uint64_t traffic_in_flight(const struct traffic *t);

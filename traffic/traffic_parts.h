@@ -10,6 +10,7 @@
 struct traffic {
 	uint16_t network_port;
 	uint16_t rphy_port;
+	bool network_shared, rphy_shared; /* somebody else receives there */
 	uint64_t tsc_hz;
 	bool stopped;
 	bool no_downstream; /* by the load, though there is one */

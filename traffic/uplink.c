@@ -47,11 +47,12 @@ struct uplink {
 	uint32_t calm; /* grants to give before it ends */
 };
 
-static bool buffers_create(struct uplink *u) {
+static bool buffers_create(struct uplink *u, unsigned group) {
 	uint32_t room = RTE_PKTMBUF_HEADROOM + u->grant_room + UPLINK_GRANT_SLACK;
+	char name[RTE_MEMPOOL_NAMESIZE];
 
-	u->buffers = rte_pktmbuf_pool_create("traffic_grants", GRANTS, 0, 0, (uint16_t)room,
-					     SOCKET_ID_ANY);
+	snprintf(name, sizeof(name), "traffic_grants%u", group);
+	u->buffers = rte_pktmbuf_pool_create(name, GRANTS, 0, 0, (uint16_t)room, SOCKET_ID_ANY);
 	if (u->buffers == NULL) {
 		fprintf(stderr, "traffic: no memory for the grants of modems: %s\n",
 			rte_strerror(rte_errno));
@@ -104,7 +105,8 @@ struct uplink *uplink_create(const struct service_group *sg, const struct uplink
 	if (grant_size_set(u, sg, o) &&
 	    uplink_flows_create(&u->flows, sg, u->grant_room, o->crypto) == 0 &&
 	    uplink_packets_create(&u->frames.packets, sg, &o->mix, o->seed) == 0 &&
-	    buffers_create(u) && uplink_rphy_create(&u->rphy, sg, o->rphy_port) == 0 &&
+	    buffers_create(u, o->group) &&
+	    uplink_rphy_create(&u->rphy, sg, o->rphy_port, o->packets) == 0 &&
 	    impair_setup(u, sg, o))
 		return u;
 	uplink_free(u);
@@ -145,6 +147,10 @@ int uplink_restart(struct uplink *u, const struct service_group *sg, const struc
 	uplink_rphy_restart(&u->rphy);
 	u->stopping = mix == NULL;
 	return 0;
+}
+
+bool uplink_has_made(const struct uplink *u, const struct packet_tag *tag) {
+	return tag->magic == u->frames.packets.magic;
 }
 
 bool uplink_is_earlier(const struct uplink *u, const struct packet_tag *tag) {

@@ -27,8 +27,10 @@
 
 struct uplink_options {
 	uint16_t rphy_port; /* opened; UEPI goes out here */
+	struct rte_mempool *packets; /* of uplink_output_pool(); NULL: it makes its own */
+	unsigned group; /* its place among several, which are in one process */
 	struct docsis_crypto *crypto; /* with a session to spare for each key, and one more */
-	uint16_t crypto_queue; /* used by nobody else */
+	uint16_t crypto_queue; /* used on no other thread */
 	struct mix mix;
 	uint64_t rate; /* bits of Ethernet frames without CRC per second; 0 = max */
 	const struct shape *shape; /* of the rate over time; must live on; NULL: constant */
@@ -55,6 +57,9 @@ void uplink_free(struct uplink *u);
  */
 int uplink_restart(struct uplink *u, const struct service_group *sg, const struct mix *mix,
 		   uint64_t rate, uint64_t now);
+
+/* Whether the tag is one of this uplink's packets, since the last uplink_restart(). */
+bool uplink_has_made(const struct uplink *u, const struct packet_tag *tag);
 
 /* Whether the tag is that of a packet of before the last uplink_restart(). */
 bool uplink_is_earlier(const struct uplink *u, const struct packet_tag *tag);

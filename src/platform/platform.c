@@ -18,7 +18,7 @@
 
 #include "platform/large_pages.h"
 
-#define MAX_ARGS 48
+#define MAX_ARGS (24 + 2 * PLATFORM_MAX_DEVICES)
 #define ARG_SIZE 512
 
 /* Beside the socket of today's telemetry, DPDK 22.11 makes one of the kind before it. */

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from vcmts.run import summary
+from vcmts.run import groups, summary
 
 COMMON = {"duplicated": 0, "reordered": 0, "corrupted": 0, "latency_us": {"mean": 4.2}}
 DOWN = {
@@ -36,7 +36,7 @@ PLANE: dict[str, Any] = {
 
 def test_each_direction_that_was_sent() -> None:
     whole = summary.merge(PLANE, {"downstream": DOWN}, ASKED)
-    assert set(whole) == {"downstream", "workers", "ports", "host"}
+    assert set(whole) == {"downstream", "groups", "workers", "ports", "host"}
     both = summary.merge(PLANE, {"downstream": DOWN, "upstream": UP}, ASKED)
     assert both["downstream"]["drops"] == {"runt": 0, "vlan": 2}
     assert "received" not in both["downstream"], "it is among the counters"
@@ -85,7 +85,7 @@ def test_verdict(proven: dict[str, Any], line: str) -> None:
     ("gbps", "told"), [(4.5, "4.50 Gbps"), (0.1, "0.10 Gbps"), (0.075, "75.00 Mbps")]
 )
 def test_rate(gbps: float, told: str) -> None:
-    assert summary.rate(gbps) == told
+    assert groups.rate(gbps) == told
 
 
 def test_one_modem_is_no_modems() -> None:

@@ -115,7 +115,7 @@ static bool capture_take(struct loader *l, const struct capture_packet *captured
 	case DESTINATION_NONE: skipped[CAPTURE_SKIP_NO_ADDRESS]++; return true;
 	case DESTINATION_NO_MEMORY: return capture_no_memory(l);
 	}
-	capture_frame_finish(f, to.address->bytes, l->sg->rphy.core_mac, traffic_source_mac);
+	capture_frame_finish(f, to.address->bytes, packet_cmts_mac(l->sg), traffic_source_mac);
 	e = evaluate(l->sg, &l->sg->modems[to.modem], &f->fields);
 	if (e.action == FILTER_PERMIT)
 		return capture_keep(l, to.modem, &e);

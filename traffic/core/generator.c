@@ -9,6 +9,8 @@
 #include <rte_memcpy.h>
 #include <rte_prefetch.h>
 
+#include "captures/capture_rewrite.h"
+
 static bool decks_create(struct generator *g, const struct generator_options *o) {
 	uint32_t permit = o->permit_permille;
 	uint32_t classify = o->classify_permille;
@@ -127,6 +129,17 @@ int generator_restart(struct generator *g, const struct mix *mix) {
 	memset(g->by_class, 0, sizeof(g->by_class));
 	g->packets = g->bytes = g->no_buffers = 0;
 	return 0;
+}
+
+bool generator_has_made(const struct generator *g, const uint8_t *frame, size_t size) {
+	size_t at =
+		g->replay == NULL ? packet_tag_find(frame, size) : capture_tag_find(frame, size);
+	struct packet_tag tag;
+
+	if (at == 0)
+		return false;
+	packet_tag_read(frame + at, &tag);
+	return tag.magic == g->magic;
 }
 
 bool generator_is_earlier(const struct generator *g, const uint8_t *frame, size_t size) {

@@ -66,7 +66,11 @@ void generator_free(struct generator *g);
  */
 int generator_restart(struct generator *g, const struct mix *mix);
 
-/* Whether a frame of `size` bytes without CRC is a packet of before the last restart. */
+/* Whether a frame of `size` bytes without CRC has the tag of a packet of this generator, since the last
+ * restart. */
+bool generator_has_made(const struct generator *g, const uint8_t *frame, size_t size);
+
+/* Whether it is a packet of before the last restart. */
 bool generator_is_earlier(const struct generator *g, const uint8_t *frame, size_t size);
 
 /*

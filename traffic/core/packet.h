@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "core/random.h"
+#include "model/service_group.h"
 #include "wire/bytes.h"
 
 #define PACKET_TAG_SIZE 20
@@ -31,6 +32,11 @@
 
 /* Whom packets come from: the core network's router. */
 extern const uint8_t traffic_source_mac[6];
+
+/* Whom they are addressed to: the CMTS at its network port. */
+static inline const uint8_t *packet_cmts_mac(const struct service_group *sg) {
+	return sg->network.has_mac ? sg->network.mac : sg->rphy.core_mac;
+}
 
 #define PATTERN_STARTS 4096 /* even offsets at which a payload may start */
 #define PATTERN_SIZE (2 * PATTERN_STARTS + 2048)

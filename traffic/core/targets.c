@@ -58,7 +58,7 @@ static bool targets_add(struct builder *b, uint32_t modem, enum traffic_class cl
 	target = &t->all[t->count++];
 	memset(target, 0, sizeof(*target));
 	packet_template_create(&target->template, &packet->packet, traffic_source_mac,
-			       b->sg->rphy.core_mac);
+			       packet_cmts_mac(b->sg));
 	target->modem = modem;
 	target->stream = t->first_stream[modem] + packet->evaluation.flow;
 	target->min_size = (uint16_t)(target->template.size + PACKET_TAG_SIZE);

@@ -10,7 +10,6 @@
 #include "wire/bytes.h"
 #include "wire/ip.h"
 
-#define RECEIVE_BURST 32
 #define FRAME_MAX 2048 /* no packet of ours is longer; of other frames only so much is looked at */
 
 const char *const uplink_corruption_names[UPLINK_CORRUPTIONS] = {
@@ -29,6 +28,7 @@ const char *const uplink_unexpected_names[UPLINK_UNEXPECTEDS] = {
 #define PROVEN UPLINK_CORRUPTIONS
 #define FOREIGN (UPLINK_CORRUPTIONS + 1)
 #define EARLIER (UPLINK_CORRUPTIONS + 2)
+#define OTHER_GROUP (UPLINK_CORRUPTIONS + 3)
 
 int uplink_receiver_create(struct uplink_receiver *r, const struct uplink *uplink, uint64_t tsc_hz,
 			   bool latency) {
@@ -42,6 +42,7 @@ void uplink_receiver_restart(struct uplink_receiver *r) {
 	proof_restart(&proof);
 	*r = (struct uplink_receiver){
 		.uplink = r->uplink,
+		.neighbours = r->neighbours,
 		.started = rte_rdtsc(),
 		.proof = proof,
 	};
@@ -87,6 +88,9 @@ static int uplink_judge(const struct uplink_receiver *r, const uint8_t *frame, s
 	packet_tag_read(frame + at, tag);
 	if (uplink_is_earlier(r->uplink, tag))
 		return EARLIER;
+	if (r->neighbours != NULL && !uplink_has_made(r->uplink, tag) &&
+	    neighbours_have_sent(r->neighbours, tag))
+		return OTHER_GROUP;
 	made = was_made(r->uplink, tag);
 	same = made && size <= PACKET_SIZE_MAX &&
 	       uplink_matches(r->uplink, tag, frame, (uint32_t)size);
@@ -109,22 +113,23 @@ static uint64_t sent_at(const struct uplink *u, const struct packet_tag *tag) {
 	return tsc < tag->tsc ? 0 : tsc;
 }
 
+static void uplink_refuse(struct uplink_receiver *r, int verdict) {
+	switch (verdict) {
+	case FOREIGN: r->unexpected[UPLINK_UNEXPECTED_FOREIGN]++; break;
+	case EARLIER: r->unexpected[UPLINK_UNEXPECTED_EARLIER]++; break;
+	case OTHER_GROUP: r->unexpected[UPLINK_UNEXPECTED_OTHER_GROUP]++; break;
+	default: r->corrupted[verdict]++; break;
+	}
+}
+
 void uplink_receiver_take(struct uplink_receiver *r, const uint8_t *frame, size_t size,
 			  uint64_t now) {
 	struct packet_tag tag;
 	int verdict = uplink_judge(r, frame, size, now, &tag);
 	struct arrived packet;
 
-	if (verdict == FOREIGN) {
-		r->unexpected[UPLINK_UNEXPECTED_FOREIGN]++;
-		return;
-	}
-	if (verdict == EARLIER) {
-		r->unexpected[UPLINK_UNEXPECTED_EARLIER]++;
-		return;
-	}
 	if (verdict != PROVEN) {
-		r->corrupted[verdict]++;
+		uplink_refuse(r, verdict);
 		return;
 	}
 	packet = (struct arrived){
@@ -139,10 +144,8 @@ void uplink_receiver_take(struct uplink_receiver *r, const uint8_t *frame, size_
 	r->astray += !uplink_comes(r->uplink, tag.target, tag.sequence);
 }
 
-unsigned uplink_receiver_poll(struct uplink_receiver *r, uint16_t port) {
-	struct rte_mbuf *frames[RECEIVE_BURST];
-	unsigned n = rte_eth_rx_burst(port, 0, frames, RECEIVE_BURST);
-	uint64_t now = rte_rdtsc();
+void uplink_receiver_take_burst(struct uplink_receiver *r, struct rte_mbuf **frames, unsigned n,
+				uint64_t now) {
 	uint8_t room[FRAME_MAX];
 
 	for (unsigned i = 0; i < n; i++)
@@ -153,8 +156,15 @@ unsigned uplink_receiver_poll(struct uplink_receiver *r, uint16_t port) {
 		/* Copied only where it is a chain, as a CMTS in the same process may send it. */
 		uplink_receiver_take(r, rte_pktmbuf_read(frames[i], 0, size, room), size, now);
 	}
+	rte_pktmbuf_free_bulk(frames, n);
+}
+
+unsigned uplink_receiver_poll(struct uplink_receiver *r, uint16_t port) {
+	struct rte_mbuf *frames[UPLINK_RECEIVE_BURST];
+	unsigned n = rte_eth_rx_burst(port, 0, frames, UPLINK_RECEIVE_BURST);
+
 	if (n > 0)
-		rte_pktmbuf_free_bulk(frames, n);
+		uplink_receiver_take_burst(r, frames, n, rte_rdtsc());
 	return n;
 }
 

@@ -12,6 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <rte_mbuf.h>
+
+#include "groups/neighbours.h"
 #include "proof/proof.h"
 #include "uplink.h"
 
@@ -34,6 +37,7 @@ extern const char *const uplink_unexpected_names[UPLINK_UNEXPECTEDS];
 
 struct uplink_receiver {
 	const struct uplink *uplink;
+	const struct neighbours *neighbours; /* NULL: there is no other group */
 	uint64_t started; /* TSC: packets of this run are made later */
 	struct proof proof; /* time counts from when the R-PHY port took a packet's last byte */
 	uint64_t corrupted[UPLINK_CORRUPTIONS];
@@ -51,8 +55,14 @@ void uplink_receiver_free(struct uplink_receiver *r);
 /* When `uplink` has been restarted: all counts are 0. */
 void uplink_receiver_restart(struct uplink_receiver *r);
 
-/* Takes up to 32 frames from the port. Returns how many. */
+#define UPLINK_RECEIVE_BURST 32
+
+/* Takes up to that many frames from the port. Returns how many. */
 unsigned uplink_receiver_poll(struct uplink_receiver *r, uint16_t port);
+
+/* Judges `n` frames that came at TSC `now`, one by one, and frees them. */
+void uplink_receiver_take_burst(struct uplink_receiver *r, struct rte_mbuf **frames, unsigned n,
+				uint64_t now);
 
 /* Judges a frame of `size` bytes without CRC that came at TSC `now`, and counts it. */
 void uplink_receiver_take(struct uplink_receiver *r, const uint8_t *frame, size_t size,

@@ -112,6 +112,10 @@ void modems_free(struct modems *t) {
 	*t = (struct modems){0};
 }
 
+bool modems_have(const struct modems *t, const uint8_t mac[6]) {
+	return t->by_mac[mac_slot(t, mac_key(mac))] != 0;
+}
+
 /* SEC: BP_DOWN names the SA and key; EN tells whether the PDU is encrypted. */
 static bool privacy_good(const struct modem_state *s, const struct docsis_mac *mac) {
 	if (mac->privacy == PRIVACY_NONE)

@@ -53,6 +53,9 @@ int modems_create(struct modems *t, const struct service_group *sg, const uint32
 
 void modems_free(struct modems *t);
 
+/* Whether one of them has this address. */
+bool modems_have(const struct modems *t, const uint8_t mac[6]);
+
 enum modem_verdict {
 	MODEM_TAKES,
 	MODEM_IGNORES, /* a good frame that holds no packet */

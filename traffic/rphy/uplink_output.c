@@ -8,12 +8,20 @@
 #include <rte_ethdev.h>
 #include <rte_memcpy.h>
 
+#include "core/vlan_tag.h"
 #include "platform/pool.h"
 
 #define PACKETS 4095
+#define PACKETS_MORE 1024 /* for a group more: its stock, what is open and pending */
 #define ETHERNET 14
 
-int uplink_output_create(struct uplink_output *o, const struct service_group *sg, uint16_t port) {
+struct rte_mempool *uplink_output_pool(unsigned groups, uint32_t mtu) {
+	return packet_pool("traffic_uplink", PACKETS + (groups - 1) * PACKETS_MORE, 0,
+			   UPLINK_SEGMENTS_AT + mtu);
+}
+
+int uplink_output_create(struct uplink_output *o, const struct service_group *sg, uint16_t port,
+			 struct rte_mempool *packets) {
 	const struct rphy_config *r = &sg->rphy;
 	struct depi_encap *e = &o->encap;
 
@@ -28,7 +36,10 @@ int uplink_output_create(struct uplink_output *o, const struct service_group *sg
 	o->headers_size = (uint32_t)depi_encap_size(e);
 	o->capacity = ETHERNET + r->mtu - o->headers_size;
 	o->flush = r->flush_ns * (rte_get_tsc_hz() / 1000) / 1000000;
-	o->pool = packet_pool("traffic_uplink", PACKETS, 0, UPLINK_SEGMENTS_AT + r->mtu);
+	o->vlan = sg->rphy_port.vlan;
+	o->pool = packets;
+	if (packets == NULL)
+		o->pool = o->own_pool = uplink_output_pool(1, r->mtu);
 	return o->pool == NULL ? -1 : 0;
 }
 
@@ -37,7 +48,7 @@ void uplink_output_free(struct uplink_output *o) {
 		rte_pktmbuf_free(o->pending[i].m);
 	if (o->stock_count > 0)
 		rte_pktmbuf_free_bulk(o->stock, o->stock_count);
-	rte_mempool_free(o->pool);
+	rte_mempool_free(o->own_pool);
 }
 
 bool uplink_output_ready(struct uplink_output *o) {
@@ -53,6 +64,8 @@ bool uplink_output_ready(struct uplink_output *o) {
 
 void uplink_output_put(struct uplink_output *o, struct rte_mbuf *m,
 		       const struct uplink_ended *ended, unsigned ended_count) {
+	if (o->vlan != 0)
+		vlan_tag_put(m, o->vlan);
 	if (ended_count > 0)
 		rte_memcpy(o->ended + o->ended_count, ended, ended_count * sizeof(*ended));
 	o->ended_count += ended_count;

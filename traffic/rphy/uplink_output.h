@@ -33,7 +33,9 @@ struct uplink_packet {
 
 struct uplink_output {
 	struct rte_mempool *pool;
+	struct rte_mempool *own_pool; /* the same, where nobody else has it; or NULL */
 	uint16_t port;
+	uint16_t vlan; /* of the group at the port; 0: none */
 	uint8_t family; /* of IP */
 	uint32_t headers_size; /* Ethernet .. session ID */
 	uint32_t capacity; /* bytes behind the session ID */
@@ -57,8 +59,13 @@ struct uplink_output {
 	uint64_t backpressure;
 };
 
-/* Returns 0, or -1 after a message. To be freed by uplink_output_free() in either case. */
-int uplink_output_create(struct uplink_output *o, const struct service_group *sg, uint16_t port);
+/* Buffers for packets of `groups` uplinks with at most this MTU. Returns NULL after a message. */
+struct rte_mempool *uplink_output_pool(unsigned groups, uint32_t mtu);
+
+/* Without `packets` (NULL) it makes a pool of its own. Returns 0, or -1 after a message. To be freed by
+ * uplink_output_free() in either case. */
+int uplink_output_create(struct uplink_output *o, const struct service_group *sg, uint16_t port,
+			 struct rte_mempool *packets);
 
 /* Frees what no port has taken. */
 void uplink_output_free(struct uplink_output *o);

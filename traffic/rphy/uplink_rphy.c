@@ -14,8 +14,9 @@
 #define SNR 146 /* 36.5 dB */
 #define HEADER_VERSION_BIT 0x80
 
-int uplink_rphy_create(struct uplink_rphy *r, const struct service_group *sg, uint16_t port) {
-	if (uplink_output_create(&r->output, sg, port) != 0)
+int uplink_rphy_create(struct uplink_rphy *r, const struct service_group *sg, uint16_t port,
+		       struct rte_mempool *packets) {
+	if (uplink_output_create(&r->output, sg, port, packets) != 0)
 		return -1;
 	r->channels = calloc(sg->upstream_channel_count, sizeof(*r->channels));
 	if (r->channels == NULL) {

@@ -54,8 +54,9 @@ struct uplink_burst {
 		request; /* kind, size, cluster; the device knows the rest. Size 0: none */
 };
 
-/* Returns 0, or -1 after a message. To be freed by uplink_rphy_free() in either case. */
-int uplink_rphy_create(struct uplink_rphy *r, const struct service_group *sg, uint16_t port);
+/* `packets` as in struct uplink_options. Returns 0, or -1 after a message. To be freed by uplink_rphy_free() in either case. */
+int uplink_rphy_create(struct uplink_rphy *r, const struct service_group *sg, uint16_t port,
+		       struct rte_mempool *packets);
 
 void uplink_rphy_free(struct uplink_rphy *r);
 

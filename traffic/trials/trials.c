@@ -51,7 +51,7 @@ static json_t *busy_json(const struct trials *t, const struct run *run, uint64_t
 	return json_pack("{s:f, s:f, s:o}", "busy_cycles_per_packet",
 			 each(run->busy_cycles, down + up), "busy_share",
 			 each(run->busy_cycles, cycles), "cycles_per_packet",
-			 trial_cycles_json(t->traffic, down, up));
+			 trial_cycles_json(t->groups->all[0], down, up));
 }
 
 static json_t *answer_of(const struct trials *t, const struct trial_request *request,
@@ -61,8 +61,8 @@ static json_t *answer_of(const struct trials *t, const struct trial_request *req
 	struct traffic_result down;
 	struct uplink_result up;
 
-	traffic_result(t->traffic, &down);
-	traffic_uplink_result(t->traffic, &up);
+	traffic_result(t->groups->all[0], &down);
+	traffic_uplink_result(t->groups->all[0], &up);
 	if (load->downstream)
 		json_object_set_new(answer, "downstream", summary_downstream(&down));
 	if (load->upstream)
@@ -84,7 +84,7 @@ static void trial_run(const struct trials *t, struct trial *trial) {
 
 static json_t *try(const struct trials *t, const struct trial_request *request) {
 	struct trial trial = {
-		.run = {.traffic = t->traffic, .duration_ns = request->duration_ns},
+		.run = {.groups = t->groups, .duration_ns = request->duration_ns},
 		.load = request->load,
 		.begins = t->begins,
 		.data_plane = t->data_plane,

@@ -15,7 +15,7 @@
 #include "trials/trial_request.h"
 
 struct trials {
-	struct traffic *traffic;
+	struct groups *groups; /* one */
 	struct trial_limits limits;
 	unsigned lcore; /* that the traffic runs on */
 	const char *transport; /* "rings" or "ports" */

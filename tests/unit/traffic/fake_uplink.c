@@ -69,6 +69,10 @@ int uplink_restart(struct uplink *u, const struct service_group *sg, const struc
 	return 0;
 }
 
+bool uplink_has_made(const struct uplink *u, const struct packet_tag *tag) {
+	return tag->magic == u->magic;
+}
+
 bool uplink_is_earlier(const struct uplink *u, const struct packet_tag *tag) {
 	return tag->magic - u->first_magic < u->magic - u->first_magic;
 }

@@ -21,6 +21,7 @@ static void sending_only_tells_nothing_of_receiving(void **state) {
 	assert_int_equal(summary_write(path, &s), 0);
 	o = json_load_file(path, 0, NULL);
 	remove(path);
+	assert_int_equal(json_object_del(o, "groups"), 0);
 	json_object_foreach(o, name, direction) {
 		assert_non_null(json_object_get(direction, "sent"));
 		assert_null(json_object_get(direction, "lost"));
@@ -122,11 +123,81 @@ static void latencies_are_told_to_the_fifth_nine(void **state) {
 	hdr_close(times);
 }
 
+/* Each has its own numbers, and only what it sent; what was not received is said of none. */
+static void groups_stand_beside_their_sums(void **state) {
+	const struct traffic_result down[2] = {{.sent = 10, .proven = 9},
+					       {.sent = 20, .proven = 20}};
+	const struct uplink_result up = {.sent = 5, .proven = 5};
+	const struct summary_group groups[] = {
+		{.id = 7, .name = "seven", .downstream = &down[0], .upstream = &up},
+		{.id = 9, .name = "nine", .downstream = &down[1]},
+	};
+	struct summary s = {.downstream = &down[1], .groups = groups, .group_count = 2};
+	const char *path = "test-traffic-groups.json";
+
+	(void)state;
+	for (int send_only = 0; send_only <= 1; send_only++) {
+		json_t *o, *g, *first, *second;
+
+		s.send_only = send_only == 1;
+		assert_int_equal(summary_write(path, &s), 0);
+		o = json_load_file(path, 0, NULL);
+		g = json_object_get(o, "groups");
+		assert_int_equal(json_array_size(g), 2);
+		first = json_array_get(g, 0);
+		second = json_array_get(g, 1);
+		check_number(first, "id", 7);
+		assert_string_equal(json_string_value(json_object_get(second, "name")), "nine");
+		check_number(json_object_get(first, "downstream"), "sent", 10);
+		check_number(json_object_get(first, "upstream"), "sent", 5);
+		check_number(json_object_get(second, "downstream"), "sent", 20);
+		assert_null(json_object_get(second, "upstream"));
+		assert_int_equal(json_object_get(json_object_get(first, "downstream"), "lost") ==
+					 NULL,
+				 send_only);
+		json_decref(o);
+	}
+	remove(path);
+}
+
+static void a_line_tells_each_of_several_groups(void **state) {
+	const struct traffic_result down[2] = {{.sent = 10, .proven = 7},
+					       {.sent = 20, .proven = 20}};
+	const struct summary_group groups[] = {
+		{.id = 7, .name = "seven", .downstream = &down[0]},
+		{.id = 9, .name = "nine", .downstream = &down[1]},
+	};
+	struct summary s = {.downstream = &down[1], .groups = groups};
+
+	(void)state;
+	for (s.group_count = 1; s.group_count <= 2; s.group_count++) {
+		char *text = NULL, *line;
+		FILE *out;
+		size_t size;
+
+		out = open_memstream(&text, &size);
+		summary_table(out, &s);
+		fclose(out);
+		line = strstr(text, "seven");
+		assert_int_equal(line != NULL, s.group_count == 2);
+		if (line != NULL) {
+			unsigned long sent, missing;
+
+			assert_int_equal(sscanf(line, "seven %lu %lu", &sent, &missing), 2);
+			assert_int_equal(sent, 10);
+			assert_int_equal(missing, 3);
+		}
+		free(text);
+	}
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sending_only_tells_nothing_of_receiving),
 		cmocka_unit_test(summaries_have_the_directions_that_ran),
 		cmocka_unit_test(latencies_are_told_to_the_fifth_nine),
+		cmocka_unit_test(groups_stand_beside_their_sums),
+		cmocka_unit_test(a_line_tells_each_of_several_groups),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -240,7 +240,7 @@ static void on_begin(void *data_plane, const struct traffic_load *load) {
 
 static struct uplink_result run_upstream(uint32_t lose_every, bool no_latency) {
 	struct trial trial = {
-		.run = {.traffic = rig.traffic, .duration_ns = 2000000},
+		.run = {.groups = rig_groups(&rig), .duration_ns = 2000000},
 		.load = {.upstream = true, .no_latency = no_latency, .prove_every = 1},
 		.begins = on_begin,
 		.data_plane = &rig,
@@ -289,7 +289,7 @@ static void upstream_trials_begin_with_nothing(void **state) {
 	assert_int_equal(begun, 4);
 	/* What one trial does not get rid of, the next must not count as its own: it does not begin. */
 	fake_plan.stuck = true;
-	stuck.run.traffic = rig.traffic;
+	stuck.run.groups = rig_groups(&rig);
 	assert_int_equal(traffic_restart(rig.traffic, &stuck.load), 0);
 	assert_true(traffic_send(rig.traffic, rte_rdtsc()) > 0);
 	run_trial(&stuck);

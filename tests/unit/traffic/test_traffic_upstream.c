@@ -242,7 +242,7 @@ static void a_run_ends_when_modems_have_sent_all(void **state) {
 
 	(void)state;
 	start(false, (struct fake_plan){.burst = 1});
-	run.traffic = rig.traffic;
+	run.groups = rig_groups(&rig);
 	run_traffic(&run);
 	assert_true(run.done);
 	assert_true(traffic_all_sent(rig.traffic));
@@ -262,7 +262,7 @@ static void a_run_does_not_wait_for_ever(void **state) {
 
 	(void)state;
 	start(false, (struct fake_plan){.burst = 1, .stuck = true});
-	run.traffic = rig.traffic;
+	run.groups = rig_groups(&rig);
 	run_traffic(&run);
 	assert_true(run.done);
 	assert_false(traffic_all_sent(rig.traffic));
@@ -281,7 +281,7 @@ static void a_run_that_only_sends_does_not_receive(void **state) {
 	start(false, (struct fake_plan){.burst = 1, .lose_every = 1});
 	rte_pktmbuf_append(m, 60);
 	assert_int_equal(rte_eth_tx_burst(rig.network[1], 0, &m, 1), 1);
-	run.traffic = rig.traffic;
+	run.groups = rig_groups(&rig);
 	run_traffic(&run);
 	assert_true(traffic_all_sent(rig.traffic));
 	up = upstream();
@@ -298,7 +298,7 @@ static void a_run_that_was_stopped_ends_what_was_begun(void **state) {
 
 	(void)state;
 	start(false, (struct fake_plan){.burst = 1});
-	run.traffic = rig.traffic;
+	run.groups = rig_groups(&rig);
 	run_traffic(&run);
 	assert_true(run.done && traffic_all_sent(rig.traffic));
 	up = upstream();

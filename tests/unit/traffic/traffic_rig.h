@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "groups/groups.h"
 #include "model/service_group.h"
 #include "platform/crypto.h"
 #include "traffic.h"
@@ -53,6 +54,7 @@ struct rig {
 	uint16_t network[2]; /* the traffic's end, our end */
 	uint16_t rphy[2];
 	struct traffic *traffic;
+	struct groups groups; /* of rig_groups() */
 	uint16_t numbers[RIG_MODEMS][RIG_FLOWS_MAX]; /* next packet sequence number */
 	uint16_t psp[RIG_CHANNELS]; /* next PSP sequence number */
 	uint8_t counters[RIG_CHANNELS];
@@ -69,6 +71,12 @@ struct rig_segment {
 void rig_open(struct rig *r);
 
 void rig_close(struct rig *r);
+
+/* The rig's traffic as the only group of a run. */
+static inline struct groups *rig_groups(struct rig *r) {
+	groups_of_one(&r->groups, r->traffic);
+	return &r->groups;
+}
 
 /* Traffic from the start, with `mix`, as fast as it is asked for. */
 void rig_start(struct rig *r, const char *mix, uint64_t seed);

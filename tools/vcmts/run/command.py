@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """vcmts run: the data plane and the traffic around it, two processes joined by memif.
 
-vcmtsd serves the service group on one core, vcmts-traffic sends, receives and proves every packet
+vcmtsd serves the service groups on its cores, vcmts-traffic sends, receives and proves every packet
 of both directions on another. Their results are put together into one summary.
 """
 
@@ -19,7 +19,7 @@ from rich.console import Console
 from vcmts import configuration
 from vcmts.child import INTERRUPTED, Stopped, folder, start, stoppable, writable
 from vcmts.paths import MistakeError, complain, program
-from vcmts.run import expected, rates, summary
+from vcmts.run import expected, groups, rates, summary
 from vcmts.run.plane import Ends, data_plane, facts_of, free_core, wire
 
 # Below this share of the rate asked for, the summary says why; a few packets make no rate.
@@ -51,6 +51,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--latency",
         action="store_true",
         help="measure how long packets stay in the pipeline, too; costs 2 to 3 %% of its cycles",
+    )
+    parser.add_argument(
+        "--ports",
+        choices=("shared", "own"),
+        default="shared",
+        help="several service groups share one network port and one R-PHY port, or each has its "
+        "own two (default: %(default)s)",
     )
     parser.add_argument("--core", type=int, help="core of vcmts-traffic (default: a free one)")
     parser.add_argument("--json", metavar="FILE", help="write the summary")
@@ -107,7 +114,7 @@ def complain_of_low_rates(whole: dict[str, Any]) -> None:
         if asked is None or part["sent"] < FEWEST_PACKETS or sent >= ENOUGH_OF_RATE * asked:
             continue
         complain(
-            f"{direction}: {summary.rate(sent)} of {summary.rate(asked)} were sent: the machine "
+            f"{direction}: {groups.rate(sent)} of {groups.rate(asked)} were sent: the machine "
             "(the traffic's core, or full queues before vcmtsd) did not carry the rate asked for"
         )
 
@@ -123,14 +130,17 @@ def complain_of_full_queues(whole: dict[str, Any], facts: dict[str, Any]) -> Non
 def carry(config: Path, place: Path, given: argparse.Namespace, stopped: Stopped) -> int:
     """Runs both programs on the configuration. Returns the exit status."""
     facts = facts_of(config)
-    ends = [wire(place, n, name, facts["mtu"]) for n, name in enumerate(("network", "rphy"))]
+    several = len(groups.of_facts(facts)) > 1
+    own = several and given.ports == "own"
+    mtu = groups.largest_mtu(facts)
+    ends = [wire(place, n, name, mtu, own=own) for n, name in enumerate(("network", "rphy"))]
     plane, proven = place / "vcmtsd.json", place / "traffic.json"
     command = traffic_command(config, ends, proven, facts, given)
     mistaken = refused(command)
     if mistaken != 0:
         return mistaken
     status = INTERRUPTED
-    with data_plane(config, ends, plane, stopped, latency=given.latency):
+    with data_plane(config, ends, plane, stopped, latency=given.latency, several=several):
         if not stopped.asked:
             status = stopped.wait(start(command, quiet=True))
     if not plane.exists() or not proven.exists():

@@ -18,11 +18,15 @@ from vcmts.paths import MistakeError, complain, program
 
 # 2^13 packets in flight in each direction of a memif: several milliseconds, as the machine may take
 # a core away for that long. A buffer holds a whole frame: DPDK 22.11 trips over longer ones.
-MEMIF = "net_memif{id},role={role},id={id},socket-abstract=no,socket={socket},rsize=13,bsize={size}"
+MEMIF = (
+    "net_memif{name},role={role},id={id},socket-abstract=no,socket={socket},rsize=13,bsize={size}"
+)
 SMALLEST_BUFFER = 2048
 ETHERNET_HEADER = 14
+# Stands for the place of a service group in the file, where each has a port of its own.
+GROUP = "{group}"
 # Management messages of modems are handed over to this and counted: nobody behind it reads them.
-CONTROL = "net_null0"
+CONTROL, CONTROLS = "net_null0", f"net_null{GROUP}"
 START_SECONDS = 600  # tables of 30,000 modems take a minute
 STOP_SECONDS = 30
 
@@ -45,11 +49,13 @@ def facts_of(config: Path) -> dict[str, Any]:
     return facts
 
 
-def wire(folder: Path, number: int, name: str, mtu: int) -> Ends:
-    socket = folder / f"{name}.sock"
+def wire(folder: Path, number: int, name: str, mtu: int, *, own: bool = False) -> Ends:
+    """With `own` a wire for each service group, by its place."""
+    place = GROUP if own else ""
+    socket = folder / f"{name}{place}.sock"
     size = max(SMALLEST_BUFFER, mtu + ETHERNET_HEADER)
     server, client = (
-        MEMIF.format(id=number, role=role, socket=socket, size=size)
+        MEMIF.format(name=f"{place}{number}", id=number, role=role, socket=socket, size=size)
         for role in ("server", "client")
     )
     return Ends(server, client)
@@ -85,12 +91,15 @@ def data_plane(
     said: IO[bytes] | None = None,
     *,
     latency: bool = False,
+    several: bool = False,
 ) -> Iterator[subprocess.Popen[bytes]]:
     """vcmtsd, stopped by SIGINT at the end and then waited for: it writes `result` last, and its
-    messages to `said`, and to stderr only when it does not end well."""
+    messages to `said`, and to stderr only when it does not end well. With `several` service groups
+    each has its own port for messages."""
     command = [str(program("vcmtsd")), "run", "--config", str(config), "--json", str(result)]
     ready = result.with_suffix(".ready")
-    command += ["--network", ends[0].server, "--rphy", ends[1].server, "--control", CONTROL]
+    command += ["--network", ends[0].server, "--rphy", ends[1].server]
+    command += ["--control", CONTROLS if several else CONTROL]
     command += ["--ready", str(ready)]
     command += ["--latency"] if latency else []
     plane = start(command, quiet=True, said=said)

@@ -54,8 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--rate",
-        help="of packets to the modems, such as 2Gbps, or max, or 0 for none (default: 4Gbps, or "
-        "80 %% of what the channels carry)",
+        help="of packets to the modems, such as 2Gbps, or max, or 0 for none; of all service "
+        "groups together, as all rates (default: 4Gbps, or 80 %% of what the channels carry)",
     )
     parser.add_argument(
         "--upstream-traffic",

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from vcmts.directions import DIRECTIONS
-from vcmts.run import expected
+from vcmts.run import expected, groups
 
 Json = dict[str, Any]
 
@@ -27,18 +27,28 @@ PLANE = (
 COUNTS = ("sent", "proven", "lost", "duplicated", "reordered", "corrupted")
 
 
+def with_plane(sent: Json, served: Json) -> Json:
+    """A direction as the traffic tells of it, and what the data plane adds."""
+    whole = dict(sent)
+    for key in PLANE:
+        if key in served:
+            if key in whole:
+                whole[f"{key}_sent"] = whole[key]
+            whole[key] = served[key]
+    return whole
+
+
 def merge(plane: Json, proven: Json, asked: dict[str, float | None]) -> Json:
     """One summary: what was asked for (Gbps, None: as much as goes), what the traffic proved, and
     what it cost the data plane. Where both have a key, the traffic's is what was sent."""
     whole: Json = dict(proven)
     for direction in directions(proven):
-        sent, served = proven[direction] | {"asked_gbps": asked[direction]}, plane[direction]
-        for key in PLANE:
-            if key in served:
-                if key in sent:
-                    sent[f"{key}_sent"] = sent[key]
-                sent[key] = served[key]
-        whole[direction] = sent
+        sent = proven[direction] | {"asked_gbps": asked[direction]}
+        whole[direction] = with_plane(sent, plane[direction])
+    whole["groups"] = [
+        group | {way: with_plane(group[way], served.get(way, {})) for way in directions(group)}
+        for group, served in groups.pairs(plane, proven)
+    ]
     for key in ("workers", "ports", "host"):
         whole[key] = plane[key]
     return whole
@@ -50,7 +60,12 @@ def directions(summary: Json) -> list[str]:
 
 
 def balanced(summary: Json) -> bool:
-    return all(summary[direction].get("balanced", False) for direction in directions(summary))
+    """In all directions, of all service groups together and of each."""
+    return all(
+        part[direction].get("balanced", False)
+        for part in (summary, *summary.get("groups", []))
+        for direction in directions(part)
+    )
 
 
 def table(title: str, *columns: str) -> Table:
@@ -75,12 +90,8 @@ def sent_gbps(part: Json) -> float:
     return part["sent_bytes"] * 8e-9 / seconds if seconds > 0 else 0.0
 
 
-def rate(gbps: float) -> str:
-    return f"{gbps:.2f} Gbps" if gbps >= 0.1 else f"{gbps * 1000:.2f} Mbps"
-
-
 def asked_for(part: Json) -> str:
-    return "max" if part["asked_gbps"] is None else rate(part["asked_gbps"])
+    return "max" if part["asked_gbps"] is None else groups.rate(part["asked_gbps"])
 
 
 def latency_rows(drawn: Table, title: str, latencies: list[Json | None]) -> None:
@@ -106,8 +117,8 @@ def packets_table(summary: Json) -> Table:
                 f"dropped: {reason}", *(f"{count:,}" if count else "" for count in counts)
             )
     drawn.add_row("asked for", *map(asked_for, parts))
-    drawn.add_row("sent at", *(rate(sent_gbps(part)) for part in parts))
-    drawn.add_row("throughput", *(rate(part["gbps"]) for part in parts))
+    drawn.add_row("sent at", *(groups.rate(sent_gbps(part)) for part in parts))
+    drawn.add_row("throughput", *(groups.rate(part["gbps"]) for part in parts))
     for title, key in (("latency", "latency_us"), ("in the pipeline", "pipeline_latency_us")):
         latency_rows(drawn, title, [part.get(key) for part in parts])
     return drawn
@@ -141,13 +152,13 @@ def fill(channels: list[Json], seconds: float) -> list[str]:
         low, high = f"{min(shares):.0%}", f"{max(shares):.0%}"
         told = low if low == high else f"{low} to {high}"
         noun = "channel" if len(alike) == 1 else "channels"
-        lines.append(f"{len(alike)} {noun} of {rate(bits / 1e9)}: {told} full")
+        lines.append(f"{len(alike)} {noun} of {groups.rate(bits / 1e9)}: {told} full")
     return lines
 
 
-def skew(groups: list[Json]) -> str:
+def skew(bonding_groups: list[Json]) -> str:
     """What the order of bonded flows cost, in a line."""
-    bonded = [group for group in groups if group["channels"] > 1 and group["packets"]]
+    bonded = [group for group in bonding_groups if group["channels"] > 1 and group["packets"]]
     packets = sum(group["packets"] for group in bonded)
     if not packets:
         return "no packets on bonded channels"
@@ -184,8 +195,10 @@ def verdict(summary: Json) -> str:
     impaired = sum(cost(part) for part in parts)
     spared = f" but {impaired:,} that --impair cost" if impaired else ""
     lost, seconds = sum(part["lost"] for part in parts), max(part["seconds"] for part in parts)
+    several = summary.get("groups", [])
+    of = f" of {len(several)} service groups" if len(several) > 1 else ""
     return (
-        f"{'every packet proven' if proven else 'NOT every packet proven'}{spared}: "
+        f"{'every packet' if proven else 'NOT every packet'}{of} proven{spared}: "
         f"{', '.join(told)}, {lost:,} lost, in {seconds:.1f} s"
     )
 
@@ -202,10 +215,13 @@ def show(summary: Json, console: Console, cores: list[int]) -> None:
         for line in fill(scheduler["channels"], max(seconds, 1e-3)):
             print(line)
         print(skew(scheduler["bonding_groups"]))
-    if "upstream" in summary:
+    if "units" in summary.get("upstream", {}):
         console.print(units_table(summary["upstream"]["units"]))
+    if "requests" in summary.get("upstream", {}):
         print(asked(summary["upstream"]["requests"]))
     console.print(packets_table(summary))
+    if len(summary.get("groups", [])) > 1:
+        groups.show(summary["groups"], console)
     if expected.impaired(summary):
         expected.show(summary, console)
     for core, worker in zip(cores, summary["workers"], strict=True):

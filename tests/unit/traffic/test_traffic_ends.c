@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which devices the service groups of a file have. */
+#include "ends.h"
+
+#include "test.h"
+
+static struct ends ends;
+static struct setup setup;
+
+static bool name(const char *network, const char *rphy, size_t groups) {
+	ends = (struct ends){0};
+	setup.options.network = network;
+	setup.options.rphy = rphy;
+	setup.config.group_count = groups;
+	return ends_name(&ends, &setup);
+}
+
+static void without_a_place_there_is_one_device(void **state) {
+	(void)state;
+	for (size_t groups = 1; groups <= SERVER_MAX_GROUPS; groups += 21) {
+		assert_true(name("net_memif0,id=0", "0000:3b:00.0", groups));
+		assert_int_equal(ends.at[END_NETWORK].count, 1);
+		assert_string_equal(ends.at[END_NETWORK].devices[0], "net_memif0,id=0");
+		assert_int_equal(ends.at[END_RPHY].count, 1);
+		ends.at[END_RPHY].ports[0] = 9;
+		assert_int_equal(ends_port(&ends, END_RPHY, (unsigned)groups - 1), 9);
+	}
+}
+
+static void each_group_has_its_own(void **state) {
+	(void)state;
+	assert_true(name("net_memif{group}0,socket={group}{group}.sock", "net_null1", 13));
+	assert_int_equal(ends.at[END_NETWORK].count, 13);
+	assert_string_equal(ends.at[END_NETWORK].devices[0], "net_memif00,socket=00.sock");
+	assert_string_equal(ends.at[END_NETWORK].devices[12], "net_memif120,socket=1212.sock");
+	assert_int_equal(ends.at[END_RPHY].count, 1);
+	for (uint16_t g = 0; g < 13; g++)
+		ends.at[END_NETWORK].ports[g] = 100 + g;
+	assert_int_equal(ends_port(&ends, END_NETWORK, 12), 112);
+	assert_true(name("net_ring0{group}", "net_ring1{group}", 1));
+	assert_string_equal(ends.at[END_RPHY].devices[0], "net_ring10");
+}
+
+static void mistakes_are_told(void **state) {
+	char text[ENDS_DEVICE_SIZE + 1];
+
+	(void)state;
+	assert_false(name("net_null0", "net_null0,no-rx=1", 1));
+	assert_false(name("net_null{group}", "net_null2", 3)); /* the third one */
+	assert_true(name("net_null{group}", "net_null2", 2));
+	assert_false(name("net_null0,x={group}", "net_null1", 2));
+	assert_true(name("net_null0,x={group}", "net_null1", 1));
+	assert_false(name("net_null{group}0", "net_null{group}1", 17)); /* 34 ports */
+	assert_true(name("net_null{group}0", "net_null{group}1", 16));
+	memset(text, 'a', sizeof(text));
+	text[ENDS_DEVICE_SIZE] = '\0';
+	assert_false(name(text, "net_null1", 1));
+	text[ENDS_DEVICE_SIZE - 1] = '\0';
+	assert_true(name(text, "net_null1", 1));
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_a_place_there_is_one_device),
+		cmocka_unit_test(each_group_has_its_own),
+		cmocka_unit_test(mistakes_are_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ports that several service groups have: tags, hostile frames, and what cannot be told apart. */
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include "core/vlan_tag.h"
+#include "test.h"
+#include "traffic_parts.h"
+#include "two_groups.h"
+#include "wire/ip.h"
+
+static struct two two;
+
+static int open_two(void **state) {
+	(void)state;
+	two_open(&two);
+	return 0;
+}
+
+static int close_two(void **state) {
+	(void)state;
+	two_close(&two);
+	return 0;
+}
+
+/* Sends what fits no group, and the good packets of both. */
+static void nobodys_frames_are_counted(void **state) {
+	static const uint8_t arp[60] = {[12] = 0x08, [13] = 0x06};
+	struct traffic_result *all;
+	uint8_t depi[RIG_MTU + 14];
+	struct totals *totals;
+	size_t size;
+
+	(void)state;
+	two_begin(&two, (struct two_plan){0});
+	two_take(&two);
+	for (unsigned g = 0; g < TWO; g++) {
+		for (unsigned i = 0; i < TWO_PACKETS; i++)
+			two_send_frame(&two, g, &two.frames[g][i], 0);
+	}
+	two_receive(&two);
+	size = rig_depi(&two.rigs[0], 0, NULL, 0, depi);
+	two_send(&two, two.rigs[0].rphy[1], arp, sizeof(arp), 0);
+	two_send(&two, two.rigs[0].rphy[1], depi, size, 99); /* a VLAN that nobody has */
+	totals = two_results(&two);
+	all = &totals->all_downstream;
+	assert_true(totals_good(totals,
+				&two.groups)); /* none of our packets, and no DEPI in our VLAN */
+	assert_int_equal(all->unexpected[UNEXPECTED_NOT_DEPI], 1);
+	assert_int_equal(all->unexpected[UNEXPECTED_NO_GROUP], 1);
+	assert_int_equal(all->depi_frames, TWO * TWO_PACKETS + 2);
+	totals_free(totals);
+	depi[34 + 1] ^= 0x80; /* session, behind Ethernet and IPv4 */
+	two_send(&two, two.rigs[0].rphy[1], depi, size, 0);
+	depi[14 + 10] ^= 1; /* checksum of IPv4 */
+	two_send(&two, two.rigs[0].rphy[1], depi, size, 0);
+	two_receive(&two);
+	totals_create(totals, &two.groups);
+	assert_int_equal(all->violations[VIOLATION_SESSION], 1);
+	assert_int_equal(all->violations[VIOLATION_IP], 1);
+	assert_false(totals_good(totals, &two.groups)); /* as where there is one group */
+	two_finish(&two, totals);
+}
+
+/* All that the share counts of frames that are nobody's. */
+static uint64_t reasons(const struct share_strays *s) {
+	uint64_t sum = 0;
+
+	for (int i = 0; i < UNEXPECTEDS; i++)
+		sum += s->unexpected[i];
+	for (int i = 0; i < VIOLATIONS; i++)
+		sum += s->violations[i];
+	return sum;
+}
+
+/* The beginning of a good frame, of every length: each counts once, under a name. */
+static void frames_that_are_cut_off_are_nobodys(void **state) {
+	uint8_t depi[RIG_MTU + 14];
+	const struct share_strays *rphy, *network;
+	struct totals *totals;
+	size_t size;
+
+	(void)state;
+	two_begin(&two, (struct two_plan){.upstream = true});
+	rphy = &two.groups.shares[0]->strays;
+	network = &two.groups.shares[1]->strays;
+	memset(depi, 0, sizeof(depi));
+	size = rig_depi(&two.rigs[0], 0,
+			&(struct rig_segment){depi + RIG_MTU - 100, 100, true, true}, 1, depi);
+	for (size_t n = 1; n < size; n++) {
+		two_send(&two, two.rigs[0].rphy[1], depi, n, 0);
+		two_send(&two, two.rigs[0].rphy[1], depi, n, 5);
+		two_send(&two, two.rigs[0].network[1], depi, n, 0);
+		two_receive(&two);
+		assert_int_equal(rphy->frames, 2 * n);
+		assert_int_equal(reasons(rphy), 2 * n);
+		assert_int_equal(network->frames, n);
+	}
+	totals = two_results(&two);
+	assert_int_equal(totals->downstream[0].depi_frames, 0);
+	assert_int_equal(totals->all_downstream.depi_frames, 2 * (size - 1));
+	two_finish(&two, totals);
+}
+
+/* A CMTS in the same process sends chains of buffers, cut anywhere. */
+static void chains_are_told_apart(void **state) {
+	struct totals *totals;
+
+	(void)state;
+	two_begin(&two, (struct two_plan){0});
+	two_take(&two);
+	for (uint16_t i = 0; i < TWO_PACKETS; i++) {
+		for (unsigned g = 0; g < TWO; g++)
+			two_send_chain(&two, g, &two.frames[g][i], 2 * i + 1);
+	}
+	totals = two_results(&two);
+	assert_true(totals_good(totals, &two.groups));
+	assert_int_equal(totals->all_downstream.proven, TWO * TWO_PACKETS);
+	two_finish(&two, totals);
+}
+
+/* What a group sends is tagged for the CMTS; what comes back is read by its tag. */
+static void vlans_tell_groups_apart(void **state) {
+	struct two_plan plan = {
+		.same_sessions = true,
+		.same_addresses = true,
+		.network_vlans = {10, 4094},
+		.rphy_vlans = {30, 31},
+	};
+	struct rte_mbuf *packets[32];
+	struct totals *totals;
+
+	(void)state;
+	two_begin(&two, plan);
+	for (unsigned g = 0; g < TWO; g++) {
+		assert_int_equal(traffic_send(two.groups.all[g], rte_rdtsc()), 32);
+		assert_int_equal(rte_eth_rx_burst(two.rigs[g].network[1], 0, packets, 32), 32);
+		for (unsigned i = 0; i < 32; i++) {
+			struct frame_fields fields;
+
+			assert_int_equal(packets[i]->data_len, 256 + VLAN_TAG_SIZE);
+			assert_true(vlan_has_tag(packets[i]));
+			assert_int_equal(vlan_tag_take(packets[i]), plan.network_vlans[g]);
+			assert_int_equal(frame_parse(rte_pktmbuf_mtod(packets[i], uint8_t *),
+						     packets[i]->data_len, &fields),
+					 FRAME_GOOD);
+		}
+		rte_pktmbuf_free_bulk(packets, 32);
+	}
+	totals = two_results(&two);
+	assert_int_equal(totals->all_downstream.lost, 64);
+	two_finish(&two, totals);
+}
+
+/* What a port did not take is taken back without its tag. */
+static void tagged_packets_are_taken_back(void **state) {
+	struct two_plan plan = {.network_vlans = {10, 11}, .rphy_vlans = {30, 31}};
+	struct rte_mbuf *packets[32];
+	struct totals *totals;
+	unsigned n;
+
+	(void)state;
+	two_begin(&two, plan);
+	do
+		n = traffic_send(two.groups.all[0], rte_rdtsc());
+	while (n == 32);
+	assert_true(traffic_send(two.groups.all[0], rte_rdtsc()) == 0);
+	totals = two_results(&two);
+	assert_int_equal(totals->downstream[0].sent_bytes, 256 * totals->downstream[0].sent);
+	assert_true(totals->downstream[0].transmit_backpressure > 0);
+	while ((n = rte_eth_rx_burst(two.rigs[0].network[1], 0, packets, 32)) > 0)
+		rte_pktmbuf_free_bulk(packets, n);
+	two_finish(&two, totals);
+}
+
+static void groups_that_nothing_tells_apart_are_refused(void **state) {
+	static const struct two_plan plans[] = {
+		{.same_sessions = true},
+		{.same_addresses = true, .upstream = true},
+		{.same_sessions = true, .rphy_vlans = {7, 7}, .network_vlans = {1, 2}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(plans); i++) {
+		two_start(&two, &plans[i]);
+		assert_int_equal(two.created, -1);
+		two_end(&two);
+	}
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nobodys_frames_are_counted),
+		cmocka_unit_test(frames_that_are_cut_off_are_nobodys),
+		cmocka_unit_test(chains_are_told_apart),
+		cmocka_unit_test(vlans_tell_groups_apart),
+		cmocka_unit_test(tagged_packets_are_taken_back),
+		cmocka_unit_test(groups_that_nothing_tells_apart_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, open_two, close_two);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two service groups around a CMTS of a few lines, a rig each, on ports that they share or have alone. */
+#pragma once
+
+#include "groups/groups.h"
+#include "groups/totals.h"
+#include "traffic_rig.h"
+
+#define TWO 2
+#define TWO_PACKETS 64 /* of each */
+
+/* How the second group differs from the first, beside its ID. */
+struct two_plan {
+	bool own_ports; /* each has its own two */
+	bool same_sessions;
+	bool same_addresses; /* of subscribers */
+	bool same_modems; /* MAC addresses */
+	uint16_t network_vlans[TWO];
+	uint16_t rphy_vlans[TWO];
+	bool upstream;
+	bool no_downstream;
+};
+
+struct two {
+	struct rig rigs[TWO]; /* rigs[0] has what both need */
+	struct service_group sgs[TWO];
+	uint16_t network_more[2]; /* the second group's own, as in the rig */
+	uint16_t rphy_more[2];
+	struct groups groups;
+	struct rig_frame frames[TWO][TWO_PACKETS]; /* of two_take() */
+	int created; /* what groups_create() said */
+};
+
+/* Once for all tests of a program: EAL, crypto device, pools, ports. */
+void two_open(struct two *t);
+void two_close(struct two *t);
+
+/* Both groups from the start. Ends with a groups_create() that may have failed: `created`. */
+void two_start(struct two *t, const struct two_plan *plan);
+
+/* The same where it must not fail; an upstream is fake_uplink's. */
+void two_begin(struct two *t, struct two_plan plan);
+
+/* Lets both groups send, and makes frames of their packets. */
+void two_take(struct two *t);
+
+/* Frees both, and sees to it that nothing is left. */
+void two_end(struct two *t);
+
+/* Sends a frame from the CMTS's end as DEPI on the sessions of `group`, with a VLAN tag unless that is 0. */
+void two_send_frame(struct two *t, unsigned group, const struct rig_frame *f, uint16_t vlan);
+
+/* The same in two buffers, of which the first has `first` bytes of it. */
+void two_send_chain(struct two *t, unsigned group, const struct rig_frame *f, uint16_t first);
+
+/* Sends bytes from the CMTS's end of a port, with a VLAN tag unless that is 0. */
+void two_send(struct two *t, uint16_t port, const uint8_t *bytes, size_t size, uint16_t vlan);
+
+/* Receives until nothing comes any more. */
+void two_receive(struct two *t);
+
+/* The results of all and of each, when modems wait for nothing any more. To be freed. */
+struct totals *two_results(struct two *t);
+
+/* Frees them and both groups. */
+void two_finish(struct two *t, struct totals *totals);

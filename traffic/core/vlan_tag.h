@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The 802.1Q tag of a frame in a buffer, whose first segment holds the Ethernet header. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <rte_mbuf.h>
+
+#include "wire/bytes.h"
+#include "wire/ip.h"
+
+#define VLAN_TAG_SIZE 4
+#define VLAN_IDS 4096
+#define VLAN_ADDRESSES 12 /* bytes before the tag */
+
+/* Puts a tag on, in the headroom, which must be there. */
+static inline void vlan_tag_put(struct rte_mbuf *m, uint16_t vlan) {
+	uint8_t *frame;
+
+	m->data_off = (uint16_t)(m->data_off - VLAN_TAG_SIZE);
+	m->data_len = (uint16_t)(m->data_len + VLAN_TAG_SIZE);
+	m->pkt_len += VLAN_TAG_SIZE;
+	frame = rte_pktmbuf_mtod(m, uint8_t *);
+	memmove(frame, frame + VLAN_TAG_SIZE, VLAN_ADDRESSES);
+	store_be16(frame + VLAN_ADDRESSES, ETHERTYPE_VLAN);
+	store_be16(frame + VLAN_ADDRESSES + 2, vlan);
+}
+
+static inline bool vlan_has_tag(const struct rte_mbuf *m) {
+	return rte_pktmbuf_data_len(m) >= ETHERNET_HEADER + VLAN_TAG_SIZE &&
+	       load_be16(rte_pktmbuf_mtod_offset(m, const uint8_t *, VLAN_ADDRESSES)) ==
+		       ETHERTYPE_VLAN;
+}
+
+/* Takes the tag off a frame that has one. Returns its VLAN; 0: a tag that tells a priority only. */
+static inline uint16_t vlan_tag_take(struct rte_mbuf *m) {
+	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
+	uint16_t vlan = load_be16(frame + VLAN_ADDRESSES + 2) % VLAN_IDS;
+
+	memmove(frame + VLAN_TAG_SIZE, frame, VLAN_ADDRESSES);
+	rte_pktmbuf_adj(m, VLAN_TAG_SIZE);
+	return vlan;
+}

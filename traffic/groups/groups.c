@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "groups/groups.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_cycles.h>
+
+#include "downlink.h"
+#include "groups/share_side.h"
+#include "rphy/uplink_output.h"
+#include "traffic_parts.h"
+
+static struct share *share_of(struct groups *g, uint16_t port, const struct share_side *side) {
+	struct share *s;
+
+	for (unsigned i = 0; i < g->share_count; i++) {
+		if (g->shares[i]->port == port)
+			return g->shares[i];
+	}
+	s = share_create(port, side);
+	if (s == NULL)
+		fprintf(stderr, "traffic: no memory for the ports of service groups\n");
+	else
+		g->shares[g->share_count++] = s;
+	return s;
+}
+
+/* Notes in the options which ports somebody else has too, or are to be read by VLAN. */
+static void sharing_find(const struct service_group *sgs, struct traffic_options *options,
+			 unsigned count) {
+	for (unsigned i = 0; i < count; i++) {
+		options[i].network_shared = sgs[i].network.vlan != 0;
+		options[i].rphy_shared = sgs[i].rphy_port.vlan != 0;
+		for (unsigned j = 0; j < count; j++) {
+			if (j == i)
+				continue;
+			if (options[j].network_port == options[i].network_port)
+				options[i].network_shared = true;
+			if (options[j].rphy_port == options[i].rphy_port)
+				options[i].rphy_shared = true;
+		}
+	}
+}
+
+/* R-PHY ports first: in a round the downstream comes before the upstream. */
+static bool shares_add(struct groups *g, const struct service_group *sgs,
+		       const struct traffic_options *options, unsigned count) {
+	for (unsigned i = 0; i < count; i++) {
+		struct share *s;
+
+		if (!options[i].rphy_shared)
+			continue;
+		s = share_of(g, options[i].rphy_port, &share_rphy);
+		if (s == NULL)
+			return false;
+		share_add(s, i, &sgs[i]);
+	}
+	for (unsigned i = 0; i < count; i++) {
+		struct share *s;
+
+		if (!options[i].network_shared || !options[i].upstream)
+			continue;
+		s = share_of(g, options[i].network_port, &share_network);
+		if (s == NULL)
+			return false;
+		share_add(s, i, &sgs[i]);
+	}
+	return true;
+}
+
+static bool shares_tell(struct groups *g, const struct service_group *sgs) {
+	for (unsigned i = 0; i < g->share_count; i++) {
+		if (share_tell(g->shares[i], sgs) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Buffers of one group would do for all of a time; of each its own they would be memory for nothing. */
+static bool pools_create(struct groups *g, const struct service_group *sgs,
+			 struct traffic_options *options, unsigned count) {
+	bool downstream = false, upstream = false;
+	uint32_t mtu = 0;
+
+	if (count == 1)
+		return true;
+	for (unsigned i = 0; i < count; i++) {
+		downstream = downstream || !options[i].no_downstream;
+		upstream = upstream || options[i].upstream;
+		mtu = RTE_MAX(mtu, sgs[i].rphy.mtu);
+	}
+	if (downstream && ((g->packets = downlink_packets_pool()) == NULL ||
+			   (g->frames = downlink_frames_pool()) == NULL))
+		return false;
+	if (upstream && (g->uplink_packets = uplink_output_pool(count, mtu)) == NULL)
+		return false;
+	for (unsigned i = 0; i < count; i++) {
+		options[i].packets = g->packets;
+		options[i].frames = g->frames;
+		options[i].uplink_packets = g->uplink_packets;
+	}
+	return true;
+}
+
+static bool traffics_create(struct groups *g, const struct service_group *sgs,
+			    struct traffic_options *options, unsigned count) {
+	for (unsigned i = 0; i < count; i++) {
+		struct traffic *t;
+
+		options[i].group = i;
+		options[i].neighbours = count > 1 ? &g->neighbours : NULL;
+		t = traffic_create(&sgs[i], &options[i]);
+		if (t == NULL) {
+			if (count > 1)
+				fprintf(stderr, "traffic: this was service group %u\n", sgs[i].id);
+			return false;
+		}
+		g->all[g->count++] = t;
+		if (t->downlink != NULL) {
+			g->neighbours.all[i].modems = &t->downlink->modems;
+			g->neighbours.all[i].generator = t->downlink->generator;
+		}
+		g->neighbours.all[i].uplink = t->uplink;
+		g->neighbours.count = g->count;
+	}
+	return true;
+}
+
+int groups_create(struct groups *g, const struct service_group *sgs,
+		  struct traffic_options *options, unsigned count) {
+	*g = (struct groups){0};
+	sharing_find(sgs, options, count);
+	return shares_add(g, sgs, options, count) && shares_tell(g, sgs) &&
+			       pools_create(g, sgs, options, count) &&
+			       traffics_create(g, sgs, options, count)
+		       ? 0
+		       : -1;
+}
+
+void groups_of_one(struct groups *g, struct traffic *t) {
+	*g = (struct groups){.all = {t}, .count = 1};
+}
+
+void groups_free(struct groups *g) {
+	for (unsigned i = 0; i < g->count; i++)
+		traffic_free(g->all[i]);
+	for (unsigned i = 0; i < g->share_count; i++)
+		share_free(g->shares[i]);
+	rte_mempool_free(g->uplink_packets);
+	rte_mempool_free(g->frames);
+	rte_mempool_free(g->packets);
+	*g = (struct groups){0};
+}
+
+void groups_begin(struct groups *g, uint64_t now) {
+	for (unsigned i = 0; i < g->count; i++)
+		traffic_begin(g->all[i], now);
+}
+
+unsigned groups_send(struct groups *g, uint64_t now) {
+	unsigned n = 0;
+
+	/* Where they share a port that is full, the first takes what room there is. */
+	for (unsigned i = 0, at = g->turn; i < g->count; i++) {
+		n += traffic_send(g->all[at], i == 0 ? now : rte_rdtsc());
+		at = at + 1 == g->count ? 0 : at + 1;
+	}
+	g->turn = g->turn + 1 == g->count ? 0 : g->turn + 1;
+	return n;
+}
+
+/* As often as each group would have polled, where there is so much. */
+static unsigned share_receive(struct groups *g, struct share *s) {
+	unsigned n = 0, last = SHARE_BURST;
+
+	for (unsigned i = 0; i < g->count && last == SHARE_BURST; i++) {
+		last = share_poll(s, g->all);
+		n += last;
+	}
+	return n;
+}
+
+unsigned groups_receive(struct groups *g) {
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < g->share_count; i++)
+		n += share_receive(g, g->shares[i]);
+	for (unsigned i = 0; i < g->count; i++)
+		n += traffic_receive(g->all[i]);
+	return n;
+}
+
+unsigned groups_drain(struct groups *g) {
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < g->share_count; i++)
+		n += share_discard(g->shares[i]);
+	for (unsigned i = 0; i < g->count; i++)
+		n += traffic_drain(g->all[i]);
+	return n;
+}
+
+void groups_stop(struct groups *g) {
+	for (unsigned i = 0; i < g->count; i++)
+		traffic_stop(g->all[i]);
+}
+
+bool groups_all_sent(const struct groups *g) {
+	for (unsigned i = 0; i < g->count; i++) {
+		if (!traffic_all_sent(g->all[i]))
+			return false;
+	}
+	return true;
+}
+
+uint64_t groups_in_flight(const struct groups *g) {
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < g->count; i++)
+		n += traffic_in_flight(g->all[i]);
+	return n;
+}
+
+void groups_finish(struct groups *g) {
+	for (unsigned i = 0; i < g->count; i++)
+		traffic_finish(g->all[i]);
+}

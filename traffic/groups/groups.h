@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Several service groups around one CMTS: a struct traffic each, all of them on one thread. Where groups
+ * have a port in common, or a VLAN, their frames are told apart (share.h); a group with its own ports
+ * polls these itself, as if it were alone.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "groups/neighbours.h"
+#include "groups/share.h"
+#include "model/server_config.h"
+#include "traffic.h"
+
+struct groups {
+	struct traffic *all[SERVER_MAX_GROUPS];
+	unsigned count;
+	unsigned turn; /* who sends first in the next round */
+	struct neighbours neighbours;
+	struct share *shares[2 * SERVER_MAX_GROUPS]; /* R-PHY ports, then network ports */
+	unsigned share_count;
+	/* Of all groups; NULL: there is one group, which has its own. */
+	struct rte_mempool *packets;
+	struct rte_mempool *frames;
+	struct rte_mempool *uplink_packets;
+};
+
+/*
+ * Makes a traffic for each of the `count` service groups in `sgs`, 1 .. SERVER_MAX_GROUPS, which must live
+ * on. What concerns others in the options is filled in here; two groups are to have the same port in all
+ * of their options, or different ones. Returns 0, or -1 after a message. To be freed by groups_free() in
+ * either case.
+ */
+int groups_create(struct groups *g, const struct service_group *sgs,
+		  struct traffic_options *options, unsigned count);
+
+/* One traffic, which remains the caller's and has its own ports. */
+void groups_of_one(struct groups *g, struct traffic *t);
+
+void groups_free(struct groups *g);
+
+/* These do for all groups what those of traffic.h do for one. A round sends a burst of each. */
+void groups_begin(struct groups *g, uint64_t now);
+unsigned groups_send(struct groups *g, uint64_t now);
+unsigned groups_receive(struct groups *g);
+unsigned groups_drain(struct groups *g);
+void groups_stop(struct groups *g);
+bool groups_all_sent(const struct groups *g);
+uint64_t groups_in_flight(const struct groups *g);
+void groups_finish(struct groups *g);

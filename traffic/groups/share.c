@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "groups/share.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_jhash.h>
+#include <rte_prefetch.h>
+
+#include "groups/share_side.h"
+
+#define FEWEST_KEYS 8 /* that a table can have room for */
+
+static_assert(SHARE_BURST <= RTE_HASH_LOOKUP_BULK_MAX, "a burst is looked up at once");
+
+struct share *share_create(uint16_t port, const struct share_side *side) {
+	struct share *s = calloc(1, sizeof(*s));
+
+	if (s == NULL)
+		return NULL;
+	s->port = port;
+	s->side = side;
+	for (unsigned i = 0; i < VLAN_IDS; i++)
+		s->by_vlan[i] = SHARE_NOBODY;
+	return s;
+}
+
+void share_free(struct share *s) {
+	if (s == NULL)
+		return;
+	rte_hash_free(s->table);
+	free(s);
+}
+
+void share_add(struct share *s, unsigned group, const struct service_group *sg) {
+	int16_t *at = &s->by_vlan[s->side->vlan(sg)];
+
+	*at = *at == SHARE_NOBODY ? (int16_t)group : SHARE_SEVERAL;
+	s->has[group] = true;
+}
+
+/* Whether the group at a place is to be told by keys. */
+static bool has_keys(const struct share *s, const struct service_group *all, unsigned group) {
+	return s->has[group] && s->by_vlan[s->side->vlan(&all[group])] == SHARE_SEVERAL;
+}
+
+static int table_create(struct share *s, size_t keys) {
+	char name[RTE_HASH_NAMESIZE];
+	struct rte_hash_parameters parameters = {
+		.name = name,
+		.entries = (uint32_t)RTE_MAX(keys, (size_t)FEWEST_KEYS),
+		.key_len = (uint32_t)s->side->key_size,
+		.hash_func = rte_jhash,
+		.socket_id = SOCKET_ID_ANY,
+		.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE, /* no key is refused */
+	};
+
+	snprintf(name, sizeof(name), "traffic_share%u", s->port);
+	s->table = rte_hash_create(&parameters);
+	if (s->table != NULL)
+		return 0;
+	fprintf(stderr, "traffic: no memory to tell %zu keys of service groups apart: %s\n", keys,
+		rte_strerror(rte_errno));
+	return -1;
+}
+
+struct naming {
+	struct share *share;
+	const struct service_group *all;
+	unsigned group;
+};
+
+static int key_add(void *context, const void *key, const char *what) {
+	const struct naming *n = context;
+	const struct share *s = n->share;
+	void *known;
+
+	if (rte_hash_lookup_data(s->table, key, &known) >= 0) {
+		unsigned other = (unsigned)(uintptr_t)known;
+
+		if (other == n->group)
+			return 0;
+		fprintf(stderr,
+			"traffic: service groups %u and %u: found %s of both at one %s port, "
+			"allowed: others, or VLANs that differ\n",
+			n->all[other].id, n->all[n->group].id, what, s->side->name);
+		return -1;
+	}
+	if (rte_hash_add_key_data(s->table, key, (void *)(uintptr_t)n->group) == 0)
+		return 0;
+	fprintf(stderr, "traffic: no memory to tell service groups apart\n");
+	return -1;
+}
+
+int share_tell(struct share *s, const struct service_group *all) {
+	size_t keys = 0;
+
+	for (unsigned g = 0; g < SERVER_MAX_GROUPS; g++)
+		keys += has_keys(s, all, g) ? s->side->keys(&all[g]) : 0;
+	if (keys > 0 && table_create(s, keys) != 0)
+		return -1;
+	for (unsigned g = 0; g < SERVER_MAX_GROUPS; g++) {
+		struct naming naming = {s, all, g};
+
+		if (has_keys(s, all, g) && s->side->keys_name(&all[g], key_add, &naming) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* A burst of frames, and whose they are. */
+struct burst {
+	struct rte_mbuf *frames[SHARE_BURST];
+	uint16_t vlans[SHARE_BURST];
+	int groups[SHARE_BURST];
+	unsigned count;
+};
+
+/* Takes tags off, and says whose it is as far as VLANs tell. */
+static void burst_receive(struct share *s, struct burst *b) {
+	b->count = rte_eth_rx_burst(s->port, 0, b->frames, SHARE_BURST);
+	for (unsigned i = 0; i < b->count; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(b->frames[i], void *));
+	for (unsigned i = 0; i < b->count; i++) {
+		b->vlans[i] = vlan_has_tag(b->frames[i]) ? vlan_tag_take(b->frames[i]) : 0;
+		b->groups[i] = s->by_vlan[b->vlans[i]];
+		if (b->groups[i] == SHARE_NOBODY)
+			s->strays.unexpected[UNEXPECTED_NO_GROUP]++;
+	}
+}
+
+/* Finds out by their keys whose the frames are of which VLANs did not tell it. */
+static void burst_ask(struct share *s, struct burst *b) {
+	uint8_t keys[SHARE_BURST][SHARE_KEY_MAX] __rte_aligned(8);
+	const void *asked[SHARE_BURST];
+	uint8_t of[SHARE_BURST];
+	void *found[SHARE_BURST];
+	uint64_t hits = 0;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < b->count; i++) {
+		if (b->groups[i] != SHARE_SEVERAL)
+			continue;
+		b->groups[i] = SHARE_NOBODY;
+		asked[n] = keys[n];
+		of[n] = (uint8_t)i;
+		n += s->table != NULL &&
+		     s->side->key_read(b->frames[i], b->vlans[i], keys[n], &s->strays);
+	}
+	if (n > 0)
+		rte_hash_lookup_bulk_data(s->table, asked, n, &hits, found);
+	for (unsigned i = 0; i < n; i++) {
+		if (hits >> i & 1)
+			b->groups[of[i]] = (int)(uintptr_t)found[i];
+		else
+			++*s->side->stray(&s->strays);
+	}
+}
+
+static void pile_put(struct share *s, unsigned group, struct rte_mbuf *m) {
+	struct share_pile *pile = &s->piles[group];
+
+	if (pile->count == 0)
+		s->turns[s->turn_count++] = (uint8_t)group;
+	pile->frames[pile->count++] = m;
+}
+
+static void burst_pile(struct share *s, const struct burst *b) {
+	for (unsigned i = 0; i < b->count; i++) {
+		if (b->groups[i] >= 0) {
+			pile_put(s, (unsigned)b->groups[i], b->frames[i]);
+			continue;
+		}
+		s->strays.frames++;
+		s->strays.bytes += rte_pktmbuf_pkt_len(b->frames[i]);
+		rte_pktmbuf_free(b->frames[i]);
+	}
+}
+
+unsigned share_poll(struct share *s, struct traffic *const *all) {
+	struct burst b;
+
+	burst_receive(s, &b);
+	burst_ask(s, &b);
+	burst_pile(s, &b);
+	for (unsigned i = 0; i < s->turn_count; i++) {
+		struct share_pile *pile = &s->piles[s->turns[i]];
+
+		s->side->take(all[s->turns[i]], pile->frames, pile->count);
+		pile->count = 0;
+	}
+	s->turn_count = 0;
+	return b.count;
+}
+
+unsigned share_discard(struct share *s) {
+	struct rte_mbuf *frames[SHARE_BURST];
+	unsigned n = rte_eth_rx_burst(s->port, 0, frames, SHARE_BURST);
+
+	if (n > 0)
+		rte_pktmbuf_free_bulk(frames, n);
+	return n;
+}

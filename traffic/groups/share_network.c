@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The core network of several service groups behind one port. */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "groups/share_side.h"
+
+#define HEADERS (ETHERNET_HEADER + IPV6_HEADER)
+#define IPV4_SOURCE 12 /* in the IP header */
+#define IPV6_SOURCE 8
+
+/* Without padding: it is hashed as it stands. */
+struct network_key {
+	uint16_t vlan;
+	uint16_t family; /* 4 or 6 */
+	uint8_t address[16];
+};
+static_assert(sizeof(struct network_key) == 20, "no padding");
+
+static void network_key(struct network_key *key, uint16_t vlan, uint8_t family,
+			const uint8_t *address) {
+	*key = (struct network_key){.vlan = vlan, .family = family};
+	memcpy(key->address, address, family == 4 ? 4 : 16);
+}
+
+static uint16_t network_vlan(const struct service_group *sg) {
+	return sg->network.vlan;
+}
+
+static size_t network_keys(const struct service_group *sg) {
+	size_t keys = 0;
+
+	for (size_t m = 0; m < sg->modem_count; m++)
+		keys += sg->modems[m].address_count;
+	return keys;
+}
+
+static int network_modem_name(const struct service_group *sg, const struct modem *modem,
+			      share_key_fn name, void *context) {
+	int ret = 0;
+
+	for (size_t a = 0; a < modem->address_count && ret == 0; a++) {
+		const struct ip_address *address = &modem->addresses[a];
+		int family = address->family == 4 ? AF_INET : AF_INET6;
+		char text[INET6_ADDRSTRLEN], what[INET6_ADDRSTRLEN + 8];
+		struct network_key key;
+
+		network_key(&key, network_vlan(sg), address->family, address->bytes);
+		snprintf(what, sizeof(what), "address %s",
+			 inet_ntop(family, address->bytes, text, sizeof(text)));
+		ret = name(context, &key, what);
+	}
+	return ret;
+}
+
+static int network_keys_name(const struct service_group *sg, share_key_fn name, void *context) {
+	int ret = 0;
+
+	for (size_t m = 0; m < sg->modem_count && ret == 0; m++)
+		ret = network_modem_name(sg, &sg->modems[m], name, context);
+	return ret;
+}
+
+static uint64_t *network_stray(struct share_strays *strays) {
+	return &strays->unexpected[UNEXPECTED_NO_GROUP];
+}
+
+static bool network_key_read(const struct rte_mbuf *m, uint16_t vlan, void *key,
+			     struct share_strays *strays) {
+	uint32_t size = RTE_MIN(rte_pktmbuf_pkt_len(m), (uint32_t)HEADERS);
+	uint8_t room[HEADERS];
+	const uint8_t *frame = rte_pktmbuf_read(m, 0, size, room);
+	uint16_t type = size < ETHERNET_HEADER ? 0 : load_be16(frame + ETHERNET_HEADER - 2);
+
+	if (type == ETHERTYPE_IPV4 && size >= ETHERNET_HEADER + IPV4_HEADER) {
+		network_key(key, vlan, 4, frame + ETHERNET_HEADER + IPV4_SOURCE);
+		return true;
+	}
+	if (type == ETHERTYPE_IPV6 && size >= ETHERNET_HEADER + IPV6_HEADER) {
+		network_key(key, vlan, 6, frame + ETHERNET_HEADER + IPV6_SOURCE);
+		return true;
+	}
+	++*network_stray(strays);
+	return false;
+}
+
+const struct share_side share_network = {
+	.name = "network",
+	.key_size = sizeof(struct network_key),
+	.vlan = network_vlan,
+	.keys = network_keys,
+	.keys_name = network_keys_name,
+	.key_read = network_key_read,
+	.stray = network_stray,
+	.take = traffic_take_network,
+};

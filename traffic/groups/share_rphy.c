@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The R-PHY devices of several service groups behind one port. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "groups/share_side.h"
+#include "wire/l2tpv3.h"
+
+#define HEADERS 128 /* Ethernet to L2TPv3 session are shorter, as in rphy/receiver.c */
+#define NAME_SIZE 32
+
+/* Without padding: it is hashed as it stands. */
+struct rphy_key {
+	uint32_t session;
+	uint32_t family; /* 4 or 6 */
+	uint16_t vlan;
+	uint8_t mac[6];
+	uint8_t ip[16];
+};
+static_assert(sizeof(struct rphy_key) == 32, "no padding");
+
+static void rphy_key(struct rphy_key *key, uint16_t vlan, const uint8_t *mac, uint8_t family,
+		     const uint8_t *ip, uint32_t session) {
+	*key = (struct rphy_key){.session = session, .family = family, .vlan = vlan};
+	memcpy(key->mac, mac, sizeof(key->mac));
+	memcpy(key->ip, ip, family == 4 ? 4 : 16);
+}
+
+static uint16_t rphy_vlan(const struct service_group *sg) {
+	return sg->rphy_port.vlan;
+}
+
+static size_t rphy_keys(const struct service_group *sg) {
+	return sg->channel_count;
+}
+
+static int rphy_keys_name(const struct service_group *sg, share_key_fn name, void *context) {
+	const struct rphy_config *r = &sg->rphy;
+	int ret = 0;
+
+	for (size_t c = 0; c < sg->channel_count && ret == 0; c++) {
+		char what[NAME_SIZE];
+		struct rphy_key key;
+
+		rphy_key(&key, rphy_vlan(sg), r->rpd_mac, r->rpd_ip.family, r->rpd_ip.bytes,
+			 sg->channels[c].session);
+		snprintf(what, sizeof(what), "session 0x%08" PRIx32, sg->channels[c].session);
+		ret = name(context, &key, what);
+	}
+	return ret;
+}
+
+/* What counts of a frame that has no session. */
+static uint64_t *rphy_reason(struct share_strays *strays, enum l2tp_verdict verdict) {
+	switch (verdict) {
+	case L2TP_CONTROL: return &strays->unexpected[UNEXPECTED_L2TP_CONTROL];
+	case L2TP_IP_HEADER:
+	case L2TP_IP_LENGTH:
+	case L2TP_IP_CHECKSUM:
+	case L2TP_FRAGMENT:
+	case L2TP_VERSION:
+	case L2TP_TRUNCATED: return &strays->violations[VIOLATION_IP];
+	case L2TP_OK:
+	case L2TP_RUNT:
+	case L2TP_NOT_IP:
+	case L2TP_NOT_L2TP: break;
+	}
+	return &strays->unexpected[UNEXPECTED_NOT_DEPI];
+}
+
+static bool rphy_key_read(const struct rte_mbuf *m, uint16_t vlan, void *key,
+			  struct share_strays *strays) {
+	uint32_t size = rte_pktmbuf_pkt_len(m);
+	struct l2tp_data l2tp;
+	enum l2tp_verdict verdict;
+	uint8_t room[HEADERS];
+	const uint8_t *frame = rte_pktmbuf_read(m, 0, RTE_MIN(size, (uint32_t)HEADERS), room);
+
+	verdict = l2tp_parse(frame, size, &l2tp);
+	if (verdict == L2TP_OK)
+		rphy_key(key, vlan, frame, l2tp.family, l2tp.destination_ip, l2tp.session);
+	else
+		++*rphy_reason(strays, verdict);
+	return verdict == L2TP_OK;
+}
+
+static uint64_t *rphy_stray(struct share_strays *strays) {
+	return &strays->violations[VIOLATION_SESSION];
+}
+
+const struct share_side share_rphy = {
+	.name = "R-PHY",
+	.key_size = sizeof(struct rphy_key),
+	.vlan = rphy_vlan,
+	.keys = rphy_keys,
+	.keys_name = rphy_keys_name,
+	.key_read = rphy_key_read,
+	.stray = rphy_stray,
+	.take = traffic_take_rphy,
+};

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The two sides of a CMTS, and the keys by which the frames of service groups differ there:
+ *
+ *     R-PHY side     VLAN, destination MAC and IP address, L2TPv3 session
+ *     network side   VLAN, source address: a subscriber's
+ */
+#pragma once
+
+#include "groups/share.h"
+
+#define SHARE_KEY_MAX 32 /* bytes */
+
+/* Takes the key of something that is the group's; `what` names it in messages. Returns 0, or -1 after one. */
+typedef int (*share_key_fn)(void *context, const void *key, const char *what);
+
+struct share_side {
+	const char *name; /* in messages */
+	size_t key_size;
+	uint16_t (*vlan)(const struct service_group *sg);
+	size_t (*keys)(const struct service_group *sg); /* how many it has at most */
+	/* Names all keys of a group. Returns 0, or what the function has returned where that was not 0. */
+	int (*keys_name)(const struct service_group *sg, share_key_fn name, void *context);
+	/* Reads the key of a frame without tag. Returns whether it has one; if not, it is counted. */
+	bool (*key_read)(const struct rte_mbuf *m, uint16_t vlan, void *key,
+			 struct share_strays *strays);
+	uint64_t *(*stray)(struct share_strays *strays); /* what counts a key that nobody has */
+	void (*take)(struct traffic *t, struct rte_mbuf **frames, unsigned n);
+};
+
+extern const struct share_side share_rphy;
+extern const struct share_side share_network;

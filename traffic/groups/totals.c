@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "groups/totals.h"
+
+#include <string.h>
+
+#include "groups/share_side.h"
+#include "traffic_parts.h"
+
+/* Fields of a struct that are all counts. */
+static void counts_add(uint64_t *sum, const uint64_t *part, size_t n) {
+	for (size_t i = 0; i < n; i++)
+		sum[i] += part[i];
+}
+
+#define ADD(sum, part, field) ((sum)->field += (part)->field)
+#define ADD_ALL(sum, part, field) counts_add((sum)->field, (part)->field, RTE_DIM((sum)->field))
+#define MOST(sum, part, field) ((sum)->field = RTE_MAX((sum)->field, (part)->field))
+
+/* Memory that is short costs the latencies of all together, no more. */
+static void latency_add(struct hdr_histogram **sum, const struct hdr_histogram *part) {
+	if (part == NULL)
+		return;
+	if (*sum == NULL)
+		*sum = percentiles_create();
+	if (*sum != NULL)
+		hdr_add(*sum, part);
+}
+
+static double asked_add(double sum, double part, bool first) {
+	if (first)
+		return part;
+	return sum > 0 && part > 0 ? sum + part : 0; /* as fast as it goes */
+}
+
+static void downstream_add(struct traffic_result *sum, const struct traffic_result *r, bool first) {
+	ADD(sum, r, sent);
+	ADD(sum, r, sent_bytes);
+	ADD(sum, r, proven);
+	ADD(sum, r, proven_bytes);
+	ADD(sum, r, counted);
+	ADD(sum, r, counted_bytes);
+	sum->asked_bps = asked_add(sum->asked_bps, r->asked_bps, first);
+	ADD(sum, r, lost);
+	ADD(sum, r, duplicated);
+	ADD(sum, r, reordered);
+	ADD(sum, r, corrupted);
+	ADD_ALL(sum, r, corrupted_by);
+	ADD_ALL(sum, r, unexpected);
+	ADD_ALL(sum, r, violations);
+	ADD_ALL(sum, r, sent_by_class);
+	ADD(sum, r, flows);
+	ADD(sum, r, depi_frames);
+	ADD(sum, r, depi_bytes);
+	ADD(sum, r, resequenced);
+	ADD(sum, r, resequencing_given_up);
+	MOST(sum, r, resequencing_deepest);
+	ADD(sum, r, transmit_backpressure);
+	ADD(sum, r, no_buffers);
+	MOST(sum, r, descheduled);
+	MOST(sum, r, descheduled_longest_us);
+	MOST(sum, r, seconds);
+}
+
+static void uplink_counts_add(struct uplink_counts *sum, const struct uplink_counts *c,
+			      bool first) {
+	sum->asked_bps = asked_add(sum->asked_bps, c->asked_bps, first);
+	ADD(sum, c, packets);
+	ADD(sum, c, bytes);
+	ADD(sum, c, bursts);
+	ADD(sum, c, segments);
+	ADD(sum, c, request_records);
+	ADD(sum, c, requests);
+	ADD(sum, c, management);
+	ADD(sum, c, fragments);
+	ADD(sum, c, concatenations);
+	ADD(sum, c, backpressure);
+	ADD(sum, c, crypto_errors);
+	MOST(sum, c, descheduled);
+	MOST(sum, c, descheduled_longest_us);
+}
+
+static void expected_add(struct uplink_result *sum, const struct uplink_result *r, bool first) {
+	sum->impaired = sum->impaired || r->impaired;
+	sum->expected_known = r->expected_known && (first || sum->expected_known);
+	ADD(sum, r, expected.lost);
+	ADD(sum, r, expected.corrupted);
+	ADD(sum, r, expected.foreign);
+	ADD_ALL(sum, r, expected.drops);
+	ADD_ALL(sum, r, expected.counters);
+	ADD_ALL(sum, r, hits);
+	ADD(sum, r, astray);
+}
+
+static void upstream_add(struct uplink_result *sum, const struct uplink_result *r, bool first) {
+	ADD(sum, r, sent);
+	ADD(sum, r, sent_bytes);
+	ADD(sum, r, proven);
+	ADD(sum, r, proven_bytes);
+	ADD(sum, r, lost);
+	ADD(sum, r, duplicated);
+	ADD(sum, r, reordered);
+	ADD(sum, r, corrupted);
+	ADD_ALL(sum, r, corrupted_by);
+	ADD_ALL(sum, r, unexpected);
+	ADD(sum, r, latency_unknown);
+	MOST(sum, r, seconds);
+	uplink_counts_add(&sum->counts, &r->counts, first);
+	MOST(sum, r, descheduled);
+	MOST(sum, r, descheduled_longest_us);
+	expected_add(sum, r, first);
+}
+
+static double totals_gbps(uint64_t bytes, double seconds) {
+	return seconds > 0 ? (double)bytes * 8 / seconds / 1e9 : 0;
+}
+
+/* What came at a port and was nobody's is told with all groups. */
+static void strays_add(struct totals *t, const struct groups *g) {
+	struct traffic_result *down = &t->all_downstream;
+
+	for (unsigned i = 0; i < g->share_count; i++) {
+		const struct share *s = g->shares[i];
+
+		if (s->side == &share_network) {
+			t->all_upstream.unexpected[UPLINK_UNEXPECTED_NO_GROUP] += s->strays.frames;
+			continue;
+		}
+		down->depi_frames += s->strays.frames;
+		down->depi_bytes += s->strays.bytes;
+		ADD_ALL(down, &s->strays, unexpected);
+		ADD_ALL(down, &s->strays, violations);
+	}
+}
+
+static void downstream_sum(struct totals *t, const struct groups *g) {
+	struct traffic_result *sum = &t->all_downstream;
+	bool first = true;
+
+	for (unsigned i = 0; i < t->count; i++) {
+		if (g->all[i]->downlink == NULL)
+			continue;
+		downstream_add(sum, &t->downstream[i], first);
+		latency_add(&t->downstream_latency, t->downstream[i].latency);
+		first = false;
+	}
+	sum->gbps = totals_gbps(sum->proven_bytes + sum->counted_bytes, sum->seconds);
+	sum->latency = t->downstream_latency;
+	if (sum->latency != NULL)
+		sum->latency_us = percentiles_us(sum->latency);
+}
+
+static void upstream_sum(struct totals *t, const struct groups *g) {
+	struct uplink_result *sum = &t->all_upstream;
+	bool first = true;
+
+	for (unsigned i = 0; i < t->count; i++) {
+		if (g->all[i]->uplink == NULL)
+			continue;
+		upstream_add(sum, &t->upstream[i], first);
+		latency_add(&t->upstream_latency, t->upstream[i].latency);
+		first = false;
+	}
+	sum->gbps = totals_gbps(sum->proven_bytes, sum->seconds);
+	sum->latency = t->upstream_latency;
+	if (sum->latency != NULL)
+		sum->latency_us = percentiles_us(sum->latency);
+}
+
+void totals_create(struct totals *t, const struct groups *g) {
+	*t = (struct totals){.count = g->count};
+	for (unsigned i = 0; i < g->count; i++) {
+		traffic_result(g->all[i], &t->downstream[i]);
+		traffic_uplink_result(g->all[i], &t->upstream[i]);
+	}
+	if (g->count == 1) {
+		t->all_downstream = t->downstream[0];
+		t->all_upstream = t->upstream[0];
+	} else {
+		downstream_sum(t, g);
+		upstream_sum(t, g);
+	}
+	strays_add(t, g);
+}
+
+void totals_free(struct totals *t) {
+	if (t->downstream_latency != NULL)
+		hdr_close(t->downstream_latency);
+	if (t->upstream_latency != NULL)
+		hdr_close(t->upstream_latency);
+	*t = (struct totals){0};
+}
+
+bool totals_good(const struct totals *t, const struct groups *g) {
+	for (unsigned i = 0; i < t->count; i++) {
+		if (g->all[i]->downlink != NULL && !traffic_result_good(&t->downstream[i]))
+			return false;
+		if (g->all[i]->uplink != NULL && !uplink_result_good(&t->upstream[i]))
+			return false;
+	}
+	for (unsigned i = 0; i < g->share_count; i++) {
+		for (int v = 0; v < VIOLATIONS; v++) {
+			if (g->shares[i]->strays.violations[v] != 0)
+				return false;
+		}
+	}
+	return true;
+}
