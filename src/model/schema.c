@@ -172,7 +172,7 @@ static void put_forms(json_t *schema) {
 	json_t *groups = json_object();
 	char allowed[64];
 
-	key_schema_of_key(&server_groups_key, allowed, sizeof(allowed));
+	key_describe(&server_groups_key, allowed, sizeof(allowed));
 	json_object_set_new(groups, "description", json_string(server_groups_key.help));
 	json_object_set_new(groups, "type", json_string("array"));
 	json_object_set_new(groups, "minItems", json_integer((json_int_t)server_groups_key.min));
