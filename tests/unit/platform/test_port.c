@@ -45,6 +45,46 @@ static void drivers_know_the_mtu_when_they_are_configured(void **state) {
 	fixture_pool_end(pool);
 }
 
+/* As many queues as are asked for, or as the device has. */
+static void queues_of_a_device(void **state) {
+	static const struct port_queues cases[][2] = {
+		{{4, 4}, {2, 3}}, {{1, 2}, {1, 2}}, {{1, 1}, {1, 1}}, {{0, 0}, {1, 1}}};
+	struct rte_mempool *pool = fixture_pool("queues", 1023, FIXTURE_ROOM);
+	char device[RTE_ETH_NAME_MAX_LEN];
+	struct rte_eth_dev_info info;
+	struct rte_ring *rings[3];
+
+	(void)state;
+	for (unsigned r = 0; r < RTE_DIM(rings); r++) {
+		snprintf(device, sizeof(device), "queue_ring%u", r);
+		rings[r] = rte_ring_create(device, QUEUE, SOCKET_ID_ANY, 0);
+		assert_non_null(rings[r]);
+	}
+	for (size_t i = 0; i < RTE_DIM(cases); i++) {
+		struct port_queues queues = cases[i][0];
+		char name[RTE_ETH_NAME_MAX_LEN];
+		uint16_t opened;
+		int made;
+
+		snprintf(name, sizeof(name), "queues%zu", i);
+		made = rte_eth_from_rings(name, rings, 2, rings, 3, 0);
+		assert_true(made >= 0);
+		assert_int_equal(rte_eth_dev_get_name_by_port((uint16_t)made, device), 0);
+		assert_int_equal(
+			port_open_queues(device, "test", pool, QUEUE, 1500, &queues, &opened), 0);
+		assert_int_equal(queues.receive, cases[i][1].receive);
+		assert_int_equal(queues.transmit, cases[i][1].transmit);
+		assert_int_equal(rte_eth_dev_info_get(opened, &info), 0);
+		assert_int_equal(info.nb_rx_queues, queues.receive);
+		assert_int_equal(info.nb_tx_queues, queues.transmit);
+		assert_int_equal(port_start(opened, "test"), 0);
+		port_close(opened);
+	}
+	for (unsigned r = 0; r < RTE_DIM(rings); r++)
+		rte_ring_free(rings[r]);
+	fixture_pool_end(pool);
+}
+
 static void one_device_has_many_names(void **state) {
 	static const struct {
 		const char *a, *b;
@@ -103,6 +143,7 @@ static void pair_that_cannot_be_had(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(queues_of_a_device),
 		cmocka_unit_test(one_device_has_many_names),
 		cmocka_unit_test(pair_that_cannot_be_had),
 		cmocka_unit_test(drivers_know_the_mtu_when_they_are_configured),
