@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include <jansson.h>
+#include <rte_common.h>
 
 #include "commands.h"
-#include "model/loader.h"
 #include "server/layout.h"
 #include "server/process.h"
 
@@ -47,28 +47,65 @@ static uint64_t upstream_capacity(const struct service_group *sg) {
 	return capacity;
 }
 
-/* What those who start vcmtsd must know of the configuration. */
-static void print_json(const struct service_group *sg) {
-	unsigned workers[LAYOUT_MAX_WORKERS];
-	unsigned count = layout_cores(sg, workers);
-	json_t *cores = json_array();
-	json_t *json;
-
-	for (unsigned w = 0; w < count; w++)
-		json_array_append_new(cores, json_integer(workers[w]));
-	json = json_pack("{s:s, s:i, s:i, s:i, s:i, s:I, s:I, s:o}", "name", sg->name,
-			 "service_group", (int)sg->id, "channels", (int)sg->channel_count, "modems",
-			 (int)sg->modem_count, "mtu", (int)sg->rphy.mtu, "capacity",
+static json_t *check_group_json(const struct service_group *sg) {
+	return json_pack("{s:I, s:s, s:I, s:I, s:I, s:I, s:I}", "id", (json_int_t)sg->id, "name",
+			 sg->name, "channels", (json_int_t)sg->channel_count, "modems",
+			 (json_int_t)sg->modem_count, "mtu", (json_int_t)sg->rphy.mtu, "capacity",
 			 (json_int_t)downstream_capacity(sg), "upstream_capacity",
-			 (json_int_t)upstream_capacity(sg), "cores", cores);
+			 (json_int_t)upstream_capacity(sg));
+}
+
+static json_t *cores_json(const struct layout *layout) {
+	json_t *cores = json_array();
+
+	for (unsigned w = 0; w < layout->worker_count; w++)
+		json_array_append_new(cores, json_integer(layout->cores[w]));
+	return cores;
+}
+
+/* What those who start vcmtsd must know of the configuration: of several groups the sums, the largest
+ * MTU, and each of them. */
+static void print_json(const struct server_config *config, const struct layout *layout) {
+	uint64_t channels = 0, modems = 0, capacity = 0, upstream = 0, mtu = 0;
+	json_t *groups = json_array(), *json;
+
+	for (size_t g = 0; g < config->group_count; g++) {
+		const struct service_group *sg = &config->groups[g];
+
+		channels += sg->channel_count;
+		modems += sg->modem_count;
+		mtu = RTE_MAX(mtu, (uint64_t)sg->rphy.mtu);
+		capacity += downstream_capacity(sg);
+		upstream += upstream_capacity(sg);
+		json_array_append_new(groups, check_group_json(sg));
+	}
+	json = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "name", config->name,
+			 "service_group", (json_int_t)config->groups[0].id, "channels",
+			 (json_int_t)channels, "modems", (json_int_t)modems, "mtu", (json_int_t)mtu,
+			 "capacity", (json_int_t)capacity, "upstream_capacity",
+			 (json_int_t)upstream, "cores", cores_json(layout), "groups", groups);
 	json_dumpf(json, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(json);
 }
 
+static void print_text(const char *path, const struct server_config *config) {
+	const struct service_group *sg = &config->groups[0];
+	size_t modems = 0;
+
+	for (size_t g = 0; g < config->group_count; g++)
+		modems += config->groups[g].modem_count;
+	if (config->group_count == 1)
+		printf("%s: good: service group %u, %zu channels, %zu modems\n", path, sg->id,
+		       sg->channel_count, modems);
+	else
+		printf("%s: good: %zu service groups, %zu modems\n", path, config->group_count,
+		       modems);
+}
+
 int command_check(int argc, char **argv) {
 	static const struct argp_option options[] = {
-		{"config", 'c', "FILE", 0, "service group, YAML", 0},
+		{"config", 'c', "FILE", 0, "service group, or a server of several, YAML", 0},
 		{"json", 'j', NULL, 0, "print what is in it as JSON", 0},
 		{0},
 	};
@@ -78,17 +115,21 @@ int command_check(int argc, char **argv) {
 		.doc = "Reads a configuration and says what is wrong with it.",
 	};
 	struct check_options o = {0};
-	struct service_group sg = {0};
+	struct server_config config = {0};
+	static struct layout layout;
+	int status = EXIT_MISTAKE;
 
 	argp_err_exit_status = EXIT_MISTAKE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (process_load(o.config, &sg) != 0)
+	if (process_load(o.config, &config) != 0)
 		return EXIT_MISTAKE;
-	if (o.json)
-		print_json(&sg);
-	else
-		printf("%s: good: service group %u, %zu channels, %zu modems\n", o.config, sg.id,
-		       sg.channel_count, sg.modem_count);
-	service_group_free(&sg);
-	return 0;
+	if (layout_make(&layout, &config) == 0) {
+		if (o.json)
+			print_json(&config, &layout);
+		else
+			print_text(o.config, &config);
+		status = 0;
+	}
+	server_config_free(&config);
+	return status;
 }

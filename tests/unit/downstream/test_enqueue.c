@@ -25,7 +25,10 @@ static struct clock now;
 
 static struct downstream *make(const char *options, unsigned modems) {
 	static void *const no_sessions[64];
-	struct ds_resources r = {.upper_clock = &now, .lower_clock = &now, .sessions = no_sessions};
+	struct ds_resources r = {.upper_clock = &now,
+				 .lower_clock = &now,
+				 .sessions = no_sessions,
+				 .queued_max = 1000};
 	static char text[64 * 512];
 	struct downstream *d;
 	size_t used = (size_t)snprintf(text, sizeof(text), head, options);
