@@ -29,8 +29,6 @@
 /* Packets, and DEPI frames, from where on the lower MAC takes over no more. */
 #define DS_LOWER_LIMIT 512
 #define DS_TRANSMIT_CAPACITY 4096
-/* Packets between upper and lower MAC. */
-#define DS_HAND_OVER 2048
 
 /* Under which reason a packet that the scheduler does not take is dropped. */
 extern const enum drop_reason ds_refusals[SCHEDULER_VERDICTS];
@@ -126,6 +124,7 @@ struct ds_resources {
 	struct rte_mempool *depi_fragments; /* for mbufs attached to others, no data room */
 	struct rte_mempool *linear; /* for copies of DEPI frames, where the port takes no chains */
 	uint32_t queued_max; /* packets in all queues together */
+	uint32_t hand_over_max; /* packets between upper and lower MAC */
 	struct clock *upper_clock;
 	struct clock *lower_clock; /* may be the same */
 };

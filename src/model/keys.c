@@ -316,7 +316,7 @@ const struct key service_group_keys[] = {
 	{.name = "flow_cache", INTEGER(0, SG_MAX_FLOW_CACHE), AT(struct service_group, flow_cache),
 	 .flag = offsetof(struct service_group, has_flow_cache), .example = "65536",
 	 HELP("flows seen last whose next packets pass by lookup, filters and classifiers, 64 bytes "
-	      "each; 0: none; where not given 128 a modem, at least 4096")},
+	      "each; 0: none; where not given up to 64 a modem, at least 4096")},
 	{.name = "channels", .required = true,
 	 LIST_OF(struct service_group, channels, channel_count, &channel_item), .min = 1,
 	 .max = SG_MAX_CHANNELS, HELP("downstream channels")},

@@ -17,8 +17,11 @@
 #include "upstream/upstream.h"
 
 #define PACKET_ROOM (RTE_PKTMBUF_HEADROOM + 2048)
-#define QUEUED_MAX 16384 /* packets of a group, and so of four groups together */
-#define QUEUED_GROUPS 4 /* more have as much together as these */
+/* Packets in the queues of one group, and how many each further one adds to what all divide. */
+#define QUEUED_FIRST 16384
+#define QUEUED_MORE 2048
+#define HAND_OVER_MAX 2048 /* as the next: packets of a group */
+#define HAND_OVER_MIN 256
 #define DEPI_FRAMES_MIN 8192
 #define SYSTEM_MB 32 /* what DPDK and its drivers take for themselves */
 #define SPARE 1024 /* upstream, of each pool: what drivers keep, and the rings of a replay */
@@ -36,16 +39,22 @@ struct pool_sizes {
 };
 
 uint32_t server_queued_max(const struct server_config *config, size_t group) {
+	size_t all = QUEUED_FIRST + (config->group_count - 1) * QUEUED_MORE;
+
 	(void)group;
-	if (config->group_count <= QUEUED_GROUPS)
-		return QUEUED_MAX;
-	return (uint32_t)(QUEUED_GROUPS * QUEUED_MAX / config->group_count);
+	return (uint32_t)(all / config->group_count);
+}
+
+uint32_t server_hand_over_max(const struct server_config *config) {
+	size_t share = HAND_OVER_MAX / config->group_count;
+
+	return (uint32_t)RTE_MAX(share, (size_t)HAND_OVER_MIN);
 }
 
 /* In the queues, between the MACs, in the crypto device and in open DEPI frames. */
 static unsigned group_packets(const struct server_config *config, size_t group) {
 	const struct service_group *sg = &config->groups[group];
-	unsigned lower = DS_HAND_OVER + DS_LOWER_LIMIT + PIPELINE_BURST;
+	unsigned lower = server_hand_over_max(config) + DS_LOWER_LIMIT + PIPELINE_BURST;
 	unsigned open = (unsigned)sg->channel_count * sg->rphy.max_segments;
 
 	return server_queued_max(config, group) + lower + open;

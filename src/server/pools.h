@@ -26,8 +26,9 @@ struct server_pools {
  * may be NULL: then each group has ports of its own. */
 unsigned server_memory_mb(const struct server_config *config, const struct server_ports *ports);
 
-/* Packets that may wait in the queues of a group at a time. */
+/* Packets that may be in the queues of a group at a time, and between its upper and lower MAC. */
 uint32_t server_queued_max(const struct server_config *config, size_t group);
+uint32_t server_hand_over_max(const struct server_config *config);
 
 /* All but `linear`, in the zeroed `p`. Returns 0, or -1 after a message. To be freed by
  * server_pools_free() in either case. */

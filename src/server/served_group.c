@@ -80,6 +80,7 @@ static int downstream_setup(struct served_group *g, const struct group_resources
 		.depi_fragments = given->pools->depi_fragments,
 		.linear = given->linear ? given->pools->linear : NULL,
 		.queued_max = given->queued_max,
+		.hand_over_max = given->hand_over_max,
 		.upper_clock = &given->upper->clock,
 		.lower_clock = &given->lower->clock,
 	};

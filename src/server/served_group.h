@@ -21,6 +21,7 @@ struct group_resources {
 	const struct server_pools *pools;
 	bool linear; /* the R-PHY port takes no chains of buffers */
 	uint32_t queued_max; /* packets in its queues */
+	uint32_t hand_over_max; /* packets between upper and lower MAC */
 	struct docsis_crypto *crypto;
 	uint16_t crypto_queues[2]; /* of the crypto device: downstream, upstream */
 	struct worker *upper, *lower, *upstream; /* they may be the same */

@@ -79,6 +79,7 @@ static int group_serve(struct server *s, size_t group, uint16_t *queue) {
 		.pools = &s->pools,
 		.linear = server_port_wants_linear(sg, rphy),
 		.queued_max = server_queued_max(s->config, group),
+		.hand_over_max = server_hand_over_max(s->config),
 		.crypto = &s->crypto,
 		.upper = &s->workers[at->upper],
 		.lower = &s->workers[at->lower],

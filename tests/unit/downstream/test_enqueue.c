@@ -28,7 +28,8 @@ static struct downstream *make(const char *options, unsigned modems) {
 	struct ds_resources r = {.upper_clock = &now,
 				 .lower_clock = &now,
 				 .sessions = no_sessions,
-				 .queued_max = 1000};
+				 .queued_max = 1000,
+				 .hand_over_max = 64};
 	static char text[64 * 512];
 	struct downstream *d;
 	size_t used = (size_t)snprintf(text, sizeof(text), head, options);

@@ -215,18 +215,21 @@ static void what_a_configuration_needs(void **state) {
 	load();
 	b = us_buffers(&sg);
 	assert_int_equal(b.held_packets, US_BURST_PIECES); /* 64 kB are fewer */
-	assert_int_equal(b.held_frames, 64000 / US_FRAME_BUFFER + MODEMS + 1);
+	assert_int_equal(b.held_frames, (MODEMS + 1) * 5 / 4);
 	sg.upstream.held = 4000000;
 	held = 4000000 / us_packet_room(&sg);
 	b = us_buffers(&sg);
 	assert_true(held > US_BURST_PIECES);
 	assert_int_equal(b.held_packets, held);
-	assert_int_equal(b.held_frames, 4000000 / US_FRAME_BUFFER + MODEMS + 1);
+	assert_int_equal(b.held_frames, (MODEMS + 1) * 5 / 4);
 	assert_in_range(b.packets, held + US_QUEUED + US_BURST_PIECES + US_RECEIVE_BURST,
 			UINT32_MAX);
 	assert_in_range(b.frames, b.held_frames + US_STOCK + US_TRANSMIT_CAPACITY + PIPELINE_BURST,
 			UINT32_MAX);
 	assert_in_range(b.pieces, held + US_QUEUED + US_RECEIVE_BURST * US_BURSTS_MAX, UINT32_MAX);
+	sg.upstream.held = 40000000;
+	assert_int_equal(us_buffers(&sg).held_frames, 40000000 / US_FRAME_BUFFER);
+	sg.upstream.held = 4000000;
 	sg.rphy.mtu = 9000;
 	assert_int_equal(us_packet_room(&sg), RTE_PKTMBUF_HEADROOM + 9000 + 14 + 4);
 	assert_int_equal(us_buffers(&sg).held_packets, 4000000 / us_packet_room(&sg));
