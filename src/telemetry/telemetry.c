@@ -26,9 +26,8 @@ static const struct {
 	{"/vcmts/groups", telemetry_service_groups,
 	 "Service groups in service, 64 at most. No parameters"},
 	{"/vcmts/workers", telemetry_workers,
-	 "Polling threads, 32 at a time: load, interruptions. Parameter: none, or anew: the "
-	 "longest "
-	 "so far is forgotten; or index of the first"},
+	 "Polling threads, 32 at a time. Parameter: none, anew for new longest rounds, or the "
+	 "first"},
 };
 
 /* Of a service group, which group=ID before other parameters names. */
