@@ -4,10 +4,10 @@
 #include <stdio.h>
 
 #include <jansson.h>
-#include <rte_common.h>
 
 #include "commands.h"
-#include "server/layout.h"
+#include "model/layouts.h"
+#include "model/server_config.h"
 #include "server/process.h"
 
 struct check_options {
@@ -47,65 +47,85 @@ static uint64_t upstream_capacity(const struct service_group *sg) {
 	return capacity;
 }
 
-static json_t *check_group_json(const struct service_group *sg) {
-	return json_pack("{s:I, s:s, s:I, s:I, s:I, s:I, s:I}", "id", (json_int_t)sg->id, "name",
-			 sg->name, "channels", (json_int_t)sg->channel_count, "modems",
-			 (json_int_t)sg->modem_count, "mtu", (json_int_t)sg->rphy.mtu, "capacity",
+static json_t *cores_json(const struct service_group *sg) {
+	uint32_t cores[LAYOUTS_MOST_CORES];
+	size_t count = layouts_cores(sg, cores);
+	json_t *json = json_array();
+
+	for (size_t c = 0; c < count; c++)
+		json_array_append_new(json, json_integer(cores[c]));
+	return json;
+}
+
+/* What those who start vcmtsd must know of a service group. */
+static json_t *group_json(const struct service_group *sg) {
+	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:I, s:I, s:o, s:s, s:s}", "name", sg->name,
+			 "service_group", (int)sg->id, "channels", (int)sg->channel_count, "modems",
+			 (int)sg->modem_count, "mtu", (int)sg->rphy.mtu, "capacity",
 			 (json_int_t)downstream_capacity(sg), "upstream_capacity",
-			 (json_int_t)upstream_capacity(sg));
+			 (json_int_t)upstream_capacity(sg), "cores", cores_json(sg),
+			 "network_device", sg->network.device, "rphy_device", sg->rphy_port.device);
 }
 
-static json_t *cores_json(const struct layout *layout) {
-	json_t *cores = json_array();
+/* Adds those cores of one group that no group before it has. */
+static void join_cores(json_t *all, const json_t *cores) {
+	json_t *core, *known;
+	size_t i, k;
 
-	for (unsigned w = 0; w < layout->worker_count; w++)
-		json_array_append_new(cores, json_integer(layout->cores[w]));
-	return cores;
-}
+	json_array_foreach(cores, i, core) {
+		bool seen = false;
 
-/* What those who start vcmtsd must know of the configuration: of several groups the sums, the largest
- * MTU, and each of them. */
-static void print_json(const struct server_config *config, const struct layout *layout) {
-	uint64_t channels = 0, modems = 0, capacity = 0, upstream = 0, mtu = 0;
-	json_t *groups = json_array(), *json;
-
-	for (size_t g = 0; g < config->group_count; g++) {
-		const struct service_group *sg = &config->groups[g];
-
-		channels += sg->channel_count;
-		modems += sg->modem_count;
-		mtu = RTE_MAX(mtu, (uint64_t)sg->rphy.mtu);
-		capacity += downstream_capacity(sg);
-		upstream += upstream_capacity(sg);
-		json_array_append_new(groups, check_group_json(sg));
+		json_array_foreach(all, k, known) seen = seen || json_equal(known, core);
+		if (!seen)
+			json_array_append(all, core);
 	}
-	json = json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}", "name", config->name,
-			 "service_group", (json_int_t)config->groups[0].id, "channels",
-			 (json_int_t)channels, "modems", (json_int_t)modems, "mtu", (json_int_t)mtu,
-			 "capacity", (json_int_t)capacity, "upstream_capacity",
-			 (json_int_t)upstream, "cores", cores_json(layout), "groups", groups);
+}
+
+/* The groups, and all of them together; of one group what is true of it is true of the server. */
+static void print_json(const struct server_config *server) {
+	json_t *groups = json_array(), *cores = json_array(), *json;
+	json_int_t channels = 0, modems = 0, capacity = 0, upstream = 0;
+	uint32_t mtu = 0;
+
+	for (size_t g = 0; g < server->group_count; g++) {
+		const struct service_group *sg = &server->groups[g];
+		json_t *group = group_json(sg);
+
+		channels += (json_int_t)sg->channel_count;
+		modems += (json_int_t)sg->modem_count;
+		capacity += (json_int_t)downstream_capacity(sg);
+		upstream += (json_int_t)upstream_capacity(sg);
+		mtu = sg->rphy.mtu > mtu ? sg->rphy.mtu : mtu;
+		join_cores(cores, json_object_get(group, "cores"));
+		json_array_append_new(groups, group);
+	}
+	json = json_pack("{s:s, s:i, s:I, s:I, s:i, s:I, s:I, s:o, s:i, s:o}", "name", server->name,
+			 "service_group", (int)server->groups[0].id, "channels", channels, "modems",
+			 modems, "mtu", (int)mtu, "capacity", capacity, "upstream_capacity",
+			 upstream, "cores", cores, "main_core", (int)server->main_core, "groups",
+			 groups);
 	json_dumpf(json, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(json);
 }
 
-static void print_text(const char *path, const struct server_config *config) {
-	const struct service_group *sg = &config->groups[0];
-	size_t modems = 0;
+static void print_line(const char *file, const struct server_config *server) {
+	size_t channels = 0, modems = 0;
 
-	for (size_t g = 0; g < config->group_count; g++)
-		modems += config->groups[g].modem_count;
-	if (config->group_count == 1)
-		printf("%s: good: service group %u, %zu channels, %zu modems\n", path, sg->id,
-		       sg->channel_count, modems);
+	for (size_t g = 0; g < server->group_count; g++) {
+		channels += server->groups[g].channel_count;
+		modems += server->groups[g].modem_count;
+	}
+	if (server->group_count == 1)
+		printf("%s: good: service group %u", file, server->groups[0].id);
 	else
-		printf("%s: good: %zu service groups, %zu modems\n", path, config->group_count,
-		       modems);
+		printf("%s: good: %zu service groups", file, server->group_count);
+	printf(", %zu channels, %zu modems\n", channels, modems);
 }
 
 int command_check(int argc, char **argv) {
 	static const struct argp_option options[] = {
-		{"config", 'c', "FILE", 0, "service group, or a server of several, YAML", 0},
+		{"config", 'c', "FILE", 0, "service group or server, YAML", 0},
 		{"json", 'j', NULL, 0, "print what is in it as JSON", 0},
 		{0},
 	};
@@ -115,21 +135,20 @@ int command_check(int argc, char **argv) {
 		.doc = "Reads a configuration and says what is wrong with it.",
 	};
 	struct check_options o = {0};
-	struct server_config config = {0};
-	static struct layout layout;
-	int status = EXIT_MISTAKE;
+	struct server_config server = {0};
 
 	argp_err_exit_status = EXIT_MISTAKE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (process_load(o.config, &config) != 0)
+	if (o.config == NULL) {
+		fprintf(stderr, "--config: a file is needed; `./vcmts profile` writes one\n");
 		return EXIT_MISTAKE;
-	if (layout_make(&layout, &config) == 0) {
-		if (o.json)
-			print_json(&config, &layout);
-		else
-			print_text(o.config, &config);
-		status = 0;
 	}
-	server_config_free(&config);
-	return status;
+	if (server_config_load(o.config, &server, stderr) != 0)
+		return EXIT_MISTAKE;
+	if (o.json)
+		print_json(&server);
+	else
+		print_line(o.config, &server);
+	server_config_free(&server);
+	return 0;
 }

@@ -6,11 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/devices.h"
 #include "model/keys.h"
+#include "model/layouts.h"
 #include "model/units.h"
 
-/* Notes the ids of a list and reports those that occur twice. False without memory. */
-static bool map_ids(struct check *check, struct id_map *map, struct node *root, const char *key) {
+/*
+ * Notes the ids of a list and reports those that occur twice. Without a list there are no ids; of one that is
+ * `needed` nobody knows. False without memory.
+ */
+static bool map_ids(struct check *check, struct id_map *map, struct node *root, const char *key,
+		    bool needed) {
 	struct unique_set ids = {.place = {.lists = {key}, .leaf = "id"}};
 	struct node *list = node_field(root, key);
 	size_t i = 0;
@@ -19,7 +25,7 @@ static bool map_ids(struct check *check, struct id_map *map, struct node *root, 
 	if (map->index == NULL)
 		return false;
 	memset(map->index, 0xff, (KEYS_MAX_ID + 1) * sizeof(map->index[0]));
-	map->complete = list != NULL || node_present(root, key) == NULL;
+	map->complete = list != NULL || (!needed && node_present(root, key) == NULL);
 	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
 	     item = item->next) {
 		const struct node *holder = node_resolve(item);
@@ -38,29 +44,47 @@ static bool map_ids(struct check *check, struct id_map *map, struct node *root, 
 	return true;
 }
 
-/* Is `port` of the device of another port, `first`? A refused or missing one is NULL. */
-static bool check_port(struct check *check, struct node *root, const char *port, const char *device,
-		       const char *first, const char *first_device) {
-	struct path ports = {.key = "ports"}, up = {.up = &ports, .key = port};
+/* Reports a port whose device another port before it has: true. A refused or missing one is NULL. */
+static bool check_port(struct check *check, struct node *root, enum device_role role,
+		       enum device_role before) {
+	struct path ports = {.key = "ports"}, up = {.up = &ports, .key = device_role_name(role)};
 	struct path path = {.up = &up, .key = "device"};
 	struct node *map = node_field(root, "ports");
-	struct node *node = node_present(node_field(map, port), "device");
+	struct node *node = node_present(node_field(map, up.key), "device");
 	char allowed[64];
 
-	if (device == NULL || first_device == NULL || strcmp(device, first_device) != 0)
+	if (!device_same(device_port(check->sg, role)->device,
+			 device_port(check->sg, before)->device))
 		return false;
-	snprintf(allowed, sizeof(allowed), "another device than ports.%s", first);
+	snprintf(allowed, sizeof(allowed), "another device than ports.%s",
+		 device_role_name(before));
 	check_report(check, node, node != NULL ? node->line : root->line, &path, allowed);
 	return true;
 }
 
 static void all_check_ports(struct check *check, struct node *root) {
-	const char *network = check->sg->network.device, *rphy = check->sg->rphy_port.device;
-	const char *control = check->sg->control_port.device;
+	check_port(check, root, DEVICE_RPHY, DEVICE_NETWORK);
+	if (!check_port(check, root, DEVICE_CONTROL, DEVICE_NETWORK))
+		check_port(check, root, DEVICE_CONTROL, DEVICE_RPHY);
+}
 
-	check_port(check, root, "rphy", rphy, "network", network);
-	if (!check_port(check, root, "control", control, "network", network))
-		check_port(check, root, "control", control, "rphy", rphy);
+/* A layout has cores, cores have a layout, and its downstream is no other than what is said of it. */
+static void check_layout(struct check *check, const struct node *map) {
+	const struct thread_request *asked = &check->sg->threads.asked;
+	struct path threads = {.key = "threads"}, path = {.up = &threads, .key = "layout"};
+	const struct node *node = node_present(map, "cores");
+	enum downstream_layout downstream = layouts_downstream(asked->layout);
+
+	if (asked->layout == LAYOUT_NONE && node != NULL)
+		check_report(check, NULL, node->line, &path,
+			     "the name of a layout beside cores, or no cores");
+	node = node_present(map, "downstream");
+	path.key = "downstream";
+	if (asked->layout != LAYOUT_NONE && node != NULL &&
+	    check->sg->threads.downstream != downstream)
+		check_report(check, node, node->line, &path,
+			     downstream == LAYOUT_1DS2T ? "1ds2t, as the layout has it"
+							: "1ds1t, as the layout has it");
 }
 
 static void check_threads(struct check *check, struct node *root) {
@@ -70,8 +94,10 @@ static void check_threads(struct check *check, struct node *root) {
 	struct node *map = node_field(root, "threads");
 	struct node *node = node_present(map, "lower_mac_core");
 
-	if (config->downstream != LAYOUT_1DS2T || !node_sound(map, "upper_mac_core") ||
-	    !node_sound(map, "lower_mac_core"))
+	if (node_sound(map, "layout") && node_sound(map, "cores") && node_sound(map, "downstream"))
+		check_layout(check, map);
+	if (config->asked.layout != LAYOUT_NONE || config->downstream != LAYOUT_1DS2T ||
+	    !node_sound(map, "upper_mac_core") || !node_sound(map, "lower_mac_core"))
 		return;
 	if (config->lower_mac_core == config->upper_mac_core)
 		check_report(check, node, node != NULL ? node->line : map->line, &path,
@@ -177,10 +203,10 @@ void service_group_check(struct service_group *sg, struct node *root, struct err
 		.flows = {.place = {.lists = {"modems", "service_flows"}, .leaf = "id"}},
 	};
 
-	if (map_ids(&check, &check.channels, root, "channels") &&
-	    map_ids(&check, &check.bonding_groups, root, "bonding_groups") &&
-	    map_ids(&check, &check.filter_groups, root, "filter_groups") &&
-	    map_ids(&check, &check.upstream_channels, root, "upstream_channels")) {
+	if (map_ids(&check, &check.channels, root, "channels", true) &&
+	    map_ids(&check, &check.bonding_groups, root, "bonding_groups", true) &&
+	    map_ids(&check, &check.filter_groups, root, "filter_groups", false) &&
+	    map_ids(&check, &check.upstream_channels, root, "upstream_channels", false)) {
 		all_check_ports(&check, root);
 		check_threads(&check, root);
 		check_rphy(&check, root);

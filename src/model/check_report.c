@@ -9,7 +9,7 @@ void check_report(struct check *check, const struct node *node, uint32_t line,
 	const struct node *value = node;
 	char found[256] = "nothing";
 
-	if (value != NULL && value->type == NODE_ALIAS)
+	while (value != NULL && value->type == NODE_ALIAS)
 		value = value->target;
 	if (value != NULL && value->type == NODE_SCALAR)
 		errors_quote(value->text, value->length, found, sizeof(found));

@@ -42,39 +42,97 @@ static void errors_print_path(const struct path *path, FILE *out) {
 	fprintf(out, "%s%.*s", path->up != NULL ? "." : "", (int)strlen(quoted) - 2, &quoted[1]);
 }
 
-static char *render(const char *file, uint32_t line, const struct path *path, const char *found,
-		    const char *allowed) {
+/* Of the line, counted over all scopes. */
+static struct errors_scope scope_of(const struct errors *errors, uint32_t line) {
+	for (size_t i = errors->scope_count; i > 0; i--) {
+		if (errors->scopes[i - 1].first <= line)
+			return errors->scopes[i - 1];
+	}
+	return (struct errors_scope){.file = errors->file, .first = 1, .line = 1};
+}
+
+static uint32_t line_in_file(const struct errors_scope *scope, uint32_t line) {
+	return line - scope->first + scope->line;
+}
+
+bool errors_open_scope(struct errors *errors, struct errors_scope scope) {
+	if (errors->scope_count == ERRORS_SCOPES)
+		return false;
+	errors->scopes[errors->scope_count++] = scope;
+	return true;
+}
+
+void errors_where(const struct errors *errors, uint32_t line, uint32_t from, char *text,
+		  size_t size) {
+	struct errors_scope scope = scope_of(errors, line), near = scope_of(errors, from);
+
+	line = line_in_file(&scope, line);
+	if (scope.order == near.order)
+		snprintf(text, size, "on line %" PRIu32, line);
+	else
+		snprintf(text, size, "at %s:%" PRIu32, scope.file, line);
+}
+
+static char *render(const struct errors_scope *scope, uint32_t line, const struct path *path,
+		    const char *found, const char *allowed) {
 	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	if (out == NULL)
 		return NULL;
-	fprintf(out, "%s:%" PRIu32 ": ", file, line);
+	fprintf(out, "%s:%" PRIu32 ": ", scope->file, line);
+	if (scope->up != NULL)
+		errors_print_path(scope->up, out);
+	if (scope->up != NULL && path != NULL)
+		fputc('.', out);
 	if (path != NULL)
 		errors_print_path(path, out);
-	else
+	else if (scope->up == NULL)
 		fputs("file", out);
 	fprintf(out, ": found %s, allowed: %s", found, allowed);
 	fclose(out);
 	return text;
 }
 
+static bool is_before(const struct mistake *a, const struct mistake *b) {
+	return a->order != b->order ? a->order < b->order : a->line < b->line;
+}
+
+/* Stands the same text at this line before `place` already? */
+static bool is_known(const struct errors *errors, size_t place, const struct mistake *mistake) {
+	while (place > 0 && !is_before(&errors->shown[place - 1], mistake)) {
+		const char *text = errors->shown[--place].text;
+
+		if (text != NULL && mistake->text != NULL && strcmp(text, mistake->text) == 0)
+			return true;
+	}
+	return false;
+}
+
 void errors_add(struct errors *errors, uint32_t line, const struct path *path, const char *found,
 		const char *allowed) {
+	struct errors_scope scope = scope_of(errors, line);
+	struct mistake mistake = {.order = scope.order, .line = line_in_file(&scope, line)};
 	size_t place = errors->shown_count;
 
 	errors->total++;
-	while (place > 0 && errors->shown[place - 1].line > line)
+	while (place > 0 && is_before(&mistake, &errors->shown[place - 1]))
 		place--;
 	if (place == ERRORS_SHOWN)
 		return;
+	mistake.text = render(&scope, mistake.line, path, found, allowed);
+	if (is_known(errors, place, &mistake)) {
+		free(mistake.text);
+		errors->total--;
+		errors->repeated++;
+		return;
+	}
 	if (errors->shown_count == ERRORS_SHOWN)
 		free(errors->shown[--errors->shown_count].text);
 	memmove(&errors->shown[place + 1], &errors->shown[place],
 		(errors->shown_count - place) * sizeof(errors->shown[0]));
-	errors->shown[place].line = line;
-	errors->shown[place].text = render(errors->file, line, path, found, allowed);
+	errors->shown[place] = mistake;
 	errors->shown_count++;
 }
 

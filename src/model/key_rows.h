@@ -30,6 +30,10 @@
 
 extern const struct key service_flow_item; /* in keys_flow.c */
 
+/* What a group has of its server, in keys_server.c. */
+extern const struct key ports_keys[]; /* of struct service_group */
+extern const struct key threads_keys[]; /* of struct thread_config */
+
 /* The upstream's parts of the tables, in keys_upstream.c. */
 extern const struct key upstream_keys[]; /* of struct upstream_config */
 extern const struct key upstream_channel_item;

@@ -45,66 +45,6 @@ static const struct choice actions[] = {
 	{"deny", FILTER_DENY},
 	{NULL, 0},
 };
-static const struct choice layouts[] = {
-	{"1ds1t", LAYOUT_1DS1T},
-	{"1ds2t", LAYOUT_1DS2T},
-	{NULL, 0},
-};
-#define PORT_KEYS(device_default)                                                                  \
-	{.name = "device", .kind = KIND_DEVICE, AT(struct port_config, device),                    \
-	 .fallback = (device_default), .example = "0000:3b:00.0",                                  \
-	 HELP("what DPDK opens: a PCI address, or a virtual device with its arguments")},          \
-	{.name = "queue_size", INTEGER(64, 32768), AT(struct port_config, queue_size),             \
-	 .fallback = "4096", HELP("descriptors of each queue")},                                   \
-	{0}
-
-static const struct key network_port_keys[] = {
-	PORT_KEYS("net_memif0,role=server,id=0,socket-abstract=no,"
-		  "socket=/run/vcmts/network.sock"),
-};
-
-static const struct key rphy_port_keys[] = {
-	PORT_KEYS("net_memif1,role=server,id=1,socket-abstract=no,"
-		  "socket=/run/vcmts/rphy.sock"),
-};
-
-static const struct key control_port_keys[] = {
-	{.name = "device", .required = true, .kind = KIND_DEVICE, AT(struct port_config, device),
-	 .example = "net_tap0,iface=control",
-	 HELP("what DPDK opens: a PCI address, or a virtual device with its arguments")},
-	{.name = "queue_size", INTEGER(64, 32768), AT(struct port_config, queue_size),
-	 .fallback = "512", HELP("descriptors of each queue")},
-	{0},
-};
-
-/* The ports are maps inside `ports`, which has no struct of its own. */
-static const struct key ports_keys[] = {
-	{.name = "network", MAP_AT(struct service_group, network, network_port_keys),
-	 HELP("the port towards the core network: plain IP packets")},
-	{.name = "rphy", MAP_AT(struct service_group, rphy_port, rphy_port_keys),
-	 HELP("the port towards the R-PHY device: DEPI and UEPI")},
-	{.name = "control", .optional = true,
-	 MAP_AT(struct service_group, control_port, control_port_keys),
-	 HELP("the port towards the control plane: MAC management messages of the modems; where "
-	      "not given, there is none and they are dropped")},
-	{0},
-};
-
-static const struct key threads_keys[] = {
-	{.name = "downstream", ENUM(layouts), AT(struct thread_config, downstream),
-	 .fallback = "1ds1t",
-	 HELP("1ds1t: upper and lower MAC in turn on one core; 1ds2t: a core each")},
-	{.name = "main_core", INTEGER(0, 1023), AT(struct thread_config, main_core),
-	 .fallback = "0", HELP("core of the management thread")},
-	{.name = "upper_mac_core", INTEGER(0, 1023), AT(struct thread_config, upper_mac_core),
-	 .fallback = "1", HELP("core of the upper MAC, in 1ds1t also of the lower MAC")},
-	{.name = "lower_mac_core", INTEGER(0, 1023), AT(struct thread_config, lower_mac_core),
-	 .fallback = "0", HELP("core of the lower MAC; used by 1ds2t only")},
-	{.name = "upstream_core", INTEGER(0, 1023), AT(struct thread_config, upstream_core),
-	 .fallback = "1",
-	 HELP("core of the upstream; may be one of the downstream's: they take turns there")},
-	{0},
-};
 
 static const struct key rphy_keys[] = {
 	{.name = "core_mac", .kind = KIND_MAC, AT(struct rphy_config, core_mac),
@@ -296,13 +236,13 @@ const struct key service_group_keys[] = {
 	 HELP("name for people and reports; where not given, the file's name without its ending")},
 	{.name = "service_group", INTEGER(1, 65535), AT(struct service_group, id),
 	 .fallback = "1", HELP("number of the service group")},
-	{.name = "ports", .kind = KIND_MAP, .keys = ports_keys,
+	{.name = "ports", .kind = KIND_MAP, .keys = ports_keys, .merged = true,
 	 HELP("the ports of the service group; no device is opened twice")},
 	{.name = "max_frame", SIZE(64, 2000), AT(struct service_group, max_frame),
 	 .fallback = "2000", HELP("longest Ethernet frame with its CRC")},
-	{.name = "threads", MAP_AT(struct service_group, threads, threads_keys),
+	{.name = "threads", MAP_AT(struct service_group, threads, threads_keys), .merged = true,
 	 HELP("threads and the cores that they run on")},
-	{.name = "rphy", MAP_AT(struct service_group, rphy, rphy_keys),
+	{.name = "rphy", MAP_AT(struct service_group, rphy, rphy_keys), .merged = true,
 	 HELP("the path to the R-PHY device")},
 	{.name = "rate_limit", KBPS_TO_TBPS_OR_NONE, AT(struct service_group, rate_limit),
 	 .fallback = "10 Gbps",
@@ -317,6 +257,10 @@ const struct key service_group_keys[] = {
 	 .flag = offsetof(struct service_group, has_flow_cache), .example = "65536",
 	 HELP("flows seen last whose next packets pass by lookup, filters and classifiers, 64 bytes "
 	      "each; 0: none; where not given up to 64 a modem, at least 4096")},
+	{.name = "max_queued", INTEGER(256, 65536), AT(struct service_group, max_queued),
+	 .example = "16384",
+	 HELP("packets that may wait in all queues of the group together; where not given, the "
+	      "server divides its buffers among its groups")},
 	{.name = "channels", .required = true,
 	 LIST_OF(struct service_group, channels, channel_count, &channel_item), .min = 1,
 	 .max = SG_MAX_CHANNELS, HELP("downstream channels")},
@@ -327,7 +271,7 @@ const struct key service_group_keys[] = {
 	{.name = "filter_groups",
 	 LIST_OF(struct service_group, filter_groups, filter_group_count, &filter_group_item),
 	 .max = MAX_GROUPS, HELP("filter groups")},
-	{.name = "upstream", MAP_AT(struct service_group, upstream, upstream_keys),
+	{.name = "upstream", MAP_AT(struct service_group, upstream, upstream_keys), .merged = true,
 	 HELP("what the upstream checks, waits for and holds")},
 	{.name = "upstream_channels",
 	 LIST_OF(struct service_group, upstream_channels, upstream_channel_count,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The one place that knows the keys of a service group. The reader fills structs from these tables
+ * The one place that knows the keys of a service group and of a server. The reader fills structs from these tables
  * and the JSON Schema is printed from them; a new key is a new row in one of keys*.c.
  */
 #pragma once
@@ -28,6 +28,8 @@ enum kind {
 	KIND_PROTOCOL,
 	KIND_TOS, /* fills two bytes: value, mask */
 	KIND_HEX,
+	KIND_PATH, /* of another file */
+	KIND_CORES, /* numbers and ranges in one text, or a list of these; laid out as a list */
 	KIND_LIST,
 	KIND_MAP,
 };
@@ -42,6 +44,7 @@ struct key {
 	enum kind kind;
 	bool required;
 	bool optional; /* a map that stays zero when it is not given, without its defaults */
+	bool merged; /* a map that a server file puts together key by key, see server/merge.h */
 	bool fixed; /* a list of at most `max` items inside the struct; other lists are pointers */
 	size_t offset; /* in the struct that the table describes */
 	size_t size; /* of the field; of one item of a list */
@@ -58,6 +61,29 @@ struct key {
 
 /* Keys of the top of the file, read into struct service_group. */
 extern const struct key service_group_keys[];
+
+/* Key of an item of `service_groups` beside those of a group: its file, read into a char *. */
+extern const struct key group_file_key;
+
+/* The name of a server, read into a char *. */
+extern const struct key server_name_key;
+
+/* The list of groups at the top of a server file, in the schema; its items have a group's keys. */
+extern const struct key server_groups_key;
+
+/* More than any table has; their numbers are bits of a 64-bit word. */
+#define KEYS_MOST 40
+
+/* The keys of an item of `service_groups`, into a table of KEYS_MOST rows, as the next ones. */
+void keys_of_item(struct key *table);
+
+/* The keys of groups that may stand beside the list, for all of them. */
+void keys_of_all_groups(struct key *table);
+
+/* The keys at the top of a server file: its own, and those for all groups. */
+void keys_of_server(struct key *table);
+
+#define KEYS_MAX_CORE 1023
 
 /* Most ids are small numbers, so that a table finds them: channels, bonding and filter groups. */
 #define KEYS_MAX_ID 65535

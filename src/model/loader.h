@@ -25,5 +25,5 @@ int service_group_load_text(const char *name, const char *text, size_t size,
 /* Frees what a load made. Harmless on a zeroed struct. */
 void service_group_free(struct service_group *sg);
 
-/* Writes the JSON Schema (draft 2020-12) that the loader's own tables describe. */
+/* Writes the JSON Schema (draft 2020-12) of both kinds of files, that the loader's own tables describe. */
 void service_group_schema(FILE *out);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "model/cores.h"
 #include "model/units.h"
 
 #define TEXT_SIZE 512
@@ -82,11 +83,26 @@ static bool is_device(const char *text) {
 	return length >= 1 && length <= 255;
 }
 
+/* Whatever a system may call a file, but for what would spoil a line of mistakes. */
+static bool is_path(const char *text) {
+	size_t length = strlen(text);
+
+	for (const char *c = text; *c != '\0'; c++) {
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			return false;
+	}
+	return length >= 1 && length <= 1023;
+}
+
 static bool parse_text(struct reader *reader, const struct key *key, const char *text,
 		       void *field) {
 	char **copy = field;
 
-	if (key->kind == KIND_NAME ? !is_name(text) : !is_device(text))
+	bool good = key->kind == KIND_NAME   ? is_name(text)
+		    : key->kind == KIND_PATH ? is_path(text)
+					     : is_device(text);
+
+	if (!good)
 		return false;
 	*copy = arena_text(reader->arena, text, strlen(text));
 	return *copy != NULL;
@@ -100,6 +116,7 @@ static bool parse_scalar(struct reader *reader, const struct key *key, const cha
 	case KIND_BOOL: return parse_bool(text, field);
 	case KIND_ENUM: return parse_choice(key, text, field);
 	case KIND_NAME:
+	case KIND_PATH:
 	case KIND_DEVICE: return parse_text(reader, key, text, field);
 	case KIND_MAC: return units_parse_mac(text, bytes);
 	case KIND_ADDRESS: return units_parse_address(text, field);
@@ -112,8 +129,8 @@ static bool parse_scalar(struct reader *reader, const struct key *key, const cha
 	}
 }
 
-static void reader_report(struct reader *reader, struct node *node, const struct path *path,
-			  const struct key *key) {
+void reader_refuse(struct reader *reader, struct node *node, const struct path *path,
+		   const struct key *key) {
 	char found[TEXT_SIZE], allowed[TEXT_SIZE];
 	struct node *value = node_resolve(node);
 
@@ -190,26 +207,61 @@ static const struct key *find_key(const struct key *keys, struct node *name) {
 	return keys->name != NULL ? keys : NULL;
 }
 
+/* The key that a name stands for; NULL, reported, where it is none or was given before. */
+static const struct key *take_name(struct reader *reader, const struct key *keys, struct node *name,
+				   uint64_t *given, const struct path *up) {
+	const struct key *key = find_key(keys, name);
+	struct path path = {.up = up};
+	uint64_t bit;
+
+	if (key == NULL) {
+		report_unknown(reader, name, up, keys);
+		return NULL;
+	}
+	path.key = key->name;
+	bit = UINT64_C(1) << (key - keys);
+	if ((*given & bit) != 0) {
+		errors_add(reader->errors, name->line, &path, "the key again", "it once");
+		return NULL;
+	}
+	*given |= bit;
+	return key;
+}
+
+static void check_names(struct reader *reader, const struct key *keys, struct node *map,
+			const struct path *up) {
+	uint64_t given = 0;
+
+	for (struct node *name = map->first; name != NULL; name = name->next->next) {
+		const struct key *key = take_name(reader, keys, name, &given, up);
+		struct node *value = node_resolve(name->next);
+		struct path path = {.up = up};
+
+		if (key == NULL || !key->merged)
+			continue;
+		path.key = key->name;
+		if (value->type == NODE_MAP)
+			check_names(reader, key->keys, value, &path);
+		else
+			reader_refuse(reader, name->next, &path, key);
+	}
+}
+
+void reader_check_names(struct reader *reader, const struct key *keys, struct node *map) {
+	check_names(reader, keys, map, NULL);
+}
+
 static void read_map(struct reader *reader, const struct key *keys, struct node *map, void *object,
 		     const struct path *up) {
 	uint64_t given = 0;
 
 	for (struct node *name = map->first; name != NULL; name = name->next->next) {
-		const struct key *key = find_key(keys, name);
+		const struct key *key = take_name(reader, keys, name, &given, up);
 		struct path path = {.up = up};
-		uint64_t bit;
 
-		if (key == NULL) {
-			report_unknown(reader, name, up, keys);
+		if (key == NULL)
 			continue;
-		}
 		path.key = key->name;
-		bit = UINT64_C(1) << (key - keys);
-		if ((given & bit) != 0) {
-			errors_add(reader->errors, name->line, &path, "the key again", "it once");
-			continue;
-		}
-		given |= bit;
 		reader_read_value(reader, key, name->next, object, &path);
 		if (reader->stopped)
 			return;
@@ -224,6 +276,41 @@ static void read_map(struct reader *reader, const struct key *keys, struct node 
 	}
 }
 
+/* One text, or a list of texts. */
+static bool parse_cores(struct cores *cores, struct node *value) {
+	struct node *item = value->type == NODE_LIST ? value->first : value;
+
+	if (value->type == NODE_MAP)
+		return false;
+	for (; item != NULL; item = value->type == NODE_LIST ? item->next : NULL) {
+		const struct node *text = node_resolve(item);
+
+		if (text->type != NODE_SCALAR || strlen(text->text) != text->length ||
+		    !cores_add(cores, text->text))
+			return false;
+	}
+	return cores->count > 0;
+}
+
+static void read_cores(struct reader *reader, const struct key *key, struct node *node,
+		       void *object, const struct path *path) {
+	struct cores cores = {0};
+	uint16_t *numbers;
+
+	if (!parse_cores(&cores, node_resolve(node))) {
+		reader_refuse(reader, node, path, key);
+		return;
+	}
+	numbers = arena_alloc(reader->arena, cores.count, sizeof(numbers[0]));
+	if (numbers == NULL) {
+		stop(reader, node, path, "no memory left", "a file that fits the machine");
+		return;
+	}
+	memcpy(numbers, cores.number, cores.count * sizeof(numbers[0]));
+	memcpy((char *)object + key->offset, &numbers, sizeof(numbers));
+	*(size_t *)(void *)((char *)object + key->count) = cores.count;
+}
+
 static void read_list(struct reader *reader, const struct key *key, struct node *node, void *object,
 		      const struct path *path) {
 	struct node *list = node_resolve(node);
@@ -231,7 +318,7 @@ static void read_list(struct reader *reader, const struct key *key, struct node 
 	struct path place = {.up = path};
 
 	if (list->type != NODE_LIST || list->length < key->min || list->length > key->max) {
-		reader_report(reader, node, path, key);
+		reader_refuse(reader, node, path, key);
 		return;
 	}
 	if (!key->fixed) {
@@ -265,14 +352,23 @@ static void reader_read_value(struct reader *reader, const struct key *key, stru
 		*((bool *)object + key->flag) = true;
 	if (key->kind == KIND_LIST)
 		read_list(reader, key, node, object, path);
+	else if (key->kind == KIND_CORES)
+		read_cores(reader, key, node, object, path);
 	else if (key->kind == KIND_MAP && value->type == NODE_MAP)
 		read_map(reader, key->keys, value, field, path);
 	else if (key->kind == KIND_MAP || value->type != NODE_SCALAR ||
 		 strlen(value->text) != value->length ||
 		 !parse_scalar(reader, key, value->text, field))
-		reader_report(reader, node, path, key);
+		reader_refuse(reader, node, path, key);
 }
 
 void reader_read(struct reader *reader, const struct key *keys, struct node *map, void *object) {
 	read_map(reader, keys, map, object, NULL);
+}
+
+void reader_read_one(struct reader *reader, const struct key *key, struct node *value, void *object,
+		     const struct path *up) {
+	struct path path = {.up = up, .key = key->name};
+
+	reader_read_value(reader, key, value, object, &path);
 }

@@ -10,7 +10,7 @@
 #include "model/loader.h"
 #include "model/units.h"
 
-#define ID "urn:openvcmts:schema:service-group"
+#define ID "urn:openvcmts:schema:configuration"
 
 static json_t *describe(const struct key *key);
 
@@ -82,6 +82,20 @@ static void put_hex(json_t *schema, const struct key *key) {
 	json_object_set_new(schema, "pattern", json_string(kind_pattern(key->kind)));
 }
 
+/* A text or number, or a list of these. */
+static void put_cores(json_t *schema, const struct key *key) {
+	json_t *item = json_object();
+
+	json_object_set_new(item, "type", json_pack("[ss]", "integer", "string"));
+	put_number_range(item, key);
+	json_object_set_new(item, "pattern", json_string(kind_pattern(key->kind)));
+	json_object_update(schema, item);
+	json_object_set_new(schema, "type", json_pack("[sss]", "integer", "string", "array"));
+	json_object_set_new(schema, "minItems", json_integer(1));
+	json_object_set_new(schema, "maxItems", json_integer((json_int_t)key->max + 1));
+	json_object_set_new(schema, "items", item);
+}
+
 static void put_kind(json_t *schema, const struct key *key) {
 	switch (key->kind) {
 	case KIND_MAP: put_keys(schema, key->keys); break;
@@ -97,6 +111,7 @@ static void put_kind(json_t *schema, const struct key *key) {
 	case KIND_PROTOCOL:
 	case KIND_TOS: put_mixed(schema, key); break;
 	case KIND_HEX: put_hex(schema, key); break;
+	case KIND_CORES: put_cores(schema, key); break;
 	default:
 		json_object_set_new(schema, "type", json_string("string"));
 		json_object_set_new(schema, "pattern", json_string(kind_pattern(key->kind)));
@@ -122,14 +137,57 @@ static json_t *describe(const struct key *key) {
 	return schema;
 }
 
+/* An item of the list: a file, or the keys of a group, which are those of the top. */
+static json_t *describe_group(void) {
+	json_t *schema = json_object(), *properties = json_object();
+	char reference[64];
+
+	json_object_set_new(properties, group_file_key.name, describe(&group_file_key));
+	for (const struct key *key = service_group_keys; key->name != NULL; key++) {
+		snprintf(reference, sizeof(reference), "#/properties/%s", key->name);
+		json_object_set_new(
+			properties, key->name,
+			json_pack("{ss ss}", "$ref", reference, "description", key->help));
+	}
+	json_object_set_new(schema, "description", json_string(server_groups_key.item->help));
+	json_object_set_new(schema, "type", json_string("object"));
+	json_object_set_new(schema, "additionalProperties", json_false());
+	json_object_set_new(schema, "properties", properties);
+	return schema;
+}
+
+/*
+ * Beside a list of groups, nothing is needed, as every group may have it, and the number of a group says
+ * nothing. Without the list all that a group needs is needed.
+ */
+static void put_forms(json_t *schema) {
+	json_t *groups = json_object();
+	char allowed[64];
+
+	key_describe(&server_groups_key, allowed, sizeof(allowed));
+	json_object_set_new(groups, "description", json_string(server_groups_key.help));
+	json_object_set_new(groups, "type", json_string("array"));
+	json_object_set_new(groups, "minItems", json_integer((json_int_t)server_groups_key.min));
+	json_object_set_new(groups, "maxItems", json_integer((json_int_t)server_groups_key.max));
+	json_object_set_new(groups, "items", describe_group());
+	json_object_set_new(groups, "x-allowed", json_string(allowed));
+	json_object_set_new(json_object_get(schema, "properties"), server_groups_key.name, groups);
+	json_object_set_new(schema, "if", json_pack("{s[s]}", "required", server_groups_key.name));
+	json_object_set_new(schema, "then", json_pack("{s{sb}}", "properties", "service_group", 0));
+	json_object_set_new(schema, "else",
+			    json_pack("{sO}", "required", json_object_get(schema, "required")));
+	json_object_del(schema, "required");
+}
+
 void service_group_schema(FILE *out) {
 	json_t *schema = json_object();
 
 	json_object_set_new(schema, "$schema",
 			    json_string("https://json-schema.org/draft/2020-12/schema"));
 	json_object_set_new(schema, "$id", json_string(ID));
-	json_object_set_new(schema, "title", json_string("OpenVCMTS service group"));
+	json_object_set_new(schema, "title", json_string("OpenVCMTS configuration"));
 	put_keys(schema, service_group_keys);
+	put_forms(schema);
 	json_dumpf(schema, out, JSON_INDENT(2) | JSON_ENSURE_ASCII);
 	fputc('\n', out);
 	json_decref(schema);

@@ -12,17 +12,29 @@
 
 struct server_config {
 	char *name;
-	uint32_t main_core;
+	uint32_t main_core; /* the same in all groups */
 	struct service_group *groups; /* in the order of the file; ids are unique */
 	size_t group_count; /* at least 1 */
 };
 
 /*
- * Loads the file at `path`: one service group, or a server with a list of them. Mistakes go to `errors`
+ * Loads the file at `path`: one service group, or a server with a list of them, some of which may stand
+ * in files of their own. Each group has an arena of its own and its cores by number. Mistakes go to `errors`
  * as service_group_load() tells them, those of a group's own file under its name. Returns 0, and `config`
  * is to be given to server_config_free(); or the number of mistakes (> 0), and `config` holds nothing.
  */
 int server_config_load(const char *path, struct server_config *config, FILE *errors);
+
+/* From where groups' own files come: `read` gives the text of one, to be freed, or NULL with errno set. */
+struct server_files {
+	char *(*read)(void *context, const char *path, size_t most, size_t *size);
+	void *context;
+};
+
+/* The same from `size` bytes at `text`, reported under the name `name`. Own files are read by `files`. */
+int server_config_load_text(const char *name, const char *text, size_t size,
+			    const struct server_files *files, struct server_config *config,
+			    FILE *errors);
 
 /* Frees what a load made. Harmless on a zeroed struct. */
 void server_config_free(struct server_config *config);

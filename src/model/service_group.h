@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a service group is: one YAML file, loaded once, read-only afterwards.
+ * What a service group is: a YAML file or an item of a server's, loaded once, read-only afterwards.
  *
  * Everything here is plain data in the units of the field: rates in bits per second, times in
  * nanoseconds, sizes in bytes, addresses in network byte order. References between objects are
@@ -75,6 +75,16 @@ enum filter_action {
 enum downstream_layout {
 	LAYOUT_1DS1T, /* upper and lower MAC in turn on one core */
 	LAYOUT_1DS2T, /* upper and lower MAC on a core each */
+};
+
+/* Core configurations by name: N upstreams on T threads, N downstreams on T threads. */
+enum thread_layout {
+	LAYOUT_NONE, /* every core by its own key */
+	LAYOUT_1US1T_1DS1T,
+	LAYOUT_1US1T_1DS2T,
+	LAYOUT_2US1T_1DS2T, /* the upstreams of two groups on one thread */
+	LAYOUT_COMBINED, /* both directions of a group on one thread */
+	LAYOUT_COMBINED2, /* both directions of two groups on one thread */
 };
 
 struct ip_address {
@@ -245,6 +255,9 @@ struct bonding_group {
 struct port_config {
 	char *device;
 	uint32_t queue_size; /* descriptors */
+	/* What tells the group's frames from those of others on this device. */
+	uint16_t vlan; /* 1..4094; 0: no tag */
+	uint8_t mac[6]; /* destination, on the network port only; all zero: any */
 };
 
 struct rphy_config {
@@ -259,12 +272,22 @@ struct rphy_config {
 	uint32_t max_segments; /* PSP segments in one DEPI frame, 1..255 */
 };
 
+/* What the file says of threads; the cores in thread_config are made of it. */
+struct thread_request {
+	enum thread_layout layout;
+	uint16_t *cores; /* of the layout, in the order in which groups take them; each once */
+	size_t core_count;
+	bool downstream, main_core, upper_mac_core, lower_mac_core, upstream_core; /* are given */
+};
+
 struct thread_config {
 	enum downstream_layout downstream;
 	uint32_t main_core;
 	uint32_t upper_mac_core;
 	uint32_t lower_mac_core; /* used by 1ds2t only */
 	uint32_t upstream_core; /* may be one of the downstream's: then they take turns */
+	struct thread_request
+		asked; /* for those who explain a placement; it decides nothing more */
 };
 
 struct upstream_config {
@@ -291,6 +314,7 @@ struct service_group {
 	enum filter_action filter_default; /* for packets that match no rule of their groups */
 	uint32_t flow_cache; /* records of flows seen last; where not given, by the modems */
 	bool has_flow_cache;
+	uint32_t max_queued; /* packets in all queues of the group together; 0: not given */
 	struct channel *channels;
 	size_t channel_count;
 	struct upstream_config upstream;

@@ -31,6 +31,7 @@ struct open_node {
 struct composer {
 	struct tree *tree;
 	struct errors *errors;
+	uint32_t first_line;
 	struct open_node open[MAX_DEPTH];
 	size_t depth;
 	struct anchor anchors[MAX_ANCHORS];
@@ -43,8 +44,8 @@ static bool tree_refuse(struct composer *composer, uint32_t line, const char *fo
 	return false;
 }
 
-static uint32_t line_of(const yaml_event_t *event) {
-	return (uint32_t)event->start_mark.line + 1;
+static uint32_t line_of(const struct composer *composer, const yaml_event_t *event) {
+	return (uint32_t)event->start_mark.line + composer->first_line;
 }
 
 static const char *tree_keep(struct composer *composer, const void *text, size_t length) {
@@ -96,7 +97,7 @@ static struct node *tree_append(struct composer *composer, enum node_type type, 
 
 static bool add_scalar(struct composer *composer, const yaml_event_t *event) {
 	const char *anchor = (const char *)event->data.scalar.anchor;
-	struct node *node = tree_append(composer, NODE_SCALAR, line_of(event));
+	struct node *node = tree_append(composer, NODE_SCALAR, line_of(composer, event));
 
 	if (node == NULL)
 		return false;
@@ -116,7 +117,8 @@ static bool open_collection(struct composer *composer, const yaml_event_t *event
 	bool map = event->type == YAML_MAPPING_START_EVENT;
 	const yaml_char_t *anchor =
 		map ? event->data.mapping_start.anchor : event->data.sequence_start.anchor;
-	struct node *node = tree_append(composer, map ? NODE_MAP : NODE_LIST, line_of(event));
+	struct node *node =
+		tree_append(composer, map ? NODE_MAP : NODE_LIST, line_of(composer, event));
 	struct open_node *open;
 
 	if (node == NULL)
@@ -146,12 +148,13 @@ static bool add_alias(struct composer *composer, const yaml_event_t *event) {
 	for (size_t i = 0; i < composer->anchor_count; i++) {
 		if (strcmp(composer->anchors[i].name, name) != 0)
 			continue;
-		node = tree_append(composer, NODE_ALIAS, line_of(event));
+		node = tree_append(composer, NODE_ALIAS, line_of(composer, event));
 		if (node != NULL)
 			node->target = composer->anchors[i].node;
 		return node != NULL;
 	}
-	return tree_refuse(composer, line_of(event), "an alias without an anchor before it",
+	return tree_refuse(composer, line_of(composer, event),
+			   "an alias without an anchor before it",
 			   "an alias of a value that is complete");
 }
 
@@ -171,11 +174,13 @@ static bool has_tag(const yaml_event_t *event) {
 /* Returns false at the end of the stream and after a mistake. */
 static bool take_event(struct composer *composer, const yaml_event_t *event) {
 	if (has_tag(event))
-		return tree_refuse(composer, line_of(event), "a YAML tag", "values without tags");
+		return tree_refuse(composer, line_of(composer, event), "a YAML tag",
+				   "values without tags");
 	switch (event->type) {
 	case YAML_DOCUMENT_START_EVENT:
 		return composer->tree->root == NULL ||
-		       tree_refuse(composer, line_of(event), "a second document", "one document");
+		       tree_refuse(composer, line_of(composer, event), "a second document",
+				   "one document");
 	case YAML_SCALAR_EVENT: return add_scalar(composer, event);
 	case YAML_SEQUENCE_START_EVENT:
 	case YAML_MAPPING_START_EVENT: return open_collection(composer, event);
@@ -184,7 +189,8 @@ static bool take_event(struct composer *composer, const yaml_event_t *event) {
 	case YAML_ALIAS_EVENT: return add_alias(composer, event);
 	case YAML_STREAM_END_EVENT:
 		if (composer->tree->root == NULL)
-			tree_refuse(composer, 1, "an empty file", "the keys of a service group");
+			tree_refuse(composer, composer->first_line, "an empty file",
+				    "the keys of a service group");
 		return false;
 	default: return true;
 	}
@@ -201,11 +207,12 @@ static void refuse_syntax(struct composer *composer, const yaml_parser_t *parser
 		 parser->problem != NULL ? parser->problem : "no memory left",
 		 parser->context != NULL ? ", " : "",
 		 parser->context != NULL ? parser->context : "");
-	tree_refuse(composer, (uint32_t)line + 1, found, "YAML 1.1 in UTF-8");
+	tree_refuse(composer, (uint32_t)line + composer->first_line, found, "YAML 1.1 in UTF-8");
 }
 
-bool tree_load(struct tree *tree, const char *text, size_t size, struct errors *errors) {
-	struct composer composer = {.tree = tree, .errors = errors};
+bool tree_load(struct tree *tree, const char *text, size_t size, uint32_t first,
+	       struct errors *errors) {
+	struct composer composer = {.tree = tree, .errors = errors, .first_line = first};
 	uint64_t mistakes = errors->total;
 	yaml_parser_t parser;
 	yaml_event_t event;
@@ -213,7 +220,8 @@ bool tree_load(struct tree *tree, const char *text, size_t size, struct errors *
 
 	*tree = (struct tree){.arena = arena_new()};
 	if (tree->arena == NULL || !yaml_parser_initialize(&parser))
-		return tree_refuse(&composer, 1, "no memory left", "a file that fits the machine");
+		return tree_refuse(&composer, first, "no memory left",
+				   "a file that fits the machine");
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&parser, (const unsigned char *)(size > 0 ? text : ""), size);
 	while (more) {
@@ -231,6 +239,23 @@ bool tree_load(struct tree *tree, const char *text, size_t size, struct errors *
 void tree_free(struct tree *tree) {
 	arena_free(tree->arena);
 	*tree = (struct tree){0};
+}
+
+static void shift_lines(struct node *node, uint32_t from, uint32_t first, uint32_t *last) {
+	node->line = node->line - from + first;
+	if (node->line > *last)
+		*last = node->line;
+	if (node->type != NODE_LIST && node->type != NODE_MAP)
+		return;
+	for (struct node *child = node->first; child != NULL; child = child->next)
+		shift_lines(child, from, first, last);
+}
+
+uint32_t tree_renumber(struct node *node, uint32_t first) {
+	uint32_t last = first;
+
+	shift_lines(node, node->line, first, &last);
+	return last + 1;
 }
 
 struct node *node_resolve(struct node *node) {

@@ -19,7 +19,7 @@ enum node_type {
 struct node {
 	uint8_t type;
 	bool bad; /* a mistake was reported here: the value is not to be relied on */
-	uint32_t line; /* from 1 */
+	uint32_t line; /* from 1; of several files as in errors.h */
 	uint32_t length; /* bytes of a scalar; children of a list; pairs of a map */
 	union {
 		const char *text; /* NUL-terminated, and may hold NULs of its own */
@@ -36,12 +36,19 @@ struct tree {
 };
 
 /*
- * Reads the one document in `size` bytes of UTF-8 at `text`. Returns false after it has reported
+ * Reads the one document in `size` bytes of UTF-8 at `text`, whose lines count from `first`. Returns false after it has reported
  * exactly one mistake; the tree is to be given to tree_free() in either case. An alias never names
  * a node that holds it, so walking the tree ends (though an alias may multiply the work).
  */
-bool tree_load(struct tree *tree, const char *text, size_t size, struct errors *errors);
+bool tree_load(struct tree *tree, const char *text, size_t size, uint32_t first,
+	       struct errors *errors);
 void tree_free(struct tree *tree);
+
+/*
+ * Gives the lines of a node and of all that stands in it the numbers from `first` on; what it names by
+ * aliases keeps its own. Returns the number behind its last line.
+ */
+uint32_t tree_renumber(struct node *node, uint32_t first);
 
 /* The node itself, behind aliases. */
 struct node *node_resolve(struct node *node);

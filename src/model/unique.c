@@ -2,7 +2,6 @@
 /* A set of values with their nodes, sorted once at the end. */
 #include "model/unique.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,13 +53,14 @@ static int compare(const void *a, const void *b) {
 static void unique_report(const struct unique_entry *entry, const struct unique_entry *first,
 			  struct errors *errors) {
 	const struct unique_place *place = entry->place;
-	const struct node *value =
-		entry->node->type == NODE_ALIAS ? entry->node->target : entry->node;
+	const struct node *value = entry->node;
 	struct path steps[2 * UNIQUE_LISTS];
 	const struct path *holder = NULL;
 	struct path leaf = {.key = place->leaf};
-	char found[256], allowed[64];
+	char found[256], allowed[512], where[448];
 
+	while (value->type == NODE_ALIAS)
+		value = value->target;
 	for (size_t i = 0; i < UNIQUE_LISTS && place->lists[i] != NULL; i++) {
 		steps[2 * i] = (struct path){.up = holder, .key = place->lists[i]};
 		steps[2 * i + 1] = (struct path){.up = &steps[2 * i], .index = entry->index[i]};
@@ -69,8 +69,8 @@ static void unique_report(const struct unique_entry *entry, const struct unique_
 	leaf.up = holder;
 	errors_quote(value->text, value->length, found, sizeof(found) - 8);
 	strcat(found, " again");
-	snprintf(allowed, sizeof(allowed), "it once (first on line %" PRIu32 ")",
-		 first->node->line);
+	errors_where(errors, first->node->line, entry->node->line, where, sizeof(where));
+	snprintf(allowed, sizeof(allowed), "it once (first %s)", where);
 	errors_add(errors, entry->node->line, place->leaf != NULL ? &leaf : holder, found, allowed);
 }
 

@@ -41,7 +41,8 @@ struct pool_sizes {
 uint32_t server_queued_max(const struct server_config *config, size_t group) {
 	size_t all = QUEUED_FIRST + (config->group_count - 1) * QUEUED_MORE;
 
-	(void)group;
+	if (config->groups[group].max_queued > 0)
+		return config->groups[group].max_queued;
 	return (uint32_t)(all / config->group_count);
 }
 

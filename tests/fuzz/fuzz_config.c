@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any bytes as a configuration: refused with at least one line, or loaded, sound and freed. */
+/*
+ * Any bytes as a configuration: refused with at least one line, or loaded, sound and freed. Lines of "%%%"
+ * part the server's file from groups' own files, which are called a, b and so on.
+ */
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "model/loader.h"
+#include "model/server_config.h"
+
+#define BORDER "\n%%%\n"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -44,8 +51,75 @@ static void demand_modem(const struct service_group *sg, const struct modem *mod
 		demand(modem->service_flows[modem->classifiers[i].flow].active);
 }
 
+static void demand_group(const struct service_group *sg) {
+	const struct thread_config *threads = &sg->threads;
+
+	demand(sg->arena != NULL && sg->name != NULL && sg->id >= 1);
+	demand(threads->downstream != LAYOUT_1DS2T ||
+	       threads->upper_mac_core != threads->lower_mac_core);
+	demand(threads->upper_mac_core <= 1023 && threads->upstream_core <= 1023);
+	for (size_t i = 0; i < sg->modem_count; i++)
+		demand_modem(sg, &sg->modems[i]);
+}
+
+/* What nobody who has several groups looks at again. */
+static void demand_server(const struct server_config *config) {
+	demand(config->name != NULL && config->group_count <= SERVER_MAX_GROUPS);
+	for (size_t g = 0; g < config->group_count; g++) {
+		demand_group(&config->groups[g]);
+		demand(config->groups[g].threads.main_core == config->main_core);
+		for (size_t h = 0; h < g; h++)
+			demand(config->groups[h].id != config->groups[g].id);
+	}
+}
+
+struct text {
+	const char *bytes;
+	size_t size;
+};
+
+/* Takes the text before the next border off `rest`. */
+static struct text next_part(struct text *rest) {
+	const char *border =
+		rest->size > 0 ? memmem(rest->bytes, rest->size, BORDER, strlen(BORDER)) : NULL;
+	struct text part = *rest;
+	size_t behind;
+
+	if (border == NULL) {
+		*rest = (struct text){0};
+		return part;
+	}
+	part.size = (size_t)(border - rest->bytes) + 1;
+	behind = part.size - 1 + strlen(BORDER);
+	*rest = (struct text){rest->bytes + behind, rest->size - behind};
+	return part;
+}
+
+/* A file of one letter. */
+static char *read_part(void *context, const char *path, size_t most, size_t *size) {
+	struct text rest = *(struct text *)context, part = {0};
+	char *copy;
+
+	errno = ENOENT;
+	if (strlen(path) != 1 || path[0] < 'a' || path[0] > 'z')
+		return NULL;
+	for (int i = 'a'; i <= path[0]; i++)
+		part = next_part(&rest);
+	errno = EFBIG;
+	if (part.bytes == NULL || part.size > most)
+		return NULL;
+	copy = malloc(part.size > 0 ? part.size : 1);
+	demand(copy != NULL);
+	memcpy(copy, part.bytes, part.size);
+	*size = part.size;
+	return copy;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-	struct service_group sg;
+	struct text rest = {(const char *)data, size};
+	struct text top = next_part(&rest);
+	const struct server_files files = {.read = read_part, .context = &rest};
+	struct server_config config;
 	char *said = NULL;
 	size_t length = 0;
 	FILE *errors = open_memstream(&said, &length);
@@ -53,12 +127,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
 	if (errors == NULL)
 		abort();
-	mistakes = service_group_load_text("fuzz.yaml", (const char *)data, size, &sg, errors);
+	mistakes =
+		server_config_load_text("fuzz.yaml", top.bytes, top.size, &files, &config, errors);
 	fclose(errors);
-	demand((mistakes > 0) == (length > 0) && (mistakes > 0) == (sg.arena == NULL));
-	for (size_t i = 0; i < sg.modem_count; i++)
-		demand_modem(&sg, &sg.modems[i]);
-	service_group_free(&sg);
+	demand((mistakes > 0) == (length > 0) && (mistakes > 0) == (config.group_count == 0));
+	if (mistakes == 0)
+		demand_server(&config);
+	server_config_free(&config);
 	free(said);
 	return 0;
 }

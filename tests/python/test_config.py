@@ -126,7 +126,11 @@ def test_defaults_of_the_schema_are_allowed(tmp_path: Path) -> None:
         if "default" in value and f"{name}:" not in BASE
     }
     given |= {
-        name: {key: value["default"] for key, value in properties[name]["properties"].items()}
+        name: {
+            key: value["default"]
+            for key, value in properties[name]["properties"].items()
+            if "default" in value
+        }
         for name in ("threads", "upstream")
     }
     text = BASE + "".join(f"{name}: {json.dumps(value)}\n" for name, value in given.items())

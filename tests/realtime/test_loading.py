@@ -7,6 +7,7 @@ from pathlib import Path
 
 from vcmts import paths
 from vcmts.profile import command as profile
+from vcmts.profile import server
 
 MODEMS = (3_000, 30_000)
 
@@ -36,3 +37,15 @@ def test_time_grows_with_the_modems_alone(tmp_path: Path) -> None:
         command: list[str | Path] = [paths.program("vcmtsd"), "check", "--config", path]
         taken.append(min(seconds(command) for _ in range(3)))
     assert taken[1] < 30 * taken[0]
+
+
+def test_time_grows_with_the_groups_alone(tmp_path: Path) -> None:
+    """28 groups of 300 modems take some 28 times as long to check as one."""
+    taken = []
+    for groups in (1, 28):
+        path = tmp_path / f"{groups}.yaml"
+        with path.open("w", encoding="utf-8") as out:
+            server.write_server("6ofdm-0sc-qam_300cms_aes", groups, out)
+        command: list[str | Path] = [paths.program("vcmtsd"), "check", "--config", path]
+        taken.append(min(seconds(command) for _ in range(3)))
+    assert taken[1] < 60 * taken[0]

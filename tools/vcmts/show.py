@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts show: a service group's configuration on one screen.
+"""vcmts show: the configuration of a service group, or of a server's groups, on one screen.
 
 vcmtsd's own loader reads the file first; what the file does not say, the schema does.
 """
@@ -23,7 +23,7 @@ SCHEMA = CHECKOUT / "config" / "schema.json"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("config", metavar="FILE", help="configuration of a service group (YAML)")
+    parser.add_argument("config", metavar="FILE", help="service group or server (YAML)")
 
 
 def checked(config: str) -> Mapping | None:
@@ -56,14 +56,20 @@ def filled(value: Any, schema: Mapping) -> Any:
 
 
 def read(path: Path) -> Mapping:
-    """A file that vcmtsd has found good, its values as they are written, with every default."""
+    """A file that vcmtsd has found good, its values as written, and a group's defaults."""
     if not path.is_file():
         raise MistakeError(f"{path}: is read twice; give a file instead of a pipe")
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     with path.open(encoding="utf-8") as file:
         document = yaml.load(file, Loader=loader)
-    whole: Mapping = filled(document, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    if not is_server(document):
+        document = filled(document, json.loads(SCHEMA.read_text(encoding="utf-8")))
+    whole: Mapping = document
     return whole
+
+
+def is_server(document: Mapping) -> bool:
+    return "service_groups" in document
 
 
 def counted(count: int | str, noun: str) -> str:
@@ -208,12 +214,30 @@ def rows(document: Mapping) -> list[tuple[str, str]]:
     ]
 
 
+def server_table(facts: Mapping) -> Table:
+    """A row a group; what a group is in detail, a file of its own would show."""
+    table = Table(title=facts["name"], title_justify="left", box=None)
+    for heading in ("group", "name", "channels", "modems", "cores", "network", "R-PHY"):
+        table.add_column(heading, overflow="fold")
+    for group in facts["groups"]:
+        table.add_row(
+            *(str(group[key]) for key in ("service_group", "name", "channels", "modems")),
+            ", ".join(map(str, group["cores"])),
+            *(group[key].split(",")[0] for key in ("network_device", "rphy_device")),
+        )
+    return table
+
+
 def main(arguments: argparse.Namespace) -> int:
     facts = checked(arguments.config)
     if facts is None:
         return 2
-    table = Table(title=facts["name"], title_justify="left", show_header=False, box=None)
-    for name, value in rows(read(Path(arguments.config))):
-        table.add_row(name, value)
+    document = read(Path(arguments.config))
+    if is_server(document):
+        table = server_table(facts)
+    else:
+        table = Table(title=facts["name"], title_justify="left", show_header=False, box=None)
+        for name, value in rows(document):
+            table.add_row(name, value)
     Console(markup=False).print(table)
     return 0

@@ -9,7 +9,7 @@ from vcmts.paths import program
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "config", nargs="+", metavar="FILE", help="configuration of a service group"
+        "config", nargs="+", metavar="FILE", help="configuration of a service group or server"
     )
 
 

@@ -50,6 +50,7 @@ def words(step: str, given: argparse.Namespace) -> list[str]:
         found += ["--threads", "both"]
     if step not in OF_THEIR_OWN:
         found += ["--config", given.config] if given.config else ["--profile", given.profile]
+        found += ["--groups", str(given.groups)] if given.groups != 1 else []
     throughput = stored(given.folder, "throughput")
     if step == "latency" and throughput.exists():
         found += ["--throughput", str(throughput)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""docs/configuration.md from config/schema.json: `python -m vcmts.docs.configdoc` writes it."""
+"""docs/configuration.md from config/: `python -m vcmts.docs.configdoc` writes it."""
 
 import json
 import re
@@ -19,6 +19,7 @@ Schema = dict[str, Any]
 SCHEMA = CHECKOUT / "config" / "schema.json"
 PAGE = CHECKOUT / "docs" / "configuration.md"
 EXAMPLE = CHECKOUT / "config" / "example.yaml"
+SERVER_EXAMPLE = CHECKOUT / "config" / "example-server.yaml"
 TEMPLATE = Path(__file__).with_name("configuration.md.in")
 
 
@@ -38,7 +39,8 @@ def allowed(schema: Schema) -> str:
         return words
     if "properties" in items:
         return f"{words}, see below"
-    return f"{words}, each {items['x-allowed']}"
+    # cores are one text or a list of such, and the words tell of both
+    return f"{words}, each {items['x-allowed']}" if "x-allowed" in items else words
 
 
 def default(schema: Schema) -> str:
@@ -49,10 +51,12 @@ def default(schema: Schema) -> str:
 
 
 def rows(schema: Schema) -> Iterator[str]:
-    needed = set(schema.get("required", ()))
+    needed = set(schema.get("required", schema.get("else", {}).get("required", ())))
     yield "| key | meaning | allowed | default |"
     yield "| --- | --- | --- | --- |"
     for name, value in schema["properties"].items():
+        if "$ref" in value:  # a key of the top of the file
+            continue
         key = f"**`{name}`**" if name in needed else f"`{name}`"
         cells = (key, value["description"], allowed(value), default(value))
         yield f"| {' | '.join(escape(cell) for cell in cells)} |"
@@ -64,6 +68,8 @@ def sections(schema: Schema, path: str) -> Iterator[str]:
     if path:
         yield f"{sentence(schema['description'])}.\n"
     yield from rows(schema)
+    if any("$ref" in value for value in schema["properties"].values()):
+        yield "\nAnd every key of the top of the file but the list itself."
     for name, value in schema["properties"].items():
         place = f"{path}.{name}" if path else name
         if "properties" in value:
@@ -84,6 +90,7 @@ def filter_set(year: FilterSet) -> str:
 def placeholders(schema: Schema) -> dict[str, str]:
     return {
         "EXAMPLE": EXAMPLE.read_text(encoding="utf-8").split("\n", 1)[1],  # not the licence
+        "SERVER_EXAMPLE": SERVER_EXAMPLE.read_text(encoding="utf-8").split("\n", 1)[1],
         "KEYS": "\n".join(sections(schema, "")),
         "GRAMMAR": GRAMMAR,
         "NAMES": "\n".join(f"- `{name}`" for name in PUBLISHED),

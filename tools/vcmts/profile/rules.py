@@ -83,7 +83,9 @@ def filter_lines(filters: Filters) -> Iterator[str]:
             )
 
 
-def classifier_lines(modem: int, network: IPv4Address, sizes: Sizes) -> Iterator[str]:
+def classifier_lines(
+    modem: int, network: IPv4Address, ipv6_prefix: str, sizes: Sizes
+) -> Iterator[str]:
     """To the active flows behind the first in turn: three on UDP, three on TCP."""
     if sizes.classifiers == 0:
         yield "    classifiers: []"
@@ -97,7 +99,7 @@ def classifier_lines(modem: int, network: IPv4Address, sizes: Sizes) -> Iterator
         rule = number + 1
         source = source_of(19, 96, rule) if ipv4 else f'"2001:db8:fffd:{rule:x}::/64"'
         prefix = f"{network}/{sizes.ipv4_prefix}"
-        destination = prefix if ipv4 else f'"2001:db8:0:{modem:x}::/64"'
+        destination = prefix if ipv4 else f'"{ipv6_prefix}::/64"'
         flow = first_flow + 1 + turn % others if others > 0 else first_flow
         yield (
             f"      - {{family: {'ipv4' if ipv4 else 'ipv6'}, source: {source}, "

@@ -9,6 +9,8 @@ channels with room for what was measured, and each modem bonded over two of them
 
 from collections.abc import Iterator
 
+from vcmts.profile.numbers import Numbers
+
 CHANNELS, RATE = 4, "1 Gbps"
 MOST_SIDS = 0x3FFE  # of one channel: 1 to 0x3FFE
 FIRST_FLOW = 1_000_001  # where the ids of downstream flows are all below
@@ -19,13 +21,16 @@ def channels(modems: int) -> int:
     return max(CHANNELS, -(-2 * modems // MOST_SIDS))
 
 
-def channel_lines(modems: int) -> Iterator[str]:
+def channel_lines(modems: int, numbers: Numbers) -> Iterator[str]:
     """Bandwidth requests come on sessions of their own; modems range on the first channel."""
     yield "upstream_channels:"
     for number in range(1, channels(modems) + 1):
-        sessions = f"session: {0x20000 + number:#010x}, request_session: {0x21000 + number:#010x}"
+        kinds = {"session": 0x20000, "request_session": 0x21000}
         if number == 1:
-            sessions += f", ranging_session: {0x22000 + number:#010x}"
+            kinds["ranging_session"] = 0x22000
+        sessions = ", ".join(
+            f"{kind}: {numbers.session(first + number):#010x}" for kind, first in kinds.items()
+        )
         yield f"  - {{id: {number}, type: ofdma, rate: {RATE}, {sessions}}}"
 
 

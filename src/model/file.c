@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static FILE *file_open(const char *path, bool regular) {
+	/* a pipe that nobody writes to would keep us here */
+	int descriptor = open(path, O_RDONLY | O_CLOEXEC | (regular ? O_NONBLOCK : 0));
+	struct stat about;
+	FILE *file;
+
+	if (descriptor < 0)
+		return NULL;
+	errno = ENOTSUP;
+	if (regular && (fstat(descriptor, &about) != 0 ||
+			(!S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)))) {
+		close(descriptor);
+		return NULL;
+	}
+	file = fdopen(descriptor, "rb");
+	if (file == NULL)
+		close(descriptor);
+	return file;
+}
+
+char *file_read(const char *path, size_t most, bool regular, size_t *size) {
+	FILE *file = file_open(path, regular);
+	size_t room = 1u << 16;
+	char *text = NULL, *larger;
+
+	*size = 0;
+	if (file == NULL)
+		return NULL;
+	while (!feof(file)) {
+		errno = *size > most ? EFBIG : 0;
+		larger = errno == 0 ? realloc(text, room) : NULL;
+		if (larger == NULL)
+			break;
+		text = larger;
+		*size += fread(text + *size, 1, room - *size, file);
+		if (ferror(file))
+			break;
+		if (*size == room)
+			room *= 2;
+	}
+	if (!feof(file) || *size > most) {
+		int reason = feof(file) ? EFBIG : errno;
+
+		free(text);
+		text = NULL;
+		errno = reason;
+	}
+	fclose(file);
+	return text;
+}
+
+void file_refuse(struct errors *errors, uint32_t line, const struct path *path) {
+	char found[128];
+
+	snprintf(found, sizeof(found), "no readable file (%s)", strerror(errno));
+	errors_add(errors, line, path, found, "a YAML file of at most 1 GiB");
+}

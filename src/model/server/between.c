@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ids and devices here; what packets of a port are told apart by in values.c. */
+#include "model/server/between.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/devices.h"
+#include "model/server/values.h"
+
+#define WHERE_SIZE 448
+#define ALLOWED_SIZE 768
+
+struct group_lines {
+	bool read; /* without mistakes */
+	uint32_t id;
+	uint32_t device[DEVICE_ROLES];
+	uint32_t queue_size[DEVICE_ROLES];
+};
+
+struct between {
+	const struct server_config *config;
+	size_t count;
+	struct group_lines lines[SERVER_MAX_GROUPS];
+	struct values *values;
+};
+
+struct between *between_new(const struct server_config *config, size_t count) {
+	struct between *between = calloc(1, sizeof(*between));
+	struct values *values = values_new(config->groups);
+
+	if (between == NULL || values == NULL) {
+		values_free(values);
+		free(between);
+		return NULL;
+	}
+	between->config = config;
+	between->count = count;
+	between->values = values;
+	return between;
+}
+
+void between_free(struct between *between) {
+	if (between != NULL)
+		values_free(between->values);
+	free(between);
+}
+
+/* The line of a key, or of the nearest map around it that is there. */
+static uint32_t line_of_key(const struct node *map, const char *key, uint32_t otherwise) {
+	const struct node *value = node_present(map, key);
+
+	return value != NULL ? value->line : otherwise;
+}
+
+void between_add(struct between *between, size_t index, struct node *root) {
+	struct group_lines *lines = &between->lines[index];
+	const struct node *ports = node_field(root, "ports");
+
+	lines->read = true;
+	lines->id = line_of_key(root, "service_group", root->line);
+	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
+		uint32_t around = line_of_key(ports, device_role_name(role), root->line);
+		const struct node *port = node_field(ports, device_role_name(role));
+
+		lines->device[role] = line_of_key(port, "device", around);
+		lines->queue_size[role] = line_of_key(port, "queue_size", around);
+	}
+	if (between->count > 1)
+		values_add(between->values, index, root);
+}
+
+static void check_id(const struct between *between, size_t g, struct errors *errors) {
+	static const struct path path = {.key = "service_group"};
+	const struct service_group *groups = between->config->groups;
+	char found[32], where[WHERE_SIZE], allowed[ALLOWED_SIZE];
+
+	for (size_t h = 0; h < g; h++) {
+		if (!between->lines[h].read || groups[h].id != groups[g].id)
+			continue;
+		snprintf(found, sizeof(found), "%" PRIu32 " again", groups[g].id);
+		errors_where(errors, between->lines[h].id, between->lines[g].id, where,
+			     sizeof(where));
+		snprintf(allowed, sizeof(allowed), "a number of its own (first %s)", where);
+		errors_add(errors, between->lines[g].id, &path, found, allowed);
+		return;
+	}
+}
+
+/* A port of one group, as one of another group before it has it. */
+struct port_pair {
+	const struct port_config *port, *before;
+	enum device_role role, role_before;
+	uint32_t id_before; /* of the group */
+	uint32_t line_before;
+};
+
+static void check_same_role(const struct port_pair *pair, const struct group_lines *lines,
+			    struct errors *errors) {
+	struct path ports = {.key = "ports"};
+	struct path up = {.up = &ports, .key = device_role_name(pair->role)};
+	struct path device = {.up = &up, .key = "device"};
+	struct path queue_size = {.up = &up, .key = "queue_size"};
+	char found[256], quoted[256], allowed[ALLOWED_SIZE];
+
+	if (strcmp(device_arguments(pair->port->device), device_arguments(pair->before->device)) !=
+	    0) {
+		errors_quote(pair->port->device, strlen(pair->port->device), found, sizeof(found));
+		errors_quote(pair->before->device, strlen(pair->before->device), quoted,
+			     sizeof(quoted));
+		snprintf(allowed, sizeof(allowed), "%s, as service group %" PRIu32 " has it",
+			 quoted, pair->id_before);
+		errors_add(errors, lines->device[pair->role], &device, found, allowed);
+	} else if (pair->port->queue_size != pair->before->queue_size) {
+		snprintf(found, sizeof(found), "%" PRIu32, pair->port->queue_size);
+		snprintf(allowed, sizeof(allowed),
+			 "%" PRIu32 ", as service group %" PRIu32 " has it on this device",
+			 pair->before->queue_size, pair->id_before);
+		errors_add(errors, lines->queue_size[pair->role], &queue_size, found, allowed);
+	}
+}
+
+static void check_pair(const struct port_pair *pair, const struct group_lines *lines,
+		       struct errors *errors) {
+	struct path ports = {.key = "ports"};
+	struct path up = {.up = &ports, .key = device_role_name(pair->role)};
+	struct path path = {.up = &up, .key = "device"};
+	char found[256], where[WHERE_SIZE], allowed[ALLOWED_SIZE];
+
+	if (pair->role == pair->role_before) {
+		check_same_role(pair, lines, errors);
+		return;
+	}
+	errors_quote(pair->port->device, strlen(pair->port->device), found, sizeof(found));
+	errors_where(errors, pair->line_before, lines->device[pair->role], where, sizeof(where));
+	snprintf(allowed, sizeof(allowed),
+		 "another device than ports.%s of service group %" PRIu32 " (%s)",
+		 device_role_name(pair->role_before), pair->id_before, where);
+	errors_add(errors, lines->device[pair->role], &path, found, allowed);
+}
+
+/* Holds a port of the group `g` against the first one before it that has its device. */
+static void check_device(const struct between *between, size_t g, enum device_role role,
+			 struct errors *errors) {
+	const struct service_group *groups = between->config->groups;
+	struct port_pair pair = {.port = device_port(&groups[g], role), .role = role};
+
+	if (pair.port->device == NULL)
+		return;
+	for (size_t h = 0; h < g; h++) {
+		for (enum device_role other = 0; other < DEVICE_ROLES; other++) {
+			pair.before = device_port(&groups[h], other);
+			if (!between->lines[h].read || pair.before->device == NULL ||
+			    !device_same(pair.port->device, pair.before->device))
+				continue;
+			pair.role_before = other;
+			pair.id_before = groups[h].id;
+			pair.line_before = between->lines[h].device[other];
+			check_pair(&pair, &between->lines[g], errors);
+			return;
+		}
+	}
+}
+
+void between_check(struct between *between, struct errors *errors) {
+	for (size_t g = 0; g < between->count; g++) {
+		if (!between->lines[g].read)
+			continue;
+		check_id(between, g, errors);
+		for (enum device_role role = 0; role < DEVICE_ROLES; role++)
+			check_device(between, g, role, errors);
+	}
+	values_check(between->values, errors);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Values of all groups with their lines, sorted once at the end. A value counts together with the side
+ * that it is on: groups of one device, VLAN and address, which nothing else tells apart.
+ */
+#include "model/server/values.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/devices.h"
+#include "model/units.h"
+
+#define WHERE_SIZE 448
+#define ALLOWED_SIZE 768
+#define VALUE_SIZE 17 /* an IP address with its family */
+#define TEXT_SIZE 64
+
+enum value_kind {
+	VALUE_ADDRESS,
+	VALUE_MAC,
+	VALUE_SESSION, /* downstream */
+	VALUE_UPSTREAM_SESSION,
+	VALUE_REQUEST_SESSION,
+	VALUE_RANGING_SESSION,
+	VALUE_KINDS,
+};
+
+/* What makes a side of groups. */
+enum side {
+	SIDE_NETWORK, /* device, VLAN, destination MAC address */
+	SIDE_RPD, /* device, VLAN, R-PHY device: sessions that we send */
+	SIDE_CORE, /* device, VLAN, our MAC address: sessions that we receive */
+	SIDES,
+};
+
+static const struct {
+	enum side side;
+	const char *list, *key; /* where it stands: list[i].key, or list[i].key[j] of addresses */
+} kinds[VALUE_KINDS] = {
+	[VALUE_ADDRESS] = {SIDE_NETWORK, "modems", "addresses"},
+	[VALUE_MAC] = {SIDE_NETWORK, "modems", "mac"},
+	[VALUE_SESSION] = {SIDE_RPD, "channels", "session"},
+	[VALUE_UPSTREAM_SESSION] = {SIDE_CORE, "upstream_channels", "session"},
+	[VALUE_REQUEST_SESSION] = {SIDE_CORE, "upstream_channels", "request_session"},
+	[VALUE_RANGING_SESSION] = {SIDE_CORE, "upstream_channels", "ranging_session"},
+};
+
+/* What is compared before the values: all sessions of the upstream are one kind to a receiver. */
+struct value_key {
+	uint8_t side; /* of enum side */
+	uint8_t group; /* the first one on this side */
+	uint8_t kind; /* addresses and MAC addresses differ, sessions do not */
+	uint8_t value[VALUE_SIZE];
+};
+
+struct value {
+	struct value_key key;
+	uint8_t kind; /* enum value_kind */
+	uint16_t group;
+	uint16_t j;
+	uint32_t i;
+	uint32_t line;
+};
+
+struct values {
+	const struct service_group *groups;
+	bool read[SERVER_MAX_GROUPS]; /* which of them are here */
+	struct value *entries;
+	size_t count, room;
+	bool failed; /* no memory */
+};
+
+struct values *values_new(const struct service_group *groups) {
+	struct values *values = calloc(1, sizeof(*values));
+
+	if (values != NULL)
+		values->groups = groups;
+	return values;
+}
+
+void values_free(struct values *values) {
+	if (values != NULL)
+		free(values->entries);
+	free(values);
+}
+
+static void add_value(struct values *values, const struct value *value, const void *bytes,
+		      size_t size) {
+	if (values->count == values->room) {
+		size_t room = values->room > 0 ? 2 * values->room : 1024;
+		struct value *entries = reallocarray(values->entries, room, sizeof(*entries));
+
+		if (entries == NULL) {
+			values->failed = true;
+			return;
+		}
+		values->entries = entries;
+		values->room = room;
+	}
+	values->entries[values->count] = *value;
+	memcpy(values->entries[values->count].key.value, bytes, size);
+	values->count++;
+}
+
+/* The items of the list `key`, behind aliases. */
+static struct node *items_of(struct node *root, const char *key) {
+	const struct node *list = node_field(root, key);
+
+	return list != NULL ? list->first : NULL;
+}
+
+static void add_modems(struct values *values, size_t g, struct node *root) {
+	const struct modem *modem = values->groups[g].modems;
+	struct value value = {.group = (uint16_t)g};
+
+	for (struct node *item = items_of(root, "modems"); item != NULL; item = item->next) {
+		struct node *map = node_resolve(item);
+		struct node *address = items_of(map, "addresses");
+
+		value.kind = VALUE_MAC;
+		value.line = node_present(map, "mac")->line;
+		add_value(values, &value, modem->mac, sizeof(modem->mac));
+		value.kind = VALUE_ADDRESS;
+		for (value.j = 0; address != NULL; address = address->next, value.j++) {
+			value.line = address->line;
+			add_value(values, &value, &modem->addresses[value.j],
+				  sizeof(modem->addresses[0]));
+		}
+		modem++;
+		value.i++;
+	}
+}
+
+/* A session of the channel that `map` tells of; 0 is none. */
+static void add_session(struct values *values, struct value *value, enum value_kind kind,
+			const struct node *map, uint32_t session) {
+	const struct node *node = node_present(map, kinds[kind].key);
+
+	if (session == 0 || node == NULL)
+		return;
+	value->kind = (uint8_t)kind;
+	value->line = node->line;
+	add_value(values, value, &session, sizeof(session));
+}
+
+static void add_sessions(struct values *values, size_t g, struct node *root) {
+	const struct service_group *sg = &values->groups[g];
+	struct value value = {.group = (uint16_t)g};
+
+	for (struct node *item = items_of(root, "channels"); item != NULL; item = item->next) {
+		add_session(values, &value, VALUE_SESSION, node_resolve(item),
+			    sg->channels[value.i].session);
+		value.i++;
+	}
+	value.i = 0;
+	for (struct node *item = items_of(root, "upstream_channels"); item != NULL;
+	     item = item->next) {
+		const struct upstream_channel *channel = &sg->upstream_channels[value.i];
+		const struct node *map = node_resolve(item);
+
+		add_session(values, &value, VALUE_UPSTREAM_SESSION, map, channel->session);
+		add_session(values, &value, VALUE_REQUEST_SESSION, map, channel->request_session);
+		add_session(values, &value, VALUE_RANGING_SESSION, map, channel->ranging_session);
+		value.i++;
+	}
+}
+
+void values_add(struct values *values, size_t index, struct node *root) {
+	values->read[index] = true;
+	add_modems(values, index, root);
+	add_sessions(values, index, root);
+}
+
+static bool on_one_side(const struct service_group *a, const struct service_group *b,
+			enum side side) {
+	const struct rphy_config *x = &a->rphy, *y = &b->rphy;
+
+	if (side == SIDE_NETWORK)
+		return device_same(a->network.device, b->network.device) &&
+		       a->network.vlan == b->network.vlan &&
+		       memcmp(a->network.mac, b->network.mac, sizeof(a->network.mac)) == 0;
+	if (!device_same(a->rphy_port.device, b->rphy_port.device) ||
+	    a->rphy_port.vlan != b->rphy_port.vlan)
+		return false;
+	if (side == SIDE_CORE)
+		return memcmp(x->core_mac, y->core_mac, sizeof(x->core_mac)) == 0;
+	return memcmp(x->rpd_mac, y->rpd_mac, sizeof(x->rpd_mac)) == 0 &&
+	       memcmp(&x->rpd_ip, &y->rpd_ip, sizeof(x->rpd_ip)) == 0;
+}
+
+/* The first group on the side that the group `g` is on. */
+static uint8_t first_on_side(const struct values *values, size_t g, enum side side) {
+	const struct service_group *groups = values->groups;
+
+	for (size_t h = 0; h < g; h++) {
+		if (values->read[h] && on_one_side(&groups[h], &groups[g], side))
+			return (uint8_t)h;
+	}
+	return (uint8_t)g;
+}
+
+static int compare_values(const void *a, const void *b) {
+	const struct value *left = a, *right = b;
+	int order = memcmp(&left->key, &right->key, sizeof(left->key));
+
+	if (order == 0)
+		order = (left->group > right->group) - (left->group < right->group);
+	return order != 0 ? order : (left->line > right->line) - (left->line < right->line);
+}
+
+static void format_value(const struct value *value, char text[TEXT_SIZE]) {
+	uint32_t session;
+
+	if (value->kind == VALUE_MAC) {
+		units_format_mac(value->key.value, text);
+	} else if (value->kind == VALUE_ADDRESS) {
+		inet_ntop(value->key.value[0] == 4 ? AF_INET : AF_INET6, &value->key.value[1], text,
+			  TEXT_SIZE);
+	} else {
+		memcpy(&session, value->key.value, sizeof(session));
+		snprintf(text, TEXT_SIZE, "0x%08" PRIx32, session);
+	}
+}
+
+static void report_value(const struct values *values, const struct value *value,
+			 const struct value *first, struct errors *errors) {
+	static const char *const differs[SIDES] = {
+		[SIDE_NETWORK] = "vlan or mac",
+		[SIDE_RPD] = "vlan, rpd_mac or rpd_ip",
+		[SIDE_CORE] = "vlan or core_mac",
+	};
+	const struct service_group *groups = values->groups, *sg = &groups[value->group];
+	enum side side = kinds[value->kind].side;
+	const char *device = side == SIDE_NETWORK ? sg->network.device : sg->rphy_port.device;
+	struct path list = {.key = kinds[value->kind].list};
+	struct path item = {.up = &list, .index = value->i};
+	struct path key = {.up = &item, .key = kinds[value->kind].key};
+	struct path place = {.up = &key, .index = value->j};
+	char text[TEXT_SIZE], found[128], where[WHERE_SIZE], allowed[ALLOWED_SIZE];
+
+	format_value(value, text);
+	snprintf(found, sizeof(found), "%s again in service group %" PRIu32, text, sg->id);
+	errors_where(errors, first->line, value->line, where, sizeof(where));
+	snprintf(allowed, sizeof(allowed),
+		 "it in one group of the port %.*s, or another %s (first in service group %" PRIu32
+		 " %s)",
+		 (int)strcspn(device, ","), device, differs[side], groups[first->group].id, where);
+	errors_add(errors, value->line, value->kind == VALUE_ADDRESS ? &place : &key, found,
+		   allowed);
+}
+
+/* Completes the keys of all values by the sides of their groups. */
+static void set_sides(struct values *values) {
+	uint8_t first[SIDES][SERVER_MAX_GROUPS] = {0};
+
+	for (size_t g = 0; g < SERVER_MAX_GROUPS; g++) {
+		for (enum side side = 0; values->read[g] && side < SIDES; side++)
+			first[side][g] = first_on_side(values, g, side);
+	}
+	for (size_t k = 0; k < values->count; k++) {
+		struct value *value = &values->entries[k];
+		enum side side = kinds[value->kind].side;
+
+		value->key.side = (uint8_t)side;
+		value->key.group = first[side][value->group];
+		value->key.kind = value->kind == VALUE_MAC;
+	}
+}
+
+void values_check(struct values *values, struct errors *errors) {
+	size_t first = 0;
+
+	if (values->failed)
+		errors_add(errors, 1, NULL, "no memory left", "a file that fits the machine");
+	set_sides(values);
+	if (values->count > 0)
+		qsort(values->entries, values->count, sizeof(values->entries[0]), compare_values);
+	for (size_t k = 1; k < values->count; k++) {
+		const struct value *value = &values->entries[k];
+
+		if (memcmp(&value->key, &values->entries[first].key, sizeof(value->key)) != 0)
+			first = k;
+		else if (value->group != values->entries[first].group)
+			report_value(values, value, &values->entries[first], errors);
+	}
+}

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Server files: the example, what the schema makes of them, and what the tool shows."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from vcmts import cli, paths
+from vcmts.docs import configdoc
+
+EXAMPLE = configdoc.SERVER_EXAMPLE.read_text(encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def beside(tmp_path: Path) -> None:
+    """The file of its own that a group of the example has."""
+    shutil.copy(configdoc.EXAMPLE, tmp_path / "example.yaml")
+
+
+def check(text: str, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    path = folder / "server.yaml"
+    path.write_text(text, encoding="utf-8")
+    command = [str(paths.program("vcmtsd")), "check", "--config", str(path), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def schema_finds(text: str) -> bool:
+    validator = jsonschema.Draft202012Validator(configdoc.read_schema())
+    return not validator.is_valid(yaml.safe_load(text))
+
+
+def test_example_is_good(tmp_path: Path) -> None:
+    ended = check(EXAMPLE, tmp_path)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    path = tmp_path / "server.yaml"
+    assert ended.stdout == f"{path}: good: 3 service groups, 4 channels, 3 modems\n"
+    assert not schema_finds(EXAMPLE)
+    assert EXAMPLE.split("\n", 1)[1] in configdoc.PAGE.read_text(encoding="utf-8")
+
+
+def test_facts(tmp_path: Path) -> None:
+    facts = json.loads(check(EXAMPLE, tmp_path, "--json").stdout)
+    groups = facts.pop("groups")
+    assert facts == {
+        "name": "node7",
+        "service_group": 1,
+        "channels": 4,
+        "modems": 3,
+        "mtu": 2000,
+        "capacity": 2 * 1_890_000_000 + 1_932_240_000,
+        "upstream_capacity": 1_000_000_000 + 1_030_720_000,
+        "cores": [1, 2, 3, 8, 4, 5, 7],
+        "main_core": 0,
+    }
+    assert [group["cores"] for group in groups] == [[1, 2, 3], [8, 4], [5, 7, 3]]
+    assert groups[1] == {
+        "name": "cedar-street",
+        "service_group": 2,
+        "channels": 1,
+        "modems": 1,
+        "mtu": 2000,
+        "capacity": 1_890_000_000,
+        "upstream_capacity": 0,
+        "cores": [8, 4],
+        "network_device": "0000:3b:00.0",
+        "rphy_device": "0000:3b:00.1",
+    }
+
+
+def test_facts_of_one_group(tmp_path: Path) -> None:
+    """What is true of the group is true of the server."""
+    text = configdoc.EXAMPLE.read_text(encoding="utf-8")
+    facts = json.loads(check(text, tmp_path, "--json").stdout)
+    (group,) = facts["groups"]
+    assert {key: facts[key] for key in group if key in facts} == {
+        key: value for key, value in group.items() if not key.endswith("_device")
+    }
+
+
+def test_validate_takes_both(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    server = tmp_path / "server.yaml"
+    server.write_text(EXAMPLE, encoding="utf-8")
+    assert cli.main(["validate", str(server), str(tmp_path / "example.yaml")]) == 0
+    assert [line.split(":")[1] for line in capfd.readouterr().out.splitlines()] == [" good"] * 2
+
+
+def test_show(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    server = tmp_path / "server.yaml"
+    server.write_text(EXAMPLE, encoding="utf-8")
+    assert cli.main(["show", str(server)]) == 0
+    title, heading, *rows = [line.split() for line in capfd.readouterr().out.splitlines()]
+    assert (title, heading[:2]) == (["node7"], ["group", "name"])
+    assert rows[1] == ["2", "cedar-street", "1", "1", "8,", "4", "0000:3b:00.0", "0000:3b:00.1"]
+    assert [row[0] for row in rows] == ["1", "2", "3"]
+
+
+Change = Callable[[dict[str, Any]], object]
+
+
+@pytest.mark.parametrize(
+    ("change", "says", "by_schema"),
+    [
+        (
+            lambda s: s.update(service_group=1),
+            'service_group: found unknown key "service_group", allowed: did you mean '
+            '"service_groups"?',
+            True,
+        ),
+        (
+            lambda s: s.update(service_groups=[]),
+            "service_groups: found a list of 0, allowed: a list of 1 to 64 maps",
+            True,
+        ),
+        (
+            lambda s: s["service_groups"][1].update(name="a b"),
+            'service_groups[1].name: found "a b", allowed: up to 64 of the characters A-Z a-z 0-9 '
+            ". _ -",
+            True,
+        ),
+        (
+            lambda s: s["service_groups"][1]["ports"]["rphy"].update(vlan=4095),
+            'service_groups[1].ports.rphy.vlan: found "4095", allowed: a number, 1 to 4094',
+            True,
+        ),
+        (
+            lambda s: s["threads"].update(cores=["1-5", "x"]),
+            'threads.cores: found a list of 2, allowed: cores such as 3, "1-15,17" or a list of '
+            "these, each core once, 0 to 1023",
+            True,
+        ),
+        (
+            lambda s: s["threads"].update(cores=[1, 2, 3]),
+            "threads.cores: found 3 cores, allowed: 6 or more, as 3 service groups of 2us1t_1ds2t "
+            "need",
+            False,
+        ),
+        (
+            lambda s: s["service_groups"][1].pop("modems"),
+            "service_groups[1].modems: found nothing, allowed: a list of 1 to 65535 maps",
+            False,
+        ),
+        (
+            lambda s: s["service_groups"][2].update(file="none.yaml"),
+            "service_groups[2].file: found no readable file (No such file or directory), allowed: "
+            "a YAML file of at most 1 GiB",
+            False,
+        ),
+    ],
+)
+def test_one_mistake_is_one_line(
+    change: Change, says: str, by_schema: bool, tmp_path: Path
+) -> None:
+    document = yaml.safe_load(EXAMPLE)
+    change(document)
+    text = json.dumps(document, indent=1)
+    ended = check(text, tmp_path)
+    assert ended.returncode == 2
+    (line,) = ended.stderr.splitlines()
+    assert line.split(": ", 1)[1] == says
+    assert schema_finds(text) == by_schema
+
+
+def test_a_mistake_in_a_file_of_its_own_has_its_name(tmp_path: Path) -> None:
+    own = tmp_path / "example.yaml"
+    own.write_text(own.read_text(encoding="utf-8").replace("cpe_limit: 4", "cpe_limit: many"))
+    ended = check(EXAMPLE, tmp_path)
+    line = own.read_text(encoding="utf-8").split("cpe_limit")[0].count("\n") + 1
+    assert ended.stderr == (
+        f'{own}:{line}: modems[0].cpe_limit: found "many", allowed: a number, 0 to 1023\n'
+    )
+
+
+def test_threads_of_one_group_by_name(tmp_path: Path) -> None:
+    text = configdoc.EXAMPLE.read_text(encoding="utf-8")
+    layout = 'threads: {layout: 1us1t_1ds2t, cores: "4,6-7"}\n'
+    facts = json.loads(check(text + layout, tmp_path, "--json").stdout)
+    assert facts["cores"] == [4, 6, 7]
+    assert not schema_finds(text + layout)

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Servers of several groups of a published profile: what is equal, and what tells them apart."""
+
+import argparse
+import functools
+import io
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from vcmts import cli, configuration, paths
+from vcmts.profile import group as one
+from vcmts.profile import server
+from vcmts.profile.group import Cores
+
+Mapping = dict[str, Any]
+
+SCHEMA = json.loads((paths.CHECKOUT / "config" / "schema.json").read_text(encoding="utf-8"))
+NAME = "6ofdm-0sc-qam_5cms_aes"
+DIFFERENT = (
+    *("session", "request_session", "ranging_session", "mac", "addresses", "key", "next_key"),
+    *("core_ip", "rpd_ip", "core_mac", "rpd_mac", "service_group", "name"),
+)
+
+
+def text_of(name: str, groups: int, **how: Any) -> str:
+    out = io.StringIO()
+    server.write_server(name, groups, out, **how)
+    return out.getvalue()
+
+
+@functools.lru_cache(maxsize=4)
+def load(groups: int, sharing: server.Ports = "shared") -> Mapping:
+    document: Mapping = yaml.safe_load(text_of(NAME, groups, sharing=sharing))
+    return document
+
+
+def facts(text: str, folder: Path) -> Mapping:
+    """What the loader found; it must find no mistake."""
+    path = folder / "server.yaml"
+    path.write_text(text, encoding="utf-8")
+    command = [str(paths.program("vcmtsd")), "check", "--json", "--config", str(path)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    found: Mapping = json.loads(ended.stdout)
+    return found
+
+
+@pytest.mark.parametrize("sharing", ["shared", "own"])
+@pytest.mark.parametrize("name", [NAME, "2ofdm-32sc-qam_3cms_none_2021"])
+def test_accepted_by_schema_and_loader(name: str, sharing: server.Ports, tmp_path: Path) -> None:
+    text = text_of(name, 4, sharing=sharing)
+    validator = jsonschema.Draft202012Validator(SCHEMA)
+    assert [error.message for error in validator.iter_errors(yaml.safe_load(text))] == []
+    found = facts(text, tmp_path)
+    assert [group["service_group"] for group in found["groups"]] == [1, 2, 3, 4]
+    assert [group["name"] for group in found["groups"]] == [f"{name}-{g}" for g in range(1, 5)]
+    assert found["name"] == name
+    assert found["modems"] == 4 * found["groups"][0]["modems"]
+
+
+def test_most_groups(tmp_path: Path) -> None:
+    assert len(facts(text_of(NAME, 64), tmp_path)["groups"]) == 64
+
+
+def test_one_group_is_the_same_file_as_ever() -> None:
+    out = io.StringIO()
+    one.write_profile(NAME, out)
+    assert text_of(NAME, 1) == out.getvalue()
+    assert text_of(NAME, 1, sharing="own") == out.getvalue()
+
+
+def test_the_same_asked_twice_is_the_same_file() -> None:
+    assert text_of(NAME, 3) == text_of(NAME, 3)
+
+
+def values(document: Mapping, key: str) -> Iterator[str]:
+    """All values of a key, in all depths."""
+    if isinstance(document, dict):
+        for name, value in document.items():
+            if name == key:
+                yield from map(str, value if isinstance(value, list) else [value])
+            else:
+                yield from values(value, key)
+    elif isinstance(document, list):
+        for value in document:
+            yield from values(value, key)
+
+
+@pytest.mark.parametrize(
+    "key",
+    DIFFERENT,
+)
+def test_groups_differ(key: str) -> None:
+    groups = [list(values(group, key)) for group in load(3)["service_groups"]]
+    assert all(groups)
+    together = [value for group in groups for value in group]
+    assert len(set(together)) == len(together)
+
+
+def test_the_first_group_is_that_of_a_file_of_one() -> None:
+    first = load(3)["service_groups"][0]
+    alone = yaml.safe_load(text_of(NAME, 1))
+    for key in ("channels", "upstream_channels", "modems"):
+        assert first[key] == alone[key]
+    assert load(3)["rphy"] | first["rphy"] == alone["rphy"]
+    for key in ("ports", "bonding_groups", "filter_groups", "rate_limit", "upstream", "threads"):
+        assert load(3)[key] == alone[key]
+
+
+def test_what_is_equal_stands_once() -> None:
+    document = load(3)
+    for group in document["service_groups"]:
+        assert sorted(group) == [
+            "channels",
+            "modems",
+            "name",
+            "rphy",
+            "service_group",
+            "upstream_channels",
+        ]
+
+
+def test_ports_of_their_own_are_numbered(tmp_path: Path) -> None:
+    found = facts(text_of(NAME, 3, sharing="own"), tmp_path)
+    devices = [[g["network_device"], g["rphy_device"]] for g in found["groups"]]
+    names = [device.split(",")[0] for pair in devices for device in pair]
+    assert names == [f"net_memif{number}" for number in range(6)]
+    sockets = [device.rpartition("/")[2] for pair in devices for device in pair]
+    assert len(set(sockets)) == 6
+    shared = facts(text_of(NAME, 3), tmp_path)["groups"]
+    assert {group["network_device"].split(",")[0] for group in shared} == {"net_memif0"}
+    assert {group["rphy_device"].split(",")[0] for group in shared} == {"net_memif1"}
+
+
+def test_given_devices_are_numbered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    devices = ["--network", "net_tap{group}", "--rphy", "net_ring{group}"]
+    assert cli.main(["profile", NAME, "--groups", "2", "--ports", "own", *devices]) == 0
+    found = facts(capsys.readouterr().out, tmp_path)
+    assert [group["network_device"] for group in found["groups"]] == ["net_tap1", "net_tap2"]
+    assert [group["rphy_device"] for group in found["groups"]] == ["net_ring1", "net_ring2"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--groups", "0"], "--groups: found 0, allowed: 1 to 64"),
+        (["--groups", "65"], "--groups: found 65, allowed: 1 to 64"),
+        (
+            ["--groups", "2", "--ports", "own", "--network", "net_tap0"],
+            "--network: found 'net_tap0', allowed: with --ports own, a device with {group} in it, "
+            "which stands for the number of the group",
+        ),
+    ],
+)
+def test_mistakes(
+    words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = tmp_path / "kept.yaml"
+    kept.write_text("as it was", encoding="utf-8")
+    assert cli.main(["profile", NAME, *words, "-o", str(kept)]) == 2
+    assert capsys.readouterr().err == f"vcmts: {said}\n"
+    assert kept.read_text(encoding="utf-8") == "as it was"
+
+
+def test_more_modems_than_addresses(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "1ofdm-0sc-qam_65535cms_none"
+    assert cli.main(["profile", name, "--groups", "5", "--addresses", "64"]) == 2
+    assert capsys.readouterr().err == (
+        "vcmts: --groups: found 5 of 65535 modems with 64 IPv4 addresses each, allowed: 4, as "
+        "10.0.0.0/8 has no more; have fewer modems or addresses\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("allowed", "groups", "dealt"),
+    [
+        ({3}, 3, [(3, 3)] * 3),
+        ({0, 1}, 3, [(1, 1)] * 3),
+        ({0, 1, 2}, 3, [(1, 1), (2, 2), (1, 1)]),
+        ({0, 1, 2, 3, 4}, 2, [(1, 2), (3, 4)]),
+        ({4, 6, 8, 9}, 2, [(6, 6), (8, 8)]),
+    ],
+)
+def test_cores_are_dealt_out(
+    allowed: set[int],
+    groups: int,
+    dealt: list[tuple[int, int]],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: allowed)
+    arguments = argparse.Namespace(config=None, profile=NAME, groups=groups)
+    text = configuration.chosen(arguments, tmp_path).read_text(encoding="utf-8")
+    found = facts(text, tmp_path)
+    assert configuration.dealt_cores(groups) == [
+        Cores(upper_mac=upper, upstream=upstream, other=min(allowed)) for upper, upstream in dealt
+    ]
+    assert [group["cores"] for group in found["groups"]] == [sorted(set(one)) for one in dealt]
+    assert found["main_core"] == min(allowed)
+    assert sorted(found["cores"]) == sorted({core for one in dealt for core in one})
+
+
+def test_groups_are_of_a_profile_only(tmp_path: Path) -> None:
+    path = tmp_path / "sg.yaml"
+    path.write_text(text_of(NAME, 1), encoding="utf-8")
+    parser = argparse.ArgumentParser()
+    configuration.add_arguments(parser)
+    arguments = parser.parse_args(["--config", str(path), "--groups", "2"])
+    with pytest.raises(paths.MistakeError, match="found 2 beside --config"):
+        configuration.chosen(arguments, tmp_path)
+    assert configuration.chosen(parser.parse_args(["--config", str(path)]), tmp_path) == path

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Loads a server from text, with groups' own files from memory, and keeps what the loader said. */
+#pragma once
+
+#include "test.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/loader.h"
+#include "model/server_config.h"
+
+/* What a group needs, with numbers that tell groups apart; `n` is one digit. */
+#define CHANNELS(n) "channels: [{id: 1, type: ofdm, rate: 1.89 Gbps, session: 1" n "}]"
+#define BONDING "bonding_groups: [{id: 1, channels: [1]}]"
+#define MODEM(n)                                                                    \
+	"{mac: \"02:01:00:00:00:0" n "\", addresses: [10.0.0." n ", \"2001:db8::" n \
+	"\"], bonding_group: 1, security: {said: 1, cipher: none}, service_flows: [{id: 1}]}"
+#define GROUP(n) "{service_group: " n ", " CHANNELS(n) ", modems: [" MODEM(n) "]}"
+
+/* Files of a test, up to one without a path. */
+struct memory_file {
+	const char *path;
+	const char *text;
+};
+
+struct loaded_server {
+	struct server_config config;
+	int mistakes;
+	char *said;
+};
+
+static inline char *read_memory(void *context, const char *path, size_t most, size_t *size) {
+	const struct memory_file *file = context;
+
+	while (file != NULL && file->path != NULL && strcmp(file->path, path) != 0)
+		file++;
+	errno = ENOENT;
+	if (file == NULL || file->path == NULL)
+		return NULL;
+	*size = strlen(file->text);
+	assert_true(*size <= most);
+	return strdup(file->text);
+}
+
+static inline struct loaded_server load_server(const char *text, struct memory_file *files) {
+	const struct server_files from = {.read = read_memory, .context = files};
+	struct loaded_server loaded = {0};
+	size_t length;
+	FILE *errors = open_memstream(&loaded.said, &length);
+
+	assert_non_null(errors);
+	loaded.mistakes = server_config_load_text("dir/server.yaml", text, strlen(text), &from,
+						  &loaded.config, errors);
+	fclose(errors);
+	assert_int_equal(loaded.config.groups == NULL, loaded.mistakes > 0);
+	assert_int_equal(loaded.said[0] == '\0', loaded.mistakes == 0);
+	return loaded;
+}
+
+/* The same of a text without mistakes. */
+static inline struct loaded_server load_good(const char *text, struct memory_file *files) {
+	struct loaded_server loaded = load_server(text, files);
+
+	assert_string_equal(loaded.said, "");
+	return loaded;
+}
+
+static inline void unload_server(struct loaded_server *loaded) {
+	server_config_free(&loaded->config);
+	free(loaded->said);
+}
+
+/* Loads `text` and expects exactly these lines of mistakes. */
+static inline void expect_of_server(const char *text, struct memory_file *files, int count,
+				    const char *lines) {
+	struct loaded_server loaded = load_server(text, files);
+
+	assert_string_equal(loaded.said, lines);
+	assert_int_equal(loaded.mistakes, count);
+	unload_server(&loaded);
+}

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A service group as the published test configurations have it, by the reference's own names.
+
+What a profile holds, and what the traffic program may rely on, is told in docs/configuration.md
+under "What the published profiles contain".
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Address
+from typing import TextIO
+
+from vcmts.paths import MistakeError
+from vcmts.profile import qos as quality
+from vcmts.profile import size, upstream
+from vcmts.profile.numbers import ALONE, Numbers
+from vcmts.profile.rules import (
+    FILTERS,
+    Filters,
+    FilterSet,
+    classifier_lines,
+    filter_lines,
+    picked,
+    sized,
+)
+from vcmts.profile.size import Sizes
+
+GRAMMAR = "<N>ofdm-<M>sc-qam_<K>cms_<aes|none>[_2021]"
+NAME = re.compile(r"([0-9]+)ofdm-([0-9]+)sc-qam_([0-9]+)cms_(aes|none)(_2021)?")
+# The reference pairs up to three OFDM channels with 32 of SC-QAM, and more with none.
+PUBLISHED = (
+    "6ofdm-0sc-qam_300cms_aes",
+    "6ofdm-0sc-qam_300cms_aes_2021",
+    "5ofdm-0sc-qam_300cms_aes",
+    "4ofdm-0sc-qam_300cms_aes",
+    "3ofdm-32sc-qam_300cms_aes",
+    "2ofdm-32sc-qam_300cms_aes",
+    "2ofdm-32sc-qam_300cms_aes_2021",
+    "1ofdm-32sc-qam_300cms_aes",
+)
+
+MOST_CHANNELS = 256
+MOST_MODEMS = 65535
+MOST_SAIDS = 0x3FFF
+
+
+@dataclass(frozen=True)
+class PortSet:
+    """What DPDK opens for the two ports of the data plane."""
+
+    network: str
+    rphy: str
+    queue_size: int = 4096
+
+
+MEMIF = PortSet(
+    network="net_memif0,role=server,id=0,socket-abstract=no,socket=/run/vcmts/network.sock",
+    rphy="net_memif1,role=server,id=1,socket-abstract=no,socket=/run/vcmts/rphy.sock",
+)
+
+
+@dataclass(frozen=True)
+class Cores:
+    """Where the threads run: upper MAC, upstream, and all others, which do not poll in 1ds1t."""
+
+    upper_mac: int = 1
+    upstream: int = 1
+    other: int = 0
+
+
+@dataclass(frozen=True)
+class Profile:
+    name: str
+    ofdm: int
+    sc_qam: int
+    modems: int
+    encrypted: bool
+    filters: Filters
+    sizes: Sizes
+
+
+def parse_name(
+    name: str, filter_set: FilterSet = "2023", sizes: Sizes = size.AS_PUBLISHED
+) -> Profile:
+    """The profile of this name; its ending _2021 asks for the filter set of 2021 by itself.
+
+    Raises MistakeError for a name outside the grammar, and where DSIDs are short.
+    """
+    match = NAME.fullmatch(name)
+    if match is None:
+        raise MistakeError(f"profile {name!r}: a name is {GRAMMAR}, such as {PUBLISHED[0]}")
+    ofdm, sc_qam, modems = int(match[1]), int(match[2]), int(match[3])
+    if ofdm < 1 or ofdm + sc_qam > MOST_CHANNELS:
+        raise MistakeError(
+            f"profile {name!r}: {GRAMMAR} needs N of 1 or more and N + M of {MOST_CHANNELS} or less"
+        )
+    if not 1 <= modems <= MOST_MODEMS:
+        raise MistakeError(f"profile {name!r}: {GRAMMAR} needs K of 1 to {MOST_MODEMS}")
+    if ofdm + sc_qam > 1:
+        size.enough_dsids(sizes, modems)
+    filters = sized(FILTERS["2021" if match[5] else filter_set], sizes)
+    return Profile(name, ofdm, sc_qam, modems, match[4] == "aes", filters, sizes)
+
+
+def halves(channels: list[int]) -> tuple[list[int], list[int]]:
+    """Two parts of even size; a single channel stands in both."""
+    middle = (len(channels) + 1) // 2
+    return channels[:middle], channels[middle:] or channels
+
+
+def bonding_groups(profile: Profile) -> list[list[int]]:
+    """Channel IDs of each group: OFDM channels come first, from 1.
+
+    OFDM alone: its two halves. With SC-QAM: each half of the OFDM channels with each half of the
+    SC-QAM channels, so that groups overlap as in a plant that carries both kinds of modems.
+    """
+    ofdm = list(range(1, profile.ofdm + 1))
+    sc_qam = list(range(profile.ofdm + 1, profile.ofdm + profile.sc_qam + 1))
+    if sc_qam:
+        return [low + high for low in halves(ofdm) for high in halves(sc_qam)]
+    return [ofdm] if len(ofdm) == 1 else list(halves(ofdm))
+
+
+def channel_lines(profile: Profile, numbers: Numbers) -> Iterator[str]:
+    yield "channels:"
+    for number in range(1, profile.ofdm + profile.sc_qam + 1):
+        kind, rate = ("ofdm", "1.89 Gbps") if number <= profile.ofdm else ("sc-qam", "42.24 Mbps")
+        session = numbers.session(0x10000 + number)
+        yield (
+            f"  - {{id: {number}, type: {kind}, rate: {rate}, session: {session:#010x}, "
+            "pseudowire: psp-depi, psp_extra: counter, profile: 0}"
+        )
+
+
+def bonding_lines(profile: Profile) -> Iterator[str]:
+    yield "bonding_groups:"
+    for number, channels in enumerate(bonding_groups(profile), 1):
+        yield f"  - {{id: {number}, channels: [{', '.join(map(str, channels))}]}}"
+
+
+def security_line(profile: Profile, modem: int, numbers: Numbers) -> str:
+    """A SAID has 14 bits: beyond 16,383 modems they are shared, with all that belongs to them."""
+    said = (modem - 1) % MOST_SAIDS + 1
+    if not profile.encrypted:
+        return f"    security: {{said: {said:#06x}, cipher: none}}"
+    key = numbers.key(said)
+    following = numbers.key(said, "next test key")
+    return (
+        f"    security: {{said: {said:#06x}, cipher: aes-128, "
+        f'key: "{key[:32]}", iv: "{key[32:]}", key_sequence: 1, '
+        f'next_key: "{following[:32]}", next_iv: "{following[32:]}"}}'
+    )
+
+
+def flow_lines(modem: int, bonded: bool, sizes: Sizes, qos: quality.Qos) -> Iterator[str]:
+    yield "    service_flows:"
+    for number in range(sizes.flows):
+        flow = (modem - 1) * sizes.flows + number + 1
+        if number >= sizes.active_flows:
+            yield f"      - {{id: {flow}, state: provisioned}}"
+            continue
+        dsid = f", dsid: {(modem - 1) * sizes.active_flows + number + 1:#07x}" if bonded else ""
+        yield f"      - {{id: {flow}{dsid}, {qos.keys(number)}}}"
+
+
+def address_line(network: IPv4Address, ipv6_prefix: str, sizes: Sizes) -> str:
+    ipv4 = [str(network + host) for host in range(1, sizes.ipv4_addresses + 1)]
+    ipv6 = [f'"{ipv6_prefix}::{host:x}"' for host in range(1, sizes.ipv6_addresses + 1)]
+    return f"    addresses: [{', '.join(ipv4 + ipv6)}]"
+
+
+def modem_lines(
+    profile: Profile,
+    modem: int,
+    groups: list[list[int]],
+    qos: quality.Qos,
+    numbers: Numbers = ALONE,
+) -> Iterator[str]:
+    sizes = profile.sizes
+    network, ipv6 = numbers.ipv4(modem, profile.modems, sizes), numbers.ipv6(modem)
+    bonding = (modem - 1) % len(groups)
+    yield f'  - mac: "{numbers.modem_mac(modem)}"'
+    yield address_line(network, ipv6, sizes)
+    yield f"    cpe_limit: {sizes.addresses}"
+    yield f"    filter_groups: [{', '.join(map(str, picked(profile.filters, modem)))}]"
+    yield f"    bonding_group: {bonding + 1}"
+    yield security_line(profile, modem, numbers)
+    yield from flow_lines(modem, len(groups[bonding]) > 1, sizes, qos)
+    yield from classifier_lines(modem, network, ipv6, sizes)
+    yield from upstream.flow_lines(modem, profile.modems, profile.modems * sizes.flows)
+
+
+def comment(profile: Profile, asked: str = "") -> str:
+    filters = profile.filters
+    return f"""\
+# SPDX-License-Identifier: BSD-3-Clause
+# Written by: vcmts profile {profile.name}{asked}{size.words(profile.sizes)}
+# {profile.ofdm} OFDM and {profile.sc_qam} SC-QAM channels, {profile.modems} cable modems, \
+{filters.groups} filter groups x {filters.rules} rules;
+# Upstream: {upstream.channels(profile.modems)} OFDMA channels, a flow on two of them a modem.
+# Keys and initialisation vectors are made from the SAID: for tests, never for a network.
+"""
+
+
+# Of the path to the R-PHY device, what is the same for every group.
+RPHY = {"mtu": "1500", "dscp": "4", "ttl": "64", "flush": "50 us", "max_segments": "16"}
+
+
+def rphy_addresses(numbers: Numbers) -> dict[str, str]:
+    return {
+        "core_mac": f'"{numbers.mac(1)}"',
+        "rpd_mac": f'"{numbers.mac(2)}"',
+        "core_ip": numbers.ip(1),
+        "rpd_ip": numbers.ip(2),
+    }
+
+
+def in_braces(values: dict[str, str]) -> str:
+    return f"{{{', '.join(f'{key}: {value}' for key, value in values.items())}}}"
+
+
+def port_lines(ports: PortSet) -> Iterator[str]:
+    yield "ports:"
+    for key, device in (("network", ports.network), ("rphy", ports.rphy)):
+        yield f"  {key}: {{device: {json.dumps(device)}, queue_size: {ports.queue_size}}}"
+
+
+def thread_cores(cores: Cores) -> dict[str, str]:
+    return {
+        "main_core": str(cores.other),
+        "upper_mac_core": str(cores.upper_mac),
+        "lower_mac_core": str(cores.other),
+        "upstream_core": str(cores.upstream),
+    }
+
+
+LIMITS = (
+    "rate_limit: 10 Gbps",
+    "cpe_timeout: 300 s",
+    "filter_default: permit",
+    "upstream: {verify_source: true, verify_crc: false}",
+)
+
+
+def head_lines(profile: Profile, ports: PortSet, cores: Cores) -> Iterator[str]:
+    yield f"name: {profile.name}"
+    yield "service_group: 1"
+    yield from port_lines(ports)
+    yield "max_frame: 2000"
+    yield f"threads: {in_braces({'downstream': '1ds1t'} | thread_cores(cores))}"
+    yield "rphy:"
+    yield from (f"  {key}: {value}" for key, value in (rphy_addresses(ALONE) | RPHY).items())
+    yield from LIMITS
+
+
+def all_modem_lines(profile: Profile, qos: quality.Qos, numbers: Numbers) -> Iterator[str]:
+    groups = bonding_groups(profile)
+    yield "modems:"
+    for modem in range(1, profile.modems + 1):
+        yield from modem_lines(profile, modem, groups, qos, numbers)
+
+
+def profile_lines(profile: Profile, qos: quality.Qos) -> Iterator[str]:
+    yield from channel_lines(profile, ALONE)
+    yield from bonding_lines(profile)
+    yield from filter_lines(profile.filters)
+    yield from upstream.channel_lines(profile.modems, ALONE)
+    yield from all_modem_lines(profile, qos, ALONE)
+
+
+def write_profile(
+    name: str,
+    out: TextIO,
+    *,
+    filter_set: FilterSet = "2023",
+    ports: PortSet = MEMIF,
+    cores: Cores = Cores(),
+    qos: quality.Qos = quality.WEIGHTS_ALONE,
+    sizes: Sizes = size.AS_PUBLISHED,
+) -> None:
+    """Writes the profile `name` as YAML. Raises MistakeError as parse_name()."""
+    profile = parse_name(name, filter_set, sizes)
+    out.write(comment(profile))
+    out.writelines(f"{line}\n" for line in head_lines(profile, ports, cores))
+    out.writelines(f"{line}\n" for line in profile_lines(profile, qos))

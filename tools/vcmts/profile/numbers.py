@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What tells service groups of one server from each other: sessions, addresses, keys.
+
+The first group has what a file of one group has.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network
+
+from vcmts.paths import MistakeError
+from vcmts.profile.size import Sizes
+
+MOST_GROUPS = 64
+MODEM_NETWORK = IPv4Network("10.0.0.0/8")
+SESSIONS = 1 << 20  # of a group, of all kinds
+
+
+@dataclass(frozen=True)
+class Numbers:
+    group: int = 1  # from 1
+
+    @property
+    def before(self) -> int:
+        return self.group - 1
+
+    def session(self, first: int) -> int:
+        """The session ID that the first group has as `first`."""
+        return first + SESSIONS * self.before
+
+    def modem_mac(self, modem: int) -> str:
+        low = f"{modem >> 16:02x}:{modem >> 8 & 255:02x}:{modem & 255:02x}"
+        return f"02:01:{self.before:02x}:{low}"
+
+    def ipv4(self, modem: int, modems: int, sizes: Sizes) -> IPv4Address:
+        """The network address of a modem of so many in each group."""
+        return MODEM_NETWORK[sizes.ipv4_block * (modems * self.before + modem - 1)]
+
+    def ipv6(self, modem: int) -> str:
+        """The first 64 bits of a modem's addresses."""
+        return f"2001:db8:{self.before:x}:{modem:x}"
+
+    def key(self, said: int, kind: str = "test key") -> str:
+        """Key and initialisation vector, 32 digits each; groups differ in those of a SAID."""
+        group = "" if self.group == 1 else f"{self.group}/"
+        return hashlib.sha256(f"OpenVCMTS {kind} {group}{said}".encode()).hexdigest()
+
+    def mac(self, host: int) -> str:
+        """Towards the R-PHY device: ours is host 1, its own is host 2."""
+        return f"02:00:00:00:{self.before:02x}:{host:02x}"
+
+    def ip(self, host: int) -> str:
+        return f"192.168.{self.group}.{host}"
+
+
+ALONE = Numbers()
+
+
+def enough_addresses(groups: int, modems: int, sizes: Sizes) -> None:
+    """Each modem has a block of IPv4 addresses of its own. Raises MistakeError."""
+    most = MODEM_NETWORK.num_addresses // (sizes.ipv4_block * modems)
+    if groups > most:
+        raise MistakeError(
+            f"--groups: found {groups} of {modems} modems with {sizes.ipv4_block} IPv4 addresses "
+            f"each, allowed: {most}, as {MODEM_NETWORK} has no more; have fewer modems or addresses"
+        )

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A server of several service groups of one profile: what they share stands once."""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from typing import Literal, TextIO, get_args
+
+from vcmts.paths import MistakeError
+from vcmts.profile import group, size, upstream
+from vcmts.profile import qos as quality
+from vcmts.profile.group import Cores, PortSet, Profile
+from vcmts.profile.numbers import MOST_GROUPS, Numbers, enough_addresses
+from vcmts.profile.rules import filter_lines
+from vcmts.profile.size import Sizes
+
+Ports = Literal["shared", "own"]
+
+PLACEHOLDER = "{group}"  # in a device: the number of its group
+
+
+def memif(name: str, number: int, socket: str) -> str:
+    return (
+        f"net_memif{number},role=server,id={number},socket-abstract=no,"
+        f"socket=/run/vcmts/{name}{socket}.sock"
+    )
+
+
+def own_device(name: str, given: str, turn: int, number: int) -> str:
+    """The device of a group: the given one with the group's number, or a memif of its own."""
+    shared = {"network": group.MEMIF.network, "rphy": group.MEMIF.rphy}[name]
+    if given == shared:
+        return memif(name, 2 * (number - 1) + turn, "" if number == 1 else f"-{number}")
+    if PLACEHOLDER not in given:
+        raise MistakeError(
+            f"--{name}: found {given!r}, allowed: with --ports own, a device with {PLACEHOLDER} in "
+            "it, which stands for the number of the group"
+        )
+    return given.replace(PLACEHOLDER, str(number))
+
+
+def ports_of(ports: PortSet, number: int) -> PortSet:
+    """The ports of one group, of those that have ports of their own."""
+    return PortSet(
+        network=own_device("network", ports.network, 0, number),
+        rphy=own_device("rphy", ports.rphy, 1, number),
+        queue_size=ports.queue_size,
+    )
+
+
+def indented(lines: Iterator[str]) -> Iterator[str]:
+    return (f"    {line}" for line in lines)
+
+
+def item_lines(profile: Profile, numbers: Numbers, qos: quality.Qos) -> Iterator[str]:
+    """What a group has for itself."""
+    yield f"name: {profile.name}-{numbers.group}"
+    yield f"rphy: {group.in_braces(group.rphy_addresses(numbers))}"
+    yield from group.channel_lines(profile, numbers)
+    yield from upstream.channel_lines(profile.modems, numbers)
+    yield from group.all_modem_lines(profile, qos, numbers)
+
+
+def server_lines(
+    profile: Profile,
+    groups: int,
+    ports: PortSet | Sequence[PortSet],
+    cores: Sequence[Cores],
+    qos: quality.Qos,
+) -> Iterator[str]:
+    threads = [group.thread_cores(one) for one in cores]
+    shared = {
+        key: value for key, value in threads[0].items() if all(t[key] == value for t in threads)
+    }
+    yield f"name: {profile.name}"
+    if isinstance(ports, PortSet):
+        yield from group.port_lines(ports)
+    yield "max_frame: 2000"
+    yield f"threads: {group.in_braces({'downstream': '1ds1t'} | shared)}"
+    yield f"rphy: {group.in_braces(group.RPHY)}"
+    yield from group.LIMITS
+    yield from group.bonding_lines(profile)
+    yield from filter_lines(profile.filters)
+    yield "service_groups:"
+    for number in range(1, groups + 1):
+        own = {key: value for key, value in threads[number - 1].items() if key not in shared}
+        yield f"  - service_group: {number}"
+        if not isinstance(ports, PortSet):
+            yield from indented(group.port_lines(ports[number - 1]))
+        if own:
+            yield f"    threads: {group.in_braces(own)}"
+        yield from indented(item_lines(profile, Numbers(number), qos))
+
+
+def write_server(
+    name: str,
+    groups: int,
+    out: TextIO,
+    *,
+    ports: PortSet = group.MEMIF,
+    sharing: Ports = "shared",
+    cores: Sequence[Cores] = (),
+    qos: quality.Qos = quality.WEIGHTS_ALONE,
+    sizes: Sizes = size.AS_PUBLISHED,
+) -> None:
+    """Writes `groups` service groups of the profile `name` as YAML; one is written as ever.
+
+    `cores` are those of each group, or none for the same as without a server. Raises MistakeError.
+    """
+    profile = check(name, groups, sizes)
+    cores = cores or [Cores()] * groups
+    if groups == 1:
+        one = ports_of(ports, 1) if sharing == "own" else ports
+        group.write_profile(name, out, ports=one, cores=cores[0], qos=qos, sizes=sizes)
+        return
+    own = (
+        [ports_of(ports, number) for number in range(1, groups + 1)] if sharing == "own" else ports
+    )
+    asked = f" --groups {groups}" + (" --ports own" if sharing == "own" else "")
+    out.write(group.comment(profile, asked))
+    out.writelines(f"{line}\n" for line in server_lines(profile, groups, own, cores, qos))
+
+
+def check(name: str, groups: int, sizes: Sizes) -> Profile:
+    """The profile, of which there can be so many. Raises MistakeError."""
+    profile = group.parse_name(name, sizes=sizes)
+    if not 1 <= groups <= MOST_GROUPS:
+        raise MistakeError(f"--groups: found {groups}, allowed: 1 to {MOST_GROUPS}")
+    enough_addresses(groups, profile.modems, sizes)
+    return profile
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_groups(parser)
+    parser.add_argument(
+        "--ports",
+        choices=get_args(Ports),
+        default="shared",
+        help="two ports for all service groups, or two of its own for each; devices that are given "
+        f"then have {PLACEHOLDER} in them, which stands for its number (default: %(default)s)",
+    )
+
+
+def add_groups(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--groups",
+        metavar="N",
+        type=int,
+        default=1,
+        help=f"service groups of the profile, 1 to {MOST_GROUPS} (default: %(default)s)",
+    )
