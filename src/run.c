@@ -210,7 +210,7 @@ static void say_serving(const struct server_config *config) {
 		fprintf(stderr, "vcmtsd: serving service group %u: %zu modems, %zu channels\n",
 			sg->id, sg->modem_count, sg->channel_count);
 	else
-		fprintf(stderr, "vcmtsd: serving %zu service groups: %zu modems\n",
+		fprintf(stderr, "vcmtsd: serving service groups: %zu, with %zu modems\n",
 			config->group_count, modems_of(config));
 }
 
