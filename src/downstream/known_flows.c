@@ -11,7 +11,7 @@
 #include "downstream/stages.h"
 #include "pipeline/packet.h"
 
-#define FLOWS_A_MODEM ((size_t)64)
+#define FLOWS_A_MODEM ((size_t)128)
 #define FLOWS_MIN ((size_t)4096)
 
 /* What the packets of a burst count for. */

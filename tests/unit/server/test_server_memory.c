@@ -20,7 +20,7 @@
 #define GROUPS 28
 #define MODEMS 300
 #define FLOWS 4 /* of a modem in each direction */
-#define MODEM_MAX 16000 /* bytes */
+#define MODEM_MAX 20000 /* bytes */
 #define GROUP_MAX (2ull * MIB) /* tables, beside the modems */
 #define GROUP_POOLS_MAX (28ull * MIB)
 #define SERVER_MAX (1000ull * MIB) /* of a process of 1 GiB */
