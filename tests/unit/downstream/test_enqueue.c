@@ -105,7 +105,11 @@ static void setup(void **state) {
 	unmake(d);
 	d = make("filter_default: permit\n", 33);
 	assert_int_equal(d->upper.filter_default, FILTER_PERMIT);
-	assert_int_equal(ds_flow_records(&sg), 33 * 128);
+	assert_int_equal(ds_flow_records(&sg), 4096); /* 33 * 128, and no more */
+	assert_int_equal(d->upper.flow_cache.mask, 4095);
+	unmake(d);
+	d = make("", 64);
+	assert_int_equal(ds_flow_records(&sg), 64 * 128);
 	assert_int_equal(d->upper.flow_cache.mask, 8191);
 	unmake(d);
 	d = make("flow_cache: 0\n", 33);
