@@ -18,7 +18,8 @@
 #define MAX_ROUNDS 65536
 
 struct bound {
-	struct instance *i;
+	struct server *server;
+	const struct served_group *group; /* its only one */
 	enum crypto_direction direction;
 	uint16_t queue;
 	unsigned frames;
@@ -33,13 +34,13 @@ static uint16_t header_size(const struct bound *b) {
 
 static void op_fill(const struct bound *b, struct rte_crypto_op *op, struct rte_mbuf *m,
 		    unsigned modem) {
-	const struct security_association *sa = &b->i->sg->modems[modem].security;
+	const struct security_association *sa = &b->group->sg->modems[modem].security;
 	bool down = b->direction == CRYPTO_DOWNLINK;
 
 	crypto_fill(op, m, header_size(b),
-		    down ? b->i->sessions[modem] : b->i->up_sessions[2 * modem], sa->iv,
+		    down ? b->group->sessions[modem] : b->group->up_sessions[2 * modem], sa->iv,
 		    sa->cipher != CIPHER_NONE);
-	if (!down && !b->i->sg->upstream.verify_crc)
+	if (!down && !b->group->sg->upstream.verify_crc)
 		op->sym->auth.data.length = 0;
 }
 
@@ -50,12 +51,12 @@ static bool frame_prepare(struct bound *b, uint16_t size, unsigned modem) {
 	struct rte_crypto_op *op;
 	struct rte_mbuf *m;
 
-	if (!down && b->i->sg->modems[modem].security.cipher == CIPHER_NONE)
+	if (!down && b->group->sg->modems[modem].security.cipher == CIPHER_NONE)
 		return true; /* passes the device by */
-	op = rte_crypto_op_alloc(b->i->crypto.ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
+	op = rte_crypto_op_alloc(b->server->crypto.ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
 	if (op == NULL)
 		return false;
-	m = rte_pktmbuf_alloc(down ? b->i->packets : b->i->frames);
+	m = rte_pktmbuf_alloc(down ? b->server->pools.packets : b->server->pools.frames);
 	if (m == NULL) {
 		rte_crypto_op_free(op);
 		return false;
@@ -76,7 +77,7 @@ static bool frames_prepare(struct bound *b, const struct mix *mix) {
 	for (f = 0; f < b->frames; f++) {
 		uint32_t size = mix->sizes[deck_draw(&deck, &random)];
 
-		if (!frame_prepare(b, (uint16_t)size, f % (unsigned)b->i->sg->modem_count))
+		if (!frame_prepare(b, (uint16_t)size, f % (unsigned)b->group->sg->modem_count))
 			break;
 	}
 	deck_free(&deck);
@@ -92,9 +93,9 @@ static uint64_t handle_all(struct bound *b) {
 	while (taken < b->count) {
 		if (given < b->count)
 			given += rte_cryptodev_enqueue_burst(
-				b->i->crypto.device, b->queue, b->ops + given,
+				b->server->crypto.device, b->queue, b->ops + given,
 				(uint16_t)RTE_MIN(b->count - given, (unsigned)PIPELINE_BURST));
-		taken += rte_cryptodev_dequeue_burst(b->i->crypto.device, b->queue, done,
+		taken += rte_cryptodev_dequeue_burst(b->server->crypto.device, b->queue, done,
 						     PIPELINE_BURST);
 	}
 	return rte_rdtsc() - start;
@@ -110,13 +111,14 @@ static double mean(uint64_t *rounds, unsigned count, unsigned frames) {
 	return count ? (double)sum / (half.end - half.first) / frames : -1;
 }
 
-double crypto_bound(struct instance *i, enum crypto_direction direction, const struct mix *mix,
+double crypto_bound(struct server *s, enum crypto_direction direction, const struct mix *mix,
 		    unsigned milliseconds) {
 	static uint64_t rounds[MAX_ROUNDS];
 	struct bound b = {
-		.i = i,
+		.server = s,
+		.group = &s->groups[0],
 		.direction = direction,
-		.queue = direction == CRYPTO_DOWNLINK ? 0 : i->upstream->r.crypto_queue,
+		.queue = direction == CRYPTO_DOWNLINK ? 0 : s->groups[0].upstream->r.crypto_queue,
 		.frames = direction == CRYPTO_DOWNLINK ? FRAMES_DOWN : FRAMES_UP,
 	};
 	bool ready = frames_prepare(&b, mix);

@@ -9,11 +9,11 @@
 #include <stdint.h>
 
 #include "core/mix.h"
-#include "server/instance.h"
+#include "server/server.h"
 
 /*
  * Handles frames of the mix's sizes, with the sessions of all modems in turn, for about
  * `milliseconds`. Returns reference cycles a packet, or -1 when buffers are short.
  */
-double crypto_bound(struct instance *i, enum crypto_direction direction, const struct mix *mix,
+double crypto_bound(struct server *s, enum crypto_direction direction, const struct mix *mix,
 		    unsigned milliseconds);

@@ -10,7 +10,7 @@
 #define CHANNEL_SHARE 0.9
 
 static struct pipeline *list(struct bench *b, unsigned index) {
-	return downstream_pipeline(b->instance.downstream, index);
+	return downstream_pipeline(bench_group(b)->downstream, index);
 }
 
 static double rate(const struct service_group *sg) {
@@ -55,7 +55,7 @@ static uint64_t carry(struct bench *b, unsigned fed, uint64_t step_ns) {
 
 /* With the flush timer running. */
 static void settle(struct bench *b, struct traffic *t) {
-	for (int i = 0; i < 10000 && downstream_held(b->instance.downstream) > 0; i++) {
+	for (int i = 0; i < 10000 && downstream_held(bench_group(b)->downstream) > 0; i++) {
 		bench_round(b, &bench_downstream, 10000);
 		bench_receive(t);
 	}
@@ -75,7 +75,7 @@ static void forgive_impatience(struct traffic_result *r) {
 }
 
 static int latency(struct bench *b, bool on) {
-	return downstream_latency(b->instance.downstream, on);
+	return downstream_latency(bench_group(b)->downstream, on);
 }
 
 static void result(const struct traffic *t, struct bench_run *out) {
@@ -89,7 +89,7 @@ static void result(const struct traffic *t, struct bench_run *out) {
 }
 
 static double bound(struct bench *b, const struct mix *mix, unsigned milliseconds) {
-	return crypto_bound(&b->instance, CRYPTO_DOWNLINK, mix, milliseconds);
+	return crypto_bound(&b->server, CRYPTO_DOWNLINK, mix, milliseconds);
 }
 
 static const char *const mixes[] = {"imix", "84", "256", "512", "1024", "1280", "1518"};

@@ -51,7 +51,7 @@ static int measure_mix(struct bench *b, const struct bench_direction *d, const c
 	char error[MIX_ERROR];
 	struct mix mix;
 
-	if (mix_parse(text, b->instance.sg->max_frame - RTE_ETHER_CRC_LEN, &mix, error,
+	if (mix_parse(text, bench_group(b)->sg->max_frame - RTE_ETHER_CRC_LEN, &mix, error,
 		      sizeof(error)) != 0) {
 		fprintf(stderr, "--mix: %s\n", error);
 		return -1;
@@ -107,7 +107,7 @@ static struct done nothing_done(const struct bench_options *o, const struct serv
 
 /* Stores what was measured. Returns the exit status. */
 static int measure(struct bench *b, const struct bench_options *o) {
-	const struct service_group *sg = b->instance.sg;
+	const struct service_group *sg = bench_group(b)->sg;
 	struct done done = nothing_done(o, sg);
 	json_t *results = json_array(), *root;
 	json_t *memory = footprint_memory_json(&b->footprint, sg->modem_count);
@@ -142,7 +142,6 @@ static int bench(const struct bench_options *o, const struct service_group *sg) 
 	struct platform_options p = {
 		.program = "vcmts-bench",
 		.main_core = o->core,
-		.memory_mb = instance_memory_mb(sg) * 2,
 	};
 	struct bench *b = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*b));
 	int status = EXIT_TROUBLE;
@@ -151,8 +150,11 @@ static int bench(const struct bench_options *o, const struct service_group *sg) 
 		p.main_core = o->cores[0];
 		p.workers[p.worker_count++] = o->cores[1];
 	}
-	if (b != NULL && platform_start(&p) == 0) {
+	if (b != NULL) {
 		memset(b, 0, sizeof(*b));
+		p.memory_mb = 2 * server_memory_mb(lone_group_config(&b->lone, sg), NULL);
+	}
+	if (b != NULL && platform_start(&p) == 0) {
 		b->footprint.load = o->load_seconds;
 		b->footprint.configuration = o->configuration_bytes;
 		program_progress(0, nothing_done(o, sg).total, "setting up %zu modems",

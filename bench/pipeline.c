@@ -11,7 +11,6 @@
 #include "direction.h"
 #include "platform/port.h"
 #include "program.h"
-#include "server/layout.h"
 
 #define PORT_DEPTH 4096
 #define CRYPTO_OPS 2048
@@ -23,31 +22,34 @@ static int pools_make(struct bench *b, const struct service_group *sg) {
 	uint64_t memory = footprint_memory();
 	double start = footprint_clock();
 
-	if (instance_pools(&b->instance, sg) != 0)
+	if (server_create(&b->server, lone_group_config(&b->lone, sg)) != 0)
 		return -1;
 	b->footprint.make_pools = footprint_clock() - start;
 	b->footprint.pools = footprint_memory() - memory;
 	return 0;
 }
 
-static int instance_make(struct bench *b) {
+static int server_make(struct bench *b) {
 	struct footprint *f = &b->footprint;
 	uint64_t memory = footprint_memory();
 	double start = footprint_clock();
 
-	if (instance_create(&b->instance, b->network[0], b->rphy[0]) != 0)
+	server_ports_give(&b->server.ports, 0, PORT_NETWORK, b->network[0]);
+	server_ports_give(&b->server.ports, 0, PORT_RPHY, b->rphy[0]);
+	if (server_serve(&b->server) != 0)
 		return -1;
-	f->make_sessions = b->instance.sessions_seconds;
+	f->make_sessions = b->server.sessions_seconds;
 	f->make_tables = footprint_clock() - start - f->make_sessions;
 	f->tables = footprint_memory() - memory;
 	return 0;
 }
 
 static int second_core_start(struct bench *b) {
-	struct worker *workers = b->instance.workers;
+	const struct layout_group *at = &b->server.layout.groups[0];
+	struct worker *workers = b->server.workers;
 
-	return pair_start(&b->pair, b->instance.downstream, &workers[0].clock,
-			  &workers[layout_lower_worker(b->instance.sg)].clock);
+	return pair_start(&b->pair, bench_group(b)->downstream, &workers[at->upper].clock,
+			  &workers[at->lower].clock);
 }
 
 int bench_create(struct bench *b, const struct service_group *sg, unsigned threads) {
@@ -56,12 +58,12 @@ int bench_create(struct bench *b, const struct service_group *sg, unsigned threa
 
 	b->threads = threads;
 	if (pools_make(b, sg) != 0 ||
-	    port_pair("network", b->instance.packets, PORT_DEPTH, b->network) != 0 ||
-	    port_pair("rphy", b->instance.packets, PORT_DEPTH, b->rphy) != 0 ||
-	    instance_make(b) != 0)
+	    port_pair("network", b->server.pools.packets, PORT_DEPTH, b->network) != 0 ||
+	    port_pair("rphy", b->server.pools.packets, PORT_DEPTH, b->rphy) != 0 ||
+	    server_make(b) != 0)
 		return -1;
-	for (unsigned w = 0; w < b->instance.worker_count; w++)
-		b->instance.workers[w].pipeline_count = 0; /* bench_round() runs the lists */
+	for (unsigned w = 0; w < b->server.worker_count; w++)
+		b->server.workers[w].pipeline_count = 0; /* bench_round() runs the lists */
 	if (threads == 2 && second_core_start(b) != 0)
 		return -1;
 	return crypto_open(&b->crypto, "modems", 1, sessions, CRYPTO_OPS);
@@ -71,13 +73,13 @@ void bench_free(struct bench *b) {
 	pair_stop(&b->pair);
 	if (b->crypto.ops != NULL)
 		crypto_close(&b->crypto);
-	instance_free(&b->instance);
+	server_free(&b->server);
 }
 
 void bench_round(struct bench *b, const struct bench_direction *d, uint64_t step_ns) {
 	b->now += step_ns;
-	for (unsigned w = 0; w < b->instance.worker_count; w++)
-		b->instance.workers[w].clock.now = b->now;
+	for (unsigned w = 0; w < b->server.worker_count; w++)
+		b->server.workers[w].clock.now = b->now;
 	for (unsigned l = 0; l < d->list_count; l++)
 		pipeline_run(d->list(b, l));
 }
@@ -211,7 +213,7 @@ int bench_run(struct bench *b, const struct bench_direction *d, const struct mix
 	struct run run = {
 		.b = b,
 		.d = d,
-		.step_ns = (uint64_t)(PIPELINE_BURST * bytes * 8e9 / d->rate(b->instance.sg)),
+		.step_ns = (uint64_t)(PIPELINE_BURST * bytes * 8e9 / d->rate(bench_group(b)->sg)),
 		.size = d->batch(b, mix_mean(mix)),
 	};
 	int ret;
@@ -220,7 +222,7 @@ int bench_run(struct bench *b, const struct bench_direction *d, const struct mix
 	if (d->begin(b) != 0)
 		return -1;
 	d->options(&options, mix);
-	run.t = traffic_create(b->instance.sg, &options);
+	run.t = traffic_create(bench_group(b)->sg, &options);
 	if (run.t == NULL)
 		return -1;
 	ret = measure_and_prove(&run, milliseconds, out);

@@ -12,7 +12,7 @@
 
 #include "footprint.h"
 #include "pair.h"
-#include "server/instance.h"
+#include "server/server.h"
 #include "traffic.h"
 
 /* Packets that are made, carried and proven together; of the upstream about so many. */
@@ -21,7 +21,8 @@
 #define BENCH_MAX_LISTS (DS_PIPELINES > US_PIPELINES ? DS_PIPELINES : US_PIPELINES)
 
 struct bench {
-	struct instance instance;
+	struct lone_group lone;
+	struct server server;
 	struct docsis_crypto crypto; /* of the modems */
 	uint16_t network[2]; /* the pipeline's end, the traffic's end */
 	uint16_t rphy[2];
@@ -49,12 +50,17 @@ struct bench_run {
 };
 
 /*
- * Makes ports, instance and the modems' crypto device in the zeroed `b`, and fills in its footprint but
+ * Makes ports, server and the modems' crypto device in the zeroed `b`, and fills in its footprint but
  * for what loading took. With two threads the second is that of pair.h. Returns 0 or -1 after a message.
  */
 int bench_create(struct bench *b, const struct service_group *sg, unsigned threads);
 
 void bench_free(struct bench *b);
+
+/* The one service group. */
+static inline struct served_group *bench_group(const struct bench *b) {
+	return &b->server.groups[0];
+}
 
 /* Runs `mix` for about `milliseconds` of pipeline and traffic together. Returns 0 or -1. */
 int bench_run(struct bench *b, const struct bench_direction *d, const struct mix *mix,

@@ -119,14 +119,15 @@ static json_t *answer(struct bench *b, const char *line, size_t size, uint64_t s
 	char error[ERROR_SIZE];
 	json_t *said;
 
-	said = request_read(b->instance.sg, line, size, &request, error) ? run(b, &request, seed)
-									 : answer_refusal(error);
+	said = request_read(bench_group(b)->sg, line, size, &request, error)
+		       ? run(b, &request, seed)
+		       : answer_refusal(error);
 	json_decref(request.asked);
 	return said;
 }
 
 static json_t *ready(const struct bench *b) {
-	const struct service_group *sg = b->instance.sg;
+	const struct service_group *sg = bench_group(b)->sg;
 	struct host host;
 
 	host_measure(&host);

@@ -29,7 +29,7 @@ struct throughput *throughput_alloc(void) {
 	struct throughput *t = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*t));
 
 	if (t != NULL)
-		*t = (struct throughput){.instance = {.qos_lock = PTHREAD_MUTEX_INITIALIZER}};
+		memset(t, 0, sizeof(*t));
 	else
 		fprintf(stderr, "no memory for a service group\n");
 	return t;
@@ -41,7 +41,10 @@ static unsigned sessions(const struct service_group *sg) {
 }
 
 unsigned throughput_memory_mb(const struct service_group *sg) {
-	return instance_memory_mb(sg) + TRAFFIC_MB + UPSTREAM_MB + sessions(sg) / 256;
+	struct lone_group lone;
+
+	return server_memory_mb(lone_group_config(&lone, sg), NULL) + TRAFFIC_MB + UPSTREAM_MB +
+	       sessions(sg) / 256;
 }
 
 unsigned throughput_depth_max(const struct service_group *sg) {
@@ -61,7 +64,7 @@ static int traffic_make(struct throughput *t, bool upstream) {
 		.upstream = upstream,
 		.upstream_crypto_queue = CRYPTO_QUEUES - 1,
 	};
-	uint32_t largest = t->instance.sg->max_frame - RTE_ETHER_CRC_LEN;
+	uint32_t largest = t->lone.group.max_frame - RTE_ETHER_CRC_LEN;
 	char error[MIX_ERROR];
 
 	/* Those of the first trial come with its request. */
@@ -70,39 +73,48 @@ static int traffic_make(struct throughput *t, bool upstream) {
 		fprintf(stderr, "max_frame: %s\n", error);
 		return -1;
 	}
-	t->traffic = traffic_create(t->instance.sg, &options);
+	t->traffic = traffic_create(&t->lone.group, &options);
 	return t->traffic == NULL ? -1 : 0;
+}
+
+static int ports_make(struct throughput *t, unsigned depth) {
+	const struct server_pools *p = &t->server.pools;
+
+	if (port_pair("network", p->packets, depth, t->network) != 0 ||
+	    port_pair("rphy", p->uepi != NULL ? p->uepi : p->packets, depth, t->rphy) != 0)
+		return -1;
+	server_ports_give(&t->server.ports, 0, PORT_NETWORK, t->network[0]);
+	server_ports_give(&t->server.ports, 0, PORT_RPHY, t->rphy[0]);
+	return 0;
 }
 
 int throughput_create(struct throughput *t, const struct service_group *sg, unsigned depth,
 		      bool upstream) {
-	struct instance *i = &t->instance;
+	struct server *s = &t->server;
 
-	if (instance_pools(i, sg) != 0 ||
-	    port_pair("network", i->packets, depth, t->network) != 0 ||
-	    port_pair("rphy", i->uepi != NULL ? i->uepi : i->packets, depth, t->rphy) != 0 ||
-	    instance_create(i, t->network[0], t->rphy[0]) != 0 ||
+	if (server_create(s, lone_group_config(&t->lone, sg)) != 0 || ports_make(t, depth) != 0 ||
+	    server_serve(s) != 0 ||
 	    crypto_open(&t->crypto, "modems", CRYPTO_QUEUES, sessions(sg), CRYPTO_OPS) != 0 ||
 	    traffic_make(t, upstream) != 0)
 		return -1;
-	instance_account(i, false);
+	server_account(s, false);
 	t->running = true;
-	for (unsigned w = 0; w < i->worker_count; w++) {
-		clock_start(&i->workers[w].clock);
-		rte_eal_remote_launch(worker_run, &i->workers[w], w + 1);
+	for (unsigned w = 0; w < s->worker_count; w++) {
+		clock_start(&s->workers[w].clock);
+		rte_eal_remote_launch(worker_run, &s->workers[w], w + 1);
 	}
 	return 0;
 }
 
 int throughput_stop(struct throughput *t) {
-	struct instance *i = &t->instance;
+	struct server *s = &t->server;
 
-	for (unsigned w = 0; w < i->worker_count; w++)
-		worker_stop(&i->workers[w]);
+	for (unsigned w = 0; w < s->worker_count; w++)
+		worker_stop(&s->workers[w]);
 	rte_eal_mp_wait_lcore();
 	t->running = false;
-	instance_stop(i);
-	if (report_balanced(i))
+	server_stop(s);
+	if (server_balanced(s))
 		return 0;
 	fprintf(stderr, "received differs from transmitted + dropped + held: this is a defect, "
 			"please report it\n");
@@ -115,35 +127,35 @@ void throughput_free(struct throughput *t) {
 	traffic_free(t->traffic);
 	if (t->crypto.ops != NULL)
 		crypto_close(&t->crypto);
-	instance_free(&t->instance);
+	server_free(&t->server);
 }
 
 static void take(const struct throughput *t, struct worker *workers, struct counters *downstream,
 		 struct counters *upstream) {
-	const struct instance *i = &t->instance;
+	const struct served_group *g = &t->server.groups[0];
 
-	memcpy(workers, i->workers, sizeof(i->workers));
-	downstream_counters(i->downstream, downstream);
-	if (i->upstream != NULL)
-		*upstream = i->upstream->counters;
+	memcpy(workers, t->server.workers, t->server.worker_count * sizeof(*workers));
+	downstream_counters(g->downstream, downstream);
+	if (g->upstream != NULL)
+		*upstream = g->upstream->counters;
 }
 
 /* Where memory is short for them, the answers say that there are none. */
 static void latencies_begin(struct throughput *t, bool on) {
-	t->latency = on && instance_latency(&t->instance, true) == 0;
+	t->latency = on && server_latency(&t->server, true) == 0;
 	if (!t->latency) {
-		instance_latency(&t->instance, false);
+		server_latency(&t->server, false);
 		return;
 	}
 	for (size_t d = 0; d < RTE_DIM(directions); d++)
-		json_decref(report_latency_take(&t->instance, directions[d].direction));
+		json_decref(report_latency_take(t->server.groups, 1, directions[d].direction));
 }
 
 void throughput_begins(void *throughput, const struct traffic_load *load) {
 	struct throughput *t = throughput;
 
-	for (unsigned w = 0; w < t->instance.worker_count; w++)
-		worker_longest_take(&t->instance.workers[w]);
+	for (unsigned w = 0; w < t->server.worker_count; w++)
+		worker_longest_take(&t->server.workers[w]);
 	latencies_begin(t, !load->no_latency);
 	take(t, t->workers, &t->downstream, &t->upstream);
 }
@@ -178,23 +190,24 @@ static json_t *latencies_json(const struct throughput *t) {
 	json_t *all = json_object();
 
 	for (size_t d = 0; d < RTE_DIM(directions); d++)
-		json_object_set_new(all, directions[d].name,
-				    report_latency_take(&t->instance, directions[d].direction));
+		json_object_set_new(
+			all, directions[d].name,
+			report_latency_take(t->server.groups, 1, directions[d].direction));
 	return all;
 }
 
 void throughput_ended(void *throughput, json_t *answer) {
 	struct throughput *t = throughput;
-	struct worker workers[LAYOUT_MAX_WORKERS];
+	struct worker workers[LAYOUT_GROUP_WORKERS];
 	struct counters down = {0}, up = {0};
 	json_t *list = json_array(), *drops = json_object();
 
 	take(t, workers, &down, &up);
-	for (unsigned w = 0; w < t->instance.worker_count; w++)
+	for (unsigned w = 0; w < t->server.worker_count; w++)
 		json_array_append_new(
-			list, worker_json(&t->instance.workers[w], &workers[w], &t->workers[w]));
+			list, worker_json(&t->server.workers[w], &workers[w], &t->workers[w]));
 	json_object_set_new(drops, "downstream", drops_json(&down, &t->downstream, DIRECTION_DOWN));
-	if (t->instance.upstream != NULL)
+	if (t->server.groups[0].upstream != NULL)
 		json_object_set_new(drops, "upstream", drops_json(&up, &t->upstream, DIRECTION_UP));
 	json_object_set_new(answer, "workers", list);
 	json_object_set_new(answer, "drops", drops);

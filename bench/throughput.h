@@ -14,11 +14,12 @@
 #include <jansson.h>
 
 #include "platform/crypto.h"
-#include "server/instance.h"
+#include "server/server.h"
 #include "traffic.h"
 
 struct throughput {
-	struct instance instance;
+	struct lone_group lone;
+	struct server server;
 	struct docsis_crypto crypto; /* of the modems */
 	uint16_t network[2]; /* the data plane's end, the traffic's end */
 	uint16_t rphy[2];
@@ -26,7 +27,7 @@ struct throughput {
 	bool running;
 	bool latency; /* is measured in the trial */
 	/* When the trial began: */
-	struct worker workers[LAYOUT_MAX_WORKERS];
+	struct worker workers[LAYOUT_GROUP_WORKERS];
 	struct counters downstream;
 	struct counters upstream;
 };

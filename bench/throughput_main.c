@@ -160,10 +160,15 @@ static int bench(const struct throughput_options *o, const struct service_group 
 		.main_core = PLATFORM_ANY_CORE,
 		.memory_mb = throughput_memory_mb(sg),
 	};
+	static struct layout layout;
+	struct lone_group lone;
 	struct throughput *t;
 	int ret = -1;
 
-	p.worker_count = layout_cores(sg, p.workers);
+	if (layout_make(&layout, lone_group_config(&lone, sg)) != 0)
+		return EXIT_MISTAKE;
+	p.worker_count = layout.worker_count;
+	memcpy(p.workers, layout.cores, sizeof(p.workers));
 	if (!cores_choose(o, &p))
 		return EXIT_MISTAKE;
 	t = throughput_alloc();

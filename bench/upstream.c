@@ -17,7 +17,7 @@
 #define ROUNDS 65536 /* far more than a batch takes */
 
 static struct pipeline *list(struct bench *b, unsigned index) {
-	return upstream_pipeline(b->instance.upstream, index);
+	return upstream_pipeline(bench_group(b)->upstream, index);
 }
 
 static double rate(const struct service_group *sg) {
@@ -30,11 +30,11 @@ static double rate(const struct service_group *sg) {
 
 /* To the upstream of the run before, most packets of a device that begins anew would be late. */
 static int begin(struct bench *b) {
-	struct us_resources r = b->instance.upstream->r;
+	struct us_resources r = bench_group(b)->upstream->r;
 
-	upstream_free(b->instance.upstream);
-	b->instance.upstream = upstream_create(b->instance.sg, &r);
-	return b->instance.upstream == NULL ? -1 : 0;
+	upstream_free(bench_group(b)->upstream);
+	bench_group(b)->upstream = upstream_create(bench_group(b)->sg, &r);
+	return bench_group(b)->upstream == NULL ? -1 : 0;
 }
 
 static void options(struct traffic_options *o, const struct mix *mix) {
@@ -45,7 +45,7 @@ static void options(struct traffic_options *o, const struct mix *mix) {
 
 /* L2TPv3 packets, nearly all of which are filled up to the MTU. */
 static unsigned batch(const struct bench *b, double mean_bytes) {
-	return (unsigned)(BENCH_BATCH * (mean_bytes + OVERHEAD) / b->instance.sg->rphy.mtu) + 1;
+	return (unsigned)(BENCH_BATCH * (mean_bytes + OVERHEAD) / bench_group(b)->sg->rphy.mtu) + 1;
 }
 
 static uint64_t counter(const struct upstream *u, enum counter which) {
@@ -54,7 +54,7 @@ static uint64_t counter(const struct upstream *u, enum counter which) {
 
 /* Until all have come in, and nothing could come out without more. */
 static uint64_t carry(struct bench *b, unsigned fed, uint64_t step_ns) {
-	const struct upstream *u = b->instance.upstream;
+	const struct upstream *u = bench_group(b)->upstream;
 	uint64_t received = counter(u, COUNTER_RECEIVED) + fed;
 	uint64_t transmitted = counter(u, COUNTER_TRANSMITTED);
 
@@ -75,7 +75,7 @@ static void settle(struct bench *b, struct traffic *t) {
 }
 
 static int latency(struct bench *b, bool on) {
-	return upstream_latency(b->instance.upstream, on);
+	return upstream_latency(bench_group(b)->upstream, on);
 }
 
 static void result(const struct traffic *t, struct bench_run *out) {
@@ -88,7 +88,7 @@ static void result(const struct traffic *t, struct bench_run *out) {
 }
 
 static double bound(struct bench *b, const struct mix *mix, unsigned milliseconds) {
-	return crypto_bound(&b->instance, CRYPTO_UPLINK, mix, milliseconds);
+	return crypto_bound(&b->server, CRYPTO_UPLINK, mix, milliseconds);
 }
 
 static const char *const mixes[] = {"upstream-imix", "84", "256", "512", "1024", "1280", "1518"};

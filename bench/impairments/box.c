@@ -14,7 +14,8 @@
 #define ROUNDS 1000000 /* far more than a run takes */
 
 struct box {
-	struct instance *instance;
+	struct lone_group lone;
+	struct server server;
 	struct traffic *traffic;
 	struct docsis_crypto crypto; /* of the modems */
 	uint16_t network[2]; /* the CMTS's end, the traffic's end */
@@ -30,10 +31,12 @@ static int ports_open(struct box *b) {
 
 	snprintf(network, sizeof(network), "network%u", runs);
 	snprintf(rphy, sizeof(rphy), "rphy%u", runs++);
-	if (port_pair(network, b->instance->packets, PORT_DEPTH, b->network) != 0 ||
-	    port_pair(rphy, b->instance->packets, PORT_DEPTH, b->rphy) != 0)
+	if (port_pair(network, b->server.pools.packets, PORT_DEPTH, b->network) != 0 ||
+	    port_pair(rphy, b->server.pools.packets, PORT_DEPTH, b->rphy) != 0)
 		return -1;
 	b->connected = true;
+	server_ports_give(&b->server.ports, 0, PORT_NETWORK, b->network[0]);
+	server_ports_give(&b->server.ports, 0, PORT_RPHY, b->rphy[0]);
 	return 0;
 }
 
@@ -49,9 +52,8 @@ static int create(struct box *b, const struct box_run *run) {
 	unsigned sessions = 2 * (unsigned)run->sg->modem_count + 2;
 	char error[160];
 
-	b->instance = instance_alloc();
-	if (b->instance == NULL || instance_pools(b->instance, run->sg) != 0 ||
-	    ports_open(b) != 0 || instance_create(b->instance, b->network[0], b->rphy[0]) != 0 ||
+	if (server_create(&b->server, lone_group_config(&b->lone, run->sg)) != 0 ||
+	    ports_open(b) != 0 || server_serve(&b->server) != 0 ||
 	    crypto_open(&b->crypto, "modems", 1, sessions, CRYPTO_OPS) != 0)
 		return -1;
 	options.network_port = b->network[1];
@@ -73,18 +75,16 @@ static void destroy(struct box *b) {
 		port_close(b->network[1]);
 		port_close(b->rphy[1]);
 	}
-	if (b->instance != NULL)
-		instance_free(b->instance);
-	free(b->instance);
+	server_free(&b->server);
 }
 
 /* One round of the CMTS; time goes on by what it received. */
 static void carry_once(struct box *b) {
-	struct upstream *u = b->instance->upstream;
+	struct upstream *u = b->server.groups[0].upstream;
 	uint64_t received = u->counters.values[COUNTER_RECEIVED];
 
-	for (unsigned w = 0; w < b->instance->worker_count; w++)
-		b->instance->workers[w].clock.now = b->now;
+	for (unsigned w = 0; w < b->server.worker_count; w++)
+		b->server.workers[w].clock.now = b->now;
 	for (unsigned l = 0; l < US_PIPELINES; l++)
 		pipeline_run(upstream_pipeline(u, l));
 	b->now += (u->counters.values[COUNTER_RECEIVED] - received) * PACKET_NS;
@@ -92,7 +92,7 @@ static void carry_once(struct box *b) {
 
 /* Until nothing more comes out without anything coming in. */
 static void carry(struct box *b) {
-	const struct upstream *u = b->instance->upstream;
+	const struct upstream *u = b->server.groups[0].upstream;
 	uint64_t received;
 
 	do {
@@ -126,14 +126,14 @@ static bool send_all(struct box *b, uint64_t packets) {
 static void settle(struct box *b) {
 	uint64_t deadline;
 
-	while ((deadline = upstream_deadline(b->instance->upstream)) != UINT64_MAX) {
+	while ((deadline = upstream_deadline(b->server.groups[0].upstream)) != UINT64_MAX) {
 		b->now = RTE_MAX(b->now, deadline);
 		carry(b);
 	}
 }
 
 static void collect(const struct box *b, struct box_result *out) {
-	const struct upstream *u = b->instance->upstream;
+	const struct upstream *u = b->server.groups[0].upstream;
 
 	traffic_uplink_result(b->traffic, &out->traffic);
 	out->counters = u->counters;

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "server/instance.h"
+#include "server/server.h"
 #include "traffic.h"
 
 /* One run. */

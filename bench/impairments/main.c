@@ -230,6 +230,7 @@ int main(int argc, char **argv) {
 		.offline = true,
 	};
 	struct service_group sg = {0};
+	struct lone_group lone;
 	int status = EXIT_TROUBLE;
 
 	argp_err_exit_status = EXIT_MISTAKE;
@@ -239,7 +240,7 @@ int main(int argc, char **argv) {
 			fprintf(stderr, "--config: a file is needed\n");
 		return EXIT_MISTAKE;
 	}
-	platform.memory_mb = 2 * instance_memory_mb(&sg);
+	platform.memory_mb = 2 * server_memory_mb(lone_group_config(&lone, &sg), NULL);
 	if (sg.upstream_channel_count == 0) {
 		fprintf(stderr, "--config: the service group has no upstream channels\n");
 		status = EXIT_MISTAKE;

@@ -62,6 +62,14 @@ void downstream_counters(const struct downstream *d, struct counters *out) {
 	counters_add(out, &d->lower.counters);
 }
 
+bool downstream_balanced(const struct downstream *d) {
+	struct counters c;
+
+	downstream_counters(d, &c);
+	return c.values[COUNTER_RECEIVED] ==
+	       c.values[COUNTER_TRANSMITTED] + counters_dropped(&c) + downstream_held(d);
+}
+
 struct pipeline *downstream_pipeline(struct downstream *d, unsigned index) {
 	struct pipeline *const pipelines[DS_PIPELINES] = {&d->enqueue, &d->dequeue, &d->lower_mac};
 

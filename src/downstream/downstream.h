@@ -30,10 +30,6 @@
 /* Packets, and DEPI frames, from where on the lower MAC takes over no more. */
 #define DS_LOWER_LIMIT 512
 #define DS_TRANSMIT_CAPACITY 4096
-/* Packets between upper and lower MAC. */
-#define DS_HAND_OVER 2048
-/* Packets in all queues together. */
-#define DS_QUEUED_MAX 16384
 
 /* Under which reason a packet that the scheduler does not take is dropped. */
 extern const enum drop_reason ds_refusals[SCHEDULER_VERDICTS];
@@ -128,6 +124,8 @@ struct ds_resources {
 	struct rte_mempool *depi_headers; /* for the first mbuf of DEPI frames */
 	struct rte_mempool *depi_fragments; /* for mbufs attached to others, no data room */
 	struct rte_mempool *linear; /* for copies of DEPI frames, where the port takes no chains */
+	uint32_t queued_max; /* packets in all queues together */
+	uint32_t hand_over_max; /* packets between upper and lower MAC */
 	struct clock *upper_clock;
 	struct clock *lower_clock; /* may be the same */
 };
@@ -168,6 +166,9 @@ void downstream_free(struct downstream *d);
 
 /* Packets that are in it: queues, ring, crypto device, open DEPI frames, frames not yet taken. */
 uint64_t downstream_held(const struct downstream *d);
+
+/* Whether received = transmitted + drops + held. To be asked when no worker runs. */
+bool downstream_balanced(const struct downstream *d);
 
 /* When something changes in it though nothing comes in, ns: perhaps too early, never too late; 0: at once,
  * UINT64_MAX: never. To be asked when no worker runs. */

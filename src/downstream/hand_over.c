@@ -32,9 +32,8 @@ int ds_hand_over_open(struct downstream *d, const struct service_group *sg,
 		      const struct ds_resources *r) {
 	char name[RTE_RING_NAMESIZE];
 
-	(void)r;
 	snprintf(name, sizeof(name), "hand_over_%u", sg->id);
-	d->upper.to_lower = rte_ring_create(name, DS_HAND_OVER, SOCKET_ID_ANY,
+	d->upper.to_lower = rte_ring_create(name, r->hand_over_max, SOCKET_ID_ANY,
 					    RING_F_SP_ENQ | RING_F_SC_DEQ | RING_F_EXACT_SZ);
 	d->lower.from_upper = d->upper.to_lower;
 	if (d->upper.to_lower != NULL)

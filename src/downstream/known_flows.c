@@ -117,11 +117,14 @@ uint16_t ds_known_flows(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return n;
 }
 
+/* By default no more than FLOWS_A_MODEM: the cache makes a power of two of what it is asked for. */
 uint32_t ds_flow_records(const struct service_group *sg) {
 	size_t records = RTE_MAX(sg->modem_count * FLOWS_A_MODEM, FLOWS_MIN);
 
 	if (sg->has_flow_cache)
 		records = sg->flow_cache;
+	else
+		records = rte_align32prevpow2((uint32_t)records);
 	return (uint32_t)RTE_MIN(records, (size_t)SG_MAX_FLOW_CACHE);
 }
 

@@ -103,7 +103,7 @@ static void lists_free(struct lists *l) {
 }
 
 static struct scheduler *scheduler_of(const struct service_group *sg, const struct ds_tables *t,
-				      const char **why) {
+				      uint32_t queued_max, const char **why) {
 	struct lists l = {0};
 	struct scheduler *s = NULL;
 
@@ -119,7 +119,7 @@ static struct scheduler *scheduler_of(const struct service_group *sg, const stru
 			.flows = l.flows,
 			.flow_count = t->flow_count,
 			.rate_limit = sg->rate_limit,
-			.packet_limit = DS_QUEUED_MAX,
+			.packet_limit = queued_max,
 			.seed = sg->id, /* the same drops in the same replay */
 		};
 
@@ -129,7 +129,7 @@ static struct scheduler *scheduler_of(const struct service_group *sg, const stru
 	return s;
 }
 
-int qos_create(struct downstream *d, const struct service_group *sg) {
+int qos_create(struct downstream *d, const struct service_group *sg, uint32_t queued_max) {
 	struct ds_upper *u = &d->upper;
 	const char *why;
 
@@ -140,7 +140,7 @@ int qos_create(struct downstream *d, const struct service_group *sg) {
 	}
 	for (size_t c = 0; c < sg->channel_count; c++)
 		u->capacity[c].rate = sg->channels[c].rate;
-	u->scheduler = scheduler_of(sg, &d->tables, &why);
+	u->scheduler = scheduler_of(sg, &d->tables, queued_max, &why);
 	if (u->scheduler == NULL)
 		fprintf(stderr, "downstream: no scheduler for %u service flows: %s\n",
 			d->tables.flow_count, why);

@@ -66,8 +66,7 @@ uint16_t ds_dequeue(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 
 int ds_enqueue_open(struct downstream *d, const struct service_group *sg,
 		    const struct ds_resources *r) {
-	(void)r;
-	return qos_create(d, sg);
+	return qos_create(d, sg, r->queued_max);
 }
 
 void ds_enqueue_close(struct downstream *d) {

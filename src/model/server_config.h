@@ -25,7 +25,8 @@ struct server_config {
  */
 int server_config_load(const char *path, struct server_config *config, FILE *errors);
 
-/* Devices that all groups have, whatever the file says; NULL: as it says. */
+/* Devices that all groups have, whatever the file says; NULL: as it says. "{group}" stands for the place of
+ * the group in the file, 0, 1, .., where there are several. */
 struct server_devices {
 	const char *network;
 	const char *rphy;

@@ -12,10 +12,10 @@
 #include "platform/large_pages.h"
 
 #define DRIVER "crypto_aesni_mb"
+#define CRYPTO_DEPTH_MAX 4096u /* descriptors of a queue pair, 8 bytes each */
 
-/* What a pool element holds beside the driver's own session data; generous, as it differs between
- * DPDK versions. */
-#define SESSION_OVERHEAD 256
+/* What a pool element holds beside the driver's own session data: its head, a cache line. */
+#define SESSION_OVERHEAD RTE_CACHE_LINE_SIZE
 
 static int device_create(struct docsis_crypto *c, const char *name, unsigned queue_pairs) {
 	char device[RTE_CRYPTODEV_NAME_MAX_LEN], args[64];
@@ -85,7 +85,7 @@ int crypto_open(struct docsis_crypto *c, const char *name, unsigned queue_pairs,
 	if (device_create(c, name, queue_pairs) != 0)
 		return -1;
 	if (pools_create(c, name, sessions, ops) == 0 &&
-	    device_start(c, queue_pairs, rte_align32pow2(ops)) == 0)
+	    device_start(c, queue_pairs, RTE_MIN(rte_align32pow2(ops), CRYPTO_DEPTH_MAX)) == 0)
 		return 0;
 	crypto_close(c);
 	return -1;

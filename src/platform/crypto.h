@@ -37,7 +37,7 @@ struct docsis_crypto {
 
 /*
  * Creates an aesni_mb device `name` with `queue_pairs` queues and room for `sessions` sessions and
- * `ops` operations in flight, at least CRYPTO_OPS_MIN. Returns 0, or -1 after a message: then nothing is left of it.
+ * `ops` operations in flight, at least CRYPTO_OPS_MIN, of which a queue takes up to 4096. Returns 0, or -1 after a message: then nothing is left of it.
  */
 int crypto_open(struct docsis_crypto *c, const char *name, unsigned queue_pairs, unsigned sessions,
 		unsigned ops);

@@ -19,7 +19,7 @@
 #include "platform/large_pages.h"
 
 #define MAX_ARGS (24 + 2 * PLATFORM_MAX_DEVICES)
-#define ARG_SIZE 512
+#define LCORE_SIZE 12 /* bytes of ",NUMBER@CPU" */
 
 /* Beside the socket of today's telemetry, DPDK 22.11 makes one of the kind before it. */
 static const char *const sockets[] = {"dpdk_telemetry.v2", "dpdk_telemetry.v1", "telemetry"};
@@ -29,10 +29,12 @@ static bool pci;
 static bool telemetry;
 
 struct arguments {
-	char text[MAX_ARGS][ARG_SIZE];
 	char *argv[MAX_ARGS + 1];
 	int argc;
 };
+
+_Static_assert(PLATFORM_MAX_WORKERS < RTE_MAX_LCORE, "lcore 0 is the main thread");
+_Static_assert(PLATFORM_MAX_DEVICES <= RTE_MAX_ETHPORTS, "a device is a port");
 
 static __rte_format_printf(2, 3) void add(struct arguments *a, const char *format, ...) {
 	va_list list;
@@ -40,9 +42,9 @@ static __rte_format_printf(2, 3) void add(struct arguments *a, const char *forma
 	if (a->argc == MAX_ARGS)
 		rte_panic("more EAL arguments than %d\n", MAX_ARGS);
 	va_start(list, format);
-	vsnprintf(a->text[a->argc], ARG_SIZE, format, list);
+	if (vasprintf(&a->argv[a->argc], format, list) < 0)
+		rte_panic("no memory for EAL arguments\n");
 	va_end(list);
-	a->argv[a->argc] = a->text[a->argc];
 	a->argc++;
 }
 
@@ -87,7 +89,7 @@ static unsigned allowed_core(void) {
 
 /* lcore 0 is the main thread, lcore i + 1 worker i. */
 static void add_lcores(struct arguments *a, const struct platform_options *o) {
-	char map[ARG_SIZE];
+	char map[(1 + PLATFORM_MAX_WORKERS) * LCORE_SIZE];
 	unsigned main_core = o->main_core == PLATFORM_ANY_CORE ? allowed_core() : o->main_core;
 	int used = snprintf(map, sizeof(map), "0@%u", main_core);
 

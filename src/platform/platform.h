@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#define PLATFORM_MAX_WORKERS 8
+#define PLATFORM_MAX_WORKERS 127 /* as many lcores as DPDK has room for, but the main one */
 #define PLATFORM_MAX_DEVICES 32 /* as many ports */
 #define PLATFORM_ANY_CORE (~0U) /* main_core: any that the process may use */
 

@@ -10,13 +10,12 @@
 #include <string.h>
 
 #include "capture/capture.h"
-#include "model/loader.h"
 #include "platform/platform.h"
 #include "replay/replay.h"
 #include "replay/replay_clock.h"
 #include "replay/replay_wires.h"
-#include "server/instance.h"
 #include "server/process.h"
+#include "server/server.h"
 #include "telemetry/report.h"
 
 /* What is still held this long after the last packet is counted as stopped. */
@@ -39,7 +38,7 @@ struct replay_options {
 };
 
 struct replay {
-	struct instance *instance;
+	struct server server;
 	enum way way;
 	struct replay_wires wires;
 	uint64_t base; /* ns, of the capture's first packet */
@@ -84,24 +83,30 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	}
 }
 
-static bool in_crypto(const struct instance *i) {
-	return i->downstream->lower.in_crypto > 0 ||
-	       (i->upstream != NULL && upstream_busy(i->upstream));
+static bool in_crypto(const struct server *s) {
+	for (unsigned g = 0; g < s->group_count; g++) {
+		const struct served_group *group = &s->groups[g];
+
+		if (group->downstream->lower.in_crypto > 0 ||
+		    (group->upstream != NULL && upstream_busy(group->upstream)))
+			return true;
+	}
+	return false;
 }
 
 /* Runs the workers at the present time until nothing moves and the crypto device is empty. */
 static void settle(struct replay *r) {
-	struct instance *i = r->instance;
+	struct server *s = &r->server;
 	unsigned moved;
 
 	do {
 		moved = 0;
-		for (unsigned w = 0; w < i->worker_count; w++) {
-			i->workers[w].clock.now = r->now;
-			moved += worker_round(&i->workers[w]);
+		for (unsigned w = 0; w < s->worker_count; w++) {
+			s->workers[w].clock.now = r->now;
+			moved += worker_round(&s->workers[w]);
 		}
 		replay_wires_record(&r->wires, r->base + r->now);
-	} while (moved > 0 || in_crypto(i));
+	} while (moved > 0 || in_crypto(s));
 	r->waiting = 0;
 	r->steps++;
 }
@@ -112,7 +117,7 @@ static void advance(struct replay *r, uint64_t to) {
 	if (to <= r->now) /* captures may go back in time; the clock does not */
 		return;
 	settle(r);
-	while ((next = replay_next(r->instance, r->now, to)) < to) {
+	while ((next = replay_next(&r->server, r->now, to)) < to) {
 		r->now = next;
 		settle(r);
 	}
@@ -122,7 +127,7 @@ static void advance(struct replay *r, uint64_t to) {
 /* Puts a packet on the wire; those of one time go in as a burst. */
 static int inject(struct replay *r, const struct capture_packet *p) {
 	bool up = r->way == UP;
-	struct rte_mempool *pool = up ? r->instance->uepi : r->instance->packets;
+	struct rte_mempool *pool = up ? r->server.pools.uepi : r->server.pools.packets;
 
 	if (replay_wires_send(&r->wires, up ? REPLAY_RPHY : REPLAY_NETWORK, pool, p) != 0) {
 		fprintf(stderr, "replay: no buffer for a packet of %u bytes\n", p->size);
@@ -155,11 +160,11 @@ static int play(struct replay *r, pcap_t *in, const char *name) {
 /* What is held after the last packet comes out in its own time. */
 static void play_out(struct replay *r) {
 	advance(r, r->now + END_NS);
-	instance_stop(r->instance);
+	server_stop(&r->server);
 }
 
 static int write_stats(const struct replay *r, const char *path) {
-	json_t *json = report_json(r->instance, NULL, 0);
+	json_t *json = report_json(&r->server, NULL, 0);
 	int ret;
 
 	json_object_set_new(json, "steps", json_integer((json_int_t)r->steps));
@@ -178,8 +183,8 @@ static int replay(struct replay *r, pcap_t *in, const struct replay_options *o) 
 	play_out(r);
 	if (o->stats != NULL && write_stats(r, o->stats) != 0)
 		ret = EXIT_TROUBLE;
-	report_print(taken ? stderr : stdout, r->instance, NULL, seconds);
-	return report_balanced(r->instance) ? ret : EXIT_TROUBLE;
+	report_print(taken ? stderr : stdout, &r->server, NULL, seconds);
+	return server_balanced(&r->server) ? ret : EXIT_TROUBLE;
 }
 
 /* No output may go over an input or another output. */
@@ -212,7 +217,7 @@ static bool outputs_free(const struct replay_options *o) {
 
 /* On an EAL that runs. */
 static int replay_files(struct replay *r, const struct replay_options *o,
-			const struct service_group *sg) {
+			const struct server_config *config) {
 	pcap_t *in = capture_open(o->in[o->way]);
 	int ret = EXIT_TROUBLE;
 
@@ -223,9 +228,9 @@ static int replay_files(struct replay *r, const struct replay_options *o,
 	r->wires.out[REPLAY_CONTROL] = o->control_out;
 	if (replay_wires_create(&r->wires) != 0) {
 		ret = EXIT_MISTAKE;
-	} else if (replay_wires_open(&r->wires, r->instance, sg) == 0) {
-		instance_account(r->instance, false);
-		r->instance->report_flows = o->flows;
+	} else if (replay_wires_open(&r->wires, &r->server, config) == 0) {
+		server_account(&r->server, false);
+		r->server.report_flows = o->flows;
 		ret = replay(r, in, o);
 		replay_wires_close(&r->wires);
 	}
@@ -234,12 +239,41 @@ static int replay_files(struct replay *r, const struct replay_options *o,
 }
 
 /* Whether there is something to replay through. */
-static bool way_there(const struct replay_options *o, const struct service_group *sg) {
-	if (o->way == DOWN || sg->upstream_channel_count > 0)
+static bool way_there(const struct replay_options *o, const struct server_config *config) {
+	if (o->way == DOWN)
 		return true;
+	for (size_t g = 0; g < config->group_count; g++) {
+		if (config->groups[g].upstream_channel_count > 0)
+			return true;
+	}
 	fprintf(stderr, "%s: has no upstream_channels; --rphy-in needs them\n", o->config);
 	return false;
 }
+
+/* Starts EAL, and ends it. Returns the exit status. */
+static int replay_config(const struct replay_options *o, const struct server_config *config) {
+	struct platform_options p = {
+		.program = "vcmtsd",
+		.main_core = PLATFORM_ANY_CORE,
+		.memory_mb = server_memory_mb(config, NULL),
+		.offline = true,
+	};
+	struct replay *r = calloc(1, sizeof(*r));
+	int status = EXIT_TROUBLE;
+
+	if (r == NULL) {
+		fprintf(stderr, "replay: no memory\n");
+	} else if (platform_start(&p) == 0) {
+		status = replay_files(r, o, config);
+		server_free(&r->server);
+		platform_stop();
+	}
+	free(r);
+	return status;
+}
+
+/* Captures are of one network port and one R-PHY port, which all groups share. */
+static const struct server_devices one_port_each = {.network = "network", .rphy = "rphy"};
 
 int replay_command(int argc, char **argv) {
 	static const struct argp argp = {
@@ -249,34 +283,17 @@ int replay_command(int argc, char **argv) {
 		       "deterministically.",
 	};
 	struct replay_options o = {0};
-	struct service_group sg = {0};
-	struct platform_options p = {
-		.program = "vcmtsd",
-		.main_core = PLATFORM_ANY_CORE,
-		.offline = true,
-	};
-	struct replay *r;
-	int status = EXIT_TROUBLE;
+	struct server_config config = {0};
+	int status = EXIT_MISTAKE;
 
 	argp_err_exit_status = EXIT_MISTAKE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (process_load(o.config, &sg) != 0)
+	if (process_load(o.config, &one_port_each, &config) != 0)
 		return EXIT_MISTAKE;
-	if (!outputs_free(&o) || !way_there(&o, &sg)) {
-		service_group_free(&sg);
-		return EXIT_MISTAKE;
+	if (outputs_free(&o) && way_there(&o, &config)) {
+		process_catch_signals();
+		status = replay_config(&o, &config);
 	}
-	process_catch_signals();
-	p.memory_mb = instance_memory_mb(&sg);
-	r = calloc(1, sizeof(*r));
-	if (r != NULL && (r->instance = instance_alloc()) != NULL && platform_start(&p) == 0) {
-		status = replay_files(r, &o, &sg);
-		instance_free(r->instance);
-		platform_stop();
-	}
-	if (r != NULL)
-		free(r->instance);
-	free(r);
-	service_group_free(&sg);
+	server_config_free(&config);
 	return status;
 }

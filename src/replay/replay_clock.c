@@ -15,14 +15,20 @@ static uint64_t step_until(uint64_t now, uint64_t at, uint64_t to) {
 	return steps > 0 ? now + steps * REPLAY_STEP_NS : to;
 }
 
-uint64_t replay_next(const struct instance *i, uint64_t now, uint64_t to) {
+static uint64_t group_next(const struct served_group *g, uint64_t now, uint64_t to) {
 	uint64_t next = to;
 
-	if (to <= now)
-		return to;
-	if (downstream_held(i->downstream) > 0)
-		next = step_until(now, downstream_next(i->downstream), to);
-	if (i->upstream != NULL)
-		next = RTE_MIN(next, RTE_MAX(upstream_deadline(i->upstream), now + 1));
+	if (downstream_held(g->downstream) > 0)
+		next = step_until(now, downstream_next(g->downstream), to);
+	if (g->upstream != NULL)
+		next = RTE_MIN(next, RTE_MAX(upstream_deadline(g->upstream), now + 1));
+	return next;
+}
+
+uint64_t replay_next(const struct server *s, uint64_t now, uint64_t to) {
+	uint64_t next = to;
+
+	for (unsigned g = 0; to > now && g < s->group_count; g++)
+		next = RTE_MIN(next, group_next(&s->groups[g], now, to));
 	return next;
 }

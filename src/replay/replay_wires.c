@@ -21,7 +21,7 @@ static bool is_wired(const struct replay_wires *w, unsigned end) {
 	return end != REPLAY_CONTROL || w->out[end] != NULL;
 }
 
-/* A pair for each end. Returns 0 and the instance's ports in `theirs`, or -1 with none open. */
+/* A pair for each end. Returns 0 and the server's ports in `theirs`, or -1 with none open. */
 static int pairs_open(struct replay_wires *w, struct rte_mempool *pool,
 		      uint16_t theirs[REPLAY_ENDS]) {
 	static const char *const names[REPLAY_ENDS] = {
@@ -50,14 +50,22 @@ static int pairs_open(struct replay_wires *w, struct rte_mempool *pool,
 	return -1;
 }
 
-int replay_wires_open(struct replay_wires *w, struct instance *i, const struct service_group *sg) {
+int replay_wires_open(struct replay_wires *w, struct server *s,
+		      const struct server_config *config) {
+	static const enum port_role roles[REPLAY_ENDS] = {
+		[REPLAY_NETWORK] = PORT_NETWORK,
+		[REPLAY_RPHY] = PORT_RPHY,
+		[REPLAY_CONTROL] = PORT_CONTROL,
+	};
 	uint16_t theirs[REPLAY_ENDS] = {0};
 
-	if (instance_pools(i, sg) != 0 || pairs_open(w, i->packets, theirs) != 0)
+	if (server_create(s, config) != 0 || pairs_open(w, s->pools.packets, theirs) != 0)
 		return -1;
-	if (is_wired(w, REPLAY_CONTROL))
-		instance_set_control(i, theirs[REPLAY_CONTROL]);
-	if (instance_create(i, theirs[REPLAY_NETWORK], theirs[REPLAY_RPHY]) == 0)
+	for (unsigned e = 0; e < REPLAY_ENDS; e++) {
+		for (unsigned g = 0; is_wired(w, e) && g < config->group_count; g++)
+			server_ports_give(&s->ports, g, roles[e], theirs[e]);
+	}
+	if (server_serve(s) == 0)
 		return 0;
 	replay_wires_close(w);
 	return -1;

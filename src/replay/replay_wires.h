@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The wires of a replay: a pair of ports joined by rings for each port of the instance. What is sent
- * at our end comes in there; what the instance sends is written as a capture.
+ * The wires of a replay: a pair of ports joined by rings for each port of the server. What is sent
+ * at our end comes in there; what the server sends is written as a capture.
  */
 #pragma once
 
 #include "capture/capture.h"
-#include "server/instance.h"
+#include "server/server.h"
 
 enum replay_end {
 	REPLAY_NETWORK,
@@ -26,18 +26,18 @@ struct replay_wires {
 /* Begins the captures. Returns 0, or -1 after a message. */
 int replay_wires_create(struct replay_wires *w);
 
-/* Makes the ports, and the instance on their other ends. Returns 0, or -1 after a message: then only the
- * instance has ports, if any. */
-int replay_wires_open(struct replay_wires *w, struct instance *i, const struct service_group *sg);
+/* Makes the ports, and the zeroed server on their other ends. Returns 0, or -1 after a message: then only
+ * the server has ports, if any. */
+int replay_wires_open(struct replay_wires *w, struct server *s, const struct server_config *config);
 
 /* Puts a packet on the wire, in buffers of `pool`. Returns 0, or -1 where it finds no room. */
 int replay_wires_send(struct replay_wires *w, enum replay_end end, struct rte_mempool *pool,
 		      const struct capture_packet *p);
 
-/* Writes all that the instance has sent, as of `time` in ns. */
+/* Writes all that the server has sent, as of `time` in ns. */
 void replay_wires_record(struct replay_wires *w, uint64_t time);
 
-/* Closes our ends of what replay_wires_open() made; the others are the instance's. */
+/* Closes our ends of what replay_wires_open() made; the others are the server's. */
 void replay_wires_close(struct replay_wires *w);
 
 /* Ends the captures; harmless when none was begun. Returns 0, or -1 after a message. */

@@ -1,57 +1,132 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "server/layout.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NO_WORKER (~0U)
+#define NAMED_GROUPS 4 /* of more it is said how many they are */
+
+/* Parts of a group, as bits. */
+enum {
+	PART_UPPER = 1,
+	PART_LOWER = 2,
+	PART_UPSTREAM = 4,
+	PARTS = 8,
+};
+
 bool layout_has_upstream(const struct service_group *sg) {
 	return sg->upstream_channel_count > 0;
 }
 
-static bool two_threads(const struct service_group *sg) {
-	return sg->threads.downstream == LAYOUT_1DS2T;
+/* The worker of the core, a new one where there is none. */
+static unsigned worker_of(struct layout *l, unsigned core) {
+	unsigned w = 0;
+
+	while (w < l->worker_count && l->cores[w] != core)
+		w++;
+	if (w == PLATFORM_MAX_WORKERS)
+		return NO_WORKER;
+	if (w == l->worker_count)
+		l->cores[l->worker_count++] = core;
+	return w;
 }
 
-unsigned layout_lower_worker(const struct service_group *sg) {
-	return two_threads(sg) ? 1 : 0;
+static bool group_place(struct layout *l, struct layout_group *g, const struct service_group *sg) {
+	bool two = sg->threads.downstream == LAYOUT_1DS2T;
+
+	g->upper = worker_of(l, sg->threads.upper_mac_core);
+	g->lower = two ? worker_of(l, sg->threads.lower_mac_core) : g->upper;
+	g->upstream = layout_has_upstream(sg) ? worker_of(l, sg->threads.upstream_core) : g->upper;
+	return g->upper != NO_WORKER && g->lower != NO_WORKER && g->upstream != NO_WORKER;
 }
 
-unsigned layout_upstream_worker(const struct service_group *sg) {
-	if (sg->threads.upstream_core == sg->threads.upper_mac_core)
-		return 0;
-	if (two_threads(sg) && sg->threads.upstream_core == sg->threads.lower_mac_core)
-		return 1;
-	return two_threads(sg) ? 2 : 1;
+int layout_make(struct layout *l, const struct server_config *config) {
+	memset(l, 0, sizeof(*l));
+	for (size_t g = 0; g < config->group_count; g++) {
+		if (group_place(l, &l->groups[g], &config->groups[g]))
+			continue;
+		fprintf(stderr, "service group %u: threads: found one core too many, allowed: %d\n",
+			config->groups[g].id, PLATFORM_MAX_WORKERS);
+		return -1;
+	}
+	return 0;
 }
 
-unsigned layout_cores(const struct service_group *sg, unsigned cores[LAYOUT_MAX_WORKERS]) {
-	unsigned n = 0;
+static unsigned parts_of(const struct layout *l, const struct server_config *config, size_t group,
+			 unsigned worker) {
+	const struct layout_group *g = &l->groups[group];
 
-	cores[n++] = sg->threads.upper_mac_core;
-	if (two_threads(sg))
-		cores[n++] = sg->threads.lower_mac_core;
-	if (layout_has_upstream(sg) && layout_upstream_worker(sg) == n)
-		cores[n++] = sg->threads.upstream_core;
-	return n;
+	return (g->upper == worker ? PART_UPPER : 0) | (g->lower == worker ? PART_LOWER : 0) |
+	       (g->upstream == worker && layout_has_upstream(&config->groups[group]) ? PART_UPSTREAM
+										     : 0);
 }
 
-/* The name of a downstream worker, alone or with the upstream. */
-static const char *name_of(const struct service_group *sg, unsigned worker, bool upstream) {
-	static const char *const names[][2] = {
-		{"upper and lower MAC", "upper and lower MAC, upstream"},
-		{"upper MAC", "upper MAC, upstream"},
-		{"lower MAC", "lower MAC, upstream"},
+/* Text that is cut where there is no room for more. */
+struct text {
+	char *at;
+	size_t room;
+};
+
+static __attribute__((format(printf, 2, 3))) void put(struct text *t, const char *format, ...) {
+	va_list list;
+	int size;
+
+	va_start(list, format);
+	size = vsnprintf(t->at, t->room, format, list);
+	va_end(list);
+	if (size > 0 && t->room > 0) {
+		size_t used = (size_t)size < t->room ? (size_t)size : t->room - 1;
+
+		t->at += used;
+		t->room -= used;
+	}
+}
+
+/* " of group 1", " of groups 1, 2", " of 28 groups": those of which the worker runs just these parts. */
+static void put_groups(struct text *t, const struct layout *l, const struct server_config *config,
+		       unsigned worker, unsigned parts) {
+	unsigned count = 0, told = 0;
+
+	for (size_t g = 0; g < config->group_count; g++)
+		count += parts_of(l, config, g, worker) == parts;
+	if (count > NAMED_GROUPS) {
+		put(t, " of %u groups", count);
+		return;
+	}
+	for (size_t g = 0; g < config->group_count; g++) {
+		if (parts_of(l, config, g, worker) == parts)
+			put(t, "%s%u",
+			    told++ > 0	 ? ", "
+			    : count == 1 ? " of group "
+					 : " of groups ",
+			    config->groups[g].id);
+	}
+}
+
+void layout_name(const struct layout *l, const struct server_config *config, unsigned worker,
+		 char *name, size_t size) {
+	static const char *const names[PARTS] = {
+		[PART_UPPER] = "upper MAC",
+		[PART_LOWER] = "lower MAC",
+		[PART_UPPER | PART_LOWER] = "upper and lower MAC",
+		[PART_UPSTREAM] = "upstream",
+		[PART_UPPER | PART_UPSTREAM] = "upper MAC, upstream",
+		[PART_LOWER | PART_UPSTREAM] = "lower MAC, upstream",
+		[PART_UPPER | PART_LOWER | PART_UPSTREAM] = "upper and lower MAC, upstream",
 	};
+	struct text t = {name, size};
+	bool told[PARTS] = {[0] = true};
 
-	return names[two_threads(sg) ? 1 + worker : 0][upstream];
-}
+	for (size_t g = 0; g < config->group_count; g++) {
+		unsigned parts = parts_of(l, config, g, worker);
 
-void layout_workers(const struct service_group *sg, struct worker workers[LAYOUT_MAX_WORKERS],
-		    unsigned *count) {
-	unsigned downstream = two_threads(sg) ? 2 : 1;
-	unsigned upstream = layout_has_upstream(sg) ? layout_upstream_worker(sg) : UINT32_MAX;
-	unsigned cores[LAYOUT_MAX_WORKERS];
-
-	*count = layout_cores(sg, cores);
-	for (unsigned w = 0; w < downstream; w++)
-		workers[w].name = name_of(sg, w, w == upstream);
-	if (upstream == downstream)
-		workers[upstream].name = "upstream";
+		if (told[parts])
+			continue;
+		put(&t, "%s%s", t.at == name ? "" : "; ", names[parts]);
+		if (config->group_count > 1)
+			put_groups(&t, l, config, worker, parts);
+		told[parts] = true;
+	}
 }

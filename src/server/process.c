@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "model/loader.h"
-
 volatile sig_atomic_t process_stopped;
 
 static void process_on_signal(int number) {
@@ -28,10 +26,11 @@ void process_catch_reload(void) {
 	signal(SIGHUP, process_on_reload);
 }
 
-int process_load(const char *path, struct service_group *sg) {
+int process_load(const char *path, const struct server_devices *devices,
+		 struct server_config *config) {
 	if (path == NULL) {
 		fprintf(stderr, "--config: a file is needed; `./vcmts profile` writes one\n");
 		return EXIT_MISTAKE;
 	}
-	return service_group_load(path, sg, stderr) == 0 ? 0 : EXIT_MISTAKE;
+	return server_config_load_on(path, devices, config, stderr) == 0 ? 0 : EXIT_MISTAKE;
 }

@@ -4,7 +4,7 @@
 
 #include <signal.h>
 
-#include "model/service_group.h"
+#include "model/server_config.h"
 
 #define EXIT_TROUBLE 1 /* while running */
 #define EXIT_MISTAKE 2 /* in arguments or configuration */
@@ -17,5 +17,7 @@ void process_catch_signals(void);
 extern volatile sig_atomic_t process_reload;
 void process_catch_reload(void);
 
-/* Loads the configuration; mistakes go to stderr. Returns 0 or EXIT_MISTAKE. */
-int process_load(const char *path, struct service_group *sg);
+/* Loads the configuration, with other devices than its own where there are some; mistakes go to stderr.
+ * Returns 0 or EXIT_MISTAKE. */
+int process_load(const char *path, const struct server_devices *devices,
+		 struct server_config *config);

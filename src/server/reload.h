@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The configuration read again while traffic runs: what differs in the quality of service is applied
- * by the thread that owns the scheduler, anything else refuses the whole (docs/running.md).
+ * The configuration read again while traffic runs: what differs in the quality of service of a group is
+ * applied by the thread that owns its scheduler, anything else refuses the whole (docs/running.md).
  */
 #pragma once
 
@@ -9,15 +9,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "server/instance.h"
+#include "model/server_config.h"
 #include "server/reload_compare.h"
+#include "server/server.h"
 
 /* Changes that are applied between two rounds, of which one takes up to 10 us where all that it
  * looks at (32 flows of the modem) is out of the caches: together no more than 50 us. */
 #define RELOAD_STEP 4
 #define RELOAD_LINE 512
 
-/* Changes on their way into a scheduler. */
+/* Changes of a group on their way into its scheduler. */
 struct reload_job {
 	struct downstream *downstream;
 	const struct service_group *now, *next;
@@ -32,9 +33,9 @@ struct reload_job {
 bool reload_step(void *arg);
 
 struct reload {
-	struct instance *instance;
+	struct server *server;
 	const char *path; /* of the configuration */
-	struct service_group loaded[2]; /* in turn: the present one, if any, and the next */
+	struct server_config loaded[2]; /* in turn: the present one, if any, and the next */
 	unsigned turn;
 	/* Asked for by another thread, and what came of it. */
 	pthread_mutex_t lock;
@@ -47,7 +48,7 @@ struct reload {
 };
 
 /* `path` must live on. */
-void reload_open(struct reload *r, struct instance *i, const char *path);
+void reload_open(struct reload *r, struct server *s, const char *path);
 
 /* Whether reload_ask() waits for a reload_run(). */
 bool reload_is_asked(struct reload *r);
@@ -65,5 +66,5 @@ bool reload_ask(struct reload *r, char *line, size_t size);
 /* Whoever waits in reload_ask() is told that there is no service any more. */
 void reload_close(struct reload *r);
 
-/* Frees what was loaded, once nobody reads instance->qos. */
+/* Frees what was loaded, once nobody reads `qos` of a group. */
 void reload_free(struct reload *r);

@@ -2,6 +2,7 @@
 #include "server/worker.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <rte_branch_prediction.h>
@@ -9,15 +10,28 @@
 #include <rte_pause.h>
 
 #define TASK_POLL_US 200
+#define FIRST_ROOM 8u /* pipelines; a group has five */
 
 int worker_add(struct worker *w, struct pipeline *p) {
-	if (w->pipeline_count == WORKER_MAX_PIPELINES) {
-		fprintf(stderr, "worker %s: found one pipeline too many, allowed: up to %d\n",
-			w->name, WORKER_MAX_PIPELINES);
-		return -1;
+	if (w->pipeline_count == w->pipeline_room) {
+		unsigned room = RTE_MAX(2 * w->pipeline_room, FIRST_ROOM);
+		struct pipeline **list = realloc(w->pipelines, room * sizeof(struct pipeline *));
+
+		if (list == NULL) {
+			fprintf(stderr, "worker %s: no memory for %u pipelines\n", w->name, room);
+			return -1;
+		}
+		w->pipelines = list;
+		w->pipeline_room = room;
 	}
 	w->pipelines[w->pipeline_count++] = p;
 	return 0;
+}
+
+void worker_free(struct worker *w) {
+	free(w->pipelines);
+	w->pipelines = NULL;
+	w->pipeline_count = w->pipeline_room = 0;
 }
 
 unsigned worker_round(struct worker *w) {

@@ -10,7 +10,7 @@
 #include "pipeline/clock.h"
 #include "pipeline/pipeline.h"
 
-#define WORKER_MAX_PIPELINES 5
+#define WORKER_NAME 160 /* bytes */
 #define WORKER_ROUND_MAX_US 1000
 
 /* Something that another thread wants done between two rounds: called once a round until it says
@@ -21,10 +21,11 @@ struct worker_task {
 };
 
 struct worker {
-	const char *name;
+	char name[WORKER_NAME]; /* what it runs, for people */
 	struct clock clock;
-	struct pipeline *pipelines[WORKER_MAX_PIPELINES];
+	struct pipeline **pipelines; /* in the order of a round; they are their groups' */
 	unsigned pipeline_count;
+	unsigned pipeline_room;
 	bool stop; /* set by another thread */
 	struct worker_task *task; /* likewise; NULL when it is done */
 	/* Load, for whoever reads it: rounds of the loop, and cycles of those with work. */
@@ -39,8 +40,11 @@ struct worker {
 	uint64_t longest_since; /* of those since worker_longest_take(), which anybody may call */
 } __rte_cache_aligned;
 
-/* Its next pipeline. Returns 0, or -1 after a message where all WORKER_MAX_PIPELINES places are taken. */
+/* Its next pipeline; not while it runs. Returns 0, or -1 after a message when memory is short. */
 int worker_add(struct worker *w, struct pipeline *p);
+
+/* Frees its list; harmless on a zeroed one. Not while it runs. */
+void worker_free(struct worker *w);
 
 /* The thread's function, for rte_eal_remote_launch(). Returns 0 after worker_stop(). */
 int worker_run(void *worker);

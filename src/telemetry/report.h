@@ -8,24 +8,22 @@
 #include <jansson.h>
 
 #include "platform/host.h"
-#include "server/instance.h"
+#include "server/server.h"
 
 /*
  * {"downstream": {received, transmitted, held, dropped, balanced, drops, counters, scheduler,
  * cycles_per_packet, pipeline_latency_us, seconds}, "upstream": {the same, units, requests},
- * "workers", "host"}. `host` may be NULL: then times and cycles are left out, and the result is the
+ * "groups": [{"id", "name", "downstream", "upstream"}], "workers", "host"}; of several groups the
+ * directions at the top are sums. `host` may be NULL: then times and cycles are left out, and the result is the
  * same for the same input. The caller owns the reference.
  */
-json_t *report_json(struct instance *i, const struct host *host, double seconds);
+json_t *report_json(const struct server *s, const struct host *host, double seconds);
 
 /* The same for a terminal. */
-void report_print(FILE *out, struct instance *i, const struct host *host, double seconds);
+void report_print(FILE *out, const struct server *s, const struct host *host, double seconds);
 
 /* Whether `path` (may be NULL) stands for stdout, so that no table may go there. */
 bool report_is_stdout(const char *path);
-
-/* Whether received = transmitted + drops + held. To be asked when no worker runs. */
-bool report_balanced(const struct instance *i);
 
 /* Writes `json` to the file at `path`, or to stdout for "-". Returns 0, or -1 after a message. */
 int report_write(const json_t *json, const char *path);

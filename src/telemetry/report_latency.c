@@ -3,33 +3,45 @@
 
 #include "pipeline/percentiles.h"
 
-struct latency *report_latency_of(const struct instance *i, enum direction direction) {
+struct latency *report_latency_of(const struct served_group *g, enum direction direction) {
 	struct latency *l = NULL;
 
 	if (direction == DIRECTION_DOWN)
-		l = &i->downstream->latency;
-	else if (i->upstream != NULL)
-		l = &i->upstream->latency;
+		l = &g->downstream->latency;
+	else if (g->upstream != NULL)
+		l = &g->upstream->latency;
 	return l != NULL && latency_measured(l) ? l : NULL;
 }
 
-json_t *report_latency_whole(const struct instance *i, enum direction direction) {
-	struct latency *l = report_latency_of(i, direction);
-
-	if (l == NULL)
-		return json_null();
-	latency_collect(l);
-	return percentiles_json(l->whole);
-}
-
-json_t *report_latency_take(const struct instance *i, enum direction direction) {
-	struct latency *l = report_latency_of(i, direction);
+static json_t *report_latency_json(const struct served_group *groups, unsigned count,
+				   enum direction direction, bool recent) {
+	struct hdr_histogram *all = percentiles_create();
+	bool measured = false;
 	json_t *json;
 
-	if (l == NULL)
-		return json_null();
-	latency_collect(l);
-	json = percentiles_json(l->recent);
-	latency_reset(l);
+	for (unsigned g = 0; all != NULL && g < count; g++) {
+		struct latency *l = report_latency_of(&groups[g], direction);
+
+		if (l == NULL)
+			continue;
+		latency_collect(l);
+		hdr_add(all, recent ? l->recent : l->whole);
+		if (recent)
+			latency_reset(l);
+		measured = true;
+	}
+	json = measured ? percentiles_json(all) : json_null();
+	if (all != NULL)
+		hdr_close(all);
 	return json;
+}
+
+json_t *report_latency_whole(const struct served_group *groups, unsigned count,
+			     enum direction direction) {
+	return report_latency_json(groups, count, direction, false);
+}
+
+json_t *report_latency_take(const struct served_group *groups, unsigned count,
+			    enum direction direction) {
+	return report_latency_json(groups, count, direction, true);
 }

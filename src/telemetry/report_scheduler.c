@@ -61,19 +61,19 @@ static json_t *delay_json(const struct scheduler *s) {
 	return list;
 }
 
-static json_t *channels_json(const struct instance *i) {
-	const struct ds_upper *u = &i->downstream->upper;
+static json_t *channels_json(const struct served_group *g) {
+	const struct ds_upper *u = &g->downstream->upper;
 	json_t *list = json_array();
 
-	for (uint32_t c = 0; c < i->qos->channel_count; c++) {
+	for (uint32_t c = 0; c < g->qos->channel_count; c++) {
 		struct scheduler_channel_report r;
-		uint64_t capacity = qos_capacity(i->downstream, c, u->clock->now);
+		uint64_t capacity = qos_capacity(g->downstream, c, u->clock->now);
 
 		scheduler_report_channel(u->scheduler, c, &r);
 		json_array_append_new(list,
 				      json_pack("{s:o, s:o, s:o, s:o, s:o}", "id",
-						scheduler_integer(i->qos->channels[c].id), "rate",
-						scheduler_integer(i->qos->channels[c].rate),
+						scheduler_integer(g->qos->channels[c].id), "rate",
+						scheduler_integer(g->qos->channels[c].rate),
 						"packets", scheduler_integer(r.packets), "bytes",
 						scheduler_integer(r.bytes), "utilisation",
 						rounded(ratio(r.bytes, capacity), 1e6)));
@@ -81,17 +81,17 @@ static json_t *channels_json(const struct instance *i) {
 	return list;
 }
 
-static json_t *groups_json(const struct instance *i) {
+static json_t *groups_json(const struct served_group *g) {
 	json_t *list = json_array();
 
-	for (uint32_t g = 0; g < i->qos->bonding_group_count; g++) {
+	for (uint32_t b = 0; b < g->qos->bonding_group_count; b++) {
 		struct scheduler_group_report r;
 
-		scheduler_report_group(i->downstream->upper.scheduler, g, &r);
+		scheduler_report_group(g->downstream->upper.scheduler, b, &r);
 		json_array_append_new(
 			list, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "id",
-					scheduler_integer(i->qos->bonding_groups[g].id), "channels",
-					scheduler_integer(i->qos->bonding_groups[g].channel_count),
+					scheduler_integer(g->qos->bonding_groups[b].id), "channels",
+					scheduler_integer(g->qos->bonding_groups[b].channel_count),
 					"packets", scheduler_integer(r.packets), "early_share",
 					rounded(ratio(r.early_packets, r.packets), 1e6),
 					"mean_skew_us", us(ratio(r.skew_ns, r.packets)),
@@ -123,18 +123,18 @@ static json_t *flow_json(const struct service_flow *f, const struct scheduler_fl
 			 scheduler_integer(r->waiting_bytes));
 }
 
-static json_t *flows_json(const struct instance *i) {
+static json_t *flows_json(const struct served_group *g, bool all) {
 	json_t *list = json_array();
 	uint32_t flow = 0;
 
-	for (size_t m = 0; m < i->qos->modem_count; m++) {
-		const struct modem *modem = &i->qos->modems[m];
+	for (size_t m = 0; m < g->qos->modem_count; m++) {
+		const struct modem *modem = &g->qos->modems[m];
 
 		for (size_t f = 0; f < modem->service_flow_count; f++, flow++) {
 			struct scheduler_flow_report r;
 
-			scheduler_report_flow(i->downstream->upper.scheduler, flow, &r);
-			if (i->report_flows || scheduler_dropped(&r) > 0)
+			scheduler_report_flow(g->downstream->upper.scheduler, flow, &r);
+			if (all || scheduler_dropped(&r) > 0)
 				json_array_append_new(list,
 						      flow_json(&modem->service_flows[f], &r));
 		}
@@ -142,10 +142,11 @@ static json_t *flows_json(const struct instance *i) {
 	return list;
 }
 
-json_t *report_scheduler_json(const struct instance *i) {
+json_t *report_scheduler_json(const struct served_group *g, bool all_flows) {
 	return json_pack("{s:o, s:o, s:o, s:o}", "delay",
-			 delay_json(i->downstream->upper.scheduler), "channels", channels_json(i),
-			 "bonding_groups", groups_json(i), "service_flows", flows_json(i));
+			 delay_json(g->downstream->upper.scheduler), "channels", channels_json(g),
+			 "bonding_groups", groups_json(g), "service_flows",
+			 flows_json(g, all_flows));
 }
 
 static void print_delay(FILE *out, const struct scheduler *s) {
@@ -165,36 +166,36 @@ static void print_delay(FILE *out, const struct scheduler *s) {
 }
 
 /* The emptiest and the fullest channel, and the one bonding group that made its modems wait most. */
-static void print_channels(FILE *out, const struct instance *i) {
-	const struct ds_upper *u = &i->downstream->upper;
+static void print_channels(FILE *out, const struct served_group *g) {
+	const struct ds_upper *u = &g->downstream->upper;
 	double least = 1, most = 0;
 	uint64_t skew = 0;
 
-	for (uint32_t c = 0; c < i->qos->channel_count; c++) {
+	for (uint32_t c = 0; c < g->qos->channel_count; c++) {
 		struct scheduler_channel_report r;
 		double fill;
 
 		scheduler_report_channel(u->scheduler, c, &r);
-		fill = ratio(r.bytes, qos_capacity(i->downstream, c, u->clock->now));
+		fill = ratio(r.bytes, qos_capacity(g->downstream, c, u->clock->now));
 		least = fill < least ? fill : least;
 		most = fill > most ? fill : most;
 	}
-	for (uint32_t g = 0; g < i->qos->bonding_group_count; g++) {
+	for (uint32_t b = 0; b < g->qos->bonding_group_count; b++) {
 		struct scheduler_group_report r;
 
-		scheduler_report_group(u->scheduler, g, &r);
+		scheduler_report_group(u->scheduler, b, &r);
 		skew = r.max_skew_ns > skew ? r.max_skew_ns : skew;
 	}
 	fprintf(out, "  %zu channels %.1f to %.1f %% full, skew of bonded flows at most %.0f us\n",
-		i->qos->channel_count, 100 * least, 100 * most, (double)skew / 1000);
+		g->qos->channel_count, 100 * least, 100 * most, (double)skew / 1000);
 }
 
-void report_scheduler_print(FILE *out, const struct instance *i) {
+void report_scheduler_print(FILE *out, const struct served_group *g) {
 	struct counters c;
 
-	downstream_counters(i->downstream, &c);
+	downstream_counters(g->downstream, &c);
 	if (c.values[COUNTER_DEQUEUED] == 0)
 		return;
-	print_delay(out, i->downstream->upper.scheduler);
-	print_channels(out, i);
+	print_delay(out, g->downstream->upper.scheduler);
+	print_channels(out, g);
 }

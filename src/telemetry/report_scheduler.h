@@ -6,16 +6,16 @@
 
 #include <jansson.h>
 
-#include "server/instance.h"
+#include "server/served_group.h"
 
 /*
  * {"delay", "channels", "bonding_groups", "service_flows"}: docs/results.md. Service flows are those
- * that have lost packets, or all where the instance is told so. The caller owns the reference.
+ * that have lost packets, or with `all_flows` all. The caller owns the reference.
  */
-json_t *report_scheduler_json(const struct instance *i);
+json_t *report_scheduler_json(const struct served_group *g, bool all_flows);
 
 /* A few lines for a terminal; none where no packet came. */
-void report_scheduler_print(FILE *out, const struct instance *i);
+void report_scheduler_print(FILE *out, const struct served_group *g);
 
 /* The name under which a verdict's drops are counted; NULL for SCHEDULER_QUEUED. */
 const char *report_verdict_name(enum scheduler_verdict verdict);

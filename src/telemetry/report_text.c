@@ -39,8 +39,8 @@ static void print_drops(FILE *out, const struct counters *c) {
 	}
 }
 
-static void print_latency(FILE *out, struct instance *i, enum direction direction) {
-	struct latency *l = report_latency_of(i, direction);
+static void print_latency(FILE *out, const struct served_group *g, enum direction direction) {
+	struct latency *l = report_latency_of(g, direction);
 	struct percentiles p;
 
 	if (l == NULL)
@@ -55,29 +55,29 @@ static void print_latency(FILE *out, struct instance *i, enum direction directio
 		p.mean, p.p50, p.p99, p.p99_9, p.p99_999, p.max);
 }
 
-static void print_downstream(FILE *out, struct instance *i, const struct host *host,
+static void print_downstream(FILE *out, const struct served_group *g, const struct host *host,
 			     double seconds) {
 	const struct pipeline *lists[DS_PIPELINES];
 	struct counters c;
 
-	downstream_counters(i->downstream, &c);
+	downstream_counters(g->downstream, &c);
 	for (unsigned l = 0; l < DS_PIPELINES; l++)
-		lists[l] = downstream_pipeline(i->downstream, l);
+		lists[l] = downstream_pipeline(g->downstream, l);
 	fprintf(out,
 		"downstream: received %" PRIu64 ", transmitted %" PRIu64 " in %" PRIu64
 		" DEPI frames, dropped %" PRIu64 ", held %" PRIu64 ", %.1f s\n",
 		c.values[COUNTER_RECEIVED], c.values[COUNTER_TRANSMITTED],
-		c.values[COUNTER_DEPI_FRAMES], counters_dropped(&c), downstream_held(i->downstream),
+		c.values[COUNTER_DEPI_FRAMES], counters_dropped(&c), downstream_held(g->downstream),
 		seconds);
 	print_drops(out, &c);
-	report_scheduler_print(out, i);
-	print_latency(out, i, DIRECTION_DOWN);
+	report_scheduler_print(out, g);
+	print_latency(out, g, DIRECTION_DOWN);
 	if (host != NULL && c.values[COUNTER_RECEIVED] > 0)
 		print_cycles(out, lists, DS_PIPELINES, c.values[COUNTER_RECEIVED], host);
 }
 
-static void print_upstream(FILE *out, struct instance *i, const struct host *host) {
-	struct upstream *u = i->upstream;
+static void print_upstream(FILE *out, const struct served_group *g, const struct host *host) {
+	struct upstream *u = g->upstream;
 	const struct pipeline *lists[US_PIPELINES];
 	uint64_t transmitted = u->counters.values[COUNTER_TRANSMITTED];
 
@@ -91,13 +91,19 @@ static void print_upstream(FILE *out, struct instance *i, const struct host *hos
 			unit_name(unit), upstream_in(u, unit), upstream_out(u, unit),
 			counters_dropped_units(&u->counters, unit), upstream_held(u, unit));
 	print_drops(out, &u->counters);
-	print_latency(out, i, DIRECTION_UP);
+	print_latency(out, g, DIRECTION_UP);
 	if (host != NULL && transmitted > 0)
 		print_cycles(out, lists, US_PIPELINES, transmitted, host);
 }
 
-void report_print(FILE *out, struct instance *i, const struct host *host, double seconds) {
-	print_downstream(out, i, host, seconds);
-	if (i->upstream != NULL && i->upstream->counters.values[COUNTER_RECEIVED] > 0)
-		print_upstream(out, i, host);
+void report_print(FILE *out, const struct server *s, const struct host *host, double seconds) {
+	for (unsigned i = 0; i < s->group_count; i++) {
+		const struct served_group *g = &s->groups[i];
+
+		if (s->group_count > 1)
+			fprintf(out, "service group %u, %s\n", g->sg->id, g->sg->name);
+		print_downstream(out, g, host, seconds);
+		if (g->upstream != NULL && g->upstream->counters.values[COUNTER_RECEIVED] > 0)
+			print_upstream(out, g, host);
+	}
 }

@@ -7,23 +7,35 @@
 
 #include <rte_telemetry.h>
 
+#include "telemetry/telemetry_groups.h"
 #include "telemetry/telemetry_latency.h"
 #include "telemetry/telemetry_scheduler.h"
 #include "telemetry/telemetry_workers.h"
 
 /* The socket's threads come and go as they like: what they read is theirs under the lock. */
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
-static struct instance *instance; /* NULL: closed */
+static struct server *server; /* NULL: closed */
 static struct reload *reload;
 
+/* Of the whole server. */
 static const struct {
 	const char *name;
-	int (*answer)(struct instance *i, const char *params, struct rte_tel_data *d);
+	int (*answer)(struct server *s, const char *params, struct rte_tel_data *d);
 	const char *help;
-} commands[] = {
+} server_commands[] = {
+	{"/vcmts/groups", telemetry_service_groups,
+	 "Service groups in service, 64 at most. No parameters"},
 	{"/vcmts/workers", telemetry_workers,
-	 "Polling threads: load, interruptions. Parameter: none, or anew: the longest so far is "
-	 "forgotten"},
+	 "Polling threads, 32 at a time. Parameter: none, anew for new longest rounds, or the "
+	 "first"},
+};
+
+/* Of a service group, which group=ID before other parameters names. */
+static const struct {
+	const char *name;
+	int (*answer)(struct served_group *g, const char *params, struct rte_tel_data *d);
+	const char *help;
+} group_commands[] = {
 	{"/vcmts/drops", telemetry_drops, "Drops and counters since the start. No parameters"},
 	{"/vcmts/scheduler/delay", telemetry_delay,
 	 "Delay in the queues by priority. Parameter: none, or a priority for its histogram"},
@@ -39,16 +51,34 @@ static const struct {
 	 "there"},
 };
 
-static int on_instance(const char *cmd, const char *params, struct rte_tel_data *d) {
+static int on_server(const char *cmd, const char *params, struct rte_tel_data *d) {
 	int ret = -1;
 
 	pthread_rwlock_rdlock(&lock);
-	for (size_t c = 0; instance != NULL && c < RTE_DIM(commands); c++) {
-		if (strcmp(commands[c].name, cmd) != 0)
+	for (size_t c = 0; server != NULL && c < RTE_DIM(server_commands); c++) {
+		if (strcmp(server_commands[c].name, cmd) == 0)
+			ret = server_commands[c].answer(server, params, d);
+	}
+	pthread_rwlock_unlock(&lock);
+	return ret;
+}
+
+static int on_group(const char *cmd, const char *params, struct rte_tel_data *d) {
+	struct served_group *g;
+	int ret = -1;
+
+	pthread_rwlock_rdlock(&lock);
+	for (size_t c = 0; server != NULL && c < RTE_DIM(group_commands); c++) {
+		if (strcmp(group_commands[c].name, cmd) != 0)
 			continue;
-		pthread_mutex_lock(&instance->qos_lock);
-		ret = commands[c].answer(instance, params, d);
-		pthread_mutex_unlock(&instance->qos_lock);
+		g = telemetry_group_of(server, &params);
+		if (g == NULL) {
+			ret = telemetry_complain_group(server, d);
+			break;
+		}
+		pthread_mutex_lock(&g->qos_lock);
+		ret = group_commands[c].answer(g, params, d);
+		pthread_mutex_unlock(&g->qos_lock);
 	}
 	pthread_rwlock_unlock(&lock);
 	return ret;
@@ -71,26 +101,34 @@ static int telemetry_on_reload(const char *cmd, const char *params, struct rte_t
 	return ret;
 }
 
-int telemetry_open(struct instance *i, struct reload *r) {
+static bool commands_register(void) {
+	bool good = true;
+
+	for (size_t c = 0; c < RTE_DIM(server_commands); c++)
+		good = good && rte_telemetry_register_cmd(server_commands[c].name, on_server,
+							  server_commands[c].help) == 0;
+	for (size_t c = 0; c < RTE_DIM(group_commands); c++)
+		good = good && rte_telemetry_register_cmd(group_commands[c].name, on_group,
+							  group_commands[c].help) == 0;
+	return good &&
+	       rte_telemetry_register_cmd("/vcmts/reload", telemetry_on_reload,
+					  "Reads the configuration again. No parameters") == 0;
+}
+
+int telemetry_open(struct server *s, struct reload *r) {
 	pthread_rwlock_wrlock(&lock);
-	instance = i;
+	server = s;
 	reload = r;
 	pthread_rwlock_unlock(&lock);
-	for (size_t c = 0; c < RTE_DIM(commands); c++) {
-		if (rte_telemetry_register_cmd(commands[c].name, on_instance, commands[c].help))
-			goto failed;
-	}
-	if (rte_telemetry_register_cmd("/vcmts/reload", telemetry_on_reload,
-				       "Reads the configuration again. No parameters") == 0)
+	if (commands_register())
 		return 0;
-failed:
 	fprintf(stderr, "telemetry: the commands cannot be registered\n");
 	return -1;
 }
 
 void telemetry_close(void) {
 	pthread_rwlock_wrlock(&lock);
-	instance = NULL;
+	server = NULL;
 	reload = NULL;
 	pthread_rwlock_unlock(&lock);
 }

@@ -53,10 +53,10 @@ static void latency_put_histogram(struct rte_tel_data *d, const struct hdr_histo
 }
 
 /* All that is measured. */
-static int answer_all(const struct instance *i, bool reset, struct rte_tel_data *d) {
+static int answer_all(const struct served_group *g, bool reset, struct rte_tel_data *d) {
 	rte_tel_data_start_dict(d);
 	for (unsigned n = 0; n < RTE_DIM(directions); n++) {
-		struct latency *l = report_latency_of(i, directions[n].direction);
+		struct latency *l = report_latency_of(g, directions[n].direction);
 		struct rte_tel_data *in;
 
 		if (l == NULL)
@@ -71,9 +71,9 @@ static int answer_all(const struct instance *i, bool reset, struct rte_tel_data 
 	return 0;
 }
 
-static int answer_histogram(const struct instance *i, enum direction direction, const char *from,
-			    struct rte_tel_data *d) {
-	struct latency *l = report_latency_of(i, direction);
+static int answer_histogram(const struct served_group *g, enum direction direction,
+			    const char *from, struct rte_tel_data *d) {
+	struct latency *l = report_latency_of(g, direction);
 	uint64_t first = 0;
 
 	if (*from != '\0' && !telemetry_number(from + 1, UINT64_MAX, &first))
@@ -86,17 +86,17 @@ static int answer_histogram(const struct instance *i, enum direction direction, 
 	return 0;
 }
 
-int telemetry_latency(struct instance *i, const char *params, struct rte_tel_data *d) {
+int telemetry_latency(struct served_group *g, const char *params, struct rte_tel_data *d) {
 	bool reset = params != NULL && strcmp(params, "reset") == 0;
 
 	if (params == NULL || reset)
-		return answer_all(i, reset, d);
+		return answer_all(g, reset, d);
 	for (unsigned n = 0; n < RTE_DIM(directions); n++) {
 		size_t size = strlen(directions[n].name);
 
 		if (strncmp(params, directions[n].name, size) == 0 &&
 		    (params[size] == '\0' || params[size] == ' '))
-			return answer_histogram(i, directions[n].direction, params + size, d);
+			return answer_histogram(g, directions[n].direction, params + size, d);
 	}
 	return telemetry_complain(d, "found no direction, allowed: downstream, upstream or reset");
 }

@@ -4,7 +4,7 @@
 
 #include <rte_telemetry.h>
 
-#include "server/instance.h"
+#include "server/served_group.h"
 
 /* As a callback of the telemetry; under the lock of qos, so that there is one reader at a time. */
-int telemetry_latency(struct instance *i, const char *params, struct rte_tel_data *d);
+int telemetry_latency(struct served_group *g, const char *params, struct rte_tel_data *d);

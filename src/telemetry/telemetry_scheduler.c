@@ -17,8 +17,8 @@
 /* Answers have at most 16 kB in DPDK 22.11: lists come in parts. */
 #define PART 64
 
-static uint64_t now(const struct instance *i) {
-	return __atomic_load_n(&i->downstream->upper.clock->now, __ATOMIC_RELAXED);
+static uint64_t now(const struct served_group *g) {
+	return __atomic_load_n(&g->downstream->upper.clock->now, __ATOMIC_RELAXED);
 }
 
 static uint64_t per_million(uint64_t part, uint64_t whole) {
@@ -46,8 +46,8 @@ static void scheduler_put_histogram(struct rte_tel_data *d,
 }
 
 /* Without a parameter all priorities; with one its histogram. */
-int telemetry_delay(struct instance *i, const char *params, struct rte_tel_data *d) {
-	const struct scheduler *s = i->downstream->upper.scheduler;
+int telemetry_delay(struct served_group *g, const char *params, struct rte_tel_data *d) {
+	const struct scheduler *s = g->downstream->upper.scheduler;
 	struct scheduler_delay_report r;
 	uint64_t priority;
 
@@ -80,8 +80,8 @@ static bool scheduler_part(const char *params, size_t count, size_t *from, size_
 	return true;
 }
 
-int telemetry_channels(struct instance *i, const char *params, struct rte_tel_data *d) {
-	const struct service_group *sg = i->qos;
+int telemetry_channels(struct served_group *g, const char *params, struct rte_tel_data *d) {
+	const struct service_group *sg = g->qos;
 	size_t from, to;
 
 	if (!scheduler_part(params, sg->channel_count, &from, &to))
@@ -94,33 +94,33 @@ int telemetry_channels(struct instance *i, const char *params, struct rte_tel_da
 
 		if (in == NULL)
 			break;
-		scheduler_report_channel(i->downstream->upper.scheduler, (uint32_t)c, &r);
+		scheduler_report_channel(g->downstream->upper.scheduler, (uint32_t)c, &r);
 		telemetry_put(in, "rate", sg->channels[c].rate);
 		telemetry_put(in, "packets", r.packets);
 		telemetry_put(in, "bytes", r.bytes);
 		telemetry_put(
 			in, "utilisation_ppm",
-			per_million(r.bytes, qos_capacity(i->downstream, (uint32_t)c, now(i))));
+			per_million(r.bytes, qos_capacity(g->downstream, (uint32_t)c, now(g))));
 	}
 	return 0;
 }
 
-int telemetry_groups(struct instance *i, const char *params, struct rte_tel_data *d) {
-	const struct service_group *sg = i->qos;
+int telemetry_groups(struct served_group *g, const char *params, struct rte_tel_data *d) {
+	const struct service_group *sg = g->qos;
 	size_t from, to;
 
 	if (!scheduler_part(params, sg->bonding_group_count, &from, &to))
 		return telemetry_complain(
 			d, "found no index, allowed: that of the first group to tell");
 	rte_tel_data_start_dict(d);
-	for (size_t g = from; g < to; g++) {
+	for (size_t b = from; b < to; b++) {
 		struct scheduler_group_report r;
-		struct rte_tel_data *in = telemetry_inner(d, sg->bonding_groups[g].id);
+		struct rte_tel_data *in = telemetry_inner(d, sg->bonding_groups[b].id);
 
 		if (in == NULL)
 			break;
-		scheduler_report_group(i->downstream->upper.scheduler, (uint32_t)g, &r);
-		telemetry_put(in, "channels", sg->bonding_groups[g].channel_count);
+		scheduler_report_group(g->downstream->upper.scheduler, (uint32_t)b, &r);
+		telemetry_put(in, "channels", sg->bonding_groups[b].channel_count);
 		telemetry_put(in, "packets", r.packets);
 		telemetry_put(in, "early_packets", r.early_packets);
 		telemetry_put(in, "skew_ns", r.skew_ns);
@@ -129,8 +129,8 @@ int telemetry_groups(struct instance *i, const char *params, struct rte_tel_data
 	return 0;
 }
 
-static void put_flow(struct rte_tel_data *d, const struct instance *i, const struct service_flow *f,
-		     uint32_t index) {
+static void put_flow(struct rte_tel_data *d, const struct served_group *g,
+		     const struct service_flow *f, uint32_t index) {
 	static const char *const aqms[] = {
 		[AQM_TAIL_DROP] = "tail-drop",
 		[AQM_WRED] = "wred",
@@ -138,9 +138,9 @@ static void put_flow(struct rte_tel_data *d, const struct instance *i, const str
 	};
 	struct scheduler_flow_report r;
 
-	scheduler_report_flow(i->downstream->upper.scheduler, index, &r);
+	scheduler_report_flow(g->downstream->upper.scheduler, index, &r);
 	telemetry_put(d, "priority", f->priority);
-	telemetry_put(d, "bonding_group", i->qos->bonding_groups[f->bonding_group].id);
+	telemetry_put(d, "bonding_group", g->qos->bonding_groups[f->bonding_group].id);
 	telemetry_put(d, "max_sustained_rate", f->sustained_rate);
 	telemetry_put_text(d, "aqm", aqms[f->aqm]);
 	telemetry_put(d, "packets", r.packets);
@@ -163,8 +163,8 @@ static void put_mac(struct rte_tel_data *d, const uint8_t *mac) {
 	telemetry_put_text(d, "modem", text);
 }
 
-int telemetry_flow(struct instance *i, const char *params, struct rte_tel_data *d) {
-	const struct service_group *sg = i->qos;
+int telemetry_flow(struct served_group *g, const char *params, struct rte_tel_data *d) {
+	const struct service_group *sg = g->qos;
 	uint32_t index = 0;
 	uint64_t id;
 
@@ -178,7 +178,7 @@ int telemetry_flow(struct instance *i, const char *params, struct rte_tel_data *
 				continue;
 			rte_tel_data_start_dict(d);
 			put_mac(d, modem->mac);
-			put_flow(d, i, &modem->service_flows[f], index);
+			put_flow(d, g, &modem->service_flows[f], index);
 			return 0;
 		}
 	}
@@ -201,8 +201,8 @@ static size_t find_modem(const struct service_group *sg, const char *text) {
 	return SG_MAX_MODEMS;
 }
 
-int telemetry_modem(struct instance *i, const char *params, struct rte_tel_data *d) {
-	const struct service_group *sg = i->qos;
+int telemetry_modem(struct served_group *g, const char *params, struct rte_tel_data *d) {
+	const struct service_group *sg = g->qos;
 	size_t found = find_modem(sg, params);
 	uint32_t index = 0;
 
@@ -218,7 +218,7 @@ int telemetry_modem(struct instance *i, const char *params, struct rte_tel_data 
 		struct rte_tel_data *in = telemetry_inner(d, flow_of->id);
 
 		if (in != NULL)
-			put_flow(in, i, flow_of, index);
+			put_flow(in, g, flow_of, index);
 	}
 	return 0;
 }

@@ -9,6 +9,9 @@
 
 #include "telemetry/telemetry_answer.h"
 
+/* Answers have at most 16 kB in DPDK 22.11: lists come in parts. */
+#define PART 32
+
 static uint64_t workers_ns(uint64_t cycles) {
 	return (uint64_t)((double)cycles * 1e9 / (double)rte_get_tsc_hz());
 }
@@ -28,17 +31,18 @@ static void put_worker(struct rte_tel_data *d, struct worker *w, bool anew) {
 	telemetry_put(d, "longest_since_ns", workers_ns(longest_since));
 }
 
-int telemetry_workers(struct instance *i, const char *params, struct rte_tel_data *d) {
+int telemetry_workers(struct server *s, const char *params, struct rte_tel_data *d) {
 	bool anew = params != NULL && strcmp(params, "anew") == 0;
+	uint64_t first = 0;
 
-	if (params != NULL && !anew)
-		return telemetry_complain(d, "allowed: nothing, or anew");
+	if (params != NULL && !anew && !telemetry_number(params, s->worker_count, &first))
+		return telemetry_complain(d, "allowed: nothing, anew, or the index of the first");
 	rte_tel_data_start_dict(d);
-	for (unsigned w = 0; w < i->worker_count; w++) {
+	for (unsigned w = (unsigned)first; w < RTE_MIN(s->worker_count, first + PART); w++) {
 		struct rte_tel_data *in = telemetry_inner(d, w);
 
 		if (in != NULL)
-			put_worker(in, &i->workers[w], anew);
+			put_worker(in, &s->workers[w], anew);
 	}
 	return 0;
 }
@@ -58,19 +62,19 @@ static void put_counters(struct rte_tel_data *d, const struct counters *c,
 	}
 }
 
-int telemetry_drops(struct instance *i, const char *params, struct rte_tel_data *d) {
+int telemetry_drops(struct served_group *g, const char *params, struct rte_tel_data *d) {
 	struct counters down;
 
 	if (params != NULL)
 		return telemetry_complain(d, "allowed: no parameter");
-	downstream_counters(i->downstream, &down);
+	downstream_counters(g->downstream, &down);
 	rte_tel_data_start_dict(d);
 	put_drops(telemetry_inner_named(d, "downstream"), &down, DIRECTION_DOWN);
 	put_counters(telemetry_inner_named(d, "downstream_counters"), &down, DIRECTION_DOWN);
-	if (i->upstream == NULL)
+	if (g->upstream == NULL)
 		return 0;
-	put_drops(telemetry_inner_named(d, "upstream"), &i->upstream->counters, DIRECTION_UP);
-	put_counters(telemetry_inner_named(d, "upstream_counters"), &i->upstream->counters,
+	put_drops(telemetry_inner_named(d, "upstream"), &g->upstream->counters, DIRECTION_UP);
+	put_counters(telemetry_inner_named(d, "upstream_counters"), &g->upstream->counters,
 		     DIRECTION_UP);
 	return 0;
 }

@@ -4,7 +4,7 @@
 
 #include <rte_telemetry.h>
 
-#include "server/instance.h"
+#include "server/server.h"
 
-int telemetry_workers(struct instance *i, const char *params, struct rte_tel_data *d);
-int telemetry_drops(struct instance *i, const char *params, struct rte_tel_data *d);
+int telemetry_workers(struct server *s, const char *params, struct rte_tel_data *d);
+int telemetry_drops(struct served_group *g, const char *params, struct rte_tel_data *d);

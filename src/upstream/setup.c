@@ -30,11 +30,13 @@ static uint32_t streams_of(const struct service_group *sg) {
 }
 
 struct us_buffers us_buffers(const struct service_group *sg) {
+	uint32_t streams = streams_of(sg);
 	struct us_buffers b = {
 		/* one burst can always wait for its end */
 		.held_packets = RTE_MAX(sg->upstream.held / us_packet_room(sg), US_BURST_PIECES),
-		/* an incomplete frame between two grants is nothing unusual: every stream may have one */
-		.held_frames = sg->upstream.held / US_FRAME_BUFFER + streams_of(sg),
+		/* an incomplete frame between two grants is nothing unusual: every stream may have one,
+		 * and a quarter more wait for other reasons */
+		.held_frames = RTE_MAX(sg->upstream.held / US_FRAME_BUFFER, streams + streams / 4),
 	};
 
 	/* The queues, the segment that is taken apart, and what comes in before something is given up. */

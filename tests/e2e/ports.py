@@ -48,9 +48,11 @@ class Run:
         self.reader.join(TIMEOUT)
         return ended(status, stdout, "".join(self.stderr))
 
-    def taken(self, packets: int) -> None:
-        """Waits until so many have come in downstream, and each has gone out or was dropped."""
+    def taken(self, packets: int, group: int | None = None) -> None:
+        """Waits until so many have come in downstream, and each has gone out or was dropped.
+        `group` is the service group's ID, needed where there are several."""
         with connected(self.process.pid) as asked:
+            asked.group = group
             until(lambda: settled(asked, packets), f"{packets} packets")
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> Ended:
@@ -68,7 +70,7 @@ def _read(process: "subprocess.Popen[str]", lines: list[str], serving: threading
 
 
 def settled(asked: Vcmtsd, packets: int) -> bool:
-    drops = asked.ask("/vcmts/drops")
+    drops = asked.ask_group("/vcmts/drops")
     counters = drops["downstream_counters"]
     gone = counters["transmitted"] + sum(drops["downstream"].values())
     return bool(counters["received"] >= packets and gone == counters["received"])

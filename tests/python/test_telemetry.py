@@ -19,6 +19,7 @@ from vcmts.telemetry import command as telemetry
 FLOW = {"priority": 3, "bonding_group": 9, "max_sustained_rate": 5_000_000, "aqm": "docsis-pie"}
 FLOW |= {"drop_probability_ppm": 12, "packets": 10, "waiting_packets": 4, "waiting_bytes": 4016}
 MAC = "02:01:00:00:00:01"
+CHANNELS = {"channels": 6, "upstream_channels": 24}
 
 
 def channel(number: int, moved: int) -> dict[str, int]:
@@ -51,6 +52,7 @@ class Answers:
             "/vcmts/scheduler/flow": {"modem": MAC} | flow if parameter == "7" else {"error": "no"},
             "/vcmts/scheduler/modem": {"modem": MAC, "max_aggregate_rate": 0, "7": flow},
             "/vcmts/reload": "refused: sg.yaml: rphy.mtu: differs",
+            "/vcmts/groups": {"4": {"name": "elm", "modems": 300} | CHANNELS},
         }
         return found.get(command)
 
@@ -105,6 +107,7 @@ def run(*words: str) -> int:
         (["groups"], ["9", "2", "4", "25.0%", "2.0", "0.0"]),
         (["flow", "7"], ["7", "3", "9", "5.00"]),
         (["modem", MAC], ["7", "3", "9", "5.00"]),
+        (["service-groups"], ["4", "300", "6", "24", "elm"]),
     ],
 )
 def test_tables(
@@ -128,6 +131,21 @@ def test_parts_are_put_together(folder: Path, capsys: pytest.CaptureFixture[str]
         asked = [question.partition(",")[2] for question in answers.asked]
     assert asked == ["0", "64", "100"]
     assert list(json.loads(capsys.readouterr().out)) == [str(n) for n in range(100)]
+
+
+@pytest.mark.parametrize(
+    ("words", "question"),
+    [
+        (["modem", MAC], f"/vcmts/scheduler/modem,group=4,{MAC}"),
+        (["delay"], "/vcmts/scheduler/delay,group=4"),
+        (["service-groups"], "/vcmts/groups"),
+    ],
+)
+def test_which_service_group(words: list[str], question: str, folder: Path) -> None:
+    """It stands before all other parameters."""
+    with served(folder, 1) as answers:
+        assert run(*words, "--group", "4", "--json") == 0
+        assert answers.asked == [question]
 
 
 def test_rates_are_those_between_two_answers() -> None:

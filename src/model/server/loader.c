@@ -143,11 +143,33 @@ static void name_group(struct service_group *sg) {
 		sg->name = arena_text(sg->arena, name, (size_t)length);
 }
 
+#define PLACE "{group}"
+
+/* `text`, with the group's place in the file where there are several; NULL when memory is short. */
+static char *device_text(const struct server_config *config, const struct service_group *sg,
+			 const char *text) {
+	const char *place;
+	char *made = NULL, *kept;
+	size_t size;
+	FILE *out = open_memstream(&made, &size);
+
+	if (out == NULL)
+		return NULL;
+	while (config->group_count > 1 && (place = strstr(text, PLACE)) != NULL) {
+		fprintf(out, "%.*s%td", (int)(place - text), text, sg - config->groups);
+		text = place + strlen(PLACE);
+	}
+	fputs(text, out);
+	kept = fclose(out) == 0 ? arena_text(sg->arena, made, size) : NULL;
+	free(made);
+	return kept;
+}
+
 static void use_device(struct server_reader *server, struct service_group *sg,
 		       struct port_config *port, const char *device) {
 	if (device == NULL)
 		return;
-	port->device = arena_text(sg->arena, device, strlen(device));
+	port->device = device_text(server->config, sg, device);
 	if (port->device == NULL)
 		refuse_memory(server->errors);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A whole instance whose R-PHY port takes nothing: packets wait in the scheduler and are dropped
+ * A whole server whose R-PHY port takes nothing: packets wait in the scheduler and are dropped
  * there and nowhere else; when the port takes again they all go out; a stop accounts for the rest.
  */
 #include "test.h"
@@ -8,34 +8,33 @@
 #include "downstream/stages.h"
 
 #include "fixture.h"
-#include "instance_bench.h"
+#include "server_bench.h"
 
 #define RPHY_DEPTH 64 /* one less fits */
 
-static struct instance_bench storage, *const bench = &storage;
+static struct server_bench storage, *const bench = &storage;
 
 static void bench_open(void) {
 	char text[8192];
 
-	snprintf(text, sizeof(text), "%srphy: {mtu: 1500, max_segments: 16}\n",
-		 instance_bench_text);
-	instance_bench_open(bench, text, RPHY_DEPTH);
+	snprintf(text, sizeof(text), "%srphy: {mtu: 1500, max_segments: 16}\n", server_bench_text);
+	server_bench_open(bench, text, RPHY_DEPTH);
 }
 
 /* Small packets to the modem with the large buffer, some large ones to one with a small buffer. */
-static void fill(struct instance_bench *b, int rounds) {
+static void fill(struct server_bench *b, int rounds) {
 	for (int round = 0; round < rounds; round++) {
 		for (int i = 0; i < 60; i++)
-			instance_bench_good(b, 3, 0, 60);
-		instance_bench_good(b, 2, 0, 1500);
-		instance_bench_round(b);
-		instance_bench_clock(b)->now += 20000;
+			server_bench_good(b, 3, 0, 60);
+		server_bench_good(b, 2, 0, 1500);
+		server_bench_round(b);
+		server_bench_clock(b)->now += 20000;
 	}
 }
 
 /* What waits behind the scheduler is bounded. */
-static void check_lower(const struct instance_bench *b) {
-	const struct ds_lower *l = &b->instance.downstream->lower;
+static void check_lower(const struct server_bench *b) {
+	const struct ds_lower *l = &b->group->downstream->lower;
 
 	assert_in_range(l->in_crypto + l->waiting_packets, 0, DS_LOWER_LIMIT + PIPELINE_BURST);
 }
@@ -48,29 +47,29 @@ static void waits_in_the_scheduler(void **state) {
 	bench_open();
 	fill(bench, 250);
 	check_lower(bench);
-	c = instance_bench_counters(bench);
+	c = server_bench_counters(bench);
 	assert_true(c.drops[DROP_FLOW_BUFFER_FULL] > 0); /* modem 2 */
 	assert_int_equal(c.drops[DROP_SCHEDULER_FULL], 0);
 	assert_true(c.values[COUNTER_TRANSMIT_RETRIES] > 0);
 	fill(bench, 300);
 	check_lower(bench);
-	c = instance_bench_counters(bench);
+	c = server_bench_counters(bench);
 	assert_true(c.drops[DROP_SCHEDULER_FULL] > 0);
 	assert_int_equal(counters_dropped(&c),
 			 c.drops[DROP_FLOW_BUFFER_FULL] + c.drops[DROP_SCHEDULER_FULL]);
 	/* nothing has been read: what was transmitted stands in the port */
-	held = downstream_held(bench->instance.downstream);
+	held = downstream_held(bench->group->downstream);
 	assert_int_equal(c.values[COUNTER_RECEIVED] - counters_dropped(&c),
 			 c.values[COUNTER_TRANSMITTED] + held);
 	assert_true(held > 16384);
 
-	instance_bench_settle(bench);
-	c = instance_bench_counters(bench);
+	server_bench_settle(bench);
+	c = server_bench_counters(bench);
 	assert_int_equal(c.values[COUNTER_TRANSMITTED], bench->back);
 	assert_int_equal(bench->back + counters_dropped(&c), bench->injected);
 	for (unsigned i = 0; i < BENCH_CHANNELS; i++)
 		assert_int_equal(bench->readers[i].cut_off + bench->readers[i].open, 0);
-	instance_bench_close(bench);
+	server_bench_close(bench);
 }
 
 /* Blocked and free by turns; nothing is lost on the way, and each packet comes once, in order. */
@@ -83,15 +82,15 @@ static void stutters(void **state) {
 		fill(bench, 20);
 		check_lower(bench);
 		for (int i = 0; i < 10; i++) {
-			instance_bench_take(bench, random_below(&bench->random, 60));
-			instance_bench_round(bench);
+			server_bench_take(bench, random_below(&bench->random, 60));
+			server_bench_round(bench);
 			check_lower(bench);
 		}
 	}
-	instance_bench_settle(bench);
-	c = instance_bench_counters(bench);
+	server_bench_settle(bench);
+	c = server_bench_counters(bench);
 	assert_int_equal(bench->back + c.drops[DROP_FLOW_BUFFER_FULL], bench->injected);
-	instance_bench_close(bench);
+	server_bench_close(bench);
 }
 
 static void submit_burst(struct ds_lower *l) {
@@ -114,9 +113,9 @@ static void stop_accounts_for_all(void **state) {
 	(void)state;
 	bench_open();
 	fill(bench, 300);
-	d = bench->instance.downstream;
+	d = bench->group->downstream;
 	/* make a little room behind the ring; one burst goes as far as an open DEPI frame ... */
-	instance_bench_take(bench, 32);
+	server_bench_take(bench, 32);
 	ds_transmit(&d->lower, pkts, 0);
 	submit_burst(&d->lower);
 	n = ds_encrypt_collect(&d->lower, pkts, 0);
@@ -124,7 +123,7 @@ static void stop_accounts_for_all(void **state) {
 	ds_transmit(&d->lower, pkts, n);
 	/* ... and one is left in the crypto device */
 	submit_burst(&d->lower);
-	before = instance_bench_counters(bench);
+	before = server_bench_counters(bench);
 	held = downstream_held(d);
 	assert_true(scheduler_held(d->upper.scheduler) > 0);
 	assert_true(rte_ring_count(d->lower.from_upper) > 0);
@@ -134,17 +133,17 @@ static void stop_accounts_for_all(void **state) {
 	assert_int_equal(before.values[COUNTER_RECEIVED],
 			 before.values[COUNTER_TRANSMITTED] + counters_dropped(&before) + held);
 	downstream_stop(d);
-	after = instance_bench_counters(bench);
+	after = server_bench_counters(bench);
 	assert_int_equal(downstream_held(d), 0);
 	assert_int_equal(after.drops[DROP_STOPPED], held);
 	assert_int_equal(after.values[COUNTER_RECEIVED],
 			 after.values[COUNTER_TRANSMITTED] + counters_dropped(&after));
 	downstream_stop(d); /* nothing more */
-	assert_int_equal(instance_bench_counters(bench).drops[DROP_STOPPED], held);
+	assert_int_equal(server_bench_counters(bench).drops[DROP_STOPPED], held);
 	/* the first packets were cut where the stop came; those that count as sent are whole */
-	instance_bench_take(bench, UINT32_MAX);
+	server_bench_take(bench, UINT32_MAX);
 	assert_int_equal(after.values[COUNTER_TRANSMITTED], bench->back);
-	instance_bench_close(bench);
+	server_bench_close(bench);
 }
 
 int main(void) {

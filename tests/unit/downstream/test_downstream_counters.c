@@ -6,12 +6,12 @@
 
 #include "downstream/stages.h"
 
-#include "instance_bench.h"
 #include "scheduler/report.h"
+#include "server_bench.h"
 
 #define PACKETS 40
 
-static struct instance_bench storage, *const bench = &storage;
+static struct server_bench storage, *const bench = &storage;
 
 /* MULPI, annex C.2.2: rates count from the byte behind the HCS to the end of the CRC. */
 static uint64_t scheduled_bytes(const struct downstream *d) {
@@ -32,24 +32,23 @@ static void bytes_are_those_of_the_packets(void **state) {
 	uint64_t bytes = 0;
 
 	(void)state;
-	snprintf(text, sizeof(text), "%srphy: {mtu: 1500, max_segments: 16}\n",
-		 instance_bench_text);
-	instance_bench_open(bench, text, 1024);
+	snprintf(text, sizeof(text), "%srphy: {mtu: 1500, max_segments: 16}\n", server_bench_text);
+	server_bench_open(bench, text, 1024);
 	for (unsigned i = 0; i < PACKETS; i++)
-		instance_bench_good(bench, (uint8_t)(i % 2), 0, 60 + 7 * i);
-	instance_bench_round(bench);
-	instance_bench_settle(bench);
+		server_bench_good(bench, (uint8_t)(i % 2), 0, 60 + 7 * i);
+	server_bench_round(bench);
+	server_bench_settle(bench);
 	for (unsigned i = 0; i < PACKETS; i++)
 		bytes += bench->sent[i].size;
-	c = instance_bench_counters(bench);
+	c = server_bench_counters(bench);
 	assert_int_equal(c.values[COUNTER_RECEIVED], PACKETS);
 	assert_int_equal(c.values[COUNTER_RECEIVED_BYTES], bytes);
 	assert_int_equal(c.values[COUNTER_TRANSMITTED], PACKETS);
-	assert_int_equal(scheduled_bytes(bench->instance.downstream),
+	assert_int_equal(scheduled_bytes(bench->group->downstream),
 			 bytes + (uint64_t)PACKETS * RTE_ETHER_CRC_LEN);
 	/* the last row of a list leaves nothing */
-	assert_int_equal(ds_hand_over(&bench->instance.downstream->upper, NULL, 0), 0);
-	instance_bench_close(bench);
+	assert_int_equal(ds_hand_over(&bench->group->downstream->upper, NULL, 0), 0);
+	server_bench_close(bench);
 }
 
 int main(void) {

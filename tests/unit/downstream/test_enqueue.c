@@ -25,7 +25,11 @@ static struct clock now;
 
 static struct downstream *make(const char *options, unsigned modems) {
 	static void *const no_sessions[64];
-	struct ds_resources r = {.upper_clock = &now, .lower_clock = &now, .sessions = no_sessions};
+	struct ds_resources r = {.upper_clock = &now,
+				 .lower_clock = &now,
+				 .sessions = no_sessions,
+				 .queued_max = 1000,
+				 .hand_over_max = 64};
 	static char text[64 * 512];
 	struct downstream *d;
 	size_t used = (size_t)snprintf(text, sizeof(text), head, options);
@@ -101,7 +105,11 @@ static void setup(void **state) {
 	unmake(d);
 	d = make("filter_default: permit\n", 33);
 	assert_int_equal(d->upper.filter_default, FILTER_PERMIT);
-	assert_int_equal(ds_flow_records(&sg), 33 * 128);
+	assert_int_equal(ds_flow_records(&sg), 4096); /* 33 * 128, and no more */
+	assert_int_equal(d->upper.flow_cache.mask, 4095);
+	unmake(d);
+	d = make("", 64);
+	assert_int_equal(ds_flow_records(&sg), 64 * 128);
 	assert_int_equal(d->upper.flow_cache.mask, 8191);
 	unmake(d);
 	d = make("flow_cache: 0\n", 33);

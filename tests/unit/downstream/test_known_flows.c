@@ -55,7 +55,10 @@ static const char text[] =
 
 static void upper_make(struct upper *u, int number, int records, const char *first,
 		       const char *other, int port) {
-	struct ds_resources r = {.upper_clock = &u->clock, .lower_clock = &u->clock};
+	struct ds_resources r = {.upper_clock = &u->clock,
+				 .lower_clock = &u->clock,
+				 .queued_max = 1000,
+				 .hand_over_max = 64};
 	static void *const no_sessions[2];
 	char filled[4096];
 

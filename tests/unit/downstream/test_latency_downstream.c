@@ -11,7 +11,7 @@
 #include "pipeline/percentiles.h"
 
 #include "fixture.h"
-#include "instance_bench.h"
+#include "server_bench.h"
 
 #define ROUND_NS 20000
 #define EXACT 0.001 /* three digits are kept */
@@ -19,28 +19,27 @@
 #define SLOW_RATE 40e6
 #define RPHY_DEPTH 1024
 
-static struct instance_bench storage, *const bench = &storage;
+static struct server_bench storage, *const bench = &storage;
 static uint64_t came_at[BENCH_PACKETS]; /* ns, by serial number */
 static uint64_t noted; /* packets of these */
 static uint64_t times[BENCH_PACKETS]; /* seen from outside, sorted */
 static size_t time_count;
 
 static struct latency *latency(void) {
-	return &bench->instance.downstream->latency;
+	return &bench->group->downstream->latency;
 }
 
 static void open_measured(bool linear, unsigned rphy_depth) {
 	char text[8192];
 
-	snprintf(text, sizeof(text), "%srphy: {mtu: 1500, max_segments: 16}\n",
-		 instance_bench_text);
-	instance_bench_open(bench, text, rphy_depth);
+	snprintf(text, sizeof(text), "%srphy: {mtu: 1500, max_segments: 16}\n", server_bench_text);
+	server_bench_open(bench, text, rphy_depth);
 	if (linear)
-		bench->instance.downstream->lower.linear = bench->instance.packets;
+		bench->group->downstream->lower.linear = bench->server.pools.packets;
 	bench->linear = linear;
-	instance_bench_clock(bench)->now = ROUND_NS;
-	latency_simulate(latency(), &instance_bench_clock(bench)->now);
-	assert_int_equal(instance_latency(&bench->instance, true), 0);
+	server_bench_clock(bench)->now = ROUND_NS;
+	latency_simulate(latency(), &server_bench_clock(bench)->now);
+	assert_int_equal(server_latency(&bench->server, true), 0);
 	noted = 0;
 }
 
@@ -48,17 +47,17 @@ static void open_measured(bool linear, unsigned rphy_depth) {
 static void run_round(void) {
 	uint64_t received;
 
-	instance_bench_round(bench);
-	received = instance_bench_counters(bench).values[COUNTER_RECEIVED];
+	server_bench_round(bench);
+	received = server_bench_counters(bench).values[COUNTER_RECEIVED];
 	for (; noted < received; noted++)
-		came_at[noted] = instance_bench_clock(bench)->now;
+		came_at[noted] = server_bench_clock(bench)->now;
 }
 
 static void run_rounds(unsigned n) {
 	for (; n > 0; n--) {
 		run_round();
-		instance_bench_take(bench, UINT32_MAX);
-		instance_bench_clock(bench)->now += ROUND_NS;
+		server_bench_take(bench, UINT32_MAX);
+		server_bench_clock(bench)->now += ROUND_NS;
 	}
 }
 
@@ -122,14 +121,14 @@ static void a_slow_channel_shows(void **state) {
 	(void)state;
 	open_measured(false, RPHY_DEPTH);
 	for (unsigned i = 0; i < packets; i++)
-		instance_bench_good(bench, SLOW, 0, 1000);
+		server_bench_good(bench, SLOW, 0, 1000);
 	run_rounds(400);
 	assert_int_equal(bench->back, packets);
 	check_all();
 	/* less half a millisecond that is given ahead; a frame that is being filled, and rounds */
 	assert_true(longest() > carried - 600 && longest() < carried + 600);
 	assert_true(rank(2) > 0.35 * carried && rank(2) < 0.6 * carried);
-	instance_bench_close(bench);
+	server_bench_close(bench);
 }
 
 /* An open DEPI frame waits for more until its timer ends: 100 us. */
@@ -137,13 +136,13 @@ static void a_lone_packet_waits_for_the_flush_timer(void **state) {
 	(void)state;
 	open_measured(false, RPHY_DEPTH);
 	for (unsigned i = 0; i < 20; i++) {
-		instance_bench_good(bench, 1, 1, 200);
+		server_bench_good(bench, 1, 1, 200);
 		run_rounds(20);
 	}
 	check_all();
 	assert_true(shortest() == longest());
 	assert_true(fabs(shortest() - (double)bench->sg.rphy.flush_ns / 1e3) <= ROUND_NS / 1e3);
-	instance_bench_close(bench);
+	server_bench_close(bench);
 }
 
 /* Random packets, cut and chained as they come; some are dropped. */
@@ -154,18 +153,18 @@ static void random_traffic(bool linear) {
 			uint8_t modem = (uint8_t)random_below(&bench->random, BENCH_MODEMS);
 
 			if (random_below(&bench->random, 8) == 0)
-				instance_bench_bad(bench);
+				server_bench_bad(bench);
 			else
-				instance_bench_good(bench, modem, 0,
-						    random_between(&bench->random, 60, 1900));
+				server_bench_good(bench, modem, 0,
+						  random_between(&bench->random, 60, 1900));
 		}
 		run_rounds(1);
 	}
 	run_rounds(2000);
 	assert_true(bench->back > 5000);
-	assert_int_equal(downstream_held(bench->instance.downstream), 0);
+	assert_int_equal(downstream_held(bench->group->downstream), 0);
 	check_all();
-	instance_bench_close(bench);
+	server_bench_close(bench);
 }
 
 static void chained_frames(void **state) {
@@ -184,13 +183,13 @@ static void a_port_that_is_blocked_shows(void **state) {
 	open_measured(false, 8);
 	for (int turn = 0; turn < 100; turn++) {
 		for (unsigned i = 0; i < 50; i++)
-			instance_bench_good(bench, 3, 0, 500);
+			server_bench_good(bench, 3, 0, 500);
 		for (int i = 0; i < 50; i++) {
 			run_round(); /* until the port is full */
-			instance_bench_clock(bench)->now += ROUND_NS;
+			server_bench_clock(bench)->now += ROUND_NS;
 		}
 		for (int i = 0; i < 30; i++) {
-			instance_bench_take(bench, UINT32_MAX);
+			server_bench_take(bench, UINT32_MAX);
 			run_round();
 		}
 		run_rounds(20);
@@ -200,7 +199,7 @@ static void a_port_that_is_blocked_shows(void **state) {
 	assert_int_equal(bench->back, bench->injected);
 	/* Most packets of a turn had to wait for as long as the port was full. */
 	assert_near(percentiles_us(latency()->whole).p90, 50 * ROUND_NS / 1e3);
-	instance_bench_close(bench);
+	server_bench_close(bench);
 }
 
 /* What a stop ends has no time, and does not give its own to what comes later. */
@@ -209,17 +208,17 @@ static void a_stop_ends_the_line(void **state) {
 
 	(void)state;
 	open_measured(false, 2);
-	l = &bench->instance.downstream->lower;
+	l = &bench->group->downstream->lower;
 	for (int i = 0; i < 50; i++) {
-		instance_bench_good(bench, 3, 0, 1000);
+		server_bench_good(bench, 3, 0, 1000);
 		run_round();
-		instance_bench_clock(bench)->now += ROUND_NS;
+		server_bench_clock(bench)->now += ROUND_NS;
 	}
 	assert_true(l->arrivals.count > 0);
-	downstream_stop(bench->instance.downstream);
+	downstream_stop(bench->group->downstream);
 	assert_int_equal(l->arrivals.count, 0);
-	instance_bench_take(bench, UINT32_MAX);
-	instance_bench_close(bench);
+	server_bench_take(bench, UINT32_MAX);
+	server_bench_close(bench);
 }
 
 /* Those in the pipeline when it is switched on have no time; those that come out later have. */
@@ -228,24 +227,24 @@ static void switched_on_and_off(void **state) {
 
 	(void)state;
 	open_measured(false, RPHY_DEPTH);
-	assert_int_equal(instance_latency(&bench->instance, false), 0);
+	assert_int_equal(server_latency(&bench->server, false), 0);
 	for (unsigned i = 0; i < 10; i++)
-		instance_bench_good(bench, SLOW, 0, 1000);
+		server_bench_good(bench, SLOW, 0, 1000);
 	run_rounds(5);
 	assert_true(bench->back < 10);
-	assert_int_equal(instance_latency(&bench->instance, true), 0);
-	instance_bench_good(bench, SLOW, 0, 1000);
+	assert_int_equal(server_latency(&bench->server, true), 0);
+	server_bench_good(bench, SLOW, 0, 1000);
 	run_rounds(200);
 	latency_collect(latency());
 	assert_int_equal(latency()->whole->total_count, 1);
 	counted = (uint64_t)latency()->whole->total_count;
-	assert_int_equal(instance_latency(&bench->instance, false), 0);
-	instance_bench_good(bench, SLOW, 0, 1000);
+	assert_int_equal(server_latency(&bench->server, false), 0);
+	server_bench_good(bench, SLOW, 0, 1000);
 	run_rounds(20);
 	latency_collect(latency());
 	assert_int_equal(latency()->whole->total_count, counted);
 	assert_int_equal(bench->back, 12);
-	instance_bench_close(bench);
+	server_bench_close(bench);
 }
 
 int main(void) {

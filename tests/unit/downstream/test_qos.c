@@ -9,6 +9,7 @@
 #include "fixture.h"
 
 #define FLOWS 4
+#define QUEUED 1000 /* packets */
 
 static const char text[] =
 	"service_group: 9\n"
@@ -178,7 +179,7 @@ static void channels(void **state) {
 	static const uint64_t rates[] = {1000000000, 900000000, 40000000};
 
 	(void)state;
-	assert_int_equal(qos_create(downstream, &loaded.sg), 0);
+	assert_int_equal(qos_create(downstream, &loaded.sg, QUEUED), 0);
 	for (size_t c = 0; c < ARRAY_COUNT(rates); c++) {
 		const struct scheduler_depi *depi = &told.channels[c].depi;
 
@@ -191,7 +192,7 @@ static void channels(void **state) {
 		assert_int_equal(depi->flush_ns, 70000);
 	}
 	assert_int_equal(told.config.rate_limit, 8000000000);
-	assert_int_equal(told.config.packet_limit, 16384);
+	assert_int_equal(told.config.packet_limit, QUEUED);
 	assert_int_equal(told.groups[0].channel_count, 1);
 	assert_int_equal(told.group_channels[0][0], 2);
 	assert_int_equal(told.groups[1].channel_count, 2);
@@ -219,7 +220,7 @@ static void flows(void **state) {
 	};
 
 	(void)state;
-	assert_int_equal(qos_create(downstream, &loaded.sg), 0);
+	assert_int_equal(qos_create(downstream, &loaded.sg, QUEUED), 0);
 	same_flow(&told.flows[1], &full);
 	assert_int_equal(told.flows[0].group, 0);
 	assert_int_equal(told.flows[0].header_bytes, 6 + 5 + 2);
@@ -245,7 +246,7 @@ static void changes(void **state) {
 	};
 
 	(void)state;
-	assert_int_equal(qos_create(downstream, &loaded.sg), 0);
+	assert_int_equal(qos_create(downstream, &loaded.sg, QUEUED), 0);
 	for (size_t i = 0; i < ARRAY_COUNT(all); i++)
 		assert_null(qos_apply(downstream, &loaded.sg, &all[i]));
 	assert_int_equal(told.sets, ARRAY_COUNT(all));
@@ -258,10 +259,10 @@ static void refusals(void **state) {
 
 	(void)state;
 	told.refuses = "because";
-	assert_int_equal(qos_create(downstream, &loaded.sg), -1);
+	assert_int_equal(qos_create(downstream, &loaded.sg, QUEUED), -1);
 	qos_free(downstream);
 	told.refuses = NULL;
-	assert_int_equal(qos_create(downstream, &loaded.sg), 0);
+	assert_int_equal(qos_create(downstream, &loaded.sg, QUEUED), 0);
 	told.refuses = "because";
 	memcpy(before, downstream->tables.flows, sizeof(before));
 	assert_string_equal(qos_apply(downstream, &loaded.sg, &channel), "because");
@@ -278,7 +279,7 @@ static void capacity(void **state) {
 	const struct qos_change change = {QOS_CHANNEL, 2, 0, 0};
 
 	(void)state;
-	assert_int_equal(qos_create(downstream, &loaded.sg), 0);
+	assert_int_equal(qos_create(downstream, &loaded.sg, QUEUED), 0);
 	assert_int_equal(qos_capacity(downstream, 2, 1000000000), 5000000);
 	now.now = 2000000000;
 	loaded.sg.channels[2].rate = told.channels[2].rate = 8000000;

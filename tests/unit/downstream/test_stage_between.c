@@ -65,8 +65,11 @@ static const char text[] =
 
 static void upper_make(struct upper *u, int number, int records) {
 	static void *const no_sessions[2];
-	struct ds_resources r = {
-		.upper_clock = &u->clock, .lower_clock = &u->clock, .sessions = no_sessions};
+	struct ds_resources r = {.upper_clock = &u->clock,
+				 .lower_clock = &u->clock,
+				 .sessions = no_sessions,
+				 .queued_max = 1000,
+				 .hand_over_max = 64};
 	char filled[4096];
 
 	snprintf(filled, sizeof(filled), text, number, records);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Changes of a configuration on their way into the scheduler of a whole instance, step by step. */
+/* Changes of a configuration on their way into the scheduler of a whole server, step by step. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -9,44 +9,43 @@
 #include "server/reload.h"
 
 #include "fixture.h"
-#include "instance_bench.h"
+#include "server_bench.h"
 
 #define RPHY_DEPTH 1024
 #define FLOWS 5
 #define MBPS 1000000ull
 
-static struct instance_bench storage, *const bench = &storage;
+static struct server_bench storage, *const bench = &storage;
 
 static void load(struct service_group *sg, const char *from, const char *to) {
 	char varied[8192];
-	const char *at = strstr(instance_bench_text, from);
+	const char *at = strstr(server_bench_text, from);
 
 	assert_non_null(at);
 	snprintf(varied, sizeof(varied), "%.*s%s%srphy: {mtu: 1500, max_segments: 16}\n",
-		 (int)(at - instance_bench_text), instance_bench_text, to, at + strlen(from));
+		 (int)(at - server_bench_text), server_bench_text, to, at + strlen(from));
 	assert_int_equal(service_group_load_text("sg.yaml", varied, strlen(varied), sg, stderr), 0);
 }
 
 static void open_bench(void) {
 	char text[8192];
 
-	snprintf(text, sizeof(text), "%srphy: {mtu: 1500, max_segments: 16}\n",
-		 instance_bench_text);
-	instance_bench_open(bench, text, RPHY_DEPTH);
+	snprintf(text, sizeof(text), "%srphy: {mtu: 1500, max_segments: 16}\n", server_bench_text);
+	server_bench_open(bench, text, RPHY_DEPTH);
 }
 
 static struct reload_job job_of(struct service_group *next, struct reload_changes *changes) {
 	char why[256];
 
 	assert_true(reload_compare(&bench->sg, next, changes, why, sizeof(why)));
-	return (struct reload_job){.downstream = bench->instance.downstream,
+	return (struct reload_job){.downstream = bench->group->downstream,
 				   .now = &bench->sg,
 				   .next = next,
 				   .changes = changes};
 }
 
 static uint8_t priority_of(uint32_t flow) {
-	const struct ds_flow *f = &bench->instance.downstream->tables.flows[flow];
+	const struct ds_flow *f = &bench->group->downstream->tables.flows[flow];
 
 	return f->header[DS_FLOW_HEADER - 2 - (f->sequenced ? 5 : 1)] >> 5;
 }
@@ -61,12 +60,12 @@ static void channel_rate(void **state) {
 
 	(void)state;
 	open_bench();
-	clock = instance_bench_clock(bench);
+	clock = server_bench_clock(bench);
 	load(&next, "rate: 40 Mbps", "rate: 80 Mbps");
 	for (int i = 0; i < 15; i++)
-		instance_bench_good(bench, 2, 0, 1000);
-	instance_bench_good(bench, 0, 0, 1000);
-	instance_bench_round(bench);
+		server_bench_good(bench, 2, 0, 1000);
+	server_bench_good(bench, 0, 0, 1000);
+	server_bench_round(bench);
 	before = clock->now;
 	clock->now += 1000000;
 	job = job_of(&next, &changes);
@@ -74,14 +73,14 @@ static void channel_rate(void **state) {
 	assert_true(reload_step(&job));
 	assert_null(job.why);
 	clock->now += 1000000;
-	capacity = qos_capacity(bench->instance.downstream, 2, clock->now);
+	capacity = qos_capacity(bench->group->downstream, 2, clock->now);
 	assert_int_equal(capacity,
 			 (before + 1000000) * 40 * MBPS / 8 / 1000000000 + 80 * MBPS / 8 / 1000);
-	instance_bench_settle(bench);
+	server_bench_settle(bench);
 	assert_int_equal(bench->back, 16);
 	free(changes.list);
 	service_group_free(&next);
-	instance_bench_close(bench);
+	server_bench_close(bench);
 }
 
 /* The frames tell the new priority, and nothing else of their headers changes. */
@@ -94,7 +93,7 @@ static void priority(void **state) {
 
 	(void)state;
 	open_bench();
-	flows = bench->instance.downstream->tables.flows;
+	flows = bench->group->downstream->tables.flows;
 	memcpy(before, flows, sizeof(before));
 	load(&next, "id: 5, priority: 1", "id: 5, priority: 6");
 	job = job_of(&next, &changes);
@@ -113,7 +112,7 @@ static void priority(void **state) {
 	assert_memory_equal(before, flows, sizeof(before));
 	free(changes.list);
 	service_group_free(&next);
-	instance_bench_close(bench);
+	server_bench_close(bench);
 }
 
 /* Many changes go in as many steps; a refusal, in the midst of them, takes all of them back. */
@@ -130,7 +129,7 @@ static void all_or_nothing(void **state) {
 	assert_non_null(changes.list);
 	for (size_t i = 0; i < changes.count; i++)
 		changes.list[i] = (struct qos_change){QOS_FLOW, 4, 3, 0};
-	job.downstream = bench->instance.downstream;
+	job.downstream = bench->group->downstream;
 	job.now = &bench->sg;
 	job.next = &next;
 	while (!reload_step(&job))
@@ -154,7 +153,7 @@ static void all_or_nothing(void **state) {
 	assert_int_equal(priority_of(1), 3);
 	free(changes.list);
 	service_group_free(&next);
-	instance_bench_close(bench);
+	server_bench_close(bench);
 }
 
 /* Refused at once: there is nothing to take back. */
@@ -168,14 +167,14 @@ static void first_refused(void **state) {
 	open_bench();
 	load(&next, "rate: 40 Mbps", "rate: 80 Mbps");
 	next.channels[0].rate = 1;
-	job.downstream = bench->instance.downstream;
+	job.downstream = bench->group->downstream;
 	job.now = &bench->sg;
 	job.next = &next;
 	assert_true(reload_step(&job));
 	assert_non_null(job.why);
 	assert_int_equal(job.done, 0);
 	service_group_free(&next);
-	instance_bench_close(bench);
+	server_bench_close(bench);
 }
 
 int main(void) {

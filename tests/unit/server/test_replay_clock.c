@@ -7,7 +7,7 @@
 #include "replay/replay_clock.h"
 
 #include "fixture.h"
-#include "instance_bench.h"
+#include "server_bench.h"
 
 #define PACKETS 400
 
@@ -17,11 +17,11 @@ struct played {
 	uint64_t steps;
 };
 
-static struct instance_bench storage, *const bench = &storage;
+static struct server_bench storage, *const bench = &storage;
 
 /* No step is left out. */
-static uint64_t every_step(const struct instance *i, uint64_t now, uint64_t to) {
-	if (downstream_held(i->downstream) == 0)
+static uint64_t every_step(const struct server *s, uint64_t now, uint64_t to) {
+	if (downstream_held(s->groups[0].downstream) == 0)
 		return to;
 	return RTE_MIN(now + REPLAY_STEP_NS, to);
 }
@@ -30,19 +30,19 @@ static void settle(struct played *p) {
 	unsigned moved;
 
 	do {
-		moved = worker_round(&bench->instance.workers[0]);
-		moved += instance_bench_take(bench, UINT32_MAX);
-	} while (moved > 0 || bench->instance.downstream->lower.in_crypto > 0);
+		moved = worker_round(&bench->server.workers[0]);
+		moved += server_bench_take(bench, UINT32_MAX);
+	} while (moved > 0 || bench->group->downstream->lower.in_crypto > 0);
 	p->steps++;
 }
 
-static void advance(struct played *p, uint64_t (*next)(const struct instance *, uint64_t, uint64_t),
+static void advance(struct played *p, uint64_t (*next)(const struct server *, uint64_t, uint64_t),
 		    uint64_t to) {
-	struct clock *clock = instance_bench_clock(bench);
+	struct clock *clock = server_bench_clock(bench);
 	uint64_t at;
 
 	settle(p);
-	while ((at = next(&bench->instance, clock->now, to)) < to) {
+	while ((at = next(&bench->server, clock->now, to)) < to) {
 		assert_true(at > clock->now);
 		assert_int_equal((at - clock->now) % REPLAY_STEP_NS, 0);
 		clock->now = at;
@@ -53,7 +53,7 @@ static void advance(struct played *p, uint64_t (*next)(const struct instance *, 
 
 /* The bench's configuration with `more`, its flows with `limits`. */
 static void configure(char *text, size_t room, const char *limits, const char *more) {
-	const char *from = instance_bench_text, *flow;
+	const char *from = server_bench_text, *flow;
 
 	*text = '\0';
 	while ((flow = strstr(from, "buffer: 200 kB")) != NULL) {
@@ -70,26 +70,26 @@ static void configure(char *text, size_t room, const char *limits, const char *m
 
 /* The same packets at the same times. */
 static void play(struct played *p, const char *limits, const char *more, uint64_t gap_ns,
-		 uint64_t end_ns, uint64_t (*next)(const struct instance *, uint64_t, uint64_t)) {
+		 uint64_t end_ns, uint64_t (*next)(const struct server *, uint64_t, uint64_t)) {
 	char text[8192];
 
 	memset(p, 0, sizeof(*p));
 	configure(text, sizeof(text), limits, more);
-	instance_bench_open(bench, text, 1024);
+	server_bench_open(bench, text, 1024);
 	for (uint32_t n = 0; n < PACKETS; n++) {
 		uint8_t modem = (uint8_t)random_below(&bench->random, BENCH_MODEMS);
 		uint64_t gap = random_below(&bench->random, 3) ? gap_ns : 0;
 
 		advance(p, next,
-			instance_bench_clock(bench)->now +
+			server_bench_clock(bench)->now +
 				random_below(&bench->random, (uint32_t)gap + 1));
-		instance_bench_good(bench, modem, 0, random_between(&bench->random, 64, 1500));
+		server_bench_good(bench, modem, 0, random_between(&bench->random, 64, 1500));
 	}
-	advance(p, next, instance_bench_clock(bench)->now + end_ns);
+	advance(p, next, server_bench_clock(bench)->now + end_ns);
 	for (uint32_t n = 0; n < PACKETS; n++)
 		p->back_at[n] = bench->sent[n].back_at;
-	p->counters = instance_bench_counters(bench);
-	instance_bench_close(bench);
+	p->counters = server_bench_counters(bench);
+	server_bench_close(bench);
 }
 
 /* `most`: steps that are taken for a packet. */
@@ -147,11 +147,11 @@ static void six_minutes(void **state) {
 
 static void nothing_is_held(void **state) {
 	(void)state;
-	instance_bench_open(bench, instance_bench_text, 1024);
-	assert_int_equal(replay_next(&bench->instance, 1000, 1001), 1001);
-	assert_int_equal(replay_next(&bench->instance, 1000, UINT64_MAX), UINT64_MAX);
-	assert_int_equal(replay_next(&bench->instance, 1000, 1000), 1000);
-	instance_bench_close(bench);
+	server_bench_open(bench, server_bench_text, 1024);
+	assert_int_equal(replay_next(&bench->server, 1000, 1001), 1001);
+	assert_int_equal(replay_next(&bench->server, 1000, UINT64_MAX), UINT64_MAX);
+	assert_int_equal(replay_next(&bench->server, 1000, 1000), 1000);
+	server_bench_close(bench);
 }
 
 int main(void) {

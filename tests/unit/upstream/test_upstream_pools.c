@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An upstream with the pools that an instance makes for it: what waits for missing parts leaves buffers
+ * An upstream with the pools that a server makes for it: what waits for missing parts leaves buffers
  * for the port, so that one device that sends nonsense takes nothing from the sessions of others.
  */
 #include "test.h"
@@ -12,7 +12,7 @@
 
 #include "model/loader.h"
 #include "platform/port.h"
-#include "server/instance.h"
+#include "server/server.h"
 #include "wire/crc32.h"
 #include "wire/docsis_up.h"
 #include "wire/l2tpv3.h"
@@ -48,7 +48,9 @@ static const char modem[] = "  - mac: '02:01:00:00:%02x:%02x'\n"
 			    "         sid_clusters: [{id: 0, sids: [{channel: 1, sid: %u}]}]}\n";
 
 static struct service_group sg;
-static struct instance *instance;
+static struct lone_group lone;
+static struct server server_made, *const server = &server_made;
+static struct upstream *up; /* of its only group */
 static uint16_t far[2]; /* network, R-PHY */
 static uint16_t next[CHANNELS]; /* sequence numbers of flow 0 */
 
@@ -67,36 +69,36 @@ static void load(void) {
 	free(text);
 }
 
-static void open_instance(void) {
+static void open_server(void) {
 	uint16_t network[2], rphy[2];
 
 	load();
-	fixture_eal(instance_memory_mb(&sg));
-	instance = instance_alloc();
-	assert_non_null(instance);
-	assert_int_equal(instance_pools(instance, &sg), 0);
-	assert_int_equal(port_pair("network", instance->packets, RING, network), 0);
-	assert_int_equal(port_pair("rphy", instance->packets, RING, rphy), 0);
-	assert_int_equal(instance_create(instance, network[1], rphy[1]), 0);
+	fixture_eal(server_memory_mb(lone_group_config(&lone, &sg), NULL));
+	assert_int_equal(server_create(server, lone_group_config(&lone, &sg)), 0);
+	assert_int_equal(port_pair("network", server->pools.packets, RING, network), 0);
+	assert_int_equal(port_pair("rphy", server->pools.packets, RING, rphy), 0);
+	server_ports_give(&server->ports, 0, PORT_NETWORK, network[1]);
+	server_ports_give(&server->ports, 0, PORT_RPHY, rphy[1]);
+	assert_int_equal(server_serve(server), 0);
+	up = server->groups[0].upstream;
 	far[0] = network[0];
 	far[1] = rphy[0];
 }
 
-static void close_instance(void) {
+static void close_server(void) {
 	for (int i = 0; i < 2; i++)
 		port_close(far[i]);
-	instance_stop(instance);
-	assert_true(upstream_balanced(instance->upstream));
-	assert_int_equal(instance_held(instance), 0);
-	assert_int_equal(rte_mempool_in_use_count(instance->uepi), 0);
-	assert_int_equal(rte_mempool_in_use_count(instance->pieces), 0);
-	instance_free(instance);
-	free(instance);
+	server_stop(server);
+	assert_true(upstream_balanced(up));
+	assert_int_equal(server_held(server), 0);
+	assert_int_equal(rte_mempool_in_use_count(server->pools.uepi), 0);
+	assert_int_equal(rte_mempool_in_use_count(server->pools.pieces), 0);
+	server_free(server);
 	service_group_free(&sg);
 }
 
 static uint64_t counted(enum counter which) {
-	return instance->upstream->counters.values[which];
+	return up->counters.values[which];
 }
 
 /* Hands over a PSP packet with its headers; the port always finds a buffer for it. */
@@ -107,7 +109,7 @@ static void send_psp(uint8_t *packet, uint8_t *at, unsigned to, struct depi_enca
 	memcpy(e->source_ip, sg.rphy.rpd_ip.bytes, 4);
 	memcpy(e->destination_ip, sg.rphy.core_ip.bytes, 4);
 	depi_encap_write(e, (size_t)(at - packet) - depi_encap_size(e), packet);
-	m = fixture_packet(instance->uepi, packet, (size_t)(at - packet));
+	m = fixture_packet(server->pools.uepi, packet, (size_t)(at - packet));
 	assert_int_equal(rte_eth_tx_burst(far[1], 0, &m, 1), 1);
 }
 
@@ -164,10 +166,10 @@ static void run(void) {
 	struct us_buffers most = us_buffers(&sg);
 
 	for (int i = 0; i < 4; i++) {
-		worker_round(&instance->workers[0]);
-		assert_true(upstream_balanced(instance->upstream));
-		assert_in_range(rte_mempool_in_use_count(instance->uepi), 0, most.packets);
-		assert_in_range(rte_mempool_in_use_count(instance->pieces), 0, most.pieces);
+		worker_round(&server->workers[0]);
+		assert_true(upstream_balanced(up));
+		assert_in_range(rte_mempool_in_use_count(server->pools.uepi), 0, most.packets);
+		assert_in_range(rte_mempool_in_use_count(server->pools.pieces), 0, most.pieces);
 	}
 }
 
@@ -177,8 +179,8 @@ static void a_device_that_leaves_gaps(void **state) {
 	unsigned sent = 0, good = 0, came = 0;
 
 	(void)state;
-	open_instance();
-	assert_true((CHANNELS - 1) * US_PSP_FLOWS * (US_PSP_WINDOW - 1) > instance->uepi->size);
+	open_server();
+	assert_true((CHANNELS - 1) * US_PSP_FLOWS * (US_PSP_WINDOW - 1) > server->pools.uepi->size);
 	for (uint16_t number = 0; number <= US_PSP_WINDOW; number += number == 0 ? 2 : 1) {
 		for (unsigned c = GOOD + 1; c < CHANNELS; c++) {
 			for (uint8_t f = 0; f < US_PSP_FLOWS; f++, sent++)
@@ -191,17 +193,17 @@ static void a_device_that_leaves_gaps(void **state) {
 		}
 	}
 	assert_int_equal(counted(COUNTER_RECEIVED), sent + good);
-	assert_true(instance->upstream->uepi.waiting_packets > 0);
+	assert_true(up->uepi.waiting_packets > 0);
 	for (int i = 0; i < 3; i++) {
-		instance->workers[0].clock.now += 100000000;
+		server->workers[0].clock.now += 100000000;
 		run();
 	}
 	/* what was given up for memory is not lost */
-	assert_int_equal(instance->upstream->uepi.waiting_packets, 0);
+	assert_int_equal(up->uepi.waiting_packets, 0);
 	assert_int_equal(counted(COUNTER_PSP_PACKETS), sent + good);
 	assert_int_equal(counted(COUNTER_PSP_MISSING), (CHANNELS - 1) * US_PSP_FLOWS);
-	assert_int_equal(counters_dropped_units(&instance->upstream->counters, UNIT_PACKET), 0);
-	close_instance();
+	assert_int_equal(counters_dropped_units(&up->counters, UNIT_PACKET), 0);
+	close_server();
 }
 
 /* Limits from the configuration, pools from limits: each part that may be in use is in them. */
@@ -213,18 +215,21 @@ static void what_a_configuration_needs(void **state) {
 	load();
 	b = us_buffers(&sg);
 	assert_int_equal(b.held_packets, US_BURST_PIECES); /* 64 kB are fewer */
-	assert_int_equal(b.held_frames, 64000 / US_FRAME_BUFFER + MODEMS + 1);
+	assert_int_equal(b.held_frames, (MODEMS + 1) * 5 / 4);
 	sg.upstream.held = 4000000;
 	held = 4000000 / us_packet_room(&sg);
 	b = us_buffers(&sg);
 	assert_true(held > US_BURST_PIECES);
 	assert_int_equal(b.held_packets, held);
-	assert_int_equal(b.held_frames, 4000000 / US_FRAME_BUFFER + MODEMS + 1);
+	assert_int_equal(b.held_frames, (MODEMS + 1) * 5 / 4);
 	assert_in_range(b.packets, held + US_QUEUED + US_BURST_PIECES + US_RECEIVE_BURST,
 			UINT32_MAX);
 	assert_in_range(b.frames, b.held_frames + US_STOCK + US_TRANSMIT_CAPACITY + PIPELINE_BURST,
 			UINT32_MAX);
 	assert_in_range(b.pieces, held + US_QUEUED + US_RECEIVE_BURST * US_BURSTS_MAX, UINT32_MAX);
+	sg.upstream.held = 40000000;
+	assert_int_equal(us_buffers(&sg).held_frames, 40000000 / US_FRAME_BUFFER);
+	sg.upstream.held = 4000000;
 	sg.rphy.mtu = 9000;
 	assert_int_equal(us_packet_room(&sg), RTE_PKTMBUF_HEADROOM + 9000 + 14 + 4);
 	assert_int_equal(us_buffers(&sg).held_packets, 4000000 / us_packet_room(&sg));

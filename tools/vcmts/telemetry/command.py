@@ -24,8 +24,10 @@ from vcmts.telemetry import latency as telemetry_latency
 Json = dict[str, Any]
 
 SOCKET = "dpdk_telemetry.v2"
+SERVICE_GROUPS = "/vcmts/groups"
 GREETING_MAX = 1024
 COMMANDS = {
+    "service-groups": "the service groups in service",
     "delay": "delay in the queues, by priority",
     "channels": "rate and fill of the downstream channels",
     "groups": "bonding groups: packets out of order, and how long modems wait for the order",
@@ -52,6 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--pid", type=int, help="which vcmtsd, where several are in service")
     parser.add_argument(
+        "--group", type=int, metavar="ID", help="which service group, where it has several"
+    )
+    parser.add_argument(
         "--interval", type=float, default=1.0, help="seconds for rates (default: %(default)s)"
     )
     parser.add_argument("--json", action="store_true", help="print the answer as it came")
@@ -62,6 +67,7 @@ class Vcmtsd:
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
+        self.group: int | None = None  # that scheduler() and ask_group() ask about
         greeting: Json = json.loads(connection.recv(GREETING_MAX))
         self.pid: int = greeting["pid"]
         self._most: int = greeting["max_output_len"]
@@ -80,17 +86,27 @@ class Vcmtsd:
             raise MistakeError(f"{asked}: {answer['error']}")
         return answer
 
+    def ask_group(self, command: str, parameter: str | None = None) -> Any:
+        """As `ask`, of the service group `group`."""
+        if self.group is None:
+            return self.ask(command, parameter)
+        named = f"group={self.group}"
+        return self.ask(command, named if parameter is None else f"{named},{parameter}")
+
     def scheduler(self, what: str, which: str | None) -> Json:
-        """As `ask`; lists that come in parts are put together."""
+        """As `ask_group`; lists that come in parts are put together."""
         whole: Json = {}
         if what == "latency":
-            whole = self.ask(telemetry_latency.COMMAND, which)
+            whole = self.ask_group(telemetry_latency.COMMAND, which)
+            return whole
+        if what == "service-groups":
+            whole = self.ask(SERVICE_GROUPS, which)
             return whole
         command = f"/vcmts/scheduler/{what}"
         if which is not None or what not in PARTS:
-            whole = self.ask(command, which)
+            whole = self.ask_group(command, which)
             return whole
-        while part := self.ask(command, str(len(whole))):
+        while part := self.ask_group(command, str(len(whole))):
             whole |= part
         return whole
 
@@ -167,6 +183,14 @@ def channel_table(before: Json, after: Json, seconds: float) -> Table:
     return drawn
 
 
+def service_group_table(groups: Json) -> Table:
+    keys = ("modems", "channels", "upstream_channels")
+    drawn = table("service groups", "id", *keys, "name")
+    for number, group in groups.items():
+        drawn.add_row(number, *(f"{group[key]:,}" for key in keys), group["name"])
+    return drawn
+
+
 def group_table(groups: Json) -> Table:
     drawn = table("bonding groups", "id", "channels", "packets", "early", "mean us", "max us")
     for number, group in groups.items():
@@ -217,7 +241,7 @@ def flows_of(what: str, which: str, answer: Json) -> Json:
 
 def show(asked: Vcmtsd, what: str, which: str | None, interval: float, console: Console) -> None:
     if what == "latency":
-        console.print(telemetry_latency.table(asked.ask, which))
+        console.print(telemetry_latency.table(asked.ask_group, which))
         return
     before, begun = asked.scheduler(what, which), time.monotonic()
     if what == "delay" and which is not None:
@@ -226,6 +250,8 @@ def show(asked: Vcmtsd, what: str, which: str | None, interval: float, console: 
             drawn.add_row(f"{int(floor) / 1000:.1f}", f"{packets:,}")
     elif what == "delay":
         drawn = delay_table(before)
+    elif what == "service-groups":
+        drawn = service_group_table(before)
     elif what == "groups":
         drawn = group_table(before)
     else:
@@ -258,10 +284,11 @@ def main(arguments: argparse.Namespace) -> int:
     if not arguments.interval > 0:
         raise MistakeError(f"--interval: found {arguments.interval}, allowed: more than 0")
     with vcmtsd(arguments.pid) as asked:
+        asked.group = arguments.group
         if what == "reload":
             return reload(asked)
         if what.startswith("/"):
-            print(json.dumps(asked.ask(what, which), indent=2))
+            print(json.dumps(asked.ask_group(what, which), indent=2))
         elif arguments.json:
             print(json.dumps(asked.scheduler(what, which), indent=2))
         else:

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One instance between two pairs of ports in memory: the test sends packets to the network end and
+ * A server of one group between two pairs of ports in memory: the test sends packets to the network end and
  * is the R-PHY device at the other. Every packet that comes back is compared, byte by byte, with
  * what a plain implementation makes of the packet that was sent.
  */
 #pragma once
 
-#include "server/instance.h"
+#include "server/server.h"
 
 #include "depi_reader.h"
 #include "random.h"
@@ -28,9 +28,11 @@ struct bench_sent {
 #define BENCH_LLC 254
 #define BENCH_BAD 255
 
-struct instance_bench {
+struct server_bench {
 	struct service_group sg;
-	struct instance instance;
+	struct lone_group lone;
+	struct server server;
+	struct served_group *group; /* its only one */
 	uint16_t network, rphy; /* the far ends, ours */
 	bool linear; /* DEPI frames must be one buffer each */
 	struct random random;
@@ -47,31 +49,31 @@ struct instance_bench {
 	struct depi_reader readers[BENCH_CHANNELS];
 };
 
-/* Makes EAL (the first time), the instance and its ports; one frame less than `rphy_depth` waits for
+/* Makes EAL (the first time), the server and its ports; one frame less than `rphy_depth` waits for
  * the R-PHY end to take it. */
-void instance_bench_open(struct instance_bench *b, const char *text, unsigned rphy_depth);
+void server_bench_open(struct server_bench *b, const char *text, unsigned rphy_depth);
 
 /* Fails where a buffer or operation has not come back. */
-void instance_bench_close(struct instance_bench *b);
+void server_bench_close(struct server_bench *b);
 
 /* The configuration that the tests share; the map `rphy` is theirs to add. */
-extern const char instance_bench_text[];
+extern const char server_bench_text[];
 
 /* A good packet to the modem; a bad one. Counted where the port had room. */
-void instance_bench_good(struct instance_bench *b, uint8_t modem, uint8_t address, size_t size);
-void instance_bench_bad(struct instance_bench *b);
+void server_bench_good(struct server_bench *b, uint8_t modem, uint8_t address, size_t size);
+void server_bench_bad(struct server_bench *b);
 
 /* One round of the worker; time stands still. Checks that all packets are accounted for. */
-void instance_bench_round(struct instance_bench *b);
+void server_bench_round(struct server_bench *b);
 
 /* Takes what the R-PHY end has, at most `most` DEPI frames. Returns how many came. */
-unsigned instance_bench_take(struct instance_bench *b, unsigned most);
+unsigned server_bench_take(struct server_bench *b, unsigned most);
 
 /* Rounds with time passing and somebody taking until nothing is held. */
-void instance_bench_settle(struct instance_bench *b);
+void server_bench_settle(struct server_bench *b);
 
-struct counters instance_bench_counters(const struct instance_bench *b);
+struct counters server_bench_counters(const struct server_bench *b);
 
-static inline struct clock *instance_bench_clock(struct instance_bench *b) {
-	return &b->instance.workers[0].clock;
+static inline struct clock *server_bench_clock(struct server_bench *b) {
+	return &b->server.workers[0].clock;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Three channels, two of them bonded; a modem of each kind. */
-#include "instance_bench.h"
+#include "server_bench.h"
 
-const char instance_bench_text[] =
-	"name: instance\n"
+const char server_bench_text[] =
+	"name: server\n"
 	"service_group: 7\n"
 	"channels:\n"
 	"  - {id: 1, type: ofdm, rate: 1 Gbps, session: 0x10001, profile: 3}\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Both directions of an instance on the same two ports: on how many workers, on which cores and under
+ * Both directions of a group on the same two ports: on how many workers, on which cores and under
  * which names, and that each worker does its part.
  */
 #include "test.h"
@@ -11,16 +11,12 @@
 
 #include "model/loader.h"
 #include "platform/port.h"
-#include "server/instance.h"
 #include "server/layout.h"
-#include "wire/crc32.h"
-#include "wire/docsis_up.h"
-#include "wire/l2tpv3.h"
-#include "wire/psp.h"
-#include "wire/uepi.h"
+#include "server/server.h"
 
 #include "fixture.h"
 #include "packets.h"
+#include "uepi_burst.h"
 
 #define SESSION 0x20001
 #define PACKET 100
@@ -47,7 +43,9 @@ static const char flows[] = "    upstream_service_flows:\n"
 			    "         sid_clusters: [{id: 0, sids: [{channel: 1, sid: 5}]}]}\n";
 
 static struct service_group sg;
-static struct instance *instance;
+static struct lone_group lone;
+static struct server server_made, *const server = &server_made;
+static struct served_group *group; /* its only one */
 static uint16_t far[3]; /* network, R-PHY, control */
 
 static void load(bool upstream, const char *layout, unsigned core) {
@@ -58,25 +56,26 @@ static void load(bool upstream, const char *layout, unsigned core) {
 	group_load(&sg, config);
 }
 
-static void open_instance(bool control) {
+static void open_server(bool control) {
 	static unsigned opened;
 	uint16_t network[2], rphy[2], side[2];
 	char name[32];
 
 	if (opened++ == 0)
-		fixture_eal(instance_memory_mb(&sg));
-	instance = instance_alloc();
-	assert_non_null(instance);
-	assert_int_equal(instance_pools(instance, &sg), 0);
+		fixture_eal(server_memory_mb(lone_group_config(&lone, &sg), NULL));
+	assert_int_equal(server_create(server, lone_group_config(&lone, &sg)), 0);
 	snprintf(name, sizeof(name), "network%u", opened);
-	assert_int_equal(port_pair(name, instance->packets, 64, network), 0);
+	assert_int_equal(port_pair(name, server->pools.packets, 64, network), 0);
 	snprintf(name, sizeof(name), "rphy%u", opened);
-	assert_int_equal(port_pair(name, instance->packets, 64, rphy), 0);
+	assert_int_equal(port_pair(name, server->pools.packets, 64, rphy), 0);
 	snprintf(name, sizeof(name), "control%u", opened);
-	assert_int_equal(port_pair(name, instance->packets, 64, side), 0);
+	assert_int_equal(port_pair(name, server->pools.packets, 64, side), 0);
 	if (control)
-		instance_set_control(instance, side[1]);
-	assert_int_equal(instance_create(instance, network[1], rphy[1]), 0);
+		server_ports_give(&server->ports, 0, PORT_CONTROL, side[1]);
+	server_ports_give(&server->ports, 0, PORT_NETWORK, network[1]);
+	server_ports_give(&server->ports, 0, PORT_RPHY, rphy[1]);
+	assert_int_equal(server_serve(server), 0);
+	group = &server->groups[0];
 	far[0] = network[0];
 	far[1] = rphy[0];
 	far[2] = side[0];
@@ -84,49 +83,30 @@ static void open_instance(bool control) {
 		port_close(side[1]);
 }
 
-static void close_instance(void) {
+static void close_server(void) {
 	for (int i = 0; i < 3; i++)
 		port_close(far[i]);
-	instance_stop(instance);
-	assert_int_equal(instance_held(instance), 0);
-	assert_int_equal(rte_mempool_in_use_count(instance->packets), 0);
-	instance_free(instance);
-	free(instance);
+	server_stop(server);
+	assert_int_equal(server_held(server), 0);
+	assert_int_equal(rte_mempool_in_use_count(server->pools.packets), 0);
+	server_free(server);
 	service_group_free(&sg);
-}
-
-static void part(uint8_t *psp, uint8_t **at, bool begin, bool end, const void *bytes, size_t size) {
-	psp_entry_write(psp + PSP_HEADER_FIXED + PSP_ENTRY_SIZE * psp[1]++, begin, end,
-			(uint16_t)size);
-	memcpy(*at, bytes, size);
-	*at += size;
 }
 
 /* A burst with a frame of the modem, as the R-PHY device sends it, or one that does not end. */
 static void send_burst(enum docsis_kind kind, size_t size, bool whole) {
-	struct docsis_up_header mac = {.kind = kind};
-	struct uepi_header header = {.sid = 5};
-	struct uepi_trailer trailer = {0};
-	struct depi_encap e = {.family = 4, .ttl = 64, .session = SESSION};
-	uint8_t packet[512] = {0}, bytes[UEPI_TRAILER_MAX], frame[256] = {0};
-	uint8_t *psp = packet + depi_encap_size(&e);
-	uint8_t *at = psp + PSP_HEADER_FIXED + (whole ? 3 : 2) * PSP_ENTRY_SIZE;
-	size_t mac_size = docsis_up_header_write(&mac, size + ETHERNET_CRC_SIZE, frame);
 	static uint16_t sequence;
-	struct rte_mbuf *m;
+	const struct uepi_burst burst = {.session = SESSION,
+					 .sequence = sequence++,
+					 .sid = 5,
+					 .kind = kind,
+					 .size = size,
+					 .serial = 7,
+					 .open = !whole};
+	uint8_t packet[UEPI_BURST_MAX];
+	size_t bytes = uepi_burst_write(&sg, &burst, packet);
+	struct rte_mbuf *m = fixture_packet(server->pools.uepi, packet, bytes);
 
-	packet_ipv4(frame + mac_size, size, 7, (const uint8_t[]){198, 51, 100, 1});
-	ethernet_crc_write(frame + mac_size, size);
-	memcpy(e.source_ip, sg.rphy.rpd_ip.bytes, 4);
-	memcpy(e.destination_ip, sg.rphy.core_ip.bytes, 4);
-	psp_header_write(psp, 0, 0, sequence++);
-	part(psp, &at, true, false, bytes, uepi_header_write(UEPI_SC_QAM, &header, bytes));
-	part(psp, &at, false, false, frame, mac_size + size + ETHERNET_CRC_SIZE);
-	size = uepi_trailer_write(UEPI_SC_QAM, &trailer, bytes);
-	if (whole)
-		part(psp, &at, false, true, bytes, size);
-	depi_encap_write(&e, (size_t)(at - psp), packet);
-	m = fixture_packet(instance->uepi, packet, (size_t)(at - packet));
 	assert_int_equal(rte_eth_tx_burst(far[1], 0, &m, 1), 1);
 }
 
@@ -139,7 +119,7 @@ static void send_down(void) {
 	struct rte_mbuf *m;
 
 	packet_ipv4(frame, PACKET, 1, sg.modems[0].addresses[0].bytes);
-	m = fixture_packet(instance->packets, frame, PACKET);
+	m = fixture_packet(server->pools.packets, frame, PACKET);
 	assert_int_equal(rte_eth_tx_burst(far[0], 0, &m, 1), 1);
 }
 
@@ -158,19 +138,19 @@ static unsigned take(uint16_t port, size_t size) {
 
 static void run_worker(unsigned w, int rounds) {
 	for (int i = 0; i < rounds; i++) {
-		instance->workers[w].clock.now += 100000;
-		worker_round(&instance->workers[w]);
+		server->workers[w].clock.now += 100000;
+		worker_round(&server->workers[w]);
 	}
 }
 
-struct layout {
+struct placement {
 	const char *downstream;
 	unsigned core;
 	unsigned workers, upstream; /* how many, and the one that does the upstream */
-	const char *names[LAYOUT_MAX_WORKERS];
+	const char *names[LAYOUT_GROUP_WORKERS];
 };
 
-static const struct layout layouts[] = {
+static const struct placement placements[] = {
 	{"1ds1t", 3, 1, 0, {"upper and lower MAC, upstream"}},
 	{"1ds1t", 4, 2, 1, {"upper and lower MAC", "upstream"}},
 	{"1ds2t", 3, 2, 0, {"upper MAC, upstream", "lower MAC"}},
@@ -179,21 +159,23 @@ static const struct layout layouts[] = {
 };
 
 /* Only the worker of the upstream moves what goes up. */
-static void check_layout(const struct layout *l) {
-	unsigned cores[LAYOUT_MAX_WORKERS];
+static void check_placement(const struct placement *l) {
+	static struct layout made;
+	const unsigned *cores = made.cores;
 	bool two = strcmp(l->downstream, "1ds2t") == 0;
 	unsigned down = 0;
 
 	load(true, l->downstream, l->core);
-	assert_int_equal(layout_cores(&sg, cores), l->workers);
+	assert_int_equal(layout_make(&made, lone_group_config(&lone, &sg)), 0);
+	assert_int_equal(made.worker_count, l->workers);
 	assert_int_equal(cores[0], 3);
 	assert_int_equal(cores[l->upstream], l->core);
 	if (two)
 		assert_int_equal(cores[1], 4);
-	open_instance(false);
-	assert_int_equal(instance->worker_count, l->workers);
+	open_server(false);
+	assert_int_equal(server->worker_count, l->workers);
 	for (unsigned w = 0; w < l->workers; w++)
-		assert_string_equal(instance->workers[w].name, l->names[w]);
+		assert_string_equal(server->workers[w].name, l->names[w]);
 	send_up(DOCSIS_KIND_PACKET, PACKET);
 	send_down();
 	for (unsigned w = 0; w < l->workers; w++) {
@@ -206,42 +188,39 @@ static void check_layout(const struct layout *l) {
 		down += take(far[1], 0);
 	}
 	assert_int_equal(down, 1);
-	assert_int_equal(upstream_in(instance->upstream, UNIT_PACKET), 1);
-	assert_true(upstream_balanced(instance->upstream));
-	close_instance();
+	assert_int_equal(upstream_in(group->upstream, UNIT_PACKET), 1);
+	assert_true(upstream_balanced(group->upstream));
+	close_server();
 }
 
 static void workers_and_their_names(void **state) {
 	(void)state;
-	for (unsigned i = 0; i < ARRAY_COUNT(layouts); i++)
-		check_layout(&layouts[i]);
+	for (unsigned i = 0; i < ARRAY_COUNT(placements); i++)
+		check_placement(&placements[i]);
 }
 
 static void without_an_upstream(void **state) {
-	unsigned cores[LAYOUT_MAX_WORKERS];
-
 	(void)state;
 	load(false, "1ds2t", 5);
-	assert_int_equal(layout_cores(&sg, cores), 2);
-	open_instance(false);
-	assert_int_equal(instance->worker_count, 2);
-	assert_string_equal(instance->workers[0].name, "upper MAC");
-	assert_null(instance->upstream);
-	assert_null(instance->up_sessions);
-	instance_account(instance, false);
-	assert_int_equal(instance_held(instance), 0);
-	close_instance();
+	open_server(false);
+	assert_int_equal(server->worker_count, 2);
+	assert_string_equal(server->workers[0].name, "upper MAC");
+	assert_null(group->upstream);
+	assert_null(group->up_sessions);
+	server_account(server, false);
+	assert_int_equal(server_held(server), 0);
+	close_server();
 }
 
 static void control_port(void **state) {
 	(void)state;
 	load(true, "1ds1t", 3);
-	open_instance(true);
+	open_server(true);
 	send_up(DOCSIS_KIND_MANAGEMENT, MANAGEMENT);
 	run_worker(0, 5);
 	assert_int_equal(take(far[2], MANAGEMENT), 1);
 	assert_int_equal(take(far[0], 0), 0);
-	close_instance();
+	close_server();
 }
 
 /* What is held shows, until it is stopped; accounts are kept where they are asked for. */
@@ -250,20 +229,20 @@ static void held_and_accounted(void **state) {
 
 	(void)state;
 	load(true, "1ds1t", 4);
-	open_instance(false);
+	open_server(false);
 	send_up(DOCSIS_KIND_PACKET, PACKET);
 	run_worker(1, 1);
-	a = instance->upstream->list.accounts;
+	a = group->upstream->list.accounts;
 	assert_true(a[0].calls == 1 && a[0].packets == 1 && a[0].cycles > 0);
-	instance_account(instance, false);
+	server_account(server, false);
 	send_up(DOCSIS_KIND_PACKET, PACKET);
 	run_worker(1, 1);
 	assert_int_equal(a[0].calls, 1);
 	assert_int_equal(take(far[0], PACKET), 2);
 	send_burst(DOCSIS_KIND_PACKET, PACKET, false);
 	run_worker(1, 1);
-	assert_int_equal(instance_held(instance), 1);
-	close_instance(); /* stops it */
+	assert_int_equal(server_held(server), 1);
+	close_server(); /* stops it */
 }
 
 int main(void) {

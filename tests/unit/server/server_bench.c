@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "instance_bench.h"
+#include "server_bench.h"
 
 #include <string.h>
 
@@ -22,15 +22,15 @@
 #define CLASSIFIED_PORT 5004
 #define DENIED_PORT 137
 
-struct counters instance_bench_counters(const struct instance_bench *b) {
+struct counters server_bench_counters(const struct server_bench *b) {
 	struct counters c;
 
-	downstream_counters(b->instance.downstream, &c);
+	downstream_counters(b->group->downstream, &c);
 	return c;
 }
 
 /* The packet that was sent under this number. */
-static size_t frame_again(const struct instance_bench *b, uint32_t serial, uint8_t *out) {
+static size_t frame_again(const struct server_bench *b, uint32_t serial, uint8_t *out) {
 	const struct bench_sent *s = &b->sent[serial];
 	const struct modem *m = &b->sg.modems[s->modem];
 
@@ -42,7 +42,7 @@ static size_t frame_again(const struct instance_bench *b, uint32_t serial, uint8
 	return s->size;
 }
 
-static void check_header(struct instance_bench *b, const struct docsis_mac *mac,
+static void check_header(struct server_bench *b, const struct docsis_mac *mac,
 			 const struct bench_sent *s, bool second_flow) {
 	const struct modem *m = &b->sg.modems[s->modem];
 	const struct service_flow *f = &m->service_flows[second_flow];
@@ -65,7 +65,7 @@ static void check_header(struct instance_bench *b, const struct docsis_mac *mac,
 
 /* A whole DOCSIS frame has come back. */
 static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
-	struct instance_bench *b = ctx;
+	struct server_bench *b = ctx;
 	uint8_t expected[PACKET_MAX];
 	struct bench_sent *s;
 	const struct modem *m;
@@ -80,7 +80,7 @@ static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
 	s = &b->sent[serial];
 	assert_int_not_equal(s->address, BENCH_BAD);
 	s->back = true;
-	s->back_at = instance_bench_clock(b)->now;
+	s->back_at = server_bench_clock(b)->now;
 	m = &b->sg.modems[s->modem];
 	check_header(b, &mac, s, s->port == CLASSIFIED_PORT);
 	length = frame_again(b, serial, expected);
@@ -99,7 +99,7 @@ static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
 	b->back++;
 }
 
-static void readers_make(struct instance_bench *b) {
+static void readers_make(struct server_bench *b) {
 	assert_int_equal(b->sg.channel_count, BENCH_CHANNELS);
 	for (size_t i = 0; i < BENCH_CHANNELS; i++)
 		b->readers[i] = (struct depi_reader){
@@ -114,7 +114,7 @@ static void readers_make(struct instance_bench *b) {
 		};
 }
 
-void instance_bench_open(struct instance_bench *b, const char *text, unsigned rphy_depth) {
+void server_bench_open(struct server_bench *b, const char *text, unsigned rphy_depth) {
 	static unsigned opened;
 	uint16_t network[2], rphy[2];
 	char name[32];
@@ -123,36 +123,40 @@ void instance_bench_open(struct instance_bench *b, const char *text, unsigned rp
 	b->random.state = 123456789;
 	group_load(&b->sg, text);
 	if (opened++ == 0)
-		fixture_eal(instance_memory_mb(&b->sg));
+		fixture_eal(server_memory_mb(lone_group_config(&b->lone, &b->sg), NULL));
 	readers_make(b);
-	assert_int_equal(instance_pools(&b->instance, &b->sg), 0);
+	assert_int_equal(server_create(&b->server, lone_group_config(&b->lone, &b->sg)), 0);
 	snprintf(name, sizeof(name), "network%u", opened);
-	assert_int_equal(port_pair(name, b->instance.packets, NETWORK_DEPTH, network), 0);
+	assert_int_equal(port_pair(name, b->server.pools.packets, NETWORK_DEPTH, network), 0);
 	snprintf(name, sizeof(name), "rphy%u", opened);
-	assert_int_equal(port_pair(name, b->instance.packets, rphy_depth, rphy), 0);
+	assert_int_equal(port_pair(name, b->server.pools.packets, rphy_depth, rphy), 0);
 	b->network = network[0];
 	b->rphy = rphy[0];
-	assert_int_equal(instance_create(&b->instance, network[1], rphy[1]), 0);
-	assert_int_equal(b->instance.worker_count, 1);
-	instance_bench_clock(b)->now = 0;
+	server_ports_give(&b->server.ports, 0, PORT_NETWORK, network[1]);
+	server_ports_give(&b->server.ports, 0, PORT_RPHY, rphy[1]);
+	assert_int_equal(server_serve(&b->server), 0);
+	b->group = &b->server.groups[0];
+	assert_int_equal(b->server.worker_count, 1);
+	server_bench_clock(b)->now = 0;
 }
 
-void instance_bench_close(struct instance_bench *b) {
-	struct instance *i = &b->instance;
+void server_bench_close(struct server_bench *b) {
+	struct server *s = &b->server;
+	const struct server_pools *p = &s->pools;
 
-	assert_int_equal(downstream_held(i->downstream), 0);
-	assert_int_equal(rte_mempool_in_use_count(i->packets), 0);
-	assert_int_equal(rte_mempool_in_use_count(i->depi_headers), 0);
-	assert_int_equal(rte_mempool_in_use_count(i->depi_fragments), 0);
-	assert_int_equal(rte_mempool_in_use_count(i->crypto.ops), 0);
+	assert_int_equal(downstream_held(b->group->downstream), 0);
+	assert_int_equal(rte_mempool_in_use_count(p->packets), 0);
+	assert_int_equal(rte_mempool_in_use_count(p->depi_headers), 0);
+	assert_int_equal(rte_mempool_in_use_count(p->depi_fragments), 0);
+	assert_int_equal(rte_mempool_in_use_count(s->crypto.ops), 0);
 	port_close(b->network);
 	port_close(b->rphy);
-	instance_free(i);
+	server_free(s);
 	service_group_free(&b->sg);
 }
 
-static void inject(struct instance_bench *b, const uint8_t *frame, size_t size) {
-	struct rte_mbuf *m = fixture_packet(b->instance.packets, frame, size);
+static void inject(struct server_bench *b, const uint8_t *frame, size_t size) {
+	struct rte_mbuf *m = fixture_packet(b->server.pools.packets, frame, size);
 
 	if (rte_eth_tx_burst(b->network, 0, &m, 1) == 1) {
 		b->injected++;
@@ -162,7 +166,7 @@ static void inject(struct instance_bench *b, const uint8_t *frame, size_t size) 
 	fail_msg("the network port is full: the test sends faster than it lets the worker run");
 }
 
-void instance_bench_good(struct instance_bench *b, uint8_t modem, uint8_t address, size_t size) {
+void server_bench_good(struct server_bench *b, uint8_t modem, uint8_t address, size_t size) {
 	struct bench_sent *s = &b->sent[b->serial];
 	uint8_t frame[PACKET_MAX];
 
@@ -177,7 +181,7 @@ void instance_bench_good(struct instance_bench *b, uint8_t modem, uint8_t addres
 	b->serial++;
 }
 
-void instance_bench_bad(struct instance_bench *b) {
+void server_bench_bad(struct server_bench *b) {
 	const struct modem *m = &b->sg.modems[0];
 	enum drop_reason reason;
 	uint8_t frame[PACKET_MAX];
@@ -223,17 +227,17 @@ void instance_bench_bad(struct instance_bench *b) {
 	inject(b, frame, size);
 }
 
-void instance_bench_round(struct instance_bench *b) {
+void server_bench_round(struct server_bench *b) {
 	struct counters c;
 
-	worker_round(&b->instance.workers[0]);
-	c = instance_bench_counters(b);
-	assert_int_equal(c.values[COUNTER_RECEIVED],
-			 c.values[COUNTER_TRANSMITTED] + counters_dropped(&c) +
-				 downstream_held(b->instance.downstream));
+	worker_round(&b->server.workers[0]);
+	c = server_bench_counters(b);
+	assert_int_equal(c.values[COUNTER_RECEIVED], c.values[COUNTER_TRANSMITTED] +
+							     counters_dropped(&c) +
+							     downstream_held(b->group->downstream));
 }
 
-unsigned instance_bench_take(struct instance_bench *b, unsigned most) {
+unsigned server_bench_take(struct server_bench *b, unsigned most) {
 	unsigned taken = 0;
 
 	while (taken < most) {
@@ -254,15 +258,15 @@ unsigned instance_bench_take(struct instance_bench *b, unsigned most) {
 	return taken;
 }
 
-void instance_bench_settle(struct instance_bench *b) {
+void server_bench_settle(struct server_bench *b) {
 	for (int idle = 0; idle < 10; idle++) {
-		instance_bench_round(b);
-		if (instance_bench_take(b, UINT32_MAX) > 0 ||
-		    downstream_held(b->instance.downstream) > 0)
+		server_bench_round(b);
+		if (server_bench_take(b, UINT32_MAX) > 0 ||
+		    downstream_held(b->group->downstream) > 0)
 			idle = 0;
-		instance_bench_clock(b)->now += ROUND_NS;
+		server_bench_clock(b)->now += ROUND_NS;
 	}
-	assert_int_equal(instance_bench_counters(b).values[COUNTER_RECEIVED], b->injected);
+	assert_int_equal(server_bench_counters(b).values[COUNTER_RECEIVED], b->injected);
 	/* no sequence number of a bonded flow is left out */
 	for (int m = 0; m < BENCH_MODEMS; m++) {
 		for (uint32_t i = 0; i < b->sequence_count[m]; i++)

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The buffers of a server, for all groups together. What a group may keep of them is its own: the limits
+ * of the queues and holds of all groups, and what stands in the rings of the ports, add up to no more
+ * than a pool has.
+ */
+#pragma once
+
+#include <rte_mempool.h>
+
+#include "model/server_config.h"
+#include "server/ports.h"
+
+struct server_pools {
+	struct rte_mempool *packets; /* what network ports receive into */
+	struct rte_mempool *depi_headers;
+	struct rte_mempool *depi_fragments;
+	struct rte_mempool *linear; /* NULL where all R-PHY ports take chains of buffers */
+	/* NULL where no group has an upstream: */
+	struct rte_mempool *uepi; /* what R-PHY ports receive into: whole packets */
+	struct rte_mempool *frames; /* of the upstream */
+	struct rte_mempool *pieces;
+};
+
+/* Memory in MB that a server of this configuration takes from DPDK's heap, with room to spare. `ports`
+ * may be NULL: then each group has ports of its own. */
+unsigned server_memory_mb(const struct server_config *config, const struct server_ports *ports);
+
+/* Packets that may be in the queues of a group at a time, and between its upper and lower MAC. */
+uint32_t server_queued_max(const struct server_config *config, size_t group);
+uint32_t server_hand_over_max(const struct server_config *config);
+
+/* All but `linear`, in the zeroed `p`. Returns 0, or -1 after a message. To be freed by
+ * server_pools_free() in either case. */
+int server_pools_create(struct server_pools *p, const struct server_config *config,
+			const struct server_ports *ports);
+
+/* Where an R-PHY port takes no chains, DEPI frames are copied into one buffer each: the pool of these.
+ * Returns 0, or -1 after a message. */
+int server_pools_linear(struct server_pools *p, const struct server_config *config,
+			const struct server_ports *ports);
+
+/* Whether the group's DEPI frames are to be copied. */
+bool server_port_wants_linear(const struct service_group *sg, const struct server_port *rphy);
+
+/* Harmless on a zeroed one. */
+void server_pools_free(struct server_pools *p);

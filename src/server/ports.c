@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "server/ports.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_ether.h>
+
+#include "platform/port.h"
+
+#define SHARE_RING 1024u
+#define SHARE_RING_SMALL 256u
+#define SHARE_RING_GROUPS 8u /* from more groups on, rings are small */
+
+static const char *const role_names[PORT_ROLES] = {
+	[PORT_NETWORK] = "network",
+	[PORT_RPHY] = "R-PHY",
+	[PORT_CONTROL] = "control",
+};
+
+const char *server_port_name(enum port_role role) {
+	return role_names[role];
+}
+
+unsigned server_share_ring(size_t groups) {
+	return groups <= SHARE_RING_GROUPS ? SHARE_RING : SHARE_RING_SMALL;
+}
+
+static const struct port_config *port_config_of(const struct service_group *sg,
+						enum port_role role) {
+	switch (role) {
+	case PORT_NETWORK: return &sg->network;
+	case PORT_RPHY: return &sg->rphy_port;
+	case PORT_CONTROL:
+	case PORT_ROLES: break;
+	}
+	return &sg->control_port;
+}
+
+/* Bytes of the longest IP packet: of a subscriber, or of DEPI and UEPI. */
+static uint32_t mtu_of(const struct service_group *sg, enum port_role role) {
+	return role == PORT_RPHY ? sg->rphy.mtu
+				 : sg->max_frame - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
+}
+
+static bool has_vlan(const struct service_group *sg, enum port_role role) {
+	return (role == PORT_NETWORK && sg->network.vlan != 0) ||
+	       (role == PORT_RPHY && sg->rphy_port.vlan != 0);
+}
+
+/* One more group uses the port. */
+static void port_use(struct server_ports *p, unsigned index, const struct service_group *sg,
+		     size_t group, enum port_role role) {
+	struct server_port *port = &p->list[index];
+
+	port->users++;
+	port->shared = port->shared || port->users > 1 || has_vlan(sg, role);
+	port->queue_size = RTE_MAX(port->queue_size, port_config_of(sg, role)->queue_size);
+	port->mtu = RTE_MAX(port->mtu, mtu_of(sg, role));
+	p->of[group][role] = (uint16_t)index;
+}
+
+static unsigned port_append(struct server_ports *p, size_t group, enum port_role role) {
+	p->list[p->count] = (struct server_port){.role = role, .first = (unsigned)group};
+	return p->count++;
+}
+
+static int refuse_two_roles(const char *text) {
+	fprintf(stderr, "vcmtsd: found one device, %.*s, for two ports, allowed: one each\n",
+		(int)strcspn(text, ","), text);
+	return -1;
+}
+
+/* The index of the port that has the device, a new one where there is none, or -1 after a message. */
+static int port_of_device(struct server_ports *p, size_t group, enum port_role role,
+			  const char *device) {
+	for (unsigned i = 0; i < p->count; i++) {
+		if (port_same_device(p->list[i].device, device))
+			return p->list[i].role == role ? (int)i : refuse_two_roles(device);
+	}
+	if (p->count == PLATFORM_MAX_DEVICES) {
+		fprintf(stderr, "vcmtsd: found more than %u devices, allowed: %u in one process\n",
+			p->count, PLATFORM_MAX_DEVICES);
+		return -1;
+	}
+	p->list[port_append(p, group, role)].device = device;
+	return (int)p->count - 1;
+}
+
+int server_ports_find(struct server_ports *p, const struct server_config *config) {
+	for (size_t g = 0; g < config->group_count; g++) {
+		const struct service_group *sg = &config->groups[g];
+
+		for (enum port_role role = 0; role < PORT_ROLES; role++) {
+			const char *device = port_config_of(sg, role)->device;
+			int index;
+
+			p->of[g][role] = SERVER_NO_PORT;
+			if (device == NULL)
+				continue;
+			index = port_of_device(p, g, role, device);
+			if (index < 0)
+				return -1;
+			port_use(p, (unsigned)index, sg, g, role);
+		}
+	}
+	return 0;
+}
+
+void server_ports_own(struct server_ports *p, const struct server_config *config) {
+	for (size_t g = 0; g < config->group_count; g++) {
+		const struct service_group *sg = &config->groups[g];
+
+		for (enum port_role role = 0; role < PORT_ROLES; role++) {
+			p->of[g][role] = SERVER_NO_PORT;
+			if (role != PORT_CONTROL || sg->control_port.device != NULL)
+				port_use(p, port_append(p, g, role), sg, g, role);
+		}
+	}
+}
+
+void server_ports_give(struct server_ports *p, unsigned group, enum port_role role, uint16_t id) {
+	uint16_t *of = &p->of[group][role];
+
+	for (unsigned i = 0; i < p->count; i++) {
+		if (p->list[i].open && p->list[i].id == id) {
+			*of = (uint16_t)i;
+			p->list[i].users++;
+			p->list[i].shared = true;
+			return;
+		}
+	}
+	if (*of == SERVER_NO_PORT)
+		*of = (uint16_t)port_append(p, group, role);
+	p->list[*of].open = true;
+	p->list[*of].id = id;
+}
+
+unsigned server_ports_devices(const struct server_ports *p,
+			      const char *devices[PLATFORM_MAX_DEVICES]) {
+	for (unsigned i = 0; i < p->count; i++)
+		devices[i] = p->list[i].device;
+	return p->count;
+}
+
+/* DEPI frames of the MTU must pass; of larger packets from the network none will come. */
+static bool mtu_passes(const struct server_port *port) {
+	uint32_t limit = port_mtu_limit(port->id);
+
+	if (port->role != PORT_RPHY || port->mtu <= limit)
+		return true;
+	fprintf(stderr, "rphy.mtu: found %u, allowed: up to %u on this R-PHY port\n", port->mtu,
+		limit);
+	return false;
+}
+
+int server_ports_open(struct server_ports *p, struct rte_mempool *packets,
+		      struct rte_mempool *uepi) {
+	for (unsigned i = 0; i < p->count; i++) {
+		struct server_port *port = &p->list[i];
+
+		if (port_open(port->device, role_names[port->role],
+			      port->role == PORT_RPHY ? uepi : packets, port->queue_size, port->mtu,
+			      &port->id) != 0)
+			return -1;
+		port->open = true;
+		if (!mtu_passes(port))
+			return -1;
+	}
+	return 0;
+}
+
+int server_ports_start(struct server_ports *p) {
+	static const enum port_role order[] = {PORT_RPHY, PORT_NETWORK, PORT_CONTROL};
+
+	for (size_t r = 0; r < RTE_DIM(order); r++) {
+		for (unsigned i = 0; i < p->count; i++) {
+			if (p->list[i].role == order[r] &&
+			    port_start(p->list[i].id, role_names[order[r]]) != 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+const struct server_port *server_port_of(const struct server_ports *p, size_t group,
+					 enum port_role role) {
+	unsigned index = p->of[group][role];
+
+	return index == SERVER_NO_PORT ? NULL : &p->list[index];
+}
+
+unsigned server_ports_descriptors(const struct server_ports *p, enum port_role role) {
+	unsigned sum = 0;
+
+	for (unsigned i = 0; i < p->count; i++) {
+		const struct server_port *port = &p->list[i];
+
+		if (port->role != role)
+			continue;
+		sum += port->queue_size;
+		if (port->shared) /* a ring a group, and one to the port */
+			sum += (port->users + 1) * server_share_ring(port->users);
+	}
+	return sum;
+}
+
+void server_ports_free(struct server_ports *p) {
+	for (unsigned i = 0; i < p->count; i++) {
+		if (p->list[i].open)
+			port_close(p->list[i].id);
+	}
+	memset(p, 0, sizeof(*p));
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "server/served_group.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+
+#include "server/layout.h"
+
+unsigned served_group_sessions(const struct service_group *sg) {
+	unsigned sessions = (unsigned)sg->modem_count;
+
+	if (!layout_has_upstream(sg))
+		return sessions;
+	for (size_t m = 0; m < sg->modem_count; m++)
+		sessions += sg->modems[m].security.has_next_key ? 2 : 1;
+	return sessions;
+}
+
+static int down_sessions_create(struct served_group *g) {
+	const struct service_group *sg = g->sg;
+
+	g->sessions = calloc(sg->modem_count, sizeof(*g->sessions));
+	if (g->sessions == NULL)
+		return -1;
+	for (size_t m = 0; m < sg->modem_count; m++) {
+		g->sessions[m] =
+			crypto_session(g->crypto, CRYPTO_DOWNLINK, sg->modems[m].security.key);
+		if (g->sessions[m] == NULL) {
+			fprintf(stderr, "crypto device: no session for modem %zu\n", m);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* Both generations of each modem's key. */
+static int up_sessions_create(struct served_group *g) {
+	const struct service_group *sg = g->sg;
+
+	g->up_sessions = calloc(2 * sg->modem_count, sizeof(*g->up_sessions));
+	if (g->up_sessions == NULL)
+		return -1;
+	for (size_t m = 0; m < sg->modem_count; m++) {
+		const struct security_association *sa = &sg->modems[m].security;
+		void **s = &g->up_sessions[2 * m];
+
+		s[0] = crypto_session(g->crypto, CRYPTO_UPLINK, sa->key);
+		if (sa->has_next_key)
+			s[1] = crypto_session(g->crypto, CRYPTO_UPLINK, sa->next_key);
+		if (s[0] == NULL || (sa->has_next_key && s[1] == NULL)) {
+			fprintf(stderr, "crypto device: no upstream session for modem %zu\n", m);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int sessions_create(struct served_group *g) {
+	uint64_t start = rte_rdtsc();
+
+	if (down_sessions_create(g) != 0 ||
+	    (layout_has_upstream(g->sg) && up_sessions_create(g) != 0))
+		return -1;
+	g->sessions_seconds = (double)(rte_rdtsc() - start) / (double)rte_get_tsc_hz();
+	return 0;
+}
+
+static int downstream_setup(struct served_group *g, const struct group_resources *given) {
+	struct ds_resources r = {
+		.network = given->from_network,
+		.rphy = given->to_rphy,
+		.crypto_device = g->crypto->device,
+		.crypto_queue = given->crypto_queues[0],
+		.crypto_ops = g->crypto->ops,
+		.sessions = g->sessions,
+		.depi_headers = given->pools->depi_headers,
+		.depi_fragments = given->pools->depi_fragments,
+		.linear = given->linear ? given->pools->linear : NULL,
+		.queued_max = given->queued_max,
+		.hand_over_max = given->hand_over_max,
+		.upper_clock = &given->upper->clock,
+		.lower_clock = &given->lower->clock,
+	};
+
+	g->upper = given->upper;
+	g->downstream = downstream_create(g->sg, &r);
+	if (g->downstream == NULL)
+		return -1;
+	if (worker_add(given->upper, &g->downstream->enqueue) != 0 ||
+	    worker_add(given->upper, &g->downstream->dequeue) != 0)
+		return -1;
+	return worker_add(given->lower, &g->downstream->lower_mac);
+}
+
+static int upstream_setup(struct served_group *g, const struct group_resources *given) {
+	struct us_resources r = {
+		.rphy = given->from_rphy,
+		.network = given->to_network,
+		.control = given->to_control,
+		.crypto_device = g->crypto->device,
+		.crypto_queue = given->crypto_queues[1],
+		.crypto_ops = g->crypto->ops,
+		.sessions = g->up_sessions,
+		.packets = given->pools->uepi,
+		.frames = given->pools->frames,
+		.pieces = given->pools->pieces,
+		.clock = &given->upstream->clock,
+	};
+
+	if (us_pools_check(g->sg, &r) != 0)
+		return -1;
+	g->upstream = upstream_create(g->sg, &r);
+	if (g->upstream == NULL)
+		return -1;
+	if (worker_add(given->upstream, &g->upstream->list) != 0)
+		return -1;
+	return worker_add(given->upstream, &g->upstream->scheduler);
+}
+
+int served_group_create(struct served_group *g, const struct service_group *sg,
+			const struct group_resources *r) {
+	pthread_mutex_init(&g->qos_lock, NULL);
+	g->sg = sg;
+	g->qos = sg;
+	g->crypto = r->crypto;
+	if (sessions_create(g) != 0 || downstream_setup(g, r) != 0)
+		return -1;
+	return layout_has_upstream(sg) ? upstream_setup(g, r) : 0;
+}
+
+void served_group_set_qos(struct served_group *g, const struct service_group *qos) {
+	pthread_mutex_lock(&g->qos_lock);
+	g->qos = qos;
+	pthread_mutex_unlock(&g->qos_lock);
+}
+
+uint64_t served_group_held(const struct served_group *g) {
+	uint64_t held = downstream_held(g->downstream);
+
+	for (enum unit unit = 0; g->upstream != NULL && unit < UNITS; unit++)
+		held += upstream_held(g->upstream, unit);
+	return held;
+}
+
+bool served_group_balanced(const struct served_group *g) {
+	return downstream_balanced(g->downstream) &&
+	       (g->upstream == NULL || upstream_balanced(g->upstream));
+}
+
+bool served_group_busy(const struct served_group *g) {
+	return downstream_held(g->downstream) > 0 ||
+	       (g->upstream != NULL && upstream_busy(g->upstream));
+}
+
+void served_group_account(struct served_group *g, bool on) {
+	downstream_account(g->downstream, on);
+	if (g->upstream != NULL)
+		upstream_account(g->upstream, on);
+}
+
+int served_group_latency(struct served_group *g, bool on) {
+	if (downstream_latency(g->downstream, on) == 0 &&
+	    (g->upstream == NULL || upstream_latency(g->upstream, on) == 0))
+		return 0;
+	fprintf(stderr, "no memory to measure latencies\n");
+	return -1;
+}
+
+void served_group_close(struct served_group *g) {
+	if (g->upstream != NULL)
+		upstream_close(g->upstream);
+}
+
+void served_group_drain_round(struct served_group *g) {
+	if (g->downstream->upper.network.ring != NULL) /* more than this it does not get */
+		pipeline_run(&g->downstream->enqueue);
+	pipeline_run(&g->downstream->dequeue);
+	pipeline_run(&g->downstream->lower_mac);
+	for (unsigned l = 0; g->upstream != NULL && l < US_PIPELINES; l++)
+		pipeline_run(upstream_pipeline(g->upstream, l));
+}
+
+void served_group_stop(struct served_group *g) {
+	downstream_stop(g->downstream);
+	if (g->upstream != NULL)
+		upstream_stop(g->upstream);
+}
+
+static void sessions_free(struct served_group *g, void **sessions, size_t count) {
+	for (size_t s = 0; sessions != NULL && s < count; s++) {
+		if (sessions[s] != NULL)
+			crypto_session_free(g->crypto, sessions[s]);
+	}
+	free(sessions);
+}
+
+void served_group_free(struct served_group *g) {
+	if (g->sg == NULL)
+		return;
+	upstream_free(g->upstream);
+	downstream_free(g->downstream);
+	sessions_free(g, g->sessions, g->sg->modem_count);
+	sessions_free(g, g->up_sessions, 2 * g->sg->modem_count);
+	pthread_mutex_destroy(&g->qos_lock);
+	memset(g, 0, sizeof(*g));
+}

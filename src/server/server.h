@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A server: service groups in service, and what they share: ports, the crypto device with its queue
+ * pairs, buffers, workers (docs/decisions/008-server.md). It is made in this order:
+ *
+ *     server_ports_find()     which devices there are; EAL is started with them
+ *     server_create()         workers, buffer pools
+ *     server_ports_open()     or server_ports_give() by who made ports
+ *     server_serve()          the groups
+ *     server_ports_start()    packets may come
+ *
+ * and freed by server_free() from wherever this ended.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/server_config.h"
+#include "platform/crypto.h"
+#include "server/layout.h"
+#include "server/pools.h"
+#include "server/ports.h"
+#include "server/served_group.h"
+#include "server/shares.h"
+#include "server/worker.h"
+
+struct server {
+	const struct server_config *config;
+	struct layout layout;
+	struct server_ports ports;
+	struct server_shares shares;
+	struct server_pools pools;
+	struct docsis_crypto crypto;
+	struct worker *workers; /* lcore i + 1 is that of worker i */
+	unsigned worker_count;
+	struct served_group *groups; /* in the order of the configuration */
+	unsigned group_count;
+	double sessions_seconds; /* what making all crypto sessions took */
+	bool report_flows; /* reports tell of every service flow */
+};
+
+/* A configuration of one group alone, whose memory remains the caller's. */
+struct lone_group {
+	struct server_config config;
+	struct service_group group;
+};
+const struct server_config *lone_group_config(struct lone_group *l, const struct service_group *sg);
+
+/*
+ * Workers and buffer pools in the zeroed `s`, in which nothing but ports may have been listed; where
+ * none are, each group is to be given its own. `config` must live on. Returns 0, or -1 after a message.
+ */
+int server_create(struct server *s, const struct server_config *config);
+
+/* Crypto device, sessions and both directions of all groups, on ports that are open. Returns 0, or -1
+ * after a message. */
+int server_serve(struct server *s);
+
+/* Packets and parts of packets that are in it. */
+uint64_t server_held(const struct server *s);
+
+/* Whether received = transmitted + drops + held in each group. To be asked when no worker runs. */
+bool server_balanced(const struct server *s);
+
+/* Whether the cycles of all stages are measured; they are after server_serve(). */
+void server_account(struct server *s, bool on);
+
+/* Whether it is measured how long packets stay; it is not after server_serve(). May be called while
+ * workers run. Returns 0, or -1 after a message. */
+int server_latency(struct server *s, bool on);
+
+/*
+ * Receives nothing more, and has what is on its way go out, for at most `cycles` of the TSC, as far as the
+ * ports take it; what remains ends under the reasons of a stop. No worker may be running.
+ */
+void server_drain(struct server *s, uint64_t cycles);
+
+/* Ends all that is held, under the reasons of a stop. No worker may be running. */
+void server_stop(struct server *s);
+
+/* Closes the ports and frees everything but the configuration. Harmless on a zeroed or half-made one. */
+void server_free(struct server *s);

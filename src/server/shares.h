@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ports of a server that several groups have, or that a VLAN leads to: who owns each, and its lists. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "server/layout.h"
+#include "server/ports.h"
+#include "server/worker.h"
+#include "sharing/sharing.h"
+
+struct server_shares {
+	struct port_share *of[SERVER_PORTS_MAX]; /* by the index of the port; NULL: a group has it alone */
+};
+
+/*
+ * Makes them for the open ports, and gives what receives to the owners' workers: before the lists of the
+ * groups. Returns 0, or -1 after a message. To be freed by server_shares_free() in either case.
+ */
+int server_shares_create(struct server_shares *s, const struct server_config *config,
+			 const struct server_ports *ports, const struct layout *layout,
+			 struct worker *workers);
+
+/* Gives what sends to the owners' workers: behind the lists of the groups. Returns as the former. */
+int server_shares_send(struct server_shares *s, const struct server_ports *ports,
+		       const struct layout *layout, struct worker *workers);
+
+/* Where the group receives from a port of that role, and where it sends to. */
+struct packet_source server_source(const struct server_shares *s, const struct server_ports *ports,
+				   size_t group, enum port_role role);
+struct packet_sink server_sink(const struct server_shares *s, const struct server_ports *ports,
+			       size_t group, enum port_role role);
+
+/* What is on its way to the groups, and to the ports. */
+uint64_t server_shares_held_in(const struct server_shares *s);
+uint64_t server_shares_held_out(const struct server_shares *s);
+
+/* Whether all that came in was handed or dropped. To be asked when no worker runs. */
+bool server_shares_balanced(const struct server_shares *s);
+
+/* As those of sharing.h, of all. No worker may be running. */
+void server_shares_close(struct server_shares *s);
+void server_shares_run_sending(struct server_shares *s);
+void server_shares_stop(struct server_shares *s);
+
+void server_shares_account(struct server_shares *s, bool on);
+
+/* Harmless on a zeroed one. The ports are closed. */
+void server_shares_free(struct server_shares *s);

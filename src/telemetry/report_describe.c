@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What there is to tell: stages, drop reasons and counters. */
+#include "sharing/sharing.h"
+#include "telemetry/report.h"
+
+/* What it takes from and gives to, where that is not the burst, by the names of queues. */
+static void stage_ways(json_t *row, const struct stage_list *list, const struct stage *s) {
+	json_t *also = json_array();
+
+	if (s->from != 0)
+		json_object_set_new(row, "from", json_string(list->queues[s->from].name));
+	if (s->gives != 0)
+		json_object_set_new(row, "gives", json_string(list->queues[s->gives].name));
+	for (unsigned q = 1; q < list->queue_count; q++) {
+		if ((s->also & STAGE_TO(q)) != 0)
+			json_array_append_new(also, json_string(list->queues[q].name));
+	}
+	if (json_array_size(also) > 0)
+		json_object_set_new(row, "also", also);
+	else
+		json_decref(also);
+}
+
+static json_t *queues_json(const struct stage_list *list) {
+	json_t *queues = json_array();
+
+	for (unsigned q = 1; q < list->queue_count; q++)
+		json_array_append_new(queues, json_pack("{s:s, s:s}", "name", list->queues[q].name,
+							"about", list->queues[q].about));
+	return queues;
+}
+
+static json_t *list_json(const struct stage_list *list) {
+	json_t *stages = json_array();
+
+	for (unsigned i = 0; i < list->count; i++) {
+		const struct stage *s = &list->stages[i];
+
+		json_t *row = json_pack("{s:s, s:s, s:s}", "name", s->name, "about", s->about,
+					"dpdk", s->dpdk);
+
+		stage_ways(row, list, s);
+		json_array_append_new(stages, row);
+	}
+	return json_pack("{s:s, s:o, s:o}", "name", list->name, "stages", stages, "queues",
+			 queues_json(list));
+}
+
+/* Names and meanings of a direction. */
+static json_t *names_json(enum direction direction, json_t *lists) {
+	json_t *drops = json_object(), *values = json_object();
+
+	for (unsigned r = 0; r < DROP_REASONS; r++) {
+		if (drop_in((enum drop_reason)r, direction))
+			json_object_set_new(drops, drop_name((enum drop_reason)r),
+					    json_pack("{s:s, s:s}", "unit",
+						      unit_name(drop_unit((enum drop_reason)r)),
+						      "meaning",
+						      drop_meaning((enum drop_reason)r)));
+	}
+	for (unsigned i = 0; i < COUNTERS; i++) {
+		if (counter_in((enum counter)i, direction))
+			json_object_set_new(values, counter_name((enum counter)i),
+					    json_string(counter_meaning((enum counter)i)));
+	}
+	return json_pack("{s:o, s:o, s:o}", "lists", lists, "drops", drops, "counters", values);
+}
+
+json_t *report_describe(void) {
+	json_t *down = json_array(), *up = json_array(), *port = json_array();
+
+	for (unsigned l = 0; l < DS_PIPELINES; l++)
+		json_array_append_new(down, list_json(&ds_lists[l]));
+	for (unsigned l = 0; l < US_PIPELINES; l++)
+		json_array_append_new(up, list_json(&us_lists[l]));
+	for (unsigned l = 0; l < SHARE_LISTS; l++)
+		json_array_append_new(port, list_json(&share_lists[l]));
+	return json_pack("{s:o, s:o, s:o}", "downstream", names_json(DIRECTION_DOWN, down),
+			 "upstream", names_json(DIRECTION_UP, up), "shared_port",
+			 names_json(DIRECTION_PORT, port));
+}

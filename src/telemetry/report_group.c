@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The directions of one group, or the sums over several. */
+#include "telemetry/report_group.h"
+
+#include "model/units.h"
+#include "telemetry/report_latency.h"
+#include "telemetry/report_scheduler.h"
+
+static json_t *report_integer(uint64_t value) {
+	return json_integer((json_int_t)value);
+}
+
+json_t *report_real(double value) {
+	return json_real((double)(int64_t)(value * 1000 + 0.5) / 1000);
+}
+
+static json_t *drops_json(const struct counters *c, enum direction direction) {
+	json_t *o = json_object();
+
+	for (unsigned r = 0; r < DROP_REASONS; r++) {
+		if (drop_in((enum drop_reason)r, direction))
+			json_object_set_new(o, drop_name((enum drop_reason)r),
+					    report_integer(c->drops[r]));
+	}
+	return o;
+}
+
+static json_t *counters_json(const struct counters *c, enum direction direction) {
+	json_t *o = json_object();
+
+	for (unsigned i = 0; i < COUNTERS; i++) {
+		if (counter_in((enum counter)i, direction))
+			json_object_set_new(o, counter_name((enum counter)i),
+					    report_integer(c->values[i]));
+	}
+	return o;
+}
+
+/* Cycles of each stage of a list over `packets`, of all groups. */
+struct cycles {
+	json_t *stages;
+	uint64_t total, readings;
+	double packets;
+};
+
+static void cycles_add_list(struct cycles *c, const struct pipeline *const *pipelines,
+			    unsigned count) {
+	for (unsigned s = 0; s < pipelines[0]->count; s++) {
+		uint64_t cycles = 0;
+
+		for (unsigned g = 0; g < count; g++) {
+			cycles += pipelines[g]->accounts[s].cycles;
+			c->readings += pipelines[g]->accounts[s].calls;
+		}
+		c->total += cycles;
+		json_object_set_new(c->stages, pipelines[0]->stages[s].name,
+				    report_real((double)cycles / c->packets));
+	}
+}
+
+static json_t *cycles_json(struct cycles *c, const struct host *host) {
+	return json_pack("{s:o, s:o, s:o}", "total", report_real((double)c->total / c->packets),
+			 "accounting",
+			 report_real((double)(c->readings * host->tsc_read_cycles) / c->packets),
+			 "stages", c->stages);
+}
+
+static json_t *down_cycles_json(const struct served_group *groups, unsigned count, uint64_t packets,
+				const struct host *host) {
+	struct cycles c = {.stages = json_object(), .packets = (double)packets};
+
+	for (unsigned l = 0; l < DS_PIPELINES; l++) {
+		const struct pipeline *lists[SERVER_MAX_GROUPS];
+
+		for (unsigned g = 0; g < count; g++)
+			lists[g] = downstream_pipeline(groups[g].downstream, l);
+		cycles_add_list(&c, lists, count);
+	}
+	return cycles_json(&c, host);
+}
+
+json_t *report_downstream(const struct served_group *groups, unsigned count, bool all_flows,
+			  const struct host *host) {
+	struct counters all = {0};
+	uint64_t held = 0, received;
+	bool balanced = true;
+	json_t *down;
+
+	for (unsigned g = 0; g < count; g++) {
+		struct counters c;
+
+		downstream_counters(groups[g].downstream, &c);
+		counters_add(&all, &c);
+		held += downstream_held(groups[g].downstream);
+		balanced = balanced && downstream_balanced(groups[g].downstream);
+	}
+	received = all.values[COUNTER_RECEIVED];
+	down = json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "received",
+			 report_integer(received), "transmitted",
+			 report_integer(all.values[COUNTER_TRANSMITTED]), "held",
+			 report_integer(held), "dropped", report_integer(counters_dropped(&all)),
+			 "balanced", balanced, "drops", drops_json(&all, DIRECTION_DOWN),
+			 "counters", counters_json(&all, DIRECTION_DOWN));
+	if (count == 1)
+		json_object_set_new(down, "scheduler",
+				    report_scheduler_json(&groups[0], all_flows));
+	if (host == NULL)
+		return down;
+	json_object_set_new(down, "pipeline_latency_us",
+			    report_latency_whole(groups, count, DIRECTION_DOWN));
+	if (received > 0)
+		json_object_set_new(down, "cycles_per_packet",
+				    down_cycles_json(groups, count, received, host));
+	return down;
+}
+
+/* Of the groups that have one. */
+struct upstreams {
+	struct upstream *list[SERVER_MAX_GROUPS];
+	unsigned count;
+};
+
+static json_t *unit_json(const struct upstreams *all, const struct counters *c, enum unit unit) {
+	uint64_t in = 0, out = 0, held = 0;
+
+	for (unsigned i = 0; i < all->count; i++) {
+		in += upstream_in(all->list[i], unit);
+		out += upstream_out(all->list[i], unit);
+		held += upstream_held(all->list[i], unit);
+	}
+	return json_pack("{s:o, s:o, s:o, s:o}", "in", report_integer(in), "out",
+			 report_integer(out), "dropped",
+			 report_integer(counters_dropped_units(c, unit)), "held",
+			 report_integer(held));
+}
+
+static json_t *units_json(const struct upstreams *all, const struct counters *c) {
+	json_t *units = json_object();
+
+	for (enum unit unit = 0; unit < UNITS; unit++)
+		json_object_set_new(units, unit_name(unit), unit_json(all, c, unit));
+	return units;
+}
+
+static json_t *asked_json(const uint32_t *by_kind) {
+	json_t *kinds = json_object();
+
+	for (unsigned k = 0; k < REQUEST_KINDS; k++) {
+		if (by_kind[k] > 0)
+			json_object_set_new(kinds, us_request_name((enum us_request_kind)k),
+					    report_integer(by_kind[k]));
+	}
+	return kinds;
+}
+
+/* By MAC address, those who asked. */
+static json_t *asking_json(const struct service_group *sg, const struct us_request_sink *sink) {
+	json_t *modems = json_object();
+
+	for (uint32_t m = 0; m < sink->modems; m++) {
+		json_t *kinds = asked_json(sink->by_modem[m]);
+		char text[UNITS_TEXT_SIZE];
+
+		units_format_mac(sg->modems[m].mac, text);
+		if (json_object_size(kinds) > 0)
+			json_object_set(modems, text, kinds);
+		json_decref(kinds);
+	}
+	return modems;
+}
+
+/* By modem in the report of a group alone. */
+static json_t *requests_json(const struct upstreams *all) {
+	json_t *kinds = json_object(), *json;
+	uint64_t modems = 0;
+
+	for (unsigned k = 0; k < REQUEST_KINDS; k++) {
+		uint64_t asked = 0;
+
+		for (unsigned i = 0; i < all->count; i++)
+			asked += all->list[i]->requests.sink.by_kind[k];
+		json_object_set_new(kinds, us_request_name((enum us_request_kind)k),
+				    report_integer(asked));
+	}
+	for (unsigned i = 0; i < all->count; i++)
+		modems += us_request_sink_modems(&all->list[i]->requests.sink);
+	json = json_pack("{s:o, s:o}", "by_kind", kinds, "modems", report_integer(modems));
+	if (all->count == 1)
+		json_object_set_new(json, "by_modem",
+				    asking_json(all->list[0]->sg, &all->list[0]->requests.sink));
+	return json;
+}
+
+static json_t *up_cycles_json(const struct upstreams *all, uint64_t packets,
+			      const struct host *host) {
+	struct cycles c = {.stages = json_object(), .packets = (double)packets};
+
+	for (unsigned l = 0; l < US_PIPELINES; l++) {
+		const struct pipeline *lists[SERVER_MAX_GROUPS];
+
+		for (unsigned i = 0; i < all->count; i++)
+			lists[i] = upstream_pipeline(all->list[i], l);
+		cycles_add_list(&c, lists, all->count);
+	}
+	return cycles_json(&c, host);
+}
+
+static json_t *upstreams_json(const struct upstreams *all, const struct host *host) {
+	struct counters c = {0};
+	uint64_t held = 0, transmitted;
+	bool balanced = true;
+	json_t *up;
+
+	for (unsigned i = 0; i < all->count; i++) {
+		counters_add(&c, &all->list[i]->counters);
+		balanced = balanced && upstream_balanced(all->list[i]);
+		for (enum unit unit = 0; unit < UNITS; unit++)
+			held += upstream_held(all->list[i], unit);
+	}
+	transmitted = c.values[COUNTER_TRANSMITTED];
+	up = json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "received",
+		       report_integer(c.values[COUNTER_RECEIVED]), "transmitted",
+		       report_integer(transmitted), "held", report_integer(held), "dropped",
+		       report_integer(counters_dropped(&c)), "balanced", balanced, "units",
+		       units_json(all, &c), "drops", drops_json(&c, DIRECTION_UP), "counters",
+		       counters_json(&c, DIRECTION_UP), "requests", requests_json(all));
+	if (host != NULL && transmitted > 0)
+		json_object_set_new(up, "cycles_per_packet",
+				    up_cycles_json(all, transmitted, host));
+	return up;
+}
+
+json_t *report_upstream(const struct served_group *groups, unsigned count,
+			const struct host *host) {
+	struct upstreams all = {.count = 0};
+	json_t *up;
+
+	for (unsigned g = 0; g < count; g++) {
+		if (groups[g].upstream != NULL)
+			all.list[all.count++] = groups[g].upstream;
+	}
+	if (all.count == 0)
+		return NULL;
+	up = upstreams_json(&all, host);
+	if (host != NULL)
+		json_object_set_new(up, "pipeline_latency_us",
+				    report_latency_whole(groups, count, DIRECTION_UP));
+	return up;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What groups have done, as JSON: of one group alone, or the sums over several, which leave out what
+ * cannot be summed. `host` may be NULL: then cycles and times are left out. The caller owns the reference.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include <jansson.h>
+
+#include "model/server_config.h"
+#include "platform/host.h"
+#include "server/served_group.h"
+
+/* Of at most SERVER_MAX_GROUPS groups; `all_flows` as in report_scheduler_json(). */
+json_t *report_downstream(const struct served_group *groups, unsigned count, bool all_flows,
+			  const struct host *host);
+
+/* NULL where none of the groups has an upstream. */
+json_t *report_upstream(const struct served_group *groups, unsigned count, const struct host *host);
+
+/* A number with three decimals, so that the same input gives the same text. */
+json_t *report_real(double value);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A server of several groups, each with a network and an R-PHY port of its own, whose other ends are the
+ * test's. The groups have the same modems, addresses, sessions and SIDs: only the port tells them apart.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "server/server.h"
+
+#define GROUPS_BENCH_MAX 4
+#define GROUPS_BENCH_BYTES (1u << 20) /* that are kept of what leaves a port */
+
+/* `threads` of a group. */
+struct groups_threads {
+	unsigned upper, lower, upstream; /* cores; 1ds1t where the first two are the same */
+};
+
+struct groups_bench {
+	struct service_group groups[GROUPS_BENCH_MAX];
+	struct server_config config;
+	struct server server;
+	uint16_t network[GROUPS_BENCH_MAX], rphy[GROUPS_BENCH_MAX]; /* the test's ends */
+	uint16_t sequences[GROUPS_BENCH_MAX]; /* of the next burst */
+	uint64_t now;
+	/* All that left a group's ports, each frame behind its size and time. */
+	struct groups_sent {
+		size_t size;
+		uint8_t bytes[GROUPS_BENCH_BYTES];
+	} sent[GROUPS_BENCH_MAX][2]; /* network, R-PHY */
+};
+
+/* The configuration of one group. */
+void groups_bench_load(struct service_group *sg, unsigned id, const struct groups_threads *t);
+
+/* That of `count` groups, with the ids 1, 2, .. */
+void groups_bench_config(struct groups_bench *b, unsigned count,
+			 const struct groups_threads *threads);
+
+/* Makes EAL (the first time, for as many groups as there will be), and the server on its ports. */
+void groups_bench_open(struct groups_bench *b);
+
+/* The same; returns what server_serve() does. */
+int groups_bench_try(struct groups_bench *b);
+
+/* Frees server and configuration. */
+void groups_bench_free(struct groups_bench *b);
+
+/* The same; fails where a buffer has not come back. */
+void groups_bench_close(struct groups_bench *b);
+
+/* A packet to modem 0 or 1 of the group; a burst from modem 0. */
+void groups_bench_down(struct groups_bench *b, unsigned group, unsigned modem, uint32_t serial,
+		       size_t size);
+void groups_bench_up(struct groups_bench *b, unsigned group, uint32_t serial, size_t size);
+
+/* The workers have rounds at the present time until nothing moves; what leaves is kept. */
+void groups_bench_settle(struct groups_bench *b);
+
+/* Time goes on by `ns` in steps, as in a replay. */
+void groups_bench_pass(struct groups_bench *b, uint64_t ns);

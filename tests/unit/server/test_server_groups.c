@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Several groups in one process: none knows of the other, and the placement on workers changes nothing. */
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/loader.h"
+
+#include "fixture.h"
+#include "groups_bench.h"
+#include "random.h"
+
+#define PACKETS 600
+#define GROUPS 3
+
+static struct groups_bench storage, *const bench = &storage;
+
+static const struct groups_threads one_core[GROUPS] = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}};
+
+static struct counters down_of(unsigned group) {
+	struct counters c;
+
+	downstream_counters(bench->server.groups[group].downstream, &c);
+	return c;
+}
+
+static const struct counters *up_of(unsigned group) {
+	return &bench->server.groups[group].upstream->counters;
+}
+
+/* To every group as many packets as its number. */
+static void counters_are_the_group_s(void **state) {
+	static const struct counters nothing;
+
+	(void)state;
+	groups_bench_config(bench, GROUPS, one_core);
+	groups_bench_open(bench);
+	for (unsigned g = 1; g < GROUPS; g++) {
+		for (unsigned i = 0; i < g; i++) {
+			groups_bench_down(bench, g, i % 2, i, 200);
+			groups_bench_up(bench, g, i, 100);
+		}
+	}
+	groups_bench_pass(bench, 1000000);
+	assert_memory_equal(up_of(0), &nothing, sizeof(nothing));
+	for (unsigned g = 0; g < GROUPS; g++) {
+		struct counters c = down_of(g);
+
+		assert_int_equal(c.values[COUNTER_RECEIVED], g);
+		assert_int_equal(c.values[COUNTER_TRANSMITTED], g);
+		assert_int_equal(counters_dropped(&c), 0);
+		assert_int_equal(up_of(g)->values[COUNTER_RECEIVED], g);
+		assert_int_equal(up_of(g)->values[COUNTER_TRANSMITTED], g);
+		assert_int_equal(bench->sent[g][0].size > 0, g > 0);
+		assert_int_equal(bench->sent[g][1].size > 0, g > 0);
+	}
+	groups_bench_close(bench);
+}
+
+/* A group whose queue is full drops its own packets, and no other's; what it may keep is no more than
+ * its own. */
+static void a_full_group(void **state) {
+	uint64_t sent = 0;
+
+	(void)state;
+	groups_bench_config(bench, 2, one_core);
+	groups_bench_open(bench);
+	for (int round = 0; round < 40; round++) {
+		for (int i = 0; i < 60; i++, sent++)
+			groups_bench_down(bench, 0, 0, (uint32_t)sent, 1400);
+		groups_bench_settle(bench); /* time stands still: nothing goes out */
+		groups_bench_down(bench, 1, 0, (uint32_t)round, 1400);
+		bench->now += 10000;
+	}
+	groups_bench_pass(bench, 100000000);
+	assert_true(down_of(0).drops[DROP_FLOW_BUFFER_FULL] > 0);
+	assert_int_equal(down_of(0).values[COUNTER_RECEIVED], sent);
+	assert_int_equal(down_of(1).values[COUNTER_RECEIVED], 40);
+	assert_int_equal(down_of(1).values[COUNTER_TRANSMITTED], 40);
+	groups_bench_close(bench);
+}
+
+/* Random traffic of all groups, always the same. */
+static void play(const struct groups_threads *threads) {
+	struct random random = {.state = 987654321};
+
+	groups_bench_config(bench, GROUPS, threads);
+	groups_bench_open(bench);
+	for (uint32_t n = 0; n < PACKETS; n++) {
+		unsigned group = random_below(&random, GROUPS);
+
+		if (random_below(&random, 3) == 0)
+			groups_bench_up(bench, group, n, random_between(&random, 60, 200));
+		else
+			groups_bench_down(bench, group, random_below(&random, 2), n,
+					  random_between(&random, 60, 1500));
+		if (random_below(&random, 8) == 0)
+			groups_bench_pass(bench, random_below(&random, 10) * 10000);
+	}
+	groups_bench_pass(bench, 10000000);
+}
+
+/* Which cores: all on one, a core a group, the lower MACs together, .. */
+static void placements_give_the_same_bytes(void **state) {
+	static const struct groups_threads placements[][GROUPS] = {
+		{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}, {{1, 1, 1}, {2, 2, 2}, {3, 3, 3}},
+		{{1, 4, 1}, {2, 4, 2}, {3, 4, 3}}, {{1, 2, 3}, {4, 5, 6}, {7, 8, 9}},
+		{{1, 2, 2}, {2, 1, 1}, {1, 2, 3}}, {{1, 1, 2}, {1, 1, 2}, {2, 2, 1}},
+	};
+	static const unsigned workers[] = {1, 3, 4, 9, 3, 2};
+	static struct groups_sent first[GROUPS][2];
+
+	(void)state;
+	for (size_t p = 0; p < ARRAY_COUNT(placements); p++) {
+		play(placements[p]);
+		assert_int_equal(bench->server.worker_count, workers[p]);
+		for (unsigned g = 0; g < GROUPS; g++) {
+			for (unsigned d = 0; d < 2; d++) {
+				const struct groups_sent *sent = &bench->sent[g][d];
+
+				assert_true(sent->size > 0);
+				if (p == 0)
+					first[g][d] = *sent;
+				assert_int_equal(sent->size, first[g][d].size);
+				assert_memory_equal(sent->bytes, first[g][d].bytes, sent->size);
+			}
+		}
+		groups_bench_close(bench);
+	}
+}
+
+/* A start that a later group breaks is freed, with those before it. */
+static void a_group_that_cannot_be_made(void **state) {
+	(void)state;
+	for (unsigned broken = 0; broken < GROUPS; broken++) {
+		struct rte_ring *taken;
+		char name[32];
+
+		groups_bench_config(bench, GROUPS, one_core);
+		snprintf(name, sizeof(name), "hand_over_%u", broken + 1);
+		taken = rte_ring_create(name, 64, SOCKET_ID_ANY, 0);
+		assert_non_null(taken);
+		assert_int_equal(groups_bench_try(bench), -1);
+		assert_int_equal(bench->server.group_count, broken + 1);
+		groups_bench_free(bench);
+		assert_null(rte_mempool_lookup("packets"));
+		assert_null(rte_mempool_lookup("dataplane_sess"));
+		rte_ring_free(taken);
+	}
+	groups_bench_config(bench, GROUPS, one_core);
+	groups_bench_open(bench); /* nothing is left of them */
+	groups_bench_close(bench);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(counters_are_the_group_s),
+		cmocka_unit_test(a_full_group),
+		cmocka_unit_test(placements_give_the_same_bytes),
+		cmocka_unit_test(a_group_that_cannot_be_made),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a server takes of DPDK's heap and of the C library's: with more groups, and with more modems. */
+#include "test.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_malloc.h>
+
+#include "model/loader.h"
+#include "platform/large_pages.h"
+#include "platform/port.h"
+#include "server/server.h"
+
+#include "fixture.h"
+#include "packets.h"
+
+#define MIB (1u << 20)
+#define GROUPS 28
+#define MODEMS 300
+#define FLOWS 4 /* of a modem in each direction */
+#define MODEM_MAX 20000 /* bytes */
+#define GROUP_MAX (2ull * MIB) /* tables, beside the modems */
+#define GROUP_POOLS_MAX (28ull * MIB)
+#define SERVER_MAX (1000ull * MIB) /* of a process of 1 GiB */
+
+static const char head[] =
+	"service_group: %u\n"
+	"threads: {downstream: 1ds1t, upper_mac_core: 1, upstream_core: 1}\n"
+	"channels: [{id: 1, type: ofdm, rate: 1.89 Gbps, session: 1},\n"
+	"           {id: 2, type: ofdm, rate: 1.89 Gbps, session: 2},\n"
+	"           {id: 3, type: ofdm, rate: 1.89 Gbps, session: 3},\n"
+	"           {id: 4, type: ofdm, rate: 1.89 Gbps, session: 4},\n"
+	"           {id: 5, type: ofdm, rate: 1.89 Gbps, session: 5},\n"
+	"           {id: 6, type: ofdm, rate: 1.89 Gbps, session: 6}]\n"
+	"bonding_groups: [{id: 1, channels: [1, 2, 3, 4, 5, 6]}]\n"
+	"upstream_channels: [{id: 1, type: sc-qam, rate: 30 Mbps, session: 0x20001},\n"
+	"                    {id: 2, type: sc-qam, rate: 30 Mbps, session: 0x20002}]\n"
+	"filter_groups: [{id: 1, rules: [{family: ipv4, action: deny, protocol: udp}]}]\n"
+	"modems:\n";
+static const char modem[] =
+	"  - mac: '02:01:00:00:%02x:%02x'\n"
+	"    addresses: [10.0.%u.%u, '2001:db8::%x', 10.1.%u.%u, 10.2.%u.%u]\n"
+	"    bonding_group: 1\n"
+	"    filter_groups: [1]\n"
+	"    security: {said: %u, cipher: aes-128, key: 000102030405060708090a0b0c0d0e0f,\n"
+	"               iv: 101112131415161718191a1b1c1d1e1f, key_sequence: 5}\n"
+	"    classifiers: [{family: ipv4, protocol: udp, service_flow: %u}]\n"
+	"    service_flows:\n";
+static const char flow[] = "      - {id: %u, dsid: %u}\n";
+static const char up_flow[] =
+	"      - {id: %u, sid_clusters: [{id: 0, sids: [{channel: 1, sid: %u}]}]}\n";
+
+static struct service_group groups[GROUPS];
+static uint16_t network[2], rphy[2];
+
+static void load(struct service_group *sg, unsigned id, unsigned modems) {
+	char *filled = malloc(sizeof(head) + modems * 2000ul), *at = filled;
+	unsigned sfid = 1, dsid = 1;
+
+	assert_non_null(filled);
+	at += sprintf(at, head, id);
+	for (unsigned m = 0; m < modems; m++) {
+		unsigned high = m >> 8, low = m & 255;
+
+		at += sprintf(at, modem, high, low, high, low, m, high, low, high, low, m + 1,
+			      sfid + 1);
+		for (unsigned f = 0; f < FLOWS; f++)
+			at += sprintf(at, flow, sfid++, dsid++);
+		at += sprintf(at, "    upstream_service_flows:\n");
+		for (unsigned f = 0; f < FLOWS; f++, sfid++)
+			at += sprintf(at, up_flow, sfid, m * FLOWS + f + 1);
+	}
+	group_load(sg, filled);
+	free(filled);
+}
+
+static uint64_t heap(int socket) {
+	struct rte_malloc_socket_stats stats;
+
+	assert_int_equal(rte_malloc_get_socket_stats(socket, &stats), 0);
+	return stats.heap_allocsz_bytes;
+}
+
+static uint64_t used_of_dpdk(void) {
+	uint64_t bytes = 0;
+
+	if (large_pages_socket() != SOCKET_ID_ANY)
+		bytes += heap(large_pages_socket());
+	for (unsigned s = 0; s < rte_socket_count(); s++)
+		bytes += heap(rte_socket_id_by_idx(s));
+	return bytes;
+}
+
+static uint64_t used(void) {
+	struct mallinfo2 info = mallinfo2();
+
+	return used_of_dpdk() + info.uordblks + info.hblkhd;
+}
+
+/* All groups share two ports. */
+struct taken {
+	uint64_t pools, rest; /* bytes */
+};
+
+static struct taken measure(unsigned count, unsigned modems) {
+	struct server_config config = {.groups = groups, .group_count = count};
+	struct server s = {0};
+	struct taken t;
+	uint64_t before = used(), of_dpdk = used_of_dpdk();
+
+	for (unsigned g = 0; g < count; g++)
+		load(&groups[g], g + 1, modems);
+	t.rest = used() - before;
+	s.ports.count = 2;
+	s.ports.list[0] = (struct server_port){
+		.role = PORT_NETWORK, .queue_size = 4096, .open = true, .id = network[0]};
+	s.ports.list[1] = (struct server_port){
+		.role = PORT_RPHY, .queue_size = 4096, .open = true, .id = rphy[0]};
+	for (unsigned g = 0; g < count; g++) {
+		s.ports.of[g][PORT_RPHY] = 1;
+		s.ports.of[g][PORT_CONTROL] = SERVER_NO_PORT;
+	}
+	before = used();
+	assert_int_equal(server_create(&s, &config), 0);
+	t.pools = used() - before;
+	before = used();
+	assert_int_equal(server_serve(&s), 0);
+	t.rest += used() - before;
+	of_dpdk = used_of_dpdk() - of_dpdk;
+	assert_true(of_dpdk <= (uint64_t)server_memory_mb(&config, &s.ports) * MIB);
+	s.ports.count = 0; /* they stay open */
+	server_free(&s);
+	for (unsigned g = 0; g < count; g++)
+		service_group_free(&groups[g]);
+	print_message("%u groups of %u modems: %.1f MiB of buffers, %.1f MiB beside\n", count,
+		      modems, (double)t.pools / MIB, (double)t.rest / MIB);
+	return t;
+}
+
+static void what_it_takes(void **state) {
+	struct rte_mempool *pool = fixture_pool("far", 127, FIXTURE_ROOM);
+	struct taken one, more_modems, two, all;
+
+	(void)state;
+	assert_int_equal(port_pair("memory_network", pool, 64, network), 0);
+	assert_int_equal(port_pair("memory_rphy", pool, 64, rphy), 0);
+	one = measure(1, MODEMS);
+	more_modems = measure(1, 2 * MODEMS);
+	two = measure(2, MODEMS);
+	all = measure(GROUPS, MODEMS);
+	assert_true(more_modems.rest - one.rest < (uint64_t)MODEMS * MODEM_MAX);
+	assert_true(two.rest - one.rest < GROUP_MAX + (uint64_t)MODEMS * MODEM_MAX);
+	assert_true(two.pools - one.pools < GROUP_POOLS_MAX);
+	assert_true(all.pools + all.rest < SERVER_MAX);
+	for (int i = 0; i < 2; i++) {
+		port_close(network[i]);
+		port_close(rphy[i]);
+	}
+	fixture_pool_end(pool);
+}
+
+static int start(void **state) {
+	(void)state;
+	fixture_eal(1100);
+	return 0;
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_it_takes),
+	};
+
+	return cmocka_run_group_tests(tests, start, fixture_stop);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "uepi_burst.h"
+
+#include <string.h>
+
+#include "wire/crc32.h"
+#include "wire/l2tpv3.h"
+#include "wire/psp.h"
+#include "wire/uepi.h"
+
+#include "packets.h"
+
+static void part(uint8_t *psp, uint8_t **at, bool begin, bool end, const void *bytes, size_t size) {
+	psp_entry_write(psp + PSP_HEADER_FIXED + PSP_ENTRY_SIZE * psp[1]++, begin, end,
+			(uint16_t)size);
+	memcpy(*at, bytes, size);
+	*at += size;
+}
+
+size_t uepi_burst_write(const struct service_group *sg, const struct uepi_burst *b,
+			uint8_t packet[UEPI_BURST_MAX]) {
+	struct docsis_up_header mac = {.kind = b->kind};
+	struct uepi_header header = {.sid = b->sid};
+	struct uepi_trailer trailer = {0};
+	struct depi_encap e = {.family = 4, .ttl = 64, .session = b->session};
+	uint8_t bytes[UEPI_TRAILER_MAX], frame[256] = {0};
+	uint8_t *psp = packet + depi_encap_size(&e);
+	uint8_t *at = psp + PSP_HEADER_FIXED + (b->open ? 2 : 3) * PSP_ENTRY_SIZE;
+	size_t mac_size = docsis_up_header_write(&mac, b->size + ETHERNET_CRC_SIZE, frame);
+	size_t size;
+
+	memset(packet, 0, UEPI_BURST_MAX);
+	packet_ipv4(frame + mac_size, b->size, b->serial, (const uint8_t[]){198, 51, 100, 1});
+	ethernet_crc_write(frame + mac_size, b->size);
+	memcpy(e.source_ip, sg->rphy.rpd_ip.bytes, 4);
+	memcpy(e.destination_ip, sg->rphy.core_ip.bytes, 4);
+	psp_header_write(psp, 0, 0, b->sequence);
+	part(psp, &at, true, false, bytes, uepi_header_write(UEPI_SC_QAM, &header, bytes));
+	part(psp, &at, false, false, frame, mac_size + b->size + ETHERNET_CRC_SIZE);
+	size = uepi_trailer_write(UEPI_SC_QAM, &trailer, bytes);
+	if (!b->open)
+		part(psp, &at, false, true, bytes, size);
+	depi_encap_write(&e, (size_t)(at - psp), packet);
+	return (size_t)(at - packet);
+}

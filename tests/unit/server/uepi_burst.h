@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A burst of a modem as the R-PHY device sends it: one L2TPv3 packet with one frame. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/service_group.h"
+#include "wire/docsis_up.h"
+
+#define UEPI_BURST_MAX 512 /* bytes of the packet */
+
+struct uepi_burst {
+	uint32_t session;
+	uint16_t sequence; /* of PSP flow 0 */
+	uint16_t sid;
+	enum docsis_kind kind;
+	size_t size; /* of the frame without CRC, up to 200 */
+	uint32_t serial; /* of the frame */
+	bool open; /* its end does not come */
+};
+
+/* Writes the packet from the R-PHY device of the group, whose addresses are IPv4. Returns its size. */
+size_t uepi_burst_write(const struct service_group *sg, const struct uepi_burst *b,
+			uint8_t packet[UEPI_BURST_MAX]);
