@@ -83,7 +83,8 @@ def test_each_group_gets_its_own(placement: tuple[tuple[int, int], ...], tmp_pat
     ]
     for place, records in enumerate(sent):
         write_pcap(tmp_path / f"in{place}.pcap", records)
-    with serve("--config", config, "--json", tmp_path / "s.json", *pcap_ports(tmp_path)) as run:
+    asked = ("--config", config, "--latency", "--json", tmp_path / "s.json")
+    with serve(*asked, *pcap_ports(tmp_path)) as run:
         for number, records in zip(IDS, sent, strict=True):
             run.taken(len(records), number)
         done = run.stop()
@@ -99,6 +100,11 @@ def test_each_group_gets_its_own(placement: tuple[tuple[int, int], ...], tmp_pat
     check_sums(summary, sum(len(records) for records in sent))
 
 
+def latencies(direction: dict[str, Any]) -> int:
+    """Packets of which there is one."""
+    return sum(packets for _, packets in direction["pipeline_latency_us"]["histogram"])
+
+
 def check_sums(summary: dict[str, Any], received: int) -> None:
     whole, parts = summary["downstream"], [group["downstream"] for group in summary["groups"]]
     assert whole["received"] == received
@@ -111,6 +117,11 @@ def check_sums(summary: dict[str, Any], received: int) -> None:
     assert whole["balanced"] and all(part["balanced"] for part in parts)
     assert "scheduler" not in whole and "scheduler" in parts[0]
     assert whole["cycles_per_packet"]["total"] > 0
+    measured = [latencies(part) for part in (whole, *parts)]
+    assert measured[0] == sum(measured[1:]) == whole["transmitted"]
+    assert whole["pipeline_latency_us"]["max"] == max(
+        part["pipeline_latency_us"]["max"] for part in parts
+    )
 
 
 def serving(tmp_path: Path) -> Any:
