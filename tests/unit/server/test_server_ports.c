@@ -49,11 +49,10 @@ static void end(const struct server_config *config) {
 
 static void those_of_the_configuration(void **state) {
 	const struct server_config config = config_of(GROUPS, "");
-	const struct server_devices none = {0};
 	const char *devices[PLATFORM_MAX_DEVICES];
 
 	(void)state;
-	assert_int_equal(server_ports_find(&ports, &config, &none), 0);
+	assert_int_equal(server_ports_find(&ports, &config), 0);
 	assert_int_equal(server_ports_devices(&ports, devices), 2 * GROUPS);
 	assert_string_equal(devices[0], "net_null0,no-rx=1");
 	assert_string_equal(devices[5], "net_null5,no-rx=1");
@@ -65,68 +64,78 @@ static void those_of_the_configuration(void **state) {
 	end(&config);
 }
 
-/* "{group}" is the place of the group where there are several; all of a text is kept where there is one. */
-static void those_of_the_command_line(void **state) {
-	const struct server_devices devices = {
-		.texts = {"net_memif{group},id={group},socket=/run/{group}/n", "net_ring{group}",
-			  "net_tap{group}"}};
-	struct server_config config = config_of(GROUPS, "");
-
-	(void)state;
-	assert_int_equal(server_ports_find(&ports, &config, &devices), 0);
-	assert_int_equal(ports.count, 3 * GROUPS);
-	assert_string_equal(server_port_of(&ports, 0, PORT_NETWORK)->device,
-			    "net_memif0,id=0,socket=/run/0/n");
-	assert_string_equal(server_port_of(&ports, 2, PORT_NETWORK)->device,
-			    "net_memif2,id=2,socket=/run/2/n");
-	assert_string_equal(server_port_of(&ports, 2, PORT_RPHY)->device, "net_ring2");
-	assert_string_equal(server_port_of(&ports, 1, PORT_CONTROL)->device, "net_tap1");
-	end(&config);
-	config = config_of(1, "");
-	assert_int_equal(server_ports_find(&ports, &config, &devices), 0);
-	assert_string_equal(server_port_of(&ports, 0, PORT_RPHY)->device, "net_ring{group}");
-	end(&config);
-}
-
-static void refused(const struct server_config *config, struct server_devices devices) {
-	assert_int_equal(server_ports_find(&ports, config, &devices), -1);
+static void refused(const struct server_config *config) {
+	assert_int_equal(server_ports_find(&ports, config), -1);
 	server_ports_free(&ports);
 }
 
 static void one_device_for_two_ports(void **state) {
 	struct server_config config = config_of(1, ", control: {device: net_tap0}");
+	struct service_group *sg = &config.groups[0];
 
 	(void)state;
-	refused(&config, (struct server_devices){.texts = {"net_a", "net_a,arguments=1", NULL}});
-	refused(&config, (struct server_devices){.texts = {"net_a", "net_b", "net_b"}});
-	refused(&config, (struct server_devices){.texts = {"net_tap0", NULL, NULL}});
-	refused(&config, (struct server_devices){.texts = {"0000:3b:00.0", "3b:00.0", NULL}});
+	sg->rphy_port.device = sg->network.device;
+	refused(&config);
+	sg->rphy_port.device = (char[]){"net_null0,no-rx=0"};
+	refused(&config);
+	sg->rphy_port.device = sg->control_port.device;
+	refused(&config);
+	sg->network.device = (char[]){"0000:3b:00.0"};
+	sg->rphy_port.device = (char[]){"3b:00.0"};
+	refused(&config);
 	end(&config);
 	config = config_of(2, "");
-	/* of two groups */
-	refused(&config, (struct server_devices){.texts = {NULL, "net_null0", NULL}});
-	refused(&config, (struct server_devices){.texts = {NULL, "net_null{group}", NULL}});
-	refused(&config, (struct server_devices){.texts = {"net_shared", NULL, NULL}});
+	config.groups[1].rphy_port.device = config.groups[0].network.device; /* of two groups */
+	refused(&config);
+	end(&config);
+}
+
+/* One port for both, with rings for what is told apart; the other role has a port each. */
+static void one_device_for_two_groups(void **state) {
+	struct server_config config = config_of(GROUPS, "");
+
+	(void)state;
+	config.groups[2].network.device = config.groups[0].network.device;
+	config.groups[2].network.queue_size = 512;
+	assert_int_equal(server_ports_find(&ports, &config), 0);
+	assert_int_equal(ports.count, 2 * GROUPS - 1);
+	assert_ptr_equal(server_port_of(&ports, 0, PORT_NETWORK),
+			 server_port_of(&ports, 2, PORT_NETWORK));
+	assert_int_equal(server_port_of(&ports, 0, PORT_NETWORK)->users, 2);
+	assert_true(server_port_of(&ports, 0, PORT_NETWORK)->shared);
+	assert_false(server_port_of(&ports, 1, PORT_NETWORK)->shared);
+	assert_int_equal(server_ports_descriptors(&ports, PORT_NETWORK),
+			 64 + 512 + 3 * server_share_ring(2));
+	end(&config);
+}
+
+/* It leads to a port that tells frames apart, be it one group's. */
+static void a_vlan(void **state) {
+	struct server_config config = config_of(1, "");
+
+	(void)state;
+	config.groups[0].network.vlan = 7;
+	assert_int_equal(server_ports_find(&ports, &config), 0);
+	assert_true(server_port_of(&ports, 0, PORT_NETWORK)->shared);
+	assert_false(server_port_of(&ports, 0, PORT_RPHY)->shared);
 	end(&config);
 }
 
 static void more_devices_than_ports(void **state) {
 	struct server_config config = config_of(PLATFORM_MAX_DEVICES / 2, "");
-	const struct server_devices none = {0};
 
 	(void)state;
-	assert_int_equal(server_ports_find(&ports, &config, &none), 0);
+	assert_int_equal(server_ports_find(&ports, &config), 0);
 	assert_int_equal(ports.count, PLATFORM_MAX_DEVICES);
 	end(&config);
 	config = config_of(PLATFORM_MAX_DEVICES / 2 + 1, "");
-	refused(&config, none);
+	refused(&config);
 	end(&config);
 }
 
 /* Opened, given to groups, started, closed; where one cannot be opened those before it are closed. */
 static void open_and_close(void **state) {
 	const struct server_config config = config_of(2, "");
-	const struct server_devices none = {0};
 	struct rte_mempool *packets = fixture_pool("packets", 1023, FIXTURE_ROOM);
 	struct rte_mempool *uepi = fixture_pool("uepi", 1023, FIXTURE_ROOM);
 
@@ -139,7 +148,7 @@ static void open_and_close(void **state) {
 			if (n != missing)
 				assert_int_equal(rte_eal_hotplug_add("vdev", name, "no-rx=1"), 0);
 		}
-		assert_int_equal(server_ports_find(&ports, &config, &none), 0);
+		assert_int_equal(server_ports_find(&ports, &config), 0);
 		assert_int_equal(server_ports_open(&ports, packets, uepi), missing < 4 ? -1 : 0);
 		if (missing == 4) {
 			assert_int_equal(server_ports_start(&ports), 0);
@@ -162,7 +171,8 @@ static void open_and_close(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(those_of_the_configuration),
-		cmocka_unit_test(those_of_the_command_line),
+		cmocka_unit_test(one_device_for_two_groups),
+		cmocka_unit_test(a_vlan),
 		cmocka_unit_test(one_device_for_two_ports),
 		cmocka_unit_test(more_devices_than_ports),
 		cmocka_unit_test(open_and_close),
