@@ -7,18 +7,18 @@
 #include <rte_cycles.h>
 
 #include "downlink.h"
-#include "groups/share_side.h"
+#include "groups/shared_port_side.h"
 #include "rphy/uplink_output.h"
 #include "traffic_parts.h"
 
-static struct share *share_of(struct groups *g, uint16_t port, const struct share_side *side) {
-	struct share *s;
+static struct shared_port *share_of(struct groups *g, uint16_t port, const struct shared_port_side *side) {
+	struct shared_port *s;
 
 	for (unsigned i = 0; i < g->share_count; i++) {
 		if (g->shares[i]->port == port)
 			return g->shares[i];
 	}
-	s = share_create(port, side);
+	s = shared_port_create(port, side);
 	if (s == NULL)
 		fprintf(stderr, "traffic: no memory for the ports of service groups\n");
 	else
@@ -47,31 +47,31 @@ static void sharing_find(const struct service_group *sgs, struct traffic_options
 static bool shares_add(struct groups *g, const struct service_group *sgs,
 		       const struct traffic_options *options, unsigned count) {
 	for (unsigned i = 0; i < count; i++) {
-		struct share *s;
+		struct shared_port *s;
 
 		if (!options[i].rphy_shared)
 			continue;
-		s = share_of(g, options[i].rphy_port, &share_rphy);
+		s = share_of(g, options[i].rphy_port, &shared_port_rphy);
 		if (s == NULL)
 			return false;
-		share_add(s, i, &sgs[i]);
+		shared_port_add(s, i, &sgs[i]);
 	}
 	for (unsigned i = 0; i < count; i++) {
-		struct share *s;
+		struct shared_port *s;
 
 		if (!options[i].network_shared || !options[i].upstream)
 			continue;
-		s = share_of(g, options[i].network_port, &share_network);
+		s = share_of(g, options[i].network_port, &shared_port_network);
 		if (s == NULL)
 			return false;
-		share_add(s, i, &sgs[i]);
+		shared_port_add(s, i, &sgs[i]);
 	}
 	return true;
 }
 
 static bool shares_tell(struct groups *g, const struct service_group *sgs) {
 	for (unsigned i = 0; i < g->share_count; i++) {
-		if (share_tell(g->shares[i], sgs) != 0)
+		if (shared_port_tell(g->shares[i], sgs) != 0)
 			return false;
 	}
 	return true;
@@ -146,7 +146,7 @@ void groups_free(struct groups *g) {
 	for (unsigned i = 0; i < g->count; i++)
 		traffic_free(g->all[i]);
 	for (unsigned i = 0; i < g->share_count; i++)
-		share_free(g->shares[i]);
+		shared_port_free(g->shares[i]);
 	rte_mempool_free(g->uplink_packets);
 	rte_mempool_free(g->frames);
 	rte_mempool_free(g->packets);
@@ -171,11 +171,11 @@ unsigned groups_send(struct groups *g, uint64_t now) {
 }
 
 /* As often as each group would have polled, where there is so much. */
-static unsigned share_receive(struct groups *g, struct share *s) {
-	unsigned n = 0, last = SHARE_BURST;
+static unsigned share_receive(struct groups *g, struct shared_port *s) {
+	unsigned n = 0, last = SHARED_PORT_BURST;
 
-	for (unsigned i = 0; i < g->count && last == SHARE_BURST; i++) {
-		last = share_poll(s, g->all);
+	for (unsigned i = 0; i < g->count && last == SHARED_PORT_BURST; i++) {
+		last = shared_port_poll(s, g->all);
 		n += last;
 	}
 	return n;
@@ -195,7 +195,7 @@ unsigned groups_drain(struct groups *g) {
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < g->share_count; i++)
-		n += share_discard(g->shares[i]);
+		n += shared_port_discard(g->shares[i]);
 	for (unsigned i = 0; i < g->count; i++)
 		n += traffic_drain(g->all[i]);
 	return n;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "groups/neighbours.h"
-#include "groups/share.h"
+#include "groups/shared_port.h"
 #include "model/server_config.h"
 #include "traffic.h"
 
@@ -19,7 +19,7 @@ struct groups {
 	unsigned count;
 	unsigned turn; /* who sends first in the next round */
 	struct neighbours neighbours;
-	struct share *shares[2 * SERVER_MAX_GROUPS]; /* R-PHY ports, then network ports */
+	struct shared_port *shares[2 * SERVER_MAX_GROUPS]; /* R-PHY ports, then network ports */
 	unsigned share_count;
 	/* Of all groups; NULL: there is one group, which has its own. */
 	struct rte_mempool *packets;

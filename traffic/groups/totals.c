@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "groups/share_side.h"
+#include "groups/shared_port_side.h"
 #include "traffic_parts.h"
 
 /* Fields of a struct that are all counts. */
@@ -119,9 +119,9 @@ static void strays_add(struct totals *t, const struct groups *g) {
 	struct traffic_result *down = &t->all_downstream;
 
 	for (unsigned i = 0; i < g->share_count; i++) {
-		const struct share *s = g->shares[i];
+		const struct shared_port *s = g->shares[i];
 
-		if (s->side == &share_network) {
+		if (s->side == &shared_port_network) {
 			t->all_upstream.unexpected[UPLINK_UNEXPECTED_NO_GROUP] += s->strays.frames;
 			continue;
 		}

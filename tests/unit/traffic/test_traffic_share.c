@@ -64,7 +64,7 @@ static void nobodys_frames_are_counted(void **state) {
 }
 
 /* All that the share counts of frames that are nobody's. */
-static uint64_t reasons(const struct share_strays *s) {
+static uint64_t reasons(const struct shared_port_strays *s) {
 	uint64_t sum = 0;
 
 	for (int i = 0; i < UNEXPECTEDS; i++)
@@ -77,7 +77,7 @@ static uint64_t reasons(const struct share_strays *s) {
 /* The beginning of a good frame, of every length: each counts once, under a name. */
 static void frames_that_are_cut_off_are_nobodys(void **state) {
 	uint8_t depi[RIG_MTU + 14];
-	const struct share_strays *rphy, *network;
+	const struct shared_port_strays *rphy, *network;
 	struct totals *totals;
 	size_t size;
 

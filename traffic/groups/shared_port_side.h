@@ -7,14 +7,14 @@
  */
 #pragma once
 
-#include "groups/share.h"
+#include "groups/shared_port.h"
 
-#define SHARE_KEY_MAX 32 /* bytes */
+#define SHARED_PORT_KEY_MAX 32 /* bytes */
 
 /* Takes the key of something that is the group's; `what` names it in messages. Returns 0, or -1 after one. */
 typedef int (*share_key_fn)(void *context, const void *key, const char *what);
 
-struct share_side {
+struct shared_port_side {
 	const char *name; /* in messages */
 	size_t key_size;
 	uint16_t (*vlan)(const struct service_group *sg);
@@ -23,10 +23,10 @@ struct share_side {
 	int (*keys_name)(const struct service_group *sg, share_key_fn name, void *context);
 	/* Reads the key of a frame without tag. Returns whether it has one; if not, it is counted. */
 	bool (*key_read)(const struct rte_mbuf *m, uint16_t vlan, void *key,
-			 struct share_strays *strays);
-	uint64_t *(*stray)(struct share_strays *strays); /* what counts a key that nobody has */
+			 struct shared_port_strays *strays);
+	uint64_t *(*stray)(struct shared_port_strays *strays); /* what counts a key that nobody has */
 	void (*take)(struct traffic *t, struct rte_mbuf **frames, unsigned n);
 };
 
-extern const struct share_side share_rphy;
-extern const struct share_side share_network;
+extern const struct shared_port_side shared_port_rphy;
+extern const struct shared_port_side shared_port_network;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "groups/share.h"
+#include "groups/shared_port.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,44 +9,44 @@
 #include <rte_jhash.h>
 #include <rte_prefetch.h>
 
-#include "groups/share_side.h"
+#include "groups/shared_port_side.h"
 
 #define FEWEST_KEYS 8 /* that a table can have room for */
 
-static_assert(SHARE_BURST <= RTE_HASH_LOOKUP_BULK_MAX, "a burst is looked up at once");
+static_assert(SHARED_PORT_BURST <= RTE_HASH_LOOKUP_BULK_MAX, "a burst is looked up at once");
 
-struct share *share_create(uint16_t port, const struct share_side *side) {
-	struct share *s = calloc(1, sizeof(*s));
+struct shared_port *shared_port_create(uint16_t port, const struct shared_port_side *side) {
+	struct shared_port *s = calloc(1, sizeof(*s));
 
 	if (s == NULL)
 		return NULL;
 	s->port = port;
 	s->side = side;
 	for (unsigned i = 0; i < VLAN_IDS; i++)
-		s->by_vlan[i] = SHARE_NOBODY;
+		s->by_vlan[i] = SHARED_PORT_NOBODY;
 	return s;
 }
 
-void share_free(struct share *s) {
+void shared_port_free(struct shared_port *s) {
 	if (s == NULL)
 		return;
 	rte_hash_free(s->table);
 	free(s);
 }
 
-void share_add(struct share *s, unsigned group, const struct service_group *sg) {
+void shared_port_add(struct shared_port *s, unsigned group, const struct service_group *sg) {
 	int16_t *at = &s->by_vlan[s->side->vlan(sg)];
 
-	*at = *at == SHARE_NOBODY ? (int16_t)group : SHARE_SEVERAL;
+	*at = *at == SHARED_PORT_NOBODY ? (int16_t)group : SHARED_PORT_SEVERAL;
 	s->has[group] = true;
 }
 
 /* Whether the group at a place is to be told by keys. */
-static bool has_keys(const struct share *s, const struct service_group *all, unsigned group) {
-	return s->has[group] && s->by_vlan[s->side->vlan(&all[group])] == SHARE_SEVERAL;
+static bool has_keys(const struct shared_port *s, const struct service_group *all, unsigned group) {
+	return s->has[group] && s->by_vlan[s->side->vlan(&all[group])] == SHARED_PORT_SEVERAL;
 }
 
-static int table_create(struct share *s, size_t keys) {
+static int table_create(struct shared_port *s, size_t keys) {
 	char name[RTE_HASH_NAMESIZE];
 	struct rte_hash_parameters parameters = {
 		.name = name,
@@ -67,14 +67,14 @@ static int table_create(struct share *s, size_t keys) {
 }
 
 struct naming {
-	struct share *share;
+	struct shared_port *share;
 	const struct service_group *all;
 	unsigned group;
 };
 
 static int key_add(void *context, const void *key, const char *what) {
 	const struct naming *n = context;
-	const struct share *s = n->share;
+	const struct shared_port *s = n->share;
 	void *known;
 
 	if (rte_hash_lookup_data(s->table, key, &known) >= 0) {
@@ -94,7 +94,7 @@ static int key_add(void *context, const void *key, const char *what) {
 	return -1;
 }
 
-int share_tell(struct share *s, const struct service_group *all) {
+int shared_port_tell(struct shared_port *s, const struct service_group *all) {
 	size_t keys = 0;
 
 	for (unsigned g = 0; g < SERVER_MAX_GROUPS; g++)
@@ -112,38 +112,38 @@ int share_tell(struct share *s, const struct service_group *all) {
 
 /* A burst of frames, and whose they are. */
 struct burst {
-	struct rte_mbuf *frames[SHARE_BURST];
-	uint16_t vlans[SHARE_BURST];
-	int groups[SHARE_BURST];
+	struct rte_mbuf *frames[SHARED_PORT_BURST];
+	uint16_t vlans[SHARED_PORT_BURST];
+	int groups[SHARED_PORT_BURST];
 	unsigned count;
 };
 
 /* Takes tags off, and says whose it is as far as VLANs tell. */
-static void burst_receive(struct share *s, struct burst *b) {
-	b->count = rte_eth_rx_burst(s->port, 0, b->frames, SHARE_BURST);
+static void burst_receive(struct shared_port *s, struct burst *b) {
+	b->count = rte_eth_rx_burst(s->port, 0, b->frames, SHARED_PORT_BURST);
 	for (unsigned i = 0; i < b->count; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(b->frames[i], void *));
 	for (unsigned i = 0; i < b->count; i++) {
 		b->vlans[i] = vlan_has_tag(b->frames[i]) ? vlan_tag_take(b->frames[i]) : 0;
 		b->groups[i] = s->by_vlan[b->vlans[i]];
-		if (b->groups[i] == SHARE_NOBODY)
+		if (b->groups[i] == SHARED_PORT_NOBODY)
 			s->strays.unexpected[UNEXPECTED_NO_GROUP]++;
 	}
 }
 
 /* Finds out by their keys whose the frames are of which VLANs did not tell it. */
-static void burst_ask(struct share *s, struct burst *b) {
-	uint8_t keys[SHARE_BURST][SHARE_KEY_MAX] __rte_aligned(8);
-	const void *asked[SHARE_BURST];
-	uint8_t of[SHARE_BURST];
-	void *found[SHARE_BURST];
+static void burst_ask(struct shared_port *s, struct burst *b) {
+	uint8_t keys[SHARED_PORT_BURST][SHARED_PORT_KEY_MAX] __rte_aligned(8);
+	const void *asked[SHARED_PORT_BURST];
+	uint8_t of[SHARED_PORT_BURST];
+	void *found[SHARED_PORT_BURST];
 	uint64_t hits = 0;
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < b->count; i++) {
-		if (b->groups[i] != SHARE_SEVERAL)
+		if (b->groups[i] != SHARED_PORT_SEVERAL)
 			continue;
-		b->groups[i] = SHARE_NOBODY;
+		b->groups[i] = SHARED_PORT_NOBODY;
 		asked[n] = keys[n];
 		of[n] = (uint8_t)i;
 		n += s->table != NULL &&
@@ -159,15 +159,15 @@ static void burst_ask(struct share *s, struct burst *b) {
 	}
 }
 
-static void pile_put(struct share *s, unsigned group, struct rte_mbuf *m) {
-	struct share_pile *pile = &s->piles[group];
+static void pile_put(struct shared_port *s, unsigned group, struct rte_mbuf *m) {
+	struct shared_port_pile *pile = &s->piles[group];
 
 	if (pile->count == 0)
 		s->turns[s->turn_count++] = (uint8_t)group;
 	pile->frames[pile->count++] = m;
 }
 
-static void burst_pile(struct share *s, const struct burst *b) {
+static void burst_pile(struct shared_port *s, const struct burst *b) {
 	for (unsigned i = 0; i < b->count; i++) {
 		if (b->groups[i] >= 0) {
 			pile_put(s, (unsigned)b->groups[i], b->frames[i]);
@@ -179,14 +179,14 @@ static void burst_pile(struct share *s, const struct burst *b) {
 	}
 }
 
-unsigned share_poll(struct share *s, struct traffic *const *all) {
+unsigned shared_port_poll(struct shared_port *s, struct traffic *const *all) {
 	struct burst b;
 
 	burst_receive(s, &b);
 	burst_ask(s, &b);
 	burst_pile(s, &b);
 	for (unsigned i = 0; i < s->turn_count; i++) {
-		struct share_pile *pile = &s->piles[s->turns[i]];
+		struct shared_port_pile *pile = &s->piles[s->turns[i]];
 
 		s->side->take(all[s->turns[i]], pile->frames, pile->count);
 		pile->count = 0;
@@ -195,9 +195,9 @@ unsigned share_poll(struct share *s, struct traffic *const *all) {
 	return b.count;
 }
 
-unsigned share_discard(struct share *s) {
-	struct rte_mbuf *frames[SHARE_BURST];
-	unsigned n = rte_eth_rx_burst(s->port, 0, frames, SHARE_BURST);
+unsigned shared_port_discard(struct shared_port *s) {
+	struct rte_mbuf *frames[SHARED_PORT_BURST];
+	unsigned n = rte_eth_rx_burst(s->port, 0, frames, SHARED_PORT_BURST);
 
 	if (n > 0)
 		rte_pktmbuf_free_bulk(frames, n);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "groups/share_side.h"
+#include "groups/shared_port_side.h"
 #include "wire/l2tpv3.h"
 
 #define HEADERS 128 /* Ethernet to L2TPv3 session are shorter, as in rphy/receiver.c */
@@ -52,7 +52,7 @@ static int rphy_keys_name(const struct service_group *sg, share_key_fn name, voi
 }
 
 /* What counts of a frame that has no session. */
-static uint64_t *rphy_reason(struct share_strays *strays, enum l2tp_verdict verdict) {
+static uint64_t *rphy_reason(struct shared_port_strays *strays, enum l2tp_verdict verdict) {
 	switch (verdict) {
 	case L2TP_CONTROL: return &strays->unexpected[UNEXPECTED_L2TP_CONTROL];
 	case L2TP_IP_HEADER:
@@ -70,7 +70,7 @@ static uint64_t *rphy_reason(struct share_strays *strays, enum l2tp_verdict verd
 }
 
 static bool rphy_key_read(const struct rte_mbuf *m, uint16_t vlan, void *key,
-			  struct share_strays *strays) {
+			  struct shared_port_strays *strays) {
 	uint32_t size = rte_pktmbuf_pkt_len(m);
 	struct l2tp_data l2tp;
 	enum l2tp_verdict verdict;
@@ -85,11 +85,11 @@ static bool rphy_key_read(const struct rte_mbuf *m, uint16_t vlan, void *key,
 	return verdict == L2TP_OK;
 }
 
-static uint64_t *rphy_stray(struct share_strays *strays) {
+static uint64_t *rphy_stray(struct shared_port_strays *strays) {
 	return &strays->violations[VIOLATION_SESSION];
 }
 
-const struct share_side share_rphy = {
+const struct shared_port_side shared_port_rphy = {
 	.name = "R-PHY",
 	.key_size = sizeof(struct rphy_key),
 	.vlan = rphy_vlan,

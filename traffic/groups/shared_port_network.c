@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "groups/share_side.h"
+#include "groups/shared_port_side.h"
 
 #define HEADERS (ETHERNET_HEADER + IPV6_HEADER)
 #define IPV4_SOURCE 12 /* in the IP header */
@@ -62,12 +62,12 @@ static int network_keys_name(const struct service_group *sg, share_key_fn name, 
 	return ret;
 }
 
-static uint64_t *network_stray(struct share_strays *strays) {
+static uint64_t *network_stray(struct shared_port_strays *strays) {
 	return &strays->unexpected[UNEXPECTED_NO_GROUP];
 }
 
 static bool network_key_read(const struct rte_mbuf *m, uint16_t vlan, void *key,
-			     struct share_strays *strays) {
+			     struct shared_port_strays *strays) {
 	uint32_t size = RTE_MIN(rte_pktmbuf_pkt_len(m), (uint32_t)HEADERS);
 	uint8_t room[HEADERS];
 	const uint8_t *frame = rte_pktmbuf_read(m, 0, size, room);
@@ -85,7 +85,7 @@ static bool network_key_read(const struct rte_mbuf *m, uint16_t vlan, void *key,
 	return false;
 }
 
-const struct share_side share_network = {
+const struct shared_port_side shared_port_network = {
 	.name = "network",
 	.key_size = sizeof(struct network_key),
 	.vlan = network_vlan,
