@@ -199,17 +199,17 @@ def test_the_scheduler_keeps_what_it_has(tmp_path: Path) -> None:
 
 def test_interrupted_before_anything_was_measured(tmp_path: Path) -> None:
     """While it is set up it ends at once, and an earlier file stays as it is. A signal that comes
-    when it measures already, as this process had to wait for a core, keeps what there is."""
+    when it measures already, as this process had to wait for a core, keeps what there is: before it
+    ends by itself, it measures for twenty minutes."""
     report, config = tmp_path / "bench.json", tmp_path / "sg.yaml"
     report.write_text("earlier", encoding="utf-8")
     config.write_text(profile_of("6ofdm-0sc-qam_3000cms_aes"), encoding="utf-8")
+    words = [paths.program("vcmts-bench"), "--config", config, "--runs", "100"]
     with subprocess.Popen(
-        [paths.program("vcmts-bench"), "--config", config, "--progress", "--json", report],
-        stderr=subprocess.PIPE,
-        text=True,
+        [*words, "--progress", "--json", report], stderr=subprocess.PIPE, text=True
     ) as bench:
         assert bench.stderr is not None
-        next(line for line in bench.stderr if line == "progress 0 70 setting up 3000 modems\n")
+        next(line for line in bench.stderr if line == "progress 0 1400 setting up 3000 modems\n")
         bench.send_signal(signal.SIGINT)
         measuring = "run 1" in bench.stderr.read()
         assert bench.wait() == (130 if measuring else -signal.SIGINT)
