@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Several service groups in one replay give byte for byte what each gives alone."""
+
+import ipaddress
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from e2e.running import run, vcmts, vcmtsd
+from vcmts.paths import program
+from witness.ip import read_frame
+from witness.l2tp import decode_datagram
+from witness.pcapfile import Record, read_pcap, write_pcap
+
+pytestmark = pytest.mark.replay
+
+Json = dict[str, Any]
+Mine = Callable[[Json], Callable[[Record], bool]]
+GROUPS = 3
+# What is counted of a packet before it is known that it is not for this group.
+SEEN_OF_ALL = ("received", "received_bytes", "ipv4", "ipv6")
+NULL = ("net_null0,no-rx=1", "net_null1,no-rx=1")
+
+
+def profile(folder: Path) -> list[Json]:
+    """Writes the server's file, and of each group one that stands alone. Returns the latter."""
+    written = vcmts("profile", "2ofdm-0sc-qam_20cms_aes", "--groups", str(GROUPS))
+    assert written.status == 0, written.stderr
+    (folder / "server.yaml").write_text(written.stdout, encoding="utf-8")
+    whole = yaml.load(written.stdout, Loader=yaml.BaseLoader)
+    common = {key: value for key, value in whole.items() if key not in ("service_groups", "name")}
+    alone = []
+    for item in whole["service_groups"]:
+        merged = common | item
+        for key in ("ports", "rphy", "threads", "upstream"):
+            if key in common and key in item:
+                merged[key] = common[key] | item[key]
+        path = folder / f"alone{item['service_group']}.yaml"
+        path.write_text(yaml.dump(merged), encoding="utf-8")
+        alone.append(merged)
+    return alone
+
+
+def traffic(folder: Path, *words: str) -> None:
+    sent = run([program("vcmts-traffic"), "--config", folder / "server.yaml", *words])
+    assert sent.status == 0, sent.stderr
+
+
+def replay(config: Path, came: Path, up: bool) -> tuple[list[Record], Json]:
+    left, stats = came.with_suffix(".out"), came.with_suffix(".json")
+    words = ("--rphy-in", came, "--network-out") if up else ("--network-in", came, "--rphy-out")
+    done = vcmtsd("replay", "--config", config, *words, left, "--stats", stats)
+    assert done.status == 0, done.stderr
+    return list(read_pcap(left).records), json.loads(stats.read_text(encoding="utf-8"))
+
+
+def goes_to_channels(group: Json) -> Callable[[Record], bool]:
+    mine = {int(channel["session"], 0) for channel in group["channels"]}
+    return lambda record: decode_datagram(record.data).session in mine
+
+
+def comes_from_modems(group: Json) -> Callable[[Record], bool]:
+    modems = group["modems"]
+    mine = {ipaddress.ip_address(a) for modem in modems for a in modem["addresses"]}
+    return lambda record: read_frame(record.data).source in mine
+
+
+def without(counters: Json, names: tuple[str, ...]) -> Json:
+    return {name: value for name, value in counters.items() if name not in names}
+
+
+def compare(folder: Path, came: Path, up: bool, mine: Mine, groups: list[Json]) -> None:
+    """Each group alone gets the packets of all, so that its time goes in the same steps."""
+    direction, unknown = (
+        ("upstream", "outer_address") if up else ("downstream", "unknown_destination")
+    )
+    together, stats = replay(folder / "server.yaml", came, up)
+    sent = 0
+    for group, of_it in zip(groups, stats["groups"], strict=True):
+        alone, own = replay(folder / f"alone{group['service_group']}.yaml", came, up)
+        assert len(alone) > 10
+        assert [record for record in together if mine(group)(record)] == alone
+        others = own[direction]["drops"].pop(unknown)
+        assert of_it[direction]["drops"].pop(unknown) == 0 < others
+        assert of_it[direction]["drops"] == own[direction]["drops"]
+        counted = [told[direction]["counters"] for told in (of_it, own)]
+        assert without(counted[0], SEEN_OF_ALL) == without(counted[1], SEEN_OF_ALL)
+        assert counted[0]["received"] == counted[1]["received"] - others
+        assert of_it[direction]["balanced"]
+        sent += len(alone)
+    assert sent == len(together)
+
+
+def test_downstream(tmp_path: Path) -> None:
+    groups = profile(tmp_path)
+    came = tmp_path / "ip.pcap"
+    words = ("--rate", "60Mbps", "--duration", "200ms", "--send-only", "--rphy", NULL[1])
+    traffic(tmp_path, *words, "--network", f"net_pcap0,tx_pcap={came}")
+    compare(tmp_path, came, False, goes_to_channels, groups)
+
+
+def test_upstream(tmp_path: Path) -> None:
+    groups = profile(tmp_path)
+    came = tmp_path / "uepi.pcap"
+    words = ("--upstream-rate", "20Mbps", "--duration", "200ms", "--send-only", "--no-downstream")
+    traffic(tmp_path, *words, "--network", NULL[0], "--rphy", f"net_pcap1,tx_pcap={came}")
+    compare(tmp_path, came, True, comes_from_modems, groups)
+
+
+def test_groups_that_nothing_tells_apart(tmp_path: Path) -> None:
+    """On ports of their own they may be alike; in a replay there is one of each kind."""
+    profile(tmp_path)
+    alike = "".join(f"  - {{file: alone1.yaml, service_group: {n}}}\n" for n in (1, 2))
+    config = tmp_path / "alike.yaml"
+    config.write_text("service_groups:\n" + alike, encoding="utf-8")
+    write_pcap(tmp_path / "ip.pcap", [])
+    words = ("--network-in", tmp_path / "ip.pcap", "--rphy-out", tmp_path / "out.pcap")
+    done = vcmtsd("replay", "--config", config, *words)
+    assert done.status == 2
+    assert "allowed: " in done.stderr and "Traceback" not in done.stderr
