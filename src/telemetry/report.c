@@ -48,6 +48,28 @@ static json_t *port_json(const struct server *s, enum port_role role) {
 			 (json_int_t)sum.rx_nombuf, "transmit_errors", (json_int_t)sum.oerrors);
 }
 
+/* Of each port that groups share: whose its packets were. */
+static json_t *shares_json(const struct server *s) {
+	json_t *list = json_array();
+
+	for (unsigned p = 0; p < s->ports.count; p++) {
+		const struct port_share *share = s->shares.of[p];
+
+		if (share == NULL)
+			continue;
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:i, s:I, s:I, s:b, s:o, s:o}", "port", share->name,
+				  "groups", (int)s->ports.list[p].users, "held_in",
+				  (json_int_t)share_held_in(share), "held_out",
+				  (json_int_t)share_held_out(share), "balanced",
+				  share_balanced(share), "drops",
+				  report_drops(&share->counters, DIRECTION_PORT), "counters",
+				  report_counters(&share->counters, DIRECTION_PORT)));
+	}
+	return list;
+}
+
 static json_t *host_json(const struct host *h) {
 	return json_pack("{s:s, s:I, s:I}", "cpu", h->cpu, "tsc_hz", (json_int_t)h->tsc_hz,
 			 "core_hz", (json_int_t)h->core_hz);
@@ -88,6 +110,7 @@ json_t *report_json(const struct server *s, const struct host *host, double seco
 
 	put_directions(root, s, 0, s->group_count, host, seconds);
 	json_object_set_new(root, "groups", groups_json(s, host, seconds));
+	json_object_set_new(root, "shared_ports", shares_json(s));
 	if (host == NULL)
 		return root;
 	json_object_set_new(root, "workers", workers_json(s, host));

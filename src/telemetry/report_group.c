@@ -14,7 +14,7 @@ json_t *report_real(double value) {
 	return json_real((double)(int64_t)(value * 1000 + 0.5) / 1000);
 }
 
-static json_t *drops_json(const struct counters *c, enum direction direction) {
+json_t *report_drops(const struct counters *c, enum direction direction) {
 	json_t *o = json_object();
 
 	for (unsigned r = 0; r < DROP_REASONS; r++) {
@@ -25,7 +25,7 @@ static json_t *drops_json(const struct counters *c, enum direction direction) {
 	return o;
 }
 
-static json_t *counters_json(const struct counters *c, enum direction direction) {
+json_t *report_counters(const struct counters *c, enum direction direction) {
 	json_t *o = json_object();
 
 	for (unsigned i = 0; i < COUNTERS; i++) {
@@ -99,8 +99,8 @@ json_t *report_downstream(const struct served_group *groups, unsigned count, boo
 			 report_integer(received), "transmitted",
 			 report_integer(all.values[COUNTER_TRANSMITTED]), "held",
 			 report_integer(held), "dropped", report_integer(counters_dropped(&all)),
-			 "balanced", balanced, "drops", drops_json(&all, DIRECTION_DOWN),
-			 "counters", counters_json(&all, DIRECTION_DOWN));
+			 "balanced", balanced, "drops", report_drops(&all, DIRECTION_DOWN),
+			 "counters", report_counters(&all, DIRECTION_DOWN));
 	if (count == 1)
 		json_object_set_new(down, "scheduler",
 				    report_scheduler_json(&groups[0], all_flows));
@@ -222,8 +222,8 @@ static json_t *upstreams_json(const struct upstreams *all, const struct host *ho
 		       report_integer(c.values[COUNTER_RECEIVED]), "transmitted",
 		       report_integer(transmitted), "held", report_integer(held), "dropped",
 		       report_integer(counters_dropped(&c)), "balanced", balanced, "units",
-		       units_json(all, &c), "drops", drops_json(&c, DIRECTION_UP), "counters",
-		       counters_json(&c, DIRECTION_UP), "requests", requests_json(all));
+		       units_json(all, &c), "drops", report_drops(&c, DIRECTION_UP), "counters",
+		       report_counters(&c, DIRECTION_UP), "requests", requests_json(all));
 	if (host != NULL && transmitted > 0)
 		json_object_set_new(up, "cycles_per_packet",
 				    up_cycles_json(all, transmitted, host));

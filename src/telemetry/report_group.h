@@ -20,5 +20,9 @@ json_t *report_downstream(const struct served_group *groups, unsigned count, boo
 /* NULL where none of the groups has an upstream. */
 json_t *report_upstream(const struct served_group *groups, unsigned count, const struct host *host);
 
+/* All of a kind that the direction counts, by name. */
+json_t *report_drops(const struct counters *c, enum direction direction);
+json_t *report_counters(const struct counters *c, enum direction direction);
+
 /* A number with three decimals, so that the same input gives the same text. */
 json_t *report_real(double value);

@@ -233,6 +233,27 @@ def test_bursts_of_both_directions_are_proven(folder: Path) -> None:
     assert summary["downstream"]["sent_bytes"] * 8 <= 0.1 * 20e6 * 1.01 + 2 * 1280 * 8
 
 
+@pytest.mark.parametrize("ports", ["shared", "own"])
+def test_several_groups(ports: str, folder: Path) -> None:
+    """Each is proven by itself; what their ports counted is what came."""
+    words = ("--groups", "3", "--ports", ports, "--upstream-rate", "6Mbps", "--duration", "1s")
+    done = tool(folder, *run_words(folder, *words, rate="30Mbps"))
+    summary = json.loads((folder / "summary.json").read_text())
+    assert [group["id"] for group in summary["groups"]] == [1, 2, 3]
+    for part in (summary, *summary["groups"]):
+        check_accounts(part | {"workers": summary["workers"]})
+        assert part["downstream"]["balanced"] and part["upstream"]["balanced"]
+    for way in DIRECTIONS:
+        for key in ("sent", "proven"):
+            parts = [group[way][key] for group in summary["groups"]]
+            assert min(parts) > 0 and sum(parts) == summary[way][key]
+    assert done.returncode == (0 if all(map(proven, summary["groups"])) else 1), done.stderr
+    shared = summary["shared_ports"]
+    assert len(shared) == (2 if ports == "shared" else 0)
+    for port in shared:
+        assert port["groups"] == 3 and port["balanced"] and not any(port["drops"].values())
+
+
 def test_more_than_the_channels_carry_is_lost_and_said(folder: Path) -> None:
     written = tool(folder, "profile", "1ofdm-0sc-qam_4cms_aes")
     config = folder / "sg.yaml"
