@@ -204,7 +204,7 @@ def test_interrupted_before_anything_was_measured(tmp_path: Path) -> None:
     report, config = tmp_path / "bench.json", tmp_path / "sg.yaml"
     report.write_text("earlier", encoding="utf-8")
     config.write_text(profile_of("6ofdm-0sc-qam_3000cms_aes"), encoding="utf-8")
-    words = [paths.program("vcmts-bench"), "--config", config, "--runs", "100"]
+    words: list[str | Path] = [paths.program("vcmts-bench"), "--config", config, "--runs", "100"]
     with subprocess.Popen(
         [*words, "--progress", "--json", report], stderr=subprocess.PIPE, text=True
     ) as bench:
