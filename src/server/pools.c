@@ -76,7 +76,8 @@ static unsigned depi_header_room(const struct service_group *sg) {
 /* What the groups may keep, and the longest of what they have. */
 static void add_group(struct pool_sizes *s, const struct server_config *config, size_t group) {
 	const struct service_group *sg = &config->groups[group];
-	unsigned linear_room = RTE_PKTMBUF_HEADROOM + sg->rphy.mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN;
+	unsigned linear_room =
+		RTE_PKTMBUF_HEADROOM + sg->rphy.mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN;
 	struct us_buffers up;
 
 	s->packets += group_packets(config, group);

@@ -54,7 +54,8 @@ static bool receives(const struct server_config *config, const struct server_por
 }
 
 static int share_make(struct server_shares *s, const struct server_config *config,
-		      const struct server_ports *ports, const struct layout *layout, unsigned port) {
+		      const struct server_ports *ports, const struct layout *layout,
+		      unsigned port) {
 	const struct service_group *groups[SHARE_MAX_GROUPS] = {NULL};
 	bool is_read = receives(config, ports, port);
 	struct share_config c = {

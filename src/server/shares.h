@@ -11,7 +11,8 @@
 #include "sharing/sharing.h"
 
 struct server_shares {
-	struct port_share *of[SERVER_PORTS_MAX]; /* by the index of the port; NULL: a group has it alone */
+	struct port_share
+		*of[SERVER_PORTS_MAX]; /* by the index of the port; NULL: a group has it alone */
 };
 
 /*

@@ -11,7 +11,8 @@
 #include "rphy/uplink_output.h"
 #include "traffic_parts.h"
 
-static struct shared_port *share_of(struct groups *g, uint16_t port, const struct shared_port_side *side) {
+static struct shared_port *share_of(struct groups *g, uint16_t port,
+				    const struct shared_port_side *side) {
 	struct shared_port *s;
 
 	for (unsigned i = 0; i < g->share_count; i++) {

@@ -49,7 +49,8 @@ struct shared_port {
 	int16_t by_vlan[VLAN_IDS]; /* place of a group, or one of the above; untagged: 0 */
 	struct rte_hash *table; /* from keys to places, where VLANs alone do not tell */
 	struct shared_port_pile piles[SERVER_MAX_GROUPS];
-	uint8_t turns[SHARED_PORT_BURST]; /* groups that have a pile, in the order of their first frame */
+	uint8_t turns
+		[SHARED_PORT_BURST]; /* groups that have a pile, in the order of their first frame */
 	unsigned turn_count;
 	struct shared_port_strays strays;
 };

@@ -24,7 +24,8 @@ struct shared_port_side {
 	/* Reads the key of a frame without tag. Returns whether it has one; if not, it is counted. */
 	bool (*key_read)(const struct rte_mbuf *m, uint16_t vlan, void *key,
 			 struct shared_port_strays *strays);
-	uint64_t *(*stray)(struct shared_port_strays *strays); /* what counts a key that nobody has */
+	uint64_t *(*stray)(
+		struct shared_port_strays *strays); /* what counts a key that nobody has */
 	void (*take)(struct traffic *t, struct rte_mbuf **frames, unsigned n);
 };
 
