@@ -211,7 +211,7 @@ static int run(struct server *s, const struct run_options *o, const struct serve
 	s->report_flows = o->flows;
 	if (server_latency(s, o->latency) != 0)
 		return EXIT_TROUBLE;
-	reload_open(&r, s, o->config);
+	reload_open(&r, s, o->config, &o->devices);
 	status = telemetry_open(s, &r) == 0 ? serve_and_report(s, o, &r) : EXIT_TROUBLE;
 	reload_close(&r); /* where it was not served */
 	telemetry_close();

@@ -32,8 +32,9 @@ bool reload_step(void *arg) {
 	return job->why == NULL ? forwards(job) : backwards(job);
 }
 
-void reload_open(struct reload *r, struct server *s, const char *path) {
-	*r = (struct reload){.server = s, .path = path};
+void reload_open(struct reload *r, struct server *s, const char *path,
+		 const struct server_devices *devices) {
+	*r = (struct reload){.server = s, .path = path, .devices = *devices};
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_cond_init(&r->answered, NULL);
 }
@@ -128,7 +129,8 @@ static bool load(struct reload *r, struct server_config *next) {
 	char *said = NULL;
 	size_t size;
 	FILE *errors = open_memstream(&said, &size);
-	int mistakes = errors == NULL ? 1 : server_config_load(r->path, next, errors);
+	int mistakes =
+		errors == NULL ? 1 : server_config_load_on(r->path, &r->devices, next, errors);
 
 	if (errors != NULL)
 		fclose(errors);

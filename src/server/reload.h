@@ -35,6 +35,7 @@ bool reload_step(void *arg);
 struct reload {
 	struct server *server;
 	const char *path; /* of the configuration */
+	struct server_devices devices; /* instead of those in it */
 	struct server_config loaded[2]; /* in turn: the present one, if any, and the next */
 	unsigned turn;
 	/* Asked for by another thread, and what came of it. */
@@ -47,8 +48,9 @@ struct reload {
 	char line[RELOAD_LINE]; /* being written */
 };
 
-/* `path` must live on. */
-void reload_open(struct reload *r, struct server *s, const char *path);
+/* `path` and the names of `devices`, which the ports in service are of, must live on. */
+void reload_open(struct reload *r, struct server *s, const char *path,
+		 const struct server_devices *devices);
 
 /* Whether reload_ask() waits for a reload_run(). */
 bool reload_is_asked(struct reload *r);

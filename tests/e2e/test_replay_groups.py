@@ -14,7 +14,7 @@ from e2e.running import run, vcmts, vcmtsd
 from vcmts.paths import program
 from witness.ip import read_frame
 from witness.l2tp import decode_datagram
-from witness.pcapfile import Record, read_pcap, write_pcap
+from witness.pcapfile import Record, read_pcap
 
 pytestmark = pytest.mark.replay
 
@@ -109,16 +109,3 @@ def test_upstream(tmp_path: Path) -> None:
     words = ("--upstream-rate", "20Mbps", "--duration", "200ms", "--send-only", "--no-downstream")
     traffic(tmp_path, *words, "--network", NULL[0], "--rphy", f"net_pcap1,tx_pcap={came}")
     compare(tmp_path, came, True, comes_from_modems, groups)
-
-
-def test_groups_that_nothing_tells_apart(tmp_path: Path) -> None:
-    """On ports of their own they may be alike; in a replay there is one of each kind."""
-    profile(tmp_path)
-    alike = "".join(f"  - {{file: alone1.yaml, service_group: {n}}}\n" for n in (1, 2))
-    config = tmp_path / "alike.yaml"
-    config.write_text("service_groups:\n" + alike, encoding="utf-8")
-    write_pcap(tmp_path / "ip.pcap", [])
-    words = ("--network-in", tmp_path / "ip.pcap", "--rphy-out", tmp_path / "out.pcap")
-    done = vcmtsd("replay", "--config", config, *words)
-    assert done.status == 2
-    assert "allowed: " in done.stderr and "Traceback" not in done.stderr

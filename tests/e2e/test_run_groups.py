@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -172,20 +173,26 @@ def test_reload_of_one_group(tmp_path: Path) -> None:
         assert run.stop().status == 0
 
 
+def refusal(*words: str | Path) -> str:
+    """Of groups that are alike: what tells them apart is missing, with both places."""
+    done = vcmtsd(*words)
+    assert done.status == 2
+    form = r"\S+:\d+: .*: found .* again in service group \d+, allowed: .* in service group 4 at "
+    assert re.match(form, done.messages[0]), done.messages[0]
+    return "\n".join(done.messages)
+
+
 def test_two_groups_on_one_device(tmp_path: Path) -> None:
     config = write_config(tmp_path, PLACEMENTS["one core for all"])
-    done = vcmtsd("run", "--config", config, "--network", "net_null0", "--rphy", "net_null1{group}")
-    assert done.status == 2
-    assert len(done.messages) == 1
-    assert "found one device, net_null0, for service groups 4 and 7" in done.messages[0]
+    own = ("--rphy", "net_null1{group}")
+    told = refusal("run", "--config", config, "--network", "net_null0", *own)
+    assert ".addresses[0]: found " in told and "session: found" not in told
 
 
-def test_replay_takes_one_group(tmp_path: Path) -> None:
+def test_replay_of_groups_that_are_alike(tmp_path: Path) -> None:
+    """Ports of their own told them apart; in a replay there is one of each kind."""
     config = write_config(tmp_path, PLACEMENTS["one core for all"])
     write_pcap(tmp_path / "in.pcap", [])
-    done = vcmtsd(
-        *("replay", "--config", config, "--network-in", tmp_path / "in.pcap"),
-        *("--rphy-out", tmp_path / "out.pcap"),
-    )
-    assert done.status == 2
-    assert done.messages == [f"{config}: found 3 service groups, allowed: one in a replay"]
+    ways = ("--network-in", tmp_path / "in.pcap", "--rphy-out", tmp_path / "out.pcap")
+    assert "session: found " in refusal("replay", "--config", config, *ways)
+    assert not (tmp_path / "out.pcap").exists()

@@ -145,11 +145,29 @@ def test_commands_on_huge_pages(commands: str, place: Path) -> None:
     test_commands_as_root(commands, place)
 
 
+def test_several_groups(place: Path) -> None:
+    """Proven, or on a machine with other work said not to be, for each of them."""
+    [commands] = blocks("groups")
+    done = shell(commands, place)
+    assert done.status in (0, 1), done.stderr
+    said = "every packet of 4 service groups proven" if done.status == 0 else "NOT every packet"
+    assert said in done.stdout and "core" in done.stdout
+
+
 def test_every_block_is_known() -> None:
     """A kind that nobody runs would go unseen. `system` and `hardware` change the machine."""
     assert {language for language, _, _ in BLOCKS} == {"sh", "text"}
     kinds = {kind for language, kind, _ in BLOCKS if language == "sh"}
-    tried = {"", "capture", "terminal 1", "terminal 2", "serving", "root", "root hugepages"}
+    tried = {
+        "",
+        "capture",
+        "groups",
+        "terminal 1",
+        "terminal 2",
+        "serving",
+        "root",
+        "root hugepages",
+    }
     assert kinds == tried | {"system", "hardware"}
     for kind in ("system", "hardware"):
         for commands in blocks(kind):
