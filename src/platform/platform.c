@@ -29,6 +29,7 @@ static bool pci;
 static bool telemetry;
 
 struct arguments {
+	char *texts[MAX_ARGS]; /* EAL changes the order of argv, and what stands in it */
 	char *argv[MAX_ARGS + 1];
 	int argc;
 };
@@ -42,9 +43,10 @@ static __rte_format_printf(2, 3) void add(struct arguments *a, const char *forma
 	if (a->argc == MAX_ARGS)
 		rte_panic("more EAL arguments than %d\n", MAX_ARGS);
 	va_start(list, format);
-	if (vasprintf(&a->argv[a->argc], format, list) < 0)
+	if (vasprintf(&a->texts[a->argc], format, list) < 0)
 		rte_panic("no memory for EAL arguments\n");
 	va_end(list);
+	a->argv[a->argc] = a->texts[a->argc];
 	a->argc++;
 }
 

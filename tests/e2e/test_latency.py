@@ -92,7 +92,8 @@ def test_a_burst_into_a_slow_channel(config: Path, captured: Path, tmp_path: Pat
     told = measured(config, captured, tmp_path).told
     waits = list(accumulate([SIZE * 8e6 / RATE] * PACKETS))
     assert told["max"] > waits[-1] - LEAD_US
-    assert told["mean"] > sum(waits) / PACKETS - LEAD_US
+    # but for what the histogram rounds
+    assert told["mean"] > 0.99 * (sum(waits) / PACKETS - LEAD_US)
 
 
 def test_without_the_option(config: Path, captured: Path, tmp_path: Path) -> None:

@@ -297,7 +297,7 @@ def test_telemetry_of_workers(config: Path) -> None:
         assert drops["downstream"]["filter_deny"] == 0
         assert drops["downstream_counters"]["received"] > 0
         assert drops["upstream_counters"]["transmitted"] > 0
-        for wrong in ("/vcmts/workers,0", "/vcmts/drops,0"):
+        for wrong in ("/vcmts/workers,none", "/vcmts/drops,0"):
             done = vcmts("telemetry", "--pid", str(trials.plane), *wrong.split(","))
             assert done.status == 2 and "allowed: " in done.messages[0]
         assert trials.end() == 0

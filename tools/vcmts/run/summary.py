@@ -50,7 +50,8 @@ def merge(plane: Json, proven: Json, asked: dict[str, float | None]) -> Json:
         for group, served in groups.pairs(plane, proven)
     ]
     for key in ("workers", "ports", "shared_ports", "host"):
-        whole[key] = plane[key]
+        if key in plane:
+            whole[key] = plane[key]
     return whole
 
 
