@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 
 from e2e.running import run, vcmts, vcmtsd
@@ -15,8 +14,6 @@ from vcmts.paths import program
 from witness.ip import read_frame
 from witness.l2tp import decode_datagram
 from witness.pcapfile import Record, read_pcap
-
-pytestmark = pytest.mark.replay
 
 Json = dict[str, Any]
 Mine = Callable[[Json], Callable[[Record], bool]]
