@@ -78,7 +78,8 @@ int server_shares_create(struct server_shares *s, const struct server_config *co
 			 const struct server_ports *ports, const struct layout *layout,
 			 struct worker *workers) {
 	for (unsigned p = 0; p < ports->count; p++) {
-		if (!ports->list[p].shared)
+		/* in a replay groups were given one port in the place of their own */
+		if (!ports->list[p].shared || !ports->list[p].open)
 			continue;
 		if (share_make(s, config, ports, layout, p) != 0)
 			return -1;

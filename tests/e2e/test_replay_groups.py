@@ -13,7 +13,7 @@ from e2e.running import run, vcmts, vcmtsd
 from vcmts.paths import program
 from witness.ip import read_frame
 from witness.l2tp import decode_datagram
-from witness.pcapfile import Record, read_pcap
+from witness.pcapfile import Record, read_pcap, write_pcap
 
 Json = dict[str, Any]
 Mine = Callable[[Json], Callable[[Record], bool]]
@@ -90,6 +90,30 @@ def compare(folder: Path, came: Path, up: bool, mine: Mine, groups: list[Json]) 
         assert of_it[direction]["balanced"]
         sent += len(alone)
     assert sent == len(together)
+
+
+def with_tag(record: Record, vlan: int) -> Record:
+    data = record.data[:12] + bytes([0x81, 0, 0, vlan]) + record.data[12:]
+    return Record(record.time_ns, data, record.original_length + 4)
+
+
+def test_a_vlan_of_all(tmp_path: Path) -> None:
+    """The groups have a VLAN towards the network: it is taken off, and all else is as without."""
+    profile(tmp_path)
+    came, config = tmp_path / "ip.pcap", tmp_path / "server.yaml"
+    words = ("--rate", "60Mbps", "--duration", "200ms", "--send-only", "--rphy", NULL[1])
+    traffic(tmp_path, *words, "--network", f"net_pcap0,tx_pcap={came}")
+    plain, _ = replay(config, came, up=False)
+    whole = yaml.load(config.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
+    for place in (whole, *whole["service_groups"]):
+        if "network" in place.get("ports", {}):
+            place["ports"]["network"]["vlan"] = "7"
+    config.write_text(yaml.dump(whole), encoding="utf-8")
+    write_pcap(came, [with_tag(record, 7) for record in read_pcap(came).records])
+    told, stats = replay(config, came, up=False)
+    assert told == plain and len(plain) > 10
+    assert [port["groups"] for port in stats["shared_ports"]] == [GROUPS, GROUPS]
+    assert not any(any(port["drops"].values()) for port in stats["shared_ports"])
 
 
 def test_downstream(tmp_path: Path) -> None:
