@@ -29,7 +29,6 @@ COMMANDS = {
     "impairments": "impair the upstream in every way: expected and counted, side by side",
     "simulate": "TCP senders through the scheduler: delay, use and loss, by its way of dropping",
     "show": "what a service group's configuration holds, on one screen",
-    "control": "change a data plane in service: groups, modems, flows, rules, keys",
     "telemetry": "what a data plane in service does now; have it read its file again",
 }
 EPILOG = """examples:
