@@ -34,8 +34,8 @@ static int server_make(struct bench *b) {
 	uint64_t memory = footprint_memory();
 	double start = footprint_clock();
 
-	server_ports_give(&b->server.ports, 0, PORT_NETWORK, b->network[0]);
-	server_ports_give(&b->server.ports, 0, PORT_RPHY, b->rphy[0]);
+	server_ports_give(&b->server.ports, 0, DEVICE_NETWORK, b->network[0]);
+	server_ports_give(&b->server.ports, 0, DEVICE_RPHY, b->rphy[0]);
 	if (server_serve(&b->server) != 0)
 		return -1;
 	f->make_sessions = b->server.sessions_seconds;

@@ -83,8 +83,8 @@ static int ports_make(struct throughput *t, unsigned depth) {
 	if (port_pair("network", p->packets, depth, t->network) != 0 ||
 	    port_pair("rphy", p->uepi != NULL ? p->uepi : p->packets, depth, t->rphy) != 0)
 		return -1;
-	server_ports_give(&t->server.ports, 0, PORT_NETWORK, t->network[0]);
-	server_ports_give(&t->server.ports, 0, PORT_RPHY, t->rphy[0]);
+	server_ports_give(&t->server.ports, 0, DEVICE_NETWORK, t->network[0]);
+	server_ports_give(&t->server.ports, 0, DEVICE_RPHY, t->rphy[0]);
 	return 0;
 }
 

@@ -2,11 +2,13 @@
 #include "ends.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_ether.h>
 #include <rte_mbuf.h>
 
+#include "model/devices.h"
 #include "platform/platform.h"
 #include "platform/pool.h"
 #include "platform/port.h"
@@ -21,30 +23,22 @@
 #define MANY_MB 48 /* the receive buffers beyond those of two ports */
 #define GROUP_MB 12 /* of a group more: buffers of its upstream */
 #define KEYS_A_MB 8192 /* addresses by which groups are told apart */
-#define PLACE "{group}"
 
 static const char *const roles[ENDS] = {[END_NETWORK] = "network", [END_RPHY] = "rphy"};
 
 /* The argument with the group's place put in. Returns whether it fits. */
 static bool device_name(const char *text, unsigned group, char out[ENDS_DEVICE_SIZE]) {
-	size_t used = 0;
+	char *made = device_of_group(text, group);
+	bool fits = made != NULL && strlen(made) < ENDS_DEVICE_SIZE;
 
-	while (*text != '\0' && used < ENDS_DEVICE_SIZE) {
-		if (strncmp(text, PLACE, strlen(PLACE)) == 0) {
-			used += (size_t)snprintf(out + used, ENDS_DEVICE_SIZE - used, "%u", group);
-			text += strlen(PLACE);
-		} else {
-			out[used++] = *text++;
-		}
-	}
-	if (used >= ENDS_DEVICE_SIZE)
-		return false;
-	out[used] = '\0';
-	return true;
+	if (fits)
+		strcpy(out, made);
+	free(made);
+	return fits;
 }
 
 static bool end_name(struct end_ports *e, const char *role, const char *text, size_t groups) {
-	e->count = strstr(text, PLACE) == NULL ? 1 : (unsigned)groups;
+	e->count = device_names_group(text) ? (unsigned)groups : 1;
 	for (unsigned i = 0; i < e->count; i++) {
 		if (device_name(text, i, e->devices[i]))
 			continue;
@@ -60,7 +54,7 @@ static bool devices_differ(const struct ends *e) {
 		for (unsigned r = 0; r < e->at[END_RPHY].count; r++) {
 			const char *rphy = e->at[END_RPHY].devices[r];
 
-			if (!port_same_device(e->at[END_NETWORK].devices[n], rphy))
+			if (!device_same(e->at[END_NETWORK].devices[n], rphy))
 				continue;
 			fprintf(stderr,
 				"vcmts-traffic: found one device, %.*s, for two ports, allowed: "
@@ -74,7 +68,7 @@ static bool devices_differ(const struct ends *e) {
 
 /* As `{group}` may stand behind the device's name only, where it makes no difference. */
 static bool groups_differ(const struct end_ports *e, const char *role) {
-	if (e->count < 2 || !port_same_device(e->devices[0], e->devices[1]))
+	if (e->count < 2 || !device_same(e->devices[0], e->devices[1]))
 		return true;
 	fprintf(stderr,
 		"vcmts-traffic: --%s: found one device, %.*s, for each service group, allowed: "

@@ -35,8 +35,8 @@ static int ports_open(struct box *b) {
 	    port_pair(rphy, b->server.pools.packets, PORT_DEPTH, b->rphy) != 0)
 		return -1;
 	b->connected = true;
-	server_ports_give(&b->server.ports, 0, PORT_NETWORK, b->network[0]);
-	server_ports_give(&b->server.ports, 0, PORT_RPHY, b->rphy[0]);
+	server_ports_give(&b->server.ports, 0, DEVICE_NETWORK, b->network[0]);
+	server_ports_give(&b->server.ports, 0, DEVICE_RPHY, b->rphy[0]);
 	return 0;
 }
 

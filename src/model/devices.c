@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/devices.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define PLACE "{group}"
 
 const char *device_role_name(enum device_role role) {
 	static const char *const names[DEVICE_ROLES] = {"network", "rphy", "control"};
@@ -15,22 +19,49 @@ const struct port_config *device_port(const struct service_group *sg, enum devic
 	return role == DEVICE_RPHY ? &sg->rphy_port : &sg->control_port;
 }
 
-/* Behind the domain that most PCI addresses have. */
-static const char *without_domain(const char *device) {
-	static const char domain[] = "0000:";
+struct pci_address {
+	unsigned domain, bus, slot, function;
+};
 
-	return strncmp(device, domain, strlen(domain)) == 0 ? device + strlen(domain) : device;
+/* The domain may be left out, as lspci does it. */
+static bool pci_parse(const char *device, struct pci_address *a) {
+	if (sscanf(device, "%x:%x:%x.%x", &a->domain, &a->bus, &a->slot, &a->function) == 4)
+		return true;
+	a->domain = 0;
+	return sscanf(device, "%x:%x.%x", &a->bus, &a->slot, &a->function) == 3;
 }
 
 bool device_same(const char *a, const char *b) {
+	struct pci_address first, second;
 	size_t size;
 
 	if (a == NULL || b == NULL)
 		return false;
-	a = without_domain(a);
-	b = without_domain(b);
+	if (pci_parse(a, &first) && pci_parse(b, &second))
+		return memcmp(&first, &second, sizeof(first)) == 0;
 	size = strcspn(a, ",");
 	return size == strcspn(b, ",") && strncmp(a, b, size) == 0;
+}
+
+bool device_names_group(const char *text) {
+	return strstr(text, PLACE) != NULL;
+}
+
+char *device_of_group(const char *text, size_t group) {
+	const char *place;
+	char *made = NULL;
+	size_t size;
+	FILE *out = open_memstream(&made, &size);
+
+	if (out == NULL)
+		return NULL;
+	for (; (place = strstr(text, PLACE)) != NULL; text = place + strlen(PLACE))
+		fprintf(out, "%.*s%zu", (int)(place - text), text, group);
+	fputs(text, out);
+	if (fclose(out) == 0)
+		return made;
+	free(made);
+	return NULL;
 }
 
 const char *device_arguments(const char *device) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "model/service_group.h"
 
@@ -21,10 +22,16 @@ const char *device_role_name(enum device_role role);
 const struct port_config *device_port(const struct service_group *sg, enum device_role role);
 
 /*
- * Do both name one device? Arguments, from the first comma on, do not count, nor does the domain 0000 of
- * a PCI address, which may be left out. A name that is missing is no device's.
+ * Do both name one device? Arguments, from the first comma on, do not count, nor does how a PCI address is
+ * written, whose domain 0000 may be left out. A name that is missing is no device's.
  */
 bool device_same(const char *a, const char *b);
+
+/* Whether "{group}" stands in the text, so that each group has a device of its own. */
+bool device_names_group(const char *text);
+
+/* The text with the group's place in the file where "{group}" stands, to be freed; NULL: no memory. */
+char *device_of_group(const char *text, size_t group);
 
 /* What stands behind the name, with its comma; empty where there is nothing. */
 const char *device_arguments(const char *device);

@@ -15,26 +15,6 @@
 
 static const struct port_queues port_one_queue = {1, 1};
 
-struct pci_address {
-	unsigned domain, bus, slot, function;
-};
-
-static bool pci_parse(const char *device, struct pci_address *a) {
-	if (sscanf(device, "%x:%x:%x.%x", &a->domain, &a->bus, &a->slot, &a->function) == 4)
-		return true;
-	a->domain = 0;
-	return sscanf(device, "%x:%x.%x", &a->bus, &a->slot, &a->function) == 3;
-}
-
-bool port_same_device(const char *a, const char *b) {
-	struct pci_address first, second;
-	size_t size = strcspn(a, ",");
-
-	if (pci_parse(a, &first) && pci_parse(b, &second))
-		return memcmp(&first, &second, sizeof(first)) == 0;
-	return size == strcspn(b, ",") && strncmp(a, b, size) == 0;
-}
-
 /* A PCI address may come without its domain, as lspci prints it. */
 static int port_find(const char *device, const char *role, uint16_t *id) {
 	char name[RTE_ETH_NAME_MAX_LEN], full[RTE_ETH_NAME_MAX_LEN + 5];

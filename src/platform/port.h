@@ -7,9 +7,6 @@
 
 #include <rte_mempool.h>
 
-/* Whether two names, with or without arguments, are of one device. */
-bool port_same_device(const char *a, const char *b);
-
 /*
  * Finds the port that `device` made (its part before the first comma), sets it up for IP packets of
  * up to `mtu` bytes (or the driver's limit, where that is less) with one queue a direction of

@@ -52,10 +52,10 @@ static int pairs_open(struct replay_wires *w, struct rte_mempool *pool,
 
 int replay_wires_open(struct replay_wires *w, struct server *s,
 		      const struct server_config *config) {
-	static const enum port_role roles[REPLAY_ENDS] = {
-		[REPLAY_NETWORK] = PORT_NETWORK,
-		[REPLAY_RPHY] = PORT_RPHY,
-		[REPLAY_CONTROL] = PORT_CONTROL,
+	static const enum device_role roles[REPLAY_ENDS] = {
+		[REPLAY_NETWORK] = DEVICE_NETWORK,
+		[REPLAY_RPHY] = DEVICE_RPHY,
+		[REPLAY_CONTROL] = DEVICE_CONTROL,
 	};
 	uint16_t theirs[REPLAY_ENDS] = {0};
 

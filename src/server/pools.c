@@ -97,9 +97,9 @@ static void add_group(struct pool_sizes *s, const struct server_config *config, 
  * what each thread keeps for itself. */
 static struct pool_sizes sizes_of(const struct server_config *config,
 				  const struct server_ports *ports) {
-	unsigned network = server_ports_descriptors(ports, PORT_NETWORK);
-	unsigned rphy = server_ports_descriptors(ports, PORT_RPHY);
-	unsigned control = server_ports_descriptors(ports, PORT_CONTROL);
+	unsigned network = server_ports_descriptors(ports, DEVICE_NETWORK);
+	unsigned rphy = server_ports_descriptors(ports, DEVICE_RPHY);
+	unsigned control = server_ports_descriptors(ports, DEVICE_CONTROL);
 	struct pool_sizes s = {0};
 	struct layout layout;
 	unsigned threads, others;
@@ -188,7 +188,7 @@ int server_pools_linear(struct server_pools *p, const struct server_config *conf
 
 	for (size_t g = 0; g < config->group_count; g++)
 		wanted |= server_port_wants_linear(&config->groups[g],
-						   server_port_of(ports, g, PORT_RPHY));
+						   server_port_of(ports, g, DEVICE_RPHY));
 	if (wanted)
 		p->linear = packet_pool("linear", s.depi_frames, 0, s.linear_room);
 	return wanted && p->linear == NULL ? -1 : 0;

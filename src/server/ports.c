@@ -13,13 +13,13 @@
 #define SHARE_RING_SMALL 256u
 #define SHARE_RING_GROUPS 8u /* from more groups on, rings are small */
 
-static const char *const role_names[PORT_ROLES] = {
-	[PORT_NETWORK] = "network",
-	[PORT_RPHY] = "R-PHY",
-	[PORT_CONTROL] = "control",
+static const char *const role_names[DEVICE_ROLES] = {
+	[DEVICE_NETWORK] = "network",
+	[DEVICE_RPHY] = "R-PHY",
+	[DEVICE_CONTROL] = "control",
 };
 
-const char *server_port_name(enum port_role role) {
+const char *server_port_name(enum device_role role) {
 	return role_names[role];
 }
 
@@ -27,41 +27,30 @@ unsigned server_share_ring(size_t groups) {
 	return groups <= SHARE_RING_GROUPS ? SHARE_RING : SHARE_RING_SMALL;
 }
 
-static const struct port_config *port_config_of(const struct service_group *sg,
-						enum port_role role) {
-	switch (role) {
-	case PORT_NETWORK: return &sg->network;
-	case PORT_RPHY: return &sg->rphy_port;
-	case PORT_CONTROL:
-	case PORT_ROLES: break;
-	}
-	return &sg->control_port;
-}
-
 /* Bytes of the longest IP packet: of a subscriber, or of DEPI and UEPI. */
-static uint32_t mtu_of(const struct service_group *sg, enum port_role role) {
-	return role == PORT_RPHY ? sg->rphy.mtu
-				 : sg->max_frame - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
+static uint32_t mtu_of(const struct service_group *sg, enum device_role role) {
+	return role == DEVICE_RPHY ? sg->rphy.mtu
+				   : sg->max_frame - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
 }
 
-static bool has_vlan(const struct service_group *sg, enum port_role role) {
-	return (role == PORT_NETWORK && sg->network.vlan != 0) ||
-	       (role == PORT_RPHY && sg->rphy_port.vlan != 0);
+static bool has_vlan(const struct service_group *sg, enum device_role role) {
+	return (role == DEVICE_NETWORK && sg->network.vlan != 0) ||
+	       (role == DEVICE_RPHY && sg->rphy_port.vlan != 0);
 }
 
 /* One more group uses the port. */
 static void port_use(struct server_ports *p, unsigned index, const struct service_group *sg,
-		     size_t group, enum port_role role) {
+		     size_t group, enum device_role role) {
 	struct server_port *port = &p->list[index];
 
 	port->users++;
 	port->shared = port->shared || port->users > 1 || has_vlan(sg, role);
-	port->queue_size = RTE_MAX(port->queue_size, port_config_of(sg, role)->queue_size);
+	port->queue_size = RTE_MAX(port->queue_size, device_port(sg, role)->queue_size);
 	port->mtu = RTE_MAX(port->mtu, mtu_of(sg, role));
 	p->of[group][role] = (uint16_t)index;
 }
 
-static unsigned port_append(struct server_ports *p, size_t group, enum port_role role) {
+static unsigned port_append(struct server_ports *p, size_t group, enum device_role role) {
 	p->list[p->count] = (struct server_port){.role = role, .first = (unsigned)group};
 	return p->count++;
 }
@@ -73,10 +62,10 @@ static int refuse_two_roles(const char *text) {
 }
 
 /* The index of the port that has the device, a new one where there is none, or -1 after a message. */
-static int port_of_device(struct server_ports *p, size_t group, enum port_role role,
+static int port_of_device(struct server_ports *p, size_t group, enum device_role role,
 			  const char *device) {
 	for (unsigned i = 0; i < p->count; i++) {
-		if (port_same_device(p->list[i].device, device))
+		if (device_same(p->list[i].device, device))
 			return p->list[i].role == role ? (int)i : refuse_two_roles(device);
 	}
 	if (p->count == PLATFORM_MAX_DEVICES) {
@@ -92,8 +81,8 @@ int server_ports_find(struct server_ports *p, const struct server_config *config
 	for (size_t g = 0; g < config->group_count; g++) {
 		const struct service_group *sg = &config->groups[g];
 
-		for (enum port_role role = 0; role < PORT_ROLES; role++) {
-			const char *device = port_config_of(sg, role)->device;
+		for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
+			const char *device = device_port(sg, role)->device;
 			int index;
 
 			p->of[g][role] = SERVER_NO_PORT;
@@ -112,15 +101,15 @@ void server_ports_own(struct server_ports *p, const struct server_config *config
 	for (size_t g = 0; g < config->group_count; g++) {
 		const struct service_group *sg = &config->groups[g];
 
-		for (enum port_role role = 0; role < PORT_ROLES; role++) {
+		for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 			p->of[g][role] = SERVER_NO_PORT;
-			if (role != PORT_CONTROL || sg->control_port.device != NULL)
+			if (role != DEVICE_CONTROL || sg->control_port.device != NULL)
 				port_use(p, port_append(p, g, role), sg, g, role);
 		}
 	}
 }
 
-void server_ports_give(struct server_ports *p, unsigned group, enum port_role role, uint16_t id) {
+void server_ports_give(struct server_ports *p, unsigned group, enum device_role role, uint16_t id) {
 	uint16_t *of = &p->of[group][role];
 
 	for (unsigned i = 0; i < p->count; i++) {
@@ -148,7 +137,7 @@ unsigned server_ports_devices(const struct server_ports *p,
 static bool mtu_passes(const struct server_port *port) {
 	uint32_t limit = port_mtu_limit(port->id);
 
-	if (port->role != PORT_RPHY || port->mtu <= limit)
+	if (port->role != DEVICE_RPHY || port->mtu <= limit)
 		return true;
 	fprintf(stderr, "rphy.mtu: found %u, allowed: up to %u on this R-PHY port\n", port->mtu,
 		limit);
@@ -161,8 +150,8 @@ int server_ports_open(struct server_ports *p, struct rte_mempool *packets,
 		struct server_port *port = &p->list[i];
 
 		if (port_open(port->device, role_names[port->role],
-			      port->role == PORT_RPHY ? uepi : packets, port->queue_size, port->mtu,
-			      &port->id) != 0)
+			      port->role == DEVICE_RPHY ? uepi : packets, port->queue_size,
+			      port->mtu, &port->id) != 0)
 			return -1;
 		port->open = true;
 		if (!mtu_passes(port))
@@ -172,7 +161,7 @@ int server_ports_open(struct server_ports *p, struct rte_mempool *packets,
 }
 
 int server_ports_start(struct server_ports *p) {
-	static const enum port_role order[] = {PORT_RPHY, PORT_NETWORK, PORT_CONTROL};
+	static const enum device_role order[] = {DEVICE_RPHY, DEVICE_NETWORK, DEVICE_CONTROL};
 
 	for (size_t r = 0; r < RTE_DIM(order); r++) {
 		for (unsigned i = 0; i < p->count; i++) {
@@ -185,13 +174,13 @@ int server_ports_start(struct server_ports *p) {
 }
 
 const struct server_port *server_port_of(const struct server_ports *p, size_t group,
-					 enum port_role role) {
+					 enum device_role role) {
 	unsigned index = p->of[group][role];
 
 	return index == SERVER_NO_PORT ? NULL : &p->list[index];
 }
 
-unsigned server_ports_descriptors(const struct server_ports *p, enum port_role role) {
+unsigned server_ports_descriptors(const struct server_ports *p, enum device_role role) {
 	unsigned sum = 0;
 
 	for (unsigned i = 0; i < p->count; i++) {

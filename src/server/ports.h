@@ -7,22 +7,16 @@
 
 #include <rte_mempool.h>
 
+#include "model/devices.h"
 #include "model/server_config.h"
 #include "platform/platform.h"
 
-enum port_role {
-	PORT_NETWORK,
-	PORT_RPHY,
-	PORT_CONTROL, /* of groups that have one */
-	PORT_ROLES,
-};
-
-#define SERVER_PORTS_MAX (SERVER_MAX_GROUPS * PORT_ROLES)
+#define SERVER_PORTS_MAX (SERVER_MAX_GROUPS * DEVICE_ROLES)
 #define SERVER_NO_PORT SERVER_PORTS_MAX /* in the place of an index */
 
 struct server_port {
 	const char *device; /* the configuration's; NULL where the port is given by who made it */
-	enum port_role role; /* of the group that names it first */
+	enum device_role role; /* of the group that names it first */
 	unsigned first; /* index of that group */
 	unsigned users; /* groups */
 	bool shared; /* by several groups, or a VLAN leads to it: src/sharing */
@@ -35,11 +29,11 @@ struct server_port {
 struct server_ports {
 	struct server_port list[SERVER_PORTS_MAX];
 	unsigned count;
-	uint16_t of[SERVER_MAX_GROUPS][PORT_ROLES]; /* index into the list */
+	uint16_t of[SERVER_MAX_GROUPS][DEVICE_ROLES]; /* index into the list */
 };
 
 /* For people: "network", "R-PHY", "control". */
-const char *server_port_name(enum port_role role);
+const char *server_port_name(enum device_role role);
 
 /* Packets of the ring that a group has on a shared port. */
 unsigned server_share_ring(size_t groups);
@@ -56,7 +50,7 @@ void server_ports_own(struct server_ports *p, const struct server_config *config
 
 /* An open port for the group. From now on it is closed by server_ports_free(). One port that is given to
  * several groups is shared. */
-void server_ports_give(struct server_ports *p, unsigned group, enum port_role role, uint16_t id);
+void server_ports_give(struct server_ports *p, unsigned group, enum device_role role, uint16_t id);
 
 /* The names for platform_start(). Returns how many they are. */
 unsigned server_ports_devices(const struct server_ports *p,
@@ -72,10 +66,10 @@ int server_ports_start(struct server_ports *p);
 
 /* The group's port, or NULL where it has none. */
 const struct server_port *server_port_of(const struct server_ports *p, size_t group,
-					 enum port_role role);
+					 enum device_role role);
 
 /* Descriptors of all ports of the role, and packets of the rings where they are shared. */
-unsigned server_ports_descriptors(const struct server_ports *p, enum port_role role);
+unsigned server_ports_descriptors(const struct server_ports *p, enum device_role role);
 
 /* Closes what is open. Harmless on a zeroed one. */
 void server_ports_free(struct server_ports *p);

@@ -71,14 +71,14 @@ static int server_crypto_open(struct server *s) {
 
 static int group_serve(struct server *s, size_t group, uint16_t *queue) {
 	const struct service_group *sg = &s->config->groups[group];
-	const struct server_port *rphy = server_port_of(&s->ports, group, PORT_RPHY);
+	const struct server_port *rphy = server_port_of(&s->ports, group, DEVICE_RPHY);
 	const struct layout_group *at = &s->layout.groups[group];
 	struct group_resources r = {
-		.from_network = server_source(&s->shares, &s->ports, group, PORT_NETWORK),
-		.from_rphy = server_source(&s->shares, &s->ports, group, PORT_RPHY),
-		.to_network = server_sink(&s->shares, &s->ports, group, PORT_NETWORK),
-		.to_rphy = server_sink(&s->shares, &s->ports, group, PORT_RPHY),
-		.to_control = server_sink(&s->shares, &s->ports, group, PORT_CONTROL),
+		.from_network = server_source(&s->shares, &s->ports, group, DEVICE_NETWORK),
+		.from_rphy = server_source(&s->shares, &s->ports, group, DEVICE_RPHY),
+		.to_network = server_sink(&s->shares, &s->ports, group, DEVICE_NETWORK),
+		.to_rphy = server_sink(&s->shares, &s->ports, group, DEVICE_RPHY),
+		.to_control = server_sink(&s->shares, &s->ports, group, DEVICE_CONTROL),
 		.pools = &s->pools,
 		.linear = server_port_wants_linear(sg, rphy),
 		.queued_max = server_queued_max(s->config, group),

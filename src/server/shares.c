@@ -4,10 +4,10 @@
 #include <string.h>
 
 /* The worker that sends to a port of that role for the group. */
-static unsigned sender_of(const struct layout *layout, size_t group, enum port_role role) {
+static unsigned sender_of(const struct layout *layout, size_t group, enum device_role role) {
 	const struct layout_group *at = &layout->groups[group];
 
-	return role == PORT_RPHY ? at->lower : at->upstream;
+	return role == DEVICE_RPHY ? at->lower : at->upstream;
 }
 
 /* Who receives from it, in the first of its groups: the upper MAC, or the upstream. */
@@ -15,7 +15,7 @@ static unsigned owner_of(const struct server_ports *ports, const struct layout *
 			 unsigned port) {
 	const struct layout_group *at = &layout->groups[ports->list[port].first];
 
-	return ports->list[port].role == PORT_NETWORK ? at->upper : at->upstream;
+	return ports->list[port].role == DEVICE_NETWORK ? at->upper : at->upstream;
 }
 
 /* The groups of the port by their places; NULL where a group does not have it. */
@@ -30,11 +30,11 @@ static void groups_of(const struct server_config *config, const struct server_po
 
 static bool sends_by_ring(const struct server_config *config, const struct server_ports *ports,
 			  const struct layout *layout, unsigned port) {
-	enum port_role role = ports->list[port].role;
+	enum device_role role = ports->list[port].role;
 	unsigned owner = owner_of(ports, layout, port);
 
 	for (size_t g = 0; g < config->group_count; g++) {
-		bool sends = role == PORT_RPHY || layout_has_upstream(&config->groups[g]);
+		bool sends = role == DEVICE_RPHY || layout_has_upstream(&config->groups[g]);
 
 		if (ports->of[g][role] == port && sends && sender_of(layout, g, role) != owner)
 			return true;
@@ -46,11 +46,11 @@ static bool sends_by_ring(const struct server_config *config, const struct serve
 static bool receives(const struct server_config *config, const struct server_ports *ports,
 		     unsigned port) {
 	for (size_t g = 0; g < config->group_count; g++) {
-		if (ports->list[port].role == PORT_RPHY && ports->of[g][PORT_RPHY] == port &&
+		if (ports->list[port].role == DEVICE_RPHY && ports->of[g][DEVICE_RPHY] == port &&
 		    layout_has_upstream(&config->groups[g]))
 			return true;
 	}
-	return ports->list[port].role == PORT_NETWORK;
+	return ports->list[port].role == DEVICE_NETWORK;
 }
 
 static int share_make(struct server_shares *s, const struct server_config *config,
@@ -60,7 +60,7 @@ static int share_make(struct server_shares *s, const struct server_config *confi
 	bool is_read = receives(config, ports, port);
 	struct share_config c = {
 		.name = server_port_name(ports->list[port].role),
-		.side = ports->list[port].role == PORT_RPHY ? SHARE_RPHY : SHARE_NETWORK,
+		.side = ports->list[port].role == DEVICE_RPHY ? SHARE_RPHY : SHARE_NETWORK,
 		.from = {.port = ports->list[port].id},
 		.to = {.port = ports->list[port].id},
 		.sends_by_ring = sends_by_ring(config, ports, layout, port),
@@ -101,7 +101,7 @@ int server_shares_send(struct server_shares *s, const struct server_ports *ports
 }
 
 struct packet_source server_source(const struct server_shares *s, const struct server_ports *ports,
-				   size_t group, enum port_role role) {
+				   size_t group, enum device_role role) {
 	unsigned port = ports->of[group][role];
 
 	if (s->of[port] != NULL && s->of[port]->lanes[group].ring != NULL)
@@ -110,7 +110,7 @@ struct packet_source server_source(const struct server_shares *s, const struct s
 }
 
 struct packet_sink server_sink(const struct server_shares *s, const struct server_ports *ports,
-			       size_t group, enum port_role role) {
+			       size_t group, enum device_role role) {
 	unsigned port = ports->of[group][role];
 
 	if (port == SERVER_NO_PORT || !ports->list[port].open)

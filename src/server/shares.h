@@ -29,9 +29,9 @@ int server_shares_send(struct server_shares *s, const struct server_ports *ports
 
 /* Where the group receives from a port of that role, and where it sends to. */
 struct packet_source server_source(const struct server_shares *s, const struct server_ports *ports,
-				   size_t group, enum port_role role);
+				   size_t group, enum device_role role);
 struct packet_sink server_sink(const struct server_shares *s, const struct server_ports *ports,
-			       size_t group, enum port_role role);
+			       size_t group, enum device_role role);
 
 /* What is on its way to the groups, and to the ports. */
 uint64_t server_shares_held_in(const struct server_shares *s);

@@ -28,7 +28,7 @@ static json_t *workers_json(const struct server *s, const struct host *host) {
 }
 
 /* What the drivers lost before the pipeline saw it, or after: of all ports of the role. */
-static json_t *port_json(const struct server *s, enum port_role role) {
+static json_t *port_json(const struct server *s, enum device_role role) {
 	struct rte_eth_stats sum = {0};
 
 	for (unsigned i = 0; i < s->ports.count; i++) {
@@ -114,8 +114,8 @@ json_t *report_json(const struct server *s, const struct host *host, double seco
 		return root;
 	json_object_set_new(root, "workers", workers_json(s, host));
 	json_object_set_new(root, "ports",
-			    json_pack("{s:o, s:o}", "network", port_json(s, PORT_NETWORK), "rphy",
-				      port_json(s, PORT_RPHY)));
+			    json_pack("{s:o, s:o}", "network", port_json(s, DEVICE_NETWORK), "rphy",
+				      port_json(s, DEVICE_RPHY)));
 	json_object_set_new(root, "host", host_json(host));
 	return root;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/devices.h"
 #include "model/file.h"
 #include "model/group_reader.h"
 #include "model/keys.h"
@@ -143,24 +144,15 @@ static void name_group(struct service_group *sg) {
 		sg->name = arena_text(sg->arena, name, (size_t)length);
 }
 
-#define PLACE "{group}"
-
-/* `text`, with the group's place in the file where there are several; NULL when memory is short. */
+/* The text, with the group's place in the file where there are several; NULL when memory is short. */
 static char *device_text(const struct server_config *config, const struct service_group *sg,
 			 const char *text) {
-	const char *place;
-	char *made = NULL, *kept;
-	size_t size;
-	FILE *out = open_memstream(&made, &size);
+	char *made, *kept;
 
-	if (out == NULL)
-		return NULL;
-	while (config->group_count > 1 && (place = strstr(text, PLACE)) != NULL) {
-		fprintf(out, "%.*s%td", (int)(place - text), text, sg - config->groups);
-		text = place + strlen(PLACE);
-	}
-	fputs(text, out);
-	kept = fclose(out) == 0 ? arena_text(sg->arena, made, size) : NULL;
+	if (config->group_count == 1)
+		return arena_text(sg->arena, text, strlen(text));
+	made = device_of_group(text, (size_t)(sg - config->groups));
+	kept = made != NULL ? arena_text(sg->arena, made, strlen(made)) : NULL;
 	free(made);
 	return kept;
 }

@@ -85,30 +85,6 @@ static void queues_of_a_device(void **state) {
 	fixture_pool_end(pool);
 }
 
-static void one_device_has_many_names(void **state) {
-	static const struct {
-		const char *a, *b;
-		bool same;
-	} pairs[] = {
-		{"net_null0", "net_null0", true},
-		{"net_null0", "net_null0,size=128", true},
-		{"net_null0", "net_null00", false},
-		{"net_null0", "net_null", false},
-		{"net_memif0,id=1", "net_memif1,id=1", false},
-		{"0000:3b:00.0", "3b:00.0", true},
-		{"3B:00.0,arg=1", "0000:3b:00.0", true},
-		{"0000:3b:00.0", "0000:3b:00.1", false},
-		{"0001:3b:00.0", "3b:00.0", false},
-		{"3b:00.0", "net_null0", false},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < RTE_DIM(pairs); i++) {
-		assert_int_equal(port_same_device(pairs[i].a, pairs[i].b), pairs[i].same);
-		assert_int_equal(port_same_device(pairs[i].b, pairs[i].a), pairs[i].same);
-	}
-}
-
 /* Where the second end cannot be had, for its ring or for itself, the first one goes. */
 static void pair_that_cannot_be_had(void **state) {
 	struct rte_mempool *pool = fixture_pool("pair", 255, FIXTURE_ROOM);
@@ -144,7 +120,6 @@ static void pair_that_cannot_be_had(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(queues_of_a_device),
-		cmocka_unit_test(one_device_has_many_names),
 		cmocka_unit_test(pair_that_cannot_be_had),
 		cmocka_unit_test(drivers_know_the_mtu_when_they_are_configured),
 	};

@@ -67,7 +67,7 @@ void groups_bench_config(struct groups_bench *b, unsigned count,
 		groups_bench_load(&b->groups[g], g + 1, &threads[g]);
 }
 
-static void pair_open(struct groups_bench *b, unsigned group, enum port_role role,
+static void pair_open(struct groups_bench *b, unsigned group, enum device_role role,
 		      struct rte_mempool *pool, uint16_t *ours) {
 	static unsigned opened;
 	uint16_t pair[2];
@@ -87,8 +87,8 @@ int groups_bench_try(struct groups_bench *b) {
 	running = true;
 	assert_int_equal(server_create(&b->server, &b->config), 0);
 	for (unsigned g = 0; g < b->config.group_count; g++) {
-		pair_open(b, g, PORT_NETWORK, b->server.pools.packets, &b->network[g]);
-		pair_open(b, g, PORT_RPHY, b->server.pools.uepi, &b->rphy[g]);
+		pair_open(b, g, DEVICE_NETWORK, b->server.pools.packets, &b->network[g]);
+		pair_open(b, g, DEVICE_RPHY, b->server.pools.uepi, &b->rphy[g]);
 	}
 	return server_serve(&b->server);
 }

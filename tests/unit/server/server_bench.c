@@ -132,8 +132,8 @@ void server_bench_open(struct server_bench *b, const char *text, unsigned rphy_d
 	assert_int_equal(port_pair(name, b->server.pools.packets, rphy_depth, rphy), 0);
 	b->network = network[0];
 	b->rphy = rphy[0];
-	server_ports_give(&b->server.ports, 0, PORT_NETWORK, network[1]);
-	server_ports_give(&b->server.ports, 0, PORT_RPHY, rphy[1]);
+	server_ports_give(&b->server.ports, 0, DEVICE_NETWORK, network[1]);
+	server_ports_give(&b->server.ports, 0, DEVICE_RPHY, rphy[1]);
 	assert_int_equal(server_serve(&b->server), 0);
 	b->group = &b->server.groups[0];
 	assert_int_equal(b->server.worker_count, 1);

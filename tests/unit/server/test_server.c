@@ -134,8 +134,8 @@ static void half_made(void **state) {
 	assert_int_equal(server_create(s, lone_group_config(&bench->lone, &bench->sg)), 0);
 	assert_int_equal(port_pair("half_network", s->pools.packets, 64, network), 0);
 	assert_int_equal(port_pair("half_rphy", s->pools.packets, 64, rphy), 0);
-	server_ports_give(&s->ports, 0, PORT_NETWORK, network[1]);
-	server_ports_give(&s->ports, 0, PORT_RPHY, rphy[1]);
+	server_ports_give(&s->ports, 0, DEVICE_NETWORK, network[1]);
+	server_ports_give(&s->ports, 0, DEVICE_RPHY, rphy[1]);
 	assert_int_equal(server_serve(s), -1);
 	port_close(network[0]);
 	port_close(rphy[0]);

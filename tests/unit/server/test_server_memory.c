@@ -115,12 +115,12 @@ static struct taken measure(unsigned count, unsigned modems) {
 	t.rest = used() - before;
 	s.ports.count = 2;
 	s.ports.list[0] = (struct server_port){
-		.role = PORT_NETWORK, .queue_size = 4096, .open = true, .id = network[0]};
+		.role = DEVICE_NETWORK, .queue_size = 4096, .open = true, .id = network[0]};
 	s.ports.list[1] = (struct server_port){
-		.role = PORT_RPHY, .queue_size = 4096, .open = true, .id = rphy[0]};
+		.role = DEVICE_RPHY, .queue_size = 4096, .open = true, .id = rphy[0]};
 	for (unsigned g = 0; g < count; g++) {
-		s.ports.of[g][PORT_RPHY] = 1;
-		s.ports.of[g][PORT_CONTROL] = SERVER_NO_PORT;
+		s.ports.of[g][DEVICE_RPHY] = 1;
+		s.ports.of[g][DEVICE_CONTROL] = SERVER_NO_PORT;
 	}
 	before = used();
 	assert_int_equal(server_create(&s, &config), 0);

@@ -56,11 +56,11 @@ static void those_of_the_configuration(void **state) {
 	assert_int_equal(server_ports_devices(&ports, devices), 2 * GROUPS);
 	assert_string_equal(devices[0], "net_null0,no-rx=1");
 	assert_string_equal(devices[5], "net_null5,no-rx=1");
-	assert_int_equal(server_ports_descriptors(&ports, PORT_NETWORK), 64 * GROUPS);
-	assert_int_equal(server_ports_descriptors(&ports, PORT_RPHY), 128 * GROUPS);
-	assert_int_equal(server_ports_descriptors(&ports, PORT_CONTROL), 0);
-	assert_ptr_equal(server_port_of(&ports, 2, PORT_RPHY)->device, devices[5]);
-	assert_null(server_port_of(&ports, 2, PORT_CONTROL));
+	assert_int_equal(server_ports_descriptors(&ports, DEVICE_NETWORK), 64 * GROUPS);
+	assert_int_equal(server_ports_descriptors(&ports, DEVICE_RPHY), 128 * GROUPS);
+	assert_int_equal(server_ports_descriptors(&ports, DEVICE_CONTROL), 0);
+	assert_ptr_equal(server_port_of(&ports, 2, DEVICE_RPHY)->device, devices[5]);
+	assert_null(server_port_of(&ports, 2, DEVICE_CONTROL));
 	end(&config);
 }
 
@@ -99,12 +99,12 @@ static void one_device_for_two_groups(void **state) {
 	config.groups[2].network.queue_size = 512;
 	assert_int_equal(server_ports_find(&ports, &config), 0);
 	assert_int_equal(ports.count, 2 * GROUPS - 1);
-	assert_ptr_equal(server_port_of(&ports, 0, PORT_NETWORK),
-			 server_port_of(&ports, 2, PORT_NETWORK));
-	assert_int_equal(server_port_of(&ports, 0, PORT_NETWORK)->users, 2);
-	assert_true(server_port_of(&ports, 0, PORT_NETWORK)->shared);
-	assert_false(server_port_of(&ports, 1, PORT_NETWORK)->shared);
-	assert_int_equal(server_ports_descriptors(&ports, PORT_NETWORK),
+	assert_ptr_equal(server_port_of(&ports, 0, DEVICE_NETWORK),
+			 server_port_of(&ports, 2, DEVICE_NETWORK));
+	assert_int_equal(server_port_of(&ports, 0, DEVICE_NETWORK)->users, 2);
+	assert_true(server_port_of(&ports, 0, DEVICE_NETWORK)->shared);
+	assert_false(server_port_of(&ports, 1, DEVICE_NETWORK)->shared);
+	assert_int_equal(server_ports_descriptors(&ports, DEVICE_NETWORK),
 			 64 + 512 + 3 * server_share_ring(2));
 	end(&config);
 }
@@ -116,8 +116,8 @@ static void a_vlan(void **state) {
 	(void)state;
 	config.groups[0].network.vlan = 7;
 	assert_int_equal(server_ports_find(&ports, &config), 0);
-	assert_true(server_port_of(&ports, 0, PORT_NETWORK)->shared);
-	assert_false(server_port_of(&ports, 0, PORT_RPHY)->shared);
+	assert_true(server_port_of(&ports, 0, DEVICE_NETWORK)->shared);
+	assert_false(server_port_of(&ports, 0, DEVICE_RPHY)->shared);
 	end(&config);
 }
 
@@ -152,7 +152,7 @@ static void open_and_close(void **state) {
 		assert_int_equal(server_ports_open(&ports, packets, uepi), missing < 4 ? -1 : 0);
 		if (missing == 4) {
 			assert_int_equal(server_ports_start(&ports), 0);
-			assert_int_equal(server_port_of(&ports, 1, PORT_RPHY)->mtu, 1500);
+			assert_int_equal(server_port_of(&ports, 1, DEVICE_RPHY)->mtu, 1500);
 		}
 		server_ports_free(&ports);
 		assert_int_equal(rte_eth_dev_count_avail(), 0);

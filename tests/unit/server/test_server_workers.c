@@ -71,9 +71,9 @@ static void open_server(bool control) {
 	snprintf(name, sizeof(name), "control%u", opened);
 	assert_int_equal(port_pair(name, server->pools.packets, 64, side), 0);
 	if (control)
-		server_ports_give(&server->ports, 0, PORT_CONTROL, side[1]);
-	server_ports_give(&server->ports, 0, PORT_NETWORK, network[1]);
-	server_ports_give(&server->ports, 0, PORT_RPHY, rphy[1]);
+		server_ports_give(&server->ports, 0, DEVICE_CONTROL, side[1]);
+	server_ports_give(&server->ports, 0, DEVICE_NETWORK, network[1]);
+	server_ports_give(&server->ports, 0, DEVICE_RPHY, rphy[1]);
 	assert_int_equal(server_serve(server), 0);
 	group = &server->groups[0];
 	far[0] = network[0];

@@ -77,8 +77,8 @@ static void open_server(void) {
 	assert_int_equal(server_create(server, lone_group_config(&lone, &sg)), 0);
 	assert_int_equal(port_pair("network", server->pools.packets, RING, network), 0);
 	assert_int_equal(port_pair("rphy", server->pools.packets, RING, rphy), 0);
-	server_ports_give(&server->ports, 0, PORT_NETWORK, network[1]);
-	server_ports_give(&server->ports, 0, PORT_RPHY, rphy[1]);
+	server_ports_give(&server->ports, 0, DEVICE_NETWORK, network[1]);
+	server_ports_give(&server->ports, 0, DEVICE_RPHY, rphy[1]);
 	assert_int_equal(server_serve(server), 0);
 	up = server->groups[0].upstream;
 	far[0] = network[0];
