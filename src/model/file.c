@@ -65,3 +65,14 @@ void file_refuse(struct errors *errors, uint32_t line, const struct path *path) 
 	snprintf(found, sizeof(found), "no readable file (%s)", strerror(errno));
 	errors_add(errors, line, path, found, "a YAML file of at most 1 GiB");
 }
+
+char *file_read_or_tell(const char *path, size_t *size, FILE *told) {
+	char *text = file_read(path, FILE_MOST, false, size);
+	struct errors mistakes = {.file = path};
+
+	if (text != NULL)
+		return text;
+	file_refuse(&mistakes, 1, NULL);
+	errors_print(&mistakes, told);
+	return NULL;
+}

@@ -49,16 +49,12 @@ int service_group_load_text(const char *name, const char *text, size_t size,
 
 int service_group_load(const char *path, struct service_group *sg, FILE *errors) {
 	size_t size;
-	char *text = file_read(path, FILE_MOST, false, &size);
+	char *text = file_read_or_tell(path, &size, errors);
 	int count;
 
-	if (text == NULL) {
-		struct errors mistakes = {.file = path};
-
-		file_refuse(&mistakes, 1, NULL);
-		*sg = (struct service_group){0};
-		return errors_print(&mistakes, errors);
-	}
+	*sg = (struct service_group){0};
+	if (text == NULL)
+		return 1;
 	count = service_group_load_text(path, text, size, sg, errors);
 	free(text);
 	return count;

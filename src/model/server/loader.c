@@ -359,16 +359,12 @@ int server_config_load_on(const char *path, const struct server_devices *devices
 			  struct server_config *config, FILE *errors) {
 	static const struct server_files disk = {.read = read_from_disk};
 	size_t size;
-	char *text = file_read(path, FILE_MOST, false, &size);
+	char *text = file_read_or_tell(path, &size, errors);
 	int count;
 
 	*config = (struct server_config){0};
-	if (text == NULL) {
-		struct errors mistakes = {.file = path};
-
-		file_refuse(&mistakes, 1, NULL);
-		return errors_print(&mistakes, errors);
-	}
+	if (text == NULL)
+		return 1;
 	count = server_config_load_text(path, text, size, &disk, devices, config, errors);
 	free(text);
 	return count;
