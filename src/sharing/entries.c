@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "model/units.h"
+
 #define TEXT_SIZE 64
 
 enum added {
@@ -45,13 +47,8 @@ static uint8_t number_of(const struct filler *f, unsigned group) {
 	return f->t->vlan_of[share_vlan_of(f->groups[group], f->side) & VLAN_ID];
 }
 
-static void mac_text(const uint8_t *mac, char text[TEXT_SIZE]) {
-	snprintf(text, TEXT_SIZE, "MAC address %02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1],
-		 mac[2], mac[3], mac[4], mac[5]);
-}
-
 static void key_text(const struct share_key *key, char text[TEXT_SIZE]) {
-	char address[INET6_ADDRSTRLEN];
+	char address[INET6_ADDRSTRLEN], mac[UNITS_TEXT_SIZE];
 	uint32_t session;
 
 	switch ((enum share_kind)key->kind) {
@@ -68,7 +65,8 @@ static void key_text(const struct share_key *key, char text[TEXT_SIZE]) {
 	case SHARE_GROUP_MAC:
 	case SHARE_MODEM_MAC: break;
 	}
-	mac_text(key->value, text);
+	units_format_mac(key->value, mac);
+	snprintf(text, TEXT_SIZE, "MAC address %s", mac);
 }
 
 static enum added refuse(const struct filler *f, const struct share_key *key, unsigned group,
