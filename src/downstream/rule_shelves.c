@@ -31,12 +31,16 @@ static bool on_shelf(const struct rule_shelf *shelf, uint32_t number) {
 	return false;
 }
 
-static void shelf_free(struct rule_shelf *shelf, struct rule_lists *l) {
-	for (uint32_t i = 0; i < shelf->list_count; i++)
-		rule_lists_keep(l, shelf->lists[i], false);
+/* One that was never on show: its lists are not kept by it. */
+static void shelf_drop(struct rule_shelf *shelf) {
 	rules_acl_free(shelf->acl);
 	free(shelf->lists);
 	free(shelf);
+}
+
+static void shelf_keep(const struct rule_shelf *shelf, struct rule_lists *l, bool kept) {
+	for (uint32_t i = 0; i < shelf->list_count; i++)
+		rule_lists_keep(l, shelf->lists[i], kept);
 }
 
 /* Notes the lists in use that are not on the shelf `but`, and their rules. Returns false without memory. */
@@ -78,6 +82,7 @@ static int shelf_create(struct rule_shelf **made, const char *name, struct rule_
 			const struct rule_shelf *but) {
 	struct rule_shelf *shelf = calloc(1, sizeof(*shelf));
 	char text[RTE_ACL_NAMESIZE];
+	int ret = 0;
 
 	*made = NULL;
 	if (shelf == NULL || !shelf_fill(shelf, l, but)) {
@@ -86,15 +91,13 @@ static int shelf_create(struct rule_shelf **made, const char *name, struct rule_
 		return -1;
 	}
 	snprintf(text, sizeof(text), "%s_%u", name, l->builds++ % 100000);
-	if (shelf->list_count == 0 || shelf_build(shelf, text, l) != 0) {
-		int ret = shelf->list_count == 0 ? 0 : -1;
-
-		free(shelf->lists);
-		free(shelf);
+	if (shelf->list_count > 0)
+		ret = shelf_build(shelf, text, l);
+	if (ret != 0 || shelf->list_count == 0) {
+		shelf_drop(shelf);
 		return ret;
 	}
-	for (uint32_t i = 0; i < shelf->list_count; i++)
-		rule_lists_keep(l, shelf->lists[i], true);
+	shelf_keep(shelf, l, true);
 	*made = shelf;
 	return 0;
 }
@@ -137,8 +140,10 @@ void rules_free(struct rules *old, const struct rules *other, struct rule_lists 
 	for (unsigned s = 0; s < RULES_SHELVES; s++) {
 		struct rule_shelf *shelf = old->shelves[s];
 
-		if (shelf != NULL && (other == NULL || other->shelves[s] != shelf))
-			shelf_free(shelf, l);
+		if (shelf != NULL && (other == NULL || other->shelves[s] != shelf)) {
+			shelf_keep(shelf, l, false);
+			shelf_drop(shelf);
+		}
 		old->shelves[s] = NULL;
 	}
 }

@@ -164,8 +164,10 @@ int rules_acl_create(struct rte_acl_ctx *acl[RULE_FAMILIES], const char *name,
 }
 
 void rules_acl_free(struct rte_acl_ctx *acl[RULE_FAMILIES]) {
-	for (int family = 0; family < RULE_FAMILIES; family++)
+	for (int family = 0; family < RULE_FAMILIES; family++) {
 		rte_acl_free(acl[family]);
+		acl[family] = NULL;
+	}
 }
 
 void rules_match(const struct rules *r, enum rule_family family, const uint8_t **keys,
