@@ -13,7 +13,7 @@ PROFILE ?= 6ofdm-0sc-qam_300cms_aes
 
 PYTHON := .venv/bin/python
 # Warnings are the ordinary build's: instrumented code makes gcc warn of what cannot happen.
-SANITIZE := -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 -Dtests=enabled -Dwarning_level=0
+SANITIZE := -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 -Dc_args=-g1 -Dtests=enabled -Dwarning_level=0
 # What ./vcmts and the tests look for programs in.
 export VCMTS_BUILD := $(BUILD)
 export ASAN_OPTIONS ?= detect_stack_use_after_return=1
