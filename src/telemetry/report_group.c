@@ -70,7 +70,7 @@ static json_t *down_cycles_json(const struct served_group *groups, unsigned coun
 	struct cycles c = {.stages = json_object(), .packets = (double)packets};
 
 	for (unsigned l = 0; l < DS_PIPELINES; l++) {
-		const struct pipeline *lists[SERVER_MAX_GROUPS];
+		const struct pipeline *lists[SERVER_MAX_GROUPS] = {NULL};
 
 		for (unsigned g = 0; g < count; g++)
 			lists[g] = downstream_pipeline(groups[g].downstream, l);
@@ -196,7 +196,7 @@ static json_t *up_cycles_json(const struct upstreams *all, uint64_t packets,
 	struct cycles c = {.stages = json_object(), .packets = (double)packets};
 
 	for (unsigned l = 0; l < US_PIPELINES; l++) {
-		const struct pipeline *lists[SERVER_MAX_GROUPS];
+		const struct pipeline *lists[SERVER_MAX_GROUPS] = {NULL};
 
 		for (unsigned i = 0; i < all->count; i++)
 			lists[i] = upstream_pipeline(all->list[i], l);
