@@ -5,9 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "model/live/live_group.h"
 #include "model/units.h"
-
-#define TEXT_SIZE 64
 
 enum added {
 	ADDED,
@@ -22,6 +21,7 @@ struct filler {
 	enum share_side side;
 	const struct service_group *const *groups;
 	unsigned count;
+	FILE *errors;
 };
 
 static size_t group_entries(const struct service_group *sg, enum share_side side) {
@@ -47,35 +47,35 @@ static uint8_t number_of(const struct filler *f, unsigned group) {
 	return f->t->vlan_of[share_vlan_of(f->groups[group], f->side) & VLAN_ID];
 }
 
-static void key_text(const struct share_key *key, char text[TEXT_SIZE]) {
+void share_key_text(const struct share_key *key, char text[SHARE_KEY_TEXT]) {
 	char address[INET6_ADDRSTRLEN], mac[UNITS_TEXT_SIZE];
 	uint32_t session;
 
 	switch ((enum share_kind)key->kind) {
 	case SHARE_SESSION:
 		memcpy(&session, key->value, sizeof(session));
-		snprintf(text, TEXT_SIZE, "session 0x%08" PRIx32, session);
+		snprintf(text, SHARE_KEY_TEXT, "session 0x%08" PRIx32, session);
 		return;
 	case SHARE_IPV4:
 	case SHARE_IPV6:
 		inet_ntop(key->kind == SHARE_IPV4 ? AF_INET : AF_INET6, key->value, address,
 			  sizeof(address));
-		snprintf(text, TEXT_SIZE, "address %s", address);
+		snprintf(text, SHARE_KEY_TEXT, "address %s", address);
 		return;
 	case SHARE_GROUP_MAC:
 	case SHARE_MODEM_MAC: break;
 	}
 	units_format_mac(key->value, mac);
-	snprintf(text, TEXT_SIZE, "MAC address %s", mac);
+	snprintf(text, SHARE_KEY_TEXT, "MAC address %s", mac);
 }
 
 static enum added refuse(const struct filler *f, const struct share_key *key, unsigned group,
 			 uint64_t other) {
 	const char *side = f->side == SHARE_RPHY ? "rphy.core_mac" : "network.mac";
-	char text[TEXT_SIZE];
+	char text[SHARE_KEY_TEXT];
 
-	key_text(key, text);
-	fprintf(stderr,
+	share_key_text(key, text);
+	fprintf(f->errors,
 		"port %s: service groups %" PRIu32 " and %" PRIu32 ": found %s in both, allowed: "
 		"in different VLANs%s%s\n",
 		f->port, f->groups[other]->id, f->groups[group]->id, text,
@@ -84,59 +84,62 @@ static enum added refuse(const struct filler *f, const struct share_key *key, un
 	return NOT_ADDED;
 }
 
-static enum added put(const struct filler *f, const struct share_key *key, uint64_t group) {
+/* Of the groups that have the key, as bits. */
+static enum added put(const struct filler *f, const struct share_key *key, uint64_t groups) {
 	/* The table stores a pointer; ours is a number of the same size. */
-	if (rte_hash_add_key_data(f->t->groups, key, (void *)(uintptr_t)group) == 0)
+	if (rte_hash_add_key_data(f->t->groups, key, (void *)(uintptr_t)groups) == 0)
 		return ADDED;
-	fprintf(stderr, "port %s: not all addresses or sessions fit the table\n", f->port);
+	fprintf(f->errors, "port %s: not all addresses or sessions fit the table\n", f->port);
 	return NOT_ADDED;
 }
 
-static bool has_mac(const struct filler *f, uint64_t group) {
-	return group == SHARE_SEVERAL || (f->t->with_mac >> group & 1) != 0;
+static uint64_t groups_of(const struct filler *f, const struct share_key *key) {
+	void *found = NULL;
+
+	return rte_hash_lookup_data(f->t->groups, key, &found) < 0 ? 0 : (uintptr_t)found;
 }
 
-/*
- * An address that two groups have tells the one without a MAC address of its own; where both have one, it
- * tells neither.
- */
+/* An address that two groups have tells the one without a MAC address of its own; where both have one, it
+ * tells neither. */
 static enum added put_address(const struct filler *f, const struct share_key *key, unsigned group) {
-	void *found = NULL;
-	uint64_t other;
+	uint64_t bit = UINT64_C(1) << group, others = groups_of(f, key) & ~bit;
+	uint64_t plain = others & ~f->t->with_mac;
 
-	if (rte_hash_lookup_data(f->t->groups, key, &found) < 0)
-		return put(f, key, group);
-	other = (uint64_t)(uintptr_t)found;
-	if (other == group)
-		return ADDED;
-	if (!has_mac(f, other))
-		return has_mac(f, group) ? ADDED : refuse(f, key, group, other);
-	return put(f, key, has_mac(f, group) ? SHARE_SEVERAL : group);
+	if (plain != 0 && (f->t->with_mac & bit) == 0)
+		return refuse(f, key, group, (uint64_t)__builtin_ctzll(plain));
+	return put(f, key, others | bit);
 }
 
 static enum added put_network_mac(const struct filler *f, unsigned group) {
 	struct share_key key;
-	void *found = NULL;
+	uint64_t others;
 
 	share_key_set(&key, SHARE_GROUP_MAC, number_of(f, group), f->groups[group]->network.mac, 6);
-	if (rte_hash_lookup_data(f->t->groups, &key, &found) >= 0)
-		return refuse(f, &key, group, (uint64_t)(uintptr_t)found);
-	return put(f, &key, group);
+	others = groups_of(f, &key);
+	if (others != 0)
+		return refuse(f, &key, group, (uint64_t)__builtin_ctzll(others));
+	return put(f, &key, UINT64_C(1) << group);
 }
 
-static enum added put_modem(const struct filler *f, const struct modem *m, unsigned group) {
-	uint8_t vlan = number_of(f, group);
-	struct share_key key;
+size_t share_modem_keys(const struct modem *m, uint8_t vlan, struct share_key *keys) {
+	size_t count = 0;
 
-	share_key_set(&key, SHARE_MODEM_MAC, vlan, m->mac, sizeof(m->mac));
-	if (put_address(f, &key, group) != ADDED)
-		return NOT_ADDED;
+	share_key_set(&keys[count++], SHARE_MODEM_MAC, vlan, m->mac, sizeof(m->mac));
 	for (size_t a = 0; a < m->address_count; a++) {
 		const struct ip_address *ip = &m->addresses[a];
 
-		share_key_set(&key, ip->family == 4 ? SHARE_IPV4 : SHARE_IPV6, vlan, ip->bytes,
-			      ip->family == 4 ? 4 : 16);
-		if (put_address(f, &key, group) != ADDED)
+		share_key_set(&keys[count++], ip->family == 4 ? SHARE_IPV4 : SHARE_IPV6, vlan,
+			      ip->bytes, ip->family == 4 ? 4 : 16);
+	}
+	return count;
+}
+
+static enum added put_modem(const struct filler *f, const struct modem *m, unsigned group) {
+	struct share_key keys[1 + SG_MAX_MODEM_ADDRESSES];
+	size_t count = share_modem_keys(m, number_of(f, group), keys);
+
+	for (size_t k = 0; k < count; k++) {
+		if (put_address(f, &keys[k], group) != ADDED)
 			return NOT_ADDED;
 	}
 	return ADDED;
@@ -148,7 +151,7 @@ static enum added put_subscribers(const struct filler *f, unsigned group) {
 	if (sg->network.has_mac && put_network_mac(f, group) != ADDED)
 		return NOT_ADDED;
 	for (size_t m = 0; m < sg->modem_count; m++) {
-		if (put_modem(f, &sg->modems[m], group) != ADDED)
+		if (modem_is_there(&sg->modems[m]) && put_modem(f, &sg->modems[m], group) != ADDED)
 			return NOT_ADDED;
 	}
 	return ADDED;
@@ -157,18 +160,17 @@ static enum added put_subscribers(const struct filler *f, unsigned group) {
 static enum added put_session(const struct filler *f, unsigned group, uint32_t session) {
 	struct share_vlan *v = &f->t->vlans[number_of(f, group)];
 	struct share_key key;
-	void *found = NULL;
+	uint64_t bit = UINT64_C(1) << group, others;
 
 	if (session == 0) /* the channel has none of that kind */
 		return ADDED;
 	share_key_set_session(&key, number_of(f, group), session,
 			      v->by_mac ? f->groups[group]->rphy.core_mac : NULL);
-	if (rte_hash_lookup_data(f->t->groups, &key, &found) < 0)
-		return put(f, &key, group);
-	if ((uint64_t)(uintptr_t)found == group)
-		return ADDED;
+	others = groups_of(f, &key) & ~bit;
+	if (others == 0)
+		return put(f, &key, bit);
 	if (v->by_mac)
-		return refuse(f, &key, group, (uint64_t)(uintptr_t)found);
+		return refuse(f, &key, group, (uint64_t)__builtin_ctzll(others));
 	v->by_mac = true;
 	return ADDED_AGAIN;
 }
@@ -199,8 +201,8 @@ static enum added put_groups(const struct filler *f) {
 }
 
 int share_entries_add(struct share_table *t, const char *port, enum share_side side,
-		      const struct service_group *const *groups, unsigned count) {
-	const struct filler f = {t, port, side, groups, count};
+		      const struct service_group *const *groups, unsigned count, FILE *errors) {
+	const struct filler f = {t, port, side, groups, count, errors};
 	enum added added;
 
 	/* Once more at most for each VLAN. */

@@ -64,7 +64,8 @@ static uint32_t share_key_hash(const void *key, uint32_t size, uint32_t seed) {
 	return rte_hash_crc_8byte(words[1], rte_hash_crc_8byte(words[0], seed));
 }
 
-static struct rte_hash *hash_create(const char *port, size_t entries) {
+/* Returns 0 or -1. */
+static int hash_create(struct share_table *t, size_t entries) {
 	static unsigned made; /* DPDK wants names that differ; also from that of the table before */
 	char name[RTE_HASH_NAMESIZE];
 	struct rte_hash_parameters p = {
@@ -73,32 +74,53 @@ static struct rte_hash *hash_create(const char *port, size_t entries) {
 		.key_len = sizeof(struct share_key),
 		.hash_func = share_key_hash,
 		.socket_id = large_pages_socket(),
+		.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE, /* takes all that it is made for */
 	};
-	struct rte_hash *hash;
 
 	snprintf(name, sizeof(name), "sharing_%u", made++);
-	hash = rte_hash_create(&p);
-	if (hash == NULL)
-		fprintf(stderr, "port %s: no table of %zu addresses or sessions: %s\n", port,
-			entries, rte_strerror(rte_errno));
-	return hash;
+	t->entries = p.entries;
+	t->groups = rte_hash_create(&p);
+	return t->groups == NULL ? -1 : 0;
 }
 
 struct share_table *share_table_create(const char *port, enum share_side side,
-				       const struct service_group *const *groups, unsigned count) {
+				       const struct service_group *const *groups, unsigned count,
+				       FILE *errors) {
 	struct share_table *t = rte_zmalloc("share_table", sizeof(*t), RTE_CACHE_LINE_SIZE);
+	size_t entries = share_entries_count(side, groups, count);
 
 	if (t == NULL) {
-		fprintf(stderr, "port %s: no memory to tell its service groups apart\n", port);
+		fprintf(errors, "port %s: no memory to tell its service groups apart\n", port);
 		return NULL;
 	}
 	if (!vlans_fill(t, side, groups, count))
 		return t;
-	t->groups = hash_create(port, share_entries_count(side, groups, count));
-	if (t->groups != NULL && share_entries_add(t, port, side, groups, count) == 0)
+	if (hash_create(t, entries) != 0)
+		fprintf(errors, "port %s: no table of %zu addresses or sessions: %s\n", port,
+			entries, rte_strerror(rte_errno));
+	else if (share_entries_add(t, port, side, groups, count, errors) == 0)
 		return t;
 	share_table_free(t);
 	return NULL;
+}
+
+struct share_table *share_table_copy(const struct share_table *t, size_t entries) {
+	struct share_table *copy = rte_malloc("share_table", sizeof(*copy), RTE_CACHE_LINE_SIZE);
+	const void *key;
+	uint32_t at = 0;
+	void *groups;
+
+	if (copy == NULL)
+		return NULL;
+	*copy = *t;
+	copy->groups = NULL;
+	if (hash_create(copy, entries) != 0) {
+		share_table_free(copy);
+		return NULL;
+	}
+	while (rte_hash_iterate(t->groups, &key, &groups, &at) >= 0)
+		rte_hash_add_key_data(copy->groups, key, groups);
+	return copy;
 }
 
 void share_table_free(struct share_table *t) {

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <rte_hash.h>
 
@@ -27,6 +28,7 @@
 #define SHARE_NOBODY UINT8_MAX
 #define SHARE_SEVERAL \
 	SHARE_MAX_GROUPS /* groups that have a MAC address each have this one address */
+_Static_assert(SHARE_MAX_GROUPS <= 64, "a bit each");
 #define SHARE_NO_VLAN UINT8_MAX
 
 enum share_side { SHARE_NETWORK, SHARE_RPHY };
@@ -58,16 +60,31 @@ struct share_table {
 	uint8_t vlan_of[VLAN_ID + 1]; /* number in `vlans`, or SHARE_NO_VLAN */
 	struct share_vlan vlans[SHARE_MAX_GROUPS];
 	uint64_t with_mac; /* a bit each: groups whose network port has a MAC address; else 0 */
-	struct rte_hash *groups; /* share_key -> number of a group, or SHARE_SEVERAL; may be NULL */
+	struct rte_hash *groups; /* share_key -> a bit for each group that has it; may be NULL */
+	uint32_t entries; /* that the hash takes for certain */
 };
+
+/* Whom a key is for that these groups have: the one without a MAC address of its own, of which there is one at
+ * most; else the only one, or SHARE_SEVERAL. */
+static inline uint64_t share_owner(const struct share_table *t, uint64_t groups) {
+	uint64_t plain = groups & ~t->with_mac;
+
+	if (plain != 0)
+		return (uint64_t)__builtin_ctzll(plain);
+	return (groups & (groups - 1)) == 0 ? (uint64_t)__builtin_ctzll(groups) : SHARE_SEVERAL;
+}
 
 /*
  * The table of the groups, by their numbers on the port; NULL where a number is free. They are read during
- * the call only. `port` names the port in messages. Returns NULL after one: memory is short, or two groups
- * cannot be told apart.
+ * the call only. `port` names the port in what is said to `errors`. Returns NULL after that: memory is short,
+ * or two groups cannot be told apart.
  */
 struct share_table *share_table_create(const char *port, enum share_side side,
-				       const struct service_group *const *groups, unsigned count);
+				       const struct service_group *const *groups, unsigned count,
+				       FILE *errors);
+
+/* The same with a hash of so many entries, for changes. Returns NULL when memory is short. */
+struct share_table *share_table_copy(const struct share_table *t, size_t entries);
 
 void share_table_free(struct share_table *t);
 

@@ -29,8 +29,8 @@ struct answers {
 	void *groups[PIPELINE_BURST];
 };
 
-static uint64_t group_of(const struct answers *a, unsigned at) {
-	return (uint64_t)(uintptr_t)a->groups[at];
+static uint64_t group_of(const struct telling *b, const struct answers *a, unsigned at) {
+	return share_owner(b->table, (uint64_t)(uintptr_t)a->groups[at]);
 }
 
 /* The number of the packet's VLAN, whose tag is taken off. */
@@ -113,7 +113,7 @@ static void by_mac(struct telling *b) {
 
 		at += was_asked;
 		if (was_asked && (a.hits >> which & 1) != 0) {
-			b->groups[b->open[i]] = (uint8_t)group_of(&a, which);
+			b->groups[b->open[i]] = (uint8_t)group_of(b, &a, which);
 			continue;
 		}
 		b->vlans[open] = b->vlans[i];
@@ -189,17 +189,19 @@ static void by_key(struct port_share *s, struct telling *b) {
 
 	look_up(b, b->open_count, &a);
 	for (uint16_t i = 0; i < b->open_count; i++) {
+		bool found = (a.hits >> i & 1) != 0;
+		uint64_t group = found ? group_of(b, &a, i) : SHARE_NOBODY;
 		uint16_t which = b->open[i];
 		enum drop_reason reason;
 
-		if ((a.hits >> i & 1) == 0)
-			reason = not_found(&b->keys[i]);
+		if (found)
+			reason = refused(b->table, b->pkts[which], &b->keys[i], group);
 		else
-			reason = refused(b->table, b->pkts[which], &b->keys[i], group_of(&a, i));
+			reason = not_found(&b->keys[i]);
 		if (reason != DROP_NONE)
 			end_packet(s, b, which, reason);
 		else
-			b->groups[which] = (uint8_t)group_of(&a, i);
+			b->groups[which] = (uint8_t)group;
 	}
 }
 

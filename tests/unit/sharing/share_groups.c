@@ -29,6 +29,7 @@ static void group_prepare(struct share_rig *r, unsigned g) {
 		a[1] = (struct ip_address){6, {0x20, 0x01, 0x0d, 0xb8, 0, (uint8_t)g, [15] = m}};
 		r->modems[g][m] = (struct modem){
 			.mac = {2, 1, 0, 0, (uint8_t)g, m},
+			.service_flow_count = 1,
 			.addresses = a,
 			.address_count = 2,
 		};

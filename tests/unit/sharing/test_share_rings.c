@@ -243,7 +243,7 @@ static void groups_come_and_go(void **state) {
 	rig->list[2] = &rig->groups[2];
 	rig->count = 3;
 	before = share_table_replace(
-		rig->s, share_table_create("test", SHARE_NETWORK, rig->list, rig->count));
+		rig->s, share_table_create("test", SHARE_NETWORK, rig->list, rig->count, stderr));
 	share_table_free(before);
 	for (unsigned g = 0; g < 3; g++)
 		assert_true(send_to(g));
@@ -252,7 +252,7 @@ static void groups_come_and_go(void **state) {
 
 	rig->list[0] = NULL;
 	before = share_table_replace(
-		rig->s, share_table_create("test", SHARE_NETWORK, rig->list, rig->count));
+		rig->s, share_table_create("test", SHARE_NETWORK, rig->list, rig->count, stderr));
 	share_table_free(before);
 	share_lane_close(rig->s, 0); /* with the packet from above */
 	assert_int_equal(dropped(DROP_PORT_STOPPED), 1);

@@ -16,7 +16,7 @@ static struct modem modems[GROUPS][MANY];
 static struct ip_address addresses[GROUPS][MANY][2];
 
 static struct share_table *make(enum share_side side) {
-	return share_table_create("test", side, rig->list, rig->count);
+	return share_table_create("test", side, rig->list, rig->count, stderr);
 }
 
 /* The group that a key tells, or -1. */
@@ -26,7 +26,9 @@ static int told(const struct share_table *t, enum share_kind kind, uint8_t vlan,
 	void *group;
 
 	share_key_set(&key, kind, vlan, value, size);
-	return rte_hash_lookup_data(t->groups, &key, &group) < 0 ? -1 : (int)(uintptr_t)group;
+	if (rte_hash_lookup_data(t->groups, &key, &group) < 0)
+		return -1;
+	return (int)share_owner(t, (uintptr_t)group);
 }
 
 static void group_make(unsigned g) {
@@ -38,6 +40,7 @@ static void group_make(unsigned g) {
 			(struct ip_address){6, {0x20, 0x01, 0x0d, 0xb8, (uint8_t)g, high, low}};
 		modems[g][m] = (struct modem){
 			.mac = {2, 1, 0, (uint8_t)g, high, low},
+			.service_flow_count = 1,
 			.addresses = addresses[g][m],
 			.address_count = 2,
 		};
