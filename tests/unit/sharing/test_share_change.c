@@ -199,7 +199,7 @@ static void modems_come_and_go(void **state) {
 	rig_close(rig);
 }
 
-/* More modems than the hash was made for: another one takes its place. */
+/* More modems than the hash was made for: another one takes its place. Then all go. */
 static void the_hash_grows(void **state) {
 	enum { MANY = 4000 };
 	static struct wanted wanted[MANY];
@@ -232,6 +232,10 @@ static void the_hash_grows(void **state) {
 	anew = share_table_create("test", SHARE_NETWORK, rig->list, rig->count, stderr);
 	same_tables(rig->s->table, anew);
 	share_table_free(anew);
+	for (unsigned m = 0; m < MANY; m++)
+		list[m].modem = NULL;
+	assert_true(change_one(1, &changes));
+	assert_int_equal(rte_hash_count(rig->s->table->groups), 3 * RIG_MODEMS);
 	rig_close(rig);
 }
 
