@@ -4,16 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#include <rte_cycles.h>
 
 #include "downstream/change/change.h"
 #include "server/change_sessions.h"
 #include "sharing/change.h"
 #include "upstream/change/change.h"
-
-#define DRAIN_POLL_US 100
 
 /* The ports that a group may share, and who runs the lists of the port. */
 struct share_part {
@@ -29,12 +24,23 @@ struct group_change {
 	struct ds_change *downstream;
 	struct us_change *upstream;
 	struct share_part shares[2]; /* network, R-PHY */
+	uint64_t drain_end; /* ns; 0: nobody waits yet */
 };
+
+/* What a worker does. */
+struct act {
+	struct worker *worker;
+	struct worker_task task;
+};
+
+#define GROUP_ACTS 11
 
 struct server_change {
 	struct server *server;
 	struct group_change groups[SERVER_MAX_GROUPS];
 	unsigned count;
+	struct act acts[SERVER_MAX_GROUPS * GROUP_ACTS]; /* in their order */
+	unsigned act_count, done;
 };
 
 struct server_change *server_change_open(struct server *s) {
@@ -103,65 +109,80 @@ bool server_change_add(struct server_change *c, unsigned group, struct live_chan
 	return group_begin(c, g, group, why);
 }
 
-static void step(struct server *s, struct worker *w, bool (*does)(void *change), void *change) {
-	struct worker_task task = {does, change};
+static void act_add(struct server_change *c, struct worker *w, bool (*step)(void *arg), void *arg) {
+	if (arg != NULL)
+		c->acts[c->act_count++] = (struct act){w, {step, arg}};
+}
 
-	if (change != NULL)
-		server_do(s, w, &task);
+/* The queues of what goes run empty meanwhile, or the time is over. */
+static bool wait_for_queues(void *arg) {
+	struct group_change *g = arg;
+	uint64_t now = g->group->upper->clock.now;
+
+	if (g->drain_end == 0)
+		g->drain_end = now + CHANGE_DRAIN_MS * UINT64_C(1000000);
+	return ds_change_drained(g->downstream) || now >= g->drain_end;
+}
+
+static void group_take(struct server_change *c, struct group_change *g) {
+	const struct served_group *group = g->group;
+
+	for (unsigned p = 0; p < RTE_DIM(g->shares); p++)
+		act_add(c, g->shares[p].owner, share_change_go, g->shares[p].change);
+	act_add(c, group->upstream_worker, us_change_take, g->upstream);
+	act_add(c, group->upper, ds_change_upper, g->downstream);
+	act_add(c, group->lower, ds_change_lower, g->downstream);
+	for (unsigned p = 0; p < RTE_DIM(g->shares); p++)
+		act_add(c, g->shares[p].owner, share_change_come, g->shares[p].change);
+}
+
+static void group_leave(struct server_change *c, struct group_change *g) {
+	const struct served_group *group = g->group;
+
+	act_add(c, group->upper, wait_for_queues, g);
+	act_add(c, group->upper, ds_change_close, g->downstream);
+	act_add(c, group->lower, ds_change_passed, g->downstream);
+	act_add(c, group->upstream_worker, us_change_passed, g->upstream);
 }
 
 /* What goes is closed from the port on, what comes is opened towards it. A key that is new is known
- * upstream before the downstream uses it. */
-static void group_take(struct server *s, struct group_change *g) {
-	struct served_group *group = g->group;
-
-	for (unsigned p = 0; p < RTE_DIM(g->shares); p++)
-		step(s, g->shares[p].owner, share_change_go, g->shares[p].change);
-	step(s, group->upstream_worker, us_change_take, g->upstream);
-	step(s, group->upper, ds_change_upper, g->downstream);
-	step(s, group->lower, ds_change_lower, g->downstream);
-	for (unsigned p = 0; p < RTE_DIM(g->shares); p++)
-		step(s, g->shares[p].owner, share_change_come, g->shares[p].change);
+ * upstream before the downstream uses it. All groups have their new state before one is waited for. */
+static void acts_list(struct server_change *c) {
+	for (unsigned g = 0; g < c->count; g++)
+		group_take(c, &c->groups[g]);
+	for (unsigned g = 0; g < c->count; g++)
+		group_leave(c, &c->groups[g]);
 }
 
-static bool all_drained(const struct server_change *c) {
-	for (unsigned g = 0; g < c->count; g++) {
-		if (!ds_change_drained(c->groups[g].downstream))
-			return false;
+static void all_take(struct server_change *c) {
+	for (unsigned i = 0; i < c->count; i++) {
+		struct group_change *g = &c->groups[i];
+
+		change_sessions_take(&g->sessions, g->group, &g->changes);
+		served_group_take(g->group, &g->changes);
 	}
-	return true;
-}
-
-static void wait_for_queues(const struct server_change *c) {
-	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() / 1000 * CHANGE_DRAIN_MS;
-
-	while (server_runs(c->server) && !all_drained(c) && rte_rdtsc() < end)
-		usleep(DRAIN_POLL_US);
-}
-
-static void group_leave(struct server *s, struct group_change *g) {
-	struct served_group *group = g->group;
-
-	step(s, group->upper, ds_change_close, g->downstream);
-	step(s, group->lower, ds_change_passed, g->downstream);
-	step(s, group->upstream_worker, us_change_passed, g->upstream);
 }
 
 void server_change_make(struct server_change *c) {
-	struct server *s = c->server;
+	acts_list(c);
+	for (; c->done < c->act_count; c->done++)
+		worker_do(c->acts[c->done].worker, &c->acts[c->done].task);
+	all_take(c);
+	server_synchronize(c->server);
+}
 
-	for (unsigned g = 0; g < c->count; g++)
-		group_take(s, &c->groups[g]);
-	wait_for_queues(c);
-	for (unsigned g = 0; g < c->count; g++)
-		group_leave(s, &c->groups[g]);
-	server_synchronize(s);
-	for (unsigned g = 0; g < c->count; g++) {
-		struct group_change *change = &c->groups[g];
+bool server_change_round(struct server_change *c) {
+	if (c->act_count == 0)
+		acts_list(c);
+	while (c->done < c->act_count) {
+		const struct worker_task *task = &c->acts[c->done].task;
 
-		change_sessions_take(&change->sessions, change->group, &change->changes);
-		served_group_take(change->group, &change->changes);
+		if (!task->step(task->arg))
+			return false;
+		c->done++;
 	}
+	all_take(c);
+	return true;
 }
 
 void server_change_close(struct server_change *c) {

@@ -15,7 +15,7 @@
 #include "model/live/difference.h"
 #include "server/server.h"
 
-/* So long queues of flows that go may take to run empty. */
+/* So long queues of flows that go may take to run empty: by the clock of the upper MAC. */
 #define CHANGE_DRAIN_MS 500
 
 struct server_change;
@@ -28,8 +28,12 @@ struct server_change *server_change_open(struct server *s);
 bool server_change_add(struct server_change *c, unsigned group, struct live_changes *changes,
 		       char why[LIVE_LINE]);
 
-/* Returns when all of it is in service and all that it replaced is freed. Cannot fail. */
+/* Returns when all of it is in service and what went has left. Cannot fail. */
 void server_change_make(struct server_change *c);
+
+/* The same where no worker runs and the caller does the rounds: what is to be done between two of them. Returns
+ * whether that was all. */
+bool server_change_round(struct server_change *c);
 
 /* Frees it. NULL is harmless. */
 void server_change_close(struct server_change *c);
