@@ -7,6 +7,7 @@
 
 #include "downstream/change/change.h"
 #include "server/change_sessions.h"
+#include "server/running.h"
 #include "sharing/change.h"
 #include "upstream/change/change.h"
 
@@ -57,9 +58,8 @@ static void groups_on(const struct server *s, unsigned port,
 	enum device_role role = s->ports.list[port].role;
 
 	for (unsigned g = 0; g < s->group_count; g++) {
-		bool has = s->ports.of[g][role] == port;
-
-		groups[g] = has ? &s->groups[g].live.sg : NULL;
+		if (s->groups[g].there && s->ports.of[g][role] == port)
+			groups[g] = s->groups[g].sg;
 	}
 }
 
@@ -73,7 +73,7 @@ static bool share_begin(struct server_change *c, struct group_change *g, unsigne
 	if (share == NULL)
 		return true;
 	groups_on(s, port, groups);
-	part->owner = server_share_owner(s, port);
+	part->owner = &s->workers[s->shares.owners[port]];
 	return share_change_begin(share, groups, s->group_count, place, &g->changes, &part->change,
 				  why) == 0;
 }
@@ -155,12 +155,14 @@ static void acts_list(struct server_change *c) {
 }
 
 static void all_take(struct server_change *c) {
+	pthread_rwlock_wrlock(&c->server->lock);
 	for (unsigned i = 0; i < c->count; i++) {
 		struct group_change *g = &c->groups[i];
 
 		change_sessions_take(&g->sessions, g->group, &g->changes);
-		served_group_take(g->group, &g->changes);
+		live_changes_take(&g->group->live, &g->changes);
 	}
+	pthread_rwlock_unlock(&c->server->lock);
 }
 
 void server_change_make(struct server_change *c) {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The configuration read again while traffic runs: what differs in the quality of service of a group is
- * applied by the thread that owns its scheduler, anything else refuses the whole (docs/running.md).
- */
+/* The configuration read again while traffic runs: what differs is changed, or all of it refused. */
 #pragma once
 
 #include <pthread.h>
@@ -10,34 +7,14 @@
 #include <stddef.h>
 
 #include "model/server_config.h"
-#include "server/reload_compare.h"
 #include "server/server.h"
 
-/* Changes that are applied between two rounds, of which one takes up to 10 us where all that it
- * looks at (32 flows of the modem) is out of the caches: together no more than 50 us. */
-#define RELOAD_STEP 4
-#define RELOAD_LINE 512
-
-/* Changes of a group on their way into its scheduler. */
-struct reload_job {
-	struct downstream *downstream;
-	const struct service_group *now, *next;
-	const struct reload_changes *changes;
-	size_t done;
-	const char *why; /* the scheduler refused the change at `refused` */
-	size_t refused;
-};
-
-/* One step of at most RELOAD_STEP changes: `arg` is a struct reload_job. After a refusal the steps
- * lead back. Returns whether it was the last. */
-bool reload_step(void *arg);
+#define RELOAD_LINE 1024
 
 struct reload {
 	struct server *server;
 	const char *path; /* of the configuration */
 	struct server_devices devices; /* instead of those in it */
-	struct server_config loaded[2]; /* in turn: the present one, if any, and the next */
-	unsigned turn;
 	/* Asked for by another thread, and what came of it. */
 	pthread_mutex_t lock;
 	pthread_cond_t answered;
@@ -68,5 +45,4 @@ bool reload_ask(struct reload *r, char *line, size_t size);
 /* Whoever waits in reload_ask() is told that there is no service any more. */
 void reload_close(struct reload *r);
 
-/* Frees what was loaded, once nobody reads `qos` of a group. */
 void reload_free(struct reload *r);

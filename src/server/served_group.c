@@ -26,6 +26,8 @@ static int down_sessions_create(struct served_group *g) {
 	if (g->sessions == NULL)
 		return -1;
 	for (size_t m = 0; m < sg->modem_count; m++) {
+		if (!modem_is_there(&sg->modems[m]))
+			continue;
 		g->sessions[m] =
 			crypto_session(g->crypto, CRYPTO_DOWNLINK, sg->modems[m].security.key);
 		if (g->sessions[m] == NULL) {
@@ -47,6 +49,8 @@ static int up_sessions_create(struct served_group *g) {
 		const struct security_association *sa = &sg->modems[m].security;
 		void **s = &g->up_sessions[2 * m];
 
+		if (!modem_is_there(&sg->modems[m]))
+			continue;
 		s[0] = crypto_session(g->crypto, CRYPTO_UPLINK, sa->key);
 		if (sa->has_next_key)
 			s[1] = crypto_session(g->crypto, CRYPTO_UPLINK, sa->next_key);
@@ -70,6 +74,7 @@ static int sessions_create(struct served_group *g) {
 
 static int downstream_setup(struct served_group *g, const struct group_resources *given) {
 	struct ds_resources r = {
+		.room = &g->live.room,
 		.network = given->wires.from_network,
 		.rphy = given->wires.to_rphy,
 		.crypto_device = g->crypto->device,
@@ -91,6 +96,7 @@ static int downstream_setup(struct served_group *g, const struct group_resources
 
 static int upstream_setup(struct served_group *g, const struct group_resources *given) {
 	struct us_resources r = {
+		.room = &g->live.room,
 		.rphy = given->wires.from_rphy,
 		.network = given->wires.to_network,
 		.control = given->wires.to_control,
@@ -113,9 +119,11 @@ static int upstream_setup(struct served_group *g, const struct group_resources *
 
 int served_group_create(struct served_group *g, const struct service_group *sg,
 			const struct group_resources *r) {
-	pthread_mutex_init(&g->qos_lock, NULL);
-	g->sg = sg;
-	g->qos = sg;
+	struct group_room room = group_room(sg);
+
+	g->sg = &g->live.sg;
+	if (live_group_create(&g->live, sg, &room) != 0)
+		return -1;
 	g->crypto = r->crypto;
 	g->upper = r->upper;
 	g->lower = r->lower;
@@ -258,12 +266,6 @@ void served_group_end(struct served_group *g) {
 		wiring_do(g->upstream_worker, end_upstream, &w);
 }
 
-void served_group_set_qos(struct served_group *g, const struct service_group *qos) {
-	pthread_mutex_lock(&g->qos_lock);
-	g->qos = qos;
-	pthread_mutex_unlock(&g->qos_lock);
-}
-
 uint64_t served_group_held(const struct served_group *g) {
 	uint64_t held = downstream_held(g->downstream);
 
@@ -331,6 +333,6 @@ void served_group_free(struct served_group *g) {
 	downstream_free(g->downstream);
 	sessions_free(g, g->sessions, g->sg->modem_count);
 	sessions_free(g, g->up_sessions, 2 * g->sg->modem_count);
-	pthread_mutex_destroy(&g->qos_lock);
+	live_group_free(&g->live);
 	memset(g, 0, sizeof(*g));
 }

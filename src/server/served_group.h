@@ -2,11 +2,11 @@
 /* A service group in service: both directions, their crypto sessions, and its quality of service. */
 #pragma once
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "downstream/downstream.h"
+#include "model/live/live_group.h"
 #include "model/service_group.h"
 #include "platform/crypto.h"
 #include "server/layout.h"
@@ -35,14 +35,13 @@ struct group_resources {
 };
 
 struct served_group {
-	const struct service_group *sg; /* what everything was made of */
-	/* The same, or what changed its quality of service since: the scheduler has that. For threads
-	 * other than the one that calls served_group_set_qos() under the lock only. */
-	const struct service_group *qos;
-	pthread_mutex_t qos_lock;
+	/* What is in service, `sg` its configuration. For other threads than the control thread under the
+	 * server's lock only. */
+	struct live_group live;
+	const struct service_group *sg;
 	struct docsis_crypto *crypto; /* the server's */
-	void **sessions; /* DOWNLINK, one a modem */
-	void **up_sessions; /* UPLINK, two a modem; NULL without an upstream */
+	void **sessions; /* DOWNLINK, one for each place of a modem; NULL: none is there */
+	void **up_sessions; /* UPLINK, two for each; NULL without an upstream */
 	double sessions_seconds; /* what making both took */
 	bool there; /* to be told of by others */
 	bool drained; /* it receives nothing */
@@ -57,8 +56,8 @@ struct served_group {
 /* Crypto sessions that the group will have. */
 unsigned served_group_sessions(const struct service_group *sg);
 
-/* Makes the zeroed `g`; no worker has its lists yet. Returns 0, or -1 after a message. To be freed by
- * served_group_free() in either case. */
+/* Makes the zeroed `g` with a copy of `sg`; no worker has its lists yet. Returns 0, or -1 after a message. To be
+ * freed by served_group_free() in either case. */
 int served_group_create(struct served_group *g, const struct service_group *sg,
 			const struct group_resources *r);
 
@@ -82,9 +81,6 @@ void served_group_wire(struct served_group *g, const struct group_wires *wires);
 
 /* Nothing more comes: what waits for missing parts is given up in its time. Also while workers run. */
 void served_group_end(struct served_group *g);
-
-/* Tells what the scheduler has now. Afterwards nobody reads what it had before. */
-void served_group_set_qos(struct served_group *g, const struct service_group *qos);
 
 /* Packets and parts of packets that are in it. */
 uint64_t served_group_held(const struct served_group *g);

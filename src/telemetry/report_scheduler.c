@@ -65,15 +65,17 @@ static json_t *channels_json(const struct served_group *g) {
 	const struct ds_upper *u = &g->downstream->upper;
 	json_t *list = json_array();
 
-	for (uint32_t c = 0; c < g->qos->channel_count; c++) {
+	for (uint32_t c = 0; c < g->sg->channel_count; c++) {
 		struct scheduler_channel_report r;
 		uint64_t capacity = qos_capacity(g->downstream, c, u->clock->now);
 
+		if (!channel_is_there(&g->sg->channels[c]))
+			continue;
 		scheduler_report_channel(u->scheduler, c, &r);
 		json_array_append_new(list,
 				      json_pack("{s:o, s:o, s:o, s:o, s:o}", "id",
-						scheduler_integer(g->qos->channels[c].id), "rate",
-						scheduler_integer(g->qos->channels[c].rate),
+						scheduler_integer(g->sg->channels[c].id), "rate",
+						scheduler_integer(g->sg->channels[c].rate),
 						"packets", scheduler_integer(r.packets), "bytes",
 						scheduler_integer(r.bytes), "utilisation",
 						rounded(ratio(r.bytes, capacity), 1e6)));
@@ -84,14 +86,16 @@ static json_t *channels_json(const struct served_group *g) {
 static json_t *groups_json(const struct served_group *g) {
 	json_t *list = json_array();
 
-	for (uint32_t b = 0; b < g->qos->bonding_group_count; b++) {
+	for (uint32_t b = 0; b < g->sg->bonding_group_count; b++) {
 		struct scheduler_group_report r;
 
+		if (!bonding_group_is_there(&g->sg->bonding_groups[b]))
+			continue;
 		scheduler_report_group(g->downstream->upper.scheduler, b, &r);
 		json_array_append_new(
 			list, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "id",
-					scheduler_integer(g->qos->bonding_groups[b].id), "channels",
-					scheduler_integer(g->qos->bonding_groups[b].channel_count),
+					scheduler_integer(g->sg->bonding_groups[b].id), "channels",
+					scheduler_integer(g->sg->bonding_groups[b].channel_count),
 					"packets", scheduler_integer(r.packets), "early_share",
 					rounded(ratio(r.early_packets, r.packets), 1e6),
 					"mean_skew_us", us(ratio(r.skew_ns, r.packets)),
@@ -125,15 +129,15 @@ static json_t *flow_json(const struct service_flow *f, const struct scheduler_fl
 
 static json_t *flows_json(const struct served_group *g, bool all) {
 	json_t *list = json_array();
-	uint32_t flow = 0;
 
-	for (size_t m = 0; m < g->qos->modem_count; m++) {
-		const struct modem *modem = &g->qos->modems[m];
+	for (size_t m = 0; m < g->sg->modem_count; m++) {
+		const struct modem *modem = &g->sg->modems[m];
 
-		for (size_t f = 0; f < modem->service_flow_count; f++, flow++) {
+		for (size_t f = 0; f < modem->service_flow_count; f++) {
 			struct scheduler_flow_report r;
 
-			scheduler_report_flow(g->downstream->upper.scheduler, flow, &r);
+			scheduler_report_flow(g->downstream->upper.scheduler,
+					      ds_flow_number(g->downstream, m, f), &r);
 			if (all || scheduler_dropped(&r) > 0)
 				json_array_append_new(list,
 						      flow_json(&modem->service_flows[f], &r));
@@ -170,24 +174,30 @@ static void print_channels(FILE *out, const struct served_group *g) {
 	const struct ds_upper *u = &g->downstream->upper;
 	double least = 1, most = 0;
 	uint64_t skew = 0;
+	size_t channels = 0;
 
-	for (uint32_t c = 0; c < g->qos->channel_count; c++) {
+	for (uint32_t c = 0; c < g->sg->channel_count; c++) {
 		struct scheduler_channel_report r;
 		double fill;
 
+		if (!channel_is_there(&g->sg->channels[c]))
+			continue;
+		channels++;
 		scheduler_report_channel(u->scheduler, c, &r);
 		fill = ratio(r.bytes, qos_capacity(g->downstream, c, u->clock->now));
 		least = fill < least ? fill : least;
 		most = fill > most ? fill : most;
 	}
-	for (uint32_t b = 0; b < g->qos->bonding_group_count; b++) {
+	for (uint32_t b = 0; b < g->sg->bonding_group_count; b++) {
 		struct scheduler_group_report r;
 
+		if (!bonding_group_is_there(&g->sg->bonding_groups[b]))
+			continue;
 		scheduler_report_group(u->scheduler, b, &r);
 		skew = r.max_skew_ns > skew ? r.max_skew_ns : skew;
 	}
 	fprintf(out, "  %zu channels %.1f to %.1f %% full, skew of bonded flows at most %.0f us\n",
-		g->qos->channel_count, 100 * least, 100 * most, (double)skew / 1000);
+		channels, 100 * least, 100 * most, (double)skew / 1000);
 }
 
 void report_scheduler_print(FILE *out, const struct served_group *g) {

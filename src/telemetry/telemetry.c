@@ -76,9 +76,7 @@ static int on_group(const char *cmd, const char *params, struct rte_tel_data *d)
 			ret = telemetry_complain_group(server, d);
 			break;
 		}
-		pthread_mutex_lock(&g->qos_lock);
 		ret = group_commands[c].answer(g, params, d);
-		pthread_mutex_unlock(&g->qos_lock);
 	}
 	pthread_rwlock_unlock(&lock);
 	return ret;

@@ -9,6 +9,22 @@
 #define NAMES "group="
 #define COMPLAINT 128 /* bytes: the most that an answer's text has in DPDK 22.11 */
 
+static size_t channels_of(const struct service_group *sg) {
+	size_t count = 0;
+
+	for (size_t c = 0; c < sg->channel_count; c++)
+		count += channel_is_there(&sg->channels[c]);
+	return count;
+}
+
+static size_t upstream_channels_of(const struct service_group *sg) {
+	size_t count = 0;
+
+	for (size_t c = 0; c < sg->upstream_channel_count; c++)
+		count += upstream_channel_is_there(&sg->upstream_channels[c]);
+	return count;
+}
+
 int telemetry_service_groups(struct server *s, const char *params, struct rte_tel_data *d) {
 	if (params != NULL)
 		return telemetry_complain(d, "allowed: no parameter");
@@ -20,9 +36,9 @@ int telemetry_service_groups(struct server *s, const char *params, struct rte_te
 		if (in == NULL)
 			break;
 		telemetry_put_text(in, "name", sg->name);
-		telemetry_put(in, "modems", sg->modem_count);
-		telemetry_put(in, "channels", sg->channel_count);
-		telemetry_put(in, "upstream_channels", sg->upstream_channel_count);
+		telemetry_put(in, "modems", s->groups[i].live.modems);
+		telemetry_put(in, "channels", channels_of(sg));
+		telemetry_put(in, "upstream_channels", upstream_channels_of(sg));
 	}
 	return 0;
 }

@@ -81,7 +81,7 @@ static bool scheduler_part(const char *params, size_t count, size_t *from, size_
 }
 
 int telemetry_channels(struct served_group *g, const char *params, struct rte_tel_data *d) {
-	const struct service_group *sg = g->qos;
+	const struct service_group *sg = g->sg;
 	size_t from, to;
 
 	if (!scheduler_part(params, sg->channel_count, &from, &to))
@@ -90,8 +90,11 @@ int telemetry_channels(struct served_group *g, const char *params, struct rte_te
 	rte_tel_data_start_dict(d);
 	for (size_t c = from; c < to; c++) {
 		struct scheduler_channel_report r;
-		struct rte_tel_data *in = telemetry_inner(d, sg->channels[c].id);
+		struct rte_tel_data *in;
 
+		if (!channel_is_there(&sg->channels[c]))
+			continue;
+		in = telemetry_inner(d, sg->channels[c].id);
 		if (in == NULL)
 			break;
 		scheduler_report_channel(g->downstream->upper.scheduler, (uint32_t)c, &r);
@@ -106,7 +109,7 @@ int telemetry_channels(struct served_group *g, const char *params, struct rte_te
 }
 
 int telemetry_groups(struct served_group *g, const char *params, struct rte_tel_data *d) {
-	const struct service_group *sg = g->qos;
+	const struct service_group *sg = g->sg;
 	size_t from, to;
 
 	if (!scheduler_part(params, sg->bonding_group_count, &from, &to))
@@ -115,8 +118,11 @@ int telemetry_groups(struct served_group *g, const char *params, struct rte_tel_
 	rte_tel_data_start_dict(d);
 	for (size_t b = from; b < to; b++) {
 		struct scheduler_group_report r;
-		struct rte_tel_data *in = telemetry_inner(d, sg->bonding_groups[b].id);
+		struct rte_tel_data *in;
 
+		if (!bonding_group_is_there(&sg->bonding_groups[b]))
+			continue;
+		in = telemetry_inner(d, sg->bonding_groups[b].id);
 		if (in == NULL)
 			break;
 		scheduler_report_group(g->downstream->upper.scheduler, (uint32_t)b, &r);
@@ -140,7 +146,7 @@ static void put_flow(struct rte_tel_data *d, const struct served_group *g,
 
 	scheduler_report_flow(g->downstream->upper.scheduler, index, &r);
 	telemetry_put(d, "priority", f->priority);
-	telemetry_put(d, "bonding_group", g->qos->bonding_groups[f->bonding_group].id);
+	telemetry_put(d, "bonding_group", g->sg->bonding_groups[f->bonding_group].id);
 	telemetry_put(d, "max_sustained_rate", f->sustained_rate);
 	telemetry_put_text(d, "aqm", aqms[f->aqm]);
 	telemetry_put(d, "packets", r.packets);
@@ -164,8 +170,7 @@ static void put_mac(struct rte_tel_data *d, const uint8_t *mac) {
 }
 
 int telemetry_flow(struct served_group *g, const char *params, struct rte_tel_data *d) {
-	const struct service_group *sg = g->qos;
-	uint32_t index = 0;
+	const struct service_group *sg = g->sg;
 	uint64_t id;
 
 	if (!telemetry_number(params, UINT32_MAX, &id))
@@ -173,12 +178,13 @@ int telemetry_flow(struct served_group *g, const char *params, struct rte_tel_da
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		const struct modem *modem = &sg->modems[m];
 
-		for (size_t f = 0; f < modem->service_flow_count; f++, index++) {
+		for (size_t f = 0; f < modem->service_flow_count; f++) {
 			if (modem->service_flows[f].id != id)
 				continue;
 			rte_tel_data_start_dict(d);
 			put_mac(d, modem->mac);
-			put_flow(d, g, &modem->service_flows[f], index);
+			put_flow(d, g, &modem->service_flows[f],
+				 ds_flow_number(g->downstream, m, f));
 			return 0;
 		}
 	}
@@ -191,34 +197,32 @@ static size_t find_modem(const struct service_group *sg, const char *text) {
 	uint64_t place;
 
 	if (telemetry_number(text, sg->modem_count - 1, &place))
-		return place;
+		return modem_is_there(&sg->modems[place]) ? place : SG_MAX_MODEMS;
 	if (text == NULL || !units_parse_mac(text, mac))
 		return SG_MAX_MODEMS;
 	for (size_t m = 0; m < sg->modem_count; m++) {
-		if (memcmp(sg->modems[m].mac, mac, sizeof(mac)) == 0)
+		if (modem_is_there(&sg->modems[m]) &&
+		    memcmp(sg->modems[m].mac, mac, sizeof(mac)) == 0)
 			return m;
 	}
 	return SG_MAX_MODEMS;
 }
 
 int telemetry_modem(struct served_group *g, const char *params, struct rte_tel_data *d) {
-	const struct service_group *sg = g->qos;
+	const struct service_group *sg = g->sg;
 	size_t found = find_modem(sg, params);
-	uint32_t index = 0;
 
 	if (found == SG_MAX_MODEMS)
 		return telemetry_complain(d, "no modem has this MAC address or index");
-	for (size_t m = 0; m < found; m++)
-		index += (uint32_t)sg->modems[m].service_flow_count;
 	rte_tel_data_start_dict(d);
 	put_mac(d, sg->modems[found].mac);
 	telemetry_put(d, "max_aggregate_rate", sg->modems[found].aggregate_rate);
-	for (size_t f = 0; f < sg->modems[found].service_flow_count; f++, index++) {
+	for (size_t f = 0; f < sg->modems[found].service_flow_count; f++) {
 		const struct service_flow *flow_of = &sg->modems[found].service_flows[f];
 		struct rte_tel_data *in = telemetry_inner(d, flow_of->id);
 
 		if (in != NULL)
-			put_flow(in, g, flow_of, index);
+			put_flow(in, g, flow_of, ds_flow_number(g->downstream, found, f));
 	}
 	return 0;
 }

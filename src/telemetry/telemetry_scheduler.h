@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The answers of /vcmts/scheduler/...: each fills `d` for the parameters, NULL where there were none,
- * or puts an error there, and returns 0. To be called with the group's qos_lock held.
+ * or puts an error there, and returns 0. To be called with the server's lock held.
  */
 #pragma once
 

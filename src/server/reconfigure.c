@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "server/reconfigure.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "server/changes.h"
+#include "server/group_life.h"
+
+#define NOWHERE SERVER_MAX_GROUPS /* in the place of a group's number */
+
+/* One at a time. */
+struct reconfiguration {
+	struct server *server;
+	const struct server_config *next;
+	struct server_change *change;
+	unsigned places[SERVER_MAX_GROUPS]; /* of the groups of `next`, or NOWHERE */
+	bool stays[SERVER_MAX_GROUPS]; /* a group in service, by its number */
+	unsigned came[SERVER_MAX_GROUPS], came_count; /* numbers */
+	unsigned went;
+	char *line;
+	size_t used;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct reconfiguration *r, const char *format,
+						      ...) {
+	va_list values;
+	int size;
+
+	va_start(values, format);
+	size = vsnprintf(r->line + r->used, RECONFIGURE_LINE - r->used, format, values);
+	va_end(values);
+	r->used += (size_t)size;
+	if (r->used >= RECONFIGURE_LINE)
+		r->used = RECONFIGURE_LINE - 1;
+}
+
+static bool refuse(struct reconfiguration *r, uint32_t id, const char *why) {
+	r->used = 0;
+	if (r->server->group_count > 1 || r->next->group_count > 1)
+		say(r, "service group %u: ", id);
+	say(r, "%s; nothing was changed", why);
+	return false;
+}
+
+static bool is_there(const struct server *s, unsigned group) {
+	return s->groups[group].there;
+}
+
+static unsigned place_of(const struct server *s, uint32_t id) {
+	for (unsigned g = 0; g < s->group_count; g++) {
+		if (is_there(s, g) && s->groups[g].sg->id == id)
+			return g;
+	}
+	return NOWHERE;
+}
+
+static void match(struct reconfiguration *r) {
+	for (size_t n = 0; n < r->next->group_count; n++) {
+		r->places[n] = place_of(r->server, r->next->groups[n].id);
+		if (r->places[n] != NOWHERE)
+			r->stays[r->places[n]] = true;
+	}
+	for (unsigned g = 0; g < r->server->group_count; g++)
+		r->went += is_there(r->server, g) && !r->stays[g];
+}
+
+static void say_group(struct reconfiguration *r, const struct live_group *l,
+		      const struct live_changes *changes) {
+	char text[LIVE_LINE];
+
+	live_changes_text(l, changes, text, sizeof(text));
+	say(r, "%s", r->used > 0 ? "; " : "");
+	if (r->next->group_count > 1)
+		say(r, "service group %u: ", l->sg.id);
+	say(r, "%s", text);
+}
+
+/* Groups that stay. */
+static bool prepare(struct reconfiguration *r) {
+	for (size_t n = 0; n < r->next->group_count; n++) {
+		const struct service_group *sg = &r->next->groups[n];
+		struct live_changes changes = {0};
+		struct live_group *l;
+		char why[LIVE_LINE];
+
+		if (r->places[n] == NOWHERE)
+			continue;
+		l = &r->server->groups[r->places[n]].live;
+		if (!live_difference(l, sg, &changes, why))
+			return refuse(r, sg->id, why);
+		if (changes.count > 0) {
+			say_group(r, l, &changes);
+			if (!server_change_add(r->change, r->places[n], &changes, why))
+				return refuse(r, sg->id, why);
+		}
+		live_changes_free(&changes);
+	}
+	return true;
+}
+
+static bool let_come(struct reconfiguration *r) {
+	for (size_t n = 0; n < r->next->group_count; n++) {
+		const struct service_group *sg = &r->next->groups[n];
+		char why[LIVE_LINE];
+
+		if (r->places[n] != NOWHERE)
+			continue;
+		if (!server_group_add(r->server, sg, &r->came[r->came_count], why))
+			return refuse(r, sg->id, why);
+		r->came_count++;
+	}
+	return true;
+}
+
+static void take_back(struct reconfiguration *r) {
+	char why[LIVE_LINE];
+
+	while (r->came_count > 0)
+		server_group_remove(r->server, r->came[--r->came_count], 0, why);
+}
+
+static void let_go(struct reconfiguration *r) {
+	char why[LIVE_LINE];
+
+	for (unsigned g = 0; g < SERVER_MAX_GROUPS && g < r->server->group_count; g++) {
+		bool came = false;
+
+		for (unsigned c = 0; c < r->came_count; c++)
+			came |= r->came[c] == g;
+		if (is_there(r->server, g) && !r->stays[g] && !came)
+			server_group_remove(r->server, g, CHANGE_DRAIN_MS, why);
+	}
+}
+
+static void say_groups(struct reconfiguration *r) {
+	if (r->came_count > 0)
+		say(r, "%s%u service group%s added", r->used > 0 ? "; " : "", r->came_count,
+		    r->came_count == 1 ? "" : "s");
+	if (r->went > 0)
+		say(r, "%s%u service group%s removed", r->used > 0 ? "; " : "", r->went,
+		    r->went == 1 ? "" : "s");
+	if (r->used == 0)
+		say(r, "nothing changed");
+}
+
+bool server_reconfigure(struct server *s, const struct server_config *next,
+			char line[RECONFIGURE_LINE]) {
+	struct reconfiguration r = {.server = s, .next = next, .line = line};
+	bool good;
+
+	line[0] = '\0';
+	if (next->main_core != s->config->main_core)
+		return refuse(&r, next->groups[0].id,
+			      "threads.main_core: differs, which takes a new start");
+	r.change = server_change_open(s);
+	if (r.change == NULL)
+		return refuse(&r, next->groups[0].id, "no memory left for a change");
+	match(&r);
+	good = prepare(&r) && let_come(&r);
+	if (good) {
+		server_change_make(r.change);
+		let_go(&r);
+		say_groups(&r);
+	} else {
+		take_back(&r);
+	}
+	server_change_close(r.change);
+	return good;
+}
