@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Groups in service from texts, and what they are as a text in which places do not show. */
+#pragma once
+
+#include "test_model.h"
+
+#include <jansson.h>
+
+#include "model/live/difference.h"
+#include "model/live/live_index.h"
+#include "model/live/live_kind.h"
+#include "model/live/object_json.h"
+#include "model/live/request.h"
+
+/* Two modems with all that modems have. */
+#define LIVE_TOP                                                                       \
+	"name: sg\n"                                                                   \
+	"channels:\n"                                                                  \
+	"  - {id: 1, type: ofdm, rate: 1 Gbps, session: 11}\n"                         \
+	"  - {id: 2, type: ofdm, rate: 1 Gbps, session: 12}\n"                         \
+	"  - {id: 3, type: sc-qam, rate: 37.5 Mbps, session: 13, psp_extra: static}\n" \
+	"upstream_channels:\n"                                                         \
+	"  - {id: 1, type: ofdma, rate: 100 Mbps, session: 21, request_session: 22}\n" \
+	"  - {id: 2, type: sc-qam, rate: 30 Mbps, session: 23, ranging_session: 24}\n" \
+	"bonding_groups:\n"                                                            \
+	"  - {id: 1, channels: [1, 2]}\n"                                              \
+	"  - {id: 2, channels: [3]}\n"                                                 \
+	"filter_groups:\n"                                                             \
+	"  - {id: 1, rules: [{family: ipv4, action: deny, tos: 0x20/0xf0}]}\n"         \
+	"  - {id: 2, rules: [{family: llc, action: deny, ethertype: 0x86dd}]}\n"
+#define LIVE_MODEM_1                                                                             \
+	"  - mac: \"02:01:00:00:00:01\"\n"                                                       \
+	"    addresses: [10.0.0.1, \"2001:db8::1\"]\n"                                           \
+	"    filter_groups: [2, 1]\n"                                                            \
+	"    bonding_group: 1\n"                                                                 \
+	"    max_aggregate_rate: 100 Mbps\n"                                                     \
+	"    security: {said: 1, key: \"000102030405060708090a0b0c0d0e0f\", "                    \
+	"iv: \"000102030405060708090a0b0c0d0e0e\"}\n"                                            \
+	"    service_flows:\n"                                                                   \
+	"      - {id: 1, dsid: 1, priority: 3, max_sustained_rate: 20 Mbps, "                    \
+	"min_reserved_rate: 1 Mbps, min_reserved_packet: 128, aqm: wred, "                       \
+	"wred: {max_probability_inverse: 33, weight: 4, min_threshold: 7000}}\n"                 \
+	"      - {id: 2, bonding_group: 2, aqm: docsis-pie, latency_target: 20 ms, "             \
+	"min_buffer: 5000}\n"                                                                    \
+	"    classifiers: [{family: ipv6, source: \"2001:db8:1::/48\", protocol: tcp, "          \
+	"source_ports: 80, destination_ports: \"1-99\", service_flow: 2}]\n"                     \
+	"    upstream_service_flows:\n"                                                          \
+	"      - {id: 3, sid_clusters: [{id: 0, sids: [{channel: 1, sid: 1}, {channel: 2, sid: " \
+	"1}]}]}\n"
+#define LIVE_MODEM_2                                                                       \
+	"  - mac: \"02:01:00:00:00:02\"\n"                                                 \
+	"    addresses: [10.0.0.2]\n"                                                      \
+	"    bonding_group: 2\n"                                                           \
+	"    security: {said: 2, cipher: none}\n"                                          \
+	"    service_flows: [{id: 4}, {id: 5, state: provisioned}]\n"                      \
+	"    upstream_service_flows:\n"                                                    \
+	"      - {id: 6, segment_header: false, sid_clusters: [{id: 3, sids: [{channel: 1, sid: " \
+	"2}]}]}\n"
+#define LIVE_SMALL LIVE_TOP "modems:\n" LIVE_MODEM_1 LIVE_MODEM_2
+
+/* A good configuration. */
+static inline struct service_group sg_of(const char *text) {
+	struct loaded loaded = load_text(text);
+
+	assert_string_equal(loaded.said, "");
+	free(loaded.said);
+	return loaded.sg;
+}
+
+static inline struct live_group live_of(const char *text) {
+	struct service_group sg = sg_of(text);
+	struct group_room room = group_room(&sg);
+	struct live_group l;
+
+	assert_int_equal(live_group_create(&l, &sg, &room), 0);
+	service_group_free(&sg); /* nothing of the loader's is needed */
+	return l;
+}
+
+/* All objects with their secrets, by what they are called; to be freed. */
+static inline char *live_text(const struct live_group *l) {
+	json_t *all = json_object();
+	char name[64], *text;
+
+	json_object_set_new(all, "group", object_json(l, LIVE_GROUP, 0, true));
+	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
+		for (uint32_t i = 0; i < live_room(&l->room, o); i++) {
+			if (l->blocks[o][i] == NULL)
+				continue;
+			live_name(o, live_item(&l->sg, o, i), name, sizeof(name));
+			assert_null(json_object_get(all, name));
+			json_object_set_new(all, name, object_json(l, o, i, true));
+		}
+	}
+	text = json_dumps(all, JSON_INDENT(1) | JSON_SORT_KEYS);
+	assert_non_null(text);
+	json_decref(all);
+	return text;
+}
+
+/* Is the group what a fresh copy of the configuration is? */
+static inline void expect_same_as(const struct live_group *l, const struct service_group *sg) {
+	struct live_group fresh;
+	char *is, *should;
+
+	assert_int_equal(live_group_create(&fresh, sg, &l->room), 0);
+	is = live_text(l);
+	should = live_text(&fresh);
+	assert_string_equal(is, should);
+	free(is);
+	free(should);
+	live_group_free(&fresh);
+}
+
+/* Lists and what is known of them say the same of each place. */
+static inline void expect_sound(const struct live_group *l) {
+	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
+		uint32_t places = live_room(&l->room, o), first_free = 0;
+
+		assert_int_equal(live_count(&l->sg, o), places);
+		for (uint32_t i = 0; i < places; i++) {
+			const void *item = live_item(&l->sg, o, i);
+			const bool there[LIVE_OBJECTS] = {
+				[LIVE_CHANNEL] = o == LIVE_CHANNEL && channel_is_there(item),
+				[LIVE_UPSTREAM_CHANNEL] = o == LIVE_UPSTREAM_CHANNEL &&
+							  upstream_channel_is_there(item),
+				[LIVE_BONDING_GROUP] =
+					o == LIVE_BONDING_GROUP && bonding_group_is_there(item),
+				[LIVE_FILTER_GROUP] =
+					o == LIVE_FILTER_GROUP && filter_group_is_there(item),
+				[LIVE_MODEM] = o == LIVE_MODEM && modem_is_there(item),
+			};
+
+			assert_int_equal(there[o], l->blocks[o][i] != NULL);
+			if (there[o])
+				assert_memory_equal(item, l->blocks[o][i], live_kinds[o].size);
+			if (there[o] && first_free == i)
+				first_free++;
+		}
+		assert_int_equal(l->first_free[o], first_free);
+	}
+}
+
+static inline uint32_t place_of(const struct live_group *l, const char *mac) {
+	json_t *name = json_pack("{s:s}", "mac", mac);
+	uint32_t place;
+	char why[LIVE_LINE];
+
+	assert_true(live_request_find(l, LIVE_MODEM, name, &place, why));
+	json_decref(name);
+	return place;
+}

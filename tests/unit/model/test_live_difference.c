@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two configurations and what lies between them: each kind of change, their order, places, refusals. */
+#include "test_live.h"
+
+#define NEW_MODEM(n)                              \
+	"  - mac: \"02:01:00:00:01:0" n "\"\n"    \
+	"    addresses: [10.1.0." n "]\n"         \
+	"    bonding_group: 2\n"                  \
+	"    security: {said: 3, cipher: none}\n" \
+	"    service_flows: [{id: 10" n "}]\n"
+
+/* Makes `l` what `text` says, and expects these changes. */
+static void expect_changes(struct live_group *l, const char *text, const char *expected) {
+	struct service_group next = sg_of(text);
+	struct live_changes changes;
+	char why[LIVE_LINE] = "", told[512];
+
+	assert_true(live_difference(l, &next, &changes, why));
+	live_changes_text(l, &changes, told, sizeof(told));
+	assert_string_equal(told, expected);
+	live_changes_take(l, &changes);
+	live_changes_text(l, &changes, told, sizeof(told));
+	assert_string_equal(told, expected);
+	live_changes_free(&changes);
+	expect_same_as(l, &next);
+	expect_sound(l);
+	service_group_free(&next);
+}
+
+static void expect_refusal(struct live_group *l, const char *text, const char *line) {
+	struct service_group next = sg_of(text);
+	struct live_changes changes;
+	char why[LIVE_LINE] = "", *before = live_text(l), *after;
+
+	assert_false(live_difference(l, &next, &changes, why));
+	assert_string_equal(why, line);
+	assert_null(changes.list);
+	after = live_text(l);
+	assert_string_equal(before, after);
+	free(before);
+	free(after);
+	service_group_free(&next);
+}
+
+static void a_copy_is_the_configuration(void **state) {
+	struct live_group l = live_of(LIVE_SMALL);
+	struct service_group sg = sg_of(LIVE_SMALL);
+
+	(void)state;
+	expect_same_as(&l, &sg);
+	expect_sound(&l);
+	assert_string_equal(l.sg.name, "sg");
+	assert_int_equal(l.modems, 2);
+	assert_int_equal(l.room.modems, 18);
+	assert_int_equal(l.room.upstream_channels, 6);
+	service_group_free(&sg);
+	live_group_free(&l);
+	live_group_free(&l);
+}
+
+static void the_order_of_lists_is_no_difference(void **state) {
+	struct live_group l = live_of(LIVE_SMALL);
+
+	(void)state;
+	expect_changes(&l, LIVE_SMALL, "nothing");
+	expect_changes(&l, LIVE_TOP "modems:\n" LIVE_MODEM_2 LIVE_MODEM_1, "nothing");
+	expect_changes(
+		&l,
+		"name: sg\n"
+		"channels:\n"
+		"  - {id: 3, type: sc-qam, rate: 37.5 Mbps, session: 13, psp_extra: static}\n"
+		"  - {id: 2, type: ofdm, rate: 1 Gbps, session: 12}\n"
+		"  - {id: 1, type: ofdm, rate: 1 Gbps, session: 11}\n"
+		"upstream_channels:\n"
+		"  - {id: 2, type: sc-qam, rate: 30 Mbps, session: 23, ranging_session: 24}\n"
+		"  - {id: 1, type: ofdma, rate: 100 Mbps, session: 21, request_session: 22}\n"
+		"bonding_groups:\n"
+		"  - {id: 2, channels: [3]}\n"
+		"  - {id: 1, channels: [1, 2]}\n"
+		"filter_groups:\n"
+		"  - {id: 2, rules: [{family: llc, action: deny, ethertype: 0x86dd}]}\n"
+		"  - {id: 1, rules: [{family: ipv4, action: deny, tos: 0x20/0xf0}]}\n"
+		"modems:\n" LIVE_MODEM_2 LIVE_MODEM_1,
+		"nothing");
+	live_group_free(&l);
+}
+
+/* The configuration with one text instead of another. */
+static char *replaced(const char *from, const char *to) {
+	const char *text = LIVE_SMALL, *place = strstr(text, from);
+	char *made = NULL;
+
+	assert_non_null(place);
+	assert_true(asprintf(&made, "%.*s%s%s", (int)(place - text), text, to,
+			     place + strlen(from)) > 0);
+	return made;
+}
+
+static void one_value_is_one_change(void **state) {
+	static const struct {
+		const char *from, *to, *changes;
+	} all[] = {
+		{"name: sg\n", "name: sg\nrate_limit: 5 Gbps\n", "1 limit changed"},
+		{"name: sg\n", "name: sg\ncpe_timeout: 5 s\n", "1 limit changed"},
+		{"session: 11", "session: 19", "1 channel changed"},
+		{"rate: 37.5 Mbps", "rate: 42 Mbps", "1 channel changed"},
+		{"psp_extra: static", "psp_extra: none", "1 channel changed"},
+		{"session: 21", "session: 29", "1 upstream channel changed"},
+		{"ranging_session: 24", "ranging_session: 25", "1 upstream channel changed"},
+		{"channels: [1, 2]", "channels: [2, 1]", "1 bonding group changed"},
+		{"channels: [1, 2]", "channels: [1, 2, 3]", "1 bonding group changed"},
+		{"0x20/0xf0", "0x20/0xf8", "1 filter group changed"},
+		{"action: deny, tos", "action: permit, tos", "1 filter group changed"},
+		{"10.0.0.1,", "10.0.0.9,", "1 modem changed"},
+		{"\"2001:db8::1\"]", "\"2001:db8::1\", 10.0.0.9]", "1 modem changed"},
+		{"10.0.0.1, \"2001:db8::1\"", "\"2001:db8::1\", 10.0.0.1", "1 modem changed"},
+		{"filter_groups: [2, 1]", "filter_groups: [1, 2]", "1 modem changed"},
+		{"filter_groups: [2, 1]", "filter_groups: [2]", "1 modem changed"},
+		{"max_aggregate_rate: 100", "max_aggregate_rate: 90", "1 modem changed"},
+		{"0b0c0d0e0f", "0b0c0d0e00", "1 modem changed"},
+		{"said: 1,", "said: 7,", "1 modem changed"},
+		{"said: 1,", "said: 1, key_sequence: 1,", "1 modem changed"},
+		{"priority: 3", "priority: 4", "1 modem changed"},
+		{"weight: 4", "weight: 5", "1 modem changed"},
+		{"dsid: 1", "dsid: 9", "1 modem changed"},
+		{"latency_target: 20", "latency_target: 21", "1 modem changed"},
+		{"id: 5, state: provisioned", "id: 5", "1 modem changed"},
+		{"[{id: 4}, {id: 5, state: provisioned}]", "[{id: 4}]", "1 modem changed"},
+		{"{id: 4}", "{id: 8}", "1 modem changed"},
+		{"source_ports: 80", "source_ports: 81", "1 modem changed"},
+		{"service_flow: 2}", "service_flow: 1}", "1 modem changed"},
+		{"segment_header: false", "segment_header: true", "1 modem changed"},
+		{"{channel: 2, sid: 1}", "{channel: 2, sid: 9}", "1 modem changed"},
+		{", {channel: 2, sid: 1}", "", "1 modem changed"},
+		{"{id: 3, sids", "{id: 4, sids", "1 modem changed"},
+		{"02:01:00:00:00:02", "02:01:00:00:00:03", "1 modem added, 1 modem removed"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
+		struct live_group l = live_of(LIVE_SMALL);
+		char *text = replaced(all[i].from, all[i].to);
+
+		expect_changes(&l, text, all[i].changes);
+		expect_changes(&l, text, "nothing");
+		expect_changes(&l, LIVE_SMALL, all[i].changes);
+		free(text);
+		live_group_free(&l);
+	}
+}
+
+/* A new bonding group of a new channel, for a new modem with a new filter group; and back. */
+static void objects_come_before_and_go_after_their_users(void **state) {
+	static const char wide[] =
+		"name: sg\n"
+		"channels: [{id: 1, type: ofdm, rate: 1 Gbps, session: 11}, "
+		"{id: 7, type: ofdm, rate: 1 Gbps, session: 17}]\n"
+		"bonding_groups: [{id: 7, channels: [7]}]\n"
+		"filter_groups: [{id: 7, rules: [{family: ipv4, action: deny}]}]\n"
+		"upstream_channels: [{id: 7, type: ofdma, rate: 100 Mbps, session: 27}]\n"
+		"modems:\n"
+		"  - mac: \"02:01:00:00:00:07\"\n"
+		"    addresses: [10.0.0.7]\n"
+		"    filter_groups: [7]\n"
+		"    bonding_group: 7\n"
+		"    security: {said: 7, cipher: none}\n"
+		"    service_flows: [{id: 7}]\n"
+		"    upstream_service_flows: "
+		"[{id: 8, sid_clusters: [{id: 0, sids: [{channel: 7, sid: 7}]}]}]\n" LIVE_MODEM_2;
+	static const struct {
+		enum live_object object;
+		bool goes;
+	} order[] = {
+		{LIVE_FILTER_GROUP, false},    {LIVE_CHANNEL, false},
+		{LIVE_UPSTREAM_CHANNEL, false}, {LIVE_BONDING_GROUP, false},
+		{LIVE_MODEM, true},	       {LIVE_MODEM, false},
+		{LIVE_BONDING_GROUP, true},    {LIVE_UPSTREAM_CHANNEL, true},
+		{LIVE_UPSTREAM_CHANNEL, true}, {LIVE_CHANNEL, true},
+		{LIVE_CHANNEL, true},	       {LIVE_FILTER_GROUP, true},
+		{LIVE_FILTER_GROUP, true},
+	};
+	char *text = replaced("x", "x");
+	struct live_group l = live_of(text);
+	char *moved = NULL;
+	struct service_group next;
+	struct live_changes changes;
+	char why[LIVE_LINE];
+	size_t met = 0;
+
+	(void)state;
+	/* the second modem moves to what is new, as its old channels go */
+	assert_true(asprintf(&moved, "%s", wide) > 0);
+	memcpy(strstr(strstr(moved, "00:02"), "bonding_group: 2"), "bonding_group: 7", 16);
+	memcpy(strstr(strstr(moved, "id: 6"), "channel: 1"), "channel: 7", 10);
+	next = sg_of(moved);
+	assert_true(live_difference(&l, &next, &changes, why));
+	for (size_t i = 0; i < changes.count && met < ARRAY_COUNT(order); i++) {
+		const struct live_change *c = &changes.list[i];
+
+		while (met < ARRAY_COUNT(order) && (order[met].object != c->object ||
+						    order[met].goes != (c->next == NULL)))
+			met++;
+	}
+	assert_true(met < ARRAY_COUNT(order));
+	live_changes_take(&l, &changes);
+	live_changes_free(&changes);
+	expect_same_as(&l, &next);
+	expect_changes(&l, LIVE_SMALL,
+		       "1 modem added, 1 modem changed, 1 modem removed, 2 filter groups added, "
+		       "1 filter group removed, 2 bonding groups added, 1 bonding group removed, "
+		       "2 upstream channels added, 1 upstream channel removed, "
+		       "2 channels added, 1 channel removed");
+	service_group_free(&next);
+	free(moved);
+	free(text);
+	live_group_free(&l);
+}
+
+static void places_are_kept_and_given_again(void **state) {
+	struct live_group l = live_of(LIVE_SMALL);
+	uint32_t second = place_of(&l, "02:01:00:00:00:02");
+
+	(void)state;
+	assert_int_equal(second, 1);
+	/* one goes while another comes: its place is not given before */
+	expect_changes(&l, LIVE_TOP "modems:\n" NEW_MODEM("1") LIVE_MODEM_2,
+		       "1 modem added, 1 modem removed");
+	assert_int_equal(place_of(&l, "02:01:00:00:01:01"), 2);
+	assert_int_equal(place_of(&l, "02:01:00:00:00:02"), second);
+	expect_changes(&l, LIVE_TOP "modems:\n" NEW_MODEM("2") NEW_MODEM("1") LIVE_MODEM_2,
+		       "1 modem added");
+	assert_int_equal(place_of(&l, "02:01:00:00:01:02"), 0);
+	assert_int_equal(place_of(&l, "02:01:00:00:01:01"), 2);
+	assert_int_equal(l.modems, 3);
+	live_group_free(&l);
+}
+
+/* What one object gives up another may have in the same difference. */
+static void values_move_between_objects(void **state) {
+	struct live_group l = live_of(LIVE_SMALL);
+	char *text = replaced("10.0.0.1,", "10.0.0.2,");
+	char *second = strstr(strstr(text, "00:02"), "10.0.0.2");
+
+	(void)state;
+	second[7] = '1';
+	expect_changes(&l, text, "2 modems changed");
+	memcpy(strstr(text, "{id: 1, dsid"), "{id: 4, dsid", 12);
+	memcpy(strstr(text, "{id: 4},"), "{id: 1},", 8);
+	memcpy(strstr(text, "session: 11"), "session: 12", 11);
+	memcpy(strstr(strstr(text, "id: 2, type: ofdm"), "session: 12"), "session: 11", 11);
+	expect_changes(&l, text, "2 modems changed, 2 channels changed");
+	free(text);
+	live_group_free(&l);
+}
+
+static void what_takes_a_new_start(void **state) {
+	static const char *const all[][2] = {
+		{"name: other\n", "name: differs, which takes a new start"},
+		{"name: sg\nservice_group: 2\n", "service_group: differs, which takes a new start"},
+		{"name: sg\nports: {rphy: {device: net_null7}}\n",
+		 "ports.rphy.device: differs, which takes a new start"},
+		{"name: sg\nports: {network: {vlan: 7}}\n",
+		 "ports.network.vlan: differs, which takes a new start"},
+		{"name: sg\nrphy: {mtu: 2000}\n", "rphy.mtu: differs, which takes a new start"},
+		{"name: sg\nthreads: {upper_mac_core: 2}\n",
+		 "threads.upper_mac_core: differs, which takes a new start"},
+		{"name: sg\nmax_modems: 7\n", "max_modems: differs, which takes a new start"},
+		{"name: sg\nmax_queued: 777\n", "max_queued: differs, which takes a new start"},
+		{"name: sg\nmax_frame: 1999\n", "max_frame: differs, which takes a new start"},
+		{"name: sg\nflow_cache: 0\n", "flow_cache: differs, which takes a new start"},
+		{"name: sg\nfilter_default: deny\n",
+		 "filter_default: differs, which takes a new start"},
+		{"name: sg\nupstream: {held: 5 MB}\n",
+		 "upstream.held: differs, which takes a new start"},
+	};
+	struct live_group l = live_of(LIVE_SMALL);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
+		char *text = replaced("name: sg\n", all[i][0]);
+
+		expect_refusal(&l, text, all[i][1]);
+		free(text);
+	}
+	live_group_free(&l);
+}
+
+/* Cores are a list of their own kind. */
+static void cores_are_compared_by_what_they_are(void **state) {
+	char *one = replaced("name: sg\n", "name: sg\nthreads: {layout: combined, cores: \"3,4\"}\n");
+	char *other =
+		replaced("name: sg\n", "name: sg\nthreads: {layout: combined, cores: \"3,5\"}\n");
+	struct live_group l = live_of(one);
+
+	(void)state;
+	expect_changes(&l, one, "nothing");
+	expect_refusal(&l, other, "threads.cores[1]: differs, which takes a new start");
+	free(one);
+	free(other);
+	live_group_free(&l);
+}
+
+static void where_there_is_no_room(void **state) {
+	static const char few[] = "max_modems: 3\n" LIVE_SMALL;
+	struct live_group l = live_of(few);
+	char *flows;
+
+	(void)state;
+	assert_int_equal(l.room.modems, 3);
+	expect_changes(&l, "max_modems: 3\n" LIVE_SMALL NEW_MODEM("1"), "1 modem added");
+	expect_refusal(&l, "max_modems: 3\n" LIVE_TOP "modems:\n" LIVE_MODEM_1 LIVE_MODEM_2 NEW_MODEM("2"),
+		       "modems: found 1 that come, allowed: as many as there are places while "
+		       "those that go have theirs, of 3");
+	expect_changes(&l, few, "1 modem removed");
+	live_group_free(&l);
+
+	/* of a group without upstream there is no room for one */
+	l = live_of(SMALL);
+	assert_true(asprintf(&flows,
+			     "%supstream_channels: [{id: 1, type: ofdma, rate: 1 Mbps, "
+			     "session: 5}]\n",
+			     SMALL) > 0);
+	expect_refusal(&l, flows,
+		       "upstream_channels: found 1 upstream channels, allowed: 0, for which there "
+		       "is room since the start");
+	free(flows);
+	live_group_free(&l);
+}
+
+static void room_is_what_was_asked_for(void **state) {
+	struct service_group sg = sg_of("max_modems: 1000\n" LIVE_SMALL);
+	struct group_room room = group_room(&sg), exact = group_room_exact(&sg);
+	struct live_group l;
+
+	(void)state;
+	assert_int_equal(room.modems, 1000);
+	assert_int_equal(room.flows, 4 * 500 + 32);
+	assert_int_equal(room.ipv4, 2 * 500 + 64);
+	assert_int_equal(room.ipv6, 500 + 64);
+	assert_int_equal(room.channels, 7);
+	assert_int_equal(exact.modems, 2);
+	assert_int_equal(exact.flows, 4);
+	assert_int_equal(exact.ipv4, 2);
+	assert_int_equal(exact.ipv6, 1);
+	assert_int_equal(exact.upstream_flows, 2);
+	assert_int_equal(exact.streams, 2);
+	assert_int_equal(exact.sids, 3);
+	exact.sids = 2;
+	assert_int_equal(live_group_create(&l, &sg, &exact), -1);
+	live_group_free(&l);
+	service_group_free(&sg);
+	expect_mistakes("max_modems: 1\n" LIVE_SMALL, 1,
+			"sg.yaml:1: max_modems: found \"1\", allowed: at least the 2 modems that "
+			"there are\n");
+}
+
+static void changes_have_names(void **state) {
+	struct live_group l = live_of(LIVE_SMALL);
+	char *text = replaced("channels: [1, 2]", "channels: [1]");
+	struct service_group next = sg_of(text);
+	struct live_changes changes;
+	char why[LIVE_LINE], name[64];
+
+	(void)state;
+	assert_true(live_difference(&l, &next, &changes, why));
+	assert_int_equal(changes.count, 1);
+	live_change_name(&l, changes.list, name, sizeof(name));
+	assert_string_equal(name, "bonding group 1");
+	live_changes_free(&changes);
+	service_group_free(&next);
+	next = sg_of(LIVE_TOP "modems:\n" LIVE_MODEM_1);
+	assert_true(live_difference(&l, &next, &changes, why));
+	live_change_name(&l, changes.list, name, sizeof(name));
+	assert_string_equal(name, "modem 02:01:00:00:00:02");
+	live_changes_take(&l, &changes);
+	live_change_name(&l, changes.list, name, sizeof(name));
+	assert_string_equal(name, "modem 02:01:00:00:00:02");
+	live_changes_free(&changes);
+	service_group_free(&next);
+	free(text);
+	live_group_free(&l);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_copy_is_the_configuration),
+		cmocka_unit_test(the_order_of_lists_is_no_difference),
+		cmocka_unit_test(one_value_is_one_change),
+		cmocka_unit_test(objects_come_before_and_go_after_their_users),
+		cmocka_unit_test(places_are_kept_and_given_again),
+		cmocka_unit_test(values_move_between_objects),
+		cmocka_unit_test(what_takes_a_new_start),
+		cmocka_unit_test(cores_are_compared_by_what_they_are),
+		cmocka_unit_test(where_there_is_no_room),
+		cmocka_unit_test(room_is_what_was_asked_for),
+		cmocka_unit_test(changes_have_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
