@@ -86,10 +86,14 @@ int ds_classify_open(struct downstream *d, const struct service_group *sg,
 	char name[RULES_NAME_SIZE];
 
 	(void)r;
-	d->lists.of_modem = calloc(sg->modem_count + 1, sizeof(uint32_t));
+	d->lists.of_modem = malloc((d->tables.room.modems + 1U) * sizeof(uint32_t));
 	if (rule_lists_create(lists) != 0 || d->lists.of_modem == NULL)
 		return -1;
+	for (uint32_t m = 0; m < d->tables.room.modems; m++)
+		d->lists.of_modem[m] = RULE_LIST_NONE;
 	for (size_t m = 0; m < sg->modem_count; m++) {
+		if (!modem_is_there(&sg->modems[m]))
+			continue;
 		d->lists.of_modem[m] = rule_lists_take_classifiers(lists, &sg->modems[m]);
 		if (d->lists.of_modem[m] == RULE_LIST_NONE)
 			return -1;

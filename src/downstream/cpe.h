@@ -29,8 +29,18 @@ static inline bool cpe_admit(struct ds_modem *modem, uint8_t address, uint64_t p
 /* The number of the period in which the clock stands; a division only when one has passed. */
 static inline uint64_t cpe_period(struct ds_upper *u) {
 	if (u->clock->now >= u->cpe_period_end) {
-		u->cpe_period = u->clock->now / u->cpe_period_ns;
-		u->cpe_period_end = (u->cpe_period + 1) * u->cpe_period_ns;
+		uint64_t passed = (u->clock->now - u->cpe_since) / u->cpe_period_ns;
+
+		u->cpe_period = u->cpe_first + passed;
+		u->cpe_period_end = u->cpe_since + (passed + 1) * u->cpe_period_ns;
 	}
 	return u->cpe_period;
+}
+
+/* Periods are so long from now on. The present one begins anew: what is active stays so. */
+static inline void cpe_period_set(struct ds_upper *u, uint64_t ns) {
+	u->cpe_first = cpe_period(u);
+	u->cpe_since = u->clock->now;
+	u->cpe_period_ns = ns;
+	u->cpe_period_end = u->clock->now + ns;
 }

@@ -29,8 +29,9 @@ struct depi_format depi_format(const struct rphy_config *r, const struct channel
 	};
 }
 
-static void depi_channel_setup(struct depi_channel *ch, const struct channel *c,
-			       const struct service_group *sg) {
+void depi_channel_set(struct depi *d, const struct service_group *sg, uint32_t channel,
+		      const struct channel *c, bool stays) {
+	struct depi_channel *ch = &d->channels[channel];
 	const struct rphy_config *r = &sg->rphy;
 	struct depi_encap e = {
 		.vlan = sg->rphy_port.vlan,
@@ -49,19 +50,23 @@ static void depi_channel_setup(struct depi_channel *ch, const struct channel *c,
 	ch->extra_bytes = (uint8_t)psp_extra_bytes(c);
 	ch->room = depi_format(r, c).room;
 	ch->profile = c->profile;
+	if (!stays) {
+		ch->sequence = 0;
+		ch->counter = 0;
+	}
 }
 
-int depi_create(struct depi *d, const struct service_group *sg, struct rte_mempool *headers,
-		struct rte_mempool *fragments) {
+int depi_create(struct depi *d, const struct service_group *sg, uint32_t channels,
+		struct rte_mempool *headers, struct rte_mempool *fragments) {
 	const struct rphy_config *r = &sg->rphy;
 	struct depi_encap e = {.family = r->core_ip.family, .vlan = sg->rphy_port.vlan};
 
 	TAILQ_INIT(&d->open);
-	d->channels =
-		rte_zmalloc("depi", sg->channel_count * sizeof(*d->channels), RTE_CACHE_LINE_SIZE);
+	channels = RTE_MAX(channels, (uint32_t)sg->channel_count);
+	d->channels = rte_zmalloc("depi", channels * sizeof(*d->channels), RTE_CACHE_LINE_SIZE);
 	if (d->channels == NULL)
 		return -1;
-	d->channel_count = (uint32_t)sg->channel_count;
+	d->channel_count = channels;
 	d->flush_ns = r->flush_ns;
 	d->max_segments = (uint8_t)r->max_segments;
 	d->family = r->core_ip.family;
@@ -69,8 +74,8 @@ int depi_create(struct depi *d, const struct service_group *sg, struct rte_mempo
 	d->tag_size = e.vlan != 0 ? VLAN_TAG_SIZE : 0;
 	d->headers = headers;
 	d->fragments = fragments;
-	for (size_t i = 0; i < sg->channel_count; i++)
-		depi_channel_setup(&d->channels[i], &sg->channels[i], sg);
+	for (uint32_t i = 0; i < sg->channel_count; i++)
+		depi_channel_set(d, sg, i, &sg->channels[i], false);
 	return 0;
 }
 
@@ -230,6 +235,12 @@ struct rte_mbuf *depi_close_oldest(struct depi *d, struct counters *c) {
 	return ch == NULL ? NULL : channel_close(d, ch, c);
 }
 
+struct rte_mbuf *depi_close_channel(struct depi *d, uint32_t channel, struct counters *c) {
+	struct depi_channel *ch = &d->channels[channel];
+
+	return ch->head == NULL ? NULL : channel_close(d, ch, c);
+}
+
 static uint16_t depi_flush_old(struct depi *d, uint64_t now, struct counters *c,
 			       struct rte_mbuf **out, uint16_t room) {
 	uint16_t closed = 0;
@@ -264,7 +275,8 @@ uint16_t ds_depi(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 
 int ds_depi_open(struct downstream *d, const struct service_group *sg,
 		 const struct ds_resources *r) {
-	return depi_create(&d->lower.depi, sg, r->depi_headers, r->depi_fragments);
+	return depi_create(&d->lower.depi, sg, d->tables.room.channels, r->depi_headers,
+			   r->depi_fragments);
 }
 
 void ds_depi_close(struct downstream *d) {

@@ -65,9 +65,15 @@ struct depi {
 /* The format of the channel's DEPI frames, by which the scheduler counts too. */
 struct depi_format depi_format(const struct rphy_config *r, const struct channel *c);
 
-/* Prepares a session for every channel. Returns 0, or -1 when memory is short. */
-int depi_create(struct depi *d, const struct service_group *sg, struct rte_mempool *headers,
-		struct rte_mempool *fragments);
+/* Prepares a session for every channel, with room for `channels` or as many as there are. Returns 0, or -1
+ * when memory is short. */
+int depi_create(struct depi *d, const struct service_group *sg, uint32_t channels,
+		struct rte_mempool *headers, struct rte_mempool *fragments);
+
+/* The channel's session anew: it begins with number 0, or goes on where it `stays` the same. Nothing of it is
+ * open. */
+void depi_channel_set(struct depi *d, const struct service_group *sg, uint32_t channel,
+		      const struct channel *c, bool stays);
 
 /* Frees the channels and what is open. */
 void depi_free(struct depi *d);
@@ -75,5 +81,6 @@ void depi_free(struct depi *d);
 /* When the oldest open DEPI frame is flushed, ns; UINT64_MAX where none is open. */
 uint64_t depi_deadline(const struct depi *d);
 
-/* Closes the oldest open DEPI frame. Returns NULL where none is open. */
+/* Closes the oldest open DEPI frame, or that of a channel. Returns NULL where none is open. */
 struct rte_mbuf *depi_close_oldest(struct depi *d, struct counters *c);
+struct rte_mbuf *depi_close_channel(struct depi *d, uint32_t channel, struct counters *c);

@@ -18,6 +18,7 @@
 #include "downstream/flow_cache.h"
 #include "downstream/rules.h"
 #include "downstream/tables.h"
+#include "model/live/difference.h"
 #include "model/service_group.h"
 #include "pipeline/clock.h"
 #include "pipeline/counters.h"
@@ -67,6 +68,8 @@ struct ds_upper {
 	uint64_t cpe_period_ns;
 	uint64_t cpe_period; /* number of the present one */
 	uint64_t cpe_period_end; /* ns */
+	uint64_t cpe_since; /* ns: when the period of the next number began */
+	uint64_t cpe_first;
 	struct ds_tables *tables;
 	struct rules filters;
 	struct rules classifiers;
@@ -100,6 +103,7 @@ struct ds_lower {
 	uint16_t crypto_queue;
 	struct rte_mempool *crypto_ops;
 	uint32_t in_crypto; /* frames given to the crypto device */
+	uint64_t taken_over, submitted; /* packets from the ring, frames to the device: all so far */
 	struct depi depi;
 	struct packet_sink rphy;
 	struct rte_mempool *linear; /* where the port takes no chains: for copies; else NULL */
@@ -121,6 +125,7 @@ struct ds_resources {
 	uint16_t crypto_queue;
 	struct rte_mempool *crypto_ops; /* IV at the offset of platform/crypto.h */
 	void *const *sessions; /* DOWNLINK, one for each modem */
+	const struct group_room *room; /* for changes; NULL: no more than the group has */
 	struct rte_mempool *depi_headers; /* for the first mbuf of DEPI frames */
 	struct rte_mempool *depi_fragments; /* for mbufs attached to others, no data room */
 	struct rte_mempool *linear; /* for copies of DEPI frames, where the port takes no chains */
@@ -137,9 +142,17 @@ struct ds_rule_lists {
 	uint32_t *of_modem; /* of a modem's classifiers */
 };
 
+/* Places that changes give away. Who changes the downstream has them, and no worker. */
+struct ds_places {
+	uint32_t *free_flows; /* numbers of service flows that are nobody's */
+	uint32_t free_flow_count;
+	bool *leaving[LIVE_OBJECTS]; /* a place whose object is not quite gone, by kind */
+};
+
 struct downstream {
 	struct ds_tables tables;
 	struct ds_rule_lists lists;
+	struct ds_places places;
 	struct ds_upper upper;
 	struct ds_lower lower;
 	struct pipeline enqueue; /* network port -> service-flow queues */

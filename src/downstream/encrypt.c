@@ -37,6 +37,7 @@ uint16_t ds_encrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		rte_crypto_op_free(ops[i]);
 	}
 	l->in_crypto += taken;
+	l->submitted += taken;
 	count(&l->counters, COUNTER_ENCRYPTED, encrypted);
 	count(&l->counters, COUNTER_CLEAR, taken - encrypted);
 	return 0;

@@ -106,10 +106,14 @@ int ds_filter_open(struct downstream *d, const struct service_group *sg,
 	char name[RULES_NAME_SIZE];
 
 	(void)r;
-	d->lists.of_group = calloc(sg->filter_group_count + 1, sizeof(uint32_t));
+	d->lists.of_group = malloc((d->tables.room.filter_groups + 1U) * sizeof(uint32_t));
 	if (rule_lists_create(lists) != 0 || d->lists.of_group == NULL)
 		return -1;
+	for (uint32_t g = 0; g < d->tables.room.filter_groups; g++)
+		d->lists.of_group[g] = RULE_LIST_NONE;
 	for (size_t g = 0; g < sg->filter_group_count; g++) {
+		if (!filter_group_is_there(&sg->filter_groups[g]))
+			continue;
 		d->lists.of_group[g] = rule_lists_take_filters(lists, &sg->filter_groups[g]);
 		if (d->lists.of_group[g] == RULE_LIST_NONE)
 			return -1;

@@ -118,8 +118,8 @@ uint16_t ds_known_flows(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 }
 
 /* By default no more than FLOWS_A_MODEM: the cache makes a power of two of what it is asked for. */
-uint32_t ds_flow_records(const struct service_group *sg) {
-	size_t records = RTE_MAX(sg->modem_count * FLOWS_A_MODEM, FLOWS_MIN);
+static uint32_t flow_records(const struct service_group *sg, size_t modems) {
+	size_t records = RTE_MAX(modems * FLOWS_A_MODEM, FLOWS_MIN);
 
 	if (sg->has_flow_cache)
 		records = sg->flow_cache;
@@ -128,11 +128,15 @@ uint32_t ds_flow_records(const struct service_group *sg) {
 	return (uint32_t)RTE_MIN(records, (size_t)SG_MAX_FLOW_CACHE);
 }
 
+uint32_t ds_flow_records(const struct service_group *sg) {
+	return flow_records(sg, sg->modem_count);
+}
+
 int ds_known_flows_open(struct downstream *d, const struct service_group *sg,
 			const struct ds_resources *r) {
-	uint32_t records = ds_flow_records(sg);
+	size_t modems = r->room != NULL ? RTE_MAX(r->room->modems, sg->modem_count) : sg->modem_count;
+	uint32_t records = flow_records(sg, modems);
 
-	(void)r;
 	if (flow_cache_create(&d->upper.flow_cache, records) == 0)
 		return 0;
 	fprintf(stderr, "downstream: no memory for a cache of %u flows\n", records);

@@ -10,6 +10,7 @@
 
 #include "downstream/cpe.h"
 #include "downstream/downstream.h"
+#include "downstream/places.h"
 #include "downstream/stages.h"
 #include "downstream/unknown.h"
 #include "pipeline/packet.h"
@@ -96,9 +97,11 @@ uint16_t ds_modem_lookup(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 
 int ds_modem_lookup_open(struct downstream *d, const struct service_group *sg,
 			 const struct ds_resources *r) {
-	return ds_tables_create(&d->tables, sg, r->sessions);
+	return ds_tables_create(&d->tables, sg, r->room, r->sessions) == 0 ? ds_places_create(d, sg)
+									   : -1;
 }
 
 void ds_modem_lookup_close(struct downstream *d) {
+	ds_places_free(&d->places);
 	ds_tables_free(&d->tables);
 }

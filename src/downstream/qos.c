@@ -21,22 +21,22 @@ struct scheduler_depi qos_depi(const struct rphy_config *r, const struct channel
 	};
 }
 
-static struct scheduler_channel channel_of(const struct service_group *sg,
-					   const struct channel *c) {
-	return (struct scheduler_channel){.rate = c->rate, .depi = qos_depi(&sg->rphy, c)};
+struct scheduler_channel qos_channel(const struct rphy_config *r, const struct channel *c) {
+	if (!channel_is_there(c))
+		return (struct scheduler_channel){0};
+	return (struct scheduler_channel){.rate = c->rate, .depi = qos_depi(r, c)};
 }
 
-static struct scheduler_group group_of(const struct bonding_group *g) {
+struct scheduler_group qos_group(const struct bonding_group *g) {
 	return (struct scheduler_group){.channels = g->channels, .channel_count = g->channel_count};
 }
 
-static struct scheduler_modem modem_of(const struct modem *m) {
+struct scheduler_modem qos_modem(const struct modem *m) {
 	return (struct scheduler_modem){.aggregate = {m->aggregate_rate, m->aggregate_burst}};
 }
 
 /* MULPI, annex C.2.2. The DOCSIS header is that which the lower MAC will write. */
-static struct scheduler_flow flow_of(const struct service_flow *f, uint32_t modem,
-				     const struct ds_flow *written) {
+struct scheduler_flow qos_flow(const struct service_flow *f, uint32_t modem, uint8_t header_size) {
 	static const enum scheduler_aqm aqms[] = {
 		[AQM_TAIL_DROP] = SCHEDULER_TAIL_DROP,
 		[AQM_WRED] = SCHEDULER_WRED,
@@ -48,7 +48,7 @@ static struct scheduler_flow flow_of(const struct service_flow *f, uint32_t mode
 		.modem = modem,
 		.priority = f->priority,
 		.weight = f->weight,
-		.header_bytes = written->header_size,
+		.header_bytes = header_size,
 		.sustained = {f->sustained_rate, f->traffic_burst},
 		.peak = f->peak_rate,
 		.reserved = f->reserved_rate,
@@ -71,28 +71,33 @@ struct lists {
 	struct scheduler_flow *flows;
 };
 
-static bool lists_fill(struct lists *l, const struct service_group *sg, const struct ds_tables *t) {
-	uint32_t flow = 0;
+static bool lists_allocate(struct lists *l, const struct group_room *room) {
+	l->channels = calloc(room->channels, sizeof(*l->channels));
+	l->groups = calloc(room->bonding_groups, sizeof(*l->groups));
+	l->modems = calloc(room->modems, sizeof(*l->modems));
+	l->flows = calloc(room->flows, sizeof(*l->flows));
+	return l->channels && l->groups && l->modems && l->flows;
+}
 
-	l->channels = calloc(sg->channel_count, sizeof(*l->channels));
-	l->groups = calloc(sg->bonding_group_count, sizeof(*l->groups));
-	l->modems = calloc(sg->modem_count, sizeof(*l->modems));
-	l->flows = calloc(t->flow_count, sizeof(*l->flows));
-	if (!l->channels || !l->groups || !l->modems || !l->flows)
-		return false;
+/* What is not there yet are zeros, but for flows. */
+static void lists_fill(struct lists *l, const struct service_group *sg, const struct ds_tables *t) {
 	for (size_t i = 0; i < sg->channel_count; i++)
-		l->channels[i] = channel_of(sg, &sg->channels[i]);
+		l->channels[i] = qos_channel(&sg->rphy, &sg->channels[i]);
 	for (size_t i = 0; i < sg->bonding_group_count; i++)
-		l->groups[i] = group_of(&sg->bonding_groups[i]);
-	for (size_t m = 0; m < sg->modem_count; m++) {
+		l->groups[i] = qos_group(&sg->bonding_groups[i]);
+	for (uint32_t f = 0; f < t->room.flows; f++)
+		l->flows[f].group = SCHEDULER_NONE;
+	for (uint32_t m = 0; m < sg->modem_count; m++) {
 		const struct modem *modem = &sg->modems[m];
 
-		l->modems[m] = modem_of(modem);
-		for (size_t f = 0; f < modem->service_flow_count; f++, flow++)
-			l->flows[flow] =
-				flow_of(&modem->service_flows[f], (uint32_t)m, &t->flows[flow]);
+		l->modems[m] = qos_modem(modem);
+		for (size_t f = 0; f < modem->service_flow_count; f++) {
+			uint32_t flow = ds_modem_flows(t, m)[f];
+
+			l->flows[flow] = qos_flow(&modem->service_flows[f], m,
+						  t->flows[flow].header_size);
+		}
 	}
-	return true;
 }
 
 static void lists_free(struct lists *l) {
@@ -108,21 +113,22 @@ static struct scheduler *scheduler_of(const struct service_group *sg, const stru
 	struct scheduler *s = NULL;
 
 	*why = "no memory left";
-	if (lists_fill(&l, sg, t)) {
+	if (lists_allocate(&l, &t->room)) {
 		struct scheduler_config config = {
 			.channels = l.channels,
-			.channel_count = sg->channel_count,
+			.channel_count = t->room.channels,
 			.groups = l.groups,
-			.group_count = sg->bonding_group_count,
+			.group_count = t->room.bonding_groups,
 			.modems = l.modems,
-			.modem_count = sg->modem_count,
+			.modem_count = t->room.modems,
 			.flows = l.flows,
-			.flow_count = t->flow_count,
+			.flow_count = t->room.flows,
 			.rate_limit = sg->rate_limit,
 			.packet_limit = queued_max,
 			.seed = sg->id, /* the same drops in the same replay */
 		};
 
+		lists_fill(&l, sg, t);
 		s = scheduler_create(&config, why);
 	}
 	lists_free(&l);
@@ -133,13 +139,13 @@ int qos_create(struct downstream *d, const struct service_group *sg, uint32_t qu
 	struct ds_upper *u = &d->upper;
 	const char *why;
 
-	u->capacity = rte_zmalloc("capacity", sg->channel_count * sizeof(*u->capacity), 0);
+	u->capacity = rte_zmalloc("capacity", d->tables.room.channels * sizeof(*u->capacity), 0);
 	if (u->capacity == NULL) {
 		fprintf(stderr, "downstream: no memory\n");
 		return -1;
 	}
 	for (size_t c = 0; c < sg->channel_count; c++)
-		u->capacity[c].rate = sg->channels[c].rate;
+		u->capacity[c].rate = qos_channel(&sg->rphy, &sg->channels[c]).rate;
 	u->scheduler = scheduler_of(sg, &d->tables, queued_max, &why);
 	if (u->scheduler == NULL)
 		fprintf(stderr, "downstream: no scheduler for %u service flows: %s\n",
@@ -164,7 +170,7 @@ uint64_t qos_capacity(const struct downstream *d, uint32_t channel, uint64_t now
 	       carried(__atomic_load_n(&c->rate, __ATOMIC_RELAXED), now > since ? now - since : 0);
 }
 
-static void capacity_change(struct ds_upper *u, uint32_t channel, uint64_t rate) {
+void qos_capacity_change(struct ds_upper *u, uint32_t channel, uint64_t rate) {
 	struct ds_capacity *c = &u->capacity[channel];
 	uint64_t now = u->clock->now;
 
@@ -174,13 +180,22 @@ static void capacity_change(struct ds_upper *u, uint32_t channel, uint64_t rate)
 	__atomic_store_n(&c->rate, rate, __ATOMIC_RELAXED);
 }
 
+void qos_capacity_begin(struct ds_upper *u, uint32_t channel, uint64_t rate) {
+	struct ds_capacity *c = &u->capacity[channel];
+
+	__atomic_store_n(&c->rate, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->before, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->since, u->clock->now, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->rate, rate, __ATOMIC_RELAXED);
+}
+
 static const char *apply_channel(struct ds_upper *u, const struct service_group *sg,
 				 uint32_t index) {
-	struct scheduler_channel c = channel_of(sg, &sg->channels[index]);
+	struct scheduler_channel c = qos_channel(&sg->rphy, &sg->channels[index]);
 	const char *why = scheduler_set_channel(u->scheduler, index, &c);
 
 	if (why == NULL)
-		capacity_change(u, index, c.rate);
+		qos_capacity_change(u, index, c.rate);
 	return why;
 }
 
@@ -188,7 +203,7 @@ static const char *apply_flow(struct downstream *d, const struct service_group *
 			      const struct qos_change *change) {
 	const struct service_flow *f = &sg->modems[change->modem].service_flows[change->flow];
 	struct ds_flow *written = &d->tables.flows[change->index];
-	struct scheduler_flow flow = flow_of(f, change->modem, written);
+	struct scheduler_flow flow = qos_flow(f, change->modem, written->header_size);
 	const char *why = scheduler_set_flow(d->upper.scheduler, change->index, &flow);
 
 	if (why == NULL)
@@ -206,10 +221,10 @@ const char *qos_apply(struct downstream *d, const struct service_group *sg,
 	case QOS_RATE_LIMIT: return scheduler_set_rate_limit(s, sg->rate_limit);
 	case QOS_CHANNEL: return apply_channel(&d->upper, sg, change->index);
 	case QOS_GROUP:
-		group = group_of(&sg->bonding_groups[change->index]);
+		group = qos_group(&sg->bonding_groups[change->index]);
 		return scheduler_set_group(s, change->index, &group);
 	case QOS_MODEM:
-		modem = modem_of(&sg->modems[change->index]);
+		modem = qos_modem(&sg->modems[change->index]);
 		return scheduler_set_modem(s, change->index, &modem);
 	case QOS_FLOW: return apply_flow(d, sg, change);
 	case QOS_OBJECTS: break;

@@ -17,6 +17,19 @@ struct scheduler_depi qos_depi(const struct rphy_config *r, const struct channel
 /* Harmless where nothing was made. */
 void qos_free(struct downstream *d);
 
+/* What the scheduler is told of an object; of a free place, that there is none. A flow's DOCSIS header has
+ * `header_size` bytes. A bonding group's channels are those of `g`. */
+struct scheduler_channel qos_channel(const struct rphy_config *r, const struct channel *c);
+struct scheduler_group qos_group(const struct bonding_group *g);
+struct scheduler_modem qos_modem(const struct modem *m);
+struct scheduler_flow qos_flow(const struct service_flow *f, uint32_t modem, uint8_t header_size);
+
+/* From now on the channel has another rate, 0: none. By the thread of the upper MAC. */
+void qos_capacity_change(struct ds_upper *u, uint32_t channel, uint64_t rate);
+
+/* Likewise for one that comes: nothing is left of the one that had its place. */
+void qos_capacity_begin(struct ds_upper *u, uint32_t channel, uint64_t rate);
+
 /* What of a service group can be changed by itself while traffic runs. */
 enum qos_object {
 	QOS_RATE_LIMIT,

@@ -32,6 +32,8 @@ static uint32_t address_hash(const void *key, uint32_t size, uint32_t seed) {
 	return seed;
 }
 
+/* All that there is room for finds its place: an entry more in a bucket stands in another one that is hung
+ * on to it. */
 static struct rte_hash *address_table_create(const char *what, const struct service_group *sg,
 					     uint32_t key_size, size_t entries) {
 	char name[RTE_HASH_NAMESIZE];
@@ -41,6 +43,7 @@ static struct rte_hash *address_table_create(const char *what, const struct serv
 		.key_len = key_size,
 		.hash_func = address_hash,
 		.socket_id = large_pages_socket(),
+		.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE,
 	};
 	struct rte_hash *hash;
 
@@ -53,19 +56,9 @@ static struct rte_hash *address_table_create(const char *what, const struct serv
 }
 
 static int address_tables_create(struct ds_tables *t, const struct service_group *sg) {
-	size_t ipv4 = 0, ipv6 = 0;
-
-	for (size_t m = 0; m < sg->modem_count; m++) {
-		for (size_t a = 0; a < sg->modems[m].address_count; a++) {
-			if (sg->modems[m].addresses[a].family == 4)
-				ipv4++;
-			else
-				ipv6++;
-		}
-	}
-	t->ipv4 = address_table_create("ds_ipv4", sg, 4, ipv4);
-	t->ipv6 = address_table_create("ds_ipv6", sg, 16, ipv6);
-	t->mac = address_table_create("ds_mac", sg, 6, sg->modem_count);
+	t->ipv4 = address_table_create("ds_ipv4", sg, 4, t->room.ipv4);
+	t->ipv6 = address_table_create("ds_ipv6", sg, 16, t->room.ipv6);
+	t->mac = address_table_create("ds_mac", sg, 6, t->room.modems);
 	return t->ipv4 && t->ipv6 && t->mac ? 0 : -1;
 }
 
@@ -81,18 +74,16 @@ static int address_table_add(struct rte_hash *hash, const void *key, uint32_t mo
 	return -1;
 }
 
-static int ds_modem_fill(struct ds_tables *t, const struct modem *m, uint32_t index,
-			 const uint32_t *flows) {
+static int ds_modem_fill(struct ds_tables *t, const struct modem *m, uint32_t index) {
 	struct ds_modem *d = &t->modems[index];
 
 	memcpy(d->mac, m->mac, sizeof(d->mac));
 	d->filter_group_count = (uint8_t)m->filter_group_count;
-	d->flows = flows;
 	d->cpe_limit = m->cpe_limit;
 	for (size_t a = 0; a < m->address_count; a++) {
-		struct rte_hash *hash = m->addresses[a].family == 4 ? t->ipv4 : t->ipv6;
+		const struct ip_address *ip = &m->addresses[a];
 
-		if (address_table_add(hash, m->addresses[a].bytes, index, a) != 0)
+		if (address_table_add(ds_addresses(t, ip->family), ip->bytes, index, a) != 0)
 			return -1;
 	}
 	return address_table_add(t->mac, m->mac, index, 0);
@@ -127,8 +118,8 @@ void ds_flow_set_priority(struct ds_flow *f, uint8_t priority) {
 }
 
 /* MULPI: frames of a flow with a DSID are numbered for resequencing; all tell their priority. */
-static void ds_flow_fill(struct ds_flow *d, const struct modem *m, const struct service_flow *f,
-			 void *session) {
+void ds_flow_fill(struct ds_flow *d, const struct modem *m, const struct service_flow *f,
+		  void *session) {
 	const struct security_association *sa = &m->security;
 	const struct docsis_down_header h = {
 		.privacy = true,
@@ -153,24 +144,50 @@ static void *zalloc_lines(const char *name, size_t count, size_t size) {
 	return p;
 }
 
-int ds_tables_create(struct ds_tables *t, const struct service_group *sg, void *const *sessions) {
+/* What the group has, or what it is to have room for. */
+static struct group_room room_of(const struct service_group *sg, const struct group_room *given) {
+	struct group_room room = given == NULL ? (struct group_room){0} : *given;
+	uint32_t flows = 0, ipv4 = 0, ipv6 = 0;
+
+	for (size_t m = 0; m < sg->modem_count; m++) {
+		flows += (uint32_t)sg->modems[m].service_flow_count;
+		for (size_t a = 0; a < sg->modems[m].address_count; a++)
+			*(sg->modems[m].addresses[a].family == 4 ? &ipv4 : &ipv6) += 1;
+	}
+	room.modems = RTE_MAX(room.modems, (uint32_t)sg->modem_count);
+	room.channels = RTE_MAX(room.channels, (uint32_t)sg->channel_count);
+	room.bonding_groups = RTE_MAX(room.bonding_groups, (uint32_t)sg->bonding_group_count);
+	room.filter_groups = RTE_MAX(room.filter_groups, (uint32_t)sg->filter_group_count);
+	room.flows = RTE_MAX(room.flows, flows);
+	room.ipv4 = RTE_MAX(room.ipv4, ipv4);
+	room.ipv6 = RTE_MAX(room.ipv6, ipv6);
+	return room;
+}
+
+int ds_tables_create(struct ds_tables *t, const struct service_group *sg,
+		     const struct group_room *room, void *const *sessions) {
 	uint32_t flow = 0;
 
 	memset(t, 0, sizeof(*t));
-	for (size_t m = 0; m < sg->modem_count; m++)
-		t->flow_count += (uint32_t)sg->modems[m].service_flow_count;
-	t->modems = zalloc_lines("modem", sg->modem_count, sizeof(*t->modems));
+	t->room = room_of(sg, room);
+	t->flow_count = t->room.flows;
+	t->modems = zalloc_lines("modem", t->room.modems, sizeof(*t->modems));
 	t->flows = zalloc_lines("service flow", t->flow_count, sizeof(*t->flows));
-	t->flow_numbers = zalloc_lines("flow number", t->flow_count, sizeof(*t->flow_numbers));
+	t->flow_numbers = zalloc_lines("flow number", (size_t)t->room.modems * SG_MAX_MODEM_FLOWS,
+				       sizeof(*t->flow_numbers));
 	if (!t->modems || !t->flows || !t->flow_numbers || address_tables_create(t, sg) != 0)
 		return -1;
-	for (size_t i = 0; i < sg->modem_count; i++) {
+	for (uint32_t m = 0; m < t->room.modems; m++)
+		t->modems[m].flows = ds_modem_flows(t, m);
+	for (uint32_t i = 0; i < sg->modem_count; i++) {
 		const struct modem *m = &sg->modems[i];
 
-		if (ds_modem_fill(t, m, (uint32_t)i, &t->flow_numbers[flow]) != 0)
+		if (!modem_is_there(m))
+			continue;
+		if (ds_modem_fill(t, m, i) != 0)
 			return -1;
 		for (size_t f = 0; f < m->service_flow_count; f++, flow++) {
-			t->flow_numbers[flow] = flow;
+			ds_modem_flows(t, i)[f] = flow;
 			ds_flow_fill(&t->flows[flow], m, &m->service_flows[f], sessions[i]);
 		}
 	}

@@ -8,7 +8,7 @@
 #include <rte_common.h>
 #include <rte_hash.h>
 
-#include "model/service_group.h"
+#include "model/live/live_group.h"
 #include "wire/docsis_mac.h"
 
 /* The upper MAC's record of a modem: one cache line. */
@@ -40,10 +40,11 @@ struct ds_flow {
 } __rte_cache_aligned;
 
 struct ds_tables {
+	struct group_room room; /* what they are made for */
 	struct ds_modem *modems;
 	struct ds_flow *flows;
-	uint32_t flow_count;
-	uint32_t *flow_numbers; /* of all modems, one behind the other */
+	uint32_t flow_count; /* numbers, of which some may be nobody's */
+	uint32_t *flow_numbers; /* SG_MAX_MODEM_FLOWS a modem */
 	struct rte_hash *ipv4; /* address -> ds_place */
 	struct rte_hash *ipv6;
 	struct rte_hash *mac;
@@ -63,10 +64,26 @@ static inline uint32_t ds_place_address(uint64_t place) {
 }
 
 /*
- * Builds the tables. `sessions` holds a session of the crypto device for each modem. Returns 0, or
- * -1 after a message on stderr.
+ * Builds the tables for `room`, or for no more than the group has where that is NULL or less. Service flows
+ * get numbers from 0 on, in the order of the group. `sessions` holds a session of the crypto device for
+ * each modem. Returns 0, or -1 after a message on stderr.
  */
-int ds_tables_create(struct ds_tables *t, const struct service_group *sg, void *const *sessions);
+int ds_tables_create(struct ds_tables *t, const struct service_group *sg,
+		     const struct group_room *room, void *const *sessions);
+
+/* Where the modem's flows are noted, SG_MAX_MODEM_FLOWS of them. */
+static inline uint32_t *ds_modem_flows(const struct ds_tables *t, uint32_t modem) {
+	return &t->flow_numbers[(size_t)modem * SG_MAX_MODEM_FLOWS];
+}
+
+/* The table that has addresses of this family. */
+static inline struct rte_hash *ds_addresses(const struct ds_tables *t, uint8_t family) {
+	return family == 4 ? t->ipv4 : t->ipv6;
+}
+
+/* Fills in the whole record of one of the modem's flows. */
+void ds_flow_fill(struct ds_flow *d, const struct modem *m, const struct service_flow *f,
+		  void *session);
 
 /* Sets what the record tells of the MAC header; `h->ds` is DS_EHDR_PRIORITY or DS_EHDR_SEQUENCE. */
 void ds_flow_set_header(struct ds_flow *f, const struct docsis_down_header *h);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a scheduler is told, at its creation and while it works. */
+#include <string.h>
+
 #include "scheduler/channels.h"
 #include "scheduler/clusters.h"
 #include "scheduler/internal.h"
@@ -69,6 +71,7 @@ static void class_join(struct scheduler *s, const struct scheduler_flow *f, uint
 			.priority = f->priority,
 		};
 	}
+	s->groups[f->group].users++;
 	s->flows[flow].class = class;
 	s->next_of_modem[flow] = m->first_flow;
 	m->first_flow = flow;
@@ -82,6 +85,7 @@ static void class_part(struct scheduler *s, uint32_t flow) {
 	while (*at != flow)
 		at = &s->next_of_modem[*at];
 	*at = s->next_of_modem[flow];
+	s->groups[c->group].users--;
 	if (--c->users == 0) {
 		class_withdraw(s, class);
 		c->link.next = s->free_class;
@@ -96,6 +100,18 @@ static void reserve_set(const struct scheduler *s, struct reserve *r, uint64_t c
 
 	r->due = s->now + settings_rescale(ahead, r->cost, cost);
 	r->cost = cost;
+}
+
+/* Nothing is left of the one that had its number before. */
+static void flow_begin(struct scheduler *s, uint32_t flow) {
+	struct flow *f = &s->flows[flow];
+
+	f->sustained.cost = f->peak.cost = s->reserves[flow].cost = 0;
+	f->sequence = 0;
+	f->credit = 0;
+	f->last_sent = s->now;
+	f->granted_packets = f->granted_bytes = 0;
+	memset(s->drops[flow], 0, sizeof(s->drops[flow]));
 }
 
 static void flow_fill(struct scheduler *s, uint32_t flow, const struct scheduler_flow *set) {
@@ -124,12 +140,14 @@ const char *scheduler_set_flow(struct scheduler *s, uint32_t flow,
 	if (flow >= s->flow_count)
 		return "there is no such flow";
 	WHY(settings_flow(set, s->group_count, s->modem_count));
+	if (set->group != SCHEDULER_NONE && s->groups[set->group].channel_count == 0)
+		return "a flow has a bonding group without a channel";
 	f = &s->flows[flow];
 	if (set->group == SCHEDULER_NONE && f->packets > 0)
 		return "a flow with packets cannot be put out of use";
 	anew = f->state == FLOW_UNUSED;
-	if (anew) { /* nothing is left of the one that had its number before */
-		f->sustained.cost = f->peak.cost = s->reserves[flow].cost = 0;
+	if (anew) {
+		flow_begin(s, flow);
 	} else {
 		turns_leave(s, flow);
 		reserve_withdraw(s, flow);
@@ -171,12 +189,31 @@ const char *scheduler_set_modem(struct scheduler *s, uint32_t modem,
 
 const char *scheduler_set_group(struct scheduler *s, uint32_t group,
 				const struct scheduler_group *set) {
+	struct group *g;
+
 	if (group >= s->group_count)
 		return "there is no such bonding group";
 	WHY(settings_group(set, s->channel_count));
+	for (size_t i = 0; i < set->channel_count; i++) {
+		if (s->channels[set->channels[i]].cost == 0)
+			return "a bonding group has a channel without a rate";
+	}
+	g = &s->groups[group];
+	if (set->channel_count == 0 && g->users > 0)
+		return "a bonding group with flows has no channel";
+	if (g->channel_count == 0)
+		g->report = (struct scheduler_group_report){0};
 	clusters_set_channels(s, group, set);
 	clusters_change(s);
 	return NULL;
+}
+
+static bool channel_is_used(const struct scheduler *s, uint32_t channel) {
+	for (uint32_t g = 0; g < s->group_count; g++) {
+		if ((s->groups[g].channels[channel / 64] >> channel % 64 & 1) != 0)
+			return true;
+	}
+	return false;
 }
 
 const char *scheduler_set_channel(struct scheduler *s, uint32_t channel,
@@ -187,8 +224,12 @@ const char *scheduler_set_channel(struct scheduler *s, uint32_t channel,
 	if (channel >= s->channel_count)
 		return "there is no such channel";
 	WHY(settings_channel(set));
+	if (set->rate == 0 && channel_is_used(s, channel))
+		return "a channel of a bonding group has no rate";
 	c = &s->channels[channel];
 	cost = byte_cost(set->rate);
+	if (c->cost == 0)
+		c->packets = c->bytes = 0;
 	c->busy_until = s->now + settings_rescale(more(c->busy_until - s->now, 0), c->cost, cost);
 	s->free_at[channel] = (c->busy_until & ~(int64_t)CHANNEL_MASK) | channel;
 	c->cost = cost;

@@ -120,9 +120,10 @@ static uint32_t reach_unite(struct regroup *r, uint32_t a, uint32_t b) {
 /* The channels of a group become one set. Of all groups together there are fewer sets to unite
  * than channels. */
 static void group_join(struct regroup *r, struct group *g) {
-	uint32_t root = reach_of(r, g->runs[0].from);
+	/* One that is not there is among the others of any channel: it never has a packet. */
+	uint32_t first = g->run_count > 0 ? g->runs[0].from : 0, root = reach_of(r, first);
 
-	g->first_channel = g->runs[0].from;
+	g->first_channel = first;
 	for (unsigned w = 0; w < CHANNEL_WORDS; w++) {
 		uint64_t others;
 

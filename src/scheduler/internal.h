@@ -157,6 +157,7 @@ struct group {
 	uint32_t cuts; /* a bit a column whose round has been told by the latest cut of leads */
 	uint32_t channel_count;
 	uint32_t first_channel; /* when it was last put together with others */
+	uint32_t users; /* flows */
 	uint64_t channels[CHANNEL_WORDS]; /* a bit a channel */
 	uint32_t run_count;
 	struct run runs[SCHEDULER_MAX_CHANNELS / 2];

@@ -44,14 +44,15 @@ struct scheduler_depi {
 };
 
 struct scheduler_channel {
-	uint64_t rate;
+	uint64_t rate; /* 0: there is no such channel, and no group has it */
 	struct scheduler_depi depi;
 };
 
 /* The channels that a bonding group may use; groups may share channels. */
 struct scheduler_group {
 	const uint32_t *channels; /* indices, each once */
-	size_t channel_count; /* at least one; with two or more the group's flows are bonded */
+	size_t channel_count; /* with two or more the group's flows are bonded; 0: there is no such group,
+			       * and no flow has it */
 };
 
 /* A rate and how much may pass at once. */
@@ -133,7 +134,7 @@ struct scheduler_grant {
 	void *packet;
 	uint32_t flow;
 	uint16_t channel;
-	uint16_t sequence; /* counts the flow's grants, modulo 65,536: the DSID's sequence number */
+	uint16_t sequence; /* counts the flow's grants from 0, modulo 65,536: the DSID's sequence number */
 };
 
 /*
@@ -185,8 +186,8 @@ uint64_t scheduler_due(const struct scheduler *s);
 
 /*
  * Changes while traffic runs, by the thread that calls enqueue and dequeue. What waits stays
- * queued, sequence numbers and counters go on. Each returns NULL when done, or says in one line
- * what is wrong and changes nothing.
+ * queued, sequence numbers and counters go on; what was not there before begins with nothing of the one that
+ * had its number. Each returns NULL when done, or says in one line what is wrong and changes nothing.
  */
 const char *scheduler_set_flow(struct scheduler *s, uint32_t flow, const struct scheduler_flow *f);
 const char *scheduler_set_modem(struct scheduler *s, uint32_t modem,
@@ -196,6 +197,19 @@ const char *scheduler_set_group(struct scheduler *s, uint32_t group,
 const char *scheduler_set_channel(struct scheduler *s, uint32_t channel,
 				  const struct scheduler_channel *c);
 const char *scheduler_set_rate_limit(struct scheduler *s, uint64_t rate_limit);
+
+/*
+ * Whether these settings would be taken, whatever else is there: whether what they refer to is there, or
+ * something refers to what they take away, is judged when they are set. By any thread, at any time.
+ */
+const char *scheduler_check_flow(const struct scheduler *s, const struct scheduler_flow *f);
+const char *scheduler_check_modem(const struct scheduler_modem *m);
+const char *scheduler_check_group(const struct scheduler *s, const struct scheduler_group *g);
+const char *scheduler_check_channel(const struct scheduler_channel *c);
+const char *scheduler_check_rate_limit(uint64_t rate_limit);
+
+/* Packets of one flow that wait. By another thread: perhaps those of a moment ago. */
+uint32_t scheduler_flow_held(const struct scheduler *s, uint32_t flow);
 
 /* Whether groups still compete as before a change of theirs, or of whether there is a rate limit:
  * each scheduler_dequeue() does some of the work that this takes. All else holds at once. */

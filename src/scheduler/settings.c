@@ -19,8 +19,6 @@ static const char *settings_limit(const struct scheduler_limit *l) {
 const char *settings_channel(const struct scheduler_channel *c) {
 	const struct scheduler_depi *d = &c->depi;
 
-	if (c->rate == 0)
-		return "a channel has no rate";
 	if (d->room != 0 && d->frame_bytes > 1024)
 		return "a DEPI frame has more than 1,024 bytes beside its segments";
 	if (d->room != 0 && (d->max_segments == 0 || d->min_fragment == 0 ||
@@ -32,8 +30,6 @@ const char *settings_channel(const struct scheduler_channel *c) {
 const char *settings_group(const struct scheduler_group *g, size_t channels) {
 	uint64_t seen[SCHEDULER_MAX_CHANNELS / 64] = {0};
 
-	if (g->channel_count == 0)
-		return "a bonding group has no channel";
 	for (size_t i = 0; i < g->channel_count; i++) {
 		uint32_t c = g->channels[i];
 
@@ -119,6 +115,23 @@ static const char *settings_counts(const struct scheduler_config *c) {
 	return settings_rate(c->rate_limit);
 }
 
+/* What they refer to is there. */
+static const char *settings_references(const struct scheduler_config *c) {
+	for (size_t i = 0; i < c->group_count; i++) {
+		for (size_t k = 0; k < c->groups[i].channel_count; k++) {
+			if (c->channels[c->groups[i].channels[k]].rate == 0)
+				return "a bonding group has a channel without a rate";
+		}
+	}
+	for (size_t i = 0; i < c->flow_count; i++) {
+		uint32_t group = c->flows[i].group;
+
+		if (group != SCHEDULER_NONE && c->groups[group].channel_count == 0)
+			return "a flow has a bonding group without a channel";
+	}
+	return NULL;
+}
+
 const char *settings_all(const struct scheduler_config *c) {
 	const char *why = settings_counts(c);
 
@@ -130,7 +143,7 @@ const char *settings_all(const struct scheduler_config *c) {
 		why = settings_modem(&c->modems[i]);
 	for (size_t i = 0; why == NULL && i < c->flow_count; i++)
 		why = settings_flow(&c->flows[i], c->group_count, c->modem_count);
-	return why;
+	return why != NULL ? why : settings_references(c);
 }
 
 int64_t settings_rescale(int64_t ticks, uint64_t old_cost, uint64_t new_cost) {

@@ -76,7 +76,7 @@ void depi_bench_open(struct depi_bench *b, const struct depi_bench_config *c) {
 	b->headers = fixture_pool("headers", c->headers, HEADER_ROOM);
 	b->fragments = fixture_pool("fragments", c->fragments, 0);
 	b->lower.clock = &b->clock;
-	assert_int_equal(depi_create(&b->lower.depi, &b->sg, b->headers, b->fragments), 0);
+	assert_int_equal(depi_create(&b->lower.depi, &b->sg, 0, b->headers, b->fragments), 0);
 }
 
 void depi_bench_open_roomy(struct depi_bench *b) {

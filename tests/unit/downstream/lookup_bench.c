@@ -46,7 +46,7 @@ int lookup_bench_open(void **state) {
 	fixture_start(state);
 	write_text(text, sizeof(text));
 	group_load(&b->sg, text);
-	assert_int_equal(ds_tables_create(&b->tables, &b->sg, no_sessions), 0);
+	assert_int_equal(ds_tables_create(&b->tables, &b->sg, NULL, no_sessions), 0);
 	b->upper.tables = &b->tables;
 	b->upper.clock = &b->clock;
 	b->upper.cpe_period_ns = b->sg.cpe_timeout_ns;

@@ -39,7 +39,7 @@ static void room_for_each_family(uint8_t family) {
 		for (uint8_t a = 0; a < SG_MAX_MODEM_ADDRESSES; a++)
 			addresses[m][a] = (struct ip_address){family, {family, m, a}};
 	}
-	assert_int_equal(ds_tables_create(&tables, &sg, no_sessions), 0);
+	assert_int_equal(ds_tables_create(&tables, &sg, NULL, no_sessions), 0);
 	assert_int_equal(rte_hash_count(family == 4 ? tables.ipv4 : tables.ipv6),
 			 MODEMS * SG_MAX_MODEM_ADDRESSES);
 	ds_tables_free(&tables);

@@ -159,7 +159,7 @@ static int begin(void **state) {
 	downstream = rte_zmalloc("downstream", sizeof(*downstream), RTE_CACHE_LINE_SIZE);
 	assert_non_null(downstream);
 	downstream->upper.clock = &now;
-	assert_int_equal(ds_tables_create(&downstream->tables, &loaded.sg, sessions), 0);
+	assert_int_equal(ds_tables_create(&downstream->tables, &loaded.sg, NULL, sessions), 0);
 	return 0;
 }
 

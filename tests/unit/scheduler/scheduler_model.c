@@ -91,8 +91,12 @@ static void flow_set(struct model *m, struct model_flow *f, const struct schedul
 	model_work peak =
 		most(MODEL_BYTE * SCHEDULER_PEAK_BURST, (model_work)is->peak * SCHEDULER_PEAK_NS);
 
-	if (f->is.group == SCHEDULER_NONE) /* it is another one, which has nothing of the last */
+	if (f->is.group == SCHEDULER_NONE) { /* it is another one, which has nothing of the last */
 		f->sustained.rate = f->peak.rate = f->reserved.rate = 0;
+		f->packets = f->bytes = f->last_sent = f->last_beside = 0;
+		f->sequence = 0;
+		f->credit = 0;
+	}
 	f->is = *is;
 	bucket_set(m, &f->sustained, is->sustained.rate, burst);
 	bucket_set(m, &f->peak, is->peak, peak);

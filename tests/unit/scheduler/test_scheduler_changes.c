@@ -25,6 +25,14 @@ static void assert_done(struct lockstep *l, const char *why) {
 	lockstep_fail(l, "a good change was refused", 0, 0);
 }
 
+/* To what stands in `c`. Of another flow than the one that had its number, nothing was dropped. */
+static void set_flow(struct lockstep *l, uint32_t flow) {
+	assert_done(l, scheduler_set_flow(l->s, flow, &l->c.flows[flow]));
+	if (l->m->flows[flow].is.group == SCHEDULER_NONE)
+		memset(l->drops[flow], 0, sizeof(l->drops[flow]));
+	model_set_flow(l->m, flow, &l->c.flows[flow]);
+}
+
 static void change_flow(struct lockstep *l) {
 	uint32_t flow = random_below(&l->r, (uint32_t)l->m->flow_count);
 	struct scheduler_flow *f = &l->c.flows[flow];
@@ -32,8 +40,7 @@ static void change_flow(struct lockstep *l) {
 	lockstep_random_flow(&l->c, &l->r, LOCKSTEP_ALL, f);
 	if (one_of(l, 5) && l->m->flows[flow].count == 0)
 		f->group = SCHEDULER_NONE;
-	assert_done(l, scheduler_set_flow(l->s, flow, f));
-	model_set_flow(l->m, flow, f);
+	set_flow(l, flow);
 }
 
 /* Only its rates: the flow stays where it is. */
@@ -49,8 +56,7 @@ static void change_rates(struct lockstep *l) {
 		};
 	f->peak = one_of(l, 3) ? f->sustained.rate + lockstep_random_rate(&l->r, MBPS, 10) : 0;
 	f->reserved = f->sustained.rate / 4;
-	assert_done(l, scheduler_set_flow(l->s, flow, f));
-	model_set_flow(l->m, flow, f);
+	set_flow(l, flow);
 }
 
 static void change_modem(struct lockstep *l) {
@@ -178,11 +184,6 @@ static void simple_close(struct lockstep *l) {
 static void arrive(struct lockstep *l, uint32_t flow, uint32_t bytes, int times) {
 	while (times-- > 0)
 		lockstep_arrive(l, flow, bytes);
-}
-
-static void set_flow(struct lockstep *l, uint32_t flow) {
-	assert_done(l, scheduler_set_flow(l->s, flow, &l->c.flows[flow]));
-	model_set_flow(l->m, flow, &l->c.flows[flow]);
 }
 
 /* A flow that would wait for seconds goes on at its new rate, in time, and its numbers go on. */

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Addresses of a change. One that moves from a modem to another is never unknown: its key is not taken out, but
+ * gets another value. What nobody takes over is taken out first, so that a table never has more than it has
+ * room for.
+ */
+#include <string.h>
+
+#include "downstream/change/internal.h"
+
+static bool has_address(const struct modem *m, const struct ip_address *a) {
+	for (size_t i = 0; i < m->address_count; i++) {
+		if (m->addresses[i].family == a->family &&
+		    memcmp(m->addresses[i].bytes, a->bytes, a->family == 4 ? 4 : 16) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Where the key leads now. Nobody but a change writes the tables. */
+static bool find_place(const struct rte_hash *table, const void *bytes, uint64_t *place) {
+	void *data;
+
+	if (rte_hash_lookup_data(table, bytes, &data) < 0)
+		return false;
+	*place = (uint64_t)(uintptr_t)data;
+	return true;
+}
+
+/* The number in the list of the change that takes the modem its address; DS_NOBODY: none does. */
+static uint32_t giver(const struct ds_change *c, uint32_t modem, const struct ip_address *a) {
+	uint32_t number = c->change_of[LIVE_MODEM][modem];
+	const struct modem *next = ds_next_modem(c, modem);
+
+	return number != 0 && (next == NULL || !has_address(next, a)) ? number - 1 : DS_NOBODY;
+}
+
+static bool take_over(struct ds_change *c, const struct live_change *l, const struct ip_address *a,
+		      uint64_t place) {
+	uint32_t number = giver(c, ds_place_modem(place), a);
+	uint64_t bit = UINT64_C(1) << ds_place_address(place);
+
+	if (number == DS_NOBODY || (c->owned[number].moved & bit) != 0)
+		return ds_refuse(c, l, "one of its addresses is another modem's");
+	c->owned[number].moved |= bit;
+	return true;
+}
+
+/* Notes the addresses that stay, then those that come; they get numbers below. */
+static bool find_addresses(struct ds_change *c, const struct live_change *l,
+			   struct ds_owned *owned) {
+	const struct modem *m = l->modem;
+
+	for (size_t i = 0; i < m->address_count; i++) {
+		const struct ip_address *a = &m->addresses[i];
+		struct rte_hash *table = ds_addresses(&c->d->tables, a->family);
+		bool known;
+		uint64_t place;
+
+		known = find_place(table, a->bytes, &place);
+		if (known && ds_place_modem(place) == l->slot) {
+			owned->kept |= UINT64_C(1) << ds_place_address(place);
+			continue;
+		}
+		if (known && !take_over(c, l, a, place))
+			return false;
+		c->come.list[c->come.count++] = (struct ds_key){
+			.table = table,
+			.bytes = a->bytes,
+			.modem = l->slot,
+			.from = known ? ds_place_modem(place) : DS_NOBODY,
+		};
+	}
+	return true;
+}
+
+static void number_addresses(struct ds_change *c, size_t first, uint64_t kept) {
+	uint8_t number = 0;
+
+	for (size_t i = first; i < c->come.count; i++, number++) {
+		while ((kept >> number & 1) != 0)
+			number++;
+		c->come.list[i].number = number;
+	}
+}
+
+static bool find_mac(struct ds_change *c, const struct live_change *l) {
+	struct rte_hash *table = c->d->tables.mac;
+	uint32_t from = DS_NOBODY;
+	uint64_t place;
+
+	if (find_place(table, l->modem->mac, &place)) {
+		uint32_t number;
+
+		from = ds_place_modem(place);
+		if (from == l->slot)
+			return true;
+		number = c->change_of[LIVE_MODEM][from];
+		if (number == 0 || c->owned[number - 1].mac_moved)
+			return ds_refuse(c, l, "another modem has its MAC address");
+		c->owned[number - 1].mac_moved = true;
+	}
+	c->come.list[c->come.count++] = (struct ds_key){table, l->modem->mac, l->slot, from, 0};
+	return true;
+}
+
+static bool find_what_comes(struct ds_change *c, struct ds_modem_change *m) {
+	uint32_t number = c->change_of[LIVE_MODEM][m->slot] - 1;
+	const struct live_change *l = &c->changes->list[number];
+
+	m->first_key = (uint32_t)c->come.count;
+	if (!find_addresses(c, l, &c->owned[number]))
+		return false;
+	number_addresses(c, m->first_key, c->owned[number].kept);
+	if (!find_mac(c, l))
+		return false;
+	m->key_count = (uint32_t)c->come.count - m->first_key;
+	m->kept = c->owned[number].kept;
+	return true;
+}
+
+static void key_goes(struct ds_change *c, struct rte_hash *table, const void *bytes,
+		     uint32_t modem) {
+	c->gone.list[c->gone.count++] = (struct ds_key){table, bytes, modem, modem, 0};
+}
+
+/* What the modem has now, does not keep, and nobody takes over. */
+static void find_what_goes(struct ds_change *c, const struct live_change *l,
+			   const struct ds_owned *owned) {
+	const struct ds_tables *t = &c->d->tables;
+	const struct modem *m = ds_present_modem(c, l->slot);
+	uint64_t place;
+
+	for (size_t i = 0; m != NULL && i < m->address_count; i++) {
+		const struct ip_address *a = &m->addresses[i];
+		struct rte_hash *table = ds_addresses(t, a->family);
+
+		if (find_place(table, a->bytes, &place) && ds_place_modem(place) == l->slot &&
+		    ((owned->kept | owned->moved) >> ds_place_address(place) & 1) == 0)
+			key_goes(c, table, a->bytes, l->slot);
+	}
+	if (m != NULL && !owned->mac_moved &&
+	    (l->next == NULL || memcmp(l->modem->mac, m->mac, sizeof(m->mac)) != 0) &&
+	    find_place(t->mac, m->mac, &place) && ds_place_modem(place) == l->slot)
+		key_goes(c, t->mac, m->mac, l->slot);
+}
+
+static enum ds_turn turn_of(const struct ds_change *c, const struct ds_modem_change *m) {
+	const struct ds_owned *owned = &c->owned[c->change_of[LIVE_MODEM][m->slot] - 1];
+	bool takes = false;
+
+	for (uint32_t k = 0; k < m->key_count; k++)
+		takes |= c->come.list[m->first_key + k].from != DS_NOBODY;
+	if (owned->moved == 0 && !owned->mac_moved)
+		return DS_TURN_TAKES;
+	return takes ? DS_TURN_BOTH : DS_TURN_GIVES;
+}
+
+/* Whether all will have room, counted as the tables have them. */
+static bool have_room(const struct ds_change *c) {
+	const struct ds_tables *t = &c->d->tables;
+	struct rte_hash *const tables[] = {t->ipv4, t->ipv6, t->mac};
+	const uint32_t rooms[] = {t->room.ipv4, t->room.ipv6, t->room.modems};
+
+	for (size_t i = 0; i < RTE_DIM(tables); i++) {
+		uint64_t count = (uint64_t)rte_hash_count(tables[i]);
+
+		for (size_t k = 0; k < c->come.count; k++)
+			count += c->come.list[k].table == tables[i] &&
+				 c->come.list[k].from == DS_NOBODY;
+		for (size_t k = 0; k < c->gone.count; k++)
+			count -= c->gone.list[k].table == tables[i];
+		if (count > rooms[i])
+			return ds_refuse(c, NULL, "no room for more than %u addresses of a kind",
+					 rooms[i]);
+	}
+	return true;
+}
+
+bool ds_prepare_addresses(struct ds_change *c) {
+	for (size_t i = 0; i < c->modems.count; i++) {
+		if (!find_what_comes(c, &c->modems.list[i]))
+			return false;
+	}
+	for (size_t i = 0; i < c->changes->count; i++) {
+		if (c->changes->list[i].object == LIVE_MODEM)
+			find_what_goes(c, &c->changes->list[i], &c->owned[i]);
+	}
+	for (size_t i = 0; i < c->modems.count; i++)
+		c->modems.list[i].turn = turn_of(c, &c->modems.list[i]);
+	return have_room(c);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of a change: all that can fail at its beginning, and what is given back at its end. */
+#include "downstream/change/change.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "downstream/change/internal.h"
+#include "downstream/places.h"
+
+static void prepare_values(struct ds_change *c) {
+	for (size_t i = 0; i < c->changes->count; i++) {
+		const struct live_change *l = &c->changes->list[i];
+
+		if (l->object != LIVE_GROUP)
+			continue;
+		c->values = (struct ds_values){
+			.rate_limit = l->group->rate_limit != c->sg->rate_limit,
+			.cpe_timeout = l->group->cpe_timeout_ns != c->sg->cpe_timeout_ns,
+			.filter_default = l->group->filter_default != c->sg->filter_default,
+			.to_rate_limit = l->group->rate_limit,
+			.to_cpe_timeout = l->group->cpe_timeout_ns,
+			.to_filter_default = l->group->filter_default,
+		};
+	}
+}
+
+/* From now on nothing else may have the places of those that go. */
+static void note_leaving(struct ds_change *c) {
+	for (size_t i = 0; i < c->changes->count; i++) {
+		const struct live_change *l = &c->changes->list[i];
+
+		if (l->next != NULL || l->object == LIVE_UPSTREAM_CHANNEL)
+			continue;
+		c->leaving[l->object].list[c->leaving[l->object].count++] = l->slot;
+		c->d->places.leaving[l->object][l->slot] = true;
+	}
+}
+
+static bool prepare(struct ds_change *c) {
+	if (!ds_change_allocate(c))
+		return ds_refuse(c, NULL, "no memory left");
+	if (!ds_change_is_sound(c) || !ds_prepare_channels(c) || !ds_prepare_flows(c) ||
+	    !ds_prepare_addresses(c) || !ds_prepare_rules(c))
+		return false;
+	prepare_values(c);
+	note_leaving(c);
+	return true;
+}
+
+struct ds_change *ds_change_begin(struct downstream *d, const struct service_group *sg,
+				  const struct live_changes *changes, void *const *sessions,
+				  char why[LIVE_LINE]) {
+	struct ds_change *c = calloc(1, sizeof(*c));
+
+	why[0] = '\0';
+	if (c == NULL) {
+		snprintf(why, LIVE_LINE, "downstream: no memory left");
+		return NULL;
+	}
+	c->d = d;
+	c->sg = sg;
+	c->changes = changes;
+	c->sessions = sessions;
+	c->why = why;
+	if (prepare(c))
+		return c;
+	ds_change_end(c);
+	return NULL;
+}
+
+static void give_numbers(struct ds_change *c, const uint32_t *flows, size_t count) {
+	struct ds_places *p = &c->d->places;
+
+	for (size_t i = count; i > 0; i--)
+		p->free_flows[p->free_flow_count++] = flows[i - 1];
+}
+
+static void lists_end(struct ds_change *c) {
+	for (size_t i = c->lists.count; i > 0; i--) {
+		const struct ds_list_change *l = &c->lists.list[i - 1];
+		uint32_t unused = c->taken ? l->now : l->next;
+
+		if (!c->taken)
+			*l->at = l->now;
+		if (unused != RULE_LIST_NONE)
+			rule_lists_give(l->lists, unused);
+	}
+}
+
+static void rules_end(struct ds_change *c) {
+	struct rule_lists *const lists[DS_RULES] = {
+		[DS_FILTERS] = &c->d->lists.filters,
+		[DS_CLASSIFIERS] = &c->d->lists.classifiers,
+	};
+
+	for (unsigned i = 0; i < DS_RULES; i++) {
+		struct ds_rules_change *r = &c->rules[i];
+
+		if (r->built)
+			rules_free(c->taken ? &r->now : &r->next, c->taken ? &r->next : &r->now,
+				   lists[i]);
+	}
+}
+
+void ds_change_end(struct ds_change *c) {
+	rules_end(c);
+	lists_end(c);
+	if (c->taken)
+		give_numbers(c, c->closing.list, c->closing.count);
+	else
+		give_numbers(c, c->fresh.list, c->fresh.count);
+	for (unsigned o = 0; o < LIVE_OBJECTS; o++) {
+		for (size_t i = 0; i < c->leaving[o].count; i++)
+			c->d->places.leaving[o][c->leaving[o].list[i]] = false;
+	}
+	ds_change_free(c);
+}
