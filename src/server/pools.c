@@ -86,7 +86,7 @@ static void add_group(struct pool_sizes *s, const struct server_config *config, 
 	s->linear_room = RTE_MAX(s->linear_room, linear_room);
 	if (!layout_has_upstream(sg))
 		return;
-	up = us_buffers(sg);
+	up = us_buffers(sg, NULL);
 	s->uepi += up.packets;
 	s->frames += up.frames;
 	s->pieces += up.pieces;

@@ -31,7 +31,7 @@ static void unit_free(struct upstream *u, struct rte_mbuf *unit) {
 
 static void unit_begin(struct upstream *u, struct rte_mbuf *unit) {
 	const struct us_flow *flow = &u->tables.flows[us_meta(unit)->frame.flow];
-	const struct us_stream *s = &u->tables.streams[flow->first_stream];
+	const struct us_stream *s = &u->tables.streams[flow->streams[0]];
 
 	u->extract_joined.units--;
 	/* one of its own: the flow's may have an incomplete frame, or be in work */

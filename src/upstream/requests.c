@@ -44,7 +44,7 @@ void us_requests_free(struct us_requests *r) {
 }
 
 bool us_request_is_repeated(struct upstream *u, uint32_t channel) {
-	bool repeated = u->sg->upstream_channels[channel].request_session != 0;
+	bool repeated = u->tables.channels[channel].sessions[US_REQUESTS] != US_NONE;
 
 	count(&u->counters, COUNTER_REQUESTS_REPEATED, repeated);
 	return repeated;
