@@ -77,6 +77,7 @@ static struct rte_mbuf *unit_step(struct upstream *u) {
 	if (c->left == 0) {
 		holds_used(&u->holds, HOLD_POOL_FRAMES, c->segment->nb_segs);
 		us_stream_end(u, c);
+		u->extract_joined.done++;
 	}
 	return frame != NULL && joined_is_good(u, frame) ? frame : NULL;
 }
@@ -103,10 +104,12 @@ uint16_t us_extract_joined(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 			continue;
 		}
 		m = queue_take(us_queue(u, US_JOINED));
-		if (us_meta(m)->frame.joined)
+		if (us_meta(m)->frame.joined) {
 			unit_begin(u, m);
-		else
+		} else {
 			pkts[n++] = m;
+			u->extract_joined.done++;
+		}
 	}
 	return n;
 }

@@ -2,6 +2,7 @@
 #include "upstream/requests.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include <rte_errno.h>
 #include <rte_malloc.h>
@@ -41,6 +42,18 @@ int us_requests_create(struct us_requests *r, uint32_t id, uint32_t modems) {
 void us_requests_free(struct us_requests *r) {
 	rte_ring_free(r->ring);
 	rte_free(r->sink.by_modem);
+}
+
+uint64_t us_requests_taken(const struct us_requests *r) {
+	uint64_t taken = 0;
+
+	for (unsigned k = 0; k < REQUEST_KINDS; k++)
+		taken += r->sink.by_kind[k];
+	return taken;
+}
+
+void us_requests_forget(struct us_requests *r, uint32_t modem) {
+	memset(r->sink.by_modem[modem], 0, sizeof(r->sink.by_modem[modem]));
 }
 
 bool us_request_is_repeated(struct upstream *u, uint32_t channel) {

@@ -281,6 +281,16 @@ void us_burst_give_up(void *owner, struct hold *h, bool timeout) {
 		   timeout ? DROP_BURST_TIMEOUT : DROP_BURST_LIMIT);
 }
 
+bool us_psp_flow_remove(struct upstream *u, struct us_psp_flow *f, int *budget) {
+	struct us_lane lane = packet_lane(u, f);
+
+	if (!us_lane_drop(u, &lane, DROP_PACKET_SESSION_REMOVED, budget))
+		return false;
+	*budget -= f->burst.pieces;
+	burst_drop(u, &f->burst, DROP_BURST_SESSION_REMOVED);
+	return true;
+}
+
 void us_uepi_stop(struct upstream *u) {
 	struct rte_mbuf *m;
 
