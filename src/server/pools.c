@@ -83,11 +83,12 @@ struct pool_needs server_group_needs(const struct server_config *config,
 		.packets = group_packets(config, sg),
 		.depi_frames = group_depi_frames(sg),
 	};
+	struct group_room room = group_room(sg);
 	struct us_buffers up;
 
 	if (!layout_has_upstream(sg))
 		return n;
-	up = us_buffers_within(sg, server_held_max(config, sg));
+	up = us_buffers_within(sg, &room, server_held_max(config, sg));
 	n.uepi = up.packets;
 	n.frames = up.frames;
 	n.pieces = up.pieces;

@@ -117,6 +117,7 @@ json_t *report_downstream(const struct served_group *groups, unsigned count, boo
 /* Of the groups that have one. */
 struct upstreams {
 	struct upstream *list[SERVER_MAX_GROUPS];
+	const struct service_group *first; /* whose the first of them is */
 	unsigned count;
 };
 
@@ -157,7 +158,7 @@ static json_t *asked_json(const uint32_t *by_kind) {
 static json_t *asking_json(const struct service_group *sg, const struct us_request_sink *sink) {
 	json_t *modems = json_object();
 
-	for (uint32_t m = 0; m < sink->modems; m++) {
+	for (uint32_t m = 0; m < sink->modems && m < sg->modem_count; m++) {
 		json_t *kinds = asked_json(sink->by_modem[m]);
 		char text[UNITS_TEXT_SIZE];
 
@@ -187,7 +188,7 @@ static json_t *requests_json(const struct upstreams *all) {
 	json = json_pack("{s:o, s:o}", "by_kind", kinds, "modems", report_integer(modems));
 	if (all->count == 1)
 		json_object_set_new(json, "by_modem",
-				    asking_json(all->list[0]->sg, &all->list[0]->requests.sink));
+				    asking_json(all->first, &all->list[0]->requests.sink));
 	return json;
 }
 
@@ -236,8 +237,11 @@ json_t *report_upstream(const struct served_group *groups, unsigned count,
 	json_t *up;
 
 	for (unsigned g = 0; g < count; g++) {
-		if (groups[g].upstream != NULL)
-			all.list[all.count++] = groups[g].upstream;
+		if (groups[g].upstream == NULL)
+			continue;
+		if (all.count == 0)
+			all.first = groups[g].sg;
+		all.list[all.count++] = groups[g].upstream;
 	}
 	if (all.count == 0)
 		return NULL;

@@ -12,26 +12,37 @@
 #include "upstream/upstream.h"
 #include "wire/crc32.h"
 
-static const struct us_key *key_of(const struct us_flow *f, const struct us_meta *meta) {
-	if (meta->frame.toggle != (meta->frame.key_sequence & 1))
-		return NULL;
-	for (unsigned k = 0; k < RTE_DIM(f->keys); k++) {
-		if (f->keys[k].session != NULL && f->keys[k].sequence == meta->frame.key_sequence)
-			return &f->keys[k];
+static const struct us_key *key_in(const struct us_key *keys, const struct us_meta *meta) {
+	for (unsigned k = 0; k < US_GENERATIONS; k++) {
+		if (keys[k].session != NULL && keys[k].sequence == meta->frame.key_sequence)
+			return &keys[k];
 	}
 	return NULL;
 }
 
+static const struct us_key *key_of(const struct upstream *u, const struct us_flow *f,
+				   const struct us_meta *meta) {
+	const struct us_key *key, *retired;
+
+	if (meta->frame.toggle != (meta->frame.key_sequence & 1))
+		return NULL;
+	key = key_in(f->keys, meta);
+	if (key != NULL)
+		return key;
+	retired = u->tables.modems[f->modem].retired;
+	return retired != NULL ? key_in(retired, meta) : NULL;
+}
+
 /* Whether privacy is as it must be. `key` is NULL for a frame in the clear. Returns the reason to drop
  * the frame, or DROP_NONE. */
-static enum drop_reason frame_privacy(const struct us_flow *f, const struct us_meta *meta,
-				      const struct us_key **key) {
+static enum drop_reason frame_privacy(const struct upstream *u, const struct us_flow *f,
+				      const struct us_meta *meta, const struct us_key **key) {
 	*key = NULL;
 	if (meta->frame.privacy && !us_flow_has_sid(f, meta->frame.sid))
 		return DROP_PRIVACY_SID;
 	if (!meta->frame.encrypted)
 		return f->has_key ? DROP_PRIVACY_MISSING : DROP_NONE;
-	*key = f->has_key ? key_of(f, meta) : NULL;
+	*key = key_of(u, f, meta);
 	return *key == NULL ? DROP_KEY_UNKNOWN : DROP_NONE;
 }
 
@@ -45,14 +56,14 @@ static void op_fill(const struct upstream *u, struct rte_crypto_op *op, struct r
 		sym->auth.data.length = 0;
 		sym->cipher.data.offset = DOCSIS_FRAGMENT_CLEAR;
 		sym->cipher.data.length = m->data_len - DOCSIS_FRAGMENT_CLEAR;
-	} else if (!u->sg->upstream.verify_crc) {
+	} else if (!u->verify_crc) {
 		sym->auth.data.length = 0;
 	}
 }
 
 bool us_clear(struct upstream *u, struct rte_mbuf *m) {
 	count(&u->counters, COUNTER_CLEAR, 1);
-	if (!u->sg->upstream.verify_crc || us_meta(m)->frame.fragment ||
+	if (!u->verify_crc || us_meta(m)->frame.fragment ||
 	    ethernet_crc_good(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len))
 		return true;
 	drop(&u->counters, m, DROP_FRAME_CRC);
@@ -99,7 +110,7 @@ uint16_t us_decrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 
 	for (uint16_t i = 0; i < n; i++) {
 		const struct us_flow *f = &u->tables.flows[us_meta(pkts[i])->frame.flow];
-		enum drop_reason reason = frame_privacy(f, us_meta(pkts[i]), &keys[used]);
+		enum drop_reason reason = frame_privacy(u, f, us_meta(pkts[i]), &keys[used]);
 
 		if (reason != DROP_NONE)
 			drop(&u->counters, pkts[i], reason);

@@ -31,6 +31,11 @@ void us_fragments_give_up(void *owner, struct hold *h, bool timeout) {
 		       timeout ? DROP_FRAME_TIMEOUT : DROP_FRAME_LIMIT);
 }
 
+struct rte_mbuf *us_fragments_remove(struct upstream *u, struct us_fragments *f) {
+	u->counters.drops[DROP_FRAME_FLOW_REMOVED] += f->count;
+	return fragments_release(u, f);
+}
+
 void us_defragment_stop(struct upstream *u) {
 	for (uint32_t f = 0; f < u->tables.flow_count; f++)
 		fragments_drop(u, &u->tables.flows[f].fragments, DROP_STOPPED);

@@ -7,6 +7,7 @@
 
 struct hold;
 struct rte_mbuf;
+struct us_fragments;
 struct upstream;
 
 /* What of it is held; the fragments themselves are with their flows, in tables.h. */
@@ -18,6 +19,10 @@ uint16_t us_defragment(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 
 /* The end of a wait, as hold_give_up: of fragments. */
 void us_fragments_give_up(void *owner, struct hold *h, bool timeout);
+
+/* Drops the fragments of a flow that goes: they count as dropped, their buffers are for the caller to free. NULL
+ * where there are none. */
+struct rte_mbuf *us_fragments_remove(struct upstream *u, struct us_fragments *f);
 
 /* Drops the fragments that wait. */
 void us_defragment_stop(struct upstream *u);

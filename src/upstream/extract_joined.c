@@ -31,7 +31,7 @@ static void unit_free(struct upstream *u, struct rte_mbuf *unit) {
 
 static void unit_begin(struct upstream *u, struct rte_mbuf *unit) {
 	const struct us_flow *flow = &u->tables.flows[us_meta(unit)->frame.flow];
-	const struct us_stream *s = &u->tables.streams[flow->first_stream];
+	const struct us_stream *s = &u->tables.streams[flow->streams[0]];
 
 	u->extract_joined.units--;
 	/* one of its own: the flow's may have an incomplete frame, or be in work */
@@ -77,6 +77,7 @@ static struct rte_mbuf *unit_step(struct upstream *u) {
 	if (c->left == 0) {
 		holds_used(&u->holds, HOLD_POOL_FRAMES, c->segment->nb_segs);
 		us_stream_end(u, c);
+		u->extract_joined.done++;
 	}
 	return frame != NULL && joined_is_good(u, frame) ? frame : NULL;
 }
@@ -103,10 +104,12 @@ uint16_t us_extract_joined(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 			continue;
 		}
 		m = queue_take(us_queue(u, US_JOINED));
-		if (us_meta(m)->frame.joined)
+		if (us_meta(m)->frame.joined) {
 			unit_begin(u, m);
-		else
+		} else {
 			pkts[n++] = m;
+			u->extract_joined.done++;
+		}
 	}
 	return n;
 }

@@ -13,6 +13,7 @@ struct upstream;
 struct us_extract_joined {
 	struct us_cut cut; /* the joined fragments that are being taken apart */
 	struct us_stream stream; /* and the state of that */
+	uint64_t done; /* units and frames that came out of the queue and went on */
 	uint32_t units; /* such as these in the queue; the rest of it are frames */
 };
 

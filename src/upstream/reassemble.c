@@ -66,6 +66,12 @@ void us_segments_give_up(void *owner, struct hold *h, bool timeout) {
 	us_lane_skip(owner, &lane);
 }
 
+bool us_segments_remove(struct upstream *u, struct us_stream *s, int *budget) {
+	struct us_lane lane = segment_lane(u, s);
+
+	return us_lane_drop(u, &lane, DROP_SEGMENT_FLOW_REMOVED, budget);
+}
+
 void us_reassemble_stop(struct upstream *u) {
 	struct rte_mbuf *m;
 

@@ -7,6 +7,7 @@
 
 struct hold;
 struct rte_mbuf;
+struct us_stream;
 struct upstream;
 
 /* What of it is held; the segments themselves are with their streams, in tables.h. */
@@ -18,6 +19,9 @@ uint16_t us_reassemble(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 
 /* The end of a wait, as hold_give_up: of segments that are ahead. */
 void us_segments_give_up(void *owner, struct hold *h, bool timeout);
+
+/* Drops the segments that wait in a stream that goes, within the budget. Returns whether that was all. */
+bool us_segments_remove(struct upstream *u, struct us_stream *s, int *budget);
 
 /* Drops the segments that wait in all streams, and those on their way. */
 void us_reassemble_stop(struct upstream *u);

@@ -2,6 +2,7 @@
 #include "upstream/requests.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include <rte_errno.h>
 #include <rte_malloc.h>
@@ -43,8 +44,20 @@ void us_requests_free(struct us_requests *r) {
 	rte_free(r->sink.by_modem);
 }
 
+uint64_t us_requests_taken(const struct us_requests *r) {
+	uint64_t taken = 0;
+
+	for (unsigned k = 0; k < REQUEST_KINDS; k++)
+		taken += r->sink.by_kind[k];
+	return taken;
+}
+
+void us_requests_forget(struct us_requests *r, uint32_t modem) {
+	memset(r->sink.by_modem[modem], 0, sizeof(r->sink.by_modem[modem]));
+}
+
 bool us_request_is_repeated(struct upstream *u, uint32_t channel) {
-	bool repeated = u->sg->upstream_channels[channel].request_session != 0;
+	bool repeated = u->tables.channels[channel].sessions[US_REQUESTS] != US_NONE;
 
 	count(&u->counters, COUNTER_REQUESTS_REPEATED, repeated);
 	return repeated;

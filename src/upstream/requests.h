@@ -58,6 +58,12 @@ const char *us_request_name(enum us_request_kind kind);
 int us_requests_create(struct us_requests *r, uint32_t id, uint32_t modems);
 void us_requests_free(struct us_requests *r);
 
+/* How many the sink has taken, of all that were counted as `requests`. */
+uint64_t us_requests_taken(const struct us_requests *r);
+
+/* A modem has left: who comes in its place has asked for nothing yet. */
+void us_requests_forget(struct us_requests *r, uint32_t modem);
+
 /* Whether requests in bursts of the channel are repeated in records, which then count alone. */
 bool us_request_is_repeated(struct upstream *u, uint32_t channel);
 

@@ -19,18 +19,10 @@ uint32_t us_packet_room(const struct service_group *sg) {
 	return RTE_PKTMBUF_HEADROOM + RTE_MAX(frame, 2048u);
 }
 
-static uint32_t streams_of(const struct service_group *sg) {
-	uint32_t streams = 1; /* of the ranging sessions */
-
-	for (size_t m = 0; m < sg->modem_count; m++) {
-		for (size_t f = 0; f < sg->modems[m].upstream_flow_count; f++)
-			streams += (uint32_t)sg->modems[m].upstream_flows[f].cluster_count;
-	}
-	return streams;
-}
-
-struct us_buffers us_buffers_within(const struct service_group *sg, uint32_t held) {
-	uint32_t streams = streams_of(sg);
+struct us_buffers us_buffers_within(const struct service_group *sg, const struct group_room *room,
+				    uint32_t held) {
+	/* and that of the ranging sessions */
+	uint32_t streams = 1 + (room != NULL ? room->streams : us_room_exact(sg).streams);
 	struct us_buffers b = {
 		/* one burst can always wait for its end */
 		.held_packets = RTE_MAX(held / us_packet_room(sg), US_BURST_PIECES),
@@ -54,6 +46,15 @@ static struct us_buffers buffers_of(const struct service_group *sg, const struct
 	return us_buffers_within(sg, r->held > 0 ? r->held : sg->upstream.held);
 }
 
+struct us_buffers us_buffers(const struct service_group *sg, const struct group_room *room) {
+	return us_buffers_within(sg, room, sg->upstream.held);
+}
+
+/* Bytes that may wait: what the configuration says, as far as its share of the pools goes. */
+static uint32_t held_of(const struct service_group *sg, const struct us_resources *r) {
+	return r->held > 0 ? RTE_MIN(r->held, sg->upstream.held) : sg->upstream.held;
+}
+
 static int pool_check(const char *what, const struct rte_mempool *pool, uint32_t needed) {
 	if (pool->size >= needed)
 		return 0;
@@ -63,7 +64,7 @@ static int pool_check(const char *what, const struct rte_mempool *pool, uint32_t
 }
 
 int us_pools_check(const struct service_group *sg, const struct us_resources *r) {
-	struct us_buffers b = buffers_of(sg, r);
+	struct us_buffers b = us_buffers_within(sg, r->room, held_of(sg, r));
 
 	return pool_check("buffers of the R-PHY port", r->packets, b.packets) |
 	       pool_check("frames", r->frames, b.frames) |
@@ -71,7 +72,9 @@ int us_pools_check(const struct service_group *sg, const struct us_resources *r)
 }
 
 static int slots_create(struct upstream *u) {
-	uint32_t wanted = u->tables.stream_count + u->tables.session_count * US_PSP_FLOWS;
+	uint32_t half = u->tables.session_count / 2;
+	uint32_t sessions = u->r.room != NULL ? half : u->tables.session_count;
+	uint32_t wanted = u->tables.stream_count + sessions * US_PSP_FLOWS;
 	uint32_t count = RTE_MIN(wanted, (uint32_t)MAX_SLOTS);
 
 	u->slots.all = rte_zmalloc("order", count * sizeof(*u->slots.all), RTE_CACHE_LINE_SIZE);
@@ -85,22 +88,43 @@ static int slots_create(struct upstream *u) {
 	return 0;
 }
 
-static int holds_create(struct upstream *u, const struct service_group *sg) {
+/* What the pools were made for. */
+static void room_for_waits(struct upstream *u, const struct service_group *sg) {
+	struct us_buffers most = us_buffers_within(sg, u->r.room, held_of(sg, &u->r));
+	uint32_t streams = u->r.room != NULL ? u->r.room->streams + 1 : u->tables.stream_count;
+
+	u->tables.places.held_packets = most.held_packets;
+	u->tables.places.held_frames = most.held_frames;
+	u->tables.places.frames_in_work = streams + streams / 4;
+}
+
+void us_configure(struct upstream *u, const struct service_group *sg) {
+	const struct us_places *p = &u->tables.places;
+	uint32_t held = held_of(sg, &u->r), frames = held / US_FRAME_BUFFER;
+	uint32_t packets = RTE_MAX(held / us_packet_room(sg), US_BURST_PIECES);
+
+	u->max_pdu = sg->max_frame;
+	u->verify_source = sg->upstream.verify_source;
+	u->verify_crc = sg->upstream.verify_crc;
 	/* What a segment waits for may itself wait for the order of its PSP packet. */
 	u->holds.timeouts[HOLD_CLASS_PACKETS] = sg->upstream.reorder_timeout_ns;
 	u->holds.timeouts[HOLD_CLASS_SEGMENTS] = 2 * sg->upstream.reorder_timeout_ns;
 	u->holds.timeouts[HOLD_CLASS_BURSTS] = sg->upstream.frame_timeout_ns;
 	u->holds.timeouts[HOLD_CLASS_FRAMES] = sg->upstream.frame_timeout_ns;
-	u->holds.limits[HOLD_POOL_PACKETS] = buffers_of(sg, &u->r).held_packets;
-	u->holds.limits[HOLD_POOL_FRAMES] = buffers_of(sg, &u->r).held_frames;
+	u->holds.limits[HOLD_POOL_PACKETS] = RTE_MIN(packets, p->held_packets);
+	u->holds.limits[HOLD_POOL_FRAMES] =
+		RTE_MIN(RTE_MAX(frames, p->frames_in_work), p->held_frames);
 	u->holds.modem_limit = sg->upstream.held_by_modem;
+}
+
+static int holds_create(struct upstream *u) {
 	u->holds.give_up[HOLD_PACKETS] = us_packets_give_up;
 	u->holds.give_up[HOLD_SEGMENTS] = us_segments_give_up;
 	u->holds.give_up[HOLD_BURST] = us_burst_give_up;
 	u->holds.give_up[HOLD_FRAME] = us_frame_give_up;
 	u->holds.give_up[HOLD_FRAGMENTS] = us_fragments_give_up;
 	u->holds.owner = u;
-	return holds_init(&u->holds, (uint32_t)sg->modem_count);
+	return holds_init(&u->holds, u->tables.modem_count);
 }
 
 struct upstream *upstream_create(const struct service_group *sg, const struct us_resources *r) {
@@ -110,17 +134,20 @@ struct upstream *upstream_create(const struct service_group *sg, const struct us
 		fprintf(stderr, "upstream: no memory\n");
 		return NULL;
 	}
-	u->sg = sg;
 	u->r = *r;
-	u->max_pdu = sg->max_frame;
+	u->numbered_by_session = sg->upstream.psp_numbering == PSP_NUMBERING_SESSION;
+	u->validate.core_ip = sg->rphy.core_ip;
+	u->validate.rpd_ip = sg->rphy.rpd_ip;
 	u->control_vlan = sg->control_port.vlan;
 	u->transmit.vlan = sg->network.vlan;
-	if (us_tables_create(&u->tables, sg, r->sessions) != 0 ||
-	    us_requests_create(&u->requests, sg->id, (uint32_t)sg->modem_count) != 0 ||
-	    slots_create(u) != 0 || holds_create(u, sg) != 0) {
+	if (us_tables_create(&u->tables, sg, r->room, r->sessions) != 0 ||
+	    us_requests_create(&u->requests, sg->id, u->tables.modem_count) != 0 ||
+	    slots_create(u) != 0 || holds_create(u) != 0) {
 		upstream_free(u);
 		return NULL;
 	}
+	room_for_waits(u, sg);
+	us_configure(u, sg);
 	for (unsigned i = 0; i < US_PIPELINES; i++)
 		pipeline_init(upstream_pipeline(u, i), &us_lists[i], u);
 	return u;

@@ -2,6 +2,7 @@
 #include "upstream/tables.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_errno.h>
@@ -9,6 +10,10 @@
 #include <rte_malloc.h>
 
 #include "platform/large_pages.h"
+#include "upstream/shared/records.h"
+
+#define SPARE_FLOWS 32 /* with room: where one becomes another, both have a place for a while */
+#define SPARE_STREAMS (2 * SPARE_FLOWS)
 
 static void *zalloc(const char *what, size_t count, size_t size) {
 	void *p = rte_zmalloc_socket(what, (count + 1) * size, RTE_CACHE_LINE_SIZE,
@@ -19,14 +24,16 @@ static void *zalloc(const char *what, size_t count, size_t size) {
 	return p;
 }
 
+/* All `entries` fit for certain: a change that was begun cannot fail. */
 static struct rte_hash *hash_create(const char *what, uint32_t id, size_t entries) {
 	char name[RTE_HASH_NAMESIZE];
 	struct rte_hash_parameters p = {
 		.name = name,
-		.entries = (uint32_t)RTE_MAX(entries + entries / 4, (size_t)64),
+		.entries = (uint32_t)RTE_MAX(entries, (size_t)64),
 		.key_len = sizeof(uint32_t),
 		.hash_func = rte_hash_crc,
 		.socket_id = large_pages_socket(),
+		.extra_flag = RTE_HASH_EXTRA_FLAGS_EXT_TABLE,
 	};
 	struct rte_hash *hash;
 
@@ -46,189 +53,164 @@ static int hash_add(struct rte_hash *hash, uint32_t key, uint32_t value) {
 	return -1;
 }
 
-static int session_add(struct us_tables *t, uint32_t id, uint32_t channel,
-		       enum us_session_kind kind, enum uepi_format format) {
-	struct us_session *s = &t->sessions[t->session_count];
+static uint32_t sessions_of(const struct service_group *sg) {
+	uint32_t sessions = 0;
 
-	if (id == 0)
-		return 0;
-	s->channel = (uint16_t)channel;
-	s->kind = kind;
-	s->format = format;
-	for (unsigned f = 0; f < US_PSP_FLOWS; f++) {
-		order_init(&s->flows[f].order, UINT16_MAX, US_PSP_WINDOW);
-		hold_init(&s->flows[f].hold, HOLD_PACKETS, HOLD_NOBODY);
-		hold_init(&s->flows[f].burst.hold, HOLD_BURST, HOLD_NOBODY);
+	for (size_t c = 0; c < sg->upstream_channel_count; c++) {
+		for (enum us_session_kind k = 0; k < US_SESSION_KINDS; k++)
+			sessions += us_session_id(&sg->upstream_channels[c], k) != 0;
 	}
-	return hash_add(t->by_session, id, t->session_count++);
+	return sessions;
+}
+
+struct group_room us_room_exact(const struct service_group *sg) {
+	struct group_room room = {
+		.modems = (uint32_t)sg->modem_count,
+		.upstream_channels = (uint32_t)sg->upstream_channel_count,
+	};
+
+	for (size_t m = 0; m < sg->modem_count; m++) {
+		room.upstream_flows += (uint32_t)sg->modems[m].upstream_flow_count;
+		for (size_t f = 0; f < sg->modems[m].upstream_flow_count; f++) {
+			const struct upstream_service_flow *k = &sg->modems[m].upstream_flows[f];
+
+			room.streams += (uint32_t)k->cluster_count;
+			for (size_t c = 0; c < k->cluster_count; c++)
+				room.sids += (uint32_t)k->clusters[c].sid_count;
+		}
+	}
+	return room;
+}
+
+static int channel_add(struct us_tables *t, uint32_t channel, const struct upstream_channel *k) {
+	for (enum us_session_kind kind = 0; kind < US_SESSION_KINDS; kind++) {
+		uint32_t id = us_session_id(k, kind), *place = &t->channels[channel].sessions[kind];
+
+		*place = id != 0 ? us_session_plan(t, id, channel, kind, us_format_of(k)) : US_NONE;
+		if (*place != US_NONE && hash_add(t->by_session, id, *place) != 0)
+			return -1;
+	}
+	return 0;
 }
 
 static int sessions_create(struct us_tables *t, const struct service_group *sg) {
-	int ret = 0;
-
-	t->sessions = zalloc("session", 3 * sg->upstream_channel_count, sizeof(*t->sessions));
-	t->by_session = hash_create("us_session", sg->id, 3 * sg->upstream_channel_count);
-	if (t->sessions == NULL || t->by_session == NULL)
+	t->sessions = zalloc("session", t->session_count, sizeof(*t->sessions));
+	t->channels = zalloc("channel", t->channel_count, sizeof(*t->channels));
+	t->by_session = hash_create("us_session", sg->id, t->session_count);
+	if (t->sessions == NULL || t->channels == NULL || t->by_session == NULL ||
+	    us_free_create(&t->places.sessions, t->session_count) != 0)
 		return -1;
-	for (uint32_t c = 0; c < sg->upstream_channel_count && ret == 0; c++) {
-		const struct upstream_channel *k = &sg->upstream_channels[c];
-		enum uepi_format format = k->type == UPSTREAM_OFDMA ? UEPI_OFDMA : UEPI_SC_QAM;
+	for (uint32_t c = 0; c < t->channel_count; c++) {
+		static const struct upstream_channel none;
+		bool there = c < sg->upstream_channel_count;
 
-		ret |= session_add(t, k->session, c, US_DATA, format);
-		ret |= session_add(t, k->request_session, c, US_REQUESTS, format);
-		ret |= session_add(t, k->ranging_session, c, US_RANGING, format);
+		if (channel_add(t, c, there ? &sg->upstream_channels[c] : &none) != 0)
+			return -1;
 	}
-	return ret;
+	return 0;
 }
 
-static void stream_init(struct us_stream *s, uint32_t flow, uint32_t modem, uint8_t cluster) {
-	order_init(&s->order, US_SEQUENCE_MASK, US_SEGMENT_WINDOW);
-	s->flow = flow;
-	s->modem = modem;
-	s->cluster = cluster;
-	s->lost = true;
-	hold_init(&s->segments_hold, HOLD_SEGMENTS, modem);
-	hold_init(&s->frame_hold, HOLD_FRAME, modem);
-}
-
-static void keys_set(struct us_flow *f, const struct security_association *sa, void *const *keys) {
-	f->has_key = sa->cipher != CIPHER_NONE;
-	f->keys[0].session = keys[0];
-	f->keys[0].sequence = sa->key_sequence;
-	memcpy(f->keys[0].iv, sa->iv, sizeof(sa->iv));
-	f->keys[1].session = sa->has_next_key ? keys[1] : NULL;
-	f->keys[1].sequence = (sa->key_sequence + 1) & 0xf;
-	memcpy(f->keys[1].iv, sa->next_iv, sizeof(sa->next_iv));
-}
-
-/* A flow with its streams and SIDs; `sids` is where the SIDs of all flows have got to. */
-static int flow_add(struct us_tables *t, const struct upstream_service_flow *f, uint32_t modem,
-		    uint16_t **sids) {
-	struct us_flow *d = &t->flows[t->flow_count];
-	int ret = 0;
-
-	d->modem = modem;
-	d->first_stream = t->stream_count;
-	d->stream_count = (uint8_t)f->cluster_count;
-	d->segment_header = f->segment_header;
-	d->sids = *sids;
-	hold_init(&d->fragments.hold, HOLD_FRAGMENTS, modem);
+static int flow_add(struct us_tables *t, const struct us_flow_plan *p,
+		    const struct upstream_service_flow *f) {
 	for (size_t c = 0; c < f->cluster_count; c++) {
-		const struct sid_cluster *k = &f->clusters[c];
+		for (size_t s = 0; s < f->clusters[c].sid_count; s++) {
+			const struct upstream_sid *k = &f->clusters[c].sids[s];
 
-		stream_init(&t->streams[t->stream_count], t->flow_count, modem, k->id);
-		for (size_t s = 0; s < k->sid_count; s++) {
-			ret |= hash_add(t->by_sid, us_sid_key(k->sids[s].channel, k->sids[s].sid),
-					t->stream_count);
-			*(*sids)++ = k->sids[s].sid;
+			if (hash_add(t->by_sid, us_sid_key(k->channel, k->sid), p->streams[c]) != 0)
+				return -1;
+			t->places.sids++;
 		}
-		t->stream_count++;
 	}
-	d->sid_count = (uint16_t)(*sids - d->sids);
-	t->flow_count++;
-	return ret;
+	return 0;
+}
+
+static int modem_add(struct us_tables *t, uint32_t m, const struct modem *k, void *const *keys) {
+	struct us_own *own = t->places.own[m] = us_own_create(k, NULL);
+	struct us_flow_plan p;
+	struct us_keys keys_of;
+
+	if (own == NULL)
+		return -1;
+	t->modems[m] = us_modem_of(own);
+	us_keys_plan(&keys_of, &k->security, keys);
+	for (unsigned g = 0; g < US_GENERATIONS; g++)
+		own->sessions[g] = keys_of.generations[g].session;
+	for (uint32_t f = 0; f < own->flow_count; f++) {
+		if (!us_flow_plan(t, own, f, &k->upstream_flows[f], m, &p) ||
+		    flow_add(t, &p, &k->upstream_flows[f]) != 0)
+			return -1;
+		us_flow_put(t, &p, &keys_of);
+	}
+	return 0;
 }
 
 /* Whose frames are management messages only. */
 static void ranging_add(struct us_tables *t) {
-	struct us_flow *d = &t->flows[t->flow_count];
+	struct us_flow *d = &t->flows[t->flow_count - 1];
 
 	d->modem = HOLD_NOBODY;
-	d->first_stream = t->stream_count;
-	d->stream_count = 1;
+	d->streams[d->stream_count++] = us_ranging_stream(t);
 	hold_init(&d->fragments.hold, HOLD_FRAGMENTS, HOLD_NOBODY);
-	stream_init(&t->streams[t->stream_count++], t->flow_count++, HOLD_NOBODY, 0);
+	us_stream_init(&t->streams[us_ranging_stream(t)], t->flow_count - 1, HOLD_NOBODY, 0);
 }
 
-static int flows_create(struct us_tables *t, const struct service_group *sg, void *const *keys) {
-	size_t flows = 1, streams = 1, sids = 0;
-	uint16_t *next;
-
-	for (size_t m = 0; m < sg->modem_count; m++) {
-		flows += sg->modems[m].upstream_flow_count;
-		for (size_t f = 0; f < sg->modems[m].upstream_flow_count; f++) {
-			const struct upstream_service_flow *k = &sg->modems[m].upstream_flows[f];
-
-			streams += k->cluster_count;
-			for (size_t c = 0; c < k->cluster_count; c++)
-				sids += k->clusters[c].sid_count;
-		}
-	}
-	t->flows = zalloc("upstream flow", flows, sizeof(*t->flows));
-	t->streams = zalloc("stream", streams, sizeof(*t->streams));
-	t->sids = next = zalloc("SID", sids, sizeof(*t->sids));
-	t->by_sid = hash_create("us_sid", sg->id, sids);
-	if (t->flows == NULL || t->streams == NULL || t->sids == NULL || t->by_sid == NULL)
+static int modems_create(struct us_tables *t, const struct service_group *sg, void *const *keys) {
+	t->flows = zalloc("upstream flow", t->flow_count, sizeof(*t->flows));
+	t->streams = zalloc("stream", t->stream_count, sizeof(*t->streams));
+	t->modems = zalloc("modem", t->modem_count, sizeof(*t->modems));
+	t->by_sid = hash_create("us_sid", sg->id, t->places.sid_room);
+	if (t->flows == NULL || t->streams == NULL || t->modems == NULL || t->by_sid == NULL ||
+	    us_free_create(&t->places.flows, t->flow_count - 1) != 0 ||
+	    us_free_create(&t->places.streams, t->stream_count - 1) != 0 ||
+	    us_places_create(&t->places, t->modem_count) != 0)
 		return -1;
-	for (size_t m = 0; m < sg->modem_count; m++) {
-		for (size_t f = 0; f < sg->modems[m].upstream_flow_count; f++) {
-			keys_set(&t->flows[t->flow_count], &sg->modems[m].security, &keys[2 * m]);
-			if (flow_add(t, &sg->modems[m].upstream_flows[f], (uint32_t)m, &next) != 0)
-				return -1;
-		}
+	for (uint32_t m = 0; m < sg->modem_count; m++) {
+		const struct modem *k = &sg->modems[m];
+
+		bool there = modem_is_there(k) || k->upstream_flow_count > 0 || k->address_count > 0;
+
+		if (there && modem_add(t, m, k, &keys[(size_t)2 * m]) != 0)
+			return -1;
 	}
 	ranging_add(t);
 	return 0;
 }
 
-static int modems_create(struct us_tables *t, const struct service_group *sg) {
-	size_t ipv4 = 0, ipv6 = 0;
+int us_tables_create(struct us_tables *t, const struct service_group *sg,
+		     const struct group_room *room, void *const *keys) {
+	struct group_room exact = us_room_exact(sg);
+	const struct group_room *r = room != NULL ? room : &exact;
 
-	for (size_t m = 0; m < sg->modem_count; m++) {
-		for (size_t a = 0; a < sg->modems[m].address_count; a++)
-			(*(sg->modems[m].addresses[a].family == 4 ? &ipv4 : &ipv6))++;
-	}
-	t->modem_count = (uint32_t)sg->modem_count;
-	t->modems = zalloc("modem", sg->modem_count, sizeof(*t->modems));
-	t->ipv4 = zalloc("IPv4 address", ipv4, sizeof(*t->ipv4));
-	t->ipv6 = zalloc("IPv6 address", ipv6, sizeof(*t->ipv6));
-	if (t->modems == NULL || t->ipv4 == NULL || t->ipv6 == NULL)
-		return -1;
-	ipv4 = ipv6 = 0;
-	for (size_t m = 0; m < sg->modem_count; m++) {
-		struct us_modem *d = &t->modems[m];
-
-		d->ipv4 = t->ipv4 + ipv4;
-		d->ipv6 = (const uint8_t (*)[16])(t->ipv6 + ipv6);
-		for (size_t a = 0; a < sg->modems[m].address_count; a++) {
-			const struct ip_address *address = &sg->modems[m].addresses[a];
-
-			if (address->family == 4) {
-				memcpy(&t->ipv4[ipv4++], address->bytes, 4);
-				d->ipv4_count++;
-			} else {
-				memcpy(t->ipv6[ipv6++], address->bytes, 16);
-				d->ipv6_count++;
-			}
-		}
-	}
-	return 0;
-}
-
-int us_tables_create(struct us_tables *t, const struct service_group *sg, void *const *keys) {
 	memset(t, 0, sizeof(*t));
-	return sessions_create(t, sg) == 0 && flows_create(t, sg, keys) == 0 &&
-			       modems_create(t, sg) == 0
-		       ? 0
-		       : -1;
+	t->channel_count = r->upstream_channels;
+	/* a session that becomes another one has two places for a while */
+	t->session_count =
+		room != NULL ? 2 * US_SESSION_KINDS * r->upstream_channels : sessions_of(sg);
+	t->modem_count = r->modems;
+	t->flow_count = r->upstream_flows + 1 + (room != NULL ? SPARE_FLOWS : 0);
+	t->stream_count = r->streams + 1 + (room != NULL ? SPARE_STREAMS : 0);
+	t->places.sid_room = r->sids;
+	if (sessions_create(t, sg) == 0 && modems_create(t, sg, keys) == 0)
+		return 0;
+	fprintf(stderr, "upstream: no tables\n");
+	return -1;
 }
 
 void us_tables_free(struct us_tables *t) {
 	rte_hash_free(t->by_session);
 	rte_hash_free(t->by_sid);
 	rte_free(t->sessions);
+	rte_free(t->channels);
 	rte_free(t->flows);
 	rte_free(t->streams);
-	rte_free(t->sids);
 	rte_free(t->modems);
-	rte_free(t->ipv4);
-	rte_free(t->ipv6);
+	us_places_free(&t->places, t->modem_count);
 	memset(t, 0, sizeof(*t));
 }
 
 bool us_flow_has_sid(const struct us_flow *f, uint16_t sid) {
 	for (unsigned i = 0; i < f->sid_count; i++) {
-		if (f->sids[i] == sid)
+		if ((uint16_t)f->sids[i] == sid)
 			return true;
 	}
 	return false;
@@ -248,8 +230,8 @@ struct us_stream *us_cluster_stream(struct us_tables *t, const struct us_stream 
 	const struct us_flow *f = &t->flows[any_of_flow->flow];
 
 	for (unsigned s = 0; s < f->stream_count; s++) {
-		if (t->streams[f->first_stream + s].cluster == cluster)
-			return &t->streams[f->first_stream + s];
+		if (t->streams[f->streams[s]].cluster == cluster)
+			return &t->streams[f->streams[s]];
 	}
 	return NULL;
 }

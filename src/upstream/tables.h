@@ -8,10 +8,12 @@
 #include <rte_hash.h>
 #include <rte_mbuf.h>
 
+#include "model/live/live_group.h"
 #include "model/service_group.h"
 #include "upstream/shared/chain.h"
 #include "upstream/shared/hold.h"
 #include "upstream/shared/order.h"
+#include "upstream/shared/places.h"
 #include "wire/psp.h"
 #include "wire/uepi.h"
 
@@ -24,6 +26,7 @@ enum us_session_kind {
 	US_DATA,
 	US_REQUESTS,
 	US_RANGING,
+	US_SESSION_KINDS,
 };
 
 /* A burst of which the trailer has not come. */
@@ -46,10 +49,16 @@ struct us_psp_flow {
 };
 
 struct us_session {
+	uint32_t id; /* of L2TPv3 */
 	uint16_t channel; /* index */
 	enum us_session_kind kind;
 	enum uepi_format format;
 	struct us_psp_flow flows[US_PSP_FLOWS];
+};
+
+/* The sessions of an upstream channel, by kind; US_NONE where it has none. */
+struct us_channel {
+	uint32_t sessions[US_SESSION_KINDS]; /* index */
 };
 
 /* What of a frame is still to come. */
@@ -81,6 +90,8 @@ struct us_key {
 	uint8_t sequence;
 };
 
+#define US_GENERATIONS 2
+
 /* Fragments of one frame of a pre-3.0 modem, decrypted. */
 struct us_fragments {
 	struct us_chain chain;
@@ -92,27 +103,32 @@ struct us_fragments {
 
 struct us_flow {
 	uint32_t modem; /* index; HOLD_NOBODY: of the ranging sessions */
-	uint32_t first_stream;
-	uint8_t stream_count; /* one a SID cluster */
-	bool segment_header;
-	bool has_key; /* frames must be encrypted */
 	uint16_t sid_count;
-	const uint16_t *sids; /* on all channels and in all clusters */
-	struct us_key keys[2]; /* the present generation and the next */
+	uint8_t stream_count; /* one a SID cluster */
+	bool segment_header : 1;
+	bool has_key : 1; /* frames must be encrypted */
+	const uint32_t *sids; /* us_sid_key() on all channels and in all clusters; its modem's own */
+	struct us_key keys[US_GENERATIONS]; /* the present one and the next */
+	uint32_t streams[SG_MAX_SID_CLUSTERS]; /* index */
 	struct us_fragments fragments;
 } __rte_cache_aligned;
 
-/* The source addresses of a modem. */
+/* The source addresses of a modem, which are its own (shared/places.h). */
 struct us_modem {
 	const uint32_t *ipv4; /* in network order */
 	const uint8_t (*ipv6)[16];
 	uint16_t ipv4_count;
 	uint16_t ipv6_count;
+	uint32_t change; /* the number of the last one */
+	/* US_GENERATIONS that were replaced, while frames may be on their way that need them; else NULL */
+	const struct us_key *retired;
 };
 
 struct us_tables {
 	struct us_session *sessions;
 	uint32_t session_count;
+	struct us_channel *channels;
+	uint32_t channel_count;
 	struct us_flow *flows; /* the last one is that of the ranging sessions */
 	uint32_t flow_count;
 	struct us_stream *streams; /* the last one, too */
@@ -121,9 +137,7 @@ struct us_tables {
 	uint32_t modem_count;
 	struct rte_hash *by_session; /* session ID -> index */
 	struct rte_hash *by_sid; /* us_sid_key() -> stream */
-	uint16_t *sids;
-	uint32_t *ipv4;
-	uint8_t (*ipv6)[16];
+	struct us_places places;
 };
 
 static inline uint32_t us_sid_key(uint32_t channel, uint16_t sid) {
@@ -134,8 +148,16 @@ static inline uint32_t us_ranging_stream(const struct us_tables *t) {
 	return t->stream_count - 1;
 }
 
-/* `keys` holds two sessions of the crypto device for each modem. Returns 0, or -1 after a message. */
-int us_tables_create(struct us_tables *t, const struct service_group *sg, void *const *keys);
+/* What the group has, all of it, in what concerns an upstream. */
+struct group_room us_room_exact(const struct service_group *sg);
+
+/*
+ * Tables with what the group has, and with as much room as `room` says, or no more than that where it is NULL.
+ * `keys` holds two sessions of the crypto device for each modem. Returns 0, or -1 after a message. Of `sg` and
+ * `keys` nothing is read afterwards.
+ */
+int us_tables_create(struct us_tables *t, const struct service_group *sg,
+		     const struct group_room *room, void *const *keys);
 
 void us_tables_free(struct us_tables *t);
 

@@ -249,11 +249,10 @@ static void packet_deliver_ordered(struct upstream *u, void *owner, struct rte_m
 /* `owner` is the PSP flow whose numbers these are; numbers of the session are kept in the first. */
 static void packet_gap(struct upstream *u, void *owner, unsigned missing) {
 	struct us_psp_flow *f = owner;
-	bool by_session = u->sg->upstream.psp_numbering == PSP_NUMBERING_SESSION;
 
 	count(&u->counters, COUNTER_PSP_GAPS, missing > 0);
 	count(&u->counters, COUNTER_PSP_MISSING, missing);
-	for (unsigned i = 0; i < (by_session ? US_PSP_FLOWS : 1); i++)
+	for (unsigned i = 0; i < (u->numbered_by_session ? US_PSP_FLOWS : 1); i++)
 		burst_drop(u, &f[i].burst, DROP_BURST_GAP);
 }
 
@@ -280,6 +279,16 @@ void us_packets_give_up(void *owner, struct hold *h, bool timeout) {
 void us_burst_give_up(void *owner, struct hold *h, bool timeout) {
 	burst_drop(owner, HOLD_OF(struct us_burst, hold, h),
 		   timeout ? DROP_BURST_TIMEOUT : DROP_BURST_LIMIT);
+}
+
+bool us_psp_flow_remove(struct upstream *u, struct us_psp_flow *f, int *budget) {
+	struct us_lane lane = packet_lane(u, f);
+
+	if (!us_lane_drop(u, &lane, DROP_PACKET_SESSION_REMOVED, budget))
+		return false;
+	*budget -= f->burst.pieces;
+	burst_drop(u, &f->burst, DROP_BURST_SESSION_REMOVED);
+	return true;
 }
 
 void us_uepi_stop(struct upstream *u) {
@@ -312,8 +321,7 @@ static void packet_take(struct upstream *u, struct rte_mbuf *m) {
 		packet_deliver(u, s, m);
 		return;
 	}
-	lane = packet_lane(
-		u, &s->flows[u->sg->upstream.psp_numbering == PSP_NUMBERING_FLOW ? psp.flow : 0]);
+	lane = packet_lane(u, &s->flows[u->numbered_by_session ? 0 : psp.flow]);
 	us_lane_put(u, &lane, psp.sequence, m);
 }
 

@@ -7,6 +7,7 @@
 
 struct hold;
 struct rte_mbuf;
+struct us_psp_flow;
 struct upstream;
 
 /* What of it is held; the packets and bursts themselves are with their sessions, in tables.h. */
@@ -20,6 +21,9 @@ uint16_t us_uepi(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 /* The end of waits, as hold_give_up: of packets that are ahead, and of an open burst. */
 void us_packets_give_up(void *owner, struct hold *h, bool timeout);
 void us_burst_give_up(void *owner, struct hold *h, bool timeout);
+
+/* Drops what waits in a PSP flow of a session that goes, within the budget. Returns whether that was all. */
+bool us_psp_flow_remove(struct upstream *u, struct us_psp_flow *f, int *budget);
 
 /* Drops the packets that wait, the open bursts of all sessions, and those on their way. */
 void us_uepi_stop(struct upstream *u);

@@ -2,7 +2,6 @@
 /* The way of a packet, read from top to bottom. Below it: what is held, the balance, and the stop. */
 #include "upstream/upstream.h"
 
-#include "upstream/validate.h"
 #include "upstream/verify_source.h"
 
 /* What stands between the rows, where one packet becomes many, or many become one. */

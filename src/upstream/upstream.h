@@ -46,6 +46,7 @@
 #include "upstream/tables.h"
 #include "upstream/transmit.h"
 #include "upstream/uepi.h"
+#include "upstream/validate.h"
 
 #define US_RECEIVE_BURST 32
 #define US_FRAME_ROOM 2048 /* bytes of a PDU, or of a MAC header before it */
@@ -78,6 +79,7 @@ struct us_resources {
 	struct rte_mempool *pieces; /* for mbufs attached to others, no data room */
 	uint32_t held; /* bytes, in the place of the configuration's; 0: as that says */
 	struct clock *clock;
+	const struct group_room *room; /* for changes; NULL: none but what the group has */
 };
 
 /* Buffers of each pool that an upstream may have in use, beside those in the ports' rings. */
@@ -90,17 +92,20 @@ struct us_buffers {
 };
 
 struct upstream {
-	const struct service_group *sg;
-	struct us_resources r;
+	struct us_resources r; /* `sessions` and `room` are read at its making only */
 	struct us_tables tables;
 	struct counters counters;
 	struct holds holds;
 	struct us_lane_slots slots;
 	struct us_streams streams;
 	uint32_t max_pdu; /* bytes, CRC included */
+	bool verify_source;
+	bool verify_crc;
+	bool numbered_by_session; /* PSP packets; else by PSP flow */
 	uint16_t control_vlan; /* of the control port; 0: none */
 	/* of the rows */
 	struct us_receive receive;
+	struct us_validate validate;
 	struct us_uepi uepi;
 	struct us_reassemble reassemble;
 	struct us_extract extract;
@@ -132,18 +137,23 @@ extern const struct stage_list us_lists[US_PIPELINES];
 /* Bytes of a buffer for a whole packet of the R-PHY device. */
 uint32_t us_packet_room(const struct service_group *sg);
 
-/* How many buffers the configuration asks for. */
-struct us_buffers us_buffers(const struct service_group *sg);
+/* How many buffers the configuration asks for, with as many modems as there is room for; `room` may be NULL. */
+struct us_buffers us_buffers(const struct service_group *sg, const struct group_room *room);
+
+/* Takes over what holds and stages go by: timeouts, limits, what is verified, the largest frame. Buffers that may
+ * wait are never more than when the upstream was made. */
+void us_configure(struct upstream *u, const struct service_group *sg);
 
 /* The same where no more than `held` bytes of each kind may wait. */
-struct us_buffers us_buffers_within(const struct service_group *sg, uint32_t held);
+struct us_buffers us_buffers_within(const struct service_group *sg, const struct group_room *room,
+				    uint32_t held);
 
 /* Whether the pools have them: what is held and on its way must leave the rest for the ports' rings.
  * Returns 0, or -1 after a message. */
 int us_pools_check(const struct service_group *sg, const struct us_resources *r);
 
 /*
- * Builds tables and pipelines from the configuration, which must have upstream channels. Returns NULL
+ * Builds tables and pipelines from the configuration, of which nothing is read afterwards. Returns NULL
  * after a message on stderr. To be freed by upstream_free().
  */
 struct upstream *upstream_create(const struct service_group *sg, const struct us_resources *r);

@@ -25,12 +25,12 @@ static const enum drop_reason reasons[] = {
 	[L2TP_CONTROL] = DROP_L2TP_CONTROL,
 };
 
-static bool is_ours(const struct rphy_config *rphy, const struct l2tp_data *data) {
+static bool is_ours(const struct us_validate *own, const struct l2tp_data *data) {
 	size_t size = data->family == 4 ? 4 : 16;
 
-	return data->family == rphy->core_ip.family &&
-	       memcmp(data->source_ip, rphy->rpd_ip.bytes, size) == 0 &&
-	       memcmp(data->destination_ip, rphy->core_ip.bytes, size) == 0;
+	return data->family == own->core_ip.family &&
+	       memcmp(data->source_ip, own->rpd_ip.bytes, size) == 0 &&
+	       memcmp(data->destination_ip, own->core_ip.bytes, size) == 0;
 }
 
 /* Cuts the packet to its payload. Returns the reason to drop it, or DROP_NONE. */
@@ -46,7 +46,7 @@ static enum drop_reason outer_check(const struct upstream *u, struct rte_mbuf *m
 	verdict = l2tp_parse(frame, m->data_len, &data);
 	if (verdict != L2TP_OK)
 		return reasons[verdict];
-	if (!is_ours(&u->sg->rphy, &data))
+	if (!is_ours(&u->validate, &data))
 		return DROP_OUTER_ADDRESS;
 	*session = data.session;
 	head = (uint32_t)(data.payload - frame);

@@ -4,6 +4,14 @@
 
 #include <stdint.h>
 
+#include "model/service_group.h"
+
 struct rte_mbuf;
+
+/* From whom to whom packets must be. */
+struct us_validate {
+	struct ip_address core_ip; /* ours */
+	struct ip_address rpd_ip;
+};
 
 uint16_t us_validate(void *ctx, struct rte_mbuf **pkts, uint16_t n);

@@ -93,7 +93,7 @@ uint16_t us_verify_source(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 
 	for (uint16_t i = 0; i < n; i++)
 		rte_pktmbuf_trim(pkts[i], ETHERNET_CRC_SIZE);
-	if (!u->sg->upstream.verify_source)
+	if (!u->verify_source)
 		return n;
 	for (uint16_t i = 0; i < n; i++) {
 		enum drop_reason reason = source_check(u, pkts[i]);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "upstream/shared/lane.h"
 
+#include <limits.h>
+
 #include "upstream/upstream.h"
 
 static struct order_slots *lane_slots_take(struct upstream *u) {
@@ -95,12 +97,24 @@ void us_lane_put(struct upstream *u, const struct us_lane *lane, uint16_t number
 	}
 }
 
-void us_lane_stop(struct upstream *u, const struct us_lane *lane, enum drop_reason reason) {
+bool us_lane_drop(struct upstream *u, const struct us_lane *lane, enum drop_reason reason,
+		  int *budget) {
 	struct rte_mbuf *m;
 
 	while (lane->order->waiting > 0) {
+		if (*budget <= 0)
+			return false;
 		order_skip(lane->order, false, 0);
-		while ((m = lane_pop(u, lane)) != NULL)
-			drop(&u->counters, m, reason);
+		m = lane_pop(u, lane);
+		*budget -= m->nb_segs;
+		drop(&u->counters, m, reason);
 	}
+	lane_slots_release(u, lane->order);
+	return true;
+}
+
+void us_lane_stop(struct upstream *u, const struct us_lane *lane, enum drop_reason reason) {
+	int budget = INT_MAX;
+
+	us_lane_drop(u, lane, reason, &budget);
 }

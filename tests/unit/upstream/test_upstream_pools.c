@@ -163,7 +163,7 @@ static unsigned take(void) {
 
 /* Runs the worker at the present time; what is held and on its way is as much as was said. */
 static void run(void) {
-	struct us_buffers most = us_buffers(&sg);
+	struct us_buffers most = us_buffers(&sg, NULL);
 
 	for (int i = 0; i < 4; i++) {
 		worker_round(&server->workers[0]);
@@ -213,12 +213,12 @@ static void what_a_configuration_needs(void **state) {
 
 	(void)state;
 	load();
-	b = us_buffers(&sg);
+	b = us_buffers(&sg, NULL);
 	assert_int_equal(b.held_packets, US_BURST_PIECES); /* 64 kB are fewer */
 	assert_int_equal(b.held_frames, (MODEMS + 1) * 5 / 4);
 	sg.upstream.held = 4000000;
 	held = 4000000 / us_packet_room(&sg);
-	b = us_buffers(&sg);
+	b = us_buffers(&sg, NULL);
 	assert_true(held > US_BURST_PIECES);
 	assert_int_equal(b.held_packets, held);
 	assert_int_equal(b.held_frames, (MODEMS + 1) * 5 / 4);
@@ -228,11 +228,11 @@ static void what_a_configuration_needs(void **state) {
 			UINT32_MAX);
 	assert_in_range(b.pieces, held + US_QUEUED + US_RECEIVE_BURST * US_BURSTS_MAX, UINT32_MAX);
 	sg.upstream.held = 40000000;
-	assert_int_equal(us_buffers(&sg).held_frames, 40000000 / US_FRAME_BUFFER);
+	assert_int_equal(us_buffers(&sg, NULL).held_frames, 40000000 / US_FRAME_BUFFER);
 	sg.upstream.held = 4000000;
 	sg.rphy.mtu = 9000;
 	assert_int_equal(us_packet_room(&sg), RTE_PKTMBUF_HEADROOM + 9000 + 14 + 4);
-	assert_int_equal(us_buffers(&sg).held_packets, 4000000 / us_packet_room(&sg));
+	assert_int_equal(us_buffers(&sg, NULL).held_packets, 4000000 / us_packet_room(&sg));
 	sg.rphy.mtu = 1500;
 	assert_int_equal(us_packet_room(&sg), RTE_PKTMBUF_HEADROOM + 2048);
 	service_group_free(&sg);
@@ -247,7 +247,7 @@ static void pools_that_are_too_small(void **state) {
 
 	(void)state;
 	load();
-	b = us_buffers(&sg);
+	b = us_buffers(&sg, NULL);
 	packets.size = b.packets;
 	frames.size = b.frames;
 	pieces.size = b.pieces;

@@ -114,7 +114,7 @@ static void long_bursts(void **state) {
 	bench_round(bench);
 	assert_int_equal(bench_count(bench, COUNTER_RECEIVED), bench->injected - 1);
 	assert_in_range(rte_mempool_in_use_count(bench->packets), US_QUEUED,
-			us_buffers(&bench->sg).packets);
+			us_buffers(&bench->sg, NULL).packets);
 	bench_settle(bench);
 	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 0);
 	assert_true(bench->came[PLAIN] > 10000);

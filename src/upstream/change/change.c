@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Begin and end, by the control thread. */
+#include "upstream/change/change.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "upstream/change/internal.h"
+
+bool us_change_refuse(struct us_change *c, const char *format, ...) {
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(c->why, LIVE_LINE, format, arguments);
+	va_end(arguments);
+	return false;
+}
+
+/* Room for one more in the list. */
+static bool grow(struct us_change *c, void **list, uint32_t count, uint32_t *room, size_t size) {
+	uint32_t wider = *room > 0 ? 2 * *room : 16;
+	void *more;
+
+	if (count < *room)
+		return true;
+	more = arena_alloc(c->memory, wider, size);
+	if (more == NULL)
+		return us_change_refuse(c, "no memory for a change of the upstream");
+	if (count > 0)
+		memcpy(more, *list, count * size);
+	*list = more;
+	*room = wider;
+	return true;
+}
+
+bool us_list_add(struct us_change *c, struct us_list *l, uint32_t place) {
+	void *list = l->places;
+
+	if (!grow(c, &list, l->count, &l->room, sizeof(l->places[0])))
+		return false;
+	l->places = list;
+	l->places[l->count++] = place;
+	return true;
+}
+
+bool us_ways_add(struct us_change *c, struct us_ways *w, uint32_t key, uint32_t place) {
+	void *list = w->list;
+
+	if (!grow(c, &list, w->count, &w->room, sizeof(w->list[0])))
+		return false;
+	w->list = list;
+	w->list[w->count++] = (struct us_way){key, place};
+	return true;
+}
+
+static bool plan_all(struct us_change *c, const struct live_changes *changes,
+		     void *const *sessions) {
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct live_change *k = &changes->list[i];
+		bool good = true;
+
+		if (k->object == LIVE_MODEM) {
+			good = us_plan_modem(c, k, sessions);
+			if (sessions != NULL && k->next != NULL)
+				sessions += US_GENERATIONS;
+		} else if (k->object == LIVE_UPSTREAM_CHANNEL) {
+			good = us_plan_channel(c, k);
+		} else if (k->object == LIVE_GROUP && k->next != NULL) {
+			good = us_plan_group(c, k->group);
+		}
+		if (!good)
+			return false;
+	}
+	return true;
+}
+
+static bool keys_settle(struct us_change *c) {
+	struct us_tables *t = &c->u->tables;
+
+	c->sids_after = t->places.sids + c->sids.gained.count - c->sids.lost.count;
+	if (c->sids_after > t->places.sid_room)
+		return us_change_refuse(c, "there is room for %u SIDs, and %u are wanted",
+					t->places.sid_room, c->sids_after);
+	return us_net_settle(c, &c->sids, t->by_sid, "channel and SID") &&
+	       us_net_settle(c, &c->sessions, t->by_session, "session");
+}
+
+/* Nothing of it was seen by the worker. */
+static void abandon(struct us_change *c) {
+	struct us_tables *t = &c->u->tables;
+
+	for (uint32_t m = c->modem_count; m > 0; m--) {
+		const struct us_modem_plan *p = &c->modems[m - 1];
+
+		for (uint32_t f = p->flow_count; f > 0; f--)
+			us_flow_plan_undo(t, &p->flows[f - 1]);
+		free(p->own);
+		t->places.taken[p->modem] = false;
+	}
+	for (uint32_t s = c->new_sessions.count; s > 0; s--)
+		us_free_give(&t->places.sessions, c->new_sessions.places[s - 1]);
+	t->places.begun = NULL;
+}
+
+/* The books follow what the worker has taken over. */
+static void settle(struct us_change *c) {
+	struct us_places *p = &c->u->tables.places;
+
+	for (uint32_t m = 0; m < c->modem_count; m++) {
+		const struct us_modem_plan *k = &c->modems[m];
+
+		p->own[k->modem] = k->own;
+		p->taken[k->modem] = k->own == NULL; /* until it has left */
+	}
+	p->sids = c->sids_after;
+	p->begun = NULL;
+	c->state = US_CHANGE_SETTLED;
+}
+
+/* Whether the one before has come so far that another one can be made. */
+static bool may_begin(struct us_change *c) {
+	struct us_change *before = c->u->tables.places.begun;
+
+	if (before == NULL)
+		return true;
+	if (__atomic_load_n(&before->state, __ATOMIC_ACQUIRE) == US_CHANGE_BEGUN)
+		return us_change_refuse(c, "another change is not taken over yet");
+	settle(before);
+	return true;
+}
+
+static struct us_change *change_alloc(struct upstream *u, size_t objects, char *why) {
+	struct arena *memory = arena_new();
+	struct us_change *c = NULL;
+
+	if (memory != NULL)
+		c = arena_alloc(memory, 1, sizeof(*c));
+	if (c != NULL) {
+		c->channels = arena_alloc(memory, objects, sizeof(c->channels[0]));
+		c->modems = arena_alloc(memory, objects, sizeof(c->modems[0]));
+	}
+	if (c == NULL || c->channels == NULL || c->modems == NULL) {
+		snprintf(why, LIVE_LINE, "no memory for a change of the upstream");
+		arena_free(memory);
+		return NULL;
+	}
+	c->u = u;
+	c->memory = memory;
+	c->why = why;
+	c->number = u->tables.places.changes + 1;
+	return c;
+}
+
+struct us_change *us_change_begin(struct upstream *u, const struct service_group *sg,
+				  const struct live_changes *changes, void *const *sessions,
+				  char why[LIVE_LINE]) {
+	struct us_change *c = change_alloc(u, changes->count, why);
+
+	(void)sg; /* the tables know what is in service */
+	if (c == NULL)
+		return NULL;
+	if (!may_begin(c)) {
+		arena_free(c->memory);
+		return NULL;
+	}
+	u->tables.places.begun = c;
+	if (!plan_all(c, changes, sessions) || !keys_settle(c)) {
+		abandon(c);
+		arena_free(c->memory);
+		return NULL;
+	}
+	u->tables.places.changes++;
+	return c;
+}
+
+/* All has left: the places are free. */
+static void free_places(struct us_change *c) {
+	struct us_tables *t = &c->u->tables;
+
+	for (uint32_t s = 0; s < c->old_sessions.count; s++)
+		us_free_give(&t->places.sessions, c->old_sessions.places[s]);
+	for (uint32_t s = 0; s < c->old_streams.count; s++)
+		us_free_give(&t->places.streams, c->old_streams.places[s]);
+	for (uint32_t f = 0; f < c->old_flows.count; f++)
+		us_free_give(&t->places.flows, c->old_flows.places[f]);
+	for (uint32_t m = 0; m < c->modem_count; m++) {
+		const struct us_modem_plan *p = &c->modems[m];
+
+		if (p->own == NULL) {
+			t->modems[p->modem] = (struct us_modem){0};
+			us_requests_forget(&c->u->requests, p->modem);
+			t->places.taken[p->modem] = false;
+		}
+		free(p->before);
+	}
+}
+
+void us_change_end(struct us_change *c) {
+	if (c == NULL)
+		return;
+	if (__atomic_load_n(&c->state, __ATOMIC_ACQUIRE) == US_CHANGE_BEGUN) {
+		abandon(c);
+	} else {
+		if (c->state == US_CHANGE_TAKEN)
+			settle(c);
+		free_places(c);
+	}
+	arena_free(c->memory);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A change as its files know it. The control thread writes all but what stands below `phase`. */
+#pragma once
+
+#include "model/arena.h"
+#include "upstream/change/change.h"
+#include "upstream/shared/records.h"
+
+/* A key of a hash table, and the place behind it. */
+struct us_way {
+	uint32_t key, place;
+};
+
+struct us_ways {
+	struct us_way *list;
+	uint32_t count, room;
+};
+
+/* The keys of one table: who comes to have them and who gave them up; then what of the table differs. */
+struct us_net {
+	struct us_ways gained, lost;
+	struct us_ways closed, opened;
+};
+
+struct us_list {
+	uint32_t *places;
+	uint32_t count, room;
+};
+
+struct us_channel_plan {
+	uint32_t channel; /* place */
+	struct us_channel next;
+};
+
+struct us_modem_plan {
+	uint32_t modem; /* place */
+	struct us_own *own, *before; /* NULL: it goes; it comes */
+	struct us_modem record; /* shows what it had before, too */
+	struct us_keys keys;
+	struct us_key retired[US_GENERATIONS];
+	struct us_flow_plan *flows;
+	uint32_t flow_count;
+};
+
+enum us_change_state {
+	US_CHANGE_BEGUN,
+	US_CHANGE_TAKEN, /* written by the worker */
+	US_CHANGE_SETTLED, /* the control thread's books follow it */
+};
+
+struct us_change {
+	struct upstream *u;
+	struct arena *memory;
+	char *why;
+	uint32_t number;
+	const struct service_group *group; /* NULL: its single values stay */
+	struct us_channel_plan *channels;
+	uint32_t channel_count;
+	struct us_modem_plan *modems;
+	uint32_t modem_count;
+	struct us_net sids, sessions;
+	uint32_t sids_after; /* keys in use */
+	struct us_list new_sessions;
+	struct us_list old_sessions, old_flows, old_streams; /* their places, when all has passed */
+	enum us_change_state state;
+	/* the worker's */
+	unsigned phase;
+	uint32_t at; /* in the phase's list */
+	uint32_t part; /* of what is there */
+	int budget; /* of this step */
+	bool marked; /* `target` is set */
+	uint64_t target; /* the count at which what was there has passed */
+	struct rte_mbuf *rest; /* to be freed */
+};
+
+/* About 100 ns each: a buffer that is freed costs 1, what is written into a table 1 to 3. */
+#define US_STEP_BUDGET 200
+
+/* One line for who asked. Returns false. */
+bool us_change_refuse(struct us_change *c, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Return false without memory, having said so. */
+bool us_list_add(struct us_change *c, struct us_list *l, uint32_t place);
+bool us_ways_add(struct us_change *c, struct us_ways *w, uint32_t key, uint32_t place);
+
+/* What becomes of one object; false where it was refused. `sessions` are the modem's two, or NULL. */
+bool us_plan_modem(struct us_change *c, const struct live_change *k, void *const *sessions);
+bool us_plan_channel(struct us_change *c, const struct live_change *k);
+bool us_plan_group(struct us_change *c, const struct service_group *next);
+
+/*
+ * What of a table differs when all is gained and lost: keys that nobody has any more are closed first, so that the
+ * others fit. False where a key is another's, which does not give it up, or is given twice.
+ */
+bool us_net_settle(struct us_change *c, struct us_net *net, struct rte_hash *hash,
+		   const char *what);

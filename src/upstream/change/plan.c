@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Each object of the list: the places that it gets and gives up, and the keys that lead there. */
+#include <string.h>
+
+#include "model/units.h"
+#include "upstream/change/internal.h"
+
+/* For lines: "modem 02:00:00:00:00:01". */
+struct modem_text {
+	char mac[UNITS_TEXT_SIZE];
+};
+
+static struct modem_text text_of(const struct modem *m) {
+	struct modem_text t;
+
+	units_format_mac(m->mac, t.mac);
+	return t;
+}
+
+/* All SIDs of the flow as it is to be lead to its streams. */
+static bool sids_gain(struct us_change *c, const struct us_flow_plan *p,
+		      const struct upstream_service_flow *f) {
+	for (size_t k = 0; k < f->cluster_count; k++) {
+		for (size_t s = 0; s < f->clusters[k].sid_count; s++) {
+			const struct upstream_sid *sid = &f->clusters[k].sids[s];
+
+			if (!us_ways_add(c, &c->sids.gained, us_sid_key(sid->channel, sid->sid),
+					 p->streams[k]))
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool sids_lose(struct us_change *c, const struct us_own *before,
+		      const struct us_own_flow *b) {
+	struct us_tables *t = &c->u->tables;
+
+	for (uint32_t s = 0; s < b->sid_count; s++) {
+		uint32_t key = before->sids[b->first_sid + s];
+		const struct us_stream *stream =
+			us_stream_of_sid(t, key >> 16, (uint16_t)(key & 0xffff));
+
+		if (stream != NULL &&
+		    !us_ways_add(c, &c->sids.lost, key, (uint32_t)(stream - t->streams)))
+			return false;
+	}
+	return true;
+}
+
+static const struct us_flow_plan *plan_of(const struct us_modem_plan *p, uint32_t flow) {
+	for (uint32_t f = 0; f < p->flow_count; f++) {
+		if (p->flows[f].flow == flow)
+			return &p->flows[f];
+	}
+	return NULL;
+}
+
+static bool plan_has_stream(const struct us_flow_plan *p, uint32_t stream) {
+	for (unsigned s = 0; p != NULL && s < p->stream_count; s++) {
+		if (p->streams[s] == stream)
+			return true;
+	}
+	return false;
+}
+
+/* What a flow that was there gives up: some of its streams, or all of it. */
+static bool flow_leaves(struct us_change *c, const struct us_modem_plan *p,
+			const struct us_own_flow *b) {
+	const struct us_flow_plan *next = plan_of(p, b->flow);
+	const struct us_flow *f = &c->u->tables.flows[b->flow];
+
+	if (!sids_lose(c, p->before, b))
+		return false;
+	if (next == NULL && !us_list_add(c, &c->old_flows, b->flow))
+		return false;
+	for (unsigned s = 0; s < f->stream_count; s++) {
+		if (!plan_has_stream(next, f->streams[s]) &&
+		    !us_list_add(c, &c->old_streams, f->streams[s]))
+			return false;
+	}
+	return true;
+}
+
+/* Sessions that are not given remain. What is replaced serves the packets that are on their way. */
+static void keys_of_modem(struct us_change *c, struct us_modem_plan *p,
+			  const struct security_association *sa, void *const *sessions) {
+	bool given = sessions != NULL && (sessions[0] != NULL || sessions[1] != NULL);
+	bool replaced = false;
+
+	if (!given)
+		sessions = p->before != NULL ? p->before->sessions : p->own->sessions;
+	us_keys_plan(&p->keys, sa, sessions);
+	for (unsigned g = 0; g < US_GENERATIONS; g++) {
+		p->own->sessions[g] = p->keys.generations[g].session;
+		replaced |= p->before != NULL && p->before->sessions[g] != p->own->sessions[g];
+	}
+	if (!replaced || p->before->flow_count == 0)
+		return;
+	memcpy(p->retired, c->u->tables.flows[p->before->flows[0].flow].keys, sizeof(p->retired));
+	p->record.retired = p->retired;
+}
+
+static bool modem_is_to_be(struct us_change *c, struct us_modem_plan *p, const struct modem *m,
+			   void *const *sessions) {
+	p->own = us_own_create(m, p->before);
+	p->flows = arena_alloc(c->memory, m->upstream_flow_count, sizeof(p->flows[0]));
+	if (p->own == NULL || p->flows == NULL)
+		return us_change_refuse(c, "modem %s: no memory", text_of(m).mac);
+	p->record = us_modem_of(p->own);
+	p->record.change = c->number;
+	keys_of_modem(c, p, &m->security, sessions);
+	for (uint32_t f = 0; f < p->own->flow_count; f++) {
+		struct us_flow_plan *plan = &p->flows[p->flow_count++];
+
+		if (!us_flow_plan(&c->u->tables, p->own, f, &m->upstream_flows[f], p->modem, plan))
+			return us_change_refuse(c, "modem %s: no room for upstream service flow %u",
+						text_of(m).mac, m->upstream_flows[f].id);
+		if (plan->comes)
+			us_flow_put(&c->u->tables, plan, &p->keys);
+		if (!sids_gain(c, plan, &m->upstream_flows[f]))
+			return false;
+	}
+	return true;
+}
+
+bool us_plan_modem(struct us_change *c, const struct live_change *k, void *const *sessions) {
+	struct us_tables *t = &c->u->tables;
+	struct us_modem_plan *p;
+
+	if (k->slot >= t->modem_count)
+		return us_change_refuse(c, "there is room for %u modems", t->modem_count);
+	if (t->places.taken[k->slot])
+		return us_change_refuse(c, "place %u of modems is still in use", k->slot);
+	t->places.taken[k->slot] = true;
+	p = &c->modems[c->modem_count++];
+	p->modem = k->slot;
+	p->before = t->places.own[k->slot];
+	if (k->next != NULL && !modem_is_to_be(c, p, k->modem, sessions))
+		return false;
+	for (uint32_t f = 0; p->before != NULL && f < p->before->flow_count; f++) {
+		if (!flow_leaves(c, p, &p->before->flows[f]))
+			return false;
+	}
+	return true;
+}
+
+static bool session_comes(struct us_change *c, struct us_channel_plan *p,
+			  const struct upstream_channel *next, enum us_session_kind kind) {
+	uint32_t id = us_session_id(next, kind);
+	uint32_t place =
+		us_session_plan(&c->u->tables, id, p->channel, kind, us_format_of(next));
+
+	if (place == US_NONE)
+		return us_change_refuse(c, "upstream channel %u: no room for session 0x%x",
+					next->id, id);
+	p->next.sessions[kind] = place;
+	return us_list_add(c, &c->new_sessions, place) &&
+	       us_ways_add(c, &c->sessions.gained, id, place);
+}
+
+bool us_plan_channel(struct us_change *c, const struct live_change *k) {
+	static const struct upstream_channel none;
+	const struct upstream_channel *next = k->next != NULL ? k->upstream_channel : &none;
+	struct us_tables *t = &c->u->tables;
+	struct us_channel_plan *p;
+
+	if (k->slot >= t->channel_count)
+		return us_change_refuse(c, "there is room for %u upstream channels",
+					t->channel_count);
+	p = &c->channels[c->channel_count++];
+	p->channel = k->slot;
+	p->next = t->channels[k->slot];
+	for (enum us_session_kind kind = 0; kind < US_SESSION_KINDS; kind++) {
+		uint32_t id = us_session_id(next, kind), place = p->next.sessions[kind];
+		const struct us_session *s = place != US_NONE ? &t->sessions[place] : NULL;
+
+		if (s != NULL && s->id == id && s->format == us_format_of(next))
+			continue;
+		p->next.sessions[kind] = US_NONE;
+		if (s != NULL && (!us_ways_add(c, &c->sessions.lost, s->id, place) ||
+				  !us_list_add(c, &c->old_sessions, place)))
+			return false;
+		if (id != 0 && !session_comes(c, p, next, kind))
+			return false;
+	}
+	return true;
+}
+
+bool us_plan_group(struct us_change *c, const struct service_group *next) {
+	const struct us_places *p = &c->u->tables.places;
+	bool by_session = next->upstream.psp_numbering == PSP_NUMBERING_SESSION;
+
+	if (by_session != c->u->numbered_by_session)
+		return us_change_refuse(c, "upstream.psp_numbering takes a new start");
+	if (next->upstream.held / us_packet_room(next) > p->held_packets ||
+	    next->upstream.held / US_FRAME_BUFFER > p->held_frames)
+		return us_change_refuse(c, "upstream.held: more than there are buffers for "
+					   "takes a new start");
+	c->group = next;
+	return true;
+}
