@@ -171,6 +171,12 @@ extern const struct stage_list ds_lists[DS_PIPELINES];
  */
 struct downstream *downstream_create(const struct service_group *sg, const struct ds_resources *r);
 
+/* The number of a modem's service flow, by the modem's place and the flow's among its own: that of the scheduler
+ * and of the tables. */
+static inline uint32_t ds_flow_number(const struct downstream *d, size_t modem, size_t flow) {
+	return d->tables.modems[modem].flows[flow];
+}
+
 /* How many flows the cache is asked to hold. */
 uint32_t ds_flow_records(const struct service_group *sg);
 

@@ -36,7 +36,13 @@ __attribute__((format(printf, 2, 3))) static void say(struct reconfiguration *r,
 		r->used = RECONFIGURE_LINE - 1;
 }
 
-static bool refuse(struct reconfiguration *r, uint32_t id, const char *why) {
+static bool refuse(struct reconfiguration *r, const char *why) {
+	r->used = 0;
+	say(r, "%s; nothing was changed", why);
+	return false;
+}
+
+static bool refuse_group(struct reconfiguration *r, uint32_t id, const char *why) {
 	r->used = 0;
 	if (r->server->group_count > 1 || r->next->group_count > 1)
 		say(r, "service group %u: ", id);
@@ -89,11 +95,11 @@ static bool prepare(struct reconfiguration *r) {
 			continue;
 		l = &r->server->groups[r->places[n]].live;
 		if (!live_difference(l, sg, &changes, why))
-			return refuse(r, sg->id, why);
+			return refuse_group(r, sg->id, why);
 		if (changes.count > 0) {
 			say_group(r, l, &changes);
 			if (!server_change_add(r->change, r->places[n], &changes, why))
-				return refuse(r, sg->id, why);
+				return refuse_group(r, sg->id, why);
 		}
 		live_changes_free(&changes);
 	}
@@ -108,7 +114,7 @@ static bool let_come(struct reconfiguration *r) {
 		if (r->places[n] != NOWHERE)
 			continue;
 		if (!server_group_add(r->server, sg, &r->came[r->came_count], why))
-			return refuse(r, sg->id, why);
+			return refuse(r, why);
 		r->came_count++;
 	}
 	return true;
@@ -152,11 +158,11 @@ bool server_reconfigure(struct server *s, const struct server_config *next,
 
 	line[0] = '\0';
 	if (next->main_core != s->config->main_core)
-		return refuse(&r, next->groups[0].id,
+		return refuse(&r,
 			      "threads.main_core: differs, which takes a new start");
 	r.change = server_change_open(s);
 	if (r.change == NULL)
-		return refuse(&r, next->groups[0].id, "no memory left for a change");
+		return refuse(&r, "no memory left for a change");
 	match(&r);
 	good = prepare(&r) && let_come(&r);
 	if (good) {

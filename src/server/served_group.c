@@ -9,14 +9,15 @@
 
 #include "server/layout.h"
 
-unsigned served_group_sessions(const struct service_group *sg) {
-	unsigned sessions = (unsigned)sg->modem_count;
+/* Keys that come are there before those that they replace have left: of so many modems at a time. */
+#define ROLLING_MIN 32
 
-	if (!layout_has_upstream(sg))
-		return sessions;
-	for (size_t m = 0; m < sg->modem_count; m++)
-		sessions += sg->modems[m].security.has_next_key ? 2 : 1;
-	return sessions;
+unsigned served_group_sessions(const struct service_group *sg) {
+	struct group_room room = group_room(sg);
+	unsigned rolling = RTE_MAX(room.modems / 4, (unsigned)ROLLING_MIN);
+	unsigned each = layout_has_upstream(sg) ? 3 : 1;
+
+	return each * (room.modems + rolling);
 }
 
 static int down_sessions_create(struct served_group *g) {

@@ -53,7 +53,7 @@ struct served_group {
 	struct upstream *upstream; /* NULL where the configuration has no upstream channels */
 };
 
-/* Crypto sessions that the group will have. */
+/* Crypto sessions that the group may have, with two generations of each key, and more while keys change. */
 unsigned served_group_sessions(const struct service_group *sg);
 
 /* Makes the zeroed `g` with a copy of `sg`; no worker has its lists yet. Returns 0, or -1 after a message. To be

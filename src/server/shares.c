@@ -132,7 +132,7 @@ struct share_table *server_share_table(const struct shares_site *site, unsigned 
 	struct group_slots groups = groups_of(site, port);
 
 	return share_table_create(server_port_name(role), side_of(role), groups.list,
-				  is_read(&groups, role) ? groups.count : 0);
+				  is_read(&groups, role) ? groups.count : 0, stderr);
 }
 
 int server_shares_create(struct server_shares *s, const struct shares_site *site) {

@@ -38,14 +38,6 @@ struct us_buffers us_buffers_within(const struct service_group *sg, const struct
 	return b;
 }
 
-struct us_buffers us_buffers(const struct service_group *sg) {
-	return us_buffers_within(sg, sg->upstream.held);
-}
-
-static struct us_buffers buffers_of(const struct service_group *sg, const struct us_resources *r) {
-	return us_buffers_within(sg, r->held > 0 ? r->held : sg->upstream.held);
-}
-
 struct us_buffers us_buffers(const struct service_group *sg, const struct group_room *room) {
 	return us_buffers_within(sg, room, sg->upstream.held);
 }

@@ -79,7 +79,7 @@ static void edit_all(struct service_group *groups) {
 /* The last group has a difference that takes a new start. */
 static void edit_too_much(struct service_group *groups) {
 	groups[0].channels[0].rate = NEW_RATE;
-	groups[2].modems[0].mac[5] = 99;
+	groups[2].max_frame = 1600;
 }
 
 /* The scheduler of the last group refuses what no loader lets pass. */
@@ -89,23 +89,26 @@ static void edit_wrongly(struct service_group *groups) {
 	groups[2].channels[1].rate = 1;
 }
 
+static void edit_modems(struct service_group *groups) {
+	edit_all(groups);
+	groups[2].modems[0].mac[5] = 99;
+}
+
 static void check_reloads(struct reload *r) {
 	const struct served_group *groups = bench->server.groups;
-	const struct service_group *before;
 
 	assert_true(read_again(r, NULL));
 	assert_non_null(strstr(r->line, "nothing changed"));
 	assert_true(read_again(r, edit_one));
-	assert_non_null(strstr(r->line, "1 channel changed"));
+	assert_non_null(strstr(r->line, "service group 2: 1 channel changed"));
 	assert_int_equal(rate_of(0, 0), 1000000000);
 	assert_int_equal(rate_of(1, 0), NEW_RATE);
-	assert_int_equal(groups[1].qos->channels[0].rate, NEW_RATE);
+	assert_int_equal(groups[1].sg->channels[0].rate, NEW_RATE);
 	assert_true(read_again(r, edit_all)); /* the one before has its own again */
-	assert_non_null(strstr(r->line, "4 channels changed"));
+	assert_non_null(strstr(r->line, "service group 2: 2 channels changed"));
 	assert_int_equal(rate_of(1, 0), 1000000000);
-	before = groups[0].qos;
 	assert_false(read_again(r, edit_too_much));
-	assert_non_null(strstr(r->line, "service group 3: modems[0].mac: "));
+	assert_non_null(strstr(r->line, "service group 3: max_frame: "));
 	assert_int_equal(rate_of(0, 0), 1000000000);
 	assert_false(read_again(r, edit_wrongly));
 	assert_non_null(strstr(r->line, "service group 3: channel 2: "));
@@ -113,7 +116,8 @@ static void check_reloads(struct reload *r) {
 		assert_int_equal(rate_of(g, 0), 1000000000);
 		assert_int_equal(rate_of(g, 1), NEW_RATE);
 	}
-	assert_ptr_equal(groups[0].qos, before);
+	assert_true(read_again(r, edit_modems));
+	assert_non_null(strstr(r->line, "service group 3: 1 modem added, 1 modem removed"));
 }
 
 static void all_or_nothing(void **state) {
@@ -132,10 +136,14 @@ static void all_or_nothing(void **state) {
 	reload_open(&r, &bench->server, "server.yaml", &(struct server_devices){0});
 	check_reloads(&r);
 	groups_in_file = GROUPS - 1;
+	assert_true(read_again(&r, NULL));
+	assert_non_null(strstr(r.line, "1 service group removed"));
+	groups_in_file = GROUPS + 1; /* more than max_groups */
 	assert_false(read_again(&r, NULL));
-	groups_in_file = GROUPS + 1;
-	assert_false(read_again(&r, NULL));
-	assert_non_null(strstr(r.line, "number of service groups"));
+	assert_non_null(strstr(r.line, "service group 4: max_groups: "));
+	groups_in_file = GROUPS;
+	assert_true(read_again(&r, NULL));
+	assert_non_null(strstr(r.line, "1 service group added"));
 	for (unsigned w = 0; w < GROUPS; w++) {
 		worker_stop(&bench->server.workers[w]);
 		pthread_join(running[w], NULL);
