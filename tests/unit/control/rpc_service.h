@@ -57,6 +57,15 @@ static const struct rpc_method service_methods[] = {
 	{"fill", "says much", NULL, 0, (const struct key[]){{0}}, service_fill},
 };
 
+/* All of it at once, for services whose methods do not wait for long. */
+static inline char *rpc_service_answer(const struct rpc *rpc, const char *text, size_t size) {
+	struct rpc_work *w = rpc_begin(rpc, text, size);
+
+	while (!rpc_go_on(w))
+		;
+	return rpc_end(w);
+}
+
 /* `sum` must live on. */
 static inline struct rpc rpc_service(uint32_t *sum) {
 	return (struct rpc){service_methods, 2, sum};

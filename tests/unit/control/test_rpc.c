@@ -8,7 +8,7 @@ static uint32_t sum;
 
 static void answers(const char *request, const char *expected) {
 	const struct rpc rpc = rpc_service(&sum);
-	char *answer = rpc_answer(&rpc, request, strlen(request));
+	char *answer = rpc_service_answer(&rpc, request, strlen(request));
 
 	if (expected == NULL)
 		assert_null(answer);
@@ -84,7 +84,7 @@ static void what_is_no_request(void **state) {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(requests); i++) {
 		const struct rpc rpc = rpc_service(&sum);
-		char *answer = rpc_answer(&rpc, requests[i], strlen(requests[i]));
+		char *answer = rpc_service_answer(&rpc, requests[i], strlen(requests[i]));
 
 		assert_non_null(answer);
 		assert_non_null(strstr(answer, "\"code\":-32600"));
@@ -100,7 +100,7 @@ static void what_is_no_json(void **state) {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_COUNT(requests); i++) {
 		const struct rpc rpc = rpc_service(&sum);
-		char *answer = rpc_answer(&rpc, requests[i], strlen(requests[i]));
+		char *answer = rpc_service_answer(&rpc, requests[i], strlen(requests[i]));
 
 		assert_non_null(answer);
 		assert_non_null(strstr(answer, "\"code\":-32700"));
@@ -133,7 +133,7 @@ static void a_batch_is_bounded(void **state) {
 	for (int i = 0; i < RPC_BATCH_MAX + 1; i++)
 		strcat(text, i > 0 ? ",{}" : "{}");
 	strcat(text, "]");
-	answer = rpc_answer(&rpc, text, strlen(text));
+	answer = rpc_service_answer(&rpc, text, strlen(text));
 	assert_int_equal(answer[0], '{');
 	assert_non_null(strstr(answer, "allowed: 1 to 64"));
 	free(answer);
