@@ -45,12 +45,12 @@ static int open_somewhere(struct run_control *c, struct control_options *o) {
 	if ((size_t)snprintf(c->path, sizeof(c->path), "%s/%d-control.sock", folder,
 			     (int)getpid()) >= sizeof(c->path))
 		fault = "this name is too long";
-	if (fault == NULL)
-		c->socket = control_socket_open(o, &c->rpc);
+	if (fault != NULL)
+		fprintf(stderr,
+			"vcmtsd: no control socket: %s: %s; --control-socket names another place\n",
+			folder, fault);
 	else
-		fprintf(stderr, "control socket %s: %s\n", folder, fault);
-	if (c->socket == NULL)
-		fprintf(stderr, "vcmtsd: no control socket; --control-socket names another place\n");
+		c->socket = control_socket_open(o, &c->rpc); /* says it where it cannot */
 	return 0;
 }
 

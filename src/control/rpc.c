@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "control/rpc.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,21 +18,6 @@ struct rpc_work {
 	const struct rpc_method *method;
 	struct rpc_call call;
 };
-
-json_t *rpc_refuse(struct rpc_call *call, enum rpc_code code, const char *format, ...) {
-	va_list list;
-
-	call->error.code = code;
-	va_start(list, format);
-	vsnprintf(call->error.message, sizeof(call->error.message), format, list);
-	va_end(list);
-	return NULL;
-}
-
-json_t *rpc_wait(struct rpc_call *call) {
-	call->waits = true;
-	return NULL;
-}
 
 static json_t *error_json(enum rpc_code code, const char *message) {
 	/* texts are the tables' and quoted input: printable ASCII */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "control/rpc_call.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,21 @@
 #include "model/tree_json.h"
 
 #define MAX_VALUES 1000000 /* of one request */
+
+json_t *rpc_refuse(struct rpc_call *call, enum rpc_code code, const char *format, ...) {
+	va_list list;
+
+	call->error.code = code;
+	va_start(list, format);
+	vsnprintf(call->error.message, sizeof(call->error.message), format, list);
+	va_end(list);
+	return NULL;
+}
+
+json_t *rpc_wait(struct rpc_call *call) {
+	call->waits = true;
+	return NULL;
+}
 
 /* The first mistake, without the place of a file before it. */
 static void tell_mistakes(struct rpc_call *call, struct errors *errors) {

@@ -59,7 +59,8 @@ struct served_group *subject_group(struct rpc_call *call, const struct group_sub
 	if (s->given)
 		snprintf(found, sizeof(found), "\"%u\"", s->id);
 	list_ids(call, ids, sizeof(ids));
-	rpc_refuse(call, RPC_WRONG_PARAMS, "group: found %s, allowed: %s", found, ids);
+	rpc_refuse(call, s->given ? RPC_REFUSED : RPC_WRONG_PARAMS, "group: found %s, allowed: %s",
+		   found, ids);
 	return NULL;
 }
 

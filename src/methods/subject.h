@@ -10,8 +10,8 @@
 
 /* A group that may be left out where there is but one. */
 struct group_subject {
-	bool given;
 	uint32_t id;
+	bool given; /* not the first: a key's flag at 0 would be none */
 };
 
 #define SUBJECT_MAX_GROUP 65535

@@ -11,6 +11,8 @@ from typing import Any
 
 Json = dict[str, Any]
 PIECE = 65536
+# Codes of a request that was wrong whatever is in service: no such method, or wrong parameters.
+WRONG_PARAMS = (-32601, -32602)
 
 
 class RefusedError(Exception):
@@ -67,7 +69,7 @@ class Client:
     def _request(self, method: str, params: Json) -> Json:
         return {"jsonrpc": "2.0", "method": method, "params": params, "id": next(self._ids)}
 
-    def call(self, method: str, **params: Any) -> Any:
+    def call(self, method: str, /, **params: Any) -> Any:
         """The result of one method; RefusedError where there is none."""
         request = self._request(method, params)
         self._socket.sendall(json.dumps(request).encode())
