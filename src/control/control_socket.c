@@ -16,7 +16,7 @@
 
 #include "control/control_client.h"
 
-#define BACKLOG 16
+#define BACKLOG 128 /* connections that wait to be taken */
 #define WAIT_MS 10 /* between two looks at what clients wait for */
 
 #define LOCK_NAME (sizeof(((struct sockaddr_un *)0)->sun_path) + sizeof(".lock"))
@@ -150,12 +150,15 @@ static struct control_client *place_find(struct control_socket *s) {
 	return best;
 }
 
+/* However many come, they do not keep it for longer than a round. */
 static void take_connections(struct control_socket *s, uint64_t now) {
-	int fd;
+	for (unsigned n = 0; n < CONTROL_CLIENTS; n++) {
+		int fd = accept4(s->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		struct control_client *place;
 
-	while ((fd = accept4(s->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
-		struct control_client *place = place_find(s);
-
+		if (fd < 0)
+			return;
+		place = place_find(s);
 		if (place != NULL)
 			control_client_open(place, fd, now);
 		else

@@ -33,11 +33,11 @@ class Client:
     def __init__(self, path: Path, timeout: float | None = None) -> None:
         """Raises OSError where nobody listens. `timeout`: seconds that an answer may take."""
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.settimeout(timeout)
         self._ids = itertools.count(1)
         self._heard = b""
         try:
-            self._socket.connect(str(path))
+            self._socket.connect(str(path))  # which waits where many come at a time
+            self._socket.settimeout(timeout)
         except OSError:
             self._socket.close()
             raise

@@ -20,11 +20,11 @@ def folders() -> list[Path]:
 def served(path: Path) -> bool:
     """Whether somebody listens there; a file of a process that is gone stays."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.settimeout(1)
+        probe.setblocking(False)
         try:
             probe.connect(str(path))
-        except TimeoutError:
-            return True  # too many wait already
+        except BlockingIOError:
+            return True  # so many wait already
         except OSError:
             return False
     return True
