@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 		size_t used = json_text_feed(&text, bytes, size);
 
 		CHECK(used <= size && used > 0);
-		free(rpc_answer(&rpc, bytes, used));
+		free(rpc_service_answer(&rpc, bytes, used));
 		if (text.state != JSON_TEXT_WHOLE)
 			break;
 		bytes += used;
