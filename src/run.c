@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "model/units.h"
 #include "platform/platform.h"
+#include "server/placement.h"
 #include "server/process.h"
 #include "server/reload.h"
 #include "server/server.h"
@@ -236,7 +237,7 @@ static int configure(int argc, char **argv, struct run_options *o, struct server
 static int place(struct server *s, const struct server_config *config) {
 	if (server_ports_find(&s->ports, config) != 0)
 		return -1;
-	return layout_make(&s->layout, config);
+	return layout_make(&s->layout, config) == 0 ? placement_check(config) : -1;
 }
 
 int command_run(int argc, char **argv) {
