@@ -10,9 +10,8 @@ static unsigned sender_of(const struct layout *layout, size_t group, enum device
 	return role == DEVICE_RPHY ? at->lower : at->upstream;
 }
 
-/* Who receives from it, in the first of its groups: the upper MAC, or the upstream. */
-static unsigned owner_of(const struct server_ports *ports, const struct layout *layout,
-			 unsigned port) {
+unsigned server_share_owner(const struct server_ports *ports, const struct layout *layout,
+			    unsigned port) {
 	const struct layout_group *at = &layout->groups[ports->list[port].first];
 
 	return ports->list[port].role == DEVICE_NETWORK ? at->upper : at->upstream;
@@ -31,7 +30,7 @@ static void groups_of(const struct server_config *config, const struct server_po
 static bool sends_by_ring(const struct server_config *config, const struct server_ports *ports,
 			  const struct layout *layout, unsigned port) {
 	enum device_role role = ports->list[port].role;
-	unsigned owner = owner_of(ports, layout, port);
+	unsigned owner = server_share_owner(ports, layout, port);
 
 	for (size_t g = 0; g < config->group_count; g++) {
 		bool sends = role == DEVICE_RPHY || layout_has_upstream(&config->groups[g]);
@@ -84,7 +83,8 @@ int server_shares_create(struct server_shares *s, const struct server_config *co
 		if (share_make(s, config, ports, layout, p) != 0)
 			return -1;
 		if (receives(config, ports, p) &&
-		    worker_add(&workers[owner_of(ports, layout, p)], &s->of[p]->receiving) != 0)
+		    worker_add(&workers[server_share_owner(ports, layout, p)],
+			       &s->of[p]->receiving) != 0)
 			return -1;
 	}
 	return 0;
@@ -94,7 +94,8 @@ int server_shares_send(struct server_shares *s, const struct server_ports *ports
 		       const struct layout *layout, struct worker *workers) {
 	for (unsigned p = 0; p < ports->count; p++) {
 		if (s->of[p] != NULL && s->of[p]->send.ring != NULL &&
-		    worker_add(&workers[owner_of(ports, layout, p)], &s->of[p]->sending) != 0)
+		    worker_add(&workers[server_share_owner(ports, layout, p)],
+			       &s->of[p]->sending) != 0)
 			return -1;
 	}
 	return 0;
