@@ -7,6 +7,7 @@ layouts, and so are the upstreams of two groups; where a core has one thread, tw
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from vcmts.layout.machine import Machine, written
 
@@ -40,7 +41,7 @@ COMBINED = LAYOUTS[3]
 
 @dataclass
 class Physical:
-    """A physical core: its threads that are free, and how many of the others poll or manage."""
+    """A physical core: its threads that are free, and how many of the others poll."""
 
     node: int
     free: list[int]
@@ -52,6 +53,7 @@ class Pool:
     physical: list[Physical]
     second_downstream: bool = False  # the next group takes the thread of the one before
     second_upstream: bool = False
+    node: int | None = None  # of the group before
     dealt: list[int] = field(default_factory=list)  # in the order in which groups take them
 
 
@@ -89,11 +91,7 @@ def pool_of(machine: Machine, cores: Iterable[int], node: int | None) -> Pool:
 
     return Pool(
         [
-            Physical(
-                machine.core(threads[0]).node or 0,
-                whole[threads],
-                len(threads) - len(whole[threads]),
-            )
+            Physical(machine.core(threads[0]).node or 0, whole[threads])
             for threads in sorted(whole, key=rank)
         ]
     )
@@ -105,12 +103,12 @@ def take(physical: Physical) -> int:
 
 
 def one_thread(places: Sequence[Physical], *, beside: bool) -> list[int]:
-    """A thread on a core of which another one is taken already, or on the emptiest."""
+    """A thread that leaves whole cores to pairs, or on a core where nothing polls yet."""
     free = [place for place in places if place.free]
     if not free:
         return []
     if beside:
-        return [take(min(free, key=lambda place: place.used == 0))]
+        return [take(min(free, key=lambda place: len(place.free)))]
     return [take(min(free, key=lambda place: place.used))]
 
 
@@ -119,11 +117,7 @@ def two_threads(places: Sequence[Physical]) -> list[int]:
         if len(place.free) >= 2:
             return [take(place), take(place)]
     free = [place for place in places if place.free]
-    for place in free:
-        beside = [other for other in free if other.node == place.node]
-        if len(beside) >= 2:
-            return [take(beside[0]), take(beside[1])]
-    return []
+    return [take(place) for place in free[:2]] if len(free) >= 2 else []
 
 
 def deal(layout: Layout, pool: Pool, places: Sequence[Physical], upstream: bool) -> bool:
@@ -153,24 +147,29 @@ def deal(layout: Layout, pool: Pool, places: Sequence[Physical], upstream: bool)
 
 def copied(pool: Pool) -> Pool:
     physical = [Physical(place.node, place.free.copy(), place.used) for place in pool.physical]
-    return Pool(physical, pool.second_downstream, pool.second_upstream, pool.dealt.copy())
+    halves = (pool.second_downstream, pool.second_upstream, pool.node)
+    return Pool(physical, *halves, pool.dealt.copy())
 
 
-def with_one_more(layout: Layout, pool: Pool, upstream: bool) -> Pool | None:
-    """On one node where that is possible, the first that has room."""
-    nodes = list(dict.fromkeys(place.node for place in pool.physical))
-    for node in [*nodes, None]:
+def with_one_more(layout: Layout, pool: Pool, upstream: bool, across: bool) -> Pool | None:
+    """On the first node that has room, beside the group with which it shares a thread."""
+    waiting = pool.second_downstream or pool.second_upstream
+    nodes = [pool.node] if waiting else list(dict.fromkeys(p.node for p in pool.physical))
+    for node in [*nodes, None] if across else nodes:
         tried = copied(pool)
         places = [place for place in tried.physical if node is None or place.node == node]
         if deal(layout, tried, places, upstream):
+            tried.node = pool.node if waiting else node
             return tried
     return None
 
 
-def dealt(layout: Layout, pool: Pool, upstreams: Sequence[bool]) -> tuple[int, tuple[int, ...]]:
-    """How many of the groups fit, and the cores of these."""
+def dealt(
+    layout: Layout, pool: Pool, upstreams: Sequence[bool], *, across: bool = True
+) -> tuple[int, tuple[int, ...]]:
+    """How many of the groups fit, and the cores of these; `across`: one may be on several nodes."""
     for count, upstream in enumerate(upstreams):
-        after = with_one_more(layout, pool, upstream)
+        after = with_one_more(layout, pool, upstream, across)
         if after is None:
             return count, tuple(pool.dealt)
         pool = after
@@ -191,9 +190,10 @@ def fits(machine: Machine, upstreams: Sequence[bool], node: int | None) -> list[
 def by_layout(machine: Machine, upstreams: Sequence[bool], node: int | None) -> Proposal | None:
     main = main_core(machine)
     isolated = polling(machine) & machine.isolated()
-    for cores in (isolated, polling(machine)):
-        for layout in LAYOUTS if cores else ():
-            count, taken = dealt(layout, pool_of(machine, cores, node), upstreams)
+    for cores, across in product((isolated, polling(machine)), (False, True)):
+        for layout in LAYOUTS:
+            pool = pool_of(machine, cores, node)
+            count, taken = dealt(layout, pool, upstreams, across=across)
             if count == len(upstreams):
                 listed = f'cores: "{written(taken)}", main_core: {main}'
                 threads = f"threads: {{layout: {layout.name}, {listed}}}"
