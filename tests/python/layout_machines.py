@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Machines as their /sys and /proc tell of them, and service groups to place on them."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from vcmts import cli
 
 
 @dataclass(frozen=True)
@@ -122,3 +126,13 @@ def server(
         f"{threads}\n{ports}rphy: {{core_ip: 192.0.2.1, rpd_ip: 192.0.2.2}}\n"
         "bonding_groups: [{id: 1, channels: [1]}]\nservice_groups:\n" + "".join(items)
     )
+
+
+def explained(place: Path, machine: Recorded, text: str, *words: str) -> tuple[int, dict[str, Any]]:
+    """Exit status and answer of `vcmts layout` for a server file on a recorded machine."""
+    root, path, result = record(place / "machine", machine), place / "server.yaml", place / "l.json"
+    path.write_text(text, encoding="utf-8")
+    given = ("--config", str(path), "--machine", str(root), "--json", str(result))
+    status = cli.main(["layout", *given, *words])
+    found: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))
+    return status, found
