@@ -128,6 +128,8 @@ def test_the_traffic_program_refuses_too(tmp_path: Path) -> None:
 def test_check_takes_another_machine(tmp_path: Path) -> None:
     config = written(tmp_path, "threads: {layout: combined, cores: 2-3}", 2)
     assert vcmtsd("check", "--config", config, "--cores", "0-7/0-7/0-3").status == 0
+    for cores in ("0-7/0-2/0-7", "0-2/0-7/0-7"):
+        assert vcmtsd("check", "--config", config, "--cores", cores).status == 2
     done = vcmtsd("check", "--config", config, "--cores", "0-7/0-7/0-2")
     assert done.status == 2 and done.messages[0].startswith(
         "service group 2: threads.cores: found core 3"
