@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "check_placement.h"
 #include "commands.h"
 #include "model/layouts.h"
 #include "model/server_config.h"
@@ -12,6 +13,7 @@
 
 struct check_options {
 	const char *config;
+	const char *cores; /* NULL: no placement is held against any */
 	bool json;
 };
 
@@ -20,6 +22,8 @@ static error_t check_option(int key, char *value, struct argp_state *state) {
 
 	if (key == 'c')
 		o->config = value;
+	else if (key == 'C')
+		o->cores = value;
 	else if (key == 'j')
 		o->json = true;
 	else
@@ -82,8 +86,8 @@ static void join_cores(json_t *all, const json_t *cores) {
 }
 
 /* The groups, and all of them together; of one group what is true of it is true of the server. */
-static void print_json(const struct server_config *server) {
-	json_t *groups = json_array(), *cores = json_array(), *json;
+static json_t *server_json(const struct server_config *server) {
+	json_t *groups = json_array(), *cores = json_array();
 	json_int_t channels = 0, modems = 0, capacity = 0, upstream = 0;
 	uint32_t mtu = 0;
 
@@ -99,14 +103,11 @@ static void print_json(const struct server_config *server) {
 		join_cores(cores, json_object_get(group, "cores"));
 		json_array_append_new(groups, group);
 	}
-	json = json_pack("{s:s, s:i, s:I, s:I, s:i, s:I, s:I, s:o, s:i, s:o}", "name", server->name,
+	return json_pack("{s:s, s:i, s:I, s:I, s:i, s:I, s:I, s:o, s:i, s:o}", "name", server->name,
 			 "service_group", (int)server->groups[0].id, "channels", channels, "modems",
 			 modems, "mtu", (int)mtu, "capacity", capacity, "upstream_capacity",
 			 upstream, "cores", cores, "main_core", (int)server->main_core, "groups",
 			 groups);
-	json_dumpf(json, stdout, JSON_INDENT(2));
-	putchar('\n');
-	json_decref(json);
 }
 
 static void print_line(const char *file, const struct server_config *server) {
@@ -123,9 +124,39 @@ static void print_line(const char *file, const struct server_config *server) {
 	printf(", %zu channels, %zu modems\n", channels, modems);
 }
 
+static void print_json(const struct server_config *server, json_t *placement) {
+	json_t *json = server_json(server);
+
+	if (placement != NULL)
+		json_object_set_new(json, "placement", placement);
+	json_dumpf(json, stdout, JSON_INDENT(2));
+	putchar('\n');
+	json_decref(json);
+}
+
+/* Returns the exit status. */
+static int tell_placement(const struct check_options *o, const struct server_config *server) {
+	struct check_placement placement = {0};
+	int status = EXIT_MISTAKE;
+
+	if (check_placement(&placement, o->cores, server) == 0) {
+		status = placement.refusal_count == 0 ? 0 : EXIT_MISTAKE;
+		if (o->json)
+			print_json(server, check_placement_json(&placement, server));
+		else if (placement_print(placement.refusals, placement.refusal_count, stderr) == 0)
+			print_line(o->config, server);
+	}
+	check_placement_free(&placement);
+	return status;
+}
+
 int command_check(int argc, char **argv) {
 	static const struct argp_option options[] = {
 		{"config", 'c', "FILE", 0, "service group or server, YAML", 0},
+		{"cores", 'C', "CORES", 0,
+		 "hold the placement against cores as well: `here` for those of this machine, or "
+		 "another's as PRESENT/ONLINE/USABLE, such as 0-7/0-7/0-3",
+		 0},
 		{"json", 'j', NULL, 0, "print what is in it as JSON", 0},
 		{0},
 	};
@@ -136,6 +167,7 @@ int command_check(int argc, char **argv) {
 	};
 	struct check_options o = {0};
 	struct server_config server = {0};
+	int status = 0;
 
 	argp_err_exit_status = EXIT_MISTAKE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
@@ -145,10 +177,12 @@ int command_check(int argc, char **argv) {
 	}
 	if (server_config_load(o.config, &server, stderr) != 0)
 		return EXIT_MISTAKE;
-	if (o.json)
-		print_json(&server);
+	if (o.cores != NULL)
+		status = tell_placement(&o, &server);
+	else if (o.json)
+		print_json(&server, NULL);
 	else
 		print_line(o.config, &server);
 	server_config_free(&server);
-	return 0;
+	return status;
 }

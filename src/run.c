@@ -14,6 +14,7 @@
 #include "model/units.h"
 #include "platform/platform.h"
 #include "run_control.h"
+#include "server/placement.h"
 #include "server/process.h"
 #include "server/reload.h"
 #include "server/running.h"
@@ -263,7 +264,7 @@ static int configure(int argc, char **argv, struct run_options *o, struct server
 static int place(struct server *s, const struct server_config *config) {
 	if (server_ports_find(&s->ports, config) != 0)
 		return -1;
-	return layout_make(&s->layout, config);
+	return layout_make(&s->layout, config) == 0 ? placement_check(config) : -1;
 }
 
 int command_run(int argc, char **argv) {

@@ -24,6 +24,10 @@ enum downstream_layout layouts_downstream(enum thread_layout layout) {
 	return layouts[layout].downstream;
 }
 
+const char *layouts_name(enum thread_layout layout) {
+	return layouts[layout].name;
+}
+
 /* A thread that waits for its second group. */
 struct half_taken {
 	bool open;
@@ -200,13 +204,22 @@ static size_t add_core(uint32_t *cores, size_t count, uint32_t core) {
 	return count + 1;
 }
 
-size_t layouts_cores(const struct service_group *sg, uint32_t cores[LAYOUTS_MOST_CORES]) {
+struct group_cores layouts_group_cores(const struct service_group *sg) {
 	const struct thread_config *threads = &sg->threads;
-	size_t count = add_core(cores, 0, threads->upper_mac_core);
+	bool two = threads->downstream == LAYOUT_1DS2T;
 
-	if (threads->downstream == LAYOUT_1DS2T)
-		count = add_core(cores, count, threads->lower_mac_core);
-	if (sg->upstream_channel_count > 0)
-		count = add_core(cores, count, threads->upstream_core);
-	return count;
+	return (struct group_cores){
+		.upper_mac = threads->upper_mac_core,
+		.lower_mac = two ? threads->lower_mac_core : threads->upper_mac_core,
+		.upstream = sg->upstream_channel_count > 0 ? threads->upstream_core
+							   : threads->upper_mac_core,
+	};
+}
+
+size_t layouts_cores(const struct service_group *sg, uint32_t cores[LAYOUTS_MOST_CORES]) {
+	struct group_cores at = layouts_group_cores(sg);
+	size_t count = add_core(cores, 0, at.upper_mac);
+
+	count = add_core(cores, count, at.lower_mac);
+	return add_core(cores, count, at.upstream);
 }

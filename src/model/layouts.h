@@ -29,6 +29,17 @@ struct placed_group layouts_lines(struct service_group *sg, struct node *root);
  */
 void layouts_deal(const struct placed_group *groups, size_t count, struct errors *errors);
 
+/* The layout's name in a file; NULL: every core by its own key. */
+const char *layouts_name(enum thread_layout layout);
+
+/* Where the threads of a group poll. */
+struct group_cores {
+	uint32_t upper_mac;
+	uint32_t lower_mac; /* in 1ds1t that of the upper MAC */
+	uint32_t upstream; /* without upstream channels that of the upper MAC */
+};
+struct group_cores layouts_group_cores(const struct service_group *sg);
+
 #define LAYOUTS_MOST_CORES 3 /* of a group */
 
 /* The cores that a group's threads poll on, each once: upper MAC, lower MAC, upstream. Returns how many. */

@@ -16,6 +16,7 @@
 #include <rte_errno.h>
 #include <rte_net_crc.h>
 
+#include "platform/cpus.h"
 #include "platform/large_pages.h"
 
 #define MAX_ARGS (24 + 2 * PLATFORM_MAX_DEVICES)
@@ -159,19 +160,22 @@ static void add_telemetry(struct arguments *a, const struct platform_options *o)
 		add(a, "--no-telemetry");
 }
 
-static bool cpus_exist(const struct platform_options *o) {
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+/* EAL would say less of them, or take a core that is somebody else's. */
+static bool cores_fit(const struct platform_options *o) {
+	char usable[CPUS_TEXT];
+	struct cpus cpus;
 
+	cpus_here(&cpus);
 	for (unsigned i = 0; i <= o->worker_count; i++) {
-		unsigned cpu = i == 0 ? o->main_core : o->workers[i - 1];
+		unsigned core = i == 0 ? o->main_core : o->workers[i - 1];
+		enum cpu_fault fault = cpus_fault(&cpus, core);
 
-		if (cpu != PLATFORM_ANY_CORE && cpu >= (unsigned long)cpus) {
-			fprintf(stderr,
-				"%s: core %u: found a machine with cores 0 to %ld; choose "
-				"the cores by `threads` in the configuration\n",
-				o->program, cpu, cpus - 1);
-			return false;
-		}
+		if (core == PLATFORM_ANY_CORE || fault == CPU_IS_USABLE)
+			continue;
+		cpus_format(&cpus.usable, usable, sizeof(usable));
+		fprintf(stderr, "%s: found core %u, allowed: %s, %s\n", o->program, core, usable,
+			cpus_fault_text(fault));
+		return false;
 	}
 	return true;
 }
@@ -201,7 +205,7 @@ static void folder_remove(const char *folder) {
 int platform_start(const struct platform_options *o) {
 	static struct arguments a; /* EAL keeps pointers into it */
 
-	if (!cpus_exist(o))
+	if (!cores_fit(o))
 		return -1;
 	a.argc = 0;
 	add(&a, "%s", o->program);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/layouts.h"
+
 #define NO_WORKER (~0U)
 #define NAMED_GROUPS 4 /* of more it is said how many they are */
 
@@ -34,11 +36,11 @@ static unsigned worker_of(struct layout *l, unsigned core) {
 }
 
 static bool group_place(struct layout *l, struct layout_group *g, const struct service_group *sg) {
-	bool two = sg->threads.downstream == LAYOUT_1DS2T;
+	struct group_cores at = layouts_group_cores(sg);
 
-	g->upper = worker_of(l, sg->threads.upper_mac_core);
-	g->lower = two ? worker_of(l, sg->threads.lower_mac_core) : g->upper;
-	g->upstream = layout_has_upstream(sg) ? worker_of(l, sg->threads.upstream_core) : g->upper;
+	g->upper = worker_of(l, at.upper_mac);
+	g->lower = worker_of(l, at.lower_mac);
+	g->upstream = worker_of(l, at.upstream);
 	return g->upper != NO_WORKER && g->lower != NO_WORKER && g->upstream != NO_WORKER;
 }
 

@@ -19,10 +19,10 @@ bool server_share_is_read(const struct service_group *sg, enum device_role role)
 	return role == DEVICE_NETWORK || (role == DEVICE_RPHY && layout_has_upstream(sg));
 }
 
-/* Who receives from it, in the first of its groups: the upper MAC, or the upstream. */
-static unsigned owner_of(const struct shares_site *site, unsigned port) {
-	const struct server_port *p = &site->ports->list[port];
-	const struct layout_group *at = &site->layout->groups[p->first];
+unsigned server_share_owner(const struct server_ports *ports, const struct layout *layout,
+			    unsigned port) {
+	const struct server_port *p = &ports->list[port];
+	const struct layout_group *at = &layout->groups[p->first];
 
 	return p->role == DEVICE_NETWORK ? at->upper : at->upstream;
 }
@@ -69,7 +69,7 @@ static enum share_side side_of(enum device_role role) {
 int server_share_make(struct server_shares *s, const struct shares_site *site, unsigned port) {
 	const struct server_port *p = &site->ports->list[port];
 	struct group_slots groups = groups_of(site, port);
-	unsigned owner = owner_of(site, port);
+	unsigned owner = server_share_owner(site->ports, site->layout, port);
 	struct share_config c = {
 		.name = server_port_name(p->role),
 		.side = side_of(p->role),

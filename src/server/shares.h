@@ -29,6 +29,11 @@ struct shares_site {
 	unsigned most; /* groups that there may be at a time */
 };
 
+/* The worker that receives from a shared port, and hands over to others what theirs is: in the first of its
+ * groups the upper MAC, or the upstream. */
+unsigned server_share_owner(const struct server_ports *ports, const struct layout *layout,
+			    unsigned port);
+
 /*
  * Makes them for the open ports, and gives what receives to the owners' workers: before the lists of the
  * groups. Returns 0, or -1 after a message. To be freed by server_shares_free() in either case.

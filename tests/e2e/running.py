@@ -71,13 +71,13 @@ def vcmtsd(*arguments: str | Path) -> Ended:
     return run([program("vcmtsd"), *arguments])
 
 
-def vcmts(*arguments: str | Path) -> Ended:
-    """The tool, with the interpreter and the build of the tests."""
+def vcmts(*arguments: str | Path, before: Sequence[str] = ()) -> Ended:
+    """The tool, with the interpreter and the build of the tests; `before` starts it."""
     environment = os.environ | {
         "PYTHONPATH": str(CHECKOUT / "tools"),
         "VCMTS_BUILD": str(build_directory().resolve()),
     }
-    return run([sys.executable, "-m", "vcmts", *arguments], environment)
+    return run([*before, sys.executable, "-m", "vcmts", *arguments], environment)
 
 
 def vary(text: str, **values: str) -> str:

@@ -154,6 +154,13 @@ def test_several_groups(place: Path) -> None:
     assert said in done.stdout and "core" in done.stdout
 
 
+def test_placement_explained(place: Path) -> None:
+    [commands] = blocks("layout")
+    done = shell(commands, place)
+    assert (done.status, done.stderr) == (0, "")
+    assert done.stdout.count("│ management") == 2 and "\nasked: nothing" in done.stdout
+
+
 def test_every_block_is_known() -> None:
     """A kind that nobody runs would go unseen. `system` and `hardware` change the machine."""
     assert {language for language, _, _ in BLOCKS} == {"sh", "text"}
@@ -162,6 +169,7 @@ def test_every_block_is_known() -> None:
         "",
         "capture",
         "groups",
+        "layout",
         "terminal 1",
         "terminal 2",
         "serving",

@@ -20,6 +20,7 @@ from vcmts.paths import MistakeError, complain
 COMMANDS = {
     "profile": "write a published test configuration by its name",
     "validate": "check a configuration: every error with file, line and what is allowed",
+    "layout": "which core runs what, held against the machine; and which layout fits",
     "replay": "run a capture through the data plane, offline and deterministic",
     "run": "carry traffic through a service group, both ways, and check every packet",
     "bench": "measure: cycles by stage, throughput without loss, latency; or all, with a report",

@@ -3,6 +3,7 @@
 
 import argparse
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from vcmts.paths import MistakeError
@@ -31,12 +32,12 @@ def own_cores() -> Cores:
     return dealt_cores(1)[0]
 
 
-def dealt_cores(groups: int) -> list[Cores]:
-    """The same for each of several groups, dealt out in turn.
+def dealt_cores(groups: int, usable: Iterable[int] | None = None) -> list[Cores]:
+    """The same for each of several groups, dealt out in turn; of `usable` ones where given.
 
     Two cores a group where there are so many; else one, that several groups may have.
     """
-    allowed = sorted(os.sched_getaffinity(0))
+    allowed = sorted(os.sched_getaffinity(0) if usable is None else usable)
     polling = allowed[1:] or allowed
     cores = []
     for group in range(groups):

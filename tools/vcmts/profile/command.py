@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TextIO
 
 from vcmts.paths import MistakeError
+from vcmts.profile import placement, server, size
 from vcmts.profile import qos as quality
-from vcmts.profile import server, size
 from vcmts.profile.group import (
     GRAMMAR,
     MEMIF,
@@ -56,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=device.format("1,iface=eth1") + " (default: a memif)",
     )
     server.add_arguments(parser)
+    placement.add_arguments(parser)
     quality.add_arguments(parser)
     size.add_arguments(parser)
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="instead of the terminal")
@@ -69,6 +70,7 @@ def main(arguments: argparse.Namespace) -> int:
         raise MistakeError(f"profile: name one, {GRAMMAR}, or ask for --list")
     sizes, qos = size.asked(arguments), quality.asked(arguments)
     ports = PortSet(network=arguments.network, rphy=arguments.rphy)
+    threads = placement.asked(arguments)
     # before a file is opened and emptied
     server.check(arguments.name, arguments.groups, sizes)
     if arguments.ports == "own":
@@ -81,6 +83,7 @@ def main(arguments: argparse.Namespace) -> int:
             out,
             ports=ports,
             sharing=arguments.ports,
+            cores=[threads] * arguments.groups if threads else (),
             qos=qos,
             sizes=sizes,
         )

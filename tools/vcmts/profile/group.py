@@ -227,8 +227,12 @@ def port_lines(ports: PortSet) -> Iterator[str]:
         yield f"  {key}: {{device: {json.dumps(device)}, queue_size: {ports.queue_size}}}"
 
 
-def thread_cores(cores: Cores) -> dict[str, str]:
+def thread_keys(cores: Cores | dict[str, str]) -> dict[str, str]:
+    """Of `threads`: a core by each key, or what is asked for instead."""
+    if isinstance(cores, dict):
+        return cores
     return {
+        "downstream": "1ds1t",
         "main_core": str(cores.other),
         "upper_mac_core": str(cores.upper_mac),
         "lower_mac_core": str(cores.other),
@@ -244,12 +248,12 @@ LIMITS = (
 )
 
 
-def head_lines(profile: Profile, ports: PortSet, cores: Cores) -> Iterator[str]:
+def head_lines(profile: Profile, ports: PortSet, cores: Cores | dict[str, str]) -> Iterator[str]:
     yield f"name: {profile.name}"
     yield "service_group: 1"
     yield from port_lines(ports)
     yield "max_frame: 2000"
-    yield f"threads: {in_braces({'downstream': '1ds1t'} | thread_cores(cores))}"
+    yield f"threads: {in_braces(thread_keys(cores))}"
     yield "rphy:"
     yield from (f"  {key}: {value}" for key, value in (rphy_addresses(ALONE) | RPHY).items())
     yield from LIMITS
@@ -276,7 +280,7 @@ def write_profile(
     *,
     filter_set: FilterSet = "2023",
     ports: PortSet = MEMIF,
-    cores: Cores = Cores(),
+    cores: Cores | dict[str, str] = Cores(),
     qos: quality.Qos = quality.WEIGHTS_ALONE,
     sizes: Sizes = size.AS_PUBLISHED,
 ) -> None:

@@ -64,10 +64,10 @@ def server_lines(
     profile: Profile,
     groups: int,
     ports: PortSet | Sequence[PortSet],
-    cores: Sequence[Cores],
+    cores: Sequence[Cores | dict[str, str]],
     qos: quality.Qos,
 ) -> Iterator[str]:
-    threads = [group.thread_cores(one) for one in cores]
+    threads = [group.thread_keys(one) for one in cores]
     shared = {
         key: value for key, value in threads[0].items() if all(t[key] == value for t in threads)
     }
@@ -75,7 +75,7 @@ def server_lines(
     if isinstance(ports, PortSet):
         yield from group.port_lines(ports)
     yield "max_frame: 2000"
-    yield f"threads: {group.in_braces({'downstream': '1ds1t'} | shared)}"
+    yield f"threads: {group.in_braces(shared)}"
     yield f"rphy: {group.in_braces(group.RPHY)}"
     yield from group.LIMITS
     yield from group.bonding_lines(profile)
@@ -98,7 +98,7 @@ def write_server(
     *,
     ports: PortSet = group.MEMIF,
     sharing: Ports = "shared",
-    cores: Sequence[Cores] = (),
+    cores: Sequence[Cores | dict[str, str]] = (),
     qos: quality.Qos = quality.WEIGHTS_ALONE,
     sizes: Sizes = size.AS_PUBLISHED,
 ) -> None:

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "server/placement.h"
+
+#include <inttypes.h>
+
+#include "model/layouts.h"
+
+/* Cores that are refused for one reason, and where the first of them stands. */
+struct refused_cores {
+	cpu_set_t cores;
+	const char *key; /* NULL: none was found */
+	uint32_t service_group;
+};
+
+struct placement_check {
+	const struct cpus *cpus;
+	struct refused_cores refused[CPU_FAULTS];
+};
+
+static void check_core(struct placement_check *check, uint32_t service_group, const char *key,
+		       unsigned core) {
+	enum cpu_fault fault = cpus_fault(check->cpus, core);
+	struct refused_cores *refused = &check->refused[fault];
+
+	if (fault == CPU_IS_USABLE)
+		return;
+	if (refused->key == NULL) {
+		refused->key = key;
+		refused->service_group = service_group;
+	}
+	CPU_SET(core, &refused->cores);
+}
+
+/* By which key the group has a core: its own, that of the list, or its own that is not given. */
+static const char *key_of(const struct thread_request *asked, bool given, const char *own) {
+	return given || asked->layout == LAYOUT_NONE ? own : "cores";
+}
+
+static void check_group(struct placement_check *check, const struct service_group *sg) {
+	const struct thread_request *asked = &sg->threads.asked;
+	struct group_cores at = layouts_group_cores(sg);
+
+	check_core(check, sg->id, key_of(asked, asked->upper_mac_core, "upper_mac_core"),
+		   at.upper_mac);
+	check_core(check, sg->id, key_of(asked, asked->lower_mac_core, "lower_mac_core"),
+		   at.lower_mac);
+	check_core(check, sg->id, key_of(asked, asked->upstream_core, "upstream_core"),
+		   at.upstream);
+}
+
+size_t placement_refusals(const struct server_config *config, const struct cpus *cpus,
+			  struct placement_refusal refusals[CPU_FAULTS]) {
+	struct placement_check check = {.cpus = cpus};
+	char cores[CPUS_TEXT];
+	size_t count = 0;
+
+	check_core(&check, 0, "main_core", config->main_core);
+	for (size_t g = 0; g < config->group_count; g++)
+		check_group(&check, &config->groups[g]);
+	for (enum cpu_fault fault = 0; fault < CPU_FAULTS; fault++) {
+		const struct refused_cores *refused = &check.refused[fault];
+		struct placement_refusal *refusal = &refusals[count];
+
+		if (refused->key == NULL)
+			continue;
+		count++;
+		refusal->fault = fault;
+		refusal->service_group = refused->service_group;
+		refusal->key = refused->key;
+		cpus_format(&refused->cores, cores, sizeof(cores));
+		snprintf(refusal->found, sizeof(refusal->found), "%s %.200s",
+			 CPU_COUNT(&refused->cores) == 1 ? "core" : "cores", cores);
+		cpus_format(&cpus->usable, cores, sizeof(cores));
+		snprintf(refusal->allowed, sizeof(refusal->allowed), "%.400s, %s", cores,
+			 cpus_fault_text(fault));
+	}
+	return count;
+}
+
+int placement_print(const struct placement_refusal *refusals, size_t count, FILE *out) {
+	for (size_t r = 0; r < count; r++) {
+		const struct placement_refusal *refusal = &refusals[r];
+
+		if (refusal->service_group != 0)
+			fprintf(out, "service group %" PRIu32 ": ", refusal->service_group);
+		fprintf(out, "threads.%s: found %s, allowed: %s\n", refusal->key, refusal->found,
+			refusal->allowed);
+	}
+	return count == 0 ? 0 : -1;
+}
+
+int placement_check(const struct server_config *config) {
+	struct placement_refusal refusals[CPU_FAULTS];
+	struct cpus cpus;
+
+	cpus_here(&cpus);
+	return placement_print(refusals, placement_refusals(config, &cpus, refusals), stderr);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sets of cores as text, and which cores of this machine may be used. */
+#include "test.h"
+
+#include <string.h>
+
+#include "platform/cpus.h"
+
+static cpu_set_t set_of(const char *text) {
+	cpu_set_t set;
+
+	assert_true(cpus_parse(text, &set));
+	return set;
+}
+
+static void check_text(const char *text, const char *expected) {
+	const cpu_set_t set = set_of(text);
+	char out[CPUS_TEXT];
+
+	cpus_format(&set, out, sizeof(out));
+	assert_string_equal(out, expected);
+}
+
+static void from_text_and_back(void **state) {
+	const cpu_set_t set = set_of("0-2,5,1023");
+
+	(void)state;
+	assert_int_equal(CPU_COUNT(&set), 5);
+	assert_true(CPU_ISSET(2, &set) && CPU_ISSET(5, &set) && CPU_ISSET(1023, &set));
+	check_text("0-2,5,1023", "0-2,5,1023");
+	check_text("3,2,1,9", "1-3,9");
+	check_text("0-1023", "0-1023");
+	check_text("", "none");
+}
+
+static void wrong_texts(void **state) {
+	static const char *const texts[] = {
+		"1024", "0-1024", "3-2", "-1", "1-",   "1,",
+		",1",	"a",	  "1 ",	 " 1", "1,,2", "99999999999999999999999",
+		"0x1",	"1-2-3",
+	};
+
+	(void)state;
+	for (size_t t = 0; t < sizeof(texts) / sizeof(texts[0]); t++) {
+		cpu_set_t set;
+
+		if (cpus_parse(texts[t], &set))
+			fail_msg("\"%s\" was taken", texts[t]);
+	}
+}
+
+/* Every second core does not fit: what is left out is whole. */
+static void cut(void **state) {
+	cpu_set_t set;
+	char out[CPUS_TEXT];
+
+	(void)state;
+	CPU_ZERO(&set);
+	for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu += 2)
+		CPU_SET(cpu, &set);
+	cpus_format(&set, out, sizeof(out));
+	assert_non_null(strstr(out, ",1020,1022"));
+	for (size_t size = 1; size < 40; size++) {
+		char *part = out;
+
+		memset(out, 'x', sizeof(out));
+		cpus_format(&set, part, size);
+		assert_true(strnlen(part, size) < size);
+		assert_int_equal(out[size], 'x');
+	}
+}
+
+static void faults(void **state) {
+	struct cpus cpus = {set_of("0-7"), set_of("0-3"), set_of("0-1")};
+
+	(void)state;
+	assert_int_equal(cpus_fault(&cpus, 1), CPU_IS_USABLE);
+	assert_int_equal(cpus_fault(&cpus, 3), CPU_IS_NOT_ALLOWED);
+	assert_int_equal(cpus_fault(&cpus, 7), CPU_IS_OFFLINE);
+	assert_int_equal(cpus_fault(&cpus, 8), CPU_IS_MISSING);
+	assert_int_equal(cpus_fault(&cpus, CPU_SETSIZE), CPU_IS_MISSING);
+	assert_int_equal(cpus_fault(&cpus, ~0U), CPU_IS_MISSING);
+}
+
+/* What the process has is usable and there; and it has the same afterwards. */
+static void this_machine(void **state) {
+	cpu_set_t before, after, both;
+	struct cpus cpus;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(before), &before), 0);
+	cpus_here(&cpus);
+	assert_int_equal(sched_getaffinity(0, sizeof(after), &after), 0);
+	assert_true(CPU_EQUAL(&before, &after));
+	CPU_AND(&both, &cpus.usable, &before);
+	assert_true(CPU_EQUAL(&both, &before));
+	CPU_AND(&both, &cpus.usable, &cpus.online);
+	assert_true(CPU_EQUAL(&both, &cpus.usable));
+	CPU_AND(&both, &cpus.online, &cpus.present);
+	assert_true(CPU_EQUAL(&both, &cpus.online));
+}
+
+/* The affinity limits, but isolated cores are asked for; those that are not there are not given. */
+static void isolated_cores(void **state) {
+	cpu_set_t whole, first, isolated, allowed, after;
+	unsigned cpu = 0;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(whole), &whole), 0);
+	while (!CPU_ISSET(cpu, &whole))
+		cpu++;
+	CPU_ZERO(&first);
+	CPU_SET(cpu, &first);
+	assert_int_equal(sched_setaffinity(0, sizeof(first), &first), 0);
+	CPU_XOR(&isolated, &whole, &first);
+	CPU_SET(CPU_SETSIZE - 1, &isolated);
+	allowed = first;
+	cpus_allow_isolated(&isolated, &allowed);
+	assert_int_equal(sched_getaffinity(0, sizeof(after), &after), 0);
+	assert_int_equal(sched_setaffinity(0, sizeof(whole), &whole), 0);
+	assert_true(CPU_EQUAL(&allowed, &whole));
+	assert_true(CPU_EQUAL(&after, &first));
+}
+
+static void narrow_affinity(void **state) {
+	cpu_set_t whole, first;
+	struct cpus cpus;
+	unsigned cpu = 0;
+
+	(void)state;
+	assert_int_equal(sched_getaffinity(0, sizeof(whole), &whole), 0);
+	while (!CPU_ISSET(cpu, &whole))
+		cpu++;
+	CPU_ZERO(&first);
+	CPU_SET(cpu, &first);
+	assert_int_equal(sched_setaffinity(0, sizeof(first), &first), 0);
+	cpus_here(&cpus);
+	assert_int_equal(sched_setaffinity(0, sizeof(whole), &whole), 0);
+	for (unsigned other = cpu + 1; other < CPU_SETSIZE; other++) {
+		/* isolated ones are in no affinity, so these are not */
+		if (CPU_ISSET(other, &whole))
+			assert_int_equal(cpus_fault(&cpus, other), CPU_IS_NOT_ALLOWED);
+	}
+	assert_int_equal(cpus_fault(&cpus, cpu), CPU_IS_USABLE);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(from_text_and_back),
+		cmocka_unit_test(wrong_texts),
+		cmocka_unit_test(cut),
+		cmocka_unit_test(faults),
+		cmocka_unit_test(this_machine),
+		cmocka_unit_test(isolated_cores),
+		cmocka_unit_test(narrow_affinity),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

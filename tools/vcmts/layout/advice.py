@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What there is to say of a placement on a machine, each with what to do."""
+
+from collections.abc import Iterator
+
+from vcmts.layout import surroundings
+from vcmts.layout.case import (
+    BETTER,
+    KNOWN,
+    REFUSED,
+    Case,
+    Json,
+    Note,
+    are,
+    cores_of,
+    named,
+    parts_on,
+)
+from vcmts.layout.machine import written
+
+
+def place_of(refusal: Json) -> str:
+    group = refusal["service_group"]
+    return (f"service group {group}: " if group else "") + f"threads.{refusal['key']}"
+
+
+def refusals(case: Case) -> Iterator[Note]:
+    """Those of vcmtsd, which says the same when it is started."""
+    machine = case.machine
+    for refusal in case.placement["refused"]:
+        todo = "name cores that are there, or take the proposal"
+        if refusal["reason"] == "offline":
+            todo = "bring them online (/sys/devices/system/cpu/cpuN/online), or name others"
+        elif refusal["reason"] == "not allowed":
+            wanted = {core for group in case.groups() for core in cores_of(group).values()}
+            wanted = ({*wanted, case.main()} & machine.online) - machine.usable
+            if machine.cpuset and not wanted <= machine.cpuset.cores:
+                todo = (
+                    f"{machine.cpuset.file} has {written(sorted(machine.cpuset.cores))}: give the "
+                    "container more (docker --cpuset-cpus, systemd AllowedCPUs=), or name these"
+                )
+            else:
+                cores = written(sorted(machine.usable | wanted))
+                todo = f"start it by taskset -c {cores}, or name others"
+        yield Note(
+            refusal["reason"],
+            REFUSED,
+            f"{place_of(refusal)}: found {refusal['found']}, allowed: {refusal['allowed']}",
+            todo,
+        )
+
+
+def main_core_busy(case: Case) -> Iterator[Note]:
+    if case.main() not in case.runs():
+        return
+    text = f"main_core {case.main()} also runs {case.runs()[case.main()]}"
+    free = sorted(set(case.free()) - case.machine.isolated()) or case.free()
+    if free:
+        yield Note("main core", BETTER, text, f"main_core: {free[0]}")
+    else:
+        todo = "nothing, where there is no core more: it sleeps nearly always"
+        yield Note("main core", KNOWN, text, todo)
+
+
+def main_core_isolated(case: Case) -> Iterator[Note]:
+    plain = case.machine.usable - case.machine.isolated() - set(case.runs())
+    if case.machine.core(case.main()).isolated and plain:
+        text = f"main_core {case.main()} is isolated, and the management thread does not poll"
+        yield Note("main core isolated", BETTER, text, f"main_core: {min(plain)}")
+
+
+def get_on(case: Case, one: int, other: int) -> bool:
+    """Whether two threads of a physical core have what belongs there: of the same groups, or
+    upstreams alone."""
+    parts = [parts_on(case, core) for core in (one, other)]
+    groups = [{group for group, _ in found} for found in parts]
+    upstreams = all(part == "upstream" for found in parts for _, part in found)
+    return groups[0] == groups[1] or upstreams
+
+
+def siblings_busy(case: Case) -> Iterator[Note]:
+    machine, runs = case.machine, case.runs()
+    found = {
+        core
+        for core in runs
+        for other in machine.core(core).siblings
+        if other in runs and not get_on(case, core, other)
+    }
+    if not found:
+        return
+    whole = [core for core in case.free() if not set(machine.physical(core)) & {*runs, case.main()}]
+    text = (
+        f"{named('core', found)} are threads of physical cores where other groups poll as well: "
+        "each gets a part of such a core"
+    )
+    if whole:
+        yield Note("siblings", BETTER, text, f"use {named('core', whole)}, whose siblings are idle")
+    else:
+        yield Note("siblings", KNOWN, text, "a layout of fewer threads, or fewer groups")
+
+
+def macs_apart(case: Case) -> Iterator[Note]:
+    """Upper and lower MAC on two physical cores, beside what is not of their group."""
+    machine, runs, found = case.machine, case.runs(), []
+    for group in case.groups():
+        upper, lower = group["upper_mac"], group["lower_mac"]
+        around = {*machine.core(upper).siblings, *machine.core(lower).siblings}
+        if upper != lower and lower not in machine.core(upper).siblings and around & set(runs):
+            found.append(group["service_group"])
+    if found:
+        yield Note(
+            "MACs apart",
+            BETTER,
+            f"{named('service group', found)}: upper and lower MAC are on two physical cores, and "
+            "others on the second threads of these",
+            "put both on the two threads of one core, as the published layouts have it",
+        )
+
+
+def port_nodes(case: Case) -> Iterator[Note]:
+    users = {"network": ("upper_mac", "upstream"), "rphy": ("lower_mac", "upstream")}
+    groups = {group["service_group"]: group for group in case.groups()}
+    far: dict[tuple[str, int], set[int]] = {}
+    for port in case.ports:
+        cores = cores_of(groups[port.group])
+        for part in users[port.name]:
+            node = case.machine.core(cores[part]).node if part in cores else None
+            if None not in (node, port.node) and node != port.node:
+                device = port.device.split(",")[0]
+                far.setdefault((device, port.node or 0), set()).add(cores[part])
+    for (device, node), cores_far in far.items():
+        near = [c for c in sorted(case.machine.usable) if case.machine.core(c).node == node]
+        yield Note(
+            "port node",
+            BETTER,
+            f"{named('core', cores_far)} {are(cores_far)} not on NUMA node {node}, where port "
+            f"{device} is",
+            f"use cores of node {node}: {written(near)}"
+            if near
+            else f"allow cores of node {node}, or take a port of the other node",
+        )
+
+
+def group_nodes(case: Case) -> Iterator[Note]:
+    found = [
+        group["service_group"]
+        for group in case.groups()
+        if len({case.machine.core(core).node for core in cores_of(group).values()} - {None}) > 1
+    ]
+    if found:
+        yield Note(
+            "group nodes",
+            BETTER,
+            f"{named('service group', found)}: threads are on several NUMA nodes, and packets and "
+            "tables go between these",
+            "keep all threads of a group on one node",
+        )
+
+
+def core_zero(case: Case) -> Iterator[Note]:
+    if 0 in case.runs() and case.free():
+        text = "core 0 polls, and most systems do work of their own there"
+        yield Note("core 0", BETTER, text, f"use core {case.free()[-1]}")
+
+
+def crowded(case: Case) -> Iterator[Note]:
+    """Not where a layout asks for it."""
+    asked = {group["service_group"] for group in case.groups() if group["layout"]}
+    found = []
+    for core in case.runs():
+        groups = {group for group, _ in parts_on(case, core)}
+        if len(groups) > 1 and not groups & asked:
+            found.append(core)
+    if found and case.free():
+        yield Note(
+            "crowded",
+            BETTER,
+            f"several service groups are on {named('core', found)}, while "
+            f"{named('core', case.free())} {are(case.free())} free",
+            "spread them: see the proposal (--propose)",
+        )
+
+
+RULES = (
+    *(refusals, surroundings.quota, main_core_busy, main_core_isolated, siblings_busy),
+    *(macs_apart, port_nodes, group_nodes, crowded, core_zero, surroundings.not_isolated),
+    *(surroundings.ticks, surroundings.shared_ports, surroundings.affinity),
+    *(surroundings.offline, surroundings.crypto),
+)
+
+
+def notes(case: Case) -> list[Note]:
+    return [note for rule in RULES for note in rule(case)]

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A placement and the machine it is for, and what there is to say of it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from vcmts.layout.machine import Machine, written
+
+Json = dict[str, Any]
+
+REFUSED, BETTER, KNOWN = "refused", "better", "known"
+
+
+@dataclass(frozen=True)
+class Note:
+    kind: str
+    level: str  # REFUSED: it cannot run; BETTER: something else would be; KNOWN: it is so
+    text: str
+    todo: str
+
+
+@dataclass(frozen=True)
+class Port:
+    group: int
+    name: str  # "network" or "rphy"
+    device: str
+    node: int | None
+
+
+@dataclass(frozen=True)
+class Case:
+    machine: Machine
+    placement: Json  # as `vcmtsd check --cores` tells it
+    ports: tuple[Port, ...] = ()
+    asked: bool = True  # somebody chose the placement
+
+    def runs(self) -> dict[int, str]:
+        return {worker["core"]: worker["runs"] for worker in self.placement["workers"]}
+
+    def groups(self) -> list[Json]:
+        groups: list[Json] = self.placement["groups"]
+        return groups
+
+    def main(self) -> int:
+        return int(self.placement["main_core"])
+
+    def free(self) -> list[int]:
+        return sorted(self.machine.usable - set(self.runs()) - {self.main()})
+
+
+def cores_of(group: Json) -> dict[str, int]:
+    """Of a group by what runs there; without an upstream there is none of it."""
+    return {
+        part: group[part]
+        for part in ("upper_mac", "lower_mac", "upstream")
+        if group[part] is not None
+    }
+
+
+def named(what: str, numbers: Iterable[int]) -> str:
+    """ "core 3", "cores 1-3,5"."""
+    listed = sorted(set(numbers))
+    return f"{what}{'' if len(listed) == 1 else 's'} {written(listed)}"
+
+
+def are(numbers: Iterable[int]) -> str:
+    return "is" if len(set(numbers)) == 1 else "are"
+
+
+def parts_on(case: Case, core: int) -> set[tuple[int, str]]:
+    return {
+        (group["service_group"], part)
+        for group in case.groups()
+        for part, at in cores_of(group).items()
+        if at == core
+    }

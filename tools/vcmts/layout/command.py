@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts layout: a placement explained against the machine, before anything starts.
+
+vcmtsd tells which core runs what and refuses what it would refuse when it is started; the tool
+reads the machine and says what would be better.
+"""
+
+import argparse
+import json
+import subprocess
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from vcmts import configuration
+from vcmts.child import folder, writable
+from vcmts.console import wide_console
+from vcmts.host.files import Files
+from vcmts.layout import advice, machine, propose
+from vcmts.layout.case import REFUSED, Case, Note, Port
+from vcmts.layout.machine import Machine
+from vcmts.layout.propose import Fit, Proposal
+from vcmts.layout.show import show
+from vcmts.paths import MistakeError, program
+from vcmts.profile.server import write_server
+
+Json = dict[str, Any]
+SCHEMA = 1
+HERE = Path("/")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    configuration.add_arguments(parser)
+    parser.add_argument(
+        "--ports",
+        choices=("shared", "own"),
+        help="with --profile: service groups share a network port and an R-PHY port, or each has "
+        "its own two (default: shared)",
+    )
+    parser.add_argument(
+        "--propose",
+        action="store_true",
+        help="say which layout fits also where the file asks for a placement",
+    )
+    parser.add_argument(
+        "--machine",
+        metavar="FOLDER",
+        type=Path,
+        default=HERE,
+        help="a folder with the /sys and /proc of another machine, instead of this one's",
+    )
+    parser.add_argument("--json", metavar="FILE", help="write all of it")
+
+
+def chosen(arguments: argparse.Namespace, found: Machine, place: Path) -> Path:
+    """The file that was given, or the profile where `vcmts run` would put it on the machine."""
+    if arguments.config:
+        if arguments.ports is not None:
+            raise MistakeError("--ports: found beside --config, allowed: with --profile only")
+        return configuration.chosen(arguments, place)
+    path = place / "sg.yaml"
+    with path.open("w", encoding="utf-8") as out:
+        write_server(
+            arguments.profile,
+            arguments.groups,
+            out,
+            sharing=arguments.ports or "shared",
+            cores=configuration.dealt_cores(
+                arguments.groups, found.affinity & found.usable or found.usable or None
+            ),
+        )
+    return path
+
+
+def told(config: Path, cores: str) -> Json:
+    """What vcmtsd says of the configuration on these cores, also where it refuses them."""
+    command = [str(program("vcmtsd")), "check", "--json", "--cores", cores, "--config", str(config)]
+    done = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)
+    if not done.stdout:
+        raise MistakeError(f"{config}: cannot be used; the mistakes are above")
+    facts: Json = json.loads(done.stdout)
+    return facts
+
+
+def ports_of(facts: Json, files: Files) -> tuple[Port, ...]:
+    return tuple(
+        Port(
+            group["service_group"],
+            name,
+            group[f"{name}_device"],
+            machine.node_of_device(files, group[f"{name}_device"]),
+        )
+        for group in facts["groups"]
+        for name in ("network", "rphy")
+    )
+
+
+def cores_text(found: Machine) -> str:
+    sets = (found.present, found.online, found.usable)
+    return "/".join(machine.written(sorted(cores)) if cores else "" for cores in sets)
+
+
+def proposed(case: Case) -> tuple[list[Fit], Proposal]:
+    groups = [group["service_group"] for group in case.groups()]
+    upstreams = [group["upstream"] is not None for group in case.groups()]
+    node = next((port.node for port in case.ports if port.node is not None), None)
+    return (
+        propose.fits(case.machine, upstreams, node),
+        propose.proposal(case.machine, groups, upstreams, node),
+    )
+
+
+def answer(case: Case, notes: list[Note], fits: list[Fit], proposal: Proposal | None) -> Json:
+    found = case.machine
+    return {
+        "schema": SCHEMA,
+        "machine": {
+            **{key: sorted(getattr(found, key)) for key in ("present", "online", "usable")},
+            "cpuset": sorted(found.cpuset.cores) if found.cpuset else None,
+            "quota": found.quota,
+            "cores": [asdict(core) for core in found.cores.values()],
+        },
+        "placement": case.placement,
+        "notes": [asdict(note) for note in notes],
+        "fits": {fit.layout.name: fit.groups for fit in fits},
+        "proposal": asdict(proposal) if proposal else None,
+    }
+
+
+def main(arguments: argparse.Namespace) -> int:
+    writable(arguments.json)
+    files = Files(arguments.machine)
+    found = machine.read(files)
+    if not found.usable and arguments.machine != HERE:
+        raise MistakeError(f"--machine {arguments.machine}: no core is told of in its sys and proc")
+    with folder() as place:
+        config = chosen(arguments, found, place)
+        facts = told(config, "here" if arguments.machine == HERE else cores_text(found))
+    placement = facts["placement"]
+    case = Case(
+        machine.as_told(found, files, placement["machine"]),
+        placement,
+        ports_of(facts, files),
+        asked=bool(arguments.config) and any(group["given"] for group in placement["groups"]),
+    )
+    notes = advice.notes(case)
+    fits, proposal = proposed(case)
+    wanted = arguments.propose or not case.asked or placement["refused"]
+    offered = proposal if wanted else None
+    show(case, notes, fits, offered, wide_console())
+    if arguments.json:
+        text = json.dumps(answer(case, notes, fits, offered), indent=2)
+        Path(arguments.json).write_text(text + "\n", encoding="utf-8")
+    return 2 if any(note.level == REFUSED for note in notes) else 0

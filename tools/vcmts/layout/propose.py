@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which published layout fits how many service groups on a machine's cores, and on which ones.
+
+Upper and lower MAC of a group are the two threads of one physical core, as in the published
+layouts, and so are the upstreams of two groups; where a core has one thread, two cores of one node.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+from vcmts.layout.machine import Machine, written
+
+MOST_GROUPS = 64  # of a server file
+
+
+@dataclass(frozen=True)
+class Layout:
+    """As `threads.layout` has it (docs/configuration.md)."""
+
+    name: str
+    threads: float  # of a group
+    downstream: int = 1  # threads
+    own_upstream: bool = True
+    shared_downstream: bool = False  # by two groups
+    shared_upstream: bool = False
+
+
+# The first that fits is proposed: each carries more a group than those behind it.
+LAYOUTS = (
+    Layout("1us1t_1ds2t", 3, downstream=2),
+    Layout("2us1t_1ds2t", 2.5, downstream=2, shared_upstream=True),
+    Layout("1us1t_1ds1t", 2),
+    Layout("combined", 1, own_upstream=False),
+    Layout("combined2", 0.5, own_upstream=False, shared_downstream=True),
+)
+
+
+COMBINED = LAYOUTS[3]
+
+
+@dataclass
+class Physical:
+    """A physical core: its threads that are free, and how many of the others poll."""
+
+    node: int
+    free: list[int]
+    used: int = 0
+
+
+@dataclass
+class Pool:
+    physical: list[Physical]
+    second_downstream: bool = False  # the next group takes the thread of the one before
+    second_upstream: bool = False
+    node: int | None = None  # of the group before
+    dealt: list[int] = field(default_factory=list)  # in the order in which groups take them
+
+
+@dataclass(frozen=True)
+class Proposal:
+    layout: str  # "" where no layout has room for so many groups
+    threads: str  # for the file
+    own: tuple[tuple[int, str], ...] = ()  # `threads` of single groups, by id
+    cores: tuple[int, ...] = ()
+    main_core: int = 0
+
+
+@dataclass(frozen=True)
+class Fit:
+    layout: Layout
+    groups: int  # at most
+
+
+def main_core(machine: Machine) -> int:
+    """It sleeps: one that is not isolated will do."""
+    plain = machine.usable - machine.isolated()
+    return min(plain or machine.usable)
+
+
+def pool_of(machine: Machine, cores: Iterable[int], node: int | None) -> Pool:
+    """Of cores for polling, those of the node first, and in it whole ones and isolated ones."""
+    whole: dict[tuple[int, ...], list[int]] = {}
+    cores = frozenset(cores)
+    for core in sorted(cores):
+        whole.setdefault(machine.physical(core), []).append(core)
+
+    def rank(threads: tuple[int, ...]) -> tuple[bool, int, bool, int]:
+        first = machine.core(whole[threads][0])
+        return first.node != node, first.node or 0, not first.isolated, first.number
+
+    return Pool(
+        [
+            Physical(machine.core(threads[0]).node or 0, whole[threads])
+            for threads in sorted(whole, key=rank)
+        ]
+    )
+
+
+def take(physical: Physical) -> int:
+    physical.used += 1
+    return physical.free.pop(0)
+
+
+def one_thread(places: Sequence[Physical], *, beside: bool) -> list[int]:
+    """A thread that leaves whole cores to pairs, or on a core where nothing polls yet."""
+    free = [place for place in places if place.free]
+    if not free:
+        return []
+    if beside:
+        return [take(min(free, key=lambda place: len(place.free)))]
+    return [take(min(free, key=lambda place: place.used))]
+
+
+def two_threads(places: Sequence[Physical]) -> list[int]:
+    for place in places:
+        if len(place.free) >= 2:
+            return [take(place), take(place)]
+    free = [place for place in places if place.free]
+    return [take(place) for place in free[:2]] if len(free) >= 2 else []
+
+
+def deal(layout: Layout, pool: Pool, places: Sequence[Physical], upstream: bool) -> bool:
+    """The cores of one more group, in the order in which the loader gives them. False, with some
+    of them taken, where there are too few."""
+    own_upstream = upstream and layout.own_upstream
+    if layout.shared_downstream:
+        pool.second_downstream = not pool.second_downstream
+        if not pool.second_downstream:
+            return True
+    if layout.downstream == 1 and not own_upstream:
+        found = one_thread(places, beside=False)
+        pool.dealt += found
+        return bool(found)
+    found = two_threads(places)
+    pool.dealt += found
+    if not found or layout.downstream == 1 or not own_upstream:
+        return bool(found)
+    if layout.shared_upstream:
+        pool.second_upstream = not pool.second_upstream
+        if not pool.second_upstream:
+            return True
+    found = one_thread(places, beside=True)
+    pool.dealt += found
+    return bool(found)
+
+
+def copied(pool: Pool) -> Pool:
+    physical = [Physical(place.node, place.free.copy(), place.used) for place in pool.physical]
+    halves = (pool.second_downstream, pool.second_upstream, pool.node)
+    return Pool(physical, *halves, pool.dealt.copy())
+
+
+def with_one_more(layout: Layout, pool: Pool, upstream: bool, across: bool) -> Pool | None:
+    """On the first node that has room, beside the group with which it shares a thread."""
+    waiting = pool.second_downstream or pool.second_upstream
+    nodes = [pool.node] if waiting else list(dict.fromkeys(p.node for p in pool.physical))
+    for node in [*nodes, None] if across else nodes:
+        tried = copied(pool)
+        places = [place for place in tried.physical if node is None or place.node == node]
+        if deal(layout, tried, places, upstream):
+            tried.node = pool.node if waiting else node
+            return tried
+    return None
+
+
+def dealt(
+    layout: Layout, pool: Pool, upstreams: Sequence[bool], *, across: bool = True
+) -> tuple[int, tuple[int, ...]]:
+    """How many of the groups fit, and the cores of these; `across`: one may be on several nodes."""
+    for count, upstream in enumerate(upstreams):
+        after = with_one_more(layout, pool, upstream, across)
+        if after is None:
+            return count, tuple(pool.dealt)
+        pool = after
+    return len(upstreams), tuple(pool.dealt)
+
+
+def polling(machine: Machine) -> frozenset[int]:
+    """Where threads may poll: the management's core only where there is no other."""
+    return machine.usable - {main_core(machine)} or machine.usable
+
+
+def fits(machine: Machine, upstreams: Sequence[bool], node: int | None) -> list[Fit]:
+    like = [any(upstreams)] * MOST_GROUPS
+    pool = pool_of(machine, polling(machine), node)
+    return [Fit(layout, dealt(layout, pool, like)[0]) for layout in LAYOUTS]
+
+
+def by_layout(machine: Machine, upstreams: Sequence[bool], node: int | None) -> Proposal | None:
+    main = main_core(machine)
+    isolated = polling(machine) & machine.isolated()
+    for cores, across in product((isolated, polling(machine)), (False, True)):
+        for layout in LAYOUTS:
+            pool = pool_of(machine, cores, node)
+            count, taken = dealt(layout, pool, upstreams, across=across)
+            if count == len(upstreams):
+                listed = f'cores: "{written(taken)}", main_core: {main}'
+                threads = f"threads: {{layout: {layout.name}, {listed}}}"
+                return Proposal(layout.name, threads, cores=taken, main_core=main)
+    return None
+
+
+def by_key(machine: Machine, groups: Sequence[int], node: int | None) -> Proposal:
+    """More groups than any layout has room for: dealt out in turn."""
+    main = main_core(machine)
+    pool = pool_of(machine, polling(machine), node)
+    cores = dealt(COMBINED, pool, [True] * MOST_GROUPS)[1]
+    keys = [f"upper_mac_core: {core}, upstream_core: {core}" for core in cores]
+    if len(keys) == 1:
+        threads = f"threads: {{downstream: 1ds1t, main_core: {main}, {keys[0]}}}"
+        return Proposal("", threads, cores=cores, main_core=main)
+    own = [(n, f"threads: {{{keys[at % len(keys)]}}}") for at, n in enumerate(groups)]
+    threads = f"threads: {{downstream: 1ds1t, main_core: {main}}}"
+    return Proposal("", threads, tuple(own), cores, main)
+
+
+def proposal(
+    machine: Machine, groups: Sequence[int], upstreams: Sequence[bool], node: int | None
+) -> Proposal:
+    """For groups of these ids, each with an upstream or without. At least one core is usable."""
+    return by_layout(machine, upstreams, node) or by_key(machine, groups, node)

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A placement for people: a row a core, what there is to say, and the proposal."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from vcmts.layout.case import BETTER, KNOWN, REFUSED, Case, Note, named
+from vcmts.layout.machine import Core, Machine, written
+from vcmts.layout.propose import MOST_GROUPS, Fit, Proposal
+
+LEVELS = {REFUSED: "cannot run", BETTER: "better", KNOWN: "to know"}
+
+
+def optional(value: int | None) -> str:
+    return "" if value is None else str(value)
+
+
+def state(machine: Machine, core: Core) -> str:
+    """What keeps a core from being used, or from being quiet."""
+    number = core.number
+    if number not in machine.present:
+        return "not there"
+    if number not in machine.online:
+        return "offline"
+    if number not in machine.usable:
+        return "not allowed"
+    words = [
+        word for word, holds in (("isolated", core.isolated), ("nohz_full", core.tickless)) if holds
+    ]
+    return ", ".join(words)
+
+
+def runs_on(case: Case, core: int) -> str:
+    received = [port["port"] for port in case.placement["shared_ports"] if port["core"] == core]
+    words = ["management"] if core == case.main() else []
+    words += [case.runs()[core]] if core in case.runs() else []
+    words += [f"receives for all from the {port} port" for port in received]
+    return "; ".join(words)
+
+
+def cores_table(case: Case) -> Table:
+    machine = case.machine
+    table = Table()
+    for heading in ("core", "socket", "node"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("sibling of", no_wrap=True)
+    table.add_column("state", no_wrap=True)
+    table.add_column("runs")
+    for number in sorted(machine.present | set(case.runs()) | {case.main()}):
+        core = machine.core(number)
+        table.add_row(
+            str(number),
+            optional(core.socket),
+            optional(core.node),
+            written(core.siblings) if core.siblings else "",
+            state(machine, core),
+            runs_on(case, number),
+        )
+    return table
+
+
+def asked(case: Case) -> str:
+    """By layout, by key or not at all; groups of one kind together."""
+    if not case.asked:
+        return "asked: nothing; shown is where the threads would run"
+    kinds: dict[str, list[int]] = {}
+    for group in case.groups():
+        keys = [key for key in group["given"] if key not in ("layout", "cores")]
+        words = [f"layout {group['layout']}"] if group["layout"] else []
+        words += [", ".join(keys)] if keys else []
+        kinds.setdefault(" and ".join(words) or "nothing", []).append(group["service_group"])
+    told = [f"{words} ({named('service group', groups)})" for words, groups in kinds.items()]
+    return "asked: " + "; ".join(told)
+
+
+def there(machine: Machine) -> str:
+    sockets = {core.socket for core in machine.cores.values()} - {None}
+    nodes = {core.node for core in machine.cores.values()} - {None}
+    physical = {machine.physical(number) for number in machine.cores}
+    words = [f"{len(machine.cores)} cores online, {len(physical)} of them physical"]
+    words += [f"{len(sockets)} socket{'s' * (len(sockets) > 1)}"] if sockets else []
+    words += [f"{len(nodes)} NUMA node{'s' * (len(nodes) > 1)}"] if nodes else []
+    words += [f"usable {written(sorted(machine.usable))}"]
+    if machine.isolated():
+        words += [f"isolated {written(sorted(machine.isolated()))}"]
+    if machine.cpuset:
+        words += [f"cpuset {written(sorted(machine.cpuset.cores))}"]
+    return "there: " + ", ".join(words)
+
+
+def show_notes(notes: Sequence[Note], console: Console) -> None:
+    for note in notes:
+        console.print(f"{LEVELS[note.level]}: {note.text}", soft_wrap=True, markup=False)
+        console.print(f"    {note.todo}", soft_wrap=True, markup=False)
+    if not notes:
+        console.print("nothing to say against it")
+
+
+def fitting(fits: Sequence[Fit]) -> str:
+    words = [f"{fit.layout.name} {fit.groups}{'+' * (fit.groups == MOST_GROUPS)}" for fit in fits]
+    return "service groups that fit by layout: " + ", ".join(words)
+
+
+def show_proposal(proposal: Proposal, groups: int, console: Console) -> None:
+    what = f"proposal for {groups} service group{'s' * (groups > 1)}"
+    if not proposal.layout:
+        console.print(f"{what}: no layout has room for them, so that several are on one core:")
+    else:
+        console.print(f"{what}, in the place of what is said of threads:")
+    console.print()
+    console.print(proposal.threads, soft_wrap=True, markup=False)
+    for group, threads in proposal.own:
+        console.print(f"  # in the item of service group {group}:", soft_wrap=True, markup=False)
+        console.print(f"    {threads}", soft_wrap=True, markup=False)
+
+
+def show(
+    case: Case,
+    notes: Sequence[Note],
+    fits: Sequence[Fit],
+    proposal: Proposal | None,
+    console: Console,
+) -> None:
+    console.print(asked(case), soft_wrap=True, markup=False)
+    console.print(there(case.machine), soft_wrap=True, markup=False)
+    console.print(cores_table(case))
+    show_notes(notes, console)
+    console.print(fitting(fits), soft_wrap=True, markup=False)
+    if proposal is not None:
+        show_proposal(proposal, len(case.groups()), console)

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a placement meets besides its cores: the kernel's own work, limits, devices."""
+
+from collections.abc import Iterator
+
+from vcmts.layout.case import BETTER, KNOWN, Case, Note, are, named
+from vcmts.layout.machine import written
+
+
+def not_isolated(case: Case) -> Iterator[Note]:
+    found = set(case.runs()) & case.machine.usable - case.machine.isolated()
+    free = sorted(set(case.free()) & case.machine.isolated())
+    if not found:
+        return
+    cores = written(sorted(found))
+    kernel = f"isolcpus={cores} nohz_full={cores} rcu_nocbs={cores} on the kernel's command line"
+    yield Note(
+        "not isolated",
+        BETTER,
+        f"{named('core', found)} {are(found)} not isolated: the system may run other things there",
+        f"{named('core', free)} {are(free)} isolated and free" if free else kernel,
+    )
+
+
+def ticks(case: Case) -> Iterator[Note]:
+    cores = case.machine.cores
+    found = [core for core in case.runs() if core in cores and cores[core].isolated]
+    found = [core for core in found if not cores[core].tickless]
+    if found:
+        yield Note(
+            "ticks",
+            BETTER,
+            f"{named('core', found)} {are(found)} isolated, but the kernel's clock interrupts what "
+            "polls there",
+            f"nohz_full={written(sorted(found))} on the kernel's command line",
+        )
+
+
+def quota(case: Case) -> Iterator[Note]:
+    most, needed = case.machine.quota, len(case.runs())
+    if most is not None and most < needed:
+        yield Note(
+            "time limit",
+            BETTER,
+            f"the control group may use {most:g} cores' worth of time, and {needed} threads poll: "
+            "the kernel stops them for a part of it",
+            "no limit beside a cpuset (cpu.max, docker --cpus, a Kubernetes limit of whole CPUs)",
+        )
+
+
+def shared_ports(case: Case) -> Iterator[Note]:
+    """One core receives for all; the groups that are elsewhere get their packets by ring."""
+    part = {"network": "upper_mac", "R-PHY": "upstream"}
+    for port in case.placement["shared_ports"]:
+        users = [group for group in case.groups() if group["service_group"] in port["groups"]]
+        at = [group.get(part[port["port"]]) for group in users]
+        elsewhere = [
+            group["service_group"]
+            for group, core in zip(users, at, strict=True)
+            if core not in (None, port["core"])
+        ]
+        if elsewhere:
+            yield Note(
+                "shared port",
+                KNOWN,
+                f"core {port['core']} receives from the {port['port']} port for all its groups, "
+                f"and hands over by ring to {named('service group', elsewhere)}",
+                "where that core is full: ports of their own (docs/sharing.md)",
+            )
+
+
+def affinity(case: Case) -> Iterator[Note]:
+    machine = case.machine
+    if machine.cpuset is None:
+        return
+    more = (machine.cpuset.cores & machine.online) - machine.usable
+    if more:
+        yield Note(
+            "affinity",
+            KNOWN,
+            f"{named('core', more)} {are(more)} in the cpuset ({machine.cpuset.file}), but not in "
+            "the affinity of this process",
+            f"taskset -c {written(sorted(machine.usable | more))} gives it all of them",
+        )
+
+
+def offline(case: Case) -> Iterator[Note]:
+    found = case.machine.present - case.machine.online
+    if found:
+        yield Note(
+            "offline cores",
+            KNOWN,
+            f"{named('core', found)} {are(found)} offline",
+            "nothing, where this is wanted (/sys/devices/system/cpu/smt/control, cpuN/online)",
+        )
+
+
+def crypto(case: Case) -> Iterator[Note]:
+    if case.machine.crypto:
+        listed = ", ".join(
+            address + (f" (node {node})" if node is not None else "")
+            for address, node in case.machine.crypto
+        )
+        yield Note(
+            "crypto devices",
+            KNOWN,
+            f"not used: {listed}",
+            "nothing: the threads encrypt and decrypt by themselves, on whatever node they are",
+        )
