@@ -91,11 +91,12 @@ static json_t *place_json(const struct service_group *sg) {
 }
 
 static json_t *workers_json(const struct layout *layout, const struct server_config *server) {
+	const struct group_slots groups = group_slots_of(server);
 	json_t *json = json_array();
 	char name[WORKER_NAME];
 
 	for (unsigned w = 0; w < layout->worker_count; w++) {
-		layout_name(layout, server, w, name, sizeof(name));
+		layout_name(layout, &groups, w, name, sizeof(name));
 		json_array_append_new(
 			json, json_pack("{s:i, s:s}", "core", (int)layout->cores[w], "runs", name));
 	}

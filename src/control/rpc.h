@@ -35,6 +35,7 @@ struct rpc_error {
 struct rpc_call {
 	void *service;
 	const void *params;
+	json_t *given; /* the same as it came; NULL: nothing did. It ends with the request */
 	struct arena *arena;
 	struct rpc_error error;
 	void *state; /* of a method that waits: NULL at first; in `arena`, or of the service */

@@ -8,6 +8,7 @@
 #include <rte_hash_crc.h>
 #include <rte_malloc.h>
 
+#include "model/association.h"
 #include "platform/large_pages.h"
 #include "wire/docsis_mac.h"
 
@@ -124,7 +125,7 @@ void ds_flow_fill(struct ds_flow *d, const struct modem *m, const struct service
 	const struct docsis_down_header h = {
 		.privacy = true,
 		.encrypted = sa->cipher != CIPHER_NONE,
-		.key_sequence = sa->key_sequence,
+		.key_sequence = association_sequence(sa),
 		.said = sa->said,
 		.ds = f->has_dsid ? DS_EHDR_SEQUENCE : DS_EHDR_PRIORITY,
 		.priority = f->priority,
@@ -133,7 +134,7 @@ void ds_flow_fill(struct ds_flow *d, const struct modem *m, const struct service
 
 	ds_flow_set_header(d, &h);
 	d->session = session;
-	memcpy(d->iv, sa->iv, sizeof(d->iv));
+	memcpy(d->iv, association_iv(sa), sizeof(d->iv));
 }
 
 static void *zalloc_lines(const char *name, size_t count, size_t size) {

@@ -4,11 +4,16 @@
 #include "methods/config_methods.h"
 #include "methods/counters_methods.h"
 #include "methods/group_methods.h"
+#include "methods/key_methods.h"
+#include "methods/life_methods.h"
 #include "methods/modem_methods.h"
+#include "methods/object_methods.h"
 #include "methods/server_methods.h"
 
 #define NO_PARAMS NULL, 0
 #define PARAMS(table, type) table, sizeof(type)
+#define FAULT "it is not allowed beside what is in service: which key, what was found, what is allowed"
+#define USED "it is not there, or something refers to it"
 
 /* One row a method, to be read as a table. */
 /* clang-format off */
@@ -29,6 +34,75 @@ static const struct rpc_method methods[] = {
 	{"counters.get", "drops and counters since the start, by service group and direction",
 	 PARAMS(counters_get_params, struct counters_get_params), counters_get_result,
 	 counters_get, "there is no such service group"},
+	{"modem.add", "adds a cable modem, which is in service when this is answered",
+	 PARAMS(modem_params, struct object_params), object_result, modem_add, FAULT},
+	{"modem.replace", "makes a cable modem another one",
+	 PARAMS(modem_params, struct object_params), object_result, modem_replace, FAULT},
+	{"modem.set", "changes some keys of a cable modem",
+	 PARAMS(modem_params, struct object_params), object_result, modem_set, FAULT},
+	{"modem.remove", "removes a cable modem; what waits for it goes out, or is dropped by name",
+	 PARAMS(modem_remove_params, struct object_params), object_result, modem_remove, USED},
+	{"filter_group.add", "adds a filter group, which is in service when this is answered",
+	 PARAMS(filter_group_params, struct object_params), object_result, filter_group_add, FAULT},
+	{"filter_group.replace", "makes a filter group another one",
+	 PARAMS(filter_group_params, struct object_params), object_result, filter_group_replace, FAULT},
+	{"filter_group.set", "changes some keys of a filter group",
+	 PARAMS(filter_group_params, struct object_params), object_result, filter_group_set, FAULT},
+	{"filter_group.remove", "removes a filter group; what waits for it goes out, or is dropped by name",
+	 PARAMS(filter_group_remove_params, struct object_params), object_result, filter_group_remove, USED},
+	{"channel.add", "adds a downstream channel, which is in service when this is answered",
+	 PARAMS(channel_params, struct object_params), object_result, channel_add, FAULT},
+	{"channel.replace", "makes a downstream channel another one",
+	 PARAMS(channel_params, struct object_params), object_result, channel_replace, FAULT},
+	{"channel.set", "changes some keys of a downstream channel",
+	 PARAMS(channel_params, struct object_params), object_result, channel_set, FAULT},
+	{"channel.remove", "removes a downstream channel; what waits for it goes out, or is dropped by name",
+	 PARAMS(channel_remove_params, struct object_params), object_result, channel_remove, USED},
+	{"upstream_channel.add", "adds an upstream channel, which is in service when this is answered",
+	 PARAMS(upstream_channel_params, struct object_params), object_result, upstream_channel_add, FAULT},
+	{"upstream_channel.replace", "makes an upstream channel another one",
+	 PARAMS(upstream_channel_params, struct object_params), object_result, upstream_channel_replace, FAULT},
+	{"upstream_channel.set", "changes some keys of an upstream channel",
+	 PARAMS(upstream_channel_params, struct object_params), object_result, upstream_channel_set, FAULT},
+	{"upstream_channel.remove", "removes an upstream channel; what waits for it goes out, or is dropped by name",
+	 PARAMS(upstream_channel_remove_params, struct object_params), object_result, upstream_channel_remove, USED},
+	{"bonding_group.add", "adds a bonding group, which is in service when this is answered",
+	 PARAMS(bonding_group_params, struct object_params), object_result, bonding_group_add, FAULT},
+	{"bonding_group.replace", "makes a bonding group another one",
+	 PARAMS(bonding_group_params, struct object_params), object_result, bonding_group_replace, FAULT},
+	{"bonding_group.set", "changes some keys of a bonding group",
+	 PARAMS(bonding_group_params, struct object_params), object_result, bonding_group_set, FAULT},
+	{"bonding_group.remove", "removes a bonding group; what waits for it goes out, or is dropped by name",
+	 PARAMS(bonding_group_remove_params, struct object_params), object_result, bonding_group_remove, USED},
+	{"group.set", "changes what a service group has but once",
+	 PARAMS(group_set_params, struct object_params), object_result, group_set, FAULT},
+	{"group.add", "takes a service group of a file into service",
+	 PARAMS(group_add_params, struct group_add_params), life_result, group_add,
+	 "the file has mistakes, or the server no room for it: max_groups, workers, ports"},
+	{"group.remove", "takes a service group out of service",
+	 PARAMS(group_life_params, struct group_life_params), life_result, group_remove,
+	 "there is no such service group, or no other"},
+	{"group.drain", "receives nothing more for a service group, and waits until it holds nothing",
+	 PARAMS(group_life_params, struct group_life_params), held_result, group_drain,
+	 "there is no such service group"},
+	{"group.resume", "receives again for a service group",
+	 PARAMS(group_resume_params, struct group_life_params), life_result, group_resume,
+	 "there is no such service group"},
+	{"key.install", "installs the next traffic encryption key of a security association",
+	 PARAMS(key_install_params, struct key_params), object_result, key_install,
+	 "no modem has the association, or it has a next key already"},
+	{"key.use", "has downstream frames encrypted by the next key; upstream both are taken",
+	 PARAMS(key_params, struct key_params), object_result, key_use,
+	 "no modem has the association, or it has no next key"},
+	{"key.remove", "removes the old key, when the next one is used",
+	 PARAMS(key_params, struct key_params), object_result, key_remove,
+	 "no modem has the association, or its next key is not used"},
+	{"worker.drain", "has another worker run all that a worker runs",
+	 PARAMS(worker_drain_params, struct worker_params), life_result, worker_drain,
+	 "there is no such worker"},
+	{"worker.resume", "gives a worker back what it ran at first",
+	 PARAMS(worker_resume_params, struct worker_params), life_result, worker_resume,
+	 "there is no such worker"},
 	{"config.reload", "reads the file again, and does what differs",
 	 NO_PARAMS, config_reload_result, config_reload,
 	 "the file has mistakes, or something differs that takes a new start"},

@@ -16,7 +16,7 @@ struct served_group *subject_next_group(struct rpc_call *call, unsigned *place) 
 }
 
 const struct service_group *subject_config(const struct served_group *g) {
-	return g->qos;
+	return g->sg;
 }
 
 size_t subject_modems(const struct served_group *g) {

@@ -55,6 +55,7 @@ bool check_same_association(const struct security_association *a,
 	return a->cipher == b->cipher && a->key_sequence == b->key_sequence &&
 	       memcmp(a->key, b->key, sizeof(a->key)) == 0 &&
 	       memcmp(a->iv, b->iv, sizeof(a->iv)) == 0 && a->has_next_key == b->has_next_key &&
+	       a->use_next_key == b->use_next_key &&
 	       memcmp(a->next_key, b->next_key, sizeof(a->next_key)) == 0 &&
 	       memcmp(a->next_iv, b->next_iv, sizeof(a->next_iv)) == 0;
 }

@@ -64,6 +64,7 @@ static void check_next_key(struct check *check, const struct node *map,
 			   const struct security_association *association, const struct path *up) {
 	static const char *const keys[] = {"next_key", "next_iv"};
 	struct path security = {.up = up, .key = "security"};
+	struct path use = {.up = &security, .key = "use_next_key"};
 
 	if (!node_sound(map, "cipher"))
 		return;
@@ -81,6 +82,9 @@ static void check_next_key(struct check *check, const struct node *map,
 			errors_add(check->errors, own->line, &path, "a value",
 				   "nothing with cipher: none");
 	}
+	if (association->use_next_key && !association->has_next_key)
+		check_report(check, node_present(map, use.key), map->line, &use,
+			     "false, or next_key beside it");
 }
 
 /* Where a SID stands: modem, service flow, cluster, place in the cluster. */

@@ -160,10 +160,12 @@ static const struct key security_keys[] = {
 	 .fallback = "0", HELP("sequence number of the key; its lowest bit is the toggle")},
 	{.name = "next_key", .kind = KIND_HEX, AT(struct security_association, next_key),
 	 .flag = offsetof(struct security_association, has_next_key),
-	 HELP("upstream only: the following key, of sequence number key_sequence + 1 (after 15 "
-	      "comes 0), that the modem may use already")},
+	 HELP("the following key, of sequence number key_sequence + 1 (after 15 comes 0), that the "
+	      "modem may use already")},
 	{.name = "next_iv", .kind = KIND_HEX, AT(struct security_association, next_iv),
 	 HELP("initialisation vector of next_key; needed beside it, and only there")},
+	{.name = "use_next_key", BOOL, AT(struct security_association, use_next_key),
+	 .fallback = "false", HELP("whether downstream frames have next_key; only beside it")},
 	{0},
 };
 

@@ -356,7 +356,9 @@ static void reader_read_value(struct reader *reader, const struct key *key, stru
 		read_cores(reader, key, node, object, path);
 	else if (key->kind == KIND_MAP && value->type == NODE_MAP)
 		read_map(reader, key->keys, value, field, path);
-	else if (key->kind == KIND_MAP || value->type != NODE_SCALAR ||
+	else if (key->kind == KIND_JSON && value->type == NODE_MAP)
+		return;
+	else if (key->kind == KIND_MAP || key->kind == KIND_JSON || value->type != NODE_SCALAR ||
 		 strlen(value->text) != value->length ||
 		 !parse_scalar(reader, key, value->text, field))
 		reader_refuse(reader, node, path, key);

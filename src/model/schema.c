@@ -111,6 +111,7 @@ static void put_cores(json_t *schema, const struct key *key) {
 static void put_kind(json_t *schema, const struct key *key) {
 	switch (key->kind) {
 	case KIND_MAP: put_map(schema, key); break;
+	case KIND_JSON: json_object_set_new(schema, "type", json_string("object")); break;
 	case KIND_LIST: put_list(schema, key); break;
 	case KIND_BOOL: json_object_set_new(schema, "type", json_string("boolean")); break;
 	case KIND_ENUM: json_object_set_new(schema, "enum", choices_of(key)); break;

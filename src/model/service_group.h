@@ -179,8 +179,9 @@ struct security_association {
 	uint8_t key[16];
 	uint8_t iv[16];
 	uint8_t key_sequence; /* 4 bits; its lowest bit is the toggle */
-	/* Upstream only: the following generation of the key, of sequence key_sequence + 1. */
+	/* The following generation of the key, of sequence key_sequence + 1, which modems may use already. */
 	bool has_next_key;
+	bool use_next_key; /* downstream, too */
 	uint8_t next_key[16];
 	uint8_t next_iv[16];
 };

@@ -5,8 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/association.h"
+
 static bool same_key(const struct security_association *a, const struct security_association *b) {
 	return memcmp(a->key, b->key, sizeof(a->key)) == 0;
+}
+
+static bool same_down_key(const struct security_association *a,
+			  const struct security_association *b) {
+	return memcmp(association_key(a), association_key(b), sizeof(a->key)) == 0;
 }
 
 static bool same_next_key(const struct security_association *a,
@@ -26,8 +33,9 @@ static bool modem_sessions(struct change_sessions *s, size_t at, const struct se
 	bool there = modem_is_there(now), same = there && same_key(was, sa);
 	void **pair = pair_of(s, at);
 
-	if (!same) {
-		s->down[at] = crypto_session(g->crypto, CRYPTO_DOWNLINK, sa->key);
+	if (!there || !same_down_key(was, sa)) {
+		s->down[at] =
+			crypto_session(g->crypto, CRYPTO_DOWNLINK, association_key(sa));
 		if (s->down[at] == NULL)
 			return false;
 	}

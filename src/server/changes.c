@@ -156,6 +156,7 @@ static void acts_list(struct server_change *c) {
 
 static void all_take(struct server_change *c) {
 	pthread_rwlock_wrlock(&c->server->lock);
+	c->server->generation++;
 	for (unsigned i = 0; i < c->count; i++) {
 		struct group_change *g = &c->groups[i];
 

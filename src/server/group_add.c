@@ -272,6 +272,7 @@ static void arrival_take(struct arrival *a) {
 	pthread_rwlock_wrlock(&s->lock);
 	s->group_count = RTE_MAX(s->group_count, a->group + 1);
 	s->groups[a->group].there = true;
+	s->generation++;
 	server_name_workers(s);
 	pthread_rwlock_unlock(&s->lock);
 	served_group_enter(&s->groups[a->group]);
@@ -279,6 +280,9 @@ static void arrival_take(struct arrival *a) {
 		unsigned index = port_of(a, role);
 		struct arrival_port *port = &a->ports[role];
 
+		if (port->plugged) /* what the group was made of need not live on */
+			s->ports.list[index].device =
+				device_port(s->groups[a->group].sg, role)->device;
 		if (port->joined)
 			s->ports.list[index].counted += port->descriptors;
 		if (!port->joined || s->shares.of[index] == NULL)

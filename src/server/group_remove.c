@@ -181,6 +181,7 @@ static void departure_end(struct departure *d) {
 	pthread_rwlock_wrlock(&s->lock);
 	departure_sum(s, g);
 	g->there = false;
+	s->generation++;
 	while (s->group_count > 0 && !s->groups[s->group_count - 1].there)
 		s->group_count--;
 	server_name_workers(s);

@@ -7,6 +7,7 @@
 
 #include <rte_cycles.h>
 
+#include "model/association.h"
 #include "server/layout.h"
 
 /* Keys that come are there before those that they replace have left: of so many modems at a time. */
@@ -30,7 +31,8 @@ static int down_sessions_create(struct served_group *g) {
 		if (!modem_is_there(&sg->modems[m]))
 			continue;
 		g->sessions[m] =
-			crypto_session(g->crypto, CRYPTO_DOWNLINK, sg->modems[m].security.key);
+			crypto_session(g->crypto, CRYPTO_DOWNLINK,
+				       association_key(&sg->modems[m].security));
 		if (g->sessions[m] == NULL) {
 			fprintf(stderr, "crypto device: no session for modem %zu\n", m);
 			return -1;

@@ -60,6 +60,7 @@ struct server {
 	bool accounts; /* as the next, what was asked for last */
 	bool latency;
 	double sessions_seconds; /* what making all crypto sessions took */
+	uint64_t generation; /* changes since the start: of objects, and groups that came or went */
 	bool report_flows; /* reports tell of every service flow */
 };
 

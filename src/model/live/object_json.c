@@ -70,6 +70,7 @@ static void finish_security(json_t *map, const struct security_association *secu
 	leave_out(map, "key", !secrets || (clear && all_zero(security->key, 16)));
 	leave_out(map, "iv", !secrets || (clear && all_zero(security->iv, 16)));
 	leave_out(map, "next_key", !secrets);
+	leave_out(map, "use_next_key", !security->use_next_key);
 	leave_out(map, "next_iv", !secrets || !security->has_next_key);
 }
 

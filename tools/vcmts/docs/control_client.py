@@ -58,6 +58,8 @@ class Classes:
             return PLAIN[kind]
         if "properties" in schema:
             return self.named(schema, *path)
+        if "additionalProperties" not in schema:
+            return "dict[str, Any]"
         return f"dict[str, {self.type_of(schema['additionalProperties'], *path)}]"
 
     def named(self, schema: Schema, *path: str) -> str:

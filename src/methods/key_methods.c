@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "methods/key_methods.h"
+
+#include "model/live/key_roll.h"
+
+/* One row a key, to be read as a table. */
+/* clang-format off */
+#define SAID_KEY                                                                            \
+	{.name = "said", .required = true, INTEGER(1, SG_MAX_SAID),                         \
+	 AT(struct key_params, said), .example = "1", HELP("security association ID")}
+
+const struct key key_install_params[] = {
+	GROUP_KEY(struct key_params, group),
+	SAID_KEY,
+	{.name = "key", .required = true, .kind = KIND_HEX, AT(struct key_params, key),
+	 .example = "000102030405060708090a0b0c0d0e0f", HELP("the next traffic encryption key")},
+	{.name = "iv", .required = true, .kind = KIND_HEX, AT(struct key_params, iv),
+	 .example = "101112131415161718191a1b1c1d1e1f", HELP("its initialisation vector")},
+	{0},
+};
+
+const struct key key_params[] = {
+	GROUP_KEY(struct key_params, group),
+	SAID_KEY,
+	{0},
+};
+/* clang-format on */
+
+/* What was found is to be made; or is refused. */
+static json_t *roll(struct rpc_call *call, struct served_group *g, bool found,
+		    struct live_changes *changes, const char *why) {
+	if (!found)
+		return rpc_refuse(call, RPC_REFUSED, "%s", why);
+	return object_change(call, g, changes);
+}
+
+json_t *key_install(struct rpc_call *call) {
+	const struct key_params *p = call->params;
+	struct served_group *g = subject_group(call, &p->group);
+	struct live_changes changes;
+	char why[LIVE_LINE];
+
+	if (g == NULL)
+		return NULL;
+	return roll(call, g, live_key_install(&g->live, p->said, p->key, p->iv, &changes, why),
+		    &changes, why);
+}
+
+json_t *key_use(struct rpc_call *call) {
+	const struct key_params *p = call->params;
+	struct served_group *g = subject_group(call, &p->group);
+	struct live_changes changes;
+	char why[LIVE_LINE];
+
+	if (g == NULL)
+		return NULL;
+	return roll(call, g, live_key_use(&g->live, p->said, &changes, why), &changes, why);
+}
+
+json_t *key_remove(struct rpc_call *call) {
+	const struct key_params *p = call->params;
+	struct served_group *g = subject_group(call, &p->group);
+	struct live_changes changes;
+	char why[LIVE_LINE];
+
+	if (g == NULL)
+		return NULL;
+	return roll(call, g, live_key_remove(&g->live, p->said, &changes, why), &changes, why);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "methods/life_methods.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+
+#include "server/group_life.h"
+
+#define NS_PER_MS 1000000
+
+/* One row a key, to be read as a table. */
+/* clang-format off */
+#define LIMIT_KEY                                                                            \
+	{.name = "limit", .kind = KIND_DURATION, AT(struct group_life_params, limit_ns),     \
+	 .min = 0, .max = UINT64_C(10000000000), .fallback = "500ms",                        \
+	 HELP("how long what it holds may take to go out")}
+
+const struct key group_add_params[] = {
+	{.name = "file", .required = true, .kind = KIND_PATH, AT(struct group_add_params, file),
+	 .example = "sg5.yaml", HELP("configuration of one service group, as vcmtsd sees the path")},
+	{0},
+};
+const struct key group_life_params[] = {
+	GROUP_KEY(struct group_life_params, group),
+	LIMIT_KEY,
+	{0},
+};
+const struct key group_resume_params[] = {
+	GROUP_KEY(struct group_life_params, group),
+	{0},
+};
+
+#define CORE_KEY(key, member, text)                                                          \
+	{.name = (key), .required = true, INTEGER(0, KEYS_MAX_CORE),                         \
+	 AT(struct worker_params, member), .example = "1", HELP(text)}
+
+const struct key worker_drain_params[] = {
+	CORE_KEY("core", core, "of the worker that is to run nothing"),
+	CORE_KEY("to", to, "of the worker that takes over what it runs"),
+	{0},
+};
+const struct key worker_resume_params[] = {
+	CORE_KEY("core", core, "of the worker that is to run again what it ran at first"),
+	{0},
+};
+
+const struct key life_result[] = {
+	{.name = "generation", .required = true, INTEGER(0, INT64_MAX), .example = "1",
+	 HELP("changes since the start, this one included")},
+	{0},
+};
+const struct key held_result[] = {
+	{.name = "held", .required = true, INTEGER(0, INT64_MAX), .example = "0",
+	 HELP("packets and parts of packets that it still holds; 0: it is empty")},
+	{0},
+};
+/* clang-format on */
+
+static struct server *server_of(const struct rpc_call *call) {
+	const struct methods *m = call->service;
+
+	return m->server;
+}
+
+static unsigned number_of(const struct rpc_call *call, const struct served_group *g) {
+	return (unsigned)(g - server_of(call)->groups);
+}
+
+static json_t *life_done(const struct rpc_call *call) {
+	return json_pack("{s:I}", "generation", (json_int_t)server_of(call)->generation);
+}
+
+/* Returns whether the file was loaded; the first of its mistakes is the refusal. */
+static bool load(struct rpc_call *call, const char *path, struct server_config *config) {
+	const struct methods *m = call->service;
+	char *said = NULL;
+	size_t size;
+	FILE *errors = open_memstream(&said, &size);
+	bool good = errors != NULL &&
+		    server_config_load_on(path, &m->reload->devices, config, errors) == 0;
+
+	if (errors != NULL)
+		fclose(errors);
+	if (!good)
+		rpc_refuse(call, RPC_REFUSED, "%.*s", said != NULL ? (int)strcspn(said, "\n") : 0,
+			   said != NULL ? said : "");
+	free(said);
+	return good;
+}
+
+json_t *group_add(struct rpc_call *call) {
+	const struct group_add_params *p = call->params;
+	struct server_config config;
+	char why[LIVE_LINE];
+	unsigned group;
+	bool good;
+
+	if (!load(call, p->file, &config))
+		return NULL;
+	if (config.group_count != 1) {
+		snprintf(why, sizeof(why), "file: found %zu service groups, allowed: one",
+			 config.group_count);
+		good = false;
+	} else {
+		good = server_group_add(server_of(call), &config.groups[0], &group, why);
+	}
+	server_config_free(&config);
+	return good ? life_done(call) : rpc_refuse(call, RPC_REFUSED, "%s", why);
+}
+
+json_t *group_remove(struct rpc_call *call) {
+	const struct group_life_params *p = call->params;
+	const struct served_group *g = subject_group(call, &p->group);
+	unsigned limit = (unsigned)(p->limit_ns / NS_PER_MS);
+	char why[LIVE_LINE];
+
+	if (g == NULL)
+		return NULL;
+	if (!server_group_remove(server_of(call), number_of(call, g), limit, why))
+		return rpc_refuse(call, RPC_REFUSED, "%s", why);
+	return life_done(call);
+}
+
+/* Others are served while it runs empty: `state` is when the time is over, of the TSC. */
+json_t *group_drain(struct rpc_call *call) {
+	const struct group_life_params *p = call->params;
+	const struct served_group *g = subject_group(call, &p->group);
+	uint64_t *end = call->state, held;
+
+	if (g == NULL)
+		return NULL;
+	held = server_group_drain(server_of(call), number_of(call, g), 0);
+	if (end == NULL) {
+		call->state = end = arena_alloc(call->arena, 1, sizeof(*end));
+		if (end == NULL)
+			return rpc_refuse(call, RPC_INTERNAL, "no memory left");
+		*end = rte_rdtsc() + rte_get_tsc_hz() / 1000 * (p->limit_ns / NS_PER_MS);
+	}
+	if (held > 0 && rte_rdtsc() < *end)
+		return rpc_wait(call);
+	return json_pack("{s:I}", "held", (json_int_t)held);
+}
+
+json_t *group_resume(struct rpc_call *call) {
+	const struct group_life_params *p = call->params;
+	const struct served_group *g = subject_group(call, &p->group);
+
+	if (g == NULL)
+		return NULL;
+	server_group_resume(server_of(call), number_of(call, g));
+	return life_done(call);
+}
+
+/* The worker of a core; `workers` where there is none, after a refusal. */
+static unsigned worker_on(struct rpc_call *call, const char *param, uint32_t core) {
+	const struct server *s = server_of(call);
+	unsigned w = 0;
+
+	while (w < s->worker_count && s->layout.cores[w] != core)
+		w++;
+	if (w == s->worker_count)
+		rpc_refuse(call, RPC_REFUSED, "%s: found %u, allowed: a core with a worker", param,
+			   core);
+	return w;
+}
+
+json_t *worker_drain(struct rpc_call *call) {
+	const struct worker_params *p = call->params;
+	struct server *s = server_of(call);
+	unsigned from = worker_on(call, "core", p->core), to;
+
+	if (from == s->worker_count)
+		return NULL;
+	to = worker_on(call, "to", p->to);
+	if (to == s->worker_count)
+		return NULL;
+	if (from == to)
+		return rpc_refuse(call, RPC_REFUSED, "to: found %u, allowed: another core", p->to);
+	if (server_worker_drain(s, from, to) != 0)
+		return rpc_refuse(call, RPC_INTERNAL, "no memory left");
+	return life_done(call);
+}
+
+json_t *worker_resume(struct rpc_call *call) {
+	const struct worker_params *p = call->params;
+	struct server *s = server_of(call);
+	unsigned worker = worker_on(call, "core", p->core);
+
+	if (worker == s->worker_count)
+		return NULL;
+	if (server_worker_resume(s, worker) != 0)
+		return rpc_refuse(call, RPC_INTERNAL, "no memory left");
+	return life_done(call);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/live/key_roll.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/association.h"
+#include "model/live/object_copy.h"
+
+/* What becomes of an association; NULL, or why it cannot. */
+typedef const char *roll_step(struct security_association *sa, const void *context);
+
+struct new_key {
+	const uint8_t *key, *iv;
+};
+
+static const char *install(struct security_association *sa, const void *context) {
+	const struct new_key *new = context;
+
+	if (sa->cipher == CIPHER_NONE)
+		return "found cipher none, allowed: an association that encrypts";
+	if (sa->has_next_key)
+		return "found a next key that is there already, allowed: another one once the present "
+		       "one is removed";
+	sa->has_next_key = true;
+	memcpy(sa->next_key, new->key, sizeof(sa->next_key));
+	memcpy(sa->next_iv, new->iv, sizeof(sa->next_iv));
+	return NULL;
+}
+
+static const char *use(struct security_association *sa, const void *context) {
+	(void)context;
+	if (!sa->has_next_key)
+		return "found no next key, allowed: one that was installed";
+	if (sa->use_next_key)
+		return "found the next key in use already";
+	sa->use_next_key = true;
+	return NULL;
+}
+
+static const char *forget_old(struct security_association *sa, const void *context) {
+	(void)context;
+	if (!sa->use_next_key)
+		return "found the present key in use, allowed: once the next one is used";
+	memcpy(sa->key, sa->next_key, sizeof(sa->key));
+	memcpy(sa->iv, sa->next_iv, sizeof(sa->iv));
+	sa->key_sequence = association_sequence(sa);
+	sa->has_next_key = sa->use_next_key = false;
+	memset(sa->next_key, 0, sizeof(sa->next_key));
+	memset(sa->next_iv, 0, sizeof(sa->next_iv));
+	return NULL;
+}
+
+static bool refuse(uint16_t said, const char *what, char why[LIVE_LINE]) {
+	snprintf(why, LIVE_LINE, "said 0x%04x: %s", said, what);
+	return false;
+}
+
+static bool modem_roll(const struct modem *m, uint32_t slot, roll_step *step, const void *context,
+		       struct live_changes *changes, char why[LIVE_LINE]) {
+	struct modem *copy = object_copy(LIVE_MODEM, m, NULL);
+	const char *fault;
+
+	if (copy == NULL)
+		return refuse(m->security.said, "no memory left", why);
+	fault = step(&copy->security, context);
+	if (fault != NULL) {
+		free(copy);
+		return refuse(m->security.said, fault, why);
+	}
+	return live_changes_add(changes, LIVE_MODEM, slot, copy) ||
+	       refuse(m->security.said, "no memory left", why);
+}
+
+static bool roll(const struct live_group *l, uint16_t said, roll_step *step, const void *context,
+		 struct live_changes *changes, char why[LIVE_LINE]) {
+	*changes = (struct live_changes){0};
+	for (uint32_t m = 0; m < l->room.modems; m++) {
+		const struct modem *modem = &l->sg.modems[m];
+
+		if (!modem_is_there(modem) || modem->security.said != said)
+			continue;
+		if (!modem_roll(modem, m, step, context, changes, why)) {
+			live_changes_free(changes);
+			return false;
+		}
+	}
+	return changes->count > 0 || refuse(said, "no modem has this association", why);
+}
+
+bool live_key_install(const struct live_group *l, uint16_t said, const uint8_t key[16],
+		      const uint8_t iv[16], struct live_changes *changes, char why[LIVE_LINE]) {
+	const struct new_key new = {key, iv};
+
+	return roll(l, said, install, &new, changes, why);
+}
+
+bool live_key_use(const struct live_group *l, uint16_t said, struct live_changes *changes,
+		  char why[LIVE_LINE]) {
+	return roll(l, said, use, NULL, changes, why);
+}
+
+bool live_key_remove(const struct live_group *l, uint16_t said, struct live_changes *changes,
+		     char why[LIVE_LINE]) {
+	return roll(l, said, forget_old, NULL, changes, why);
+}
