@@ -105,66 +105,72 @@ static void add_value(struct values *values, const struct value *value, const vo
 	values->count++;
 }
 
-/* The items of the list `key`, behind aliases. */
-static struct node *items_of(struct node *root, const char *key) {
+/* The items of the list `key`, behind aliases; NULL where there are no lines to be known. */
+static struct node *items_of(const struct node *root, const char *key) {
 	const struct node *list = node_field(root, key);
 
 	return list != NULL ? list->first : NULL;
 }
 
+static uint32_t line_at(const struct node *node) {
+	return node != NULL ? node->line : 0;
+}
+
+static void add_modem(struct values *values, struct value value, const struct modem *modem,
+		      const struct node *map) {
+	struct node *address = items_of(map, "addresses");
+
+	value.kind = VALUE_MAC;
+	value.line = line_at(node_present(map, "mac"));
+	add_value(values, &value, modem->mac, sizeof(modem->mac));
+	value.kind = VALUE_ADDRESS;
+	for (; value.j < modem->address_count; value.j++) {
+		value.line = line_at(address);
+		add_value(values, &value, &modem->addresses[value.j], sizeof(modem->addresses[0]));
+		address = address != NULL ? address->next : NULL;
+	}
+}
+
 static void add_modems(struct values *values, size_t g, struct node *root) {
-	const struct modem *modem = values->groups[g].modems;
+	const struct service_group *sg = &values->groups[g];
 	struct value value = {.group = (uint16_t)g};
+	struct node *item = items_of(root, "modems");
 
-	for (struct node *item = items_of(root, "modems"); item != NULL; item = item->next) {
-		struct node *map = node_resolve(item);
-		struct node *address = items_of(map, "addresses");
-
-		value.kind = VALUE_MAC;
-		value.line = node_present(map, "mac")->line;
-		add_value(values, &value, modem->mac, sizeof(modem->mac));
-		value.kind = VALUE_ADDRESS;
-		for (value.j = 0; address != NULL; address = address->next, value.j++) {
-			value.line = address->line;
-			add_value(values, &value, &modem->addresses[value.j],
-				  sizeof(modem->addresses[0]));
-		}
-		modem++;
-		value.i++;
+	for (; value.i < sg->modem_count; value.i++) {
+		add_modem(values, value, &sg->modems[value.i], node_resolve(item));
+		item = item != NULL ? item->next : NULL;
 	}
 }
 
 /* A session of the channel that `map` tells of; 0 is none. */
 static void add_session(struct values *values, struct value *value, enum value_kind kind,
 			const struct node *map, uint32_t session) {
-	const struct node *node = node_present(map, kinds[kind].key);
-
-	if (session == 0 || node == NULL)
+	if (session == 0)
 		return;
 	value->kind = (uint8_t)kind;
-	value->line = node->line;
+	value->line = line_at(node_present(map, kinds[kind].key));
 	add_value(values, value, &session, sizeof(session));
 }
 
 static void add_sessions(struct values *values, size_t g, struct node *root) {
 	const struct service_group *sg = &values->groups[g];
+	struct node *item = items_of(root, "channels");
 	struct value value = {.group = (uint16_t)g};
 
-	for (struct node *item = items_of(root, "channels"); item != NULL; item = item->next) {
+	for (; value.i < sg->channel_count; value.i++) {
 		add_session(values, &value, VALUE_SESSION, node_resolve(item),
 			    sg->channels[value.i].session);
-		value.i++;
+		item = item != NULL ? item->next : NULL;
 	}
-	value.i = 0;
-	for (struct node *item = items_of(root, "upstream_channels"); item != NULL;
-	     item = item->next) {
+	item = items_of(root, "upstream_channels");
+	for (value.i = 0; value.i < sg->upstream_channel_count; value.i++) {
 		const struct upstream_channel *channel = &sg->upstream_channels[value.i];
 		const struct node *map = node_resolve(item);
 
 		add_session(values, &value, VALUE_UPSTREAM_SESSION, map, channel->session);
 		add_session(values, &value, VALUE_REQUEST_SESSION, map, channel->request_session);
 		add_session(values, &value, VALUE_RANGING_SESSION, map, channel->ranging_session);
-		value.i++;
+		item = item != NULL ? item->next : NULL;
 	}
 }
 
@@ -252,13 +258,16 @@ static void report_value(const struct values *values, const struct value *value,
 		   allowed);
 }
 
-/* Completes the keys of all values by the sides of their groups. */
+/* Completes the keys of all values by the sides of their groups. Those of a group that is alone on its side go. */
 static void set_sides(struct values *values) {
-	uint8_t first[SIDES][SERVER_MAX_GROUPS] = {0};
+	uint8_t first[SIDES][SERVER_MAX_GROUPS] = {0}, groups[SIDES][SERVER_MAX_GROUPS] = {0};
+	size_t kept = 0;
 
 	for (size_t g = 0; g < SERVER_MAX_GROUPS; g++) {
-		for (enum side side = 0; values->read[g] && side < SIDES; side++)
+		for (enum side side = 0; values->read[g] && side < SIDES; side++) {
 			first[side][g] = first_on_side(values, g, side);
+			groups[side][first[side][g]]++;
+		}
 	}
 	for (size_t k = 0; k < values->count; k++) {
 		struct value *value = &values->entries[k];
@@ -267,7 +276,10 @@ static void set_sides(struct values *values) {
 		value->key.side = (uint8_t)side;
 		value->key.group = first[side][value->group];
 		value->key.kind = value->kind == VALUE_MAC;
+		if (groups[side][value->key.group] > 1)
+			values->entries[kept++] = *value;
 	}
+	values->count = kept;
 }
 
 void values_check(struct values *values, struct errors *errors) {
