@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/devices.h"
+#include "model/server/sides.h"
 #include "model/units.h"
 
 #define WHERE_SIZE 448
@@ -26,14 +26,6 @@ enum value_kind {
 	VALUE_REQUEST_SESSION,
 	VALUE_RANGING_SESSION,
 	VALUE_KINDS,
-};
-
-/* What makes a side of groups. */
-enum side {
-	SIDE_NETWORK, /* device, VLAN, destination MAC address */
-	SIDE_RPD, /* device, VLAN, R-PHY device: sessions that we send */
-	SIDE_CORE, /* device, VLAN, our MAC address: sessions that we receive */
-	SIDES,
 };
 
 static const struct {
@@ -180,29 +172,12 @@ void values_add(struct values *values, size_t index, struct node *root) {
 	add_sessions(values, index, root);
 }
 
-static bool on_one_side(const struct service_group *a, const struct service_group *b,
-			enum side side) {
-	const struct rphy_config *x = &a->rphy, *y = &b->rphy;
-
-	if (side == SIDE_NETWORK)
-		return device_same(a->network.device, b->network.device) &&
-		       a->network.vlan == b->network.vlan &&
-		       memcmp(a->network.mac, b->network.mac, sizeof(a->network.mac)) == 0;
-	if (!device_same(a->rphy_port.device, b->rphy_port.device) ||
-	    a->rphy_port.vlan != b->rphy_port.vlan)
-		return false;
-	if (side == SIDE_CORE)
-		return memcmp(x->core_mac, y->core_mac, sizeof(x->core_mac)) == 0;
-	return memcmp(x->rpd_mac, y->rpd_mac, sizeof(x->rpd_mac)) == 0 &&
-	       memcmp(&x->rpd_ip, &y->rpd_ip, sizeof(x->rpd_ip)) == 0;
-}
-
 /* The first group on the side that the group `g` is on. */
 static uint8_t first_on_side(const struct values *values, size_t g, enum side side) {
 	const struct service_group *groups = values->groups;
 
 	for (size_t h = 0; h < g; h++) {
-		if (values->read[h] && on_one_side(&groups[h], &groups[g], side))
+		if (values->read[h] && side_same(&groups[h], &groups[g], side))
 			return (uint8_t)h;
 	}
 	return (uint8_t)g;
@@ -233,14 +208,9 @@ static void format_value(const struct value *value, char text[TEXT_SIZE]) {
 
 static void report_value(const struct values *values, const struct value *value,
 			 const struct value *first, struct errors *errors) {
-	static const char *const differs[SIDES] = {
-		[SIDE_NETWORK] = "vlan or mac",
-		[SIDE_RPD] = "vlan, rpd_mac or rpd_ip",
-		[SIDE_CORE] = "vlan or core_mac",
-	};
 	const struct service_group *groups = values->groups, *sg = &groups[value->group];
 	enum side side = kinds[value->kind].side;
-	const char *device = side == SIDE_NETWORK ? sg->network.device : sg->rphy_port.device;
+	const char *device = side_device(sg, side);
 	struct path list = {.key = kinds[value->kind].list};
 	struct path item = {.up = &list, .index = value->i};
 	struct path key = {.up = &item, .key = kinds[value->kind].key};
@@ -253,7 +223,7 @@ static void report_value(const struct values *values, const struct value *value,
 	snprintf(allowed, sizeof(allowed),
 		 "it in one group of the port %.*s, or another %s (first in service group %" PRIu32
 		 " %s)",
-		 (int)strcspn(device, ","), device, differs[side], groups[first->group].id, where);
+		 (int)strcspn(device, ","), device, side_otherwise(side), groups[first->group].id, where);
 	errors_add(errors, value->line, value->kind == VALUE_ADDRESS ? &place : &key, found,
 		   allowed);
 }
