@@ -31,8 +31,8 @@ static const struct {
 static bool may_change(const char *list, size_t offset) {
 	for (size_t i = 0; i < RTE_DIM(changeable); i++) {
 		bool top = changeable[i].list == NULL || list == NULL;
-		bool there = top ? changeable[i].list == list
-				 : strcmp(changeable[i].list, list) == 0;
+		bool there =
+			top ? changeable[i].list == list : strcmp(changeable[i].list, list) == 0;
 
 		if (there && offset - changeable[i].offset < changeable[i].size)
 			return true;

@@ -54,8 +54,7 @@ struct group_room group_room(const struct service_group *sg) {
 		room.upstream_channels = quarter_more(channels, SG_MAX_UPSTREAM_CHANNELS);
 		room.upstream_flows = in_proportion(room.upstream_flows, sg, modems, flows);
 		room.streams = in_proportion(room.streams, sg, modems, flows);
-		room.sids = in_proportion(room.sids, sg, modems,
-					  flows * room.upstream_channels);
+		room.sids = in_proportion(room.sids, sg, modems, flows * room.upstream_channels);
 	}
 	room.modems = modems;
 	return room;

@@ -66,7 +66,8 @@ void server_config_forget(struct kept_groups *kept) {
 const struct server_config *server_config_load_again(struct kept_groups **kept, const char *path,
 						     const struct server_devices *devices,
 						     FILE *errors) {
-	struct server_source source = {.name = path, .files = &server_files_on_disk, .devices = devices};
+	struct server_source source = {
+		.name = path, .files = &server_files_on_disk, .devices = devices};
 	const struct server_config *config = NULL;
 	char *text = file_read_or_tell(path, &source.size, errors);
 

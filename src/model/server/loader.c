@@ -315,7 +315,8 @@ int server_config_load_on(const char *path, const struct server_devices *devices
 	*config = (struct server_config){0};
 	if (text == NULL)
 		return 1;
-	count = server_config_load_text(path, text, size, &server_files_on_disk, devices, config, errors);
+	count = server_config_load_text(path, text, size, &server_files_on_disk, devices, config,
+					errors);
 	free(text);
 	return count;
 }

@@ -4,12 +4,12 @@
 
 #include "model/live/live_between.h"
 
-#define ON(network, rphy, more)                                                             \
+#define ON(network, rphy, more)                                                                \
 	"ports: {network: {device: \"" network "\"" more "}, rphy: {device: \"" rphy "\"" more \
 	"}}\n"
-#define NINTH(mac, address)                                                                   \
-	"{\"mac\": \"" mac "\", \"addresses\": [\"10.0.0.77\", \"" address                    \
-	"\"], \"bonding_group\": 1, \"security\": {\"said\": 9, \"cipher\": \"none\"}, "      \
+#define NINTH(mac, address)                                                              \
+	"{\"mac\": \"" mac "\", \"addresses\": [\"10.0.0.77\", \"" address               \
+	"\"], \"bonding_group\": 1, \"security\": {\"said\": 9, \"cipher\": \"none\"}, " \
 	"\"service_flows\": [{\"id\": 99, \"dsid\": 99}]}"
 
 struct pair {
@@ -68,17 +68,21 @@ static void on_one_port(void **state) {
 	(void)state;
 	expect(&pair, LIVE_MODEM, NINTH("02:01:00:00:00:09", "10.0.0.8"),
 	       "modem.addresses[1]: found 10.0.0.8 again, allowed: it in one group of the port "
-	       "net_null0, or another vlan or mac (modem 02:01:00:00:00:08 of service group 2 has it)");
+	       "net_null0, or another vlan or mac (modem 02:01:00:00:00:08 of service group 2 has "
+	       "it)");
 	expect(&pair, LIVE_MODEM, NINTH("02:01:00:00:00:09", "2001:db8::8"),
 	       "modem.addresses[1]: found 2001:db8::8 again, allowed: it in one group of the port "
-	       "net_null0, or another vlan or mac (modem 02:01:00:00:00:08 of service group 2 has it)");
+	       "net_null0, or another vlan or mac (modem 02:01:00:00:00:08 of service group 2 has "
+	       "it)");
 	expect(&pair, LIVE_MODEM, NINTH("02:01:00:00:00:08", "10.0.0.9"),
 	       "modem.mac: found 02:01:00:00:00:08 again, allowed: it in one group of the port "
-	       "net_null0, or another vlan or mac (modem 02:01:00:00:00:08 of service group 2 has it)");
+	       "net_null0, or another vlan or mac (modem 02:01:00:00:00:08 of service group 2 has "
+	       "it)");
 	expect(&pair, LIVE_MODEM, NINTH("02:01:00:00:00:09", "10.0.0.9"), "");
 	expect(&pair, LIVE_CHANNEL, CHANNEL("31"),
 	       "channel.session: found 0x0000001f again, allowed: it in one group of the port "
-	       "net_null1, or another vlan, rpd_mac or rpd_ip (channel 1 of service group 2 has it)");
+	       "net_null1, or another vlan, rpd_mac or rpd_ip (channel 1 of service group 2 has "
+	       "it)");
 	expect(&pair, LIVE_CHANNEL, CHANNEL("41"), "");
 	expect(&pair, LIVE_UPSTREAM_CHANNEL, UPSTREAM("42"),
 	       "upstream_channel.session: found 0x0000002a again, allowed: it in one group of the "

@@ -160,9 +160,10 @@ static json_t *modem_9(const struct live_group *l) {
 				  9, "service_flows", "id", 9, "dsid", 9, "classifiers",
 				  "upstream_service_flows");
 
-	assert_int_equal(json_object_set(json_object_get(value, "security"), "said",
-					 json_object_get(json_object_get(other, "security"), "said")),
-			 0);
+	assert_int_equal(
+		json_object_set(json_object_get(value, "security"), "said",
+				json_object_get(json_object_get(other, "security"), "said")),
+		0);
 	json_object_del(other, "security");
 	json_object_update(value, other);
 	json_decref(other);
@@ -192,8 +193,8 @@ static void requests_are_read(void **state) {
 	try_one(LIVE_SET, LIVE_CHANNEL, json_pack("{s:i, s:s}", "id", 1, "rate", "3 Gbps"), &l);
 	try_one(LIVE_SET, LIVE_GROUP, json_pack("{s:s}", "rate_limit", "3 Gbps"), &l);
 	try_one(LIVE_REPLACE, LIVE_FILTER_GROUP,
-		json_pack("{s:i, s:[{s:s, s:s, s:s}]}", "id", 1, "rules", "family", "ipv4", "source",
-			  "10.0.0.0/8", "action", "deny"),
+		json_pack("{s:i, s:[{s:s, s:s, s:s}]}", "id", 1, "rules", "family", "ipv4",
+			  "source", "10.0.0.0/8", "action", "deny"),
 		&l);
 	after = live_text(&l);
 	assert_string_equal(before, after);

@@ -124,7 +124,9 @@ static void write_groups(FILE *out, const struct plan *p) {
 	fprintf(out, "filter_groups:\n  - {id: 9, rules: [{family: ipv6, action: deny}]}\n");
 	for (unsigned i = 0; i < GROUPS; i++) {
 		if (p->filters[i] > 0)
-			fprintf(out, "  - {id: %u, rules: [{family: ipv4, protocol: %u, action: deny}]}\n",
+			fprintf(out,
+				"  - {id: %u, rules: [{family: ipv4, protocol: %u, action: "
+				"deny}]}\n",
 				i + 1, p->filters[i]);
 	}
 }

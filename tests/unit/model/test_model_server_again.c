@@ -88,8 +88,10 @@ static void what_is_the_same_is_not_read(void **state) {
 	expect_as_new(&s, SERVER, files, NULL, 5);
 	expect_as_new(&s, "# a line more\n\n" SERVER, files, NULL, 7);
 	/* its own item, another name of its file, its place, what stands beside the list */
-	expect_as_new(&s, TOP "service_groups:\n" ITEM("1") ITEM("2")
-		      "  - {service_group: 7, file: 3.yaml}\n", files, NULL, 3);
+	expect_as_new(&s,
+		      TOP "service_groups:\n" ITEM("1")
+			      ITEM("2") "  - {service_group: 7, file: 3.yaml}\n",
+		      files, NULL, 3);
 	expect_as_new(&s, TOP "service_groups:\n" ITEM("1") ITEM("2") ITEM("3"), files, NULL, 3);
 	expect_as_new(&s, TOP "service_groups:\n" ITEM("2") ITEM("1") ITEM("3"), files, NULL, 4);
 	expect_as_new(&s, "max_frame: 1600\n" SERVER, files, NULL, 0);
@@ -106,18 +108,18 @@ static void a_file_without_files_of_groups(void **state) {
 	expect_as_new(&s, SMALL, NULL, NULL, 0);
 	expect_as_new(&s, SMALL, NULL, NULL, 1);
 	expect_as_new(&s, "rate_limit: none\n" SMALL, NULL, NULL, 0);
-	expect_as_new(&s, BONDING "\nservice_groups: [" GROUP("1") ", " GROUP("2") "]\n", NULL, NULL,
-		      0);
-	expect_as_new(&s, BONDING "\nservice_groups: [" GROUP("1") ", " GROUP("2") "]\n", NULL, NULL,
-		      3);
+	expect_as_new(&s, BONDING "\nservice_groups: [" GROUP("1") ", " GROUP("2") "]\n", NULL,
+		      NULL, 0);
+	expect_as_new(&s, BONDING "\nservice_groups: [" GROUP("1") ", " GROUP("2") "]\n", NULL,
+		      NULL, 3);
 	end(&s);
 }
 
 /* Threads and devices are those of all groups together, also of the ones that are not read. */
 static void cores_and_devices_are_given_again(void **state) {
-	static const char own_cores[] =
-		"threads: {layout: combined, cores: 20}\n" OWN("2");
-	const struct server_devices devices = {.network = "net_null{group}", .rphy = "net_ring{group}"};
+	static const char own_cores[] = "threads: {layout: combined, cores: 20}\n" OWN("2");
+	const struct server_devices devices = {.network = "net_null{group}",
+					       .rphy = "net_ring{group}"};
 	struct memory_file files[] = {{"dir/1.yaml", OWN("1")},
 				      {"dir/2.yaml", own_cores},
 				      {"dir/3.yaml", OWN("3")},
