@@ -91,6 +91,14 @@ static void channels_carry_what_is_reserved(void **state) {
 		    "{mac: '02:01:00:00:00:02', service_flows: {4: {min_reserved_rate: "
 		    "'7.5 Mbps'}}}",
 		    "1 modem changed");
+	/* what it had reserved is not counted beside what it reserves */
+	expect_done(&l, LIVE_SET, LIVE_MODEM,
+		    "{mac: '02:01:00:00:00:02', service_flows: {4: {min_reserved_rate: '7 Mbps'}}}",
+		    "1 modem changed");
+	expect_done(&l, LIVE_SET, LIVE_MODEM,
+		    "{mac: '02:01:00:00:00:02', service_flows: {4: {min_reserved_rate: "
+		    "'7.5 Mbps'}}}",
+		    "1 modem changed");
 	expect_refused(&l, LIVE_SET, LIVE_CHANNEL, "{id: 3, rate: '37 Mbps'}",
 		       "channel.rate: found channels of 37 Mbps in bonding group 2, allowed: at "
 		       "least 37.5 Mbps, the sum of its flows' min_reserved_rate");

@@ -135,6 +135,14 @@ static void cores_and_devices_are_given_again(void **state) {
 	files[0].text = OWN("1");
 	expect_as_new(&s, SERVER, files, NULL, 6);
 	assert_int_equal(s.config->groups[2].threads.upper_mac_core, 4);
+	/* the main core of all is what one of them names, as long as it does */
+	files[0].text = "threads: {main_core: 2, upper_mac_core: 9}\n" OWN("1");
+	files[2].text = "threads: {main_core: 6}\n" OWN("3");
+	expect_as_new(&s, "service_groups:\n" ITEM("2") ITEM("3"), files, NULL, 0);
+	assert_int_equal(s.config->groups[0].threads.main_core, 6);
+	files[2].text = OWN("3");
+	expect_as_new(&s, "service_groups:\n" ITEM("2") ITEM("3"), files, NULL, 1);
+	assert_int_equal(s.config->groups[0].threads.main_core, 0);
 	expect_as_new(&s, SERVER, files, &devices, 0);
 	expect_as_new(&s, SERVER, files, &devices, 7);
 	assert_string_equal(s.config->groups[2].network.device, "net_null2");
@@ -154,6 +162,9 @@ static void mistakes_are_told_in_full(void **state) {
 	files[1].text = "\n\n" CHANNELS("1") "\n" BONDING "\nmodems: [" MODEM("2") "]\n";
 	expect_as_new(&s, SERVER, files, NULL, 0); /* a session of group 1 */
 	assert_non_null(strstr(s.said, "first in service group 1"));
+	files[1].text = CHANNELS("2") "\n" BONDING "\nmodems: [" MODEM("1") "]\n";
+	expect_as_new(&s, SERVER, files, NULL, 0); /* its modem */
+	assert_non_null(strstr(s.said, "modems[0].addresses[1]: found 2001:db8::1 again"));
 	files[1].text = "max_frame: 1\n" OWN("2");
 	expect_as_new(&s, SERVER, files, NULL, 0);
 	files[1].text = "a: [";
