@@ -41,6 +41,10 @@ static void room_is_what_was_asked_for(void **state) {
 	assert_int_equal(room.ipv4, 2 * 500 + 64);
 	assert_int_equal(room.ipv6, 500 + 64);
 	assert_int_equal(room.channels, 7);
+	assert_int_equal(room.upstream_channels, 6);
+	assert_int_equal(room.upstream_flows, 2 * 500 + 32);
+	assert_int_equal(room.streams, 2 * 500 + 32);
+	assert_int_equal(room.sids, 3 * 500 + 32 * 6);
 	assert_int_equal(exact.modems, 2);
 	assert_int_equal(exact.flows, 4);
 	assert_int_equal(exact.ipv4, 2);
@@ -48,6 +52,10 @@ static void room_is_what_was_asked_for(void **state) {
 	assert_int_equal(exact.upstream_flows, 2);
 	assert_int_equal(exact.streams, 2);
 	assert_int_equal(exact.sids, 3);
+	sg.max_modems = SG_MAX_MODEMS; /* of SIDs there are not as many */
+	room = group_room(&sg);
+	assert_int_equal(room.modems, SG_MAX_MODEMS);
+	assert_int_equal(room.sids, 6 * SG_MAX_SID);
 	exact.sids = 2;
 	assert_int_equal(live_group_create(&l, &sg, &exact), -1);
 	live_group_free(&l);
