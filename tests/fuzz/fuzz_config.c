@@ -11,7 +11,7 @@
 
 #include "model/server_config.h"
 
-#define BORDER "\n%%%\n"
+#include "parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -71,28 +71,6 @@ static void demand_server(const struct server_config *config) {
 		for (size_t h = 0; h < g; h++)
 			demand(config->groups[h].id != config->groups[g].id);
 	}
-}
-
-struct text {
-	const char *bytes;
-	size_t size;
-};
-
-/* Takes the text before the next border off `rest`. */
-static struct text next_part(struct text *rest) {
-	const char *border =
-		rest->size > 0 ? memmem(rest->bytes, rest->size, BORDER, strlen(BORDER)) : NULL;
-	struct text part = *rest;
-	size_t behind;
-
-	if (border == NULL) {
-		*rest = (struct text){0};
-		return part;
-	}
-	part.size = (size_t)(border - rest->bytes) + 1;
-	behind = part.size - 1 + strlen(BORDER);
-	*rest = (struct text){rest->bytes + behind, rest->size - behind};
-	return part;
 }
 
 /* A file of one letter. */

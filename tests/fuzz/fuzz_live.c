@@ -15,33 +15,11 @@
 #include "model/loader.h"
 
 #include "fuzz.h"
+#include "parts.h"
 
-#define BORDER "\n%%%\n"
 #define MOST_MODEMS 500 /* places, which cost time */
 
-struct part {
-	const char *bytes;
-	size_t size;
-};
-
-/* Takes the bytes before the next border off `rest`. */
-static struct part next_part(struct part *rest) {
-	const char *border =
-		rest->size > 0 ? memmem(rest->bytes, rest->size, BORDER, strlen(BORDER)) : NULL;
-	struct part part = *rest;
-	size_t behind;
-
-	if (border == NULL) {
-		*rest = (struct part){0};
-		return part;
-	}
-	part.size = (size_t)(border - part.bytes) + 1;
-	behind = part.size - 1 + strlen(BORDER);
-	*rest = (struct part){rest->bytes + behind, rest->size - behind};
-	return part;
-}
-
-static bool load(struct part part, struct service_group *sg) {
+static bool load(struct text part, struct service_group *sg) {
 	char *said = NULL;
 	size_t size;
 	FILE *errors = open_memstream(&said, &size);
@@ -91,7 +69,7 @@ static void check_group(const struct live_group *l) {
 	CHECK(l->modems == used.modems);
 }
 
-static void become(struct live_group *l, struct part part) {
+static void become(struct live_group *l, struct text part) {
 	struct live_changes changes;
 	struct service_group next;
 	char why[LIVE_LINE] = "";
@@ -120,7 +98,7 @@ static void check_written(const struct live_group *l, enum live_object object, u
 	json_decref(value);
 }
 
-static void ask(struct live_group *l, struct part part) {
+static void ask(struct live_group *l, struct text part) {
 	struct live_changes changes;
 	char why[LIVE_LINE] = "";
 	enum live_object object;
@@ -148,7 +126,7 @@ static void ask(struct live_group *l, struct part part) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-	struct part rest = {(const char *)data, size}, part = next_part(&rest);
+	struct text rest = {(const char *)data, size}, part = next_part(&rest);
 	struct service_group sg;
 	struct group_room room;
 	struct live_group l;
