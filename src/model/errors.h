@@ -61,7 +61,8 @@ void errors_add(struct errors *errors, uint32_t line, const struct path *path, c
 /* `length` bytes in quotes, shortened and with all but printable ASCII escaped. */
 void errors_quote(const char *text, size_t length, char *quoted, size_t size);
 
-/* Writes where `line` is, for a mistake at line `from`: "on line 3", or "at FILE:3" of another file. */
+/* Writes where `line` is, for a mistake at line `from`: "on line 3", or "at FILE:3" of another file; line 0 is
+ * "in the same request". */
 void errors_where(const struct errors *errors, uint32_t line, uint32_t from, char *text,
 		  size_t size);
 

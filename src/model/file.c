@@ -28,14 +28,27 @@ static FILE *file_open(const char *path, bool regular) {
 	return file;
 }
 
+/* The bytes that the file seems to have, and one more to find its end with. */
+static size_t first_room(FILE *file, size_t most) {
+	const size_t least = 1u << 12;
+	struct stat about;
+
+	if (fstat(fileno(file), &about) != 0 || about.st_size < (off_t)least ||
+	    (size_t)about.st_size > most)
+		return least;
+	return (size_t)about.st_size + 1;
+}
+
 char *file_read(const char *path, size_t most, bool regular, size_t *size) {
 	FILE *file = file_open(path, regular);
-	size_t room = 1u << 16;
 	char *text = NULL, *larger;
+	size_t room;
 
 	*size = 0;
 	if (file == NULL)
 		return NULL;
+	setvbuf(file, NULL, _IONBF, 0); /* it is read in one piece, into the right place */
+	room = first_room(file, most);
 	while (!feof(file)) {
 		errno = *size > most ? EFBIG : 0;
 		larger = errno == 0 ? realloc(text, room) : NULL;

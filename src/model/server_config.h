@@ -58,6 +58,32 @@ int server_config_load_text(const char *name, const char *text, size_t size,
 			    const struct server_files *files, const struct server_devices *devices,
 			    struct server_config *config, FILE *errors);
 
+/* All that a load is made from. */
+struct server_source {
+	const char *name, *text;
+	size_t size;
+	const struct server_files *files;
+	const struct server_devices *devices;
+};
+
+struct kept_groups;
+
+/*
+ * As server_config_load_on(), again and again: `*kept` (NULL the first time) remembers what was loaded. A group
+ * whose own file, item of the list and share of what stands beside the list are the same as the last time is not
+ * read again. What is returned is the last good configuration, to be read only, and ends with the next good load or
+ * server_config_forget(); NULL after mistakes, which are told in full.
+ */
+const struct server_config *server_config_load_again(struct kept_groups **kept, const char *path,
+						     const struct server_devices *devices,
+						     FILE *errors);
+const struct server_config *server_config_load_text_again(struct kept_groups **kept,
+							  const struct server_source *source,
+							  FILE *errors);
+
+/* Frees it with its configuration. NULL is harmless. */
+void server_config_forget(struct kept_groups *kept);
+
 /*
  * Frees what a load made. Harmless on a zeroed struct, and on groups that service_group_free() has freed
  * before, as each has its own memory.

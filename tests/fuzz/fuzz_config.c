@@ -11,7 +11,7 @@
 
 #include "model/server_config.h"
 
-#define BORDER "\n%%%\n"
+#include "parts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -73,28 +73,6 @@ static void demand_server(const struct server_config *config) {
 	}
 }
 
-struct text {
-	const char *bytes;
-	size_t size;
-};
-
-/* Takes the text before the next border off `rest`. */
-static struct text next_part(struct text *rest) {
-	const char *border =
-		rest->size > 0 ? memmem(rest->bytes, rest->size, BORDER, strlen(BORDER)) : NULL;
-	struct text part = *rest;
-	size_t behind;
-
-	if (border == NULL) {
-		*rest = (struct text){0};
-		return part;
-	}
-	part.size = (size_t)(border - rest->bytes) + 1;
-	behind = part.size - 1 + strlen(BORDER);
-	*rest = (struct text){rest->bytes + behind, rest->size - behind};
-	return part;
-}
-
 /* A file of one letter. */
 static char *read_part(void *context, const char *path, size_t most, size_t *size) {
 	struct text rest = *(struct text *)context, part = {0};
@@ -115,10 +93,34 @@ static char *read_part(void *context, const char *path, size_t most, size_t *siz
 	return copy;
 }
 
+/* The same twice, of which the second finds all as it was: the same comes of it. */
+static void demand_again(const struct server_source *source, FILE *errors,
+			 const struct server_config *config) {
+	struct kept_groups *kept = NULL;
+
+	for (unsigned n = 0; n < 2; n++) {
+		const struct server_config *again =
+			server_config_load_text_again(&kept, source, errors);
+
+		demand((again == NULL) == (config->group_count == 0));
+		if (again == NULL)
+			continue;
+		demand_server(again);
+		demand(again->group_count == config->group_count);
+		for (size_t g = 0; g < again->group_count; g++)
+			demand(memcmp(&again->groups[g].rphy, &config->groups[g].rphy,
+				      sizeof(struct rphy_config)) == 0 &&
+			       again->groups[g].threads.upper_mac_core ==
+				       config->groups[g].threads.upper_mac_core);
+	}
+	server_config_forget(kept);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 	struct text rest = {(const char *)data, size};
 	struct text top = next_part(&rest);
 	const struct server_files files = {.read = read_part, .context = &rest};
+	const struct server_source source = {"fuzz.yaml", top.bytes, top.size, &files, NULL};
 	struct server_config config;
 	char *said = NULL;
 	size_t length = 0;
@@ -129,8 +131,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 		abort();
 	mistakes = server_config_load_text("fuzz.yaml", top.bytes, top.size, &files, NULL, &config,
 					   errors);
-	fclose(errors);
+	fflush(errors);
 	demand((mistakes > 0) == (length > 0) && (mistakes > 0) == (config.group_count == 0));
+	demand_again(&source, errors, &config);
+	fclose(errors);
 	if (mistakes == 0)
 		demand_server(&config);
 	server_config_free(&config);

@@ -132,6 +132,6 @@ void live_change_name(const struct live_group *l, const struct live_change *c, c
 	if (c->object == LIVE_GROUP)
 		snprintf(text, size, "limits");
 	else
-		live_name(c->object, c->next != NULL ? c->next : l->blocks[c->object][c->slot], text,
-			  size);
+		live_name(c->object, c->next != NULL ? c->next : l->blocks[c->object][c->slot],
+			  text, size);
 }

@@ -59,10 +59,11 @@ static uint32_t become_place(const void *context, enum live_object object, uint3
 static bool refuse_places(struct differing *d, enum live_object object, size_t come) {
 	const struct live_kind *kind = &live_kinds[object];
 
-	snprintf(d->why, LIVE_LINE,
-		 "%s: found %zu that come, allowed: as many as there are places while those that go "
-		 "have theirs, of %u",
-		 kind->list, come, live_room(&d->l->room, object));
+	snprintf(
+		d->why, LIVE_LINE,
+		"%s: found %zu that come, allowed: as many as there are places while those that go "
+		"have theirs, of %u",
+		kind->list, come, live_room(&d->l->room, object));
 	return false;
 }
 

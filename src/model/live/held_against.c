@@ -53,10 +53,11 @@ static bool shares_said(const struct holding *h, const struct modem *modem) {
 	    check_same_association(&h->l->sg.modems[other].security, &modem->security))
 		return true;
 	live_name(LIVE_MODEM, &h->l->sg.modems[other], name, sizeof(name));
-	snprintf(h->why, LIVE_LINE,
-		 "modem.security.said: found %u, allowed: a said of its own, or the same keys, ivs, "
-		 "cipher and key_sequence as the modems that share it (%s)",
-		 modem->security.said, name);
+	snprintf(
+		h->why, LIVE_LINE,
+		"modem.security.said: found %u, allowed: a said of its own, or the same keys, ivs, "
+		"cipher and key_sequence as the modems that share it (%s)",
+		modem->security.said, name);
 	return false;
 }
 
@@ -232,7 +233,8 @@ bool held_against_users(const struct live_group *l, enum live_object object, uin
 		return true;
 	live_name(object, l->blocks[object][place], name, sizeof(name));
 	name_user(l, object, place, user, sizeof(user));
-	snprintf(why, LIVE_LINE, "%s: found %s, which %s refers to, allowed: one that nothing refers to",
+	snprintf(why, LIVE_LINE,
+		 "%s: found %s, which %s refers to, allowed: one that nothing refers to",
 		 live_kinds[object].item, name, user);
 	return false;
 }

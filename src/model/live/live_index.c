@@ -108,7 +108,8 @@ static void refer_modem(struct live_index *index, const struct modem *modem, uin
 		groups[flow->bonding_group] += sign;
 		if (!flow->active)
 			continue;
-		index->reserved[flow->bonding_group] += (uint64_t)(int32_t)sign * flow->reserved_rate;
+		index->reserved[flow->bonding_group] +=
+			(uint64_t)(int32_t)sign * flow->reserved_rate;
 		index->without_dsid[flow->bonding_group] += flow->has_dsid ? 0 : sign;
 	}
 	for (size_t g = 0; g < modem->filter_group_count; g++)

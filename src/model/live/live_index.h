@@ -9,7 +9,8 @@ struct live_index {
 	struct identity_table narrow; /* what one word tells */
 	struct identity_table wide; /* IPv6 addresses */
 	struct group_room used; /* of the room: what there is */
-	uint32_t *users[LIVE_OBJECTS]; /* references to each place, but from modems' flows: see below */
+	uint32_t *users
+		[LIVE_OBJECTS]; /* references to each place, but from modems' flows: see below */
 	/* By the places of bonding groups, of the flows on them. */
 	uint64_t *reserved; /* bits per second of those that are active */
 	uint32_t *without_dsid; /* how many of the active ones */

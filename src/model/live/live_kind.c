@@ -7,9 +7,10 @@
 
 #include "model/units.h"
 
-#define LISTED(member, counter)                                                                \
-	.list = #member, .items = offsetof(struct service_group, member),                      \
-	.count = offsetof(struct service_group, counter), .room = offsetof(struct group_room, member), \
+#define LISTED(member, counter)                                           \
+	.list = #member, .items = offsetof(struct service_group, member), \
+	.count = offsetof(struct service_group, counter),                 \
+	.room = offsetof(struct group_room, member),                      \
 	.size = sizeof(*((struct service_group *)0)->member)
 
 const struct live_kind live_kinds[LIVE_OBJECTS] = {

@@ -50,12 +50,13 @@ struct group_room group_room(const struct service_group *sg) {
 	room.bonding_groups = quarter_more(room.bonding_groups, KEYS_MAX_GROUPS);
 	room.filter_groups = quarter_more(room.filter_groups, KEYS_MAX_GROUPS);
 	if (channels > 0) {
-		/* a cluster on all channels for each flow of the largest modem */
+		/* SIDs on all channels for each flow of the largest modem; each is unique on its channel */
 		room.upstream_channels = quarter_more(channels, SG_MAX_UPSTREAM_CHANNELS);
 		room.upstream_flows = in_proportion(room.upstream_flows, sg, modems, flows);
+		room.sids = in_proportion(room.sids, sg, modems, flows * room.upstream_channels);
+		room.sids = least(room.sids, SG_MAX_SID * room.upstream_channels);
 		room.streams = in_proportion(room.streams, sg, modems, flows);
-		room.sids = in_proportion(room.sids, sg, modems,
-					  flows * room.upstream_channels);
+		room.streams = least(room.streams, room.sids);
 	}
 	room.modems = modems;
 	return room;

@@ -41,7 +41,8 @@ static bool merge_item(json_t *list, uint64_t id, json_t *patch) {
 	if (json_is_null(patch))
 		return !there || json_array_remove(list, i) == 0;
 	if (!json_is_object(patch)) /* to be refused where it stands */
-		return (there ? json_array_set(list, i, patch) : json_array_append(list, patch)) == 0;
+		return (there ? json_array_set(list, i, patch) : json_array_append(list, patch)) ==
+		       0;
 	if (there)
 		return merge_patch(json_array_get(list, i), patch);
 	return json_array_append_new(list, item_new(id, patch)) == 0;

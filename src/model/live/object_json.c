@@ -97,8 +97,8 @@ static bool finish_modem(json_t *map, const struct modem *modem, bool secrets) {
 }
 
 static void finish_channel(json_t *map, const struct channel *channel) {
-	enum psp_extra unsaid = channel->pseudowire == PSEUDOWIRE_PSP_DEPI ? PSP_EXTRA_COUNTER
-									   : PSP_EXTRA_NONE;
+	enum psp_extra unsaid =
+		channel->pseudowire == PSEUDOWIRE_PSP_DEPI ? PSP_EXTRA_COUNTER : PSP_EXTRA_NONE;
 
 	leave_out(map, "psp_extra", channel->psp_extra == unsaid);
 }

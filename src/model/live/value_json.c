@@ -137,15 +137,9 @@ json_t *value_json(const struct key *key, const void *object) {
 	case KIND_BOOL: return json_boolean(load_integer(key, field));
 	case KIND_ENUM: return choice_json(key, load_integer(key, field));
 	case KIND_MAC: return mac_json((const uint8_t *)field);
-	case KIND_ADDRESS:
-		memcpy(&address, field, sizeof(address));
-		return address_json(&address);
-	case KIND_PREFIX:
-		memcpy(&prefix, field, sizeof(prefix));
-		return prefix_json(&prefix);
-	case KIND_PORTS:
-		memcpy(&ports, field, sizeof(ports));
-		return ports_json(&ports);
+	case KIND_ADDRESS: memcpy(&address, field, sizeof(address)); return address_json(&address);
+	case KIND_PREFIX: memcpy(&prefix, field, sizeof(prefix)); return prefix_json(&prefix);
+	case KIND_PORTS: memcpy(&ports, field, sizeof(ports)); return ports_json(&ports);
 	case KIND_PROTOCOL: return json_integer(*(const uint8_t *)field);
 	case KIND_TOS: return tos_json((const uint8_t *)field);
 	case KIND_HEX: return hex_json(key, (const uint8_t *)field);

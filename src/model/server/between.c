@@ -59,6 +59,10 @@ void between_add(struct between *between, size_t index, struct node *root) {
 	const struct node *ports = node_field(root, "ports");
 
 	lines->read = true;
+	if (between->count > 1)
+		values_add(between->values, index, root);
+	if (root == NULL)
+		return;
 	lines->id = line_of_key(root, "service_group", root->line);
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 		uint32_t around = line_of_key(ports, device_role_name(role), root->line);
@@ -67,8 +71,6 @@ void between_add(struct between *between, size_t index, struct node *root) {
 		lines->device[role] = line_of_key(port, "device", around);
 		lines->queue_size[role] = line_of_key(port, "queue_size", around);
 	}
-	if (between->count > 1)
-		values_add(between->values, index, root);
 }
 
 static void check_id(const struct between *between, size_t g, struct errors *errors) {

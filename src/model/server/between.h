@@ -16,7 +16,8 @@ struct between;
 /* For `count` groups of `config`, which are there but not read yet. NULL without memory. */
 struct between *between_new(const struct server_config *config, size_t count);
 
-/* Takes what the group `index` has, once it is read from `root` without mistakes. */
+/* Takes what the group `index` has, once it is read from `root` without mistakes. NULL: it was read before, and no
+ * line of it is known. */
 void between_add(struct between *between, size_t index, struct node *root);
 
 /* Reports, of the groups that were added, what two of them must not have. */

@@ -9,107 +9,18 @@
 #include "model/keys.h"
 #include "model/layouts.h"
 #include "model/loader.h"
-#include "model/server/between.h"
 #include "model/server/merge.h"
+#include "model/server/server_reader.h"
 #include "model/server_config.h"
-
-#define NO_MEMORY "no memory left"
-#define FITS "a file that fits the machine"
 
 /* A scope for each item, and for each file of its own. */
 _Static_assert(2 * SERVER_MAX_GROUPS <= ERRORS_SCOPES, "the scopes of all groups");
-
-struct server_reader {
-	struct server_config *config;
-	struct errors *errors;
-	const struct server_files *files;
-	const struct server_devices *devices; /* instead of the groups' own; NULL: none */
-	const char *path; /* of the server's file */
-	struct tree tree; /* of the server's file */
-	struct node *shared; /* what it says for all groups */
-	size_t bytes_left; /* of all files together */
-	uint64_t visits; /* see group_read() */
-	uint32_t next_line; /* a number that no line has yet */
-	struct path up[SERVER_MAX_GROUPS]; /* of what stands in the list */
-	struct placed_group placed[SERVER_MAX_GROUPS];
-	struct between *between;
-};
-
-/* Of one group, while it is read. */
-struct group_reading {
-	struct server_reader *server;
-	struct node *item;
-	struct service_group *sg;
-	size_t index;
-	struct reader reader; /* into an arena that lasts as long */
-	struct tree own; /* of its own file; no arena: there is none */
-};
 
 static void refuse_memory(struct errors *errors) {
 	errors_add(errors, 1, NULL, NO_MEMORY, FITS);
 }
 
-/* Where `file` is, from the folder of the server's file. NULL without memory. */
-static char *path_of(struct server_reader *server, const char *file) {
-	const char *slash = strrchr(server->path, '/');
-	size_t folder = slash != NULL && file[0] != '/' ? (size_t)(slash - server->path) + 1 : 0;
-	char *path = arena_alloc(server->tree.arena, folder + strlen(file) + 1, 1);
-
-	if (path == NULL) {
-		refuse_memory(server->errors);
-		return NULL;
-	}
-	memcpy(path, server->path, folder);
-	strcpy(path + folder, file);
-	return path;
-}
-
-/* False after a mistake. The text is not needed any more once there is a tree of it. */
-static bool load_own_tree(struct group_reading *group, const char *path, const char *text,
-			  size_t size) {
-	struct server_reader *server = group->server;
-	const struct errors_scope scope = {
-		.file = path,
-		.first = server->next_line,
-		.line = 1,
-		.order = (uint32_t)group->index + 1,
-	};
-
-	errors_open_scope(server->errors, scope);
-	server->bytes_left -= size;
-	server->next_line += (uint32_t)size + 2; /* no line has less than a byte */
-	if (!tree_load(&group->own, text, size, scope.first, server->errors) ||
-	    !group_is_one(group->own.root, server->errors))
-		return false;
-	server->visits += group->own.nodes;
-	reader_check_names(&group->reader, service_group_keys, group->own.root);
-	return true;
-}
-
-/* The tree of the group's own file, and the group's name from it. False after a mistake. */
-static bool read_own_file(struct group_reading *group, struct node *value) {
-	struct server_reader *server = group->server;
-	const struct path key = {.key = group_file_key.name};
-	char *file = NULL, *path, *text;
-	size_t size;
-	bool good;
-
-	reader_read_one(&group->reader, &group_file_key, value, &file, NULL);
-	path = file != NULL ? path_of(server, file) : NULL;
-	if (path == NULL)
-		return false;
-	text = server->files->read(server->files->context, path, server->bytes_left, &size);
-	if (text == NULL) {
-		file_refuse(server->errors, value->line, &key);
-		return false;
-	}
-	good = load_own_tree(group, path, text, size);
-	free(text);
-	group->sg->name = group_name_of(group->sg->arena, path);
-	return good;
-}
-
-/* What is said of the group in all places, as one map; NULL after a mistake that leaves none. */
+/* What is said of the group in all places that are read, as one map; NULL after a mistake that leaves none. */
 static struct node *put_together(struct group_reading *group) {
 	struct server_reader *server = group->server;
 	struct node *maps[MERGE_MOST], *file, *root;
@@ -124,9 +35,9 @@ static struct node *put_together(struct group_reading *group) {
 	}
 	reader_check_names(&group->reader, keys, maps[count]);
 	file = node_present(maps[count++], group_file_key.name);
-	if (file != NULL && !read_own_file(group, file))
+	if (file != NULL && !own_file_read(group, file))
 		return NULL;
-	if (file != NULL)
+	if (file != NULL && !group->same)
 		maps[count++] = group->own.root;
 	maps[count++] = server->shared;
 	root = merge_maps(group->reader.arena, service_group_keys, maps, count, group->item->line);
@@ -178,14 +89,34 @@ static void use_devices(struct server_reader *server, struct service_group *sg) 
 static void read_root(struct group_reading *group, struct node *root) {
 	struct server_reader *server = group->server;
 	uint64_t mistakes = server->errors->total + server->errors->repeated;
+	struct kept_group *kept = server->kept != NULL ? &server->kept->groups[group->index] : NULL;
 
 	group_read(group->sg, root, server->errors, &server->visits);
 	name_group(group->sg);
 	use_devices(server, group->sg);
 	server->placed[group->index] = layouts_lines(group->sg, root);
+	if (kept != NULL && kept->own_file)
+		kept_threads(kept, &server->placed[group->index], group->own_line);
 	/* values that were refused cannot be held against others */
 	if (server->errors->total + server->errors->repeated == mistakes)
 		between_add(server->between, group->index, root);
+}
+
+/* The group as it was read before: its memory stays where it is until the load is known to be good. */
+static void take_root(struct group_reading *group, struct node *root) {
+	struct server_reader *server = group->server;
+	const struct kept_group *before = &server->before->groups[group->index];
+	struct kept_group *kept = &server->kept->groups[group->index];
+	struct placed_group *placed = &server->placed[group->index];
+
+	arena_free(group->sg->arena);
+	*group->sg = server->before->config.groups[group->index];
+	group->sg->threads = before->threads;
+	*kept = *before;
+	kept->same = true;
+	*placed = layouts_lines(group->sg, root);
+	kept_place(before, placed, group->own_line);
+	between_add(server->between, group->index, NULL);
 }
 
 static void read_group(struct server_reader *server, struct node *item, size_t index) {
@@ -205,7 +136,9 @@ static void read_group(struct server_reader *server, struct node *item, size_t i
 		refuse_memory(server->errors);
 	} else {
 		root = put_together(&group);
-		if (root != NULL)
+		if (root != NULL && group.same)
+			take_root(&group, root);
+		else if (root != NULL)
 			read_root(&group, root);
 	}
 	tree_free(&group.own);
@@ -240,6 +173,9 @@ static void read_groups(struct server_reader *server, const struct node *list) {
 		return;
 	}
 	config->group_count = list->length;
+	digest_devices(&server->shared_digest, server->devices, config->group_count);
+	if (server->kept != NULL && !digest_node(&server->shared_digest, server->shared))
+		server->kept = NULL; /* too much to be remembered */
 	for (struct node *item = list->first; item != NULL; item = item->next)
 		open_item(server, item, index++, &path);
 	index = 0;
@@ -341,30 +277,43 @@ static void read_file(struct server_reader *server) {
 	}
 }
 
-int server_config_load_text(const char *name, const char *text, size_t size,
-			    const struct server_files *files, const struct server_devices *devices,
-			    struct server_config *config, FILE *errors) {
-	struct errors mistakes = {.file = name};
+int server_load(const struct server_source *source, const struct kept_groups *before,
+		struct kept_groups *kept, struct server_config *config, FILE *errors) {
+	struct errors mistakes = {.file = source->name};
 	struct server_reader server = {
 		.config = config,
 		.errors = &mistakes,
-		.files = files,
-		.devices = devices,
-		.path = name,
-		.bytes_left = FILE_MOST - size,
-		.next_line = (uint32_t)size + 2,
+		.files = source->files,
+		.devices = source->devices,
+		.path = source->name,
+		.bytes_left = FILE_MOST - source->size,
+		.next_line = (uint32_t)source->size + 2,
+		.before = before,
+		.kept = kept,
 	};
 	int count;
 
 	*config = (struct server_config){0};
-	if (tree_load(&server.tree, text, size, 1, &mistakes))
+	if (tree_load(&server.tree, source->text, source->size, 1, &mistakes))
 		read_file(&server);
 	between_free(server.between);
 	count = errors_print(&mistakes, errors); /* needs names that are in the tree */
 	tree_free(&server.tree);
+	for (size_t g = 0; count > 0 && kept != NULL && g < config->group_count; g++) {
+		if (kept->groups[g].same) /* it is still the one before's */
+			config->groups[g].arena = NULL;
+	}
 	if (count > 0)
 		server_config_free(config);
 	return count;
+}
+
+int server_config_load_text(const char *name, const char *text, size_t size,
+			    const struct server_files *files, const struct server_devices *devices,
+			    struct server_config *config, FILE *errors) {
+	const struct server_source source = {name, text, size, files, devices};
+
+	return server_load(&source, NULL, NULL, config, errors);
 }
 
 static char *read_from_disk(void *context, const char *path, size_t most, size_t *size) {
@@ -372,9 +321,10 @@ static char *read_from_disk(void *context, const char *path, size_t most, size_t
 	return file_read(path, most, true, size);
 }
 
+const struct server_files server_files_on_disk = {.read = read_from_disk};
+
 int server_config_load_on(const char *path, const struct server_devices *devices,
 			  struct server_config *config, FILE *errors) {
-	static const struct server_files disk = {.read = read_from_disk};
 	size_t size;
 	char *text = file_read_or_tell(path, &size, errors);
 	int count;
@@ -382,7 +332,8 @@ int server_config_load_on(const char *path, const struct server_devices *devices
 	*config = (struct server_config){0};
 	if (text == NULL)
 		return 1;
-	count = server_config_load_text(path, text, size, &disk, devices, config, errors);
+	count = server_config_load_text(path, text, size, &server_files_on_disk, devices, config,
+					errors);
 	free(text);
 	return count;
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/devices.h"
+#include "model/server/sides.h"
 #include "model/units.h"
 
 #define WHERE_SIZE 448
@@ -26,14 +26,6 @@ enum value_kind {
 	VALUE_REQUEST_SESSION,
 	VALUE_RANGING_SESSION,
 	VALUE_KINDS,
-};
-
-/* What makes a side of groups. */
-enum side {
-	SIDE_NETWORK, /* device, VLAN, destination MAC address */
-	SIDE_RPD, /* device, VLAN, R-PHY device: sessions that we send */
-	SIDE_CORE, /* device, VLAN, our MAC address: sessions that we receive */
-	SIDES,
 };
 
 static const struct {
@@ -105,66 +97,72 @@ static void add_value(struct values *values, const struct value *value, const vo
 	values->count++;
 }
 
-/* The items of the list `key`, behind aliases. */
-static struct node *items_of(struct node *root, const char *key) {
+/* The items of the list `key`, behind aliases; NULL where there are no lines to be known. */
+static struct node *items_of(const struct node *root, const char *key) {
 	const struct node *list = node_field(root, key);
 
 	return list != NULL ? list->first : NULL;
 }
 
+static uint32_t line_at(const struct node *node) {
+	return node != NULL ? node->line : 0;
+}
+
+static void add_modem(struct values *values, struct value value, const struct modem *modem,
+		      const struct node *map) {
+	struct node *address = items_of(map, "addresses");
+
+	value.kind = VALUE_MAC;
+	value.line = line_at(node_present(map, "mac"));
+	add_value(values, &value, modem->mac, sizeof(modem->mac));
+	value.kind = VALUE_ADDRESS;
+	for (; value.j < modem->address_count; value.j++) {
+		value.line = line_at(address);
+		add_value(values, &value, &modem->addresses[value.j], sizeof(modem->addresses[0]));
+		address = address != NULL ? address->next : NULL;
+	}
+}
+
 static void add_modems(struct values *values, size_t g, struct node *root) {
-	const struct modem *modem = values->groups[g].modems;
+	const struct service_group *sg = &values->groups[g];
 	struct value value = {.group = (uint16_t)g};
+	struct node *item = items_of(root, "modems");
 
-	for (struct node *item = items_of(root, "modems"); item != NULL; item = item->next) {
-		struct node *map = node_resolve(item);
-		struct node *address = items_of(map, "addresses");
-
-		value.kind = VALUE_MAC;
-		value.line = node_present(map, "mac")->line;
-		add_value(values, &value, modem->mac, sizeof(modem->mac));
-		value.kind = VALUE_ADDRESS;
-		for (value.j = 0; address != NULL; address = address->next, value.j++) {
-			value.line = address->line;
-			add_value(values, &value, &modem->addresses[value.j],
-				  sizeof(modem->addresses[0]));
-		}
-		modem++;
-		value.i++;
+	for (; value.i < sg->modem_count; value.i++) {
+		add_modem(values, value, &sg->modems[value.i], node_resolve(item));
+		item = item != NULL ? item->next : NULL;
 	}
 }
 
 /* A session of the channel that `map` tells of; 0 is none. */
 static void add_session(struct values *values, struct value *value, enum value_kind kind,
 			const struct node *map, uint32_t session) {
-	const struct node *node = node_present(map, kinds[kind].key);
-
-	if (session == 0 || node == NULL)
+	if (session == 0)
 		return;
 	value->kind = (uint8_t)kind;
-	value->line = node->line;
+	value->line = line_at(node_present(map, kinds[kind].key));
 	add_value(values, value, &session, sizeof(session));
 }
 
 static void add_sessions(struct values *values, size_t g, struct node *root) {
 	const struct service_group *sg = &values->groups[g];
+	struct node *item = items_of(root, "channels");
 	struct value value = {.group = (uint16_t)g};
 
-	for (struct node *item = items_of(root, "channels"); item != NULL; item = item->next) {
+	for (; value.i < sg->channel_count; value.i++) {
 		add_session(values, &value, VALUE_SESSION, node_resolve(item),
 			    sg->channels[value.i].session);
-		value.i++;
+		item = item != NULL ? item->next : NULL;
 	}
-	value.i = 0;
-	for (struct node *item = items_of(root, "upstream_channels"); item != NULL;
-	     item = item->next) {
+	item = items_of(root, "upstream_channels");
+	for (value.i = 0; value.i < sg->upstream_channel_count; value.i++) {
 		const struct upstream_channel *channel = &sg->upstream_channels[value.i];
 		const struct node *map = node_resolve(item);
 
 		add_session(values, &value, VALUE_UPSTREAM_SESSION, map, channel->session);
 		add_session(values, &value, VALUE_REQUEST_SESSION, map, channel->request_session);
 		add_session(values, &value, VALUE_RANGING_SESSION, map, channel->ranging_session);
-		value.i++;
+		item = item != NULL ? item->next : NULL;
 	}
 }
 
@@ -174,29 +172,12 @@ void values_add(struct values *values, size_t index, struct node *root) {
 	add_sessions(values, index, root);
 }
 
-static bool on_one_side(const struct service_group *a, const struct service_group *b,
-			enum side side) {
-	const struct rphy_config *x = &a->rphy, *y = &b->rphy;
-
-	if (side == SIDE_NETWORK)
-		return device_same(a->network.device, b->network.device) &&
-		       a->network.vlan == b->network.vlan &&
-		       memcmp(a->network.mac, b->network.mac, sizeof(a->network.mac)) == 0;
-	if (!device_same(a->rphy_port.device, b->rphy_port.device) ||
-	    a->rphy_port.vlan != b->rphy_port.vlan)
-		return false;
-	if (side == SIDE_CORE)
-		return memcmp(x->core_mac, y->core_mac, sizeof(x->core_mac)) == 0;
-	return memcmp(x->rpd_mac, y->rpd_mac, sizeof(x->rpd_mac)) == 0 &&
-	       memcmp(&x->rpd_ip, &y->rpd_ip, sizeof(x->rpd_ip)) == 0;
-}
-
 /* The first group on the side that the group `g` is on. */
 static uint8_t first_on_side(const struct values *values, size_t g, enum side side) {
 	const struct service_group *groups = values->groups;
 
 	for (size_t h = 0; h < g; h++) {
-		if (values->read[h] && on_one_side(&groups[h], &groups[g], side))
+		if (values->read[h] && side_same(&groups[h], &groups[g], side))
 			return (uint8_t)h;
 	}
 	return (uint8_t)g;
@@ -227,14 +208,9 @@ static void format_value(const struct value *value, char text[TEXT_SIZE]) {
 
 static void report_value(const struct values *values, const struct value *value,
 			 const struct value *first, struct errors *errors) {
-	static const char *const differs[SIDES] = {
-		[SIDE_NETWORK] = "vlan or mac",
-		[SIDE_RPD] = "vlan, rpd_mac or rpd_ip",
-		[SIDE_CORE] = "vlan or core_mac",
-	};
 	const struct service_group *groups = values->groups, *sg = &groups[value->group];
 	enum side side = kinds[value->kind].side;
-	const char *device = side == SIDE_NETWORK ? sg->network.device : sg->rphy_port.device;
+	const char *device = side_device(sg, side);
 	struct path list = {.key = kinds[value->kind].list};
 	struct path item = {.up = &list, .index = value->i};
 	struct path key = {.up = &item, .key = kinds[value->kind].key};
@@ -247,18 +223,22 @@ static void report_value(const struct values *values, const struct value *value,
 	snprintf(allowed, sizeof(allowed),
 		 "it in one group of the port %.*s, or another %s (first in service group %" PRIu32
 		 " %s)",
-		 (int)strcspn(device, ","), device, differs[side], groups[first->group].id, where);
+		 (int)strcspn(device, ","), device, side_otherwise(side), groups[first->group].id,
+		 where);
 	errors_add(errors, value->line, value->kind == VALUE_ADDRESS ? &place : &key, found,
 		   allowed);
 }
 
-/* Completes the keys of all values by the sides of their groups. */
+/* Completes the keys of all values by the sides of their groups. Those of a group that is alone on its side go. */
 static void set_sides(struct values *values) {
-	uint8_t first[SIDES][SERVER_MAX_GROUPS] = {0};
+	uint8_t first[SIDES][SERVER_MAX_GROUPS] = {0}, groups[SIDES][SERVER_MAX_GROUPS] = {0};
+	size_t kept = 0;
 
 	for (size_t g = 0; g < SERVER_MAX_GROUPS; g++) {
-		for (enum side side = 0; values->read[g] && side < SIDES; side++)
+		for (enum side side = 0; values->read[g] && side < SIDES; side++) {
 			first[side][g] = first_on_side(values, g, side);
+			groups[side][first[side][g]]++;
+		}
 	}
 	for (size_t k = 0; k < values->count; k++) {
 		struct value *value = &values->entries[k];
@@ -267,7 +247,10 @@ static void set_sides(struct values *values) {
 		value->key.side = (uint8_t)side;
 		value->key.group = first[side][value->group];
 		value->key.kind = value->kind == VALUE_MAC;
+		if (groups[side][value->key.group] > 1)
+			values->entries[kept++] = *value;
 	}
+	values->count = kept;
 }
 
 void values_check(struct values *values, struct errors *errors) {

@@ -47,13 +47,13 @@
 	"    upstream_service_flows:\n"                                                          \
 	"      - {id: 3, sid_clusters: [{id: 0, sids: [{channel: 1, sid: 1}, {channel: 2, sid: " \
 	"1}]}]}\n"
-#define LIVE_MODEM_2                                                                       \
-	"  - mac: \"02:01:00:00:00:02\"\n"                                                 \
-	"    addresses: [10.0.0.2]\n"                                                      \
-	"    bonding_group: 2\n"                                                           \
-	"    security: {said: 2, cipher: none}\n"                                          \
-	"    service_flows: [{id: 4}, {id: 5, state: provisioned}]\n"                      \
-	"    upstream_service_flows:\n"                                                    \
+#define LIVE_MODEM_2                                                                              \
+	"  - mac: \"02:01:00:00:00:02\"\n"                                                        \
+	"    addresses: [10.0.0.2]\n"                                                             \
+	"    bonding_group: 2\n"                                                                  \
+	"    security: {said: 2, cipher: none}\n"                                                 \
+	"    service_flows: [{id: 4}, {id: 5, state: provisioned}]\n"                             \
+	"    upstream_service_flows:\n"                                                           \
 	"      - {id: 6, segment_header: false, sid_clusters: [{id: 3, sids: [{channel: 1, sid: " \
 	"2}]}]}\n"
 #define LIVE_SMALL LIVE_TOP "modems:\n" LIVE_MODEM_1 LIVE_MODEM_2

@@ -1,62 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two configurations and what lies between them: each kind of change, their order, places, refusals. */
-#include "test_live.h"
-
-#define NEW_MODEM(n)                              \
-	"  - mac: \"02:01:00:00:01:0" n "\"\n"    \
-	"    addresses: [10.1.0." n "]\n"         \
-	"    bonding_group: 2\n"                  \
-	"    security: {said: 3, cipher: none}\n" \
-	"    service_flows: [{id: 10" n "}]\n"
-
-/* Makes `l` what `text` says, and expects these changes. */
-static void expect_changes(struct live_group *l, const char *text, const char *expected) {
-	struct service_group next = sg_of(text);
-	struct live_changes changes;
-	char why[LIVE_LINE] = "", told[512];
-
-	assert_true(live_difference(l, &next, &changes, why));
-	live_changes_text(l, &changes, told, sizeof(told));
-	assert_string_equal(told, expected);
-	live_changes_take(l, &changes);
-	live_changes_text(l, &changes, told, sizeof(told));
-	assert_string_equal(told, expected);
-	live_changes_free(&changes);
-	expect_same_as(l, &next);
-	expect_sound(l);
-	service_group_free(&next);
-}
-
-static void expect_refusal(struct live_group *l, const char *text, const char *line) {
-	struct service_group next = sg_of(text);
-	struct live_changes changes;
-	char why[LIVE_LINE] = "", *before = live_text(l), *after;
-
-	assert_false(live_difference(l, &next, &changes, why));
-	assert_string_equal(why, line);
-	assert_null(changes.list);
-	after = live_text(l);
-	assert_string_equal(before, after);
-	free(before);
-	free(after);
-	service_group_free(&next);
-}
-
-static void a_copy_is_the_configuration(void **state) {
-	struct live_group l = live_of(LIVE_SMALL);
-	struct service_group sg = sg_of(LIVE_SMALL);
-
-	(void)state;
-	expect_same_as(&l, &sg);
-	expect_sound(&l);
-	assert_string_equal(l.sg.name, "sg");
-	assert_int_equal(l.modems, 2);
-	assert_int_equal(l.room.modems, 18);
-	assert_int_equal(l.room.upstream_channels, 6);
-	service_group_free(&sg);
-	live_group_free(&l);
-	live_group_free(&l);
-}
+#include "test_live_expect.h"
 
 static void the_order_of_lists_is_no_difference(void **state) {
 	struct live_group l = live_of(LIVE_SMALL);
@@ -83,17 +27,6 @@ static void the_order_of_lists_is_no_difference(void **state) {
 		"modems:\n" LIVE_MODEM_2 LIVE_MODEM_1,
 		"nothing");
 	live_group_free(&l);
-}
-
-/* The configuration with one text instead of another. */
-static char *replaced(const char *from, const char *to) {
-	const char *text = LIVE_SMALL, *place = strstr(text, from);
-	char *made = NULL;
-
-	assert_non_null(place);
-	assert_true(asprintf(&made, "%.*s%s%s", (int)(place - text), text, to,
-			     place + strlen(from)) > 0);
-	return made;
 }
 
 static void one_value_is_one_change(void **state) {
@@ -149,6 +82,38 @@ static void one_value_is_one_change(void **state) {
 	}
 }
 
+/* Kinds that come or differ, and those that go, each behind the one before. */
+static void expect_order(const struct live_changes *changes) {
+	static const struct {
+		enum live_object object;
+		bool goes;
+	} order[] = {
+		{LIVE_FILTER_GROUP, false},
+		{LIVE_CHANNEL, false},
+		{LIVE_UPSTREAM_CHANNEL, false},
+		{LIVE_BONDING_GROUP, false},
+		{LIVE_MODEM, true},
+		{LIVE_MODEM, false},
+		{LIVE_BONDING_GROUP, true},
+		{LIVE_UPSTREAM_CHANNEL, true},
+		{LIVE_UPSTREAM_CHANNEL, true},
+		{LIVE_CHANNEL, true},
+		{LIVE_CHANNEL, true},
+		{LIVE_FILTER_GROUP, true},
+		{LIVE_FILTER_GROUP, true},
+	};
+	size_t met = 0;
+
+	for (size_t i = 0; i < changes->count && met < ARRAY_COUNT(order); i++) {
+		const struct live_change *c = &changes->list[i];
+
+		while (met < ARRAY_COUNT(order) &&
+		       (order[met].object != c->object || order[met].goes != (c->next == NULL)))
+			met++;
+	}
+	assert_true(met < ARRAY_COUNT(order));
+}
+
 /* A new bonding group of a new channel, for a new modem with a new filter group; and back. */
 static void objects_come_before_and_go_after_their_users(void **state) {
 	static const char wide[] =
@@ -167,25 +132,11 @@ static void objects_come_before_and_go_after_their_users(void **state) {
 		"    service_flows: [{id: 7}]\n"
 		"    upstream_service_flows: "
 		"[{id: 8, sid_clusters: [{id: 0, sids: [{channel: 7, sid: 7}]}]}]\n" LIVE_MODEM_2;
-	static const struct {
-		enum live_object object;
-		bool goes;
-	} order[] = {
-		{LIVE_FILTER_GROUP, false},    {LIVE_CHANNEL, false},
-		{LIVE_UPSTREAM_CHANNEL, false}, {LIVE_BONDING_GROUP, false},
-		{LIVE_MODEM, true},	       {LIVE_MODEM, false},
-		{LIVE_BONDING_GROUP, true},    {LIVE_UPSTREAM_CHANNEL, true},
-		{LIVE_UPSTREAM_CHANNEL, true}, {LIVE_CHANNEL, true},
-		{LIVE_CHANNEL, true},	       {LIVE_FILTER_GROUP, true},
-		{LIVE_FILTER_GROUP, true},
-	};
-	char *text = replaced("x", "x");
-	struct live_group l = live_of(text);
+	struct live_group l = live_of(LIVE_SMALL);
 	char *moved = NULL;
 	struct service_group next;
 	struct live_changes changes;
 	char why[LIVE_LINE];
-	size_t met = 0;
 
 	(void)state;
 	/* the second modem moves to what is new, as its old channels go */
@@ -194,14 +145,7 @@ static void objects_come_before_and_go_after_their_users(void **state) {
 	memcpy(strstr(strstr(moved, "id: 6"), "channel: 1"), "channel: 7", 10);
 	next = sg_of(moved);
 	assert_true(live_difference(&l, &next, &changes, why));
-	for (size_t i = 0; i < changes.count && met < ARRAY_COUNT(order); i++) {
-		const struct live_change *c = &changes.list[i];
-
-		while (met < ARRAY_COUNT(order) && (order[met].object != c->object ||
-						    order[met].goes != (c->next == NULL)))
-			met++;
-	}
-	assert_true(met < ARRAY_COUNT(order));
+	expect_order(&changes);
 	live_changes_take(&l, &changes);
 	live_changes_free(&changes);
 	expect_same_as(&l, &next);
@@ -212,7 +156,6 @@ static void objects_come_before_and_go_after_their_users(void **state) {
 		       "2 channels added, 1 channel removed");
 	service_group_free(&next);
 	free(moved);
-	free(text);
 	live_group_free(&l);
 }
 
@@ -287,7 +230,8 @@ static void what_takes_a_new_start(void **state) {
 
 /* Cores are a list of their own kind. */
 static void cores_are_compared_by_what_they_are(void **state) {
-	char *one = replaced("name: sg\n", "name: sg\nthreads: {layout: combined, cores: \"3,4\"}\n");
+	char *one =
+		replaced("name: sg\n", "name: sg\nthreads: {layout: combined, cores: \"3,4\"}\n");
 	char *other =
 		replaced("name: sg\n", "name: sg\nthreads: {layout: combined, cores: \"3,5\"}\n");
 	struct live_group l = live_of(one);
@@ -298,60 +242,6 @@ static void cores_are_compared_by_what_they_are(void **state) {
 	free(one);
 	free(other);
 	live_group_free(&l);
-}
-
-static void where_there_is_no_room(void **state) {
-	static const char few[] = "max_modems: 3\n" LIVE_SMALL;
-	struct live_group l = live_of(few);
-	char *flows;
-
-	(void)state;
-	assert_int_equal(l.room.modems, 3);
-	expect_changes(&l, "max_modems: 3\n" LIVE_SMALL NEW_MODEM("1"), "1 modem added");
-	expect_refusal(&l, "max_modems: 3\n" LIVE_TOP "modems:\n" LIVE_MODEM_1 LIVE_MODEM_2 NEW_MODEM("2"),
-		       "modems: found 1 that come, allowed: as many as there are places while "
-		       "those that go have theirs, of 3");
-	expect_changes(&l, few, "1 modem removed");
-	live_group_free(&l);
-
-	/* of a group without upstream there is no room for one */
-	l = live_of(SMALL);
-	assert_true(asprintf(&flows,
-			     "%supstream_channels: [{id: 1, type: ofdma, rate: 1 Mbps, "
-			     "session: 5}]\n",
-			     SMALL) > 0);
-	expect_refusal(&l, flows,
-		       "upstream_channels: found 1 upstream channels, allowed: 0, for which there "
-		       "is room since the start");
-	free(flows);
-	live_group_free(&l);
-}
-
-static void room_is_what_was_asked_for(void **state) {
-	struct service_group sg = sg_of("max_modems: 1000\n" LIVE_SMALL);
-	struct group_room room = group_room(&sg), exact = group_room_exact(&sg);
-	struct live_group l;
-
-	(void)state;
-	assert_int_equal(room.modems, 1000);
-	assert_int_equal(room.flows, 4 * 500 + 32);
-	assert_int_equal(room.ipv4, 2 * 500 + 64);
-	assert_int_equal(room.ipv6, 500 + 64);
-	assert_int_equal(room.channels, 7);
-	assert_int_equal(exact.modems, 2);
-	assert_int_equal(exact.flows, 4);
-	assert_int_equal(exact.ipv4, 2);
-	assert_int_equal(exact.ipv6, 1);
-	assert_int_equal(exact.upstream_flows, 2);
-	assert_int_equal(exact.streams, 2);
-	assert_int_equal(exact.sids, 3);
-	exact.sids = 2;
-	assert_int_equal(live_group_create(&l, &sg, &exact), -1);
-	live_group_free(&l);
-	service_group_free(&sg);
-	expect_mistakes("max_modems: 1\n" LIVE_SMALL, 1,
-			"sg.yaml:1: max_modems: found \"1\", allowed: at least the 2 modems that "
-			"there are\n");
 }
 
 static void changes_have_names(void **state) {
@@ -383,7 +273,6 @@ static void changes_have_names(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_copy_is_the_configuration),
 		cmocka_unit_test(the_order_of_lists_is_no_difference),
 		cmocka_unit_test(one_value_is_one_change),
 		cmocka_unit_test(objects_come_before_and_go_after_their_users),
@@ -391,8 +280,6 @@ int main(void) {
 		cmocka_unit_test(values_move_between_objects),
 		cmocka_unit_test(what_takes_a_new_start),
 		cmocka_unit_test(cores_are_compared_by_what_they_are),
-		cmocka_unit_test(where_there_is_no_room),
-		cmocka_unit_test(room_is_what_was_asked_for),
 		cmocka_unit_test(changes_have_names),
 	};
 

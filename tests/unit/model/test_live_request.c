@@ -1,84 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One object of a request: read, checked, held against all others, and written back. */
-#include "test_live.h"
-
-#define MAC_1 "mac: '02:01:00:00:00:01'"
-#define MAC_9 "{mac: '02:01:00:00:00:09', addresses: ['10.0.0.9'], bonding_group: 2, "
-#define CLEAR_9 MAC_9 "security: {said: 9, cipher: none}, "
-#define MODEM_9 CLEAR_9 "service_flows: [{id: 9}]}"
-
-/* JSON without the many quotes: words are texts, 'a:b' is one word. */
-static json_t *json_of(const char *text) {
-	char made[2048];
-	size_t used = 0;
-	json_error_t error;
-	json_t *value;
-
-	while (*text != '\0' && used + 80 < sizeof(made)) {
-		size_t length = *text == '\'' ? strcspn(text + 1, "'")
-					      : strcspn(text, " ,:{}[]\n");
-		bool number = strspn(text, "-0123456789") == length || strncmp(text, "true", 4) == 0 ||
-			      strncmp(text, "null", 4) == 0 || strncmp(text, "false", 5) == 0;
-
-		if (*text == '\'') {
-			used += (size_t)sprintf(made + used, "\"%.*s\"", (int)length, text + 1);
-			text += length + 2;
-		} else if (length > 0) {
-			const char *quote = number ? "" : "\"";
-
-			used += (size_t)sprintf(made + used, "%s%.*s%s", quote, (int)length, text,
-						quote);
-			text += length;
-		} else {
-			made[used++] = *text++;
-		}
-	}
-	value = json_loadb(made, used, 0, &error);
-	if (value == NULL)
-		print_error("%.*s: %s\n", (int)used, made, error.text);
-	assert_non_null(value);
-	return value;
-}
-
-static bool ask(const struct live_group *l, enum live_verb verb, enum live_object object,
-		const char *text, struct live_changes *changes, char why[LIVE_LINE]) {
-	json_t *value = json_of(text);
-	bool good;
-
-	why[0] = '\0';
-	good = live_request(l, verb, object, value, changes, why);
-	json_decref(value);
-	return good;
-}
-
-static void expect_done(struct live_group *l, enum live_verb verb, enum live_object object,
-			const char *text, const char *expected) {
-	struct live_changes changes;
-	char why[LIVE_LINE], told[256];
-
-	if (!ask(l, verb, object, text, &changes, why))
-		print_error("%s\n", why);
-	assert_string_equal(why, "");
-	live_changes_text(l, &changes, told, sizeof(told));
-	assert_string_equal(told, expected);
-	live_changes_take(l, &changes);
-	live_changes_free(&changes);
-	expect_sound(l);
-}
-
-static void expect_refused(const struct live_group *l, enum live_verb verb,
-			   enum live_object object, const char *text, const char *line) {
-	struct live_changes changes;
-	char why[LIVE_LINE], *before = live_text(l), *after;
-
-	assert_false(ask(l, verb, object, text, &changes, why));
-	assert_string_equal(why, line);
-	assert_null(changes.list);
-	after = live_text(l);
-	assert_string_equal(before, after);
-	free(before);
-	free(after);
-}
+#include "test_live_ask.h"
 
 /* Every object that is written is read again as it was, with its references. */
 static void there_and_back(void **state) {
@@ -128,7 +50,8 @@ static void objects_come_and_go(void **state) {
 	expect_done(&l, LIVE_ADD, LIVE_CHANNEL, "{id: 9, type: ofdm, rate: '1 Gbps', session: 19}",
 		    "1 channel added");
 	expect_done(&l, LIVE_ADD, LIVE_UPSTREAM_CHANNEL,
-		    "{id: 9, type: ofdma, rate: '1 Gbps', session: 19}", "1 upstream channel added");
+		    "{id: 9, type: ofdma, rate: '1 Gbps', session: 19}",
+		    "1 upstream channel added");
 	expect_done(&l, LIVE_ADD, LIVE_BONDING_GROUP, "{id: 9, channels: [9, 1]}",
 		    "1 bonding group added");
 	expect_done(&l, LIVE_ADD, LIVE_FILTER_GROUP,
@@ -139,9 +62,10 @@ static void objects_come_and_go(void **state) {
 		    "service_flows: [{id: 9, dsid: 9}], upstream_service_flows: [{id: 10, "
 		    "sid_clusters: [{id: 0, sids: [{channel: 9, sid: 1}]}]}]}",
 		    "1 modem added");
-	expect_refused(&l, LIVE_REMOVE, LIVE_CHANNEL, "{id: 9}",
-		       "channel: found channel 9, which bonding group 9 refers to, allowed: one that "
-		       "nothing refers to");
+	expect_refused(
+		&l, LIVE_REMOVE, LIVE_CHANNEL, "{id: 9}",
+		"channel: found channel 9, which bonding group 9 refers to, allowed: one that "
+		"nothing refers to");
 	expect_refused(&l, LIVE_REMOVE, LIVE_BONDING_GROUP, "{id: 9}",
 		       "bonding_group: found bonding group 9, which modem 02:01:00:00:00:09 refers "
 		       "to, allowed: one that nothing refers to");
@@ -185,7 +109,9 @@ static void some_keys_are_set(void **state) {
 	expect_done(&l, LIVE_SET, LIVE_MODEM, "{" MAC_1 ", bonding_group: 2}", "1 modem changed");
 	assert_int_equal(modem->service_flows[2].bonding_group, 1); /* follows */
 	expect_done(&l, LIVE_SET, LIVE_MODEM,
-		    "{" MAC_1 ", bonding_group: 1, service_flows: {7: null}}", "1 modem changed");
+		    "{" MAC_1
+		    ", bonding_group: 1, service_flows: {2: {bonding_group: 2}, 7: null}}",
+		    "1 modem changed");
 	assert_int_equal(modem->service_flow_count, 2);
 	expect_done(&l, LIVE_SET, LIVE_MODEM, "{" MAC_1 ", max_aggregate_rate: null}",
 		    "1 modem changed");
@@ -218,8 +144,9 @@ static void what_a_file_may_not_say(void **state) {
 		 "modem.prio: found unknown key \"prio\", allowed: mac, addresses, cpe_limit, "
 		 "filter_groups, bonding_group, max_aggregate_rate, max_aggregate_burst, security, "
 		 "service_flows, classifiers, upstream_service_flows"},
-		{LIVE_ADD, LIVE_MODEM, "{}", "modem.mac: found nothing, allowed: a unicast MAC "
-					     "address such as \"02:00:00:00:00:01\""},
+		{LIVE_ADD, LIVE_MODEM, "{}",
+		 "modem.mac: found nothing, allowed: a unicast MAC "
+		 "address such as \"02:00:00:00:00:01\""},
 		{LIVE_REMOVE, LIVE_MODEM, "{id: 5}",
 		 "modem.mac: found nothing, allowed: a unicast MAC address such as "
 		 "\"02:00:00:00:00:01\""},
@@ -239,7 +166,8 @@ static void what_a_file_may_not_say(void **state) {
 		{LIVE_ADD, LIVE_BONDING_GROUP, "{id: 3, channels: [1, 8]}",
 		 "bonding_group.channels[1]: found \"8\", allowed: the id of a channel in service"},
 		{LIVE_SET, LIVE_MODEM, "{" MAC_1 ", addresses: ['10.9.9.9', '10.9.9.9']}",
-		 "modem.addresses[1]: found \"10.9.9.9\" again, allowed: it once (first in the same "
+		 "modem.addresses[1]: found \"10.9.9.9\" again, allowed: it once (first in the "
+		 "same "
 		 "request)"},
 		{LIVE_SET, LIVE_MODEM, "{" MAC_1 ", service_flows: {2: {bonding_group: 1}}}",
 		 "modem.service_flows[1].dsid: found nothing, allowed: a DSID: the bonding group "
@@ -249,7 +177,8 @@ static void what_a_file_may_not_say(void **state) {
 		 "upstream_channel.ranging_session: found \"5\" again, allowed: it once (first in "
 		 "the same request)"},
 		{LIVE_SET, LIVE_GROUP, "{rate_limit: fast}",
-		 "rate_limit: found \"fast\", allowed: none, or a rate such as \"1.89 Gbps\", 1 kbps "
+		 "rate_limit: found \"fast\", allowed: none, or a rate such as \"1.89 Gbps\", 1 "
+		 "kbps "
 		 "to 1 Tbps"},
 		{LIVE_ADD, LIVE_GROUP, "{}",
 		 "request: found the group itself, allowed: to set its keys"},
@@ -264,117 +193,6 @@ static void what_a_file_may_not_say(void **state) {
 	live_group_free(&l);
 }
 
-static void what_another_has(void **state) {
-	static const struct {
-		enum live_object object;
-		const char *text, *line;
-	} all[] = {
-		{LIVE_MODEM, "{mac: '02:01:00:00:00:02', addresses: ['10.0.0.9'], bonding_group: 2, "
-			     "security: {said: 9, cipher: none}, service_flows: [{id: 9}]}",
-		 "modem.mac: found 02:01:00:00:00:02 again, allowed: it once (modem "
-		 "02:01:00:00:00:02 has it)"},
-		{LIVE_MODEM, "{mac: '02:01:00:00:00:09', addresses: ['10.0.0.9', '2001:db8::1'], "
-			     "bonding_group: 2, security: {said: 9, cipher: none}, "
-			     "service_flows: [{id: 9}]}",
-		 "modem.addresses[1]: found 2001:db8::1 again, allowed: it once (modem "
-		 "02:01:00:00:00:01 has it)"},
-		{LIVE_MODEM, CLEAR_9 "service_flows: [{id: 9}, {id: 6}]}",
-		 "modem.service_flows[1].id: found 6 again, allowed: it once (modem "
-		 "02:01:00:00:00:02 has it)"},
-		{LIVE_MODEM, CLEAR_9 "service_flows: [{id: 9, dsid: 1}]}",
-		 "modem.service_flows[0].dsid: found 1 again, allowed: it once (modem "
-		 "02:01:00:00:00:01 has it)"},
-		{LIVE_MODEM, CLEAR_9 "service_flows: [{id: 9}], upstream_service_flows: [{id: 4, "
-				     "sid_clusters: [{id: 0, sids: [{channel: 2, sid: 2}]}]}]}",
-		 "modem.upstream_service_flows[0].id: found 4 again, allowed: it once (modem "
-		 "02:01:00:00:00:02 has it)"},
-		{LIVE_MODEM, CLEAR_9 "service_flows: [{id: 9}], upstream_service_flows: [{id: 8, "
-				     "sid_clusters: [{id: 0, sids: [{channel: 1, sid: 2}]}]}]}",
-		 "modem.upstream_service_flows[0].sid_clusters[0].sids[0].sid: found 2 again, "
-		 "allowed: it once (modem 02:01:00:00:00:02 has it)"},
-		{LIVE_MODEM, MAC_9 "security: {said: 1, cipher: none}, service_flows: [{id: 9}]}",
-		 "modem.security.said: found 1, allowed: a said of its own, or the same keys, ivs, "
-		 "cipher and key_sequence as the modems that share it (modem 02:01:00:00:00:01)"},
-		{LIVE_CHANNEL, "{id: 1, type: ofdm, rate: '1 Gbps', session: 5}",
-		 "channel.id: found 1 again, allowed: it once (channel 1 has it)"},
-		{LIVE_CHANNEL, "{id: 5, type: ofdm, rate: '1 Gbps', session: 12}",
-		 "channel.session: found 0x0000000c again, allowed: it once (channel 2 has it)"},
-		{LIVE_UPSTREAM_CHANNEL, "{id: 5, type: ofdma, rate: '1 Gbps', session: 22}",
-		 "upstream_channel.session: found 0x00000016 again, allowed: it once (upstream "
-		 "channel 1 has it)"},
-	};
-	struct live_group l = live_of(LIVE_SMALL);
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_COUNT(all); i++)
-		expect_refused(&l, LIVE_ADD, all[i].object, all[i].text, all[i].line);
-	expect_done(&l, LIVE_ADD, LIVE_MODEM, MODEM_9, "1 modem added");
-	live_group_free(&l);
-}
-
-static void modems_share_a_said(void **state) {
-	struct live_group l = live_of(LIVE_SMALL);
-
-	(void)state;
-	expect_done(&l, LIVE_ADD, LIVE_MODEM,
-		    MAC_9 "security: {said: 2, cipher: none}, service_flows: [{id: 9}]}",
-		    "1 modem added");
-	expect_refused(&l, LIVE_SET, LIVE_MODEM,
-		       "{mac: '02:01:00:00:00:02', security: {key_sequence: 3}}",
-		       "modem.security.said: found 2, allowed: a said of its own, or the same keys, "
-		       "ivs, cipher and key_sequence as the modems that share it (modem "
-		       "02:01:00:00:00:09)");
-	expect_done(&l, LIVE_REMOVE, LIVE_MODEM, "{mac: '02:01:00:00:00:09'}", "1 modem removed");
-	expect_done(&l, LIVE_SET, LIVE_MODEM,
-		    "{mac: '02:01:00:00:00:02', security: {key_sequence: 3}}", "1 modem changed");
-	live_group_free(&l);
-}
-
-/* What is reserved of channels, from either side. */
-static void channels_carry_what_is_reserved(void **state) {
-	struct live_group l = live_of(LIVE_SMALL);
-
-	(void)state;
-	expect_done(&l, LIVE_ADD, LIVE_MODEM,
-		    CLEAR_9 "service_flows: [{id: 9, min_reserved_rate: '30 Mbps'}]}",
-		    "1 modem added");
-	expect_refused(&l, LIVE_SET, LIVE_MODEM,
-		       "{mac: '02:01:00:00:00:02', service_flows: {4: {min_reserved_rate: "
-		       "'8 Mbps'}}}",
-		       "modem.service_flows[0].min_reserved_rate: found 8 Mbps on bonding group 2 by "
-		       "all flows of the modem, allowed: at most 7.5 Mbps, which its channels have "
-		       "left");
-	expect_done(&l, LIVE_SET, LIVE_MODEM,
-		    "{mac: '02:01:00:00:00:02', service_flows: {4: {min_reserved_rate: "
-		    "'7.5 Mbps'}}}",
-		    "1 modem changed");
-	expect_refused(&l, LIVE_SET, LIVE_CHANNEL, "{id: 3, rate: '37 Mbps'}",
-		       "channel.rate: found channels of 37 Mbps in bonding group 2, allowed: at "
-		       "least 37.5 Mbps, the sum of its flows' min_reserved_rate");
-	expect_refused(&l, LIVE_SET, LIVE_BONDING_GROUP, "{id: 2, channels: [3, 1]}",
-		       "bonding_group.channels: found 2 channels, allowed: one, as 3 of the flows on "
-		       "it have no DSID");
-	expect_done(&l, LIVE_SET, LIVE_BONDING_GROUP, "{id: 2, channels: [1]}",
-		    "1 bonding group changed");
-	expect_done(&l, LIVE_SET, LIVE_CHANNEL, "{id: 3, rate: '37 Mbps'}", "1 channel changed");
-	expect_refused(&l, LIVE_SET, LIVE_BONDING_GROUP, "{id: 2, channels: [3]}",
-		       "bonding_group.channels: found channels of 37 Mbps in bonding group 2, "
-		       "allowed: at least 37.5 Mbps, the sum of its flows' min_reserved_rate");
-	live_group_free(&l);
-}
-
-static void a_group_that_is_full(void **state) {
-	struct live_group l = live_of("max_modems: 2\n" LIVE_SMALL);
-
-	(void)state;
-	expect_refused(&l, LIVE_ADD, LIVE_MODEM, MODEM_9,
-		       "modems: found 3 modems, allowed: 2, for which there is room since the start");
-	expect_done(&l, LIVE_REMOVE, LIVE_MODEM, "{mac: '02:01:00:00:00:01'}", "1 modem removed");
-	expect_done(&l, LIVE_ADD, LIVE_MODEM, MODEM_9, "1 modem added");
-	assert_int_equal(place_of(&l, "02:01:00:00:00:09"), 0);
-	live_group_free(&l);
-}
-
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(there_and_back),
@@ -382,10 +200,6 @@ int main(void) {
 		cmocka_unit_test(objects_come_and_go),
 		cmocka_unit_test(some_keys_are_set),
 		cmocka_unit_test(what_a_file_may_not_say),
-		cmocka_unit_test(what_another_has),
-		cmocka_unit_test(modems_share_a_said),
-		cmocka_unit_test(channels_carry_what_is_reserved),
-		cmocka_unit_test(a_group_that_is_full),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/live/live_between.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/live/live_index.h"
+#include "model/live/live_kind.h"
+#include "model/server/sides.h"
+#include "model/server_config.h"
+
+struct judging {
+	const struct live_group *const *groups;
+	const struct live_group *own;
+	enum live_object object;
+	/* The other groups of each side. */
+	uint8_t others[SIDES][SERVER_MAX_GROUPS];
+	size_t other_count[SIDES];
+	char *why;
+};
+
+/* Where a packet is told by it; SIDES: nowhere. */
+static enum side side_of(const struct identity *identity) {
+	switch (identity->kind) {
+	case IDENTITY_MAC:
+	case IDENTITY_ADDRESS: return SIDE_NETWORK;
+	case IDENTITY_SESSION: return SIDE_RPD;
+	case IDENTITY_UPSTREAM_SESSION: return SIDE_CORE;
+	default: return SIDES;
+	}
+}
+
+static bool refuse_other(const struct judging *j, const struct identity *identity, enum side side,
+			 const struct live_group *other, uint32_t place) {
+	const char *device = side_device(&j->own->sg, side);
+	char path[32], value[64], name[64];
+
+	snprintf(path, sizeof(path), identity->format, identity->index[0]);
+	identity_text(identity, value, sizeof(value));
+	live_name(j->object, other->blocks[j->object][place], name, sizeof(name));
+	snprintf(j->why, LIVE_LINE,
+		 "%s.%s: found %s again, allowed: it in one group of the port %.*s, or another %s "
+		 "(%s of service group %" PRIu32 " has it)",
+		 live_kinds[j->object].item, path, value, (int)strcspn(device, ","), device,
+		 side_otherwise(side), name, other->sg.id);
+	return false;
+}
+
+static bool is_told_apart(void *context, const struct identity *identity) {
+	const struct judging *j = context;
+	enum side side = side_of(identity);
+
+	for (size_t i = 0; side < SIDES && i < j->other_count[side]; i++) {
+		const struct live_group *other = j->groups[j->others[side][i]];
+		uint32_t place = live_index_find(other->index, identity);
+
+		if (place != IDENTITY_NONE)
+			return refuse_other(j, identity, side, other, place);
+	}
+	return true;
+}
+
+bool live_between(const struct live_group *const *groups, size_t count, size_t changed,
+		  const struct live_changes *changes, char why[LIVE_LINE]) {
+	struct judging j = {.groups = groups, .own = groups[changed], .why = why};
+	bool good = true;
+
+	for (size_t g = 0; g < count && g < SERVER_MAX_GROUPS; g++) {
+		for (enum side side = 0; g != changed && side < SIDES; side++) {
+			if (side_same(&groups[g]->sg, &j.own->sg, side))
+				j.others[side][j.other_count[side]++] = (uint8_t)g;
+		}
+	}
+	for (size_t i = 0; good && i < changes->count; i++) {
+		const struct live_change *c = &changes->list[i];
+
+		j.object = c->object;
+		if (c->object != LIVE_GROUP && c->next != NULL)
+			good = identity_each(c->object, c->next, is_told_apart, &j);
+	}
+	return good;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A configuration that is loaded again, of which most is the same. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/file.h"
+#include "model/server/server_reader.h"
+
+/* Mistakes are told with the lines of what they are in: so then all is read. */
+static int load_rest(const struct server_source *source, const struct kept_groups *before,
+		     struct kept_groups *kept, FILE *errors) {
+	char *said = NULL;
+	size_t size;
+	FILE *quiet = before != NULL ? open_memstream(&said, &size) : NULL;
+	int count = 1;
+
+	if (quiet != NULL) {
+		count = server_load(source, before, kept, &kept->config, quiet);
+		fclose(quiet);
+		free(said);
+	}
+	if (count > 0) {
+		*kept = (struct kept_groups){.whole = kept->whole};
+		count = server_load(source, NULL, kept, &kept->config, errors);
+	}
+	return count;
+}
+
+const struct server_config *server_config_load_text_again(struct kept_groups **kept,
+							  const struct server_source *source,
+							  FILE *errors) {
+	struct kept_groups *before = *kept, *next = calloc(1, sizeof(*next));
+
+	if (next == NULL) {
+		fprintf(errors, "%s: file: found " NO_MEMORY ", allowed: " FITS "\n", source->name);
+		return NULL;
+	}
+	digest_text(&next->whole, source->name, strlen(source->name));
+	digest_text(&next->whole, source->text, source->size);
+	digest_devices(&next->whole, source->devices, 0);
+	if (before != NULL && !before->own_files && digest_same(&before->whole, &next->whole)) {
+		free(next);
+		return &before->config;
+	}
+	if (load_rest(source, before, next, errors) > 0) {
+		free(next);
+		return NULL;
+	}
+	for (size_t g = 0; g < next->config.group_count; g++) {
+		next->own_files = next->own_files || next->groups[g].own_file;
+		if (next->groups[g].same) /* its memory is the next one's */
+			before->config.groups[g].arena = NULL;
+		next->groups[g].same = false;
+	}
+	server_config_forget(before);
+	*kept = next;
+	return &next->config;
+}
+
+void server_config_forget(struct kept_groups *kept) {
+	if (kept != NULL)
+		server_config_free(&kept->config);
+	free(kept);
+}
+
+const struct server_config *server_config_load_again(struct kept_groups **kept, const char *path,
+						     const struct server_devices *devices,
+						     FILE *errors) {
+	struct server_source source = {
+		.name = path, .files = &server_files_on_disk, .devices = devices};
+	const struct server_config *config = NULL;
+	char *text = file_read_or_tell(path, &source.size, errors);
+
+	source.text = text;
+	if (text != NULL)
+		config = server_config_load_text_again(kept, &source, errors);
+	free(text);
+	return config;
+}

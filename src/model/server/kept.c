@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/server/kept.h"
+
+#include <string.h>
+
+#define MOST_NODES 1000000 /* that are looked at for one digest */
+#define LANES 4
+
+static uint64_t mix(uint64_t lane, uint64_t word) {
+	static const uint64_t odd = UINT64_C(0x9fb21c651e98df25);
+
+	lane = (lane ^ word) * odd;
+	return lane ^ lane >> 29 ^ lane << 37;
+}
+
+/* The length first, so that two texts are not the same as one of both. */
+void digest_text(struct digest *digest, const char *text, size_t size) {
+	uint64_t lane[LANES], word[LANES];
+
+	for (unsigned i = 0; i < LANES; i++)
+		lane[i] = mix(digest->lane[i] + i, size ^ digest->lane[(i + 1) % LANES]);
+	for (; size >= sizeof(word); size -= sizeof(word), text += sizeof(word)) {
+		memcpy(word, text, sizeof(word));
+		for (unsigned i = 0; i < LANES; i++)
+			lane[i] = mix(lane[i], word[i]);
+	}
+	memset(word, 0, sizeof(word));
+	memcpy(word, text, size);
+	for (unsigned i = 0; i < LANES; i++)
+		lane[i] = mix(lane[i], word[i]);
+	/* each lane comes to know the others */
+	for (unsigned round = 0; round < 2; round++) {
+		for (unsigned i = 0; i < LANES; i++)
+			lane[i] = mix(lane[i], lane[(i + 1) % LANES]);
+	}
+	memcpy(digest->lane, lane, sizeof(lane));
+}
+
+static bool walk(struct digest *digest, struct node *node, uint32_t *left) {
+	struct node *value = node_resolve(node);
+	const char about[2] = {(char)value->type, 0};
+
+	if ((*left)-- == 0) {
+		*left = 0;
+		return false;
+	}
+	digest_text(digest, about, sizeof(about));
+	if (value->type == NODE_SCALAR) {
+		digest_text(digest, value->text, value->length);
+		return true;
+	}
+	digest_text(digest, (const char *)&value->length, sizeof(value->length));
+	for (struct node *child = value->first; child != NULL; child = child->next) {
+		if (!walk(digest, child, left))
+			return false;
+	}
+	return true;
+}
+
+bool digest_node(struct digest *digest, struct node *node) {
+	uint32_t left = MOST_NODES;
+
+	return walk(digest, node, &left);
+}
+
+static void digest_name(struct digest *digest, const char *name) {
+	digest_text(digest, name != NULL ? name : "\n", name != NULL ? strlen(name) : 1);
+}
+
+void digest_devices(struct digest *digest, const struct server_devices *devices, size_t groups) {
+	const struct server_devices none = {0};
+
+	if (devices == NULL)
+		devices = &none;
+	digest_name(digest, devices->network);
+	digest_name(digest, devices->rphy);
+	digest_name(digest, devices->control);
+	digest_text(digest, (const char *)&groups, sizeof(groups));
+}
+
+bool digest_same(const struct digest *a, const struct digest *b) {
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+bool kept_same(const struct kept_group *before, const struct kept_group *now) {
+	return before->own_file && now->own_file && digest_same(&before->digest, &now->digest);
+}
+
+void kept_threads(struct kept_group *kept, const struct placed_group *placed, uint32_t own_line) {
+	kept->threads = placed->sg->threads;
+	kept->own_layout = placed->layout_line >= own_line;
+	kept->own_cores = placed->cores_line >= own_line;
+	kept->own_main_core = placed->main_core_line >= own_line;
+}
+
+void kept_place(const struct kept_group *kept, struct placed_group *placed, uint32_t own_line) {
+	if (kept->own_layout)
+		placed->layout_line = own_line;
+	if (kept->own_cores)
+		placed->cores_line = own_line;
+	if (kept->own_main_core)
+		placed->main_core_line = own_line;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A group's own file: where it is, whether it is the one that was read before, and its tree if it is not. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/file.h"
+#include "model/group_reader.h"
+#include "model/keys.h"
+#include "model/server/server_reader.h"
+
+/* Where `file` is, from the folder of the server's file. NULL without memory. */
+static char *path_of(struct server_reader *server, const char *file) {
+	const char *slash = strrchr(server->path, '/');
+	size_t folder = slash != NULL && file[0] != '/' ? (size_t)(slash - server->path) + 1 : 0;
+	char *path = arena_alloc(server->tree.arena, folder + strlen(file) + 1, 1);
+
+	if (path == NULL) {
+		errors_add(server->errors, 1, NULL, NO_MEMORY, FITS);
+		return NULL;
+	}
+	memcpy(path, server->path, folder);
+	strcpy(path + folder, file);
+	return path;
+}
+
+/* Whether all that is said of the group is what was said of it the last time. */
+static bool same_as_before(struct group_reading *group, const char *path, const char *text,
+			   size_t size) {
+	struct server_reader *server = group->server;
+	struct kept_group *kept;
+
+	if (server->kept == NULL)
+		return false;
+	kept = &server->kept->groups[group->index];
+	kept->digest = server->shared_digest;
+	kept->own_file = digest_node(&kept->digest, group->item);
+	digest_text(&kept->digest, path, strlen(path));
+	digest_text(&kept->digest, text, size);
+	return kept->own_file && server->before != NULL &&
+	       kept_same(&server->before->groups[group->index], kept);
+}
+
+/* False after a mistake. The text is not needed any more once there is a tree of it. */
+static bool load_own_tree(struct group_reading *group, const char *path, const char *text,
+			  size_t size) {
+	struct server_reader *server = group->server;
+	const struct errors_scope scope = {
+		.file = path,
+		.first = server->next_line,
+		.line = 1,
+		.order = (uint32_t)group->index + 1,
+	};
+
+	errors_open_scope(server->errors, scope);
+	group->own_line = scope.first;
+	server->bytes_left -= size;
+	server->next_line += (uint32_t)size + 2; /* no line has less than a byte */
+	group->same = same_as_before(group, path, text, size);
+	if (group->same)
+		return true;
+	if (!tree_load(&group->own, text, size, scope.first, server->errors) ||
+	    !group_is_one(group->own.root, server->errors))
+		return false;
+	server->visits += group->own.nodes;
+	reader_check_names(&group->reader, service_group_keys, group->own.root);
+	return true;
+}
+
+bool own_file_read(struct group_reading *group, struct node *value) {
+	struct server_reader *server = group->server;
+	const struct path key = {.key = group_file_key.name};
+	char *file = NULL, *path, *text;
+	size_t size;
+	bool good;
+
+	reader_read_one(&group->reader, &group_file_key, value, &file, NULL);
+	path = file != NULL ? path_of(server, file) : NULL;
+	if (path == NULL)
+		return false;
+	text = server->files->read(server->files->context, path, server->bytes_left, &size);
+	if (text == NULL) {
+		file_refuse(server->errors, value->line, &key);
+		return false;
+	}
+	good = load_own_tree(group, path, text, size);
+	free(text);
+	if (!group->same)
+		group->sg->name = group_name_of(group->sg->arena, path);
+	return good;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A change of one group that another group of its port does not bear. */
+#include "test_live.h"
+
+#include "model/live/live_between.h"
+
+#define ON(network, rphy, more)                                                                \
+	"ports: {network: {device: \"" network "\"" more "}, rphy: {device: \"" rphy "\"" more \
+	"}}\n"
+#define NINTH(mac, address)                                                              \
+	"{\"mac\": \"" mac "\", \"addresses\": [\"10.0.0.77\", \"" address               \
+	"\"], \"bonding_group\": 1, \"security\": {\"said\": 9, \"cipher\": \"none\"}, " \
+	"\"service_flows\": [{\"id\": 99, \"dsid\": 99}]}"
+
+struct pair {
+	struct live_group groups[2];
+};
+
+static struct pair pair_of(const char *first_ports, const char *second_ports) {
+	static const char other[] =
+		"service_group: 2\n"
+		"channels: [{id: 1, type: ofdm, rate: 1 Gbps, session: 31}]\n"
+		"upstream_channels: [{id: 1, type: ofdma, rate: 1 Gbps, session: 41, "
+		"ranging_session: 42}]\n"
+		"bonding_groups: [{id: 1, channels: [1]}]\n"
+		"modems:\n"
+		"  - {mac: \"02:01:00:00:00:08\", addresses: [10.0.0.8, \"2001:db8::8\"], "
+		"bonding_group: 1, security: {said: 1, cipher: none}, service_flows: [{id: 1}]}\n";
+	struct pair pair;
+	char *text = NULL;
+
+	assert_true(asprintf(&text, "%s%s", first_ports, LIVE_SMALL) > 0);
+	pair.groups[0] = live_of(text);
+	free(text);
+	assert_true(asprintf(&text, "%s%s", second_ports, other) > 0);
+	pair.groups[1] = live_of(text);
+	free(text);
+	return pair;
+}
+
+static void expect(struct pair *pair, enum live_object object, const char *text, const char *line) {
+	const struct live_group *groups[] = {&pair->groups[0], &pair->groups[1]};
+	json_t *value = json_loads(text, 0, NULL);
+	struct live_changes changes;
+	char why[LIVE_LINE] = "";
+
+	assert_non_null(value);
+	if (!live_request(groups[0], LIVE_ADD, object, value, &changes, why))
+		fail_msg("%s", why);
+	assert_int_equal(live_between(groups, 2, 0, &changes, why), line[0] == '\0');
+	assert_string_equal(why, line);
+	live_changes_free(&changes);
+	json_decref(value);
+}
+
+static void free_pair(struct pair *pair) {
+	live_group_free(&pair->groups[0]);
+	live_group_free(&pair->groups[1]);
+}
+
+#define CHANNEL(n) "{\"id\": 9, \"type\": \"ofdm\", \"rate\": \"1 Gbps\", \"session\": " n "}"
+#define UPSTREAM(n) "{\"id\": 9, \"type\": \"ofdma\", \"rate\": \"1 Gbps\", \"session\": " n "}"
+
+static void on_one_port(void **state) {
+	struct pair pair = pair_of(ON("net_null0,size=64", "net_null1", ""),
+				   ON("net_null0,size=64", "net_null1", ""));
+
+	(void)state;
+	expect(&pair, LIVE_MODEM, NINTH("02:01:00:00:00:09", "10.0.0.8"),
+	       "modem.addresses[1]: found 10.0.0.8 again, allowed: it in one group of the port "
+	       "net_null0, or another vlan or mac (modem 02:01:00:00:00:08 of service group 2 has "
+	       "it)");
+	expect(&pair, LIVE_MODEM, NINTH("02:01:00:00:00:09", "2001:db8::8"),
+	       "modem.addresses[1]: found 2001:db8::8 again, allowed: it in one group of the port "
+	       "net_null0, or another vlan or mac (modem 02:01:00:00:00:08 of service group 2 has "
+	       "it)");
+	expect(&pair, LIVE_MODEM, NINTH("02:01:00:00:00:08", "10.0.0.9"),
+	       "modem.mac: found 02:01:00:00:00:08 again, allowed: it in one group of the port "
+	       "net_null0, or another vlan or mac (modem 02:01:00:00:00:08 of service group 2 has "
+	       "it)");
+	expect(&pair, LIVE_MODEM, NINTH("02:01:00:00:00:09", "10.0.0.9"), "");
+	expect(&pair, LIVE_CHANNEL, CHANNEL("31"),
+	       "channel.session: found 0x0000001f again, allowed: it in one group of the port "
+	       "net_null1, or another vlan, rpd_mac or rpd_ip (channel 1 of service group 2 has "
+	       "it)");
+	expect(&pair, LIVE_CHANNEL, CHANNEL("41"), "");
+	expect(&pair, LIVE_UPSTREAM_CHANNEL, UPSTREAM("42"),
+	       "upstream_channel.session: found 0x0000002a again, allowed: it in one group of the "
+	       "port net_null1, or another vlan or core_mac (upstream channel 1 of service group 2 "
+	       "has it)");
+	expect(&pair, LIVE_UPSTREAM_CHANNEL, UPSTREAM("31"), "");
+	expect(&pair, LIVE_BONDING_GROUP, "{\"id\": 9, \"channels\": [1]}", "");
+	free_pair(&pair);
+}
+
+static void told_apart_by_something_else(void **state) {
+	struct pair pair = pair_of(ON("net_null0", "net_null1", ", vlan: 7"),
+				   ON("net_null0", "net_null1", ", vlan: 8"));
+
+	(void)state;
+	expect(&pair, LIVE_MODEM, NINTH("02:01:00:00:00:08", "10.0.0.8"), "");
+	expect(&pair, LIVE_CHANNEL, CHANNEL("31"), "");
+	expect(&pair, LIVE_UPSTREAM_CHANNEL, UPSTREAM("42"), "");
+	free_pair(&pair);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(on_one_port),
+		cmocka_unit_test(told_apart_by_something_else),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A group in service: its copy and its room. */
+#include "test_live_expect.h"
+
+static void where_there_is_no_room(void **state) {
+	static const char few[] = "max_modems: 3\n" LIVE_SMALL;
+	struct live_group l = live_of(few);
+	char *flows;
+
+	(void)state;
+	assert_int_equal(l.room.modems, 3);
+	expect_changes(&l, "max_modems: 3\n" LIVE_SMALL NEW_MODEM("1"), "1 modem added");
+	expect_refusal(
+		&l, "max_modems: 3\n" LIVE_TOP "modems:\n" LIVE_MODEM_1 LIVE_MODEM_2 NEW_MODEM("2"),
+		"modems: found 1 that come, allowed: as many as there are places while "
+		"those that go have theirs, of 3");
+	expect_changes(&l, few, "1 modem removed");
+	live_group_free(&l);
+
+	/* of a group without upstream there is no room for one */
+	l = live_of(SMALL);
+	assert_true(asprintf(&flows,
+			     "%supstream_channels: [{id: 1, type: ofdma, rate: 1 Mbps, "
+			     "session: 5}]\n",
+			     SMALL) > 0);
+	expect_refusal(&l, flows,
+		       "upstream_channels: found 1 upstream channels, allowed: 0, for which there "
+		       "is room since the start");
+	free(flows);
+	live_group_free(&l);
+}
+
+static void room_is_what_was_asked_for(void **state) {
+	struct service_group sg = sg_of("max_modems: 1000\n" LIVE_SMALL);
+	struct group_room room = group_room(&sg), exact = group_room_exact(&sg);
+	struct live_group l;
+
+	(void)state;
+	assert_int_equal(room.modems, 1000);
+	assert_int_equal(room.flows, 4 * 500 + 32);
+	assert_int_equal(room.ipv4, 2 * 500 + 64);
+	assert_int_equal(room.ipv6, 500 + 64);
+	assert_int_equal(room.channels, 7);
+	assert_int_equal(room.upstream_channels, 6);
+	assert_int_equal(room.upstream_flows, 2 * 500 + 32);
+	assert_int_equal(room.streams, 2 * 500 + 32);
+	assert_int_equal(room.sids, 3 * 500 + 32 * 6);
+	assert_int_equal(exact.modems, 2);
+	assert_int_equal(exact.flows, 4);
+	assert_int_equal(exact.ipv4, 2);
+	assert_int_equal(exact.ipv6, 1);
+	assert_int_equal(exact.upstream_flows, 2);
+	assert_int_equal(exact.streams, 2);
+	assert_int_equal(exact.sids, 3);
+	sg.max_modems = SG_MAX_MODEMS; /* of SIDs there are not as many */
+	room = group_room(&sg);
+	assert_int_equal(room.modems, SG_MAX_MODEMS);
+	assert_int_equal(room.sids, 6 * SG_MAX_SID);
+	exact.sids = 2;
+	assert_int_equal(live_group_create(&l, &sg, &exact), -1);
+	live_group_free(&l);
+	service_group_free(&sg);
+	expect_mistakes("max_modems: 1\n" LIVE_SMALL, 1,
+			"sg.yaml:1: max_modems: found \"1\", allowed: at least the 2 modems that "
+			"there are\n");
+}
+
+static void a_copy_is_the_configuration(void **state) {
+	struct live_group l = live_of(LIVE_SMALL);
+	struct service_group sg = sg_of(LIVE_SMALL);
+
+	(void)state;
+	expect_same_as(&l, &sg);
+	expect_sound(&l);
+	assert_string_equal(l.sg.name, "sg");
+	assert_int_equal(l.modems, 2);
+	assert_int_equal(l.room.modems, 18);
+	assert_int_equal(l.room.upstream_channels, 6);
+	service_group_free(&sg);
+	live_group_free(&l);
+	live_group_free(&l);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(where_there_is_no_room),
+		cmocka_unit_test(room_is_what_was_asked_for),
+		cmocka_unit_test(a_copy_is_the_configuration),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Random edits of a configuration, as a file read again and as requests: the group in service is then what a fresh
+ * copy of the configuration is, and what it knows of itself is what one would know who saw it for the first time.
+ */
+#include "random.h"
+#include "test_live.h"
+
+#define ROUNDS 400
+#define MOST 12 /* modems */
+#define CHANNELS 6
+#define GROUPS 4
+
+/* A configuration by numbers: small ones, so that much of it comes back. */
+struct plan_modem {
+	unsigned mac, group, filter, flows, rate, address, upstream, said;
+};
+
+struct plan {
+	unsigned limit;
+	unsigned channels[CHANNELS]; /* rate; 0: there is none */
+	unsigned groups[GROUPS]; /* channels as bits */
+	unsigned filters[GROUPS]; /* rules; 0: there is none */
+	unsigned upstream[GROUPS]; /* rate; 0: there is none */
+	struct plan_modem modems[MOST]; /* flows 0: there is none */
+};
+
+static void plan_modem_random(struct random *r, struct plan *p, unsigned i) {
+	p->modems[i] = (struct plan_modem){
+		.mac = i,
+		.group = random_below(r, GROUPS),
+		.filter = random_below(r, GROUPS + 1),
+		.flows = i == 0 ? 1 : random_below(r, 5),
+		.rate = random_below(r, 4),
+		.address = random_below(r, 3),
+		.upstream = random_below(r, GROUPS + 1),
+		.said = random_below(r, 3),
+	};
+}
+
+static void plan_random(struct random *r, struct plan *p) {
+	p->limit = random_below(r, 3);
+	for (unsigned i = 0; i < CHANNELS; i++)
+		p->channels[i] = i == 0 ? 1 : random_below(r, 4);
+	for (unsigned i = 0; i < GROUPS; i++) {
+		p->groups[i] = 1 + random_below(r, (1 << CHANNELS) - 1);
+		p->filters[i] = random_below(r, 4);
+		p->upstream[i] = i == 0 ? 1 : random_below(r, 3);
+	}
+	for (unsigned i = 0; i < MOST; i++)
+		plan_modem_random(r, p, i);
+}
+
+/* A few things become others. */
+static void plan_edit(struct random *r, struct plan *p) {
+	for (unsigned n = random_below(r, random_below(r, 8) == 0 ? 40 : 4); n > 0; n--) {
+		switch (random_below(r, 6)) {
+		case 0: p->limit = random_below(r, 3); break;
+		case 1: p->channels[random_between(r, 1, CHANNELS - 1)] = random_below(r, 4); break;
+		case 2:
+			p->groups[random_below(r, GROUPS)] =
+				1 + random_below(r, (1 << CHANNELS) - 1);
+			break;
+		case 3: p->filters[random_below(r, GROUPS)] = random_below(r, 4); break;
+		case 4: p->upstream[random_between(r, 1, GROUPS - 1)] = random_below(r, 3); break;
+		default: plan_modem_random(r, p, random_below(r, MOST));
+		}
+	}
+}
+
+static void write_flows(FILE *out, const struct plan_modem *m) {
+	for (unsigned f = 0; f < m->flows; f++)
+		fprintf(out, "%s{id: %u, dsid: %u, priority: %u}", f > 0 ? ", " : "",
+			100 * m->mac + f + 1, 100 * m->mac + f + 1, m->rate);
+}
+
+static void write_modem(FILE *out, const struct plan *p, const struct plan_modem *m) {
+	fprintf(out, "  - mac: \"02:01:00:00:00:%02x\"\n    addresses: [10.0.%u.%u", m->mac + 1,
+		m->address, m->mac + 1);
+	if (m->address == 1)
+		fprintf(out, ", \"2001:db8::%u\"", m->mac + 1);
+	fprintf(out, "]\n    bonding_group: %u\n", m->group + 1);
+	if (m->filter < GROUPS && p->filters[m->filter] > 0)
+		fprintf(out, "    filter_groups: [%u]\n", m->filter + 1);
+	fprintf(out, "    security: {said: %u, cipher: none}\n", m->said + 1);
+	if (m->rate > 0)
+		fprintf(out, "    max_aggregate_rate: %u Mbps\n", 10 * m->rate);
+	fprintf(out, "    service_flows: [");
+	write_flows(out, m);
+	fprintf(out, "]\n    classifiers: [{family: ipv4, protocol: %u, service_flow: %u}]\n",
+		m->rate, 100 * m->mac + m->flows);
+	if (m->upstream < GROUPS && p->upstream[m->upstream] > 0)
+		fprintf(out,
+			"    upstream_service_flows: [{id: %u, sid_clusters: [{id: 0, sids: "
+			"[{channel: %u, sid: %u}]}]}]\n",
+			100 * m->mac + 50, m->upstream + 1, m->mac + 1);
+}
+
+static void write_channels(FILE *out, const struct plan *p) {
+	fprintf(out, "name: sg\nmax_modems: 25\nrate_limit: %u Gbps\nchannels:\n", p->limit + 1);
+	for (unsigned i = 0; i < CHANNELS; i++) {
+		if (p->channels[i] > 0)
+			fprintf(out, "  - {id: %u, type: ofdm, rate: %u Gbps, session: %u}\n",
+				i + 1, p->channels[i], i + 1);
+	}
+	fprintf(out, "upstream_channels:\n");
+	for (unsigned i = 0; i < GROUPS; i++) {
+		if (p->upstream[i] > 0)
+			fprintf(out, "  - {id: %u, type: ofdma, rate: %u Mbps, session: %u}\n",
+				i + 1, p->upstream[i], i + 1);
+	}
+}
+
+static void write_groups(FILE *out, const struct plan *p) {
+	fprintf(out, "bonding_groups:\n");
+	for (unsigned i = 0; i < GROUPS; i++) {
+		fprintf(out, "  - {id: %u, channels: [1", i + 1);
+		for (unsigned c = 1; c < CHANNELS; c++) {
+			if ((p->groups[i] >> c & 1) != 0 && p->channels[c] > 0)
+				fprintf(out, ", %u", c + 1);
+		}
+		fprintf(out, "]}\n");
+	}
+	fprintf(out, "filter_groups:\n  - {id: 9, rules: [{family: ipv6, action: deny}]}\n");
+	for (unsigned i = 0; i < GROUPS; i++) {
+		if (p->filters[i] > 0)
+			fprintf(out,
+				"  - {id: %u, rules: [{family: ipv4, protocol: %u, action: "
+				"deny}]}\n",
+				i + 1, p->filters[i]);
+	}
+}
+
+/* Where modems begin is another place each time. */
+static char *plan_text(struct random *r, const struct plan *p) {
+	unsigned first = random_below(r, MOST);
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	write_channels(out, p);
+	write_groups(out, p);
+	fprintf(out, "modems:\n");
+	for (unsigned i = 0; i < MOST; i++) {
+		const struct plan_modem *m = &p->modems[(first + i) % MOST];
+
+		if (m->flows > 0)
+			write_modem(out, p, m);
+	}
+	fclose(out);
+	return text;
+}
+
+static void expect_same_table(const struct identity_table *a, const struct identity_table *b) {
+	size_t counts[2] = {0};
+
+	for (uint32_t i = 0; i < a->size; i++) {
+		const uint64_t *key = &a->keys[(size_t)i * a->words];
+		const uint32_t *place;
+
+		counts[1] += b->keys[(size_t)i * b->words] != 0 ||
+			     b->keys[(size_t)i * b->words + b->words - 1] != 0;
+		if (key[0] == 0 && key[a->words - 1] == 0)
+			continue;
+		counts[0]++;
+		place = identity_table_find(b, key);
+		assert_non_null(place);
+		if (key[0] >> 56 != IDENTITY_SAID)
+			assert_int_equal(*place, a->places[i]);
+	}
+	assert_int_equal(counts[0], counts[1]);
+}
+
+/* The index is one that was made of what is there. */
+static void expect_index_as_rebuilt(const struct live_group *l) {
+	struct arena *arena = arena_new();
+	struct live_index *fresh = live_index_new(arena, &l->room);
+
+	assert_non_null(fresh);
+	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
+		for (uint32_t i = 0; i < live_room(&l->room, o); i++) {
+			if (l->blocks[o][i] != NULL)
+				live_index_add(fresh, o, l->blocks[o][i], i);
+		}
+	}
+	expect_same_table(&l->index->narrow, &fresh->narrow);
+	expect_same_table(&l->index->wide, &fresh->wide);
+	assert_memory_equal(&l->index->used, &fresh->used, sizeof(fresh->used));
+	for (enum live_object o = LIVE_CHANNEL; o < LIVE_MODEM; o++)
+		assert_memory_equal(l->index->users[o], fresh->users[o],
+				    live_room(&l->room, o) * sizeof(uint32_t));
+	assert_memory_equal(l->index->reserved, fresh->reserved,
+			    l->room.bonding_groups * sizeof(uint64_t));
+	assert_memory_equal(l->index->without_dsid, fresh->without_dsid,
+			    l->room.bonding_groups * sizeof(uint32_t));
+	arena_free(arena);
+}
+
+/* All modems of a SAID are in its row, each once. */
+static void expect_rows_of_saids(const struct live_group *l) {
+	unsigned in_rows = 0;
+
+	for (uint16_t said = 1; said <= 3; said++) {
+		const struct identity identity = identity_of_said(said);
+		uint32_t before = IDENTITY_NONE;
+		uint32_t place = live_index_find(l->index, &identity);
+
+		while (place != IDENTITY_NONE) {
+			assert_int_equal(l->sg.modems[place].security.said, said);
+			assert_int_equal(l->index->said_before[place], before);
+			before = place;
+			place = l->index->said_next[place];
+			in_rows++;
+		}
+	}
+	assert_int_equal(in_rows, l->modems);
+}
+
+/* Each object once, and what comes where nothing is: also not what goes in the same list. */
+static void expect_places_free(const struct live_group *l, const struct live_changes *changes) {
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct live_change *c = &changes->list[i];
+		const void *there = c->object != LIVE_GROUP ? l->blocks[c->object][c->slot] : NULL;
+
+		for (size_t k = 0; k < i; k++)
+			assert_false(changes->list[k].object == c->object &&
+				     changes->list[k].slot == c->slot);
+		if (c->object == LIVE_MODEM && there != NULL && c->next != NULL)
+			assert_memory_equal(((const struct modem *)there)->mac, c->modem->mac, 6);
+	}
+}
+
+static void places_of(const struct live_group *l, uint32_t places[MOST]) {
+	for (unsigned i = 0; i < MOST; i++) {
+		const uint8_t mac[6] = {2, 1, 0, 0, 0, (uint8_t)(i + 1)};
+		const struct identity identity = identity_of_mac(mac);
+
+		places[i] = live_index_find(l->index, &identity);
+	}
+}
+
+static void expect_places_kept(const uint32_t before[MOST], const uint32_t after[MOST]) {
+	for (unsigned i = 0; i < MOST; i++) {
+		if (before[i] != IDENTITY_NONE && after[i] != IDENTITY_NONE)
+			assert_int_equal(before[i], after[i]);
+	}
+}
+
+static void files_read_again(void **state) {
+	struct random r = {0x5eed};
+	struct plan plan;
+	struct live_group l;
+	uint32_t places[2][MOST];
+	char *text;
+
+	(void)state;
+	plan_random(&r, &plan);
+	text = plan_text(&r, &plan);
+	l = live_of(text);
+	free(text);
+	for (unsigned n = 0; n < ROUNDS; n++) {
+		struct live_changes changes;
+		struct service_group next;
+		char why[LIVE_LINE] = "";
+
+		places_of(&l, places[0]);
+		plan_edit(&r, &plan);
+		text = plan_text(&r, &plan);
+		next = sg_of(text);
+		if (!live_difference(&l, &next, &changes, why))
+			fail_msg("%s", why);
+		expect_places_free(&l, &changes);
+		live_changes_take(&l, &changes);
+		live_changes_free(&changes);
+		expect_same_as(&l, &next);
+		expect_sound(&l);
+		expect_index_as_rebuilt(&l);
+		expect_rows_of_saids(&l);
+		places_of(&l, places[1]);
+		expect_places_kept(places[0], places[1]);
+		service_group_free(&next);
+		free(text);
+	}
+	live_group_free(&l);
+}
+
+/* One object of the next configuration as a request: it is done where all that it needs is there. */
+static bool ask_for(struct live_group *l, const struct live_group *next, struct random *r) {
+	enum live_object object = random_between(r, LIVE_CHANNEL, LIVE_MODEM);
+	uint32_t i = random_below(r, live_room(&next->room, object));
+	struct live_group *of = random_below(r, 2) == 0 || next->blocks[object][i] == NULL
+					? l
+					: (struct live_group *)(uintptr_t)next;
+	struct live_changes changes;
+	char why[LIVE_LINE];
+	json_t *value;
+	bool good;
+
+	i = random_below(r, live_room(&of->room, object));
+	if (of->blocks[object][i] == NULL)
+		return false;
+	value = object_json(of, object, i, true);
+	good = live_request(l, random_below(r, LIVE_REMOVE + 1), object, value, &changes, why);
+	json_decref(value);
+	if (!good)
+		return false;
+	live_changes_take(l, &changes);
+	live_changes_free(&changes);
+	return true;
+}
+
+static void requests_in_any_order(void **state) {
+	struct random r = {0xcafe};
+	struct plan plan;
+	struct live_group l, next;
+	unsigned done = 0;
+	char *text;
+
+	(void)state;
+	plan_random(&r, &plan);
+	text = plan_text(&r, &plan);
+	l = live_of(text);
+	free(text);
+	for (unsigned n = 0; n < ROUNDS / 4; n++) {
+		plan_random(&r, &plan);
+		text = plan_text(&r, &plan);
+		next = live_of(text);
+		for (unsigned i = 0; i < 40; i++)
+			done += ask_for(&l, &next, &r);
+		expect_sound(&l);
+		expect_index_as_rebuilt(&l);
+		expect_rows_of_saids(&l);
+		live_group_free(&next);
+		free(text);
+	}
+	assert_true(done > 100);
+	live_group_free(&l);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(files_read_again),
+		cmocka_unit_test(requests_in_any_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
