@@ -1,0 +1,2 @@
+#include "us_change_rig.h"
+int main(void){return 0;}
