@@ -135,10 +135,14 @@ static uint32_t old_streams(const struct us_change *c) {
 
 bool us_change_take(void *change) {
 	static const struct take_phase phases[] = {
-		{take_group, groups},		  {take_channel, channels},
-		{take_modem, modems},		  {close_sid, closed_sids},
-		{open_sid, opened_sids},	  {close_session, closed_sessions},
-		{open_session, opened_sessions}, {empty_session, old_sessions},
+		{take_group, groups},
+		{take_channel, channels},
+		{take_modem, modems},
+		{close_sid, closed_sids},
+		{open_sid, opened_sids},
+		{close_session, closed_sessions},
+		{open_session, opened_sessions},
+		{empty_session, old_sessions},
 		{empty_stream, old_streams},
 	};
 	struct us_change *c = change;

@@ -146,7 +146,11 @@ static void sid_differs(void **state) {
 static void sids_change_hands(void **state) {
 	enum { CROWD = 150 };
 	static const struct group_room crowded = {
-		.modems = 200, .upstream_channels = 3, .upstream_flows = 200, .streams = 200, .sids = 170,
+		.modems = 200,
+		.upstream_channels = 3,
+		.upstream_flows = 200,
+		.streams = 200,
+		.sids = 170,
 	};
 	static struct live_change many[CROWD];
 	static struct modem moved[CROWD];
@@ -188,8 +192,8 @@ static void sids_change_hands(void **state) {
 	us_change_end(c);
 	assert_int_equal(bench->u->counters.drops[DROP_UNKNOWN_SID], 0);
 	for (unsigned m = 0; m < CROWD; m++) {
-		const struct us_stream *s = us_stream_of_sid(&bench->u->tables, 0,
-							     (uint16_t)(BENCH_CROWD_SID + m));
+		const struct us_stream *s =
+			us_stream_of_sid(&bench->u->tables, 0, (uint16_t)(BENCH_CROWD_SID + m));
 
 		assert_int_equal(s->modem, BENCH_MODEMS + (m + CROWD - 1) % CROWD);
 		free(moved[m].upstream_flows);

@@ -170,9 +170,8 @@ static const struct modem *modem_of(struct model *k, unsigned slot) {
 			m->flows[f].id, m->flows[f].segment_header, clusters[slot][f],
 			m->flows[f].cluster_count};
 		for (unsigned c = 0; c < m->flows[f].cluster_count; c++)
-			clusters[slot][f][c] =
-				(struct sid_cluster){m->flows[f].clusters[c].id,
-						     &m->flows[f].clusters[c].sid, 1};
+			clusters[slot][f][c] = (struct sid_cluster){
+				m->flows[f].clusters[c].id, &m->flows[f].clusters[c].sid, 1};
 	}
 	return &modems[slot];
 }
@@ -313,7 +312,7 @@ static unsigned draw_change(void) {
 
 			for (unsigned c = 0; c < was->cluster_count; c++)
 				ended += was->clusters[c].half &&
-					!cluster_lives(slot, was, was->clusters[c].id);
+					 !cluster_lives(slot, was, was->clusters[c].id);
 		}
 	}
 	if (any(3) == 0) {

@@ -238,8 +238,8 @@ static void little_memory(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_room),	cmocka_unit_test(no_room_at_all),
-		cmocka_unit_test(of_others),	cmocka_unit_test(of_the_group),
+		cmocka_unit_test(no_room),	 cmocka_unit_test(no_room_at_all),
+		cmocka_unit_test(of_others),	 cmocka_unit_test(of_the_group),
 		cmocka_unit_test(two_at_a_time), cmocka_unit_test(two_of_one_modem),
 		cmocka_unit_test(little_memory),
 	};

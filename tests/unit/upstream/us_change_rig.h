@@ -146,8 +146,10 @@ static inline struct places_seen places_now(void) {
 	const struct us_tables *t = &bench->u->tables;
 
 	return (struct places_seen){
-		t->places.flows.count, t->places.streams.count,
-		t->places.sessions.count, t->places.sids,
+		t->places.flows.count,
+		t->places.streams.count,
+		t->places.sessions.count,
+		t->places.sids,
 		(uint32_t)(rte_hash_count(t->by_sid) + rte_hash_count(t->by_session)),
 	};
 }
