@@ -147,7 +147,7 @@ static void check_tables(void) {
 	for (unsigned channel = 0; channel < BENCH_CHANNELS; channel++) {
 		for (uint16_t sid = FIRST_SID; sid < FIRST_SID + SIDS; sid++) {
 			const struct us_stream *s = us_stream_of_sid(t, channel, sid);
-			unsigned at[3];
+			unsigned at[3] = {0};
 
 			assert_int_equal(s != NULL, sid_owner(&now, channel, sid, at));
 			if (s == NULL)
