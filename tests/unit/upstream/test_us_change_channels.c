@@ -49,6 +49,43 @@ static void channel_goes_in_the_midst(void **state) {
 	bench_close(bench);
 }
 
+/* More than a step may free: it takes several, and rounds between them see nothing odd. */
+static void much_waits(void **state) {
+	enum { FLOWS = PSP_FLOW_MAX + 1, WAITING = 31 };
+	static const uint8_t bytes[30];
+	struct bench_psp p;
+	unsigned steps = 1;
+	struct us_change *c;
+
+	(void)state;
+	setup();
+	for (uint8_t f = 0; f < FLOWS; f++) {
+		for (uint16_t i = 0; i <= WAITING; i++) {
+			psp_open(&p, BENCH_SC_QAM);
+			p.flow = f;
+			p.numbered = true;
+			p.sequence = i > 0 ? i + 1 : 0;
+			psp_add(&p, true, false, bytes, sizeof(bytes));
+			psp_send(bench, &p);
+		}
+		bench_settle(bench);
+	}
+	bench_expect(bench, DROP_BURST_HEADER, bench->u->counters.drops[DROP_BURST_HEADER]);
+	assert_int_equal(upstream_held(bench->u, UNIT_PACKET), FLOWS * WAITING);
+	will_be(LIVE_UPSTREAM_CHANNEL, SC_QAM, NULL);
+	c = begin();
+	for (; !us_change_take(c); steps++) {
+		assert_true(upstream_held(bench->u, UNIT_PACKET) > 0);
+		bench_round(bench);
+	}
+	assert_int_equal(steps, 2);
+	nothing_held();
+	bench_expect(bench, DROP_PACKET_SESSION_REMOVED, FLOWS * WAITING);
+	pass(c);
+	finish(c);
+	bench_close(bench);
+}
+
 /* The rest of the channel goes on: orders, an open burst. */
 static void request_session_goes_and_comes(void **state) {
 	struct bench_psp p;
@@ -202,6 +239,7 @@ static void group_differs(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(channel_goes_in_the_midst),
+		cmocka_unit_test(much_waits),
 		cmocka_unit_test(request_session_goes_and_comes),
 		cmocka_unit_test(sessions_change_hands),
 		cmocka_unit_test(type_differs),

@@ -57,6 +57,44 @@ static void modem_goes_in_the_midst(void **state) {
 	bench_close(bench);
 }
 
+/* More fragments than a step may free. */
+static void goes_with_many_fragments(void **state) {
+	enum { FRAGMENTS = 500 };
+	struct docsis_up_header h = {
+		.kind = DOCSIS_KIND_FRAGMENT,
+		.privacy = PRIVACY_BP_UP,
+		.sid = bench_streams[OF_LAST].sid,
+	};
+	uint8_t bytes[20] = {0}, fragment[BENCH_FRAME_MAX];
+	struct us_change *c;
+	unsigned steps = 0;
+
+	(void)state;
+	changes.count = 0;
+	bench_prepare(bench);
+	bench->sg.upstream.held_by_modem = 4000000;
+	bench->room = &roomy;
+	bench_start(bench);
+	for (unsigned i = 0; i < FRAGMENTS; i++) {
+		h.fragment_sequence = i & 0xf;
+		h.fragment_first = i == 0;
+		bench_segment(bench, OF_LAST, 0, fragment,
+			      bench_frame(bench, LAST, &h, bytes, sizeof(bytes), fragment));
+		bench_settle(bench);
+	}
+	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), FRAGMENTS);
+	will_be(LIVE_MODEM, LAST, NULL);
+	c = begin();
+	take(c);
+	for (; !us_change_passed(c); steps++)
+		bench_round(bench);
+	assert_in_range(steps, 2, 4);
+	finish(c);
+	nothing_held();
+	lost(OF_LAST, DROP_FRAME_FLOW_REMOVED, FRAGMENTS);
+	bench_close(bench);
+}
+
 /* What stands in the queues when its modem goes is sent. */
 static void what_is_on_its_way_goes_on(void **state) {
 	struct us_change *c;
@@ -243,6 +281,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(modem_comes),
 		cmocka_unit_test(modem_goes_in_the_midst),
+		cmocka_unit_test(goes_with_many_fragments),
 		cmocka_unit_test(what_is_on_its_way_goes_on),
 		cmocka_unit_test(place_is_given_again_empty),
 		cmocka_unit_test(places_are_given_hundreds_of_times),
