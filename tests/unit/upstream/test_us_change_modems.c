@@ -19,6 +19,34 @@ static void modem_comes(void **state) {
 	bench_close(bench);
 }
 
+/* The lists of a group in service have places with nothing in them, also between others. */
+static void free_places_are_passed_over(void **state) {
+	static struct upstream_channel places[BENCH_CHANNELS + 1];
+	struct modem there;
+
+	(void)state;
+	changes.count = 0;
+	bench_prepare(bench);
+	there = bench->modems[4];
+	memset(&bench->modems[4], 0, sizeof(there));
+	memcpy(places, bench->sg.upstream_channels, BENCH_CHANNELS * sizeof(places[0]));
+	bench->sg.upstream_channels = places;
+	bench->sg.upstream_channel_count = BENCH_CHANNELS + 1;
+	bench->room = &roomy;
+	bench_start(bench);
+	assert_null(bench->u->tables.places.own[4]);
+	bench->modems[4] = there;
+	whole(7);
+	lost(7, DROP_UNKNOWN_SID, 1);
+	will_be(LIVE_MODEM, 4, &there);
+	change();
+	for (unsigned s = 0; s < BENCH_STREAMS; s++) {
+		whole(s);
+		bench_complete(bench, s);
+	}
+	bench_close(bench);
+}
+
 /* In the midst of a segment gap, of a frame and of a frame's fragments. */
 static void modem_goes_in_the_midst(void **state) {
 	uint8_t bytes[BENCH_FRAME_MAX], fragment[BENCH_FRAME_MAX];
@@ -280,6 +308,7 @@ static void crowd_comes_and_goes(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(modem_comes),
+		cmocka_unit_test(free_places_are_passed_over),
 		cmocka_unit_test(modem_goes_in_the_midst),
 		cmocka_unit_test(goes_with_many_fragments),
 		cmocka_unit_test(what_is_on_its_way_goes_on),
