@@ -167,7 +167,8 @@ static int modems_create(struct us_tables *t, const struct service_group *sg, vo
 	for (uint32_t m = 0; m < sg->modem_count; m++) {
 		const struct modem *k = &sg->modems[m];
 
-		bool there = modem_is_there(k) || k->upstream_flow_count > 0 || k->address_count > 0;
+		bool there =
+			modem_is_there(k) || k->upstream_flow_count > 0 || k->address_count > 0;
 
 		if (there && modem_add(t, m, k, &keys[(size_t)2 * m]) != 0)
 			return -1;

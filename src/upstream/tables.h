@@ -107,7 +107,8 @@ struct us_flow {
 	uint8_t stream_count; /* one a SID cluster */
 	bool segment_header : 1;
 	bool has_key : 1; /* frames must be encrypted */
-	const uint32_t *sids; /* us_sid_key() on all channels and in all clusters; its modem's own */
+	const uint32_t
+		*sids; /* us_sid_key() on all channels and in all clusters; its modem's own */
 	struct us_key keys[US_GENERATIONS]; /* the present one and the next */
 	uint32_t streams[SG_MAX_SID_CLUSTERS]; /* index */
 	struct us_fragments fragments;

@@ -43,10 +43,11 @@ REASONS = {
         ipv6_length arp_malformed stopped"""
     ),
 }
-# What depends on how much memory, how many places in a ring and what hardware there is.
+# What depends on memory, on places in a ring, on the hardware, and on changes while it runs.
 UNMODELLED = _names(
     """outer_chained burst_limit burst_no_buffer frame_limit frame_no_buffer control_full
-    no_crypto_op crypto_error"""
+    no_crypto_op crypto_error packet_session_removed burst_session_removed segment_flow_removed
+    frame_flow_removed"""
 )
 _UNIT = {reason: unit for unit, reasons in REASONS.items() for reason in reasons}
 

@@ -20,10 +20,14 @@
 struct us_change;
 
 /*
- * `sessions` has two crypto sessions (UPLINK) for each change of the list that is a modem which is to be: of the
- * present generation of its key and of the next; both NULL where those that it has remain. They and the list must
- * live to the end; `sg` is what is in service. Returns NULL with one line in `why` when it cannot be made: then
- * nothing was changed.
+ * `sessions` has two crypto sessions (UPLINK) for each change of the list that is a modem which is to be, in the
+ * order of the list: of the present generation of its key and of the next; both NULL where those that it has remain.
+ * NULL instead of all: none differs. What the list and `group` show must live to the end of the taking over; sessions
+ * that were replaced until us_change_end(). `sg` is what is in service. Returns NULL with one line in `why` when it
+ * cannot be made: then nothing was changed.
+ *
+ * Another one may begin when the one before was taken over, while what that one removed still leaves. The place of a
+ * modem that goes is given again after the end only; it is refused before.
  */
 struct us_change *us_change_begin(struct upstream *u, const struct service_group *sg,
 				  const struct live_changes *changes, void *const *sessions,

@@ -50,8 +50,7 @@ bool us_net_settle(struct us_change *c, struct us_net *net, struct rte_hash *has
 				return false;
 			l++;
 		} else {
-			if (g->place != l->place &&
-			    !us_ways_add(c, &net->opened, g->key, g->place))
+			if (g->place != l->place && !us_ways_add(c, &net->opened, g->key, g->place))
 				return false;
 			g++;
 			l++;

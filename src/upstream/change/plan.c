@@ -148,8 +148,7 @@ bool us_plan_modem(struct us_change *c, const struct live_change *k, void *const
 static bool session_comes(struct us_change *c, struct us_channel_plan *p,
 			  const struct upstream_channel *next, enum us_session_kind kind) {
 	uint32_t id = us_session_id(next, kind);
-	uint32_t place =
-		us_session_plan(&c->u->tables, id, p->channel, kind, us_format_of(next));
+	uint32_t place = us_session_plan(&c->u->tables, id, p->channel, kind, us_format_of(next));
 
 	if (place == US_NONE)
 		return us_change_refuse(c, "upstream channel %u: no room for session 0x%x",

@@ -65,6 +65,7 @@ struct upstream_bench {
 	bool no_control;
 	unsigned packet_buffers, packet_room, frame_buffers, piece_buffers;
 	unsigned crowd; /* by bench_crowd() */
+	const struct group_room *room; /* for changes, or NULL */
 
 	struct upstream *u;
 	struct clock clock;

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lists that grow in the memory of a change, and the line that says why it cannot be made. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "upstream/change/internal.h"
+
+bool us_change_refuse(struct us_change *c, const char *format, ...) {
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(c->why, LIVE_LINE, format, arguments);
+	va_end(arguments);
+	return false;
+}
+
+/* Room for one more in the list. */
+static bool grow(struct us_change *c, void **list, uint32_t count, uint32_t *room, size_t size) {
+	uint32_t wider = *room > 0 ? 2 * *room : 16;
+	void *more;
+
+	if (count < *room)
+		return true;
+	more = arena_alloc(c->memory, wider, size);
+	if (more == NULL)
+		return us_change_refuse(c, "no memory for a change of the upstream");
+	if (count > 0)
+		memcpy(more, *list, count * size);
+	*list = more;
+	*room = wider;
+	return true;
+}
+
+bool us_list_add(struct us_change *c, struct us_list *l, uint32_t place) {
+	void *list = l->places;
+
+	if (!grow(c, &list, l->count, &l->room, sizeof(l->places[0])))
+		return false;
+	l->places = list;
+	l->places[l->count++] = place;
+	return true;
+}
+
+bool us_ways_add(struct us_change *c, struct us_ways *w, uint32_t key, uint32_t place) {
+	void *list = w->list;
+
+	if (!grow(c, &list, w->count, &w->room, sizeof(w->list[0])))
+		return false;
+	w->list = list;
+	w->list[w->count++] = (struct us_way){key, place};
+	return true;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A change that cannot be made says why in one line, and nothing of the upstream is another one. */
+#include "us_change_rig.h"
+
+#include <stdlib.h>
+
+#define NOT_THERE 5 /* modem */
+#define OF_NOT_THERE 8
+
+static struct modem next;
+static struct upstream_service_flow flows[SG_MAX_MODEM_FLOWS];
+static struct sid_cluster clusters[SG_MAX_MODEM_FLOWS];
+static struct upstream_sid sids[SG_MAX_MODEM_FLOWS][8];
+
+/* Which calloc() fails from now on; 0: none. */
+static unsigned fails_at;
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+
+void *__wrap_calloc(size_t count, size_t size) {
+	if (fails_at > 0 && --fails_at == 0)
+		return NULL;
+	return __real_calloc(count, size);
+}
+
+/* Flows of one cluster each, with SIDs from `sid` on of channel 0. */
+static void modem_with(unsigned flow_count, unsigned sid_count, uint16_t sid) {
+	next = bench->modems[NOT_THERE];
+	next.upstream_flows = flows;
+	next.upstream_flow_count = flow_count;
+	for (unsigned f = 0; f < flow_count; f++) {
+		flows[f] = (struct upstream_service_flow){500 + f, true, &clusters[f], 1};
+		clusters[f] = (struct sid_cluster){0, sids[f], sid_count};
+		for (unsigned s = 0; s < sid_count; s++)
+			sids[f][s] = (struct upstream_sid){0, sid++};
+	}
+}
+
+static void all_as_before(struct places_seen before) {
+	places_are(before);
+	assert_null(bench->u->tables.places.begun);
+	for (uint32_t m = 0; m < roomy.modems; m++)
+		assert_false(bench->u->tables.places.taken[m]);
+	for (unsigned s = 0; s < BENCH_STREAMS; s++) {
+		if (s == OF_NOT_THERE)
+			continue;
+		whole(s);
+		bench_complete(bench, s);
+	}
+}
+
+static void no_room(void **state) {
+	struct places_seen before;
+	unsigned modem = NOT_THERE;
+
+	(void)state;
+	setup_modems(NOT_THERE);
+	before = places_now();
+	will_be(LIVE_MODEM, roomy.modems, &bench->modems[NOT_THERE]);
+	refused("room for 40 modems");
+	will_be(LIVE_UPSTREAM_CHANNEL, roomy.upstream_channels, bench->sg.upstream_channels);
+	refused("room for 5 upstream channels");
+	modem_with(SG_MAX_MODEM_FLOWS, 8, 0x200);
+	will_be(LIVE_MODEM, modem, &next);
+	refused("room for 200 SIDs");
+	all_as_before(before);
+	modem_with(SG_MAX_MODEM_FLOWS, 1, 0x200);
+	will_be(LIVE_MODEM, modem++, &next);
+	change();
+	before = places_now();
+	modem_with(SG_MAX_MODEM_FLOWS, 1, 0x300);
+	will_be(LIVE_MODEM, modem++, &next);
+	change();
+	before = places_now();
+	modem_with(SG_MAX_MODEM_FLOWS, 1, 0x400);
+	will_be(LIVE_MODEM, 4, NULL);
+	will_be(LIVE_MODEM, modem, &next);
+	refused("modem 02:01:00:00:00:05: no room for upstream service flow");
+	all_as_before(before);
+	bench_close(bench);
+}
+
+static void no_room_at_all(void **state) {
+	static struct upstream_channel channel;
+	struct places_seen before;
+
+	(void)state;
+	changes.count = 0;
+	bench_open(bench);
+	before = places_now();
+	channel = bench->sg.upstream_channels[0];
+	channel.session = 0x777;
+	will_be(LIVE_UPSTREAM_CHANNEL, 0, &channel);
+	refused("upstream channel 1: no room for session 0x777");
+	modem_with(2, 1, 0x200);
+	will_be(LIVE_MODEM, NOT_THERE, &next);
+	refused("no room for upstream service flow 500");
+	places_are(before);
+	bench_close(bench);
+}
+
+static void of_others(void **state) {
+	static struct upstream_channel channel;
+	struct places_seen before;
+
+	(void)state;
+	setup_modems(NOT_THERE);
+	before = places_now();
+	modem_with(1, 1, bench_streams[PLAIN].sid);
+	will_be(LIVE_MODEM, NOT_THERE, &next);
+	refused("channel and SID 0x40 belongs to another");
+	modem_with(2, 1, 0x200);
+	sids[1][0] = sids[0][0];
+	will_be(LIVE_MODEM, NOT_THERE, &next);
+	refused("channel and SID 0x200 has two owners");
+	channel = bench->sg.upstream_channels[0];
+	channel.session = BENCH_OFDMA;
+	will_be(LIVE_UPSTREAM_CHANNEL, 0, &channel);
+	refused("session 0x20002 belongs to another");
+	all_as_before(before);
+	bench_close(bench);
+}
+
+static void of_the_group(void **state) {
+	static struct service_group group;
+
+	(void)state;
+	setup_modems(NOT_THERE);
+	group = bench->sg;
+	group.upstream.psp_numbering = PSP_NUMBERING_SESSION;
+	will_be(LIVE_GROUP, 0, &group);
+	refused("psp_numbering");
+	group = bench->sg;
+	group.upstream.held *= 2;
+	group.upstream.verify_source = false;
+	will_be(LIVE_GROUP, 0, &group);
+	refused("upstream.held");
+	assert_true(bench->u->verify_source);
+	bench_close(bench);
+}
+
+/* While one is on its way. */
+static void two_at_a_time(void **state) {
+	struct us_change *first, *second;
+
+	(void)state;
+	setup_modems(NOT_THERE);
+	will_be(LIVE_MODEM, 4, NULL);
+	first = begin();
+	refused("not taken over yet");
+	take(first);
+	will_be(LIVE_MODEM, 4, &bench->modems[4]);
+	refused("place 4 of modems is still in use");
+	will_be(LIVE_MODEM, NOT_THERE, &bench->modems[NOT_THERE]);
+	second = begin(); /* the first is leaving still */
+	take(second);
+	pass(second);
+	us_change_end(second);
+	pass(first);
+	finish(first);
+	will_be(LIVE_MODEM, 4, &bench->modems[4]);
+	will_be(LIVE_MODEM, 4, NULL);
+	refused("place 4 of modems is still in use");
+	will_be(LIVE_MODEM, 4, &bench->modems[4]);
+	change();
+	for (unsigned s = 0; s < BENCH_STREAMS; s++) {
+		whole(s);
+		bench_complete(bench, s);
+	}
+	bench_close(bench);
+}
+
+/* Of the same modem: what the first would take back at its end, the second has written anew. */
+static void two_of_one_modem(void **state) {
+	static struct modem second_next;
+	struct us_change *first, *second;
+
+	(void)state;
+	setup();
+	next = bench->modems[4];
+	next.addresses = bench->modems[5].addresses;
+	second_next = bench->modems[4];
+	will_be(LIVE_MODEM, 5, NULL);
+	will_be(LIVE_MODEM, 4, &next);
+	first = begin();
+	take(first);
+	changes.count = 0;
+	will_be(LIVE_MODEM, 4, &second_next);
+	second = begin();
+	take(second);
+	pass(first);
+	us_change_end(first);
+	assert_int_equal(bench->u->tables.modems[4].ipv4_count, 2);
+	whole(7);
+	bench_complete(bench, 7);
+	pass(second);
+	finish(second);
+	assert_int_equal(bench->u->tables.modems[4].ipv4_count, 1);
+	whole(7);
+	bench_complete(bench, 7);
+	bench_close(bench);
+}
+
+static void little_memory(void **state) {
+	struct us_change *c = NULL;
+	struct places_seen before;
+	unsigned failed = 0;
+
+	(void)state;
+	setup_modems(NOT_THERE);
+	before = places_now();
+	modem_with(8, 8, 0x200);
+	for (unsigned n = 1; c == NULL; n++) {
+		changes.count = 0;
+		will_be(LIVE_MODEM, 4, NULL);
+		will_be(LIVE_MODEM, 3, &bench->modems[3]);
+		will_be(LIVE_MODEM, NOT_THERE, &next);
+		for (unsigned m = 6; m < 40; m++)
+			will_be(LIVE_MODEM, m, NULL);
+		will_be(LIVE_UPSTREAM_CHANNEL, 2, NULL);
+		fails_at = n;
+		c = us_change_begin(bench->u, &bench->sg, &changes, NULL, why);
+		if (c != NULL)
+			break;
+		failed++;
+		assert_non_null(strstr(why, "no memory"));
+		assert_int_equal(fails_at, 0);
+		all_as_before(before);
+		assert_in_range(n, 1, 100);
+	}
+	assert_in_range(failed, 4, 50); /* the arena and its chunks, two modems */
+	fails_at = 0;
+	finish(c);
+	all_as_before(before);
+	bench_close(bench);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_room),	 cmocka_unit_test(no_room_at_all),
+		cmocka_unit_test(of_others),	 cmocka_unit_test(of_the_group),
+		cmocka_unit_test(two_at_a_time), cmocka_unit_test(two_of_one_modem),
+		cmocka_unit_test(little_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+}

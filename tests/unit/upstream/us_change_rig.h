@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Changes of an upstream in the bench, step by step while packets pass, for the programs that test them. */
+#pragma once
+
+#include <string.h>
+
+#include "test.h"
+
+#include "fixture.h"
+#include "upstream/change/change.h"
+#include "upstream_bench.h"
+
+#define SIZE 120 /* of Ethernet frames */
+#define FRAME (DOCSIS_MAC_HEADER + SIZE + 4)
+#define FRAMED 4 /* stream of modem 2, in the clear, segment headers, cluster 5 */
+#define PLAIN 6 /* of modem 3, in the clear, without segment headers */
+#define LIST 64
+
+static struct upstream_bench storage, *const bench = &storage;
+static struct live_change list[LIST];
+static struct live_changes changes = {.list = list, .room = LIST};
+static void *given[2 * LIST]; /* crypto sessions */
+static char why[LIVE_LINE];
+
+/* Roomy: modems up to 40, and in proportion. */
+static const struct group_room roomy = {
+	.modems = 40,
+	.upstream_channels = 5,
+	.upstream_flows = 60,
+	.streams = 80,
+	.sids = 200,
+};
+
+static inline void setup_modems(size_t modems) {
+	changes.count = 0;
+	bench_prepare(bench);
+	bench->sg.modem_count = modems;
+	bench->room = &roomy;
+	bench_start(bench);
+}
+
+static inline void setup(void) {
+	setup_modems(BENCH_MODEMS);
+}
+
+/* NULL: it goes. A modem keeps its crypto sessions. */
+static inline void will_be(enum live_object object, uint32_t slot, const void *next) {
+	list[changes.count++] = (struct live_change){.object = object, .slot = slot, .next = next};
+}
+
+static inline struct us_change *begin(void) {
+	struct us_change *c = us_change_begin(bench->u, &bench->sg, &changes, given, why);
+
+	if (c == NULL)
+		print_error("%s\n", why);
+	assert_non_null(c);
+	return c;
+}
+
+/* Rounds run between the steps. */
+static inline void take(struct us_change *c) {
+	while (!us_change_take(c))
+		bench_round(bench);
+}
+
+static inline void pass(struct us_change *c) {
+	for (unsigned rounds = 0; !us_change_passed(c); rounds++) {
+		assert_in_range(rounds, 0, 1000);
+		bench_round(bench);
+	}
+}
+
+static inline void finish(struct us_change *c) {
+	us_change_end(c);
+	changes.count = 0;
+	memset(given, 0, sizeof(given));
+}
+
+/* All of it. */
+static inline void change(void) {
+	struct us_change *c = begin();
+
+	take(c);
+	pass(c);
+	finish(c);
+}
+
+static inline void refused(const char *part) {
+	assert_null(us_change_begin(bench->u, &bench->sg, &changes, given, why));
+	if (strstr(why, part) == NULL)
+		fail_msg("'%s' is not in '%s'", part, why);
+	changes.count = 0;
+	memset(given, 0, sizeof(given));
+}
+
+/* The next frame of the stream in a segment or burst of its own; nothing runs. */
+static inline void put(unsigned stream) {
+	uint8_t bytes[BENCH_FRAME_MAX];
+	size_t size = bench_mac(bench, stream, SIZE, bytes);
+
+	if (bench_streams[stream].segment_header)
+		bench_segment(bench, stream, 0, bytes, size);
+	else
+		bench_plain(bench, stream, bytes, size);
+}
+
+static inline void whole(unsigned stream) {
+	put(stream);
+	bench_settle(bench);
+}
+
+/* What was received comes as far as the segments, and stays there. */
+static inline void to_segments(void) {
+	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
+	uint16_t n = us_receive(bench->u, pkts, 0);
+
+	us_uepi(bench->u, pkts, us_validate(bench->u, pkts, n));
+	n = queue_take_burst(us_queue(bench->u, US_BURSTS), pkts, PIPELINE_BURST);
+	us_reassemble(bench->u, pkts, n);
+}
+
+/* All that was sent of the stream was lost, but for what came. */
+static inline void lost(unsigned stream, enum drop_reason reason, unsigned units) {
+	bench_expect(bench, reason, units);
+	assert_int_equal(bench->u->counters.drops[reason], bench->expected[reason]);
+	bench->came[stream] = bench->serial[stream];
+	bench->next[stream] = bench->serial[stream];
+}
+
+static inline void nothing_held(void) {
+	for (enum unit unit = 0; unit < UNITS; unit++)
+		assert_int_equal(upstream_held(bench->u, unit), 0);
+	for (unsigned p = 0; p < HOLD_POOLS; p++)
+		assert_int_equal(bench->u->holds.buffers[p], 0);
+	assert_int_equal(rte_mempool_in_use_count(bench->packets), 0);
+	assert_int_equal(rte_mempool_in_use_count(bench->pieces), 0);
+	assert_int_equal(rte_mempool_in_use_count(bench->frames), bench->u->streams.stock_count);
+}
+
+/* Places that are free, and SIDs that are in use. */
+struct places_seen {
+	uint32_t flows, streams, sessions, sids, keys;
+};
+
+static inline struct places_seen places_now(void) {
+	const struct us_tables *t = &bench->u->tables;
+
+	return (struct places_seen){
+		t->places.flows.count,
+		t->places.streams.count,
+		t->places.sessions.count,
+		t->places.sids,
+		(uint32_t)(rte_hash_count(t->by_sid) + rte_hash_count(t->by_session)),
+	};
+}
+
+static inline void places_are(struct places_seen before) {
+	struct places_seen now = places_now();
+
+	assert_memory_equal(&now, &before, sizeof(now));
+}
