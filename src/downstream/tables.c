@@ -8,7 +8,6 @@
 #include <rte_hash_crc.h>
 #include <rte_malloc.h>
 
-#include "model/association.h"
 #include "platform/large_pages.h"
 #include "wire/docsis_mac.h"
 

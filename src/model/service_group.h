@@ -186,6 +186,21 @@ struct security_association {
 	uint8_t next_iv[16];
 };
 
+#define ASSOCIATION_SEQUENCES 16 /* numbers of keys; after the last comes 0 */
+
+/* The generation that downstream frames have. */
+static inline const uint8_t *association_key(const struct security_association *sa) {
+	return sa->use_next_key ? sa->next_key : sa->key;
+}
+
+static inline const uint8_t *association_iv(const struct security_association *sa) {
+	return sa->use_next_key ? sa->next_iv : sa->iv;
+}
+
+static inline uint8_t association_sequence(const struct security_association *sa) {
+	return (uint8_t)((sa->key_sequence + sa->use_next_key) % ASSOCIATION_SEQUENCES);
+}
+
 /* The SID of a cluster on one upstream channel. */
 struct upstream_sid {
 	uint32_t channel; /* index into upstream_channels */

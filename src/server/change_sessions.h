@@ -9,8 +9,10 @@
 
 struct change_sessions {
 	void **down; /* one for each change; NULL: the present one remains */
-	void **up; /* two for each */
+	void **up; /* two for each modem that is to be, in the order of the list */
+	void **replaced; /* what the group had */
 	size_t count; /* changes */
+	size_t replaced_count;
 };
 
 /* Returns false with one line in `why` when memory or the device has no more. To be given to

@@ -7,7 +7,6 @@
 
 #include <rte_cycles.h>
 
-#include "model/association.h"
 #include "server/layout.h"
 
 /* Keys that come are there before those that they replace have left: of so many modems at a time. */

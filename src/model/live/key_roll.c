@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/association.h"
 #include "model/live/object_copy.h"
 
 /* What becomes of an association; NULL, or why it cannot. */
