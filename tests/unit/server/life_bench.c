@@ -32,7 +32,8 @@ static const char text[] =
 	"  - {id: 1, type: ofdm, rate: 1 Gbps, session: 0x1%02x01}\n"
 	"  - {id: 2, type: ofdm, rate: 500 Mbps, session: 0x1%02x02}\n"
 	"bonding_groups: [{id: 1, channels: [1, 2]}, {id: 2, channels: [2]}]\n"
-	"upstream: {verify_source: false, held: 64 kB, held_by_modem: 64 kB}\n"
+	"upstream: {verify_source: false, held: 64 kB, held_by_modem: 64 kB,\n"
+	"           frame_timeout: 10 ms}\n"
 	"upstream_channels: [{id: 1, type: sc-qam, rate: 30 Mbps, session: 0x2%02x01}]\n"
 	"filter_groups:\n"
 	"  - id: 1\n"
@@ -92,8 +93,8 @@ void life_bench_open(struct life_bench *b, unsigned count, unsigned most) {
 	memset(b, 0, sizeof(*b));
 	life_bench_load(&b->file[0], 1, LIFE_SHARED, 0, 1, 2);
 	life_bench_load(&b->file[1], 2, LIFE_SHARED, 2, 1, 0);
-	b->config = (struct server_config){
-		.groups = b->file, .group_count = count, .max_groups = most};
+	b->config =
+		(struct server_config){.groups = b->file, .group_count = count, .max_groups = most};
 	if (!running)
 		fixture_eal(192);
 	running = true;
@@ -101,9 +102,9 @@ void life_bench_open(struct life_bench *b, unsigned count, unsigned most) {
 	pairs_open(b);
 	assert_int_equal(server_ports_find(&b->server.ports, &b->config), 0);
 	assert_int_equal(server_create(&b->server, &b->config), 0);
-	assert_int_equal(server_ports_open(&b->server.ports, b->server.pools.packets,
-					   b->server.pools.uepi),
-			 0);
+	assert_int_equal(
+		server_ports_open(&b->server.ports, b->server.pools.packets, b->server.pools.uepi),
+		0);
 	assert_int_equal(server_serve(&b->server), 0);
 	assert_int_equal(server_ports_start(&b->server.ports), 0);
 	assert_int_equal(b->server.worker_count, LIFE_WORKERS);
@@ -189,8 +190,8 @@ static bool put(uint16_t port, struct rte_mbuf *m, uint64_t *sent) {
 	return false;
 }
 
-bool life_bench_down(struct life_bench *b, unsigned pair, const struct service_group *sg, size_t size,
-		     uint32_t serial) {
+bool life_bench_down(struct life_bench *b, unsigned pair, const struct service_group *sg,
+		     size_t size, uint32_t serial) {
 	uint8_t frame[PACKET_MAX];
 
 	size = packet_for(&sg->modems[serial % 2], 0, frame, size, serial);
@@ -212,6 +213,21 @@ bool life_bench_up(struct life_bench *b, unsigned pair, const struct service_gro
 		return true;
 	b->sequences[sg->id]--;
 	return false;
+}
+
+void life_bench_up_open(struct life_bench *b) {
+	const struct service_group *sg = &b->file[0];
+	const struct uepi_burst burst = {.session = sg->upstream_channels[0].session,
+					 .sequence = b->sequences[1]++,
+					 .sid = 5,
+					 .kind = DOCSIS_KIND_PACKET,
+					 .size = BURST,
+					 .serial = 1 << 24,
+					 .open = true};
+	uint8_t packet[UEPI_BURST_MAX];
+	size_t bytes = uepi_burst_write(sg, &burst, packet);
+
+	assert_true(put(b->rphy[0], fixture_packet(b->pool, packet, bytes), &b->sent_up));
 }
 
 static void look_up(struct life_bench *b, const uint8_t *frame, size_t size) {
@@ -293,8 +309,8 @@ void life_bench_launch(struct life_bench *b) {
 	}
 	server_start(&b->server);
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
-		assert_int_equal(
-			pthread_create(&b->threads[w], NULL, run, &b->server.workers[w]), 0);
+		assert_int_equal(pthread_create(&b->threads[w], NULL, run, &b->server.workers[w]),
+				 0);
 }
 
 void life_bench_halt(struct life_bench *b) {

@@ -23,8 +23,7 @@ static void check_totals(void) {
 		held += s->groups[g].there ? downstream_held(s->groups[g].downstream) : 0;
 	assert_int_equal(t.down_in, t.down_out + t.down_dropped + held);
 	assert_int_equal(bench->sent_down + bench->sent_up,
-			 t.down_in + t.up_in + t.port_dropped +
-				 server_shares_held_in(&s->shares));
+			 t.down_in + t.up_in + t.port_dropped + server_shares_held_in(&s->shares));
 	assert_true(server_balanced(s));
 }
 
@@ -79,6 +78,7 @@ static void come_and_go(void **state) {
 	life_left_check(&left);
 	assert_memory_equal(&bench->server.pools.taken, &taken, sizeof(taken));
 	assert_int_equal(bench->server.gone.groups, CYCLES);
+	assert_true(bench->server.gone.down.drops[DROP_STOPPED] > 0);
 	assert_int_equal(bench->taken_up[1], first);
 	assert_true(bench->taken_up[3] > 0 && bench->taken_up[4] > 0);
 	life_bench_close(bench);

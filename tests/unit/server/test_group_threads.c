@@ -111,11 +111,13 @@ static void move_turn(struct script *s, unsigned turn) {
 	if (turn % 3 == 0) {
 		check(s, server_worker_drain(server, worker, (worker + 1) % LIFE_WORKERS) == 0,
 		      "a worker cannot be drained");
-		check(s, server->workers[worker].entry_count == 1, "it has lists but that of the bench");
+		check(s, server->workers[worker].entry_count == 1,
+		      "it has lists but that of the bench");
 		check(s, strcmp(server->workers[worker].name, "nothing") == 0, "it has a name");
 		check(s, server_worker_resume(server, worker) == 0, "it cannot be resumed");
 	} else {
-		check(s, server_move_group(server, 0, parts[turn % ARRAY_COUNT(parts)], worker) == 0,
+		check(s,
+		      server_move_group(server, 0, parts[turn % ARRAY_COUNT(parts)], worker) == 0,
 		      "a group cannot be moved");
 	}
 }
@@ -214,6 +216,24 @@ static void lives(void **state) {
 	service_group_free(&comes);
 }
 
+/* One that goes does not wait for what cannot come: it is given up in its time, and nothing is left for the stop. */
+static void what_waits_is_given_up(void **state) {
+	struct server *s = &bench->server;
+	char why[LIVE_LINE];
+
+	(void)state;
+	life_bench_open(bench, 2, 2);
+	life_bench_up_open(bench);
+	life_bench_launch(bench);
+	while (value(&first()->upstream->counters.values[COUNTER_RECEIVED]) == 0)
+		sched_yield();
+	assert_true(server_group_remove(s, 0, DRAIN_MS, why));
+	life_bench_halt(bench);
+	assert_int_equal(counters_dropped(&s->gone.up), 1);
+	assert_int_equal(s->gone.up.drops[DROP_BURST_STOPPED], 0);
+	life_bench_close(bench);
+}
+
 /* A table that workers read, and the one before. */
 static struct shown {
 	const int *now;
@@ -266,8 +286,11 @@ static void nothing_is_freed_before(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(moves), cmocka_unit_test(moves_of_queues),
-		cmocka_unit_test(rests), cmocka_unit_test(lives),
+		cmocka_unit_test(moves),
+		cmocka_unit_test(moves_of_queues),
+		cmocka_unit_test(rests),
+		cmocka_unit_test(lives),
+		cmocka_unit_test(what_waits_is_given_up),
 		cmocka_unit_test(nothing_is_freed_before),
 	};
 
