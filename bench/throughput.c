@@ -11,6 +11,7 @@
 
 #include "core/mix.h"
 #include "platform/port.h"
+#include "server/running.h"
 #include "telemetry/report.h"
 #include "telemetry/report_latency.h"
 
@@ -99,19 +100,14 @@ int throughput_create(struct throughput *t, const struct service_group *sg, unsi
 		return -1;
 	server_account(s, false);
 	t->running = true;
-	for (unsigned w = 0; w < s->worker_count; w++) {
-		clock_start(&s->workers[w].clock);
-		rte_eal_remote_launch(worker_run, &s->workers[w], w + 1);
-	}
+	server_launch(s);
 	return 0;
 }
 
 int throughput_stop(struct throughput *t) {
 	struct server *s = &t->server;
 
-	for (unsigned w = 0; w < s->worker_count; w++)
-		worker_stop(&s->workers[w]);
-	rte_eal_mp_wait_lcore();
+	server_halt(s);
 	t->running = false;
 	server_stop(s);
 	if (server_balanced(s))

@@ -15,6 +15,7 @@
 #include "platform/platform.h"
 #include "server/process.h"
 #include "server/reload.h"
+#include "server/running.h"
 #include "server/server.h"
 #include "telemetry/report.h"
 #include "telemetry/telemetry.h"
@@ -124,19 +125,14 @@ static void reload_if_asked(struct reload *r) {
 static double serve(struct server *s, struct reload *r, uint64_t duration_ns) {
 	uint64_t start_tsc = rte_rdtsc();
 
-	for (unsigned w = 0; w < s->worker_count; w++) {
-		clock_start(&s->workers[w].clock); /* not before: tables took their time */
-		rte_eal_remote_launch(worker_run, &s->workers[w], w + 1);
-	}
+	server_launch(s);
 	while (!process_stopped) {
 		usleep(20000);
 		reload_if_asked(r);
 		if (duration_ns != 0 && s->workers[0].clock.now >= duration_ns)
 			break;
 	}
-	for (unsigned w = 0; w < s->worker_count; w++)
-		worker_stop(&s->workers[w]);
-	rte_eal_mp_wait_lcore();
+	server_halt(s);
 	return (double)(rte_rdtsc() - start_tsc) / (double)rte_get_tsc_hz();
 }
 

@@ -67,6 +67,7 @@ extern const struct key group_file_key;
 
 /* The name of a server, read into a char *. */
 extern const struct key server_name_key;
+extern const struct key server_max_groups_key;
 
 /* The list of groups at the top of a server file, in the schema; its items have a group's keys. */
 extern const struct key server_groups_key;

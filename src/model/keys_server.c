@@ -110,6 +110,14 @@ const struct key server_name_key = {
 	HELP("name of the server"),
 };
 
+const struct key server_max_groups_key = {
+	.name = "max_groups", INTEGER(1, SERVER_MAX_GROUPS), .size = sizeof(uint32_t),
+	.example = "32",
+	HELP("service groups that there may be at a time, for those that are added while the server "
+	     "runs: memory for as many, each as the largest of the list, is taken at the start; where "
+	     "not given, as many as the list has"),
+};
+
 static const struct key group_item = {
 	.kind = KIND_MAP, .size = sizeof(struct service_group), HELP("a service group"),
 };
@@ -151,6 +159,7 @@ void keys_of_server(struct key *table) {
 	keys_of_all_groups(&table[1]);
 	while (table[used].name != NULL)
 		used++;
-	table[used] = server_groups_key;
-	table[used + 1] = (struct key){0};
+	table[used++] = server_max_groups_key;
+	table[used++] = server_groups_key;
+	table[used] = (struct key){0};
 }

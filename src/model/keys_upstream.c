@@ -38,9 +38,10 @@ const struct key upstream_keys[] = {
 	 HELP("memory of buffers that wait for missing parts, of one modem; the oldest is given "
 	      "up first")},
 	{.name = "held", SIZE(64000, 256000000), AT(struct upstream_config, held),
-	 .fallback = "4 MB",
+	 .flag = offsetof(struct upstream_config, held_given), .fallback = "4 MB",
 	 HELP("memory of packets that wait for missing parts, of all modems and bursts together, "
-	      "and as much again of frames; at least held_by_modem")},
+	      "and as much again of frames; at least held_by_modem. Where not given, the groups of "
+	      "a server divide 4 MB and 1 MB more for each but the first")},
 	{0},
 };
 

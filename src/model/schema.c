@@ -180,10 +180,13 @@ static void put_forms(json_t *schema) {
 	json_object_set_new(groups, "items", describe_group());
 	json_object_set_new(groups, "x-allowed", json_string(allowed));
 	json_object_set_new(json_object_get(schema, "properties"), server_groups_key.name, groups);
+	json_object_set_new(json_object_get(schema, "properties"), server_max_groups_key.name,
+			    schema_of_key(&server_max_groups_key));
 	json_object_set_new(schema, "if", json_pack("{s[s]}", "required", server_groups_key.name));
 	json_object_set_new(schema, "then", json_pack("{s{sb}}", "properties", "service_group", 0));
 	json_object_set_new(schema, "else",
-			    json_pack("{sO}", "required", json_object_get(schema, "required")));
+			    json_pack("{sO s{sb}}", "required", json_object_get(schema, "required"),
+				      "properties", server_max_groups_key.name, 0));
 	json_object_del(schema, "required");
 }
 

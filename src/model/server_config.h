@@ -15,7 +15,13 @@ struct server_config {
 	uint32_t main_core; /* the same in all groups */
 	struct service_group *groups; /* in the order of the file; ids are unique */
 	size_t group_count; /* at least 1 */
+	uint32_t max_groups; /* that there may be at a time; 0: no more than the file has */
 };
+
+/* Groups that there may be at a time. */
+static inline size_t server_config_most(const struct server_config *config) {
+	return config->max_groups > config->group_count ? config->max_groups : config->group_count;
+}
 
 /*
  * Loads the file at `path`: one service group, or a server with a list of them, some of which may stand

@@ -299,6 +299,7 @@ struct upstream_config {
 	uint64_t frame_timeout_ns; /* an incomplete frame or burst is kept so long */
 	uint32_t held_by_modem; /* bytes of buffers that wait for the missing parts of a modem */
 	uint32_t held; /* of all modems and bursts together */
+	bool held_given; /* by the file; else groups of a server divide what is theirs together */
 };
 
 struct service_group {

@@ -17,11 +17,16 @@ struct clock {
 	uint64_t ns_per_tick_q32; /* fixed point, 32 fractional bits */
 };
 
-static inline void clock_start(struct clock *c) {
-	c->base_tsc = rte_rdtsc();
+/* Counts from a reading of the TSC, which clocks that are to agree have in common. */
+static inline void clock_start_at(struct clock *c, uint64_t base_tsc) {
+	c->base_tsc = base_tsc;
 	c->now = 0;
 	c->ns_per_tick_q32 =
 		(uint64_t)(((unsigned __int128)CLOCK_NS_PER_S << 32) / rte_get_tsc_hz());
+}
+
+static inline void clock_start(struct clock *c) {
+	clock_start_at(c, rte_rdtsc());
 }
 
 static inline void clock_tick(struct clock *c) {

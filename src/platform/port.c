@@ -3,9 +3,13 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include <rte_bus.h>
 #include <rte_cycles.h>
+#include <rte_dev.h>
+#include <rte_devargs.h>
 #include <rte_errno.h>
 #include <rte_eth_ring.h>
 #include <rte_ethdev.h>
@@ -16,16 +20,21 @@
 static const struct port_queues port_one_queue = {1, 1};
 
 /* A PCI address may come without its domain, as lspci prints it. */
-static int port_find(const char *device, const char *role, uint16_t *id) {
+static int port_named(const char *device, uint16_t *id) {
 	char name[RTE_ETH_NAME_MAX_LEN], full[RTE_ETH_NAME_MAX_LEN + 5];
 
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(device, ","), device);
 	snprintf(full, sizeof(full), "0000:%s", name);
-	if (rte_eth_dev_get_port_by_name(name, id) == 0 ||
-	    rte_eth_dev_get_port_by_name(full, id) == 0)
+	if (rte_eth_dev_get_port_by_name(name, id) == 0)
 		return 0;
-	fprintf(stderr, "port %s: no device %s came up; check its arguments and its driver\n", role,
-		name);
+	return rte_eth_dev_get_port_by_name(full, id);
+}
+
+static int port_find(const char *device, const char *role, uint16_t *id) {
+	if (port_named(device, id) == 0)
+		return 0;
+	fprintf(stderr, "port %s: no device %.*s came up; check its arguments and its driver\n",
+		role, (int)strcspn(device, ","), device);
 	return -1;
 }
 
@@ -228,4 +237,25 @@ bool port_wait_link(uint16_t id, unsigned timeout_ms) {
 void port_close(uint16_t id) {
 	rte_eth_dev_stop(id);
 	rte_eth_dev_close(id);
+}
+
+int port_plug(const char *device, const char *role) {
+	uint16_t id;
+	int ret;
+
+	if (port_named(device, &id) == 0)
+		return 0;
+	ret = rte_dev_probe(device);
+	if (ret == 0)
+		return 0;
+	fprintf(stderr, "port %s: %s: cannot be plugged: %s\n", role, device, rte_strerror(-ret));
+	return -1;
+}
+
+void port_unplug(const char *device) {
+	struct rte_devargs args = {0};
+
+	if (rte_devargs_parse(&args, device) == 0)
+		rte_eal_hotplug_remove(rte_bus_name(args.bus), args.name);
+	free(args.data);
 }

@@ -52,3 +52,12 @@ bool port_takes_chains(uint16_t id, unsigned buffers);
 bool port_wait_link(uint16_t id, unsigned timeout_ms);
 
 void port_close(uint16_t id);
+
+/*
+ * A device that EAL was not started with, by its text as there, so that port_open() finds it; harmless where it is
+ * there. Returns 0, or -1 after a message.
+ */
+int port_plug(const char *device, const char *role);
+
+/* Has a device go whose port is closed, so that it can be plugged again. */
+void port_unplug(const char *device);

@@ -8,13 +8,13 @@
 #define NO_WORKER (~0U)
 #define NAMED_GROUPS 4 /* of more it is said how many they are */
 
-/* Parts of a group, as bits. */
-enum {
-	PART_UPPER = 1,
-	PART_LOWER = 2,
-	PART_UPSTREAM = 4,
-	PARTS = 8,
-};
+struct group_slots group_slots_of(const struct server_config *config) {
+	struct group_slots slots = {.count = (unsigned)config->group_count};
+
+	for (size_t g = 0; g < config->group_count; g++)
+		slots.list[g] = &config->groups[g];
+	return slots;
+}
 
 bool layout_has_upstream(const struct service_group *sg) {
 	return sg->upstream_channel_count > 0;
@@ -54,13 +54,26 @@ int layout_make(struct layout *l, const struct server_config *config) {
 	return 0;
 }
 
-static unsigned parts_of(const struct layout *l, const struct server_config *config, size_t group,
-			 unsigned worker) {
-	const struct layout_group *g = &l->groups[group];
+bool layout_find(const struct layout *l, const struct service_group *sg, struct layout_group *at,
+		 unsigned *core) {
+	struct layout tried = *l;
+	unsigned workers = l->worker_count;
 
+	if (group_place(&tried, at, sg) && tried.worker_count == workers)
+		return true;
+	*core = tried.worker_count > workers ? tried.cores[workers] : sg->threads.upper_mac_core;
+	return false;
+}
+
+unsigned layout_parts(const struct layout *l, const struct group_slots *groups, size_t group,
+		      unsigned worker) {
+	const struct layout_group *g = &l->groups[group];
+	const struct service_group *sg = groups->list[group];
+
+	if (sg == NULL)
+		return 0;
 	return (g->upper == worker ? PART_UPPER : 0) | (g->lower == worker ? PART_LOWER : 0) |
-	       (g->upstream == worker && layout_has_upstream(&config->groups[group]) ? PART_UPSTREAM
-										     : 0);
+	       (g->upstream == worker && layout_has_upstream(sg) ? PART_UPSTREAM : 0);
 }
 
 /* Text that is cut where there is no room for more. */
@@ -85,27 +98,27 @@ static __attribute__((format(printf, 2, 3))) void put(struct text *t, const char
 }
 
 /* " of group 1", " of groups 1, 2", " of 28 groups": those of which the worker runs just these parts. */
-static void put_groups(struct text *t, const struct layout *l, const struct server_config *config,
+static void put_groups(struct text *t, const struct layout *l, const struct group_slots *groups,
 		       unsigned worker, unsigned parts) {
 	unsigned count = 0, told = 0;
 
-	for (size_t g = 0; g < config->group_count; g++)
-		count += parts_of(l, config, g, worker) == parts;
+	for (size_t g = 0; g < groups->count; g++)
+		count += layout_parts(l, groups, g, worker) == parts;
 	if (count > NAMED_GROUPS) {
 		put(t, " of %u groups", count);
 		return;
 	}
-	for (size_t g = 0; g < config->group_count; g++) {
-		if (parts_of(l, config, g, worker) == parts)
+	for (size_t g = 0; g < groups->count; g++) {
+		if (layout_parts(l, groups, g, worker) == parts)
 			put(t, "%s%u",
 			    told++ > 0	 ? ", "
 			    : count == 1 ? " of group "
 					 : " of groups ",
-			    config->groups[g].id);
+			    groups->list[g]->id);
 	}
 }
 
-void layout_name(const struct layout *l, const struct server_config *config, unsigned worker,
+void layout_name(const struct layout *l, const struct group_slots *groups, unsigned worker,
 		 char *name, size_t size) {
 	static const char *const names[PARTS] = {
 		[PART_UPPER] = "upper MAC",
@@ -117,16 +130,19 @@ void layout_name(const struct layout *l, const struct server_config *config, uns
 		[PART_UPPER | PART_LOWER | PART_UPSTREAM] = "upper and lower MAC, upstream",
 	};
 	struct text t = {name, size};
+	bool several = groups->count > 1;
 	bool told[PARTS] = {[0] = true};
 
-	for (size_t g = 0; g < config->group_count; g++) {
-		unsigned parts = parts_of(l, config, g, worker);
+	for (size_t g = 0; g < groups->count; g++) {
+		unsigned parts = layout_parts(l, groups, g, worker);
 
 		if (told[parts])
 			continue;
 		put(&t, "%s%s", t.at == name ? "" : "; ", names[parts]);
-		if (config->group_count > 1)
-			put_groups(&t, l, config, worker, parts);
+		if (several)
+			put_groups(&t, l, groups, worker, parts);
 		told[parts] = true;
 	}
+	if (t.at == name)
+		put(&t, "nothing");
 }

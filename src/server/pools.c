@@ -19,7 +19,8 @@
 #define PACKET_ROOM (RTE_PKTMBUF_HEADROOM + 2048)
 /* Packets in the queues of one group, and how many each further one adds to what all divide. */
 #define QUEUED_FIRST 16384
-#define QUEUED_MORE 2048
+#define QUEUED_MORE 1024
+#define HELD_MORE 1000000 /* likewise bytes, to what one group has for itself */
 #define HAND_OVER_MAX 2048 /* as the next: packets of a group */
 #define HAND_OVER_MIN 256
 #define DEPI_FRAMES_MIN 8192
@@ -28,37 +29,40 @@
 
 /* What is asked for of each pool. */
 struct pool_sizes {
-	unsigned packets;
-	unsigned depi_frames; /* headers, and as many cut frames and copies */
-	unsigned depi_room; /* of a header */
-	unsigned linear_room;
-	unsigned uepi; /* as the next two: 0 where no group has an upstream */
-	unsigned frames;
-	unsigned pieces;
-	unsigned uepi_room;
+	struct pool_needs all; /* with what threads keep for themselves */
+	struct pool_needs most; /* what groups and ports may keep */
+	struct pool_needs taken; /* of these, by those of the configuration */
+	struct pool_rooms rooms;
 };
 
-uint32_t server_queued_max(const struct server_config *config, size_t group) {
-	size_t all = QUEUED_FIRST + (config->group_count - 1) * QUEUED_MORE;
+uint32_t server_queued_max(const struct server_config *config, const struct service_group *sg) {
+	size_t groups = server_config_most(config), all = QUEUED_FIRST + (groups - 1) * QUEUED_MORE;
 
-	if (config->groups[group].max_queued > 0)
-		return config->groups[group].max_queued;
-	return (uint32_t)(all / config->group_count);
+	return sg->max_queued > 0 ? sg->max_queued : (uint32_t)(all / groups);
 }
 
 uint32_t server_hand_over_max(const struct server_config *config) {
-	size_t share = HAND_OVER_MAX / config->group_count;
+	size_t share = HAND_OVER_MAX / server_config_most(config);
 
 	return (uint32_t)RTE_MAX(share, (size_t)HAND_OVER_MIN);
 }
 
+/* What a modem may hold is a promise that the division does not break. */
+uint32_t server_held_max(const struct server_config *config, const struct service_group *sg) {
+	uint64_t groups = server_config_most(config);
+	uint64_t share = (sg->upstream.held + (groups - 1) * HELD_MORE) / groups;
+
+	if (sg->upstream.held_given || share > sg->upstream.held)
+		return sg->upstream.held;
+	return (uint32_t)RTE_MAX(share, (uint64_t)sg->upstream.held_by_modem);
+}
+
 /* In the queues, between the MACs, in the crypto device and in open DEPI frames. */
-static unsigned group_packets(const struct server_config *config, size_t group) {
-	const struct service_group *sg = &config->groups[group];
+static unsigned group_packets(const struct server_config *config, const struct service_group *sg) {
 	unsigned lower = server_hand_over_max(config) + DS_LOWER_LIMIT + PIPELINE_BURST;
 	unsigned open = (unsigned)sg->channel_count * sg->rphy.max_segments;
 
-	return server_queued_max(config, group) + lower + open;
+	return server_queued_max(config, sg) + lower + open;
 }
 
 /* Open ones, and those that the port has not taken. */
@@ -73,33 +77,119 @@ static unsigned depi_header_room(const struct service_group *sg) {
 	       (unsigned)psp_header_size(sg->rphy.max_segments, 2);
 }
 
-/* What the groups may keep, and the longest of what they have. */
-static void add_group(struct pool_sizes *s, const struct server_config *config, size_t group) {
-	const struct service_group *sg = &config->groups[group];
-	unsigned linear_room =
-		RTE_PKTMBUF_HEADROOM + sg->rphy.mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN;
+struct pool_needs server_group_needs(const struct server_config *config,
+				     const struct service_group *sg) {
+	struct pool_needs n = {
+		.packets = group_packets(config, sg),
+		.depi_frames = group_depi_frames(sg),
+	};
 	struct us_buffers up;
 
-	s->packets += group_packets(config, group);
-	s->depi_frames += group_depi_frames(sg);
-	s->depi_room = RTE_MAX(s->depi_room, depi_header_room(sg));
-	s->linear_room = RTE_MAX(s->linear_room, linear_room);
 	if (!layout_has_upstream(sg))
-		return;
-	up = us_buffers(sg);
-	s->uepi += up.packets;
-	s->frames += up.frames;
-	s->pieces += up.pieces;
-	s->uepi_room = RTE_MAX(s->uepi_room, us_packet_room(sg));
+		return n;
+	up = us_buffers_within(sg, server_held_max(config, sg));
+	n.uepi = up.packets;
+	n.frames = up.frames;
+	n.pieces = up.pieces;
+	return n;
 }
 
-/* With what stands in the ports' rings (of DEPI frames one packet each: cards have a place a buffer), and
- * what each thread keeps for itself. */
+/* Of DEPI frames one packet each: cards have a place a buffer. */
+struct pool_needs server_port_needs(enum device_role role, unsigned descriptors) {
+	struct pool_needs n = {.packets = descriptors};
+
+	if (role == DEVICE_RPHY)
+		n.depi_frames = n.uepi = descriptors;
+	else
+		n.frames = descriptors;
+	return n;
+}
+
+void pool_needs_add(struct pool_needs *into, const struct pool_needs *more) {
+	into->packets += more->packets;
+	into->depi_frames += more->depi_frames;
+	into->uepi += more->uepi;
+	into->frames += more->frames;
+	into->pieces += more->pieces;
+}
+
+static struct pool_rooms rooms_of(const struct service_group *sg) {
+	struct pool_rooms r = {
+		.depi = depi_header_room(sg),
+		.linear = RTE_PKTMBUF_HEADROOM + sg->rphy.mtu + RTE_ETHER_HDR_LEN +
+			  RTE_VLAN_HLEN,
+	};
+
+	if (layout_has_upstream(sg))
+		r.uepi = us_packet_room(sg);
+	return r;
+}
+
+static void needs_at_least(struct pool_needs *n, const struct pool_needs *least) {
+	n->packets = RTE_MAX(n->packets, least->packets);
+	n->depi_frames = RTE_MAX(n->depi_frames, least->depi_frames);
+	n->uepi = RTE_MAX(n->uepi, least->uepi);
+	n->frames = RTE_MAX(n->frames, least->frames);
+	n->pieces = RTE_MAX(n->pieces, least->pieces);
+}
+
+static void rooms_at_least(struct pool_rooms *r, const struct pool_rooms *least) {
+	r->depi = RTE_MAX(r->depi, least->depi);
+	r->linear = RTE_MAX(r->linear, least->linear);
+	r->uepi = RTE_MAX(r->uepi, least->uepi);
+}
+
+/* What a group that comes may need of ports: a ring on each that is shared, or a port of its own, where those of
+ * the configuration have one each. */
+static struct pool_needs spare_ports(const struct server_config *config,
+				     const struct server_ports *ports) {
+	unsigned ring = server_share_ring(server_config_most(config));
+	struct pool_needs n = {0};
+
+	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
+		unsigned most = 0;
+		struct pool_needs port;
+
+		for (unsigned p = 0; p < ports->count; p++) {
+			if (ports->list[p].role == role)
+				most = RTE_MAX(most, ports->list[p].shared
+							     ? ring
+							     : ports->list[p].queue_size);
+		}
+		port = server_port_needs(role, most);
+		pool_needs_add(&n, &port);
+	}
+	return n;
+}
+
+/* What groups and ports may keep: those of the configuration, and those that may come. */
+static void sizes_add_groups(struct pool_sizes *s, const struct server_config *config,
+			     const struct server_ports *ports) {
+	struct pool_needs largest = {0}, spare = spare_ports(config, ports);
+
+	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
+		struct pool_needs n =
+			server_port_needs(role, server_ports_descriptors(ports, role));
+
+		pool_needs_add(&s->taken, &n);
+	}
+	for (size_t g = 0; g < config->group_count; g++) {
+		struct pool_needs n = server_group_needs(config, &config->groups[g]);
+		struct pool_rooms r = rooms_of(&config->groups[g]);
+
+		pool_needs_add(&s->taken, &n);
+		needs_at_least(&largest, &n);
+		rooms_at_least(&s->rooms, &r);
+	}
+	pool_needs_add(&spare, &largest);
+	s->most = s->taken;
+	for (size_t g = config->group_count; g < server_config_most(config); g++)
+		pool_needs_add(&s->most, &spare);
+}
+
+/* With what each thread keeps for itself. */
 static struct pool_sizes sizes_of(const struct server_config *config,
 				  const struct server_ports *ports) {
-	unsigned network = server_ports_descriptors(ports, DEVICE_NETWORK);
-	unsigned rphy = server_ports_descriptors(ports, DEVICE_RPHY);
-	unsigned control = server_ports_descriptors(ports, DEVICE_CONTROL);
 	struct pool_sizes s = {0};
 	struct layout layout;
 	unsigned threads, others;
@@ -107,15 +197,17 @@ static struct pool_sizes sizes_of(const struct server_config *config,
 	layout_make(&layout, config);
 	threads = (layout.worker_count + 1) * POOL_THREAD_BUFFERS;
 	others = (layout.worker_count - 1) * POOL_THREAD_BUFFERS;
-	for (size_t g = 0; g < config->group_count; g++)
-		add_group(&s, config, g);
-	s.packets += network + control + rphy + threads;
+	sizes_add_groups(&s, config, ports);
+	s.all = s.most;
+	s.all.packets += threads;
 	/* best one less than a power of two, where that is enough */
-	s.depi_frames = RTE_MAX(s.depi_frames + rphy + others, DEPI_FRAMES_MIN - 1u);
-	if (s.uepi > 0) {
-		s.uepi += rphy + SPARE + others;
-		s.frames += network + control + SPARE + others;
-		s.pieces += others;
+	s.all.depi_frames = RTE_MAX(s.all.depi_frames + others, DEPI_FRAMES_MIN - 1u);
+	if (s.rooms.uepi == 0) {
+		s.all.uepi = s.all.frames = s.all.pieces = 0;
+	} else {
+		s.all.uepi += SPARE + others;
+		s.all.frames += SPARE + others;
+		s.all.pieces += others;
 	}
 	return s;
 }
@@ -126,10 +218,12 @@ static uint64_t pool_memory(unsigned count, unsigned room) {
 }
 
 static uint64_t pools_memory(const struct pool_sizes *s) {
-	return pool_memory(s->packets, PACKET_ROOM) + pool_memory(s->depi_frames, s->depi_room) +
-	       pool_memory(s->depi_frames, 0) + pool_memory(s->depi_frames, s->linear_room) +
-	       pool_memory(s->uepi, s->uepi_room) + pool_memory(s->frames, US_FRAME_BUFFER) +
-	       pool_memory(s->pieces, 0);
+	const struct pool_needs *n = &s->all;
+
+	return pool_memory(n->packets, PACKET_ROOM) + pool_memory(n->depi_frames, s->rooms.depi) +
+	       pool_memory(n->depi_frames, 0) + pool_memory(n->depi_frames, s->rooms.linear) +
+	       pool_memory(n->uepi, s->rooms.uepi) + pool_memory(n->frames, US_FRAME_BUFFER) +
+	       pool_memory(n->pieces, 0);
 }
 
 /* A session 2 kB, tables and flows of a modem 2 kB, and 8 kB in an upstream; a rule of a published profile
@@ -144,14 +238,19 @@ static uint64_t tables_memory(const struct service_group *sg) {
 unsigned server_memory_mb(const struct server_config *config, const struct server_ports *ports) {
 	struct server_ports own = {0};
 	struct pool_sizes sizes;
-	uint64_t bytes;
+	uint64_t bytes, largest = 0;
 
 	if (ports == NULL)
 		server_ports_own(&own, config);
 	sizes = sizes_of(config, ports == NULL ? &own : ports);
 	bytes = pools_memory(&sizes);
-	for (size_t g = 0; g < config->group_count; g++)
-		bytes += tables_memory(&config->groups[g]);
+	for (size_t g = 0; g < config->group_count; g++) {
+		uint64_t tables = tables_memory(&config->groups[g]);
+
+		bytes += tables;
+		largest = RTE_MAX(largest, tables);
+	}
+	bytes += (server_config_most(config) - config->group_count) * largest;
 	return SYSTEM_MB + (unsigned)(bytes >> 20);
 }
 
@@ -164,16 +263,19 @@ int server_pools_create(struct server_pools *p, const struct server_config *conf
 			rte_strerror(rte_errno));
 		return -1;
 	}
-	p->packets = packet_pool("packets", s.packets, 0, PACKET_ROOM);
-	p->depi_headers = packet_pool("depi_headers", s.depi_frames, 0, s.depi_room);
-	p->depi_fragments = packet_pool("depi_fragments", s.depi_frames, 0, 0);
+	p->most = s.most;
+	p->taken = s.taken;
+	p->rooms = s.rooms;
+	p->packets = packet_pool("packets", s.all.packets, 0, PACKET_ROOM);
+	p->depi_headers = packet_pool("depi_headers", s.all.depi_frames, 0, s.rooms.depi);
+	p->depi_fragments = packet_pool("depi_fragments", s.all.depi_frames, 0, 0);
 	if (p->packets == NULL || p->depi_headers == NULL || p->depi_fragments == NULL)
 		return -1;
-	if (s.uepi == 0)
+	if (s.rooms.uepi == 0)
 		return 0;
-	p->uepi = packet_pool("uepi", s.uepi, 0, s.uepi_room);
-	p->frames = packet_pool("frames", s.frames, 0, US_FRAME_BUFFER);
-	p->pieces = packet_pool("pieces", s.pieces, 0, 0);
+	p->uepi = packet_pool("uepi", s.all.uepi, 0, s.rooms.uepi);
+	p->frames = packet_pool("frames", s.all.frames, 0, US_FRAME_BUFFER);
+	p->pieces = packet_pool("pieces", s.all.pieces, 0, 0);
 	return p->uepi && p->frames && p->pieces ? 0 : -1;
 }
 
@@ -181,17 +283,47 @@ bool server_port_wants_linear(const struct service_group *sg, const struct serve
 	return !port_takes_chains(rphy->id, 1 + sg->rphy.max_segments);
 }
 
-int server_pools_linear(struct server_pools *p, const struct server_config *config,
-			const struct server_ports *ports) {
-	struct pool_sizes s = sizes_of(config, ports);
-	bool wanted = false;
+int server_pools_linear(struct server_pools *p) {
+	if (p->linear == NULL)
+		p->linear = packet_pool("linear", p->depi_headers->size, 0, p->rooms.linear);
+	return p->linear == NULL ? -1 : 0;
+}
 
-	for (size_t g = 0; g < config->group_count; g++)
-		wanted |= server_port_wants_linear(&config->groups[g],
-						   server_port_of(ports, g, DEVICE_RPHY));
-	if (wanted)
-		p->linear = packet_pool("linear", s.depi_frames, 0, s.linear_room);
-	return wanted && p->linear == NULL ? -1 : 0;
+static const char *missing(const struct server_pools *p, const struct service_group *sg,
+			   const struct pool_needs *all) {
+	struct pool_rooms rooms = rooms_of(sg);
+
+	if (rooms.uepi > 0 && p->uepi == NULL)
+		return "upstream_channels: no group of the start had an upstream";
+	if (rooms.depi > p->rooms.depi || rooms.uepi > p->rooms.uepi ||
+	    (p->linear != NULL && rooms.linear > p->rooms.linear))
+		return "rphy: larger frames than any group of the start had";
+	if (all->packets > p->most.packets || all->depi_frames > p->most.depi_frames)
+		return "max_queued, queue_size, channels: not enough buffers are left";
+	if (rooms.uepi > 0 && (all->uepi > p->most.uepi || all->frames > p->most.frames ||
+			       all->pieces > p->most.pieces))
+		return "upstream.held, queue_size: not enough buffers are left";
+	return NULL;
+}
+
+const char *server_pools_take(struct server_pools *p, const struct service_group *sg,
+			      const struct pool_needs *needs) {
+	struct pool_needs all = p->taken;
+	const char *why;
+
+	pool_needs_add(&all, needs);
+	why = missing(p, sg, &all);
+	if (why == NULL)
+		p->taken = all;
+	return why;
+}
+
+void server_pools_give_back(struct server_pools *p, const struct pool_needs *needs) {
+	p->taken.packets -= needs->packets;
+	p->taken.depi_frames -= needs->depi_frames;
+	p->taken.uepi -= needs->uepi;
+	p->taken.frames -= needs->frames;
+	p->taken.pieces -= needs->pieces;
 }
 
 void server_pools_free(struct server_pools *p) {

@@ -28,7 +28,7 @@ unsigned server_share_ring(size_t groups) {
 }
 
 /* Bytes of the longest IP packet: of a subscriber, or of DEPI and UEPI. */
-static uint32_t mtu_of(const struct service_group *sg, enum device_role role) {
+uint32_t server_port_mtu(const struct service_group *sg, enum device_role role) {
 	return role == DEVICE_RPHY ? sg->rphy.mtu
 				   : sg->max_frame - RTE_ETHER_HDR_LEN - RTE_ETHER_CRC_LEN;
 }
@@ -46,7 +46,7 @@ static void port_use(struct server_ports *p, unsigned index, const struct servic
 	port->users++;
 	port->shared = port->shared || port->users > 1 || has_vlan(sg, role);
 	port->queue_size = RTE_MAX(port->queue_size, device_port(sg, role)->queue_size);
-	port->mtu = RTE_MAX(port->mtu, mtu_of(sg, role));
+	port->mtu = RTE_MAX(port->mtu, server_port_mtu(sg, role));
 	p->of[group][role] = (uint16_t)index;
 }
 
@@ -120,8 +120,10 @@ void server_ports_give(struct server_ports *p, unsigned group, enum device_role 
 			return;
 		}
 	}
-	if (*of == SERVER_NO_PORT)
+	if (*of == SERVER_NO_PORT) {
 		*of = (uint16_t)port_append(p, group, role);
+		p->list[*of].users = 1;
+	}
 	p->list[*of].open = true;
 	p->list[*of].id = id;
 }
@@ -144,20 +146,90 @@ static bool mtu_passes(const struct server_port *port) {
 	return false;
 }
 
+static int port_begin(struct server_port *port, struct rte_mempool *pool) {
+	if (port_open(port->device, role_names[port->role], pool, port->queue_size, port->mtu,
+		      &port->id) != 0)
+		return -1;
+	port->open = true;
+	return mtu_passes(port) ? 0 : -1;
+}
+
 int server_ports_open(struct server_ports *p, struct rte_mempool *packets,
 		      struct rte_mempool *uepi) {
 	for (unsigned i = 0; i < p->count; i++) {
-		struct server_port *port = &p->list[i];
-
-		if (port_open(port->device, role_names[port->role],
-			      port->role == DEVICE_RPHY ? uepi : packets, port->queue_size,
-			      port->mtu, &port->id) != 0)
-			return -1;
-		port->open = true;
-		if (!mtu_passes(port))
+		if (port_begin(&p->list[i], p->list[i].role == DEVICE_RPHY ? uepi : packets) != 0)
 			return -1;
 	}
 	return 0;
+}
+
+unsigned server_ports_having(const struct server_ports *p, const char *device) {
+	for (unsigned i = 0; i < p->count; i++) {
+		if (p->list[i].open && device_same(p->list[i].device, device))
+			return i;
+	}
+	return SERVER_NO_PORT;
+}
+
+/* A place that is free, or one more. */
+static unsigned port_place(struct server_ports *p, unsigned group, enum device_role role) {
+	for (unsigned i = 0; i < p->count; i++) {
+		if (p->list[i].open || p->list[i].users > 0)
+			continue;
+		p->list[i] = (struct server_port){.role = role, .first = group};
+		return i;
+	}
+	return port_append(p, group, role);
+}
+
+static void port_end(struct server_port *port) {
+	if (port->open)
+		port_close(port->id);
+	if (port->device != NULL)
+		port_unplug(port->device);
+	*port = (struct server_port){.role = port->role};
+}
+
+unsigned server_ports_join(struct server_ports *p, const struct service_group *sg, unsigned group,
+			   enum device_role role, struct rte_mempool *pool) {
+	const char *device = device_port(sg, role)->device;
+	unsigned index = server_ports_having(p, device);
+
+	if (index == SERVER_NO_PORT) {
+		index = port_place(p, group, role);
+		p->list[index].device = device;
+		p->list[index].queue_size = device_port(sg, role)->queue_size;
+		p->list[index].mtu = server_port_mtu(sg, role);
+		if (port_plug(device, role_names[role]) != 0 ||
+		    port_begin(&p->list[index], pool) != 0) {
+			port_end(&p->list[index]);
+			return SERVER_NO_PORT;
+		}
+	}
+	port_use(p, index, sg, group, role);
+	return index;
+}
+
+void server_ports_part(struct server_ports *p, const struct service_group *const *groups,
+		       unsigned group, enum device_role role) {
+	unsigned index = p->of[group][role];
+	struct server_port *port = &p->list[index];
+
+	if (index == SERVER_NO_PORT)
+		return;
+	p->of[group][role] = SERVER_NO_PORT;
+	if (--port->users == 0) {
+		port_end(port);
+		return;
+	}
+	/* what it has of the one that goes is another one's now */
+	for (unsigned g = 0; g < SERVER_MAX_GROUPS; g++) {
+		if (g == group || groups[g] == NULL || p->of[g][role] != index)
+			continue;
+		port->first = g;
+		if (port->device != NULL)
+			port->device = device_port(groups[g], role)->device;
+	}
 }
 
 int server_ports_start(struct server_ports *p) {

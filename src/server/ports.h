@@ -68,6 +68,23 @@ int server_ports_start(struct server_ports *p);
 const struct server_port *server_port_of(const struct server_ports *p, size_t group,
 					 enum device_role role);
 
+/*
+ * For a group that comes: the index of the port whose device it names, among those that are open. Else a new
+ * one, which is plugged, opened and not started; `pool` is where it receives. SERVER_NO_PORT after a message.
+ */
+unsigned server_ports_join(struct server_ports *p, const struct service_group *sg, unsigned group,
+			   enum device_role role, struct rte_mempool *pool);
+
+/* The group uses it no more: `groups` are those that remain. Of the last one it is closed and unplugged. */
+void server_ports_part(struct server_ports *p, const struct service_group *const *groups,
+		       unsigned group, enum device_role role);
+
+/* The open port that has the group's device; SERVER_NO_PORT: there is none. */
+unsigned server_ports_having(const struct server_ports *p, const char *device);
+
+/* Bytes of the longest IP packet of the group on a port of that role. */
+uint32_t server_port_mtu(const struct service_group *sg, enum device_role role);
+
 /* Descriptors of all ports of the role, and packets of the rings where they are shared. */
 unsigned server_ports_descriptors(const struct server_ports *p, enum device_role role);
 

@@ -70,8 +70,8 @@ static int sessions_create(struct served_group *g) {
 
 static int downstream_setup(struct served_group *g, const struct group_resources *given) {
 	struct ds_resources r = {
-		.network = given->from_network,
-		.rphy = given->to_rphy,
+		.network = given->wires.from_network,
+		.rphy = given->wires.to_rphy,
 		.crypto_device = g->crypto->device,
 		.crypto_queue = given->crypto_queues[0],
 		.crypto_ops = g->crypto->ops,
@@ -85,21 +85,15 @@ static int downstream_setup(struct served_group *g, const struct group_resources
 		.lower_clock = &given->lower->clock,
 	};
 
-	g->upper = given->upper;
 	g->downstream = downstream_create(g->sg, &r);
-	if (g->downstream == NULL)
-		return -1;
-	if (worker_add(given->upper, &g->downstream->enqueue) != 0 ||
-	    worker_add(given->upper, &g->downstream->dequeue) != 0)
-		return -1;
-	return worker_add(given->lower, &g->downstream->lower_mac);
+	return g->downstream == NULL ? -1 : 0;
 }
 
 static int upstream_setup(struct served_group *g, const struct group_resources *given) {
 	struct us_resources r = {
-		.rphy = given->from_rphy,
-		.network = given->to_network,
-		.control = given->to_control,
+		.rphy = given->wires.from_rphy,
+		.network = given->wires.to_network,
+		.control = given->wires.to_control,
 		.crypto_device = g->crypto->device,
 		.crypto_queue = given->crypto_queues[1],
 		.crypto_ops = g->crypto->ops,
@@ -107,17 +101,14 @@ static int upstream_setup(struct served_group *g, const struct group_resources *
 		.packets = given->pools->uepi,
 		.frames = given->pools->frames,
 		.pieces = given->pools->pieces,
+		.held = given->held_max,
 		.clock = &given->upstream->clock,
 	};
 
 	if (us_pools_check(g->sg, &r) != 0)
 		return -1;
 	g->upstream = upstream_create(g->sg, &r);
-	if (g->upstream == NULL)
-		return -1;
-	if (worker_add(given->upstream, &g->upstream->list) != 0)
-		return -1;
-	return worker_add(given->upstream, &g->upstream->scheduler);
+	return g->upstream == NULL ? -1 : 0;
 }
 
 int served_group_create(struct served_group *g, const struct service_group *sg,
@@ -126,9 +117,145 @@ int served_group_create(struct served_group *g, const struct service_group *sg,
 	g->sg = sg;
 	g->qos = sg;
 	g->crypto = r->crypto;
+	g->upper = r->upper;
+	g->lower = r->lower;
+	g->upstream_worker = r->upstream;
 	if (sessions_create(g) != 0 || downstream_setup(g, r) != 0)
 		return -1;
 	return layout_has_upstream(sg) ? upstream_setup(g, r) : 0;
+}
+
+struct worker *served_group_worker(const struct served_group *g, enum layout_part part) {
+	return part == PART_UPPER ? g->upper : part == PART_LOWER ? g->lower : g->upstream_worker;
+}
+
+/* The lists of a part. Returns how many they are. */
+static unsigned part_lists(const struct served_group *g, enum layout_part part,
+			   struct pipeline *lists[SERVED_GROUP_PART]) {
+	unsigned count = 0;
+
+	if (part == PART_UPPER) {
+		lists[count++] = &g->downstream->enqueue;
+		lists[count++] = &g->downstream->dequeue;
+	} else if (part == PART_LOWER) {
+		lists[count++] = &g->downstream->lower_mac;
+	} else if (g->upstream != NULL) {
+		lists[count++] = &g->upstream->list;
+		lists[count++] = &g->upstream->scheduler;
+	}
+	return count;
+}
+
+/* More than is needed where a worker has several of its parts. */
+int served_group_reserve(const struct served_group *g) {
+	const unsigned all = LAYOUT_GROUP_WORKERS * SERVED_GROUP_PART;
+
+	if (worker_reserve(g->upper, all) != 0 || worker_reserve(g->lower, all) != 0)
+		return -1;
+	return worker_reserve(g->upstream_worker, all);
+}
+
+static void part_enter(struct served_group *g, enum layout_part part) {
+	struct pipeline *lists[SERVED_GROUP_PART];
+	unsigned count = part_lists(g, part, lists);
+
+	for (unsigned l = 0; l < count; l++)
+		worker_insert(served_group_worker(g, part), lists[l], WORKER_GROUPS);
+}
+
+void served_group_enter(struct served_group *g) {
+	for (unsigned part = PART_UPPER; part < PARTS; part <<= 1)
+		part_enter(g, part);
+}
+
+void served_group_leave(struct served_group *g, unsigned parts) {
+	struct pipeline *lists[SERVED_GROUP_PART];
+
+	for (unsigned part = PART_UPPER; part < PARTS; part <<= 1) {
+		unsigned count = (parts & part) != 0 ? part_lists(g, part, lists) : 0;
+
+		for (unsigned l = 0; l < count; l++)
+			worker_remove(served_group_worker(g, part), lists[l]);
+	}
+}
+
+/* Between the workers nobody has it, so that what follows is nobody's but ours to write. */
+void served_group_move(struct served_group *g, enum layout_part part, struct worker *to) {
+	served_group_leave(g, part);
+	if (part == PART_UPPER) {
+		g->upper = to;
+		g->downstream->upper.clock = &to->clock;
+	} else if (part == PART_LOWER) {
+		g->lower = to;
+		g->downstream->lower.clock = &to->clock;
+	} else {
+		g->upstream_worker = to;
+		if (g->upstream != NULL)
+			g->upstream->r.clock = &to->clock;
+	}
+	part_enter(g, part);
+}
+
+/* What a worker does to the wires of a group. */
+struct wiring {
+	struct served_group *group;
+	const struct group_wires *wires;
+};
+
+static bool wire_upper(void *arg) {
+	struct wiring *w = arg;
+
+	w->group->downstream->upper.network = w->wires->from_network;
+	return true;
+}
+
+static bool wire_lower(void *arg) {
+	struct wiring *w = arg;
+
+	w->group->downstream->lower.rphy = w->wires->to_rphy;
+	return true;
+}
+
+/* An empty source has been found empty as often as it was when it was asked last, so that nothing seems to
+ * have passed. */
+static bool wire_upstream(void *arg) {
+	struct wiring *w = arg;
+	struct us_resources *r = &w->group->upstream->r;
+
+	w->group->emptied = w->group->upstream->receive.asked;
+	r->rphy = w->wires->from_rphy;
+	r->network = w->wires->to_network;
+	r->control = w->wires->to_control;
+	return true;
+}
+
+static bool end_upstream(void *arg) {
+	struct wiring *w = arg;
+
+	upstream_close(w->group->upstream);
+	return true;
+}
+
+static void wiring_do(struct worker *worker, bool (*step)(void *arg), struct wiring *w) {
+	struct worker_task task = {step, w};
+
+	worker_do(worker, &task);
+}
+
+void served_group_wire(struct served_group *g, const struct group_wires *wires) {
+	struct wiring w = {g, wires};
+
+	wiring_do(g->upper, wire_upper, &w);
+	wiring_do(g->lower, wire_lower, &w);
+	if (g->upstream != NULL)
+		wiring_do(g->upstream_worker, wire_upstream, &w);
+}
+
+void served_group_end(struct served_group *g) {
+	struct wiring w = {g, NULL};
+
+	if (g->upstream != NULL)
+		wiring_do(g->upstream_worker, end_upstream, &w);
 }
 
 void served_group_set_qos(struct served_group *g, const struct service_group *qos) {

@@ -9,19 +9,26 @@
 #include "downstream/downstream.h"
 #include "model/service_group.h"
 #include "platform/crypto.h"
+#include "server/layout.h"
 #include "server/pools.h"
 #include "server/worker.h"
 #include "upstream/upstream.h"
 
-/* What the server provides: all of it outlives the group. */
-struct group_resources {
+/* Where packets come from, and where they go. */
+struct group_wires {
 	struct packet_source from_network, from_rphy;
 	struct packet_sink to_network, to_rphy;
 	struct packet_sink to_control; /* its port may be PACKET_NO_PORT */
+};
+
+/* What the server provides: all of it outlives the group. */
+struct group_resources {
+	struct group_wires wires;
 	const struct server_pools *pools;
 	bool linear; /* the R-PHY port takes no chains of buffers */
 	uint32_t queued_max; /* packets in its queues */
 	uint32_t hand_over_max; /* packets between upper and lower MAC */
+	uint32_t held_max; /* bytes that wait in its upstream */
 	struct docsis_crypto *crypto;
 	uint16_t crypto_queues[2]; /* of the crypto device: downstream, upstream */
 	struct worker *upper, *lower, *upstream; /* they may be the same */
@@ -37,7 +44,12 @@ struct served_group {
 	void **sessions; /* DOWNLINK, one a modem */
 	void **up_sessions; /* UPLINK, two a modem; NULL without an upstream */
 	double sessions_seconds; /* what making both took */
+	bool there; /* to be told of by others */
+	bool drained; /* it receives nothing */
+	uint64_t emptied; /* of the source that it has then */
+	struct pool_needs needs; /* what it may keep of the pools, while it came later */
 	struct worker *upper; /* which owns the scheduler */
+	struct worker *lower, *upstream_worker; /* they may be the same */
 	struct downstream *downstream;
 	struct upstream *upstream; /* NULL where the configuration has no upstream channels */
 };
@@ -45,10 +57,31 @@ struct served_group {
 /* Crypto sessions that the group will have. */
 unsigned served_group_sessions(const struct service_group *sg);
 
-/* Makes the zeroed `g` and gives its lists to its workers, which do not run. Returns 0, or -1 after a
- * message. To be freed by served_group_free() in either case. */
+/* Makes the zeroed `g`; no worker has its lists yet. Returns 0, or -1 after a message. To be freed by
+ * served_group_free() in either case. */
 int served_group_create(struct served_group *g, const struct service_group *sg,
 			const struct group_resources *r);
+
+/* Room for its lists at its workers, and then the lists. The first returns 0, or -1 after a message. */
+int served_group_reserve(const struct served_group *g);
+void served_group_enter(struct served_group *g);
+
+/* From when it returns on, no worker runs the parts (bits of enum layout_part). */
+void served_group_leave(struct served_group *g, unsigned parts);
+
+/* Has one part run by another worker, which has room for it. */
+#define SERVED_GROUP_PART 2 /* lists of a part, at most */
+struct worker *served_group_worker(const struct served_group *g, enum layout_part part);
+void served_group_move(struct served_group *g, enum layout_part part, struct worker *to);
+
+/*
+ * Other wires, between two rounds of each worker. A source whose `emptied` is that of the group is always empty,
+ * and nothing comes of asking it: what waits for missing parts goes on waiting, until it has another one.
+ */
+void served_group_wire(struct served_group *g, const struct group_wires *wires);
+
+/* Nothing more comes: what waits for missing parts is given up in its time. Also while workers run. */
+void served_group_end(struct served_group *g);
 
 /* Tells what the scheduler has now. Afterwards nobody reads what it had before. */
 void served_group_set_qos(struct served_group *g, const struct service_group *qos);

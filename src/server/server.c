@@ -8,6 +8,8 @@
 #include <rte_cycles.h>
 
 #include "platform/pool.h"
+#include "server/groups.h"
+#include "server/running.h"
 
 #define CRYPTO_OPS_MIN_ALL 4096
 #define CRYPTO_OPS_QUEUE 1024 /* more than a direction of a group has in the device at a time */
@@ -34,108 +36,124 @@ static int workers_create(struct server *s) {
 	}
 	memset(s->workers, 0, size);
 	s->worker_count = s->layout.worker_count;
-	for (unsigned w = 0; w < s->worker_count; w++)
-		layout_name(&s->layout, s->config, w, s->workers[w].name,
-			    sizeof(s->workers[w].name));
-	return 0;
+	return server_quiet_create(s);
+}
+
+static int groups_create(struct server *s) {
+	static unsigned made; /* DPDK wants names that differ */
+	char name[RTE_RING_NAMESIZE];
+
+	s->group_most = (unsigned)server_config_most(s->config);
+	s->groups = calloc(s->group_most, sizeof(*s->groups));
+	snprintf(name, sizeof(name), "nothing_%u", made++);
+	s->nothing = rte_ring_create(name, 1, SOCKET_ID_ANY, RING_F_EXACT_SZ);
+	if (s->groups != NULL && s->nothing != NULL)
+		return 0;
+	fprintf(stderr, "no memory for %u service groups\n", s->group_most);
+	return -1;
 }
 
 int server_create(struct server *s, const struct server_config *config) {
 	s->config = config;
+	s->accounts = true;
+	pthread_rwlock_init(&s->lock, NULL);
 	if (layout_make(&s->layout, config) != 0 || workers_create(s) != 0)
 		return -1;
+	s->home = s->layout;
 	if (s->ports.count == 0)
 		server_ports_own(&s->ports, config);
-	s->groups = calloc(config->group_count, sizeof(*s->groups));
-	if (s->groups == NULL) {
-		fprintf(stderr, "no memory for %zu service groups\n", config->group_count);
+	if (groups_create(s) != 0)
 		return -1;
-	}
 	return server_pools_create(&s->pools, config, &s->ports);
+}
+
+/* As many as the groups may come to have: of those that come, as many each as the largest has. */
+static unsigned sessions_most(const struct server *s) {
+	unsigned sessions = 0, largest = 0;
+
+	for (size_t g = 0; g < s->config->group_count; g++) {
+		unsigned of_group = served_group_sessions(&s->config->groups[g]);
+
+		sessions += of_group;
+		largest = RTE_MAX(largest, of_group);
+	}
+	return sessions + (s->group_most - (unsigned)s->config->group_count) * largest;
 }
 
 /* A queue pair for each direction of each group, so that workers share none. */
 static int server_crypto_open(struct server *s) {
-	unsigned queues = 0, sessions = 0, ops;
+	unsigned queues = s->group_most * SERVER_GROUP_QUEUES;
+	unsigned ops = queues * CRYPTO_OPS_QUEUE + (s->worker_count + 1) * POOL_THREAD_BUFFERS;
 
-	for (size_t g = 0; g < s->config->group_count; g++) {
-		const struct service_group *sg = &s->config->groups[g];
-
-		queues += layout_has_upstream(sg) ? 2 : 1;
-		sessions += served_group_sessions(sg);
-	}
-	ops = queues * CRYPTO_OPS_QUEUE + (s->worker_count + 1) * POOL_THREAD_BUFFERS;
-	return crypto_open(&s->crypto, "dataplane", queues, sessions,
+	return crypto_open(&s->crypto, "dataplane", queues, sessions_most(s),
 			   RTE_MAX(ops, (unsigned)CRYPTO_OPS_MIN_ALL));
 }
 
-static int group_serve(struct server *s, size_t group, uint16_t *queue) {
-	const struct service_group *sg = &s->config->groups[group];
-	const struct server_port *rphy = server_port_of(&s->ports, group, DEVICE_RPHY);
-	const struct layout_group *at = &s->layout.groups[group];
-	struct group_resources r = {
-		.from_network = server_source(&s->shares, &s->ports, group, DEVICE_NETWORK),
-		.from_rphy = server_source(&s->shares, &s->ports, group, DEVICE_RPHY),
-		.to_network = server_sink(&s->shares, &s->ports, group, DEVICE_NETWORK),
-		.to_rphy = server_sink(&s->shares, &s->ports, group, DEVICE_RPHY),
-		.to_control = server_sink(&s->shares, &s->ports, group, DEVICE_CONTROL),
-		.pools = &s->pools,
-		.linear = server_port_wants_linear(sg, rphy),
-		.queued_max = server_queued_max(s->config, group),
-		.hand_over_max = server_hand_over_max(s->config),
-		.crypto = &s->crypto,
-		.upper = &s->workers[at->upper],
-		.lower = &s->workers[at->lower],
-		.upstream = &s->workers[at->upstream],
-	};
+static bool wants_linear(const struct server *s) {
+	for (size_t g = 0; g < s->config->group_count; g++) {
+		if (server_port_wants_linear(&s->config->groups[g],
+					     server_port_of(&s->ports, g, DEVICE_RPHY)))
+			return true;
+	}
+	return false;
+}
 
-	r.crypto_queues[0] = (*queue)++;
-	if (layout_has_upstream(sg))
-		r.crypto_queues[1] = (*queue)++;
-	s->group_count++; /* also of one that is half made */
-	return served_group_create(&s->groups[group], sg, &r);
+static int shares_create(struct server *s) {
+	struct shares_site site = server_site(s);
+
+	site.groups = group_slots_of(s->config);
+	return server_shares_create(&s->shares, &site);
 }
 
 int server_serve(struct server *s) {
-	uint16_t queue = 0;
+	struct shares_site site;
 
 	if (server_crypto_open(s) != 0 ||
-	    server_pools_linear(&s->pools, s->config, &s->ports) != 0 ||
-	    server_shares_create(&s->shares, s->config, &s->ports, &s->layout, s->workers) != 0)
+	    (wants_linear(s) && server_pools_linear(&s->pools) != 0) || shares_create(s) != 0)
 		return -1;
-	for (size_t g = 0; g < s->config->group_count; g++) {
-		if (group_serve(s, g, &queue) != 0)
+	for (unsigned g = 0; g < s->config->group_count; g++) {
+		s->group_count++; /* also of one that is half made */
+		if (server_group_make(s, g, &s->config->groups[g]) != 0 ||
+		    served_group_reserve(&s->groups[g]) != 0)
 			return -1;
+		served_group_enter(&s->groups[g]);
+		s->groups[g].there = true;
 		s->sessions_seconds += s->groups[g].sessions_seconds;
 	}
-	return server_shares_send(&s->shares, &s->ports, &s->layout, s->workers);
+	server_name_workers(s);
+	site = server_site(s);
+	return server_shares_send(&s->shares, &site);
 }
 
 uint64_t server_held(const struct server *s) {
 	uint64_t held = 0;
 
 	for (unsigned g = 0; g < s->group_count; g++)
-		held += served_group_held(&s->groups[g]);
+		held += !s->groups[g].there ? 0 : served_group_held(&s->groups[g]);
 	return held + server_shares_held_in(&s->shares) + server_shares_held_out(&s->shares);
 }
 
 bool server_balanced(const struct server *s) {
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (!served_group_balanced(&s->groups[g]))
+		if (s->groups[g].there && !served_group_balanced(&s->groups[g]))
 			return false;
 	}
 	return server_shares_balanced(&s->shares);
 }
 
 void server_account(struct server *s, bool on) {
-	for (unsigned g = 0; g < s->group_count; g++)
-		served_group_account(&s->groups[g], on);
+	s->accounts = on;
+	for (unsigned g = 0; g < s->group_count; g++) {
+		if (s->groups[g].there)
+			served_group_account(&s->groups[g], on);
+	}
 	server_shares_account(&s->shares, on);
 }
 
 int server_latency(struct server *s, bool on) {
+	s->latency = on;
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (served_group_latency(&s->groups[g], on) != 0)
+		if (s->groups[g].there && served_group_latency(&s->groups[g], on) != 0)
 			return -1;
 	}
 	return 0;
@@ -144,14 +162,16 @@ int server_latency(struct server *s, bool on) {
 static void drain_round(struct server *s) {
 	for (unsigned w = 0; w < s->worker_count; w++)
 		clock_tick(&s->workers[w].clock);
-	for (unsigned g = 0; g < s->group_count; g++)
-		served_group_drain_round(&s->groups[g]);
+	for (unsigned g = 0; g < s->group_count; g++) {
+		if (s->groups[g].there)
+			served_group_drain_round(&s->groups[g]);
+	}
 	server_shares_run_sending(&s->shares);
 }
 
 static bool server_busy(const struct server *s) {
 	for (unsigned g = 0; g < s->group_count; g++) {
-		if (served_group_busy(&s->groups[g]))
+		if (s->groups[g].there && served_group_busy(&s->groups[g]))
 			return true;
 	}
 	return server_shares_held_out(&s->shares) > 0;
@@ -164,16 +184,20 @@ void server_drain(struct server *s, uint64_t cycles) {
 	server_shares_close(&s->shares);
 	while (server_shares_held_in(&s->shares) > 0 && rte_rdtsc() < end)
 		drain_round(s);
-	for (unsigned g = 0; g < s->group_count; g++)
-		served_group_close(&s->groups[g]);
+	for (unsigned g = 0; g < s->group_count; g++) {
+		if (s->groups[g].there)
+			served_group_close(&s->groups[g]);
+	}
 	while (server_busy(s) && rte_rdtsc() < end)
 		drain_round(s);
 	server_stop(s);
 }
 
 void server_stop(struct server *s) {
-	for (unsigned g = 0; g < s->group_count; g++)
-		served_group_stop(&s->groups[g]);
+	for (unsigned g = 0; g < s->group_count; g++) {
+		if (s->groups[g].there)
+			served_group_stop(&s->groups[g]);
+	}
 	server_shares_stop(&s->shares);
 }
 
@@ -186,6 +210,7 @@ void server_free(struct server *s) {
 	for (unsigned g = 0; g < s->group_count; g++)
 		served_group_free(&s->groups[g]);
 	free(s->groups);
+	rte_ring_free(s->nothing);
 	server_shares_free(&s->shares);
 	if (s->crypto.ops != NULL)
 		crypto_close(&s->crypto);
@@ -193,5 +218,8 @@ void server_free(struct server *s) {
 	for (unsigned w = 0; w < s->worker_count; w++)
 		worker_free(&s->workers[w]);
 	free(s->workers);
+	server_quiet_free(s);
+	if (s->config != NULL)
+		pthread_rwlock_destroy(&s->lock);
 	memset(s, 0, sizeof(*s));
 }

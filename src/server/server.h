@@ -13,6 +13,7 @@
  */
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -25,17 +26,39 @@
 #include "server/shares.h"
 #include "server/worker.h"
 
+/* What groups counted that are not there any more. */
+struct server_gone {
+	unsigned groups;
+	struct counters down, up;
+	struct counters ports; /* of ports that were shared */
+	uint64_t up_in[UNITS], up_out[UNITS];
+	uint64_t requests[REQUEST_KINDS];
+};
+
 struct server {
-	const struct server_config *config;
-	struct layout layout;
+	const struct server_config *config; /* of the start: for limits, not for what is there */
+	struct layout layout; /* where everything runs now */
+	struct layout home; /* where the groups' configurations have it */
 	struct server_ports ports;
 	struct server_shares shares;
 	struct server_pools pools;
 	struct docsis_crypto crypto;
 	struct worker *workers; /* lcore i + 1 is that of worker i */
 	unsigned worker_count;
-	struct served_group *groups; /* in the order of the configuration */
-	unsigned group_count;
+	struct rte_rcu_qsbr *quiet; /* where workers tell that they hold nothing */
+	/*
+	 * A group's number is its place here while it is there; those of the configuration come first, in its
+	 * order. Other threads than the one that calls the functions below look under the lock only, at what
+	 * served_group.there tells of.
+	 */
+	struct served_group *groups;
+	unsigned group_count; /* from here on no number is taken */
+	unsigned group_most;
+	pthread_rwlock_t lock;
+	struct rte_ring *nothing; /* an empty ring: the source of groups that receive nothing */
+	struct server_gone gone;
+	bool accounts; /* as the next, what was asked for last */
+	bool latency;
 	double sessions_seconds; /* what making all crypto sessions took */
 	bool report_flows; /* reports tell of every service flow */
 };
@@ -56,6 +79,9 @@ int server_create(struct server *s, const struct server_config *config);
 /* Crypto device, sessions and both directions of all groups, on ports that are open. Returns 0, or -1
  * after a message. */
 int server_serve(struct server *s);
+
+/* The groups that there are. */
+struct group_slots server_slots(const struct server *s);
 
 /* Packets and parts of packets that are in it. */
 uint64_t server_held(const struct server *s);

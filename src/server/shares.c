@@ -10,91 +10,153 @@ static unsigned sender_of(const struct layout *layout, size_t group, enum device
 	return role == DEVICE_RPHY ? at->lower : at->upstream;
 }
 
+static bool sends_to(const struct service_group *sg, enum device_role role) {
+	return role == DEVICE_RPHY || layout_has_upstream(sg);
+}
+
+/* Of a control port nothing is received, and where a group has no upstream no UEPI. */
+bool server_share_is_read(const struct service_group *sg, enum device_role role) {
+	return role == DEVICE_NETWORK || (role == DEVICE_RPHY && layout_has_upstream(sg));
+}
+
 /* Who receives from it, in the first of its groups: the upper MAC, or the upstream. */
-static unsigned owner_of(const struct server_ports *ports, const struct layout *layout,
-			 unsigned port) {
-	const struct layout_group *at = &layout->groups[ports->list[port].first];
+static unsigned owner_of(const struct shares_site *site, unsigned port) {
+	const struct server_port *p = &site->ports->list[port];
+	const struct layout_group *at = &site->layout->groups[p->first];
 
-	return ports->list[port].role == DEVICE_NETWORK ? at->upper : at->upstream;
+	return p->role == DEVICE_NETWORK ? at->upper : at->upstream;
 }
 
-/* The groups of the port by their places; NULL where a group does not have it. */
-static void groups_of(const struct server_config *config, const struct server_ports *ports,
-		      unsigned port, const struct service_group *groups[SHARE_MAX_GROUPS]) {
-	for (size_t g = 0; g < config->group_count; g++) {
-		bool has = ports->of[g][ports->list[port].role] == port;
+/* The groups of the port by their numbers; NULL where a group does not have it. */
+static struct group_slots groups_of(const struct shares_site *site, unsigned port) {
+	struct group_slots groups = site->groups;
 
-		groups[g] = has ? &config->groups[g] : NULL;
+	for (size_t g = 0; g < groups.count; g++) {
+		if (site->ports->of[g][site->ports->list[port].role] != port)
+			groups.list[g] = NULL;
 	}
+	return groups;
 }
 
-static bool sends_by_ring(const struct server_config *config, const struct server_ports *ports,
-			  const struct layout *layout, unsigned port) {
-	enum device_role role = ports->list[port].role;
-	unsigned owner = owner_of(ports, layout, port);
-
-	for (size_t g = 0; g < config->group_count; g++) {
-		bool sends = role == DEVICE_RPHY || layout_has_upstream(&config->groups[g]);
-
-		if (ports->of[g][role] == port && sends && sender_of(layout, g, role) != owner)
+static bool sends_by_ring(const struct shares_site *site, const struct group_slots *groups,
+			  enum device_role role, unsigned owner) {
+	for (size_t g = 0; g < groups->count; g++) {
+		if (groups->list[g] != NULL && sends_to(groups->list[g], role) &&
+		    sender_of(site->layout, g, role) != owner)
 			return true;
 	}
 	return false;
 }
 
-/* Of a control port nothing is received, and where no group has an upstream none of UEPI. */
-static bool receives(const struct server_config *config, const struct server_ports *ports,
-		     unsigned port) {
-	for (size_t g = 0; g < config->group_count; g++) {
-		if (ports->list[port].role == DEVICE_RPHY && ports->of[g][DEVICE_RPHY] == port &&
-		    layout_has_upstream(&config->groups[g]))
+static bool is_read(const struct group_slots *groups, enum device_role role) {
+	for (size_t g = 0; g < groups->count; g++) {
+		if (groups->list[g] != NULL && server_share_is_read(groups->list[g], role))
 			return true;
 	}
-	return ports->list[port].role == DEVICE_NETWORK;
+	return false;
 }
 
-static int share_make(struct server_shares *s, const struct server_config *config,
-		      const struct server_ports *ports, const struct layout *layout,
-		      unsigned port) {
-	const struct service_group *groups[SHARE_MAX_GROUPS] = {NULL};
-	bool is_read = receives(config, ports, port);
+bool server_share_is_read_for(const struct shares_site *site, unsigned port) {
+	struct group_slots groups = groups_of(site, port);
+
+	return is_read(&groups, site->ports->list[port].role);
+}
+
+static enum share_side side_of(enum device_role role) {
+	return role == DEVICE_RPHY ? SHARE_RPHY : SHARE_NETWORK;
+}
+
+int server_share_make(struct server_shares *s, const struct shares_site *site, unsigned port) {
+	const struct server_port *p = &site->ports->list[port];
+	struct group_slots groups = groups_of(site, port);
+	unsigned owner = owner_of(site, port);
 	struct share_config c = {
-		.name = server_port_name(ports->list[port].role),
-		.side = ports->list[port].role == DEVICE_RPHY ? SHARE_RPHY : SHARE_NETWORK,
-		.from = {.port = ports->list[port].id},
-		.to = {.port = ports->list[port].id},
-		.sends_by_ring = sends_by_ring(config, ports, layout, port),
-		.ring_size = server_share_ring(config->group_count),
-		.groups = groups,
-		.group_count = is_read ? (unsigned)config->group_count : 0,
+		.name = server_port_name(p->role),
+		.side = side_of(p->role),
+		.from = {.port = p->id},
+		.to = {.port = p->id},
+		.sends_by_ring = sends_by_ring(site, &groups, p->role, owner),
+		.ring_size = server_share_ring(site->most),
+		.groups = groups.list,
+		.group_count = is_read(&groups, p->role) ? groups.count : 0,
 	};
 
-	groups_of(config, ports, port, groups);
+	s->owners[port] = s->homes[port] = owner;
 	s->of[port] = share_create(&c);
 	return s->of[port] == NULL ? -1 : 0;
 }
 
-int server_shares_create(struct server_shares *s, const struct server_config *config,
-			 const struct server_ports *ports, const struct layout *layout,
-			 struct worker *workers) {
-	for (unsigned p = 0; p < ports->count; p++) {
+void server_share_end(struct server_shares *s, unsigned port, struct counters *gone) {
+	share_stop(s->of[port]);
+	counters_add(gone, &s->of[port]->counters);
+	share_free(s->of[port]);
+	s->of[port] = NULL;
+}
+
+static int list_add(const struct server_shares *s, struct worker *workers, unsigned port,
+		    struct pipeline *list, enum worker_turn turn) {
+	struct worker *owner = &workers[s->owners[port]];
+
+	if (worker_reserve(owner, 1) != 0)
+		return -1;
+	worker_insert(owner, list, turn);
+	return 0;
+}
+
+int server_share_receive(struct server_shares *s, struct worker *workers, unsigned port) {
+	if (!s->receives[port] &&
+	    list_add(s, workers, port, &s->of[port]->receiving, WORKER_FIRST) != 0)
+		return -1;
+	s->receives[port] = true;
+	return 0;
+}
+
+int server_share_send(struct server_shares *s, struct worker *workers, unsigned port,
+		      unsigned ring) {
+	if (share_send_open(s->of[port], ring) != 0)
+		return -1;
+	if (!s->sends[port] && list_add(s, workers, port, &s->of[port]->sending, WORKER_LAST) != 0)
+		return -1;
+	s->sends[port] = true;
+	return 0;
+}
+
+void server_share_stop(struct server_shares *s, struct worker *workers, unsigned port) {
+	worker_remove(&workers[s->owners[port]], &s->of[port]->receiving);
+	worker_remove(&workers[s->owners[port]], &s->of[port]->sending);
+	s->receives[port] = s->sends[port] = false;
+}
+
+struct share_table *server_share_table(const struct shares_site *site, unsigned port) {
+	enum device_role role = site->ports->list[port].role;
+	struct group_slots groups = groups_of(site, port);
+
+	return share_table_create(server_port_name(role), side_of(role), groups.list,
+				  is_read(&groups, role) ? groups.count : 0);
+}
+
+int server_shares_create(struct server_shares *s, const struct shares_site *site) {
+	for (unsigned p = 0; p < site->ports->count; p++) {
+		const struct server_port *port = &site->ports->list[p];
+
 		/* in a replay groups were given one port in the place of their own */
-		if (!ports->list[p].shared || !ports->list[p].open)
+		if (!port->shared || !port->open)
 			continue;
-		if (share_make(s, config, ports, layout, p) != 0)
+		if (server_share_make(s, site, p) != 0)
 			return -1;
-		if (receives(config, ports, p) &&
-		    worker_add(&workers[owner_of(ports, layout, p)], &s->of[p]->receiving) != 0)
+		if (server_share_is_read_for(site, p) &&
+		    server_share_receive(s, site->workers, p) != 0)
 			return -1;
 	}
 	return 0;
 }
 
-int server_shares_send(struct server_shares *s, const struct server_ports *ports,
-		       const struct layout *layout, struct worker *workers) {
-	for (unsigned p = 0; p < ports->count; p++) {
+int server_shares_send(struct server_shares *s, const struct shares_site *site) {
+	unsigned ring = server_share_ring(site->most);
+
+	for (unsigned p = 0; p < site->ports->count; p++) {
 		if (s->of[p] != NULL && s->of[p]->send.ring != NULL &&
-		    worker_add(&workers[owner_of(ports, layout, p)], &s->of[p]->sending) != 0)
+		    server_share_send(s, site->workers, p, ring) != 0)
 			return -1;
 	}
 	return 0;

@@ -13,19 +13,50 @@
 struct server_shares {
 	struct port_share
 		*of[SERVER_PORTS_MAX]; /* by the index of the port; NULL: a group has it alone */
+	/* Who receives from it, and sends for the others: a worker. */
+	unsigned owners[SERVER_PORTS_MAX];
+	unsigned homes[SERVER_PORTS_MAX]; /* who was at first */
+	bool receives[SERVER_PORTS_MAX]; /* the owner has its first list */
+	bool sends[SERVER_PORTS_MAX]; /* and its last */
+};
+
+/* What of the server shares are made of. */
+struct shares_site {
+	const struct server_ports *ports;
+	const struct layout *layout;
+	struct worker *workers;
+	struct group_slots groups; /* that there are, or are to be */
+	unsigned most; /* groups that there may be at a time */
 };
 
 /*
  * Makes them for the open ports, and gives what receives to the owners' workers: before the lists of the
  * groups. Returns 0, or -1 after a message. To be freed by server_shares_free() in either case.
  */
-int server_shares_create(struct server_shares *s, const struct server_config *config,
-			 const struct server_ports *ports, const struct layout *layout,
-			 struct worker *workers);
+int server_shares_create(struct server_shares *s, const struct shares_site *site);
 
 /* Gives what sends to the owners' workers: behind the lists of the groups. Returns as the former. */
-int server_shares_send(struct server_shares *s, const struct server_ports *ports,
-		       const struct layout *layout, struct worker *workers);
+int server_shares_send(struct server_shares *s, const struct shares_site *site);
+
+/* That of one port, which is there and has none. Nothing is given to a worker. */
+int server_share_make(struct server_shares *s, const struct shares_site *site, unsigned port);
+
+/* Frees that of one port, whose lists no worker has. Its drops go into `gone`. */
+void server_share_end(struct server_shares *s, unsigned port, struct counters *gone);
+
+/* Whether it is to be read for a group, and for any group of the site. */
+bool server_share_is_read(const struct service_group *sg, enum device_role role);
+bool server_share_is_read_for(const struct shares_site *site, unsigned port);
+
+/* Gives the owner's worker what receives, or what sends, where it has not. Returns 0 or -1 after a message. */
+int server_share_receive(struct server_shares *s, struct worker *workers, unsigned port);
+int server_share_send(struct server_shares *s, struct worker *workers, unsigned port, unsigned ring);
+
+/* Takes from the owner's worker what it has of it. */
+void server_share_stop(struct server_shares *s, struct worker *workers, unsigned port);
+
+/* A table of the groups of the site for one port; NULL after a message. */
+struct share_table *server_share_table(const struct shares_site *site, unsigned port);
 
 /* Where the group receives from a port of that role, and where it sends to. */
 struct packet_source server_source(const struct server_shares *s, const struct server_ports *ports,

@@ -3,42 +3,119 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <rte_branch_prediction.h>
 #include <rte_cycles.h>
 #include <rte_pause.h>
 
-#define TASK_POLL_US 200
+#define NAP_FIRST_US 20
+#define NAP_MOST_US 500
 #define FIRST_ROOM 8u /* pipelines; a group has five */
 
-int worker_add(struct worker *w, struct pipeline *p) {
-	if (w->pipeline_count == w->pipeline_room) {
-		unsigned room = RTE_MAX(2 * w->pipeline_room, FIRST_ROOM);
-		struct pipeline **list = realloc(w->pipelines, room * sizeof(struct pipeline *));
+/* What is done to the list between two rounds. */
+struct list_change {
+	struct worker *worker;
+	struct worker_entry *room; /* NULL: as it is */
+	unsigned room_count;
+	struct worker_entry insert; /* no pipeline: none */
+	const struct pipeline *remove; /* NULL: none */
+};
 
-		if (list == NULL) {
-			fprintf(stderr, "worker %s: no memory for %u pipelines\n", w->name, room);
-			return -1;
-		}
-		w->pipelines = list;
-		w->pipeline_room = room;
+static void entries_move(struct list_change *c) {
+	struct worker *w = c->worker;
+	struct worker_entry *before = w->entries;
+
+	if (w->entry_count > 0)
+		memcpy(c->room, before, w->entry_count * sizeof(*before));
+	w->entries = c->room;
+	w->entry_room = c->room_count;
+	c->room = before;
+}
+
+static void entry_insert(struct worker *w, const struct worker_entry *e) {
+	unsigned at = w->entry_count++;
+
+	for (; at > 0 && w->entries[at - 1].turn > e->turn; at--)
+		w->entries[at] = w->entries[at - 1];
+	w->entries[at] = *e;
+}
+
+static void entry_remove(struct worker *w, const struct pipeline *p) {
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < w->entry_count; i++) {
+		if (w->entries[i].pipeline != p)
+			w->entries[kept++] = w->entries[i];
 	}
-	w->pipelines[w->pipeline_count++] = p;
+	w->entry_count = kept;
+}
+
+static bool list_change_step(void *arg) {
+	struct list_change *c = arg;
+
+	if (c->room != NULL)
+		entries_move(c);
+	if (c->insert.pipeline != NULL)
+		entry_insert(c->worker, &c->insert);
+	if (c->remove != NULL)
+		entry_remove(c->worker, c->remove);
+	return true;
+}
+
+static void list_change_do(struct list_change *c) {
+	struct worker_task task = {list_change_step, c};
+
+	worker_do(c->worker, &task);
+	free(c->room); /* what it had before */
+}
+
+int worker_reserve(struct worker *w, unsigned more) {
+	struct list_change c = {.worker = w};
+
+	if (w->entry_count + more <= w->entry_room)
+		return 0;
+	c.room_count = RTE_MAX(RTE_MAX(2 * w->entry_room, FIRST_ROOM), w->entry_count + more);
+	c.room = calloc(c.room_count, sizeof(*c.room));
+	if (c.room == NULL) {
+		fprintf(stderr, "worker %s: no memory for %u pipelines\n", w->name, c.room_count);
+		return -1;
+	}
+	list_change_do(&c);
 	return 0;
 }
 
+void worker_insert(struct worker *w, struct pipeline *p, enum worker_turn turn) {
+	struct list_change c = {.worker = w, .insert = {p, turn}};
+
+	list_change_do(&c);
+}
+
+int worker_add(struct worker *w, struct pipeline *p) {
+	if (worker_reserve(w, 1) != 0)
+		return -1;
+	worker_insert(w, p, WORKER_GROUPS);
+	return 0;
+}
+
+void worker_remove(struct worker *w, const struct pipeline *p) {
+	struct list_change c = {.worker = w, .remove = p};
+
+	list_change_do(&c);
+}
+
 void worker_free(struct worker *w) {
-	free(w->pipelines);
-	w->pipelines = NULL;
-	w->pipeline_count = w->pipeline_room = 0;
+	free(w->entries);
+	w->entries = NULL;
+	w->entry_count = w->entry_room = 0;
 }
 
 unsigned worker_round(struct worker *w) {
 	unsigned work = 0;
 
-	for (unsigned i = 0; i < w->pipeline_count; i++)
-		work += pipeline_run(w->pipelines[i]);
+	for (unsigned i = 0; i < w->entry_count; i++)
+		work += pipeline_run(w->entries[i].pipeline);
 	return work;
 }
 
@@ -69,11 +146,26 @@ uint64_t worker_longest_take(struct worker *w) {
 	return __atomic_exchange_n(&w->longest_since, 0, __ATOMIC_RELAXED);
 }
 
+static void quiet_begin(const struct worker *w) {
+	if (w->quiet == NULL)
+		return;
+	rte_rcu_qsbr_thread_register(w->quiet, w->quiet_id);
+	rte_rcu_qsbr_thread_online(w->quiet, w->quiet_id);
+}
+
+static void quiet_end(const struct worker *w) {
+	if (w->quiet == NULL)
+		return;
+	rte_rcu_qsbr_thread_offline(w->quiet, w->quiet_id);
+	rte_rcu_qsbr_thread_unregister(w->quiet, w->quiet_id);
+}
+
 int worker_run(void *worker) {
 	struct worker *w = worker;
 	uint64_t long_round = rte_get_tsc_hz() / 1000000 * WORKER_ROUND_MAX_US;
 	uint64_t start = rte_rdtsc();
 
+	quiet_begin(w);
 	while (!__atomic_load_n(&w->stop, __ATOMIC_RELAXED)) {
 		unsigned work;
 		uint64_t end;
@@ -81,6 +173,8 @@ int worker_run(void *worker) {
 		clock_tick(&w->clock);
 		work = worker_round(w);
 		task_step(w);
+		if (likely(w->quiet != NULL))
+			rte_rcu_qsbr_quiescent(w->quiet, w->quiet_id);
 		if (work == 0)
 			rte_pause(); /* the place where power management will sit */
 		end = rte_rdtsc();
@@ -91,15 +185,45 @@ int worker_run(void *worker) {
 			round_was_long(w, end - start);
 		start = end;
 	}
+	quiet_end(w);
 	return 0;
 }
 
-void worker_do(struct worker *w, struct worker_task *task) {
-	__atomic_store_n(&w->task, task, __ATOMIC_RELEASE);
+void worker_nap(unsigned *us) {
+	*us = *us == 0 ? NAP_FIRST_US : RTE_MIN(2 * *us, (unsigned)NAP_MOST_US);
+	usleep(*us);
+}
+
+void worker_begin(struct worker *w, struct worker_task *task) {
+	if (w->started) {
+		__atomic_store_n(&w->task, task, __ATOMIC_RELEASE);
+		return;
+	}
+	while (!task->step(task->arg))
+		;
+}
+
+void worker_wait(const struct worker *w) {
+	unsigned us = 0;
+
 	while (__atomic_load_n(&w->task, __ATOMIC_ACQUIRE) != NULL)
-		usleep(TASK_POLL_US);
+		worker_nap(&us);
+}
+
+void worker_do(struct worker *w, struct worker_task *task) {
+	worker_begin(w, task);
+	worker_wait(w);
+}
+
+void worker_start(struct worker *w) {
+	w->stop = false;
+	w->started = true;
 }
 
 void worker_stop(struct worker *w) {
 	__atomic_store_n(&w->stop, true, __ATOMIC_RELAXED);
+}
+
+void worker_stopped(struct worker *w) {
+	w->started = false;
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A polling thread: it runs its pipelines in turn until it is told to stop. */
+/*
+ * A polling thread: it runs its pipelines in turn until it is told to stop. Another thread, the control
+ * thread, changes what it runs: between two rounds, by tasks, while it runs, and at once while it does not.
+ */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_common.h>
+#include <rte_rcu_qsbr.h>
 
 #include "pipeline/clock.h"
 #include "pipeline/pipeline.h"
@@ -20,12 +24,27 @@ struct worker_task {
 	void *arg;
 };
 
+/* When in a round a pipeline has its turn. */
+enum worker_turn {
+	WORKER_FIRST, /* what receives for groups that share a port */
+	WORKER_GROUPS,
+	WORKER_LAST, /* what sends for them */
+};
+
+struct worker_entry {
+	struct pipeline *pipeline; /* its owner's */
+	enum worker_turn turn;
+};
+
 struct worker {
 	char name[WORKER_NAME]; /* what it runs, for people */
 	struct clock clock;
-	struct pipeline **pipelines; /* in the order of a round; they are their groups' */
-	unsigned pipeline_count;
-	unsigned pipeline_room;
+	struct worker_entry *entries; /* in the order of a round */
+	unsigned entry_count;
+	unsigned entry_room;
+	struct rte_rcu_qsbr *quiet; /* where it says once a round that it holds nothing; may be NULL */
+	unsigned quiet_id; /* its number there */
+	bool started; /* the control thread's: see worker_start() */
 	bool stop; /* set by another thread */
 	struct worker_task *task; /* likewise; NULL when it is done */
 	/* Load, for whoever reads it: rounds of the loop, and cycles of those with work. */
@@ -40,11 +59,23 @@ struct worker {
 	uint64_t longest_since; /* of those since worker_longest_take(), which anybody may call */
 } __rte_cache_aligned;
 
-/* Its next pipeline; not while it runs. Returns 0, or -1 after a message when memory is short. */
+/* Makes room for that many pipelines more. Returns 0, or -1 after a message when memory is short. */
+int worker_reserve(struct worker *w, unsigned more);
+
+/* One more pipeline, behind those of its turn. There must be room for it. */
+void worker_insert(struct worker *w, struct pipeline *p, enum worker_turn turn);
+
+/* Both, of a pipeline of a group. */
 int worker_add(struct worker *w, struct pipeline *p);
+
+/* From when it returns on, the worker does not run the pipeline. Harmless where it never did. */
+void worker_remove(struct worker *w, const struct pipeline *p);
 
 /* Frees its list; harmless on a zeroed one. Not while it runs. */
 void worker_free(struct worker *w);
+
+/* From now on others wait for it: to be called before its thread begins. */
+void worker_start(struct worker *w);
 
 /* The thread's function, for rte_eal_remote_launch(). Returns 0 after worker_stop(). */
 int worker_run(void *worker);
@@ -52,10 +83,22 @@ int worker_run(void *worker);
 /* One round of the loop: each pipeline once. Returns the packets that moved. */
 unsigned worker_round(struct worker *w);
 
-/* Has a running worker do the task, and waits until it is done. Not from two threads at a time. */
+/* Has a running worker do the task, and waits until it is done; where it does not run, the caller does it.
+ * Not from two threads at a time. */
 void worker_do(struct worker *w, struct worker_task *task);
+
+/* The same in two parts, so that several workers are at it at a time. `task` lives until the wait is over. */
+void worker_begin(struct worker *w, struct worker_task *task);
+void worker_wait(const struct worker *w);
+
+/* Sleeps, so that the thread that waits for a worker leaves the core to it: `*us` at first 0, and longer
+ * from call to call. */
+void worker_nap(unsigned *us);
 
 /* Another thread's: the longest round since the last call, TSC cycles; 0 where none was too long. */
 uint64_t worker_longest_take(struct worker *w);
 
 void worker_stop(struct worker *w);
+
+/* Its thread has ended: nobody waits for it any more. */
+void worker_stopped(struct worker *w);

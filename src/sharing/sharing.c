@@ -57,6 +57,17 @@ static void ring_end(struct port_share *s, struct rte_ring *ring, enum drop_reas
 		drop(&s->counters, m, reason);
 }
 
+bool share_lane_empty(struct port_share *s, unsigned group, unsigned most) {
+	struct rte_mbuf *m;
+
+	for (; most > 0; most--) {
+		if (rte_ring_dequeue(s->lanes[group].ring, (void **)&m) != 0)
+			return true;
+		drop(&s->counters, m, DROP_PORT_STOPPED);
+	}
+	return false;
+}
+
 void share_lane_close(struct port_share *s, unsigned group) {
 	struct share_lane *lane = &s->lanes[group];
 
@@ -69,10 +80,19 @@ void share_lane_close(struct port_share *s, unsigned group) {
  * A thread that lost its core while it put frames into the ring to the port must not stop the others:
  * they do not wait for the tail (RTS).
  */
+int share_send_open(struct port_share *s, unsigned ring_size) {
+	if (s->send.ring == NULL)
+		s->send.ring = ring_create(s, ring_size, RING_F_MP_RTS_ENQ | RING_F_SC_DEQ);
+	return s->send.ring == NULL ? -1 : 0;
+}
+
+void share_send_close(struct port_share *s) {
+	rte_ring_free(s->send.ring);
+	s->send.ring = NULL;
+}
+
 static int rings_open(struct port_share *s, const struct share_config *c) {
-	if (c->sends_by_ring &&
-	    (s->send.ring = ring_create(s, c->ring_size, RING_F_MP_RTS_ENQ | RING_F_SC_DEQ)) ==
-		    NULL)
+	if (c->sends_by_ring && share_send_open(s, c->ring_size) != 0)
 		return -1;
 	for (unsigned g = 0; g < c->group_count; g++) {
 		if (c->groups[g] != NULL && share_lane_open(s, g, c->ring_size) != 0)

@@ -104,8 +104,18 @@ void share_stop(struct port_share *s);
  * not ask its source any more.
  */
 
+/* Makes the ring to the port where there is none, for those that are to send by it from now on. Returns 0 or -1
+ * after a message. */
+int share_send_open(struct port_share *s, unsigned ring_size);
+
+/* Frees it again, where nobody was told of it. */
+void share_send_close(struct port_share *s);
+
 /* Makes the ring of a number that is free. Returns 0 or -1 after a message. */
 int share_lane_open(struct port_share *s, unsigned group, unsigned ring_size);
+
+/* Ends up to `most` packets of a ring that no table leads to, by the owner's worker. Returns whether that was all. */
+bool share_lane_empty(struct port_share *s, unsigned group, unsigned most);
 
 /* Ends what the ring holds, as share_stop() does, and frees the number. Not beside a worker that runs the
  * lists of the share. */

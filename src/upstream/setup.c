@@ -29,14 +29,14 @@ static uint32_t streams_of(const struct service_group *sg) {
 	return streams;
 }
 
-struct us_buffers us_buffers(const struct service_group *sg) {
+struct us_buffers us_buffers_within(const struct service_group *sg, uint32_t held) {
 	uint32_t streams = streams_of(sg);
 	struct us_buffers b = {
 		/* one burst can always wait for its end */
-		.held_packets = RTE_MAX(sg->upstream.held / us_packet_room(sg), US_BURST_PIECES),
+		.held_packets = RTE_MAX(held / us_packet_room(sg), US_BURST_PIECES),
 		/* an incomplete frame between two grants is nothing unusual: every stream may have one,
 		 * and a quarter more wait for other reasons */
-		.held_frames = RTE_MAX(sg->upstream.held / US_FRAME_BUFFER, streams + streams / 4),
+		.held_frames = RTE_MAX(held / US_FRAME_BUFFER, streams + streams / 4),
 	};
 
 	/* The queues, the segment that is taken apart, and what comes in before something is given up. */
@@ -44,6 +44,14 @@ struct us_buffers us_buffers(const struct service_group *sg) {
 	b.frames = b.held_frames + MOVING_FRAMES;
 	b.pieces = b.held_packets + US_QUEUED + US_RECEIVE_BURST * US_BURSTS_MAX;
 	return b;
+}
+
+struct us_buffers us_buffers(const struct service_group *sg) {
+	return us_buffers_within(sg, sg->upstream.held);
+}
+
+static struct us_buffers buffers_of(const struct service_group *sg, const struct us_resources *r) {
+	return us_buffers_within(sg, r->held > 0 ? r->held : sg->upstream.held);
 }
 
 static int pool_check(const char *what, const struct rte_mempool *pool, uint32_t needed) {
@@ -55,7 +63,7 @@ static int pool_check(const char *what, const struct rte_mempool *pool, uint32_t
 }
 
 int us_pools_check(const struct service_group *sg, const struct us_resources *r) {
-	struct us_buffers b = us_buffers(sg);
+	struct us_buffers b = buffers_of(sg, r);
 
 	return pool_check("buffers of the R-PHY port", r->packets, b.packets) |
 	       pool_check("frames", r->frames, b.frames) |
@@ -83,8 +91,8 @@ static int holds_create(struct upstream *u, const struct service_group *sg) {
 	u->holds.timeouts[HOLD_CLASS_SEGMENTS] = 2 * sg->upstream.reorder_timeout_ns;
 	u->holds.timeouts[HOLD_CLASS_BURSTS] = sg->upstream.frame_timeout_ns;
 	u->holds.timeouts[HOLD_CLASS_FRAMES] = sg->upstream.frame_timeout_ns;
-	u->holds.limits[HOLD_POOL_PACKETS] = us_buffers(sg).held_packets;
-	u->holds.limits[HOLD_POOL_FRAMES] = us_buffers(sg).held_frames;
+	u->holds.limits[HOLD_POOL_PACKETS] = buffers_of(sg, &u->r).held_packets;
+	u->holds.limits[HOLD_POOL_FRAMES] = buffers_of(sg, &u->r).held_frames;
 	u->holds.modem_limit = sg->upstream.held_by_modem;
 	u->holds.give_up[HOLD_PACKETS] = us_packets_give_up;
 	u->holds.give_up[HOLD_SEGMENTS] = us_segments_give_up;

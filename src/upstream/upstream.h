@@ -76,6 +76,7 @@ struct us_resources {
 	struct rte_mempool *packets; /* in which the R-PHY port receives */
 	struct rte_mempool *frames; /* for frames: US_FRAME_ROOM bytes behind the headroom */
 	struct rte_mempool *pieces; /* for mbufs attached to others, no data room */
+	uint32_t held; /* bytes, in the place of the configuration's; 0: as that says */
 	struct clock *clock;
 };
 
@@ -133,6 +134,9 @@ uint32_t us_packet_room(const struct service_group *sg);
 
 /* How many buffers the configuration asks for. */
 struct us_buffers us_buffers(const struct service_group *sg);
+
+/* The same where no more than `held` bytes of each kind may wait. */
+struct us_buffers us_buffers_within(const struct service_group *sg, uint32_t held);
 
 /* Whether the pools have them: what is held and on its way must leave the rest for the ports' rings.
  * Returns 0, or -1 after a message. */

@@ -249,6 +249,22 @@ static void read_groups(struct server_reader *server, const struct node *list) {
 	between_check(server->between, server->errors);
 }
 
+/* As many groups as there may be: not fewer than there are. */
+static void read_most(struct server_reader *server, struct reader *reader, size_t groups) {
+	struct node *value = node_present(server->tree.root, server_max_groups_key.name);
+	const struct path path = {.key = server_max_groups_key.name};
+	char found[32], allowed[64];
+
+	if (value == NULL)
+		return;
+	reader_read_one(reader, &server_max_groups_key, value, &server->config->max_groups, NULL);
+	if (server->config->max_groups == 0 || server->config->max_groups >= groups)
+		return;
+	snprintf(found, sizeof(found), "%u", server->config->max_groups);
+	snprintf(allowed, sizeof(allowed), "%zu or more, as many as the list has", groups);
+	errors_add(server->errors, value->line, &path, found, allowed);
+}
+
 /* The list of groups, and what else a server has. */
 static void read_server(struct server_reader *server, struct node *list) {
 	const struct path path = {.key = server_groups_key.name};
@@ -279,6 +295,7 @@ static void read_server(struct server_reader *server, struct node *list) {
 		reader_refuse(&reader, list, &path, &server_groups_key);
 	else
 		read_groups(server, groups);
+	read_most(server, &reader, server->config->group_count);
 }
 
 /* A file of one group is a server of one. */

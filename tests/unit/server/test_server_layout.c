@@ -28,9 +28,11 @@ static struct server_config config_of(size_t count) {
 }
 
 static void check_name(const struct server_config *config, unsigned worker, const char *expected) {
+	struct group_slots slots;
 	char name[200];
 
-	layout_name(&layout, config, worker, name, sizeof(name));
+	slots = group_slots_of(config);
+	layout_name(&layout, &slots, worker, name, sizeof(name));
 	assert_string_equal(name, expected);
 }
 
@@ -86,6 +88,7 @@ static void mixed(void **state) {
 
 static void many_groups(void **state) {
 	const struct server_config config = config_of(SERVER_MAX_GROUPS);
+	struct group_slots slots;
 	char name[16];
 
 	(void)state;
@@ -96,7 +99,8 @@ static void many_groups(void **state) {
 	check_name(&config, 0, "upper and lower MAC, upstream of 64 groups");
 	for (size_t size = 1; size <= sizeof(name); size++) {
 		memset(name, 'x', sizeof(name));
-		layout_name(&layout, &config, 0, name, size);
+		slots = group_slots_of(&config);
+		layout_name(&layout, &slots, 0, name, size);
 		assert_int_equal(strnlen(name, sizeof(name)), size - 1);
 	}
 }

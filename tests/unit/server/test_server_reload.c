@@ -9,6 +9,7 @@
 
 #include "model/loader.h"
 #include "server/reload.h"
+#include "server/running.h"
 
 #include "fixture.h"
 #include "groups_bench.h"
@@ -123,8 +124,8 @@ static void all_or_nothing(void **state) {
 	groups_bench_config(bench, GROUPS, threads);
 	groups_bench_open(bench);
 	assert_int_equal(bench->server.worker_count, GROUPS);
+	server_start(&bench->server);
 	for (unsigned w = 0; w < GROUPS; w++) {
-		clock_start(&bench->server.workers[w].clock);
 		assert_int_equal(pthread_create(&running[w], NULL, run, &bench->server.workers[w]),
 				 0);
 	}
@@ -139,6 +140,7 @@ static void all_or_nothing(void **state) {
 		worker_stop(&bench->server.workers[w]);
 		pthread_join(running[w], NULL);
 	}
+	server_halted(&bench->server);
 	reload_close(&r);
 	groups_bench_close(bench);
 	reload_free(&r);

@@ -43,15 +43,15 @@ static void many_pipelines(void **state) {
 		pipelines[i] = (struct pipeline){.stages = stages, .count = 1};
 		assert_int_equal(worker_add(&w, &pipelines[i]), 0);
 	}
-	assert_int_equal(w.pipeline_count, MANY);
+	assert_int_equal(w.entry_count, MANY);
 	for (unsigned i = 0; i < MANY; i++)
-		assert_ptr_equal(w.pipelines[i], &pipelines[i]);
+		assert_ptr_equal(w.entries[i].pipeline, &pipelines[i]);
 	rounds = 0;
 	worker_round(&w);
 	assert_int_equal(rounds, MANY);
 	rounds = 0;
 	worker_free(&w);
-	assert_null(w.pipelines);
+	assert_null(w.entries);
 	worker_round(&w); /* has none */
 	assert_int_equal(rounds, 0);
 	worker_free(&w);
@@ -70,6 +70,7 @@ static void one_step_a_round(void **state) {
 
 	(void)state;
 	assert_int_equal(worker_add(&worker, &pipeline), 0);
+	worker_start(&worker);
 	assert_int_equal(pthread_create(&thread, NULL, run, &worker), 0);
 	for (int turn = 0; turn < 50; turn++) {
 		steps = 0;
@@ -80,6 +81,7 @@ static void one_step_a_round(void **state) {
 	}
 	worker_stop(&worker);
 	pthread_join(thread, NULL);
+	worker_stopped(&worker);
 	assert_null(worker.task);
 	assert_int_equal(worker.rounds, rounds);
 	worker_free(&worker);

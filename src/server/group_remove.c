@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A group that goes: the ways into it are closed, what it holds goes out, what is left is counted. */
+#include <stdio.h>
+
+#include <rte_cycles.h>
+
+#include "server/group_life.h"
+#include "server/group_rest.h"
+#include "server/groups.h"
+#include "server/running.h"
+
+struct departure {
+	struct server *server;
+	unsigned group;
+	struct share_table *tables[DEVICE_ROLES]; /* of shared ports, without it */
+};
+
+static struct port_share *share_of(const struct departure *d, enum device_role role) {
+	unsigned port = d->server->ports.of[d->group][role];
+
+	return port == SERVER_NO_PORT ? NULL : d->server->shares.of[port];
+}
+
+static void tables_free(struct departure *d) {
+	for (enum device_role role = 0; role < DEVICE_ROLES; role++)
+		share_table_free(d->tables[role]);
+}
+
+/* Tables without it, for ports that it is told apart on. Returns whether there was memory for all. */
+static bool tables_make(struct departure *d) {
+	struct server *s = d->server;
+	struct shares_site site = server_site(s);
+
+	site.groups.list[d->group] = NULL;
+	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
+		const struct port_share *share = share_of(d, role);
+
+		if (share == NULL || share->lanes[d->group].ring == NULL)
+			continue;
+		d->tables[role] = server_share_table(&site, s->ports.of[d->group][role]);
+		if (d->tables[role] == NULL)
+			return false;
+	}
+	return true;
+}
+
+/* From then on the shared ports have no packet for it. */
+static void tables_replace(struct departure *d) {
+	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
+		if (d->tables[role] != NULL)
+			d->tables[role] = share_table_replace(share_of(d, role), d->tables[role]);
+	}
+	server_synchronize(d->server);
+}
+
+static uint64_t lanes_held(const struct departure *d) {
+	uint64_t held = 0;
+
+	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
+		const struct port_share *share = share_of(d, role);
+		const struct rte_ring *ring = share != NULL ? share->lanes[d->group].ring : NULL;
+
+		held += ring != NULL ? rte_ring_count(ring) : 0;
+	}
+	return held;
+}
+
+/*
+ * What stands in its rings comes to it; then it receives nothing, and what waits for missing parts is given up in
+ * its time. On a port of its own it receives nothing from the first.
+ */
+static void departure_drain(struct departure *d, unsigned limit_ms) {
+	struct server *s = d->server;
+	struct served_group *g = &s->groups[d->group];
+	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() / 1000 * limit_ms;
+	struct group_wires wires = server_group_wires(s, d->group), rings;
+	unsigned us = 0;
+
+	g->drained = true;
+	rings = server_group_wires(s, d->group);
+	g->drained = false;
+	if (wires.from_network.ring == NULL)
+		wires.from_network = rings.from_network;
+	if (wires.from_rphy.ring == NULL)
+		wires.from_rphy = rings.from_rphy;
+	served_group_wire(g, &wires);
+	while (server_runs(s) && lanes_held(d) > 0 && rte_rdtsc() < end)
+		worker_nap(&us);
+	g->drained = true;
+	server_group_wire(s, d->group);
+	served_group_end(g);
+	group_wait_empty(s, d->group, end);
+}
+
+/* What is left in the ring of a group that no table has. */
+struct lane_end {
+	struct port_share *share;
+	unsigned group;
+};
+
+static bool lane_end_step(void *arg) {
+	const struct lane_end *e = arg;
+
+	return share_lane_empty(e->share, e->group, PIPELINE_BURST);
+}
+
+static void share_leave(struct departure *d, enum device_role role) {
+	struct server *s = d->server;
+	struct port_share *share = share_of(d, role);
+	struct lane_end e = {share, d->group};
+	struct worker_task task = {lane_end_step, &e};
+	unsigned port = s->ports.of[d->group][role];
+
+	if (share == NULL)
+		return;
+	if (share->lanes[d->group].ring != NULL) {
+		worker_do(&s->workers[s->shares.owners[port]], &task);
+		share_lane_close(share, d->group);
+	}
+	if (s->ports.list[port].users > 1)
+		return;
+	server_share_stop(&s->shares, s->workers, port);
+	server_share_end(&s->shares, port, &s->gone.ports);
+}
+
+static void ports_leave(struct departure *d) {
+	struct server *s = d->server;
+	struct group_slots slots = server_slots(s);
+
+	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
+		share_leave(d, role);
+		server_ports_part(&s->ports, slots.list, d->group, role);
+	}
+}
+
+/* What it counted is the server's from now on. */
+static void departure_sum(struct server *s, const struct served_group *g) {
+	struct server_gone *gone = &s->gone;
+	struct counters down;
+
+	gone->groups++;
+	downstream_counters(g->downstream, &down);
+	counters_add(&gone->down, &down);
+	if (g->upstream == NULL)
+		return;
+	counters_add(&gone->up, &g->upstream->counters);
+	for (enum unit unit = 0; unit < UNITS; unit++) {
+		gone->up_in[unit] += upstream_in(g->upstream, unit);
+		gone->up_out[unit] += upstream_out(g->upstream, unit);
+	}
+	for (unsigned k = 0; k < REQUEST_KINDS; k++)
+		gone->requests[k] += g->upstream->requests.sink.by_kind[k];
+}
+
+/* It is not there any more, neither for its workers nor for who tells of it: now it is this thread's. */
+static void departure_end(struct departure *d) {
+	struct server *s = d->server;
+	struct served_group *g = &s->groups[d->group];
+	struct pool_needs needs = g->needs;
+
+	served_group_leave(g, PART_UPPER | PART_LOWER | PART_UPSTREAM);
+	server_synchronize(s);
+	served_group_stop(g);
+	pthread_rwlock_wrlock(&s->lock);
+	departure_sum(s, g);
+	g->there = false;
+	while (s->group_count > 0 && !s->groups[s->group_count - 1].there)
+		s->group_count--;
+	server_name_workers(s);
+	pthread_rwlock_unlock(&s->lock);
+	ports_leave(d);
+	served_group_free(g);
+	server_pools_give_back(&s->pools, &needs);
+}
+
+static bool refused(char *why, const char *what) {
+	snprintf(why, LIVE_LINE, "%s", what);
+	return false;
+}
+
+bool server_group_remove(struct server *s, unsigned group, unsigned limit_ms, char why[LIVE_LINE]) {
+	struct departure d = {.server = s, .group = group};
+	unsigned groups = 0;
+
+	for (unsigned g = 0; g < s->group_count; g++)
+		groups += s->groups[g].there;
+	if (group >= s->group_count || !s->groups[group].there)
+		return refused(why, "no such service group");
+	if (groups == 1)
+		return refused(why, "a server has at least one service group");
+	if (!tables_make(&d)) {
+		tables_free(&d);
+		return refused(why, "no memory for the tables of its ports");
+	}
+	tables_replace(&d);
+	tables_free(&d);
+	s->groups[group].drained = false; /* what waits in its rings is its own */
+	departure_drain(&d, limit_ms);
+	departure_end(&d);
+	return true;
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What groups that receive nothing still hold. */
+#pragma once
+
+#include "server/server.h"
+
+/* Waits while workers run until the group holds nothing, or the TSC is there. Returns what it holds. */
+uint64_t group_wait_empty(const struct server *s, unsigned group, uint64_t tsc);

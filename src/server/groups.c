@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "server/groups.h"
+
+struct group_slots server_slots(const struct server *s) {
+	struct group_slots slots = {.count = s->group_count};
+
+	for (unsigned g = 0; g < s->group_count; g++)
+		slots.list[g] = s->groups[g].there ? s->groups[g].sg : NULL;
+	return slots;
+}
+
+struct shares_site server_site(struct server *s) {
+	return (struct shares_site){
+		.ports = &s->ports,
+		.layout = &s->layout,
+		.workers = s->workers,
+		.groups = server_slots(s),
+		.most = s->group_most,
+	};
+}
+
+struct group_wires server_group_wires(const struct server *s, unsigned group) {
+	const struct served_group *g = &s->groups[group];
+	struct group_wires w = {
+		.from_network = server_source(&s->shares, &s->ports, group, DEVICE_NETWORK),
+		.from_rphy = server_source(&s->shares, &s->ports, group, DEVICE_RPHY),
+		.to_network = server_sink(&s->shares, &s->ports, group, DEVICE_NETWORK),
+		.to_rphy = server_sink(&s->shares, &s->ports, group, DEVICE_RPHY),
+		.to_control = server_sink(&s->shares, &s->ports, group, DEVICE_CONTROL),
+	};
+
+	if (g->drained) {
+		w.from_network = (struct packet_source){.ring = s->nothing};
+		w.from_rphy = (struct packet_source){.ring = s->nothing, .emptied = &g->emptied};
+	}
+	return w;
+}
+
+void server_group_wire(struct server *s, unsigned group) {
+	struct group_wires w = server_group_wires(s, group);
+
+	served_group_wire(&s->groups[group], &w);
+}
+
+int server_group_make(struct server *s, unsigned group, const struct service_group *sg) {
+	const struct layout_group *at = &s->layout.groups[group];
+	struct group_resources r = {
+		.wires = server_group_wires(s, group),
+		.pools = &s->pools,
+		.linear = server_port_wants_linear(sg,
+						   server_port_of(&s->ports, group, DEVICE_RPHY)),
+		.queued_max = server_queued_max(s->config, sg),
+		.hand_over_max = server_hand_over_max(s->config),
+		.held_max = server_held_max(s->config, sg),
+		.crypto = &s->crypto,
+		.crypto_queues = {(uint16_t)(group * SERVER_GROUP_QUEUES),
+				  (uint16_t)(group * SERVER_GROUP_QUEUES + 1)},
+		.upper = &s->workers[at->upper],
+		.lower = &s->workers[at->lower],
+		.upstream = &s->workers[at->upstream],
+	};
+
+	return served_group_create(&s->groups[group], sg, &r);
+}
+
+void server_name_workers(struct server *s) {
+	struct group_slots slots = server_slots(s);
+
+	for (unsigned w = 0; w < s->worker_count; w++)
+		layout_name(&s->layout, &slots, w, s->workers[w].name, sizeof(s->workers[w].name));
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The workers of a server while they run, as its control thread sees them. */
+#pragma once
+
+#include "server/server.h"
+
+/* Where the workers tell that they are quiet. Returns 0, or -1 after a message; freed by server_quiet_free(). */
+int server_quiet_create(struct server *s);
+void server_quiet_free(struct server *s);
+
+/* From now on all workers are waited for, and their clocks count from this time, one like the other, so that a
+ * group that goes from one to another has no time twice. Their threads begin behind it. */
+void server_start(struct server *s);
+
+/* The same, and their threads on the lcores that EAL made for them. */
+void server_launch(struct server *s);
+
+/* Ends their threads, and waits for it. */
+void server_halt(struct server *s);
+
+/* Their threads, wherever they ran, have ended: nobody waits for them any more. */
+void server_halted(struct server *s);
+
+bool server_runs(const struct server *s);
+
+/*
+ * Waits until every worker that runs has passed the end of a round: what it could reach before the call it has
+ * let go. At once where none runs.
+ */
+void server_synchronize(const struct server *s);
