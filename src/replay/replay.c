@@ -87,6 +87,8 @@ static bool in_crypto(const struct server *s) {
 	for (unsigned g = 0; g < s->group_count; g++) {
 		const struct served_group *group = &s->groups[g];
 
+		if (!group->there)
+			continue;
 		if (group->downstream->lower.in_crypto > 0 ||
 		    (group->upstream != NULL && upstream_busy(group->upstream)))
 			return true;

@@ -28,7 +28,9 @@ static uint64_t group_next(const struct served_group *g, uint64_t now, uint64_t 
 uint64_t replay_next(const struct server *s, uint64_t now, uint64_t to) {
 	uint64_t next = to;
 
-	for (unsigned g = 0; to > now && g < s->group_count; g++)
-		next = RTE_MIN(next, group_next(&s->groups[g], now, to));
+	for (unsigned g = 0; to > now && g < s->group_count; g++) {
+		if (s->groups[g].there)
+			next = RTE_MIN(next, group_next(&s->groups[g], now, to));
+	}
 	return next;
 }

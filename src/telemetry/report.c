@@ -74,12 +74,13 @@ static json_t *host_json(const struct host *h) {
 			 "core_hz", (json_int_t)h->core_hz);
 }
 
-/* Both directions of the groups, into `into`. */
+/* Both directions of the groups, and of those that went, into `into`. */
 static void put_directions(json_t *into, const struct server *s, unsigned first, unsigned count,
-			   const struct host *host, double seconds) {
+			   const struct server_gone *gone, const struct host *host,
+			   double seconds) {
 	const struct served_group *groups = &s->groups[first];
-	json_t *down = report_downstream(groups, count, s->report_flows, host);
-	json_t *up = report_upstream(groups, count, host);
+	json_t *down = report_downstream(groups, count, gone, s->report_flows, host);
+	json_t *up = report_upstream(groups, count, gone, host);
 
 	json_object_set_new(into, "downstream", down);
 	if (host != NULL)
@@ -96,9 +97,12 @@ static json_t *groups_json(const struct server *s, const struct host *host, doub
 
 	for (unsigned g = 0; g < s->group_count; g++) {
 		const struct service_group *sg = s->groups[g].sg;
-		json_t *group = json_pack("{s:I, s:s}", "id", (json_int_t)sg->id, "name", sg->name);
+		json_t *group;
 
-		put_directions(group, s, g, 1, host, seconds);
+		if (!s->groups[g].there)
+			continue;
+		group = json_pack("{s:I, s:s}", "id", (json_int_t)sg->id, "name", sg->name);
+		put_directions(group, s, g, 1, NULL, host, seconds);
 		json_array_append_new(list, group);
 	}
 	return list;
@@ -107,7 +111,9 @@ static json_t *groups_json(const struct server *s, const struct host *host, doub
 json_t *report_json(const struct server *s, const struct host *host, double seconds) {
 	json_t *root = json_object();
 
-	put_directions(root, s, 0, s->group_count, host, seconds);
+	put_directions(root, s, 0, s->group_count, &s->gone, host, seconds);
+	if (s->gone.groups > 0) /* what they counted is in the sums */
+		json_object_set_new(root, "removed_groups", json_integer(s->gone.groups));
 	json_object_set_new(root, "groups", groups_json(s, host, seconds));
 	json_object_set_new(root, "shared_ports", shares_json(s));
 	if (host == NULL)

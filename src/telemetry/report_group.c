@@ -45,7 +45,7 @@ struct cycles {
 
 static void cycles_add_list(struct cycles *c, const struct pipeline *const *pipelines,
 			    unsigned count) {
-	for (unsigned s = 0; s < pipelines[0]->count; s++) {
+	for (unsigned s = 0; count > 0 && s < pipelines[0]->count; s++) {
 		uint64_t cycles = 0;
 
 		for (unsigned g = 0; g < count; g++) {
@@ -65,42 +65,68 @@ static json_t *cycles_json(struct cycles *c, const struct host *host) {
 			 "stages", c->stages);
 }
 
-static json_t *down_cycles_json(const struct served_group *groups, unsigned count, uint64_t packets,
+/* Of the packets of the groups that there are. */
+static json_t *down_cycles_json(const struct served_group *groups, unsigned count,
 				const struct host *host) {
-	struct cycles c = {.stages = json_object(), .packets = (double)packets};
+	struct cycles c = {.stages = json_object()};
+	uint64_t packets = 0;
 
+	for (unsigned g = 0; g < count; g++) {
+		if (groups[g].there)
+			packets += groups[g].downstream->upper.counters.values[COUNTER_RECEIVED];
+	}
+	c.packets = (double)RTE_MAX(packets, (uint64_t)1);
 	for (unsigned l = 0; l < DS_PIPELINES; l++) {
 		const struct pipeline *lists[SERVER_MAX_GROUPS];
+		unsigned there = 0;
 
-		for (unsigned g = 0; g < count; g++)
-			lists[g] = downstream_pipeline(groups[g].downstream, l);
-		cycles_add_list(&c, lists, count);
+		for (unsigned g = 0; g < count; g++) {
+			if (groups[g].there)
+				lists[there++] = downstream_pipeline(groups[g].downstream, l);
+		}
+		cycles_add_list(&c, lists, there);
 	}
 	return cycles_json(&c, host);
 }
 
-json_t *report_downstream(const struct served_group *groups, unsigned count, bool all_flows,
-			  const struct host *host) {
-	struct counters all = {0};
-	uint64_t held = 0, received;
-	bool balanced = true;
-	json_t *down;
+/* The sums of downstreams. */
+struct downstreams {
+	struct counters all;
+	uint64_t held;
+	bool balanced;
+};
 
+static struct downstreams downstreams_sum(const struct served_group *groups, unsigned count,
+					  const struct server_gone *gone) {
+	struct downstreams d = {.balanced = true};
+
+	if (gone != NULL)
+		counters_add(&d.all, &gone->down);
 	for (unsigned g = 0; g < count; g++) {
 		struct counters c;
 
+		if (!groups[g].there)
+			continue;
 		downstream_counters(groups[g].downstream, &c);
-		counters_add(&all, &c);
-		held += downstream_held(groups[g].downstream);
-		balanced = balanced && downstream_balanced(groups[g].downstream);
+		counters_add(&d.all, &c);
+		d.held += downstream_held(groups[g].downstream);
+		d.balanced = d.balanced && downstream_balanced(groups[g].downstream);
 	}
-	received = all.values[COUNTER_RECEIVED];
+	return d;
+}
+
+json_t *report_downstream(const struct served_group *groups, unsigned count,
+			  const struct server_gone *gone, bool all_flows, const struct host *host) {
+	struct downstreams d = downstreams_sum(groups, count, gone);
+	uint64_t received = d.all.values[COUNTER_RECEIVED];
+	json_t *down;
+
 	down = json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "received",
 			 report_integer(received), "transmitted",
-			 report_integer(all.values[COUNTER_TRANSMITTED]), "held",
-			 report_integer(held), "dropped", report_integer(counters_dropped(&all)),
-			 "balanced", balanced, "drops", report_drops(&all, DIRECTION_DOWN),
-			 "counters", report_counters(&all, DIRECTION_DOWN));
+			 report_integer(d.all.values[COUNTER_TRANSMITTED]), "held",
+			 report_integer(d.held), "dropped", report_integer(counters_dropped(&d.all)),
+			 "balanced", d.balanced, "drops", report_drops(&d.all, DIRECTION_DOWN),
+			 "counters", report_counters(&d.all, DIRECTION_DOWN));
 	if (count == 1)
 		json_object_set_new(down, "scheduler",
 				    report_scheduler_json(&groups[0], all_flows));
@@ -110,7 +136,7 @@ json_t *report_downstream(const struct served_group *groups, unsigned count, boo
 			    report_latency_whole(groups, count, DIRECTION_DOWN));
 	if (received > 0)
 		json_object_set_new(down, "cycles_per_packet",
-				    down_cycles_json(groups, count, received, host));
+				    down_cycles_json(groups, count, host));
 	return down;
 }
 
@@ -118,10 +144,11 @@ json_t *report_downstream(const struct served_group *groups, unsigned count, boo
 struct upstreams {
 	struct upstream *list[SERVER_MAX_GROUPS];
 	unsigned count;
+	const struct server_gone *gone; /* never NULL */
 };
 
 static json_t *unit_json(const struct upstreams *all, const struct counters *c, enum unit unit) {
-	uint64_t in = 0, out = 0, held = 0;
+	uint64_t in = all->gone->up_in[unit], out = all->gone->up_out[unit], held = 0;
 
 	for (unsigned i = 0; i < all->count; i++) {
 		in += upstream_in(all->list[i], unit);
@@ -175,7 +202,7 @@ static json_t *requests_json(const struct upstreams *all) {
 	uint64_t modems = 0;
 
 	for (unsigned k = 0; k < REQUEST_KINDS; k++) {
-		uint64_t asked = 0;
+		uint64_t asked = all->gone->requests[k];
 
 		for (unsigned i = 0; i < all->count; i++)
 			asked += all->list[i]->requests.sink.by_kind[k];
@@ -191,10 +218,13 @@ static json_t *requests_json(const struct upstreams *all) {
 	return json;
 }
 
-static json_t *up_cycles_json(const struct upstreams *all, uint64_t packets,
-			      const struct host *host) {
-	struct cycles c = {.stages = json_object(), .packets = (double)packets};
+static json_t *up_cycles_json(const struct upstreams *all, const struct host *host) {
+	struct cycles c = {.stages = json_object()};
+	uint64_t packets = 0;
 
+	for (unsigned i = 0; i < all->count; i++)
+		packets += all->list[i]->counters.values[COUNTER_TRANSMITTED];
+	c.packets = (double)RTE_MAX(packets, (uint64_t)1);
 	for (unsigned l = 0; l < US_PIPELINES; l++) {
 		const struct pipeline *lists[SERVER_MAX_GROUPS];
 
@@ -206,7 +236,7 @@ static json_t *up_cycles_json(const struct upstreams *all, uint64_t packets,
 }
 
 static json_t *upstreams_json(const struct upstreams *all, const struct host *host) {
-	struct counters c = {0};
+	struct counters c = all->gone->up;
 	uint64_t held = 0, transmitted;
 	bool balanced = true;
 	json_t *up;
@@ -226,20 +256,21 @@ static json_t *upstreams_json(const struct upstreams *all, const struct host *ho
 		       report_counters(&c, DIRECTION_UP), "requests", requests_json(all));
 	if (host != NULL && transmitted > 0)
 		json_object_set_new(up, "cycles_per_packet",
-				    up_cycles_json(all, transmitted, host));
+				    up_cycles_json(all, host));
 	return up;
 }
 
 json_t *report_upstream(const struct served_group *groups, unsigned count,
-			const struct host *host) {
-	struct upstreams all = {.count = 0};
+			const struct server_gone *gone, const struct host *host) {
+	static const struct server_gone nothing;
+	struct upstreams all = {.gone = gone != NULL ? gone : &nothing};
 	json_t *up;
 
 	for (unsigned g = 0; g < count; g++) {
-		if (groups[g].upstream != NULL)
+		if (groups[g].there && groups[g].upstream != NULL)
 			all.list[all.count++] = groups[g].upstream;
 	}
-	if (all.count == 0)
+	if (all.count == 0 && all.gone->up_in[UNIT_PACKET] == 0)
 		return NULL;
 	up = upstreams_json(&all, host);
 	if (host != NULL)

@@ -11,14 +11,16 @@
 
 #include "model/server_config.h"
 #include "platform/host.h"
-#include "server/served_group.h"
+#include "server/server.h"
 
-/* Of at most SERVER_MAX_GROUPS groups; `all_flows` as in report_scheduler_json(). */
-json_t *report_downstream(const struct served_group *groups, unsigned count, bool all_flows,
-			  const struct host *host);
+/* Of at most SERVER_MAX_GROUPS groups, of which those that are not there are passed over; `all_flows` as in
+ * report_scheduler_json(). `gone`: what others counted that went, or NULL. */
+json_t *report_downstream(const struct served_group *groups, unsigned count,
+			  const struct server_gone *gone, bool all_flows, const struct host *host);
 
-/* NULL where none of the groups has an upstream. */
-json_t *report_upstream(const struct served_group *groups, unsigned count, const struct host *host);
+/* NULL where none of the groups has an upstream, nor had. */
+json_t *report_upstream(const struct served_group *groups, unsigned count,
+			const struct server_gone *gone, const struct host *host);
 
 /* All of a kind that the direction counts, by name. */
 json_t *report_drops(const struct counters *c, enum direction direction);

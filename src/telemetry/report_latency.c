@@ -6,6 +6,8 @@
 struct latency *report_latency_of(const struct served_group *g, enum direction direction) {
 	struct latency *l = NULL;
 
+	if (g->downstream == NULL) /* it is not there */
+		return NULL;
 	if (direction == DIRECTION_DOWN)
 		l = &g->downstream->latency;
 	else if (g->upstream != NULL)

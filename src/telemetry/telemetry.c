@@ -51,15 +51,32 @@ static const struct {
 	 "there"},
 };
 
+/* Groups neither come nor go, until it is unlocked. Returns whether there is a server; else nothing is locked. */
+static bool server_lock(void) {
+	pthread_rwlock_rdlock(&lock);
+	if (server == NULL) {
+		pthread_rwlock_unlock(&lock);
+		return false;
+	}
+	pthread_rwlock_rdlock(&server->lock);
+	return true;
+}
+
+static void server_unlock(void) {
+	pthread_rwlock_unlock(&server->lock);
+	pthread_rwlock_unlock(&lock);
+}
+
 static int on_server(const char *cmd, const char *params, struct rte_tel_data *d) {
 	int ret = -1;
 
-	pthread_rwlock_rdlock(&lock);
-	for (size_t c = 0; server != NULL && c < RTE_DIM(server_commands); c++) {
+	if (!server_lock())
+		return -1;
+	for (size_t c = 0; c < RTE_DIM(server_commands); c++) {
 		if (strcmp(server_commands[c].name, cmd) == 0)
 			ret = server_commands[c].answer(server, params, d);
 	}
-	pthread_rwlock_unlock(&lock);
+	server_unlock();
 	return ret;
 }
 
@@ -67,8 +84,9 @@ static int on_group(const char *cmd, const char *params, struct rte_tel_data *d)
 	struct served_group *g;
 	int ret = -1;
 
-	pthread_rwlock_rdlock(&lock);
-	for (size_t c = 0; server != NULL && c < RTE_DIM(group_commands); c++) {
+	if (!server_lock())
+		return -1;
+	for (size_t c = 0; c < RTE_DIM(group_commands); c++) {
 		if (strcmp(group_commands[c].name, cmd) != 0)
 			continue;
 		g = telemetry_group_of(server, &params);
@@ -80,7 +98,7 @@ static int on_group(const char *cmd, const char *params, struct rte_tel_data *d)
 		ret = group_commands[c].answer(g, params, d);
 		pthread_mutex_unlock(&g->qos_lock);
 	}
-	pthread_rwlock_unlock(&lock);
+	server_unlock();
 	return ret;
 }
 

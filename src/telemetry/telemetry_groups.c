@@ -15,8 +15,11 @@ int telemetry_service_groups(struct server *s, const char *params, struct rte_te
 	rte_tel_data_start_dict(d);
 	for (unsigned i = 0; i < s->group_count; i++) {
 		const struct service_group *sg = s->groups[i].sg;
-		struct rte_tel_data *in = telemetry_inner(d, sg->id);
+		struct rte_tel_data *in;
 
+		if (!s->groups[i].there)
+			continue;
+		in = telemetry_inner(d, sg->id);
 		if (in == NULL)
 			break;
 		telemetry_put_text(in, "name", sg->name);
@@ -29,10 +32,24 @@ int telemetry_service_groups(struct server *s, const char *params, struct rte_te
 
 static struct served_group *group_with_id(struct server *s, uint64_t id) {
 	for (unsigned i = 0; i < s->group_count; i++) {
-		if (s->groups[i].sg->id == id)
+		if (s->groups[i].there && s->groups[i].sg->id == id)
 			return &s->groups[i];
 	}
 	return NULL;
+}
+
+/* The group where there is but one. */
+static struct served_group *only_group(struct server *s) {
+	struct served_group *only = NULL;
+	unsigned groups = 0;
+
+	for (unsigned i = 0; i < s->group_count; i++) {
+		if (!s->groups[i].there)
+			continue;
+		only = &s->groups[i];
+		groups++;
+	}
+	return groups == 1 ? only : NULL;
 }
 
 struct served_group *telemetry_group_of(struct server *s, const char **params) {
@@ -42,7 +59,7 @@ struct served_group *telemetry_group_of(struct server *s, const char **params) {
 	uint64_t id;
 
 	if (text == NULL || strncmp(text, NAMES, strlen(NAMES)) != 0)
-		return s->group_count == 1 ? &s->groups[0] : NULL;
+		return only_group(s);
 	text += strlen(NAMES);
 	size = strcspn(text, ",");
 	*params = text[size] == ',' ? text + size + 1 : NULL;
@@ -59,7 +76,11 @@ int telemetry_complain_group(const struct server *s, struct rte_tel_data *d) {
 
 	for (unsigned i = 0; i < s->group_count; i++) {
 		char id[TELEMETRY_NUMBER];
-		int size = snprintf(id, sizeof(id), " %u", s->groups[i].sg->id);
+		int size;
+
+		if (!s->groups[i].there)
+			continue;
+		size = snprintf(id, sizeof(id), " %u", s->groups[i].sg->id);
 
 		if ((size_t)(used + size) + sizeof(" ..") > sizeof(text)) {
 			snprintf(text + used, sizeof(text) - (size_t)used, " ..");
