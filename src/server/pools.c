@@ -139,39 +139,52 @@ static void rooms_at_least(struct pool_rooms *r, const struct pool_rooms *least)
 	r->uepi = RTE_MAX(r->uepi, least->uepi);
 }
 
-/* What a group that comes may need of ports: a ring on each that is shared, or a port of its own, where those of
- * the configuration have one each. */
-static struct pool_needs spare_ports(const struct server_config *config,
-				     const struct server_ports *ports) {
-	unsigned ring = server_share_ring(server_config_most(config));
-	struct pool_needs n = {0};
+/* Descriptors that a group which comes may need of a role: a ring on a port that is shared, or where groups have
+ * a port each, one more. */
+static unsigned spare_descriptors(const struct server_ports *ports, enum device_role role,
+				  unsigned ring) {
+	unsigned most = 0;
 
-	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
-		unsigned most = 0;
-		struct pool_needs port;
-
-		for (unsigned p = 0; p < ports->count; p++) {
-			if (ports->list[p].role == role)
-				most = RTE_MAX(most, ports->list[p].shared
-							     ? ring
-							     : ports->list[p].queue_size);
-		}
-		port = server_port_needs(role, most);
-		pool_needs_add(&n, &port);
+	for (unsigned p = 0; p < ports->count; p++) {
+		if (ports->list[p].role != role)
+			continue;
+		most = RTE_MAX(most, ring);
+		if (!ports->list[p].shared)
+			most = RTE_MAX(most, ports->list[p].queue_size);
 	}
-	return n;
+	return most;
+}
+
+/* What becomes of ports that are a group's own when one that comes shares them: a ring for that group, and one to
+ * the port. */
+static unsigned spare_shares(const struct server_ports *ports, enum device_role role,
+			     unsigned ring) {
+	unsigned rings = 0;
+
+	for (unsigned p = 0; p < ports->count; p++) {
+		if (ports->list[p].role == role && !ports->list[p].shared)
+			rings += 2 * ring;
+	}
+	return rings;
 }
 
 /* What groups and ports may keep: those of the configuration, and those that may come. */
 static void sizes_add_groups(struct pool_sizes *s, const struct server_config *config,
 			     const struct server_ports *ports) {
-	struct pool_needs largest = {0}, spare = spare_ports(config, ports);
+	size_t most = server_config_most(config), spares = most - config->group_count;
+	unsigned ring = server_share_ring(most);
+	struct pool_needs largest = {0}, spare = {0}, shares = {0};
 
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
-		struct pool_needs n =
+		struct pool_needs taken =
 			server_port_needs(role, server_ports_descriptors(ports, role));
+		struct pool_needs one =
+			server_port_needs(role, spare_descriptors(ports, role, ring));
+		struct pool_needs more = server_port_needs(role, spare_shares(ports, role, ring));
 
-		pool_needs_add(&s->taken, &n);
+		pool_needs_add(&s->taken, &taken);
+		pool_needs_add(&spare, &one);
+		pool_needs_add(&shares, &more);
 	}
 	for (size_t g = 0; g < config->group_count; g++) {
 		struct pool_needs n = server_group_needs(config, &config->groups[g]);
@@ -183,7 +196,9 @@ static void sizes_add_groups(struct pool_sizes *s, const struct server_config *c
 	}
 	pool_needs_add(&spare, &largest);
 	s->most = s->taken;
-	for (size_t g = config->group_count; g < server_config_most(config); g++)
+	if (spares > 0)
+		pool_needs_add(&s->most, &shares);
+	while (spares-- > 0)
 		pool_needs_add(&s->most, &spare);
 }
 

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "life_bench.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_eth_ring.h>
+#include <rte_ethdev.h>
+
+#include "model/loader.h"
+#include "platform/port.h"
+#include "wire/bytes.h"
+#include "wire/l2tpv3.h"
+
+#include "depi_reader.h"
+#include "fixture.h"
+#include "packets.h"
+#include "uepi_burst.h"
+
+#include "test.h"
+
+#define DEPTH 1024
+#define STEP_NS 20000
+#define BURST 100 /* bytes of a modem's frame */
+#define POOL 8191
+
+static const char text[] =
+	"name: one-that-comes\n"
+	"service_group: %u\n"
+	"channels:\n"
+	"  - {id: 1, type: ofdm, rate: 1 Gbps, session: 0x1%02x01}\n"
+	"  - {id: 2, type: ofdm, rate: 500 Mbps, session: 0x1%02x02}\n"
+	"bonding_groups: [{id: 1, channels: [1, 2]}, {id: 2, channels: [2]}]\n"
+	"upstream: {verify_source: false, held: 64 kB, held_by_modem: 64 kB}\n"
+	"upstream_channels: [{id: 1, type: sc-qam, rate: 30 Mbps, session: 0x2%02x01}]\n"
+	"filter_groups:\n"
+	"  - id: 1\n"
+	"    rules: [{family: ipv4, action: deny, protocol: udp, destination_ports: 137}]\n"
+	"modems:\n"
+	"  - mac: '02:01:00:00:%02x:01'\n"
+	"    addresses: [10.%u.0.1]\n"
+	"    bonding_group: 1\n"
+	"    filter_groups: [1]\n"
+	"    security: {said: 1, cipher: aes-128, key: 000102030405060708090a0b0c0d0e0f,\n"
+	"               iv: 101112131415161718191a1b1c1d1e1f, key_sequence: 5}\n"
+	"    service_flows: [{id: 1, dsid: 7, buffer: 200 kB}]\n"
+	"  - mac: '02:01:00:00:%02x:02'\n"
+	"    addresses: [10.%u.0.2]\n"
+	"    bonding_group: 2\n"
+	"    security: {said: 2, cipher: none}\n"
+	"    service_flows: [{id: 2, buffer: 200 kB}]\n"
+	"    upstream_service_flows:\n"
+	"      - {id: 100, segment_header: false,\n"
+	"         sid_clusters: [{id: 0, sids: [{channel: 1, sid: 5}]}]}\n"
+	"max_queued: 2048\n"
+	"ports: {network: {device: net_ring_life_net%u_0, queue_size: 64},\n"
+	"        rphy: {device: net_ring_life_rphy%u_0, queue_size: 64}}\n"
+	"threads: {downstream: %s, upper_mac_core: %u, lower_mac_core: %u, upstream_core: %u}\n";
+
+void life_bench_load(struct service_group *sg, unsigned id, unsigned pair, unsigned upper,
+		     unsigned lower, unsigned upstream) {
+	bool two = lower != upper;
+	char filled[4096];
+
+	snprintf(filled, sizeof(filled), text, id, id, id, id, id, id, id, id, pair, pair,
+		 two ? "1ds2t" : "1ds1t", LIFE_CORE + upper,
+		 two ? LIFE_CORE + lower : LIFE_CORE + upper + 1, LIFE_CORE + upstream);
+	group_load(sg, filled);
+}
+
+/* The ends that groups name are stopped, to be set up by the server. */
+static void pairs_open(struct life_bench *b) {
+	for (unsigned p = 0; p < LIFE_PAIRS; p++) {
+		uint16_t pair[2];
+		char name[32];
+
+		snprintf(name, sizeof(name), "life_net%u", p);
+		assert_int_equal(port_pair(name, b->pool, DEPTH, pair), 0);
+		assert_int_equal(rte_eth_dev_stop(pair[0]), 0);
+		b->network[p] = pair[1];
+		snprintf(name, sizeof(name), "life_rphy%u", p);
+		assert_int_equal(port_pair(name, b->pool, DEPTH, pair), 0);
+		assert_int_equal(rte_eth_dev_stop(pair[0]), 0);
+		b->rphy[p] = pair[1];
+	}
+}
+
+void life_bench_open(struct life_bench *b, unsigned count, unsigned most) {
+	static bool running;
+
+	memset(b, 0, sizeof(*b));
+	life_bench_load(&b->file[0], 1, LIFE_SHARED, 0, 1, 2);
+	life_bench_load(&b->file[1], 2, LIFE_SHARED, 2, 1, 0);
+	b->config = (struct server_config){
+		.groups = b->file, .group_count = count, .max_groups = most};
+	if (!running)
+		fixture_eal(192);
+	running = true;
+	b->pool = fixture_pool("life", POOL, FIXTURE_ROOM);
+	pairs_open(b);
+	assert_int_equal(server_ports_find(&b->server.ports, &b->config), 0);
+	assert_int_equal(server_create(&b->server, &b->config), 0);
+	assert_int_equal(server_ports_open(&b->server.ports, b->server.pools.packets,
+					   b->server.pools.uepi),
+			 0);
+	assert_int_equal(server_serve(&b->server), 0);
+	assert_int_equal(server_ports_start(&b->server.ports), 0);
+	assert_int_equal(b->server.worker_count, LIFE_WORKERS);
+}
+
+static void ring_end(const char *side, unsigned pair, unsigned end) {
+	char name[48];
+
+	snprintf(name, sizeof(name), "life_%s%u_%u", side, pair, end);
+	rte_ring_free(rte_ring_lookup(name));
+	snprintf(name, sizeof(name), "net_ring_life_%s%u_%u", side, pair, end);
+	port_unplug(name);
+}
+
+static void pairs_close(struct life_bench *b) {
+	for (unsigned p = 0; p < LIFE_PAIRS; p++) {
+		port_close(b->network[p]);
+		port_close(b->rphy[p]);
+		for (unsigned end = 0; end < 2; end++) {
+			ring_end("net", p, end);
+			ring_end("rphy", p, end);
+		}
+	}
+}
+
+void life_bench_close(struct life_bench *b) {
+	const struct server_pools *p = &b->server.pools;
+
+	assert_true(server_balanced(&b->server));
+	server_stop(&b->server);
+	life_bench_take(b);
+	assert_int_equal(server_held(&b->server), 0);
+	assert_int_equal(rte_mempool_in_use_count(p->packets), 0);
+	assert_int_equal(rte_mempool_in_use_count(p->depi_headers), 0);
+	assert_int_equal(rte_mempool_in_use_count(p->depi_fragments), 0);
+	assert_int_equal(rte_mempool_in_use_count(p->uepi), 0);
+	assert_int_equal(rte_mempool_in_use_count(p->frames), 0);
+	assert_int_equal(rte_mempool_in_use_count(b->server.crypto.ops), 0);
+	server_free(&b->server);
+	pairs_close(b);
+	fixture_pool_end(b->pool);
+	for (unsigned g = 0; g < 2; g++)
+		service_group_free(&b->file[g]);
+}
+
+unsigned life_bench_add(struct life_bench *b, const struct service_group *sg) {
+	char why[LIVE_LINE] = "";
+	unsigned group = UINT32_MAX;
+
+	if (!server_group_add(&b->server, sg, &group, why))
+		fail_msg("%s", why);
+	return group;
+}
+
+static void end_plug(const char *side, unsigned pair) {
+	struct rte_ring *rings[2];
+	char name[48];
+	uint16_t id;
+
+	for (unsigned end = 0; end < 2; end++) {
+		snprintf(name, sizeof(name), "life_%s%u_%u", side, pair, end);
+		rings[end] = rte_ring_lookup(name);
+		assert_non_null(rings[end]);
+	}
+	snprintf(name, sizeof(name), "net_ring_life_%s%u_0", side, pair);
+	if (rte_eth_dev_get_port_by_name(name, &id) == 0)
+		return;
+	snprintf(name, sizeof(name), "life_%s%u_0", side, pair);
+	assert_true(rte_eth_from_rings(name, &rings[0], 1, &rings[1], 1, 0) >= 0);
+}
+
+void life_bench_plug(unsigned pair) {
+	end_plug("net", pair);
+	end_plug("rphy", pair);
+}
+
+static bool put(uint16_t port, struct rte_mbuf *m, uint64_t *sent) {
+	if (rte_eth_tx_burst(port, 0, &m, 1) == 1) {
+		__atomic_fetch_add(sent, 1, __ATOMIC_RELAXED);
+		return true;
+	}
+	rte_pktmbuf_free(m);
+	return false;
+}
+
+bool life_bench_down(struct life_bench *b, unsigned pair, const struct service_group *sg, size_t size,
+		     uint32_t serial) {
+	uint8_t frame[PACKET_MAX];
+
+	size = packet_for(&sg->modems[serial % 2], 0, frame, size, serial);
+	return put(b->network[pair], fixture_packet(b->pool, frame, size), &b->sent_down);
+}
+
+bool life_bench_up(struct life_bench *b, unsigned pair, const struct service_group *sg,
+		   uint32_t serial) {
+	struct uepi_burst burst = {.session = sg->upstream_channels[0].session,
+				   .sequence = b->sequences[sg->id]++,
+				   .sid = 5,
+				   .kind = DOCSIS_KIND_PACKET,
+				   .size = BURST,
+				   .serial = sg->id << 24 | serial};
+	uint8_t packet[UEPI_BURST_MAX];
+	size_t bytes = uepi_burst_write(sg, &burst, packet);
+
+	if (put(b->rphy[pair], fixture_packet(b->pool, packet, bytes), &b->sent_up))
+		return true;
+	b->sequences[sg->id]--;
+	return false;
+}
+
+static void look_up(struct life_bench *b, const uint8_t *frame, size_t size) {
+	uint32_t serial = packet_serial(frame), id = serial >> 24;
+
+	assert_int_equal(size, BURST);
+	assert_in_range(id, 1, LIFE_IDS - 1);
+	assert_true((serial & 0xffffff) >= b->last_up[id]);
+	b->last_up[id] = (serial & 0xffffff) + 1;
+	b->taken_up[id]++;
+}
+
+/* Those of a channel are numbered without a gap, from 0 on when the group begins. */
+static void look_depi(struct life_bench *b, const struct rte_mbuf *m) {
+	uint8_t frame[16384];
+	struct l2tp_data data;
+	uint16_t sequence;
+	uint32_t session = depi_session(m), id = session >> 8 & 0xff, channel = (session & 3) - 1;
+
+	assert_in_range(id, 1, LIFE_IDS - 1);
+	assert_in_range(channel, 0, 1);
+	assert_int_equal(l2tp_parse(frame, fixture_read(m, frame, sizeof(frame)), &data), L2TP_OK);
+	sequence = load_be16(data.payload + 2);
+	if (sequence != 0 && b->depi_seen[id][channel])
+		assert_int_equal(sequence, b->depi_next[id][channel]);
+	b->depi_seen[id][channel] = true;
+	b->depi_next[id][channel] = (uint16_t)(sequence + 1);
+	b->depi_frames++;
+}
+
+void life_bench_take(struct life_bench *b) {
+	uint8_t frame[16384];
+	struct rte_mbuf *m;
+
+	for (unsigned p = 0; p < LIFE_PAIRS; p++) {
+		while (rte_eth_rx_burst(b->network[p], 0, &m, 1) == 1) {
+			look_up(b, frame, fixture_read(m, frame, sizeof(frame)));
+			rte_pktmbuf_free(m);
+		}
+		while (rte_eth_rx_burst(b->rphy[p], 0, &m, 1) == 1) {
+			look_depi(b, m);
+			rte_pktmbuf_free(m);
+		}
+	}
+}
+
+void life_bench_pass(struct life_bench *b, uint64_t ns) {
+	struct server *s = &b->server;
+
+	for (uint64_t end = b->now + ns; b->now < end; b->now += STEP_NS) {
+		for (unsigned w = 0; w < s->worker_count; w++) {
+			s->workers[w].clock.now = b->now;
+			worker_round(&s->workers[w]);
+		}
+		life_bench_take(b);
+	}
+}
+
+static void *run(void *worker) {
+	worker_run(worker);
+	return NULL;
+}
+
+void life_bench_launch(struct life_bench *b) {
+	server_start(&b->server);
+	for (unsigned w = 0; w < LIFE_WORKERS; w++)
+		assert_int_equal(
+			pthread_create(&b->threads[w], NULL, run, &b->server.workers[w]), 0);
+}
+
+void life_bench_halt(struct life_bench *b) {
+	for (unsigned w = 0; w < LIFE_WORKERS; w++)
+		worker_stop(&b->server.workers[w]);
+	for (unsigned w = 0; w < LIFE_WORKERS; w++)
+		pthread_join(b->threads[w], NULL);
+	server_halted(&b->server);
+	for (unsigned w = 0; w < LIFE_WORKERS; w++)
+		b->now = RTE_MAX(b->now, b->server.workers[w].clock.now);
+}
+
+struct life_totals life_bench_totals(const struct life_bench *b) {
+	const struct server *s = &b->server;
+	struct counters down = s->gone.down, up = s->gone.up, ports = s->gone.ports;
+
+	for (unsigned g = 0; g < s->group_count; g++) {
+		struct counters c;
+
+		if (!s->groups[g].there)
+			continue;
+		downstream_counters(s->groups[g].downstream, &c);
+		counters_add(&down, &c);
+		counters_add(&up, &s->groups[g].upstream->counters);
+	}
+	for (unsigned p = 0; p < s->ports.count; p++) {
+		if (s->shares.of[p] != NULL)
+			counters_add(&ports, &s->shares.of[p]->counters);
+	}
+	return (struct life_totals){
+		.down_in = down.values[COUNTER_RECEIVED],
+		.down_out = down.values[COUNTER_TRANSMITTED],
+		.down_dropped = counters_dropped(&down),
+		.up_in = up.values[COUNTER_RECEIVED],
+		.up_out = up.values[COUNTER_TRANSMITTED],
+		.up_dropped = counters_dropped(&up),
+		.port_in = ports.values[COUNTER_PORT_RECEIVED],
+		.port_dropped = counters_dropped(&ports),
+	};
+}

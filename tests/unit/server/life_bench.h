@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A server whose groups share a network and an R-PHY port, or have ports of their own, and come and go. The other
+ * ends of all ports are the test's. Groups differ by addresses and sessions.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdint.h>
+
+#include "server/group_life.h"
+#include "server/running.h"
+
+#define LIFE_IDS 8 /* numbers of groups, from 1 */
+#define LIFE_SHARED 0 /* pair that all groups share; else the number of a group with ports of its own */
+#define LIFE_PAIRS 2
+#define LIFE_WORKERS 3
+#define LIFE_CORE 1 /* of the first worker */
+
+struct life_bench {
+	struct service_group file[2]; /* of the start */
+	struct server_config config;
+	struct server server;
+	struct rte_mempool *pool; /* of the far ends */
+	uint16_t network[LIFE_PAIRS], rphy[LIFE_PAIRS]; /* the far ends */
+	uint16_t sequences[LIFE_IDS]; /* of the next burst */
+	uint64_t now;
+	pthread_t threads[LIFE_WORKERS];
+	/* Of the far ends: */
+	uint64_t sent_down, sent_up; /* packets that the ports took */
+	uint64_t taken_up[LIFE_IDS]; /* frames that came out, by group */
+	uint32_t last_up[LIFE_IDS]; /* serial of the last one, which rises */
+	uint64_t depi_frames;
+	uint16_t depi_next[LIFE_IDS][2]; /* sequence number of each channel's next frame */
+	bool depi_seen[LIFE_IDS][2];
+};
+
+/* A group on the pair; its parts on workers. */
+void life_bench_load(struct service_group *sg, unsigned id, unsigned pair, unsigned upper,
+		     unsigned lower, unsigned upstream);
+
+/* The server with groups 1 and 2 (both, where `count` is 2) on the shared pair, and room for `most`. */
+void life_bench_open(struct life_bench *b, unsigned count, unsigned most);
+
+/* Fails where something is not accounted for, or a buffer has not come back. */
+void life_bench_close(struct life_bench *b);
+
+/* The devices of the pair are there again, after a group took them with it. */
+void life_bench_plug(unsigned pair);
+
+/* Adds a group; it must succeed. Returns its number. */
+unsigned life_bench_add(struct life_bench *b, const struct service_group *sg);
+
+/* A packet to the group's modem; a burst from it. Return whether the port took it. */
+bool life_bench_down(struct life_bench *b, unsigned pair, const struct service_group *sg, size_t size,
+		     uint32_t serial);
+bool life_bench_up(struct life_bench *b, unsigned pair, const struct service_group *sg,
+		   uint32_t serial);
+
+/* Takes what has come to the far ends; order and contents are looked at. */
+void life_bench_take(struct life_bench *b);
+
+/* Rounds by hand, in steps of time, of `ns`. */
+void life_bench_pass(struct life_bench *b, uint64_t ns);
+
+/* The workers as threads, and their end. */
+void life_bench_launch(struct life_bench *b);
+void life_bench_halt(struct life_bench *b);
+
+/* What all groups ever received and transmitted, and what shared ports dropped. */
+struct life_totals {
+	uint64_t down_in, down_out, down_dropped;
+	uint64_t up_in, up_out, up_dropped; /* packets in, frames out */
+	uint64_t port_in, port_dropped;
+};
+struct life_totals life_bench_totals(const struct life_bench *b);

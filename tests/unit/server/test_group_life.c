@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Groups come and go while the server has traffic: every packet is accounted for, and nothing is left of them. */
+#include "test.h"
+
+#include <dirent.h>
+#include <malloc.h>
+#include <string.h>
+
+#include <rte_malloc.h>
+#include <rte_memzone.h>
+
+#include "model/loader.h"
+#include "platform/large_pages.h"
+
+#include "fixture.h"
+#include "life_bench.h"
+
+#define CYCLES 200
+#define SETTLED 20 /* cycles after which memory stays as it is */
+#define MS 1000000ull
+
+static struct life_bench storage, *const bench = &storage;
+
+static uint64_t dpdk_heap(void) {
+	struct rte_malloc_socket_stats stats;
+	uint64_t bytes = 0;
+
+	for (unsigned s = 0; s < RTE_MAX_HEAPS; s++) {
+		if (rte_malloc_get_socket_stats((int)s, &stats) == 0)
+			bytes += stats.heap_allocsz_bytes;
+	}
+	if (large_pages_socket() != SOCKET_ID_ANY &&
+	    rte_malloc_get_socket_stats(large_pages_socket(), &stats) == 0)
+		bytes += stats.heap_allocsz_bytes;
+	return bytes;
+}
+
+static void count_zone(const struct rte_memzone *zone, void *count) {
+	(void)zone;
+	(*(unsigned *)count)++;
+}
+
+static unsigned files_open(void) {
+	DIR *d = opendir("/proc/self/fd");
+	unsigned count = 0;
+
+	assert_non_null(d);
+	while (readdir(d) != NULL)
+		count++;
+	closedir(d);
+	return count;
+}
+
+/* All that a process may lose. */
+struct left {
+	uint64_t dpdk;
+	unsigned zones, files, ports;
+};
+
+static struct left what_is_left(void) {
+	struct left l = {.dpdk = dpdk_heap(), .files = files_open()};
+
+	rte_memzone_walk(count_zone, &l.zones);
+	l.ports = rte_eth_dev_count_avail();
+	return l;
+}
+
+static void check_left(const struct left *a) {
+	const struct left b = what_is_left();
+
+	assert_int_equal(a->dpdk, b.dpdk);
+	assert_int_equal(a->zones, b.zones);
+	assert_int_equal(a->files, b.files);
+	assert_int_equal(a->ports, b.ports);
+}
+
+/* All that was sent has come to a group or was dropped by the port, in the sums of all that there ever were. */
+static void check_totals(void) {
+	const struct server *s = &bench->server;
+	struct life_totals t = life_bench_totals(bench);
+	uint64_t held = 0;
+
+	for (unsigned g = 0; g < s->group_count; g++)
+		held += s->groups[g].there ? downstream_held(s->groups[g].downstream) : 0;
+	assert_int_equal(t.down_in, t.down_out + t.down_dropped + held);
+	assert_int_equal(bench->sent_down + bench->sent_up,
+			 t.down_in + t.up_in + t.port_dropped +
+				 server_shares_held_in(&s->shares));
+	assert_true(server_balanced(s));
+}
+
+static void remove_group(unsigned group, unsigned limit_ms) {
+	char why[LIVE_LINE] = "";
+
+	if (!server_group_remove(&bench->server, group, limit_ms, why))
+		fail_msg("%s", why);
+}
+
+static void traffic(const struct service_group *sg, unsigned pair, uint32_t *serial, unsigned n) {
+	for (unsigned i = 0; i < n; i++) {
+		assert_true(life_bench_down(bench, pair, sg, 300, *serial));
+		assert_true(life_bench_up(bench, pair, sg, (*serial)++));
+	}
+}
+
+/* On the ports of others and on ports of its own in turn; every third goes with packets in it. */
+static void come_and_go(void **state) {
+	static struct service_group sg[LIFE_PAIRS];
+	uint32_t serial = 0, first = 0;
+	struct left left = {0};
+
+	(void)state;
+	life_bench_open(bench, 1, 3);
+	life_bench_load(&sg[0], 3, 0, 1, 2, 0);
+	life_bench_load(&sg[1], 4, 1, 2, 2, 2);
+	for (unsigned cycle = 0; cycle < CYCLES; cycle++) {
+		const struct service_group *comes = &sg[cycle % 2];
+		unsigned group;
+
+		if (cycle == SETTLED)
+			left = what_is_left();
+		traffic(&bench->file[0], 0, &first, 3);
+		life_bench_plug(cycle % 2);
+		group = life_bench_add(bench, comes);
+		assert_int_equal(group, 1);
+		bench->depi_seen[comes->id][0] = bench->depi_seen[comes->id][1] = false;
+		bench->sequences[comes->id] = 0;
+		traffic(comes, cycle % 2, &serial, 5);
+		traffic(&bench->file[0], 0, &first, 2);
+		life_bench_pass(bench, cycle % 3 == 0 ? 20000 : 3 * MS);
+		remove_group(group, 0);
+		check_totals();
+		traffic(&bench->file[0], 0, &first, 1);
+		life_bench_pass(bench, 2 * MS);
+		assert_int_equal(server_held(&bench->server), 0);
+	}
+	check_left(&left);
+	assert_int_equal(bench->server.gone.groups, CYCLES);
+	assert_int_equal(bench->taken_up[1], first);
+	assert_true(bench->taken_up[3] > 0 && bench->taken_up[4] > 0);
+	life_bench_close(bench);
+	for (unsigned p = 0; p < LIFE_PAIRS; p++)
+		service_group_free(&sg[p]);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(come_and_go),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+}
