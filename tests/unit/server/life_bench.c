@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "life_bench.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -274,7 +275,22 @@ static void *run(void *worker) {
 	return NULL;
 }
 
+/* With more workers than cores, each lets the others have theirs once a round. */
+static uint16_t polite(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	(void)ctx;
+	(void)pkts;
+	sched_yield();
+	return n;
+}
+
+static const struct stage polite_stages[] = {{.name = "polite", .run = polite, .polls = true}};
+static struct pipeline polite_lists[LIFE_WORKERS];
+
 void life_bench_launch(struct life_bench *b) {
+	for (unsigned w = 0; w < LIFE_WORKERS; w++) {
+		polite_lists[w] = (struct pipeline){.stages = polite_stages, .count = 1};
+		assert_int_equal(worker_add(&b->server.workers[w], &polite_lists[w]), 0);
+	}
 	server_start(&b->server);
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
 		assert_int_equal(
@@ -287,6 +303,8 @@ void life_bench_halt(struct life_bench *b) {
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
 		pthread_join(b->threads[w], NULL);
 	server_halted(&b->server);
+	for (unsigned w = 0; w < LIFE_WORKERS; w++)
+		worker_remove(&b->server.workers[w], &polite_lists[w]);
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
 		b->now = RTE_MAX(b->now, b->server.workers[w].clock.now);
 }
