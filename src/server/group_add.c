@@ -16,8 +16,8 @@ struct arrival {
 	unsigned group;
 	char *why;
 	struct shares_site site; /* with it */
-	struct pool_needs needs;
-	bool taken; /* the needs */
+	struct pool_needs needs; /* with those of its ports */
+	bool taken;
 	/* By role, what was done for it: */
 	struct arrival_port {
 		bool joined;
@@ -25,6 +25,7 @@ struct arrival {
 		bool made; /* the share, as nobody shared the port before */
 		bool lane;
 		bool send_ring;
+		unsigned descriptors; /* that buffers are taken for */
 		struct share_table *table; /* that is to be, or was */
 	} ports[DEVICE_ROLES];
 };
@@ -122,7 +123,8 @@ static bool arrival_buffers(struct arrival *a) {
 
 		if (!a->ports[role].joined)
 			continue;
-		n = server_port_needs(role, descriptors_of(a, role));
+		a->ports[role].descriptors = descriptors_of(a, role);
+		n = server_port_needs(role, a->ports[role].descriptors);
 		pool_needs_add(&a->needs, &n);
 	}
 	missing = server_pools_take(&s->pools, a->sg, &a->needs);
@@ -196,7 +198,7 @@ static bool arrival_group(struct arrival *a) {
 	served_group_account(g, s->accounts);
 	if (s->latency && served_group_latency(g, true) != 0)
 		return refused(a, "no memory to measure latencies");
-	g->needs = a->needs;
+	g->needs = server_group_needs(s->config, a->sg);
 	return true;
 }
 
@@ -277,6 +279,8 @@ static void arrival_take(struct arrival *a) {
 		unsigned index = port_of(a, role);
 		struct arrival_port *port = &a->ports[role];
 
+		if (port->joined)
+			s->ports.list[index].counted += port->descriptors;
 		if (!port->joined || s->shares.of[index] == NULL)
 			continue;
 		if (port->made)

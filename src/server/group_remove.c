@@ -123,11 +123,28 @@ static void share_leave(struct departure *d, enum device_role role) {
 	server_share_end(&s->shares, port, &s->gone.ports);
 }
 
+/* Buffers for a port that goes with it, or for its ring on one that remains. */
+static void buffers_leave(struct departure *d, enum device_role role) {
+	struct server *s = d->server;
+	unsigned index = s->ports.of[d->group][role];
+	struct server_port *port = &s->ports.list[index];
+	struct pool_needs needs;
+	unsigned ring;
+
+	if (index == SERVER_NO_PORT)
+		return;
+	ring = s->shares.of[index] != NULL ? server_share_ring(s->group_most) : 0;
+	needs = server_port_needs(role, port->users > 1 ? ring : port->counted);
+	server_pools_give_back(&s->pools, &needs);
+	port->counted -= port->users > 1 ? ring : port->counted;
+}
+
 static void ports_leave(struct departure *d) {
 	struct server *s = d->server;
 	struct group_slots slots = server_slots(s);
 
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
+		buffers_leave(d, role);
 		share_leave(d, role);
 		server_ports_part(&s->ports, slots.list, d->group, role);
 	}

@@ -252,17 +252,18 @@ const struct server_port *server_port_of(const struct server_ports *p, size_t gr
 	return index == SERVER_NO_PORT ? NULL : &p->list[index];
 }
 
+unsigned server_port_descriptors(const struct server_port *port) {
+	unsigned rings = port->shared ? port->users + 1 : 0;
+
+	return port->queue_size + rings * server_share_ring(port->users);
+}
+
 unsigned server_ports_descriptors(const struct server_ports *p, enum device_role role) {
 	unsigned sum = 0;
 
 	for (unsigned i = 0; i < p->count; i++) {
-		const struct server_port *port = &p->list[i];
-
-		if (port->role != role)
-			continue;
-		sum += port->queue_size;
-		if (port->shared) /* a ring a group, and one to the port */
-			sum += (port->users + 1) * server_share_ring(port->users);
+		if (p->list[i].role == role)
+			sum += server_port_descriptors(&p->list[i]);
 	}
 	return sum;
 }

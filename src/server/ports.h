@@ -24,6 +24,7 @@ struct server_port {
 	uint32_t mtu;
 	bool open;
 	uint16_t id; /* of an open one */
+	unsigned counted; /* descriptors, and packets of rings, for which buffers were taken */
 };
 
 struct server_ports {
@@ -84,6 +85,9 @@ unsigned server_ports_having(const struct server_ports *p, const char *device);
 
 /* Bytes of the longest IP packet of the group on a port of that role. */
 uint32_t server_port_mtu(const struct service_group *sg, enum device_role role);
+
+/* Descriptors of one port, and packets of its rings where it is shared: one a group, and one to the port. */
+unsigned server_port_descriptors(const struct server_port *port);
 
 /* Descriptors of all ports of the role, and packets of the rings where they are shared. */
 unsigned server_ports_descriptors(const struct server_ports *p, enum device_role role);

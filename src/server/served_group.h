@@ -47,7 +47,7 @@ struct served_group {
 	bool there; /* to be told of by others */
 	bool drained; /* it receives nothing */
 	uint64_t emptied; /* of the source that it has then */
-	struct pool_needs needs; /* what it may keep of the pools, while it came later */
+	struct pool_needs needs; /* what it may keep of the pools */
 	struct worker *upper; /* which owns the scheduler */
 	struct worker *lower, *upstream_worker; /* they may be the same */
 	struct downstream *downstream;

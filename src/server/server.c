@@ -111,7 +111,10 @@ int server_serve(struct server *s) {
 	if (server_crypto_open(s) != 0 ||
 	    (wants_linear(s) && server_pools_linear(&s->pools) != 0) || shares_create(s) != 0)
 		return -1;
+	for (unsigned p = 0; p < s->ports.count; p++)
+		s->ports.list[p].counted = server_port_descriptors(&s->ports.list[p]);
 	for (unsigned g = 0; g < s->config->group_count; g++) {
+		s->groups[g].needs = server_group_needs(s->config, &s->config->groups[g]);
 		s->group_count++; /* also of one that is half made */
 		if (server_group_make(s, g, &s->config->groups[g]) != 0 ||
 		    served_group_reserve(&s->groups[g]) != 0)

@@ -74,3 +74,13 @@ struct life_totals {
 	uint64_t port_in, port_dropped;
 };
 struct life_totals life_bench_totals(const struct life_bench *b);
+
+/* All that a process may lose. */
+struct life_left {
+	uint64_t dpdk; /* bytes of all heaps */
+	unsigned zones, files, ports;
+};
+struct life_left life_left_now(void);
+
+/* Fails where there is more of something now, or less. */
+void life_left_check(const struct life_left *before);

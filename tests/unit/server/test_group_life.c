@@ -2,15 +2,7 @@
 /* Groups come and go while the server has traffic: every packet is accounted for, and nothing is left of them. */
 #include "test.h"
 
-#include <dirent.h>
-#include <malloc.h>
-#include <string.h>
-
-#include <rte_malloc.h>
-#include <rte_memzone.h>
-
 #include "model/loader.h"
-#include "platform/large_pages.h"
 
 #include "fixture.h"
 #include "life_bench.h"
@@ -20,59 +12,6 @@
 #define MS 1000000ull
 
 static struct life_bench storage, *const bench = &storage;
-
-static uint64_t dpdk_heap(void) {
-	struct rte_malloc_socket_stats stats;
-	uint64_t bytes = 0;
-
-	for (unsigned s = 0; s < RTE_MAX_HEAPS; s++) {
-		if (rte_malloc_get_socket_stats((int)s, &stats) == 0)
-			bytes += stats.heap_allocsz_bytes;
-	}
-	if (large_pages_socket() != SOCKET_ID_ANY &&
-	    rte_malloc_get_socket_stats(large_pages_socket(), &stats) == 0)
-		bytes += stats.heap_allocsz_bytes;
-	return bytes;
-}
-
-static void count_zone(const struct rte_memzone *zone, void *count) {
-	(void)zone;
-	(*(unsigned *)count)++;
-}
-
-static unsigned files_open(void) {
-	DIR *d = opendir("/proc/self/fd");
-	unsigned count = 0;
-
-	assert_non_null(d);
-	while (readdir(d) != NULL)
-		count++;
-	closedir(d);
-	return count;
-}
-
-/* All that a process may lose. */
-struct left {
-	uint64_t dpdk;
-	unsigned zones, files, ports;
-};
-
-static struct left what_is_left(void) {
-	struct left l = {.dpdk = dpdk_heap(), .files = files_open()};
-
-	rte_memzone_walk(count_zone, &l.zones);
-	l.ports = rte_eth_dev_count_avail();
-	return l;
-}
-
-static void check_left(const struct left *a) {
-	const struct left b = what_is_left();
-
-	assert_int_equal(a->dpdk, b.dpdk);
-	assert_int_equal(a->zones, b.zones);
-	assert_int_equal(a->files, b.files);
-	assert_int_equal(a->ports, b.ports);
-}
 
 /* All that was sent has come to a group or was dropped by the port, in the sums of all that there ever were. */
 static void check_totals(void) {
@@ -107,7 +46,8 @@ static void traffic(const struct service_group *sg, unsigned pair, uint32_t *ser
 static void come_and_go(void **state) {
 	static struct service_group sg[LIFE_PAIRS];
 	uint32_t serial = 0, first = 0;
-	struct left left = {0};
+	struct life_left left = {0};
+	struct pool_needs taken = {0};
 
 	(void)state;
 	life_bench_open(bench, 1, 3);
@@ -118,7 +58,9 @@ static void come_and_go(void **state) {
 		unsigned group;
 
 		if (cycle == SETTLED)
-			left = what_is_left();
+			left = life_left_now();
+		if (cycle == SETTLED)
+			taken = bench->server.pools.taken;
 		traffic(&bench->file[0], 0, &first, 3);
 		life_bench_plug(cycle % 2);
 		group = life_bench_add(bench, comes);
@@ -134,7 +76,8 @@ static void come_and_go(void **state) {
 		life_bench_pass(bench, 2 * MS);
 		assert_int_equal(server_held(&bench->server), 0);
 	}
-	check_left(&left);
+	life_left_check(&left);
+	assert_memory_equal(&bench->server.pools.taken, &taken, sizeof(taken));
 	assert_int_equal(bench->server.gone.groups, CYCLES);
 	assert_int_equal(bench->taken_up[1], first);
 	assert_true(bench->taken_up[3] > 0 && bench->taken_up[4] > 0);
