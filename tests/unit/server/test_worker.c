@@ -3,6 +3,8 @@
 #include "test.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <string.h>
 
 #include <rte_cycles.h>
 
@@ -87,6 +89,109 @@ static void one_step_a_round(void **state) {
 	worker_free(&worker);
 }
 
+/* Lists that come and go while it runs have their turns: first, groups, last, each in the order they came. */
+static char order[64];
+static unsigned order_at;
+static bool order_kept;
+
+static uint16_t order_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	(void)pkts;
+	if (order_kept && order_at + 1 < sizeof(order))
+		order[order_at++] = *(const char *)ctx;
+	return n;
+}
+
+/* One round, between two steps of a task. */
+static bool order_step(void *arg) {
+	unsigned *calls = arg;
+
+	if ((*calls)++ == 0) {
+		order_at = 0;
+		memset(order, 0, sizeof(order));
+		order_kept = true;
+		return false;
+	}
+	order_kept = false;
+	return true;
+}
+
+static const char *order_of(struct worker *w) {
+	unsigned calls = 0;
+	struct worker_task task = {order_step, &calls};
+
+	worker_begin(w, &task);
+	worker_wait(w);
+	assert_int_equal(calls, 2);
+	return order;
+}
+
+static void lists_of_one_that_runs(void **state) {
+	static const struct stage stages[] = {{.name = "order", .run = order_stage, .polls = true}};
+	static const char names[] = "abcdefghijklmnop";
+	static struct pipeline lists[16];
+	static struct worker w = {.name = "order"};
+	pthread_t thread;
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(lists); i++)
+		lists[i] = (struct pipeline){
+			.stages = stages, .count = 1, .ctx = (void *)(uintptr_t)&names[i]};
+	assert_int_equal(worker_add(&w, &lists[0]), 0);
+	worker_start(&w);
+	assert_int_equal(pthread_create(&thread, NULL, run, &w), 0);
+	assert_int_equal(worker_reserve(&w, 3), 0);
+	worker_insert(&w, &lists[1], WORKER_LAST);
+	worker_insert(&w, &lists[2], WORKER_FIRST);
+	worker_insert(&w, &lists[3], WORKER_GROUPS);
+	assert_string_equal(order_of(&w), "cadb");
+	worker_remove(&w, &lists[0]);
+	assert_string_equal(order_of(&w), "cdb");
+	worker_remove(&w, &lists[0]); /* it has not */
+	for (unsigned i = 4; i < ARRAY_COUNT(lists); i++)
+		assert_int_equal(worker_add(&w, &lists[i]), 0);
+	assert_string_equal(order_of(&w), "cdefghijklmnopb");
+	worker_insert(&w, &lists[0], WORKER_FIRST);
+	assert_string_equal(order_of(&w), "cadefghijklmnopb");
+	worker_stop(&w);
+	pthread_join(thread, NULL);
+	worker_stopped(&w);
+	worker_remove(&w, &lists[2]); /* at once */
+	assert_int_equal(w.entry_count, 15);
+	worker_free(&w);
+}
+
+/* Tasks of several workers are on their way at a time: each waits for the other's. */
+static int met;
+
+static bool meet(void *arg) {
+	(void)arg;
+	__atomic_fetch_add(&met, 1, __ATOMIC_ACQ_REL);
+	while (__atomic_load_n(&met, __ATOMIC_ACQUIRE) < 2)
+		sched_yield();
+	return true;
+}
+
+static void tasks_of_several(void **state) {
+	static struct worker w[2] = {{.name = "one"}, {.name = "other"}};
+	struct worker_task tasks[2] = {{meet, NULL}, {meet, NULL}};
+	pthread_t threads[2];
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		worker_start(&w[i]);
+		assert_int_equal(pthread_create(&threads[i], NULL, run, &w[i]), 0);
+	}
+	for (unsigned i = 0; i < 2; i++)
+		worker_begin(&w[i], &tasks[i]);
+	for (unsigned i = 0; i < 2; i++)
+		worker_wait(&w[i]);
+	assert_int_equal(met, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		worker_stop(&w[i]);
+		pthread_join(threads[i], NULL);
+	}
+}
+
 #define LONG_US (3 * WORKER_ROUND_MAX_US)
 
 /* Takes long in its second round, and ends the worker in its third. */
@@ -128,6 +233,8 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(many_pipelines),
 		cmocka_unit_test(one_step_a_round),
+		cmocka_unit_test(lists_of_one_that_runs),
+		cmocka_unit_test(tasks_of_several),
 		cmocka_unit_test(long_rounds_are_noted),
 	};
 
