@@ -41,7 +41,7 @@ const struct key upstream_keys[] = {
 	 .flag = offsetof(struct upstream_config, held_given), .fallback = "4 MB",
 	 HELP("memory of packets that wait for missing parts, of all modems and bursts together, "
 	      "and as much again of frames; at least held_by_modem. Where not given, the groups of "
-	      "a server divide 4 MB and 1 MB more for each but the first")},
+	      "a server divide 4 MB and 500 kB more for each but the first")},
 	{0},
 };
 

@@ -20,7 +20,7 @@
 /* Packets in the queues of one group, and how many each further one adds to what all divide. */
 #define QUEUED_FIRST 16384
 #define QUEUED_MORE 1024
-#define HELD_MORE 1000000 /* likewise bytes, to what one group has for itself */
+#define HELD_MORE 500000 /* likewise bytes, to what one group has for itself */
 #define HAND_OVER_MAX 2048 /* as the next: packets of a group */
 #define HAND_OVER_MIN 256
 #define DEPI_FRAMES_MIN 8192

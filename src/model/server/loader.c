@@ -260,7 +260,7 @@ static void read_most(struct server_reader *server, struct reader *reader, size_
 	reader_read_one(reader, &server_max_groups_key, value, &server->config->max_groups, NULL);
 	if (server->config->max_groups == 0 || server->config->max_groups >= groups)
 		return;
-	snprintf(found, sizeof(found), "%u", server->config->max_groups);
+	snprintf(found, sizeof(found), "\"%u\"", server->config->max_groups);
 	snprintf(allowed, sizeof(allowed), "%zu or more, as many as the list has", groups);
 	errors_add(server->errors, value->line, &path, found, allowed);
 }

@@ -214,6 +214,35 @@ static void the_main_core_is_the_servers(void **state) {
 	unload_server(&loaded);
 }
 
+/* As many as the list has, where the file does not have it; more where it does. */
+static void room_for_groups(void **state) {
+	struct loaded_server loaded = load_good(
+		BONDING "\nservice_groups: [" GROUP("1") ", " GROUP("2") "]\n", NULL);
+
+	(void)state;
+	assert_int_equal(server_config_most(&loaded.config), 2);
+	unload_server(&loaded);
+	loaded = load_good(BONDING "\nmax_groups: 64\nservice_groups: [" GROUP("1") "]\n", NULL);
+	assert_int_equal(loaded.config.group_count, 1);
+	assert_int_equal(server_config_most(&loaded.config), 64);
+	unload_server(&loaded);
+}
+
+/* Whether a file says what may wait upstream is known, as groups divide what is not said. */
+static void held_is_given_or_not(void **state) {
+	struct loaded_server loaded = load_good(
+		BONDING "\nservice_groups:\n  - " GROUP("1") "\n"
+			"  - {service_group: 2, " CHANNELS("2") ", modems: [" MODEM("2") "],"
+			" upstream: {held: 4 MB}}\n",
+		NULL);
+
+	(void)state;
+	assert_false(loaded.config.groups[0].upstream.held_given);
+	assert_true(loaded.config.groups[1].upstream.held_given);
+	assert_int_equal(loaded.config.groups[0].upstream.held, 4000000);
+	unload_server(&loaded);
+}
+
 static void most_groups(void **state) {
 	static char text[SERVER_MAX_GROUPS * 400];
 	size_t used = (size_t)snprintf(text, sizeof(text), BONDING "\nservice_groups:\n");
@@ -244,6 +273,8 @@ int main(void) {
 		cmocka_unit_test(anchors_go_over_groups),
 		cmocka_unit_test(groups_are_told_apart),
 		cmocka_unit_test(the_main_core_is_the_servers),
+		cmocka_unit_test(room_for_groups),
+		cmocka_unit_test(held_is_given_or_not),
 		cmocka_unit_test(most_groups),
 	};
 

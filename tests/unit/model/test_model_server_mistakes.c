@@ -24,6 +24,22 @@ static void keys_at_the_top(void **state) {
 		"dir/server.yaml:3: bonding_groups: found the key again, allowed: it once\n");
 }
 
+static void room_for_too_few(void **state) {
+	(void)state;
+	expect_of_server(BONDING "\nmax_groups: 1\nservice_groups: [" GROUP("1") ", " GROUP("2") "]\n",
+			 NULL, 1,
+			 "dir/server.yaml:2: max_groups: found \"1\", allowed: 2 or more, as many "
+			 "as the list has\n");
+	expect_of_server(BONDING "\nmax_groups: 65\nservice_groups: [" GROUP("1") "]\n", NULL, 1,
+			 "dir/server.yaml:2: max_groups: found \"65\", allowed: a number, 1 to "
+			 "64\n");
+	expect_of_server(BONDING "\nservice_groups:\n  - {max_groups: 3, service_group: 1, " CHANNELS(
+				 "1") ", modems: [" MODEM("1") "]}\n",
+			 NULL, 1,
+			 "dir/server.yaml:3: service_groups[0].max_groups: found unknown key "
+			 "\"max_groups\", allowed: did you mean \"filter_groups\"?\n");
+}
+
 static void items_of_the_list(void **state) {
 	(void)state;
 	expect_of_server(
@@ -257,6 +273,7 @@ static void files_of_the_disk(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys_at_the_top),
+		cmocka_unit_test(room_for_too_few),
 		cmocka_unit_test(items_of_the_list),
 		cmocka_unit_test(a_shared_mistake_is_told_once),
 		cmocka_unit_test(mistakes_in_a_file_of_its_own),
