@@ -33,11 +33,6 @@ static void room_for_too_few(void **state) {
 	expect_of_server(BONDING "\nmax_groups: 65\nservice_groups: [" GROUP("1") "]\n", NULL, 1,
 			 "dir/server.yaml:2: max_groups: found \"65\", allowed: a number, 1 to "
 			 "64\n");
-	expect_of_server(BONDING "\nservice_groups:\n  - {max_groups: 3, service_group: 1, " CHANNELS(
-				 "1") ", modems: [" MODEM("1") "]}\n",
-			 NULL, 1,
-			 "dir/server.yaml:3: service_groups[0].max_groups: found unknown key "
-			 "\"max_groups\", allowed: did you mean \"filter_groups\"?\n");
 }
 
 static void items_of_the_list(void **state) {
