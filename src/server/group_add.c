@@ -53,7 +53,8 @@ static bool arrival_place(struct arrival *a) {
 	while (a->group < s->group_most && s->groups[a->group].sg != NULL)
 		a->group++;
 	if (a->group == s->group_most)
-		return refused(a, "max_groups: as many groups are there as the server has room for");
+		return refused(a,
+			       "max_groups: as many groups are there as the server has room for");
 	if (!layout_find(&s->layout, a->sg, &at, &core)) {
 		snprintf(text, sizeof(text), "threads: core %u has no worker", core);
 		return refused(a, text);
@@ -177,11 +178,13 @@ static bool arrival_shares(struct arrival *a) {
 			continue;
 		if (s->shares.of[index] != NULL) {
 			if (!share_join(a, role))
-				return refused(a, "ports: cannot be shared, or there is no memory for it");
+				return refused(
+					a, "ports: cannot be shared, or there is no memory for it");
 		} else if (s->ports.list[index].shared) {
 			a->ports[role].made = true;
 			if (server_share_make(&s->shares, &a->site, index) != 0)
-				return refused(a, "ports: cannot be shared, or there is no memory for it");
+				return refused(
+					a, "ports: cannot be shared, or there is no memory for it");
 			s->shares.of[index]->receiving.accounting = s->accounts;
 			s->shares.of[index]->sending.accounting = s->accounts;
 		}

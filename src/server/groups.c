@@ -47,8 +47,8 @@ int server_group_make(struct server *s, unsigned group, const struct service_gro
 	struct group_resources r = {
 		.wires = server_group_wires(s, group),
 		.pools = &s->pools,
-		.linear = server_port_wants_linear(sg,
-						   server_port_of(&s->ports, group, DEVICE_RPHY)),
+		.linear =
+			server_port_wants_linear(sg, server_port_of(&s->ports, group, DEVICE_RPHY)),
 		.queued_max = server_queued_max(s->config, sg),
 		.hand_over_max = server_hand_over_max(s->config),
 		.held_max = server_held_max(s->config, sg),

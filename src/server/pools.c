@@ -116,8 +116,7 @@ void pool_needs_add(struct pool_needs *into, const struct pool_needs *more) {
 static struct pool_rooms rooms_of(const struct service_group *sg) {
 	struct pool_rooms r = {
 		.depi = depi_header_room(sg),
-		.linear = RTE_PKTMBUF_HEADROOM + sg->rphy.mtu + RTE_ETHER_HDR_LEN +
-			  RTE_VLAN_HLEN,
+		.linear = RTE_PKTMBUF_HEADROOM + sg->rphy.mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN,
 	};
 
 	if (layout_has_upstream(sg))

@@ -50,7 +50,8 @@ bool server_share_is_read_for(const struct shares_site *site, unsigned port);
 
 /* Gives the owner's worker what receives, or what sends, where it has not. Returns 0 or -1 after a message. */
 int server_share_receive(struct server_shares *s, struct worker *workers, unsigned port);
-int server_share_send(struct server_shares *s, struct worker *workers, unsigned port, unsigned ring);
+int server_share_send(struct server_shares *s, struct worker *workers, unsigned port,
+		      unsigned ring);
 
 /* Takes from the owner's worker what it has of it. */
 void server_share_stop(struct server_shares *s, struct worker *workers, unsigned port);

@@ -42,7 +42,8 @@ struct worker {
 	struct worker_entry *entries; /* in the order of a round */
 	unsigned entry_count;
 	unsigned entry_room;
-	struct rte_rcu_qsbr *quiet; /* where it says once a round that it holds nothing; may be NULL */
+	struct rte_rcu_qsbr
+		*quiet; /* where it says once a round that it holds nothing; may be NULL */
 	unsigned quiet_id; /* its number there */
 	bool started; /* the control thread's: see worker_start() */
 	bool stop; /* set by another thread */

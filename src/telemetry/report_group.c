@@ -121,12 +121,12 @@ json_t *report_downstream(const struct served_group *groups, unsigned count,
 	uint64_t received = d.all.values[COUNTER_RECEIVED];
 	json_t *down;
 
-	down = json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "received",
-			 report_integer(received), "transmitted",
-			 report_integer(d.all.values[COUNTER_TRANSMITTED]), "held",
-			 report_integer(d.held), "dropped", report_integer(counters_dropped(&d.all)),
-			 "balanced", d.balanced, "drops", report_drops(&d.all, DIRECTION_DOWN),
-			 "counters", report_counters(&d.all, DIRECTION_DOWN));
+	down = json_pack(
+		"{s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "received", report_integer(received),
+		"transmitted", report_integer(d.all.values[COUNTER_TRANSMITTED]), "held",
+		report_integer(d.held), "dropped", report_integer(counters_dropped(&d.all)),
+		"balanced", d.balanced, "drops", report_drops(&d.all, DIRECTION_DOWN), "counters",
+		report_counters(&d.all, DIRECTION_DOWN));
 	if (count == 1)
 		json_object_set_new(down, "scheduler",
 				    report_scheduler_json(&groups[0], all_flows));
@@ -255,8 +255,7 @@ static json_t *upstreams_json(const struct upstreams *all, const struct host *ho
 		       units_json(all, &c), "drops", report_drops(&c, DIRECTION_UP), "counters",
 		       report_counters(&c, DIRECTION_UP), "requests", requests_json(all));
 	if (host != NULL && transmitted > 0)
-		json_object_set_new(up, "cycles_per_packet",
-				    up_cycles_json(all, host));
+		json_object_set_new(up, "cycles_per_packet", up_cycles_json(all, host));
 	return up;
 }
 

@@ -216,8 +216,8 @@ static void the_main_core_is_the_servers(void **state) {
 
 /* As many as the list has, where the file does not have it; more where it does. */
 static void room_for_groups(void **state) {
-	struct loaded_server loaded = load_good(
-		BONDING "\nservice_groups: [" GROUP("1") ", " GROUP("2") "]\n", NULL);
+	struct loaded_server loaded =
+		load_good(BONDING "\nservice_groups: [" GROUP("1") ", " GROUP("2") "]\n", NULL);
 
 	(void)state;
 	assert_int_equal(server_config_most(&loaded.config), 2);
@@ -230,11 +230,13 @@ static void room_for_groups(void **state) {
 
 /* Whether a file says what may wait upstream is known, as groups divide what is not said. */
 static void held_is_given_or_not(void **state) {
-	struct loaded_server loaded = load_good(
-		BONDING "\nservice_groups:\n  - " GROUP("1") "\n"
-			"  - {service_group: 2, " CHANNELS("2") ", modems: [" MODEM("2") "],"
-			" upstream: {held: 4 MB}}\n",
-		NULL);
+	struct loaded_server loaded =
+		load_good(BONDING "\nservice_groups:\n  - " GROUP(
+				  "1") "\n"
+				       "  - {service_group: 2, " CHANNELS("2") ", modems: [" MODEM(
+					       "2") "],"
+						    " upstream: {held: 4 MB}}\n",
+			  NULL);
 
 	(void)state;
 	assert_false(loaded.config.groups[0].upstream.held_given);

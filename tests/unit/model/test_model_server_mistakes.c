@@ -26,7 +26,8 @@ static void keys_at_the_top(void **state) {
 
 static void room_for_too_few(void **state) {
 	(void)state;
-	expect_of_server(BONDING "\nmax_groups: 1\nservice_groups: [" GROUP("1") ", " GROUP("2") "]\n",
+	expect_of_server(BONDING
+			 "\nmax_groups: 1\nservice_groups: [" GROUP("1") ", " GROUP("2") "]\n",
 			 NULL, 1,
 			 "dir/server.yaml:2: max_groups: found \"1\", allowed: 2 or more, as many "
 			 "as the list has\n");

@@ -92,8 +92,8 @@ void life_bench_open(struct life_bench *b, unsigned count, unsigned most) {
 	memset(b, 0, sizeof(*b));
 	life_bench_load(&b->file[0], 1, LIFE_SHARED, 0, 1, 2);
 	life_bench_load(&b->file[1], 2, LIFE_SHARED, 2, 1, 0);
-	b->config = (struct server_config){
-		.groups = b->file, .group_count = count, .max_groups = most};
+	b->config =
+		(struct server_config){.groups = b->file, .group_count = count, .max_groups = most};
 	if (!running)
 		fixture_eal(192);
 	running = true;
@@ -101,9 +101,9 @@ void life_bench_open(struct life_bench *b, unsigned count, unsigned most) {
 	pairs_open(b);
 	assert_int_equal(server_ports_find(&b->server.ports, &b->config), 0);
 	assert_int_equal(server_create(&b->server, &b->config), 0);
-	assert_int_equal(server_ports_open(&b->server.ports, b->server.pools.packets,
-					   b->server.pools.uepi),
-			 0);
+	assert_int_equal(
+		server_ports_open(&b->server.ports, b->server.pools.packets, b->server.pools.uepi),
+		0);
 	assert_int_equal(server_serve(&b->server), 0);
 	assert_int_equal(server_ports_start(&b->server.ports), 0);
 	assert_int_equal(b->server.worker_count, LIFE_WORKERS);
@@ -189,8 +189,8 @@ static bool put(uint16_t port, struct rte_mbuf *m, uint64_t *sent) {
 	return false;
 }
 
-bool life_bench_down(struct life_bench *b, unsigned pair, const struct service_group *sg, size_t size,
-		     uint32_t serial) {
+bool life_bench_down(struct life_bench *b, unsigned pair, const struct service_group *sg,
+		     size_t size, uint32_t serial) {
 	uint8_t frame[PACKET_MAX];
 
 	size = packet_for(&sg->modems[serial % 2], 0, frame, size, serial);
@@ -293,8 +293,8 @@ void life_bench_launch(struct life_bench *b) {
 	}
 	server_start(&b->server);
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
-		assert_int_equal(
-			pthread_create(&b->threads[w], NULL, run, &b->server.workers[w]), 0);
+		assert_int_equal(pthread_create(&b->threads[w], NULL, run, &b->server.workers[w]),
+				 0);
 }
 
 void life_bench_halt(struct life_bench *b) {

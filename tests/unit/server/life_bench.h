@@ -12,7 +12,8 @@
 #include "server/running.h"
 
 #define LIFE_IDS 8 /* numbers of groups, from 1 */
-#define LIFE_SHARED 0 /* pair that all groups share; else the number of a group with ports of its own */
+#define LIFE_SHARED \
+	0 /* pair that all groups share; else the number of a group with ports of its own */
 #define LIFE_PAIRS 2
 #define LIFE_WORKERS 3
 #define LIFE_CORE 1 /* of the first worker */
@@ -52,8 +53,8 @@ void life_bench_plug(unsigned pair);
 unsigned life_bench_add(struct life_bench *b, const struct service_group *sg);
 
 /* A packet to the group's modem; a burst from it. Return whether the port took it. */
-bool life_bench_down(struct life_bench *b, unsigned pair, const struct service_group *sg, size_t size,
-		     uint32_t serial);
+bool life_bench_down(struct life_bench *b, unsigned pair, const struct service_group *sg,
+		     size_t size, uint32_t serial);
 bool life_bench_up(struct life_bench *b, unsigned pair, const struct service_group *sg,
 		   uint32_t serial);
 

@@ -23,8 +23,7 @@ static void check_totals(void) {
 		held += s->groups[g].there ? downstream_held(s->groups[g].downstream) : 0;
 	assert_int_equal(t.down_in, t.down_out + t.down_dropped + held);
 	assert_int_equal(bench->sent_down + bench->sent_up,
-			 t.down_in + t.up_in + t.port_dropped +
-				 server_shares_held_in(&s->shares));
+			 t.down_in + t.up_in + t.port_dropped + server_shares_held_in(&s->shares));
 	assert_true(server_balanced(s));
 }
 

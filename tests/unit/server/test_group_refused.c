@@ -55,13 +55,13 @@ static void refused(const char *expected) {
 }
 
 /* The same after one change of what comes. */
-#define REFUSED_WITH(member, value, expected)                                                      \
-	do {                                                                                       \
-		__typeof__(comes.member) was = comes.member;                                       \
-                                                                                                   \
-		comes.member = (value);                                                            \
-		refused(expected);                                                                 \
-		comes.member = was;                                                                \
+#define REFUSED_WITH(member, value, expected)                \
+	do {                                                 \
+		__typeof__(comes.member) was = comes.member; \
+                                                             \
+		comes.member = (value);                      \
+		refused(expected);                           \
+		comes.member = was;                          \
 	} while (0)
 
 static void what_does_not_fit(void **state) {

@@ -111,11 +111,13 @@ static void move_turn(struct script *s, unsigned turn) {
 	if (turn % 3 == 0) {
 		check(s, server_worker_drain(server, worker, (worker + 1) % LIFE_WORKERS) == 0,
 		      "a worker cannot be drained");
-		check(s, server->workers[worker].entry_count == 1, "it has lists but that of the bench");
+		check(s, server->workers[worker].entry_count == 1,
+		      "it has lists but that of the bench");
 		check(s, strcmp(server->workers[worker].name, "nothing") == 0, "it has a name");
 		check(s, server_worker_resume(server, worker) == 0, "it cannot be resumed");
 	} else {
-		check(s, server_move_group(server, 0, parts[turn % ARRAY_COUNT(parts)], worker) == 0,
+		check(s,
+		      server_move_group(server, 0, parts[turn % ARRAY_COUNT(parts)], worker) == 0,
 		      "a group cannot be moved");
 	}
 }
@@ -266,8 +268,10 @@ static void nothing_is_freed_before(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(moves), cmocka_unit_test(moves_of_queues),
-		cmocka_unit_test(rests), cmocka_unit_test(lives),
+		cmocka_unit_test(moves),
+		cmocka_unit_test(moves_of_queues),
+		cmocka_unit_test(rests),
+		cmocka_unit_test(lives),
 		cmocka_unit_test(nothing_is_freed_before),
 	};
 

@@ -174,7 +174,8 @@ static void shares(void **state) {
 	for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
 		struct server_config config = {.groups = some, .group_count = cases[i].groups};
 
-		assert_int_equal(server_queued_max(&config, &some[cases[i].groups - 1]), cases[i].queued);
+		assert_int_equal(server_queued_max(&config, &some[cases[i].groups - 1]),
+				 cases[i].queued);
 		assert_int_equal(server_hand_over_max(&config), cases[i].hand_over);
 		some[0].max_queued = 777;
 		assert_int_equal(server_queued_max(&config, &some[0]), 777);
