@@ -78,6 +78,7 @@ static void come_and_go(void **state) {
 	life_left_check(&left);
 	assert_memory_equal(&bench->server.pools.taken, &taken, sizeof(taken));
 	assert_int_equal(bench->server.gone.groups, CYCLES);
+	assert_true(bench->server.gone.down.drops[DROP_STOPPED] > 0);
 	assert_int_equal(bench->taken_up[1], first);
 	assert_true(bench->taken_up[3] > 0 && bench->taken_up[4] > 0);
 	life_bench_close(bench);

@@ -37,6 +37,7 @@ static void still_serves(void) {
 
 static void refused(const char *expected) {
 	const struct life_left left = life_left_now();
+	const struct pool_needs taken = bench->server.pools.taken;
 	unsigned entries[LIFE_WORKERS], group = 77;
 	char why[LIVE_LINE] = "";
 
@@ -51,6 +52,7 @@ static void refused(const char *expected) {
 	for (unsigned w = 0; w < LIFE_WORKERS; w++)
 		assert_int_equal(bench->server.workers[w].entry_count, entries[w]);
 	life_left_check(&left);
+	assert_memory_equal(&bench->server.pools.taken, &taken, sizeof(taken));
 	still_serves();
 }
 

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Groups that rest or move, in rounds by hand: what they wait for, and by whose clock and queue they go on. */
+#include "test.h"
+
+#include <string.h>
+
+#include <rte_ethdev.h>
+
+#include "model/loader.h"
+
+#include "fixture.h"
+#include "life_bench.h"
+#include "uepi_burst.h"
+
+#define MS 1000000ull
+#define LONG (10000 * MS) /* than anything may wait */
+
+static struct life_bench storage, *const bench = &storage;
+
+/* A burst whose end does not come. */
+static void send_open(void) {
+	const struct service_group *sg = &bench->file[0];
+	const struct uepi_burst burst = {.session = sg->upstream_channels[0].session,
+					 .sequence = bench->sequences[1]++,
+					 .sid = 5,
+					 .kind = DOCSIS_KIND_PACKET,
+					 .size = 100,
+					 .serial = 1 << 24,
+					 .open = true};
+	uint8_t packet[UEPI_BURST_MAX];
+	size_t bytes = uepi_burst_write(sg, &burst, packet);
+	struct rte_mbuf *m = fixture_packet(bench->pool, packet, bytes);
+
+	assert_int_equal(rte_eth_tx_burst(bench->rphy[0], 0, &m, 1), 1);
+}
+
+/* What it waits for may stand in the port that nobody asks: so it is not given up, however long it rests. */
+static void what_waits_goes_on_waiting(void **state) {
+	(void)state;
+	for (unsigned groups = 1; groups <= 2; groups++) {
+		struct server *s = &bench->server;
+		uint32_t serial = 0;
+
+		life_bench_open(bench, groups, groups);
+		send_open();
+		life_bench_pass(bench, MS);
+		assert_int_equal(server_group_drain(s, 0, 1000), 1);
+		assert_true(life_bench_down(bench, 0, &bench->file[0], 100, serial));
+		assert_true(life_bench_up(bench, 0, &bench->file[0], serial));
+		for (int i = 0; i < 3; i++) {
+			bench->now += LONG;
+			life_bench_pass(bench, MS);
+			assert_int_equal(served_group_held(&s->groups[0]), 1);
+		}
+		assert_int_equal(bench->taken_up[1], 0);
+		server_group_resume(s, 0);
+		server_group_resume(s, 0); /* harmless */
+		life_bench_pass(bench, 3 * MS);
+		assert_int_equal(bench->taken_up[1], 1);
+		assert_true(bench->depi_frames > 0);
+		bench->now += LONG;
+		life_bench_pass(bench, MS);
+		assert_int_equal(served_group_held(&s->groups[0]), 0);
+		life_bench_close(bench);
+	}
+}
+
+/* One that goes waits for nothing: it is given up under its name, not that of a stop. */
+static void what_waits_is_given_up_at_the_end(void **state) {
+	char why[LIVE_LINE];
+	struct server *s = &bench->server;
+
+	(void)state;
+	life_bench_open(bench, 2, 2);
+	send_open();
+	life_bench_pass(bench, MS);
+	assert_int_equal(server_group_drain(s, 0, 0), 1);
+	assert_true(server_group_remove(s, 0, 0, why));
+	assert_int_equal(s->gone.groups, 1);
+	assert_int_equal(s->gone.up_in[UNIT_PACKET], 1);
+	assert_int_equal(counters_dropped(&s->gone.up), 1);
+	assert_true(server_balanced(s));
+	life_bench_close(bench);
+}
+
+static void check_clocks(const struct served_group *g) {
+	assert_ptr_equal(g->downstream->upper.clock, &g->upper->clock);
+	assert_ptr_equal(g->downstream->lower.clock, &g->lower->clock);
+	assert_ptr_equal(g->upstream->r.clock, &g->upstream_worker->clock);
+}
+
+/* On shared ports: who does not own one sends by its ring, and a group that has begun so goes on. */
+static void whose_clock_and_queue(void **state) {
+	struct server *s = &bench->server;
+	struct served_group *g;
+	unsigned port;
+
+	(void)state;
+	life_bench_open(bench, 2, 2);
+	g = &s->groups[0];
+	port = s->ports.of[0][DEVICE_RPHY];
+	assert_int_equal(s->shares.owners[port], 2); /* its upstream */
+	for (unsigned worker = 0; worker < LIFE_WORKERS; worker++) {
+		assert_int_equal(server_move_group(s, 0, PART_LOWER, worker), 0);
+		assert_ptr_equal(g->lower, &s->workers[worker]);
+		assert_ptr_equal(g->downstream->lower.rphy.ring, s->shares.of[port]->send.ring);
+		assert_non_null(g->downstream->lower.rphy.ring);
+		check_clocks(g);
+	}
+	assert_int_equal(server_move_group(s, 0, PART_UPPER | PART_UPSTREAM, 1), 0);
+	check_clocks(g);
+	assert_int_equal(s->layout.groups[0].upper, 1);
+	assert_int_equal(s->layout.groups[0].lower, 2);
+	assert_int_equal(s->layout.groups[0].upstream, 1);
+	life_bench_close(bench);
+}
+
+/* A port that nobody sends to from afar has no ring, until somebody does. */
+static void a_ring_when_it_is_needed(void **state) {
+	struct server *s = &bench->server;
+	struct service_group comes;
+	uint32_t serial = 0;
+	unsigned port;
+
+	(void)state;
+	life_bench_open(bench, 1, 3);
+	assert_int_equal(server_move_group(s, 0, PART_LOWER | PART_UPPER, 2), 0);
+	life_bench_load(&comes, 3, 0, 2, 2, 2);
+	life_bench_add(bench, &comes);
+	port = s->ports.of[0][DEVICE_RPHY];
+	assert_non_null(s->shares.of[port]);
+	assert_null(s->shares.of[port]->send.ring);
+	assert_true(life_bench_down(bench, 0, &comes, 100, serial));
+	life_bench_pass(bench, 3 * MS);
+	assert_int_equal(bench->depi_seen[3][0] + bench->depi_seen[3][1], 1);
+	assert_int_equal(server_worker_drain(s, 2, 0), 0);
+	assert_non_null(s->shares.of[port]->send.ring);
+	assert_int_equal(s->workers[2].entry_count, 0);
+	assert_string_equal(s->workers[2].name, "nothing");
+	for (unsigned g = 0; g < 2; g++) {
+		assert_ptr_equal(s->groups[g].downstream->lower.rphy.ring,
+				 s->shares.of[port]->send.ring);
+		assert_int_equal(s->shares.owners[port], 0);
+		check_clocks(&s->groups[g]);
+	}
+	assert_true(life_bench_down(bench, 0, &comes, 100, serial + 1));
+	life_bench_pass(bench, 3 * MS);
+	assert_int_equal(server_worker_resume(s, 2), 0);
+	assert_int_equal(s->layout.groups[0].upstream, 2);
+	assert_int_equal(s->layout.groups[0].lower, 0); /* not at home there */
+	assert_int_equal(s->layout.groups[1].lower, 2);
+	assert_int_equal(s->shares.owners[port], 2);
+	assert_true(life_bench_down(bench, 0, &comes, 100, serial + 2));
+	life_bench_pass(bench, 3 * MS);
+	assert_int_equal(life_bench_totals(bench).down_out, 3);
+	life_bench_close(bench);
+	service_group_free(&comes);
+}
+
+/* All clocks count from one time: the later one is never behind. */
+static void one_time_for_all(void **state) {
+	struct server *s = &bench->server;
+
+	(void)state;
+	life_bench_open(bench, 1, 1);
+	server_start(s);
+	for (unsigned w = 1; w < LIFE_WORKERS; w++)
+		assert_int_equal(s->workers[w].clock.base_tsc, s->workers[0].clock.base_tsc);
+	server_halted(s);
+	life_bench_close(bench);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_waits_goes_on_waiting),
+		cmocka_unit_test(what_waits_is_given_up_at_the_end),
+		cmocka_unit_test(whose_clock_and_queue),
+		cmocka_unit_test(a_ring_when_it_is_needed),
+		cmocka_unit_test(one_time_for_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+}
