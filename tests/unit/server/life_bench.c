@@ -32,7 +32,8 @@ static const char text[] =
 	"  - {id: 1, type: ofdm, rate: 1 Gbps, session: 0x1%02x01}\n"
 	"  - {id: 2, type: ofdm, rate: 500 Mbps, session: 0x1%02x02}\n"
 	"bonding_groups: [{id: 1, channels: [1, 2]}, {id: 2, channels: [2]}]\n"
-	"upstream: {verify_source: false, held: 64 kB, held_by_modem: 64 kB}\n"
+	"upstream: {verify_source: false, held: 64 kB, held_by_modem: 64 kB,\n"
+	"           frame_timeout: 10 ms}\n"
 	"upstream_channels: [{id: 1, type: sc-qam, rate: 30 Mbps, session: 0x2%02x01}]\n"
 	"filter_groups:\n"
 	"  - id: 1\n"
@@ -212,6 +213,21 @@ bool life_bench_up(struct life_bench *b, unsigned pair, const struct service_gro
 		return true;
 	b->sequences[sg->id]--;
 	return false;
+}
+
+void life_bench_up_open(struct life_bench *b) {
+	const struct service_group *sg = &b->file[0];
+	const struct uepi_burst burst = {.session = sg->upstream_channels[0].session,
+					 .sequence = b->sequences[1]++,
+					 .sid = 5,
+					 .kind = DOCSIS_KIND_PACKET,
+					 .size = BURST,
+					 .serial = 1 << 24,
+					 .open = true};
+	uint8_t packet[UEPI_BURST_MAX];
+	size_t bytes = uepi_burst_write(sg, &burst, packet);
+
+	assert_true(put(b->rphy[0], fixture_packet(b->pool, packet, bytes), &b->sent_up));
 }
 
 static void look_up(struct life_bench *b, const uint8_t *frame, size_t size) {

@@ -58,6 +58,9 @@ bool life_bench_down(struct life_bench *b, unsigned pair, const struct service_g
 bool life_bench_up(struct life_bench *b, unsigned pair, const struct service_group *sg,
 		   uint32_t serial);
 
+/* A burst to the first group whose end does not come. */
+void life_bench_up_open(struct life_bench *b);
+
 /* Takes what has come to the far ends; order and contents are looked at. */
 void life_bench_take(struct life_bench *b);
 

@@ -4,35 +4,15 @@
 
 #include <string.h>
 
-#include <rte_ethdev.h>
-
 #include "model/loader.h"
 
 #include "fixture.h"
 #include "life_bench.h"
-#include "uepi_burst.h"
 
 #define MS 1000000ull
 #define LONG (10000 * MS) /* than anything may wait */
 
 static struct life_bench storage, *const bench = &storage;
-
-/* A burst whose end does not come. */
-static void send_open(void) {
-	const struct service_group *sg = &bench->file[0];
-	const struct uepi_burst burst = {.session = sg->upstream_channels[0].session,
-					 .sequence = bench->sequences[1]++,
-					 .sid = 5,
-					 .kind = DOCSIS_KIND_PACKET,
-					 .size = 100,
-					 .serial = 1 << 24,
-					 .open = true};
-	uint8_t packet[UEPI_BURST_MAX];
-	size_t bytes = uepi_burst_write(sg, &burst, packet);
-	struct rte_mbuf *m = fixture_packet(bench->pool, packet, bytes);
-
-	assert_int_equal(rte_eth_tx_burst(bench->rphy[0], 0, &m, 1), 1);
-}
 
 /* What it waits for may stand in the port that nobody asks: so it is not given up, however long it rests. */
 static void what_waits_goes_on_waiting(void **state) {
@@ -42,7 +22,7 @@ static void what_waits_goes_on_waiting(void **state) {
 		uint32_t serial = 0;
 
 		life_bench_open(bench, groups, groups);
-		send_open();
+		life_bench_up_open(bench);
 		life_bench_pass(bench, MS);
 		assert_int_equal(server_group_drain(s, 0, 1000), 1);
 		assert_true(life_bench_down(bench, 0, &bench->file[0], 100, serial));
@@ -72,7 +52,7 @@ static void what_waits_is_given_up_at_the_end(void **state) {
 
 	(void)state;
 	life_bench_open(bench, 2, 2);
-	send_open();
+	life_bench_up_open(bench);
 	life_bench_pass(bench, MS);
 	assert_int_equal(server_group_drain(s, 0, 0), 1);
 	assert_true(server_group_remove(s, 0, 0, why));
@@ -133,6 +113,13 @@ static void a_ring_when_it_is_needed(void **state) {
 	assert_true(life_bench_down(bench, 0, &comes, 100, serial));
 	life_bench_pass(bench, 3 * MS);
 	assert_int_equal(bench->depi_seen[3][0] + bench->depi_seen[3][1], 1);
+	assert_int_equal(server_move_group(s, 1, PART_LOWER, 0), 0);
+	assert_non_null(s->groups[1].downstream->lower.rphy.ring);
+	assert_null(s->groups[0].downstream->lower.rphy.ring); /* of the owner's worker */
+	assert_int_equal(server_move_ports(s, 2, 1), 0);
+	assert_int_equal(s->shares.owners[port], 1);
+	assert_non_null(s->groups[0].downstream->lower.rphy.ring);
+	assert_int_equal(server_worker_resume(s, 2), 0);
 	assert_int_equal(server_worker_drain(s, 2, 0), 0);
 	assert_non_null(s->shares.of[port]->send.ring);
 	assert_int_equal(s->workers[2].entry_count, 0);

@@ -216,6 +216,24 @@ static void lives(void **state) {
 	service_group_free(&comes);
 }
 
+/* One that goes does not wait for what cannot come: it is given up in its time, and nothing is left for the stop. */
+static void what_waits_is_given_up(void **state) {
+	struct server *s = &bench->server;
+	char why[LIVE_LINE];
+
+	(void)state;
+	life_bench_open(bench, 2, 2);
+	life_bench_up_open(bench);
+	life_bench_launch(bench);
+	while (value(&first()->upstream->counters.values[COUNTER_RECEIVED]) == 0)
+		sched_yield();
+	assert_true(server_group_remove(s, 0, DRAIN_MS, why));
+	life_bench_halt(bench);
+	assert_int_equal(counters_dropped(&s->gone.up), 1);
+	assert_int_equal(s->gone.up.drops[DROP_BURST_STOPPED], 0);
+	life_bench_close(bench);
+}
+
 /* A table that workers read, and the one before. */
 static struct shown {
 	const int *now;
@@ -272,6 +290,7 @@ int main(void) {
 		cmocka_unit_test(moves_of_queues),
 		cmocka_unit_test(rests),
 		cmocka_unit_test(lives),
+		cmocka_unit_test(what_waits_is_given_up),
 		cmocka_unit_test(nothing_is_freed_before),
 	};
 
