@@ -180,10 +180,21 @@ static bool server_busy(const struct server *s) {
 	return server_shares_held_out(&s->shares) > 0;
 }
 
+/* What waits for groups that rest comes to them, too. */
+static void groups_resume(struct server *s) {
+	for (unsigned g = 0; g < s->group_count; g++) {
+		if (!s->groups[g].there || !s->groups[g].drained)
+			continue;
+		s->groups[g].drained = false;
+		server_group_wire(s, g);
+	}
+}
+
 /* The groups go on receiving until they have what shared ports have received for them. */
 void server_drain(struct server *s, uint64_t cycles) {
 	uint64_t end = rte_rdtsc() + cycles;
 
+	groups_resume(s);
 	server_shares_close(&s->shares);
 	while (server_shares_held_in(&s->shares) > 0 && rte_rdtsc() < end)
 		drain_round(s);

@@ -63,6 +63,28 @@ static void what_waits_is_given_up_at_the_end(void **state) {
 	life_bench_close(bench);
 }
 
+/* A server that stops sends what waits for a group that rests. */
+static void a_stop_while_it_rests(void **state) {
+	struct server *s = &bench->server;
+	uint32_t serial = 0;
+
+	(void)state;
+	life_bench_open(bench, 2, 2);
+	assert_int_equal(server_group_drain(s, 0, 0), 0);
+	assert_true(life_bench_down(bench, 0, &bench->file[0], 100, serial));
+	assert_true(life_bench_up(bench, 0, &bench->file[0], serial));
+	life_bench_pass(bench, MS);
+	assert_int_equal(server_shares_held_in(&s->shares), 2);
+	assert_int_equal(life_bench_totals(bench).down_in, 0);
+	server_start(s); /* clocks that go on by themselves */
+	server_halted(s);
+	server_drain(s, rte_get_tsc_hz() * 60);
+	life_bench_take(bench);
+	assert_int_equal(life_bench_totals(bench).down_out, 1);
+	assert_int_equal(bench->taken_up[1], 1);
+	life_bench_close(bench);
+}
+
 static void check_clocks(const struct served_group *g) {
 	assert_ptr_equal(g->downstream->upper.clock, &g->upper->clock);
 	assert_ptr_equal(g->downstream->lower.clock, &g->lower->clock);
@@ -161,6 +183,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_waits_goes_on_waiting),
 		cmocka_unit_test(what_waits_is_given_up_at_the_end),
+		cmocka_unit_test(a_stop_while_it_rests),
 		cmocka_unit_test(whose_clock_and_queue),
 		cmocka_unit_test(a_ring_when_it_is_needed),
 		cmocka_unit_test(one_time_for_all),
