@@ -117,10 +117,31 @@ static void pair_that_cannot_be_had(void **state) {
 	fixture_pool_end(pool);
 }
 
+/* A device that comes while the process runs, goes, and comes again. */
+static void devices_come_and_go(void **state) {
+	static const char device[] = "net_null7,no-rx=1";
+	unsigned before = rte_eth_dev_count_avail();
+	uint16_t id;
+
+	(void)state;
+	assert_int_equal(port_plug("net_nobody_knows", "network"), -1);
+	for (int turn = 0; turn < 3; turn++) {
+		assert_int_equal(port_plug(device, "network"), 0);
+		assert_int_equal(port_plug(device, "network"), 0); /* is there */
+		assert_int_equal(rte_eth_dev_count_avail(), before + 1);
+		assert_int_equal(rte_eth_dev_get_port_by_name("net_null7", &id), 0);
+		port_close(id);
+		port_unplug(device);
+		port_unplug(device); /* is not there */
+		assert_int_equal(rte_eth_dev_count_avail(), before);
+	}
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(queues_of_a_device),
 		cmocka_unit_test(pair_that_cannot_be_had),
+		cmocka_unit_test(devices_come_and_go),
 		cmocka_unit_test(drivers_know_the_mtu_when_they_are_configured),
 	};
 
