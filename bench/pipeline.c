@@ -63,7 +63,7 @@ int bench_create(struct bench *b, const struct service_group *sg, unsigned threa
 	    server_make(b) != 0)
 		return -1;
 	for (unsigned w = 0; w < b->server.worker_count; w++)
-		b->server.workers[w].pipeline_count = 0; /* bench_round() runs the lists */
+		b->server.workers[w].entry_count = 0; /* bench_round() runs the lists */
 	if (threads == 2 && second_core_start(b) != 0)
 		return -1;
 	return crypto_open(&b->crypto, "modems", 1, sessions, CRYPTO_OPS);
