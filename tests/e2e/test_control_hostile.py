@@ -163,6 +163,9 @@ def killed_in_the_midst(path: Path) -> None:
             client.stdin.close()
             assert client.stdout.readline() == b"sent\n"
             client.send_signal(signal.SIGKILL)
+
+
+def gone_before_the_answer(path: Path) -> None:
     for _ in range(20):
         with connection(path) as made:
             made.sendall(request("config.reload"))
@@ -186,6 +189,7 @@ HOSTILE: list[Callable[[Path], None]] = [
     one_more_than_there_are_places,
     all_places_half_open,
     killed_in_the_midst,
+    gone_before_the_answer,
     half_closed,
 ]
 
@@ -209,7 +213,7 @@ def test_nothing_is_leaked(path: Path) -> None:
 
 
 def test_traffic_goes_on(tmp_path: Path) -> None:
-    """While all of them come at a time, packets do as in test_telemetry.py."""
+    """Beside some of them packets do as in test_telemetry.py."""
     if len(CPUS) < 2:
         pytest.skip("two programs poll")
     config, summary = tmp_path / "sg.yaml", tmp_path / "summary.json"
@@ -220,9 +224,7 @@ def test_traffic_goes_on(tmp_path: Path) -> None:
         with serve(*options, *memif(tmp_path, "server")) as run:
             with connected(run.process.pid) as asked, traffic(config, 3600) as sender:
                 overflows(asked)
-                for attack in (a_byte_at_a_time, requests_without_reading, what_is_no_request):
-                    attack(path)
-                for attack in (too_much, killed_in_the_midst, one_more_than_there_are_places):
+                for attack in (requests_without_reading, too_much, killed_in_the_midst):
                     attack(path)
                 with Client(path, TIMEOUT) as client:
                     [group] = methods.counters_get(client)["groups"]
