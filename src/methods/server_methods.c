@@ -76,15 +76,14 @@ static json_t *placed_groups(struct rpc_call *call) {
 
 	while ((g = subject_next_group(call, &place)) != NULL) {
 		const struct service_group *sg = g->sg;
-		json_t *json = json_pack("{s:I, s:s, s:I, s:s, s:s}", "id", (json_int_t)sg->id,
-					 "name", sg->name, "modems",
-					 (json_int_t)subject_modems(g), "network",
-					 sg->network.device, "rphy", sg->rphy_port.device);
+		json_t *json =
+			json_pack("{s:I, s:s, s:I, s:s, s:s}", "id", (json_int_t)sg->id, "name",
+				  sg->name, "modems", (json_int_t)subject_modems(g), "network",
+				  sg->network.device, "rphy", sg->rphy_port.device);
 
 		put_cores(json, m->server, (unsigned)(g - m->server->groups));
 		if (sg->control_port.device != NULL)
-			json_object_set_new(json, "control",
-					    json_string(sg->control_port.device));
+			json_object_set_new(json, "control", json_string(sg->control_port.device));
 		json_array_append_new(list, json);
 	}
 	return list;
@@ -94,9 +93,8 @@ static json_t *server_workers(const struct server *s) {
 	json_t *list = json_array();
 
 	for (unsigned w = 0; w < s->worker_count; w++)
-		json_array_append_new(list, json_pack("{s:i, s:s}", "core",
-						      (int)s->layout.cores[w], "runs",
-						      s->workers[w].name));
+		json_array_append_new(list, json_pack("{s:i, s:s}", "core", (int)s->layout.cores[w],
+						      "runs", s->workers[w].name));
 	return list;
 }
 

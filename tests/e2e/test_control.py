@@ -69,7 +69,7 @@ def test_refusals_say_which_object_and_key(client: Client) -> None:
         ("modem.get", {"mac": 7}, 'modem.get: mac: found "7", allowed: a unicast MAC'),
         ("modem.get", {}, "modem.get: mac: found nothing"),
         ("group.get", {"group": 2}, 'group: found "2", allowed: 1'),
-        ("group.get", {"grup": 1}, 'did you mean "group"'),
+        ("group.get", {"groups": 1}, 'did you mean "group"'),
         ("modem.list", {"count": 1001}, "allowed: a number, 1 to 1000"),
         ("nothing", {}, 'found method "nothing"'),
     ]

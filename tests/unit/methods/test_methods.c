@@ -248,8 +248,8 @@ static void methods_are_described(void **state) {
 	assert_int_equal(json_array_size(list), alone.method_count);
 	for (size_t m = 0; m < json_array_size(list); m++) {
 		assert_true(strlen(word(json_array_get(list, m), "summary")) > 10);
-		assert_true(json_object_size(at(json_array_get(list, m),
-						"result.schema.properties")) > 0);
+		assert_true(json_object_size(
+				    at(json_array_get(list, m), "result.schema.properties")) > 0);
 	}
 	json_decref(all);
 }
