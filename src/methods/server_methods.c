@@ -101,7 +101,7 @@ static json_t *server_workers(const struct server *s) {
 json_t *server_info(struct rpc_call *call) {
 	const struct methods *m = call->service;
 
-	return json_pack("{s:s, s:i, s:s, s:o, s:o}", "version", VCMTS_VERSION, "pid",
-			 (int)getpid(), "config", m->reload->path, "groups", placed_groups(call),
-			 "workers", server_workers(m->server));
+	return json_pack("{s:s, s:i, s:o, s:o, s:o}", "version", VCMTS_VERSION, "pid",
+			 (int)getpid(), "config", rpc_text(m->reload->path), "groups",
+			 placed_groups(call), "workers", server_workers(m->server));
 }

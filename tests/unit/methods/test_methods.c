@@ -238,6 +238,21 @@ static void a_file_that_is_not_there(void **state) {
 		"GiB");
 }
 
+/* Names of files may be of any bytes. */
+static void a_name_that_is_no_utf8(void **state) {
+	json_t *info, *answer;
+
+	(void)state;
+	reload.path = "/no/such/\xe9";
+	info = told("server.info", "{}");
+	answer = asked("config.reload", "{}");
+	reload.path = "/no/such/file";
+	assert_string_equal(word(info, "config"), "/no/such/?");
+	assert_non_null(strstr(word(answer, "error.message"), "/no/such/?: 1 mistake"));
+	json_decref(info);
+	json_decref(answer);
+}
+
 /* As vcmtsd prints them, with no server. */
 static void methods_are_described(void **state) {
 	const struct rpc alone = methods_rpc(NULL);
@@ -265,6 +280,7 @@ int main(void) {
 		cmocka_unit_test(keys_are_not_told),
 		cmocka_unit_test(what_was_counted),
 		cmocka_unit_test(a_file_that_is_not_there),
+		cmocka_unit_test(a_name_that_is_no_utf8),
 		cmocka_unit_test(methods_are_described),
 	};
 
