@@ -46,7 +46,8 @@ static const struct {
 	{"check", command_check, "read a configuration and say what is wrong with it"},
 	{"schema", command_schema, "print the JSON Schema of the configuration"},
 	{"describe", command_describe,
-	 "print stages, drop reasons and counters as JSON; --rpc: the methods of the control socket"},
+	 "print stages, drop reasons and counters as JSON; --rpc: the methods of the control "
+	 "socket"},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

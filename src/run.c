@@ -57,7 +57,8 @@ static const struct argp_option options[] = {
 	 "tell of every downstream service flow in the summary, not only of those with drops", 0},
 	{"latency", 'l', NULL, 0, "measure how long packets stay in the pipeline", 0},
 	{"control-socket", OPTION_CONTROL_SOCKET, "PATH", 0,
-	 "socket for requests (`vcmts control`), or none (default: one by the number of the process, "
+	 "socket for requests (`vcmts control`), or none (default: one by the number of the "
+	 "process, "
 	 "which is told)",
 	 0},
 	{"control-mode", OPTION_CONTROL_MODE, "MODE", 0,
@@ -72,7 +73,8 @@ static void parse_mode(const char *value, struct argp_state *state) {
 	unsigned long mode = strtoul(value, &end, 8);
 
 	if (end == value || *end != '\0' || value[0] == '-' || mode > 0777)
-		argp_error(state, "--control-mode: found \"%s\", allowed: octal digits such as 0660",
+		argp_error(state,
+			   "--control-mode: found \"%s\", allowed: octal digits such as 0660",
 			   value);
 	o->control_mode = (unsigned)mode;
 }

@@ -20,8 +20,7 @@ struct rpc_work {
 };
 
 static json_t *error_json(enum rpc_code code, const char *message) {
-	/* texts are the tables' and quoted input: printable ASCII */
-	return json_pack("{s:i, s:s}", "code", (int)code, "message", message);
+	return json_pack("{s:i, s:o}", "code", (int)code, "message", rpc_text(message));
 }
 
 static json_t *envelope(const char *key, json_t *value, json_t *id) {

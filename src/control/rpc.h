@@ -79,6 +79,10 @@ char *rpc_complain(enum rpc_code code, const char *message);
 json_t *rpc_refuse(struct rpc_call *call, enum rpc_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* A text that may be of any bytes, such as the name of a file: where it is no UTF-8, all but ASCII is shown
+ * as ?. NULL: no memory. */
+json_t *rpc_text(const char *text);
+
 /*
  * What was begun takes time, and others are served meanwhile: the method is called again, with the same
  * `state`, which it has set. It is called no more when the client goes. Returns NULL.

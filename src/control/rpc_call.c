@@ -22,6 +22,21 @@ json_t *rpc_refuse(struct rpc_call *call, enum rpc_code code, const char *format
 	return NULL;
 }
 
+json_t *rpc_text(const char *text) {
+	json_t *json = json_string(text);
+	char *plain = json == NULL ? strdup(text) : NULL;
+
+	if (plain == NULL)
+		return json;
+	for (char *c = plain; *c != '\0'; c++) {
+		if (((unsigned char)*c & 0x80) != 0)
+			*c = '?';
+	}
+	json = json_string(plain);
+	free(plain);
+	return json;
+}
+
 json_t *rpc_wait(struct rpc_call *call) {
 	call->waits = true;
 	return NULL;

@@ -19,5 +19,5 @@ json_t *config_reload(struct rpc_call *call) {
 
 	if (!reload_run(m->reload))
 		return rpc_refuse(call, RPC_REFUSED, "%s", m->reload->line);
-	return json_pack("{s:s}", "done", m->reload->line);
+	return json_pack("{s:o}", "done", rpc_text(m->reload->line));
 }

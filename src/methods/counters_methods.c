@@ -102,8 +102,7 @@ static json_t *counted_server(struct rpc_call *call) {
 
 	while ((g = subject_next_group(call, &place)) != NULL)
 		json_array_append_new(groups, counted_group(g));
-	return json_pack("{s:o, s:o}", "groups", groups, "shared_ports",
-			 counted_ports(m->server));
+	return json_pack("{s:o, s:o}", "groups", groups, "shared_ports", counted_ports(m->server));
 }
 
 json_t *counters_get(struct rpc_call *call) {

@@ -139,9 +139,9 @@ static json_t *bonding_groups_json(const struct service_group *sg) {
 			json_array_append_new(channels,
 					      json_integer(sg->channels[group->channels[c]].id));
 		if (bonding_group_is_there(group))
-			json_array_append_new(list, json_pack("{s:I, s:O}", "id",
-							      (json_int_t)group->id, "channels",
-							      channels));
+			json_array_append_new(list,
+					      json_pack("{s:I, s:O}", "id", (json_int_t)group->id,
+							"channels", channels));
 		json_decref(channels);
 	}
 	return list;
@@ -154,9 +154,9 @@ static json_t *filter_groups_json(const struct service_group *sg) {
 		const struct filter_group *group = &sg->filter_groups[f];
 
 		if (filter_group_is_there(group))
-			json_array_append_new(list, json_pack("{s:I, s:I}", "id",
-							      (json_int_t)group->id, "rules",
-							      (json_int_t)group->rule_count));
+			json_array_append_new(list,
+					      json_pack("{s:I, s:I}", "id", (json_int_t)group->id,
+							"rules", (json_int_t)group->rule_count));
 	}
 	return list;
 }
@@ -171,11 +171,11 @@ json_t *group_list(struct rpc_call *call) {
 		json_t *channels = channels_json(sg), *upstream = upstream_channels_json(sg);
 
 		json_array_append_new(
-			list, json_pack("{s:I, s:s, s:I, s:I, s:I}", "id", (json_int_t)sg->id,
-					"name", sg->name, "modems", (json_int_t)subject_modems(g),
-					"channels", (json_int_t)json_array_size(channels),
-					"upstream_channels",
-					(json_int_t)json_array_size(upstream)));
+			list,
+			json_pack("{s:I, s:s, s:I, s:I, s:I}", "id", (json_int_t)sg->id, "name",
+				  sg->name, "modems", (json_int_t)subject_modems(g), "channels",
+				  (json_int_t)json_array_size(channels), "upstream_channels",
+				  (json_int_t)json_array_size(upstream)));
 		json_decref(channels);
 		json_decref(upstream);
 	}

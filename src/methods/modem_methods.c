@@ -67,13 +67,13 @@ static json_t *told_filter_groups(const struct service_group *sg, const struct m
 }
 
 static json_t *told_flow(const struct service_group *sg, const struct service_flow *f) {
-	json_t *json = json_pack(
-		"{s:I, s:s, s:I, s:i, s:i, s:I, s:I, s:I}", "id", (json_int_t)f->id, "state",
-		f->active ? "active" : "provisioned", "bonding_group",
-		(json_int_t)sg->bonding_groups[f->bonding_group].id, "priority", f->priority,
-		"weight", f->weight, "max_sustained_rate", (json_int_t)f->sustained_rate,
-		"peak_rate", (json_int_t)f->peak_rate, "min_reserved_rate",
-		(json_int_t)f->reserved_rate);
+	json_t *json =
+		json_pack("{s:I, s:s, s:I, s:i, s:i, s:I, s:I, s:I}", "id", (json_int_t)f->id,
+			  "state", f->active ? "active" : "provisioned", "bonding_group",
+			  (json_int_t)sg->bonding_groups[f->bonding_group].id, "priority",
+			  f->priority, "weight", f->weight, "max_sustained_rate",
+			  (json_int_t)f->sustained_rate, "peak_rate", (json_int_t)f->peak_rate,
+			  "min_reserved_rate", (json_int_t)f->reserved_rate);
 
 	if (f->has_dsid)
 		json_object_set_new(json, "dsid", json_integer(f->dsid));
@@ -94,10 +94,9 @@ static json_t *told_upstream_flows(const struct modem *m) {
 	for (size_t f = 0; f < m->upstream_flow_count; f++) {
 		const struct upstream_service_flow *flow = &m->upstream_flows[f];
 
-		json_array_append_new(list, json_pack("{s:I, s:b, s:I}", "id",
-						      (json_int_t)flow->id, "segment_header",
-						      flow->segment_header, "clusters",
-						      (json_int_t)flow->cluster_count));
+		json_array_append_new(list, json_pack("{s:I, s:b, s:I}", "id", (json_int_t)flow->id,
+						      "segment_header", flow->segment_header,
+						      "clusters", (json_int_t)flow->cluster_count));
 	}
 	return list;
 }
@@ -124,9 +123,8 @@ json_t *modem_get(struct rpc_call *call) {
 			 "group", (json_int_t)sg->id, "addresses", told_addresses(m), "cpe_limit",
 			 (json_int_t)m->cpe_limit, "bonding_group",
 			 (json_int_t)sg->bonding_groups[m->bonding_group].id, "filter_groups",
-			 told_filter_groups(sg, m), "classifiers",
-			 (json_int_t)m->classifier_count, "max_aggregate_rate",
-			 (json_int_t)m->aggregate_rate);
+			 told_filter_groups(sg, m), "classifiers", (json_int_t)m->classifier_count,
+			 "max_aggregate_rate", (json_int_t)m->aggregate_rate);
 	put_security(json, &m->security);
 	json_object_set_new(json, "service_flows", told_flows(sg, m));
 	json_object_set_new(json, "upstream_service_flows", told_upstream_flows(m));

@@ -76,15 +76,14 @@ static json_t *placed_groups(struct rpc_call *call) {
 
 	while ((g = subject_next_group(call, &place)) != NULL) {
 		const struct service_group *sg = g->sg;
-		json_t *json = json_pack("{s:I, s:s, s:I, s:s, s:s}", "id", (json_int_t)sg->id,
-					 "name", sg->name, "modems",
-					 (json_int_t)subject_modems(g), "network",
-					 sg->network.device, "rphy", sg->rphy_port.device);
+		json_t *json =
+			json_pack("{s:I, s:s, s:I, s:s, s:s}", "id", (json_int_t)sg->id, "name",
+				  sg->name, "modems", (json_int_t)subject_modems(g), "network",
+				  sg->network.device, "rphy", sg->rphy_port.device);
 
 		put_cores(json, m->server, (unsigned)(g - m->server->groups));
 		if (sg->control_port.device != NULL)
-			json_object_set_new(json, "control",
-					    json_string(sg->control_port.device));
+			json_object_set_new(json, "control", json_string(sg->control_port.device));
 		json_array_append_new(list, json);
 	}
 	return list;
@@ -94,16 +93,15 @@ static json_t *server_workers(const struct server *s) {
 	json_t *list = json_array();
 
 	for (unsigned w = 0; w < s->worker_count; w++)
-		json_array_append_new(list, json_pack("{s:i, s:s}", "core",
-						      (int)s->layout.cores[w], "runs",
-						      s->workers[w].name));
+		json_array_append_new(list, json_pack("{s:i, s:s}", "core", (int)s->layout.cores[w],
+						      "runs", s->workers[w].name));
 	return list;
 }
 
 json_t *server_info(struct rpc_call *call) {
 	const struct methods *m = call->service;
 
-	return json_pack("{s:s, s:i, s:s, s:o, s:o}", "version", VCMTS_VERSION, "pid",
-			 (int)getpid(), "config", m->reload->path, "groups", placed_groups(call),
-			 "workers", server_workers(m->server));
+	return json_pack("{s:s, s:i, s:o, s:o, s:o}", "version", VCMTS_VERSION, "pid",
+			 (int)getpid(), "config", rpc_text(m->reload->path), "groups",
+			 placed_groups(call), "workers", server_workers(m->server));
 }

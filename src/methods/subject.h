@@ -17,9 +17,12 @@ struct group_subject {
 #define SUBJECT_MAX_GROUP 65535
 
 /* A row of a table for a struct that has `struct group_subject member`. */
-#define GROUP_KEY(type, member)                                                         \
-	{.name = "group", INTEGER(1, SUBJECT_MAX_GROUP), AT(type, member.id),           \
-	 .flag = offsetof(type, member.given), .example = "1",                          \
+#define GROUP_KEY(type, member)                \
+	{.name = "group",                      \
+	 INTEGER(1, SUBJECT_MAX_GROUP),        \
+	 AT(type, member.id),                  \
+	 .flag = offsetof(type, member.given), \
+	 .example = "1",                       \
 	 HELP("service group; may be left out where there is but one")}
 
 /* The group that is meant. NULL after a refusal. */

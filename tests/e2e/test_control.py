@@ -6,6 +6,7 @@ import os
 import signal
 import stat
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,11 +17,11 @@ import pytest
 
 from e2e.controlled import NOWHERE, config_text, controlled, is_served, place
 from e2e.ports import Run, serve
-from e2e.running import vcmts, vcmtsd
+from e2e.running import stop, vcmts, vcmtsd
 from patience import TIMEOUT
 from vcmts.control import methods
 from vcmts.control.client import Client, ClosedError, RefusedError
-from vcmts.paths import program
+from vcmts.paths import CHECKOUT, program
 
 pytestmark = pytest.mark.run
 
@@ -69,7 +70,7 @@ def test_refusals_say_which_object_and_key(client: Client) -> None:
         ("modem.get", {"mac": 7}, 'modem.get: mac: found "7", allowed: a unicast MAC'),
         ("modem.get", {}, "modem.get: mac: found nothing"),
         ("group.get", {"group": 2}, 'group: found "2", allowed: 1'),
-        ("group.get", {"grup": 1}, 'did you mean "group"'),
+        ("group.get", {"groups": 1}, 'did you mean "group"'),
         ("modem.list", {"count": 1001}, "allowed: a number, 1 to 1000"),
         ("nothing", {}, 'found method "nothing"'),
     ]
@@ -192,6 +193,8 @@ def test_where_it_is_by_itself(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
             assert told_socket(second) != path
             done = vcmts("control", "group.list", "--socket", told_socket(second))
             assert done.status == 0
+            done = vcmts("control", "group.list")
+            assert done.status == 2 and "found several" in done.stderr
             assert second.stop().status == 0
         with serve(*options, "--control-socket", "none") as silent:
             assert not any("control socket" in line for line in silent.stderr)
@@ -229,6 +232,31 @@ def test_the_command(folder: Path) -> None:
         assert run.stop().status == 0
     gone = vcmts("control", *socket, "group.list")
     assert gone.status == 2 and "No such file" in gone.stderr
+
+
+def test_a_run_of_the_tool_is_asked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While it carries traffic; it says where, and the command finds it."""
+    monkeypatch.setenv("RUNTIME_DIRECTORY", str(folder))
+    command = [sys.executable, "-m", "vcmts", "run", "--profile", "2ofdm-0sc-qam_20cms_aes"]
+    command += ["--rate", "10Mbps", "--duration", "1h"]
+    paths = {"PYTHONPATH": str(CHECKOUT / "tools"), "TMPDIR": str(folder)}
+    with subprocess.Popen(
+        command,
+        env=os.environ | paths,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        try:
+            assert process.stderr is not None
+            assert any(line.startswith("vcmtsd: control socket ") for line in process.stderr)
+            done = vcmts("control", "group.list", "--json")
+            assert done.status == 0, done.stderr
+            assert json.loads(done.stdout)["groups"][0]["modems"] == 20
+            process.send_signal(signal.SIGINT)
+            assert process.stderr.read() is not None
+        finally:
+            stop(process)
 
 
 def test_a_signal_ends_it_with_clients(folder: Path) -> None:

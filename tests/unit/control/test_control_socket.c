@@ -263,6 +263,26 @@ static void idle_clients_make_room(void **state) {
 		close(fds[i]);
 }
 
+/* A round takes no more than there are places, so that it ends however many come. */
+static void a_flood_of_connections(void **state) {
+	int fds[CONTROL_CLIENTS + 8];
+	unsigned gone = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(fds); i++)
+		fds[i] = client_connect();
+	control_socket_serve(server, 0);
+	for (size_t i = 0; i < ARRAY_COUNT(fds); i++)
+		gone += recv(fds[i], (char[1]){0}, 1, 0) == 0;
+	assert_int_equal(gone, 0);
+	control_socket_serve(server, 0);
+	for (size_t i = 0; i < ARRAY_COUNT(fds); i++)
+		gone += recv(fds[i], (char[1]){0}, 1, 0) == 0;
+	assert_int_equal(gone, 8);
+	for (size_t i = 0; i < ARRAY_COUNT(fds); i++)
+		close(fds[i]);
+}
+
 static void a_full_house_of_slow_ones_is_emptied(void **state) {
 	int fds[CONTROL_CLIENTS];
 
@@ -359,6 +379,7 @@ int main(void) {
 		TEST(a_full_house_that_waits),
 		TEST(who_goes_in_the_middle_is_forgotten),
 		TEST(idle_clients_make_room),
+		TEST(a_flood_of_connections),
 		TEST(a_full_house_of_slow_ones_is_emptied),
 		TEST(two_servers_do_not_share),
 		TEST(what_is_left_is_replaced),

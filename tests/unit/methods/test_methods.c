@@ -238,6 +238,21 @@ static void a_file_that_is_not_there(void **state) {
 		"GiB");
 }
 
+/* Names of files may be of any bytes. */
+static void a_name_that_is_no_utf8(void **state) {
+	json_t *info, *answer;
+
+	(void)state;
+	reload.path = "/no/such/\xe9";
+	info = told("server.info", "{}");
+	answer = asked("config.reload", "{}");
+	reload.path = "/no/such/file";
+	assert_string_equal(word(info, "config"), "/no/such/?");
+	assert_non_null(strstr(word(answer, "error.message"), "/no/such/?: 1 mistake"));
+	json_decref(info);
+	json_decref(answer);
+}
+
 /* As vcmtsd prints them, with no server. */
 static void methods_are_described(void **state) {
 	const struct rpc alone = methods_rpc(NULL);
@@ -248,8 +263,8 @@ static void methods_are_described(void **state) {
 	assert_int_equal(json_array_size(list), alone.method_count);
 	for (size_t m = 0; m < json_array_size(list); m++) {
 		assert_true(strlen(word(json_array_get(list, m), "summary")) > 10);
-		assert_true(json_object_size(at(json_array_get(list, m),
-						"result.schema.properties")) > 0);
+		assert_true(json_object_size(
+				    at(json_array_get(list, m), "result.schema.properties")) > 0);
 	}
 	json_decref(all);
 }
@@ -265,6 +280,7 @@ int main(void) {
 		cmocka_unit_test(keys_are_not_told),
 		cmocka_unit_test(what_was_counted),
 		cmocka_unit_test(a_file_that_is_not_there),
+		cmocka_unit_test(a_name_that_is_no_utf8),
 		cmocka_unit_test(methods_are_described),
 	};
 

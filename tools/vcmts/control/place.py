@@ -11,9 +11,12 @@ SOCKETS = "*control.sock"
 
 
 def folders() -> list[Path]:
-    """Where vcmtsd makes them by itself: systemd's, root's, that of the user, and without one."""
-    named = (os.environ.get(name) for name in ("RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"))
-    places = [Path(base) / "vcmts" for base in ("/run", *named) if base]
+    """Where vcmtsd makes them by itself: within a service of systemd only its own; else those of
+    root and of the user."""
+    service, user = (os.environ.get(name) for name in ("RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"))
+    if service:
+        return [Path(service) / "vcmts"]
+    places = [Path(base) / "vcmts" for base in ("/run", user) if base]
     return [*places, Path(f"/tmp/vcmts-{os.getuid()}")]
 
 

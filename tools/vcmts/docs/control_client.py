@@ -68,7 +68,7 @@ class Classes:
         for key, value in schema["properties"].items():
             typed = self.type_of(value, *path, key)
             lines += comment(value["description"])
-            lines += member(key, typed if key in needed else f"NotRequired[{typed}]")
+            lines += broken(f"{key}: ", typed if key in needed else f"NotRequired[{typed}]", "    ")
         self.texts.append("\n".join(lines if len(lines) > 1 else [*lines, "    pass"]))
         return name
 
@@ -78,15 +78,17 @@ def comment(text: str) -> list[str]:
     return [f"    # {line}" for line in lines]
 
 
-def member(key: str, typed: str) -> list[str]:
-    """A line, or where it is too long a line a choice, as the formatter has it."""
-    line = f"    {key}: {typed}"
-    if len(line) <= WIDTH:
-        return [line]
-    head, choices = typed.split("Literal[", 1)
-    words = choices.rstrip("]").split(", ")
-    closing = "]" * (typed.count("[") - head.count("["))
-    return [f"    {key}: {head}Literal[", *(f"        {word}," for word in words), f"    {closing}"]
+def broken(head: str, typed: str, indent: str) -> list[str]:
+    """A type that is too long for a line, as the formatter has it."""
+    if len(indent + head + typed) <= WIDTH or "[" not in typed:
+        return [f"{indent}{head}{typed}"]
+    outer, inside = typed.removesuffix("]").split("[", 1)
+    deeper = f"{indent}    "
+    if outer == "Literal":
+        inner = [f"{deeper}{word}," for word in inside.split(", ")]
+    else:
+        inner = broken("", inside, deeper)
+    return [f"{indent}{head}{outer}[", *inner, f"{indent}]"]
 
 
 def signature(params: list[Schema], result: str, verb: str, types: list[str]) -> list[str]:

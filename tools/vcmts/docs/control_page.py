@@ -2,6 +2,7 @@
 """docs/control.md: every method of the control socket, from the OpenRPC document of vcmtsd."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -91,13 +92,15 @@ def example(schema: Schema) -> Any:
         return schema["default"]
     if "enum" in schema:
         return schema["enum"][0]
+    if named := re.search('such as "([^"]+)"', schema.get("x-allowed", "")):
+        return named[1]
     if schema["type"] == "array":
         return [example(schema["items"])]
     if "properties" in schema:
         return {name: example(value) for name, value in schema["properties"].items()}
     if schema.get("additionalProperties"):
         return {"received": example(schema["additionalProperties"])}
-    return {}
+    return {"integer": schema.get("minimum", 0), "boolean": False}.get(str(schema["type"]), "")
 
 
 def word(name: str, value: Any) -> str:
