@@ -148,6 +148,7 @@ void rig_open(void) {
 	assert_true(rig->in != NULL && rig->out != NULL);
 	downstream_make();
 	rig_readers_make();
+	rig_flows_note(true);
 }
 
 void rig_close(void) {
@@ -222,6 +223,7 @@ void rig_take(void (*between)(void)) {
 		place_put(l->object, l->slot, (void *)(uintptr_t)l->next);
 	}
 	rig_readers_change();
+	rig_flows_note(false);
 }
 
 /* Sessions of what was. */
@@ -253,6 +255,7 @@ void rig_finish(bool drain) {
 	sessions_end();
 	rig_round(); /* what it sent at last */
 	rig_readers_end();
+	rig_flows_note(true);
 }
 
 void rig_change(void) {

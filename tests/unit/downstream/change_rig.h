@@ -75,6 +75,7 @@ struct change_rig {
 	bool either; /* some packets go by what was, some by what is to be */
 	char why[LIVE_LINE];
 
+	uint32_t flow_ids[RIG_FLOWS]; /* SFIDs by number; 0: nobody's, or a flow's that comes */
 	uint32_t serial;
 	struct rig_sent {
 		uint32_t flow;
@@ -82,6 +83,7 @@ struct change_rig {
 		bool back;
 	} sent[RIG_SENT];
 	uint64_t queued, back;
+	uint16_t last_sequence; /* of the frame that came last */
 	uint64_t other_generations; /* frames under the key that is not the present one of the list */
 	struct depi_reader readers[RIG_CHANNELS];
 	uint64_t frames_of[RIG_CHANNELS];
@@ -124,6 +126,8 @@ void rig_change(void);
 /* Instead of rig_take(). */
 void rig_abandon(void);
 
+/* A packet goes in. Returns why it is dropped, or DROP_NONE, and the packet, which may be read only then. */
+enum drop_reason rig_put(uint8_t address, uint16_t port, struct rte_mbuf **m);
 /* A packet goes in, and is held against the configuration. Returns what became of it. */
 struct rig_outcome rig_send(uint8_t address, uint16_t port);
 /* One of each of the addresses, to one of a few ports. */

@@ -100,6 +100,8 @@ static bool went_there(const struct rig_outcome *out, bool next, enum drop_reaso
 
 	if (reason != DROP_NONE || out->reason != DROP_NONE)
 		return reason == out->reason;
+	if (rig->flow_ids[meta->flow] != 0)
+		return meta->modem == out->modem && rig->flow_ids[meta->flow] == out->flow;
 	m = object_at(next, LIVE_MODEM, out->modem);
 	for (size_t f = 0; f < m->service_flow_count; f++) {
 		if (m->service_flows[f].id == out->flow)
@@ -131,18 +133,23 @@ static struct rte_mbuf *packet_make(uint8_t address, uint16_t port) {
 	return fixture_packet(rig->packets, frame, FRAME);
 }
 
+enum drop_reason rig_put(uint8_t address, uint16_t port, struct rte_mbuf **m) {
+	struct counters before = counters_now(), after;
+
+	*m = packet_make(address, port);
+	assert_int_equal(rte_ring_enqueue(rig->in, *m), 0);
+	pipeline_run(&rig->d->enqueue);
+	after = counters_now();
+	return reason_between(&before, &after);
+}
+
 struct rig_outcome rig_send(uint8_t address, uint16_t port) {
 	struct rig_outcome outs[2] = {rig_outcome(false, address, port),
 				      rig_outcome(rig->either, address, port)};
-	struct rte_mbuf *m = packet_make(address, port);
-	struct counters before = counters_now(), after;
-	enum drop_reason reason;
+	struct rte_mbuf *m;
+	enum drop_reason reason = rig_put(address, port, &m);
 	unsigned which = 0;
 
-	assert_int_equal(rte_ring_enqueue(rig->in, m), 0);
-	pipeline_run(&rig->d->enqueue);
-	after = counters_now();
-	reason = reason_between(&before, &after);
 	if (reason == DROP_FLOW_BUFFER_FULL || reason == DROP_SCHEDULER_FULL)
 		fail_msg("the test sends more than there is room for");
 	if (!went_there(&outs[0], false, reason, packet_meta(m)))
@@ -206,6 +213,7 @@ static void frame_is_back(void *ctx, const uint8_t *bytes, size_t size) {
 	assert_int_equal(mac.pdu[5], s->modem);
 	assert_int_equal(mac.said_or_sid, 100 + s->modem);
 	assert_int_equal(mac.dsid, 0x100 + s->flow);
+	rig->last_sequence = mac.sequence;
 	assert_int_equal(mac.toggle, mac.key_sequence & 1);
 	check_cipher(&mac);
 }
@@ -224,6 +232,18 @@ static void reader_make(uint32_t channel) {
 	};
 }
 
+void rig_flows_note(bool closed) {
+	if (closed)
+		memset(rig->flow_ids, 0, sizeof(rig->flow_ids));
+	for (uint32_t slot = 0; slot < RIG_MODEMS; slot++) {
+		const struct modem *m = &rig->modems[slot];
+
+		for (size_t f = 0; f < m->service_flow_count; f++)
+			rig->flow_ids[ds_modem_flows(&rig->d->tables, slot)[f]] =
+				m->service_flows[f].id;
+	}
+}
+
 void rig_readers_make(void) {
 	for (uint32_t c = 0; c < RIG_CHANNELS; c++) {
 		if (channel_is_there(&rig->channels[c]))
@@ -240,7 +260,8 @@ void rig_readers_change(void) {
 
 void rig_readers_end(void) {
 	for (uint32_t c = 0; c < RIG_CHANNELS; c++) {
-		if (channel_is_there(&rig->channels[c]))
+		if (channel_is_there(&rig->channels[c]) ||
+		    rig->d->places.leaving[LIVE_CHANNEL][c])
 			continue;
 		assert_false(rig->readers[c].open); /* its last DEPI frame came */
 		rig->readers[c].session = 0;
