@@ -103,7 +103,8 @@ struct ds_lower {
 	uint16_t crypto_queue;
 	struct rte_mempool *crypto_ops;
 	uint32_t in_crypto; /* frames given to the crypto device */
-	uint64_t taken_over, submitted; /* packets from the ring, frames to the device: all so far */
+	uint64_t taken_over,
+		submitted; /* packets from the ring, frames to the device: all so far */
 	struct depi depi;
 	struct packet_sink rphy;
 	struct rte_mempool *linear; /* where the port takes no chains: for copies; else NULL */

@@ -106,7 +106,8 @@ struct ds_change {
 	const struct live_changes *changes;
 	void *const *sessions;
 	char *why; /* in begin() only */
-	uint32_t *change_of[LIVE_OBJECTS]; /* by place: 1 + number in the list; 0: it is not there */
+	uint32_t
+		*change_of[LIVE_OBJECTS]; /* by place: 1 + number in the list; 0: it is not there */
 
 	struct ds_owned *owned; /* by number in the list */
 	DS_LIST(struct ds_modem_change) modems;

@@ -58,8 +58,8 @@ static void place_put(enum live_object object, uint32_t slot, void *block) {
 		rig->channels[slot] = block ? *(struct channel *)block : (struct channel){0};
 		break;
 	case LIVE_BONDING_GROUP:
-		rig->groups[slot] = block ? ((struct rig_bonding *)block)->is
-					  : (struct bonding_group){0};
+		rig->groups[slot] =
+			block ? ((struct rig_bonding *)block)->is : (struct bonding_group){0};
 		break;
 	case LIVE_FILTER_GROUP:
 		rig->filters[slot] = block ? ((struct rig_filter *)block)->is
@@ -199,7 +199,8 @@ static void drop_list(void) {
 
 bool rig_begin(void) {
 	rig->changes.list = rig->list;
-	rig->change = ds_change_begin(rig->d, &rig->sg, &rig->changes, rig->next_sessions, rig->why);
+	rig->change =
+		ds_change_begin(rig->d, &rig->sg, &rig->changes, rig->next_sessions, rig->why);
 	if (rig->change == NULL)
 		drop_list();
 	return rig->change != NULL;

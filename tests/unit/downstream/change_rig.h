@@ -84,7 +84,8 @@ struct change_rig {
 	} sent[RIG_SENT];
 	uint64_t queued, back;
 	uint16_t last_sequence; /* of the frame that came last */
-	uint64_t other_generations; /* frames under the key that is not the present one of the list */
+	uint64_t
+		other_generations; /* frames under the key that is not the present one of the list */
 	struct depi_reader readers[RIG_CHANNELS];
 	uint64_t frames_of[RIG_CHANNELS];
 };

@@ -159,11 +159,10 @@ struct rig_outcome rig_send(uint8_t address, uint16_t port) {
 			 rig->serial, address, port, reason, packet_meta(m)->modem,
 			 packet_meta(m)->flow);
 	if (reason == DROP_NONE) {
-		const struct modem *modem = object_at(which > 0 && rig->either, LIVE_MODEM,
-						      outs[which].modem);
+		const struct modem *modem =
+			object_at(which > 0 && rig->either, LIVE_MODEM, outs[which].modem);
 
-		rig->sent[rig->serial] =
-			(struct rig_sent){outs[which].flow, modem->mac[5], false};
+		rig->sent[rig->serial] = (struct rig_sent){outs[which].flow, modem->mac[5], false};
 		rig->queued++;
 	}
 	assert_true(++rig->serial < RIG_SENT);
@@ -194,8 +193,8 @@ static void check_cipher(const struct docsis_mac *mac) {
 	for (uint32_t s = 0; s < RIG_MODEMS; s++) {
 		const struct security_association *sa = &rig->modems[s].security;
 
-		rig->other_generations += sa->said == mac->said_or_sid &&
-					  sa->key_sequence != mac->key_sequence;
+		rig->other_generations +=
+			sa->said == mac->said_or_sid && sa->key_sequence != mac->key_sequence;
 	}
 }
 
@@ -260,8 +259,7 @@ void rig_readers_change(void) {
 
 void rig_readers_end(void) {
 	for (uint32_t c = 0; c < RIG_CHANNELS; c++) {
-		if (channel_is_there(&rig->channels[c]) ||
-		    rig->d->places.leaving[LIVE_CHANNEL][c])
+		if (channel_is_there(&rig->channels[c]) || rig->d->places.leaving[LIVE_CHANNEL][c])
 			continue;
 		assert_false(rig->readers[c].open); /* its last DEPI frame came */
 		rig->readers[c].session = 0;

@@ -94,7 +94,8 @@ static void modem_differs(void **state) {
 	assert_int_equal(rig_send(33, 7).flow, 1);
 	assert_int_equal(rig_send(0, 7).reason, DROP_UNKNOWN_DESTINATION);
 
-	m = rig_modem(0, 0); /* the flow that its packets went to goes: they go to the primary one */
+	m = rig_modem(0,
+		      0); /* the flow that its packets went to goes: they go to the primary one */
 	m->is.classifier_count = 0;
 	rig_lose_flow(m, 25);
 	rig_will(LIVE_MODEM, 0, m);
@@ -185,54 +186,39 @@ static uint64_t channel_packets(uint32_t slot) {
 	return r.packets;
 }
 
-static void channel_and_group_come_differ_and_go(void **state) {
-	struct rig_bonding *g;
-	struct rig_modem *m;
-	struct channel *c;
-	uint64_t frames;
+/* So many to the third modem. */
+static void send_to_third(unsigned packets) {
+	for (unsigned i = 0; i < packets; i++)
+		rig_send(2, 7);
+	rig_settle();
+}
 
-	(void)state;
-	rig_open();
-	c = rig_channel(4);
-	g = rig_bonding(3);
+/* A channel, a bonding group of it, and a flow of the third modem. */
+static void third_modem_gets_a_channel(void) {
+	struct channel *c = rig_channel(4);
+	struct rig_bonding *g = rig_bonding(3);
+	struct rig_modem *m = rig_modem(2, 2);
+
 	g->channels[0] = 4;
-	m = rig_modem(2, 2);
 	rig_lose_flow(m, 3);
 	rig_flow(m, 30, 3);
 	rig_will(LIVE_CHANNEL, 4, c);
 	rig_will(LIVE_BONDING_GROUP, 3, g);
 	rig_will(LIVE_MODEM, 2, m);
+}
+
+static void channel_and_group_come_and_go(void **state) {
+	struct rig_bonding *g;
+	struct rig_modem *m;
+	uint64_t frames;
+
+	(void)state;
+	rig_open();
+	third_modem_gets_a_channel();
 	change_in_traffic();
-	for (unsigned i = 0; i < 60; i++)
-		rig_send(2, 7);
-	rig_settle();
+	send_to_third(60);
 	assert_true(channel_packets(4) > 0);
 	assert_true(rig->frames_of[4] > 0);
-
-	c = rig_channel(4); /* frames of another kind: what is open goes out first */
-	c->psp_extra = PSP_EXTRA_STATIC;
-	c->profile = 5;
-	c->rate /= 2;
-	rig_will(LIVE_CHANNEL, 4, c);
-	assert_true(rig_begin());
-	rig_take(NULL);
-	for (unsigned i = 0; i < 3; i++)
-		rig_send(2, 7);
-	pipeline_run(&rig->d->dequeue);
-	pipeline_run(&rig->d->lower_mac);
-	while (!ds_change_lower(rig->change))
-		;
-	assert_int_equal(rig->d->lower.depi.channels[4].head == NULL, true);
-	frames = rig->frames_of[4];
-	rig_round(); /* of the old kind still */
-	assert_true(rig->frames_of[4] >= frames);
-	rig->readers[4].extra = PSP_EXTRA_STATIC;
-	rig->readers[4].profile = 5;
-	rig_finish(true);
-	for (unsigned i = 0; i < 60; i++)
-		rig_send(2, 7);
-	rig_settle();
-	assert_int_equal(rig->back, rig->queued);
 
 	m = rig_modem(2, 2); /* the flow that lives on has another bonding group */
 	m->flows[0].bonding_group = 0;
@@ -244,10 +230,46 @@ static void channel_and_group_come_differ_and_go(void **state) {
 	rig_will(LIVE_CHANNEL, 4, NULL);
 	change_in_traffic();
 	frames = rig->frames_of[4];
-	for (unsigned i = 0; i < 60; i++)
-		rig_send(2, 7);
-	rig_settle();
+	send_to_third(60);
 	assert_int_equal(rig->frames_of[4], frames);
+	assert_int_equal(rig->back, rig->queued);
+	rig_close();
+}
+
+/* To frames of another kind: what is open goes out first, as it was begun, and the numbers go on. */
+static void channel_differs(void **state) {
+	struct channel *c;
+	uint64_t frames;
+
+	(void)state;
+	rig_open();
+	third_modem_gets_a_channel();
+	change_in_traffic();
+	send_to_third(60);
+	c = rig_channel(4);
+	c->psp_extra = PSP_EXTRA_STATIC;
+	c->profile = 5;
+	c->rate /= 2;
+	rig_will(LIVE_CHANNEL, 4, c);
+	assert_true(rig_begin());
+	rig_take(NULL);
+	for (unsigned i = 0; i < 3; i++)
+		rig_send(2, 7);
+	pipeline_run(&rig->d->dequeue);
+	do
+		pipeline_run(&rig->d->lower_mac);
+	while (rig->d->lower.in_crypto > 0);
+	assert_non_null(rig->d->lower.depi.channels[4].head);
+	while (!ds_change_lower(rig->change))
+		;
+	assert_null(rig->d->lower.depi.channels[4].head);
+	frames = rig->frames_of[4];
+	rig_round();
+	assert_true(rig->frames_of[4] > frames);
+	rig->readers[4].extra = PSP_EXTRA_STATIC;
+	rig->readers[4].profile = 5;
+	rig_finish(true);
+	send_to_third(60);
 	assert_int_equal(rig->back, rig->queued);
 	rig_close();
 }
@@ -320,7 +342,8 @@ int main(void) {
 		cmocka_unit_test(modem_differs),
 		cmocka_unit_test(addresses_move),
 		cmocka_unit_test(filter_group_comes_differs_and_goes),
-		cmocka_unit_test(channel_and_group_come_differ_and_go),
+		cmocka_unit_test(channel_and_group_come_and_go),
+		cmocka_unit_test(channel_differs),
 		cmocka_unit_test(channel_goes_with_its_last_frame),
 		cmocka_unit_test(single_values_change),
 	};

@@ -221,7 +221,8 @@ static void no_room(void **state) {
 			rig_flow(m, 10 * slot + f, 0);
 		rig_will(LIVE_MODEM, slot, m);
 	}
-	refused("modem 02:01:00:00:00:07: no room for one more service flow before those that leave "
+	refused("modem 02:01:00:00:00:07: no room for one more service flow before those that "
+		"leave "
 		"have gone");
 	m = newcomer();
 	for (uint8_t a = 3; a < RIG_IPV4; a++) {
