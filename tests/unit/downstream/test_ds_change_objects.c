@@ -146,6 +146,35 @@ static void addresses_move(void **state) {
 	rig_close();
 }
 
+/* So many addresses go that packets pass between the steps, and flows to the one that moves are learned again. */
+static void flows_of_who_gives_an_address_are_forgotten(void **state) {
+	struct rig_modem *m;
+
+	(void)state;
+	rig_open();
+	m = rig_modem(1, 1);
+	for (uint8_t a = 4; a < 34; a++)
+		rig_address(m, a);
+	for (uint8_t a = 44; a < 59; a++)
+		rig_address(m, a);
+	rig_will(LIVE_MODEM, 1, m);
+	rig_change();
+
+	rig_will(LIVE_MODEM, 0, NULL);
+	m = rig_modem(1, 1);
+	m->is.address_count = 0;
+	rig_will(LIVE_MODEM, 1, m);
+	m = rig_modem(5, 5);
+	rig_flow(m, 50, 1);
+	rig_address(m, 0);
+	rig_will(LIVE_MODEM, 5, m);
+	change_in_traffic();
+	for (uint16_t port = 1000; port < 1004; port++)
+		assert_int_equal(rig_send(0, port).modem, 5);
+	assert_int_equal(rig_send(0, 7).modem, 5);
+	rig_close();
+}
+
 static void filter_group_comes_differs_and_goes(void **state) {
 	struct rig_filter *f;
 	struct rig_modem *m;
@@ -341,6 +370,7 @@ int main(void) {
 		cmocka_unit_test(what_is_left_is_dropped),
 		cmocka_unit_test(modem_differs),
 		cmocka_unit_test(addresses_move),
+		cmocka_unit_test(flows_of_who_gives_an_address_are_forgotten),
 		cmocka_unit_test(filter_group_comes_differs_and_goes),
 		cmocka_unit_test(channel_and_group_come_and_go),
 		cmocka_unit_test(channel_differs),
