@@ -143,11 +143,16 @@ struct ds_rule_lists {
 	uint32_t *of_modem; /* of a modem's classifiers */
 };
 
+struct ds_change;
+
 /* Places that changes give away. Who changes the downstream has them, and no worker. */
 struct ds_places {
 	uint32_t *free_flows; /* numbers of service flows that are nobody's */
 	uint32_t free_flow_count;
-	bool *leaving[LIVE_OBJECTS]; /* a place whose object is not quite gone, by kind */
+	/* What is not quite gone: places by kind; flows by bonding group, and bonding groups by channel. */
+	bool *leaving[LIVE_OBJECTS];
+	uint32_t *flows_leaving, *groups_leaving;
+	const struct ds_change *latest; /* the change that was begun last, until it ends */
 };
 
 struct downstream {

@@ -113,7 +113,9 @@ struct ds_change {
 	DS_LIST(struct ds_modem_change) modems;
 	DS_LIST(uint32_t) numbers; /* of service flows */
 	DS_LIST(uint32_t) fresh; /* numbers that were nobody's, */
-	DS_LIST(uint32_t) closing; /* and that are to be */
+	DS_LIST(uint32_t) closing; /* and that are to be, */
+	DS_LIST(uint32_t) closing_groups; /* with their bonding groups */
+	DS_LIST(uint32_t) closing_channels; /* of bonding groups that go */
 	DS_LIST(struct ds_key) come;
 	DS_LIST(struct ds_key) gone;
 	DS_LIST(struct ds_flow_set) flows;
@@ -125,7 +127,9 @@ struct ds_change {
 	struct ds_rules_change rules[DS_RULES];
 	struct ds_values values;
 
+	bool prepared; /* nothing was refused */
 	bool taken; /* upper() has begun */
+	bool upper_done, lower_done; /* set by the workers */
 	unsigned phase, at; /* of upper(), then of close() */
 	unsigned lower_phase, lower_at;
 	unsigned turn;

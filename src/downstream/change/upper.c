@@ -12,10 +12,10 @@
 
 /* Of work in a step, by and large in microseconds where nothing is in the caches. */
 #define STEP_WORK 40
-#define FLOW_WORK 8
+#define FLOW_WORK 10
 #define GROUP_WORK 4
 #define MODEM_WORK 4
-#define DRAIN_WORK 4
+#define DRAIN_WORK 16
 #define DRAIN_BURST 32 /* packets */
 
 /* Does the next piece. Returns what it cost, at least 1; 0: nothing is left of this phase. */
@@ -175,6 +175,7 @@ bool ds_change_upper(void *change) {
 	if (!run_phases(c, phases, RTE_DIM(phases)))
 		return false;
 	c->phase = c->at = 0;
+	__atomic_store_n(&c->upper_done, true, __ATOMIC_RELEASE);
 	return true;
 }
 

@@ -231,6 +231,8 @@ static void changes_overlap(void **state) {
 		all_go();
 		assert_true(rig_begin());
 		rig_take(NULL);
+		while (!ds_change_lower(rig->change))
+			;
 		put_aside(&first);
 
 		m = rig_modem(1, 1);
@@ -253,6 +255,51 @@ static void changes_overlap(void **state) {
 	rig_close();
 }
 
+/* What is about to go uses what would go next: that waits for it. */
+static void what_leaves_still_uses(void **state) {
+	static struct half_done first;
+
+	(void)state;
+	rig_open();
+	all_come(0);
+	rig_change();
+	rig_will(LIVE_MODEM, 8, NULL);
+	assert_true(rig_begin());
+	rig_will(LIVE_MODEM, 1, NULL); /* one after the other */
+	put_aside(&first);
+	first.changes.count--;
+	assert_false(rig_begin());
+	assert_string_equal(rig->why, "downstream: another change is still being taken over");
+	take_again(&first);
+	rig_take(NULL);
+	while (!ds_change_lower(rig->change))
+		;
+	put_aside(&first);
+	rig_will(LIVE_BONDING_GROUP, 4, NULL);
+	assert_false(rig_begin());
+	assert_string_equal(rig->why,
+			    "bonding group in place 4: service flows of it have not quite "
+			    "gone yet");
+	take_again(&first);
+	rig_finish(true);
+
+	rig_will(LIVE_BONDING_GROUP, 4, NULL);
+	assert_true(rig_begin());
+	rig_take(NULL);
+	while (!ds_change_lower(rig->change))
+		;
+	put_aside(&first);
+	rig_will(LIVE_CHANNEL, 3, NULL);
+	assert_false(rig_begin());
+	assert_string_equal(rig->why,
+			    "channel in place 3: bonding groups of it have not quite gone yet");
+	take_again(&first);
+	rig_finish(true);
+	rig_will(LIVE_CHANNEL, 3, NULL);
+	rig_change();
+	rig_close();
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(places_are_given_again),
@@ -260,6 +307,7 @@ int main(void) {
 		cmocka_unit_test(address_numbers_are_given_again),
 		cmocka_unit_test(activity_outlasts_another_timeout),
 		cmocka_unit_test(changes_overlap),
+		cmocka_unit_test(what_leaves_still_uses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
