@@ -73,7 +73,6 @@ struct ds_upper {
 	struct ds_tables *tables;
 	struct rules filters;
 	struct rules classifiers;
-	enum filter_action filter_default;
 	struct scheduler *scheduler;
 	struct ds_capacity *capacity; /* one a channel */
 	struct rte_ring *to_lower;

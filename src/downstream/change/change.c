@@ -10,6 +10,7 @@
 #include "downstream/places.h"
 
 static void prepare_values(struct ds_change *c) {
+	c->values.to_filter_default = c->sg->filter_default;
 	for (size_t i = 0; i < c->changes->count; i++) {
 		const struct live_change *l = &c->changes->list[i];
 
@@ -18,7 +19,6 @@ static void prepare_values(struct ds_change *c) {
 		c->values = (struct ds_values){
 			.rate_limit = l->group->rate_limit != c->sg->rate_limit,
 			.cpe_timeout = l->group->cpe_timeout_ns != c->sg->cpe_timeout_ns,
-			.filter_default = l->group->filter_default != c->sg->filter_default,
 			.to_rate_limit = l->group->rate_limit,
 			.to_cpe_timeout = l->group->cpe_timeout_ns,
 			.to_filter_default = l->group->filter_default,
@@ -74,10 +74,12 @@ static bool prepare(struct ds_change *c) {
 		return ds_refuse(c, NULL, "another change is still being taken over");
 	if (!ds_change_allocate(c))
 		return ds_refuse(c, NULL, "no memory left");
-	if (!ds_change_is_sound(c) || !ds_prepare_channels(c) || !ds_prepare_flows(c) ||
-	    !ds_prepare_addresses(c) || !ds_prepare_rules(c))
+	if (!ds_change_is_sound(c))
 		return false;
 	prepare_values(c);
+	if (!ds_prepare_channels(c) || !ds_prepare_flows(c) || !ds_prepare_addresses(c) ||
+	    !ds_prepare_rules(c))
+		return false;
 	note_leaving(c);
 	c->d->places.latest = c;
 	return true;

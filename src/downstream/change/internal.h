@@ -34,6 +34,7 @@ struct ds_modem_change {
 	struct scheduler_modem aggregate;
 	uint8_t mac[6];
 	uint8_t filter_group_count;
+	uint8_t filter_default;
 	uint16_t filter_groups[SG_MAX_MODEM_FILTER_GROUPS];
 	uint32_t classifier_set;
 	uint32_t cpe_limit;
@@ -85,9 +86,9 @@ struct ds_rules_change {
 
 enum { DS_FILTERS, DS_CLASSIFIERS, DS_RULES };
 
-/* The group's single values that change. */
+/* The group's single values, and which of them change. */
 struct ds_values {
-	bool rate_limit, cpe_timeout, filter_default;
+	bool rate_limit, cpe_timeout;
 	uint64_t to_rate_limit, to_cpe_timeout;
 	enum filter_action to_filter_default;
 };
