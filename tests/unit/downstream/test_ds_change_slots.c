@@ -8,6 +8,7 @@
 
 #include <rte_malloc.h>
 
+#include "downstream/qos.h"
 #include "scheduler/report.h"
 
 #include "change_rig.h"
@@ -73,9 +74,13 @@ static void places_are_given_again(void **state) {
 	rig_open();
 	free_flows = rig->d->places.free_flow_count;
 	for (unsigned i = 0; i < TIMES; i++) {
+		uint64_t began = rig->clock.now;
+
 		all_come(i);
 		rig_change();
 		assert_int_equal(rig->d->places.free_flow_count, free_flows - 2);
+		assert_true(qos_capacity(rig->d, 3, rig->clock.now) <=
+			    (rig->clock.now - began) / 8); /* at 1 Gbps */
 		first_packet();
 		assert_int_equal(rig_send(20, 1001).reason, DROP_FILTER_DENY);
 		assert_int_equal(rig_send(20, 1002).flow, 41);
@@ -163,6 +168,40 @@ static void address_numbers_are_given_again(void **state) {
 	rig_change();
 	rig_send(21, 7);
 	assert_int_equal(rig_put(20, 7, &packet), DROP_CPE_LIMIT);
+	rig_close();
+}
+
+/* How many packets of the modem in place 8 go at once. */
+static uint64_t go_at_once(void) {
+	struct counters before, after;
+
+	downstream_counters(rig->d, &before);
+	for (unsigned i = 0; i < 40; i++)
+		rig_send(20, 7);
+	for (unsigned i = 0; i < 10; i++)
+		rig_round();
+	downstream_counters(rig->d, &after);
+	return after.values[COUNTER_DEQUEUED] - before.values[COUNTER_DEQUEUED];
+}
+
+/* What a modem used up of its aggregate rate, the next one in its place has not. */
+static void modem_begins_with_a_full_bucket(void **state) {
+	(void)state;
+	rig_open();
+	for (unsigned i = 0; i < 5; i++) {
+		struct rig_modem *m;
+
+		all_come(i);
+		m = (struct rig_modem *)(uintptr_t)rig->list[rig->changes.count - 1].next;
+		m->is.aggregate_rate = 100000;
+		m->is.aggregate_burst = 2000;
+		rig_change();
+		assert_in_range(go_at_once(), 20, 22); /* of 94 bytes */
+		all_go();
+		assert_true(rig_begin());
+		rig_take(NULL);
+		rig_finish(false);
+	}
 	rig_close();
 }
 
@@ -305,6 +344,7 @@ int main(void) {
 		cmocka_unit_test(places_are_given_again),
 		cmocka_unit_test(abandoned_changes_leave_nothing),
 		cmocka_unit_test(address_numbers_are_given_again),
+		cmocka_unit_test(modem_begins_with_a_full_bucket),
 		cmocka_unit_test(activity_outlasts_another_timeout),
 		cmocka_unit_test(changes_overlap),
 		cmocka_unit_test(what_leaves_still_uses),
