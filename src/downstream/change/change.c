@@ -10,7 +10,6 @@
 #include "downstream/places.h"
 
 static void prepare_values(struct ds_change *c) {
-	c->values.to_filter_default = c->sg->filter_default;
 	for (size_t i = 0; i < c->changes->count; i++) {
 		const struct live_change *l = &c->changes->list[i];
 
@@ -21,7 +20,6 @@ static void prepare_values(struct ds_change *c) {
 			.cpe_timeout = l->group->cpe_timeout_ns != c->sg->cpe_timeout_ns,
 			.to_rate_limit = l->group->rate_limit,
 			.to_cpe_timeout = l->group->cpe_timeout_ns,
-			.to_filter_default = l->group->filter_default,
 		};
 	}
 }

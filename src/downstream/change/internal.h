@@ -90,7 +90,6 @@ enum { DS_FILTERS, DS_CLASSIFIERS, DS_RULES };
 struct ds_values {
 	bool rate_limit, cpe_timeout;
 	uint64_t to_rate_limit, to_cpe_timeout;
-	enum filter_action to_filter_default;
 };
 
 /* A list that is filled while a change is prepared, whose length was known before. */

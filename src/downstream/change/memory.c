@@ -7,7 +7,7 @@
 /* How much there can be of it. */
 struct counts {
 	size_t modems, flows_to_be, flows, addresses_to_be, addresses, channels;
-	bool all_modems;
+	bool filter_groups;
 };
 
 static struct counts counts_of(const struct ds_change *c) {
@@ -17,7 +17,7 @@ static struct counts counts_of(const struct ds_change *c) {
 		const struct live_change *l = &c->changes->list[i];
 		const struct modem *now;
 
-		n.all_modems |= l->object == LIVE_FILTER_GROUP || l->object == LIVE_GROUP;
+		n.filter_groups |= l->object == LIVE_FILTER_GROUP;
 		n.channels += l->object == LIVE_BONDING_GROUP ? SG_MAX_CHANNELS : 0;
 		if (l->object != LIVE_MODEM)
 			continue;
@@ -28,7 +28,7 @@ static struct counts counts_of(const struct ds_change *c) {
 		n.flows += now != NULL ? now->service_flow_count : 0;
 		n.addresses += now != NULL ? now->address_count + 1 : 0;
 	}
-	if (n.all_modems)
+	if (n.filter_groups)
 		n.modems += c->d->tables.room.modems;
 	return n;
 }

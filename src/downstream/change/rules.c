@@ -66,12 +66,11 @@ static bool fill_filters(const struct ds_change *c, struct ds_modem_change *m,
 			 const struct modem *is) {
 	const struct ds_modem *now = &c->d->tables.modems[m->slot];
 
-	m->filter_default = (uint8_t)c->values.to_filter_default;
+	m->filter_default = (uint8_t)c->sg->filter_default;
 	m->filter_group_count = (uint8_t)is->filter_group_count;
 	for (size_t g = 0; g < is->filter_group_count; g++)
 		m->filter_groups[g] = (uint16_t)c->d->lists.of_group[is->filter_groups[g]];
-	return now->filter_default != m->filter_default ||
-	       now->filter_group_count != m->filter_group_count ||
+	return now->filter_group_count != m->filter_group_count ||
 	       memcmp(now->filter_groups, m->filter_groups,
 		      m->filter_group_count * sizeof(m->filter_groups[0])) != 0;
 }
@@ -83,8 +82,8 @@ static void fill_record(const struct ds_change *c, struct ds_modem_change *m,
 	m->cpe_limit = is->cpe_limit;
 }
 
-/* Modems that are not in the list, but have a filter group that is, or the default that is. */
-static void add_modems_of_filters(struct ds_change *c) {
+/* Modems that are not in the list, but have a filter group that is. */
+static void add_modems_of_groups(struct ds_change *c) {
 	for (uint32_t slot = 0; slot < c->d->tables.room.modems; slot++) {
 		const struct modem *is = ds_present_modem(c, slot);
 		struct ds_modem_change *m = &c->modems.list[c->modems.count];
@@ -99,7 +98,7 @@ static void add_modems_of_filters(struct ds_change *c) {
 	}
 }
 
-static void fill_modems(struct ds_change *c, bool filters_change) {
+static void fill_modems(struct ds_change *c, bool groups_change) {
 	for (size_t i = 0; i < c->modems.count; i++) {
 		struct ds_modem_change *m = &c->modems.list[i];
 		const struct modem *is = ds_next_modem(c, m->slot);
@@ -107,25 +106,25 @@ static void fill_modems(struct ds_change *c, bool filters_change) {
 		fill_filters(c, m, is);
 		fill_record(c, m, is);
 	}
-	if (filters_change)
-		add_modems_of_filters(c);
+	if (groups_change)
+		add_modems_of_groups(c);
 }
 
 bool ds_prepare_rules(struct ds_change *c) {
 	struct downstream *d = c->d;
-	bool filters_change = false;
+	bool groups_change = false;
 
 	for (size_t i = 0; i < c->changes->count; i++) {
 		const struct live_change *l = &c->changes->list[i];
 
 		if (!take_lists(c, l))
 			return false;
-		filters_change |= l->object == LIVE_FILTER_GROUP || l->object == LIVE_GROUP;
+		groups_change |= l->object == LIVE_FILTER_GROUP;
 	}
 	if (!build(c, &c->rules[DS_FILTERS], "filter", &d->lists.filters, &d->upper.filters) ||
 	    !build(c, &c->rules[DS_CLASSIFIERS], "class", &d->lists.classifiers,
 		   &d->upper.classifiers))
 		return false;
-	fill_modems(c, filters_change);
+	fill_modems(c, groups_change);
 	return true;
 }

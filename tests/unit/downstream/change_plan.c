@@ -313,7 +313,6 @@ static void single_values_change(void) {
 
 	assert_non_null(next);
 	*next = rig->sg;
-	next->filter_default = below(4) ? FILTER_PERMIT : FILTER_DENY;
 	next->rate_limit = below(2) * UINT64_C(3000000000);
 	next->cpe_timeout_ns = 1 + below(1000000);
 	rig_will(LIVE_GROUP, 0, next);

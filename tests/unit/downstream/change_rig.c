@@ -75,7 +75,6 @@ static void place_put(enum live_object object, uint32_t slot, void *block) {
 		return;
 	}
 	rig->sg.cpe_timeout_ns = ((struct service_group *)block)->cpe_timeout_ns;
-	rig->sg.filter_default = ((struct service_group *)block)->filter_default;
 	rig->blocks[object][slot] = NULL;
 	free(block);
 }

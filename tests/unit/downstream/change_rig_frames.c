@@ -31,12 +31,6 @@ static const void *object_at(bool next, enum live_object object, uint32_t slot) 
 	return rig->blocks[object][slot];
 }
 
-static enum filter_action default_of(bool next) {
-	const struct service_group *sg = object_at(next, LIVE_GROUP, 0);
-
-	return sg == NULL ? rig->sg.filter_default : sg->filter_default;
-}
-
 static bool is_address(const struct ip_address *a, uint8_t address) {
 	return a->family == 4 ? a->bytes[3] == address : a->bytes[15] == address;
 }
@@ -56,7 +50,7 @@ static bool permitted(bool next, const struct modem *m, uint8_t address, uint16_
 				return f->rules[r].action == FILTER_PERMIT;
 		}
 	}
-	return default_of(next) == FILTER_PERMIT;
+	return rig->sg.filter_default == FILTER_PERMIT;
 }
 
 static struct rig_outcome outcome_of(bool next, uint32_t slot, const struct modem *m,
