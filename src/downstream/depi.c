@@ -50,10 +50,10 @@ void depi_channel_set(struct depi *d, const struct service_group *sg, uint32_t c
 	ch->extra_bytes = (uint8_t)psp_extra_bytes(c);
 	ch->room = depi_format(r, c).room;
 	ch->profile = c->profile;
-	if (!stays) {
+	if (!stays)
 		ch->sequence = 0;
+	if (!stays || c->psp_extra != PSP_EXTRA_COUNTER)
 		ch->counter = 0;
-	}
 }
 
 int depi_create(struct depi *d, const struct service_group *sg, uint32_t channels,

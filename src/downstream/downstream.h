@@ -73,7 +73,6 @@ struct ds_upper {
 	struct ds_tables *tables;
 	struct rules filters;
 	struct rules classifiers;
-	enum filter_action filter_default;
 	struct scheduler *scheduler;
 	struct ds_capacity *capacity; /* one a channel */
 	struct rte_ring *to_lower;
@@ -103,7 +102,8 @@ struct ds_lower {
 	uint16_t crypto_queue;
 	struct rte_mempool *crypto_ops;
 	uint32_t in_crypto; /* frames given to the crypto device */
-	uint64_t taken_over, submitted; /* packets from the ring, frames to the device: all so far */
+	uint64_t taken_over,
+		submitted; /* packets from the ring, frames to the device: all so far */
 	struct depi depi;
 	struct packet_sink rphy;
 	struct rte_mempool *linear; /* where the port takes no chains: for copies; else NULL */
@@ -142,11 +142,16 @@ struct ds_rule_lists {
 	uint32_t *of_modem; /* of a modem's classifiers */
 };
 
+struct ds_change;
+
 /* Places that changes give away. Who changes the downstream has them, and no worker. */
 struct ds_places {
 	uint32_t *free_flows; /* numbers of service flows that are nobody's */
 	uint32_t free_flow_count;
-	bool *leaving[LIVE_OBJECTS]; /* a place whose object is not quite gone, by kind */
+	/* What is not quite gone: places by kind; flows by bonding group, and bonding groups by channel. */
+	bool *leaving[LIVE_OBJECTS];
+	uint32_t *flows_leaving, *groups_leaving;
+	const struct ds_change *latest; /* the change that was begun last, until it ends */
 };
 
 struct downstream {

@@ -77,9 +77,10 @@ uint16_t ds_filter(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		return n;
 	find_verdicts(u, &unknown);
 	for (uint16_t i = 0; i < unknown.count; i++) {
-		uint8_t found = unknown.rows[i]->filter;
+		const struct ds_row *row = unknown.rows[i];
+		uint8_t found = row->filter;
 		enum filter_action action =
-			found ? (enum filter_action)(found - 1) : u->filter_default;
+			(enum filter_action)(found ? found - 1 : row->modem->filter_default);
 
 		seen[found]++;
 		if (action == FILTER_DENY)

@@ -134,7 +134,8 @@ uint32_t ds_flow_records(const struct service_group *sg) {
 
 int ds_known_flows_open(struct downstream *d, const struct service_group *sg,
 			const struct ds_resources *r) {
-	size_t modems = r->room != NULL ? RTE_MAX(r->room->modems, sg->modem_count) : sg->modem_count;
+	size_t modems =
+		r->room != NULL ? RTE_MAX(r->room->modems, sg->modem_count) : sg->modem_count;
 	uint32_t records = flow_records(sg, modems);
 
 	if (flow_cache_create(&d->upper.flow_cache, records) == 0)

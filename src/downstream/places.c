@@ -13,12 +13,14 @@ static bool places_allocate(struct ds_places *p, const struct group_room *room) 
 	};
 
 	p->free_flows = malloc((room->flows + (size_t)1) * sizeof(*p->free_flows));
+	p->flows_leaving = calloc(room->bonding_groups + (size_t)1, sizeof(*p->flows_leaving));
+	p->groups_leaving = calloc(room->channels + (size_t)1, sizeof(*p->groups_leaving));
 	for (unsigned o = 0; o < LIVE_OBJECTS; o++) {
 		p->leaving[o] = calloc(counts[o] + (size_t)1, sizeof(bool));
 		if (p->leaving[o] == NULL)
 			return false;
 	}
-	return p->free_flows != NULL;
+	return p->free_flows != NULL && p->flows_leaving != NULL && p->groups_leaving != NULL;
 }
 
 int ds_places_create(struct downstream *d, const struct service_group *sg) {
@@ -38,6 +40,8 @@ int ds_places_create(struct downstream *d, const struct service_group *sg) {
 
 void ds_places_free(struct ds_places *p) {
 	free(p->free_flows);
+	free(p->flows_leaving);
+	free(p->groups_leaving);
 	for (unsigned o = 0; o < LIVE_OBJECTS; o++)
 		free(p->leaving[o]);
 	*p = (struct ds_places){0};

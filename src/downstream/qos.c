@@ -94,8 +94,8 @@ static void lists_fill(struct lists *l, const struct service_group *sg, const st
 		for (size_t f = 0; f < modem->service_flow_count; f++) {
 			uint32_t flow = ds_modem_flows(t, m)[f];
 
-			l->flows[flow] = qos_flow(&modem->service_flows[f], m,
-						  t->flows[flow].header_size);
+			l->flows[flow] =
+				qos_flow(&modem->service_flows[f], m, t->flows[flow].header_size);
 		}
 	}
 }

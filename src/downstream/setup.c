@@ -27,7 +27,6 @@ static void ds_upper_setup(struct downstream *d, const struct service_group *sg,
 	u->cpe_period_ns = sg->cpe_timeout_ns;
 	u->tables = &d->tables;
 	u->latency = &d->latency;
-	u->filter_default = sg->filter_default;
 }
 
 static void ds_lower_setup(struct downstream *d, const struct ds_resources *r) {

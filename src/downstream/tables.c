@@ -74,11 +74,13 @@ static int address_table_add(struct rte_hash *hash, const void *key, uint32_t mo
 	return -1;
 }
 
-static int ds_modem_fill(struct ds_tables *t, const struct modem *m, uint32_t index) {
+static int ds_modem_fill(struct ds_tables *t, const struct service_group *sg, uint32_t index) {
+	const struct modem *m = &sg->modems[index];
 	struct ds_modem *d = &t->modems[index];
 
 	memcpy(d->mac, m->mac, sizeof(d->mac));
 	d->filter_group_count = (uint8_t)m->filter_group_count;
+	d->filter_default = (uint8_t)sg->filter_default;
 	d->cpe_limit = m->cpe_limit;
 	for (size_t a = 0; a < m->address_count; a++) {
 		const struct ip_address *ip = &m->addresses[a];
@@ -184,7 +186,7 @@ int ds_tables_create(struct ds_tables *t, const struct service_group *sg,
 
 		if (!modem_is_there(m))
 			continue;
-		if (ds_modem_fill(t, m, i) != 0)
+		if (ds_modem_fill(t, sg, i) != 0)
 			return -1;
 		for (size_t f = 0; f < m->service_flow_count; f++, flow++) {
 			ds_modem_flows(t, i)[f] = flow;

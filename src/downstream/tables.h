@@ -15,6 +15,7 @@
 struct ds_modem {
 	uint8_t mac[6];
 	uint8_t filter_group_count;
+	uint8_t filter_default; /* enum filter_action: of the group */
 	uint16_t filter_groups[SG_MAX_MODEM_FILTER_GROUPS]; /* numbers of lists, as the next */
 	uint32_t classifier_set;
 	const uint32_t *flows; /* numbers of its service flows, the primary one first */

@@ -134,7 +134,8 @@ struct scheduler_grant {
 	void *packet;
 	uint32_t flow;
 	uint16_t channel;
-	uint16_t sequence; /* counts the flow's grants from 0, modulo 65,536: the DSID's sequence number */
+	uint16_t
+		sequence; /* counts the flow's grants from 0, modulo 65,536: the DSID's sequence number */
 };
 
 /*

@@ -18,12 +18,30 @@ static void prepare_values(struct ds_change *c) {
 		c->values = (struct ds_values){
 			.rate_limit = l->group->rate_limit != c->sg->rate_limit,
 			.cpe_timeout = l->group->cpe_timeout_ns != c->sg->cpe_timeout_ns,
-			.filter_default = l->group->filter_default != c->sg->filter_default,
 			.to_rate_limit = l->group->rate_limit,
 			.to_cpe_timeout = l->group->cpe_timeout_ns,
-			.to_filter_default = l->group->filter_default,
 		};
 	}
+}
+
+static void note_channels(struct ds_change *c, const struct bonding_group *g) {
+	for (size_t i = 0; i < g->channel_count; i++)
+		c->closing_channels.list[c->closing_channels.count++] = g->channels[i];
+}
+
+/* In the places: what leaves, or has left. */
+static void leave(struct ds_change *c, bool leaves) {
+	struct ds_places *p = &c->d->places;
+	const uint32_t by = leaves ? 1 : UINT32_MAX;
+
+	for (unsigned o = 0; o < LIVE_OBJECTS; o++) {
+		for (size_t i = 0; i < c->leaving[o].count; i++)
+			p->leaving[o][c->leaving[o].list[i]] = leaves;
+	}
+	for (size_t i = 0; i < c->closing_groups.count; i++)
+		p->flows_leaving[c->closing_groups.list[i]] += by;
+	for (size_t i = 0; i < c->closing_channels.count; i++)
+		p->groups_leaving[c->closing_channels.list[i]] += by;
 }
 
 /* From now on nothing else may have the places of those that go. */
@@ -34,18 +52,34 @@ static void note_leaving(struct ds_change *c) {
 		if (l->next != NULL || l->object == LIVE_UPSTREAM_CHANNEL)
 			continue;
 		c->leaving[l->object].list[c->leaving[l->object].count++] = l->slot;
-		c->d->places.leaving[l->object][l->slot] = true;
+		if (l->object == LIVE_BONDING_GROUP)
+			note_channels(c, ds_present_bonding_group(c, l->slot));
 	}
+	leave(c, true);
+	c->prepared = true;
+}
+
+/* The one before has been taken over: what this one begins with is what is in service. */
+static bool is_in_turn(const struct ds_change *c) {
+	const struct ds_change *latest = c->d->places.latest;
+
+	return latest == NULL || (__atomic_load_n(&latest->upper_done, __ATOMIC_ACQUIRE) &&
+				  __atomic_load_n(&latest->lower_done, __ATOMIC_ACQUIRE));
 }
 
 static bool prepare(struct ds_change *c) {
+	if (!is_in_turn(c))
+		return ds_refuse(c, NULL, "another change is still being taken over");
 	if (!ds_change_allocate(c))
 		return ds_refuse(c, NULL, "no memory left");
-	if (!ds_change_is_sound(c) || !ds_prepare_channels(c) || !ds_prepare_flows(c) ||
-	    !ds_prepare_addresses(c) || !ds_prepare_rules(c))
+	if (!ds_change_is_sound(c))
 		return false;
 	prepare_values(c);
+	if (!ds_prepare_channels(c) || !ds_prepare_flows(c) || !ds_prepare_addresses(c) ||
+	    !ds_prepare_rules(c))
+		return false;
 	note_leaving(c);
+	c->d->places.latest = c;
 	return true;
 }
 
@@ -111,9 +145,9 @@ void ds_change_end(struct ds_change *c) {
 		give_numbers(c, c->closing.list, c->closing.count);
 	else
 		give_numbers(c, c->fresh.list, c->fresh.count);
-	for (unsigned o = 0; o < LIVE_OBJECTS; o++) {
-		for (size_t i = 0; i < c->leaving[o].count; i++)
-			c->d->places.leaving[o][c->leaving[o].list[i]] = false;
-	}
+	if (c->prepared)
+		leave(c, false);
+	if (c->d->places.latest == c)
+		c->d->places.latest = NULL;
 	ds_change_free(c);
 }

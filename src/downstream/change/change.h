@@ -11,6 +11,9 @@
  *     ds_change_passed()     lower MAC  has what it was handed left it?
  *     ds_change_end()        control    frees what was replaced, once all workers have passed
  *
+ * The next change may begin once ds_change_upper() and ds_change_lower() of this one are done; they may end in any
+ * order. After ds_change_upper() nothing is read of the list and of what was in service.
+ *
  * Steps return whether they were the last, to be called again else; each takes no more than 50 us.
  */
 #pragma once

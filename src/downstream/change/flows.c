@@ -101,10 +101,12 @@ static bool prepare_flow(struct ds_change *c, const struct live_change *l,
 static void close_flows(struct ds_change *c, const struct modem *now, uint32_t slot,
 			const struct modem *next) {
 	for (size_t f = 0; now != NULL && f < now->service_flow_count; f++) {
-		if (next == NULL ||
-		    flow_of_id(next, now->service_flows[f].id) == next->service_flow_count)
-			c->closing.list[c->closing.count++] =
-				ds_modem_flows(&c->d->tables, slot)[f];
+		if (next != NULL &&
+		    flow_of_id(next, now->service_flows[f].id) < next->service_flow_count)
+			continue;
+		c->closing.list[c->closing.count++] = ds_modem_flows(&c->d->tables, slot)[f];
+		c->closing_groups.list[c->closing_groups.count++] =
+			now->service_flows[f].bonding_group;
 	}
 }
 

@@ -34,6 +34,7 @@ struct ds_modem_change {
 	struct scheduler_modem aggregate;
 	uint8_t mac[6];
 	uint8_t filter_group_count;
+	uint8_t filter_default;
 	uint16_t filter_groups[SG_MAX_MODEM_FILTER_GROUPS];
 	uint32_t classifier_set;
 	uint32_t cpe_limit;
@@ -85,11 +86,10 @@ struct ds_rules_change {
 
 enum { DS_FILTERS, DS_CLASSIFIERS, DS_RULES };
 
-/* The group's single values that change. */
+/* The group's single values, and which of them change. */
 struct ds_values {
-	bool rate_limit, cpe_timeout, filter_default;
+	bool rate_limit, cpe_timeout;
 	uint64_t to_rate_limit, to_cpe_timeout;
-	enum filter_action to_filter_default;
 };
 
 /* A list that is filled while a change is prepared, whose length was known before. */
@@ -106,13 +106,16 @@ struct ds_change {
 	const struct live_changes *changes;
 	void *const *sessions;
 	char *why; /* in begin() only */
-	uint32_t *change_of[LIVE_OBJECTS]; /* by place: 1 + number in the list; 0: it is not there */
+	uint32_t
+		*change_of[LIVE_OBJECTS]; /* by place: 1 + number in the list; 0: it is not there */
 
 	struct ds_owned *owned; /* by number in the list */
 	DS_LIST(struct ds_modem_change) modems;
 	DS_LIST(uint32_t) numbers; /* of service flows */
 	DS_LIST(uint32_t) fresh; /* numbers that were nobody's, */
-	DS_LIST(uint32_t) closing; /* and that are to be */
+	DS_LIST(uint32_t) closing; /* and that are to be, */
+	DS_LIST(uint32_t) closing_groups; /* with their bonding groups */
+	DS_LIST(uint32_t) closing_channels; /* of bonding groups that go */
 	DS_LIST(struct ds_key) come;
 	DS_LIST(struct ds_key) gone;
 	DS_LIST(struct ds_flow_set) flows;
@@ -124,7 +127,9 @@ struct ds_change {
 	struct ds_rules_change rules[DS_RULES];
 	struct ds_values values;
 
+	bool prepared; /* nothing was refused */
 	bool taken; /* upper() has begun */
+	bool upper_done, lower_done; /* set by the workers */
 	unsigned phase, at; /* of upper(), then of close() */
 	unsigned lower_phase, lower_at;
 	unsigned turn;

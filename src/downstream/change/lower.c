@@ -59,11 +59,13 @@ bool ds_change_lower(void *change) {
 		c->lower_phase = LOWER_FLOWS;
 		c->lower_at = 0;
 	}
-	write_flows(c);
-	if (c->lower_at < c->writes.count)
-		return false;
-	c->lower_phase = LOWER_DONE;
-	c->lower_at = 0;
+	if (c->lower_phase == LOWER_FLOWS) {
+		write_flows(c);
+		if (c->lower_at < c->writes.count)
+			return false;
+		c->lower_phase = LOWER_DONE;
+		__atomic_store_n(&c->lower_done, true, __ATOMIC_RELEASE);
+	}
 	return true;
 }
 

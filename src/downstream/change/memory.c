@@ -6,7 +6,7 @@
 
 /* How much there can be of it. */
 struct counts {
-	size_t modems, flows_to_be, flows, addresses_to_be, addresses;
+	size_t modems, flows_to_be, flows, addresses_to_be, addresses, channels;
 	bool filter_groups;
 };
 
@@ -18,6 +18,7 @@ static struct counts counts_of(const struct ds_change *c) {
 		const struct modem *now;
 
 		n.filter_groups |= l->object == LIVE_FILTER_GROUP;
+		n.channels += l->object == LIVE_BONDING_GROUP ? SG_MAX_CHANNELS : 0;
 		if (l->object != LIVE_MODEM)
 			continue;
 		now = ds_present_modem(c, l->slot);
@@ -69,6 +70,7 @@ bool ds_change_allocate(struct ds_change *c) {
 	return allocate_places(c) && c->owned != NULL && c->writes.list != NULL &&
 	       LIST(c->modems, n.modems) && LIST(c->numbers, n.flows_to_be) &&
 	       LIST(c->fresh, n.flows_to_be) && LIST(c->closing, n.flows) &&
+	       LIST(c->closing_groups, n.flows) && LIST(c->closing_channels, n.channels) &&
 	       LIST(c->come, n.addresses_to_be) && LIST(c->gone, n.addresses) &&
 	       LIST(c->flows, n.flows_to_be) && LIST(c->channels, all) && LIST(c->groups, all) &&
 	       LIST(c->lists, all);
@@ -84,6 +86,8 @@ void ds_change_free(struct ds_change *c) {
 	free(c->numbers.list);
 	free(c->fresh.list);
 	free(c->closing.list);
+	free(c->closing_groups.list);
+	free(c->closing_channels.list);
 	free(c->come.list);
 	free(c->gone.list);
 	free(c->flows.list);

@@ -60,11 +60,13 @@ static bool build(struct ds_change *c, struct ds_rules_change *r, const char *wh
 	return r->built || ds_refuse(c, NULL, "no memory for rules");
 }
 
-/* Those of the modem's filter groups, in order. Returns whether one is another than it has. */
+/* Those of the modem's filter groups, in order, and what holds where none decides. Returns whether one is
+ * another than it has. */
 static bool fill_filters(const struct ds_change *c, struct ds_modem_change *m,
 			 const struct modem *is) {
 	const struct ds_modem *now = &c->d->tables.modems[m->slot];
 
+	m->filter_default = (uint8_t)c->sg->filter_default;
 	m->filter_group_count = (uint8_t)is->filter_group_count;
 	for (size_t g = 0; g < is->filter_group_count; g++)
 		m->filter_groups[g] = (uint16_t)c->d->lists.of_group[is->filter_groups[g]];

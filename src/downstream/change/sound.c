@@ -180,6 +180,10 @@ static bool is_needed(const struct ds_change *c, const struct live_change *l) {
 static bool may_go(const struct ds_change *c, const struct live_change *l) {
 	if (l->next != NULL || l->object == LIVE_MODEM || l->object == LIVE_UPSTREAM_CHANNEL)
 		return true;
+	if (l->object == LIVE_BONDING_GROUP && c->d->places.flows_leaving[l->slot] > 0)
+		return ds_refuse(c, l, "service flows of it have not quite gone yet");
+	if (l->object == LIVE_CHANNEL && c->d->places.groups_leaving[l->slot] > 0)
+		return ds_refuse(c, l, "bonding groups of it have not quite gone yet");
 	return !is_needed(c, l) || ds_refuse(c, l, "it is still used");
 }
 

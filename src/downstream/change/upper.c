@@ -12,10 +12,10 @@
 
 /* Of work in a step, by and large in microseconds where nothing is in the caches. */
 #define STEP_WORK 40
-#define FLOW_WORK 8
+#define FLOW_WORK 10
 #define GROUP_WORK 4
 #define MODEM_WORK 4
-#define DRAIN_WORK 4
+#define DRAIN_WORK 16
 #define DRAIN_BURST 32 /* packets */
 
 /* Does the next piece. Returns what it cost, at least 1; 0: nothing is left of this phase. */
@@ -91,10 +91,6 @@ static unsigned take_values(struct ds_change *c) {
 		RTE_VERIFY(scheduler_set_rate_limit(u->scheduler, v->to_rate_limit) == NULL);
 	if (v->cpe_timeout)
 		cpe_period_set(u, v->to_cpe_timeout);
-	if (v->filter_default) {
-		u->filter_default = v->to_filter_default;
-		flow_cache_forget_all(&u->flow_cache);
-	}
 	return GROUP_WORK;
 }
 
@@ -135,6 +131,7 @@ static void turn_modem(struct ds_change *c, const struct ds_modem_change *m) {
 
 	memcpy(d->mac, m->mac, sizeof(d->mac));
 	d->filter_group_count = m->filter_group_count;
+	d->filter_default = m->filter_default;
 	memcpy(d->filter_groups, m->filter_groups, sizeof(d->filter_groups));
 	d->classifier_set = m->classifier_set;
 	d->cpe_limit = m->cpe_limit;
@@ -175,6 +172,7 @@ bool ds_change_upper(void *change) {
 	if (!run_phases(c, phases, RTE_DIM(phases)))
 		return false;
 	c->phase = c->at = 0;
+	__atomic_store_n(&c->upper_done, true, __ATOMIC_RELEASE);
 	return true;
 }
 

@@ -22,13 +22,16 @@ const struct channel *ds_present_channel(const struct ds_change *c, uint32_t slo
 const struct bonding_group *ds_present_bonding_group(const struct ds_change *c, uint32_t slot) {
 	const struct bonding_group *list = c->sg->bonding_groups;
 
-	return slot < c->sg->bonding_group_count && bonding_group_is_there(&list[slot]) ? &list[slot] : NULL;
+	return slot < c->sg->bonding_group_count && bonding_group_is_there(&list[slot])
+		       ? &list[slot]
+		       : NULL;
 }
 
 const struct filter_group *ds_present_filter_group(const struct ds_change *c, uint32_t slot) {
 	const struct filter_group *list = c->sg->filter_groups;
 
-	return slot < c->sg->filter_group_count && filter_group_is_there(&list[slot]) ? &list[slot] : NULL;
+	return slot < c->sg->filter_group_count && filter_group_is_there(&list[slot]) ? &list[slot]
+										      : NULL;
 }
 
 static const struct live_change *change_at(const struct ds_change *c, enum live_object object,
@@ -83,8 +86,8 @@ static void call_modem(const struct modem *m, char text[CALLED]) {
 /* By what people call it, or by its place where it is not there at all. */
 static void call_object(const struct ds_change *c, const struct live_change *l, char text[CALLED]) {
 	static const char *const kinds[LIVE_OBJECTS] = {
-		[LIVE_GROUP] = "service group",	  [LIVE_CHANNEL] = "channel",
-		[LIVE_UPSTREAM_CHANNEL] = "",	  [LIVE_BONDING_GROUP] = "bonding group",
+		[LIVE_GROUP] = "service group",	      [LIVE_CHANNEL] = "channel",
+		[LIVE_UPSTREAM_CHANNEL] = "",	      [LIVE_BONDING_GROUP] = "bonding group",
 		[LIVE_FILTER_GROUP] = "filter group", [LIVE_MODEM] = "modem",
 	};
 	const uint32_t *id = NULL;

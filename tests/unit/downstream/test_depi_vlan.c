@@ -52,8 +52,8 @@ static void run(uint8_t family, uint16_t vlan, struct record *r) {
 	depi_bench_open(&bench, &c);
 	depi_free(&bench.lower.depi);
 	bench.sg.rphy_port.vlan = vlan;
-	assert_int_equal(depi_create(&bench.lower.depi, &bench.sg, 0, bench.headers, bench.fragments),
-			 0);
+	assert_int_equal(
+		depi_create(&bench.lower.depi, &bench.sg, 0, bench.headers, bench.fragments), 0);
 	r->count = 0;
 	for (unsigned f = 0; f < FRAMES; f++)
 		note(r, pkts, depi_bench_put(&bench, (uint16_t)(f % 3), 30 + 7 * f % 400, pkts));

@@ -2,7 +2,11 @@
 /* The downstream's tables hold what is configured, and nothing else. */
 #include "test.h"
 
+#include <string.h>
+
+#include <rte_byteorder.h>
 #include <rte_hash.h>
+#include <rte_hash_crc.h>
 
 #include "lookup_bench.h"
 
@@ -51,10 +55,87 @@ static void room_for_many_addresses(void **state) {
 	room_for_each_family(6);
 }
 
+#define CROWD 64 /* addresses: as many as there is room for */
+
+/* Addresses whose hashes agree in all bits by which a table finds buckets, both of them: there is room for 16. */
+static void crowd_fill(struct ip_address *crowd) {
+	const uint32_t same = 0x00ff00ff;
+	unsigned count = 0;
+
+	for (uint32_t i = 1; count < CROWD; i++) {
+		uint32_t word = rte_cpu_to_be_32(0x0a000000U + i);
+
+		if ((rte_hash_crc_4byte(word, 0) & same) != 0)
+			continue;
+		crowd[count].family = 4;
+		memcpy(crowd[count++].bytes, &word, sizeof(word));
+	}
+}
+
+/* However they fall, all that there is room for finds its place: later, nothing can be refused. */
+static void room_for_a_crowd(void **state) {
+	static struct ip_address crowd[CROWD];
+	static struct service_flow flow = {.id = 1, .active = true};
+	static void *const no_sessions[1];
+	struct modem modem = {.mac = {2, 8},
+			      .addresses = crowd,
+			      .address_count = 1,
+			      .service_flows = &flow,
+			      .service_flow_count = 1};
+	const struct service_group sg = {.id = 8, .modems = &modem, .modem_count = 1};
+	const struct group_room room = {.modems = 10, .ipv4 = CROWD, .flows = 20, .channels = 3};
+	struct ds_tables t;
+
+	(void)state;
+	crowd_fill(crowd);
+	assert_int_equal(ds_tables_create(&t, &sg, &room, no_sessions), 0);
+	assert_int_equal(t.room.modems, 10);
+	assert_int_equal(t.flow_count, 20);
+	for (uint64_t i = 1; i < CROWD; i++)
+		assert_int_equal(rte_hash_add_key_data(t.ipv4, crowd[i].bytes, (void *)i), 0);
+	for (uint64_t i = 0; i < CROWD; i++) {
+		void *place;
+
+		assert_true(rte_hash_lookup_data(t.ipv4, crowd[i].bytes, &place) >= 0);
+		assert_int_equal((uint64_t)place, i);
+	}
+	ds_tables_free(&t);
+}
+
+/* Places of a group's lists that are free are passed over; the numbers of flows know nothing of them. */
+static void free_places_are_passed_over(void **state) {
+	static struct ip_address address = {4, {10, 0, 0, 1}};
+	static struct service_flow flows[2] = {{.id = 1}, {.id = 2}};
+	static void *const no_sessions[4];
+	struct modem modems[4] = {
+		[1] = {.mac = {2, 9, 1}, .service_flows = flows, .service_flow_count = 2},
+		[3] = {.mac = {2, 9, 3},
+		       .addresses = &address,
+		       .address_count = 1,
+		       .service_flows = flows,
+		       .service_flow_count = 1},
+	};
+	const struct service_group sg = {.id = 9, .modems = modems, .modem_count = 4};
+	struct ds_tables t;
+	void *place;
+
+	(void)state;
+	assert_int_equal(ds_tables_create(&t, &sg, NULL, no_sessions), 0);
+	assert_int_equal(rte_hash_count(t.mac), 2);
+	assert_int_equal(t.flow_count, 3);
+	assert_int_equal(t.modems[1].flows[1], 1);
+	assert_int_equal(t.modems[3].flows[0], 2);
+	assert_true(rte_hash_lookup_data(t.ipv4, address.bytes, &place) >= 0);
+	assert_int_equal(ds_place_modem((uint64_t)place), 3);
+	ds_tables_free(&t);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_many_addresses_as_there_are),
 		cmocka_unit_test(room_for_many_addresses),
+		cmocka_unit_test(room_for_a_crowd),
+		cmocka_unit_test(free_places_are_passed_over),
 		cmocka_unit_test(lookup_bench_end),
 	};
 

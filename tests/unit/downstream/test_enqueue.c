@@ -99,12 +99,12 @@ static void setup(void **state) {
 	struct downstream *d = make("filter_default: deny\nmax_frame: 1600\n", 1);
 
 	(void)state;
-	assert_int_equal(d->upper.filter_default, FILTER_DENY);
+	assert_int_equal(d->tables.modems[0].filter_default, FILTER_DENY);
 	assert_int_equal(d->upper.max_frame, 1600 - RTE_ETHER_CRC_LEN);
 	assert_int_equal(ds_flow_records(&sg), 4096);
 	unmake(d);
 	d = make("filter_default: permit\n", 33);
-	assert_int_equal(d->upper.filter_default, FILTER_PERMIT);
+	assert_int_equal(d->tables.modems[32].filter_default, FILTER_PERMIT);
 	assert_int_equal(ds_flow_records(&sg), 4096); /* 33 * 128, and no more */
 	assert_int_equal(d->upper.flow_cache.mask, 4095);
 	unmake(d);

@@ -149,7 +149,7 @@ static uint16_t expect(struct bench *b, struct rte_mbuf **pkts, const struct pac
 		if (row->modem != NULL) {
 			verdicts[verdict]++;
 			if (verdict == 0)
-				verdict = 1U + b->upper.filter_default;
+				verdict = 1U + row->modem->filter_default;
 			if (verdict != 1U + FILTER_PERMIT)
 				continue;
 		}
@@ -184,7 +184,8 @@ static void check_default(enum filter_action action) {
 
 	bench.random.state = 2026 + action;
 	bench_open();
-	bench.upper.filter_default = action;
+	for (uint32_t m = 0; m < MODEMS; m++)
+		bench.modems[m].filter_default = (uint8_t)action;
 	for (int round = 0; round < 200; round++)
 		run_burst(&bench, verdicts);
 	assert_int_equal(c->values[COUNTER_FILTER_UNMATCHED], verdicts[0]);
