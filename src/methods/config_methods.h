@@ -4,5 +4,12 @@
 
 #include "control/rpc.h"
 
+struct config_get_params {
+	bool keys;
+};
+
+extern const struct key config_get_params[], config_get_result[];
+json_t *config_get(struct rpc_call *call);
+
 extern const struct key config_reload_result[];
 json_t *config_reload(struct rpc_call *call);

@@ -103,6 +103,8 @@ static const struct rpc_method methods[] = {
 	{"worker.resume", "gives a worker back what it ran at first",
 	 PARAMS(worker_resume_params, struct worker_params), life_result, worker_resume,
 	 "there is no such worker"},
+	{"config.get", "what is in service, as a configuration",
+	 PARAMS(config_get_params, struct config_get_params), config_get_result, config_get, NULL},
 	{"config.reload", "reads the file again, and does what differs",
 	 NO_PARAMS, config_reload_result, config_reload,
 	 "the file has mistakes, or something differs that takes a new start"},

@@ -44,6 +44,8 @@ static const struct key server_worker_item = {
 };
 
 const struct key server_info_result[] = {
+	{.name = "generation", .required = true, INTEGER(0, INT64_MAX), .example = "0",
+	 HELP("changes since the start")},
 	{.name = "version", .required = true, .kind = KIND_TEXT, .example = VCMTS_VERSION,
 	 HELP("of OpenVCMTS")},
 	{.name = "pid", .required = true, INTEGER(1, INT32_MAX), .example = "4711",
@@ -101,7 +103,7 @@ static json_t *server_workers(const struct server *s) {
 json_t *server_info(struct rpc_call *call) {
 	const struct methods *m = call->service;
 
-	return json_pack("{s:s, s:i, s:o, s:o, s:o}", "version", VCMTS_VERSION, "pid",
-			 (int)getpid(), "config", rpc_text(m->reload->path), "groups",
+	return json_pack("{s:s, s:I, s:i, s:o, s:o, s:o}", "version", VCMTS_VERSION, "generation",
+			 (json_int_t)m->server->generation, "pid", (int)getpid(), "config", rpc_text(m->reload->path), "groups",
 			 placed_groups(call), "workers", server_workers(m->server));
 }

@@ -12,7 +12,13 @@
 struct served_group *subject_next_group(struct rpc_call *call, unsigned *place) {
 	const struct methods *m = call->service;
 
-	return *place < m->server->group_count ? &m->server->groups[(*place)++] : NULL;
+	while (*place < m->server->group_count) {
+		struct served_group *g = &m->server->groups[(*place)++];
+
+		if (g->there)
+			return g;
+	}
+	return NULL;
 }
 
 const struct service_group *subject_config(const struct served_group *g) {
@@ -20,12 +26,7 @@ const struct service_group *subject_config(const struct served_group *g) {
 }
 
 size_t subject_modems(const struct served_group *g) {
-	const struct service_group *sg = subject_config(g);
-	size_t modems = 0;
-
-	for (size_t m = 0; m < sg->modem_count; m++)
-		modems += modem_is_there(&sg->modems[m]);
-	return modems;
+	return g->live.modems;
 }
 
 /* The ids of all groups, as many as there is room for. */
@@ -45,13 +46,14 @@ static void list_ids(struct rpc_call *call, char *text, size_t size) {
 }
 
 struct served_group *subject_group(struct rpc_call *call, const struct group_subject *s) {
-	const struct methods *m = call->service;
-	struct served_group *g;
+	struct served_group *g, *only;
 	unsigned place = 0;
 	char ids[128] = "", found[32] = "nothing";
 
-	if (!s->given && m->server->group_count == 1)
-		return &m->server->groups[0];
+	only = subject_next_group(call, &place);
+	if (!s->given && only != NULL && subject_next_group(call, &place) == NULL)
+		return only;
+	place = 0;
 	while ((g = subject_next_group(call, &place)) != NULL) {
 		if (s->given && g->sg->id == s->id)
 			return g;

@@ -14,35 +14,35 @@ void reload_open(struct reload *r, struct server *s, const char *path,
 	pthread_cond_init(&r->answered, NULL);
 }
 
-static bool load(struct reload *r, struct server_config *next) {
+static const struct server_config *load(struct reload *r) {
+	const struct server_config *next = NULL;
 	char *said = NULL;
 	size_t size;
 	FILE *errors = open_memstream(&said, &size);
-	int mistakes =
-		errors == NULL ? 1 : server_config_load_on(r->path, &r->devices, next, errors);
 
-	if (errors != NULL)
+	if (errors != NULL) {
+		next = server_config_load_again(&r->kept, r->path, &r->devices, errors);
 		fclose(errors);
-	if (mistakes > 0) {
+	}
+	if (next == NULL) {
 		fprintf(stderr, "%s", said != NULL ? said : "");
-		snprintf(r->line, sizeof(r->line), "%s: %d mistake%s, nothing was changed: %.*s",
-			 r->path, mistakes, mistakes == 1 ? "" : "s",
-			 said != NULL ? (int)strcspn(said, "\n") : 0, said != NULL ? said : "");
+		snprintf(r->line, sizeof(r->line), "%s: mistakes, nothing was changed: %.*s",
+			 r->path, said != NULL ? (int)strcspn(said, "\n") : 0,
+			 said != NULL ? said : "");
 	}
 	free(said);
-	return mistakes == 0;
+	return next;
 }
 
 static bool load_and_take(struct reload *r) {
+	const struct server_config *next = load(r);
 	char said[RECONFIGURE_LINE];
-	struct server_config next;
 	bool good;
 
-	if (!load(r, &next))
+	if (next == NULL)
 		return false;
-	good = server_reconfigure(r->server, &next, said);
+	good = server_reconfigure(r->server, next, said);
 	snprintf(r->line, sizeof(r->line), "%s: %s%s", r->path, good ? "read again: " : "", said);
-	server_config_free(&next);
 	return good;
 }
 
@@ -101,4 +101,5 @@ void reload_close(struct reload *r) {
 void reload_free(struct reload *r) {
 	pthread_cond_destroy(&r->answered);
 	pthread_mutex_destroy(&r->lock);
+	server_config_forget(r->kept);
 }

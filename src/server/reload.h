@@ -15,6 +15,7 @@ struct reload {
 	struct server *server;
 	const char *path; /* of the configuration */
 	struct server_devices devices; /* instead of those in it */
+	struct kept_groups *kept; /* what was loaded last, so that only what differs is read */
 	/* Asked for by another thread, and what came of it. */
 	pthread_mutex_t lock;
 	pthread_cond_t answered;

@@ -125,6 +125,13 @@ static json_t *list_json(const struct key *key, const char *object) {
 	return list;
 }
 
+static json_t *text_json(const char *field) {
+	const char *text;
+
+	memcpy(&text, field, sizeof(text));
+	return text == NULL ? json_null() : json_string(text);
+}
+
 json_t *value_json(const struct key *key, const void *object) {
 	const char *field = (const char *)object + key->offset;
 	struct ip_prefix prefix;
@@ -145,6 +152,9 @@ json_t *value_json(const struct key *key, const void *object) {
 	case KIND_HEX: return hex_json(key, (const uint8_t *)field);
 	case KIND_LIST: return list_json(key, object);
 	case KIND_MAP: return map_json(key->keys, field);
+	case KIND_NAME:
+	case KIND_DEVICE: return text_json(field);
+	case KIND_CORES: return json_null(); /* threads have their cores by number */
 	default: return number_json(key, load_integer(key, field));
 	}
 }

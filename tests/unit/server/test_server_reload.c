@@ -23,28 +23,36 @@ static struct groups_bench storage, *const bench = &storage;
 static unsigned groups_in_file = GROUPS;
 static void (*edited)(struct service_group *groups); /* since the last time */
 
-int server_config_load_on(const char *path, const struct server_devices *devices,
-			  struct server_config *config, FILE *errors) {
-	(void)devices;
-	(void)path;
-	(void)errors;
-	*config = (struct server_config){
-		.groups = calloc(groups_in_file, sizeof(*config->groups)),
-		.group_count = groups_in_file,
-	};
-	assert_non_null(config->groups);
-	for (unsigned g = 0; g < groups_in_file; g++)
-		groups_bench_load(&config->groups[g], g + 1, &threads[g % GROUPS]);
-	if (edited != NULL)
-		edited(config->groups);
-	return 0;
+static struct server_config loaded;
+
+static void forget(void) {
+	for (size_t g = 0; g < loaded.group_count; g++)
+		service_group_free(&loaded.groups[g]);
+	free(loaded.groups);
+	loaded = (struct server_config){0};
 }
 
-void server_config_free(struct server_config *config) {
-	for (size_t g = 0; g < config->group_count; g++)
-		service_group_free(&config->groups[g]);
-	free(config->groups);
-	*config = (struct server_config){0};
+const struct server_config *server_config_load_again(struct kept_groups **kept, const char *path,
+						     const struct server_devices *devices,
+						     FILE *errors) {
+	(void)kept;
+	(void)path;
+	(void)devices;
+	(void)errors;
+	forget();
+	loaded.groups = calloc(groups_in_file, sizeof(*loaded.groups));
+	loaded.group_count = groups_in_file;
+	assert_non_null(loaded.groups);
+	for (unsigned g = 0; g < groups_in_file; g++)
+		groups_bench_load(&loaded.groups[g], g + 1, &threads[g % GROUPS]);
+	if (edited != NULL)
+		edited(loaded.groups);
+	return &loaded;
+}
+
+void server_config_forget(struct kept_groups *kept) {
+	(void)kept;
+	forget();
 }
 
 static void *run(void *worker) {

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/live/group_json.h"
+
+#include <string.h>
+
+#include "model/live/live_kind.h"
+#include "model/live/object_json.h"
+#include "model/live/value_json.h"
+
+/* What a group has but once. Lists are left empty. */
+static json_t *single_json(const struct service_group *sg) {
+	struct service_group single = *sg;
+
+	single.channel_count = single.upstream_channel_count = 0;
+	single.bonding_group_count = single.filter_group_count = single.modem_count = 0;
+	/* cores as they were dealt out, however they were asked for */
+	single.threads.asked = (struct thread_request){
+		.downstream = true,
+		.main_core = true,
+		.upper_mac_core = true,
+		.lower_mac_core = true,
+		.upstream_core = true,
+	};
+	return map_json(service_group_keys, &single);
+}
+
+static bool is_there(const struct live_group *l, enum live_object object, uint32_t place) {
+	return l->blocks[object][place] != NULL;
+}
+
+static json_t *list_json(const struct live_group *l, enum live_object object, bool secrets) {
+	json_t *list = json_array();
+
+	for (uint32_t place = 0; place < live_room(&l->room, object); place++) {
+		if (is_there(l, object, place) &&
+		    json_array_append_new(list, object_json(l, object, place, secrets)) != 0) {
+			json_decref(list);
+			return NULL;
+		}
+	}
+	return list;
+}
+
+json_t *group_json(const struct live_group *l, bool secrets) {
+	json_t *group = single_json(&l->sg);
+
+	for (enum live_object o = LIVE_CHANNEL; group != NULL && o < LIVE_OBJECTS; o++) {
+		json_t *list = list_json(l, o, secrets);
+
+		if (json_array_size(list) == 0 && list != NULL) {
+			json_object_del(group, live_kinds[o].list);
+			json_decref(list);
+		} else if (json_object_set_new(group, live_kinds[o].list, list) != 0) {
+			json_decref(group);
+			return NULL;
+		}
+	}
+	return group;
+}
