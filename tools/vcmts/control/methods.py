@@ -44,6 +44,8 @@ class ServerInfoWorkers(TypedDict):
 
 
 class ServerInfo(TypedDict):
+    # changes since the start
+    generation: int
     # of OpenVCMTS
     version: str
     # number of the process
@@ -245,6 +247,211 @@ class CountersGet(TypedDict):
     shared_ports: list[CountersGetSharedPorts]
 
 
+class ModemAdd(TypedDict):
+    # what has changed
+    done: str
+    # changes since the start, this one included
+    generation: int
+
+
+class ModemReplace(TypedDict):
+    # what has changed
+    done: str
+    # changes since the start, this one included
+    generation: int
+
+
+class ModemSet(TypedDict):
+    # what has changed
+    done: str
+    # changes since the start, this one included
+    generation: int
+
+
+class ModemRemove(TypedDict):
+    # what has changed
+    done: str
+    # changes since the start, this one included
+    generation: int
+
+
+class FilterGroupAdd(TypedDict):
+    # what has changed
+    done: str
+    # changes since the start, this one included
+    generation: int
+
+
+class FilterGroupReplace(TypedDict):
+    # what has changed
+    done: str
+    # changes since the start, this one included
+    generation: int
+
+
+class FilterGroupSet(TypedDict):
+    # what has changed
+    done: str
+    # changes since the start, this one included
+    generation: int
+
+
+class FilterGroupRemove(TypedDict):
+    # what has changed
+    done: str
+    # changes since the start, this one included
+    generation: int
+
+
+class ChannelAdd(TypedDict):
+    # what has changed
+    done: str
+    # changes since the start, this one included
+    generation: int
+
+
+class ChannelReplace(TypedDict):
+    # what has changed
+    done: str
+    # changes since the start, this one included
+    generation: int
+
+
+class ChannelSet(TypedDict):
+    # what has changed
+    done: str
+    # changes since the start, this one included
+    generation: int
+
+
+class ChannelRemove(TypedDict):
+    # what has changed
+    done: str
+    # changes since the start, this one included
+    generation: int
+
+
+class UpstreamChannelAdd(TypedDict):
+    # what has changed
+    done: str
+    # changes since the start, this one included
+    generation: int
+
+
+class UpstreamChannelReplace(TypedDict):
+    # what has changed
+    done: str
+    # changes since the start, this one included
+    generation: int
+
+
+class UpstreamChannelSet(TypedDict):
+    # what has changed
+    done: str
+    # changes since the start, this one included
+    generation: int
+
+
+class UpstreamChannelRemove(TypedDict):
+    # what has changed
+    done: str
+    # changes since the start, this one included
+    generation: int
+
+
+class BondingGroupAdd(TypedDict):
+    # what has changed
+    done: str
+    # changes since the start, this one included
+    generation: int
+
+
+class BondingGroupReplace(TypedDict):
+    # what has changed
+    done: str
+    # changes since the start, this one included
+    generation: int
+
+
+class BondingGroupSet(TypedDict):
+    # what has changed
+    done: str
+    # changes since the start, this one included
+    generation: int
+
+
+class BondingGroupRemove(TypedDict):
+    # what has changed
+    done: str
+    # changes since the start, this one included
+    generation: int
+
+
+class GroupSet(TypedDict):
+    # what has changed
+    done: str
+    # changes since the start, this one included
+    generation: int
+
+
+class GroupAdd(TypedDict):
+    # changes since the start, this one included
+    generation: int
+
+
+class GroupRemove(TypedDict):
+    # changes since the start, this one included
+    generation: int
+
+
+class GroupDrain(TypedDict):
+    # packets and parts of packets that it still holds; 0: it is empty
+    held: int
+
+
+class GroupResume(TypedDict):
+    # changes since the start, this one included
+    generation: int
+
+
+class KeyInstall(TypedDict):
+    # what has changed
+    done: str
+    # changes since the start, this one included
+    generation: int
+
+
+class KeyUse(TypedDict):
+    # what has changed
+    done: str
+    # changes since the start, this one included
+    generation: int
+
+
+class KeyRemove(TypedDict):
+    # what has changed
+    done: str
+    # changes since the start, this one included
+    generation: int
+
+
+class WorkerDrain(TypedDict):
+    # changes since the start, this one included
+    generation: int
+
+
+class WorkerResume(TypedDict):
+    # changes since the start, this one included
+    generation: int
+
+
+class ConfigGet(TypedDict):
+    # changes since the start
+    generation: int
+    # what is in service, with the keys of a server's file
+    config: dict[str, Any]
+
+
 class ConfigReload(TypedDict):
     # what has changed, as vcmtsd prints it
     done: str
@@ -324,6 +531,542 @@ def counters_get(
         group=group,
     )
     result: CountersGet = client.call("counters.get", **params)
+    return result
+
+
+def modem_add(
+    client: Client,
+    *,
+    # the keys of an item of `modems` in the configuration; set: mac and those that are to differ (a
+    # merge patch, RFC 7396, in which an object for a list names its items by their ids)
+    modem: dict[str, Any],
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> ModemAdd:
+    """Adds a cable modem, which is in service when this is answered."""
+    params = _given(
+        group=group,
+        modem=modem,
+    )
+    result: ModemAdd = client.call("modem.add", **params)
+    return result
+
+
+def modem_replace(
+    client: Client,
+    *,
+    # the keys of an item of `modems` in the configuration; set: mac and those that are to differ (a
+    # merge patch, RFC 7396, in which an object for a list names its items by their ids)
+    modem: dict[str, Any],
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> ModemReplace:
+    """Makes a cable modem another one."""
+    params = _given(
+        group=group,
+        modem=modem,
+    )
+    result: ModemReplace = client.call("modem.replace", **params)
+    return result
+
+
+def modem_set(
+    client: Client,
+    *,
+    # the keys of an item of `modems` in the configuration; set: mac and those that are to differ (a
+    # merge patch, RFC 7396, in which an object for a list names its items by their ids)
+    modem: dict[str, Any],
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> ModemSet:
+    """Changes some keys of a cable modem."""
+    params = _given(
+        group=group,
+        modem=modem,
+    )
+    result: ModemSet = client.call("modem.set", **params)
+    return result
+
+
+def modem_remove(
+    client: Client,
+    *,
+    # its mac alone
+    modem: dict[str, Any],
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> ModemRemove:
+    """Removes a cable modem; what waits for it goes out, or is dropped by name."""
+    params = _given(
+        group=group,
+        modem=modem,
+    )
+    result: ModemRemove = client.call("modem.remove", **params)
+    return result
+
+
+def filter_group_add(
+    client: Client,
+    *,
+    # the keys of an item of `filter_groups` in the configuration; set: id and those that are to
+    # differ (a merge patch, RFC 7396, in which an object for a list names its items by their ids)
+    filter_group: dict[str, Any],
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> FilterGroupAdd:
+    """Adds a filter group, which is in service when this is answered."""
+    params = _given(
+        group=group,
+        filter_group=filter_group,
+    )
+    result: FilterGroupAdd = client.call("filter_group.add", **params)
+    return result
+
+
+def filter_group_replace(
+    client: Client,
+    *,
+    # the keys of an item of `filter_groups` in the configuration; set: id and those that are to
+    # differ (a merge patch, RFC 7396, in which an object for a list names its items by their ids)
+    filter_group: dict[str, Any],
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> FilterGroupReplace:
+    """Makes a filter group another one."""
+    params = _given(
+        group=group,
+        filter_group=filter_group,
+    )
+    result: FilterGroupReplace = client.call("filter_group.replace", **params)
+    return result
+
+
+def filter_group_set(
+    client: Client,
+    *,
+    # the keys of an item of `filter_groups` in the configuration; set: id and those that are to
+    # differ (a merge patch, RFC 7396, in which an object for a list names its items by their ids)
+    filter_group: dict[str, Any],
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> FilterGroupSet:
+    """Changes some keys of a filter group."""
+    params = _given(
+        group=group,
+        filter_group=filter_group,
+    )
+    result: FilterGroupSet = client.call("filter_group.set", **params)
+    return result
+
+
+def filter_group_remove(
+    client: Client,
+    *,
+    # its id alone
+    filter_group: dict[str, Any],
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> FilterGroupRemove:
+    """Removes a filter group; what waits for it goes out, or is dropped by name."""
+    params = _given(
+        group=group,
+        filter_group=filter_group,
+    )
+    result: FilterGroupRemove = client.call("filter_group.remove", **params)
+    return result
+
+
+def channel_add(
+    client: Client,
+    *,
+    # the keys of an item of `channels` in the configuration; set: id and those that are to differ
+    # (a merge patch, RFC 7396, in which an object for a list names its items by their ids)
+    channel: dict[str, Any],
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> ChannelAdd:
+    """Adds a downstream channel, which is in service when this is answered."""
+    params = _given(
+        group=group,
+        channel=channel,
+    )
+    result: ChannelAdd = client.call("channel.add", **params)
+    return result
+
+
+def channel_replace(
+    client: Client,
+    *,
+    # the keys of an item of `channels` in the configuration; set: id and those that are to differ
+    # (a merge patch, RFC 7396, in which an object for a list names its items by their ids)
+    channel: dict[str, Any],
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> ChannelReplace:
+    """Makes a downstream channel another one."""
+    params = _given(
+        group=group,
+        channel=channel,
+    )
+    result: ChannelReplace = client.call("channel.replace", **params)
+    return result
+
+
+def channel_set(
+    client: Client,
+    *,
+    # the keys of an item of `channels` in the configuration; set: id and those that are to differ
+    # (a merge patch, RFC 7396, in which an object for a list names its items by their ids)
+    channel: dict[str, Any],
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> ChannelSet:
+    """Changes some keys of a downstream channel."""
+    params = _given(
+        group=group,
+        channel=channel,
+    )
+    result: ChannelSet = client.call("channel.set", **params)
+    return result
+
+
+def channel_remove(
+    client: Client,
+    *,
+    # its id alone
+    channel: dict[str, Any],
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> ChannelRemove:
+    """Removes a downstream channel; what waits for it goes out, or is dropped by name."""
+    params = _given(
+        group=group,
+        channel=channel,
+    )
+    result: ChannelRemove = client.call("channel.remove", **params)
+    return result
+
+
+def upstream_channel_add(
+    client: Client,
+    *,
+    # the keys of an item of `upstream_channels` in the configuration; set: id and those that are to
+    # differ (a merge patch, RFC 7396, in which an object for a list names its items by their ids)
+    upstream_channel: dict[str, Any],
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> UpstreamChannelAdd:
+    """Adds an upstream channel, which is in service when this is answered."""
+    params = _given(
+        group=group,
+        upstream_channel=upstream_channel,
+    )
+    result: UpstreamChannelAdd = client.call("upstream_channel.add", **params)
+    return result
+
+
+def upstream_channel_replace(
+    client: Client,
+    *,
+    # the keys of an item of `upstream_channels` in the configuration; set: id and those that are to
+    # differ (a merge patch, RFC 7396, in which an object for a list names its items by their ids)
+    upstream_channel: dict[str, Any],
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> UpstreamChannelReplace:
+    """Makes an upstream channel another one."""
+    params = _given(
+        group=group,
+        upstream_channel=upstream_channel,
+    )
+    result: UpstreamChannelReplace = client.call("upstream_channel.replace", **params)
+    return result
+
+
+def upstream_channel_set(
+    client: Client,
+    *,
+    # the keys of an item of `upstream_channels` in the configuration; set: id and those that are to
+    # differ (a merge patch, RFC 7396, in which an object for a list names its items by their ids)
+    upstream_channel: dict[str, Any],
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> UpstreamChannelSet:
+    """Changes some keys of an upstream channel."""
+    params = _given(
+        group=group,
+        upstream_channel=upstream_channel,
+    )
+    result: UpstreamChannelSet = client.call("upstream_channel.set", **params)
+    return result
+
+
+def upstream_channel_remove(
+    client: Client,
+    *,
+    # its id alone
+    upstream_channel: dict[str, Any],
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> UpstreamChannelRemove:
+    """Removes an upstream channel; what waits for it goes out, or is dropped by name."""
+    params = _given(
+        group=group,
+        upstream_channel=upstream_channel,
+    )
+    result: UpstreamChannelRemove = client.call("upstream_channel.remove", **params)
+    return result
+
+
+def bonding_group_add(
+    client: Client,
+    *,
+    # the keys of an item of `bonding_groups` in the configuration; set: id and those that are to
+    # differ (a merge patch, RFC 7396, in which an object for a list names its items by their ids)
+    bonding_group: dict[str, Any],
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> BondingGroupAdd:
+    """Adds a bonding group, which is in service when this is answered."""
+    params = _given(
+        group=group,
+        bonding_group=bonding_group,
+    )
+    result: BondingGroupAdd = client.call("bonding_group.add", **params)
+    return result
+
+
+def bonding_group_replace(
+    client: Client,
+    *,
+    # the keys of an item of `bonding_groups` in the configuration; set: id and those that are to
+    # differ (a merge patch, RFC 7396, in which an object for a list names its items by their ids)
+    bonding_group: dict[str, Any],
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> BondingGroupReplace:
+    """Makes a bonding group another one."""
+    params = _given(
+        group=group,
+        bonding_group=bonding_group,
+    )
+    result: BondingGroupReplace = client.call("bonding_group.replace", **params)
+    return result
+
+
+def bonding_group_set(
+    client: Client,
+    *,
+    # the keys of an item of `bonding_groups` in the configuration; set: id and those that are to
+    # differ (a merge patch, RFC 7396, in which an object for a list names its items by their ids)
+    bonding_group: dict[str, Any],
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> BondingGroupSet:
+    """Changes some keys of a bonding group."""
+    params = _given(
+        group=group,
+        bonding_group=bonding_group,
+    )
+    result: BondingGroupSet = client.call("bonding_group.set", **params)
+    return result
+
+
+def bonding_group_remove(
+    client: Client,
+    *,
+    # its id alone
+    bonding_group: dict[str, Any],
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> BondingGroupRemove:
+    """Removes a bonding group; what waits for it goes out, or is dropped by name."""
+    params = _given(
+        group=group,
+        bonding_group=bonding_group,
+    )
+    result: BondingGroupRemove = client.call("bonding_group.remove", **params)
+    return result
+
+
+def group_set(
+    client: Client,
+    *,
+    # rate_limit, cpe_timeout or both, as in the configuration
+    values: dict[str, Any],
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> GroupSet:
+    """Changes what a service group has but once."""
+    params = _given(
+        group=group,
+        values=values,
+    )
+    result: GroupSet = client.call("group.set", **params)
+    return result
+
+
+def group_add(
+    client: Client,
+    *,
+    # configuration of one service group, as vcmtsd sees the path
+    file: str,
+) -> GroupAdd:
+    """Takes a service group of a file into service."""
+    params = _given(
+        file=file,
+    )
+    result: GroupAdd = client.call("group.add", **params)
+    return result
+
+
+def group_remove(
+    client: Client,
+    *,
+    # service group; may be left out where there is but one
+    group: int | None = None,
+    # how long what it holds may take to go out
+    limit: str | None = None,
+) -> GroupRemove:
+    """Takes a service group out of service."""
+    params = _given(
+        group=group,
+        limit=limit,
+    )
+    result: GroupRemove = client.call("group.remove", **params)
+    return result
+
+
+def group_drain(
+    client: Client,
+    *,
+    # service group; may be left out where there is but one
+    group: int | None = None,
+    # how long what it holds may take to go out
+    limit: str | None = None,
+) -> GroupDrain:
+    """Receives nothing more for a service group, and waits until it holds nothing."""
+    params = _given(
+        group=group,
+        limit=limit,
+    )
+    result: GroupDrain = client.call("group.drain", **params)
+    return result
+
+
+def group_resume(
+    client: Client,
+    *,
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> GroupResume:
+    """Receives again for a service group."""
+    params = _given(
+        group=group,
+    )
+    result: GroupResume = client.call("group.resume", **params)
+    return result
+
+
+def key_install(
+    client: Client,
+    *,
+    # security association ID
+    said: int,
+    # the next traffic encryption key
+    key: str,
+    # its initialisation vector
+    iv: str,
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> KeyInstall:
+    """Installs the next traffic encryption key of a security association."""
+    params = _given(
+        group=group,
+        said=said,
+        key=key,
+        iv=iv,
+    )
+    result: KeyInstall = client.call("key.install", **params)
+    return result
+
+
+def key_use(
+    client: Client,
+    *,
+    # security association ID
+    said: int,
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> KeyUse:
+    """Has downstream frames encrypted by the next key; upstream both are taken."""
+    params = _given(
+        group=group,
+        said=said,
+    )
+    result: KeyUse = client.call("key.use", **params)
+    return result
+
+
+def key_remove(
+    client: Client,
+    *,
+    # security association ID
+    said: int,
+    # service group; may be left out where there is but one
+    group: int | None = None,
+) -> KeyRemove:
+    """Removes the old key, when the next one is used."""
+    params = _given(
+        group=group,
+        said=said,
+    )
+    result: KeyRemove = client.call("key.remove", **params)
+    return result
+
+
+def worker_drain(
+    client: Client,
+    *,
+    # of the worker that is to run nothing
+    core: int,
+    # of the worker that takes over what it runs
+    to: int,
+) -> WorkerDrain:
+    """Has another worker run all that a worker runs."""
+    params = _given(
+        core=core,
+        to=to,
+    )
+    result: WorkerDrain = client.call("worker.drain", **params)
+    return result
+
+
+def worker_resume(
+    client: Client,
+    *,
+    # of the worker that is to run again what it ran at first
+    core: int,
+) -> WorkerResume:
+    """Gives a worker back what it ran at first."""
+    params = _given(
+        core=core,
+    )
+    result: WorkerResume = client.call("worker.resume", **params)
+    return result
+
+
+def config_get(
+    client: Client,
+    *,
+    # with the traffic encryption keys, without which it cannot be read as a file
+    keys: bool | None = None,
+) -> ConfigGet:
+    """What is in service, as a configuration."""
+    params = _given(
+        keys=keys,
+    )
+    result: ConfigGet = client.call("config.get", **params)
     return result
 
 
