@@ -96,6 +96,8 @@ static bool went_there(const struct rig_outcome *out, bool next, enum drop_reaso
 		return reason == out->reason;
 	if (rig->flow_ids[meta->flow] != 0)
 		return meta->modem == out->modem && rig->flow_ids[meta->flow] == out->flow;
+	if (!next)
+		return false;
 	m = object_at(next, LIVE_MODEM, out->modem);
 	for (size_t f = 0; f < m->service_flow_count; f++) {
 		if (m->service_flows[f].id == out->flow)
