@@ -196,11 +196,34 @@ static void check_filter_groups(struct check *check, struct node *root) {
 	}
 }
 
+static void check_room(struct check *check, struct node *root) {
+	const struct service_group *sg = check->sg;
+	const struct node *node = node_field(root, "max_modems");
+	struct path path = {.key = "max_modems"};
+	char allowed[64];
+
+	if (node == NULL || node_field(root, "modems") == NULL || sg->modem_count <= sg->max_modems)
+		return;
+	snprintf(allowed, sizeof(allowed), "at least the %zu modems that there are",
+		 sg->modem_count);
+	check_report(check, node, node_present(root, path.key)->line, &path, allowed);
+}
+
+/* The lists, whose references the maps of ids resolve. */
+void check_lists(struct check *check, struct node *root) {
+	check_channels(check, root);
+	check_bonding_groups(check, root);
+	check_filter_groups(check, root);
+	check_modems(check, root);
+	check_upstream(check, root);
+	unique_finish(&check->flows, check->errors);
+}
+
 void service_group_check(struct service_group *sg, struct node *root, struct errors *errors) {
 	struct check check = {
 		.sg = sg,
 		.errors = errors,
-		.flows = {.place = {.lists = {"modems", "service_flows"}, .leaf = "id"}},
+		.flows = CHECK_FLOWS,
 	};
 
 	if (map_ids(&check, &check.channels, root, "channels", true) &&
@@ -210,12 +233,8 @@ void service_group_check(struct service_group *sg, struct node *root, struct err
 		all_check_ports(&check, root);
 		check_threads(&check, root);
 		check_rphy(&check, root);
-		check_channels(&check, root);
-		check_bonding_groups(&check, root);
-		check_filter_groups(&check, root);
-		check_modems(&check, root);
-		check_upstream(&check, root);
-		unique_finish(&check.flows, errors);
+		check_room(&check, root);
+		check_lists(&check, root);
 	} else {
 		errors_add(errors, 1, NULL, "no memory left", "a file that fits the machine");
 	}

@@ -13,6 +13,9 @@
 /* From the id that the file gives to the index in the list. */
 struct id_map {
 	uint32_t *index; /* KEYS_MAX_ID + 1 entries; ID_UNKNOWN where there is no such id */
+	/* Instead of them, for a group in service: the place of an id, or ID_UNKNOWN. */
+	uint32_t (*find)(const void *group, uint32_t id);
+	const void *group;
 	bool complete; /* every item has a usable id, so that an unknown one is a mistake */
 };
 
@@ -33,6 +36,27 @@ struct check {
  * are left alone, so that one mistake makes one line.
  */
 void service_group_check(struct service_group *sg, struct node *root, struct errors *errors);
+
+#define CHECK_FLOWS {.place = {.lists = {"modems", "service_flows"}, .leaf = "id"}}
+
+/*
+ * The part of it that looks at the lists which `root` has: `check` has its maps of ids, and CHECK_FLOWS as its
+ * flows. So a list of one object is checked within a group that has the others.
+ */
+void check_lists(struct check *check, struct node *root);
+
+/* Bytes that may pass at once at `rate`, where nothing is said. */
+uint32_t check_default_burst(uint64_t rate);
+
+/* Bytes that may wait while memory is short, of a flow with this buffer, where nothing is said. */
+uint32_t check_default_min_buffer(uint32_t buffer);
+
+/* All values but the SAID: may modems have both under one? */
+bool check_same_association(const struct security_association *a,
+			    const struct security_association *b);
+
+/* Bits per second of the group's channels; 0 where one of them is not known. */
+uint64_t check_capacity(const struct service_group *sg, const struct bonding_group *group);
 
 /* For the parts of the check. */
 

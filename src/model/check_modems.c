@@ -50,8 +50,8 @@ static void check_filter_references(struct modem_check *modems, const struct nod
 	}
 }
 
-static bool same_association(const struct security_association *a,
-			     const struct security_association *b) {
+bool check_same_association(const struct security_association *a,
+			    const struct security_association *b) {
 	return a->cipher == b->cipher && a->key_sequence == b->key_sequence &&
 	       memcmp(a->key, b->key, sizeof(a->key)) == 0 &&
 	       memcmp(a->iv, b->iv, sizeof(a->iv)) == 0 && a->has_next_key == b->has_next_key &&
@@ -68,7 +68,7 @@ static void check_shared_said(struct modem_check *modems, const struct node *map
 
 	if (*first == NULL)
 		*first = own;
-	else if (!same_association(*first, own))
+	else if (!check_same_association(*first, own))
 		check_report(modems->check, said, said->line, &path,
 			     "a said of its own, or the same keys, ivs, cipher and key_sequence "
 			     "as the modems that share it");

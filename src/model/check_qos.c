@@ -49,7 +49,7 @@ static void refuse_idle(const struct place *place, const char *key, const char *
 	qos_refuse(place, key, allowed);
 }
 
-static uint32_t default_burst(uint64_t rate) {
+uint32_t check_default_burst(uint64_t rate) {
 	uint64_t burst = rate / (8 * BURSTS_A_SECOND);
 
 	return burst > LEAST_BURST ? (uint32_t)burst : LEAST_BURST;
@@ -64,7 +64,7 @@ static void check_burst(const struct place *place, const char *key, uint32_t *bu
 	if (rate == 0)
 		refuse_idle(place, key, rate_key);
 	else if (*burst == 0)
-		*burst = default_burst(rate);
+		*burst = check_default_burst(rate);
 	else if (*burst < max_frame)
 		refuse_beyond(place, key, "at least", "max_frame", units_format_size, max_frame);
 }
@@ -99,7 +99,7 @@ static void check_reserved_packet(const struct place *place, const struct servic
 }
 
 /* An eighth, but two long frames where the buffer holds as much. */
-static uint32_t default_min_buffer(uint32_t buffer) {
+uint32_t check_default_min_buffer(uint32_t buffer) {
 	uint32_t least = buffer < LEAST_BURST ? buffer : LEAST_BURST;
 
 	return buffer / 8 > least ? buffer / 8 : least;
@@ -109,7 +109,7 @@ static void check_buffers(const struct place *place, struct service_flow *flow) 
 	if (flow->buffer == 0)
 		return; /* refused */
 	if (flow->min_buffer == 0)
-		flow->min_buffer = default_min_buffer(flow->buffer);
+		flow->min_buffer = check_default_min_buffer(flow->buffer);
 	if (flow->max_buffer == 0)
 		flow->max_buffer = flow->buffer;
 	if (flow->min_buffer > flow->buffer)
@@ -191,8 +191,7 @@ void check_modem_qos(struct check *check, const struct node *map, struct modem *
 	qos_refuse(&place, key, allowed);
 }
 
-/* Bits per second of the group's channels; 0 where one of them is not known. */
-static uint64_t capacity_of(const struct service_group *sg, const struct bonding_group *group) {
+uint64_t check_capacity(const struct service_group *sg, const struct bonding_group *group) {
 	uint64_t capacity = 0;
 
 	for (size_t i = 0; i < group->channel_count; i++) {
@@ -241,7 +240,7 @@ void check_reserved(struct check *check, struct node *root) {
 		add_reserved(&sg->modems[m], reserved);
 	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
 	     item = item->next) {
-		uint64_t capacity = capacity_of(sg, &sg->bonding_groups[i]);
+		uint64_t capacity = check_capacity(sg, &sg->bonding_groups[i]);
 
 		if (capacity != 0 && reserved[i] > capacity)
 			report_overbooked(check, node_resolve(item), capacity, reserved[i], i);

@@ -21,14 +21,17 @@ void check_report(struct check *check, const struct node *node, uint32_t line,
 bool check_resolve(struct check *check, const struct id_map *map, struct node *node,
 		   uint32_t *value, const struct path *path, const char *what) {
 	char allowed[64];
+	uint32_t index;
 
 	if (node_resolve(node)->bad)
 		return false;
-	if (map->index[*value] != ID_UNKNOWN) {
-		*value = map->index[*value];
+	index = map->find != NULL ? map->find(map->group, *value) : map->index[*value];
+	if (index != ID_UNKNOWN) {
+		*value = index;
 		return true;
 	}
-	snprintf(allowed, sizeof(allowed), "the id of %s of this file", what);
+	snprintf(allowed, sizeof(allowed), "the id of %s %s", what,
+		 map->find != NULL ? "in service" : "of this file");
 	if (map->complete)
 		check_report(check, node, node->line, path, allowed);
 	return false;

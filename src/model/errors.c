@@ -66,6 +66,10 @@ void errors_where(const struct errors *errors, uint32_t line, uint32_t from, cha
 		  size_t size) {
 	struct errors_scope scope = scope_of(errors, line), near = scope_of(errors, from);
 
+	if (line == 0) { /* of a request */
+		snprintf(text, size, "in the same request");
+		return;
+	}
 	line = line_in_file(&scope, line);
 	if (scope.order == near.order)
 		snprintf(text, size, "on line %" PRIu32, line);

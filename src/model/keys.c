@@ -8,8 +8,6 @@
 /* One row a key, to be read as a table. */
 /* clang-format off */
 
-#define MAX_GROUPS 1024
-
 _Static_assert(offsetof(struct match, tos_mask) == offsetof(struct match, tos) + 1,
 	       "KIND_TOS fills both bytes");
 
@@ -261,16 +259,20 @@ const struct key service_group_keys[] = {
 	 .example = "16384",
 	 HELP("packets that may wait in all queues of the group together; where not given, the "
 	      "server divides its buffers among its groups")},
+	{.name = "max_modems", INTEGER(1, SG_MAX_MODEMS), AT(struct service_group, max_modems),
+	 .example = "400",
+	 HELP("modems at a time while the group is in service, for which it has memory; where not "
+	      "given a quarter more than there are at the start, and 16")},
 	{.name = "channels", .required = true,
 	 LIST_OF(struct service_group, channels, channel_count, &channel_item), .min = 1,
 	 .max = SG_MAX_CHANNELS, HELP("downstream channels")},
 	{.name = "bonding_groups", .required = true,
 	 LIST_OF(struct service_group, bonding_groups, bonding_group_count,
-		 &bonding_group_item), .min = 1, .max = MAX_GROUPS,
+		 &bonding_group_item), .min = 1, .max = KEYS_MAX_GROUPS,
 	 HELP("downstream bonding groups")},
 	{.name = "filter_groups",
 	 LIST_OF(struct service_group, filter_groups, filter_group_count, &filter_group_item),
-	 .max = MAX_GROUPS, HELP("filter groups")},
+	 .max = KEYS_MAX_GROUPS, HELP("filter groups")},
 	{.name = "upstream", MAP_AT(struct service_group, upstream, upstream_keys), .merged = true,
 	 HELP("what the upstream checks, waits for and holds")},
 	{.name = "upstream_channels",

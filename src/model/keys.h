@@ -88,6 +88,8 @@ void keys_of_server(struct key *table);
 /* Most ids are small numbers, so that a table finds them: channels, bonding and filter groups. */
 #define KEYS_MAX_ID 65535
 
+#define KEYS_MAX_GROUPS 1024 /* bonding or filter groups of a service group */
+
 /* What passes in 10 ms at the highest rate stays below. */
 #define KEYS_MAX_BURST 2000000000
 

@@ -316,6 +316,7 @@ struct service_group {
 	uint32_t flow_cache; /* records of flows seen last; where not given, by the modems */
 	bool has_flow_cache;
 	uint32_t max_queued; /* packets in all queues of the group together; 0: not given */
+	uint32_t max_modems; /* at a time, while it is in service; 0: not given */
 	struct channel *channels;
 	size_t channel_count;
 	struct upstream_config upstream;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/errors.h"
 #include "model/keys.h"
+#include "model/live/keys_same.h"
 
 #define PART(type, member) offsetof(type, member), sizeof(((type *)0)->member)
 
@@ -28,123 +28,16 @@ static const struct {
 	 sizeof(struct service_flow) - offsetof(struct service_flow, priority)},
 };
 
-struct comparison {
-	char *why;
-	size_t size;
-};
-
-/* A struct that a list has as its item, or the top, and where in it the keys at hand stand. */
-struct place {
-	const char *list;
-	size_t offset;
-	const struct path *path;
-};
-
-static size_t compare_print_path(const struct path *path, char *text, size_t size) {
-	size_t used = path->up != NULL ? compare_print_path(path->up, text, size) : 0;
-	const char *dot = path->up != NULL ? "." : "";
-
-	if (used >= size)
-		return size;
-	text += used;
-	size -= used;
-	return used + (size_t)(path->key == NULL ? snprintf(text, size, "[%zu]", path->index)
-						 : snprintf(text, size, "%s%s", dot, path->key));
-}
-
-static bool compare_refuse(struct comparison *c, const struct path *path, const char *what) {
-	size_t used = compare_print_path(path, c->why, c->size);
-
-	if (used < c->size)
-		snprintf(c->why + used, c->size - used, ": %s", what);
-	return false;
-}
-
-static bool may_change(const struct place *place, size_t offset) {
+static bool may_change(const char *list, size_t offset) {
 	for (size_t i = 0; i < RTE_DIM(changeable); i++) {
-		bool top = changeable[i].list == NULL || place->list == NULL;
-		bool there = top ? changeable[i].list == place->list
-				 : strcmp(changeable[i].list, place->list) == 0;
+		bool top = changeable[i].list == NULL || list == NULL;
+		bool there = top ? changeable[i].list == list
+				 : strcmp(changeable[i].list, list) == 0;
 
 		if (there && offset - changeable[i].offset < changeable[i].size)
 			return true;
 	}
 	return false;
-}
-
-static bool same_keys(struct comparison *c, const struct key *keys, const struct place *place,
-		      const char *a, const char *b);
-
-static bool same_text(const char *a, const char *b) {
-	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
-static const char *pointer_at(const char *field) {
-	const char *pointer;
-
-	memcpy(&pointer, field, sizeof(const char *));
-	return pointer;
-}
-
-static bool compare_same_list(struct comparison *c, const struct key *key, const struct path *path,
-			      const char *a, const char *b, const size_t counts[2]) {
-	struct path item = {.up = path};
-
-	if (counts[0] != counts[1])
-		return compare_refuse(c, path, "has another length, which takes a new start");
-	if (!key->fixed) {
-		a = pointer_at(a);
-		b = pointer_at(b);
-	}
-	for (; item.index < counts[0]; item.index++) {
-		size_t offset = item.index * key->size;
-		struct place place = {.list = key->name, .path = &item};
-
-		if (key->item->kind == KIND_MAP) {
-			if (!same_keys(c, key->item->keys, &place, a + offset, b + offset))
-				return false;
-		} else if (memcmp(a + offset, b + offset, key->size) != 0) {
-			return compare_refuse(c, &item, "differs, which takes a new start");
-		}
-	}
-	return true;
-}
-
-/* One key of the structs at `a` and `b`. */
-static bool same_key(struct comparison *c, const struct key *key, const struct place *place,
-		     const char *a, const char *b) {
-	struct path path = {.up = place->path, .key = key->name};
-	struct place inner = {place->list, place->offset + key->offset, &path};
-	const char *field[2] = {a + key->offset, b + key->offset};
-	bool same;
-
-	if (key->kind == KIND_MAP)
-		return same_keys(c, key->keys, &inner, field[0], field[1]);
-	if (key->kind == KIND_LIST) {
-		size_t counts[2];
-
-		memcpy(&counts[0], a + key->count, sizeof(counts[0]));
-		memcpy(&counts[1], b + key->count, sizeof(counts[1]));
-		return compare_same_list(c, key, &path, field[0], field[1], counts);
-	}
-	if (key->kind == KIND_NAME || key->kind == KIND_DEVICE) {
-		same = same_text(pointer_at(field[0]), pointer_at(field[1]));
-	} else {
-		same = memcmp(field[0], field[1], key->kind == KIND_TOS ? 2 : key->size) == 0;
-	}
-	if (key->flag != 0)
-		same = same && a[key->flag] == b[key->flag];
-	return same || compare_refuse(c, &path, "differs, which takes a new start");
-}
-
-static bool same_keys(struct comparison *c, const struct key *keys, const struct place *place,
-		      const char *a, const char *b) {
-	for (const struct key *key = keys; key->name != NULL; key++) {
-		if (!may_change(place, place->offset + key->offset) &&
-		    !same_key(c, key, place, a, b))
-			return false;
-	}
-	return true;
 }
 
 static void note(struct reload_changes *changes, enum qos_object object, size_t index) {
@@ -204,12 +97,10 @@ static void note_all(const struct service_group *a, const struct service_group *
 
 bool reload_compare(const struct service_group *now, const struct service_group *next,
 		    struct reload_changes *changes, char *why, size_t size) {
-	struct comparison c = {why, size};
-	struct place top = {0};
 	size_t count;
 
 	*changes = (struct reload_changes){0};
-	if (!same_keys(&c, service_group_keys, &top, (const char *)now, (const char *)next))
+	if (!keys_same(service_group_keys, now, next, may_change, why, size))
 		return false;
 	note_all(now, next, changes);
 	count = changes->count;

@@ -11,6 +11,7 @@
 
 #include "model/service_group.h"
 
+#define LIVE_LINE 384 /* what is said of a refusal */
 #define LIVE_FREE_ID UINT32_MAX /* of a filter group's place that is free */
 
 /* Places of each kind that a group has, free ones included. */
@@ -52,16 +53,34 @@ static inline bool filter_group_is_there(const struct filter_group *g) {
 	return g->id != LIVE_FREE_ID;
 }
 
+enum live_object {
+	LIVE_GROUP, /* what the group has but once: rate_limit, cpe_timeout */
+	LIVE_CHANNEL,
+	LIVE_UPSTREAM_CHANNEL,
+	LIVE_BONDING_GROUP,
+	LIVE_FILTER_GROUP,
+	LIVE_MODEM,
+	LIVE_OBJECTS,
+};
+
 struct live_group {
-	/* Its list lengths are those of `room`; references are places. Objects own one block of memory each. */
+	/* Its list lengths are those of `room`; references are places. Objects own one block of memory each; all
+	 * else is its arena's. */
 	struct service_group sg;
 	struct group_room room;
 	uint32_t modems; /* that are there */
+	/* For src/model/live alone. */
+	void **blocks[LIVE_OBJECTS]; /* of each place; NULL: it is free */
+	uint32_t first_free[LIVE_OBJECTS]; /* the lowest place that is free; the room: none is */
+	struct live_index *index; /* of what must be unique, see live_index.h */
 };
 
-/* Copies all of `sg`, objects in the places 0, 1, .. of its lists. Returns 0, or -1 after a message when memory is
- * short. To be freed by live_group_free() in either case. */
+/*
+ * Copies all of `sg`, objects in the places 0, 1, .. of its lists. Returns 0, or -1 after a message when memory is
+ * short or `room` less than what there is. To be freed by live_group_free() in either case.
+ */
 int live_group_create(struct live_group *l, const struct service_group *sg,
 		      const struct group_room *room);
 
+/* Harmless on a zeroed struct, and twice. */
 void live_group_free(struct live_group *l);

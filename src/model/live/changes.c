@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lists of changes: made, taken, freed and told. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/live/difference.h"
+#include "model/live/live_index.h"
+#include "model/live/live_kind.h"
+
+bool live_changes_add(struct live_changes *changes, enum live_object object, uint32_t slot,
+		      void *block) {
+	if (changes->count == changes->room) {
+		size_t room = changes->room > 0 ? 2 * changes->room : 4;
+		struct live_change *list = reallocarray(changes->list, room, sizeof(list[0]));
+
+		if (list == NULL) {
+			free(block);
+			return false;
+		}
+		changes->list = list;
+		changes->room = room;
+	}
+	changes->list[changes->count++] =
+		(struct live_change){.object = object, .slot = slot, .next = block};
+	return true;
+}
+
+void live_changes_free(struct live_changes *changes) {
+	for (size_t i = 0; i < changes->count; i++)
+		free(changes->list[i].block);
+	free(changes->list);
+	*changes = (struct live_changes){0};
+}
+
+/* The single values change places with those in the block. */
+static void take_single_values(struct service_group *sg, struct service_group *block) {
+	const struct service_group before = {
+		.rate_limit = sg->rate_limit,
+		.cpe_timeout_ns = sg->cpe_timeout_ns,
+	};
+
+	sg->rate_limit = block->rate_limit;
+	sg->cpe_timeout_ns = block->cpe_timeout_ns;
+	*block = before;
+}
+
+static void take_object(struct live_group *l, struct live_change *c) {
+	void **place = &l->blocks[c->object][c->slot], *before = *place;
+	uint32_t *first_free = &l->first_free[c->object];
+
+	*place = c->block;
+	if (*place != NULL)
+		memcpy(live_item(&l->sg, c->object, c->slot), *place, live_kinds[c->object].size);
+	else
+		live_clear(&l->sg, c->object, c->slot);
+	c->block = before;
+	if (*place == NULL && c->slot < *first_free)
+		*first_free = c->slot;
+	while (*first_free < live_room(&l->room, c->object) &&
+	       l->blocks[c->object][*first_free] != NULL)
+		++*first_free;
+}
+
+/* What moves from one object to another leaves the first before it comes to the second. */
+void live_changes_take(struct live_group *l, struct live_changes *changes) {
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct live_change *c = &changes->list[i];
+
+		if (c->object != LIVE_GROUP && l->blocks[c->object][c->slot] != NULL)
+			live_index_remove(l->index, c->object, l->blocks[c->object][c->slot],
+					  c->slot);
+	}
+	for (size_t i = 0; i < changes->count; i++) {
+		struct live_change *c = &changes->list[i];
+
+		if (c->object == LIVE_GROUP)
+			take_single_values(&l->sg, c->block);
+		else
+			take_object(l, c);
+	}
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct live_change *c = &changes->list[i];
+
+		if (c->object != LIVE_GROUP && l->blocks[c->object][c->slot] != NULL)
+			live_index_add(l->index, c->object, l->blocks[c->object][c->slot], c->slot);
+	}
+	l->modems = l->index->used.modems;
+	changes->taken = true;
+}
+
+enum { CAME, DIFFERS, WENT, WAYS };
+
+/* Before it is taken, nothing stands in the place of what comes; afterwards it had nothing before. */
+static unsigned way_of(const struct live_group *l, const struct live_change *c, bool taken) {
+	bool there;
+
+	if (c->object == LIVE_GROUP)
+		return DIFFERS;
+	there = l->blocks[c->object][c->slot] != NULL;
+	if (there && c->next != NULL)
+		return DIFFERS;
+	return there == taken ? CAME : WENT;
+}
+
+void live_changes_text(const struct live_group *l, const struct live_changes *changes, char *text,
+		       size_t size) {
+	static const char *const ways[WAYS] = {"added", "changed", "removed"};
+	size_t counts[LIVE_OBJECTS][WAYS] = {0}, used = 0;
+
+	snprintf(text, size, "nothing");
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct live_change *c = &changes->list[i];
+
+		counts[c->object][way_of(l, c, changes->taken)]++;
+	}
+	for (unsigned i = LIVE_OBJECTS * WAYS; i > 0; i--) { /* modems first */
+		enum live_object object = (i - 1) / WAYS;
+		unsigned way = WAYS - 1 - (i - 1) % WAYS;
+		const char *name = object == LIVE_GROUP ? "limit" : live_kinds[object].name;
+		size_t count = counts[object][way];
+
+		if (count > 0 && used < size)
+			used += (size_t)snprintf(text + used, size - used, "%s%zu %s%s %s",
+						 used > 0 ? ", " : "", count, name,
+						 count == 1 ? "" : "s", ways[way]);
+	}
+}
+
+void live_change_name(const struct live_group *l, const struct live_change *c, char *text,
+		      size_t size) {
+	if (c->object == LIVE_GROUP)
+		snprintf(text, size, "limits");
+	else
+		live_name(c->object, c->next != NULL ? c->next : l->blocks[c->object][c->slot], text,
+			  size);
+}

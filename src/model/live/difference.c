@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Objects of both sides are matched by lookups, then each pair is compared once. */
+#include "model/live/difference.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/arena.h"
+#include "model/keys.h"
+#include "model/live/keys_same.h"
+#include "model/live/live_index.h"
+#include "model/live/live_kind.h"
+#include "model/live/live_room.h"
+#include "model/live/object_copy.h"
+
+struct differing {
+	const struct live_group *l;
+	const struct service_group *next;
+	struct live_changes *changes;
+	char *why;
+	struct arena *arena;
+	uint32_t *places[LIVE_OBJECTS]; /* in the group, of what is next */
+	bool *stays[LIVE_OBJECTS]; /* by places: it is also in what is next */
+	struct references references;
+	struct group_room used; /* by what is next */
+};
+
+static bool refuse_memory(struct differing *d) {
+	snprintf(d->why, LIVE_LINE, "no memory left for a change of %zu modems",
+		 d->next->modem_count);
+	return false;
+}
+
+static bool top_may_differ(const char *list, size_t offset) {
+	static const size_t may[] = {
+		offsetof(struct service_group, rate_limit),
+		offsetof(struct service_group, cpe_timeout_ns),
+		offsetof(struct service_group, channels),
+		offsetof(struct service_group, upstream_channels),
+		offsetof(struct service_group, bonding_groups),
+		offsetof(struct service_group, filter_groups),
+		offsetof(struct service_group, modems),
+	};
+
+	for (size_t i = 0; list == NULL && i < sizeof(may) / sizeof(may[0]); i++) {
+		if (may[i] == offset)
+			return true;
+	}
+	return false;
+}
+
+static uint32_t become_place(const void *context, enum live_object object, uint32_t reference) {
+	const struct differing *d = context;
+
+	return d->places[object][reference];
+}
+
+static bool refuse_places(struct differing *d, enum live_object object, size_t come) {
+	const struct live_kind *kind = &live_kinds[object];
+
+	snprintf(d->why, LIVE_LINE,
+		 "%s: found %zu that come, allowed: as many as there are places while those that go "
+		 "have theirs, of %u",
+		 kind->list, come, live_room(&d->l->room, object));
+	return false;
+}
+
+/* A place for each of the next objects: its own, or one that is free. */
+static bool find_places(struct differing *d, enum live_object object) {
+	uint32_t room = live_room(&d->l->room, object), unused = d->l->first_free[object];
+	size_t count = live_count(d->next, object), come = 0;
+	bool full = false;
+
+	d->places[object] = arena_alloc(d->arena, count, sizeof(uint32_t));
+	d->stays[object] = arena_alloc(d->arena, room, sizeof(bool));
+	if (d->places[object] == NULL || d->stays[object] == NULL)
+		return refuse_memory(d);
+	for (size_t i = 0; i < count; i++) {
+		const void *item = live_item(d->next, object, i);
+		const struct identity identity = identity_of(object, item);
+		uint32_t place = live_index_find(d->l->index, &identity);
+
+		live_index_count(&d->used, object, item, 1);
+		if (place == IDENTITY_NONE) {
+			while (unused < room && d->l->blocks[object][unused] != NULL)
+				unused++;
+			full = full || unused == room;
+			place = unused < room ? unused++ : 0;
+			come++;
+		} else {
+			d->stays[object][place] = true;
+		}
+		d->places[object][i] = place;
+	}
+	if (!full)
+		return true;
+	return live_room_suffices(&d->l->room, &d->used, d->why) && refuse_places(d, object, come);
+}
+
+/* Of those that differ and those that come, what is wanted. */
+static bool add_differing(struct differing *d, enum live_object object, bool differing,
+			  bool coming) {
+	size_t count = live_count(d->next, object);
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t place = d->places[object][i];
+		const void *now = d->l->blocks[object][place];
+		void *block;
+
+		if (now != NULL ? !differing : !coming)
+			continue;
+		block = object_copy(object, live_item(d->next, object, i), &d->references);
+		if (block != NULL && now != NULL && object_same(object, now, block))
+			free(block);
+		else if (block == NULL || !live_changes_add(d->changes, object, place, block))
+			return refuse_memory(d);
+	}
+	return true;
+}
+
+static bool add_going(struct differing *d, enum live_object object) {
+	for (uint32_t i = 0; i < live_room(&d->l->room, object); i++) {
+		if (d->l->blocks[object][i] != NULL && !d->stays[object][i] &&
+		    !live_changes_add(d->changes, object, i, NULL))
+			return refuse_memory(d);
+	}
+	return true;
+}
+
+static bool add_single_values(struct differing *d) {
+	const struct service_group *now = &d->l->sg, *next = d->next;
+	struct service_group *block;
+
+	if (now->rate_limit == next->rate_limit && now->cpe_timeout_ns == next->cpe_timeout_ns)
+		return true;
+	block = calloc(1, sizeof(*block));
+	if (block == NULL)
+		return refuse_memory(d);
+	block->rate_limit = next->rate_limit;
+	block->cpe_timeout_ns = next->cpe_timeout_ns;
+	return live_changes_add(d->changes, LIVE_GROUP, 0, block) || refuse_memory(d);
+}
+
+/* What others refer to comes before them and goes after them. */
+static bool add_all(struct differing *d) {
+	static const enum live_object first[] = {
+		LIVE_FILTER_GROUP,
+		LIVE_CHANNEL,
+		LIVE_UPSTREAM_CHANNEL,
+		LIVE_BONDING_GROUP,
+	};
+	const size_t count = sizeof(first) / sizeof(first[0]);
+	bool good = add_single_values(d);
+
+	for (size_t i = 0; good && i < count; i++)
+		good = add_differing(d, first[i], true, true);
+	good = good && add_going(d, LIVE_MODEM) && add_differing(d, LIVE_MODEM, true, false) &&
+	       add_differing(d, LIVE_MODEM, false, true);
+	for (size_t i = count; good && i > 0; i--)
+		good = add_going(d, first[i - 1]);
+	return good;
+}
+
+static bool find_all(struct differing *d) {
+	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
+		if (!find_places(d, o))
+			return false;
+	}
+	return live_room_suffices(&d->l->room, &d->used, d->why);
+}
+
+bool live_difference(const struct live_group *l, const struct service_group *next,
+		     struct live_changes *changes, char why[LIVE_LINE]) {
+	struct differing d = {.l = l, .next = next, .changes = changes, .why = why};
+	bool good;
+
+	*changes = (struct live_changes){0};
+	if (!keys_same(service_group_keys, &l->sg, next, top_may_differ, why, LIVE_LINE))
+		return false;
+	d.arena = arena_new();
+	d.references = (struct references){become_place, &d};
+	good = d.arena != NULL ? find_all(&d) && add_all(&d) : refuse_memory(&d);
+	arena_free(d.arena);
+	if (!good)
+		live_changes_free(changes);
+	return good;
+}

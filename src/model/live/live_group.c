@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/live/live_group.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/arena.h"
+#include "model/live/live_index.h"
+#include "model/live/live_kind.h"
+#include "model/live/live_room.h"
+#include "model/live/object_copy.h"
+
+/* All places of one kind, free. */
+static bool list_new(struct live_group *l, enum live_object object) {
+	const struct live_kind *kind = &live_kinds[object];
+	uint32_t places = live_room(&l->room, object);
+	void *items = arena_alloc(l->sg.arena, places, kind->size);
+	size_t count = places;
+
+	l->blocks[object] = arena_alloc(l->sg.arena, places, sizeof(void *));
+	if (items == NULL || l->blocks[object] == NULL)
+		return false;
+	memcpy((char *)&l->sg + kind->items, &items, sizeof(items));
+	memcpy((char *)&l->sg + kind->count, &count, sizeof(count));
+	for (size_t i = 0; i < count; i++)
+		live_clear(&l->sg, object, i);
+	return true;
+}
+
+static bool text_copy(struct arena *arena, char **text) {
+	if (*text != NULL)
+		*text = arena_text(arena, *text, strlen(*text));
+	return true;
+}
+
+/* What stands at the top; NULL is a text that was not there, or no memory. */
+static bool single_values_copy(struct live_group *l, const struct service_group *sg) {
+	struct thread_request *asked = &l->sg.threads.asked;
+	struct arena *arena = l->sg.arena;
+
+	text_copy(arena, &l->sg.name);
+	text_copy(arena, &l->sg.network.device);
+	text_copy(arena, &l->sg.rphy_port.device);
+	text_copy(arena, &l->sg.control_port.device);
+	asked->cores = arena_alloc(arena, asked->core_count, sizeof(asked->cores[0]));
+	if ((l->sg.name == NULL && sg->name != NULL) ||
+	    (l->sg.network.device == NULL && sg->network.device != NULL) ||
+	    (l->sg.rphy_port.device == NULL && sg->rphy_port.device != NULL) ||
+	    (l->sg.control_port.device == NULL && sg->control_port.device != NULL) ||
+	    asked->cores == NULL)
+		return false;
+	if (asked->core_count > 0)
+		memcpy(asked->cores, sg->threads.asked.cores,
+		       asked->core_count * sizeof(asked->cores[0]));
+	return true;
+}
+
+static bool objects_copy(struct live_group *l, const struct service_group *sg,
+			 enum live_object object) {
+	uint32_t count = (uint32_t)live_count(sg, object);
+
+	for (uint32_t i = 0; i < count; i++) {
+		void *block = object_copy(object, live_item(sg, object, i), NULL);
+
+		if (block == NULL)
+			return false;
+		l->blocks[object][i] = block;
+		memcpy(live_item(&l->sg, object, i), block, live_kinds[object].size);
+		live_index_add(l->index, object, block, i);
+		l->first_free[object] = i + 1;
+	}
+	return true;
+}
+
+static bool create(struct live_group *l, const struct service_group *sg) {
+	l->sg = *sg;
+	l->sg.arena = arena_new();
+	if (l->sg.arena == NULL || !single_values_copy(l, sg))
+		return false;
+	l->index = live_index_new(l->sg.arena, &l->room);
+	if (l->index == NULL)
+		return false;
+	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
+		if (!list_new(l, o))
+			return false;
+	}
+	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
+		if (!objects_copy(l, sg, o))
+			return false;
+	}
+	l->modems = l->index->used.modems;
+	return true;
+}
+
+int live_group_create(struct live_group *l, const struct service_group *sg,
+		      const struct group_room *room) {
+	const struct group_room used = group_room_exact(sg);
+	char why[LIVE_LINE];
+
+	*l = (struct live_group){.room = *room};
+	if (!live_room_suffices(room, &used, why)) {
+		fprintf(stderr, "service group %u: %s\n", sg->id, why);
+		return -1;
+	}
+	if (create(l, sg))
+		return 0;
+	fprintf(stderr, "service group %u: no memory left\n", sg->id);
+	return -1;
+}
+
+void live_group_free(struct live_group *l) {
+	for (enum live_object o = LIVE_CHANNEL; o < LIVE_OBJECTS; o++) {
+		for (uint32_t i = 0; l->blocks[o] != NULL && i < live_room(&l->room, o); i++)
+			free(l->blocks[o][i]);
+	}
+	arena_free(l->sg.arena);
+	*l = (struct live_group){0};
+}

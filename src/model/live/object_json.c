@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Written by the loader's tables of keys, then without what a file need not say. */
+#include "model/live/object_json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/check.h"
+#include "model/keys.h"
+#include "model/live/live_kind.h"
+#include "model/live/object_copy.h"
+#include "model/live/value_json.h"
+
+#define PROBABILITY_ONE 65536 /* of WRED, of which the file says the inverse */
+
+const struct key *object_key(enum live_object object) {
+	const struct key *key = service_group_keys;
+
+	while (strcmp(key->name, live_kinds[object].list) != 0)
+		key++;
+	return key;
+}
+
+static uint32_t become_id(const void *context, enum live_object object, uint32_t reference) {
+	uint32_t id;
+
+	memcpy(&id, live_item(context, object, reference), sizeof(id));
+	return id;
+}
+
+static void leave_out(json_t *map, const char *key, bool out) {
+	if (out)
+		json_object_del(map, key);
+}
+
+static bool finish_wred(json_t *map, const struct service_flow *flow) {
+	const struct wred *wred = &flow->wred;
+	uint32_t most = wred->max_probability;
+
+	leave_out(map, "min_threshold", wred->min_threshold == flow->buffer / 4);
+	leave_out(map, "max_threshold", wred->max_threshold == flow->buffer - flow->buffer / 4);
+	return json_object_set_new(map, "max_probability_inverse",
+				   json_integer((PROBABILITY_ONE + most / 2) / most)) == 0;
+}
+
+static bool finish_flow(json_t *map, const struct service_flow *flow, const struct modem *modem) {
+	leave_out(map, "bonding_group", flow->bonding_group == modem->bonding_group);
+	leave_out(map, "max_traffic_burst",
+		  flow->traffic_burst == check_default_burst(flow->sustained_rate));
+	leave_out(map, "min_reserved_packet", flow->reserved_rate == 0);
+	leave_out(map, "min_buffer", flow->min_buffer == check_default_min_buffer(flow->buffer));
+	leave_out(map, "max_buffer", flow->max_buffer == flow->buffer);
+	leave_out(map, "latency_target", flow->aqm != AQM_DOCSIS_PIE);
+	if (flow->aqm == AQM_WRED)
+		return finish_wred(json_object_get(map, "wred"), flow);
+	json_object_del(map, "wred");
+	return true;
+}
+
+static bool all_zero(const uint8_t *bytes, size_t size) {
+	while (size > 0 && bytes[size - 1] == 0)
+		size--;
+	return size == 0;
+}
+
+static void finish_security(json_t *map, const struct security_association *security,
+			    bool secrets) {
+	bool clear = security->cipher == CIPHER_NONE;
+
+	leave_out(map, "key", !secrets || (clear && all_zero(security->key, 16)));
+	leave_out(map, "iv", !secrets || (clear && all_zero(security->iv, 16)));
+	leave_out(map, "next_key", !secrets);
+	leave_out(map, "next_iv", !secrets || !security->has_next_key);
+}
+
+/* False without memory. */
+static bool finish_modem(json_t *map, const struct modem *modem, bool secrets) {
+	json_t *flows = json_object_get(map, "service_flows");
+	json_t *classifiers = json_object_get(map, "classifiers");
+
+	leave_out(map, "max_aggregate_burst",
+		  modem->aggregate_burst == check_default_burst(modem->aggregate_rate));
+	finish_security(json_object_get(map, "security"), &modem->security, secrets);
+	for (size_t f = 0; f < json_array_size(flows); f++) {
+		if (!finish_flow(json_array_get(flows, f), &modem->service_flows[f], modem))
+			return false;
+	}
+	for (size_t c = 0; c < json_array_size(classifiers); c++) {
+		uint32_t id = modem->service_flows[modem->classifiers[c].flow].id;
+
+		if (json_object_set_new(json_array_get(classifiers, c), "service_flow",
+					json_integer(id)) != 0)
+			return false;
+	}
+	return true;
+}
+
+static void finish_channel(json_t *map, const struct channel *channel) {
+	enum psp_extra unsaid = channel->pseudowire == PSEUDOWIRE_PSP_DEPI ? PSP_EXTRA_COUNTER
+									   : PSP_EXTRA_NONE;
+
+	leave_out(map, "psp_extra", channel->psp_extra == unsaid);
+}
+
+void object_single_keys(struct key keys[OBJECT_SINGLE_KEYS + 1]) {
+	size_t used = 0;
+
+	for (const struct key *key = service_group_keys; key->name != NULL; key++) {
+		if (key->offset == offsetof(struct service_group, rate_limit) ||
+		    key->offset == offsetof(struct service_group, cpe_timeout_ns))
+			keys[used++] = *key;
+	}
+	keys[used] = (struct key){0};
+}
+
+static json_t *single_values_json(const struct service_group *sg) {
+	struct key keys[OBJECT_SINGLE_KEYS + 1];
+
+	object_single_keys(keys);
+	return map_json(keys, sg);
+}
+
+json_t *object_json(const struct live_group *l, enum live_object object, uint32_t place,
+		    bool secrets) {
+	const struct references ids = {become_id, &l->sg};
+	void *copy;
+	json_t *map;
+
+	if (object == LIVE_GROUP)
+		return single_values_json(&l->sg);
+	copy = object_copy(object, live_item(&l->sg, object, place), &ids);
+	if (copy == NULL)
+		return NULL;
+	map = map_json(object_key(object)->item->keys, copy);
+	if (map != NULL && object == LIVE_CHANNEL)
+		finish_channel(map, copy);
+	if (map != NULL && object == LIVE_MODEM && !finish_modem(map, copy, secrets)) {
+		json_decref(map);
+		map = NULL;
+	}
+	free(copy);
+	return map;
+}

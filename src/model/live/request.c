@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/live/request.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/check.h"
+#include "model/live/held_against.h"
+#include "model/live/live_index.h"
+#include "model/live/live_kind.h"
+#include "model/live/merge_patch.h"
+#include "model/live/object_copy.h"
+#include "model/live/object_json.h"
+#include "model/reader.h"
+#include "model/tree_json.h"
+
+#define MOST_VALUES 1000000 /* of one request */
+#define NO_MEMORY "no memory left for the request"
+
+/* What is read of a request; the arena and the tree have it. */
+struct request {
+	const struct live_group *l;
+	enum live_object object;
+	struct errors errors;
+	struct arena *arena;
+	struct tree tree;
+	struct service_group view; /* the group, with the list of this one object instead of all */
+};
+
+static bool say(char why[LIVE_LINE], const char *text) {
+	snprintf(why, LIVE_LINE, "%s", text);
+	return false;
+}
+
+/* "modems[0].mac: ..", of a list that the request does not have, is "modem.mac: .." there. */
+static void tell_mistake(const char *line, enum live_object object, char why[LIVE_LINE]) {
+	const char *text = strchr(line, ' ') + 1; /* behind the name of a file */
+	const struct live_kind *kind = &live_kinds[object];
+	size_t length = object != LIVE_GROUP ? strlen(kind->list) : 0;
+	bool listed = length > 0 && strncmp(text, kind->list, length) == 0 &&
+		      strncmp(text + length, "[0]", 3) == 0;
+
+	snprintf(why, LIVE_LINE, "%s%.*s", listed ? kind->item : "",
+		 (int)strcspn(listed ? text + length + 3 : text, "\n"),
+		 listed ? text + length + 3 : text);
+}
+
+/* The first mistake. Whatever is in `errors` is freed. */
+static bool tell_first(struct request *r, char why[LIVE_LINE]) {
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	say(why, NO_MEMORY);
+	if (out == NULL) {
+		for (size_t i = 0; i < r->errors.shown_count; i++)
+			free(r->errors.shown[i].text);
+		return false;
+	}
+	errors_print(&r->errors, out);
+	fclose(out);
+	if (text != NULL && strchr(text, ' ') != NULL && strncmp(text, "no memory", 9) != 0)
+		tell_mistake(text, r->object, why);
+	free(text);
+	return false;
+}
+
+static void request_end(struct request *r) {
+	if (r->tree.arena != NULL)
+		tree_free(&r->tree);
+	arena_free(r->arena);
+}
+
+static uint32_t find_id(const struct live_group *l, enum live_object object, uint32_t id) {
+	const struct identity identity = identity_of_id(object, id);
+
+	return live_index_find(l->index, &identity);
+}
+
+static uint32_t find_channel(const void *group, uint32_t id) {
+	return find_id(group, LIVE_CHANNEL, id);
+}
+
+static uint32_t find_upstream_channel(const void *group, uint32_t id) {
+	return find_id(group, LIVE_UPSTREAM_CHANNEL, id);
+}
+
+static uint32_t find_bonding_group(const void *group, uint32_t id) {
+	return find_id(group, LIVE_BONDING_GROUP, id);
+}
+
+static uint32_t find_filter_group(const void *group, uint32_t id) {
+	return find_id(group, LIVE_FILTER_GROUP, id);
+}
+
+/* By the checks of a file, for a file that has but one list of one object. */
+static void request_check(struct request *r, struct node *list) {
+	struct node name = {.text = live_kinds[r->object].list, .next = list};
+	struct node root = {.type = NODE_MAP, .length = 1, .first = &name};
+	struct check check = {
+		.sg = &r->view,
+		.errors = &r->errors,
+		.channels = {.find = find_channel, .group = r->l, .complete = true},
+		.bonding_groups = {.find = find_bonding_group, .group = r->l, .complete = true},
+		.filter_groups = {.find = find_filter_group, .group = r->l, .complete = true},
+		.upstream_channels = {.find = find_upstream_channel,
+				      .group = r->l,
+				      .complete = true},
+		.flows = CHECK_FLOWS,
+	};
+
+	if (r->object != LIVE_MODEM)
+		r->view.modem_count = 0;
+	check_lists(&check, &root);
+}
+
+/* The object of `value`, read and good by itself; NULL with a line in `why`. */
+static const void *request_read(struct request *r, json_t *value, char why[LIVE_LINE]) {
+	struct node list = {.type = NODE_LIST, .length = 1};
+	struct reader reader = {.errors = &r->errors, .visits = MOST_VALUES};
+
+	r->view = r->l->sg;
+	r->arena = arena_new();
+	reader.arena = r->arena;
+	if (r->arena == NULL) {
+		say(why, NO_MEMORY);
+		return NULL;
+	}
+	if (tree_from_json(&r->tree, value, &r->errors)) {
+		list.first = r->tree.root;
+		reader_read_one(&reader, object_key(r->object), &list, &r->view, NULL);
+		if (r->errors.total == 0)
+			request_check(r, &list);
+	}
+	if (r->errors.total == 0)
+		return live_item(&r->view, r->object, 0);
+	tell_first(r, why);
+	return NULL;
+}
+
+/* Read by the row that names such objects: mac or id. */
+static bool read_name(struct request *r, json_t *value, struct identity *identity,
+		      char why[LIVE_LINE]) {
+	const struct live_kind *kind = &live_kinds[r->object];
+	const struct key *keys = object_key(r->object)->item->keys;
+	struct path path = {.key = kind->item}, up = {.up = &path, .key = keys->name};
+	struct reader reader = {.errors = &r->errors, .visits = MOST_VALUES};
+	char allowed[LIVE_LINE];
+	struct node *node = NULL;
+	struct modem item = {0}; /* the largest of them */
+
+	r->arena = arena_new();
+	reader.arena = r->arena;
+	if (r->arena == NULL)
+		return say(why, NO_MEMORY);
+	if (tree_from_json(&r->tree, value, &r->errors))
+		node = node_present(r->tree.root, keys->name);
+	if (node != NULL) {
+		reader_read_one(&reader, keys, node, &item, &path);
+	} else if (r->errors.total == 0) {
+		key_describe(keys, allowed, sizeof(allowed));
+		errors_add(&r->errors, 0, &up, "nothing", allowed);
+	}
+	*identity = identity_of(r->object, &item);
+	return r->errors.total == 0 || tell_first(r, why);
+}
+
+bool live_request_find(const struct live_group *l, enum live_object object, json_t *value,
+		       uint32_t *place, char why[LIVE_LINE]) {
+	const struct live_kind *kind = &live_kinds[object];
+	struct request r = {.l = l, .object = object, .errors = {.file = ""}};
+	struct identity identity;
+	char text[64];
+	bool good;
+
+	*place = 0;
+	if (object == LIVE_GROUP)
+		return true;
+	good = read_name(&r, value, &identity, why);
+	request_end(&r);
+	if (!good)
+		return false;
+	*place = live_index_find(l->index, &identity);
+	if (*place != IDENTITY_NONE)
+		return true;
+	identity_text(&identity, text, sizeof(text));
+	snprintf(why, LIVE_LINE, "%s.%s: found %s, allowed: that of %s %s in service", kind->item,
+		 object_key(object)->item->keys->name, text, strchr("aeiou", kind->name[0]) ? "an" : "a",
+		 kind->name);
+	return false;
+}
+
+/* A block into the list; NULL: without memory, or one that goes. */
+static bool add_change(struct live_changes *changes, enum live_object object, uint32_t place,
+		       void *block, char why[LIVE_LINE]) {
+	if (live_changes_add(changes, object, place, block))
+		return true;
+	live_changes_free(changes);
+	return say(why, NO_MEMORY);
+}
+
+/* The object as a whole, into `place`; IDENTITY_NONE: a place that is free. */
+static bool request_put(const struct live_group *l, enum live_object object, json_t *value,
+			uint32_t place, struct live_changes *changes, char why[LIVE_LINE]) {
+	struct request r = {.l = l, .object = object, .errors = {.file = ""}};
+	const void *item = request_read(&r, value, why);
+	bool good = item != NULL && held_against_group(l, object, item, place, why);
+	bool same = good && place != IDENTITY_NONE &&
+		    object_same(object, item, l->blocks[object][place]);
+
+	if (good && !same) {
+		void *block = object_copy(object, item, NULL);
+
+		if (place == IDENTITY_NONE)
+			place = l->first_free[object];
+		good = block != NULL ? add_change(changes, object, place, block, why)
+				     : say(why, NO_MEMORY);
+	}
+	request_end(&r);
+	return good;
+}
+
+/* The single values of the top, all of them in `value`. */
+static bool put_single_values(const struct live_group *l, json_t *value,
+			      struct live_changes *changes, char why[LIVE_LINE]) {
+	struct request r = {.l = l, .errors = {.file = ""}};
+	struct reader reader = {.errors = &r.errors, .visits = MOST_VALUES};
+	struct service_group *block = calloc(1, sizeof(*block));
+	struct key keys[OBJECT_SINGLE_KEYS + 1];
+	bool good = block != NULL;
+
+	object_single_keys(keys);
+	if (good && tree_from_json(&r.tree, value, &r.errors))
+		reader_read(&reader, keys, r.tree.root, block);
+	if (r.errors.total > 0)
+		good = tell_first(&r, why);
+	else if (!good)
+		say(why, NO_MEMORY);
+	request_end(&r);
+	if (good && (block->rate_limit != l->sg.rate_limit ||
+		     block->cpe_timeout_ns != l->sg.cpe_timeout_ns))
+		return add_change(changes, LIVE_GROUP, 0, block, why);
+	free(block);
+	return good;
+}
+
+/* What there is, with what the patch says of it. */
+static bool request_set(const struct live_group *l, enum live_object object, json_t *patch,
+			uint32_t place, struct live_changes *changes, char why[LIVE_LINE]) {
+	json_t *whole = object_json(l, object, place, true);
+	bool good = whole != NULL && json_is_object(patch) && merge_patch(whole, patch);
+
+	if (!good)
+		say(why, NO_MEMORY);
+	else if (object == LIVE_GROUP)
+		good = put_single_values(l, whole, changes, why);
+	else
+		good = request_put(l, object, whole, place, changes, why);
+	json_decref(whole);
+	return good;
+}
+
+bool live_request(const struct live_group *l, enum live_verb verb, enum live_object object,
+		  json_t *value, struct live_changes *changes, char why[LIVE_LINE]) {
+	uint32_t place;
+
+	*changes = (struct live_changes){0};
+	if (!json_is_object(value))
+		return say(why, "request: found no map, allowed: the keys of an object");
+	if (object == LIVE_GROUP && verb != LIVE_SET)
+		return say(why, "request: found the group itself, allowed: to set its keys");
+	if (verb == LIVE_ADD)
+		return request_put(l, object, value, IDENTITY_NONE, changes, why);
+	if (!live_request_find(l, object, value, &place, why))
+		return false;
+	if (verb == LIVE_REPLACE)
+		return request_put(l, object, value, place, changes, why);
+	if (verb == LIVE_SET)
+		return request_set(l, object, value, place, changes, why);
+	return held_against_users(l, object, place, why) &&
+	       add_change(changes, object, place, NULL, why);
+}
