@@ -2,6 +2,7 @@
 /* Adds up what the parts have counted. */
 #include <string.h>
 
+#include "follow/downlink_change.h"
 #include "traffic_parts.h"
 
 uint64_t downlink_in_flight(const struct downlink *d) {
@@ -31,6 +32,10 @@ static void downlink_balance(const struct downlink *d, struct traffic_result *r)
 	r->lost = balance.lost;
 	r->duplicated = balance.duplicated;
 	r->corrupted = balance.corrupted;
+	if (d->follow != NULL)
+		r->sent_to_removed =
+			RTE_MIN(r->lost, watch_removed(&d->follow->watch, &d->account.proof));
+	r->lost -= r->sent_to_removed;
 }
 
 void downlink_result(const struct downlink *d, struct traffic_result *r) {
@@ -73,7 +78,7 @@ bool traffic_result_good(const struct traffic_result *r) {
 		if (r->violations[i] != 0)
 			return false;
 	}
-	return r->sent > 0 && r->proven + r->counted == r->sent && r->duplicated == 0 &&
+	return r->sent > 0 && r->proven + r->counted + r->sent_to_removed == r->sent && r->duplicated == 0 &&
 	       r->reordered == 0 && r->corrupted == 0 && r->lost == 0;
 }
 

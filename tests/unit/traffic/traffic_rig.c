@@ -17,6 +17,8 @@
 #include "wire/ip.h"
 #include "wire/l2tpv3.h"
 
+const uint8_t rig_next_bytes[16] = {0x77, 1};
+
 void rig_open(struct rig *r) {
 	static const uint8_t other_key[16] = {0xee};
 	struct platform_options options = {.program = "test", .memory_mb = 256};
@@ -25,12 +27,14 @@ void rig_open(struct rig *r) {
 	assert_int_equal(
 		service_group_load_text("rig", rig_config, sizeof(rig_config) - 1, &r->sg, stderr),
 		0);
-	assert_int_equal(crypto_open(&r->crypto, "test", 2, 16, 1024), 0);
+	assert_int_equal(crypto_open(&r->crypto, "test", 2, 64, 1024), 0);
 	for (uint32_t m = 0; m < RIG_MODEMS; m++) {
 		r->sessions[m] =
 			crypto_session(&r->crypto, CRYPTO_DOWNLINK, r->sg.modems[m].security.key);
 		assert_non_null(r->sessions[m]);
 	}
+	r->next_session = crypto_session(&r->crypto, CRYPTO_DOWNLINK, rig_next_bytes);
+	assert_non_null(r->next_session);
 	r->wrong_session = crypto_session(&r->crypto, CRYPTO_DOWNLINK, other_key);
 	r->pool = rte_pktmbuf_pool_create("rig", 4095, 0, 0, 4096, SOCKET_ID_ANY);
 	assert_non_null(r->pool);
@@ -41,6 +45,7 @@ void rig_open(struct rig *r) {
 void rig_close(struct rig *r) {
 	for (uint32_t m = 0; m < RIG_MODEMS; m++)
 		crypto_session_free(&r->crypto, r->sessions[m]);
+	crypto_session_free(&r->crypto, r->next_session);
 	crypto_session_free(&r->crypto, r->wrong_session);
 	for (int i = 0; i < 2; i++) {
 		port_close(r->network[i]);
@@ -86,7 +91,8 @@ static uint32_t rig_modem_of(const struct rig *r, const struct frame_fields *f) 
 }
 
 /* CRC and encryption by the crypto device, the other direction than under test. */
-static void rig_encrypt(struct rig *r, struct rig_frame *f, void *session, bool encrypted) {
+static void rig_encrypt(struct rig *r, struct rig_frame *f, void *session, const uint8_t *iv,
+			bool encrypted) {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(r->pool);
 	struct rte_crypto_op *op = rte_crypto_op_alloc(r->crypto.ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
 	uint16_t pdu = (uint16_t)(f->size - f->header_size);
@@ -103,7 +109,7 @@ static void rig_encrypt(struct rig *r, struct rig_frame *f, void *session, bool 
 	op->sym->cipher.data.offset = (uint32_t)f->header_size + 12;
 	op->sym->cipher.data.length = encrypted ? pdu - 12u : 0;
 	memcpy(rte_crypto_op_ctod_offset(op, uint8_t *, DOCSIS_IV_OFFSET),
-	       r->sg.modems[f->modem].security.iv, DOCSIS_IV_SIZE);
+	       iv, DOCSIS_IV_SIZE);
 	assert_int_equal(rte_cryptodev_enqueue_burst(r->crypto.device, 1, &op, 1), 1);
 	while (done == 0)
 		done = rte_cryptodev_dequeue_burst(r->crypto.device, 1, &op, 1);
@@ -113,13 +119,18 @@ static void rig_encrypt(struct rig *r, struct rig_frame *f, void *session, bool 
 	rte_crypto_op_free(op);
 }
 
+static bool rig_next_key(const struct rig *r, uint32_t modem) {
+	return r->next_key && r->sg.modems[modem].security.has_next_key;
+}
+
 static struct docsis_down_header rig_header(struct rig *r, const struct rig_frame *f) {
 	const struct modem *m = &r->sg.modems[f->modem];
 	const struct service_flow *flow = &m->service_flows[f->flow];
 	struct docsis_down_header h = {
 		.privacy = true,
 		.encrypted = m->security.cipher == CIPHER_AES_128,
-		.key_sequence = m->security.key_sequence,
+		.key_sequence =
+			(m->security.key_sequence + rig_next_key(r, f->modem)) & 0x0f,
 		.said = m->security.said,
 		.ds = flow->has_dsid ? DS_EHDR_SEQUENCE : DS_EHDR_PRIORITY,
 		.priority = flow->priority,
@@ -138,6 +149,7 @@ static bool rig_encode(struct rig *r, const uint8_t *packet, size_t size,
 	struct docsis_down_header h;
 	struct frame_fields fields;
 	struct evaluation e;
+	void *session;
 	bool meant;
 	uint8_t *pdu;
 
@@ -160,7 +172,11 @@ static bool rig_encode(struct rig *r, const uint8_t *packet, size_t size,
 	if (fault->plain != NULL)
 		fault->plain(pdu, size);
 	f->size = f->header_size + size + 4;
-	rig_encrypt(r, f, fault->wrong_key ? r->wrong_session : r->sessions[f->modem], h.encrypted);
+	session = rig_next_key(r, f->modem) ? r->next_session : r->sessions[f->modem];
+	rig_encrypt(r, f, fault->wrong_key ? r->wrong_session : session,
+		    rig_next_key(r, f->modem) ? r->sg.modems[f->modem].security.next_iv
+					      : r->sg.modems[f->modem].security.iv,
+		    h.encrypted);
 	if (fault->wire != NULL)
 		fault->wire(f);
 	return meant;

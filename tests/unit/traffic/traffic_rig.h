@@ -49,6 +49,8 @@ struct rig {
 	struct service_group sg;
 	struct docsis_crypto crypto; /* queue 0 is the traffic's, queue 1 ours */
 	void *sessions[RIG_MODEMS];
+	void *next_session; /* of rig_next_bytes, which a modem's next key is */
+	bool next_key; /* is used for the frames of modems that have one */
 	void *wrong_session;
 	struct rte_mempool *pool;
 	uint16_t network[2]; /* the traffic's end, our end */
@@ -67,6 +69,8 @@ struct rig_segment {
 	bool begin;
 	bool end;
 };
+
+extern const uint8_t rig_next_bytes[16];
 
 void rig_open(struct rig *r);
 
