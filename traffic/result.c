@@ -113,6 +113,9 @@ void traffic_uplink_result(const struct traffic *t, struct uplink_result *r) {
 	r->duplicated = balance.duplicated;
 	r->reordered = p->reordered;
 	r->corrupted = balance.corrupted;
+	if (t->follows)
+		r->sent_to_removed = RTE_MIN(r->lost, watch_removed(&t->uplink_follow.watch, p));
+	r->lost -= r->sent_to_removed;
 	memcpy(r->corrupted_by, receiver->corrupted, sizeof(r->corrupted_by));
 	memcpy(r->unexpected, receiver->unexpected, sizeof(r->unexpected));
 	r->latency_unknown = p->latency_unknown;
@@ -128,7 +131,7 @@ void traffic_uplink_result(const struct traffic *t, struct uplink_result *r) {
 
 /* Without impairments all that is expected is 0. */
 bool uplink_result_good(const struct uplink_result *r) {
-	return r->sent > 0 && r->proven + r->corrupted + r->lost == r->sent && r->duplicated == 0 &&
+	return r->sent > 0 && r->proven + r->corrupted + r->lost + r->sent_to_removed == r->sent && r->duplicated == 0 &&
 	       r->reordered == 0 && r->astray == 0 && r->corrupted == r->expected.corrupted &&
 	       r->lost == r->expected.lost && r->expected_known == r->impaired;
 }

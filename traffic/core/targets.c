@@ -157,6 +157,7 @@ static int targets_no_memory(struct targets *t) {
 static int targets_streams_create(struct targets *t, const struct service_group *sg,
 			  const struct targets_follow *follow) {
 	memset(t, 0, sizeof(*t));
+	t->modem_count = (uint32_t)sg->modem_count;
 	t->first_stream = calloc(sg->modem_count + 1, sizeof(*t->first_stream));
 	if (t->first_stream == NULL)
 		return targets_no_memory(t);
@@ -212,8 +213,9 @@ static bool targets_find_all(struct builder *b, const struct targets_follow *fol
 		return false;
 	for (uint32_t m = 0; m < b->sg->modem_count && good; m++) {
 		t->first_target[m] = t->count;
-		good = before != NULL && !follow->changed[m] ? targets_keep(b, before, m)
-							     : targets_modem_add(b, m);
+		good = before != NULL && m < before->modem_count && !follow->changed[m]
+			       ? targets_keep(b, before, m)
+			       : targets_modem_add(b, m);
 	}
 	t->first_target[b->sg->modem_count] = t->count;
 	return good;

@@ -48,6 +48,7 @@ struct targets {
 	uint32_t flows_of_modems; /* service flows of all of them */
 	uint32_t *streams; /* numbers of what first_stream counts; NULL: the same */
 	uint32_t stream_count; /* that there can be */
+	uint32_t modem_count;
 	uint32_t *first_target; /* by modem, and of one beyond; NULL with streams only */
 	struct flow *flows; /* NULL: each target is one, of the same number */
 	uint32_t flow_count;

@@ -211,7 +211,8 @@ void resequencers_begin(struct resequencers *r, uint32_t index, uint64_t now) {
 
 	while (q->held > 0)
 		give_up_gap(r, q, now);
-	*q = (struct resequencer){.ring = q->ring};
+	free(q->ring);
+	*q = (struct resequencer){0};
 }
 
 void resequencers_flush(struct resequencers *r, uint64_t now) {
