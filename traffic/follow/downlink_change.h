@@ -16,7 +16,7 @@
 #include "follow/held.h"
 #include "proof/watch.h"
 
-#define FOLLOW_KEEP_MS 1000 /* for so long what was before a change is known */
+#define FOLLOW_KEEP_MS 2000 /* for so long what was before a change is known */
 #define FOLLOW_HOLD_MS 500 /* what no modem takes is held no longer */
 
 struct downlink_change {

@@ -10,7 +10,8 @@
 #include "follow/follow_streams.h"
 #include "uplink_parts.h"
 
-#define ROOM_TIMES 3 /* numbers rest while others begin */
+#define FOLLOW_REST_MS (FOLLOW_KEEP_MS + 1000)
+#define ROOM_TIMES 4 /* numbers rest while others begin */
 #define ROOM_MORE 256
 
 uint32_t follow_room_downstream(const struct service_group *sg) {
@@ -29,7 +30,7 @@ static int group_refuse(const struct service_group *sg) {
 int follow_group_create(struct follow_group *g, const struct service_group *sg, struct traffic *t,
 			uint64_t tsc_hz) {
 	const struct group_room room = group_room(sg);
-	uint64_t rest = 2 * (tsc_hz / 1000 * FOLLOW_KEEP_MS);
+	uint64_t rest = tsc_hz / 1000 * FOLLOW_REST_MS;
 
 	*g = (struct follow_group){.traffic = t};
 	if (live_group_create(&g->live, sg, &room) != 0)
@@ -74,6 +75,8 @@ void follow_group_look(struct follow_group *g) {
 	const struct downlink *d = g->traffic->downlink;
 	const struct uplink *u = g->traffic->uplink;
 
+	if (g->dirty)
+		return; /* the change that is known was made behind the looks that there are */
 	if (d != NULL) {
 		struct follow_look *look = follow_streams_look(&g->downstream);
 

@@ -8,6 +8,7 @@
 #include <rte_security.h>
 
 #include "core/evaluate.h"
+#include "follow/downlink_change.h"
 #include "model/loader.h"
 #include "platform/platform.h"
 #include "platform/port.h"
@@ -19,6 +20,26 @@
 
 const uint8_t rig_next_bytes[16] = {0x77, 1};
 
+static void rig_sessions_open(struct rig *r) {
+	for (uint32_t m = 0; m < r->sg.modem_count; m++) {
+		r->sessions[m] =
+			crypto_session(&r->crypto, CRYPTO_DOWNLINK, r->sg.modems[m].security.key);
+		assert_non_null(r->sessions[m]);
+	}
+}
+
+static void rig_sessions_close(struct rig *r) {
+	for (uint32_t m = 0; m < r->sg.modem_count; m++)
+		crypto_session_free(&r->crypto, r->sessions[m]);
+}
+
+void rig_become(struct rig *r, const struct service_group *sg) {
+	rig_sessions_close(r);
+	service_group_free(&r->sg);
+	r->sg = *sg;
+	rig_sessions_open(r);
+}
+
 void rig_open(struct rig *r) {
 	static const uint8_t other_key[16] = {0xee};
 	struct platform_options options = {.program = "test", .memory_mb = 256};
@@ -28,11 +49,7 @@ void rig_open(struct rig *r) {
 		service_group_load_text("rig", rig_config, sizeof(rig_config) - 1, &r->sg, stderr),
 		0);
 	assert_int_equal(crypto_open(&r->crypto, "test", 2, 64, 1024), 0);
-	for (uint32_t m = 0; m < RIG_MODEMS; m++) {
-		r->sessions[m] =
-			crypto_session(&r->crypto, CRYPTO_DOWNLINK, r->sg.modems[m].security.key);
-		assert_non_null(r->sessions[m]);
-	}
+	rig_sessions_open(r);
 	r->next_session = crypto_session(&r->crypto, CRYPTO_DOWNLINK, rig_next_bytes);
 	assert_non_null(r->next_session);
 	r->wrong_session = crypto_session(&r->crypto, CRYPTO_DOWNLINK, other_key);
@@ -43,8 +60,7 @@ void rig_open(struct rig *r) {
 }
 
 void rig_close(struct rig *r) {
-	for (uint32_t m = 0; m < RIG_MODEMS; m++)
-		crypto_session_free(&r->crypto, r->sessions[m]);
+	rig_sessions_close(r);
 	crypto_session_free(&r->crypto, r->next_session);
 	crypto_session_free(&r->crypto, r->wrong_session);
 	for (int i = 0; i < 2; i++) {
@@ -58,6 +74,7 @@ void rig_close(struct rig *r) {
 
 void rig_start(struct rig *r, const char *mix, uint64_t seed) {
 	struct traffic_options options = {
+		.streams = r->follows ? 64 : 0,
 		.network_port = r->network[0],
 		.rphy_port = r->rphy[0],
 		.crypto = &r->crypto,
@@ -72,12 +89,17 @@ void rig_start(struct rig *r, const char *mix, uint64_t seed) {
 	assert_non_null(r->traffic);
 	/* Modems wait as long as the test does: the machine may run something else between two frames. */
 	r->traffic->downlink->resequencers.timeout = UINT64_MAX;
+	if (r->follows) { /* and what was before a change is known as long */
+		r->traffic->downlink->follow->keep = UINT64_MAX / 2;
+		r->traffic->downlink->follow->hold = UINT64_MAX;
+	}
+	r->unknown = 0;
 	memset(r->psp, 0xff, sizeof(r->psp)); /* wraps soon */
 	memset(r->numbers, 0xff, sizeof(r->numbers));
 }
 
 static uint32_t rig_modem_of(const struct rig *r, const struct frame_fields *f) {
-	for (uint32_t m = 0; m < RIG_MODEMS; m++) {
+	for (uint32_t m = 0; m < r->sg.modem_count; m++) {
 		for (size_t a = 0; a < r->sg.modems[m].address_count; a++) {
 			const struct ip_address *address = &r->sg.modems[m].addresses[a];
 
@@ -86,8 +108,9 @@ static uint32_t rig_modem_of(const struct rig *r, const struct frame_fields *f) 
 				return m;
 		}
 	}
-	fail_msg("a packet for no modem");
-	return 0;
+	if (!r->follows)
+		fail_msg("a packet for no modem");
+	return RIG_NOBODY;
 }
 
 /* CRC and encryption by the crypto device, the other direction than under test. */
@@ -155,6 +178,11 @@ static bool rig_encode(struct rig *r, const uint8_t *packet, size_t size,
 
 	assert_int_equal(frame_parse(packet, size, &fields), FRAME_GOOD);
 	f->modem = rig_modem_of(r, &fields);
+	f->size = 0;
+	if (f->modem == RIG_NOBODY) {
+		r->unknown++;
+		return false;
+	}
 	e = evaluate(&r->sg, &r->sg.modems[f->modem], &fields);
 	assert_int_equal(e.action, FILTER_PERMIT);
 	f->flow = e.flow;
@@ -259,6 +287,8 @@ void rig_send_frame(struct rig *r, const struct rig_frame *f) {
 	struct rig_segment b = {f->bytes + first, f->size - first, false, true};
 	uint8_t depi[RIG_MTU + 14];
 
+	if (f->size == 0)
+		return; /* was dropped */
 	rig_send(r, depi, rig_depi(r, f->channel, &a, 1, depi));
 	if (!a.end)
 		rig_send(r, depi, rig_depi(r, f->channel, &b, 1, depi));
@@ -275,7 +305,8 @@ struct traffic_result rig_finish(struct rig *r) {
 	traffic_free(r->traffic);
 	r->traffic = NULL;
 	assert_int_equal(result.sent,
-			 result.proven + result.counted + result.lost + result.corrupted);
+			 result.proven + result.counted + result.lost +
+				 result.sent_to_removed + result.corrupted);
 	assert_int_equal(rte_mempool_in_use_count(r->crypto.ops), 0);
 	assert_int_equal(rte_mempool_in_use_count(r->pool), 0);
 	return result;
