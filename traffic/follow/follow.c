@@ -14,10 +14,11 @@ void follow_options(struct traffic_options *o, const struct service_group *sg) {
 
 int follow_create(struct follow *f, const char *path, struct groups *all,
 		  const struct service_group *sgs, uint64_t tsc_hz) {
-	*f = (struct follow){.all = all, .generation = -1};
+	*f = (struct follow){.all = all, .generation = -1, .tsc_hz = tsc_hz};
 	server_link_init(&f->link, path);
 	for (; f->count < all->count; f->count++) {
 		f->ids[f->count] = sgs[f->count].id;
+		f->names[f->count] = sgs[f->count].name;
 		if (follow_group_create(&f->groups[f->count], &sgs[f->count], all->all[f->count],
 					tsc_hz) != 0) {
 			f->count++;
@@ -30,6 +31,12 @@ int follow_create(struct follow *f, const char *path, struct groups *all,
 void follow_free(struct follow *f) {
 	for (unsigned i = 0; i < f->count; i++)
 		follow_group_free(&f->groups[i]);
+	if (!groups_took(f->all)) { /* nobody took the last one, and so nobody frees it */
+		traffic_free(f->offer.traffic);
+		groups_offer(f->all, NULL);
+	}
+	while (f->kept_count > 0)
+		server_config_free(&f->kept[--f->kept_count]);
 	f->count = 0;
 	server_link_close(&f->link);
 }
@@ -56,7 +63,61 @@ static void differences_find(struct follow *f, const struct server_config *confi
 		follow_group_differs(&f->groups[i], group_find(config, f->ids[i]));
 }
 
-static bool config_load(struct follow *f, json_t *answer) {
+static bool is_among(const uint32_t *ids, unsigned count, uint32_t id) {
+	for (unsigned i = 0; i < count; i++) {
+		if (ids[i] == id)
+			return true;
+	}
+	return false;
+}
+
+/* Said once of each. */
+static void group_refuse(struct follow *f, uint32_t id) {
+	if (f->refused_count < SERVER_MAX_GROUPS)
+		f->refused[f->refused_count++] = id;
+}
+
+static bool group_come(struct follow *f, const struct service_group *sg) {
+	struct traffic *t = groups_prepare(f->all, sg, follow_room_downstream(sg),
+					   follow_room_upstream(sg));
+	struct follow_group *g = &f->groups[f->count];
+
+	if (t == NULL)
+		return false;
+	if (follow_group_create(g, sg, t, f->tsc_hz) != 0) {
+		follow_group_free(g);
+		traffic_free(t);
+		return false;
+	}
+	f->ids[f->count] = sg->id;
+	f->names[f->count] = sg->name;
+	f->count++;
+	f->offer = (struct groups_offer){t, sg};
+	groups_offer(f->all, &f->offer);
+	f->changes++;
+	return true;
+}
+
+/* The first one that is new. Others are for the next look. Returns whether the configuration is to be kept, as
+ * the traffic refers to it. */
+static bool groups_come(struct follow *f, const struct server_config *config, bool *more) {
+	*more = false;
+	for (size_t g = 0; g < config->group_count; g++) {
+		const struct service_group *sg = &config->groups[g];
+
+		if (is_among(f->ids, f->count, sg->id) ||
+		    is_among(f->refused, f->refused_count, sg->id))
+			continue;
+		if (group_come(f, sg)) {
+			*more = true;
+			return true;
+		}
+		group_refuse(f, sg->id);
+	}
+	return false;
+}
+
+static bool config_load(struct follow *f, json_t *answer, bool *more) {
 	char *text = json_dumps(json_object_get(answer, "config"), JSON_COMPACT);
 	struct server_config config;
 	bool good = text != NULL && server_config_load_text("server", text, strlen(text), NULL,
@@ -68,19 +129,22 @@ static bool config_load(struct follow *f, json_t *answer) {
 		return trouble(f);
 	}
 	differences_find(f, &config);
-	server_config_free(&config);
+	if (groups_come(f, &config, more))
+		f->kept[f->kept_count++] = config;
+	else
+		server_config_free(&config);
 	return true;
 }
 
 /* What could not be read once is not asked for again: there is nothing new in it. */
 static bool config_get(struct follow *f) {
 	json_t *answer = server_link_call(&f->link, "config.get", json_pack("{s:b}", "keys", 1));
-	bool good;
+	bool good, more = false;
 
 	if (answer == NULL)
 		return trouble(f);
-	good = config_load(f, answer);
-	f->generation = json_integer_value(json_object_get(answer, "generation"));
+	good = config_load(f, answer, &more);
+	f->generation = more ? -1 : json_integer_value(json_object_get(answer, "generation"));
 	json_decref(answer);
 	return good;
 }
@@ -105,6 +169,8 @@ void follow_look(struct follow *f) {
 	uint64_t since = rte_rdtsc();
 	bool known = true;
 
+	if (!groups_took(f->all))
+		return;
 	for (unsigned i = 0; i < f->count; i++) {
 		if (!follow_group_settle(&f->groups[i]))
 			return; /* between two rounds of the traffic, soon */
@@ -113,6 +179,7 @@ void follow_look(struct follow *f) {
 		follow_group_look(&f->groups[i]);
 	if (!server_ask(f))
 		return;
+	known = groups_took(f->all);
 	for (unsigned i = 0; i < f->count; i++) {
 		if (!f->groups[i].dirty)
 			continue;

@@ -22,7 +22,14 @@ struct follow {
 	struct groups *all;
 	struct follow_group groups[SERVER_MAX_GROUPS]; /* by place of a traffic */
 	uint32_t ids[SERVER_MAX_GROUPS];
-	unsigned count;
+	const char *names[SERVER_MAX_GROUPS];
+	unsigned count; /* a group that comes, once its traffic is offered */
+	uint32_t refused[SERVER_MAX_GROUPS]; /* ids of groups that get no traffic */
+	unsigned refused_count;
+	struct groups_offer offer;
+	struct server_config kept[SERVER_MAX_GROUPS]; /* with groups that came */
+	unsigned kept_count;
+	uint64_t tsc_hz;
 	int64_t generation; /* that the groups have; -1: unknown */
 	bool silent; /* that the server does not answer was said */
 	uint64_t changes; /* taken by the traffic of a group */

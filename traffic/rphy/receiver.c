@@ -75,6 +75,10 @@ bool receiver_set_channels(struct receiver *r, const struct channel *channels, u
 	return true;
 }
 
+bool receiver_has_session(struct receiver *r, uint32_t id) {
+	return id != 0 && session_slot(r, id)->id == id;
+}
+
 void receiver_hold_unknown(struct receiver *r, bool hold) {
 	r->hold_unknown = hold;
 }

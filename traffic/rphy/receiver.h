@@ -64,6 +64,9 @@ struct receiver *receiver_create(const struct service_group *sg, struct rte_memp
  * now; what went is known on. Returns whether it has room for them. */
 bool receiver_set_channels(struct receiver *r, const struct channel *channels, uint32_t count);
 
+/* Whether a channel has, or had, this session. */
+bool receiver_has_session(struct receiver *r, uint32_t id);
+
 /* Whether DEPI frames of sessions that no channel has are left alone, as these may be about to come. */
 void receiver_hold_unknown(struct receiver *r, bool hold);
 
