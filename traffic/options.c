@@ -262,10 +262,9 @@ static error_t option_parse(int key, char *text, struct argp_state *state) {
 			"duration", text, "a time above 0 with us, ms, s, min or h");
 		break;
 	case KEY_CORE:
-		require(state, parse_core(text, &o->core), "core", text, "a CPU number");
-		break;
 	case KEY_MAIN_CORE:
-		require(state, parse_core(text, &o->main_core), "main-core", text, "a CPU number");
+		require(state, parse_core(text, key == KEY_CORE ? &o->core : &o->main_core),
+			key == KEY_CORE ? "core" : "main-core", text, "a CPU number");
 		break;
 	case KEY_SEED:
 		require(state, parse_number(text, &o->seed), "seed", text, "a number of 64 bits");

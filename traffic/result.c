@@ -78,8 +78,8 @@ bool traffic_result_good(const struct traffic_result *r) {
 		if (r->violations[i] != 0)
 			return false;
 	}
-	return r->sent > 0 && r->proven + r->counted + r->sent_to_removed == r->sent && r->duplicated == 0 &&
-	       r->reordered == 0 && r->corrupted == 0 && r->lost == 0;
+	return r->sent > 0 && r->proven + r->counted + r->sent_to_removed == r->sent &&
+	       r->duplicated == 0 && r->reordered == 0 && r->corrupted == 0 && r->lost == 0;
 }
 
 static void impairment_result(const struct traffic *t, struct uplink_result *r) {
@@ -131,7 +131,8 @@ void traffic_uplink_result(const struct traffic *t, struct uplink_result *r) {
 
 /* Without impairments all that is expected is 0. */
 bool uplink_result_good(const struct uplink_result *r) {
-	return r->sent > 0 && r->proven + r->corrupted + r->lost + r->sent_to_removed == r->sent && r->duplicated == 0 &&
-	       r->reordered == 0 && r->astray == 0 && r->corrupted == r->expected.corrupted &&
-	       r->lost == r->expected.lost && r->expected_known == r->impaired;
+	return r->sent > 0 && r->proven + r->corrupted + r->lost + r->sent_to_removed == r->sent &&
+	       r->duplicated == 0 && r->reordered == 0 && r->astray == 0 &&
+	       r->corrupted == r->expected.corrupted && r->lost == r->expected.lost &&
+	       r->expected_known == r->impaired;
 }

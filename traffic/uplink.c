@@ -23,14 +23,16 @@
 static_assert(UPLINK_GRANTS * GRANT_BUFFERS + UPLINK_SESSIONS_MAX / 2 <= UPLINK_STOCK,
 	      "one round's buffers");
 /* The shortest frame is one of 64 bytes with its MAC header and CRC. */
-static_assert(UPLINK_GRANTS * (UPLINK_GRANT_MAX / 74 + 1) <= UPLINK_PIECES_MAX, "one round's frames");
+static_assert(UPLINK_GRANTS * (UPLINK_GRANT_MAX / 74 + 1) <= UPLINK_PIECES_MAX,
+	      "one round's frames");
 
 static bool buffers_create(struct uplink *u, unsigned group) {
 	uint32_t room = RTE_PKTMBUF_HEADROOM + u->grant_room + UPLINK_GRANT_SLACK;
 	char name[RTE_MEMPOOL_NAMESIZE];
 
 	snprintf(name, sizeof(name), "traffic_grants%u", group);
-	u->buffers = rte_pktmbuf_pool_create(name, UPLINK_GRANTS, 0, 0, (uint16_t)room, SOCKET_ID_ANY);
+	u->buffers =
+		rte_pktmbuf_pool_create(name, UPLINK_GRANTS, 0, 0, (uint16_t)room, SOCKET_ID_ANY);
 	if (u->buffers == NULL) {
 		fprintf(stderr, "traffic: no memory for the grants of modems: %s\n",
 			rte_strerror(rte_errno));
@@ -93,8 +95,7 @@ struct uplink *uplink_create(const struct service_group *sg, const struct uplink
 	memcpy(u->frames.cmts_mac, sg->rphy.core_mac, sizeof(u->frames.cmts_mac));
 	pacing_start(&u->pacing, o->rate, rte_get_tsc_hz(), mix_mean(&o->mix), rte_rdtsc());
 	pacing_shape(&u->pacing, o->shape, rte_rdtsc());
-	if (grant_size_set(u, sg, o) &&
-	    flows_plan(u, sg, o->streams) &&
+	if (grant_size_set(u, sg, o) && flows_plan(u, sg, o->streams) &&
 	    uplink_packets_create(&u->frames.packets, sg, &o->mix, o->seed) == 0 &&
 	    buffers_create(u, o->group) &&
 	    uplink_rphy_create(&u->rphy, sg, o->rphy_port, o->packets) == 0 &&

@@ -38,8 +38,8 @@ static bool find_targets(struct targets *t, const struct service_group *sg, uint
 	};
 	const struct targets_follow follow = {.room = o->streams};
 
-	return targets_create_following(t, sg, seed, &wanted,
-					o->streams == 0 ? NULL : &follow) == 0;
+	return targets_create_following(t, sg, seed, &wanted, o->streams == 0 ? NULL : &follow) ==
+	       0;
 }
 
 bool generator_flows_check(const struct service_group *sg, const struct generator_options *o) {

@@ -155,7 +155,7 @@ static int targets_no_memory(struct targets *t) {
 }
 
 static int targets_streams_create(struct targets *t, const struct service_group *sg,
-			  const struct targets_follow *follow) {
+				  const struct targets_follow *follow) {
 	memset(t, 0, sizeof(*t));
 	t->modem_count = (uint32_t)sg->modem_count;
 	t->first_stream = calloc(sg->modem_count + 1, sizeof(*t->first_stream));
@@ -203,8 +203,7 @@ static bool targets_keep(struct builder *b, const struct targets *before, uint32
 }
 
 static bool targets_find_all(struct builder *b, const struct targets_follow *follow) {
-	const struct targets *before =
-		follow == NULL || b->keep_packets ? NULL : follow->before;
+	const struct targets *before = follow == NULL || b->keep_packets ? NULL : follow->before;
 	struct targets *t = b->t;
 	bool good = true;
 

@@ -76,7 +76,7 @@ static void resequence(struct downlink *d, const struct frame_info *info,
 		    !window_came(&d->account.proof.streams[packet->stream], packet->sequence))
 			account_deliver(&d->account, packet, now);
 		else if (packet->counted ||
-		    window_came(&d->account.proof.streams[packet->stream], packet->sequence))
+			 window_came(&d->account.proof.streams[packet->stream], packet->sequence))
 			d->account.proof.duplicated++;
 		else
 			d->account.corrupted[CORRUPTION_DSID]++;

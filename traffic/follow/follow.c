@@ -78,8 +78,8 @@ static void group_refuse(struct follow *f, uint32_t id) {
 }
 
 static bool group_come(struct follow *f, const struct service_group *sg) {
-	struct traffic *t = groups_prepare(f->all, sg, follow_room_downstream(sg),
-					   follow_room_upstream(sg));
+	struct traffic *t =
+		groups_prepare(f->all, sg, follow_room_downstream(sg), follow_room_upstream(sg));
 	struct follow_group *g = &f->groups[f->count];
 
 	if (t == NULL)

@@ -42,13 +42,12 @@ int follow_group_create(struct follow_group *g, const struct service_group *sg, 
 	    !follow_streams_create(&g->downstream, t->downlink->generator->targets.stream_count,
 				   room.modems, rest))
 		return group_refuse(sg);
-	if (t->uplink != NULL && !follow_streams_create(&g->upstream, uplink_stream_count(t->uplink),
-							room.modems, rest))
+	if (t->uplink != NULL &&
+	    !follow_streams_create(&g->upstream, uplink_stream_count(t->uplink), room.modems, rest))
 		return group_refuse(sg);
 	if (t->downlink != NULL && !follow_streams_downstream(&g->downstream, &g->live.sg, 0, NULL))
 		return group_refuse(sg);
-	if (t->uplink != NULL &&
-	    !follow_streams_upstream(&g->upstream, &g->live.sg, NULL, 0, NULL))
+	if (t->uplink != NULL && !follow_streams_upstream(&g->upstream, &g->live.sg, NULL, 0, NULL))
 		return group_refuse(sg);
 	follow_streams_keep(&g->downstream, 0);
 	follow_streams_keep(&g->upstream, 0);
@@ -181,7 +180,8 @@ bool follow_group_differs(struct follow_group *g, const struct service_group *ne
 		become.bonding_group_count = become.filter_group_count = 0;
 	}
 	if (!live_difference(&g->live, &become, &changes, why)) {
-		fprintf(stderr, "traffic: service group %u cannot be followed: %s\n", become.id, why);
+		fprintf(stderr, "traffic: service group %u cannot be followed: %s\n", become.id,
+			why);
 		return false;
 	}
 	changed_note(g, &changes);

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool follow_streams_create(struct follow_streams *s, uint32_t room, uint32_t modems, uint64_t rest) {
+bool follow_streams_create(struct follow_streams *s, uint32_t room, uint32_t modems,
+			   uint64_t rest) {
 	bool good = stream_numbers_create(&s->numbers, room, rest);
 
 	s->modems = modems;

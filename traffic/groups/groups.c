@@ -103,7 +103,7 @@ static bool pools_create(struct groups *g, const struct service_group *sgs,
 			   (g->frames = downlink_frames_pool()) == NULL))
 		return false;
 	if (upstream && (g->uplink_packets = uplink_output_pool(
-				  count + (g->follows ? GROUPS_MORE : 0), mtu)) == NULL)
+				 count + (g->follows ? GROUPS_MORE : 0), mtu)) == NULL)
 		return false;
 	for (unsigned i = 0; i < count; i++) {
 		options[i].packets = g->packets;

@@ -97,8 +97,7 @@ static enum shared_port_owner rphy_owner(const struct traffic *t, const struct r
 	uint8_t room[HEADERS];
 	const uint8_t *frame = rte_pktmbuf_read(m, 0, RTE_MIN(size, (uint32_t)HEADERS), room);
 
-	if (l2tp_parse(frame, size, &l2tp) != L2TP_OK ||
-	    l2tp.family != t->sg->rphy.rpd_ip.family ||
+	if (l2tp_parse(frame, size, &l2tp) != L2TP_OK || l2tp.family != t->sg->rphy.rpd_ip.family ||
 	    memcmp(frame, t->sg->rphy.rpd_mac, 6) != 0 ||
 	    memcmp(l2tp.destination_ip, t->sg->rphy.rpd_ip.bytes, l2tp.family == 4 ? 4 : 16) != 0)
 		return OWNER_NOT;

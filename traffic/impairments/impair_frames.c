@@ -36,7 +36,8 @@ static uint32_t other_modem(struct impair *im, uint32_t modem) {
 	const struct uplink_modem *other;
 
 	do
-		other = &im->flows->plan.modems[random_below(&im->random, im->flows->plan.modem_count)];
+		other = &im->flows->plan
+				 .modems[random_below(&im->random, im->flows->plan.modem_count)];
 	while (other->index == modem);
 	return other->index;
 }

@@ -52,7 +52,8 @@ struct modems {
 	uint32_t max_pdu;
 	struct key_store *store;
 	struct stored_key **keys; /* taken there: SA_KEYS a modem */
-	const struct modems *older; /* as they were before a change, for what is under way; or NULL */
+	const struct modems
+		*older; /* as they were before a change, for what is under way; or NULL */
 };
 
 /*

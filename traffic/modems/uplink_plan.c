@@ -41,16 +41,14 @@ static bool plan_create(struct uplink_plan *p, const struct service_group *sg,
 	return p->modems != NULL && p->all != NULL && p->places != NULL && p->sids != NULL;
 }
 
-static void place_add(struct uplink_plan *p, const struct upstream_service_flow *flow, size_t cluster,
-		      const struct uplink_plan_follow *follow) {
+static void place_add(struct uplink_plan *p, const struct upstream_service_flow *flow,
+		      size_t cluster, const struct uplink_plan_follow *follow) {
 	const struct sid_cluster *c = &flow->clusters[cluster];
 	struct uplink_place *place = &p->places[p->place_count];
 	bool numbered = follow != NULL && follow->streams != NULL;
 
 	*place = (struct uplink_place){
-		.cluster = {.id = c->id,
-			    .sids = &p->sids[p->sid_count],
-			    .sid_count = c->sid_count},
+		.cluster = {.id = c->id, .sids = &p->sids[p->sid_count], .sid_count = c->sid_count},
 		.stream = numbered ? follow->streams[p->place_count] : p->place_count,
 		.modem = p->modem_count - 1,
 		.segment_header = flow->segment_header,

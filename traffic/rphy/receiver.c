@@ -52,27 +52,22 @@ struct receiver *receiver_create(const struct service_group *sg, struct rte_memp
 
 	if (r == NULL)
 		return NULL;
-	r->config = &sg->rphy;
-	r->frames = frames;
-	r->account = account;
+	*r = (struct receiver){.config = &sg->rphy, .frames = frames, .account = account};
 	receiver_set_channels(r, sg->channels, (uint32_t)sg->channel_count);
 	return r;
 }
 
-bool receiver_set_channels(struct receiver *r, const struct channel *channels, uint32_t count) {
+void receiver_set_channels(struct receiver *r, const struct channel *channels, uint32_t count) {
 	for (uint32_t c = 0; c < count; c++) {
-		struct session *s;
+		struct session *s = session_slot(r, channels[c].session);
 
-		if (channels[c].session == 0)
+		if (channels[c].session == 0 || (s->id == 0 && r->session_count == SESSIONS_MOST))
 			continue;
-		s = session_slot(r, channels[c].session);
-		if (s->id == 0 && ++r->session_count > SESSIONS_MOST)
-			return false;
+		r->session_count += s->id == 0;
 		s->id = channels[c].session;
 		s->channel = c;
 		s->config = channels[c];
 	}
-	return true;
 }
 
 bool receiver_has_session(struct receiver *r, uint32_t id) {
@@ -363,6 +358,17 @@ static bool psp_good(struct receiver *r, struct depi *d, unsigned extra) {
 	return psp_parse(l->payload, l->payload_size, extra, &d->psp) == PSP_OK;
 }
 
+/* It counts when it is judged for the last time. */
+static unsigned session_unknown(struct receiver *r, uint32_t size) {
+	if (!r->hold_unknown) {
+		violate(r, VIOLATION_SESSION, 1);
+		return 0;
+	}
+	r->account->depi_frames--;
+	r->account->depi_bytes -= size;
+	return RECEIVER_UNKNOWN;
+}
+
 unsigned receiver_take(struct receiver *r, struct rte_mbuf *m, struct rte_mbuf **frames) {
 	struct depi d = {
 		.m = m,
@@ -382,15 +388,8 @@ unsigned receiver_take(struct receiver *r, struct rte_mbuf *m, struct rte_mbuf *
 		return 0;
 	addresses_check(r, d.frame, &d.l2tp);
 	s = session_slot(r, d.l2tp.session);
-	if (s->id == 0 && r->hold_unknown) {
-		r->account->depi_frames--;
-		r->account->depi_bytes -= d.size;
-		return RECEIVER_UNKNOWN;
-	}
-	if (s->id == 0) {
-		violate(r, VIOLATION_SESSION, 1);
-		return 0;
-	}
+	if (s->id == 0)
+		return session_unknown(r, d.size);
 	if (!psp_good(r, &d, s->config.psp_extra == PSP_EXTRA_NONE ? 0 : 2)) {
 		violate(r, VIOLATION_PSP, 1);
 		open_drop(r, s);

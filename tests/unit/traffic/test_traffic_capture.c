@@ -274,8 +274,7 @@ static void a_replay_is_proven(void **state) {
 		assert_int_equal(out.tsc, 7);
 		for (uint32_t at = 6; at < size; at++) {
 			p[at] ^= 0x10;
-			assert_int_not_equal(verify(g, &info, p, size, &out),
-					     CORRUPTION_NONE);
+			assert_int_not_equal(verify(g, &info, p, size, &out), CORRUPTION_NONE);
 			p[at] ^= 0x10;
 		}
 		assert_int_not_equal(verify(g, &info, p, size - 1, &out), CORRUPTION_NONE);

@@ -228,7 +228,8 @@ static void keys_count(uint16_t sid, size_t from, unsigned counts[16]) {
 		    segment_header_parse(b->payload, b->size, &h) != SEGMENT_OK || !h.pointer_valid)
 			continue;
 		if (docsis_mac_parse(b->payload + SEGMENT_HEADER_SIZE + h.pointer,
-				     b->size - SEGMENT_HEADER_SIZE - h.pointer, &mac) == DOCSIS_OK &&
+				     b->size - SEGMENT_HEADER_SIZE - h.pointer,
+				     &mac) == DOCSIS_OK &&
 		    mac.kind == DOCSIS_KIND_PACKET)
 			counts[mac.key_sequence]++;
 	}

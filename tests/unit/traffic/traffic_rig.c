@@ -131,8 +131,7 @@ static void rig_encrypt(struct rig *r, struct rig_frame *f, void *session, const
 	op->sym->auth.data.length = pdu - 4u;
 	op->sym->cipher.data.offset = (uint32_t)f->header_size + 12;
 	op->sym->cipher.data.length = encrypted ? pdu - 12u : 0;
-	memcpy(rte_crypto_op_ctod_offset(op, uint8_t *, DOCSIS_IV_OFFSET),
-	       iv, DOCSIS_IV_SIZE);
+	memcpy(rte_crypto_op_ctod_offset(op, uint8_t *, DOCSIS_IV_OFFSET), iv, DOCSIS_IV_SIZE);
 	assert_int_equal(rte_cryptodev_enqueue_burst(r->crypto.device, 1, &op, 1), 1);
 	while (done == 0)
 		done = rte_cryptodev_dequeue_burst(r->crypto.device, 1, &op, 1);
@@ -152,8 +151,7 @@ static struct docsis_down_header rig_header(struct rig *r, const struct rig_fram
 	struct docsis_down_header h = {
 		.privacy = true,
 		.encrypted = m->security.cipher == CIPHER_AES_128,
-		.key_sequence =
-			(m->security.key_sequence + rig_next_key(r, f->modem)) & 0x0f,
+		.key_sequence = (m->security.key_sequence + rig_next_key(r, f->modem)) & 0x0f,
 		.said = m->security.said,
 		.ds = flow->has_dsid ? DS_EHDR_SEQUENCE : DS_EHDR_PRIORITY,
 		.priority = flow->priority,
@@ -304,9 +302,8 @@ struct traffic_result rig_finish(struct rig *r) {
 	traffic_result(r->traffic, &result);
 	traffic_free(r->traffic);
 	r->traffic = NULL;
-	assert_int_equal(result.sent,
-			 result.proven + result.counted + result.lost +
-				 result.sent_to_removed + result.corrupted);
+	assert_int_equal(result.sent, result.proven + result.counted + result.lost +
+					      result.sent_to_removed + result.corrupted);
 	assert_int_equal(rte_mempool_in_use_count(r->crypto.ops), 0);
 	assert_int_equal(rte_mempool_in_use_count(r->pool), 0);
 	return result;
