@@ -25,7 +25,7 @@ int follow_close_rig(void **state) {
 	return 0;
 }
 
-static char *rig_json(void) {
+char *follow_rig_json(void) {
 	char *text = strdup(rig_config_json);
 
 	for (char *p = text; *p != '\0'; p++)
@@ -43,6 +43,7 @@ static void rig_obey(void) {
 		0);
 	rig_become(&follow_rig, &config.groups[0]);
 	free(config.groups);
+	free(config.name);
 	free(text);
 }
 
@@ -78,7 +79,7 @@ void follow_learn(void) {
 }
 
 int follow_begin(void **state) {
-	char *text = rig_json();
+	char *text = follow_rig_json();
 
 	(void)state;
 	fake_server_open(&follow_server, text);

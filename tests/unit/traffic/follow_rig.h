@@ -15,6 +15,9 @@ extern struct rig_frame follow_frames[8 * FOLLOW_PACKETS];
 extern struct fake_server follow_server;
 extern struct follow following;
 
+/* The configuration with which the server begins, to be freed. */
+char *follow_rig_json(void);
+
 /* Of a program's tests, and of each: traffic that knows the server, whose modems wait as long as it takes. */
 int follow_open_rig(void **state);
 int follow_close_rig(void **state);
