@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "methods/methods.h"
 #include "model/loader.h"
 #include "replay/replay.h"
 #include "server/process.h"
@@ -16,12 +17,20 @@ static int command_schema(int argc, char **argv) {
 	return 0;
 }
 
+/* `--rpc`: the methods of the control socket, as OpenRPC has it. */
 static int command_describe(int argc, char **argv) {
-	json_t *json = report_describe();
-	int ret = report_write(json, "-");
+	const struct rpc rpc = methods_rpc(NULL);
+	bool of_rpc = argc > 1 && strcmp(argv[1], "--rpc") == 0;
+	json_t *json;
+	int ret;
 
-	(void)argc;
-	(void)argv;
+	if (argc > 2 || (argc == 2 && !of_rpc)) {
+		fprintf(stderr, "vcmtsd describe: found %s, allowed: nothing, or --rpc\n",
+			argv[argc - 1]);
+		return EXIT_MISTAKE;
+	}
+	json = of_rpc ? rpc_describe(&rpc) : report_describe();
+	ret = report_write(json, "-");
 	json_decref(json);
 	return ret == 0 ? 0 : EXIT_TROUBLE;
 }
@@ -36,7 +45,9 @@ static const struct {
 	 "captures in, captures out, without ports and in their own time"},
 	{"check", command_check, "read a configuration and say what is wrong with it"},
 	{"schema", command_schema, "print the JSON Schema of the configuration"},
-	{"describe", command_describe, "print stages, drop reasons and counters as JSON"},
+	{"describe", command_describe,
+	 "print stages, drop reasons and counters as JSON; --rpc: the methods of the control "
+	 "socket"},
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "model/units.h"
 #include "platform/platform.h"
+#include "run_control.h"
 #include "server/process.h"
 #include "server/reload.h"
 #include "server/server.h"
@@ -20,6 +21,7 @@
 #include "telemetry/telemetry.h"
 
 #define DRAIN_MS 500
+#define ROUND_MS 20 /* at most, between two looks at signals and the time */
 #define MANY_MODEMS 1000 /* from here on their tables take a second and more */
 
 struct run_options {
@@ -27,11 +29,15 @@ struct run_options {
 	struct server_devices devices;
 	const char *json;
 	const char *ready; /* file to make when packets can come */
+	const char *control_socket; /* NULL: where it is found by itself */
+	unsigned control_mode;
 	uint64_t duration_ns; /* 0: until a signal */
 	bool no_cycles;
 	bool flows;
 	bool latency;
 };
+
+enum { OPTION_CONTROL_SOCKET = 256, OPTION_CONTROL_MODE };
 
 static const struct argp_option options[] = {
 	{"config", 'c', "FILE", 0, "service group, or a server of several, YAML", 0},
@@ -48,9 +54,28 @@ static const struct argp_option options[] = {
 	{"flows", 'f', NULL, 0,
 	 "tell of every downstream service flow in the summary, not only of those with drops", 0},
 	{"latency", 'l', NULL, 0, "measure how long packets stay in the pipeline", 0},
+	{"control-socket", OPTION_CONTROL_SOCKET, "PATH", 0,
+	 "socket for requests (`vcmts control`), or none (default: one by the number of the "
+	 "process, "
+	 "which is told)",
+	 0},
+	{"control-mode", OPTION_CONTROL_MODE, "MODE", 0,
+	 "permissions of its file: who may write to it may use it (default: 0600)", 0},
 	{"no-cycles", 'C', NULL, 0, "do not measure the cycles of the stages", 0},
 	{0},
 };
+
+static void parse_mode(const char *value, struct argp_state *state) {
+	struct run_options *o = state->input;
+	char *end;
+	unsigned long mode = strtoul(value, &end, 8);
+
+	if (end == value || *end != '\0' || value[0] == '-' || mode > 0777)
+		argp_error(state,
+			   "--control-mode: found \"%s\", allowed: octal digits such as 0660",
+			   value);
+	o->control_mode = (unsigned)mode;
+}
 
 static error_t option(int key, char *value, struct argp_state *state) {
 	struct run_options *o = state->input;
@@ -65,6 +90,8 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case 'C': o->no_cycles = true; return 0;
 	case 'f': o->flows = true; return 0;
 	case 'l': o->latency = true; return 0;
+	case OPTION_CONTROL_SOCKET: o->control_socket = value; return 0;
+	case OPTION_CONTROL_MODE: parse_mode(value, state); return 0;
 	case 'd':
 		if (!units_parse_duration(value, &o->duration_ns) || o->duration_ns == 0)
 			argp_error(state, "--duration: found \"%s\", allowed: a time such as 10s",
@@ -121,7 +148,8 @@ static void reload_if_asked(struct reload *r) {
 	reload_run(r);
 }
 
-static double serve(struct server *s, struct reload *r, uint64_t duration_ns) {
+static double serve(struct server *s, struct reload *r, struct run_control *control,
+		    uint64_t duration_ns) {
 	uint64_t start_tsc = rte_rdtsc();
 
 	for (unsigned w = 0; w < s->worker_count; w++) {
@@ -129,11 +157,12 @@ static double serve(struct server *s, struct reload *r, uint64_t duration_ns) {
 		rte_eal_remote_launch(worker_run, &s->workers[w], w + 1);
 	}
 	while (!process_stopped) {
-		usleep(20000);
+		run_control_serve(control, ROUND_MS);
 		reload_if_asked(r);
 		if (duration_ns != 0 && s->workers[0].clock.now >= duration_ns)
 			break;
 	}
+	run_control_close(control);
 	for (unsigned w = 0; w < s->worker_count; w++)
 		worker_stop(&s->workers[w]);
 	rte_eal_mp_wait_lcore();
@@ -188,20 +217,23 @@ static void say_serving(const struct server_config *config) {
 			config->group_count, modems_of(config));
 }
 
-static int serve_and_report(struct server *s, const struct run_options *o, struct reload *r) {
+static int serve_and_report(struct server *s, const struct run_options *o, struct reload *r,
+			    struct run_control *control) {
 	double seconds;
 
+	run_control_say(control);
 	say_serving(s->config);
 	if (o->ready != NULL && !touch(o->ready))
 		return EXIT_MISTAKE;
-	seconds = serve(s, r, o->duration_ns);
+	seconds = serve(s, r, control, o->duration_ns);
 	reload_close(r);
 	telemetry_close();
 	return finish(s, o, seconds);
 }
 
 /* On an EAL that runs. */
-static int run(struct server *s, const struct run_options *o, const struct server_config *config) {
+static int run(struct server *s, const struct run_options *o, const struct server_config *config,
+	       struct run_control *control) {
 	struct reload r;
 	int status = wire(s, config);
 
@@ -212,7 +244,8 @@ static int run(struct server *s, const struct run_options *o, const struct serve
 	if (server_latency(s, o->latency) != 0)
 		return EXIT_TROUBLE;
 	reload_open(&r, s, o->config, &o->devices);
-	status = telemetry_open(s, &r) == 0 ? serve_and_report(s, o, &r) : EXIT_TROUBLE;
+	control->methods = (struct methods){.server = s, .reload = &r};
+	status = telemetry_open(s, &r) == 0 ? serve_and_report(s, o, &r, control) : EXIT_TROUBLE;
 	reload_close(&r); /* where it was not served */
 	telemetry_close();
 	reload_free(&r);
@@ -241,19 +274,23 @@ static int place(struct server *s, const struct server_config *config) {
 
 int command_run(int argc, char **argv) {
 	static struct server server;
-	struct run_options o = {0};
+	struct run_options o = {.control_mode = 0600};
 	struct server_config config = {0};
+	struct run_control control = {0};
 	int status = EXIT_MISTAKE;
 
 	if (configure(argc, argv, &o, &config) != 0)
 		return EXIT_MISTAKE;
 	process_catch_signals();
 	process_catch_reload();
-	if (place(&server, &config) == 0 && start(&server, &config) == 0) {
-		status = run(&server, &o, &config);
+	if (place(&server, &config) == 0 &&
+	    run_control_open(&control, o.control_socket, o.control_mode) == 0 &&
+	    start(&server, &config) == 0) {
+		status = run(&server, &o, &config, &control);
 		server_free(&server);
 		platform_stop();
 	}
+	run_control_close(&control);
 	server_ports_free(&server.ports); /* where nothing was started */
 	server_config_free(&config);
 	return status;

@@ -17,19 +17,27 @@ void control_client_open(struct control_client *c, int fd, uint64_t now_ms) {
 }
 
 short control_client_events(const struct control_client *c) {
+	if (c->work != NULL)
+		return 0; /* that it has gone is told nevertheless */
 	return c->out != NULL ? POLLOUT : POLLIN;
 }
 
+bool control_client_waits(const struct control_client *c) {
+	return c->work != NULL;
+}
+
 bool control_client_has_more(const struct control_client *c) {
-	return c->out == NULL && c->looked < c->in_used;
+	return c->work == NULL && c->out == NULL && c->looked < c->in_used;
 }
 
 bool control_client_is_busy(const struct control_client *c) {
-	return c->out != NULL || c->text.state == JSON_TEXT_INSIDE;
+	return c->work != NULL || c->out != NULL || c->text.state == JSON_TEXT_INSIDE;
 }
 
 void control_client_close(struct control_client *c) {
 	close(c->fd);
+	if (c->work != NULL)
+		free(rpc_end(c->work));
 	free(c->in);
 	free(c->out);
 	*c = (struct control_client){.fd = -1};
@@ -93,14 +101,25 @@ static void request_done(struct control_client *c) {
 	c->text = (struct json_text){0};
 }
 
-static void client_answer(struct control_client *c, const struct rpc *rpc) {
+/* Waiting is not its fault. */
+static void client_work(struct control_client *c, uint64_t now_ms) {
+	c->since_ms = now_ms;
+	if (!rpc_go_on(c->work))
+		return;
+	client_say(c, rpc_end(c->work));
+	c->work = NULL;
+}
+
+static void client_answer(struct control_client *c, const struct rpc *rpc, uint64_t now_ms) {
 	c->looked += json_text_feed(&c->text, c->in + c->looked, c->in_used - c->looked);
 	switch (c->text.state) {
 	case JSON_TEXT_BETWEEN: request_done(c); break;
 	case JSON_TEXT_INSIDE: break;
 	case JSON_TEXT_WHOLE:
-		client_say(c, rpc_answer(rpc, c->in, c->looked));
+		c->work = rpc_begin(rpc, c->in, c->looked);
 		request_done(c);
+		if (c->work != NULL)
+			client_work(c, now_ms);
 		break;
 	case JSON_TEXT_NONE:
 		client_end(c, RPC_NO_JSON,
@@ -126,10 +145,14 @@ static bool client_write(struct control_client *c, uint64_t now_ms) {
 }
 
 bool control_client_serve(struct control_client *c, const struct rpc *rpc, uint64_t now_ms) {
-	if (c->out == NULL && c->looked == c->in_used && !client_read(c, now_ms))
-		return false;
-	if (c->out == NULL && c->looked < c->in_used)
-		client_answer(c, rpc);
+	if (c->work != NULL) {
+		client_work(c, now_ms);
+	} else {
+		if (c->out == NULL && c->looked == c->in_used && !client_read(c, now_ms))
+			return false;
+		if (c->out == NULL && c->looked < c->in_used)
+			client_answer(c, rpc, now_ms);
+	}
 	if (c->out == NULL)
 		return !c->ends; /* no memory even for the complaint */
 	return client_write(c, now_ms);

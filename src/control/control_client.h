@@ -15,6 +15,7 @@ struct control_client {
 	size_t in_used, in_room;
 	size_t looked; /* bytes of `in` that `text` has seen */
 	struct json_text text;
+	struct rpc_work *work; /* what it has asked for and waits for */
 	char *out;
 	size_t out_used, out_sent;
 	bool ends; /* once the answer is taken: what it sends is no request */
@@ -24,17 +25,20 @@ struct control_client {
 /* Takes a connection over. */
 void control_client_open(struct control_client *c, int fd, uint64_t now_ms);
 
-/* What poll() is to wait for. A client that does not take its answer is not read from. */
+/* What poll() is to wait for. A client that waits, or does not take its answer, is not read from. */
 short control_client_events(const struct control_client *c);
 
-/* Reads and writes what can be without waiting, and answers at most one request. Returns whether the
- * client is still there. */
+/* Reads and writes what can be without waiting, and answers or goes on with at most one request. Returns
+ * whether the client is still there. */
 bool control_client_serve(struct control_client *c, const struct rpc *rpc, uint64_t now_ms);
+
+/* Whether what it asked for is at work, and takes time. */
+bool control_client_waits(const struct control_client *c);
 
 /* Whether a whole request may stand in what was read already, so that nothing need come for it. */
 bool control_client_has_more(const struct control_client *c);
 
-/* Whether it is in the middle of a request or an answer. */
+/* Whether it is in the middle of a request or an answer, or waits. */
 bool control_client_is_busy(const struct control_client *c);
 
 void control_client_close(struct control_client *c);

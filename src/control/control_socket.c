@@ -16,13 +16,16 @@
 
 #include "control/control_client.h"
 
-#define BACKLOG 16
+#define BACKLOG 128 /* connections that wait to be taken */
+#define WAIT_MS 10 /* between two looks at what clients wait for */
+
+#define LOCK_NAME (sizeof(((struct sockaddr_un *)0)->sun_path) + sizeof(".lock"))
 
 struct control_socket {
 	const struct rpc *rpc;
 	unsigned patience_ms;
 	int fd, lock;
-	bool bound;
+	bool locked, bound;
 	struct sockaddr_un address;
 	struct control_client clients[CONTROL_CLIENTS];
 };
@@ -39,20 +42,50 @@ static int complain(const char *path, const char *what) {
 	return -1;
 }
 
+static void lock_name(const char *path, char name[LOCK_NAME]) {
+	snprintf(name, LOCK_NAME, "%s.lock", path);
+}
+
+/* Who removed the file, after it was opened here, had the lock. */
+static bool lock_is_of(int lock, const char *name) {
+	struct stat ours, there;
+
+	return fstat(lock, &ours) == 0 && stat(name, &there) == 0 && ours.st_ino == there.st_ino &&
+	       ours.st_dev == there.st_dev;
+}
+
 /*
  * The lock tells whether somebody serves here: it goes with its process, however that ends, while a socket's
- * file stays. Its own file stays, too: who removed it could remove that of the next one.
+ * file stays. Who has the lock may remove its file.
  */
 static int socket_lock(struct control_socket *s, const char *path) {
-	char name[sizeof(s->address.sun_path) + sizeof(".lock")];
+	char name[LOCK_NAME];
 
-	snprintf(name, sizeof(name), "%s.lock", path);
-	s->lock = open(name, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
-	if (s->lock < 0)
-		return complain(name, strerror(errno));
-	if (flock(s->lock, LOCK_EX | LOCK_NB) == 0)
-		return 0;
-	return complain(path, "another process serves here; each needs a socket of its own");
+	lock_name(path, name);
+	for (;;) {
+		s->lock = open(name, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (s->lock < 0)
+			return complain(name, strerror(errno));
+		if (flock(s->lock, LOCK_EX | LOCK_NB) != 0)
+			return complain(path,
+					"another process serves here; each needs a socket of its "
+					"own");
+		s->locked = true;
+		if (lock_is_of(s->lock, name))
+			return 0;
+		s->locked = false;
+		close(s->lock);
+	}
+}
+
+static void socket_unlock(struct control_socket *s, const char *path) {
+	char name[LOCK_NAME];
+
+	lock_name(path, name);
+	if (s->locked)
+		unlink(name);
+	if (s->lock >= 0)
+		close(s->lock);
 }
 
 static int socket_bind(struct control_socket *s, const struct control_options *o) {
@@ -62,10 +95,10 @@ static int socket_bind(struct control_socket *s, const struct control_options *o
 
 	if (strlen(o->path) >= sizeof(s->address.sun_path))
 		return complain(o->path, "this name is longer than 107 bytes");
-	if (socket_lock(s, o->path) != 0)
-		return -1;
 	s->address.sun_family = AF_UNIX;
 	memcpy(s->address.sun_path, o->path, strlen(o->path) + 1);
+	if (socket_lock(s, o->path) != 0)
+		return -1;
 	if (lstat(o->path, &status) == 0 && !S_ISSOCK(status.st_mode))
 		return complain(o->path, "found a file that is no socket; it was left alone");
 	unlink(o->path);
@@ -117,12 +150,15 @@ static struct control_client *place_find(struct control_socket *s) {
 	return best;
 }
 
+/* However many come, they do not keep it for longer than a round. */
 static void take_connections(struct control_socket *s, uint64_t now) {
-	int fd;
+	for (unsigned n = 0; n < CONTROL_CLIENTS; n++) {
+		int fd = accept4(s->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		struct control_client *place;
 
-	while ((fd = accept4(s->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
-		struct control_client *place = place_find(s);
-
+		if (fd < 0)
+			return;
+		place = place_find(s);
 		if (place != NULL)
 			control_client_open(place, fd, now);
 		else
@@ -134,7 +170,9 @@ static void serve_client(struct control_socket *s, struct control_client *c, sho
 			 uint64_t now) {
 	bool there = true;
 
-	if (events != 0 || control_client_has_more(c))
+	if (control_client_waits(c) && (events & (POLLHUP | POLLERR)) != 0)
+		there = false;
+	else if (events != 0 || control_client_has_more(c) || control_client_waits(c))
 		there = control_client_serve(c, s->rpc, now);
 	if (there && control_client_is_busy(c) && now - c->since_ms > s->patience_ms)
 		there = false;
@@ -152,6 +190,8 @@ void control_socket_serve(struct control_socket *s, int timeout_ms) {
 		fds[i] = (struct pollfd){.fd = c->fd, .events = control_client_events(c)};
 		if (c->fd >= 0 && control_client_has_more(c))
 			timeout_ms = 0;
+		else if (c->fd >= 0 && control_client_waits(c) && timeout_ms > WAIT_MS)
+			timeout_ms = WAIT_MS;
 	}
 	fds[CONTROL_CLIENTS] = (struct pollfd){.fd = s->fd, .events = POLLIN};
 	if (poll(fds, CONTROL_CLIENTS + 1, timeout_ms) < 0)
@@ -176,7 +216,6 @@ void control_socket_close(struct control_socket *s) {
 		unlink(s->address.sun_path);
 	if (s->fd >= 0)
 		close(s->fd);
-	if (s->lock >= 0)
-		close(s->lock);
+	socket_unlock(s, s->address.sun_path);
 	free(s);
 }

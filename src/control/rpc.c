@@ -1,31 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "control/rpc.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "control/rpc_call.h"
 #include "model/errors.h"
-#include "model/reader.h"
-#include "model/schema.h"
-#include "model/tree_json.h"
 
-#define MAX_VALUES 1000000 /* of one request */
-
-json_t *rpc_refuse(struct rpc_call *call, enum rpc_code code, const char *format, ...) {
-	va_list list;
-
-	call->error.code = code;
-	va_start(list, format);
-	vsnprintf(call->error.message, sizeof(call->error.message), format, list);
-	va_end(list);
-	return NULL;
-}
+/* A call is open while `method` is there. */
+struct rpc_work {
+	const struct rpc *rpc;
+	json_t *asked; /* a request, or an array of them; NULL: it was answered at once */
+	size_t next; /* of the array */
+	json_t *answers; /* to the array */
+	json_t *answer; /* to all */
+	const struct rpc_method *method;
+	struct rpc_call call;
+};
 
 static json_t *error_json(enum rpc_code code, const char *message) {
-	/* texts are the tables' and quoted input: printable ASCII */
-	return json_pack("{s:i, s:s}", "code", (int)code, "message", message);
+	return json_pack("{s:i, s:o}", "code", (int)code, "message", rpc_text(message));
 }
 
 static json_t *envelope(const char *key, json_t *value, json_t *id) {
@@ -36,83 +31,26 @@ static json_t *envelope(const char *key, json_t *value, json_t *id) {
 	return answer;
 }
 
+static json_t *complaint(enum rpc_code code, const char *message) {
+	return envelope("error", error_json(code, message), NULL);
+}
+
+static char *text_of(json_t *answer) {
+	char *text = answer != NULL ? json_dumps(answer, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+
+	json_decref(answer);
+	return text;
+}
+
+char *rpc_complain(enum rpc_code code, const char *message) {
+	return text_of(complaint(code, message));
+}
+
 static const struct rpc_method *method_find(const struct rpc *rpc, const char *name) {
 	for (size_t m = 0; m < rpc->method_count; m++) {
 		if (strcmp(rpc->methods[m].name, name) == 0)
 			return &rpc->methods[m];
 	}
-	return NULL;
-}
-
-/* The first mistake, without the place of a file before it. */
-static void tell_mistakes(struct rpc_call *call, struct errors *errors) {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	int count = out != NULL ? errors_print(errors, out) : 1;
-
-	if (out != NULL)
-		fclose(out);
-	rpc_refuse(call, RPC_WRONG_PARAMS, "%.*s%s", text != NULL ? (int)strcspn(text, "\n") : 0,
-		   text != NULL ? text : "", count > 1 ? " (and more)" : "");
-	free(text);
-}
-
-/* The params as the struct of the method. Returns false after a refusal. */
-static bool params_read(struct rpc_call *call, const struct rpc_method *method, json_t *given) {
-	static const struct key no_keys[] = {{0}};
-	struct errors errors = {.file = method->name};
-	json_t *empty = given == NULL ? json_object() : NULL;
-	struct tree tree;
-	void *params = arena_alloc(call->arena, 1, method->params_size);
-
-	if (tree_from_json(&tree, given != NULL ? given : empty, &errors) && params != NULL) {
-		struct reader reader = {
-			.arena = call->arena, .errors = &errors, .visits = MAX_VALUES};
-
-		reader_read(&reader, method->params != NULL ? method->params : no_keys, tree.root,
-			    params);
-	}
-	if (tree.arena != NULL)
-		tree_free(&tree);
-	json_decref(empty);
-	call->params = params;
-	if (params == NULL)
-		rpc_refuse(call, RPC_INTERNAL, "no memory left");
-	else if (errors.total > 0)
-		tell_mistakes(call, &errors);
-	return call->error.code == RPC_OK;
-}
-
-static json_t *method_run(const struct rpc *rpc, const struct rpc_method *method, json_t *params,
-			  struct rpc_error *error) {
-	struct rpc_call call = {.service = rpc->service, .arena = arena_new()};
-	json_t *result = NULL;
-
-	if (call.arena == NULL)
-		rpc_refuse(&call, RPC_INTERNAL, "no memory left");
-	else if (params_read(&call, method, params))
-		result = method->run(&call);
-	if (result == NULL && call.error.code == RPC_OK)
-		rpc_refuse(&call, RPC_INTERNAL, "no memory left");
-	arena_free(call.arena);
-	*error = call.error;
-	return result;
-}
-
-static json_t *dispatch(const struct rpc *rpc, const char *name, json_t *params,
-			struct rpc_error *error) {
-	const struct rpc_method *method = method_find(rpc, name);
-	char quoted[128];
-
-	if (strcmp(name, "rpc.discover") == 0)
-		return rpc_describe(rpc);
-	if (method != NULL)
-		return method_run(rpc, method, params, error);
-	error->code = RPC_NO_METHOD;
-	errors_quote(name, strlen(name), quoted, sizeof(quoted));
-	snprintf(error->message, sizeof(error->message),
-		 "found method %s, allowed: those that rpc.discover tells", quoted);
 	return NULL;
 }
 
@@ -135,96 +73,128 @@ static const char *request_fault(const json_t *request) {
 	return NULL;
 }
 
-/* The answer to one request; NULL where none is wanted. */
-static json_t *request_answer(const struct rpc *rpc, const json_t *request) {
-	const char *fault = request_fault(request);
-	json_t *id = json_object_get(request, "id");
-	struct rpc_error error = {0};
-	json_t *result;
+/* Returns the result where it is there at once: then, and after a refusal, no call is open. */
+static json_t *call_open(struct rpc_work *w, const json_t *request) {
+	const char *name = json_string_value(json_object_get(request, "method"));
+	const struct rpc_method *method = method_find(w->rpc, name);
+	char quoted[128];
 
-	if (fault != NULL)
-		return envelope("error", error_json(RPC_NO_REQUEST, fault), NULL);
-	result = dispatch(rpc, json_string_value(json_object_get(request, "method")),
-			  json_object_get(request, "params"), &error);
+	w->call = (struct rpc_call){.service = w->rpc->service};
+	if (strcmp(name, RPC_DISCOVER) == 0)
+		return rpc_describe(w->rpc);
+	if (method == NULL) {
+		errors_quote(name, strlen(name), quoted, sizeof(quoted));
+		return rpc_refuse(&w->call, RPC_NO_METHOD,
+				  "found method %s, allowed: those that rpc.discover tells",
+				  quoted);
+	}
+	w->method = method;
+	rpc_call_open(&w->call, method, json_object_get(request, "params"));
+	return NULL;
+}
+
+static json_t *answer_to(struct rpc_work *w, const json_t *request, json_t *result) {
+	json_t *id = json_object_get(request, "id");
+
 	if (id == NULL) {
 		json_decref(result);
 		return NULL;
 	}
-	return result != NULL ? envelope("result", result, id)
-			      : envelope("error", error_json(error.code, error.message), id);
+	if (result != NULL)
+		return envelope("result", result, id);
+	if (w->call.error.code == RPC_OK)
+		rpc_refuse(&w->call, RPC_INTERNAL, "no memory left");
+	return envelope("error", error_json(w->call.error.code, w->call.error.message), id);
 }
 
-static json_t *batch_answer(const struct rpc *rpc, const json_t *requests) {
-	json_t *answers;
+static void call_close(struct rpc_work *w) {
+	rpc_call_close(&w->call);
+	w->method = NULL;
+}
 
-	if (json_array_size(requests) == 0 || json_array_size(requests) > RPC_BATCH_MAX)
-		return envelope("error",
-				error_json(RPC_NO_REQUEST, "found an array without requests, or of "
-							   "too many, allowed: 1 to 64"),
-				NULL);
-	answers = json_array();
-	for (size_t i = 0; i < json_array_size(requests); i++) {
-		json_t *answer = request_answer(rpc, json_array_get(requests, i));
+/* Returns false while the call waits, else true with the answer, NULL where none is wanted. */
+static bool request_go_on(struct rpc_work *w, const json_t *request, json_t **answer) {
+	json_t *result = NULL;
 
-		if (answer != NULL)
-			json_array_append_new(answers, answer);
+	if (w->method == NULL) {
+		const char *fault = request_fault(request);
+
+		if (fault != NULL) {
+			*answer = complaint(RPC_NO_REQUEST, fault);
+			return true;
+		}
+		result = call_open(w, request);
 	}
-	if (json_array_size(answers) > 0)
-		return answers;
-	json_decref(answers);
+	if (w->method != NULL && w->call.error.code == RPC_OK) {
+		w->call.waits = false;
+		result = w->method->run(&w->call);
+		if (result == NULL && w->call.waits)
+			return false;
+	}
+	*answer = answer_to(w, request, result);
+	call_close(w);
+	return true;
+}
+
+static bool array_go_on(struct rpc_work *w) {
+	for (; w->next < json_array_size(w->asked); w->next++) {
+		json_t *answer;
+
+		if (!request_go_on(w, json_array_get(w->asked, w->next), &answer))
+			return false;
+		if (answer != NULL)
+			json_array_append_new(w->answers, answer);
+	}
+	if (json_array_size(w->answers) > 0)
+		w->answer = json_incref(w->answers);
+	return true;
+}
+
+/* What is answered at once, as nothing can be begun. */
+static json_t *first_complaint(const struct rpc_work *w, const json_error_t *error) {
+	char quoted[256], message[RPC_LINE];
+
+	if (w->asked == NULL) {
+		errors_quote(error->text, strlen(error->text), quoted, sizeof(quoted));
+		snprintf(message, sizeof(message), "found no JSON: %s", quoted);
+		return complaint(RPC_NO_JSON, message);
+	}
+	if (json_is_array(w->asked) &&
+	    (json_array_size(w->asked) == 0 || json_array_size(w->asked) > RPC_BATCH_MAX))
+		return complaint(RPC_NO_REQUEST, "found an array without requests, or of too many, "
+						 "allowed: 1 to 64");
 	return NULL;
 }
 
-static char *text_of(json_t *answer) {
-	char *text = answer != NULL ? json_dumps(answer, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
-
-	json_decref(answer);
-	return text;
-}
-
-char *rpc_complain(enum rpc_code code, const char *message) {
-	return text_of(envelope("error", error_json(code, message), NULL));
-}
-
-char *rpc_answer(const struct rpc *rpc, const char *text, size_t size) {
+struct rpc_work *rpc_begin(const struct rpc *rpc, const char *text, size_t size) {
+	struct rpc_work *w = calloc(1, sizeof(*w));
 	json_error_t error;
-	json_t *request = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
-	json_t *answer;
-	char message[RPC_LINE];
 
-	if (request == NULL) {
-		char quoted[256];
+	if (w == NULL)
+		return NULL;
+	w->rpc = rpc;
+	w->asked = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
+	w->answer = first_complaint(w, &error);
+	if (json_is_array(w->asked))
+		w->answers = json_array();
+	return w;
+}
 
-		errors_quote(error.text, strlen(error.text), quoted, sizeof(quoted));
-		snprintf(message, sizeof(message), "found no JSON: %s", quoted);
-		return rpc_complain(RPC_NO_JSON, message);
-	}
-	answer = json_is_array(request) ? batch_answer(rpc, request) : request_answer(rpc, request);
-	json_decref(request);
+bool rpc_go_on(struct rpc_work *w) {
+	if (w->answer != NULL || w->asked == NULL)
+		return true;
+	if (json_is_array(w->asked))
+		return array_go_on(w);
+	return request_go_on(w, w->asked, &w->answer);
+}
+
+char *rpc_end(struct rpc_work *w) {
+	json_t *answer = w->answer;
+
+	if (w->method != NULL)
+		call_close(w);
+	json_decref(w->asked);
+	json_decref(w->answers);
+	free(w);
 	return text_of(answer);
-}
-
-static json_t *params_describe(const struct key *keys) {
-	json_t *params = json_array();
-
-	for (const struct key *key = keys; key != NULL && key->name != NULL; key++)
-		json_array_append_new(params,
-				      json_pack("{s:s, s:b, s:o}", "name", key->name, "required",
-						key->required, "schema", schema_of_key(key)));
-	return params;
-}
-
-static json_t *method_describe(const struct rpc_method *m) {
-	return json_pack("{s:s, s:s, s:s, s:o, s:{s:s, s:o}}", "name", m->name, "summary", m->about,
-			 "paramStructure", "by-name", "params", params_describe(m->params),
-			 "result", "name", "result", "schema", schema_of_keys(m->result, true));
-}
-
-json_t *rpc_describe(const struct rpc *rpc) {
-	json_t *methods = json_array();
-
-	for (size_t m = 0; m < rpc->method_count; m++)
-		json_array_append_new(methods, method_describe(&rpc->methods[m]));
-	return json_pack("{s:s, s:{s:s, s:s}, s:o}", "openrpc", "1.3.2", "info", "title",
-			 "OpenVCMTS control", "version", "1", "methods", methods);
 }

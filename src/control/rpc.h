@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <jansson.h>
@@ -36,6 +37,8 @@ struct rpc_call {
 	const void *params;
 	struct arena *arena;
 	struct rpc_error error;
+	void *state; /* of a method that waits: NULL at first; in `arena`, or of the service */
+	bool waits;
 };
 
 struct rpc_method {
@@ -44,8 +47,9 @@ struct rpc_method {
 	const struct key *params; /* NULL: none */
 	size_t params_size; /* bytes of their struct */
 	const struct key *result; /* members of what it returns, at least these */
-	/* Returns the result, or NULL after rpc_refuse(). */
+	/* Returns the result, or NULL after rpc_refuse() or rpc_wait(). */
 	json_t *(*run)(struct rpc_call *call);
+	const char *refused; /* what is answered by RPC_REFUSED, for people; NULL: nothing */
 };
 
 struct rpc {
@@ -54,8 +58,18 @@ struct rpc {
 	void *service;
 };
 
-/* Answers one request or an array of them with a text that the caller frees; NULL: there is nothing to say. */
-char *rpc_answer(const struct rpc *rpc, const char *text, size_t size);
+/* Requests at work: one, or an array of them, each after the one before it. */
+struct rpc_work;
+
+/* Takes a text of `size` bytes, which is not needed any longer. NULL: no memory. `rpc` must live on. */
+struct rpc_work *rpc_begin(const struct rpc *rpc, const char *text, size_t size);
+
+/* Goes on. Returns false while a call waits: then this is to be called again after a while. */
+bool rpc_go_on(struct rpc_work *w);
+
+/* Frees the work and returns the answer, which the caller frees; NULL: there is nothing to say. Of work
+ * that is not done there is no answer, and what a call has begun goes on without it. */
+char *rpc_end(struct rpc_work *w);
 
 /* What is said to a client whose bytes are no request. To be freed by the caller; NULL: no memory. */
 char *rpc_complain(enum rpc_code code, const char *message);
@@ -63,6 +77,16 @@ char *rpc_complain(enum rpc_code code, const char *message);
 /* Notes why a call is refused, in one line. Returns NULL. */
 json_t *rpc_refuse(struct rpc_call *call, enum rpc_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* A text that may be of any bytes, such as the name of a file: where it is no UTF-8, all but ASCII is shown
+ * as ?. NULL: no memory. */
+json_t *rpc_text(const char *text);
+
+/*
+ * What was begun takes time, and others are served meanwhile: the method is called again, with the same
+ * `state`, which it has set. It is called no more when the client goes. Returns NULL.
+ */
+json_t *rpc_wait(struct rpc_call *call);
 
 /* All methods as an OpenRPC document, which the method rpc.discover returns. The caller owns it. */
 json_t *rpc_describe(const struct rpc *rpc);

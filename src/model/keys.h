@@ -29,6 +29,7 @@ enum kind {
 	KIND_TOS, /* fills two bytes: value, mask */
 	KIND_HEX,
 	KIND_PATH, /* of another file */
+	KIND_TEXT, /* one line, in what is answered only */
 	KIND_CORES, /* numbers and ranges in one text, or a list of these; laid out as a list */
 	KIND_LIST,
 	KIND_MAP,
@@ -53,8 +54,9 @@ struct key {
 	const char *fallback; /* the default as text; NULL leaves zero, and a map takes its own */
 	uint64_t min, max; /* of a number; of the length of a list */
 	const struct choice *choices;
-	const struct key *keys; /* of a map */
-	const struct key *item; /* of a list; its offset is 0 */
+	const struct key *keys; /* of a map; NULL where any name may be: in what is answered only */
+	/* of a list, its offset is 0; of a map without keys, each value */
+	const struct key *item;
 	const char *help;
 	const char *example; /* shown in the schema */
 };

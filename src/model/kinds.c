@@ -49,6 +49,7 @@ static const struct words words[] = {
 	[KIND_HEX] = {NULL, "^([0-9A-Fa-f]{2})*$"},
 	[KIND_PATH] = {"the path of a file, of up to 1023 characters",
 		       "^[^\\u0000-\\u001f]{1,1023}$"},
+	[KIND_TEXT] = {"a line of text", "^[^\\u0000-\\u001f]*$"},
 	[KIND_CORES] = {"cores such as 3, \"1-15,17\" or a list of these, each core once",
 			"^[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*$"},
 	[KIND_MAP] = {"a map of keys", NULL},

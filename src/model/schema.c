@@ -67,6 +67,19 @@ static void put_keys(json_t *schema, const struct key *keys) {
 	json_object_set_new(schema, "properties", properties);
 }
 
+/* A value under each name. */
+static void put_named(json_t *schema, const struct key *item) {
+	json_object_set_new(schema, "type", json_string("object"));
+	json_object_set_new(schema, "additionalProperties", schema_of_key(item));
+}
+
+static void put_map(json_t *schema, const struct key *key) {
+	if (key->keys != NULL)
+		put_keys(schema, key->keys);
+	else
+		put_named(schema, key->item);
+}
+
 static void put_list(json_t *schema, const struct key *key) {
 	json_object_set_new(schema, "type", json_string("array"));
 	json_object_set_new(schema, "minItems", json_integer((json_int_t)key->min));
@@ -97,7 +110,7 @@ static void put_cores(json_t *schema, const struct key *key) {
 
 static void put_kind(json_t *schema, const struct key *key) {
 	switch (key->kind) {
-	case KIND_MAP: put_keys(schema, key->keys); break;
+	case KIND_MAP: put_map(schema, key); break;
 	case KIND_LIST: put_list(schema, key); break;
 	case KIND_BOOL: json_object_set_new(schema, "type", json_string("boolean")); break;
 	case KIND_ENUM: json_object_set_new(schema, "enum", choices_of(key)); break;

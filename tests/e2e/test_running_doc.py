@@ -17,6 +17,7 @@ from e2e.running import Ended, ended, run, stop
 from e2e.test_run_kernel import NAMESPACE, PROBES, may
 from e2e.traffic import START_NS, generate
 from patience import TIMEOUT
+from vcmts.control.place import folders
 from vcmts.paths import CHECKOUT, build_directory
 from witness.config import load_config
 from witness.pcapfile import read_pcap, records_of, write_pcap
@@ -165,6 +166,7 @@ def test_every_block_is_known() -> None:
         "terminal 1",
         "terminal 2",
         "serving",
+        "controlling",
         "root",
         "root hugepages",
     }
@@ -189,6 +191,24 @@ def test_while_it_serves(place: Path) -> None:
         assert title in told.stdout
     assert '"modem": "02:01:00:00:00:01"' in told.stdout
     assert f"```text\n{changed.stdout}```" in TEXT
+
+
+def test_requests_while_it_serves(place: Path) -> None:
+    """Each line of the page, as it stands there."""
+    [commands] = blocks("controlling")
+    with first_terminal(place) as vcmtsd:
+        [path] = [path for path in control_sockets(vcmtsd.pid) if path.exists()]
+        told = shell(commands.replace("vcmts control", f"vcmts control --socket {path}"), place)
+        vcmtsd.send_signal(signal.SIGINT)
+        vcmtsd.communicate(timeout=TIMEOUT)
+    assert told.status == 0, told.stderr
+    for words in ("modem.get  ", f"pid      {vcmtsd.pid}\n", "next   3\n", "nothing changed"):
+        assert words in told.stdout, words
+    assert '"mac": "02:01:00:00:00:01", "group": 1' in told.stdout
+
+
+def control_sockets(pid: int) -> list[Path]:
+    return [folder / f"{pid}-control.sock" for folder in folders()]
 
 
 def test_socket_folder_must_be_absolute(place: Path) -> None:

@@ -3,15 +3,17 @@
 
 import argparse
 import json
+import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from vcmts.control import command
+from vcmts.control import command, place, show
 from vcmts.control.client import Client, ClosedError, RefusedError
 from vcmts.paths import MistakeError
 
@@ -22,7 +24,8 @@ Service = Callable[[Any], Any]
 def answer_to(request: Json) -> Json:
     head = {"jsonrpc": "2.0", "id": request["id"]}
     if request["method"] == "refuse":
-        return head | {"error": {"code": -32000, "message": "modem: there is none"}}
+        code = int(request["params"].get("code", -32000))
+        return head | {"error": {"code": code, "message": "modem: there is none"}}
     if request["method"] == "rpc.discover":
         params = [{"name": "group", "required": True}, {"name": "wait", "required": False}]
         methods = [{"name": "group.drain", "summary": "no more comes in", "params": params}]
@@ -144,6 +147,9 @@ def test_a_refusal_is_the_exit_status(
     [
         (("echo", "group"), "allowed: KEY=VALUE"),
         (("echo", "=1"), "allowed: KEY=VALUE"),
+        (("echo", "a=1", "b"), "found b, allowed: KEY=VALUE, or one JSON object"),
+        (("echo", "a=1", "a=2"), "a: given twice"),
+        (("echo", "{"), "found no JSON: "),
         (("echo", "a={"), "a: while parsing"),
         (("echo", "a=@/no/such/file"), "a: .*No such file"),
     ],
@@ -159,14 +165,88 @@ def test_nobody_is_there(tmp_path: Path) -> None:
         called(tmp_path / "none.sock", "echo")
 
 
+@contextmanager
+def listening(path: Path) -> Iterator[Path]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(str(path))
+        listener.listen()
+        yield path
+
+
 def test_the_only_one_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    place = tmp_path / "vcmts"
-    place.mkdir()
-    monkeypatch.setattr(command, "folders", lambda: [place])
+    """Whatever else lies there, and those that have left their file."""
+    monkeypatch.setattr(place, "folders", lambda: [tmp_path / "none", tmp_path])
+    with listening(tmp_path / "2-control.sock"):
+        pass
+    (tmp_path / "3-control.sock").touch()
+    (tmp_path / "1-control.sock.lock").touch()
     with pytest.raises(MistakeError, match="no vcmtsd in service"):
-        command.chosen(None)
-    (place / "a-control.sock").touch()
-    assert command.chosen(None) == place / "a-control.sock"
-    (place / "control.sock").touch()
-    with pytest.raises(MistakeError, match=r"one of .*a-control\.sock, .*control\.sock"):
-        command.chosen(None)
+        place.chosen(None)
+    with listening(tmp_path / "1-control.sock") as one, listening(tmp_path / "other.sock"):
+        assert place.chosen(None) == one
+        assert place.chosen(tmp_path / "x") == tmp_path / "x"
+        with (
+            listening(tmp_path / "control.sock"),
+            pytest.raises(MistakeError, match=r"one of .*1-control\.sock, .*/control\.sock"),
+        ):
+            place.chosen(None)
+
+
+def test_who_has_no_time_is_there(tmp_path: Path) -> None:
+    """More wait than it takes."""
+    with listening(tmp_path / "control.sock") as path, ExitStack() as stack:
+        for _ in range(1000):
+            waiting = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+            waiting.setblocking(False)
+            try:
+                waiting.connect(str(path))
+            except BlockingIOError:
+                break
+        else:
+            pytest.skip("this system lets a thousand wait")
+        assert place.served(path)
+
+
+def test_folders_by_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    private = Path(f"/tmp/vcmts-{os.getuid()}")
+    assert place.folders() == [Path("/run/vcmts"), private]
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/run/user/7")
+    assert place.folders() == [Path("/run/vcmts"), Path("/run/user/7/vcmts"), private]
+    monkeypatch.setenv("RUNTIME_DIRECTORY", "/run/a-service")
+    assert place.folders() == [Path("/run/a-service/vcmts")]
+
+
+def test_all_parameters_as_json(service: tuple[Path, list[Any]]) -> None:
+    assert called(service[0], "echo", '{"a": [1, {"b": null}]}', as_json=True) == 0
+    assert service[1][0]["params"] == {"a": [1, {"b": None}]}
+
+
+@pytest.mark.parametrize(("code", "status"), [(-32000, 1), (-32603, 1), (-32601, 2), (-32602, 2)])
+def test_whose_mistake_it_is(service: tuple[Path, list[Any]], code: int, status: int) -> None:
+    assert called(service[0], "refuse", f"code={code}") == status
+
+
+def test_an_answer_as_tables() -> None:
+    answer = {
+        "name": "a",
+        "good": True,
+        "none": [],
+        "groups": [
+            {"id": 7, "ids": [1, 2], "drops": {"runt": 0, "vlan": 3}, "up": {"x": 1.5}},
+            {"id": 12345, "ids": [], "drops": {"runt": 0, "vlan": 0}, "up": {"y": "b"}},
+        ],
+    }
+    assert list(show.answer_lines(answer)) == [
+        *("name  a", "good  yes", "none  none"),
+        *("", "groups:", "  id     ids", "  7      1,2", "  12345  none"),
+        *("", "groups 7 drops, those above 0:", "  vlan  3"),
+        *("", "groups 7 up:", "  x  1.5"),
+        *("", "groups 12345 up:", "  y  b"),
+    ]
+
+
+def test_rows_need_not_have_all() -> None:
+    lines = show.answer_lines({"list": [{"a": 1}, {"b": 2}]})
+    assert list(lines) == ["", "list:", "  a  b", "  1  -", "  -  2"]

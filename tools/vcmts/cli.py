@@ -30,6 +30,7 @@ COMMANDS = {
     "simulate": "TCP senders through the scheduler: delay, use and loss, by its way of dropping",
     "show": "what a service group's configuration holds, on one screen",
     "telemetry": "what a data plane in service does now; have it read its file again",
+    "control": "a data plane in service: asked and changed by requests on its control socket",
 }
 EPILOG = """examples:
   vcmts run --profile 6ofdm-0sc-qam_300cms_aes --duration 10s

@@ -52,12 +52,39 @@ static inline json_t *service_fill(struct rpc_call *call) {
 	return answer;
 }
 
+/* Waits until the sum is 100, and tells how often it has looked. */
+static inline json_t *service_await(struct rpc_call *call) {
+	const uint32_t *sum = call->service;
+	unsigned *looks = call->state;
+
+	if (looks == NULL)
+		looks = arena_alloc(call->arena, 1, sizeof(*looks));
+	if (looks == NULL)
+		return NULL;
+	call->state = looks;
+	++*looks;
+	if (*sum > 100)
+		return rpc_refuse(call, RPC_REFUSED, "sum: it has passed 100");
+	return *sum < 100 ? rpc_wait(call) : json_pack("{s:i}", "looks", (int)*looks);
+}
+
 static const struct rpc_method service_methods[] = {
 	{"add", "adds to the sum", add_keys, sizeof(struct add_params), sum_keys, service_add},
+	{"await", "waits for 100", NULL, 0, (const struct key[]){{0}}, service_await,
+	 "the sum has passed 100"},
 	{"fill", "says much", NULL, 0, (const struct key[]){{0}}, service_fill},
 };
 
+/* All of it at once, for services whose methods do not wait for long. */
+static inline char *rpc_service_answer(const struct rpc *rpc, const char *text, size_t size) {
+	struct rpc_work *w = rpc_begin(rpc, text, size);
+
+	while (!rpc_go_on(w))
+		;
+	return rpc_end(w);
+}
+
 /* `sum` must live on. */
 static inline struct rpc rpc_service(uint32_t *sum) {
-	return (struct rpc){service_methods, 2, sum};
+	return (struct rpc){service_methods, 3, sum};
 }

@@ -168,6 +168,74 @@ static void an_answer_that_nobody_takes_holds_up_nobody(void **state) {
 	close(fd);
 }
 
+#define AWAIT "{\"jsonrpc\":\"2.0\",\"method\":\"await\",\"id\":1}"
+
+/* The one is served while the other waits, whose next request does, too. */
+static void a_call_that_waits_holds_up_nobody(void **state) {
+	int slow = client_connect(), fd = client_connect();
+	char text[256];
+
+	(void)state;
+	client_send(slow, AWAIT REQUEST);
+	for (int i = 0; i < 5; i++)
+		control_socket_serve(server, 0);
+	assert_int_equal(sum, 0);
+	client_send(fd, REQUEST);
+	client_expect(fd, SUM(1));
+	sum = 100;
+	control_socket_serve(server, 3600000); /* it is looked at without a word from anybody */
+	client_hear(slow, text, sizeof(text));
+	assert_memory_equal(text, "{\"jsonrpc\":\"2.0\",\"result\":{\"looks\":", 35);
+	client_expect(slow, SUM(101));
+	close(slow);
+	close(fd);
+}
+
+/* It may wait for as long as it takes, and is forgotten when it goes. */
+static void who_waits_is_not_slow(void **state) {
+	int fd, gone;
+
+	(void)state;
+	control_socket_close(server);
+	server = server_open(1);
+	assert_non_null(server);
+	fd = client_connect();
+	gone = client_connect();
+	client_send(fd, AWAIT);
+	client_send(gone, AWAIT);
+	for (int i = 0; i < 10; i++) {
+		control_socket_serve(server, 1);
+		usleep(1000);
+	}
+	close(gone);
+	for (int i = 0; i < 3; i++)
+		control_socket_serve(server, 0);
+	sum = 100;
+	assert_int_not_equal(client_hear(fd, (char[256]){0}, 256), 0);
+	close(fd);
+}
+
+/* All places are taken by those who wait: one more is let go, and they get their answers. */
+static void a_full_house_that_waits(void **state) {
+	int fds[CONTROL_CLIENTS], one_more;
+
+	(void)state;
+	for (int i = 0; i < CONTROL_CLIENTS; i++) {
+		fds[i] = client_connect();
+		client_send(fds[i], AWAIT);
+		control_socket_serve(server, 0);
+		control_socket_serve(server, 0);
+	}
+	one_more = client_connect();
+	assert_int_equal(client_hear(one_more, (char[16]){0}, 16), 0);
+	sum = 100;
+	for (int i = 0; i < CONTROL_CLIENTS; i++) {
+		assert_int_not_equal(client_hear(fds[i], (char[256]){0}, 256), 0);
+		close(fds[i]);
+	}
+	close(one_more);
+}
+
 static void who_goes_in_the_middle_is_forgotten(void **state) {
 	(void)state;
 	for (int i = 0; i < 3 * CONTROL_CLIENTS; i++) {
@@ -192,6 +260,26 @@ static void idle_clients_make_room(void **state) {
 	}
 	assert_int_equal(sum, 2 * CONTROL_CLIENTS);
 	for (int i = 0; i < 2 * CONTROL_CLIENTS; i++)
+		close(fds[i]);
+}
+
+/* A round takes no more than there are places, so that it ends however many come. */
+static void a_flood_of_connections(void **state) {
+	int fds[CONTROL_CLIENTS + 8];
+	unsigned gone = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(fds); i++)
+		fds[i] = client_connect();
+	control_socket_serve(server, 0);
+	for (size_t i = 0; i < ARRAY_COUNT(fds); i++)
+		gone += recv(fds[i], (char[1]){0}, 1, 0) == 0;
+	assert_int_equal(gone, 0);
+	control_socket_serve(server, 0);
+	for (size_t i = 0; i < ARRAY_COUNT(fds); i++)
+		gone += recv(fds[i], (char[1]){0}, 1, 0) == 0;
+	assert_int_equal(gone, 8);
+	for (size_t i = 0; i < ARRAY_COUNT(fds); i++)
 		close(fds[i]);
 }
 
@@ -286,8 +374,12 @@ int main(void) {
 		TEST(who_speaks_something_else_is_told_and_let_go),
 		TEST(what_has_no_end_is_cut),
 		TEST(an_answer_that_nobody_takes_holds_up_nobody),
+		TEST(a_call_that_waits_holds_up_nobody),
+		TEST(who_waits_is_not_slow),
+		TEST(a_full_house_that_waits),
 		TEST(who_goes_in_the_middle_is_forgotten),
 		TEST(idle_clients_make_room),
+		TEST(a_flood_of_connections),
 		TEST(a_full_house_of_slow_ones_is_emptied),
 		TEST(two_servers_do_not_share),
 		TEST(what_is_left_is_replaced),
@@ -295,15 +387,11 @@ int main(void) {
 		TEST(only_its_user_may),
 		TEST(names_that_are_too_long),
 	};
-	char lock[80];
 	int failed;
 
 	if (mkdtemp(folder) == NULL)
 		return 1;
 	snprintf(path, sizeof(path), "%s/control.sock", folder);
-	snprintf(lock, sizeof(lock), "%s.lock", path);
 	failed = cmocka_run_group_tests(tests, NULL, NULL);
-	unlink(lock);
-	rmdir(folder);
-	return failed;
+	return rmdir(folder) != 0 ? 1 : failed; /* no file was left */
 }

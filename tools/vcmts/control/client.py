@@ -11,6 +11,8 @@ from typing import Any
 
 Json = dict[str, Any]
 PIECE = 65536
+# Codes of a request that was wrong whatever is in service: no such method, or wrong parameters.
+WRONG_PARAMS = (-32601, -32602)
 
 
 class RefusedError(Exception):
@@ -31,11 +33,11 @@ class Client:
     def __init__(self, path: Path, timeout: float | None = None) -> None:
         """Raises OSError where nobody listens. `timeout`: seconds that an answer may take."""
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.settimeout(timeout)
         self._ids = itertools.count(1)
         self._heard = b""
         try:
-            self._socket.connect(str(path))
+            self._socket.connect(str(path))  # which waits where many come at a time
+            self._socket.settimeout(timeout)
         except OSError:
             self._socket.close()
             raise
@@ -67,7 +69,7 @@ class Client:
     def _request(self, method: str, params: Json) -> Json:
         return {"jsonrpc": "2.0", "method": method, "params": params, "id": next(self._ids)}
 
-    def call(self, method: str, **params: Any) -> Any:
+    def call(self, method: str, /, **params: Any) -> Any:
         """The result of one method; RefusedError where there is none."""
         request = self._request(method, params)
         self._socket.sendall(json.dumps(request).encode())

@@ -1,25 +1,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""vcmts control: changes a data plane in service, by the methods that it tells itself."""
+"""vcmts control: asks and changes a data plane in service, by the methods that it tells itself.
+
+Exit status: 0 when it was done, 1 when it was refused or vcmtsd has gone, 2 for a mistake in the
+arguments.
+"""
 
 import argparse
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import yaml
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
-from vcmts.control.client import Client, ClosedError, RefusedError
+from vcmts.control.client import WRONG_PARAMS, Client, ClosedError, RefusedError
+from vcmts.control.place import chosen
+from vcmts.control.show import answer_lines, method_lines
 from vcmts.paths import MistakeError, complain
 
-SOCKET = "control.sock"
 DISCOVER = "rpc.discover"
+EPILOG = """Without METHOD all of them are listed; docs/control.md says more of each."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
     parser.add_argument(
         "method", metavar="METHOD", nargs="?", help="what to do (without: which there are)"
     )
@@ -28,30 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         nargs="*",
         help="its parameters; a value as in the configuration, @FILE for one in a YAML file, or "
-        "@- for standard input",
+        "@- for standard input; or all of them as one JSON object",
     )
     parser.add_argument(
         "--socket", metavar="PATH", type=Path, help="of the vcmtsd (default: the only one there is)"
     )
     parser.add_argument("--json", action="store_true", help="print the answer as it came")
-
-
-def folders() -> list[Path]:
-    named = (os.environ.get(name) for name in ("RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"))
-    return [Path(base) / "vcmts" for base in ("/run", *named, "/tmp") if base]
-
-
-def chosen(given: Path | None) -> Path:
-    if given is not None:
-        return given
-    found = sorted({path for place in folders() for path in place.glob(f"*{SOCKET}")})
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        raise MistakeError(
-            "--socket: found no vcmtsd in service; start it with --control-socket PATH"
-        )
-    raise MistakeError(f"--socket: found several, allowed: one of {', '.join(map(str, found))}")
 
 
 def value_of(key: str, text: str) -> Any:
@@ -66,50 +51,48 @@ def value_of(key: str, text: str) -> Any:
         raise MistakeError(f"{key}: {first}") from error
 
 
+def object_of(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise MistakeError(f"found no JSON: {error}") from error
+    assert isinstance(found, dict), "it begins with a brace"
+    return found
+
+
 def params_of(words: list[str]) -> dict[str, Any]:
-    params = {}
+    if len(words) == 1 and words[0].lstrip().startswith("{"):
+        return object_of(words[0])
+    params: dict[str, Any] = {}
     for word in words:
         key, sign, text = word.partition("=")
         if not sign or not key:
-            raise MistakeError(f"found {word}, allowed: KEY=VALUE")
+            raise MistakeError(f"found {word}, allowed: KEY=VALUE, or one JSON object")
+        if key in params:
+            raise MistakeError(f"{key}: given twice")
         params[key] = value_of(key, text)
     return params
 
 
-def usage(params: list[dict[str, Any]]) -> str:
-    """The keys of a method, those that may be left out in brackets."""
-    return " ".join(p["name"] if p["required"] else f"[{p['name']}]" for p in params)
-
-
-def show_methods(described: dict[str, Any], console: Console) -> None:
-    table = Table("method", "parameters", "does", box=None, header_style="bold")
-    for method in described["methods"]:
-        row = (method["name"], usage(method["params"]), method["summary"])
-        table.add_row(*map(escape, row))
-    console.print(table)
-
-
-def ask(client: Client, arguments: argparse.Namespace) -> Any:
-    if arguments.method is None:
-        return client.call(DISCOVER)
-    return client.call(arguments.method, **params_of(arguments.params))
+def answer_to(path: Path, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    try:
+        with Client(path) as client:
+            answer: dict[str, Any] = client.call(method, **params)
+    except OSError as error:
+        raise MistakeError(f"{path}: {error.strerror or error}") from error
+    return answer
 
 
 def main(arguments: argparse.Namespace) -> int:
-    path = chosen(arguments.socket)
+    method, params = arguments.method or DISCOVER, params_of(arguments.params)
     try:
-        with Client(path) as client:
-            answer = ask(client, arguments)
-    except RefusedError as error:
+        answer = answer_to(chosen(arguments.socket), method, params)
+    except (RefusedError, ClosedError) as error:
         complain(str(error))
-        return 1
-    except ClosedError as error:
-        complain(str(error))
-        return 1
-    except OSError as error:
-        raise MistakeError(f"{path}: {error.strerror or error}") from error
-    if arguments.method is None and not arguments.json:
-        show_methods(answer, Console())
-    else:
+        wrong = isinstance(error, RefusedError) and error.code in WRONG_PARAMS
+        return 2 if wrong else 1
+    if arguments.json or arguments.method == DISCOVER:
         print(json.dumps(answer, indent=None if arguments.json else 2))
+    else:
+        print(*(answer_lines if arguments.method else method_lines)(answer), sep="\n")
     return 0

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from vcmts import published
-from vcmts.docs import configdoc, picture, published_page
+from vcmts.docs import configdoc, control_client, control_page, picture, published_page
 from vcmts.paths import CHECKOUT, MistakeError, complain, program
 
 UNITS = ("packets", "bursts", "segments", "frames")  # in the order in which the upstream has them
@@ -112,13 +112,16 @@ def pages() -> dict[Path, str]:
     """Every generated page, by its place in the checkout."""
     description = json.loads(said("vcmtsd", "describe"))
     schema = said("vcmtsd", "schema")
+    methods = json.loads(said("vcmtsd", "describe", "--rpc"))
     return {
         Path("config/schema.json"): schema,
         Path("docs/configuration.md"): configdoc.render(json.loads(schema)),
         Path("docs/pipeline.svg"): picture.draw(stage_lists(description["downstream"])),
         Path("docs/pipeline-upstream.svg"): picture.draw(stage_lists(description["upstream"])),
+        Path("docs/control.md"): control_page.render(methods),
         Path("docs/counters.md"): counters_page(description),
         Path("docs/published.md"): published_page.render(published.load()),
+        Path("tools/vcmts/control/methods.py"): control_client.render(methods),
     }
 
 

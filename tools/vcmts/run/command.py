@@ -59,6 +59,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="several service groups share one network port and one R-PHY port, or each has its "
         "own two (default: %(default)s)",
     )
+    parser.add_argument(
+        "--control-socket",
+        metavar="PATH",
+        help="where vcmtsd takes requests (`vcmts control`), or none (default: one by the number "
+        "of its process, which is told)",
+    )
     parser.add_argument("--core", type=int, help="core of vcmts-traffic (default: a free one)")
     parser.add_argument("--json", metavar="FILE", help="write the summary")
 
@@ -140,7 +146,12 @@ def carry(config: Path, place: Path, given: argparse.Namespace, stopped: Stopped
     if mistaken != 0:
         return mistaken
     status = INTERRUPTED
-    with data_plane(config, ends, plane, stopped, latency=given.latency, several=several):
+    with data_plane(
+        *(config, ends, plane, stopped),
+        latency=given.latency,
+        several=several,
+        control=given.control_socket,
+    ):
         if not stopped.asked:
             status = stopped.wait(start(command, quiet=True))
     if not plane.exists() or not proven.exists():

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Methods in the words of OpenRPC. */
+#include "control/rpc.h"
+#include "model/schema.h"
+
+static json_t *params_describe(const struct key *keys) {
+	json_t *params = json_array();
+
+	for (const struct key *key = keys; key != NULL && key->name != NULL; key++)
+		json_array_append_new(params,
+				      json_pack("{s:s, s:b, s:o}", "name", key->name, "required",
+						key->required, "schema", schema_of_key(key)));
+	return params;
+}
+
+static json_t *refusals_describe(const char *refused) {
+	if (refused == NULL)
+		return json_array();
+	return json_pack("[{s:i, s:s}]", "code", (int)RPC_REFUSED, "message", refused);
+}
+
+static json_t *method_describe(const struct rpc_method *m) {
+	return json_pack("{s:s, s:s, s:s, s:o, s:{s:s, s:o}, s:o}", "name", m->name, "summary",
+			 m->about, "paramStructure", "by-name", "params",
+			 params_describe(m->params), "result", "name", "result", "schema",
+			 schema_of_keys(m->result, true), "errors", refusals_describe(m->refused));
+}
+
+json_t *rpc_describe(const struct rpc *rpc) {
+	json_t *methods = json_array();
+
+	for (size_t m = 0; m < rpc->method_count; m++)
+		json_array_append_new(methods, method_describe(&rpc->methods[m]));
+	return json_pack("{s:s, s:{s:s, s:s}, s:o}", "openrpc", "1.3.2", "info", "title",
+			 "OpenVCMTS control", "version", "1", "methods", methods);
+}

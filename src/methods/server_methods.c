@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "methods/server_methods.h"
+
+#include <unistd.h>
+
+#include "methods/subject.h"
+
+/* One row a key, to be read as a table. */
+/* clang-format off */
+
+#define CORE_KEY(key, text)                                                                  \
+	{.name = (key), .required = true, INTEGER(0, KEYS_MAX_CORE), .example = "1", HELP(text)}
+
+static const struct key placed_group_keys[] = {
+	{.name = "id", .required = true, INTEGER(1, SUBJECT_MAX_GROUP), .example = "1",
+	 HELP("number of the service group")},
+	{.name = "name", .required = true, .kind = KIND_NAME, .example = "sg",
+	 HELP("its name")},
+	{.name = "modems", .required = true, INTEGER(0, SG_MAX_MODEMS), .example = "300",
+	 HELP("how many it has")},
+	CORE_KEY("upper_mac_core", "core of the upper MAC"),
+	CORE_KEY("lower_mac_core", "core of the lower MAC, which may be the same"),
+	{.name = "upstream_core", INTEGER(0, KEYS_MAX_CORE), .example = "1",
+	 HELP("core of the upstream; not there without one")},
+	{.name = "network", .required = true, .kind = KIND_DEVICE, .example = "net_memif0",
+	 HELP("device of the port towards the core network")},
+	{.name = "rphy", .required = true, .kind = KIND_DEVICE, .example = "net_memif1",
+	 HELP("device of the port towards the R-PHY device")},
+	{.name = "control", .kind = KIND_DEVICE, .example = "net_tap0",
+	 HELP("device of the port for management messages; not there without one")},
+	{0},
+};
+static const struct key placed_group_item = {
+	.kind = KIND_MAP, .keys = placed_group_keys, HELP("a service group"),
+};
+static const struct key server_worker_keys[] = {
+	CORE_KEY("core", "its core"),
+	{.name = "runs", .required = true, .kind = KIND_TEXT, .example = "downstream, upstream",
+	 HELP("what it runs, for people")},
+	{0},
+};
+static const struct key server_worker_item = {
+	.kind = KIND_MAP, .keys = server_worker_keys, HELP("a polling thread"),
+};
+
+const struct key server_info_result[] = {
+	{.name = "version", .required = true, .kind = KIND_TEXT, .example = VCMTS_VERSION,
+	 HELP("of OpenVCMTS")},
+	{.name = "pid", .required = true, INTEGER(1, INT32_MAX), .example = "4711",
+	 HELP("number of the process")},
+	{.name = "config", .required = true, .kind = KIND_TEXT, .example = "sg.yaml",
+	 HELP("path of the configuration, as it was given")},
+	{.name = "groups", .required = true, .kind = KIND_LIST, .max = SERVER_MAX_GROUPS,
+	 .item = &placed_group_item, HELP("service groups, and where they run")},
+	{.name = "workers", .required = true, .kind = KIND_LIST, .max = PLATFORM_MAX_WORKERS,
+	 .item = &server_worker_item, HELP("polling threads")},
+	{0},
+};
+/* clang-format on */
+
+static void put_cores(json_t *json, const struct server *s, unsigned group) {
+	const struct layout_group *at = &s->layout.groups[group];
+	const unsigned *cores = s->layout.cores;
+
+	json_object_set_new(json, "upper_mac_core", json_integer(cores[at->upper]));
+	json_object_set_new(json, "lower_mac_core", json_integer(cores[at->lower]));
+	if (s->groups[group].upstream != NULL)
+		json_object_set_new(json, "upstream_core", json_integer(cores[at->upstream]));
+}
+
+static json_t *placed_groups(struct rpc_call *call) {
+	const struct methods *m = call->service;
+	const struct served_group *g;
+	json_t *list = json_array();
+	unsigned place = 0;
+
+	while ((g = subject_next_group(call, &place)) != NULL) {
+		const struct service_group *sg = g->sg;
+		json_t *json =
+			json_pack("{s:I, s:s, s:I, s:s, s:s}", "id", (json_int_t)sg->id, "name",
+				  sg->name, "modems", (json_int_t)subject_modems(g), "network",
+				  sg->network.device, "rphy", sg->rphy_port.device);
+
+		put_cores(json, m->server, (unsigned)(g - m->server->groups));
+		if (sg->control_port.device != NULL)
+			json_object_set_new(json, "control", json_string(sg->control_port.device));
+		json_array_append_new(list, json);
+	}
+	return list;
+}
+
+static json_t *server_workers(const struct server *s) {
+	json_t *list = json_array();
+
+	for (unsigned w = 0; w < s->worker_count; w++)
+		json_array_append_new(list, json_pack("{s:i, s:s}", "core", (int)s->layout.cores[w],
+						      "runs", s->workers[w].name));
+	return list;
+}
+
+json_t *server_info(struct rpc_call *call) {
+	const struct methods *m = call->service;
+
+	return json_pack("{s:s, s:i, s:o, s:o, s:o}", "version", VCMTS_VERSION, "pid",
+			 (int)getpid(), "config", rpc_text(m->reload->path), "groups",
+			 placed_groups(call), "workers", server_workers(m->server));
+}

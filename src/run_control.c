@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run_control.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATIENCE_MS 10000
+
+/* systemd's for the service, that of root, or that of the user. */
+static void folder_name(char *folder, size_t size) {
+	const char *base = getenv("RUNTIME_DIRECTORY");
+
+	if (base == NULL)
+		base = getuid() == 0 ? "/run" : getenv("XDG_RUNTIME_DIR");
+	if (base != NULL)
+		snprintf(folder, size, "%s/vcmts", base);
+	else
+		snprintf(folder, size, "/tmp/vcmts-%u", (unsigned)getuid()); /* others', too */
+}
+
+/* In a folder of somebody else's our socket could be another one's a moment later. */
+static const char *folder_fault(const char *folder) {
+	struct stat status;
+
+	if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+		return strerror(errno);
+	if (lstat(folder, &status) != 0)
+		return strerror(errno);
+	if (!S_ISDIR(status.st_mode) || status.st_uid != getuid() || (status.st_mode & 022) != 0)
+		return "found a folder that others may write, or no folder";
+	return NULL;
+}
+
+static int open_somewhere(struct run_control *c, struct control_options *o) {
+	char folder[PATH_MAX];
+	const char *fault;
+
+	folder_name(folder, sizeof(folder));
+	fault = folder_fault(folder);
+	if ((size_t)snprintf(c->path, sizeof(c->path), "%s/%d-control.sock", folder,
+			     (int)getpid()) >= sizeof(c->path))
+		fault = "this name is too long";
+	if (fault != NULL)
+		fprintf(stderr,
+			"vcmtsd: no control socket: %s: %s; --control-socket names another place\n",
+			folder, fault);
+	else
+		c->socket = control_socket_open(o, &c->rpc); /* says it where it cannot */
+	return 0;
+}
+
+int run_control_open(struct run_control *c, const char *path, unsigned mode) {
+	struct control_options o = {.path = c->path, .mode = mode, .patience_ms = PATIENCE_MS};
+
+	c->rpc = methods_rpc(&c->methods);
+	if (path == NULL)
+		return open_somewhere(c, &o);
+	if (strcmp(path, RUN_CONTROL_NONE) == 0)
+		return 0;
+	snprintf(c->path, sizeof(c->path), "%s", path);
+	o.path = path; /* which may be too long */
+	c->socket = control_socket_open(&o, &c->rpc);
+	return c->socket != NULL ? 0 : -1;
+}
+
+void run_control_say(const struct run_control *c) {
+	if (c->socket != NULL)
+		fprintf(stderr, "vcmtsd: control socket %s\n", c->path);
+}
+
+void run_control_serve(struct run_control *c, int timeout_ms) {
+	if (c->socket != NULL)
+		control_socket_serve(c->socket, timeout_ms);
+	else
+		usleep((useconds_t)timeout_ms * 1000);
+}
+
+void run_control_close(struct run_control *c) {
+	control_socket_close(c->socket);
+	c->socket = NULL;
+}

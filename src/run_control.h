@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The control socket of vcmtsd run: where it is, and when it is served. */
+#pragma once
+
+#include "control/control_socket.h"
+#include "methods/methods.h"
+
+#define RUN_CONTROL_PATH 256
+#define RUN_CONTROL_NONE "none" /* in the place of a path */
+
+struct run_control {
+	struct methods methods;
+	struct rpc rpc;
+	struct control_socket *socket; /* NULL: there is none */
+	char path[RUN_CONTROL_PATH];
+};
+
+/*
+ * Opens it in the zeroed `c`: at `path`, or where that is NULL under a name of the process in the folder of
+ * the user's sockets, which is made; where that cannot be, this is said and there is none. `mode` is that of the file.
+ * Who connects waits until it is served. Returns 0, or -1 after a message where `path` cannot be had.
+ */
+int run_control_open(struct run_control *c, const char *path, unsigned mode);
+
+/* Says on stderr in one line where it is. */
+void run_control_say(const struct run_control *c);
+
+/* Waits for at most `timeout_ms`, and does what clients ask for. A signal ends the wait. */
+void run_control_serve(struct run_control *c, int timeout_ms);
+
+/* Harmless on a zeroed one. */
+void run_control_close(struct run_control *c);

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The client and the page of the control socket, from methods that are described."""
+
+from typing import Any
+
+from vcmts.docs import control_client, control_page
+
+INTEGER = {"type": "integer", "description": "a number", "x-allowed": "a number, 1 to 9"}
+RATE = 'a rate such as "1 kbps"'
+FLOW = {
+    "type": "object",
+    "description": "a flow",
+    "required": ["id"],
+    "properties": {
+        "id": INTEGER | {"examples": [5]},
+        "state": {"enum": ["active", "provisioned"], "description": "whether", "x-allowed": "two"},
+        "rate": {"type": ["integer", "string"], "description": "a|b", "x-allowed": RATE},
+    },
+}
+COUNTS = {"type": "object", "description": "by name", "additionalProperties": INTEGER}
+LIST = {"type": "array", "description": "all", "x-allowed": "a list of 0 to 9 maps", "items": FLOW}
+DOCUMENT: dict[str, Any] = {
+    "methods": [
+        {
+            "name": "flow.add",
+            "summary": "adds JSON to it",
+            "params": [
+                {"name": "wait", "required": False, "schema": INTEGER | {"default": 1}},
+                {"name": "flow", "required": True, "schema": FLOW},
+            ],
+            "result": {
+                "schema": {
+                    "type": "object",
+                    "required": ["list"],
+                    "properties": {"list": LIST, "counts": COUNTS},
+                }
+            },
+            "errors": [{"code": -32000, "message": "there is one"}],
+        },
+        {
+            "name": "flow.none",
+            "summary": "nothing",
+            "params": [],
+            "result": {"schema": {"type": "object", "properties": {}}},
+            "errors": [],
+        },
+    ]
+}
+
+
+def test_the_client_is_typed() -> None:
+    made = control_client.render(DOCUMENT)
+    assert (
+        """class FlowAddFlow(TypedDict):
+    # a number
+    id: int
+    # whether
+    state: NotRequired[Literal["active", "provisioned"]]
+    # a|b
+    rate: NotRequired[int | str]
+"""
+        in made
+    )
+    assert "    list: list[FlowAddList]\n" in made
+    assert "    counts: NotRequired[dict[str, int]]\n" in made
+    assert (
+        '''def flow_add(
+    client: Client,
+    *,
+    # a flow
+    flow: FlowAddFlow,
+    # a number
+    wait: int | None = None,
+) -> FlowAdd:
+    """Adds JSON to it."""
+    params = _given(
+        wait=wait,
+        flow=flow,
+    )
+    result: FlowAdd = client.call("flow.add", **params)
+    return result
+'''
+        in made
+    )
+    assert "class FlowNone(TypedDict):\n    pass\n" in made
+    assert "def flow_none(client: Client) -> FlowNone:\n" in made
+    assert made.index("class FlowAddFlow") < made.index("def flow_add")
+
+
+def test_long_choices_are_broken() -> None:
+    choices = [f"choice-number-{n}" for n in range(9)]
+    schema = {"properties": {"which": {"enum": choices, "description": "of many"}}}
+    classes = control_client.Classes()
+    classes.named(schema, "a")
+    assert all(len(line) <= control_client.WIDTH for line in classes.texts[0].splitlines())
+    found: dict[str, Any] = {}
+    exec("from typing import *\n" + classes.texts[0], found)
+    assert found["A"].__annotations__["which"].__args__[0].__args__ == tuple(choices)
+
+
+def test_the_page_tells_all_of_a_method() -> None:
+    page = control_page.render(DOCUMENT)
+    section = page[page.index("### `flow.add`") : page.index("### `flow.none`")]
+    for row in (
+        "| **`flow`** | map | a flow |  |  |",
+        "| **`flow.id`** | integer | a number | a number, 1 to 9 |  |",
+        '| `flow.rate` | integer or text | a\\|b | a rate such as "1 kbps" |  |',
+        "| `wait` | integer | a number | a number, 1 to 9 | `1` |",
+        "| **`list`** | list of maps | all |",
+        "| `list[].state` | text | whether |",
+        "| **`counts.NAME`** | integer | a number |",
+    ):
+        assert row in section, row
+    assert "It is refused (-32000) where there is one." in section
+    assert '"params": {"flow": {"id": 5, "state": "active", "rate": "1 kbps"}}' in section
+    assert "./vcmts control flow.add flow='{" in section
+    assert "| [`flow.none`](#flownone) | nothing |" in page
+    assert "It takes no parameters." in page
+
+
+def test_examples_are_of_the_kind() -> None:
+    assert control_page.example(LIST | {"items": INTEGER | {"default": 3}}) == [3]
+    assert control_page.example(COUNTS | {"additionalProperties": {"examples": [4]}}) == {
+        "received": 4
+    }
+    assert control_page.example({"enum": ["b", "a"]}) == "b"

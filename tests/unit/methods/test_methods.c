@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a client may ask of a server of two groups, and what it is told. */
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "methods/methods.h"
+
+#include "groups_bench.h"
+
+#define GROUPS 2
+
+static const struct groups_threads threads[GROUPS] = {{1, 1, 1}, {1, 2, 3}};
+static struct groups_bench storage, *const bench = &storage;
+static struct reload reload;
+static struct methods methods;
+static struct rpc rpc;
+
+/* The whole answer. */
+static json_t *asked(const char *method, const char *params) {
+	char text[512], *answer;
+	struct rpc_work *w;
+	json_t *json;
+
+	snprintf(text, sizeof(text),
+		 "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":%s,\"id\":1}", method, params);
+	w = rpc_begin(&rpc, text, strlen(text));
+	assert_true(rpc_go_on(w));
+	answer = rpc_end(w);
+	json = json_loads(answer, 0, NULL);
+	free(answer);
+	return json;
+}
+
+static json_t *told(const char *method, const char *params) {
+	json_t *answer = asked(method, params);
+	json_t *result = json_incref(json_object_get(answer, "result"));
+
+	assert_non_null(result);
+	json_decref(answer);
+	return result;
+}
+
+static void refused(const char *method, const char *params, int code, const char *why) {
+	json_t *answer = asked(method, params);
+	const json_t *error = json_object_get(answer, "error");
+
+	assert_string_equal(json_string_value(json_object_get(error, "message")), why);
+	assert_int_equal(json_integer_value(json_object_get(error, "code")), code);
+	json_decref(answer);
+}
+
+/* A member of a member ..: names, or places in lists, with dots between them. */
+static const json_t *at(const json_t *json, const char *path) {
+	char names[128], *rest = names;
+
+	snprintf(names, sizeof(names), "%s", path);
+	for (const char *name; (name = strsep(&rest, ".")) != NULL;)
+		json = json_is_array(json) ? json_array_get(json, (size_t)atoi(name))
+					   : json_object_get(json, name);
+	assert_non_null(json);
+	return json;
+}
+
+static int64_t number(const json_t *json, const char *path) {
+	return json_integer_value(at(json, path));
+}
+
+static const char *word(const json_t *json, const char *path) {
+	return json_string_value(at(json, path));
+}
+
+static int begin(void **state) {
+	(void)state;
+	groups_bench_config(bench, GROUPS, threads);
+	groups_bench_open(bench);
+	reload_open(&reload, &bench->server, "/no/such/file", &(struct server_devices){0});
+	methods = (struct methods){&bench->server, &reload};
+	rpc = methods_rpc(&methods);
+	return 0;
+}
+
+static int end(void **state) {
+	(void)state;
+	reload_free(&reload);
+	groups_bench_close(bench);
+	return 0;
+}
+
+static void who_it_is(void **state) {
+	json_t *info = told("server.info", "{}");
+
+	(void)state;
+	assert_string_equal(word(info, "config"), "/no/such/file");
+	assert_int_equal(number(info, "pid"), getpid());
+	assert_int_equal(json_array_size(at(info, "groups")), GROUPS);
+	assert_int_equal(number(info, "groups.1.id"), 2);
+	assert_int_equal(number(info, "groups.1.modems"), 2);
+	assert_int_equal(number(info, "groups.1.upper_mac_core"), 1);
+	assert_int_equal(number(info, "groups.1.lower_mac_core"), 2);
+	assert_int_equal(number(info, "groups.1.upstream_core"), 3);
+	assert_string_equal(word(info, "groups.1.rphy"), bench->groups[1].rphy_port.device);
+	assert_int_equal(json_array_size(at(info, "workers")), 3);
+	assert_int_equal(number(info, "workers.2.core"), 3);
+	json_decref(info);
+}
+
+static void which_group(void **state) {
+	json_t *group = told("group.get", "{\"group\": 2}");
+
+	(void)state;
+	assert_int_equal(number(group, "id"), 2);
+	json_decref(group);
+	refused("group.get", "{}", RPC_WRONG_PARAMS, "group: found nothing, allowed: 1, 2");
+	refused("group.get", "{\"group\": 3}", RPC_REFUSED, "group: found \"3\", allowed: 1, 2");
+	refused("modem.list", "{}", RPC_WRONG_PARAMS, "group: found nothing, allowed: 1, 2");
+	refused("counters.get", "{\"group\": 3}", RPC_REFUSED, "group: found \"3\", allowed: 1, 2");
+	refused("group.get", "{\"group\": 65536}", RPC_WRONG_PARAMS,
+		"group.get: group: found \"65536\", allowed: a number, 1 to 65535");
+}
+
+static void what_a_group_has(void **state) {
+	json_t *group = told("group.get", "{\"group\": 1}"), *all = told("group.list", "{}");
+
+	(void)state;
+	assert_int_equal(number(group, "modems"), 2);
+	assert_int_equal(number(group, "rate_limit"), 10000000000);
+	assert_int_equal(number(group, "channels.1.rate"), 500000000);
+	assert_int_equal(number(group, "channels.1.session"), 0x10002);
+	assert_int_equal(number(group, "upstream_channels.0.session"), 0x20001);
+	assert_int_equal(number(group, "bonding_groups.0.channels.1"), 2);
+	assert_int_equal(number(group, "bonding_groups.1.id"), 2);
+	assert_int_equal(number(group, "filter_groups.0.rules"), 1);
+	assert_int_equal(number(all, "groups.1.id"), 2);
+	assert_int_equal(number(all, "groups.1.channels"), 2);
+	assert_int_equal(number(all, "groups.1.upstream_channels"), 1);
+	json_decref(group);
+	json_decref(all);
+}
+
+static void modems_in_parts(void **state) {
+	json_t *first = told("modem.list", "{\"group\": 1, \"count\": 1}");
+	json_t *second = told("modem.list", "{\"group\": 1, \"count\": 1, \"first\": 1}");
+	json_t *behind = told("modem.list", "{\"group\": 1, \"first\": 65535}");
+
+	(void)state;
+	assert_int_equal(json_array_size(at(first, "modems")), 1);
+	assert_string_equal(word(first, "modems.0.mac"), "02:01:00:00:00:01");
+	assert_int_equal(number(first, "modems.0.upstream_service_flows"), 1);
+	assert_int_equal(number(first, "next"), 1);
+	assert_string_equal(word(second, "modems.0.mac"), "02:01:00:00:00:02");
+	assert_null(json_object_get(second, "next"));
+	assert_int_equal(json_array_size(at(behind, "modems")), 0);
+	json_decref(first);
+	json_decref(second);
+	json_decref(behind);
+}
+
+/* In the places of a group that changes there may be nothing. */
+static void free_places_are_not_told(void **state) {
+	struct modem *modems = bench->groups[0].modems;
+	json_t *list, *group;
+
+	(void)state;
+	modems[1].service_flow_count = 0;
+	list = told("modem.list", "{\"group\": 1, \"count\": 1}");
+	group = told("group.get", "{\"group\": 1}");
+	assert_null(json_object_get(list, "next"));
+	assert_int_equal(number(group, "modems"), 1);
+	refused("modem.get", "{\"group\": 1, \"mac\": \"02:01:00:00:00:02\"}", RPC_REFUSED,
+		"mac: service group 1 has no modem 02:01:00:00:00:02");
+	modems[1].service_flow_count = 1;
+	json_decref(list);
+	json_decref(group);
+}
+
+static void a_modem(void **state) {
+	json_t *modem = told("modem.get", "{\"group\": 1, \"mac\": \"02:01:00:00:00:01\"}");
+
+	(void)state;
+	assert_string_equal(word(modem, "addresses.0"), "10.0.0.1");
+	assert_int_equal(number(modem, "group"), 1);
+	assert_int_equal(number(modem, "filter_groups.0"), 1);
+	assert_int_equal(number(modem, "bonding_group"), 1);
+	assert_string_equal(word(modem, "cipher"), "none");
+	assert_int_equal(number(modem, "service_flows.0.dsid"), 7);
+	assert_string_equal(word(modem, "service_flows.0.state"), "active");
+	assert_int_equal(number(modem, "upstream_service_flows.0.id"), 100);
+	assert_true(json_is_false(at(modem, "upstream_service_flows.0.segment_header")));
+	json_decref(modem);
+	refused("modem.get", "{\"group\": 1}", RPC_WRONG_PARAMS,
+		"modem.get: mac: found nothing, allowed: a unicast MAC address such as "
+		"\"02:00:00:00:00:01\"");
+}
+
+static void keys_are_not_told(void **state) {
+	json_t *modem = told("modem.get", "{\"group\": 2, \"mac\": \"02:01:00:00:00:02\"}");
+	char *text = json_dumps(modem, 0);
+
+	(void)state;
+	assert_int_equal(number(modem, "said"), 2);
+	assert_int_equal(number(modem, "key_sequence"), 5);
+	assert_true(json_is_false(at(modem, "has_next_key")));
+	assert_null(strstr(text, "0001020304"));
+	assert_null(strstr(text, "1011121314"));
+	free(text);
+	json_decref(modem);
+}
+
+static void what_was_counted(void **state) {
+	json_t *all, *one;
+
+	(void)state;
+	groups_bench_down(bench, 1, 0, 1, 200);
+	groups_bench_settle(bench);
+	groups_bench_pass(bench, 1000000);
+	all = told("counters.get", "{}");
+	one = told("counters.get", "{\"group\": 2}");
+	assert_int_equal(json_array_size(at(all, "groups")), GROUPS);
+	assert_int_equal(number(all, "groups.0.downstream.counters.received"), 0);
+	assert_int_equal(number(all, "groups.1.downstream.counters.received"), 1);
+	assert_int_equal(number(all, "groups.1.downstream.drops.runt"), 0);
+	assert_int_equal(number(all, "groups.1.upstream.counters.received"), 0);
+	assert_int_equal(json_array_size(at(one, "groups")), 1);
+	assert_int_equal(number(one, "groups.0.id"), 2);
+	assert_true(json_equal(at(one, "groups.0"), at(all, "groups.1")));
+	json_decref(all);
+	json_decref(one);
+}
+
+static void a_file_that_is_not_there(void **state) {
+	(void)state;
+	refused("config.reload", "{}", RPC_REFUSED,
+		"/no/such/file: 1 mistake, nothing was changed: /no/such/file:1: file: found no "
+		"readable file (No such file or directory), allowed: a YAML file of at most 1 "
+		"GiB");
+}
+
+/* Names of files may be of any bytes. */
+static void a_name_that_is_no_utf8(void **state) {
+	json_t *info, *answer;
+
+	(void)state;
+	reload.path = "/no/such/\xe9";
+	info = told("server.info", "{}");
+	answer = asked("config.reload", "{}");
+	reload.path = "/no/such/file";
+	assert_string_equal(word(info, "config"), "/no/such/?");
+	assert_non_null(strstr(word(answer, "error.message"), "/no/such/?: 1 mistake"));
+	json_decref(info);
+	json_decref(answer);
+}
+
+/* As vcmtsd prints them, with no server. */
+static void methods_are_described(void **state) {
+	const struct rpc alone = methods_rpc(NULL);
+	json_t *all = rpc_describe(&alone);
+	const json_t *list = at(all, "methods");
+
+	(void)state;
+	assert_int_equal(json_array_size(list), alone.method_count);
+	for (size_t m = 0; m < json_array_size(list); m++) {
+		assert_true(strlen(word(json_array_get(list, m), "summary")) > 10);
+		assert_true(json_object_size(
+				    at(json_array_get(list, m), "result.schema.properties")) > 0);
+	}
+	json_decref(all);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_it_is),
+		cmocka_unit_test(which_group),
+		cmocka_unit_test(what_a_group_has),
+		cmocka_unit_test(modems_in_parts),
+		cmocka_unit_test(free_places_are_not_told),
+		cmocka_unit_test(a_modem),
+		cmocka_unit_test(keys_are_not_told),
+		cmocka_unit_test(what_was_counted),
+		cmocka_unit_test(a_file_that_is_not_there),
+		cmocka_unit_test(a_name_that_is_no_utf8),
+		cmocka_unit_test(methods_are_described),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}

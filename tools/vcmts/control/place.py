@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the control sockets of the vcmtsd in service are."""
+
+import os
+import socket
+from pathlib import Path
+
+from vcmts.paths import MistakeError
+
+SOCKETS = "*control.sock"
+
+
+def folders() -> list[Path]:
+    """Where vcmtsd makes them by itself: within a service of systemd only its own; else those of
+    root and of the user."""
+    service, user = (os.environ.get(name) for name in ("RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"))
+    if service:
+        return [Path(service) / "vcmts"]
+    places = [Path(base) / "vcmts" for base in ("/run", user) if base]
+    return [*places, Path(f"/tmp/vcmts-{os.getuid()}")]
+
+
+def served(path: Path) -> bool:
+    """Whether somebody listens there; a file of a process that is gone stays."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.setblocking(False)
+        try:
+            probe.connect(str(path))
+        except BlockingIOError:
+            return True  # so many wait already
+        except OSError:
+            return False
+    return True
+
+
+def chosen(given: Path | None) -> Path:
+    """The one that is given, or the only one that is in service."""
+    if given is not None:
+        return given
+    files = sorted({path for place in folders() for path in place.glob(SOCKETS)})
+    found = [path for path in files if served(path)]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise MistakeError(
+            "--socket: found no vcmtsd in service; `vcmtsd run` says where its socket is"
+        )
+    raise MistakeError(f"--socket: found several, allowed: one of {', '.join(map(str, found))}")

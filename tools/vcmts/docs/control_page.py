@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""docs/control.md: every method of the control socket, from the OpenRPC document of vcmtsd."""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from vcmts.docs.configdoc import allowed, default, escape
+from vcmts.docs.control_client import sentence
+
+Schema = dict[str, Any]
+
+HEAD = Path(__file__).with_name("control.md.in")
+CODES = {
+    -32700: "no JSON, or deeper than 32 levels; the connection ends",
+    -32600: "no request, more than 64 in an array, or more than 1 MiB",
+    -32601: "no such method",
+    -32602: "a parameter is missing, unknown or not allowed: which one, what was found, what is "
+    "allowed",
+    -32603: "vcmtsd could not, as memory ran out: nothing was changed",
+    -32000: "what was asked for cannot be done: which object, which key and why; nothing was "
+    "changed",
+}
+
+
+def kind(schema: Schema) -> str:
+    if "enum" in schema:
+        return "text"
+    found = schema["type"]
+    if isinstance(found, list):
+        return " or ".join(kind(schema | {"type": one}) for one in found)
+    if found == "array":
+        return f"list of {kind(schema['items'])}s"
+    return {"string": "text", "object": "map"}.get(str(found), str(found))
+
+
+def table(head: str, rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    yield head
+    yield "| " + " | ".join("---" for _ in head.strip("| ").split("|")) + " |"
+    for row in rows:
+        yield f"| {' | '.join(escape(cell) for cell in row)} |"
+
+
+def cell(name: str, *, needed: bool) -> str:
+    return f"**`{name}`**" if needed else f"`{name}`"
+
+
+def may_be(schema: Schema) -> str:
+    """The range in words, where the type does not say it all."""
+    if schema["type" if "type" in schema else "enum"] in ("boolean", "object"):
+        return ""
+    return allowed(schema).replace(", see below", "")
+
+
+def parts(schema: Schema, path: str) -> Iterator[tuple[str, Schema, bool]]:
+    """Members of a map and of the maps in it, by dotted names."""
+    for name, value in schema.get("properties", {}).items():
+        place, inner = f"{path}{name}", value
+        yield place, value, name in schema.get("required", ())
+        if value.get("type") == "array":
+            place, inner = f"{place}[]", value["items"]
+        if inner.get("additionalProperties"):
+            yield f"{place}.NAME", inner["additionalProperties"], True
+        yield from parts(inner, f"{place}.")
+
+
+def params_table(method: Schema) -> Iterator[str]:
+    rows = []
+    for param in method["params"]:
+        whole = {"properties": {param["name"]: param["schema"]}}
+        for place, schema, needed in parts(whole, ""):
+            must = param["required"] if place == param["name"] else needed
+            cells = (cell(place, needed=must), kind(schema), schema["description"])
+            rows.append((*cells, may_be(schema), default(schema)))
+    yield from table("| parameter | type | meaning | allowed | default |", rows)
+
+
+def result_table(schema: Schema) -> Iterator[str]:
+    rows = [
+        (cell(place, needed=needed), kind(value), value["description"])
+        for place, value, needed in parts(schema, "")
+    ]
+    yield from table("| member | type | meaning |", rows)
+
+
+def example(schema: Schema) -> Any:
+    if "examples" in schema:
+        return schema["examples"][0]
+    if "default" in schema:
+        return schema["default"]
+    if "enum" in schema:
+        return schema["enum"][0]
+    if named := re.search('such as "([^"]+)"', schema.get("x-allowed", "")):
+        return named[1]
+    if schema["type"] == "array":
+        return [example(schema["items"])]
+    if "properties" in schema:
+        return {name: example(value) for name, value in schema["properties"].items()}
+    if schema.get("additionalProperties"):
+        return {"received": example(schema["additionalProperties"])}
+    return {"integer": schema.get("minimum", 0), "boolean": False}.get(str(schema["type"]), "")
+
+
+def word(name: str, value: Any) -> str:
+    """As the shell takes it."""
+    text = value if isinstance(value, str) else json.dumps(value)
+    quoted = f"'{text}'" if set(text) & set(' {}[]"') else text
+    return f"{name}={quoted}"
+
+
+def section(method: Schema) -> Iterator[str]:
+    given = {p["name"]: example(p["schema"]) for p in method["params"] if p["required"]}
+    yield f"\n### `{method['name']}`\n"
+    yield f"{sentence(method['summary'])}\n"
+    if method["params"]:
+        yield from (*params_table(method), "")
+    else:
+        yield "It takes no parameters.\n"
+    yield from (*result_table(method["result"]["schema"]), "")
+    for error in method["errors"]:
+        yield f"It is refused ({error['code']}) where {error['message']}.\n"
+    words = [method["name"], *(word(name, value) for name, value in given.items())]
+    request = {"jsonrpc": "2.0", "method": method["name"], "params": given, "id": 1}
+    answer = {"jsonrpc": "2.0", "result": example(method["result"]["schema"]), "id": 1}
+    yield f"```\n./vcmts control {' '.join(words)}\n```\n"
+    yield f"```json\n{json.dumps(request)}\n{json.dumps(answer, indent=2)}\n```"
+
+
+def render(document: Schema) -> str:
+    methods = document["methods"]
+    rows = [(f"[`{m['name']}`](#{m['name'].replace('.', '')})", m["summary"]) for m in methods]
+    codes = [(str(code), text) for code, text in CODES.items()]
+    words = {
+        "ERRORS": "\n".join(table("| code | meaning |", codes)),
+        "METHODS": "\n".join(table("| method | does |", rows)),
+        "EACH": "\n".join(line for method in methods for line in section(method)),
+    }
+    text = HEAD.read_text(encoding="utf-8")
+    for name, value in words.items():
+        text = text.replace(f"@{name}@", value)
+    return text
