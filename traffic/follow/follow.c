@@ -44,8 +44,7 @@ void follow_free(struct follow *f) {
 /* Said once, and again when it had answered in between. */
 static bool trouble(struct follow *f) {
 	if (!f->silent)
-		fprintf(stderr, "traffic: --follow %s: %s\n", f->link.path,
-			f->link.trouble != NULL ? f->link.trouble : "it does not tell its changes");
+		fprintf(stderr, "traffic: --follow %s: %s\n", f->link.path, f->link.trouble);
 	f->silent = true;
 	return false;
 }
@@ -157,8 +156,10 @@ static bool server_ask(struct follow *f) {
 	bool told = json_is_integer(number);
 
 	json_decref(info);
-	if (!told)
+	if (info == NULL)
 		return trouble(f);
+	if (!told)
+		return false; /* it cannot change */
 	if (generation != f->generation && !config_get(f))
 		return false;
 	f->silent = false;
