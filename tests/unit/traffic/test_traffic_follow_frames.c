@@ -67,6 +67,7 @@ static void flows_differ(void **state) {
 		"[{'family': 'ipv4', 'protocol': 'udp', 'destination_ports': 5004, 'service_flow': "
 		"7}, {'family': 'ipv6', 'tos': '0xb8/0xfc', 'service_flow': 2}]");
 	follow_change_end();
+	follow_rig.numbers[0][0] = 60000; /* another DSID's, far from those of the one before */
 	follow_take_and_send(2 * FOLLOW_PACKETS);
 	assert_true(follow_rig.traffic->downlink->follow->frames.count > 0);
 	follow_learn();

@@ -314,6 +314,30 @@ static void all_modems_go(void **state) {
 	assert_true(uplink_result_good(&r));
 }
 
+/* In the middle of a round nothing is taken from under its grants. */
+static void a_round_is_ended_first(void **state) {
+	struct uplink_result r;
+
+	(void)state;
+	start(6);
+	rounds(1);
+	copy_made(NONE);
+	copies_come();
+	rig.sg.modem_count = 5;
+	follow_group_look(&follow);
+	assert_true(follow_group_differs(&follow, &rig.sg));
+	assert_true(follow_group_offer(&follow, rte_rdtsc()));
+	assert_int_equal(rig.uplink->grant_count, 0);
+	rig.uplink->grant_count = 1;
+	traffic_change_round(&traffic, rte_rdtsc());
+	assert_false(traffic_took(&traffic));
+	rig.uplink->grant_count = 0;
+	traffic_change_round(&traffic, rte_rdtsc());
+	assert_true(traffic_took(&traffic));
+	r = finish();
+	assert_int_equal(r.lost, 0);
+}
+
 /* A modem whose addresses no packet fits sends nothing, and takes no other down. */
 static void a_modem_without_room_for_packets_is_silent(void **state) {
 	static struct ip_address narrow[] = {{4, {10, 0, 0, 9}}};
@@ -350,6 +374,7 @@ int main(void) {
 		TEST(a_key_rolls),
 		TEST(addresses_differ),
 		TEST(all_modems_go),
+		TEST(a_round_is_ended_first),
 		TEST(a_modem_without_room_for_packets_is_silent),
 	};
 
