@@ -84,6 +84,7 @@ static void earlier_losses_are_losses(void **state) {
 	resequencers_flush(&follow_rig.traffic->downlink->resequencers, rte_rdtsc());
 	for (int i = 0; i < 4; i++)
 		follow_learn();
+	follow_take_and_send(FOLLOW_PACKETS); /* behind the look that counts */
 	follow_modem_remove();
 	follow_take_and_send(FOLLOW_PACKETS);
 	follow_learn();

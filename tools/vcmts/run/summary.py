@@ -109,10 +109,8 @@ def packets_table(summary: Json) -> Table:
     shown = directions(summary)
     parts = [summary[direction] for direction in shown]
     drawn = table("packets", "", *shown)
-    for key in COUNTS:
-        drawn.add_row(key, *(f"{part[key]:,}" for part in parts))
-    if any(map(removed, parts)):
-        drawn.add_row("sent to removed", *(f"{removed(part):,}" for part in parts))
+    for key in (*COUNTS, *(["sent_to_removed"] if any(map(removed, parts)) else [])):
+        drawn.add_row(key.replace("_", " "), *(f"{part[key]:,}" for part in parts))
     for reason in dict.fromkeys(name for part in parts for name in part["drops"]):
         counts = [part["drops"].get(reason, 0) for part in parts]
         if any(counts):
