@@ -104,12 +104,17 @@ def latency_rows(drawn: Table, title: str, latencies: list[Json | None]) -> None
             drawn.add_row(f"{title} {key}", *told)
 
 
+def counts_of(parts: list[Json]) -> list[str]:
+    """Those that a table shows."""
+    return [*COUNTS, "sent_to_removed"] if any(map(removed, parts)) else [*COUNTS]
+
+
 def packets_table(summary: Json) -> Table:
     """A column a direction; a reason for drops is shown where it was met."""
     shown = directions(summary)
     parts = [summary[direction] for direction in shown]
     drawn = table("packets", "", *shown)
-    for key in (*COUNTS, *(["sent_to_removed"] if any(map(removed, parts)) else [])):
+    for key in counts_of(parts):
         drawn.add_row(key.replace("_", " "), *(f"{part[key]:,}" for part in parts))
     for reason in dict.fromkeys(name for part in parts for name in part["drops"]):
         counts = [part["drops"].get(reason, 0) for part in parts]
