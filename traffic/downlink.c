@@ -11,15 +11,13 @@
 #include <rte_prefetch.h>
 
 #include "core/vlan_tag.h"
-#include "modems/verifier.h"
+#include "follow/downlink_change.h"
+#include "follow/downlink_judge.h"
 #include "platform/pool.h"
 #include "spent.h"
-#include "wire/crc32.h"
-#include "wire/docsis_mac.h"
 
 #define PACKETS 32767
 #define FRAMES 8191
-#define EXTENDED_MAX (RECEIVER_HEAD - DOCSIS_MAC_HEADER - 6)
 #define AHEAD 3 /* DEPI frames */
 #define HEAD_LINES \
 	128 /* bytes that are read of frames which are only counted, the beginning of each */
@@ -41,6 +39,7 @@ static bool sender_create(struct downlink *d, const struct service_group *sg,
 		.seed = o->seed,
 		.flows = o->flows,
 		.replay = o->replay,
+		.streams = o->streams,
 	};
 	double mean = o->replay == NULL ? mix_mean(&o->mix) : capture_replay_mean(o->replay);
 
@@ -63,8 +62,7 @@ static bool receiver_side_create(struct downlink *d, const struct service_group 
 
 	if (frames == NULL)
 		frames = d->frames = downlink_frames_pool();
-	if (frames == NULL || modems_create(&d->modems, sg, targets->first_stream,
-					    targets->stream_count, d->decryptor.crypto) != 0)
+	if (frames == NULL || modems_create(&d->modems, sg, targets, &d->keys) != 0)
 		return false;
 	if (account_create(&d->account, targets->stream_count, d->tsc_hz, !o->no_latency) != 0 ||
 	    resequencers_create(&d->resequencers, targets->stream_count, d->tsc_hz, account_deliver,
@@ -73,7 +71,7 @@ static bool receiver_side_create(struct downlink *d, const struct service_group 
 		fprintf(stderr, "traffic: no memory for the receiver\n");
 		return false;
 	}
-	return true;
+	return o->streams == 0 || downlink_follow_begin(d);
 }
 
 struct downlink *downlink_create(const struct service_group *sg, const struct traffic_options *o) {
@@ -84,6 +82,7 @@ struct downlink *downlink_create(const struct service_group *sg, const struct tr
 	d->network_port = o->network_port;
 	d->rphy_port = o->rphy_port;
 	d->decryptor = (struct decryptor){.crypto = o->crypto, .queue = o->crypto_queue};
+	d->keys = (struct key_store){.crypto = o->crypto, .direction = CRYPTO_UPLINK};
 	d->tsc_hz = rte_get_tsc_hz();
 	d->vlan = sg->network.vlan;
 	d->neighbours = o->neighbours;
@@ -98,6 +97,7 @@ void downlink_free(struct downlink *d) {
 	if (d == NULL)
 		return;
 	rte_pktmbuf_free_bulk(d->pending, d->pending_count);
+	downlink_follow_end(d);
 	receiver_free(d->receiver);
 	resequencers_free(&d->resequencers);
 	account_free(&d->account);
@@ -108,35 +108,13 @@ void downlink_free(struct downlink *d) {
 	free(d);
 }
 
-/*
- * Only numbers tell frames apart that nobody decrypts, and the number of a stream's first packet is
- * known when that was decrypted.
- */
-static bool is_proven(const struct downlink *d, const struct frame_info *info) {
-	return info->ds != DS_EHDR_SEQUENCE || info->number % d->prove_every == 0 ||
-	       !resequencers_started(&d->resequencers, info->stream);
-}
-
-/*
- * Where a header is so long that its end and the destination may not be in the head, the whole frame is
- * taken, and so it is where something is wrong with it.
- */
-static bool downlink_is_wanted(void *downlink, struct rte_mbuf *head) {
-	struct downlink *d = downlink;
-	uint8_t extended = rte_pktmbuf_mtod(head, const uint8_t *)[1];
-	enum corruption why;
-
-	return extended > EXTENDED_MAX || modems_check(&d->modems, head, 0, &why) != MODEM_TAKES ||
-	       is_proven(d, frame_info(head));
-}
-
 int downlink_restart(struct downlink *d, const struct traffic_load *load, uint64_t now) {
 	const struct mix *mix = load->downstream ? &load->mix : &d->generator->mix;
 
 	if (generator_restart(d->generator, mix) != 0)
 		return -1;
 	pacing_start(&d->pacing, load->rate, d->tsc_hz, mix_mean(mix), now);
-	receiver_restart(d->receiver, load->prove_every > 1 ? downlink_is_wanted : NULL, d);
+	receiver_restart(d->receiver, load->prove_every > 1 ? judge_is_wanted : NULL, d);
 	resequencers_restart(&d->resequencers);
 	account_restart(&d->account);
 	d->account.proof.untimed = load->no_latency;
@@ -192,137 +170,6 @@ void downlink_stop(struct downlink *d) {
 	d->pending_count = 0;
 }
 
-/* A frame that failed a check behind its header still takes the place of its number. */
-static void resequence(struct downlink *d, const struct frame_info *info,
-		       const struct arrived *packet, uint64_t now) {
-	if (info->ds != DS_EHDR_SEQUENCE) {
-		if (packet->valid)
-			account_deliver(&d->account, packet, now);
-		return;
-	}
-	switch (resequencers_take(&d->resequencers, info->stream, info->number, packet, now)) {
-	case RESEQUENCER_TAKEN: break;
-	case RESEQUENCER_EARLIER: d->account.unexpected[UNEXPECTED_EARLIER]++; break;
-	case RESEQUENCER_DUPLICATE: d->account.proof.duplicated++; break;
-	case RESEQUENCER_CONFLICT: d->account.corrupted[CORRUPTION_DSID]++; break;
-	case RESEQUENCER_USED:
-		if (packet->counted ||
-		    window_came(&d->account.proof.streams[packet->stream], packet->sequence))
-			d->account.proof.duplicated++;
-		else
-			d->account.corrupted[CORRUPTION_DSID]++;
-		break;
-	}
-}
-
-static enum corruption frame_check(struct downlink *d, struct rte_mbuf *m, struct arrived *packet) {
-	const struct frame_info *info = frame_info(m);
-	const uint8_t *frame = rte_pktmbuf_mtod_offset(m, const uint8_t *, info->header_size);
-	uint32_t size = m->data_len - info->header_size - ETHERNET_CRC_SIZE;
-	enum corruption why;
-
-	if (info->decrypted == DECRYPTED_BAD_CRC)
-		return CORRUPTION_CRC;
-	if (info->decrypted != DECRYPTED_GOOD)
-		return CORRUPTION_CRYPTO;
-	why = verify(d->generator, &d->modems, info, frame, size, packet);
-	if (why != CORRUPTION_TAG)
-		return why;
-	if (generator_is_earlier(d->generator, frame, size))
-		d->account.unexpected[UNEXPECTED_EARLIER]++;
-	else if (neighbours_have_made(d->neighbours, frame, size))
-		d->account.unexpected[UNEXPECTED_OTHER_GROUP]++;
-	else
-		return why;
-	return CORRUPTION_NONE;
-}
-
-static void frame_prove(struct downlink *d, struct rte_mbuf *m, uint64_t now) {
-	struct arrived packet = {.valid = false};
-	enum corruption why = frame_check(d, m, &packet);
-
-	if (why != CORRUPTION_NONE) {
-		d->account.corrupted[why]++;
-		packet.valid = false;
-	}
-	resequence(d, frame_info(m), &packet, now);
-}
-
-static void frame_count(struct downlink *d, struct rte_mbuf *m, uint64_t now) {
-	const struct frame_info *info = frame_info(m);
-	struct arrived packet = {
-		.stream = info->stream,
-		.bytes = (uint16_t)(info->size - info->header_size - ETHERNET_CRC_SIZE),
-		.valid = true,
-		.counted = true,
-	};
-
-	resequence(d, info, &packet, now);
-}
-
-/* Decrypts what is to be proven, and judges all in the order in which they came. */
-static void batch_judge(struct downlink *d) {
-	struct rte_mbuf *proven[DECRYPT_BURST];
-	uint64_t now = rte_rdtsc();
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < d->batch_count; i++) {
-		if (frame_info(d->batch[i])->decrypted != DECRYPTED_NOT)
-			proven[n++] = d->batch[i];
-	}
-	decrypt(&d->decryptor, &d->modems, proven, n);
-	now = spent(&d->cycles.decrypt, now);
-	for (unsigned i = 0; i < d->batch_count; i++) {
-		if (frame_info(d->batch[i])->decrypted != DECRYPTED_NOT)
-			frame_prove(d, d->batch[i], now);
-		else
-			frame_count(d, d->batch[i], now);
-	}
-	rte_pktmbuf_free_bulk(d->batch, d->batch_count);
-	d->batch_count = 0;
-	spent(&d->cycles.verify, now);
-}
-
-/* What has only a head was checked when that came, all but whether as many bytes as it told did. */
-static enum modem_verdict frame_verdict(struct downlink *d, struct rte_mbuf *frame,
-					enum corruption *why) {
-	struct frame_info *info = frame_info(frame);
-
-	if (!info->head_only)
-		return modems_check(&d->modems, frame, info->size, why);
-	*why = CORRUPTION_LENGTH;
-	return info->size == info->told_size ? MODEM_TAKES : MODEM_REFUSES;
-}
-
-/* A frame that no modem takes is another group's where one of its modems would. */
-static void frame_refuse(struct downlink *d, struct rte_mbuf *frame, enum corruption why) {
-	const uint8_t *destination =
-		rte_pktmbuf_mtod_offset(frame, const uint8_t *, frame_info(frame)->header_size);
-
-	if (why == CORRUPTION_DESTINATION && neighbours_have_modem(d->neighbours, destination))
-		d->account.unexpected[UNEXPECTED_OTHER_GROUP]++;
-	else
-		d->account.corrupted[why]++;
-}
-
-static void frame_take(struct downlink *d, struct rte_mbuf *frame) {
-	struct frame_info *info = frame_info(frame);
-	enum corruption why;
-
-	switch (frame_verdict(d, frame, &why)) {
-	case MODEM_TAKES:
-		info->decrypted =
-			info->head_only || !is_proven(d, info) ? DECRYPTED_NOT : DECRYPTED_GOOD;
-		d->batch[d->batch_count++] = frame;
-		if (d->batch_count == DECRYPT_BURST)
-			batch_judge(d);
-		return;
-	case MODEM_IGNORES: d->account.unexpected[UNEXPECTED_MANAGEMENT]++; break;
-	case MODEM_REFUSES: frame_refuse(d, frame, why); break;
-	}
-	rte_pktmbuf_free(frame);
-}
-
 /* What is read of a frame stands in the cache of another core where that is in this process. */
 static void chain_prefetch(const struct downlink *d, const struct rte_mbuf *m) {
 	uint32_t most = d->prove_every == 1 ? UINT16_MAX : HEAD_LINES;
@@ -346,26 +193,24 @@ static void depi_prefetch(const struct downlink *d, struct rte_mbuf **depi, unsi
 }
 
 void downlink_take(struct downlink *d, struct rte_mbuf **depi, unsigned n, uint64_t start) {
-	struct rte_mbuf *frames[RECEIVER_FRAMES_MAX];
-
 	depi_prefetch(d, depi, n);
 	for (unsigned i = 0; i < n; i++) {
-		unsigned count;
-
 		if (i + AHEAD < n)
 			chain_prefetch(d, depi[i + AHEAD]);
-		count = receiver_take(d->receiver, depi[i], frames);
-
-		for (unsigned f = 0; f < count; f++)
-			frame_take(d, frames[f]);
+		if (!judge_depi(d, depi[i]))
+			depi[i] = NULL;
 	}
 	rte_pktmbuf_free_bulk(depi, n);
-	batch_judge(d);
+	judge_batch(d);
 	spent(&d->cycles.receive, start);
 }
 
 void downlink_expire(struct downlink *d) {
-	resequencers_expire(&d->resequencers, rte_rdtsc());
+	uint64_t now = rte_rdtsc();
+
+	resequencers_expire(&d->resequencers, now);
+	if (d->follow != NULL)
+		downlink_follow_round(d, now);
 }
 
 unsigned downlink_receive(struct downlink *d) {
@@ -380,5 +225,7 @@ unsigned downlink_receive(struct downlink *d) {
 }
 
 void downlink_finish(struct downlink *d) {
+	if (d->follow != NULL)
+		judge_held(d, UINT64_MAX, false);
 	resequencers_flush(&d->resequencers, rte_rdtsc());
 }

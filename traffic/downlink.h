@@ -24,6 +24,8 @@
 
 #define DOWNLINK_BURST 32
 
+struct downlink_follow;
+
 struct downlink {
 	uint16_t network_port;
 	uint16_t rphy_port;
@@ -39,6 +41,7 @@ struct downlink {
 	uint64_t last_tsc;
 	/* received */
 	struct receiver *receiver;
+	struct key_store keys;
 	struct modems modems;
 	struct decryptor decryptor;
 	uint32_t prove_every; /* as in struct traffic_load */
@@ -48,6 +51,7 @@ struct downlink {
 	struct account account;
 	struct traffic_cycles cycles; /* of the downstream */
 	const struct neighbours *neighbours; /* NULL: there is no other group */
+	struct downlink_follow *follow; /* NULL: the service group does not change */
 	struct rte_mempool *packets; /* of the generator; NULL: somebody else's */
 	struct rte_mempool *frames; /* DOCSIS frames of the receiver; likewise */
 };

@@ -9,6 +9,7 @@
 #include <rte_mbuf.h>
 
 #include "model/devices.h"
+#include "model/live/live_group.h"
 #include "platform/platform.h"
 #include "platform/pool.h"
 #include "platform/port.h"
@@ -22,6 +23,7 @@
 #define UPSTREAM_MB 128
 #define MANY_MB 48 /* the receive buffers beyond those of two ports */
 #define GROUP_MB 12 /* of a group more: buffers of its upstream */
+#define FOLLOW_KEYS 4 /* of a modem that changes */
 #define KEYS_A_MB 8192 /* addresses by which groups are told apart */
 
 static const char *const roles[ENDS] = {[END_NETWORK] = "network", [END_RPHY] = "rphy"};
@@ -100,13 +102,18 @@ bool ends_name(struct ends *e, const struct setup *s) {
 	return devices_fit(e) && devices_differ(e);
 }
 
-/* Sessions that the upstream's keys need. */
-static unsigned upstream_keys(const struct service_group *sg) {
+/* Both generations of all modems. */
+static unsigned modem_keys(const struct service_group *sg) {
 	unsigned keys = 0;
 
 	for (size_t m = 0; m < sg->modem_count; m++)
 		keys += sg->modems[m].security.has_next_key ? 2 : 1;
 	return keys;
+}
+
+/* Sessions that the keys of one direction need: where they change, of before and after. */
+static unsigned key_sessions(const struct setup *s, const struct service_group *sg) {
+	return s->options.follow == NULL ? modem_keys(sg) : FOLLOW_KEYS * group_room(sg).modems;
 }
 
 /* Sessions of the crypto device. */
@@ -118,11 +125,11 @@ static unsigned sessions(const struct setup *s) {
 		const struct service_group *sg = &s->config.groups[g];
 
 		if (!o->no_downstream)
-			n += (unsigned)sg->modem_count + 1;
+			n += key_sessions(s, sg) + 1;
 		if (s->groups[g].upstream)
-			n += upstream_keys(sg) + 1 + impair_any(&o->impair);
+			n += key_sessions(s, sg) + 1 + impair_any(&o->impair);
 	}
-	return n;
+	return o->follow == NULL ? n : 2 * n; /* for groups that come */
 }
 
 static unsigned ends_memory_mb(const struct ends *e, const struct setup *s) {
@@ -131,6 +138,8 @@ static unsigned ends_memory_mb(const struct ends *e, const struct setup *s) {
 
 	if (s->options.upstream)
 		mb += UPSTREAM_MB;
+	if (s->options.follow != NULL)
+		mb += 4 * GROUP_MB;
 	if (e->at[END_NETWORK].count + e->at[END_RPHY].count > ENDS)
 		mb += MANY_MB;
 	if (s->config.group_count == 1)

@@ -9,6 +9,7 @@
 #include <rte_lcore.h>
 
 #include "ends.h"
+#include "follow/follow.h"
 #include "groups/groups.h"
 #include "groups/totals.h"
 #include "options.h"
@@ -89,8 +90,11 @@ static int main_create(const struct setup *s, struct ends *e, struct groups *gro
 	static struct traffic_options options[SERVER_MAX_GROUPS];
 	unsigned count = (unsigned)s->config.group_count;
 
-	for (unsigned g = 0; g < count; g++)
+	for (unsigned g = 0; g < count; g++) {
 		options[g] = group_options(s, e, g);
+		if (s->options.follow != NULL)
+			follow_options(&options[g], &s->config.groups[g]);
+	}
 	return groups_create(groups, s->config.groups, options, count);
 }
 
@@ -106,15 +110,19 @@ static void show_progress(const char *direction, const struct progress *p, bool 
 	*sent_before = sent;
 }
 
-static void supervise(const struct setup *s, struct run *run) {
+static void supervise(const struct setup *s, struct run *run, struct follow *follow) {
 	uint64_t second = rte_get_tsc_hz();
-	uint64_t next = rte_rdtsc() + second;
+	uint64_t next = rte_rdtsc() + second, look = 0;
 	uint64_t down = 0, up = 0;
 	unsigned seconds = 0;
 
 	while (!__atomic_load_n(&run->done, __ATOMIC_ACQUIRE)) {
 		rte_delay_us_sleep(20000);
 		__atomic_store_n(&run->stop, (unsigned)interrupted, __ATOMIC_RELAXED);
+		if (follow != NULL && rte_rdtsc() >= look) {
+			look = rte_rdtsc() + second / 1000 * FOLLOW_EVERY_MS;
+			follow_look(follow);
+		}
 		if (rte_rdtsc() < next)
 			continue;
 		next += second;
@@ -129,7 +137,7 @@ static void supervise(const struct setup *s, struct run *run) {
 
 /* A direction that is off has no result. */
 static void summary_fill(const struct setup *s, const struct totals *t, struct summary *summary,
-			 struct summary_group *groups) {
+			 const struct follow *follow, struct summary_group *groups) {
 	bool downstream = !s->options.no_downstream;
 
 	*summary = (struct summary){
@@ -139,23 +147,28 @@ static void summary_fill(const struct setup *s, const struct totals *t, struct s
 		.groups = groups,
 		.group_count = t->count,
 	};
-	for (unsigned g = 0; g < t->count; g++)
+	for (unsigned g = 0; g < t->count; g++) {
+		bool upstream = t->upstream[g].counts.packets > 0 ||
+				(g < s->config.group_count && s->groups[g].upstream);
+
 		groups[g] = (struct summary_group){
-			.id = s->config.groups[g].id,
-			.name = s->config.groups[g].name,
+			.id = follow != NULL ? follow->ids[g] : s->config.groups[g].id,
+			.name = follow != NULL ? follow->names[g] : s->config.groups[g].name,
 			.downstream = downstream ? &t->downstream[g] : NULL,
-			.upstream = s->groups[g].upstream ? &t->upstream[g] : NULL,
+			.upstream = upstream ? &t->upstream[g] : NULL,
 		};
+	}
 }
 
-static enum exit_status main_report(const struct setup *s, const struct groups *groups) {
+static enum exit_status main_report(const struct setup *s, const struct groups *groups,
+				    const struct follow *follow) {
 	static struct summary_group told[SERVER_MAX_GROUPS];
 	static struct totals totals;
 	struct summary summary;
 	bool good;
 
 	totals_create(&totals, groups);
-	summary_fill(s, &totals, &summary, told);
+	summary_fill(s, &totals, &summary, follow, told);
 	summary_table(stdout, &summary);
 	good = s->options.send_only ? groups_all_sent(groups) : totals_good(&totals, groups);
 	if (s->options.json != NULL && summary_write(s->options.json, &summary) != 0) {
@@ -179,16 +192,25 @@ static enum exit_status trials(const struct setup *s, struct groups *groups) {
 }
 
 static enum exit_status run_once(const struct setup *s, struct groups *groups) {
+	static struct follow following;
+	struct follow *follow = s->options.follow == NULL ? NULL : &following;
+	enum exit_status status = EXIT_MISTAKE;
 	struct run run = {
 		.groups = groups,
 		.duration_ns = s->options.duration,
 		.send_only = s->options.send_only,
 	};
 
-	rte_eal_remote_launch(run_traffic, &run, 1);
-	supervise(s, &run);
-	rte_eal_wait_lcore(1);
-	return main_report(s, groups);
+	if (follow == NULL || follow_create(follow, s->options.follow, groups, s->config.groups,
+					    rte_get_tsc_hz()) == 0) {
+		rte_eal_remote_launch(run_traffic, &run, 1);
+		supervise(s, &run, follow);
+		rte_eal_wait_lcore(1);
+		status = main_report(s, groups, follow);
+	}
+	if (follow != NULL)
+		follow_free(follow);
+	return status;
 }
 
 static enum exit_status drive(struct setup *s, struct ends *e) {

@@ -39,6 +39,7 @@ enum key {
 	KEY_REPLAY,
 	KEY_CHECK,
 	KEY_TRIALS,
+	KEY_FOLLOW,
 };
 
 static const struct argp_option arguments[] = {
@@ -106,6 +107,8 @@ static const struct argp_option arguments[] = {
 	{"trials", KEY_TRIALS, NULL, 0,
 	 "run trials as lines of JSON on stdin ask for them, and answer each by a line on stdout",
 	 0},
+	{"follow", KEY_FOLLOW, "SOCKET", 0,
+	 "ask vcmtsd's control socket for changes of its configuration, and follow them", 0},
 	{"main-core", KEY_MAIN_CORE, "NUMBER", 0, "CPU that prints the progress (0)", 0},
 	{.doc = "What --impair knows:"},
 #define IMPAIRMENT(enumerator, name, target, meaning) \
@@ -200,6 +203,15 @@ static void check_trials(struct argp_state *state, const struct options *o) {
 				  "shapes");
 }
 
+static void check_follow(struct argp_state *state, const struct options *o) {
+	if (o->follow == NULL)
+		return;
+	if (o->trials || o->send_only || o->replay != NULL || o->flows != 0 ||
+	    impair_any(&o->impair))
+		argp_error(state, "--follow: not with --trials, --send-only, --replay, --flows or "
+				  "--impair");
+}
+
 static void option_check(struct argp_state *state, struct options *o) {
 	char error[OPTIONS_RATES_ERROR];
 
@@ -211,6 +223,7 @@ static void option_check(struct argp_state *state, struct options *o) {
 		argp_error(state, "--permit-share and --classify-share are more than all packets");
 	check_replay(state, o);
 	check_trials(state, o);
+	check_follow(state, o);
 	if (impair_any(&o->impair) && !o->upstream)
 		argp_error(state, "--impair: nothing is impaired without --upstream-rate");
 	if (o->no_downstream && !o->upstream && !o->trials)
@@ -249,10 +262,9 @@ static error_t option_parse(int key, char *text, struct argp_state *state) {
 			"duration", text, "a time above 0 with us, ms, s, min or h");
 		break;
 	case KEY_CORE:
-		require(state, parse_core(text, &o->core), "core", text, "a CPU number");
-		break;
 	case KEY_MAIN_CORE:
-		require(state, parse_core(text, &o->main_core), "main-core", text, "a CPU number");
+		require(state, parse_core(text, key == KEY_CORE ? &o->core : &o->main_core),
+			key == KEY_CORE ? "core" : "main-core", text, "a CPU number");
 		break;
 	case KEY_SEED:
 		require(state, parse_number(text, &o->seed), "seed", text, "a number of 64 bits");
@@ -271,6 +283,7 @@ static error_t option_parse(int key, char *text, struct argp_state *state) {
 	case KEY_REPLAY: o->replay = text; break;
 	case KEY_CHECK: o->check = true; break;
 	case KEY_TRIALS: o->trials = true; break;
+	case KEY_FOLLOW: o->follow = text; break;
 	case ARGP_KEY_ARG: argp_error(state, "%s: not an option", text); break;
 	case ARGP_KEY_END: option_check(state, o); break;
 	default: return ARGP_ERR_UNKNOWN;

@@ -2,6 +2,7 @@
 /* Adds up what the parts have counted. */
 #include <string.h>
 
+#include "follow/downlink_change.h"
 #include "traffic_parts.h"
 
 uint64_t downlink_in_flight(const struct downlink *d) {
@@ -31,6 +32,10 @@ static void downlink_balance(const struct downlink *d, struct traffic_result *r)
 	r->lost = balance.lost;
 	r->duplicated = balance.duplicated;
 	r->corrupted = balance.corrupted;
+	if (d->follow != NULL)
+		r->sent_to_removed =
+			RTE_MIN(r->lost, watch_removed(&d->follow->watch, &d->account.proof));
+	r->lost -= r->sent_to_removed;
 }
 
 void downlink_result(const struct downlink *d, struct traffic_result *r) {
@@ -73,8 +78,8 @@ bool traffic_result_good(const struct traffic_result *r) {
 		if (r->violations[i] != 0)
 			return false;
 	}
-	return r->sent > 0 && r->proven + r->counted == r->sent && r->duplicated == 0 &&
-	       r->reordered == 0 && r->corrupted == 0 && r->lost == 0;
+	return r->sent > 0 && r->proven + r->counted + r->sent_to_removed == r->sent &&
+	       r->duplicated == 0 && r->reordered == 0 && r->corrupted == 0 && r->lost == 0;
 }
 
 static void impairment_result(const struct traffic *t, struct uplink_result *r) {
@@ -108,6 +113,9 @@ void traffic_uplink_result(const struct traffic *t, struct uplink_result *r) {
 	r->duplicated = balance.duplicated;
 	r->reordered = p->reordered;
 	r->corrupted = balance.corrupted;
+	if (t->follows)
+		r->sent_to_removed = RTE_MIN(r->lost, watch_removed(&t->uplink_follow.watch, p));
+	r->lost -= r->sent_to_removed;
 	memcpy(r->corrupted_by, receiver->corrupted, sizeof(r->corrupted_by));
 	memcpy(r->unexpected, receiver->unexpected, sizeof(r->unexpected));
 	r->latency_unknown = p->latency_unknown;
@@ -123,7 +131,8 @@ void traffic_uplink_result(const struct traffic *t, struct uplink_result *r) {
 
 /* Without impairments all that is expected is 0. */
 bool uplink_result_good(const struct uplink_result *r) {
-	return r->sent > 0 && r->proven + r->corrupted + r->lost == r->sent && r->duplicated == 0 &&
-	       r->reordered == 0 && r->astray == 0 && r->corrupted == r->expected.corrupted &&
-	       r->lost == r->expected.lost && r->expected_known == r->impaired;
+	return r->sent > 0 && r->proven + r->corrupted + r->lost + r->sent_to_removed == r->sent &&
+	       r->duplicated == 0 && r->reordered == 0 && r->astray == 0 &&
+	       r->corrupted == r->expected.corrupted && r->lost == r->expected.lost &&
+	       r->expected_known == r->impaired;
 }

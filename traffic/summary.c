@@ -35,7 +35,7 @@ static void set_counts(json_t *o, const char *key, const char *const *names, con
 /* What both directions have. */
 struct common {
 	uint64_t sent, sent_bytes, proven, proven_bytes;
-	uint64_t lost, duplicated, reordered, corrupted;
+	uint64_t lost, sent_to_removed, duplicated, reordered, corrupted;
 	double asked_bps, gbps, seconds;
 	struct percentiles latency_us;
 	const struct hdr_histogram *latency;
@@ -50,6 +50,7 @@ static struct common downstream_common(const struct traffic_result *r) {
 		.proven = r->proven,
 		.proven_bytes = r->proven_bytes,
 		.lost = r->lost,
+		.sent_to_removed = r->sent_to_removed,
 		.duplicated = r->duplicated,
 		.reordered = r->reordered,
 		.corrupted = r->corrupted,
@@ -70,6 +71,7 @@ static struct common upstream_common(const struct uplink_result *r) {
 		.proven = r->proven,
 		.proven_bytes = r->proven_bytes,
 		.lost = r->lost,
+		.sent_to_removed = r->sent_to_removed,
 		.duplicated = r->duplicated,
 		.reordered = r->reordered,
 		.corrupted = r->corrupted,
@@ -95,6 +97,7 @@ static void set_common(json_t *o, const struct common *c) {
 	summary_set_count(o, "sent", c->sent);
 	summary_set_count(o, "proven", c->proven);
 	summary_set_count(o, "lost", c->lost);
+	summary_set_count(o, "sent_to_removed", c->sent_to_removed);
 	summary_set_count(o, "duplicated", c->duplicated);
 	summary_set_count(o, "reordered", c->reordered);
 	summary_set_count(o, "corrupted", c->corrupted);
@@ -277,6 +280,8 @@ static void print_counts(FILE *out, const struct common *c) {
 	print_count(out, "sent", c->sent, 0);
 	print_count(out, "proven", c->proven, c->sent);
 	print_count(out, "lost", c->lost, c->sent);
+	if (c->sent_to_removed > 0)
+		print_count(out, "to removed", c->sent_to_removed, c->sent);
 	print_count(out, "duplicated", c->duplicated, c->sent);
 	print_count(out, "reordered", c->reordered, c->sent);
 	print_count(out, "corrupted", c->corrupted, c->sent);

@@ -8,6 +8,7 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 
+#include "follow/traffic_change.h"
 #include "spent.h"
 #include "traffic_parts.h"
 
@@ -27,6 +28,7 @@ static bool upstream_create(struct traffic *t, const struct service_group *sg,
 		.shape = o->upstream_shape,
 		.seed = o->seed,
 		.impair = o->impair,
+		.streams = o->upstream_streams,
 	};
 
 	t->uplink = uplink_create(sg, &options);
@@ -38,7 +40,7 @@ static bool upstream_create(struct traffic *t, const struct service_group *sg,
 		return false;
 	}
 	t->uplink_receiver.neighbours = o->neighbours;
-	return true;
+	return !t->follows || uplink_follow_begin(&t->uplink_follow, t->uplink, t->tsc_hz);
 }
 
 struct traffic *traffic_create(const struct service_group *sg, const struct traffic_options *o) {
@@ -53,6 +55,7 @@ struct traffic *traffic_create(const struct service_group *sg, const struct traf
 	t->network_shared = o->network_shared;
 	t->rphy_shared = o->rphy_shared;
 	t->tsc_hz = rte_get_tsc_hz();
+	t->follows = o->streams > 0 || o->upstream_streams > 0;
 	pacing_start(&t->rounds, 0, t->tsc_hz, 0, rte_rdtsc());
 	good = o->no_downstream || (t->downlink = downlink_create(sg, o)) != NULL;
 	if (good && (!o->upstream || upstream_create(t, sg, o)))
@@ -89,6 +92,8 @@ int traffic_restart(struct traffic *t, const struct traffic_load *load) {
 void traffic_free(struct traffic *t) {
 	if (t == NULL)
 		return;
+	if (t->uplink != NULL)
+		uplink_follow_end(&t->uplink_follow, t->uplink);
 	uplink_receiver_free(&t->uplink_receiver);
 	uplink_free(t->uplink);
 	downlink_free(t->downlink);
@@ -137,6 +142,8 @@ static unsigned upstream_send(struct traffic *t, uint64_t now) {
 unsigned traffic_send(struct traffic *t, uint64_t now) {
 	unsigned n = 0;
 
+	if (t->follows)
+		traffic_change_round(t, now);
 	pacing_idle(&t->rounds, now);
 	if (t->downlink != NULL && !t->stopped && !t->no_downstream)
 		n = downlink_send(t->downlink, now);

@@ -51,6 +51,9 @@ struct traffic_options {
 	uint32_t flows; /* 5-tuples, at most FLOWS_MAX; 0: one a target */
 	uint64_t seed;
 	bool no_latency; /* how long packets take is not recorded */
+	/* The service group will change: room for as many streams. Not with replay, flows, impairments or
+	 * traffic_restart(). 0: it will not */
+	uint32_t streams, upstream_streams;
 	bool no_downstream; /* what is above but ports, device and seed is not used */
 	bool upstream; /* what follows is used */
 	uint16_t upstream_crypto_queue; /* likewise */
@@ -76,7 +79,8 @@ struct traffic_load {
 
 /* All counts are of packets unless said otherwise. */
 struct traffic_result {
-	uint64_t sent; /* = proven + counted + lost + corrupted when nothing is in flight */
+	/* = proven + counted + lost + sent_to_removed + corrupted when nothing is in flight */
+	uint64_t sent;
 	uint64_t sent_bytes;
 	uint64_t proven;
 	uint64_t proven_bytes;
@@ -84,6 +88,7 @@ struct traffic_result {
 	uint64_t counted_bytes;
 	double asked_bps; /* bits per second, in the mean over a shape; 0 = max */
 	uint64_t lost;
+	uint64_t sent_to_removed; /* to modems that the server had no more, or otherwise, by then */
 	uint64_t duplicated;
 	uint64_t reordered; /* of the proven and counted ones */
 	uint64_t corrupted;
@@ -122,11 +127,12 @@ struct traffic_cycles {
 
 /* The upstream's. All counts are of packets unless said otherwise. */
 struct uplink_result {
-	uint64_t sent; /* = proven + lost + corrupted when nothing is in flight */
+	uint64_t sent; /* = proven + lost + sent_to_removed + corrupted when nothing is in flight */
 	uint64_t sent_bytes;
 	uint64_t proven;
 	uint64_t proven_bytes;
 	uint64_t lost;
+	uint64_t sent_to_removed; /* from them, as downstream */
 	uint64_t duplicated;
 	uint64_t reordered; /* of the proven ones */
 	uint64_t corrupted;

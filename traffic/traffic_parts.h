@@ -4,8 +4,11 @@
 
 #include "core/uplink_receiver.h"
 #include "downlink.h"
+#include "follow/uplink_change.h"
 #include "traffic.h"
 #include "uplink.h"
+
+struct traffic_change;
 
 struct traffic {
 	uint16_t network_port;
@@ -19,6 +22,9 @@ struct traffic {
 	struct downlink *downlink; /* NULL: no downstream */
 	struct uplink *uplink; /* NULL: no upstream */
 	struct uplink_receiver uplink_receiver;
+	bool follows; /* the service group changes */
+	struct traffic_change *offered; /* by another thread; NULL: none */
+	struct uplink_follow uplink_follow;
 	uint64_t uplink_first_tsc; /* of what was sent */
 	uint64_t uplink_last_tsc;
 	uint64_t uplink_send_cycles;

@@ -11,54 +11,34 @@
 #include <rte_cycles.h>
 #include <rte_errno.h>
 
-#include "core/pacing.h"
 #include "impairments/impair.h"
 #include "modems/uplink_fill.h"
-#include "modems/uplink_flow.h"
-#include "modems/uplink_frames.h"
-#include "modems/uplink_grant.h"
-#include "rphy/uplink_rphy.h"
+#include "uplink_parts.h"
 
-#define GRANTS 16 /* in one round */
 #define PACKETS 128 /* after which no more grants are given in a round */
 
 /* A burst takes at most so many buffers at this size and the smallest MTU, its ranging burst and
  * request record included. */
 #define GRANT_BUFFERS 6
-static_assert(GRANTS * GRANT_BUFFERS + UPLINK_SESSIONS_MAX / 2 <= UPLINK_STOCK,
+static_assert(UPLINK_GRANTS * GRANT_BUFFERS + UPLINK_SESSIONS_MAX / 2 <= UPLINK_STOCK,
 	      "one round's buffers");
 /* The shortest frame is one of 64 bytes with its MAC header and CRC. */
-static_assert(GRANTS * (UPLINK_GRANT_MAX / 74 + 1) <= UPLINK_PIECES_MAX, "one round's frames");
-
-struct uplink {
-	struct uplink_flows flows;
-	struct uplink_frames frames;
-	struct uplink_rphy rphy;
-	struct pacing pacing;
-	struct docsis_crypto *crypto;
-	struct rte_mempool *buffers; /* for the frames of a grant */
-	struct uplink_grant grants[GRANTS];
-	unsigned grant_count; /* filled and not yet cut */
-	uint32_t grant_size; /* bytes, of a grant */
-	uint32_t grant_room; /* of the largest that there may be */
-	double lowest; /* rate: below it, frames would not be complete in time if turns were kept */
-	bool stopping;
-	struct impair *impair; /* NULL: nothing goes wrong */
-	uint32_t calm; /* grants to give before it ends */
-};
+static_assert(UPLINK_GRANTS * (UPLINK_GRANT_MAX / 74 + 1) <= UPLINK_PIECES_MAX,
+	      "one round's frames");
 
 static bool buffers_create(struct uplink *u, unsigned group) {
 	uint32_t room = RTE_PKTMBUF_HEADROOM + u->grant_room + UPLINK_GRANT_SLACK;
 	char name[RTE_MEMPOOL_NAMESIZE];
 
 	snprintf(name, sizeof(name), "traffic_grants%u", group);
-	u->buffers = rte_pktmbuf_pool_create(name, GRANTS, 0, 0, (uint16_t)room, SOCKET_ID_ANY);
+	u->buffers =
+		rte_pktmbuf_pool_create(name, UPLINK_GRANTS, 0, 0, (uint16_t)room, SOCKET_ID_ANY);
 	if (u->buffers == NULL) {
 		fprintf(stderr, "traffic: no memory for the grants of modems: %s\n",
 			rte_strerror(rte_errno));
 		return false;
 	}
-	for (unsigned i = 0; i < GRANTS; i++) {
+	for (unsigned i = 0; i < UPLINK_GRANTS; i++) {
 		u->grants[i].buffer = rte_pktmbuf_alloc(u->buffers);
 		u->grants[i].size = u->grant_size;
 		/* The crypto device may want to see that its pieces lie in the data. */
@@ -89,6 +69,16 @@ static bool impair_setup(struct uplink *u, const struct service_group *sg,
 	return u->impair != NULL;
 }
 
+static bool flows_plan(struct uplink *u, const struct service_group *sg, uint32_t room) {
+	struct uplink_plan plan;
+
+	if (uplink_plan_create(&plan, sg, NULL, u->follows, &u->keys) != 0) {
+		uplink_plan_free(&plan);
+		return false;
+	}
+	return uplink_flows_create(&u->flows, &plan, u->grant_room, room) == 0;
+}
+
 struct uplink *uplink_create(const struct service_group *sg, const struct uplink_options *o) {
 	struct uplink *u = calloc(1, sizeof(*u));
 
@@ -96,14 +86,16 @@ struct uplink *uplink_create(const struct service_group *sg, const struct uplink
 		fprintf(stderr, "traffic: no memory for the upstream\n");
 		return NULL;
 	}
-	u->crypto = o->crypto;
+	u->keys = (struct key_store){.crypto = o->crypto, .direction = CRYPTO_DOWNLINK};
+	u->rate = o->rate;
+	u->mix = o->mix;
+	u->follows = o->streams > 0;
 	u->frames.encryptor.crypto = o->crypto;
 	u->frames.encryptor.queue = o->crypto_queue;
 	memcpy(u->frames.cmts_mac, sg->rphy.core_mac, sizeof(u->frames.cmts_mac));
 	pacing_start(&u->pacing, o->rate, rte_get_tsc_hz(), mix_mean(&o->mix), rte_rdtsc());
 	pacing_shape(&u->pacing, o->shape, rte_rdtsc());
-	if (grant_size_set(u, sg, o) &&
-	    uplink_flows_create(&u->flows, sg, u->grant_room, o->crypto) == 0 &&
+	if (grant_size_set(u, sg, o) && flows_plan(u, sg, o->streams) &&
 	    uplink_packets_create(&u->frames.packets, sg, &o->mix, o->seed) == 0 &&
 	    buffers_create(u, o->group) &&
 	    uplink_rphy_create(&u->rphy, sg, o->rphy_port, o->packets) == 0 &&
@@ -119,11 +111,11 @@ void uplink_free(struct uplink *u) {
 	uplink_encrypt_finish(&u->frames.encryptor);
 	impair_free(u->impair);
 	uplink_rphy_free(&u->rphy);
-	for (unsigned i = 0; i < GRANTS; i++)
+	for (unsigned i = 0; i < UPLINK_GRANTS; i++)
 		rte_pktmbuf_free(u->grants[i].buffer);
 	rte_mempool_free(u->buffers);
 	uplink_packets_free(&u->frames.packets);
-	uplink_flows_free(&u->flows, u->crypto);
+	uplink_flows_free(&u->flows);
 	free(u);
 }
 
@@ -150,13 +142,18 @@ int uplink_restart(struct uplink *u, const struct service_group *sg, const struc
 }
 
 bool uplink_has_made(const struct uplink *u, const struct packet_tag *tag) {
-	return tag->magic == u->frames.packets.magic;
+	return uplink_packets_sources(&u->frames.packets, tag->magic) != NULL;
 }
 
 bool uplink_is_earlier(const struct uplink *u, const struct packet_tag *tag) {
 	const struct uplink_packets *p = &u->frames.packets;
 
-	return tag->magic - p->first_magic < p->magic - p->first_magic;
+	return tag->magic - p->first_magic < p->magic - p->first_magic &&
+	       uplink_packets_sources(p, tag->magic) == NULL;
+}
+
+bool uplink_made_earlier(const struct uplink *u, const struct packet_tag *tag) {
+	return tag->magic != u->frames.packets.magic;
 }
 
 /* Nothing new is made any more. */
@@ -179,7 +176,9 @@ static void grants_give(struct uplink *u, unsigned packets, uint64_t now) {
 	/* Its next segment takes another channel and must not overtake: not before all are sent. */
 	bool finish = finishing(u) || (slow && u->rphy.output.open_count == 0);
 
-	while (u->grant_count < GRANTS) {
+	if (u->flows.plan.count == 0)
+		return; /* no modem is left that sends */
+	while (u->grant_count < UPLINK_GRANTS) {
 		bool more = !finishing(u) && made.packets < packets;
 		struct uplink_grant *g = &u->grants[u->grant_count];
 
@@ -310,7 +309,7 @@ bool uplink_matches(const struct uplink *u, const struct packet_tag *tag, const 
 	const struct uplink_stream *s = &u->flows.streams[tag->target];
 
 	return tag->target < u->flows.stream_count && tag->sequence < s->made &&
-	       uplink_packet_is(&u->frames.packets, s->modem->index, tag, frame, size);
+	       uplink_packet_is(&u->frames.packets, s->owner, tag, frame, size);
 }
 
 uint64_t uplink_sent_at(const struct uplink *u, uint32_t stream, uint32_t sequence) {

@@ -37,6 +37,7 @@ struct uplink_options {
 	uint32_t grant; /* bytes of burst payload in a grant, 256..4096; 0: by the rate */
 	uint64_t seed;
 	struct impair_shares impair; /* `crypto` needs one more session where any is asked for */
+	uint32_t streams; /* room for as many, as the service group may change; 0: it does not */
 };
 
 struct uplink;
@@ -60,6 +61,9 @@ int uplink_restart(struct uplink *u, const struct service_group *sg, const struc
 
 /* Whether the tag is one of this uplink's packets, since the last uplink_restart(). */
 bool uplink_has_made(const struct uplink *u, const struct packet_tag *tag);
+
+/* Whether its packet was made before the last change of the service group. */
+bool uplink_made_earlier(const struct uplink *u, const struct packet_tag *tag);
 
 /* Whether the tag is that of a packet of before the last uplink_restart(). */
 bool uplink_is_earlier(const struct uplink *u, const struct packet_tag *tag);

@@ -36,8 +36,10 @@ static bool find_targets(struct targets *t, const struct service_group *sg, uint
 			   [CLASS_CLASSIFIED] = o->classify_permille},
 		.largest = mix_largest(o->mix),
 	};
+	const struct targets_follow follow = {.room = o->streams};
 
-	return targets_create(t, sg, seed, &wanted) == 0;
+	return targets_create_following(t, sg, seed, &wanted, o->streams == 0 ? NULL : &follow) ==
+	       0;
 }
 
 bool generator_flows_check(const struct service_group *sg, const struct generator_options *o) {
@@ -49,36 +51,39 @@ bool generator_flows_check(const struct service_group *sg, const struct generato
 	return true;
 }
 
-static bool streams_create(struct generator *g) {
-	g->sent = calloc(g->targets.stream_count + 1, sizeof(*g->sent));
-	if (g->sent == NULL)
-		fprintf(stderr, "traffic: no memory for the generator\n");
-	return g->sent != NULL;
+static bool streams_create(struct generator *g, bool follow) {
+	uint32_t count = g->targets.stream_count + 1;
+
+	g->sent = calloc(count, sizeof(*g->sent));
+	if (follow)
+		g->changed = calloc(count, sizeof(*g->changed));
+	if (g->sent != NULL && (!follow || g->changed != NULL))
+		return true;
+	fprintf(stderr, "traffic: no memory for the generator\n");
+	return false;
 }
 
 static bool generator_sizes_fit(struct generator *g, const struct mix *mix) {
-	for (unsigned i = 0; i < mix->count; i++) {
-		if (targets_next(&g->targets, CLASS_UNMATCHED, mix->sizes[i]) != NO_FLOW)
-			continue;
-		if (g->targets.count == 0)
-			fprintf(stderr, "traffic: no packet can pass the filters of any modem\n");
-		else
-			fprintf(stderr,
-				"traffic: mix: %u bytes are too few for any modem's address\n",
-				mix->sizes[i]);
-		return false;
-	}
-	return true;
+	uint32_t size;
+
+	if (targets_fit(&g->targets, mix, &size))
+		return true;
+	if (g->targets.count == 0)
+		fprintf(stderr, "traffic: no packet can pass the filters of any modem\n");
+	else
+		fprintf(stderr, "traffic: mix: %u bytes are too few for any modem's address\n",
+			size);
+	return false;
 }
 
 static bool mixed_create(struct generator *g, const struct service_group *sg,
 			 const struct generator_options *o) {
 	return decks_create(g, o) && find_targets(&g->targets, sg, random_next(&g->random), o) &&
-	       streams_create(g) && generator_sizes_fit(g, &g->mix);
+	       streams_create(g, o->streams > 0) && generator_sizes_fit(g, &g->mix);
 }
 
 static bool replayed_create(struct generator *g, const struct service_group *sg) {
-	return targets_create_streams(&g->targets, sg) == 0 && streams_create(g);
+	return targets_create_streams(&g->targets, sg) == 0 && streams_create(g, false);
 }
 
 struct generator *generator_create(const struct service_group *sg,
@@ -108,6 +113,7 @@ void generator_free(struct generator *g) {
 	targets_free(&g->targets);
 	deck_free(&g->sizes);
 	deck_free(&g->classes);
+	free(g->changed);
 	free(g->sent);
 	free(g);
 }
@@ -131,6 +137,43 @@ int generator_restart(struct generator *g, const struct mix *mix) {
 	return 0;
 }
 
+int generator_prepare(const struct generator *g, const struct service_group *sg,
+		      const struct targets_follow *follow, struct generator_past *next) {
+	uint32_t size;
+
+	*next = (struct generator_past){0};
+	/* A new order each time, for those who get packets first. */
+	if (targets_create_following(&next->targets, sg, g->magic, NULL, follow) != 0)
+		return -1;
+	next->idle = !targets_fit(&next->targets, &g->mix, &size);
+	return 0;
+}
+
+void generator_take(struct generator *g, struct generator_past *next) {
+	struct generator_past now = {
+		.targets = g->targets,
+		.magic = g->magic,
+		.idle = g->idle,
+		.older = g->past,
+	};
+
+	g->targets = next->targets;
+	g->idle = next->idle;
+	g->magic++;
+	*next = now;
+	g->past = next;
+}
+
+const struct targets *generator_targets(const struct generator *g, uint32_t magic) {
+	if (magic == g->magic)
+		return &g->targets;
+	for (const struct generator_past *p = g->past; p != NULL; p = p->older) {
+		if (p->magic == magic)
+			return &p->targets;
+	}
+	return NULL;
+}
+
 bool generator_has_made(const struct generator *g, const uint8_t *frame, size_t size) {
 	size_t at =
 		g->replay == NULL ? packet_tag_find(frame, size) : capture_tag_find(frame, size);
@@ -139,7 +182,7 @@ bool generator_has_made(const struct generator *g, const uint8_t *frame, size_t 
 	if (at == 0)
 		return false;
 	packet_tag_read(frame + at, &tag);
-	return tag.magic == g->magic;
+	return generator_targets(g, tag.magic) != NULL;
 }
 
 bool generator_is_earlier(const struct generator *g, const uint8_t *frame, size_t size) {
@@ -149,7 +192,8 @@ bool generator_is_earlier(const struct generator *g, const uint8_t *frame, size_
 	if (at == 0)
 		return false;
 	packet_tag_read(frame + at, &tag);
-	return tag.magic - g->first_magic < g->magic - g->first_magic;
+	return tag.magic - g->first_magic < g->magic - g->first_magic &&
+	       generator_targets(g, tag.magic) == NULL;
 }
 
 #define AHEAD 3 /* packets */
@@ -209,7 +253,7 @@ static uint64_t generator_replay(struct generator *g, uint64_t tsc, struct rte_m
 		struct packet_tag tag = {
 			.magic = g->magic,
 			.target = g->next,
-			.sequence = g->sent[g->targets.first_stream[p->modem] + p->flow]++,
+			.sequence = g->sent[targets_stream(&g->targets, p->modem, p->flow)]++,
 			.tsc = tsc,
 		};
 
@@ -248,7 +292,7 @@ static uint64_t generator_make_up(struct generator *g, uint64_t tsc, struct rte_
 unsigned generator_burst(struct generator *g, uint64_t tsc, struct rte_mbuf **packets, unsigned n,
 			 uint64_t *bytes) {
 	*bytes = 0;
-	if (n == 0)
+	if (n == 0 || g->idle)
 		return 0;
 	if (rte_pktmbuf_alloc_bulk(g->pool, packets, n) != 0) {
 		g->no_buffers += n;
@@ -266,16 +310,20 @@ static void replay_back(struct generator *g) {
 
 	g->next = g->next == 0 ? g->replay->count - 1 : g->next - 1;
 	p = &g->replay->packets[g->next];
-	g->sent[g->targets.first_stream[p->modem] + p->flow]--;
+	g->sent[targets_stream(&g->targets, p->modem, p->flow)]--;
 	g->by_class[p->class]--;
 }
 
 static void take_back(struct generator *g, const uint8_t *frame, uint32_t size) {
+	const struct targets *targets;
 	const struct target *target;
 	struct packet_tag tag;
 
 	packet_tag_read(frame + packet_tag_find(frame, size), &tag);
-	target = targets_of(&g->targets, tag.target);
+	targets = generator_targets(g, tag.magic);
+	if (targets == NULL)
+		return; /* its modem was changed long ago, and so its number does not matter */
+	target = targets_of(targets, tag.target);
 	g->sent[target->stream]--;
 	g->by_class[target->class]--;
 }

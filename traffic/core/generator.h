@@ -27,10 +27,23 @@ struct generator_options {
 	const struct capture_replay *replay; /* its packets, and no mix; or NULL */
 	uint32_t flows; /* at most FLOWS_MAX; 0: one a target */
 	struct rte_mempool *pool; /* mbufs with room for the largest size */
+	uint32_t streams; /* room for as many, as the service group may change; 0: it does not */
+};
+
+/* The targets of before or after a change of the service group. */
+struct generator_past {
+	struct targets targets;
+	uint32_t magic; /* of their packets */
+	bool idle; /* no packet reaches a modem */
+	const struct generator_past *older; /* or NULL */
 };
 
 struct generator {
 	struct targets targets; /* of a capture the streams only */
+	const struct generator_past *past; /* those of packets that may be under way; or NULL */
+	bool idle; /* there is none for some size: nothing is made */
+	/* By stream: after how many changes its modem differed last; 0: as it was. NULL: nothing changes. */
+	uint32_t *changed;
 	struct pattern pattern;
 	struct mix mix;
 	struct deck sizes;
@@ -39,7 +52,7 @@ struct generator {
 	struct rte_mempool *pool;
 	const struct capture_replay *replay; /* or NULL */
 	uint32_t next; /* packet of the capture */
-	uint32_t magic; /* of what is sent now: one more with every restart */
+	uint32_t magic; /* of what is sent now: one more with every restart and change */
 	uint32_t first_magic;
 	uint32_t *sent; /* by stream: packets made, and the next sequence number */
 	uint64_t packets; /* all counts are of packets made and not taken back */
@@ -65,6 +78,26 @@ void generator_free(struct generator *g);
  * from those that follow. Returns 0, or -1 after a message on stderr with nothing changed.
  */
 int generator_restart(struct generator *g, const struct mix *mix);
+
+/*
+ * The targets of `sg`, which was changed: to be made on any thread, while the generator makes packets, as
+ * its current targets are only read. Not of a capture. Returns 0, or -1 after a message.
+ */
+int generator_prepare(const struct generator *g, const struct service_group *sg,
+		      const struct targets_follow *follow, struct generator_past *next);
+
+/* Packets are made for `next` from now on. That then has what was there before, whose packets are known
+ * until it is taken out of the list that begins with `past`. */
+void generator_take(struct generator *g, struct generator_past *next);
+
+/* The targets of packets with this magic; NULL where there are none. */
+const struct targets *generator_targets(const struct generator *g, uint32_t magic);
+
+/* Whether the modem of a stream was changed after packets with this magic were made. */
+static inline bool generator_has_changed(const struct generator *g, uint32_t stream,
+					 uint32_t magic) {
+	return g->changed != NULL && magic - g->first_magic < g->changed[stream];
+}
 
 /* Whether a frame of `size` bytes without CRC has the tag of a packet of this generator, since the last
  * restart. */

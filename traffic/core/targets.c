@@ -60,7 +60,7 @@ static bool targets_add(struct builder *b, uint32_t modem, enum traffic_class cl
 	packet_template_create(&target->template, &packet->packet, traffic_source_mac,
 			       packet_cmts_mac(b->sg));
 	target->modem = modem;
-	target->stream = t->first_stream[modem] + packet->evaluation.flow;
+	target->stream = targets_stream(t, modem, packet->evaluation.flow);
 	target->min_size = (uint16_t)(target->template.size + PACKET_TAG_SIZE);
 	target->class = (uint8_t)class;
 	return true;
@@ -154,16 +154,32 @@ static int targets_no_memory(struct targets *t) {
 	return -1;
 }
 
-int targets_create_streams(struct targets *t, const struct service_group *sg) {
+static int targets_streams_create(struct targets *t, const struct service_group *sg,
+				  const struct targets_follow *follow) {
 	memset(t, 0, sizeof(*t));
+	t->modem_count = (uint32_t)sg->modem_count;
 	t->first_stream = calloc(sg->modem_count + 1, sizeof(*t->first_stream));
 	if (t->first_stream == NULL)
 		return targets_no_memory(t);
 	for (uint32_t m = 0; m < sg->modem_count; m++) {
-		t->first_stream[m] = t->stream_count;
-		t->stream_count += (uint32_t)sg->modems[m].service_flow_count;
+		t->first_stream[m] = t->flows_of_modems;
+		t->flows_of_modems += (uint32_t)sg->modems[m].service_flow_count;
 	}
+	t->stream_count = t->flows_of_modems;
+	if (follow == NULL)
+		return 0;
+	t->stream_count = follow->room;
+	if (follow->streams == NULL)
+		return 0;
+	t->streams = calloc(t->flows_of_modems + 1, sizeof(*t->streams));
+	if (t->streams == NULL)
+		return targets_no_memory(t);
+	memcpy(t->streams, follow->streams, t->flows_of_modems * sizeof(*t->streams));
 	return 0;
+}
+
+int targets_create_streams(struct targets *t, const struct service_group *sg) {
+	return targets_streams_create(t, sg, NULL);
 }
 
 /* As many flows as are wanted, or one a target. */
@@ -176,16 +192,44 @@ static int flows_make(struct builder *b, const struct flows_wanted *wanted) {
 	return flows_create(t, b->sg, b->packets, wanted, &b->random);
 }
 
-int targets_create(struct targets *t, const struct service_group *sg, uint64_t seed,
-		   const struct flows_wanted *wanted) {
-	struct builder b = {.t = t, .sg = sg, .random = {seed}};
+/* Those of before: the modem and all that decides about its packets is the same. */
+static bool targets_keep(struct builder *b, const struct targets *before, uint32_t modem) {
+	for (uint32_t i = before->first_target[modem]; i < before->first_target[modem + 1]; i++) {
+		if (b->t->count == b->room && !targets_grow(b))
+			return false;
+		b->t->all[b->t->count++] = before->all[i];
+	}
+	return true;
+}
+
+static bool targets_find_all(struct builder *b, const struct targets_follow *follow) {
+	const struct targets *before = follow == NULL || b->keep_packets ? NULL : follow->before;
+	struct targets *t = b->t;
 	bool good = true;
 
+	t->first_target = calloc(b->sg->modem_count + 1, sizeof(*t->first_target));
+	if (t->first_target == NULL)
+		return false;
+	for (uint32_t m = 0; m < b->sg->modem_count && good; m++) {
+		t->first_target[m] = t->count;
+		good = before != NULL && m < before->modem_count && !follow->changed[m]
+			       ? targets_keep(b, before, m)
+			       : targets_modem_add(b, m);
+	}
+	t->first_target[b->sg->modem_count] = t->count;
+	return good;
+}
+
+int targets_create_following(struct targets *t, const struct service_group *sg, uint64_t seed,
+			     const struct flows_wanted *wanted,
+			     const struct targets_follow *follow) {
+	struct builder b = {.t = t, .sg = sg, .random = {seed}};
+	bool good;
+
 	b.keep_packets = wanted != NULL && wanted->count > 0;
-	if (targets_create_streams(t, sg) != 0)
+	if (targets_streams_create(t, sg, follow) != 0)
 		return -1;
-	for (uint32_t m = 0; m < sg->modem_count && good; m++)
-		good = targets_modem_add(&b, m);
+	good = targets_find_all(&b, follow);
 	if (good && flows_make(&b, wanted) != 0) {
 		free(b.packets);
 		targets_free(t);
@@ -195,12 +239,19 @@ int targets_create(struct targets *t, const struct service_group *sg, uint64_t s
 	return good && lists_create(t, &b.random) ? 0 : targets_no_memory(t);
 }
 
+int targets_create(struct targets *t, const struct service_group *sg, uint64_t seed,
+		   const struct flows_wanted *wanted) {
+	return targets_create_following(t, sg, seed, wanted, NULL);
+}
+
 void targets_free(struct targets *t) {
 	for (int c = 0; c < CLASS_COUNT; c++) {
 		free(t->any[c].flows);
 		free(t->small[c].flows);
 	}
 	free(t->first_stream);
+	free(t->first_target);
+	free(t->streams);
 	free(t->flows);
 	free(t->all);
 	memset(t, 0, sizeof(*t));
@@ -225,6 +276,15 @@ static uint32_t class_next(struct targets *t, enum traffic_class class, uint32_t
 	uint32_t flow = list_next(t, &t->any[class], size);
 
 	return flow != NO_FLOW ? flow : list_next(t, &t->small[class], size);
+}
+
+bool targets_fit(struct targets *t, const struct mix *mix, uint32_t *size) {
+	for (unsigned i = 0; i < mix->count; i++) {
+		*size = mix->sizes[i];
+		if (targets_next(t, CLASS_UNMATCHED, *size) == NO_FLOW)
+			return false;
+	}
+	return true;
 }
 
 uint32_t targets_next(struct targets *t, enum traffic_class class, uint32_t size) {

@@ -8,11 +8,13 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <rte_common.h>
 
 #include "core/candidates.h"
+#include "core/mix.h"
 #include "core/packet.h"
 #include "model/service_group.h"
 
@@ -43,7 +45,11 @@ struct targets {
 	struct target *all;
 	uint32_t count;
 	uint32_t *first_stream; /* by modem */
-	uint32_t stream_count;
+	uint32_t flows_of_modems; /* service flows of all of them */
+	uint32_t *streams; /* numbers of what first_stream counts; NULL: the same */
+	uint32_t stream_count; /* that there can be */
+	uint32_t modem_count;
+	uint32_t *first_target; /* by modem, and of one beyond; NULL with streams only */
 	struct flow *flows; /* NULL: each target is one, of the same number */
 	uint32_t flow_count;
 	struct target_list any[CLASS_COUNT];
@@ -66,6 +72,21 @@ struct flows_wanted {
 int targets_create(struct targets *t, const struct service_group *sg, uint64_t seed,
 		   const struct flows_wanted *wanted);
 
+/* What targets of a group that changes are made with. */
+struct targets_follow {
+	/* By modem, and flow by flow: the numbers of streams, below `room`. NULL: as they come. */
+	const uint32_t *streams;
+	uint32_t room; /* at least as many as there are service flows */
+	/* Before the change; targets of modems that are not `changed` are those. NULL: all are found anew. */
+	const struct targets *before;
+	const bool *changed;
+};
+
+/* The same for a group that changes; with NULL for `follow` for one that does not. */
+int targets_create_following(struct targets *t, const struct service_group *sg, uint64_t seed,
+			     const struct flows_wanted *wanted,
+			     const struct targets_follow *follow);
+
 /* Streams only, for packets that come from elsewhere. As targets_create(). */
 int targets_create_streams(struct targets *t, const struct service_group *sg);
 
@@ -76,6 +97,16 @@ void targets_free(struct targets *t);
  * another class, unmatched first. NO_FLOW where nothing can take such a frame.
  */
 uint32_t targets_next(struct targets *t, enum traffic_class class, uint32_t size);
+
+/* Whether there is a flow for each size of a mix; if not, `size` is the first without. */
+bool targets_fit(struct targets *t, const struct mix *mix, uint32_t *size);
+
+/* The stream of a modem's service flow. */
+static inline uint32_t targets_stream(const struct targets *t, uint32_t modem, uint32_t flow) {
+	uint32_t i = t->first_stream[modem] + flow;
+
+	return t->streams == NULL ? i : t->streams[i];
+}
 
 /* The target of a flow below flow_count. */
 static inline const struct target *targets_of(const struct targets *t, uint32_t flow) {

@@ -138,6 +138,7 @@ void uplink_receiver_take(struct uplink_receiver *r, const uint8_t *frame, size_
 		.sequence = tag.sequence,
 		.bytes = (uint16_t)size,
 		.valid = true,
+		.earlier = uplink_made_earlier(r->uplink, &tag),
 	};
 	if (proof_arrive(&r->proof, &packet, now) == ARRIVAL_TOO_OLD)
 		r->unexpected[UPLINK_UNEXPECTED_TOO_OLD]++;

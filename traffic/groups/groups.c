@@ -7,9 +7,12 @@
 #include <rte_cycles.h>
 
 #include "downlink.h"
+#include "groups/rates.h"
 #include "groups/shared_port_side.h"
 #include "rphy/uplink_output.h"
 #include "traffic_parts.h"
+
+#define GROUPS_MORE 4 /* buffers for so many that come */
 
 static struct shared_port *share_of(struct groups *g, uint16_t port,
 				    const struct shared_port_side *side) {
@@ -24,6 +27,8 @@ static struct shared_port *share_of(struct groups *g, uint16_t port,
 		fprintf(stderr, "traffic: no memory for the ports of service groups\n");
 	else
 		g->shares[g->share_count++] = s;
+	if (s != NULL)
+		s->follows = g->follows;
 	return s;
 }
 
@@ -31,8 +36,11 @@ static struct shared_port *share_of(struct groups *g, uint16_t port,
 static void sharing_find(const struct service_group *sgs, struct traffic_options *options,
 			 unsigned count) {
 	for (unsigned i = 0; i < count; i++) {
-		options[i].network_shared = sgs[i].network.vlan != 0;
-		options[i].rphy_shared = sgs[i].rphy_port.vlan != 0;
+		bool follows = options[i].streams > 0;
+
+		/* One that comes may share the port of one that is alone. */
+		options[i].network_shared = sgs[i].network.vlan != 0 || follows;
+		options[i].rphy_shared = sgs[i].rphy_port.vlan != 0 || follows;
 		for (unsigned j = 0; j < count; j++) {
 			if (j == i)
 				continue;
@@ -84,7 +92,7 @@ static bool pools_create(struct groups *g, const struct service_group *sgs,
 	bool downstream = false, upstream = false;
 	uint32_t mtu = 0;
 
-	if (count == 1)
+	if (count == 1 && !g->follows)
 		return true;
 	for (unsigned i = 0; i < count; i++) {
 		downstream = downstream || !options[i].no_downstream;
@@ -94,7 +102,8 @@ static bool pools_create(struct groups *g, const struct service_group *sgs,
 	if (downstream && ((g->packets = downlink_packets_pool()) == NULL ||
 			   (g->frames = downlink_frames_pool()) == NULL))
 		return false;
-	if (upstream && (g->uplink_packets = uplink_output_pool(count, mtu)) == NULL)
+	if (upstream && (g->uplink_packets = uplink_output_pool(
+				 count + (g->follows ? GROUPS_MORE : 0), mtu)) == NULL)
 		return false;
 	for (unsigned i = 0; i < count; i++) {
 		options[i].packets = g->packets;
@@ -104,39 +113,110 @@ static bool pools_create(struct groups *g, const struct service_group *sgs,
 	return true;
 }
 
+/* The next place is its. */
+static void group_add(struct groups *g, struct traffic *t) {
+	struct neighbour *n = &g->neighbours.all[g->count];
+
+	g->all[g->count++] = t;
+	if (t->downlink != NULL) {
+		n->modems = &t->downlink->modems;
+		n->generator = t->downlink->generator;
+	}
+	n->uplink = t->uplink;
+	g->neighbours.count = g->count;
+}
+
 static bool traffics_create(struct groups *g, const struct service_group *sgs,
 			    struct traffic_options *options, unsigned count) {
 	for (unsigned i = 0; i < count; i++) {
 		struct traffic *t;
 
 		options[i].group = i;
-		options[i].neighbours = count > 1 ? &g->neighbours : NULL;
+		options[i].neighbours = count > 1 || g->follows ? &g->neighbours : NULL;
 		t = traffic_create(&sgs[i], &options[i]);
 		if (t == NULL) {
 			if (count > 1)
 				fprintf(stderr, "traffic: this was service group %u\n", sgs[i].id);
 			return false;
 		}
-		g->all[g->count++] = t;
-		if (t->downlink != NULL) {
-			g->neighbours.all[i].modems = &t->downlink->modems;
-			g->neighbours.all[i].generator = t->downlink->generator;
-		}
-		g->neighbours.all[i].uplink = t->uplink;
-		g->neighbours.count = g->count;
+		group_add(g, t);
 	}
 	return true;
 }
 
 int groups_create(struct groups *g, const struct service_group *sgs,
 		  struct traffic_options *options, unsigned count) {
-	*g = (struct groups){0};
+	*g = (struct groups){.follows = options[0].streams > 0};
 	sharing_find(sgs, options, count);
-	return shares_add(g, sgs, options, count) && shares_tell(g, sgs) &&
-			       pools_create(g, sgs, options, count) &&
-			       traffics_create(g, sgs, options, count)
-		       ? 0
-		       : -1;
+	if (!shares_add(g, sgs, options, count) || !shares_tell(g, sgs) ||
+	    !pools_create(g, sgs, options, count) || !traffics_create(g, sgs, options, count))
+		return -1;
+	g->options = options[0];
+	return 0;
+}
+
+/* As much of the rate of the first as its channels carry of that one's. */
+static uint64_t rate_of(uint64_t rate, uint64_t capacity, uint64_t first) {
+	unsigned __int128 part = (unsigned __int128)rate * capacity;
+
+	return rate == 0 || first == 0 ? rate : RTE_MAX((uint64_t)(part / first), (uint64_t)1);
+}
+
+static bool ports_are_shared(const struct groups *g) {
+	for (unsigned i = 1; i < g->count; i++) {
+		if (g->all[i]->network_port != g->options.network_port ||
+		    g->all[i]->rphy_port != g->options.rphy_port)
+			return false;
+	}
+	return g->follows;
+}
+
+struct traffic *groups_prepare(const struct groups *g, const struct service_group *sg,
+			       uint32_t streams, uint32_t upstream_streams) {
+	struct traffic_options o = g->options;
+	const struct service_group *first = g->all[0]->sg;
+	const char *why = NULL;
+
+	if (g->count == SERVER_MAX_GROUPS)
+		why = "there are too many";
+	else if (!ports_are_shared(g))
+		why = "it has ports of its own";
+	if (why != NULL) {
+		fprintf(stderr, "traffic: service group %u gets no traffic: %s\n", sg->id, why);
+		return NULL;
+	}
+	o.group = g->count;
+	o.seed += g->count;
+	o.rate = rate_of(o.rate, rates_downstream_capacity(sg), rates_downstream_capacity(first));
+	o.upstream = o.upstream && rates_upstream_capacity(sg) > 0;
+	o.upstream_rate = rate_of(o.upstream_rate, rates_upstream_capacity(sg),
+				  rates_upstream_capacity(first));
+	o.streams = streams;
+	o.upstream_streams = upstream_streams;
+	return traffic_create(sg, &o);
+}
+
+void groups_offer(struct groups *g, struct groups_offer *offer) {
+	__atomic_store_n(&g->offered, offer, __ATOMIC_RELEASE);
+}
+
+bool groups_took(const struct groups *g) {
+	return __atomic_load_n(&g->offered, __ATOMIC_ACQUIRE) == NULL;
+}
+
+static void group_take(struct groups *g, const struct groups_offer *offer, uint64_t now) {
+	for (unsigned i = 0; i < g->share_count; i++) {
+		struct shared_port *s = g->shares[i];
+		const struct shared_port_side *side = s->side;
+
+		if (side == &shared_port_rphy || offer->traffic->uplink != NULL)
+			shared_port_add(s, g->count, offer->sg);
+	}
+	group_add(g, offer->traffic);
+	traffic_begin(offer->traffic, now);
+	if (g->all[0]->stopped)
+		traffic_stop(offer->traffic);
+	__atomic_store_n(&g->offered, NULL, __ATOMIC_RELEASE);
 }
 
 void groups_of_one(struct groups *g, struct traffic *t) {
@@ -160,8 +240,11 @@ void groups_begin(struct groups *g, uint64_t now) {
 }
 
 unsigned groups_send(struct groups *g, uint64_t now) {
+	const struct groups_offer *offer = __atomic_load_n(&g->offered, __ATOMIC_ACQUIRE);
 	unsigned n = 0;
 
+	if (offer != NULL)
+		group_take(g, offer, now);
 	/* Where they share a port that is full, the first takes what room there is. */
 	for (unsigned i = 0, at = g->turn; i < g->count; i++) {
 		n += traffic_send(g->all[at], i == 0 ? now : rte_rdtsc());

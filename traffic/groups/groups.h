@@ -25,6 +25,15 @@ struct groups {
 	struct rte_mempool *packets;
 	struct rte_mempool *frames;
 	struct rte_mempool *uplink_packets;
+	bool follows; /* groups change, and come */
+	struct traffic_options options; /* of the first, for those that come */
+	struct groups_offer *offered; /* by another thread; NULL: none */
+};
+
+/* A service group that comes while the others have traffic. */
+struct groups_offer {
+	struct traffic *traffic;
+	const struct service_group *sg;
 };
 
 /*
@@ -35,6 +44,18 @@ struct groups {
  */
 int groups_create(struct groups *g, const struct service_group *sgs,
 		  struct traffic_options *options, unsigned count);
+
+/*
+ * Makes a traffic for a group that comes, at the ports that all groups share and at a rate as that of the first
+ * one by the capacity of its channels. On any thread but that which polls; `sg` must live on. Where
+ * `streams` and `upstream_streams` are. Returns NULL after a message.
+ */
+struct traffic *groups_prepare(const struct groups *g, const struct service_group *sg,
+			       uint32_t streams, uint32_t upstream_streams);
+
+/* Offers what was prepared to the thread that polls, which takes it between two rounds; one at a time. */
+void groups_offer(struct groups *g, struct groups_offer *offer);
+bool groups_took(const struct groups *g);
 
 /* One traffic, which remains the caller's and has its own ports. */
 void groups_of_one(struct groups *g, struct traffic *t);

@@ -39,6 +39,7 @@ void shared_port_add(struct shared_port *s, unsigned group, const struct service
 
 	*at = *at == SHARED_PORT_NOBODY ? (int16_t)group : SHARED_PORT_SEVERAL;
 	s->has[group] = true;
+	s->vlans[group] = s->side->vlan(sg);
 }
 
 /* Whether the group at a place is to be told by keys. */
@@ -131,6 +132,49 @@ static void burst_receive(struct shared_port *s, struct burst *b) {
 	}
 }
 
+/* The group at the port that says that a frame is its, or else may be. */
+static int owner_find(const struct shared_port *s, struct traffic *const *all,
+		      const struct rte_mbuf *m, uint16_t vlan) {
+	int owner = SHARED_PORT_NOBODY;
+
+	for (int g = 0; g < SERVER_MAX_GROUPS; g++) {
+		enum shared_port_owner is;
+
+		if (!s->has[g] || s->vlans[g] != vlan)
+			continue;
+		is = s->side->owner(all[g], m);
+		if (is == OWNER_IS)
+			return g;
+		if (is == OWNER_MAY_BE && owner == SHARED_PORT_NOBODY)
+			owner = g;
+	}
+	return owner;
+}
+
+/* The same of a port whose groups change. What nobody knows there is counted by its key, as it is else. */
+static void burst_ask_owners(struct shared_port *s, struct burst *b, struct traffic *const *all) {
+	uint8_t key[SHARED_PORT_KEY_MAX] __rte_aligned(8);
+
+	for (unsigned i = 0; i < b->count; i++) {
+		void *found;
+
+		if (b->groups[i] != SHARED_PORT_SEVERAL)
+			continue;
+		b->groups[i] = SHARED_PORT_NOBODY;
+		if (s->side->owner_first)
+			b->groups[i] = owner_find(s, all, b->frames[i], b->vlans[i]);
+		if (b->groups[i] != SHARED_PORT_NOBODY ||
+		    !s->side->key_read(b->frames[i], b->vlans[i], key, &s->strays))
+			continue;
+		if (s->table != NULL && rte_hash_lookup_data(s->table, key, &found) >= 0)
+			b->groups[i] = (int)(uintptr_t)found;
+		else
+			b->groups[i] = owner_find(s, all, b->frames[i], b->vlans[i]);
+		if (b->groups[i] == SHARED_PORT_NOBODY)
+			++*s->side->stray(&s->strays);
+	}
+}
+
 /* Finds out by their keys whose the frames are of which VLANs did not tell it. */
 static void burst_ask(struct shared_port *s, struct burst *b) {
 	uint8_t keys[SHARED_PORT_BURST][SHARED_PORT_KEY_MAX] __rte_aligned(8);
@@ -183,7 +227,10 @@ unsigned shared_port_poll(struct shared_port *s, struct traffic *const *all) {
 	struct burst b;
 
 	burst_receive(s, &b);
-	burst_ask(s, &b);
+	if (s->follows)
+		burst_ask_owners(s, &b, all);
+	else
+		burst_ask(s, &b);
 	burst_pile(s, &b);
 	for (unsigned i = 0; i < s->turn_count; i++) {
 		struct shared_port_pile *pile = &s->piles[s->turns[i]];

@@ -46,6 +46,8 @@ struct shared_port {
 	const struct shared_port_side *side;
 	uint16_t port;
 	bool has[SERVER_MAX_GROUPS]; /* by place: the groups at the port */
+	uint16_t vlans[SERVER_MAX_GROUPS]; /* of them */
+	bool follows; /* groups change: whom the keys do not tell, the groups are asked for */
 	int16_t by_vlan[VLAN_IDS]; /* place of a group, or one of the above; untagged: 0 */
 	struct rte_hash *table; /* from keys to places, where VLANs alone do not tell */
 	struct shared_port_pile piles[SERVER_MAX_GROUPS];
@@ -60,7 +62,8 @@ struct shared_port *shared_port_create(uint16_t port, const struct shared_port_s
 
 void shared_port_free(struct shared_port *s);
 
-/* Adds the group at a place, below SERVER_MAX_GROUPS. All are added before shared_port_tell(). */
+/* Adds the group at a place, below SERVER_MAX_GROUPS. All are added before shared_port_tell(), but those that
+ * come later at a port that follows changes. */
 void shared_port_add(struct shared_port *s, unsigned group, const struct service_group *sg);
 
 /* Makes what the groups at the port are told apart by, of the program's `all`. Returns 0, or -1 after a

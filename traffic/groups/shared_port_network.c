@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "groups/shared_port_side.h"
+#include "traffic_parts.h"
 
 #define HEADERS (ETHERNET_HEADER + IPV6_HEADER)
 #define IPV4_SOURCE 12 /* in the IP header */
@@ -85,6 +86,20 @@ static bool network_key_read(const struct rte_mbuf *m, uint16_t vlan, void *key,
 	return false;
 }
 
+/* Whose packet it is, by its tag: addresses may be another group's by now. */
+static enum shared_port_owner network_owner(const struct traffic *t, const struct rte_mbuf *m) {
+	uint32_t size = RTE_MIN(rte_pktmbuf_pkt_len(m), (uint32_t)PACKET_SIZE_MAX);
+	uint8_t room[PACKET_SIZE_MAX];
+	const uint8_t *frame = rte_pktmbuf_read(m, 0, size, room);
+	size_t at = packet_tag_find(frame, size);
+	struct packet_tag tag;
+
+	if (at == 0 || t->uplink == NULL)
+		return OWNER_NOT;
+	packet_tag_read(frame + at, &tag);
+	return uplink_has_made(t->uplink, &tag) ? OWNER_IS : OWNER_NOT;
+}
+
 const struct shared_port_side shared_port_network = {
 	.name = "network",
 	.key_size = sizeof(struct network_key),
@@ -92,6 +107,8 @@ const struct shared_port_side shared_port_network = {
 	.keys = network_keys,
 	.keys_name = network_keys_name,
 	.key_read = network_key_read,
+	.owner = network_owner,
+	.owner_first = true,
 	.stray = network_stray,
 	.take = traffic_take_network,
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "groups/shared_port_side.h"
+#include "traffic_parts.h"
 #include "wire/l2tpv3.h"
 
 #define HEADERS 128 /* Ethernet to L2TPv3 session are shorter, as in rphy/receiver.c */
@@ -89,6 +90,22 @@ static uint64_t *rphy_stray(struct shared_port_strays *strays) {
 	return &strays->violations[VIOLATION_SESSION];
 }
 
+/* By session and address; of an address of its, a session may be about to come. */
+static enum shared_port_owner rphy_owner(const struct traffic *t, const struct rte_mbuf *m) {
+	uint32_t size = rte_pktmbuf_pkt_len(m);
+	struct l2tp_data l2tp;
+	uint8_t room[HEADERS];
+	const uint8_t *frame = rte_pktmbuf_read(m, 0, RTE_MIN(size, (uint32_t)HEADERS), room);
+
+	if (l2tp_parse(frame, size, &l2tp) != L2TP_OK || l2tp.family != t->sg->rphy.rpd_ip.family ||
+	    memcmp(frame, t->sg->rphy.rpd_mac, 6) != 0 ||
+	    memcmp(l2tp.destination_ip, t->sg->rphy.rpd_ip.bytes, l2tp.family == 4 ? 4 : 16) != 0)
+		return OWNER_NOT;
+	return t->downlink != NULL && receiver_has_session(t->downlink->receiver, l2tp.session)
+		       ? OWNER_IS
+		       : OWNER_MAY_BE;
+}
+
 const struct shared_port_side shared_port_rphy = {
 	.name = "R-PHY",
 	.key_size = sizeof(struct rphy_key),
@@ -96,6 +113,7 @@ const struct shared_port_side shared_port_rphy = {
 	.keys = rphy_keys,
 	.keys_name = rphy_keys_name,
 	.key_read = rphy_key_read,
+	.owner = rphy_owner,
 	.stray = rphy_stray,
 	.take = traffic_take_rphy,
 };

@@ -14,6 +14,12 @@
 /* Takes the key of something that is the group's; `what` names it in messages. Returns 0, or -1 after one. */
 typedef int (*share_key_fn)(void *context, const void *key, const char *what);
 
+enum shared_port_owner {
+	OWNER_NOT,
+	OWNER_MAY_BE, /* it may be about to come */
+	OWNER_IS,
+};
+
 struct shared_port_side {
 	const char *name; /* in messages */
 	size_t key_size;
@@ -24,6 +30,9 @@ struct shared_port_side {
 	/* Reads the key of a frame without tag. Returns whether it has one; if not, it is counted. */
 	bool (*key_read)(const struct rte_mbuf *m, uint16_t vlan, void *key,
 			 struct shared_port_strays *strays);
+	/* Of a group that changes: whether the frame is its. With `owner_first` keys are not asked for. */
+	enum shared_port_owner (*owner)(const struct traffic *t, const struct rte_mbuf *m);
+	bool owner_first;
 	uint64_t *(*stray)(
 		struct shared_port_strays *strays); /* what counts a key that nobody has */
 	void (*take)(struct traffic *t, struct rte_mbuf **frames, unsigned n);

@@ -90,11 +90,11 @@ uint32_t impair_calm(struct impair *im) {
 	uint32_t clusters = 1, grants = CALM_GRANTS;
 
 	im->calm = true;
-	for (uint32_t f = 0; f < flows->count; f++)
-		clusters = RTE_MAX(clusters, flows->all[f].count);
+	for (uint32_t f = 0; f < flows->plan.count; f++)
+		clusters = RTE_MAX(clusters, flows->plan.all[f].count);
 	for (uint32_t s = 0; s < flows->stream_count; s++)
 		grants = RTE_MAX(grants, (uint32_t)flows->streams[s].cluster->sid_count + 1);
-	return flows->count * clusters * grants;
+	return flows->plan.count * clusters * grants;
 }
 
 enum impairment impair_draw(struct impair *im, enum impair_target target, uint32_t allowed) {

@@ -26,7 +26,7 @@ static uint32_t frame_allowed(const struct impair *im, const struct uplink_grant
 	if (f->key != NULL)
 		bits |= impair_bit(IMPAIR_WRONG_KEY) | impair_bit(IMPAIR_UNKNOWN_KEY) |
 			impair_bit(IMPAIR_CLEAR);
-	if (f->h.kind == DOCSIS_KIND_PACKET && im->flows->modem_count > 1)
+	if (f->h.kind == DOCSIS_KIND_PACKET && im->flows->plan.modem_count > 1)
 		bits |= impair_bit(IMPAIR_FOREIGN_SOURCE);
 	return bits;
 }
@@ -36,7 +36,8 @@ static uint32_t other_modem(struct impair *im, uint32_t modem) {
 	const struct uplink_modem *other;
 
 	do
-		other = &im->flows->modems[random_below(&im->random, im->flows->modem_count)];
+		other = &im->flows->plan
+				 .modems[random_below(&im->random, im->flows->plan.modem_count)];
 	while (other->index == modem);
 	return other->index;
 }

@@ -11,14 +11,15 @@
 #include "wire/crc32.h"
 #include "wire/docsis_mac.h"
 
-static void decrypt_op_fill(struct rte_crypto_op *op, struct rte_mbuf *m,
-			    const struct modem_state *s) {
-	crypto_fill(op, m, frame_info(m)->header_size, s->session, s->iv, s->encrypted);
+static void decrypt_op_fill(struct rte_crypto_op *op, struct rte_mbuf *m) {
+	const struct frame_info *info = frame_info(m);
+
+	crypto_fill(op, m, info->header_size, info->key->session, info->key->iv,
+		    info->modem->encrypted);
 }
 
 /* Returns how many it took, from the first on. */
-static unsigned decrypt_submit(struct decryptor *d, const struct modems *modems,
-			       struct rte_mbuf **frames, unsigned n) {
+static unsigned decrypt_submit(struct decryptor *d, struct rte_mbuf **frames, unsigned n) {
 	struct rte_crypto_op *ops[DECRYPT_BURST];
 	unsigned taken;
 
@@ -26,7 +27,7 @@ static unsigned decrypt_submit(struct decryptor *d, const struct modems *modems,
 					       (uint16_t)n) != n)
 		return 0;
 	for (unsigned i = 0; i < n; i++)
-		decrypt_op_fill(ops[i], frames[i], &modems->all[frame_info(frames[i])->modem]);
+		decrypt_op_fill(ops[i], frames[i]);
 	taken = rte_cryptodev_enqueue_burst(d->crypto->device, d->queue, ops, (uint16_t)n);
 	if (taken < n)
 		rte_mempool_put_bulk(d->crypto->ops, (void **)&ops[taken], n - taken);
@@ -52,14 +53,13 @@ static unsigned decrypt_collect(struct decryptor *d) {
 	return n;
 }
 
-void decrypt(struct decryptor *d, const struct modems *modems, struct rte_mbuf **frames,
-	     unsigned n) {
+void decrypt(struct decryptor *d, struct rte_mbuf **frames, unsigned n) {
 	unsigned submitted = 0, collected = 0;
 
 	for (unsigned i = 0; i < n; i++)
 		frame_info(frames[i])->decrypted = DECRYPTED_ERROR;
 	while (collected < n) {
-		submitted += decrypt_submit(d, modems, frames + submitted, n - submitted);
+		submitted += decrypt_submit(d, frames + submitted, n - submitted);
 		/* With nothing on the device, it refuses the rest. */
 		if (submitted == collected)
 			return;

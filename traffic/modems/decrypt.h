@@ -26,5 +26,4 @@ struct decryptor {
  * Decrypts up to DECRYPT_BURST frames that modems_check() has taken, in place, and notes in the info of
  * each what became of it. Nothing remains on the device.
  */
-void decrypt(struct decryptor *d, const struct modems *modems, struct rte_mbuf **frames,
-	     unsigned n);
+void decrypt(struct decryptor *d, struct rte_mbuf **frames, unsigned n);

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "wire/crc32.h"
 #include "wire/docsis_mac.h"
@@ -27,29 +28,47 @@ static uint8_t expected_ehdr(const struct service_flow *f) {
 	return f->has_dsid ? DS_EHDR_SEQUENCE : DS_EHDR_PRIORITY;
 }
 
-static void flows_fill(struct modems *t, const struct modem *m, uint32_t first) {
-	for (size_t f = 0; f < m->service_flow_count; f++) {
+static void flows_fill(struct modems *t, const struct modem *m, uint32_t first,
+		       const struct targets *targets, uint32_t index) {
+	for (uint32_t f = 0; f < m->service_flow_count; f++) {
 		const struct service_flow *flow = &m->service_flows[f];
 
 		t->flows[first + f] = (struct flow_state){
 			.dsid = flow->dsid,
+			.stream = targets_stream(targets, index, f),
 			.ds = expected_ehdr(flow),
 			.priority = flow->priority,
 		};
 	}
 }
 
-static bool session_create(struct modems *t, struct modem_state *s, const uint8_t key[16]) {
-	static const uint8_t no_key[16];
+static bool modem_key_create(struct modems *t, uint32_t index, const uint8_t key[16],
+			     const uint8_t iv[16], uint8_t sequence) {
+	struct modem_state *s = &t->all[index];
+	struct stored_key *stored = key_store_take(t->store, key);
 
-	if (s->encrypted) {
-		s->session = crypto_session(t->crypto, CRYPTO_UPLINK, key);
-	} else {
-		if (t->clear_session == NULL)
-			t->clear_session = crypto_session(t->crypto, CRYPTO_UPLINK, no_key);
-		s->session = t->clear_session;
-	}
-	return s->session != NULL;
+	if (stored == NULL)
+		return false;
+	t->keys[SA_KEYS * index + s->key_count] = stored;
+	s->keys[s->key_count] = (struct modem_key){
+		.session = stored->session,
+		.sequence = sequence & 0x0f,
+	};
+	memcpy(s->keys[s->key_count++].iv, iv, sizeof(s->keys[0].iv));
+	return true;
+}
+
+/* A modem without encryption has a session for the CRC, as if it were that of a key. */
+static bool modem_keys_create(struct modems *t, uint32_t index,
+			      const struct security_association *sa) {
+	static const uint8_t no_key[16];
+	const uint8_t *key = sa->cipher != CIPHER_NONE ? sa->key : no_key;
+
+	if (!modem_key_create(t, index, key, sa->iv, sa->key_sequence))
+		return false;
+	return !sa->has_next_key || sa->cipher == CIPHER_NONE ||
+	       modem_key_create(t, index, sa->next_key, sa->next_iv,
+				(uint8_t)(sa->key_sequence + 1));
 }
 
 static void channels_add(struct modem_state *s, const struct bonding_group *group) {
@@ -58,40 +77,41 @@ static void channels_add(struct modem_state *s, const struct bonding_group *grou
 }
 
 static bool modem_create(struct modems *t, const struct service_group *sg, uint32_t index,
-			 uint32_t first_stream) {
+			 const struct targets *targets) {
 	const struct modem *m = &sg->modems[index];
 	struct modem_state *s = &t->all[index];
 
+	if (m->service_flow_count == 0)
+		return true; /* a free place */
 	s->mac = mac_key(m->mac);
-	s->first_stream = first_stream;
+	s->first_flow = targets->first_stream[index];
 	s->flow_count = (uint8_t)m->service_flow_count;
 	s->said = m->security.said;
-	s->key_sequence = m->security.key_sequence;
 	s->encrypted = m->security.cipher != CIPHER_NONE;
-	memcpy(s->iv, m->security.iv, sizeof(s->iv));
 	for (size_t f = 0; f < m->service_flow_count; f++)
 		channels_add(s, &sg->bonding_groups[m->service_flows[f].bonding_group]);
-	flows_fill(t, m, first_stream);
+	flows_fill(t, m, s->first_flow, targets, index);
 	t->by_mac[mac_slot(t, s->mac)] = index + 1;
-	return session_create(t, s, m->security.key);
+	return modem_keys_create(t, index, &m->security);
 }
 
-int modems_create(struct modems *t, const struct service_group *sg, const uint32_t *first_stream,
-		  uint32_t stream_count, struct docsis_crypto *crypto) {
+int modems_create(struct modems *t, const struct service_group *sg, const struct targets *targets,
+		  struct key_store *store) {
 	bool good;
 
-	*t = (struct modems){.crypto = crypto, .slots = 16};
+	*t = (struct modems){.store = store, .slots = 16};
 	while (t->slots < 2 * sg->modem_count)
 		t->slots *= 2;
 	t->max_pdu = sg->max_frame;
 	t->all = aligned_alloc(RTE_CACHE_LINE_SIZE, (sg->modem_count + 1) * sizeof(*t->all));
-	t->flows = calloc(stream_count + 1, sizeof(*t->flows));
+	t->flows = calloc(targets->flows_of_modems + 1, sizeof(*t->flows));
+	t->keys = calloc(SA_KEYS * (sg->modem_count + 1), sizeof(*t->keys));
 	t->by_mac = calloc(t->slots, sizeof(*t->by_mac));
-	good = t->all != NULL && t->flows != NULL && t->by_mac != NULL;
+	good = t->all != NULL && t->flows != NULL && t->keys != NULL && t->by_mac != NULL;
 	if (good)
 		memset(t->all, 0, (sg->modem_count + 1) * sizeof(*t->all));
 	for (; good && t->count < sg->modem_count; t->count++)
-		good = modem_create(t, sg, t->count, first_stream[t->count]);
+		good = modem_create(t, sg, t->count, targets);
 	if (good)
 		return 0;
 	fprintf(stderr, "traffic: no memory or crypto session for %zu modems\n", sg->modem_count);
@@ -100,29 +120,37 @@ int modems_create(struct modems *t, const struct service_group *sg, const uint32
 }
 
 void modems_free(struct modems *t) {
-	for (uint32_t i = 0; i < t->count; i++) {
-		if (t->all[i].encrypted && t->all[i].session != NULL)
-			crypto_session_free(t->crypto, t->all[i].session);
-	}
-	if (t->clear_session != NULL)
-		crypto_session_free(t->crypto, t->clear_session);
+	for (uint32_t i = 0; i < SA_KEYS * t->count; i++)
+		key_store_give(t->store, t->keys[i]);
 	free(t->all);
 	free(t->flows);
+	free(t->keys);
 	free(t->by_mac);
 	*t = (struct modems){0};
 }
 
 bool modems_have(const struct modems *t, const uint8_t mac[6]) {
-	return t->by_mac[mac_slot(t, mac_key(mac))] != 0;
+	for (; t != NULL; t = t->older) {
+		if (t->count > 0 && t->by_mac[mac_slot(t, mac_key(mac))] != 0)
+			return true;
+	}
+	return false;
 }
 
-/* SEC: BP_DOWN names the SA and key; EN tells whether the PDU is encrypted. */
-static bool privacy_good(const struct modem_state *s, const struct docsis_mac *mac) {
+/* SEC: BP_DOWN names the SA and key; EN tells whether the PDU is encrypted. The key is one of the
+ * generations that the modem has, by its sequence number. */
+static bool privacy_good(const struct modem_state *s, const struct docsis_mac *mac,
+			 struct frame_info *info) {
+	info->key = &s->keys[0];
 	if (mac->privacy == PRIVACY_NONE)
 		return !s->encrypted;
-	return mac->privacy == PRIVACY_BP_DOWN && mac->encrypted == s->encrypted &&
-	       mac->privacy_version == DOCSIS_PRIVACY_VERSION && mac->said_or_sid == s->said &&
-	       mac->key_sequence == s->key_sequence && mac->toggle == (s->key_sequence & 1);
+	if (mac->privacy != PRIVACY_BP_DOWN || mac->encrypted != s->encrypted ||
+	    mac->privacy_version != DOCSIS_PRIVACY_VERSION || mac->said_or_sid != s->said ||
+	    mac->toggle != (mac->key_sequence & 1))
+		return false;
+	if (s->key_count == SA_KEYS && s->keys[1].sequence == mac->key_sequence)
+		info->key = &s->keys[1];
+	return info->key->sequence == mac->key_sequence;
 }
 
 /* Finds the flow by its DSID; where the header has none, the tag will name it. */
@@ -133,12 +161,12 @@ static enum corruption flow_check(const struct modems *t, const struct modem_sta
 	info->priority = mac->priority;
 	if (mac->ds != DS_EHDR_DSID && mac->ds != DS_EHDR_SEQUENCE)
 		return CORRUPTION_NONE;
-	for (uint32_t i = s->first_stream; i < s->first_stream + s->flow_count; i++) {
+	for (uint32_t i = s->first_flow; i < s->first_flow + s->flow_count; i++) {
 		const struct flow_state *f = &t->flows[i];
 
 		if (f->ds < DS_EHDR_DSID || f->dsid != mac->dsid)
 			continue;
-		info->stream = i;
+		info->stream = f->stream;
 		info->number = mac->sequence;
 		return f->ds == mac->ds && f->priority == mac->priority ? CORRUPTION_NONE
 									: CORRUPTION_DS_EHDR;
@@ -164,12 +192,28 @@ static enum corruption mac_check(const struct modems *t, const uint8_t *frame, u
 	return CORRUPTION_NONE;
 }
 
+static enum corruption modem_check(const struct modems *t, const struct docsis_mac *mac,
+				   struct frame_info *info) {
+	uint32_t slot = mac_slot(t, mac_key(mac->pdu));
+	const struct modem_state *s;
+
+	if (t->by_mac[slot] == 0)
+		return CORRUPTION_DESTINATION;
+	s = &t->all[t->by_mac[slot] - 1];
+	info->modem = s;
+	info->modems = t;
+	if (!(s->channels[info->channel / 64] >> info->channel % 64 & 1))
+		return CORRUPTION_CHANNEL;
+	if (!privacy_good(s, mac, info))
+		return CORRUPTION_PRIVACY;
+	return flow_check(t, s, mac, info);
+}
+
 enum modem_verdict modems_check(const struct modems *t, struct rte_mbuf *frame, uint32_t size,
 				enum corruption *why) {
 	struct frame_info *info = frame_info(frame);
-	const struct modem_state *s;
 	struct docsis_mac mac;
-	uint32_t slot;
+	enum corruption first;
 
 	*why = mac_check(t, rte_pktmbuf_mtod(frame, const uint8_t *), size, &mac);
 	if (*why != CORRUPTION_NONE)
@@ -178,18 +222,11 @@ enum modem_verdict modems_check(const struct modems *t, struct rte_mbuf *frame, 
 		return MODEM_IGNORES;
 	info->header_size = mac.header_size;
 	info->told_size = mac.frame_size;
-	*why = CORRUPTION_DESTINATION;
-	slot = mac_slot(t, mac_key(mac.pdu));
-	if (t->by_mac[slot] == 0)
-		return MODEM_REFUSES;
-	info->modem = t->by_mac[slot] - 1;
-	s = &t->all[info->modem];
-	*why = CORRUPTION_CHANNEL;
-	if (!(s->channels[info->channel / 64] >> info->channel % 64 & 1))
-		return MODEM_REFUSES;
-	*why = CORRUPTION_PRIVACY;
-	if (!privacy_good(s, &mac))
-		return MODEM_REFUSES;
-	*why = flow_check(t, s, &mac, info);
-	return *why == CORRUPTION_NONE ? MODEM_TAKES : MODEM_REFUSES;
+	*why = first = modem_check(t, &mac, info);
+	for (t = t->older; *why != CORRUPTION_NONE && t != NULL; t = t->older)
+		*why = modem_check(t, &mac, info);
+	if (*why == CORRUPTION_NONE)
+		return MODEM_TAKES;
+	*why = first;
+	return MODEM_REFUSES;
 }

@@ -9,26 +9,36 @@
 
 #include <rte_common.h>
 
+#include "core/targets.h"
 #include "model/service_group.h"
-#include "platform/crypto.h"
+#include "modems/key_store.h"
 #include "proof/account.h"
 #include "rphy/receiver.h"
 
+#define SA_KEYS 2 /* generations of a security association's key */
+
+/* A generation of a modem's key. */
+struct modem_key {
+	void *session; /* decrypts, or only checks the CRC */
+	uint8_t iv[16];
+	uint8_t sequence;
+};
+
 struct modem_state {
 	uint64_t mac; /* the six bytes, first one highest */
-	void *session; /* decrypts, or only checks the CRC */
-	uint32_t first_stream;
+	struct modem_key keys[SA_KEYS];
+	uint32_t first_flow;
 	uint16_t said;
-	uint8_t key_sequence;
+	uint8_t key_count;
 	uint8_t flow_count;
 	bool encrypted;
-	uint8_t iv[16];
 	uint64_t channels[SG_MAX_CHANNELS / 64]; /* bits of the channels of its flows */
 } __rte_cache_aligned;
 
-/* What the header of a service flow's frames says, by stream. */
+/* What the header of a service flow's frames says. */
 struct flow_state {
 	uint32_t dsid;
+	uint32_t stream;
 	uint8_t ds; /* enum docsis_ds_ehdr */
 	uint8_t priority;
 };
@@ -36,24 +46,26 @@ struct flow_state {
 struct modems {
 	struct modem_state *all;
 	uint32_t count;
-	struct flow_state *flows;
+	struct flow_state *flows; /* modem by modem */
 	uint32_t *by_mac; /* index + 1 in a table of `slots`, 0 = free */
 	uint32_t slots; /* a power of two */
 	uint32_t max_pdu;
-	struct docsis_crypto *crypto;
-	void *clear_session; /* shared by all modems without encryption */
+	struct key_store *store;
+	struct stored_key **keys; /* taken there: SA_KEYS a modem */
+	const struct modems
+		*older; /* as they were before a change, for what is under way; or NULL */
 };
 
 /*
- * Makes the modems and their crypto sessions. `first_stream` tells each modem's first stream, of
- * `stream_count`. Returns 0, or -1 after a message on stderr. To be freed by modems_free().
+ * Makes the modems and their crypto sessions, which `store` has. The streams are those of `targets`. Returns
+ * 0, or -1 after a message on stderr. To be freed by modems_free().
  */
-int modems_create(struct modems *t, const struct service_group *sg, const uint32_t *first_stream,
-		  uint32_t stream_count, struct docsis_crypto *crypto);
+int modems_create(struct modems *t, const struct service_group *sg, const struct targets *targets,
+		  struct key_store *store);
 
 void modems_free(struct modems *t);
 
-/* Whether one of them has this address. */
+/* Whether one of them has this address, or had it before a change. */
 bool modems_have(const struct modems *t, const uint8_t mac[6]);
 
 enum modem_verdict {
@@ -65,7 +77,8 @@ enum modem_verdict {
 /*
  * Checks the MAC header of a frame of `size` bytes (0: as many as the header says), from HCS to DS
  * extended header, and fills in the frame's info. The mbuf has the header and the destination behind it
- * at least. With MODEM_REFUSES `why` is the first check that failed.
+ * at least. What the modems do not take now may be good by what they were before a change. With
+ * MODEM_REFUSES `why` is the first check that failed.
  */
 enum modem_verdict modems_check(const struct modems *t, struct rte_mbuf *frame, uint32_t size,
 				enum corruption *why);

@@ -206,6 +206,15 @@ void resequencers_expire(struct resequencers *r, uint64_t now) {
 	}
 }
 
+void resequencers_begin(struct resequencers *r, uint32_t index, uint64_t now) {
+	struct resequencer *q = &r->all[index];
+
+	while (q->held > 0)
+		give_up_gap(r, q, now);
+	free(q->ring);
+	*q = (struct resequencer){0};
+}
+
 void resequencers_flush(struct resequencers *r, uint64_t now) {
 	while (r->waiting_count > 0)
 		give_up_gap(r, &r->all[r->waiting[0]], now);

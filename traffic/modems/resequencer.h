@@ -23,6 +23,7 @@ struct arrived {
 	uint16_t bytes;
 	bool valid; /* false: came with a good header but failed a check, and only takes its place */
 	bool counted; /* nobody looked behind its header: tsc and sequence are not known */
+	bool earlier; /* made before a change: it may have gone another way than what follows */
 };
 
 struct resequencer {
@@ -71,6 +72,9 @@ void resequencers_free(struct resequencers *r);
 /* Every DSID starts with its next valid packet, and all counts are 0. To be called when nothing waits,
  * as after resequencers_flush(). */
 void resequencers_restart(struct resequencers *r);
+
+/* A DSID starts with its next valid packet, as it was given up and came again. Nothing waits there after. */
+void resequencers_begin(struct resequencers *r, uint32_t index, uint64_t now);
 
 /*
  * Takes a packet with `number` on DSID `index` at TSC `now`. Invalid packets are never delivered.

@@ -7,102 +7,116 @@
 
 #define MANAGEMENT_GRANTS 4096 /* of a modem, from one RNG-REQ to the next */
 
-static bool sends(const struct modem *m) {
-	return m->address_count > 0 && m->upstream_flow_count > 0;
+/* What of one frame may be left, or pre-3.0 a whole unit of a grant and the frame that exceeds it. With
+ * room for others any stream may become one of these. */
+static size_t rest_size(const struct uplink_stream *s, uint32_t grant, bool any) {
+	return s->segment_header && !any ? UPLINK_FRAME_MAX : grant + UPLINK_GRANT_SLACK;
 }
 
-static void streams_count(struct uplink_flows *f, const struct service_group *sg) {
-	for (size_t m = 0; m < sg->modem_count; m++) {
-		const struct modem *modem = &sg->modems[m];
-
-		if (!sends(modem))
-			continue;
-		f->modem_count++;
-		f->count += (uint32_t)modem->upstream_flow_count;
-		for (size_t u = 0; u < modem->upstream_flow_count; u++)
-			f->stream_count += (uint32_t)modem->upstream_flows[u].cluster_count;
-	}
-}
-
-/* What of one frame may be left, or pre-3.0 a whole unit of a grant and the frame that exceeds it. */
-static size_t rest_size(const struct uplink_stream *s, uint32_t grant) {
-	return s->segment_header ? UPLINK_FRAME_MAX : grant + UPLINK_GRANT_SLACK;
-}
-
-static bool rests_create(struct uplink_flows *f, uint32_t grant) {
+static bool rests_create(struct uplink_flows *f, uint32_t grant, bool any) {
 	size_t size = 0;
 
 	for (uint32_t s = 0; s < f->stream_count; s++)
-		size += rest_size(&f->streams[s], grant);
-	f->rests = malloc(size);
+		size += rest_size(&f->streams[s], grant, any);
+	f->rests = malloc(size + 1);
 	size = 0;
 	for (uint32_t s = 0; f->rests != NULL && s < f->stream_count; s++) {
 		f->streams[s].rest = f->rests + size;
-		size += rest_size(&f->streams[s], grant);
+		size += rest_size(&f->streams[s], grant, any);
 	}
 	return f->rests != NULL;
 }
 
-static void uplink_flow_add(struct uplink_flows *f, const struct upstream_service_flow *config,
-			    struct uplink_modem *modem) {
-	f->all[f->count++] = (struct uplink_flow){
-		.first = f->stream_count,
-		.count = (uint32_t)config->cluster_count,
+static void streams_place(struct uplink_flows *f) {
+	for (uint32_t i = 0; i < f->plan.place_count; i++) {
+		const struct uplink_place *place = &f->plan.places[i];
+		struct uplink_stream *s = &f->streams[place->stream];
+
+		s->cluster = &place->cluster;
+		s->modem = &f->plan.modems[place->modem];
+		s->owner = s->modem->index;
+		s->index = place->stream;
+		s->segment_header = place->segment_header;
+		s->placed = true;
+	}
+}
+
+int uplink_flows_create(struct uplink_flows *f, const struct uplink_plan *plan, uint32_t grant,
+			uint32_t room) {
+	*f = (struct uplink_flows){
+		.plan = *plan,
+		.stream_count = room > 0 ? room : plan->place_count,
 	};
-	for (size_t c = 0; c < config->cluster_count; c++, f->stream_count++)
-		f->streams[f->stream_count] = (struct uplink_stream){
-			.cluster = &config->clusters[c],
-			.modem = modem,
-			.index = f->stream_count,
-			.segment_header = config->segment_header,
-		};
-}
-
-static int uplink_modem_add(struct uplink_flows *f, const struct service_group *sg, uint32_t index,
-			    struct docsis_crypto *crypto) {
-	const struct modem *config = &sg->modems[index];
-	struct uplink_modem *modem = &f->modems[f->modem_count++];
-
-	for (size_t u = 0; u < config->upstream_flow_count; u++)
-		uplink_flow_add(f, &config->upstream_flows[u], modem);
-	return uplink_modem_create(modem, sg, index, crypto);
-}
-
-int uplink_flows_create(struct uplink_flows *f, const struct service_group *sg, uint32_t grant,
-			struct docsis_crypto *crypto) {
-	memset(f, 0, sizeof(*f));
-	streams_count(f, sg);
-	if (f->stream_count == 0) {
+	if (plan->place_count == 0) {
 		fprintf(stderr, "traffic: no modem has an address and an upstream service flow\n");
 		return -1;
 	}
-	f->modems = calloc(f->modem_count, sizeof(*f->modems));
-	f->all = calloc(f->count, sizeof(*f->all));
 	f->streams = calloc(f->stream_count, sizeof(*f->streams));
-	if (f->modems == NULL || f->all == NULL || f->streams == NULL) {
-		fprintf(stderr, "traffic: no memory for %u upstream flows\n", f->count);
-		return -1;
+	if (f->streams != NULL && plan->place_count <= f->stream_count) {
+		streams_place(f);
+		if (rests_create(f, grant, room > 0))
+			return 0;
 	}
-	f->modem_count = f->count = f->stream_count = 0;
-	for (uint32_t m = 0; m < sg->modem_count; m++) {
-		if (sends(&sg->modems[m]) && uplink_modem_add(f, sg, m, crypto) != 0)
-			return -1;
-	}
-	if (!rests_create(f, grant)) {
-		fprintf(stderr, "traffic: no memory for %u upstream flows\n", f->count);
-		return -1;
-	}
-	return 0;
+	fprintf(stderr, "traffic: no memory for %u upstream flows\n", plan->count);
+	return -1;
 }
 
-void uplink_flows_free(struct uplink_flows *f, struct docsis_crypto *crypto) {
-	for (uint32_t m = 0; f->modems != NULL && m < f->modem_count; m++)
-		uplink_modem_free(&f->modems[m], crypto);
-	free(f->modems);
-	free(f->all);
+void uplink_flows_free(struct uplink_flows *f) {
+	uplink_plan_free(&f->plan);
 	free(f->streams);
 	free(f->rests);
 	memset(f, 0, sizeof(*f));
+}
+
+static void uplink_stream_begin(struct uplink_stream *s) {
+	uint8_t *rest = s->rest;
+
+	memset(s, 0, sizeof(*s));
+	s->rest = rest;
+}
+
+/* Both are in the order of the modems' places in the group. */
+static void modems_go_on(struct uplink_plan *next, const struct uplink_plan *before) {
+	for (uint32_t n = 0, b = 0; n < next->modem_count; n++) {
+		struct uplink_modem *m = &next->modems[n];
+
+		while (b < before->modem_count && before->modems[b].index < m->index)
+			b++;
+		if (b < before->modem_count && before->modems[b].index == m->index &&
+		    memcmp(before->modems[b].mac, m->mac, sizeof(m->mac)) == 0) {
+			m->encrypted = before->modems[b].encrypted;
+			m->grants = before->modems[b].grants;
+		}
+	}
+}
+
+static void streams_end(struct uplink_flows *f, const struct uplink_plan *before) {
+	for (uint32_t i = 0; i < before->place_count; i++) {
+		struct uplink_stream *s = &f->streams[before->places[i].stream];
+
+		if (s->placed)
+			continue;
+		f->unfinished -= s->left > 0;
+		s->left = s->left_packets = 0;
+		s->cluster = NULL;
+		s->modem = NULL;
+	}
+}
+
+void uplink_flows_take(struct uplink_flows *f, struct uplink_plan *next, const uint32_t *fresh,
+		       uint32_t fresh_count) {
+	struct uplink_plan before = f->plan;
+
+	for (uint32_t i = 0; i < before.place_count; i++)
+		f->streams[before.places[i].stream].placed = false;
+	for (uint32_t i = 0; i < fresh_count; i++)
+		uplink_stream_begin(&f->streams[fresh[i]]);
+	modems_go_on(next, &before);
+	f->plan = *next;
+	streams_place(f);
+	streams_end(f, &before);
+	f->next = 0;
+	*next = before;
 }
 
 void uplink_flows_restart(struct uplink_flows *f) {
@@ -119,9 +133,10 @@ static uint32_t turn(uint32_t *next, uint32_t number) {
 }
 
 static struct uplink_stream *stream_next(struct uplink_flows *f) {
-	struct uplink_flow *flow = &f->all[turn(&f->next, f->count)];
+	struct uplink_flow *flow = &f->plan.all[turn(&f->next, f->plan.count)];
+	uint32_t place = flow->first + turn(&flow->next, flow->count);
 
-	return &f->streams[flow->first + turn(&flow->next, flow->count)];
+	return &f->streams[f->plan.places[place].stream];
 }
 
 void uplink_flows_grant(struct uplink_flows *f, bool finish, struct uplink_grant *g) {

@@ -43,8 +43,10 @@ struct uplink_flip {
 struct uplink_stream {
 	const struct sid_cluster *cluster;
 	struct uplink_modem *modem;
+	uint32_t owner; /* the modem's place in the group */
 	uint32_t index;
 	bool segment_header;
+	bool placed; /* in the plan */
 	uint8_t next_sid;
 	uint16_t sequence; /* of the next segment; pre-3.0: of the next fragment */
 	uint32_t made; /* packets */
@@ -58,19 +60,43 @@ struct uplink_stream {
 };
 
 struct uplink_flow {
-	uint32_t first; /* index of its first stream */
+	uint32_t first; /* its first place */
 	uint32_t count;
 	uint32_t next;
 };
 
-struct uplink_flows {
-	struct uplink_modem *modems;
+/* A SID cluster, and the stream that it has. */
+struct uplink_place {
+	struct sid_cluster cluster;
+	uint32_t stream;
+	uint32_t modem; /* index in the plan */
+	bool segment_header;
+};
+
+/* What follows from the configuration; it has copies of what it needs of it. */
+struct uplink_plan {
+	struct uplink_modem *modems; /* by their place in the group */
 	struct uplink_flow *all;
-	struct uplink_stream *streams;
-	uint8_t *rests;
+	struct uplink_place *places;
+	struct upstream_sid *sids;
+	struct key_store *store;
 	uint32_t modem_count;
 	uint32_t count;
-	uint32_t stream_count;
+	uint32_t place_count;
+	uint32_t sid_count;
+};
+
+/* What a plan is made with for a group that changes. */
+struct uplink_plan_follow {
+	const uint32_t *streams; /* by place: their numbers; NULL: as they come */
+	const bool *silent; /* by modem: it sends nothing; NULL: all may send */
+};
+
+struct uplink_flows {
+	struct uplink_plan plan;
+	struct uplink_stream *streams;
+	uint8_t *rests;
+	uint32_t stream_count; /* that there can be */
 	uint32_t next;
 	uint32_t unfinished; /* streams with something left */
 	uint64_t sent; /* packets */
@@ -100,13 +126,33 @@ struct uplink_grant {
 #define UPLINK_GRANT_SLACK (2 * UPLINK_FRAME_MAX + UPLINK_FRAME_SLACK + 64)
 
 /*
- * Finds the flows of the modems that have an address. Returns 0, or -1 after a message. To be freed by
- * uplink_flows_free() in either case. `grant` is the size of the largest grants.
+ * Finds the flows of the modems that have an address, and takes their keys. Where modems have `newest`, they
+ * use the newer of two generations, else both in turn. Returns 0, or -1 when memory or sessions are
+ * short. To be freed by uplink_plan_free() in either case.
  */
-int uplink_flows_create(struct uplink_flows *f, const struct service_group *sg, uint32_t grant,
-			struct docsis_crypto *crypto);
+int uplink_plan_create(struct uplink_plan *p, const struct service_group *sg,
+		       const struct uplink_plan_follow *follow, bool newest,
+		       struct key_store *store);
 
-void uplink_flows_free(struct uplink_flows *f, struct docsis_crypto *crypto);
+void uplink_plan_free(struct uplink_plan *p);
+
+/* Whether the modem has what it takes to send. */
+bool uplink_modem_sends(const struct modem *m);
+
+/*
+ * Streams for a plan, which the flows then have, with room for `room` of them, 0: as many as it has. Returns
+ * 0, or -1 after a message. To be freed by uplink_flows_free() in either case. `grant` is the size of the
+ * largest grants.
+ */
+int uplink_flows_create(struct uplink_flows *f, const struct uplink_plan *plan, uint32_t grant,
+			uint32_t room);
+
+void uplink_flows_free(struct uplink_flows *f);
+
+/* The flows of another plan from now on, when no grant is under way; `next` then has what was before.
+ * Streams that `fresh` names begin, those that are in no place any more give up what they have begun. */
+void uplink_flows_take(struct uplink_flows *f, struct uplink_plan *next, const uint32_t *fresh,
+		       uint32_t fresh_count);
 
 /* When nothing is left of what was begun: packets count from 0; segments and fragments go on. */
 void uplink_flows_restart(struct uplink_flows *f);

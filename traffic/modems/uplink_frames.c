@@ -16,15 +16,17 @@
 #define MANAGEMENT_HEADER 6 /* DSAP .. reserved */
 #define RNG_REQ_BODY 4
 
-static int key_create(struct uplink_modem *m, struct docsis_crypto *crypto, const uint8_t key[16],
+static int key_create(struct uplink_modem *m, struct key_store *store, const uint8_t key[16],
 		      const uint8_t iv[16], unsigned sequence) {
+	struct stored_key *stored = key_store_take(store, key);
 	struct uplink_key *k = &m->keys[m->key_count];
 
-	k->session = crypto_session(crypto, CRYPTO_DOWNLINK, key);
-	if (k->session == NULL) {
+	if (stored == NULL) {
 		fprintf(stderr, "traffic: no crypto session for a modem's upstream key\n");
 		return -1;
 	}
+	m->stored[m->key_count] = stored;
+	k->session = stored->session;
 	memcpy(k->iv, iv, sizeof(k->iv));
 	k->sequence = sequence & 0x0f;
 	m->key_count++;
@@ -32,23 +34,23 @@ static int key_create(struct uplink_modem *m, struct docsis_crypto *crypto, cons
 }
 
 int uplink_modem_create(struct uplink_modem *m, const struct service_group *sg, uint32_t index,
-			struct docsis_crypto *crypto) {
+			struct key_store *store) {
 	const struct security_association *s = &sg->modems[index].security;
 
 	m->index = index;
 	memcpy(m->mac, sg->modems[index].mac, sizeof(m->mac));
 	if (s->cipher == CIPHER_NONE)
 		return 0;
-	if (key_create(m, crypto, s->key, s->iv, s->key_sequence) != 0)
+	if (key_create(m, store, s->key, s->iv, s->key_sequence) != 0)
 		return -1;
 	if (!s->has_next_key)
 		return 0;
-	return key_create(m, crypto, s->next_key, s->next_iv, s->key_sequence + 1u);
+	return key_create(m, store, s->next_key, s->next_iv, s->key_sequence + 1u);
 }
 
-void uplink_modem_free(struct uplink_modem *m, struct docsis_crypto *crypto) {
+void uplink_modem_free(struct uplink_modem *m, struct key_store *store) {
 	while (m->key_count > 0)
-		crypto_session_free(crypto, m->keys[--m->key_count].session);
+		key_store_give(store, m->stored[--m->key_count]);
 }
 
 void uplink_frames_restart(struct uplink_frames *f) {
@@ -62,6 +64,8 @@ const struct uplink_key *uplink_key_next(struct uplink_modem *m) {
 	if (m->key_count == 0)
 		return NULL;
 	m->encrypted++;
+	if (m->newest)
+		return &m->keys[m->key_count - 1];
 	return &m->keys[m->key_count == 2 ? turn % 2 : 0];
 }
 

@@ -12,6 +12,7 @@
 
 #include <rte_mbuf.h>
 
+#include "modems/key_store.h"
 #include "modems/uplink_encrypt.h"
 #include "modems/uplink_packets.h"
 #include "wire/docsis_up.h"
@@ -26,7 +27,9 @@ struct uplink_modem {
 	uint32_t index; /* in the service group */
 	uint8_t mac[6];
 	uint8_t key_count; /* 0: everything goes in the clear */
+	bool newest; /* of its keys is used alone, else they take turns */
 	struct uplink_key keys[2];
+	struct stored_key *stored[2];
 	uint32_t encrypted; /* frames */
 	uint32_t grants;
 };
@@ -44,11 +47,11 @@ struct uplink_frames {
 	uint64_t concatenations;
 };
 
-/* Creates the sessions of a modem. Returns 0, or -1 after a message. */
+/* Takes the keys of a modem. Returns 0, or -1 after a message. */
 int uplink_modem_create(struct uplink_modem *m, const struct service_group *sg, uint32_t index,
-			struct docsis_crypto *crypto);
+			struct key_store *store);
 
-void uplink_modem_free(struct uplink_modem *m, struct docsis_crypto *crypto);
+void uplink_modem_free(struct uplink_modem *m, struct key_store *store);
 
 /* All counts are 0. */
 void uplink_frames_restart(struct uplink_frames *f);

@@ -42,29 +42,37 @@ static void template_create(struct packet_template *t, const struct modem *m,
 	packet_template_create(t, &a, cpe_mac, router_mac);
 }
 
-static bool templates_create(struct uplink_packets *p, const struct service_group *sg) {
+bool uplink_sources_create(struct uplink_sources *s, const struct service_group *sg) {
 	uint32_t count = 0;
 
+	*s = (struct uplink_sources){0};
 	for (size_t m = 0; m < sg->modem_count; m++)
 		count += (uint32_t)sg->modems[m].address_count;
-	p->templates = calloc(2 * (size_t)count + 1, sizeof(*p->templates));
-	p->sources = calloc(sg->modem_count + 1, sizeof(*p->sources));
-	if (p->templates == NULL || p->sources == NULL)
+	s->templates = calloc(2 * (size_t)count + 1, sizeof(*s->templates));
+	s->modems = calloc(sg->modem_count + 1, sizeof(*s->modems));
+	if (s->templates == NULL || s->modems == NULL)
 		return false;
+	s->modem_count = (uint32_t)sg->modem_count;
 	count = 0;
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		const struct modem *modem = &sg->modems[m];
 
-		p->sources[m].first = count;
-		p->sources[m].addresses = (uint32_t)modem->address_count;
+		s->modems[m].first = count;
+		s->modems[m].addresses = (uint32_t)modem->address_count;
 		for (size_t a = 0; a < modem->address_count; a++, count += 2) {
-			template_create(&p->templates[count], modem, &modem->addresses[a],
+			template_create(&s->templates[count], modem, &modem->addresses[a],
 					count / 2, IP_PROTOCOL_UDP);
-			template_create(&p->templates[count + 1], modem, &modem->addresses[a],
+			template_create(&s->templates[count + 1], modem, &modem->addresses[a],
 					count / 2, IP_PROTOCOL_TCP);
 		}
 	}
 	return true;
+}
+
+void uplink_sources_free(struct uplink_sources *s) {
+	free(s->templates);
+	free(s->modems);
+	*s = (struct uplink_sources){0};
 }
 
 static bool sizes_create(struct uplink_packets *p, const struct mix *mix, struct random *random) {
@@ -84,13 +92,42 @@ static bool template_takes(const struct packet_template *t, uint32_t size) {
 	return t->size + (uint32_t)PACKET_TAG_SIZE <= size;
 }
 
-static bool source_takes(const struct uplink_packets *p, const struct uplink_source *source,
-			 uint32_t size) {
+static bool source_takes(const struct uplink_sources *s, uint32_t modem, uint32_t size) {
+	const struct uplink_source *source = &s->modems[modem];
+
 	for (uint32_t a = 0; a < source->addresses; a++) {
-		if (template_takes(&p->templates[source->first + 2 * a], size))
+		if (template_takes(&s->templates[source->first + 2 * a], size))
 			return true;
 	}
 	return source->addresses == 0; /* which sends nothing */
+}
+
+bool uplink_sources_fit(const struct uplink_sources *s, const struct mix *mix, uint32_t modem) {
+	for (unsigned i = 0; i < mix->count; i++) {
+		if (!source_takes(s, modem, mix->sizes[i]))
+			return false;
+	}
+	return true;
+}
+
+void uplink_packets_take(struct uplink_packets *p, struct uplink_sources *next) {
+	struct uplink_sources before = p->sources;
+
+	before.magic = p->magic++;
+	p->sources = *next;
+	p->sources.older = next;
+	*next = before;
+}
+
+const struct uplink_sources *uplink_packets_sources(const struct uplink_packets *p,
+						    uint32_t magic) {
+	const struct uplink_sources *s = p->sources.older;
+
+	if (magic == p->magic)
+		return &p->sources;
+	while (s != NULL && s->magic != magic)
+		s = s->older;
+	return s;
 }
 
 static bool packet_sizes_fit(const struct uplink_packets *p, const struct service_group *sg,
@@ -99,7 +136,7 @@ static bool packet_sizes_fit(const struct uplink_packets *p, const struct servic
 		for (unsigned i = 0; i < mix->count; i++) {
 			char modem[UNITS_TEXT_SIZE];
 
-			if (source_takes(p, &p->sources[m], mix->sizes[i]))
+			if (source_takes(&p->sources, (uint32_t)m, mix->sizes[i]))
 				continue;
 			units_format_mac(sg->modems[m].mac, modem);
 			fprintf(stderr,
@@ -120,7 +157,7 @@ int uplink_packets_create(struct uplink_packets *p, const struct service_group *
 	/* Packets of an earlier run must not pass, whatever its seed. */
 	p->first_magic = p->magic = (uint32_t)(random_next(&random) ^ rte_rdtsc());
 	pattern_create(&p->pattern, &random);
-	if (!templates_create(p, sg) || !sizes_create(p, mix, &random)) {
+	if (!uplink_sources_create(&p->sources, sg) || !sizes_create(p, mix, &random)) {
 		fprintf(stderr, "traffic: no memory for the upstream packets\n");
 		return -1;
 	}
@@ -146,22 +183,22 @@ int uplink_packets_restart(struct uplink_packets *p, const struct service_group 
 
 void uplink_packets_free(struct uplink_packets *p) {
 	free(p->sizes);
-	free(p->templates);
-	free(p->sources);
+	uplink_sources_free(&p->sources);
 	memset(p, 0, sizeof(*p));
 }
 
 /* Addresses take turns, at every other time round with TCP, where the size allows it. */
-static const struct packet_template *packet_choose(const struct uplink_packets *p, uint32_t modem,
+static const struct packet_template *packet_choose(const struct uplink_packets *p,
+						   const struct uplink_sources *s, uint32_t modem,
 						   uint32_t sequence, uint32_t size) {
-	const struct uplink_source *source = &p->sources[modem];
+	const struct uplink_source *source = &s->modems[modem];
 	/* Shifted with every deck, so that an address does not always get the same sizes. */
 	uint32_t turn = sequence + sequence / p->deck_size;
 	bool tcp = turn / source->addresses % 2 == 1;
 	const struct packet_template *t;
 
 	do
-		t = &p->templates[source->first + 2 * (turn++ % source->addresses)];
+		t = &s->templates[source->first + 2 * (turn++ % source->addresses)];
 	while (!template_takes(t, size));
 	return tcp && template_takes(t + 1, size) ? t + 1 : t;
 }
@@ -170,7 +207,7 @@ uint32_t uplink_packet_write(const struct uplink_packets *p, uint32_t modem,
 			     const struct packet_tag *tag, uint8_t *out) {
 	uint32_t size = uplink_packet_size(p, tag->target, tag->sequence);
 	uint32_t start = pattern_start(tag->target, tag->sequence);
-	const struct packet_template *t = packet_choose(p, modem, tag->sequence, size);
+	const struct packet_template *t = packet_choose(p, &p->sources, modem, tag->sequence, size);
 	uint32_t headers = t->size + PACKET_TAG_SIZE;
 
 	packet_start_write(t, tag, &p->pattern, start, size, out);
@@ -180,14 +217,16 @@ uint32_t uplink_packet_write(const struct uplink_packets *p, uint32_t modem,
 
 bool uplink_packet_is(const struct uplink_packets *p, uint32_t modem, const struct packet_tag *tag,
 		      const uint8_t *frame, uint32_t size) {
+	const struct uplink_sources *sources = uplink_packets_sources(p, tag->magic);
 	uint32_t start = pattern_start(tag->target, tag->sequence);
 	const struct packet_template *t;
 	uint8_t expected[PACKET_START_MAX];
 	uint32_t headers;
 
-	if (tag->magic != p->magic || size != uplink_packet_size(p, tag->target, tag->sequence))
+	if (sources == NULL || size != uplink_packet_size(p, tag->target, tag->sequence) ||
+	    modem >= sources->modem_count || sources->modems[modem].addresses == 0)
 		return false;
-	t = packet_choose(p, modem, tag->sequence, size);
+	t = packet_choose(p, sources, modem, tag->sequence, size);
 	headers = t->size + PACKET_TAG_SIZE;
 	packet_start_write(t, tag, &p->pattern, start, size, expected);
 	return memcmp(frame, expected, headers) == 0 &&

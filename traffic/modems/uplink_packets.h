@@ -19,14 +19,22 @@ struct uplink_source {
 	uint32_t addresses;
 };
 
+/* The sources of before or after a change of the service group. */
+struct uplink_sources {
+	struct packet_template *templates;
+	struct uplink_source *modems; /* by place in the group */
+	uint32_t modem_count;
+	uint32_t magic; /* of their packets, where they are of before */
+	const struct uplink_sources *older; /* or NULL */
+};
+
 struct uplink_packets {
 	struct pattern pattern;
-	uint32_t magic; /* of what is sent now: one more with every restart */
+	uint32_t magic; /* of what is sent now: one more with every restart and change */
 	uint32_t first_magic;
 	uint16_t *sizes; /* a deck that was drawn to its end: every stream goes round in it */
 	uint32_t deck_size;
-	struct packet_template *templates;
-	struct uplink_source *sources; /* by modem */
+	struct uplink_sources sources;
 };
 
 /*
@@ -41,6 +49,22 @@ void uplink_packets_free(struct uplink_packets *p);
 /* Another mix. Returns 0, or -1 after a message with nothing changed. */
 int uplink_packets_restart(struct uplink_packets *p, const struct service_group *sg,
 			   const struct mix *mix);
+
+/* The sources of a group that has changed. Returns whether there was memory. To be freed by
+ * uplink_sources_free() in either case. */
+bool uplink_sources_create(struct uplink_sources *s, const struct service_group *sg);
+
+void uplink_sources_free(struct uplink_sources *s);
+
+/* Whether a modem has an address for each size of a mix. */
+bool uplink_sources_fit(const struct uplink_sources *s, const struct mix *mix, uint32_t modem);
+
+/* Packets come from these from now on. `next` then has those of before, whose packets are known until it is
+ * taken out of the list that begins with `sources`. */
+void uplink_packets_take(struct uplink_packets *p, struct uplink_sources *next);
+
+/* Those of packets with this magic; NULL where there are none. */
+const struct uplink_sources *uplink_packets_sources(const struct uplink_packets *p, uint32_t magic);
 
 /* Bytes of the Ethernet frame without CRC of packet `sequence` of `stream`. */
 static inline uint32_t uplink_packet_size(const struct uplink_packets *p, uint32_t stream,

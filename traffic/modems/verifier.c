@@ -7,22 +7,32 @@
 /* The modem has set the destination address; the pipeline touches nothing else. */
 #define FIRST_SAME_BYTE 6
 
-static bool tag_good(const struct generator *g, const struct packet_tag *tag) {
-	return tag->magic == g->magic && tag->target < g->targets.flow_count &&
-	       tag->sequence < g->sent[targets_of(&g->targets, tag->target)->stream];
+static bool tag_good(const struct generator *g, const struct targets *targets,
+		     const struct packet_tag *tag) {
+	return targets != NULL && tag->target < targets->flow_count &&
+	       tag->sequence < g->sent[targets_of(targets, tag->target)->stream];
 }
 
 /* The stream must be the modem's and, by DSID or by the kind of header, the flow's. */
-static bool stream_good(const struct modems *modems, const struct frame_info *info, uint32_t modem,
-			uint32_t stream) {
-	const struct flow_state *flow = &modems->flows[stream];
+static bool stream_good(const struct frame_info *info, uint32_t stream) {
+	const struct flow_state *flows = &info->modems->flows[info->modem->first_flow];
 
-	if (modem != info->modem)
-		return false;
 	if (info->stream != FRAME_NO_STREAM)
 		return info->stream == stream;
-	return flow->ds == info->ds &&
-	       (info->ds == DS_EHDR_NONE || flow->priority == info->priority);
+	for (uint32_t f = 0; f < info->modem->flow_count; f++) {
+		if (flows[f].stream == stream)
+			return flows[f].ds == info->ds &&
+			       (info->ds == DS_EHDR_NONE || flows[f].priority == info->priority);
+	}
+	return false;
+}
+
+/* A packet that was made before its modem changed may go another way, if to one that changed too. */
+static bool has_moved(const struct generator *g, const struct frame_info *info, uint32_t stream,
+		      uint32_t magic) {
+	uint32_t came = info->modems->flows[info->modem->first_flow].stream;
+
+	return generator_has_changed(g, stream, magic) && generator_has_changed(g, came, magic);
 }
 
 /* `size` bytes of a frame with the headers and the payload that it must have. */
@@ -35,33 +45,35 @@ static enum corruption bytes_compare(const uint8_t *frame, const uint8_t *expect
 								     : CORRUPTION_PAYLOAD;
 }
 
-static enum corruption bytes_check(const struct generator *g, const struct target *target,
+static enum corruption bytes_check(const struct generator *g, const struct targets *targets,
 				   const struct packet_tag *tag, const uint8_t *frame,
 				   uint32_t size) {
+	const struct target *target = targets_of(targets, tag->target);
 	uint32_t start = pattern_start(target->stream, tag->sequence);
 	uint8_t expected[PACKET_START_MAX];
 	uint32_t headers = target->min_size;
 
 	packet_start_write(&target->template, tag, &g->pattern, start, size, expected);
-	if (g->targets.flows != NULL)
-		packet_vary(&target->template, &g->targets.flows[tag->target].variant, expected);
+	if (targets->flows != NULL)
+		packet_vary(&target->template, &targets->flows[tag->target].variant, expected);
 	return bytes_compare(frame, expected, headers, g->pattern.bytes + start, size);
 }
 
-static enum corruption verify_mixed(const struct generator *g, const struct modems *modems,
-				    const struct frame_info *info, const uint8_t *frame,
-				    uint32_t size, struct arrived *out) {
+static enum corruption verify_mixed(const struct generator *g, const struct frame_info *info,
+				    const uint8_t *frame, uint32_t size, struct arrived *out) {
 	size_t at = packet_tag_find(frame, size);
+	const struct targets *targets;
 	const struct target *target;
 	struct packet_tag tag;
 
 	if (at == 0 || size > PACKET_SIZE_MAX)
 		return CORRUPTION_TAG;
 	packet_tag_read(frame + at, &tag);
-	if (!tag_good(g, &tag))
+	targets = generator_targets(g, tag.magic);
+	if (!tag_good(g, targets, &tag))
 		return CORRUPTION_TAG;
-	target = targets_of(&g->targets, tag.target);
-	if (!stream_good(modems, info, target->modem, target->stream))
+	target = targets_of(targets, tag.target);
+	if (!stream_good(info, target->stream) && !has_moved(g, info, target->stream, tag.magic))
 		return CORRUPTION_STREAM;
 	if (at + PACKET_TAG_SIZE != target->min_size)
 		return CORRUPTION_IP_HEADER;
@@ -71,8 +83,9 @@ static enum corruption verify_mixed(const struct generator *g, const struct mode
 		.sequence = tag.sequence,
 		.bytes = (uint16_t)size,
 		.valid = true,
+		.earlier = tag.magic != g->magic,
 	};
-	return bytes_check(g, target, &tag, frame, size);
+	return bytes_check(g, targets, &tag, frame, size);
 }
 
 static enum corruption captured_check(const struct generator *g, const struct packet_tag *tag,
@@ -86,9 +99,8 @@ static enum corruption captured_check(const struct generator *g, const struct pa
 	return bytes_compare(frame, expected, p->headers, expected + p->headers, size);
 }
 
-static enum corruption verify_captured(const struct generator *g, const struct modems *modems,
-				       const struct frame_info *info, const uint8_t *frame,
-				       uint32_t size, struct arrived *out) {
+static enum corruption verify_captured(const struct generator *g, const struct frame_info *info,
+				       const uint8_t *frame, uint32_t size, struct arrived *out) {
 	size_t at = capture_tag_find(frame, size);
 	const struct captured_packet *p;
 	struct packet_tag tag;
@@ -100,10 +112,10 @@ static enum corruption verify_captured(const struct generator *g, const struct m
 	if (tag.magic != g->magic || tag.target >= g->replay->count)
 		return CORRUPTION_TAG;
 	p = &g->replay->packets[tag.target];
-	stream = g->targets.first_stream[p->modem] + p->flow;
+	stream = targets_stream(&g->targets, p->modem, p->flow);
 	if (tag.sequence >= g->sent[stream])
 		return CORRUPTION_TAG;
-	if (!stream_good(modems, info, p->modem, stream))
+	if (!stream_good(info, stream))
 		return CORRUPTION_STREAM;
 	*out = (struct arrived){
 		.tsc = tag.tsc,
@@ -115,10 +127,9 @@ static enum corruption verify_captured(const struct generator *g, const struct m
 	return captured_check(g, &tag, frame, size);
 }
 
-enum corruption verify(const struct generator *g, const struct modems *modems,
-		       const struct frame_info *info, const uint8_t *frame, uint32_t size,
-		       struct arrived *out) {
+enum corruption verify(const struct generator *g, const struct frame_info *info,
+		       const uint8_t *frame, uint32_t size, struct arrived *out) {
 	if (g->replay == NULL)
-		return verify_mixed(g, modems, info, frame, size, out);
-	return verify_captured(g, modems, info, frame, size, out);
+		return verify_mixed(g, info, frame, size, out);
+	return verify_captured(g, info, frame, size, out);
 }

@@ -16,6 +16,5 @@
  * Checks the packet of `size` bytes without CRC at `frame`, which came to a modem with `info`. On
  * CORRUPTION_NONE `out` is complete.
  */
-enum corruption verify(const struct generator *g, const struct modems *modems,
-		       const struct frame_info *info, const uint8_t *frame, uint32_t size,
-		       struct arrived *out);
+enum corruption verify(const struct generator *g, const struct frame_info *info,
+		       const uint8_t *frame, uint32_t size, struct arrived *out);

@@ -54,7 +54,7 @@ enum arrival proof_arrive(struct proof *p, const struct arrived *packet, uint64_
 	case ARRIVAL_IN_ORDER: break;
 	case ARRIVAL_GAP: p->missing += gap; break;
 	case ARRIVAL_LATE:
-		p->reordered++;
+		p->reordered += !packet->earlier;
 		p->missing--;
 		break;
 	case ARRIVAL_DUPLICATE: p->duplicated++; return arrival;

@@ -32,6 +32,7 @@ enum arrival window_arrive(struct window *w, uint32_t number, uint32_t *gap) {
 	}
 	if (ahead > 0) {
 		*gap = (uint32_t)ahead;
+		w->missing += *gap;
 		window_skip(w, *gap);
 		*word |= bit_of(number);
 		w->next = number + 1;
@@ -42,6 +43,7 @@ enum arrival window_arrive(struct window *w, uint32_t number, uint32_t *gap) {
 	if (*word & bit_of(number))
 		return ARRIVAL_DUPLICATE;
 	*word |= bit_of(number);
+	w->missing--;
 	return ARRIVAL_LATE;
 }
 

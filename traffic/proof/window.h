@@ -14,6 +14,7 @@
 
 struct window {
 	uint32_t next;
+	uint32_t missing; /* of those before it */
 	uint64_t seen[WINDOW_SIZE / 64];
 };
 

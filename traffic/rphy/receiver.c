@@ -10,6 +10,7 @@
 #include "wire/l2tpv3.h"
 
 #define SESSION_SLOTS 1024 /* at most a quarter is used (SG_MAX_CHANNELS) */
+#define SESSIONS_MOST (SESSION_SLOTS / 4 * 3)
 #define SCRATCH_SIZE 65536
 /* Ethernet with a tag, IPv4 with options or IPv6, UDP, L2TPv3 and the beginning of PSP are shorter. */
 #define HEADERS 128
@@ -22,7 +23,7 @@ struct session {
 	uint8_t counter_ahead; /* of the PSP sequence number, modulo 16 */
 	struct window sequence;
 	struct rte_mbuf *open; /* a DOCSIS frame whose end has not come */
-	const struct channel *config;
+	struct channel config;
 };
 
 struct receiver {
@@ -31,6 +32,8 @@ struct receiver {
 	struct account *account;
 	receiver_wants_fn wants;
 	void *wants_ctx;
+	bool hold_unknown;
+	uint32_t session_count;
 	struct session sessions[SESSION_SLOTS];
 	uint8_t scratch[SCRATCH_SIZE]; /* the headers of a chained frame in one piece */
 };
@@ -49,17 +52,30 @@ struct receiver *receiver_create(const struct service_group *sg, struct rte_memp
 
 	if (r == NULL)
 		return NULL;
-	r->config = &sg->rphy;
-	r->frames = frames;
-	r->account = account;
-	for (uint32_t c = 0; c < sg->channel_count; c++) {
-		struct session *s = session_slot(r, sg->channels[c].session);
-
-		s->id = sg->channels[c].session;
-		s->channel = c;
-		s->config = &sg->channels[c];
-	}
+	*r = (struct receiver){.config = &sg->rphy, .frames = frames, .account = account};
+	receiver_set_channels(r, sg->channels, (uint32_t)sg->channel_count);
 	return r;
+}
+
+void receiver_set_channels(struct receiver *r, const struct channel *channels, uint32_t count) {
+	for (uint32_t c = 0; c < count; c++) {
+		struct session *s = session_slot(r, channels[c].session);
+
+		if (channels[c].session == 0 || (s->id == 0 && r->session_count == SESSIONS_MOST))
+			continue;
+		r->session_count += s->id == 0;
+		s->id = channels[c].session;
+		s->channel = c;
+		s->config = channels[c];
+	}
+}
+
+bool receiver_has_session(struct receiver *r, uint32_t id) {
+	return id != 0 && session_slot(r, id)->id == id;
+}
+
+void receiver_hold_unknown(struct receiver *r, bool hold) {
+	r->hold_unknown = hold;
 }
 
 void receiver_restart(struct receiver *r, receiver_wants_fn wants, void *ctx) {
@@ -166,17 +182,17 @@ static void extra_check(struct receiver *r, struct session *s, const struct psp 
 	uint8_t counter;
 	uint8_t ahead;
 
-	if (s->config->psp_extra == PSP_EXTRA_NONE)
+	if (s->config.psp_extra == PSP_EXTRA_NONE)
 		return;
 	counter = psp->extra[1] >> 4;
 	ahead = (uint8_t)((counter - psp->sequence) & 0xf);
-	if (s->config->psp_extra == PSP_EXTRA_STATIC) {
+	if (s->config.psp_extra == PSP_EXTRA_STATIC) {
 		ahead = counter;
 	} else if (!s->counter_known) {
 		s->counter_ahead = ahead;
 		s->counter_known = true;
 	}
-	if (psp->extra[0] != 0 || (psp->extra[1] & 0xf) != s->config->profile ||
+	if (psp->extra[0] != 0 || (psp->extra[1] & 0xf) != s->config.profile ||
 	    ahead != s->counter_ahead)
 		violate(r, VIOLATION_EXTRA, 1);
 }
@@ -342,6 +358,17 @@ static bool psp_good(struct receiver *r, struct depi *d, unsigned extra) {
 	return psp_parse(l->payload, l->payload_size, extra, &d->psp) == PSP_OK;
 }
 
+/* It counts when it is judged for the last time. */
+static unsigned session_unknown(struct receiver *r, uint32_t size) {
+	if (!r->hold_unknown) {
+		violate(r, VIOLATION_SESSION, 1);
+		return 0;
+	}
+	r->account->depi_frames--;
+	r->account->depi_bytes -= size;
+	return RECEIVER_UNKNOWN;
+}
+
 unsigned receiver_take(struct receiver *r, struct rte_mbuf *m, struct rte_mbuf **frames) {
 	struct depi d = {
 		.m = m,
@@ -361,11 +388,9 @@ unsigned receiver_take(struct receiver *r, struct rte_mbuf *m, struct rte_mbuf *
 		return 0;
 	addresses_check(r, d.frame, &d.l2tp);
 	s = session_slot(r, d.l2tp.session);
-	if (s->id == 0) {
-		violate(r, VIOLATION_SESSION, 1);
-		return 0;
-	}
-	if (!psp_good(r, &d, s->config->psp_extra == PSP_EXTRA_NONE ? 0 : 2)) {
+	if (s->id == 0)
+		return session_unknown(r, d.size);
+	if (!psp_good(r, &d, s->config.psp_extra == PSP_EXTRA_NONE ? 0 : 2)) {
 		violate(r, VIOLATION_PSP, 1);
 		open_drop(r, s);
 		return 0;

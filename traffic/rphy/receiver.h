@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,10 +20,17 @@
 /* DOCSIS frames that one DEPI frame can complete: one a segment. */
 #define RECEIVER_FRAMES_MAX PSP_COUNT_MAX
 
+struct modem_state;
+struct modem_key;
+struct modems;
+
 /* What the device knows of a DOCSIS frame, and what the modem adds: in the mbuf's private area. */
 struct frame_info {
 	uint32_t channel; /* index */
-	uint32_t modem; /* index */
+	/* Set with it: the modem, those of which it is one, and the generation of its key. */
+	const struct modem_state *modem;
+	const struct modems *modems;
+	const struct modem_key *key;
 	uint32_t stream; /* by the DSID; FRAME_NO_STREAM where the header has none */
 	uint16_t number; /* packet sequence number of the DSID */
 	uint16_t header_size;
@@ -52,6 +60,16 @@ struct receiver;
 struct receiver *receiver_create(const struct service_group *sg, struct rte_mempool *frames,
 				 struct account *account);
 
+/* Adds what is not there of the channels of a group that has changed, and knows the others by what they are
+ * now; what went is known on. More than three in four of its places are not taken. */
+void receiver_set_channels(struct receiver *r, const struct channel *channels, uint32_t count);
+
+/* Whether a channel has, or had, this session. */
+bool receiver_has_session(struct receiver *r, uint32_t id);
+
+/* Whether DEPI frames of sessions that no channel has are left alone, as these may be about to come. */
+void receiver_hold_unknown(struct receiver *r, bool hold);
+
 /* Frees also the frames that are not complete. */
 void receiver_free(struct receiver *r);
 
@@ -70,6 +88,7 @@ void receiver_restart(struct receiver *r, receiver_wants_fn wants, void *ctx);
 /*
  * Takes one DEPI frame, which remains the caller's and may be a chain, and puts out the DOCSIS
  * frames that it completes, channel, head_only and size in their info set: at most
- * RECEIVER_FRAMES_MAX. Returns how many.
+ * RECEIVER_FRAMES_MAX. Returns how many, or RECEIVER_UNKNOWN with nothing counted.
  */
+#define RECEIVER_UNKNOWN UINT_MAX
 unsigned receiver_take(struct receiver *r, struct rte_mbuf *depi, struct rte_mbuf **frames);

@@ -18,24 +18,41 @@ int uplink_rphy_create(struct uplink_rphy *r, const struct service_group *sg, ui
 		       struct rte_mempool *packets) {
 	if (uplink_output_create(&r->output, sg, port, packets) != 0)
 		return -1;
-	r->channels = calloc(sg->upstream_channel_count, sizeof(*r->channels));
+	r->channels = calloc(SG_MAX_UPSTREAM_CHANNELS, sizeof(*r->channels));
 	if (r->channels == NULL) {
 		fprintf(stderr, "traffic: no memory for the upstream channels\n");
 		return -1;
 	}
-	for (size_t c = 0; c < sg->upstream_channel_count; c++) {
-		const struct upstream_channel *config = &sg->upstream_channels[c];
+	uplink_rphy_set_channels(r, sg->upstream_channels, (uint32_t)sg->upstream_channel_count);
+	return 0;
+}
+
+/* What is open was for the session that there was. */
+static void session_set(struct uplink_rphy *r, struct uplink_session *s, uint32_t *id,
+			uint32_t next) {
+	if (*id == next)
+		return;
+	uplink_session_close(&r->output, s);
+	*s = (struct uplink_session){0};
+	uplink_session_create(s, &r->output, next);
+	*id = next;
+}
+
+void uplink_rphy_set_channels(struct uplink_rphy *r, const struct upstream_channel *channels,
+			      uint32_t count) {
+	for (uint32_t c = 0; c < count; c++) {
+		const struct upstream_channel *config = &channels[c];
 		struct uplink_channel *channel = &r->channels[c];
 
+		if (config->session == 0)
+			continue; /* a free place */
 		channel->format = config->type == UPSTREAM_OFDMA ? UEPI_OFDMA : UEPI_SC_QAM;
-		channel->session_id = config->session;
 		channel->has_requests = config->request_session != 0;
 		channel->has_ranging = config->ranging_session != 0;
-		uplink_session_create(&channel->data, &r->output, config->session);
-		uplink_session_create(&channel->requests, &r->output, config->request_session);
-		uplink_session_create(&channel->ranging, &r->output, config->ranging_session);
+		session_set(r, &channel->data, &channel->session_id, config->session);
+		session_set(r, &channel->requests, &channel->request_id, config->request_session);
+		session_set(r, &channel->ranging, &channel->ranging_id, config->ranging_session);
 	}
-	return 0;
 }
 
 void uplink_rphy_free(struct uplink_rphy *r) {

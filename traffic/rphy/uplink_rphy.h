@@ -20,7 +20,7 @@
 
 struct uplink_channel {
 	enum uepi_format format;
-	uint32_t session_id;
+	uint32_t session_id, request_id, ranging_id;
 	uint32_t minislot; /* of the next grant */
 	uint32_t burst_id;
 	bool has_requests;
@@ -57,6 +57,11 @@ struct uplink_burst {
 /* `packets` as in struct uplink_options. Returns 0, or -1 after a message. To be freed by uplink_rphy_free() in either case. */
 int uplink_rphy_create(struct uplink_rphy *r, const struct service_group *sg, uint16_t port,
 		       struct rte_mempool *packets);
+
+/* The channels by their places in the group, 0 .. `count` - 1; free places have no session. Those whose
+ * session is the same go on. */
+void uplink_rphy_set_channels(struct uplink_rphy *r, const struct upstream_channel *channels,
+			      uint32_t count);
 
 void uplink_rphy_free(struct uplink_rphy *r);
 

@@ -73,6 +73,10 @@ bool uplink_has_made(const struct uplink *u, const struct packet_tag *tag) {
 	return tag->magic == u->magic;
 }
 
+bool uplink_made_earlier(const struct uplink *u, const struct packet_tag *tag) {
+	return tag->magic != u->magic;
+}
+
 bool uplink_is_earlier(const struct uplink *u, const struct packet_tag *tag) {
 	return tag->magic - u->first_magic < u->magic - u->first_magic;
 }

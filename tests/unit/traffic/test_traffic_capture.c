@@ -245,6 +245,7 @@ static void a_capture_is_counted(void **state) {
 static void a_replay_is_proven(void **state) {
 	struct flow_state flows[3] = {{.dsid = 0}};
 	const struct modems modems = {.flows = flows};
+	const struct modem_state modem = {.flow_count = 3};
 	struct rte_mbuf *packets[GENERATOR_BURST];
 	uint32_t next[3] = {0};
 	struct capture_replay r;
@@ -258,24 +259,27 @@ static void a_replay_is_proven(void **state) {
 	for (uint32_t i = 0; i < 30; i++) {
 		uint8_t *p = rte_pktmbuf_mtod(packets[i], uint8_t *);
 		uint32_t size = packets[i]->pkt_len;
-		struct frame_info info = {.stream = i % 4 == 1 ? 2 : 0};
+		struct frame_info info = {
+			.modem = &modem,
+			.modems = &modems,
+			.stream = i % 4 == 1 ? 2 : 0,
+		};
 		struct frame_fields fields;
 		struct arrived out;
 
 		assert_int_equal(frame_parse(p, size, &fields), FRAME_GOOD);
 		checksums_check(p, &fields);
-		assert_int_equal(verify(g, &modems, &info, p, size, &out), CORRUPTION_NONE);
+		assert_int_equal(verify(g, &info, p, size, &out), CORRUPTION_NONE);
 		assert_int_equal(out.sequence, next[info.stream]++);
 		assert_int_equal(out.tsc, 7);
 		for (uint32_t at = 6; at < size; at++) {
 			p[at] ^= 0x10;
-			assert_int_not_equal(verify(g, &modems, &info, p, size, &out),
-					     CORRUPTION_NONE);
+			assert_int_not_equal(verify(g, &info, p, size, &out), CORRUPTION_NONE);
 			p[at] ^= 0x10;
 		}
-		assert_int_not_equal(verify(g, &modems, &info, p, size - 1, &out), CORRUPTION_NONE);
+		assert_int_not_equal(verify(g, &info, p, size - 1, &out), CORRUPTION_NONE);
 		info.stream = 1;
-		assert_int_equal(verify(g, &modems, &info, p, size, &out), CORRUPTION_STREAM);
+		assert_int_equal(verify(g, &info, p, size, &out), CORRUPTION_STREAM);
 	}
 	assert_int_equal(g->by_class[CLASS_CLASSIFIED], 8);
 	generator_take_back(g, packets + 10, 20);

@@ -62,6 +62,7 @@ static void class_check(uint32_t class, const struct evaluation *e) {
 static void prove(const struct generator *g, uint8_t *frame, uint32_t size) {
 	struct flow_state flows[3] = {{.dsid = 0}};
 	const struct modems modems = {.flows = flows};
+	const struct modem_state modem = {.flow_count = 3};
 	const struct target *target;
 	struct frame_info info;
 	struct packet_tag tag;
@@ -69,17 +70,21 @@ static void prove(const struct generator *g, uint8_t *frame, uint32_t size) {
 
 	packet_tag_read(frame + packet_tag_find(frame, size), &tag);
 	target = targets_of(&g->targets, tag.target);
-	info = (struct frame_info){.modem = target->modem, .stream = target->stream};
-	assert_int_equal(verify(g, &modems, &info, frame, size, &out), CORRUPTION_NONE);
+	info = (struct frame_info){
+		.modem = &modem,
+		.modems = &modems,
+		.stream = target->stream,
+	};
+	assert_int_equal(verify(g, &info, frame, size, &out), CORRUPTION_NONE);
 	assert_int_equal(out.sequence, tag.sequence);
 	/* Another flow's ports or source address; another flow's tag. */
 	for (size_t at = 26; at < 38; at += at == 29 ? 5 : 1) {
 		frame[at] ^= 1;
-		assert_int_not_equal(verify(g, &modems, &info, frame, size, &out), CORRUPTION_NONE);
+		assert_int_not_equal(verify(g, &info, frame, size, &out), CORRUPTION_NONE);
 		frame[at] ^= 1;
 	}
 	frame[target->template.size + 7] ^= 1;
-	assert_int_not_equal(verify(g, &modems, &info, frame, size, &out), CORRUPTION_NONE);
+	assert_int_not_equal(verify(g, &info, frame, size, &out), CORRUPTION_NONE);
 	frame[target->template.size + 7] ^= 1;
 }
 

@@ -8,6 +8,7 @@
 #include <rte_security.h>
 
 #include "core/evaluate.h"
+#include "follow/downlink_change.h"
 #include "model/loader.h"
 #include "platform/platform.h"
 #include "platform/port.h"
@@ -17,6 +18,28 @@
 #include "wire/ip.h"
 #include "wire/l2tpv3.h"
 
+const uint8_t rig_next_bytes[16] = {0x77, 1};
+
+static void rig_sessions_open(struct rig *r) {
+	for (uint32_t m = 0; m < r->sg.modem_count; m++) {
+		r->sessions[m] =
+			crypto_session(&r->crypto, CRYPTO_DOWNLINK, r->sg.modems[m].security.key);
+		assert_non_null(r->sessions[m]);
+	}
+}
+
+static void rig_sessions_close(struct rig *r) {
+	for (uint32_t m = 0; m < r->sg.modem_count; m++)
+		crypto_session_free(&r->crypto, r->sessions[m]);
+}
+
+void rig_become(struct rig *r, const struct service_group *sg) {
+	rig_sessions_close(r);
+	service_group_free(&r->sg);
+	r->sg = *sg;
+	rig_sessions_open(r);
+}
+
 void rig_open(struct rig *r) {
 	static const uint8_t other_key[16] = {0xee};
 	struct platform_options options = {.program = "test", .memory_mb = 256};
@@ -25,12 +48,10 @@ void rig_open(struct rig *r) {
 	assert_int_equal(
 		service_group_load_text("rig", rig_config, sizeof(rig_config) - 1, &r->sg, stderr),
 		0);
-	assert_int_equal(crypto_open(&r->crypto, "test", 2, 16, 1024), 0);
-	for (uint32_t m = 0; m < RIG_MODEMS; m++) {
-		r->sessions[m] =
-			crypto_session(&r->crypto, CRYPTO_DOWNLINK, r->sg.modems[m].security.key);
-		assert_non_null(r->sessions[m]);
-	}
+	assert_int_equal(crypto_open(&r->crypto, "test", 2, 64, 1024), 0);
+	rig_sessions_open(r);
+	r->next_session = crypto_session(&r->crypto, CRYPTO_DOWNLINK, rig_next_bytes);
+	assert_non_null(r->next_session);
 	r->wrong_session = crypto_session(&r->crypto, CRYPTO_DOWNLINK, other_key);
 	r->pool = rte_pktmbuf_pool_create("rig", 4095, 0, 0, 4096, SOCKET_ID_ANY);
 	assert_non_null(r->pool);
@@ -39,8 +60,8 @@ void rig_open(struct rig *r) {
 }
 
 void rig_close(struct rig *r) {
-	for (uint32_t m = 0; m < RIG_MODEMS; m++)
-		crypto_session_free(&r->crypto, r->sessions[m]);
+	rig_sessions_close(r);
+	crypto_session_free(&r->crypto, r->next_session);
 	crypto_session_free(&r->crypto, r->wrong_session);
 	for (int i = 0; i < 2; i++) {
 		port_close(r->network[i]);
@@ -53,6 +74,7 @@ void rig_close(struct rig *r) {
 
 void rig_start(struct rig *r, const char *mix, uint64_t seed) {
 	struct traffic_options options = {
+		.streams = r->follows ? 64 : 0,
 		.network_port = r->network[0],
 		.rphy_port = r->rphy[0],
 		.crypto = &r->crypto,
@@ -67,12 +89,17 @@ void rig_start(struct rig *r, const char *mix, uint64_t seed) {
 	assert_non_null(r->traffic);
 	/* Modems wait as long as the test does: the machine may run something else between two frames. */
 	r->traffic->downlink->resequencers.timeout = UINT64_MAX;
+	if (r->follows) { /* and what was before a change is known as long */
+		r->traffic->downlink->follow->keep = UINT64_MAX / 2;
+		r->traffic->downlink->follow->hold = UINT64_MAX;
+	}
+	r->unknown = 0;
 	memset(r->psp, 0xff, sizeof(r->psp)); /* wraps soon */
 	memset(r->numbers, 0xff, sizeof(r->numbers));
 }
 
 static uint32_t rig_modem_of(const struct rig *r, const struct frame_fields *f) {
-	for (uint32_t m = 0; m < RIG_MODEMS; m++) {
+	for (uint32_t m = 0; m < r->sg.modem_count; m++) {
 		for (size_t a = 0; a < r->sg.modems[m].address_count; a++) {
 			const struct ip_address *address = &r->sg.modems[m].addresses[a];
 
@@ -81,12 +108,14 @@ static uint32_t rig_modem_of(const struct rig *r, const struct frame_fields *f) 
 				return m;
 		}
 	}
-	fail_msg("a packet for no modem");
-	return 0;
+	if (!r->follows)
+		fail_msg("a packet for no modem");
+	return RIG_NOBODY;
 }
 
 /* CRC and encryption by the crypto device, the other direction than under test. */
-static void rig_encrypt(struct rig *r, struct rig_frame *f, void *session, bool encrypted) {
+static void rig_encrypt(struct rig *r, struct rig_frame *f, void *session, const uint8_t *iv,
+			bool encrypted) {
 	struct rte_mbuf *m = rte_pktmbuf_alloc(r->pool);
 	struct rte_crypto_op *op = rte_crypto_op_alloc(r->crypto.ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
 	uint16_t pdu = (uint16_t)(f->size - f->header_size);
@@ -102,8 +131,7 @@ static void rig_encrypt(struct rig *r, struct rig_frame *f, void *session, bool 
 	op->sym->auth.data.length = pdu - 4u;
 	op->sym->cipher.data.offset = (uint32_t)f->header_size + 12;
 	op->sym->cipher.data.length = encrypted ? pdu - 12u : 0;
-	memcpy(rte_crypto_op_ctod_offset(op, uint8_t *, DOCSIS_IV_OFFSET),
-	       r->sg.modems[f->modem].security.iv, DOCSIS_IV_SIZE);
+	memcpy(rte_crypto_op_ctod_offset(op, uint8_t *, DOCSIS_IV_OFFSET), iv, DOCSIS_IV_SIZE);
 	assert_int_equal(rte_cryptodev_enqueue_burst(r->crypto.device, 1, &op, 1), 1);
 	while (done == 0)
 		done = rte_cryptodev_dequeue_burst(r->crypto.device, 1, &op, 1);
@@ -113,13 +141,17 @@ static void rig_encrypt(struct rig *r, struct rig_frame *f, void *session, bool 
 	rte_crypto_op_free(op);
 }
 
+static bool rig_next_key(const struct rig *r, uint32_t modem) {
+	return r->next_key && r->sg.modems[modem].security.has_next_key;
+}
+
 static struct docsis_down_header rig_header(struct rig *r, const struct rig_frame *f) {
 	const struct modem *m = &r->sg.modems[f->modem];
 	const struct service_flow *flow = &m->service_flows[f->flow];
 	struct docsis_down_header h = {
 		.privacy = true,
 		.encrypted = m->security.cipher == CIPHER_AES_128,
-		.key_sequence = m->security.key_sequence,
+		.key_sequence = (m->security.key_sequence + rig_next_key(r, f->modem)) & 0x0f,
 		.said = m->security.said,
 		.ds = flow->has_dsid ? DS_EHDR_SEQUENCE : DS_EHDR_PRIORITY,
 		.priority = flow->priority,
@@ -138,11 +170,17 @@ static bool rig_encode(struct rig *r, const uint8_t *packet, size_t size,
 	struct docsis_down_header h;
 	struct frame_fields fields;
 	struct evaluation e;
+	void *session;
 	bool meant;
 	uint8_t *pdu;
 
 	assert_int_equal(frame_parse(packet, size, &fields), FRAME_GOOD);
 	f->modem = rig_modem_of(r, &fields);
+	f->size = 0;
+	if (f->modem == RIG_NOBODY) {
+		r->unknown++;
+		return false;
+	}
 	e = evaluate(&r->sg, &r->sg.modems[f->modem], &fields);
 	assert_int_equal(e.action, FILTER_PERMIT);
 	f->flow = e.flow;
@@ -160,7 +198,11 @@ static bool rig_encode(struct rig *r, const uint8_t *packet, size_t size,
 	if (fault->plain != NULL)
 		fault->plain(pdu, size);
 	f->size = f->header_size + size + 4;
-	rig_encrypt(r, f, fault->wrong_key ? r->wrong_session : r->sessions[f->modem], h.encrypted);
+	session = rig_next_key(r, f->modem) ? r->next_session : r->sessions[f->modem];
+	rig_encrypt(r, f, fault->wrong_key ? r->wrong_session : session,
+		    rig_next_key(r, f->modem) ? r->sg.modems[f->modem].security.next_iv
+					      : r->sg.modems[f->modem].security.iv,
+		    h.encrypted);
 	if (fault->wire != NULL)
 		fault->wire(f);
 	return meant;
@@ -243,6 +285,8 @@ void rig_send_frame(struct rig *r, const struct rig_frame *f) {
 	struct rig_segment b = {f->bytes + first, f->size - first, false, true};
 	uint8_t depi[RIG_MTU + 14];
 
+	if (f->size == 0)
+		return; /* was dropped */
 	rig_send(r, depi, rig_depi(r, f->channel, &a, 1, depi));
 	if (!a.end)
 		rig_send(r, depi, rig_depi(r, f->channel, &b, 1, depi));
@@ -258,8 +302,8 @@ struct traffic_result rig_finish(struct rig *r) {
 	traffic_result(r->traffic, &result);
 	traffic_free(r->traffic);
 	r->traffic = NULL;
-	assert_int_equal(result.sent,
-			 result.proven + result.counted + result.lost + result.corrupted);
+	assert_int_equal(result.sent, result.proven + result.counted + result.lost +
+					      result.sent_to_removed + result.corrupted);
 	assert_int_equal(rte_mempool_in_use_count(r->crypto.ops), 0);
 	assert_int_equal(rte_mempool_in_use_count(r->pool), 0);
 	return result;

@@ -21,7 +21,9 @@
 
 #define RIG_MODEMS 3
 #define RIG_CHANNELS 3
-#define RIG_FLOWS_MAX 2
+#define RIG_MODEMS_MAX 8 /* of a service group that changes */
+#define RIG_FLOWS_MAX 4
+#define RIG_NOBODY UINT32_MAX
 
 struct rig_frame {
 	uint32_t modem;
@@ -48,16 +50,20 @@ struct rig_fault {
 struct rig {
 	struct service_group sg;
 	struct docsis_crypto crypto; /* queue 0 is the traffic's, queue 1 ours */
-	void *sessions[RIG_MODEMS];
+	void *sessions[RIG_MODEMS_MAX];
+	void *next_session; /* of rig_next_bytes, which a modem's next key is */
+	bool next_key; /* is used for the frames of modems that have one */
 	void *wrong_session;
 	struct rte_mempool *pool;
 	uint16_t network[2]; /* the traffic's end, our end */
 	uint16_t rphy[2];
 	struct traffic *traffic;
 	struct groups groups; /* of rig_groups() */
-	uint16_t numbers[RIG_MODEMS][RIG_FLOWS_MAX]; /* next packet sequence number */
+	uint16_t numbers[RIG_MODEMS_MAX][RIG_FLOWS_MAX]; /* next packet sequence number */
 	uint16_t psp[RIG_CHANNELS]; /* next PSP sequence number */
 	uint8_t counters[RIG_CHANNELS];
+	bool follows; /* packets may be for no modem: they are dropped */
+	unsigned unknown; /* that were */
 	unsigned turn; /* spreads a bonding group's frames */
 };
 
@@ -68,9 +74,14 @@ struct rig_segment {
 	bool end;
 };
 
+extern const uint8_t rig_next_bytes[16];
+
 void rig_open(struct rig *r);
 
 void rig_close(struct rig *r);
+
+/* The service group is another from now on, for us alone; the rig frees it. */
+void rig_become(struct rig *r, const struct service_group *sg);
 
 /* The rig's traffic as the only group of a run. */
 static inline struct groups *rig_groups(struct rig *r) {

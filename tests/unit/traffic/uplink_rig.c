@@ -56,6 +56,7 @@ void uplink_rig_start(struct uplink_rig *r, const char *mix, uint64_t rate) {
 		.crypto = &r->crypto,
 		.rate = rate,
 		.seed = UPLINK_RIG_SEED,
+		.streams = r->room,
 	};
 	char error[128];
 

@@ -86,6 +86,7 @@ struct uplink_rig {
 	uint16_t ports[2]; /* the sender's, ours */
 	struct uplink *uplink;
 	uint32_t grant; /* its size */
+	uint32_t room; /* for streams of a service group that changes; 0: it does not */
 
 	struct rig_received came;
 };

@@ -20,6 +20,12 @@ def folders() -> list[Path]:
     return [*places, Path(f"/tmp/vcmts-{os.getuid()}")]
 
 
+def of_process(pid: int) -> Path | None:
+    """The one that vcmtsd has made by itself; None: it could not, and has told so."""
+    files = (folder / f"{pid}-control.sock" for folder in folders())
+    return next((file for file in files if file.exists()), None)
+
+
 def served(path: Path) -> bool:
     """Whether somebody listens there; a file of a process that is gone stays."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:

@@ -18,6 +18,7 @@ from rich.console import Console
 
 from vcmts import configuration
 from vcmts.child import INTERRUPTED, Stopped, folder, start, stoppable, writable
+from vcmts.control import place
 from vcmts.paths import MistakeError, complain, program
 from vcmts.run import expected, groups, rates, summary
 from vcmts.run.plane import Ends, data_plane, facts_of, free_core, wire
@@ -95,7 +96,19 @@ def traffic_command(
     if given.impair is not None:
         command += ["--impair", given.impair]
     command += ["--duration", given.duration]
-    return [*command, "--core", str(core), "--main-core", str(core)]
+    # What follows changes takes no time from what sends and receives, where a core is to spare.
+    spare = (other for other in allowed if other != core and other not in facts["cores"])
+    return [*command, "--core", str(core), "--main-core", str(next(spare, core))]
+
+
+def following(given: argparse.Namespace, pid: int) -> list[str]:
+    """What makes the traffic follow the changes of the data plane of this process, where it can."""
+    if given.replay is not None or given.flows is not None or given.impair is not None:
+        return []
+    if given.control_socket == "none":
+        return []
+    found = place.of_process(pid) if given.control_socket is None else given.control_socket
+    return [] if found is None else ["--follow", str(found)]
 
 
 def in_our_words(said: str) -> str:
@@ -133,14 +146,14 @@ def complain_of_full_queues(whole: dict[str, Any], facts: dict[str, Any]) -> Non
         complain(f"{full:,} packets found full queues: {carried}; a smaller --rate helps")
 
 
-def carry(config: Path, place: Path, given: argparse.Namespace, stopped: Stopped) -> int:
+def carry(config: Path, within: Path, given: argparse.Namespace, stopped: Stopped) -> int:
     """Runs both programs on the configuration. Returns the exit status."""
     facts = facts_of(config)
     several = len(groups.of_facts(facts)) > 1
     own = several and given.ports == "own"
     mtu = groups.largest_mtu(facts)
-    ends = [wire(place, n, name, mtu, own=own) for n, name in enumerate(("network", "rphy"))]
-    plane, proven = place / "vcmtsd.json", place / "traffic.json"
+    ends = [wire(within, n, name, mtu, own=own) for n, name in enumerate(("network", "rphy"))]
+    plane, proven = within / "vcmtsd.json", within / "traffic.json"
     command = traffic_command(config, ends, proven, facts, given)
     mistaken = refused(command)
     if mistaken != 0:
@@ -151,8 +164,9 @@ def carry(config: Path, place: Path, given: argparse.Namespace, stopped: Stopped
         latency=given.latency,
         several=several,
         control=given.control_socket,
-    ):
+    ) as served:
         if not stopped.asked:
+            command += following(given, served.pid)
             status = stopped.wait(start(command, quiet=True))
     if not plane.exists() or not proven.exists():
         if stopped.asked:
@@ -174,5 +188,5 @@ def carry(config: Path, place: Path, given: argparse.Namespace, stopped: Stopped
 
 def main(arguments: argparse.Namespace) -> int:
     writable(arguments.json)
-    with folder() as place, stoppable() as stopped:
-        return carry(configuration.chosen(arguments, place), place, arguments, stopped)
+    with folder() as within, stoppable() as stopped:
+        return carry(configuration.chosen(arguments, within), within, arguments, stopped)

@@ -104,13 +104,18 @@ def latency_rows(drawn: Table, title: str, latencies: list[Json | None]) -> None
             drawn.add_row(f"{title} {key}", *told)
 
 
+def counts_of(parts: list[Json]) -> list[str]:
+    """Those that a table shows."""
+    return [*COUNTS, "sent_to_removed"] if any(map(removed, parts)) else [*COUNTS]
+
+
 def packets_table(summary: Json) -> Table:
     """A column a direction; a reason for drops is shown where it was met."""
     shown = directions(summary)
     parts = [summary[direction] for direction in shown]
     drawn = table("packets", "", *shown)
-    for key in COUNTS:
-        drawn.add_row(key, *(f"{part[key]:,}" for part in parts))
+    for key in counts_of(parts):
+        drawn.add_row(key.replace("_", " "), *(f"{part[key]:,}" for part in parts))
     for reason in dict.fromkeys(name for part in parts for name in part["drops"]):
         counts = [part["drops"].get(reason, 0) for part in parts]
         if any(counts):
@@ -186,15 +191,22 @@ def cost(part: Json) -> int:
     return int(due["lost"] + due["corrupted"])
 
 
+def removed(part: Json) -> int:
+    """Packets for modems that the data plane had no more, or otherwise, by then."""
+    return int(part.get("sent_to_removed", 0))
+
+
 def verdict(summary: Json) -> str:
     parts = [summary[direction] for direction in directions(summary)]
-    proven = all(part["proven"] + cost(part) == part["sent"] for part in parts)
+    proven = all(part["proven"] + cost(part) + removed(part) == part["sent"] for part in parts)
     told = [
         f"{part['proven']:,} of {part['sent']:,} {direction} at {part['gbps']:.2f} Gbps"
         for direction, part in zip(directions(summary), parts, strict=True)
     ]
     impaired = sum(cost(part) for part in parts)
     spared = f" but {impaired:,} that --impair cost" if impaired else ""
+    gone = sum(removed(part) for part in parts)
+    spared += f" but {gone:,} sent to modems that had been removed" if gone else ""
     lost, seconds = sum(part["lost"] for part in parts), max(part["seconds"] for part in parts)
     several = summary.get("groups", [])
     of = f" of {len(several)} service groups" if len(several) > 1 else ""

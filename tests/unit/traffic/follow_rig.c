@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "follow_rig.h"
+
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+
+#include "model/server_config.h"
+#include "test.h"
+#include "traffic_rig_json.h"
+
+struct rig follow_rig;
+struct rig_frame follow_frames[8 * FOLLOW_PACKETS];
+struct fake_server follow_server;
+struct follow following;
+
+int follow_open_rig(void **state) {
+	(void)state;
+	rig_open(&follow_rig);
+	return 0;
+}
+
+int follow_close_rig(void **state) {
+	(void)state;
+	rig_close(&follow_rig);
+	return 0;
+}
+
+char *follow_rig_json(void) {
+	char *text = strdup(rig_config_json);
+
+	for (char *p = text; *p != '\0'; p++)
+		*p = *p == '\'' ? '"' : *p;
+	return text;
+}
+
+/* What the rig does from now on is what the server's configuration says. */
+static void rig_obey(void) {
+	char *text = json_dumps(follow_server.config, 0);
+	struct server_config config;
+
+	assert_int_equal(
+		server_config_load_text("test", text, strlen(text), NULL, NULL, &config, stderr),
+		0);
+	rig_become(&follow_rig, &config.groups[0]);
+	free(config.groups);
+	free(config.name);
+	free(text);
+}
+
+json_t *follow_modem(json_t *config, size_t index) {
+	return json_array_get(json_object_get(config, "modems"), index);
+}
+
+/* The server takes what is `text`, with single quotes, into the object. */
+void follow_set_json(json_t *object, const char *key, const char *text) {
+	char *quoted = strdup(text);
+
+	for (char *p = quoted; *p != '\0'; p++)
+		*p = *p == '\'' ? '"' : *p;
+	assert_int_equal(
+		json_object_set_new(object, key, json_loads(quoted, JSON_DECODE_ANY, NULL)), 0);
+	free(quoted);
+}
+
+void follow_change_end(void) {
+	fake_server_end(&follow_server);
+	rig_obey();
+}
+
+/* The traffic learns what the server is, and takes it. */
+void follow_learn(void) {
+	struct rte_mbuf *packets[32];
+	uint16_t n;
+
+	follow_look(&following);
+	traffic_change_round(follow_rig.traffic, rte_rdtsc());
+	n = rte_eth_rx_burst(follow_rig.network[1], 0, packets, 32);
+	assert_int_equal(n, 0);
+}
+
+int follow_begin(void **state) {
+	char *text = follow_rig_json();
+
+	(void)state;
+	fake_server_open(&follow_server, text);
+	free(text);
+	rig_obey();
+	follow_rig.follows = true;
+	follow_rig.next_key = false;
+	rig_start(&follow_rig, "256", 1);
+	rig_groups(&follow_rig);
+	assert_int_equal(follow_create(&following, follow_server.path, &follow_rig.groups,
+				       &follow_rig.sg, rte_get_tsc_hz()),
+			 0);
+	for (int i = 0; i < 4; i++)
+		follow_learn();
+	return 0;
+}
+
+struct traffic_result follow_finish(void) {
+	struct traffic_result r;
+
+	traffic_stop(follow_rig.traffic);
+	while (traffic_receive(follow_rig.traffic) > 0)
+		;
+	traffic_finish(follow_rig.traffic);
+	traffic_result(follow_rig.traffic, &r);
+	assert_int_equal(r.sent, r.proven + r.lost + r.sent_to_removed + r.corrupted);
+	return r;
+}
+
+int follow_end(void **state) {
+	(void)state;
+	follow_free(&following);
+	traffic_free(follow_rig.traffic);
+	follow_rig.traffic = NULL;
+	fake_server_close(&follow_server);
+	assert_int_equal(rte_mempool_in_use_count(follow_rig.crypto.ops), 0);
+	assert_int_equal(rte_mempool_in_use_count(follow_rig.pool), 0);
+	follow_rig.follows = false;
+	return 0;
+}
+
+void follow_send(unsigned from, unsigned n) {
+	for (unsigned i = from; i < from + n; i++)
+		rig_send_frame(&follow_rig, &follow_frames[i]);
+}
+
+unsigned follow_count(unsigned from, unsigned n, uint32_t modem) {
+	unsigned count = 0;
+
+	for (unsigned i = from; i < from + n; i++)
+		count += follow_frames[i].size > 0 && follow_frames[i].modem == modem;
+	return count;
+}
+
+void follow_take_and_send(unsigned n) {
+	rig_take(&follow_rig, follow_frames, n, NULL);
+	follow_send(0, n);
+}
+
+void assert_all_proven(const struct traffic_result *r) {
+	assert_int_equal(r->proven, r->sent);
+	assert_true(traffic_result_good(r));
+	for (int i = 0; i < UNEXPECTEDS; i++)
+		assert_int_equal(r->unexpected[i], 0);
+}
+
+#define NEW_MODEM                                                                           \
+	"{'mac': '02:01:00:00:00:04', 'addresses': ['10.0.0.4'], 'cpe_limit': 4, "          \
+	"'filter_groups': [1], 'bonding_group': 1, 'security': {'said': 4, 'cipher': "      \
+	"'aes-128', 'key': '4f0e0d0c0b0a09080706050403020100', 'iv': "                      \
+	"'101112131415161718191a1b1c1d1e1f', 'key_sequence': 7}, 'service_flows': [{'id': " \
+	"9, 'priority': 0, 'dsid': 9, 'buffer': '512 kB'}]}"
+
+void follow_modem_add(void) {
+	json_t *modems = json_object_get(fake_server_begin(&follow_server), "modems");
+	json_t *holder = json_object();
+
+	follow_set_json(holder, "modem", NEW_MODEM);
+	json_array_append(modems, json_object_get(holder, "modem"));
+	json_decref(holder);
+	memset(follow_rig.numbers[3], 0, sizeof(follow_rig.numbers[3]));
+	follow_change_end();
+}
+
+void follow_modem_remove(void) {
+	json_t *modems = json_object_get(fake_server_begin(&follow_server), "modems");
+
+	json_array_remove(modems, json_array_size(modems) - 1);
+	follow_change_end();
+}

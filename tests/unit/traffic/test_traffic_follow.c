@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The downstream of a server that changes: modems that come and go while packets are under way. */
+#include <rte_cycles.h>
+
+#include "follow/downlink_change.h"
+#include "follow_rig.h"
+#include "test.h"
+#include "traffic_parts.h"
+
+static void a_modem_that_comes_is_proven_from_its_first_packet(void **state) {
+	struct traffic_result r;
+
+	(void)state;
+	follow_take_and_send(FOLLOW_PACKETS);
+	follow_modem_add();
+	follow_learn();
+	assert_int_equal(following.changes, 1);
+	rig_take(&follow_rig, follow_frames, 4 * FOLLOW_PACKETS, NULL);
+	follow_send(0, 4 * FOLLOW_PACKETS);
+	/* Five addresses, of which it has one. */
+	assert_in_range(follow_count(0, 4 * FOLLOW_PACKETS, 3), 4 * FOLLOW_PACKETS / 8,
+			4 * FOLLOW_PACKETS / 3);
+	r = follow_finish();
+	assert_all_proven(&r);
+	assert_int_equal(r.sent, 5 * FOLLOW_PACKETS);
+}
+
+static void what_is_sent_to_a_removed_modem_is_told(void **state) {
+	struct traffic_result r;
+
+	(void)state;
+	follow_take_and_send(FOLLOW_PACKETS);
+	follow_modem_remove();
+	follow_take_and_send(FOLLOW_PACKETS); /* the traffic does not know yet */
+	assert_true(follow_rig.unknown > 0);
+	follow_learn();
+	follow_take_and_send(2 * FOLLOW_PACKETS);
+	r = follow_finish();
+	assert_int_equal(r.sent_to_removed, follow_rig.unknown);
+	assert_int_equal(r.lost, 0);
+	assert_int_equal(r.proven, r.sent - follow_rig.unknown);
+	assert_true(traffic_result_good(&r));
+}
+
+/* What is lost of other modems in the meantime is lost. */
+static void losses_of_others_are_losses(void **state) {
+	struct traffic_result r;
+	unsigned victims = 0;
+
+	(void)state;
+	follow_modem_remove();
+	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
+	for (unsigned i = 0; i < FOLLOW_PACKETS; i++) {
+		if (follow_frames[i].modem == 0 && follow_frames[i].size > 0 && victims < 3)
+			victims++;
+		else
+			rig_send_frame(&follow_rig, &follow_frames[i]);
+	}
+	follow_learn();
+	r = follow_finish();
+	assert_int_equal(r.lost, victims);
+	assert_int_equal(r.sent_to_removed, follow_rig.unknown);
+	assert_false(traffic_result_good(&r));
+}
+
+/* What was lost long before the modem went was not sent to a removed modem. */
+static void earlier_losses_are_losses(void **state) {
+	struct traffic_result r;
+
+	(void)state;
+	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
+	for (unsigned i = 0; i < FOLLOW_PACKETS; i++) {
+		if (i > 0 || follow_frames[i].modem != 2)
+			rig_send_frame(&follow_rig, &follow_frames[i]);
+	}
+	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
+	for (unsigned i = 0, lost = 0; i < FOLLOW_PACKETS; i++) {
+		if (follow_frames[i].modem == 2 && lost < 2)
+			lost++;
+		else
+			rig_send_frame(&follow_rig, &follow_frames[i]);
+	}
+	/* Modems wait for the missing ones no longer. */
+	resequencers_flush(&follow_rig.traffic->downlink->resequencers, rte_rdtsc());
+	for (int i = 0; i < 4; i++)
+		follow_learn();
+	follow_take_and_send(FOLLOW_PACKETS); /* behind the look that counts */
+	follow_modem_remove();
+	follow_take_and_send(FOLLOW_PACKETS);
+	follow_learn();
+	r = follow_finish();
+	assert_in_range(r.lost, 2, 3);
+	assert_int_equal(r.sent_to_removed, follow_rig.unknown);
+}
+
+static void what_is_under_way_to_a_removed_modem_is_proven(void **state) {
+	struct traffic_result r;
+
+	(void)state;
+	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
+	follow_modem_remove();
+	assert_true(follow_count(0, FOLLOW_PACKETS, 2) > 0);
+	follow_learn();
+	follow_send(0, FOLLOW_PACKETS);
+	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
+	assert_int_equal(follow_rig.unknown, 0);
+	follow_send(0, FOLLOW_PACKETS);
+	r = follow_finish();
+	assert_all_proven(&r);
+}
+
+/* After its time is over the modem is a stranger, and the tags of before are too. */
+static void what_comes_much_later_is_lost(void **state) {
+	struct traffic_result r;
+	unsigned late;
+
+	(void)state;
+	follow_rig.traffic->downlink->follow->keep = 0;
+	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
+	late = follow_count(0, FOLLOW_PACKETS, 2);
+	follow_modem_remove();
+	follow_learn();
+	traffic_receive(follow_rig.traffic);
+	follow_look(&following); /* frees the change */
+	assert_null(following.groups[0].given);
+	follow_send(0, FOLLOW_PACKETS);
+	r = follow_finish();
+	assert_int_equal(r.corrupted_by[CORRUPTION_DESTINATION], late);
+	assert_int_equal(r.unexpected[UNEXPECTED_EARLIER], FOLLOW_PACKETS - late);
+}
+
+static void an_address_moves_to_another_modem(void **state) {
+	struct traffic_result r;
+	json_t *config;
+
+	(void)state;
+	follow_take_and_send(FOLLOW_PACKETS);
+	config = fake_server_begin(&follow_server);
+	follow_set_json(follow_modem(config, 1), "addresses", "['10.0.0.9']");
+	follow_set_json(follow_modem(config, 2), "addresses", "['10.0.0.3', '10.0.0.2']");
+	follow_change_end();
+	follow_take_and_send(FOLLOW_PACKETS); /* those to 10.0.0.2 come to the other modem */
+	follow_learn();
+	follow_take_and_send(2 * FOLLOW_PACKETS);
+	assert_true(follow_count(0, 2 * FOLLOW_PACKETS, 1) > 0);
+	r = follow_finish();
+	assert_all_proven(&r);
+}
+
+/* All of its modems go with it; what was made before is proven, and others may come. */
+static void all_modems_go(void **state) {
+	struct traffic_result r;
+	json_t *config;
+
+	(void)state;
+	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
+	config = fake_server_begin(&follow_server);
+	json_object_set_new(config, "service_group", json_integer(2)); /* this one is gone */
+	fake_server_end(&follow_server);
+	follow_learn();
+	assert_int_equal(traffic_send(follow_rig.traffic, rte_rdtsc()), 0);
+	follow_send(0, FOLLOW_PACKETS);
+	config = fake_server_begin(&follow_server);
+	json_object_set_new(config, "service_group", json_integer(1));
+	fake_server_end(&follow_server);
+	follow_learn();
+	memset(follow_rig.numbers, 0,
+	       sizeof(follow_rig.numbers)); /* the server's flows are others */
+	follow_take_and_send(FOLLOW_PACKETS);
+	r = follow_finish();
+	assert_all_proven(&r);
+	assert_int_equal(r.sent, 2 * FOLLOW_PACKETS);
+}
+
+/* Modems come and go all the time, and numbers of streams are given again. */
+static void changes_go_on(void **state) {
+	struct traffic_result r;
+
+	(void)state;
+	follow_rig.traffic->downlink->follow->keep = 0;
+	following.groups[0].downstream.numbers.rest = 0;
+	for (int i = 0; i < 100; i++) {
+		follow_modem_add();
+		follow_learn();
+		follow_take_and_send(FOLLOW_PACKETS);
+		assert_true(follow_count(0, FOLLOW_PACKETS, 3) > 0);
+		follow_modem_remove();
+		follow_learn();
+		follow_take_and_send(FOLLOW_PACKETS / 3);
+		traffic_receive(follow_rig.traffic);
+	}
+	r = follow_finish();
+	assert_all_proven(&r);
+	assert_int_equal(following.changes, 200);
+}
+
+/* A server that is silent or talks nonsense costs nothing but its changes. */
+static void a_rude_server_is_borne(void **state) {
+	struct traffic_result r;
+
+	(void)state;
+	follow_server.rude = true;
+	follow_learn();
+	follow_take_and_send(FOLLOW_PACKETS);
+	follow_server.rude = false;
+	follow_modem_add();
+	follow_learn();
+	follow_take_and_send(FOLLOW_PACKETS);
+	assert_true(follow_count(0, FOLLOW_PACKETS, 3) > 0);
+	r = follow_finish();
+	assert_all_proven(&r);
+}
+
+static void what_is_the_same_is_asked_for_once(void **state) {
+	(void)state;
+	assert_int_equal(follow_server.asked, 1);
+	follow_modem_add();
+	for (int i = 0; i < 5; i++)
+		follow_learn();
+	assert_int_equal(follow_server.asked, 2);
+	follow_take_and_send(FOLLOW_PACKETS);
+	follow_finish();
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, follow_begin, follow_end)
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		TEST(a_modem_that_comes_is_proven_from_its_first_packet),
+		TEST(what_is_sent_to_a_removed_modem_is_told),
+		TEST(losses_of_others_are_losses),
+		TEST(earlier_losses_are_losses),
+		TEST(what_is_under_way_to_a_removed_modem_is_proven),
+		TEST(what_comes_much_later_is_lost),
+		TEST(an_address_moves_to_another_modem),
+		TEST(all_modems_go),
+		TEST(changes_go_on),
+		TEST(a_rude_server_is_borne),
+		TEST(what_is_the_same_is_asked_for_once),
+	};
+
+	return cmocka_run_group_tests(tests, follow_open_rig, follow_close_rig);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames whose headers say what the traffic does not know yet: keys, flows, channels. */
+#include "follow/downlink_change.h"
+#include "follow_rig.h"
+#include "test.h"
+#include "traffic_parts.h"
+
+static void next_key_set(const char *security) {
+	follow_set_json(follow_modem(fake_server_begin(&follow_server), 0), "security", security);
+	follow_change_end();
+}
+
+#define NOW_KEY                                                                             \
+	"'said': 1, 'cipher': 'aes-128', 'key': '000102030405060708090a0b0c0d0e0f', 'iv': " \
+	"'101112131415161718191a1b1c1d1e1f', 'key_sequence': 1"
+#define NEXT_IV "'5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a'"
+#define NEXT_KEY "'77010000000000000000000000000000'"
+
+/* Installed, used, and the old one removed. */
+static void a_key_rolls(bool announced) {
+	struct traffic_result r;
+
+	follow_take_and_send(FOLLOW_PACKETS);
+	next_key_set("{" NOW_KEY ", 'next_key': " NEXT_KEY ", 'next_iv': " NEXT_IV "}");
+	if (announced)
+		follow_learn();
+	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS,
+		 NULL); /* with the old key, under way */
+	next_key_set("{'said': 1, 'cipher': 'aes-128', 'key': " NEXT_KEY ", 'iv': " NEXT_IV
+		     ", 'key_sequence': 2}");
+	rig_take(&follow_rig, follow_frames + FOLLOW_PACKETS, FOLLOW_PACKETS,
+		 NULL); /* with the new one */
+	assert_true(follow_count(FOLLOW_PACKETS, FOLLOW_PACKETS, 0) > 0);
+	follow_send(0, 2 * FOLLOW_PACKETS);
+	follow_learn();
+	follow_take_and_send(FOLLOW_PACKETS);
+	r = follow_finish();
+	assert_all_proven(&r);
+	assert_int_equal(r.sent, 4 * FOLLOW_PACKETS);
+}
+
+static void an_announced_key_rolls(void **state) {
+	(void)state;
+	a_key_rolls(true);
+}
+
+static void a_key_rolls_without_a_word(void **state) {
+	(void)state;
+	a_key_rolls(false);
+}
+
+/* Flows get other DSIDs and priorities, and a classifier leads elsewhere. */
+static void flows_differ(void **state) {
+	struct traffic_result r;
+	json_t *config;
+
+	(void)state;
+	follow_take_and_send(FOLLOW_PACKETS);
+	config = fake_server_begin(&follow_server);
+	follow_set_json(
+		follow_modem(config, 0), "service_flows",
+		"[{'id': 1, 'priority': 3, 'dsid': 17, 'buffer': '512 kB'}, {'id': 2, 'priority': "
+		"5, "
+		"'dsid': 2, 'buffer': '512 kB'}, {'id': 7, 'dsid': 33, 'buffer': '512 kB'}]");
+	follow_set_json(
+		follow_modem(config, 0), "classifiers",
+		"[{'family': 'ipv4', 'protocol': 'udp', 'destination_ports': 5004, 'service_flow': "
+		"7}, {'family': 'ipv6', 'tos': '0xb8/0xfc', 'service_flow': 2}]");
+	follow_change_end();
+	follow_rig.numbers[0][0] = 60000; /* another DSID's, far from those of the one before */
+	follow_take_and_send(2 * FOLLOW_PACKETS);
+	assert_true(follow_rig.traffic->downlink->follow->frames.count > 0);
+	follow_learn();
+	assert_int_equal(follow_rig.traffic->downlink->follow->frames.count, 0);
+	follow_take_and_send(2 * FOLLOW_PACKETS);
+	r = follow_finish();
+	assert_all_proven(&r);
+}
+
+/* A flow moves to a channel that nobody knew. */
+static void a_channel_comes(void **state) {
+	struct traffic_result r;
+	json_t *config, *holder = json_object();
+
+	(void)state;
+	config = fake_server_begin(&follow_server);
+	follow_set_json(
+		holder, "channel",
+		"{'id': 9, 'type': 'sc-qam', 'rate': '42.24 Mbps', 'session': 65545, 'pseudowire': "
+		"'psp-legacy', 'psp_extra': 'none', 'profile': 0}");
+	follow_set_json(holder, "groups",
+			"[{'id': 1, 'channels': [1, 2]}, {'id': 2, 'channels': [9]}]");
+	/* In the place of the third, as the rig sends the second modem's frames there. */
+	json_array_set(json_object_get(config, "channels"), 2, json_object_get(holder, "channel"));
+	json_object_set(config, "bonding_groups", json_object_get(holder, "groups"));
+	json_decref(holder);
+	follow_change_end();
+	follow_take_and_send(FOLLOW_PACKETS);
+	assert_true(follow_rig.traffic->downlink->follow->depi.count > 0);
+	follow_learn();
+	follow_take_and_send(FOLLOW_PACKETS);
+	r = follow_finish();
+	assert_all_proven(&r);
+}
+
+/* Nothing that the server says explains these frames. */
+static void what_nothing_explains_is_corrupted(void **state) {
+	struct traffic_result r;
+	unsigned wrong;
+
+	(void)state;
+	rig_take(&follow_rig, follow_frames, FOLLOW_PACKETS, NULL);
+	wrong = follow_count(0, FOLLOW_PACKETS, 1);
+	for (unsigned i = 0; i < FOLLOW_PACKETS; i++)
+		follow_frames[i].channel =
+			follow_frames[i].modem == 1 ? 0 : follow_frames[i].channel;
+	follow_send(0, FOLLOW_PACKETS);
+	assert_int_equal(follow_rig.traffic->downlink->follow->frames.count, wrong);
+	follow_learn();
+	traffic_receive(follow_rig.traffic);
+	assert_int_equal(follow_rig.traffic->downlink->follow->frames.count, 0);
+	r = follow_finish();
+	assert_int_equal(r.corrupted_by[CORRUPTION_CHANNEL], wrong);
+	assert_int_equal(r.proven, FOLLOW_PACKETS - wrong);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, follow_begin, follow_end)
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		TEST(an_announced_key_rolls),
+		TEST(a_key_rolls_without_a_word),
+		TEST(flows_differ),
+		TEST(a_channel_comes),
+		TEST(what_nothing_explains_is_corrupted),
+	};
+
+	return cmocka_run_group_tests(tests, follow_open_rig, follow_close_rig);
+}

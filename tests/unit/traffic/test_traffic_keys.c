@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A modem decrypts with either generation of its key, as the header of a frame says. */
+#include "test.h"
+#include "traffic_group.h"
+
+#define PACKETS 64
+
+static struct rig_frame frames[PACKETS];
+
+static void next_key_set(unsigned sequence) {
+	struct security_association *s = &rig.sg.modems[0].security;
+
+	s->key_sequence = (uint8_t)sequence;
+	s->has_next_key = true;
+	memcpy(s->next_key, rig_next_bytes, sizeof(s->next_key));
+	memset(s->next_iv, 0x5a, sizeof(s->next_iv));
+}
+
+static void next_key_unset(void) {
+	rig.sg.modems[0].security.key_sequence = 1;
+	rig.sg.modems[0].security.has_next_key = false;
+	rig.next_key = false;
+}
+
+static struct traffic_result half_and_half(unsigned sequence) {
+	next_key_set(sequence);
+	rig_start(&rig, "256", 1);
+	rig_take(&rig, frames, PACKETS / 2, NULL);
+	rig.next_key = true;
+	rig_take(&rig, frames + PACKETS / 2, PACKETS / 2, NULL);
+	for (unsigned i = 0; i < PACKETS; i++)
+		rig_send_frame(&rig, &frames[i]);
+	return rig_finish(&rig);
+}
+
+static void both_generations_are_decrypted(void **state) {
+	static const unsigned sequences[] = {1, 2, 15};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(sequences); i++) {
+		struct traffic_result r = half_and_half(sequences[i]);
+
+		next_key_unset();
+		assert_int_equal(r.proven, PACKETS);
+		assert_true(traffic_result_good(&r));
+	}
+}
+
+/* The number of one generation, the key of the other. */
+static void the_number_names_the_key(void **state) {
+	struct traffic_result r;
+	unsigned wrong = 0;
+
+	(void)state;
+	next_key_set(1);
+	rig_start(&rig, "256", 1);
+	rig_take(&rig, frames, PACKETS, NULL);
+	for (unsigned i = 0; i < PACKETS; i++) {
+		wrong += frames[i].modem == 0;
+		if (frames[i].modem == 0) {
+			struct docsis_down_header h = {
+				.privacy = true,
+				.encrypted = true,
+				.key_sequence = 2,
+				.said = 1,
+				.ds = DS_EHDR_SEQUENCE,
+				.priority = rig.sg.modems[0].service_flows[frames[i].flow].priority,
+				.dsid = rig.sg.modems[0].service_flows[frames[i].flow].dsid,
+				.sequence = (uint16_t)(0xffff + i),
+			};
+
+			docsis_down_header_write(&h, frames[i].size - frames[i].header_size,
+						 frames[i].bytes);
+		}
+		rig_send_frame(&rig, &frames[i]);
+	}
+	r = rig_finish(&rig);
+	next_key_unset();
+	assert_true(wrong > 0);
+	assert_int_equal(r.corrupted_by[CORRUPTION_CRC], wrong);
+	assert_int_equal(r.proven, PACKETS - wrong);
+}
+
+/* A number that is none of both is no key of the modem. */
+static void other_numbers_are_refused(void **state) {
+	struct traffic_result r;
+
+	(void)state;
+	next_key_set(1);
+	rig_start(&rig, "256", 1);
+	rig.sg.modems[0].security.key_sequence = 3; /* of which traffic knows nothing */
+	rig_take(&rig, frames, PACKETS, NULL);
+	for (unsigned i = 0; i < PACKETS; i++)
+		rig_send_frame(&rig, &frames[i]);
+	r = rig_finish(&rig);
+	next_key_unset();
+	assert_true(r.corrupted_by[CORRUPTION_PRIVACY] > 0);
+	assert_int_equal(r.corrupted_by[CORRUPTION_PRIVACY] + r.proven, PACKETS);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(both_generations_are_decrypted),
+		cmocka_unit_test(the_number_names_the_key),
+		cmocka_unit_test(other_numbers_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, open_rig, close_rig);
+}

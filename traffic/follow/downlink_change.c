@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "follow/downlink_change.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+
+#include "follow/downlink_judge.h"
+
+bool downlink_follow_begin(struct downlink *d) {
+	struct downlink_follow *f = calloc(1, sizeof(*f));
+
+	d->follow = f;
+	if (f == NULL || watch_create(&f->watch, d->generator->targets.stream_count) != 0) {
+		fprintf(stderr, "traffic: no memory for a service group that changes\n");
+		return false;
+	}
+	f->keep = d->tsc_hz / 1000 * FOLLOW_KEEP_MS;
+	f->hold = d->tsc_hz / 1000 * FOLLOW_HOLD_MS;
+	receiver_hold_unknown(d->receiver, true);
+	return true;
+}
+
+void downlink_follow_end(struct downlink *d) {
+	struct downlink_follow *f = d->follow;
+
+	if (f == NULL)
+		return;
+	held_free(&f->frames);
+	held_free(&f->depi);
+	watch_free(&f->watch);
+	for (struct downlink_change *c = f->oldest; c != NULL; c = c->newer)
+		__atomic_store_n(&c->done, true, __ATOMIC_RELEASE);
+	d->generator->past = NULL;
+	d->modems.older = NULL;
+	free(f);
+	d->follow = NULL;
+}
+
+static void stream_begin(struct downlink *d, uint32_t stream, uint64_t now) {
+	struct proof *p = &d->account.proof;
+
+	watch_end(&d->follow->watch, p, stream);
+	resequencers_begin(&d->resequencers, stream, now);
+	memset(&p->streams[stream], 0, sizeof(p->streams[stream]));
+	d->generator->sent[stream] = 0;
+	d->generator->changed[stream] = 0;
+}
+
+static void modems_take(struct downlink *d, struct downlink_change *c) {
+	struct modems before = d->modems;
+
+	d->modems = c->modems;
+	c->modems = before;
+	d->modems.older = &c->modems;
+}
+
+void downlink_change_take(struct downlink *d, struct downlink_change *c, uint64_t now) {
+	struct downlink_follow *f = d->follow;
+	struct generator *g = d->generator;
+
+	for (uint32_t i = 0; i < c->mark_count; i++)
+		watch_begin(&f->watch, &c->marks[i], g->sent[c->marks[i].stream], now + f->keep);
+	for (uint32_t i = 0; i < c->fresh_count; i++)
+		stream_begin(d, c->fresh[i], now);
+	generator_take(g, &c->targets);
+	modems_take(d, c);
+	for (uint32_t i = 0; i < c->changed_count; i++)
+		g->changed[c->changed[i]] = g->magic - g->first_magic;
+	if (c->channels != NULL)
+		receiver_set_channels(d->receiver, c->channels, c->channel_count);
+	c->until = now + f->keep;
+	if (f->newest != NULL)
+		f->newest->newer = c;
+	else
+		f->oldest = c;
+	f->newest = c;
+	judge_held(d, UINT64_MAX, true);
+}
+
+/* What was before the oldest change is not known any more. */
+static void oldest_give_back(struct downlink *d) {
+	struct downlink_follow *f = d->follow;
+	struct downlink_change *c = f->oldest;
+
+	f->oldest = c->newer;
+	if (f->oldest == NULL) {
+		f->newest = NULL;
+		d->generator->past = NULL;
+		d->modems.older = NULL;
+	} else {
+		f->oldest->targets.older = NULL;
+		f->oldest->modems.older = NULL;
+	}
+	__atomic_store_n(&c->done, true, __ATOMIC_RELEASE);
+}
+
+void downlink_follow_round(struct downlink *d, uint64_t now) {
+	struct downlink_follow *f = d->follow;
+	uint64_t known = __atomic_load_n(&f->known, __ATOMIC_RELAXED);
+
+	if (now > f->hold)
+		known = RTE_MAX(known, now - f->hold);
+	if (f->frames.count + f->depi.count > 0 && known > f->judged) {
+		f->judged = known;
+		judge_held(d, known, false);
+	}
+	if (f->oldest == NULL)
+		return;
+	watch_expire(&f->watch, &d->account.proof, now);
+	if (now >= f->oldest->until)
+		oldest_give_back(d);
+}
+
+void downlink_change_free(struct downlink_change *c) {
+	targets_free(&c->targets.targets);
+	modems_free(&c->modems);
+	free(c->channels);
+	free(c->fresh);
+	free(c->marks);
+	free(c->changed);
+}

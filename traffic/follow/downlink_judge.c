@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is made of frames: which modem takes them, what they hold, and what that is counted as. */
+#include "follow/downlink_judge.h"
+
+#include <rte_cycles.h>
+
+#include "follow/downlink_change.h"
+#include "modems/verifier.h"
+#include "spent.h"
+#include "wire/crc32.h"
+#include "wire/docsis_mac.h"
+
+#define EXTENDED_MAX (RECEIVER_HEAD - DOCSIS_MAC_HEADER - 6)
+
+/*
+ * Only numbers tell frames apart that nobody decrypts, and the number of a stream's first packet is
+ * known when that was decrypted.
+ */
+static bool is_proven(const struct downlink *d, const struct frame_info *info) {
+	return info->ds != DS_EHDR_SEQUENCE || info->number % d->prove_every == 0 ||
+	       !resequencers_started(&d->resequencers, info->stream);
+}
+
+/*
+ * Where a header is so long that its end and the destination may not be in the head, the whole frame is
+ * taken, and so it is where something is wrong with it.
+ */
+bool judge_is_wanted(void *downlink, struct rte_mbuf *head) {
+	struct downlink *d = downlink;
+	uint8_t extended = rte_pktmbuf_mtod(head, const uint8_t *)[1];
+	enum corruption why;
+
+	return extended > EXTENDED_MAX || modems_check(&d->modems, head, 0, &why) != MODEM_TAKES ||
+	       is_proven(d, frame_info(head));
+}
+
+/* Whether what is wrong may be a change of which nothing is known yet. */
+static bool may_wait(const struct downlink *d, enum corruption why) {
+	if (d->follow == NULL || d->follow->last)
+		return false;
+	switch (why) {
+	case CORRUPTION_DESTINATION:
+	case CORRUPTION_CHANNEL:
+	case CORRUPTION_PRIVACY:
+	case CORRUPTION_DSID:
+	case CORRUPTION_DS_EHDR:
+	case CORRUPTION_STREAM: return true;
+	default: return false;
+	}
+}
+
+/* What was held before has come when it came first. */
+static uint64_t came_at(const struct downlink_follow *f) {
+	return f->since != 0 ? f->since : rte_rdtsc();
+}
+
+static bool is_held(struct downlink *d, enum corruption why, struct rte_mbuf *frame) {
+	return may_wait(d, why) && held_put(&d->follow->frames, frame, came_at(d->follow));
+}
+
+/* A frame that failed a check behind its header still takes the place of its number. */
+static void resequence(struct downlink *d, const struct frame_info *info,
+		       const struct arrived *packet, uint64_t now) {
+	if (info->ds != DS_EHDR_SEQUENCE) {
+		if (packet->valid)
+			account_deliver(&d->account, packet, now);
+		return;
+	}
+	switch (resequencers_take(&d->resequencers, info->stream, info->number, packet, now)) {
+	case RESEQUENCER_TAKEN: break;
+	case RESEQUENCER_EARLIER: d->account.unexpected[UNEXPECTED_EARLIER]++; break;
+	case RESEQUENCER_DUPLICATE: d->account.proof.duplicated++; break;
+	case RESEQUENCER_CONFLICT: d->account.corrupted[CORRUPTION_DSID]++; break;
+	case RESEQUENCER_USED:
+		if (packet->valid && packet->earlier && !packet->counted &&
+		    !window_came(&d->account.proof.streams[packet->stream], packet->sequence))
+			account_deliver(&d->account, packet, now);
+		else if (packet->counted ||
+			 window_came(&d->account.proof.streams[packet->stream], packet->sequence))
+			d->account.proof.duplicated++;
+		else
+			d->account.corrupted[CORRUPTION_DSID]++;
+		break;
+	}
+}
+
+static enum corruption frame_check(struct downlink *d, struct rte_mbuf *m, struct arrived *packet) {
+	const struct frame_info *info = frame_info(m);
+	const uint8_t *frame = rte_pktmbuf_mtod_offset(m, const uint8_t *, info->header_size);
+	uint32_t size = m->data_len - info->header_size - ETHERNET_CRC_SIZE;
+	enum corruption why;
+
+	if (info->decrypted == DECRYPTED_BAD_CRC)
+		return CORRUPTION_CRC;
+	if (info->decrypted != DECRYPTED_GOOD)
+		return CORRUPTION_CRYPTO;
+	why = verify(d->generator, info, frame, size, packet);
+	if (why != CORRUPTION_TAG)
+		return why;
+	if (generator_is_earlier(d->generator, frame, size))
+		d->account.unexpected[UNEXPECTED_EARLIER]++;
+	else if (neighbours_have_made(d->neighbours, frame, size))
+		d->account.unexpected[UNEXPECTED_OTHER_GROUP]++;
+	else
+		return why;
+	return CORRUPTION_NONE;
+}
+
+/* Returns whether it was judged; if not, it is held. */
+static bool frame_prove(struct downlink *d, struct rte_mbuf *m, uint64_t now) {
+	struct arrived packet = {.valid = false};
+	enum corruption why = frame_check(d, m, &packet);
+
+	if (why == CORRUPTION_STREAM && is_held(d, why, m))
+		return false;
+	if (why != CORRUPTION_NONE) {
+		d->account.corrupted[why]++;
+		packet.valid = false;
+	}
+	resequence(d, frame_info(m), &packet, now);
+	return true;
+}
+
+static void frame_count(struct downlink *d, struct rte_mbuf *m, uint64_t now) {
+	const struct frame_info *info = frame_info(m);
+	struct arrived packet = {
+		.stream = info->stream,
+		.bytes = (uint16_t)(info->size - info->header_size - ETHERNET_CRC_SIZE),
+		.valid = true,
+		.counted = true,
+	};
+
+	resequence(d, info, &packet, now);
+}
+
+/* Decrypts what is to be proven, and judges all in the order in which they came. */
+void judge_batch(struct downlink *d) {
+	struct rte_mbuf *proven[DECRYPT_BURST];
+	uint64_t now = rte_rdtsc();
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < d->batch_count; i++) {
+		if (frame_info(d->batch[i])->decrypted != DECRYPTED_NOT)
+			proven[n++] = d->batch[i];
+	}
+	decrypt(&d->decryptor, proven, n);
+	now = spent(&d->cycles.decrypt, now);
+	for (unsigned i = 0; i < d->batch_count; i++) {
+		if (frame_info(d->batch[i])->decrypted == DECRYPTED_NOT)
+			frame_count(d, d->batch[i], now);
+		else if (!frame_prove(d, d->batch[i], now))
+			d->batch[i] = NULL;
+	}
+	rte_pktmbuf_free_bulk(d->batch, d->batch_count);
+	d->batch_count = 0;
+	spent(&d->cycles.verify, now);
+}
+
+/* What has only a head was checked when that came, all but whether as many bytes as it told did. */
+static enum modem_verdict frame_verdict(struct downlink *d, struct rte_mbuf *frame,
+					enum corruption *why) {
+	struct frame_info *info = frame_info(frame);
+
+	if (!info->head_only)
+		return modems_check(&d->modems, frame, info->size, why);
+	*why = CORRUPTION_LENGTH;
+	return info->size == info->told_size ? MODEM_TAKES : MODEM_REFUSES;
+}
+
+/* A frame that no modem takes is another group's where one of its modems would. Returns whether it was
+ * judged; if not, it is held. */
+static bool frame_refuse(struct downlink *d, struct rte_mbuf *frame, enum corruption why) {
+	const uint8_t *destination =
+		rte_pktmbuf_mtod_offset(frame, const uint8_t *, frame_info(frame)->header_size);
+
+	if (is_held(d, why, frame))
+		return false;
+	if (why == CORRUPTION_DESTINATION && neighbours_have_modem(d->neighbours, destination))
+		d->account.unexpected[UNEXPECTED_OTHER_GROUP]++;
+	else
+		d->account.corrupted[why]++;
+	return true;
+}
+
+static void frame_take(struct downlink *d, struct rte_mbuf *frame) {
+	struct frame_info *info = frame_info(frame);
+	enum corruption why;
+
+	info->decrypted = DECRYPTED_NOT;
+	switch (frame_verdict(d, frame, &why)) {
+	case MODEM_TAKES:
+		info->decrypted =
+			info->head_only || !is_proven(d, info) ? DECRYPTED_NOT : DECRYPTED_GOOD;
+		d->batch[d->batch_count++] = frame;
+		if (d->batch_count == DECRYPT_BURST)
+			judge_batch(d);
+		return;
+	case MODEM_IGNORES: d->account.unexpected[UNEXPECTED_MANAGEMENT]++; break;
+	case MODEM_REFUSES:
+		if (!frame_refuse(d, frame, why))
+			return;
+		break;
+	}
+	rte_pktmbuf_free(frame);
+}
+
+bool judge_depi(struct downlink *d, struct rte_mbuf *depi) {
+	struct rte_mbuf *frames[RECEIVER_FRAMES_MAX];
+	unsigned count = receiver_take(d->receiver, depi, frames);
+
+	if (count == RECEIVER_UNKNOWN && held_put(&d->follow->depi, depi, came_at(d->follow)))
+		return false;
+	if (count == RECEIVER_UNKNOWN) {
+		receiver_hold_unknown(d->receiver, false);
+		count = receiver_take(d->receiver, depi, frames);
+		receiver_hold_unknown(d->receiver, true);
+	}
+	for (unsigned f = 0; f < count; f++)
+		frame_take(d, frames[f]);
+	return true;
+}
+
+/* What was decrypted is not again. */
+static void frame_again(struct downlink *d, struct rte_mbuf *frame) {
+	if (frame_info(frame)->decrypted == DECRYPTED_NOT)
+		frame_take(d, frame);
+	else if (frame_prove(d, frame, rte_rdtsc()))
+		rte_pktmbuf_free(frame);
+}
+
+void judge_held(struct downlink *d, uint64_t before, bool again) {
+	struct downlink_follow *f = d->follow;
+	struct rte_mbuf *m;
+
+	f->last = !again;
+	receiver_hold_unknown(d->receiver, again);
+	for (uint32_t n = f->depi.count; n > 0; n--) {
+		m = held_get(&f->depi, before, &f->since);
+		if (m != NULL && judge_depi(d, m))
+			rte_pktmbuf_free(m);
+		judge_batch(d);
+	}
+	for (uint32_t n = f->frames.count; n > 0; n--) {
+		m = held_get(&f->frames, before, &f->since);
+		if (m != NULL)
+			frame_again(d, m);
+		judge_batch(d);
+	}
+	f->since = 0;
+	f->last = false;
+	receiver_hold_unknown(d->receiver, true);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A service group that changes, as the thread knows it that makes changes for its traffic: what is in
+ * service, the numbers of its streams, and how many packets each had at the latest looks at the server.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "follow/stream_numbers.h"
+#include "follow/traffic_change.h"
+#include "model/live/difference.h"
+#include "model/live/live_group.h"
+
+#define FOLLOW_LOOKS 3 /* at the server, that are remembered */
+
+/* What was known of streams at a look. */
+struct follow_look {
+	uint32_t *made; /* by stream */
+	uint32_t *missing;
+};
+
+#define FOLLOW_STREAM_COMES (1u << 31)
+
+/* Streams of all modems, one behind the other. */
+struct follow_set {
+	uint32_t *streams; /* their numbers */
+	uint32_t *first; /* by place of a modem, and of one beyond */
+	uint32_t count;
+};
+
+/* Streams of one direction. */
+struct follow_streams {
+	struct stream_numbers numbers;
+	struct follow_set sets[2];
+	bool holds; /* which of them the traffic has; the other one is made */
+	uint32_t modems; /* places */
+	struct follow_look looks[FOLLOW_LOOKS]; /* the latest first */
+	uint32_t look; /* how many there were */
+	uint32_t *born; /* by stream: how many there were when it began */
+};
+
+struct follow_group {
+	struct traffic *traffic;
+	struct live_group live;
+	bool *changed; /* by place: modems that differ from what the traffic has */
+	bool dirty; /* the traffic has not all that is in `live` */
+	struct follow_streams downstream, upstream;
+	struct traffic_change *given; /* to the traffic, and not freed */
+};
+
+/* Room that a traffic of this group needs in its options, to follow it. */
+uint32_t follow_room_downstream(const struct service_group *sg);
+uint32_t follow_room_upstream(const struct service_group *sg);
+
+/* For a traffic that was made with this configuration and room. Returns 0, or -1 after a message. To be freed by
+ * follow_group_free() in either case. */
+int follow_group_create(struct follow_group *g, const struct service_group *sg, struct traffic *t,
+			uint64_t tsc_hz);
+
+/* Ends it before traffic_free(), when nothing polls any more. */
+void follow_group_free(struct follow_group *g);
+
+/* A look at the server begins: notes what streams have. */
+void follow_group_look(struct follow_group *g);
+
+/* Takes note of what the group is now, or with NULL that it is gone. Returns false after a message: it cannot be
+ * followed there. */
+bool follow_group_differs(struct follow_group *g, const struct service_group *next);
+
+/* Offers the traffic all that it has not. Returns false after a message, or where no streams are free at
+ * this time: to be tried again. */
+bool follow_group_offer(struct follow_group *g, uint64_t now);
+
+/* Frees what is over. Returns whether the traffic has all that is known. */
+bool follow_group_settle(struct follow_group *g);
+
+/* All changes that were made before TSC `since` were offered and taken. */
+void follow_group_known(struct follow_group *g, uint64_t since);

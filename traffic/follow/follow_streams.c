@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "follow/follow_streams.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool follow_streams_create(struct follow_streams *s, uint32_t room, uint32_t modems,
+			   uint64_t rest) {
+	bool good = stream_numbers_create(&s->numbers, room, rest);
+
+	s->modems = modems;
+	s->born = calloc(room + 1, sizeof(*s->born));
+	good = good && s->born != NULL;
+	for (int i = 0; i < FOLLOW_LOOKS; i++) {
+		s->looks[i].made = calloc(room + 1, sizeof(*s->looks[i].made));
+		s->looks[i].missing = calloc(room + 1, sizeof(*s->looks[i].missing));
+		good = good && s->looks[i].made != NULL && s->looks[i].missing != NULL;
+	}
+	for (int i = 0; i < 2; i++) {
+		s->sets[i].streams = calloc(room + 1, sizeof(*s->sets[i].streams));
+		s->sets[i].first = calloc(modems + 2, sizeof(*s->sets[i].first));
+		good = good && s->sets[i].streams != NULL && s->sets[i].first != NULL;
+	}
+	return good;
+}
+
+void follow_streams_free(struct follow_streams *s) {
+	stream_numbers_free(&s->numbers);
+	free(s->born);
+	for (int i = 0; i < FOLLOW_LOOKS; i++) {
+		free(s->looks[i].made);
+		free(s->looks[i].missing);
+	}
+	for (int i = 0; i < 2; i++) {
+		free(s->sets[i].streams);
+		free(s->sets[i].first);
+	}
+	*s = (struct follow_streams){0};
+}
+
+struct follow_look *follow_streams_look(struct follow_streams *s) {
+	struct follow_look oldest = s->looks[FOLLOW_LOOKS - 1];
+
+	memmove(&s->looks[1], &s->looks[0], (FOLLOW_LOOKS - 1) * sizeof(oldest));
+	s->looks[0] = oldest;
+	s->look++;
+	return &s->looks[0];
+}
+
+struct numbering {
+	struct follow_streams *s;
+	struct follow_set *set; /* that comes */
+	uint64_t now;
+	uint32_t *fresh;
+	uint32_t fresh_count;
+};
+
+static bool numbering_begin(struct numbering *n, struct follow_streams *s, uint64_t now) {
+	*n = (struct numbering){.s = s, .set = &s->sets[!s->holds], .now = now};
+	n->set->count = 0;
+	n->fresh = calloc(s->numbers.room + 1, sizeof(*n->fresh));
+	stream_numbers_begin(&s->numbers);
+	return n->fresh != NULL;
+}
+
+static bool numbering_add(struct numbering *n, const struct modem *m, uint32_t flow, uint32_t dsid,
+			  uint16_t cluster) {
+	struct stream_key key = {.cluster = cluster, .flow = flow, .dsid = dsid};
+	bool fresh;
+	uint32_t number;
+
+	memcpy(key.mac, m->mac, sizeof(key.mac));
+	number = stream_number(&n->s->numbers, &key, n->now, &fresh);
+	if (number == NO_STREAM_NUMBER)
+		return false;
+	if (fresh)
+		n->fresh[n->fresh_count++] = number;
+	n->set->streams[n->set->count++] = number;
+	return true;
+}
+
+static bool numbering_end(struct numbering *n, bool good, struct follow_numbering *out) {
+	if (!good || out == NULL) {
+		free(n->fresh);
+		return good;
+	}
+	*out = (struct follow_numbering){n->set->streams, n->fresh, n->fresh_count};
+	return true;
+}
+
+bool follow_streams_downstream(struct follow_streams *s, const struct service_group *sg,
+			       uint64_t now, struct follow_numbering *out) {
+	struct numbering n;
+	bool good = numbering_begin(&n, s, now);
+
+	for (uint32_t m = 0; m < sg->modem_count; m++) {
+		const struct modem *modem = &sg->modems[m];
+
+		n.set->first[m] = n.set->count;
+		for (size_t f = 0; good && f < modem->service_flow_count; f++) {
+			const struct service_flow *flow = &modem->service_flows[f];
+
+			good = numbering_add(&n, modem, flow->id,
+					     flow->has_dsid ? flow->dsid + 1 : 0, 0);
+		}
+	}
+	n.set->first[sg->modem_count] = n.set->count;
+	return numbering_end(&n, good, out);
+}
+
+static bool modem_number(struct numbering *n, const struct modem *m) {
+	bool good = true;
+
+	for (size_t f = 0; f < m->upstream_flow_count; f++) {
+		const struct upstream_service_flow *flow = &m->upstream_flows[f];
+
+		for (size_t c = 0; good && c < flow->cluster_count; c++)
+			good = numbering_add(n, m, flow->id, 0, flow->clusters[c].id);
+	}
+	return good;
+}
+
+bool follow_streams_upstream(struct follow_streams *s, const struct service_group *sg,
+			     const bool *silent, uint64_t now, struct follow_numbering *out) {
+	struct numbering n;
+	bool good = numbering_begin(&n, s, now);
+
+	for (uint32_t m = 0; m < sg->modem_count; m++) {
+		n.set->first[m] = n.set->count;
+		if (good && uplink_modem_sends(&sg->modems[m]) && (silent == NULL || !silent[m]))
+			good = modem_number(&n, &sg->modems[m]);
+	}
+	n.set->first[sg->modem_count] = n.set->count;
+	return numbering_end(&n, good, out);
+}
+
+void follow_streams_keep(struct follow_streams *s, uint64_t now) {
+	const struct follow_set *before = &s->sets[s->holds], *set = &s->sets[!s->holds];
+
+	if (s->numbers.room == 0)
+		return; /* a direction that the traffic does not have */
+	/* Numbers that were in service go on; the others begin. */
+	for (uint32_t i = 0; i < set->count; i++)
+		s->born[set->streams[i]] |= FOLLOW_STREAM_COMES;
+	for (uint32_t i = 0; i < before->count; i++)
+		s->born[before->streams[i]] &= ~FOLLOW_STREAM_COMES;
+	for (uint32_t i = 0; i < set->count; i++) {
+		if (s->born[set->streams[i]] & FOLLOW_STREAM_COMES)
+			s->born[set->streams[i]] = s->look;
+	}
+	s->holds = !s->holds;
+	stream_numbers_end(&s->numbers, now);
+}
+
+static uint32_t set_list(const struct follow_set *set, uint32_t modems, const bool *changed,
+			 uint32_t *out) {
+	uint32_t count = 0;
+
+	for (uint32_t m = 0; m < modems; m++) {
+		for (uint32_t i = set->first[m]; changed[m] && i < set->first[m + 1]; i++)
+			out[count++] = set->streams[i];
+	}
+	return count;
+}
+
+bool follow_streams_changed(const struct follow_streams *s, const bool *changed, uint32_t **streams,
+			    uint32_t *count) {
+	const struct follow_set *holds = &s->sets[s->holds], *comes = &s->sets[!s->holds];
+
+	*streams = calloc(holds->count + comes->count + 1, sizeof(**streams));
+	if (*streams == NULL)
+		return false;
+	*count = set_list(holds, s->modems, changed, *streams);
+	*count += set_list(comes, s->modems, changed, *streams + *count);
+	return true;
+}
+
+/* The look before the last one at which the server was as it was; of younger streams nothing was made then. */
+bool follow_streams_mark(const struct follow_streams *s, const bool *changed,
+			 struct stream_mark **marks, uint32_t *count) {
+	const struct follow_set *holds = &s->sets[s->holds];
+	const struct follow_look *look = &s->looks[FOLLOW_LOOKS - 1];
+	uint32_t *streams = calloc(holds->count + 1, sizeof(*streams));
+
+	*marks = calloc(holds->count + 1, sizeof(**marks));
+	if (streams == NULL || *marks == NULL) {
+		free(streams);
+		return false;
+	}
+	*count = set_list(holds, s->modems, changed, streams);
+	for (uint32_t i = 0; i < *count; i++) {
+		bool young = s->look < s->born[streams[i]] + FOLLOW_LOOKS;
+
+		(*marks)[i].stream = streams[i];
+		(*marks)[i].made = young ? 0 : look->made[streams[i]];
+		(*marks)[i].missing = young ? 0 : look->missing[streams[i]];
+	}
+	free(streams);
+	return true;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "follow/stream_numbers.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct numbered {
+	struct stream_key key;
+	uint32_t number;
+	uint32_t round; /* in which it was asked for last */
+	bool fresh;
+	struct numbered *next; /* of those that go */
+};
+
+static int numbered_compare(const void *a, const void *b) {
+	return memcmp(a, b, sizeof(struct stream_key));
+}
+
+bool stream_numbers_create(struct stream_numbers *n, uint32_t room, uint64_t rest) {
+	*n = (struct stream_numbers){
+		.room = room,
+		.resting = calloc(room + 1, sizeof(*n->resting)),
+		.since = calloc(room + 1, sizeof(*n->since)),
+		.resting_count = room,
+		.rest = rest,
+	};
+	if (n->resting == NULL || n->since == NULL)
+		return false;
+	for (uint32_t i = 0; i < room; i++)
+		n->resting[i] = i;
+	return true;
+}
+
+void stream_numbers_free(struct stream_numbers *n) {
+	tdestroy(n->tree, free);
+	free(n->resting);
+	free(n->since);
+	*n = (struct stream_numbers){0};
+}
+
+void stream_numbers_begin(struct stream_numbers *n) {
+	n->round++;
+}
+
+/* A number that was never used has rested since time began. */
+static struct numbered *numbered_add(struct stream_numbers *n, const struct stream_key *key,
+				     uint64_t now) {
+	uint32_t number = n->resting[n->first];
+	struct numbered *stream;
+
+	if (n->resting_count == 0 || (n->since[number] != 0 && now - n->since[number] < n->rest))
+		return NULL;
+	stream = calloc(1, sizeof(*stream));
+	if (stream == NULL)
+		return NULL;
+	stream->key = *key;
+	stream->number = number;
+	stream->fresh = true;
+	if (tsearch(stream, &n->tree, numbered_compare) == NULL) {
+		free(stream);
+		return NULL;
+	}
+	n->first = (n->first + 1) % n->room;
+	n->resting_count--;
+	n->count++;
+	return stream;
+}
+
+uint32_t stream_number(struct stream_numbers *n, const struct stream_key *key, uint64_t now,
+		       bool *fresh) {
+	struct numbered **known = tfind(key, &n->tree, numbered_compare);
+	struct numbered *stream = known != NULL ? *known : numbered_add(n, key, now);
+
+	if (stream == NULL)
+		return NO_STREAM_NUMBER;
+	stream->round = n->round;
+	*fresh = stream->fresh;
+	return stream->number;
+}
+
+struct ending {
+	uint32_t round;
+	struct numbered *gone;
+};
+
+static void numbered_end(const void *node, VISIT which, void *context) {
+	struct numbered *stream = *(struct numbered *const *)node;
+	struct ending *e = context;
+
+	if (which != postorder && which != leaf)
+		return;
+	stream->fresh = false;
+	if (stream->round == e->round)
+		return;
+	stream->next = e->gone;
+	e->gone = stream;
+}
+
+void stream_numbers_end(struct stream_numbers *n, uint64_t now) {
+	struct ending e = {.round = n->round};
+
+	twalk_r(n->tree, numbered_end, &e);
+	while (e.gone != NULL) {
+		struct numbered *stream = e.gone;
+
+		e.gone = stream->next;
+		tdelete(stream, &n->tree, numbered_compare);
+		n->since[stream->number] = now;
+		n->resting[(n->first + n->resting_count++) % n->room] = stream->number;
+		n->count--;
+		free(stream);
+	}
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "follow/traffic_change.h"
+
+#include <stdlib.h>
+
+void traffic_offer(struct traffic *t, struct traffic_change *c) {
+	__atomic_store_n(&t->offered, c, __ATOMIC_RELEASE);
+}
+
+bool traffic_took(const struct traffic *t) {
+	return __atomic_load_n(&t->offered, __ATOMIC_ACQUIRE) == NULL;
+}
+
+/* Both directions in one round, or neither: the upstream may be in the middle of one. */
+static void offered_take(struct traffic *t, struct traffic_change *c, uint64_t now) {
+	if (t->uplink != NULL && !uplink_change_take(&t->uplink_follow, t->uplink,
+						     &t->uplink_receiver, &c->upstream, now))
+		return;
+	if (t->downlink != NULL)
+		downlink_change_take(t->downlink, &c->downstream, now);
+	c->taken = true;
+	__atomic_store_n(&t->offered, NULL, __ATOMIC_RELEASE);
+}
+
+void traffic_change_round(struct traffic *t, uint64_t now) {
+	struct traffic_change *c = __atomic_load_n(&t->offered, __ATOMIC_ACQUIRE);
+
+	if (c != NULL)
+		offered_take(t, c, now);
+	if (t->uplink != NULL)
+		uplink_follow_round(&t->uplink_follow, t->uplink, &t->uplink_receiver.proof, now);
+}
+
+bool traffic_change_done(const struct traffic *t, const struct traffic_change *c) {
+	return (t->downlink == NULL || __atomic_load_n(&c->downstream.done, __ATOMIC_ACQUIRE)) &&
+	       (t->uplink == NULL || __atomic_load_n(&c->upstream.done, __ATOMIC_ACQUIRE));
+}
+
+void traffic_change_free(struct traffic_change *c) {
+	downlink_change_free(&c->downstream);
+	uplink_change_free(&c->upstream);
+	free(c);
+}
+
+void traffic_follow_end(struct traffic *t) {
+	t->offered = NULL;
+	if (t->downlink != NULL)
+		downlink_follow_end(t->downlink);
+	if (t->uplink != NULL)
+		uplink_follow_end(&t->uplink_follow, t->uplink);
+}

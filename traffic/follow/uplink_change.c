@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "follow/uplink_change.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "follow/downlink_change.h"
+#include "uplink_parts.h"
+
+bool uplink_follow_begin(struct uplink_follow *f, const struct uplink *u, uint64_t tsc_hz) {
+	*f = (struct uplink_follow){.keep = tsc_hz / 1000 * FOLLOW_KEEP_MS};
+	if (watch_create(&f->watch, uplink_stream_count(u)) == 0)
+		return true;
+	fprintf(stderr, "traffic: no memory for a service group that changes\n");
+	return false;
+}
+
+void uplink_follow_end(struct uplink_follow *f, struct uplink *u) {
+	watch_free(&f->watch);
+	for (struct uplink_change *c = f->oldest; c != NULL; c = c->newer)
+		__atomic_store_n(&c->done, true, __ATOMIC_RELEASE);
+	if (f->oldest != NULL)
+		u->frames.packets.sources.older = NULL;
+	*f = (struct uplink_follow){0};
+}
+
+bool uplink_change_sources(struct uplink_change *c, const struct uplink *u,
+			   const struct service_group *sg, bool *silent) {
+	if (!uplink_sources_create(&c->sources, sg)) {
+		fprintf(stderr, "traffic: no memory for the upstream packets\n");
+		return false;
+	}
+	for (uint32_t m = 0; m < sg->modem_count; m++)
+		silent[m] = !uplink_sources_fit(&c->sources, &u->mix, m);
+	return true;
+}
+
+bool uplink_change_plan(struct uplink_change *c, struct uplink *u, const struct service_group *sg,
+			const struct uplink_plan_follow *follow) {
+	size_t count = sg->upstream_channel_count;
+
+	if (uplink_plan_create(&c->plan, sg, follow, true, &u->keys) != 0)
+		return false;
+	c->channels = calloc(count + 1, sizeof(*c->channels));
+	if (c->channels == NULL) {
+		fprintf(stderr, "traffic: no memory for the upstream channels\n");
+		return false;
+	}
+	memcpy(c->channels, sg->upstream_channels, count * sizeof(*c->channels));
+	c->channel_count = (uint32_t)count;
+	c->grant_size = uplink_grant_size(sg, &u->mix, u->rate);
+	c->lowest = (double)uplink_grant_lowest(sg, &u->mix, c->grant_size);
+	return true;
+}
+
+static void stream_begins(struct uplink_follow *f, struct proof *p, uint32_t stream) {
+	watch_end(&f->watch, p, stream);
+	memset(&p->streams[stream], 0, sizeof(p->streams[stream]));
+}
+
+bool uplink_change_take(struct uplink_follow *f, struct uplink *u, struct uplink_receiver *r,
+			struct uplink_change *c, uint64_t now) {
+	if (u->grant_count > 0)
+		return false;
+	for (uint32_t i = 0; i < c->mark_count; i++) {
+		uint32_t stream = c->marks[i].stream;
+
+		watch_begin(&f->watch, &c->marks[i], u->flows.streams[stream].ended, now + f->keep);
+	}
+	for (uint32_t i = 0; i < c->fresh_count; i++)
+		stream_begins(f, &r->proof, c->fresh[i]);
+	uplink_flows_take(&u->flows, &c->plan, c->fresh, c->fresh_count);
+	uplink_packets_take(&u->frames.packets, &c->sources);
+	uplink_rphy_set_channels(&u->rphy, c->channels, c->channel_count);
+	u->grant_size = c->grant_size;
+	u->lowest = c->lowest;
+	c->until = now + f->keep;
+	if (f->newest != NULL)
+		f->newest->newer = c;
+	else
+		f->oldest = c;
+	f->newest = c;
+	return true;
+}
+
+void uplink_follow_round(struct uplink_follow *f, struct uplink *u, const struct proof *p,
+			 uint64_t now) {
+	struct uplink_change *c = f->oldest;
+
+	if (c == NULL)
+		return;
+	watch_expire(&f->watch, p, now);
+	if (now < c->until)
+		return;
+	f->oldest = c->newer;
+	if (f->oldest == NULL) {
+		f->newest = NULL;
+		u->frames.packets.sources.older = NULL;
+	} else {
+		f->oldest->sources.older = NULL;
+	}
+	__atomic_store_n(&c->done, true, __ATOMIC_RELEASE);
+}
+
+void uplink_change_free(struct uplink_change *c) {
+	uplink_plan_free(&c->plan);
+	uplink_sources_free(&c->sources);
+	free(c->channels);
+	free(c->fresh);
+	free(c->marks);
+}

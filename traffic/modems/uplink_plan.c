@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Modems, service flows and SID clusters of a configuration. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "modems/uplink_flow.h"
+
+bool uplink_modem_sends(const struct modem *m) {
+	return m->address_count > 0 && m->upstream_flow_count > 0;
+}
+
+static bool sends(const struct service_group *sg, const struct uplink_plan_follow *follow,
+		  size_t modem) {
+	return uplink_modem_sends(&sg->modems[modem]) &&
+	       (follow == NULL || follow->silent == NULL || !follow->silent[modem]);
+}
+
+static void flow_count(struct uplink_plan *p, const struct upstream_service_flow *flow) {
+	p->count++;
+	p->place_count += (uint32_t)flow->cluster_count;
+	for (size_t c = 0; c < flow->cluster_count; c++)
+		p->sid_count += (uint32_t)flow->clusters[c].sid_count;
+}
+
+static bool plan_create(struct uplink_plan *p, const struct service_group *sg,
+			const struct uplink_plan_follow *follow) {
+	for (size_t m = 0; m < sg->modem_count; m++) {
+		const struct modem *modem = &sg->modems[m];
+
+		if (!sends(sg, follow, m))
+			continue;
+		p->modem_count++;
+		for (size_t u = 0; u < modem->upstream_flow_count; u++)
+			flow_count(p, &modem->upstream_flows[u]);
+	}
+	p->modems = calloc(p->modem_count + 1, sizeof(*p->modems));
+	p->all = calloc(p->count + 1, sizeof(*p->all));
+	p->places = calloc(p->place_count + 1, sizeof(*p->places));
+	p->sids = calloc(p->sid_count + 1, sizeof(*p->sids));
+	p->modem_count = p->count = p->place_count = p->sid_count = 0;
+	return p->modems != NULL && p->all != NULL && p->places != NULL && p->sids != NULL;
+}
+
+static void place_add(struct uplink_plan *p, const struct upstream_service_flow *flow,
+		      size_t cluster, const struct uplink_plan_follow *follow) {
+	const struct sid_cluster *c = &flow->clusters[cluster];
+	struct uplink_place *place = &p->places[p->place_count];
+	bool numbered = follow != NULL && follow->streams != NULL;
+
+	*place = (struct uplink_place){
+		.cluster = {.id = c->id, .sids = &p->sids[p->sid_count], .sid_count = c->sid_count},
+		.stream = numbered ? follow->streams[p->place_count] : p->place_count,
+		.modem = p->modem_count - 1,
+		.segment_header = flow->segment_header,
+	};
+	for (size_t s = 0; s < c->sid_count; s++)
+		p->sids[p->sid_count++] = c->sids[s];
+	p->place_count++;
+}
+
+static void uplink_flow_add(struct uplink_plan *p, const struct upstream_service_flow *flow,
+			    const struct uplink_plan_follow *follow) {
+	p->all[p->count++] = (struct uplink_flow){
+		.first = p->place_count,
+		.count = (uint32_t)flow->cluster_count,
+	};
+	for (size_t c = 0; c < flow->cluster_count; c++)
+		place_add(p, flow, c, follow);
+}
+
+int uplink_plan_create(struct uplink_plan *p, const struct service_group *sg,
+		       const struct uplink_plan_follow *follow, bool newest,
+		       struct key_store *store) {
+	*p = (struct uplink_plan){.store = store};
+	if (!plan_create(p, sg, follow)) {
+		fprintf(stderr, "traffic: no memory for the upstream flows\n");
+		return -1;
+	}
+	for (uint32_t m = 0; m < sg->modem_count; m++) {
+		struct uplink_modem *modem = &p->modems[p->modem_count];
+
+		if (!sends(sg, follow, m))
+			continue;
+		p->modem_count++;
+		modem->newest = newest;
+		for (size_t u = 0; u < sg->modems[m].upstream_flow_count; u++)
+			uplink_flow_add(p, &sg->modems[m].upstream_flows[u], follow);
+		if (uplink_modem_create(modem, sg, m, store) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+void uplink_plan_free(struct uplink_plan *p) {
+	for (uint32_t m = 0; m < p->modem_count; m++)
+		uplink_modem_free(&p->modems[m], p->store);
+	free(p->modems);
+	free(p->all);
+	free(p->places);
+	free(p->sids);
+	*p = (struct uplink_plan){0};
+}

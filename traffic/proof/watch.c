@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A stretch of numbers a stream, and what its window says is missing. */
+#include "proof/watch.h"
+
+#include <stdlib.h>
+
+int watch_create(struct watch *w, uint32_t streams) {
+	*w = (struct watch){
+		.streams = calloc(streams + 1, sizeof(*w->streams)),
+		.active = calloc(streams + 1, sizeof(*w->active)),
+	};
+	return w->streams != NULL && w->active != NULL ? 0 : -1;
+}
+
+void watch_free(struct watch *w) {
+	free(w->streams);
+	free(w->active);
+	*w = (struct watch){0};
+}
+
+void watch_begin(struct watch *w, const struct stream_mark *mark, uint32_t made, uint64_t until) {
+	struct watched_stream *s = &w->streams[mark->stream];
+
+	if (!s->active) {
+		*s = (struct watched_stream){
+			.from = mark->made,
+			.missing = mark->missing,
+			.active = true,
+		};
+		w->active[w->active_count++] = mark->stream;
+	}
+	s->to = made;
+	s->until = until;
+}
+
+/* No more can be of the change's than were made in between. */
+static uint32_t removed_of(const struct watched_stream *s, const struct window *w) {
+	uint32_t missing = w->missing - s->missing;
+	uint32_t most = s->to - s->from;
+
+	if ((int32_t)(s->to - w->next) > 0)
+		missing += s->to - w->next;
+	if ((int32_t)missing < 0)
+		return 0;
+	return missing < most ? missing : most;
+}
+
+static void active_end(struct watch *w, const struct proof *p, uint32_t at) {
+	uint32_t stream = w->active[at];
+
+	w->removed += removed_of(&w->streams[stream], &p->streams[stream]);
+	w->streams[stream].active = false;
+	w->active[at] = w->active[--w->active_count];
+}
+
+void watch_expire(struct watch *w, const struct proof *p, uint64_t now) {
+	for (uint32_t i = w->active_count; i > 0; i--) {
+		if (now >= w->streams[w->active[i - 1]].until)
+			active_end(w, p, i - 1);
+	}
+}
+
+void watch_end(struct watch *w, const struct proof *p, uint32_t stream) {
+	if (!w->streams[stream].active)
+		return;
+	for (uint32_t i = w->active_count; i > 0; i--) {
+		if (w->active[i - 1] == stream)
+			active_end(w, p, i - 1);
+	}
+}
+
+uint64_t watch_removed(const struct watch *w, const struct proof *p) {
+	uint64_t removed = w->removed;
+
+	for (uint32_t i = 0; i < w->active_count; i++)
+		removed += removed_of(&w->streams[w->active[i]], &p->streams[w->active[i]]);
+	return removed;
+}

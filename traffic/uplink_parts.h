@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a struct uplink is made of, for the files that implement it. */
+#pragma once
+
+#include "core/pacing.h"
+#include "modems/uplink_flow.h"
+#include "modems/uplink_frames.h"
+#include "modems/uplink_grant.h"
+#include "rphy/uplink_rphy.h"
+#include "uplink.h"
+
+#define UPLINK_GRANTS 16 /* in one round */
+
+struct uplink {
+	struct uplink_flows flows;
+	struct uplink_frames frames;
+	struct uplink_rphy rphy;
+	struct pacing pacing;
+	struct key_store keys;
+	uint64_t rate; /* as it was asked for */
+	struct mix mix;
+	bool follows; /* the service group will change */
+	struct rte_mempool *buffers; /* for the frames of a grant */
+	struct uplink_grant grants[UPLINK_GRANTS];
+	unsigned grant_count; /* filled and not yet cut */
+	uint32_t grant_size; /* bytes, of a grant */
+	uint32_t grant_room; /* of the largest that there may be */
+	double lowest; /* rate: below it, frames would not be complete in time if turns were kept */
+	bool stopping;
+	struct impair *impair; /* NULL: nothing goes wrong */
+	uint32_t calm; /* grants to give before it ends */
+};
