@@ -16,6 +16,7 @@ void reload_open(struct reload *r, struct server *s, const char *path,
 
 static const struct server_config *load(struct reload *r) {
 	const struct server_config *next = NULL;
+	int mistakes = 0;
 	char *said = NULL;
 	size_t size;
 	FILE *errors = open_memstream(&said, &size);
@@ -25,9 +26,11 @@ static const struct server_config *load(struct reload *r) {
 		fclose(errors);
 	}
 	if (next == NULL) {
+		for (const char *c = said; c != NULL && *c != '\0'; c++)
+			mistakes += *c == '\n';
 		fprintf(stderr, "%s", said != NULL ? said : "");
-		snprintf(r->line, sizeof(r->line), "%s: mistakes, nothing was changed: %.*s",
-			 r->path, said != NULL ? (int)strcspn(said, "\n") : 0,
+		snprintf(r->line, sizeof(r->line), "%s: %d mistake%s, nothing was changed: %.*s",
+			 r->path, mistakes, mistakes == 1 ? "" : "s", said != NULL ? (int)strcspn(said, "\n") : 0,
 			 said != NULL ? said : "");
 	}
 	free(said);

@@ -10,14 +10,13 @@
 #include "server/layout.h"
 
 /* Keys that come are there before those that they replace have left: of so many modems at a time. */
-#define ROLLING_MIN 32
+#define ROLLING 32
 
 unsigned served_group_sessions(const struct service_group *sg) {
 	struct group_room room = group_room(sg);
-	unsigned rolling = RTE_MAX(room.modems / 4, (unsigned)ROLLING_MIN);
 	unsigned each = layout_has_upstream(sg) ? 3 : 1;
 
-	return each * (room.modems + rolling);
+	return each * (room.modems + ROLLING);
 }
 
 static int down_sessions_create(struct served_group *g) {

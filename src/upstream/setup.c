@@ -23,12 +23,13 @@ struct us_buffers us_buffers_within(const struct service_group *sg, const struct
 				    uint32_t held) {
 	/* and that of the ranging sessions */
 	uint32_t streams = 1 + (room != NULL ? room->streams : us_room_exact(sg).streams);
+	/* an incomplete frame between two grants is nothing unusual: every stream may have one, and a
+	 * quarter more wait for other reasons; where there is room for more streams, instead of theirs */
+	uint32_t in_work = room != NULL ? streams : streams + streams / 4;
 	struct us_buffers b = {
 		/* one burst can always wait for its end */
 		.held_packets = RTE_MAX(held / us_packet_room(sg), US_BURST_PIECES),
-		/* an incomplete frame between two grants is nothing unusual: every stream may have one,
-		 * and a quarter more wait for other reasons */
-		.held_frames = RTE_MAX(held / US_FRAME_BUFFER, streams + streams / 4),
+		.held_frames = RTE_MAX(held / US_FRAME_BUFFER, in_work),
 	};
 
 	/* The queues, the segment that is taken apart, and what comes in before something is given up. */
@@ -142,13 +143,15 @@ struct upstream *upstream_create(const struct service_group *sg, const struct us
 	us_configure(u, sg);
 	for (unsigned i = 0; i < US_PIPELINES; i++)
 		pipeline_init(upstream_pipeline(u, i), &us_lists[i], u);
+	u->whole = true;
 	return u;
 }
 
 void upstream_free(struct upstream *u) {
 	if (u == NULL)
 		return;
-	upstream_stop(u);
+	if (u->whole)
+		upstream_stop(u);
 	latency_free(&u->latency);
 	holds_free(&u->holds);
 	rte_free(u->slots.all);

@@ -117,6 +117,7 @@ struct upstream {
 	struct pipeline list; /* R-PHY port -> network port */
 	struct pipeline scheduler; /* requests -> the upstream scheduler's place */
 	struct latency latency; /* from R-PHY port to network port */
+	bool whole; /* all of it was made */
 };
 
 /* One of those that the loop knows: not US_REQUEST_RING, US_CONTROL_PORT. */

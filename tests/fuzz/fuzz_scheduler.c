@@ -84,7 +84,7 @@ static void plan_spoil(struct plan *p) {
 	case 4: p->config.flow_count = 0; break;
 	case 5: p->config.packet_limit = 0; break;
 	case 6: p->config.rate_limit = steer_bad_rate(&in); break;
-	case 7: p->channels[in.channel_count - 1].rate = 0; break;
+	case 7: p->channels[in.channel_count - 1].rate = steer_bad_rate(&in); break;
 	case 8: p->channels[0].rate = steer_bad_rate(&in); break;
 	case 9: p->modems[in.modem_count - 1].aggregate.rate = steer_bad_rate(&in); break;
 	case 10: p->modems[0].aggregate = (struct scheduler_limit){1000000, 0}; break;
@@ -266,7 +266,7 @@ static void change_channel(uint8_t i, bool broken) {
 
 	i = (uint8_t)(i % watch.channel_count);
 	if (broken)
-		c.rate = i & 1 ? 0 : steer_bad_rate(&in);
+		c.rate = steer_bad_rate(&in);
 	why = scheduler_set_channel(watch.s, i, &c);
 	CHECK((why != NULL) == broken);
 	if (!broken)
