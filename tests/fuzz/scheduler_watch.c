@@ -56,6 +56,7 @@ void watch_set_flow(struct watch *w, uint32_t i, const struct scheduler_flow *se
 	if (f->set.group == SCHEDULER_NONE) { /* one that comes anew has full buckets, and counts anew */
 		f->sustained.rate = f->peak.rate = f->reserved.rate = 0;
 		f->counts = (struct scheduler_flow_report){0};
+		f->sequence = 0;
 	}
 	f->set = *set;
 	if (set->group == SCHEDULER_NONE)
