@@ -9,6 +9,7 @@ MARCH ?= native
 WERROR ?= false
 DURATION ?= 10s
 FUZZ_SECONDS ?= 300
+SOAK_SECONDS ?= 3600
 PROFILE ?= 6ofdm-0sc-qam_300cms_aes
 
 PYTHON := .venv/bin/python
@@ -79,6 +80,10 @@ realtime: test-deps build ## what only a quiet machine shows: rates, distances, 
 
 fuzz: test-deps ## fuzz every parser for FUZZ_SECONDS (300) a target
 	@devtools/fuzz $(FUZZ_SECONDS)
+
+.PHONY: soak
+soak: test-deps build ## SOAK_SECONDS (3600) of traffic while everything changes: accounts and memory
+	VCMTS_SOAK_SECONDS=$(SOAK_SECONDS) $(PYTHON) -m pytest tests/e2e/test_soak_changes.py
 
 .PHONY: mutants
 mutants: test-deps ## break lines of the data plane one at a time: does a test of their room see it? (half an hour)

@@ -12,7 +12,8 @@
 
 #define NO_PARAMS NULL, 0
 #define PARAMS(table, type) table, sizeof(type)
-#define FAULT "it is not allowed beside what is in service: which key, what was found, what is allowed"
+#define FAULT \
+	"it is not allowed beside what is in service: which key, what was found, what is allowed"
 #define USED "it is not there, or something refers to it"
 
 /* One row a method, to be read as a table. */

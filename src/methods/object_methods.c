@@ -91,18 +91,18 @@ static json_t *request(struct rpc_call *call, enum live_verb verb, enum live_obj
 	return object_change(call, g, &changes);
 }
 
-#define OBJECT_RUNS(object, kind)                                \
-	json_t *object##_add(struct rpc_call *call) {            \
-		return request(call, LIVE_ADD, kind, #object);   \
-	}                                                        \
-	json_t *object##_replace(struct rpc_call *call) {        \
+#define OBJECT_RUNS(object, kind)                                  \
+	json_t *object##_add(struct rpc_call *call) {              \
+		return request(call, LIVE_ADD, kind, #object);     \
+	}                                                          \
+	json_t *object##_replace(struct rpc_call *call) {          \
 		return request(call, LIVE_REPLACE, kind, #object); \
-	}                                                        \
-	json_t *object##_set(struct rpc_call *call) {            \
-		return request(call, LIVE_SET, kind, #object);   \
-	}                                                        \
-	json_t *object##_remove(struct rpc_call *call) {         \
-		return request(call, LIVE_REMOVE, kind, #object); \
+	}                                                          \
+	json_t *object##_set(struct rpc_call *call) {              \
+		return request(call, LIVE_SET, kind, #object);     \
+	}                                                          \
+	json_t *object##_remove(struct rpc_call *call) {           \
+		return request(call, LIVE_REMOVE, kind, #object);  \
 	}
 
 OBJECT_RUNS(modem, LIVE_MODEM)

@@ -104,6 +104,7 @@ json_t *server_info(struct rpc_call *call) {
 	const struct methods *m = call->service;
 
 	return json_pack("{s:s, s:I, s:i, s:o, s:o, s:o}", "version", VCMTS_VERSION, "generation",
-			 (json_int_t)m->server->generation, "pid", (int)getpid(), "config", rpc_text(m->reload->path), "groups",
-			 placed_groups(call), "workers", server_workers(m->server));
+			 (json_int_t)m->server->generation, "pid", (int)getpid(), "config",
+			 rpc_text(m->reload->path), "groups", placed_groups(call), "workers",
+			 server_workers(m->server));
 }

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 static bool same_key(const struct security_association *a, const struct security_association *b) {
 	return memcmp(a->key, b->key, sizeof(a->key)) == 0;
 }

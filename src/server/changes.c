@@ -85,8 +85,7 @@ static bool group_begin(struct server_change *c, struct group_change *g, unsigne
 
 	if (!change_sessions_make(&g->sessions, group, &g->changes, why))
 		return false;
-	g->downstream =
-		ds_change_begin(group->downstream, sg, &g->changes, g->sessions.down, why);
+	g->downstream = ds_change_begin(group->downstream, sg, &g->changes, g->sessions.down, why);
 	if (g->downstream == NULL)
 		return false;
 	if (group->upstream != NULL) {

@@ -30,8 +30,8 @@ static const struct server_config *load(struct reload *r) {
 			mistakes += *c == '\n';
 		fprintf(stderr, "%s", said != NULL ? said : "");
 		snprintf(r->line, sizeof(r->line), "%s: %d mistake%s, nothing was changed: %.*s",
-			 r->path, mistakes, mistakes == 1 ? "" : "s", said != NULL ? (int)strcspn(said, "\n") : 0,
-			 said != NULL ? said : "");
+			 r->path, mistakes, mistakes == 1 ? "" : "s",
+			 said != NULL ? (int)strcspn(said, "\n") : 0, said != NULL ? said : "");
 	}
 	free(said);
 	return next;

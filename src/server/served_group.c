@@ -28,9 +28,8 @@ static int down_sessions_create(struct served_group *g) {
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		if (!modem_is_there(&sg->modems[m]))
 			continue;
-		g->sessions[m] =
-			crypto_session(g->crypto, CRYPTO_DOWNLINK,
-				       association_key(&sg->modems[m].security));
+		g->sessions[m] = crypto_session(g->crypto, CRYPTO_DOWNLINK,
+						association_key(&sg->modems[m].security));
 		if (g->sessions[m] == NULL) {
 			fprintf(stderr, "crypto device: no session for modem %zu\n", m);
 			return -1;

@@ -53,7 +53,8 @@ void watch_set_modem(struct watch *w, uint32_t i, const struct scheduler_modem *
 void watch_set_flow(struct watch *w, uint32_t i, const struct scheduler_flow *set) {
 	struct watch_flow *f = &w->flows[i];
 
-	if (f->set.group == SCHEDULER_NONE) { /* one that comes anew has full buckets, and counts anew */
+	if (f->set.group ==
+	    SCHEDULER_NONE) { /* one that comes anew has full buckets, and counts anew */
 		f->sustained.rate = f->peak.rate = f->reserved.rate = 0;
 		f->counts = (struct scheduler_flow_report){0};
 		f->sequence = 0;

@@ -20,7 +20,8 @@ static const char *install(struct security_association *sa, const void *context)
 	if (sa->cipher == CIPHER_NONE)
 		return "found cipher none, allowed: an association that encrypts";
 	if (sa->has_next_key)
-		return "found a next key that is there already, allowed: another one once the present "
+		return "found a next key that is there already, allowed: another one once the "
+		       "present "
 		       "one is removed";
 	sa->has_next_key = true;
 	memcpy(sa->next_key, new->key, sizeof(sa->next_key));

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`./vcmts run` in service, with a client of its control socket."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from e2e.machine import kept_up
+from e2e.running import stop
+from patience import TIMEOUT
+from vcmts.control import methods
+from vcmts.control.client import Client
+from vcmts.directions import DIRECTIONS
+from vcmts.paths import CHECKOUT, build_directory
+
+PROFILE = "6ofdm-0sc-qam_300cms_aes"
+KEY = bytes(range(16)).hex()
+LONG = "86400s"  # it is stopped before
+
+Json = dict[str, Any]
+
+
+def generation(client: Client) -> int:
+    return methods.server_info(client)["generation"]
+
+
+def modems_of(client: Client, group: int) -> list[Json]:
+    groups = methods.config_get(client, keys=True)["config"]["service_groups"]
+    found: list[Json] = next(g["modems"] for g in groups if g["service_group"] == group)
+    return found
+
+
+@dataclass
+class Changing:
+    """While the block runs: its client, and the process of vcmtsd. Afterwards: how it ended."""
+
+    process: "subprocess.Popen[str]"
+    client: Client
+    pid: int
+    lines: list[str] = field(default_factory=list)
+    summary: Json = field(default_factory=dict)
+    status: int = 0
+
+    def goes_on(self) -> None:
+        """Waits for the next line of its progress."""
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            self.lines.append(line)
+            if "proven" in line:
+                return
+        raise AssertionError("".join(self.lines))
+
+
+def check(summary: Json) -> None:
+    """Every packet has its account; nothing is lost where the machine kept up."""
+    for way in (summary[name] for name in DIRECTIONS):
+        gone = way["sent_to_removed"]
+        assert way["sent"] == way["proven"] + way["lost"] + gone + way["corrupted"] > 0
+        assert way["corrupted"] == way["duplicated"] == 0, way
+        assert way["balanced"]
+        assert way["lost"] == 0 or not kept_up(summary), way
+
+
+@contextmanager
+def changing(groups: int, rate: str) -> Iterator[Changing]:
+    environment = os.environ | {
+        "PYTHONPATH": str(CHECKOUT / "tools"),
+        "VCMTS_BUILD": str(build_directory().resolve()),
+    }
+    with tempfile.TemporaryDirectory(prefix="c-") as name:  # short, as a socket lives there
+        path, report = Path(name) / "c.sock", Path(name) / "s.json"
+        words = ["run", "--profile", PROFILE, "--groups", str(groups), "--rate", rate]
+        words += ["--duration", LONG, "--control-socket", str(path), "--json", str(report)]
+        with subprocess.Popen(
+            [sys.executable, "-m", "vcmts", *words],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        ) as process:
+            try:
+                run = Changing(process, Client(path, TIMEOUT), 0)
+                run.goes_on()
+                run.pid = methods.server_info(run.client)["pid"]
+                yield run
+                process.terminate()
+                run.lines.append(process.communicate(timeout=TIMEOUT)[1])
+            finally:
+                stop(process)
+        assert report.exists(), "".join(run.lines)
+        run.summary = json.loads(report.read_text(encoding="utf-8"))
+        run.status = process.returncode

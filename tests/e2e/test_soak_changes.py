@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Constant change of everything while traffic runs both ways: exact accounts, and flat memory.
+
+VCMTS_SOAK_SECONDS says for how long (`make soak` gives an hour).
+"""
+
+import os
+import time
+from random import Random
+
+import pytest
+
+from e2e.changing import KEY, Changing, Json, changing, check, modems_of
+from vcmts.control import methods
+from vcmts.telemetry.command import vcmtsd as connected
+
+SECONDS = float(os.environ.get("VCMTS_SOAK_SECONDS", "20"))
+SLACK = 1 << 20  # bytes of DPDK's heap: of what is there at a time and is not later
+GROUPS = 2
+
+
+class Changer:
+    """Each call changes something; `back` makes it what it was at first."""
+
+    def __init__(self, run: Changing, seed: int) -> None:
+        self.client, self.random = run.client, Random(seed)
+        self.modems = {group: modems_of(run.client, group) for group in (1, 2)}
+        self.gone: list[tuple[int, Json]] = []
+        self.changes = 0
+
+    def one(self) -> None:
+        does = [self.leave, self.come, self.limit, self.roll, self.rest, self.move]
+        self.random.choice(does)()
+        self.changes += 1
+
+    def pick(self) -> tuple[int, Json]:
+        group = self.random.randint(1, GROUPS)
+        return group, self.random.choice(self.modems[group])
+
+    def leave(self) -> None:
+        group, modem = self.pick()
+        if modem not in [one for _, one in self.gone] and len(self.gone) < 20:
+            methods.modem_remove(self.client, group=group, modem={"mac": modem["mac"]})
+            self.gone.append((group, modem))
+
+    def come(self) -> None:
+        if self.gone:
+            group, modem = self.gone.pop(0)
+            methods.modem_add(self.client, group=group, modem=modem)
+
+    def limit(self) -> None:
+        group, modem = self.pick()
+        if modem not in [one for _, one in self.gone]:
+            rate = self.random.randint(100, 900) * 1_000_000
+            changed = {"mac": modem["mac"], "max_aggregate_rate": rate}
+            methods.modem_set(self.client, group=group, modem=changed)
+            modem["max_aggregate_rate"] = rate
+
+    def roll(self) -> None:
+        group, modem = self.pick()
+        if modem in [one for _, one in self.gone]:
+            return
+        security = modem["security"]
+        methods.key_use(self.client, group=group, said=security["said"])
+        methods.key_remove(self.client, group=group, said=security["said"])
+        key = self.random.randbytes(16).hex()
+        methods.key_install(self.client, group=group, said=security["said"], key=key, iv=KEY)
+        security["key"], security["iv"] = security["next_key"], security["next_iv"]
+        security["next_key"], security["next_iv"] = key, KEY
+        security["key_sequence"] = (security.get("key_sequence", 0) + 1) % 16
+
+    def rest(self) -> None:
+        group = self.random.randint(1, GROUPS)
+        methods.group_drain(self.client, group=group, limit="50ms")
+        methods.group_resume(self.client, group=group)
+
+    def move(self) -> None:
+        channels = methods.config_get(self.client)["config"]["service_groups"][0]["channels"]
+        rate = self.random.randint(1500, 1890) * 1_000_000
+        changed = {"id": self.random.choice(channels)["id"], "rate": rate}
+        methods.channel_set(self.client, group=1, channel=changed)
+
+    def back(self) -> None:
+        while self.gone:
+            self.come()
+
+
+def heap(run: Changing) -> int:
+    """Bytes of DPDK's heaps that are in use."""
+    with connected(run.pid) as asked:
+        heaps = asked.ask("/eal/heap_list")
+        return sum(int(asked.ask("/eal/heap_info", str(one))["Alloc_size"]) for one in heaps)
+
+
+@pytest.mark.run
+def test_constant_change() -> None:
+    with changing(groups=GROUPS, rate="40Mbps") as run:
+        changer = Changer(run, 13)
+        for _ in range(30):
+            changer.one()
+        changer.back()
+        begun, end = heap(run), time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            changer.one()
+            changer.one()
+            time.sleep(0.01)
+        changer.back()
+        assert heap(run) < begun + SLACK
+        assert changer.changes > 30
+        run.goes_on()
+    check(run.summary)
