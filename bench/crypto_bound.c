@@ -77,7 +77,7 @@ static bool frames_prepare(struct bound *b, const struct mix *mix) {
 	for (f = 0; f < b->frames; f++) {
 		uint32_t size = mix->sizes[deck_draw(&deck, &random)];
 
-		if (!frame_prepare(b, (uint16_t)size, f % (unsigned)b->group->sg->modem_count))
+		if (!frame_prepare(b, (uint16_t)size, f % b->group->live.modems))
 			break;
 	}
 	deck_free(&deck);

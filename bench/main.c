@@ -51,7 +51,7 @@ static int measure_mix(struct bench *b, const struct bench_direction *d, const c
 	char error[MIX_ERROR];
 	struct mix mix;
 
-	if (mix_parse(text, bench_group(b)->sg->max_frame - RTE_ETHER_CRC_LEN, &mix, error,
+	if (mix_parse(text, bench_config(b)->max_frame - RTE_ETHER_CRC_LEN, &mix, error,
 		      sizeof(error)) != 0) {
 		fprintf(stderr, "--mix: %s\n", error);
 		return -1;
@@ -107,7 +107,7 @@ static struct done nothing_done(const struct bench_options *o, const struct serv
 
 /* Stores what was measured. Returns the exit status. */
 static int measure(struct bench *b, const struct bench_options *o) {
-	const struct service_group *sg = bench_group(b)->sg;
+	const struct service_group *sg = bench_config(b);
 	struct done done = nothing_done(o, sg);
 	json_t *results = json_array(), *root;
 	json_t *memory = footprint_memory_json(&b->footprint, sg->modem_count);

@@ -213,7 +213,7 @@ int bench_run(struct bench *b, const struct bench_direction *d, const struct mix
 	struct run run = {
 		.b = b,
 		.d = d,
-		.step_ns = (uint64_t)(PIPELINE_BURST * bytes * 8e9 / d->rate(bench_group(b)->sg)),
+		.step_ns = (uint64_t)(PIPELINE_BURST * bytes * 8e9 / d->rate(bench_config(b))),
 		.size = d->batch(b, mix_mean(mix)),
 	};
 	int ret;
@@ -222,7 +222,7 @@ int bench_run(struct bench *b, const struct bench_direction *d, const struct mix
 	if (d->begin(b) != 0)
 		return -1;
 	d->options(&options, mix);
-	run.t = traffic_create(bench_group(b)->sg, &options);
+	run.t = traffic_create(bench_config(b), &options);
 	if (run.t == NULL)
 		return -1;
 	ret = measure_and_prove(&run, milliseconds, out);

@@ -62,6 +62,11 @@ static inline struct served_group *bench_group(const struct bench *b) {
 	return &b->server.groups[0];
 }
 
+/* What was configured: without the places that are free in what serves. */
+static inline const struct service_group *bench_config(const struct bench *b) {
+	return &b->lone.group;
+}
+
 /* Runs `mix` for about `milliseconds` of pipeline and traffic together. Returns 0 or -1. */
 int bench_run(struct bench *b, const struct bench_direction *d, const struct mix *mix,
 	      unsigned milliseconds, uint64_t seed, struct bench_run *out);

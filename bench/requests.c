@@ -119,7 +119,7 @@ static json_t *answer(struct bench *b, const char *line, size_t size, uint64_t s
 	char error[ERROR_SIZE];
 	json_t *said;
 
-	said = request_read(bench_group(b)->sg, line, size, &request, error)
+	said = request_read(bench_config(b), line, size, &request, error)
 		       ? run(b, &request, seed)
 		       : answer_refusal(error);
 	json_decref(request.asked);
@@ -127,7 +127,7 @@ static json_t *answer(struct bench *b, const char *line, size_t size, uint64_t s
 }
 
 static json_t *ready(const struct bench *b) {
-	const struct service_group *sg = bench_group(b)->sg;
+	const struct service_group *sg = bench_config(b);
 	struct host host;
 
 	host_measure(&host);

@@ -36,9 +36,9 @@ struct throughput *throughput_alloc(void) {
 	return t;
 }
 
-/* One for each key of the modems, two generations of which the upstream has, and their clear ones. */
+/* One for each key of the modems, two generations of which both directions have, and their clear ones. */
 static unsigned sessions(const struct service_group *sg) {
-	return 3 * (unsigned)sg->modem_count + 2;
+	return 4 * (unsigned)sg->modem_count + 2;
 }
 
 unsigned throughput_memory_mb(const struct service_group *sg) {

@@ -45,7 +45,7 @@ static void options(struct traffic_options *o, const struct mix *mix) {
 
 /* L2TPv3 packets, nearly all of which are filled up to the MTU. */
 static unsigned batch(const struct bench *b, double mean_bytes) {
-	return (unsigned)(BENCH_BATCH * (mean_bytes + OVERHEAD) / bench_group(b)->sg->rphy.mtu) + 1;
+	return (unsigned)(BENCH_BATCH * (mean_bytes + OVERHEAD) / bench_config(b)->rphy.mtu) + 1;
 }
 
 static uint64_t counter(const struct upstream *u, enum counter which) {

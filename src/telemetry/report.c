@@ -112,8 +112,8 @@ json_t *report_json(const struct server *s, const struct host *host, double seco
 	json_t *root = json_object();
 
 	put_directions(root, s, 0, s->group_count, &s->gone, host, seconds);
-	if (s->gone.groups > 0) /* what they counted is in the sums */
-		json_object_set_new(root, "removed_groups", json_integer(s->gone.groups));
+	/* what they counted is in the sums */
+	json_object_set_new(root, "removed_groups", json_integer(s->gone.groups));
 	json_object_set_new(root, "groups", groups_json(s, host, seconds));
 	json_object_set_new(root, "shared_ports", shares_json(s));
 	if (host == NULL)

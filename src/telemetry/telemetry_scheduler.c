@@ -80,11 +80,28 @@ static bool scheduler_part(const char *params, size_t count, size_t *from, size_
 	return true;
 }
 
+/* Places up to the last one that is not free. */
+static size_t channels_end(const struct service_group *sg) {
+	size_t end = sg->channel_count;
+
+	while (end > 0 && !channel_is_there(&sg->channels[end - 1]))
+		end--;
+	return end;
+}
+
+static size_t groups_end(const struct service_group *sg) {
+	size_t end = sg->bonding_group_count;
+
+	while (end > 0 && !bonding_group_is_there(&sg->bonding_groups[end - 1]))
+		end--;
+	return end;
+}
+
 int telemetry_channels(struct served_group *g, const char *params, struct rte_tel_data *d) {
 	const struct service_group *sg = g->sg;
 	size_t from, to;
 
-	if (!scheduler_part(params, sg->channel_count, &from, &to))
+	if (!scheduler_part(params, channels_end(sg), &from, &to))
 		return telemetry_complain(
 			d, "found no index, allowed: that of the first channel to tell");
 	rte_tel_data_start_dict(d);
@@ -112,7 +129,7 @@ int telemetry_groups(struct served_group *g, const char *params, struct rte_tel_
 	const struct service_group *sg = g->sg;
 	size_t from, to;
 
-	if (!scheduler_part(params, sg->bonding_group_count, &from, &to))
+	if (!scheduler_part(params, groups_end(sg), &from, &to))
 		return telemetry_complain(
 			d, "found no index, allowed: that of the first group to tell");
 	rte_tel_data_start_dict(d);

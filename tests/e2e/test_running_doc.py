@@ -203,14 +203,21 @@ def test_while_it_serves(place: Path) -> None:
 
 def test_requests_while_it_serves(place: Path) -> None:
     """Each line of the page, as it stands there."""
-    [commands] = blocks("controlling")
+    commands = "".join(blocks("controlling"))
     with first_terminal(place) as vcmtsd:
         [path] = [path for path in control_sockets(vcmtsd.pid) if path.exists()]
         told = shell(commands.replace("vcmts control", f"vcmts control --socket {path}"), place)
         vcmtsd.send_signal(signal.SIGINT)
         vcmtsd.communicate(timeout=TIMEOUT)
     assert told.status == 0, told.stderr
-    for words in ("modem.get  ", f"pid      {vcmtsd.pid}\n", "next   3\n", "nothing changed"):
+    for words in (
+        "modem.get  ",
+        f"pid      {vcmtsd.pid}\n",
+        "next   3\n",
+        "nothing changed",
+        "1 modem removed",
+        "held  0",
+    ):
         assert words in told.stdout, words
     assert '"mac": "02:01:00:00:00:01", "group": 1' in told.stdout
 

@@ -135,7 +135,7 @@ def test_rates_change_while_traffic_runs(config: Path, tmp_path: Path) -> None:
             config.write_text(config_text(limited="3 Mbps", channel="800 Mbps"))
             run.process.send_signal(signal.SIGHUP)
             line = awaited(run, "read again")
-            assert line.endswith("sg.yaml: read again: 1 channel, 1 service flow changed\n")
+            assert line.endswith("sg.yaml: read again: 1 modem changed, 1 channel changed\n")
             assert asked.scheduler("flow", str(LIMITED))["max_sustained_rate"] == 3_000_000
             assert asked.scheduler("channels", None)["11"]["rate"] == 800_000_000
             never_more_than(asked, 3)
