@@ -119,9 +119,8 @@ static json_t *answer(struct bench *b, const char *line, size_t size, uint64_t s
 	char error[ERROR_SIZE];
 	json_t *said;
 
-	said = request_read(bench_config(b), line, size, &request, error)
-		       ? run(b, &request, seed)
-		       : answer_refusal(error);
+	said = request_read(bench_config(b), line, size, &request, error) ? run(b, &request, seed)
+									  : answer_refusal(error);
 	json_decref(request.asked);
 	return said;
 }

@@ -42,8 +42,8 @@ class Changing:
     """While the block runs: its client, and the process of vcmtsd. Afterwards: how it ended."""
 
     process: "subprocess.Popen[str]"
-    client: Client
-    pid: int
+    client: Client = field(init=False)
+    pid: int = 0
     lines: list[str] = field(default_factory=list)
     summary: Json = field(default_factory=dict)
     status: int = 0
@@ -63,9 +63,9 @@ def check(summary: Json) -> None:
     for way in (summary[name] for name in DIRECTIONS):
         gone = way["sent_to_removed"]
         assert way["sent"] == way["proven"] + way["lost"] + gone + way["corrupted"] > 0
-        assert way["corrupted"] == way["duplicated"] == 0, way
+        assert way["corrupted"] == way["duplicated"] == 0, way["corrupted_by"]
         assert way["balanced"]
-        assert way["lost"] == 0 or not kept_up(summary), way
+        assert way["lost"] == 0 or not kept_up(summary), way["lost"]
 
 
 @contextmanager
@@ -86,10 +86,11 @@ def changing(groups: int, rate: str) -> Iterator[Changing]:
             env=environment,
         ) as process:
             try:
-                run = Changing(process, Client(path, TIMEOUT), 0)
+                run = Changing(process)
                 run.goes_on()
-                run.pid = methods.server_info(run.client)["pid"]
-                yield run
+                with Client(path, TIMEOUT) as run.client:
+                    run.pid = methods.server_info(run.client)["pid"]
+                    yield run
                 process.terminate()
                 run.lines.append(process.communicate(timeout=TIMEOUT)[1])
             finally:

@@ -47,6 +47,7 @@ def changed(client: Client) -> dict[str, Any]:
     config = methods.config_get(client, keys=True)["config"]["service_groups"][0]
     modem, channel, group = config["modems"][3], config["channels"][0], config["bonding_groups"][0]
     said, key = config["modems"][2]["security"]["said"], "00" * 16
+    rule = {"family": "ipv4", "action": "permit"}
     slow = channel | {"rate": "600 Mbps"}
     up = {"id": 1, "type": "ofdma", "rate": "100 Mbps", "session": 99}
     with pytest.raises(RefusedError, match="upstream_channel"):  # it has none to begin with
@@ -59,7 +60,9 @@ def changed(client: Client) -> dict[str, Any]:
         "channel.replace": methods.channel_replace(client, channel=slow),
         "channel.set": methods.channel_set(client, channel=channel),
         "bonding_group.replace": methods.bonding_group_replace(client, bonding_group=group),
-        "filter_group.add": methods.filter_group_add(client, filter_group={"id": 9, "rules": []}),
+        "filter_group.add": methods.filter_group_add(
+            client, filter_group={"id": 9, "rules": [rule]}
+        ),
         "filter_group.remove": methods.filter_group_remove(client, filter_group={"id": 9}),
         "upstream_channel.none": None,
         "group.set": methods.group_set(client, values={"rate_limit": "none"}),
@@ -70,7 +73,8 @@ def changed(client: Client) -> dict[str, Any]:
         "key.remove": methods.key_remove(client, said=said),
     }
     methods.modem_replace(client, modem=config["modems"][2])
-    assert methods.config_get(client, keys=True)["config"]["service_groups"] == [config]
+    [after] = methods.config_get(client, keys=True)["config"]["service_groups"]
+    assert after == config
     return answers
 
 

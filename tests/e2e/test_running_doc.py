@@ -212,7 +212,7 @@ def test_requests_while_it_serves(place: Path) -> None:
     assert told.status == 0, told.stderr
     for words in (
         "modem.get  ",
-        f"pid      {vcmtsd.pid}\n",
+        f"pid         {vcmtsd.pid}\n",
         "next   3\n",
         "nothing changed",
         "1 modem removed",

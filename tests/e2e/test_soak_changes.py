@@ -17,6 +17,7 @@ from vcmts.telemetry.command import vcmtsd as connected
 SECONDS = float(os.environ.get("VCMTS_SOAK_SECONDS", "20"))
 SLACK = 1 << 20  # bytes of DPDK's heap: of what is there at a time and is not later
 GROUPS = 2
+SEEN_S = 1.0  # the traffic looks ten times as often
 
 
 class Changer:
@@ -27,6 +28,7 @@ class Changer:
         self.modems = {group: modems_of(run.client, group) for group in (1, 2)}
         self.gone: list[tuple[int, Json]] = []
         self.changes = 0
+        self.left = 0.0  # when the latest one did
 
     def one(self) -> None:
         does = [self.leave, self.come, self.limit, self.roll, self.rest, self.move]
@@ -42,16 +44,18 @@ class Changer:
         if modem not in [one for _, one in self.gone] and len(self.gone) < 20:
             methods.modem_remove(self.client, group=group, modem={"mac": modem["mac"]})
             self.gone.append((group, modem))
+            self.left = time.monotonic()
 
     def come(self) -> None:
-        if self.gone:
+        # One that came back before the traffic has seen it go would count anew without its knowing.
+        if self.gone and time.monotonic() > self.left + SEEN_S:
             group, modem = self.gone.pop(0)
             methods.modem_add(self.client, group=group, modem=modem)
 
     def limit(self) -> None:
         group, modem = self.pick()
         if modem not in [one for _, one in self.gone]:
-            rate = self.random.randint(100, 900) * 1_000_000
+            rate = f"{self.random.randint(100, 900)} Mbps"
             changed = {"mac": modem["mac"], "max_aggregate_rate": rate}
             methods.modem_set(self.client, group=group, modem=changed)
             modem["max_aggregate_rate"] = rate
@@ -76,12 +80,13 @@ class Changer:
 
     def move(self) -> None:
         channels = methods.config_get(self.client)["config"]["service_groups"][0]["channels"]
-        rate = self.random.randint(1500, 1890) * 1_000_000
+        rate = f"{self.random.randint(1500, 1890)} Mbps"
         changed = {"id": self.random.choice(channels)["id"], "rate": rate}
         methods.channel_set(self.client, group=1, channel=changed)
 
     def back(self) -> None:
         while self.gone:
+            time.sleep(0.1)
             self.come()
 
 
