@@ -19,17 +19,14 @@ static bool frame_has_room(const struct rte_mbuf *m) {
 	       rte_pktmbuf_tailroom(m) >= RTE_ETHER_CRC_LEN;
 }
 
-/* From the template's HCS to that of the header, which differs in LEN, priority and sequence number. */
-static uint16_t frame_header_hcs(const struct ds_flow *flow, const uint8_t *header, uint16_t length,
-				 uint16_t sequence) {
+/* From the template's HCS to that of the header, which differs in LEN and sequence number. */
+static uint16_t frame_header_hcs(const struct ds_flow *flow, uint16_t length, uint16_t sequence) {
 	size_t size = flow->header_size;
 	size_t behind = size - DOCSIS_HCS_SIZE - DOCSIS_LEN_OFFSET - 1; /* the first byte of LEN */
-	uint8_t priority = header[size - DOCSIS_HCS_SIZE - 1 - flow->behind_priority];
 	uint16_t hcs = flow->hcs;
 
 	hcs ^= docsis_hcs_share(behind, (uint8_t)(length >> 8));
 	hcs ^= docsis_hcs_share(behind - 1, (uint8_t)length);
-	hcs ^= docsis_hcs_share(flow->behind_priority, priority & DOCSIS_DS_PRIORITY);
 	if (flow->sequenced) {
 		hcs ^= docsis_hcs_share(1, (uint8_t)(sequence >> 8));
 		hcs ^= docsis_hcs_share(0, (uint8_t)sequence);
@@ -48,8 +45,7 @@ static void frame_one(struct rte_mbuf *m, const struct ds_flow *flow, uint16_t s
 	if (flow->sequenced)
 		docsis_sequence_patch(header, size, sequence);
 	store_le16(header + size - DOCSIS_HCS_SIZE,
-		   frame_header_hcs(flow, header, (uint16_t)(size - DOCSIS_MAC_HEADER + pdu),
-				    sequence));
+		   frame_header_hcs(flow, (uint16_t)(size - DOCSIS_MAC_HEADER + pdu), sequence));
 	m->data_off -= (uint16_t)size;
 	m->data_len += (uint16_t)(size + RTE_ETHER_CRC_LEN);
 	m->pkt_len = m->data_len;

@@ -30,31 +30,6 @@ void qos_capacity_change(struct ds_upper *u, uint32_t channel, uint64_t rate);
 /* Likewise for one that comes: nothing is left of the one that had its place. */
 void qos_capacity_begin(struct ds_upper *u, uint32_t channel, uint64_t rate);
 
-/* What of a service group can be changed by itself while traffic runs. */
-enum qos_object {
-	QOS_RATE_LIMIT,
-	QOS_CHANNEL,
-	QOS_GROUP,
-	QOS_MODEM,
-	QOS_FLOW,
-	QOS_OBJECTS,
-};
-
-struct qos_change {
-	enum qos_object object;
-	uint32_t index; /* in the service group; 0 for the limit */
-	uint32_t modem; /* of a flow */
-	uint32_t flow; /* among the modem's */
-};
-
-/*
- * Gives one object the values that it has in `sg`, which differs from what `d` was made of in the
- * quality of service only. To be called by the thread of the upper MAC, or when none runs. Returns
- * NULL, or why the scheduler refused; then nothing has changed.
- */
-const char *qos_apply(struct downstream *d, const struct service_group *sg,
-		      const struct qos_change *change);
-
 /* Bytes that the channel could have carried up to time `now` (ns of the upper MAC's clock), at the
  * rates that it has had. May be called while workers run. */
 uint64_t qos_capacity(const struct downstream *d, uint32_t channel, uint64_t now);

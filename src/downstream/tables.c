@@ -96,7 +96,6 @@ void ds_flow_set_header(struct ds_flow *f, const struct docsis_down_header *h) {
 	uint8_t text[DOCSIS_DOWN_HEADER_MAX];
 	size_t size;
 
-	zero.priority = 0;
 	zero.sequence = 0;
 	size = docsis_down_header_write(&zero, 0, text);
 	store_be16(text + DOCSIS_LEN_OFFSET, 0);
@@ -104,19 +103,7 @@ void ds_flow_set_header(struct ds_flow *f, const struct docsis_down_header *h) {
 	f->hcs = docsis_hcs(text, size - DOCSIS_HCS_SIZE);
 	f->header_size = (uint8_t)size;
 	f->sequenced = h->ds == DS_EHDR_SEQUENCE;
-	/* The priority begins the value of the DS extended header, of 5 bytes or 1. */
-	f->behind_priority = f->sequenced ? 4 : 0;
 	f->encrypted = h->encrypted;
-	ds_flow_set_priority(f, h->priority);
-}
-
-/* The priority shares its byte with what never changes. A copy of the header that is made meanwhile has
- * the old priority or the new one, and its HCS is computed by what the copy has. */
-void ds_flow_set_priority(struct ds_flow *f, uint8_t priority) {
-	uint8_t *byte = f->header + DS_FLOW_HEADER - DOCSIS_HCS_SIZE - 1 - f->behind_priority;
-
-	__atomic_store_n(byte, (uint8_t)(priority << 5 | (*byte & ~DOCSIS_DS_PRIORITY)),
-			 __ATOMIC_RELAXED);
 }
 
 /* MULPI: frames of a flow with a DSID are numbered for resequencing; all tell their priority. */

@@ -33,9 +33,8 @@ struct ds_flow {
 					 * at the end of the array */
 	void *session; /* of the crypto device */
 	uint8_t iv[16];
-	uint16_t hcs; /* of the header with LEN, sequence and priority 0 */
+	uint16_t hcs; /* of the header with LEN and sequence 0 */
 	uint8_t header_size; /* HCS included */
-	uint8_t behind_priority; /* bytes between the one with the priority and the HCS */
 	bool sequenced;
 	bool encrypted;
 } __rte_cache_aligned;
@@ -88,8 +87,5 @@ void ds_flow_fill(struct ds_flow *d, const struct modem *m, const struct service
 
 /* Sets what the record tells of the MAC header; `h->ds` is DS_EHDR_PRIORITY or DS_EHDR_SEQUENCE. */
 void ds_flow_set_header(struct ds_flow *f, const struct docsis_down_header *h);
-
-/* Has the flow's frames tell another traffic priority, 0..7, also while the lower MAC writes some. */
-void ds_flow_set_priority(struct ds_flow *f, uint8_t priority);
 
 void ds_tables_free(struct ds_tables *t);

@@ -78,7 +78,7 @@ static void headers_of_all_kinds(void **state) {
 		uint32_t changed = random_below(&rnd, FLOWS);
 
 		headers[changed].priority = (uint8_t)random_below(&rnd, 8);
-		ds_flow_set_priority(&flows[changed], headers[changed].priority);
+		ds_flow_set_header(&flows[changed], &headers[changed]);
 
 		for (uint16_t i = 0; i < n; i++) {
 			sizes[i] = random_between(&rnd, 14, 1996);

@@ -51,7 +51,6 @@ static struct {
 	struct scheduler_modem modems[2];
 	struct scheduler_flow flows[FLOWS];
 	uint32_t group_channels[2][2];
-	unsigned sets;
 	const char *refuses;
 } told;
 
@@ -98,49 +97,6 @@ static void same_flow(const struct scheduler_flow *a, const struct scheduler_flo
 	assert_int_equal(a->wred.max_probability, b->wred.max_probability);
 	assert_int_equal(a->wred.weight, b->wred.weight);
 	assert_int_equal(a->latency_target, b->latency_target);
-}
-
-/* Each change has to be what is in the scheduler already, as the configuration is the same. */
-const char *scheduler_set_flow(struct scheduler *s, uint32_t flow, const struct scheduler_flow *f) {
-	(void)s;
-	told.sets++;
-	same_flow(f, &told.flows[flow]);
-	return told.refuses;
-}
-
-const char *scheduler_set_modem(struct scheduler *s, uint32_t modem,
-				const struct scheduler_modem *m) {
-	(void)s;
-	told.sets++;
-	assert_memory_equal(m, &told.modems[modem], sizeof(*m));
-	return told.refuses;
-}
-
-const char *scheduler_set_group(struct scheduler *s, uint32_t group,
-				const struct scheduler_group *g) {
-	(void)s;
-	told.sets++;
-	assert_memory_equal(g, &told.groups[group], sizeof(*g));
-	return told.refuses;
-}
-
-const char *scheduler_set_channel(struct scheduler *s, uint32_t channel,
-				  const struct scheduler_channel *c) {
-	const struct scheduler_depi *a = &c->depi, *b = &told.channels[channel].depi;
-
-	(void)s;
-	told.sets++;
-	assert_int_equal(c->rate, told.channels[channel].rate);
-	assert_memory_equal(a, b, offsetof(struct scheduler_depi, max_segments) + 2);
-	assert_int_equal(a->flush_ns, b->flush_ns);
-	return told.refuses;
-}
-
-const char *scheduler_set_rate_limit(struct scheduler *s, uint64_t rate_limit) {
-	(void)s;
-	told.sets++;
-	assert_int_equal(rate_limit, told.config.rate_limit);
-	return told.refuses;
 }
 
 static struct downstream *downstream;
@@ -237,59 +193,30 @@ static void flows(void **state) {
 	assert_int_equal(told.modems[1].aggregate.burst, 8001);
 }
 
-/* A change tells what the beginning would have. */
-static void changes(void **state) {
-	static const struct qos_change all[] = {
-		{QOS_RATE_LIMIT, 0, 0, 0}, {QOS_CHANNEL, 0, 0, 0}, {QOS_CHANNEL, 2, 0, 0},
-		{QOS_GROUP, 1, 0, 0},	   {QOS_MODEM, 1, 0, 0},   {QOS_FLOW, 0, 0, 0},
-		{QOS_FLOW, 1, 0, 1},	   {QOS_FLOW, 2, 1, 0},	   {QOS_FLOW, 3, 1, 1},
-	};
-
-	(void)state;
-	assert_int_equal(qos_create(downstream, &loaded.sg, QUEUED), 0);
-	for (size_t i = 0; i < ARRAY_COUNT(all); i++)
-		assert_null(qos_apply(downstream, &loaded.sg, &all[i]));
-	assert_int_equal(told.sets, ARRAY_COUNT(all));
-}
-
-/* Who refuses is heard, and nothing else changes by it. */
+/* Who refuses is heard. */
 static void refusals(void **state) {
-	const struct qos_change channel = {QOS_CHANNEL, 0, 0, 0}, flow = {QOS_FLOW, 1, 0, 1};
-	struct ds_flow before[FLOWS];
-
 	(void)state;
 	told.refuses = "because";
 	assert_int_equal(qos_create(downstream, &loaded.sg, QUEUED), -1);
 	qos_free(downstream);
 	told.refuses = NULL;
 	assert_int_equal(qos_create(downstream, &loaded.sg, QUEUED), 0);
-	told.refuses = "because";
-	memcpy(before, downstream->tables.flows, sizeof(before));
-	assert_string_equal(qos_apply(downstream, &loaded.sg, &channel), "because");
-	loaded.sg.modems[0].service_flows[1].priority = 2;
-	told.flows[1].priority = 2;
-	assert_string_equal(qos_apply(downstream, &loaded.sg, &flow), "because");
-	assert_memory_equal(before, downstream->tables.flows, sizeof(before));
-	now.now = 1000000;
-	assert_int_equal(qos_capacity(downstream, 0, now.now), 125000);
 }
 
 /* Bytes that pass at the rates that a channel had, each for its time. */
 static void capacity(void **state) {
-	const struct qos_change change = {QOS_CHANNEL, 2, 0, 0};
+	struct ds_upper *u = &downstream->upper;
 
 	(void)state;
 	assert_int_equal(qos_create(downstream, &loaded.sg, QUEUED), 0);
 	assert_int_equal(qos_capacity(downstream, 2, 1000000000), 5000000);
 	now.now = 2000000000;
-	loaded.sg.channels[2].rate = told.channels[2].rate = 8000000;
-	assert_null(qos_apply(downstream, &loaded.sg, &change));
+	qos_capacity_change(u, 2, 8000000);
 	assert_int_equal(qos_capacity(downstream, 2, 2000000000), 10000000);
 	assert_int_equal(qos_capacity(downstream, 2, 1000000000), 10000000); /* a late reader */
 	assert_int_equal(qos_capacity(downstream, 2, 5000000000), 13000000);
 	now.now = 6000000000;
-	loaded.sg.channels[2].rate = told.channels[2].rate = 1000000000000;
-	assert_null(qos_apply(downstream, &loaded.sg, &change));
+	qos_capacity_change(u, 2, 1000000000000);
 	assert_int_equal(qos_capacity(downstream, 2, 6000000000), 14000000);
 	/* a year at the highest rate */
 	assert_int_equal(qos_capacity(downstream, 2, 6000000000 + 31536000000000000),
@@ -300,7 +227,6 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(channels, begin, end),
 		cmocka_unit_test_setup_teardown(flows, begin, end),
-		cmocka_unit_test_setup_teardown(changes, begin, end),
 		cmocka_unit_test_setup_teardown(refusals, begin, end),
 		cmocka_unit_test_setup_teardown(capacity, begin, end),
 	};
