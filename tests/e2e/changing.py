@@ -63,7 +63,9 @@ def check(summary: Json) -> None:
     for way in (summary[name] for name in DIRECTIONS):
         gone = way["sent_to_removed"]
         assert way["sent"] == way["proven"] + way["lost"] + gone + way["corrupted"] > 0
-        assert way["corrupted"] == way["duplicated"] == 0, way["corrupted_by"]
+        assert way["duplicated"] == 0
+        # where the traffic had no core for long, a modem may have gone and come back unseen
+        assert way["corrupted"] == 0 or not kept_up(summary), way["corrupted_by"]
         assert way["balanced"]
         assert way["lost"] == 0 or not kept_up(summary), way["lost"]
 

@@ -65,7 +65,7 @@ def changed(client: Client) -> dict[str, Any]:
         ),
         "filter_group.remove": methods.filter_group_remove(client, filter_group={"id": 9}),
         "upstream_channel.none": None,
-        "group.set": methods.group_set(client, values={"rate_limit": "none"}),
+        "group.set": methods.group_set(client, values={"rate_limit": "9 Gbps"}),
         "group.drain": methods.group_drain(client),
         "group.resume": methods.group_resume(client),
         "key.install": methods.key_install(client, said=said, key=key, iv=key),
@@ -73,6 +73,7 @@ def changed(client: Client) -> dict[str, Any]:
         "key.remove": methods.key_remove(client, said=said),
     }
     methods.modem_replace(client, modem=config["modems"][2])
+    methods.group_set(client, values={"rate_limit": config["rate_limit"]})
     [after] = methods.config_get(client, keys=True)["config"]["service_groups"]
     assert after == config
     return answers
