@@ -106,7 +106,8 @@ struct share_table *share_table_create(const char *port, enum share_side side,
 
 struct share_table *share_table_copy(const struct share_table *t, size_t entries) {
 	struct share_table *copy = rte_malloc("share_table", sizeof(*copy), RTE_CACHE_LINE_SIZE);
-	const void *key;
+	const void *stored; /* not aligned as a key is */
+	struct share_key key;
 	uint32_t at = 0;
 	void *groups;
 
@@ -118,8 +119,10 @@ struct share_table *share_table_copy(const struct share_table *t, size_t entries
 		share_table_free(copy);
 		return NULL;
 	}
-	while (rte_hash_iterate(t->groups, &key, &groups, &at) >= 0)
-		rte_hash_add_key_data(copy->groups, key, groups);
+	while (rte_hash_iterate(t->groups, &stored, &groups, &at) >= 0) {
+		memcpy(&key, stored, sizeof(key));
+		rte_hash_add_key_data(copy->groups, &key, groups);
+	}
 	return copy;
 }
 

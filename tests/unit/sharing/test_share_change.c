@@ -55,7 +55,8 @@ static void modem_put(unsigned group, unsigned slot, const struct modem *m) {
 
 /* Whether the keys of both tables tell the same. */
 static void same_tables(const struct share_table *a, const struct share_table *b) {
-	const void *key;
+	const void *stored; /* not aligned as a key is */
+	struct share_key key;
 	uint32_t at = 0;
 	void *groups, *others;
 
@@ -64,8 +65,9 @@ static void same_tables(const struct share_table *a, const struct share_table *b
 		return;
 	}
 	assert_int_equal(rte_hash_count(a->groups), rte_hash_count(b->groups));
-	while (rte_hash_iterate(a->groups, &key, &groups, &at) >= 0) {
-		assert_true(rte_hash_lookup_data(b->groups, key, &others) >= 0);
+	while (rte_hash_iterate(a->groups, &stored, &groups, &at) >= 0) {
+		memcpy(&key, stored, sizeof(key));
+		assert_true(rte_hash_lookup_data(b->groups, &key, &others) >= 0);
 		assert_ptr_equal(groups, others);
 	}
 }
