@@ -26,44 +26,46 @@ const struct key key_params[] = {
 };
 /* clang-format on */
 
-/* What was found is to be made; or is refused. */
-static json_t *roll(struct rpc_call *call, struct served_group *g, bool found,
-		    struct live_changes *changes, const char *why) {
-	if (!found)
+/* The changes of a step, as key_roll.h has them. */
+typedef bool key_step(const struct live_group *l, const struct key_params *p,
+		      struct live_changes *changes, char why[LIVE_LINE]);
+
+static bool install(const struct live_group *l, const struct key_params *p,
+		    struct live_changes *changes, char why[LIVE_LINE]) {
+	return live_key_install(l, p->said, p->key, p->iv, changes, why);
+}
+
+static bool use(const struct live_group *l, const struct key_params *p,
+		struct live_changes *changes, char why[LIVE_LINE]) {
+	return live_key_use(l, p->said, changes, why);
+}
+
+static bool forget_old(const struct live_group *l, const struct key_params *p,
+		       struct live_changes *changes, char why[LIVE_LINE]) {
+	return live_key_remove(l, p->said, changes, why);
+}
+
+static json_t *roll(struct rpc_call *call, key_step *step) {
+	const struct key_params *p = call->params;
+	struct served_group *g = subject_group(call, &p->group);
+	struct live_changes changes;
+	char why[LIVE_LINE];
+
+	if (g == NULL)
+		return NULL;
+	if (!step(&g->live, p, &changes, why))
 		return rpc_refuse(call, RPC_REFUSED, "%s", why);
-	return object_change(call, g, changes);
+	return object_change(call, g, &changes);
 }
 
 json_t *key_install(struct rpc_call *call) {
-	const struct key_params *p = call->params;
-	struct served_group *g = subject_group(call, &p->group);
-	struct live_changes changes;
-	char why[LIVE_LINE];
-
-	if (g == NULL)
-		return NULL;
-	return roll(call, g, live_key_install(&g->live, p->said, p->key, p->iv, &changes, why),
-		    &changes, why);
+	return roll(call, install);
 }
 
 json_t *key_use(struct rpc_call *call) {
-	const struct key_params *p = call->params;
-	struct served_group *g = subject_group(call, &p->group);
-	struct live_changes changes;
-	char why[LIVE_LINE];
-
-	if (g == NULL)
-		return NULL;
-	return roll(call, g, live_key_use(&g->live, p->said, &changes, why), &changes, why);
+	return roll(call, use);
 }
 
 json_t *key_remove(struct rpc_call *call) {
-	const struct key_params *p = call->params;
-	struct served_group *g = subject_group(call, &p->group);
-	struct live_changes changes;
-	char why[LIVE_LINE];
-
-	if (g == NULL)
-		return NULL;
-	return roll(call, g, live_key_remove(&g->live, p->said, &changes, why), &changes, why);
+	return roll(call, forget_old);
 }

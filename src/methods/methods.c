@@ -18,6 +18,19 @@
 
 /* One row a method, to be read as a table. */
 /* clang-format off */
+#define OBJECT_ROWS(object, name)                                                            \
+	{#object ".add", "adds " name ", which is in service when this is answered",         \
+	 PARAMS(object##_params, struct object_params), object_result, object##_add, FAULT}, \
+	{#object ".replace", "makes " name " another one",                                   \
+	 PARAMS(object##_params, struct object_params), object_result, object##_replace,     \
+	 FAULT},                                                                             \
+	{#object ".set", "changes some keys of " name,                                       \
+	 PARAMS(object##_params, struct object_params), object_result, object##_set, FAULT}, \
+	{#object ".remove",                                                                  \
+	 "removes " name "; what waits for it goes out, or is dropped by name",              \
+	 PARAMS(object##_remove_params, struct object_params), object_result,                \
+	 object##_remove, USED}
+
 static const struct rpc_method methods[] = {
 	{"server.info", "what is in service: version, process, groups, threads and ports",
 	 NO_PARAMS, server_info_result, server_info, NULL},
@@ -35,46 +48,11 @@ static const struct rpc_method methods[] = {
 	{"counters.get", "drops and counters since the start, by service group and direction",
 	 PARAMS(counters_get_params, struct counters_get_params), counters_get_result,
 	 counters_get, "there is no such service group"},
-	{"modem.add", "adds a cable modem, which is in service when this is answered",
-	 PARAMS(modem_params, struct object_params), object_result, modem_add, FAULT},
-	{"modem.replace", "makes a cable modem another one",
-	 PARAMS(modem_params, struct object_params), object_result, modem_replace, FAULT},
-	{"modem.set", "changes some keys of a cable modem",
-	 PARAMS(modem_params, struct object_params), object_result, modem_set, FAULT},
-	{"modem.remove", "removes a cable modem; what waits for it goes out, or is dropped by name",
-	 PARAMS(modem_remove_params, struct object_params), object_result, modem_remove, USED},
-	{"filter_group.add", "adds a filter group, which is in service when this is answered",
-	 PARAMS(filter_group_params, struct object_params), object_result, filter_group_add, FAULT},
-	{"filter_group.replace", "makes a filter group another one",
-	 PARAMS(filter_group_params, struct object_params), object_result, filter_group_replace, FAULT},
-	{"filter_group.set", "changes some keys of a filter group",
-	 PARAMS(filter_group_params, struct object_params), object_result, filter_group_set, FAULT},
-	{"filter_group.remove", "removes a filter group; what waits for it goes out, or is dropped by name",
-	 PARAMS(filter_group_remove_params, struct object_params), object_result, filter_group_remove, USED},
-	{"channel.add", "adds a downstream channel, which is in service when this is answered",
-	 PARAMS(channel_params, struct object_params), object_result, channel_add, FAULT},
-	{"channel.replace", "makes a downstream channel another one",
-	 PARAMS(channel_params, struct object_params), object_result, channel_replace, FAULT},
-	{"channel.set", "changes some keys of a downstream channel",
-	 PARAMS(channel_params, struct object_params), object_result, channel_set, FAULT},
-	{"channel.remove", "removes a downstream channel; what waits for it goes out, or is dropped by name",
-	 PARAMS(channel_remove_params, struct object_params), object_result, channel_remove, USED},
-	{"upstream_channel.add", "adds an upstream channel, which is in service when this is answered",
-	 PARAMS(upstream_channel_params, struct object_params), object_result, upstream_channel_add, FAULT},
-	{"upstream_channel.replace", "makes an upstream channel another one",
-	 PARAMS(upstream_channel_params, struct object_params), object_result, upstream_channel_replace, FAULT},
-	{"upstream_channel.set", "changes some keys of an upstream channel",
-	 PARAMS(upstream_channel_params, struct object_params), object_result, upstream_channel_set, FAULT},
-	{"upstream_channel.remove", "removes an upstream channel; what waits for it goes out, or is dropped by name",
-	 PARAMS(upstream_channel_remove_params, struct object_params), object_result, upstream_channel_remove, USED},
-	{"bonding_group.add", "adds a bonding group, which is in service when this is answered",
-	 PARAMS(bonding_group_params, struct object_params), object_result, bonding_group_add, FAULT},
-	{"bonding_group.replace", "makes a bonding group another one",
-	 PARAMS(bonding_group_params, struct object_params), object_result, bonding_group_replace, FAULT},
-	{"bonding_group.set", "changes some keys of a bonding group",
-	 PARAMS(bonding_group_params, struct object_params), object_result, bonding_group_set, FAULT},
-	{"bonding_group.remove", "removes a bonding group; what waits for it goes out, or is dropped by name",
-	 PARAMS(bonding_group_remove_params, struct object_params), object_result, bonding_group_remove, USED},
+	OBJECT_ROWS(modem, "a cable modem"),
+	OBJECT_ROWS(filter_group, "a filter group"),
+	OBJECT_ROWS(channel, "a downstream channel"),
+	OBJECT_ROWS(upstream_channel, "an upstream channel"),
+	OBJECT_ROWS(bonding_group, "a bonding group"),
 	{"group.set", "changes what a service group has but once",
 	 PARAMS(group_set_params, struct object_params), object_result, group_set, FAULT},
 	{"group.add", "takes a service group of a file into service",
