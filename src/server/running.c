@@ -6,6 +6,8 @@
 #include <rte_launch.h>
 #include <rte_malloc.h>
 
+#include "platform/unmap.h"
+
 int server_quiet_create(struct server *s) {
 	size_t size = rte_rcu_qsbr_get_memsize(s->worker_count);
 
@@ -35,8 +37,13 @@ void server_start(struct server *s) {
 	}
 }
 
+static void unmap_wait(const void *server) {
+	server_synchronize(server);
+}
+
 void server_launch(struct server *s) {
 	server_start(s);
+	unmap_waits(unmap_wait, s);
 	for (unsigned w = 0; w < s->worker_count; w++)
 		rte_eal_remote_launch(worker_run, &s->workers[w], w + 1);
 }
@@ -46,6 +53,7 @@ void server_halt(struct server *s) {
 		worker_stop(&s->workers[w]);
 	rte_eal_mp_wait_lcore();
 	server_halted(s);
+	unmap_waits(NULL, NULL);
 }
 
 void server_halted(struct server *s) {
