@@ -215,6 +215,7 @@ static struct many *many_want(unsigned group) {
 	static struct many all[RIG_GROUPS];
 	struct many *w = &all[group];
 
+	memset(w->modems, 0, sizeof(w->modems));
 	memcpy(w->modems, rig->modems[group], sizeof(rig->modems[group]));
 	rig->groups[group].modems = w->modems;
 	rig->groups[group].modem_count = MANY;
@@ -284,8 +285,11 @@ static void several(const unsigned counts[3], bool made) {
 	for (unsigned g = 0; g < 3; g++) {
 		w[g] = many_want(g);
 		w[g]->changes.count = counts[g];
+		rig->groups[g].modem_count = RIG_MODEMS; /* the hash is for as many */
 	}
 	rig_open(rig, SHARE_NETWORK);
+	for (unsigned g = 0; g < 3; g++)
+		rig->groups[g].modem_count = MANY;
 	for (unsigned i = 0; i < 3; i++) {
 		unsigned g = order[i];
 
