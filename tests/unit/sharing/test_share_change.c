@@ -7,6 +7,7 @@
 
 #include "share_rig.h"
 #include "sharing/change.h"
+#include "sharing/forget.h"
 
 #define CHANGES 4000
 #define POOL 6 /* addresses that modems of a group may have: some are those of another group */
@@ -176,6 +177,25 @@ static void random_change(unsigned *taken, unsigned *refused) {
 	(*(good ? taken : refused))++;
 }
 
+static void same_as_anew(enum share_side side) {
+	struct share_table *anew = share_table_create("test", side, rig->list, rig->count, stderr);
+
+	same_tables(rig->s->table, anew);
+	share_table_free(anew);
+}
+
+/* Taken out of the table as it is, a group is as if it had not been. */
+static void forgotten(unsigned group) {
+	struct share_forgetting f = {.share = rig->s, .group = group};
+	const struct service_group *was = rig->list[group];
+
+	while (!share_forget(&f))
+		;
+	rig->list[group] = NULL;
+	same_as_anew(SHARE_NETWORK);
+	rig->list[group] = was;
+}
+
 static void modems_come_and_go(void **state) {
 	unsigned taken = 0, refused = 0;
 
@@ -198,6 +218,7 @@ static void modems_come_and_go(void **state) {
 		random_change(&taken, &refused);
 	assert_true(taken > CHANGES / 2);
 	assert_true(refused > CHANGES / 100);
+	forgotten(1);
 	rig_close(rig);
 }
 
@@ -239,13 +260,6 @@ static struct many *many_want(unsigned group) {
 static void many_taken(struct many *w) {
 	for (unsigned m = 0; m < w->changes.count; m++)
 		w->modems[m] = w->wanted[m].modem;
-}
-
-static void same_as_anew(enum share_side side) {
-	struct share_table *anew = share_table_create("test", side, rig->list, rig->count, stderr);
-
-	same_tables(rig->s->table, anew);
-	share_table_free(anew);
 }
 
 /* More modems than the hash was made for: another one takes its place. Then all go. */
@@ -305,6 +319,7 @@ static void several(const unsigned counts[3], bool made) {
 	}
 	same_as_anew(SHARE_NETWORK);
 	assert_null(rig->s->changes);
+	forgotten(0);
 	rig_close(rig);
 }
 
