@@ -264,9 +264,12 @@ static int configure(int argc, char **argv, struct run_options *o, struct server
 
 /* Where things are to be, before anything is started. Returns 0 or -1 after a message. */
 static int place(struct server *s, const struct server_config *config) {
+	static struct cpus machine;
+
+	s->machine = &machine;
 	if (server_ports_find(&s->ports, config) != 0)
 		return -1;
-	return layout_make(&s->layout, config) == 0 ? placement_check(config) : -1;
+	return layout_make(&s->layout, config) == 0 ? placement_check(config, &machine) : -1;
 }
 
 int command_run(int argc, char **argv) {

@@ -25,7 +25,16 @@ from pathlib import Path
 
 from mutation.operators import Mutant, code_lines, function_at, make, mutants_of, one_line
 
-ROOMS = ("wire", "scheduler", "downstream", "upstream", "sharing")
+ROOMS = (
+    "wire",
+    "scheduler",
+    "downstream",
+    "upstream",
+    "sharing",
+    "server",
+    "control",
+    "methods",
+)
 LISTS = Path(__file__).parent
 LINES_A_MUTANT = 14  # of code
 

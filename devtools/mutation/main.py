@@ -98,7 +98,7 @@ def try_all(
 
 def bench_of(room: str, tests: list[Test], whole: Tree, record: Record, with_replay: bool) -> Bench:
     bench = Bench(whole, [t for t in tests if belongs(t, room)], record, environment(CHECKOUT))
-    if with_replay and room not in ("wire", "sharing"):
+    if with_replay and room in ("scheduler", "downstream", "upstream"):
         bench.replay = replay_test(room)
     return bench
 

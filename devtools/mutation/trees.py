@@ -18,6 +18,12 @@ from mutation.choose import MistakeError
 OPTIONS = ["-Dmarch=native", "-Dtests=enabled", "-Doptimization=1", "-Ddebug=false"]
 # Code of one room, or of what stands beside the rooms; src/*.c are programs.
 TOPS = ("traffic", "bench", "simulate", "impairments")
+# Rooms that most programs hold: the folders of tests/unit whose tests say what they have to do.
+FOLDERS = {
+    "server": {"server", "methods"},
+    "control": {"control", "methods"},
+    "methods": {"methods"},
+}
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,7 @@ class Test:
     program: str  # below the build folder; what runs, or what the command runs
     arguments: tuple[str, ...] = ()
     rooms: frozenset[str] = frozenset()  # of which it holds code
+    folder: str = ""  # of tests/unit, in which it stands
     command: tuple[str, ...] = ()  # below the tree, in place of the program
     directory: str | None = None
     environment: dict[str, str] = field(default_factory=dict, compare=False)
@@ -121,6 +128,12 @@ def rooms_of(inputs: str) -> frozenset[str]:
     return frozenset(rooms)
 
 
+def folder_of(inputs: str) -> str:
+    """Where the test itself stands."""
+    found = re.search(r"^\.\./tests/unit/(\w+)/test_\w+\.c$", inputs, re.MULTILINE)
+    return found.group(1) if found else ""
+
+
 def included_rooms(text: str) -> set[str]:
     """Of which a source includes headers: they hold code, too."""
     return set(re.findall(r'^#include "(\w+)/', text, re.MULTILINE))
@@ -143,6 +156,7 @@ def tests_of(tree: Tree) -> list[Test]:
                 program,
                 tuple(entry["cmd"][1:]),
                 frozenset(rooms),
+                folder_of(inputs),
                 directory=entry["workdir"],
                 environment=entry["env"],
             )
@@ -153,6 +167,8 @@ def tests_of(tree: Tree) -> list[Test]:
 def belongs(test: Test, room: str) -> bool:
     """Whether it is a test of the room. All tests hold src/wire, and those of the traffic program
     hold all rooms, but none of these says what the room has to do."""
+    if room in FOLDERS:
+        return test.folder in FOLDERS[room]
     if room in ("wire", "scheduler"):
         return room in test.rooms and test.rooms <= {"wire", room}
     return room in test.rooms and not test.rooms & set(TOPS)

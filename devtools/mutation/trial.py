@@ -24,8 +24,8 @@ PROCESSOR_SECONDS, PROCESSOR_FACTOR = 2, 5
 WALL_SECONDS, WALL_FACTOR = 60, 40
 ATTEMPTS = 3  # with twice the time each, where the unbroken program was late as well
 FIRST_TESTS = 2  # are built alone: most mutants get no further
-# A mutant is not to fill the machine: bytes of memory and of a file.
-LIMITS = ["--core=0", f"--data={4 << 30}", f"--fsize={1 << 30}"]
+# A mutant is not to fill the machine: bytes of memory, and of a file, where servers have theirs.
+LIMITS = ["--core=0", f"--data={4 << 30}", f"--fsize={2 << 30}"]
 SKIPPED = 77
 
 

@@ -73,41 +73,30 @@ static json_t *life_done(const struct rpc_call *call) {
 	return json_pack("{s:I}", "generation", (json_int_t)server_of(call)->generation);
 }
 
-/* Returns whether the file was loaded; the first of its mistakes is the refusal. */
-static bool load(struct rpc_call *call, const char *path, struct server_config *config) {
-	const struct methods *m = call->service;
-	char *said = NULL;
-	size_t size;
-	FILE *errors = open_memstream(&said, &size);
-	bool good = errors != NULL &&
-		    server_config_load_on(path, &m->reload->devices, config, errors) == 0;
-
-	if (errors != NULL)
-		fclose(errors);
-	if (!good)
-		rpc_refuse(call, RPC_REFUSED, "%.*s", said != NULL ? (int)strcspn(said, "\n") : 0,
-			   said != NULL ? said : "");
-	free(said);
-	return good;
-}
-
 json_t *group_add(struct rpc_call *call) {
 	const struct group_add_params *p = call->params;
-	struct server_config config;
-	char why[LIVE_LINE];
+	const struct methods *m = call->service;
+	struct kept_groups *kept = NULL;
+	const struct server_config *config;
+	char *said, why[LIVE_LINE];
 	unsigned group;
-	bool good;
+	bool good = false;
 
-	if (!load(call, p->file, &config))
+	config = reload_load(m->reload, &kept, p->file, &said);
+	if (config == NULL) {
+		int length;
+		const char *first = reload_first_line(said, &length);
+
+		rpc_refuse(call, RPC_REFUSED, "%.*s", length, first);
+		free(said);
 		return NULL;
-	if (config.group_count != 1) {
-		snprintf(why, sizeof(why), "file: found %zu service groups, allowed: one",
-			 config.group_count);
-		good = false;
-	} else {
-		good = server_group_add(server_of(call), &config.groups[0], &group, why);
 	}
-	server_config_free(&config);
+	if (config->group_count != 1)
+		snprintf(why, sizeof(why), "file: found %zu service groups, allowed: one",
+			 config->group_count);
+	else
+		good = server_group_add(m->server, &config->groups[0], &group, why);
+	server_config_forget(kept);
 	return good ? life_done(call) : rpc_refuse(call, RPC_REFUSED, "%s", why);
 }
 
@@ -132,13 +121,19 @@ json_t *group_drain(struct rpc_call *call) {
 
 	if (g == NULL)
 		return NULL;
-	held = server_group_drain(server_of(call), number_of(call, g), 0);
 	if (end == NULL) {
 		call->state = end = arena_alloc(call->arena, 1, sizeof(*end));
 		if (end == NULL)
 			return rpc_refuse(call, RPC_INTERNAL, "no memory left");
 		*end = rte_rdtsc() + rte_get_tsc_hz() / 1000 * (p->limit_ns / NS_PER_MS);
+		server_group_drain(server_of(call), number_of(call, g), 0);
 	}
+	if (!g->drained) /* who said so last has the last word */
+		return rpc_refuse(
+			call, RPC_REFUSED,
+			"group: service group %u was resumed meanwhile, or is another one",
+			g->sg->id);
+	held = served_group_held(g);
 	if (held > 0 && rte_rdtsc() < *end)
 		return rpc_wait(call);
 	return json_pack("{s:I}", "held", (json_int_t)held);

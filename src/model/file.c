@@ -79,8 +79,8 @@ void file_refuse(struct errors *errors, uint32_t line, const struct path *path) 
 	errors_add(errors, line, path, found, "a YAML file of at most 1 GiB");
 }
 
-char *file_read_or_tell(const char *path, size_t *size, FILE *told) {
-	char *text = file_read(path, FILE_MOST, false, size);
+char *file_read_or_tell(const char *path, bool regular, size_t *size, FILE *told) {
+	char *text = file_read(path, FILE_MOST, regular, size);
 	struct errors mistakes = {.file = path};
 
 	if (text != NULL)

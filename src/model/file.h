@@ -17,7 +17,7 @@
 char *file_read(const char *path, size_t most, bool regular, size_t *size);
 
 /* The whole file of a configuration, to be freed; or NULL after one mistake, which is told on `told`. */
-char *file_read_or_tell(const char *path, size_t *size, FILE *told);
+char *file_read_or_tell(const char *path, bool regular, size_t *size, FILE *told);
 
 /* Reports, at `line`, that there is no text, as errno says. */
 void file_refuse(struct errors *errors, uint32_t line, const struct path *path);

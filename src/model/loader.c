@@ -49,7 +49,7 @@ int service_group_load_text(const char *name, const char *text, size_t size,
 
 int service_group_load(const char *path, struct service_group *sg, FILE *errors) {
 	size_t size;
-	char *text = file_read_or_tell(path, &size, errors);
+	char *text = file_read_or_tell(path, false, &size, errors);
 	int count;
 
 	*sg = (struct service_group){0};

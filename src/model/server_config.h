@@ -69,7 +69,8 @@ struct server_source {
 struct kept_groups;
 
 /*
- * As server_config_load_on(), again and again: `*kept` (NULL the first time) remembers what was loaded. A group
+ * As server_config_load_on(), again and again while a server runs, and of a regular file alone, as nobody may have
+ * it wait: `*kept` (NULL the first time) remembers what was loaded. A group
  * whose own file, item of the list and share of what stands beside the list are the same as the last time is not
  * read again. What is returned is the last good configuration, to be read only, and ends with the next good load or
  * server_config_forget(); NULL after mistakes, which are told in full.

@@ -62,7 +62,9 @@ bool change_sessions_make(struct change_sessions *s, struct served_group *g,
 				   &g->live.sg.modems[c->slot], c->modem))
 			continue;
 		live_change_name(&g->live, c, name, sizeof(name));
-		snprintf(why, LIVE_LINE, "%s: the crypto device has no session left for its key",
+		snprintf(why, LIVE_LINE,
+			 "%s: the crypto device has no session left for its key: too many roll "
+			 "at once",
 			 name);
 		return false;
 	}

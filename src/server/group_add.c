@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A group that comes: all that can fail is prepared beside the workers, then it is taken into service. */
 #include <stdio.h>
+#include <string.h>
 
 #include "platform/port.h"
 #include "server/group_life.h"
 #include "server/groups.h"
+#include "server/placement.h"
 #include "server/running.h"
 
 /* Lists that one worker may get: those of the group, and two of each shared port. */
@@ -31,7 +33,7 @@ struct arrival {
 };
 
 static bool refused(struct arrival *a, const char *what) {
-	snprintf(a->why, LIVE_LINE, "service group %u: %s", a->sg->id, what);
+	snprintf(a->why, LIVE_LINE, "service group %u: %.340s", a->sg->id, what);
 	return false;
 }
 
@@ -43,8 +45,7 @@ static unsigned port_of(const struct arrival *a, enum device_role role) {
 static bool arrival_place(struct arrival *a) {
 	struct server *s = a->server;
 	struct layout_group at;
-	char text[64];
-	unsigned core;
+	char text[LIVE_LINE];
 
 	for (unsigned g = 0; g < s->group_count; g++) {
 		if (s->groups[g].there && s->groups[g].sg->id == a->sg->id)
@@ -55,10 +56,10 @@ static bool arrival_place(struct arrival *a) {
 	if (a->group == s->group_most)
 		return refused(a,
 			       "max_groups: as many groups are there as the server has room for");
-	if (!layout_find(&s->layout, a->sg, &at, &core)) {
-		snprintf(text, sizeof(text), "threads: core %u has no worker", core);
+	if (!placement_takes(&s->layout, s->machine, s->config->main_core, a->sg, text,
+			     sizeof(text)))
 		return refused(a, text);
-	}
+	at = layout_find(&s->layout, a->sg);
 	s->layout.groups[a->group] = s->home.groups[a->group] = at;
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++)
 		s->ports.of[a->group][role] = SERVER_NO_PORT;
@@ -168,28 +169,37 @@ static bool share_join(struct arrival *a, enum device_role role) {
 	return port->table != NULL;
 }
 
-static bool arrival_shares(struct arrival *a) {
+/* The share of a port, which may be one that has to be made. */
+static bool share_prepare(struct arrival *a, enum device_role role) {
 	struct server *s = a->server;
+	unsigned index = port_of(a, role);
+	struct port_share *share;
 
-	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
-		unsigned index = port_of(a, role);
-
-		if (!a->ports[role].joined)
-			continue;
-		if (s->shares.of[index] != NULL) {
-			if (!share_join(a, role))
-				return refused(
-					a, "ports: cannot be shared, or there is no memory for it");
-		} else if (s->ports.list[index].shared) {
-			a->ports[role].made = true;
-			if (server_share_make(&s->shares, &a->site, index) != 0)
-				return refused(
-					a, "ports: cannot be shared, or there is no memory for it");
-			s->shares.of[index]->receiving.accounting = s->accounts;
-			s->shares.of[index]->sending.accounting = s->accounts;
-		}
-	}
+	if (s->shares.of[index] != NULL)
+		return share_join(a, role);
+	if (!s->ports.list[index].shared)
+		return true;
+	a->ports[role].made = true;
+	if (server_share_make(&s->shares, &a->site, index) != 0)
+		return false;
+	share = s->shares.of[index];
+	share->receiving.accounting = share->sending.accounting = s->accounts;
 	return true;
+}
+
+static bool arrival_shares(struct arrival *a) {
+	char said[LIVE_LINE] = "", what[LIVE_LINE];
+	bool good = true;
+
+	a->site.errors = fmemopen(said, sizeof(said), "w");
+	for (enum device_role role = 0; role < DEVICE_ROLES && good; role++)
+		good = !a->ports[role].joined || share_prepare(a, role);
+	if (a->site.errors != NULL)
+		fclose(a->site.errors);
+	a->site.errors = NULL;
+	said[strcspn(said, "\n")] = '\0';
+	snprintf(what, sizeof(what), "%s", said[0] != '\0' ? said : "no memory to share its ports");
+	return good || refused(a, what);
 }
 
 static bool arrival_group(struct arrival *a) {

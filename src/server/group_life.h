@@ -47,7 +47,7 @@ int server_move_ports(struct server *s, unsigned from, unsigned to);
 
 /*
  * All that a worker runs goes to another one, and what is at home there comes back: what the groups' configurations
- * have on its core. Return 0, or -1 after a message, when some of it may have moved.
+ * have on its core. Return 0, or -1 after a message when memory is short: then nothing has moved.
  */
 int server_worker_drain(struct server *s, unsigned worker, unsigned to);
 int server_worker_resume(struct server *s, unsigned worker);

@@ -40,79 +40,125 @@ static void workers_changed(struct server *s) {
 	pthread_rwlock_unlock(&s->lock);
 }
 
-int server_move_group(struct server *s, unsigned group, unsigned parts, unsigned worker) {
-	struct worker *to = &s->workers[worker];
-
-	if (worker_reserve(to, LAYOUT_GROUP_WORKERS * SERVED_GROUP_PART) != 0 ||
-	    rings_for(s, group, parts, worker) != 0)
-		return -1;
+/* There is room at the worker, and what rings_for() makes. */
+static void parts_move(struct server *s, unsigned group, unsigned parts, unsigned worker) {
 	server_group_wire(s, group);
 	for (unsigned part = PART_UPPER; part < PARTS; part <<= 1) {
-		if ((parts & part) != 0 && served_group_worker(&s->groups[group], part) != to)
+		if ((parts & part) != 0 &&
+		    served_group_worker(&s->groups[group], part) != &s->workers[worker])
 			part_move(s, group, part, worker);
+	}
+}
+
+/* All that send to the port do so by the ring, whoever owns it. */
+static void senders_by_ring(struct server *s, unsigned port) {
+	for (unsigned g = 0; g < s->group_count; g++) {
+		if (s->groups[g].there && s->ports.of[g][s->ports.list[port].role] == port)
+			server_group_wire(s, g);
+	}
+}
+
+/* What the port and those who send to it need to be the worker's. */
+static int port_prepare(struct server *s, unsigned port) {
+	return server_share_send(&s->shares, s->workers, port, server_share_ring(s->group_most));
+}
+
+/* After port_prepare(), with room at the worker. */
+static void port_move(struct server *s, unsigned port, unsigned worker) {
+	bool receives = s->shares.receives[port];
+
+	senders_by_ring(s, port);
+	server_share_stop(&s->shares, s->workers, port);
+	s->shares.owners[port] = worker;
+	if (receives)
+		server_share_receive(&s->shares, s->workers, port);
+	port_prepare(s, port);
+}
+
+/* What goes to a worker: parts of groups, and ports. */
+struct moves {
+	unsigned parts[SERVER_MAX_GROUPS];
+	bool ports[SERVER_PORTS_MAX];
+	unsigned worker;
+};
+
+/* All that may fail, before anything moves. */
+static int moves_prepare(struct server *s, const struct moves *m) {
+	unsigned lists = 0;
+
+	for (unsigned g = 0; g < s->group_count; g++) {
+		if (m->parts[g] == 0)
+			continue;
+		lists += LAYOUT_GROUP_WORKERS * SERVED_GROUP_PART;
+		if (rings_for(s, g, m->parts[g], m->worker) != 0)
+			return -1;
+	}
+	for (unsigned p = 0; p < s->ports.count; p++) {
+		if (!m->ports[p])
+			continue;
+		lists += SHARE_LISTS;
+		if (port_prepare(s, p) != 0)
+			return -1;
+	}
+	return worker_reserve(&s->workers[m->worker], lists);
+}
+
+static int moves_make(struct server *s, const struct moves *m) {
+	if (moves_prepare(s, m) != 0)
+		return -1;
+	for (unsigned g = 0; g < s->group_count; g++) {
+		if (m->parts[g] != 0)
+			parts_move(s, g, m->parts[g], m->worker);
+	}
+	for (unsigned p = 0; p < s->ports.count; p++) {
+		if (m->ports[p])
+			port_move(s, p, m->worker);
 	}
 	workers_changed(s);
 	return 0;
 }
 
-/* All that send to the port do so by the ring, whoever owns it. */
-static int senders_by_ring(struct server *s, unsigned port) {
-	if (server_share_send(&s->shares, s->workers, port, server_share_ring(s->group_most)) != 0)
-		return -1;
-	for (unsigned g = 0; g < s->group_count; g++) {
-		if (s->groups[g].there && s->ports.of[g][s->ports.list[port].role] == port)
-			server_group_wire(s, g);
-	}
-	return 0;
+static void moves_of_ports(const struct server *s, struct moves *m, const unsigned *of,
+			   unsigned from) {
+	for (unsigned p = 0; p < s->ports.count; p++)
+		m->ports[p] = s->shares.of[p] != NULL && of[p] == from &&
+			      s->shares.owners[p] != m->worker;
 }
 
-static int port_move(struct server *s, unsigned port, unsigned worker) {
-	bool receives = s->shares.receives[port];
-	unsigned size = server_share_ring(s->group_most);
+static void moves_of_groups(const struct server *s, struct moves *m, const struct layout *layout,
+			    unsigned from) {
+	struct group_slots slots = server_slots(s);
 
-	if (worker_reserve(&s->workers[worker], SHARE_LISTS) != 0 || senders_by_ring(s, port) != 0)
-		return -1;
-	server_share_stop(&s->shares, s->workers, port);
-	s->shares.owners[port] = worker;
-	if (receives)
-		server_share_receive(&s->shares, s->workers, port); /* there is room */
-	return server_share_send(&s->shares, s->workers, port, size);
+	for (unsigned g = 0; g < slots.count; g++)
+		m->parts[g] = layout_parts(layout, &slots, g, from);
+}
+
+int server_move_group(struct server *s, unsigned group, unsigned parts, unsigned worker) {
+	struct moves m = {.worker = worker};
+
+	m.parts[group] = parts;
+	return moves_make(s, &m);
 }
 
 int server_move_ports(struct server *s, unsigned from, unsigned to) {
-	for (unsigned p = 0; p < s->ports.count; p++) {
-		if (s->shares.of[p] != NULL && s->shares.owners[p] == from &&
-		    port_move(s, p, to) != 0)
-			return -1;
-	}
-	return 0;
+	struct moves m = {.worker = to};
+
+	moves_of_ports(s, &m, s->shares.owners, from);
+	return moves_make(s, &m);
 }
 
 int server_worker_drain(struct server *s, unsigned worker, unsigned to) {
-	struct group_slots slots = server_slots(s);
+	struct moves m = {.worker = to};
 
-	for (unsigned g = 0; g < slots.count; g++) {
-		unsigned parts = layout_parts(&s->layout, &slots, g, worker);
-
-		if (parts != 0 && server_move_group(s, g, parts, to) != 0)
-			return -1;
-	}
-	return server_move_ports(s, worker, to);
+	moves_of_groups(s, &m, &s->layout, worker);
+	moves_of_ports(s, &m, s->shares.owners, worker);
+	return moves_make(s, &m);
 }
 
 int server_worker_resume(struct server *s, unsigned worker) {
-	struct group_slots slots = server_slots(s);
+	struct moves m = {.worker = worker};
 
-	for (unsigned g = 0; g < slots.count; g++) {
-		unsigned parts = layout_parts(&s->home, &slots, g, worker);
-
-		if (parts != 0 && server_move_group(s, g, parts, worker) != 0)
-			return -1;
-	}
-	for (unsigned p = 0; p < s->ports.count; p++) {
-		if (s->shares.of[p] != NULL && s->shares.homes[p] == worker &&
-		    s->shares.owners[p] != worker && port_move(s, p, worker) != 0)
-			return -1;
-	}
-	return 0;
+	moves_of_groups(s, &m, &s->home, worker);
+	moves_of_ports(s, &m, s->shares.homes, worker);
+	return moves_make(s, &m);
 }

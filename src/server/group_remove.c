@@ -8,11 +8,11 @@
 #include "server/group_rest.h"
 #include "server/groups.h"
 #include "server/running.h"
+#include "sharing/forget.h"
 
 struct departure {
 	struct server *server;
 	unsigned group;
-	struct share_table *tables[DEVICE_ROLES]; /* of shared ports, without it */
 };
 
 static struct port_share *share_of(const struct departure *d, enum device_role role) {
@@ -21,36 +21,36 @@ static struct port_share *share_of(const struct departure *d, enum device_role r
 	return port == SERVER_NO_PORT ? NULL : d->server->shares.of[port];
 }
 
-static void tables_free(struct departure *d) {
-	for (enum device_role role = 0; role < DEVICE_ROLES; role++)
-		share_table_free(d->tables[role]);
+static void table_forget(struct departure *d, enum device_role role) {
+	struct server *s = d->server;
+	struct share_forgetting f = {.share = share_of(d, role), .group = d->group};
+	struct worker_task task = {share_forget, &f};
+
+	worker_do(&s->workers[s->shares.owners[s->ports.of[d->group][role]]], &task);
 }
 
-/* Tables without it, for ports that it is told apart on. Returns whether there was memory for all. */
-static bool tables_make(struct departure *d) {
+/* From then on the shared ports that it is told apart on have no packet for it, whether there is memory for tables
+ * without it or not. */
+static void tables_leave(struct departure *d) {
 	struct server *s = d->server;
 	struct shares_site site = server_site(s);
+	struct share_table *before[DEVICE_ROLES] = {NULL};
 
 	site.groups.list[d->group] = NULL;
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
-		const struct port_share *share = share_of(d, role);
+		struct port_share *share = share_of(d, role);
 
 		if (share == NULL || share->lanes[d->group].ring == NULL)
 			continue;
-		d->tables[role] = server_share_table(&site, s->ports.of[d->group][role]);
-		if (d->tables[role] == NULL)
-			return false;
+		before[role] = server_share_table(&site, s->ports.of[d->group][role]);
+		if (before[role] != NULL)
+			before[role] = share_table_replace(share, before[role]);
+		else
+			table_forget(d, role);
 	}
-	return true;
-}
-
-/* From then on the shared ports have no packet for it. */
-static void tables_replace(struct departure *d) {
-	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
-		if (d->tables[role] != NULL)
-			d->tables[role] = share_table_replace(share_of(d, role), d->tables[role]);
-	}
-	server_synchronize(d->server);
+	server_synchronize(s);
+	for (enum device_role role = 0; role < DEVICE_ROLES; role++)
+		share_table_free(before[role]);
 }
 
 static uint64_t lanes_held(const struct departure *d) {
@@ -206,12 +206,7 @@ bool server_group_remove(struct server *s, unsigned group, unsigned limit_ms, ch
 		return refused(why, "no such service group");
 	if (groups == 1)
 		return refused(why, "a server has at least one service group");
-	if (!tables_make(&d)) {
-		tables_free(&d);
-		return refused(why, "no memory for the tables of its ports");
-	}
-	tables_replace(&d);
-	tables_free(&d);
+	tables_leave(&d);
 	s->groups[group].drained = false; /* what waits in its rings is its own */
 	departure_drain(&d, limit_ms);
 	departure_end(&d);

@@ -56,15 +56,12 @@ int layout_make(struct layout *l, const struct server_config *config) {
 	return 0;
 }
 
-bool layout_find(const struct layout *l, const struct service_group *sg, struct layout_group *at,
-		 unsigned *core) {
-	struct layout tried = *l;
-	unsigned workers = l->worker_count;
+struct layout_group layout_find(const struct layout *l, const struct service_group *sg) {
+	struct layout known = *l;
+	struct layout_group at;
 
-	if (group_place(&tried, at, sg) && tried.worker_count == workers)
-		return true;
-	*core = tried.worker_count > workers ? tried.cores[workers] : sg->threads.upper_mac_core;
-	return false;
+	group_place(&known, &at, sg);
+	return at;
 }
 
 unsigned layout_parts(const struct layout *l, const struct group_slots *groups, size_t group,

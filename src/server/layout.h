@@ -45,10 +45,8 @@ bool layout_has_upstream(const struct service_group *sg);
 /* Returns 0, or -1 after a message where more cores are named than there can be workers. */
 int layout_make(struct layout *l, const struct server_config *config);
 
-/* Where a group that comes would run, by its cores, which workers have already. Returns false where one has none,
- * which `core` then is. */
-bool layout_find(const struct layout *l, const struct service_group *sg, struct layout_group *at,
-		 unsigned *core);
+/* Where a group that comes runs, by its cores, which all have workers already: placement_takes() tells. */
+struct layout_group layout_find(const struct layout *l, const struct service_group *sg);
 
 /* The parts of the group that the worker runs. */
 unsigned layout_parts(const struct layout *l, const struct group_slots *groups, size_t group,

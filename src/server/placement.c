@@ -14,6 +14,7 @@ struct refused_cores {
 
 struct placement_check {
 	const struct cpus *cpus;
+	const char *why; /* they are those that are allowed; NULL: as cpus_fault_text() has it */
 	struct refused_cores refused[CPU_FAULTS];
 };
 
@@ -48,17 +49,14 @@ static void check_group(struct placement_check *check, const struct service_grou
 		   at.upstream);
 }
 
-size_t placement_refusals(const struct server_config *config, const struct cpus *cpus,
-			  struct placement_refusal refusals[CPU_FAULTS]) {
-	struct placement_check check = {.cpus = cpus};
+/* What was refused, a reason each. Returns how many. */
+static size_t tell_refused(const struct placement_check *check,
+			   struct placement_refusal refusals[CPU_FAULTS]) {
 	char cores[CPUS_TEXT];
 	size_t count = 0;
 
-	check_core(&check, 0, "main_core", config->main_core);
-	for (size_t g = 0; g < config->group_count; g++)
-		check_group(&check, &config->groups[g]);
 	for (enum cpu_fault fault = 0; fault < CPU_FAULTS; fault++) {
-		const struct refused_cores *refused = &check.refused[fault];
+		const struct refused_cores *refused = &check->refused[fault];
 		struct placement_refusal *refusal = &refusals[count];
 
 		if (refused->key == NULL)
@@ -70,11 +68,57 @@ size_t placement_refusals(const struct server_config *config, const struct cpus 
 		cpus_format(&refused->cores, cores, sizeof(cores));
 		snprintf(refusal->found, sizeof(refusal->found), "%s %.200s",
 			 CPU_COUNT(&refused->cores) == 1 ? "core" : "cores", cores);
-		cpus_format(&cpus->usable, cores, sizeof(cores));
+		cpus_format(&check->cpus->usable, cores, sizeof(cores));
 		snprintf(refusal->allowed, sizeof(refusal->allowed), "%.400s, %s", cores,
-			 cpus_fault_text(fault));
+			 check->why != NULL ? check->why : cpus_fault_text(fault));
 	}
 	return count;
+}
+
+size_t placement_refusals(const struct server_config *config, const struct cpus *cpus,
+			  struct placement_refusal refusals[CPU_FAULTS]) {
+	struct placement_check check = {.cpus = cpus};
+
+	check_core(&check, 0, "main_core", config->main_core);
+	for (size_t g = 0; g < config->group_count; g++)
+		check_group(&check, &config->groups[g]);
+	return tell_refused(&check, refusals);
+}
+
+/* Those that have a worker, as if there were no others. */
+static struct cpus cpus_of(const struct layout *layout) {
+	struct cpus cpus;
+
+	CPU_ZERO(&cpus.usable);
+	for (unsigned w = 0; w < layout->worker_count; w++)
+		CPU_SET(layout->cores[w], &cpus.usable);
+	cpus.present = cpus.online = cpus.usable;
+	return cpus;
+}
+
+bool placement_takes(const struct layout *layout, const struct cpus *machine, unsigned main_core,
+		     const struct service_group *sg, char *line, size_t size) {
+	const struct cpus workers = cpus_of(layout);
+	struct placement_check checks[] = {
+		{.cpus = machine},
+		{.cpus = &workers, .why = "the cores that have a worker; others take a new start"},
+	};
+	struct placement_refusal refusals[CPU_FAULTS];
+
+	if (sg->threads.asked.main_core && sg->threads.main_core != main_core) {
+		snprintf(line, size, "threads.main_core: found core %u, allowed: %u, the server's",
+			 sg->threads.main_core, main_core);
+		return false;
+	}
+	for (size_t c = machine != NULL ? 0 : 1; c < 2; c++) {
+		check_group(&checks[c], sg);
+		if (tell_refused(&checks[c], refusals) == 0)
+			continue;
+		snprintf(line, size, "threads.%s: found %s, allowed: %s", refusals[0].key,
+			 refusals[0].found, refusals[0].allowed);
+		return false;
+	}
+	return true;
 }
 
 int placement_print(const struct placement_refusal *refusals, size_t count, FILE *out) {
@@ -89,10 +133,9 @@ int placement_print(const struct placement_refusal *refusals, size_t count, FILE
 	return count == 0 ? 0 : -1;
 }
 
-int placement_check(const struct server_config *config) {
+int placement_check(const struct server_config *config, struct cpus *cpus) {
 	struct placement_refusal refusals[CPU_FAULTS];
-	struct cpus cpus;
 
-	cpus_here(&cpus);
-	return placement_print(refusals, placement_refusals(config, &cpus, refusals), stderr);
+	cpus_here(cpus);
+	return placement_print(refusals, placement_refusals(config, cpus, refusals), stderr);
 }

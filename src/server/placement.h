@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A placement held against the machine, before anything is started. */
+/* A placement held against the machine, before anything is started, or a group comes. */
 #pragma once
 
 #include <stddef.h>
@@ -7,6 +7,7 @@
 
 #include "model/server_config.h"
 #include "platform/cpus.h"
+#include "server/layout.h"
 
 struct placement_refusal {
 	enum cpu_fault fault;
@@ -23,5 +24,12 @@ size_t placement_refusals(const struct server_config *config, const struct cpus 
 /* The refusals as lines. Returns 0 where there are none, else -1. */
 int placement_print(const struct placement_refusal *refusals, size_t count, FILE *out);
 
-/* The same of the machine that this runs on, to stderr. */
-int placement_check(const struct server_config *config);
+/* The same of the machine that this runs on, to stderr. `cpus` has its cores then. */
+int placement_check(const struct server_config *config, struct cpus *cpus);
+
+/*
+ * The same of a group that comes to a server that runs: on `machine` as it was at the start (NULL: not known), on cores
+ * that have workers, and with no other main core than the server's. Returns false with the first refusal in `line`.
+ */
+bool placement_takes(const struct layout *layout, const struct cpus *machine, unsigned main_core,
+		     const struct service_group *sg, char *line, size_t size);

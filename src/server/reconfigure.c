@@ -16,6 +16,7 @@ struct reconfiguration {
 	const struct server_config *next;
 	struct server_change *change;
 	unsigned places[SERVER_MAX_GROUPS]; /* of the groups of `next`, or NOWHERE */
+	struct live_changes differences[SERVER_MAX_GROUPS]; /* of the groups of `next` that stay */
 	bool stays[SERVER_MAX_GROUPS]; /* a group in service, by its number */
 	unsigned came[SERVER_MAX_GROUPS], came_count; /* numbers */
 	unsigned went;
@@ -83,25 +84,32 @@ static void say_group(struct reconfiguration *r, const struct live_group *l,
 	say(r, "%s", text);
 }
 
-/* Groups that stay. */
-static bool prepare(struct reconfiguration *r) {
+/* Of groups that stay. */
+static bool find_differences(struct reconfiguration *r) {
 	for (size_t n = 0; n < r->next->group_count; n++) {
 		const struct service_group *sg = &r->next->groups[n];
-		struct live_changes changes = {0};
 		struct live_group *l;
 		char why[LIVE_LINE];
 
 		if (r->places[n] == NOWHERE)
 			continue;
 		l = &r->server->groups[r->places[n]].live;
-		if (!live_difference(l, sg, &changes, why))
+		if (!live_difference(l, sg, &r->differences[n], why))
 			return refuse_group(r, sg->id, why);
-		if (changes.count > 0) {
-			say_group(r, l, &changes);
-			if (!server_change_add(r->change, r->places[n], &changes, why))
-				return refuse_group(r, sg->id, why);
-		}
-		live_changes_free(&changes);
+		if (r->differences[n].count > 0)
+			say_group(r, l, &r->differences[n]);
+	}
+	return true;
+}
+
+/* Once those that come are there: what stays is told apart from them on the ports. */
+static bool prepare(struct reconfiguration *r) {
+	for (size_t n = 0; n < r->next->group_count; n++) {
+		char why[LIVE_LINE];
+
+		if (r->differences[n].count > 0 &&
+		    !server_change_add(r->change, r->places[n], &r->differences[n], why))
+			return refuse_group(r, r->next->groups[n].id, why);
 	}
 	return true;
 }
@@ -163,14 +171,17 @@ bool server_reconfigure(struct server *s, const struct server_config *next,
 	if (r.change == NULL)
 		return refuse(&r, "no memory left for a change");
 	match(&r);
-	good = prepare(&r) && let_come(&r);
-	if (good) {
+	good = find_differences(&r) && let_come(&r) && prepare(&r);
+	if (good)
 		server_change_make(r.change);
+	server_change_close(r.change);
+	if (good) {
 		let_go(&r);
 		say_groups(&r);
 	} else {
 		take_back(&r);
 	}
-	server_change_close(r.change);
+	for (size_t n = 0; n < next->group_count; n++)
+		live_changes_free(&r.differences[n]);
 	return good;
 }

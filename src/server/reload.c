@@ -14,36 +14,53 @@ void reload_open(struct reload *r, struct server *s, const char *path,
 	pthread_cond_init(&r->answered, NULL);
 }
 
-static const struct server_config *load(struct reload *r) {
-	const struct server_config *next = NULL;
-	int mistakes = 0;
-	char *said = NULL;
+const struct server_config *reload_load(const struct reload *r, struct kept_groups **kept,
+					const char *path, char **said) {
+	const struct server_config *config = NULL;
 	size_t size;
-	FILE *errors = open_memstream(&said, &size);
+	FILE *errors;
 
-	if (errors != NULL) {
-		next = server_config_load_again(&r->kept, r->path, &r->devices, errors);
-		fclose(errors);
-	}
-	if (next == NULL) {
-		for (const char *c = said; c != NULL && *c != '\0'; c++)
-			mistakes += *c == '\n';
-		fprintf(stderr, "%s", said != NULL ? said : "");
-		snprintf(r->line, sizeof(r->line), "%s: %d mistake%s, nothing was changed: %.*s",
-			 r->path, mistakes, mistakes == 1 ? "" : "s",
-			 said != NULL ? (int)strcspn(said, "\n") : 0, said != NULL ? said : "");
-	}
-	free(said);
-	return next;
+	*said = NULL;
+	errors = open_memstream(said, &size);
+	if (errors == NULL)
+		return NULL;
+	config = server_config_load_again(kept, path, &r->devices, errors);
+	fclose(errors);
+	if (config == NULL)
+		return NULL;
+	free(*said);
+	*said = NULL;
+	return config;
+}
+
+const char *reload_first_line(const char *said, int *length) {
+	if (said == NULL || *said == '\0')
+		said = "no memory left";
+	*length = (int)strcspn(said, "\n");
+	return said;
+}
+
+static void say_mistakes(struct reload *r, const char *said) {
+	int mistakes = 0, length;
+	const char *first = reload_first_line(said, &length);
+
+	for (const char *c = said; c != NULL && *c != '\0'; c++)
+		mistakes += *c == '\n';
+	fprintf(stderr, "%s", said != NULL ? said : "");
+	snprintf(r->line, sizeof(r->line), "%s: %d mistake%s, nothing was changed: %.*s", r->path,
+		 mistakes, mistakes == 1 ? "" : "s", length, first);
 }
 
 static bool load_and_take(struct reload *r) {
-	const struct server_config *next = load(r);
-	char said[RECONFIGURE_LINE];
+	char *mistakes, said[RECONFIGURE_LINE];
+	const struct server_config *next = reload_load(r, &r->kept, r->path, &mistakes);
 	bool good;
 
-	if (next == NULL)
+	if (next == NULL) {
+		say_mistakes(r, mistakes);
+		free(mistakes);
 		return false;
+	}
 	good = server_reconfigure(r->server, next, said);
 	snprintf(r->line, sizeof(r->line), "%s: %s%s", r->path, good ? "read again: " : "", said);
 	return good;

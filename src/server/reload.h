@@ -30,6 +30,16 @@ struct reload {
 void reload_open(struct reload *r, struct server *s, const char *path,
 		 const struct server_devices *devices);
 
+/*
+ * server_config_load_again() of a running server. Returns NULL after mistakes, with what was said of them in `said`, a
+ * line each, to be freed; that is NULL as well where memory is short.
+ */
+const struct server_config *reload_load(const struct reload *r, struct kept_groups **kept,
+					const char *path, char **said);
+
+/* What `said` has to tell in one line. */
+const char *reload_first_line(const char *said, int *length);
+
 /* Whether reload_ask() waits for a reload_run(). */
 bool reload_is_asked(struct reload *r);
 

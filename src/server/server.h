@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "model/server_config.h"
+#include "platform/cpus.h"
 #include "platform/crypto.h"
 #include "server/layout.h"
 #include "server/pools.h"
@@ -36,6 +37,8 @@ struct server_gone {
 };
 
 struct server {
+	/* Where it was started, before its threads were bound to their cores; NULL: not known. */
+	const struct cpus *machine;
 	const struct server_config *config; /* of the start: for limits, not for what is there */
 	struct layout layout; /* where everything runs now */
 	struct layout home; /* where the groups' configurations have it */

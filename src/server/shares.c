@@ -79,6 +79,7 @@ int server_share_make(struct server_shares *s, const struct shares_site *site, u
 		.ring_size = server_share_ring(site->most),
 		.groups = groups.list,
 		.group_count = is_read(&groups, p->role) ? groups.count : 0,
+		.errors = site->errors,
 	};
 
 	s->owners[port] = s->homes[port] = owner;
@@ -132,7 +133,8 @@ struct share_table *server_share_table(const struct shares_site *site, unsigned 
 	struct group_slots groups = groups_of(site, port);
 
 	return share_table_create(server_port_name(role), side_of(role), groups.list,
-				  is_read(&groups, role) ? groups.count : 0, stderr);
+				  is_read(&groups, role) ? groups.count : 0,
+				  site->errors != NULL ? site->errors : stderr);
 }
 
 int server_shares_create(struct server_shares *s, const struct shares_site *site) {

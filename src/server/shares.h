@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "server/layout.h"
 #include "server/ports.h"
@@ -27,6 +28,7 @@ struct shares_site {
 	struct worker *workers;
 	struct group_slots groups; /* that there are, or are to be */
 	unsigned most; /* groups that there may be at a time */
+	FILE *errors; /* takes why groups cannot be told apart; NULL: stderr */
 };
 
 /* The worker that receives from a shared port, and hands over to others what theirs is: in the first of its
@@ -61,7 +63,7 @@ int server_share_send(struct server_shares *s, struct worker *workers, unsigned 
 /* Takes from the owner's worker what it has of it. */
 void server_share_stop(struct server_shares *s, struct worker *workers, unsigned port);
 
-/* A table of the groups of the site for one port; NULL after a message. */
+/* A table of the groups of the site for one port; NULL after a message to the errors of the site. */
 struct share_table *server_share_table(const struct shares_site *site, unsigned port);
 
 /* Where the group receives from a port of that role, and where it sends to. */

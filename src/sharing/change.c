@@ -18,11 +18,16 @@ struct keys {
 
 struct share_change {
 	struct port_share *share;
+	struct share_change
+		*before; /* begun before it on the same port, and not ended; NULL: none */
 	unsigned group;
 	struct keys come, go;
 	struct share_table
 		*table; /* that replaces the present one; NULL: the keys are put into that */
 	struct share_table *replaced;
+	/* R-PHY side: the group with its channels as they are to be. */
+	struct service_group to_be;
+	struct upstream_channel *channels; /* NULL: none of them changes */
 };
 
 static int compare_keys(const void *a, const void *b) {
@@ -93,19 +98,26 @@ static uint64_t groups_with(const struct share_table *t, const struct share_key 
 	return rte_hash_lookup_data(t->groups, key, &found) < 0 ? 0 : (uintptr_t)found;
 }
 
-static const struct share_table *table_to_be(const struct share_change *c) {
-	return c->table != NULL ? c->table : c->share->table;
+/* The groups that have the key, and those that are to have it by changes that are under way. */
+static uint64_t groups_to_have(const struct share_change *c, const struct share_key *key) {
+	uint64_t have = groups_with(c->share->table, key);
+
+	for (const struct share_change *b = c->before; b != NULL; b = b->before) {
+		if (keys_hold(&b->come, key))
+			have |= UINT64_C(1) << b->group;
+	}
+	return have;
 }
 
 /* Leaves what the group does not have yet. Returns false with `why` where a group has what it cannot share. */
 static bool keys_are_free(struct share_change *c, const struct service_group *const *groups,
 			  char why[LIVE_LINE]) {
-	const struct share_table *t = table_to_be(c);
+	const struct share_table *t = c->share->table;
 	uint64_t bit = UINT64_C(1) << c->group;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < c->come.count; i++) {
-		uint64_t have = groups_with(t, &c->come.list[i]);
+		uint64_t have = groups_to_have(c, &c->come.list[i]);
 		uint64_t plain = have & ~bit & ~t->with_mac;
 		char text[SHARE_KEY_TEXT];
 
@@ -113,7 +125,8 @@ static bool keys_are_free(struct share_change *c, const struct service_group *co
 			share_key_text(&c->come.list[i], text);
 			snprintf(why, LIVE_LINE,
 				 "found %s, which service group %u has on port %s, allowed: "
-				 "another one, or another VLAN",
+				 "another one, another VLAN, or it in a later change, once it has "
+				 "gone there",
 				 text, groups[__builtin_ctzll(plain)]->id, c->share->name);
 			return false;
 		}
@@ -124,14 +137,26 @@ static bool keys_are_free(struct share_change *c, const struct service_group *co
 	return true;
 }
 
-/* Where the present hash may not take all, one of twice the size. */
+/*
+ * Where the hash that is to be may not take all, one of twice the size: of the first change that is under way, so
+ * that the keys of all of them go into it.
+ */
 static bool table_has_room(struct share_change *c) {
 	const struct share_table *t = c->share->table;
 	size_t entries = (size_t)rte_hash_count(t->groups) + c->come.count;
+	struct share_change *first = c;
+	struct share_table *larger;
 
-	if (entries > t->entries)
-		c->table = share_table_copy(t, 2 * entries);
-	return entries <= t->entries || c->table != NULL;
+	for (; first->before != NULL; first = first->before)
+		entries += first->before->come.count;
+	if (entries <= (first->table != NULL ? first->table : t)->entries)
+		return true;
+	larger = share_table_copy(t, 2 * entries);
+	if (larger == NULL)
+		return false;
+	share_table_free(first->table);
+	first->table = larger;
+	return true;
 }
 
 static bool begin_network(struct share_change *c, const struct service_group *const *groups,
@@ -178,34 +203,33 @@ static bool touches_sessions(const struct live_changes *changes) {
 	return false;
 }
 
-/* How sessions are told apart may become another: the table is made anew. */
+/* How sessions are told apart may become another: the table is made anew, with what is under way. */
 static struct share_table *table_with(const struct share_change *c,
 				      const struct service_group *const *groups, unsigned count,
-				      struct upstream_channel *channels, FILE *errors) {
+				      FILE *errors) {
 	const struct service_group *list[SHARE_MAX_GROUPS] = {NULL};
-	struct service_group sg = *groups[c->group];
 
 	memcpy(list, groups, count * sizeof(*groups));
-	sg.upstream_channels = channels;
-	list[c->group] = &sg;
+	for (const struct share_change *b = c; b != NULL; b = b->before)
+		list[b->group] = &b->to_be;
 	return share_table_create(c->share->name, SHARE_RPHY, list, count, errors);
 }
 
 static bool begin_rphy(struct share_change *c, const struct service_group *const *groups,
 		       unsigned count, const struct live_changes *changes, char why[LIVE_LINE]) {
-	struct upstream_channel *channels;
 	FILE *errors;
 
 	if (!touches_sessions(changes))
 		return true;
 	why[0] = '\0';
-	channels = channels_to_be(groups[c->group], changes);
+	c->channels = channels_to_be(groups[c->group], changes);
+	c->to_be = *groups[c->group];
+	c->to_be.upstream_channels = c->channels;
 	errors = fmemopen(why, LIVE_LINE, "w");
-	if (channels != NULL && errors != NULL)
-		c->table = table_with(c, groups, count, channels, errors);
+	if (c->channels != NULL && errors != NULL)
+		c->table = table_with(c, groups, count, errors);
 	if (errors != NULL)
 		fclose(errors);
-	free(channels);
 	if (c->table == NULL && why[0] == '\0')
 		snprintf(why, LIVE_LINE, "no memory left for sessions on port %s", c->share->name);
 	why[strcspn(why, "\n")] = '\0';
@@ -225,6 +249,8 @@ int share_change_begin(struct port_share *s, const struct service_group *const *
 	}
 	c->share = s;
 	c->group = group;
+	c->before = s->changes;
+	s->changes = c;
 	if (s->side == SHARE_NETWORK)
 		good = begin_network(c, groups, changes, why);
 	else
@@ -236,13 +262,17 @@ int share_change_begin(struct port_share *s, const struct service_group *const *
 	return good ? 0 : -1;
 }
 
+static void table_take(struct share_change *c) {
+	if (c->table != NULL && c->replaced == NULL)
+		c->replaced = share_table_replace(c->share, c->table);
+}
+
 /* That the hash has room was seen to. */
 bool share_change_come(void *change) {
 	struct share_change *c = change;
 	uint64_t bit = UINT64_C(1) << c->group;
 
-	if (c->table != NULL && c->replaced == NULL)
-		c->replaced = share_table_replace(c->share, c->table);
+	table_take(c);
 	for (unsigned n = 0; n < STEP && c->come.done < c->come.count; n++, c->come.done++) {
 		const struct share_key *key = &c->come.list[c->come.done];
 		uint64_t have = groups_with(c->share->table, key) | bit;
@@ -256,6 +286,8 @@ bool share_change_go(void *change) {
 	struct share_change *c = change;
 	uint64_t bit = UINT64_C(1) << c->group;
 
+	if (c->share->side == SHARE_NETWORK) /* else what goes would stand in it still */
+		table_take(c);
 	for (unsigned n = 0; n < STEP && c->go.done < c->go.count; n++, c->go.done++) {
 		const struct share_key *key = &c->go.list[c->go.done];
 		uint64_t have = groups_with(c->share->table, key) & ~bit;
@@ -272,8 +304,15 @@ bool share_change_go(void *change) {
 void share_change_end(struct share_change *change) {
 	if (change == NULL)
 		return;
+	for (struct share_change **at = &change->share->changes; *at != NULL; at = &(*at)->before) {
+		if (*at != change)
+			continue;
+		*at = change->before;
+		break;
+	}
 	share_table_free(change->replaced != NULL ? change->replaced : change->table);
 	free(change->come.list);
 	free(change->go.list);
+	free(change->channels);
 	free(change);
 }

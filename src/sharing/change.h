@@ -8,6 +8,9 @@
  *     share_change_go()       owner     what goes is found no more: before the tables of the group
  *     share_change_end()      control   frees what was replaced, once all workers have passed
  *
+ * Several may be begun, of a group each, before the first is made: then each counts on those before it, and they are
+ * made in the order in which they were begun, or none of them is.
+ *
  * Of what moves within the group nothing changes. Steps return whether they were the last, to be called again
  * else; each takes no more than 50 us.
  */

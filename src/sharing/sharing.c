@@ -112,7 +112,8 @@ struct port_share *share_create(const struct share_config *c) {
 	s->side = c->side;
 	s->from = c->from;
 	s->send.to = c->to;
-	s->table = share_table_create(c->name, c->side, c->groups, c->group_count, stderr);
+	s->table = share_table_create(c->name, c->side, c->groups, c->group_count,
+				      c->errors != NULL ? c->errors : stderr);
 	if (s->table == NULL || rings_open(s, c) != 0) {
 		share_free(s);
 		return NULL;

@@ -42,6 +42,8 @@ struct share_send {
 	uint16_t first, count;
 };
 
+struct share_change;
+
 struct port_share {
 	const char *name;
 	enum share_side side;
@@ -49,6 +51,8 @@ struct port_share {
 	bool closed; /* nothing more is received */
 	bool was_empty; /* the port, when it was last asked */
 	struct share_table *table; /* another thread may replace it */
+	struct share_change
+		*changes; /* that are under way, the last one first; the control thread's */
 	struct share_lane lanes[SHARE_MAX_GROUPS];
 	struct share_send send;
 	struct pipeline receiving, sending;
@@ -67,6 +71,7 @@ struct share_config {
 	/* by their numbers on the port; NULL where a number is free. Read during the call only. */
 	const struct service_group *const *groups;
 	unsigned group_count; /* up to SHARE_MAX_GROUPS */
+	FILE *errors; /* takes why groups cannot be told apart; NULL: stderr */
 };
 
 /* The lists: receive and tell_apart; send. */

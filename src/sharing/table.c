@@ -51,6 +51,10 @@ static bool vlans_fill(struct share_table *t, enum share_side side,
 	}
 	for (unsigned v = 0; v < vlans; v++)
 		more |= t->vlans[v].group == SHARE_NOBODY;
+	if (vlans == 0) { /* no group: what comes is nobody's, without a hash */
+		t->vlan_of[0] = 0;
+		t->vlans[0].group = SHARE_NOBODY;
+	}
 	return more;
 }
 

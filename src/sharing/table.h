@@ -60,7 +60,8 @@ struct share_table {
 	uint8_t vlan_of[VLAN_ID + 1]; /* number in `vlans`, or SHARE_NO_VLAN */
 	struct share_vlan vlans[SHARE_MAX_GROUPS];
 	uint64_t with_mac; /* a bit each: groups whose network port has a MAC address; else 0 */
-	struct rte_hash *groups; /* share_key -> a bit for each group that has it; may be NULL */
+	struct rte_hash
+		*groups; /* share_key -> a bit for each group that has it; NULL: no key is known */
 	uint32_t entries; /* that the hash takes for certain */
 };
 

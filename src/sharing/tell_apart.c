@@ -90,7 +90,7 @@ static void look_up(const struct telling *b, uint16_t n, struct answers *a) {
 	for (uint16_t i = 0; i < n; i++)
 		keys[i] = &b->keys[i];
 	a->hits = 0;
-	if (n > 0)
+	if (n > 0 && b->table->groups != NULL)
 		rte_hash_lookup_bulk_data(b->table->groups, keys, n, &a->hits, a->groups);
 }
 

@@ -16,10 +16,18 @@ from typing import Any
 import jsonschema
 import pytest
 
-from e2e.controlled import NOWHERE, config_text, controlled, is_served, place
+from e2e.controlled import (
+    NOWHERE,
+    config_text,
+    connection,
+    controlled,
+    is_served,
+    place,
+    request,
+)
 from e2e.ports import Run, serve
 from e2e.running import stop, vcmts, vcmtsd
-from patience import TIMEOUT
+from patience import TIMEOUT, until
 from vcmts.control import methods
 from vcmts.control.client import Client, ClosedError, RefusedError
 from vcmts.paths import CHECKOUT, program
@@ -161,6 +169,32 @@ def test_two_at_a_time(folder: Path) -> None:
     assert len(answers) == 20
     assert all(line.endswith(("1 channel changed", "nothing changed")) for line in answers)
     assert seen == {rate * 1_000_000 for rate in rates}
+
+
+def test_a_storm_of_signals(folder: Path) -> None:
+    """Clients are served meanwhile, what the file says last is done, and it ends in the midst of requests."""
+
+    def edit(rate: int) -> None:
+        new = folder / "new.yaml"
+        new.write_text(config_text(f"{rate} Mbps"))
+        new.rename(folder / "sg.yaml")
+        for _ in range(20):
+            run.process.send_signal(signal.SIGHUP)
+
+    def rate() -> int:
+        found: int = methods.group_get(client)["channels"][0]["rate"]
+        return found // 1_000_000
+
+    with controlled(folder) as (run, path):
+        with Client(path, TIMEOUT) as client, connection(path) as other:
+            for turn in range(20):
+                edit(700 + turn % 2)
+                assert rate() in (700, 701, 900)
+            edit(800)
+            until(lambda: rate() == 800, "the last file")
+            other.sendall(request("config.reload") * 50)
+            run.process.send_signal(signal.SIGHUP)
+            assert run.stop().status == 0
 
 
 def test_a_second_process_with_the_same_socket(folder: Path) -> None:

@@ -12,7 +12,7 @@ from mutation import trial
 from mutation.choose import ROOMS, MistakeError, Room, choose, read_room
 from mutation.operators import Mutant, code_lines, mutants_of
 from mutation.trees import Test as Program
-from mutation.trees import Tree, belongs, included_rooms, rooms_of
+from mutation.trees import FOLDERS, Tree, belongs, folder_of, included_rooms, rooms_of
 from mutation.trial import Bench, Ended, Record, Verdict, run_command
 from vcmts.paths import CHECKOUT
 
@@ -302,6 +302,15 @@ def test_tests_that_killed_before_come_first() -> None:
 def test_whose_tests_they_are(inputs: str, rooms: list[str]) -> None:
     test = Program("name", "name", rooms=rooms_of(inputs))
     assert [room for room in ROOMS if belongs(test, room)] == rooms
+
+
+def test_folders_of_tests() -> None:
+    """What most programs hold is tested by those that stand in its folder."""
+    inputs = "../src/server/a.c\n../tests/unit/packets.c\n../tests/unit/methods/test_m.c"
+    test = Program("m", "m", rooms=rooms_of(inputs), folder=folder_of(inputs))
+    assert [room for room in FOLDERS if belongs(test, room)] == ["server", "control", "methods"]
+    test = Program("m", "m", rooms=frozenset({"server", "methods", "control"}), folder="")
+    assert not any(belongs(test, room) for room in FOLDERS)
 
 
 def test_headers_count_as_well() -> None:

@@ -69,7 +69,7 @@ const struct server_config *server_config_load_again(struct kept_groups **kept, 
 	struct server_source source = {
 		.name = path, .files = &server_files_on_disk, .devices = devices};
 	const struct server_config *config = NULL;
-	char *text = file_read_or_tell(path, &source.size, errors);
+	char *text = file_read_or_tell(path, true, &source.size, errors);
 
 	source.text = text;
 	if (text != NULL)

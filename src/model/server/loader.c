@@ -326,7 +326,7 @@ const struct server_files server_files_on_disk = {.read = read_from_disk};
 int server_config_load_on(const char *path, const struct server_devices *devices,
 			  struct server_config *config, FILE *errors) {
 	size_t size;
-	char *text = file_read_or_tell(path, &size, errors);
+	char *text = file_read_or_tell(path, false, &size, errors);
 	int count;
 
 	*config = (struct server_config){0};

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "methods/methods.h"
@@ -256,6 +257,86 @@ static void a_name_that_is_no_utf8(void **state) {
 	json_decref(answer);
 }
 
+/* Nobody waits for who may write to it some time. */
+static void a_file_that_is_a_pipe(void **state) {
+	char path[] = "/tmp/methods-XXXXXX", params[64], why[256];
+
+	(void)state;
+	assert_non_null(mkdtemp(path));
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	snprintf(params, sizeof(params), "{\"file\": \"%s\"}", path);
+	snprintf(why, sizeof(why),
+		 "%s:1: file: found no readable file (Operation not supported), allowed: a YAML "
+		 "file of at most 1 GiB",
+		 path);
+	refused("group.add", params, RPC_REFUSED, why);
+	reload.path = path;
+	snprintf(params, sizeof(params), "%s: 1 mistake, nothing was changed: ", path);
+	memmove(why + strlen(params), why, strlen(why) + 1);
+	memcpy(why, params, strlen(params));
+	refused("config.reload", "{}", RPC_REFUSED, why);
+	reload.path = "/no/such/file";
+	assert_int_equal(unlink(path), 0);
+}
+
+static struct rpc_work *drain_begun(const char *limit) {
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		 "{\"jsonrpc\":\"2.0\",\"method\":\"group.drain\",\"params\":{\"group\":2, "
+		 "\"limit\": \"%s\"},\"id\":1}",
+		 limit);
+	return rpc_begin(&rpc, text, strlen(text));
+}
+
+/* The answer to what was begun, which is there now. */
+static json_t *drain_ended(struct rpc_work *w) {
+	char *text;
+	json_t *json;
+
+	assert_true(rpc_go_on(w));
+	text = rpc_end(w);
+	json = json_loads(text, 0, NULL);
+	free(text);
+	return json;
+}
+
+/* One client waits until the group is empty, another one resumes it: then it stays resumed. */
+static void two_that_contradict(void **state) {
+	const struct served_group *g = &bench->server.groups[1];
+	struct rpc_work *w;
+	json_t *answer;
+
+	(void)state;
+	for (uint32_t serial = 0; serial < 4; serial++)
+		groups_bench_down(bench, 1, 0, serial, 1000);
+	for (unsigned worker = 0; worker < bench->server.worker_count; worker++)
+		worker_round(&bench->server.workers[worker]);
+	assert_true(served_group_held(g) > 0);
+	w = drain_begun("10s");
+	assert_false(rpc_go_on(w));
+	assert_true(g->drained);
+	assert_false(rpc_go_on(w));
+	json_decref(told("group.resume", "{\"group\": 2}"));
+	answer = drain_ended(w);
+	assert_string_equal(word(answer, "error.message"),
+			    "group: service group 2 was resumed meanwhile, or is another one");
+	json_decref(answer);
+	assert_false(g->drained);
+	w = drain_begun("0s"); /* it does not wait */
+	answer = drain_ended(w);
+	assert_true(number(answer, "result.held") > 0);
+	json_decref(answer);
+	w = drain_begun("10s");
+	assert_false(rpc_go_on(w));
+	groups_bench_pass(bench, 10000000);
+	answer = drain_ended(w);
+	assert_int_equal(number(answer, "result.held"), 0);
+	json_decref(answer);
+	json_decref(told("group.resume", "{\"group\": 2}"));
+}
+
 /* As vcmtsd prints them, with no server. */
 static void methods_are_described(void **state) {
 	const struct rpc alone = methods_rpc(NULL);
@@ -284,6 +365,8 @@ int main(void) {
 		cmocka_unit_test(what_was_counted),
 		cmocka_unit_test(a_file_that_is_not_there),
 		cmocka_unit_test(a_name_that_is_no_utf8),
+		cmocka_unit_test(a_file_that_is_a_pipe),
+		cmocka_unit_test(two_that_contradict),
 		cmocka_unit_test(methods_are_described),
 	};
 

@@ -75,8 +75,13 @@ static void try_what_does_not_fit(void) {
 	still_serves();
 	network = comes.network.device;
 	REFUSED_WITH(id, 1, "service group 1: is there already");
-	REFUSED_WITH(threads.upstream_core, 99, "threads: core 99 has no worker");
-	REFUSED_WITH(threads.lower_mac_core, 98, "core 98");
+	REFUSED_WITH(threads.upstream_core, 99,
+		     "service group 3: threads.upstream_core: found core 99, allowed: 1-3, the "
+		     "cores that have a worker");
+	REFUSED_WITH(threads.lower_mac_core, 98, "threads.lower_mac_core: found core 98");
+	comes.threads.asked.main_core = true;
+	REFUSED_WITH(threads.main_core, 1, "threads.main_core: found core 1, allowed: 0, ");
+	comes.threads.asked.main_core = false;
 	REFUSED_WITH(rphy.mtu, 1600, "rphy.mtu");
 	REFUSED_WITH(max_frame, 9000, "max_frame");
 	REFUSED_WITH(network.device, comes.rphy_port.device, "another port's");
@@ -86,9 +91,9 @@ static void try_what_does_not_fit(void) {
 	REFUSED_WITH(max_queued, 65536, "max_queued");
 	REFUSED_WITH(upstream.held, 100000000, "upstream.held");
 	REFUSED_WITH(modems[0].addresses[0], bench->file[0].modems[0].addresses[0],
-		     "cannot be shared");
+		     "service groups 1 and 3: found address 10.1.0.1 in both");
 	REFUSED_WITH(upstream_channels[0].session, bench->file[0].upstream_channels[0].session,
-		     "cannot be shared");
+		     "service groups 1 and 3: found session 0x00020101 in both");
 	life_bench_add(bench, &comes);
 	still_serves();
 	life_bench_close(bench);

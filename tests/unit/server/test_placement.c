@@ -111,17 +111,52 @@ static void here(void **state) {
 	config.main_core = core;
 	place(0, core, core, core);
 	place(1, core, core, core);
-	assert_int_equal(placement_check(&config), 0);
+	assert_int_equal(placement_check(&config, &cpus), 0);
+	assert_int_equal(cpus_fault(&cpus, core), CPU_IS_USABLE);
 	groups[1].threads.upstream_core = 1023;
-	assert_int_equal(placement_check(&config), -1);
+	assert_int_equal(placement_check(&config, &cpus), -1);
+}
+
+static void takes(const struct cpus *cpus, const char *expected) {
+	const struct layout layout = {.cores = {1, 3}, .worker_count = 2};
+	char line[512] = "";
+
+	assert_int_equal(
+		placement_takes(&layout, cpus, config.main_core, &groups[1], line, sizeof(line)),
+		expected[0] == '\0');
+	assert_string_equal(line, expected);
+}
+
+/* A group that comes to workers on the cores 1 and 3. */
+static void one_that_comes(void **state) {
+	const struct cpus cpus = machine("0-5", "0-3", "0-3");
+
+	(void)state;
+	config.main_core = 0;
+	place(1, 1, 3, 3);
+	takes(&cpus, "");
+	takes(NULL, "");
+	place(1, 1, 4, 3);
+	takes(&cpus, "threads.lower_mac_core: found core 4, allowed: 0-3, the cores that are "
+		     "online and may be used");
+	takes(NULL, "threads.lower_mac_core: found core 4, allowed: 1,3, the cores that have a "
+		    "worker; others take a new start");
+	place(1, 1, 2, 0);
+	groups[1].threads.asked.layout = LAYOUT_1US1T_1DS2T;
+	takes(&cpus, "threads.cores: found cores 0,2, allowed: 1,3, the cores that have a worker; "
+		     "others take a new start");
+	place(1, 1, 3, 1);
+	groups[1].threads.main_core = 3; /* not asked for */
+	takes(&cpus, "");
+	groups[1].threads.asked.main_core = true;
+	takes(&cpus, "threads.main_core: found core 3, allowed: 0, the server's");
 }
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_there),
-		cmocka_unit_test(each_reason),
-		cmocka_unit_test(what_does_not_run),
-		cmocka_unit_test(here),
+		cmocka_unit_test(all_there),	     cmocka_unit_test(each_reason),
+		cmocka_unit_test(what_does_not_run), cmocka_unit_test(here),
+		cmocka_unit_test(one_that_comes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

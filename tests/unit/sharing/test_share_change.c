@@ -7,6 +7,7 @@
 
 #include "share_rig.h"
 #include "sharing/change.h"
+#include "sharing/forget.h"
 
 #define CHANGES 4000
 #define POOL 6 /* addresses that modems of a group may have: some are those of another group */
@@ -176,6 +177,25 @@ static void random_change(unsigned *taken, unsigned *refused) {
 	(*(good ? taken : refused))++;
 }
 
+static void same_as_anew(enum share_side side) {
+	struct share_table *anew = share_table_create("test", side, rig->list, rig->count, stderr);
+
+	same_tables(rig->s->table, anew);
+	share_table_free(anew);
+}
+
+/* Taken out of the table as it is, a group is as if it had not been. */
+static void forgotten(unsigned group) {
+	struct share_forgetting f = {.share = rig->s, .group = group};
+	const struct service_group *was = rig->list[group];
+
+	while (!share_forget(&f))
+		;
+	rig->list[group] = NULL;
+	same_as_anew(SHARE_NETWORK);
+	rig->list[group] = was;
+}
+
 static void modems_come_and_go(void **state) {
 	unsigned taken = 0, refused = 0;
 
@@ -198,46 +218,145 @@ static void modems_come_and_go(void **state) {
 		random_change(&taken, &refused);
 	assert_true(taken > CHANGES / 2);
 	assert_true(refused > CHANGES / 100);
+	forgotten(1);
 	rig_close(rig);
+}
+
+#define MANY 4000
+
+/* A group that is to have many modems, other ones in the places of those that it has. */
+struct many {
+	struct wanted wanted[MANY];
+	struct modem modems[MANY];
+	struct live_change list[MANY];
+	struct live_changes changes;
+};
+
+static struct many *many_want(unsigned group) {
+	static struct many all[RIG_GROUPS];
+	struct many *w = &all[group];
+
+	memset(w->modems, 0, sizeof(w->modems));
+	memcpy(w->modems, rig->modems[group], sizeof(rig->modems[group]));
+	rig->groups[group].modems = w->modems;
+	rig->groups[group].modem_count = MANY;
+	for (unsigned m = 0; m < MANY; m++) {
+		uint8_t high = (uint8_t)(m / 256), low = (uint8_t)m, g = (uint8_t)group;
+
+		w->wanted[m].addresses[0] = (struct ip_address){4, {10, 90 + g, high, low}};
+		w->wanted[m].modem = (struct modem){
+			.mac = {2, 9, 0, g, high, low},
+			.service_flow_count = 1,
+			.addresses = w->wanted[m].addresses,
+			.address_count = 1,
+		};
+		w->list[m] = (struct live_change){.object = LIVE_MODEM, .slot = m};
+		w->list[m].modem = &w->wanted[m].modem;
+	}
+	w->changes = (struct live_changes){.list = w->list, .count = MANY};
+	return w;
+}
+
+static void many_taken(struct many *w) {
+	for (unsigned m = 0; m < w->changes.count; m++)
+		w->modems[m] = w->wanted[m].modem;
 }
 
 /* More modems than the hash was made for: another one takes its place. Then all go. */
 static void the_hash_grows(void **state) {
-	enum { MANY = 4000 };
-	static struct wanted wanted[MANY];
-	static struct modem modems[MANY];
-	static struct live_change list[MANY];
-	struct live_changes changes = {.list = list, .count = MANY};
-	struct share_table *anew;
+	struct many *w;
 
 	(void)state;
 	rig_prepare(rig, 2);
-	memcpy(modems, rig->modems[1], sizeof(rig->modems[1]));
-	rig->groups[1].modems = modems;
-	rig->groups[1].modem_count = MANY;
+	w = many_want(1);
 	rig_open(rig, SHARE_NETWORK);
-	for (unsigned m = 0; m < MANY; m++) {
-		wanted[m].addresses[0] =
-			(struct ip_address){4, {10, 9, (uint8_t)(m / 256), (uint8_t)m}};
-		wanted[m].modem = (struct modem){
-			.mac = {2, 9, 0, 0, (uint8_t)(m / 256), (uint8_t)m},
-			.service_flow_count = 1,
-			.addresses = wanted[m].addresses,
-			.address_count = 1,
-		};
-		list[m] = (struct live_change){.object = LIVE_MODEM, .slot = m};
-		list[m].modem = &wanted[m].modem;
-	}
-	assert_true(change_one(1, &changes));
+	assert_true(change_one(1, &w->changes));
+	many_taken(w);
+	same_as_anew(SHARE_NETWORK);
 	for (unsigned m = 0; m < MANY; m++)
-		modems[m] = wanted[m].modem;
-	anew = share_table_create("test", SHARE_NETWORK, rig->list, rig->count, stderr);
-	same_tables(rig->s->table, anew);
-	share_table_free(anew);
-	for (unsigned m = 0; m < MANY; m++)
-		list[m].modem = NULL;
-	assert_true(change_one(1, &changes));
+		w->list[m].modem = NULL;
+	assert_true(change_one(1, &w->changes));
 	assert_int_equal(rte_hash_count(rig->s->table->groups), 3 * RIG_MODEMS);
+	rig_close(rig);
+}
+
+/* As a server does it: of each group first what goes, then what comes. */
+static void change_make(struct share_change *c) {
+	while (!share_change_go(c))
+		;
+	while (!share_change_come(c))
+		;
+}
+
+/* Three groups with so many other modems, begun in another order than theirs. */
+static void several(const unsigned counts[3], bool made) {
+	static const unsigned order[] = {2, 0, 1};
+	struct share_change *c[3];
+	struct many *w[3];
+	char why[LIVE_LINE];
+
+	rig_prepare(rig, 3);
+	for (unsigned g = 0; g < 3; g++) {
+		w[g] = many_want(g);
+		w[g]->changes.count = counts[g];
+		rig->groups[g].modem_count = RIG_MODEMS; /* the hash is for as many */
+	}
+	rig_open(rig, SHARE_NETWORK);
+	for (unsigned g = 0; g < 3; g++)
+		rig->groups[g].modem_count = MANY;
+	for (unsigned i = 0; i < 3; i++) {
+		unsigned g = order[i];
+
+		assert_int_equal(
+			share_change_begin(rig->s, rig->list, 3, g, &w[g]->changes, &c[g], why), 0);
+	}
+	for (unsigned i = 0; i < 3 && made; i++)
+		change_make(c[order[i]]);
+	for (unsigned g = 0; g < 3; g++) {
+		share_change_end(c[g]);
+		if (made)
+			many_taken(w[g]);
+	}
+	same_as_anew(SHARE_NETWORK);
+	assert_null(rig->s->changes);
+	forgotten(0);
+	rig_close(rig);
+}
+
+/* Each with more than the hash takes, or all of them together: all of it, or nothing. */
+static void several_at_a_time(void **state) {
+	static const unsigned counts[][3] = {{MANY, MANY, 1}, {15, 15, 15}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(counts); i++) {
+		several(counts[i], true);
+		several(counts[i], false);
+	}
+}
+
+/* What another group is to have by a change that is under way is not free, until that is given up. */
+static void two_that_contradict(void **state) {
+	struct many *w[2];
+	struct share_change *first, *second;
+	char why[LIVE_LINE];
+
+	(void)state;
+	rig_prepare(rig, 2);
+	for (unsigned g = 0; g < 2; g++) {
+		w[g] = many_want(g);
+		w[g]->changes.count = 1;
+		w[g]->wanted[0].addresses[0] = (struct ip_address){4, {10, 77, 0, 1}};
+	}
+	rig_open(rig, SHARE_NETWORK);
+	assert_int_equal(share_change_begin(rig->s, rig->list, 2, 0, &w[0]->changes, &first, why),
+			 0);
+	assert_int_equal(share_change_begin(rig->s, rig->list, 2, 1, &w[1]->changes, &second, why),
+			 -1);
+	assert_non_null(strstr(why, "found address 10.77.0.1, which service group 1 has"));
+	share_change_end(first);
+	assert_int_equal(share_change_begin(rig->s, rig->list, 2, 1, &w[1]->changes, &second, why),
+			 0);
+	share_change_end(second);
 	rig_close(rig);
 }
 
@@ -245,16 +364,13 @@ static void session_set(unsigned group, uint32_t session, bool expected) {
 	struct upstream_channel next = rig->channels[group];
 	struct live_change list[1] = {{.object = LIVE_UPSTREAM_CHANNEL, .slot = 0}};
 	struct live_changes changes = {.list = list, .count = 1};
-	struct share_table *anew;
 
 	next.session = session;
 	list[0].upstream_channel = &next;
 	assert_int_equal(change_one(group, &changes), expected);
 	if (expected)
 		rig->channels[group] = next;
-	anew = share_table_create("test", SHARE_RPHY, rig->list, rig->count, stderr);
-	same_tables(rig->s->table, anew);
-	share_table_free(anew);
+	same_as_anew(SHARE_RPHY);
 }
 
 /* A session that repeats is told by the MAC address; where that repeats, too, it is refused. */
@@ -295,10 +411,9 @@ static void alone_in_a_vlan(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(modems_come_and_go),
-		cmocka_unit_test(the_hash_grows),
-		cmocka_unit_test(sessions_change),
-		cmocka_unit_test(alone_in_a_vlan),
+		cmocka_unit_test(modems_come_and_go), cmocka_unit_test(the_hash_grows),
+		cmocka_unit_test(several_at_a_time),  cmocka_unit_test(two_that_contradict),
+		cmocka_unit_test(sessions_change),    cmocka_unit_test(alone_in_a_vlan),
 	};
 
 	return cmocka_run_group_tests(tests, rig_begin, rig_end);

@@ -10,6 +10,7 @@
 #include "platform/vlan.h"
 #include "random.h"
 #include "share_rig.h"
+#include "sharing/forget.h"
 #include "wire/ip.h"
 
 #include "fixture.h"
@@ -264,6 +265,65 @@ static void groups_come_and_go(void **state) {
 	rig_close(rig);
 }
 
+static void table_of(unsigned count) {
+	share_table_free(share_table_replace(
+		rig->s, share_table_create("test", rig->s->side, rig->list, count, stderr)));
+}
+
+/* As when the last group that receives has gone: what still comes is nobody's. */
+static void nobody_is_left(void **state) {
+	uint8_t frame[RIG_FRAME], mac[6];
+
+	(void)state;
+	open_groups(2, RING);
+	table_of(0);
+	assert_true(send_to(0));
+	pipeline_run(&rig->s->receiving);
+	assert_int_equal(dropped(DROP_PORT_UNKNOWN_DESTINATION), 1);
+	rig_check(rig);
+	rig_close(rig);
+
+	rig_prepare(rig, 2);
+	rig_open(rig, SHARE_RPHY);
+	table_of(0);
+	rig_mac(0, 1, mac);
+	assert_true(rig_send(rig, frame, rig_l2tp(frame, 4, mac, 0x10000)));
+	pipeline_run(&rig->s->receiving);
+	assert_int_equal(dropped(DROP_PORT_UNKNOWN_SESSION), 1);
+	rig_check(rig);
+	rig_close(rig);
+}
+
+static void forget(unsigned group) {
+	struct share_forgetting f = {.share = rig->s, .group = group};
+
+	while (!share_forget(&f))
+		;
+}
+
+/* Without another table: by its addresses, and by its VLAN. */
+static void a_group_is_forgotten(void **state) {
+	uint32_t last[2] = {0};
+
+	(void)state;
+	open_groups(3, RING);
+	forget(1);
+	for (unsigned g = 0; g < 3; g++)
+		assert_true(send_to(g));
+	pipeline_run(&rig->s->receiving);
+	assert_int_equal(take_in_order(0, &last[0]), 1);
+	assert_int_equal(take_in_order(2, &last[1]), 1);
+	assert_int_equal(dropped(DROP_PORT_UNKNOWN_DESTINATION), 1);
+	table_of(1); /* which it has for itself */
+	assert_null(rig->s->table->groups);
+	forget(0);
+	assert_true(send_to(0));
+	pipeline_run(&rig->s->receiving);
+	assert_int_equal(dropped(DROP_PORT_UNKNOWN_DESTINATION), 2);
+	rig_check(rig);
+	rig_close(rig);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(order_is_kept),
@@ -275,6 +335,8 @@ int main(void) {
 		cmocka_unit_test(chains),
 		cmocka_unit_test(stripped_by_the_device),
 		cmocka_unit_test(groups_come_and_go),
+		cmocka_unit_test(nobody_is_left),
+		cmocka_unit_test(a_group_is_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, rig_begin, rig_end);

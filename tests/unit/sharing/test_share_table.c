@@ -155,7 +155,8 @@ static void no_groups(void **state) {
 	rig_prepare(rig, 0);
 	t = make(SHARE_NETWORK);
 	assert_non_null(t);
-	assert_int_equal(t->vlan_of[0], SHARE_NO_VLAN);
+	assert_int_equal(t->vlans[t->vlan_of[0]].group, SHARE_NOBODY);
+	assert_null(t->groups);
 	share_table_free(t);
 }
 

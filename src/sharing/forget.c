@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sharing/forget.h"
+
+#define STEP 32 /* keys */
+
+static void vlans_forget(struct share_table *t, unsigned group) {
+	for (unsigned v = 0; v < SHARE_MAX_GROUPS; v++) {
+		if (t->vlans[v].group == group)
+			t->vlans[v].group = SHARE_NOBODY;
+	}
+}
+
+/* `groups` have the key from now on. */
+static void key_leave(const struct share_table *t, const void *stored, uint64_t groups) {
+	struct share_key key;
+
+	memcpy(&key, stored, sizeof(key)); /* not aligned as a key is */
+	if (groups == 0)
+		rte_hash_del_key(t->groups, &key);
+	else
+		rte_hash_add_key_data(t->groups, &key, (void *)(uintptr_t)groups);
+}
+
+/* Another key may come into the place of one that goes: all is looked at until nothing was found. */
+bool share_forget(void *forgetting) {
+	struct share_forgetting *f = forgetting;
+	struct share_table *t = f->share->table;
+	uint64_t bit = UINT64_C(1) << f->group;
+
+	vlans_forget(t, f->group);
+	for (unsigned n = 0; n < STEP && t->groups != NULL; n++) {
+		const void *stored;
+		void *groups;
+
+		if (rte_hash_iterate(t->groups, &stored, &groups, &f->at) < 0) {
+			bool again = f->found;
+
+			f->at = 0;
+			f->found = false;
+			return !again;
+		}
+		if (((uintptr_t)groups & bit) == 0)
+			continue;
+		f->found = true;
+		key_leave(t, stored, (uintptr_t)groups & ~bit);
+	}
+	return t->groups == NULL;
+}
