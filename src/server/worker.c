@@ -146,18 +146,24 @@ uint64_t worker_longest_take(struct worker *w) {
 	return __atomic_exchange_n(&w->longest_since, 0, __ATOMIC_RELAXED);
 }
 
-static void quiet_begin(const struct worker *w) {
+void worker_online(const struct worker *w) {
 	if (w->quiet == NULL)
 		return;
 	rte_rcu_qsbr_thread_register(w->quiet, w->quiet_id);
 	rte_rcu_qsbr_thread_online(w->quiet, w->quiet_id);
 }
 
-static void quiet_end(const struct worker *w) {
+void worker_offline(const struct worker *w) {
 	if (w->quiet == NULL)
 		return;
 	rte_rcu_qsbr_thread_offline(w->quiet, w->quiet_id);
 	rte_rcu_qsbr_thread_unregister(w->quiet, w->quiet_id);
+}
+
+void worker_between(struct worker *w) {
+	task_step(w);
+	if (likely(w->quiet != NULL))
+		rte_rcu_qsbr_quiescent(w->quiet, w->quiet_id);
 }
 
 int worker_run(void *worker) {
@@ -165,16 +171,14 @@ int worker_run(void *worker) {
 	uint64_t long_round = rte_get_tsc_hz() / 1000000 * WORKER_ROUND_MAX_US;
 	uint64_t start = rte_rdtsc();
 
-	quiet_begin(w);
+	worker_online(w);
 	while (!__atomic_load_n(&w->stop, __ATOMIC_RELAXED)) {
 		unsigned work;
 		uint64_t end;
 
 		clock_tick(&w->clock);
 		work = worker_round(w);
-		task_step(w);
-		if (likely(w->quiet != NULL))
-			rte_rcu_qsbr_quiescent(w->quiet, w->quiet_id);
+		worker_between(w);
 		if (work == 0)
 			rte_pause(); /* the place where power management will sit */
 		end = rte_rdtsc();
@@ -185,7 +189,7 @@ int worker_run(void *worker) {
 			round_was_long(w, end - start);
 		start = end;
 	}
-	quiet_end(w);
+	worker_offline(w);
 	return 0;
 }
 

@@ -84,6 +84,12 @@ int worker_run(void *worker);
 /* One round of the loop: each pipeline once. Returns the packets that moved. */
 unsigned worker_round(struct worker *w);
 
+/* What stands between two rounds, for who has a loop of his own: a step of a task, and the word that it holds
+ * nothing. The loop is within the first and the last of these. */
+void worker_online(const struct worker *w);
+void worker_between(struct worker *w);
+void worker_offline(const struct worker *w);
+
 /* Has a running worker do the task, and waits until it is done; where it does not run, the caller does it.
  * Not from two threads at a time. */
 void worker_do(struct worker *w, struct worker_task *task);
