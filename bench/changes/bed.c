@@ -9,6 +9,7 @@
 #include <rte_launch.h>
 
 #include "platform/port.h"
+#include "server/changes.h"
 #include "server/running.h"
 
 #define PORT_DEPTH 4096
@@ -166,6 +167,8 @@ static void phase_set(struct bed *b, enum loop_phase phase) {
 }
 
 void bed_free(struct bed *b) {
+	if (b->runs)
+		server_changes_settle(&b->server);
 	phase_set(b, LOOP_QUITS);
 	rte_eal_mp_wait_lcore();
 	if (b->runs) {

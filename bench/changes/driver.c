@@ -10,6 +10,7 @@
 #include "model/units.h"
 #include "pipeline/percentiles.h"
 #include "program.h"
+#include "server/changes.h"
 
 #define NS 1000000000u
 #define COMING 4 /* of the spares come and go, the others' keys roll */
@@ -208,6 +209,7 @@ static void ask(struct driver *d, struct driver_asked *a) {
 static unsigned all_go_on(struct driver *d) {
 	unsigned waiting = 0;
 
+	server_changes_go_on(&d->bed->server);
 	for (unsigned i = 0; i < DRIVER_ASKED; i++) {
 		if (d->asked[i].work == NULL)
 			continue;

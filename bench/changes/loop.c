@@ -84,9 +84,14 @@ static enum loop_phase begin(struct loop *l) {
 	return LOOP_RUNS;
 }
 
+static bool has_task(const struct worker *w) {
+	return __atomic_load_n(&w->tasks[WORKER_NOW], __ATOMIC_ACQUIRE) != NULL ||
+	       __atomic_load_n(&w->tasks[WORKER_BEHIND], __ATOMIC_ACQUIRE) != NULL;
+}
+
 static void worker_round_timed(struct loop *l, bool counts) {
 	struct worker *w = l->worker;
-	bool asked = __atomic_load_n(&w->task, __ATOMIC_ACQUIRE) != NULL;
+	bool asked = has_task(w);
 	uint64_t start, middle, end;
 	unsigned work;
 

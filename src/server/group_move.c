@@ -4,6 +4,7 @@
  * shared port sends to it by its ring, and goes on doing so when he is the owner again: what stands in the ring
  * comes first.
  */
+#include "server/changes.h"
 #include "server/group_life.h"
 #include "server/groups.h"
 #include "server/running.h"
@@ -43,6 +44,7 @@ static void workers_changed(struct server *s) {
 int server_move_group(struct server *s, unsigned group, unsigned parts, unsigned worker) {
 	struct worker *to = &s->workers[worker];
 
+	server_changes_settle(s);
 	if (worker_reserve(to, LAYOUT_GROUP_WORKERS * SERVED_GROUP_PART) != 0 ||
 	    rings_for(s, group, parts, worker) != 0)
 		return -1;
@@ -80,6 +82,7 @@ static int port_move(struct server *s, unsigned port, unsigned worker) {
 }
 
 int server_move_ports(struct server *s, unsigned from, unsigned to) {
+	server_changes_settle(s);
 	for (unsigned p = 0; p < s->ports.count; p++) {
 		if (s->shares.of[p] != NULL && s->shares.owners[p] == from &&
 		    port_move(s, p, to) != 0)
@@ -103,6 +106,7 @@ int server_worker_drain(struct server *s, unsigned worker, unsigned to) {
 int server_worker_resume(struct server *s, unsigned worker) {
 	struct group_slots slots = server_slots(s);
 
+	server_changes_settle(s);
 	for (unsigned g = 0; g < slots.count; g++) {
 		unsigned parts = layout_parts(&s->home, &slots, g, worker);
 

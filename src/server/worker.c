@@ -119,12 +119,23 @@ unsigned worker_round(struct worker *w) {
 	return work;
 }
 
-/* Between two rounds nobody is inside of what the worker owns. */
-static void task_step(struct worker *w) {
-	struct worker_task *task = __atomic_load_n(&w->task, __ATOMIC_ACQUIRE);
+/* Returns whether there was one. Of a task that is done nothing is read: who waits for it may have freed it. */
+static bool task_step(struct worker *w, enum worker_urgency urgency) {
+	struct worker_task *task = __atomic_load_n(&w->tasks[urgency], __ATOMIC_ACQUIRE), *next;
+	bool *done;
 
-	if (unlikely(task != NULL) && task->step(task->arg))
-		__atomic_store_n(&w->task, NULL, __ATOMIC_RELEASE);
+	if (likely(task == NULL))
+		return false;
+	next = task->next;
+	done = task->done;
+	if (!task->step(task->arg))
+		return true;
+	__atomic_store_n(&w->tasks[urgency], NULL, __ATOMIC_RELEASE);
+	if (next != NULL) /* whose chain has not ended, so that it lives */
+		__atomic_store_n(&next->worker->tasks[urgency], next, __ATOMIC_RELEASE);
+	else if (done != NULL)
+		__atomic_store_n(done, true, __ATOMIC_RELEASE);
+	return true;
 }
 
 static void keep_larger(uint64_t *longest, uint64_t cycles) {
@@ -161,7 +172,9 @@ void worker_offline(const struct worker *w) {
 }
 
 void worker_between(struct worker *w) {
-	task_step(w);
+	/* Between two rounds nobody is inside of what the worker owns. */
+	if (!task_step(w, WORKER_NOW))
+		task_step(w, WORKER_BEHIND);
 	if (likely(w->quiet != NULL))
 		rte_rcu_qsbr_quiescent(w->quiet, w->quiet_id);
 }
@@ -200,7 +213,7 @@ void worker_nap(unsigned *us) {
 
 void worker_begin(struct worker *w, struct worker_task *task) {
 	if (w->started) {
-		__atomic_store_n(&w->task, task, __ATOMIC_RELEASE);
+		__atomic_store_n(&w->tasks[WORKER_NOW], task, __ATOMIC_RELEASE);
 		return;
 	}
 	while (!task->step(task->arg))
@@ -210,13 +223,41 @@ void worker_begin(struct worker *w, struct worker_task *task) {
 void worker_wait(const struct worker *w) {
 	unsigned us = 0;
 
-	while (__atomic_load_n(&w->task, __ATOMIC_ACQUIRE) != NULL)
+	while (__atomic_load_n(&w->tasks[WORKER_NOW], __ATOMIC_ACQUIRE) != NULL)
 		worker_nap(&us);
 }
 
 void worker_do(struct worker *w, struct worker_task *task) {
 	worker_begin(w, task);
 	worker_wait(w);
+}
+
+void worker_chain_begin(struct worker_task *first, enum worker_urgency urgency, bool *done) {
+	struct worker_task *last = first;
+
+	while (last->next != NULL)
+		last = last->next;
+	last->done = done;
+	if (first->worker->started) {
+		__atomic_store_n(&first->worker->tasks[urgency], first, __ATOMIC_RELEASE);
+		return;
+	}
+	for (const struct worker_task *t = first; t != NULL; t = t->next) {
+		while (!t->step(t->arg))
+			;
+	}
+	*done = true;
+}
+
+bool worker_chain_is_done(const bool *done) {
+	return __atomic_load_n(done, __ATOMIC_ACQUIRE);
+}
+
+void worker_chain_wait(const bool *done) {
+	unsigned us = 0;
+
+	while (!worker_chain_is_done(done))
+		worker_nap(&us);
 }
 
 void worker_start(struct worker *w) {

@@ -84,7 +84,7 @@ static void one_step_a_round(void **state) {
 	worker_stop(&worker);
 	pthread_join(thread, NULL);
 	worker_stopped(&worker);
-	assert_null(worker.task);
+	assert_null(worker.tasks[WORKER_NOW]);
 	assert_int_equal(worker.rounds, rounds);
 	worker_free(&worker);
 }
