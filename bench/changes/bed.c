@@ -5,10 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <rte_ethdev.h>
 #include <rte_launch.h>
 
+#include "downlink.h"
 #include "platform/port.h"
+#include "rphy/uplink_output.h"
 #include "server/changes.h"
 #include "server/running.h"
 
@@ -16,8 +17,6 @@
 #define CRYPTO_OPS 4096
 #define QUEUES 2 /* of the modems' crypto device, a worker */
 #define NAP_US 1000
-
-static char own_devices[2][32] = {"net_ring_bench_own_net_0", "net_ring_bench_own_rphy_0"};
 
 static bool is_shared(const struct bed *b) {
 	return b->server.worker_count == 1;
@@ -61,6 +60,20 @@ static void options_fill(const struct bed *b, unsigned worker, uint16_t network,
 	mix_parse("upstream-imix", 1514, &o->upstream_mix, error, sizeof(error));
 }
 
+/* Several workers' have numbers of their own. */
+static int traffic_create_all(struct bed *b, unsigned worker, struct traffic_options *options) {
+	struct groups *g = &b->loops[worker].traffic;
+	struct traffic *t;
+
+	if (is_shared(b))
+		return groups_create(g, b->groups, options, count_of(b));
+	options[0].group = worker;
+	t = traffic_create(&b->groups[worker], options);
+	if (t != NULL)
+		groups_of_one(g, t);
+	return t != NULL ? 0 : -1;
+}
+
 /* The ports of a worker's groups, with the traffic at their other ends. */
 static int side_create(struct bed *b, unsigned worker) {
 	static struct traffic_options options[SERVER_MAX_GROUPS];
@@ -78,29 +91,34 @@ static int side_create(struct bed *b, unsigned worker) {
 		server_ports_give(&b->server.ports, first + g, DEVICE_NETWORK, network[0]);
 		server_ports_give(&b->server.ports, first + g, DEVICE_RPHY, rphy[0]);
 		options_fill(b, worker, network[1], rphy[1], &options[g]);
+		options[g].packets = b->pools[0];
+		options[g].frames = b->pools[1];
+		options[g].uplink_packets = b->pools[2];
 	}
-	if (groups_create(&b->loops[worker].traffic, &b->groups[first], options, count) != 0)
+	if (traffic_create_all(b, worker, options) != 0)
 		return -1;
 	groups_stop(&b->loops[worker].traffic); /* as after a run */
 	groups_finish(&b->loops[worker].traffic);
 	return 0;
 }
 
-/* The ports of the group that comes, which it opens by their names. */
-static int ends_create(struct bed *b) {
-	static const char *const names[] = {"bench_own_net", "bench_own_rphy"};
-	uint16_t ends[2];
+/* Several traffics have them in common; one makes its own. */
+static int pools_create(struct bed *b) {
+	if (b->server.worker_count == 1)
+		return 0;
+	b->pools[0] = downlink_packets_pool();
+	b->pools[1] = downlink_frames_pool();
+	b->pools[2] = uplink_output_pool(b->server.worker_count, b->groups[0].rphy.mtu);
+	return b->pools[0] != NULL && b->pools[1] != NULL && b->pools[2] != NULL ? 0 : -1;
+}
 
-	for (unsigned i = 0; i < RTE_DIM(names); i++) {
-		if (port_pair(names[i], b->server.pools.packets, PORT_DEPTH, ends) != 0 ||
-		    rte_eth_dev_stop(ends[0]) != 0)
-			return -1;
+/* The group that comes shares the ports of those that are there: it finds them by the devices of the file. */
+static void ports_name(struct bed *b) {
+	for (enum device_role role = DEVICE_NETWORK; role <= DEVICE_RPHY; role++) {
+		struct server_ports *p = &b->server.ports;
+
+		p->list[p->of[0][role]].device = device_port(&b->config.groups[0], role)->device;
 	}
-	b->own = *b->comes;
-	b->own.network.device = own_devices[0];
-	b->own.rphy_port.device = own_devices[1];
-	b->comes = &b->own;
-	return 0;
 }
 
 static int workers_start(struct bed *b) {
@@ -138,6 +156,8 @@ int bed_create(struct bed *b, const struct server_config *config, bool spares, b
 	if (crypto_open(&b->crypto, "modems", QUEUES * b->server.worker_count,
 			4 * modems_of(b) + 4 * (unsigned)config->group_count, CRYPTO_OPS) != 0)
 		return -1;
+	if (pools_create(b) != 0)
+		return -1;
 	for (unsigned w = 0; w < b->server.worker_count; w++) {
 		if (side_create(b, w) != 0)
 			return -1;
@@ -145,8 +165,8 @@ int bed_create(struct bed *b, const struct server_config *config, bool spares, b
 	if (server_serve(&b->server) != 0)
 		return -1;
 	server_account(&b->server, false);
-	if (comes && ends_create(b) != 0)
-		return -1;
+	if (comes)
+		ports_name(b);
 	return workers_start(b);
 }
 
@@ -180,6 +200,8 @@ void bed_free(struct bed *b) {
 	if (b->crypto.ops != NULL)
 		crypto_close(&b->crypto);
 	server_free(&b->server);
+	for (unsigned p = 0; p < RTE_DIM(b->pools); p++)
+		rte_mempool_free(b->pools[p]);
 }
 
 int bed_begin(struct bed *b, const struct bed_load *load) {

@@ -10,21 +10,26 @@
 #define BED_WORKERS 2
 #define BED_SPARES 8 /* modems without traffic, the last ones of the first group */
 
+/* Ends of the first worker's ports. */
+#define BED_NETWORK "net_ring_bench_net0_0"
+#define BED_RPHY "net_ring_bench_rphy0_0"
+
 struct bed {
 	struct server_config config; /* what serves at the start */
 	struct service_group groups[SERVER_MAX_GROUPS]; /* the same as the traffic sees it */
 	struct server server;
 	struct docsis_crypto crypto; /* of the modems */
 	struct loop loops[BED_WORKERS];
+	struct rte_mempool *pools[3]; /* of the traffic, where each worker has one */
 	const struct service_group *comes; /* the file's last group, which is not served; or NULL */
-	struct service_group own; /* the same with ports of its own */
 	bool runs;
 };
 
 /*
  * Makes all of it in the zeroed `b`, on an EAL with a worker a core of the configuration, and has the workers
  * run without traffic. With one worker and several groups these share their ports. `spares` leaves out the traffic of
- * BED_SPARES modems; `comes` leaves out the last group, with room for it. Returns 0, or -1 after a message. To be freed by bed_free() in either case.
+ * BED_SPARES modems; `comes` leaves out the last group, with room for it;
+ * then the file has BED_NETWORK and BED_RPHY for ports. Returns 0, or -1 after a message. To be freed by bed_free() in either case.
  */
 int bed_create(struct bed *b, const struct server_config *config, bool spares, bool comes);
 void bed_free(struct bed *b);

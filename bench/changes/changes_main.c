@@ -13,6 +13,7 @@
 #include "driver.h"
 #include "platform/platform.h"
 #include "program.h"
+#include "reloading.h"
 #include "server/process.h"
 #include "telemetry/report.h"
 
@@ -21,7 +22,8 @@
 
 struct options {
 	const char *config, *json;
-	const char *what; /* changes, coming or plain */
+	const char *what; /* changes, coming, reload or plain */
+	const char *file, *other; /* for reload */
 	unsigned runs, milliseconds;
 	unsigned changes; /* a second */
 	unsigned share; /* percent of the rate that is found first */
@@ -32,8 +34,11 @@ struct options {
 static const struct argp_option option_table[] = {
 	{"config", 'c', "FILE", 0, "service groups, YAML", 0},
 	{"what", 'w', "WHAT", 0,
-	 "changes (default): single changes; coming: the last group comes and goes; plain: none",
+	 "changes (default): single changes; coming: the last group comes and goes; reload: the "
+	 "configuration is read again; plain: none",
 	 0},
+	{"file", 'f', "FILE", 0, "for reload: the part of it that differs (default: all)", 0},
+	{"other", 'o', "FILE", 0, "for reload: what stands in its place every second time", 0},
 	{"runs", 'n', "N", 0, "runs (default 5)", 0},
 	{"milliseconds", 't', "N", 0, "length of a run (default 1000)", 0},
 	{"changes", 'r', "N", 0, "a second (default 1000)", 0},
@@ -45,12 +50,24 @@ static const struct argp_option option_table[] = {
 	{0},
 };
 
+static bool is_known(const char *what) {
+	static const char *const known[] = {"changes", "coming", "reload", "plain"};
+
+	for (unsigned i = 0; i < RTE_DIM(known); i++) {
+		if (strcmp(what, known[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 static error_t option(int key, char *value, struct argp_state *state) {
 	struct options *o = state->input;
 
 	switch (key) {
 	case 'c': o->config = value; return 0;
 	case 'w': o->what = value; return 0;
+	case 'f': o->file = value; return 0;
+	case 'o': o->other = value; return 0;
 	case 'n': o->runs = program_number(value, 1, MAX_RUNS, state); return 0;
 	case 't': o->milliseconds = program_number(value, 10, 600000, state); return 0;
 	case 'r': o->changes = program_number(value, 1, 100000, state); return 0;
@@ -62,6 +79,13 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case ARGP_KEY_END:
 		if (o->config == NULL)
 			argp_error(state, "--config: a file is needed");
+		if (!is_known(o->what))
+			argp_error(state, "--what: found \"%s\", allowed: changes, coming, reload, plain",
+				   o->what);
+		if (strcmp(o->what, "reload") == 0 && o->other == NULL)
+			argp_error(state, "--what reload: --other is needed");
+		if (o->file == NULL)
+			o->file = o->config;
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -150,6 +174,26 @@ static bool run_number(struct bed *b, struct driver *d, const struct options *o,
 	return true;
 }
 
+/* What the last runs have beside them, made and ended around all of them. */
+static int measure_reloads(struct bed *b, struct driver *d, const struct options *o,
+			   const struct bed_load *load, json_t *results) {
+	struct reloading r = {0};
+	int ret = reloading_open(&r, b, o->config, o->file, o->other);
+
+	for (unsigned n = 0; n < o->runs && ret == 0; n++) {
+		json_t *found;
+
+		ret = run_number(b, d, o, load, n, results) ? 0 : -1;
+		if (ret != 0)
+			break;
+		found = run(b, load, o->milliseconds, reloading_beside, &r);
+		reloading_json(&r, found);
+		ret = add_run(results, found, o->what, n) && !r.failed ? 0 : -1;
+	}
+	reloading_close(&r);
+	return ret;
+}
+
 static int measure(struct bed *b, struct driver *d, const struct options *o) {
 	json_t *results = json_array(), *root;
 	struct bed_load load;
@@ -159,8 +203,11 @@ static int measure(struct bed *b, struct driver *d, const struct options *o) {
 	program_catch_signals();
 	host_measure(&host);
 	ret = load_find(b, d, o, &load);
-	for (unsigned n = 0; n < o->runs && ret == 0; n++)
-		ret = run_number(b, d, o, &load, n, results) ? 0 : -1;
+	if (ret == 0 && strcmp(o->what, "reload") == 0)
+		ret = measure_reloads(b, d, o, &load, results);
+	else
+		for (unsigned n = 0; n < o->runs && ret == 0; n++)
+			ret = run_number(b, d, o, &load, n, results) ? 0 : -1;
 	root = program_report(results, &host, ret == 0);
 	json_object_set_new(root, "configuration", json_string(b->config.name));
 	json_object_set_new(root, "groups", json_integer((json_int_t)b->config.group_count));

@@ -14,6 +14,7 @@ static json_t *times_json(const struct hdr_histogram *ns) {
 static json_t *loop_times_json(const struct loop_times *t) {
 	json_t *json = times_json(t->ns);
 
+	json_object_set_new(json, "above_100", json_integer((json_int_t)t->above));
 	json_object_set_new(json, "disturbed", json_integer((json_int_t)t->disturbed));
 	return json;
 }

@@ -2,26 +2,11 @@
 #include "coming.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include "footprint.h"
 #include "pipeline/percentiles.h"
 #include "server/group_life.h"
-
-#define REST_NS 20000000 /* between two of them */
-
-static double work_seconds(void) {
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static void rest(void) {
-	struct timespec t = {0, REST_NS};
-
-	nanosleep(&t, NULL);
-}
+#include "stopwatch.h"
 
 static void kind_set(struct coming *c, unsigned kind) {
 	for (unsigned w = 0; w < c->bed->server.worker_count; w++)
@@ -30,7 +15,7 @@ static void kind_set(struct coming *c, unsigned kind) {
 
 static bool come_and_go(struct coming *c) {
 	struct server *s = &c->bed->server;
-	double start = footprint_clock(), work = work_seconds();
+	double start = footprint_clock(), work = stopwatch_work();
 	char why[LIVE_LINE];
 	unsigned group;
 
@@ -40,14 +25,14 @@ static bool come_and_go(struct coming *c) {
 		return false;
 	}
 	c->ms[c->count] = (footprint_clock() - start) * 1e3;
-	c->work_ms[c->count++] = (work_seconds() - work) * 1e3;
-	rest();
+	c->work_ms[c->count++] = (stopwatch_work() - work) * 1e3;
+	stopwatch_rest();
 	kind_set(c, 1);
 	if (!server_group_remove(s, group, 0, why)) {
 		fprintf(stderr, "%s\n", why);
 		return false;
 	}
-	rest();
+	stopwatch_rest();
 	return true;
 }
 
@@ -60,17 +45,6 @@ void coming_beside(void *arg, unsigned milliseconds) {
 }
 
 void coming_json(const struct coming *c, json_t *found) {
-	json_t *ms = json_array(), *work = json_array();
-
-	for (unsigned i = 0; i < c->count; i++) {
-		json_array_append_new(ms, json_real(c->ms[i]));
-		json_array_append_new(work, json_real(c->work_ms[i]));
-	}
-	if (found == NULL) {
-		json_decref(ms);
-		json_decref(work);
-		return;
-	}
-	json_object_set_new(found, "coming_ms", ms);
-	json_object_set_new(found, "coming_work_ms", work);
+	stopwatch_json(found, "coming_ms", c->ms, c->count);
+	stopwatch_json(found, "coming_work_ms", c->work_ms, c->count);
 }

@@ -240,11 +240,11 @@ uint64_t driver_run(struct driver *d, unsigned rate, unsigned milliseconds) {
 	uint64_t next = clock_ns(CLOCK_MONOTONIC), end = next + milliseconds * UINT64_C(1000000);
 	uint64_t count = 0, gap = rate > 0 ? NS / rate : 0;
 
-	figures_begin(d);
 	if (rate == 0) {
 		sleep_until(end);
 		return 0;
 	}
+	figures_begin(d);
 	while (next < end && !program_stopped()) {
 		unsigned waiting = all_go_on(d);
 		uint64_t now = clock_ns(CLOCK_MONOTONIC);

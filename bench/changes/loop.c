@@ -57,15 +57,17 @@ static bool was_disturbed(struct loop *l) {
 static void note(struct loop *l, struct loop_times *t, uint64_t cycles) {
 	double us = (double)cycles * l->us_per_cycle;
 
-	if (us > LONG_US && was_disturbed(l))
+	if (us > LONG_US && was_disturbed(l)) {
 		t->disturbed++;
-	else
-		hdr_record_value(t->ns, (int64_t)(us * 1000));
+		return;
+	}
+	hdr_record_value(t->ns, (int64_t)(us * 1000));
+	t->above += us > LOOP_PAUSE_US;
 }
 
 static void times_begin(struct loop_times *t) {
 	hdr_reset(t->ns);
-	t->disturbed = 0;
+	t->disturbed = t->above = 0;
 }
 
 static enum loop_phase begin(struct loop *l) {

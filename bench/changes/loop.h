@@ -15,6 +15,8 @@
 
 #define LOOP_KINDS 8 /* kinds of changes that are told apart */
 
+#define LOOP_PAUSE_US 100 /* what a worker does longer without a pause of the system is a pause itself */
+
 enum loop_phase {
 	LOOP_RESTS, /* rounds without traffic */
 	LOOP_BEGINS, /* a run: its counts begin with 0 */
@@ -27,6 +29,7 @@ enum loop_phase {
 /* Times of one thing, ns. */
 struct loop_times {
 	struct hdr_histogram *ns;
+	uint64_t above; /* of these above LOOP_PAUSE_US */
 	uint64_t disturbed; /* in which the system ran something else here: not in `ns` */
 };
 
