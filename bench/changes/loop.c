@@ -53,16 +53,18 @@ static bool was_disturbed(struct loop *l) {
 	return l->switches != before;
 }
 
-/* What is long is looked at at once, so that what disturbed it is not told of the next one. */
-static void note(struct loop *l, struct loop_times *t, uint64_t cycles) {
+/* What is long is looked at at once, so that what disturbed it is not told of the next one. Returns whether the
+ * time is the worker's own. */
+static bool note(struct loop *l, struct loop_times *t, uint64_t cycles) {
 	double us = (double)cycles * l->us_per_cycle;
 
 	if (us > LONG_US && was_disturbed(l)) {
 		t->disturbed++;
-		return;
+		return false;
 	}
 	hdr_record_value(t->ns, (int64_t)(us * 1000));
 	t->above += us > LOOP_PAUSE_US;
+	return true;
 }
 
 static void times_begin(struct loop_times *t) {
@@ -105,10 +107,8 @@ static void worker_round_timed(struct loop *l, bool counts) {
 	end = rte_rdtsc();
 	if (!counts)
 		return;
-	if (work > 0) {
+	if (work > 0 && note(l, &l->figures.rounds, middle - start))
 		l->figures.cycles += middle - start;
-		note(l, &l->figures.rounds, middle - start);
-	}
 	if (asked)
 		note(l, &l->figures.steps[__atomic_load_n(&l->kind, __ATOMIC_RELAXED)],
 		     end - middle);
