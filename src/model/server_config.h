@@ -50,6 +50,8 @@ int server_config_load_on(const char *path, const struct server_devices *devices
 /* From where groups' own files come: `read` gives the text of one, to be freed, or NULL with errno set. */
 struct server_files {
 	char *(*read)(void *context, const char *path, size_t most, size_t *size);
+	/* The loader's own: the struct digest of what stands in the server's file. NULL: they are files. */
+	const void *(*digest)(void *context, const char *path);
 	void *context;
 };
 
