@@ -80,7 +80,8 @@ static error_t option(int key, char *value, struct argp_state *state) {
 		if (o->config == NULL)
 			argp_error(state, "--config: a file is needed");
 		if (!is_known(o->what))
-			argp_error(state, "--what: found \"%s\", allowed: changes, coming, reload, plain",
+			argp_error(state,
+				   "--what: found \"%s\", allowed: changes, coming, reload, plain",
 				   o->what);
 		if (strcmp(o->what, "reload") == 0 && o->other == NULL)
 			argp_error(state, "--what reload: --other is needed");
@@ -251,7 +252,8 @@ static int bench(const struct options *o, struct server_config *config) {
 		return EXIT_TROUBLE;
 	}
 	memset(b, 0, sizeof(*b));
-	if (bed_create(b, config, spares, strcmp(o->what, "coming") == 0) == 0 && (!spares || driver_create(&d, b) == 0))
+	if (bed_create(b, config, spares, strcmp(o->what, "coming") == 0) == 0 &&
+	    (!spares || driver_create(&d, b) == 0))
 		status = measure(b, &d, o);
 	driver_free(&d);
 	bed_free(b);

@@ -32,12 +32,11 @@ json_t *result_json(const struct bed *b) {
 	json = json_pack("{s:I, s:I, s:I, s:I, s:f, s:f}", "sent", (json_int_t)r.sent, "proven",
 			 (json_int_t)r.proven, "lost", (json_int_t)r.lost, "wrong",
 			 (json_int_t)r.wrong, "gbps", r.gbps, "upstream_gbps", r.upstream_gbps);
-	json_object_set_new(json, "latency_us",
-			    json_pack("{s:f, s:f, s:f}", "p50", r.p50, "p99", r.p99, "p99_9",
-				      r.p99_9));
 	json_object_set_new(
-		json, "cycles_per_packet",
-		json_real(r.proven > 0 ? (double)r.cycles / (double)r.proven : 0));
+		json, "latency_us",
+		json_pack("{s:f, s:f, s:f}", "p50", r.p50, "p99", r.p99, "p99_9", r.p99_9));
+	json_object_set_new(json, "cycles_per_packet",
+			    json_real(r.proven > 0 ? (double)r.cycles / (double)r.proven : 0));
 	json_object_set_new(json, "rounds_us", loop_times_json(&f->rounds));
 	json_object_set_new(json, "steps_us", steps);
 	return json;

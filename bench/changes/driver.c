@@ -136,8 +136,7 @@ static struct wish wish_rate(const struct driver *d, unsigned n) {
 	units_format_mac(sg->modems[n * 7 % sg->modem_count].mac, mac);
 	return (struct wish){
 		"modem.set",
-		json_pack("{s:{s:s, s:s}}", "modem", "mac", mac, "max_aggregate_rate",
-			  rate),
+		json_pack("{s:{s:s, s:s}}", "modem", "mac", mac, "max_aggregate_rate", rate),
 		CHANGE_RATE,
 	};
 }

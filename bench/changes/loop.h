@@ -15,7 +15,8 @@
 
 #define LOOP_KINDS 8 /* kinds of changes that are told apart */
 
-#define LOOP_PAUSE_US 100 /* what a worker does longer without a pause of the system is a pause itself */
+#define LOOP_PAUSE_US \
+	100 /* what a worker does longer without a pause of the system is a pause itself */
 
 enum loop_phase {
 	LOOP_RESTS, /* rounds without traffic */

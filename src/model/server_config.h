@@ -73,7 +73,7 @@ struct kept_groups;
 /*
  * As server_config_load_on(), again and again: `*kept` (NULL the first time) remembers what was loaded. A group
  * whose own file, item of the list and share of what stands beside the list are the same as the last time is not
- * read again. What is returned is the last good configuration, to be read only, and ends with the next good load or
+ * read again; nor is one in the server's file, where that is written plainly. What is returned is the last good configuration, to be read only, and ends with the next good load or
  * server_config_forget(); NULL after mistakes, which are told in full.
  */
 const struct server_config *server_config_load_again(struct kept_groups **kept, const char *path,

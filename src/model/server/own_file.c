@@ -80,8 +80,9 @@ bool own_file_read(struct group_reading *group, struct node *value) {
 	path = file != NULL ? path_of(server, file) : NULL;
 	if (path == NULL)
 		return false;
-	if (files->digest != NULL && same_as_before(group, path, files->digest(files->context, path),
-						    sizeof(struct digest))) {
+	if (files->digest != NULL &&
+	    same_as_before(group, path, files->digest(files->context, path),
+			   sizeof(struct digest))) {
 		group->own_line = server->next_line++;
 		group->same = true;
 		return true;

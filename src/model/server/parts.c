@@ -36,25 +36,38 @@ static bool is_of_the_top(const char *c) {
 	return *c != ' ' && *c != '\n' && *c != '#';
 }
 
-/* The items, by the dashes in the column of the first. Returns where the list ends; NULL where it is none of
- * plain maps, one a dash. */
+/* How far a line is indented, at most `column` and one. */
+static size_t indent_of(const char *c, size_t column) {
+	size_t spaces = 0;
+
+	while (spaces <= column && c[spaces] == ' ') /* the text ends with a 0 */
+		spaces++;
+	return spaces;
+}
+
+/* False where this line of the list tells of something else than plain maps, one a dash in that column. */
+static bool item_line(struct server_parts *p, const char *c, size_t column) {
+	size_t spaces = indent_of(c, column);
+
+	if (spaces < column)
+		return c[spaces] == '\n' || c[spaces] == '#';
+	if (spaces > column || c[column] != '-')
+		return true;
+	if (p->count == SERVER_MAX_GROUPS || c[column + 1] != ' ')
+		return false;
+	p->list[p->count++].text = c;
+	return true;
+}
+
+/* The items, by the dashes in the column of the first. Returns where the list ends; NULL where it is none. */
 static const char *find_items(struct server_parts *p, const char *c, const char *end) {
 	size_t column = strspn(c, " ");
 
-	if (column == 0 || c + column + 2 >= end || memcmp(c + column, "- ", 2) != 0)
+	if (column == 0 || c + column >= end || c[column] != '-')
 		return NULL;
 	for (; c < end && !is_of_the_top(c); c = behind_line(c, end)) {
-		size_t spaces = 0;
-
-		while (spaces <= column && c[spaces] == ' ') /* the text ends with a 0 */
-			spaces++;
-		if (spaces < column && c[spaces] != '\n' && c[spaces] != '#')
+		if (!item_line(p, c, column))
 			return NULL;
-		if (spaces != column || c[column] != '-')
-			continue;
-		if (p->count == SERVER_MAX_GROUPS || c[column + 1] != ' ')
-			return NULL;
-		p->list[p->count++].text = c;
 	}
 	for (size_t i = 0; i < p->count; i++) {
 		const char *next = i + 1 < p->count ? p->list[i + 1].text : c;
@@ -149,8 +162,7 @@ bool server_parts_divide(struct server_parts *p, const struct server_source *sou
 	const char *end = source->text + source->size, *list, *items, *behind;
 
 	*p = (struct server_parts){.source = *source};
-	p->files = (struct server_files){
-		.read = read_part, .digest = digest_part, .context = p};
+	p->files = (struct server_files){.read = read_part, .digest = digest_part, .context = p};
 	p->source.files = &p->files;
 	list = find_list(source->text, end);
 	if (list == NULL)

@@ -41,7 +41,8 @@ static struct rpc_work *ask(const char *method, const char *params) {
 	char text[512];
 
 	snprintf(text, sizeof(text),
-		 "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{%s},\"id\":1}", method, params);
+		 "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":{%s},\"id\":1}", method,
+		 params);
 	return rpc_begin(&rpc, text, strlen(text));
 }
 
@@ -119,9 +120,10 @@ static void what_goes_has_left(void **state) {
 	assert_false(rpc_go_on(goes));
 	assert_int_equal(live->modems, 1); /* taken */
 	assert_false(rpc_go_on(goes));
-	comes = ask("modem.add", SECOND ", \"addresses\": [\"10.9.9.9\"], \"bonding_group\": 2, "
-				 "\"security\": {\"said\": 2, \"cipher\": \"none\"}, "
-				 "\"service_flows\": [{\"id\": 2, \"buffer\": \"200 kB\"}]}");
+	comes = ask("modem.add",
+		    SECOND ", \"addresses\": [\"10.9.9.9\"], \"bonding_group\": 2, "
+			   "\"security\": {\"said\": 2, \"cipher\": \"none\"}, "
+			   "\"service_flows\": [{\"id\": 2, \"buffer\": \"200 kB\"}]}");
 	for (int i = 0; i < 3; i++)
 		assert_false(rpc_go_on(comes));
 	hold(false);

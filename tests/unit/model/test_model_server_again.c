@@ -115,9 +115,9 @@ static void a_file_without_files_of_groups(void **state) {
 	end(&s);
 }
 
-#define PART(n)                                                                                   \
-	"  - service_group: " n "\n    " CHANNELS(n) "\n    # its modems\n\n    modems:\n      - " MODEM(n) \
-	"\n"
+#define PART(n)                 \
+	"  - service_group: " n \
+	"\n    " CHANNELS(n) "\n    # its modems\n\n    modems:\n      - " MODEM(n) "\n"
 #define PARTS(a, b, c) TOP BONDING "\nservice_groups:\n" PART(a) PART(b) PART(c)
 
 /* Groups in the server's file itself, where lines tell where they end. */

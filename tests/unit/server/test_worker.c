@@ -295,8 +295,10 @@ static void long_rounds_are_noted(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(many_pipelines),	  cmocka_unit_test(one_step_a_round),
-		cmocka_unit_test(lists_of_one_that_runs), cmocka_unit_test(tasks_of_several),
+		cmocka_unit_test(many_pipelines),
+		cmocka_unit_test(one_step_a_round),
+		cmocka_unit_test(lists_of_one_that_runs),
+		cmocka_unit_test(tasks_of_several),
 		cmocka_unit_test(chains),
 		cmocka_unit_test(long_rounds_are_noted),
 	};

@@ -72,7 +72,7 @@ def write_profile(path: Path, name: str, *words: str) -> Path:
 
 
 def own_files(whole: Path) -> tuple[Path, Path, Path]:
-    """The server's file with a file for each group, one of these, and the same with a modem changed."""
+    """The server's file with one for each group, one of these, and another one for it."""
     head, items = whole.read_text(encoding="utf-8").split("service_groups:\n", 1)
     texts = re.split(r"(?m)^  - ", items)[1:]
     for number, text in enumerate(texts):
@@ -89,7 +89,8 @@ def changed(path: Path) -> Path:
     """A copy in which the first modem has another limit."""
     text = path.read_text(encoding="utf-8")
     other = path.with_suffix(".other")
-    other.write_text(re.sub(r"cpe_limit: (\d+)", lambda m: f"cpe_limit: {int(m[1]) + 1}", text, 1))
+    more = re.sub(r"cpe_limit: (\d+)", lambda m: f"cpe_limit: {int(m[1]) + 1}", text, count=1)
+    other.write_text(more)
     return other
 
 
@@ -173,10 +174,11 @@ class Figure:
     @property
     def verdict(self) -> str:
         middle = median(self.values)
-        if self.at_most is None and self.at_least is None:
-            return "-"
-        reached = middle <= self.at_most if self.at_most is not None else middle >= self.at_least
-        return "reached" if reached else "missed"
+        if self.at_most is not None:
+            return "reached" if middle <= self.at_most else "missed"
+        if self.at_least is not None:
+            return "reached" if middle >= self.at_least else "missed"
+        return "-"
 
     def as_json(self) -> Json:
         return {
