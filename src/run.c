@@ -14,6 +14,7 @@
 #include "model/units.h"
 #include "platform/platform.h"
 #include "run_control.h"
+#include "server/changes.h"
 #include "server/placement.h"
 #include "server/process.h"
 #include "server/reload.h"
@@ -24,6 +25,7 @@
 
 #define DRAIN_MS 500
 #define ROUND_MS 20 /* at most, between two looks at signals and the time */
+#define LEAVING_MS 1 /* likewise, while something leaves that a change removed */
 #define MANY_MODEMS 1000 /* from here on their tables take a second and more */
 
 struct run_options {
@@ -156,12 +158,14 @@ static double serve(struct server *s, struct reload *r, struct run_control *cont
 
 	server_launch(s);
 	while (!process_stopped) {
-		run_control_serve(control, ROUND_MS);
+		run_control_serve(control, s->leaving != NULL ? LEAVING_MS : ROUND_MS);
+		server_changes_go_on(s);
 		reload_if_asked(r);
 		if (duration_ns != 0 && s->workers[0].clock.now >= duration_ns)
 			break;
 	}
 	run_control_close(control);
+	server_changes_settle(s);
 	server_halt(s);
 	return (double)(rte_rdtsc() - start_tsc) / (double)rte_get_tsc_hz();
 }

@@ -17,7 +17,7 @@
 #include "control/control_client.h"
 
 #define BACKLOG 128 /* connections that wait to be taken */
-#define WAIT_MS 10 /* between two looks at what clients wait for */
+#define WAIT_MS 1 /* between two looks at what clients wait for */
 
 #define LOCK_NAME (sizeof(((struct sockaddr_un *)0)->sun_path) + sizeof(".lock"))
 

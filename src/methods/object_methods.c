@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "methods/object_methods.h"
 
+#include <stdio.h>
+
 #include "model/live/request.h"
 #include "server/changes.h"
 
@@ -42,47 +44,120 @@ const struct key group_set_params[] = {
 };
 /* clang-format on */
 
-static json_t *make(struct rpc_call *call, struct served_group *g, struct live_changes *changes,
-		    const char *text) {
+#define MOST_LEAVING 256 /* changes whose remains leave, when another one is taken */
+
+/* Of a call that waits: for what it has removed, or for what others have, and what stands in its way. */
+struct object_wait {
+	bool taken;
+	uint64_t generation; /* with this change, or with those before it */
+	char text[LIVE_LINE]; /* what was done */
+};
+
+static struct server *server_of(const struct rpc_call *call) {
 	const struct methods *m = call->service;
-	struct server_change *c = server_change_open(m->server);
+
+	return m->server;
+}
+
+static json_t *done(const char *text, uint64_t generation) {
+	return json_pack("{s:s, s:I}", "done", text, "generation", (json_int_t)generation);
+}
+
+static struct object_wait *wait_of(struct rpc_call *call) {
+	if (call->state == NULL)
+		call->state = arena_alloc(call->arena, 1, sizeof(struct object_wait));
+	return call->state;
+}
+
+/* What goes has left when this is answered. Without memory to remember it, it is answered before. */
+static json_t *taken(struct rpc_call *call, const char *text, uint64_t generation, bool goes) {
+	struct object_wait *w;
+
+	if (!goes || server_changes_have_left(server_of(call), generation))
+		return done(text, generation);
+	w = wait_of(call);
+	if (w == NULL)
+		return done(text, generation);
+	w->taken = true;
+	w->generation = generation;
+	snprintf(w->text, sizeof(w->text), "%s", text);
+	return rpc_wait(call);
+}
+
+/* Something that leaves may have what this needs: a place, a session. It is tried again once all that leaves now
+ * has left, and then what is said holds. */
+static json_t *refused(struct rpc_call *call, const char *why) {
+	struct server *s = server_of(call);
+	bool first = call->state == NULL;
+	struct object_wait *w = s->leaving != NULL ? wait_of(call) : call->state;
+
+	if (w != NULL && first)
+		w->generation = s->generation;
+	if (w != NULL && !server_changes_have_left(s, w->generation))
+		return rpc_wait(call);
+	return rpc_refuse(call, RPC_REFUSED, "%s", why);
+}
+
+static bool something_goes(const struct live_changes *changes) {
+	for (size_t i = 0; i < changes->count; i++) {
+		if (changes->list[i].next == NULL)
+			return true;
+	}
+	return false;
+}
+
+static json_t *make(struct rpc_call *call, unsigned group, struct live_changes *changes,
+		    const char *text) {
+	struct server_change *c = server_change_open(server_of(call));
+	bool goes = something_goes(changes);
 	char why[LIVE_LINE];
-	bool good;
 
 	if (c == NULL)
 		return rpc_refuse(call, RPC_INTERNAL, "no memory left");
-	good = server_change_add(c, (unsigned)(g - m->server->groups), changes, why);
-	if (good)
-		server_change_make(c);
+	if (server_change_add(c, group, changes, why))
+		return taken(call, text, server_change_take(c), goes);
 	server_change_close(c);
-	if (!good)
-		return rpc_refuse(call, RPC_REFUSED, "%s", why);
-	return json_pack("{s:s, s:I}", "done", text, "generation",
-			 (json_int_t)m->server->generation);
+	return refused(call, why);
 }
 
 json_t *object_change(struct rpc_call *call, struct served_group *g, struct live_changes *changes) {
-	const struct methods *m = call->service;
+	struct server *s = server_of(call);
+	unsigned group = (unsigned)(g - s->groups);
 	char text[LIVE_LINE];
 	json_t *result;
 
 	live_changes_text(&g->live, changes, text, sizeof(text));
+	server_changes_go_on(s);
 	if (changes->count == 0)
-		result = json_pack("{s:s, s:I}", "done", text, "generation",
-				   (json_int_t)m->server->generation);
+		result = done(text, s->generation);
+	else if (server_changes_leaving(s) >= MOST_LEAVING ||
+		 server_changes_meet(s, group, changes))
+		result = rpc_wait(call);
 	else
-		result = make(call, g, changes, text);
+		result = make(call, group, changes, text);
 	live_changes_free(changes);
 	return result;
+}
+
+/* Of a call that waits for what it has removed. */
+static json_t *left(struct rpc_call *call, const struct object_wait *w) {
+	server_changes_go_on(server_of(call));
+	if (!server_changes_have_left(server_of(call), w->generation))
+		return rpc_wait(call);
+	return done(w->text, w->generation);
 }
 
 static json_t *request(struct rpc_call *call, enum live_verb verb, enum live_object object,
 		       const char *param) {
 	const struct object_params *p = call->params;
-	struct served_group *g = subject_group(call, &p->group);
+	const struct object_wait *w = call->state;
 	struct live_changes changes = {0};
+	struct served_group *g;
 	char why[LIVE_LINE];
 
+	if (w != NULL && w->taken)
+		return left(call, w);
+	g = subject_group(call, &p->group);
 	if (g == NULL)
 		return NULL;
 	if (!live_request(&g->live, verb, object, json_object_get(call->given, param), &changes,

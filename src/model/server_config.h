@@ -50,6 +50,8 @@ int server_config_load_on(const char *path, const struct server_devices *devices
 /* From where groups' own files come: `read` gives the text of one, to be freed, or NULL with errno set. */
 struct server_files {
 	char *(*read)(void *context, const char *path, size_t most, size_t *size);
+	/* The loader's own: the struct digest of what stands in the server's file. NULL: they are files. */
+	const void *(*digest)(void *context, const char *path);
 	void *context;
 };
 
@@ -72,7 +74,7 @@ struct kept_groups;
  * As server_config_load_on(), again and again while a server runs, and of a regular file alone, as nobody may have
  * it wait: `*kept` (NULL the first time) remembers what was loaded. A group
  * whose own file, item of the list and share of what stands beside the list are the same as the last time is not
- * read again. What is returned is the last good configuration, to be read only, and ends with the next good load or
+ * read again; nor is one in the server's file, where that is written plainly. What is returned is the last good configuration, to be read only, and ends with the next good load or
  * server_config_forget(); NULL after mistakes, which are told in full.
  */
 const struct server_config *server_config_load_again(struct kept_groups **kept, const char *path,

@@ -11,10 +11,26 @@
 #include "sharing/change.h"
 #include "upstream/change/change.h"
 
+#define DEVICE_SHARED 2
+
 /* The ports that a group may share, and who runs the lists of the port. */
 struct share_part {
 	struct share_change *change;
 	struct worker *owner;
+};
+
+#define GROUP_TAKES (2 * DEVICE_SHARED + 3)
+#define GROUP_LEAVES 3
+
+/* Tasks of workers, in their order. */
+struct chain {
+	struct worker_task *first, **end;
+};
+
+enum leaving {
+	LEAVING_QUEUES, /* of flows that go run empty */
+	LEAVING_REST, /* workers are at it */
+	LEAVING_DONE,
 };
 
 /* Of one group. */
@@ -24,24 +40,27 @@ struct group_change {
 	struct change_sessions sessions;
 	struct ds_change *downstream;
 	struct us_change *upstream;
-	struct share_part shares[2]; /* network, R-PHY */
+	struct share_part shares[DEVICE_SHARED]; /* network, R-PHY */
+	struct worker_task takes[GROUP_TAKES], leaves[GROUP_LEAVES];
+	unsigned take_count, leave_count;
+	struct chain leave;
+	enum leaving leaving;
+	bool left; /* set by a worker */
 	uint64_t drain_end; /* ns; 0: nobody waits yet */
 };
 
-/* What a worker does. */
-struct act {
-	struct worker *worker;
-	struct worker_task task;
-};
-
-#define GROUP_ACTS 11
-
 struct server_change {
 	struct server *server;
-	struct group_change groups[SERVER_MAX_GROUPS];
+	struct group_change *groups[SERVER_MAX_GROUPS];
 	unsigned count;
-	struct act acts[SERVER_MAX_GROUPS * GROUP_ACTS]; /* in their order */
-	unsigned act_count, done;
+	struct chain take;
+	const struct worker_task *next; /* of server_change_round() */
+	bool listed, taken;
+	bool taken_over; /* set by a worker */
+	uint64_t generation; /* of the server, with it */
+	bool passes; /* the workers are waited for, by `token` */
+	uint64_t token;
+	struct server_change *behind; /* which came later and leaves, too */
 };
 
 struct server_change *server_change_open(struct server *s) {
@@ -100,107 +119,265 @@ static bool group_begin(struct server_change *c, struct group_change *g, unsigne
 
 bool server_change_add(struct server_change *c, unsigned group, struct live_changes *changes,
 		       char why[LIVE_LINE]) {
-	struct group_change *g = &c->groups[c->count++];
+	struct group_change *g = calloc(1, sizeof(*g));
 
+	if (g == NULL) {
+		snprintf(why, LIVE_LINE, "no memory left for a change");
+		return false;
+	}
+	c->groups[c->count++] = g;
 	g->group = &c->server->groups[group];
 	g->changes = *changes;
 	*changes = (struct live_changes){0};
 	return group_begin(c, g, group, why);
 }
 
-static void act_add(struct server_change *c, struct worker *w, bool (*step)(void *arg), void *arg) {
-	if (arg != NULL)
-		c->acts[c->act_count++] = (struct act){w, {step, arg}};
+static void chain_add(struct chain *chain, struct worker_task *task, struct worker *w,
+		      bool (*step)(void *arg), void *arg) {
+	*task = (struct worker_task){.step = step, .arg = arg, .worker = w};
+	if (chain->first == NULL)
+		chain->first = task;
+	else
+		*chain->end = task;
+	chain->end = &task->next;
 }
 
-/* The queues of what goes run empty meanwhile, or the time is over. */
-static bool wait_for_queues(void *arg) {
-	struct group_change *g = arg;
-	uint64_t now = g->group->upper->clock.now;
+static void take_add(struct server_change *c, struct group_change *g, struct worker *w,
+		     bool (*step)(void *arg), void *arg) {
+	if (arg != NULL)
+		chain_add(&c->take, &g->takes[g->take_count++], w, step, arg);
+}
+
+static void leave_add(struct group_change *g, struct worker *w, bool (*step)(void *arg),
+		      void *arg) {
+	if (arg != NULL)
+		chain_add(&g->leave, &g->leaves[g->leave_count++], w, step, arg);
+}
+
+/* What goes is closed from the port on, what comes is opened towards it. A key that is new is known
+ * upstream before the downstream uses it. */
+static void group_list(struct server_change *c, struct group_change *g) {
+	const struct served_group *group = g->group;
+
+	for (unsigned p = 0; p < RTE_DIM(g->shares); p++)
+		take_add(c, g, g->shares[p].owner, share_change_go, g->shares[p].change);
+	take_add(c, g, group->upstream_worker, us_change_take, g->upstream);
+	take_add(c, g, group->upper, ds_change_upper, g->downstream);
+	take_add(c, g, group->lower, ds_change_lower, g->downstream);
+	for (unsigned p = 0; p < RTE_DIM(g->shares); p++)
+		take_add(c, g, g->shares[p].owner, share_change_come, g->shares[p].change);
+	leave_add(g, group->upper, ds_change_close, g->downstream);
+	leave_add(g, group->lower, ds_change_passed, g->downstream);
+	leave_add(g, group->upstream_worker, us_change_passed, g->upstream);
+}
+
+/* All groups have their new state before one is waited for. */
+static void tasks_list(struct server_change *c) {
+	for (unsigned g = 0; g < c->count; g++)
+		group_list(c, c->groups[g]);
+	c->next = c->take.first;
+	c->listed = true;
+}
+
+/* From now on it is what the next change differs from. */
+static void all_take(struct server_change *c) {
+	pthread_rwlock_wrlock(&c->server->lock);
+	c->generation = ++c->server->generation;
+	for (unsigned i = 0; i < c->count; i++) {
+		struct group_change *g = c->groups[i];
+
+		change_sessions_take(&g->sessions, g->group, &g->changes);
+		live_changes_take(&g->group->live, &g->changes);
+	}
+	pthread_rwlock_unlock(&c->server->lock);
+	c->taken = true;
+}
+
+static void take_over(struct server_change *c) {
+	tasks_list(c);
+	if (c->take.first != NULL) {
+		worker_chain_begin(c->take.first, WORKER_NOW, &c->taken_over);
+		worker_chain_wait(&c->taken_over);
+	}
+	all_take(c);
+}
+
+/* The queues of what goes have run empty, or the time is over. */
+static bool queues_are_done(struct group_change *g) {
+	uint64_t now = __atomic_load_n(&g->group->upper->clock.now, __ATOMIC_RELAXED);
 
 	if (g->drain_end == 0)
 		g->drain_end = now + CHANGE_DRAIN_MS * UINT64_C(1000000);
 	return ds_change_drained(g->downstream) || now >= g->drain_end;
 }
 
-static void group_take(struct server_change *c, struct group_change *g) {
-	const struct served_group *group = g->group;
-
-	for (unsigned p = 0; p < RTE_DIM(g->shares); p++)
-		act_add(c, g->shares[p].owner, share_change_go, g->shares[p].change);
-	act_add(c, group->upstream_worker, us_change_take, g->upstream);
-	act_add(c, group->upper, ds_change_upper, g->downstream);
-	act_add(c, group->lower, ds_change_lower, g->downstream);
-	for (unsigned p = 0; p < RTE_DIM(g->shares); p++)
-		act_add(c, g->shares[p].owner, share_change_come, g->shares[p].change);
-}
-
-static void group_leave(struct server_change *c, struct group_change *g) {
-	const struct served_group *group = g->group;
-
-	act_add(c, group->upper, wait_for_queues, g);
-	act_add(c, group->upper, ds_change_close, g->downstream);
-	act_add(c, group->lower, ds_change_passed, g->downstream);
-	act_add(c, group->upstream_worker, us_change_passed, g->upstream);
-}
-
-/* What goes is closed from the port on, what comes is opened towards it. A key that is new is known
- * upstream before the downstream uses it. All groups have their new state before one is waited for. */
-static void acts_list(struct server_change *c) {
-	for (unsigned g = 0; g < c->count; g++)
-		group_take(c, &c->groups[g]);
-	for (unsigned g = 0; g < c->count; g++)
-		group_leave(c, &c->groups[g]);
-}
-
-static void all_take(struct server_change *c) {
-	pthread_rwlock_wrlock(&c->server->lock);
-	c->server->generation++;
-	for (unsigned i = 0; i < c->count; i++) {
-		struct group_change *g = &c->groups[i];
-
-		change_sessions_take(&g->sessions, g->group, &g->changes);
-		live_changes_take(&g->group->live, &g->changes);
+/* Returns whether all has left. The workers do this for one group at a time. */
+static bool group_leaves(struct server *s, struct group_change *g) {
+	if (g->leaving == LEAVING_QUEUES && s->leaves == NULL && queues_are_done(g)) {
+		g->leaving = LEAVING_REST;
+		s->leaves = g;
+		worker_chain_begin(g->leave.first, WORKER_BEHIND, &g->left);
 	}
-	pthread_rwlock_unlock(&c->server->lock);
+	if (g->leaving == LEAVING_REST && worker_chain_is_done(&g->left)) {
+		g->leaving = LEAVING_DONE;
+		s->leaves = NULL;
+	}
+	return g->leaving == LEAVING_DONE;
+}
+
+/* Returns whether all has left and nobody holds what was replaced. */
+static bool change_leaves(struct server_change *c) {
+	struct server *s = c->server;
+	bool left = true;
+
+	for (unsigned g = 0; g < c->count; g++)
+		left &= group_leaves(s, c->groups[g]);
+	if (!left || !server_runs(s))
+		return left;
+	if (!c->passes)
+		c->token = rte_rcu_qsbr_start(s->quiet);
+	c->passes = true;
+	return rte_rcu_qsbr_check(s->quiet, c->token, false) == 1;
 }
 
 void server_change_make(struct server_change *c) {
-	acts_list(c);
-	for (; c->done < c->act_count; c->done++)
-		worker_do(c->acts[c->done].worker, &c->acts[c->done].task);
-	all_take(c);
-	server_synchronize(c->server);
+	unsigned us = 0;
+
+	server_changes_settle(c->server);
+	take_over(c);
+	while (!change_leaves(c))
+		worker_nap(&us);
+}
+
+uint64_t server_change_take(struct server_change *c) {
+	struct server_change **end = &c->server->leaving;
+	uint64_t generation;
+
+	take_over(c);
+	generation = c->generation;
+	while (*end != NULL)
+		end = &(*end)->behind;
+	*end = c;
+	server_changes_go_on(c->server);
+	return generation;
+}
+
+void server_changes_go_on(struct server *s) {
+	struct server_change **at = &s->leaving;
+
+	while (*at != NULL) {
+		struct server_change *c = *at;
+
+		if (!change_leaves(c)) {
+			at = &c->behind;
+			continue;
+		}
+		*at = c->behind;
+		server_change_close(c);
+	}
+}
+
+void server_changes_settle(struct server *s) {
+	unsigned us = 0;
+
+	for (server_changes_go_on(s); s->leaving != NULL; server_changes_go_on(s))
+		worker_nap(&us);
+}
+
+bool server_changes_have_left(const struct server *s, uint64_t generation) {
+	for (const struct server_change *c = s->leaving; c != NULL; c = c->behind) {
+		if (c->generation <= generation)
+			return false;
+	}
+	return true;
+}
+
+unsigned server_changes_leaving(const struct server *s) {
+	unsigned n = 0;
+
+	for (const struct server_change *c = s->leaving; c != NULL; c = c->behind)
+		n++;
+	return n;
+}
+
+static bool changes_meet(const struct live_changes *a, const struct live_changes *b) {
+	for (size_t i = 0; i < a->count; i++) {
+		for (size_t k = 0; k < b->count; k++) {
+			if (a->list[i].object == b->list[k].object &&
+			    a->list[i].slot == b->list[k].slot)
+				return true;
+		}
+	}
+	return false;
+}
+
+bool server_changes_meet(const struct server *s, unsigned group,
+			 const struct live_changes *changes) {
+	for (const struct server_change *c = s->leaving; c != NULL; c = c->behind) {
+		for (unsigned g = 0; g < c->count; g++) {
+			if (c->groups[g]->group == &s->groups[group] &&
+			    changes_meet(&c->groups[g]->changes, changes))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Returns whether all of them are done. */
+static bool tasks_round(const struct worker_task **next) {
+	for (; *next != NULL; *next = (*next)->next) {
+		if (!(*next)->step((*next)->arg))
+			return false;
+	}
+	return true;
+}
+
+static bool group_round(struct server_change *c, struct group_change *g) {
+	if (g->leaving == LEAVING_QUEUES) {
+		if (!queues_are_done(g))
+			return false;
+		g->leaving = LEAVING_REST;
+		c->next = g->leave.first;
+	}
+	if (g->leaving == LEAVING_REST) {
+		if (!tasks_round(&c->next))
+			return false;
+		g->leaving = LEAVING_DONE;
+	}
+	return true;
 }
 
 bool server_change_round(struct server_change *c) {
-	if (c->act_count == 0)
-		acts_list(c);
-	while (c->done < c->act_count) {
-		const struct worker_task *task = &c->acts[c->done].task;
-
-		if (!task->step(task->arg))
+	if (!c->listed)
+		tasks_list(c);
+	if (!c->taken) {
+		if (!tasks_round(&c->next))
 			return false;
-		c->done++;
+		all_take(c);
 	}
-	all_take(c);
+	for (unsigned g = 0; g < c->count; g++) {
+		if (!group_round(c, c->groups[g]))
+			return false;
+	}
 	return true;
+}
+
+static void group_close(struct group_change *g) {
+	for (unsigned p = 0; p < RTE_DIM(g->shares); p++)
+		share_change_end(g->shares[p].change);
+	if (g->upstream != NULL)
+		us_change_end(g->upstream);
+	if (g->downstream != NULL)
+		ds_change_end(g->downstream);
+	change_sessions_free(&g->sessions, g->group);
+	live_changes_free(&g->changes);
+	free(g);
 }
 
 void server_change_close(struct server_change *c) {
 	if (c == NULL)
 		return;
-	for (unsigned i = 0; i < c->count; i++) {
-		struct group_change *g = &c->groups[i];
-
-		for (unsigned p = 0; p < RTE_DIM(g->shares); p++)
-			share_change_end(g->shares[p].change);
-		if (g->upstream != NULL)
-			us_change_end(g->upstream);
-		if (g->downstream != NULL)
-			ds_change_end(g->downstream);
-		change_sessions_free(&g->sessions, g->group);
-		live_changes_free(&g->changes);
-	}
+	for (unsigned i = 0; i < c->count; i++)
+		group_close(c->groups[i]);
 	free(c);
 }

@@ -5,8 +5,11 @@
  *
  *     server_change_open()
  *     server_change_add()     once a group at most: prepares; what may be refused is refused here
- *     server_change_make()    takes it over, waits until what goes has left, frees what was replaced
- *     server_change_close()   also of one that was not made: then nothing was changed
+ *     server_change_take()    takes it over, and leaves the rest to the server: what goes leaves meanwhile
+ *     server_change_close()   of one that was not taken: then nothing was changed
+ *
+ * So the next change may come while what this one removed still leaves. Or, where nothing else is to happen before
+ * its end, server_change_make() instead of server_change_take(), and server_change_close().
  */
 #pragma once
 
@@ -27,6 +30,25 @@ struct server_change *server_change_open(struct server *s);
  * false with one line in `why` where it cannot. */
 bool server_change_add(struct server_change *c, unsigned group, struct live_changes *changes,
 		       char why[LIVE_LINE]);
+
+/* Returns when all of it is in service, with its generation; the change is the server's. Cannot fail. */
+uint64_t server_change_take(struct server_change *c);
+
+/* Goes on with what leaves, without waiting for it: to be called often. */
+void server_changes_go_on(struct server *s);
+
+/* Waits until nothing leaves any more: before groups, ports or workers change. */
+void server_changes_settle(struct server *s);
+
+/* Whether what the changes up to this generation removed has left. */
+bool server_changes_have_left(const struct server *s, uint64_t generation);
+
+/* Whether one that still leaves is of the same object as one of these. */
+bool server_changes_meet(const struct server *s, unsigned group,
+			 const struct live_changes *changes);
+
+/* How many leave. */
+unsigned server_changes_leaving(const struct server *s);
 
 /* Returns when all of it is in service and what went has left. Cannot fail. */
 void server_change_make(struct server_change *c);

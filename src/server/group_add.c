@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "platform/port.h"
+#include "server/changes.h"
 #include "server/group_life.h"
 #include "server/groups.h"
 #include "server/placement.h"
@@ -329,6 +330,7 @@ bool server_group_add(struct server *s, const struct service_group *sg, unsigned
 		      char why[LIVE_LINE]) {
 	struct arrival a = {.server = s, .sg = sg, .why = why};
 
+	server_changes_settle(s);
 	if (!arrival_place(&a))
 		return false;
 	if (!arrival_prepare(&a)) {

@@ -4,6 +4,7 @@
  * shared port sends to it by its ring, and goes on doing so when he is the owner again: what stands in the ring
  * comes first.
  */
+#include "server/changes.h"
 #include "server/group_life.h"
 #include "server/groups.h"
 #include "server/running.h"
@@ -104,6 +105,7 @@ static int moves_prepare(struct server *s, const struct moves *m) {
 }
 
 static int moves_make(struct server *s, const struct moves *m) {
+	server_changes_settle(s);
 	if (moves_prepare(s, m) != 0)
 		return -1;
 	for (unsigned g = 0; g < s->group_count; g++) {

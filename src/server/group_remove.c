@@ -4,6 +4,7 @@
 
 #include <rte_cycles.h>
 
+#include "server/changes.h"
 #include "server/group_life.h"
 #include "server/group_rest.h"
 #include "server/groups.h"
@@ -206,6 +207,7 @@ bool server_group_remove(struct server *s, unsigned group, unsigned limit_ms, ch
 		return refused(why, "no such service group");
 	if (groups == 1)
 		return refused(why, "a server has at least one service group");
+	server_changes_settle(s);
 	tables_leave(&d);
 	s->groups[group].drained = false; /* what waits in its rings is its own */
 	departure_drain(&d, limit_ms);

@@ -167,6 +167,7 @@ bool server_reconfigure(struct server *s, const struct server_config *next,
 	line[0] = '\0';
 	if (next->main_core != s->config->main_core)
 		return refuse(&r, "threads.main_core: differs, which takes a new start");
+	server_changes_settle(s);
 	r.change = server_change_open(s);
 	if (r.change == NULL)
 		return refuse(&r, "no memory left for a change");

@@ -64,6 +64,10 @@ struct server {
 	bool latency;
 	double sessions_seconds; /* what making all crypto sessions took */
 	uint64_t generation; /* changes since the start: of objects, and groups that came or went */
+	/* Changes that are in service and whose remains leave, the oldest first; and the group that workers are at
+	 * for them, NULL: none. See changes.h. */
+	struct server_change *leaving;
+	const struct group_change *leaves;
 	bool report_flows; /* reports tell of every service flow */
 };
 

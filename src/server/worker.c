@@ -119,12 +119,23 @@ unsigned worker_round(struct worker *w) {
 	return work;
 }
 
-/* Between two rounds nobody is inside of what the worker owns. */
-static void task_step(struct worker *w) {
-	struct worker_task *task = __atomic_load_n(&w->task, __ATOMIC_ACQUIRE);
+/* Returns whether there was one. Of a task that is done nothing is read: who waits for it may have freed it. */
+static bool task_step(struct worker *w, enum worker_urgency urgency) {
+	struct worker_task *task = __atomic_load_n(&w->tasks[urgency], __ATOMIC_ACQUIRE), *next;
+	bool *done;
 
-	if (unlikely(task != NULL) && task->step(task->arg))
-		__atomic_store_n(&w->task, NULL, __ATOMIC_RELEASE);
+	if (likely(task == NULL))
+		return false;
+	next = task->next;
+	done = task->done;
+	if (!task->step(task->arg))
+		return true;
+	__atomic_store_n(&w->tasks[urgency], NULL, __ATOMIC_RELEASE);
+	if (next != NULL) /* whose chain has not ended, so that it lives */
+		__atomic_store_n(&next->worker->tasks[urgency], next, __ATOMIC_RELEASE);
+	else if (done != NULL)
+		__atomic_store_n(done, true, __ATOMIC_RELEASE);
+	return true;
 }
 
 static void keep_larger(uint64_t *longest, uint64_t cycles) {
@@ -146,18 +157,26 @@ uint64_t worker_longest_take(struct worker *w) {
 	return __atomic_exchange_n(&w->longest_since, 0, __ATOMIC_RELAXED);
 }
 
-static void quiet_begin(const struct worker *w) {
+void worker_online(const struct worker *w) {
 	if (w->quiet == NULL)
 		return;
 	rte_rcu_qsbr_thread_register(w->quiet, w->quiet_id);
 	rte_rcu_qsbr_thread_online(w->quiet, w->quiet_id);
 }
 
-static void quiet_end(const struct worker *w) {
+void worker_offline(const struct worker *w) {
 	if (w->quiet == NULL)
 		return;
 	rte_rcu_qsbr_thread_offline(w->quiet, w->quiet_id);
 	rte_rcu_qsbr_thread_unregister(w->quiet, w->quiet_id);
+}
+
+void worker_between(struct worker *w) {
+	/* Between two rounds nobody is inside of what the worker owns. */
+	if (!task_step(w, WORKER_NOW))
+		task_step(w, WORKER_BEHIND);
+	if (likely(w->quiet != NULL))
+		rte_rcu_qsbr_quiescent(w->quiet, w->quiet_id);
 }
 
 int worker_run(void *worker) {
@@ -165,16 +184,14 @@ int worker_run(void *worker) {
 	uint64_t long_round = rte_get_tsc_hz() / 1000000 * WORKER_ROUND_MAX_US;
 	uint64_t start = rte_rdtsc();
 
-	quiet_begin(w);
+	worker_online(w);
 	while (!__atomic_load_n(&w->stop, __ATOMIC_RELAXED)) {
 		unsigned work;
 		uint64_t end;
 
 		clock_tick(&w->clock);
 		work = worker_round(w);
-		task_step(w);
-		if (likely(w->quiet != NULL))
-			rte_rcu_qsbr_quiescent(w->quiet, w->quiet_id);
+		worker_between(w);
 		if (work == 0)
 			rte_pause(); /* the place where power management will sit */
 		end = rte_rdtsc();
@@ -185,7 +202,7 @@ int worker_run(void *worker) {
 			round_was_long(w, end - start);
 		start = end;
 	}
-	quiet_end(w);
+	worker_offline(w);
 	return 0;
 }
 
@@ -196,7 +213,7 @@ void worker_nap(unsigned *us) {
 
 void worker_begin(struct worker *w, struct worker_task *task) {
 	if (w->started) {
-		__atomic_store_n(&w->task, task, __ATOMIC_RELEASE);
+		__atomic_store_n(&w->tasks[WORKER_NOW], task, __ATOMIC_RELEASE);
 		return;
 	}
 	while (!task->step(task->arg))
@@ -206,13 +223,41 @@ void worker_begin(struct worker *w, struct worker_task *task) {
 void worker_wait(const struct worker *w) {
 	unsigned us = 0;
 
-	while (__atomic_load_n(&w->task, __ATOMIC_ACQUIRE) != NULL)
+	while (__atomic_load_n(&w->tasks[WORKER_NOW], __ATOMIC_ACQUIRE) != NULL)
 		worker_nap(&us);
 }
 
 void worker_do(struct worker *w, struct worker_task *task) {
 	worker_begin(w, task);
 	worker_wait(w);
+}
+
+void worker_chain_begin(struct worker_task *first, enum worker_urgency urgency, bool *done) {
+	struct worker_task *last = first;
+
+	while (last->next != NULL)
+		last = last->next;
+	last->done = done;
+	if (first->worker->started) {
+		__atomic_store_n(&first->worker->tasks[urgency], first, __ATOMIC_RELEASE);
+		return;
+	}
+	for (const struct worker_task *t = first; t != NULL; t = t->next) {
+		while (!t->step(t->arg))
+			;
+	}
+	*done = true;
+}
+
+bool worker_chain_is_done(const bool *done) {
+	return __atomic_load_n(done, __ATOMIC_ACQUIRE);
+}
+
+void worker_chain_wait(const bool *done) {
+	unsigned us = 0;
+
+	while (!worker_chain_is_done(done))
+		worker_nap(&us);
 }
 
 void worker_start(struct worker *w) {

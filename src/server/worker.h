@@ -22,6 +22,18 @@
 struct worker_task {
 	bool (*step)(void *arg);
 	void *arg;
+	/* Of a chain, see worker_chain_begin(): */
+	struct worker *worker;
+	struct worker_task *next;
+	bool *done;
+};
+
+/* Tasks of each kind are one behind the other. In a round there is a step of one of them, and WORKER_NOW comes
+ * first. */
+enum worker_urgency {
+	WORKER_NOW,
+	WORKER_BEHIND, /* somebody may wait for it, but not before going on */
+	WORKER_URGENCIES,
 };
 
 /* When in a round a pipeline has its turn. */
@@ -47,7 +59,7 @@ struct worker {
 	unsigned quiet_id; /* its number there */
 	bool started; /* the control thread's: see worker_start() */
 	bool stop; /* set by another thread */
-	struct worker_task *task; /* likewise; NULL when it is done */
+	struct worker_task *tasks[WORKER_URGENCIES]; /* likewise; NULL when it is done */
 	/* Load, for whoever reads it: rounds of the loop, and cycles of those with work. */
 	uint64_t rounds;
 	uint64_t busy_rounds;
@@ -84,6 +96,12 @@ int worker_run(void *worker);
 /* One round of the loop: each pipeline once. Returns the packets that moved. */
 unsigned worker_round(struct worker *w);
 
+/* What stands between two rounds, for who has a loop of his own: a step of a task, and the word that it holds
+ * nothing. The loop is within the first and the last of these. */
+void worker_online(const struct worker *w);
+void worker_between(struct worker *w);
+void worker_offline(const struct worker *w);
+
 /* Has a running worker do the task, and waits until it is done; where it does not run, the caller does it.
  * Not from two threads at a time. */
 void worker_do(struct worker *w, struct worker_task *task);
@@ -91,6 +109,16 @@ void worker_do(struct worker *w, struct worker_task *task);
 /* The same in two parts, so that several workers are at it at a time. `task` lives until the wait is over. */
 void worker_begin(struct worker *w, struct worker_task *task);
 void worker_wait(const struct worker *w);
+
+/*
+ * Has the workers do tasks one after the other: who is done with one begins the next, so that nobody is waited for in
+ * between. They are linked from `first` on by `next`, and the last sets `*done`, which is false before; until then
+ * all of them live, and are the workers'. One chain of a kind at a time. Where the workers do not run, the caller
+ * does it all.
+ */
+void worker_chain_begin(struct worker_task *first, enum worker_urgency urgency, bool *done);
+bool worker_chain_is_done(const bool *done);
+void worker_chain_wait(const bool *done);
 
 /* Sleeps, so that the thread that waits for a worker leaves the core to it: `*us` at first 0, and longer
  * from call to call. */

@@ -4,21 +4,38 @@
 #include <string.h>
 
 #include "model/file.h"
+#include "model/server/parts.h"
 #include "model/server/server_reader.h"
+
+/* What is known need not be read. Returns the number of mistakes, which nobody is told of. */
+static int load_what_differs(const struct server_source *source, const struct kept_groups *before,
+			     struct kept_groups *kept) {
+	char *said = NULL;
+	size_t size;
+	FILE *quiet = open_memstream(&said, &size);
+	int count = 1;
+
+	if (quiet == NULL)
+		return count;
+	count = server_load(source, before, kept, &kept->config, quiet);
+	fclose(quiet);
+	free(said);
+	return count;
+}
 
 /* Mistakes are told with the lines of what they are in: so then all is read. */
 static int load_rest(const struct server_source *source, const struct kept_groups *before,
 		     struct kept_groups *kept, FILE *errors) {
-	char *said = NULL;
-	size_t size;
-	FILE *quiet = before != NULL ? open_memstream(&said, &size) : NULL;
+	struct server_parts parts;
 	int count = 1;
 
-	if (quiet != NULL) {
-		count = server_load(source, before, kept, &kept->config, quiet);
-		fclose(quiet);
-		free(said);
+	if (server_parts_divide(&parts, source, before)) {
+		count = load_what_differs(&parts.source, before, kept);
+		server_parts_keep(&parts, kept);
+	} else if (before != NULL) {
+		count = load_what_differs(source, before, kept);
 	}
+	server_parts_free(&parts);
 	if (count > 0) {
 		*kept = (struct kept_groups){.whole = kept->whole};
 		count = server_load(source, NULL, kept, &kept->config, errors);
@@ -47,7 +64,8 @@ const struct server_config *server_config_load_text_again(struct kept_groups **k
 		return NULL;
 	}
 	for (size_t g = 0; g < next->config.group_count; g++) {
-		next->own_files = next->own_files || next->groups[g].own_file;
+		next->own_files =
+			next->own_files || (next->groups[g].own_file && next->part_count == 0);
 		if (next->groups[g].same) /* its memory is the next one's */
 			before->config.groups[g].arena = NULL;
 		next->groups[g].same = false;

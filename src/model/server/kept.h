@@ -38,6 +38,9 @@ struct kept_groups {
 	struct digest whole; /* of the server's file */
 	bool own_files; /* some group has one */
 	struct kept_group groups[SERVER_MAX_GROUPS];
+	/* Of a file that was divided, see parts.h; else none. */
+	struct digest parts[SERVER_MAX_GROUPS];
+	size_t part_count;
 };
 
 bool digest_same(const struct digest *a, const struct digest *b);

@@ -23,8 +23,9 @@ static char *path_of(struct server_reader *server, const char *file) {
 	return path;
 }
 
-/* Whether all that is said of the group is what was said of it the last time. */
-static bool same_as_before(struct group_reading *group, const char *path, const char *text,
+/* Whether all that is said of the group is what was said of it the last time; of a part of the server's file its
+ * digest says it for the text. */
+static bool same_as_before(struct group_reading *group, const char *path, const void *text,
 			   size_t size) {
 	struct server_reader *server = group->server;
 	struct kept_group *kept;
@@ -55,7 +56,8 @@ static bool load_own_tree(struct group_reading *group, const char *path, const c
 	group->own_line = scope.first;
 	server->bytes_left -= size;
 	server->next_line += (uint32_t)size + 2; /* no line has less than a byte */
-	group->same = same_as_before(group, path, text, size);
+	if (server->files->digest == NULL)
+		group->same = same_as_before(group, path, text, size);
 	if (group->same)
 		return true;
 	if (!tree_load(&group->own, text, size, scope.first, server->errors) ||
@@ -69,6 +71,7 @@ static bool load_own_tree(struct group_reading *group, const char *path, const c
 bool own_file_read(struct group_reading *group, struct node *value) {
 	struct server_reader *server = group->server;
 	const struct path key = {.key = group_file_key.name};
+	const struct server_files *files = server->files;
 	char *file = NULL, *path, *text;
 	size_t size;
 	bool good;
@@ -77,14 +80,21 @@ bool own_file_read(struct group_reading *group, struct node *value) {
 	path = file != NULL ? path_of(server, file) : NULL;
 	if (path == NULL)
 		return false;
-	text = server->files->read(server->files->context, path, server->bytes_left, &size);
+	if (files->digest != NULL &&
+	    same_as_before(group, path, files->digest(files->context, path),
+			   sizeof(struct digest))) {
+		group->own_line = server->next_line++;
+		group->same = true;
+		return true;
+	}
+	text = files->read(files->context, path, server->bytes_left, &size);
 	if (text == NULL) {
 		file_refuse(server->errors, value->line, &key);
 		return false;
 	}
 	good = load_own_tree(group, path, text, size);
 	free(text);
-	if (!group->same)
+	if (!group->same && files->digest == NULL)
 		group->sg->name = group_name_of(group->sg->arena, path);
 	return good;
 }

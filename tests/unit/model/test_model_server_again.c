@@ -115,6 +115,81 @@ static void a_file_without_files_of_groups(void **state) {
 	end(&s);
 }
 
+#define PART(n)                 \
+	"  - service_group: " n \
+	"\n    " CHANNELS(n) "\n    # its modems\n\n    modems:\n      - " MODEM(n) "\n"
+#define PARTS(a, b, c) TOP BONDING "\nservice_groups:\n" PART(a) PART(b) PART(c)
+
+/* Groups in the server's file itself, where lines tell where they end. */
+static void parts_of_a_file(void **state) {
+	struct session s = {0};
+
+	(void)state;
+	expect_as_new(&s, PARTS("1", "2", "3"), NULL, NULL, 0);
+	expect_as_new(&s, PARTS("1", "2", "3"), NULL, NULL, 7); /* the whole is the same */
+	expect_as_new(&s, PARTS("1", "4", "3"), NULL, NULL, 5);
+	expect_as_new(&s, PARTS("1", "4", "3") "max_frame: 1600\n", NULL, NULL, 0);
+	expect_as_new(&s, PARTS("1", "5", "3") "max_frame: 1600\n", NULL, NULL, 5);
+	expect_as_new(&s, PARTS("5", "1", "3") "max_frame: 1600\n", NULL, NULL, 4);
+	expect_as_new(&s, PARTS("5", "1", "3") PART("6") "max_frame: 1600\n", NULL, NULL, 0);
+	expect_as_new(&s, PARTS("5", "1", "3") PART("7") "max_frame: 1600\n", NULL, NULL, 7);
+	/* names, its own and by its number */
+	expect_as_new(&s, PARTS("5", "1", "3") PART("7") "    name: seven\nmax_frame: 1600\n", NULL,
+		      NULL, 7);
+	/* mistakes have the lines of the file, and the next load begins with what was good */
+	expect_as_new(&s, PARTS("1", "1", "3"), NULL, NULL, 0);
+	expect_as_new(&s, PARTS("1", "2", "3") "    modem: 1\n", NULL, NULL, 0);
+	expect_as_new(&s, PARTS("5", "1", "3") PART("8") "max_frame: 1600\n", NULL, NULL, 7);
+	end(&s);
+}
+
+/* What may go on behind its line, or is looked up elsewhere, is read as a whole, with what was the same. */
+static void files_that_are_not_divided(void **state) {
+	static const char *const more[] = {
+		"    name: &seven seven\n",
+		"    name: \"se\n  - ven\"\n",
+		"    name: |\n      seven\n",
+		"    rphy: {mtu: 1500,\n  - dscp: 4}\n",
+		"    rphy: {mtu: 1500,\n           dscp: 4}\n",
+		"    !!str name: seven\n",
+		"    ? name\n    : seven\n",
+		"    name:\tseven\n",
+		"    rphy: {flush: 50 us # a comment }\n      }\n",
+		"    \"name\": seven\n",
+		"    name: se'ven\n",
+		"--- \n",
+		"...\n",
+		"    name: s\xc3\xa9ven\n",
+		"   name: seven\n",
+		"  -\n",
+		"  - [1]\n",
+		" - service_group: 9\n",
+		"  - - service_group: 9\n",
+		"service_groups: []\n",
+		"service_groups:\n" PART("9"),
+	};
+	struct memory_file files[] = {{"dir/9.yaml", OWN("9")}, {NULL, NULL}};
+	char text[4096];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(more); i++) {
+		struct session s = {0};
+
+		snprintf(text, sizeof(text), "%s%s", PARTS("1", "2", "3"), more[i]);
+		expect_as_new(&s, text, NULL, NULL, 0);
+		snprintf(text, sizeof(text), "%s%s", PARTS("4", "2", "3"), more[i]);
+		expect_as_new(&s, text, NULL, NULL, 0);
+		end(&s);
+	}
+	{
+		struct session s = {0};
+
+		expect_as_new(&s, PARTS("1", "2", "3") ITEM("9"), files, NULL, 0);
+		expect_as_new(&s, PARTS("1", "4", "3") ITEM("9"), files, NULL, 8);
+		end(&s);
+	}
+}
+
 /* Threads and devices are those of all groups together, also of the ones that are not read. */
 static void cores_and_devices_are_given_again(void **state) {
 	static const char own_cores[] = "threads: {layout: combined, cores: 20}\n" OWN("2");
@@ -182,6 +257,8 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_the_same_is_not_read),
 		cmocka_unit_test(a_file_without_files_of_groups),
+		cmocka_unit_test(parts_of_a_file),
+		cmocka_unit_test(files_that_are_not_divided),
 		cmocka_unit_test(cores_and_devices_are_given_again),
 		cmocka_unit_test(mistakes_are_told_in_full),
 	};

@@ -84,7 +84,7 @@ static void one_step_a_round(void **state) {
 	worker_stop(&worker);
 	pthread_join(thread, NULL);
 	worker_stopped(&worker);
-	assert_null(worker.task);
+	assert_null(worker.tasks[WORKER_NOW]);
 	assert_int_equal(worker.rounds, rounds);
 	worker_free(&worker);
 }
@@ -192,6 +192,70 @@ static void tasks_of_several(void **state) {
 	}
 }
 
+/* A chain goes from worker to worker, and those of the two kinds do not wait for each other. */
+static char chain_order[8];
+static unsigned chain_at;
+static int chain_held;
+
+static bool chain_step(void *arg) {
+	chain_order[chain_at++] = *(const char *)arg;
+	return chain_at % 2 == 0; /* each twice */
+}
+
+static bool held_step(void *arg) {
+	(void)arg;
+	return __atomic_load_n(&chain_held, __ATOMIC_ACQUIRE) == 0;
+}
+
+static void chain_make(struct worker w[2], struct worker_task tasks[3]) {
+	static char names[] = "abc";
+
+	for (unsigned i = 0; i < 3; i++)
+		tasks[i] = (struct worker_task){
+			.step = chain_step,
+			.arg = &names[i],
+			.worker = &w[i % 2],
+			.next = i < 2 ? &tasks[i + 1] : NULL,
+		};
+	memset(chain_order, 0, sizeof(chain_order));
+	chain_at = 0;
+}
+
+static void chains(void **state) {
+	static struct worker w[2] = {{.name = "one"}, {.name = "other"}};
+	struct worker_task tasks[3], held = {.step = held_step, .worker = &w[1]};
+	bool done = false, held_done = false;
+	pthread_t threads[2];
+
+	(void)state;
+	chain_make(w, tasks);
+	worker_chain_begin(tasks, WORKER_NOW, &done); /* none runs: at once */
+	assert_true(done);
+	assert_string_equal(chain_order, "aabbcc");
+	for (unsigned i = 0; i < 2; i++) {
+		worker_start(&w[i]);
+		assert_int_equal(pthread_create(&threads[i], NULL, run, &w[i]), 0);
+	}
+	chain_held = 1;
+	worker_chain_begin(&held, WORKER_BEHIND, &held_done);
+	for (unsigned turn = 0; turn < 50; turn++) {
+		done = false;
+		chain_make(w, tasks);
+		worker_chain_begin(tasks, WORKER_NOW, &done);
+		worker_chain_wait(&done);
+		assert_string_equal(chain_order, "aabbcc");
+	}
+	assert_false(worker_chain_is_done(&held_done));
+	__atomic_store_n(&chain_held, 0, __ATOMIC_RELEASE);
+	worker_chain_wait(&held_done);
+	for (unsigned i = 0; i < 2; i++) {
+		worker_stop(&w[i]);
+		pthread_join(threads[i], NULL);
+		assert_null(w[i].tasks[WORKER_NOW]);
+		assert_null(w[i].tasks[WORKER_BEHIND]);
+	}
+}
+
 #define LONG_US (3 * WORKER_ROUND_MAX_US)
 
 /* Takes long in its second round, and ends the worker in its third. */
@@ -231,8 +295,11 @@ static void long_rounds_are_noted(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(many_pipelines),	  cmocka_unit_test(one_step_a_round),
-		cmocka_unit_test(lists_of_one_that_runs), cmocka_unit_test(tasks_of_several),
+		cmocka_unit_test(many_pipelines),
+		cmocka_unit_test(one_step_a_round),
+		cmocka_unit_test(lists_of_one_that_runs),
+		cmocka_unit_test(tasks_of_several),
+		cmocka_unit_test(chains),
 		cmocka_unit_test(long_rounds_are_noted),
 	};
 

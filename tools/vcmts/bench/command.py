@@ -12,6 +12,7 @@ WHAT = {
     "latency": "how long packets take, at shares of the rate without loss",
     "cost": "what modems, rules, classifiers, flows and channels add, in cycles and memory",
     "scheduler": "the downstream scheduler, beside DPDK's rte_sched",
+    "changes": "what changes of a server cost the packets beside them",
     "goals": "what is to be reached, beside what was published and what is measured",
 }
 

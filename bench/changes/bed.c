@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "bed.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rte_launch.h>
+
+#include "downlink.h"
+#include "platform/port.h"
+#include "rphy/uplink_output.h"
+#include "server/changes.h"
+#include "server/running.h"
+
+#define PORT_DEPTH 4096
+#define CRYPTO_OPS 4096
+#define QUEUES 2 /* of the modems' crypto device, a worker */
+#define NAP_US 1000
+
+static bool is_shared(const struct bed *b) {
+	return b->server.worker_count == 1;
+}
+
+static unsigned modems_of(const struct bed *b) {
+	unsigned modems = 0;
+
+	for (size_t g = 0; g < b->config.group_count; g++)
+		modems += (unsigned)b->config.groups[g].modem_count;
+	return modems;
+}
+
+/* One group a worker, or all on the one. */
+static unsigned first_of(const struct bed *b, unsigned worker) {
+	return is_shared(b) ? 0 : worker;
+}
+
+static unsigned count_of(const struct bed *b) {
+	return is_shared(b) ? (unsigned)b->config.group_count : 1;
+}
+
+static void options_fill(const struct bed *b, unsigned worker, uint16_t network, uint16_t rphy,
+			 struct traffic_options *o) {
+	char error[MIX_ERROR];
+
+	*o = (struct traffic_options){
+		.network_port = network,
+		.rphy_port = rphy,
+		.crypto = (struct docsis_crypto *)(uintptr_t)&b->crypto,
+		.crypto_queue = (uint16_t)(QUEUES * worker),
+		.upstream_crypto_queue = (uint16_t)(QUEUES * worker + 1),
+		.permit_permille = 100,
+		.classify_permille = 100,
+		.rate = 1000000,
+		.upstream = true,
+		.upstream_rate = 1000000,
+		.seed = 1 + worker,
+	};
+	mix_parse("imix", 1514, &o->mix, error, sizeof(error));
+	mix_parse("upstream-imix", 1514, &o->upstream_mix, error, sizeof(error));
+}
+
+/* Several workers' have numbers of their own. */
+static int traffic_create_all(struct bed *b, unsigned worker, struct traffic_options *options) {
+	struct groups *g = &b->loops[worker].traffic;
+	struct traffic *t;
+
+	if (is_shared(b))
+		return groups_create(g, b->groups, options, count_of(b));
+	options[0].group = worker;
+	t = traffic_create(&b->groups[worker], options);
+	if (t != NULL)
+		groups_of_one(g, t);
+	return t != NULL ? 0 : -1;
+}
+
+/* The ports of a worker's groups, with the traffic at their other ends. */
+static int side_create(struct bed *b, unsigned worker) {
+	static struct traffic_options options[SERVER_MAX_GROUPS];
+	unsigned first = first_of(b, worker), count = count_of(b);
+	uint16_t network[2], rphy[2];
+	char name[32];
+
+	snprintf(name, sizeof(name), "bench_net%u", worker);
+	if (port_pair(name, b->server.pools.packets, PORT_DEPTH, network) != 0)
+		return -1;
+	snprintf(name, sizeof(name), "bench_rphy%u", worker);
+	if (port_pair(name, b->server.pools.packets, PORT_DEPTH, rphy) != 0)
+		return -1;
+	for (unsigned g = 0; g < count; g++) {
+		server_ports_give(&b->server.ports, first + g, DEVICE_NETWORK, network[0]);
+		server_ports_give(&b->server.ports, first + g, DEVICE_RPHY, rphy[0]);
+		options_fill(b, worker, network[1], rphy[1], &options[g]);
+		options[g].packets = b->pools[0];
+		options[g].frames = b->pools[1];
+		options[g].uplink_packets = b->pools[2];
+	}
+	if (traffic_create_all(b, worker, options) != 0)
+		return -1;
+	groups_stop(&b->loops[worker].traffic); /* as after a run */
+	groups_finish(&b->loops[worker].traffic);
+	return 0;
+}
+
+/* Several traffics have them in common; one makes its own. */
+static int pools_create(struct bed *b) {
+	if (b->server.worker_count == 1)
+		return 0;
+	b->pools[0] = downlink_packets_pool();
+	b->pools[1] = downlink_frames_pool();
+	b->pools[2] = uplink_output_pool(b->server.worker_count, b->groups[0].rphy.mtu);
+	return b->pools[0] != NULL && b->pools[1] != NULL && b->pools[2] != NULL ? 0 : -1;
+}
+
+/* The group that comes shares the ports of those that are there: it finds them by the devices of the file. */
+static void ports_name(struct bed *b) {
+	for (enum device_role role = DEVICE_NETWORK; role <= DEVICE_RPHY; role++) {
+		struct server_ports *p = &b->server.ports;
+
+		p->list[p->of[0][role]].device = device_port(&b->config.groups[0], role)->device;
+	}
+}
+
+static int workers_start(struct bed *b) {
+	struct server *s = &b->server;
+
+	server_start(s);
+	for (unsigned w = 0; w < s->worker_count; w++) {
+		if (loop_create(&b->loops[w], &s->workers[w]) != 0) {
+			fprintf(stderr, "no memory for the figures\n");
+			return -1;
+		}
+	}
+	for (unsigned w = 0; w < s->worker_count; w++)
+		rte_eal_remote_launch(loop_run, &b->loops[w], w + 1);
+	b->runs = true;
+	return 0;
+}
+
+int bed_create(struct bed *b, const struct server_config *config, bool spares, bool comes) {
+	b->config = *config;
+	if (comes) {
+		b->config.max_groups = (uint32_t)config->group_count;
+		b->comes = &config->groups[--b->config.group_count];
+	}
+	memcpy(b->groups, config->groups, config->group_count * sizeof(b->groups[0]));
+	if (spares)
+		b->groups[0].modem_count -= BED_SPARES;
+	if (server_create(&b->server, &b->config) != 0)
+		return -1;
+	if (!is_shared(b) && b->server.worker_count != config->group_count) {
+		fprintf(stderr, "found %u workers for %zu groups, allowed: one, or one a group\n",
+			b->server.worker_count, config->group_count);
+		return -1;
+	}
+	if (crypto_open(&b->crypto, "modems", QUEUES * b->server.worker_count,
+			4 * modems_of(b) + 4 * (unsigned)config->group_count, CRYPTO_OPS) != 0)
+		return -1;
+	if (pools_create(b) != 0)
+		return -1;
+	for (unsigned w = 0; w < b->server.worker_count; w++) {
+		if (side_create(b, w) != 0)
+			return -1;
+	}
+	if (server_serve(&b->server) != 0)
+		return -1;
+	server_account(&b->server, false);
+	if (comes)
+		ports_name(b);
+	return workers_start(b);
+}
+
+static int phase_await(const struct bed *b, enum loop_phase phase) {
+	for (unsigned w = 0; w < b->server.worker_count; w++) {
+		while (loop_phase_of(&b->loops[w]) != phase) {
+			if (loop_phase_of(&b->loops[w]) == LOOP_FAILED)
+				return -1;
+			usleep(NAP_US);
+		}
+	}
+	return 0;
+}
+
+static void phase_set(struct bed *b, enum loop_phase phase) {
+	for (unsigned w = 0; w < b->server.worker_count; w++)
+		loop_phase_set(&b->loops[w], phase);
+}
+
+void bed_free(struct bed *b) {
+	if (b->runs)
+		server_changes_settle(&b->server);
+	phase_set(b, LOOP_QUITS);
+	rte_eal_mp_wait_lcore();
+	if (b->runs) {
+		server_halted(&b->server);
+		server_stop(&b->server);
+	}
+	for (unsigned w = 0; w < BED_WORKERS; w++)
+		loop_free(&b->loops[w]);
+	if (b->crypto.ops != NULL)
+		crypto_close(&b->crypto);
+	server_free(&b->server);
+	for (unsigned p = 0; p < RTE_DIM(b->pools); p++)
+		rte_mempool_free(b->pools[p]);
+}
+
+int bed_begin(struct bed *b, const struct bed_load *load) {
+	unsigned count = (unsigned)b->config.group_count;
+
+	for (unsigned w = 0; w < b->server.worker_count; w++) {
+		struct loop *l = &b->loops[w];
+		struct traffic_options o;
+
+		options_fill(b, w, 0, 0, &o);
+		l->load = (struct traffic_load){
+			.downstream = true,
+			.mix = o.mix,
+			.rate = load->rate / count,
+			.upstream = load->upstream_rate > 0,
+			.upstream_mix = o.upstream_mix,
+			.upstream_rate = load->upstream_rate / count,
+		};
+	}
+	phase_set(b, LOOP_BEGINS);
+	return phase_await(b, LOOP_RUNS);
+}
+
+int bed_end(struct bed *b) {
+	phase_set(b, LOOP_ENDS);
+	return phase_await(b, LOOP_RESTS);
+}
+
+static void traffic_add(const struct traffic *t, struct bed_result *r) {
+	struct traffic_result down;
+	struct uplink_result up;
+
+	traffic_result(t, &down);
+	traffic_uplink_result(t, &up);
+	r->sent += down.sent + up.sent;
+	r->proven += down.proven + up.proven;
+	r->lost += down.lost + up.lost;
+	r->wrong += down.corrupted + down.duplicated + up.corrupted + up.duplicated;
+	r->gbps += down.gbps;
+	r->upstream_gbps += up.gbps;
+	r->p50 = RTE_MAX(r->p50, down.latency_us.p50);
+	r->p99 = RTE_MAX(r->p99, down.latency_us.p99);
+	r->p99_9 = RTE_MAX(r->p99_9, down.latency_us.p99_9);
+}
+
+void bed_result(const struct bed *b, struct bed_result *r) {
+	*r = (struct bed_result){0};
+	for (unsigned w = 0; w < b->server.worker_count; w++) {
+		const struct groups *g = &b->loops[w].traffic;
+
+		for (unsigned i = 0; i < g->count; i++)
+			traffic_add(g->all[i], r);
+		r->cycles += b->loops[w].figures.cycles;
+	}
+}

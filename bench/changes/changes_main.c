@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* vcmts-bench-changes: what changes cost the packets beside them, as JSON. `vcmts bench changes` shows it. */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "bed.h"
+#include "changes_results.h"
+#include "coming.h"
+#include "driver.h"
+#include "platform/platform.h"
+#include "program.h"
+#include "reloading.h"
+#include "server/process.h"
+#include "telemetry/report.h"
+
+#define MAX_RUNS 101
+#define MB 1000000
+
+struct options {
+	const char *config, *json;
+	const char *what; /* changes, coming, reload or plain */
+	const char *file, *other; /* for reload */
+	unsigned runs, milliseconds;
+	unsigned changes; /* a second */
+	unsigned share; /* percent of the rate that is found first */
+	unsigned rate; /* Mbps of all groups; 0: by `share` */
+	unsigned upstream_rate; /* Mbps */
+};
+
+static const struct argp_option option_table[] = {
+	{"config", 'c', "FILE", 0, "service groups, YAML", 0},
+	{"what", 'w', "WHAT", 0,
+	 "changes (default): single changes; coming: the last group comes and goes; reload: the "
+	 "configuration is read again; plain: none",
+	 0},
+	{"file", 'f', "FILE", 0, "for reload: the part of it that differs (default: all)", 0},
+	{"other", 'o', "FILE", 0, "for reload: what stands in its place every second time", 0},
+	{"runs", 'n', "N", 0, "runs (default 5)", 0},
+	{"milliseconds", 't', "N", 0, "length of a run (default 1000)", 0},
+	{"changes", 'r', "N", 0, "a second (default 1000)", 0},
+	{"share", 's', "PERCENT", 0, "of the highest rate, which is found first (default 90)", 0},
+	{"rate", 'b', "MBPS", 0, "of all groups downstream instead", 0},
+	{"upstream-rate", 'u', "MBPS", 0, "of all groups (default 200)", 0},
+	PROGRAM_PROGRESS_OPTION,
+	{"json", 'j', "FILE", 0, "where to write the results, - for stdout (default)", 0},
+	{0},
+};
+
+static bool is_known(const char *what) {
+	static const char *const known[] = {"changes", "coming", "reload", "plain"};
+
+	for (unsigned i = 0; i < RTE_DIM(known); i++) {
+		if (strcmp(what, known[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static error_t option(int key, char *value, struct argp_state *state) {
+	struct options *o = state->input;
+
+	switch (key) {
+	case 'c': o->config = value; return 0;
+	case 'w': o->what = value; return 0;
+	case 'f': o->file = value; return 0;
+	case 'o': o->other = value; return 0;
+	case 'n': o->runs = program_number(value, 1, MAX_RUNS, state); return 0;
+	case 't': o->milliseconds = program_number(value, 10, 600000, state); return 0;
+	case 'r': o->changes = program_number(value, 1, 100000, state); return 0;
+	case 's': o->share = program_number(value, 1, 100, state); return 0;
+	case 'b': o->rate = program_number(value, 1, 100000, state); return 0;
+	case 'u': o->upstream_rate = program_number(value, 1, 10000, state); return 0;
+	case 'j': o->json = value; return 0;
+	case PROGRAM_PROGRESS_KEY: program_tells_progress(); return 0;
+	case ARGP_KEY_END:
+		if (o->config == NULL)
+			argp_error(state, "--config: a file is needed");
+		if (!is_known(o->what))
+			argp_error(state,
+				   "--what: found \"%s\", allowed: changes, coming, reload, plain",
+				   o->what);
+		if (strcmp(o->what, "reload") == 0 && o->other == NULL)
+			argp_error(state, "--what reload: --other is needed");
+		if (o->file == NULL)
+			o->file = o->config;
+		return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* Beside the traffic of a run. */
+typedef void beside_run(void *arg, unsigned milliseconds);
+
+static void nothing_beside(void *arg, unsigned milliseconds) {
+	driver_run(arg, 0, milliseconds);
+}
+
+struct asking {
+	struct driver *driver;
+	unsigned rate;
+	uint64_t count;
+};
+
+static void changes_beside(void *arg, unsigned milliseconds) {
+	struct asking *a = arg;
+
+	a->count = driver_run(a->driver, a->rate, milliseconds);
+}
+
+/* Returns what the run has found, or NULL after a message or a stop. */
+static json_t *run(struct bed *b, const struct bed_load *load, unsigned milliseconds,
+		   beside_run *beside, void *arg) {
+	if (program_stopped() || bed_begin(b, load) != 0)
+		return NULL;
+	beside(arg, milliseconds);
+	if (bed_end(b) != 0)
+		return NULL;
+	return result_json(b);
+}
+
+/* The load of all runs: of the highest rate so much that none is lost. */
+static int load_find(struct bed *b, struct driver *d, const struct options *o,
+		     struct bed_load *load) {
+	struct bed_result found;
+	json_t *first;
+
+	*load = (struct bed_load){
+		.rate = (uint64_t)o->rate * MB,
+		.upstream_rate = (uint64_t)o->upstream_rate * MB,
+	};
+	if (o->rate > 0)
+		return 0;
+	first = run(b, load, o->milliseconds, nothing_beside, d);
+	if (first == NULL)
+		return -1;
+	json_decref(first);
+	bed_result(b, &found);
+	load->rate = (uint64_t)(found.gbps * 1e9 * o->share / 100);
+	return 0;
+}
+
+static bool add_run(json_t *results, json_t *found, const char *what, unsigned number) {
+	if (found == NULL)
+		return false;
+	json_object_set_new(found, "what", json_string(what));
+	json_object_set_new(found, "run", json_integer(number));
+	json_array_append_new(results, found);
+	return true;
+}
+
+/* With and without, in turn, so that both see the same machine. */
+static bool run_number(struct bed *b, struct driver *d, const struct options *o,
+		       const struct bed_load *load, unsigned number, json_t *results) {
+	struct asking asking = {d, o->changes, 0};
+	struct coming coming = {.bed = b};
+	json_t *found;
+
+	program_progress(number, o->runs, "run %u of %u", number + 1, o->runs);
+	if (!add_run(results, run(b, load, o->milliseconds, nothing_beside, d), "plain", number))
+		return false;
+	if (strcmp(o->what, "changes") == 0) {
+		found = run(b, load, o->milliseconds, changes_beside, &asking);
+		driver_json(d, asking.count, o->milliseconds, found);
+		return add_run(results, found, o->what, number);
+	}
+	if (strcmp(o->what, "coming") == 0) {
+		found = run(b, load, o->milliseconds, coming_beside, &coming);
+		coming_json(&coming, found);
+		return add_run(results, found, o->what, number) && !coming.failed;
+	}
+	return true;
+}
+
+/* What the last runs have beside them, made and ended around all of them. */
+static int measure_reloads(struct bed *b, struct driver *d, const struct options *o,
+			   const struct bed_load *load, json_t *results) {
+	struct reloading r = {0};
+	int ret = reloading_open(&r, b, o->config, o->file, o->other);
+
+	for (unsigned n = 0; n < o->runs && ret == 0; n++) {
+		json_t *found;
+
+		ret = run_number(b, d, o, load, n, results) ? 0 : -1;
+		if (ret != 0)
+			break;
+		found = run(b, load, o->milliseconds, reloading_beside, &r);
+		reloading_json(&r, found);
+		ret = add_run(results, found, o->what, n) && !r.failed ? 0 : -1;
+	}
+	reloading_close(&r);
+	return ret;
+}
+
+static int measure(struct bed *b, struct driver *d, const struct options *o) {
+	json_t *results = json_array(), *root;
+	struct bed_load load;
+	struct host host;
+	int ret;
+
+	program_catch_signals();
+	host_measure(&host);
+	ret = load_find(b, d, o, &load);
+	if (ret == 0 && strcmp(o->what, "reload") == 0)
+		ret = measure_reloads(b, d, o, &load, results);
+	else
+		for (unsigned n = 0; n < o->runs && ret == 0; n++)
+			ret = run_number(b, d, o, &load, n, results) ? 0 : -1;
+	root = program_report(results, &host, ret == 0);
+	json_object_set_new(root, "configuration", json_string(b->config.name));
+	json_object_set_new(root, "groups", json_integer((json_int_t)b->config.group_count));
+	json_object_set_new(root, "rate_gbps", json_real((double)load.rate / 1e9));
+	if (report_write(root, o->json) != 0)
+		ret = -1;
+	json_decref(root);
+	if (ret == 0)
+		return 0;
+	return program_stopped() ? EXIT_STOPPED : EXIT_TROUBLE;
+}
+
+static int start(const struct server_config *config, struct layout *l) {
+	struct platform_options p = {
+		.program = "vcmts-bench-changes",
+		.main_core = config->main_core,
+		.memory_mb = 2 * server_memory_mb(config, NULL),
+	};
+
+	if (layout_make(l, config) != 0)
+		return -1;
+	if (l->worker_count > BED_WORKERS) {
+		fprintf(stderr, "threads: found %u workers, allowed: at most %d\n", l->worker_count,
+			BED_WORKERS);
+		return -1;
+	}
+	p.worker_count = l->worker_count;
+	memcpy(p.workers, l->cores, sizeof(p.workers));
+	return platform_start(&p);
+}
+
+static int bench(const struct options *o, struct server_config *config) {
+	struct bed *b = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*b));
+	bool spares = strcmp(o->what, "changes") == 0;
+	struct driver d = {0};
+	struct layout layout;
+	int status = EXIT_TROUBLE;
+
+	if (b == NULL || start(config, &layout) != 0) {
+		free(b);
+		return EXIT_TROUBLE;
+	}
+	memset(b, 0, sizeof(*b));
+	if (bed_create(b, config, spares, strcmp(o->what, "coming") == 0) == 0 &&
+	    (!spares || driver_create(&d, b) == 0))
+		status = measure(b, &d, o);
+	driver_free(&d);
+	bed_free(b);
+	free(b);
+	platform_stop();
+	return status;
+}
+
+int main(int argc, char **argv) {
+	static const struct argp argp = {
+		.options = option_table,
+		.parser = option,
+		.doc = "Measures what changes of service groups cost the packets beside them.",
+	};
+	struct options o = {
+		.json = "-",
+		.what = "changes",
+		.runs = 5,
+		.milliseconds = 1000,
+		.changes = 1000,
+		.share = 90,
+		.upstream_rate = 200,
+	};
+	struct server_config config;
+	int status;
+
+	argp_err_exit_status = EXIT_MISTAKE;
+	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	if (server_config_load(o.config, &config, stderr) != 0)
+		return EXIT_MISTAKE;
+	status = bench(&o, &config);
+	server_config_free(&config);
+	return status;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "driver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "model/live/object_json.h"
+#include "model/units.h"
+#include "pipeline/percentiles.h"
+#include "program.h"
+#include "server/changes.h"
+
+#define NS 1000000000u
+#define COMING 4 /* of the spares come and go, the others' keys roll */
+#define STEPS 4 /* of a round of kinds */
+#define NAP_NS 50000
+
+const char *const change_names[CHANGE_KINDS] = {
+	"modem removed", "modem added", "rules of a filter group", "key rolled", "rate changed",
+};
+
+struct wish {
+	const char *method;
+	json_t *params;
+	enum change_kind kind;
+};
+
+static uint64_t clock_ns(clockid_t clock) {
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * NS + (uint64_t)t.tv_nsec;
+}
+
+static void sleep_until(uint64_t ns) {
+	struct timespec t = {(time_t)(ns / NS), (long)(ns % NS)};
+
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}
+
+static const struct live_group *live_of(const struct driver *d) {
+	return &d->bed->server.groups[0].live;
+}
+
+static json_t *group_id(const struct driver *d) {
+	return json_integer(live_of(d)->sg.id);
+}
+
+int driver_create(struct driver *d, struct bed *b) {
+	uint32_t first = (uint32_t)b->groups[0].modem_count;
+
+	*d = (struct driver){.bed = b, .methods = {.server = &b->server}};
+	d->rpc = methods_rpc(&d->methods);
+	for (uint32_t s = 0; s < BED_SPARES; s++) {
+		d->spares[s] = object_json(live_of(d), LIVE_MODEM, first + s, true);
+		if (d->spares[s] == NULL)
+			return -1;
+	}
+	for (unsigned k = 0; k < CHANGE_KINDS; k++) {
+		d->figures[k].ns = percentiles_create();
+		d->figures[k].work_ns = percentiles_create();
+		if (d->figures[k].ns == NULL || d->figures[k].work_ns == NULL)
+			return -1;
+	}
+	return 0;
+}
+
+void driver_free(struct driver *d) {
+	for (unsigned s = 0; s < BED_SPARES; s++)
+		json_decref(d->spares[s]);
+	for (unsigned k = 0; k < CHANGE_KINDS; k++) {
+		if (d->figures[k].ns != NULL)
+			hdr_close(d->figures[k].ns);
+		if (d->figures[k].work_ns != NULL)
+			hdr_close(d->figures[k].work_ns);
+	}
+}
+
+/* Goes and comes in turns. */
+static struct wish wish_modem(const struct driver *d, unsigned n) {
+	json_t *modem = d->spares[n / 2 % COMING];
+
+	if (n % 2 == 1)
+		return (struct wish){"modem.add", json_pack("{s:O}", "modem", modem),
+				     CHANGE_MODEM_ADD};
+	return (struct wish){
+		"modem.remove",
+		json_pack("{s:{s:O}}", "modem", "mac", json_object_get(modem, "mac")),
+		CHANGE_MODEM_REMOVE,
+	};
+}
+
+/* Its last rule once more, which matches nothing, or no more. */
+static struct wish wish_rules(const struct driver *d, unsigned n) {
+	const struct service_group *sg = &d->bed->groups[0];
+	uint32_t place = (uint32_t)(n / 2 % sg->filter_group_count);
+	json_t *group = object_json(live_of(d), LIVE_FILTER_GROUP, place, false);
+	json_t *rules = json_object_get(group, "rules");
+	size_t most = sg->filter_groups[place].rule_count;
+
+	if (json_array_size(rules) > most)
+		json_array_remove(rules, most);
+	else
+		json_array_append(rules, json_array_get(rules, most - 1));
+	return (struct wish){"filter_group.set", json_pack("{s:o}", "filter_group", group),
+			     CHANGE_RULES};
+}
+
+static struct wish wish_key(const struct driver *d, unsigned n) {
+	const json_t *modem = d->spares[COMING + n / 3 % (BED_SPARES - COMING)];
+	json_t *said = json_object_get(json_object_get(modem, "security"), "said");
+	char key[33], iv[33];
+
+	/* The profile's modems have a next key already. */
+	if (n % 3 == 0)
+		return (struct wish){"key.use", json_pack("{s:O}", "said", said), CHANGE_KEY};
+	if (n % 3 == 1)
+		return (struct wish){"key.remove", json_pack("{s:O}", "said", said), CHANGE_KEY};
+	snprintf(key, sizeof(key), "%032x", n * 2654435761u);
+	snprintf(iv, sizeof(iv), "%032x", n);
+	return (struct wish){
+		"key.install",
+		json_pack("{s:O, s:s, s:s}", "said", said, "key", key, "iv", iv),
+		CHANGE_KEY,
+	};
+}
+
+/* Of a modem that has traffic, far above what it gets. */
+static struct wish wish_rate(const struct driver *d, unsigned n) {
+	const struct service_group *sg = &d->bed->groups[0];
+	char mac[UNITS_TEXT_SIZE], rate[UNITS_TEXT_SIZE];
+
+	snprintf(rate, sizeof(rate), "%u Mbps", 500 + n % 400);
+	units_format_mac(sg->modems[n * 7 % sg->modem_count].mac, mac);
+	return (struct wish){
+		"modem.set",
+		json_pack("{s:{s:s, s:s}}", "modem", "mac", mac, "max_aggregate_rate", rate),
+		CHANGE_RATE,
+	};
+}
+
+static struct wish wish_of(const struct driver *d, unsigned turn) {
+	switch (turn % STEPS) {
+	case 0: return wish_modem(d, turn / STEPS);
+	case 1: return wish_rules(d, turn / STEPS);
+	case 2: return wish_key(d, turn / STEPS);
+	default: return wish_rate(d, turn / STEPS);
+	}
+}
+
+static char *text_of(const struct driver *d, const struct wish *w) {
+	json_t *request;
+	char *text;
+
+	json_object_set_new(w->params, "group", group_id(d));
+	request = json_pack("{s:s, s:i, s:s, s:o}", "jsonrpc", "2.0", "id", 1, "method", w->method,
+			    "params", w->params);
+	text = json_dumps(request, JSON_COMPACT);
+	json_decref(request);
+	return text;
+}
+
+static void answered(struct driver *d, struct driver_asked *a, char *answer) {
+	struct driver_figures *f = &d->figures[a->kind];
+
+	if (answer == NULL || strstr(answer, "\"error\"") != NULL) {
+		if (f->refused++ == 0)
+			fprintf(stderr, "%s: %s\n", change_names[a->kind],
+				answer != NULL ? answer : "no answer");
+	}
+	hdr_record_value(f->ns, (int64_t)(clock_ns(CLOCK_MONOTONIC) - a->since));
+	hdr_record_value(f->work_ns, (int64_t)a->spent);
+	a->work = NULL;
+	free(answer);
+}
+
+static void go_on(struct driver *d, struct driver_asked *a) {
+	uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	char *answer = NULL;
+	bool done;
+
+	for (unsigned w = 0; w < d->bed->server.worker_count; w++)
+		__atomic_store_n(&d->bed->loops[w].kind, a->kind, __ATOMIC_RELAXED);
+	done = rpc_go_on(a->work);
+	if (done)
+		answer = rpc_end(a->work);
+	a->spent += clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+	if (done)
+		answered(d, a, answer);
+}
+
+static void ask(struct driver *d, struct driver_asked *a) {
+	struct wish wish = wish_of(d, d->turn++);
+	char *text = text_of(d, &wish);
+	uint64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	*a = (struct driver_asked){.kind = wish.kind, .since = clock_ns(CLOCK_MONOTONIC)};
+	a->work = rpc_begin(&d->rpc, text, strlen(text));
+	a->spent = clock_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+	free(text);
+	if (a->work != NULL)
+		go_on(d, a);
+}
+
+/* Returns how many requests wait. */
+static unsigned all_go_on(struct driver *d) {
+	unsigned waiting = 0;
+
+	server_changes_go_on(&d->bed->server);
+	for (unsigned i = 0; i < DRIVER_ASKED; i++) {
+		if (d->asked[i].work == NULL)
+			continue;
+		go_on(d, &d->asked[i]);
+		waiting += d->asked[i].work != NULL;
+	}
+	return waiting;
+}
+
+static struct driver_asked *free_place(struct driver *d) {
+	for (unsigned i = 0; i < DRIVER_ASKED; i++) {
+		if (d->asked[i].work == NULL)
+			return &d->asked[i];
+	}
+	return NULL;
+}
+
+static void figures_begin(struct driver *d) {
+	for (unsigned k = 0; k < CHANGE_KINDS; k++) {
+		hdr_reset(d->figures[k].ns);
+		hdr_reset(d->figures[k].work_ns);
+		d->figures[k].refused = 0;
+	}
+	d->late = 0;
+}
+
+uint64_t driver_run(struct driver *d, unsigned rate, unsigned milliseconds) {
+	uint64_t next = clock_ns(CLOCK_MONOTONIC), end = next + milliseconds * UINT64_C(1000000);
+	uint64_t count = 0, gap = rate > 0 ? NS / rate : 0;
+
+	if (rate == 0) {
+		sleep_until(end);
+		return 0;
+	}
+	figures_begin(d);
+	while (next < end && !program_stopped()) {
+		unsigned waiting = all_go_on(d);
+		uint64_t now = clock_ns(CLOCK_MONOTONIC);
+		struct driver_asked *place = free_place(d);
+
+		if (now < next || place == NULL) {
+			sleep_until(waiting == 0 ? next : RTE_MIN(next, now + NAP_NS));
+			continue;
+		}
+		if (now >= end)
+			break;
+		d->late += now > next + gap;
+		ask(d, place);
+		count++;
+		next += gap;
+	}
+	while (all_go_on(d) > 0)
+		sleep_until(clock_ns(CLOCK_MONOTONIC) + NAP_NS);
+	return count;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "loop.h"
+
+#include <sys/resource.h>
+
+#include <rte_cycles.h>
+
+#include "pipeline/percentiles.h"
+
+#define LONG_US 15.0 /* shorter times are not looked at for what the system did meanwhile */
+#define PATIENCE_MS 300 /* for the last packets of a run */
+
+void loop_phase_set(struct loop *l, enum loop_phase phase) {
+	__atomic_store_n(&l->phase, phase, __ATOMIC_RELEASE);
+}
+
+enum loop_phase loop_phase_of(const struct loop *l) {
+	return __atomic_load_n(&l->phase, __ATOMIC_ACQUIRE);
+}
+
+int loop_create(struct loop *l, struct worker *w) {
+	l->worker = w;
+	l->us_per_cycle = 1e6 / (double)rte_get_tsc_hz();
+	l->figures.rounds.ns = percentiles_create();
+	for (unsigned k = 0; k < LOOP_KINDS; k++) {
+		l->figures.steps[k].ns = percentiles_create();
+		if (l->figures.steps[k].ns == NULL)
+			return -1;
+	}
+	return l->figures.rounds.ns != NULL ? 0 : -1;
+}
+
+static void times_free(struct loop_times *t) {
+	if (t->ns != NULL)
+		hdr_close(t->ns);
+	t->ns = NULL;
+}
+
+void loop_free(struct loop *l) {
+	times_free(&l->figures.rounds);
+	for (unsigned k = 0; k < LOOP_KINDS; k++)
+		times_free(&l->figures.steps[k]);
+	groups_free(&l->traffic);
+}
+
+/* Whether the thread lost its core since the last call. */
+static bool was_disturbed(struct loop *l) {
+	long before = l->switches;
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	l->switches = usage.ru_nivcsw + usage.ru_nvcsw;
+	return l->switches != before;
+}
+
+/* What is long is looked at at once, so that what disturbed it is not told of the next one. Returns whether the
+ * time is the worker's own. */
+static bool note(struct loop *l, struct loop_times *t, uint64_t cycles) {
+	double us = (double)cycles * l->us_per_cycle;
+
+	if (us > LONG_US && was_disturbed(l)) {
+		t->disturbed++;
+		return false;
+	}
+	hdr_record_value(t->ns, (int64_t)(us * 1000));
+	t->above += us > LOOP_PAUSE_US;
+	return true;
+}
+
+static void times_begin(struct loop_times *t) {
+	hdr_reset(t->ns);
+	t->disturbed = t->above = 0;
+}
+
+static enum loop_phase begin(struct loop *l) {
+	struct groups *g = &l->traffic;
+
+	for (unsigned i = 0; i < g->count; i++) {
+		if (traffic_restart(g->all[i], &l->load) != 0)
+			return LOOP_FAILED;
+	}
+	groups_begin(g, rte_rdtsc());
+	l->figures.cycles = 0;
+	times_begin(&l->figures.rounds);
+	for (unsigned k = 0; k < LOOP_KINDS; k++)
+		times_begin(&l->figures.steps[k]);
+	was_disturbed(l);
+	return LOOP_RUNS;
+}
+
+static bool has_task(const struct worker *w) {
+	return __atomic_load_n(&w->tasks[WORKER_NOW], __ATOMIC_ACQUIRE) != NULL ||
+	       __atomic_load_n(&w->tasks[WORKER_BEHIND], __ATOMIC_ACQUIRE) != NULL;
+}
+
+static void worker_round_timed(struct loop *l, bool counts) {
+	struct worker *w = l->worker;
+	bool asked = has_task(w);
+	uint64_t start, middle, end;
+	unsigned work;
+
+	start = rte_rdtsc();
+	clock_tick(&w->clock);
+	work = worker_round(w);
+	middle = rte_rdtsc();
+	worker_between(w);
+	end = rte_rdtsc();
+	if (!counts)
+		return;
+	if (work > 0 && note(l, &l->figures.rounds, middle - start))
+		l->figures.cycles += middle - start;
+	if (asked)
+		note(l, &l->figures.steps[__atomic_load_n(&l->kind, __ATOMIC_RELAXED)],
+		     end - middle);
+}
+
+/* What is under way comes, or is lost. */
+static void finish(struct loop *l) {
+	struct groups *g = &l->traffic;
+	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() / 1000 * PATIENCE_MS;
+
+	groups_stop(g);
+	while (rte_rdtsc() < end && !(groups_all_sent(g) && groups_in_flight(g) == 0)) {
+		groups_send(g, rte_rdtsc());
+		worker_round_timed(l, false);
+		groups_receive(g);
+	}
+	groups_finish(g);
+}
+
+int loop_run(void *loop) {
+	struct loop *l = loop;
+	enum loop_phase phase;
+
+	worker_online(l->worker);
+	while ((phase = loop_phase_of(l)) != LOOP_QUITS) {
+		switch (phase) {
+		case LOOP_BEGINS: loop_phase_set(l, begin(l)); break;
+		case LOOP_ENDS:
+			finish(l);
+			loop_phase_set(l, LOOP_RESTS);
+			break;
+		case LOOP_RUNS: groups_send(&l->traffic, rte_rdtsc()); break;
+		default: break;
+		}
+		worker_round_timed(l, phase == LOOP_RUNS);
+		if (phase == LOOP_RUNS)
+			groups_receive(&l->traffic);
+	}
+	worker_offline(l->worker);
+	return 0;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "model/server/plain_lines.h"
+
+#include <string.h>
+
+/* Outside of quotes they are, or may be, of what goes beyond a line, or is looked up elsewhere. */
+static const char doubtful[] = "&*!|>%@`?\\";
+
+struct line {
+	const char *at, *end;
+	char before; /* the last character that is no space; 0: none */
+	unsigned depth; /* of brackets */
+};
+
+/* A value begins here, and not in the midst of another one. */
+static bool at_a_value(const struct line *l) {
+	return l->before == 0 || strchr("[{,:-", l->before) != NULL;
+}
+
+/* Behind the quotes that begin here; NULL where they do not end, or are none. */
+static const char *behind_quotes(const struct line *l) {
+	char quote = *l->at;
+	const char *c = l->at + 1;
+
+	if (!at_a_value(l))
+		return NULL;
+	for (; c < l->end && *c != quote; c++) {
+		if (quote == '"' && *c == '\\')
+			c++;
+	}
+	if (c >= l->end)
+		return NULL;
+	c++;
+	return c == l->end || strchr(" ,:]}", *c) != NULL ? c : NULL;
+}
+
+static bool is_comment(const struct line *l, const char *begin) {
+	return *l->at == '#' && (l->at == begin || l->at[-1] == ' ');
+}
+
+static bool brackets(struct line *l) {
+	if (*l->at == '[' || *l->at == '{')
+		l->depth++;
+	else if (*l->at == ']' || *l->at == '}')
+		return l->depth-- > 0;
+	return true;
+}
+
+static bool line_is_plain(const char *begin, const char *end) {
+	struct line l = {.at = begin, .end = end};
+
+	if (end - begin >= 3 && (memcmp(begin, "---", 3) == 0 || memcmp(begin, "...", 3) == 0))
+		return false;
+	while (l.at < end && !is_comment(&l, begin)) {
+		if (*l.at == '"' || *l.at == '\'') {
+			l.at = behind_quotes(&l);
+			if (l.at == NULL)
+				return false;
+			l.before = '"';
+			continue;
+		}
+		if (strchr(doubtful, *l.at) != NULL || !brackets(&l))
+			return false;
+		if (*l.at != ' ')
+			l.before = *l.at;
+		l.at++;
+	}
+	return l.depth == 0;
+}
+
+static bool is_ascii(const char *text, size_t size) {
+	bool good = true;
+
+	for (size_t i = 0; i < size; i++)
+		good &= (text[i] >= ' ' && text[i] < 0x7f) || text[i] == '\n';
+	return good;
+}
+
+bool plain_lines(const char *text, size_t size) {
+	const char *end = text + size;
+
+	if (!is_ascii(text, size))
+		return false;
+	while (text < end) {
+		const char *line = memchr(text, '\n', (size_t)(end - text));
+
+		if (line == NULL)
+			line = end;
+		if (!line_is_plain(text, line))
+			return false;
+		text = line + 1;
+	}
+	return true;
+}

@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts bench changes: what changes of a server cost the packets beside them."""
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from vcmts import watch
+from vcmts.bench import common as bench_common
+from vcmts.child import Stopped, folder, stoppable
+from vcmts.paths import MistakeError, complain, program
+from vcmts.profile import command as profile_command
+from vcmts.progress import progress
+from vcmts.results import Measurement, now
+
+Json = dict[str, Any]
+
+PROFILE = "6ofdm-0sc-qam_300cms_aes"
+CASES = ("changes", "coming", "reload", "many", "cores")
+# The ends of ports that the program makes, so that a group that comes finds them by name.
+DEVICES = ("--network", "net_ring_bench_net0_0", "--rphy", "net_ring_bench_rphy0_0")
+LOW_RATE = 500  # Mbps of all groups
+LOW_UPSTREAM_RATE = 50
+LIMITS = {"changes": (1, 100000), "share": (1, 100), "groups": (2, 28)}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=CASES,
+        default=[],
+        metavar="CASE",
+        help=f"leave out all others; may be repeated ({', '.join(CASES)})",
+    )
+    parser.add_argument(
+        "--profile", default=PROFILE, metavar="NAME", help="of each group (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--groups",
+        type=int,
+        default=28,
+        metavar="N",
+        help="where there are many (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--changes", type=int, default=1000, metavar="N", help="a second (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--share",
+        type=int,
+        default=90,
+        metavar="PERCENT",
+        help="of the highest rate, which is found first (default: %(default)s)",
+    )
+    bench_common.add_arguments(parser, milliseconds=2000, stored="bench-changes.json")
+
+
+def write_profile(path: Path, name: str, *words: str) -> Path:
+    parser = argparse.ArgumentParser()
+    profile_command.add_arguments(parser)
+    profile_command.main(parser.parse_args([name, *words, "-o", str(path)]))
+    return path
+
+
+def own_files(whole: Path) -> tuple[Path, Path, Path]:
+    """The server's file with one for each group, one of these, and another one for it."""
+    head, items = whole.read_text(encoding="utf-8").split("service_groups:\n", 1)
+    texts = re.split(r"(?m)^  - ", items)[1:]
+    for number, text in enumerate(texts):
+        lines = (line[4:] for line in f"    {text}".splitlines())
+        whole.with_name(f"group-{number}.yaml").write_text("\n".join(lines) + "\n")
+    listed = "".join(f"  - file: group-{number}.yaml\n" for number in range(len(texts)))
+    server = whole.with_name("server.yaml")
+    server.write_text(f"{head}service_groups:\n{listed}")
+    one = whole.with_name(f"group-{len(texts) // 2}.yaml")
+    return server, one, changed(one)
+
+
+def changed(path: Path) -> Path:
+    """A copy in which the first modem has another limit."""
+    text = path.read_text(encoding="utf-8")
+    other = path.with_suffix(".other")
+    more = re.sub(r"cpe_limit: (\d+)", lambda m: f"cpe_limit: {int(m[1]) + 1}", text, count=1)
+    other.write_text(more)
+    return other
+
+
+@dataclass(frozen=True)
+class Bench:
+    """How the program is called."""
+
+    given: argparse.Namespace
+    place: Path
+    tell: watch.Tell
+    stopped: Stopped
+
+    def profile(self, name: str, *words: str) -> Path:
+        return write_profile(self.place / f"{name}.yaml", self.given.profile, *words)
+
+    def __call__(self, what: str, config: Path, *words: str) -> list[Json]:
+        """The runs, each with what it is part of. Empty where nothing was measured."""
+        given = self.given
+        command = [str(program("vcmts-bench-changes")), "--what", what, "--config", str(config)]
+        command += ["--runs", str(given.runs), "--milliseconds", str(given.milliseconds)]
+        command += ["--changes", str(given.changes), "--share", str(given.share), *words]
+        status, report = bench_common.measured(command, self.place, self.tell, self.stopped)
+        if report is None or status != 0:
+            raise MistakeError(f"vcmts-bench-changes --what {what} ended with status {status}")
+        about = {key: report[key] for key in ("host", "groups", "rate_gbps")}
+        return [{**run, **about} for run in report["results"]]
+
+
+def measure_changes(bench: Bench) -> list[Json]:
+    return bench("changes", bench.profile("one"))
+
+
+def measure_coming(bench: Bench) -> list[Json]:
+    return bench("coming", bench.profile("two", "--groups", "2", *DEVICES))
+
+
+def low(rate: int = LOW_RATE) -> tuple[str, ...]:
+    return ("--rate", str(rate), "--upstream-rate", str(LOW_UPSTREAM_RATE))
+
+
+def measure_reload(bench: Bench) -> list[Json]:
+    server, one, other = own_files(bench.profile("many", "--groups", str(bench.given.groups)))
+    return bench("reload", server, "--file", str(one), "--other", str(other), *low())
+
+
+def measure_many(bench: Bench) -> list[Json]:
+    many = bench.profile("many", "--groups", str(bench.given.groups))
+    return bench("plain", bench.profile("one"), *low()) + bench("plain", many, *low())
+
+
+def measure_cores(bench: Bench) -> list[Json]:
+    layout = ("--layout", "combined", "--cores", "0,1", "--main-core", "0")
+    two = bench.profile("cores", "--groups", "2", *layout)
+    return bench("plain", bench.profile("one")) + bench("plain", two)
+
+
+MEASURED: dict[str, Callable[[Bench], list[Json]]] = {
+    "changes": measure_changes,
+    "coming": measure_coming,
+    "reload": measure_reload,
+    "many": measure_many,
+    "cores": measure_cores,
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A value a run, and what it is to be."""
+
+    what: str
+    values: list[float]
+    at_most: float | None = None
+    at_least: float | None = None
+
+    @property
+    def goal(self) -> str:
+        if self.at_most is not None:
+            return f"<= {self.at_most:g}"
+        return "-" if self.at_least is None else f">= {self.at_least:g}"
+
+    @property
+    def verdict(self) -> str:
+        middle = median(self.values)
+        if self.at_most is not None:
+            return "reached" if middle <= self.at_most else "missed"
+        if self.at_least is not None:
+            return "reached" if middle >= self.at_least else "missed"
+        return "-"
+
+    def as_json(self) -> Json:
+        return {
+            "what": self.what,
+            "median": median(self.values),
+            "min": min(self.values),
+            "max": max(self.values),
+            "goal": self.goal,
+            "verdict": self.verdict,
+            "values": self.values,
+        }
+
+
+def of(runs: list[Json], what: str, groups: int | None = None) -> list[Json]:
+    return [r for r in runs if r["what"] == what and groups in (None, r["groups"])]
+
+
+def ratios(above: list[float], below: list[float]) -> list[float]:
+    """Of runs that stand side by side."""
+    return [a / b for a, b in zip(above, below, strict=True) if b > 0]
+
+
+def p99_9(runs: list[Json]) -> list[float]:
+    return [run["latency_us"]["p99_9"] for run in runs]
+
+
+def cycles(runs: list[Json]) -> list[float]:
+    return [run["cycles_per_packet"] for run in runs]
+
+
+def longest_steps(runs: list[Json]) -> list[float]:
+    return [max((s["max"] for s in run["steps_us"].values()), default=0.0) for run in runs]
+
+
+def pauses(runs: list[Json]) -> list[float]:
+    return [float(run["rounds_us"]["above_100"]) for run in runs]
+
+
+def lost(runs: list[Json]) -> list[float]:
+    return [float(run["lost"] + run["wrong"]) for run in runs]
+
+
+def figures_changes(runs: list[Json], given: argparse.Namespace) -> Iterator[Figure]:
+    plain, busy = of(runs, "plain"), of(runs, "changes")
+    rates = [run["changes_per_second"] for run in busy]
+    yield Figure("changes a second", rates, at_least=0.99 * given.changes)
+    yield Figure("packets lost or wrong", lost(busy), at_most=0)
+    yield Figure("latency at 99.9 %, us, without", p99_9(plain))
+    yield Figure("latency at 99.9 %, us, with", p99_9(busy))
+    yield Figure("the one over the other", ratios(p99_9(busy), p99_9(plain)), at_most=1.5)
+    yield Figure("cycles a packet, with over without", ratios(cycles(busy), cycles(plain)))
+    yield Figure("longest step of a worker, us", longest_steps(busy), at_most=50)
+    for kind in busy[0]["requests"]:
+        asked = [run["requests"][kind] for run in busy]
+        yield Figure(f"{kind}: answered after, us", [a["answer_us"]["p50"] for a in asked])
+        yield Figure(f"{kind}: work, us", [a["work_us"]["p50"] for a in asked])
+        yield Figure(f"{kind}: refused", [float(a["refused"]) for a in asked], at_most=0)
+
+
+def figures_coming(runs: list[Json], given: argparse.Namespace) -> Iterator[Figure]:
+    del given
+    plain, busy = of(runs, "plain"), of(runs, "coming")
+    yield Figure("a group comes, ms", [median(r["coming_ms"]) for r in busy], at_most=150)
+    yield Figure("work of it, ms", [median(r["coming_work_ms"]) for r in busy])
+    yield Figure("packets lost or wrong", lost(busy), at_most=0)
+    yield Figure("longest step of a worker, us", longest_steps(busy), at_most=100)
+    yield Figure("rounds above 100 us, without", pauses(plain))
+    yield Figure("rounds above 100 us, with", pauses(busy))
+
+
+def figures_reload(runs: list[Json], given: argparse.Namespace) -> Iterator[Figure]:
+    del given
+    busy = of(runs, "reload")
+    yield Figure("one modem differs, ms", [median(r["reload_ms"]) for r in busy], at_most=50)
+    yield Figure("work of it, ms", [median(r["reload_work_ms"]) for r in busy])
+    yield Figure("packets lost or wrong", lost(busy), at_most=0)
+    yield Figure("longest step of a worker, us", longest_steps(busy), at_most=50)
+
+
+def figures_many(runs: list[Json], given: argparse.Namespace) -> Iterator[Figure]:
+    one, many = of(runs, "plain", 1), of(runs, "plain", given.groups)
+    yield Figure("cycles a packet, one group", cycles(one))
+    yield Figure(f"cycles a packet, {given.groups} groups", cycles(many))
+    yield Figure("the other over the one", ratios(cycles(many), cycles(one)), at_most=1.3)
+
+
+def figures_cores(runs: list[Json], given: argparse.Namespace) -> Iterator[Figure]:
+    del given
+    one, two = of(runs, "plain", 1), of(runs, "plain", 2)
+    yield Figure("cycles a packet, one group on one core", cycles(one))
+    yield Figure("cycles a packet, two groups on two cores", cycles(two))
+    doubled = [2 * ratio for ratio in ratios(cycles(one), cycles(two))]
+    yield Figure("packets a second, two over one", doubled, at_least=1.9)
+
+
+FIGURES: dict[str, Callable[[list[Json], argparse.Namespace], Iterator[Figure]]] = {
+    "changes": figures_changes,
+    "coming": figures_coming,
+    "reload": figures_reload,
+    "many": figures_many,
+    "cores": figures_cores,
+}
+TITLES = {
+    "changes": "single changes beside traffic",
+    "coming": "a group comes to one with traffic",
+    "reload": "the configuration read again",
+    "many": "many groups at a low rate",
+    "cores": "two groups on two cores",
+}
+
+
+def table(case: str, found: list[Figure]) -> Table:
+    out = Table(title=TITLES[case], title_justify="left")
+    for name in ("", "median", "min", "max", "goal", ""):
+        out.add_column(name, justify="left" if name == "" else "right")
+    for figure in found:
+        values = (median(figure.values), min(figure.values), max(figure.values))
+        out.add_row(figure.what, *(f"{v:,.2f}" for v in values), figure.goal, figure.verdict)
+    return out
+
+
+def check(given: argparse.Namespace) -> None:
+    bench_common.check(given)
+    for option, (least, most) in LIMITS.items():
+        found = getattr(given, option)
+        if not least <= found <= most:
+            raise MistakeError(f"--{option}: found {found}, allowed: {least} to {most}")
+
+
+def main(given: argparse.Namespace) -> int:
+    check(given)
+    cases = [case for case in CASES if not given.only or case in given.only]
+    started, results, host, status = now(), [], None, 0
+    console = Console(file=sys.stdout)
+    with folder() as place, stoppable() as stopped:
+        for case in cases:
+            with progress(f"bench changes: {case}", 1) as shown:
+                bench = Bench(given, place, watch.on(shown), stopped)
+                try:
+                    runs = MEASURED[case](bench)
+                except MistakeError as mistake:
+                    complain(str(mistake))
+                    status = 1
+            if stopped.asked or status != 0:
+                break
+            host = runs[0]["host"]
+            found = list(FIGURES[case](runs, given))
+            results.append(
+                {"case": case, "figures": [f.as_json() for f in found], "measured": runs}
+            )
+            console.print(table(case, found))
+        if host is None:
+            return bench_common.nothing(stopped, status)
+        measurement = Measurement(
+            kind="changes",
+            command=bench_common.called(),
+            configuration=given.profile,
+            host=host,
+            results=results,
+            started=started,
+        )
+        return bench_common.store(measurement, given.json, stopped, status)
