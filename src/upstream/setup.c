@@ -9,6 +9,7 @@
 #include "upstream/upstream.h"
 
 #define MAX_SLOTS 8192 /* windows in which something waits, at a time */
+#define SPARE_SLOTS 64 /* of those in which it is too much: it is given up behind the burst only */
 
 /* In the stock, in a burst of the list, in the crypto device, and in line for the network port. */
 #define MOVING_FRAMES (US_STOCK + PIPELINE_CAPACITY + US_TRANSMIT_CAPACITY)
@@ -64,11 +65,14 @@ int us_pools_check(const struct service_group *sg, const struct us_resources *r)
 	       pool_check("pieces", r->pieces, b.pieces);
 }
 
-static int slots_create(struct upstream *u) {
+/* No more than buffers that may wait, as there is one in each at least. */
+static int slots_create(struct upstream *u, const struct service_group *sg) {
+	struct us_buffers most = us_buffers_within(sg, u->r.room, held_of(sg, &u->r));
 	uint32_t half = u->tables.session_count / 2;
 	uint32_t sessions = u->r.room != NULL ? half : u->tables.session_count;
 	uint32_t wanted = u->tables.stream_count + sessions * US_PSP_FLOWS;
-	uint32_t count = RTE_MIN(wanted, (uint32_t)MAX_SLOTS);
+	uint32_t count = RTE_MIN(RTE_MIN(wanted, (uint32_t)MAX_SLOTS),
+				 most.held_packets + SPARE_SLOTS);
 
 	u->slots.all = rte_zmalloc("order", count * sizeof(*u->slots.all), RTE_CACHE_LINE_SIZE);
 	if (u->slots.all == NULL) {
@@ -135,7 +139,7 @@ struct upstream *upstream_create(const struct service_group *sg, const struct us
 	u->transmit.vlan = sg->network.vlan;
 	if (us_tables_create(&u->tables, sg, r->room, r->sessions) != 0 ||
 	    us_requests_create(&u->requests, sg->id, u->tables.modem_count) != 0 ||
-	    slots_create(u) != 0 || holds_create(u) != 0) {
+	    slots_create(u, sg) != 0 || holds_create(u) != 0) {
 		upstream_free(u);
 		return NULL;
 	}
