@@ -25,6 +25,8 @@
 #define HAND_OVER_MIN 256
 #define DEPI_FRAMES_MIN 8192
 #define SYSTEM_MB 32 /* what DPDK and its drivers take for themselves */
+#define PIECE_MB 256u /* of memory that is asked for at once: a pool of buffers is mostly in one, */
+#define PIECE_TABLES 4 /* and so many times the tables of a group are */
 #define SPARE 1024 /* upstream, of each pool: what drivers keep, and the rings of a replay */
 
 /* What is asked for of each pool. */
@@ -267,6 +269,14 @@ unsigned server_memory_mb(const struct server_config *config, const struct serve
 	}
 	bytes += (server_config_most(config) - config->group_count) * largest;
 	return SYSTEM_MB + (unsigned)(bytes >> 20);
+}
+
+unsigned server_memory_piece_mb(const struct server_config *config) {
+	uint64_t largest = 0;
+
+	for (size_t g = 0; g < config->group_count; g++)
+		largest = RTE_MAX(largest, tables_memory(&config->groups[g]));
+	return RTE_MAX((unsigned)(PIECE_TABLES * largest >> 20), PIECE_MB);
 }
 
 int server_pools_create(struct server_pools *p, const struct server_config *config,

@@ -42,6 +42,9 @@ struct server_pools {
  * may be NULL: then each group has ports of its own. */
 unsigned server_memory_mb(const struct server_config *config, const struct server_ports *ports);
 
+/* Memory in MB in which the largest of its tables finds its place, whatever is there already. */
+unsigned server_memory_piece_mb(const struct server_config *config);
+
 /* Packets that may be in the queues of a group at a time, and between its upper and lower MAC. */
 uint32_t server_queued_max(const struct server_config *config, const struct service_group *sg);
 uint32_t server_hand_over_max(const struct server_config *config);
