@@ -23,6 +23,7 @@
 #define HELD_MORE 500000 /* likewise bytes, to what one group has for itself */
 #define HAND_OVER_MAX 2048 /* as the next: packets of a group */
 #define HAND_OVER_MIN 256
+#define MOVING_MIN 512 /* buffers of a group on their way upstream */
 #define DEPI_FRAMES_MIN 8192
 #define SYSTEM_MB 32 /* what DPDK and its drivers take for themselves */
 #define PIECE_MB 256u /* of memory that is asked for at once: a pool of buffers is mostly in one, */
@@ -59,6 +60,12 @@ uint32_t server_held_max(const struct server_config *config, const struct servic
 	return (uint32_t)RTE_MAX(share, (uint64_t)sg->upstream.held_by_modem);
 }
 
+uint32_t server_moving_max(const struct server_config *config) {
+	size_t share = US_QUEUED / server_config_most(config);
+
+	return (uint32_t)RTE_MAX(share, (size_t)MOVING_MIN);
+}
+
 /* In the queues, between the MACs, in the crypto device and in open DEPI frames. */
 static unsigned group_packets(const struct server_config *config, const struct service_group *sg) {
 	unsigned lower = server_hand_over_max(config) + DS_LOWER_LIMIT + PIPELINE_BURST;
@@ -90,7 +97,8 @@ struct pool_needs server_group_needs(const struct server_config *config,
 
 	if (!layout_has_upstream(sg))
 		return n;
-	up = us_buffers_within(sg, &room, server_held_max(config, sg));
+	up = us_buffers_within(sg, &room, server_held_max(config, sg),
+			       server_moving_max(config));
 	n.uepi = up.packets;
 	n.frames = up.frames;
 	n.pieces = up.pieces;

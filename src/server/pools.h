@@ -52,6 +52,9 @@ uint32_t server_hand_over_max(const struct server_config *config);
 /* Bytes of each kind of buffers that may wait for missing parts in the upstream of a group. */
 uint32_t server_held_max(const struct server_config *config, const struct service_group *sg);
 
+/* Buffers that are on their way in each upstream. */
+uint32_t server_moving_max(const struct server_config *config);
+
 /* All but `linear`, in the zeroed `p`. Returns 0, or -1 after a message. To be freed by
  * server_pools_free() in either case. */
 int server_pools_create(struct server_pools *p, const struct server_config *config,
