@@ -97,8 +97,7 @@ struct pool_needs server_group_needs(const struct server_config *config,
 
 	if (!layout_has_upstream(sg))
 		return n;
-	up = us_buffers_within(sg, &room, server_held_max(config, sg),
-			       server_moving_max(config));
+	up = us_buffers_within(sg, &room, server_held_max(config, sg), server_moving_max(config));
 	n.uepi = up.packets;
 	n.frames = up.frames;
 	n.pieces = up.pieces;

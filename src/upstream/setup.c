@@ -82,8 +82,8 @@ static int slots_create(struct upstream *u, const struct service_group *sg) {
 	uint32_t half = u->tables.session_count / 2;
 	uint32_t sessions = u->r.room != NULL ? half : u->tables.session_count;
 	uint32_t wanted = u->tables.stream_count + sessions * US_PSP_FLOWS;
-	uint32_t count = RTE_MIN(RTE_MIN(wanted, (uint32_t)MAX_SLOTS),
-				 most.held_packets + SPARE_SLOTS);
+	uint32_t count =
+		RTE_MIN(RTE_MIN(wanted, (uint32_t)MAX_SLOTS), most.held_packets + SPARE_SLOTS);
 
 	u->slots.all = rte_zmalloc("order", count * sizeof(*u->slots.all), RTE_CACHE_LINE_SIZE);
 	if (u->slots.all == NULL) {

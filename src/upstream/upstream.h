@@ -78,7 +78,8 @@ struct us_resources {
 	struct rte_mempool *frames; /* for frames: US_FRAME_ROOM bytes behind the headroom */
 	struct rte_mempool *pieces; /* for mbufs attached to others, no data room */
 	uint32_t held; /* bytes, in the place of the configuration's; 0: as that says */
-	uint32_t moving; /* buffers, in the place of US_QUEUED, and half as many for the network port; 0: those */
+	uint32_t
+		moving; /* buffers, in the place of US_QUEUED, and half as many for the network port; 0: those */
 	struct clock *clock;
 	const struct group_room *room; /* for changes; NULL: none but what the group has */
 };
