@@ -110,6 +110,7 @@ static int start(const struct server *s, const struct server_config *config) {
 		.program = "vcmtsd",
 		.main_core = config->main_core,
 		.memory_mb = server_memory_mb(config, &s->ports),
+		.memory_piece_mb = server_memory_piece_mb(config),
 		.telemetry = true,
 	};
 
@@ -207,15 +208,20 @@ static bool touch(const char *path) {
 	return f != NULL && fclose(f) == 0;
 }
 
-static void say_serving(const struct server_config *config) {
-	const struct service_group *sg = &config->groups[0];
+static void say_serving(const struct server *s) {
+	const struct service_group *sg = s->groups[0].sg;
+	size_t modems = 0, channels = 0;
 
-	if (config->group_count == 1)
+	for (unsigned g = 0; g < s->group_count; g++)
+		modems += s->groups[g].live.modems;
+	for (size_t c = 0; c < sg->channel_count; c++)
+		channels += channel_is_there(&sg->channels[c]);
+	if (s->group_count == 1)
 		fprintf(stderr, "vcmtsd: serving service group %u: %zu modems, %zu channels\n",
-			sg->id, sg->modem_count, sg->channel_count);
+			sg->id, modems, channels);
 	else
-		fprintf(stderr, "vcmtsd: serving service groups: %zu, with %zu modems\n",
-			config->group_count, modems_of(config));
+		fprintf(stderr, "vcmtsd: serving service groups: %u, with %zu modems\n",
+			s->group_count, modems);
 }
 
 static int serve_and_report(struct server *s, const struct run_options *o, struct reload *r,
@@ -223,7 +229,7 @@ static int serve_and_report(struct server *s, const struct run_options *o, struc
 	double seconds;
 
 	run_control_say(control);
-	say_serving(s->config);
+	say_serving(s);
 	if (o->ready != NULL && !touch(o->ready))
 		return EXIT_MISTAKE;
 	seconds = serve(s, r, control, o->duration_ns);
@@ -233,13 +239,14 @@ static int serve_and_report(struct server *s, const struct run_options *o, struc
 }
 
 /* On an EAL that runs. */
-static int run(struct server *s, const struct run_options *o, const struct server_config *config,
+static int run(struct server *s, const struct run_options *o, struct server_config *config,
 	       struct run_control *control) {
 	struct reload r;
 	int status = wire(s, config);
 
 	if (status != 0)
 		return status;
+	server_config_shed(config); /* the groups in service have copies */
 	server_account(s, !o->no_cycles);
 	s->report_flows = o->flows;
 	if (server_latency(s, o->latency) != 0)

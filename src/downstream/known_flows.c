@@ -13,6 +13,7 @@
 
 #define FLOWS_A_MODEM ((size_t)128)
 #define FLOWS_MIN ((size_t)4096)
+#define FLOWS_OF_MANY ((size_t)32768) /* from where on it is half as many a modem */
 
 /* What the packets of a burst count for. */
 struct seen {
@@ -117,10 +118,13 @@ uint16_t ds_known_flows(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return n;
 }
 
-/* By default no more than FLOWS_A_MODEM: the cache makes a power of two of what it is asked for. */
+/* By default no more than FLOWS_A_MODEM: the cache makes a power of two of what it is asked for. The more
+ * modems share a group's rate, the fewer flows of each are under way. */
 static uint32_t flow_records(const struct service_group *sg, size_t modems) {
 	size_t records = RTE_MAX(modems * FLOWS_A_MODEM, FLOWS_MIN);
 
+	if (records > FLOWS_OF_MANY)
+		records = RTE_MAX(records / 2, FLOWS_OF_MANY);
 	if (sg->has_flow_cache)
 		records = sg->flow_cache;
 	else

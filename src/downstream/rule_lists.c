@@ -11,7 +11,8 @@ int rule_lists_create(struct rule_lists *l) {
 	*l = (struct rule_lists){
 		.slots = calloc(2 * FIRST_ROOM, sizeof(*l->slots)),
 		.slot_mask = 2 * FIRST_ROOM - 1,
-		.lines = calloc(SG_MAX_RULES, sizeof(*l->lines)),
+		.lines = calloc(FIRST_ROOM, sizeof(*l->lines)),
+		.line_room = FIRST_ROOM,
 	};
 	if (l->slots != NULL && l->lines != NULL)
 		return 0;
@@ -133,11 +134,30 @@ uint32_t rule_lists_take(struct rule_lists *l, size_t count) {
 	return number;
 }
 
+bool rule_lists_room(struct rule_lists *l, size_t count) {
+	struct rule_line *lines;
+
+	if (count <= l->line_room)
+		return true;
+	lines = reallocarray(l->lines, count, sizeof(*lines));
+	if (lines == NULL) {
+		list_refuse("no memory left", NULL);
+		return false;
+	}
+	l->lines = lines;
+	l->line_room = count;
+	return true;
+}
+
 uint32_t rule_lists_take_classifiers(struct rule_lists *l, const struct modem *m) {
+	if (!rule_lists_room(l, m->classifier_count))
+		return RULE_LIST_NONE;
 	return rule_lists_take(l, rule_lines_classifiers(m, l->lines));
 }
 
 uint32_t rule_lists_take_filters(struct rule_lists *l, const struct filter_group *g) {
+	if (!rule_lists_room(l, g->rule_count))
+		return RULE_LIST_NONE;
 	return rule_lists_take(l, rule_lines_filters(g, l->lines));
 }
 

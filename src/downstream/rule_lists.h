@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,13 +34,17 @@ struct rule_lists {
 	uint32_t used; /* lists that somebody has */
 	size_t rule_count; /* of these */
 	uint32_t builds; /* of rules.h, for names that differ */
-	struct rule_line *lines; /* room for the longest list, to be filled in and taken */
+	struct rule_line *lines; /* to be filled in and taken: see rule_lists_room() */
+	size_t line_room;
 };
 
 /* Empty ones. Returns 0, or -1 after a message. To be freed by rule_lists_free(), also after a failure. */
 int rule_lists_create(struct rule_lists *l);
 
 void rule_lists_free(struct rule_lists *l);
+
+/* Sees to it that l->lines has room for so many. Returns false after a message without memory. */
+bool rule_lists_room(struct rule_lists *l, size_t count);
 
 /* Takes the list of the first `count` of l->lines. Returns its number; RULE_LIST_NONE after a message where
  * memory is short or there are too many lists. */

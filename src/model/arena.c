@@ -30,14 +30,33 @@ struct arena *arena_new(void) {
 	return arena;
 }
 
+static struct chunk *chunk_new(size_t room) {
+	struct chunk *chunk = NULL;
+
+	if (room <= SIZE_MAX - sizeof(*chunk))
+		chunk = calloc(1, sizeof(*chunk) + room);
+	return chunk;
+}
+
+/* What is large has a chunk of its own, before the last one, of which the rest is still to be used. */
+static void *take_large(struct arena *arena, size_t size) {
+	struct chunk *chunk = chunk_new(size);
+
+	if (chunk == NULL)
+		return NULL;
+	chunk->previous = arena->last->previous;
+	arena->last->previous = chunk;
+	return chunk->bytes;
+}
+
 static void *take(struct arena *arena, size_t size) {
 	if (size > arena->room - arena->used) {
 		size_t room = size > arena->next_room ? size : arena->next_room;
 		struct chunk *chunk;
 
-		if (room > SIZE_MAX - sizeof(*chunk))
-			return NULL;
-		chunk = calloc(1, sizeof(*chunk) + room);
+		if (arena->last != NULL && size >= FIRST_CHUNK)
+			return take_large(arena, size);
+		chunk = chunk_new(room);
 		if (chunk == NULL)
 			return NULL;
 		chunk->previous = arena->last;

@@ -84,8 +84,17 @@ const struct server_config *server_config_load_text_again(struct kept_groups **k
 							  const struct server_source *source,
 							  FILE *errors);
 
+/*
+ * When what was returned is needed no longer: remembers of it no more than the next load can make use of, which
+ * are the groups with a file of their own. Harmless where nothing is remembered.
+ */
+void server_config_settle(struct kept_groups **kept);
+
 /* Frees it with its configuration. NULL is harmless. */
 void server_config_forget(struct kept_groups *kept);
+
+/* Frees what the groups have, where others have copies of it. How many they are, and may be, stays. */
+void server_config_shed(struct server_config *config);
 
 /*
  * Frees what a load made. Harmless on a zeroed struct, and on groups that service_group_free() has freed

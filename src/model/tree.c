@@ -3,7 +3,8 @@
  * Composes the tree from libyaml's events.
  *
  * libyaml's own document API keeps about 180 bytes a scalar, which makes gigabytes of a large
- * service group; this tree keeps 32 and the text. An anchor counts only when its node is complete,
+ * service group; this tree keeps 32 and the text,
+ * once for those that are near. An anchor counts only when its node is complete,
  * so that no alias can make a cycle.
  */
 #include "model/tree.h"
@@ -15,6 +16,8 @@
 
 #define MAX_DEPTH 16 /* the deepest value of a service group, a SID, stands at 9 */
 #define MAX_ANCHORS 256
+#define KNOWN_LONGEST 23 /* bytes of a text of which others may be copies */
+#define KNOWN_BITS 6
 
 struct anchor {
 	const char *name;
@@ -36,6 +39,7 @@ struct composer {
 	size_t depth;
 	struct anchor anchors[MAX_ANCHORS];
 	size_t anchor_count;
+	const char *known[KNOWN_LONGEST + 1][1 << KNOWN_BITS]; /* texts, by their length and hash */
 };
 
 static bool tree_refuse(struct composer *composer, uint32_t line, const char *found,
@@ -50,6 +54,25 @@ static uint32_t line_of(const struct composer *composer, const yaml_event_t *eve
 
 static const char *tree_keep(struct composer *composer, const void *text, size_t length) {
 	return arena_text(composer->tree->arena, text, length);
+}
+
+/* Keys and many values come again and again: one of the same text that came last is taken for it. */
+static const char *scalar_keep(struct composer *composer, const unsigned char *text,
+			       size_t length) {
+	uint32_t hash = 0;
+	const char **known, *kept;
+
+	if (length > KNOWN_LONGEST)
+		return tree_keep(composer, text, length);
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ text[i]) * 0x9e3779b1;
+	known = &composer->known[length][hash >> (32 - KNOWN_BITS)];
+	if (*known != NULL && memcmp(*known, text, length) == 0)
+		return *known;
+	kept = tree_keep(composer, text, length);
+	if (kept != NULL)
+		*known = kept;
+	return kept;
 }
 
 static bool define_anchor(struct composer *composer, const char *name, struct node *node) {
@@ -104,7 +127,7 @@ static bool add_scalar(struct composer *composer, const yaml_event_t *event) {
 	if (event->data.scalar.length > UINT32_MAX)
 		return tree_refuse(composer, node->line, "a scalar of over 4 GB", "a short text");
 	node->length = (uint32_t)event->data.scalar.length;
-	node->text = tree_keep(composer, event->data.scalar.value, node->length);
+	node->text = scalar_keep(composer, event->data.scalar.value, node->length);
 	if (anchor != NULL)
 		anchor = tree_keep(composer, anchor, strlen(anchor));
 	if (node->text == NULL || (anchor == NULL && event->data.scalar.anchor != NULL))

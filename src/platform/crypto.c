@@ -14,6 +14,8 @@
 #define DRIVER "crypto_aesni_mb"
 #define CRYPTO_DEPTH_MAX 4096u /* descriptors of a queue pair, 8 bytes each */
 
+#define SESSIONS_A_POOL 64 /* at least */
+
 /* What a pool element holds beside the driver's own session data: its head, a cache line. */
 #define SESSION_OVERHEAD RTE_CACHE_LINE_SIZE
 
@@ -42,22 +44,49 @@ static int device_create(struct docsis_crypto *c, const char *name, unsigned que
 
 static int pools_create(struct docsis_crypto *c, const char *name, unsigned sessions,
 			unsigned ops) {
-	unsigned size = rte_security_session_get_size(c->security) + SESSION_OVERHEAD;
 	char text[RTE_MEMPOOL_NAMESIZE];
 
-	snprintf(text, sizeof(text), "%.12s_ops", name);
+	snprintf(c->name, sizeof(c->name), "%.12s", name);
+	c->sessions_left = sessions;
+	c->sessions_a_pool = RTE_MAX(1 + sessions / CRYPTO_SESSION_POOLS, SESSIONS_A_POOL);
+	snprintf(text, sizeof(text), "%s_ops", c->name);
 	c->ops = rte_crypto_op_pool_create(text, RTE_CRYPTO_OP_TYPE_SYMMETRIC, ops, 256,
 					   DOCSIS_IV_SIZE, large_pages_socket());
-	snprintf(text, sizeof(text), "%.12s_sess", name);
-	c->sessions = rte_mempool_create(text, sessions, size, 0, 0, NULL, NULL, NULL, NULL,
-					 large_pages_socket(), 0);
-	if (c->ops == NULL || c->sessions == NULL) {
-		fprintf(stderr,
-			"crypto device %s: no memory for %u operations and %u sessions: %s\n", name,
-			ops, sessions, rte_strerror(rte_errno));
-		return -1;
+	if (c->ops != NULL)
+		return 0;
+	fprintf(stderr, "crypto device %s: no memory for %u operations: %s\n", name, ops,
+		rte_strerror(rte_errno));
+	return -1;
+}
+
+static struct rte_mempool *session_pool_add(struct docsis_crypto *c) {
+	unsigned size = rte_security_session_get_size(c->security) + SESSION_OVERHEAD;
+	unsigned count = RTE_MIN(c->sessions_left, c->sessions_a_pool);
+	struct rte_mempool *pool;
+	char text[RTE_MEMPOOL_NAMESIZE];
+
+	if (count == 0)
+		return NULL;
+	snprintf(text, sizeof(text), "%s_sess%u", c->name, c->session_pools);
+	pool = rte_mempool_create(text, count, size, 0, 0, NULL, NULL, NULL, NULL,
+				  large_pages_socket(), 0);
+	if (pool == NULL) {
+		fprintf(stderr, "crypto device %s: no memory for %u sessions: %s\n", c->name, count,
+			rte_strerror(rte_errno));
+		return NULL;
 	}
-	return 0;
+	c->sessions_left -= count;
+	c->sessions[c->session_pools++] = pool;
+	return pool;
+}
+
+/* One with a free place; NULL where there is none, and none can be made. */
+static struct rte_mempool *session_pool(struct docsis_crypto *c) {
+	for (unsigned p = 0; p < c->session_pools; p++) {
+		if (!rte_mempool_empty(c->sessions[p]))
+			return c->sessions[p];
+	}
+	return session_pool_add(c);
 }
 
 static int device_start(struct docsis_crypto *c, unsigned queue_pairs, unsigned depth) {
@@ -113,7 +142,9 @@ void *crypto_session(struct docsis_crypto *c, enum crypto_direction direction,
 		.crypto_xform = &cipher,
 	};
 
-	return rte_security_session_create(c->security, &conf, c->sessions);
+	struct rte_mempool *pool = session_pool(c);
+
+	return pool != NULL ? rte_security_session_create(c->security, &conf, pool) : NULL;
 }
 
 void crypto_session_free(struct docsis_crypto *c, void *session) {
@@ -134,6 +165,7 @@ void crypto_close(struct docsis_crypto *c) {
 	rte_cryptodev_close(c->device);
 	rte_eal_hotplug_remove("vdev", name);
 	rte_mempool_free(c->ops);
-	rte_mempool_free(c->sessions);
+	for (unsigned p = 0; p < c->session_pools; p++)
+		rte_mempool_free(c->sessions[p]);
 	memset(c, 0, sizeof(*c));
 }

@@ -21,6 +21,7 @@
 #define DOCSIS_IV_OFFSET (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
 #define DOCSIS_IV_SIZE 16
 #define CRYPTO_OPS_MIN 512
+#define CRYPTO_SESSION_POOLS 32
 
 enum crypto_direction {
 	CRYPTO_DOWNLINK, /* CRC generated, then encrypted: the CMTS sends, a modem receives */
@@ -28,11 +29,16 @@ enum crypto_direction {
 };
 
 struct docsis_crypto {
+	char name[16]; /* as pools begin with */
 	uint8_t device;
 	bool runs;
 	void *security; /* the device's rte_security context */
 	struct rte_mempool *ops; /* rte_crypto_op with room for the IV at DOCSIS_IV_OFFSET */
-	struct rte_mempool *sessions;
+	/* Made when they are needed, as most of what there may be is for changes that never come. */
+	struct rte_mempool *sessions[CRYPTO_SESSION_POOLS];
+	unsigned session_pools;
+	unsigned sessions_left; /* that these pools have no place for */
+	unsigned sessions_a_pool;
 };
 
 /*
@@ -42,8 +48,8 @@ struct docsis_crypto {
 int crypto_open(struct docsis_crypto *c, const char *name, unsigned queue_pairs, unsigned sessions,
 		unsigned ops);
 
-/* A session for AES-128; NULL when none is left or the device refuses. To be given to
- * crypto_session_free() before crypto_close(). */
+/* A session for AES-128; NULL when none is left, memory is short or the device refuses. To be given to
+ * crypto_session_free() before crypto_close(). By one thread at a time. */
 void *crypto_session(struct docsis_crypto *c, enum crypto_direction direction,
 		     const uint8_t key[16]);
 

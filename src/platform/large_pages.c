@@ -50,18 +50,35 @@ static void give_back(char *start, size_t size) {
 		madvise(start + PAGE, size - 2 * PAGE, MADV_DONTNEED);
 }
 
-void large_pages_create(unsigned mb) {
+/* Adds it piece by piece. Returns how much of it the heap has. */
+static size_t add_pieces(char *start, size_t size, size_t piece) {
+	size_t done = 0;
+
+	while (done < size) {
+		/* the last one is no smaller than the others */
+		size_t left = size - done, next = left < 2 * piece ? left : piece;
+
+		if (large_pages_add(start + done, next) != 0)
+			break;
+		give_back(start + done, next);
+		done += next;
+	}
+	return done;
+}
+
+void large_pages_create(unsigned mb, unsigned piece_mb) {
 	size_t size = RTE_ALIGN_CEIL((size_t)mb << 20, PAGE);
+	size_t piece = RTE_ALIGN_CEIL((size_t)piece_mb << 20, PAGE), done = 0;
 	char *start = map(size);
 
 	if (start == NULL)
 		return;
-	if (rte_malloc_heap_create(NAME) != 0 || large_pages_add(start, size) != 0) {
-		munmap(start, size);
-		return;
-	}
-	give_back(start, size);
-	heap_socket = rte_malloc_heap_get_socket(NAME);
+	if (rte_malloc_heap_create(NAME) == 0)
+		done = add_pieces(start, size, piece == 0 ? size : piece);
+	if (done < size)
+		munmap(start + done, size - done);
+	if (done > 0)
+		heap_socket = rte_malloc_heap_get_socket(NAME);
 }
 
 int large_pages_socket(void) {

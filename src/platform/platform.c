@@ -227,7 +227,7 @@ int platform_start(const struct platform_options *o) {
 	}
 	choose_crc();
 	if (!huge_pages && !pci && !o->offline) /* a card knows the memory of the start only */
-		large_pages_create(o->memory_mb);
+		large_pages_create(o->memory_mb, o->memory_piece_mb);
 	return 0;
 }
 

@@ -16,6 +16,7 @@ struct platform_options {
 	const char *devices[PLATFORM_MAX_DEVICES]; /* PCI addresses, or "net_memif0,role=..." */
 	unsigned device_count;
 	unsigned memory_mb; /* needed when there are no huge pages */
+	unsigned memory_piece_mb; /* the system gives no more at once for nothing; 0: all */
 	bool offline; /* speed does not matter: huge pages are not missed */
 	bool telemetry; /* on a socket, where the folder for it can be made */
 };

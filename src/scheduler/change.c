@@ -22,25 +22,32 @@ static uint64_t rate_peak_burst(uint64_t rate) {
 	return burst > SCHEDULER_PEAK_BURST ? burst : SCHEDULER_PEAK_BURST;
 }
 
-/* The longest packet that all of the flow's buckets can hold. */
-static uint16_t flow_max_packet(const struct scheduler *s, const struct scheduler_flow *f) {
+/* The longest packet that all of the flow's own buckets can hold. */
+static uint16_t flow_own_max_packet(const struct scheduler_flow *f) {
 	uint64_t most = SCHEDULER_PACKET_MAX;
-	const struct modem *m = &s->modems[f->modem];
 
 	if (f->sustained.rate != 0 && f->sustained.burst < most)
 		most = f->sustained.burst;
 	if (f->peak != 0 && rate_peak_burst(f->peak) < most)
 		most = rate_peak_burst(f->peak);
-	if (m->aggregate.cost != 0 && m->max_packet < most)
-		most = m->max_packet;
 	return (uint16_t)most;
 }
 
-static uint8_t flow_rates(const struct scheduler *s, const struct scheduler_flow *f) {
+static uint8_t flow_own_rates(const struct scheduler_flow *f) {
 	return (uint8_t)((f->sustained.rate != 0 ? FLOW_SUSTAINED : 0) |
 			 (f->peak != 0 ? FLOW_PEAK : 0) |
-			 (s->modems[f->modem].aggregate.cost != 0 ? FLOW_AGGREGATE : 0) |
 			 (f->reserved != 0 ? FLOW_RESERVATION : 0));
+}
+
+/* The flow has to keep the limit of its modem, too. */
+static void flow_limit(struct scheduler *s, uint32_t flow, const struct modem *m) {
+	const bool limited = m->aggregate.cost != 0;
+	struct flow *f = &s->flows[flow];
+
+	f->max_packet = s->own_max_packet[flow];
+	if (limited && m->max_packet < f->max_packet)
+		f->max_packet = (uint16_t)m->max_packet;
+	f->rates = (uint8_t)((f->rates & ~FLOW_AGGREGATE) | (limited ? FLOW_AGGREGATE : 0));
 }
 
 /* The class of the modem's flows with the same group and priority, or a free one. */
@@ -122,10 +129,11 @@ static void flow_fill(struct scheduler *s, uint32_t flow, const struct scheduler
 	f->buffers[0] = set->min_buffer;
 	f->buffers[1] = set->buffer;
 	f->buffers[2] = set->max_buffer;
-	f->max_packet = flow_max_packet(s, set);
+	s->own_max_packet[flow] = flow_own_max_packet(set);
 	f->aqm = (uint8_t)set->aqm;
 	f->header_bytes = (uint8_t)set->header_bytes;
-	f->rates = flow_rates(s, set);
+	f->rates = flow_own_rates(set);
+	flow_limit(s, flow, &s->modems[set->modem]);
 	settings_bucket(&f->sustained, set->sustained.rate, set->sustained.burst, s->now);
 	settings_bucket(&f->peak, set->peak, rate_peak_burst(set->peak), s->now);
 	reserve_set(s, r, byte_cost(set->reserved));
@@ -135,6 +143,7 @@ static void flow_fill(struct scheduler *s, uint32_t flow, const struct scheduler
 const char *scheduler_set_flow(struct scheduler *s, uint32_t flow,
 			       const struct scheduler_flow *set) {
 	struct flow *f;
+	uint8_t aqm;
 	bool anew;
 
 	if (flow >= s->flow_count)
@@ -146,6 +155,7 @@ const char *scheduler_set_flow(struct scheduler *s, uint32_t flow,
 	if (set->group == SCHEDULER_NONE && f->packets > 0)
 		return "a flow with packets cannot be put out of use";
 	anew = f->state == FLOW_UNUSED;
+	aqm = f->aqm;
 	if (anew) {
 		flow_begin(s, flow);
 	} else {
@@ -159,8 +169,7 @@ const char *scheduler_set_flow(struct scheduler *s, uint32_t flow,
 		flow_fill(s, flow, set);
 		f->state = FLOW_IDLE;
 	}
-	aqm_set(&s->aqm[flow], set, anew || set->aqm != s->flow_settings[flow].aqm, s->now);
-	s->flow_settings[flow] = *set;
+	aqm_set(&s->aqm[flow], set, anew || set->aqm != aqm, s->now);
 	if (f->packets > 0)
 		turns_enter(s, flow, s->now);
 	return NULL;
@@ -178,10 +187,8 @@ const char *scheduler_set_modem(struct scheduler *s, uint32_t modem,
 	m->aggregate.full_at = less(m->aggregate.full_at, s->now + 2 * m->aggregate.depth);
 	m->max_packet = set->aggregate.burst < SCHEDULER_PACKET_MAX ? (uint32_t)set->aggregate.burst
 								    : SCHEDULER_PACKET_MAX;
-	for (uint32_t f = m->first_flow; f != NONE; f = s->next_of_modem[f]) {
-		s->flows[f].max_packet = flow_max_packet(s, &s->flow_settings[f]);
-		s->flows[f].rates = flow_rates(s, &s->flow_settings[f]);
-	}
+	for (uint32_t f = m->first_flow; f != NONE; f = s->next_of_modem[f])
+		flow_limit(s, f, m);
 	if (!modem_is_open(m)) /* what was waited for may have come */
 		wheel_set(&s->wheel, modem_timer(s, modem), s->now);
 	return NULL;

@@ -229,7 +229,7 @@ struct scheduler {
 	uint64_t random;
 	struct delays delays[SCHEDULER_PRIORITIES];
 	uint64_t (*drops)[SCHEDULER_VERDICTS]; /* by flow */
-	struct scheduler_flow *flow_settings; /* as they were given */
+	uint16_t *own_max_packet; /* by flow: what it is without the limit of its modem */
 	uint32_t *next_of_modem; /* by flow */
 	/* Memory of the clusters: twice, as groups move from one half to the other. */
 	uint32_t *present;

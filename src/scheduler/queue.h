@@ -7,10 +7,11 @@
 
 #include "scheduler/internal.h"
 
-/* Chunks for `packets` in the queues of `flows`: all full but the first and the last of each
- * flow, and none empty. */
+/* Chunks for `packets` in the queues of `flows`: all full but the first and the last of each flow, and none
+ * empty. N packets of a flow are in (N + 4) / 3 at most, as two places may be free at either end. */
 static inline size_t queue_chunks(size_t packets, size_t flows) {
-	size_t most = packets / CHUNK_PACKETS + 2 * flows + 1;
+	size_t free_places = 2 * (CHUNK_PACKETS - 1) * flows;
+	size_t most = (packets + free_places) / CHUNK_PACKETS + 1;
 
 	return packets < most ? packets : most;
 }

@@ -41,11 +41,11 @@ static bool scheduler_allocate(struct scheduler *s) {
 	s->reserves = calloc(s->flow_count, sizeof(*s->reserves));
 	s->aqm = calloc(s->flow_count, sizeof(*s->aqm));
 	s->drops = calloc(s->flow_count, sizeof(*s->drops));
-	s->flow_settings = calloc(s->flow_count, sizeof(*s->flow_settings));
+	s->own_max_packet = calloc(s->flow_count, sizeof(*s->own_max_packet));
 	s->next_of_modem = calloc(s->flow_count, sizeof(*s->next_of_modem));
 	return s->flows != NULL && s->chunks != NULL && s->classes != NULL && s->modems != NULL &&
 	       s->groups != NULL && s->channels != NULL && s->reserves != NULL && s->aqm != NULL &&
-	       s->drops != NULL && s->flow_settings != NULL && s->next_of_modem != NULL &&
+	       s->drops != NULL && s->own_max_packet != NULL && s->next_of_modem != NULL &&
 	       clusters_create(s) && leads_create(s) &&
 	       wheel_create(&s->wheel, 2 * s->flow_count + s->modem_count + 2 * s->channel_count) ==
 		       0;
@@ -133,7 +133,7 @@ void scheduler_free(struct scheduler *s) {
 	free(s->reserves);
 	free(s->aqm);
 	free(s->drops);
-	free(s->flow_settings);
+	free(s->own_max_packet);
 	free(s->next_of_modem);
 	free(s);
 }

@@ -52,6 +52,7 @@ int server_group_make(struct server *s, unsigned group, const struct service_gro
 		.queued_max = server_queued_max(s->config, sg),
 		.hand_over_max = server_hand_over_max(s->config),
 		.held_max = server_held_max(s->config, sg),
+		.moving_max = server_moving_max(s->config),
 		.crypto = &s->crypto,
 		.crypto_queues = {(uint16_t)(group * SERVER_GROUP_QUEUES),
 				  (uint16_t)(group * SERVER_GROUP_QUEUES + 1)},

@@ -23,8 +23,11 @@
 #define HELD_MORE 500000 /* likewise bytes, to what one group has for itself */
 #define HAND_OVER_MAX 2048 /* as the next: packets of a group */
 #define HAND_OVER_MIN 256
+#define MOVING_MIN 512 /* buffers of a group on their way upstream */
 #define DEPI_FRAMES_MIN 8192
 #define SYSTEM_MB 32 /* what DPDK and its drivers take for themselves */
+#define PIECE_MB 256u /* of memory that is asked for at once: a pool of buffers is mostly in one, */
+#define PIECE_TABLES 4 /* and so many times the tables of a group are */
 #define SPARE 1024 /* upstream, of each pool: what drivers keep, and the rings of a replay */
 
 /* What is asked for of each pool. */
@@ -55,6 +58,12 @@ uint32_t server_held_max(const struct server_config *config, const struct servic
 	if (sg->upstream.held_given || share > sg->upstream.held)
 		return sg->upstream.held;
 	return (uint32_t)RTE_MAX(share, (uint64_t)sg->upstream.held_by_modem);
+}
+
+uint32_t server_moving_max(const struct server_config *config) {
+	size_t share = US_QUEUED / server_config_most(config);
+
+	return (uint32_t)RTE_MAX(share, (size_t)MOVING_MIN);
 }
 
 /* In the queues, between the MACs, in the crypto device and in open DEPI frames. */
@@ -88,7 +97,7 @@ struct pool_needs server_group_needs(const struct server_config *config,
 
 	if (!layout_has_upstream(sg))
 		return n;
-	up = us_buffers_within(sg, &room, server_held_max(config, sg));
+	up = us_buffers_within(sg, &room, server_held_max(config, sg), server_moving_max(config));
 	n.uepi = up.packets;
 	n.frames = up.frames;
 	n.pieces = up.pieces;
@@ -267,6 +276,14 @@ unsigned server_memory_mb(const struct server_config *config, const struct serve
 	}
 	bytes += (server_config_most(config) - config->group_count) * largest;
 	return SYSTEM_MB + (unsigned)(bytes >> 20);
+}
+
+unsigned server_memory_piece_mb(const struct server_config *config) {
+	uint64_t largest = 0;
+
+	for (size_t g = 0; g < config->group_count; g++)
+		largest = RTE_MAX(largest, tables_memory(&config->groups[g]));
+	return RTE_MAX((unsigned)(PIECE_TABLES * largest >> 20), PIECE_MB);
 }
 
 int server_pools_create(struct server_pools *p, const struct server_config *config,

@@ -42,12 +42,18 @@ struct server_pools {
  * may be NULL: then each group has ports of its own. */
 unsigned server_memory_mb(const struct server_config *config, const struct server_ports *ports);
 
+/* Memory in MB in which the largest of its tables finds its place, whatever is there already. */
+unsigned server_memory_piece_mb(const struct server_config *config);
+
 /* Packets that may be in the queues of a group at a time, and between its upper and lower MAC. */
 uint32_t server_queued_max(const struct server_config *config, const struct service_group *sg);
 uint32_t server_hand_over_max(const struct server_config *config);
 
 /* Bytes of each kind of buffers that may wait for missing parts in the upstream of a group. */
 uint32_t server_held_max(const struct server_config *config, const struct service_group *sg);
+
+/* Buffers that are on their way in each upstream. */
+uint32_t server_moving_max(const struct server_config *config);
 
 /* All but `linear`, in the zeroed `p`. Returns 0, or -1 after a message. To be freed by
  * server_pools_free() in either case. */

@@ -62,6 +62,7 @@ static bool load_and_take(struct reload *r) {
 		return false;
 	}
 	good = server_reconfigure(r->server, next, said);
+	server_config_settle(&r->kept);
 	snprintf(r->line, sizeof(r->line), "%s: %s%s", r->path, good ? "read again: " : "", said);
 	return good;
 }

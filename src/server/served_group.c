@@ -108,6 +108,7 @@ static int upstream_setup(struct served_group *g, const struct group_resources *
 		.frames = given->pools->frames,
 		.pieces = given->pools->pieces,
 		.held = given->held_max,
+		.moving = given->moving_max,
 		.clock = &given->upstream->clock,
 	};
 

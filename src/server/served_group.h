@@ -29,6 +29,7 @@ struct group_resources {
 	uint32_t queued_max; /* packets in its queues */
 	uint32_t hand_over_max; /* packets between upper and lower MAC */
 	uint32_t held_max; /* bytes that wait in its upstream */
+	uint32_t moving_max; /* buffers that are on their way in it */
 	struct docsis_crypto *crypto;
 	uint16_t crypto_queues[2]; /* of the crypto device: downstream, upstream */
 	struct worker *upper, *lower, *upstream; /* they may be the same */

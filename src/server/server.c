@@ -105,6 +105,19 @@ static int shares_create(struct server *s) {
 	return server_shares_create(&s->shares, &site);
 }
 
+/* What the ports are called is the groups' own from now on: the configuration need not live on. */
+static void ports_of_groups(struct server *s) {
+	for (unsigned g = 0; g < s->group_count; g++) {
+		for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
+			unsigned index = s->ports.of[g][role];
+
+			if (index != SERVER_NO_PORT && s->ports.list[index].device != NULL)
+				s->ports.list[index].device =
+					device_port(s->groups[g].sg, role)->device;
+		}
+	}
+}
+
 int server_serve(struct server *s) {
 	struct shares_site site;
 
@@ -123,6 +136,7 @@ int server_serve(struct server *s) {
 		s->groups[g].there = true;
 		s->sessions_seconds += s->groups[g].sessions_seconds;
 	}
+	ports_of_groups(s);
 	server_name_workers(s);
 	site = server_site(s);
 	return server_shares_send(&s->shares, &site);

@@ -86,7 +86,7 @@ static struct rte_mbuf *unit_step(struct upstream *u) {
  * in the line to the network port beside those that are in the crypto device. */
 static bool joined_has_room(const struct upstream *u, uint16_t kept) {
 	return kept < 2 * PIPELINE_BURST &&
-	       u->transmit.count + u->decrypt.in_crypto + kept < US_TRANSMIT_CAPACITY / 2;
+	       u->transmit.count + u->decrypt.in_crypto + kept < u->transmit.most;
 }
 
 /* Behind what came in the burst, from the queue: what is not a unit goes on as it is. */

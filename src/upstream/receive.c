@@ -11,14 +11,14 @@
 #define BACKLOG 64
 #define IN_CRYPTO 512
 
-/* What is held has a limit of its own; what is on its way keeps within US_QUEUED. */
+/* What is held has a limit of its own; what is on its way keeps within `most_queued`. */
 static bool list_has_room(const struct upstream *u) {
 	const struct queue *bursts = &u->list.queues[US_BURSTS];
 	const struct queue *segments = &u->list.queues[US_SEGMENTS];
 
 	return bursts->count < BACKLOG && segments->count < BACKLOG &&
-	       bursts->buffers + segments->buffers < US_QUEUED &&
-	       u->decrypt.in_crypto < IN_CRYPTO && u->transmit.count < US_TRANSMIT_CAPACITY / 2;
+	       bursts->buffers + segments->buffers < u->receive.most_queued &&
+	       u->decrypt.in_crypto < IN_CRYPTO && u->transmit.count < u->transmit.most;
 }
 
 /* Whether what was received has come as far as what waits for it. */

@@ -9,6 +9,7 @@ struct rte_mbuf;
 
 struct us_receive {
 	bool closed; /* nothing more is received */
+	uint32_t most_queued; /* buffers in the queues, from where on nothing is received */
 	uint64_t empty_at; /* ns: what had come to the port by then was received */
 	/* of a ring: when it was asked, and how often the port behind it had been found empty by then */
 	uint64_t asked_at;

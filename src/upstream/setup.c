@@ -9,9 +9,12 @@
 #include "upstream/upstream.h"
 
 #define MAX_SLOTS 8192 /* windows in which something waits, at a time */
+#define SPARE_SLOTS 64 /* of those in which it is too much: it is given up behind the burst only */
 
 /* In the stock, in a burst of the list, in the crypto device, and in line for the network port. */
-#define MOVING_FRAMES (US_STOCK + PIPELINE_CAPACITY + US_TRANSMIT_CAPACITY)
+static uint32_t moving_frames(uint32_t moving) {
+	return US_STOCK + PIPELINE_CAPACITY + US_TRANSMIT_CAPACITY / 2 + moving / 2;
+}
 
 uint32_t us_packet_room(const struct service_group *sg) {
 	uint32_t frame = sg->rphy.mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN;
@@ -20,7 +23,7 @@ uint32_t us_packet_room(const struct service_group *sg) {
 }
 
 struct us_buffers us_buffers_within(const struct service_group *sg, const struct group_room *room,
-				    uint32_t held) {
+				    uint32_t held, uint32_t moving) {
 	/* and that of the ranging sessions */
 	uint32_t streams = 1 + (room != NULL ? room->streams : us_room_exact(sg).streams);
 	/* an incomplete frame between two grants is nothing unusual: every stream may have one, and a
@@ -33,19 +36,28 @@ struct us_buffers us_buffers_within(const struct service_group *sg, const struct
 	};
 
 	/* The queues, the segment that is taken apart, and what comes in before something is given up. */
-	b.packets = b.held_packets + US_QUEUED + US_BURST_PIECES + US_RECEIVE_BURST;
-	b.frames = b.held_frames + MOVING_FRAMES;
-	b.pieces = b.held_packets + US_QUEUED + US_RECEIVE_BURST * US_BURSTS_MAX;
+	b.packets = b.held_packets + moving + US_BURST_PIECES + US_RECEIVE_BURST;
+	b.frames = b.held_frames + moving_frames(moving);
+	b.pieces = b.held_packets + moving + US_RECEIVE_BURST * US_BURSTS_MAX;
 	return b;
 }
 
 struct us_buffers us_buffers(const struct service_group *sg, const struct group_room *room) {
-	return us_buffers_within(sg, room, sg->upstream.held);
+	return us_buffers_within(sg, room, sg->upstream.held, US_QUEUED);
 }
 
 /* Bytes that may wait: what the configuration says, as far as its share of the pools goes. */
 static uint32_t held_of(const struct service_group *sg, const struct us_resources *r) {
 	return r->held > 0 ? RTE_MIN(r->held, sg->upstream.held) : sg->upstream.held;
+}
+
+static uint32_t moving_of(const struct us_resources *r) {
+	return r->moving > 0 ? RTE_MIN(r->moving, (uint32_t)US_QUEUED) : US_QUEUED;
+}
+
+/* What there is for it. */
+static struct us_buffers buffers_of(const struct service_group *sg, const struct us_resources *r) {
+	return us_buffers_within(sg, r->room, held_of(sg, r), moving_of(r));
 }
 
 static int pool_check(const char *what, const struct rte_mempool *pool, uint32_t needed) {
@@ -57,18 +69,21 @@ static int pool_check(const char *what, const struct rte_mempool *pool, uint32_t
 }
 
 int us_pools_check(const struct service_group *sg, const struct us_resources *r) {
-	struct us_buffers b = us_buffers_within(sg, r->room, held_of(sg, r));
+	struct us_buffers b = buffers_of(sg, r);
 
 	return pool_check("buffers of the R-PHY port", r->packets, b.packets) |
 	       pool_check("frames", r->frames, b.frames) |
 	       pool_check("pieces", r->pieces, b.pieces);
 }
 
-static int slots_create(struct upstream *u) {
+/* No more than buffers that may wait, as there is one in each at least. */
+static int slots_create(struct upstream *u, const struct service_group *sg) {
+	struct us_buffers most = buffers_of(sg, &u->r);
 	uint32_t half = u->tables.session_count / 2;
 	uint32_t sessions = u->r.room != NULL ? half : u->tables.session_count;
 	uint32_t wanted = u->tables.stream_count + sessions * US_PSP_FLOWS;
-	uint32_t count = RTE_MIN(wanted, (uint32_t)MAX_SLOTS);
+	uint32_t count =
+		RTE_MIN(RTE_MIN(wanted, (uint32_t)MAX_SLOTS), most.held_packets + SPARE_SLOTS);
 
 	u->slots.all = rte_zmalloc("order", count * sizeof(*u->slots.all), RTE_CACHE_LINE_SIZE);
 	if (u->slots.all == NULL) {
@@ -83,7 +98,7 @@ static int slots_create(struct upstream *u) {
 
 /* What the pools were made for. */
 static void room_for_waits(struct upstream *u, const struct service_group *sg) {
-	struct us_buffers most = us_buffers_within(sg, u->r.room, held_of(sg, &u->r));
+	struct us_buffers most = buffers_of(sg, &u->r);
 	uint32_t streams = u->r.room != NULL ? u->r.room->streams + 1 : u->tables.stream_count;
 
 	u->tables.places.held_packets = most.held_packets;
@@ -128,6 +143,8 @@ struct upstream *upstream_create(const struct service_group *sg, const struct us
 		return NULL;
 	}
 	u->r = *r;
+	u->receive.most_queued = moving_of(r);
+	u->transmit.most = moving_of(r) / 2;
 	u->numbered_by_session = sg->upstream.psp_numbering == PSP_NUMBERING_SESSION;
 	u->validate.core_ip = sg->rphy.core_ip;
 	u->validate.rpd_ip = sg->rphy.rpd_ip;
@@ -135,7 +152,7 @@ struct upstream *upstream_create(const struct service_group *sg, const struct us
 	u->transmit.vlan = sg->network.vlan;
 	if (us_tables_create(&u->tables, sg, r->room, r->sessions) != 0 ||
 	    us_requests_create(&u->requests, sg->id, u->tables.modem_count) != 0 ||
-	    slots_create(u) != 0 || holds_create(u) != 0) {
+	    slots_create(u, sg) != 0 || holds_create(u) != 0) {
 		upstream_free(u);
 		return NULL;
 	}

@@ -53,7 +53,7 @@
 #define US_FRAME_BUFFER (RTE_PKTMBUF_HEADROOM + US_FRAME_ROOM)
 #define US_BURSTS_MAX 127 /* in a PSP packet: header, payload and trailer are a segment each */
 #define US_BURST_PIECES 64 /* buffers of a burst, at most */
-#define US_QUEUED 1024 /* buffers in the queues, from where on nothing is received */
+#define US_QUEUED 1024 /* buffers in the queues, from where on nothing is received, at most */
 
 /* What stands between the rows of the list; upstream.c says what is in it. */
 enum us_queue {
@@ -78,6 +78,8 @@ struct us_resources {
 	struct rte_mempool *frames; /* for frames: US_FRAME_ROOM bytes behind the headroom */
 	struct rte_mempool *pieces; /* for mbufs attached to others, no data room */
 	uint32_t held; /* bytes, in the place of the configuration's; 0: as that says */
+	uint32_t
+		moving; /* buffers, in the place of US_QUEUED, and half as many for the network port; 0: those */
 	struct clock *clock;
 	const struct group_room *room; /* for changes; NULL: none but what the group has */
 };
@@ -145,9 +147,10 @@ struct us_buffers us_buffers(const struct service_group *sg, const struct group_
  * wait are never more than when the upstream was made. */
 void us_configure(struct upstream *u, const struct service_group *sg);
 
-/* The same where no more than `held` bytes of each kind may wait. */
+/* The same where no more than `held` bytes of each kind may wait, and no more than `moving` buffers (up to
+ * US_QUEUED) are on their way. */
 struct us_buffers us_buffers_within(const struct service_group *sg, const struct group_room *room,
-				    uint32_t held);
+				    uint32_t held, uint32_t moving);
 
 /* Whether the pools have them: what is held and on its way must leave the rest for the ports' rings.
  * Returns 0, or -1 after a message. */

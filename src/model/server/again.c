@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A configuration that is loaded again, of which most is the same. */
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/file.h"
 #include "model/server/parts.h"
+#include "model/loader.h"
 #include "model/server/server_reader.h"
 
 /* What is known need not be read. Returns the number of mistakes, which nobody is told of. */
@@ -73,6 +75,22 @@ const struct server_config *server_config_load_text_again(struct kept_groups **k
 	server_config_forget(before);
 	*kept = next;
 	return &next->config;
+}
+
+void server_config_settle(struct kept_groups **kept) {
+	struct kept_groups *k = *kept;
+
+	if (k == NULL)
+		return;
+	for (size_t g = 0; g < k->config.group_count; g++) {
+		if (!k->groups[g].own_file)
+			service_group_free(&k->config.groups[g]);
+	}
+	if (!k->own_files) {
+		server_config_forget(k);
+		*kept = NULL;
+	}
+	malloc_trim(0);
 }
 
 void server_config_forget(struct kept_groups *kept) {

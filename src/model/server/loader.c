@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From a server file to its groups: every group's keys put together, read, and held against the others'. */
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -305,6 +306,7 @@ int server_load(const struct server_source *source, const struct kept_groups *be
 	}
 	if (count > 0)
 		server_config_free(config);
+	malloc_trim(0); /* the tree was several times as large as the file */
 	return count;
 }
 
@@ -340,6 +342,12 @@ int server_config_load_on(const char *path, const struct server_devices *devices
 
 int server_config_load(const char *path, struct server_config *config, FILE *errors) {
 	return server_config_load_on(path, NULL, config, errors);
+}
+
+void server_config_shed(struct server_config *config) {
+	for (size_t g = 0; g < config->group_count; g++)
+		service_group_free(&config->groups[g]);
+	malloc_trim(0);
 }
 
 void server_config_free(struct server_config *config) {

@@ -33,7 +33,7 @@ static int open_all(void **state) {
 static void nothing_is_left(void **state) {
 	(void)state;
 	assert_int_equal(rte_mempool_in_use_count(crypto.ops), 0);
-	assert_int_equal(rte_mempool_in_use_count(crypto.sessions), 0);
+	assert_int_equal(rte_mempool_in_use_count(crypto.sessions[0]), 0);
 	crypto_close(&crypto);
 	fixture_pool_end(packets);
 }

@@ -50,6 +50,11 @@ const struct server_config *server_config_load_again(struct kept_groups **kept, 
 	return &loaded;
 }
 
+void server_config_settle(struct kept_groups **kept) {
+	(void)kept;
+	forget();
+}
+
 void server_config_forget(struct kept_groups *kept) {
 	(void)kept;
 	forget();
