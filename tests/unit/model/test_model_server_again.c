@@ -201,14 +201,22 @@ static bool is_plain(const char *text) {
 
 static void lines_that_are_plain(void **state) {
 	static const char *const plain[] = {
-		"", "\n", "a: 1", "  - {a: \"b c\", d: [1, 2]} # it's {", "a: \"\\\"\"",
-		"a: b#c\n# {\n", "- \"a\": \"b\"", "a: [\"b\",\"c\"]", "a: b-c.d/e, f",
+		"",
+		"\n",
+		"a: 1",
+		"  - {a: \"b c\", d: [1, 2]} # it's {",
+		"a: \"\\\"\"",
+		"a: b#c\n# {\n",
+		"- \"a\": \"b\"",
+		"a: [\"b\",\"c\"]",
+		"a: b-c.d/e, f",
 	};
 	static const char *const others[] = {
-		"a: {b: 1,\n", "a: ]", "a: []]\n[", "a: \"b\nc\"", "a: 'b\n", "a: b 'c, d: '", "a: 'b'c",
-		"a: 'b''c'", /* though it is plain */
-		"a: &b c", "a: *b", "a: !b c", "a: |\n", "a: >\n", "%A", "a: @b", "a: `b", "? a", "a\\",
-		"a:\tb", "a: \x7f", "a: \xc2\x85", "a: \r", "--- a", "...", "a: \"\\", "{a: b #}",
+		"a: {b: 1,\n", "a: ]",	    "a: []]\n[", "a: \"b\nc\"", "a: 'b\n", "a: b 'c, d: '",
+		"a: 'b'c",     "a: 'b''c'", /* though it is plain */
+		"a: &b c",     "a: *b",	    "a: !b c",	 "a: |\n",	"a: >\n",  "%A",
+		"a: @b",       "a: `b",	    "? a",	 "a\\",		"a:\tb",   "a: \x7f",
+		"a: \xc2\x85", "a: \r",	    "--- a",	 "...",		"a: \"\\", "{a: b #}",
 	};
 
 	(void)state;
