@@ -40,8 +40,9 @@ void coming_beside(void *arg, unsigned milliseconds) {
 	struct coming *c = arg;
 	double end = footprint_clock() + milliseconds / 1e3;
 
-	while (footprint_clock() < end && c->count < RTE_DIM(c->ms) && !c->failed)
+	do
 		c->failed = !come_and_go(c);
+	while (footprint_clock() < end && c->count < RTE_DIM(c->ms) && !c->failed);
 }
 
 void coming_json(const struct coming *c, json_t *found) {

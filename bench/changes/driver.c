@@ -16,6 +16,8 @@
 #define COMING 4 /* of the spares come and go, the others' keys roll */
 #define STEPS 4 /* of a round of kinds */
 #define NAP_NS 50000
+#define LEAST \
+	(2 * STEPS) /* requests of a run, however slow the machine is: each kind is among them */
 
 const char *const change_names[CHANGE_KINDS] = {
 	"modem removed", "modem added", "rules of a filter group", "key rolled", "rate changed",
@@ -244,7 +246,7 @@ uint64_t driver_run(struct driver *d, unsigned rate, unsigned milliseconds) {
 		return 0;
 	}
 	figures_begin(d);
-	while (next < end && !program_stopped()) {
+	while ((next < end || count < LEAST) && !program_stopped()) {
 		unsigned waiting = all_go_on(d);
 		uint64_t now = clock_ns(CLOCK_MONOTONIC);
 		struct driver_asked *place = free_place(d);
@@ -253,7 +255,7 @@ uint64_t driver_run(struct driver *d, unsigned rate, unsigned milliseconds) {
 			sleep_until(waiting == 0 ? next : RTE_MIN(next, now + NAP_NS));
 			continue;
 		}
-		if (now >= end)
+		if (now >= end && count >= LEAST)
 			break;
 		d->late += now > next + gap;
 		ask(d, place);

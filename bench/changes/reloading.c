@@ -62,8 +62,9 @@ void reloading_beside(void *arg, unsigned milliseconds) {
 	double end = footprint_clock() + milliseconds / 1e3;
 
 	r->count = 0;
-	while (footprint_clock() < end && r->count < RTE_DIM(r->ms) && !r->failed)
+	do
 		r->failed = !reload_once(r);
+	while (footprint_clock() < end && r->count < RTE_DIM(r->ms) && !r->failed);
 }
 
 void reloading_json(const struct reloading *r, json_t *found) {

@@ -31,7 +31,7 @@ def test_changes_are_made_beside_traffic(tmp_path: Path) -> None:
     assert "single changes beside traffic" in printed
     for case, one in found.items():
         for run in one["measured"]:
-            assert run["sent"] > 0
+            assert run["sent"] >= run["proven"] + run["lost"], case
             assert run["wrong"] == 0, case
     run = found["changes"]["measured"][1]
     assert run["what"] == "changes"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A server's file that is loaded again: what is the same is not read, and nobody can tell by what comes of it. */
+#include "model/server/plain_lines.h"
+
 #include "test_live.h"
 #include "test_model_server.h"
 
@@ -118,6 +120,7 @@ static void a_file_without_files_of_groups(void **state) {
 #define PART(n)                 \
 	"  - service_group: " n \
 	"\n    " CHANNELS(n) "\n    # its modems\n\n    modems:\n      - " MODEM(n) "\n"
+#define OWN_ITEM(n) "  - service_group: " n "\n    file: " n ".yaml\n"
 #define PARTS(a, b, c) TOP BONDING "\nservice_groups:\n" PART(a) PART(b) PART(c)
 
 /* Groups in the server's file itself, where lines tell where they end. */
@@ -186,7 +189,44 @@ static void files_that_are_not_divided(void **state) {
 
 		expect_as_new(&s, PARTS("1", "2", "3") ITEM("9"), files, NULL, 0);
 		expect_as_new(&s, PARTS("1", "4", "3") ITEM("9"), files, NULL, 8);
+		expect_as_new(&s, PARTS("1", "2", "3") OWN_ITEM("9"), files, NULL, 8);
+		expect_as_new(&s, PARTS("1", "4", "3") OWN_ITEM("9"), files, NULL, 8);
 		end(&s);
+	}
+}
+
+static bool is_plain(const char *text) {
+	return plain_lines(text, strlen(text));
+}
+
+static void lines_that_are_plain(void **state) {
+	static const char *const plain[] = {
+		"",
+		"\n",
+		"a: 1",
+		"  - {a: \"b c\", d: [1, 2]} # it's {",
+		"a: \"\\\"\"",
+		"a: b#c\n# {\n",
+		"- \"a\": \"b\"",
+		"a: [\"b\",\"c\"]",
+		"a: b-c.d/e, f",
+	};
+	static const char *const others[] = {
+		"a: {b: 1,\n", "a: ]",	    "a: []]\n[", "a: \"b\nc\"", "a: 'b\n", "a: b 'c, d: '",
+		"a: 'b'c",     "a: 'b''c'", /* though it is plain */
+		"a: &b c",     "a: *b",	    "a: !b c",	 "a: |\n",	"a: >\n",  "%A",
+		"a: @b",       "a: `b",	    "? a",	 "a\\",		"a:\tb",   "a: \x7f",
+		"a: \xc2\x85", "a: \r",	    "--- a",	 "...",		"a: \"\\", "{a: b #}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(plain); i++) {
+		if (!is_plain(plain[i]))
+			fail_msg("%s", plain[i]);
+	}
+	for (size_t i = 0; i < ARRAY_COUNT(others); i++) {
+		if (is_plain(others[i]))
+			fail_msg("%s", others[i]);
 	}
 }
 
@@ -259,6 +299,7 @@ int main(void) {
 		cmocka_unit_test(a_file_without_files_of_groups),
 		cmocka_unit_test(parts_of_a_file),
 		cmocka_unit_test(files_that_are_not_divided),
+		cmocka_unit_test(lines_that_are_plain),
 		cmocka_unit_test(cores_and_devices_are_given_again),
 		cmocka_unit_test(mistakes_are_told_in_full),
 	};

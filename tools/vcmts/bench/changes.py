@@ -197,8 +197,8 @@ def of(runs: list[Json], what: str, groups: int | None = None) -> list[Json]:
 
 
 def ratios(above: list[float], below: list[float]) -> list[float]:
-    """Of runs that stand side by side."""
-    return [a / b for a, b in zip(above, below, strict=True) if b > 0]
+    """Of runs that stand side by side; 0 where none has both."""
+    return [a / b for a, b in zip(above, below, strict=True) if b > 0] or [0.0]
 
 
 def p99_9(runs: list[Json]) -> list[float]:
