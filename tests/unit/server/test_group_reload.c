@@ -87,6 +87,19 @@ static void differs_and_comes(void **state) {
 	}
 }
 
+/* Addresses and sessions of the start are nobody's any more. */
+static void what_went_is_gone(void) {
+	uint64_t before = life_bench_totals(bench).port_dropped;
+
+	for (unsigned g = 0; g < 2; g++) {
+		for (unsigned modem = 0; modem < 2; modem++)
+			assert_true(life_bench_down(bench, 0, &bench->file[g], 200, modem));
+		assert_true(life_bench_up(bench, 0, &bench->file[g], serial++));
+	}
+	life_bench_pass(bench, 2 * MS);
+	assert_int_equal(life_bench_totals(bench).port_dropped, before + 6);
+}
+
 /* Two groups differ at a time, and a third one was there before. */
 static void several_differ(void **state) {
 	(void)state;
@@ -98,6 +111,7 @@ static void several_differ(void **state) {
 	load_next(3, true);
 	reload("service group 2: 2 modems changed, 1 upstream channel changed");
 	all_is_told_apart();
+	what_went_is_gone();
 	free_next();
 	load_next(3, false);
 	reload("service group 1: 2 modems changed, 1 upstream channel changed");
@@ -244,7 +258,7 @@ static void free_other(void) {
 static void memory_runs_out_in_a_reload(void **state) {
 	(void)state;
 	life_bench_open(bench, 2, GROUPS);
-	load_next(2, false);
+	file.group_count = 2;
 	make_other(2, true);
 	assert_true(with_little_memory(take_other, take_file) > 50);
 	assert_true(take_file());
@@ -257,6 +271,34 @@ static void memory_runs_out_in_a_reload(void **state) {
 	with_little_memory(take_other, take_file);
 	assert_true(take_file());
 	free_other();
+	life_bench_close(bench);
+}
+
+/* What waits for a modem that goes, longer than it may, is dropped by name; and none of it comes later. */
+static void a_modem_goes_with_a_queue(void **state) {
+	const struct counters *c;
+
+	(void)state;
+	life_bench_open(bench, 2, GROUPS);
+	load_next(2, false);
+	next[0].modems[0].service_flows[0].sustained_rate = 8000;
+	next[0].modems[0].service_flows[0].traffic_burst = 3000;
+	next[0].modems[0].service_flows[0].peak_rate = 0;
+	reload("service group 1: 1 modem changed");
+	for (unsigned i = 0; i < 40; i++)
+		assert_true(life_bench_down(bench, 0, &next[0], 400, 2 * i));
+	life_bench_pass(bench, MS);
+	assert_true(downstream_held(bench->server.groups[0].downstream) > 10);
+	next[0].modems++;
+	next[0].modem_count--;
+	life_bench_launch(bench);
+	reload("service group 1: 1 modem removed");
+	life_bench_halt(bench);
+	assert_int_equal(downstream_held(bench->server.groups[0].downstream), 0);
+	c = &bench->server.groups[0].downstream->upper.counters;
+	assert_true(c->drops[DROP_SERVICE_FLOW_REMOVED] > 10);
+	next[0].modems--;
+	free_next();
 	life_bench_close(bench);
 }
 
@@ -351,6 +393,7 @@ int main(void) {
 		cmocka_unit_test(differs_and_comes),
 		cmocka_unit_test(several_differ),
 		cmocka_unit_test(differs_and_goes),
+		cmocka_unit_test(a_modem_goes_with_a_queue),
 		cmocka_unit_test(memory_runs_out_in_a_reload),
 		cmocka_unit_test(too_many_keys_roll),
 		cmocka_unit_test(memory_runs_out_beside_a_new_ring),
