@@ -9,6 +9,7 @@
 #include <rte_security.h>
 
 #include "model/loader.h"
+#include "server/changes.h"
 #include "server/reconfigure.h"
 
 #include "fixture.h"
@@ -274,6 +275,55 @@ static void memory_runs_out_in_a_reload(void **state) {
 	life_bench_close(bench);
 }
 
+/* What a group with ports of its own has is nobody's on the shared ones, also after these have new tables. */
+static void ports_of_its_own(void **state) {
+	uint64_t before;
+
+	(void)state;
+	life_bench_open(bench, 2, GROUPS);
+	load_next(2, false);
+	life_bench_load(&next[2], 3, 1, 1, 1, 1);
+	file.group_count = 3;
+	reload("1 service group added");
+	next[0].upstream_channels[0].session += 0x10;
+	reload("service group 1: 1 upstream channel changed");
+	before = life_bench_totals(bench).port_dropped;
+	assert_true(life_bench_up(bench, LIFE_SHARED, &next[2], serial));
+	life_bench_pass(bench, MS);
+	assert_int_equal(life_bench_totals(bench).port_dropped, before + 1);
+	assert_true(life_bench_up(bench, 1, &next[2], serial++));
+	life_bench_pass(bench, MS);
+	assert_int_equal(bench->taken_up[3], 1);
+	free_next();
+	life_bench_close(bench);
+	file.group_count = 0;
+}
+
+/* Each key has a session, and what it replaced has none. */
+static void sessions_are_given_back(void **state) {
+	const struct rte_mempool *sessions;
+	unsigned in_use;
+
+	(void)state;
+	life_bench_open(bench, 2, GROUPS);
+	load_next(2, false);
+	sessions = bench->server.crypto.sessions;
+	in_use = rte_mempool_in_use_count(sessions);
+	assert_int_equal(in_use, 2 * 2 * 2); /* a modem's, in both directions */
+	for (unsigned i = 0; i < 100; i++) {
+		next[i % 2].modems[0].security.key[0] ^= 1;
+		assert_true(take_file());
+		assert_int_equal(rte_mempool_in_use_count(sessions), in_use);
+	}
+	free_next();
+	load_next(1, false);
+	assert_true(take_file());
+	assert_int_equal(rte_mempool_in_use_count(sessions), in_use / 2);
+	server_change_close(NULL);
+	free_next();
+	life_bench_close(bench);
+}
+
 /* What waits for a modem that goes, longer than it may, is dropped by name; and none of it comes later. */
 static void a_modem_goes_with_a_queue(void **state) {
 	const struct counters *c;
@@ -393,6 +443,8 @@ int main(void) {
 		cmocka_unit_test(differs_and_comes),
 		cmocka_unit_test(several_differ),
 		cmocka_unit_test(differs_and_goes),
+		cmocka_unit_test(ports_of_its_own),
+		cmocka_unit_test(sessions_are_given_back),
 		cmocka_unit_test(a_modem_goes_with_a_queue),
 		cmocka_unit_test(memory_runs_out_in_a_reload),
 		cmocka_unit_test(too_many_keys_roll),
