@@ -50,8 +50,7 @@ static inline const char *refusal(const char *method, const char *params) {
 	json_t *answer = asked(method, params);
 
 	snprintf(message, sizeof(message), "%s",
-		 json_string_value(
-			 json_object_get(json_object_get(answer, "error"), "message")));
+		 json_string_value(json_object_get(json_object_get(answer, "error"), "message")));
 	json_decref(answer);
 	return message;
 }

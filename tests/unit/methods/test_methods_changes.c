@@ -7,7 +7,7 @@
 #include "asking.h"
 
 #define SA "{\"group\": 2, \"said\": 2}"
-#define NEXT_KEY \
+#define NEXT_KEY                                                                      \
 	"{\"group\": 2, \"said\": 2, \"key\": \"ff0102030405060708090a0b0c0d0e0f\", " \
 	"\"iv\": \"ff1112131415161718191a1b1c1d1e1f\"}"
 
@@ -57,8 +57,8 @@ static void an_object_changes(void **state) {
 	set = told("group.set", "{\"group\": 1, \"values\": {\"rate_limit\": \"1 Gbps\"}}");
 	assert_int_equal(bench->server.groups[0].sg->rate_limit, 1000000000);
 	json_decref(set);
-	assert_non_null(strstr(refusal("channel.remove", "{\"group\": 2, \"channel\": {\"id\": 9}}"),
-			       "channel"));
+	assert_non_null(strstr(
+		refusal("channel.remove", "{\"group\": 2, \"channel\": {\"id\": 9}}"), "channel"));
 	assert_non_null(strstr(refusal("channel.set", "{\"channel\": {\"id\": 1}}"),
 			       "group: found nothing, allowed: 1, 2"));
 }
@@ -91,11 +91,12 @@ static void file_make(char *path, const char *text) {
 	assert_int_equal(fclose(file), 0);
 }
 
-#define ONE \
+#define ONE                                                           \
 	"channels: [{id: 1, type: ofdm, rate: 1 Gbps, session: 9}]\n" \
 	"bonding_groups: [{id: 1, channels: [1]}]\n"
-#define ONE_MODEM \
-	"modems: [{mac: '02:09:00:00:00:01', addresses: [10.9.0.1], bonding_group: 1, security: {said: 1, cipher: none}, " \
+#define ONE_MODEM                                                                                 \
+	"modems: [{mac: '02:09:00:00:00:01', addresses: [10.9.0.1], bonding_group: 1, security: " \
+	"{said: 1, cipher: none}, "                                                               \
 	"service_flows: [{id: 1}]}]\n"
 #define PORTS(a, b) "ports: {network: {device: net_none" #a "}, rphy: {device: net_none" #b "}}"
 
@@ -107,13 +108,13 @@ static void groups_that_may_not_come(void **state) {
 	snprintf(params, sizeof(params), "{\"file\": \"%s\"}", path);
 	refused("group.add", params, RPC_REFUSED, "service group 1: is there already");
 	unlink(path);
-	file_make(path, "service_groups: [{service_group: 8, " PORTS(0, 1) "},\n"
-			" {service_group: 9, " PORTS(2, 3) "}]\n" ONE ONE_MODEM);
+	file_make(path, "service_groups: [{service_group: 8, " PORTS(
+				0, 1) "},\n"
+				      " {service_group: 9, " PORTS(2, 3) "}]\n" ONE ONE_MODEM);
 	snprintf(params, sizeof(params), "{\"file\": \"%s\"}", path);
 	refused("group.add", params, RPC_REFUSED, "file: found 2 service groups, allowed: one");
 	unlink(path);
-	refused("group.remove", "{\"group\": 7}", RPC_REFUSED,
-		"group: found \"7\", allowed: 1, 2");
+	refused("group.remove", "{\"group\": 7}", RPC_REFUSED, "group: found \"7\", allowed: 1, 2");
 	refused("group.drain", "{\"group\": 7}", RPC_REFUSED, "group: found \"7\", allowed: 1, 2");
 	refused("group.resume", "{\"group\": 7}", RPC_REFUSED, "group: found \"7\", allowed: 1, 2");
 }

@@ -26,7 +26,8 @@ static uint32_t serial;
 
 /* The groups 1, 2, .., of which the first two have others of what tells their packets, or do not. */
 static void load_next(unsigned count, bool others) {
-	static const unsigned workers[GROUPS][3] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {1, 1, 2}, {0, 1, 1}};
+	static const unsigned workers[GROUPS][3] = {
+		{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {1, 1, 2}, {0, 1, 1}};
 
 	file.group_count = count;
 	for (unsigned g = 0; g < count; g++) {
@@ -148,10 +149,10 @@ static bool granted(void) {
 	return false;
 }
 
-#define SHORT_OF(type, function, params, args)                  \
-	type __real_##function params;                          \
-	type __wrap_##function params;                          \
-	type __wrap_##function params {                         \
+#define SHORT_OF(type, function, params, args)                    \
+	type __real_##function params;                            \
+	type __wrap_##function params;                            \
+	type __wrap_##function params {                           \
 		return granted() ? __real_##function args : NULL; \
 	}
 
@@ -360,9 +361,10 @@ static void too_many_keys_roll(void **state) {
 	next[1].modems[0].security.key[0] ^= 1;
 	sessions_alone = true;
 	assert_false(take_file());
-	assert_string_equal(line, "service group 2: modem 02:01:00:00:02:01: the crypto device has no "
-				  "session left for its key: too many roll at once; nothing was "
-				  "changed");
+	assert_string_equal(line,
+			    "service group 2: modem 02:01:00:00:02:01: the crypto device has no "
+			    "session left for its key: too many roll at once; nothing was "
+			    "changed");
 	all_is_told_apart();
 	sessions_alone = false;
 	assert_true(take_file());
