@@ -172,7 +172,7 @@ def test_two_at_a_time(folder: Path) -> None:
 
 
 def test_a_storm_of_signals(folder: Path) -> None:
-    """Clients are served meanwhile, what the file says last is done, and it ends in the midst of requests."""
+    """Clients are served, what the file says last is done, and it ends in the midst of requests."""
 
     def edit(rate: int) -> None:
         new = folder / "new.yaml"
@@ -185,16 +185,19 @@ def test_a_storm_of_signals(folder: Path) -> None:
         found: int = methods.group_get(client)["channels"][0]["rate"]
         return found // 1_000_000
 
-    with controlled(folder) as (run, path):
-        with Client(path, TIMEOUT) as client, connection(path) as other:
-            for turn in range(20):
-                edit(700 + turn % 2)
-                assert rate() in (700, 701, 900)
-            edit(800)
-            until(lambda: rate() == 800, "the last file")
-            other.sendall(request("config.reload") * 50)
-            run.process.send_signal(signal.SIGHUP)
-            assert run.stop().status == 0
+    with (
+        controlled(folder) as (run, path),
+        Client(path, TIMEOUT) as client,
+        connection(path) as other,
+    ):
+        for turn in range(20):
+            edit(700 + turn % 2)
+            assert rate() in (700, 701, 900)
+        edit(800)
+        until(lambda: rate() == 800, "the last file")
+        other.sendall(request("config.reload") * 50)
+        run.process.send_signal(signal.SIGHUP)
+        assert run.stop().status == 0
 
 
 def test_a_second_process_with_the_same_socket(folder: Path) -> None:

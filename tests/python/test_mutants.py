@@ -11,8 +11,8 @@ from mutation import main as command
 from mutation import trial
 from mutation.choose import ROOMS, MistakeError, Room, choose, read_room
 from mutation.operators import Mutant, code_lines, mutants_of
-from mutation.trees import Test as Program
 from mutation.trees import FOLDERS, Tree, belongs, folder_of, included_rooms, rooms_of
+from mutation.trees import Test as Program
 from mutation.trial import Bench, Ended, Record, Verdict, run_command
 from vcmts.paths import CHECKOUT
 

@@ -192,6 +192,24 @@ static void a_call_that_waits_holds_up_nobody(void **state) {
 }
 
 /* It may wait for as long as it takes, and is forgotten when it goes. */
+/* Who was idle for long has all its time again for what it begins with. */
+static void who_was_idle_is_not_slow(void **state) {
+	char byte;
+	int fd;
+
+	(void)state;
+	control_socket_close(server);
+	server = server_open(20);
+	fd = client_connect();
+	control_socket_serve(server, 0);
+	usleep(30000); /* or longer */
+	client_send(fd, "{\"jsonrpc\"");
+	control_socket_serve(server, 0);
+	assert_int_equal(recv(fd, &byte, 1, 0), -1);
+	assert_int_equal(errno, EAGAIN); /* it is still there */
+	close(fd);
+}
+
 static void who_waits_is_not_slow(void **state) {
 	int fd, gone;
 
@@ -375,6 +393,7 @@ int main(void) {
 		TEST(what_has_no_end_is_cut),
 		TEST(an_answer_that_nobody_takes_holds_up_nobody),
 		TEST(a_call_that_waits_holds_up_nobody),
+		TEST(who_was_idle_is_not_slow),
 		TEST(who_waits_is_not_slow),
 		TEST(a_full_house_that_waits),
 		TEST(who_goes_in_the_middle_is_forgotten),

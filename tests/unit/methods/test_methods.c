@@ -2,93 +2,9 @@
 /* What a client may ask of a server of two groups, and what it is told. */
 #include "test.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "methods/methods.h"
-
-#include "groups_bench.h"
-
-#define GROUPS 2
-
-static const struct groups_threads threads[GROUPS] = {{1, 1, 1}, {1, 2, 3}};
-static struct groups_bench storage, *const bench = &storage;
-static struct reload reload;
-static struct methods methods;
-static struct rpc rpc;
-
-/* The whole answer. */
-static json_t *asked(const char *method, const char *params) {
-	char text[512], *answer;
-	struct rpc_work *w;
-	json_t *json;
-
-	snprintf(text, sizeof(text),
-		 "{\"jsonrpc\":\"2.0\",\"method\":\"%s\",\"params\":%s,\"id\":1}", method, params);
-	w = rpc_begin(&rpc, text, strlen(text));
-	assert_true(rpc_go_on(w));
-	answer = rpc_end(w);
-	json = json_loads(answer, 0, NULL);
-	free(answer);
-	return json;
-}
-
-static json_t *told(const char *method, const char *params) {
-	json_t *answer = asked(method, params);
-	json_t *result = json_incref(json_object_get(answer, "result"));
-
-	assert_non_null(result);
-	json_decref(answer);
-	return result;
-}
-
-static void refused(const char *method, const char *params, int code, const char *why) {
-	json_t *answer = asked(method, params);
-	const json_t *error = json_object_get(answer, "error");
-
-	assert_string_equal(json_string_value(json_object_get(error, "message")), why);
-	assert_int_equal(json_integer_value(json_object_get(error, "code")), code);
-	json_decref(answer);
-}
-
-/* A member of a member ..: names, or places in lists, with dots between them. */
-static const json_t *at(const json_t *json, const char *path) {
-	char names[128], *rest = names;
-
-	snprintf(names, sizeof(names), "%s", path);
-	for (const char *name; (name = strsep(&rest, ".")) != NULL;)
-		json = json_is_array(json) ? json_array_get(json, (size_t)atoi(name))
-					   : json_object_get(json, name);
-	assert_non_null(json);
-	return json;
-}
-
-static int64_t number(const json_t *json, const char *path) {
-	return json_integer_value(at(json, path));
-}
-
-static const char *word(const json_t *json, const char *path) {
-	return json_string_value(at(json, path));
-}
-
-static int begin(void **state) {
-	(void)state;
-	groups_bench_config(bench, GROUPS, threads);
-	groups_bench_open(bench);
-	reload_open(&reload, &bench->server, "/no/such/file", &(struct server_devices){0});
-	methods = (struct methods){&bench->server, &reload};
-	rpc = methods_rpc(&methods);
-	return 0;
-}
-
-static int end(void **state) {
-	(void)state;
-	reload_free(&reload);
-	groups_bench_close(bench);
-	return 0;
-}
+#include "asking.h"
 
 static void who_it_is(void **state) {
 	json_t *info = told("server.info", "{}");
@@ -257,86 +173,6 @@ static void a_name_that_is_no_utf8(void **state) {
 	json_decref(answer);
 }
 
-/* Nobody waits for who may write to it some time. */
-static void a_file_that_is_a_pipe(void **state) {
-	char path[] = "/tmp/methods-XXXXXX", params[64], why[256];
-
-	(void)state;
-	assert_non_null(mkdtemp(path));
-	assert_int_equal(rmdir(path), 0);
-	assert_int_equal(mkfifo(path, 0600), 0);
-	snprintf(params, sizeof(params), "{\"file\": \"%s\"}", path);
-	snprintf(why, sizeof(why),
-		 "%s:1: file: found no readable file (Operation not supported), allowed: a YAML "
-		 "file of at most 1 GiB",
-		 path);
-	refused("group.add", params, RPC_REFUSED, why);
-	reload.path = path;
-	snprintf(params, sizeof(params), "%s: 1 mistake, nothing was changed: ", path);
-	memmove(why + strlen(params), why, strlen(why) + 1);
-	memcpy(why, params, strlen(params));
-	refused("config.reload", "{}", RPC_REFUSED, why);
-	reload.path = "/no/such/file";
-	assert_int_equal(unlink(path), 0);
-}
-
-static struct rpc_work *drain_begun(const char *limit) {
-	char text[256];
-
-	snprintf(text, sizeof(text),
-		 "{\"jsonrpc\":\"2.0\",\"method\":\"group.drain\",\"params\":{\"group\":2, "
-		 "\"limit\": \"%s\"},\"id\":1}",
-		 limit);
-	return rpc_begin(&rpc, text, strlen(text));
-}
-
-/* The answer to what was begun, which is there now. */
-static json_t *drain_ended(struct rpc_work *w) {
-	char *text;
-	json_t *json;
-
-	assert_true(rpc_go_on(w));
-	text = rpc_end(w);
-	json = json_loads(text, 0, NULL);
-	free(text);
-	return json;
-}
-
-/* One client waits until the group is empty, another one resumes it: then it stays resumed. */
-static void two_that_contradict(void **state) {
-	const struct served_group *g = &bench->server.groups[1];
-	struct rpc_work *w;
-	json_t *answer;
-
-	(void)state;
-	for (uint32_t serial = 0; serial < 4; serial++)
-		groups_bench_down(bench, 1, 0, serial, 1000);
-	for (unsigned worker = 0; worker < bench->server.worker_count; worker++)
-		worker_round(&bench->server.workers[worker]);
-	assert_true(served_group_held(g) > 0);
-	w = drain_begun("10s");
-	assert_false(rpc_go_on(w));
-	assert_true(g->drained);
-	assert_false(rpc_go_on(w));
-	json_decref(told("group.resume", "{\"group\": 2}"));
-	answer = drain_ended(w);
-	assert_string_equal(word(answer, "error.message"),
-			    "group: service group 2 was resumed meanwhile, or is another one");
-	json_decref(answer);
-	assert_false(g->drained);
-	w = drain_begun("0s"); /* it does not wait */
-	answer = drain_ended(w);
-	assert_true(number(answer, "result.held") > 0);
-	json_decref(answer);
-	w = drain_begun("10s");
-	assert_false(rpc_go_on(w));
-	groups_bench_pass(bench, 10000000);
-	answer = drain_ended(w);
-	assert_int_equal(number(answer, "result.held"), 0);
-	json_decref(answer);
-	json_decref(told("group.resume", "{\"group\": 2}"));
-}
-
 /* As vcmtsd prints them, with no server. */
 static void methods_are_described(void **state) {
 	const struct rpc alone = methods_rpc(NULL);
@@ -365,8 +201,6 @@ int main(void) {
 		cmocka_unit_test(what_was_counted),
 		cmocka_unit_test(a_file_that_is_not_there),
 		cmocka_unit_test(a_name_that_is_no_utf8),
-		cmocka_unit_test(a_file_that_is_a_pipe),
-		cmocka_unit_test(two_that_contradict),
 		cmocka_unit_test(methods_are_described),
 	};
 

@@ -9,6 +9,7 @@
 #include <rte_security.h>
 
 #include "model/loader.h"
+#include "server/changes.h"
 #include "server/reconfigure.h"
 
 #include "fixture.h"
@@ -25,7 +26,8 @@ static uint32_t serial;
 
 /* The groups 1, 2, .., of which the first two have others of what tells their packets, or do not. */
 static void load_next(unsigned count, bool others) {
-	static const unsigned workers[GROUPS][3] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {1, 1, 2}, {0, 1, 1}};
+	static const unsigned workers[GROUPS][3] = {
+		{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {1, 1, 2}, {0, 1, 1}};
 
 	file.group_count = count;
 	for (unsigned g = 0; g < count; g++) {
@@ -87,6 +89,19 @@ static void differs_and_comes(void **state) {
 	}
 }
 
+/* Addresses and sessions of the start are nobody's any more. */
+static void what_went_is_gone(void) {
+	uint64_t before = life_bench_totals(bench).port_dropped;
+
+	for (unsigned g = 0; g < 2; g++) {
+		for (unsigned modem = 0; modem < 2; modem++)
+			assert_true(life_bench_down(bench, 0, &bench->file[g], 200, modem));
+		assert_true(life_bench_up(bench, 0, &bench->file[g], serial++));
+	}
+	life_bench_pass(bench, 2 * MS);
+	assert_int_equal(life_bench_totals(bench).port_dropped, before + 6);
+}
+
 /* Two groups differ at a time, and a third one was there before. */
 static void several_differ(void **state) {
 	(void)state;
@@ -98,6 +113,7 @@ static void several_differ(void **state) {
 	load_next(3, true);
 	reload("service group 2: 2 modems changed, 1 upstream channel changed");
 	all_is_told_apart();
+	what_went_is_gone();
 	free_next();
 	load_next(3, false);
 	reload("service group 1: 2 modems changed, 1 upstream channel changed");
@@ -133,10 +149,10 @@ static bool granted(void) {
 	return false;
 }
 
-#define SHORT_OF(type, function, params, args)                  \
-	type __real_##function params;                          \
-	type __wrap_##function params;                          \
-	type __wrap_##function params {                         \
+#define SHORT_OF(type, function, params, args)                    \
+	type __real_##function params;                            \
+	type __wrap_##function params;                            \
+	type __wrap_##function params {                           \
 		return granted() ? __real_##function args : NULL; \
 	}
 
@@ -244,7 +260,7 @@ static void free_other(void) {
 static void memory_runs_out_in_a_reload(void **state) {
 	(void)state;
 	life_bench_open(bench, 2, GROUPS);
-	load_next(2, false);
+	file.group_count = 2;
 	make_other(2, true);
 	assert_true(with_little_memory(take_other, take_file) > 50);
 	assert_true(take_file());
@@ -260,6 +276,83 @@ static void memory_runs_out_in_a_reload(void **state) {
 	life_bench_close(bench);
 }
 
+/* What a group with ports of its own has is nobody's on the shared ones, also after these have new tables. */
+static void ports_of_its_own(void **state) {
+	uint64_t before;
+
+	(void)state;
+	life_bench_open(bench, 2, GROUPS);
+	load_next(2, false);
+	life_bench_load(&next[2], 3, 1, 1, 1, 1);
+	file.group_count = 3;
+	reload("1 service group added");
+	next[0].upstream_channels[0].session += 0x10;
+	reload("service group 1: 1 upstream channel changed");
+	before = life_bench_totals(bench).port_dropped;
+	assert_true(life_bench_up(bench, LIFE_SHARED, &next[2], serial));
+	life_bench_pass(bench, MS);
+	assert_int_equal(life_bench_totals(bench).port_dropped, before + 1);
+	assert_true(life_bench_up(bench, 1, &next[2], serial++));
+	life_bench_pass(bench, MS);
+	assert_int_equal(bench->taken_up[3], 1);
+	free_next();
+	life_bench_close(bench);
+	file.group_count = 0;
+}
+
+/* Each key has a session, and what it replaced has none. */
+static void sessions_are_given_back(void **state) {
+	const struct rte_mempool *sessions;
+	unsigned in_use;
+
+	(void)state;
+	life_bench_open(bench, 2, GROUPS);
+	load_next(2, false);
+	sessions = bench->server.crypto.sessions;
+	in_use = rte_mempool_in_use_count(sessions);
+	assert_int_equal(in_use, 2 * 2 * 2); /* a modem's, in both directions */
+	for (unsigned i = 0; i < 100; i++) {
+		next[i % 2].modems[0].security.key[0] ^= 1;
+		assert_true(take_file());
+		assert_int_equal(rte_mempool_in_use_count(sessions), in_use);
+	}
+	free_next();
+	load_next(1, false);
+	assert_true(take_file());
+	assert_int_equal(rte_mempool_in_use_count(sessions), in_use / 2);
+	server_change_close(NULL);
+	free_next();
+	life_bench_close(bench);
+}
+
+/* What waits for a modem that goes, longer than it may, is dropped by name; and none of it comes later. */
+static void a_modem_goes_with_a_queue(void **state) {
+	const struct counters *c;
+
+	(void)state;
+	life_bench_open(bench, 2, GROUPS);
+	load_next(2, false);
+	next[0].modems[0].service_flows[0].sustained_rate = 8000;
+	next[0].modems[0].service_flows[0].traffic_burst = 3000;
+	next[0].modems[0].service_flows[0].peak_rate = 0;
+	reload("service group 1: 1 modem changed");
+	for (unsigned i = 0; i < 40; i++)
+		assert_true(life_bench_down(bench, 0, &next[0], 400, 2 * i));
+	life_bench_pass(bench, MS);
+	assert_true(downstream_held(bench->server.groups[0].downstream) > 10);
+	next[0].modems++;
+	next[0].modem_count--;
+	life_bench_launch(bench);
+	reload("service group 1: 1 modem removed");
+	life_bench_halt(bench);
+	assert_int_equal(downstream_held(bench->server.groups[0].downstream), 0);
+	c = &bench->server.groups[0].downstream->upper.counters;
+	assert_true(c->drops[DROP_SERVICE_FLOW_REMOVED] > 10);
+	next[0].modems--;
+	free_next();
+	life_bench_close(bench);
+}
+
 /* There are not many more sessions than modems. */
 static void too_many_keys_roll(void **state) {
 	(void)state;
@@ -268,9 +361,10 @@ static void too_many_keys_roll(void **state) {
 	next[1].modems[0].security.key[0] ^= 1;
 	sessions_alone = true;
 	assert_false(take_file());
-	assert_string_equal(line, "service group 2: modem 02:01:00:00:02:01: the crypto device has no "
-				  "session left for its key: too many roll at once; nothing was "
-				  "changed");
+	assert_string_equal(line,
+			    "service group 2: modem 02:01:00:00:02:01: the crypto device has no "
+			    "session left for its key: too many roll at once; nothing was "
+			    "changed");
 	all_is_told_apart();
 	sessions_alone = false;
 	assert_true(take_file());
@@ -351,6 +445,9 @@ int main(void) {
 		cmocka_unit_test(differs_and_comes),
 		cmocka_unit_test(several_differ),
 		cmocka_unit_test(differs_and_goes),
+		cmocka_unit_test(ports_of_its_own),
+		cmocka_unit_test(sessions_are_given_back),
+		cmocka_unit_test(a_modem_goes_with_a_queue),
 		cmocka_unit_test(memory_runs_out_in_a_reload),
 		cmocka_unit_test(too_many_keys_roll),
 		cmocka_unit_test(memory_runs_out_beside_a_new_ring),

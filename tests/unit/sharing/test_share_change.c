@@ -390,6 +390,32 @@ static void sessions_change(void **state) {
 	rig_close(rig);
 }
 
+/* Of several channels one changes: the others are as they were. */
+static void one_channel_of_two(void **state) {
+	struct upstream_channel channels[2];
+
+	(void)state;
+	rig_prepare(rig, 2);
+	channels[0] = channels[1] = rig->channels[1];
+	channels[1].session = 0x555;
+	channels[1].request_session = channels[1].ranging_session = 0;
+	rig->groups[1].upstream_channels = channels;
+	rig->groups[1].upstream_channel_count = 2;
+	rig_open(rig, SHARE_RPHY);
+	for (uint32_t session = 0x777; session < 0x779; session++) {
+		struct upstream_channel next = channels[0];
+		struct live_change list[1] = {{.object = LIVE_UPSTREAM_CHANNEL, .slot = 0}};
+		struct live_changes changes = {.list = list, .count = 1};
+
+		next.session = session;
+		list[0].upstream_channel = &next;
+		assert_true(change_one(1, &changes));
+		channels[0] = next;
+		same_as_anew(SHARE_RPHY);
+	}
+	rig_close(rig);
+}
+
 /* What a VLAN tells alone needs no addresses. */
 static void alone_in_a_vlan(void **state) {
 	struct wanted wanted;
@@ -414,6 +440,7 @@ int main(void) {
 		cmocka_unit_test(modems_come_and_go), cmocka_unit_test(the_hash_grows),
 		cmocka_unit_test(several_at_a_time),  cmocka_unit_test(two_that_contradict),
 		cmocka_unit_test(sessions_change),    cmocka_unit_test(alone_in_a_vlan),
+		cmocka_unit_test(one_channel_of_two),
 	};
 
 	return cmocka_run_group_tests(tests, rig_begin, rig_end);

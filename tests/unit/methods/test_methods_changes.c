@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a client may have changed, and what is refused. */
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "asking.h"
+
+#define SA "{\"group\": 2, \"said\": 2}"
+#define NEXT_KEY                                                                      \
+	"{\"group\": 2, \"said\": 2, \"key\": \"ff0102030405060708090a0b0c0d0e0f\", " \
+	"\"iv\": \"ff1112131415161718191a1b1c1d1e1f\"}"
+
+static const struct security_association *association(void) {
+	return &bench->server.groups[1].sg->modems[1].security;
+}
+
+/* Each step in its turn, and none in another one's. */
+static void a_key_rolls(void **state) {
+	const struct security_association *sa = association();
+	unsigned sequence = sa->key_sequence;
+
+	(void)state;
+	assert_non_null(strstr(refusal("key.use", SA), "said"));
+	json_decref(told("key.install", NEXT_KEY));
+	assert_true(sa->has_next_key && !sa->use_next_key);
+	assert_non_null(strstr(refusal("key.install", NEXT_KEY), "said"));
+	assert_non_null(strstr(refusal("key.remove", SA), "said"));
+	json_decref(told("key.use", SA));
+	assert_true(sa->has_next_key && sa->use_next_key);
+	json_decref(told("key.remove", SA));
+	assert_false(sa->has_next_key);
+	assert_int_equal(sa->key[0], 0xff);
+	assert_int_equal(sa->iv[0], 0xff);
+	assert_int_equal(sa->key_sequence, (sequence + 1) % 16);
+	refused("key.use", "{\"group\": 3, \"said\": 2}", RPC_REFUSED,
+		"group: found \"3\", allowed: 1, 2");
+}
+
+/* One object, by its values and not at all; what is the same is no change. */
+static void an_object_changes(void **state) {
+	uint64_t generation = bench->server.generation;
+	json_t *set = told("channel.set", "{\"group\": 2, \"channel\": {\"id\": 1, \"rate\": "
+					  "\"700 Mbps\"}}");
+
+	(void)state;
+	assert_string_equal(word(set, "done"), "1 channel changed");
+	assert_int_equal(number(set, "generation"), generation + 1);
+	assert_int_equal(bench->server.groups[1].sg->channels[0].rate, 700000000);
+	assert_int_equal(bench->server.groups[0].sg->channels[0].rate, 1000000000);
+	json_decref(set);
+	set = told("channel.set", "{\"group\": 2, \"channel\": {\"id\": 1, \"rate\": "
+				  "\"700 Mbps\"}}");
+	assert_string_equal(word(set, "done"), "nothing");
+	assert_int_equal(number(set, "generation"), generation + 1);
+	json_decref(set);
+	set = told("group.set", "{\"group\": 1, \"values\": {\"rate_limit\": \"1 Gbps\"}}");
+	assert_int_equal(bench->server.groups[0].sg->rate_limit, 1000000000);
+	json_decref(set);
+	assert_non_null(strstr(
+		refusal("channel.remove", "{\"group\": 2, \"channel\": {\"id\": 9}}"), "channel"));
+	assert_non_null(strstr(refusal("channel.set", "{\"channel\": {\"id\": 1}}"),
+			       "group: found nothing, allowed: 1, 2"));
+}
+
+static void the_whole_configuration(void **state) {
+	json_t *plain = told("config.get", "{}"), *keys = told("config.get", "{\"keys\": true}");
+	char *text = json_dumps(plain, 0), *secret = json_dumps(keys, 0);
+
+	(void)state;
+	assert_int_equal(number(plain, "generation"), bench->server.generation);
+	assert_int_equal(json_array_size(at(plain, "config.service_groups")), GROUPS);
+	assert_string_equal(word(plain, "config.service_groups.1.modems.1.mac"),
+			    "02:01:00:00:00:02");
+	assert_null(strstr(text, "0001020304"));
+	assert_non_null(strstr(secret, "0001020304"));
+	free(text);
+	free(secret);
+	json_decref(plain);
+	json_decref(keys);
+}
+
+/* A new file, whose name goes to `path`. */
+static void file_make(char *path, const char *text) {
+	FILE *file;
+
+	strcpy(path, "/tmp/methods-XXXXXX");
+	file = fdopen(mkstemp(path), "w");
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+#define ONE                                                           \
+	"channels: [{id: 1, type: ofdm, rate: 1 Gbps, session: 9}]\n" \
+	"bonding_groups: [{id: 1, channels: [1]}]\n"
+#define ONE_MODEM                                                                                 \
+	"modems: [{mac: '02:09:00:00:00:01', addresses: [10.9.0.1], bonding_group: 1, security: " \
+	"{said: 1, cipher: none}, "                                                               \
+	"service_flows: [{id: 1}]}]\n"
+#define PORTS(a, b) "ports: {network: {device: net_none" #a "}, rphy: {device: net_none" #b "}}"
+
+static void groups_that_may_not_come(void **state) {
+	char path[32], params[64];
+
+	(void)state;
+	file_make(path, "service_group: 1\n" ONE ONE_MODEM PORTS(0, 1));
+	snprintf(params, sizeof(params), "{\"file\": \"%s\"}", path);
+	refused("group.add", params, RPC_REFUSED, "service group 1: is there already");
+	unlink(path);
+	file_make(path, "service_groups: [{service_group: 8, " PORTS(
+				0, 1) "},\n"
+				      " {service_group: 9, " PORTS(2, 3) "}]\n" ONE ONE_MODEM);
+	snprintf(params, sizeof(params), "{\"file\": \"%s\"}", path);
+	refused("group.add", params, RPC_REFUSED, "file: found 2 service groups, allowed: one");
+	unlink(path);
+	refused("group.remove", "{\"group\": 7}", RPC_REFUSED, "group: found \"7\", allowed: 1, 2");
+	refused("group.drain", "{\"group\": 7}", RPC_REFUSED, "group: found \"7\", allowed: 1, 2");
+	refused("group.resume", "{\"group\": 7}", RPC_REFUSED, "group: found \"7\", allowed: 1, 2");
+}
+
+static void workers_drain(void **state) {
+	const struct layout *l = &bench->server.layout;
+
+	(void)state;
+	refused("worker.drain", "{\"core\": 9, \"to\": 1}", RPC_REFUSED,
+		"core: found 9, allowed: a core with a worker");
+	refused("worker.drain", "{\"core\": 1, \"to\": 9}", RPC_REFUSED,
+		"to: found 9, allowed: a core with a worker");
+	refused("worker.drain", "{\"core\": 1, \"to\": 1}", RPC_REFUSED,
+		"to: found 1, allowed: another core");
+	refused("worker.resume", "{\"core\": 9}", RPC_REFUSED,
+		"core: found 9, allowed: a core with a worker");
+	json_decref(told("worker.drain", "{\"core\": 2, \"to\": 3}"));
+	assert_int_equal(l->cores[l->groups[1].lower], 3);
+	json_decref(told("worker.resume", "{\"core\": 2}"));
+	assert_int_equal(l->cores[l->groups[1].lower], 2);
+}
+
+/* Nobody waits for who may write to it some time. */
+static void a_file_that_is_a_pipe(void **state) {
+	char path[] = "/tmp/methods-XXXXXX", params[64], why[256];
+
+	(void)state;
+	assert_non_null(mkdtemp(path));
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	snprintf(params, sizeof(params), "{\"file\": \"%s\"}", path);
+	snprintf(why, sizeof(why),
+		 "%s:1: file: found no readable file (Operation not supported), allowed: a YAML "
+		 "file of at most 1 GiB",
+		 path);
+	refused("group.add", params, RPC_REFUSED, why);
+	reload.path = path;
+	snprintf(params, sizeof(params), "%s: 1 mistake, nothing was changed: ", path);
+	memmove(why + strlen(params), why, strlen(why) + 1);
+	memcpy(why, params, strlen(params));
+	refused("config.reload", "{}", RPC_REFUSED, why);
+	reload.path = "/no/such/file";
+	assert_int_equal(unlink(path), 0);
+}
+
+static struct rpc_work *drain_begun(const char *limit) {
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		 "{\"jsonrpc\":\"2.0\",\"method\":\"group.drain\",\"params\":{\"group\":2, "
+		 "\"limit\": \"%s\"},\"id\":1}",
+		 limit);
+	return rpc_begin(&rpc, text, strlen(text));
+}
+
+/* The answer to what was begun, which is there now. */
+static json_t *drain_ended(struct rpc_work *w) {
+	char *text;
+	json_t *json;
+
+	assert_true(rpc_go_on(w));
+	text = rpc_end(w);
+	json = json_loads(text, 0, NULL);
+	free(text);
+	return json;
+}
+
+/* One client waits until the group is empty, another one resumes it: then it stays resumed. */
+static void two_that_contradict(void **state) {
+	const struct served_group *g = &bench->server.groups[1];
+	struct rpc_work *w;
+	json_t *answer;
+
+	(void)state;
+	for (uint32_t serial = 0; serial < 4; serial++)
+		groups_bench_down(bench, 1, 0, serial, 1000);
+	for (unsigned worker = 0; worker < bench->server.worker_count; worker++)
+		worker_round(&bench->server.workers[worker]);
+	assert_true(served_group_held(g) > 0);
+	w = drain_begun("10s");
+	assert_false(rpc_go_on(w));
+	assert_true(g->drained);
+	assert_false(rpc_go_on(w));
+	json_decref(told("group.resume", "{\"group\": 2}"));
+	answer = drain_ended(w);
+	assert_string_equal(word(answer, "error.message"),
+			    "group: service group 2 was resumed meanwhile, or is another one");
+	json_decref(answer);
+	assert_false(g->drained);
+	w = drain_begun("0s"); /* it does not wait */
+	answer = drain_ended(w);
+	assert_true(number(answer, "result.held") > 0);
+	json_decref(answer);
+	w = drain_begun("10s");
+	assert_false(rpc_go_on(w));
+	groups_bench_pass(bench, 10000000);
+	answer = drain_ended(w);
+	assert_int_equal(number(answer, "result.held"), 0);
+	json_decref(answer);
+	json_decref(told("group.resume", "{\"group\": 2}"));
+}
+
+/* The last of all, as it is not there any more. */
+static void a_group_goes(void **state) {
+	uint64_t generation = bench->server.generation;
+	json_t *gone = told("group.remove", "{\"group\": 2, \"limit\": \"5ms\"}");
+
+	(void)state;
+	assert_int_equal(number(gone, "generation"), generation + 1);
+	json_decref(gone);
+	refused("group.remove", "{\"group\": 1}", RPC_REFUSED,
+		"a server has at least one service group");
+	refused("group.get", "{\"group\": 2}", RPC_REFUSED, "group: found \"2\", allowed: 1");
+	gone = told("group.get", "{}"); /* there is but one */
+	assert_int_equal(number(gone, "id"), 1);
+	json_decref(gone);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_key_rolls),
+		cmocka_unit_test(an_object_changes),
+		cmocka_unit_test(the_whole_configuration),
+		cmocka_unit_test(groups_that_may_not_come),
+		cmocka_unit_test(workers_drain),
+		cmocka_unit_test(a_file_that_is_a_pipe),
+		cmocka_unit_test(two_that_contradict),
+		cmocka_unit_test(a_group_goes),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}
