@@ -179,9 +179,8 @@ static void take_parts(unsigned modems, uint64_t parts[PARTS_ALONE]) {
 	room = group_room(&sg);
 	assert_int_equal(live_group_create(&live, &sg, &room), 0);
 	took(parts, LIVE, &before);
-	assert_int_equal(crypto_open(&crypto, "parts", 1, served_group_sessions(&sg),
-				     CRYPTO_OPS_MIN),
-			 0);
+	assert_int_equal(
+		crypto_open(&crypto, "parts", 1, served_group_sessions(&sg), CRYPTO_OPS_MIN), 0);
 	before = used();
 	for (unsigned m = 0; m < modems; m++) {
 		keys[2 * m] = crypto_session(&crypto, CRYPTO_UPLINK, sg.modems[m].security.key);
@@ -216,7 +215,8 @@ static void tell_parts(uint64_t all) {
 		print_message("%6" PRIu64 " B a modem, %5.0f B a service flow: %s\n", a_modem[p],
 			      (double)a_modem[p] / (2 * FLOWS), part_names[p]);
 	}
-	print_message("%6" PRIu64 " B a modem, %5.0f B a service flow: the scheduler, and all else\n",
+	print_message("%6" PRIu64
+		      " B a modem, %5.0f B a service flow: the scheduler, and all else\n",
 		      rest, (double)rest / (2 * FLOWS));
 	print_message("%6" PRIu64 " B a modem in all, %" PRIu64 " in service, %" PRIu64
 		      " without sessions\n",
