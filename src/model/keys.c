@@ -256,7 +256,7 @@ const struct key service_group_keys[] = {
 	{.name = "flow_cache", INTEGER(0, SG_MAX_FLOW_CACHE), AT(struct service_group, flow_cache),
 	 .flag = offsetof(struct service_group, has_flow_cache), .example = "65536",
 	 HELP("flows seen last whose next packets pass by lookup, filters and classifiers, 64 bytes "
-	      "each; 0: none; where not given up to 128 a modem, at least 4096")},
+	      "each; 0: none; where not given up to 128 a modem, at least 4096; of those above 32768 half")},
 	{.name = "max_queued", INTEGER(256, 65536), AT(struct service_group, max_queued),
 	 .example = "16384",
 	 HELP("packets that may wait in all queues of the group together; where not given, the "

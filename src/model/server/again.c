@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "model/file.h"
-#include "model/server/parts.h"
 #include "model/loader.h"
+#include "model/server/parts.h"
 #include "model/server/server_reader.h"
 
 /* What is known need not be read. Returns the number of mistakes, which nobody is told of. */
@@ -86,7 +86,7 @@ void server_config_settle(struct kept_groups **kept) {
 		if (!k->groups[g].own_file)
 			service_group_free(&k->config.groups[g]);
 	}
-	if (!k->own_files) {
+	if (!k->own_files && k->part_count == 0) {
 		server_config_forget(k);
 		*kept = NULL;
 	}

@@ -230,6 +230,30 @@ static void lines_that_are_plain(void **state) {
 	}
 }
 
+/* Once it is needed no longer, groups with files of their own are remembered, and no others. */
+static void what_cannot_be_of_use_is_forgotten(void **state) {
+	struct memory_file files[] = {{"dir/1.yaml", OWN("1")}, {NULL, NULL}};
+	static const char mixed[] =
+		BONDING "\nservice_groups: [{service_group: 1, file: 1.yaml}, " GROUP("2") "]\n";
+	struct session s = {0};
+
+	(void)state;
+	server_config_settle(&s.kept); /* harmless */
+	expect_as_new(&s, mixed, files, NULL, 0);
+	server_config_settle(&s.kept);
+	assert_non_null(s.kept);
+	assert_non_null(s.config->groups[0].modems);
+	assert_null(s.config->groups[1].modems);
+	expect_as_new(&s, mixed, files, NULL, 1);
+	server_config_settle(&s.kept);
+	expect_as_new(&s, "# other\n" SMALL, NULL, NULL, 0);
+	server_config_settle(&s.kept);
+	assert_null(s.kept);
+	s.config = NULL;
+	expect_as_new(&s, "# other\n" SMALL, NULL, NULL, 0);
+	end(&s);
+}
+
 /* Threads and devices are those of all groups together, also of the ones that are not read. */
 static void cores_and_devices_are_given_again(void **state) {
 	static const char own_cores[] = "threads: {layout: combined, cores: 20}\n" OWN("2");
@@ -300,6 +324,7 @@ int main(void) {
 		cmocka_unit_test(parts_of_a_file),
 		cmocka_unit_test(files_that_are_not_divided),
 		cmocka_unit_test(lines_that_are_plain),
+		cmocka_unit_test(what_cannot_be_of_use_is_forgotten),
 		cmocka_unit_test(cores_and_devices_are_given_again),
 		cmocka_unit_test(mistakes_are_told_in_full),
 	};

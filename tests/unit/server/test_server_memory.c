@@ -2,16 +2,22 @@
 /* What a server takes of DPDK's heap and of the C library's: with more groups, and with more modems. */
 #include "test.h"
 
+#include <inttypes.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <rte_malloc.h>
 
+#include "downstream/tables.h"
+#include "model/live/live_group.h"
 #include "model/loader.h"
+#include "platform/crypto.h"
 #include "platform/large_pages.h"
 #include "platform/port.h"
+#include "server/served_group.h"
 #include "server/server.h"
+#include "upstream/tables.h"
 
 #include "fixture.h"
 #include "packets.h"
@@ -20,10 +26,12 @@
 #define GROUPS 28
 #define MODEMS 300
 #define FLOWS 4 /* of a modem in each direction */
-#define MODEM_MAX 27000 /* bytes, with room for a quarter more modems */
-#define GROUP_MAX (2ull * MIB) /* tables, beside the modems */
-#define GROUP_ALL_MAX (16ull * MIB) /* the same with its buffers */
-#define SERVER_MAX (850ull * MIB) /* of a process of 1 GiB */
+#define MODEM_MAX 13500 /* bytes, with room for a quarter more modems and what the loader has */
+#define MODEM_SERVED_MAX 11500 /* without the loader's */
+#define MODEM_BARE_MAX 8500 /* and without crypto sessions, which are DPDK's */
+#define GROUP_MAX (4ull * MIB) /* tables and the cache of flows, beside the modems */
+#define GROUP_ALL_MAX (16ull * MIB) /* the same with all buffers of its own */
+#define SERVER_MAX (720ull * MIB) /* of a process of 1 GiB */
 
 static const char head[] =
 	"service_group: %u\n"
@@ -139,6 +147,85 @@ static struct taken measure(unsigned count, unsigned modems) {
 	return t;
 }
 
+/* Where the bytes of a modem are. */
+enum part { LOADED, LIVE, SESSIONS, DOWNSTREAM, UPSTREAM, PARTS_ALONE };
+
+static const char *const part_names[PARTS_ALONE] = {
+	[LOADED] = "the loader, until it is served",
+	[LIVE] = "the group in service, for changes",
+	[SESSIONS] = "crypto sessions",
+	[DOWNSTREAM] = "downstream: addresses, records",
+	[UPSTREAM] = "upstream: SIDs, flows, streams",
+};
+
+static void took(uint64_t parts[PARTS_ALONE], enum part part, uint64_t *before) {
+	parts[part] = used() - *before;
+	*before = used();
+}
+
+/* Each made alone, as a server makes it. */
+static void take_parts(unsigned modems, uint64_t parts[PARTS_ALONE]) {
+	struct service_group sg;
+	struct live_group live;
+	struct docsis_crypto crypto;
+	struct ds_tables down;
+	struct us_tables up;
+	void *keys[3 * 2 * MODEMS] = {NULL}; /* two of each upstream, one downstream */
+	struct group_room room;
+	uint64_t before = used();
+
+	load(&sg, 1, modems);
+	took(parts, LOADED, &before);
+	room = group_room(&sg);
+	assert_int_equal(live_group_create(&live, &sg, &room), 0);
+	took(parts, LIVE, &before);
+	assert_int_equal(
+		crypto_open(&crypto, "parts", 1, served_group_sessions(&sg), CRYPTO_OPS_MIN), 0);
+	before = used();
+	for (unsigned m = 0; m < modems; m++) {
+		keys[2 * m] = crypto_session(&crypto, CRYPTO_UPLINK, sg.modems[m].security.key);
+		keys[2 * modems + m] =
+			crypto_session(&crypto, CRYPTO_DOWNLINK, sg.modems[m].security.key);
+	}
+	took(parts, SESSIONS, &before);
+	assert_int_equal(ds_tables_create(&down, &sg, &room, &keys[2 * modems]), 0);
+	took(parts, DOWNSTREAM, &before);
+	assert_int_equal(us_tables_create(&up, &sg, &room, keys), 0);
+	took(parts, UPSTREAM, &before);
+	us_tables_free(&up);
+	ds_tables_free(&down);
+	for (unsigned k = 0; k < 3 * modems; k++) {
+		if (keys[k] != NULL)
+			crypto_session_free(&crypto, keys[k]);
+	}
+	crypto_close(&crypto);
+	live_group_free(&live);
+	service_group_free(&sg);
+}
+
+/* `all`: of a modem in all, the loader's part of it included; what no part has is the scheduler's. */
+static void tell_parts(uint64_t all) {
+	uint64_t few[PARTS_ALONE], many[PARTS_ALONE], a_modem[PARTS_ALONE], rest = all;
+
+	take_parts(MODEMS, few);
+	take_parts(2 * MODEMS, many);
+	for (enum part p = 0; p < PARTS_ALONE; p++) {
+		a_modem[p] = (many[p] - few[p]) / MODEMS;
+		rest -= a_modem[p];
+		print_message("%6" PRIu64 " B a modem, %5.0f B a service flow: %s\n", a_modem[p],
+			      (double)a_modem[p] / (2 * FLOWS), part_names[p]);
+	}
+	print_message("%6" PRIu64
+		      " B a modem, %5.0f B a service flow: the scheduler, and all else\n",
+		      rest, (double)rest / (2 * FLOWS));
+	print_message("%6" PRIu64 " B a modem in all, %" PRIu64 " in service, %" PRIu64
+		      " without sessions\n",
+		      all, all - a_modem[LOADED], all - a_modem[LOADED] - a_modem[SESSIONS]);
+	assert_true(all < MODEM_MAX);
+	assert_true(all - a_modem[LOADED] < MODEM_SERVED_MAX);
+	assert_true(all - a_modem[LOADED] - a_modem[SESSIONS] < MODEM_BARE_MAX);
+}
+
 static void what_it_takes(void **state) {
 	struct rte_mempool *pool = fixture_pool("far", 127, FIXTURE_ROOM);
 	struct taken one, more_modems, two, all;
@@ -151,10 +238,8 @@ static void what_it_takes(void **state) {
 	more_modems = measure(1, 2 * MODEMS);
 	two = measure(2, MODEMS);
 	all = measure(GROUPS, MODEMS);
-	assert_true(more_modems.rest - one.rest < (uint64_t)MODEMS * MODEM_MAX);
 	assert_true(two.rest - one.rest < GROUP_MAX + (uint64_t)MODEMS * MODEM_MAX);
-	/* of one group, with the buffers for what is incomplete of their streams */
-	modems = more_modems.rest - one.rest + more_modems.pools - one.pools;
+	modems = more_modems.rest - one.rest;
 	assert_true(two.pools + two.rest - one.pools - one.rest - modems < GROUP_ALL_MAX);
 	assert_true(all.pools + all.rest < SERVER_MAX);
 	for (int i = 0; i < 2; i++) {
@@ -162,6 +247,9 @@ static void what_it_takes(void **state) {
 		port_close(rphy[i]);
 	}
 	fixture_pool_end(pool);
+	print_message("%.1f kB of buffers for frames of a modem that are not whole\n",
+		      (double)(more_modems.pools - one.pools) / MODEMS / 1000);
+	tell_parts((more_modems.rest - one.rest) / MODEMS);
 }
 
 /* What groups may have in their queues: 16,384 and 1,024 a group more are divided, or as each says. */
