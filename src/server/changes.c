@@ -42,6 +42,7 @@ struct server_change {
 	unsigned count;
 	struct act acts[SERVER_MAX_GROUPS * GROUP_ACTS]; /* in their order */
 	unsigned act_count, done;
+	unsigned leaving; /* from this act on what goes is waited for */
 };
 
 struct server_change *server_change_open(struct server *s) {
@@ -149,6 +150,7 @@ static void group_leave(struct server_change *c, struct group_change *g) {
 static void acts_list(struct server_change *c) {
 	for (unsigned g = 0; g < c->count; g++)
 		group_take(c, &c->groups[g]);
+	c->leaving = c->act_count;
 	for (unsigned g = 0; g < c->count; g++)
 		group_leave(c, &c->groups[g]);
 }
@@ -165,14 +167,6 @@ static void all_take(struct server_change *c) {
 	pthread_rwlock_unlock(&c->server->lock);
 }
 
-void server_change_make(struct server_change *c) {
-	acts_list(c);
-	for (; c->done < c->act_count; c->done++)
-		worker_do(c->acts[c->done].worker, &c->acts[c->done].task);
-	all_take(c);
-	server_synchronize(c->server);
-}
-
 bool server_change_round(struct server_change *c) {
 	if (c->act_count == 0)
 		acts_list(c);
@@ -185,6 +179,28 @@ bool server_change_round(struct server_change *c) {
 	}
 	all_take(c);
 	return true;
+}
+
+/* It is taken over at one time; what goes has time to leave. */
+static void make_by_rounds(struct server_change *c) {
+	unsigned us = 0;
+
+	while (!server_change_round(c)) {
+		if (c->done >= c->leaving)
+			server_wait(c->server, &us);
+	}
+}
+
+void server_change_make(struct server_change *c) {
+	if (c->server->rounds != NULL) {
+		make_by_rounds(c);
+		return;
+	}
+	acts_list(c);
+	for (; c->done < c->act_count; c->done++)
+		worker_do(c->acts[c->done].worker, &c->acts[c->done].task);
+	all_take(c);
+	server_synchronize(c->server);
 }
 
 void server_change_close(struct server_change *c) {

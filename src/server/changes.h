@@ -28,7 +28,8 @@ struct server_change *server_change_open(struct server *s);
 bool server_change_add(struct server_change *c, unsigned group, struct live_changes *changes,
 		       char why[LIVE_LINE]);
 
-/* Returns when all of it is in service and what went has left. Cannot fail. */
+/* Returns when all of it is in service and what went has left: where the server has somebody who makes the rounds,
+ * he has made as many as that took. Cannot fail. */
 void server_change_make(struct server_change *c);
 
 /* The same where no worker runs and the caller does the rounds: what is to be done between two of them. Returns
