@@ -74,20 +74,17 @@ class Proof:
                 fates.streams.setdefault(stream, []).append(packet)
         return fates
 
-    def epoch_at(self, time_ns: int) -> int:
-        begins = (e.begin + self.replayed.sent[0].time_ns for e in self.replayed.epochs)
-        return sum(begin <= time_ns for begin in begins) - 1
-
     @cached_property
     def streams(self) -> dict[Stream, list[Placed]]:
-        """What came out, by the numbers that the frames carry."""
+        """What came out, by the numbers that the frames carry. One that stood in an open DEPI frame
+        when its flow was gone may come out when there is another one: its key tells."""
         found: dict[Stream, list[Placed]] = {}
         for placed in self.replayed.decoded.frames:
             service = placed.record.service
             assert service is not None
             if service.dsid is not None:
-                life = self.life(service.dsid, self.epoch_at(placed.record.time_ns))
-                found.setdefault((service.dsid, life), []).append(placed)
+                stream = (service.dsid, self.life(service.dsid, placed.epoch))
+                found.setdefault(stream, []).append(placed)
         return {stream: sorted(frames, key=sequence_of) for stream, frames in found.items()}
 
     @cached_property
