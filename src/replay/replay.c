@@ -7,7 +7,6 @@
 #include <argp.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "capture/capture.h"
@@ -198,17 +197,14 @@ static int replay_config(const struct replay_options *o, const struct server_con
 		.memory_mb = server_memory_mb(config, NULL),
 		.offline = true,
 	};
-	struct replay *r = calloc(1, sizeof(*r));
+	static struct replay r; /* its counters are aligned, and it is large */
 	int status = EXIT_TROUBLE;
 
-	if (r == NULL) {
-		fprintf(stderr, "replay: no memory\n");
-	} else if (platform_start(&p) == 0) {
-		status = replay_files(r, o, config);
-		server_free(&r->server);
+	if (platform_start(&p) == 0) {
+		status = replay_files(&r, o, config);
+		server_free(&r.server);
 		platform_stop();
 	}
-	free(r);
 	return status;
 }
 
@@ -227,12 +223,13 @@ int replay_command(int argc, char **argv) {
 	};
 	struct server_config config = {0};
 	int status = EXIT_MISTAKE;
+	bool good;
 
 	argp_err_exit_status = EXIT_MISTAKE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
+	good = argp_parse(&argp, argc, argv, 0, NULL, &o) == 0; /* --then ends it */
 	if (o.control_out != NULL)
 		o.devices.control = "control";
-	if ((o.changes_in == NULL || replay_changes_read(&changes, o.changes_in) == 0) &&
+	if (good && (o.changes_in == NULL || replay_changes_read(&changes, o.changes_in) == 0) &&
 	    process_load(o.config, &o.devices, &config) == 0 && outputs_free(&o) &&
 	    way_there(&o, &config)) {
 		process_catch_signals();

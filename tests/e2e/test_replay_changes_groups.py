@@ -42,9 +42,10 @@ def served(groups: int = 3, **keys: object) -> Server:
 
 
 def traffic(groups: Sequence[Json], up: bool) -> list[Record]:
+    """Of some 12 ms."""
     if up:
-        return up_traffic(groups, 3, 80, GAP_NS)
-    return down_traffic(groups, 3, 250, GAP_NS)
+        return up_traffic(groups, 3, 240 // len(groups), GAP_NS)
+    return down_traffic(groups, 3, 800 // len(groups), GAP_NS)
 
 
 def mine(replayed: ChangedReplay, group: Json, up: bool) -> list[Record]:
@@ -111,12 +112,14 @@ def test_a_group_goes(up: bool, tmp_path: Path) -> None:
     for number, group in enumerate(groups, start=1):
         before = [r for r in sent if number != 2 or r.time_ns < START_NS + T]
         one = replay_changed(tmp_path / str(number), dump(group), before, up=up)
-        if number != 2 or not up:
-            assert mine(together, group, up) == list(one.out)
+        came = mine(together, group, up)
+        if number != 2:
+            assert came == list(one.out)
+        elif not up:
+            assert sorted(r.data for r in came) == sorted(r.data for r in one.out)
         else:  # streams that were cut off
-            came = mine(together, group, up)
             assert came == list(one.out)[: len(came)]
-        assert len(one.out) > 20
+        assert len(came) > 10
     assert together.stats["removed_groups"] == 1
     if not up:
         came_in, accounted = left(together, "downstream")
@@ -156,7 +159,10 @@ def test_a_group_comes(groups_before: int, up: bool, tmp_path: Path) -> None:
         assert len(one.out) > 30
     later = [record for record in sent if record.time_ns >= START_NS + T]
     one = replay_changed(tmp_path / "3", dump(third), later, up=up)
-    assert mine(together, third, up) == list(one.out)
+    came = mine(together, third, up)
+    assert [record.data for record in came] == [record.data for record in one.out]
+    # where a timeout ended a wait, its time is by the capture's begin, to some ns
+    assert all(abs(a.time_ns - b.time_ns) < 10 for a, b in zip(came, one.out, strict=True))
     assert len(one.out) > 20
     if not up:
         proof_of(together, 3, together.epochs)
@@ -169,7 +175,10 @@ def test_a_group_rests(groups: int, up: bool, tmp_path: Path) -> None:
     whole, alone_each = served(groups)
     sent = traffic(alone_each, up)
     number = min(groups, 2)
-    rest = [change(T, "group.drain", group=number), change(LATER, "group.resume", group=number)]
+    rest = [
+        change(T, "group.drain", group=number, limit="1 ms"),
+        change(LATER, "group.resume", group=number),
+    ]
     rested = replay_changed(tmp_path / "rest", dump(whole), sent, rest, up=up)
     plain = replay_changed(tmp_path / "plain", dump(whole), sent, up=up)
     way = "upstream" if up else "downstream"
