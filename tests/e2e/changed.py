@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Replays whose configuration changes while they run, and the witness that knows each of its states."""
+"""Replays whose configuration changes while they run, and the witness that knows each state."""
 
 import json
 from bisect import bisect_left

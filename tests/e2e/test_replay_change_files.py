@@ -102,8 +102,8 @@ def test_outputs_over_inputs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("tool", [False, True], ids=["vcmtsd", "vcmts"])
 def test_times_are_in_order(tool: bool, tmp_path: Path) -> None:
-    """However they are given; what comes at the time of a change comes after it. Of one time, the first
-    is the first, and the command line's are before the list's."""
+    """However they are given; what comes at the time of a change comes after it. Of one time, the
+    first is the first, and the command line's are before the list's."""
     other = tmp_path / "other.yaml"
     other.write_text(SMALL.read_text().replace("priority: 4", "priority: 5"))
     add = {"method": "config.reload"}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every placement carries the same captures to the same bytes: the published core configurations, free
-ones, and workers that give away what they run in the midst of it. A replay has the lists, rings and
-owners of ports of its layout, and runs the workers in turn: what their threads do to each other is the
-business of the tests that run them."""
+"""Every placement carries the same captures to the same bytes: the published core configurations,
+free ones, and workers that give away what they run in the midst of it. A replay has the lists,
+rings and owners of ports of its layout, and runs the workers in turn: what their threads do to each
+other is the business of the tests that run them."""
 
 import json
 from collections.abc import Sequence

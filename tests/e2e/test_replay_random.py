@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random changes and random packets: what becomes of each packet is what a model says that knows the
-configuration as it was when the packet came."""
+"""Random changes and random packets: what becomes of each packet is what a model says that knows
+the configuration as it was when the packet came."""
 
 import json
 from collections.abc import Callable, Iterator
