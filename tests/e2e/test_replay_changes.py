@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 import yaml
 
-from e2e.changed import MS, Change, ChangedReplay, Json, change, replay_changed
+from e2e.changed import MS, ChangedReplay, Json, change, replay_changed
 from e2e.fates import Proof
 from e2e.frames import udp_frame
 from e2e.running import SMALL
 from e2e.traffic import START_NS, generate, spread
 from witness.config import load_config
-from witness.epochs import dsid_of, sequence_of
+from witness.epochs import sequence_of
 from witness.pcapfile import Record, records_of
 
 pytestmark = pytest.mark.replay
@@ -225,56 +225,6 @@ def test_an_address_moves(tmp_path: Path) -> None:
     replayed = replay_changed(tmp_path, TEXT, sent, changes)
     assert Proof(replayed).check() == 0
     assert len([f for f in replayed.decoded.of_modem(mac(4)) if f.epoch == 2]) > 20
-
-
-# Keys
-
-
-@pytest.mark.parametrize("rolls", [1, 16])
-def test_keys_roll(rolls: int, tmp_path: Path) -> None:
-    """Under a load that fills its channels. Every frame has the key that it names, and none has the
-    old one behind a frame with the new one."""
-    sent = burst("10.0.0.1", 2000) + [
-        record for n in range(100) for record in burst("10.0.0.1", 1, (n + 1) * 100_000)
-    ]
-    changes: list[Change] = []
-    for roll in range(rolls):
-        at = MS + 777 + roll * 500_000
-        key, iv = f"{roll:02x}" * 16, f"{255 - roll:02x}" * 16
-        changes += [
-            change(at, "key.install", said=1, key=key, iv=iv),
-            change(at + 150_001, "key.use", said=1),
-            change(at + 300_001, "key.remove", said=1),
-        ]
-    replayed = replay_changed(tmp_path, TEXT, sent, changes)
-    assert Proof(replayed).check() == 0
-    frames = [f for f in replayed.decoded.frames if dsid_of(f) == 1]
-    named = [
-        f.record.header.elements[0].key_sequence
-        for f in sorted(frames, key=sequence_of)
-        if f.record.header is not None
-    ]
-    assert len(named) == len(sent)
-    order = [
-        number for number, before in zip(named, [-1, *named], strict=False) if number != before
-    ]
-    assert order == [(5 + n) % 16 for n in range(rolls + 1)]
-
-
-def test_a_key_is_used_at_once(tmp_path: Path) -> None:
-    """What is written after the change has the new key; what was written stands in a DEPI frame."""
-    changes = [
-        change(MS, "key.install", said=1, key="77" * 16, iv="88" * 16),
-        change(T, "key.use", said=1),
-    ]
-    sent = burst("10.0.0.1", 3000)
-    replayed = replay_changed(tmp_path, TEXT, sent, changes)
-    assert Proof(replayed).check() == 0
-    used = START_NS + replayed.answers[3]["begun_ns"]
-    old = [f.record.time_ns for f in replayed.decoded.frames if f.epoch < 2]
-    new = [f.record.time_ns for f in replayed.decoded.frames if f.epoch == 2]
-    assert len(old) > 200 and len(new) > 200
-    assert max(old) <= used + FLUSH_NS + STEP_NS and min(new) >= used
 
 
 # Rules, classifiers, priorities, rates, limits
