@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <rte_cycles.h>
-
 #include "server/group_life.h"
+#include "server/running.h"
 
 #define NS_PER_MS 1000000
 
@@ -113,7 +112,7 @@ json_t *group_remove(struct rpc_call *call) {
 	return life_done(call);
 }
 
-/* Others are served while it runs empty: `state` is when the time is over, of the TSC. */
+/* Others are served while it runs empty: `state` is when the time is over. */
 json_t *group_drain(struct rpc_call *call) {
 	const struct group_life_params *p = call->params;
 	const struct served_group *g = subject_group(call, &p->group);
@@ -125,7 +124,7 @@ json_t *group_drain(struct rpc_call *call) {
 		call->state = end = arena_alloc(call->arena, 1, sizeof(*end));
 		if (end == NULL)
 			return rpc_refuse(call, RPC_INTERNAL, "no memory left");
-		*end = rte_rdtsc() + rte_get_tsc_hz() / 1000 * (p->limit_ns / NS_PER_MS);
+		*end = server_now(server_of(call)) + p->limit_ns;
 		server_group_drain(server_of(call), number_of(call, g), 0);
 	}
 	if (!g->drained) /* who said so last has the last word */
@@ -134,7 +133,7 @@ json_t *group_drain(struct rpc_call *call) {
 			"group: service group %u was resumed meanwhile, or is another one",
 			g->sg->id);
 	held = served_group_held(g);
-	if (held > 0 && rte_rdtsc() < *end)
+	if (held > 0 && server_now(server_of(call)) < *end)
 		return rpc_wait(call);
 	return json_pack("{s:I}", "held", (json_int_t)held);
 }

@@ -1,25 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * vcmtsd replay: a capture goes in at the network port, the DEPI frames that come out at the R-PHY
- * port are written as a capture; or the other way round. Time is the capture's, so the same input and
- * configuration give the same bytes.
+ * port are written as a capture; or the other way round. Time is the capture's, so the same input,
+ * configuration and changes give the same bytes.
  */
 #include <argp.h>
+#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "capture/capture.h"
 #include "platform/platform.h"
 #include "replay/replay.h"
-#include "replay/replay_clock.h"
-#include "replay/replay_wires.h"
+#include "replay/replay_play.h"
 #include "server/process.h"
 #include "server/server.h"
 #include "telemetry/report.h"
-
-/* What is still held this long after the last packet is counted as stopped. */
-#define END_NS (60 * CLOCK_NS_PER_S)
 
 enum way {
 	DOWN, /* --network-in, --rphy-out */
@@ -33,18 +29,12 @@ struct replay_options {
 	const char *out[WAYS];
 	const char *control_out;
 	const char *stats;
+	const char *changes_in;
+	const char *answers;
+	struct replay_changes *changes; /* those of --then, and of `changes_in` once read */
+	struct server_devices devices;
 	enum way way;
 	bool flows;
-};
-
-struct replay {
-	struct server server;
-	enum way way;
-	struct replay_wires wires;
-	uint64_t base; /* ns, of the capture's first packet */
-	uint64_t now; /* ns since then */
-	unsigned waiting; /* packets put on the wire at this time */
-	uint64_t steps; /* times that the workers had rounds until nothing moved */
 };
 
 static const struct argp_option options[] = {
@@ -57,6 +47,15 @@ static const struct argp_option options[] = {
 	{"flows", 'f', NULL, 0,
 	 "tell of every downstream service flow in the counters, not only of those with drops", 0},
 	{"stats", 's', "FILE", 0, "write all counters as JSON, - for stdout", 0},
+	{"then", 't', "TIME=FILE", 0,
+	 "at this time after the first packet, read that configuration and change what differs, as "
+	 "SIGHUP has it done in service; may be given again",
+	 0},
+	{"changes", 'C', "FILE", 0,
+	 "calls of the control socket's methods at times after the first packet, JSON: "
+	 "[{\"at\": \"12.5ms\", \"method\": \"modem.add\", \"params\": {..}}]",
+	 0},
+	{"answers", 'a', "FILE", 0, "write what came of all changes as JSON, - for stdout", 0},
 	{0},
 };
 
@@ -72,6 +71,9 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case 'm': o->control_out = value; return 0;
 	case 's': o->stats = value; return 0;
 	case 'f': o->flows = true; return 0;
+	case 'C': o->changes_in = value; return 0;
+	case 'a': o->answers = value; return 0;
+	case 't': return replay_changes_then(o->changes, value) == 0 ? 0 : EINVAL;
 	case ARGP_KEY_END:
 		o->way = o->in[UP] != NULL ? UP : DOWN;
 		if (o->in[o->way] == NULL || o->out[o->way] == NULL || o->in[!o->way] != NULL ||
@@ -83,127 +85,59 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	}
 }
 
-static bool in_crypto(const struct server *s) {
-	for (unsigned g = 0; g < s->group_count; g++) {
-		const struct served_group *group = &s->groups[g];
-
-		if (!group->there)
-			continue;
-		if (group->downstream->lower.in_crypto > 0 ||
-		    (group->upstream != NULL && upstream_busy(group->upstream)))
-			return true;
-	}
-	return false;
-}
-
-/* Runs the workers at the present time until nothing moves and the crypto device is empty. */
-static void settle(struct replay *r) {
-	struct server *s = &r->server;
-	unsigned moved;
-
-	do {
-		moved = 0;
-		for (unsigned w = 0; w < s->worker_count; w++) {
-			s->workers[w].clock.now = r->now;
-			moved += worker_round(&s->workers[w]);
-		}
-		replay_wires_record(&r->wires, r->base + r->now);
-	} while (moved > 0 || in_crypto(s));
-	r->waiting = 0;
-	r->steps++;
-}
-
-static void advance(struct replay *r, uint64_t to) {
-	uint64_t next;
-
-	if (to <= r->now) /* captures may go back in time; the clock does not */
-		return;
-	settle(r);
-	while ((next = replay_next(&r->server, r->now, to)) < to) {
-		r->now = next;
-		settle(r);
-	}
-	r->now = to;
-}
-
-/* Puts a packet on the wire; those of one time go in as a burst. */
-static int inject(struct replay *r, const struct capture_packet *p) {
-	bool up = r->way == UP;
-	struct rte_mempool *pool = up ? r->server.pools.uepi : r->server.pools.packets;
-
-	if (replay_wires_send(&r->wires, up ? REPLAY_RPHY : REPLAY_NETWORK, pool, p) != 0) {
-		fprintf(stderr, "replay: no buffer for a packet of %u bytes\n", p->size);
-		return -1;
-	}
-	if (++r->waiting == PIPELINE_BURST)
-		settle(r);
-	return 0;
-}
-
-/* All of the capture. Returns 0, or -1 after a message when it broke off. */
-static int play(struct replay *r, pcap_t *in, const char *name) {
-	struct capture_packet p;
-	bool first = true;
-	int ret = 0;
-
-	while (!process_stopped && (ret = capture_next(in, name, &p)) == 1) {
-		if (first)
-			r->base = p.time;
-		first = false;
-		advance(r, p.time > r->base ? p.time - r->base : 0);
-		if (inject(r, &p) != 0)
-			return -1;
-	}
-	if (process_stopped)
-		fprintf(stderr, "replay: stopped by a signal; what came before was replayed\n");
-	return process_stopped ? -1 : ret;
-}
-
-/* What is held after the last packet comes out in its own time. */
-static void play_out(struct replay *r) {
-	advance(r, r->now + END_NS);
-	server_stop(&r->server);
-}
-
 static int write_stats(const struct replay *r, const char *path) {
 	json_t *json = report_json(&r->server, NULL, 0);
 	int ret;
 
 	json_object_set_new(json, "steps", json_integer((json_int_t)r->steps));
+	json_object_set_new(json, "missed", json_integer((json_int_t)r->missed));
 	ret = report_write(json, path);
 	json_decref(json);
 	return ret;
 }
 
 /* From the first packet to the last, and the results. */
-static int replay(struct replay *r, pcap_t *in, const struct replay_options *o) {
-	int ret = play(r, in, o->in[o->way]) == 0 ? 0 : EXIT_TROUBLE;
+static int replay(struct replay *r, const struct replay_options *o) {
+	bool whole = replay_play(r) == 0;
+	int ret = !whole ? EXIT_TROUBLE : r->changes->refused > 0 ? EXIT_MISTAKE : 0;
 	double seconds = (double)r->now / CLOCK_NS_PER_S;
 	bool taken = report_is_stdout(o->stats) || report_is_stdout(o->out[o->way]) ||
-		     report_is_stdout(o->control_out);
+		     report_is_stdout(o->control_out) || report_is_stdout(o->answers);
 
-	play_out(r);
+	replay_play_out(r);
 	if (o->stats != NULL && write_stats(r, o->stats) != 0)
+		ret = EXIT_TROUBLE;
+	if (o->answers != NULL && report_write(r->changes->answers, o->answers) != 0)
 		ret = EXIT_TROUBLE;
 	report_print(taken ? stderr : stdout, &r->server, NULL, seconds);
 	return server_balanced(&r->server) ? ret : EXIT_TROUBLE;
 }
 
+static bool is_input(const struct replay_options *o, const char *path) {
+	const char *const inputs[] = {o->config, o->in[o->way], o->changes_in};
+	bool found = false;
+
+	for (size_t i = 0; i < RTE_DIM(inputs); i++)
+		found |= inputs[i] != NULL && capture_same(path, inputs[i]);
+	for (size_t c = 0; c < o->changes->count; c++) {
+		const char *file = o->changes->list[c].file;
+
+		found |= file != NULL && capture_same(path, file);
+	}
+	return found;
+}
+
 /* No output may go over an input or another output. */
 static bool outputs_free(const struct replay_options *o) {
-	const char *const outputs[] = {o->out[o->way], o->control_out, o->stats};
-	const char *const inputs[] = {o->config, o->in[o->way]};
+	const char *const outputs[] = {o->out[o->way], o->control_out, o->stats, o->answers};
 
 	for (size_t i = 0; i < RTE_DIM(outputs); i++) {
 		if (outputs[i] == NULL)
 			continue;
-		for (size_t j = 0; j < RTE_DIM(inputs); j++) {
-			if (capture_same(outputs[i], inputs[j])) {
-				fprintf(stderr,
-					"%s: is an input too; choose another file for the output\n",
-					outputs[i]);
-				return false;
-			}
+		if (is_input(o, outputs[i])) {
+			fprintf(stderr, "%s: is an input too; choose another file for the output\n",
+				outputs[i]);
+			return false;
 		}
 		for (size_t j = 0; j < i; j++) {
 			if (outputs[j] != NULL && strcmp(outputs[i], outputs[j]) == 0) {
@@ -220,12 +154,14 @@ static bool outputs_free(const struct replay_options *o) {
 /* On an EAL that runs. */
 static int replay_files(struct replay *r, const struct replay_options *o,
 			const struct server_config *config) {
-	pcap_t *in = capture_open(o->in[o->way]);
 	int ret = EXIT_TROUBLE;
 
-	if (in == NULL)
+	r->name = o->in[o->way];
+	r->in = capture_open(r->name);
+	if (r->in == NULL)
 		return EXIT_MISTAKE;
-	r->way = o->way;
+	r->changes = o->changes;
+	r->from = o->way == DOWN ? REPLAY_NETWORK : REPLAY_RPHY;
 	r->wires.out[o->way == DOWN ? REPLAY_RPHY : REPLAY_NETWORK] = o->out[o->way];
 	r->wires.out[REPLAY_CONTROL] = o->control_out;
 	if (replay_wires_create(&r->wires) != 0) {
@@ -233,10 +169,11 @@ static int replay_files(struct replay *r, const struct replay_options *o,
 	} else if (replay_wires_open(&r->wires, &r->server, config) == 0) {
 		server_account(&r->server, false);
 		r->server.report_flows = o->flows;
-		ret = replay(r, in, o);
+		if (replay_changes_open(r->changes, &r->server, o->config, &o->devices) == 0)
+			ret = replay(r, o);
 		replay_wires_close(&r->wires);
 	}
-	pcap_close(in);
+	pcap_close(r->in);
 	return replay_wires_finish(&r->wires) == 0 ? ret : EXIT_TROUBLE;
 }
 
@@ -260,22 +197,16 @@ static int replay_config(const struct replay_options *o, const struct server_con
 		.memory_mb = server_memory_mb(config, NULL),
 		.offline = true,
 	};
-	struct replay *r = calloc(1, sizeof(*r));
+	static struct replay r; /* its counters are aligned, and it is large */
 	int status = EXIT_TROUBLE;
 
-	if (r == NULL) {
-		fprintf(stderr, "replay: no memory\n");
-	} else if (platform_start(&p) == 0) {
-		status = replay_files(r, o, config);
-		server_free(&r->server);
+	if (platform_start(&p) == 0) {
+		status = replay_files(&r, o, config);
+		server_free(&r.server);
 		platform_stop();
 	}
-	free(r);
 	return status;
 }
-
-/* Captures are of one network port and one R-PHY port, which all groups share. */
-static const struct server_devices one_port_each = {.network = "network", .rphy = "rphy"};
 
 int replay_command(int argc, char **argv) {
 	static const struct argp argp = {
@@ -284,18 +215,27 @@ int replay_command(int argc, char **argv) {
 		.doc = "Replays a capture through the downstream or the upstream, "
 		       "deterministically.",
 	};
-	struct replay_options o = {0};
+	struct replay_changes changes = {0};
+	/* captures are of one network port and one R-PHY port, which all groups share */
+	struct replay_options o = {
+		.changes = &changes,
+		.devices = {.network = "network", .rphy = "rphy"},
+	};
 	struct server_config config = {0};
 	int status = EXIT_MISTAKE;
+	bool good;
 
 	argp_err_exit_status = EXIT_MISTAKE;
-	argp_parse(&argp, argc, argv, 0, NULL, &o);
-	if (process_load(o.config, &one_port_each, &config) != 0)
-		return EXIT_MISTAKE;
-	if (outputs_free(&o) && way_there(&o, &config)) {
+	good = argp_parse(&argp, argc, argv, 0, NULL, &o) == 0; /* --then ends it */
+	if (o.control_out != NULL)
+		o.devices.control = "control";
+	if (good && (o.changes_in == NULL || replay_changes_read(&changes, o.changes_in) == 0) &&
+	    process_load(o.config, &o.devices, &config) == 0 && outputs_free(&o) &&
+	    way_there(&o, &config)) {
 		process_catch_signals();
 		status = replay_config(&o, &config);
 	}
+	replay_changes_free(&changes);
 	server_config_free(&config);
 	return status;
 }

@@ -62,8 +62,13 @@ int replay_wires_open(struct replay_wires *w, struct server *s,
 	if (server_create(s, config) != 0 || pairs_open(w, s->pools.packets, theirs) != 0)
 		return -1;
 	for (unsigned e = 0; e < REPLAY_ENDS; e++) {
-		for (unsigned g = 0; is_wired(w, e) && g < config->group_count; g++)
+		if (!is_wired(w, e))
+			continue;
+		for (unsigned g = 0; g < config->group_count; g++)
 			server_ports_give(&s->ports, g, roles[e], theirs[e]);
+		/* by which groups that come find it */
+		s->ports.list[s->ports.of[0][roles[e]]].device =
+			device_port(&config->groups[0], roles[e])->device;
 	}
 	if (server_serve(s) == 0)
 		return 0;
@@ -94,14 +99,16 @@ static struct rte_mbuf *to_mbuf(struct rte_mempool *pool, const uint8_t *data, u
 	return head;
 }
 
-int replay_wires_send(struct replay_wires *w, enum replay_end end, struct rte_mempool *pool,
-		      const struct capture_packet *p) {
+enum replay_sent replay_wires_send(struct replay_wires *w, enum replay_end end,
+				   struct rte_mempool *pool, const struct capture_packet *p) {
 	struct rte_mbuf *m = to_mbuf(pool, p->data, p->size);
 
-	if (m != NULL && rte_eth_tx_burst(w->ports[end], 0, &m, 1) == 1)
-		return 0;
+	if (m == NULL)
+		return REPLAY_NO_BUFFER;
+	if (rte_eth_tx_burst(w->ports[end], 0, &m, 1) == 1)
+		return REPLAY_SENT;
 	rte_pktmbuf_free(m);
-	return -1;
+	return REPLAY_WIRE_FULL;
 }
 
 static void wires_record(struct replay_wires *w, unsigned end, uint64_t time) {

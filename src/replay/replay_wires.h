@@ -30,9 +30,15 @@ int replay_wires_create(struct replay_wires *w);
  * the server has ports, if any. */
 int replay_wires_open(struct replay_wires *w, struct server *s, const struct server_config *config);
 
-/* Puts a packet on the wire, in buffers of `pool`. Returns 0, or -1 where it finds no room. */
-int replay_wires_send(struct replay_wires *w, enum replay_end end, struct rte_mempool *pool,
-		      const struct capture_packet *p);
+enum replay_sent {
+	REPLAY_SENT,
+	REPLAY_WIRE_FULL, /* as nobody takes what was sent before */
+	REPLAY_NO_BUFFER,
+};
+
+/* Puts a packet on the wire, in buffers of `pool`. */
+enum replay_sent replay_wires_send(struct replay_wires *w, enum replay_end end,
+				   struct rte_mempool *pool, const struct capture_packet *p);
 
 /* Writes all that the server has sent, as of `time` in ns. */
 void replay_wires_record(struct replay_wires *w, uint64_t time);

@@ -240,9 +240,62 @@ static bool change_leaves(struct server_change *c) {
 	return rte_rcu_qsbr_check(s->quiet, c->token, false) == 1;
 }
 
+/* Returns whether all of them are done. */
+static bool tasks_round(const struct worker_task **next) {
+	for (; *next != NULL; *next = (*next)->next) {
+		if (!(*next)->step((*next)->arg))
+			return false;
+	}
+	return true;
+}
+
+static bool group_round(struct server_change *c, struct group_change *g) {
+	if (g->leaving == LEAVING_QUEUES) {
+		if (!queues_are_done(g))
+			return false;
+		g->leaving = LEAVING_REST;
+		c->next = g->leave.first;
+	}
+	if (g->leaving == LEAVING_REST) {
+		if (!tasks_round(&c->next))
+			return false;
+		g->leaving = LEAVING_DONE;
+	}
+	return true;
+}
+
+bool server_change_round(struct server_change *c) {
+	if (!c->listed)
+		tasks_list(c);
+	if (!c->taken) {
+		if (!tasks_round(&c->next))
+			return false;
+		all_take(c);
+	}
+	for (unsigned g = 0; g < c->count; g++) {
+		if (!group_round(c, c->groups[g]))
+			return false;
+	}
+	return true;
+}
+
+/* It is taken over at one time; what goes has time to leave. */
+static void make_by_rounds(struct server_change *c) {
+	unsigned us = 0;
+
+	while (!server_change_round(c)) {
+		if (c->taken)
+			server_wait(c->server, &us);
+	}
+}
+
 void server_change_make(struct server_change *c) {
 	unsigned us = 0;
 
+	if (c->server->rounds != NULL) {
+		make_by_rounds(c);
+		return;
+	}
 	server_changes_settle(c->server);
 	take_over(c);
 	while (!change_leaves(c))
@@ -253,6 +306,12 @@ uint64_t server_change_take(struct server_change *c) {
 	struct server_change **end = &c->server->leaving;
 	uint64_t generation;
 
+	if (c->server->rounds != NULL) {
+		make_by_rounds(c);
+		generation = c->generation;
+		server_change_close(c);
+		return generation;
+	}
 	take_over(c);
 	generation = c->generation;
 	while (*end != NULL)
@@ -321,45 +380,6 @@ bool server_changes_meet(const struct server *s, unsigned group,
 		}
 	}
 	return false;
-}
-
-/* Returns whether all of them are done. */
-static bool tasks_round(const struct worker_task **next) {
-	for (; *next != NULL; *next = (*next)->next) {
-		if (!(*next)->step((*next)->arg))
-			return false;
-	}
-	return true;
-}
-
-static bool group_round(struct server_change *c, struct group_change *g) {
-	if (g->leaving == LEAVING_QUEUES) {
-		if (!queues_are_done(g))
-			return false;
-		g->leaving = LEAVING_REST;
-		c->next = g->leave.first;
-	}
-	if (g->leaving == LEAVING_REST) {
-		if (!tasks_round(&c->next))
-			return false;
-		g->leaving = LEAVING_DONE;
-	}
-	return true;
-}
-
-bool server_change_round(struct server_change *c) {
-	if (!c->listed)
-		tasks_list(c);
-	if (!c->taken) {
-		if (!tasks_round(&c->next))
-			return false;
-		all_take(c);
-	}
-	for (unsigned g = 0; g < c->count; g++) {
-		if (!group_round(c, c->groups[g]))
-			return false;
-	}
-	return true;
 }
 
 static void group_close(struct group_change *g) {

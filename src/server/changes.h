@@ -31,7 +31,8 @@ struct server_change *server_change_open(struct server *s);
 bool server_change_add(struct server_change *c, unsigned group, struct live_changes *changes,
 		       char why[LIVE_LINE]);
 
-/* Returns when all of it is in service, with its generation; the change is the server's. Cannot fail. */
+/* Returns when all of it is in service, with its generation; the change is the server's. Cannot
+ * fail. Where somebody makes the rounds, what went has left, too. */
 uint64_t server_change_take(struct server_change *c);
 
 /* Goes on with what leaves, without waiting for it: to be called often. */
@@ -50,7 +51,8 @@ bool server_changes_meet(const struct server *s, unsigned group,
 /* How many leave. */
 unsigned server_changes_leaving(const struct server *s);
 
-/* Returns when all of it is in service and what went has left. Cannot fail. */
+/* Returns when all of it is in service and what went has left: where the server has somebody who makes the rounds,
+ * he has made as many as that took. Cannot fail. */
 void server_change_make(struct server_change *c);
 
 /* The same where no worker runs and the caller does the rounds: what is to be done between two of them. Returns

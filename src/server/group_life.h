@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Service groups that come, go, rest and move while the server runs: all by the control thread, one call at a time.
- * Where no worker runs, it is done at once, and nothing is waited for.
+ * Where nobody makes rounds of the workers, it is done at once, and nothing is waited for.
  */
 #pragma once
 

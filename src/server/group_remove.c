@@ -2,8 +2,6 @@
 /* A group that goes: the ways into it are closed, what it holds goes out, what is left is counted. */
 #include <stdio.h>
 
-#include <rte_cycles.h>
-
 #include "server/changes.h"
 #include "server/group_life.h"
 #include "server/group_rest.h"
@@ -73,7 +71,7 @@ static uint64_t lanes_held(const struct departure *d) {
 static void departure_drain(struct departure *d, unsigned limit_ms) {
 	struct server *s = d->server;
 	struct served_group *g = &s->groups[d->group];
-	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() / 1000 * limit_ms;
+	uint64_t end = server_now(s) + (uint64_t)limit_ms * SERVER_MS;
 	struct group_wires wires = server_group_wires(s, d->group), rings;
 	unsigned us = 0;
 
@@ -85,8 +83,8 @@ static void departure_drain(struct departure *d, unsigned limit_ms) {
 	if (wires.from_rphy.ring == NULL)
 		wires.from_rphy = rings.from_rphy;
 	served_group_wire(g, &wires);
-	while (server_runs(s) && lanes_held(d) > 0 && rte_rdtsc() < end)
-		worker_nap(&us);
+	while (lanes_held(d) > 0 && server_now(s) < end && server_wait(s, &us))
+		;
 	g->drained = true;
 	server_group_wire(s, d->group);
 	served_group_end(g);

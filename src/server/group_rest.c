@@ -2,23 +2,21 @@
 /* Drain and resume of a group: its sources are changed for one that is empty, and back. */
 #include "server/group_rest.h"
 
-#include <rte_cycles.h>
-
 #include "server/group_life.h"
 #include "server/groups.h"
 #include "server/running.h"
 
-uint64_t group_wait_empty(const struct server *s, unsigned group, uint64_t tsc) {
+uint64_t group_wait_empty(const struct server *s, unsigned group, uint64_t end) {
 	const struct served_group *g = &s->groups[group];
 	unsigned us = 0;
 
-	while (server_runs(s) && served_group_held(g) > 0 && rte_rdtsc() < tsc)
-		worker_nap(&us);
+	while (served_group_held(g) > 0 && server_now(s) < end && server_wait(s, &us))
+		;
 	return served_group_held(g);
 }
 
 uint64_t server_group_drain(struct server *s, unsigned group, unsigned limit_ms) {
-	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() / 1000 * limit_ms;
+	uint64_t end = server_now(s) + (uint64_t)limit_ms * SERVER_MS;
 
 	s->groups[group].drained = true;
 	server_group_wire(s, group);

@@ -4,5 +4,6 @@
 
 #include "server/server.h"
 
-/* Waits while workers run until the group holds nothing, or the TSC is there. Returns what it holds. */
-uint64_t group_wait_empty(const struct server *s, unsigned group, uint64_t tsc);
+/* Waits while somebody makes rounds until the group holds nothing, or it is `end` (server_now()). Returns what it
+ * holds. */
+uint64_t group_wait_empty(const struct server *s, unsigned group, uint64_t end);

@@ -114,6 +114,8 @@ void server_ports_give(struct server_ports *p, unsigned group, enum device_role 
 
 	for (unsigned i = 0; i < p->count; i++) {
 		if (p->list[i].open && p->list[i].id == id) {
+			if (*of != SERVER_NO_PORT)
+				p->list[i].mtu = RTE_MAX(p->list[i].mtu, p->list[*of].mtu);
 			*of = (uint16_t)i;
 			p->list[i].users++;
 			p->list[i].shared = true;

@@ -70,6 +70,26 @@ bool server_runs(const struct server *s) {
 	return s->worker_count > 0 && s->workers[0].started;
 }
 
+bool server_wait(const struct server *s, unsigned *us) {
+	if (server_runs(s))
+		worker_nap(us);
+	else if (s->rounds != NULL)
+		s->rounds->pass(s->rounds->arg);
+	else
+		return false;
+	return true;
+}
+
+uint64_t server_now(const struct server *s) {
+	struct clock tsc;
+
+	if (s->rounds != NULL)
+		return s->workers[0].clock.now;
+	clock_start_at(&tsc, 0);
+	clock_tick(&tsc);
+	return tsc.now;
+}
+
 void server_synchronize(const struct server *s) {
 	uint64_t token;
 	unsigned us = 0;

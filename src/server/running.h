@@ -4,6 +4,8 @@
 
 #include "server/server.h"
 
+#define SERVER_MS UINT64_C(1000000) /* ns */
+
 /* Where the workers tell that they are quiet. Returns 0, or -1 after a message; freed by server_quiet_free(). */
 int server_quiet_create(struct server *s);
 void server_quiet_free(struct server *s);
@@ -22,6 +24,13 @@ void server_halt(struct server *s);
 void server_halted(struct server *s);
 
 bool server_runs(const struct server *s);
+
+/* For what takes rounds of the workers: sleeps while their threads make some, or has them made; `*us` at first 0, as
+ * for worker_nap(). Returns false where nobody makes any: then there is nothing to wait for. */
+bool server_wait(const struct server *s, unsigned *us);
+
+/* The time by which such a wait may have its end, ns: that of who makes the rounds, else of the TSC. */
+uint64_t server_now(const struct server *s);
 
 /*
  * Waits until every worker that runs has passed the end of a round: what it could reach before the call it has

@@ -27,6 +27,12 @@
 #include "server/shares.h"
 #include "server/worker.h"
 
+/* Who makes the rounds of workers that have no threads, and lets time go on between them: a replay. */
+struct server_rounds {
+	void (*pass)(void *arg); /* makes rounds until a little time is over */
+	void *arg;
+};
+
 /* What groups counted that are not there any more. */
 struct server_gone {
 	unsigned groups;
@@ -49,6 +55,7 @@ struct server {
 	struct worker *workers; /* lcore i + 1 is that of worker i */
 	unsigned worker_count;
 	struct rte_rcu_qsbr *quiet; /* where workers tell that they hold nothing */
+	const struct server_rounds *rounds; /* NULL: their threads do, or nobody */
 	/*
 	 * A group's number is its place here while it is there; those of the configuration come first, in its
 	 * order. Other threads than the one that calls the functions below look under the lock only, at what

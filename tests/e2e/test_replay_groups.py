@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Several service groups in one replay give byte for byte what each gives alone."""
 
-import ipaddress
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -9,15 +8,14 @@ from typing import Any
 
 import yaml
 
-from e2e.running import run, vcmts, vcmtsd
+from e2e import grouped
+from e2e.grouped import GROUPS, comes_from_modems, goes_to_channels
+from e2e.running import run, vcmtsd
 from vcmts.paths import program
-from witness.ip import read_frame
-from witness.l2tp import decode_datagram
 from witness.pcapfile import Record, read_pcap, write_pcap
 
 Json = dict[str, Any]
 Mine = Callable[[Json], Callable[[Record], bool]]
-GROUPS = 3
 # What is counted of a packet before it is known that it is not for this group.
 SEEN_OF_ALL = ("received", "received_bytes", "ipv4", "ipv6")
 NULL = ("net_null0,no-rx=1", "net_null1,no-rx=1")
@@ -25,21 +23,14 @@ NULL = ("net_null0,no-rx=1", "net_null1,no-rx=1")
 
 def profile(folder: Path) -> list[Json]:
     """Writes the server's file, and of each group one that stands alone. Returns the latter."""
-    written = vcmts("profile", "2ofdm-0sc-qam_20cms_aes", "--groups", str(GROUPS))
-    assert written.status == 0, written.stderr
-    (folder / "server.yaml").write_text(written.stdout, encoding="utf-8")
-    whole = yaml.load(written.stdout, Loader=yaml.BaseLoader)
-    common = {key: value for key, value in whole.items() if key not in ("service_groups", "name")}
-    alone = []
-    for item in whole["service_groups"]:
-        merged = common | item
-        for key in ("ports", "rphy", "threads", "upstream"):
-            if key in common and key in item:
-                merged[key] = common[key] | item[key]
-        path = folder / f"alone{item['service_group']}.yaml"
-        path.write_text(yaml.dump(merged), encoding="utf-8")
-        alone.append(merged)
-    return alone
+    text = grouped.profile()
+    (folder / "server.yaml").write_text(text, encoding="utf-8")
+    whole = yaml.load(text, Loader=yaml.BaseLoader)
+    groups = [grouped.alone(whole, item) for item in whole["service_groups"]]
+    for group in groups:
+        path = folder / f"alone{group['service_group']}.yaml"
+        path.write_text(yaml.dump(group), encoding="utf-8")
+    return groups
 
 
 def traffic(folder: Path, *words: str) -> None:
@@ -53,17 +44,6 @@ def replay(config: Path, came: Path, up: bool) -> tuple[list[Record], Json]:
     done = vcmtsd("replay", "--config", config, *words, left, "--stats", stats)
     assert done.status == 0, done.stderr
     return list(read_pcap(left).records), json.loads(stats.read_text(encoding="utf-8"))
-
-
-def goes_to_channels(group: Json) -> Callable[[Record], bool]:
-    mine = {int(channel["session"], 0) for channel in group["channels"]}
-    return lambda record: decode_datagram(record.data).session in mine
-
-
-def comes_from_modems(group: Json) -> Callable[[Record], bool]:
-    modems = group["modems"]
-    mine = {ipaddress.ip_address(a) for modem in modems for a in modem["addresses"]}
-    return lambda record: read_frame(record.data).source in mine
 
 
 def without(counters: Json, names: tuple[str, ...]) -> Json:

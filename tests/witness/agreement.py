@@ -38,9 +38,8 @@ def _order(result: Result, frames: Sequence[bytes]) -> list[str]:
 def _requests(result: Result, found: Mapping[str, Any]) -> list[str]:
     expected = Counter(KINDS.get(ask.kind, ask.kind) for ask in result.requests)
     problems = _differences("requests of kind", found["by_kind"], expected)
-    modems = {ask.modem for ask in result.requests}
-    if found["modems"] != len(modems):
-        problems.append(f"{found['modems']} modems asked, expected {len(modems)}")
+    if found["modems"] != len(result.asking):
+        problems.append(f"{found['modems']} modems asked, expected {len(result.asking)}")
     return problems
 
 

@@ -76,6 +76,9 @@ class Assembler:
     def stop(self) -> None:
         self._abandon("burst_stopped")
 
+    def remove(self) -> None:
+        self._abandon("burst_session_removed")
+
     def expire(self, now: int) -> None:
         if self.deadline is not None and now >= self.deadline:
             self._abandon("burst_timeout")

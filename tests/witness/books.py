@@ -25,29 +25,29 @@ REASONS = {
     "packet": _names(
         """outer_runt not_l2tp outer_ip_header outer_ip_length outer_ip_checksum outer_fragment
         outer_address l2tp_version l2tp_truncated l2tp_control unknown_session psp_truncated
-        psp_control psp_extended psp_trailing psp_duplicate psp_late packet_stopped"""
+        psp_control psp_extended psp_trailing psp_duplicate psp_late
+        packet_session_removed packet_stopped"""
     ),
     "burst": _names(
         """burst_headless burst_gap burst_broken burst_header burst_trailer burst_too_long
-        burst_timeout unknown_sid burst_stopped"""
+        burst_timeout unknown_sid burst_session_removed burst_stopped"""
     ),
     "segment": _names(
         """segment_truncated segment_hcs segment_cluster segment_pointer segment_duplicate
-        segment_late segment_orphan segment_stopped"""
+        segment_late segment_orphan segment_flow_removed segment_stopped"""
     ),
     "frame": _names(
         """frame_hcs frame_reserved frame_ehdr frame_length frame_too_long frame_runt frame_gap
         frame_pointer frame_truncated frame_timeout not_ranging no_control_port management_crc
         privacy_missing privacy_sid key_unknown frame_crc fragment_crc fragment_order
         fragment_too_long source_address vlan ipv4_header ipv4_length ipv4_checksum ipv6_header
-        ipv6_length arp_malformed stopped"""
+        ipv6_length arp_malformed frame_flow_removed stopped"""
     ),
 }
-# What depends on memory, on places in a ring, on the hardware, and on changes while it runs.
+# What depends on memory, on places in a ring, and on the hardware.
 UNMODELLED = _names(
     """outer_chained burst_limit burst_no_buffer frame_limit frame_no_buffer control_full
-    no_crypto_op crypto_error packet_session_removed burst_session_removed segment_flow_removed
-    frame_flow_removed"""
+    no_crypto_op crypto_error"""
 )
 _UNIT = {reason: unit for unit, reasons in REASONS.items() for reason in reasons}
 

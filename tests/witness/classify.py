@@ -195,6 +195,19 @@ class Model:
     config: Config
     _last_seen: dict[bytes, dict[Address, int]] = field(default_factory=dict)
 
+    def change(self, config: Config) -> None:
+        """From now on that one is in service: what it still has of modems is remembered."""
+        self.config = config
+        self._last_seen = {
+            mac: {
+                address: last
+                for address, last in seen.items()
+                if address in config.by_mac[mac].addresses
+            }
+            for mac, seen in self._last_seen.items()
+            if mac in config.by_mac
+        }
+
     def _admit_address(self, modem: Modem, address: Address, time_ns: int) -> None:
         seen = self._last_seen.setdefault(modem.mac, {})
         for other, last in list(seen.items()):

@@ -27,7 +27,7 @@ from witness.model import (
 from witness.model import Config as Config
 from witness.nodes import ConfigError as ConfigError
 from witness.nodes import Node, children, mapping, number, numbers, read, strings
-from witness.scalars import one_of, size, time_ns
+from witness.scalars import one_of, size, time_ns, truth
 from witness.upstream_config import check_upstream, read_upstream, read_upstream_flow
 
 PROTOCOLS = {
@@ -151,6 +151,7 @@ def _security(modem: Node, where: str) -> Security:
         key_sequence=read(node, "key_sequence", where, number, 0),
         next_key=read(node, "next_key", where, _bytes16) if following else None,
         next_iv=read(node, "next_iv", where, _bytes16) if following else b"",
+        uses_next=read(node, "use_next_key", where, truth, False),
     )
 
 

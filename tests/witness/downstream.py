@@ -83,7 +83,7 @@ class _Session:
 
 
 @dataclass
-class _Witness:
+class Witness:
     config: Config
     result: Result = field(default_factory=Result)
     sessions: dict[int, _Session] = field(default_factory=dict)
@@ -115,7 +115,7 @@ class _Witness:
         for text in problems:
             self.problem(number, f"session {datagram.session:#010x}: {text}")
         for frame in whole:
-            self._frame(session.channel, record.time_ns, frame)
+            self.frame(session.channel, record.time_ns, frame)
 
     def _check_carrier(self, number: int, datagram: Datagram) -> None:
         found = asdict(datagram.carrier)
@@ -148,7 +148,7 @@ class _Witness:
             )
         session.counter = found
 
-    def _frame(self, channel: Channel, time_ns: int, whole: Whole) -> None:
+    def frame(self, channel: Channel, time_ns: int, whole: Whole) -> None:
         counters = self.result.counters
         counters["frames"] += 1
         record = FrameRecord(
@@ -186,10 +186,11 @@ class _Witness:
                 f"destination {frame.pdu[:6].hex(':')} is no modem of SAID {privacy.said:#06x}"
             )
         security = modem.security
+        key_sequence, key, _ = security.downstream
         wanted = BpDown(
-            key_sequence=security.key_sequence,
-            enabled=security.key is not None,
-            toggle=security.key_sequence & 1,
+            key_sequence=key_sequence,
+            enabled=key is not None,
+            toggle=key_sequence & 1,
             said=security.said,
             version=PRIVACY_VERSION,
         )
@@ -237,8 +238,9 @@ class _Witness:
         pdu = frame.pdu
         if not ETHERNET_HEADER + CRC_LENGTH <= len(pdu) <= self.config.max_frame:
             raise _RejectedError(f"PDU of {len(pdu)} bytes")
-        if modem.security.key is not None:
-            pdu = bpi.decrypt_pdu(pdu, modem.security.key, modem.security.iv)
+        _, key, iv = modem.security.downstream
+        if key is not None:
+            pdu = bpi.decrypt_pdu(pdu, key, iv)
         ethernet, crc = pdu[:-CRC_LENGTH], pdu[-CRC_LENGTH:]
         if crc != frame_check_sequence(ethernet):
             raise _RejectedError(
@@ -304,7 +306,7 @@ class _Witness:
 
 def decode_downstream(packets: Iterable[Record], config: Config) -> Result:
     """Decodes the packets that left by the R-PHY port, in the order they were captured."""
-    witness = _Witness(config)
+    witness = Witness(config)
     for number, record in enumerate(packets, start=1):
         witness.packet(number, record)
     return witness.finish()

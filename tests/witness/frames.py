@@ -98,6 +98,7 @@ class Frames:
     sent: list[Sent] = field(default_factory=list)
     management: list[bytes] = field(default_factory=list)
     requests: list[Ask] = field(default_factory=list)
+    asking: set[bytes] = field(default_factory=set)  # MAC addresses of modems that are there
     joining: dict[int, Joining] = field(default_factory=dict)  # by service flow
     heard: dict[tuple[int, int], UpstreamChannel] = field(default_factory=dict)  # of headers
 
@@ -122,6 +123,7 @@ class Frames:
     def hand_over(self, ask: Ask) -> None:
         self.books.count("requests")
         self.requests.append(ask)
+        self.asking.add(ask.modem)
 
     def notice(self, header: MacHeader, origin: Origin) -> None:
         """The requests in a good MAC header, whatever becomes of the frame."""
@@ -140,7 +142,7 @@ class Frames:
         if self.is_repeated(channel):
             return
         found = self.config.by_sid.get((channel.id, sid))
-        if found is None or found[0] is not asking:
+        if found is None or found[0].mac != asking.mac:
             self.books.count("bad_requests")
             return
         modem, flow, cluster = found
@@ -160,6 +162,12 @@ class Frames:
 
     # Privacy
 
+    def present(self, owner: Owner) -> Owner:
+        """What waited while the configuration changed meets what its modem has by now."""
+        modem = self.config.by_mac.get(owner.modem.mac, owner.modem)
+        flows = {flow.id: flow for flow in modem.upstream_flows}
+        return Owner(modem, flows.get(owner.flow.id, owner.flow), owner.cluster)
+
     def _key(
         self, privacy: Privacy | None, owner: Owner, joined: bool
     ) -> tuple[bytes, bytes] | str | None:
@@ -176,6 +184,7 @@ class Frames:
 
     def _private(self, header: MacHeader, pdu: bytes, origin: Origin, owner: Owner) -> str | None:
         """Decrypts a fragment or a packet and sends it on its way, or gives a drop reason."""
+        owner = self.present(owner)
         key = self._key(header.privacy, owner, origin.joined)
         if isinstance(key, str):
             return key
@@ -207,7 +216,7 @@ class Frames:
 
     # Fragments
 
-    def _give_up(self, flow: int, reason: str) -> None:
+    def give_up(self, flow: int, reason: str) -> None:
         joining = self.joining.pop(flow, None)
         if joining is not None:
             self.books.drop(reason, joining.count)
@@ -220,16 +229,16 @@ class Frames:
         control, flow = header.privacy.fragment, owner.flow.id
         joining = self.joining.get(flow)
         if control & FIRST:
-            self._give_up(flow, "fragment_order")
+            self.give_up(flow, "fragment_order")
             joining = self.joining[flow] = Joining(b"", 0, control & 0x0F, origin.now)
         elif joining is None or control & 0x0F != joining.sequence:
-            self._give_up(flow, "fragment_order")
+            self.give_up(flow, "fragment_order")
             return "fragment_order"
         joining.data += data
         joining.sequence = (joining.sequence + 1) & 0x0F
         joining.count += 1
         if len(joining.data) > MAX_JOINED:
-            self._give_up(flow, "fragment_too_long")
+            self.give_up(flow, "fragment_too_long")
         elif control & LAST:
             del self.joining[flow]
             self.books.count("fragments", joining.count)
@@ -248,11 +257,11 @@ class Frames:
     def expire(self, now: int) -> None:
         for flow, deadline in self.deadlines().items():
             if now >= deadline:
-                self._give_up(flow, "frame_timeout")
+                self.give_up(flow, "frame_timeout")
 
     def stop(self) -> None:
         for flow in list(self.joining):
-            self._give_up(flow, "stopped")
+            self.give_up(flow, "stopped")
 
     @property
     def held(self) -> int:

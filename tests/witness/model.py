@@ -67,8 +67,16 @@ class Security:
     key: bytes | None  # None: no encryption
     iv: bytes
     key_sequence: int
-    next_key: bytes | None = None  # of the key sequence number that follows; upstream only
+    next_key: bytes | None = None  # of the key sequence number that follows
     next_iv: bytes = b""
+    uses_next: bool = False  # downstream
+
+    @property
+    def downstream(self) -> tuple[int, bytes | None, bytes]:
+        """Key sequence number, key and IV of what is sent to the modem."""
+        if self.uses_next:
+            return (self.key_sequence + 1) % 16, self.next_key, self.next_iv
+        return self.key_sequence, self.key, self.iv
 
     @property
     def generations(self) -> dict[tuple[int, int], tuple[bytes, bytes]]:

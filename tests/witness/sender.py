@@ -21,10 +21,10 @@ def mac_frame(modem: Modem, flow: ServiceFlow, packet: bytes, sequence: int = 0)
     """The frame that brings `packet` to the modem."""
     security = modem.security
     pdu = packet + frame_check_sequence(packet)
-    if security.key is not None:
-        pdu = bpi.encrypt_pdu(pdu, security.key, security.iv)
-    toggle, enabled = security.key_sequence & 1, security.key is not None
-    privacy = BpDown(security.key_sequence, enabled, toggle, security.said)
+    key_sequence, key, iv = security.downstream
+    if key is not None:
+        pdu = bpi.encrypt_pdu(pdu, key, iv)
+    privacy = BpDown(key_sequence, key is not None, key_sequence & 1, security.said)
     numbered = None if flow.dsid is None else sequence & 0xFFFF
     return Frame(pdu, (privacy, DsService(flow.priority, flow.dsid, numbered)))
 

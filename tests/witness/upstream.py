@@ -42,6 +42,7 @@ class Result:
     frames: list[Sent]
     management: list[bytes]
     requests: list[Ask]
+    asking: set[bytes]  # modems that are there and asked
     counters: Counter[str]
     drops: Counter[str]
     held: dict[str, int]
@@ -238,6 +239,41 @@ class Model:
             self.frames.expire(self.now)
         self.now = max(self.now, time_ns)
 
+    # Changes
+
+    def change(self, config: Config) -> None:
+        """From now on that one is in service, between two packets."""
+        before = self.config.upstream.by_session
+        now = config.upstream.by_session
+        for session, (channel, kind) in before.items():
+            there = now.get(session)
+            if there is None or (there[0].id, there[1]) != (channel.id, kind):
+                self._remove_session(session)
+        clusters = {
+            (flow.id, cluster.id)
+            for modem in config.modems
+            for flow in modem.upstream_flows
+            for cluster in flow.clusters
+        }
+        for key in [key for key in self.flows if key not in clusters]:
+            self._remove_flow(key)
+        flows = {flow for flow, _ in clusters}
+        for number in [number for number in self.frames.joining if number not in flows]:
+            self.frames.give_up(number, "frame_flow_removed")
+        self.frames.asking &= set(config.by_mac)
+        self.config = self.frames.config = config
+
+    def _remove_session(self, session: int) -> None:
+        for key in [key for key in self.orders if key[0] == session]:
+            self.books.drop("packet_session_removed", len(self.orders.pop(key).waiting))
+        for place in [place for place in self.assemblers if place[0] == session]:
+            self.assemblers.pop(place).remove()
+
+    def _remove_flow(self, key: tuple[int, int]) -> None:
+        flow = self.flows.pop(key)
+        self.books.drop("segment_flow_removed", len(flow.order.waiting))
+        flow.stream.lose("frame_flow_removed")
+
     # The end
 
     def held(self) -> dict[str, int]:
@@ -273,17 +309,30 @@ class Model:
             list(frames.sent),
             list(frames.management),
             list(frames.requests),
+            set(frames.asking),
             +self.books.counters,
             +self.books.drops,
             held,
         )
 
 
-def expect_upstream(records: Iterable[Record], config: Config, *, drain: bool = True) -> Result:
+def expect_upstream(
+    records: Iterable[Record],
+    config: Config,
+    *,
+    drain: bool = True,
+    changes: Iterable[tuple[int, Config]] = (),
+) -> Result:
     """What the packets of the R-PHY port must lead to. With `drain`, time then passes until
-    every timeout is over; otherwise what waits is held."""
+    every timeout is over; otherwise what waits is held. Each of `changes` is in service from its
+    time (ns) on, what came in that ns before it."""
     model = Model(config)
+    coming = list(changes)
     for record in records:
+        while coming and coming[0][0] < record.time_ns:
+            at, changed = coming.pop(0)
+            model.advance(at)
+            model.change(changed)
         model.packet(record.data, record.time_ns)
         model.books.balance(model.held())
     if drain:

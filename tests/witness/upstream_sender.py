@@ -54,6 +54,9 @@ class UpstreamSender:
 
     def __post_init__(self) -> None:
         self.device = RphyDevice(self.config, self.random, self.udp)
+        self._know()
+
+    def _know(self) -> None:
         self.by_stream = {
             (flow.id, cluster.id): (modem, flow, cluster)
             for modem in self.config.modems
@@ -61,6 +64,12 @@ class UpstreamSender:
             for cluster in flow.clusters
         }
         self.channels = {channel.id: channel for channel in self.config.upstream.channels}
+
+    def change(self, config: Config) -> None:
+        """What waits goes out; from now on everybody is as that one says."""
+        self.flush()
+        self.config = self.device.config = config
+        self._know()
 
     def streams(self) -> list[Stream]:
         return list(self.by_stream)

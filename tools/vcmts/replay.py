@@ -14,6 +14,8 @@ FILES = {
     "network_out": "IP packets to the core network (upstream output)",
     "control_out": "management messages of modems (upstream, where it is wanted)",
     "stats": "every counter and drop reason, as JSON",
+    "changes": "calls of the control socket's methods, each with its time, as JSON (input)",
+    "answers": "what came of all changes, as JSON",
 }
 
 
@@ -25,6 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", required=True, metavar="FILE", help="service group (YAML)")
     for name, text in FILES.items():
         parser.add_argument(option(name), metavar="FILE", help=text)
+    parser.add_argument(
+        "--then",
+        metavar="TIME=FILE",
+        action="append",
+        default=[],
+        help="at this time after the first packet, change what differs in this configuration; "
+        "may be given again",
+    )
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -34,6 +44,8 @@ def main(arguments: argparse.Namespace) -> int:
         value = getattr(arguments, name)
         if value is not None:
             command += [option(name), value]
+    for change in arguments.then:
+        command += ["--then", change]
     sys.stdout.flush()
     sys.stderr.flush()
     os.execv(command[0], command)
