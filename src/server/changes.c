@@ -8,6 +8,7 @@
 #include "downstream/change/change.h"
 #include "server/change_sessions.h"
 #include "server/running.h"
+#include "server/steering.h"
 #include "sharing/change.h"
 #include "upstream/change/change.h"
 
@@ -153,6 +154,18 @@ static void acts_list(struct server_change *c) {
 		group_leave(c, &c->groups[g]);
 }
 
+/* Sessions that came or went, behind all that knows of them. */
+static void steer_anew(struct server_change *c) {
+	struct server *s = c->server;
+
+	for (unsigned i = 0; i < c->count; i++) {
+		unsigned place = (unsigned)(c->groups[i].group - s->groups);
+
+		if (c->groups[i].shares[1].change != NULL)
+			server_steer(s, s->ports.of[place][DEVICE_RPHY]);
+	}
+}
+
 static void all_take(struct server_change *c) {
 	pthread_rwlock_wrlock(&c->server->lock);
 	c->server->generation++;
@@ -163,6 +176,7 @@ static void all_take(struct server_change *c) {
 		live_changes_take(&g->group->live, &g->changes);
 	}
 	pthread_rwlock_unlock(&c->server->lock);
+	steer_anew(c);
 }
 
 void server_change_make(struct server_change *c) {

@@ -8,6 +8,7 @@
 #include <rte_malloc.h>
 
 #include "sharing/stages.h"
+#include "sharing/steered.h"
 
 _Static_assert(SHARE_MAX_GROUPS <= 64, "a bit each in share_table.with_mac");
 
@@ -27,7 +28,7 @@ const struct stage_list share_lists[SHARE_LISTS] = {
 	{"shared port, from the groups", sending, RTE_DIM(sending)},
 };
 
-static struct rte_ring *ring_create(const struct port_share *s, unsigned size, unsigned flags) {
+struct rte_ring *share_ring_create(const struct port_share *s, unsigned size, unsigned flags) {
 	static unsigned made; /* DPDK wants names that differ */
 	char name[RTE_RING_NAMESIZE];
 	struct rte_ring *ring;
@@ -42,7 +43,7 @@ static struct rte_ring *ring_create(const struct port_share *s, unsigned size, u
 
 int share_lane_open(struct port_share *s, unsigned group, unsigned ring_size) {
 	struct share_lane *lane = &s->lanes[group];
-	struct rte_ring *ring = ring_create(s, ring_size, RING_F_SP_ENQ | RING_F_SC_DEQ);
+	struct rte_ring *ring = share_ring_create(s, ring_size, RING_F_SP_ENQ | RING_F_SC_DEQ);
 
 	if (ring == NULL)
 		return -1;
@@ -62,7 +63,7 @@ bool share_lane_empty(struct port_share *s, unsigned group, unsigned most) {
 
 	for (; most > 0; most--) {
 		if (rte_ring_dequeue(s->lanes[group].ring, (void **)&m) != 0)
-			return true;
+			return share_way_empty(s, group, most);
 		drop(&s->counters, m, DROP_PORT_STOPPED);
 	}
 	return false;
@@ -72,6 +73,7 @@ void share_lane_close(struct port_share *s, unsigned group) {
 	struct share_lane *lane = &s->lanes[group];
 
 	ring_end(s, lane->ring, DROP_PORT_STOPPED);
+	share_way_close(s, group);
 	rte_ring_free(lane->ring);
 	lane->ring = NULL;
 }
@@ -82,7 +84,7 @@ void share_lane_close(struct port_share *s, unsigned group) {
  */
 int share_send_open(struct port_share *s, unsigned ring_size) {
 	if (s->send.ring == NULL)
-		s->send.ring = ring_create(s, ring_size, RING_F_MP_RTS_ENQ | RING_F_SC_DEQ);
+		s->send.ring = share_ring_create(s, ring_size, RING_F_MP_RTS_ENQ | RING_F_SC_DEQ);
 	return s->send.ring == NULL ? -1 : 0;
 }
 
@@ -129,6 +131,7 @@ void share_free(struct port_share *s) {
 	for (unsigned g = 0; g < SHARE_MAX_GROUPS; g++)
 		rte_ring_free(s->lanes[g].ring);
 	rte_ring_free(s->send.ring);
+	rte_ring_free(s->astray);
 	share_table_free(s->table);
 	rte_free(s);
 }
@@ -137,13 +140,17 @@ struct share_table *share_table_replace(struct port_share *s, struct share_table
 	return __atomic_exchange_n(&s->table, table, __ATOMIC_ACQ_REL);
 }
 
-struct packet_source share_source(const struct port_share *s, unsigned group) {
-	return (struct packet_source){
+struct packet_source share_source(struct port_share *s, unsigned group) {
+	struct packet_source source = {
 		.ring = s->lanes[group].ring,
 		.emptied = &s->emptied,
 		.port = s->from.port,
 		.queue = s->from.queue,
 	};
+
+	if (s->lanes[group].way.queue != 0)
+		share_way_source(s, group, &source);
+	return source;
 }
 
 struct packet_sink share_sink(const struct port_share *s) {
@@ -161,16 +168,23 @@ uint64_t share_held_in(const struct port_share *s) {
 	return held;
 }
 
+uint64_t share_held_astray(const struct port_share *s) {
+	return s->astray != NULL ? rte_ring_count(s->astray) : 0;
+}
+
 uint64_t share_held_out(const struct port_share *s) {
 	return s->send.count + (s->send.ring != NULL ? rte_ring_count(s->send.ring) : 0);
 }
 
 bool share_balanced(const struct port_share *s) {
-	const struct counters *c = &s->counters;
-	uint64_t later = c->drops[DROP_PORT_STOPPED] + c->drops[DROP_PORT_UNSENT];
+	struct counters c;
+	uint64_t later;
 
-	return c->values[COUNTER_PORT_RECEIVED] ==
-	       c->values[COUNTER_PORT_HANDED] + counters_dropped(c) - later;
+	share_counters(s, &c);
+	later = c.drops[DROP_PORT_STOPPED] + c.drops[DROP_PORT_UNSENT];
+	return c.values[COUNTER_PORT_RECEIVED] ==
+	       c.values[COUNTER_PORT_HANDED] + c.values[COUNTER_PORT_STEERED] +
+		       share_held_astray(s) + counters_dropped(&c) - later;
 }
 
 void share_close(struct port_share *s) {
@@ -180,6 +194,7 @@ void share_close(struct port_share *s) {
 void share_stop(struct port_share *s) {
 	for (unsigned g = 0; g < SHARE_MAX_GROUPS; g++)
 		ring_end(s, s->lanes[g].ring, DROP_PORT_STOPPED);
+	ring_end(s, s->astray, DROP_PORT_STRAY);
 	for (; s->send.count > 0; s->send.count--)
 		drop(&s->counters, s->send.waiting[s->send.first++], DROP_PORT_UNSENT);
 	ring_end(s, s->send.ring, DROP_PORT_UNSENT);
