@@ -33,12 +33,10 @@ static void item_add(struct flow_rule *r, unsigned *count, enum rte_flow_item_ty
 }
 
 static void rule_fill(struct flow_rule *r, const struct flow_match *m, uint16_t queue) {
-	bool any = m->vlan == 0 && !m->by_mac && m->family == 0;
 	unsigned count = 0;
 
 	memset(r, 0, sizeof(*r));
 	r->attributes.ingress = 1;
-	r->attributes.priority = any ? 1 : 0;
 	memcpy(&r->eth.hdr.dst_addr, m->mac, sizeof(m->mac));
 	memset(&r->eth_mask.hdr.dst_addr, 0xff, sizeof(r->eth_mask.hdr.dst_addr));
 	r->vlan.hdr.vlan_tci = rte_cpu_to_be_16(m->vlan);

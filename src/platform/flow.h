@@ -7,7 +7,7 @@
 
 #include <rte_flow.h>
 
-/* What a packet must have; of all zeros every packet has it. */
+/* What a packet must have. */
 struct flow_match {
 	uint16_t vlan; /* 0: any, or none */
 	bool by_mac;
@@ -19,8 +19,7 @@ struct flow_match {
 bool flow_match_same(const struct flow_match *a, const struct flow_match *b);
 
 /*
- * Has the port bring to the queue what matches: a rule with a match goes before the one without. The port has
- * been started. Returns NULL where the card has no such rule, or no place for one more. To be ended by
+ * Has the port bring to the queue what matches. The port has been started. Returns NULL where the card has no such rule, or no place for one more. To be ended by
  * flow_destroy().
  */
 struct rte_flow *flow_create(uint16_t port, const struct flow_match *match, uint16_t queue);

@@ -168,13 +168,6 @@ void port_stop(uint16_t id) {
 	rte_eth_dev_stop(id);
 }
 
-/* The kernel spreads flows over the queues of a tap; nothing else was asked of cards than queue 0. */
-bool port_spreads(uint16_t id) {
-	struct rte_eth_dev_info info;
-
-	return rte_eth_dev_info_get(id, &info) == 0 && strcmp(info.driver_name, "net_tap") == 0;
-}
-
 uint32_t port_mtu_limit(uint16_t id) {
 	struct rte_eth_dev_info info;
 

@@ -51,9 +51,6 @@ int port_start(uint16_t id, const char *role);
 /* Stops it again; harmless where it was not started. */
 void port_stop(uint16_t id);
 
-/* Whether packets that no rule was made for may come to any queue of the port, and not to the first alone. */
-bool port_spreads(uint16_t id);
-
 /* Bytes of the largest IP packet that the port's driver carries. */
 uint32_t port_mtu_limit(uint16_t id);
 

@@ -166,6 +166,7 @@ static bool share_join(struct arrival *a, enum device_role role) {
 		return false;
 	port->lane = true;
 	server_share_way(&s->shares, &s->ports, index, a->group, a->sg);
+	server_synchronize(s); /* the owner reads its queue no more */
 	port->table = server_share_table(&a->site, index);
 	return port->table != NULL;
 }

@@ -97,7 +97,7 @@ static void departure_unsteer(struct departure *d, uint64_t end) {
 			continue;
 		departure_wire(d);
 		server_steer_nothing(s, s->ports.of[d->group][role], d->group);
-		while (server_runs(s) && !share_way_ended(share, d->group) && rte_rdtsc() < end)
+		while (server_runs(s) && !share_way_settled(share, d->group) && rte_rdtsc() < end)
 			worker_nap(&us);
 	}
 }
@@ -147,6 +147,7 @@ static void share_leave(struct departure *d, enum device_role role) {
 	}
 	if (s->ports.list[port].users > 1)
 		return;
+	server_steering_end(s, port);
 	server_share_stop(&s->shares, s->workers, port);
 	server_share_end(&s->shares, port, &s->gone.ports);
 }

@@ -89,7 +89,7 @@ int server_share_make(struct server_shares *s, const struct shares_site *site, u
 	s->of[port] = share_create(&c);
 	if (s->of[port] == NULL ||
 	    (p->queues > 0 && c.group_count > 0 &&
-	     share_astray_open(s->of[port], SHARE_ASTRAY) != 0))
+	     share_astray_open(s->of[port], p->queues, SHARE_ASTRAY) != 0))
 		return -1;
 	for (unsigned g = 0; g < c.group_count; g++) {
 		if (groups.list[g] != NULL)

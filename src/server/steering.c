@@ -8,11 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_cycles.h>
+
 #include "platform/port.h"
 #include "server/groups.h"
 #include "server/running.h"
 #include "server/steering_plan.h"
 #include "sharing/steered.h"
+
+#define SETTLE_MS 100 /* that a group has to take what came before */
+#define CARD_US 100 /* after which what a card had decided is in its queue */
 
 struct steering_rule {
 	struct flow_match match;
@@ -26,7 +31,6 @@ struct steering_rules {
 };
 
 struct port_steering {
-	struct rte_flow *rest; /* all else to the first queue, where it would not come there */
 	struct steering_rules groups[SERVER_MAX_GROUPS];
 };
 
@@ -163,11 +167,27 @@ static void rules_go(struct steering_change *c) {
 	r->count = kept;
 }
 
+/* A change begins when what the one before left behind was taken. Returns whether it was: a group that rests takes
+ * nothing. */
+static bool settle(const struct server *s, const struct port_share *share, unsigned group) {
+	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() / 1000 * SETTLE_MS;
+	unsigned us = 0;
+
+	while (server_runs(s) && !share_way_settled(share, group)) {
+		if (rte_rdtsc() >= end)
+			return false;
+		worker_nap(&us);
+	}
+	return true;
+}
+
 /* Those that come are there before others go, so that what both bring stays in the queue. */
 static void rules_change(struct steering_change *c) {
 	struct port_share *share = c->server->shares.of[c->port];
 	bool last;
 
+	if (!settle(c->server, share, c->group))
+		c->come = 0; /* software will do */
 	if (c->come > 0) {
 		share_way_shut(share, c->group);
 		server_synchronize(c->server);
@@ -179,6 +199,8 @@ static void rules_change(struct steering_change *c) {
 		server_synchronize(c->server);
 	}
 	rules_go(c);
+	if (server_runs(c->server))
+		rte_delay_us_sleep(CARD_US);
 	if (last)
 		share_way_end(share, c->group);
 	if (c->come > 0)
@@ -224,15 +246,8 @@ void server_steer_nothing(struct server *s, unsigned port, unsigned group) {
 }
 
 void server_steering_start(struct server *s) {
-	static const struct flow_match anything;
-
-	for (unsigned p = 0; p < s->ports.count; p++) {
-		if (s->steering[p] == NULL)
-			continue;
-		if (port_spreads(s->ports.list[p].id))
-			s->steering[p]->rest = flow_create(s->ports.list[p].id, &anything, 0);
+	for (unsigned p = 0; p < s->ports.count; p++)
 		server_steer(s, p);
-	}
 }
 
 unsigned server_steering_text(const struct server *s, unsigned port, char text[STEERING_TEXT]) {
@@ -273,20 +288,19 @@ void server_steering_print(const struct server *s, FILE *out) {
 	}
 }
 
-void server_steering_free(struct server *s) {
-	for (unsigned p = 0; p < SERVER_PORTS_MAX; p++) {
-		struct port_steering *steering = s->steering[p];
+void server_steering_end(struct server *s, unsigned port) {
+	struct port_steering *steering = s->steering[port];
 
-		if (steering == NULL)
-			continue;
-		for (unsigned g = 0; g < SERVER_MAX_GROUPS; g++) {
-			for (unsigned i = 0; i < steering->groups[g].count; i++)
-				flow_destroy(s->ports.list[p].id, steering->groups[g].list[i].flow);
-			free(steering->groups[g].list);
-		}
-		if (steering->rest != NULL)
-			flow_destroy(s->ports.list[p].id, steering->rest);
-		free(steering);
-		s->steering[p] = NULL;
+	for (unsigned g = 0; steering != NULL && g < SERVER_MAX_GROUPS; g++) {
+		for (unsigned i = 0; i < steering->groups[g].count; i++)
+			flow_destroy(s->ports.list[port].id, steering->groups[g].list[i].flow);
+		free(steering->groups[g].list);
 	}
+	free(steering);
+	s->steering[port] = NULL;
+}
+
+void server_steering_free(struct server *s) {
+	for (unsigned p = 0; p < SERVER_PORTS_MAX; p++)
+		server_steering_end(s, p);
 }

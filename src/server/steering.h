@@ -19,7 +19,7 @@ void server_steering_start(struct server *s);
 /* After a group of the port came, went or changed: rules are as they are to be, as far as the card takes them. */
 void server_steer(struct server *s, unsigned port);
 
-/* The group has no rules any more; what the card brought is taken first (share_way_ended()). */
+/* The group has no rules any more; what the card brought is taken first (share_way_settled()). */
 void server_steer_nothing(struct server *s, unsigned port, unsigned group);
 
 /* How many groups of the port have rules, and what is done, for people: "2 of 3 groups to queues of their own, by
@@ -30,5 +30,6 @@ unsigned server_steering_text(const struct server *s, unsigned port, char text[S
 /* A line for each port that groups share. */
 void server_steering_print(const struct server *s, FILE *out);
 
-/* Ends all rules. The ports are open. */
+/* Ends all rules of a port that is open; of all ports. */
+void server_steering_end(struct server *s, unsigned port);
 void server_steering_free(struct server *s);

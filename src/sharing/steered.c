@@ -146,10 +146,17 @@ static void note_empty(struct share_way *w, uint64_t emptied) {
 	w->was_empty = false;
 }
 
+/* The ring was found empty, or is shut; `emptied` is from before. */
 static bool queue_waits(struct share_way *w, uint64_t emptied) {
 	uint64_t opens_at = __atomic_load_n(&w->opens_at, __ATOMIC_ACQUIRE);
 
-	return opens_at != 0 && emptied < opens_at;
+	if (likely(opens_at == 0))
+		return false;
+	if (emptied < opens_at)
+		return true;
+	__atomic_compare_exchange_n(&w->opens_at, &opens_at, 0, false, __ATOMIC_RELEASE,
+				    __ATOMIC_RELAXED);
+	return false;
 }
 
 static uint16_t share_take(void *taker, struct rte_mbuf **pkts, uint16_t most) {
@@ -178,7 +185,9 @@ void share_way_source(struct port_share *s, unsigned group, struct packet_source
 	source->emptied = &s->lanes[group].way.emptied;
 }
 
-int share_astray_open(struct port_share *s, unsigned ring_size) {
+int share_astray_open(struct port_share *s, unsigned queues, unsigned ring_size) {
+	for (unsigned q = 1; q <= queues; q++)
+		s->spare |= UINT64_C(1) << q;
 	s->astray = share_ring_create(s, ring_size, RING_F_MP_RTS_ENQ | RING_F_SC_DEQ);
 	return s->astray == NULL ? -1 : 0;
 }
@@ -195,6 +204,7 @@ void share_way_open(struct port_share *s, unsigned group, const struct service_g
 		.queue = queue,
 	};
 	memcpy(w->mac, sg->network.mac, sizeof(w->mac));
+	__atomic_fetch_and(&s->spare, ~(UINT64_C(1) << queue), __ATOMIC_RELEASE);
 }
 
 void share_way_shut(struct port_share *s, unsigned group) {
@@ -215,8 +225,11 @@ void share_way_end(struct port_share *s, unsigned group) {
 	__atomic_store_n(&s->lanes[group].way.ring, SHARE_SHUT_UNTIL_EMPTY, __ATOMIC_RELEASE);
 }
 
-bool share_way_ended(const struct port_share *s, unsigned group) {
-	return __atomic_load_n(&s->lanes[group].way.ring, __ATOMIC_ACQUIRE) == SHARE_OPEN;
+bool share_way_settled(const struct port_share *s, unsigned group) {
+	const struct share_way *w = &s->lanes[group].way;
+
+	return __atomic_load_n(&w->ring, __ATOMIC_ACQUIRE) == SHARE_OPEN &&
+	       __atomic_load_n(&w->opens_at, __ATOMIC_ACQUIRE) == 0;
 }
 
 /* They are received and handed here, as if they had come to the ring. */
@@ -244,8 +257,12 @@ static void way_add(struct share_way *into, const struct share_way *w) {
 }
 
 void share_way_close(struct port_share *s, unsigned group) {
+	uint16_t queue = s->lanes[group].way.queue;
+
 	way_add(&s->gone, &s->lanes[group].way);
 	s->lanes[group].way = (struct share_way){0};
+	if (queue != 0)
+		__atomic_fetch_or(&s->spare, UINT64_C(1) << queue, __ATOMIC_RELEASE);
 }
 
 void share_counters(const struct port_share *s, struct counters *sum) {

@@ -15,10 +15,12 @@
 
 #include "sharing/sharing.h"
 
-/* Makes the ring for what is in the queue of a group and not its own. Returns 0 or -1 after a message. */
-int share_astray_open(struct port_share *s, unsigned ring_size);
+/* The port has queues 1 to `queues`, up to 63, for groups: makes the ring for what is in that of a group and not its own.
+ * Returns 0 or -1 after a message. */
+int share_astray_open(struct port_share *s, unsigned queues, unsigned ring_size);
 
-/* The group, whose lane is open and whose packets nobody takes yet, reads that queue from now on, too. */
+/* The group, whose lane is open and whose packets nobody takes yet, reads that queue, too: when the owner's worker
+ * has passed. */
 void share_way_open(struct port_share *s, unsigned group, const struct service_group *sg,
 		    uint16_t queue);
 
@@ -27,8 +29,9 @@ void share_way_begin(struct port_share *s, unsigned group);
 void share_way_last(struct port_share *s, unsigned group);
 void share_way_end(struct port_share *s, unsigned group);
 
-/* Whether all that the queue had when the last rule went has been taken. */
-bool share_way_ended(const struct port_share *s, unsigned group);
+/* Whether the group has taken all from before: nothing waits for something else any more, and the next rules may come or
+ * go. */
+bool share_way_settled(const struct port_share *s, unsigned group);
 
 /* For sharing.c: the source that reads both; ending what the queue holds, by the owner's worker, when nobody reads it
  * any more, as share_lane_empty(); keeping what was counted. */
