@@ -87,10 +87,10 @@ static json_t *counted_ports(const struct server *s) {
 		if (share == NULL)
 			continue;
 		share_counters(share, &all);
-		json_array_append_new(
-			list, json_pack("{s:s, s:o, s:o}", "port", share->name, "drops",
-					report_drops(&all, DIRECTION_PORT), "counters",
-					report_counters(&all, DIRECTION_PORT)));
+		json_array_append_new(list,
+				      json_pack("{s:s, s:o, s:o}", "port", share->name, "drops",
+						report_drops(&all, DIRECTION_PORT), "counters",
+						report_counters(&all, DIRECTION_PORT)));
 	}
 	return list;
 }

@@ -134,12 +134,11 @@ static json_t *steered_ports(const struct server *s) {
 		if (s->shares.of[p] == NULL)
 			continue;
 		steered = server_steering_text(s, p, text);
-		json_array_append_new(
-			list, json_pack("{s:s, s:s, s:i, s:i, s:s}", "port",
-					server_port_name(port->role), "device",
-					port->device != NULL ? port->device : "", "groups",
-					(int)port->users, "steered", (int)steered, "steering",
-					text));
+		json_array_append_new(list, json_pack("{s:s, s:s, s:i, s:i, s:s}", "port",
+						      server_port_name(port->role), "device",
+						      port->device != NULL ? port->device : "",
+						      "groups", (int)port->users, "steered",
+						      (int)steered, "steering", text));
 	}
 	return list;
 }
@@ -147,8 +146,9 @@ static json_t *steered_ports(const struct server *s) {
 json_t *server_info(struct rpc_call *call) {
 	const struct methods *m = call->service;
 
-	return json_pack("{s:s, s:I, s:i, s:o, s:o, s:o, s:o}", "version", VCMTS_VERSION, "generation",
-			 (json_int_t)m->server->generation, "pid", (int)getpid(), "config",
-			 rpc_text(m->reload->path), "groups", placed_groups(call), "workers",
-			 server_workers(m->server), "shared_ports", steered_ports(m->server));
+	return json_pack("{s:s, s:I, s:i, s:o, s:o, s:o, s:o}", "version", VCMTS_VERSION,
+			 "generation", (json_int_t)m->server->generation, "pid", (int)getpid(),
+			 "config", rpc_text(m->reload->path), "groups", placed_groups(call),
+			 "workers", server_workers(m->server), "shared_ports",
+			 steered_ports(m->server));
 }

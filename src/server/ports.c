@@ -80,7 +80,7 @@ static int port_of_device(struct server_ports *p, size_t group, enum device_role
 
 /* Of these it is known, so that no memory is set aside for more queues. */
 static bool never_steers(const char *device) {
-	static const char *const drivers[] = {"net_memif", "net_null",	  "net_pcap",
+	static const char *const drivers[] = {"net_memif", "net_null",	    "net_pcap",
 					      "eth_pcap",  "eth_af_packet", "net_af_packet",
 					      "net_af_xdp"};
 

@@ -87,9 +87,8 @@ int server_share_make(struct server_shares *s, const struct shares_site *site, u
 
 	s->owners[port] = s->homes[port] = owner;
 	s->of[port] = share_create(&c);
-	if (s->of[port] == NULL ||
-	    (p->queues > 0 && c.group_count > 0 &&
-	     share_astray_open(s->of[port], p->queues, SHARE_ASTRAY) != 0))
+	if (s->of[port] == NULL || (p->queues > 0 && c.group_count > 0 &&
+				    share_astray_open(s->of[port], p->queues, SHARE_ASTRAY) != 0))
 		return -1;
 	for (unsigned g = 0; g < c.group_count; g++) {
 		if (groups.list[g] != NULL)
@@ -207,7 +206,8 @@ uint64_t server_shares_held_in(const struct server_shares *s) {
 	uint64_t held = 0;
 
 	for (unsigned p = 0; p < SERVER_PORTS_MAX; p++)
-		held += s->of[p] == NULL ? 0 : share_held_in(s->of[p]) + share_held_astray(s->of[p]);
+		held += s->of[p] == NULL ? 0
+					 : share_held_in(s->of[p]) + share_held_astray(s->of[p]);
 	return held;
 }
 

@@ -101,8 +101,8 @@ int server_steering_ask(struct server *s) {
 			if (s->steering[p] != NULL)
 				continue;
 		}
-		if (server_port_unsteer(port, port->role == DEVICE_RPHY ? uepi
-									: s->pools.packets) != 0)
+		if (server_port_unsteer(port,
+					port->role == DEVICE_RPHY ? uepi : s->pools.packets) != 0)
 			return -1;
 	}
 	return 0;

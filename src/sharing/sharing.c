@@ -28,7 +28,7 @@ const struct stage_list share_lists[SHARE_LISTS] = {
 	{"shared port, from the groups", sending, RTE_DIM(sending)},
 };
 
-struct rte_ring *share_ring_create(const struct port_share *s, unsigned size, unsigned flags) {
+static struct rte_ring *ring_create(const struct port_share *s, unsigned size, unsigned flags) {
 	static unsigned made; /* DPDK wants names that differ */
 	char name[RTE_RING_NAMESIZE];
 	struct rte_ring *ring;
@@ -43,7 +43,7 @@ struct rte_ring *share_ring_create(const struct port_share *s, unsigned size, un
 
 int share_lane_open(struct port_share *s, unsigned group, unsigned ring_size) {
 	struct share_lane *lane = &s->lanes[group];
-	struct rte_ring *ring = share_ring_create(s, ring_size, RING_F_SP_ENQ | RING_F_SC_DEQ);
+	struct rte_ring *ring = ring_create(s, ring_size, RING_F_SP_ENQ | RING_F_SC_DEQ);
 
 	if (ring == NULL)
 		return -1;
@@ -84,13 +84,20 @@ void share_lane_close(struct port_share *s, unsigned group) {
  */
 int share_send_open(struct port_share *s, unsigned ring_size) {
 	if (s->send.ring == NULL)
-		s->send.ring = share_ring_create(s, ring_size, RING_F_MP_RTS_ENQ | RING_F_SC_DEQ);
+		s->send.ring = ring_create(s, ring_size, RING_F_MP_RTS_ENQ | RING_F_SC_DEQ);
 	return s->send.ring == NULL ? -1 : 0;
 }
 
 void share_send_close(struct port_share *s) {
 	rte_ring_free(s->send.ring);
 	s->send.ring = NULL;
+}
+
+int share_astray_open(struct port_share *s, unsigned queues, unsigned ring_size) {
+	for (unsigned q = 1; q <= queues; q++)
+		s->spare |= UINT64_C(1) << q;
+	s->astray = ring_create(s, ring_size, RING_F_MP_RTS_ENQ | RING_F_SC_DEQ);
+	return s->astray == NULL ? -1 : 0;
 }
 
 static int rings_open(struct port_share *s, const struct share_config *c) {

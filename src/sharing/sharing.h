@@ -85,7 +85,8 @@ struct port_share {
 	struct share_table *table; /* another thread may replace it */
 	struct share_lane lanes[SHARE_MAX_GROUPS];
 	struct rte_ring *astray; /* what groups found in their queues; NULL: they have none */
-	uint64_t spare; /* a bit each: queues that no group has now, which the owner reads in turn */
+	uint64_t
+		spare; /* a bit each: queues that no group has now, which the owner reads in turn */
 	unsigned last_spare;
 	struct share_send send;
 	struct pipeline receiving, sending;

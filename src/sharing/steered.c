@@ -185,13 +185,6 @@ void share_way_source(struct port_share *s, unsigned group, struct packet_source
 	source->emptied = &s->lanes[group].way.emptied;
 }
 
-int share_astray_open(struct port_share *s, unsigned queues, unsigned ring_size) {
-	for (unsigned q = 1; q <= queues; q++)
-		s->spare |= UINT64_C(1) << q;
-	s->astray = share_ring_create(s, ring_size, RING_F_MP_RTS_ENQ | RING_F_SC_DEQ);
-	return s->astray == NULL ? -1 : 0;
-}
-
 void share_way_open(struct port_share *s, unsigned group, const struct service_group *sg,
 		    uint16_t queue) {
 	struct share_way *w = &s->lanes[group].way;

@@ -38,6 +38,3 @@ bool share_way_settled(const struct port_share *s, unsigned group);
 void share_way_source(struct port_share *s, unsigned group, struct packet_source *source);
 bool share_way_empty(struct port_share *s, unsigned group, unsigned most);
 void share_way_close(struct port_share *s, unsigned group);
-
-/* A ring by a name that no other has; NULL after a message. */
-struct rte_ring *share_ring_create(const struct port_share *s, unsigned size, unsigned flags);

@@ -134,12 +134,8 @@ CLOUD = ("--machine", "published:2021-c5n-metal", "--groups", "6ofdm")
 def test_cloud_with_shared_ports(interfaces: str, tmp_path: Path) -> None:
     """Two ports for all: the instance's interfaces bound nothing any more, its cores do."""
     alone = one(*CLOUD, "--interfaces", interfaces, place=tmp_path)
-    by_card = one(
-        *CLOUD, "--interfaces", interfaces, "--shared-ports", "card", place=tmp_path
-    )
-    software = one(
-        *CLOUD, "--interfaces", interfaces, "--shared-ports", "software", place=tmp_path
-    )
+    by_card = one(*CLOUD, "--interfaces", interfaces, "--shared-ports", "card", place=tmp_path)
+    software = one(*CLOUD, "--interfaces", interfaces, "--shared-ports", "software", place=tmp_path)
     assert alone["bound_by"] == ["interfaces"] and alone["receivers"] is None
     assert by_card["bound_by"] == software["bound_by"] == ["cores"]
     assert by_card["interfaces"] == software["interfaces"] == 3

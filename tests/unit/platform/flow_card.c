@@ -35,7 +35,8 @@ struct card {
 };
 
 struct flow_card_abilities flow_card;
-static rte_spinlock_t lock = RTE_SPINLOCK_INITIALIZER; /* a rule holds for what comes after the call */
+static rte_spinlock_t lock =
+	RTE_SPINLOCK_INITIALIZER; /* a rule holds for what comes after the call */
 static struct rte_flow rules[FLOW_CARD_RULES];
 static struct flow_card_calls calls;
 static struct card cards[FLOW_CARD_PORTS];

@@ -5,28 +5,24 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <rte_eth_ring.h>
 #include <rte_ethdev.h>
 
 #include "model/loader.h"
-#include "platform/port.h"
 #include "platform/vlan.h"
 #include "wire/bytes.h"
 #include "wire/l2tpv3.h"
 
 #include "depi_reader.h"
 #include "fixture.h"
+#include "life_ports.h"
 #include "packets.h"
 #include "uepi_burst.h"
 
 #include "test.h"
 
-#define DEPTH 1024
 #define STEP_NS 20000
 #define BURST 100 /* bytes of a modem's frame */
 #define POOL 8191
-
-const struct life_card *life_card;
 
 static const char text[] =
 	"name: one-that-comes\n"
@@ -75,30 +71,6 @@ void life_bench_load(struct service_group *sg, unsigned id, unsigned pair, unsig
 		life_card->edit(sg);
 }
 
-static void pair_open(const char *side, unsigned p, struct rte_mempool *pool, uint16_t pair[2]) {
-	char name[32];
-
-	snprintf(name, sizeof(name), "life_%s%u", side, p);
-	if (life_card != NULL && p == LIFE_SHARED) {
-		life_card->pair(name, pool, DEPTH, pair);
-		return;
-	}
-	assert_int_equal(port_pair(name, pool, DEPTH, pair), 0);
-	assert_int_equal(rte_eth_dev_stop(pair[0]), 0);
-}
-
-/* The ends that groups name are stopped, to be set up by the server. */
-static void pairs_open(struct life_bench *b) {
-	for (unsigned p = 0; p < LIFE_PAIRS; p++) {
-		uint16_t pair[2];
-
-		pair_open("net", p, b->pool, pair);
-		b->network[p] = pair[1];
-		pair_open("rphy", p, b->pool, pair);
-		b->rphy[p] = pair[1];
-	}
-}
-
 void life_bench_open(struct life_bench *b, unsigned count, unsigned most) {
 	static bool running;
 
@@ -111,7 +83,7 @@ void life_bench_open(struct life_bench *b, unsigned count, unsigned most) {
 		fixture_eal(192);
 	running = true;
 	b->pool = fixture_pool("life", POOL, FIXTURE_ROOM);
-	pairs_open(b);
+	life_ports_open(b);
 	assert_int_equal(server_ports_find(&b->server.ports, &b->config), 0);
 	assert_int_equal(server_create(&b->server, &b->config), 0);
 	assert_int_equal(
@@ -121,31 +93,6 @@ void life_bench_open(struct life_bench *b, unsigned count, unsigned most) {
 	assert_int_equal(server_ports_start(&b->server.ports), 0);
 	server_steering_start(&b->server);
 	assert_int_equal(b->server.worker_count, LIFE_WORKERS);
-}
-
-static void ring_end(const char *side, unsigned pair, unsigned end) {
-	char name[48];
-
-	snprintf(name, sizeof(name), "life_%s%u", side, pair);
-	if (life_card != NULL && pair == LIFE_SHARED) {
-		life_card->end(name);
-		return;
-	}
-	snprintf(name, sizeof(name), "life_%s%u_%u", side, pair, end);
-	rte_ring_free(rte_ring_lookup(name));
-	snprintf(name, sizeof(name), "net_ring_life_%s%u_%u", side, pair, end);
-	port_unplug(name);
-}
-
-static void pairs_close(struct life_bench *b) {
-	for (unsigned p = 0; p < LIFE_PAIRS; p++) {
-		port_close(b->network[p]);
-		port_close(b->rphy[p]);
-		for (unsigned end = 0; end < 2; end++) {
-			ring_end("net", p, end);
-			ring_end("rphy", p, end);
-		}
-	}
 }
 
 void life_bench_close(struct life_bench *b) {
@@ -162,7 +109,7 @@ void life_bench_close(struct life_bench *b) {
 	assert_int_equal(rte_mempool_in_use_count(p->frames), 0);
 	assert_int_equal(rte_mempool_in_use_count(b->server.crypto.ops), 0);
 	server_free(&b->server);
-	pairs_close(b);
+	life_ports_close(b);
 	fixture_pool_end(b->pool);
 	for (unsigned g = 0; g < 2; g++)
 		service_group_free(&b->file[g]);
@@ -175,30 +122,6 @@ unsigned life_bench_add(struct life_bench *b, const struct service_group *sg) {
 	if (!server_group_add(&b->server, sg, &group, why))
 		fail_msg("%s", why);
 	return group;
-}
-
-static void end_plug(const char *side, unsigned pair) {
-	struct rte_ring *rings[2];
-	char name[48];
-	uint16_t id;
-
-	if (life_card != NULL && pair == LIFE_SHARED)
-		return;
-	for (unsigned end = 0; end < 2; end++) {
-		snprintf(name, sizeof(name), "life_%s%u_%u", side, pair, end);
-		rings[end] = rte_ring_lookup(name);
-		assert_non_null(rings[end]);
-	}
-	snprintf(name, sizeof(name), "net_ring_life_%s%u_0", side, pair);
-	if (rte_eth_dev_get_port_by_name(name, &id) == 0)
-		return;
-	snprintf(name, sizeof(name), "life_%s%u_0", side, pair);
-	assert_true(rte_eth_from_rings(name, &rings[0], 1, &rings[1], 1, 0) >= 0);
-}
-
-void life_bench_plug(unsigned pair) {
-	end_plug("net", pair);
-	end_plug("rphy", pair);
 }
 
 static bool wire_takes(const struct life_bench *b, uint16_t port, struct rte_mbuf *m) {

@@ -24,8 +24,8 @@ static int prepare(void **state) {
 		groups[g].rphy.core_mac[5] = 1;
 		groups[g].upstream_channels = channels[g];
 		groups[g].upstream_channel_count = 2;
-		channels[g][0] = (struct upstream_channel){
-			.session = 16 * g + 1, .request_session = 16 * g + 2};
+		channels[g][0] = (struct upstream_channel){.session = 16 * g + 1,
+							   .request_session = 16 * g + 2};
 		channels[g][1] = (struct upstream_channel){.session = 16 * g + 3};
 		slots.list[g] = &groups[g];
 	}

@@ -31,9 +31,8 @@ static const struct served_group *first(void) {
 }
 
 static uint64_t down_out(void) {
-	return __atomic_load_n(
-		&first()->downstream->lower.counters.values[COUNTER_TRANSMITTED],
-		__ATOMIC_RELAXED);
+	return __atomic_load_n(&first()->downstream->lower.counters.values[COUNTER_TRANSMITTED],
+			       __ATOMIC_RELAXED);
 }
 
 static void rounds(unsigned n) {

@@ -169,6 +169,11 @@ def _server(parser: argparse.ArgumentParser) -> None:
     part.add_argument(
         "--interfaces", type=whole(1, 4096), metavar="N", help="virtual functions, at most"
     )
+    part.add_argument("--nic-limit", type=a_rate, metavar="RATE", help="both directions together")
+
+
+def _shared(parser: argparse.ArgumentParser) -> None:
+    part = parser.add_argument_group("ports that service groups share")
     part.add_argument(
         "--shared-ports",
         choices=SHARED_PORTS,
@@ -183,7 +188,6 @@ def _server(parser: argparse.ArgumentParser) -> None:
         default=RECEIVER_CYCLES,
         help="of such a worker, a packet (default: %(default)g)",
     )
-    part.add_argument("--nic-limit", type=a_rate, metavar="RATE", help="both directions together")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -196,6 +200,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _request(parser)
     _server(parser)
+    _shared(parser)
     part = parser.add_argument_group("what is set aside (default: by the rules of a paper)")
     part.add_argument("--rules", metavar="NAME", help=f"{', '.join(published.load().rules)}")
     for option, key, text in SHARES:

@@ -19,7 +19,7 @@ DEPI_FRAME = (1500 + 14 + WIRE) / (1500 - 30)
 REDUNDANCY = ("none", "n+1", "1+1")
 # Who tells the packets of ports apart that all service groups share.
 SHARED_PORTS = ("software", "card")
-# Core cycles to receive a packet, tell it apart and put it into a ring, by subscribers' addresses or
+# Core cycles to receive a packet, tell it apart and put it into a ring, by addresses or
 # sessions: 70 of the TSC, where a core does 3.68 and the TSC 2.6 GHz (docs/performance.md).
 RECEIVER_CYCLES = 100.0
 
