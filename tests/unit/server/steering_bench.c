@@ -20,6 +20,8 @@ static void edit(struct service_group *sg) {
 		sg->network.has_mac = true;
 		memcpy(sg->network.mac, (const uint8_t[]){2, 0, 0, 0, 2, id}, 6);
 	}
+	if (groups_by == STEERED_OFF && id == 2)
+		sg->network.steering = STEERING_OFF;
 	memcpy(sg->rphy.core_mac,
 	       (const uint8_t[]){2, 0, 0, 0, 1, groups_by == STEERED_BY_MAC ? id : 1}, 6);
 }

@@ -11,6 +11,7 @@ enum steered_by {
 	STEERED_BY_SESSION, /* the network side by MAC */
 	STEERED_IN_VLAN, /* all in one; MAC, session */
 	STEERED_WAYS,
+	STEERED_OFF = STEERED_WAYS, /* by MAC, were it not that one wants none */
 };
 
 /* Opens it with cards of these abilities, which flow_card has. */

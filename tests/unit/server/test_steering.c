@@ -186,6 +186,13 @@ static void what_is_told(void **state) {
 	check_text(1, 0, "off: the device takes no rules for it");
 	assert_int_equal(bench->server.ports.list[1].queues, 0);
 	steering_bench_close(bench);
+	flow_card_reset();
+	steering_bench_open(bench, STEERED_OFF, 2, 2);
+	check_text(0, 0, "off: as asked for");
+	check_text(1, 2, "2 of 2 groups to queues of their own, by session");
+	assert_int_equal(server_port_descriptors(&bench->server.ports.list[0]), 64 + 3 * 1024);
+	assert_int_equal(server_port_descriptors(&bench->server.ports.list[1]), 64 + 5 * 1024);
+	steering_bench_close(bench);
 }
 
 int main(void) {
