@@ -195,10 +195,66 @@ static void what_is_told(void **state) {
 	steering_bench_close(bench);
 }
 
+/*
+ * The second group's bursts: the first of two before its rules change, the other behind that. It has its turn before
+ * the owner of the port, or behind it: each before its ring has what came first, or when that has what came last.
+ */
+static void order_when_rules_change(void **state) {
+	const struct service_group *sg = &bench->file[1];
+	struct server *s = &bench->server;
+	const struct counters *up;
+	uint32_t serial = 0;
+
+	(void)state;
+	flow_card_reset();
+	steering_bench_open(bench, STEERED_BY_SESSION, 2, 2);
+	up = &s->groups[SECOND].upstream->counters;
+	for (unsigned turn = 0; turn < 4; turn++) {
+		assert_true(life_bench_up(bench, 0, sg, serial++));
+		server_steer_nothing(s, 1, SECOND);
+		assert_true(life_bench_up(bench, 0, sg, serial++));
+		worker_round(&s->workers[s->shares.owners[1]]);
+		life_bench_settle(bench, MS);
+		assert_true(life_bench_up(bench, 0, sg, serial++));
+		server_steer(s, 1);
+		assert_true(life_bench_up(bench, 0, sg, serial++));
+		worker_round(s->groups[SECOND].upstream_worker);
+		life_bench_settle(bench, MS);
+	}
+	assert_int_equal(bench->taken_up[2], serial);
+	assert_int_equal(up->drops[DROP_PSP_LATE], 0);
+	assert_int_equal(life_bench_totals(bench).port_steered, serial / 2);
+	steering_bench_close(bench);
+}
+
+/* Its rules go with a group, and those of the others may look at less. */
+static void rules_go_with_a_group(void **state) {
+	struct service_group third;
+	unsigned rules;
+
+	(void)state;
+	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
+		flow_card_reset();
+		steering_bench_open(bench, by, 2, GROUPS);
+		life_bench_load(&third, 3, 0, 1, 2, 0);
+		rules = flow_card_calls().rules;
+		life_bench_add(bench, &third);
+		assert_int_equal(flow_card_calls().rules, rules + rules / 2);
+		remove_group(THIRD);
+		assert_int_equal(flow_card_calls().rules, rules);
+		steering_bench_close(bench);
+		service_group_free(&third);
+	}
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_same_by_queues),	  cmocka_unit_test(a_card_that_errs),
-		cmocka_unit_test(a_card_with_few_places), cmocka_unit_test(a_card_that_says_yes),
+		cmocka_unit_test(the_same_by_queues),
+		cmocka_unit_test(a_card_that_errs),
+		cmocka_unit_test(a_card_with_few_places),
+		cmocka_unit_test(a_card_that_says_yes),
+		cmocka_unit_test(order_when_rules_change),
+		cmocka_unit_test(rules_go_with_a_group),
 		cmocka_unit_test(what_is_told),
 	};
 
