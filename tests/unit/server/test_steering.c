@@ -219,6 +219,7 @@ static void order_when_rules_change(void **state) {
 		server_steer(s, 1);
 		assert_true(life_bench_up(bench, 0, sg, serial++));
 		worker_round(s->groups[SECOND].upstream_worker);
+		assert_int_equal(up->values[COUNTER_RECEIVED], serial - 2);
 		life_bench_settle(bench, MS);
 	}
 	assert_int_equal(bench->taken_up[2], serial);
