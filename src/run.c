@@ -20,6 +20,7 @@
 #include "server/reload.h"
 #include "server/running.h"
 #include "server/server.h"
+#include "server/steering.h"
 #include "telemetry/report.h"
 #include "telemetry/telemetry.h"
 
@@ -142,7 +143,11 @@ static int wire(struct server *s, const struct server_config *config) {
 	if (server_serve(s) != 0)
 		return EXIT_TROUBLE;
 	/* Last, as tables of many modems take seconds, in which nobody would receive. */
-	return server_ports_start(&s->ports) == 0 ? 0 : EXIT_MISTAKE;
+	if (server_ports_start(&s->ports) != 0)
+		return EXIT_MISTAKE;
+	server_steering_start(s);
+	server_steering_print(s, stderr);
+	return 0;
 }
 
 /* SIGHUP or a command of the telemetry. */

@@ -82,13 +82,15 @@ static json_t *counted_ports(const struct server *s) {
 
 	for (unsigned p = 0; p < s->ports.count; p++) {
 		const struct port_share *share = s->shares.of[p];
+		struct counters all;
 
 		if (share == NULL)
 			continue;
-		json_array_append_new(
-			list, json_pack("{s:s, s:o, s:o}", "port", share->name, "drops",
-					report_drops(&share->counters, DIRECTION_PORT), "counters",
-					report_counters(&share->counters, DIRECTION_PORT)));
+		share_counters(share, &all);
+		json_array_append_new(list,
+				      json_pack("{s:s, s:o, s:o}", "port", share->name, "drops",
+						report_drops(&all, DIRECTION_PORT), "counters",
+						report_counters(&all, DIRECTION_PORT)));
 	}
 	return list;
 }

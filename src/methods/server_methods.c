@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "methods/subject.h"
+#include "server/steering.h"
 
 /* One row a key, to be read as a table. */
 /* clang-format off */
@@ -43,6 +44,25 @@ static const struct key server_worker_item = {
 	.kind = KIND_MAP, .keys = server_worker_keys, HELP("a polling thread"),
 };
 
+static const struct key steered_port_keys[] = {
+	{.name = "port", .required = true, .kind = KIND_TEXT, .example = "R-PHY",
+	 HELP("which port of its groups it is")},
+	{.name = "device", .required = true, .kind = KIND_DEVICE, .example = "0000:3b:00.0",
+	 HELP("what DPDK opened")},
+	{.name = "groups", .required = true, INTEGER(0, SERVER_MAX_GROUPS), .example = "4",
+	 HELP("how many use it")},
+	{.name = "steered", .required = true, INTEGER(0, SERVER_MAX_GROUPS), .example = "4",
+	 HELP("how many of them have a queue of their own to which the device brings their "
+	      "packets")},
+	{.name = "steering", .required = true, .kind = KIND_TEXT,
+	 .example = "4 of 4 groups to queues of their own, by VLAN",
+	 HELP("what is done, for people")},
+	{0},
+};
+static const struct key steered_port_item = {
+	.kind = KIND_MAP, .keys = steered_port_keys, HELP("a port that groups share"),
+};
+
 const struct key server_info_result[] = {
 	{.name = "generation", .required = true, INTEGER(0, INT64_MAX), .example = "0",
 	 HELP("changes since the start")},
@@ -56,6 +76,9 @@ const struct key server_info_result[] = {
 	 .item = &placed_group_item, HELP("service groups, and where they run")},
 	{.name = "workers", .required = true, .kind = KIND_LIST, .max = PLATFORM_MAX_WORKERS,
 	 .item = &server_worker_item, HELP("polling threads")},
+	{.name = "shared_ports", .required = true, .kind = KIND_LIST, .max = SERVER_PORTS_MAX,
+	 .item = &steered_port_item, HELP("ports that groups share, and who tells their packets "
+					  "apart")},
 	{0},
 };
 /* clang-format on */
@@ -100,11 +123,32 @@ static json_t *server_workers(const struct server *s) {
 	return list;
 }
 
+static json_t *steered_ports(const struct server *s) {
+	json_t *list = json_array();
+	char text[STEERING_TEXT];
+
+	for (unsigned p = 0; p < s->ports.count; p++) {
+		const struct server_port *port = &s->ports.list[p];
+		unsigned steered;
+
+		if (s->shares.of[p] == NULL)
+			continue;
+		steered = server_steering_text(s, p, text);
+		json_array_append_new(list, json_pack("{s:s, s:s, s:i, s:i, s:s}", "port",
+						      server_port_name(port->role), "device",
+						      port->device != NULL ? port->device : "",
+						      "groups", (int)port->users, "steered",
+						      (int)steered, "steering", text));
+	}
+	return list;
+}
+
 json_t *server_info(struct rpc_call *call) {
 	const struct methods *m = call->service;
 
-	return json_pack("{s:s, s:I, s:i, s:o, s:o, s:o}", "version", VCMTS_VERSION, "generation",
-			 (json_int_t)m->server->generation, "pid", (int)getpid(), "config",
-			 rpc_text(m->reload->path), "groups", placed_groups(call), "workers",
-			 server_workers(m->server));
+	return json_pack("{s:s, s:I, s:i, s:o, s:o, s:o, s:o}", "version", VCMTS_VERSION,
+			 "generation", (json_int_t)m->server->generation, "pid", (int)getpid(),
+			 "config", rpc_text(m->reload->path), "groups", placed_groups(call),
+			 "workers", server_workers(m->server), "shared_ports",
+			 steered_ports(m->server));
 }

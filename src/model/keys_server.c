@@ -22,6 +22,12 @@ static const struct choice thread_layouts[] = {
 	{NULL, 0},
 };
 
+static const struct choice steering_modes[] = {
+	{"auto", STEERING_AUTO},
+	{"off", STEERING_OFF},
+	{NULL, 0},
+};
+
 #define PORT_KEYS(device_default)                                                                  \
 	{.name = "device", .kind = KIND_DEVICE, AT(struct port_config, device),                    \
 	 .fallback = (device_default), .example = "0000:3b:00.0",                                  \
@@ -30,7 +36,12 @@ static const struct choice thread_layouts[] = {
 	{.name = "queue_size", INTEGER(64, 32768), AT(struct port_config, queue_size),             \
 	 .fallback = "4096", HELP("descriptors of each queue")},                                   \
 	{.name = "vlan", INTEGER(1, 4094), AT(struct port_config, vlan), .example = "100",         \
-	 HELP("VLAN of the group's frames; where not given, they have no tag")}
+	 HELP("VLAN of the group's frames; where not given, they have no tag")},                   \
+	{.name = "steering", ENUM(steering_modes), AT(struct port_config, steering),               \
+	 .fallback = "auto",                                                                       \
+	 HELP("auto: where groups share the port, the card brings what it can to a queue of the "  \
+	      "group's own; off: software tells all packets apart, if one group of the port says " \
+	      "so")}
 
 static const struct key network_port_keys[] = {
 	PORT_KEYS("net_memif0,role=server,id=0,socket-abstract=no,"

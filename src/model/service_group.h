@@ -267,6 +267,12 @@ struct bonding_group {
 	size_t channel_count;
 };
 
+/* Who tells the packets of a port apart that several groups have. */
+enum steering {
+	STEERING_AUTO, /* the card, as far as it can; else software */
+	STEERING_OFF, /* software */
+};
+
 /* A port is whatever DPDK opens by this string: a PCI address or a virtual device with arguments. */
 struct port_config {
 	char *device;
@@ -275,6 +281,7 @@ struct port_config {
 	uint16_t vlan; /* 1..4094, of all frames in both directions; 0: they have no tag */
 	bool has_mac;
 	uint8_t mac[6]; /* destination, on the network port only */
+	enum steering steering; /* of a port that groups share, auto where all of them say so */
 };
 
 struct rphy_config {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Where packets come from and go to: a queue of a port, or a ring to who owns the port. A service group
- * that has its port for itself asks the port; one that shares it has a ring in its place (src/sharing),
- * and its stages are the same.
+ * that has its port for itself asks the port; one that shares it has a ring in its place (src/sharing), maybe with
+ * a queue beside it, and its stages are the same.
  */
 #pragma once
 
@@ -19,6 +19,9 @@
 /* One thread receives from it. */
 struct packet_source {
 	struct rte_ring *ring; /* NULL: the port; else with one consumer */
+	/* NULL: the ring alone; else what takes from the ring and more, as packet_source_burst() does. */
+	uint16_t (*take)(void *taker, struct rte_mbuf **pkts, uint16_t most);
+	void *taker;
 	/* With a ring: how often who fills it has found its port empty, with all that came before in the
 	 * rings. That thread alone writes it. */
 	const uint64_t *emptied;
@@ -42,6 +45,8 @@ static inline uint16_t packet_source_burst(const struct packet_source *s, struct
 					   uint16_t most) {
 	if (likely(s->ring == NULL))
 		return rte_eth_rx_burst(s->port, s->queue, pkts, most);
+	if (s->take != NULL)
+		return s->take(s->taker, pkts, most);
 	return (uint16_t)rte_ring_sc_dequeue_burst(s->ring, (void **)pkts, most, NULL);
 }
 

@@ -17,7 +17,7 @@
 
 #include "platform/platform.h"
 
-static const struct port_queues port_one_queue = {1, 1};
+static const struct port_queues port_one_queue = {.receive = 1, .transmit = 1};
 
 /* A PCI address may come without its domain, as lspci prints it. */
 static int port_named(const char *device, uint16_t *id) {
@@ -72,24 +72,27 @@ static int mtu_set(uint16_t id, uint32_t mtu) {
 static void queues_limit(const struct rte_eth_dev_info *info, struct port_queues *q) {
 	uint16_t receive = RTE_MAX(RTE_MIN(q->receive, info->max_rx_queues), 1);
 	uint16_t transmit = RTE_MAX(RTE_MIN(q->transmit, info->max_tx_queues), 1);
-	uint16_t pairs = RTE_MIN(receive, transmit);
+	bool memif = strcmp(info->driver_name, "net_memif") == 0;
+	bool tap = strcmp(info->driver_name, "net_tap") == 0;
+	uint16_t pairs = RTE_MIN(RTE_MAX(receive, transmit),
+				 RTE_MIN(info->max_rx_queues, info->max_tx_queues));
 
-	if (strcmp(info->driver_name, "net_memif") == 0)
-		*q = port_one_queue;
-	else if (strcmp(info->driver_name, "net_tap") == 0)
-		*q = (struct port_queues){pairs, pairs};
-	else
-		*q = (struct port_queues){receive, transmit};
+	q->receive = memif ? 1 : tap ? pairs : receive;
+	q->transmit = memif ? 1 : tap ? pairs : transmit;
 }
 
 static int queues_setup(uint16_t id, struct rte_mempool *pool, uint32_t queue_size,
 			const struct port_queues *q) {
-	uint16_t rx = (uint16_t)RTE_MIN(queue_size, (uint32_t)UINT16_MAX), tx = rx;
+	uint16_t rx = (uint16_t)RTE_MIN(queue_size, (uint32_t)UINT16_MAX), tx = rx, more = rx;
 	int socket = rte_eth_dev_socket_id(id);
 	int ret = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx);
 
+	if (q->further_size != 0)
+		more = (uint16_t)RTE_MIN(q->further_size, (uint32_t)UINT16_MAX);
+	if (ret == 0)
+		ret = rte_eth_dev_adjust_nb_rx_tx_desc(id, &more, NULL);
 	for (uint16_t i = 0; i < q->receive && ret == 0; i++)
-		ret = rte_eth_rx_queue_setup(id, i, rx, socket, NULL, pool);
+		ret = rte_eth_rx_queue_setup(id, i, i == 0 ? rx : more, socket, NULL, pool);
 	for (uint16_t i = 0; i < q->transmit && ret == 0; i++)
 		ret = rte_eth_tx_queue_setup(id, i, tx, socket, NULL);
 	return ret;
@@ -142,11 +145,27 @@ int port_open_queues(const char *device, const char *role, struct rte_mempool *p
 	return -1;
 }
 
+int port_open_again(uint16_t id, const char *role, struct rte_mempool *pool, uint32_t queue_size,
+		    uint32_t mtu, struct port_queues *queues) {
+	int ret;
+
+	rte_eth_dev_stop(id);
+	ret = port_setup(id, pool, queue_size, mtu, queues);
+	if (ret == 0)
+		return 0;
+	fprintf(stderr, "port %s: cannot be set up again: %s\n", role, rte_strerror(-ret));
+	return -1;
+}
+
 int port_open(const char *device, const char *role, struct rte_mempool *pool, uint32_t queue_size,
 	      uint32_t mtu, uint16_t *id) {
 	struct port_queues queues = port_one_queue;
 
 	return port_open_queues(device, role, pool, queue_size, mtu, &queues, id);
+}
+
+void port_stop(uint16_t id) {
+	rte_eth_dev_stop(id);
 }
 
 uint32_t port_mtu_limit(uint16_t id) {

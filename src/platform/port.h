@@ -20,6 +20,7 @@ int port_open(const char *device, const char *role, struct rte_mempool *pool, ui
 struct port_queues {
 	uint16_t receive;
 	uint16_t transmit;
+	uint32_t further_size; /* descriptors of receive queues behind the first; 0: as the first */
 };
 
 /*
@@ -28,6 +29,11 @@ struct port_queues {
  */
 int port_open_queues(const char *device, const char *role, struct rte_mempool *pool,
 		     uint32_t queue_size, uint32_t mtu, struct port_queues *queues, uint16_t *id);
+
+/* Sets a port that is open up once more, with other queues; it is stopped, and to be started again. Returns 0, or -1
+ * after a message. */
+int port_open_again(uint16_t id, const char *role, struct rte_mempool *pool, uint32_t queue_size,
+		    uint32_t mtu, struct port_queues *queues);
 
 /*
  * Makes two ports whose wires are crossed in memory: what one transmits the other receives, up to
@@ -41,6 +47,9 @@ int port_pair(const char *name, struct rte_mempool *pool, unsigned depth, uint16
  * a message.
  */
 int port_start(uint16_t id, const char *role);
+
+/* Stops it again; harmless where it was not started. */
+void port_stop(uint16_t id);
 
 /* Bytes of the largest IP packet that the port's driver carries. */
 uint32_t port_mtu_limit(uint16_t id);

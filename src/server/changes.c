@@ -8,6 +8,7 @@
 #include "downstream/change/change.h"
 #include "server/change_sessions.h"
 #include "server/running.h"
+#include "server/steering.h"
 #include "sharing/change.h"
 #include "upstream/change/change.h"
 
@@ -179,6 +180,18 @@ static void tasks_list(struct server_change *c) {
 	c->listed = true;
 }
 
+/* Sessions that came or went, behind all that knows of them. */
+static void steer_anew(struct server_change *c) {
+	struct server *s = c->server;
+
+	for (unsigned i = 0; i < c->count; i++) {
+		unsigned place = (unsigned)(c->groups[i]->group - s->groups);
+
+		if (c->groups[i]->shares[DEVICE_RPHY].change != NULL)
+			server_steer(s, s->ports.of[place][DEVICE_RPHY]);
+	}
+}
+
 /* From now on it is what the next change differs from. */
 static void all_take(struct server_change *c) {
 	pthread_rwlock_wrlock(&c->server->lock);
@@ -190,6 +203,7 @@ static void all_take(struct server_change *c) {
 		live_changes_take(&g->group->live, &g->changes);
 	}
 	pthread_rwlock_unlock(&c->server->lock);
+	steer_anew(c);
 	c->taken = true;
 }
 

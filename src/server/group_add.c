@@ -9,6 +9,7 @@
 #include "server/groups.h"
 #include "server/placement.h"
 #include "server/running.h"
+#include "server/steering.h"
 
 /* Lists that one worker may get: those of the group, and two of each shared port. */
 #define LISTS_MOST (LAYOUT_GROUP_WORKERS * SERVED_GROUP_PART + DEVICE_ROLES * SHARE_LISTS)
@@ -166,6 +167,8 @@ static bool share_join(struct arrival *a, enum device_role role) {
 	if (share_lane_open(share, a->group, ring) != 0)
 		return false;
 	port->lane = true;
+	server_share_way(&s->shares, &s->ports, index, a->group, a->sg);
+	server_synchronize(s); /* the owner reads its queue no more */
 	port->table = server_share_table(&a->site, index);
 	return port->table != NULL;
 }
@@ -311,8 +314,11 @@ static void arrival_take(struct arrival *a) {
 			server_share_receive(&s->shares, s->workers, index);
 	}
 	server_synchronize(s);
-	for (enum device_role role = 0; role < DEVICE_ROLES; role++)
+	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 		share_table_free(a->ports[role].table);
+		if (a->ports[role].joined)
+			server_steer(s, port_of(a, role));
+	}
 }
 
 static bool arrival_prepare(struct arrival *a) {

@@ -7,7 +7,9 @@
 #include "server/group_rest.h"
 #include "server/groups.h"
 #include "server/running.h"
+#include "server/steering.h"
 #include "sharing/forget.h"
+#include "sharing/steered.h"
 
 struct departure {
 	struct server *server;
@@ -64,17 +66,14 @@ static uint64_t lanes_held(const struct departure *d) {
 	return held;
 }
 
-/*
- * What stands in its rings comes to it; then it receives nothing, and what waits for missing parts is given up in
- * its time. On a port of its own it receives nothing from the first.
- */
-static void departure_drain(struct departure *d, unsigned limit_ms) {
+/* Its wires while it goes: rings and queues on ports that it shares, of its own nothing. */
+static void departure_wire(struct departure *d) {
 	struct server *s = d->server;
 	struct served_group *g = &s->groups[d->group];
-	uint64_t end = server_now(s) + (uint64_t)limit_ms * SERVER_MS;
-	struct group_wires wires = server_group_wires(s, d->group), rings;
-	unsigned us = 0;
+	struct group_wires wires, rings;
 
+	g->drained = false; /* what waits in its rings is its own */
+	wires = server_group_wires(s, d->group);
 	g->drained = true;
 	rings = server_group_wires(s, d->group);
 	g->drained = false;
@@ -83,6 +82,36 @@ static void departure_drain(struct departure *d, unsigned limit_ms) {
 	if (wires.from_rphy.ring == NULL)
 		wires.from_rphy = rings.from_rphy;
 	served_group_wire(g, &wires);
+}
+
+/* Cards bring it nothing more, and what they brought comes to it before the shared ports forget it. */
+static void departure_unsteer(struct departure *d, uint64_t end) {
+	struct server *s = d->server;
+
+	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
+		const struct port_share *share = share_of(d, role);
+		unsigned us = 0;
+
+		if (share == NULL || share->lanes[d->group].way.queue == 0)
+			continue;
+		departure_wire(d);
+		server_steer_nothing(s, s->ports.of[d->group][role], d->group);
+		while (!share_way_settled(share, d->group) && server_now(s) < end &&
+		       server_wait(s, &us))
+			;
+	}
+}
+
+/*
+ * What stands in its rings comes to it; then it receives nothing, and what waits for missing parts is given up in
+ * its time. On a port of its own it receives nothing from the first.
+ */
+static void departure_drain(struct departure *d, uint64_t end) {
+	struct server *s = d->server;
+	struct served_group *g = &s->groups[d->group];
+	unsigned us = 0;
+
+	departure_wire(d);
 	while (lanes_held(d) > 0 && server_now(s) < end && server_wait(s, &us))
 		;
 	g->drained = true;
@@ -118,6 +147,7 @@ static void share_leave(struct departure *d, enum device_role role) {
 	}
 	if (s->ports.list[port].users > 1)
 		return;
+	server_steering_end(s, port);
 	server_share_stop(&s->shares, s->workers, port);
 	server_share_end(&s->shares, port, &s->gone.ports);
 }
@@ -143,9 +173,13 @@ static void ports_leave(struct departure *d) {
 	struct group_slots slots = server_slots(s);
 
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
+		unsigned port = s->ports.of[d->group][role];
+
 		buffers_leave(d, role);
 		share_leave(d, role);
 		server_ports_part(&s->ports, slots.list, d->group, role);
+		if (port != SERVER_NO_PORT)
+			server_steer(s, port); /* who remains may be alone in a VLAN */
 	}
 }
 
@@ -198,6 +232,7 @@ static bool refused(char *why, const char *what) {
 bool server_group_remove(struct server *s, unsigned group, unsigned limit_ms, char why[LIVE_LINE]) {
 	struct departure d = {.server = s, .group = group};
 	unsigned groups = 0;
+	uint64_t end;
 
 	for (unsigned g = 0; g < s->group_count; g++)
 		groups += s->groups[g].there;
@@ -205,10 +240,11 @@ bool server_group_remove(struct server *s, unsigned group, unsigned limit_ms, ch
 		return refused(why, "no such service group");
 	if (groups == 1)
 		return refused(why, "a server has at least one service group");
+	end = server_now(s) + (uint64_t)limit_ms * SERVER_MS;
 	server_changes_settle(s);
+	departure_unsteer(&d, end);
 	tables_leave(&d);
-	s->groups[group].drained = false; /* what waits in its rings is its own */
-	departure_drain(&d, limit_ms);
+	departure_drain(&d, end);
 	departure_end(&d);
 	return true;
 }

@@ -5,6 +5,7 @@
 #include "server/group_life.h"
 #include "server/groups.h"
 #include "server/running.h"
+#include "server/steering.h"
 
 uint64_t group_wait_empty(const struct server *s, unsigned group, uint64_t end) {
 	const struct served_group *g = &s->groups[group];
@@ -26,4 +27,8 @@ uint64_t server_group_drain(struct server *s, unsigned group, unsigned limit_ms)
 void server_group_resume(struct server *s, unsigned group) {
 	s->groups[group].drained = false;
 	server_group_wire(s, group);
+	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
+		if (s->ports.of[group][role] != SERVER_NO_PORT)
+			server_steer(s, s->ports.of[group][role]); /* what had to wait for it */
+	}
 }

@@ -47,6 +47,7 @@ static void port_use(struct server_ports *p, unsigned index, const struct servic
 	port->shared = port->shared || port->users > 1 || has_vlan(sg, role);
 	port->queue_size = RTE_MAX(port->queue_size, device_port(sg, role)->queue_size);
 	port->mtu = RTE_MAX(port->mtu, server_port_mtu(sg, role));
+	port->no_steering |= device_port(sg, role)->steering == STEERING_OFF;
 	p->of[group][role] = (uint16_t)index;
 }
 
@@ -77,6 +78,30 @@ static int port_of_device(struct server_ports *p, size_t group, enum device_role
 	return (int)p->count - 1;
 }
 
+/* Of these it is known, so that no memory is set aside for more queues. */
+static bool never_steers(const char *device) {
+	static const char *const drivers[] = {"net_memif", "net_null",	    "net_pcap",
+					      "eth_pcap",  "eth_af_packet", "net_af_packet",
+					      "net_af_xdp"};
+
+	for (size_t d = 0; d < RTE_DIM(drivers); d++) {
+		if (strncmp(device, drivers[d], strlen(drivers[d])) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A queue for each group that there may be, where the card may be able to make use of them. */
+static void ports_want_queues(struct server_ports *p, size_t most) {
+	for (unsigned i = 0; i < p->count; i++) {
+		struct server_port *port = &p->list[i];
+
+		if (port->shared && port->role != DEVICE_CONTROL && !port->no_steering &&
+		    !never_steers(port->device))
+			port->queues_most = (uint16_t)most;
+	}
+}
+
 int server_ports_find(struct server_ports *p, const struct server_config *config) {
 	for (size_t g = 0; g < config->group_count; g++) {
 		const struct service_group *sg = &config->groups[g];
@@ -94,6 +119,7 @@ int server_ports_find(struct server_ports *p, const struct server_config *config
 			port_use(p, (unsigned)index, sg, g, role);
 		}
 	}
+	ports_want_queues(p, server_config_most(config));
 	return 0;
 }
 
@@ -149,11 +175,26 @@ static bool mtu_passes(const struct server_port *port) {
 }
 
 static int port_begin(struct server_port *port, struct rte_mempool *pool) {
-	if (port_open(port->device, role_names[port->role], pool, port->queue_size, port->mtu,
-		      &port->id) != 0)
+	struct port_queues queues = {
+		.receive = port->queues_most + 1,
+		.transmit = 1,
+		.further_size = server_share_ring(port->queues_most),
+	};
+
+	if (port_open_queues(port->device, role_names[port->role], pool, port->queue_size,
+			     port->mtu, &queues, &port->id) != 0)
 		return -1;
 	port->open = true;
+	port->queues = queues.receive - 1;
 	return mtu_passes(port) ? 0 : -1;
+}
+
+int server_port_unsteer(struct server_port *port, struct rte_mempool *pool) {
+	struct port_queues queues = {.receive = 1, .transmit = 1};
+
+	port->queues = 0;
+	return port_open_again(port->id, role_names[port->role], pool, port->queue_size, port->mtu,
+			       &queues);
 }
 
 int server_ports_open(struct server_ports *p, struct rte_mempool *packets,
@@ -256,8 +297,9 @@ const struct server_port *server_port_of(const struct server_ports *p, size_t gr
 
 unsigned server_port_descriptors(const struct server_port *port) {
 	unsigned rings = port->shared ? port->users + 1 : 0;
+	unsigned queues = port->queues_most * server_share_ring(port->queues_most);
 
-	return port->queue_size + rings * server_share_ring(port->users);
+	return port->queue_size + rings * server_share_ring(port->users) + queues;
 }
 
 unsigned server_ports_descriptors(const struct server_ports *p, enum device_role role) {

@@ -24,6 +24,9 @@ struct server_port {
 	uint32_t mtu;
 	bool open;
 	uint16_t id; /* of an open one */
+	bool no_steering; /* one of its groups wants none */
+	uint16_t queues_most; /* receive queues behind the first, for one group each: asked for */
+	uint16_t queues; /* and there; 0: software tells its packets apart */
 	unsigned counted; /* descriptors, and packets of rings, for which buffers were taken */
 };
 
@@ -61,6 +64,9 @@ unsigned server_ports_devices(const struct server_ports *p,
  * message. */
 int server_ports_open(struct server_ports *p, struct rte_mempool *packets,
 		      struct rte_mempool *uepi);
+
+/* Has one queue again: the card steers nothing. It is not started. Returns 0, or -1 after a message. */
+int server_port_unsteer(struct server_port *port, struct rte_mempool *pool);
 
 /* Starts all that were opened: from now on packets may come. Returns 0, or -1 after a message. */
 int server_ports_start(struct server_ports *p);

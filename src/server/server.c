@@ -10,6 +10,7 @@
 #include "platform/pool.h"
 #include "server/groups.h"
 #include "server/running.h"
+#include "server/steering.h"
 
 #define CRYPTO_OPS_MIN_ALL 4096
 #define CRYPTO_OPS_QUEUE 1024 /* more than a direction of a group has in the device at a time */
@@ -122,7 +123,8 @@ int server_serve(struct server *s) {
 	struct shares_site site;
 
 	if (server_crypto_open(s) != 0 ||
-	    (wants_linear(s) && server_pools_linear(&s->pools) != 0) || shares_create(s) != 0)
+	    (wants_linear(s) && server_pools_linear(&s->pools) != 0) ||
+	    server_steering_ask(s) != 0 || shares_create(s) != 0)
 		return -1;
 	for (unsigned p = 0; p < s->ports.count; p++)
 		s->ports.list[p].counted = server_port_descriptors(&s->ports.list[p]);
@@ -179,6 +181,7 @@ int server_latency(struct server *s, bool on) {
 static void drain_round(struct server *s) {
 	for (unsigned w = 0; w < s->worker_count; w++)
 		clock_tick(&s->workers[w].clock);
+	server_shares_run_astray(&s->shares);
 	for (unsigned g = 0; g < s->group_count; g++) {
 		if (s->groups[g].there)
 			served_group_drain_round(&s->groups[g]);
@@ -232,6 +235,7 @@ void server_stop(struct server *s) {
 /* What others hold or work on is taken from them first: packets are in the ports' rings, and sessions in
  * the crypto device. */
 void server_free(struct server *s) {
+	server_steering_free(s);
 	server_ports_free(&s->ports);
 	if (s->crypto.ops != NULL)
 		crypto_stop(&s->crypto);

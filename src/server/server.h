@@ -8,6 +8,7 @@
  *     server_ports_open()     or server_ports_give() by who made ports
  *     server_serve()          the groups
  *     server_ports_start()    packets may come
+ *     server_steering_start() to queues of the groups
  *
  * and freed by server_free() from wherever this ended.
  */
@@ -50,6 +51,7 @@ struct server {
 	struct layout home; /* where the groups' configurations have it */
 	struct server_ports ports;
 	struct server_shares shares;
+	struct port_steering *steering[SERVER_PORTS_MAX]; /* server/steering.c; NULL: not there */
 	struct server_pools pools;
 	struct docsis_crypto crypto;
 	struct worker *workers; /* lcore i + 1 is that of worker i */

@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#include "sharing/steered.h"
+
+#define SHARE_ASTRAY 1024 /* packets that groups found in their queues, and are to be told apart */
+
 /* The worker that sends to a port of that role for the group. */
 static unsigned sender_of(const struct layout *layout, size_t group, enum device_role role) {
 	const struct layout_group *at = &layout->groups[group];
@@ -84,12 +88,29 @@ int server_share_make(struct server_shares *s, const struct shares_site *site, u
 
 	s->owners[port] = s->homes[port] = owner;
 	s->of[port] = share_create(&c);
-	return s->of[port] == NULL ? -1 : 0;
+	if (s->of[port] == NULL || (p->queues > 0 && c.group_count > 0 &&
+				    share_astray_open(s->of[port], p->queues, SHARE_ASTRAY) != 0))
+		return -1;
+	for (unsigned g = 0; g < c.group_count; g++) {
+		if (groups.list[g] != NULL)
+			server_share_way(s, site->ports, port, g, groups.list[g]);
+	}
+	return 0;
+}
+
+/* A group's queue is that of its number, behind the first. */
+void server_share_way(struct server_shares *s, const struct server_ports *ports, unsigned port,
+		      unsigned group, const struct service_group *sg) {
+	if (group < ports->list[port].queues && s->of[port]->astray != NULL)
+		share_way_open(s->of[port], group, sg, (uint16_t)(group + 1));
 }
 
 void server_share_end(struct server_shares *s, unsigned port, struct counters *gone) {
+	struct counters all;
+
 	share_stop(s->of[port]);
-	counters_add(gone, &s->of[port]->counters);
+	share_counters(s->of[port], &all);
+	counters_add(gone, &all);
 	share_free(s->of[port]);
 	s->of[port] = NULL;
 }
@@ -187,7 +208,8 @@ uint64_t server_shares_held_in(const struct server_shares *s) {
 	uint64_t held = 0;
 
 	for (unsigned p = 0; p < SERVER_PORTS_MAX; p++)
-		held += s->of[p] != NULL ? share_held_in(s->of[p]) : 0;
+		held += s->of[p] == NULL ? 0
+					 : share_held_in(s->of[p]) + share_held_astray(s->of[p]);
 	return held;
 }
 
@@ -211,6 +233,13 @@ void server_shares_close(struct server_shares *s) {
 	for (unsigned p = 0; p < SERVER_PORTS_MAX; p++) {
 		if (s->of[p] != NULL)
 			share_close(s->of[p]);
+	}
+}
+
+void server_shares_run_astray(struct server_shares *s) {
+	for (unsigned p = 0; p < SERVER_PORTS_MAX; p++) {
+		if (s->of[p] != NULL && share_held_astray(s->of[p]) > 0)
+			pipeline_run(&s->of[p]->receiving);
 	}
 }
 

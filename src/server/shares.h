@@ -48,6 +48,10 @@ int server_shares_send(struct server_shares *s, const struct shares_site *site);
 /* That of one port, which is there and has none. Nothing is given to a worker. */
 int server_share_make(struct server_shares *s, const struct shares_site *site, unsigned port);
 
+/* The group, whose lane is open, has a queue of the port, where there are enough of them. */
+void server_share_way(struct server_shares *s, const struct server_ports *ports, unsigned port,
+		      unsigned group, const struct service_group *sg);
+
 /* Frees that of one port, whose lists no worker has. Its drops go into `gone`. */
 void server_share_end(struct server_shares *s, unsigned port, struct counters *gone);
 
@@ -81,6 +85,7 @@ bool server_shares_balanced(const struct server_shares *s);
 
 /* As those of sharing.h, of all. No worker may be running. */
 void server_shares_close(struct server_shares *s);
+void server_shares_run_astray(struct server_shares *s);
 void server_shares_run_sending(struct server_shares *s);
 void server_shares_stop(struct server_shares *s);
 

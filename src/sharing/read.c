@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sharing/read.h"
 
+#include "platform/vlan.h"
 #include "wire/ip.h"
 #include "wire/l2tpv3.h"
 
@@ -91,4 +92,33 @@ enum drop_reason share_read_rphy(const uint8_t *frame, size_t length, uint8_t vl
 	if (reason == DROP_NONE)
 		share_key_set_session(key, vlan, session, by_mac ? frame : NULL);
 	return reason;
+}
+
+enum drop_reason share_take_vlan(const struct share_table *t, struct rte_mbuf *m, uint8_t *vlan) {
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	uint16_t type = load_be16(frame + VLAN_ADDRESSES), id = 0;
+
+	if (!t->tagged) {
+		*vlan = t->vlan_of[0];
+		return DROP_NONE;
+	}
+	if (type == ETHERTYPE_SERVICE_VLAN)
+		return DROP_PORT_VLAN_STACKED;
+	if ((m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0) {
+		id = m->vlan_tci & VLAN_ID;
+		if (type == ETHERTYPE_VLAN)
+			return DROP_PORT_VLAN_STACKED;
+	} else if (type == ETHERTYPE_VLAN) {
+		if (rte_pktmbuf_data_len(m) < ETHERNET_HEADER + VLAN_TAG_SIZE)
+			return DROP_PORT_RUNT;
+		id = load_be16(frame + ETHERNET_HEADER) & VLAN_ID;
+		if (vlan_is_tag(load_be16(frame + ETHERNET_HEADER + 2)))
+			return DROP_PORT_VLAN_STACKED;
+		packet_untag(m);
+		m->vlan_tci = id;
+	}
+	*vlan = t->vlan_of[id];
+	if (*vlan != SHARE_NO_VLAN)
+		return DROP_NONE;
+	return id == 0 ? DROP_PORT_VLAN_MISSING : DROP_PORT_VLAN_UNKNOWN;
 }

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <rte_mbuf.h>
+
 #include "pipeline/counters.h"
 #include "sharing/table.h"
 
@@ -14,3 +16,7 @@ enum drop_reason share_read_network(const uint8_t *frame, size_t length, uint8_t
 				    struct share_key *key);
 enum drop_reason share_read_rphy(const uint8_t *frame, size_t length, uint8_t vlan, bool by_mac,
 				 struct share_key *key);
+
+/* The number of the packet's VLAN in the table, whose tag is taken off; what it was then stands in `vlan_tci`. The first
+ * buffer holds at least an Ethernet header. Returns DROP_NONE, or why it has none of the table's. */
+enum drop_reason share_take_vlan(const struct share_table *t, struct rte_mbuf *m, uint8_t *vlan);

@@ -5,20 +5,38 @@
 #include "sharing/sharing.h"
 #include "sharing/stages.h"
 
-/* Some drivers give no more than this at a time, however many there are. */
-#define DRIVER_BURST 32
+/* What groups found in queues of their own, behind what the port has. Counted when it was received. */
+static uint16_t take_astray(struct port_share *s, struct rte_mbuf **pkts, uint16_t most) {
+	uint16_t n = (uint16_t)rte_ring_sc_dequeue_burst(s->astray, (void **)pkts, most, NULL);
+
+	s->was_empty = s->was_empty && n < most;
+	return n;
+}
+
+/* A card may bring something there all the same. */
+static uint16_t take_spare(struct port_share *s, uint64_t spare, struct rte_mbuf **pkts,
+			   uint16_t most) {
+	uint64_t further = spare & (UINT64_MAX << s->last_spare << 1);
+
+	s->last_spare = (unsigned)__builtin_ctzll(further != 0 ? further : spare);
+	return rte_eth_rx_burst(s->from.port, (uint16_t)s->last_spare, pkts, most);
+}
 
 uint16_t share_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct port_share *s = ctx;
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, spare = __atomic_load_n(&s->spare, __ATOMIC_ACQUIRE);
 
 	n = s->closed ? 0 : packet_source_burst(&s->from, pkts, PIPELINE_BURST);
-	s->was_empty = n < DRIVER_BURST;
+	s->was_empty = n < SHARE_DRIVER_BURST;
+	if (unlikely(spare != 0) && !s->closed)
+		n += take_spare(s, spare, pkts + n, PIPELINE_BURST - n);
 	for (uint16_t i = 0; i < n; i++) {
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
 		bytes += rte_pktmbuf_pkt_len(pkts[i]);
 	}
 	count(&s->counters, COUNTER_PORT_RECEIVED, n);
 	count(&s->counters, COUNTER_PORT_RECEIVED_BYTES, bytes);
+	if (s->astray != NULL)
+		n += take_astray(s, pkts + n, PIPELINE_BURST - n);
 	return n;
 }

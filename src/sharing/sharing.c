@@ -8,6 +8,7 @@
 #include <rte_malloc.h>
 
 #include "sharing/stages.h"
+#include "sharing/steered.h"
 
 _Static_assert(SHARE_MAX_GROUPS <= 64, "a bit each in share_table.with_mac");
 
@@ -62,7 +63,7 @@ bool share_lane_empty(struct port_share *s, unsigned group, unsigned most) {
 
 	for (; most > 0; most--) {
 		if (rte_ring_dequeue(s->lanes[group].ring, (void **)&m) != 0)
-			return true;
+			return share_way_empty(s, group, most);
 		drop(&s->counters, m, DROP_PORT_STOPPED);
 	}
 	return false;
@@ -72,6 +73,7 @@ void share_lane_close(struct port_share *s, unsigned group) {
 	struct share_lane *lane = &s->lanes[group];
 
 	ring_end(s, lane->ring, DROP_PORT_STOPPED);
+	share_way_close(s, group);
 	rte_ring_free(lane->ring);
 	lane->ring = NULL;
 }
@@ -89,6 +91,13 @@ int share_send_open(struct port_share *s, unsigned ring_size) {
 void share_send_close(struct port_share *s) {
 	rte_ring_free(s->send.ring);
 	s->send.ring = NULL;
+}
+
+int share_astray_open(struct port_share *s, unsigned queues, unsigned ring_size) {
+	for (unsigned q = 1; q <= queues; q++)
+		s->spare |= UINT64_C(1) << q;
+	s->astray = ring_create(s, ring_size, RING_F_MP_RTS_ENQ | RING_F_SC_DEQ);
+	return s->astray == NULL ? -1 : 0;
 }
 
 static int rings_open(struct port_share *s, const struct share_config *c) {
@@ -130,6 +139,7 @@ void share_free(struct port_share *s) {
 	for (unsigned g = 0; g < SHARE_MAX_GROUPS; g++)
 		rte_ring_free(s->lanes[g].ring);
 	rte_ring_free(s->send.ring);
+	rte_ring_free(s->astray);
 	share_table_free(s->table);
 	rte_free(s);
 }
@@ -138,13 +148,17 @@ struct share_table *share_table_replace(struct port_share *s, struct share_table
 	return __atomic_exchange_n(&s->table, table, __ATOMIC_ACQ_REL);
 }
 
-struct packet_source share_source(const struct port_share *s, unsigned group) {
-	return (struct packet_source){
+struct packet_source share_source(struct port_share *s, unsigned group) {
+	struct packet_source source = {
 		.ring = s->lanes[group].ring,
 		.emptied = &s->emptied,
 		.port = s->from.port,
 		.queue = s->from.queue,
 	};
+
+	if (s->lanes[group].way.queue != 0)
+		share_way_source(s, group, &source);
+	return source;
 }
 
 struct packet_sink share_sink(const struct port_share *s) {
@@ -162,16 +176,23 @@ uint64_t share_held_in(const struct port_share *s) {
 	return held;
 }
 
+uint64_t share_held_astray(const struct port_share *s) {
+	return s->astray != NULL ? rte_ring_count(s->astray) : 0;
+}
+
 uint64_t share_held_out(const struct port_share *s) {
 	return s->send.count + (s->send.ring != NULL ? rte_ring_count(s->send.ring) : 0);
 }
 
 bool share_balanced(const struct port_share *s) {
-	const struct counters *c = &s->counters;
-	uint64_t later = c->drops[DROP_PORT_STOPPED] + c->drops[DROP_PORT_UNSENT];
+	struct counters c;
+	uint64_t later;
 
-	return c->values[COUNTER_PORT_RECEIVED] ==
-	       c->values[COUNTER_PORT_HANDED] + counters_dropped(c) - later;
+	share_counters(s, &c);
+	later = c.drops[DROP_PORT_STOPPED] + c.drops[DROP_PORT_UNSENT];
+	return c.values[COUNTER_PORT_RECEIVED] ==
+	       c.values[COUNTER_PORT_HANDED] + c.values[COUNTER_PORT_STEERED] +
+		       share_held_astray(s) + counters_dropped(&c) - later;
 }
 
 void share_close(struct port_share *s) {
@@ -181,6 +202,7 @@ void share_close(struct port_share *s) {
 void share_stop(struct port_share *s) {
 	for (unsigned g = 0; g < SHARE_MAX_GROUPS; g++)
 		ring_end(s, s->lanes[g].ring, DROP_PORT_STOPPED);
+	ring_end(s, s->astray, DROP_PORT_STRAY);
 	for (; s->send.count > 0; s->send.count--)
 		drop(&s->counters, s->send.waiting[s->send.first++], DROP_PORT_UNSENT);
 	ring_end(s, s->send.ring, DROP_PORT_UNSENT);

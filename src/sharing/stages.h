@@ -6,6 +6,9 @@
 
 struct rte_mbuf;
 
+/* Some drivers give no more than this at a time, however many there are. */
+#define SHARE_DRIVER_BURST 32
+
 uint16_t share_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 uint16_t share_tell_apart(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 uint16_t share_send(void *ctx, struct rte_mbuf **pkts, uint16_t n);

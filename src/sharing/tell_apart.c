@@ -5,7 +5,6 @@
  */
 #include <rte_hash.h>
 
-#include "platform/vlan.h"
 #include "sharing/read.h"
 #include "sharing/sharing.h"
 #include "sharing/stages.h"
@@ -33,35 +32,6 @@ static uint64_t group_of(const struct telling *b, const struct answers *a, unsig
 	return share_owner(b->table, (uint64_t)(uintptr_t)a->groups[at]);
 }
 
-/* The number of the packet's VLAN, whose tag is taken off. */
-static enum drop_reason take_vlan(const struct share_table *t, struct rte_mbuf *m, uint8_t *vlan) {
-	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
-	uint16_t type = load_be16(frame + VLAN_ADDRESSES), id = 0;
-
-	if (!t->tagged) {
-		*vlan = t->vlan_of[0];
-		return DROP_NONE;
-	}
-	if (type == ETHERTYPE_SERVICE_VLAN)
-		return DROP_PORT_VLAN_STACKED;
-	if ((m->ol_flags & RTE_MBUF_F_RX_VLAN_STRIPPED) != 0) {
-		id = m->vlan_tci & VLAN_ID;
-		if (type == ETHERTYPE_VLAN)
-			return DROP_PORT_VLAN_STACKED;
-	} else if (type == ETHERTYPE_VLAN) {
-		if (rte_pktmbuf_data_len(m) < ETHERNET_HEADER + VLAN_TAG_SIZE)
-			return DROP_PORT_RUNT;
-		id = load_be16(frame + ETHERNET_HEADER) & VLAN_ID;
-		if (vlan_is_tag(load_be16(frame + ETHERNET_HEADER + 2)))
-			return DROP_PORT_VLAN_STACKED;
-		packet_untag(m);
-	}
-	*vlan = t->vlan_of[id];
-	if (*vlan != SHARE_NO_VLAN)
-		return DROP_NONE;
-	return id == 0 ? DROP_PORT_VLAN_MISSING : DROP_PORT_VLAN_UNKNOWN;
-}
-
 /* The group, where the VLAN is enough to tell it. */
 static enum drop_reason by_vlan(struct telling *b, uint16_t i) {
 	struct rte_mbuf *m = b->pkts[i];
@@ -73,7 +43,7 @@ static enum drop_reason by_vlan(struct telling *b, uint16_t i) {
 		return DROP_PORT_CHAINED;
 	if (rte_pktmbuf_data_len(m) < ETHERNET_HEADER)
 		return DROP_PORT_RUNT;
-	reason = take_vlan(b->table, m, &vlan);
+	reason = share_take_vlan(b->table, m, &vlan);
 	if (reason != DROP_NONE)
 		return reason;
 	b->groups[i] = b->table->vlans[vlan].group;

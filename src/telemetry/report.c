@@ -54,17 +54,19 @@ static json_t *shares_json(const struct server *s) {
 
 	for (unsigned p = 0; p < s->ports.count; p++) {
 		const struct port_share *share = s->shares.of[p];
+		struct counters all;
 
 		if (share == NULL)
 			continue;
-		json_array_append_new(
-			list, json_pack("{s:s, s:i, s:I, s:I, s:b, s:o, s:o}", "port", share->name,
-					"groups", (int)s->ports.list[p].users, "held_in",
-					(json_int_t)share_held_in(share), "held_out",
-					(json_int_t)share_held_out(share), "balanced",
-					share_balanced(share), "drops",
-					report_drops(&share->counters, DIRECTION_PORT), "counters",
-					report_counters(&share->counters, DIRECTION_PORT)));
+		share_counters(share, &all);
+		json_array_append_new(list,
+				      json_pack("{s:s, s:i, s:I, s:I, s:b, s:o, s:o}", "port",
+						share->name, "groups", (int)s->ports.list[p].users,
+						"held_in", (json_int_t)share_held_in(share),
+						"held_out", (json_int_t)share_held_out(share),
+						"balanced", share_balanced(share), "drops",
+						report_drops(&all, DIRECTION_PORT), "counters",
+						report_counters(&all, DIRECTION_PORT)));
 	}
 	return list;
 }

@@ -127,6 +127,54 @@ def test_cloud(interfaces: str, groups: int, tmp_path: Path) -> None:
     assert ("4 service groups at once on a socket: measured with up to 3" in said) == (groups == 7)
 
 
+CLOUD = ("--machine", "published:2021-c5n-metal", "--groups", "6ofdm")
+
+
+@pytest.mark.parametrize("interfaces", ["15", "13", "8"])
+def test_cloud_with_shared_ports(interfaces: str, tmp_path: Path) -> None:
+    """Two ports for all: the instance's interfaces bound nothing any more, its cores do."""
+    alone = one(*CLOUD, "--interfaces", interfaces, place=tmp_path)
+    by_card = one(*CLOUD, "--interfaces", interfaces, "--shared-ports", "card", place=tmp_path)
+    software = one(*CLOUD, "--interfaces", interfaces, "--shared-ports", "software", place=tmp_path)
+    assert alone["bound_by"] == ["interfaces"] and alone["receivers"] is None
+    assert by_card["bound_by"] == software["bound_by"] == ["cores"]
+    assert by_card["interfaces"] == software["interfaces"] == 3
+    # 36 cores, 1.5 each; the two receivers are hyper-threads
+    assert (by_card["per_server"], software["per_server"]) == (24, 23)
+    assert by_card["receivers"]["cores"] == 0 and software["receivers"]["cores"] == 1
+    assert software["cores"]["used"] == 23 * 1.5 + 0.5 + 1
+    steps = "\n".join(software["steps"])
+    assert "100 cycles a packet to tell it apart" in steps
+    assert "interfaces: 3, with those for administration, shared by all" in steps
+
+
+def test_receivers_follow_the_rate(tmp_path: Path) -> None:
+    """Threads at work = packets a second x cycles / clock; with more than one thread can do, more
+    pairs of ports."""
+    options = (*CLOUD, "--interfaces", "13", "--shared-ports", "software")
+    few = one(*options, place=tmp_path)
+    many = one(*options, "--receiver-cycles", "1000", place=tmp_path)
+    rate = few["gbps"]["downstream"] * few["per_server"]
+    [kind] = size(*options, place=tmp_path)["kinds"]
+    clock = json.loads((tmp_path / "size.json").read_text())["server"]["clock"]
+    cycles = few["receivers"]["network"] * clock / 2
+    packets = cycles / 100  # 10^9 a second
+    assert packets * 8 * 64 < rate < packets * 8 * 1500
+    assert few["receivers"]["pairs"] == 1 and kind == few
+    assert many["receivers"]["pairs"] > 1
+    assert many["receivers"]["pairs"] >= many["receivers"]["network"]
+    assert many["interfaces"] == 2 * many["receivers"]["pairs"] + 1
+    assert many["per_server"] < few["per_server"]
+
+
+def test_shared_ports_without_hyper_threads(tmp_path: Path) -> None:
+    """A receiver has a core then."""
+    options = (*CLOUD, "--threads-per-core", "1", "--shared-ports", "software")
+    found = one(*options, place=tmp_path)
+    assert found["receivers"]["cores"] == 2
+    assert found["cores"]["used"] == 2 + 2 * found["per_server"]
+
+
 def test_cloud_throughput(tmp_path: Path) -> None:
     """Six service groups of c5n.metal: 25.2 Gbps, both directions."""
     options = ("--machine", "published:2021-c5n-metal", "--interfaces", "13")

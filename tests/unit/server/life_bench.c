@@ -5,22 +5,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <rte_eth_ring.h>
 #include <rte_ethdev.h>
 
 #include "model/loader.h"
-#include "platform/port.h"
+#include "platform/vlan.h"
 #include "wire/bytes.h"
 #include "wire/l2tpv3.h"
 
 #include "depi_reader.h"
 #include "fixture.h"
+#include "life_ports.h"
 #include "packets.h"
 #include "uepi_burst.h"
 
 #include "test.h"
 
-#define DEPTH 1024
 #define STEP_NS 20000
 #define BURST 100 /* bytes of a modem's frame */
 #define POOL 8191
@@ -68,23 +67,8 @@ void life_bench_load(struct service_group *sg, unsigned id, unsigned pair, unsig
 		 two ? "1ds2t" : "1ds1t", LIFE_CORE + upper,
 		 two ? LIFE_CORE + lower : LIFE_CORE + upper + 1, LIFE_CORE + upstream);
 	group_load(sg, filled);
-}
-
-/* The ends that groups name are stopped, to be set up by the server. */
-static void pairs_open(struct life_bench *b) {
-	for (unsigned p = 0; p < LIFE_PAIRS; p++) {
-		uint16_t pair[2];
-		char name[32];
-
-		snprintf(name, sizeof(name), "life_net%u", p);
-		assert_int_equal(port_pair(name, b->pool, DEPTH, pair), 0);
-		assert_int_equal(rte_eth_dev_stop(pair[0]), 0);
-		b->network[p] = pair[1];
-		snprintf(name, sizeof(name), "life_rphy%u", p);
-		assert_int_equal(port_pair(name, b->pool, DEPTH, pair), 0);
-		assert_int_equal(rte_eth_dev_stop(pair[0]), 0);
-		b->rphy[p] = pair[1];
-	}
+	if (life_card != NULL)
+		life_card->edit(sg);
 }
 
 void life_bench_open(struct life_bench *b, unsigned count, unsigned most) {
@@ -99,7 +83,7 @@ void life_bench_open(struct life_bench *b, unsigned count, unsigned most) {
 		fixture_eal(192);
 	running = true;
 	b->pool = fixture_pool("life", POOL, FIXTURE_ROOM);
-	pairs_open(b);
+	life_ports_open(b);
 	assert_int_equal(server_ports_find(&b->server.ports, &b->config), 0);
 	assert_int_equal(server_create(&b->server, &b->config), 0);
 	assert_int_equal(
@@ -107,27 +91,8 @@ void life_bench_open(struct life_bench *b, unsigned count, unsigned most) {
 		0);
 	assert_int_equal(server_serve(&b->server), 0);
 	assert_int_equal(server_ports_start(&b->server.ports), 0);
+	server_steering_start(&b->server);
 	assert_int_equal(b->server.worker_count, LIFE_WORKERS);
-}
-
-static void ring_end(const char *side, unsigned pair, unsigned end) {
-	char name[48];
-
-	snprintf(name, sizeof(name), "life_%s%u_%u", side, pair, end);
-	rte_ring_free(rte_ring_lookup(name));
-	snprintf(name, sizeof(name), "net_ring_life_%s%u_%u", side, pair, end);
-	port_unplug(name);
-}
-
-static void pairs_close(struct life_bench *b) {
-	for (unsigned p = 0; p < LIFE_PAIRS; p++) {
-		port_close(b->network[p]);
-		port_close(b->rphy[p]);
-		for (unsigned end = 0; end < 2; end++) {
-			ring_end("net", p, end);
-			ring_end("rphy", p, end);
-		}
-	}
 }
 
 void life_bench_close(struct life_bench *b) {
@@ -144,7 +109,7 @@ void life_bench_close(struct life_bench *b) {
 	assert_int_equal(rte_mempool_in_use_count(p->frames), 0);
 	assert_int_equal(rte_mempool_in_use_count(b->server.crypto.ops), 0);
 	server_free(&b->server);
-	pairs_close(b);
+	life_ports_close(b);
 	fixture_pool_end(b->pool);
 	for (unsigned g = 0; g < 2; g++)
 		service_group_free(&b->file[g]);
@@ -159,30 +124,14 @@ unsigned life_bench_add(struct life_bench *b, const struct service_group *sg) {
 	return group;
 }
 
-static void end_plug(const char *side, unsigned pair) {
-	struct rte_ring *rings[2];
-	char name[48];
-	uint16_t id;
-
-	for (unsigned end = 0; end < 2; end++) {
-		snprintf(name, sizeof(name), "life_%s%u_%u", side, pair, end);
-		rings[end] = rte_ring_lookup(name);
-		assert_non_null(rings[end]);
-	}
-	snprintf(name, sizeof(name), "net_ring_life_%s%u_0", side, pair);
-	if (rte_eth_dev_get_port_by_name(name, &id) == 0)
-		return;
-	snprintf(name, sizeof(name), "life_%s%u_0", side, pair);
-	assert_true(rte_eth_from_rings(name, &rings[0], 1, &rings[1], 1, 0) >= 0);
+static bool wire_takes(const struct life_bench *b, uint16_t port, struct rte_mbuf *m) {
+	if (life_card != NULL && (port == b->network[0] || port == b->rphy[0]))
+		return life_card->put(port, m);
+	return rte_eth_tx_burst(port, 0, &m, 1) == 1;
 }
 
-void life_bench_plug(unsigned pair) {
-	end_plug("net", pair);
-	end_plug("rphy", pair);
-}
-
-static bool put(uint16_t port, struct rte_mbuf *m, uint64_t *sent) {
-	if (rte_eth_tx_burst(port, 0, &m, 1) == 1) {
+static bool put(const struct life_bench *b, uint16_t port, struct rte_mbuf *m, uint64_t *sent) {
+	if (wire_takes(b, port, m)) {
 		__atomic_fetch_add(sent, 1, __ATOMIC_RELAXED);
 		return true;
 	}
@@ -194,8 +143,15 @@ bool life_bench_down(struct life_bench *b, unsigned pair, const struct service_g
 		     size_t size, uint32_t serial) {
 	uint8_t frame[PACKET_MAX];
 
+	struct rte_mbuf *m;
+
 	size = packet_for(&sg->modems[serial % 2], 0, frame, size, serial);
-	return put(b->network[pair], fixture_packet(b->pool, frame, size), &b->sent_down);
+	if (sg->network.has_mac)
+		memcpy(frame, sg->network.mac, sizeof(sg->network.mac));
+	m = fixture_packet(b->pool, frame, size);
+	if (sg->network.vlan != 0)
+		packet_tag(m, sg->network.vlan);
+	return put(b, b->network[pair], m, &b->sent_down);
 }
 
 bool life_bench_up(struct life_bench *b, unsigned pair, const struct service_group *sg,
@@ -208,8 +164,13 @@ bool life_bench_up(struct life_bench *b, unsigned pair, const struct service_gro
 				   .serial = sg->id << 24 | serial};
 	uint8_t packet[UEPI_BURST_MAX];
 	size_t bytes = uepi_burst_write(sg, &burst, packet);
+	struct rte_mbuf *m;
 
-	if (put(b->rphy[pair], fixture_packet(b->pool, packet, bytes), &b->sent_up))
+	memcpy(packet, sg->rphy.core_mac, sizeof(sg->rphy.core_mac));
+	m = fixture_packet(b->pool, packet, bytes);
+	if (sg->rphy_port.vlan != 0)
+		packet_tag(m, sg->rphy_port.vlan);
+	if (put(b, b->rphy[pair], m, &b->sent_up))
 		return true;
 	b->sequences[sg->id]--;
 	return false;
@@ -227,7 +188,18 @@ void life_bench_up_open(struct life_bench *b) {
 	uint8_t packet[UEPI_BURST_MAX];
 	size_t bytes = uepi_burst_write(sg, &burst, packet);
 
-	assert_true(put(b->rphy[0], fixture_packet(b->pool, packet, bytes), &b->sent_up));
+	assert_true(put(b, b->rphy[0], fixture_packet(b->pool, packet, bytes), &b->sent_up));
+}
+
+static void digest(uint64_t *sum, const uint8_t *bytes, size_t size) {
+	for (size_t i = 0; i < size; i++)
+		*sum = (*sum ^ bytes[i]) * UINT64_C(0x100000001b3);
+}
+
+/* What came is without its tag from here on, but for the digest. */
+static void untag(struct rte_mbuf *m) {
+	if (load_be16(rte_pktmbuf_mtod(m, const uint8_t *) + VLAN_ADDRESSES) == ETHERTYPE_VLAN)
+		packet_untag(m);
 }
 
 static void look_up(struct life_bench *b, const uint8_t *frame, size_t size) {
@@ -238,18 +210,22 @@ static void look_up(struct life_bench *b, const uint8_t *frame, size_t size) {
 	assert_true((serial & 0xffffff) >= b->last_up[id]);
 	b->last_up[id] = (serial & 0xffffff) + 1;
 	b->taken_up[id]++;
+	digest(&b->digest[id][0], frame, size);
 }
 
 /* Those of a channel are numbered without a gap, from 0 on when the group begins. */
 static void look_depi(struct life_bench *b, const struct rte_mbuf *m) {
 	uint8_t frame[16384];
 	struct l2tp_data data;
+	size_t size;
 	uint16_t sequence;
 	uint32_t session = depi_session(m), id = session >> 8 & 0xff, channel = (session & 3) - 1;
 
 	assert_in_range(id, 1, LIFE_IDS - 1);
 	assert_in_range(channel, 0, 1);
-	assert_int_equal(l2tp_parse(frame, fixture_read(m, frame, sizeof(frame)), &data), L2TP_OK);
+	size = fixture_read(m, frame, sizeof(frame));
+	digest(&b->digest[id][1], frame, size);
+	assert_int_equal(l2tp_parse(frame, size, &data), L2TP_OK);
 	sequence = load_be16(data.payload + 2);
 	if (sequence != 0 && b->depi_seen[id][channel])
 		assert_int_equal(sequence, b->depi_next[id][channel]);
@@ -264,25 +240,39 @@ void life_bench_take(struct life_bench *b) {
 
 	for (unsigned p = 0; p < LIFE_PAIRS; p++) {
 		while (rte_eth_rx_burst(b->network[p], 0, &m, 1) == 1) {
+			untag(m);
 			look_up(b, frame, fixture_read(m, frame, sizeof(frame)));
 			rte_pktmbuf_free(m);
 		}
 		while (rte_eth_rx_burst(b->rphy[p], 0, &m, 1) == 1) {
+			untag(m);
 			look_depi(b, m);
 			rte_pktmbuf_free(m);
 		}
 	}
 }
 
-void life_bench_pass(struct life_bench *b, uint64_t ns) {
+static unsigned rounds(struct life_bench *b) {
 	struct server *s = &b->server;
+	unsigned moved = 0;
 
+	for (unsigned w = 0; w < s->worker_count; w++) {
+		s->workers[w].clock.now = b->now;
+		moved += worker_round(&s->workers[w]);
+	}
+	life_bench_take(b);
+	return moved;
+}
+
+void life_bench_pass(struct life_bench *b, uint64_t ns) {
+	for (uint64_t end = b->now + ns; b->now < end; b->now += STEP_NS)
+		rounds(b);
+}
+
+void life_bench_settle(struct life_bench *b, uint64_t ns) {
 	for (uint64_t end = b->now + ns; b->now < end; b->now += STEP_NS) {
-		for (unsigned w = 0; w < s->worker_count; w++) {
-			s->workers[w].clock.now = b->now;
-			worker_round(&s->workers[w]);
-		}
-		life_bench_take(b);
+		for (unsigned idle = 0; idle < 3;)
+			idle = rounds(b) > 0 ? 0 : idle + 1;
 	}
 }
 
@@ -327,7 +317,7 @@ void life_bench_halt(struct life_bench *b) {
 
 struct life_totals life_bench_totals(const struct life_bench *b) {
 	const struct server *s = &b->server;
-	struct counters down = s->gone.down, up = s->gone.up, ports = s->gone.ports;
+	struct counters down = s->gone.down, up = s->gone.up, ports = s->gone.ports, all;
 
 	for (unsigned g = 0; g < s->group_count; g++) {
 		struct counters c;
@@ -339,8 +329,10 @@ struct life_totals life_bench_totals(const struct life_bench *b) {
 		counters_add(&up, &s->groups[g].upstream->counters);
 	}
 	for (unsigned p = 0; p < s->ports.count; p++) {
-		if (s->shares.of[p] != NULL)
-			counters_add(&ports, &s->shares.of[p]->counters);
+		if (s->shares.of[p] == NULL)
+			continue;
+		share_counters(s->shares.of[p], &all);
+		counters_add(&ports, &all);
 	}
 	return (struct life_totals){
 		.down_in = down.values[COUNTER_RECEIVED],
@@ -349,6 +341,8 @@ struct life_totals life_bench_totals(const struct life_bench *b) {
 		.up_in = up.values[COUNTER_RECEIVED],
 		.up_out = up.values[COUNTER_TRANSMITTED],
 		.up_dropped = counters_dropped(&up),
+		.port_steered = ports.values[COUNTER_PORT_STEERED],
+		.port_strayed = ports.values[COUNTER_PORT_STRAYED],
 		.port_in = ports.values[COUNTER_PORT_RECEIVED],
 		.port_dropped = counters_dropped(&ports),
 	};

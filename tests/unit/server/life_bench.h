@@ -10,6 +10,7 @@
 
 #include "server/group_life.h"
 #include "server/running.h"
+#include "server/steering.h"
 
 #define LIFE_IDS 8 /* numbers of groups, from 1 */
 #define LIFE_SHARED \
@@ -34,7 +35,17 @@ struct life_bench {
 	uint64_t depi_frames;
 	uint16_t depi_next[LIFE_IDS][2]; /* sequence number of each channel's next frame */
 	bool depi_seen[LIFE_IDS][2];
+	uint64_t digest[LIFE_IDS][2]; /* of all bytes that came out: frames, DEPI */
 };
+
+/* Where the shared ports are cards of the test's, and groups other than they are read. */
+struct life_card {
+	void (*pair)(const char *name, struct rte_mempool *pool, unsigned depth, uint16_t ids[2]);
+	bool (*put)(uint16_t far, struct rte_mbuf *m);
+	void (*end)(const char *name);
+	void (*edit)(struct service_group *sg);
+};
+extern const struct life_card *life_card; /* NULL: they are not */
 
 /* A group on the pair; its parts on workers. */
 void life_bench_load(struct service_group *sg, unsigned id, unsigned pair, unsigned upper,
@@ -64,8 +75,10 @@ void life_bench_up_open(struct life_bench *b);
 /* Takes what has come to the far ends; order and contents are looked at. */
 void life_bench_take(struct life_bench *b);
 
-/* Rounds by hand, in steps of time, of `ns`. */
+/* Rounds by hand, in steps of time, of `ns`; and at each step until nothing moves, so that it is the same which
+ * worker comes first. */
 void life_bench_pass(struct life_bench *b, uint64_t ns);
+void life_bench_settle(struct life_bench *b, uint64_t ns);
 
 /* The workers as threads, and their end. */
 void life_bench_launch(struct life_bench *b);
@@ -75,7 +88,7 @@ void life_bench_halt(struct life_bench *b);
 struct life_totals {
 	uint64_t down_in, down_out, down_dropped;
 	uint64_t up_in, up_out, up_dropped; /* packets in, frames out */
-	uint64_t port_in, port_dropped;
+	uint64_t port_in, port_dropped, port_steered, port_strayed;
 };
 struct life_totals life_bench_totals(const struct life_bench *b);
 

@@ -193,7 +193,8 @@ static void world(enum share_side side) {
 
 static void worlds(void **state) {
 	static const enum drop_reason never[] = {DROP_PORT_CHAINED, DROP_PORT_GROUP_FULL,
-						 DROP_PORT_STOPPED, DROP_PORT_UNSENT};
+						 DROP_PORT_STOPPED, DROP_PORT_UNSENT,
+						 DROP_PORT_STRAY};
 
 	(void)state;
 	for (unsigned w = 0; w < WORLDS; w++)

@@ -43,6 +43,19 @@ class ServerInfoWorkers(TypedDict):
     runs: str
 
 
+class ServerInfoSharedPorts(TypedDict):
+    # which port of its groups it is
+    port: str
+    # what DPDK opened
+    device: str
+    # how many use it
+    groups: int
+    # how many of them have a queue of their own to which the device brings their packets
+    steered: int
+    # what is done, for people
+    steering: str
+
+
 class ServerInfo(TypedDict):
     # changes since the start
     generation: int
@@ -56,6 +69,8 @@ class ServerInfo(TypedDict):
     groups: list[ServerInfoGroups]
     # polling threads
     workers: list[ServerInfoWorkers]
+    # ports that groups share, and who tells their packets apart
+    shared_ports: list[ServerInfoSharedPorts]
 
 
 class GroupListGroups(TypedDict):

@@ -23,7 +23,14 @@ from vcmts.size import measured as size_measured
 from vcmts.size import published as size_published
 from vcmts.size import request as size_request
 from vcmts.size import show as size_show
-from vcmts.size.load import REDUNDANCY, Kind, Question, Server
+from vcmts.size.load import (
+    RECEIVER_CYCLES,
+    REDUNDANCY,
+    SHARED_PORTS,
+    Kind,
+    Question,
+    Server,
+)
 from vcmts.size.plan import plan
 from vcmts.size.request import Groups
 
@@ -165,6 +172,24 @@ def _server(parser: argparse.ArgumentParser) -> None:
     part.add_argument("--nic-limit", type=a_rate, metavar="RATE", help="both directions together")
 
 
+def _shared(parser: argparse.ArgumentParser) -> None:
+    part = parser.add_argument_group("ports that service groups share")
+    part.add_argument(
+        "--shared-ports",
+        choices=SHARED_PORTS,
+        default="",
+        help="all service groups on two ports, told apart by a worker of each port, or by the card "
+        "(default: two ports each)",
+    )
+    part.add_argument(
+        "--receiver-cycles",
+        type=within(1, 10000),
+        metavar="CYCLES",
+        default=RECEIVER_CYCLES,
+        help="of such a worker, a packet (default: %(default)g)",
+    )
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--machine",
@@ -175,6 +200,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _request(parser)
     _server(parser)
+    _shared(parser)
     part = parser.add_argument_group("what is set aside (default: by the rules of a paper)")
     part.add_argument("--rules", metavar="NAME", help=f"{', '.join(published.load().rules)}")
     for option, key, text in SHARES:
@@ -241,6 +267,8 @@ def server_of(
         crypto_gbps=arguments.crypto_limit,
         interfaces=arguments.interfaces or interfaces,
         nic_gbps=arguments.nic_limit,
+        shared_ports=arguments.shared_ports,
+        receiver_cycles=arguments.receiver_cycles,
     )
 
 

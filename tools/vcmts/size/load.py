@@ -17,6 +17,11 @@ WIRE = 4 + 8 + 12
 DEPI_PACKET = 4 + 17 + 4
 DEPI_FRAME = (1500 + 14 + WIRE) / (1500 - 30)
 REDUNDANCY = ("none", "n+1", "1+1")
+# Who tells the packets of ports apart that all service groups share.
+SHARED_PORTS = ("software", "card")
+# Core cycles to receive a packet, tell it apart and put it into a ring, by addresses or
+# sessions: 70 of the TSC, where a core does 3.68 and the TSC 2.6 GHz (docs/performance.md).
+RECEIVER_CYCLES = 100.0
 
 
 def up(value: float) -> int:
@@ -45,6 +50,8 @@ class Server:
     crypto_gbps: float | None = None  # downstream, of a socket's crypto devices
     interfaces: int | None = None
     nic_gbps: float | None = None  # both directions together, as clouds limit it
+    shared_ports: str = ""  # of SHARED_PORTS; else each service group has ports of its own
+    receiver_cycles: float = RECEIVER_CYCLES
 
 
 @dataclass(frozen=True)
@@ -76,6 +83,16 @@ class Rates:
 
 
 @dataclass(frozen=True)
+class Receivers:
+    """The worker of each shared port that receives for all, where software tells packets apart."""
+
+    network: float  # threads at work, of one that does nothing else
+    rphy: float
+    pairs: int  # of ports, so that no receiver has more than its thread can do
+    cores: float
+
+
+@dataclass(frozen=True)
 class Usage:
     """What a server's service groups take of it."""
 
@@ -94,10 +111,15 @@ class Usage:
     crypto_cards: int
     interfaces: int
     rates: tuple[Rates, ...]
+    receivers: Receivers | None = None  # None: ports are not shared
 
     @property
     def cores(self) -> int:
-        return self.reserved_cores + self.data_cores + self.control_cores
+        return self.reserved_cores + self.data_cores + self.control_cores + self.receiver_cores
+
+    @property
+    def receiver_cores(self) -> int:
+        return up(self.receivers.cores) if self.receivers else 0
 
 
 def core_share(curve: Curve, share: float, server: Server) -> float:
@@ -175,6 +197,40 @@ def port_count(server: Server, load: float) -> int:
     return {"none": needed, "n+1": needed + (needed > 0), "1+1": 2 * needed}[server.redundancy]
 
 
+def receivers(
+    question: Question, counts: Sequence[int], found: Sequence[Rates]
+) -> Receivers | None:
+    """Each a hyper-thread, or a core where these are not used; no part of one is anybody else's."""
+    server = question.server
+    if not server.shared_ports:
+        return None
+    if server.shared_ports == "card":
+        return Receivers(0.0, 0.0, 1, 0.0)
+
+    def packets(gbps: float, size: float) -> float:
+        return gbps / 8 / size  # 10^9 a second
+
+    down = up_ = 0.0
+    for number, kind, rate in zip(counts, question.kinds, found, strict=True):
+        curve = kind.costs.upstream or kind.costs.downstream
+        down += number * packets(rate.downstream, kind.costs.downstream.mean_bytes)
+        # of UEPI, whose packets hold what fits
+        tunnel = (curve.mean_bytes + DEPI_PACKET) / curve.mean_bytes
+        up_ += number * packets(rate.upstream * tunnel, 1500 - 30)
+    share = 0.5 if server.threads == 2 else 1.0
+    thread = server.clock * (server.thread_gain / 2 if server.threads == 2 else 1.0)
+    network, rphy = (n * server.receiver_cycles / thread for n in (down, up_))
+    pairs = max(1, up(network), up(rphy))
+    return Receivers(network, rphy, pairs, 2 * pairs * share)
+
+
+def interface_count(question: Question, total: int, shared: Receivers | None) -> int:
+    """Two for all service groups of a pair of shared ports, or as many for each."""
+    rules = question.rules
+    groups = total if shared is None else shared.pairs
+    return groups * rules.interfaces + rules.interfaces_admin
+
+
 def usage(question: Question, counts: Sequence[int]) -> Usage:
     server, rules = question.server, question.rules
     active = sum(counts)
@@ -192,6 +248,7 @@ def usage(question: Question, counts: Sequence[int]) -> Usage:
     upstream = sum(n * rate.upstream for n, rate in zip(counts, found, strict=True))
     data = rules.downstream_cores + (0 if rules.one_thread else rules.upstream_cores)
     card = server.crypto_card_gbps
+    shared = receivers(question, counts, found)
     return Usage(
         counts=tuple(counts),
         standby=standby,
@@ -206,6 +263,7 @@ def usage(question: Question, counts: Sequence[int]) -> Usage:
         ports=ports,
         cards=up(ports / server.ports_a_card),
         crypto_cards=up(down / card) if card else 0,
-        interfaces=total * rules.interfaces + rules.interfaces_admin,
+        interfaces=interface_count(question, total, shared),
         rates=found,
+        receivers=shared,
     )

@@ -93,12 +93,28 @@ def steps_of_cores(question: Question, used: Usage) -> list[str]:
     ]
     if used.standby:
         steps.append(f"standby: {question.standby:g} x {sum(used.counts)}: {used.standby} more")
+    steps += steps_of_receivers(question, used)
+    received = f"{used.receiver_cores} (receivers) + " if used.receiver_cores else ""
     steps.append(
-        f"cores: {used.reserved_cores} + {total} x {each:g} = {used.data_cores} (data plane) + "
-        f"{total} x {control:g} = {used.control_cores} (control plane, upstream scheduler): "
-        f"{used.cores} of {all_cores}"
+        f"cores: {used.reserved_cores} + {received}{total} x {each:g} = {used.data_cores} "
+        f"(data plane) + {total} x {control:g} = {used.control_cores} (control plane, upstream "
+        f"scheduler): {used.cores} of {all_cores}"
     )
     return steps
+
+
+def steps_of_receivers(question: Question, used: Usage) -> list[str]:
+    found, server = used.receivers, question.server
+    if found is None:
+        return []
+    if not found.cores:
+        return ["shared ports: the card brings each group's packets to a queue of its own"]
+    pairs = "" if found.pairs == 1 else f", on {found.pairs} pairs of ports"
+    return [
+        f"shared ports: {server.receiver_cycles:g} cycles a packet to tell it apart: receivers at "
+        f"{number(found.network)} threads (network) and {number(found.rphy)} (R-PHY){pairs}: "
+        f"{found.cores:g} cores"
+    ]
 
 
 def steps_of_rest(question: Question, costs: Costs, used: Usage) -> list[str]:
@@ -129,7 +145,8 @@ def steps_of_rest(question: Question, costs: Costs, used: Usage) -> list[str]:
             f"({costs.memory_source}) = {number(used.memory_gib, 1)} GiB"
         )
     if used.interfaces:
-        steps.append(f"interfaces: {used.interfaces}, with those for administration")
+        shared = ", shared by all service groups" if used.receivers else ""
+        steps.append(f"interfaces: {used.interfaces}, with those for administration{shared}")
     return steps
 
 
@@ -174,6 +191,10 @@ def assumed(question: Question, costs: Costs, groups: Groups) -> list[str]:
             f"two hyper-threads do {question.server.thread_gain:g} times the work of one alone "
             "(--thread-gain)"
         )
+    if question.server.shared_ports == "software":
+        said.append("a receiver's cycles are those of the machine of docs/performance.md")
+    elif question.server.shared_ports:
+        said.append("the card takes rules for all groups (by VLAN, MAC address or session)")
     if rules.note:
         said.append(rules.note)
     return said
@@ -213,6 +234,7 @@ def as_json(plan: Plan, rules: str, spare: int) -> Json:
                 "ports": used.ports,
                 "slots": used.cards + used.crypto_cards,
                 "interfaces": used.interfaces,
+                "receivers": None if used.receivers is None else asdict(used.receivers),
                 "steps": [
                     *steps_of_rates(question, kind.costs, kind.groups, used, rate),
                     *steps_of_cores(question, used),

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A rule comes when all behind it knows of its packets, and goes before they forget them. In between, the packets of
+ * the group keep their order: what the ring has from before goes first, then the queue; on the way back the queue.
+ */
+#include "server/steering.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+
+#include "platform/port.h"
+#include "server/groups.h"
+#include "server/running.h"
+#include "server/steering_plan.h"
+#include "sharing/steered.h"
+
+#define SETTLE_MS 100 /* that a group has to take what came before */
+#define CARD_US 100 /* after which what a card had decided is in its queue */
+
+struct steering_rule {
+	struct flow_match match;
+	struct rte_flow *flow;
+};
+
+/* Of one group. */
+struct steering_rules {
+	struct steering_rule *list;
+	unsigned count, wanted;
+};
+
+struct port_steering {
+	struct steering_rules groups[SERVER_MAX_GROUPS];
+};
+
+static enum share_side side_of(const struct server_port *port) {
+	return port->role == DEVICE_RPHY ? SHARE_RPHY : SHARE_NETWORK;
+}
+
+/* The groups that use the port. */
+static struct group_slots groups_of(const struct server *s, const struct group_slots *all,
+				    unsigned port) {
+	struct group_slots groups = *all;
+
+	for (unsigned g = 0; g < groups.count; g++) {
+		if (s->ports.of[g][s->ports.list[port].role] != port)
+			groups.list[g] = NULL;
+	}
+	return groups;
+}
+
+/* Whether the card takes one of these. */
+static bool takes_one(const struct server_port *port, const struct flow_match *list, unsigned count,
+		      uint16_t queue) {
+	for (unsigned i = 0; i < count; i++) {
+		struct rte_flow *flow = NULL;
+
+		if (flow_valid(port->id, &list[i], queue))
+			flow = flow_create(port->id, &list[i], queue);
+		if (flow == NULL)
+			continue;
+		flow_destroy(port->id, flow);
+		return true;
+	}
+	return false;
+}
+
+/* Drivers may say that a rule is valid, and fail to make it: so one is made, on a port that runs. */
+static bool port_steers(const struct server *s, const struct group_slots *all, unsigned index) {
+	const struct server_port *port = &s->ports.list[index];
+	struct group_slots groups = groups_of(s, all, index);
+	bool takes = false;
+
+	if (port_start(port->id, server_port_name(port->role)) != 0)
+		return false;
+	for (unsigned g = 0; g < groups.count && g < port->queues && !takes; g++) {
+		struct flow_match *list = NULL;
+		unsigned count = 0;
+
+		if (groups.list[g] != NULL)
+			count = steering_plan(side_of(port), &groups, g, &list);
+		takes = takes_one(port, list, count, (uint16_t)(g + 1));
+		free(list);
+	}
+	port_stop(port->id);
+	return takes;
+}
+
+int server_steering_ask(struct server *s) {
+	struct group_slots all = group_slots_of(s->config);
+	struct rte_mempool *uepi = s->pools.uepi != NULL ? s->pools.uepi : s->pools.packets;
+
+	for (unsigned p = 0; p < s->ports.count; p++) {
+		struct server_port *port = &s->ports.list[p];
+
+		if (!port->open || port->queues_most == 0)
+			continue;
+		if (port->queues > 0 && port_steers(s, &all, p)) {
+			s->steering[p] = calloc(1, sizeof(*s->steering[p]));
+			if (s->steering[p] != NULL)
+				continue;
+		}
+		if (server_port_unsteer(port,
+					port->role == DEVICE_RPHY ? uepi : s->pools.packets) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static bool wants(const struct flow_match *list, unsigned count, const struct flow_match *match) {
+	for (unsigned i = 0; i < count; i++) {
+		if (flow_match_same(&list[i], match))
+			return true;
+	}
+	return false;
+}
+
+static bool has(const struct steering_rules *r, const struct flow_match *match) {
+	for (unsigned i = 0; i < r->count; i++) {
+		if (flow_match_same(&r->list[i].match, match))
+			return true;
+	}
+	return false;
+}
+
+/* What of a group's rules is to change. */
+struct steering_change {
+	struct server *server;
+	unsigned port, group;
+	struct steering_rules *rules;
+	const struct flow_match *list; /* those that it is to have */
+	unsigned count;
+	unsigned come, go;
+};
+
+/* As many as the card takes: a session without a rule comes by the first queue. */
+static void rules_come(struct steering_change *c) {
+	struct steering_rules *r = c->rules;
+	uint16_t port = c->server->ports.list[c->port].id, queue = (uint16_t)(c->group + 1);
+	struct steering_rule *list = realloc(r->list, (r->count + c->come) * sizeof(*list));
+
+	if (list == NULL)
+		return;
+	r->list = list;
+	for (unsigned i = 0; i < c->count; i++) {
+		struct rte_flow *flow;
+
+		if (has(r, &c->list[i]) || !flow_valid(port, &c->list[i], queue))
+			continue;
+		flow = flow_create(port, &c->list[i], queue);
+		if (flow != NULL)
+			list[r->count++] = (struct steering_rule){c->list[i], flow};
+	}
+}
+
+static void rules_go(struct steering_change *c) {
+	struct steering_rules *r = c->rules;
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < r->count; i++) {
+		if (wants(c->list, c->count, &r->list[i].match))
+			r->list[kept++] = r->list[i];
+		else
+			flow_destroy(c->server->ports.list[c->port].id, r->list[i].flow);
+	}
+	r->count = kept;
+}
+
+/* A change begins when what the one before left behind was taken. Returns whether it was: a group that rests takes
+ * nothing. */
+static bool settle(const struct server *s, const struct port_share *share, unsigned group) {
+	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() / 1000 * SETTLE_MS;
+	unsigned us = 0;
+
+	while (server_runs(s) && !share_way_settled(share, group)) {
+		if (rte_rdtsc() >= end)
+			return false;
+		worker_nap(&us);
+	}
+	return true;
+}
+
+/* Those that come are there before others go, so that what both bring stays in the queue. */
+static void rules_change(struct steering_change *c) {
+	struct port_share *share = c->server->shares.of[c->port];
+	bool last;
+
+	if (!settle(c->server, share, c->group))
+		c->come = 0; /* software will do */
+	if (c->come > 0) {
+		share_way_shut(share, c->group);
+		server_synchronize(c->server);
+		rules_come(c);
+	}
+	last = c->go > 0 && c->rules->count == c->go;
+	if (last) {
+		share_way_last(share, c->group);
+		server_synchronize(c->server);
+	}
+	rules_go(c);
+	if (server_runs(c->server))
+		rte_delay_us_sleep(CARD_US);
+	if (last)
+		share_way_end(share, c->group);
+	if (c->come > 0)
+		share_way_begin(share, c->group);
+}
+
+static void group_steer(struct server *s, unsigned port, unsigned group,
+			const struct flow_match *list, unsigned count) {
+	struct steering_rules *rules = &s->steering[port]->groups[group];
+	struct steering_change c = {s, port, group, rules, list, count, 0, 0};
+
+	for (unsigned i = 0; i < count; i++)
+		c.come += !has(rules, &list[i]);
+	for (unsigned i = 0; i < rules->count; i++)
+		c.go += !wants(list, count, &rules->list[i].match);
+	rules->wanted = count;
+	if (c.come + c.go > 0)
+		rules_change(&c);
+}
+
+void server_steer(struct server *s, unsigned port) {
+	const struct server_port *p = &s->ports.list[port];
+	struct group_slots all = server_slots(s), groups;
+
+	if (s->steering[port] == NULL || s->shares.of[port] == NULL)
+		return;
+	groups = groups_of(s, &all, port);
+	for (unsigned g = 0; g < groups.count; g++) {
+		struct flow_match *list = NULL;
+		unsigned count;
+
+		if (groups.list[g] == NULL || s->shares.of[port]->lanes[g].way.queue == 0)
+			continue;
+		count = steering_plan(side_of(p), &groups, g, &list);
+		group_steer(s, port, g, list, count);
+		free(list);
+	}
+}
+
+void server_steer_nothing(struct server *s, unsigned port, unsigned group) {
+	if (s->steering[port] != NULL)
+		group_steer(s, port, group, NULL, 0);
+}
+
+void server_steering_start(struct server *s) {
+	for (unsigned p = 0; p < s->ports.count; p++)
+		server_steer(s, p);
+}
+
+unsigned server_steering_text(const struct server *s, unsigned port, char text[STEERING_TEXT]) {
+	const struct server_port *p = &s->ports.list[port];
+	const struct port_steering *steering = s->steering[port];
+	const char *by = NULL;
+	unsigned steered = 0;
+
+	for (unsigned g = 0; steering != NULL && g < SERVER_MAX_GROUPS; g++) {
+		if (steering->groups[g].count == 0)
+			continue;
+		if (by == NULL || by == steering_plan_name(&steering->groups[g].list[0].match))
+			by = steering_plan_name(&steering->groups[g].list[0].match);
+		else
+			by = "VLAN, MAC address or session";
+		steered++;
+	}
+	if (steered > 0)
+		snprintf(text, STEERING_TEXT, "%u of %u groups to queues of their own, by %s",
+			 steered, p->users, by);
+	else
+		snprintf(text, STEERING_TEXT, "off: %s",
+			 p->no_steering ? "as asked for" : "the device takes no rules for it");
+	return steered;
+}
+
+void server_steering_print(const struct server *s, FILE *out) {
+	char text[STEERING_TEXT];
+
+	for (unsigned p = 0; p < s->ports.count; p++) {
+		const struct server_port *port = &s->ports.list[p];
+
+		if (s->shares.of[p] == NULL)
+			continue;
+		server_steering_text(s, p, text);
+		fprintf(out, "vcmtsd: %s port %.*s, steering: %s\n", server_port_name(port->role),
+			(int)strcspn(port->device, ","), port->device, text);
+	}
+}
+
+void server_steering_end(struct server *s, unsigned port) {
+	struct port_steering *steering = s->steering[port];
+
+	for (unsigned g = 0; steering != NULL && g < SERVER_MAX_GROUPS; g++) {
+		for (unsigned i = 0; i < steering->groups[g].count; i++)
+			flow_destroy(s->ports.list[port].id, steering->groups[g].list[i].flow);
+		free(steering->groups[g].list);
+	}
+	free(steering);
+	s->steering[port] = NULL;
+}
+
+void server_steering_free(struct server *s) {
+	for (unsigned p = 0; p < SERVER_PORTS_MAX; p++)
+		server_steering_end(s, p);
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A group's own queue of a shared port, as the group reads it. A card may err, and rules and tables do not change at
+ * one time: so each packet is held against the table here as in `tell_apart`, and what is not known to be the
+ * group's goes to where all are told apart. On the network side nothing is looked up, as the owner writes that hash
+ * while we read; a VLAN or MAC address is enough where there are rules.
+ */
+#include "sharing/steered.h"
+
+#include <string.h>
+
+#include <rte_hash.h>
+
+#include "sharing/read.h"
+#include "sharing/stages.h"
+#include "wire/vlan.h"
+
+/* Some bursts of each group, or what comes of a rule that errs. */
+struct steered_burst {
+	struct share_way *way;
+	const struct share_table *table;
+	struct rte_mbuf **pkts;
+	uint16_t count;
+	uint64_t ours; /* a bit each */
+	/* those whose session tells: */
+	uint16_t open_count;
+	uint8_t open[PIPELINE_BURST];
+	struct share_key keys[PIPELINE_BURST];
+};
+_Static_assert(PIPELINE_BURST <= 64, "a bit each");
+
+static void look_at_mac(struct steered_burst *b, uint16_t i, uint8_t vlan) {
+	const struct share_way *w = b->way;
+
+	if (w->has_mac && b->table->vlan_of[w->vlan] == vlan &&
+	    memcmp(rte_pktmbuf_mtod(b->pkts[i], const uint8_t *), w->mac, sizeof(w->mac)) == 0)
+		b->ours |= UINT64_C(1) << i;
+}
+
+static void look_at_session(struct steered_burst *b, uint16_t i, uint8_t vlan) {
+	const struct rte_mbuf *m = b->pkts[i];
+
+	if (share_read_rphy(rte_pktmbuf_mtod(m, const uint8_t *), rte_pktmbuf_data_len(m), vlan,
+			    b->table->vlans[vlan].by_mac, &b->keys[b->open_count]) == DROP_NONE)
+		b->open[b->open_count++] = (uint8_t)i;
+}
+
+/* A tag that was taken off is where a card would have put it, so that the packet can be told apart again. */
+static bool find_vlan(struct steered_burst *b, struct rte_mbuf *m, uint8_t *vlan) {
+	uint16_t size = rte_pktmbuf_data_len(m);
+	enum drop_reason reason = share_take_vlan(b->table, m, vlan);
+
+	if (rte_pktmbuf_data_len(m) != size)
+		m->ol_flags |= RTE_MBUF_F_RX_VLAN | RTE_MBUF_F_RX_VLAN_STRIPPED;
+	return reason == DROP_NONE;
+}
+
+static void look_at(struct steered_burst *b, uint16_t i) {
+	struct rte_mbuf *m = b->pkts[i];
+	uint8_t vlan, group;
+
+	if ((m->nb_segs > 1 && rte_pktmbuf_linearize(m) != 0) ||
+	    rte_pktmbuf_data_len(m) < ETHERNET_HEADER || !find_vlan(b, m, &vlan))
+		return;
+	group = b->table->vlans[vlan].group;
+	if (group != SHARE_NOBODY)
+		b->ours |= (uint64_t)(group == b->way->group) << i;
+	else if (b->way->share->side == SHARE_NETWORK)
+		look_at_mac(b, i, vlan);
+	else
+		look_at_session(b, i, vlan);
+}
+
+static void look_up_sessions(struct steered_burst *b) {
+	const void *keys[PIPELINE_BURST];
+	void *groups[PIPELINE_BURST];
+	uint64_t hits = 0;
+
+	for (uint16_t k = 0; k < b->open_count; k++)
+		keys[k] = &b->keys[k];
+	if (b->open_count > 0)
+		rte_hash_lookup_bulk_data(b->table->groups, keys, b->open_count, &hits, groups);
+	for (uint16_t k = 0; k < b->open_count; k++) {
+		if ((hits >> k & 1) != 0 &&
+		    share_owner(b->table, (uint64_t)(uintptr_t)groups[k]) == b->way->group)
+			b->ours |= UINT64_C(1) << b->open[k];
+	}
+}
+
+static void hand_back(struct share_way *w, struct rte_mbuf **pkts, unsigned n) {
+	unsigned taken = rte_ring_enqueue_burst(w->share->astray, (void **)pkts, n, NULL);
+
+	w->strayed += n;
+	w->lost += n - taken;
+	rte_pktmbuf_free_bulk(&pkts[taken], n - taken);
+}
+
+/* What is the group's stays, in its order. Returns how many. */
+static uint16_t keep_ours(struct steered_burst *b) {
+	struct rte_mbuf *astray[PIPELINE_BURST];
+	uint16_t kept = 0, others = 0;
+
+	for (uint16_t i = 0; i < b->count; i++) {
+		if ((b->ours >> i & 1) != 0)
+			b->pkts[kept++] = b->pkts[i];
+		else
+			astray[others++] = b->pkts[i];
+	}
+	if (unlikely(others > 0))
+		hand_back(b->way, astray, others);
+	b->way->steered += kept;
+	return kept;
+}
+
+/* Takes from the queue. Returns how many of the packets are the group's. */
+static uint16_t take_queue(struct share_way *w, struct rte_mbuf **pkts, uint16_t most,
+			   bool *empty) {
+	struct port_share *s = w->share;
+	struct steered_burst b = {.way = w, .pkts = pkts};
+
+	b.count = s->closed ? 0 : rte_eth_rx_burst(s->from.port, w->queue, pkts, most);
+	*empty = b.count == 0;
+	if (b.count < RTE_MIN(most, SHARE_DRIVER_BURST))
+		w->was_empty = true;
+	if (b.count == 0)
+		return 0;
+	b.table = __atomic_load_n(&s->table, __ATOMIC_ACQUIRE);
+	for (uint16_t i = 0; i < b.count; i++) {
+		w->received_bytes += rte_pktmbuf_pkt_len(pkts[i]);
+		look_at(&b, i);
+	}
+	w->received += b.count;
+	look_up_sessions(&b);
+	return keep_ours(&b);
+}
+
+/*
+ * The ring was found empty. When the port was found empty twice since, so that all from before was in the ring,
+ * and the queue once, all that had come has passed here, and the next such time begins.
+ */
+static void note_empty(struct share_way *w, uint64_t emptied) {
+	if (!w->was_empty || emptied - w->began < 2)
+		return;
+	w->emptied++;
+	w->began = emptied;
+	w->was_empty = false;
+}
+
+/* The ring was found empty, or is shut; `emptied` is from before. */
+static bool queue_waits(struct share_way *w, uint64_t emptied) {
+	uint64_t opens_at = __atomic_load_n(&w->opens_at, __ATOMIC_ACQUIRE);
+
+	if (likely(opens_at == 0))
+		return false;
+	if (emptied < opens_at)
+		return true;
+	__atomic_compare_exchange_n(&w->opens_at, &opens_at, 0, false, __ATOMIC_RELEASE,
+				    __ATOMIC_RELAXED);
+	return false;
+}
+
+static uint16_t share_take(void *taker, struct rte_mbuf **pkts, uint16_t most) {
+	struct share_way *w = taker;
+	struct rte_ring *ring = w->share->lanes[w->group].ring;
+	uint64_t emptied = __atomic_load_n(&w->share->emptied, __ATOMIC_ACQUIRE);
+	enum share_gate gate = __atomic_load_n(&w->ring, __ATOMIC_ACQUIRE);
+	uint16_t n = 0;
+	bool empty;
+
+	if (gate == SHARE_OPEN)
+		n = (uint16_t)rte_ring_sc_dequeue_burst(ring, (void **)pkts, most, NULL);
+	if (n == most || queue_waits(w, emptied))
+		return n;
+	n += take_queue(w, pkts + n, (uint16_t)(most - n), &empty);
+	if (gate == SHARE_OPEN)
+		note_empty(w, emptied);
+	else if (gate == SHARE_SHUT_UNTIL_EMPTY && empty)
+		__atomic_store_n(&w->ring, SHARE_OPEN, __ATOMIC_RELEASE);
+	return n;
+}
+
+void share_way_source(struct port_share *s, unsigned group, struct packet_source *source) {
+	source->take = share_take;
+	source->taker = &s->lanes[group].way;
+	source->emptied = &s->lanes[group].way.emptied;
+}
+
+void share_way_open(struct port_share *s, unsigned group, const struct service_group *sg,
+		    uint16_t queue) {
+	struct share_way *w = &s->lanes[group].way;
+
+	*w = (struct share_way){
+		.share = s,
+		.group = (uint8_t)group,
+		.has_mac = s->side == SHARE_NETWORK && sg->network.has_mac,
+		.vlan = share_vlan_of(sg, s->side),
+		.queue = queue,
+	};
+	memcpy(w->mac, sg->network.mac, sizeof(w->mac));
+	__atomic_fetch_and(&s->spare, ~(UINT64_C(1) << queue), __ATOMIC_RELEASE);
+}
+
+void share_way_shut(struct port_share *s, unsigned group) {
+	__atomic_store_n(&s->lanes[group].way.opens_at, UINT64_MAX, __ATOMIC_RELEASE);
+}
+
+void share_way_begin(struct port_share *s, unsigned group) {
+	uint64_t emptied = __atomic_load_n(&s->emptied, __ATOMIC_ACQUIRE);
+
+	__atomic_store_n(&s->lanes[group].way.opens_at, emptied + 2, __ATOMIC_RELEASE);
+}
+
+void share_way_last(struct port_share *s, unsigned group) {
+	__atomic_store_n(&s->lanes[group].way.ring, SHARE_SHUT, __ATOMIC_RELEASE);
+}
+
+void share_way_end(struct port_share *s, unsigned group) {
+	__atomic_store_n(&s->lanes[group].way.ring, SHARE_SHUT_UNTIL_EMPTY, __ATOMIC_RELEASE);
+}
+
+bool share_way_settled(const struct port_share *s, unsigned group) {
+	const struct share_way *w = &s->lanes[group].way;
+
+	return __atomic_load_n(&w->ring, __ATOMIC_ACQUIRE) == SHARE_OPEN &&
+	       __atomic_load_n(&w->opens_at, __ATOMIC_ACQUIRE) == 0;
+}
+
+/* They are received and handed here, as if they had come to the ring. */
+bool share_way_empty(struct port_share *s, unsigned group, unsigned most) {
+	const struct share_way *w = &s->lanes[group].way;
+	struct rte_mbuf *m;
+
+	for (; w->queue != 0 && most > 0; most--) {
+		if (rte_eth_rx_burst(s->from.port, w->queue, &m, 1) == 0)
+			return true;
+		count(&s->counters, COUNTER_PORT_RECEIVED, 1);
+		count(&s->counters, COUNTER_PORT_RECEIVED_BYTES, rte_pktmbuf_pkt_len(m));
+		count(&s->counters, COUNTER_PORT_HANDED, 1);
+		drop(&s->counters, m, DROP_PORT_STOPPED);
+	}
+	return w->queue == 0;
+}
+
+static void way_add(struct share_way *into, const struct share_way *w) {
+	into->received += w->received;
+	into->received_bytes += w->received_bytes;
+	into->steered += w->steered;
+	into->strayed += w->strayed;
+	into->lost += w->lost;
+}
+
+void share_way_close(struct port_share *s, unsigned group) {
+	uint16_t queue = s->lanes[group].way.queue;
+
+	way_add(&s->gone, &s->lanes[group].way);
+	s->lanes[group].way = (struct share_way){0};
+	if (queue != 0)
+		__atomic_fetch_or(&s->spare, UINT64_C(1) << queue, __ATOMIC_RELEASE);
+}
+
+void share_counters(const struct port_share *s, struct counters *sum) {
+	struct share_way all = s->gone;
+
+	for (unsigned g = 0; g < SHARE_MAX_GROUPS; g++)
+		way_add(&all, &s->lanes[g].way);
+	*sum = s->counters;
+	count(sum, COUNTER_PORT_RECEIVED, all.received);
+	count(sum, COUNTER_PORT_RECEIVED_BYTES, all.received_bytes);
+	count(sum, COUNTER_PORT_STEERED, all.steered);
+	count(sum, COUNTER_PORT_STRAYED, all.strayed);
+	sum->drops[DROP_PORT_STRAY] += all.lost;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Groups that have a queue of a shared port for themselves, where the card brings their packets there. Rules of the
+ * card are not this room's: it is told when they come and go, so that the packets of a group keep their order.
+ *
+ *     share_way_open()      control   the group has the queue; nothing is there yet
+ *     share_way_shut()      control   before a rule comes: the queue waits
+ *     share_way_begin()     control   it is there: the queue comes when the ring has all from before
+ *     share_way_last()      control   before the last rule goes: the ring waits
+ *     share_way_end()       control   it is gone: the ring comes when the queue has been emptied
+ *
+ * Between shut or last and the rule, all workers pass the end of a round.
+ */
+#pragma once
+
+#include "sharing/sharing.h"
+
+/* The port has queues 1 to `queues`, up to 63, for groups: makes the ring for what is in that of a group and not its own.
+ * Returns 0 or -1 after a message. */
+int share_astray_open(struct port_share *s, unsigned queues, unsigned ring_size);
+
+/* The group, whose lane is open and whose packets nobody takes yet, reads that queue, too: when the owner's worker
+ * has passed. */
+void share_way_open(struct port_share *s, unsigned group, const struct service_group *sg,
+		    uint16_t queue);
+
+void share_way_shut(struct port_share *s, unsigned group);
+void share_way_begin(struct port_share *s, unsigned group);
+void share_way_last(struct port_share *s, unsigned group);
+void share_way_end(struct port_share *s, unsigned group);
+
+/* Whether the group has taken all from before: nothing waits for something else any more, and the next rules may come or
+ * go. */
+bool share_way_settled(const struct port_share *s, unsigned group);
+
+/* For sharing.c: the source that reads both; ending what the queue holds, by the owner's worker, when nobody reads it
+ * any more, as share_lane_empty(); keeping what was counted. */
+void share_way_source(struct port_share *s, unsigned group, struct packet_source *source);
+bool share_way_empty(struct port_share *s, unsigned group, unsigned most);
+void share_way_close(struct port_share *s, unsigned group);

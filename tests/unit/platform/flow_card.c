@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "flow_card.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_errno.h>
+#include <rte_eth_ring.h>
+#include <rte_ethdev.h>
+#include <rte_flow.h>
+#include <rte_spinlock.h>
+
+#include "platform/port.h"
+#include "wire/bytes.h"
+
+#include "test.h"
+
+#define ETHERNET 14
+#define TAG 4
+
+/* A rule as the card has understood it. */
+struct rte_flow {
+	bool used;
+	uint16_t port, queue, vlan;
+	bool by_mac, by_session;
+	uint8_t mac[6], version;
+	uint32_t session;
+};
+
+struct card {
+	char name[32];
+	uint16_t near, far;
+	struct rte_ring *queues[FLOW_CARD_QUEUES], *back;
+	uint32_t random;
+};
+
+struct flow_card_abilities flow_card;
+static rte_spinlock_t lock =
+	RTE_SPINLOCK_INITIALIZER; /* a rule holds for what comes after the call */
+static struct rte_flow rules[FLOW_CARD_RULES];
+static struct flow_card_calls calls;
+static struct card cards[FLOW_CARD_PORTS];
+static uint16_t owners[RTE_MAX_ETHPORTS]; /* card + 1, by port; not of the far one */
+
+int __wrap_rte_flow_validate(uint16_t port, const struct rte_flow_attr *attributes,
+			     const struct rte_flow_item pattern[],
+			     const struct rte_flow_action actions[], struct rte_flow_error *error);
+struct rte_flow *__wrap_rte_flow_create(uint16_t port, const struct rte_flow_attr *attributes,
+					const struct rte_flow_item pattern[],
+					const struct rte_flow_action actions[],
+					struct rte_flow_error *error);
+int __wrap_rte_flow_destroy(uint16_t port, struct rte_flow *flow, struct rte_flow_error *error);
+
+static bool read_item(const struct rte_flow_item *item, struct rte_flow *r) {
+	const struct rte_flow_item_eth *eth = item->spec;
+	const struct rte_flow_item_vlan *vlan = item->spec;
+	const struct rte_flow_item_l2tpv3oip *l2tp = item->spec;
+
+	assert_true(item->last == NULL && (item->spec == NULL) == (item->mask == NULL));
+	switch (item->type) {
+	case RTE_FLOW_ITEM_TYPE_ETH:
+		r->by_mac = eth != NULL;
+		if (eth != NULL)
+			memcpy(r->mac, &eth->hdr.dst_addr, 6);
+		return eth == NULL || flow_card.mac;
+	case RTE_FLOW_ITEM_TYPE_VLAN:
+		r->vlan = rte_be_to_cpu_16(vlan->hdr.vlan_tci);
+		return flow_card.vlan;
+	case RTE_FLOW_ITEM_TYPE_IPV4: r->version = 4; return true;
+	case RTE_FLOW_ITEM_TYPE_IPV6: r->version = 6; return true;
+	case RTE_FLOW_ITEM_TYPE_L2TPV3OIP:
+		r->by_session = true;
+		r->session = rte_be_to_cpu_32(l2tp->session_id);
+		return flow_card.session;
+	default: return false;
+	}
+}
+
+static bool read_rule(uint16_t port, const struct rte_flow_attr *attributes,
+		      const struct rte_flow_item *item, const struct rte_flow_action *action,
+		      struct rte_flow *r) {
+	const struct rte_flow_action_queue *queue = action[0].conf;
+	struct rte_eth_dev_info info;
+
+	*r = (struct rte_flow){.port = port};
+	if (rte_eth_dev_info_get(port, &info) != 0 || owners[port] == 0 ||
+	    attributes->ingress != 1 || action[0].type != RTE_FLOW_ACTION_TYPE_QUEUE ||
+	    action[1].type != RTE_FLOW_ACTION_TYPE_END || queue->index >= info.nb_rx_queues)
+		return false;
+	r->queue = queue->index;
+	for (; item->type != RTE_FLOW_ITEM_TYPE_END; item++) {
+		if (!read_item(item, r))
+			return false;
+	}
+	return true;
+}
+
+int __wrap_rte_flow_validate(uint16_t port, const struct rte_flow_attr *attributes,
+			     const struct rte_flow_item pattern[],
+			     const struct rte_flow_action actions[], struct rte_flow_error *error) {
+	struct rte_flow r;
+
+	(void)error;
+	return flow_card.says_yes || read_rule(port, attributes, pattern, actions, &r) ? 0
+										       : -ENOTSUP;
+}
+
+struct rte_flow *__wrap_rte_flow_create(uint16_t port, const struct rte_flow_attr *attributes,
+					const struct rte_flow_item pattern[],
+					const struct rte_flow_action actions[],
+					struct rte_flow_error *error) {
+	struct rte_flow r;
+
+	(void)error;
+	for (unsigned i = 0; i < FLOW_CARD_RULES; i++) {
+		if (rules[i].used || calls.rules >= flow_card.most ||
+		    !read_rule(port, attributes, pattern, actions, &r))
+			continue;
+		r.used = true;
+		rte_spinlock_lock(&lock);
+		rules[i] = r;
+		rte_spinlock_unlock(&lock);
+		calls.rules++;
+		calls.created++;
+		return &rules[i];
+	}
+	calls.refused++;
+	rte_errno = ENOSPC;
+	return NULL;
+}
+
+int __wrap_rte_flow_destroy(uint16_t port, struct rte_flow *flow, struct rte_flow_error *error) {
+	(void)error;
+	assert_true(flow->used && flow->port == port);
+	rte_spinlock_lock(&lock);
+	flow->used = false;
+	rte_spinlock_unlock(&lock);
+	calls.rules--;
+	calls.destroyed++;
+	return 0;
+}
+
+struct flow_card_calls flow_card_calls(void) {
+	return calls;
+}
+
+void flow_card_reset(void) {
+	memset(rules, 0, sizeof(rules));
+	memset(&calls, 0, sizeof(calls));
+	flow_card = (struct flow_card_abilities){
+		.vlan = true, .mac = true, .session = true, .most = FLOW_CARD_RULES};
+}
+
+void flow_card_pair(const char *name, struct rte_mempool *pool, unsigned depth, uint16_t ids[2]) {
+	struct rte_eth_conf conf = {0};
+	struct card *c = cards;
+	char text[48];
+	int port;
+
+	while (c->name[0] != '\0')
+		c++;
+	assert_true(c < cards + FLOW_CARD_PORTS);
+	snprintf(c->name, sizeof(c->name), "%s", name);
+	for (unsigned q = 0; q < FLOW_CARD_QUEUES; q++) {
+		snprintf(text, sizeof(text), "%.24s_q%u", name, q);
+		c->queues[q] = rte_ring_create(text, depth, SOCKET_ID_ANY, 0);
+		assert_non_null(c->queues[q]);
+	}
+	snprintf(text, sizeof(text), "%.24s_back", name);
+	c->back = rte_ring_create(text, depth, SOCKET_ID_ANY, 0);
+	assert_non_null(c->back);
+	snprintf(text, sizeof(text), "%.24s_0", name);
+	port = rte_eth_from_rings(text, c->queues, FLOW_CARD_QUEUES, &c->back, 1, 0);
+	assert_true(port >= 0);
+	ids[0] = c->near = (uint16_t)port;
+	owners[port] = (uint16_t)(c - cards + 1);
+	snprintf(text, sizeof(text), "%.24s_1", name);
+	port = rte_eth_from_rings(text, &c->back, 1, &c->queues[0], 1, 0);
+	assert_true(port >= 0);
+	ids[1] = c->far = (uint16_t)port;
+	assert_int_equal(rte_eth_dev_configure(ids[1], 1, 1, &conf), 0);
+	assert_int_equal(rte_eth_rx_queue_setup(ids[1], 0, 64, 0, NULL, pool), 0);
+	assert_int_equal(rte_eth_tx_queue_setup(ids[1], 0, 64, 0, NULL), 0);
+	assert_int_equal(rte_eth_dev_start(ids[1]), 0);
+	c->random = 1;
+}
+
+static bool matches(const struct rte_flow *r, const struct rte_mbuf *m) {
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *), *ip = frame + ETHERNET;
+	bool tagged = load_be16(frame + 12) == 0x8100;
+
+	if (r->by_mac && memcmp(frame, r->mac, 6) != 0)
+		return false;
+	if (r->vlan != 0 && (!tagged || (load_be16(ip) & 0xfff) != r->vlan))
+		return false;
+	if (tagged)
+		ip += TAG;
+	if (!r->by_session)
+		return true;
+	if (r->version == 4)
+		return ip[0] == 0x45 && ip[9] == 115 && load_be32(ip + 20) == r->session;
+	return ip[0] >> 4 == 6 && ip[6] == 115 && load_be32(ip + 40) == r->session;
+}
+
+static unsigned any(struct card *c, unsigned of) {
+	c->random = c->random * 1664525 + 1013904223;
+	return (c->random >> 8) % of;
+}
+
+static uint16_t queue_of(struct card *c, const struct rte_mbuf *m) {
+	const struct rte_flow *rule = NULL;
+	struct rte_eth_dev_info info;
+
+	rte_eth_dev_info_get(c->near, &info);
+	for (unsigned i = 0; i < FLOW_CARD_RULES; i++) {
+		const struct rte_flow *r = &rules[i];
+
+		if (r->used && r->port == c->near && matches(r, m))
+			rule = r;
+	}
+	if (flow_card.errs != 0 && any(c, flow_card.errs) == 0)
+		return (uint16_t)any(c, info.nb_rx_queues);
+	if (rule == NULL && flow_card.spreads)
+		return (uint16_t)any(c, info.nb_rx_queues);
+	return rule == NULL ? 0 : rule->queue;
+}
+
+bool flow_card_put(uint16_t far, struct rte_mbuf *m) {
+	for (unsigned i = 0; i < FLOW_CARD_PORTS; i++) {
+		struct card *c = &cards[i];
+
+		bool took;
+
+		if (c->name[0] == '\0' || c->far != far)
+			continue;
+		rte_spinlock_lock(&lock);
+		took = rte_ring_enqueue(c->queues[queue_of(c, m)], m) == 0;
+		rte_spinlock_unlock(&lock);
+		return took;
+	}
+	return false;
+}
+
+void flow_card_end(const char *name) {
+	for (unsigned i = 0; i < FLOW_CARD_PORTS; i++) {
+		struct card *c = &cards[i];
+		struct rte_mbuf *m;
+		char text[48];
+
+		if (strcmp(c->name, name) != 0)
+			continue;
+		for (unsigned q = 0; q < FLOW_CARD_QUEUES; q++) {
+			while (rte_ring_dequeue(c->queues[q], (void **)&m) == 0)
+				rte_pktmbuf_free(m);
+			rte_ring_free(c->queues[q]);
+		}
+		rte_ring_free(c->back);
+		for (unsigned end = 0; end < 2; end++) {
+			snprintf(text, sizeof(text), "net_ring_%s_%u", name, end);
+			port_unplug(text);
+		}
+		owners[c->near] = 0;
+		memset(c, 0, sizeof(*c));
+	}
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Groups get the same whether a card brings their packets to queues of their own or software tells them apart: all
+ * bytes that leave, and all that they count.
+ */
+#include "test.h"
+
+#include <string.h>
+
+#include "model/loader.h"
+
+#include "fixture.h"
+#include "steering_bench.h"
+
+#define GROUPS 3
+#define MS 1000000ull
+#define SECOND 1 /* numbers of groups */
+#define THIRD 2
+
+static struct life_bench storage, *const bench = &storage;
+
+/* What came of a run. */
+struct outcome {
+	uint64_t digest[GROUPS][2];
+	struct counters down[GROUPS], up[GROUPS];
+	struct life_totals totals;
+	unsigned created; /* rules */
+};
+static struct outcome before, after;
+
+static void traffic(const struct service_group *sg, uint32_t *serial, unsigned n, unsigned burst) {
+	for (unsigned i = 0; i < n; i++) {
+		assert_true(life_bench_down(bench, 0, sg, 100 + 37 * (*serial % 20), *serial));
+		assert_true(life_bench_up(bench, 0, sg, (*serial)++));
+		if (i % burst == burst - 1)
+			life_bench_settle(bench, 20000);
+	}
+	life_bench_settle(bench, 20000);
+}
+
+static void count_group(struct outcome *o, unsigned group) {
+	const struct served_group *g = &bench->server.groups[group];
+
+	downstream_counters(g->downstream, &o->down[group]);
+	o->up[group] = g->upstream->counters;
+}
+
+static void remove_group(unsigned group) {
+	char why[LIVE_LINE] = "";
+
+	if (!server_group_remove(&bench->server, group, 0, why))
+		fail_msg("%s", why);
+}
+
+/* Two groups; a third one comes, has traffic and goes, and what comes for it then is for nobody. */
+static void run(enum steered_by by, unsigned burst, struct outcome *o) {
+	struct service_group third;
+	uint32_t serials[GROUPS] = {0};
+
+	memset(o, 0, sizeof(*o));
+	steering_bench_open(bench, by, 2, GROUPS);
+	life_bench_load(&third, 3, 0, 1, 2, 0);
+	for (unsigned turn = 0; turn < 6; turn++) {
+		if (turn == 2)
+			assert_int_equal(life_bench_add(bench, &third), THIRD);
+		traffic(&bench->file[0], &serials[0], 11, burst);
+		traffic(&third, &serials[2], 7, burst);
+		traffic(&bench->file[1], &serials[1], 5, burst);
+		if (turn == 3) {
+			life_bench_settle(bench, 5 * MS);
+			count_group(o, THIRD);
+			remove_group(THIRD);
+		}
+	}
+	life_bench_settle(bench, 20 * MS);
+	assert_int_equal(server_held(&bench->server), 0);
+	count_group(o, 0);
+	count_group(o, SECOND);
+	for (unsigned g = 0; g < GROUPS; g++)
+		memcpy(o->digest[g], bench->digest[g + 1], sizeof(o->digest[g]));
+	o->totals = life_bench_totals(bench);
+	o->created = flow_card_calls().created;
+	steering_bench_close(bench);
+	service_group_free(&third);
+}
+
+static void check_same(const struct outcome *a, const struct outcome *b) {
+	assert_memory_equal(a->digest, b->digest, sizeof(a->digest));
+	assert_memory_equal(a->down, b->down, sizeof(a->down));
+	assert_memory_equal(a->up, b->up, sizeof(a->up));
+	assert_int_equal(a->totals.port_in, b->totals.port_in);
+	assert_int_equal(a->totals.port_dropped, b->totals.port_dropped);
+	assert_true(a->down[0].values[COUNTER_TRANSMITTED] > 0);
+	assert_true(a->up[THIRD].values[COUNTER_TRANSMITTED] > 0);
+	assert_true(a->totals.port_dropped > 0);
+}
+
+/* What software makes of it. */
+static void run_software(enum steered_by by, unsigned burst) {
+	flow_card_reset();
+	flow_card.most = 0;
+	run(by, burst, &before);
+	assert_int_equal(before.totals.port_steered, 0);
+	assert_int_equal(before.created, 0);
+}
+
+static void the_same_by_queues(void **state) {
+	(void)state;
+	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
+		run_software(by, 5);
+		flow_card_reset();
+		run(by, 5, &after);
+		check_same(&before, &after);
+		/* all that the groups received: they knew of it by the first packet */
+		assert_int_equal(after.totals.port_steered,
+				 after.totals.down_in + after.totals.up_in);
+		assert_int_equal(after.totals.port_strayed, 0);
+		assert_true(after.created >= 2 * GROUPS);
+	}
+}
+
+/* Some packets come to the queue of another group, or to one of nobody's that is read by software. */
+static void a_card_that_errs(void **state) {
+	(void)state;
+	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
+		run_software(by, 1);
+		flow_card_reset();
+		flow_card.errs = 3;
+		bench->now = 0;
+		run(by, 1, &after);
+		assert_memory_equal(before.digest[0], after.digest[0], sizeof(before.digest[0]));
+		assert_memory_equal(before.digest[1], after.digest[1], sizeof(before.digest[1]));
+		assert_memory_equal(before.down, after.down, 2 * sizeof(before.down[0]));
+		assert_memory_equal(before.up, after.up, 2 * sizeof(before.up[0]));
+		assert_true(after.totals.port_strayed > 0);
+		assert_true(after.totals.port_steered > 0);
+	}
+}
+
+/* From the n-th on there is no place for a rule: those groups are told apart by software. */
+static void a_card_with_few_places(void **state) {
+	(void)state;
+	run_software(STEERED_BY_VLAN, 5);
+	for (unsigned most = 1; most <= 5; most++) {
+		flow_card_reset();
+		flow_card.most = most;
+		run(STEERED_BY_VLAN, 5, &after);
+		check_same(&before, &after);
+		assert_true(after.totals.port_steered > 0);
+		assert_true(most > 4 || flow_card_calls().refused > 0);
+	}
+}
+
+/* What it says it takes it does not make: one queue again, and nothing is lost by that. */
+static void a_card_that_says_yes(void **state) {
+	(void)state;
+	run_software(STEERED_BY_MAC, 5);
+	flow_card_reset();
+	flow_card.mac = false;
+	flow_card.says_yes = true;
+	flow_card.spreads = true;
+	run(STEERED_BY_MAC, 5, &after);
+	check_same(&before, &after);
+	assert_int_equal(after.totals.port_steered, 0);
+	assert_true(flow_card_calls().refused > 0);
+}
+
+static void check_text(unsigned port, unsigned steered, const char *says) {
+	char text[STEERING_TEXT];
+
+	assert_int_equal(server_steering_text(&bench->server, port, text), steered);
+	assert_string_equal(text, says);
+}
+
+/* Cards that look at one thing alone; and what is told of them. */
+static void what_is_told(void **state) {
+	(void)state;
+	flow_card_reset();
+	steering_bench_open(bench, STEERED_BY_SESSION, 2, 2);
+	check_text(0, 2, "2 of 2 groups to queues of their own, by MAC address");
+	check_text(1, 2, "2 of 2 groups to queues of their own, by session");
+	steering_bench_close(bench);
+	flow_card.session = false;
+	steering_bench_open(bench, STEERED_BY_SESSION, 2, 2);
+	check_text(0, 2, "2 of 2 groups to queues of their own, by MAC address");
+	check_text(1, 0, "off: the device takes no rules for it");
+	assert_int_equal(bench->server.ports.list[1].queues, 0);
+	steering_bench_close(bench);
+	flow_card_reset();
+	steering_bench_open(bench, STEERED_OFF, 2, 2);
+	check_text(0, 0, "off: as asked for");
+	check_text(1, 2, "2 of 2 groups to queues of their own, by session");
+	assert_int_equal(server_port_descriptors(&bench->server.ports.list[0]), 64 + 3 * 1024);
+	assert_int_equal(server_port_descriptors(&bench->server.ports.list[1]), 64 + 5 * 1024);
+	steering_bench_close(bench);
+}
+
+/*
+ * The second group's bursts: the first of two before its rules change, the other behind that. It has its turn before
+ * the owner of the port, or behind it: each before its ring has what came first, or when that has what came last.
+ */
+static void order_when_rules_change(void **state) {
+	const struct service_group *sg = &bench->file[1];
+	struct server *s = &bench->server;
+	const struct counters *up;
+	uint32_t serial = 0;
+
+	(void)state;
+	flow_card_reset();
+	steering_bench_open(bench, STEERED_BY_SESSION, 2, 2);
+	up = &s->groups[SECOND].upstream->counters;
+	for (unsigned turn = 0; turn < 4; turn++) {
+		assert_true(life_bench_up(bench, 0, sg, serial++));
+		server_steer_nothing(s, 1, SECOND);
+		assert_true(life_bench_up(bench, 0, sg, serial++));
+		worker_round(&s->workers[s->shares.owners[1]]);
+		life_bench_settle(bench, MS);
+		assert_true(life_bench_up(bench, 0, sg, serial++));
+		server_steer(s, 1);
+		assert_true(life_bench_up(bench, 0, sg, serial++));
+		worker_round(s->groups[SECOND].upstream_worker);
+		assert_int_equal(up->values[COUNTER_RECEIVED], serial - 2);
+		life_bench_settle(bench, MS);
+	}
+	assert_int_equal(bench->taken_up[2], serial);
+	assert_int_equal(up->drops[DROP_PSP_LATE], 0);
+	assert_int_equal(life_bench_totals(bench).port_steered, serial / 2);
+	steering_bench_close(bench);
+}
+
+/* Its rules go with a group, and those of the others may look at less. */
+static void rules_go_with_a_group(void **state) {
+	struct service_group third;
+	unsigned rules;
+
+	(void)state;
+	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
+		flow_card_reset();
+		steering_bench_open(bench, by, 2, GROUPS);
+		life_bench_load(&third, 3, 0, 1, 2, 0);
+		rules = flow_card_calls().rules;
+		life_bench_add(bench, &third);
+		assert_int_equal(flow_card_calls().rules, rules + rules / 2);
+		remove_group(THIRD);
+		assert_int_equal(flow_card_calls().rules, rules);
+		steering_bench_close(bench);
+		service_group_free(&third);
+	}
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_same_by_queues),
+		cmocka_unit_test(a_card_that_errs),
+		cmocka_unit_test(a_card_with_few_places),
+		cmocka_unit_test(a_card_that_says_yes),
+		cmocka_unit_test(order_when_rules_change),
+		cmocka_unit_test(rules_go_with_a_group),
+		cmocka_unit_test(what_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rules come and go while workers run as threads and packets come: none is lost, and none is late. This thread has the
+ * traffic, another one is the control thread.
+ */
+#include "test.h"
+
+#include <sched.h>
+
+#include "model/loader.h"
+
+#include "fixture.h"
+#include "steering_bench.h"
+
+#define TURNS 40
+#define WINDOW 48 /* packets on their way: fewer than any ring or queue holds */
+#define DRAIN_MS 20000 /* the longest that is waited for what comes at once */
+
+static struct life_bench storage, *const bench = &storage;
+static struct service_group comes;
+static const char *failed; /* NULL: all went well */
+static bool done;
+
+static void check(bool good, const char *what) {
+	if (!good && failed == NULL)
+		failed = what;
+}
+
+static const struct served_group *first(void) {
+	return &bench->server.groups[0];
+}
+
+static uint64_t down_out(void) {
+	return __atomic_load_n(&first()->downstream->lower.counters.values[COUNTER_TRANSMITTED],
+			       __ATOMIC_RELAXED);
+}
+
+static void rounds(unsigned n) {
+	for (unsigned i = 0; i < n; i++)
+		server_synchronize(&bench->server);
+}
+
+/* The rules of a group go and come on both ports; another group comes and goes; parts move. */
+static void *play(void *arg) {
+	struct server *s = &bench->server;
+	char why[LIVE_LINE];
+	unsigned group = 0;
+
+	(void)arg;
+	for (unsigned turn = 0; turn < TURNS; turn++) {
+		for (unsigned port = 0; port < 2; port++) {
+			server_steer_nothing(s, port, 0);
+			rounds(turn % 4);
+			server_steer(s, port);
+			rounds(turn % 3);
+		}
+		check(server_move_group(s, 0, PART_UPPER | PART_UPSTREAM, turn % LIFE_WORKERS) == 0,
+		      "a group cannot be moved");
+		check(server_group_add(s, &comes, &group, why), "it cannot be added");
+		rounds(turn % 5);
+		check(server_group_remove(s, group, turn % 2 == 0 ? DRAIN_MS : 0, why),
+		      "it cannot be removed");
+	}
+	__atomic_store_n(&done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void traffic(uint32_t *sent) {
+	static uint32_t serial;
+
+	if (*sent - down_out() < WINDOW && *sent - bench->taken_up[1] < WINDOW &&
+	    life_bench_down(bench, 0, &bench->file[0], 200, *sent)) {
+		while (!life_bench_up(bench, 0, &bench->file[0], *sent))
+			life_bench_take(bench);
+		(*sent)++;
+	}
+	life_bench_down(bench, 0, &comes, 200, serial);
+	life_bench_up(bench, 0, &comes, serial++);
+	life_bench_take(bench);
+	sched_yield();
+}
+
+static uint32_t play_with_traffic(void) {
+	pthread_t control;
+	uint32_t sent = 0;
+
+	failed = NULL;
+	done = false;
+	life_bench_launch(bench);
+	assert_int_equal(pthread_create(&control, NULL, play, NULL), 0);
+	while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE))
+		traffic(&sent);
+	pthread_join(control, NULL);
+	if (failed != NULL)
+		fail_msg("%s", failed);
+	while (down_out() < sent || bench->taken_up[1] < sent) {
+		life_bench_take(bench);
+		sched_yield();
+	}
+	life_bench_halt(bench);
+	return sent;
+}
+
+/* take() looks at the order of what comes out. */
+static void rules_come_and_go(void **state) {
+	(void)state;
+	for (enum steered_by by = 0; by < STEERED_WAYS; by++) {
+		struct life_totals t;
+		struct counters c;
+		uint32_t sent;
+
+		flow_card_reset();
+		steering_bench_open(bench, by, 2, 3);
+		life_bench_load(&comes, 3, 0, 1, 2, 0);
+		sent = play_with_traffic();
+		downstream_counters(first()->downstream, &c);
+		assert_int_equal(c.values[COUNTER_RECEIVED], sent);
+		assert_int_equal(c.values[COUNTER_TRANSMITTED], sent);
+		assert_int_equal(bench->taken_up[1], sent);
+		life_bench_pass(bench, 5000000);
+		t = life_bench_totals(bench);
+		assert_int_equal(bench->sent_down + bench->sent_up,
+				 t.down_in + t.up_in + t.port_dropped +
+					 server_shares_held_in(&bench->server.shares));
+		assert_true(t.port_steered > 0);
+		assert_int_equal(flow_card_calls().refused, 0);
+		steering_bench_close(bench);
+		service_group_free(&comes);
+	}
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rules_come_and_go),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+}
