@@ -318,6 +318,25 @@ static void wred_draws_from_the_seed(void **state) {
 	assert_int_not_equal(first[0], first[2]);
 }
 
+/* Of a flow that lives, another control begins with nothing of the one before; the same one goes on. */
+static void another_control_begins_anew(void **state) {
+	struct scheduler_flow f = wred_flow(50 * PACKET, 90 * PACKET, 65536, 1);
+	struct scheduler_flow_report report;
+	struct rig r;
+
+	(void)state;
+	r = one_flow(f, 1000);
+	for (unsigned i = 0; i < 20; i++)
+		assert_int_equal(rig_put(&r, 0, PACKET), SCHEDULER_QUEUED);
+	f.aqm = SCHEDULER_DOCSIS_PIE;
+	f.latency_target = 10000000;
+	f.weight = 1;
+	assert_null(scheduler_set_flow(r.s, 0, &f));
+	scheduler_report_flow(r.s, 0, &report);
+	assert_int_equal(report.drop_probability, 0);
+	rig_end(&r);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(buffer_by_how_full_it_is),
@@ -330,6 +349,7 @@ int main(void) {
 		cmocka_unit_test(wred_average_decays_in_an_empty_queue),
 		cmocka_unit_test(wred_decay_counts_once),
 		cmocka_unit_test(wred_draws_from_the_seed),
+		cmocka_unit_test(another_control_begins_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
