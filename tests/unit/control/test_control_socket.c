@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Clients of the control socket: good, slow, many, and those that speak something else. */
-#include "test.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -10,78 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "control/control_socket.h"
-
-#include "rpc_service.h"
-
-#define REQUEST "{\"jsonrpc\":\"2.0\",\"method\":\"add\",\"params\":{\"by\":1},\"id\":1}"
-#define FOREVER_MS 3600000 /* nobody is let go for being slow */
-
-static char folder[] = "/tmp/control-XXXXXX";
-static char path[64];
-static uint32_t sum;
-static struct rpc rpc;
-static struct control_socket *server;
-
-static struct control_socket *server_open(unsigned patience_ms) {
-	const struct control_options options = {path, 0600, patience_ms};
-
-	return control_socket_open(&options, &rpc);
-}
-
-static int begin(void **state) {
-	(void)state;
-	sum = 0;
-	rpc = rpc_service(&sum);
-	server = server_open(FOREVER_MS);
-	return server == NULL;
-}
-
-static int end(void **state) {
-	(void)state;
-	control_socket_close(server);
-	return access(path, F_OK) == 0; /* it leaves nothing */
-}
-
-static int client_connect(void) {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
-
-	strcpy(address.sun_path, path);
-	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
-	return fd;
-}
-
-static void client_send(int fd, const char *text) {
-	assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
-}
-
-/* What has come, once a line's end or the end of the connection has; the server has its turns meanwhile. */
-static size_t client_hear(int fd, char *text, size_t size) {
-	size_t used = 0;
-	ssize_t n;
-
-	for (;;) {
-		n = recv(fd, text + used, size - used - 1, 0);
-		if (n == 0 || (n < 0 && errno != EAGAIN))
-			break;
-		used += n > 0 ? (size_t)n : 0;
-		if (used > 0 && text[used - 1] == '\n')
-			break;
-		control_socket_serve(server, 0);
-	}
-	text[used] = '\0';
-	return used;
-}
-
-static void client_expect(int fd, const char *expected) {
-	char text[4096];
-
-	client_hear(fd, text, sizeof(text));
-	assert_string_equal(text, expected);
-}
-
-#define SUM(n) "{\"jsonrpc\":\"2.0\",\"result\":{\"sum\":" #n "},\"id\":1}\n"
+#include "control_clients.h"
 
 static void two_clients_are_served(void **state) {
 	int a = client_connect(), b = client_connect();

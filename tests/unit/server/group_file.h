@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Groups of a file that is read again and again, on ports that they share. */
+#pragma once
+
+#include "test.h"
+
+#include <string.h>
+
+#include "model/loader.h"
+#include "server/reconfigure.h"
+
+#include "fixture.h"
+#include "life_bench.h"
+
+#define MS 1000000ull
+#define GROUPS 5
+
+static struct life_bench storage, *const bench = &storage;
+static struct service_group next[GROUPS];
+static struct server_config file = {.groups = next};
+static char line[RECONFIGURE_LINE];
+static uint32_t serial;
+
+/* The groups 1, 2, .., of which the first two have others of what tells their packets, or do not. */
+static inline void load_next(unsigned count, bool others) {
+	static const unsigned workers[GROUPS][3] = {
+		{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {1, 1, 2}, {0, 1, 1}};
+
+	file.group_count = count;
+	for (unsigned g = 0; g < count; g++) {
+		const unsigned *w = workers[g];
+
+		life_bench_load(&next[g], g + 1, LIFE_SHARED, w[0], w[1], w[2]);
+		if (!others || g >= 2)
+			continue;
+		for (unsigned m = 0; m < 2; m++)
+			next[g].modems[m].addresses[0].bytes[3] += 100;
+		next[g].upstream_channels[0].session += 0x10;
+	}
+}
+
+static inline void free_next(void) {
+	for (unsigned g = 0; g < file.group_count; g++)
+		service_group_free(&next[g]);
+}
+
+/* All traffic of the groups of the file comes through, and none is taken for another one's. */
+static inline void all_is_told_apart(void) {
+	struct life_totals before = life_bench_totals(bench), after;
+	uint64_t up[LIFE_IDS], packets = 0;
+
+	memcpy(up, bench->taken_up, sizeof(up));
+	for (unsigned g = 0; g < file.group_count; g++) {
+		for (unsigned i = 0; i < 4; i++, packets++) {
+			assert_true(life_bench_down(bench, 0, &next[g], 200, serial));
+			assert_true(life_bench_up(bench, 0, &next[g], serial++));
+		}
+		life_bench_pass(bench, 2 * MS);
+	}
+	after = life_bench_totals(bench);
+	assert_int_equal(after.port_dropped, before.port_dropped);
+	assert_int_equal(after.down_dropped, before.down_dropped);
+	assert_int_equal(after.up_dropped, before.up_dropped);
+	assert_int_equal(after.down_out, before.down_out + packets);
+	for (unsigned g = 0; g < file.group_count; g++)
+		assert_int_equal(bench->taken_up[next[g].id], up[next[g].id] + 4);
+}
+
+static inline void reload(const char *expected) {
+	if (!server_reconfigure(&bench->server, &file, line))
+		fail_msg("refused: %s", line);
+	if (strstr(line, expected) == NULL)
+		fail_msg("found: %s", line);
+}
+
+static inline bool take_file(void) {
+	return server_reconfigure(&bench->server, &file, line);
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory runs out anywhere in a reload or a move: all of it is done, or nothing, and traffic goes on. */
+#include <rte_hash.h>
+#include <rte_malloc.h>
+#include <rte_security.h>
+
+#include "group_file.h"
+
+/* Allocations until one is refused, or all are, which `refusals` counts; below 0: none is. */
+static long left = -1;
+static bool for_good;
+static bool sessions_alone; /* are refused */
+static unsigned refusals;
+
+static bool granted(void) {
+	if (left < 0 || left > 0) {
+		left -= left > 0;
+		return true;
+	}
+	refusals++;
+	left = for_good ? 0 : -1;
+	return false;
+}
+
+#define SHORT_OF(type, function, params, args)                    \
+	type __real_##function params;                            \
+	type __wrap_##function params;                            \
+	type __wrap_##function params {                           \
+		return granted() ? __real_##function args : NULL; \
+	}
+
+SHORT_OF(void *, malloc, (size_t size), (size))
+SHORT_OF(void *, calloc, (size_t count, size_t size), (count, size))
+SHORT_OF(void *, aligned_alloc, (size_t align, size_t size), (align, size))
+SHORT_OF(void *, reallocarray, (void *p, size_t count, size_t size), (p, count, size))
+SHORT_OF(void *, rte_malloc, (const char *name, size_t size, unsigned align), (name, size, align))
+SHORT_OF(void *, rte_zmalloc, (const char *name, size_t size, unsigned align), (name, size, align))
+SHORT_OF(void *, rte_zmalloc_socket, (const char *name, size_t size, unsigned align, int socket),
+	 (name, size, align, socket))
+SHORT_OF(struct rte_hash *, rte_hash_create, (const struct rte_hash_parameters *p), (p))
+SHORT_OF(struct rte_ring *, rte_ring_create,
+	 (const char *name, unsigned count, int socket, unsigned flags),
+	 (name, count, socket, flags))
+
+void *__real_rte_security_session_create(void *ctx, struct rte_security_session_conf *conf,
+					 struct rte_mempool *pool);
+void *__wrap_rte_security_session_create(void *ctx, struct rte_security_session_conf *conf,
+					 struct rte_mempool *pool);
+void *__wrap_rte_security_session_create(void *ctx, struct rte_security_session_conf *conf,
+					 struct rte_mempool *pool) {
+	if (sessions_alone || !granted())
+		return NULL;
+	return __real_rte_security_session_create(ctx, conf, pool);
+}
+
+/* Something that is done to the server, or not. */
+typedef bool attempt(void);
+
+static struct server_config other;
+static struct service_group others[GROUPS];
+
+static bool take_other(void) {
+	return server_reconfigure(&bench->server, &other, line);
+}
+
+/* With the first allocation failing, the second, and so on, until there is none more: each time it is done as a whole,
+ * and `undo` takes it back, or nothing is. Returns how often it was refused. */
+static unsigned as_memory_runs_out(attempt *try, attempt *undo) {
+	unsigned refused = 0;
+
+	for (long n = 0;; n++) {
+		struct life_left before = life_left_now();
+		bool done;
+
+		refusals = 0;
+		left = n;
+		done = try();
+		left = -1;
+		refused += !done;
+		if (!done) {
+			life_left_check(&before);
+			assert_true(refusals > 0);
+		}
+		if (!done && try == take_other) {
+			assert_non_null(strstr(line, "; nothing was changed"));
+			assert_null(strstr(line, ": ;")); /* it is said why */
+		}
+		if (done && refusals == 0)
+			return refused;
+		assert_true(!done || undo());
+		if (n % 8 == 0)
+			all_is_told_apart();
+	}
+}
+
+/* What fails may be one allocation, or that and all behind it. */
+static unsigned with_little_memory(attempt *try, attempt *undo) {
+	unsigned refused;
+
+	for_good = false;
+	refused = as_memory_runs_out(try, undo);
+	assert_true(undo());
+	for_good = true;
+	return RTE_MIN(refused, as_memory_runs_out(try, undo));
+}
+
+/* What is in service is `next`, to become what `count` groups are that differ, or do not. */
+static void make_other(unsigned count, bool differ) {
+	unsigned now = file.group_count;
+
+	load_next(count, differ);
+	memcpy(others, next, sizeof(others));
+	other = file;
+	other.groups = others;
+	load_next(now, false);
+	for (unsigned g = 0; differ && g < count; g++) {
+		others[g].channels[0].rate /= 2;
+		others[g].modems[0].security.key[0] ^= 1;
+		others[g].modems[1].service_flows[0].priority++;
+	}
+}
+
+static void free_other(void) {
+	for (unsigned g = 0; g < other.group_count; g++)
+		service_group_free(&others[g]);
+	free_next();
+}
+
+static void memory_runs_out_in_a_reload(void **state) {
+	(void)state;
+	life_bench_open(bench, 2, GROUPS);
+	file.group_count = 2;
+	make_other(2, true);
+	assert_true(with_little_memory(take_other, take_file) > 50);
+	assert_true(take_file());
+	free_other();
+	make_other(3, true);
+	assert_true(with_little_memory(take_other, take_file) > 100);
+	assert_true(take_file());
+	free_other();
+	make_other(1, false); /* what goes needs no memory, but what says so does */
+	with_little_memory(take_other, take_file);
+	assert_true(take_file());
+	free_other();
+	life_bench_close(bench);
+}
+
+/* There are not many more sessions than modems. */
+static void too_many_keys_roll(void **state) {
+	(void)state;
+	life_bench_open(bench, 2, GROUPS);
+	load_next(2, false);
+	next[1].modems[0].security.key[0] ^= 1;
+	sessions_alone = true;
+	assert_false(take_file());
+	assert_string_equal(line,
+			    "service group 2: modem 02:01:00:00:02:01: the crypto device has no "
+			    "session left for its key: too many roll at once; nothing was "
+			    "changed");
+	all_is_told_apart();
+	sessions_alone = false;
+	assert_true(take_file());
+	free_next();
+	life_bench_close(bench);
+}
+
+/* The second group that comes to a shared port needs the first ring to it; what comes behind that may be refused. */
+static void memory_runs_out_beside_a_new_ring(void **state) {
+	unsigned port;
+
+	(void)state;
+	life_bench_open(bench, 1, GROUPS);
+	assert_int_equal(server_move_group(&bench->server, 0, PART_UPPER | PART_LOWER, 2), 0);
+	load_next(3, false);
+	life_bench_load(&others[1], 2, LIFE_SHARED, 2, 2, 2);
+	service_group_free(&next[1]);
+	next[1] = others[1];
+	file.group_count = 2;
+	assert_true(take_file());
+	port = bench->server.ports.of[0][DEVICE_NETWORK];
+	assert_null(bench->server.shares.of[port]->send.ring);
+	other = (struct server_config){.groups = next, .group_count = 3};
+	assert_true(with_little_memory(take_other, take_file) > 20);
+	assert_non_null(bench->server.shares.of[port]->send.ring);
+	file.group_count = 3;
+	all_is_told_apart();
+	free_next();
+	life_bench_close(bench);
+}
+
+static bool drain_worker(void) {
+	return server_worker_drain(&bench->server, 1, 0) == 0;
+}
+
+static bool resume_worker(void) {
+	return server_worker_resume(&bench->server, 1) == 0;
+}
+
+/* All of it runs elsewhere then, or nothing does. The worker that takes it over has no room for more. */
+static bool move_or_stay(attempt *move, unsigned to) {
+	const struct layout before = bench->server.layout;
+	struct worker *w = &bench->server.workers[to];
+	bool good;
+
+	w->entry_room = w->entry_count;
+	good = move();
+	if (!good)
+		assert_memory_equal(&bench->server.layout, &before, sizeof(before));
+	return good;
+}
+
+static bool drain_or_stay(void) {
+	return move_or_stay(drain_worker, 0);
+}
+
+static bool resume_or_stay(void) {
+	return move_or_stay(resume_worker, 1);
+}
+
+static void memory_runs_out_in_a_move(void **state) {
+	(void)state;
+	life_bench_open(bench, 2, GROUPS);
+	load_next(GROUPS, false);
+	reload("3 service groups added");
+	assert_true(with_little_memory(drain_or_stay, resume_worker) > 0);
+	assert_int_equal(bench->server.workers[1].entry_count, 0);
+	all_is_told_apart();
+	assert_true(with_little_memory(resume_or_stay, drain_worker) > 0);
+	assert_memory_equal(&bench->server.layout, &bench->server.home, sizeof(struct layout));
+	all_is_told_apart();
+	free_next();
+	life_bench_close(bench);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(memory_runs_out_in_a_reload),
+		cmocka_unit_test(too_many_keys_roll),
+		cmocka_unit_test(memory_runs_out_beside_a_new_ring),
+		cmocka_unit_test(memory_runs_out_in_a_move),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+}

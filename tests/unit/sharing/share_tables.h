@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Changes of a shared port's table, which is held against one that is made anew. */
+#pragma once
+
+#include "test.h"
+
+#include <string.h>
+
+#include "share_rig.h"
+#include "sharing/change.h"
+#include "sharing/forget.h"
+
+static struct share_rig storage, *const rig = &storage;
+
+/* What a modem of a change is to be, and its addresses. */
+struct wanted {
+	struct modem modem;
+	struct ip_address addresses[2];
+};
+
+/* Whether the keys of both tables tell the same. */
+static inline void same_tables(const struct share_table *a, const struct share_table *b) {
+	const void *stored; /* not aligned as a key is */
+	struct share_key key;
+	uint32_t at = 0;
+	void *groups, *others;
+
+	if (a->groups == NULL || b->groups == NULL) {
+		assert_ptr_equal(a->groups, b->groups);
+		return;
+	}
+	assert_int_equal(rte_hash_count(a->groups), rte_hash_count(b->groups));
+	while (rte_hash_iterate(a->groups, &stored, &groups, &at) >= 0) {
+		memcpy(&key, stored, sizeof(key));
+		assert_true(rte_hash_lookup_data(b->groups, &key, &others) >= 0);
+		assert_ptr_equal(groups, others);
+	}
+}
+
+/* Whether both modems' addresses, of those that live on, are found for the group. */
+static inline void found_still(unsigned group, const struct live_changes *changes) {
+	const struct share_table *t = rig->s->table;
+	uint8_t vlan = t->vlan_of[rig->groups[group].network.vlan];
+
+	if (rig->s->side == SHARE_RPHY || t->vlans[vlan].group != SHARE_NOBODY)
+		return;
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct modem *now = &rig->groups[group].modems[changes->list[i].slot];
+
+		for (size_t a = 0; a < now->address_count; a++) {
+			bool stays = false;
+			struct share_key key;
+			void *found = NULL;
+
+			for (size_t j = 0; j < changes->count; j++) {
+				const struct modem *next = changes->list[j].modem;
+
+				for (size_t b = 0; next != NULL && b < next->address_count; b++)
+					stays |= memcmp(&next->addresses[b], &now->addresses[a],
+							sizeof(next->addresses[b])) == 0;
+			}
+			if (!stays)
+				continue;
+			share_key_set(&key, SHARE_IPV4, vlan, now->addresses[a].bytes, 4);
+			assert_true(rte_hash_lookup_data(t->groups, &key, &found) >= 0);
+			assert_true(((uintptr_t)found >> group & 1) != 0);
+		}
+	}
+}
+
+/* Does it, and returns whether it was taken. */
+static inline bool change_one(unsigned group, struct live_changes *changes) {
+	char why[LIVE_LINE] = "";
+	struct share_change *c;
+
+	if (share_change_begin(rig->s, rig->list, rig->count, group, changes, &c, why) != 0) {
+		assert_null(c);
+		assert_true(why[0] != '\0' && strchr(why, '\n') == NULL);
+		return false;
+	}
+	while (c != NULL && !share_change_come(c))
+		found_still(group, changes);
+	found_still(group, changes);
+	while (c != NULL && !share_change_go(c))
+		found_still(group, changes);
+	found_still(group, changes);
+	share_change_end(c);
+	return true;
+}
+
+static inline void same_as_anew(enum share_side side) {
+	struct share_table *anew = share_table_create("test", side, rig->list, rig->count, stderr);
+
+	same_tables(rig->s->table, anew);
+	share_table_free(anew);
+}
+
+/* Taken out of the table as it is, a group is as if it had not been. */
+static inline void forgotten(unsigned group) {
+	struct share_forgetting f = {.share = rig->s, .group = group};
+	const struct service_group *was = rig->list[group];
+
+	while (!share_forget(&f))
+		;
+	rig->list[group] = NULL;
+	same_as_anew(SHARE_NETWORK);
+	rig->list[group] = was;
+}
