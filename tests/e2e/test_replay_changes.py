@@ -161,6 +161,15 @@ def test_not_a_byte_differs_for_others(name: str, tmp_path: Path) -> None:
     assert len(changed.ended.messages) == len(refused), changed.ended.messages
 
 
+def test_a_queue_keeps_its_steps(tmp_path: Path) -> None:
+    """Somebody else's change does not move the times at which what waits goes out."""
+    sent = burst("10.0.0.9", 300)
+    gone = change(T, "modem.remove", modem={"mac": modem(6)["mac"]})
+    plain = replay_changed(tmp_path / "0", TEXT, sent)
+    changed = replay_changed(tmp_path / "1", TEXT, sent, [gone])
+    assert plain.out == changed.out and plain.out[-1].time_ns > START_NS + LATER
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_modem_goes(seed: int, tmp_path: Path) -> None:
     gone = change(T, "modem.remove", modem={"mac": modem(6)["mac"]})
