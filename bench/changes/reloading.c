@@ -14,8 +14,8 @@ int reloading_open(struct reloading *r, struct bed *b, const char *config, const
 		   const char *other) {
 	reload_open(&r->reload, &b->server, config, &as_in_the_file);
 	r->file = file;
-	r->texts[0] = file_read_or_tell(file, &r->sizes[0], stderr);
-	r->texts[1] = file_read_or_tell(other, &r->sizes[1], stderr);
+	r->texts[0] = file_read_or_tell(file, true, &r->sizes[0], stderr);
+	r->texts[1] = file_read_or_tell(other, true, &r->sizes[1], stderr);
 	if (r->texts[0] == NULL || r->texts[1] == NULL)
 		return -1;
 	return reload_run(&r->reload) ? 0 : -1;

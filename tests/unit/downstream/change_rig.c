@@ -11,6 +11,7 @@
 #include "fixture.h"
 #include "packets.h"
 #include "test.h"
+#include "sessions.h"
 
 struct change_rig *rig;
 
@@ -157,7 +158,7 @@ void rig_close(void) {
 		if (rig->sessions[m] != NULL)
 			crypto_session_free(&rig->crypto, rig->sessions[m]);
 	}
-	assert_int_equal(rte_mempool_in_use_count(rig->crypto.sessions), 0);
+	assert_int_equal(sessions_in_use(&rig->crypto), 0);
 	assert_int_equal(rte_mempool_in_use_count(rig->crypto.ops), 0);
 	crypto_close(&rig->crypto);
 	fixture_pool_end(rig->packets);

@@ -8,6 +8,7 @@
 
 #include "fixture.h"
 #include "test.h"
+#include "sessions.h"
 
 struct encrypt_bench encrypt_bench;
 
@@ -61,7 +62,7 @@ void encrypt_bench_end(void **state) {
 	fixture_pool_end(b->packets);
 	for (unsigned i = 0; i < ENCRYPT_FLOWS; i++)
 		crypto_session_free(&b->crypto, b->flows[i].session);
-	assert_int_equal(rte_mempool_in_use_count(b->crypto.sessions), 0);
+	assert_int_equal(sessions_in_use(&b->crypto), 0);
 	crypto_close(&b->crypto);
 }
 

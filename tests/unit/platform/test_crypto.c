@@ -15,6 +15,7 @@
 #include "fixture.h"
 #include "random.h"
 #include "vectors.h"
+#include "sessions.h"
 
 #define OPS 512
 #define SESSIONS 4
@@ -33,7 +34,7 @@ static int open_all(void **state) {
 static void nothing_is_left(void **state) {
 	(void)state;
 	assert_int_equal(rte_mempool_in_use_count(crypto.ops), 0);
-	assert_int_equal(rte_mempool_in_use_count(crypto.sessions[0]), 0);
+	assert_int_equal(sessions_in_use(&crypto), 0);
 	crypto_close(&crypto);
 	fixture_pool_end(packets);
 }

@@ -3,6 +3,7 @@
 #include "server/changes.h"
 
 #include "group_file.h"
+#include "sessions.h"
 
 /* The group that was there first may have had its ports for itself. */
 static void differs_and_comes(void **state) {
@@ -87,24 +88,23 @@ static void ports_of_its_own(void **state) {
 
 /* Each key has a session, and what it replaced has none. */
 static void sessions_are_given_back(void **state) {
-	const struct rte_mempool *sessions;
+	const struct docsis_crypto *crypto = &bench->server.crypto;
 	unsigned in_use;
 
 	(void)state;
 	life_bench_open(bench, 2, GROUPS);
 	load_next(2, false);
-	sessions = bench->server.crypto.sessions;
-	in_use = rte_mempool_in_use_count(sessions);
+	in_use = sessions_in_use(crypto);
 	assert_int_equal(in_use, 2 * 2 * 2); /* a modem's, in both directions */
 	for (unsigned i = 0; i < 100; i++) {
 		next[i % 2].modems[0].security.key[0] ^= 1;
 		assert_true(take_file());
-		assert_int_equal(rte_mempool_in_use_count(sessions), in_use);
+		assert_int_equal(sessions_in_use(crypto), in_use);
 	}
 	free_next();
 	load_next(1, false);
 	assert_true(take_file());
-	assert_int_equal(rte_mempool_in_use_count(sessions), in_use / 2);
+	assert_int_equal(sessions_in_use(crypto), in_use / 2);
 	server_change_close(NULL);
 	free_next();
 	life_bench_close(bench);

@@ -12,6 +12,7 @@
 #include "platform/port.h"
 #include "test.h"
 #include "uplink_rig_config.h"
+#include "sessions.h"
 #include "wire/l2tpv3.h"
 #include "wire/psp.h"
 
@@ -43,7 +44,7 @@ void uplink_rig_end(struct uplink_rig *r) {
 	uplink_rig_receive(r);
 	uplink_free(r->uplink);
 	assert_int_equal(rte_mempool_in_use_count(r->crypto.ops), 0);
-	assert_int_equal(rte_mempool_in_use_count(r->crypto.sessions), 0);
+	assert_int_equal(sessions_in_use(&r->crypto), 0);
 	for (size_t i = 0; i < r->came.burst_count; i++)
 		free(r->came.bursts[i]);
 	free(r->came.bursts);
