@@ -15,8 +15,6 @@ from vcmts.paths import CHECKOUT, program
 from witness.pcapfile import write_pcap
 from witness.sample import UPSTREAM as UPSTREAM_SAMPLE
 
-pytestmark = pytest.mark.run
-
 CARD = Path(__file__).with_name("card.c")
 EXAMPLE = CHECKOUT / "config" / "example.yaml"
 PORTS = ("--network", "net_null0,size=128", "--rphy", "net_null1,size=128")

@@ -33,8 +33,6 @@ from vcmts.control.client import Client, ClosedError, RefusedError
 from vcmts.paths import CHECKOUT, program
 from vcmts.telemetry.command import folders as telemetry_folders
 
-pytestmark = pytest.mark.run
-
 MAC = "02:01:00:00:00:02"
 
 

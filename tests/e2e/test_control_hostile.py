@@ -32,8 +32,6 @@ from patience import TIMEOUT, until
 from vcmts.control import methods
 from vcmts.control.client import Client, ClosedError
 
-pytestmark = pytest.mark.run
-
 CLIENTS = 32
 FLOOD = 500
 HALF = b'{"jsonrpc": "2.0", "method": "gro'
@@ -222,6 +220,7 @@ def more_packets(client: Client) -> None:
     until(lambda: packets(client) > before, "more packets")
 
 
+@pytest.mark.run
 def test_traffic_goes_on(tmp_path: Path) -> None:
     """Packets do as without them: none is lost but by a full queue, which is told."""
     if len(CPUS) < 2:

@@ -19,8 +19,6 @@ from witness.config import load_config
 from witness.downstream import decode_downstream
 from witness.pcapfile import read_pcap, records_of, write_pcap
 
-pytestmark = pytest.mark.run
-
 CONFIG = load_config(SMALL)
 CPUS = sorted(os.sched_getaffinity(0))
 IDS = (4, 7, 9)

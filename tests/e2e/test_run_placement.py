@@ -11,8 +11,6 @@ from e2e.running import Ended, run, vcmts, vcmtsd
 from python.layout_machines import server
 from vcmts.paths import program
 
-pytestmark = pytest.mark.run
-
 CPUS = sorted(os.sched_getaffinity(0))
 ONE, OTHER = CPUS[0], CPUS[-1]
 PORTS = ("--network", "net_null0,no-rx=1", "--rphy", "net_null1,no-rx=1")

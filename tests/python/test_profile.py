@@ -35,7 +35,7 @@ def text_of(name: str) -> str:
     return out.getvalue()
 
 
-@functools.lru_cache(maxsize=4)
+@functools.cache
 def load(name: str) -> Mapping:
     document: Mapping = yaml.load(
         text_of(name), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)

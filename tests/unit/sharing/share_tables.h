@@ -37,7 +37,36 @@ static inline void same_tables(const struct share_table *a, const struct share_t
 	}
 }
 
-/* Whether both modems' addresses, of those that live on, are found for the group. */
+#define CHANGED_MOST 4000 /* modems of one change */
+
+/* Which addresses of its modems a change leaves where they are: a bit an address of list[i]. */
+static uint8_t stays[CHANGED_MOST];
+
+static inline bool some_have(const struct live_changes *changes, const struct ip_address *address) {
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct modem *next = changes->list[i].modem;
+
+		for (size_t a = 0; next != NULL && a < next->address_count; a++)
+			if (memcmp(&next->addresses[a], address, sizeof(*address)) == 0)
+				return true;
+	}
+	return false;
+}
+
+static inline void stays_find(unsigned group, const struct live_changes *changes) {
+	assert_true(changes->count <= CHANGED_MOST);
+	if (rig->s->side == SHARE_RPHY)
+		return; /* sessions change there, and no modems */
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct modem *now = &rig->groups[group].modems[changes->list[i].slot];
+
+		stays[i] = 0;
+		for (size_t a = 0; a < now->address_count; a++)
+			stays[i] |= (uint8_t)(some_have(changes, &now->addresses[a]) << a);
+	}
+}
+
+/* Whether the addresses that stay are found for the group, at each moment of the change. */
 static inline void found_still(unsigned group, const struct live_changes *changes) {
 	const struct share_table *t = rig->s->table;
 	uint8_t vlan = t->vlan_of[rig->groups[group].network.vlan];
@@ -48,18 +77,10 @@ static inline void found_still(unsigned group, const struct live_changes *change
 		const struct modem *now = &rig->groups[group].modems[changes->list[i].slot];
 
 		for (size_t a = 0; a < now->address_count; a++) {
-			bool stays = false;
 			struct share_key key;
 			void *found = NULL;
 
-			for (size_t j = 0; j < changes->count; j++) {
-				const struct modem *next = changes->list[j].modem;
-
-				for (size_t b = 0; next != NULL && b < next->address_count; b++)
-					stays |= memcmp(&next->addresses[b], &now->addresses[a],
-							sizeof(next->addresses[b])) == 0;
-			}
-			if (!stays)
+			if ((stays[i] >> a & 1) == 0)
 				continue;
 			share_key_set(&key, SHARE_IPV4, vlan, now->addresses[a].bytes, 4);
 			assert_true(rte_hash_lookup_data(t->groups, &key, &found) >= 0);
@@ -73,6 +94,7 @@ static inline bool change_one(unsigned group, struct live_changes *changes) {
 	char why[LIVE_LINE] = "";
 	struct share_change *c;
 
+	stays_find(group, changes);
 	if (share_change_begin(rig->s, rig->list, rig->count, group, changes, &c, why) != 0) {
 		assert_null(c);
 		assert_true(why[0] != '\0' && strchr(why, '\n') == NULL);
