@@ -80,7 +80,7 @@ void life_bench_open(struct life_bench *b, unsigned count, unsigned most) {
 	b->config =
 		(struct server_config){.groups = b->file, .group_count = count, .max_groups = most};
 	if (!running)
-		fixture_eal(192);
+		fixture_eal(256);
 	running = true;
 	b->pool = fixture_pool("life", POOL, FIXTURE_ROOM);
 	life_ports_open(b);
