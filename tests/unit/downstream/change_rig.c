@@ -10,8 +10,8 @@
 #include "change_rig_frames.h"
 #include "fixture.h"
 #include "packets.h"
-#include "test.h"
 #include "sessions.h"
+#include "test.h"
 
 struct change_rig *rig;
 

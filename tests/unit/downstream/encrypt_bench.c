@@ -7,8 +7,8 @@
 #include "pipeline/packet.h"
 
 #include "fixture.h"
-#include "test.h"
 #include "sessions.h"
+#include "test.h"
 
 struct encrypt_bench encrypt_bench;
 

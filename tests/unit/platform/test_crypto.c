@@ -14,8 +14,8 @@
 
 #include "fixture.h"
 #include "random.h"
-#include "vectors.h"
 #include "sessions.h"
+#include "vectors.h"
 
 #define OPS 512
 #define SESSIONS 4

@@ -10,9 +10,9 @@
 
 #include "platform/platform.h"
 #include "platform/port.h"
+#include "sessions.h"
 #include "test.h"
 #include "uplink_rig_config.h"
-#include "sessions.h"
 #include "wire/l2tpv3.h"
 #include "wire/psp.h"
 
