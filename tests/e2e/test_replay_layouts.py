@@ -43,7 +43,7 @@ FREE: dict[str, list[Json]] = {
     ],
     "others own the ports": [
         {"upper_mac_core": 7, "lower_mac_core": 2, "upstream_core": 7} | TWO,
-        {"upper_mac_core": 1, "lower_mac_core": 1, "upstream_core": 2} | TWO,
+        {"upper_mac_core": 1, "lower_mac_core": 3, "upstream_core": 2} | TWO,
         {"upper_mac_core": 2, "lower_mac_core": 1, "upstream_core": 1} | TWO,
     ],
 }

@@ -172,6 +172,6 @@ def test_each_packet_has_its_fate(seed: int, tmp_path: Path) -> None:
     refused = [a["error"]["message"] for a in replayed.answers if "error" in a]
     assert len(made) > CHANGES // 3 and len(made) + len(refused) == CHANGES
     assert len({a["method"] for a in made}) > 10
-    assert len({replayed.epoch_of(record) for record in replayed.sent}) > CHANGES // 2
+    assert len({replayed.epoch_of(record) for record in replayed.sent}) > CHANGES // 3
     assert len(replayed.decoded.frames) > PACKETS // 4
     assert "internal" not in str(refused) and "memory" not in str(refused)

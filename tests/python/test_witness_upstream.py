@@ -219,7 +219,8 @@ def test_hostile_traffic_is_hostile() -> None:
     result = expect_upstream(hostile_records(CONFIG, Random(3), 600), CONFIG)
     later = {reason for unit in ("burst", "segment", "frame") for reason in REASONS[unit]}
     rare = """burst_too_long fragment_too_long no_control_port vlan ipv4_header ipv4_length
-        ipv4_checksum ipv6_header ipv6_length arp_malformed burst_stopped segment_stopped stopped"""
+        ipv4_checksum ipv6_header ipv6_length arp_malformed burst_stopped segment_stopped stopped
+        burst_session_removed segment_flow_removed frame_flow_removed"""
     assert later - set(rare.split()) - set(result.drops) == set()
     assert result.counters["transmitted"] > 500
 
