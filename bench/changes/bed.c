@@ -255,5 +255,6 @@ void bed_result(const struct bed *b, struct bed_result *r) {
 		for (unsigned i = 0; i < g->count; i++)
 			traffic_add(g->all[i], r);
 		r->cycles += b->loops[w].figures.cycles;
+		r->stage_cycles += b->loops[w].figures.stage_cycles;
 	}
 }

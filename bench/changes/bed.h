@@ -49,6 +49,6 @@ struct bed_result {
 	double gbps, upstream_gbps;
 	double p50, p99,
 		p99_9; /* of the downstream, us; the largest of the workers' first groups */
-	uint64_t cycles; /* of all workers */
+	uint64_t cycles, stage_cycles; /* of all workers */
 };
 void bed_result(const struct bed *b, struct bed_result *r);

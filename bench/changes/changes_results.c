@@ -37,6 +37,9 @@ json_t *result_json(const struct bed *b) {
 		json_pack("{s:f, s:f, s:f}", "p50", r.p50, "p99", r.p99, "p99_9", r.p99_9));
 	json_object_set_new(json, "cycles_per_packet",
 			    json_real(r.proven > 0 ? (double)r.cycles / (double)r.proven : 0));
+	json_object_set_new(
+		json, "stage_cycles_per_packet",
+		json_real(r.proven > 0 ? (double)r.stage_cycles / (double)r.proven : 0));
 	json_object_set_new(json, "rounds_us", loop_times_json(&f->rounds));
 	json_object_set_new(json, "steps_us", steps);
 	return json;

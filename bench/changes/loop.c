@@ -72,6 +72,19 @@ static void times_begin(struct loop_times *t) {
 	t->disturbed = t->above = 0;
 }
 
+/* Of all stages that moved packets, up to now. */
+static uint64_t stage_cycles(const struct worker *w) {
+	uint64_t cycles = 0;
+
+	for (unsigned e = 0; e < w->entry_count; e++) {
+		const struct pipeline *p = w->entries[e].pipeline;
+
+		for (unsigned i = 0; i < p->count; i++)
+			cycles += p->accounts[i].cycles;
+	}
+	return cycles;
+}
+
 static enum loop_phase begin(struct loop *l) {
 	struct groups *g = &l->traffic;
 
@@ -81,6 +94,7 @@ static enum loop_phase begin(struct loop *l) {
 	}
 	groups_begin(g, rte_rdtsc());
 	l->figures.cycles = 0;
+	l->figures.stage_cycles = -stage_cycles(l->worker);
 	times_begin(&l->figures.rounds);
 	for (unsigned k = 0; k < LOOP_KINDS; k++)
 		times_begin(&l->figures.steps[k]);
@@ -119,6 +133,7 @@ static void finish(struct loop *l) {
 	struct groups *g = &l->traffic;
 	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() / 1000 * PATIENCE_MS;
 
+	l->figures.stage_cycles += stage_cycles(l->worker);
 	groups_stop(g);
 	while (rte_rdtsc() < end && !(groups_all_sent(g) && groups_in_flight(g) == 0)) {
 		groups_send(g, rte_rdtsc());

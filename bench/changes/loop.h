@@ -37,6 +37,7 @@ struct loop_times {
 /* Of one run. */
 struct loop_figures {
 	uint64_t cycles; /* of rounds that moved packets */
+	uint64_t stage_cycles; /* of stages that moved packets */
 	struct loop_times steps[LOOP_KINDS]; /* by the kind that was set */
 	struct loop_times rounds; /* of the data plane alone */
 };
