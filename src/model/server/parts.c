@@ -40,7 +40,7 @@ static bool is_of_the_top(const char *c) {
 static size_t indent_of(const char *c, size_t column) {
 	size_t spaces = 0;
 
-	while (spaces <= column && c[spaces] == ' ') /* the text ends with a 0 */
+	while (spaces <= column && c[spaces] == ' ')
 		spaces++;
 	return spaces;
 }
@@ -83,16 +83,17 @@ static bool part_is_map(const struct server_part *part) {
 	size_t column = strcspn(line, "-") + 1;
 
 	column += strspn(line + column, " ");
-	for (const char *c = line + column; c < end; c = line + strspn(line, " ")) {
+	for (const char *c = line + column; line < end; line = behind_line(line, end)) {
 		bool first = line == part->text;
 
+		if (!first)
+			c = line + strspn(line, " ");
 		if (first || (size_t)(c - line) == column) {
 			if (!isalpha((unsigned char)*c) && (first || *c != '#'))
 				return false;
 			if (strncmp(c, "file", 4) == 0)
 				return false;
 		}
-		line = behind_line(line, end);
 	}
 	return true;
 }
@@ -164,7 +165,8 @@ bool server_parts_divide(struct server_parts *p, const struct server_source *sou
 	*p = (struct server_parts){.source = *source};
 	p->files = (struct server_files){.read = read_part, .digest = digest_part, .context = p};
 	p->source.files = &p->files;
-	list = find_list(source->text, end);
+	/* All that looks at a line stops at its end at the latest. */
+	list = source->size > 0 && end[-1] == '\n' ? find_list(source->text, end) : NULL;
 	if (list == NULL)
 		return false;
 	items = list + sizeof(LIST) - 1;

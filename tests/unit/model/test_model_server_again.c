@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A server's file that is loaded again: what is the same is not read, and nobody can tell by what comes of it. */
+#include "model/server/parts.h"
 #include "model/server/plain_lines.h"
 
 #include "test_live.h"
@@ -195,6 +196,27 @@ static void files_that_are_not_divided(void **state) {
 	}
 }
 
+/* A text whose last line has no end, and none behind it either. */
+static void a_text_that_ends_at_once(void **state) {
+	static const char *const ends[] = {"  -", "  - ", "  - a", "  - {file: a}\n  -", "\n", " "};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(ends); i++) {
+		struct server_source source = {.name = "text"};
+		struct server_parts parts;
+		char text[64], *bytes;
+
+		source.size = (size_t)snprintf(text, sizeof(text), "service_groups:\n%s", ends[i]);
+		bytes = malloc(source.size); /* what is read behind it is seen by the sanitizer */
+		assert_non_null(bytes);
+		memcpy(bytes, text, source.size);
+		source.text = bytes;
+		assert_false(server_parts_divide(&parts, &source, NULL));
+		server_parts_free(&parts);
+		free(bytes);
+	}
+}
+
 static bool is_plain(const char *text) {
 	return plain_lines(text, strlen(text));
 }
@@ -324,6 +346,7 @@ int main(void) {
 		cmocka_unit_test(parts_of_a_file),
 		cmocka_unit_test(files_that_are_not_divided),
 		cmocka_unit_test(lines_that_are_plain),
+		cmocka_unit_test(a_text_that_ends_at_once),
 		cmocka_unit_test(what_cannot_be_of_use_is_forgotten),
 		cmocka_unit_test(cores_and_devices_are_given_again),
 		cmocka_unit_test(mistakes_are_told_in_full),
