@@ -204,6 +204,7 @@ static int measure(struct bed *b, struct driver *d, const struct options *o) {
 	program_catch_signals();
 	host_measure(&host);
 	ret = load_find(b, d, o, &load);
+	server_account(&b->server, strcmp(o->what, "plain") == 0);
 	if (ret == 0 && strcmp(o->what, "reload") == 0)
 		ret = measure_reloads(b, d, o, &load, results);
 	else
