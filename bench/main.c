@@ -17,7 +17,6 @@
 #include "requests.h"
 #include "results.h"
 #include "server/process.h"
-#include "telemetry/report.h"
 
 /* How far the measurement is, in runs. */
 struct done {
@@ -124,12 +123,7 @@ static int measure(struct bench *b, const struct bench_options *o) {
 	json_object_set_new(root, "configuration", json_string(sg->name));
 	json_object_set_new(root, "memory", memory);
 	json_object_set_new(root, "start", footprint_start_json(&b->footprint));
-	if (report_write(root, o->json) != 0)
-		ret = -1;
-	json_decref(root);
-	if (ret == 0)
-		return 0;
-	return program_stopped() ? EXIT_STOPPED : EXIT_TROUBLE;
+	return program_end(root, o->json, ret);
 }
 
 /* Runs on request. Returns the exit status. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "platform/platform.h"
+#include "server/process.h"
+#include "telemetry/report.h"
 
 static bool tells_progress;
 static volatile sig_atomic_t stopped;
@@ -59,4 +61,13 @@ json_t *program_report(json_t *results, const struct host *host, bool complete) 
 			 complete, "host", "cpu", host->cpu, "tsc_hz", (json_int_t)host->tsc_hz,
 			 "core_hz", (json_int_t)host->core_hz, "huge_pages",
 			 platform_has_huge_pages());
+}
+
+int program_end(json_t *root, const char *path, int ret) {
+	if (report_write(root, path) != 0)
+		ret = -1;
+	json_decref(root);
+	if (ret == 0)
+		return 0;
+	return program_stopped() ? EXIT_STOPPED : EXIT_TROUBLE;
 }

@@ -43,3 +43,7 @@ const volatile sig_atomic_t *program_stop_flag(void);
 
 /* `results`, which it takes over, and what they were measured on (docs/results.md). */
 json_t *program_report(json_t *results, const struct host *host, bool complete);
+
+/* Writes what was measured to `path`, - for stdout, and frees it. `ret` is -1 where measuring ended early. Returns the
+ * exit status. */
+int program_end(json_t *root, const char *path, int ret);

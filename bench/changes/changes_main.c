@@ -15,7 +15,6 @@
 #include "program.h"
 #include "reloading.h"
 #include "server/process.h"
-#include "telemetry/report.h"
 
 #define MAX_RUNS 101
 #define MB 1000000
@@ -214,12 +213,7 @@ static int measure(struct bed *b, struct driver *d, const struct options *o) {
 	json_object_set_new(root, "configuration", json_string(b->config.name));
 	json_object_set_new(root, "groups", json_integer((json_int_t)b->config.group_count));
 	json_object_set_new(root, "rate_gbps", json_real((double)load.rate / 1e9));
-	if (report_write(root, o->json) != 0)
-		ret = -1;
-	json_decref(root);
-	if (ret == 0)
-		return 0;
-	return program_stopped() ? EXIT_STOPPED : EXIT_TROUBLE;
+	return program_end(root, o->json, ret);
 }
 
 static int start(const struct server_config *config, struct layout *l) {

@@ -13,7 +13,6 @@
 #include "program.h"
 #include "scheduler_results.h"
 #include "server/process.h"
-#include "telemetry/report.h"
 
 #define MAX_LOADS 8
 #define MBUF_BYTES 256 /* without data, with all that a pool has around it */
@@ -176,12 +175,7 @@ static int measure(const struct options *o) {
 			ret = measure_case(&bench_cases[i], o, &host, &done, results);
 	}
 	root = program_report(results, &host, ret == 0);
-	if (report_write(root, o->json) != 0)
-		ret = -1;
-	json_decref(root);
-	if (ret == 0)
-		return 0;
-	return program_stopped() ? EXIT_STOPPED : EXIT_TROUBLE;
+	return program_end(root, o->json, ret);
 }
 
 /* For the mbufs of the largest case that is measured, and for rte_sched's queues. */
