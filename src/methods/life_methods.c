@@ -58,18 +58,12 @@ const struct key held_result[] = {
 };
 /* clang-format on */
 
-static struct server *server_of(const struct rpc_call *call) {
-	const struct methods *m = call->service;
-
-	return m->server;
-}
-
 static unsigned number_of(const struct rpc_call *call, const struct served_group *g) {
-	return (unsigned)(g - server_of(call)->groups);
+	return (unsigned)(g - subject_server(call)->groups);
 }
 
 static json_t *life_done(const struct rpc_call *call) {
-	return json_pack("{s:I}", "generation", (json_int_t)server_of(call)->generation);
+	return json_pack("{s:I}", "generation", (json_int_t)subject_server(call)->generation);
 }
 
 json_t *group_add(struct rpc_call *call) {
@@ -107,7 +101,7 @@ json_t *group_remove(struct rpc_call *call) {
 
 	if (g == NULL)
 		return NULL;
-	if (!server_group_remove(server_of(call), number_of(call, g), limit, why))
+	if (!server_group_remove(subject_server(call), number_of(call, g), limit, why))
 		return rpc_refuse(call, RPC_REFUSED, "%s", why);
 	return life_done(call);
 }
@@ -124,8 +118,8 @@ json_t *group_drain(struct rpc_call *call) {
 		call->state = end = arena_alloc(call->arena, 1, sizeof(*end));
 		if (end == NULL)
 			return rpc_refuse(call, RPC_INTERNAL, "no memory left");
-		*end = server_now(server_of(call)) + p->limit_ns;
-		server_group_drain(server_of(call), number_of(call, g), 0);
+		*end = server_now(subject_server(call)) + p->limit_ns;
+		server_group_drain(subject_server(call), number_of(call, g), 0);
 	}
 	if (!g->drained) /* who said so last has the last word */
 		return rpc_refuse(
@@ -133,7 +127,7 @@ json_t *group_drain(struct rpc_call *call) {
 			"group: service group %u was resumed meanwhile, or is another one",
 			g->sg->id);
 	held = served_group_held(g);
-	if (held > 0 && server_now(server_of(call)) < *end)
+	if (held > 0 && server_now(subject_server(call)) < *end)
 		return rpc_wait(call);
 	return json_pack("{s:I}", "held", (json_int_t)held);
 }
@@ -144,13 +138,13 @@ json_t *group_resume(struct rpc_call *call) {
 
 	if (g == NULL)
 		return NULL;
-	server_group_resume(server_of(call), number_of(call, g));
+	server_group_resume(subject_server(call), number_of(call, g));
 	return life_done(call);
 }
 
 /* The worker of a core; `workers` where there is none, after a refusal. */
 static unsigned worker_on(struct rpc_call *call, const char *param, uint32_t core) {
-	const struct server *s = server_of(call);
+	const struct server *s = subject_server(call);
 	unsigned w = 0;
 
 	while (w < s->worker_count && s->layout.cores[w] != core)
@@ -163,7 +157,7 @@ static unsigned worker_on(struct rpc_call *call, const char *param, uint32_t cor
 
 json_t *worker_drain(struct rpc_call *call) {
 	const struct worker_params *p = call->params;
-	struct server *s = server_of(call);
+	struct server *s = subject_server(call);
 	unsigned from = worker_on(call, "core", p->core), to;
 
 	if (from == s->worker_count)
@@ -180,7 +174,7 @@ json_t *worker_drain(struct rpc_call *call) {
 
 json_t *worker_resume(struct rpc_call *call) {
 	const struct worker_params *p = call->params;
-	struct server *s = server_of(call);
+	struct server *s = subject_server(call);
 	unsigned worker = worker_on(call, "core", p->core);
 
 	if (worker == s->worker_count)

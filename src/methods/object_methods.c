@@ -53,12 +53,6 @@ struct object_wait {
 	char text[LIVE_LINE]; /* what was done */
 };
 
-static struct server *server_of(const struct rpc_call *call) {
-	const struct methods *m = call->service;
-
-	return m->server;
-}
-
 static json_t *done(const char *text, uint64_t generation) {
 	return json_pack("{s:s, s:I}", "done", text, "generation", (json_int_t)generation);
 }
@@ -73,7 +67,7 @@ static struct object_wait *wait_of(struct rpc_call *call) {
 static json_t *taken(struct rpc_call *call, const char *text, uint64_t generation, bool goes) {
 	struct object_wait *w;
 
-	if (!goes || server_changes_have_left(server_of(call), generation))
+	if (!goes || server_changes_have_left(subject_server(call), generation))
 		return done(text, generation);
 	w = wait_of(call);
 	if (w == NULL)
@@ -87,7 +81,7 @@ static json_t *taken(struct rpc_call *call, const char *text, uint64_t generatio
 /* Something that leaves may have what this needs: a place, a session. It is tried again once all that leaves now
  * has left, and then what is said holds. */
 static json_t *refused(struct rpc_call *call, const char *why) {
-	struct server *s = server_of(call);
+	struct server *s = subject_server(call);
 	bool first = call->state == NULL;
 	struct object_wait *w = s->leaving != NULL ? wait_of(call) : call->state;
 
@@ -108,7 +102,7 @@ static bool something_goes(const struct live_changes *changes) {
 
 static json_t *make(struct rpc_call *call, unsigned group, struct live_changes *changes,
 		    const char *text) {
-	struct server_change *c = server_change_open(server_of(call));
+	struct server_change *c = server_change_open(subject_server(call));
 	bool goes = something_goes(changes);
 	char why[LIVE_LINE];
 
@@ -121,7 +115,7 @@ static json_t *make(struct rpc_call *call, unsigned group, struct live_changes *
 }
 
 json_t *object_change(struct rpc_call *call, struct served_group *g, struct live_changes *changes) {
-	struct server *s = server_of(call);
+	struct server *s = subject_server(call);
 	unsigned group = (unsigned)(g - s->groups);
 	char text[LIVE_LINE];
 	json_t *result;
@@ -141,8 +135,8 @@ json_t *object_change(struct rpc_call *call, struct served_group *g, struct live
 
 /* Of a call that waits for what it has removed. */
 static json_t *left(struct rpc_call *call, const struct object_wait *w) {
-	server_changes_go_on(server_of(call));
-	if (!server_changes_have_left(server_of(call), w->generation))
+	server_changes_go_on(subject_server(call));
+	if (!server_changes_have_left(subject_server(call), w->generation))
 		return rpc_wait(call);
 	return done(w->text, w->generation);
 }

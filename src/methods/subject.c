@@ -9,11 +9,17 @@
 
 #define ID_TEXT 8 /* ", 65535" */
 
-struct served_group *subject_next_group(struct rpc_call *call, unsigned *place) {
+struct server *subject_server(const struct rpc_call *call) {
 	const struct methods *m = call->service;
 
-	while (*place < m->server->group_count) {
-		struct served_group *g = &m->server->groups[(*place)++];
+	return m->server;
+}
+
+struct served_group *subject_next_group(struct rpc_call *call, unsigned *place) {
+	struct server *s = subject_server(call);
+
+	while (*place < s->group_count) {
+		struct served_group *g = &s->groups[(*place)++];
 
 		if (g->there)
 			return g;

@@ -25,6 +25,9 @@ struct group_subject {
 	 .example = "1",                       \
 	 HELP("service group; may be left out where there is but one")}
 
+/* What the call is asked of. */
+struct server *subject_server(const struct rpc_call *call);
+
 /* The group that is meant. NULL after a refusal. */
 struct served_group *subject_group(struct rpc_call *call, const struct group_subject *s);
 
