@@ -58,6 +58,9 @@ enum psp_numbering {
 enum cipher {
 	CIPHER_NONE, /* CRC only, EN = 0 */
 	CIPHER_AES_128,
+	CIPHER_AES_256,
+	CIPHER_DES, /* single, 56 bits */
+	CIPHERS
 };
 
 enum rule_family {

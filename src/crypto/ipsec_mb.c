@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * intel-ipsec-mb, called directly: its jobs are filled from the records of flows and modems. It does a frame's CRC and
+ * cipher in one pass, several frames side by side ("lanes"); a burst leaves some in their lanes until others come, or until
+ * the queue is idle. Jobs end in the order in which they began.
+ */
+#include "crypto/ipsec_mb.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <intel-ipsec-mb.h>
+#include <rte_malloc.h>
+
+#include "crypto/key_slots.h"
+#include "crypto/self_test.h"
+#include "wire/crc32.h"
+
+#define AES_128_ROUNDS 176u /* bytes of the round keys */
+#define AES_256_ROUNDS 240u
+#define ETHERNET_HEADER_SIZE 14u
+#define TAGS 512 /* more than jobs in flight, a power of two */
+
+/* What the library is asked for with each combination of cipher and parts. */
+struct suite {
+	IMB_CIPHER_MODE cipher;
+	IMB_HASH_ALG hash;
+	uint64_t key_bytes, iv_bytes, tag_bytes;
+#if IMB_VERSION_NUM >= 0x10400
+	uint32_t suite_id[2];
+	uint32_t session_id;
+#endif
+};
+
+struct ipsec_mb {
+	struct crypto_provider provider;
+	struct key_slots keys[CIPHERS][2]; /* by direction */
+	IMB_MGR *manager; /* for round keys */
+	int socket;
+};
+
+struct ipsec_mb_queue {
+	struct crypto_queue queue;
+	enum crypto_direction direction;
+	IMB_MGR *manager;
+	uint32_t next_tag;
+	uint16_t done_count; /* jobs that ended with the last submission */
+	IMB_JOB *done[CRYPTO_BURST];
+	struct suite suites[CIPHERS][4]; /* by enum crypto_parts */
+	uint32_t tags[TAGS]; /* CRCs that the library found, upstream */
+};
+
+static struct ipsec_mb *of_provider(struct crypto_provider *p) {
+	return container_of(p, struct ipsec_mb, provider);
+}
+
+static struct ipsec_mb_queue *of_queue(struct crypto_queue *q) {
+	return container_of(q, struct ipsec_mb_queue, queue);
+}
+
+/* Round keys of both directions of AES stand one behind the other: the last block of BPI+ is made with those of
+ * encryption also where it is decrypted. */
+static size_t schedule_size(enum cipher cipher, enum crypto_direction direction) {
+	static const size_t one[CIPHERS] = {
+		[CIPHER_AES_128] = AES_128_ROUNDS,
+		[CIPHER_AES_256] = AES_256_ROUNDS,
+		[CIPHER_DES] = IMB_DES_KEY_SCHED_SIZE,
+	};
+
+	return direction == CRYPTO_UPLINK && cipher != CIPHER_DES ? 2 * one[cipher] : one[cipher];
+}
+
+/* The library aligns round keys to 16 bytes. */
+static const void *decryption_keys(const void *schedule, enum cipher cipher) {
+	return (const uint8_t *)schedule + schedule_size(cipher, CRYPTO_DOWNLINK);
+}
+
+static void schedule_fill(IMB_MGR *m, uint8_t *schedule, enum crypto_direction direction,
+			  enum cipher cipher, const uint8_t *key) {
+	/* Those that are not asked for. */
+	uint8_t unused[AES_256_ROUNDS] __attribute__((aligned(16)));
+	uint8_t *inverse = direction == CRYPTO_UPLINK
+				   ? schedule + schedule_size(cipher, CRYPTO_DOWNLINK)
+				   : unused;
+
+	if (cipher == CIPHER_AES_128)
+		IMB_AES_KEYEXP_128(m, key, schedule, inverse);
+	else if (cipher == CIPHER_AES_256)
+		IMB_AES_KEYEXP_256(m, key, schedule, inverse);
+	else
+		IMB_DES_KEYSCHED(m, (uint64_t *)schedule, key);
+}
+
+static void *key_make(struct crypto_provider *p, enum crypto_direction direction,
+		      enum cipher cipher, const uint8_t *key) {
+	struct ipsec_mb *i = of_provider(p);
+	void *schedule = key_slots_take(&i->keys[cipher][direction]);
+
+	if (schedule != NULL)
+		schedule_fill(i->manager, schedule, direction, cipher, key);
+	return schedule;
+}
+
+static void key_free(struct crypto_provider *p, enum crypto_direction direction,
+		     enum cipher cipher, void *schedule) {
+	key_slots_give(&of_provider(p)->keys[cipher][direction], schedule);
+}
+
+/*
+ * Whether the CRC is not the library's: it has none beside DES, makes none of less than an Ethernet header, and without a
+ * cipher it is not worth its lanes.
+ */
+static bool crc_apart(const struct crypto_frame *f) {
+	return (f->parts & CRYPTO_CRC) &&
+	       (f->key->cipher == CIPHER_DES || f->key->cipher == CIPHER_NONE ||
+		f->m->data_len - f->pdu < ETHERNET_HEADER_SIZE + ETHERNET_CRC_SIZE);
+}
+
+/* The fastest code that this CPU runs. NULL where there is no memory, or nothing that it runs. */
+static IMB_MGR *manager_make(void) {
+	IMB_MGR *m = alloc_mb_mgr(0);
+
+	if (m == NULL)
+		return NULL;
+	init_mb_mgr_auto(m, NULL);
+	if (imb_get_errno(m) == 0)
+		return m;
+	free_mb_mgr(m);
+	return NULL;
+}
+
+static struct suite suite_of(enum cipher cipher, unsigned parts) {
+	static const struct suite ciphers[CIPHERS] = {
+		[CIPHER_NONE] = {.cipher = IMB_CIPHER_NULL},
+		[CIPHER_AES_128] = {.cipher = IMB_CIPHER_DOCSIS_SEC_BPI, .iv_bytes = 16},
+		[CIPHER_AES_256] = {.cipher = IMB_CIPHER_DOCSIS_SEC_BPI, .iv_bytes = 16},
+		[CIPHER_DES] = {.cipher = IMB_CIPHER_DOCSIS_DES, .iv_bytes = 8},
+	};
+	struct suite s = ciphers[parts & CRYPTO_CIPHER ? cipher : CIPHER_NONE];
+
+	s.key_bytes = s.cipher == IMB_CIPHER_NULL ? 0 : crypto_key_size(cipher);
+	s.hash = IMB_AUTH_NULL;
+	if (s.cipher == IMB_CIPHER_DOCSIS_SEC_BPI && (parts & CRYPTO_CRC)) {
+		s.hash = IMB_AUTH_DOCSIS_CRC32;
+		s.tag_bytes = ETHERNET_CRC_SIZE;
+	}
+	return s;
+}
+
+static void job_suite(IMB_JOB *job, const struct suite *s, enum crypto_direction direction) {
+	bool down = direction == CRYPTO_DOWNLINK;
+
+	job->cipher_mode = s->cipher;
+	job->cipher_direction = down ? IMB_DIR_ENCRYPT : IMB_DIR_DECRYPT;
+	job->chain_order = down ? IMB_ORDER_HASH_CIPHER : IMB_ORDER_CIPHER_HASH;
+	job->hash_alg = s->hash;
+	job->key_len_in_bytes = s->key_bytes;
+	job->iv_len_in_bytes = s->iv_bytes;
+	job->auth_tag_output_len_in_bytes = s->tag_bytes;
+#if IMB_VERSION_NUM >= 0x10400
+	job->suite_id[0] = s->suite_id[0];
+	job->suite_id[1] = s->suite_id[1];
+	job->session_id = s->session_id;
+#endif
+}
+
+/* What stands beside a job whose CRC is not the library's: where the PDU begins, and one more. */
+static void *crc_mark(bool apart, uint32_t pdu) {
+	return (void *)(uintptr_t)(apart ? pdu + 1 : 0);
+}
+
+/* The CRC is put into the frame downstream. Beside it, it comes in the clear at the end of a job: upstream it is compared there, and it must
+ * not stand over what was encrypted. */
+static void job_crc(struct ipsec_mb_queue *q, IMB_JOB *job, const struct crypto_frame *f,
+		    uint32_t size) {
+	job->hash_start_src_offset_in_bytes = f->pdu;
+	job->msg_len_to_hash_in_bytes = size - f->pdu - ETHERNET_CRC_SIZE;
+	job->auth_tag_output = (uint8_t *)&q->tags[q->next_tag++ % TAGS];
+}
+
+static void job_fill(struct ipsec_mb_queue *q, IMB_JOB *job, const struct crypto_frame *f) {
+	const struct crypto_key *key = f->key;
+	bool apart = crc_apart(f);
+	const struct suite *s = &q->suites[key->cipher][apart ? f->parts & ~CRYPTO_CRC : f->parts];
+	uint8_t *data = rte_pktmbuf_mtod(f->m, uint8_t *);
+	uint32_t size = f->m->data_len;
+
+	job_suite(job, s, q->direction);
+	job->enc_keys = key->schedule;
+	job->dec_keys = q->direction == CRYPTO_DOWNLINK || key->cipher == CIPHER_DES
+				? key->schedule
+				: decryption_keys(key->schedule, key->cipher);
+	job->iv = key->iv;
+	job->src = data;
+	job->dst = data + f->clear;
+	job->cipher_start_src_offset_in_bytes = f->clear;
+	job->msg_len_to_cipher_in_bytes = size > f->clear ? size - f->clear : 0;
+	job->user_data = f->m;
+	job->user_data2 = crc_mark(apart, f->pdu);
+	if (s->tag_bytes > 0)
+		job_crc(q, job, f, size);
+	if (unlikely(apart) && q->direction == CRYPTO_DOWNLINK)
+		ethernet_crc_write(data + f->pdu, size - f->pdu - ETHERNET_CRC_SIZE);
+}
+
+static uint16_t submit(struct crypto_queue *queue, const struct crypto_frame *frames, uint16_t n) {
+	struct ipsec_mb_queue *q = of_queue(queue);
+	IMB_JOB *jobs[CRYPTO_BURST];
+
+	if (q->done_count > 0)
+		return 0;
+	n = (uint16_t)IMB_GET_NEXT_BURST(q->manager, n, jobs);
+	for (uint16_t i = 0; i < n; i++)
+		job_fill(q, jobs[i], &frames[i]);
+	q->done_count = (uint16_t)IMB_SUBMIT_BURST_NOCHECK(q->manager, n, jobs);
+	memcpy(q->done, jobs, q->done_count * sizeof(jobs[0]));
+	queue->held += n;
+	queue->fed = true;
+	return n;
+}
+
+/* Whether an upstream frame has the CRC that was found. */
+static bool crc_good(const IMB_JOB *job) {
+	const struct rte_mbuf *m = job->user_data;
+	uintptr_t mark = (uintptr_t)job->user_data2;
+	const uint8_t *data = rte_pktmbuf_mtod(m, const uint8_t *);
+
+	if (mark != 0)
+		return ethernet_crc_good(data + mark - 1, m->data_len - (mark - 1));
+	return job->hash_alg == IMB_AUTH_NULL ||
+	       memcmp(job->auth_tag_output, data + m->data_len - ETHERNET_CRC_SIZE,
+		      ETHERNET_CRC_SIZE) == 0;
+}
+
+static uint16_t collect(struct crypto_queue *queue, struct rte_mbuf **good,
+			struct crypto_failed *failed, uint16_t *failures) {
+	struct ipsec_mb_queue *q = of_queue(queue);
+	uint16_t n = 0;
+
+	if (!queue->fed)
+		q->done_count = (uint16_t)IMB_FLUSH_BURST(q->manager, CRYPTO_BURST, q->done);
+	for (uint16_t i = 0; i < q->done_count; i++) {
+		const IMB_JOB *job = q->done[i];
+		struct crypto_failed *f = &failed[*failures];
+
+		if (likely(job->status == IMB_STATUS_COMPLETED &&
+			   (q->direction == CRYPTO_DOWNLINK || crc_good(job)))) {
+			good[n++] = job->user_data;
+			continue;
+		}
+		f->m = job->user_data;
+		f->why = job->status == IMB_STATUS_COMPLETED ? CRYPTO_FAILED_CRC : CRYPTO_FAILED;
+		(*failures)++;
+	}
+	queue->held -= q->done_count;
+	queue->fed = false;
+	q->done_count = 0;
+	return n;
+}
+
+static void suites_init(struct ipsec_mb_queue *q) {
+	for (unsigned cipher = 0; cipher < CIPHERS; cipher++) {
+		for (unsigned parts = 0; parts < RTE_DIM(q->suites[0]); parts++) {
+			struct suite *s = &q->suites[cipher][parts];
+
+			*s = suite_of(cipher, parts);
+#if IMB_VERSION_NUM >= 0x10400
+			IMB_JOB *job = IMB_GET_NEXT_JOB(q->manager);
+
+			job_suite(job, s, q->direction);
+			s->session_id = imb_set_session(q->manager, job);
+			memcpy(s->suite_id, job->suite_id, sizeof(s->suite_id));
+#endif
+		}
+	}
+}
+
+static struct crypto_queue *queue_open(struct crypto_provider *p, enum crypto_direction direction) {
+	struct ipsec_mb_queue *q =
+		rte_zmalloc_socket("crypto queue", sizeof(*q), RTE_CACHE_LINE_SIZE,
+				   of_provider(p)->socket);
+
+	if (q != NULL)
+		q->manager = manager_make();
+	if (q == NULL || q->manager == NULL) {
+		fprintf(stderr, "crypto ipsec-mb: no memory for a queue\n");
+		rte_free(q);
+		return NULL;
+	}
+	q->queue.provider = p;
+	q->direction = direction;
+	suites_init(q);
+	return &q->queue;
+}
+
+static void queue_close(struct crypto_queue *queue) {
+	struct ipsec_mb_queue *q = of_queue(queue);
+
+	free_mb_mgr(q->manager);
+	rte_free(q);
+}
+
+static void close_all(struct crypto_provider *p) {
+	struct ipsec_mb *i = of_provider(p);
+
+	for (unsigned cipher = 0; cipher < CIPHERS; cipher++) {
+		key_slots_end(&i->keys[cipher][CRYPTO_DOWNLINK]);
+		key_slots_end(&i->keys[cipher][CRYPTO_UPLINK]);
+	}
+	free_mb_mgr(i->manager);
+	rte_free(i);
+}
+
+struct crypto_provider *ipsec_mb_open(int socket) {
+	static const struct crypto_functions functions = {
+		.key_make = key_make,
+		.key_free = key_free,
+		.queue_open = queue_open,
+		.queue_close = queue_close,
+		.submit = submit,
+		.collect = collect,
+		.close = close_all,
+	};
+	struct ipsec_mb *i = rte_zmalloc_socket("ipsec-mb", sizeof(*i), 0, socket);
+
+	if (i != NULL)
+		i->manager = manager_make();
+	if (i == NULL || i->manager == NULL) {
+		fprintf(stderr, "crypto ipsec-mb: no memory for it\n");
+		rte_free(i);
+		return NULL;
+	}
+	i->socket = socket;
+	i->provider = (struct crypto_provider){&functions, "ipsec-mb", (1u << CIPHERS) - 1};
+	for (unsigned cipher = 0; cipher < CIPHERS; cipher++) {
+		for (unsigned way = CRYPTO_DOWNLINK; way <= CRYPTO_UPLINK; way++)
+			key_slots_init(&i->keys[cipher][way], schedule_size(cipher, way), socket);
+	}
+	if (!crypto_self_test(&i->provider, imb_get_version_str())) {
+		close_all(&i->provider);
+		return NULL;
+	}
+	return &i->provider;
+}
