@@ -18,6 +18,7 @@
 
 #define CRYPTO_BURST 64 /* frames that a queue takes at a time */
 #define CRYPTO_IV_SIZE 16
+#define CRYPTO_PDU_MIN 18 /* an Ethernet header and its CRC: of less the libraries make no CRC */
 
 enum crypto_direction {
 	CRYPTO_DOWNLINK, /* CRC generated, then encrypted: the CMTS sends, a modem receives */
