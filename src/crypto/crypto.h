@@ -56,7 +56,7 @@ struct crypto_failed {
 };
 
 struct crypto_queue {
-	const struct crypto_provider *provider;
+	struct crypto_provider *provider;
 	uint32_t held; /* submitted, not collected */
 	bool fed; /* something was submitted since the last collection */
 };

@@ -4,6 +4,7 @@
  * CRC is made here. What comes back out of order is put in order again: a queue is a ring of frames, of which those at its
  * head are collected.
  */
+#define ALLOW_EXPERIMENTAL_API /* pools of sessions, in DPDK 22.11 */
 #include "crypto/cryptodev.h"
 
 #include <stdio.h>
@@ -14,7 +15,9 @@
 #include <rte_errno.h>
 #include <rte_malloc.h>
 #include <rte_security.h>
+#include <rte_version.h>
 
+#include "crypto/self_test.h"
 #include "wire/crc32.h"
 
 #define IV_OFFSET (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
@@ -242,4 +245,206 @@ static uint16_t collect(struct crypto_queue *queue, struct rte_mbuf **good,
 	queue->held -= out;
 	queue->fed = false;
 	return n;
+}
+
+static struct crypto_queue *queue_open(struct crypto_provider *p, enum crypto_direction direction) {
+	struct cryptodev *c = of_provider(p);
+	uint32_t places = rte_align32pow2(c->in_flight);
+	struct cryptodev_queue *q;
+	unsigned pair = 0;
+
+	while (pair < c->queues && (c->open_pairs[pair / 64] >> pair % 64 & 1))
+		pair++;
+	q = pair == c->queues ? NULL
+			      : rte_zmalloc_socket("crypto queue",
+						   sizeof(*q) + places * sizeof(q->places[0]),
+						   RTE_CACHE_LINE_SIZE, c->socket);
+	if (q == NULL) {
+		fprintf(stderr, "crypto %s: no queue left of %u, or no memory for it\n", c->name,
+			c->queues);
+		return NULL;
+	}
+	c->open_pairs[pair / 64] |= 1ull << pair % 64;
+	*q = (struct cryptodev_queue){
+		.queue = {.provider = p},
+		.direction = direction,
+		.pair = (uint16_t)pair,
+		.mask = places - 1,
+	};
+	return &q->queue;
+}
+
+static void queue_close(struct crypto_queue *queue) {
+	struct cryptodev_queue *q = of_queue(queue);
+	struct cryptodev *c = of_provider(queue->provider);
+
+	c->open_pairs[q->pair / 64] &= ~(1ull << q->pair % 64);
+	rte_free(q);
+}
+
+static bool security_can(const struct cryptodev *c, enum cipher cipher) {
+	struct rte_security_capability_idx want = {
+		.action = RTE_SECURITY_ACTION_TYPE_LOOKASIDE_PROTOCOL,
+		.protocol = RTE_SECURITY_PROTOCOL_DOCSIS,
+	};
+	unsigned ways = 0;
+
+	if (c->security == NULL || cipher == CIPHER_NONE || cipher == CIPHER_DES)
+		return false;
+	for (unsigned way = 0; way < 2; way++) {
+		const struct rte_security_capability *found;
+
+		want.docsis.direction =
+			way == 0 ? RTE_SECURITY_DOCSIS_DOWNLINK : RTE_SECURITY_DOCSIS_UPLINK;
+		found = rte_security_capability_get(c->security, &want);
+		for (const struct rte_cryptodev_capabilities *can =
+			     found == NULL ? NULL : found->crypto_capabilities;
+		     can != NULL && can->op != RTE_CRYPTO_OP_TYPE_UNDEFINED; can++) {
+			const struct rte_cryptodev_symmetric_capability *sym = &can->sym;
+
+			if (sym->xform_type == RTE_CRYPTO_SYM_XFORM_CIPHER &&
+			    sym->cipher.algo == RTE_CRYPTO_CIPHER_AES_DOCSISBPI &&
+			    rte_cryptodev_sym_capability_check_cipher(
+				    sym, (uint16_t)crypto_key_size(cipher), CRYPTO_IV_SIZE) == 0)
+				ways |= 1u << way;
+		}
+	}
+	return ways == 3;
+}
+
+static bool cipher_can(const struct cryptodev *c, enum cipher cipher) {
+	struct rte_cryptodev_sym_capability_idx want = {
+		.type = RTE_CRYPTO_SYM_XFORM_CIPHER,
+		.algo.cipher = cipher == CIPHER_DES ? RTE_CRYPTO_CIPHER_DES_DOCSISBPI
+						    : RTE_CRYPTO_CIPHER_AES_DOCSISBPI,
+	};
+	const struct rte_cryptodev_symmetric_capability *found =
+		rte_cryptodev_sym_capability_get(c->id, &want);
+
+	return found != NULL &&
+	       rte_cryptodev_sym_capability_check_cipher(found, (uint16_t)crypto_key_size(cipher),
+							 cipher == CIPHER_DES ? 8 : 16) == 0;
+}
+
+static bool capabilities_find(struct cryptodev *c) {
+	c->provider.ciphers = 1u << CIPHER_NONE;
+	for (unsigned cipher = CIPHER_NONE + 1; cipher < CIPHERS; cipher++) {
+		if (security_can(c, cipher))
+			c->crc_ciphers |= 1u << cipher;
+		if (in_security(c, cipher) || cipher_can(c, cipher))
+			c->provider.ciphers |= 1u << cipher;
+	}
+	if (c->provider.ciphers != 1u << CIPHER_NONE)
+		return true;
+	fprintf(stderr,
+		"crypto device %s: has neither DOCSIS security nor a cipher of DOCSIS; allowed are "
+		"devices such as crypto_aesni_mb or crypto_qat\n",
+		c->name);
+	return false;
+}
+
+/* Finds the device, or makes it where its name is that of a driver of virtual ones. */
+static bool device_find(struct cryptodev *c, const char *device, unsigned queues) {
+	char arguments[64];
+	int id = rte_cryptodev_get_dev_id(device);
+
+	snprintf(c->name, sizeof(c->name), "%s", device);
+	snprintf(arguments, sizeof(arguments), "max_nb_queue_pairs=%u", queues);
+	if (id < 0 && rte_eal_hotplug_add("vdev", device, arguments) == 0) {
+		c->made = true;
+		id = rte_cryptodev_get_dev_id(device);
+	}
+	if (id < 0) {
+		fprintf(stderr,
+			"crypto device %s: there is none; give a PCI address that EAL has, or a "
+			"driver's name and a number, such as crypto_aesni_mb0\n",
+			device);
+		return false;
+	}
+	c->id = (uint8_t)id;
+	c->security = rte_cryptodev_get_sec_ctx(c->id);
+	return true;
+}
+
+static bool pools_make(struct cryptodev *c, unsigned queues, unsigned keys, unsigned in_flight) {
+	unsigned size = rte_cryptodev_sym_get_private_session_size(c->id), ops = queues * in_flight;
+	char text[RTE_MEMPOOL_NAMESIZE];
+
+	if (c->security != NULL)
+		size = RTE_MAX(size, rte_security_session_get_size(c->security));
+	snprintf(text, sizeof(text), "%.20s_ops", c->name);
+	c->ops = rte_crypto_op_pool_create(text, RTE_CRYPTO_OP_TYPE_SYMMETRIC, ops, 256,
+					   PRIVATE_SIZE, c->socket);
+	snprintf(text, sizeof(text), "%.20s_keys", c->name);
+	/* Sessions of both kinds begin with a head, less than two cache lines. */
+	c->sessions = rte_cryptodev_sym_session_pool_create(text, keys, size, 0, 0, c->socket);
+	if (c->ops != NULL && c->sessions != NULL)
+		return true;
+	fprintf(stderr, "crypto device %s: no memory for %u operations and %u keys: %s\n", c->name,
+		ops, keys, rte_strerror(rte_errno));
+	return false;
+}
+
+static bool device_start(struct cryptodev *c, unsigned queues, unsigned in_flight) {
+	struct rte_cryptodev_config config = {
+		.socket_id = c->socket,
+		.nb_queue_pairs = (uint16_t)queues,
+		.ff_disable = RTE_CRYPTODEV_FF_ASYMMETRIC_CRYPTO,
+	};
+	struct rte_cryptodev_qp_conf queue = {.nb_descriptors = rte_align32pow2(in_flight)};
+	int ret = rte_cryptodev_configure(c->id, &config);
+
+	for (unsigned q = 0; ret == 0 && q < queues; q++)
+		ret = rte_cryptodev_queue_pair_setup(c->id, (uint16_t)q, &queue, c->socket);
+	if (ret == 0)
+		ret = rte_cryptodev_start(c->id);
+	if (ret != 0)
+		fprintf(stderr, "crypto device %s: cannot be started: %s\n", c->name,
+			rte_strerror(-ret));
+	return ret == 0;
+}
+
+static void close_all(struct crypto_provider *p) {
+	struct cryptodev *c = of_provider(p);
+
+	rte_cryptodev_stop(c->id);
+	rte_cryptodev_close(c->id);
+	if (c->made)
+		rte_eal_hotplug_remove("vdev", c->name);
+	rte_mempool_free(c->ops);
+	rte_mempool_free(c->sessions);
+	rte_free(c);
+}
+
+struct crypto_provider *cryptodev_open(const char *device, unsigned queues, unsigned keys,
+				       unsigned in_flight, int socket) {
+	static const struct crypto_functions functions = {
+		.key_make = key_make,
+		.key_free = key_free,
+		.queue_open = queue_open,
+		.queue_close = queue_close,
+		.submit = submit,
+		.collect = collect,
+		.close = close_all,
+	};
+	struct cryptodev *c = rte_zmalloc_socket("cryptodev", sizeof(*c), 0, socket);
+
+	if (c == NULL) {
+		fprintf(stderr, "crypto device %s: no memory for it\n", device);
+		return NULL;
+	}
+	c->provider.functions = &functions;
+	c->provider.name = c->name;
+	c->socket = socket;
+	c->queues = queues;
+	c->in_flight = in_flight;
+	if (!device_find(c, device, queues)) {
+		rte_free(c);
+		return NULL;
+	}
+	if (capabilities_find(c) && pools_make(c, queues, keys, in_flight) &&
+	    device_start(c, queues, in_flight) && crypto_self_test(&c->provider, rte_version()))
+		return &c->provider;
+	close_all(&c->provider);
+	return NULL;
 }

@@ -18,7 +18,6 @@
 
 #define AES_128_ROUNDS 176u /* bytes of the round keys */
 #define AES_256_ROUNDS 240u
-#define ETHERNET_HEADER_SIZE 14u
 #define TAGS 512 /* more than jobs in flight, a power of two */
 
 /* What the library is asked for with each combination of cipher and parts. */
@@ -113,7 +112,7 @@ static void key_free(struct crypto_provider *p, enum crypto_direction direction,
 static bool crc_apart(const struct crypto_frame *f) {
 	return (f->parts & CRYPTO_CRC) &&
 	       (f->key->cipher == CIPHER_DES || f->key->cipher == CIPHER_NONE ||
-		f->m->data_len - f->pdu < ETHERNET_HEADER_SIZE + ETHERNET_CRC_SIZE);
+		f->m->data_len - f->pdu < CRYPTO_PDU_MIN);
 }
 
 /* The fastest code that this CPU runs. NULL where there is no memory, or nothing that it runs. */

@@ -8,6 +8,8 @@
 #include <rte_ethdev.h>
 
 #include "crypto/ipsec_mb.h"
+#include "crypto/cryptodev.h"
+#include <stdlib.h>
 #include "wire/crc32.h"
 #include "wire/docsis_mac.h"
 
@@ -22,7 +24,7 @@ static struct crypto_provider *provider;
 
 static int open_all(void **state) {
 	fixture_start(state);
-	provider = ipsec_mb_open(SOCKET_ID_ANY);
+	provider = getenv("DEV") ? cryptodev_open(getenv("DEV"), 4, 1000, 256, SOCKET_ID_ANY) : ipsec_mb_open(SOCKET_ID_ANY);
 	assert_non_null(provider);
 	return 0;
 }
