@@ -202,20 +202,34 @@ static void job_fill(struct ipsec_mb_queue *q, IMB_JOB *job, const struct crypto
 		ethernet_crc_write(data + f->pdu, size - f->pdu - ETHERNET_CRC_SIZE);
 }
 
-static uint16_t submit(struct crypto_queue *queue, const struct crypto_frame *frames, uint16_t n) {
-	struct ipsec_mb_queue *q = of_queue(queue);
+/* The library gives fewer jobs than are asked for where its ring of them ends. Returns how many it took. */
+static uint16_t burst_submit(struct ipsec_mb_queue *q, const struct crypto_frame *frames,
+			     uint16_t n) {
 	IMB_JOB *jobs[CRYPTO_BURST];
+	uint32_t ended;
 
-	if (q->done_count > 0)
-		return 0;
 	n = (uint16_t)IMB_GET_NEXT_BURST(q->manager, n, jobs);
 	for (uint16_t i = 0; i < n; i++)
 		job_fill(q, jobs[i], &frames[i]);
-	q->done_count = (uint16_t)IMB_SUBMIT_BURST_NOCHECK(q->manager, n, jobs);
-	memcpy(q->done, jobs, q->done_count * sizeof(jobs[0]));
-	queue->held += n;
-	queue->fed = true;
+	ended = n == 0 ? 0 : IMB_SUBMIT_BURST_NOCHECK(q->manager, n, jobs);
+	memcpy(&q->done[q->done_count], jobs, ended * sizeof(jobs[0]));
+	q->done_count = (uint16_t)(q->done_count + ended);
 	return n;
+}
+
+static uint16_t submit(struct crypto_queue *queue, const struct crypto_frame *frames, uint16_t n) {
+	struct ipsec_mb_queue *q = of_queue(queue);
+	uint16_t taken = 0, more;
+
+	if (q->done_count > 0)
+		return 0;
+	do {
+		more = burst_submit(q, frames + taken, (uint16_t)(n - taken));
+		taken = (uint16_t)(taken + more);
+	} while (more > 0 && taken < n);
+	queue->held += taken;
+	queue->fed = true;
+	return taken;
 }
 
 /* Whether an upstream frame has the CRC that was found. */
