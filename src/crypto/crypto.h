@@ -81,20 +81,12 @@ struct crypto_functions {
 	void (*close)(struct crypto_provider *p);
 };
 
-/* Bytes of a key. */
-static inline unsigned crypto_key_size(enum cipher cipher) {
-	static const uint8_t sizes[CIPHERS] = {
-		[CIPHER_AES_128] = 16, [CIPHER_AES_256] = 32, [CIPHER_DES] = 8};
-
-	return sizes[cipher];
-}
-
 static inline bool crypto_can(const struct crypto_provider *p, enum cipher cipher) {
 	return (p->ciphers >> cipher & 1) != 0;
 }
 
 /*
- * What frames of this key and direction need; `key` has crypto_key_size() bytes, and is copied. NULL when memory or the
+ * What frames of this key and direction need; `key` has cipher_key_size() bytes, and is copied. NULL when memory or the
  * device has no more. To be given to crypto_key_free() when no frame of it is in a queue.
  */
 static inline void *crypto_key_make(struct crypto_provider *p, enum crypto_direction direction,

@@ -75,7 +75,7 @@ static struct rte_crypto_sym_xform cipher_xform(enum crypto_direction direction,
 							   : RTE_CRYPTO_CIPHER_OP_DECRYPT,
 			.algo = cipher == CIPHER_DES ? RTE_CRYPTO_CIPHER_DES_DOCSISBPI
 						     : RTE_CRYPTO_CIPHER_AES_DOCSISBPI,
-			.key = {.data = key, .length = (uint16_t)crypto_key_size(cipher)},
+			.key = {.data = key, .length = (uint16_t)cipher_key_size(cipher)},
 			.iv = {.offset = IV_OFFSET, .length = cipher == CIPHER_DES ? 8 : 16},
 		},
 	};
@@ -305,7 +305,7 @@ static bool security_can(const struct cryptodev *c, enum cipher cipher) {
 			if (sym->xform_type == RTE_CRYPTO_SYM_XFORM_CIPHER &&
 			    sym->cipher.algo == RTE_CRYPTO_CIPHER_AES_DOCSISBPI &&
 			    rte_cryptodev_sym_capability_check_cipher(
-				    sym, (uint16_t)crypto_key_size(cipher), CRYPTO_IV_SIZE) == 0)
+				    sym, (uint16_t)cipher_key_size(cipher), CRYPTO_IV_SIZE) == 0)
 				ways |= 1u << way;
 		}
 	}
@@ -322,7 +322,7 @@ static bool cipher_can(const struct cryptodev *c, enum cipher cipher) {
 		rte_cryptodev_sym_capability_get(c->id, &want);
 
 	return found != NULL &&
-	       rte_cryptodev_sym_capability_check_cipher(found, (uint16_t)crypto_key_size(cipher),
+	       rte_cryptodev_sym_capability_check_cipher(found, (uint16_t)cipher_key_size(cipher),
 							 cipher == CIPHER_DES ? 8 : 16) == 0;
 }
 

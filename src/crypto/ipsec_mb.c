@@ -137,7 +137,7 @@ static struct suite suite_of(enum cipher cipher, unsigned parts) {
 	};
 	struct suite s = ciphers[parts & CRYPTO_CIPHER ? cipher : CIPHER_NONE];
 
-	s.key_bytes = s.cipher == IMB_CIPHER_NULL ? 0 : crypto_key_size(cipher);
+	s.key_bytes = s.cipher == IMB_CIPHER_NULL ? 0 : cipher_key_size(cipher);
 	s.hash = IMB_AUTH_NULL;
 	if (s.cipher == IMB_CIPHER_DOCSIS_SEC_BPI && (parts & CRYPTO_CRC)) {
 		s.hash = IMB_AUTH_DOCSIS_CRC32;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "methods/key_methods.h"
 
-#include "model/live/key_roll.h"
-
 /* One row a key, to be read as a table. */
 /* clang-format off */
 #define SAID_KEY                                                                            \
@@ -12,9 +10,12 @@
 const struct key key_install_params[] = {
 	GROUP_KEY(struct key_params, group),
 	SAID_KEY,
-	{.name = "key", .required = true, .kind = KIND_HEX, AT(struct key_params, key),
-	 .example = "000102030405060708090a0b0c0d0e0f", HELP("the next traffic encryption key")},
-	{.name = "iv", .required = true, .kind = KIND_HEX, AT(struct key_params, iv),
+	{.name = "key", .required = true, .kind = KIND_HEX, AT(struct key_params, next.key),
+	 COUNT(struct key_params, next.key_size), .choices = cipher_key_lengths,
+	 .example = "000102030405060708090a0b0c0d0e0f",
+	 HELP("the next traffic encryption key, as long as the association's cipher asks")},
+	{.name = "iv", .required = true, .kind = KIND_HEX, AT(struct key_params, next.iv),
+	 COUNT(struct key_params, next.iv_size), .choices = cipher_iv_lengths,
 	 .example = "101112131415161718191a1b1c1d1e1f", HELP("its initialisation vector")},
 	{0},
 };
@@ -32,7 +33,7 @@ typedef bool key_step(const struct live_group *l, const struct key_params *p,
 
 static bool install(const struct live_group *l, const struct key_params *p,
 		    struct live_changes *changes, char why[LIVE_LINE]) {
-	return live_key_install(l, p->said, p->key, p->iv, changes, why);
+	return live_key_install(l, p->said, &p->next, changes, why);
 }
 
 static bool use(const struct live_group *l, const struct key_params *p,

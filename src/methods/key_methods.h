@@ -3,11 +3,12 @@
 #pragma once
 
 #include "methods/object_methods.h"
+#include "model/live/key_roll.h"
 
 struct key_params {
 	struct group_subject group;
 	uint16_t said;
-	uint8_t key[16], iv[16]; /* of key.install */
+	struct live_next_key next; /* of key.install */
 };
 
 extern const struct key key_install_params[], key_params[];

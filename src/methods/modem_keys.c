@@ -52,9 +52,6 @@ const struct key modem_get_params[] = {
 };
 
 static const struct choice told_states[] = {{"provisioned", false}, {"active", true}, {NULL, 0}};
-static const struct choice told_ciphers[] = {
-	{"none", CIPHER_NONE}, {"aes-128", CIPHER_AES_128}, {NULL, 0},
-};
 
 static const struct key told_flow_keys[] = {
 	{.name = "id", .required = true, INTEGER(1, UINT32_MAX), .example = "1",
@@ -116,7 +113,7 @@ const struct key modem_get_result[] = {
 		    "bits per second of all its downstream flows together; 0: no limit"),
 	{.name = "said", .required = true, INTEGER(1, SG_MAX_SAID), .example = "1",
 	 HELP("security association ID")},
-	{.name = "cipher", .required = true, ENUM(told_ciphers), .example = "aes-128",
+	{.name = "cipher", .required = true, ENUM(cipher_choices), .example = "aes-128",
 	 HELP("none: frames go in the clear")},
 	{.name = "key_sequence", .required = true, INTEGER(0, 15), .example = "0",
 	 HELP("sequence number of the key in use")},

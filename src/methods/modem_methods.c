@@ -103,8 +103,7 @@ static json_t *told_upstream_flows(const struct modem *m) {
 
 static void put_security(json_t *json, const struct security_association *s) {
 	json_object_set_new(json, "said", json_integer(s->said));
-	json_object_set_new(json, "cipher",
-			    json_string(s->cipher == CIPHER_NONE ? "none" : "aes-128"));
+	json_object_set_new(json, "cipher", json_string(cipher_name(s->cipher)));
 	json_object_set_new(json, "key_sequence", json_integer(s->key_sequence));
 	json_object_set_new(json, "has_next_key", json_boolean(s->has_next_key));
 }

@@ -233,6 +233,7 @@ void service_group_check(struct service_group *sg, struct node *root, struct err
 		all_check_ports(&check, root);
 		check_threads(&check, root);
 		check_rphy(&check, root);
+		check_crypto(&check, root);
 		check_room(&check, root);
 		check_lists(&check, root);
 	} else {

@@ -75,25 +75,16 @@ static void check_shared_said(struct modem_check *modems, const struct node *map
 			     "as the modems that share it");
 }
 
-static void check_security(struct modem_check *modems, const struct node *map,
-			   const struct security_association *association, const struct path *up) {
+static void check_association(struct modem_check *modems, const struct node *map,
+			      const struct security_association *association,
+			      const struct path *up) {
 	struct path security = {.up = up, .key = "security"};
-	struct path key = {.up = &security, .key = "key"}, iv = {.up = &security, .key = "iv"};
 	bool sound = node_sound(map, "cipher") && node_sound(map, "key") && node_sound(map, "iv") &&
 		     node_sound(map, "key_sequence") && node_sound(map, "next_key") &&
 		     node_sound(map, "next_iv") && node_field(map, "said") != NULL;
 
-	if (map == NULL)
-		return;
-	if (node_sound(map, "cipher") && association->cipher != CIPHER_NONE) {
-		const char *allowed = "32 hexadecimal digits, or cipher: none";
-
-		if (node_present(map, "key") == NULL)
-			check_report(modems->check, NULL, map->line, &key, allowed);
-		if (node_present(map, "iv") == NULL)
-			check_report(modems->check, NULL, map->line, &iv, allowed);
-	}
-	if (sound)
+	check_security(modems->check, map, association, up);
+	if (map != NULL && sound)
 		check_shared_said(modems, map, association, &security);
 }
 
@@ -221,7 +212,7 @@ static void modems_check_modem(struct modem_check *modems, const struct node *ma
 			   path->index, 0);
 	check_addresses(modems, map, modem, path->index);
 	check_filter_references(modems, map, modem, path);
-	check_security(modems, node_field(map, "security"), &modem->security, path);
+	check_association(modems, node_field(map, "security"), &modem->security, path);
 	check_flows(modems, map, modem, path);
 	check_modem_qos(modems->check, map, modem, path);
 	check_classifiers(modems, map, modem, path);

@@ -59,34 +59,6 @@ static void check_sessions(struct check *check, struct node *root) {
 	unique_finish(&sessions, check->errors);
 }
 
-/* Both or none, and none in the clear. A good key is not shown. */
-static void check_next_key(struct check *check, const struct node *map,
-			   const struct security_association *association, const struct path *up) {
-	static const char *const keys[] = {"next_key", "next_iv"};
-	struct path security = {.up = up, .key = "security"};
-	struct path use = {.up = &security, .key = "use_next_key"};
-
-	if (!node_sound(map, "cipher"))
-		return;
-	for (size_t i = 0; i < 2; i++) {
-		struct path path = {.up = &security, .key = keys[i]};
-		const struct node *own = node_present(map, keys[i]);
-		const struct node *other = node_present(map, keys[1 - i]);
-
-		if (own == NULL && other != NULL && association->cipher != CIPHER_NONE)
-			check_report(check, NULL, map->line, &path,
-				     i == 0 ? "32 hexadecimal digits, beside next_iv"
-					    : "32 hexadecimal digits, beside next_key");
-		else if (own != NULL && node_field(map, keys[i]) != NULL &&
-			 association->cipher == CIPHER_NONE)
-			errors_add(check->errors, own->line, &path, "a value",
-				   "nothing with cipher: none");
-	}
-	if (association->use_next_key && !association->has_next_key)
-		check_report(check, node_present(map, use.key), map->line, &use,
-			     "false, or next_key beside it");
-}
-
 /* Where a SID stands: modem, service flow, cluster, place in the cluster. */
 struct sid_place {
 	const struct path *up; /* the list of SIDs */
@@ -172,7 +144,6 @@ static void upstream_check_modem(struct upstream_check *upstream, const struct n
 	struct node *list = node_field(map, "upstream_service_flows");
 	struct check *check = upstream->check;
 
-	check_next_key(check, node_field(map, "security"), &modem->security, up);
 	for (struct node *item = list != NULL ? list->first : NULL; item != NULL;
 	     item = item->next) {
 		const struct upstream_service_flow *flow = &modem->upstream_flows[path.index];

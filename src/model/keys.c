@@ -27,11 +27,6 @@ static const struct choice psp_extras[] = {
 	{"static", PSP_EXTRA_STATIC},
 	{NULL, 0},
 };
-static const struct choice ciphers[] = {
-	{"none", CIPHER_NONE},
-	{"aes-128", CIPHER_AES_128},
-	{NULL, 0},
-};
 static const struct choice families[] = {
 	{"ipv4", RULE_IPV4},
 	{"ipv6", RULE_IPV6},
@@ -146,29 +141,6 @@ static const struct key filter_group_keys[] = {
 	{0},
 };
 
-static const struct key security_keys[] = {
-	{.name = "said", .required = true, INTEGER(1, SG_MAX_SAID),
-	 AT(struct security_association, said), .example = "0x0001",
-	 HELP("security association ID; modems may share one with all of its values")},
-	{.name = "cipher", ENUM(ciphers), AT(struct security_association, cipher),
-	 .fallback = "aes-128", HELP("none sends frames in the clear")},
-	{.name = "key", .kind = KIND_HEX, AT(struct security_association, key),
-	 HELP("traffic encryption key; needed unless cipher is none")},
-	{.name = "iv", .kind = KIND_HEX, AT(struct security_association, iv),
-	 HELP("initialisation vector; needed unless cipher is none")},
-	{.name = "key_sequence", INTEGER(0, 15), AT(struct security_association, key_sequence),
-	 .fallback = "0", HELP("sequence number of the key; its lowest bit is the toggle")},
-	{.name = "next_key", .kind = KIND_HEX, AT(struct security_association, next_key),
-	 .flag = offsetof(struct security_association, has_next_key),
-	 HELP("the following key, of sequence number key_sequence + 1 (after 15 comes 0), that the "
-	      "modem may use already")},
-	{.name = "next_iv", .kind = KIND_HEX, AT(struct security_association, next_iv),
-	 HELP("initialisation vector of next_key; needed beside it, and only there")},
-	{.name = "use_next_key", BOOL, AT(struct security_association, use_next_key),
-	 .fallback = "false", HELP("whether downstream frames have next_key; only beside it")},
-	{0},
-};
-
 /* The reader puts the service flow's ID where its index will stand; the check resolves it. */
 static const struct key classifier_keys[] = {
 	MATCH_KEYS(struct classifier),
@@ -244,6 +216,8 @@ const struct key service_group_keys[] = {
 	 HELP("threads and the cores that they run on")},
 	{.name = "rphy", MAP_AT(struct service_group, rphy, rphy_keys), .merged = true,
 	 HELP("the path to the R-PHY device")},
+	{.name = "crypto", MAP_AT(struct service_group, crypto, crypto_keys), .merged = true,
+	 HELP("what encrypts and decrypts")},
 	{.name = "rate_limit", KBPS_TO_TBPS_OR_NONE, AT(struct service_group, rate_limit),
 	 .fallback = "10 Gbps",
 	 HELP("limit of the whole service group")},

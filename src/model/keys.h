@@ -50,11 +50,11 @@ struct key {
 	bool fixed; /* a list of at most `max` items inside the struct; other lists are pointers */
 	size_t offset; /* in the struct that the table describes */
 	size_t size; /* of the field; of one item of a list */
-	size_t count; /* offset of a list's length */
+	size_t count; /* offset of a list's length; of KIND_HEX of several, of its bytes, or 0 */
 	size_t flag; /* offset of a bool that is set when the key is given; 0 = none */
 	const char *fallback; /* the default as text; NULL leaves zero, and a map takes its own */
 	uint64_t min, max; /* of a number; of the length of a list */
-	const struct choice *choices;
+	const struct choice *choices; /* of KIND_HEX: lengths in digits as words, and in bytes */
 	const struct key *keys; /* of a map; NULL where any name may be: in what is answered only */
 	/* of a list, its offset is 0; of a map without keys, each value */
 	const struct key *item;
@@ -96,6 +96,12 @@ void keys_of_server(struct key *table);
 
 /* What passes in 10 ms at the highest rate stays below. */
 #define KEYS_MAX_BURST 2000000000
+
+/* The ciphers by name, and the lengths of their keys and initialisation vectors. */
+extern const struct choice cipher_choices[];
+extern const struct choice cipher_key_lengths[];
+extern const struct choice cipher_iv_lengths[];
+const char *cipher_name(enum cipher cipher);
 
 /* What the value may be, for people: `a rate such as "1.89 Gbps", 1 kbps to 1 Tbps`. */
 void key_describe(const struct key *key, char *text, size_t size);

@@ -137,8 +137,8 @@ const struct key server_groups_key = {
 	.name = "service_groups", .kind = KIND_LIST, .min = 1, .max = SERVER_MAX_GROUPS,
 	.item = &group_item,
 	HELP("the service groups of a server, each with the keys of a group. What stands beside "
-	     "this list holds for all that do not say otherwise: ports, threads, rphy and upstream "
-	     "key by key, all else as a whole"),
+	     "this list holds for all that do not say otherwise: ports, threads, rphy, crypto and "
+	     "upstream key by key, all else as a whole"),
 };
 /* clang-format on */
 

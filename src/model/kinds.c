@@ -107,7 +107,11 @@ void key_describe(const struct key *key, char *text, size_t size) {
 	} else if (key->kind == KIND_LIST) {
 		describe_list(key, text, size);
 	} else if (key->kind == KIND_HEX) {
-		append(text, size, "%zu hexadecimal digits", 2 * key->size);
+		if (key->choices != NULL)
+			describe_choices(key->choices, text, size);
+		else
+			append(text, size, "%zu", 2 * key->size);
+		append(text, size, " hexadecimal digits");
 	} else {
 		append(text, size, "%s", words[key->kind].phrase);
 	}

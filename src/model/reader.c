@@ -108,8 +108,25 @@ static bool parse_text(struct reader *reader, const struct key *key, const char 
 	return *copy != NULL;
 }
 
+/* Of as many bytes as the field has, or of one of several lengths. */
+static bool reader_parse_hex(const struct key *key, const char *text, char *object) {
+	uint8_t *bytes = (uint8_t *)object + key->offset;
+
+	if (key->choices == NULL)
+		return units_parse_hex(text, bytes, key->size);
+	for (const struct choice *length = key->choices; length->name != NULL; length++) {
+		if (!units_parse_hex(text, bytes, length->value))
+			continue;
+		if (key->count != 0)
+			*(size_t *)(void *)(object + key->count) = length->value;
+		return true;
+	}
+	return false;
+}
+
 static bool parse_scalar(struct reader *reader, const struct key *key, const char *text,
-			 void *field) {
+			 void *object) {
+	void *field = (char *)object + key->offset;
 	uint8_t *bytes = field;
 
 	switch (key->kind) {
@@ -124,7 +141,7 @@ static bool parse_scalar(struct reader *reader, const struct key *key, const cha
 	case KIND_PORTS: return units_parse_ports(text, field);
 	case KIND_PROTOCOL: return units_parse_protocol(text, bytes);
 	case KIND_TOS: return units_parse_tos(text, &bytes[0], &bytes[1]);
-	case KIND_HEX: return units_parse_hex(text, bytes, key->size);
+	case KIND_HEX: return reader_parse_hex(key, text, object);
 	default: return reader_parse_number(key, text, field);
 	}
 }
@@ -156,13 +173,12 @@ static void stop(struct reader *reader, const struct node *node, const struct pa
 
 static void read_default(struct reader *reader, const struct key *key, void *object) {
 	static struct node nothing = {.type = NODE_MAP};
-	void *field = (char *)object + key->offset;
 
 	if (key->optional)
 		return;
 	if (key->kind == KIND_MAP)
-		reader_read(reader, key->keys, &nothing, field);
-	else if (key->fallback != NULL && !parse_scalar(reader, key, key->fallback, field))
+		reader_read(reader, key->keys, &nothing, (char *)object + key->offset);
+	else if (key->fallback != NULL && !parse_scalar(reader, key, key->fallback, object))
 		stop(reader, &nothing, NULL, "no memory left", "a file that fits the machine");
 }
 
@@ -360,7 +376,7 @@ static void reader_read_value(struct reader *reader, const struct key *key, stru
 		return;
 	else if (key->kind == KIND_MAP || key->kind == KIND_JSON || value->type != NODE_SCALAR ||
 		 strlen(value->text) != value->length ||
-		 !parse_scalar(reader, key, value->text, field))
+		 !parse_scalar(reader, key, value->text, object))
 		reader_refuse(reader, node, path, key);
 }
 

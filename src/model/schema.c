@@ -4,6 +4,7 @@
  * together is told in the descriptions and checked by the loader only.
  */
 #include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "model/keys.h"
@@ -87,11 +88,27 @@ static void put_list(json_t *schema, const struct key *key) {
 	json_object_set_new(schema, "items", schema_of_key(key->item));
 }
 
+static void put_hex_lengths(json_t *schema, const struct choice *length) {
+	char pattern[128] = "";
+
+	for (; length->name != NULL; length++) {
+		size_t used = strlen(pattern);
+
+		snprintf(pattern + used, sizeof(pattern) - used, "%s[0-9A-Fa-f]{%u}",
+			 used == 0 ? "^(" : "|", 2 * length->value);
+	}
+	json_object_set_new(schema, "pattern", json_sprintf("%s)$", pattern));
+}
+
 static void put_hex(json_t *schema, const struct key *key) {
 	json_object_set_new(schema, "type", json_string("string"));
-	json_object_set_new(schema, "minLength", json_integer((json_int_t)(2 * key->size)));
-	json_object_set_new(schema, "maxLength", json_integer((json_int_t)(2 * key->size)));
-	json_object_set_new(schema, "pattern", json_string(kind_pattern(key->kind)));
+	if (key->choices == NULL) {
+		json_object_set_new(schema, "minLength", json_integer((json_int_t)(2 * key->size)));
+		json_object_set_new(schema, "maxLength", json_integer((json_int_t)(2 * key->size)));
+		json_object_set_new(schema, "pattern", json_string(kind_pattern(key->kind)));
+	} else {
+		put_hex_lengths(schema, key->choices);
+	}
 }
 
 /* A text or number, or a list of these. */

@@ -63,6 +63,31 @@ enum cipher {
 	CIPHERS
 };
 
+#define CIPHER_MAX_KEY 32 /* bytes */
+#define CIPHER_MAX_IV 16
+
+/* Bytes of a key. */
+static inline unsigned cipher_key_size(enum cipher cipher) {
+	static const uint8_t sizes[CIPHERS] = {
+		[CIPHER_AES_128] = 16, [CIPHER_AES_256] = 32, [CIPHER_DES] = 8};
+
+	return sizes[cipher];
+}
+
+/* Bytes of an initialisation vector, which are those of a block. */
+static inline unsigned cipher_iv_size(enum cipher cipher) {
+	static const uint8_t sizes[CIPHERS] = {
+		[CIPHER_AES_128] = 16, [CIPHER_AES_256] = 16, [CIPHER_DES] = 8};
+
+	return sizes[cipher];
+}
+
+/* What encrypts and decrypts the frames of a group. */
+enum crypto_choice {
+	CRYPTO_IPSEC_MB, /* the library, called directly */
+	CRYPTO_CRYPTODEV, /* a crypto device of DPDK */
+};
+
 enum rule_family {
 	RULE_IPV4,
 	RULE_IPV6,
@@ -179,14 +204,15 @@ struct service_flow {
 struct security_association {
 	uint16_t said; /* 14 bits */
 	enum cipher cipher;
-	uint8_t key[16];
-	uint8_t iv[16];
+	/* What is behind the bytes that the cipher takes is zero. */
+	uint8_t key[CIPHER_MAX_KEY];
+	uint8_t iv[CIPHER_MAX_IV];
 	uint8_t key_sequence; /* 4 bits; its lowest bit is the toggle */
 	/* The following generation of the key, of sequence key_sequence + 1, which modems may use already. */
 	bool has_next_key;
 	bool use_next_key; /* downstream, too */
-	uint8_t next_key[16];
-	uint8_t next_iv[16];
+	uint8_t next_key[CIPHER_MAX_KEY];
+	uint8_t next_iv[CIPHER_MAX_IV];
 };
 
 #define ASSOCIATION_SEQUENCES 16 /* numbers of keys; after the last comes 0 */
@@ -328,6 +354,12 @@ struct upstream_config {
 	bool held_given; /* by the file; else groups of a server divide what is theirs together */
 };
 
+struct crypto_config {
+	enum crypto_choice provider;
+	char *device; /* what DPDK opens, of CRYPTO_CRYPTODEV; else NULL */
+	bool generate_crc; /* downstream; false: four bytes of zero stand in its place */
+};
+
 struct service_group {
 	char *name;
 	uint32_t id;
@@ -337,6 +369,7 @@ struct service_group {
 	uint32_t max_frame; /* bytes of an Ethernet frame with its CRC, 64..2000 */
 	struct thread_config threads;
 	struct rphy_config rphy;
+	struct crypto_config crypto;
 	uint64_t rate_limit; /* bits per second of the whole group; 0 = none */
 	uint64_t cpe_timeout_ns; /* an address silent for one to two times this is not active */
 	enum filter_action filter_default; /* for packets that match no rule of their groups */

@@ -10,12 +10,25 @@
 /* What becomes of an association; NULL, or why it cannot. */
 typedef const char *roll_step(struct security_association *sa, const void *context);
 
-struct new_key {
-	const uint8_t *key, *iv;
-};
+/* NULL, or what is wrong with the lengths. */
+static const char *lengths_fault(enum cipher cipher, const struct live_next_key *next) {
+	static const char *const allowed[CIPHERS] = {
+		[CIPHER_AES_128] = "found a key or iv of another length, allowed: 32 hexadecimal "
+				   "digits each, as aes-128 has them",
+		[CIPHER_AES_256] = "found a key or iv of another length, allowed: 64 and 32 "
+				   "hexadecimal digits, as aes-256 has them",
+		[CIPHER_DES] = "found a key or iv of another length, allowed: 16 hexadecimal "
+			       "digits each, as des has them",
+	};
+
+	return next->key_size == cipher_key_size(cipher) && next->iv_size == cipher_iv_size(cipher)
+		       ? NULL
+		       : allowed[cipher];
+}
 
 static const char *install(struct security_association *sa, const void *context) {
-	const struct new_key *new = context;
+	const struct live_next_key *next = context;
+	const char *fault;
 
 	if (sa->cipher == CIPHER_NONE)
 		return "found cipher none, allowed: an association that encrypts";
@@ -23,9 +36,12 @@ static const char *install(struct security_association *sa, const void *context)
 		return "found a next key that is there already, allowed: another one once the "
 		       "present "
 		       "one is removed";
+	fault = lengths_fault(sa->cipher, next);
+	if (fault != NULL)
+		return fault;
 	sa->has_next_key = true;
-	memcpy(sa->next_key, new->key, sizeof(sa->next_key));
-	memcpy(sa->next_iv, new->iv, sizeof(sa->next_iv));
+	memcpy(sa->next_key, next->key, sizeof(sa->next_key));
+	memcpy(sa->next_iv, next->iv, sizeof(sa->next_iv));
 	return NULL;
 }
 
@@ -89,11 +105,9 @@ static bool roll(const struct live_group *l, uint16_t said, roll_step *step, con
 	return changes->count > 0 || refuse(said, "no modem has this association", why);
 }
 
-bool live_key_install(const struct live_group *l, uint16_t said, const uint8_t key[16],
-		      const uint8_t iv[16], struct live_changes *changes, char why[LIVE_LINE]) {
-	const struct new_key new = {key, iv};
-
-	return roll(l, said, install, &new, changes, why);
+bool live_key_install(const struct live_group *l, uint16_t said, const struct live_next_key *next,
+		      struct live_changes *changes, char why[LIVE_LINE]) {
+	return roll(l, said, install, next, changes, why);
 }
 
 bool live_key_use(const struct live_group *l, uint16_t said, struct live_changes *changes,

@@ -7,6 +7,8 @@
  *     use       downstream uses the next one; upstream both are taken
  *     remove    the old one is gone, the next one is the present
  *
+ * The cipher stays.
+ *
  * Each returns true with the changes that do so, to be given to live_changes_take() or live_changes_free(); or false
  * with one line in `why`.
  */
@@ -14,8 +16,13 @@
 
 #include "model/live/difference.h"
 
-bool live_key_install(const struct live_group *l, uint16_t said, const uint8_t key[16],
-		      const uint8_t iv[16], struct live_changes *changes, char why[LIVE_LINE]);
+struct live_next_key {
+	uint8_t key[CIPHER_MAX_KEY], iv[CIPHER_MAX_IV]; /* zero behind what there is */
+	size_t key_size, iv_size; /* bytes */
+};
+
+bool live_key_install(const struct live_group *l, uint16_t said, const struct live_next_key *next,
+		      struct live_changes *changes, char why[LIVE_LINE]);
 bool live_key_use(const struct live_group *l, uint16_t said, struct live_changes *changes,
 		  char why[LIVE_LINE]);
 bool live_key_remove(const struct live_group *l, uint16_t said, struct live_changes *changes,

@@ -63,15 +63,35 @@ static bool all_zero(const uint8_t *bytes, size_t size) {
 	return size == 0;
 }
 
-static void finish_security(json_t *map, const struct security_association *security,
+/* As long as the cipher has it. False without memory. */
+static bool cut_hex(json_t *map, const char *name, unsigned bytes) {
+	const json_t *hex = json_object_get(map, name);
+
+	return hex == NULL || json_object_set_new(map, name,
+						  json_stringn(json_string_value(hex),
+							       (size_t)bytes * 2)) == 0;
+}
+
+/* What stands beside no cipher has its full length. */
+static bool cut_secrets(json_t *map, enum cipher cipher) {
+	unsigned key = cipher_key_size(cipher), iv = cipher_iv_size(cipher);
+
+	return cipher == CIPHER_NONE ||
+	       (cut_hex(map, "key", key) && cut_hex(map, "iv", iv) &&
+		cut_hex(map, "next_key", key) && cut_hex(map, "next_iv", iv));
+}
+
+/* False without memory. */
+static bool finish_security(json_t *map, const struct security_association *security,
 			    bool secrets) {
 	bool clear = security->cipher == CIPHER_NONE;
 
-	leave_out(map, "key", !secrets || (clear && all_zero(security->key, 16)));
-	leave_out(map, "iv", !secrets || (clear && all_zero(security->iv, 16)));
+	leave_out(map, "key", !secrets || (clear && all_zero(security->key, CIPHER_MAX_KEY)));
+	leave_out(map, "iv", !secrets || (clear && all_zero(security->iv, CIPHER_MAX_IV)));
 	leave_out(map, "next_key", !secrets);
 	leave_out(map, "use_next_key", !security->use_next_key);
 	leave_out(map, "next_iv", !secrets || !security->has_next_key);
+	return cut_secrets(map, security->cipher);
 }
 
 /* False without memory. */
@@ -81,7 +101,8 @@ static bool finish_modem(json_t *map, const struct modem *modem, bool secrets) {
 
 	leave_out(map, "max_aggregate_burst",
 		  modem->aggregate_burst == check_default_burst(modem->aggregate_rate));
-	finish_security(json_object_get(map, "security"), &modem->security, secrets);
+	if (!finish_security(json_object_get(map, "security"), &modem->security, secrets))
+		return false;
 	for (size_t f = 0; f < json_array_size(flows); f++) {
 		if (!finish_flow(json_array_get(flows, f), &modem->service_flows[f], modem))
 			return false;

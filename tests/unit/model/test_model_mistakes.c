@@ -96,7 +96,7 @@ static void what_is_found_cannot_harm_a_terminal(void **state) {
 	expect_mistakes(
 		SMALL "\"\\e[31m\\0\": 1\n", 1,
 		"sg.yaml:9: \\x1b[31m: found unknown key \"\\x1b[31m\\x00\", allowed: name, "
-		"service_group, ports, max_frame, threads, rphy, rate_limit, cpe_timeout, "
+		"service_group, ports, max_frame, threads, rphy, crypto, rate_limit, cpe_timeout, "
 		"filter_default, flow_cache, max_queued, max_modems, channels, bonding_groups, "
 		"filter_groups, upstream, "
 		"upstream_channels, modems\n");

@@ -219,8 +219,8 @@ static void a_mistake_brings_no_others_along(void **state) {
 		".channel: found \"4\", allowed: the id of an upstream channel of this file\n");
 	/* the cipher is bad: nothing is said about keys */
 	expect_mistakes(SMALL_HEAD "modems:\n" MODEM_AS("1", "cipher: rot13, next_key: " KEY), 1,
-			"sg.yaml:7: modems[0].security.cipher: found \"rot13\", allowed: none or "
-			"aes-128\n");
+			"sg.yaml:7: modems[0].security.cipher: found \"rot13\", allowed: "
+			"none, aes-128, aes-256 or des\n");
 }
 
 static void next_keys_are_shared_with_the_said(void **state) {
