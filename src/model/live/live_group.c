@@ -28,27 +28,26 @@ static bool list_new(struct live_group *l, enum live_object object) {
 	return true;
 }
 
+/* False without memory; a text that is not there needs none. */
 static bool text_copy(struct arena *arena, char **text) {
-	if (*text != NULL)
-		*text = arena_text(arena, *text, strlen(*text));
-	return true;
+	if (*text == NULL)
+		return true;
+	*text = arena_text(arena, *text, strlen(*text));
+	return *text != NULL;
 }
 
-/* What stands at the top; NULL is a text that was not there, or no memory. */
+/* What stands at the top. */
 static bool single_values_copy(struct live_group *l, const struct service_group *sg) {
 	struct thread_request *asked = &l->sg.threads.asked;
 	struct arena *arena = l->sg.arena;
 
-	text_copy(arena, &l->sg.name);
-	text_copy(arena, &l->sg.network.device);
-	text_copy(arena, &l->sg.rphy_port.device);
-	text_copy(arena, &l->sg.control_port.device);
+	if (!text_copy(arena, &l->sg.name) || !text_copy(arena, &l->sg.network.device) ||
+	    !text_copy(arena, &l->sg.rphy_port.device) ||
+	    !text_copy(arena, &l->sg.control_port.device) ||
+	    !text_copy(arena, &l->sg.crypto.device))
+		return false;
 	asked->cores = arena_alloc(arena, asked->core_count, sizeof(asked->cores[0]));
-	if ((l->sg.name == NULL && sg->name != NULL) ||
-	    (l->sg.network.device == NULL && sg->network.device != NULL) ||
-	    (l->sg.rphy_port.device == NULL && sg->rphy_port.device != NULL) ||
-	    (l->sg.control_port.device == NULL && sg->control_port.device != NULL) ||
-	    asked->cores == NULL)
+	if (asked->cores == NULL)
 		return false;
 	if (asked->core_count > 0)
 		memcpy(asked->cores, sg->threads.asked.cores,

@@ -67,18 +67,22 @@ static bool all_zero(const uint8_t *bytes, size_t size) {
 static bool cut_hex(json_t *map, const char *name, unsigned bytes) {
 	const json_t *hex = json_object_get(map, name);
 
-	return hex == NULL || json_object_set_new(map, name,
-						  json_stringn(json_string_value(hex),
-							       (size_t)bytes * 2)) == 0;
+	return hex == NULL ||
+	       json_object_set_new(map, name,
+				   json_stringn(json_string_value(hex), (size_t)bytes * 2)) == 0;
 }
 
-/* What stands beside no cipher has its full length. */
-static bool cut_secrets(json_t *map, enum cipher cipher) {
-	unsigned key = cipher_key_size(cipher), iv = cipher_iv_size(cipher);
+/* What stands beside no cipher is as short as its bytes allow, and at least what it is by default. */
+static bool cut_secrets(json_t *map, const struct security_association *sa) {
+	bool clear = sa->cipher == CIPHER_NONE;
+	unsigned common = cipher_key_size(CIPHER_AES_128);
+	unsigned clear_key =
+		all_zero(sa->key + common, CIPHER_MAX_KEY - common) ? common : CIPHER_MAX_KEY;
+	unsigned key = clear ? clear_key : cipher_key_size(sa->cipher);
+	unsigned iv = clear ? CIPHER_MAX_IV : cipher_iv_size(sa->cipher);
 
-	return cipher == CIPHER_NONE ||
-	       (cut_hex(map, "key", key) && cut_hex(map, "iv", iv) &&
-		cut_hex(map, "next_key", key) && cut_hex(map, "next_iv", iv));
+	return cut_hex(map, "key", key) && cut_hex(map, "iv", iv) &&
+	       cut_hex(map, "next_key", key) && cut_hex(map, "next_iv", iv);
 }
 
 /* False without memory. */
@@ -91,7 +95,7 @@ static bool finish_security(json_t *map, const struct security_association *secu
 	leave_out(map, "next_key", !secrets);
 	leave_out(map, "use_next_key", !security->use_next_key);
 	leave_out(map, "next_iv", !secrets || !security->has_next_key);
-	return cut_secrets(map, security->cipher);
+	return cut_secrets(map, security);
 }
 
 /* False without memory. */

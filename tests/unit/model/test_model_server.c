@@ -67,26 +67,28 @@ static void each_group_has_its_own_memory(void **state) {
 }
 
 static void some_maps_are_put_together_key_by_key(void **state) {
-	struct loaded_server loaded =
-		load_good("ports:\n"
-			  "  network: {device: net_tap0, queue_size: 512}\n"
-			  "  rphy: {device: net_tap1, queue_size: 256, vlan: 9}\n"
-			  "  control: {device: net_tap2}\n"
-			  "threads: {upper_mac_core: 5, upstream_core: 6}\n"
-			  "rphy: {core_ip: 192.0.2.1, rpd_ip: 192.0.2.2, mtu: 2000}\n"
-			  "upstream: {verify_crc: true, held: 8 MB}\n" BONDING "\n"
-			  "service_groups:\n"
-			  "  - " GROUP("1") "\n"
-					    "  - service_group: 2\n"
-					    "    ports: {network: {vlan: 12, mac: "
-					    "\"02:00:00:00:00:99\"}, rphy: {vlan: 10},\n"
-					    "            control: {queue_size: 512}}\n"
-					    "    threads: {upper_mac_core: 7}\n"
-					    "    rphy: {rpd_ip: 192.0.2.3, dscp: 1}\n"
-					    "    upstream: {held: 5 MB}\n"
-					    "    " CHANNELS("1") "\n"
-								 "    modems: [" MODEM("1") "]\n",
-			  NULL);
+	struct loaded_server loaded = load_good(
+		"ports:\n"
+		"  network: {device: net_tap0, queue_size: 512}\n"
+		"  rphy: {device: net_tap1, queue_size: 256, vlan: 9}\n"
+		"  control: {device: net_tap2}\n"
+		"threads: {upper_mac_core: 5, upstream_core: 6}\n"
+		"rphy: {core_ip: 192.0.2.1, rpd_ip: 192.0.2.2, mtu: 2000}\n"
+		"crypto: {provider: cryptodev, device: crypto_aesni_mb0}\n"
+		"upstream: {verify_crc: true, held: 8 MB}\n" BONDING "\n"
+		"service_groups:\n"
+		"  - " GROUP("1") "\n"
+				  "  - service_group: 2\n"
+				  "    crypto: {device: crypto_aesni_mb1, generate_crc: false}\n"
+				  "    ports: {network: {vlan: 12, mac: "
+				  "\"02:00:00:00:00:99\"}, rphy: {vlan: 10},\n"
+				  "            control: {queue_size: 512}}\n"
+				  "    threads: {upper_mac_core: 7}\n"
+				  "    rphy: {rpd_ip: 192.0.2.3, dscp: 1}\n"
+				  "    upstream: {held: 5 MB}\n"
+				  "    " CHANNELS("1") "\n"
+						       "    modems: [" MODEM("1") "]\n",
+		NULL);
 	const struct service_group *one = &loaded.config.groups[0];
 	const struct service_group *two = &loaded.config.groups[1];
 
@@ -113,7 +115,34 @@ static void some_maps_are_put_together_key_by_key(void **state) {
 	assert_int_equal(two->rphy.ttl, 64);
 	assert_true(two->upstream.verify_crc);
 	assert_int_equal(two->upstream.held, 5000000);
+	assert_string_equal(one->crypto.device, "crypto_aesni_mb0");
+	assert_true(one->crypto.generate_crc);
+	assert_int_equal(two->crypto.provider, CRYPTO_CRYPTODEV);
+	assert_string_equal(two->crypto.device, "crypto_aesni_mb1");
+	assert_false(two->crypto.generate_crc);
 	unload_server(&loaded);
+}
+
+/* A group of a server whose crypto is a device's may have the library. */
+static void a_group_has_no_device_of_its_server(void **state) {
+	struct loaded_server loaded = load_good(
+		"crypto: {provider: cryptodev, device: crypto_aesni_mb0}\n" BONDING "\n"
+		"service_groups:\n"
+		"  - {service_group: 2, crypto: {provider: ipsec-mb, device: none}, " CHANNELS(
+			"1") ", modems: [" MODEM("1") "]}\n",
+		NULL);
+
+	(void)state;
+	assert_int_equal(loaded.config.groups[0].crypto.provider, CRYPTO_IPSEC_MB);
+	assert_null(loaded.config.groups[0].crypto.device);
+	unload_server(&loaded);
+	expect_of_server("crypto: {provider: cryptodev, device: crypto_aesni_mb0}\n" BONDING "\n"
+			 "service_groups:\n"
+			 "  - {service_group: 2, crypto: {provider: ipsec-mb}, " CHANNELS(
+				 "1") ", modems: [" MODEM("1") "]}\n",
+			 NULL, 1,
+			 "dir/server.yaml:1: crypto.device: found "
+			 "\"crypto_aesni_mb0\", allowed: none without provider: cryptodev\n");
 }
 
 /* Beside the list, in the group's file, in the list: what is nearer goes before. */
@@ -271,6 +300,7 @@ int main(void) {
 		cmocka_unit_test(what_stands_beside_the_list_is_for_all),
 		cmocka_unit_test(each_group_has_its_own_memory),
 		cmocka_unit_test(some_maps_are_put_together_key_by_key),
+		cmocka_unit_test(a_group_has_no_device_of_its_server),
 		cmocka_unit_test(a_group_has_a_file_of_its_own),
 		cmocka_unit_test(anchors_go_over_groups),
 		cmocka_unit_test(groups_are_told_apart),

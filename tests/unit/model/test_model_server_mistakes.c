@@ -111,7 +111,8 @@ static void mistakes_in_a_file_of_its_own(void **state) {
 		files, 5,
 		"dir/server.yaml:4: service_groups[1].dscp: found unknown key \"dscp\", allowed: "
 		"file, "
-		"name, service_group, ports, max_frame, threads, rphy, crypto, rate_limit, cpe_timeout, "
+		"name, service_group, ports, max_frame, threads, rphy, crypto, rate_limit, "
+		"cpe_timeout, "
 		"filter_default, flow_cache, max_queued, max_modems, channels, bonding_groups, "
 		"filter_groups, upstream, upstream_channels, modems\n"
 		"dir/b.yaml:2: file: found text that is no YAML (did not find expected node "

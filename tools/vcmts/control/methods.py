@@ -212,7 +212,7 @@ class ModemGet(TypedDict):
     # security association ID
     said: int
     # none: frames go in the clear
-    cipher: Literal["none", "aes-128"]
+    cipher: Literal["none", "aes-128", "aes-256", "des"]
     # sequence number of the key in use
     key_sequence: int
     # whether the following key is there, too
@@ -988,7 +988,7 @@ def key_install(
     *,
     # security association ID
     said: int,
-    # the next traffic encryption key
+    # the next traffic encryption key, as long as the association's cipher asks
     key: str,
     # its initialisation vector
     iv: str,

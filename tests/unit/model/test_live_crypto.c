@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What encrypts, in a group that is in service: ciphers that change, keys that roll, and a provider that stays. */
+#include "test_live_ask.h"
+#include "test_live_expect.h"
+
+#include "model/live/group_json.h"
+#include "model/live/key_roll.h"
+
+#define D16 "0011223344556677"
+#define D32 D16 "8899aabbccddeeff"
+#define D64 D32 D32
+
+static const char aes_128[] = "said: 1, key: \"000102030405060708090a0b0c0d0e0f\", "
+			      "iv: \"000102030405060708090a0b0c0d0e0e\"";
+static const char aes_256[] = "said: 1, cipher: aes-256, key: \"" D64 "\", iv: \"" D32 "\"";
+static const char des[] = "said: 1, cipher: des, key: \"" D16 "\", iv: \"" D16 "\"";
+
+static const struct security_association *association(const struct live_group *l) {
+	return &l->sg.modems[place_of(l, "02:01:00:00:00:01")].security;
+}
+
+static void a_reload_changes_the_cipher(void **state) {
+	static const char *const all[] = {aes_256, des, "said: 1, cipher: none", aes_128};
+	static const enum cipher ciphers[] = {CIPHER_AES_256, CIPHER_DES, CIPHER_NONE,
+					      CIPHER_AES_128};
+	struct live_group l = live_of(LIVE_SMALL);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
+		char *text = replaced(aes_128, all[i]);
+
+		expect_changes(&l, text, "1 modem changed");
+		expect_changes(&l, text, "nothing");
+		assert_int_equal(association(&l)->cipher, ciphers[i]);
+		free(text);
+	}
+	live_group_free(&l);
+}
+
+/* As long as the cipher asks; they are read again as what they were. */
+static void secrets_are_told_in_their_length(void **state) {
+	static const struct {
+		const char *security;
+		size_t key, iv;
+	} all[] = {{aes_128, 32, 32},
+		   {aes_256, 64, 32},
+		   {des, 16, 16},
+		   {"said: 1, cipher: none, key: \"" D16 "\", iv: \"" D16 "\"", 32, 32},
+		   {"said: 1, cipher: none, key: \"" D64 "\"", 64, 0}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
+		char *text = replaced(aes_128, all[i].security);
+		struct live_group l = live_of(text);
+		json_t *told = object_json(&l, LIVE_MODEM, 0, true);
+		const json_t *security = json_object_get(told, "security");
+		struct live_changes changes;
+		char why[LIVE_LINE] = "";
+
+		assert_int_equal(json_string_length(json_object_get(security, "key")), all[i].key);
+		assert_int_equal(json_string_length(json_object_get(security, "iv")), all[i].iv);
+		if (!live_request(&l, LIVE_REPLACE, LIVE_MODEM, told, &changes, why))
+			fail_msg("%s", why);
+		assert_int_equal(changes.count, 0);
+		json_decref(told);
+		free(text);
+		live_group_free(&l);
+	}
+}
+
+static void a_request_changes_the_cipher(void **state) {
+	struct live_group l = live_of(LIVE_SMALL);
+
+	(void)state;
+	expect_refused(&l, LIVE_SET, LIVE_MODEM, "{" MAC_1 ", security: {cipher: aes-256}}",
+		       "modem.security.key: found 32 hexadecimal digits, allowed: 64 with cipher: "
+		       "aes-256");
+	expect_done(&l, LIVE_SET, LIVE_MODEM,
+		    "{" MAC_1 ", security: {cipher: aes-256, key: '" D64 "'}}", "1 modem changed");
+	assert_int_equal(association(&l)->cipher, CIPHER_AES_256);
+	assert_int_equal(association(&l)->key[31], 0xff);
+	assert_int_equal(association(&l)->iv[15], 0x0e);
+	expect_done(&l, LIVE_SET, LIVE_MODEM,
+		    "{" MAC_1 ", security: {cipher: des, key: '" D16 "', iv: '" D16 "'}}",
+		    "1 modem changed");
+	assert_int_equal(association(&l)->key[7], 0x77);
+	assert_int_equal(association(&l)->key[8], 0);
+	/* in the clear and back, with the key that it had */
+	expect_done(&l, LIVE_SET, LIVE_MODEM,
+		    "{" MAC_1 ", security: {cipher: aes-128, key: '" D32 "', iv: '" D32 "'}}",
+		    "1 modem changed");
+	expect_done(&l, LIVE_SET, LIVE_MODEM, "{" MAC_1 ", security: {cipher: none}}",
+		    "1 modem changed");
+	expect_done(&l, LIVE_SET, LIVE_MODEM, "{" MAC_1 ", security: {cipher: aes-128}}",
+		    "1 modem changed");
+	assert_int_equal(association(&l)->key[15], 0xff);
+	live_group_free(&l);
+}
+
+static bool key_rolls(struct live_group *l, const struct live_next_key *next, char *why) {
+	struct live_changes changes;
+
+	if (!live_key_install(l, 1, next, &changes, why))
+		return false;
+	live_changes_take(l, &changes);
+	live_changes_free(&changes);
+	assert_true(live_key_use(l, 1, &changes, why));
+	live_changes_take(l, &changes);
+	live_changes_free(&changes);
+	assert_memory_equal(association_key(association(l)), next->key, CIPHER_MAX_KEY);
+	assert_true(live_key_remove(l, 1, &changes, why));
+	live_changes_take(l, &changes);
+	live_changes_free(&changes);
+	return true;
+}
+
+/* A roll keeps the cipher: the next key is as long as the present one. */
+static void a_key_rolls_in_its_cipher(void **state) {
+	static const struct {
+		const char *security;
+		size_t key, iv;
+		const char *refusal;
+	} all[] = {
+		{aes_128, 16, 16, "32 hexadecimal digits each, as aes-128 has them"},
+		{aes_256, 32, 16, "64 and 32 hexadecimal digits, as aes-256 has them"},
+		{des, 8, 8, "16 hexadecimal digits each, as des has them"},
+	};
+	static const size_t keys[] = {8, 16, 32}, ivs[] = {8, 16};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
+		char *text = replaced(aes_128, all[i].security), expected[LIVE_LINE];
+		struct live_group l = live_of(text);
+		unsigned rolls = 0;
+
+		snprintf(expected, sizeof(expected),
+			 "said 0x0001: found a key or iv of another length, allowed: %s",
+			 all[i].refusal);
+		for (size_t n = 0; n < ARRAY_COUNT(keys) * ARRAY_COUNT(ivs); n++) {
+			struct live_next_key next = {.key_size = keys[n / 2],
+						     .iv_size = ivs[n % 2]};
+			bool fits = next.key_size == all[i].key && next.iv_size == all[i].iv;
+			char why[LIVE_LINE] = "";
+
+			memset(next.key, 0x5a, next.key_size);
+			memset(next.iv, 0xa5, next.iv_size);
+			assert_int_equal(key_rolls(&l, &next, why), fits);
+			assert_string_equal(why, fits ? "" : expected);
+			rolls += fits;
+			assert_int_equal(association(&l)->key_sequence, rolls);
+		}
+		assert_int_equal(rolls, 1);
+		free(text);
+		live_group_free(&l);
+	}
+}
+
+static void a_provider_stays(void **state) {
+	static const struct {
+		const char *crypto, *line;
+	} all[] = {
+		{"name: sg\ncrypto: {provider: cryptodev, device: crypto_aesni_mb0}\n",
+		 "crypto.provider: differs, which takes a new start"},
+		{"name: sg\ncrypto: {generate_crc: false}\n",
+		 "crypto.generate_crc: differs, which takes a new start"},
+	};
+	struct live_group l = live_of(LIVE_SMALL);
+	char *from = replaced("name: sg\n",
+			      "name: sg\ncrypto: {provider: cryptodev, device: crypto_a0}\n");
+	char *to = replaced("name: sg\n",
+			    "name: sg\ncrypto: {provider: cryptodev, device: crypto_a1}\n");
+	json_t *told;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
+		char *text = replaced("name: sg\n", all[i].crypto);
+
+		expect_refusal(&l, text, all[i].line);
+		free(text);
+	}
+	live_group_free(&l);
+	l = live_of(from);
+	expect_refusal(&l, to, "crypto.device: differs, which takes a new start");
+	told = group_json(&l, false);
+	assert_string_equal(
+		json_string_value(json_object_get(json_object_get(told, "crypto"), "device")),
+		"crypto_a0");
+	json_decref(told);
+	live_group_free(&l);
+	free(from);
+	free(to);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_reload_changes_the_cipher),
+		cmocka_unit_test(secrets_are_told_in_their_length),
+		cmocka_unit_test(a_request_changes_the_cipher),
+		cmocka_unit_test(a_key_rolls_in_its_cipher),
+		cmocka_unit_test(a_provider_stays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
