@@ -111,7 +111,7 @@ static void key_free(struct crypto_provider *p, enum crypto_direction direction,
  */
 static bool crc_apart(const struct crypto_frame *f) {
 	return (f->parts & CRYPTO_CRC) &&
-	       (f->key->cipher == CIPHER_DES || f->key->cipher == CIPHER_NONE ||
+	       (f->key->cipher == CIPHER_DES || (f->parts & CRYPTO_CIPHER) == 0 ||
 		f->m->data_len - f->pdu < CRYPTO_PDU_MIN);
 }
 

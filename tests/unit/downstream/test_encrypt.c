@@ -44,7 +44,7 @@ static void run_burst(const uint32_t *sizes, const uint32_t *flows, uint16_t n) 
 		plain_result(expected[i], lengths[i], flows[i]);
 	}
 	assert_int_equal(ds_encrypt_submit(&encrypt_bench.lower, pkts, n), 0);
-	assert_int_equal(encrypt_bench.lower.in_crypto, n);
+	assert_int_equal(encrypt_bench.lower.crypto->held, n);
 	assert_int_equal(encrypt_collect(pkts), n);
 	for (uint16_t i = 0; i < n; i++) {
 		fixture_check(pkts[i]);
