@@ -46,8 +46,9 @@ struct crypto_frame {
 };
 
 enum crypto_failure {
-	CRYPTO_FAILED_CRC, /* the frame's is another one */
+	CRYPTO_FAILED_CRC, /* the frame's is another one, or the frame has no room for one */
 	CRYPTO_FAILED, /* the provider says no more */
+	CRYPTO_LOST, /* the device did not answer in time; its buffer stays out of its pool until the device is through with it */
 };
 
 struct crypto_failed {
