@@ -66,6 +66,7 @@ struct crypto_provider {
 	const struct crypto_functions *functions;
 	const char *name;
 	uint32_t ciphers; /* a bit for each enum cipher */
+	uint32_t crc_ciphers; /* those beside which it makes the CRC in the same pass; beside others, one after the other */
 };
 
 /* What a provider is made of. Keys and queues are the control thread's; a queue is fed and collected by one worker. */

@@ -371,6 +371,7 @@ struct crypto_provider *ipsec_mb_open_isa(enum crypto_isa isa, int socket) {
 	i->provider.functions = &functions;
 	i->provider.name = "ipsec-mb";
 	i->provider.ciphers = (1u << CIPHERS) - 1;
+	i->provider.crc_ciphers = 1u << CIPHER_AES_128 | 1u << CIPHER_AES_256;
 	for (unsigned cipher = 0; cipher < CIPHERS; cipher++) {
 		for (unsigned way = CRYPTO_DOWNLINK; way <= CRYPTO_UPLINK; way++)
 			key_slots_init(&i->keys[cipher][way], schedule_size(cipher, way), socket);
