@@ -47,8 +47,9 @@ struct crypto_frame {
 };
 
 enum crypto_failure {
-	CRYPTO_FAILED_CRC, /* the frame's is another one */
+	CRYPTO_FAILED_CRC, /* the frame's is another one, or the frame has no room for one */
 	CRYPTO_FAILED, /* the provider says no more */
+	CRYPTO_LOST, /* the device did not answer in time; its buffer stays out of its pool until the device is through with it */
 };
 
 struct crypto_failed {
@@ -67,6 +68,7 @@ struct crypto_provider {
 	const char *name;
 	uint32_t ciphers; /* a bit for each enum cipher */
 	uint32_t keys; /* made, not freed */
+	uint32_t crc_ciphers; /* those beside which it makes the CRC in the same pass; beside others, one after the other */
 };
 
 /* What a provider is made of. Keys and queues are the control thread's; a queue is fed and collected by one worker. */
