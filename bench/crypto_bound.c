@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include <rte_cryptodev.h>
 #include <rte_cycles.h>
 
 #include "core/deck.h"
@@ -21,49 +20,53 @@ struct bound {
 	struct server *server;
 	const struct served_group *group; /* its only one */
 	enum crypto_direction direction;
-	uint16_t queue;
+	struct crypto_queue *queue;
 	unsigned frames;
-	unsigned count; /* of the operations: frames that the crypto device sees */
-	struct rte_crypto_op *ops[FRAMES_MAX];
+	unsigned count; /* of those that the provider sees */
+	struct crypto_frame list[FRAMES_MAX];
+	struct crypto_key keys[FRAMES_MAX];
 };
 
-/* What stands before the PDU where the crypto device is given it. */
+/* What stands before the PDU where the provider is given it. */
 static uint16_t header_size(const struct bound *b) {
 	return b->direction == CRYPTO_DOWNLINK ? DOCSIS_DOWN_HEADER_MAX : 0;
 }
 
-static void op_fill(const struct bound *b, struct rte_crypto_op *op, struct rte_mbuf *m,
-		    unsigned modem) {
+static void frame_fill(struct bound *b, struct rte_mbuf *m, unsigned modem) {
 	const struct security_association *sa = &b->group->sg->modems[modem].security;
 	bool down = b->direction == CRYPTO_DOWNLINK;
+	struct crypto_key *key = &b->keys[b->count];
+	struct crypto_frame *f = &b->list[b->count++];
 
-	crypto_fill(op, m, header_size(b),
-		    down ? b->group->sessions[modem] : b->group->up_sessions[2 * modem], sa->iv,
-		    sa->cipher != CIPHER_NONE);
-	if (!down && !b->group->sg->upstream.verify_crc)
-		op->sym->auth.data.length = 0;
+	*key = (struct crypto_key){
+		.schedule = down ? b->group->schedules[modem] : b->group->up_schedules[2 * modem],
+		.cipher = (uint8_t)sa->cipher,
+	};
+	memcpy(key->iv, sa->iv, sizeof(key->iv));
+	*f = (struct crypto_frame){
+		.m = m,
+		.key = key,
+		.pdu = header_size(b),
+		.clear = (uint16_t)(header_size(b) + DOCSIS_CLEAR_SIZE),
+		.parts = sa->cipher == CIPHER_NONE ? 0 : CRYPTO_CIPHER,
+	};
+	if (down || b->group->sg->upstream.verify_crc)
+		f->parts |= CRYPTO_CRC;
 }
 
 /* Returns false where buffers are short. */
 static bool frame_prepare(struct bound *b, uint16_t size, unsigned modem) {
 	bool down = b->direction == CRYPTO_DOWNLINK;
 	uint16_t frame = (uint16_t)(header_size(b) + size + RTE_ETHER_CRC_LEN);
-	struct rte_crypto_op *op;
 	struct rte_mbuf *m;
 
 	if (!down && b->group->sg->modems[modem].security.cipher == CIPHER_NONE)
-		return true; /* passes the device by */
-	op = rte_crypto_op_alloc(b->server->crypto.ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
-	if (op == NULL)
-		return false;
+		return true; /* passes the provider by */
 	m = rte_pktmbuf_alloc(down ? b->server->pools.packets : b->server->pools.frames);
-	if (m == NULL) {
-		rte_crypto_op_free(op);
+	if (m == NULL)
 		return false;
-	}
 	memset(rte_pktmbuf_append(m, frame), 0x5a, frame);
-	op_fill(b, op, m, modem);
-	b->ops[b->count++] = op;
+	frame_fill(b, m, modem);
 	return true;
 }
 
@@ -84,19 +87,26 @@ static bool frames_prepare(struct bound *b, const struct mix *mix) {
 	return f == b->frames;
 }
 
-/* All frames once, in the pipeline's bursts. Returns the reference cycles it took. */
-static uint64_t handle_all(struct bound *b) {
-	struct rte_crypto_op *done[PIPELINE_BURST];
-	uint64_t start = rte_rdtsc();
-	unsigned given = 0, taken = 0;
+static void collect(struct bound *b) {
+	struct rte_mbuf *good[CRYPTO_BURST];
+	struct crypto_failed failed[CRYPTO_BURST];
+	uint16_t failures;
 
-	while (taken < b->count) {
-		if (given < b->count)
-			given += rte_cryptodev_enqueue_burst(
-				b->server->crypto.device, b->queue, b->ops + given,
-				(uint16_t)RTE_MIN(b->count - given, (unsigned)PIPELINE_BURST));
-		taken += rte_cryptodev_dequeue_burst(b->server->crypto.device, b->queue, done,
-						     PIPELINE_BURST);
+	crypto_collect(b->queue, good, failed, &failures);
+}
+
+/*
+ * All frames once, in the pipeline's bursts. What a burst leaves in the provider comes out with the next one, as
+ * nothing is flushed in between. Returns the reference cycles it took.
+ */
+static uint64_t handle_all(struct bound *b) {
+	uint64_t start = rte_rdtsc();
+
+	for (unsigned given = 0; given < b->count;) {
+		given += crypto_submit(
+			b->queue, b->list + given,
+			(uint16_t)RTE_MIN(b->count - given, (unsigned)PIPELINE_BURST));
+		collect(b);
 	}
 	return rte_rdtsc() - start;
 }
@@ -114,25 +124,27 @@ static double mean(uint64_t *rounds, unsigned count, unsigned frames) {
 double crypto_bound(struct server *s, enum crypto_direction direction, const struct mix *mix,
 		    unsigned milliseconds) {
 	static uint64_t rounds[MAX_ROUNDS];
-	struct bound b = {
+	static struct bound b;
+	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() * milliseconds / 1000;
+	unsigned count = 0;
+	bool ready;
+
+	b = (struct bound){
 		.server = s,
 		.group = &s->groups[0],
 		.direction = direction,
-		.queue = direction == CRYPTO_DOWNLINK ? 0 : s->groups[0].upstream->r.crypto_queue,
+		.queue = crypto_queue_open(s->provider, direction),
 		.frames = direction == CRYPTO_DOWNLINK ? FRAMES_DOWN : FRAMES_UP,
 	};
-	bool ready = frames_prepare(&b, mix);
-	unsigned count = 0;
-	uint64_t end = rte_rdtsc() + rte_get_tsc_hz() * milliseconds / 1000;
-
-	while (ready && count < MAX_ROUNDS && rte_rdtsc() < end) {
+	if (b.queue == NULL)
+		return -1;
+	ready = frames_prepare(&b, mix);
+	while (ready && count < MAX_ROUNDS && rte_rdtsc() < end)
 		rounds[count++] = handle_all(&b);
-		for (unsigned f = 0; f < b.count; f++)
-			b.ops[f]->status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
-	}
-	for (unsigned f = 0; f < b.count; f++) {
-		rte_pktmbuf_free(b.ops[f]->sym->m_src);
-		rte_crypto_op_free(b.ops[f]);
-	}
+	while (b.queue->held > 0)
+		collect(&b);
+	for (unsigned f = 0; f < b.count; f++)
+		rte_pktmbuf_free(b.list[f].m);
+	crypto_queue_close(b.queue);
 	return mean(rounds, count, b.frames);
 }

@@ -8,12 +8,12 @@
 #include <rte_pause.h>
 
 #include "batches.h"
+#include "crypto/ipsec_mb.h"
 #include "direction.h"
 #include "platform/port.h"
 #include "program.h"
 
 #define PORT_DEPTH 4096
-#define CRYPTO_OPS 2048
 #define WARM_UP 8 /* batches */
 #define MIN_BATCHES 8 /* however long they take where others have the cores */
 #define MAX_BATCHES 8192
@@ -38,7 +38,7 @@ static int server_make(struct bench *b) {
 	server_ports_give(&b->server.ports, 0, DEVICE_RPHY, b->rphy[0]);
 	if (server_serve(&b->server) != 0)
 		return -1;
-	f->make_sessions = b->server.sessions_seconds;
+	f->make_sessions = b->server.keys_seconds;
 	f->make_tables = footprint_clock() - start - f->make_sessions;
 	f->tables = footprint_memory() - memory;
 	return 0;
@@ -53,9 +53,6 @@ static int second_core_start(struct bench *b) {
 }
 
 int bench_create(struct bench *b, const struct service_group *sg, unsigned threads) {
-	/* One for each key of the modems, two generations of which the upstream has. */
-	unsigned sessions = 2 * (unsigned)sg->modem_count + 1;
-
 	b->threads = threads;
 	if (pools_make(b, sg) != 0 ||
 	    port_pair("network", b->server.pools.packets, PORT_DEPTH, b->network) != 0 ||
@@ -66,13 +63,14 @@ int bench_create(struct bench *b, const struct service_group *sg, unsigned threa
 		b->server.workers[w].entry_count = 0; /* bench_round() runs the lists */
 	if (threads == 2 && second_core_start(b) != 0)
 		return -1;
-	return crypto_open(&b->crypto, "modems", 1, sessions, CRYPTO_OPS);
+	b->crypto = ipsec_mb_open(SOCKET_ID_ANY);
+	return b->crypto != NULL ? 0 : -1;
 }
 
 void bench_free(struct bench *b) {
 	pair_stop(&b->pair);
-	if (b->crypto.ops != NULL)
-		crypto_close(&b->crypto);
+	if (b->crypto != NULL)
+		crypto_close(b->crypto);
 	server_free(&b->server);
 }
 
@@ -205,7 +203,7 @@ int bench_run(struct bench *b, const struct bench_direction *d, const struct mix
 	struct traffic_options options = {
 		.network_port = b->network[1],
 		.rphy_port = b->rphy[1],
-		.crypto = &b->crypto,
+		.crypto = b->crypto,
 		.seed = seed,
 		.flows = b->flows,
 	};

@@ -23,7 +23,7 @@
 struct bench {
 	struct lone_group lone;
 	struct server server;
-	struct docsis_crypto crypto; /* of the modems */
+	struct crypto_provider *crypto; /* of the modems */
 	uint16_t network[2]; /* the pipeline's end, the traffic's end */
 	uint16_t rphy[2];
 	uint64_t now; /* ns, of the pipeline */

@@ -10,13 +10,13 @@
 #include <rte_launch.h>
 
 #include "core/mix.h"
+#include "crypto/ipsec_mb.h"
 #include "platform/port.h"
 #include "server/running.h"
 #include "telemetry/report.h"
 #include "telemetry/report_latency.h"
 
-#define CRYPTO_OPS 2048
-#define CRYPTO_QUEUES 2
+#define MODEMS_A_MB 512 /* 2 kB for the keys of one, of both directions and generations */
 #define TRAFFIC_MB 384 /* buffers of both directions */
 #define UPSTREAM_MB 128
 #define SHARE_PERMILLE 100 /* of packets that a filter permits, and as many that are classified */
@@ -36,16 +36,11 @@ struct throughput *throughput_alloc(void) {
 	return t;
 }
 
-/* One for each key of the modems, two generations of which both directions have, and their clear ones. */
-static unsigned sessions(const struct service_group *sg) {
-	return 4 * (unsigned)sg->modem_count + 2;
-}
-
 unsigned throughput_memory_mb(const struct service_group *sg) {
 	struct lone_group lone;
 
 	return server_memory_mb(lone_group_config(&lone, sg), NULL) + TRAFFIC_MB + UPSTREAM_MB +
-	       sessions(sg) / 256;
+	       (unsigned)sg->modem_count / MODEMS_A_MB;
 }
 
 unsigned throughput_depth_max(const struct service_group *sg) {
@@ -58,12 +53,11 @@ static int traffic_make(struct throughput *t, bool upstream) {
 	struct traffic_options options = {
 		.network_port = t->network[1],
 		.rphy_port = t->rphy[1],
-		.crypto = &t->crypto,
+		.crypto = t->crypto,
 		.permit_permille = SHARE_PERMILLE,
 		.classify_permille = SHARE_PERMILLE,
 		.seed = 1,
 		.upstream = upstream,
-		.upstream_crypto_queue = CRYPTO_QUEUES - 1,
 	};
 	uint32_t largest = t->lone.group.max_frame - RTE_ETHER_CRC_LEN;
 	char error[MIX_ERROR];
@@ -95,7 +89,7 @@ int throughput_create(struct throughput *t, const struct service_group *sg, unsi
 
 	if (server_create(s, lone_group_config(&t->lone, sg)) != 0 || ports_make(t, depth) != 0 ||
 	    server_serve(s) != 0 ||
-	    crypto_open(&t->crypto, "modems", CRYPTO_QUEUES, sessions(sg), CRYPTO_OPS) != 0 ||
+	    (t->crypto = ipsec_mb_open(SOCKET_ID_ANY)) == NULL ||
 	    traffic_make(t, upstream) != 0)
 		return -1;
 	server_account(s, false);
@@ -121,8 +115,8 @@ void throughput_free(struct throughput *t) {
 	if (t->running)
 		throughput_stop(t);
 	traffic_free(t->traffic);
-	if (t->crypto.ops != NULL)
-		crypto_close(&t->crypto);
+	if (t->crypto != NULL)
+		crypto_close(t->crypto);
 	server_free(&t->server);
 }
 

@@ -13,14 +13,14 @@
 
 #include <jansson.h>
 
-#include "platform/crypto.h"
+#include "crypto/crypto.h"
 #include "server/server.h"
 #include "traffic.h"
 
 struct throughput {
 	struct lone_group lone;
 	struct server server;
-	struct docsis_crypto crypto; /* of the modems */
+	struct crypto_provider *crypto; /* of the modems */
 	uint16_t network[2]; /* the data plane's end, the traffic's end */
 	uint16_t rphy[2];
 	struct traffic *traffic;

@@ -81,13 +81,12 @@ struct downlink *downlink_create(const struct service_group *sg, const struct tr
 		return NULL;
 	d->network_port = o->network_port;
 	d->rphy_port = o->rphy_port;
-	d->decryptor = (struct decryptor){.crypto = o->crypto, .queue = o->crypto_queue};
 	d->keys = (struct key_store){.crypto = o->crypto, .direction = CRYPTO_UPLINK};
 	d->tsc_hz = rte_get_tsc_hz();
 	d->vlan = sg->network.vlan;
 	d->neighbours = o->neighbours;
 	d->prove_every = 1;
-	if (sender_create(d, sg, o) && receiver_side_create(d, sg, o))
+	if (decryptor_create(&d->decryptor, o->crypto) && sender_create(d, sg, o) && receiver_side_create(d, sg, o))
 		return d;
 	downlink_free(d);
 	return NULL;
@@ -102,6 +101,7 @@ void downlink_free(struct downlink *d) {
 	resequencers_free(&d->resequencers);
 	account_free(&d->account);
 	modems_free(&d->modems);
+	decryptor_free(&d->decryptor);
 	generator_free(d->generator);
 	rte_mempool_free(d->frames);
 	rte_mempool_free(d->packets);

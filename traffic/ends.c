@@ -10,6 +10,7 @@
 
 #include "model/devices.h"
 #include "model/live/live_group.h"
+#include "crypto/ipsec_mb.h"
 #include "platform/platform.h"
 #include "platform/pool.h"
 #include "platform/port.h"
@@ -18,13 +19,13 @@
 #define RECEIVE_BUFFERS_MANY 32767 /* more than one port an end */
 #define QUEUE_SIZE 4096
 #define QUEUES_SIZE 8192 /* of all ports of an end together */
-#define CRYPTO_OPS 2048
 #define MEMORY_MB 384
 #define UPSTREAM_MB 128
 #define MANY_MB 48 /* the receive buffers beyond those of two ports */
 #define GROUP_MB 12 /* of a group more: buffers of its upstream */
 #define FOLLOW_KEYS 4 /* of a modem that changes */
-#define KEYS_A_MB 8192 /* addresses by which groups are told apart */
+#define KEYS_A_MB 2048 /* 512 bytes each at most, but for AES-256 */
+#define ADDRESSES_A_MB 8192 /* addresses by which groups are told apart */
 
 static const char *const roles[ENDS] = {[END_NETWORK] = "network", [END_RPHY] = "rphy"};
 
@@ -102,38 +103,17 @@ bool ends_name(struct ends *e, const struct setup *s) {
 	return devices_fit(e) && devices_differ(e);
 }
 
-/* Both generations of all modems. */
-static unsigned modem_keys(const struct service_group *sg) {
+/* Keys of both directions: of before and after, where they change. */
+static unsigned keys_most(const struct setup *s) {
 	unsigned keys = 0;
 
-	for (size_t m = 0; m < sg->modem_count; m++)
-		keys += sg->modems[m].security.has_next_key ? 2 : 1;
-	return keys;
-}
-
-/* Sessions that the keys of one direction need: where they change, of before and after. */
-static unsigned key_sessions(const struct setup *s, const struct service_group *sg) {
-	return s->options.follow == NULL ? modem_keys(sg) : FOLLOW_KEYS * group_room(sg).modems;
-}
-
-/* Sessions of the crypto device. */
-static unsigned sessions(const struct setup *s) {
-	const struct options *o = &s->options;
-	unsigned n = 0;
-
-	for (size_t g = 0; g < s->config.group_count; g++) {
-		const struct service_group *sg = &s->config.groups[g];
-
-		if (!o->no_downstream)
-			n += key_sessions(s, sg) + 1;
-		if (s->groups[g].upstream)
-			n += key_sessions(s, sg) + 1 + impair_any(&o->impair);
-	}
-	return o->follow == NULL ? n : 2 * n; /* for groups that come */
+	for (size_t g = 0; g < s->config.group_count; g++)
+		keys += 2 * FOLLOW_KEYS * group_room(&s->config.groups[g]).modems;
+	return s->options.follow == NULL ? keys : 2 * keys; /* for groups that come */
 }
 
 static unsigned ends_memory_mb(const struct ends *e, const struct setup *s) {
-	unsigned mb = MEMORY_MB + sessions(s) / 256;
+	unsigned mb = MEMORY_MB + keys_most(s) / KEYS_A_MB;
 	size_t addresses = 0;
 
 	if (s->options.upstream)
@@ -148,7 +128,7 @@ static unsigned ends_memory_mb(const struct ends *e, const struct setup *s) {
 		for (size_t m = 0; m < s->config.groups[g].modem_count; m++)
 			addresses += s->config.groups[g].modems[m].address_count;
 	}
-	return mb + (unsigned)(s->config.group_count * GROUP_MB + addresses / KEYS_A_MB);
+	return mb + (unsigned)(s->config.group_count * GROUP_MB + addresses / ADDRESSES_A_MB);
 }
 
 bool ends_start(const struct ends *e, const struct setup *s) {
@@ -213,9 +193,7 @@ bool ends_open(struct ends *e, const struct setup *s) {
 		packet_pool("traffic_receive", many ? RECEIVE_BUFFERS_MANY : RECEIVE_BUFFERS, 0,
 			    RTE_MBUF_DEFAULT_BUF_SIZE);
 	return e->receive_pool != NULL && end_open(e, s, END_NETWORK) && end_open(e, s, END_RPHY) &&
-	       crypto_open(&e->crypto, "traffic", ENDS_CRYPTO_QUEUES, sessions(s), CRYPTO_OPS) ==
-		       0 &&
-	       ports_start(e);
+	       (e->crypto = ipsec_mb_open(SOCKET_ID_ANY)) != NULL && ports_start(e);
 }
 
 void ends_close_ports(struct ends *e) {
@@ -227,7 +205,7 @@ void ends_close_ports(struct ends *e) {
 
 void ends_close(struct ends *e) {
 	ends_close_ports(e);
-	if (e->crypto.ops != NULL)
-		crypto_close(&e->crypto);
+	if (e->crypto != NULL)
+		crypto_close(e->crypto);
 	rte_mempool_free(e->receive_pool);
 }

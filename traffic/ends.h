@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What vcmts-traffic stands on: EAL, ports at each end of the CMTS, a crypto device. */
+/* What vcmts-traffic stands on: EAL, ports at each end of the CMTS, a crypto provider. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,10 +8,9 @@
 #include <rte_mempool.h>
 
 #include "options.h"
-#include "platform/crypto.h"
+#include "crypto/crypto.h"
 #include "setup.h"
 
-#define ENDS_CRYPTO_QUEUES 2
 #define ENDS_DEVICE_SIZE 512
 
 enum end {
@@ -30,7 +29,7 @@ struct end_ports {
 
 /* Zeroed before ends_name(). */
 struct ends {
-	struct docsis_crypto crypto;
+	struct crypto_provider *crypto;
 	struct rte_mempool *receive_pool;
 	struct end_ports at[ENDS];
 };

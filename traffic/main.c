@@ -67,7 +67,7 @@ static struct traffic_options group_options(const struct setup *s, struct ends *
 	return (struct traffic_options){
 		.network_port = ends_port(e, END_NETWORK, group),
 		.rphy_port = ends_port(e, END_RPHY, group),
-		.crypto = &e->crypto,
+		.crypto = e->crypto,
 		.mix = g->mix,
 		.replay = s->options.replay == NULL ? NULL : &g->replay,
 		.rate = g->rate,
@@ -78,7 +78,6 @@ static struct traffic_options group_options(const struct setup *s, struct ends *
 		.seed = s->options.seed + group,
 		.no_downstream = s->options.no_downstream,
 		.upstream = g->upstream,
-		.upstream_crypto_queue = ENDS_CRYPTO_QUEUES - 1,
 		.upstream_mix = g->upstream_mix,
 		.upstream_rate = g->upstream_rate,
 		.upstream_shape = &s->options.upstream_shape,

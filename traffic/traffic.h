@@ -22,7 +22,7 @@
 #include "groups/neighbours.h"
 #include "impairments/shadow.h"
 #include "model/service_group.h"
-#include "platform/crypto.h"
+#include "crypto/crypto.h"
 #include "proof/account.h"
 #include "proof/proof.h"
 #include "uplink.h"
@@ -39,9 +39,7 @@ struct traffic_options {
 	struct rte_mempool *packets; /* of downlink_packets_pool() */
 	struct rte_mempool *frames; /* of downlink_frames_pool() */
 	struct rte_mempool *uplink_packets; /* of uplink_output_pool() */
-	/* With a session to spare for each modem, and one more; for the upstream, uplink.h's beside. */
-	struct docsis_crypto *crypto;
-	uint16_t crypto_queue; /* used on no other thread */
+	struct crypto_provider *crypto; /* its keys are made on this thread alone */
 	struct mix mix;
 	const struct capture_replay *replay; /* its packets instead of the mix; or NULL */
 	uint64_t rate; /* bits of Ethernet frames without CRC per second; 0 = max */
@@ -56,11 +54,10 @@ struct traffic_options {
 	uint32_t streams, upstream_streams;
 	bool no_downstream; /* what is above but ports, device and seed is not used */
 	bool upstream; /* what follows is used */
-	uint16_t upstream_crypto_queue; /* likewise */
 	struct mix upstream_mix;
 	uint64_t upstream_rate; /* as rate */
 	const struct shape *upstream_shape; /* as shape */
-	struct impair_shares impair; /* of the upstream; `crypto` needs a session for it, too */
+	struct impair_shares impair; /* of the upstream */
 };
 
 /* What is sent from a restart on. */

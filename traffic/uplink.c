@@ -41,7 +41,6 @@ static bool buffers_create(struct uplink *u, unsigned group) {
 	for (unsigned i = 0; i < UPLINK_GRANTS; i++) {
 		u->grants[i].buffer = rte_pktmbuf_alloc(u->buffers);
 		u->grants[i].size = u->grant_size;
-		/* The crypto device may want to see that its pieces lie in the data. */
 		rte_pktmbuf_append(u->grants[i].buffer, (uint16_t)(room - RTE_PKTMBUF_HEADROOM));
 	}
 	return true;
@@ -90,12 +89,11 @@ struct uplink *uplink_create(const struct service_group *sg, const struct uplink
 	u->rate = o->rate;
 	u->mix = o->mix;
 	u->follows = o->streams > 0;
-	u->frames.encryptor.crypto = o->crypto;
-	u->frames.encryptor.queue = o->crypto_queue;
 	memcpy(u->frames.cmts_mac, sg->rphy.core_mac, sizeof(u->frames.cmts_mac));
 	pacing_start(&u->pacing, o->rate, rte_get_tsc_hz(), mix_mean(&o->mix), rte_rdtsc());
 	pacing_shape(&u->pacing, o->shape, rte_rdtsc());
-	if (grant_size_set(u, sg, o) && flows_plan(u, sg, o->streams) &&
+	if (uplink_encryptor_create(&u->frames.encryptor, o->crypto) &&
+	    grant_size_set(u, sg, o) && flows_plan(u, sg, o->streams) &&
 	    uplink_packets_create(&u->frames.packets, sg, &o->mix, o->seed) == 0 &&
 	    buffers_create(u, o->group) &&
 	    uplink_rphy_create(&u->rphy, sg, o->rphy_port, o->packets) == 0 &&
@@ -108,7 +106,7 @@ struct uplink *uplink_create(const struct service_group *sg, const struct uplink
 void uplink_free(struct uplink *u) {
 	if (u == NULL)
 		return;
-	uplink_encrypt_finish(&u->frames.encryptor);
+	uplink_encryptor_free(&u->frames.encryptor);
 	impair_free(u->impair);
 	uplink_rphy_free(&u->rphy);
 	for (unsigned i = 0; i < UPLINK_GRANTS; i++)
@@ -233,7 +231,8 @@ static bool is_done(const struct uplink *u) {
 }
 
 static void bursts_send(struct uplink *u, uint64_t now) {
-	if (u->grant_count > 0 && uplink_encrypt(&u->frames.encryptor)) {
+	if (u->grant_count > 0) {
+		uplink_encrypt(&u->frames.encryptor);
 		for (unsigned i = 0; i < u->grant_count; i++)
 			uplink_burst_send(u, &u->grants[i], now);
 		u->grant_count = 0;

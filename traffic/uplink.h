@@ -23,20 +23,19 @@
 #include "impairments/impair_shares.h"
 #include "model/service_group.h"
 #include "modems/uplink_grant.h"
-#include "platform/crypto.h"
+#include "crypto/crypto.h"
 
 struct uplink_options {
 	uint16_t rphy_port; /* opened; UEPI goes out here */
 	struct rte_mempool *packets; /* of uplink_output_pool(); NULL: it makes its own */
 	unsigned group; /* its place among several, which are in one process */
-	struct docsis_crypto *crypto; /* with a session to spare for each key, and one more */
-	uint16_t crypto_queue; /* used on no other thread */
+	struct crypto_provider *crypto;
 	struct mix mix;
 	uint64_t rate; /* bits of Ethernet frames without CRC per second; 0 = max */
 	const struct shape *shape; /* of the rate over time; must live on; NULL: constant */
 	uint32_t grant; /* bytes of burst payload in a grant, 256..4096; 0: by the rate */
 	uint64_t seed;
-	struct impair_shares impair; /* `crypto` needs one more session where any is asked for */
+	struct impair_shares impair;
 	uint32_t streams; /* room for as many, as the service group may change; 0: it does not */
 };
 
@@ -135,7 +134,7 @@ struct uplink_counts {
 	uint64_t fragments;
 	uint64_t concatenations;
 	uint64_t backpressure; /* bursts of packets that the port did not take whole */
-	uint64_t crypto_errors; /* frames that the crypto device refused or failed */
+	uint64_t crypto_errors; /* frames that the crypto provider refused or failed */
 	uint64_t descheduled; /* rounds longer than 1 ms */
 	double descheduled_longest_us;
 };

@@ -7,6 +7,7 @@
 
 #include <rte_launch.h>
 
+#include "crypto/ipsec_mb.h"
 #include "downlink.h"
 #include "platform/port.h"
 #include "rphy/uplink_output.h"
@@ -14,20 +15,10 @@
 #include "server/running.h"
 
 #define PORT_DEPTH 4096
-#define CRYPTO_OPS 4096
-#define QUEUES 2 /* of the modems' crypto device, a worker */
 #define NAP_US 1000
 
 static bool is_shared(const struct bed *b) {
 	return b->server.worker_count == 1;
-}
-
-static unsigned modems_of(const struct bed *b) {
-	unsigned modems = 0;
-
-	for (size_t g = 0; g < b->config.group_count; g++)
-		modems += (unsigned)b->config.groups[g].modem_count;
-	return modems;
 }
 
 /* One group a worker, or all on the one. */
@@ -46,9 +37,7 @@ static void options_fill(const struct bed *b, unsigned worker, uint16_t network,
 	*o = (struct traffic_options){
 		.network_port = network,
 		.rphy_port = rphy,
-		.crypto = (struct docsis_crypto *)(uintptr_t)&b->crypto,
-		.crypto_queue = (uint16_t)(QUEUES * worker),
-		.upstream_crypto_queue = (uint16_t)(QUEUES * worker + 1),
+		.crypto = b->crypto[worker],
 		.permit_permille = 100,
 		.classify_permille = 100,
 		.rate = 1000000,
@@ -153,9 +142,11 @@ int bed_create(struct bed *b, const struct server_config *config, bool spares, b
 			b->server.worker_count, config->group_count);
 		return -1;
 	}
-	if (crypto_open(&b->crypto, "modems", QUEUES * b->server.worker_count,
-			4 * modems_of(b) + 4 * (unsigned)config->group_count, CRYPTO_OPS) != 0)
-		return -1;
+	for (unsigned w = 0; w < b->server.worker_count; w++) {
+		b->crypto[w] = ipsec_mb_open(SOCKET_ID_ANY);
+		if (b->crypto[w] == NULL)
+			return -1;
+	}
 	if (pools_create(b) != 0)
 		return -1;
 	for (unsigned w = 0; w < b->server.worker_count; w++) {
@@ -197,8 +188,10 @@ void bed_free(struct bed *b) {
 	}
 	for (unsigned w = 0; w < BED_WORKERS; w++)
 		loop_free(&b->loops[w]);
-	if (b->crypto.ops != NULL)
-		crypto_close(&b->crypto);
+	for (unsigned w = 0; w < BED_WORKERS; w++) {
+		if (b->crypto[w] != NULL)
+			crypto_close(b->crypto[w]);
+	}
 	server_free(&b->server);
 	for (unsigned p = 0; p < RTE_DIM(b->pools); p++)
 		rte_mempool_free(b->pools[p]);

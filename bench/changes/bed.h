@@ -4,7 +4,7 @@
 
 #include "loop.h"
 #include "model/server_config.h"
-#include "platform/crypto.h"
+#include "crypto/crypto.h"
 #include "server/server.h"
 
 #define BED_WORKERS 2
@@ -18,7 +18,7 @@ struct bed {
 	struct server_config config; /* what serves at the start */
 	struct service_group groups[SERVER_MAX_GROUPS]; /* the same as the traffic sees it */
 	struct server server;
-	struct docsis_crypto crypto; /* of the modems */
+	struct crypto_provider *crypto[BED_WORKERS]; /* of the modems */
 	struct loop loops[BED_WORKERS];
 	struct rte_mempool *pools[3]; /* of the traffic, where each worker has one */
 	const struct service_group *comes; /* the file's last group, which is not served; or NULL */

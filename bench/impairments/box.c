@@ -6,10 +6,10 @@
 
 #include <rte_cycles.h>
 
+#include "crypto/ipsec_mb.h"
 #include "platform/port.h"
 
 #define PORT_DEPTH 4096
-#define CRYPTO_OPS 2048
 #define PACKET_NS 500000 /* from one L2TPv3 packet to the next */
 #define ROUNDS 1000000 /* far more than a run takes */
 
@@ -17,7 +17,7 @@ struct box {
 	struct lone_group lone;
 	struct server server;
 	struct traffic *traffic;
-	struct docsis_crypto crypto; /* of the modems */
+	struct crypto_provider *crypto; /* of the modems */
 	uint16_t network[2]; /* the CMTS's end, the traffic's end */
 	uint16_t rphy[2];
 	bool connected;
@@ -42,20 +42,18 @@ static int ports_open(struct box *b) {
 
 static int create(struct box *b, const struct box_run *run) {
 	struct traffic_options options = {
-		.crypto = &b->crypto,
 		.seed = run->seed,
 		.no_downstream = true,
 		.upstream = true,
 		.impair = run->shares,
 	};
-	/* Two generations of keys, the key of nobody, and one more. */
-	unsigned sessions = 2 * (unsigned)run->sg->modem_count + 2;
 	char error[160];
 
 	if (server_create(&b->server, lone_group_config(&b->lone, run->sg)) != 0 ||
 	    ports_open(b) != 0 || server_serve(&b->server) != 0 ||
-	    crypto_open(&b->crypto, "modems", 1, sessions, CRYPTO_OPS) != 0)
+	    (b->crypto = ipsec_mb_open(SOCKET_ID_ANY)) == NULL)
 		return -1;
+	options.crypto = b->crypto;
 	options.network_port = b->network[1];
 	options.rphy_port = b->rphy[1];
 	if (mix_parse("upstream-imix", run->sg->max_frame - RTE_ETHER_CRC_LEN,
@@ -69,8 +67,8 @@ static int create(struct box *b, const struct box_run *run) {
 
 static void destroy(struct box *b) {
 	traffic_free(b->traffic);
-	if (b->crypto.ops != NULL)
-		crypto_close(&b->crypto);
+	if (b->crypto != NULL)
+		crypto_close(b->crypto);
 	if (b->connected) {
 		port_close(b->network[1]);
 		port_close(b->rphy[1]);

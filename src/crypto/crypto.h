@@ -28,8 +28,9 @@ enum crypto_direction {
 /* Two of a cache line. */
 struct crypto_key {
 	void *schedule; /* the provider's: round keys, or a session of its device */
-	uint8_t iv[CRYPTO_IV_SIZE]; /* DES takes the first 8 */
+	uint8_t iv[CRYPTO_IV_SIZE]; /* DES takes the first 8; read at submission only */
 	uint8_t cipher; /* enum cipher */
+	uint8_t sequence; /* the number that frames tell it by; of no meaning to providers */
 };
 
 enum crypto_parts {
@@ -46,8 +47,9 @@ struct crypto_frame {
 };
 
 enum crypto_failure {
-	CRYPTO_FAILED_CRC, /* the frame's is another one */
+	CRYPTO_FAILED_CRC, /* the frame's is another one, or the frame has no room for one */
 	CRYPTO_FAILED, /* the provider says no more */
+	CRYPTO_LOST, /* the device did not answer in time; its buffer stays out of its pool until the device is through with it */
 };
 
 struct crypto_failed {
@@ -65,6 +67,8 @@ struct crypto_provider {
 	const struct crypto_functions *functions;
 	const char *name;
 	uint32_t ciphers; /* a bit for each enum cipher */
+	uint32_t keys; /* made, not freed */
+	uint32_t crc_ciphers; /* those beside which it makes the CRC in the same pass; beside others, one after the other */
 };
 
 /* What a provider is made of. Keys and queues are the control thread's; a queue is fed and collected by one worker. */
@@ -85,25 +89,41 @@ static inline bool crypto_can(const struct crypto_provider *p, enum cipher ciphe
 	return (p->ciphers >> cipher & 1) != 0;
 }
 
+/* The schedule of frames in the clear: not NULL, as NULL means that there is none. */
+extern char crypto_clear;
+
 /*
  * What frames of this key and direction need; `key` has cipher_key_size() bytes, and is copied. NULL when memory or the
- * device has no more. To be given to crypto_key_free() when no frame of it is in a queue.
+ * device has no more, or the provider does not do this cipher. To be given to crypto_key_free() when no frame of it is in a queue.
  */
 static inline void *crypto_key_make(struct crypto_provider *p, enum crypto_direction direction,
 				    enum cipher cipher, const uint8_t *key) {
-	return p->functions->key_make(p, direction, cipher, key);
+	void *schedule;
+
+	if (cipher == CIPHER_NONE)
+		return &crypto_clear;
+	schedule = crypto_can(p, cipher) ? p->functions->key_make(p, direction, cipher, key) : NULL;
+	p->keys += schedule != NULL;
+	return schedule;
 }
 
 static inline void crypto_key_free(struct crypto_provider *p, enum crypto_direction direction,
 				   enum cipher cipher, void *schedule) {
-	if (schedule != NULL)
-		p->functions->key_free(p, direction, cipher, schedule);
+	if (schedule == NULL || schedule == &crypto_clear)
+		return;
+	p->functions->key_free(p, direction, cipher, schedule);
+	p->keys--;
 }
 
 /* NULL after a message. To be given to crypto_queue_close() when nothing is in it. */
 static inline struct crypto_queue *crypto_queue_open(struct crypto_provider *p,
 						     enum crypto_direction direction) {
 	return p->functions->queue_open(p, direction);
+}
+
+/* Ends what the provider has and frees it; keys and queues have been given back. */
+static inline void crypto_close(struct crypto_provider *p) {
+	p->functions->close(p);
 }
 
 static inline void crypto_queue_close(struct crypto_queue *q) {

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <intel-ipsec-mb.h>
 #include <rte_malloc.h>
 
 #include "crypto/key_slots.h"
@@ -19,6 +18,16 @@
 #define AES_128_ROUNDS 176u /* bytes of the round keys */
 #define AES_256_ROUNDS 240u
 #define TAGS 512 /* more than jobs in flight, a power of two */
+
+/*
+ * A lonely frame of its cipher waits in its lane for others, and all behind it wait for it. The library's ring of jobs
+ * must not be full: where none has ended by then, its burst calls take it for empty.
+ */
+#define IN_FLIGHT_MOST (IMB_MAX_JOBS - 2 * CRYPTO_BURST)
+_Static_assert(IN_FLIGHT_MOST + CRYPTO_BURST < IMB_MAX_JOBS, "the ring is never full");
+_Static_assert(IMB_MAX_JOBS < TAGS, "a tag is read after its job ended");
+
+#define NO_ROOM UINTPTR_MAX /* for a CRC, in place of where the PDU begins */
 
 /* What the library is asked for with each combination of cipher and parts. */
 struct suite {
@@ -35,7 +44,9 @@ struct ipsec_mb {
 	struct crypto_provider provider;
 	struct key_slots keys[CIPHERS][2]; /* by direction */
 	IMB_MGR *manager; /* for round keys */
+	enum crypto_isa isa;
 	int socket;
+	char version[64]; /* of the library, and which code of it runs */
 };
 
 struct ipsec_mb_queue {
@@ -106,26 +117,12 @@ static void key_free(struct crypto_provider *p, enum crypto_direction direction,
 }
 
 /*
- * Whether the CRC is not the library's: it has none beside DES, makes none of less than an Ethernet header, and without a
- * cipher it is not worth its lanes.
+ * Whether the CRC is not made beside the cipher: the library does that for AES only, where there is something to cipher,
+ * and not for less than an Ethernet header.
  */
-static bool crc_apart(const struct crypto_frame *f) {
-	return (f->parts & CRYPTO_CRC) &&
-	       (f->key->cipher == CIPHER_DES || f->key->cipher == CIPHER_NONE ||
-		f->m->data_len - f->pdu < CRYPTO_PDU_MIN);
-}
-
-/* The fastest code that this CPU runs. NULL where there is no memory, or nothing that it runs. */
-static IMB_MGR *manager_make(void) {
-	IMB_MGR *m = alloc_mb_mgr(0);
-
-	if (m == NULL)
-		return NULL;
-	init_mb_mgr_auto(m, NULL);
-	if (imb_get_errno(m) == 0)
-		return m;
-	free_mb_mgr(m);
-	return NULL;
+static bool crc_apart(const struct crypto_frame *f, bool ciphered) {
+	return (f->parts & CRYPTO_CRC) && (!ciphered || f->key->cipher == CIPHER_DES ||
+					   f->m->data_len - f->pdu < CRYPTO_PDU_MIN);
 }
 
 static struct suite suite_of(enum cipher cipher, unsigned parts) {
@@ -157,15 +154,25 @@ static void job_suite(IMB_JOB *job, const struct suite *s, enum crypto_direction
 	job->iv_len_in_bytes = s->iv_bytes;
 	job->auth_tag_output_len_in_bytes = s->tag_bytes;
 #if IMB_VERSION_NUM >= 0x10400
-	job->suite_id[0] = s->suite_id[0];
-	job->suite_id[1] = s->suite_id[1];
+	memcpy(job->suite_id, s->suite_id, sizeof(job->suite_id));
 	job->session_id = s->session_id;
 #endif
 }
 
-/* What stands beside a job whose CRC is not the library's: where the PDU begins, and one more. */
-static void *crc_mark(bool apart, uint32_t pdu) {
-	return (void *)(uintptr_t)(apart ? pdu + 1 : 0);
+/*
+ * A CRC that is not made beside the cipher: downstream at once, upstream when the job has ended. Returns what is to stand
+ * beside the job: NULL, or where the PDU begins and one more.
+ */
+static void *crc_mark(const struct ipsec_mb_queue *q, const struct crypto_frame *f) {
+	uint8_t *data = rte_pktmbuf_mtod(f->m, uint8_t *);
+	int rest = f->m->data_len - f->pdu - ETHERNET_CRC_SIZE;
+
+	if (rest < 0)
+		return (void *)NO_ROOM;
+	if (q->direction == CRYPTO_UPLINK)
+		return (void *)(uintptr_t)(f->pdu + 1u);
+	library_crc_write(q->manager, data + f->pdu, (size_t)rest);
+	return NULL;
 }
 
 /* The CRC is put into the frame downstream. Beside it, it comes in the clear at the end of a job: upstream it is compared there, and it must
@@ -179,11 +186,17 @@ static void job_crc(struct ipsec_mb_queue *q, IMB_JOB *job, const struct crypto_
 
 static void job_fill(struct ipsec_mb_queue *q, IMB_JOB *job, const struct crypto_frame *f) {
 	const struct crypto_key *key = f->key;
-	bool apart = crc_apart(f);
-	const struct suite *s = &q->suites[key->cipher][apart ? f->parts & ~CRYPTO_CRC : f->parts];
 	uint8_t *data = rte_pktmbuf_mtod(f->m, uint8_t *);
 	uint32_t size = f->m->data_len;
+	bool ciphered = (f->parts & CRYPTO_CIPHER) && key->cipher != CIPHER_NONE && size > f->clear;
+	bool apart = crc_apart(f, ciphered);
+	unsigned parts = (ciphered ? CRYPTO_CIPHER : 0u) | (apart ? 0u : f->parts & CRYPTO_CRC);
+	const struct suite *s = &q->suites[key->cipher][parts];
 
+	job->user_data = f->m;
+	job->user_data2 = unlikely(apart) ? crc_mark(q, f) : NULL;
+	if (unlikely(job->user_data2 == (void *)NO_ROOM))
+		s = &q->suites[CIPHER_NONE][0];
 	job_suite(job, s, q->direction);
 	job->enc_keys = key->schedule;
 	job->dec_keys = q->direction == CRYPTO_DOWNLINK || key->cipher == CIPHER_DES
@@ -193,16 +206,12 @@ static void job_fill(struct ipsec_mb_queue *q, IMB_JOB *job, const struct crypto
 	job->src = data;
 	job->dst = data + f->clear;
 	job->cipher_start_src_offset_in_bytes = f->clear;
-	job->msg_len_to_cipher_in_bytes = size > f->clear ? size - f->clear : 0;
-	job->user_data = f->m;
-	job->user_data2 = crc_mark(apart, f->pdu);
+	job->msg_len_to_cipher_in_bytes = s->key_bytes > 0 ? size - f->clear : 0;
 	if (s->tag_bytes > 0)
 		job_crc(q, job, f, size);
-	if (unlikely(apart) && q->direction == CRYPTO_DOWNLINK)
-		ethernet_crc_write(data + f->pdu, size - f->pdu - ETHERNET_CRC_SIZE);
 }
 
-/* The library gives fewer jobs than are asked for where its ring of them ends. Returns how many it took. */
+/* Returns how many it took: some versions of the library give fewer jobs where their ring ends. */
 static uint16_t burst_submit(struct ipsec_mb_queue *q, const struct crypto_frame *frames,
 			     uint16_t n) {
 	IMB_JOB *jobs[CRYPTO_BURST];
@@ -221,7 +230,7 @@ static uint16_t submit(struct crypto_queue *queue, const struct crypto_frame *fr
 	struct ipsec_mb_queue *q = of_queue(queue);
 	uint16_t taken = 0, more;
 
-	if (q->done_count > 0)
+	if (q->done_count > 0 || queue->held > IN_FLIGHT_MOST)
 		return 0;
 	do {
 		more = burst_submit(q, frames + taken, (uint16_t)(n - taken));
@@ -232,17 +241,31 @@ static uint16_t submit(struct crypto_queue *queue, const struct crypto_frame *fr
 	return taken;
 }
 
-/* Whether an upstream frame has the CRC that was found. */
-static bool crc_good(const IMB_JOB *job) {
+/* Whether the CRC is right, upstream; there is none that could be wrong downstream. */
+static bool crc_good(const struct ipsec_mb_queue *q, const IMB_JOB *job) {
 	const struct rte_mbuf *m = job->user_data;
 	uintptr_t mark = (uintptr_t)job->user_data2;
 	const uint8_t *data = rte_pktmbuf_mtod(m, const uint8_t *);
 
 	if (mark != 0)
-		return ethernet_crc_good(data + mark - 1, m->data_len - (mark - 1));
-	return job->hash_alg == IMB_AUTH_NULL ||
+		return mark != NO_ROOM &&
+		       library_crc_good(q->manager, data + mark - 1, m->data_len - (mark - 1));
+	return q->direction == CRYPTO_DOWNLINK || job->hash_alg == IMB_AUTH_NULL ||
 	       memcmp(job->auth_tag_output, data + m->data_len - ETHERNET_CRC_SIZE,
 		      ETHERNET_CRC_SIZE) == 0;
+}
+
+/* All that waits, where nothing came since the last time; else what has waited too long. */
+static void lanes_end(struct ipsec_mb_queue *q) {
+	uint32_t waiting = q->queue.held - q->done_count;
+	uint32_t room = CRYPTO_BURST - q->done_count;
+
+	if (likely(q->queue.fed))
+		waiting = waiting > IN_FLIGHT_MOST ? waiting - IN_FLIGHT_MOST : 0;
+	if (waiting > 0)
+		q->done_count = (uint16_t)(q->done_count +
+					   IMB_FLUSH_BURST(q->manager, RTE_MIN(waiting, room),
+							   &q->done[q->done_count]));
 }
 
 static uint16_t collect(struct crypto_queue *queue, struct rte_mbuf **good,
@@ -250,14 +273,12 @@ static uint16_t collect(struct crypto_queue *queue, struct rte_mbuf **good,
 	struct ipsec_mb_queue *q = of_queue(queue);
 	uint16_t n = 0;
 
-	if (!queue->fed)
-		q->done_count = (uint16_t)IMB_FLUSH_BURST(q->manager, CRYPTO_BURST, q->done);
+	lanes_end(q);
 	for (uint16_t i = 0; i < q->done_count; i++) {
 		const IMB_JOB *job = q->done[i];
 		struct crypto_failed *f = &failed[*failures];
 
-		if (likely(job->status == IMB_STATUS_COMPLETED &&
-			   (q->direction == CRYPTO_DOWNLINK || crc_good(job)))) {
+		if (likely(job->status == IMB_STATUS_COMPLETED && crc_good(q, job))) {
 			good[n++] = job->user_data;
 			continue;
 		}
@@ -294,9 +315,9 @@ static struct crypto_queue *queue_open(struct crypto_provider *p, enum crypto_di
 				   of_provider(p)->socket);
 
 	if (q != NULL)
-		q->manager = manager_make();
+		q->manager = library_manager(of_provider(p)->isa);
 	if (q == NULL || q->manager == NULL) {
-		fprintf(stderr, "crypto ipsec-mb: no memory for a queue\n");
+		fprintf(stderr, "crypto ipsec-mb: no queue can be opened\n");
 		rte_free(q);
 		return NULL;
 	}
@@ -324,7 +345,7 @@ static void close_all(struct crypto_provider *p) {
 	rte_free(i);
 }
 
-struct crypto_provider *ipsec_mb_open(int socket) {
+struct crypto_provider *ipsec_mb_open_isa(enum crypto_isa isa, int socket) {
 	static const struct crypto_functions functions = {
 		.key_make = key_make,
 		.key_free = key_free,
@@ -337,21 +358,30 @@ struct crypto_provider *ipsec_mb_open(int socket) {
 	struct ipsec_mb *i = rte_zmalloc_socket("ipsec-mb", sizeof(*i), 0, socket);
 
 	if (i != NULL)
-		i->manager = manager_make();
+		i->manager = library_manager(isa);
 	if (i == NULL || i->manager == NULL) {
-		fprintf(stderr, "crypto ipsec-mb: no memory for it\n");
+		fprintf(stderr, "crypto ipsec-mb: cannot be opened\n");
 		rte_free(i);
 		return NULL;
 	}
+	i->isa = isa;
 	i->socket = socket;
-	i->provider = (struct crypto_provider){&functions, "ipsec-mb", (1u << CIPHERS) - 1};
+	snprintf(i->version, sizeof(i->version), "%s, %s", imb_get_version_str(),
+		 library_code(i->manager));
+	i->provider.functions = &functions;
+	i->provider.name = "ipsec-mb";
+	i->provider.ciphers = (1u << CIPHERS) - 1;
+	i->provider.crc_ciphers = 1u << CIPHER_AES_128 | 1u << CIPHER_AES_256;
 	for (unsigned cipher = 0; cipher < CIPHERS; cipher++) {
 		for (unsigned way = CRYPTO_DOWNLINK; way <= CRYPTO_UPLINK; way++)
 			key_slots_init(&i->keys[cipher][way], schedule_size(cipher, way), socket);
 	}
-	if (!crypto_self_test(&i->provider, imb_get_version_str())) {
-		close_all(&i->provider);
-		return NULL;
-	}
-	return &i->provider;
+	if (crypto_self_test(&i->provider, i->version))
+		return &i->provider;
+	close_all(&i->provider);
+	return NULL;
+}
+
+struct crypto_provider *ipsec_mb_open(int socket) {
+	return ipsec_mb_open_isa(CRYPTO_ISA_AUTO, socket);
 }

@@ -28,9 +28,9 @@ static const struct stage dequeue_list[] = {
 static const struct stage lower_list[] = {
 	{"take_over", "lower MAC from upper MAC", "ring", ds_take_over, true},
 	{"frame", "MAC header, privacy and DS extended headers, HCS", "mbuf", ds_frame, false},
-	{"encrypt_submit", "Ethernet CRC and BPI+ in one pass", "cryptodev + security",
+	{"encrypt_submit", "Ethernet CRC and BPI+ in one pass", "intel-ipsec-mb or cryptodev",
 	 ds_encrypt_submit, false},
-	{"encrypt_collect", "what the crypto device has done", "cryptodev", ds_encrypt_collect,
+	{"encrypt_collect", "what the crypto provider has done", "the same", ds_encrypt_collect,
 	 true},
 	{"depi", "PSP segments to full MTU, L2TPv3, IP, flush timer", "mbuf", ds_depi, true},
 	{"transmit", "bursts to the R-PHY port", "ethdev", ds_transmit, true},
@@ -46,13 +46,13 @@ uint64_t downstream_held(const struct downstream *d) {
 	const struct ds_lower *l = &d->lower;
 
 	return (uint64_t)scheduler_held(d->upper.scheduler) + rte_ring_count(l->from_upper) +
-	       l->in_crypto + l->depi.ends_open + l->waiting_packets;
+	       l->crypto->held + l->depi.ends_open + l->waiting_packets;
 }
 
 uint64_t downstream_next(const struct downstream *d) {
 	const struct ds_lower *l = &d->lower;
 
-	if (rte_ring_count(l->from_upper) > 0 || l->in_crypto > 0 || l->waiting_count > 0)
+	if (rte_ring_count(l->from_upper) > 0 || l->crypto->held > 0 || l->waiting_count > 0)
 		return 0;
 	return RTE_MIN(scheduler_due(d->upper.scheduler), depi_deadline(&l->depi));
 }
@@ -105,7 +105,7 @@ static void ds_lower_stop(struct ds_lower *l) {
 
 	while (rte_ring_dequeue(l->from_upper, (void **)&m) == 0)
 		drop(&l->counters, m, DROP_STOPPED);
-	for (int tries = 0; l->in_crypto > 0 && tries < 1000; tries++) {
+	for (int tries = 0; l->crypto->held > 0 && tries < 1000; tries++) {
 		n = ds_encrypt_collect(l, pkts, 0);
 		for (uint16_t i = 0; i < n; i++)
 			drop(&l->counters, pkts[i], DROP_STOPPED);

@@ -98,12 +98,10 @@ struct ds_lower {
 	struct clock *clock;
 	struct rte_ring *from_upper;
 	const struct ds_tables *tables;
-	uint8_t crypto_device;
-	uint16_t crypto_queue;
-	struct rte_mempool *crypto_ops;
-	uint32_t in_crypto; /* frames given to the crypto device */
+	struct crypto_queue *crypto;
+	uint16_t crypto_parts[CIPHERS]; /* enum crypto_parts, by a frame's cipher */
 	uint64_t taken_over,
-		submitted; /* packets from the ring, frames to the device: all so far */
+		submitted; /* packets from the ring, frames to the provider: all so far */
 	struct depi depi;
 	struct packet_sink rphy;
 	struct rte_mempool *linear; /* where the port takes no chains: for copies; else NULL */
@@ -121,10 +119,8 @@ struct ds_lower {
 struct ds_resources {
 	struct packet_source network;
 	struct packet_sink rphy;
-	uint8_t crypto_device;
-	uint16_t crypto_queue;
-	struct rte_mempool *crypto_ops; /* IV at the offset of platform/crypto.h */
-	void *const *sessions; /* DOWNLINK, one for each modem */
+	struct crypto_queue *crypto; /* DOWNLINK */
+	void *const *schedules; /* of keys, DOWNLINK, one for each modem */
 	const struct group_room *room; /* for changes; NULL: no more than the group has */
 	struct rte_mempool *depi_headers; /* for the first mbuf of DEPI frames */
 	struct rte_mempool *depi_fragments; /* for mbufs attached to others, no data room */
@@ -188,7 +184,7 @@ uint32_t ds_flow_records(const struct service_group *sg);
 /* Frees it; packets still held are freed without being counted: downstream_stop() comes first. */
 void downstream_free(struct downstream *d);
 
-/* Packets that are in it: queues, ring, crypto device, open DEPI frames, frames not yet taken. */
+/* Packets that are in it: queues, ring, crypto provider, open DEPI frames, frames not yet taken. */
 uint64_t downstream_held(const struct downstream *d);
 
 /* Whether received = transmitted + drops + held. To be asked when no worker runs. */

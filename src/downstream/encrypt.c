@@ -1,64 +1,76 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Encrypt: Ethernet CRC and BPI+ in one pass of the crypto device (rte_security, DOCSIS downlink).
- * The CRC covers the PDU; the cipher covers all of it but the two MAC addresses, CRC included
- * (SEC). Two rows of the list, as the device works while the next burst is prepared.
+ * Encrypt: Ethernet CRC and BPI+ in one pass of the group's crypto provider. The CRC covers the PDU; the cipher covers
+ * all of it but the two MAC addresses, CRC included (SEC). Two rows of the list, as a provider may work while the next
+ * burst is prepared.
  */
-#include <rte_cryptodev.h>
 #include <rte_mbuf.h>
 
+#include "crypto/crypto.h"
 #include "downstream/downstream.h"
 #include "downstream/stages.h"
 #include "pipeline/packet.h"
-#include "platform/crypto.h"
+#include "wire/crc32.h"
+#include "wire/docsis_mac.h"
+
+/* Where no CRC is made, its place holds zeros. */
+static void crc_clear(struct rte_mbuf *m) {
+	memset(rte_pktmbuf_mtod_offset(m, uint8_t *, m->data_len - ETHERNET_CRC_SIZE), 0,
+	       ETHERNET_CRC_SIZE);
+}
+
+static void frame_fill(const struct ds_lower *l, struct crypto_frame *f, struct rte_mbuf *m,
+		       const struct ds_flow *flow) {
+	*f = (struct crypto_frame){
+		.m = m,
+		.key = &flow->key,
+		.pdu = flow->header_size,
+		.clear = (uint16_t)(flow->header_size + DOCSIS_CLEAR_SIZE),
+		.parts = l->crypto_parts[flow->key.cipher],
+	};
+	if (unlikely((f->parts & CRYPTO_CRC) == 0))
+		crc_clear(m);
+}
+
+/* By cipher, and those in the clear. */
+static void frames_count(struct counters *c, const uint32_t *by_cipher) {
+	uint32_t encrypted = 0;
+
+	for (unsigned cipher = CIPHER_NONE + 1; cipher < CIPHERS; cipher++) {
+		count(c, COUNTER_ENCRYPTED_AES_128 + cipher - CIPHER_AES_128, by_cipher[cipher]);
+		encrypted += by_cipher[cipher];
+	}
+	count(c, COUNTER_ENCRYPTED, encrypted);
+	count(c, COUNTER_CLEAR, by_cipher[CIPHER_NONE]);
+}
 
 uint16_t ds_encrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_lower *l = ctx;
-	struct rte_crypto_op *ops[PIPELINE_BURST];
-	uint64_t encrypted = 0;
+	struct crypto_frame frames[PIPELINE_BURST];
+	uint32_t by_cipher[CIPHERS] = {0};
 	uint16_t taken;
 
-	if (rte_crypto_op_bulk_alloc(l->crypto_ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC, ops, n) != n) {
-		for (uint16_t i = 0; i < n; i++)
-			drop(&l->counters, pkts[i], DROP_NO_CRYPTO_OP);
-		return 0;
-	}
-	for (uint16_t i = 0; i < n; i++) {
-		const struct ds_flow *flow = &l->tables->flows[packet_meta(pkts[i])->flow];
-
-		crypto_fill(ops[i], pkts[i], flow->header_size, flow->session, flow->iv,
-			    flow->encrypted);
-		encrypted += flow->encrypted;
-	}
-	taken = rte_cryptodev_enqueue_burst(l->crypto_device, l->crypto_queue, ops, n);
-	for (uint16_t i = taken; i < n; i++) {
-		encrypted -= l->tables->flows[packet_meta(pkts[i])->flow].encrypted;
-		drop(&l->counters, pkts[i], DROP_CRYPTO_ERROR);
-		rte_crypto_op_free(ops[i]);
-	}
-	l->in_crypto += taken;
+	for (uint16_t i = 0; i < n; i++)
+		frame_fill(l, &frames[i], pkts[i],
+			   &l->tables->flows[packet_meta(pkts[i])->flow]);
+	taken = crypto_submit(l->crypto, frames, n);
+	for (uint16_t i = 0; i < taken; i++)
+		by_cipher[frames[i].key->cipher]++;
+	for (uint16_t i = taken; i < n; i++)
+		drop(&l->counters, pkts[i], DROP_CRYPTO_FULL);
 	l->submitted += taken;
-	count(&l->counters, COUNTER_ENCRYPTED, encrypted);
-	count(&l->counters, COUNTER_CLEAR, taken - encrypted);
+	frames_count(&l->counters, by_cipher);
 	return 0;
 }
 
 uint16_t ds_encrypt_collect(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_lower *l = ctx;
-	struct rte_crypto_op *ops[PIPELINE_BURST];
-	uint16_t done, kept = 0;
+	struct crypto_failed failed[CRYPTO_BURST];
+	uint16_t failures;
 
 	(void)n; /* the submit row leaves nothing */
-	if (l->in_crypto == 0)
-		return 0;
-	done = rte_cryptodev_dequeue_burst(l->crypto_device, l->crypto_queue, ops, PIPELINE_BURST);
-	l->in_crypto -= done;
-	for (uint16_t i = 0; i < done; i++) {
-		if (ops[i]->status == RTE_CRYPTO_OP_STATUS_SUCCESS)
-			pkts[kept++] = ops[i]->sym->m_src;
-		else
-			drop(&l->counters, ops[i]->sym->m_src, DROP_CRYPTO_ERROR);
-	}
-	rte_mempool_put_bulk(l->crypto_ops, (void **)ops, done);
-	return kept;
+	n = crypto_collect(l->crypto, pkts, failed, &failures);
+	for (uint16_t i = 0; i < failures; i++)
+		drop(&l->counters, failed[i].m, DROP_CRYPTO_ERROR);
+	return n;
 }

@@ -17,12 +17,12 @@ uint16_t ds_hand_over(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return 0;
 }
 
-/* Takes nothing while the crypto device or the port is behind, so that queues build up in the
+/* Takes nothing while the crypto provider or the port is behind, so that queues build up in the
  * scheduler, where the right packet can be chosen or dropped. */
 uint16_t ds_take_over(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_lower *l = ctx;
 
-	if (l->in_crypto + l->waiting_packets > DS_LOWER_LIMIT || l->waiting_count > DS_LOWER_LIMIT)
+	if (l->crypto->held + l->waiting_packets > DS_LOWER_LIMIT || l->waiting_count > DS_LOWER_LIMIT)
 		return 0;
 	n = (uint16_t)rte_ring_sc_dequeue_burst(l->from_upper, (void **)pkts, PIPELINE_BURST, NULL);
 	l->taken_over += n;

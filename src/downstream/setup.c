@@ -34,9 +34,9 @@ static void ds_lower_setup(struct downstream *d, const struct ds_resources *r) {
 
 	l->clock = r->lower_clock;
 	l->tables = &d->tables;
-	l->crypto_device = r->crypto_device;
-	l->crypto_queue = r->crypto_queue;
-	l->crypto_ops = r->crypto_ops;
+	l->crypto = r->crypto;
+	for (enum cipher c = CIPHER_NONE; c < CIPHERS; c++)
+		l->crypto_parts[c] = c == CIPHER_NONE ? CRYPTO_CRC : CRYPTO_CRC | CRYPTO_CIPHER;
 	l->rphy = r->rphy;
 	l->linear = r->linear;
 	l->latency = &d->latency;

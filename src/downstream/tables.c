@@ -103,12 +103,11 @@ void ds_flow_set_header(struct ds_flow *f, const struct docsis_down_header *h) {
 	f->hcs = docsis_hcs(text, size - DOCSIS_HCS_SIZE);
 	f->header_size = (uint8_t)size;
 	f->sequenced = h->ds == DS_EHDR_SEQUENCE;
-	f->encrypted = h->encrypted;
 }
 
 /* MULPI: frames of a flow with a DSID are numbered for resequencing; all tell their priority. */
 void ds_flow_fill(struct ds_flow *d, const struct modem *m, const struct service_flow *f,
-		  void *session) {
+		  void *schedule) {
 	const struct security_association *sa = &m->security;
 	const struct docsis_down_header h = {
 		.privacy = true,
@@ -121,8 +120,10 @@ void ds_flow_fill(struct ds_flow *d, const struct modem *m, const struct service
 	};
 
 	ds_flow_set_header(d, &h);
-	d->session = session;
-	memcpy(d->iv, association_iv(sa), sizeof(d->iv));
+	d->key.schedule = schedule;
+	d->key.cipher = (uint8_t)sa->cipher;
+	d->key.sequence = h.key_sequence;
+	memcpy(d->key.iv, association_iv(sa), sizeof(d->key.iv));
 }
 
 static void *zalloc_lines(const char *name, size_t count, size_t size) {
@@ -154,7 +155,7 @@ static struct group_room room_of(const struct service_group *sg, const struct gr
 }
 
 int ds_tables_create(struct ds_tables *t, const struct service_group *sg,
-		     const struct group_room *room, void *const *sessions) {
+		     const struct group_room *room, void *const *schedules) {
 	uint32_t flow = 0;
 
 	memset(t, 0, sizeof(*t));
@@ -177,7 +178,7 @@ int ds_tables_create(struct ds_tables *t, const struct service_group *sg,
 			return -1;
 		for (size_t f = 0; f < m->service_flow_count; f++, flow++) {
 			ds_modem_flows(t, i)[f] = flow;
-			ds_flow_fill(&t->flows[flow], m, &m->service_flows[f], sessions[i]);
+			ds_flow_fill(&t->flows[flow], m, &m->service_flows[f], schedules[i]);
 		}
 	}
 	return 0;

@@ -8,6 +8,7 @@
 #include <rte_common.h>
 #include <rte_hash.h>
 
+#include "crypto/crypto.h"
 #include "model/live/live_group.h"
 #include "wire/docsis_mac.h"
 
@@ -31,12 +32,10 @@ struct ds_modem {
 struct ds_flow {
 	uint8_t header[DS_FLOW_HEADER]; /* the DOCSIS header with LEN, sequence and HCS to be set,
 					 * at the end of the array */
-	void *session; /* of the crypto device */
-	uint8_t iv[16];
+	struct crypto_key key;
 	uint16_t hcs; /* of the header with LEN and sequence 0 */
 	uint8_t header_size; /* HCS included */
 	bool sequenced;
-	bool encrypted;
 } __rte_cache_aligned;
 
 struct ds_tables {
@@ -65,11 +64,11 @@ static inline uint32_t ds_place_address(uint64_t place) {
 
 /*
  * Builds the tables for `room`, or for no more than the group has where that is NULL or less. Service flows
- * get numbers from 0 on, in the order of the group. `sessions` holds a session of the crypto device for
- * each modem. Returns 0, or -1 after a message on stderr.
+ * get numbers from 0 on, in the order of the group. `schedules` holds what the crypto provider made
+ * of the key of each modem. Returns 0, or -1 after a message on stderr.
  */
 int ds_tables_create(struct ds_tables *t, const struct service_group *sg,
-		     const struct group_room *room, void *const *sessions);
+		     const struct group_room *room, void *const *schedules);
 
 /* Where the modem's flows are noted, SG_MAX_MODEM_FLOWS of them. */
 static inline uint32_t *ds_modem_flows(const struct ds_tables *t, uint32_t modem) {
@@ -83,7 +82,7 @@ static inline struct rte_hash *ds_addresses(const struct ds_tables *t, uint8_t f
 
 /* Fills in the whole record of one of the modem's flows. */
 void ds_flow_fill(struct ds_flow *d, const struct modem *m, const struct service_flow *f,
-		  void *session);
+		  void *schedule);
 
 /* Sets what the record tells of the MAC header; `h->ds` is DS_EHDR_PRIORITY or DS_EHDR_SEQUENCE. */
 void ds_flow_set_header(struct ds_flow *f, const struct docsis_down_header *h);

@@ -15,7 +15,7 @@ static bool in_crypto(const struct server *s) {
 
 		if (!group->there)
 			continue;
-		if (group->downstream->lower.in_crypto > 0 ||
+		if (group->downstream->lower.crypto->held > 0 ||
 		    (group->upstream != NULL && upstream_busy(group->upstream)))
 			return true;
 	}

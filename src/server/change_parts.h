@@ -2,7 +2,7 @@
 /* A change of a server on its way: for those who prepare it and those who take it over. */
 #pragma once
 
-#include "server/change_sessions.h"
+#include "server/change_keys.h"
 #include "server/changes.h"
 
 #define DEVICE_SHARED 2
@@ -31,7 +31,7 @@ enum leaving {
 struct group_change {
 	struct served_group *group;
 	struct live_changes changes;
-	struct change_sessions sessions;
+	struct change_keys keys;
 	struct ds_change *downstream;
 	struct us_change *upstream;
 	struct share_part shares[DEVICE_SHARED]; /* network, R-PHY */

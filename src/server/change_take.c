@@ -73,7 +73,7 @@ static void all_take(struct server_change *c) {
 	for (unsigned i = 0; i < c->count; i++) {
 		struct group_change *g = c->groups[i];
 
-		change_sessions_take(&g->sessions, g->group, &g->changes);
+		change_keys_take(&g->keys, g->group, &g->changes);
 		live_changes_take(&g->group->live, &g->changes);
 	}
 	pthread_rwlock_unlock(&c->server->lock);

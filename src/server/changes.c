@@ -48,14 +48,14 @@ static bool group_begin(struct server_change *c, struct group_change *g, unsigne
 	struct served_group *group = g->group;
 	const struct service_group *sg = &group->live.sg;
 
-	if (!change_sessions_make(&g->sessions, group, &g->changes, why))
+	if (!change_keys_make(&g->keys, group, &g->changes, why))
 		return false;
-	g->downstream = ds_change_begin(group->downstream, sg, &g->changes, g->sessions.down, why);
+	g->downstream = ds_change_begin(group->downstream, sg, &g->changes, g->keys.down, why);
 	if (g->downstream == NULL)
 		return false;
 	if (group->upstream != NULL) {
 		g->upstream =
-			us_change_begin(group->upstream, sg, &g->changes, g->sessions.up, why);
+			us_change_begin(group->upstream, sg, &g->changes, g->keys.up, why);
 		if (g->upstream == NULL)
 			return false;
 	}
@@ -124,7 +124,7 @@ static void group_close(struct group_change *g) {
 		us_change_end(g->upstream);
 	if (g->downstream != NULL)
 		ds_change_end(g->downstream);
-	change_sessions_free(&g->sessions, g->group);
+	change_keys_free(&g->keys, g->group);
 	live_changes_free(&g->changes);
 	free(g);
 }

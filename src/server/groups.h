@@ -4,7 +4,6 @@
 
 #include "server/server.h"
 
-#define SERVER_GROUP_QUEUES 2 /* of the crypto device: downstream, upstream */
 
 /* The groups that there are, and where. */
 struct shares_site server_site(struct server *s);

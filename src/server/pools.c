@@ -66,7 +66,7 @@ uint32_t server_moving_max(const struct server_config *config) {
 	return (uint32_t)RTE_MAX(share, (size_t)MOVING_MIN);
 }
 
-/* In the queues, between the MACs, in the crypto device and in open DEPI frames. */
+/* In the queues, between the MACs, in the crypto provider and in open DEPI frames. */
 static unsigned group_packets(const struct server_config *config, const struct service_group *sg) {
 	unsigned lower = server_hand_over_max(config) + DS_LOWER_LIMIT + PIPELINE_BURST;
 	unsigned open = (unsigned)sg->channel_count * sg->rphy.max_segments;
@@ -250,10 +250,10 @@ static uint64_t pools_memory(const struct pool_sizes *s) {
 	       pool_memory(n->pieces, 0);
 }
 
-/* A session 2 kB, tables and flows of a modem 2 kB, and 8 kB in an upstream; a rule of a published profile
+/* Keys of a modem 1.3 kB at most, its tables and flows 2 kB, and 7 kB in an upstream; a rule of a published profile
  * less than 1 kB in the tries, few that overlap up to 16 kB; the flow cache. */
 static uint64_t tables_memory(const struct service_group *sg) {
-	uint64_t modem = layout_has_upstream(sg) ? 12288 : 4096;
+	uint64_t modem = layout_has_upstream(sg) ? 10240 : 3072;
 
 	return (4 << 20) + sg->modem_count * modem + rule_lists_total(sg) * (uint64_t)6144 +
 	       rte_align32pow2(ds_flow_records(sg)) * (uint64_t)RTE_CACHE_LINE_SIZE;

@@ -9,66 +9,72 @@
 
 #include "server/layout.h"
 
-/* Keys that come are there before those that they replace have left: of so many modems at a time. */
-#define ROLLING 32
-
-unsigned served_group_sessions(const struct service_group *sg) {
-	struct group_room room = group_room(sg);
-	unsigned each = layout_has_upstream(sg) ? 3 : 1;
-
-	return each * (room.modems + ROLLING);
+/* Schedules for all modems of the group, PER_MODEM of them each. */
+static void **schedules_alloc(const struct service_group *sg, unsigned per_modem) {
+	return calloc(per_modem * sg->modem_count + 1, sizeof(void *));
 }
 
-static int down_sessions_create(struct served_group *g) {
+static int key_missing(const struct modem *m) {
+	char mac[RTE_ETHER_ADDR_FMT_SIZE];
+
+	rte_ether_format_addr(mac, sizeof(mac), (const struct rte_ether_addr *)m->mac);
+	fprintf(stderr, "modem %s: the crypto provider has no place left for its keys\n", mac);
+	return -1;
+}
+
+static int down_schedules_create(struct served_group *g) {
 	const struct service_group *sg = g->sg;
 
-	g->sessions = calloc(sg->modem_count, sizeof(*g->sessions));
-	if (g->sessions == NULL)
+	g->schedules = schedules_alloc(sg, 1);
+	if (g->schedules == NULL)
 		return -1;
 	for (size_t m = 0; m < sg->modem_count; m++) {
+		const struct security_association *sa = &sg->modems[m].security;
+
 		if (!modem_is_there(&sg->modems[m]))
 			continue;
-		g->sessions[m] = crypto_session(g->crypto, CRYPTO_DOWNLINK,
-						association_key(&sg->modems[m].security));
-		if (g->sessions[m] == NULL) {
-			fprintf(stderr, "crypto device: no session for modem %zu\n", m);
-			return -1;
-		}
+		g->schedules[m] = crypto_key_make(g->provider, CRYPTO_DOWNLINK, sa->cipher,
+						  association_key(sa));
+		if (g->schedules[m] == NULL)
+			return key_missing(&sg->modems[m]);
 	}
 	return 0;
 }
 
 /* Both generations of each modem's key. */
-static int up_sessions_create(struct served_group *g) {
+static int up_schedules_create(struct served_group *g) {
 	const struct service_group *sg = g->sg;
 
-	g->up_sessions = calloc(2 * sg->modem_count, sizeof(*g->up_sessions));
-	if (g->up_sessions == NULL)
+	g->up_schedules = schedules_alloc(sg, 2);
+	if (g->up_schedules == NULL)
 		return -1;
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		const struct security_association *sa = &sg->modems[m].security;
-		void **s = &g->up_sessions[2 * m];
+		void **s = &g->up_schedules[2 * m];
 
 		if (!modem_is_there(&sg->modems[m]))
 			continue;
-		s[0] = crypto_session(g->crypto, CRYPTO_UPLINK, sa->key);
+		s[0] = crypto_key_make(g->provider, CRYPTO_UPLINK, sa->cipher, sa->key);
 		if (sa->has_next_key)
-			s[1] = crypto_session(g->crypto, CRYPTO_UPLINK, sa->next_key);
-		if (s[0] == NULL || (sa->has_next_key && s[1] == NULL)) {
-			fprintf(stderr, "crypto device: no upstream session for modem %zu\n", m);
-			return -1;
-		}
+			s[1] = crypto_key_make(g->provider, CRYPTO_UPLINK, sa->cipher,
+					       sa->next_key);
+		if (s[0] == NULL || (sa->has_next_key && s[1] == NULL))
+			return key_missing(&sg->modems[m]);
 	}
 	return 0;
 }
 
-static int sessions_create(struct served_group *g) {
+static int crypto_setup(struct served_group *g) {
 	uint64_t start = rte_rdtsc();
+	bool up = layout_has_upstream(g->sg);
 
-	if (down_sessions_create(g) != 0 ||
-	    (layout_has_upstream(g->sg) && up_sessions_create(g) != 0))
+	g->crypto[CRYPTO_DOWNLINK] = crypto_queue_open(g->provider, CRYPTO_DOWNLINK);
+	if (up)
+		g->crypto[CRYPTO_UPLINK] = crypto_queue_open(g->provider, CRYPTO_UPLINK);
+	if (g->crypto[CRYPTO_DOWNLINK] == NULL || (up && g->crypto[CRYPTO_UPLINK] == NULL) ||
+	    down_schedules_create(g) != 0 || (up && up_schedules_create(g) != 0))
 		return -1;
-	g->sessions_seconds = (double)(rte_rdtsc() - start) / (double)rte_get_tsc_hz();
+	g->keys_seconds = (double)(rte_rdtsc() - start) / (double)rte_get_tsc_hz();
 	return 0;
 }
 
@@ -77,10 +83,8 @@ static int downstream_setup(struct served_group *g, const struct group_resources
 		.room = &g->live.room,
 		.network = given->wires.from_network,
 		.rphy = given->wires.to_rphy,
-		.crypto_device = g->crypto->device,
-		.crypto_queue = given->crypto_queues[0],
-		.crypto_ops = g->crypto->ops,
-		.sessions = g->sessions,
+		.crypto = g->crypto[CRYPTO_DOWNLINK],
+		.schedules = g->schedules,
 		.depi_headers = given->pools->depi_headers,
 		.depi_fragments = given->pools->depi_fragments,
 		.linear = given->linear ? given->pools->linear : NULL,
@@ -100,10 +104,8 @@ static int upstream_setup(struct served_group *g, const struct group_resources *
 		.rphy = given->wires.from_rphy,
 		.network = given->wires.to_network,
 		.control = given->wires.to_control,
-		.crypto_device = g->crypto->device,
-		.crypto_queue = given->crypto_queues[1],
-		.crypto_ops = g->crypto->ops,
-		.sessions = g->up_sessions,
+		.crypto = g->crypto[CRYPTO_UPLINK],
+		.schedules = g->up_schedules,
 		.packets = given->pools->uepi,
 		.frames = given->pools->frames,
 		.pieces = given->pools->pieces,
@@ -125,11 +127,11 @@ int served_group_create(struct served_group *g, const struct service_group *sg,
 	g->sg = &g->live.sg;
 	if (live_group_create(&g->live, sg, &room) != 0)
 		return -1;
-	g->crypto = r->crypto;
+	g->provider = r->provider;
 	g->upper = r->upper;
 	g->lower = r->lower;
 	g->upstream_worker = r->upstream;
-	if (sessions_create(g) != 0 || downstream_setup(g, r) != 0)
+	if (crypto_setup(g) != 0 || downstream_setup(g, r) != 0)
 		return -1;
 	return layout_has_upstream(sg) ? upstream_setup(g, r) : 0;
 }
@@ -319,12 +321,19 @@ void served_group_stop(struct served_group *g) {
 		upstream_stop(g->upstream);
 }
 
-static void sessions_free(struct served_group *g, void **sessions, size_t count) {
-	for (size_t s = 0; sessions != NULL && s < count; s++) {
-		if (sessions[s] != NULL)
-			crypto_session_free(g->crypto, sessions[s]);
+/* What the queues still have is freed with them. */
+static void crypto_free(struct served_group *g) {
+	for (unsigned way = CRYPTO_DOWNLINK; way <= CRYPTO_UPLINK; way++) {
+		void **schedules = way == CRYPTO_DOWNLINK ? g->schedules : g->up_schedules;
+		unsigned each = way == CRYPTO_DOWNLINK ? 1 : 2;
+
+		if (g->crypto[way] != NULL)
+			crypto_queue_close(g->crypto[way]);
+		for (size_t s = 0; schedules != NULL && s < each * g->sg->modem_count; s++)
+			crypto_key_free(g->provider, way, g->sg->modems[s / each].security.cipher,
+					schedules[s]);
+		free(schedules);
 	}
-	free(sessions);
 }
 
 void served_group_free(struct served_group *g) {
@@ -332,8 +341,7 @@ void served_group_free(struct served_group *g) {
 		return;
 	upstream_free(g->upstream);
 	downstream_free(g->downstream);
-	sessions_free(g, g->sessions, g->sg->modem_count);
-	sessions_free(g, g->up_sessions, 2 * g->sg->modem_count);
+	crypto_free(g);
 	live_group_free(&g->live);
 	memset(g, 0, sizeof(*g));
 }

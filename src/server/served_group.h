@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A service group in service: both directions, their crypto sessions, and its quality of service. */
+/* A service group in service: both directions, their keys, and its quality of service. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "crypto/crypto.h"
 #include "downstream/downstream.h"
 #include "model/live/live_group.h"
 #include "model/service_group.h"
-#include "platform/crypto.h"
 #include "server/layout.h"
 #include "server/pools.h"
 #include "server/worker.h"
@@ -30,8 +30,7 @@ struct group_resources {
 	uint32_t hand_over_max; /* packets between upper and lower MAC */
 	uint32_t held_max; /* bytes that wait in its upstream */
 	uint32_t moving_max; /* buffers that are on their way in it */
-	struct docsis_crypto *crypto;
-	uint16_t crypto_queues[2]; /* of the crypto device: downstream, upstream */
+	struct crypto_provider *provider;
 	struct worker *upper, *lower, *upstream; /* they may be the same */
 };
 
@@ -40,10 +39,11 @@ struct served_group {
 	 * server's lock only. */
 	struct live_group live;
 	const struct service_group *sg;
-	struct docsis_crypto *crypto; /* the server's */
-	void **sessions; /* DOWNLINK, one for each place of a modem; NULL: none is there */
-	void **up_sessions; /* UPLINK, two for each; NULL without an upstream */
-	double sessions_seconds; /* what making both took */
+	struct crypto_provider *provider; /* the server's */
+	struct crypto_queue *crypto[2]; /* by enum crypto_direction */
+	void **schedules; /* of keys, DOWNLINK, one for each place of a modem; NULL: none is there */
+	void **up_schedules; /* UPLINK, two for each; NULL without an upstream */
+	double keys_seconds; /* what making both took */
 	bool there; /* to be told of by others */
 	bool drained; /* it receives nothing */
 	uint64_t emptied; /* of the source that it has then */
@@ -53,9 +53,6 @@ struct served_group {
 	struct downstream *downstream;
 	struct upstream *upstream; /* NULL where the configuration has no upstream channels */
 };
-
-/* Crypto sessions that the group may have, with two generations of each key, and more while keys change. */
-unsigned served_group_sessions(const struct service_group *sg);
 
 /* Makes the zeroed `g` with a copy of `sg`; no worker has its lists yet. Returns 0, or -1 after a message. To be
  * freed by served_group_free() in either case. */
@@ -106,6 +103,6 @@ void served_group_drain_round(struct served_group *g);
 /* Ends all that is held, under the reasons of a stop. No worker may be running. */
 void served_group_stop(struct served_group *g);
 
-/* Frees everything but the configuration. The crypto device has been stopped, the ports are closed.
+/* Frees everything but the configuration. The ports are closed.
  * Harmless on a zeroed or half-made one. */
 void served_group_free(struct served_group *g);

@@ -7,13 +7,12 @@
 
 #include <rte_cycles.h>
 
+#include "crypto/ipsec_mb.h"
+#include "platform/large_pages.h"
 #include "platform/pool.h"
 #include "server/groups.h"
 #include "server/running.h"
 #include "server/steering.h"
-
-#define CRYPTO_OPS_MIN_ALL 4096
-#define CRYPTO_OPS_QUEUE 1024 /* more than a direction of a group has in the device at a time */
 
 const struct server_config *lone_group_config(struct lone_group *l,
 					      const struct service_group *sg) {
@@ -68,28 +67,6 @@ int server_create(struct server *s, const struct server_config *config) {
 	return server_pools_create(&s->pools, config, &s->ports);
 }
 
-/* As many as the groups may come to have: of those that come, as many each as the largest has. */
-static unsigned sessions_most(const struct server *s) {
-	unsigned sessions = 0, largest = 0;
-
-	for (size_t g = 0; g < s->config->group_count; g++) {
-		unsigned of_group = served_group_sessions(&s->config->groups[g]);
-
-		sessions += of_group;
-		largest = RTE_MAX(largest, of_group);
-	}
-	return sessions + (s->group_most - (unsigned)s->config->group_count) * largest;
-}
-
-/* A queue pair for each direction of each group, so that workers share none. */
-static int server_crypto_open(struct server *s) {
-	unsigned queues = s->group_most * SERVER_GROUP_QUEUES;
-	unsigned ops = queues * CRYPTO_OPS_QUEUE + (s->worker_count + 1) * POOL_THREAD_BUFFERS;
-
-	return crypto_open(&s->crypto, "dataplane", queues, sessions_most(s),
-			   RTE_MAX(ops, (unsigned)CRYPTO_OPS_MIN_ALL));
-}
-
 static bool wants_linear(const struct server *s) {
 	for (size_t g = 0; g < s->config->group_count; g++) {
 		if (server_port_wants_linear(&s->config->groups[g],
@@ -122,7 +99,8 @@ static void ports_of_groups(struct server *s) {
 int server_serve(struct server *s) {
 	struct shares_site site;
 
-	if (server_crypto_open(s) != 0 ||
+	s->provider = ipsec_mb_open(large_pages_socket());
+	if (s->provider == NULL ||
 	    (wants_linear(s) && server_pools_linear(&s->pools) != 0) ||
 	    server_steering_ask(s) != 0 || shares_create(s) != 0)
 		return -1;
@@ -136,7 +114,7 @@ int server_serve(struct server *s) {
 			return -1;
 		served_group_enter(&s->groups[g]);
 		s->groups[g].there = true;
-		s->sessions_seconds += s->groups[g].sessions_seconds;
+		s->keys_seconds += s->groups[g].keys_seconds;
 	}
 	ports_of_groups(s);
 	server_name_workers(s);
@@ -232,20 +210,17 @@ void server_stop(struct server *s) {
 	server_shares_stop(&s->shares);
 }
 
-/* What others hold or work on is taken from them first: packets are in the ports' rings, and sessions in
- * the crypto device. */
+/* What others hold is taken from them first: packets are in the ports' rings. */
 void server_free(struct server *s) {
 	server_steering_free(s);
 	server_ports_free(&s->ports);
-	if (s->crypto.ops != NULL)
-		crypto_stop(&s->crypto);
 	for (unsigned g = 0; g < s->group_count; g++)
 		served_group_free(&s->groups[g]);
 	free(s->groups);
 	rte_ring_free(s->nothing);
 	server_shares_free(&s->shares);
-	if (s->crypto.ops != NULL)
-		crypto_close(&s->crypto);
+	if (s->provider != NULL)
+		crypto_close(s->provider);
 	server_pools_free(&s->pools);
 	for (unsigned w = 0; w < s->worker_count; w++)
 		worker_free(&s->workers[w]);

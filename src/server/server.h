@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A server: service groups in service, and what they share: ports, the crypto device with its queue
- * pairs, buffers, workers (docs/decisions/008-server.md). It is made in this order:
+ * A server: service groups in service, and what they share: ports, the crypto provider, buffers, workers (docs/decisions/008-server.md). It is made in this order:
  *
  *     server_ports_find()     which devices there are; EAL is started with them
  *     server_create()         workers, buffer pools
@@ -18,9 +17,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "crypto/crypto.h"
 #include "model/server_config.h"
 #include "platform/cpus.h"
-#include "platform/crypto.h"
 #include "server/layout.h"
 #include "server/pools.h"
 #include "server/ports.h"
@@ -53,7 +52,7 @@ struct server {
 	struct server_shares shares;
 	struct port_steering *steering[SERVER_PORTS_MAX]; /* server/steering.c; NULL: not there */
 	struct server_pools pools;
-	struct docsis_crypto crypto;
+	struct crypto_provider *provider;
 	struct worker *workers; /* lcore i + 1 is that of worker i */
 	unsigned worker_count;
 	struct rte_rcu_qsbr *quiet; /* where workers tell that they hold nothing */
@@ -71,7 +70,7 @@ struct server {
 	struct server_gone gone;
 	bool accounts; /* as the next, what was asked for last */
 	bool latency;
-	double sessions_seconds; /* what making all crypto sessions took */
+	double keys_seconds; /* what making the schedules of all keys took */
 	uint64_t generation; /* changes since the start: of objects, and groups that came or went */
 	/* Changes that are in service and whose remains leave, the oldest first; and the group that workers are at
 	 * for them, NULL: none. See changes.h. */
@@ -93,7 +92,7 @@ const struct server_config *lone_group_config(struct lone_group *l, const struct
  */
 int server_create(struct server *s, const struct server_config *config);
 
-/* Crypto device, sessions and both directions of all groups, on ports that are open. Returns 0, or -1
+/* Crypto provider, keys and both directions of all groups, on ports that are open. Returns 0, or -1
  * after a message. */
 int server_serve(struct server *s);
 

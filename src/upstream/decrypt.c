@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Decrypt: key sequence and toggle choose one of the modem's two keys (SEC); BPI+ and, where asked, the
- * Ethernet CRC in one pass of the crypto device (rte_security, DOCSIS uplink). Two rows of the list,
- * as the device works while the next burst is prepared. Frames in the clear pass by.
+ * Ethernet CRC in one pass of the group's crypto provider. Two rows of the list, as a provider may work while the
+ * next burst is prepared. Frames in the clear pass by.
  */
 #include "upstream/decrypt.h"
 
-#include <rte_cryptodev.h>
-
-#include "platform/crypto.h"
+#include "crypto/crypto.h"
 #include "upstream/upstream.h"
 #include "wire/crc32.h"
+#include "wire/docsis_mac.h"
+#include "wire/docsis_up.h"
 
-static const struct us_key *key_in(const struct us_key *keys, const struct us_meta *meta) {
+static const struct crypto_key *key_in(const struct crypto_key *keys, const struct us_meta *meta) {
 	for (unsigned k = 0; k < US_GENERATIONS; k++) {
-		if (keys[k].session != NULL && keys[k].sequence == meta->frame.key_sequence)
+		if (keys[k].schedule != NULL && keys[k].sequence == meta->frame.key_sequence)
 			return &keys[k];
 	}
 	return NULL;
 }
 
-static const struct us_key *key_of(const struct upstream *u, const struct us_flow *f,
+static const struct crypto_key *key_of(const struct upstream *u, const struct us_flow *f,
 				   const struct us_meta *meta) {
-	const struct us_key *key, *retired;
+	const struct crypto_key *key, *retired;
 
 	if (meta->frame.toggle != (meta->frame.key_sequence & 1))
 		return NULL;
@@ -36,7 +36,7 @@ static const struct us_key *key_of(const struct upstream *u, const struct us_flo
 /* Whether privacy is as it must be. `key` is NULL for a frame in the clear. Returns the reason to drop
  * the frame, or DROP_NONE. */
 static enum drop_reason frame_privacy(const struct upstream *u, const struct us_flow *f,
-				      const struct us_meta *meta, const struct us_key **key) {
+				      const struct us_meta *meta, const struct crypto_key **key) {
 	*key = NULL;
 	if (meta->frame.privacy && !us_flow_has_sid(f, meta->frame.sid))
 		return DROP_PRIVACY_SID;
@@ -47,18 +47,16 @@ static enum drop_reason frame_privacy(const struct upstream *u, const struct us_
 }
 
 /* Fragments are encrypted as a whole, and have a CRC of another kind, which is checked later. */
-static void op_fill(const struct upstream *u, struct rte_crypto_op *op, struct rte_mbuf *m,
-		    const struct us_key *key) {
-	struct rte_crypto_sym_op *sym = op->sym;
+static void frame_fill(const struct upstream *u, struct crypto_frame *f, struct rte_mbuf *m,
+		       const struct crypto_key *key) {
+	bool fragment = us_meta(m)->frame.fragment;
 
-	crypto_fill(op, m, 0, key->session, key->iv, true);
-	if (us_meta(m)->frame.fragment) {
-		sym->auth.data.length = 0;
-		sym->cipher.data.offset = DOCSIS_FRAGMENT_CLEAR;
-		sym->cipher.data.length = m->data_len - DOCSIS_FRAGMENT_CLEAR;
-	} else if (!u->verify_crc) {
-		sym->auth.data.length = 0;
-	}
+	*f = (struct crypto_frame){
+		.m = m,
+		.key = key,
+		.clear = fragment ? DOCSIS_FRAGMENT_CLEAR : DOCSIS_CLEAR_SIZE,
+		.parts = u->verify_crc && !fragment ? CRYPTO_CIPHER | CRYPTO_CRC : CRYPTO_CIPHER,
+	};
 }
 
 bool us_clear(struct upstream *u, struct rte_mbuf *m) {
@@ -70,88 +68,59 @@ bool us_clear(struct upstream *u, struct rte_mbuf *m) {
 	return false;
 }
 
-/* Returns how many operations there were, at most `n`. */
-static uint16_t ops_alloc(struct upstream *u, struct rte_crypto_op **ops, uint16_t n) {
-	uint16_t got = 0;
+/* Gives the frames to the provider. */
+static void frames_submit(struct upstream *u, const struct crypto_frame *frames, uint16_t n) {
+	uint32_t by_cipher[CIPHERS] = {0};
+	uint16_t taken = crypto_submit(u->r.crypto, frames, n);
 
-	if (rte_crypto_op_bulk_alloc(u->r.crypto_ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC, ops, n) == n)
-		return n;
-	while (got < n && (ops[got] = rte_crypto_op_alloc(u->r.crypto_ops,
-							  RTE_CRYPTO_OP_TYPE_SYMMETRIC)) != NULL)
-		got++;
-	return got;
-}
-
-/* Gives the frames to the crypto device. */
-static void ops_submit(struct upstream *u, struct rte_mbuf **pkts, const struct us_key **keys,
-		       uint16_t n) {
-	struct rte_crypto_op *ops[PIPELINE_BURST];
-	uint16_t taken, wanted = n;
-
-	n = ops_alloc(u, ops, n);
-	for (uint16_t i = n; i < wanted; i++)
-		drop(&u->counters, pkts[i], DROP_NO_CRYPTO_OP);
-	for (uint16_t i = 0; i < n; i++)
-		op_fill(u, ops[i], pkts[i], keys[i]);
-	taken = rte_cryptodev_enqueue_burst(u->r.crypto_device, u->r.crypto_queue, ops, n);
+	for (uint16_t i = 0; i < taken; i++)
+		by_cipher[frames[i].key->cipher]++;
 	for (uint16_t i = taken; i < n; i++)
-		drop(&u->counters, pkts[i], DROP_CRYPTO_ERROR);
-	if (taken < n)
-		rte_mempool_put_bulk(u->r.crypto_ops, (void **)&ops[taken], n - taken);
-	u->decrypt.in_crypto += taken;
+		drop(&u->counters, frames[i].m, DROP_CRYPTO_FULL);
+	for (unsigned cipher = CIPHER_NONE + 1; cipher < CIPHERS; cipher++)
+		count(&u->counters, COUNTER_DECRYPTED_AES_128 + cipher - CIPHER_AES_128,
+		      by_cipher[cipher]);
 	count(&u->counters, COUNTER_DECRYPTED, taken);
 }
 
 uint16_t us_decrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
-	struct rte_mbuf *encrypted[PIPELINE_BURST];
-	const struct us_key *keys[PIPELINE_BURST];
+	struct crypto_frame encrypted[PIPELINE_BURST];
 	uint16_t kept = 0, used = 0;
 
 	for (uint16_t i = 0; i < n; i++) {
 		const struct us_flow *f = &u->tables.flows[us_meta(pkts[i])->frame.flow];
-		enum drop_reason reason = frame_privacy(u, f, us_meta(pkts[i]), &keys[used]);
+		const struct crypto_key *key;
+		enum drop_reason reason = frame_privacy(u, f, us_meta(pkts[i]), &key);
 
 		if (reason != DROP_NONE)
 			drop(&u->counters, pkts[i], reason);
-		else if (keys[used] != NULL)
-			encrypted[used++] = pkts[i];
+		else if (key != NULL)
+			frame_fill(u, &encrypted[used++], pkts[i], key);
 		else if (us_clear(u, pkts[i]))
 			pkts[kept++] = pkts[i];
 	}
 	if (used > 0)
-		ops_submit(u, encrypted, keys, used);
+		frames_submit(u, encrypted, used);
 	return kept;
-}
-
-static enum drop_reason op_failure(const struct rte_crypto_op *op) {
-	return op->status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED ? DROP_FRAME_CRC : DROP_CRYPTO_ERROR;
 }
 
 uint16_t us_decrypt_collect(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
-	struct rte_crypto_op *ops[PIPELINE_BURST];
-	uint16_t done;
+	struct crypto_failed failed[CRYPTO_BURST];
+	uint16_t failures;
 
-	if (u->decrypt.in_crypto == 0)
-		return n;
-	done = rte_cryptodev_dequeue_burst(u->r.crypto_device, u->r.crypto_queue, ops,
-					   PIPELINE_BURST);
-	u->decrypt.in_crypto -= done;
-	for (uint16_t i = 0; i < done; i++) {
-		if (ops[i]->status == RTE_CRYPTO_OP_STATUS_SUCCESS)
-			pkts[n++] = ops[i]->sym->m_src;
-		else
-			drop(&u->counters, ops[i]->sym->m_src, op_failure(ops[i]));
-	}
-	rte_mempool_put_bulk(u->r.crypto_ops, (void **)ops, done);
+	n = (uint16_t)(n + crypto_collect(u->r.crypto, pkts + n, failed, &failures));
+	for (uint16_t i = 0; i < failures; i++)
+		drop(&u->counters, failed[i].m,
+		     failed[i].why == CRYPTO_FAILED_CRC ? DROP_FRAME_CRC : DROP_CRYPTO_ERROR);
 	return n;
 }
 
 void us_decrypt_stop(struct upstream *u) {
 	struct rte_mbuf *pkts[PIPELINE_BURST];
 
-	for (int tries = 0; u->decrypt.in_crypto > 0 && tries < 1000; tries++) {
+	for (int tries = 0; u->r.crypto->held > 0 && tries < 1000; tries++) {
 		uint16_t n = us_decrypt_collect(u, pkts, 0);
 
 		for (uint16_t i = 0; i < n; i++)

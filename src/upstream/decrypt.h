@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rows `decrypt_submit` and `decrypt_collect`: frames to the crypto device and back. */
+/* The rows `decrypt_submit` and `decrypt_collect`: frames to the crypto provider and back. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,10 +8,6 @@
 struct rte_mbuf;
 struct upstream;
 
-struct us_decrypt {
-	uint32_t in_crypto; /* frames that the device has */
-};
-
 uint16_t us_decrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 uint16_t us_decrypt_collect(void *ctx, struct rte_mbuf **pkts, uint16_t n);
 
@@ -19,5 +15,5 @@ uint16_t us_decrypt_collect(void *ctx, struct rte_mbuf **pkts, uint16_t n);
  * goes on; otherwise it was dropped. */
 bool us_clear(struct upstream *u, struct rte_mbuf *m);
 
-/* Drops what the device has. */
+/* Drops what the provider has. */
 void us_decrypt_stop(struct upstream *u);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Extract: the DOCSIS frames out of segments, also those that span several. Each is copied into a
- * buffer of its own: the crypto device needs it in one piece, and nothing of it keeps the large
+ * buffer of its own: the crypto provider needs it in one piece, and nothing of it keeps the large
  * buffers of the R-PHY port. What a segment says of where frames begin is kept to here; the frames
  * themselves are in shared/stream.c.
  */
@@ -50,7 +50,7 @@ static bool segment_begin(struct upstream *u, struct us_cut *c) {
 
 /* The network port is not behind, nor is what was joined: few fragments may be many frames. */
 static bool frames_have_room(const struct upstream *u) {
-	return u->transmit.count + u->decrypt.in_crypto + u->list.queues[US_JOINED].buffers <
+	return u->transmit.count + u->r.crypto->held + u->list.queues[US_JOINED].buffers <
 	       u->transmit.most;
 }
 

@@ -83,10 +83,10 @@ static struct rte_mbuf *unit_step(struct upstream *u) {
 }
 
 /* Whether one more frame may go on: those out of fragments are more than went in, and must find room
- * in the line to the network port beside those that are in the crypto device. */
+ * in the line to the network port beside those that are in the crypto provider. */
 static bool joined_has_room(const struct upstream *u, uint16_t kept) {
 	return kept < 2 * PIPELINE_BURST &&
-	       u->transmit.count + u->decrypt.in_crypto + kept < u->transmit.most;
+	       u->transmit.count + u->r.crypto->held + kept < u->transmit.most;
 }
 
 /* Behind what came in the burst, from the queue: what is not a unit goes on as it is. */

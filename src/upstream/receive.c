@@ -18,7 +18,7 @@ static bool list_has_room(const struct upstream *u) {
 
 	return bursts->count < BACKLOG && segments->count < BACKLOG &&
 	       bursts->buffers + segments->buffers < u->receive.most_queued &&
-	       u->decrypt.in_crypto < IN_CRYPTO && u->transmit.count < u->transmit.most;
+	       u->r.crypto->held < IN_CRYPTO && u->transmit.count < u->transmit.most;
 }
 
 /* Whether what was received has come as far as what waits for it. */

@@ -11,7 +11,7 @@
 #define MAX_SLOTS 8192 /* windows in which something waits, at a time */
 #define SPARE_SLOTS 64 /* of those in which it is too much: it is given up behind the burst only */
 
-/* In the stock, in a burst of the list, in the crypto device, and in line for the network port. */
+/* In the stock, in a burst of the list, in the crypto provider, and in line for the network port. */
 static uint32_t moving_frames(uint32_t moving) {
 	return US_STOCK + PIPELINE_CAPACITY + US_TRANSMIT_CAPACITY / 2 + moving / 2;
 }
@@ -150,7 +150,7 @@ struct upstream *upstream_create(const struct service_group *sg, const struct us
 	u->validate.rpd_ip = sg->rphy.rpd_ip;
 	u->control_vlan = sg->control_port.vlan;
 	u->transmit.vlan = sg->network.vlan;
-	if (us_tables_create(&u->tables, sg, r->room, r->sessions) != 0 ||
+	if (us_tables_create(&u->tables, sg, r->room, r->schedules) != 0 ||
 	    us_requests_create(&u->requests, sg->id, u->tables.modem_count) != 0 ||
 	    slots_create(u, sg) != 0 || holds_create(u) != 0) {
 		upstream_free(u);

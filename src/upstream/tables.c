@@ -134,7 +134,7 @@ static int modem_add(struct us_tables *t, uint32_t m, const struct modem *k, voi
 	t->modems[m] = us_modem_of(own);
 	us_keys_plan(&keys_of, &k->security, keys);
 	for (unsigned g = 0; g < US_GENERATIONS; g++)
-		own->sessions[g] = keys_of.generations[g].session;
+		own->schedules[g] = keys_of.generations[g].schedule;
 	for (uint32_t f = 0; f < own->flow_count; f++) {
 		if (!us_flow_plan(t, own, f, &k->upstream_flows[f], m, &p) ||
 		    flow_add(t, &p, &k->upstream_flows[f]) != 0)

@@ -8,6 +8,7 @@
 #include <rte_hash.h>
 #include <rte_mbuf.h>
 
+#include "crypto/crypto.h"
 #include "model/live/live_group.h"
 #include "model/service_group.h"
 #include "upstream/shared/chain.h"
@@ -84,13 +85,7 @@ struct us_stream {
 	struct hold frame_hold;
 } __rte_cache_aligned;
 
-struct us_key {
-	void *session; /* of the crypto device; NULL: there is no such generation */
-	uint8_t iv[16];
-	uint8_t sequence;
-};
-
-#define US_GENERATIONS 2
+#define US_GENERATIONS 2 /* of a modem's key; one without a schedule is not there */
 
 /* Fragments of one frame of a pre-3.0 modem, decrypted. */
 struct us_fragments {
@@ -109,7 +104,7 @@ struct us_flow {
 	bool has_key : 1; /* frames must be encrypted */
 	const uint32_t
 		*sids; /* us_sid_key() on all channels and in all clusters; its modem's own */
-	struct us_key keys[US_GENERATIONS]; /* the present one and the next */
+	struct crypto_key keys[US_GENERATIONS]; /* the present one and the next */
 	uint32_t streams[SG_MAX_SID_CLUSTERS]; /* index */
 	struct us_fragments fragments;
 } __rte_cache_aligned;
@@ -122,7 +117,7 @@ struct us_modem {
 	uint16_t ipv6_count;
 	uint32_t change; /* the number of the last one */
 	/* US_GENERATIONS that were replaced, while frames may be on their way that need them; else NULL */
-	const struct us_key *retired;
+	const struct crypto_key *retired;
 };
 
 struct us_tables {
@@ -154,7 +149,7 @@ struct group_room us_room_exact(const struct service_group *sg);
 
 /*
  * Tables with what the group has, and with as much room as `room` says, or no more than that where it is NULL.
- * `keys` holds two sessions of the crypto device for each modem. Returns 0, or -1 after a message. Of `sg` and
+ * `keys` holds two schedules of the crypto provider for each modem. Returns 0, or -1 after a message. Of `sg` and
  * `keys` nothing is read afterwards.
  */
 int us_tables_create(struct us_tables *t, const struct service_group *sg,

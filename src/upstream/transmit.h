@@ -14,7 +14,7 @@ struct us_transmit {
 	uint16_t vlan; /* whose tag they get; 0: none */
 	struct rte_mbuf *line[US_TRANSMIT_CAPACITY];
 	uint32_t first, count;
-	uint32_t most; /* with those in the crypto device, from where on no frame is begun */
+	uint32_t most; /* with those in the crypto provider, from where on no frame is begun */
 };
 
 uint16_t us_transmit(void *ctx, struct rte_mbuf **pkts, uint16_t n);

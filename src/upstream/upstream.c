@@ -27,8 +27,8 @@ static const struct stage packet_list[] = {
 	 .polls = true, .from = US_SEGMENTS, .pulls = true,
 	 .also = STAGE_TO(US_REQUEST_RING) | STAGE_TO(US_CONTROL_PORT)},
 	{"decrypt_submit", "key by sequence and toggle; BPI+, CRC where asked",
-	 "cryptodev + security", us_decrypt_submit},
-	{"decrypt_collect", "what the crypto device has done", "cryptodev", us_decrypt_collect,
+	 "intel-ipsec-mb or cryptodev", us_decrypt_submit},
+	{"decrypt_collect", "what the crypto provider has done", "the same", us_decrypt_collect,
 	 .polls = true},
 	{"defragment", "fragments of pre-3.0 modems, until a frame is whole", "mbuf", us_defragment,
 	 .also = STAGE_TO(US_JOINED)},
@@ -91,7 +91,7 @@ uint64_t upstream_held(const struct upstream *u, enum unit unit) {
 	case UNIT_FRAME:
 	case UNITS: break;
 	}
-	return (uint64_t)u->streams.incomplete_frames + u->decrypt.in_crypto +
+	return (uint64_t)u->streams.incomplete_frames + u->r.crypto->held +
 	       u->defragment.waiting_fragments + q[US_JOINED].count - u->extract_joined.units +
 	       u->transmit.count;
 }
@@ -110,7 +110,7 @@ bool upstream_busy(const struct upstream *u) {
 	const struct queue *q = u->list.queues;
 
 	return q[US_BURSTS].count > 0 || q[US_SEGMENTS].count > 0 ||
-	       u->extract.cut.segment != NULL || u->decrypt.in_crypto > 0 || us_joined_waits(u) ||
+	       u->extract.cut.segment != NULL || u->r.crypto->held > 0 || us_joined_waits(u) ||
 	       u->transmit.count > 0 || rte_ring_count(u->requests.ring) > 0;
 }
 

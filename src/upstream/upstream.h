@@ -70,10 +70,8 @@ struct us_resources {
 	struct packet_source rphy;
 	struct packet_sink network;
 	struct packet_sink control; /* its port may be PACKET_NO_PORT */
-	uint8_t crypto_device;
-	uint16_t crypto_queue;
-	struct rte_mempool *crypto_ops; /* IV at the offset of platform/crypto.h */
-	void *const *sessions; /* UPLINK, two for each modem; the second may be NULL */
+	struct crypto_queue *crypto; /* UPLINK */
+	void *const *schedules; /* of keys, UPLINK, two for each modem; the second may be NULL */
 	struct rte_mempool *packets; /* in which the R-PHY port receives */
 	struct rte_mempool *frames; /* for frames: US_FRAME_ROOM bytes behind the headroom */
 	struct rte_mempool *pieces; /* for mbufs attached to others, no data room */
@@ -94,7 +92,7 @@ struct us_buffers {
 };
 
 struct upstream {
-	struct us_resources r; /* `sessions` and `room` are read at its making only */
+	struct us_resources r; /* `schedules` and `room` are read at its making only */
 	struct us_tables tables;
 	struct counters counters;
 	struct holds holds;
@@ -111,7 +109,6 @@ struct upstream {
 	struct us_uepi uepi;
 	struct us_reassemble reassemble;
 	struct us_extract extract;
-	struct us_decrypt decrypt;
 	struct us_defragment defragment;
 	struct us_extract_joined extract_joined;
 	struct us_transmit transmit;

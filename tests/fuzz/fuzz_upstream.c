@@ -40,8 +40,9 @@
 /* What is made once. */
 static struct {
 	struct upstream_bench config; /* of it, only the configuration */
-	struct docsis_crypto crypto;
-	void *sessions[12];
+	struct crypto_provider *crypto;
+	struct crypto_queue *queue;
+	void *schedules[12];
 	struct rte_mempool *packets, *frames, *pieces;
 	uint16_t far[3], near[3]; /* R-PHY, network, control */
 	struct clock clock;
@@ -71,8 +72,10 @@ static struct rte_mempool *frame_pool(void) {
 
 /* EAL's folder would stay. */
 static void end(void) {
-	if (all.crypto.ops != NULL)
-		crypto_close(&all.crypto);
+	if (all.queue != NULL)
+		crypto_queue_close(all.queue);
+	if (all.crypto != NULL)
+		crypto_close(all.crypto);
 	platform_stop();
 }
 
@@ -86,14 +89,17 @@ static void start(void) {
 	CHECK(platform_start(&options) == 0 && packet_meta_register() == 0);
 	CHECK(atexit(end) == 0);
 	bench_prepare(&all.config);
-	CHECK(crypto_open(&all.crypto, "fuzz", 1, 12, CRYPTO_OPS_MIN) == 0);
+	all.crypto = ipsec_mb_open(SOCKET_ID_ANY);
+	CHECK(all.crypto != NULL);
+	all.queue = crypto_queue_open(all.crypto, CRYPTO_UPLINK);
+	CHECK(all.queue != NULL);
 	for (unsigned m = 0; m < 2; m++) {
 		const struct security_association *sa = &all.config.modems[m].security;
 
-		all.sessions[2 * m] = crypto_session(&all.crypto, CRYPTO_UPLINK, sa->key);
+		all.schedules[2 * m] = crypto_key_make(all.crypto, CRYPTO_UPLINK, CIPHER_AES_128, sa->key);
 		if (sa->has_next_key)
-			all.sessions[2 * m + 1] =
-				crypto_session(&all.crypto, CRYPTO_UPLINK, sa->next_key);
+			all.schedules[2 * m + 1] =
+				crypto_key_make(all.crypto, CRYPTO_UPLINK, CIPHER_AES_128, sa->next_key);
 	}
 	all.packets = rte_pktmbuf_pool_create("fuzz_packets", PACKETS, 0, 0, RTE_PKTMBUF_HEADROOM,
 					      SOCKET_ID_ANY);
@@ -115,9 +121,8 @@ static struct upstream *make(uint8_t flags) {
 		.rphy = {.port = all.near[0]},
 		.network = {.port = all.near[1]},
 		.control = {.port = flags & 1 ? PACKET_NO_PORT : all.near[2]},
-		.crypto_device = all.crypto.device,
-		.crypto_ops = all.crypto.ops,
-		.sessions = all.sessions,
+		.crypto = all.queue,
+		.schedules = all.schedules,
 		.packets = all.packets,
 		.frames = all.frames,
 		.pieces = all.pieces,
@@ -259,7 +264,7 @@ static void finish(struct upstream *u, bool wait) {
 	CHECK(rte_mempool_in_use_count(all.packets) == 0);
 	CHECK(rte_mempool_in_use_count(all.pieces) == 0);
 	CHECK(rte_mempool_in_use_count(all.frames) == 0);
-	CHECK(rte_mempool_in_use_count(all.crypto.ops) == 0);
+	CHECK(all.queue->held == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

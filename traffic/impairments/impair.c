@@ -18,8 +18,9 @@ static bool stray_create(struct impair *im) {
 
 	for (unsigned i = 0; i < sizeof(key); i++)
 		key[i] = (uint8_t)random_next(&im->random);
-	im->stray.session = crypto_session(im->crypto, CRYPTO_DOWNLINK, key);
-	return im->stray.session != NULL;
+	im->stray.cipher = CIPHER_AES_128;
+	im->stray.schedule = crypto_key_make(im->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, key);
+	return im->stray.schedule != NULL;
 }
 
 static void session_bind(struct impair *im, struct uplink_session *s, bool data) {
@@ -44,7 +45,7 @@ static bool impair_sessions_create(struct impair *im, size_t channels) {
 
 struct impair *impair_create(const struct impair_shares *shares, const struct service_group *sg,
 			     struct uplink_flows *flows, struct uplink_rphy *rphy,
-			     struct docsis_crypto *crypto, uint64_t seed) {
+			     struct crypto_provider *crypto, uint64_t seed) {
 	struct impair *im = calloc(1, sizeof(*im));
 
 	if (im == NULL)
@@ -59,7 +60,7 @@ struct impair *impair_create(const struct impair_shares *shares, const struct se
 	im->patience = sg->upstream.reorder_timeout_ns / 2 * (rte_get_tsc_hz() / 1000) / 1000000;
 	if (shadow_create(&im->shadow, sg, flows->stream_count) != 0 || !stray_create(im) ||
 	    !impair_sessions_create(im, sg->upstream_channel_count)) {
-		fprintf(stderr, "traffic: no memory or crypto session for impairments\n");
+		fprintf(stderr, "traffic: no memory for impairments\n");
 		impair_free(im);
 		return NULL;
 	}
@@ -78,8 +79,7 @@ void impair_free(struct impair *im) {
 		for (unsigned i = 0; i < im->sessions[s].held_count; i++)
 			rte_pktmbuf_free(im->sessions[s].held[i].m);
 	}
-	if (im->stray.session != NULL)
-		crypto_session_free(im->crypto, im->stray.session);
+	crypto_key_free(im->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, im->stray.schedule);
 	shadow_free(&im->shadow);
 	free(im->sessions);
 	free(im);

@@ -48,8 +48,8 @@ struct impair {
 	struct random random;
 	bool calm;
 	struct shadow shadow;
-	struct docsis_crypto *crypto;
-	struct uplink_key stray; /* nobody's */
+	struct crypto_provider *crypto;
+	struct crypto_key stray; /* nobody's */
 	struct uplink_flows *flows;
 	struct uplink_rphy *rphy;
 	struct uplink_output *output;
@@ -62,12 +62,12 @@ struct impair {
 };
 
 /*
- * `crypto` has a session to spare. The sessions of `rphy` are impaired from now on, and all of the
+ * The sessions of `rphy` are impaired from now on, and all of the
  * arguments must live on. Returns NULL after a message. To be freed by impair_free().
  */
 struct impair *impair_create(const struct impair_shares *shares, const struct service_group *sg,
 			     struct uplink_flows *flows, struct uplink_rphy *rphy,
-			     struct docsis_crypto *crypto, uint64_t seed);
+			     struct crypto_provider *crypto, uint64_t seed);
 void impair_free(struct impair *im);
 
 /* Nothing is hit from now on. Returns how many grants must follow, so that all of the streams and
@@ -80,7 +80,7 @@ void impair_grant_begun(struct impair *im, struct uplink_grant *g);
 /* A frame before it is written. */
 struct impair_frame {
 	struct docsis_up_header h;
-	const struct uplink_key *key; /* NULL: in the clear */
+	const struct crypto_key *key; /* NULL: in the clear */
 	uint32_t modem; /* from whose address the packet comes */
 	enum impairment hit;
 };

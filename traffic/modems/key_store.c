@@ -2,31 +2,34 @@
 #include "modems/key_store.h"
 
 #include <search.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int keys_compare(const void *a, const void *b) {
-	return memcmp(a, b, sizeof(((const struct stored_key *)a)->bytes));
+	return memcmp(a, b, offsetof(struct stored_key, schedule));
 }
 
-static struct stored_key *stored_key_create(struct key_store *s, const uint8_t bytes[16]) {
-	struct stored_key *key = calloc(1, sizeof(*key));
+static struct stored_key *stored_key_create(struct key_store *s, const struct stored_key *wanted) {
+	struct stored_key *key = malloc(sizeof(*key));
 
 	if (key == NULL)
 		return NULL;
-	memcpy(key->bytes, bytes, sizeof(key->bytes));
-	key->session = crypto_session(s->crypto, s->direction, bytes);
-	if (key->session != NULL && tsearch(key, &s->tree, keys_compare) != NULL)
+	*key = *wanted;
+	key->schedule = crypto_key_make(s->crypto, s->direction, key->cipher, key->bytes);
+	if (key->schedule != NULL && tsearch(key, &s->tree, keys_compare) != NULL)
 		return key;
-	if (key->session != NULL)
-		crypto_session_free(s->crypto, key->session);
+	crypto_key_free(s->crypto, s->direction, key->cipher, key->schedule);
 	free(key);
 	return NULL;
 }
 
-struct stored_key *key_store_take(struct key_store *s, const uint8_t bytes[16]) {
-	struct stored_key **known = tfind(bytes, &s->tree, keys_compare);
-	struct stored_key *key = known != NULL ? *known : stored_key_create(s, bytes);
+struct stored_key *key_store_take(struct key_store *s, enum cipher cipher, const uint8_t *bytes) {
+	struct stored_key wanted = {.cipher = cipher}, **known, *key;
 
+	memcpy(wanted.bytes, bytes, cipher_key_size(cipher));
+	known = tfind(&wanted, &s->tree, keys_compare);
+	key = known != NULL ? *known : stored_key_create(s, &wanted);
 	if (key != NULL)
 		key->users++;
 	return key;
@@ -36,6 +39,6 @@ void key_store_give(struct key_store *s, struct stored_key *key) {
 	if (key == NULL || --key->users > 0)
 		return;
 	tdelete(key, &s->tree, keys_compare);
-	crypto_session_free(s->crypto, key->session);
+	crypto_key_free(s->crypto, s->direction, key->cipher, key->schedule);
 	free(key);
 }

@@ -42,32 +42,30 @@ static void flows_fill(struct modems *t, const struct modem *m, uint32_t first,
 	}
 }
 
-static bool modem_key_create(struct modems *t, uint32_t index, const uint8_t key[16],
-			     const uint8_t iv[16], uint8_t sequence) {
+static bool modem_key_create(struct modems *t, uint32_t index, enum cipher cipher,
+			     const uint8_t *key, const uint8_t *iv, uint8_t sequence) {
 	struct modem_state *s = &t->all[index];
-	struct stored_key *stored = key_store_take(t->store, key);
+	struct stored_key *stored = key_store_take(t->store, cipher, key);
 
 	if (stored == NULL)
 		return false;
 	t->keys[SA_KEYS * index + s->key_count] = stored;
-	s->keys[s->key_count] = (struct modem_key){
-		.session = stored->session,
+	s->keys[s->key_count] = (struct crypto_key){
+		.schedule = stored->schedule,
+		.cipher = (uint8_t)cipher,
 		.sequence = sequence & 0x0f,
 	};
 	memcpy(s->keys[s->key_count++].iv, iv, sizeof(s->keys[0].iv));
 	return true;
 }
 
-/* A modem without encryption has a session for the CRC, as if it were that of a key. */
+/* A modem without encryption has the CRC checked, as if by a key. */
 static bool modem_keys_create(struct modems *t, uint32_t index,
 			      const struct security_association *sa) {
-	static const uint8_t no_key[16];
-	const uint8_t *key = sa->cipher != CIPHER_NONE ? sa->key : no_key;
-
-	if (!modem_key_create(t, index, key, sa->iv, sa->key_sequence))
+	if (!modem_key_create(t, index, sa->cipher, sa->key, sa->iv, sa->key_sequence))
 		return false;
 	return !sa->has_next_key || sa->cipher == CIPHER_NONE ||
-	       modem_key_create(t, index, sa->next_key, sa->next_iv,
+	       modem_key_create(t, index, sa->cipher, sa->next_key, sa->next_iv,
 				(uint8_t)(sa->key_sequence + 1));
 }
 
@@ -114,7 +112,7 @@ int modems_create(struct modems *t, const struct service_group *sg, const struct
 		good = modem_create(t, sg, t->count, targets);
 	if (good)
 		return 0;
-	fprintf(stderr, "traffic: no memory or crypto session for %zu modems\n", sg->modem_count);
+	fprintf(stderr, "traffic: no memory or place for keys of %zu modems\n", sg->modem_count);
 	modems_free(t);
 	return -1;
 }

@@ -17,16 +17,9 @@
 
 #define SA_KEYS 2 /* generations of a security association's key */
 
-/* A generation of a modem's key. */
-struct modem_key {
-	void *session; /* decrypts, or only checks the CRC */
-	uint8_t iv[16];
-	uint8_t sequence;
-};
-
 struct modem_state {
 	uint64_t mac; /* the six bytes, first one highest */
-	struct modem_key keys[SA_KEYS];
+	struct crypto_key keys[SA_KEYS];
 	uint32_t first_flow;
 	uint16_t said;
 	uint8_t key_count;
@@ -57,7 +50,7 @@ struct modems {
 };
 
 /*
- * Makes the modems and their crypto sessions, which `store` has. The streams are those of `targets`. Returns
+ * Makes the modems and their keys, which `store` has. The streams are those of `targets`. Returns
  * 0, or -1 after a message on stderr. To be freed by modems_free().
  */
 int modems_create(struct modems *t, const struct service_group *sg, const struct targets *targets,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Encryption of MAC frames on the crypto device, in bursts. Pieces lie in the buffers in which the
- * frames stand one behind the other as they will be sent.
+ * Encryption of MAC frames, in bursts. Pieces lie in the buffers in which the frames stand one behind the other as they
+ * will be sent.
  */
 #pragma once
 
@@ -10,47 +10,33 @@
 
 #include <rte_mbuf.h>
 
-#include "platform/crypto.h"
+#include "crypto/crypto.h"
 
 #define UPLINK_PIECES_MAX 1024 /* added between two times that all are done */
 
-/* A generation of a modem's key. */
-struct uplink_key {
-	void *session;
-	uint8_t iv[DOCSIS_IV_SIZE];
-	uint8_t sequence;
-};
-
-/* What is done to a buffer: a CRC over some bytes, written behind them, then the cipher over others. */
+/* What is done to some bytes: a CRC over all but the last four, written there, then the cipher over those behind
+ * `clear`. */
 struct uplink_piece {
-	struct rte_mbuf *buffer;
-	const struct uplink_key *key;
-	uint16_t crc_at; /* offsets in the buffer */
-	uint16_t crc_size; /* 0: no CRC */
-	uint16_t cipher_at;
-	uint16_t cipher_size;
+	uint8_t *data;
+	const struct crypto_key *key;
+	uint16_t size;
+	uint16_t clear;
+	bool has_crc;
 };
 
 struct uplink_encryptor {
-	struct docsis_crypto *crypto;
-	uint16_t queue;
-	struct uplink_piece pieces[UPLINK_PIECES_MAX];
+	struct crypto_queue *queue;
 	unsigned count;
-	unsigned submitted;
-	unsigned in_flight;
-	uint64_t errors; /* pieces that the device refused or failed */
+	uint64_t errors; /* pieces that the provider refused or failed */
+	struct crypto_frame frames[UPLINK_PIECES_MAX];
+	struct rte_mbuf views[UPLINK_PIECES_MAX]; /* a provider takes mbufs: one on each piece */
 };
 
-static inline void uplink_encrypt_add(struct uplink_encryptor *e,
-				      const struct uplink_piece *piece) {
-	e->pieces[e->count++] = *piece;
-}
+/* Returns false after a message. To be freed by uplink_encryptor_free(), which is harmless on a zeroed one. */
+bool uplink_encryptor_create(struct uplink_encryptor *e, struct crypto_provider *provider);
+void uplink_encryptor_free(struct uplink_encryptor *e);
 
-/*
- * Goes on with what was added. Returns whether all of it is done; if not, to be called again: the
- * operations that others hold are missing.
- */
-bool uplink_encrypt(struct uplink_encryptor *e);
+void uplink_encrypt_add(struct uplink_encryptor *e, const struct uplink_piece *piece);
 
-/* Waits for what the device still has. */
-void uplink_encrypt_finish(struct uplink_encryptor *e);
+/* Does what was added. Nothing remains in the queue. */
+void uplink_encrypt(struct uplink_encryptor *e);

@@ -16,17 +16,18 @@
 #define MANAGEMENT_HEADER 6 /* DSAP .. reserved */
 #define RNG_REQ_BODY 4
 
-static int key_create(struct uplink_modem *m, struct key_store *store, const uint8_t key[16],
-		      const uint8_t iv[16], unsigned sequence) {
-	struct stored_key *stored = key_store_take(store, key);
-	struct uplink_key *k = &m->keys[m->key_count];
+static int key_create(struct uplink_modem *m, struct key_store *store, enum cipher cipher,
+		      const uint8_t *key, const uint8_t *iv, unsigned sequence) {
+	struct stored_key *stored = key_store_take(store, cipher, key);
+	struct crypto_key *k = &m->keys[m->key_count];
 
 	if (stored == NULL) {
-		fprintf(stderr, "traffic: no crypto session for a modem's upstream key\n");
+		fprintf(stderr, "traffic: no place for a modem's upstream key\n");
 		return -1;
 	}
 	m->stored[m->key_count] = stored;
-	k->session = stored->session;
+	k->schedule = stored->schedule;
+	k->cipher = (uint8_t)cipher;
 	memcpy(k->iv, iv, sizeof(k->iv));
 	k->sequence = sequence & 0x0f;
 	m->key_count++;
@@ -41,11 +42,11 @@ int uplink_modem_create(struct uplink_modem *m, const struct service_group *sg, 
 	memcpy(m->mac, sg->modems[index].mac, sizeof(m->mac));
 	if (s->cipher == CIPHER_NONE)
 		return 0;
-	if (key_create(m, store, s->key, s->iv, s->key_sequence) != 0)
+	if (key_create(m, store, s->cipher, s->key, s->iv, s->key_sequence) != 0)
 		return -1;
 	if (!s->has_next_key)
 		return 0;
-	return key_create(m, store, s->next_key, s->next_iv, s->key_sequence + 1u);
+	return key_create(m, store, s->cipher, s->next_key, s->next_iv, s->key_sequence + 1u);
 }
 
 void uplink_modem_free(struct uplink_modem *m, struct key_store *store) {
@@ -58,7 +59,7 @@ void uplink_frames_restart(struct uplink_frames *f) {
 	f->encryptor.errors = 0;
 }
 
-const struct uplink_key *uplink_key_next(struct uplink_modem *m) {
+const struct crypto_key *uplink_key_next(struct uplink_modem *m) {
 	uint32_t turn = m->encrypted / UPLINK_KEY_FRAMES;
 
 	if (m->key_count == 0)
@@ -69,7 +70,7 @@ const struct uplink_key *uplink_key_next(struct uplink_modem *m) {
 	return &m->keys[m->key_count == 2 ? turn % 2 : 0];
 }
 
-void uplink_key_name(struct docsis_up_header *h, const struct uplink_key *key) {
+void uplink_key_name(struct docsis_up_header *h, const struct crypto_key *key) {
 	h->encrypted = key != NULL;
 	h->key_sequence = key != NULL ? key->sequence : 0;
 }
@@ -97,7 +98,7 @@ static uint32_t packet_write(const struct uplink_frames *f, const struct docsis_
 
 uint32_t uplink_frame_packet(struct uplink_frames *f, const struct docsis_up_header *h,
 			     uint32_t modem, const struct packet_tag *tag,
-			     const struct uplink_key *key, struct rte_mbuf *buffer, uint32_t at) {
+			     const struct crypto_key *key, struct rte_mbuf *buffer, uint32_t at) {
 	uint8_t *out = rte_pktmbuf_mtod_offset(buffer, uint8_t *, at);
 	uint32_t header;
 	uint32_t size = packet_write(f, h, modem, tag, out, &header);
@@ -107,13 +108,11 @@ uint32_t uplink_frame_packet(struct uplink_frames *f, const struct docsis_up_hea
 	} else {
 		uplink_encrypt_add(&f->encryptor,
 				   &(struct uplink_piece){
-					   .buffer = buffer,
+					   .data = out + header,
 					   .key = key,
-					   .crc_at = (uint16_t)(at + header),
-					   .crc_size = (uint16_t)size,
-					   .cipher_at = (uint16_t)(at + header + DOCSIS_CLEAR_SIZE),
-					   .cipher_size = (uint16_t)(size + ETHERNET_CRC_SIZE -
-								     DOCSIS_CLEAR_SIZE),
+					   .size = (uint16_t)(size + ETHERNET_CRC_SIZE),
+					   .clear = DOCSIS_CLEAR_SIZE,
+					   .has_crc = true,
 				   });
 	}
 	return header + size + ETHERNET_CRC_SIZE;
@@ -130,7 +129,7 @@ uint32_t uplink_frame_clear(struct uplink_frames *f, const struct docsis_up_head
 
 /* SEC: payload and CRC of a fragment are encrypted as one piece. */
 uint32_t uplink_frame_fragment(struct uplink_frames *f, const struct docsis_up_header *h,
-			       const uint8_t *payload, uint32_t size, const struct uplink_key *key,
+			       const uint8_t *payload, uint32_t size, const struct crypto_key *key,
 			       struct rte_mbuf *buffer, uint32_t at) {
 	uint8_t *out = rte_pktmbuf_mtod_offset(buffer, uint8_t *, at);
 	uint32_t header = (uint32_t)docsis_up_header_write(h, size + ETHERNET_CRC_SIZE, out);
@@ -141,11 +140,10 @@ uint32_t uplink_frame_fragment(struct uplink_frames *f, const struct docsis_up_h
 		uplink_encrypt_add(
 			&f->encryptor,
 			&(struct uplink_piece){
-				.buffer = buffer,
+				.data = out + header,
 				.key = key,
-				.cipher_at = (uint16_t)(at + header + DOCSIS_FRAGMENT_CLEAR),
-				.cipher_size = (uint16_t)(size + ETHERNET_CRC_SIZE -
-							  DOCSIS_FRAGMENT_CLEAR),
+				.size = (uint16_t)(size + ETHERNET_CRC_SIZE),
+				.clear = DOCSIS_FRAGMENT_CLEAR,
 			});
 	f->fragments++;
 	return header + size + ETHERNET_CRC_SIZE;

@@ -3,7 +3,7 @@
  * MAC frames as modems send them, one behind the other in a buffer:
  *
  *     +------------+-----------------+-----+    key of the modem: CRC and BPI+ are left to the
- *     | MAC header | Ethernet frame  | CRC |    crypto device, for all frames of a round together;
+ *     | MAC header | Ethernet frame  | CRC |    crypto provider, for all frames of a round together;
  *     +------------+-----------------+-----+    in the clear: the CRC is written at once
  */
 #pragma once
@@ -28,7 +28,7 @@ struct uplink_modem {
 	uint8_t mac[6];
 	uint8_t key_count; /* 0: everything goes in the clear */
 	bool newest; /* of its keys is used alone, else they take turns */
-	struct uplink_key keys[2];
+	struct crypto_key keys[2];
 	struct stored_key *stored[2];
 	uint32_t encrypted; /* frames */
 	uint32_t grants;
@@ -57,10 +57,10 @@ void uplink_modem_free(struct uplink_modem *m, struct key_store *store);
 void uplink_frames_restart(struct uplink_frames *f);
 
 /* The key of a modem's next frame; NULL where it sends in the clear. */
-const struct uplink_key *uplink_key_next(struct uplink_modem *m);
+const struct crypto_key *uplink_key_next(struct uplink_modem *m);
 
 /* Sets what a header says about the key, which may be NULL. */
-void uplink_key_name(struct docsis_up_header *h, const struct uplink_key *key);
+void uplink_key_name(struct docsis_up_header *h, const struct crypto_key *key);
 
 /* Bytes of the frame of packet `sequence` of `stream` behind this header. */
 uint32_t uplink_frame_size(const struct uplink_frames *f, const struct docsis_up_header *h,
@@ -72,9 +72,9 @@ uint32_t uplink_frame_size(const struct uplink_frames *f, const struct docsis_up
  */
 uint32_t uplink_frame_packet(struct uplink_frames *f, const struct docsis_up_header *h,
 			     uint32_t modem, const struct packet_tag *tag,
-			     const struct uplink_key *key, struct rte_mbuf *buffer, uint32_t at);
+			     const struct crypto_key *key, struct rte_mbuf *buffer, uint32_t at);
 uint32_t uplink_frame_fragment(struct uplink_frames *f, const struct docsis_up_header *h,
-			       const uint8_t *payload, uint32_t size, const struct uplink_key *key,
+			       const uint8_t *payload, uint32_t size, const struct crypto_key *key,
 			       struct rte_mbuf *buffer, uint32_t at);
 
 /* Writes the frame of a packet in the clear, for fragments. Returns its size. */

@@ -26,7 +26,7 @@ static void segment_add(struct uplink_grant *g, const struct uplink_frames *fram
 static void packet_add(struct uplink_grant *g, struct uplink_frames *frames,
 		       struct uplink_made *made) {
 	struct uplink_stream *s = g->stream;
-	const struct uplink_key *key = uplink_key_next(s->modem);
+	const struct crypto_key *key = uplink_key_next(s->modem);
 	struct impair_frame f = {
 		.h.kind = DOCSIS_KIND_PACKET,
 		.h.privacy = key != NULL ? PRIVACY_BP_UP2 : PRIVACY_NONE,

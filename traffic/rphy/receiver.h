@@ -21,7 +21,7 @@
 #define RECEIVER_FRAMES_MAX PSP_COUNT_MAX
 
 struct modem_state;
-struct modem_key;
+struct crypto_key;
 struct modems;
 
 /* What the device knows of a DOCSIS frame, and what the modem adds: in the mbuf's private area. */
@@ -30,7 +30,7 @@ struct frame_info {
 	/* Set with it: the modem, those of which it is one, and the generation of its key. */
 	const struct modem_state *modem;
 	const struct modems *modems;
-	const struct modem_key *key;
+	const struct crypto_key *key;
 	uint32_t stream; /* by the DSID; FRAME_NO_STREAM where the header has none */
 	uint16_t number; /* packet sequence number of the DSID */
 	uint16_t header_size;

@@ -84,7 +84,7 @@ static bool prepare(struct ds_change *c) {
 }
 
 struct ds_change *ds_change_begin(struct downstream *d, const struct service_group *sg,
-				  const struct live_changes *changes, void *const *sessions,
+				  const struct live_changes *changes, void *const *schedules,
 				  char why[LIVE_LINE]) {
 	struct ds_change *c = calloc(1, sizeof(*c));
 
@@ -96,7 +96,7 @@ struct ds_change *ds_change_begin(struct downstream *d, const struct service_gro
 	c->d = d;
 	c->sg = sg;
 	c->changes = changes;
-	c->sessions = sessions;
+	c->schedules = schedules;
 	c->why = why;
 	if (prepare(c))
 		return c;

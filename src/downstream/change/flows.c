@@ -74,7 +74,7 @@ static bool scheduler_takes(struct ds_change *c, const struct live_change *l,
 /* The records of the two halves: of a new flow at once, as nobody reads it yet; else where they differ. */
 static bool prepare_flow(struct ds_change *c, const struct live_change *l,
 			 const struct service_flow *f, const struct service_flow *now,
-			 uint32_t *flow, void *session) {
+			 uint32_t *flow, void *schedule) {
 	struct ds_flow *record, to;
 	struct ds_flow_set *set = &c->flows.list[c->flows.count];
 
@@ -83,7 +83,7 @@ static bool prepare_flow(struct ds_change *c, const struct live_change *l,
 	c->numbers.list[c->numbers.count++] = *flow;
 	record = &c->d->tables.flows[*flow];
 	memset(&to, 0, sizeof(to));
-	ds_flow_fill(&to, l->modem, f, session);
+	ds_flow_fill(&to, l->modem, f, schedule);
 	*set = (struct ds_flow_set){*flow, qos_flow(f, l->slot, to.header_size)};
 	if (!scheduler_takes(c, l, f, &set->to))
 		return false;
@@ -117,7 +117,7 @@ static bool same_limit(const struct modem *a, const struct modem *b) {
 static bool prepare_modem(struct ds_change *c, const struct live_change *l) {
 	const struct modem *now = ds_present_modem(c, l->slot), *m = l->modem;
 	const uint32_t *numbers = ds_modem_flows(&c->d->tables, l->slot);
-	void *session = ds_session_of(c, l);
+	void *schedule = ds_schedule_of(c, l);
 	struct ds_modem_change *change = &c->modems.list[c->modems.count++];
 
 	*change = (struct ds_modem_change){
@@ -128,8 +128,8 @@ static bool prepare_modem(struct ds_change *c, const struct live_change *l) {
 		.first_number = (uint32_t)c->numbers.count,
 		.flow_count = (uint32_t)m->service_flow_count,
 	};
-	if (session == NULL) /* the present one remains */
-		session = c->d->tables.flows[numbers[0]].session;
+	if (schedule == NULL) /* the present one remains */
+		schedule = c->d->tables.flows[numbers[0]].key.schedule;
 	for (size_t f = 0; f < m->service_flow_count; f++) {
 		const struct service_flow *flow = &m->service_flows[f];
 		size_t k = flow_of_id(now, flow->id);
@@ -137,7 +137,7 @@ static bool prepare_modem(struct ds_change *c, const struct live_change *l) {
 		uint32_t number = known ? numbers[k] : 0;
 
 		if (!prepare_flow(c, l, flow, known ? &now->service_flows[k] : NULL, &number,
-				  session))
+				  schedule))
 			return false;
 	}
 	close_flows(c, now, l->slot, m);

@@ -104,7 +104,7 @@ struct ds_change {
 	/* To be read up to the end of upper(): */
 	const struct service_group *sg;
 	const struct live_changes *changes;
-	void *const *sessions;
+	void *const *schedules;
 	char *why; /* in begin() only */
 	uint32_t
 		*change_of[LIVE_OBJECTS]; /* by place: 1 + number in the list; 0: it is not there */
@@ -137,9 +137,9 @@ struct ds_change {
 	uint64_t mark;
 };
 
-/* The crypto session that was made for a change of the list; NULL: none. */
-static inline void *ds_session_of(const struct ds_change *c, const struct live_change *l) {
-	return c->sessions == NULL ? NULL : c->sessions[l - c->changes->list];
+/* The schedule that was made for a change of the list; NULL: none. */
+static inline void *ds_schedule_of(const struct ds_change *c, const struct live_change *l) {
+	return c->schedules == NULL ? NULL : c->schedules[l - c->changes->list];
 }
 
 /* What is to be in a place: of the list, or what is in service; NULL where nothing is. */

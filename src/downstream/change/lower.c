@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the worker of the lower MAC does of a change, between two of its rounds: then all that it has in hand is
- * in the ring, in the crypto device, in open DEPI frames or with the port.
+ * in the ring, in the crypto provider, in open DEPI frames or with the port.
  */
 #include "downstream/change/internal.h"
 #include "downstream/stages.h"
@@ -71,9 +71,9 @@ bool ds_change_lower(void *change) {
 
 enum { PASS_BEGIN, PASS_RING, PASS_CRYPTO, PASS_CHANNELS };
 
-/* Frames that the crypto device has given back; it keeps their order. */
+/* Frames that the crypto provider has given back; it keeps their order. */
 static uint64_t collected(const struct ds_lower *l) {
-	return l->submitted - l->in_crypto;
+	return l->submitted - l->crypto->held;
 }
 
 bool ds_change_passed(void *change) {

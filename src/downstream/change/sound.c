@@ -100,8 +100,8 @@ static bool modem_is_sound(const struct ds_change *c, const struct live_change *
 		if (ds_next_filter_group(c, m->filter_groups[g]) == NULL)
 			return ds_refuse(c, l, "one of its filter groups is not there");
 	}
-	if (ds_present_modem(c, l->slot) == NULL && ds_session_of(c, l) == NULL)
-		return ds_refuse(c, l, "it has no crypto session");
+	if (ds_present_modem(c, l->slot) == NULL && ds_schedule_of(c, l) == NULL)
+		return ds_refuse(c, l, "it has no key");
 	return flows_are_sound(c, l);
 }
 

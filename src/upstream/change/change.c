@@ -8,15 +8,15 @@
 #include "upstream/change/internal.h"
 
 static bool plan_all(struct us_change *c, const struct live_changes *changes,
-		     void *const *sessions) {
+		     void *const *schedules) {
 	for (size_t i = 0; i < changes->count; i++) {
 		const struct live_change *k = &changes->list[i];
 		bool good = true;
 
 		if (k->object == LIVE_MODEM) {
-			good = us_plan_modem(c, k, sessions);
-			if (sessions != NULL && k->next != NULL)
-				sessions += US_GENERATIONS;
+			good = us_plan_modem(c, k, schedules);
+			if (schedules != NULL && k->next != NULL)
+				schedules += US_GENERATIONS;
 		} else if (k->object == LIVE_UPSTREAM_CHANNEL) {
 			good = us_plan_channel(c, k);
 		} else if (k->object == LIVE_GROUP && k->next != NULL) {
@@ -106,7 +106,7 @@ static struct us_change *change_alloc(struct upstream *u, size_t objects, char *
 }
 
 struct us_change *us_change_begin(struct upstream *u, const struct service_group *sg,
-				  const struct live_changes *changes, void *const *sessions,
+				  const struct live_changes *changes, void *const *schedules,
 				  char why[LIVE_LINE]) {
 	struct us_change *c = change_alloc(u, changes->count, why);
 
@@ -118,7 +118,7 @@ struct us_change *us_change_begin(struct upstream *u, const struct service_group
 		return NULL;
 	}
 	u->tables.places.begun = c;
-	if (!plan_all(c, changes, sessions) || !keys_settle(c)) {
+	if (!plan_all(c, changes, schedules) || !keys_settle(c)) {
 		abandon(c);
 		arena_free(c->memory);
 		return NULL;

@@ -37,7 +37,7 @@ struct us_modem_plan {
 	struct us_own *own, *before; /* NULL: it goes; it comes */
 	struct us_modem record; /* shows what it had before, too */
 	struct us_keys keys;
-	struct us_key retired[US_GENERATIONS];
+	struct crypto_key retired[US_GENERATIONS];
 	struct us_flow_plan *flows;
 	uint32_t flow_count;
 };
@@ -84,8 +84,8 @@ bool us_change_refuse(struct us_change *c, const char *format, ...)
 bool us_list_add(struct us_change *c, struct us_list *l, uint32_t place);
 bool us_ways_add(struct us_change *c, struct us_ways *w, uint32_t key, uint32_t place);
 
-/* What becomes of one object; false where it was refused. `sessions` are the modem's two, or NULL. */
-bool us_plan_modem(struct us_change *c, const struct live_change *k, void *const *sessions);
+/* What becomes of one object; false where it was refused. `schedules` are of the modem's two keys, or NULL. */
+bool us_plan_modem(struct us_change *c, const struct live_change *k, void *const *schedules);
 bool us_plan_channel(struct us_change *c, const struct live_change *k);
 bool us_plan_group(struct us_change *c, const struct service_group *next);
 

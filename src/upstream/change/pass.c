@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Leaving, by the worker between two rounds. Queues and the crypto device give out in the order in which they took:
+ * Leaving, by the worker between two rounds. Queues and the crypto provider give out in the order in which they took:
  * what was there has passed when so many more have come out. Behind each of them stands what may have got a part
- * from there: segments complete frames, the crypto device gives fragments. What is incomplete then stays so.
+ * from there: segments complete frames, the crypto provider gives fragments. What is incomplete then stays so.
  */
 #include "upstream/change/internal.h"
 
@@ -43,9 +43,9 @@ static bool frames_removed(struct us_change *c) {
 
 static bool crypto_passed(struct us_change *c) {
 	const struct upstream *u = c->u;
-	uint64_t done = u->counters.values[COUNTER_DECRYPTED] - u->decrypt.in_crypto;
+	uint64_t done = u->counters.values[COUNTER_DECRYPTED] - u->r.crypto->held;
 
-	return all_passed(c, done, u->decrypt.in_crypto);
+	return all_passed(c, done, u->r.crypto->held);
 }
 
 static bool rest_freed(struct us_change *c) {

@@ -82,18 +82,18 @@ static bool flow_leaves(struct us_change *c, const struct us_modem_plan *p,
 	return true;
 }
 
-/* Sessions that are not given remain. What is replaced serves the packets that are on their way. */
+/* Schedules that are not given remain. What is replaced serves the packets that are on their way. */
 static void keys_of_modem(struct us_change *c, struct us_modem_plan *p,
-			  const struct security_association *sa, void *const *sessions) {
-	bool given = sessions != NULL && (sessions[0] != NULL || sessions[1] != NULL);
+			  const struct security_association *sa, void *const *schedules) {
+	bool given = schedules != NULL && (schedules[0] != NULL || schedules[1] != NULL);
 	bool replaced = false;
 
 	if (!given)
-		sessions = p->before != NULL ? p->before->sessions : p->own->sessions;
-	us_keys_plan(&p->keys, sa, sessions);
+		schedules = p->before != NULL ? p->before->schedules : p->own->schedules;
+	us_keys_plan(&p->keys, sa, schedules);
 	for (unsigned g = 0; g < US_GENERATIONS; g++) {
-		p->own->sessions[g] = p->keys.generations[g].session;
-		replaced |= p->before != NULL && p->before->sessions[g] != p->own->sessions[g];
+		p->own->schedules[g] = p->keys.generations[g].schedule;
+		replaced |= p->before != NULL && p->before->schedules[g] != p->own->schedules[g];
 	}
 	if (!replaced || p->before->flow_count == 0)
 		return;
@@ -102,14 +102,14 @@ static void keys_of_modem(struct us_change *c, struct us_modem_plan *p,
 }
 
 static bool modem_is_to_be(struct us_change *c, struct us_modem_plan *p, const struct modem *m,
-			   void *const *sessions) {
+			   void *const *schedules) {
 	p->own = us_own_create(m, p->before);
 	p->flows = arena_alloc(c->memory, m->upstream_flow_count, sizeof(p->flows[0]));
 	if (p->own == NULL || p->flows == NULL)
 		return us_change_refuse(c, "modem %s: no memory", text_of(m).mac);
 	p->record = us_modem_of(p->own);
 	p->record.change = c->number;
-	keys_of_modem(c, p, &m->security, sessions);
+	keys_of_modem(c, p, &m->security, schedules);
 	for (uint32_t f = 0; f < p->own->flow_count; f++) {
 		struct us_flow_plan *plan = &p->flows[p->flow_count++];
 
@@ -124,7 +124,7 @@ static bool modem_is_to_be(struct us_change *c, struct us_modem_plan *p, const s
 	return true;
 }
 
-bool us_plan_modem(struct us_change *c, const struct live_change *k, void *const *sessions) {
+bool us_plan_modem(struct us_change *c, const struct live_change *k, void *const *schedules) {
 	struct us_tables *t = &c->u->tables;
 	struct us_modem_plan *p;
 
@@ -136,7 +136,7 @@ bool us_plan_modem(struct us_change *c, const struct live_change *k, void *const
 	p = &c->modems[c->modem_count++];
 	p->modem = k->slot;
 	p->before = t->places.own[k->slot];
-	if (k->next != NULL && !modem_is_to_be(c, p, k->modem, sessions))
+	if (k->next != NULL && !modem_is_to_be(c, p, k->modem, schedules))
 		return false;
 	for (uint32_t f = 0; p->before != NULL && f < p->before->flow_count; f++) {
 		if (!flow_leaves(c, p, &p->before->flows[f]))

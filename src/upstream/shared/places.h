@@ -39,7 +39,7 @@ struct us_own {
 	uint32_t *ipv4;
 	uint32_t *sids;
 	uint8_t (*ipv6)[16];
-	void *sessions[2]; /* of the crypto device, by generation */
+	void *schedules[2]; /* of the keys, by generation */
 	struct us_own_flow flows[];
 };
 

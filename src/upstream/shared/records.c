@@ -11,15 +11,17 @@ void us_stream_init(struct us_stream *s, uint32_t flow, uint32_t modem, uint8_t 
 }
 
 void us_keys_plan(struct us_keys *keys, const struct security_association *sa,
-		  void *const *sessions) {
-	struct us_key *present = &keys->generations[0], *next = &keys->generations[1];
+		  void *const *schedules) {
+	struct crypto_key *present = &keys->generations[0], *next = &keys->generations[1];
 
 	*keys = (struct us_keys){.needed = sa->cipher != CIPHER_NONE};
-	present->session = keys->needed ? sessions[0] : NULL;
+	present->schedule = keys->needed ? schedules[0] : NULL;
+	present->cipher = (uint8_t)sa->cipher;
 	present->sequence = sa->key_sequence;
 	memcpy(present->iv, sa->iv, sizeof(sa->iv));
-	next->session = keys->needed && sa->has_next_key ? sessions[1] : NULL;
-	next->sequence = (sa->key_sequence + 1) & 0xf;
+	next->schedule = keys->needed && sa->has_next_key ? schedules[1] : NULL;
+	next->cipher = (uint8_t)sa->cipher;
+	next->sequence = (sa->key_sequence + 1) % ASSOCIATION_SEQUENCES;
 	memcpy(next->iv, sa->next_iv, sizeof(sa->next_iv));
 }
 

@@ -6,7 +6,7 @@
 
 /* What the flows of a modem decrypt with. */
 struct us_keys {
-	struct us_key generations[US_GENERATIONS];
+	struct crypto_key generations[US_GENERATIONS];
 	bool needed;
 };
 
@@ -23,9 +23,9 @@ struct us_flow_plan {
 	uint32_t streams[SG_MAX_SID_CLUSTERS];
 };
 
-/* `sessions` are of the crypto device, one a generation. */
+/* `schedules` are of the crypto provider, one a generation. */
 void us_keys_plan(struct us_keys *keys, const struct security_association *sa,
-		  void *const *sessions);
+		  void *const *schedules);
 
 /*
  * Number `which` of the modem's flows, to be as `f` says. It gets places for itself and its streams, in records that

@@ -10,7 +10,6 @@
 #include "change_rig_frames.h"
 #include "fixture.h"
 #include "packets.h"
-#include "sessions.h"
 #include "test.h"
 
 struct change_rig *rig;
@@ -96,20 +95,19 @@ static void first_objects(void) {
 	}
 }
 
-static void *session_of(const struct modem *m) {
-	void *session = crypto_session(&rig->crypto, CRYPTO_DOWNLINK, m->security.key);
+static void *schedule_of(const struct modem *m) {
+	void *schedule = crypto_key_make(rig->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, m->security.key);
 
-	assert_non_null(session);
-	return session;
+	assert_non_null(schedule);
+	return schedule;
 }
 
 static void downstream_make(void) {
 	struct ds_resources r = {
 		.network = {.ring = rig->in},
 		.rphy = {.ring = rig->out},
-		.crypto_device = rig->crypto.device,
-		.crypto_ops = rig->crypto.ops,
-		.sessions = rig->sessions,
+		.crypto = rig->queue,
+		.schedules = rig->schedules,
 		.depi_headers = rig->headers,
 		.depi_fragments = rig->fragments,
 		.queued_max = 1000,
@@ -121,7 +119,7 @@ static void downstream_make(void) {
 
 	for (uint32_t m = 0; m < RIG_MODEMS; m++) {
 		if (modem_is_there(&rig->modems[m]))
-			rig->sessions[m] = session_of(&rig->modems[m]);
+			rig->schedules[m] = schedule_of(&rig->modems[m]);
 	}
 	rig->d = downstream_create(&rig->sg, &r);
 	assert_non_null(rig->d);
@@ -138,8 +136,10 @@ void rig_open(void) {
 	group_load(&rig->loaded, base);
 	lists_begin();
 	first_objects();
-	assert_int_equal(crypto_open(&rig->crypto, "change", 1, 2 * RIG_MODEMS + 4, CRYPTO_OPS_MIN),
-			 0);
+	rig->crypto = ipsec_mb_open(SOCKET_ID_ANY);
+	assert_non_null(rig->crypto);
+	rig->queue = crypto_queue_open(rig->crypto, CRYPTO_DOWNLINK);
+	assert_non_null(rig->queue);
 	rig->packets = fixture_pool("change_packets", 4095, FIXTURE_ROOM);
 	rig->headers = fixture_pool("change_headers", 2047, 256);
 	rig->fragments = fixture_pool("change_parts", 4095, 0);
@@ -155,12 +155,11 @@ void rig_close(void) {
 	rig_settle();
 	downstream_free(rig->d);
 	for (uint32_t m = 0; m < RIG_MODEMS; m++) {
-		if (rig->sessions[m] != NULL)
-			crypto_session_free(&rig->crypto, rig->sessions[m]);
+		crypto_key_free(rig->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, rig->schedules[m]);
 	}
-	assert_int_equal(sessions_in_use(&rig->crypto), 0);
-	assert_int_equal(rte_mempool_in_use_count(rig->crypto.ops), 0);
-	crypto_close(&rig->crypto);
+	assert_int_equal(rig->crypto->keys, 0);
+	crypto_queue_close(rig->queue);
+	crypto_close(rig->crypto);
 	fixture_pool_end(rig->packets);
 	fixture_pool_end(rig->headers);
 	fixture_pool_end(rig->fragments);
@@ -179,19 +178,18 @@ void rig_will(enum live_object object, uint32_t slot, void *block) {
 
 	assert_true(n < RIG_CHANGES);
 	rig->list[n] = (struct live_change){object, slot, {block}};
-	rig->next_sessions[n] = NULL;
+	rig->next_schedules[n] = NULL;
 	if (object == LIVE_MODEM && block != NULL &&
 	    (!modem_is_there(&rig->modems[slot]) ||
 	     memcmp(&((struct modem *)block)->security, &rig->modems[slot].security,
 		    sizeof(struct security_association)) != 0))
-		rig->next_sessions[n] = session_of(block);
+		rig->next_schedules[n] = schedule_of(block);
 }
 
 /* What was to be is not. */
 static void drop_list(void) {
 	for (size_t i = 0; i < rig->changes.count; i++) {
-		if (rig->next_sessions[i] != NULL)
-			crypto_session_free(&rig->crypto, rig->next_sessions[i]);
+		crypto_key_free(rig->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, rig->next_schedules[i]);
 		free((void *)(uintptr_t)rig->list[i].next);
 	}
 	rig->changes.count = 0;
@@ -200,7 +198,7 @@ static void drop_list(void) {
 bool rig_begin(void) {
 	rig->changes.list = rig->list;
 	rig->change =
-		ds_change_begin(rig->d, &rig->sg, &rig->changes, rig->next_sessions, rig->why);
+		ds_change_begin(rig->d, &rig->sg, &rig->changes, rig->next_schedules, rig->why);
 	if (rig->change == NULL)
 		drop_list();
 	return rig->change != NULL;
@@ -227,17 +225,16 @@ void rig_take(void (*between)(void)) {
 	rig_flows_note(false);
 }
 
-/* Sessions of what was. */
-static void sessions_end(void) {
+/* Keys of what was. */
+static void schedules_end(void) {
 	for (size_t i = 0; i < rig->changes.count; i++) {
 		const struct live_change *l = &rig->list[i];
-		void **s = &rig->sessions[l->slot];
+		void **s = &rig->schedules[l->slot];
 
-		if (l->object != LIVE_MODEM || (l->next != NULL && rig->next_sessions[i] == NULL))
+		if (l->object != LIVE_MODEM || (l->next != NULL && rig->next_schedules[i] == NULL))
 			continue;
-		if (*s != NULL)
-			crypto_session_free(&rig->crypto, *s);
-		*s = rig->next_sessions[i];
+		crypto_key_free(rig->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, *s);
+		*s = rig->next_schedules[i];
 	}
 	rig->changes.count = 0;
 }
@@ -253,7 +250,7 @@ void rig_finish(bool drain) {
 	while (!ds_change_passed(rig->change))
 		rig_round();
 	ds_change_end(rig->change);
-	sessions_end();
+	schedules_end();
 	rig_round(); /* what it sent at last */
 	rig_readers_end();
 	rig_flows_note(true);

@@ -8,7 +8,7 @@
 
 #include "downstream/change/change.h"
 #include "downstream/downstream.h"
-#include "platform/crypto.h"
+#include "crypto/ipsec_mb.h"
 
 #include "depi_reader.h"
 #include "random.h"
@@ -59,8 +59,9 @@ struct change_rig {
 	struct modem modems[RIG_MODEMS];
 	/* By place: what `sg` has of it. */
 	void *blocks[LIVE_OBJECTS][RIG_MODEMS];
-	void *sessions[RIG_MODEMS];
-	struct docsis_crypto crypto;
+	void *schedules[RIG_MODEMS];
+	struct crypto_provider *crypto;
+	struct crypto_queue *queue;
 	struct rte_mempool *packets, *headers, *fragments;
 	struct rte_ring *in, *out;
 	struct clock clock;
@@ -70,7 +71,7 @@ struct change_rig {
 	/* The change in hand. */
 	struct live_changes changes;
 	struct live_change list[RIG_CHANGES];
-	void *next_sessions[RIG_CHANGES];
+	void *next_schedules[RIG_CHANGES];
 	struct ds_change *change;
 	bool either; /* some packets go by what was, some by what is to be */
 	char why[LIVE_LINE];

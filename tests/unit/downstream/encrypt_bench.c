@@ -7,7 +7,6 @@
 #include "pipeline/packet.h"
 
 #include "fixture.h"
-#include "sessions.h"
 #include "test.h"
 
 struct encrypt_bench encrypt_bench;
@@ -16,14 +15,15 @@ void encrypt_flow_make(unsigned flow, const uint8_t *key, const uint8_t *iv, uin
 	struct encrypt_bench *b = &encrypt_bench;
 	struct ds_flow *f = &b->flows[flow];
 
-	if (f->session != NULL)
-		crypto_session_free(&b->crypto, f->session);
+	enum cipher cipher = flow == ENCRYPT_CLEAR_FLOW ? CIPHER_NONE : CIPHER_AES_128;
+
+	crypto_key_free(b->crypto, CRYPTO_DOWNLINK, f->key.cipher, f->key.schedule);
 	memcpy(b->keys[flow], key, 16);
-	memcpy(f->iv, iv, 16);
+	memcpy(f->key.iv, iv, 16);
 	f->header_size = header_size;
-	f->encrypted = flow != ENCRYPT_CLEAR_FLOW;
-	f->session = crypto_session(&b->crypto, CRYPTO_DOWNLINK, key);
-	assert_non_null(f->session);
+	f->key.cipher = (uint8_t)cipher;
+	f->key.schedule = crypto_key_make(b->crypto, CRYPTO_DOWNLINK, cipher, key);
+	assert_non_null(f->key.schedule);
 }
 
 void encrypt_flows_make(void) {
@@ -42,13 +42,16 @@ int encrypt_bench_open(void **state) {
 
 	fixture_start(state);
 	b->random.state = 4711;
-	assert_int_equal(crypto_open(&b->crypto, "encrypt", 1, ENCRYPT_FLOWS, ENCRYPT_OPS), 0);
-	b->packets = fixture_pool("packets", ENCRYPT_OPS, FIXTURE_ROOM);
+	b->crypto = ipsec_mb_open(SOCKET_ID_ANY);
+	assert_non_null(b->crypto);
+	b->packets = fixture_pool("packets", ENCRYPT_PACKETS, FIXTURE_ROOM);
 	b->tables.flows = b->flows;
 	b->tables.flow_count = ENCRYPT_FLOWS;
 	b->lower.tables = &b->tables;
-	b->lower.crypto_device = b->crypto.device;
-	b->lower.crypto_ops = b->crypto.ops;
+	b->lower.crypto = crypto_queue_open(b->crypto, CRYPTO_DOWNLINK);
+	assert_non_null(b->lower.crypto);
+	for (enum cipher c = CIPHER_NONE; c < CIPHERS; c++)
+		b->lower.crypto_parts[c] = c == CIPHER_NONE ? CRYPTO_CRC : CRYPTO_CRC | CRYPTO_CIPHER;
 	encrypt_flows_make();
 	return 0;
 }
@@ -57,13 +60,14 @@ void encrypt_bench_end(void **state) {
 	struct encrypt_bench *b = &encrypt_bench;
 
 	(void)state;
-	assert_int_equal(b->lower.in_crypto, 0);
-	assert_int_equal(rte_mempool_in_use_count(b->crypto.ops), 0);
+	assert_int_equal(b->lower.crypto->held, 0);
 	fixture_pool_end(b->packets);
 	for (unsigned i = 0; i < ENCRYPT_FLOWS; i++)
-		crypto_session_free(&b->crypto, b->flows[i].session);
-	assert_int_equal(sessions_in_use(&b->crypto), 0);
-	crypto_close(&b->crypto);
+		crypto_key_free(b->crypto, CRYPTO_DOWNLINK, b->flows[i].key.cipher,
+				b->flows[i].key.schedule);
+	assert_int_equal(b->crypto->keys, 0);
+	crypto_queue_close(b->lower.crypto);
+	crypto_close(b->crypto);
 }
 
 struct rte_mbuf *encrypt_frame(const uint8_t *bytes, size_t size, uint32_t flow) {
@@ -78,12 +82,12 @@ unsigned encrypt_collect(struct rte_mbuf **out) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 	unsigned n = 0;
 
-	for (int tries = 0; l->in_crypto > 0 && tries < 1000; tries++) {
+	for (int tries = 0; l->crypto->held > 0 && tries < 1000; tries++) {
 		uint16_t done = ds_encrypt_collect(l, pkts, 0);
 
 		memcpy(out + n, pkts, done * sizeof(pkts[0]));
 		n += done;
 	}
-	assert_int_equal(l->in_crypto, 0);
+	assert_int_equal(l->crypto->held, 0);
 	return n;
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The encrypt stages on their own: a crypto device, four flows, packets. */
+/* The encrypt stages on their own: a crypto provider, four flows, packets. */
 #pragma once
 
 #include <rte_mempool.h>
 
 #include "downstream/downstream.h"
-#include "platform/crypto.h"
+#include "crypto/ipsec_mb.h"
 
 #include "random.h"
 
 #define ENCRYPT_FLOWS 4
 #define ENCRYPT_CLEAR_FLOW 3 /* not encrypted, CRC only */
-#define ENCRYPT_OPS 512 /* the device's queue holds one less */
+#define ENCRYPT_PACKETS 512
 
 struct encrypt_bench {
-	struct docsis_crypto crypto;
+	struct crypto_provider *crypto;
 	struct rte_mempool *packets;
 	struct ds_tables tables;
 	struct ds_flow flows[ENCRYPT_FLOWS];
@@ -29,7 +29,7 @@ extern struct encrypt_bench encrypt_bench;
 int encrypt_bench_open(void **state);
 
 /* The last test of the group (a failure in the end of a group would not count): fails where a
- * packet, operation or session is missing. */
+ * packet or key is missing. */
 void encrypt_bench_end(void **state);
 
 /* Gives the flow a key and a header of so many bytes. */
@@ -41,5 +41,5 @@ void encrypt_flows_make(void);
 /* A DOCSIS frame of the flow, room for its CRC included. */
 struct rte_mbuf *encrypt_frame(const uint8_t *bytes, size_t size, uint32_t flow);
 
-/* All that the device has, in order. */
+/* All that the provider has, in order. */
 unsigned encrypt_collect(struct rte_mbuf **out);

@@ -39,14 +39,14 @@ static void write_text(char *text, size_t size) {
 }
 
 int lookup_bench_open(void **state) {
-	static void *const no_sessions[4];
+	static void *const no_schedules[4];
 	struct lookup_bench *b = &lookup_bench;
 	char text[4096];
 
 	fixture_start(state);
 	write_text(text, sizeof(text));
 	group_load(&b->sg, text);
-	assert_int_equal(ds_tables_create(&b->tables, &b->sg, NULL, no_sessions), 0);
+	assert_int_equal(ds_tables_create(&b->tables, &b->sg, NULL, no_schedules), 0);
 	b->upper.tables = &b->tables;
 	b->upper.clock = &b->clock;
 	b->upper.cpe_period_ns = b->sg.cpe_timeout_ns;

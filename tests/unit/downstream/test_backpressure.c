@@ -36,7 +36,7 @@ static void fill(struct server_bench *b, int rounds) {
 static void check_lower(const struct server_bench *b) {
 	const struct ds_lower *l = &b->group->downstream->lower;
 
-	assert_in_range(l->in_crypto + l->waiting_packets, 0, DS_LOWER_LIMIT + PIPELINE_BURST);
+	assert_in_range(l->crypto->held + l->waiting_packets, 0, DS_LOWER_LIMIT + PIPELINE_BURST);
 }
 
 static void waits_in_the_scheduler(void **state) {
@@ -127,7 +127,7 @@ static void stop_accounts_for_all(void **state) {
 	held = downstream_held(d);
 	assert_true(scheduler_held(d->upper.scheduler) > 0);
 	assert_true(rte_ring_count(d->lower.from_upper) > 0);
-	assert_true(d->lower.in_crypto > 0);
+	assert_true(d->lower.crypto->held > 0);
 	assert_true(d->lower.waiting_count > 0);
 	assert_true(d->lower.depi.ends_open > 0);
 	assert_int_equal(before.values[COUNTER_RECEIVED],

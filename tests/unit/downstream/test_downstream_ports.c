@@ -17,6 +17,7 @@
 
 static struct rte_mempool *packets, *copies;
 static uint16_t wire[2]; /* ports whose wires are crossed */
+static struct crypto_queue queue;
 static struct ds_lower lower;
 static struct latency off;
 
@@ -27,6 +28,7 @@ static int make(void **state) {
 	assert_int_equal(port_pair("edge", packets, DEPTH, wire), 0);
 	lower.rphy.port = wire[0];
 	lower.latency = &off;
+	lower.crypto = &queue;
 	lower.from_upper = rte_ring_create("edge_ring", DEPTH, SOCKET_ID_ANY, 0);
 	assert_non_null(lower.from_upper);
 	return 0;
@@ -91,16 +93,16 @@ static bool takes_over(void) {
 static void takes_over_up_to_the_limit(void **state) {
 	(void)state;
 	assert_true(takes_over());
-	lower.in_crypto = DS_LOWER_LIMIT;
+	lower.crypto->held = DS_LOWER_LIMIT;
 	assert_true(takes_over());
-	lower.in_crypto++;
+	lower.crypto->held++;
 	assert_false(takes_over());
-	lower.in_crypto = 1;
+	lower.crypto->held = 1;
 	lower.waiting_packets = DS_LOWER_LIMIT - 1;
 	assert_true(takes_over());
 	lower.waiting_packets++;
 	assert_false(takes_over());
-	lower.in_crypto = lower.waiting_packets = 0;
+	lower.crypto->held = lower.waiting_packets = 0;
 	lower.waiting_count = DS_LOWER_LIMIT;
 	assert_true(takes_over());
 	lower.waiting_count++;

@@ -89,7 +89,7 @@ static void ring_is_waited_for(void **state) {
 	assert_false(ds_change_passed(rig->change));
 	do
 		pipeline_run(&rig->d->lower_mac);
-	while (rig->d->lower.in_crypto > 0);
+	while (rig->d->lower.crypto->held > 0);
 	fill_ring(5);
 	assert_true(ds_change_passed(rig->change));
 	rig_finish(true);
@@ -111,14 +111,14 @@ static void crypto_device_is_waited_for(void **state) {
 	n = ds_take_over(l, pkts, 0);
 	n = ds_frame(l, pkts, n);
 	ds_encrypt_submit(l, pkts, n);
-	assert_int_equal(l->in_crypto, 10);
+	assert_int_equal(l->crypto->held, 10);
 	assert_false(ds_change_passed(rig->change));
 	fill_ring(5);
 	n = ds_take_over(l, pkts, 0); /* these are not waited for */
 	n = ds_frame(l, pkts, n);
 	assert_false(ds_change_passed(rig->change));
 	ds_encrypt_submit(l, pkts, n);
-	for (n = 0; l->in_crypto > 0;) {
+	for (n = 0; l->crypto->held > 0;) {
 		n += ds_encrypt_collect(l, pkts + n, 0);
 		assert_int_equal(ds_change_passed(rig->change), n >= 10);
 	}

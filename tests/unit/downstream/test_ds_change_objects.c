@@ -287,7 +287,7 @@ static void channel_differs(void **state) {
 	pipeline_run(&rig->d->dequeue);
 	do
 		pipeline_run(&rig->d->lower_mac);
-	while (rig->d->lower.in_crypto > 0);
+	while (rig->d->lower.crypto->held > 0);
 	assert_non_null(rig->d->lower.depi.channels[4].head);
 	while (!ds_change_lower(rig->change))
 		;

@@ -170,7 +170,7 @@ static void places_that_are_none(void **state) {
 	(void)state;
 	rig_open();
 	rig->list[0] = (struct live_change){LIVE_MODEM, RIG_MODEMS, {NULL}};
-	rig->next_sessions[0] = NULL;
+	rig->next_schedules[0] = NULL;
 	rig->changes.count = 1;
 	refused("downstream: no room for one more object (place 10)");
 	rig->list[0] = (struct live_change){LIVE_CHANNEL, UINT32_MAX, {NULL}};
@@ -277,9 +277,9 @@ static void what_the_scheduler_does_not_take(void **state) {
 	rig_will(LIVE_GROUP, 0, next);
 	refused("service group 3: cpe_timeout: is 0");
 	rig_will(LIVE_MODEM, 7, newcomer());
-	crypto_session_free(&rig->crypto, rig->next_sessions[0]);
-	rig->next_sessions[0] = NULL;
-	refused(NEWCOMER "it has no crypto session");
+	crypto_key_free(rig->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, rig->next_schedules[0]);
+	rig->next_schedules[0] = NULL;
+	refused(NEWCOMER "it has no key");
 	rig_close();
 }
 

@@ -236,14 +236,14 @@ static void activity_outlasts_another_timeout(void **state) {
 struct half_done {
 	struct live_changes changes;
 	struct live_change list[RIG_CHANGES];
-	void *sessions[RIG_CHANGES];
+	void *schedules[RIG_CHANGES];
 	struct ds_change *change;
 };
 
 static void put_aside(struct half_done *h) {
 	h->changes = rig->changes;
 	memcpy(h->list, rig->list, sizeof(h->list));
-	memcpy(h->sessions, rig->next_sessions, sizeof(h->sessions));
+	memcpy(h->schedules, rig->next_schedules, sizeof(h->schedules));
 	h->change = rig->change;
 	rig->changes.count = 0;
 }
@@ -251,7 +251,7 @@ static void put_aside(struct half_done *h) {
 static void take_again(const struct half_done *h) {
 	rig->changes = h->changes;
 	memcpy(rig->list, h->list, sizeof(h->list));
-	memcpy(rig->next_sessions, h->sessions, sizeof(h->sessions));
+	memcpy(rig->next_schedules, h->schedules, sizeof(h->schedules));
 	rig->change = h->change;
 }
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The encrypt stages: order across bursts, and what happens when operations or the device run out. */
+/* The encrypt stages: order across bursts, and what happens when the provider takes no more, or fails. */
 #include "test.h"
-
-#include <rte_crypto.h>
-#include <rte_cryptodev.h>
 
 #include "downstream/stages.h"
 #include "pipeline/packet.h"
 
+#include "wire/crc32.h"
+
+#include "crypto_limit.h"
 #include "encrypt_bench.h"
 #include "fixture.h"
 
-/* Bursts overlap in the device: what comes out first was put in first. */
+/* Bursts overlap in the provider: what comes out first was put in first. */
 static void order_is_kept_across_bursts(void **state) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY], *out[PIPELINE_CAPACITY];
 	unsigned sent = 0, back = 0;
@@ -54,78 +54,89 @@ static uint16_t submit(uint16_t n) {
 	return ds_encrypt_submit(&encrypt_bench.lower, pkts, n);
 }
 
-static void no_operation_is_free(void **state) {
+static void provider_takes_nothing(void **state) {
 	struct counters *c = &encrypt_bench.lower.counters;
-	struct rte_crypto_op *ops[ENCRYPT_OPS];
 
 	(void)state;
 	*c = (struct counters){0};
-	assert_int_equal(rte_crypto_op_bulk_alloc(encrypt_bench.crypto.ops,
-						  RTE_CRYPTO_OP_TYPE_SYMMETRIC, ops, ENCRYPT_OPS),
-			 ENCRYPT_OPS);
+	crypto_limit_begin(encrypt_bench.crypto, 0, 0);
 	assert_int_equal(submit(10), 0);
-	rte_mempool_put_bulk(encrypt_bench.crypto.ops, (void **)ops, ENCRYPT_OPS);
-	assert_int_equal(c->drops[DROP_NO_CRYPTO_OP], 10);
+	crypto_limit_end();
+	assert_int_equal(c->drops[DROP_CRYPTO_FULL], 10);
 	assert_int_equal(counters_dropped(c), 10);
 	assert_int_equal(c->values[COUNTER_ENCRYPTED] + c->values[COUNTER_CLEAR], 0);
 	assert_int_equal(rte_mempool_in_use_count(encrypt_bench.packets), 0);
 }
 
-/* The device's queue holds ENCRYPT_OPS - 1: the last of ENCRYPT_OPS frames is refused and counted once. */
-static void device_is_full(void **state) {
+/* What is refused was neither encrypted nor given its CRC, and is counted once. */
+static void provider_is_full(void **state) {
 	struct counters *c = &encrypt_bench.lower.counters;
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 	unsigned n;
 
 	(void)state;
 	*c = (struct counters){0};
-	for (unsigned i = 0; i < ENCRYPT_OPS; i += PIPELINE_BURST)
-		submit(PIPELINE_BURST);
-	assert_int_equal(c->drops[DROP_CRYPTO_ERROR], 1);
-	assert_int_equal(counters_dropped(c), 1);
-	assert_int_equal(encrypt_bench.lower.in_crypto, ENCRYPT_OPS - 1);
-	assert_int_equal(rte_mempool_in_use_count(encrypt_bench.packets), ENCRYPT_OPS - 1);
+	crypto_limit_begin(encrypt_bench.crypto, 45, 0);
+	submit(PIPELINE_BURST);
+	crypto_limit_end();
+	assert_int_equal(c->drops[DROP_CRYPTO_FULL], PIPELINE_BURST - 45);
+	assert_int_equal(counters_dropped(c), PIPELINE_BURST - 45);
+	assert_int_equal(encrypt_bench.lower.crypto->held, 45);
+	assert_int_equal(rte_mempool_in_use_count(encrypt_bench.packets), 45);
 	n = encrypt_collect(pkts);
-	assert_int_equal(n, ENCRYPT_OPS - 1);
+	assert_int_equal(n, 45);
 	rte_pktmbuf_free_bulk(pkts, n);
 	assert_int_equal(rte_mempool_in_use_count(encrypt_bench.packets), 0);
-	/* what was refused was neither encrypted nor given its CRC */
-	assert_int_equal(c->values[COUNTER_ENCRYPTED], ENCRYPT_OPS / 2 - 1);
-	assert_int_equal(c->values[COUNTER_CLEAR], ENCRYPT_OPS / 2);
+	assert_int_equal(c->values[COUNTER_ENCRYPTED], 22);
+	assert_int_equal(c->values[COUNTER_ENCRYPTED_AES_128], 22);
+	assert_int_equal(c->values[COUNTER_ENCRYPTED_AES_256], 0);
+	assert_int_equal(c->values[COUNTER_CLEAR], 23);
 }
 
-/* An operation that the device cannot do, as it has no session, among others. */
-static void device_fails(void **state) {
+static void provider_fails(void **state) {
 	struct ds_lower *l = &encrypt_bench.lower;
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
-	struct rte_crypto_op *op;
-	uint8_t bytes[100] = {0};
 	unsigned n;
 
 	(void)state;
 	l->counters = (struct counters){0};
-	submit(4);
-	op = rte_crypto_op_alloc(encrypt_bench.crypto.ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
-	assert_non_null(op);
-	op->sess_type = RTE_CRYPTO_OP_WITH_SESSION;
-	op->sym->session = NULL;
-	op->sym->m_src = encrypt_frame(bytes, sizeof(bytes), 1);
-	assert_int_equal(rte_cryptodev_enqueue_burst(l->crypto_device, l->crypto_queue, &op, 1), 1);
-	l->in_crypto++;
-	submit(4);
+	crypto_limit_begin(encrypt_bench.crypto, UINT32_MAX, 3);
+	submit(8);
 	n = encrypt_collect(pkts);
-	assert_int_equal(n, 8);
-	assert_int_equal(l->counters.drops[DROP_CRYPTO_ERROR], 1);
+	crypto_limit_end();
+	assert_int_equal(n, 5);
+	assert_int_equal(l->counters.drops[DROP_CRYPTO_ERROR], 3);
+	assert_int_equal(counters_dropped(&l->counters), 3);
 	rte_pktmbuf_free_bulk(pkts, n);
 	assert_int_equal(rte_mempool_in_use_count(encrypt_bench.packets), 0);
+}
+
+/* Where no CRC is asked for, its place is zeros, encrypted as all is. */
+static void without_crc(void **state) {
+	static const uint8_t zeros[ETHERNET_CRC_SIZE];
+	struct ds_lower *l = &encrypt_bench.lower;
+	struct rte_mbuf *m, *out[PIPELINE_CAPACITY];
+	uint8_t bytes[100];
+
+	(void)state;
+	memset(bytes, 0x5a, sizeof(bytes));
+	l->crypto_parts[CIPHER_NONE] = 0;
+	m = encrypt_frame(bytes, sizeof(bytes), ENCRYPT_CLEAR_FLOW);
+	ds_encrypt_submit(l, &m, 1);
+	l->crypto_parts[CIPHER_NONE] = CRYPTO_CRC;
+	assert_int_equal(encrypt_collect(out), 1);
+	assert_memory_equal(rte_pktmbuf_mtod(m, uint8_t *), bytes, 96);
+	assert_memory_equal(rte_pktmbuf_mtod_offset(m, uint8_t *, 96), zeros, sizeof(zeros));
+	rte_pktmbuf_free(m);
 }
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(order_is_kept_across_bursts),
-		cmocka_unit_test(no_operation_is_free),
-		cmocka_unit_test(device_is_full),
-		cmocka_unit_test(device_fails),
+		cmocka_unit_test(provider_takes_nothing),
+		cmocka_unit_test(provider_is_full),
+		cmocka_unit_test(provider_fails),
+		cmocka_unit_test(without_crc),
 		cmocka_unit_test(encrypt_bench_end),
 	};
 

@@ -24,10 +24,10 @@ static struct service_group sg;
 static struct clock now;
 
 static struct downstream *make(const char *options, unsigned modems) {
-	static void *const no_sessions[64];
+	static void *const no_schedules[64];
 	struct ds_resources r = {.upper_clock = &now,
 				 .lower_clock = &now,
-				 .sessions = no_sessions,
+				 .schedules = no_schedules,
 				 .queued_max = 1000,
 				 .hand_over_max = 64};
 	static char text[64 * 512];

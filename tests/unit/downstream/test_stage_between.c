@@ -64,10 +64,10 @@ static const char text[] =
 	"     classifiers: [{family: ipv4, tos: 0x20/0x20, service_flow: 5}]}\n";
 
 static void upper_make(struct upper *u, int number, int records) {
-	static void *const no_sessions[2];
+	static void *const no_schedules[2];
 	struct ds_resources r = {.upper_clock = &u->clock,
 				 .lower_clock = &u->clock,
-				 .sessions = no_sessions,
+				 .schedules = no_schedules,
 				 .queued_max = 1000,
 				 .hand_over_max = 64};
 	char filled[4096];

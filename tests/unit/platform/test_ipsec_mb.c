@@ -24,7 +24,7 @@ static struct crypto_provider *provider;
 
 static int open_all(void **state) {
 	fixture_start(state);
-	provider = getenv("DEV") ? cryptodev_open(getenv("DEV"), 4, 1000, 256, SOCKET_ID_ANY) : ipsec_mb_open(SOCKET_ID_ANY);
+	provider = getenv("DEV") ? cryptodev_open(getenv("DEV"), &(struct cryptodev_options){4, 256, 1000, SOCKET_ID_ANY}) : ipsec_mb_open(SOCKET_ID_ANY);
 	assert_non_null(provider);
 	return 0;
 }

@@ -117,7 +117,6 @@ void groups_bench_close(struct groups_bench *b) {
 	assert_int_equal(rte_mempool_in_use_count(p->depi_headers), 0);
 	assert_int_equal(rte_mempool_in_use_count(p->depi_fragments), 0);
 	assert_int_equal(rte_mempool_in_use_count(p->uepi), 0);
-	assert_int_equal(rte_mempool_in_use_count(b->server.crypto.ops), 0);
 	groups_bench_free(b);
 }
 

@@ -107,7 +107,6 @@ void life_bench_close(struct life_bench *b) {
 	assert_int_equal(rte_mempool_in_use_count(p->depi_fragments), 0);
 	assert_int_equal(rte_mempool_in_use_count(p->uepi), 0);
 	assert_int_equal(rte_mempool_in_use_count(p->frames), 0);
-	assert_int_equal(rte_mempool_in_use_count(b->server.crypto.ops), 0);
 	server_free(&b->server);
 	life_ports_close(b);
 	fixture_pool_end(b->pool);

@@ -148,7 +148,6 @@ void server_bench_close(struct server_bench *b) {
 	assert_int_equal(rte_mempool_in_use_count(p->packets), 0);
 	assert_int_equal(rte_mempool_in_use_count(p->depi_headers), 0);
 	assert_int_equal(rte_mempool_in_use_count(p->depi_fragments), 0);
-	assert_int_equal(rte_mempool_in_use_count(s->crypto.ops), 0);
 	port_close(b->network);
 	port_close(b->rphy);
 	server_free(s);

@@ -3,7 +3,6 @@
 #include "server/changes.h"
 
 #include "group_file.h"
-#include "sessions.h"
 
 /* The group that was there first may have had its ports for itself. */
 static void differs_and_comes(void **state) {
@@ -86,25 +85,24 @@ static void ports_of_its_own(void **state) {
 	file.group_count = 0;
 }
 
-/* Each key has a session, and what it replaced has none. */
-static void sessions_are_given_back(void **state) {
-	const struct docsis_crypto *crypto = &bench->server.crypto;
+/* What the provider made of each key is there once, and of those that were replaced no more. */
+static void keys_are_given_back(void **state) {
 	unsigned in_use;
 
 	(void)state;
 	life_bench_open(bench, 2, GROUPS);
 	load_next(2, false);
-	in_use = sessions_in_use(crypto);
+	in_use = bench->server.provider->keys;
 	assert_int_equal(in_use, 2 * 2 * 2); /* a modem's, in both directions */
 	for (unsigned i = 0; i < 100; i++) {
 		next[i % 2].modems[0].security.key[0] ^= 1;
 		assert_true(take_file());
-		assert_int_equal(sessions_in_use(crypto), in_use);
+		assert_int_equal(bench->server.provider->keys, in_use);
 	}
 	free_next();
 	load_next(1, false);
 	assert_true(take_file());
-	assert_int_equal(sessions_in_use(crypto), in_use / 2);
+	assert_int_equal(bench->server.provider->keys, in_use / 2);
 	server_change_close(NULL);
 	free_next();
 	life_bench_close(bench);
@@ -144,7 +142,7 @@ int main(void) {
 		cmocka_unit_test(several_differ),
 		cmocka_unit_test(differs_and_goes),
 		cmocka_unit_test(ports_of_its_own),
-		cmocka_unit_test(sessions_are_given_back),
+		cmocka_unit_test(keys_are_given_back),
 		cmocka_unit_test(a_modem_goes_with_a_queue),
 	};
 

@@ -2,14 +2,15 @@
 /* Memory runs out anywhere in a reload or a move: all of it is done, or nothing, and traffic goes on. */
 #include <rte_hash.h>
 #include <rte_malloc.h>
-#include <rte_security.h>
+
+#include "crypto/key_slots.h"
 
 #include "group_file.h"
 
 /* Allocations until one is refused, or all are, which `refusals` counts; below 0: none is. */
 static long left = -1;
 static bool for_good;
-static bool sessions_alone; /* are refused */
+static bool keys_alone; /* are refused */
 static unsigned refusals;
 
 static bool granted(void) {
@@ -42,15 +43,10 @@ SHORT_OF(struct rte_ring *, rte_ring_create,
 	 (const char *name, unsigned count, int socket, unsigned flags),
 	 (name, count, socket, flags))
 
-void *__real_rte_security_session_create(void *ctx, struct rte_security_session_conf *conf,
-					 struct rte_mempool *pool);
-void *__wrap_rte_security_session_create(void *ctx, struct rte_security_session_conf *conf,
-					 struct rte_mempool *pool);
-void *__wrap_rte_security_session_create(void *ctx, struct rte_security_session_conf *conf,
-					 struct rte_mempool *pool) {
-	if (sessions_alone || !granted())
-		return NULL;
-	return __real_rte_security_session_create(ctx, conf, pool);
+void *__real_key_slots_take(struct key_slots *k);
+void *__wrap_key_slots_take(struct key_slots *k);
+void *__wrap_key_slots_take(struct key_slots *k) {
+	return keys_alone || !granted() ? NULL : __real_key_slots_take(k);
 }
 
 /* Something that is done to the server, or not. */
@@ -145,20 +141,19 @@ static void memory_runs_out_in_a_reload(void **state) {
 	life_bench_close(bench);
 }
 
-/* There are not many more sessions than modems. */
+/* A device has as many places as it was given. */
 static void too_many_keys_roll(void **state) {
 	(void)state;
 	life_bench_open(bench, 2, GROUPS);
 	load_next(2, false);
 	next[1].modems[0].security.key[0] ^= 1;
-	sessions_alone = true;
+	keys_alone = true;
 	assert_false(take_file());
 	assert_string_equal(line,
-			    "service group 2: modem 02:01:00:00:02:01: the crypto device has no "
-			    "session left for its key: too many roll at once; nothing was "
-			    "changed");
+			    "service group 2: modem 02:01:00:00:02:01: crypto provider "
+			    "ipsec-mb has no place left for its key; nothing was changed");
 	all_is_told_apart();
-	sessions_alone = false;
+	keys_alone = false;
 	assert_true(take_file());
 	free_next();
 	life_bench_close(bench);

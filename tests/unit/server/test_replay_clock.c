@@ -32,7 +32,7 @@ static void settle(struct played *p) {
 	do {
 		moved = worker_round(&bench->server.workers[0]);
 		moved += server_bench_take(bench, UINT32_MAX);
-	} while (moved > 0 || bench->group->downstream->lower.in_crypto > 0);
+	} while (moved > 0 || bench->group->downstream->lower.crypto->held > 0);
 	p->steps++;
 }
 

@@ -12,7 +12,7 @@
 #include "downstream/tables.h"
 #include "model/live/live_group.h"
 #include "model/loader.h"
-#include "platform/crypto.h"
+#include "crypto/ipsec_mb.h"
 #include "platform/large_pages.h"
 #include "platform/port.h"
 #include "server/served_group.h"
@@ -28,7 +28,7 @@
 #define FLOWS 4 /* of a modem in each direction */
 #define MODEM_MAX 13500 /* bytes, with room for a quarter more modems and what the loader has */
 #define MODEM_SERVED_MAX 11500 /* without the loader's */
-#define MODEM_BARE_MAX 8500 /* and without crypto sessions, which are DPDK's */
+#define MODEM_BARE_MAX 8500 /* and without its keys */
 #define GROUP_MAX (4ull * MIB) /* tables and the cache of flows, beside the modems */
 #define GROUP_ALL_MAX (16ull * MIB) /* the same with all buffers of its own */
 #define SERVER_MAX (720ull * MIB) /* of a process of 1 GiB */
@@ -148,12 +148,12 @@ static struct taken measure(unsigned count, unsigned modems) {
 }
 
 /* Where the bytes of a modem are. */
-enum part { LOADED, LIVE, SESSIONS, DOWNSTREAM, UPSTREAM, PARTS_ALONE };
+enum part { LOADED, LIVE, KEYS, DOWNSTREAM, UPSTREAM, PARTS_ALONE };
 
 static const char *const part_names[PARTS_ALONE] = {
 	[LOADED] = "the loader, until it is served",
 	[LIVE] = "the group in service, for changes",
-	[SESSIONS] = "crypto sessions",
+	[KEYS] = "keys",
 	[DOWNSTREAM] = "downstream: addresses, records",
 	[UPSTREAM] = "upstream: SIDs, flows, streams",
 };
@@ -167,7 +167,7 @@ static void took(uint64_t parts[PARTS_ALONE], enum part part, uint64_t *before) 
 static void take_parts(unsigned modems, uint64_t parts[PARTS_ALONE]) {
 	struct service_group sg;
 	struct live_group live;
-	struct docsis_crypto crypto;
+	struct crypto_provider *crypto;
 	struct ds_tables down;
 	struct us_tables up;
 	void *keys[3 * 2 * MODEMS] = {NULL}; /* two of each upstream, one downstream */
@@ -179,26 +179,25 @@ static void take_parts(unsigned modems, uint64_t parts[PARTS_ALONE]) {
 	room = group_room(&sg);
 	assert_int_equal(live_group_create(&live, &sg, &room), 0);
 	took(parts, LIVE, &before);
-	assert_int_equal(
-		crypto_open(&crypto, "parts", 1, served_group_sessions(&sg), CRYPTO_OPS_MIN), 0);
+	crypto = ipsec_mb_open(SOCKET_ID_ANY);
+	assert_non_null(crypto);
 	before = used();
 	for (unsigned m = 0; m < modems; m++) {
-		keys[2 * m] = crypto_session(&crypto, CRYPTO_UPLINK, sg.modems[m].security.key);
+		keys[2 * m] = crypto_key_make(crypto, CRYPTO_UPLINK, CIPHER_AES_128, sg.modems[m].security.key);
 		keys[2 * modems + m] =
-			crypto_session(&crypto, CRYPTO_DOWNLINK, sg.modems[m].security.key);
+			crypto_key_make(crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, sg.modems[m].security.key);
 	}
-	took(parts, SESSIONS, &before);
+	took(parts, KEYS, &before);
 	assert_int_equal(ds_tables_create(&down, &sg, &room, &keys[2 * modems]), 0);
 	took(parts, DOWNSTREAM, &before);
 	assert_int_equal(us_tables_create(&up, &sg, &room, keys), 0);
 	took(parts, UPSTREAM, &before);
 	us_tables_free(&up);
 	ds_tables_free(&down);
-	for (unsigned k = 0; k < 3 * modems; k++) {
-		if (keys[k] != NULL)
-			crypto_session_free(&crypto, keys[k]);
-	}
-	crypto_close(&crypto);
+	for (unsigned k = 0; k < 3 * modems; k++)
+		crypto_key_free(crypto, k < 2 * modems ? CRYPTO_UPLINK : CRYPTO_DOWNLINK,
+				CIPHER_AES_128, keys[k]);
+	crypto_close(crypto);
 	live_group_free(&live);
 	service_group_free(&sg);
 }
@@ -219,11 +218,11 @@ static void tell_parts(uint64_t all) {
 		      " B a modem, %5.0f B a service flow: the scheduler, and all else\n",
 		      rest, (double)rest / (2 * FLOWS));
 	print_message("%6" PRIu64 " B a modem in all, %" PRIu64 " in service, %" PRIu64
-		      " without sessions\n",
-		      all, all - a_modem[LOADED], all - a_modem[LOADED] - a_modem[SESSIONS]);
+		      " without keys\n",
+		      all, all - a_modem[LOADED], all - a_modem[LOADED] - a_modem[KEYS]);
 	assert_true(all < MODEM_MAX);
 	assert_true(all - a_modem[LOADED] < MODEM_SERVED_MAX);
-	assert_true(all - a_modem[LOADED] - a_modem[SESSIONS] < MODEM_BARE_MAX);
+	assert_true(all - a_modem[LOADED] - a_modem[KEYS] < MODEM_BARE_MAX);
 }
 
 static void what_it_takes(void **state) {

@@ -266,7 +266,7 @@ static void upstream_trials_begin_with_nothing(void **state) {
 	struct traffic_options options = {
 		.network_port = rig.network[0],
 		.rphy_port = rig.rphy[0],
-		.crypto = &rig.crypto,
+		.crypto = rig.crypto,
 		.seed = 5,
 		.upstream = true,
 	};

@@ -20,7 +20,7 @@ static void start(bool downstream, struct fake_plan plan) {
 	struct traffic_options options = {
 		.network_port = rig.network[0],
 		.rphy_port = rig.rphy[0],
-		.crypto = &rig.crypto,
+		.crypto = rig.crypto,
 		.seed = 5,
 		.no_downstream = !downstream,
 		.upstream = true,

@@ -145,25 +145,6 @@ static void open_packets_are_flushed(void **state) {
 	assert_true(rig.came.bursts[rig.came.burst_count - 1]->size < UPLINK_GRANT);
 }
 
-/* Others may hold all operations of the crypto device for a while. */
-static void missing_crypto_operations_are_waited_for(void **state) {
-	void *ops[2048];
-	unsigned n = 0;
-
-	(void)state;
-	uplink_rig_start(&rig, "upstream-imix", 0);
-	while (rte_mempool_get(rig.crypto.ops, &ops[n]) == 0)
-		n++;
-	for (int round = 0; round < 3; round++)
-		assert_int_equal(uplink_send(rig.uplink, rte_rdtsc()), 0);
-	assert_in_range(uplink_rig_made(&rig), 50, 150); /* one round */
-	uplink_stop(rig.uplink);
-	assert_false(uplink_empty(rig.uplink));
-	rte_mempool_put_bulk(rig.crypto.ops, ops, n);
-	uplink_rig_run(&rig, 0);
-	prove_all();
-}
-
 static void large_packets_hold_several_bursts(void **state) {
 	(void)state;
 	rig.sg.rphy.mtu = 9000;
@@ -189,7 +170,7 @@ static void a_table_of_segments_may_be_full(void **state) {
 static struct uplink *create(const char *mix, uint32_t grant) {
 	struct uplink_options options = {
 		.rphy_port = rig.ports[0],
-		.crypto = &rig.crypto,
+		.crypto = rig.crypto,
 		.grant = grant,
 	};
 	char error[128];
@@ -300,7 +281,6 @@ int main(void) {
 		test(sizes_of_what_was_sent_are_summed),
 		test(the_rate_is_kept),
 		test(open_packets_are_flushed),
-		test(missing_crypto_operations_are_waited_for),
 		test(large_packets_hold_several_bursts),
 		test(a_table_of_segments_may_be_full),
 		test(a_grant_may_be_filled_exactly),

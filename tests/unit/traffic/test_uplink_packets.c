@@ -76,7 +76,7 @@ static void the_next_packet_does_not_match(void **state) {
 static struct uplink *create(const char *mix, uint32_t grant) {
 	struct uplink_options options = {
 		.rphy_port = rig.ports[0],
-		.crypto = &rig.crypto,
+		.crypto = rig.crypto,
 		.grant = grant,
 	};
 	char error[128];

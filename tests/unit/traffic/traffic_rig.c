@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "traffic_rig.h"
 
-#include <rte_cryptodev.h>
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
@@ -20,24 +19,24 @@
 
 const uint8_t rig_next_bytes[16] = {0x77, 1};
 
-static void rig_sessions_open(struct rig *r) {
+static void rig_schedules_open(struct rig *r) {
 	for (uint32_t m = 0; m < r->sg.modem_count; m++) {
-		r->sessions[m] =
-			crypto_session(&r->crypto, CRYPTO_DOWNLINK, r->sg.modems[m].security.key);
-		assert_non_null(r->sessions[m]);
+		r->schedules[m] =
+			crypto_key_make(r->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, r->sg.modems[m].security.key);
+		assert_non_null(r->schedules[m]);
 	}
 }
 
-static void rig_sessions_close(struct rig *r) {
+static void rig_schedules_close(struct rig *r) {
 	for (uint32_t m = 0; m < r->sg.modem_count; m++)
-		crypto_session_free(&r->crypto, r->sessions[m]);
+		crypto_key_free(r->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, r->schedules[m]);
 }
 
 void rig_become(struct rig *r, const struct service_group *sg) {
-	rig_sessions_close(r);
+	rig_schedules_close(r);
 	service_group_free(&r->sg);
 	r->sg = *sg;
-	rig_sessions_open(r);
+	rig_schedules_open(r);
 }
 
 void rig_open(struct rig *r) {
@@ -48,11 +47,14 @@ void rig_open(struct rig *r) {
 	assert_int_equal(
 		service_group_load_text("rig", rig_config, sizeof(rig_config) - 1, &r->sg, stderr),
 		0);
-	assert_int_equal(crypto_open(&r->crypto, "test", 2, 64, 1024), 0);
-	rig_sessions_open(r);
-	r->next_session = crypto_session(&r->crypto, CRYPTO_DOWNLINK, rig_next_bytes);
-	assert_non_null(r->next_session);
-	r->wrong_session = crypto_session(&r->crypto, CRYPTO_DOWNLINK, other_key);
+	r->crypto = ipsec_mb_open(SOCKET_ID_ANY);
+	assert_non_null(r->crypto);
+	r->queue = crypto_queue_open(r->crypto, CRYPTO_DOWNLINK);
+	assert_non_null(r->queue);
+	rig_schedules_open(r);
+	r->next_schedule = crypto_key_make(r->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, rig_next_bytes);
+	assert_non_null(r->next_schedule);
+	r->wrong_schedule = crypto_key_make(r->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, other_key);
 	r->pool = rte_pktmbuf_pool_create("rig", 4095, 0, 0, 4096, SOCKET_ID_ANY);
 	assert_non_null(r->pool);
 	assert_int_equal(port_pair("network", r->pool, 1024, r->network), 0);
@@ -60,14 +62,15 @@ void rig_open(struct rig *r) {
 }
 
 void rig_close(struct rig *r) {
-	rig_sessions_close(r);
-	crypto_session_free(&r->crypto, r->next_session);
-	crypto_session_free(&r->crypto, r->wrong_session);
+	rig_schedules_close(r);
+	crypto_key_free(r->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, r->next_schedule);
+	crypto_key_free(r->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, r->wrong_schedule);
 	for (int i = 0; i < 2; i++) {
 		port_close(r->network[i]);
 		port_close(r->rphy[i]);
 	}
-	crypto_close(&r->crypto);
+	crypto_queue_close(r->queue);
+	crypto_close(r->crypto);
 	service_group_free(&r->sg);
 	platform_stop();
 }
@@ -77,7 +80,7 @@ void rig_start(struct rig *r, const char *mix, uint64_t seed) {
 		.streams = r->follows ? 64 : 0,
 		.network_port = r->network[0],
 		.rphy_port = r->rphy[0],
-		.crypto = &r->crypto,
+		.crypto = r->crypto,
 		.permit_permille = 100,
 		.classify_permille = 300,
 		.seed = seed,
@@ -113,32 +116,31 @@ static uint32_t rig_modem_of(const struct rig *r, const struct frame_fields *f) 
 	return RIG_NOBODY;
 }
 
-/* CRC and encryption by the crypto device, the other direction than under test. */
-static void rig_encrypt(struct rig *r, struct rig_frame *f, void *session, const uint8_t *iv,
+/* CRC and encryption, the other direction than under test. */
+static void rig_encrypt(struct rig *r, struct rig_frame *f, void *schedule, const uint8_t *iv,
 			bool encrypted) {
-	struct rte_mbuf *m = rte_pktmbuf_alloc(r->pool);
-	struct rte_crypto_op *op = rte_crypto_op_alloc(r->crypto.ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC);
-	uint16_t pdu = (uint16_t)(f->size - f->header_size);
-	uint16_t done = 0;
+	struct rte_mbuf *m = rte_pktmbuf_alloc(r->pool), *good[CRYPTO_BURST];
+	struct crypto_key key = {.schedule = schedule, .cipher = CIPHER_AES_128};
+	struct crypto_failed failed[CRYPTO_BURST];
+	uint16_t failures;
+	struct crypto_frame frame = {
+		.m = m,
+		.key = &key,
+		.pdu = (uint16_t)f->header_size,
+		.clear = (uint16_t)(f->header_size + 12),
+		.parts = encrypted ? CRYPTO_CRC | CRYPTO_CIPHER : CRYPTO_CRC,
+	};
 
 	assert_non_null(m);
-	assert_non_null(op);
 	memcpy(rte_pktmbuf_append(m, (uint16_t)f->size), f->bytes, f->size);
-	rte_security_attach_session(op, session);
-	op->sym->m_src = m;
-	op->sym->m_dst = NULL;
-	op->sym->auth.data.offset = (uint32_t)f->header_size;
-	op->sym->auth.data.length = pdu - 4u;
-	op->sym->cipher.data.offset = (uint32_t)f->header_size + 12;
-	op->sym->cipher.data.length = encrypted ? pdu - 12u : 0;
-	memcpy(rte_crypto_op_ctod_offset(op, uint8_t *, DOCSIS_IV_OFFSET), iv, DOCSIS_IV_SIZE);
-	assert_int_equal(rte_cryptodev_enqueue_burst(r->crypto.device, 1, &op, 1), 1);
-	while (done == 0)
-		done = rte_cryptodev_dequeue_burst(r->crypto.device, 1, &op, 1);
-	assert_int_equal(op->status, RTE_CRYPTO_OP_STATUS_SUCCESS);
+	memcpy(key.iv, iv, sizeof(key.iv));
+	assert_int_equal(crypto_submit(r->queue, &frame, 1), 1);
+	while (r->queue->held > 0) {
+		crypto_collect(r->queue, good, failed, &failures);
+		assert_int_equal(failures, 0);
+	}
 	memcpy(f->bytes, rte_pktmbuf_mtod(m, void *), f->size);
 	rte_pktmbuf_free(m);
-	rte_crypto_op_free(op);
 }
 
 static bool rig_next_key(const struct rig *r, uint32_t modem) {
@@ -198,8 +200,8 @@ static bool rig_encode(struct rig *r, const uint8_t *packet, size_t size,
 	if (fault->plain != NULL)
 		fault->plain(pdu, size);
 	f->size = f->header_size + size + 4;
-	session = rig_next_key(r, f->modem) ? r->next_session : r->sessions[f->modem];
-	rig_encrypt(r, f, fault->wrong_key ? r->wrong_session : session,
+	session = rig_next_key(r, f->modem) ? r->next_schedule : r->schedules[f->modem];
+	rig_encrypt(r, f, fault->wrong_key ? r->wrong_schedule : session,
 		    rig_next_key(r, f->modem) ? r->sg.modems[f->modem].security.next_iv
 					      : r->sg.modems[f->modem].security.iv,
 		    h.encrypted);
@@ -304,7 +306,6 @@ struct traffic_result rig_finish(struct rig *r) {
 	r->traffic = NULL;
 	assert_int_equal(result.sent, result.proven + result.counted + result.lost +
 					      result.sent_to_removed + result.corrupted);
-	assert_int_equal(rte_mempool_in_use_count(r->crypto.ops), 0);
 	assert_int_equal(rte_mempool_in_use_count(r->pool), 0);
 	return result;
 }

@@ -11,7 +11,7 @@
 
 #include "groups/groups.h"
 #include "model/service_group.h"
-#include "platform/crypto.h"
+#include "crypto/ipsec_mb.h"
 #include "traffic.h"
 #include "wire/docsis_mac.h"
 #include "wire/psp.h"
@@ -49,11 +49,12 @@ struct rig_fault {
 
 struct rig {
 	struct service_group sg;
-	struct docsis_crypto crypto; /* queue 0 is the traffic's, queue 1 ours */
-	void *sessions[RIG_MODEMS_MAX];
-	void *next_session; /* of rig_next_bytes, which a modem's next key is */
+	struct crypto_provider *crypto;
+	struct crypto_queue *queue; /* ours */
+	void *schedules[RIG_MODEMS_MAX];
+	void *next_schedule; /* of rig_next_bytes, which a modem's next key is */
 	bool next_key; /* is used for the frames of modems that have one */
-	void *wrong_session;
+	void *wrong_schedule;
 	struct rte_mempool *pool;
 	uint16_t network[2]; /* the traffic's end, our end */
 	uint16_t rphy[2];

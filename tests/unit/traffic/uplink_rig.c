@@ -10,7 +10,6 @@
 
 #include "platform/platform.h"
 #include "platform/port.h"
-#include "sessions.h"
 #include "test.h"
 #include "uplink_rig_config.h"
 #include "wire/l2tpv3.h"
@@ -20,7 +19,8 @@ void uplink_rig_open(struct uplink_rig *r, unsigned depth) {
 	struct platform_options options = {.program = "test", .memory_mb = 256};
 
 	assert_int_equal(platform_start(&options), 0);
-	assert_int_equal(crypto_open(&r->crypto, "uplink", 1, 16, 1024), 0);
+	r->crypto = ipsec_mb_open(SOCKET_ID_ANY);
+	assert_non_null(r->crypto);
 	r->pool = rte_pktmbuf_pool_create("uplink_rig", 63, 0, 0, 2048, SOCKET_ID_ANY);
 	assert_non_null(r->pool);
 	assert_int_equal(port_pair("uplink", r->pool, depth, r->ports), 0);
@@ -29,7 +29,7 @@ void uplink_rig_open(struct uplink_rig *r, unsigned depth) {
 void uplink_rig_close(struct uplink_rig *r) {
 	for (int i = 0; i < 2; i++)
 		port_close(r->ports[i]);
-	crypto_close(&r->crypto);
+	crypto_close(r->crypto);
 	platform_stop();
 }
 
@@ -43,8 +43,7 @@ void uplink_rig_begin(struct uplink_rig *r, uint8_t family) {
 void uplink_rig_end(struct uplink_rig *r) {
 	uplink_rig_receive(r);
 	uplink_free(r->uplink);
-	assert_int_equal(rte_mempool_in_use_count(r->crypto.ops), 0);
-	assert_int_equal(sessions_in_use(&r->crypto), 0);
+	assert_int_equal(r->crypto->keys, 0);
 	for (size_t i = 0; i < r->came.burst_count; i++)
 		free(r->came.bursts[i]);
 	free(r->came.bursts);
@@ -54,7 +53,7 @@ void uplink_rig_end(struct uplink_rig *r) {
 void uplink_rig_start(struct uplink_rig *r, const char *mix, uint64_t rate) {
 	struct uplink_options options = {
 		.rphy_port = r->ports[0],
-		.crypto = &r->crypto,
+		.crypto = r->crypto,
 		.rate = rate,
 		.seed = UPLINK_RIG_SEED,
 		.streams = r->room,

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "model/service_group.h"
-#include "platform/crypto.h"
+#include "crypto/ipsec_mb.h"
 #include "uplink.h"
 #include "wire/docsis_mac.h"
 #include "wire/uepi.h"
@@ -81,7 +81,7 @@ struct rig_received {
 
 struct uplink_rig {
 	struct service_group sg;
-	struct docsis_crypto crypto;
+	struct crypto_provider *crypto;
 	struct rte_mempool *pool;
 	uint16_t ports[2]; /* the sender's, ours */
 	struct uplink *uplink;

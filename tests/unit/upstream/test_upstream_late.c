@@ -27,7 +27,7 @@ static void setup(void) {
 static void rounds(unsigned n) {
 	while (n-- > 0) {
 		bench_round(bench);
-		assert_in_range(bench->u->transmit.count + bench->u->decrypt.in_crypto, 0, LINE);
+		assert_in_range(bench->u->transmit.count + bench->u->r.crypto->held, 0, LINE);
 	}
 }
 
@@ -274,7 +274,7 @@ static void crypto_is_slow(void **state) {
 	for (int i = 0; i < 60; i++)
 		put(AES);
 	rounds(20);
-	assert_in_range(bench->u->decrypt.in_crypto, US_TRANSMIT_CAPACITY / 2, LINE);
+	assert_in_range(bench->u->r.crypto->held, US_TRANSMIT_CAPACITY / 2, LINE);
 	/* while it is so, nothing more is received */
 	received = bench_count(bench, COUNTER_RECEIVED);
 	put(FRAMED);
@@ -301,7 +301,7 @@ static void crypto_is_slow_and_units_are_long(void **state) {
 	put_unit(800);
 	put(FRAMED);
 	rounds(20);
-	assert_int_equal(bench->u->decrypt.in_crypto, 32 * 14);
+	assert_int_equal(bench->u->r.crypto->held, 32 * 14);
 	assert_non_null(bench->u->extract_joined.cut.segment);
 	crypto_again();
 	rounds(100);

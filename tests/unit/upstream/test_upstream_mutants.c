@@ -56,7 +56,7 @@ static void tables_where_something_was(void **state) {
 	setup();
 	finish(0, 0);
 	memset(&t, 0xa5, sizeof(t));
-	assert_int_equal(us_tables_create(&t, &bench->sg, NULL, bench->sessions), 0);
+	assert_int_equal(us_tables_create(&t, &bench->sg, NULL, bench->schedules), 0);
 	assert_int_equal(t.stream_count, BENCH_STREAMS + 1);
 	assert_ptr_equal(us_stream_of_sid(&t, 0, SID), &t.streams[STREAM]);
 	us_tables_free(&t);

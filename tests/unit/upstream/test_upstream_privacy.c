@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include <rte_cryptodev.h>
 
+#include "crypto_limit.h"
 #include "fixture.h"
 #include "plain_aes.h"
 #include "upstream_bench.h"
@@ -206,90 +206,49 @@ static void crc_verified_or_not(void **state) {
 	bits_of_the_crc(false);
 }
 
-/* The device has no operation left: the frames of that burst are dropped, the next ones are not. */
-static void no_operation_left(void **state) {
-	struct rte_crypto_op *taken[1024];
-	unsigned n;
+/* The provider takes no more: that frame is dropped, the next one is not. */
+static void provider_is_full(void **state) {
+	const struct docsis_up_header h = header(AES, 15);
 
 	(void)state;
 	bench_open(bench);
-	for (n = 0; n < ARRAY_COUNT(taken); n++) {
-		if (rte_crypto_op_bulk_alloc(bench->crypto.ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC,
-					     &taken[n], 1) != 1)
-			break;
-	}
-	frame(AES,
-	      &(struct docsis_up_header){.kind = DOCSIS_KIND_PACKET,
-					 .privacy = PRIVACY_BP_UP2,
-					 .encrypted = true,
-					 .key_sequence = 15,
-					 .sid = bench_streams[AES].sid},
-	      DROP_NO_CRYPTO_OP);
-	rte_mempool_put_bulk(bench->crypto.ops, (void **)taken, n);
-	frame(AES,
-	      &(struct docsis_up_header){.kind = DOCSIS_KIND_PACKET,
-					 .privacy = PRIVACY_BP_UP2,
-					 .encrypted = true,
-					 .key_sequence = 15,
-					 .sid = bench_streams[AES].sid},
-	      DROP_REASONS);
+	crypto_limit_begin(bench->crypto, 0, 0);
+	frame(AES, &h, DROP_CRYPTO_FULL);
+	crypto_limit_end();
+	frame(AES, &h, DROP_REASONS);
 	bench_close(bench);
 }
 
-/* As many frames of a burst as there are operations go on. */
-static void few_operations_left(void **state) {
-	struct rte_crypto_op *taken[1024];
+/* As many frames of a burst as it has room for go on. */
+static void provider_takes_a_few(void **state) {
 	uint8_t bytes[2000];
 	size_t size = 0;
-	unsigned n, sent = 12, left = 5;
+	unsigned sent = 12, left = 5;
 
 	(void)state;
 	bench_open(bench);
-	n = rte_mempool_avail_count(bench->crypto.ops) - left;
-	assert_in_range(n, 1, ARRAY_COUNT(taken));
-	assert_int_equal(rte_crypto_op_bulk_alloc(bench->crypto.ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC,
-						  taken, (uint16_t)n),
-			 n);
 	for (unsigned i = 0; i < sent; i++)
 		size += bench_mac(bench, AES, 100, bytes + size);
+	crypto_limit_begin(bench->crypto, left, 0);
 	bench_segment(bench, AES, 0, bytes, size);
 	bench_settle(bench);
+	crypto_limit_end();
 	assert_int_equal(bench->came[AES], left);
 	assert_int_equal(bench->next[AES], left); /* the first ones */
-	bench_expect(bench, DROP_NO_CRYPTO_OP, sent - left);
-	rte_mempool_put_bulk(bench->crypto.ops, (void **)taken, n);
+	assert_int_equal(bench->u->counters.values[COUNTER_DECRYPTED], left);
+	assert_int_equal(bench->u->counters.values[COUNTER_DECRYPTED_AES_128], left);
+	bench_expect(bench, DROP_CRYPTO_FULL, sent - left);
 	bench_close(bench);
 }
 
-/* The device takes no more: the frame is dropped, its operation is there for another one. */
-static void device_is_full(void **state) {
-	static const uint8_t bytes[SIZE], iv[16];
+static void provider_fails(void **state) {
 	const struct docsis_up_header h = header(AES, 15);
-	struct rte_crypto_op *ops[1024];
-	struct rte_mbuf *m;
-	unsigned put = 0, taken = 0;
 
 	(void)state;
 	bench_open(bench);
-	m = fixture_packet(bench->frames, bytes, sizeof(bytes));
-	assert_int_equal(rte_crypto_op_bulk_alloc(bench->crypto.ops, RTE_CRYPTO_OP_TYPE_SYMMETRIC,
-						  ops, ARRAY_COUNT(ops)),
-			 ARRAY_COUNT(ops));
-	for (; put < ARRAY_COUNT(ops); put++) {
-		crypto_fill(ops[put], m, 0, bench->sessions[0], iv, true);
-		if (rte_cryptodev_enqueue_burst(bench->crypto.device, 0, &ops[put], 1) == 0)
-			break;
-	}
-	assert_in_range(put, 1, ARRAY_COUNT(ops) - 1);
-	rte_mempool_put_bulk(bench->crypto.ops, (void **)&ops[put],
-			     (unsigned)ARRAY_COUNT(ops) - put);
+	crypto_limit_begin(bench->crypto, UINT32_MAX, 1);
 	frame(AES, &h, DROP_CRYPTO_ERROR);
-	assert_int_equal(rte_mempool_in_use_count(bench->crypto.ops), put);
-	while (taken < put)
-		taken += rte_cryptodev_dequeue_burst(bench->crypto.device, 0, ops + taken,
-						     (uint16_t)(put - taken));
-	rte_mempool_put_bulk(bench->crypto.ops, (void **)ops, put);
-	rte_pktmbuf_free(m);
+	crypto_limit_end();
 	frame(AES, &h, DROP_REASONS);
 	bench_close(bench);
 }
@@ -327,9 +286,9 @@ int main(void) {
 		cmocka_unit_test(in_the_clear),
 		cmocka_unit_test(element_of_the_other_direction),
 		cmocka_unit_test(crc_verified_or_not),
-		cmocka_unit_test(no_operation_left),
-		cmocka_unit_test(few_operations_left),
-		cmocka_unit_test(device_is_full),
+		cmocka_unit_test(provider_is_full),
+		cmocka_unit_test(provider_takes_a_few),
+		cmocka_unit_test(provider_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);

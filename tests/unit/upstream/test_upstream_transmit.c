@@ -38,7 +38,7 @@ static void put(unsigned stream, size_t bytes) {
 static void check_bounds(void) {
 	const struct upstream *u = bench->u;
 
-	assert_in_range(u->transmit.count + u->decrypt.in_crypto, 0, US_TRANSMIT_CAPACITY);
+	assert_in_range(u->transmit.count + u->r.crypto->held, 0, US_TRANSMIT_CAPACITY);
 	assert_in_range(u->list.queues[US_SEGMENTS].count, 0, 64 + 32 * 85);
 }
 

@@ -9,8 +9,8 @@
 
 static struct modem next;
 
-static void *session(const uint8_t *key) {
-	void *s = crypto_session(&bench->crypto, CRYPTO_UPLINK, key);
+static void *schedule(const uint8_t *key) {
+	void *s = crypto_key_make(bench->crypto, CRYPTO_UPLINK, CIPHER_AES_128, key);
 
 	assert_non_null(s);
 	return s;
@@ -31,20 +31,20 @@ static void roll(struct modem *m) {
 
 static void will_have_keys(unsigned m) {
 	will_be(LIVE_MODEM, m, &next);
-	given[0] = session(next.security.key);
-	given[1] = next.security.has_next_key ? session(next.security.next_key) : NULL;
+	given[0] = schedule(next.security.key);
+	given[1] = next.security.has_next_key ? schedule(next.security.next_key) : NULL;
 }
 
 /* The server frees the old ones when all has passed. */
 static void keys_are(unsigned m, struct us_change *c) {
-	void *sessions[2] = {given[0], given[1]};
+	void *schedules[2] = {given[0], given[1]};
 
 	finish(c);
 	bench->modems[m] = next;
 	for (unsigned g = 0; g < 2; g++) {
-		if (bench->sessions[2 * m + g] != NULL)
-			crypto_session_free(&bench->crypto, bench->sessions[2 * m + g]);
-		bench->sessions[2 * m + g] = sessions[g];
+		crypto_key_free(bench->crypto, CRYPTO_UPLINK, CIPHER_AES_128,
+				bench->schedules[2 * m + g]);
+		bench->schedules[2 * m + g] = schedules[g];
 	}
 }
 

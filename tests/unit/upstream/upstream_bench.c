@@ -14,21 +14,23 @@
 
 #define EAL_MB 192
 #define RPHY_DEPTH 1024
-#define CRYPTO_OPS 1024
 #define BURST 64
 
-static void crypto_start(struct upstream_bench *b, const char *name) {
-	assert_int_equal(crypto_open(&b->crypto, name, 1, 12, CRYPTO_OPS), 0);
+static void crypto_start(struct upstream_bench *b) {
+	b->crypto = ipsec_mb_open(SOCKET_ID_ANY);
+	assert_non_null(b->crypto);
+	b->queue = crypto_queue_open(b->crypto, CRYPTO_UPLINK);
+	assert_non_null(b->queue);
 	for (unsigned m = 0; m < b->sg.modem_count; m++) {
 		const struct security_association *sa = &b->modems[m].security;
 
 		if (sa->cipher == CIPHER_NONE)
 			continue;
-		b->sessions[2 * m] = crypto_session(&b->crypto, CRYPTO_UPLINK, sa->key);
-		assert_non_null(b->sessions[2 * m]);
+		b->schedules[2 * m] = crypto_key_make(b->crypto, CRYPTO_UPLINK, CIPHER_AES_128, sa->key);
+		assert_non_null(b->schedules[2 * m]);
 		if (sa->has_next_key)
-			b->sessions[2 * m + 1] =
-				crypto_session(&b->crypto, CRYPTO_UPLINK, sa->next_key);
+			b->schedules[2 * m + 1] =
+				crypto_key_make(b->crypto, CRYPTO_UPLINK, CIPHER_AES_128, sa->next_key);
 	}
 }
 
@@ -46,7 +48,7 @@ static uint16_t wire(struct upstream_bench *b, unsigned which, unsigned opened, 
 
 void bench_start(struct upstream_bench *b) {
 	static unsigned opened;
-	struct us_resources r = {.crypto_queue = 0};
+	struct us_resources r = {0};
 	char name[24];
 
 	if (opened++ == 0)
@@ -56,16 +58,15 @@ void bench_start(struct upstream_bench *b) {
 	b->pieces = fixture_pool("pieces", b->piece_buffers, 0);
 	b->guarded = fixture_pool("guarded", 63, 0);
 	snprintf(name, sizeof(name), "upstream%u", opened);
-	crypto_start(b, name);
+	crypto_start(b);
 	b->rphy = wire(b, 0, opened, RPHY_DEPTH);
 	b->network = wire(b, 1, opened, b->network_depth);
 	b->control = wire(b, 2, opened, b->control_depth);
 	r.rphy.port = b->near[0];
 	r.network.port = b->near[1];
 	r.control.port = b->no_control ? PACKET_NO_PORT : b->near[2];
-	r.crypto_device = b->crypto.device;
-	r.crypto_ops = b->crypto.ops;
-	r.sessions = b->sessions;
+	r.crypto = b->queue;
+	r.schedules = b->schedules;
 	r.packets = b->packets;
 	r.frames = b->frames;
 	r.pieces = b->pieces;
@@ -141,12 +142,12 @@ void bench_close(struct upstream_bench *b) {
 		port_close(b->near[i]);
 		port_close(far[i]);
 	}
-	for (unsigned s = 0; s < ARRAY_COUNT(b->sessions); s++) {
-		if (b->sessions[s] != NULL)
-			crypto_session_free(&b->crypto, b->sessions[s]);
+	for (unsigned s = 0; s < ARRAY_COUNT(b->schedules); s++) {
+		crypto_key_free(b->crypto, CRYPTO_UPLINK, CIPHER_AES_128, b->schedules[s]);
 	}
-	assert_int_equal(rte_mempool_in_use_count(b->crypto.ops), 0);
-	crypto_close(&b->crypto);
+	assert_int_equal(b->crypto->keys, 0);
+	crypto_queue_close(b->queue);
+	crypto_close(b->crypto);
 	fixture_pool_end(b->guarded);
 	fixture_pool_end(b->pieces);
 	fixture_pool_end(b->frames);

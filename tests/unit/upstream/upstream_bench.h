@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "platform/crypto.h"
+#include "crypto/ipsec_mb.h"
 #include "random.h"
 #include "upstream/upstream.h"
 #include "wire/docsis_up.h"
@@ -69,8 +69,9 @@ struct upstream_bench {
 
 	struct upstream *u;
 	struct clock clock;
-	struct docsis_crypto crypto;
-	void *sessions[2 * (BENCH_MODEMS + BENCH_CROWD)];
+	struct crypto_provider *crypto;
+	struct crypto_queue *queue;
+	void *schedules[2 * (BENCH_MODEMS + BENCH_CROWD)];
 	struct rte_mempool *packets, *frames, *pieces, *guarded;
 	uint16_t rphy, network, control; /* the far ends, ours */
 	uint16_t near[3];

@@ -19,7 +19,7 @@
 static struct upstream_bench storage, *const bench = &storage;
 static struct live_change list[LIST];
 static struct live_changes changes = {.list = list, .room = LIST};
-static void *given[2 * LIST]; /* crypto sessions */
+static void *given[2 * LIST]; /* schedules of keys */
 static char why[LIVE_LINE];
 
 /* Roomy: modems up to 40, and in proportion. */
@@ -43,7 +43,7 @@ static inline void setup(void) {
 	setup_modems(BENCH_MODEMS);
 }
 
-/* NULL: it goes. A modem keeps its crypto sessions. */
+/* NULL: it goes. A modem keeps its keys. */
 static inline void will_be(enum live_object object, uint32_t slot, const void *next) {
 	list[changes.count++] = (struct live_change){.object = object, .slot = slot, .next = next};
 }

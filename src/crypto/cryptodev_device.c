@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which device it is, what it can do, and how it starts. */
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_security.h>
+
+#include "crypto/cryptodev_parts.h"
+
+#define TEXT 512 /* of a device with its arguments */
+
+/* By its name, or by that of what it is part of: a card's symmetric device has another name than its address. */
+static int device_id(const char *name) {
+	int id = rte_cryptodev_get_dev_id(name);
+
+	for (int i = 0; id < 0 && i < RTE_CRYPTO_MAX_DEVS; i++) {
+		struct rte_cryptodev_info info;
+
+		if (!rte_cryptodev_is_valid_dev((uint8_t)i))
+			continue;
+		rte_cryptodev_info_get((uint8_t)i, &info);
+		if (info.device != NULL && strcmp(rte_dev_name(info.device), name) == 0 &&
+		    (info.feature_flags & RTE_CRYPTODEV_FF_SYMMETRIC_CRYPTO))
+			id = i;
+	}
+	return id;
+}
+
+/* Virtual devices are told how many queues they are to have; a card has what it has. */
+static int device_make(struct cryptodev *c, const char *name, const char *text, unsigned queues) {
+	char queued[TEXT + 32];
+
+	if (c->made_count == CRYPTODEV_MADE)
+		return -1;
+	snprintf(queued, sizeof(queued), "%s,max_nb_queue_pairs=%u", text, queues);
+	if (rte_dev_probe(strstr(text, "max_nb_queue_pairs") == NULL ? queued : text) != 0 &&
+	    rte_dev_probe(text) != 0)
+		return -1;
+	snprintf(c->made[c->made_count++], sizeof(c->made[0]), "%s", name);
+	return device_id(name);
+}
+
+/* The devices that a scheduler is to spread its work over. */
+static bool workers_make(struct cryptodev *c, const char *text, unsigned queues) {
+	static const char mark[] = "worker=";
+
+	for (const char *at = strstr(text, mark); at != NULL; at = strstr(at, mark)) {
+		char name[RTE_CRYPTODEV_NAME_MAX_LEN];
+
+		at += strlen(mark);
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(at, ","), at);
+		if (device_id(name) < 0 && device_make(c, name, name, queues) < 0)
+			return false;
+	}
+	return true;
+}
+
+static bool device_find(struct cryptodev *c, const char *device, unsigned queues) {
+	int id;
+
+	snprintf(c->name, sizeof(c->name), "%.*s", (int)strcspn(device, ","), device);
+	id = device_id(c->name);
+	if (id < 0 && strlen(device) < TEXT && workers_make(c, device, queues))
+		id = device_make(c, c->name, device, queues);
+	if (id < 0) {
+		fprintf(stderr,
+			"crypto device %s: there is none; give a PCI address that EAL has, or a "
+			"driver's name and a number, such as crypto_aesni_mb0\n",
+			device);
+		return false;
+	}
+	c->id = (uint8_t)id;
+	c->security = rte_cryptodev_get_sec_ctx(c->id);
+	return true;
+}
+
+/* The device's own list of what it ciphers beside the CRC, for one direction. */
+static bool direction_can(const struct cryptodev *c, enum cipher cipher,
+			  enum rte_security_docsis_direction direction) {
+	struct rte_security_capability_idx want = {
+		.action = RTE_SECURITY_ACTION_TYPE_LOOKASIDE_PROTOCOL,
+		.protocol = RTE_SECURITY_PROTOCOL_DOCSIS,
+		.docsis = {.direction = direction},
+	};
+	const struct rte_security_capability *found =
+		rte_security_capability_get(c->security, &want);
+	const struct rte_cryptodev_capabilities *can =
+		found == NULL ? NULL : found->crypto_capabilities;
+
+	for (; can != NULL && can->op != RTE_CRYPTO_OP_TYPE_UNDEFINED; can++) {
+		if (can->sym.xform_type == RTE_CRYPTO_SYM_XFORM_CIPHER &&
+		    can->sym.cipher.algo == RTE_CRYPTO_CIPHER_AES_DOCSISBPI &&
+		    rte_cryptodev_sym_capability_check_cipher(
+			    &can->sym, (uint16_t)cipher_key_size(cipher), CRYPTO_IV_SIZE) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool security_can(const struct cryptodev *c, enum cipher cipher) {
+	return c->security != NULL && (cipher == CIPHER_AES_128 || cipher == CIPHER_AES_256) &&
+	       direction_can(c, cipher, RTE_SECURITY_DOCSIS_DOWNLINK) &&
+	       direction_can(c, cipher, RTE_SECURITY_DOCSIS_UPLINK);
+}
+
+static bool cipher_can(const struct cryptodev *c, enum cipher cipher) {
+	struct rte_cryptodev_sym_capability_idx want = {
+		.type = RTE_CRYPTO_SYM_XFORM_CIPHER,
+		.algo.cipher = cipher == CIPHER_DES ? RTE_CRYPTO_CIPHER_DES_DOCSISBPI
+						    : RTE_CRYPTO_CIPHER_AES_DOCSISBPI,
+	};
+	const struct rte_cryptodev_symmetric_capability *found =
+		rte_cryptodev_sym_capability_get(c->id, &want);
+
+	return found != NULL &&
+	       rte_cryptodev_sym_capability_check_cipher(found, (uint16_t)cipher_key_size(cipher),
+							 cipher == CIPHER_DES ? 8 : 16) == 0;
+}
+
+bool cryptodev_find(struct cryptodev *c, const char *device, unsigned queues) {
+	if (!device_find(c, device, queues))
+		return false;
+	c->provider.ciphers = 1u << CIPHER_NONE;
+	for (unsigned cipher = CIPHER_NONE + 1; cipher < CIPHERS; cipher++) {
+		if (security_can(c, cipher))
+			c->provider.crc_ciphers |= 1u << cipher;
+		if (cryptodev_crc_beside(c, cipher) || cipher_can(c, cipher))
+			c->provider.ciphers |= 1u << cipher;
+	}
+	if (c->provider.ciphers != 1u << CIPHER_NONE)
+		return true;
+	fprintf(stderr,
+		"crypto device %s: has neither DOCSIS security nor a cipher of DOCSIS; allowed are "
+		"devices such as crypto_aesni_mb or crypto_qat\n",
+		c->name);
+	return false;
+}
+
+bool cryptodev_start(struct cryptodev *c) {
+	struct rte_cryptodev_info info;
+	struct rte_cryptodev_config config = {
+		.socket_id = c->socket,
+		.ff_disable = RTE_CRYPTODEV_FF_ASYMMETRIC_CRYPTO,
+	};
+	struct rte_cryptodev_qp_conf queue = {.nb_descriptors = rte_align32pow2(c->in_flight)};
+	int ret;
+
+	rte_cryptodev_info_get(c->id, &info);
+	/* A scheduler keeps sessions of each of its workers beside its own. */
+	c->session_parts =
+		strcmp(info.driver_name, "crypto_scheduler") == 0 ? CRYPTODEV_MADE : 1;
+	c->queues = RTE_MIN(RTE_MIN(c->queues, info.max_nb_queue_pairs), CRYPTODEV_PAIRS);
+	config.nb_queue_pairs = (uint16_t)c->queues;
+	ret = rte_cryptodev_configure(c->id, &config);
+	for (unsigned q = 0; ret == 0 && q < c->queues; q++)
+		ret = rte_cryptodev_queue_pair_setup(c->id, (uint16_t)q, &queue, c->socket);
+	if (ret == 0)
+		ret = rte_cryptodev_start(c->id);
+	if (ret != 0)
+		fprintf(stderr, "crypto device %s: cannot be started: %s\n", c->name,
+			rte_strerror(-ret));
+	return ret == 0;
+}
+
+void cryptodev_leave(struct cryptodev *c) {
+	while (c->made_count > 0) {
+		const char *name = c->made[--c->made_count];
+		int id = device_id(name);
+		struct rte_cryptodev_info info;
+
+		if (id < 0)
+			continue;
+		rte_cryptodev_info_get((uint8_t)id, &info);
+		rte_dev_remove(info.device);
+	}
+}

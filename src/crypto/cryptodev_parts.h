@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of the provider cryptodev share. */
+#pragma once
+
+#include <intel-ipsec-mb.h>
+#include <rte_cryptodev.h>
+#include <rte_mempool.h>
+
+#include "crypto/crypto.h"
+#include "crypto/cryptodev.h"
+
+#define CRYPTODEV_IV_OFFSET (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
+#define CRYPTODEV_SESSION_POOLS 16
+#define CRYPTODEV_PAIRS 256
+#define CRYPTODEV_MADE 9 /* a scheduler and its workers */
+
+struct cryptodev_queue;
+
+struct cryptodev {
+	struct crypto_provider provider;
+	char name[RTE_CRYPTODEV_NAME_MAX_LEN];
+	char made[CRYPTODEV_MADE][RTE_CRYPTODEV_NAME_MAX_LEN]; /* by this provider, in this order */
+	unsigned made_count;
+	uint8_t id;
+	void *security; /* NULL: it ciphers, no more */
+	IMB_MGR *library; /* makes CRCs where the device does not */
+	int socket;
+	unsigned in_flight, queues;
+	uint64_t patience; /* cycles of the TSC */
+	/* Each twice as large as the one before. */
+	struct rte_mempool *sessions[CRYPTODEV_SESSION_POOLS];
+	unsigned session_pools;
+	unsigned session_parts; /* elements that a session takes: a scheduler's has its workers' beside it */
+	/* By queue pair: open, or closed while the device had something of it. */
+	struct cryptodev_queue *pairs[CRYPTODEV_PAIRS];
+};
+
+static inline struct cryptodev *cryptodev_of(struct crypto_provider *p) {
+	return container_of(p, struct cryptodev, provider);
+}
+
+static inline bool cryptodev_crc_beside(const struct cryptodev *c, enum cipher cipher) {
+	return (c->provider.crc_ciphers >> cipher & 1) != 0;
+}
+
+/* Finds the device or makes it, and what it can do. Returns false after a message; cryptodev_leave() in any case. */
+bool cryptodev_find(struct cryptodev *c, const char *device, unsigned queues);
+
+/* Configures and starts it; `queues` and `in_flight` are what it is asked for. Returns false after a message. */
+bool cryptodev_start(struct cryptodev *c);
+
+/* What was made is no more. */
+void cryptodev_leave(struct cryptodev *c);
+
+/* The functions of a queue. */
+struct crypto_queue *cryptodev_queue_open(struct crypto_provider *p,
+					  enum crypto_direction direction);
+void cryptodev_queue_close(struct crypto_queue *queue);
+uint16_t cryptodev_submit(struct crypto_queue *queue, const struct crypto_frame *frames,
+			  uint16_t n);
+uint16_t cryptodev_collect(struct crypto_queue *queue, struct rte_mbuf **good,
+			   struct crypto_failed *failed, uint16_t *failures);
+
+/* Frees what closed queues left in the device, which is stopped. */
+void cryptodev_queues_end(struct cryptodev *c);

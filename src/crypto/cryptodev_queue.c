@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A queue of a device: a ring of frames, of which those at its head are collected. What comes back out of order stands
+ * there until its turn has come.
+ *
+ *     head ----------------------------------------> tail
+ *     | good | flying | good | wrong CRC | flying |
+ *       out     waits for the device
+ *
+ * What never comes back is lost after a while, and given back as such. As the device may still write to it, its buffer is
+ * held by a reference of this queue's, and its operation stays out of use, until the device gives it back or is stopped.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_malloc.h>
+#include <rte_security.h>
+
+#include "crypto/cryptodev_parts.h"
+#include "crypto/library.h"
+#include "wire/crc32.h"
+
+#define PLACE_OFFSET (CRYPTODEV_IV_OFFSET + CRYPTO_IV_SIZE) /* of the frame's place in its ring */
+#define PRIVATE_SIZE (CRYPTO_IV_SIZE + sizeof(uint32_t))
+#define NO_PLACE UINT32_MAX /* of a frame that is lost */
+
+#define POLLS_MIN 1000 /* a worker that stood still is no silent device */
+
+enum place_state {
+	PLACE_FLYING,
+	PLACE_GOOD,
+	PLACE_CRC_WRONG,
+	PLACE_FAILED,
+	PLACE_LOST,
+};
+
+struct place {
+	struct rte_mbuf *m;
+	struct rte_crypto_op *op; /* of a frame that flies */
+	uint16_t pdu; /* where a CRC is to be compared, and one more; 0: none */
+	uint16_t state; /* enum place_state */
+};
+
+struct cryptodev_queue {
+	struct crypto_queue queue;
+	enum crypto_direction direction;
+	uint16_t pair;
+	uint32_t head, tail, mask; /* places of frames in the order of submission */
+	uint32_t in_device; /* operations, also of lost frames */
+	bool closed; /* and the device had something of it */
+	bool gone; /* the device: frames for it fail at once */
+	bool came; /* something of it, since the time below */
+	uint32_t polls; /* in vain, since then */
+	uint64_t waits; /* TSC since which the frame at the head waits for it; 0: it does not */
+	struct rte_mempool *pool;
+	struct rte_crypto_op **ops; /* the free ones: a stack */
+	uint32_t free_ops;
+	struct place places[];
+};
+
+static struct cryptodev_queue *of_queue(struct crypto_queue *q) {
+	return container_of(q, struct cryptodev_queue, queue);
+}
+
+static uint32_t *place_of(struct rte_crypto_op *op) {
+	return rte_crypto_op_ctod_offset(op, uint32_t *, PLACE_OFFSET);
+}
+
+static bool ciphered(const struct crypto_frame *f) {
+	return (f->parts & CRYPTO_CIPHER) && f->key->cipher != CIPHER_NONE &&
+	       f->m->data_len > f->clear;
+}
+
+/* Whether the CRC is the device's, beside the cipher: none makes it of less than an Ethernet header. */
+static bool crc_beside(const struct cryptodev *c, const struct crypto_frame *f) {
+	return (f->parts & CRYPTO_CRC) && ciphered(f) && cryptodev_crc_beside(c, f->key->cipher) &&
+	       f->m->data_len - f->pdu >= CRYPTO_PDU_MIN;
+}
+
+static void op_fill(const struct cryptodev *c, struct rte_crypto_op *op,
+		    const struct crypto_frame *f, uint32_t place, bool crc) {
+	struct rte_crypto_sym_op *sym = op->sym;
+	uint32_t size = f->m->data_len;
+
+	op->status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
+	if (cryptodev_crc_beside(c, f->key->cipher))
+		rte_security_attach_session(op, f->key->schedule);
+	else
+		rte_crypto_op_attach_sym_session(op, f->key->schedule);
+	sym->m_src = f->m;
+	sym->m_dst = NULL;
+	sym->auth.data.offset = f->pdu;
+	sym->auth.data.length = crc ? size - f->pdu - ETHERNET_CRC_SIZE : 0;
+	sym->cipher.data.offset = f->clear;
+	sym->cipher.data.length = size - f->clear;
+	memcpy(rte_crypto_op_ctod_offset(op, uint8_t *, CRYPTODEV_IV_OFFSET), f->key->iv,
+	       CRYPTO_IV_SIZE);
+	*place_of(op) = place; /* in the list: smaller than NO_PLACE */
+}
+
+/* A CRC that is not the device's: downstream made at once, upstream compared when the frame is collected. */
+static void crc_apart(const struct cryptodev_queue *q, const struct crypto_frame *f,
+		      struct place *p) {
+	uint8_t *pdu = rte_pktmbuf_mtod_offset(f->m, uint8_t *, f->pdu);
+	int rest = f->m->data_len - f->pdu - ETHERNET_CRC_SIZE;
+
+	if (q->direction == CRYPTO_UPLINK)
+		p->pdu = (uint16_t)(f->pdu + 1);
+	else if (rest >= 0)
+		library_crc_write(cryptodev_of(q->queue.provider)->library, pdu, (size_t)rest);
+}
+
+static bool room_for_crc(const struct crypto_frame *f) {
+	return !(f->parts & CRYPTO_CRC) || f->m->data_len >= f->pdu + ETHERNET_CRC_SIZE;
+}
+
+/* Gives the frame a place, and an operation where the device has something to do. Returns false where there is none left. */
+static bool frame_place(struct cryptodev_queue *q, const struct crypto_frame *f,
+			struct rte_crypto_op **op) {
+	const struct cryptodev *c = cryptodev_of(q->queue.provider);
+	struct place *place = &q->places[q->tail & q->mask];
+	bool room = room_for_crc(f), flies = room && ciphered(f), beside = crc_beside(c, f);
+
+	*op = NULL;
+	if (q->tail - q->head > q->mask || (flies && !q->gone && q->free_ops == 0))
+		return false;
+	place->m = f->m;
+	place->pdu = 0;
+	place->state = room ? PLACE_GOOD : PLACE_CRC_WRONG;
+	if (flies && unlikely(q->gone)) {
+		place->state = PLACE_LOST;
+	} else if (flies) {
+		*op = place->op = q->ops[--q->free_ops];
+		op_fill(c, *op, f, q->tail & q->mask, beside);
+		place->state = PLACE_FLYING;
+	}
+	if (unlikely(!beside) && (f->parts & CRYPTO_CRC) && room)
+		crc_apart(q, f, place);
+	q->tail++;
+	return true;
+}
+
+/* Whether the frame at the head has waited for the device for too long. */
+static bool patience_ends(struct cryptodev_queue *q) {
+	uint64_t now = rte_rdtsc();
+
+	if (q->waits == 0) {
+		q->waits = now;
+		q->polls = 0;
+		q->came = false;
+	}
+	return ++q->polls > POLLS_MIN &&
+	       now - q->waits > cryptodev_of(q->queue.provider)->patience;
+}
+
+/* Those that the device did not take are the caller's again. Returns how many frames it kept. */
+static uint16_t ops_give(struct cryptodev_queue *q, struct rte_crypto_op **ops, uint16_t count,
+			 uint32_t first) {
+	const struct cryptodev *c = cryptodev_of(q->queue.provider);
+	uint16_t taken =
+		count == 0 ? 0 : rte_cryptodev_enqueue_burst(c->id, q->pair, ops, count);
+
+	q->in_device += taken;
+	if (unlikely(taken < count)) {
+		q->tail = first + ((*place_of(ops[taken]) - first) & q->mask);
+		for (uint16_t i = taken; i < count; i++)
+			q->ops[q->free_ops++] = ops[i];
+	}
+	return (uint16_t)(q->tail - first);
+}
+
+/*
+ * Each submission asks a device that is gone whether it takes something again, unless it still has something that it was
+ * given before: that comes back first.
+ */
+static uint16_t submit_again(struct cryptodev_queue *q, const struct crypto_frame *frames,
+			     uint16_t n, uint16_t kept) {
+	struct rte_crypto_op *none;
+
+	q->gone = true;
+	while (kept < n && frame_place(q, &frames[kept], &none))
+		kept++;
+	return kept;
+}
+
+uint16_t cryptodev_submit(struct crypto_queue *queue, const struct crypto_frame *frames,
+			  uint16_t n) {
+	struct cryptodev_queue *q = of_queue(queue);
+	struct rte_crypto_op *ops[CRYPTO_BURST];
+	bool empty = q->head == q->tail, again = q->gone && q->in_device == 0;
+	uint32_t first = q->tail;
+	uint16_t count = 0, placed = 0, kept;
+
+	q->gone = q->gone && !again;
+	for (; placed < n && frame_place(q, &frames[placed], &ops[count]); placed++)
+		count += ops[count] != NULL;
+	kept = ops_give(q, ops, count, first);
+	if (unlikely(again && kept < placed))
+		kept = submit_again(q, frames, n, kept);
+	if (empty && kept > 0)
+		q->waits = 0;
+	else if (empty && patience_ends(q))
+		q->gone = true;
+	queue->held += kept;
+	queue->fed = true;
+	return kept;
+}
+
+static enum place_state state_of(const struct rte_crypto_op *op) {
+	if (likely(op->status == RTE_CRYPTO_OP_STATUS_SUCCESS))
+		return PLACE_GOOD;
+	return op->status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED ? PLACE_CRC_WRONG : PLACE_FAILED;
+}
+
+/* What the device gives back. */
+static void ops_end(struct cryptodev_queue *q) {
+	const struct cryptodev *c = cryptodev_of(q->queue.provider);
+	struct rte_crypto_op *ops[CRYPTO_BURST];
+	uint16_t n = rte_cryptodev_dequeue_burst(c->id, q->pair, ops, CRYPTO_BURST);
+
+	for (uint16_t i = 0; i < n; i++) {
+		uint32_t at = *place_of(ops[i]);
+
+		if (likely(at != NO_PLACE))
+			q->places[at].state = (uint16_t)state_of(ops[i]);
+		else
+			rte_pktmbuf_free(ops[i]->sym->m_src);
+		*place_of(ops[i]) = 0;
+		q->ops[q->free_ops++] = ops[i];
+	}
+	q->in_device -= n;
+	if (n > 0) {
+		q->came = true;
+		q->gone = false;
+	}
+}
+
+static void frame_lose(struct place *p) {
+	if (p->state != PLACE_FLYING)
+		return;
+	p->state = PLACE_LOST;
+	*place_of(p->op) = NO_PLACE;
+	rte_mbuf_refcnt_update(p->m, 1);
+}
+
+/* The one at the head; and all, where nothing came in all that time. */
+static void frames_lose(struct cryptodev_queue *q) {
+	uint32_t end = q->came ? q->head + 1 : q->tail;
+
+	for (uint32_t at = q->head; at != end; at++)
+		frame_lose(&q->places[at & q->mask]);
+	q->gone = !q->came;
+	q->waits = 0;
+}
+
+static bool crc_good(const struct cryptodev_queue *q, const struct place *p) {
+	const uint8_t *data = rte_pktmbuf_mtod(p->m, const uint8_t *);
+
+	return p->pdu == 0 || library_crc_good(cryptodev_of(q->queue.provider)->library,
+					       data + p->pdu - 1, p->m->data_len - (p->pdu - 1u));
+}
+
+static enum crypto_failure failure_of(enum place_state state) {
+	if (state == PLACE_LOST)
+		return CRYPTO_LOST;
+	return state == PLACE_CRC_WRONG ? CRYPTO_FAILED_CRC : CRYPTO_FAILED;
+}
+
+uint16_t cryptodev_collect(struct crypto_queue *queue, struct rte_mbuf **good,
+			   struct crypto_failed *failed, uint16_t *failures) {
+	struct cryptodev_queue *q = of_queue(queue);
+	uint16_t n = 0, out = 0;
+
+	ops_end(q);
+	for (; out < CRYPTO_BURST && q->head != q->tail; out++, q->head++) {
+		struct place *p = &q->places[q->head & q->mask];
+
+		if (p->state == PLACE_FLYING)
+			break;
+		if (p->state == PLACE_GOOD && unlikely(!crc_good(q, p)))
+			p->state = PLACE_CRC_WRONG;
+		if (likely(p->state == PLACE_GOOD))
+			good[n++] = p->m;
+		else
+			failed[(*failures)++] = (struct crypto_failed){p->m, failure_of(p->state)};
+	}
+	if (out > 0)
+		q->waits = 0;
+	else if (unlikely(patience_ends(q)))
+		frames_lose(q);
+	queue->held -= out;
+	queue->fed = false;
+	return n;
+}
+
+/* When the device has nothing of it, or is stopped. */
+static void queue_free(struct cryptodev_queue *q) {
+	struct cryptodev *c = cryptodev_of(q->queue.provider);
+
+	c->pairs[q->pair] = NULL;
+	rte_mempool_free(q->pool);
+	rte_free(q->ops);
+	rte_free(q);
+}
+
+static bool ops_make(struct cryptodev_queue *q, unsigned count) {
+	const struct cryptodev *c = cryptodev_of(q->queue.provider);
+	char name[RTE_MEMPOOL_NAMESIZE];
+
+	snprintf(name, sizeof(name), "crypto%u_ops%u", c->id, q->pair);
+	q->pool = rte_crypto_op_pool_create(name, RTE_CRYPTO_OP_TYPE_SYMMETRIC, count, 0,
+					    PRIVATE_SIZE, c->socket);
+	q->ops = rte_zmalloc_socket("crypto operations", count * sizeof(struct rte_crypto_op *), 0,
+				    c->socket);
+	if (q->pool == NULL || q->ops == NULL)
+		return false;
+	q->free_ops = rte_crypto_op_bulk_alloc(q->pool, RTE_CRYPTO_OP_TYPE_SYMMETRIC, q->ops,
+					       (uint16_t)count);
+	for (uint32_t i = 0; i < q->free_ops; i++)
+		*place_of(q->ops[i]) = 0;
+	return q->free_ops == count;
+}
+
+/* One of which the device has nothing; the number of pairs where there is none. */
+static unsigned pair_find(struct cryptodev *c) {
+	unsigned pair = 0;
+
+	for (; pair < c->queues; pair++) {
+		struct cryptodev_queue *left = c->pairs[pair];
+
+		if (left != NULL && left->closed) {
+			ops_end(left);
+			if (left->in_device == 0)
+				queue_free(left);
+		}
+		if (c->pairs[pair] == NULL)
+			break;
+	}
+	return pair;
+}
+
+static struct cryptodev_queue *queue_alloc(struct cryptodev *c, enum crypto_direction direction,
+					   unsigned pair) {
+	uint32_t places = rte_align32pow2(RTE_MAX(c->in_flight, CRYPTO_BURST));
+	struct cryptodev_queue *q = rte_zmalloc_socket(
+		"crypto queue", sizeof(*q) + places * sizeof(q->places[0]), RTE_CACHE_LINE_SIZE,
+		c->socket);
+
+	if (q == NULL)
+		return NULL;
+	q->queue.provider = &c->provider;
+	q->direction = direction;
+	q->pair = (uint16_t)pair;
+	q->mask = places - 1;
+	if (ops_make(q, places)) {
+		c->pairs[pair] = q;
+		return q;
+	}
+	queue_free(q);
+	return NULL;
+}
+
+struct crypto_queue *cryptodev_queue_open(struct crypto_provider *p,
+					  enum crypto_direction direction) {
+	struct cryptodev *c = cryptodev_of(p);
+	unsigned pair = pair_find(c);
+	struct cryptodev_queue *q = pair == c->queues ? NULL : queue_alloc(c, direction, pair);
+
+	if (q != NULL)
+		return &q->queue;
+	fprintf(stderr, "crypto device %s: %s\n", c->name,
+		pair == c->queues ? "no queue is left" : "no memory for a queue");
+	return NULL;
+}
+
+void cryptodev_queue_close(struct crypto_queue *queue) {
+	struct cryptodev_queue *q = of_queue(queue);
+
+	ops_end(q);
+	q->closed = true;
+	if (q->in_device == 0)
+		queue_free(q);
+}
+
+static void lost_free(struct rte_mempool *pool, void *opaque, void *op, unsigned index) {
+	(void)pool;
+	(void)opaque;
+	(void)index;
+	if (*place_of(op) == NO_PLACE)
+		rte_pktmbuf_free(((struct rte_crypto_op *)op)->sym->m_src);
+}
+
+void cryptodev_queues_end(struct cryptodev *c) {
+	for (unsigned pair = 0; pair < c->queues; pair++) {
+		if (c->pairs[pair] == NULL)
+			continue;
+		rte_mempool_obj_iter(c->pairs[pair]->pool, lost_free, NULL);
+		queue_free(c->pairs[pair]);
+	}
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The providers of a server: the library, one for all groups, and each device that a group names. Opened when a group
+ * asks for it the first time, closed with the server. For the control thread alone.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "crypto/crypto.h"
+#include "crypto/library.h"
+
+#define CRYPTO_PROVIDERS_MOST 16
+#define CRYPTO_LIBRARY "ipsec-mb"
+
+struct crypto_providers_options {
+	enum crypto_isa isa; /* that the library may use */
+	unsigned queues; /* of each device: two a group */
+	unsigned in_flight; /* frames of a device's queue */
+	unsigned patience_ms; /* with a device */
+	int socket; /* where memory is to be, or SOCKET_ID_ANY */
+};
+
+struct crypto_providers {
+	struct crypto_providers_options options;
+	struct crypto_provider *open[CRYPTO_PROVIDERS_MOST];
+	unsigned count;
+};
+
+/* Opens none yet. */
+void crypto_providers_init(struct crypto_providers *ps,
+			   const struct crypto_providers_options *options);
+
+/*
+ * That of a group: CRYPTO_LIBRARY, or NULL, is the library; any other text is a device as cryptodev_open() takes it. A
+ * device of the same name is the same one, whatever its arguments are. NULL after a message.
+ */
+struct crypto_provider *crypto_providers_find(struct crypto_providers *ps, const char *device);
+
+/* Closes all; their keys and queues have been given back. */
+void crypto_providers_close(struct crypto_providers *ps);
+
+/* What it does, for a log: "ipsec-mb: AES-128 with CRC, AES-256 with CRC, DES". Returns `text`. */
+const char *crypto_provider_text(const struct crypto_provider *p, char *text, size_t size);

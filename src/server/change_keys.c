@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "server/change_keys.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool same_key(const struct security_association *a, const struct security_association *b) {
+	return a->cipher == b->cipher && memcmp(a->key, b->key, sizeof(a->key)) == 0;
+}
+
+static bool same_down_key(const struct security_association *a,
+			  const struct security_association *b) {
+	return a->cipher == b->cipher &&
+	       memcmp(association_key(a), association_key(b), sizeof(a->key)) == 0;
+}
+
+static bool same_next_key(const struct security_association *a,
+			  const struct security_association *b) {
+	return a->has_next_key == b->has_next_key &&
+	       (!a->has_next_key || memcmp(a->next_key, b->next_key, sizeof(a->next_key)) == 0);
+}
+
+#define PER_MODEM 3 /* downstream, and two generations upstream */
+
+static void loose_add(struct change_keys *k, void *schedule, enum crypto_direction direction,
+		      enum cipher cipher) {
+	if (schedule != NULL)
+		k->loose[k->loose_count++] = (struct loose_key){schedule, direction, cipher};
+}
+
+/* Returns whether it could be made. */
+static bool key_make(struct change_keys *k, const struct served_group *g,
+		     enum crypto_direction direction, enum cipher cipher, const uint8_t *key,
+		     void **schedule) {
+	*schedule = crypto_key_make(g->provider, direction, cipher, key);
+	loose_add(k, *schedule, direction, cipher);
+	return *schedule != NULL;
+}
+
+/* Of a modem that is to be; `now` may be a free place. */
+static bool modem_keys(struct change_keys *k, void **down, void **pair,
+		       const struct served_group *g, const struct modem *now,
+		       const struct modem *next) {
+	const struct security_association *sa = &next->security, *was = &now->security;
+	bool there = modem_is_there(now), same = there && same_key(was, sa);
+
+	if ((!there || !same_down_key(was, sa)) &&
+	    !key_make(k, g, CRYPTO_DOWNLINK, sa->cipher, association_key(sa), down))
+		return false;
+	if (g->upstream == NULL || (same && same_next_key(was, sa)))
+		return true;
+	return key_make(k, g, CRYPTO_UPLINK, sa->cipher, sa->key, &pair[0]) &&
+	       (!sa->has_next_key ||
+		key_make(k, g, CRYPTO_UPLINK, sa->cipher, sa->next_key, &pair[1]));
+}
+
+bool change_keys_make(struct change_keys *k, struct served_group *g,
+		      const struct live_changes *changes, char why[LIVE_LINE]) {
+	size_t modems = 0;
+
+	k->down = calloc(changes->count + 1, sizeof(*k->down));
+	k->up = calloc(2 * changes->count + 1, sizeof(*k->up));
+	k->loose = calloc(PER_MODEM * changes->count + 1, sizeof(*k->loose));
+	if (k->down == NULL || k->up == NULL || k->loose == NULL) {
+		snprintf(why, LIVE_LINE, "no memory left for %zu changes", changes->count);
+		return false;
+	}
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct live_change *c = &changes->list[i];
+		char name[LIVE_LINE / 2];
+
+		if (c->object != LIVE_MODEM || c->modem == NULL ||
+		    modem_keys(k, &k->down[i], &k->up[2 * modems++], g,
+			       &g->live.sg.modems[c->slot], c->modem))
+			continue;
+		live_change_name(&g->live, c, name, sizeof(name));
+		snprintf(why, LIVE_LINE, "%s: crypto provider %s has no place left for its key",
+			 name, g->provider->name);
+		return false;
+	}
+	return true;
+}
+
+/* Puts `next` into the place, and what was there among the loose ones. */
+static void place_take(struct change_keys *k, void **place, void *next,
+		       enum crypto_direction direction, enum cipher was) {
+	loose_add(k, *place, direction, was);
+	*place = next;
+}
+
+void change_keys_take(struct change_keys *k, struct served_group *g,
+		      const struct live_changes *changes) {
+	void *none[] = {NULL, NULL};
+	size_t modems = 0;
+
+	k->loose_count = 0;
+	for (size_t i = 0; i < changes->count; i++) {
+		const struct live_change *c = &changes->list[i];
+		bool goes = c->modem == NULL;
+		enum cipher was;
+		void **pair;
+
+		if (c->object != LIVE_MODEM)
+			continue;
+		was = g->live.sg.modems[c->slot].security.cipher;
+		pair = goes ? none : &k->up[2 * modems++];
+		if (goes || k->down[i] != NULL)
+			place_take(k, &g->schedules[c->slot], k->down[i], CRYPTO_DOWNLINK, was);
+		if (g->up_schedules == NULL || (!goes && pair[0] == NULL))
+			continue;
+		for (unsigned p = 0; p < 2; p++)
+			place_take(k, &g->up_schedules[2 * c->slot + p], pair[p], CRYPTO_UPLINK,
+				   was);
+	}
+}
+
+void change_keys_free(struct change_keys *k, const struct served_group *g) {
+	for (size_t i = 0; i < k->loose_count; i++)
+		crypto_key_free(g->provider, k->loose[i].direction, k->loose[i].cipher,
+				k->loose[i].schedule);
+	free(k->loose);
+	free(k->down);
+	free(k->up);
+	*k = (struct change_keys){0};
+}
