@@ -15,6 +15,7 @@
 #include <rte_mbuf.h>
 
 #include "model/service_group.h"
+#include "wire/docsis_mac.h"
 
 #define CRYPTO_BURST 64 /* frames that a queue takes at a time */
 #define CRYPTO_IV_SIZE 16
@@ -44,6 +45,15 @@ struct crypto_frame {
 	uint16_t clear; /* where the cipher begins; at the end or behind it: nowhere */
 	uint16_t parts; /* enum crypto_parts */
 };
+
+/*
+ * Whether a cipher makes the CRC beside itself: in a frame as DOCSIS has it, where all but the two addresses is encrypted,
+ * and not of less than an Ethernet header. Elsewhere libraries are wrong at times, and one is made after the other.
+ */
+static inline bool crypto_crc_fits(const struct crypto_frame *f) {
+	return f->clear == f->pdu + DOCSIS_CLEAR_SIZE &&
+	       f->m->data_len - f->pdu >= CRYPTO_PDU_MIN;
+}
 
 enum crypto_failure {
 	CRYPTO_FAILED_CRC, /* the frame's is another one, or the frame has no room for one */

@@ -72,10 +72,10 @@ static bool ciphered(const struct crypto_frame *f) {
 	       f->m->data_len > f->clear;
 }
 
-/* Whether the CRC is the device's, beside the cipher: none makes it of less than an Ethernet header. */
+/* Whether the CRC is the device's, beside the cipher. */
 static bool crc_beside(const struct cryptodev *c, const struct crypto_frame *f) {
 	return (f->parts & CRYPTO_CRC) && ciphered(f) && cryptodev_crc_beside(c, f->key->cipher) &&
-	       f->m->data_len - f->pdu >= CRYPTO_PDU_MIN;
+	       crypto_crc_fits(f);
 }
 
 static void op_fill(const struct cryptodev *c, struct rte_crypto_op *op,
