@@ -213,8 +213,8 @@ static enum place_state state_of(const struct rte_crypto_op *op) {
 	return op->status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED ? PLACE_CRC_WRONG : PLACE_FAILED;
 }
 
-/* What the device gives back. */
-static void ops_end(struct cryptodev_queue *q) {
+/* What the device gives back. Returns how much it was. */
+static uint16_t ops_end(struct cryptodev_queue *q) {
 	const struct cryptodev *c = cryptodev_of(q->queue.provider);
 	struct rte_crypto_op *ops[CRYPTO_BURST];
 	uint16_t n = rte_cryptodev_dequeue_burst(c->id, q->pair, ops, CRYPTO_BURST);
@@ -234,6 +234,12 @@ static void ops_end(struct cryptodev_queue *q) {
 		q->came = true;
 		q->gone = false;
 	}
+	return n;
+}
+
+static void ops_end_all(struct cryptodev_queue *q) {
+	while (q->in_device > 0 && ops_end(q) > 0)
+		;
 }
 
 static void frame_lose(struct place *p) {
@@ -330,7 +336,7 @@ static unsigned pair_find(struct cryptodev *c) {
 		struct cryptodev_queue *left = c->pairs[pair];
 
 		if (left != NULL && left->closed) {
-			ops_end(left);
+			ops_end_all(left);
 			if (left->in_device == 0)
 				queue_free(left);
 		}
@@ -377,7 +383,7 @@ struct crypto_queue *cryptodev_queue_open(struct crypto_provider *p,
 void cryptodev_queue_close(struct crypto_queue *queue) {
 	struct cryptodev_queue *q = of_queue(queue);
 
-	ops_end(q);
+	ops_end_all(q);
 	q->closed = true;
 	if (q->in_device == 0)
 		queue_free(q);

@@ -151,7 +151,7 @@ void model_cipher(enum cipher cipher, enum crypto_direction direction, const uin
 		}
 	}
 	encrypt_block(&k, chain);
-	add(data, chain, (unsigned)size);
+	add(data, chain, (unsigned)size % AES_BLOCK);
 }
 
 bool model_frame(enum crypto_direction direction, const struct model_frame *f) {
