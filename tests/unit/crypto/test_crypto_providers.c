@@ -243,6 +243,7 @@ static void devices_that_are_refused(void **state) {
 	assert_null(device("crypto_nonsense0"));
 	assert_null(device("0000:ff:1f.7"));
 	assert_null(device("crypto_scheduler0,worker=crypto_nonsense0"));
+	assert_null(device("crypto_scheduler0"));
 	assert_int_equal(rte_cryptodev_count(), before);
 }
 
