@@ -151,7 +151,8 @@ struct crypto_provider *cryptodev_open(const char *device, const struct cryptode
 		rte_free(c);
 		return NULL;
 	}
-	if (cryptodev_start(c) && crypto_self_test(&c->provider, rte_version()))
+	if (cryptodev_start(c) &&
+	    crypto_withdraw(&c->provider, crypto_self_test(&c->provider), rte_version()))
 		return &c->provider;
 	close_all(&c->provider);
 	return NULL;

@@ -44,6 +44,7 @@ struct ipsec_mb {
 	struct crypto_provider provider;
 	struct key_slots keys[CIPHERS][2]; /* by direction */
 	IMB_MGR *manager; /* for round keys */
+	bool des_apart; /* the library is wrong with several of them at a time */
 	enum crypto_isa isa;
 	int socket;
 	char version[64]; /* of the library, and which code of it runs */
@@ -53,6 +54,7 @@ struct ipsec_mb_queue {
 	struct crypto_queue queue;
 	enum crypto_direction direction;
 	IMB_MGR *manager;
+	IMB_MGR *des; /* does DES one by one, at once; NULL: the other one does it */
 	uint32_t next_tag;
 	uint16_t done_count; /* jobs that ended with the last submission */
 	IMB_JOB *done[CRYPTO_BURST];
@@ -181,19 +183,12 @@ static void job_crc(struct ipsec_mb_queue *q, IMB_JOB *job, const struct crypto_
 	job->auth_tag_output = (uint8_t *)&q->tags[q->next_tag++ % TAGS];
 }
 
-static void job_fill(struct ipsec_mb_queue *q, IMB_JOB *job, const struct crypto_frame *f) {
+/* All but the CRC. */
+static void job_cipher(struct ipsec_mb_queue *q, IMB_JOB *job, const struct crypto_frame *f,
+		       const struct suite *s) {
 	const struct crypto_key *key = f->key;
 	uint8_t *data = rte_pktmbuf_mtod(f->m, uint8_t *);
-	uint32_t size = f->m->data_len;
-	bool ciphered = (f->parts & CRYPTO_CIPHER) && key->cipher != CIPHER_NONE && size > f->clear;
-	bool apart = crc_apart(f, ciphered);
-	unsigned parts = (ciphered ? CRYPTO_CIPHER : 0u) | (apart ? 0u : f->parts & CRYPTO_CRC);
-	const struct suite *s = &q->suites[key->cipher][parts];
 
-	job->user_data = f->m;
-	job->user_data2 = unlikely(apart) ? crc_mark(q, f) : NULL;
-	if (unlikely(job->user_data2 == (void *)NO_ROOM))
-		s = &q->suites[CIPHER_NONE][0];
 	job_suite(job, s, q->direction);
 	job->enc_keys = key->schedule;
 	job->dec_keys = q->direction == CRYPTO_DOWNLINK || key->cipher == CIPHER_DES
@@ -203,8 +198,35 @@ static void job_fill(struct ipsec_mb_queue *q, IMB_JOB *job, const struct crypto
 	job->src = data;
 	job->dst = data + f->clear;
 	job->cipher_start_src_offset_in_bytes = f->clear;
-	job->msg_len_to_cipher_in_bytes = s->key_bytes > 0 ? size - f->clear : 0;
-	if (s->tag_bytes > 0)
+	job->msg_len_to_cipher_in_bytes =
+		s->key_bytes > 0 ? (uint32_t)f->m->data_len - f->clear : 0;
+}
+
+static void des_at_once(struct ipsec_mb_queue *q, const struct crypto_frame *f) {
+	IMB_JOB *job = IMB_GET_NEXT_JOB(q->des);
+
+	job_cipher(q, job, f, &q->suites[CIPHER_DES][CRYPTO_CIPHER]);
+	if (IMB_SUBMIT_JOB_NOCHECK(q->des) == NULL)
+		IMB_FLUSH_JOB(q->des);
+}
+
+static void job_fill(struct ipsec_mb_queue *q, IMB_JOB *job, const struct crypto_frame *f) {
+	enum cipher cipher = f->key->cipher;
+	uint32_t size = f->m->data_len;
+	bool ciphered = (f->parts & CRYPTO_CIPHER) && cipher != CIPHER_NONE && size > f->clear;
+	bool apart = crc_apart(f, ciphered);
+	unsigned parts = (ciphered ? CRYPTO_CIPHER : 0u) | (apart ? 0u : f->parts & CRYPTO_CRC);
+
+	job->user_data = f->m;
+	job->user_data2 = unlikely(apart) ? crc_mark(q, f) : NULL;
+	if (unlikely(job->user_data2 == (void *)NO_ROOM))
+		parts = 0;
+	if (unlikely(cipher == CIPHER_DES && parts != 0 && q->des != NULL)) {
+		des_at_once(q, f);
+		parts = 0;
+	}
+	job_cipher(q, job, f, &q->suites[parts == 0 ? CIPHER_NONE : cipher][parts]);
+	if (parts == (CRYPTO_CIPHER | CRYPTO_CRC))
 		job_crc(q, job, f, size);
 }
 
@@ -306,6 +328,14 @@ static void suites_init(struct ipsec_mb_queue *q) {
 	}
 }
 
+static void queue_free(struct ipsec_mb_queue *q) {
+	if (q != NULL && q->manager != NULL)
+		free_mb_mgr(q->manager);
+	if (q != NULL && q->des != NULL)
+		free_mb_mgr(q->des);
+	rte_free(q);
+}
+
 static struct crypto_queue *queue_open(struct crypto_provider *p, enum crypto_direction direction) {
 	struct ipsec_mb_queue *q =
 		rte_zmalloc_socket("crypto queue", sizeof(*q), RTE_CACHE_LINE_SIZE,
@@ -313,9 +343,11 @@ static struct crypto_queue *queue_open(struct crypto_provider *p, enum crypto_di
 
 	if (q != NULL)
 		q->manager = library_manager(of_provider(p)->isa);
-	if (q == NULL || q->manager == NULL) {
+	if (q != NULL && of_provider(p)->des_apart)
+		q->des = library_manager(CRYPTO_ISA_SSE);
+	if (q == NULL || q->manager == NULL || (q->des == NULL && of_provider(p)->des_apart)) {
 		fprintf(stderr, "crypto ipsec-mb: no queue can be opened\n");
-		rte_free(q);
+		queue_free(q);
 		return NULL;
 	}
 	q->queue.provider = p;
@@ -325,10 +357,7 @@ static struct crypto_queue *queue_open(struct crypto_provider *p, enum crypto_di
 }
 
 static void queue_close(struct crypto_queue *queue) {
-	struct ipsec_mb_queue *q = of_queue(queue);
-
-	free_mb_mgr(q->manager);
-	rte_free(q);
+	queue_free(of_queue(queue));
 }
 
 static void close_all(struct crypto_provider *p) {
@@ -340,6 +369,16 @@ static void close_all(struct crypto_provider *p) {
 	}
 	free_mb_mgr(i->manager);
 	rte_free(i);
+}
+
+/* Where all is right but DES of several frames at a time, it is done frame by frame, by code that has no lanes for it. */
+static bool tested(struct ipsec_mb *i) {
+	uint32_t wrong = crypto_self_test(&i->provider);
+
+	i->des_apart = wrong == 1u << CIPHER_DES;
+	if (i->des_apart)
+		wrong = crypto_self_test(&i->provider);
+	return crypto_withdraw(&i->provider, wrong, i->version);
 }
 
 struct crypto_provider *ipsec_mb_open_isa(enum crypto_isa isa, int socket) {
@@ -373,7 +412,7 @@ struct crypto_provider *ipsec_mb_open_isa(enum crypto_isa isa, int socket) {
 		for (unsigned way = CRYPTO_DOWNLINK; way <= CRYPTO_UPLINK; way++)
 			key_slots_init(&i->keys[cipher][way], schedule_size(cipher, way), socket);
 	}
-	if (crypto_self_test(&i->provider, i->version))
+	if (tested(i))
 		return &i->provider;
 	close_all(&i->provider);
 	return NULL;

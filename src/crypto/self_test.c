@@ -17,8 +17,8 @@ struct trial {
 	enum cipher cipher;
 	struct crypto_key down, up;
 	struct crypto_queue *there, *back;
-	struct rte_mbuf frames[FRAMES];
-	uint8_t bytes[FRAMES][SIZE_MAX_BYTES];
+	struct rte_mempool *pool;
+	struct rte_mbuf *frames[FRAMES];
 };
 
 /* From the shortest Ethernet frame to the longest, in no order. */
@@ -30,15 +30,20 @@ static uint8_t byte_of(unsigned frame, unsigned at) {
 	return (uint8_t)(frame * 31 + at * 7 + (at >> 8));
 }
 
+static uint8_t *bytes_of(const struct trial *t, unsigned frame) {
+	return rte_pktmbuf_mtod(t->frames[frame], uint8_t *);
+}
+
+static void frame_resize(struct rte_mbuf *m, uint16_t size) {
+	m->data_len = size;
+	m->pkt_len = size;
+}
+
 static void frames_fill(struct trial *t) {
 	for (unsigned f = 0; f < FRAMES; f++) {
-		t->frames[f] = (struct rte_mbuf){.buf_addr = t->bytes[f],
-						 .data_len = size_of(f),
-						 .pkt_len = size_of(f),
-						 .nb_segs = 1};
-		rte_mbuf_refcnt_set(&t->frames[f], 1); /* a queue that loses it has another one */
+		frame_resize(t->frames[f], size_of(f));
 		for (unsigned at = 0; at < size_of(f); at++)
-			t->bytes[f][at] = byte_of(f, at);
+			bytes_of(t, f)[at] = byte_of(f, at);
 	}
 }
 
@@ -69,7 +74,7 @@ static bool pass(struct trial *t, struct crypto_queue *q, const struct crypto_ke
 
 	for (unsigned f = 0; f < FRAMES; f++)
 		frames[f] = (struct crypto_frame){
-			&t->frames[f], key, 0, DOCSIS_CLEAR_SIZE, (uint16_t)parts};
+			t->frames[f], key, 0, DOCSIS_CLEAR_SIZE, (uint16_t)parts};
 	for (unsigned f = 0; f < FRAMES; f += n) {
 		if (!burst(q, &frames[f], RTE_MIN(n, FRAMES - f)))
 			return false;
@@ -82,10 +87,10 @@ static bool frames_are_right(const struct trial *t) {
 		uint16_t size = size_of(f);
 
 		for (unsigned at = 0; at + ETHERNET_CRC_SIZE < size; at++) {
-			if (t->bytes[f][at] != byte_of(f, at))
+			if (bytes_of(t, f)[at] != byte_of(f, at))
 				return false;
 		}
-		if (!ethernet_crc_good(t->bytes[f], size))
+		if (!ethernet_crc_good(bytes_of(t, f), size))
 			return false;
 	}
 	return true;
@@ -97,7 +102,7 @@ static bool frames_are_secret(const struct trial *t) {
 		unsigned same = 0;
 
 		for (unsigned at = DOCSIS_CLEAR_SIZE; at < size_of(f); at++)
-			same += t->bytes[f][at] == byte_of(f, at);
+			same += bytes_of(t, f)[at] == byte_of(f, at);
 		if (same > size_of(f) / 4u)
 			return false;
 	}
@@ -128,14 +133,14 @@ static bool known_bytes(struct trial *t) {
 		[CIPHER_DES] = {0x0d, 0xda, 0x5a, 0xcb, 0xd0, 0x5e, 0x55, 0x67, 0x51, 0x47,
 				0x46, 0x86, 0x8a, 0x71, 0xe5, 0x77, 0xef, 0xac, 0x88},
 	};
-	struct crypto_frame f = {&t->frames[0], &t->down, 0, 0, CRYPTO_CIPHER};
+	struct crypto_frame f = {t->frames[0], &t->down, 0, 0, CRYPTO_CIPHER};
 
 	if (t->cipher == CIPHER_NONE)
 		return true;
-	t->frames[0].data_len = sizeof(clear);
-	memcpy(t->bytes[0], clear, sizeof(clear));
+	frame_resize(t->frames[0], sizeof(clear));
+	memcpy(bytes_of(t, 0), clear, sizeof(clear));
 	return burst(t->there, &f, 1) &&
-	       memcmp(t->bytes[0], sent[t->cipher], sizeof(clear)) == 0;
+	       memcmp(bytes_of(t, 0), sent[t->cipher], sizeof(clear)) == 0;
 }
 
 static bool good_all(struct trial *t) {
@@ -149,7 +154,26 @@ static bool good_all(struct trial *t) {
 	return good;
 }
 
-static bool trial_open(struct trial *t, struct crypto_provider *p, enum cipher cipher) {
+/* Buffers that a card can reach. */
+static bool buffers_take(struct trial *t) {
+	static unsigned trials;
+	char name[RTE_MEMPOOL_NAMESIZE];
+
+	snprintf(name, sizeof(name), "crypto_trial%u", trials++);
+	t->pool = rte_pktmbuf_pool_create(name, FRAMES, 0, 0, SIZE_MAX_BYTES + RTE_PKTMBUF_HEADROOM,
+					  SOCKET_ID_ANY);
+	return t->pool != NULL && rte_pktmbuf_alloc_bulk(t->pool, t->frames, FRAMES) == 0;
+}
+
+/* What a device has lost it may still write to: then the buffers stay for good, as such a device does not. */
+static void buffers_give(struct trial *t) {
+	if (t->frames[0] != NULL)
+		rte_pktmbuf_free_bulk(t->frames, FRAMES);
+	if (t->pool != NULL && rte_mempool_in_use_count(t->pool) == 0)
+		rte_mempool_free(t->pool);
+}
+
+static bool trial_open(struct trial *t) {
 	static const uint8_t part[8] = {0xe6, 0x60, 0x0f, 0xd8, 0x85, 0x2e, 0xf5, 0xab};
 	static const uint8_t iv[CRYPTO_IV_SIZE] = {0x81, 0x0e, 0x52, 0x8e, 0x1c, 0x5f, 0xda, 0x1a,
 						   0x81, 0x0e, 0x52, 0x8e, 0x1c, 0x5f, 0xda, 0x1a};
@@ -158,8 +182,8 @@ static bool trial_open(struct trial *t, struct crypto_provider *p, enum cipher c
 	for (unsigned i = 0; i < sizeof(key); i += sizeof(part))
 		memcpy(key + i, part, sizeof(part));
 
-	t->provider = p;
-	t->cipher = cipher;
+	struct crypto_provider *p = t->provider;
+	enum cipher cipher = t->cipher;
 	t->down.cipher = t->up.cipher = (uint8_t)cipher;
 	memcpy(t->down.iv, iv, sizeof(iv));
 	memcpy(t->up.iv, iv, sizeof(iv));
@@ -171,7 +195,7 @@ static bool trial_open(struct trial *t, struct crypto_provider *p, enum cipher c
 		if (t->down.schedule == NULL || t->up.schedule == NULL)
 			return false;
 	}
-	return t->there != NULL && t->back != NULL;
+	return t->there != NULL && t->back != NULL && buffers_take(t);
 }
 
 static void trial_close(struct trial *t) {
@@ -181,21 +205,37 @@ static void trial_close(struct trial *t) {
 		crypto_queue_close(t->there);
 	if (t->back != NULL)
 		crypto_queue_close(t->back);
+	buffers_give(t);
 }
 
-bool crypto_self_test(struct crypto_provider *p, const char *version) {
-	static struct trial t;
+uint32_t crypto_self_test(struct crypto_provider *p) {
 	bool good = true;
+	uint32_t wrong = 0;
 
-	for (unsigned cipher = 0; cipher < CIPHERS && good; cipher++) {
-		if (!crypto_can(p, cipher))
+	for (unsigned cipher = 0; cipher < CIPHERS; cipher++) {
+		struct trial t = {.provider = p, .cipher = (enum cipher)cipher};
+
+		if (!crypto_can(p, (enum cipher)cipher))
 			continue;
-		t = (struct trial){0};
-		good = trial_open(&t, p, cipher) && good_all(&t);
-		trial_close(&t);
+		if (good) {
+			good = trial_open(&t) && good_all(&t);
+			trial_close(&t);
+		}
+		wrong |= good ? 0 : 1u << cipher;
 	}
-	if (!good)
-		fprintf(stderr, "crypto %s: version %s makes wrong frames here: take another one\n",
+	return wrong;
+}
+
+bool crypto_withdraw(struct crypto_provider *p, uint32_t wrong, const char *version) {
+	p->ciphers &= ~wrong;
+	if (wrong == 0)
+		return true;
+	if (wrong == 1u << CIPHER_DES && p->ciphers != 1u << CIPHER_NONE) {
+		fprintf(stderr, "crypto %s: version %s makes wrong frames with DES here: does AES only\n",
 			p->name, version);
-	return good;
+		return true;
+	}
+	fprintf(stderr, "crypto %s: version %s makes wrong frames here: take another one\n", p->name,
+		version);
+	return false;
 }

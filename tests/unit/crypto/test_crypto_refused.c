@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "crypto/ipsec_mb.h"
+#include "crypto/self_test.h"
 
 #include "fixture.h"
 
@@ -17,6 +18,7 @@ enum breach {
 	BREACH_KEYS, /* the same wrong ones both ways */
 	BREACH_CIPHER, /* none */
 	BREACH_FAILS,
+	BREACH_DES, /* of several frames at a time */
 };
 
 static enum breach breach;
@@ -34,6 +36,8 @@ static IMB_JOB *flush(IMB_MGR *m) {
 	flushed_most = RTE_MAX(flushed_most, ++flushed);
 	if (breach == BREACH_CRC_OF_FLUSH && flushed >= breach_from)
 		job->dst[job->msg_len_to_cipher_in_bytes - 1] ^= 1;
+	if (breach == BREACH_DES && flushed > 1 && job->cipher_mode == IMB_CIPHER_DOCSIS_DES)
+		job->dst[0] ^= 1;
 	if (breach == BREACH_FAILS)
 		job->status = IMB_STATUS_INVALID_ARGS;
 	return job;
@@ -125,11 +129,41 @@ static void other_breaches(void **state) {
 	refused(BREACH_FAILS, 0);
 }
 
+/* DES is done frame by frame then; not by the manager that is wrong. */
+static void des_of_many(void **state) {
+	char said[512];
+	struct crypto_provider *p;
+
+	(void)state;
+	breach = BREACH_DES;
+	p = open_listening(said, sizeof(said));
+	assert_non_null(p);
+	assert_true(crypto_can(p, CIPHER_DES));
+	assert_string_equal(said, "");
+	assert_int_equal(crypto_self_test(p), 0);
+	p->functions->close(p);
+}
+
+/* A provider without DES may be used, one with DES only that is wrong may not. */
+static void what_is_withdrawn(void **state) {
+	struct crypto_provider p = {.name = "of a test", .ciphers = 0xf};
+
+	(void)state;
+	assert_true(crypto_withdraw(&p, 0, "1"));
+	assert_true(crypto_withdraw(&p, 1u << CIPHER_DES, "1"));
+	assert_int_equal(p.ciphers, 0x7);
+	assert_false(crypto_withdraw(&p, 1u << CIPHER_AES_128, "1"));
+	p.ciphers = 1u << CIPHER_NONE | 1u << CIPHER_DES;
+	assert_false(crypto_withdraw(&p, 1u << CIPHER_DES, "1"));
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_good_library_serves),
 		cmocka_unit_test(a_wrong_crc_of_many_flushed),
 		cmocka_unit_test(other_breaches),
+		cmocka_unit_test(des_of_many),
+		cmocka_unit_test(what_is_withdrawn),
 		cmocka_unit_test(a_good_library_serves),
 	};
 
