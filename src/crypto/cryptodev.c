@@ -142,6 +142,7 @@ static struct cryptodev *cryptodev_alloc(const char *device, const struct crypto
 
 struct crypto_provider *cryptodev_open(const char *device, const struct cryptodev_options *o) {
 	struct cryptodev *c = cryptodev_alloc(device, o);
+	char version[64];
 
 	if (c == NULL)
 		return NULL;
@@ -151,8 +152,11 @@ struct crypto_provider *cryptodev_open(const char *device, const struct cryptode
 		rte_free(c);
 		return NULL;
 	}
+	/* The second is what crypto_aesni_mb works with. */
+	snprintf(version, sizeof(version), "%s with intel-ipsec-mb %s", rte_version(),
+		 imb_get_version_str());
 	if (cryptodev_start(c) &&
-	    crypto_withdraw(&c->provider, crypto_self_test(&c->provider), rte_version()))
+	    crypto_withdraw(&c->provider, crypto_self_test(&c->provider), version))
 		return &c->provider;
 	close_all(&c->provider);
 	return NULL;

@@ -12,11 +12,10 @@
 #include <rte_malloc.h>
 
 #include "crypto/key_slots.h"
+#include "crypto/schedules.h"
 #include "crypto/self_test.h"
 #include "wire/crc32.h"
 
-#define AES_128_ROUNDS 176u /* bytes of the round keys */
-#define AES_256_ROUNDS 240u
 #define TAGS 512 /* more than jobs in flight, a power of two */
 
 /*
@@ -68,39 +67,6 @@ static struct ipsec_mb *of_provider(struct crypto_provider *p) {
 
 static struct ipsec_mb_queue *of_queue(struct crypto_queue *q) {
 	return container_of(q, struct ipsec_mb_queue, queue);
-}
-
-/* Round keys of both directions of AES stand one behind the other: the last block of BPI+ is made with those of
- * encryption also where it is decrypted. */
-static size_t schedule_size(enum cipher cipher, enum crypto_direction direction) {
-	static const size_t one[CIPHERS] = {
-		[CIPHER_AES_128] = AES_128_ROUNDS,
-		[CIPHER_AES_256] = AES_256_ROUNDS,
-		[CIPHER_DES] = IMB_DES_KEY_SCHED_SIZE,
-	};
-
-	return direction == CRYPTO_UPLINK && cipher != CIPHER_DES ? 2 * one[cipher] : one[cipher];
-}
-
-/* The library aligns round keys to 16 bytes. */
-static const void *decryption_keys(const void *schedule, enum cipher cipher) {
-	return (const uint8_t *)schedule + schedule_size(cipher, CRYPTO_DOWNLINK);
-}
-
-static void schedule_fill(IMB_MGR *m, uint8_t *schedule, enum crypto_direction direction,
-			  enum cipher cipher, const uint8_t *key) {
-	/* Those that are not asked for. */
-	uint8_t unused[AES_256_ROUNDS] __attribute__((aligned(16)));
-	uint8_t *inverse = direction == CRYPTO_UPLINK
-				   ? schedule + schedule_size(cipher, CRYPTO_DOWNLINK)
-				   : unused;
-
-	if (cipher == CIPHER_AES_128)
-		IMB_AES_KEYEXP_128(m, key, schedule, inverse);
-	else if (cipher == CIPHER_AES_256)
-		IMB_AES_KEYEXP_256(m, key, schedule, inverse);
-	else
-		IMB_DES_KEYSCHED(m, (uint64_t *)schedule, key);
 }
 
 static void *key_make(struct crypto_provider *p, enum crypto_direction direction,
@@ -193,7 +159,7 @@ static void job_cipher(struct ipsec_mb_queue *q, IMB_JOB *job, const struct cryp
 	job->enc_keys = key->schedule;
 	job->dec_keys = q->direction == CRYPTO_DOWNLINK || key->cipher == CIPHER_DES
 				? key->schedule
-				: decryption_keys(key->schedule, key->cipher);
+				: schedule_back(key->schedule, key->cipher);
 	job->iv = key->iv;
 	job->src = data;
 	job->dst = data + f->clear;
