@@ -23,14 +23,16 @@ static struct rte_crypto_sym_xform cipher_xform(enum crypto_direction direction,
 						const uint8_t *key) {
 	return (struct rte_crypto_sym_xform){
 		.type = RTE_CRYPTO_SYM_XFORM_CIPHER,
-		.cipher = {
-			.op = direction == CRYPTO_DOWNLINK ? RTE_CRYPTO_CIPHER_OP_ENCRYPT
-							   : RTE_CRYPTO_CIPHER_OP_DECRYPT,
-			.algo = cipher == CIPHER_DES ? RTE_CRYPTO_CIPHER_DES_DOCSISBPI
-						     : RTE_CRYPTO_CIPHER_AES_DOCSISBPI,
-			.key = {.data = key, .length = (uint16_t)crypto_key_size(cipher)},
-			.iv = {.offset = CRYPTODEV_IV_OFFSET, .length = cipher == CIPHER_DES ? 8 : 16},
-		},
+		.cipher =
+			{
+				.op = direction == CRYPTO_DOWNLINK ? RTE_CRYPTO_CIPHER_OP_ENCRYPT
+								   : RTE_CRYPTO_CIPHER_OP_DECRYPT,
+				.algo = cipher == CIPHER_DES ? RTE_CRYPTO_CIPHER_DES_DOCSISBPI
+							     : RTE_CRYPTO_CIPHER_AES_DOCSISBPI,
+				.key = {.data = key, .length = (uint16_t)crypto_key_size(cipher)},
+				.iv = {.offset = CRYPTODEV_IV_OFFSET,
+				       .length = cipher == CIPHER_DES ? 8 : 16},
+			},
 	};
 }
 
@@ -40,9 +42,8 @@ static void *session_make(struct cryptodev *c, enum crypto_direction direction, 
 	struct rte_security_session_conf conf = {
 		.action_type = RTE_SECURITY_ACTION_TYPE_LOOKASIDE_PROTOCOL,
 		.protocol = RTE_SECURITY_PROTOCOL_DOCSIS,
-		.docsis = {.direction = direction == CRYPTO_DOWNLINK
-						? RTE_SECURITY_DOCSIS_DOWNLINK
-						: RTE_SECURITY_DOCSIS_UPLINK},
+		.docsis = {.direction = direction == CRYPTO_DOWNLINK ? RTE_SECURITY_DOCSIS_DOWNLINK
+								     : RTE_SECURITY_DOCSIS_UPLINK},
 		.crypto_xform = &xform,
 	};
 

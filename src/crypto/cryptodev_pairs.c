@@ -62,9 +62,9 @@ static unsigned pair_find(struct cryptodev *c) {
 static struct cryptodev_queue *queue_alloc(struct cryptodev *c, enum crypto_direction direction,
 					   unsigned pair) {
 	uint32_t places = rte_align32pow2(RTE_MAX(c->in_flight, CRYPTO_BURST));
-	struct cryptodev_queue *q = rte_zmalloc_socket(
-		"crypto queue", sizeof(*q) + places * sizeof(q->places[0]), RTE_CACHE_LINE_SIZE,
-		c->socket);
+	struct cryptodev_queue *q =
+		rte_zmalloc_socket("crypto queue", sizeof(*q) + places * sizeof(q->places[0]),
+				   RTE_CACHE_LINE_SIZE, c->socket);
 
 	if (q == NULL)
 		return NULL;

@@ -105,16 +105,14 @@ static bool patience_ends(struct cryptodev_queue *q) {
 		q->polls = 0;
 		q->came = false;
 	}
-	return ++q->polls > POLLS_MIN &&
-	       now - q->waits > cryptodev_of(q->queue.provider)->patience;
+	return ++q->polls > POLLS_MIN && now - q->waits > cryptodev_of(q->queue.provider)->patience;
 }
 
 /* Those that the device did not take are the caller's again. Returns how many frames it kept. */
 static uint16_t ops_give(struct cryptodev_queue *q, struct rte_crypto_op **ops, uint16_t count,
 			 uint32_t first) {
 	const struct cryptodev *c = cryptodev_of(q->queue.provider);
-	uint16_t taken =
-		count == 0 ? 0 : rte_cryptodev_enqueue_burst(c->id, q->pair, ops, count);
+	uint16_t taken = count == 0 ? 0 : rte_cryptodev_enqueue_burst(c->id, q->pair, ops, count);
 
 	q->in_device += taken;
 	if (unlikely(taken < count)) {

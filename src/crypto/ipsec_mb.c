@@ -79,8 +79,8 @@ static void *key_make(struct crypto_provider *p, enum crypto_direction direction
 	return schedule;
 }
 
-static void key_free(struct crypto_provider *p, enum crypto_direction direction,
-		     enum cipher cipher, void *schedule) {
+static void key_free(struct crypto_provider *p, enum crypto_direction direction, enum cipher cipher,
+		     void *schedule) {
 	key_slots_give(&of_provider(p)->keys[cipher][direction], schedule);
 }
 
@@ -303,9 +303,8 @@ static void queue_free(struct ipsec_mb_queue *q) {
 }
 
 static struct crypto_queue *queue_open(struct crypto_provider *p, enum crypto_direction direction) {
-	struct ipsec_mb_queue *q =
-		rte_zmalloc_socket("crypto queue", sizeof(*q), RTE_CACHE_LINE_SIZE,
-				   of_provider(p)->socket);
+	struct ipsec_mb_queue *q = rte_zmalloc_socket("crypto queue", sizeof(*q),
+						      RTE_CACHE_LINE_SIZE, of_provider(p)->socket);
 
 	if (q != NULL)
 		q->manager = library_manager(of_provider(p)->isa);

@@ -14,7 +14,7 @@ size_t schedule_size(enum cipher cipher, enum crypto_direction direction) {
 }
 
 void schedule_fill(IMB_MGR *m, uint8_t *schedule, enum crypto_direction direction,
-			  enum cipher cipher, const uint8_t *key) {
+		   enum cipher cipher, const uint8_t *key) {
 	/* Those that are not asked for. */
 	uint8_t unused[AES_256_ROUNDS] __attribute__((aligned(16)));
 	uint8_t *inverse = direction == CRYPTO_UPLINK

@@ -73,8 +73,8 @@ static bool pass(struct trial *t, struct crypto_queue *q, const struct crypto_ke
 	struct crypto_frame frames[FRAMES];
 
 	for (unsigned f = 0; f < FRAMES; f++)
-		frames[f] = (struct crypto_frame){
-			t->frames[f], key, 0, DOCSIS_CLEAR_SIZE, (uint16_t)parts};
+		frames[f] = (struct crypto_frame){t->frames[f], key, 0, DOCSIS_CLEAR_SIZE,
+						  (uint16_t)parts};
 	for (unsigned f = 0; f < FRAMES; f += n) {
 		if (!burst(q, &frames[f], RTE_MIN(n, FRAMES - f)))
 			return false;
@@ -123,15 +123,15 @@ static bool there_and_back(struct trial *t, unsigned n) {
 
 /* SEC, appendix I: what is wrong there and back alike is found by bytes that are known. */
 static bool known_bytes(struct trial *t) {
-	static const uint8_t clear[19] = {0,  1,  2,	3,    4,    5,    6,   7,   8,  9,
+	static const uint8_t clear[19] = {0,  1,  2,  3,  4,  5,    6,	  7,	8,   9,
 					  10, 11, 12, 13, 14, 0x91, 0xd2, 0xd1, 0x9f};
 	static const uint8_t sent[CIPHERS][19] = {
 		[CIPHER_AES_128] = {0x9d, 0xd1, 0x67, 0x4b, 0xba, 0x61, 0x10, 0x1b, 0x56, 0x75,
 				    0x64, 0x74, 0x36, 0x4f, 0x10, 0x1d, 0x44, 0xd4, 0x73},
 		[CIPHER_AES_256] = {0xd1, 0x28, 0x73, 0x1f, 0xb5, 0x28, 0xb5, 0x18, 0xab, 0x51,
 				    0xab, 0xc8, 0x98, 0x3d, 0xd1, 0xee, 0xe4, 0x43, 0x59},
-		[CIPHER_DES] = {0x0d, 0xda, 0x5a, 0xcb, 0xd0, 0x5e, 0x55, 0x67, 0x51, 0x47,
-				0x46, 0x86, 0x8a, 0x71, 0xe5, 0x77, 0xef, 0xac, 0x88},
+		[CIPHER_DES] = {0x0d, 0xda, 0x5a, 0xcb, 0xd0, 0x5e, 0x55, 0x67, 0x51, 0x47, 0x46,
+				0x86, 0x8a, 0x71, 0xe5, 0x77, 0xef, 0xac, 0x88},
 	};
 	struct crypto_frame f = {t->frames[0], &t->down, 0, 0, CRYPTO_CIPHER};
 
@@ -231,11 +231,12 @@ bool crypto_withdraw(struct crypto_provider *p, uint32_t wrong, const char *vers
 	if (wrong == 0)
 		return true;
 	if (wrong == 1u << CIPHER_DES && p->ciphers != 1u << CIPHER_NONE) {
-		fprintf(stderr, "crypto %s: version %s makes wrong frames with DES here: does AES only\n",
+		fprintf(stderr,
+			"crypto %s: version %s makes wrong frames with DES here: does AES only\n",
 			p->name, version);
 		return true;
 	}
-	fprintf(stderr, "crypto %s: version %s makes wrong frames here: take another one\n", p->name,
-		version);
+	fprintf(stderr, "crypto %s: version %s makes wrong frames here: take another one\n",
+		p->name, version);
 	return false;
 }

@@ -45,7 +45,8 @@ static void aes_expand(struct model_key *k, const uint8_t *key, unsigned words) 
 			memmove(last, last + 1, 3);
 			last[3] = first;
 		}
-		for (unsigned b = 0; b < 4 && (i % words == 0 || (words > 6 && i % words == 4)); b++)
+		for (unsigned b = 0; b < 4 && (i % words == 0 || (words > 6 && i % words == 4));
+		     b++)
 			last[b] = aes_substitute(last[b]);
 		if (i % words == 0) {
 			last[0] ^= constant;

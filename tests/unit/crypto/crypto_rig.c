@@ -102,9 +102,9 @@ void rig_make(struct crypto_rig *r, const struct rig_shape *shape) {
 		.m = m,
 		.key = &r->keys[cipher][random_below(&r->random, RIG_KEYS)],
 		.pdu = (uint16_t)header,
-		.clear = (uint16_t)(header + 12 + (random_below(&r->random, 4) == 0
-							   ? random_below(&r->random, 30)
-							   : 0)),
+		.clear = (uint16_t)(header + 12 +
+				    (random_below(&r->random, 4) == 0 ? random_below(&r->random, 30)
+								      : 0)),
 		.parts = (uint16_t)pick(r, shape->parts, 0, 3),
 	};
 	random_fill(&r->random, f->before, m->data_off + m->data_len + 64u);

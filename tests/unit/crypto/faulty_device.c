@@ -61,8 +61,9 @@ static void take_over(struct pair *p) {
 		n = behind.dequeue_burst(p->qp, ops, RTE_DIM(ops));
 		for (uint16_t i = 0; i < n; i++) {
 			assert_true(p->count < OPS);
-			p->ops[p->count++] = (struct waiting){
-				ops[i], random_between(&chance, 0, faults.late), one_of(faults.swallows)};
+			p->ops[p->count++] =
+				(struct waiting){ops[i], random_between(&chance, 0, faults.late),
+						 one_of(faults.swallows)};
 			if (!one_of(faults.fails))
 				continue;
 			ops[i]->status = RTE_CRYPTO_OP_STATUS_ERROR;

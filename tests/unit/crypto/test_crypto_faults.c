@@ -37,8 +37,8 @@ static const struct rig_shape *shape_for(const struct rig_shape *s) {
 	static struct rig_shape shape;
 
 	shape = *s;
-	while (s == &ciphered && (shape.cipher == RIG_ANY ||
-				  !crypto_can(provider, (enum cipher)shape.cipher)))
+	while (s == &ciphered &&
+	       (shape.cipher == RIG_ANY || !crypto_can(provider, (enum cipher)shape.cipher)))
 		shape.cipher = (int)random_between(&rig.random, CIPHER_AES_128, CIPHER_DES);
 	return &shape;
 }

@@ -86,10 +86,10 @@ static void vectors_are_met(void) {
 		const char *set;
 		enum cipher cipher;
 	} sets[] = {
-		{"nist_aes256", CIPHER_AES_256},  {"fips_des", CIPHER_DES},
-		{"sec7_aes128", CIPHER_AES_128},  {"sec19_aes128", CIPHER_AES_128},
-		{"sec7_aes256", CIPHER_AES_256},  {"sec19_aes256", CIPHER_AES_256},
-		{"sec7_des", CIPHER_DES},	  {"sec19_des", CIPHER_DES},
+		{"nist_aes256", CIPHER_AES_256}, {"fips_des", CIPHER_DES},
+		{"sec7_aes128", CIPHER_AES_128}, {"sec19_aes128", CIPHER_AES_128},
+		{"sec7_aes256", CIPHER_AES_256}, {"sec19_aes256", CIPHER_AES_256},
+		{"sec7_des", CIPHER_DES},	 {"sec19_des", CIPHER_DES},
 	};
 
 	for (size_t i = 0; i < ARRAY_COUNT(sets); i++) {
@@ -124,7 +124,8 @@ static void lengths_and_alignments(struct crypto_rig *r) {
 /* Bursts of any number: what is in the lanes when the queue has nothing more is any number of each cipher. */
 static void mixed_bursts(struct crypto_rig *r) {
 	for (unsigned turn = 0; turn < 150; turn++) {
-		const struct rig_shape s = {0, turn % 3 == 0 ? 1600 : 200, RIG_ANY, RIG_ANY, RIG_ANY};
+		const struct rig_shape s = {0, turn % 3 == 0 ? 1600 : 200, RIG_ANY, RIG_ANY,
+					    RIG_ANY};
 		unsigned some = random_between(&r->random, 1, CRYPTO_BURST);
 
 		rig_feed(r, some, &s);
@@ -211,7 +212,8 @@ static void device_with_security(void **state) {
 	(void)state;
 	provider = device("crypto_aesni_mb0");
 	assert_non_null(provider);
-	assert_int_equal(provider->ciphers | 1 << CIPHER_DES, 0xf); /* 2.0 of the library has no DES for it */
+	assert_int_equal(provider->ciphers | 1 << CIPHER_DES,
+			 0xf); /* 2.0 of the library has no DES for it */
 	assert_int_equal(provider->crc_ciphers, 1 << CIPHER_AES_128 | 1 << CIPHER_AES_256);
 	everything();
 }

@@ -53,8 +53,9 @@ static void each_is_opened_once(void **state) {
 		assert_ptr_not_equal(library, device);
 		assert_ptr_equal(crypto_providers_find(&ps, CRYPTO_LIBRARY), library);
 		assert_ptr_equal(crypto_providers_find(&ps, "crypto_aesni_mb0"), device);
-		assert_ptr_equal(crypto_providers_find(&ps, "crypto_aesni_mb0,max_nb_queue_pairs=2"),
-				 device);
+		assert_ptr_equal(
+			crypto_providers_find(&ps, "crypto_aesni_mb0,max_nb_queue_pairs=2"),
+			device);
 		assert_null(crypto_providers_find(&ps, "crypto_null0"));
 		assert_null(crypto_providers_find(&ps, "crypto_aesni_m"));
 		assert_non_null(crypto_providers_find(&ps, scheduler));
@@ -89,9 +90,9 @@ static void what_they_do_is_told(void **state) {
 
 	(void)state;
 	crypto_providers_init(&ps, &options);
-	assert_string_equal(crypto_provider_text(crypto_providers_find(&ps, NULL), text,
-						 sizeof(text)),
-			    "ipsec-mb: AES-128 with CRC, AES-256 with CRC, DES");
+	assert_string_equal(
+		crypto_provider_text(crypto_providers_find(&ps, NULL), text, sizeof(text)),
+		"ipsec-mb: AES-128 with CRC, AES-256 with CRC, DES");
 	assert_string_equal(crypto_provider_text(crypto_providers_find(&ps, "crypto_openssl0"),
 						 text, sizeof(text)),
 			    "crypto_openssl0: DES");
