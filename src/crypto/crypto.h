@@ -15,6 +15,7 @@
 #include <rte_mbuf.h>
 
 #include "model/service_group.h"
+#include "wire/docsis_mac.h"
 
 #define CRYPTO_BURST 64 /* frames that a queue takes at a time */
 #define CRYPTO_IV_SIZE 16
@@ -46,6 +47,14 @@ struct crypto_frame {
 	uint16_t parts; /* enum crypto_parts */
 };
 
+/*
+ * Whether a cipher makes the CRC beside itself: in a frame as DOCSIS has it, where all but the two addresses is encrypted,
+ * and not of less than an Ethernet header. Elsewhere libraries are wrong at times, and one is made after the other.
+ */
+static inline bool crypto_crc_fits(const struct crypto_frame *f) {
+	return f->clear == f->pdu + DOCSIS_CLEAR_SIZE && f->m->data_len - f->pdu >= CRYPTO_PDU_MIN;
+}
+
 enum crypto_failure {
 	CRYPTO_FAILED_CRC, /* the frame's is another one, or the frame has no room for one */
 	CRYPTO_FAILED, /* the provider says no more */
@@ -68,7 +77,8 @@ struct crypto_provider {
 	const char *name;
 	uint32_t ciphers; /* a bit for each enum cipher */
 	uint32_t keys; /* made, not freed */
-	uint32_t crc_ciphers; /* those beside which it makes the CRC in the same pass; beside others, one after the other */
+	uint32_t
+		crc_ciphers; /* those beside which it makes the CRC in the same pass; beside others, one after the other */
 };
 
 /* What a provider is made of. Keys and queues are the control thread's; a queue is fed and collected by one worker. */
@@ -77,7 +87,8 @@ struct crypto_functions {
 			  enum cipher cipher, const uint8_t *key);
 	void (*key_free)(struct crypto_provider *p, enum crypto_direction direction,
 			 enum cipher cipher, void *schedule);
-	struct crypto_queue *(*queue_open)(struct crypto_provider *p, enum crypto_direction direction);
+	struct crypto_queue *(*queue_open)(struct crypto_provider *p,
+					   enum crypto_direction direction);
 	void (*queue_close)(struct crypto_queue *q);
 	uint16_t (*submit)(struct crypto_queue *q, const struct crypto_frame *frames, uint16_t n);
 	uint16_t (*collect)(struct crypto_queue *q, struct rte_mbuf **good,

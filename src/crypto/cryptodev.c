@@ -23,14 +23,16 @@ static struct rte_crypto_sym_xform cipher_xform(enum crypto_direction direction,
 						const uint8_t *key) {
 	return (struct rte_crypto_sym_xform){
 		.type = RTE_CRYPTO_SYM_XFORM_CIPHER,
-		.cipher = {
-			.op = direction == CRYPTO_DOWNLINK ? RTE_CRYPTO_CIPHER_OP_ENCRYPT
-							   : RTE_CRYPTO_CIPHER_OP_DECRYPT,
-			.algo = cipher == CIPHER_DES ? RTE_CRYPTO_CIPHER_DES_DOCSISBPI
-						     : RTE_CRYPTO_CIPHER_AES_DOCSISBPI,
-			.key = {.data = key, .length = (uint16_t)cipher_key_size(cipher)},
-			.iv = {.offset = CRYPTODEV_IV_OFFSET, .length = cipher == CIPHER_DES ? 8 : 16},
-		},
+		.cipher =
+			{
+				.op = direction == CRYPTO_DOWNLINK ? RTE_CRYPTO_CIPHER_OP_ENCRYPT
+								   : RTE_CRYPTO_CIPHER_OP_DECRYPT,
+				.algo = cipher == CIPHER_DES ? RTE_CRYPTO_CIPHER_DES_DOCSISBPI
+							     : RTE_CRYPTO_CIPHER_AES_DOCSISBPI,
+				.key = {.data = key, .length = (uint16_t)cipher_key_size(cipher)},
+				.iv = {.offset = CRYPTODEV_IV_OFFSET,
+				       .length = cipher == CIPHER_DES ? 8 : 16},
+			},
 	};
 }
 
@@ -40,9 +42,8 @@ static void *session_make(struct cryptodev *c, enum crypto_direction direction, 
 	struct rte_security_session_conf conf = {
 		.action_type = RTE_SECURITY_ACTION_TYPE_LOOKASIDE_PROTOCOL,
 		.protocol = RTE_SECURITY_PROTOCOL_DOCSIS,
-		.docsis = {.direction = direction == CRYPTO_DOWNLINK
-						? RTE_SECURITY_DOCSIS_DOWNLINK
-						: RTE_SECURITY_DOCSIS_UPLINK},
+		.docsis = {.direction = direction == CRYPTO_DOWNLINK ? RTE_SECURITY_DOCSIS_DOWNLINK
+								     : RTE_SECURITY_DOCSIS_UPLINK},
 		.crypto_xform = &xform,
 	};
 
@@ -142,6 +143,7 @@ static struct cryptodev *cryptodev_alloc(const char *device, const struct crypto
 
 struct crypto_provider *cryptodev_open(const char *device, const struct cryptodev_options *o) {
 	struct cryptodev *c = cryptodev_alloc(device, o);
+	char version[64];
 
 	if (c == NULL)
 		return NULL;
@@ -151,7 +153,11 @@ struct crypto_provider *cryptodev_open(const char *device, const struct cryptode
 		rte_free(c);
 		return NULL;
 	}
-	if (cryptodev_start(c) && crypto_self_test(&c->provider, rte_version()))
+	/* The second is what crypto_aesni_mb works with. */
+	snprintf(version, sizeof(version), "%s with intel-ipsec-mb %s", rte_version(),
+		 imb_get_version_str());
+	if (cryptodev_start(c) &&
+	    crypto_withdraw(&c->provider, crypto_self_test(&c->provider), version))
 		return &c->provider;
 	close_all(&c->provider);
 	return NULL;

@@ -7,7 +7,8 @@
 #define CRYPTO_PATIENCE_MS 1000 /* that a device gets by default */
 
 struct cryptodev_options {
-	unsigned queues; /* the most that will be open at a time; fewer where the device has fewer */
+	unsigned
+		queues; /* the most that will be open at a time; fewer where the device has fewer */
 	unsigned in_flight; /* frames of a queue, at least CRYPTO_BURST */
 	unsigned patience_ms; /* a device that gives nothing for so long has lost what it has */
 	int socket; /* where the memory is to be, or SOCKET_ID_ANY */

@@ -10,6 +10,8 @@
 #include "crypto/cryptodev_parts.h"
 
 #define TEXT 512 /* of a device with its arguments */
+#define SCHEDULER "crypto_scheduler"
+#define QUEUES "max_nb_queue_pairs="
 
 /* By its name, or by that of what it is part of: a card's symmetric device has another name than its address. */
 static int device_id(const char *name) {
@@ -28,15 +30,25 @@ static int device_id(const char *name) {
 	return id;
 }
 
-/* Virtual devices are told how many queues they are to have; a card has what it has. */
+static bool is_scheduler(const char *driver) {
+	return strncmp(driver, SCHEDULER, strlen(SCHEDULER)) == 0;
+}
+
+/*
+ * Virtual devices are told how many queues they are to have; a card has what it has. A scheduler without a mode cannot be
+ * started, and DPDK 22.11 crashes when it is to go.
+ */
 static int device_make(struct cryptodev *c, const char *name, const char *text, unsigned queues) {
-	char queued[TEXT + 32];
+	char whole[TEXT + 64];
 
 	if (c->made_count == CRYPTODEV_MADE)
 		return -1;
-	snprintf(queued, sizeof(queued), "%s,max_nb_queue_pairs=%u", text, queues);
-	if (rte_dev_probe(strstr(text, "max_nb_queue_pairs") == NULL ? queued : text) != 0 &&
-	    rte_dev_probe(text) != 0)
+	snprintf(whole, sizeof(whole), "%s%s", text,
+		 is_scheduler(name) && strstr(text, "mode=") == NULL ? ",mode=round-robin" : "");
+	if (strstr(text, QUEUES) == NULL)
+		snprintf(whole + strlen(whole), sizeof(whole) - strlen(whole), "," QUEUES "%u",
+			 queues);
+	if (rte_dev_probe(whole) != 0 && rte_dev_probe(text) != 0)
 		return -1;
 	snprintf(c->made[c->made_count++], sizeof(c->made[0]), "%s", name);
 	return device_id(name);
@@ -120,10 +132,15 @@ static bool cipher_can(const struct cryptodev *c, enum cipher cipher) {
 }
 
 bool cryptodev_find(struct cryptodev *c, const char *device, unsigned queues) {
+	struct rte_cryptodev_info info;
+
 	if (!device_find(c, device, queues))
 		return false;
+	rte_cryptodev_info_get(c->id, &info);
 	c->provider.ciphers = 1u << CIPHER_NONE;
-	for (unsigned cipher = CIPHER_NONE + 1; cipher < CIPHERS; cipher++) {
+	/* A scheduler without workers has no list of what it can do. */
+	for (unsigned cipher = CIPHER_NONE + 1; info.capabilities != NULL && cipher < CIPHERS;
+	     cipher++) {
 		if (security_can(c, cipher))
 			c->provider.crc_ciphers |= 1u << cipher;
 		if (cryptodev_crc_beside(c, cipher) || cipher_can(c, cipher))
@@ -149,8 +166,7 @@ bool cryptodev_start(struct cryptodev *c) {
 
 	rte_cryptodev_info_get(c->id, &info);
 	/* A scheduler keeps sessions of each of its workers beside its own. */
-	c->session_parts =
-		strcmp(info.driver_name, "crypto_scheduler") == 0 ? CRYPTODEV_MADE : 1;
+	c->session_parts = is_scheduler(info.driver_name) ? CRYPTODEV_MADE : 1;
 	c->queues = RTE_MIN(RTE_MIN(c->queues, info.max_nb_queue_pairs), CRYPTODEV_PAIRS);
 	config.nb_queue_pairs = (uint16_t)c->queues;
 	ret = rte_cryptodev_configure(c->id, &config);

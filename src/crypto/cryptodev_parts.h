@@ -30,7 +30,8 @@ struct cryptodev {
 	/* Each twice as large as the one before. */
 	struct rte_mempool *sessions[CRYPTODEV_SESSION_POOLS];
 	unsigned session_pools;
-	unsigned session_parts; /* elements that a session takes: a scheduler's has its workers' beside it */
+	unsigned
+		session_parts; /* elements that a session takes: a scheduler's has its workers' beside it */
 	/* By queue pair: open, or closed while the device had something of it. */
 	struct cryptodev_queue *pairs[CRYPTODEV_PAIRS];
 };

@@ -10,72 +10,27 @@
  * What never comes back is lost after a while, and given back as such. As the device may still write to it, its buffer is
  * held by a reference of this queue's, and its operation stays out of use, until the device gives it back or is stopped.
  */
-#include <stdio.h>
+#include "crypto/cryptodev_queue.h"
+
 #include <string.h>
 
 #include <rte_cycles.h>
-#include <rte_malloc.h>
 #include <rte_security.h>
 
-#include "crypto/cryptodev_parts.h"
 #include "crypto/library.h"
 #include "wire/crc32.h"
 
-#define PLACE_OFFSET (CRYPTODEV_IV_OFFSET + CRYPTO_IV_SIZE) /* of the frame's place in its ring */
-#define PRIVATE_SIZE (CRYPTO_IV_SIZE + sizeof(uint32_t))
-#define NO_PLACE UINT32_MAX /* of a frame that is lost */
-
 #define POLLS_MIN 1000 /* a worker that stood still is no silent device */
-
-enum place_state {
-	PLACE_FLYING,
-	PLACE_GOOD,
-	PLACE_CRC_WRONG,
-	PLACE_FAILED,
-	PLACE_LOST,
-};
-
-struct place {
-	struct rte_mbuf *m;
-	struct rte_crypto_op *op; /* of a frame that flies */
-	uint16_t pdu; /* where a CRC is to be compared, and one more; 0: none */
-	uint16_t state; /* enum place_state */
-};
-
-struct cryptodev_queue {
-	struct crypto_queue queue;
-	enum crypto_direction direction;
-	uint16_t pair;
-	uint32_t head, tail, mask; /* places of frames in the order of submission */
-	uint32_t in_device; /* operations, also of lost frames */
-	bool closed; /* and the device had something of it */
-	bool gone; /* the device: frames for it fail at once */
-	bool came; /* something of it, since the time below */
-	uint32_t polls; /* in vain, since then */
-	uint64_t waits; /* TSC since which the frame at the head waits for it; 0: it does not */
-	struct rte_mempool *pool;
-	struct rte_crypto_op **ops; /* the free ones: a stack */
-	uint32_t free_ops;
-	struct place places[];
-};
-
-static struct cryptodev_queue *of_queue(struct crypto_queue *q) {
-	return container_of(q, struct cryptodev_queue, queue);
-}
-
-static uint32_t *place_of(struct rte_crypto_op *op) {
-	return rte_crypto_op_ctod_offset(op, uint32_t *, PLACE_OFFSET);
-}
 
 static bool ciphered(const struct crypto_frame *f) {
 	return (f->parts & CRYPTO_CIPHER) && f->key->cipher != CIPHER_NONE &&
 	       f->m->data_len > f->clear;
 }
 
-/* Whether the CRC is the device's, beside the cipher: none makes it of less than an Ethernet header. */
+/* Whether the CRC is the device's, beside the cipher. */
 static bool crc_beside(const struct cryptodev *c, const struct crypto_frame *f) {
 	return (f->parts & CRYPTO_CRC) && ciphered(f) && cryptodev_crc_beside(c, f->key->cipher) &&
-	       f->m->data_len - f->pdu >= CRYPTO_PDU_MIN;
+	       crypto_crc_fits(f);
 }
 
 static void op_fill(const struct cryptodev *c, struct rte_crypto_op *op,
@@ -96,7 +51,7 @@ static void op_fill(const struct cryptodev *c, struct rte_crypto_op *op,
 	sym->cipher.data.length = size - f->clear;
 	memcpy(rte_crypto_op_ctod_offset(op, uint8_t *, CRYPTODEV_IV_OFFSET), f->key->iv,
 	       CRYPTO_IV_SIZE);
-	*place_of(op) = place; /* in the list: smaller than NO_PLACE */
+	*cryptodev_place(op) = place; /* in the list: smaller than NO_PLACE */
 }
 
 /* A CRC that is not the device's: downstream made at once, upstream compared when the frame is collected. */
@@ -150,20 +105,18 @@ static bool patience_ends(struct cryptodev_queue *q) {
 		q->polls = 0;
 		q->came = false;
 	}
-	return ++q->polls > POLLS_MIN &&
-	       now - q->waits > cryptodev_of(q->queue.provider)->patience;
+	return ++q->polls > POLLS_MIN && now - q->waits > cryptodev_of(q->queue.provider)->patience;
 }
 
 /* Those that the device did not take are the caller's again. Returns how many frames it kept. */
 static uint16_t ops_give(struct cryptodev_queue *q, struct rte_crypto_op **ops, uint16_t count,
 			 uint32_t first) {
 	const struct cryptodev *c = cryptodev_of(q->queue.provider);
-	uint16_t taken =
-		count == 0 ? 0 : rte_cryptodev_enqueue_burst(c->id, q->pair, ops, count);
+	uint16_t taken = count == 0 ? 0 : rte_cryptodev_enqueue_burst(c->id, q->pair, ops, count);
 
 	q->in_device += taken;
 	if (unlikely(taken < count)) {
-		q->tail = first + ((*place_of(ops[taken]) - first) & q->mask);
+		q->tail = first + ((*cryptodev_place(ops[taken]) - first) & q->mask);
 		for (uint16_t i = taken; i < count; i++)
 			q->ops[q->free_ops++] = ops[i];
 	}
@@ -186,7 +139,7 @@ static uint16_t submit_again(struct cryptodev_queue *q, const struct crypto_fram
 
 uint16_t cryptodev_submit(struct crypto_queue *queue, const struct crypto_frame *frames,
 			  uint16_t n) {
-	struct cryptodev_queue *q = of_queue(queue);
+	struct cryptodev_queue *q = cryptodev_queue_of(queue);
 	struct rte_crypto_op *ops[CRYPTO_BURST];
 	bool empty = q->head == q->tail, again = q->gone && q->in_device == 0;
 	uint32_t first = q->tail;
@@ -213,20 +166,19 @@ static enum place_state state_of(const struct rte_crypto_op *op) {
 	return op->status == RTE_CRYPTO_OP_STATUS_AUTH_FAILED ? PLACE_CRC_WRONG : PLACE_FAILED;
 }
 
-/* What the device gives back. */
-static void ops_end(struct cryptodev_queue *q) {
+uint16_t cryptodev_ops_end(struct cryptodev_queue *q) {
 	const struct cryptodev *c = cryptodev_of(q->queue.provider);
 	struct rte_crypto_op *ops[CRYPTO_BURST];
 	uint16_t n = rte_cryptodev_dequeue_burst(c->id, q->pair, ops, CRYPTO_BURST);
 
 	for (uint16_t i = 0; i < n; i++) {
-		uint32_t at = *place_of(ops[i]);
+		uint32_t at = *cryptodev_place(ops[i]);
 
 		if (likely(at != NO_PLACE))
 			q->places[at].state = (uint16_t)state_of(ops[i]);
 		else
 			rte_pktmbuf_free(ops[i]->sym->m_src);
-		*place_of(ops[i]) = 0;
+		*cryptodev_place(ops[i]) = 0;
 		q->ops[q->free_ops++] = ops[i];
 	}
 	q->in_device -= n;
@@ -234,13 +186,14 @@ static void ops_end(struct cryptodev_queue *q) {
 		q->came = true;
 		q->gone = false;
 	}
+	return n;
 }
 
 static void frame_lose(struct place *p) {
 	if (p->state != PLACE_FLYING)
 		return;
 	p->state = PLACE_LOST;
-	*place_of(p->op) = NO_PLACE;
+	*cryptodev_place(p->op) = NO_PLACE;
 	rte_mbuf_refcnt_update(p->m, 1);
 }
 
@@ -269,10 +222,10 @@ static enum crypto_failure failure_of(enum place_state state) {
 
 uint16_t cryptodev_collect(struct crypto_queue *queue, struct rte_mbuf **good,
 			   struct crypto_failed *failed, uint16_t *failures) {
-	struct cryptodev_queue *q = of_queue(queue);
+	struct cryptodev_queue *q = cryptodev_queue_of(queue);
 	uint16_t n = 0, out = 0;
 
-	ops_end(q);
+	cryptodev_ops_end(q);
 	for (; out < CRYPTO_BURST && q->head != q->tail; out++, q->head++) {
 		struct place *p = &q->places[q->head & q->mask];
 
@@ -292,110 +245,4 @@ uint16_t cryptodev_collect(struct crypto_queue *queue, struct rte_mbuf **good,
 	queue->held -= out;
 	queue->fed = false;
 	return n;
-}
-
-/* When the device has nothing of it, or is stopped. */
-static void queue_free(struct cryptodev_queue *q) {
-	struct cryptodev *c = cryptodev_of(q->queue.provider);
-
-	c->pairs[q->pair] = NULL;
-	rte_mempool_free(q->pool);
-	rte_free(q->ops);
-	rte_free(q);
-}
-
-static bool ops_make(struct cryptodev_queue *q, unsigned count) {
-	const struct cryptodev *c = cryptodev_of(q->queue.provider);
-	char name[RTE_MEMPOOL_NAMESIZE];
-
-	snprintf(name, sizeof(name), "crypto%u_ops%u", c->id, q->pair);
-	q->pool = rte_crypto_op_pool_create(name, RTE_CRYPTO_OP_TYPE_SYMMETRIC, count, 0,
-					    PRIVATE_SIZE, c->socket);
-	q->ops = rte_zmalloc_socket("crypto operations", count * sizeof(struct rte_crypto_op *), 0,
-				    c->socket);
-	if (q->pool == NULL || q->ops == NULL)
-		return false;
-	q->free_ops = rte_crypto_op_bulk_alloc(q->pool, RTE_CRYPTO_OP_TYPE_SYMMETRIC, q->ops,
-					       (uint16_t)count);
-	for (uint32_t i = 0; i < q->free_ops; i++)
-		*place_of(q->ops[i]) = 0;
-	return q->free_ops == count;
-}
-
-/* One of which the device has nothing; the number of pairs where there is none. */
-static unsigned pair_find(struct cryptodev *c) {
-	unsigned pair = 0;
-
-	for (; pair < c->queues; pair++) {
-		struct cryptodev_queue *left = c->pairs[pair];
-
-		if (left != NULL && left->closed) {
-			ops_end(left);
-			if (left->in_device == 0)
-				queue_free(left);
-		}
-		if (c->pairs[pair] == NULL)
-			break;
-	}
-	return pair;
-}
-
-static struct cryptodev_queue *queue_alloc(struct cryptodev *c, enum crypto_direction direction,
-					   unsigned pair) {
-	uint32_t places = rte_align32pow2(RTE_MAX(c->in_flight, CRYPTO_BURST));
-	struct cryptodev_queue *q = rte_zmalloc_socket(
-		"crypto queue", sizeof(*q) + places * sizeof(q->places[0]), RTE_CACHE_LINE_SIZE,
-		c->socket);
-
-	if (q == NULL)
-		return NULL;
-	q->queue.provider = &c->provider;
-	q->direction = direction;
-	q->pair = (uint16_t)pair;
-	q->mask = places - 1;
-	if (ops_make(q, places)) {
-		c->pairs[pair] = q;
-		return q;
-	}
-	queue_free(q);
-	return NULL;
-}
-
-struct crypto_queue *cryptodev_queue_open(struct crypto_provider *p,
-					  enum crypto_direction direction) {
-	struct cryptodev *c = cryptodev_of(p);
-	unsigned pair = pair_find(c);
-	struct cryptodev_queue *q = pair == c->queues ? NULL : queue_alloc(c, direction, pair);
-
-	if (q != NULL)
-		return &q->queue;
-	fprintf(stderr, "crypto device %s: %s\n", c->name,
-		pair == c->queues ? "no queue is left" : "no memory for a queue");
-	return NULL;
-}
-
-void cryptodev_queue_close(struct crypto_queue *queue) {
-	struct cryptodev_queue *q = of_queue(queue);
-
-	ops_end(q);
-	q->closed = true;
-	if (q->in_device == 0)
-		queue_free(q);
-}
-
-static void lost_free(struct rte_mempool *pool, void *opaque, void *op, unsigned index) {
-	(void)pool;
-	(void)opaque;
-	(void)index;
-	if (*place_of(op) == NO_PLACE)
-		rte_pktmbuf_free(((struct rte_crypto_op *)op)->sym->m_src);
-}
-
-void cryptodev_queues_end(struct cryptodev *c) {
-	for (unsigned pair = 0; pair < c->queues; pair++) {
-		if (c->pairs[pair] == NULL)
-			continue;
-		rte_mempool_obj_iter(c->pairs[pair]->pool, lost_free, NULL);
-		queue_free(c->pairs[pair]);
-	}
 }

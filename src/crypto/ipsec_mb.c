@@ -12,11 +12,10 @@
 #include <rte_malloc.h>
 
 #include "crypto/key_slots.h"
+#include "crypto/schedules.h"
 #include "crypto/self_test.h"
 #include "wire/crc32.h"
 
-#define AES_128_ROUNDS 176u /* bytes of the round keys */
-#define AES_256_ROUNDS 240u
 #define TAGS 512 /* more than jobs in flight, a power of two */
 
 /*
@@ -44,6 +43,7 @@ struct ipsec_mb {
 	struct crypto_provider provider;
 	struct key_slots keys[CIPHERS][2]; /* by direction */
 	IMB_MGR *manager; /* for round keys */
+	bool des_apart; /* the library is wrong with several of them at a time */
 	enum crypto_isa isa;
 	int socket;
 	char version[64]; /* of the library, and which code of it runs */
@@ -53,6 +53,7 @@ struct ipsec_mb_queue {
 	struct crypto_queue queue;
 	enum crypto_direction direction;
 	IMB_MGR *manager;
+	IMB_MGR *des; /* does DES one by one, at once; NULL: the other one does it */
 	uint32_t next_tag;
 	uint16_t done_count; /* jobs that ended with the last submission */
 	IMB_JOB *done[CRYPTO_BURST];
@@ -68,39 +69,6 @@ static struct ipsec_mb_queue *of_queue(struct crypto_queue *q) {
 	return container_of(q, struct ipsec_mb_queue, queue);
 }
 
-/* Round keys of both directions of AES stand one behind the other: the last block of BPI+ is made with those of
- * encryption also where it is decrypted. */
-static size_t schedule_size(enum cipher cipher, enum crypto_direction direction) {
-	static const size_t one[CIPHERS] = {
-		[CIPHER_AES_128] = AES_128_ROUNDS,
-		[CIPHER_AES_256] = AES_256_ROUNDS,
-		[CIPHER_DES] = IMB_DES_KEY_SCHED_SIZE,
-	};
-
-	return direction == CRYPTO_UPLINK && cipher != CIPHER_DES ? 2 * one[cipher] : one[cipher];
-}
-
-/* The library aligns round keys to 16 bytes. */
-static const void *decryption_keys(const void *schedule, enum cipher cipher) {
-	return (const uint8_t *)schedule + schedule_size(cipher, CRYPTO_DOWNLINK);
-}
-
-static void schedule_fill(IMB_MGR *m, uint8_t *schedule, enum crypto_direction direction,
-			  enum cipher cipher, const uint8_t *key) {
-	/* Those that are not asked for. */
-	uint8_t unused[AES_256_ROUNDS] __attribute__((aligned(16)));
-	uint8_t *inverse = direction == CRYPTO_UPLINK
-				   ? schedule + schedule_size(cipher, CRYPTO_DOWNLINK)
-				   : unused;
-
-	if (cipher == CIPHER_AES_128)
-		IMB_AES_KEYEXP_128(m, key, schedule, inverse);
-	else if (cipher == CIPHER_AES_256)
-		IMB_AES_KEYEXP_256(m, key, schedule, inverse);
-	else
-		IMB_DES_KEYSCHED(m, (uint64_t *)schedule, key);
-}
-
 static void *key_make(struct crypto_provider *p, enum crypto_direction direction,
 		      enum cipher cipher, const uint8_t *key) {
 	struct ipsec_mb *i = of_provider(p);
@@ -111,18 +79,15 @@ static void *key_make(struct crypto_provider *p, enum crypto_direction direction
 	return schedule;
 }
 
-static void key_free(struct crypto_provider *p, enum crypto_direction direction,
-		     enum cipher cipher, void *schedule) {
+static void key_free(struct crypto_provider *p, enum crypto_direction direction, enum cipher cipher,
+		     void *schedule) {
 	key_slots_give(&of_provider(p)->keys[cipher][direction], schedule);
 }
 
-/*
- * Whether the CRC is not made beside the cipher: the library does that for AES only, where there is something to cipher,
- * and not for less than an Ethernet header.
- */
+/* Whether the CRC is not made beside the cipher: the library does that for AES only, where there is something to cipher. */
 static bool crc_apart(const struct crypto_frame *f, bool ciphered) {
-	return (f->parts & CRYPTO_CRC) && (!ciphered || f->key->cipher == CIPHER_DES ||
-					   f->m->data_len - f->pdu < CRYPTO_PDU_MIN);
+	return (f->parts & CRYPTO_CRC) &&
+	       (!ciphered || f->key->cipher == CIPHER_DES || !crypto_crc_fits(f));
 }
 
 static struct suite suite_of(enum cipher cipher, unsigned parts) {
@@ -184,34 +149,54 @@ static void job_crc(struct ipsec_mb_queue *q, IMB_JOB *job, const struct crypto_
 	job->auth_tag_output = (uint8_t *)&q->tags[q->next_tag++ % TAGS];
 }
 
-static void job_fill(struct ipsec_mb_queue *q, IMB_JOB *job, const struct crypto_frame *f) {
+/* All but the CRC. */
+static void job_cipher(struct ipsec_mb_queue *q, IMB_JOB *job, const struct crypto_frame *f,
+		       const struct suite *s) {
 	const struct crypto_key *key = f->key;
 	uint8_t *data = rte_pktmbuf_mtod(f->m, uint8_t *);
-	uint32_t size = f->m->data_len;
-	bool ciphered = (f->parts & CRYPTO_CIPHER) && key->cipher != CIPHER_NONE && size > f->clear;
-	bool apart = crc_apart(f, ciphered);
-	unsigned parts = (ciphered ? CRYPTO_CIPHER : 0u) | (apart ? 0u : f->parts & CRYPTO_CRC);
-	const struct suite *s = &q->suites[key->cipher][parts];
 
-	job->user_data = f->m;
-	job->user_data2 = unlikely(apart) ? crc_mark(q, f) : NULL;
-	if (unlikely(job->user_data2 == (void *)NO_ROOM))
-		s = &q->suites[CIPHER_NONE][0];
 	job_suite(job, s, q->direction);
 	job->enc_keys = key->schedule;
 	job->dec_keys = q->direction == CRYPTO_DOWNLINK || key->cipher == CIPHER_DES
 				? key->schedule
-				: decryption_keys(key->schedule, key->cipher);
+				: schedule_back(key->schedule, key->cipher);
 	job->iv = key->iv;
 	job->src = data;
 	job->dst = data + f->clear;
 	job->cipher_start_src_offset_in_bytes = f->clear;
-	job->msg_len_to_cipher_in_bytes = s->key_bytes > 0 ? size - f->clear : 0;
-	if (s->tag_bytes > 0)
+	job->msg_len_to_cipher_in_bytes =
+		s->key_bytes > 0 ? (uint32_t)f->m->data_len - f->clear : 0;
+}
+
+static void des_at_once(struct ipsec_mb_queue *q, const struct crypto_frame *f) {
+	IMB_JOB *job = IMB_GET_NEXT_JOB(q->des);
+
+	job_cipher(q, job, f, &q->suites[CIPHER_DES][CRYPTO_CIPHER]);
+	if (IMB_SUBMIT_JOB_NOCHECK(q->des) == NULL)
+		IMB_FLUSH_JOB(q->des);
+}
+
+static void job_fill(struct ipsec_mb_queue *q, IMB_JOB *job, const struct crypto_frame *f) {
+	enum cipher cipher = f->key->cipher;
+	uint32_t size = f->m->data_len;
+	bool ciphered = (f->parts & CRYPTO_CIPHER) && cipher != CIPHER_NONE && size > f->clear;
+	bool apart = crc_apart(f, ciphered);
+	unsigned parts = (ciphered ? CRYPTO_CIPHER : 0u) | (apart ? 0u : f->parts & CRYPTO_CRC);
+
+	job->user_data = f->m;
+	job->user_data2 = unlikely(apart) ? crc_mark(q, f) : NULL;
+	if (unlikely(job->user_data2 == (void *)NO_ROOM))
+		parts = 0;
+	if (unlikely(cipher == CIPHER_DES && parts != 0 && q->des != NULL)) {
+		des_at_once(q, f);
+		parts = 0;
+	}
+	job_cipher(q, job, f, &q->suites[parts == 0 ? CIPHER_NONE : cipher][parts]);
+	if (parts == (CRYPTO_CIPHER | CRYPTO_CRC))
 		job_crc(q, job, f, size);
 }
 
-/* Returns how many it took: some versions of the library give fewer jobs where their ring ends. */
+/* Returns how many it took: the library gives fewer jobs at times, by the same count (lanes_end()). */
 static uint16_t burst_submit(struct ipsec_mb_queue *q, const struct crypto_frame *frames,
 			     uint16_t n) {
 	IMB_JOB *jobs[CRYPTO_BURST];
@@ -255,17 +240,17 @@ static bool crc_good(const struct ipsec_mb_queue *q, const IMB_JOB *job) {
 		      ETHERNET_CRC_SIZE) == 0;
 }
 
-/* All that waits, where nothing came since the last time; else what has waited too long. */
+/*
+ * All that waits, where nothing came since the last time; else what has waited too long. One by one: to flush a burst,
+ * version 1.3 counts what is in its ring, wrongly where the ring begins anew, and gives jobs twice or not at all.
+ */
 static void lanes_end(struct ipsec_mb_queue *q) {
 	uint32_t waiting = q->queue.held - q->done_count;
-	uint32_t room = CRYPTO_BURST - q->done_count;
 
 	if (likely(q->queue.fed))
 		waiting = waiting > IN_FLIGHT_MOST ? waiting - IN_FLIGHT_MOST : 0;
-	if (waiting > 0)
-		q->done_count = (uint16_t)(q->done_count +
-					   IMB_FLUSH_BURST(q->manager, RTE_MIN(waiting, room),
-							   &q->done[q->done_count]));
+	for (; waiting > 0 && q->done_count < CRYPTO_BURST; waiting--)
+		q->done[q->done_count++] = IMB_FLUSH_JOB(q->manager);
 }
 
 static uint16_t collect(struct crypto_queue *queue, struct rte_mbuf **good,
@@ -309,16 +294,25 @@ static void suites_init(struct ipsec_mb_queue *q) {
 	}
 }
 
+static void queue_free(struct ipsec_mb_queue *q) {
+	if (q != NULL && q->manager != NULL)
+		free_mb_mgr(q->manager);
+	if (q != NULL && q->des != NULL)
+		free_mb_mgr(q->des);
+	rte_free(q);
+}
+
 static struct crypto_queue *queue_open(struct crypto_provider *p, enum crypto_direction direction) {
-	struct ipsec_mb_queue *q =
-		rte_zmalloc_socket("crypto queue", sizeof(*q), RTE_CACHE_LINE_SIZE,
-				   of_provider(p)->socket);
+	struct ipsec_mb_queue *q = rte_zmalloc_socket("crypto queue", sizeof(*q),
+						      RTE_CACHE_LINE_SIZE, of_provider(p)->socket);
 
 	if (q != NULL)
 		q->manager = library_manager(of_provider(p)->isa);
-	if (q == NULL || q->manager == NULL) {
+	if (q != NULL && of_provider(p)->des_apart)
+		q->des = library_manager(CRYPTO_ISA_SSE);
+	if (q == NULL || q->manager == NULL || (q->des == NULL && of_provider(p)->des_apart)) {
 		fprintf(stderr, "crypto ipsec-mb: no queue can be opened\n");
-		rte_free(q);
+		queue_free(q);
 		return NULL;
 	}
 	q->queue.provider = p;
@@ -328,10 +322,7 @@ static struct crypto_queue *queue_open(struct crypto_provider *p, enum crypto_di
 }
 
 static void queue_close(struct crypto_queue *queue) {
-	struct ipsec_mb_queue *q = of_queue(queue);
-
-	free_mb_mgr(q->manager);
-	rte_free(q);
+	queue_free(of_queue(queue));
 }
 
 static void close_all(struct crypto_provider *p) {
@@ -343,6 +334,16 @@ static void close_all(struct crypto_provider *p) {
 	}
 	free_mb_mgr(i->manager);
 	rte_free(i);
+}
+
+/* Where all is right but DES of several frames at a time, it is done frame by frame, by code that has no lanes for it. */
+static bool tested(struct ipsec_mb *i) {
+	uint32_t wrong = crypto_self_test(&i->provider);
+
+	i->des_apart = wrong == 1u << CIPHER_DES;
+	if (i->des_apart)
+		wrong = crypto_self_test(&i->provider);
+	return crypto_withdraw(&i->provider, wrong, i->version);
 }
 
 struct crypto_provider *ipsec_mb_open_isa(enum crypto_isa isa, int socket) {
@@ -376,7 +377,7 @@ struct crypto_provider *ipsec_mb_open_isa(enum crypto_isa isa, int socket) {
 		for (unsigned way = CRYPTO_DOWNLINK; way <= CRYPTO_UPLINK; way++)
 			key_slots_init(&i->keys[cipher][way], schedule_size(cipher, way), socket);
 	}
-	if (crypto_self_test(&i->provider, i->version))
+	if (tested(i))
 		return &i->provider;
 	close_all(&i->provider);
 	return NULL;

@@ -28,9 +28,8 @@ static void slot_free(struct key_slots *k, void *slot) {
 }
 
 static void chunk_add(struct key_slots *k) {
-	uint8_t *memory =
-		rte_malloc_socket("keys", RTE_CACHE_LINE_SIZE + CHUNK_SLOTS * k->size,
-				  RTE_CACHE_LINE_SIZE, k->socket);
+	uint8_t *memory = rte_malloc_socket("keys", RTE_CACHE_LINE_SIZE + CHUNK_SLOTS * k->size,
+					    RTE_CACHE_LINE_SIZE, k->socket);
 	struct link *chunk = (struct link *)memory;
 
 	if (memory == NULL)

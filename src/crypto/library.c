@@ -9,7 +9,7 @@
 
 static const char *const isa_names[CRYPTO_ISAS] = {
 	[CRYPTO_ISA_AUTO] = "auto", [CRYPTO_ISA_AVX512] = "avx512", [CRYPTO_ISA_AVX2] = "avx2",
-	[CRYPTO_ISA_AVX] = "avx",   [CRYPTO_ISA_SSE] = "sse",       [CRYPTO_ISA_PLAIN] = "plain",
+	[CRYPTO_ISA_AVX] = "avx",   [CRYPTO_ISA_SSE] = "sse",	    [CRYPTO_ISA_PLAIN] = "plain",
 };
 
 const char *crypto_isa_name(enum crypto_isa isa) {

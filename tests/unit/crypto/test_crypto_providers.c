@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Every provider against the model: published vectors; all lengths and alignments; bursts of all ciphers and sizes; frames
+ * that wait for others. intel-ipsec-mb with all of its code that this CPU runs.
+ */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cryptodev.h>
+
+#include "crypto/cryptodev.h"
+#include "crypto/ipsec_mb.h"
+
+#include "crypto_model.h"
+#include "crypto_rig.h"
+#include "fixture.h"
+#include "vectors.h"
+
+static struct crypto_provider *provider;
+
+static struct crypto_provider *library(enum crypto_isa isa) {
+	return ipsec_mb_open_isa(isa, SOCKET_ID_ANY);
+}
+
+static struct crypto_provider *device(const char *name) {
+	const struct cryptodev_options options = {
+		.queues = 4, .in_flight = 512, .patience_ms = 60000, .socket = SOCKET_ID_ANY};
+
+	return cryptodev_open(name, &options);
+}
+
+static void get(const char *set, const char *part, struct vector *out) {
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s_%s", set, part);
+	vector_get("crypto.txt", name, out);
+}
+
+/* One frame, whose data has the cipher only. */
+static void cipher_once(enum crypto_direction direction, const struct crypto_key *key,
+			struct vector *data) {
+	struct rte_mbuf m = {.buf_addr = data->bytes, .data_len = (uint16_t)data->size};
+	struct crypto_queue *q = crypto_queue_open(provider, direction);
+	const struct crypto_frame f = {.m = &m, .key = key, .parts = CRYPTO_CIPHER};
+	struct crypto_failed failed[CRYPTO_BURST];
+	struct rte_mbuf *good[CRYPTO_BURST];
+	uint16_t failures, n = 0;
+
+	assert_non_null(q);
+	rte_mbuf_refcnt_set(&m, 1);
+	m.nb_segs = 1;
+	m.pkt_len = m.data_len;
+	assert_int_equal(crypto_submit(q, &f, 1), 1);
+	for (unsigned tries = 0; n == 0 && tries < 1000; tries++) {
+		n = crypto_collect(q, good, failed, &failures);
+		assert_int_equal(failures, 0);
+	}
+	assert_int_equal(n, 1);
+	crypto_queue_close(q);
+}
+
+static void vector_check(const char *set, enum cipher cipher, enum crypto_direction direction) {
+	bool down = direction == CRYPTO_DOWNLINK;
+	struct vector key, iv, in, out;
+	struct crypto_key k = {.cipher = (uint8_t)cipher};
+
+	get(set, "key", &key);
+	get(set, "iv", &iv);
+	get(set, down ? "clear" : "sent", &in);
+	get(set, down ? "sent" : "clear", &out);
+	assert_int_equal(key.size, cipher_key_size(cipher));
+	memcpy(k.iv, iv.bytes, iv.size);
+	k.schedule = crypto_key_make(provider, direction, cipher, key.bytes);
+	assert_non_null(k.schedule);
+	cipher_once(direction, &k, &in);
+	if (memcmp(in.bytes, out.bytes, out.size) != 0)
+		fail_msg("%s: wrong result", set);
+	crypto_key_free(provider, direction, cipher, k.schedule);
+}
+
+static void vectors_are_met(void) {
+	static const struct {
+		const char *set;
+		enum cipher cipher;
+	} sets[] = {
+		{"nist_aes256", CIPHER_AES_256}, {"fips_des", CIPHER_DES},
+		{"sec7_aes128", CIPHER_AES_128}, {"sec19_aes128", CIPHER_AES_128},
+		{"sec7_aes256", CIPHER_AES_256}, {"sec19_aes256", CIPHER_AES_256},
+		{"sec7_des", CIPHER_DES},	 {"sec19_des", CIPHER_DES},
+	};
+
+	for (size_t i = 0; i < ARRAY_COUNT(sets); i++) {
+		if (!crypto_can(provider, sets[i].cipher))
+			continue;
+		vector_check(sets[i].set, sets[i].cipher, CRYPTO_DOWNLINK);
+		vector_check(sets[i].set, sets[i].cipher, CRYPTO_UPLINK);
+	}
+}
+
+/* Each length up to what any loop unrolls, and each alignment; long ones up to the limit. */
+static void lengths_and_alignments(struct crypto_rig *r) {
+	for (unsigned size = 0; size <= 300; size++) {
+		const struct rig_shape s = {size, size, RIG_ANY, RIG_ANY, (int)(size % 64)};
+
+		rig_feed(r, 8, &s);
+	}
+	for (int align = 0; align < 64; align++) {
+		const struct rig_shape s = {18, 100, RIG_ANY, CRYPTO_CRC | CRYPTO_CIPHER, align};
+
+		rig_feed(r, 6, &s);
+	}
+	for (unsigned size = 301; size <= 16000; size += 619) {
+		const struct rig_shape s = {size, size, RIG_ANY, RIG_ANY, RIG_ANY};
+
+		rig_feed(r, 4, &s);
+	}
+	rig_feed(r, 4, &(struct rig_shape){16000, 16000, RIG_ANY, RIG_ANY, RIG_ANY});
+	rig_drain(r);
+}
+
+/* Bursts of any number: what is in the lanes when the queue has nothing more is any number of each cipher. */
+static void mixed_bursts(struct crypto_rig *r) {
+	for (unsigned turn = 0; turn < 150; turn++) {
+		const struct rig_shape s = {0, turn % 3 == 0 ? 1600 : 200, RIG_ANY, RIG_ANY,
+					    RIG_ANY};
+		unsigned some = random_between(&r->random, 1, CRYPTO_BURST);
+
+		rig_feed(r, some, &s);
+		if (random_below(&r->random, 3) == 0)
+			rig_drain(r);
+	}
+	rig_drain(r);
+}
+
+/* One frame alone of its cipher, and hundreds of another behind it, which all wait for it. */
+static void lonely_frames(struct crypto_rig *r) {
+	for (int lonely = CIPHER_AES_128; lonely < CIPHERS; lonely++) {
+		const int other = lonely == CIPHER_AES_128 ? CIPHER_AES_256 : CIPHER_AES_128;
+		const struct rig_shape one = {60, 60, lonely, 3, RIG_ANY};
+		const struct rig_shape many = {60, 60, other, 3, RIG_ANY};
+		unsigned held = 0;
+
+		if (!crypto_can(r->provider, (enum cipher)lonely) ||
+		    !crypto_can(r->provider, (enum cipher)other))
+			continue;
+		rig_feed(r, 1, &one);
+		for (unsigned turn = 0; turn < 20; turn++) {
+			rig_feed(r, CRYPTO_BURST / 2 + turn, &many);
+			held = RTE_MAX(held, r->queue->held);
+		}
+		assert_true(held < 256); /* jobs that the library has */
+		rig_drain(r);
+	}
+}
+
+/* Without a collection in between, a queue takes what it has room for; and no frame of it is lost. */
+static void many_submissions(struct crypto_rig *r) {
+	const struct rig_shape s = {60, 100, RIG_ANY, 3, RIG_ANY};
+
+	for (unsigned turn = 0; turn < 3; turn++) {
+		for (unsigned i = 0; i < 900; i++)
+			rig_make(r, &s);
+		for (unsigned i = 0; i < 20; i++)
+			rig_submit(r, 1 + i * 3);
+		rig_drain(r);
+	}
+}
+
+static void everything(void) {
+	static struct crypto_rig r;
+
+	vectors_are_met();
+	for (int way = CRYPTO_DOWNLINK; way <= CRYPTO_UPLINK; way++) {
+		rig_open(&r, provider, (enum crypto_direction)way, 77 + (unsigned)way);
+		lengths_and_alignments(&r);
+		mixed_bursts(&r);
+		lonely_frames(&r);
+		many_submissions(&r);
+		assert_true(way == CRYPTO_DOWNLINK || r.crc_wrong > 100);
+		rig_close(&r);
+		rig_end(&r);
+	}
+	provider->functions->close(provider);
+}
+
+static void library_with_all(void **state) {
+	(void)state;
+	provider = library(CRYPTO_ISA_AUTO);
+	assert_non_null(provider);
+	everything();
+}
+
+/* What is not compiled into the library, or not in the CPU, is refused with a message. */
+static void library_with_less(void **state) {
+	unsigned tried = 0;
+
+	(void)state;
+	for (int isa = CRYPTO_ISA_AVX512; isa < CRYPTO_ISAS; isa++) {
+		provider = library((enum crypto_isa)isa);
+		if (provider == NULL)
+			continue;
+		everything();
+		tried++;
+	}
+	assert_true(tried >= 1);
+}
+
+static void device_with_security(void **state) {
+	(void)state;
+	provider = device("crypto_aesni_mb0");
+	assert_non_null(provider);
+	assert_int_equal(provider->ciphers | 1 << CIPHER_DES,
+			 0xf); /* 2.0 of the library has no DES for it */
+	assert_int_equal(provider->crc_ciphers, 1 << CIPHER_AES_128 | 1 << CIPHER_AES_256);
+	everything();
+}
+
+/* In DPDK 22.11 a scheduler has no DOCSIS security: the CRC is made here. */
+static void two_devices_by_a_scheduler(void **state) {
+	(void)state;
+	provider = device("crypto_scheduler0,worker=crypto_aesni_mb1,worker=crypto_aesni_mb2,"
+			  "mode=round-robin");
+	assert_non_null(provider);
+	assert_int_equal(provider->ciphers | 1 << CIPHER_DES, 0xf);
+	everything();
+}
+
+static void device_that_only_ciphers(void **state) {
+	(void)state;
+	provider = device("crypto_openssl0");
+	assert_non_null(provider);
+	assert_int_equal(provider->ciphers, 1 << CIPHER_NONE | 1 << CIPHER_DES);
+	assert_int_equal(provider->crc_ciphers, 0);
+	everything();
+}
+
+static void devices_that_are_refused(void **state) {
+	const unsigned before = rte_cryptodev_count();
+
+	(void)state;
+	assert_null(device("crypto_null0"));
+	assert_null(device("crypto_nonsense0"));
+	assert_null(device("0000:ff:1f.7"));
+	assert_null(device("crypto_scheduler0,worker=crypto_nonsense0"));
+	assert_null(device("crypto_scheduler0"));
+	assert_int_equal(rte_cryptodev_count(), before);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(library_with_all),
+		cmocka_unit_test(library_with_less),
+		cmocka_unit_test(device_with_security),
+		cmocka_unit_test(two_devices_by_a_scheduler),
+		cmocka_unit_test(device_that_only_ciphers),
+		cmocka_unit_test(devices_that_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);
+}

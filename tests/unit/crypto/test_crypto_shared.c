@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The providers of a server: found by name, shared by its groups, whose keys and queues come and go while others work. */
+#include "test.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_cryptodev.h>
+#include <rte_mempool.h>
+
+#include "crypto/providers.h"
+#include "crypto/self_test.h"
+
+#include "crypto_rig.h"
+#include "faulty_device.h"
+#include "fixture.h"
+
+#define FRAMES 6000u /* of a worker */
+#define KEYS 300
+
+static const struct crypto_providers_options options = {
+	.queues = 8, .in_flight = 256, .patience_ms = 60000, .socket = SOCKET_ID_ANY};
+
+static void count_pool(struct rte_mempool *pool, void *count) {
+	(void)pool;
+	++*(unsigned *)count;
+}
+
+static unsigned pool_count(void) {
+	unsigned count = 0;
+
+	rte_mempool_walk(count_pool, &count);
+	return count;
+}
+
+static void each_is_opened_once(void **state) {
+	static const char scheduler[] =
+		"crypto_scheduler0,worker=crypto_aesni_mb1,worker=crypto_aesni_mb2";
+	const unsigned pools = pool_count();
+	struct crypto_providers ps;
+
+	(void)state;
+	for (unsigned round = 0; round < 2; round++) {
+		struct crypto_provider *library, *device;
+
+		crypto_providers_init(&ps, &options);
+		library = crypto_providers_find(&ps, NULL);
+		device = crypto_providers_find(&ps, "crypto_aesni_mb0");
+		assert_non_null(library);
+		assert_non_null(device);
+		assert_ptr_not_equal(library, device);
+		assert_ptr_equal(crypto_providers_find(&ps, CRYPTO_LIBRARY), library);
+		assert_ptr_equal(crypto_providers_find(&ps, "crypto_aesni_mb0"), device);
+		assert_ptr_equal(
+			crypto_providers_find(&ps, "crypto_aesni_mb0,max_nb_queue_pairs=2"),
+			device);
+		assert_null(crypto_providers_find(&ps, "crypto_null0"));
+		assert_null(crypto_providers_find(&ps, "crypto_aesni_m"));
+		assert_non_null(crypto_providers_find(&ps, scheduler));
+		assert_int_equal(ps.count, 3);
+		assert_int_equal(rte_cryptodev_count(), 4);
+		crypto_providers_close(&ps);
+		assert_int_equal(rte_cryptodev_count(), 0);
+		assert_int_equal(pool_count(), pools);
+	}
+}
+
+static void no_more_than_there_is_place_for(void **state) {
+	struct crypto_providers ps;
+	char name[32];
+
+	(void)state;
+	crypto_providers_init(&ps, &options);
+	ps.options.queues = 2; /* for the self-test */
+	for (unsigned i = 0; i < CRYPTO_PROVIDERS_MOST; i++) {
+		snprintf(name, sizeof(name), "crypto_openssl%u", i);
+		assert_non_null(crypto_providers_find(&ps, name));
+	}
+	assert_null(crypto_providers_find(&ps, "crypto_openssl99"));
+	assert_ptr_equal(crypto_providers_find(&ps, name), ps.open[CRYPTO_PROVIDERS_MOST - 1]);
+	crypto_providers_close(&ps);
+	assert_int_equal(rte_cryptodev_count(), 0);
+}
+
+static void what_they_do_is_told(void **state) {
+	struct crypto_providers ps;
+	char text[128], little[12];
+
+	(void)state;
+	crypto_providers_init(&ps, &options);
+	assert_string_equal(
+		crypto_provider_text(crypto_providers_find(&ps, NULL), text, sizeof(text)),
+		"ipsec-mb: AES-128 with CRC, AES-256 with CRC, DES");
+	assert_string_equal(crypto_provider_text(crypto_providers_find(&ps, "crypto_openssl0"),
+						 text, sizeof(text)),
+			    "crypto_openssl0: DES");
+	crypto_provider_text(ps.open[0], little, sizeof(little));
+	assert_string_equal(little, "ipsec-mb: A");
+	crypto_providers_close(&ps);
+}
+
+static void names_of_code(void **state) {
+	enum crypto_isa isa;
+
+	(void)state;
+	for (int i = 0; i < CRYPTO_ISAS; i++) {
+		assert_true(crypto_isa_parse(crypto_isa_name((enum crypto_isa)i), &isa));
+		assert_int_equal(isa, i);
+	}
+	assert_false(crypto_isa_parse("", &isa));
+	assert_false(crypto_isa_parse("avx5", &isa));
+}
+
+/* More than the first pool has, and again what was given back. */
+static void keys_come_and_go(struct crypto_provider *p) {
+	static void *keys[KEYS];
+	const uint8_t bytes[32] = {1};
+	const unsigned pools = pool_count();
+
+	for (unsigned round = 0; round < 3; round++) {
+		for (unsigned k = 0; k < KEYS; k++) {
+			keys[k] = crypto_key_make(p, (enum crypto_direction)(k % 2),
+						  k % 3 == 0 ? CIPHER_DES : CIPHER_AES_256, bytes);
+			assert_non_null(keys[k]);
+		}
+		for (unsigned k = 0; k < KEYS; k++)
+			crypto_key_free(p, (enum crypto_direction)(k % 2),
+					k % 3 == 0 ? CIPHER_DES : CIPHER_AES_256, keys[k]);
+		assert_true(pool_count() <= pools + 8);
+	}
+}
+
+static atomic_uint working;
+
+static void *work(void *arg) {
+	const struct rig_shape s = {0, 400, RIG_ANY, RIG_ANY, RIG_ANY};
+	struct crypto_rig *r = arg;
+
+	while (r->given < FRAMES) {
+		rig_feed(r, 1 + random_below(&r->random, CRYPTO_BURST), &s);
+		if (random_below(&r->random, 8) == 0)
+			rig_drain(r);
+	}
+	rig_drain(r);
+	atomic_fetch_sub(&working, 1);
+	return NULL;
+}
+
+/* As groups that come and go beside others, and as keys that are rolled. */
+static void control(struct crypto_provider *p) {
+	struct crypto_queue *queues[4];
+
+	for (unsigned q = 0; q < RTE_DIM(queues); q++) {
+		queues[q] = crypto_queue_open(p, (enum crypto_direction)(q % 2));
+		assert_non_null(queues[q]);
+	}
+	keys_come_and_go(p);
+	for (unsigned q = 0; q < RTE_DIM(queues); q++)
+		crypto_queue_close(queues[q]);
+}
+
+static void others_work_meanwhile(const char *device) {
+	static struct crypto_rig rigs[2];
+	struct crypto_providers ps;
+	struct crypto_provider *p;
+	pthread_t threads[2];
+
+	crypto_providers_init(&ps, &options);
+	p = crypto_providers_find(&ps, device);
+	assert_non_null(p);
+	atomic_store(&working, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		rig_open(&rigs[i], p, (enum crypto_direction)i, 5 + i);
+		assert_int_equal(pthread_create(&threads[i], NULL, work, &rigs[i]), 0);
+	}
+	do
+		control(p);
+	while (atomic_load(&working) > 0);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+		rig_close(&rigs[i]);
+		rig_end(&rigs[i]);
+	}
+	crypto_providers_close(&ps);
+}
+
+static void keys_and_queues_beside_workers(void **state) {
+	(void)state;
+	others_work_meanwhile(NULL);
+	others_work_meanwhile("crypto_aesni_mb0");
+}
+
+/* There is room for so many queues, and for one again that is closed. */
+static void queues_are_counted(void **state) {
+	struct crypto_queue *queues[8];
+	struct crypto_providers ps;
+	struct crypto_provider *p;
+
+	(void)state;
+	crypto_providers_init(&ps, &options);
+	p = crypto_providers_find(&ps, "crypto_aesni_mb0");
+	assert_non_null(p);
+	for (unsigned round = 0; round < 2; round++) {
+		for (unsigned q = 0; q < RTE_DIM(queues); q++) {
+			queues[q] = crypto_queue_open(p, CRYPTO_DOWNLINK);
+			assert_non_null(queues[q]);
+		}
+		assert_null(crypto_queue_open(p, CRYPTO_UPLINK));
+		crypto_queue_close(queues[3]);
+		queues[3] = crypto_queue_open(p, CRYPTO_UPLINK);
+		assert_non_null(queues[3]);
+		for (unsigned q = 0; q < RTE_DIM(queues); q++)
+			crypto_queue_close(queues[q]);
+	}
+	crypto_providers_close(&ps);
+}
+
+/* The start does not wait for a device that is not there, and does not take one that is wrong. */
+static void a_faulty_device_fails_the_self_test(void **state) {
+	struct crypto_providers_options impatient = options;
+	struct crypto_providers ps;
+	struct crypto_provider *p;
+
+	(void)state;
+	impatient.patience_ms = 0;
+	crypto_providers_init(&ps, &impatient);
+	p = crypto_providers_find(&ps, "crypto_aesni_mb0");
+	assert_non_null(p);
+	faulty_attach("crypto_aesni_mb0");
+	assert_int_equal(crypto_self_test(p), 0);
+	faults.fails = 5;
+	assert_int_equal(crypto_self_test(p), p->ciphers & ~(1u << CIPHER_NONE));
+	faults = (struct faults){.takes_nothing = true};
+	assert_int_equal(crypto_self_test(p), p->ciphers & ~(1u << CIPHER_NONE));
+	faults = (struct faults){.gives_nothing = true};
+	assert_int_equal(crypto_self_test(p), p->ciphers & ~(1u << CIPHER_NONE));
+	faults = (struct faults){.takes_part = true, .late = 50, .any_order = true};
+	assert_int_equal(crypto_self_test(p), 0);
+	crypto_providers_close(&ps);
+	faulty_detach();
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_is_opened_once),
+		cmocka_unit_test(no_more_than_there_is_place_for),
+		cmocka_unit_test(what_they_do_is_told),
+		cmocka_unit_test(names_of_code),
+		cmocka_unit_test(keys_and_queues_beside_workers),
+		cmocka_unit_test(queues_are_counted),
+		cmocka_unit_test(a_faulty_device_fails_the_self_test),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);
+}
