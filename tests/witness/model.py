@@ -64,7 +64,7 @@ class Classifier:
 @dataclass(frozen=True)
 class Security:
     said: int
-    key: bytes | None  # None: no encryption
+    key: bytes | None  # None: no encryption; its length tells the cipher
     iv: bytes
     key_sequence: int
     next_key: bytes | None = None  # of the key sequence number that follows

@@ -184,6 +184,13 @@ def filters(document: Mapping, a_modem: str) -> str:
     )
 
 
+def provider(crypto: Mapping) -> str:
+    """Who encrypts, and what is not as ever."""
+    device = "" if crypto["provider"] != "cryptodev" else f" {crypto['device']}"
+    unmade = "" if on(crypto["generate_crc"]) == "on" else ", downstream without CRC"
+    return f"{crypto['provider']}{device}{unmade}"
+
+
 def rows(document: Mapping) -> list[tuple[str, str]]:
     modems, rphy = document["modems"], document["rphy"]
     a_modem = {
@@ -205,6 +212,7 @@ def rows(document: Mapping) -> list[tuple[str, str]]:
         ),
         ("modems", f"{len(modems)}, {counted(a_modem['addresses'], 'address')} each"),
         ("encryption", tallied([modem["security"]["cipher"] for modem in modems])),
+        ("crypto", provider(document["crypto"])),
         ("filters", filters(document, a_modem["filter_groups"])),
         ("what matches no rule", document["filter_default"]),
         ("classifiers", f"{a_modem['classifiers']} a modem"),
@@ -217,11 +225,23 @@ def rows(document: Mapping) -> list[tuple[str, str]]:
 def server_table(facts: Mapping) -> Table:
     """A row a group; what a group is in detail, a file of its own would show."""
     table = Table(title=facts["name"], title_justify="left", box=None)
-    for heading in ("group", "name", "channels", "modems", "cores", "network", "R-PHY"):
+    for heading in (
+        "group",
+        "name",
+        "channels",
+        "modems",
+        "ciphers",
+        "crypto",
+        "cores",
+        "network",
+        "R-PHY",
+    ):
         table.add_column(heading, overflow="fold")
     for group in facts["groups"]:
         table.add_row(
             *(str(group[key]) for key in ("service_group", "name", "channels", "modems")),
+            ", ".join(group["ciphers"]),
+            group["crypto"].split(",")[0],
             ", ".join(map(str, group["cores"])),
             *(group[key].split(",")[0] for key in ("network_device", "rphy_device")),
         )
