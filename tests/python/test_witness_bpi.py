@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The witness's encryption against every published vector, and a cipher it has by its key's length."""
+"""The witness's encryption against every published vector; a key's length tells the cipher."""
 
 from pathlib import Path
 

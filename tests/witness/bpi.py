@@ -43,6 +43,11 @@ def algorithm_of(key: bytes) -> Algorithm:
     return DES_CBC if len(key) in DES_CBC.key_sizes else AES_CBC
 
 
+def counted_as(key: bytes) -> str:
+    """What the counters call the cipher of this key."""
+    return "des" if algorithm_of(key) is DES_CBC else f"aes_{8 * len(key)}"
+
+
 def _checked(algorithm: Algorithm, key: bytes, iv: bytes) -> BlockCipherAlgorithm:
     if len(key) not in algorithm.key_sizes:
         raise BpiError(f"{algorithm.name} key of {len(key)} bytes, allowed {algorithm.key_sizes}")

@@ -275,6 +275,9 @@ def parse_config(text: str) -> Config:
         ),
         upstream=read_upstream(root),
         control_port="control" in mapping(root.get("ports", {}), "ports"),
+        generate_crc=read(
+            mapping(root.get("crypto", {}), "crypto"), "generate_crc", "crypto", truth, True
+        ),
     )
     _check_unique(config)
     check_upstream(config.upstream, config.modems)

@@ -191,6 +191,7 @@ class Config:
     modems: tuple[Modem, ...]
     upstream: Upstream
     control_port: bool  # is there one?
+    generate_crc: bool = True  # downstream; else there are four bytes of zero in its place
 
     @cached_property
     def by_session(self) -> dict[int, Channel]:
