@@ -133,7 +133,7 @@ double crypto_bound(struct server *s, enum crypto_direction direction, const str
 		.server = s,
 		.group = &s->groups[0],
 		.direction = direction,
-		.queue = crypto_queue_open(s->provider, direction),
+		.queue = crypto_queue_open(s->groups[0].provider, direction),
 		.frames = direction == CRYPTO_DOWNLINK ? FRAMES_DOWN : FRAMES_UP,
 	};
 	if (b.queue == NULL)

@@ -36,13 +36,14 @@ struct run_options {
 	const char *ready; /* file to make when packets can come */
 	const char *control_socket; /* NULL: where it is found by itself */
 	unsigned control_mode;
+	enum crypto_isa crypto_isa;
 	uint64_t duration_ns; /* 0: until a signal */
 	bool no_cycles;
 	bool flows;
 	bool latency;
 };
 
-enum { OPTION_CONTROL_SOCKET = 256, OPTION_CONTROL_MODE };
+enum { OPTION_CONTROL_SOCKET = 256, OPTION_CONTROL_MODE, OPTION_CRYPTO_ISA };
 
 static const struct argp_option options[] = {
 	{"config", 'c', "FILE", 0, "service group, or a server of several, YAML", 0},
@@ -66,6 +67,10 @@ static const struct argp_option options[] = {
 	 0},
 	{"control-mode", OPTION_CONTROL_MODE, "MODE", 0,
 	 "permissions of its file: who may write to it may use it (default: 0600)", 0},
+	{"crypto-isa", OPTION_CRYPTO_ISA, "NAME", 0,
+	 "the most that intel-ipsec-mb may use of the CPU: auto, avx512, avx2, avx, sse, or plain "
+	 "without AES instructions (default: auto, all that there is)",
+	 0},
 	{"no-cycles", 'C', NULL, 0, "do not measure the cycles of the stages", 0},
 	{0},
 };
@@ -96,6 +101,13 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case 'f': o->flows = true; return 0;
 	case 'l': o->latency = true; return 0;
 	case OPTION_CONTROL_SOCKET: o->control_socket = value; return 0;
+	case OPTION_CRYPTO_ISA:
+		if (!crypto_isa_parse(value, &o->crypto_isa))
+			argp_error(state,
+				   "--crypto-isa: found \"%s\", allowed: auto, avx512, avx2, avx, "
+				   "sse or plain",
+				   value);
+		return 0;
 	case OPTION_CONTROL_MODE: parse_mode(value, state); return 0;
 	case 'd':
 		if (!units_parse_duration(value, &o->duration_ns) || o->duration_ns == 0)
@@ -299,6 +311,7 @@ int command_run(int argc, char **argv) {
 		return EXIT_MISTAKE;
 	process_catch_signals();
 	process_catch_reload();
+	server.crypto_isa = o.crypto_isa;
 	if (place(&server, &config) == 0 &&
 	    run_control_open(&control, o.control_socket, o.control_mode) == 0 &&
 	    start(&server, &config) == 0) {

@@ -29,14 +29,16 @@ static void ds_upper_setup(struct downstream *d, const struct service_group *sg,
 	u->latency = &d->latency;
 }
 
-static void ds_lower_setup(struct downstream *d, const struct ds_resources *r) {
+static void ds_lower_setup(struct downstream *d, const struct service_group *sg,
+			   const struct ds_resources *r) {
 	struct ds_lower *l = &d->lower;
 
 	l->clock = r->lower_clock;
 	l->tables = &d->tables;
 	l->crypto = r->crypto;
 	for (enum cipher c = CIPHER_NONE; c < CIPHERS; c++)
-		l->crypto_parts[c] = c == CIPHER_NONE ? CRYPTO_CRC : CRYPTO_CRC | CRYPTO_CIPHER;
+		l->crypto_parts[c] = (sg->crypto.generate_crc ? CRYPTO_CRC : 0) |
+				     (c == CIPHER_NONE ? 0 : CRYPTO_CIPHER);
 	l->rphy = r->rphy;
 	l->linear = r->linear;
 	l->latency = &d->latency;
@@ -50,7 +52,7 @@ struct downstream *downstream_create(const struct service_group *sg, const struc
 		return NULL;
 	}
 	ds_upper_setup(d, sg, r);
-	ds_lower_setup(d, r);
+	ds_lower_setup(d, sg, r);
 	for (size_t i = 0; i < RTE_DIM(keepers); i++) {
 		if (keepers[i].open(d, sg, r) != 0) {
 			downstream_free(d);

@@ -75,8 +75,10 @@ bool change_keys_make(struct change_keys *k, struct served_group *g,
 			       &g->live.sg.modems[c->slot], c->modem))
 			continue;
 		live_change_name(&g->live, c, name, sizeof(name));
-		snprintf(why, LIVE_LINE, "%s: crypto provider %s has no place left for its key",
-			 name, g->provider->name);
+		snprintf(why, LIVE_LINE, "%s: crypto provider %s %s", name, g->provider->name,
+			 crypto_can(g->provider, c->modem->security.cipher)
+				 ? "has no place left for its key"
+				 : "does not do its cipher");
 		return false;
 	}
 	return true;

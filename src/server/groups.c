@@ -53,13 +53,13 @@ int server_group_make(struct server *s, unsigned group, const struct service_gro
 		.hand_over_max = server_hand_over_max(s->config),
 		.held_max = server_held_max(s->config, sg),
 		.moving_max = server_moving_max(s->config),
-		.provider = s->provider,
+		.provider = crypto_providers_find(&s->crypto, sg->crypto.device),
 		.upper = &s->workers[at->upper],
 		.lower = &s->workers[at->lower],
 		.upstream = &s->workers[at->upstream],
 	};
 
-	return served_group_create(&s->groups[group], sg, &r);
+	return r.provider == NULL ? -1 : served_group_create(&s->groups[group], sg, &r);
 }
 
 void server_name_workers(struct server *s) {

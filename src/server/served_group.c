@@ -14,11 +14,13 @@ static void **schedules_alloc(const struct service_group *sg, unsigned per_modem
 	return calloc(per_modem * sg->modem_count + 1, sizeof(void *));
 }
 
-static int key_missing(const struct modem *m) {
+static int key_missing(const struct served_group *g, const struct modem *m) {
 	char mac[RTE_ETHER_ADDR_FMT_SIZE];
 
 	rte_ether_format_addr(mac, sizeof(mac), (const struct rte_ether_addr *)m->mac);
-	fprintf(stderr, "modem %s: the crypto provider has no place left for its keys\n", mac);
+	fprintf(stderr, "modem %s: crypto provider %s %s\n", mac, g->provider->name,
+		crypto_can(g->provider, m->security.cipher) ? "has no place left for its keys"
+							    : "does not do its cipher");
 	return -1;
 }
 
@@ -36,7 +38,7 @@ static int down_schedules_create(struct served_group *g) {
 		g->schedules[m] = crypto_key_make(g->provider, CRYPTO_DOWNLINK, sa->cipher,
 						  association_key(sa));
 		if (g->schedules[m] == NULL)
-			return key_missing(&sg->modems[m]);
+			return key_missing(g, &sg->modems[m]);
 	}
 	return 0;
 }
@@ -59,7 +61,7 @@ static int up_schedules_create(struct served_group *g) {
 			s[1] = crypto_key_make(g->provider, CRYPTO_UPLINK, sa->cipher,
 					       sa->next_key);
 		if (s[0] == NULL || (sa->has_next_key && s[1] == NULL))
-			return key_missing(&sg->modems[m]);
+			return key_missing(g, &sg->modems[m]);
 	}
 	return 0;
 }

@@ -7,12 +7,14 @@
 
 #include <rte_cycles.h>
 
-#include "crypto/ipsec_mb.h"
 #include "platform/large_pages.h"
 #include "platform/pool.h"
 #include "server/groups.h"
 #include "server/running.h"
 #include "server/steering.h"
+
+#define CRYPTO_IN_FLIGHT 1024 /* more than a direction of a group has in its queue at a time */
+#define CRYPTO_PATIENCE_MS 200 /* with a device that does not answer */
 
 const struct server_config *lone_group_config(struct lone_group *l,
 					      const struct service_group *sg) {
@@ -67,6 +69,21 @@ int server_create(struct server *s, const struct server_config *config) {
 	return server_pools_create(&s->pools, config, &s->ports);
 }
 
+/* The library is opened also where groups name devices only: who comes later may want it, and whether it is right is
+ * known at the start. */
+static int crypto_begin(struct server *s) {
+	const struct crypto_providers_options options = {
+		.isa = s->crypto_isa,
+		.queues = s->group_most * 2,
+		.in_flight = CRYPTO_IN_FLIGHT,
+		.patience_ms = CRYPTO_PATIENCE_MS,
+		.socket = large_pages_socket(),
+	};
+
+	crypto_providers_init(&s->crypto, &options);
+	return crypto_providers_find(&s->crypto, CRYPTO_LIBRARY) != NULL ? 0 : -1;
+}
+
 static bool wants_linear(const struct server *s) {
 	for (size_t g = 0; g < s->config->group_count; g++) {
 		if (server_port_wants_linear(&s->config->groups[g],
@@ -99,8 +116,7 @@ static void ports_of_groups(struct server *s) {
 int server_serve(struct server *s) {
 	struct shares_site site;
 
-	s->provider = ipsec_mb_open(large_pages_socket());
-	if (s->provider == NULL ||
+	if (crypto_begin(s) != 0 ||
 	    (wants_linear(s) && server_pools_linear(&s->pools) != 0) ||
 	    server_steering_ask(s) != 0 || shares_create(s) != 0)
 		return -1;
@@ -219,8 +235,7 @@ void server_free(struct server *s) {
 	free(s->groups);
 	rte_ring_free(s->nothing);
 	server_shares_free(&s->shares);
-	if (s->provider != NULL)
-		crypto_close(s->provider);
+	crypto_providers_close(&s->crypto);
 	server_pools_free(&s->pools);
 	for (unsigned w = 0; w < s->worker_count; w++)
 		worker_free(&s->workers[w]);

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "crypto/crypto.h"
+#include "crypto/providers.h"
 #include "model/server_config.h"
 #include "platform/cpus.h"
 #include "server/layout.h"
@@ -52,7 +52,8 @@ struct server {
 	struct server_shares shares;
 	struct port_steering *steering[SERVER_PORTS_MAX]; /* server/steering.c; NULL: not there */
 	struct server_pools pools;
-	struct crypto_provider *provider;
+	struct crypto_providers crypto;
+	enum crypto_isa crypto_isa; /* that the library may use: to be set before server_serve() */
 	struct worker *workers; /* lcore i + 1 is that of worker i */
 	unsigned worker_count;
 	struct rte_rcu_qsbr *quiet; /* where workers tell that they hold nothing */

@@ -6,7 +6,8 @@
 
 #include "wire/docsis_mac.h"
 
-bool decryptor_create(struct decryptor *d, struct crypto_provider *provider) {
+bool decryptor_create(struct decryptor *d, struct crypto_provider *provider, bool verifies_crc) {
+	d->verifies_crc = verifies_crc;
 	d->queue = crypto_queue_open(provider, CRYPTO_UPLINK);
 	return d->queue != NULL;
 }
@@ -17,7 +18,7 @@ void decryptor_free(struct decryptor *d) {
 	d->queue = NULL;
 }
 
-static void frame_fill(struct crypto_frame *f, struct rte_mbuf *m) {
+static void frame_fill(const struct decryptor *d, struct crypto_frame *f, struct rte_mbuf *m) {
 	const struct frame_info *info = frame_info(m);
 
 	*f = (struct crypto_frame){
@@ -25,7 +26,8 @@ static void frame_fill(struct crypto_frame *f, struct rte_mbuf *m) {
 		.key = info->key,
 		.pdu = info->header_size,
 		.clear = (uint16_t)(info->header_size + DOCSIS_CLEAR_SIZE),
-		.parts = info->key->cipher == CIPHER_NONE ? CRYPTO_CRC : CRYPTO_CRC | CRYPTO_CIPHER,
+		.parts = (d->verifies_crc ? CRYPTO_CRC : 0) |
+			 (info->key->cipher == CIPHER_NONE ? 0 : CRYPTO_CIPHER),
 	};
 }
 
@@ -49,7 +51,7 @@ void decrypt(struct decryptor *d, struct rte_mbuf **frames, unsigned n) {
 
 	for (unsigned i = 0; i < n; i++) {
 		frame_info(frames[i])->decrypted = DECRYPTED_ERROR;
-		frame_fill(&wanted[i], frames[i]);
+		frame_fill(d, &wanted[i], frames[i]);
 	}
 	while (collected < n) {
 		submitted += crypto_submit(d->queue, wanted + submitted, (uint16_t)(n - submitted));

@@ -20,10 +20,11 @@ enum decrypted {
 
 struct decryptor {
 	struct crypto_queue *queue;
+	bool verifies_crc;
 };
 
 /* Returns false after a message. To be freed by decryptor_free(), which is harmless on a zeroed one. */
-bool decryptor_create(struct decryptor *d, struct crypto_provider *provider);
+bool decryptor_create(struct decryptor *d, struct crypto_provider *provider, bool verifies_crc);
 void decryptor_free(struct decryptor *d);
 
 /*
