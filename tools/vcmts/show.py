@@ -230,8 +230,7 @@ def server_table(facts: Mapping) -> Table:
         "name",
         "channels",
         "modems",
-        "ciphers",
-        "crypto",
+        "encryption",
         "cores",
         "network",
         "R-PHY",
@@ -240,8 +239,7 @@ def server_table(facts: Mapping) -> Table:
     for group in facts["groups"]:
         table.add_row(
             *(str(group[key]) for key in ("service_group", "name", "channels", "modems")),
-            ", ".join(group["ciphers"]),
-            group["crypto"].split(",")[0],
+            f"{', '.join(group['ciphers'])} by {group['crypto'].split(',')[0]}",
             ", ".join(map(str, group["cores"])),
             *(group[key].split(",")[0] for key in ("network_device", "rphy_device")),
         )
