@@ -225,25 +225,25 @@ def rows(document: Mapping) -> list[tuple[str, str]]:
 def server_table(facts: Mapping) -> Table:
     """A row a group; what a group is in detail, a file of its own would show."""
     table = Table(title=facts["name"], title_justify="left", box=None)
-    for heading in (
-        "group",
-        "name",
-        "channels",
-        "modems",
-        "encryption",
-        "cores",
-        "network",
-        "R-PHY",
-    ):
+    for heading in ("group", "name", "channels", "modems", "cores", "network", "R-PHY"):
         table.add_column(heading, overflow="fold")
     for group in facts["groups"]:
         table.add_row(
             *(str(group[key]) for key in ("service_group", "name", "channels", "modems")),
-            f"{', '.join(group['ciphers'])} by {group['crypto'].split(',')[0]}",
             ", ".join(map(str, group["cores"])),
             *(group[key].split(",")[0] for key in ("network_device", "rphy_device")),
         )
     return table
+
+
+def server_encryption(groups: list[Mapping]) -> str:
+    """Ciphers and who does them, each with the groups that have it so."""
+    found: dict[str, list[str]] = {}
+    for group in groups:
+        told = f"{', '.join(group['ciphers'])} by {group['crypto'].split(',')[0]}"
+        found.setdefault(told, []).append(str(group["service_group"]))
+    every = (f"{told} (group {', '.join(numbers)})" for told, numbers in found.items())
+    return f"encryption: {'; '.join(every)}"
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -257,5 +257,8 @@ def main(arguments: argparse.Namespace) -> int:
         table = Table(title=facts["name"], title_justify="left", show_header=False, box=None)
         for name, value in rows(document):
             table.add_row(name, value)
-    Console(markup=False).print(table)
+    console = Console(markup=False)
+    console.print(table)
+    if is_server(document):
+        console.print(server_encryption(facts["groups"]), soft_wrap=True, highlight=False)
     return 0
