@@ -39,7 +39,7 @@ static void frame_fill(struct bound *b, struct rte_mbuf *m, unsigned modem) {
 	struct crypto_frame *f = &b->list[b->count++];
 
 	*key = (struct crypto_key){
-		.schedule = down ? b->group->schedules[modem] : b->group->up_schedules[2 * modem],
+		.schedule = down ? b->group->crypto.schedules[modem] : b->group->crypto.up_schedules[2 * modem],
 		.cipher = (uint8_t)sa->cipher,
 	};
 	memcpy(key->iv, sa->iv, sizeof(key->iv));
@@ -133,7 +133,7 @@ double crypto_bound(struct server *s, enum crypto_direction direction, const str
 		.server = s,
 		.group = &s->groups[0],
 		.direction = direction,
-		.queue = crypto_queue_open(s->groups[0].provider, direction),
+		.queue = crypto_queue_open(s->groups[0].crypto.provider, direction),
 		.frames = direction == CRYPTO_DOWNLINK ? FRAMES_DOWN : FRAMES_UP,
 	};
 	if (b.queue == NULL)

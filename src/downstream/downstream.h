@@ -99,6 +99,7 @@ struct ds_lower {
 	struct rte_ring *from_upper;
 	const struct ds_tables *tables;
 	struct crypto_queue *crypto;
+	bool takes_nothing; /* from the upper MAC, until its crypto provider is another one */
 	uint16_t crypto_parts[CIPHERS]; /* enum crypto_parts, by a frame's cipher */
 	uint64_t taken_over,
 		submitted; /* packets from the ring, frames to the provider: all so far */

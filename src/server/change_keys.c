@@ -33,7 +33,7 @@ static void loose_add(struct change_keys *k, void *schedule, enum crypto_directi
 static bool key_make(struct change_keys *k, const struct served_group *g,
 		     enum crypto_direction direction, enum cipher cipher, const uint8_t *key,
 		     void **schedule) {
-	*schedule = crypto_key_make(g->provider, direction, cipher, key);
+	*schedule = crypto_key_make(g->crypto.provider, direction, cipher, key);
 	loose_add(k, *schedule, direction, cipher);
 	return *schedule != NULL;
 }
@@ -75,8 +75,8 @@ bool change_keys_make(struct change_keys *k, struct served_group *g,
 			       &g->live.sg.modems[c->slot], c->modem))
 			continue;
 		live_change_name(&g->live, c, name, sizeof(name));
-		snprintf(why, LIVE_LINE, "%s: crypto provider %s %s", name, g->provider->name,
-			 crypto_can(g->provider, c->modem->security.cipher)
+		snprintf(why, LIVE_LINE, "%s: crypto provider %s %s", name, g->crypto.provider->name,
+			 crypto_can(g->crypto.provider, c->modem->security.cipher)
 				 ? "has no place left for its key"
 				 : "does not do its cipher");
 		return false;
@@ -108,18 +108,18 @@ void change_keys_take(struct change_keys *k, struct served_group *g,
 		was = g->live.sg.modems[c->slot].security.cipher;
 		pair = goes ? none : &k->up[2 * modems++];
 		if (goes || k->down[i] != NULL)
-			place_take(k, &g->schedules[c->slot], k->down[i], CRYPTO_DOWNLINK, was);
-		if (g->up_schedules == NULL || (!goes && pair[0] == NULL))
+			place_take(k, &g->crypto.schedules[c->slot], k->down[i], CRYPTO_DOWNLINK, was);
+		if (g->crypto.up_schedules == NULL || (!goes && pair[0] == NULL))
 			continue;
 		for (unsigned p = 0; p < 2; p++)
-			place_take(k, &g->up_schedules[2 * c->slot + p], pair[p], CRYPTO_UPLINK,
+			place_take(k, &g->crypto.up_schedules[2 * c->slot + p], pair[p], CRYPTO_UPLINK,
 				   was);
 	}
 }
 
 void change_keys_free(struct change_keys *k, const struct served_group *g) {
 	for (size_t i = 0; i < k->loose_count; i++)
-		crypto_key_free(g->provider, k->loose[i].direction, k->loose[i].cipher,
+		crypto_key_free(g->crypto.provider, k->loose[i].direction, k->loose[i].cipher,
 				k->loose[i].schedule);
 	free(k->loose);
 	free(k->down);

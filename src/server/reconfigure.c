@@ -7,6 +7,7 @@
 
 #include "server/changes.h"
 #include "server/group_life.h"
+#include "server/provider_change.h"
 
 #define NOWHERE SERVER_MAX_GROUPS /* in the place of a group's number */
 
@@ -17,6 +18,7 @@ struct reconfiguration {
 	struct server_change *change;
 	unsigned places[SERVER_MAX_GROUPS]; /* of the groups of `next`, or NOWHERE */
 	struct live_changes differences[SERVER_MAX_GROUPS]; /* of the groups of `next` that stay */
+	bool provider_differs[SERVER_MAX_GROUPS]; /* of the same */
 	bool stays[SERVER_MAX_GROUPS]; /* a group in service, by its number */
 	unsigned came[SERVER_MAX_GROUPS], came_count; /* numbers */
 	unsigned went;
@@ -84,6 +86,18 @@ static void say_group(struct reconfiguration *r, const struct live_group *l,
 	say(r, "%s", text);
 }
 
+/* Whether a group is to have another crypto provider, and can. */
+static bool find_provider(struct reconfiguration *r, size_t n) {
+	const struct service_group *sg = &r->next->groups[n];
+	char why[LIVE_LINE];
+
+	r->provider_differs[n] =
+		server_provider_differs(&r->server->groups[r->places[n]], &sg->crypto);
+	if (!r->provider_differs[n] || server_provider_check(r->server, sg, why) != NULL)
+		return true;
+	return refuse_group(r, sg->id, why);
+}
+
 /* Of groups that stay. */
 static bool find_differences(struct reconfiguration *r) {
 	for (size_t n = 0; n < r->next->group_count; n++) {
@@ -96,6 +110,8 @@ static bool find_differences(struct reconfiguration *r) {
 		l = &r->server->groups[r->places[n]].live;
 		if (!live_difference(l, sg, &r->differences[n], why))
 			return refuse_group(r, sg->id, why);
+		if (!find_provider(r, n))
+			return false;
 		if (r->differences[n].count > 0)
 			say_group(r, l, &r->differences[n]);
 	}
@@ -148,6 +164,29 @@ static void let_go(struct reconfiguration *r) {
 	}
 }
 
+/* After all else: it is the modems of now whose keys go over. */
+static bool change_providers(struct reconfiguration *r) {
+	bool good = true;
+
+	for (size_t n = 0; n < r->next->group_count; n++) {
+		const struct service_group *sg = &r->next->groups[n];
+		char why[LIVE_LINE];
+
+		if (!r->provider_differs[n])
+			continue;
+		say(r, "%s", r->used > 0 ? "; " : "");
+		if (r->next->group_count > 1)
+			say(r, "service group %u: ", sg->id);
+		if (server_provider_change(r->server, r->places[n], &sg->crypto, why)) {
+			say(r, "crypto provider changed");
+		} else {
+			say(r, "%s: its crypto provider was not changed", why);
+			good = false;
+		}
+	}
+	return good;
+}
+
 static void say_groups(struct reconfiguration *r) {
 	if (r->came_count > 0)
 		say(r, "%s%u service group%s added", r->used > 0 ? "; " : "", r->came_count,
@@ -178,6 +217,7 @@ bool server_reconfigure(struct server *s, const struct server_config *next,
 	server_change_close(r.change);
 	if (good) {
 		let_go(&r);
+		good = change_providers(&r);
 		say_groups(&r);
 	} else {
 		take_back(&r);

@@ -9,72 +9,10 @@
 
 #include "server/layout.h"
 
-/* Schedules for all modems of the group, PER_MODEM of them each. */
-static void **schedules_alloc(const struct service_group *sg, unsigned per_modem) {
-	return calloc(per_modem * sg->modem_count + 1, sizeof(void *));
-}
-
-static int key_missing(const struct served_group *g, const struct modem *m) {
-	char mac[RTE_ETHER_ADDR_FMT_SIZE];
-
-	rte_ether_format_addr(mac, sizeof(mac), (const struct rte_ether_addr *)m->mac);
-	fprintf(stderr, "modem %s: crypto provider %s %s\n", mac, g->provider->name,
-		crypto_can(g->provider, m->security.cipher) ? "has no place left for its keys"
-							    : "does not do its cipher");
-	return -1;
-}
-
-static int down_schedules_create(struct served_group *g) {
-	const struct service_group *sg = g->sg;
-
-	g->schedules = schedules_alloc(sg, 1);
-	if (g->schedules == NULL)
-		return -1;
-	for (size_t m = 0; m < sg->modem_count; m++) {
-		const struct security_association *sa = &sg->modems[m].security;
-
-		if (!modem_is_there(&sg->modems[m]))
-			continue;
-		g->schedules[m] = crypto_key_make(g->provider, CRYPTO_DOWNLINK, sa->cipher,
-						  association_key(sa));
-		if (g->schedules[m] == NULL)
-			return key_missing(g, &sg->modems[m]);
-	}
-	return 0;
-}
-
-/* Both generations of each modem's key. */
-static int up_schedules_create(struct served_group *g) {
-	const struct service_group *sg = g->sg;
-
-	g->up_schedules = schedules_alloc(sg, 2);
-	if (g->up_schedules == NULL)
-		return -1;
-	for (size_t m = 0; m < sg->modem_count; m++) {
-		const struct security_association *sa = &sg->modems[m].security;
-		void **s = &g->up_schedules[2 * m];
-
-		if (!modem_is_there(&sg->modems[m]))
-			continue;
-		s[0] = crypto_key_make(g->provider, CRYPTO_UPLINK, sa->cipher, sa->key);
-		if (sa->has_next_key)
-			s[1] = crypto_key_make(g->provider, CRYPTO_UPLINK, sa->cipher,
-					       sa->next_key);
-		if (s[0] == NULL || (sa->has_next_key && s[1] == NULL))
-			return key_missing(g, &sg->modems[m]);
-	}
-	return 0;
-}
-
-static int crypto_setup(struct served_group *g) {
+static int keys_setup(struct served_group *g, struct crypto_provider *provider) {
 	uint64_t start = rte_rdtsc();
-	bool up = layout_has_upstream(g->sg);
 
-	g->crypto[CRYPTO_DOWNLINK] = crypto_queue_open(g->provider, CRYPTO_DOWNLINK);
-	if (up)
-		g->crypto[CRYPTO_UPLINK] = crypto_queue_open(g->provider, CRYPTO_UPLINK);
-	if (g->crypto[CRYPTO_DOWNLINK] == NULL || (up && g->crypto[CRYPTO_UPLINK] == NULL) ||
-	    down_schedules_create(g) != 0 || (up && up_schedules_create(g) != 0))
+	if (group_crypto_make(&g->crypto, provider, g->sg) != 0)
 		return -1;
 	g->keys_seconds = (double)(rte_rdtsc() - start) / (double)rte_get_tsc_hz();
 	return 0;
@@ -85,8 +23,8 @@ static int downstream_setup(struct served_group *g, const struct group_resources
 		.room = &g->live.room,
 		.network = given->wires.from_network,
 		.rphy = given->wires.to_rphy,
-		.crypto = g->crypto[CRYPTO_DOWNLINK],
-		.schedules = g->schedules,
+		.crypto = g->crypto.queues[CRYPTO_DOWNLINK],
+		.schedules = g->crypto.schedules,
 		.depi_headers = given->pools->depi_headers,
 		.depi_fragments = given->pools->depi_fragments,
 		.linear = given->linear ? given->pools->linear : NULL,
@@ -106,8 +44,8 @@ static int upstream_setup(struct served_group *g, const struct group_resources *
 		.rphy = given->wires.from_rphy,
 		.network = given->wires.to_network,
 		.control = given->wires.to_control,
-		.crypto = g->crypto[CRYPTO_UPLINK],
-		.schedules = g->up_schedules,
+		.crypto = g->crypto.queues[CRYPTO_UPLINK],
+		.schedules = g->crypto.up_schedules,
 		.packets = given->pools->uepi,
 		.frames = given->pools->frames,
 		.pieces = given->pools->pieces,
@@ -129,11 +67,10 @@ int served_group_create(struct served_group *g, const struct service_group *sg,
 	g->sg = &g->live.sg;
 	if (live_group_create(&g->live, sg, &room) != 0)
 		return -1;
-	g->provider = r->provider;
 	g->upper = r->upper;
 	g->lower = r->lower;
 	g->upstream_worker = r->upstream;
-	if (crypto_setup(g) != 0 || downstream_setup(g, r) != 0)
+	if (keys_setup(g, r->provider) != 0 || downstream_setup(g, r) != 0)
 		return -1;
 	return layout_has_upstream(sg) ? upstream_setup(g, r) : 0;
 }
@@ -323,27 +260,12 @@ void served_group_stop(struct served_group *g) {
 		upstream_stop(g->upstream);
 }
 
-/* What the queues still have is freed with them. */
-static void crypto_free(struct served_group *g) {
-	for (unsigned way = CRYPTO_DOWNLINK; way <= CRYPTO_UPLINK; way++) {
-		void **schedules = way == CRYPTO_DOWNLINK ? g->schedules : g->up_schedules;
-		unsigned each = way == CRYPTO_DOWNLINK ? 1 : 2;
-
-		if (g->crypto[way] != NULL)
-			crypto_queue_close(g->crypto[way]);
-		for (size_t s = 0; schedules != NULL && s < each * g->sg->modem_count; s++)
-			crypto_key_free(g->provider, way, g->sg->modems[s / each].security.cipher,
-					schedules[s]);
-		free(schedules);
-	}
-}
-
 void served_group_free(struct served_group *g) {
 	if (g->sg == NULL)
 		return;
 	upstream_free(g->upstream);
 	downstream_free(g->downstream);
-	crypto_free(g);
+	group_crypto_free(&g->crypto, g->sg);
 	live_group_free(&g->live);
 	memset(g, 0, sizeof(*g));
 }

@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "crypto/crypto.h"
 #include "downstream/downstream.h"
 #include "model/live/live_group.h"
 #include "model/service_group.h"
+#include "server/group_crypto.h"
 #include "server/layout.h"
 #include "server/pools.h"
 #include "server/worker.h"
@@ -39,10 +39,7 @@ struct served_group {
 	 * server's lock only. */
 	struct live_group live;
 	const struct service_group *sg;
-	struct crypto_provider *provider; /* the server's */
-	struct crypto_queue *crypto[2]; /* by enum crypto_direction */
-	void **schedules; /* of keys, DOWNLINK, one for each place of a modem; NULL: none is there */
-	void **up_schedules; /* UPLINK, two for each; NULL without an upstream */
+	struct group_crypto crypto;
 	double keys_seconds; /* what making both took */
 	bool there; /* to be told of by others */
 	bool drained; /* it receives nothing */

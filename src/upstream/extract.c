@@ -50,7 +50,7 @@ static bool segment_begin(struct upstream *u, struct us_cut *c) {
 
 /* The network port is not behind, nor is what was joined: few fragments may be many frames. */
 static bool frames_have_room(const struct upstream *u) {
-	return u->transmit.count + u->r.crypto->held + u->list.queues[US_JOINED].buffers <
+	return !u->takes_nothing && u->transmit.count + u->r.crypto->held + u->list.queues[US_JOINED].buffers <
 	       u->transmit.most;
 }
 

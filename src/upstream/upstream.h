@@ -99,6 +99,7 @@ struct upstream {
 	struct us_lane_slots slots;
 	struct us_streams streams;
 	uint32_t max_pdu; /* bytes, CRC included */
+	bool takes_nothing; /* out of segments, until its crypto provider is another one */
 	bool verify_source;
 	bool verify_crc;
 	bool numbered_by_session; /* PSP packets; else by PSP flow */

@@ -36,6 +36,8 @@ static bool top_may_differ(const char *list, size_t offset) {
 	static const size_t may[] = {
 		offsetof(struct service_group, rate_limit),
 		offsetof(struct service_group, cpe_timeout_ns),
+		offsetof(struct service_group, crypto.provider),
+		offsetof(struct service_group, crypto.device),
 		offsetof(struct service_group, channels),
 		offsetof(struct service_group, upstream_channels),
 		offsetof(struct service_group, bonding_groups),

@@ -60,7 +60,7 @@ static void flow_that_lives_on_has_another_header(void **state) {
 	rig_will(LIVE_MODEM, 0, m);
 	rig_change();
 	assert_int_equal(rig->d->tables.flows[0].sequenced, false);
-	assert_int_equal(rig->d->tables.flows[0].encrypted, false);
+	assert_int_equal(rig->d->tables.flows[0].key.cipher, CIPHER_NONE);
 	rig_close();
 }
 

@@ -4,6 +4,7 @@
 
 #include "downstream/stages.h"
 
+#include "crypto_limit.h"
 #include "encrypt_bench.h"
 #include "fixture.h"
 
@@ -19,7 +20,7 @@ static void submit(uint32_t flow, uint16_t n) {
 }
 
 static void collect(unsigned n) {
-	struct rte_mbuf *pkts[ENCRYPT_OPS];
+	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 
 	assert_int_equal(encrypt_collect(pkts), n);
 	rte_pktmbuf_free_bulk(pkts, n);
@@ -40,21 +41,21 @@ static void each_by_its_flow(void **state) {
 	collect(12);
 }
 
-/* The device's queue holds ENCRYPT_OPS - 1: the last frame is refused. */
-static void not_what_the_device_refuses(void **state) {
+static void not_what_the_provider_refuses(void **state) {
 	(void)state;
 	encrypt_bench.lower.counters = (struct counters){0};
-	for (unsigned i = 0; i < ENCRYPT_OPS; i += PIPELINE_BURST)
-		submit(ENCRYPTED_FLOW, PIPELINE_BURST);
-	assert_int_equal(encrypt_bench.lower.counters.drops[DROP_CRYPTO_ERROR], 1);
-	expect(ENCRYPT_OPS - 1, 0);
-	collect(ENCRYPT_OPS - 1);
+	crypto_limit_begin(encrypt_bench.crypto, 9, 0);
+	submit(ENCRYPTED_FLOW, 10);
+	crypto_limit_end();
+	assert_int_equal(encrypt_bench.lower.counters.drops[DROP_CRYPTO_FULL], 1);
+	expect(9, 0);
+	collect(9);
 }
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_by_its_flow),
-		cmocka_unit_test(not_what_the_device_refuses),
+		cmocka_unit_test(not_what_the_provider_refuses),
 		cmocka_unit_test(encrypt_bench_end),
 	};
 

@@ -59,10 +59,10 @@ static void upper_make(struct upper *u, int number, int records, const char *fir
 				 .lower_clock = &u->clock,
 				 .queued_max = 1000,
 				 .hand_over_max = 64};
-	static void *const no_sessions[2];
+	static void *const no_schedules[2];
 	char filled[4096];
 
-	r.sessions = no_sessions;
+	r.schedules = no_schedules;
 	snprintf(filled, sizeof(filled), text, number, records, first, other, first, port);
 	group_load(&u->sg, filled);
 	u->d = downstream_create(&u->sg, &r);

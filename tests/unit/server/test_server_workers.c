@@ -206,7 +206,7 @@ static void without_an_upstream(void **state) {
 	assert_int_equal(server->worker_count, 2);
 	assert_string_equal(server->workers[0].name, "upper MAC");
 	assert_null(group->upstream);
-	assert_null(group->up_schedules);
+	assert_null(group->crypto.up_schedules);
 	server_account(server, false);
 	assert_int_equal(server_held(server), 0);
 	close_server();
