@@ -77,6 +77,13 @@ def test_downstream(turn: int, tmp_path: Path) -> None:
     assert expected.counters["encrypted"] > 100 and expected.counters["clear"] > 20
 
 
+def test_downstream_without_crc(tmp_path: Path) -> None:
+    """Four bytes of zero stand where it would be, encrypted as the rest."""
+    text = mixed(SMALL.read_text(), 1) + "crypto: {generate_crc: false}\n"
+    assert not parse_config(text).generate_crc
+    replay(tmp_path, text, mixed_sent(text, 9)).check()
+
+
 def test_downstream_of_every_length(tmp_path: Path) -> None:
     """From a PDU without a byte of payload on: with and without whole blocks, and every rest."""
     for turn in range(3):
