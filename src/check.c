@@ -7,6 +7,7 @@
 
 #include "check_placement.h"
 #include "commands.h"
+#include "model/keys.h"
 #include "model/layouts.h"
 #include "model/server_config.h"
 #include "server/process.h"
@@ -61,14 +62,34 @@ static json_t *cores_json(const struct service_group *sg) {
 	return json;
 }
 
+/* How many modems have each cipher that there is. */
+static json_t *ciphers_json(const struct service_group *sg) {
+	json_t *json = json_object();
+	json_int_t modems[CIPHERS] = {0};
+
+	for (size_t m = 0; m < sg->modem_count; m++)
+		modems[sg->modems[m].security.cipher]++;
+	for (enum cipher c = CIPHER_NONE; c < CIPHERS; c++) {
+		if (modems[c] > 0)
+			json_object_set_new(json, cipher_name(c), json_integer(modems[c]));
+	}
+	return json;
+}
+
+/* What encrypts: the library's name, or that of a device. */
+static const char *crypto_text(const struct service_group *sg) {
+	return sg->crypto.provider == CRYPTO_CRYPTODEV ? sg->crypto.device : "ipsec-mb";
+}
+
 /* What those who start vcmtsd must know of a service group. */
 static json_t *group_json(const struct service_group *sg) {
-	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:I, s:I, s:o, s:s, s:s}", "name", sg->name,
+	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:I, s:I, s:o, s:s, s:s, s:s, s:o}", "name", sg->name,
 			 "service_group", (int)sg->id, "channels", (int)sg->channel_count, "modems",
 			 (int)sg->modem_count, "mtu", (int)sg->rphy.mtu, "capacity",
 			 (json_int_t)downstream_capacity(sg), "upstream_capacity",
 			 (json_int_t)upstream_capacity(sg), "cores", cores_json(sg),
-			 "network_device", sg->network.device, "rphy_device", sg->rphy_port.device);
+			 "network_device", sg->network.device, "rphy_device", sg->rphy_port.device,
+			 "crypto", crypto_text(sg), "ciphers", ciphers_json(sg));
 }
 
 /* Adds those cores of one group that no group before it has. */

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from witness import bpi
 from witness.classify import Dropped, Headers, Model, matches, parse
 from witness.downstream import Result
 from witness.model import Config, Modem
@@ -83,7 +84,10 @@ def _note(expected: Expectation, config: Config, frame: bytes, model: Model, tim
     target = next(flow for flow in modem.flows if flow.id == verdict.flow)
     expected.flows.setdefault(target.id, []).append(verdict.frame)
     expected.wire_groups.add(modem.wire_group(target))
-    expected.counters["clear" if modem.security.key is None else "encrypted"] += 1
+    _, key, _ = modem.security.downstream
+    expected.counters["clear" if key is None else "encrypted"] += 1
+    if key is not None:
+        expected.counters[f"encrypted_{bpi.counted_as(key)}"] += 1
 
 
 def expect(records: Iterable[Record], config: Config) -> Expectation:

@@ -71,6 +71,8 @@ def test_facts(tmp_path: Path) -> None:
         "cores": [8, 4],
         "network_device": "0000:3b:00.0",
         "rphy_device": "0000:3b:00.1",
+        "crypto": "ipsec-mb",
+        "ciphers": {"none": 1},
     }
 
 
@@ -80,7 +82,9 @@ def test_facts_of_one_group(tmp_path: Path) -> None:
     facts = json.loads(check(text, tmp_path, "--json").stdout)
     (group,) = facts["groups"]
     assert {key: facts[key] for key in group if key in facts} == {
-        key: value for key, value in group.items() if not key.endswith("_device")
+        key: value
+        for key, value in group.items()
+        if not key.endswith("_device") and key not in ("crypto", "ciphers")
     }
 
 
@@ -95,10 +99,14 @@ def test_show(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     server = tmp_path / "server.yaml"
     server.write_text(EXAMPLE, encoding="utf-8")
     assert cli.main(["show", str(server)]) == 0
-    title, heading, *rows = [line.split() for line in capfd.readouterr().out.splitlines()]
+    title, heading, *rows, encryption = [
+        line.split() for line in capfd.readouterr().out.splitlines()
+    ]
     assert (title, heading[:2]) == (["node7"], ["group", "name"])
     assert rows[1] == ["2", "cedar-street", "1", "1", "8,", "4", "0000:3b:00.0", "0000:3b:00.1"]
     assert [row[0] for row in rows] == ["1", "2", "3"]
+    told = "encryption: none by ipsec-mb (group 1, 2); aes-128 by ipsec-mb (group 3)"
+    assert " ".join(encryption) == told
 
 
 Change = Callable[[dict[str, Any]], object]

@@ -26,6 +26,8 @@ OTHERS = (
     "1ofdm-0sc-qam_2cms_aes",
     "1ofdm-1sc-qam_5cms_aes_2021",
     "5ofdm-3sc-qam_7cms_none_2021",
+    "2ofdm-0sc-qam_3cms_aes256",
+    "1ofdm-0sc-qam_2cms_des_2021",
 )
 
 
@@ -183,7 +185,7 @@ def test_ports_of_the_caller_are_taken() -> None:
         "",
         "6ofdm",
         "6ofdm-0sc-qam_300cms",
-        "6ofdm-0sc-qam_300cms_des",
+        "6ofdm-0sc-qam_300cms_3des",
         "6ofdm-0sc-qam_300cms_aes_2022",
         " 6ofdm-0sc-qam_300cms_aes",
         "0ofdm-32sc-qam_300cms_aes",

@@ -6,9 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from cryptography.hazmat.primitives.ciphers import Cipher
-from cryptography.hazmat.primitives.ciphers.algorithms import AES
-from cryptography.hazmat.primitives.ciphers.modes import ECB
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -189,36 +186,6 @@ def test_bpi_vector_with_crc() -> None:
     encrypted = bpi.encrypt_pdu(pdu, key, iv)
     assert encrypted == ethernet[:12] + hx("7AF061F86342")
     assert bpi.decrypt_pdu(encrypted, key, iv) == pdu
-
-
-def _encrypt_by_hand(region: bytes, key: bytes, iv: bytes) -> bytes:
-    """CBC with residual termination from nothing but single block encryptions."""
-    out = b""
-    previous = iv
-    for at in range(0, len(region), 16):
-        encryptor = Cipher(AES(key), ECB()).encryptor()
-        block = region[at : at + 16]
-        if len(block) == 16:
-            mixed = bytes(a ^ b for a, b in zip(block, previous, strict=True))
-            previous = encryptor.update(mixed)
-            out += previous
-        else:
-            out += bytes(a ^ b for a, b in zip(block, encryptor.update(previous), strict=False))
-    return out
-
-
-@given(st.binary(max_size=70), st.binary(min_size=16, max_size=16), st.binary(min_size=16))
-def test_bpi_aes_by_hand(region: bytes, key: bytes, iv: bytes) -> None:
-    iv = iv[:16]
-    encrypted = bpi.encrypt(region, key, iv)
-    assert encrypted == _encrypt_by_hand(region, key, iv)
-    assert bpi.decrypt(encrypted, key, iv) == region
-
-
-@given(st.binary(max_size=40), st.binary(min_size=8, max_size=8))
-def test_bpi_des_round_trip(region: bytes, key: bytes) -> None:
-    encrypted = bpi.encrypt(region, key, IV, bpi.DES_CBC)
-    assert bpi.decrypt(encrypted, key, IV, bpi.DES_CBC) == region
 
 
 @pytest.mark.parametrize(("key", "iv"), [(15, 16), (16, 15), (24, 16), (0, 0)])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""BPI+ payload encryption: CBC with residual block termination (SEC).
+"""BPI+ payload encryption by AES-128, AES-256 or DES: CBC with residual block termination (SEC).
 
 Full blocks are chained as CBC. The r bytes that remain are XORed with the first r bytes of the
 encryption of the last ciphertext block; a region shorter than one block uses the initialization
@@ -38,6 +38,16 @@ AES_CBC = Algorithm("AES", 16, (16, 32), AES)
 DES_CBC = Algorithm("DES", 8, (8,), _single_des)
 
 
+def algorithm_of(key: bytes) -> Algorithm:
+    """Keys of DES have 8 bytes, and none of AES has."""
+    return DES_CBC if len(key) in DES_CBC.key_sizes else AES_CBC
+
+
+def counted_as(key: bytes) -> str:
+    """What the counters call the cipher of this key."""
+    return "des" if algorithm_of(key) is DES_CBC else f"aes_{8 * len(key)}"
+
+
 def _checked(algorithm: Algorithm, key: bytes, iv: bytes) -> BlockCipherAlgorithm:
     if len(key) not in algorithm.key_sizes:
         raise BpiError(f"{algorithm.name} key of {len(key)} bytes, allowed {algorithm.key_sizes}")
@@ -52,8 +62,9 @@ def _residual(cipher: BlockCipherAlgorithm, previous: bytes, rest: bytes) -> byt
     return bytes(a ^ b for a, b in zip(rest, stream, strict=False))
 
 
-def encrypt(region: bytes, key: bytes, iv: bytes, algorithm: Algorithm = AES_CBC) -> bytes:
+def encrypt(region: bytes, key: bytes, iv: bytes, algorithm: Algorithm | None = None) -> bytes:
     """Encrypts the region from Type/Len through the CRC; the size does not change."""
+    algorithm = algorithm or algorithm_of(key)
     cipher = _checked(algorithm, key, iv)
     full = len(region) - len(region) % algorithm.block
     encryptor = Cipher(cipher, CBC(iv)).encryptor()
@@ -62,7 +73,8 @@ def encrypt(region: bytes, key: bytes, iv: bytes, algorithm: Algorithm = AES_CBC
     return chained + _residual(cipher, previous, region[full:])
 
 
-def decrypt(region: bytes, key: bytes, iv: bytes, algorithm: Algorithm = AES_CBC) -> bytes:
+def decrypt(region: bytes, key: bytes, iv: bytes, algorithm: Algorithm | None = None) -> bytes:
+    algorithm = algorithm or algorithm_of(key)
     cipher = _checked(algorithm, key, iv)
     full = len(region) - len(region) % algorithm.block
     decryptor = Cipher(cipher, CBC(iv)).decryptor()
@@ -71,10 +83,10 @@ def decrypt(region: bytes, key: bytes, iv: bytes, algorithm: Algorithm = AES_CBC
     return clear + _residual(cipher, previous, region[full:])
 
 
-def encrypt_pdu(pdu: bytes, key: bytes, iv: bytes, algorithm: Algorithm = AES_CBC) -> bytes:
+def encrypt_pdu(pdu: bytes, key: bytes, iv: bytes, algorithm: Algorithm | None = None) -> bytes:
     """Encrypts a packet PDU, CRC included, behind its two addresses."""
     return pdu[:CLEAR_BYTES] + encrypt(pdu[CLEAR_BYTES:], key, iv, algorithm)
 
 
-def decrypt_pdu(pdu: bytes, key: bytes, iv: bytes, algorithm: Algorithm = AES_CBC) -> bytes:
+def decrypt_pdu(pdu: bytes, key: bytes, iv: bytes, algorithm: Algorithm | None = None) -> bytes:
     return pdu[:CLEAR_BYTES] + decrypt(pdu[CLEAR_BYTES:], key, iv, algorithm)

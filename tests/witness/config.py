@@ -40,6 +40,9 @@ PROTOCOLS = {
     "icmpv6": 58,
 }
 
+# Bytes of key and initialization vector.
+SIZES = {"none": (0, 0), "aes-128": (16, 16), "aes-256": (32, 16), "des": (8, 8)}
+
 T = TypeVar("T")
 BondingGroups = Mapping[int, tuple[int, ...]]
 
@@ -56,10 +59,6 @@ def _hex(text: str, size: int) -> bytes:
 
 def _mac(text: str) -> bytes:
     return _hex(text.replace(":", ""), 6)
-
-
-def _bytes16(text: str) -> bytes:
-    return _hex(text, 16)
 
 
 def _address(text: str) -> Address:
@@ -140,17 +139,23 @@ def _channel(node: Node, where: str) -> Channel:
 def _security(modem: Node, where: str) -> Security:
     where += ".security"
     node = mapping(modem.get("security"), where)
-    encrypted = read(node, "cipher", where, one_of("none", "aes-128"), "aes-128") != "none"
+    cipher = read(node, "cipher", where, one_of(*SIZES), "aes-128")
+    encrypted = cipher != "none"
+
+    def secret(key: str, size: int) -> bytes:
+        return read(node, key, where, lambda text: _hex(text, size))
+
+    key_size, iv_size = SIZES[cipher]
     following = "next_key" in node or "next_iv" in node
     if following and not encrypted:
         raise ConfigError(f"{where}: a next key without a cipher")
     return Security(
         said=read(node, "said", where, number),
-        key=read(node, "key", where, _bytes16) if encrypted else None,
-        iv=read(node, "iv", where, _bytes16) if encrypted else b"",
+        key=secret("key", key_size) if encrypted else None,
+        iv=secret("iv", iv_size) if encrypted else b"",
         key_sequence=read(node, "key_sequence", where, number, 0),
-        next_key=read(node, "next_key", where, _bytes16) if following else None,
-        next_iv=read(node, "next_iv", where, _bytes16) if following else b"",
+        next_key=secret("next_key", key_size) if following else None,
+        next_iv=secret("next_iv", iv_size) if following else b"",
         uses_next=read(node, "use_next_key", where, truth, False),
     )
 
@@ -270,6 +275,9 @@ def parse_config(text: str) -> Config:
         ),
         upstream=read_upstream(root),
         control_port="control" in mapping(root.get("ports", {}), "ports"),
+        generate_crc=read(
+            mapping(root.get("crypto", {}), "crypto"), "generate_crc", "crypto", truth, True
+        ),
     )
     _check_unique(config)
     check_upstream(config.upstream, config.modems)

@@ -189,6 +189,8 @@ class Frames:
         if isinstance(key, str):
             return key
         self.books.count("clear" if key is None else "decrypted")
+        if key is not None:
+            self.books.count(f"decrypted_{bpi.counted_as(key[0])}")
         if header.kind == FRAGMENT:
             clear = pdu if key is None else bpi.decrypt(pdu, *key)
             return self._fragment(header, clear, origin, owner)

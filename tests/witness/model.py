@@ -64,7 +64,7 @@ class Classifier:
 @dataclass(frozen=True)
 class Security:
     said: int
-    key: bytes | None  # None: no encryption
+    key: bytes | None  # None: no encryption; its length tells the cipher
     iv: bytes
     key_sequence: int
     next_key: bytes | None = None  # of the key sequence number that follows
@@ -191,6 +191,7 @@ class Config:
     modems: tuple[Modem, ...]
     upstream: Upstream
     control_port: bool  # is there one?
+    generate_crc: bool = True  # downstream; else there are four bytes of zero in its place
 
     @cached_property
     def by_session(self) -> dict[int, Channel]:

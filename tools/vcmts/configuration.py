@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from vcmts.paths import MistakeError
+from vcmts.profile import crypto
 from vcmts.profile.group import Cores
 from vcmts.profile.server import add_groups, write_server
 
@@ -21,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="published configuration instead of a file (default: %(default)s)",
     )
     add_groups(parser)
+    crypto.add_arguments(parser)
 
 
 def own_cores() -> Cores:
@@ -58,10 +60,22 @@ def chosen(arguments: argparse.Namespace, folder: Path) -> Path:
             raise MistakeError(
                 f"--groups: found {groups} beside --config, allowed: with --profile only"
             )
+        of_profiles = crypto.given(arguments)
+        if of_profiles:
+            raise MistakeError(
+                f"{of_profiles[0]}: found {of_profiles[1]} beside --config, allowed: with "
+                "--profile only; the file says it"
+            )
         if not given.is_file():
             raise MistakeError(f"{given}: no such file; `./vcmts profile NAME > FILE` writes one")
         return given
     written = folder / "sg.yaml"
     with written.open("w", encoding="utf-8") as out:
-        write_server(arguments.profile, groups, out, cores=dealt_cores(groups))
+        write_server(
+            crypto.profile_of(arguments),
+            groups,
+            out,
+            cores=dealt_cores(groups),
+            provider=crypto.provider_of(arguments),
+        )
     return written

@@ -184,6 +184,13 @@ def filters(document: Mapping, a_modem: str) -> str:
     )
 
 
+def provider(crypto: Mapping) -> str:
+    """Who encrypts, and what is not as ever."""
+    device = "" if crypto["provider"] != "cryptodev" else f" {crypto['device']}"
+    unmade = "" if on(crypto["generate_crc"]) == "on" else ", downstream without CRC"
+    return f"{crypto['provider']}{device}{unmade}"
+
+
 def rows(document: Mapping) -> list[tuple[str, str]]:
     modems, rphy = document["modems"], document["rphy"]
     a_modem = {
@@ -205,6 +212,7 @@ def rows(document: Mapping) -> list[tuple[str, str]]:
         ),
         ("modems", f"{len(modems)}, {counted(a_modem['addresses'], 'address')} each"),
         ("encryption", tallied([modem["security"]["cipher"] for modem in modems])),
+        ("crypto", provider(document["crypto"])),
         ("filters", filters(document, a_modem["filter_groups"])),
         ("what matches no rule", document["filter_default"]),
         ("classifiers", f"{a_modem['classifiers']} a modem"),
@@ -228,6 +236,16 @@ def server_table(facts: Mapping) -> Table:
     return table
 
 
+def server_encryption(groups: list[Mapping]) -> str:
+    """Ciphers and who does them, each with the groups that have it so."""
+    found: dict[str, list[str]] = {}
+    for group in groups:
+        told = f"{', '.join(group['ciphers'])} by {group['crypto'].split(',')[0]}"
+        found.setdefault(told, []).append(str(group["service_group"]))
+    every = (f"{told} (group {', '.join(numbers)})" for told, numbers in found.items())
+    return f"encryption: {'; '.join(every)}"
+
+
 def main(arguments: argparse.Namespace) -> int:
     facts = checked(arguments.config)
     if facts is None:
@@ -239,5 +257,8 @@ def main(arguments: argparse.Namespace) -> int:
         table = Table(title=facts["name"], title_justify="left", show_header=False, box=None)
         for name, value in rows(document):
             table.add_row(name, value)
-    Console(markup=False).print(table)
+    console = Console(markup=False)
+    console.print(table)
+    if is_server(document):
+        console.print(server_encryption(facts["groups"]), soft_wrap=True, highlight=False)
     return 0

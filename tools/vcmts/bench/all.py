@@ -10,6 +10,7 @@ from types import ModuleType
 from vcmts import child, configuration
 from vcmts.child import INTERRUPTED
 from vcmts.paths import MistakeError, complain
+from vcmts.profile import crypto
 from vcmts.report import figures
 from vcmts.run import plane
 
@@ -51,6 +52,7 @@ def words(step: str, given: argparse.Namespace) -> list[str]:
     if step not in OF_THEIR_OWN:
         found += ["--config", given.config] if given.config else ["--profile", given.profile]
         found += ["--groups", str(given.groups)] if given.groups != 1 else []
+        found += crypto.given(given)
     throughput = stored(given.folder, "throughput")
     if step == "latency" and throughput.exists():
         found += ["--throughput", str(throughput)]

@@ -18,6 +18,7 @@ from vcmts.bench import common as bench_common
 from vcmts.child import Stopped, folder, stoppable
 from vcmts.paths import MistakeError, complain, program
 from vcmts.profile import command as profile_command
+from vcmts.profile import crypto
 from vcmts.progress import progress
 from vcmts.results import Measurement, now
 
@@ -61,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PERCENT",
         help="of the highest rate, which is found first (default: %(default)s)",
     )
+    crypto.add_arguments(parser)
     bench_common.add_arguments(parser, milliseconds=2000, stored="bench-changes.json")
 
 
@@ -104,6 +106,7 @@ class Bench:
     stopped: Stopped
 
     def profile(self, name: str, *words: str) -> Path:
+        words += tuple(crypto.given(self.given))
         return write_profile(self.place / f"{name}.yaml", self.given.profile, *words)
 
     def __call__(self, what: str, config: Path, *words: str) -> list[Json]:
@@ -342,7 +345,7 @@ def main(given: argparse.Namespace) -> int:
         measurement = Measurement(
             kind="changes",
             command=bench_common.called(),
-            configuration=given.profile,
+            configuration=crypto.profile_of(given),
             host=host,
             results=results,
             started=started,

@@ -20,7 +20,7 @@ from vcmts.bench import fit
 from vcmts.bench.common import Report
 from vcmts.child import Stopped, folder, stoppable
 from vcmts.paths import complain, program
-from vcmts.profile import size
+from vcmts.profile import crypto, size
 from vcmts.profile.command import Profile, parse_name, write_profile
 from vcmts.profile.size import Sizes
 from vcmts.progress import Progress, progress
@@ -77,13 +77,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="more values, up to 30,000 modems, whose tables take about a minute",
     )
+    crypto.add_arguments(parser)
     bench_common.add_arguments(parser, milliseconds=300, stored="bench-cost.json", runs=3)
 
 
 def name_of(base: Profile, *, ofdm: int | None = None, modems: int | None = None) -> str:
     return (
         f"{base.ofdm if ofdm is None else ofdm}ofdm-{base.sc_qam}sc-qam_"
-        f"{base.modems if modems is None else modems}cms_{'aes' if base.encrypted else 'none'}"
+        f"{base.modems if modems is None else modems}cms_{crypto.ending(base.cipher)}"
         f"{'_2021' if base.name.endswith('_2021') else ''}"
     )
 
@@ -230,7 +231,13 @@ def measure(
 ) -> tuple[int, Report | None]:
     config = place / "sg.yaml"
     with config.open("w", encoding="utf-8") as out:
-        write_profile(point.profile, out, cores=configuration.own_cores(), sizes=point.sizes)
+        write_profile(
+            point.profile,
+            out,
+            cores=configuration.own_cores(),
+            sizes=point.sizes,
+            provider=crypto.provider_of(arguments),
+        )
     command = [str(program("vcmts-bench")), "--config", str(config), "--published"]
     command += ["--runs", str(arguments.runs), "--milliseconds", str(arguments.milliseconds)]
     if point.flows is not None:
@@ -254,7 +261,7 @@ def sweep(
                 measurement = Measurement(
                     kind="cost",
                     command=bench_common.called(),
-                    configuration=arguments.profile,
+                    configuration=crypto.profile_of(arguments),
                     host=report["host"],
                     started=started,
                 )
@@ -270,7 +277,8 @@ def sweep(
 
 def main(arguments: argparse.Namespace) -> int:
     bench_common.check(arguments)
-    todo = points(parse_name(arguments.profile), chosen(arguments), arguments.full)
+    crypto.provider_of(arguments)
+    todo = points(parse_name(crypto.profile_of(arguments)), chosen(arguments), arguments.full)
     with folder() as place, stoppable() as stopped:
         with progress("bench cost", len(todo)) as shown:
             status, measurement = sweep(arguments, todo, shown, place, stopped)

@@ -22,6 +22,7 @@ from vcmts.layout.machine import Machine
 from vcmts.layout.propose import Fit, Proposal
 from vcmts.layout.show import show
 from vcmts.paths import MistakeError, program
+from vcmts.profile import crypto
 from vcmts.profile.server import write_server
 
 Json = dict[str, Any]
@@ -61,10 +62,11 @@ def chosen(arguments: argparse.Namespace, found: Machine, place: Path) -> Path:
     path = place / "sg.yaml"
     with path.open("w", encoding="utf-8") as out:
         write_server(
-            arguments.profile,
+            crypto.profile_of(arguments),
             arguments.groups,
             out,
             sharing=arguments.ports or "shared",
+            provider=crypto.provider_of(arguments),
             cores=configuration.dealt_cores(
                 arguments.groups, found.affinity & found.usable or found.usable or None
             ),

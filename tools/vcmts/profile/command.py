@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TextIO
 
 from vcmts.paths import MistakeError
-from vcmts.profile import placement, server, size
+from vcmts.profile import crypto, placement, server, size
 from vcmts.profile import qos as quality
 from vcmts.profile.group import (
     GRAMMAR,
@@ -56,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=device.format("1,iface=eth1") + " (default: a memif)",
     )
     server.add_arguments(parser)
+    crypto.add_arguments(parser)
     placement.add_arguments(parser)
     quality.add_arguments(parser)
     size.add_arguments(parser)
@@ -71,14 +72,15 @@ def main(arguments: argparse.Namespace) -> int:
     sizes, qos = size.asked(arguments), quality.asked(arguments)
     ports = PortSet(network=arguments.network, rphy=arguments.rphy)
     threads = placement.asked(arguments)
+    name, provider = crypto.renamed(arguments.name, arguments.cipher), crypto.provider_of(arguments)
     # before a file is opened and emptied
-    server.check(arguments.name, arguments.groups, sizes)
+    server.check(name, arguments.groups, sizes)
     if arguments.ports == "own":
         server.ports_of(ports, arguments.groups)
 
     def write(out: TextIO) -> None:
         server.write_server(
-            arguments.name,
+            name,
             arguments.groups,
             out,
             ports=ports,
@@ -86,6 +88,7 @@ def main(arguments: argparse.Namespace) -> int:
             cores=[threads] * arguments.groups if threads else (),
             qos=qos,
             sizes=sizes,
+            provider=provider,
         )
 
     if arguments.output is None:

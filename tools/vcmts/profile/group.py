@@ -15,6 +15,7 @@ from typing import TextIO
 from vcmts.paths import MistakeError
 from vcmts.profile import qos as quality
 from vcmts.profile import size, upstream
+from vcmts.profile.crypto import ENDINGS, IV_DIGITS, KEY_DIGITS, LIBRARY, Provider
 from vcmts.profile.numbers import ALONE, Numbers
 from vcmts.profile.rules import (
     FILTERS,
@@ -27,8 +28,8 @@ from vcmts.profile.rules import (
 )
 from vcmts.profile.size import Sizes
 
-GRAMMAR = "<N>ofdm-<M>sc-qam_<K>cms_<aes|none>[_2021]"
-NAME = re.compile(r"([0-9]+)ofdm-([0-9]+)sc-qam_([0-9]+)cms_(aes|none)(_2021)?")
+GRAMMAR = f"<N>ofdm-<M>sc-qam_<K>cms_<{'|'.join(ENDINGS)}>[_2021]"
+NAME = re.compile(rf"([0-9]+)ofdm-([0-9]+)sc-qam_([0-9]+)cms_({'|'.join(ENDINGS)})(_2021)?")
 # The reference pairs up to three OFDM channels with 32 of SC-QAM, and more with none.
 PUBLISHED = (
     "6ofdm-0sc-qam_300cms_aes",
@@ -76,7 +77,7 @@ class Profile:
     ofdm: int
     sc_qam: int
     modems: int
-    encrypted: bool
+    cipher: str
     filters: Filters
     sizes: Sizes
 
@@ -101,7 +102,7 @@ def parse_name(
     if ofdm + sc_qam > 1:
         size.enough_dsids(sizes, modems)
     filters = sized(FILTERS["2021" if match[5] else filter_set], sizes)
-    return Profile(name, ofdm, sc_qam, modems, match[4] == "aes", filters, sizes)
+    return Profile(name, ofdm, sc_qam, modems, ENDINGS[match[4]], filters, sizes)
 
 
 def halves(channels: list[int]) -> tuple[list[int], list[int]]:
@@ -140,17 +141,26 @@ def bonding_lines(profile: Profile) -> Iterator[str]:
         yield f"  - {{id: {number}, channels: [{', '.join(map(str, channels))}]}}"
 
 
+def secrets(cipher: str, said: int, kind: str, numbers: Numbers) -> tuple[str, str]:
+    """Key and initialisation vector, of one hash where both fit into it."""
+    both = numbers.key(said, kind)
+    if cipher == "aes-256":
+        both += numbers.key(said, f"{kind}'s vector")
+    key, iv = KEY_DIGITS[cipher], IV_DIGITS[cipher]
+    return both[:key], both[key : key + iv]
+
+
 def security_line(profile: Profile, modem: int, numbers: Numbers) -> str:
     """A SAID has 14 bits: beyond 16,383 modems they are shared, with all that belongs to them."""
     said = (modem - 1) % MOST_SAIDS + 1
-    if not profile.encrypted:
+    if profile.cipher == "none":
         return f"    security: {{said: {said:#06x}, cipher: none}}"
-    key = numbers.key(said)
-    following = numbers.key(said, "next test key")
+    key, iv = secrets(profile.cipher, said, "test key", numbers)
+    next_key, next_iv = secrets(profile.cipher, said, "next test key", numbers)
     return (
-        f"    security: {{said: {said:#06x}, cipher: aes-128, "
-        f'key: "{key[:32]}", iv: "{key[32:]}", key_sequence: 1, '
-        f'next_key: "{following[:32]}", next_iv: "{following[32:]}"}}'
+        f"    security: {{said: {said:#06x}, cipher: {profile.cipher}, "
+        f'key: "{key}", iv: "{iv}", key_sequence: 1, '
+        f'next_key: "{next_key}", next_iv: "{next_iv}"}}'
     )
 
 
@@ -248,7 +258,9 @@ LIMITS = (
 )
 
 
-def head_lines(profile: Profile, ports: PortSet, cores: Cores | dict[str, str]) -> Iterator[str]:
+def head_lines(
+    profile: Profile, ports: PortSet, cores: Cores | dict[str, str], provider: Provider
+) -> Iterator[str]:
     yield f"name: {profile.name}"
     yield "service_group: 1"
     yield from port_lines(ports)
@@ -257,6 +269,7 @@ def head_lines(profile: Profile, ports: PortSet, cores: Cores | dict[str, str]) 
     yield "rphy:"
     yield from (f"  {key}: {value}" for key, value in (rphy_addresses(ALONE) | RPHY).items())
     yield from LIMITS
+    yield from provider.lines()
 
 
 def all_modem_lines(profile: Profile, qos: quality.Qos, numbers: Numbers) -> Iterator[str]:
@@ -283,9 +296,10 @@ def write_profile(
     cores: Cores | dict[str, str] = Cores(),
     qos: quality.Qos = quality.WEIGHTS_ALONE,
     sizes: Sizes = size.AS_PUBLISHED,
+    provider: Provider = LIBRARY,
 ) -> None:
     """Writes the profile `name` as YAML. Raises MistakeError as parse_name()."""
     profile = parse_name(name, filter_set, sizes)
     out.write(comment(profile))
-    out.writelines(f"{line}\n" for line in head_lines(profile, ports, cores))
+    out.writelines(f"{line}\n" for line in head_lines(profile, ports, cores, provider))
     out.writelines(f"{line}\n" for line in profile_lines(profile, qos))

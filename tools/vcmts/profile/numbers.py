@@ -41,7 +41,7 @@ class Numbers:
         return f"2001:db8:{self.before:x}:{modem:x}"
 
     def key(self, said: int, kind: str = "test key") -> str:
-        """Key and initialisation vector, 32 digits each; groups differ in those of a SAID."""
+        """64 digits for a key, a vector or both; groups differ in those of a SAID."""
         group = "" if self.group == 1 else f"{self.group}/"
         return hashlib.sha256(f"OpenVCMTS {kind} {group}{said}".encode()).hexdigest()
 

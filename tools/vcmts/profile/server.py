@@ -8,6 +8,7 @@ from typing import Literal, TextIO, get_args
 from vcmts.paths import MistakeError
 from vcmts.profile import group, size, upstream
 from vcmts.profile import qos as quality
+from vcmts.profile.crypto import LIBRARY, Provider
 from vcmts.profile.group import Cores, PortSet, Profile
 from vcmts.profile.numbers import MOST_GROUPS, Numbers, enough_addresses
 from vcmts.profile.rules import filter_lines
@@ -66,6 +67,7 @@ def server_lines(
     ports: PortSet | Sequence[PortSet],
     cores: Sequence[Cores | dict[str, str]],
     qos: quality.Qos,
+    provider: Provider,
 ) -> Iterator[str]:
     threads = [group.thread_keys(one) for one in cores]
     shared = {
@@ -78,6 +80,7 @@ def server_lines(
     yield f"threads: {group.in_braces(shared)}"
     yield f"rphy: {group.in_braces(group.RPHY)}"
     yield from group.LIMITS
+    yield from provider.lines()
     yield from group.bonding_lines(profile)
     yield from filter_lines(profile.filters)
     yield "service_groups:"
@@ -101,6 +104,7 @@ def write_server(
     cores: Sequence[Cores | dict[str, str]] = (),
     qos: quality.Qos = quality.WEIGHTS_ALONE,
     sizes: Sizes = size.AS_PUBLISHED,
+    provider: Provider = LIBRARY,
 ) -> None:
     """Writes `groups` service groups of the profile `name` as YAML; one is written as ever.
 
@@ -110,14 +114,17 @@ def write_server(
     cores = cores or [Cores()] * groups
     if groups == 1:
         one = ports_of(ports, 1) if sharing == "own" else ports
-        group.write_profile(name, out, ports=one, cores=cores[0], qos=qos, sizes=sizes)
+        group.write_profile(
+            name, out, ports=one, cores=cores[0], qos=qos, sizes=sizes, provider=provider
+        )
         return
     own = (
         [ports_of(ports, number) for number in range(1, groups + 1)] if sharing == "own" else ports
     )
     asked = f" --groups {groups}" + (" --ports own" if sharing == "own" else "")
     out.write(group.comment(profile, asked))
-    out.writelines(f"{line}\n" for line in server_lines(profile, groups, own, cores, qos))
+    lines = server_lines(profile, groups, own, cores, qos, provider)
+    out.writelines(f"{line}\n" for line in lines)
 
 
 def check(name: str, groups: int, sizes: Sizes) -> Profile:

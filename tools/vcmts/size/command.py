@@ -18,6 +18,7 @@ from vcmts import published
 from vcmts.child import writable
 from vcmts.paths import MistakeError
 from vcmts.published import Rules
+from vcmts.size import devices as size_devices
 from vcmts.size import files as size_files
 from vcmts.size import measured as size_measured
 from vcmts.size import published as size_published
@@ -167,6 +168,20 @@ def _server(parser: argparse.ArgumentParser) -> None:
         "--crypto-limit", type=a_rate, metavar="RATE", help="of a socket's crypto devices"
     )
     part.add_argument(
+        "--crypto-devices",
+        type=whole(1, 64),
+        metavar="N",
+        help="of a server; service groups have one each as long as they carry them, the others "
+        "stay with software",
+    )
+    part.add_argument(
+        "--crypto-offload",
+        choices=size_devices.DOES,
+        default="crc",
+        help="what such a device does: cipher and CRC, or the cipher alone, of which it carries "
+        "more (default: %(default)s)",
+    )
+    part.add_argument(
         "--interfaces", type=whole(1, 4096), metavar="N", help="virtual functions, at most"
     )
     part.add_argument("--nic-limit", type=a_rate, metavar="RATE", help="both directions together")
@@ -265,6 +280,11 @@ def server_of(
         slot_gbps=arguments.slot_speed,
         crypto_card_gbps=arguments.crypto_card,
         crypto_gbps=arguments.crypto_limit,
+        crypto_devices=(
+            size_devices.Devices(arguments.crypto_devices, arguments.crypto_offload)
+            if arguments.crypto_devices
+            else None
+        ),
         interfaces=arguments.interfaces or interfaces,
         nic_gbps=arguments.nic_limit,
         shared_ports=arguments.shared_ports,

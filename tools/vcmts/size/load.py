@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from vcmts.published import Rules
 from vcmts.run.rates import UPSTREAM_SHARE
 from vcmts.size.curve import Costs, Curve
+from vcmts.size.devices import Devices
 from vcmts.size.request import Groups
 
 # Bytes that a packet has on a wire beyond the Ethernet frame without CRC: CRC, preamble, gap.
@@ -48,6 +49,7 @@ class Server:
     slot_gbps: float | None = None
     crypto_card_gbps: float | None = None
     crypto_gbps: float | None = None  # downstream, of a socket's crypto devices
+    crypto_devices: Devices | None = None  # that some service groups have
     interfaces: int | None = None
     nic_gbps: float | None = None  # both directions together, as clouds limit it
     shared_ports: str = ""  # of SHARED_PORTS; else each service group has ports of its own

@@ -9,8 +9,9 @@ from rich.table import Table
 
 from vcmts.run.rates import UPSTREAM_SHARE
 from vcmts.size.curve import Costs, Curve
-from vcmts.size.load import Question, Rates, Usage, core_share
-from vcmts.size.plan import Plan
+from vcmts.size.devices import step
+from vcmts.size.load import Question, Rates, Usage, core_share, usage
+from vcmts.size.plan import Filled, Plan
 from vcmts.size.request import Groups
 
 Json = dict[str, Any]
@@ -117,7 +118,7 @@ def steps_of_receivers(question: Question, used: Usage) -> list[str]:
     ]
 
 
-def steps_of_rest(question: Question, costs: Costs, used: Usage) -> list[str]:
+def steps_of_rest(question: Question, costs: Costs, used: Usage, rate: float) -> list[str]:
     server = question.server
     counted = "with wire and DEPI overhead" if question.rules.count_overhead else "as throughput"
     port = server.port_gbps
@@ -138,6 +139,8 @@ def steps_of_rest(question: Question, costs: Costs, used: Usage) -> list[str]:
             f"crypto devices: {number(used.downstream, 1)} Gbps of {server.sockets} x "
             f"{server.crypto_gbps:g} Gbps"
         )
+    if server.crypto_devices is not None:
+        steps.append(step(server.crypto_devices.as_json(sum(used.counts), rate), rate))
     if costs.memory_gib is not None:
         total = sum(used.counts) + used.standby
         steps.append(
@@ -200,6 +203,20 @@ def assumed(question: Question, costs: Costs, groups: Groups) -> list[str]:
     return said
 
 
+def offloaded(question: Question, count: int, rate: float) -> Json | None:
+    devices = question.server.crypto_devices
+    return None if devices is None else devices.as_json(count, rate)
+
+
+def filled_json(question: Question, filled: Filled) -> Json:
+    """Servers alike; with how many service groups of each kind have a crypto device of them."""
+    devices = question.server.crypto_devices
+    if devices is None:
+        return asdict(filled)
+    rates = [rate.downstream for rate in usage(question, filled.counts).rates]
+    return asdict(filled) | {"on_crypto_devices": devices.carry(filled.counts, rates)}
+
+
 def as_json(plan: Plan, rules: str, spare: int) -> Json:
     question = plan.question
     kinds = []
@@ -233,12 +250,13 @@ def as_json(plan: Plan, rules: str, spare: int) -> Json:
                 "memory_gib": None if kind.costs.memory_gib is None else used.memory_gib,
                 "ports": used.ports,
                 "slots": used.cards + used.crypto_cards,
+                "crypto_devices": offloaded(question, sum(used.counts), rate.downstream),
                 "interfaces": used.interfaces,
                 "receivers": None if used.receivers is None else asdict(used.receivers),
                 "steps": [
                     *steps_of_rates(question, kind.costs, kind.groups, used, rate),
                     *steps_of_cores(question, used),
-                    *steps_of_rest(question, kind.costs, used),
+                    *steps_of_rest(question, kind.costs, used, rate.downstream),
                 ],
                 "assumed": assumed(question, kind.costs, kind.groups),
                 "outside_what_was_measured": outside(question, kind.costs, kind.groups, used, rate),
@@ -251,7 +269,7 @@ def as_json(plan: Plan, rules: str, spare: int) -> Json:
         "rules": {"name": rules} | asdict(question.rules),
         "server": asdict(question.server),
         "kinds": kinds,
-        "servers": [asdict(filled) for filled in plan.servers],
+        "servers": [filled_json(question, filled) for filled in plan.servers],
         "server_count": plan.count,
         "spare_servers": spare,
     }
@@ -298,7 +316,9 @@ def lines(answer: Json) -> list[str]:
         names = [kind["groups"]["name"] for kind in answer["kinds"]]
         for filled in answer["servers"]:
             inside = [f"{n} x {name}" for n, name in zip(filled["counts"], names, strict=True) if n]
-            said.append(f"  {filled['servers']} with {' and '.join(inside)}")
+            on_devices = sum(filled.get("on_crypto_devices", ()))
+            told = f", {on_devices} of them on crypto devices" if on_devices else ""
+            said.append(f"  {filled['servers']} with {' and '.join(inside)}{told}")
         total = answer["server_count"] + answer["spare_servers"]
         spare = f", {answer['spare_servers']} of them spare" if answer["spare_servers"] else ""
         said.append(f"{total} server{'s' if total != 1 else ''}{spare}")

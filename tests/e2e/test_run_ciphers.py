@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`vcmts run` with each cipher and provider: every packet is proven, and counted as what it was."""
+
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.machine import check_accounts, proven
+from e2e.running import Ended, vcmts
+
+pytestmark = pytest.mark.run
+
+PROFILE = "2ofdm-0sc-qam_20cms_aes"
+COUNTED = {"aes-128": "aes_128", "aes-256": "aes_256", "des": "des"}
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Short, as sockets live there."""
+    with tempfile.TemporaryDirectory(prefix="e2e-") as name:
+        yield Path(name)
+
+
+def run(folder: Path, *words: str) -> Ended:
+    rates = ("--rate", "50Mbps", "--upstream-rate", "10Mbps", "--duration", "300ms")
+    summary = ("--json", folder / "summary.json")
+    return vcmts("run", "--profile", PROFILE, *rates, *summary, *words)
+
+
+def counted(folder: Path) -> tuple[dict[str, Any], bool]:
+    """The summary, and whether every packet was proven."""
+    summary: dict[str, Any] = json.loads((folder / "summary.json").read_text())
+    check_accounts(summary)
+    return summary, proven(summary)
+
+
+@pytest.mark.parametrize("words", [(), ("--provider", "cryptodev")], ids=["library", "device"])
+@pytest.mark.parametrize("cipher", ["aes-128", "aes-256", "des", "none"])
+def test_every_packet_is_proven(cipher: str, words: tuple[str, ...], folder: Path) -> None:
+    ended = run(folder, "--cipher", cipher, *words)
+    summary, whole = counted(folder)
+    assert ended.status == (0 if whole else 1), ended.stderr
+    for direction, done in (("downstream", "encrypted"), ("upstream", "decrypted")):
+        counters = summary[direction]["counters"]
+        found = {name for name in COUNTED if counters[f"{done}_{COUNTED[name]}"] > 0}
+        assert found == {cipher} & set(COUNTED)
+        assert (counters["clear"] > 0) is (cipher == "none")
+        assert counters[done] == sum(counters[f"{done}_{name}"] for name in COUNTED.values())
+
+
+def test_a_device_that_is_not_there(folder: Path) -> None:
+    ended = run(folder, "--provider", "cryptodev", "--device", "crypto_unheard_of0")
+    assert ended.status not in (0, 1) or not (folder / "summary.json").exists()
+    assert "crypto_unheard_of0" in ended.stderr
+
+
+def test_a_file_says_it_itself(folder: Path) -> None:
+    path = folder / "sg.yaml"
+    assert vcmts("profile", PROFILE, "-o", path).status == 0
+    ended = vcmts("run", "--config", path, "--cipher", "des")
+    assert ended.status == 2
+    assert ended.messages == [
+        "vcmts: --cipher: found des beside --config, allowed: with --profile only; the file says it"
+    ]

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What encrypts in configurations that are written: by a profile's name, or by options."""
+
+import argparse
+import hashlib
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from vcmts import cli, configuration
+from vcmts.bench import all as bench_all
+from vcmts.paths import MistakeError
+from vcmts.profile import crypto
+from vcmts.profile.command import write_profile
+from witness.config import SIZES, parse_config
+
+
+def text_of(name: str) -> str:
+    out = io.StringIO()
+    write_profile(name, out)
+    return out.getvalue()
+
+
+def given(*words: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    configuration.add_arguments(parser)
+    return parser.parse_args(words)
+
+
+def written(folder: Path, *words: str) -> dict[str, Any]:
+    path = configuration.chosen(given(*words), folder)
+    document: dict[str, Any] = yaml.safe_load(path.read_text())
+    return document
+
+
+@pytest.mark.parametrize(("ending", "cipher"), crypto.ENDINGS.items())
+def test_a_name_says_the_cipher(ending: str, cipher: str) -> None:
+    """The witness reads it, with keys as long as the cipher asks, and all of them different."""
+    text = text_of(f"1ofdm-0sc-qam_5cms_{ending}")
+    config, document = parse_config(text), yaml.safe_load(text)
+    assert {modem["security"]["cipher"] for modem in document["modems"]} == {cipher}
+    assert "crypto" not in document
+    secrets = {
+        value
+        for modem in config.modems
+        for value in (modem.security.key, modem.security.iv, modem.security.next_key)
+    }
+    if cipher == "none":
+        assert secrets == {None, b""}
+        return
+    assert len(secrets) == 15
+    assert {len(value or b"") for value in secrets} == set(SIZES[cipher])
+
+
+def test_keys_are_those_of_ever() -> None:
+    """So that captures and configurations of another day fit each other."""
+    said = yaml.safe_load(text_of("1ofdm-0sc-qam_1cms_aes"))["modems"][0]["security"]
+    assert said["key"] + said["iv"] == crypto_hash("OpenVCMTS test key 1")
+    assert said["next_key"] + said["next_iv"] == crypto_hash("OpenVCMTS next test key 1")
+
+
+def crypto_hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("name", "cipher", "other"),
+    [
+        ("6ofdm-0sc-qam_300cms_aes", "des", "6ofdm-0sc-qam_300cms_des"),
+        ("6ofdm-0sc-qam_300cms_aes_2021", "aes-256", "6ofdm-0sc-qam_300cms_aes256_2021"),
+        ("6ofdm-0sc-qam_300cms_aes256", "aes-128", "6ofdm-0sc-qam_300cms_aes"),
+        ("6ofdm-0sc-qam_300cms_none", "aes-128", "6ofdm-0sc-qam_300cms_aes"),
+        ("6ofdm-0sc-qam_300cms_des", None, "6ofdm-0sc-qam_300cms_des"),
+        ("6ofdm-0sc-qam_300cms_rot13", "des", "6ofdm-0sc-qam_300cms_rot13"),
+    ],
+)
+def test_an_option_names_another_profile(name: str, cipher: str | None, other: str) -> None:
+    assert crypto.renamed(name, cipher) == other
+
+
+@pytest.mark.parametrize("groups", ["1", "3"])
+def test_provider_and_device(groups: str, tmp_path: Path) -> None:
+    words = ("--profile", "1ofdm-0sc-qam_2cms_aes", "--groups", groups)
+    assert "crypto" not in written(tmp_path, *words, "--provider", "ipsec-mb")
+    found = written(tmp_path, *words, "--provider", "cryptodev", "--cipher", "des")
+    assert found["crypto"] == {"provider": "cryptodev", "device": "crypto_aesni_mb0"}
+    assert found["name"] == "1ofdm-0sc-qam_2cms_des"
+    other = ("--provider", "cryptodev", "--device", "0000:6b:01.0")
+    assert written(tmp_path, *words, *other)["crypto"]["device"] == "0000:6b:01.0"
+
+
+def test_options_that_say_nothing(tmp_path: Path) -> None:
+    with pytest.raises(MistakeError, match=r"--device: .* with --provider cryptodev only"):
+        written(tmp_path, "--device", "crypto_aesni_mb0")
+    for option, value in (("--cipher", "des"), ("--provider", "ipsec-mb"), ("--device", "x")):
+        with pytest.raises(MistakeError, match=rf"{option}: .* with --profile only"):
+            written(tmp_path, "--config", "sg.yaml", option, value)
+
+
+def test_all_benchmarks_get_them() -> None:
+    parser = argparse.ArgumentParser()
+    bench_all.add_arguments(parser)
+    asked = parser.parse_args(["--cipher", "des", "--provider", "cryptodev"])
+    wanted = ["--cipher", "des", "--provider", "cryptodev"]
+    assert bench_all.words("pipeline", asked)[-4:] == wanted
+    assert "--cipher" not in bench_all.words("scheduler", asked)
+
+
+def test_show_tells_who_encrypts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name, path = "1ofdm-0sc-qam_2cms_des", tmp_path / "sg.yaml"
+    device = ("--provider", "cryptodev", "--device", "crypto_openssl0")
+    assert cli.main(["profile", name, *device, "-o", str(path)]) == 0
+    assert cli.main(["show", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "2 x des" in said and "cryptodev crypto_openssl0" in said
+    path.write_text(text_of(name) + "crypto: {generate_crc: false}\n")
+    assert cli.main(["show", str(path)]) == 0
+    assert "ipsec-mb, downstream without CRC" in capsys.readouterr().out
+    assert cli.main(["profile", name, "--groups", "2", *device, "-o", str(path)]) == 0
+    assert cli.main(["show", str(path)]) == 0
+    assert "encryption: des by crypto_openssl0 (group 1, 2)\n" in capsys.readouterr().out

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What encrypts in a configuration that is written: a cipher, and who does it."""
+
+import argparse
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from vcmts.paths import MistakeError
+
+# By the ending of a profile's name; the reference has aes, des and none.
+ENDINGS = {"aes": "aes-128", "aes256": "aes-256", "des": "des", "none": "none"}
+CIPHERS = tuple(ENDINGS.values())
+KEY_DIGITS = {"aes-128": 32, "aes-256": 64, "des": 16}
+IV_DIGITS = {"aes-128": 32, "aes-256": 32, "des": 16}
+DIRECT, DEVICES = "ipsec-mb", "cryptodev"
+DEVICE = "crypto_aesni_mb0"
+OPTIONS = ("cipher", "provider", "device")
+
+
+@dataclass(frozen=True)
+class Provider:
+    """Who encrypts; the default stands in no file."""
+
+    name: str = DIRECT
+    device: str | None = None  # of cryptodev
+
+    def lines(self) -> Iterator[str]:
+        if self.name != DIRECT:
+            yield f'crypto: {{provider: {self.name}, device: "{self.device}"}}'
+
+
+LIBRARY = Provider()
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Without defaults, so that what was given is known."""
+    parser.add_argument(
+        "--cipher", choices=CIPHERS, help="of all modems (default: by the profile's name)"
+    )
+    parser.add_argument(
+        "--provider",
+        choices=(DIRECT, DEVICES),
+        help=f"what encrypts: a library, or a crypto device of DPDK (default: {DIRECT})",
+    )
+    parser.add_argument(
+        "--device",
+        metavar="NAME",
+        help=f"the crypto device: a PCI address, or driver and number (default: {DEVICE})",
+    )
+
+
+def given(arguments: argparse.Namespace) -> list[str]:
+    """The options that were given, as words of a command line."""
+    values = ((option, getattr(arguments, option)) for option in OPTIONS)
+    return [
+        word for option, value in values if value is not None for word in (f"--{option}", value)
+    ]
+
+
+def provider_of(arguments: argparse.Namespace) -> Provider:
+    if arguments.provider == DEVICES:
+        return Provider(DEVICES, arguments.device or DEVICE)
+    if arguments.device is not None:
+        raise MistakeError(
+            f"--device: found {arguments.device!r}, allowed: with --provider {DEVICES} only"
+        )
+    return LIBRARY
+
+
+def ending(cipher: str) -> str:
+    """What a profile's name says of this cipher."""
+    return next(end for end, name in ENDINGS.items() if name == cipher)
+
+
+def renamed(profile: str, cipher: str | None) -> str:
+    """The name of the same profile with this cipher; None: its own."""
+    if cipher is None:
+        return profile
+    return re.sub(rf"cms_({'|'.join(ENDINGS)})(?=_2021$|$)", f"cms_{ending(cipher)}", profile)
+
+
+def profile_of(arguments: argparse.Namespace) -> str:
+    return renamed(arguments.profile, arguments.cipher)
