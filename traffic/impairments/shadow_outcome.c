@@ -18,6 +18,11 @@ static enum drop_reason shadow_privacy(struct shadow *s, const struct shadow_str
 	if (f->fate == FATE_UNKNOWN_KEY)
 		return DROP_KEY_UNKNOWN;
 	shadow_count(s, f->encrypted ? COUNTER_DECRYPTED : COUNTER_CLEAR, 1);
+	if (f->encrypted)
+		shadow_count(s,
+			     COUNTER_DECRYPTED_AES_128 + s->sg->modems[st->modem].security.cipher -
+				     CIPHER_AES_128,
+			     1);
 	return DROP_REASONS;
 }
 

@@ -25,7 +25,9 @@ static struct clock now;
 
 static struct downstream *make(const char *options, unsigned modems) {
 	static void *const no_schedules[64];
+	static struct crypto_queue no_frames;
 	struct ds_resources r = {.upper_clock = &now,
+				 .crypto = &no_frames,
 				 .lower_clock = &now,
 				 .schedules = no_schedules,
 				 .queued_max = 1000,

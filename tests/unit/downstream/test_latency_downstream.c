@@ -131,7 +131,7 @@ static void a_slow_channel_shows(void **state) {
 	server_bench_close(bench);
 }
 
-/* An open DEPI frame waits for more until its timer ends: 100 us. */
+/* An open DEPI frame waits for more until its timer ends: 100 us. The crypto provider keeps a lone frame for one round. */
 static void a_lone_packet_waits_for_the_flush_timer(void **state) {
 	(void)state;
 	open_measured(false, RPHY_DEPTH);
@@ -141,7 +141,7 @@ static void a_lone_packet_waits_for_the_flush_timer(void **state) {
 	}
 	check_all();
 	assert_true(shortest() == longest());
-	assert_true(fabs(shortest() - (double)bench->sg.rphy.flush_ns / 1e3) <= ROUND_NS / 1e3);
+	assert_true(fabs(shortest() - (double)bench->sg.rphy.flush_ns / 1e3) <= 2 * ROUND_NS / 1e3);
 	server_bench_close(bench);
 }
 

@@ -97,7 +97,7 @@ static void keys_are_given_back(void **state) {
 	life_bench_open(bench, 2, GROUPS);
 	load_next(2, false);
 	in_use = keys_in_use();
-	assert_int_equal(in_use, 2 * 2 * 2); /* a modem's, in both directions */
+	assert_int_equal(in_use, 2 * 2); /* of the modem that encrypts, in both directions */
 	for (unsigned i = 0; i < 100; i++) {
 		next[i % 2].modems[0].security.key[0] ^= 1;
 		assert_true(take_file());

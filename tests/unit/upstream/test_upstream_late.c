@@ -5,8 +5,8 @@
  */
 #include "test.h"
 
-#include <string.h>
 
+#include "crypto_limit.h"
 #include "fixture.h"
 #include "upstream_bench.h"
 
@@ -221,27 +221,6 @@ static void missing_segment_is_on_its_way(void **state) {
 	bench_close(bench);
 }
 
-/* The list without what comes back from the crypto device: that is slow. */
-static void slow_crypto(struct stage *stages) {
-	struct pipeline *list = upstream_pipeline(bench->u, 0);
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < list->count; i++) {
-		if (strcmp(list->stages[i].name, "decrypt_collect") != 0)
-			stages[n++] = list->stages[i];
-	}
-	assert_int_equal(n, list->count - 1);
-	list->stages = stages;
-	list->count = n;
-}
-
-static void crypto_again(void) {
-	struct pipeline *list = upstream_pipeline(bench->u, 0);
-
-	list->stages = us_lists[0].stages;
-	list->count = us_lists[0].count;
-}
-
 /* A unit of many packets, in as many fragments as it takes. */
 static void put_unit(unsigned packets) {
 	static uint8_t unit[DOCSIS_FRAME_MAX];
@@ -263,14 +242,14 @@ static void put_unit(unsigned packets) {
 	}
 }
 
-/* What the device has is on its way to the line, too: there is a place for all of it. */
+/* What the provider has is on its way to the line, too: there is a place for all of it. */
 static void crypto_is_slow(void **state) {
-	struct stage stages[PIPELINE_MAX_STAGES];
 	uint64_t received;
 
 	(void)state;
 	setup();
-	slow_crypto(stages);
+	crypto_limit_begin(bench->crypto, UINT32_MAX, 0);
+	crypto_limit.slow = true;
 	for (int i = 0; i < 60; i++)
 		put(AES);
 	rounds(20);
@@ -280,22 +259,22 @@ static void crypto_is_slow(void **state) {
 	put(FRAMED);
 	rounds(5);
 	assert_int_equal(bench_count(bench, COUNTER_RECEIVED), received);
-	crypto_again();
+	crypto_limit.slow = false;
 	rounds(100);
 	assert_true(bench->u->transmit.count >= US_TRANSMIT_CAPACITY / 2);
 	bench_settle(bench);
 	bench_complete(bench, AES);
 	bench_complete(bench, FRAMED);
+	crypto_limit_end();
 	bench_close(bench);
 }
 
 /* The same with fragments that become more frames than they are. */
 static void crypto_is_slow_and_units_are_long(void **state) {
-	struct stage stages[PIPELINE_MAX_STAGES];
-
 	(void)state;
 	setup();
-	slow_crypto(stages);
+	crypto_limit_begin(bench->crypto, UINT32_MAX, 0);
+	crypto_limit.slow = true;
 	for (int i = 0; i < 32; i++)
 		put(AES);
 	put_unit(800);
@@ -303,13 +282,14 @@ static void crypto_is_slow_and_units_are_long(void **state) {
 	rounds(20);
 	assert_int_equal(bench->u->r.crypto->held, 32 * 14);
 	assert_non_null(bench->u->extract_joined.cut.segment);
-	crypto_again();
+	crypto_limit.slow = false;
 	rounds(100);
 	assert_true(bench->u->transmit.count >= US_TRANSMIT_CAPACITY / 2);
 	bench_settle(bench);
 	bench_complete(bench, AES);
 	bench_complete(bench, PLAIN);
 	bench_complete(bench, FRAMED);
+	crypto_limit_end();
 	bench_close(bench);
 }
 
