@@ -34,8 +34,12 @@ static inline void crypto_limit_keep(struct crypto_queue *q) {
 static inline uint16_t crypto_limit_submit(struct crypto_queue *q,
 					   const struct crypto_frame *frames, uint16_t n) {
 	uint16_t most = (uint16_t)(n < crypto_limit.room ? n : crypto_limit.room);
-	uint16_t taken = most == 0 ? 0 : crypto_limit.real->submit(q, frames, most);
+	uint32_t late = crypto_limit.end - crypto_limit.first;
+	uint16_t taken;
 
+	q->held -= late;
+	taken = most == 0 ? 0 : crypto_limit.real->submit(q, frames, most);
+	q->held += late;
 	crypto_limit.room -= taken;
 	while (crypto_limit.slow && q->held > crypto_limit.end - crypto_limit.first)
 		crypto_limit_keep(q);
