@@ -83,9 +83,9 @@ static const char *crypto_text(const struct service_group *sg) {
 
 /* What those who start vcmtsd must know of a service group. */
 static json_t *group_json(const struct service_group *sg) {
-	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:I, s:I, s:o, s:s, s:s, s:s, s:o}", "name", sg->name,
-			 "service_group", (int)sg->id, "channels", (int)sg->channel_count, "modems",
-			 (int)sg->modem_count, "mtu", (int)sg->rphy.mtu, "capacity",
+	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:I, s:I, s:o, s:s, s:s, s:s, s:o}", "name",
+			 sg->name, "service_group", (int)sg->id, "channels", (int)sg->channel_count,
+			 "modems", (int)sg->modem_count, "mtu", (int)sg->rphy.mtu, "capacity",
 			 (json_int_t)downstream_capacity(sg), "upstream_capacity",
 			 (json_int_t)upstream_capacity(sg), "cores", cores_json(sg),
 			 "network_device", sg->network.device, "rphy_device", sg->rphy_port.device,

@@ -43,7 +43,8 @@ struct crypto_frame {
 	struct rte_mbuf *m; /* all of it in one buffer */
 	const struct crypto_key *key; /* as long as the frame is not collected */
 	uint16_t pdu; /* where the CRC begins to count */
-	uint16_t clear; /* where the cipher begins; at the end or behind it: nowhere */
+	uint16_t
+		clear; /* where the cipher begins, at least 12 behind `pdu`; at the end or behind it: nowhere */
 	uint16_t parts; /* enum crypto_parts */
 };
 
@@ -77,8 +78,7 @@ struct crypto_provider {
 	const char *name;
 	uint32_t ciphers; /* a bit for each enum cipher */
 	uint32_t keys; /* made, not freed */
-	uint32_t
-		crc_ciphers; /* those beside which it makes the CRC in the same pass; beside others, one after the other */
+	uint32_t crc_ciphers; /* those beside which it makes the CRC in one pass */
 };
 
 /* What a provider is made of. Keys and queues are the control thread's; a queue is fed and collected by one worker. */

@@ -75,7 +75,7 @@ static bool frame_place(struct cryptodev_queue *q, const struct crypto_frame *f,
 			struct rte_crypto_op **op) {
 	const struct cryptodev *c = cryptodev_of(q->queue.provider);
 	struct place *place = &q->places[q->tail & q->mask];
-	bool room = room_for_crc(f), flies = room && ciphered(f), beside = crc_beside(c, f);
+	bool room = room_for_crc(f), flies = ciphered(f), beside = crc_beside(c, f);
 
 	*op = NULL;
 	if (q->tail - q->head > q->mask || (flies && !q->gone && q->free_ops == 0))

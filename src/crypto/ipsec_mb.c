@@ -185,8 +185,6 @@ static void job_fill(struct ipsec_mb_queue *q, IMB_JOB *job, const struct crypto
 
 	job->user_data = f->m;
 	job->user_data2 = unlikely(apart) ? crc_mark(q, f) : NULL;
-	if (unlikely(job->user_data2 == (void *)NO_ROOM))
-		parts = 0;
 	if (unlikely(cipher == CIPHER_DES && parts != 0 && q->des != NULL)) {
 		des_at_once(q, f);
 		parts = 0;

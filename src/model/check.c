@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model/devices.h"
+#include "model/key_rows.h"
 #include "model/keys.h"
 #include "model/layouts.h"
 #include "model/units.h"
@@ -118,6 +119,23 @@ static void check_rphy(struct check *check, struct node *root) {
 	else if (memcmp(&config->core_ip, &config->rpd_ip, sizeof(config->core_ip)) == 0)
 		check_report(check, node, node != NULL ? node->line : map->line, &path,
 			     "another address than core_ip");
+}
+
+static void check_crypto(struct check *check, struct node *root) {
+	struct crypto_config *crypto = &check->sg->crypto;
+	const struct node *map = node_field(root, "crypto");
+	const struct node *node = node_present(map, "device");
+	struct path up = {.key = "crypto"}, path = {.up = &up, .key = "device"};
+
+	if (crypto->device != NULL && strcmp(crypto->device, CRYPTO_NO_DEVICE) == 0)
+		crypto->device = NULL;
+	if (!node_sound(map, "provider") || !node_sound(map, "device"))
+		return;
+	if (crypto->provider == CRYPTO_CRYPTODEV && crypto->device == NULL)
+		check_report(check, node, node != NULL ? node->line : map->line, &path,
+			     "a crypto device such as crypto_aesni_mb0, with provider: cryptodev");
+	else if (crypto->provider != CRYPTO_CRYPTODEV && crypto->device != NULL)
+		check_report(check, node, node->line, &path, "none without provider: cryptodev");
 }
 
 static void check_channels(struct check *check, struct node *root) {

@@ -83,13 +83,6 @@ void check_modem_qos(struct check *check, const struct node *map, struct modem *
 /* Have the channels of every bonding group what its flows reserve? Once all flows are checked. */
 void check_reserved(struct check *check, struct node *root);
 
-/* `crypto` of the group. Completes it. */
-void check_crypto(struct check *check, struct node *root);
-
-/* The keys of a modem's `security`, which is `map`, or NULL where it has none. */
-void check_security(struct check *check, const struct node *map,
-		    const struct security_association *sa, const struct path *up);
-
 /* All of `modems` but its upstream; the id maps are ready. */
 void check_modems(struct check *check, struct node *root);
 

@@ -33,9 +33,6 @@ extern const struct key service_flow_item; /* in keys_flow.c */
 /* What a group has of its server, in keys_server.c. */
 extern const struct key ports_keys[]; /* of struct service_group */
 extern const struct key threads_keys[]; /* of struct thread_config */
-
-/* What encrypts, in keys_crypto.c. */
-extern const struct key security_keys[]; /* of struct security_association */
 extern const struct key crypto_keys[]; /* of struct crypto_config */
 #define CRYPTO_NO_DEVICE "none"
 

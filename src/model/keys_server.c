@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a service group has of its server, ports and threads, and the keys of a server file. */
+/* What a service group has of its server, ports, threads and crypto, and the keys of a server file. */
 #include <string.h>
 
 #include "model/key_rows.h"
@@ -25,6 +25,12 @@ static const struct choice thread_layouts[] = {
 static const struct choice steering_modes[] = {
 	{"auto", STEERING_AUTO},
 	{"off", STEERING_OFF},
+	{NULL, 0},
+};
+
+static const struct choice providers[] = {
+	{"ipsec-mb", CRYPTO_IPSEC_MB},
+	{"cryptodev", CRYPTO_CRYPTODEV},
 	{NULL, 0},
 };
 
@@ -82,6 +88,20 @@ const struct key ports_keys[] = {
 	{0},
 };
 
+const struct key crypto_keys[] = {
+	{.name = "provider", ENUM(providers), AT(struct crypto_config, provider),
+	 .fallback = "ipsec-mb",
+	 HELP("who encrypts and decrypts: the library intel-ipsec-mb, called directly, or a crypto "
+	      "device of DPDK")},
+	{.name = "device", .kind = KIND_DEVICE, AT(struct crypto_config, device),
+	 .fallback = CRYPTO_NO_DEVICE, .example = "crypto_aesni_mb0",
+	 HELP("the device of cryptodev: a PCI address, or a driver's name and a number; needed "
+	      "beside it, and only there; none: no device. Groups that name the same one share it")},
+	{.name = "generate_crc", BOOL, AT(struct crypto_config, generate_crc), .fallback = "true",
+	 HELP("downstream; false leaves four bytes of zero where the CRC would be, to measure what it "
+	      "costs: modems drop such frames")},
+	{0},
+};
 #define CORE(member) INTEGER(0, KEYS_MAX_CORE), AT(struct thread_config, member),                  \
 	.flag = offsetof(struct thread_config, asked.member)
 

@@ -315,7 +315,7 @@ def test_a_measurement_begins_with_its_first_program(
     assert both is not None
     assert both.as_json()["seconds"] == 120
     monkeypatch.setattr(bench_cost, "measure", minute)
-    arguments = argparse.Namespace(profile="a")
+    arguments = argparse.Namespace(profile="a", cipher=None)
     points = bench_cost.points(parse_name(PROFILE), ["modems"], full=False)
     shown = Progress("", 1, lambda _: None)
     _, sizes = bench_cost.sweep(arguments, points, shown, tmp_path, Stopped())

@@ -197,7 +197,9 @@ def test_cores_are_dealt_out(
     tmp_path: Path,
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: allowed)
-    arguments = argparse.Namespace(config=None, profile=NAME, groups=groups)
+    arguments = argparse.Namespace(
+        config=None, profile=NAME, groups=groups, cipher=None, provider=None, device=None
+    )
     text = configuration.chosen(arguments, tmp_path).read_text(encoding="utf-8")
     found = facts(text, tmp_path)
     assert configuration.dealt_cores(groups) == [

@@ -156,14 +156,22 @@ static void lonely_frames(struct crypto_rig *r) {
 	}
 }
 
-/* Without a collection in between, a queue takes what it has room for; and no frame of it is lost. */
+/* Without a collection in between, a queue takes what it has room for; and no frame of it is lost, also where none has ended. */
 static void many_submissions(struct crypto_rig *r) {
-	const struct rig_shape s = {60, 100, RIG_ANY, 3, RIG_ANY};
+	const struct rig_shape any = {60, 100, RIG_ANY, 3, RIG_ANY};
 
-	for (unsigned turn = 0; turn < 3; turn++) {
+	for (int first = RIG_ANY; first < CIPHERS; first++) {
+		const int other = first == CIPHER_AES_128 ? CIPHER_AES_256 : CIPHER_AES_128;
+		const struct rig_shape one = {60, 60, first, 3, RIG_ANY};
+		const struct rig_shape many = {60, 60, other, 3, RIG_ANY};
+
+		if (first != RIG_ANY && (!crypto_can(r->provider, (enum cipher)first) ||
+					 !crypto_can(r->provider, (enum cipher)other)))
+			continue;
+		rig_make(r, first == RIG_ANY ? &any : &one);
 		for (unsigned i = 0; i < 900; i++)
-			rig_make(r, &s);
-		for (unsigned i = 0; i < 20; i++)
+			rig_make(r, first == RIG_ANY ? &any : &many);
+		for (unsigned i = 0; i < 40; i++)
 			rig_submit(r, 1 + i * 3);
 		rig_drain(r);
 	}

@@ -24,6 +24,7 @@ enum breach {
 static enum breach breach;
 static unsigned flushed, flushed_most; /* one after the other */
 static unsigned breach_from; /* so many */
+static bool lanes_16; /* of AES: the CPU has VAES, and the library uses it */
 static flush_job_t real_flush;
 static burst_fn_t real_submit;
 
@@ -63,6 +64,7 @@ static void keys(const void *key, void *encryption, void *decryption) {
 
 void __wrap_init_mb_mgr_auto(IMB_MGR *m, IMB_ARCH *arch) {
 	__real_init_mb_mgr_auto(m, arch);
+	lanes_16 = m->used_arch == IMB_ARCH_AVX512 && (m->features & IMB_FEATURE_VAES);
 	real_flush = m->flush_job;
 	m->flush_job = flush;
 	real_submit = m->submit_burst_nocheck;
@@ -100,7 +102,7 @@ static void a_good_library_serves(void **state) {
 	p = open_listening(said, sizeof(said));
 	assert_non_null(p);
 	assert_string_equal(said, "");
-	assert_true(flushed_most >= 1);
+	assert_true(flushed_most >= (lanes_16 ? 15u : 1u));
 	p->functions->close(p);
 }
 

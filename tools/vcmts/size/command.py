@@ -168,6 +168,14 @@ def _server(parser: argparse.ArgumentParser) -> None:
         "--crypto-limit", type=a_rate, metavar="RATE", help="of a socket's crypto devices"
     )
     part.add_argument(
+        "--interfaces", type=whole(1, 4096), metavar="N", help="virtual functions, at most"
+    )
+    part.add_argument("--nic-limit", type=a_rate, metavar="RATE", help="both directions together")
+
+
+def _devices(parser: argparse.ArgumentParser) -> None:
+    part = parser.add_argument_group("crypto devices that some service groups have")
+    part.add_argument(
         "--crypto-devices",
         type=whole(1, 64),
         metavar="N",
@@ -181,10 +189,6 @@ def _server(parser: argparse.ArgumentParser) -> None:
         help="what such a device does: cipher and CRC, or the cipher alone, of which it carries "
         "more (default: %(default)s)",
     )
-    part.add_argument(
-        "--interfaces", type=whole(1, 4096), metavar="N", help="virtual functions, at most"
-    )
-    part.add_argument("--nic-limit", type=a_rate, metavar="RATE", help="both directions together")
 
 
 def _shared(parser: argparse.ArgumentParser) -> None:
@@ -215,6 +219,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _request(parser)
     _server(parser)
+    _devices(parser)
     _shared(parser)
     part = parser.add_argument_group("what is set aside (default: by the rules of a paper)")
     part.add_argument("--rules", metavar="NAME", help=f"{', '.join(published.load().rules)}")

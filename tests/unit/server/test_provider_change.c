@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Groups whose crypto provider becomes another one, and another: the bytes that come out are the same. */
+#include "group_file.h"
+
+#define DEVICE "crypto_aesni_mb0"
+
+static void wants(unsigned g, bool device) {
+	next[g].crypto.provider = device ? CRYPTO_CRYPTODEV : CRYPTO_IPSEC_MB;
+	next[g].crypto.device = device ? (char *)(uintptr_t)DEVICE : NULL;
+}
+
+static const struct crypto_provider *provider_of(unsigned g) {
+	return bench->server.groups[g].crypto.provider;
+}
+
+/* Packets of both groups and directions that nobody has worked on yet. */
+static void put_packets(unsigned count) {
+	for (unsigned i = 0; i < count; i++) {
+		for (unsigned g = 0; g < 2; g++) {
+			assert_true(life_bench_down(bench, 0, &next[g], 300, serial));
+			assert_true(life_bench_up(bench, 0, &next[g], serial));
+		}
+		serial++;
+	}
+}
+
+static void run(bool changes, uint64_t digest[2][2]) {
+	life_bench_open(bench, 2, GROUPS);
+	load_next(2, false);
+	serial = 0;
+	for (unsigned turn = 0; turn < 8; turn++) {
+		put_packets(5);
+		if (changes) {
+			wants(turn % 2, turn / 2 % 2 == 0);
+			reload("crypto provider changed");
+			assert_string_equal(provider_of(turn % 2)->name,
+					    turn / 2 % 2 == 0 ? DEVICE : CRYPTO_LIBRARY);
+		}
+		life_bench_settle(bench, 2 * MS);
+		all_is_told_apart();
+	}
+	memcpy(digest, &bench->digest[1], sizeof(uint64_t[2][2]));
+	for (unsigned g = 0; g < 2; g++)
+		assert_string_equal(provider_of(g)->name, CRYPTO_LIBRARY);
+	if (changes) /* all keys are where they are needed */
+		assert_int_equal(crypto_providers_find(&bench->server.crypto, DEVICE)->keys, 0);
+	free_next();
+	life_bench_close(bench);
+}
+
+static void bytes_are_the_same(void **state) {
+	uint64_t as_it_is[2][2], changed[2][2];
+
+	(void)state;
+	run(false, as_it_is);
+	run(true, changed);
+	assert_memory_equal(as_it_is, changed, sizeof(changed));
+}
+
+/* Its threads work on packets all the time; nothing is lost, and the far ends see the order kept. */
+static void while_workers_run(void **state) {
+	struct life_totals before, after;
+	unsigned turns = 40, packets = 4;
+
+	(void)state;
+	life_bench_open(bench, 2, GROUPS);
+	load_next(2, false);
+	serial = 0;
+	before = life_bench_totals(bench);
+	life_bench_launch(bench);
+	for (unsigned turn = 0; turn < turns; turn++) {
+		put_packets(packets);
+		wants(turn % 2, turn / 2 % 2 == 0);
+		reload("crypto provider changed");
+		life_bench_take(bench);
+	}
+	life_bench_halt(bench);
+	life_bench_settle(bench, 5 * MS);
+	after = life_bench_totals(bench);
+	assert_int_equal(after.down_dropped, before.down_dropped);
+	assert_int_equal(after.up_dropped, before.up_dropped);
+	assert_int_equal(after.down_out - before.down_out, 2 * turns * packets);
+	assert_int_equal(bench->taken_up[1] + bench->taken_up[2], 2 * turns * packets);
+	free_next();
+	life_bench_close(bench);
+}
+
+/* A provider that there is not, or that cannot do the group's ciphers, changes nothing. */
+static void refused(void **state) {
+	static const struct {
+		const char *device, *line;
+		enum cipher cipher;
+	} all[] = {
+		{"crypto_nobody0",
+		 "service group 2: crypto.device: crypto_nobody0 cannot be opened; the messages of "
+		 "vcmtsd say why; nothing was changed",
+		 CIPHER_AES_128},
+		{"crypto_null0",
+		 "service group 2: crypto.device: crypto_null0 cannot be opened; the messages of "
+		 "vcmtsd say why; nothing was changed",
+		 CIPHER_AES_128},
+	};
+
+	(void)state;
+	life_bench_open(bench, 2, GROUPS);
+	load_next(2, false);
+	for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
+		wants(1, true);
+		next[1].crypto.device = (char *)(uintptr_t)all[i].device;
+		assert_false(take_file());
+		assert_string_equal(line, all[i].line);
+		assert_string_equal(provider_of(1)->name, CRYPTO_LIBRARY);
+	}
+	wants(1, false);
+	all_is_told_apart();
+	free_next();
+	life_bench_close(bench);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bytes_are_the_same),
+		cmocka_unit_test(while_workers_run),
+		cmocka_unit_test(refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+}
