@@ -39,7 +39,8 @@ static void frame_fill(struct bound *b, struct rte_mbuf *m, unsigned modem) {
 	struct crypto_frame *f = &b->list[b->count++];
 
 	*key = (struct crypto_key){
-		.schedule = down ? b->group->crypto.schedules[modem] : b->group->crypto.up_schedules[2 * modem],
+		.schedule = down ? b->group->crypto.schedules[modem]
+				 : b->group->crypto.up_schedules[2 * modem],
 		.cipher = (uint8_t)sa->cipher,
 	};
 	memcpy(key->iv, sa->iv, sizeof(key->iv));

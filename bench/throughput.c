@@ -88,8 +88,7 @@ int throughput_create(struct throughput *t, const struct service_group *sg, unsi
 	struct server *s = &t->server;
 
 	if (server_create(s, lone_group_config(&t->lone, sg)) != 0 || ports_make(t, depth) != 0 ||
-	    server_serve(s) != 0 ||
-	    (t->crypto = ipsec_mb_open(SOCKET_ID_ANY)) == NULL ||
+	    server_serve(s) != 0 || (t->crypto = ipsec_mb_open(SOCKET_ID_ANY)) == NULL ||
 	    traffic_make(t, upstream) != 0)
 		return -1;
 	server_account(s, false);

@@ -86,7 +86,8 @@ struct downlink *downlink_create(const struct service_group *sg, const struct tr
 	d->vlan = sg->network.vlan;
 	d->neighbours = o->neighbours;
 	d->prove_every = 1;
-	if (decryptor_create(&d->decryptor, o->crypto, sg->crypto.generate_crc) && sender_create(d, sg, o) && receiver_side_create(d, sg, o))
+	if (decryptor_create(&d->decryptor, o->crypto, sg->crypto.generate_crc) &&
+	    sender_create(d, sg, o) && receiver_side_create(d, sg, o))
 		return d;
 	downlink_free(d);
 	return NULL;

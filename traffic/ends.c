@@ -8,9 +8,9 @@
 #include <rte_ether.h>
 #include <rte_mbuf.h>
 
+#include "crypto/ipsec_mb.h"
 #include "model/devices.h"
 #include "model/live/live_group.h"
-#include "crypto/ipsec_mb.h"
 #include "platform/platform.h"
 #include "platform/pool.h"
 #include "platform/port.h"

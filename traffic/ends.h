@@ -7,8 +7,8 @@
 
 #include <rte_mempool.h>
 
-#include "options.h"
 #include "crypto/crypto.h"
+#include "options.h"
 #include "setup.h"
 
 #define ENDS_DEVICE_SIZE 512

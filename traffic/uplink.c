@@ -92,8 +92,8 @@ struct uplink *uplink_create(const struct service_group *sg, const struct uplink
 	memcpy(u->frames.cmts_mac, sg->rphy.core_mac, sizeof(u->frames.cmts_mac));
 	pacing_start(&u->pacing, o->rate, rte_get_tsc_hz(), mix_mean(&o->mix), rte_rdtsc());
 	pacing_shape(&u->pacing, o->shape, rte_rdtsc());
-	if (uplink_encryptor_create(&u->frames.encryptor, o->crypto) &&
-	    grant_size_set(u, sg, o) && flows_plan(u, sg, o->streams) &&
+	if (uplink_encryptor_create(&u->frames.encryptor, o->crypto) && grant_size_set(u, sg, o) &&
+	    flows_plan(u, sg, o->streams) &&
 	    uplink_packets_create(&u->frames.packets, sg, &o->mix, o->seed) == 0 &&
 	    buffers_create(u, o->group) &&
 	    uplink_rphy_create(&u->rphy, sg, o->rphy_port, o->packets) == 0 &&

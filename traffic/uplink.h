@@ -20,10 +20,10 @@
 #include "core/mix.h"
 #include "core/packet.h"
 #include "core/shape.h"
+#include "crypto/crypto.h"
 #include "impairments/impair_shares.h"
 #include "model/service_group.h"
 #include "modems/uplink_grant.h"
-#include "crypto/crypto.h"
 
 struct uplink_options {
 	uint16_t rphy_port; /* opened; UEPI goes out here */

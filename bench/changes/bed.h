@@ -2,9 +2,9 @@
 /* A server with the traffic around it in one process: a worker a core, and on each the traffic of its groups. */
 #pragma once
 
+#include "crypto/crypto.h"
 #include "loop.h"
 #include "model/server_config.h"
-#include "crypto/crypto.h"
 #include "server/server.h"
 
 #define BED_WORKERS 2

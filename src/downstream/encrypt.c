@@ -51,8 +51,7 @@ uint16_t ds_encrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	uint16_t taken;
 
 	for (uint16_t i = 0; i < n; i++)
-		frame_fill(l, &frames[i], pkts[i],
-			   &l->tables->flows[packet_meta(pkts[i])->flow]);
+		frame_fill(l, &frames[i], pkts[i], &l->tables->flows[packet_meta(pkts[i])->flow]);
 	taken = crypto_submit(l->crypto, frames, n);
 	for (uint16_t i = 0; i < taken; i++)
 		by_cipher[frames[i].key->cipher]++;

@@ -22,7 +22,8 @@ uint16_t ds_hand_over(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 uint16_t ds_take_over(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_lower *l = ctx;
 
-	if (l->takes_nothing || l->crypto->held + l->waiting_packets > DS_LOWER_LIMIT || l->waiting_count > DS_LOWER_LIMIT)
+	if (l->takes_nothing || l->crypto->held + l->waiting_packets > DS_LOWER_LIMIT ||
+	    l->waiting_count > DS_LOWER_LIMIT)
 		return 0;
 	n = (uint16_t)rte_ring_sc_dequeue_burst(l->from_upper, (void **)pkts, PIPELINE_BURST, NULL);
 	l->taken_over += n;

@@ -97,8 +97,9 @@ uint16_t ds_modem_lookup(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 
 int ds_modem_lookup_open(struct downstream *d, const struct service_group *sg,
 			 const struct ds_resources *r) {
-	return ds_tables_create(&d->tables, sg, r->room, r->schedules) == 0 ? ds_places_create(d, sg)
-									   : -1;
+	return ds_tables_create(&d->tables, sg, r->room, r->schedules) == 0
+		       ? ds_places_create(d, sg)
+		       : -1;
 }
 
 void ds_modem_lookup_close(struct downstream *d) {

@@ -71,11 +71,12 @@ bool change_keys_make(struct change_keys *k, struct served_group *g,
 		char name[LIVE_LINE / 2];
 
 		if (c->object != LIVE_MODEM || c->modem == NULL ||
-		    modem_keys(k, &k->down[i], &k->up[2 * modems++], g,
-			       &g->live.sg.modems[c->slot], c->modem))
+		    modem_keys(k, &k->down[i], &k->up[2 * modems++], g, &g->live.sg.modems[c->slot],
+			       c->modem))
 			continue;
 		live_change_name(&g->live, c, name, sizeof(name));
-		snprintf(why, LIVE_LINE, "%s: crypto provider %s %s", name, g->crypto.provider->name,
+		snprintf(why, LIVE_LINE, "%s: crypto provider %s %s", name,
+			 g->crypto.provider->name,
 			 crypto_can(g->crypto.provider, c->modem->security.cipher)
 				 ? "has no place left for its key"
 				 : "does not do its cipher");
@@ -108,12 +109,13 @@ void change_keys_take(struct change_keys *k, struct served_group *g,
 		was = g->live.sg.modems[c->slot].security.cipher;
 		pair = goes ? none : &k->up[2 * modems++];
 		if (goes || k->down[i] != NULL)
-			place_take(k, &g->crypto.schedules[c->slot], k->down[i], CRYPTO_DOWNLINK, was);
+			place_take(k, &g->crypto.schedules[c->slot], k->down[i], CRYPTO_DOWNLINK,
+				   was);
 		if (g->crypto.up_schedules == NULL || (!goes && pair[0] == NULL))
 			continue;
 		for (unsigned p = 0; p < 2; p++)
-			place_take(k, &g->crypto.up_schedules[2 * c->slot + p], pair[p], CRYPTO_UPLINK,
-				   was);
+			place_take(k, &g->crypto.up_schedules[2 * c->slot + p], pair[p],
+				   CRYPTO_UPLINK, was);
 	}
 }
 

@@ -54,8 +54,7 @@ static bool group_begin(struct server_change *c, struct group_change *g, unsigne
 	if (g->downstream == NULL)
 		return false;
 	if (group->upstream != NULL) {
-		g->upstream =
-			us_change_begin(group->upstream, sg, &g->changes, g->keys.up, why);
+		g->upstream = us_change_begin(group->upstream, sg, &g->changes, g->keys.up, why);
 		if (g->upstream == NULL)
 			return false;
 	}

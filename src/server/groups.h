@@ -4,7 +4,6 @@
 
 #include "server/server.h"
 
-
 /* The groups that there are, and where. */
 struct shares_site server_site(struct server *s);
 

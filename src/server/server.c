@@ -116,8 +116,7 @@ static void ports_of_groups(struct server *s) {
 int server_serve(struct server *s) {
 	struct shares_site site;
 
-	if (crypto_begin(s) != 0 ||
-	    (wants_linear(s) && server_pools_linear(&s->pools) != 0) ||
+	if (crypto_begin(s) != 0 || (wants_linear(s) && server_pools_linear(&s->pools) != 0) ||
 	    server_steering_ask(s) != 0 || shares_create(s) != 0)
 		return -1;
 	for (unsigned p = 0; p < s->ports.count; p++)

@@ -21,7 +21,7 @@ static const struct crypto_key *key_in(const struct crypto_key *keys, const stru
 }
 
 static const struct crypto_key *key_of(const struct upstream *u, const struct us_flow *f,
-				   const struct us_meta *meta) {
+				       const struct us_meta *meta) {
 	const struct crypto_key *key, *retired;
 
 	if (meta->frame.toggle != (meta->frame.key_sequence & 1))

@@ -50,8 +50,9 @@ static bool segment_begin(struct upstream *u, struct us_cut *c) {
 
 /* The network port is not behind, nor is what was joined: few fragments may be many frames. */
 static bool frames_have_room(const struct upstream *u) {
-	return !u->takes_nothing && u->transmit.count + u->r.crypto->held + u->list.queues[US_JOINED].buffers <
-	       u->transmit.most;
+	return !u->takes_nothing &&
+	       u->transmit.count + u->r.crypto->held + u->list.queues[US_JOINED].buffers <
+		       u->transmit.most;
 }
 
 uint16_t us_extract(void *ctx, struct rte_mbuf **pkts, uint16_t n) {

@@ -96,10 +96,11 @@ static void start(void) {
 	for (unsigned m = 0; m < 2; m++) {
 		const struct security_association *sa = &all.config.modems[m].security;
 
-		all.schedules[2 * m] = crypto_key_make(all.crypto, CRYPTO_UPLINK, CIPHER_AES_128, sa->key);
+		all.schedules[2 * m] =
+			crypto_key_make(all.crypto, CRYPTO_UPLINK, CIPHER_AES_128, sa->key);
 		if (sa->has_next_key)
-			all.schedules[2 * m + 1] =
-				crypto_key_make(all.crypto, CRYPTO_UPLINK, CIPHER_AES_128, sa->next_key);
+			all.schedules[2 * m + 1] = crypto_key_make(all.crypto, CRYPTO_UPLINK,
+								   CIPHER_AES_128, sa->next_key);
 	}
 	all.packets = rte_pktmbuf_pool_create("fuzz_packets", PACKETS, 0, 0, RTE_PKTMBUF_HEADROOM,
 					      SOCKET_ID_ANY);

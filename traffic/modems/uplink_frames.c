@@ -137,14 +137,13 @@ uint32_t uplink_frame_fragment(struct uplink_frames *f, const struct docsis_up_h
 	rte_memcpy(out + header, payload, size);
 	crc_write(out + header, size);
 	if (key != NULL)
-		uplink_encrypt_add(
-			&f->encryptor,
-			&(struct uplink_piece){
-				.data = out + header,
-				.key = key,
-				.size = (uint16_t)(size + ETHERNET_CRC_SIZE),
-				.clear = DOCSIS_FRAGMENT_CLEAR,
-			});
+		uplink_encrypt_add(&f->encryptor,
+				   &(struct uplink_piece){
+					   .data = out + header,
+					   .key = key,
+					   .size = (uint16_t)(size + ETHERNET_CRC_SIZE),
+					   .clear = DOCSIS_FRAGMENT_CLEAR,
+				   });
 	f->fragments++;
 	return header + size + ETHERNET_CRC_SIZE;
 }

@@ -96,7 +96,8 @@ static void first_objects(void) {
 }
 
 static void *schedule_of(const struct modem *m) {
-	void *schedule = crypto_key_make(rig->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, m->security.key);
+	void *schedule =
+		crypto_key_make(rig->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, m->security.key);
 
 	assert_non_null(schedule);
 	return schedule;
@@ -189,7 +190,8 @@ void rig_will(enum live_object object, uint32_t slot, void *block) {
 /* What was to be is not. */
 static void drop_list(void) {
 	for (size_t i = 0; i < rig->changes.count; i++) {
-		crypto_key_free(rig->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, rig->next_schedules[i]);
+		crypto_key_free(rig->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128,
+				rig->next_schedules[i]);
 		free((void *)(uintptr_t)rig->list[i].next);
 	}
 	rig->changes.count = 0;

@@ -6,9 +6,9 @@
  */
 #pragma once
 
+#include "crypto/ipsec_mb.h"
 #include "downstream/change/change.h"
 #include "downstream/downstream.h"
-#include "crypto/ipsec_mb.h"
 
 #include "depi_reader.h"
 #include "random.h"

@@ -51,7 +51,8 @@ int encrypt_bench_open(void **state) {
 	b->lower.crypto = crypto_queue_open(b->crypto, CRYPTO_DOWNLINK);
 	assert_non_null(b->lower.crypto);
 	for (enum cipher c = CIPHER_NONE; c < CIPHERS; c++)
-		b->lower.crypto_parts[c] = c == CIPHER_NONE ? CRYPTO_CRC : CRYPTO_CRC | CRYPTO_CIPHER;
+		b->lower.crypto_parts[c] =
+			c == CIPHER_NONE ? CRYPTO_CRC : CRYPTO_CRC | CRYPTO_CIPHER;
 	encrypt_flows_make();
 	return 0;
 }

@@ -4,8 +4,8 @@
 
 #include <rte_mempool.h>
 
-#include "downstream/downstream.h"
 #include "crypto/ipsec_mb.h"
+#include "downstream/downstream.h"
 
 #include "random.h"
 

@@ -142,12 +142,9 @@ static void a_modem_goes_with_a_queue(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(differs_and_comes),
-		cmocka_unit_test(several_differ),
-		cmocka_unit_test(differs_and_goes),
-		cmocka_unit_test(ports_of_its_own),
-		cmocka_unit_test(keys_are_given_back),
-		cmocka_unit_test(a_modem_goes_with_a_queue),
+		cmocka_unit_test(differs_and_comes),   cmocka_unit_test(several_differ),
+		cmocka_unit_test(differs_and_goes),    cmocka_unit_test(ports_of_its_own),
+		cmocka_unit_test(keys_are_given_back), cmocka_unit_test(a_modem_goes_with_a_queue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);

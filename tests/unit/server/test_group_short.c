@@ -149,9 +149,8 @@ static void too_many_keys_roll(void **state) {
 	next[1].modems[0].security.key[0] ^= 1;
 	keys_alone = true;
 	assert_false(take_file());
-	assert_string_equal(line,
-			    "service group 2: modem 02:01:00:00:02:01: crypto provider "
-			    "ipsec-mb has no place left for its key; nothing was changed");
+	assert_string_equal(line, "service group 2: modem 02:01:00:00:02:01: crypto provider "
+				  "ipsec-mb has no place left for its key; nothing was changed");
 	all_is_told_apart();
 	keys_alone = false;
 	assert_true(take_file());

@@ -9,10 +9,10 @@
 
 #include <rte_malloc.h>
 
+#include "crypto/ipsec_mb.h"
 #include "downstream/tables.h"
 #include "model/live/live_group.h"
 #include "model/loader.h"
-#include "crypto/ipsec_mb.h"
 #include "platform/large_pages.h"
 #include "platform/port.h"
 #include "server/served_group.h"
@@ -183,9 +183,10 @@ static void take_parts(unsigned modems, uint64_t parts[PARTS_ALONE]) {
 	assert_non_null(crypto);
 	before = used();
 	for (unsigned m = 0; m < modems; m++) {
-		keys[2 * m] = crypto_key_make(crypto, CRYPTO_UPLINK, CIPHER_AES_128, sg.modems[m].security.key);
-		keys[2 * modems + m] =
-			crypto_key_make(crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, sg.modems[m].security.key);
+		keys[2 * m] = crypto_key_make(crypto, CRYPTO_UPLINK, CIPHER_AES_128,
+					      sg.modems[m].security.key);
+		keys[2 * modems + m] = crypto_key_make(crypto, CRYPTO_DOWNLINK, CIPHER_AES_128,
+						       sg.modems[m].security.key);
 	}
 	took(parts, KEYS, &before);
 	assert_int_equal(ds_tables_create(&down, &sg, &room, &keys[2 * modems]), 0);

@@ -21,8 +21,8 @@ const uint8_t rig_next_bytes[16] = {0x77, 1};
 
 static void rig_schedules_open(struct rig *r) {
 	for (uint32_t m = 0; m < r->sg.modem_count; m++) {
-		r->schedules[m] =
-			crypto_key_make(r->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, r->sg.modems[m].security.key);
+		r->schedules[m] = crypto_key_make(r->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128,
+						  r->sg.modems[m].security.key);
 		assert_non_null(r->schedules[m]);
 	}
 }
@@ -52,7 +52,8 @@ void rig_open(struct rig *r) {
 	r->queue = crypto_queue_open(r->crypto, CRYPTO_DOWNLINK);
 	assert_non_null(r->queue);
 	rig_schedules_open(r);
-	r->next_schedule = crypto_key_make(r->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, rig_next_bytes);
+	r->next_schedule =
+		crypto_key_make(r->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, rig_next_bytes);
 	assert_non_null(r->next_schedule);
 	r->wrong_schedule = crypto_key_make(r->crypto, CRYPTO_DOWNLINK, CIPHER_AES_128, other_key);
 	r->pool = rte_pktmbuf_pool_create("rig", 4095, 0, 0, 4096, SOCKET_ID_ANY);

@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "crypto/ipsec_mb.h"
 #include "groups/groups.h"
 #include "model/service_group.h"
-#include "crypto/ipsec_mb.h"
 #include "traffic.h"
 #include "wire/docsis_mac.h"
 #include "wire/psp.h"

@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/service_group.h"
 #include "crypto/ipsec_mb.h"
+#include "model/service_group.h"
 #include "uplink.h"
 #include "wire/docsis_mac.h"
 #include "wire/uepi.h"

@@ -5,7 +5,6 @@
  */
 #include "test.h"
 
-
 #include "crypto_limit.h"
 #include "fixture.h"
 #include "upstream_bench.h"

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-
 #include "crypto_limit.h"
 #include "fixture.h"
 #include "plain_aes.h"

@@ -26,11 +26,12 @@ static void crypto_start(struct upstream_bench *b) {
 
 		if (sa->cipher == CIPHER_NONE)
 			continue;
-		b->schedules[2 * m] = crypto_key_make(b->crypto, CRYPTO_UPLINK, CIPHER_AES_128, sa->key);
+		b->schedules[2 * m] =
+			crypto_key_make(b->crypto, CRYPTO_UPLINK, CIPHER_AES_128, sa->key);
 		assert_non_null(b->schedules[2 * m]);
 		if (sa->has_next_key)
-			b->schedules[2 * m + 1] =
-				crypto_key_make(b->crypto, CRYPTO_UPLINK, CIPHER_AES_128, sa->next_key);
+			b->schedules[2 * m + 1] = crypto_key_make(b->crypto, CRYPTO_UPLINK,
+								  CIPHER_AES_128, sa->next_key);
 	}
 }
 
