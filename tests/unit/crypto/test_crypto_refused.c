@@ -14,6 +14,7 @@
 enum breach {
 	BREACH_NONE,
 	BREACH_CRC_OF_FLUSH, /* where many jobs are flushed, the CRC of one is wrong */
+	BREACH_CRC_OF_13, /* the same, in a burst of no more than these */
 	BREACH_CRC,
 	BREACH_KEYS, /* the same wrong ones both ways */
 	BREACH_CIPHER, /* none */
@@ -23,6 +24,7 @@ enum breach {
 
 static enum breach breach;
 static unsigned flushed, flushed_most; /* one after the other */
+static uint32_t last_burst;
 static unsigned breach_from; /* so many */
 static bool lanes_16; /* of AES: the CPU has VAES, and the library uses it */
 static flush_job_t real_flush;
@@ -37,6 +39,8 @@ static IMB_JOB *flush(IMB_MGR *m) {
 	flushed_most = RTE_MAX(flushed_most, ++flushed);
 	if (breach == BREACH_CRC_OF_FLUSH && flushed >= breach_from)
 		job->dst[job->msg_len_to_cipher_in_bytes - 1] ^= 1;
+	if (breach == BREACH_CRC_OF_13 && flushed == 13 && last_burst == 13)
+		job->dst[job->msg_len_to_cipher_in_bytes - 1] ^= 1;
 	if (breach == BREACH_DES && flushed > 1 && job->cipher_mode == IMB_CIPHER_DOCSIS_DES)
 		job->dst[0] ^= 1;
 	if (breach == BREACH_FAILS)
@@ -46,6 +50,7 @@ static IMB_JOB *flush(IMB_MGR *m) {
 
 static uint32_t submit(IMB_MGR *m, const uint32_t n, IMB_JOB **jobs) {
 	flushed = 0;
+	last_burst = n;
 	for (uint32_t i = 0; breach == BREACH_CIPHER && i < n; i++)
 		jobs[i]->msg_len_to_cipher_in_bytes = 0;
 	return real_submit(m, n, jobs);
@@ -121,6 +126,8 @@ static void a_wrong_crc_of_many_flushed(void **state) {
 	(void)state;
 	refused(BREACH_CRC_OF_FLUSH, RTE_MIN(flushed_most, 13u));
 	refused(BREACH_CRC_OF_FLUSH, flushed_most);
+	if (lanes_16)
+		refused(BREACH_CRC_OF_13, 0);
 }
 
 static void other_breaches(void **state) {
