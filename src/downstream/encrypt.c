@@ -70,6 +70,7 @@ uint16_t ds_encrypt_collect(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	(void)n; /* the submit row leaves nothing */
 	n = crypto_collect(l->crypto, pkts, failed, &failures);
 	for (uint16_t i = 0; i < failures; i++)
-		drop(&l->counters, failed[i].m, DROP_CRYPTO_ERROR);
+		drop(&l->counters, failed[i].m,
+		     failed[i].why == CRYPTO_LOST ? DROP_CRYPTO_LOST : DROP_CRYPTO_ERROR);
 	return n;
 }

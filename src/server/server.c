@@ -7,6 +7,7 @@
 
 #include <rte_cycles.h>
 
+#include "crypto/cryptodev.h"
 #include "platform/large_pages.h"
 #include "platform/pool.h"
 #include "server/groups.h"
@@ -14,7 +15,6 @@
 #include "server/steering.h"
 
 #define CRYPTO_IN_FLIGHT 1024 /* more than a direction of a group has in its queue at a time */
-#define CRYPTO_PATIENCE_MS 200 /* with a device that does not answer */
 
 const struct server_config *lone_group_config(struct lone_group *l,
 					      const struct service_group *sg) {

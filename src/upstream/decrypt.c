@@ -105,6 +105,16 @@ uint16_t us_decrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	return kept;
 }
 
+static enum drop_reason failure(enum crypto_failure why) {
+	static const enum drop_reason reasons[] = {
+		[CRYPTO_FAILED_CRC] = DROP_FRAME_CRC,
+		[CRYPTO_FAILED] = DROP_CRYPTO_ERROR,
+		[CRYPTO_LOST] = DROP_CRYPTO_LOST,
+	};
+
+	return reasons[why];
+}
+
 uint16_t us_decrypt_collect(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
 	struct crypto_failed failed[CRYPTO_BURST];
@@ -112,8 +122,7 @@ uint16_t us_decrypt_collect(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 
 	n = (uint16_t)(n + crypto_collect(u->r.crypto, pkts + n, failed, &failures));
 	for (uint16_t i = 0; i < failures; i++)
-		drop(&u->counters, failed[i].m,
-		     failed[i].why == CRYPTO_FAILED_CRC ? DROP_FRAME_CRC : DROP_CRYPTO_ERROR);
+		drop(&u->counters, failed[i].m, failure(failed[i].why));
 	return n;
 }
 
