@@ -44,7 +44,7 @@ struct crypto_frame {
 	const struct crypto_key *key; /* as long as the frame is not collected */
 	uint16_t pdu; /* where the CRC begins to count */
 	uint16_t
-		clear; /* where the cipher begins, at least 12 behind `pdu`; at the end or behind it: nowhere */
+		clear; /* where the cipher begins, beside a CRC at least 12 behind `pdu`; at the end or behind it: nowhere */
 	uint16_t parts; /* enum crypto_parts */
 };
 

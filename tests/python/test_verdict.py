@@ -139,9 +139,9 @@ def test_a_disturbed_trial_that_passes_has_passed() -> None:
 
 
 def test_drops_of_queues_are_the_channels() -> None:
-    drops = {"downstream": {"flow_buffer_full": 80, "no_crypto_op": 20}, "upstream": {}}
+    drops = {"downstream": {"flow_buffer_full": 80, "crypto_full": 20}, "upstream": {}}
     assert told(lost(100), drops=drops) == ("failed", "channels")
-    drops["downstream"] = {"flow_buffer_full": 20, "no_crypto_op": 80}
+    drops["downstream"] = {"flow_buffer_full": 20, "crypto_full": 80}
     assert told(lost(100), drops=drops) == FAILED
     assert told(None, lost(100), drops=drops) == FAILED
 

@@ -47,7 +47,7 @@ REASONS = {
 # What depends on memory, on places in a ring, and on the hardware.
 UNMODELLED = _names(
     """outer_chained burst_limit burst_no_buffer frame_limit frame_no_buffer control_full
-    no_crypto_op crypto_error"""
+    crypto_full crypto_error crypto_lost"""
 )
 _UNIT = {reason: unit for unit, reasons in REASONS.items() for reason in reasons}
 
