@@ -113,6 +113,7 @@ static void all_that_may_come(void **state) {
 
 	(void)state;
 	life_bench_open(bench, 1, most);
+	assert_int_equal(server_latency(&bench->server, true), 0);
 	for (unsigned id = 2; id <= most; id++) {
 		life_bench_load(&sg[id], id, LIFE_SHARED, id % 3, (id + 1) % 3, (id + 2) % 3);
 		life_bench_add(bench, &sg[id]);
