@@ -4,6 +4,7 @@
 #include "model/server/plain_lines.h"
 
 #include "test_live.h"
+#include "guard.h"
 #include "test_model_server.h"
 
 #define TOP "rate_limit: 2 Gbps\nthreads: {layout: combined, cores: \"3-9\", main_core: 2}\n"
@@ -196,25 +197,47 @@ static void files_that_are_not_divided(void **state) {
 	}
 }
 
-/* A text whose last line has no end, and none behind it either. */
+/* Whether it is divided: behind it nothing can be read, nor in front of it where a sanitizer looks. */
+static bool is_divided(const struct guard *guard, const char *text) {
+	struct server_source source = {.name = "text", .size = strlen(text)};
+	struct server_parts parts;
+	char *bytes = malloc(source.size + (source.size == 0));
+	bool divided;
+
+	assert_non_null(bytes);
+	memcpy(bytes, text, source.size);
+	source.text = bytes;
+	divided = server_parts_divide(&parts, &source, NULL);
+	server_parts_free(&parts);
+	source.text = (const char *)guard_copy(guard, text, source.size);
+	assert_int_equal(server_parts_divide(&parts, &source, NULL), divided);
+	server_parts_free(&parts);
+	free(bytes);
+	return divided;
+}
+
+/* A text whose last line has no end, and none behind it either; or that ends with that line. */
 static void a_text_that_ends_at_once(void **state) {
-	static const char *const ends[] = {"  -", "  - ", "  - a", "  - {file: a}\n  -", "\n", " "};
+	static const char *const no_end[] = {"  -", "  - ", "  - a", "  - {file: a}\n  -", " ", ""};
+	static const char *const ends[] = {"  - a: 1\n", "  - a: 1\n    b: 2\n", "  - a: 1\n\n",
+					   "  - a: 1\n  - b: 1\n#\n"};
+	struct guard guard = guard_open(64);
+	char text[64];
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_COUNT(ends); i++) {
-		struct server_source source = {.name = "text"};
-		struct server_parts parts;
-		char text[64], *bytes;
-
-		source.size = (size_t)snprintf(text, sizeof(text), "service_groups:\n%s", ends[i]);
-		bytes = malloc(source.size); /* what is read behind it is seen by the sanitizer */
-		assert_non_null(bytes);
-		memcpy(bytes, text, source.size);
-		source.text = bytes;
-		assert_false(server_parts_divide(&parts, &source, NULL));
-		server_parts_free(&parts);
-		free(bytes);
+	assert_false(is_divided(&guard, ""));
+	assert_false(is_divided(&guard, "\n"));
+	assert_false(is_divided(&guard, "service_groups:"));
+	assert_false(is_divided(&guard, "service_groups:\n\n"));
+	for (size_t i = 0; i < ARRAY_COUNT(no_end); i++) {
+		snprintf(text, sizeof(text), "service_groups:\n%s", no_end[i]);
+		assert_false(is_divided(&guard, text));
 	}
+	for (size_t i = 0; i < ARRAY_COUNT(ends); i++) {
+		snprintf(text, sizeof(text), "service_groups:\n%s", ends[i]);
+		assert_true(is_divided(&guard, text));
+	}
+	guard_close(&guard);
 }
 
 static bool is_plain(const char *text) {

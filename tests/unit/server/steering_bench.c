@@ -16,7 +16,7 @@ static void edit(struct service_group *sg) {
 		sg->network.vlan = (uint16_t)(100 + more);
 		sg->rphy_port.vlan = (uint16_t)(200 + more);
 	}
-	if (groups_by != STEERED_BY_VLAN) {
+	if (groups_by != STEERED_BY_VLAN && (groups_by != STEERED_FIRST || id == 1)) {
 		sg->network.has_mac = true;
 		memcpy(sg->network.mac, (const uint8_t[]){2, 0, 0, 0, 2, id}, 6);
 	}

@@ -131,8 +131,40 @@ static void all_that_may_come(void **state) {
 		service_group_free(&sg[id]);
 }
 
+/* What a port that several shared has counted is the server's when the last of them has gone. */
+static void a_shared_port_goes(void **state) {
+	static struct service_group sg[2], nobody;
+	struct life_totals all;
+	uint32_t serial = 0;
+
+	(void)state;
+	life_bench_open(bench, 1, 3);
+	life_bench_load(&nobody, 6, 1, 1, 1, 1);
+	for (unsigned g = 0; g < 2; g++) {
+		life_bench_load(&sg[g], 4 + g, 1, g, 2 - g, 1);
+		assert_int_equal(life_bench_add(bench, &sg[g]), 1 + g);
+		traffic(&sg[g], 1, &serial, 3);
+	}
+	for (unsigned i = 0; i < 5; i++)
+		assert_true(life_bench_up(bench, 1, &nobody, i));
+	life_bench_pass(bench, 3 * MS);
+	all = life_bench_totals(bench);
+	assert_int_equal(all.port_dropped, 5);
+	for (unsigned g = 2; g > 0; g--) {
+		remove_group(g, 0);
+		check_totals();
+	}
+	assert_int_equal(life_bench_totals(bench).port_dropped, 5);
+	assert_int_equal(life_bench_totals(bench).port_in, all.port_in);
+	life_bench_close(bench);
+	service_group_free(&nobody);
+	for (unsigned g = 0; g < 2; g++)
+		service_group_free(&sg[g]);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_shared_port_goes),
 		cmocka_unit_test(all_that_may_come),
 		cmocka_unit_test(come_and_go),
 	};

@@ -179,11 +179,36 @@ static void one_time_for_all(void **state) {
 	life_bench_close(bench);
 }
 
+/* What stands in a ring to a port of another worker is held, too. */
+static void what_waits_for_a_port_is_held(void **state) {
+	struct server *s = &bench->server;
+	uint64_t waits;
+
+	(void)state;
+	life_bench_open(bench, 2, 2);
+	for (unsigned i = 0; i < 4; i++)
+		assert_true(life_bench_down(bench, 0, &bench->file[0], 300, i));
+	for (uint64_t end = bench->now + MS; bench->now < end; bench->now += MS / 50) {
+		for (unsigned w = 0; w < 2; w++) { /* the third one has the port */
+			s->workers[w].clock.now = bench->now;
+			worker_round(&s->workers[w]);
+		}
+	}
+	waits = server_shares_held_out(&s->shares);
+	assert_true(waits > 0);
+	assert_int_equal(server_held(s), waits);
+	life_bench_pass(bench, MS);
+	assert_int_equal(server_held(s), 0);
+	assert_int_equal(life_bench_totals(bench).down_out, 4);
+	life_bench_close(bench);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_waits_goes_on_waiting),
 		cmocka_unit_test(what_waits_is_given_up_at_the_end),
 		cmocka_unit_test(a_stop_while_it_rests),
+		cmocka_unit_test(what_waits_for_a_port_is_held),
 		cmocka_unit_test(whose_clock_and_queue),
 		cmocka_unit_test(a_ring_when_it_is_needed),
 		cmocka_unit_test(one_time_for_all),
