@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A server's file that is loaded again: what is the same is not read, and nobody can tell by what comes of it. */
+#include "test.h"
+
 #include "model/server/parts.h"
 #include "model/server/plain_lines.h"
 
-#include "test_live.h"
 #include "guard.h"
+#include "test_live.h"
 #include "test_model_server.h"
 
 #define TOP "rate_limit: 2 Gbps\nthreads: {layout: combined, cores: \"3-9\", main_core: 2}\n"
@@ -364,12 +366,12 @@ static void mistakes_are_told_in_full(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_text_that_ends_at_once),
 		cmocka_unit_test(what_is_the_same_is_not_read),
 		cmocka_unit_test(a_file_without_files_of_groups),
 		cmocka_unit_test(parts_of_a_file),
 		cmocka_unit_test(files_that_are_not_divided),
 		cmocka_unit_test(lines_that_are_plain),
-		cmocka_unit_test(a_text_that_ends_at_once),
 		cmocka_unit_test(what_cannot_be_of_use_is_forgotten),
 		cmocka_unit_test(cores_and_devices_are_given_again),
 		cmocka_unit_test(mistakes_are_told_in_full),

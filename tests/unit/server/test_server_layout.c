@@ -148,9 +148,12 @@ static void too_many_cores(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_on_its_own), cmocka_unit_test(one_core_for_all),
-		cmocka_unit_test(mixed),	   cmocka_unit_test(many_groups),
-		cmocka_unit_test(too_many_cores),  cmocka_unit_test(a_few_groups_are_named),
+		cmocka_unit_test(each_on_its_own),
+		cmocka_unit_test(one_core_for_all),
+		cmocka_unit_test(mixed),
+		cmocka_unit_test(many_groups),
+		cmocka_unit_test(too_many_cores),
+		cmocka_unit_test(a_few_groups_are_named),
 		cmocka_unit_test(no_room_for_a_name),
 	};
 

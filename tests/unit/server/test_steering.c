@@ -197,6 +197,9 @@ static void what_is_told(void **state) {
 	steering_bench_open(bench, STEERED_FIRST, 2, 2);
 	check_text(0, 1, "1 of 2 groups to queues of their own, by MAC address");
 	steering_bench_close(bench);
+	steering_bench_open(bench, STEERED_MIXED, 2, 2);
+	check_text(0, 2, "2 of 2 groups to queues of their own, by VLAN, MAC address or session");
+	steering_bench_close(bench);
 }
 
 /*
@@ -277,6 +280,9 @@ static void rules_follow_a_change(void **state) {
 	life_bench_settle(bench, MS);
 	assert_int_equal(bench->taken_up[2], 3);
 	assert_int_equal(life_bench_totals(bench).port_steered, steered + 3);
+	next[1].upstream_channels[0].ranging_session = 0x30002; /* one more, and the other stays */
+	assert_true(server_reconfigure(&bench->server, &file, line));
+	assert_int_equal(flow_card_calls().rules, rules + 1);
 	for (unsigned g = 0; g < 2; g++)
 		service_group_free(&next[g]);
 	steering_bench_close(bench);
@@ -284,14 +290,10 @@ static void rules_follow_a_change(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_same_by_queues),
-		cmocka_unit_test(a_card_that_errs),
-		cmocka_unit_test(a_card_with_few_places),
-		cmocka_unit_test(a_card_that_says_yes),
-		cmocka_unit_test(order_when_rules_change),
-		cmocka_unit_test(rules_go_with_a_group),
-		cmocka_unit_test(rules_follow_a_change),
-		cmocka_unit_test(what_is_told),
+		cmocka_unit_test(the_same_by_queues),	   cmocka_unit_test(a_card_that_errs),
+		cmocka_unit_test(a_card_with_few_places),  cmocka_unit_test(a_card_that_says_yes),
+		cmocka_unit_test(order_when_rules_change), cmocka_unit_test(rules_go_with_a_group),
+		cmocka_unit_test(rules_follow_a_change),   cmocka_unit_test(what_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);
