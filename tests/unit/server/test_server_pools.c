@@ -82,6 +82,26 @@ static void those_that_may_come(void **state) {
 	server_pools_free(&p);
 }
 
+/* Where no group of the start has an upstream there are no buffers for one: who has none either may come. */
+static void without_an_upstream(void **state) {
+	struct service_group down = sg;
+	struct server_config without = {.groups = &down, .group_count = 1, .max_groups = 3};
+	struct pool_needs n;
+	struct server_pools p = {0};
+
+	(void)state;
+	down.upstream_channel_count = 0;
+	assert_int_equal(server_pools_create(&p, &without, &ports), 0);
+	assert_null(p.uepi);
+	n = server_group_needs(&without, &down);
+	assert_int_equal(n.uepi + n.frames + n.pieces, 0);
+	assert_null(server_pools_take(&p, &down, &n));
+	n = server_group_needs(&without, &sg);
+	assert_string_equal(server_pools_take(&p, &sg, &n),
+			    "upstream_channels: no group of the start had an upstream");
+	server_pools_free(&p);
+}
+
 /* One of them cannot be made, as something has its name. */
 static void a_pool_that_cannot_be_made(void **state) {
 	static const char *const names[] = {"packets", "depi_headers", "depi_fragments",
@@ -102,6 +122,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_group_has_what_it_may_keep),
 		cmocka_unit_test(those_that_may_come),
+		cmocka_unit_test(without_an_upstream),
 		cmocka_unit_test(a_pool_that_cannot_be_made),
 	};
 
