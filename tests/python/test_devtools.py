@@ -336,7 +336,7 @@ def test_sessions_leave_each_other_their_folders(tmp_path: Path) -> None:
     """Another run of pytest that ends meanwhile, well or not; and what is left of a good one."""
     (tmp_path / "test_inside.py").write_text(INSIDE)
     (tmp_path / "tmp").mkdir()
-    options = ("-c", str(CHECKOUT / "pyproject.toml"), "--rootdir", str(tmp_path))
+    options: tuple[str, ...] = ("-c", str(CHECKOUT / "pyproject.toml"), "--rootdir", str(tmp_path))
     options = (*options, "-p", "no:cacheprovider", "--import-mode=importlib")
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", *options, "test_inside.py"],
