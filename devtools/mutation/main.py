@@ -112,8 +112,9 @@ def build(benches: Iterable[Bench], whole: Tree, jobs: int) -> None:
 def measure(bench: Bench) -> None:
     """Each test is tried unbroken first."""
     for test in bench.all():
-        if not bench.measure(test):
-            raise MistakeError(f"{test.name} fails although nothing is broken")
+        said = bench.measure(test)
+        if said is not None:
+            raise MistakeError(f"{test.name} fails although nothing is broken:\n{said}")
 
 
 def only_one(place: Path) -> TextIO:

@@ -11,6 +11,7 @@ import math
 import os
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from collections import Counter
@@ -27,6 +28,7 @@ FIRST_TESTS = 2  # are built alone: most mutants get no further
 # A mutant is not to fill the machine: bytes of memory, and of a file, where servers have theirs.
 LIMITS = ["--core=0", f"--data={4 << 30}", f"--fsize={2 << 30}"]
 SKIPPED = 77
+SAID_BYTES = 4000  # are shown of a test that fails unbroken
 
 
 class BusyError(RuntimeError):
@@ -82,9 +84,14 @@ def stop(group: int) -> None:
 
 
 def run_command(
-    command: list[str], directory: Path, environment: dict[str, str], processor: float, wall: float
+    command: list[str],
+    directory: Path,
+    environment: dict[str, str],
+    processor: float,
+    wall: float,
+    said: int = subprocess.DEVNULL,
 ) -> Ended:
-    """Runs a command under limits, in seconds."""
+    """Runs a command under limits, in seconds. `said`: a file for what it says."""
     allowed = math.ceil(processor)
     start = time.monotonic()
     child = subprocess.Popen(
@@ -92,8 +99,8 @@ def run_command(
         cwd=directory,
         env=environment,
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stdout=said,
+        stderr=said,
         start_new_session=True,
     )
     clock = threading.Timer(wall, stop, (child.pid,))
@@ -119,7 +126,9 @@ class Bench:
     def all(self) -> list[Test]:
         return [*self.tests, *([self.replay] if self.replay else [])]
 
-    def run(self, test: Test, tree: Tree, factor: float = 1) -> Ended:
+    def run(
+        self, test: Test, tree: Tree, factor: float = 1, said: int = subprocess.DEVNULL
+    ) -> Ended:
         processor = self.record.processor.get(test.name, 20) * PROCESSOR_FACTOR
         wall = self.record.wall.get(test.name, 20) * WALL_FACTOR
         return run_command(
@@ -128,15 +137,20 @@ class Bench:
             {**self.environment, **test.environment},
             (processor + PROCESSOR_SECONDS) * factor,
             (wall + WALL_SECONDS) * factor,
+            said,
         )
 
-    def measure(self, test: Test) -> bool:
-        """Whether the test is good on what is not broken; how long that takes is kept."""
-        ended = self.run(test, self.whole)
-        if ended.good:
-            self.record.processor[test.name] = ended.processor
-            self.record.wall[test.name] = ended.wall
-        return ended.good
+    def measure(self, test: Test) -> str | None:
+        """None: the test is good on what is not broken, and how long that takes is kept; else the
+        end of what it said. Nothing is known of it before, so that it has all the time there is."""
+        with tempfile.TemporaryFile() as said:
+            ended = self.run(test, self.whole, 2**ATTEMPTS, said.fileno())
+            if not ended.good:
+                said.seek(0)
+                return said.read().decode(errors="replace")[-SAID_BYTES:] or "it said nothing"
+        self.record.processor[test.name] = ended.processor
+        self.record.wall[test.name] = ended.wall
+        return None
 
     def kills(self, test: Test, tree: Tree) -> bool:
         for attempt in range(ATTEMPTS):

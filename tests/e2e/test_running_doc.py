@@ -22,8 +22,6 @@ from vcmts.paths import CHECKOUT, build_directory
 from witness.config import load_config
 from witness.pcapfile import read_pcap, records_of, write_pcap
 
-pytestmark = pytest.mark.run
-
 TEXT = (CHECKOUT / "docs" / "running.md").read_text()
 BLOCKS = re.findall(r"^```(\w+) ?(.*)\n((?s:.*?))^```", TEXT, re.MULTILINE)
 PACKETS = 200
@@ -78,6 +76,7 @@ def first_terminal(place: Path) -> Iterator["subprocess.Popen[str]"]:
             stop(process)
 
 
+@pytest.mark.run
 def test_two_terminals(place: Path) -> None:
     [commands] = blocks("terminal 2")
     assert " --upstream-rate 75Mbps" in commands
@@ -107,6 +106,7 @@ def served(done: Ended) -> None:
 
 
 @pytest.mark.parametrize("commands", blocks("")[1:])
+@pytest.mark.run
 def test_commands(commands: str, place: Path) -> None:
     done = shell(commands, place)
     served(done)
@@ -132,6 +132,7 @@ def test_capture_of_the_upstream(place: Path) -> None:
 
 
 @pytest.mark.parametrize("commands", blocks("root"))
+@pytest.mark.run
 def test_commands_as_root(commands: str, place: Path) -> None:
     if not all(may(*probe) for probe in PROBES.values()):
         pytest.skip("this user may not make network namespaces and interfaces here")
@@ -139,6 +140,7 @@ def test_commands_as_root(commands: str, place: Path) -> None:
 
 
 @pytest.mark.parametrize("commands", blocks("root hugepages"))
+@pytest.mark.run
 def test_commands_on_huge_pages(commands: str, place: Path) -> None:
     pages = Path("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages")
     if not pages.exists() or int(pages.read_text()) < 200:
@@ -146,6 +148,7 @@ def test_commands_on_huge_pages(commands: str, place: Path) -> None:
     test_commands_as_root(commands, place)
 
 
+@pytest.mark.run
 def test_several_groups(place: Path) -> None:
     """Proven, or on a machine with other work said not to be, for each of them."""
     [commands] = blocks("groups")

@@ -22,8 +22,6 @@ from vcmts.paths import program
 from vcmts.telemetry.command import Vcmtsd, folders
 from vcmts.telemetry.command import vcmtsd as connected
 
-pytestmark = pytest.mark.run
-
 SENDING_S = 3600  # at most: it is stopped
 CPUS = sorted(os.sched_getaffinity(0))
 OFFERED = 4e6  # bit/s to each modem
@@ -120,6 +118,7 @@ def awaited(run: Run, word: str) -> str:
     return next(line for line in run.stderr if word in line)
 
 
+@pytest.mark.run
 def test_rates_change_while_traffic_runs(config: Path, tmp_path: Path) -> None:
     """The limited flow gets another rate by SIGHUP; the others lose nothing, before or after."""
     if len(CPUS) < 2:

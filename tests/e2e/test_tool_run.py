@@ -19,8 +19,6 @@ from e2e.test_run import on_these_cores
 from patience import TIMEOUT
 from vcmts.telemetry import latency as telemetry_latency
 
-pytestmark = pytest.mark.run
-
 CHECKOUT = Path(__file__).resolve().parents[2]
 PROFILE = "2ofdm-0sc-qam_20cms_aes"
 DIRECTIONS = {"downstream", "upstream"}
@@ -160,6 +158,7 @@ def check_less_inside(part: dict[str, Any]) -> None:
         assert part["pipeline_latency_us"][key] <= 1.002 * part["latency_us"][key] + 1, key
 
 
+@pytest.mark.run
 def test_every_packet_is_proven(folder: Path) -> None:
     done = tool(folder, *run_words(folder, "--duration", "500ms", "--latency"))
     summary = check_summary(folder, done.returncode)
@@ -181,12 +180,14 @@ def test_every_packet_is_proven(folder: Path) -> None:
         (("--rate", "0", "--upstream-rate", "10Mbps"), "upstream"),
     ],
 )
+@pytest.mark.run
 def test_one_direction(words: tuple[str, ...], direction: str, folder: Path) -> None:
     done = tool(folder, *run_words(folder, "--duration", "300ms", *words))
     summary = check_summary(folder, done.returncode, {direction})
     assert re.match(verdict(summary), done.stdout.splitlines()[-1])
 
 
+@pytest.mark.run
 def test_without_an_upstream(folder: Path) -> None:
     """A configuration that has no upstream channels carries the downstream, without being asked."""
     config = folder / "sg.yaml"
@@ -197,6 +198,7 @@ def test_without_an_upstream(folder: Path) -> None:
     assert re.match(verdict(summary), done.stdout.splitlines()[-1])
 
 
+@pytest.mark.run
 def test_a_rate_that_the_machine_does_not_carry(folder: Path) -> None:
     rates = ("--rate", "0", "--upstream-rate", "1Tbps")
     done = tool(folder, *run_words(folder, "--duration", "300ms", *rates))
@@ -206,6 +208,7 @@ def test_a_rate_that_the_machine_does_not_carry(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.run
 def test_signal_ends_with_the_summary(number: signal.Signals, folder: Path) -> None:
     words = command(*run_words(folder, "--duration", "1h"))
     with subprocess.Popen(
@@ -222,6 +225,7 @@ def test_signal_ends_with_the_summary(number: signal.Signals, folder: Path) -> N
     assert left_over(folder) == []
 
 
+@pytest.mark.run
 def test_bursts_of_both_directions_are_proven(folder: Path) -> None:
     """What modems have begun when a burst ends is complete before vcmtsd gives it up."""
     rates = ("--upstream-share", "50%", "--shape", "bursts:on=20ms,off=180ms")
@@ -234,6 +238,7 @@ def test_bursts_of_both_directions_are_proven(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("ports", ["shared", "own"])
+@pytest.mark.run
 def test_several_groups(ports: str, folder: Path) -> None:
     """Each is proven by itself; what their ports counted is what came."""
     words = ("--groups", "3", "--ports", ports, "--upstream-rate", "6Mbps", "--duration", "1s")
@@ -254,6 +259,7 @@ def test_several_groups(ports: str, folder: Path) -> None:
         assert port["groups"] == 3 and port["balanced"] and not any(port["drops"].values())
 
 
+@pytest.mark.run
 def test_more_than_the_channels_carry_is_lost_and_said(folder: Path) -> None:
     written = tool(folder, "profile", "1ofdm-0sc-qam_4cms_aes")
     config = folder / "sg.yaml"

@@ -24,8 +24,6 @@ from vcmts.paths import program
 from vcmts.telemetry.command import Vcmtsd
 from vcmts.telemetry.command import vcmtsd as connected
 
-pytestmark = pytest.mark.run
-
 CPUS = sorted(os.sched_getaffinity(0))
 PROFILE = "6ofdm-0sc-qam_4cms_aes"
 LOW = {"seconds": 0.2, "rate": 40e6, "upstream_rate": 10e6}
@@ -154,6 +152,7 @@ def check_nothing_lost(answer: Json) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.run
 def test_answers(way: str, config: Path) -> None:
     with started(way, config) as trials:
         assert trials.ready["ready"] is True and trials.ready["transport"] == way
@@ -187,6 +186,7 @@ def test_answers(way: str, config: Path) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.run
 def test_mistakes_do_not_end_it(way: str, config: Path) -> None:
     lines = {
         "": "not JSON",
@@ -212,6 +212,7 @@ def test_mistakes_do_not_end_it(way: str, config: Path) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.run
 def test_signal_in_a_trial(way: str, config: Path) -> None:
     with started(way, config) as trials:
         check_nothing_lost(trials.ask(**LOW))
@@ -251,6 +252,7 @@ def dropped(trials: Trials, answer: Json) -> int:
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.run
 def test_losses_are_of_their_trial(way: str, config: Path) -> None:
     """More than the service group may have: what its queues drop is lost, to the packet; counted
     packets as proven ones. The trial that follows has nothing of it."""
@@ -279,6 +281,7 @@ def is_anew(asked: Vcmtsd) -> bool:
     return bool(again["longest_since_ns"] == 0 and again["longest_ns"] >= first["longest_since_ns"])
 
 
+@pytest.mark.run
 def test_telemetry_of_workers(config: Path) -> None:
     with started("ports", config) as trials:
         trials.ask(**LOW)

@@ -4,6 +4,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -315,3 +316,36 @@ def test_pgo_needs_gcc(trainer: Path) -> None:
     (trainer / "bin" / "clang").chmod(0o755)
     (said,) = train(trainer, status=1, CC="clang")
     assert "clang is another compiler" in said
+
+
+INSIDE = """\
+import subprocess, sys
+from pathlib import Path
+
+def test_first(tmp_path: Path) -> None:
+    for expected in (0, 1):
+        name = "good" if expected == 0 else "bad"
+        Path(f"test_{name}.py").write_text(f"def test_it(tmp_path): assert {expected} == 0")
+        command = [sys.executable, "-m", "pytest", *sys.argv[1:-1], f"test_{name}.py"]
+        assert subprocess.run(command).returncode == expected
+        assert tmp_path.is_dir()
+"""
+
+
+def test_sessions_leave_each_other_their_folders(tmp_path: Path) -> None:
+    """Another run of pytest that ends meanwhile, well or not; and what is left of a good one."""
+    (tmp_path / "test_inside.py").write_text(INSIDE)
+    (tmp_path / "tmp").mkdir()
+    options: tuple[str, ...] = ("-c", str(CHECKOUT / "pyproject.toml"), "--rootdir", str(tmp_path))
+    options = (*options, "-p", "no:cacheprovider", "--import-mode=importlib")
+    ended = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, "test_inside.py"],
+        cwd=tmp_path,
+        env=os.environ | {"TMPDIR": str(tmp_path / "tmp")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout
+    left = [path.name for path in (tmp_path / "tmp").rglob("*") if path.is_file()]
+    assert set(left) <= {".lock"}

@@ -249,7 +249,7 @@ def test_late_alone_is_not_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     ends = []
 
     class Busy(Bench):
-        def run(self, test: Program, tree: Tree, factor: float = 1) -> Ended:
+        def run(self, test: Program, tree: Tree, factor: float = 1, said: int = -1) -> Ended:
             ends.append((tree.path.name, factor))
             return Ended(False, late=True)
 
@@ -262,6 +262,17 @@ def test_late_alone_is_not_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (worker.path / "f.c").write_bytes(text)
     verdict = busy.judge(mutants_of("f.c", text)[0], worker, text)
     assert (verdict.outcome, verdict.is_open) == ("undecided", True)
+
+
+def test_what_fails_unbroken_is_told(tmp_path: Path) -> None:
+    bench, test, _ = bench_with(tmp_path, "echo ends with this; exit 1", "true")
+    room = bench.record = Record()
+    with pytest.raises(MistakeError, match="t fails although nothing is broken:\nends with this"):
+        command.measure(bench)
+    assert not room.processor
+    (bench.whole.build / "t").write_text("#!/bin/sh\ntrue\n")
+    assert bench.measure(test) is None
+    assert list(room.processor) == list(room.wall) == ["t"]
 
 
 def test_the_same_program_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

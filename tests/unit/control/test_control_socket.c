@@ -118,7 +118,6 @@ static void a_call_that_waits_holds_up_nobody(void **state) {
 	close(fd);
 }
 
-/* It may wait for as long as it takes, and is forgotten when it goes. */
 /* Who was idle for long has all its time again for what it begins with. */
 static void who_was_idle_is_not_slow(void **state) {
 	char byte;
@@ -137,6 +136,7 @@ static void who_was_idle_is_not_slow(void **state) {
 	close(fd);
 }
 
+/* It may wait for as long as it takes, and is forgotten when it goes. */
 static void who_waits_is_not_slow(void **state) {
 	int fd, gone;
 
@@ -179,6 +179,26 @@ static void a_full_house_that_waits(void **state) {
 		close(fds[i]);
 	}
 	close(one_more);
+}
+
+/* What they wait for may never come: their places are free. */
+static void a_full_house_that_goes(void **state) {
+	int fds[CONTROL_CLIENTS], fd;
+
+	(void)state;
+	for (int i = 0; i < CONTROL_CLIENTS; i++) {
+		fds[i] = client_connect();
+		client_send(fds[i], AWAIT);
+		control_socket_serve(server, 0);
+		control_socket_serve(server, 0);
+	}
+	for (int i = 0; i < CONTROL_CLIENTS; i++)
+		close(fds[i]);
+	control_socket_serve(server, 0);
+	fd = client_connect();
+	client_send(fd, REQUEST);
+	client_expect(fd, SUM(1));
+	close(fd);
 }
 
 static void who_goes_in_the_middle_is_forgotten(void **state) {
@@ -323,6 +343,7 @@ int main(void) {
 		TEST(who_was_idle_is_not_slow),
 		TEST(who_waits_is_not_slow),
 		TEST(a_full_house_that_waits),
+		TEST(a_full_house_that_goes),
 		TEST(who_goes_in_the_middle_is_forgotten),
 		TEST(idle_clients_make_room),
 		TEST(a_flood_of_connections),

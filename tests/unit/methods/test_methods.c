@@ -7,9 +7,15 @@
 #include "asking.h"
 
 static void who_it_is(void **state) {
-	json_t *info = told("server.info", "{}");
+	static char control[] = "net_control";
+	struct service_group *second = &bench->server.groups[1].live.sg;
+	json_t *info;
 
 	(void)state;
+	assert_ptr_equal(bench->server.groups[1].sg, second);
+	second->control_port.device = control;
+	info = told("server.info", "{}");
+	second->control_port.device = NULL;
 	assert_string_equal(word(info, "config"), "/no/such/file");
 	assert_int_equal(number(info, "pid"), getpid());
 	assert_int_equal(json_array_size(at(info, "groups")), GROUPS);
@@ -19,6 +25,8 @@ static void who_it_is(void **state) {
 	assert_int_equal(number(info, "groups.1.lower_mac_core"), 2);
 	assert_int_equal(number(info, "groups.1.upstream_core"), 3);
 	assert_string_equal(word(info, "groups.1.rphy"), bench->groups[1].rphy_port.device);
+	assert_string_equal(word(info, "groups.1.control"), "net_control");
+	assert_null(json_object_get(at(info, "groups.0"), "control"));
 	assert_int_equal(json_array_size(at(info, "workers")), 3);
 	assert_int_equal(number(info, "workers.2.core"), 3);
 	json_decref(info);

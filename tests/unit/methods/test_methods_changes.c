@@ -6,6 +6,7 @@
 
 #include "asking.h"
 
+#define MS 1000000ull
 #define SA "{\"group\": 2, \"said\": 2}"
 #define NEXT_KEY                                                                      \
 	"{\"group\": 2, \"said\": 2, \"key\": \"ff0102030405060708090a0b0c0d0e0f\", " \
@@ -217,12 +218,29 @@ static void two_that_contradict(void **state) {
 	json_decref(told("group.resume", "{\"group\": 2}"));
 }
 
-/* The last of all, as it is not there any more. */
+/* Time alone goes on: nobody works. */
+static void time_passes(void *arg) {
+	(void)arg;
+	for (unsigned w = 0; w < bench->server.worker_count; w++)
+		bench->server.workers[w].clock.now += MS;
+}
+
+/* The last of all, as it is not there any more. What it holds is waited for as long as is said. */
 static void a_group_goes(void **state) {
-	uint64_t generation = bench->server.generation;
-	json_t *gone = told("group.remove", "{\"group\": 2, \"limit\": \"5ms\"}");
+	const struct server_rounds rounds = {time_passes, NULL};
+	const struct clock *clock = &bench->server.workers[0].clock;
+	uint64_t generation = bench->server.generation, before = clock->now;
+	json_t *gone;
 
 	(void)state;
+	groups_bench_down(bench, 1, 0, 0, 1000);
+	for (unsigned worker = 0; worker < bench->server.worker_count; worker++)
+		worker_round(&bench->server.workers[worker]);
+	assert_true(served_group_held(&bench->server.groups[1]) > 0);
+	bench->server.rounds = &rounds;
+	gone = told("group.remove", "{\"group\": 2, \"limit\": \"5ms\"}");
+	bench->server.rounds = NULL;
+	assert_in_range(clock->now - before, 5 * MS, 7 * MS);
 	assert_int_equal(number(gone, "generation"), generation + 1);
 	json_decref(gone);
 	refused("group.remove", "{\"group\": 1}", RPC_REFUSED,

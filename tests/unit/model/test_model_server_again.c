@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A server's file that is loaded again: what is the same is not read, and nobody can tell by what comes of it. */
+#include "test.h"
+
 #include "model/server/parts.h"
 #include "model/server/plain_lines.h"
 
+#include "guard.h"
 #include "test_live.h"
 #include "test_model_server.h"
 
@@ -196,25 +199,47 @@ static void files_that_are_not_divided(void **state) {
 	}
 }
 
-/* A text whose last line has no end, and none behind it either. */
+/* Whether it is divided: behind it nothing can be read, nor in front of it where a sanitizer looks. */
+static bool is_divided(const struct guard *guard, const char *text) {
+	struct server_source source = {.name = "text", .size = strlen(text)};
+	struct server_parts parts;
+	char *bytes = malloc(source.size + (source.size == 0));
+	bool divided;
+
+	assert_non_null(bytes);
+	memcpy(bytes, text, source.size);
+	source.text = bytes;
+	divided = server_parts_divide(&parts, &source, NULL);
+	server_parts_free(&parts);
+	source.text = (const char *)guard_copy(guard, text, source.size);
+	assert_int_equal(server_parts_divide(&parts, &source, NULL), divided);
+	server_parts_free(&parts);
+	free(bytes);
+	return divided;
+}
+
+/* A text whose last line has no end, and none behind it either; or that ends with that line. */
 static void a_text_that_ends_at_once(void **state) {
-	static const char *const ends[] = {"  -", "  - ", "  - a", "  - {file: a}\n  -", "\n", " "};
+	static const char *const no_end[] = {"  -", "  - ", "  - a", "  - {file: a}\n  -", " ", ""};
+	static const char *const ends[] = {"  - a: 1\n", "  - a: 1\n    b: 2\n", "  - a: 1\n\n",
+					   "  - a: 1\n  - b: 1\n#\n"};
+	struct guard guard = guard_open(64);
+	char text[64];
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_COUNT(ends); i++) {
-		struct server_source source = {.name = "text"};
-		struct server_parts parts;
-		char text[64], *bytes;
-
-		source.size = (size_t)snprintf(text, sizeof(text), "service_groups:\n%s", ends[i]);
-		bytes = malloc(source.size); /* what is read behind it is seen by the sanitizer */
-		assert_non_null(bytes);
-		memcpy(bytes, text, source.size);
-		source.text = bytes;
-		assert_false(server_parts_divide(&parts, &source, NULL));
-		server_parts_free(&parts);
-		free(bytes);
+	assert_false(is_divided(&guard, ""));
+	assert_false(is_divided(&guard, "\n"));
+	assert_false(is_divided(&guard, "service_groups:"));
+	assert_false(is_divided(&guard, "service_groups:\n\n"));
+	for (size_t i = 0; i < ARRAY_COUNT(no_end); i++) {
+		snprintf(text, sizeof(text), "service_groups:\n%s", no_end[i]);
+		assert_false(is_divided(&guard, text));
 	}
+	for (size_t i = 0; i < ARRAY_COUNT(ends); i++) {
+		snprintf(text, sizeof(text), "service_groups:\n%s", ends[i]);
+		assert_true(is_divided(&guard, text));
+	}
+	guard_close(&guard);
 }
 
 static bool is_plain(const char *text) {
@@ -341,12 +366,12 @@ static void mistakes_are_told_in_full(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_text_that_ends_at_once),
 		cmocka_unit_test(what_is_the_same_is_not_read),
 		cmocka_unit_test(a_file_without_files_of_groups),
 		cmocka_unit_test(parts_of_a_file),
 		cmocka_unit_test(files_that_are_not_divided),
 		cmocka_unit_test(lines_that_are_plain),
-		cmocka_unit_test(a_text_that_ends_at_once),
 		cmocka_unit_test(what_cannot_be_of_use_is_forgotten),
 		cmocka_unit_test(cores_and_devices_are_given_again),
 		cmocka_unit_test(mistakes_are_told_in_full),

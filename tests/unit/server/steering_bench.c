@@ -16,10 +16,12 @@ static void edit(struct service_group *sg) {
 		sg->network.vlan = (uint16_t)(100 + more);
 		sg->rphy_port.vlan = (uint16_t)(200 + more);
 	}
-	if (groups_by != STEERED_BY_VLAN) {
+	if (groups_by != STEERED_BY_VLAN && (groups_by < STEERED_FIRST || id == 1)) {
 		sg->network.has_mac = true;
 		memcpy(sg->network.mac, (const uint8_t[]){2, 0, 0, 0, 2, id}, 6);
 	}
+	if (groups_by == STEERED_MIXED && id == 2)
+		sg->network.vlan = 100;
 	if (groups_by == STEERED_OFF && id == 2)
 		sg->network.steering = STEERING_OFF;
 	memcpy(sg->rphy.core_mac,

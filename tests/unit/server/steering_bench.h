@@ -12,6 +12,8 @@ enum steered_by {
 	STEERED_IN_VLAN, /* all in one; MAC, session */
 	STEERED_WAYS,
 	STEERED_OFF = STEERED_WAYS, /* by MAC, were it not that one wants none */
+	STEERED_FIRST, /* the network side by MAC, which the first group alone has */
+	STEERED_MIXED, /* and the second is in a VLAN there */
 };
 
 /* Opens it with cards of these abilities, which flow_card has. */

@@ -86,8 +86,86 @@ static void come_and_go(void **state) {
 		service_group_free(&sg[p]);
 }
 
+/* Of what a group uses alone nobody else has the number. */
+static void check_crypto_queues(void) {
+	const struct server *s = &bench->server;
+	uint64_t used = 0;
+
+	for (unsigned g = 0; g < s->group_count; g++) {
+		const unsigned queues[] = {s->groups[g].downstream->lower.crypto_queue,
+					   s->groups[g].upstream->r.crypto_queue};
+
+		for (unsigned q = 0; q < ARRAY_COUNT(queues); q++) {
+			assert_in_range(queues[q], 0, 2 * s->group_most - 1);
+			assert_int_equal(used >> queues[q] & 1, 0);
+			used |= UINT64_C(1) << queues[q];
+		}
+	}
+}
+
+/* As many as may come find all that was set aside for them, and no more: on ports that the first one had for itself,
+ * which become shared. */
+static void all_that_may_come(void **state) {
+	static struct service_group sg[LIFE_IDS];
+	const struct server_pools *pools = &bench->server.pools;
+	const unsigned most = LIFE_IDS - 1;
+	uint32_t serial = 0;
+
+	(void)state;
+	life_bench_open(bench, 1, most);
+	assert_int_equal(server_latency(&bench->server, true), 0);
+	for (unsigned id = 2; id <= most; id++) {
+		life_bench_load(&sg[id], id, LIFE_SHARED, id % 3, (id + 1) % 3, (id + 2) % 3);
+		life_bench_add(bench, &sg[id]);
+	}
+	check_crypto_queues();
+	assert_memory_equal(&pools->taken, &pools->most, sizeof(pools->most));
+	for (unsigned id = 2; id <= most; id++)
+		traffic(&sg[id], LIFE_SHARED, &serial, 3);
+	life_bench_pass(bench, 3 * MS);
+	check_totals();
+	for (unsigned id = 2; id <= most; id++)
+		assert_int_equal(bench->taken_up[id], 3);
+	life_bench_close(bench);
+	for (unsigned id = 2; id <= most; id++)
+		service_group_free(&sg[id]);
+}
+
+/* What a port that several shared has counted is the server's when the last of them has gone. */
+static void a_shared_port_goes(void **state) {
+	static struct service_group sg[2], nobody;
+	struct life_totals all;
+	uint32_t serial = 0;
+
+	(void)state;
+	life_bench_open(bench, 1, 3);
+	life_bench_load(&nobody, 6, 1, 1, 1, 1);
+	for (unsigned g = 0; g < 2; g++) {
+		life_bench_load(&sg[g], 4 + g, 1, g, 2 - g, 1);
+		assert_int_equal(life_bench_add(bench, &sg[g]), 1 + g);
+		traffic(&sg[g], 1, &serial, 3);
+	}
+	for (unsigned i = 0; i < 5; i++)
+		assert_true(life_bench_up(bench, 1, &nobody, i));
+	life_bench_pass(bench, 3 * MS);
+	all = life_bench_totals(bench);
+	assert_int_equal(all.port_dropped, 5);
+	for (unsigned g = 2; g > 0; g--) {
+		remove_group(g, 0);
+		check_totals();
+	}
+	assert_int_equal(life_bench_totals(bench).port_dropped, 5);
+	assert_int_equal(life_bench_totals(bench).port_in, all.port_in);
+	life_bench_close(bench);
+	service_group_free(&nobody);
+	for (unsigned g = 0; g < 2; g++)
+		service_group_free(&sg[g]);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_shared_port_goes),
+		cmocka_unit_test(all_that_may_come),
 		cmocka_unit_test(come_and_go),
 	};
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include <rte_ethdev.h>
 #include <rte_malloc.h>
 
 #include "model/loader.h"
@@ -105,6 +106,31 @@ static void what_does_not_fit(void **state) {
 	(void)state;
 	for (there = 1; there <= 2; there++)
 		try_what_does_not_fit();
+}
+
+/* A device that is there but is not to be had, as somebody else has started it, is unplugged again. */
+static void a_device_that_cannot_be_opened(void **state) {
+	char why[LIVE_LINE];
+	unsigned group;
+	uint16_t id;
+
+	(void)state;
+	there = 1;
+	life_bench_open(bench, there, there + 1);
+	life_bench_load(&comes, 3, 1, 1, 2, 0);
+	assert_int_equal(rte_eth_dev_get_port_by_name(comes.rphy_port.device, &id), 0);
+	assert_int_equal(rte_eth_dev_start(id), 0);
+	assert_false(server_group_add(&bench->server, &comes, &group, why));
+	assert_non_null(strstr(why, "ports: a device cannot be opened"));
+	assert_int_not_equal(rte_eth_dev_get_port_by_name(comes.rphy_port.device, &id), 0);
+	assert_int_not_equal(rte_eth_dev_get_port_by_name(comes.network.device, &id), 0);
+	still_serves();
+	life_bench_plug(1);
+	group = life_bench_add(bench, &comes);
+	still_serves();
+	assert_true(server_group_remove(&bench->server, group, 0, why));
+	life_bench_close(bench);
+	service_group_free(&comes);
 }
 
 static void places(void **state) {
@@ -220,6 +246,7 @@ static void memory_that_runs_out(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_does_not_fit),
+		cmocka_unit_test(a_device_that_cannot_be_opened),
 		cmocka_unit_test(places),
 		cmocka_unit_test(memory_that_runs_out),
 	};

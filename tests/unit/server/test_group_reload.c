@@ -140,11 +140,30 @@ static void a_modem_goes_with_a_queue(void **state) {
 	life_bench_close(bench);
 }
 
+/* Where there is one group, and is to be one, it need not be named. */
+static void what_is_refused_is_named(void **state) {
+	(void)state;
+	for (unsigned there = 1; there <= 2; there++) {
+		life_bench_open(bench, there, GROUPS);
+		load_next(there, false);
+		next[0].max_frame = 1600;
+		assert_false(take_file());
+		assert_ptr_equal(strstr(line, "max_frame: "),
+				 line + (there == 1 ? 0 : strlen("service group 1: ")));
+		free_next();
+		life_bench_close(bench);
+	}
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(differs_and_comes),   cmocka_unit_test(several_differ),
-		cmocka_unit_test(differs_and_goes),    cmocka_unit_test(ports_of_its_own),
-		cmocka_unit_test(keys_are_given_back), cmocka_unit_test(a_modem_goes_with_a_queue),
+		cmocka_unit_test(differs_and_comes),
+		cmocka_unit_test(several_differ),
+		cmocka_unit_test(differs_and_goes),
+		cmocka_unit_test(what_is_refused_is_named),
+		cmocka_unit_test(ports_of_its_own),
+		cmocka_unit_test(keys_are_given_back),
+		cmocka_unit_test(a_modem_goes_with_a_queue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <rte_ethdev.h>
+
 #include "model/loader.h"
 
 #include "fixture.h"
@@ -82,6 +84,47 @@ static void a_stop_while_it_rests(void **state) {
 	life_bench_take(bench);
 	assert_int_equal(life_bench_totals(bench).down_out, 1);
 	assert_int_equal(bench->taken_up[1], 1);
+	life_bench_close(bench);
+}
+
+/* A server that stops sends what it has, and takes no more from a port that is one group's own. */
+static void a_stop_ends_what_is_received(void **state) {
+	struct server *s = &bench->server;
+	struct rte_mbuf *m;
+
+	(void)state;
+	life_bench_open(bench, 1, 1);
+	for (unsigned i = 0; i < 4; i++)
+		assert_true(life_bench_down(bench, 0, &bench->file[0], 100, i));
+	assert_in_range(worker_round(s->groups[0].upper), 4, 100);
+	assert_int_equal(downstream_held(s->groups[0].downstream), 4);
+	assert_true(life_bench_up(bench, 0, &bench->file[0], 0));
+	server_start(s);
+	server_halted(s);
+	server_drain(s, rte_get_tsc_hz() * 60);
+	assert_int_equal(life_bench_totals(bench).down_out, 4);
+	assert_int_equal(life_bench_totals(bench).up_in, 0);
+	assert_int_equal(rte_eth_rx_burst(s->ports.list[s->ports.of[0][DEVICE_RPHY]].id, 0, &m, 1),
+			 1);
+	rte_pktmbuf_free(m);
+	life_bench_close(bench);
+}
+
+/* One of its places is free: there is nobody who would have anything. */
+static void a_stop_without_the_first_group(void **state) {
+	struct server *s = &bench->server;
+	char why[LIVE_LINE];
+
+	(void)state;
+	life_bench_open(bench, 2, 2);
+	assert_true(server_group_remove(s, 0, 0, why));
+	assert_int_equal(server_group_drain(s, 1, 0), 0);
+	assert_true(life_bench_down(bench, 0, &bench->file[1], 100, 0));
+	life_bench_pass(bench, MS);
+	server_start(s);
+	server_halted(s);
+	server_drain(s, rte_get_tsc_hz() * 60);
+	assert_int_equal(life_bench_totals(bench).down_out, 1);
 	life_bench_close(bench);
 }
 
@@ -179,11 +222,38 @@ static void one_time_for_all(void **state) {
 	life_bench_close(bench);
 }
 
+/* What stands in a ring to a port of another worker is held, too. */
+static void what_waits_for_a_port_is_held(void **state) {
+	struct server *s = &bench->server;
+	uint64_t waits;
+
+	(void)state;
+	life_bench_open(bench, 2, 2);
+	for (unsigned i = 0; i < 4; i++)
+		assert_true(life_bench_down(bench, 0, &bench->file[0], 300, i));
+	for (uint64_t end = bench->now + MS; bench->now < end; bench->now += MS / 50) {
+		for (unsigned w = 0; w < 2; w++) { /* the third one has the port */
+			s->workers[w].clock.now = bench->now;
+			worker_round(&s->workers[w]);
+		}
+	}
+	waits = server_shares_held_out(&s->shares);
+	assert_in_range(waits, 1, 4);
+	assert_int_equal(server_held(s), waits);
+	life_bench_pass(bench, MS);
+	assert_int_equal(server_held(s), 0);
+	assert_int_equal(life_bench_totals(bench).down_out, 4);
+	life_bench_close(bench);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_waits_goes_on_waiting),
 		cmocka_unit_test(what_waits_is_given_up_at_the_end),
 		cmocka_unit_test(a_stop_while_it_rests),
+		cmocka_unit_test(a_stop_ends_what_is_received),
+		cmocka_unit_test(a_stop_without_the_first_group),
+		cmocka_unit_test(what_waits_for_a_port_is_held),
 		cmocka_unit_test(whose_clock_and_queue),
 		cmocka_unit_test(a_ring_when_it_is_needed),
 		cmocka_unit_test(one_time_for_all),

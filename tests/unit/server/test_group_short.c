@@ -53,7 +53,7 @@ void *__wrap_key_slots_take(struct key_slots *k) {
 typedef bool attempt(void);
 
 static struct server_config other;
-static struct service_group others[GROUPS];
+static struct service_group others[GROUPS], next_before[GROUPS];
 
 static bool take_other(void) {
 	return server_reconfigure(&bench->server, &other, line);
@@ -226,9 +226,50 @@ static void memory_runs_out_in_a_move(void **state) {
 	life_bench_close(bench);
 }
 
+/* No worker has room for more lists than it runs. */
+static bool take_other_without_room(void) {
+	for (unsigned w = 0; w < LIFE_WORKERS; w++) {
+		struct worker *worker = &bench->server.workers[w];
+
+		worker->entry_room = worker->entry_count;
+	}
+	return take_other();
+}
+
+static bool take_file_and_look(void) {
+	struct server_config before = file;
+	bool done;
+
+	/* what came is served */
+	memcpy(next_before, next, sizeof(next));
+	memcpy(next, others, sizeof(next));
+	file.group_count = other.group_count;
+	all_is_told_apart();
+	memcpy(next, next_before, sizeof(next));
+	file = before;
+	done = take_file();
+	return done;
+}
+
+/* The group that comes is alone on a worker; those of the ports that it shares from then on have room, too. */
+static void memory_runs_out_for_room_at_workers(void **state) {
+	(void)state;
+	life_bench_open(bench, 1, GROUPS);
+	file.group_count = 1;
+	make_other(2, false);
+	life_bench_load(&others[2], 2, LIFE_SHARED, 1, 1, 1);
+	service_group_free(&others[1]);
+	others[1] = others[2];
+	assert_true(with_little_memory(take_other_without_room, take_file_and_look) > 20);
+	assert_true(take_file());
+	free_other();
+	life_bench_close(bench);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memory_runs_out_in_a_reload),
+		cmocka_unit_test(memory_runs_out_for_room_at_workers),
 		cmocka_unit_test(too_many_keys_roll),
 		cmocka_unit_test(memory_runs_out_beside_a_new_ring),
 		cmocka_unit_test(memory_runs_out_in_a_move),

@@ -105,6 +105,32 @@ static void many_groups(void **state) {
 	}
 }
 
+/* Four are named, of five it is said how many they are. */
+static void a_few_groups_are_named(void **state) {
+	const struct server_config four = config_of(4), five = config_of(5);
+
+	(void)state;
+	for (unsigned g = 0; g < 5; g++)
+		groups[g] = group_on(g + 1, LAYOUT_1DS1T, 2, 3, 4);
+	assert_int_equal(layout_make(&layout, &five), 0);
+	check_name(&five, 1, "upstream of 5 groups");
+	assert_int_equal(layout_make(&layout, &four), 0);
+	check_name(&four, 1, "upstream of groups 1, 2, 3, 4");
+}
+
+static void no_room_for_a_name(void **state) {
+	const struct server_config config = config_of(3);
+	struct group_slots slots = group_slots_of(&config);
+	char room[] = "xxxx";
+
+	(void)state;
+	for (unsigned g = 0; g < 3; g++)
+		groups[g] = group_on(g + 1, LAYOUT_1DS2T, 1 + g % 2, 2, 1);
+	assert_int_equal(layout_make(&layout, &config), 0);
+	layout_name(&layout, &slots, 0, room + 2, 0);
+	assert_string_equal(room, "xxxx");
+}
+
 /* Three cores a group are more than there are lcores. */
 static void too_many_cores(void **state) {
 	const struct server_config config = config_of(SERVER_MAX_GROUPS);
@@ -122,9 +148,13 @@ static void too_many_cores(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_on_its_own), cmocka_unit_test(one_core_for_all),
-		cmocka_unit_test(mixed),	   cmocka_unit_test(many_groups),
+		cmocka_unit_test(each_on_its_own),
+		cmocka_unit_test(one_core_for_all),
+		cmocka_unit_test(mixed),
+		cmocka_unit_test(many_groups),
 		cmocka_unit_test(too_many_cores),
+		cmocka_unit_test(a_few_groups_are_named),
+		cmocka_unit_test(no_room_for_a_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

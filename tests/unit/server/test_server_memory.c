@@ -272,6 +272,24 @@ static void shares(void **state) {
 	}
 }
 
+/* Which of its groups is the large one is the same to a server. */
+static void all_groups_are_estimated(void **state) {
+	struct server_config config = {.groups = groups, .group_count = 2};
+	unsigned first;
+
+	(void)state;
+	load(&groups[0], 1, 2 * MODEMS);
+	load(&groups[1], 2, 1);
+	first = server_memory_mb(&config, NULL);
+	service_group_free(&groups[0]);
+	service_group_free(&groups[1]);
+	load(&groups[0], 1, 1);
+	load(&groups[1], 2, 2 * MODEMS);
+	assert_int_equal(server_memory_mb(&config, NULL), first);
+	service_group_free(&groups[0]);
+	service_group_free(&groups[1]);
+}
+
 static int start(void **state) {
 	(void)state;
 	fixture_eal(1100);
@@ -281,6 +299,7 @@ static int start(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shares),
+		cmocka_unit_test(all_groups_are_estimated),
 		cmocka_unit_test(what_it_takes),
 	};
 

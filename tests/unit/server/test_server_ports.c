@@ -61,6 +61,9 @@ static void those_of_the_configuration(void **state) {
 	assert_int_equal(server_ports_descriptors(&ports, DEVICE_CONTROL), 0);
 	assert_ptr_equal(server_port_of(&ports, 2, DEVICE_RPHY)->device, devices[5]);
 	assert_null(server_port_of(&ports, 2, DEVICE_CONTROL));
+	assert_string_equal(server_port_name(DEVICE_NETWORK), "network");
+	assert_string_equal(server_port_name(DEVICE_RPHY), "R-PHY");
+	assert_string_equal(server_port_name(DEVICE_CONTROL), "control");
 	end(&config);
 }
 

@@ -6,8 +6,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "model/loader.h"
+#include "server/reconfigure.h"
 #include "server/reload.h"
 #include "server/running.h"
 
@@ -149,8 +151,9 @@ static void all_or_nothing(void **state) {
 	reload_open(&r, &bench->server, "server.yaml", &(struct server_devices){0});
 	check_reloads(&r);
 	groups_in_file = GROUPS + 1; /* more than max_groups */
-	assert_false(read_again(&r, NULL));
-	assert_non_null(strstr(r.line, "service group 4: max_groups: "));
+	assert_false(read_again(&r, edit_one)); /* of what is not done nothing is said */
+	assert_ptr_equal(strstr(r.line, "service group 4: max_groups: "),
+			 r.line + strlen("server.yaml: "));
 	groups_in_file = GROUPS - 1;
 	assert_true(read_again(&r, NULL));
 	assert_non_null(strstr(r.line, "1 service group removed"));
@@ -165,9 +168,68 @@ static void all_or_nothing(void **state) {
 	reload_free(&r);
 }
 
+/* Of a client's thread: what it asked for and was told. */
+struct asker {
+	struct reload *reload;
+	bool good;
+	char line[RECONFIGURE_LINE];
+};
+
+static void *ask(void *arg) {
+	struct asker *a = arg;
+
+	a->good = reload_ask(a->reload, a->line, sizeof(a->line));
+	return NULL;
+}
+
+static pthread_t ask_beside(struct asker *a, struct reload *r) {
+	pthread_t thread;
+
+	*a = (struct asker){.reload = r};
+	assert_false(reload_is_asked(r));
+	assert_int_equal(pthread_create(&thread, NULL, ask, a), 0);
+	while (!reload_is_asked(r))
+		usleep(100);
+	return thread;
+}
+
+/* Each is told what became of the file that was read after he asked, or that there will be no answer. */
+static void those_who_ask_are_answered(void **state) {
+	struct asker asker;
+	struct reload r;
+	pthread_t thread;
+
+	(void)state;
+	groups_bench_config(bench, GROUPS, threads);
+	groups_bench_open(bench);
+	groups_in_file = GROUPS;
+	reload_open(&r, &bench->server, "server.yaml", &(struct server_devices){0});
+	for (unsigned i = 0; i < 3; i++) {
+		thread = ask_beside(&asker, &r);
+		assert_true(read_again(&r, i == 0 ? edit_one : NULL));
+		pthread_join(thread, NULL);
+		assert_true(asker.good);
+		assert_string_equal(asker.line, r.line);
+	}
+	assert_false(reload_is_asked(&r));
+	thread = ask_beside(&asker, &r);
+	assert_false(read_again(&r, edit_too_much));
+	pthread_join(thread, NULL);
+	assert_false(asker.good);
+	assert_string_equal(asker.line, r.line);
+	thread = ask_beside(&asker, &r);
+	reload_close(&r);
+	pthread_join(thread, NULL);
+	assert_false(asker.good);
+	assert_string_equal(asker.line, "vcmtsd is stopping; nothing was changed");
+	groups_bench_close(bench);
+	reload_free(&r);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_or_nothing),
+		cmocka_unit_test(those_who_ask_are_answered),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "model/loader.h"
+#include "server/reconfigure.h"
 
 #include "fixture.h"
 #include "steering_bench.h"
@@ -193,6 +194,12 @@ static void what_is_told(void **state) {
 	assert_int_equal(server_port_descriptors(&bench->server.ports.list[0]), 64 + 3 * 1024);
 	assert_int_equal(server_port_descriptors(&bench->server.ports.list[1]), 64 + 5 * 1024);
 	steering_bench_close(bench);
+	steering_bench_open(bench, STEERED_FIRST, 2, 2);
+	check_text(0, 1, "1 of 2 groups to queues of their own, by MAC address");
+	steering_bench_close(bench);
+	steering_bench_open(bench, STEERED_MIXED, 2, 2);
+	check_text(0, 2, "2 of 2 groups to queues of their own, by VLAN, MAC address or session");
+	steering_bench_close(bench);
 }
 
 /*
@@ -248,15 +255,45 @@ static void rules_go_with_a_group(void **state) {
 	}
 }
 
+/* A group whose session another one takes in its place has a rule for that. */
+static void rules_follow_a_change(void **state) {
+	struct service_group next[2];
+	const struct server_config file = {.groups = next, .group_count = 2, .max_groups = 2};
+	char line[RECONFIGURE_LINE];
+	uint32_t serial = 0;
+	uint64_t steered;
+	unsigned rules;
+
+	(void)state;
+	flow_card_reset();
+	steering_bench_open(bench, STEERED_BY_SESSION, 2, 2);
+	rules = flow_card_calls().rules;
+	life_bench_load(&next[0], 1, LIFE_SHARED, 0, 1, 2);
+	life_bench_load(&next[1], 2, LIFE_SHARED, 2, 1, 0);
+	next[1].upstream_channels[0].session += 0x10;
+	if (!server_reconfigure(&bench->server, &file, line))
+		fail_msg("%s", line);
+	assert_int_equal(flow_card_calls().rules, rules);
+	steered = life_bench_totals(bench).port_steered;
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(life_bench_up(bench, LIFE_SHARED, &next[1], serial++));
+	life_bench_settle(bench, MS);
+	assert_int_equal(bench->taken_up[2], 3);
+	assert_int_equal(life_bench_totals(bench).port_steered, steered + 3);
+	next[1].upstream_channels[0].ranging_session = 0x30002; /* one more, and the other stays */
+	assert_true(server_reconfigure(&bench->server, &file, line));
+	assert_int_equal(flow_card_calls().rules, rules + 1);
+	for (unsigned g = 0; g < 2; g++)
+		service_group_free(&next[g]);
+	steering_bench_close(bench);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_same_by_queues),
-		cmocka_unit_test(a_card_that_errs),
-		cmocka_unit_test(a_card_with_few_places),
-		cmocka_unit_test(a_card_that_says_yes),
-		cmocka_unit_test(order_when_rules_change),
-		cmocka_unit_test(rules_go_with_a_group),
-		cmocka_unit_test(what_is_told),
+		cmocka_unit_test(the_same_by_queues),	   cmocka_unit_test(a_card_that_errs),
+		cmocka_unit_test(a_card_with_few_places),  cmocka_unit_test(a_card_that_says_yes),
+		cmocka_unit_test(order_when_rules_change), cmocka_unit_test(rules_go_with_a_group),
+		cmocka_unit_test(rules_follow_a_change),   cmocka_unit_test(what_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);

@@ -4,7 +4,6 @@
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
-#include <rte_security.h>
 
 #include "core/evaluate.h"
 #include "follow/downlink_change.h"

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is set aside for the groups of the start, and for those that may come. */
+#include "test.h"
+
+#include <string.h>
+
+#include "downstream/downstream.h"
+#include "model/loader.h"
+#include "server/pools.h"
+
+#include "fixture.h"
+#include "packets.h"
+
+#define NETWORK_QUEUE 64
+#define RPHY_QUEUE 2048 /* more than a ring has */
+#define MORE 3 /* groups that may come */
+
+static struct service_group sg;
+static struct server_config config = {.groups = &sg, .group_count = 1, .max_groups = 1 + MORE};
+static struct server_ports ports;
+
+static const char text[] =
+	"service_group: 1\n"
+	"rphy: {max_segments: 7}\n"
+	"channels: [{id: 1, type: ofdm, rate: 1 Gbps, session: 0x10001},\n"
+	"           {id: 2, type: ofdm, rate: 1 Gbps, session: 0x10002}]\n"
+	"bonding_groups: [{id: 1, channels: [1, 2]}]\n"
+	"upstream_channels: [{id: 1, type: sc-qam, rate: 30 Mbps, session: 0x20001}]\n"
+	"modems:\n"
+	"  - mac: '02:01:00:00:00:01'\n"
+	"    addresses: [10.0.0.1]\n"
+	"    bonding_group: 1\n"
+	"    security: {said: 1, cipher: none}\n"
+	"    service_flows: [{id: 1, dsid: 1}]\n"
+	"    upstream_service_flows:\n"
+	"      - {id: 2, sid_clusters: [{id: 0, sids: [{channel: 1, sid: 5}]}]}\n"
+	"ports: {network: {device: net_null0, queue_size: 64},\n"
+	"        rphy: {device: net_null1, queue_size: 2048}}\n";
+
+static int load(void **state) {
+	(void)state;
+	fixture_eal(256);
+	group_load(&sg, text);
+	assert_int_equal(server_ports_find(&ports, &config), 0);
+	return 0;
+}
+
+static int unload(void **state) {
+	service_group_free(&sg);
+	return fixture_stop(state);
+}
+
+/* What the limits allow it, in every place where packets wait. */
+static void a_group_has_what_it_may_keep(void **state) {
+	struct pool_needs n = server_group_needs(&config, &sg);
+	unsigned queues = server_queued_max(&config, &sg), ring = server_hand_over_max(&config);
+
+	(void)state;
+	assert_true(n.packets >= queues + ring + DS_LOWER_LIMIT + 2 * 7);
+	assert_true(n.packets <= queues + ring + DS_LOWER_LIMIT + 2 * 7 + PIPELINE_BURST);
+	assert_true(n.depi_frames >= DS_LOWER_LIMIT + 2);
+	assert_true(n.uepi > 0 && n.frames > 0 && n.pieces > 0);
+}
+
+/* Each that comes is as large as the one that is there, on ports of its own or on those, which become shared. */
+static void those_that_may_come(void **state) {
+	struct pool_needs n = server_group_needs(&config, &sg);
+	const unsigned ring = server_share_ring(1 + MORE);
+	struct server_pools p = {0};
+
+	(void)state;
+	assert_true(ring > NETWORK_QUEUE && ring < RPHY_QUEUE);
+	assert_int_equal(server_pools_create(&p, &config, &ports), 0);
+	assert_int_equal(p.taken.packets, n.packets + NETWORK_QUEUE + RPHY_QUEUE);
+	assert_int_equal(p.most.packets - p.taken.packets,
+			 2 * 2 * ring + MORE * (n.packets + ring + RPHY_QUEUE));
+	assert_int_equal(p.most.depi_frames - p.taken.depi_frames,
+			 2 * ring + MORE * (n.depi_frames + RPHY_QUEUE));
+	assert_int_equal(p.most.uepi - p.taken.uepi, 2 * ring + MORE * (n.uepi + RPHY_QUEUE));
+	assert_int_equal(p.most.frames - p.taken.frames, 2 * ring + MORE * (n.frames + ring));
+	assert_int_equal(p.most.pieces - p.taken.pieces, MORE * n.pieces);
+	server_pools_free(&p);
+}
+
+/* Where no group of the start has an upstream there are no buffers for one: who has none either may come. */
+static void without_an_upstream(void **state) {
+	struct service_group down = sg;
+	struct server_config without = {.groups = &down, .group_count = 1, .max_groups = 3};
+	struct pool_needs n;
+	struct server_pools p = {0};
+
+	(void)state;
+	down.upstream_channel_count = 0;
+	assert_int_equal(server_pools_create(&p, &without, &ports), 0);
+	assert_null(p.uepi);
+	n = server_group_needs(&without, &down);
+	assert_int_equal(n.uepi + n.frames + n.pieces, 0);
+	assert_null(server_pools_take(&p, &down, &n));
+	n = server_group_needs(&without, &sg);
+	assert_string_equal(server_pools_take(&p, &sg, &n),
+			    "upstream_channels: no group of the start had an upstream");
+	server_pools_free(&p);
+}
+
+/* One of them cannot be made, as something has its name. */
+static void a_pool_that_cannot_be_made(void **state) {
+	static const char *const names[] = {"packets", "depi_headers", "depi_fragments",
+					    "uepi",    "frames",       "pieces"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+		struct rte_mempool *other = fixture_pool(names[i], 1, FIXTURE_ROOM);
+		struct server_pools p = {0};
+
+		assert_int_equal(server_pools_create(&p, &config, &ports), -1);
+		server_pools_free(&p);
+		fixture_pool_end(other);
+	}
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_group_has_what_it_may_keep),
+		cmocka_unit_test(those_that_may_come),
+		cmocka_unit_test(without_an_upstream),
+		cmocka_unit_test(a_pool_that_cannot_be_made),
+	};
+
+	return cmocka_run_group_tests(tests, load, unload);
+}
