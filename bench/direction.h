@@ -18,7 +18,7 @@ struct bench_direction {
 	double overhead; /* bytes a packet */
 	/* The traffic of another run: its numbers begin anew. Returns 0, or -1 after a message. */
 	int (*begin)(struct bench *b);
-	/* `o` is zeroed but for ports, crypto device and seed. */
+	/* `o` is zeroed but for ports, crypto provider and seed. */
 	void (*options)(struct traffic_options *o, const struct mix *mix);
 	/* What traffic_send() is to return in all for BENCH_BATCH packets of `mean_bytes`. */
 	unsigned (*batch)(const struct bench *b, double mean_bytes);

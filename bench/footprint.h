@@ -16,7 +16,7 @@ struct footprint {
 	/* bytes */
 	uint64_t configuration; /* as loaded */
 	uint64_t pools; /* buffers for packets and parts of them */
-	uint64_t tables; /* crypto sessions, tables, rules, queues: what grows with the modems */
+	uint64_t tables; /* keys, tables, rules, queues: what grows with the modems */
 	/* seconds */
 	double load; /* the file is read and checked */
 	double make_pools;

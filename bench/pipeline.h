@@ -50,7 +50,7 @@ struct bench_run {
 };
 
 /*
- * Makes ports, server and the modems' crypto device in the zeroed `b`, and fills in its footprint but
+ * Makes ports, server and the modems' crypto provider in the zeroed `b`, and fills in its footprint but
  * for what loading took. With two threads the second is that of pair.h. Returns 0 or -1 after a message.
  */
 int bench_create(struct bench *b, const struct service_group *sg, unsigned threads);

@@ -4,7 +4,7 @@
  *
  * A stage takes a burst, keeps the survivors in order at the front of the same array and returns
  * how many they are. A packet that is not kept was given to drop() with a named reason, or is held
- * by the stage (queue, crypto device, open DEPI frame) and comes out of a later call. A stage that
+ * by the stage (queue, crypto provider, open DEPI frame) and comes out of a later call. A stage that
  * can put out packets without taking any in says so by `polls`.
  *
  * Where one packet becomes many, or many become one, a burst is not enough: such stages have a queue

@@ -22,7 +22,7 @@ static bool in_crypto(const struct server *s) {
 	return false;
 }
 
-/* Runs the workers at the present time until nothing moves and the crypto device is empty. */
+/* Runs the workers at the present time until nothing moves and the crypto providers are empty. */
 static void settle(struct replay *r) {
 	struct server *s = &r->server;
 	unsigned moved;
