@@ -90,10 +90,10 @@ static inline void turns_prefetch(const struct scheduler *s, uint32_t class) {
 	uint32_t fourth = classes[classes[second].link.next].link.next;
 
 	if (classes[second].flows != NONE)
-		__builtin_prefetch(&s->chunks[s->flows[classes[second].flows].first], 1);
-	__builtin_prefetch(&s->flows[classes[fourth].flows], 1);
-	__builtin_prefetch(&s->flows[classes[fourth].flows].sustained, 1);
-	__builtin_prefetch(&classes[classes[classes[fourth].link.next].link.next], 1);
+		fetch(&s->chunks[s->flows[classes[second].flows].first]);
+	fetch(&s->flows[classes[fourth].flows]);
+	fetch(&s->flows[classes[fourth].flows].sustained);
+	fetch(&classes[classes[classes[fourth].link.next].link.next]);
 }
 
 /* The flow of the class, the first of its column, that goes next: the first that has not used up
