@@ -80,19 +80,34 @@ static inline struct turn cluster_lower_turn(const struct scheduler *s, struct c
 	return (struct turn){group, c->lower_turn % COLUMNS};
 }
 
+static inline void flow_fetch(const struct scheduler *s, uint32_t flow) {
+	fetch(&s->flows[flow]);
+	fetch(&s->flows[flow].sustained);
+}
+
 /*
- * What the next turns will touch comes into the cache: chunks two turns ahead, flows four,
- * classes six, as each is found through the one before.
+ * What the next turns will touch comes into the cache, where it is so much that it is not there since it
+ * arrived: classes six turns ahead, their flows four and the chunks of these two, as each is found through
+ * the one before. A turn may go on with another chunk or another flow: these follow a turn or two later.
  */
 static inline void turns_prefetch(const struct scheduler *s, uint32_t class) {
 	const struct class *classes = s->classes;
-	uint32_t second = classes[classes[class].link.next].link.next;
+	uint32_t next = classes[class].link.next, second = classes[next].link.next;
 	uint32_t fourth = classes[classes[second].link.next].link.next;
 
-	if (classes[second].flows != NONE)
-		fetch(&s->chunks[s->flows[classes[second].flows].first]);
-	fetch(&s->flows[classes[fourth].flows]);
-	fetch(&s->flows[classes[fourth].flows].sustained);
+	if (classes[next].flows != NONE) {
+		const struct flow *f = &s->flows[classes[next].flows];
+
+		fetch(&s->chunks[s->chunks[f->first].next]);
+		fetch(&s->chunks[s->flows[f->link.next].first]);
+	}
+	if (classes[second].flows != NONE) {
+		const struct flow *f = &s->flows[classes[second].flows];
+
+		fetch(&s->chunks[f->first]);
+		flow_fetch(s, f->link.next);
+	}
+	flow_fetch(s, classes[fourth].flows);
 	fetch(&classes[classes[classes[fourth].link.next].link.next]);
 }
 

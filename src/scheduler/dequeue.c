@@ -6,6 +6,7 @@
 #include "scheduler/leads.h"
 
 #define BATCH 16 /* packets of a cluster before another one has its turn */
+#define RECENT 512 /* packets; where no more wait, what they touched as they came is in a near cache */
 
 /* The last packet of the flow went. */
 static inline void flow_end(struct scheduler *s, uint32_t flow, int64_t now) {
@@ -29,14 +30,16 @@ static inline void flow_go_on(struct scheduler *s, uint32_t flow, uint32_t bytes
 		if ((f->rates & FLOW_RESERVATION) != 0)
 			wheel_clear(&s->wheel, reserve_timer(s, flow));
 		flow_end(s, flow, now);
-		if (c->flows == NONE) {
-			class_end(s, class);
-			return;
-		}
 	} else if (f->credit <= 0) { /* now that it is in the cache, not at its next turn */
 		flow_pass(c, f);
 	}
-	if (c->credit <= 0)
+	if (c->flows != NONE && c->credit > 0)
+		return;
+	if (s->held > RECENT)
+		turns_prefetch(s, class);
+	if (c->flows == NONE)
+		class_end(s, class);
+	else
 		class_pass(s, c);
 }
 
@@ -72,8 +75,6 @@ static inline uint32_t turn_send(struct scheduler *s, struct turn turn, int64_t 
 	flow = column_flow(s, turn, now);
 	if (flow == NONE)
 		return 0;
-	if (turn.column != RESERVED)
-		turns_prefetch(s, s->flows[flow].class);
 	bytes = flow_grant(s, g, flow, free & CHANNEL_MASK, now, out);
 	if (turn.column == RESERVED)
 		reserve_go_on(s, turn.group, flow, now);
