@@ -182,11 +182,11 @@ static inline uint32_t reserve_flow(struct scheduler *s, uint32_t group, uint32_
 /* The flow of the column that goes next; NONE where none is left that may, or where too many were
  * looked at that may not. */
 static inline uint32_t column_flow(struct scheduler *s, struct turn turn, int64_t now) {
-	const struct group *g = &s->groups[turn.group];
+	const struct column *c = &s->groups[turn.group].columns[turn.column];
 	const bool reserved = turn.column == RESERVED;
 
-	while ((g->waiting >> turn.column & 1) != 0 && s->steps > 0) {
-		uint32_t first = g->columns[turn.column].line.first;
+	while (c->count > 0 && s->steps > 0) {
+		uint32_t first = c->line.first;
 		uint32_t flow =
 			reserved ? reserve_flow(s, turn.group, first, now) : class_flow(s, first);
 

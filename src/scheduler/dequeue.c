@@ -61,13 +61,13 @@ static bool limit_open(const struct scheduler *s, int64_t now) {
 
 /* One packet of the group's column on the channel that is free first. Returns its bytes, 0 where
  * none may go. */
-static inline uint32_t turn_send(struct scheduler *s, struct turn turn, int64_t now,
-				 struct scheduler_grant *out) {
+static inline uint32_t turn_send(struct scheduler *s, const struct cluster *c, struct turn turn,
+				 int64_t now, struct scheduler_grant *out) {
 	struct group *g = &s->groups[turn.group];
 	int64_t free = first_free(s, g, now);
 	uint32_t flow, bytes;
 
-	if (free > s->clusters[g->cluster].horizon) {
+	if (free > c->horizon) {
 		s->steps -= s->steps > 0;
 		group_sleep(s, turn.group, free);
 		return 0;
@@ -102,20 +102,21 @@ static inline bool turn_counts(const struct scheduler *s, const struct cluster *
 static inline unsigned turns_send(struct scheduler *s, struct cluster *c, struct turn turn,
 				  int64_t now, struct scheduler_grant *grants, unsigned n,
 				  uint32_t *bytes) {
-	const struct group *g = &s->groups[turn.group];
+	struct group *g = &s->groups[turn.group];
 	const uint64_t round = g->columns[turn.column].round;
 	unsigned done = 0;
 
 	c->served[turn.column] = round;
 	*bytes = 0;
 	do {
-		uint32_t size = turn_send(s, turn, now, &grants[done]);
+		uint32_t size = turn_send(s, c, turn, now, &grants[done]);
 
 		if (size == 0)
 			break;
 		*bytes += size;
 		done++;
 	} while (done < n && limit_open(s, now) && turn_still_first(c, g, turn.column, round));
+	g->report.packets += done;
 	return done;
 }
 

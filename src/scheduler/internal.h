@@ -194,7 +194,6 @@ struct channel {
 };
 
 struct delays {
-	uint64_t packets;
 	uint64_t units;
 	uint64_t buckets[SCHEDULER_DELAY_BUCKETS];
 };

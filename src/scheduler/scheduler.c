@@ -143,7 +143,7 @@ unsigned scheduler_drain_flow(struct scheduler *s, uint32_t flow, void **packets
 	unsigned done = 0;
 
 	while (done < n && f->packets > 0)
-		packets[done++] = queue_take(s, f).packet;
+		packets[done++] = queue_take(s, f)->packet;
 	if (done == 0)
 		return 0;
 	turns_leave(s, flow); /* whatever it waited for was for a packet that is gone */
