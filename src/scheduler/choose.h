@@ -108,6 +108,7 @@ static inline void turns_prefetch(const struct scheduler *s, uint32_t class) {
 		flow_fetch(s, f->link.next);
 	}
 	flow_fetch(s, classes[fourth].flows);
+	fetch(&s->modems[classes[fourth].modem]);
 	fetch(&classes[classes[classes[fourth].link.next].link.next]);
 }
 

@@ -132,7 +132,7 @@ struct modem {
 	uint32_t max_packet;
 	struct line blocked, blocked_again; /* classes */
 	uint32_t first_flow; /* its flows, by next_of_modem[] */
-};
+} __attribute__((aligned(64)));
 
 /* One column of a group: a line of classes, or of flows' reserves. */
 struct column {
