@@ -66,13 +66,16 @@ static enum scheduler_verdict arrival_take(struct scheduler *s, const struct sch
 	return v;
 }
 
-/* What an arrival will touch: of a flow that waits its last slot, of one that does not its
- * class. */
-static void arrival_prefetch(const struct scheduler *s, uint32_t flow) {
-	const struct flow *f = &s->flows[flow];
+/* What an arrival will touch: of a flow that waits its last slot, or its drops; of one that does not
+ * its class. */
+static void arrival_prefetch(const struct scheduler *s, const struct scheduler_arrival *a) {
+	const struct flow *f = &s->flows[a->flow];
 
 	if (f->packets > 0) {
-		fetch(&s->chunks[f->last]);
+		if ((uint64_t)f->bytes + a->bytes > flow_buffer(s, f))
+			fetch(&s->drops[a->flow]);
+		else
+			fetch(&s->chunks[f->last]);
 		return;
 	}
 	fetch(&s->classes[f->class]);
@@ -90,7 +93,7 @@ unsigned scheduler_enqueue(struct scheduler *s, uint64_t time, const struct sche
 		if (i + FAR < n)
 			fetch(&s->flows[in[i + FAR].flow]);
 		if (i + NEAR < n)
-			arrival_prefetch(s, in[i + NEAR].flow);
+			arrival_prefetch(s, &in[i + NEAR]);
 		verdicts[i] = arrival_take(s, &in[i], now);
 		queued += verdicts[i] == SCHEDULER_QUEUED;
 	}
