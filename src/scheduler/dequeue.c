@@ -6,7 +6,7 @@
 #include "scheduler/leads.h"
 
 #define BATCH 16 /* packets of a cluster before another one has its turn */
-#define RECENT 512 /* packets; where no more wait, what they touched as they came is in a near cache */
+#define RECENT 512 /* packets; what so few touched as they came is in a near cache */
 
 /* The last packet of the flow went. */
 static inline void flow_end(struct scheduler *s, uint32_t flow, int64_t now) {
