@@ -80,20 +80,36 @@ static inline struct turn cluster_lower_turn(const struct scheduler *s, struct c
 	return (struct turn){group, c->lower_turn % COLUMNS};
 }
 
+static inline void flow_fetch(const struct scheduler *s, uint32_t flow) {
+	fetch(&s->flows[flow]);
+	fetch(&s->flows[flow].sustained);
+}
+
 /*
- * What the next turns will touch comes into the cache: chunks two turns ahead, flows four,
- * classes six, as each is found through the one before.
+ * What the next turns will touch comes into the cache, where it is so much that it is not there since it
+ * arrived: classes six turns ahead, their flows four and the chunks of these two, as each is found through
+ * the one before. A turn may go on with another chunk or another flow: these follow a turn or two later.
  */
 static inline void turns_prefetch(const struct scheduler *s, uint32_t class) {
 	const struct class *classes = s->classes;
-	uint32_t second = classes[classes[class].link.next].link.next;
+	uint32_t next = classes[class].link.next, second = classes[next].link.next;
 	uint32_t fourth = classes[classes[second].link.next].link.next;
 
-	if (classes[second].flows != NONE)
-		__builtin_prefetch(&s->chunks[s->flows[classes[second].flows].first], 1);
-	__builtin_prefetch(&s->flows[classes[fourth].flows], 1);
-	__builtin_prefetch(&s->flows[classes[fourth].flows].sustained, 1);
-	__builtin_prefetch(&classes[classes[classes[fourth].link.next].link.next], 1);
+	if (classes[next].flows != NONE) {
+		const struct flow *f = &s->flows[classes[next].flows];
+
+		fetch(&s->chunks[s->chunks[f->first].next]);
+		fetch(&s->chunks[s->flows[f->link.next].first]);
+	}
+	if (classes[second].flows != NONE) {
+		const struct flow *f = &s->flows[classes[second].flows];
+
+		fetch(&s->chunks[f->first]);
+		flow_fetch(s, f->link.next);
+	}
+	flow_fetch(s, classes[fourth].flows);
+	fetch(&s->modems[classes[fourth].modem]);
+	fetch(&classes[classes[classes[fourth].link.next].link.next]);
 }
 
 /* The flow of the class, the first of its column, that goes next: the first that has not used up
@@ -167,11 +183,11 @@ static inline uint32_t reserve_flow(struct scheduler *s, uint32_t group, uint32_
 /* The flow of the column that goes next; NONE where none is left that may, or where too many were
  * looked at that may not. */
 static inline uint32_t column_flow(struct scheduler *s, struct turn turn, int64_t now) {
-	const struct group *g = &s->groups[turn.group];
+	const struct column *c = &s->groups[turn.group].columns[turn.column];
 	const bool reserved = turn.column == RESERVED;
 
-	while ((g->waiting >> turn.column & 1) != 0 && s->steps > 0) {
-		uint32_t first = g->columns[turn.column].line.first;
+	while (c->count > 0 && s->steps > 0) {
+		uint32_t first = c->line.first;
 		uint32_t flow =
 			reserved ? reserve_flow(s, turn.group, first, now) : class_flow(s, first);
 

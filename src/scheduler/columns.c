@@ -8,6 +8,8 @@
 static void places_exchange(struct scheduler *s, struct cluster *c, uint32_t a, uint32_t b) {
 	uint32_t group = c->present[a];
 
+	if (a == b)
+		return;
 	c->present[a] = c->present[b];
 	c->present[b] = group;
 	s->groups[c->present[a]].place = a;
@@ -46,6 +48,7 @@ void group_enter(struct scheduler *s, uint32_t group) {
 		ring_append(cluster_links(s), &s->working, g->cluster);
 	g->place = c->present_count;
 	c->present[c->present_count++] = group;
+	group_rank(s, group);
 	places_exchange(s, c, g->place, c->awake_count++);
 }
 
@@ -121,5 +124,6 @@ void column_next_round(struct scheduler *s, uint32_t group, unsigned column) {
 	c->round++;
 	if (c->round > s->clusters[cluster].far_ahead[column])
 		leads_cut(s, cluster, column);
-	group_rank(s, group);
+	if (c->count > 0) /* or the column ends, and with it perhaps the group's place */
+		group_rank(s, group);
 }

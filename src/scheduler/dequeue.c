@@ -6,6 +6,7 @@
 #include "scheduler/leads.h"
 
 #define BATCH 16 /* packets of a cluster before another one has its turn */
+#define RECENT 512 /* packets; what so few touched as they came is in a near cache */
 
 /* The last packet of the flow went. */
 static inline void flow_end(struct scheduler *s, uint32_t flow, int64_t now) {
@@ -29,14 +30,16 @@ static inline void flow_go_on(struct scheduler *s, uint32_t flow, uint32_t bytes
 		if ((f->rates & FLOW_RESERVATION) != 0)
 			wheel_clear(&s->wheel, reserve_timer(s, flow));
 		flow_end(s, flow, now);
-		if (c->flows == NONE) {
-			class_end(s, class);
-			return;
-		}
 	} else if (f->credit <= 0) { /* now that it is in the cache, not at its next turn */
 		flow_pass(c, f);
 	}
-	if (c->credit <= 0)
+	if (c->flows != NONE && c->credit > 0)
+		return;
+	if (s->held > RECENT)
+		turns_prefetch(s, class);
+	if (c->flows == NONE)
+		class_end(s, class);
+	else
 		class_pass(s, c);
 }
 
@@ -58,13 +61,13 @@ static bool limit_open(const struct scheduler *s, int64_t now) {
 
 /* One packet of the group's column on the channel that is free first. Returns its bytes, 0 where
  * none may go. */
-static inline uint32_t turn_send(struct scheduler *s, struct turn turn, int64_t now,
-				 struct scheduler_grant *out) {
+static inline uint32_t turn_send(struct scheduler *s, const struct cluster *c, struct turn turn,
+				 int64_t now, struct scheduler_grant *out) {
 	struct group *g = &s->groups[turn.group];
 	int64_t free = first_free(s, g, now);
 	uint32_t flow, bytes;
 
-	if (free > s->clusters[g->cluster].horizon) {
+	if (free > c->horizon) {
 		s->steps -= s->steps > 0;
 		group_sleep(s, turn.group, free);
 		return 0;
@@ -72,8 +75,6 @@ static inline uint32_t turn_send(struct scheduler *s, struct turn turn, int64_t 
 	flow = column_flow(s, turn, now);
 	if (flow == NONE)
 		return 0;
-	if (turn.column != RESERVED)
-		turns_prefetch(s, s->flows[flow].class);
 	bytes = flow_grant(s, g, flow, free & CHANNEL_MASK, now, out);
 	if (turn.column == RESERVED)
 		reserve_go_on(s, turn.group, flow, now);
@@ -101,20 +102,21 @@ static inline bool turn_counts(const struct scheduler *s, const struct cluster *
 static inline unsigned turns_send(struct scheduler *s, struct cluster *c, struct turn turn,
 				  int64_t now, struct scheduler_grant *grants, unsigned n,
 				  uint32_t *bytes) {
-	const struct group *g = &s->groups[turn.group];
+	struct group *g = &s->groups[turn.group];
 	const uint64_t round = g->columns[turn.column].round;
 	unsigned done = 0;
 
 	c->served[turn.column] = round;
 	*bytes = 0;
 	do {
-		uint32_t size = turn_send(s, turn, now, &grants[done]);
+		uint32_t size = turn_send(s, c, turn, now, &grants[done]);
 
 		if (size == 0)
 			break;
 		*bytes += size;
 		done++;
 	} while (done < n && limit_open(s, now) && turn_still_first(c, g, turn.column, round));
+	g->report.packets += done;
 	return done;
 }
 

@@ -62,21 +62,24 @@ static enum scheduler_verdict arrival_take(struct scheduler *s, const struct sch
 		s->reserves[a->flow].due = now;
 	turns_enter(s, a->flow, now);
 	if ((f->rates & FLOW_AGGREGATE) != 0)
-		__builtin_prefetch(&s->modems[s->classes[f->class].modem], 1);
+		fetch(&s->modems[s->classes[f->class].modem]);
 	return v;
 }
 
-/* What an arrival will touch: of a flow that waits its last slot, of one that does not its
- * class. */
-static void arrival_prefetch(const struct scheduler *s, uint32_t flow) {
-	const struct flow *f = &s->flows[flow];
+/* What an arrival will touch: of a flow that waits its last slot, or its drops; of one that does not
+ * its class. */
+static void arrival_prefetch(const struct scheduler *s, const struct scheduler_arrival *a) {
+	const struct flow *f = &s->flows[a->flow];
 
 	if (f->packets > 0) {
-		__builtin_prefetch(&s->chunks[f->last], 1);
+		if ((uint64_t)f->bytes + a->bytes > flow_buffer(s, f))
+			fetch(&s->drops[a->flow]);
+		else
+			fetch(&s->chunks[f->last]);
 		return;
 	}
-	__builtin_prefetch(&s->classes[f->class], 1);
-	__builtin_prefetch(&f->sustained, 1); /* it may have its turn before others announce it */
+	fetch(&s->classes[f->class]);
+	fetch(&f->sustained); /* it may have its turn before others announce it */
 }
 
 unsigned scheduler_enqueue(struct scheduler *s, uint64_t time, const struct scheduler_arrival *in,
@@ -85,12 +88,12 @@ unsigned scheduler_enqueue(struct scheduler *s, uint64_t time, const struct sche
 	unsigned queued = 0;
 
 	for (unsigned i = 0; i < n && i < FAR; i++)
-		__builtin_prefetch(&s->flows[in[i].flow], 1);
+		fetch(&s->flows[in[i].flow]);
 	for (unsigned i = 0; i < n; i++) {
 		if (i + FAR < n)
-			__builtin_prefetch(&s->flows[in[i + FAR].flow], 1);
+			fetch(&s->flows[in[i + FAR].flow]);
 		if (i + NEAR < n)
-			arrival_prefetch(s, in[i + NEAR].flow);
+			arrival_prefetch(s, &in[i + NEAR]);
 		verdicts[i] = arrival_take(s, &in[i], now);
 		queued += verdicts[i] == SCHEDULER_QUEUED;
 	}

@@ -10,7 +10,6 @@ static inline void delay_count(struct scheduler *s, unsigned priority, uint32_t 
 	struct delays *d = &s->delays[priority];
 	unsigned shift = 28u - (unsigned)__builtin_clz(units | 15);
 
-	d->packets++;
 	d->units += units;
 	d->buckets[shift * 8 + (units >> shift)]++;
 }
@@ -20,7 +19,6 @@ static inline void skew_count(struct scheduler_group_report *r, struct flow *f, 
 	uint64_t skew = (uint64_t)more(f->last_sent - sent, 0) / TICKS_PER_NS;
 
 	f->last_sent = more(f->last_sent, sent);
-	r->packets++;
 	r->early_packets += skew > 0;
 	r->skew_ns += skew;
 	r->max_skew_ns = skew > r->max_skew_ns ? skew : r->max_skew_ns;
@@ -64,20 +62,24 @@ static inline void flow_charge(struct scheduler *s, uint32_t flow, uint32_t byte
 static inline uint32_t flow_grant(struct scheduler *s, struct group *g, uint32_t flow,
 				  uint32_t channel, int64_t now, struct scheduler_grant *out) {
 	struct flow *f = &s->flows[flow];
-	const struct waiting w = queue_take(s, f);
-	uint32_t taken = channel_bytes(&s->channels[channel], w.bytes + f->header_bytes, now);
-	int64_t sent = channel_take(s, channel, taken, now);
+	const struct waiting *w;
+	uint32_t taken;
+	int64_t sent;
 
+	if (f->rates != 0) /* first, as these are just what was looked at */
+		flow_charge(s, flow, queue_head(s, f)->bytes, now);
+	w = queue_take(s, f);
+	taken = channel_bytes(&s->channels[channel], w->bytes + f->header_bytes, now);
+	sent = channel_take(s, channel, taken, now);
 	bucket_take(&s->limit, taken, now);
-	if (f->rates != 0)
-		flow_charge(s, flow, w.bytes, now);
-	delay_count(s, s->classes[f->class].priority, (uint32_t)(now >> DELAY_SHIFT) - w.arrived);
+	delay_count(s, s->classes[f->class].priority, (uint32_t)(now >> DELAY_SHIFT) - w->arrived);
 	if (g->channel_count > 1)
 		skew_count(&g->report, f, sent);
-	else
-		g->report.packets++;
 	f->granted_packets++;
-	f->granted_bytes += w.bytes;
-	*out = (struct scheduler_grant){w.packet, flow, (uint16_t)channel, f->sequence++};
-	return w.bytes;
+	f->granted_bytes += w->bytes;
+	out->packet = w->packet;
+	out->flow = flow;
+	out->channel = (uint16_t)channel;
+	out->sequence = f->sequence++;
+	return w->bytes;
 }

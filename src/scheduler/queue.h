@@ -45,14 +45,14 @@ static inline void queue_append(struct scheduler *s, struct flow *f,
 	s->held++;
 }
 
-/* There is one. */
-static inline struct waiting queue_take(struct scheduler *s, struct flow *f) {
+/* There is one. It may be read until the next packet is queued. */
+static inline const struct waiting *queue_take(struct scheduler *s, struct flow *f) {
 	uint32_t i = f->first;
 	struct chunk *chunk = &s->chunks[i];
-	struct waiting w = chunk->packets[f->head++];
+	const struct waiting *w = &chunk->packets[f->head++];
 
 	f->packets--;
-	f->bytes -= w.bytes;
+	f->bytes -= w->bytes;
 	s->held--;
 	if (f->head == CHUNK_PACKETS || f->packets == 0) {
 		f->first = chunk->next;

@@ -44,7 +44,9 @@ void scheduler_report_delay(const struct scheduler *s, unsigned priority,
 			    struct scheduler_delay_report *out) {
 	const struct delays *d = &s->delays[priority];
 
-	out->packets = d->packets;
+	out->packets = 0;
+	for (unsigned b = 0; b < SCHEDULER_DELAY_BUCKETS; b++)
+		out->packets += d->buckets[b];
 	out->sum_ns = d->units * DELAY_UNIT_NS;
 	memcpy(out->buckets, d->buckets, sizeof(out->buckets));
 }

@@ -35,7 +35,7 @@ static bool scheduler_allocate(struct scheduler *s) {
 	s->flows = lines_alloc(s->flow_count, sizeof(*s->flows));
 	s->chunks = lines_alloc(queue_chunks(s->packet_limit, s->flow_count), sizeof(*s->chunks));
 	s->classes = lines_alloc(s->flow_count, sizeof(*s->classes));
-	s->modems = calloc(s->modem_count, sizeof(*s->modems));
+	s->modems = lines_alloc(s->modem_count, sizeof(*s->modems));
 	s->groups = calloc(s->group_count, sizeof(*s->groups));
 	s->channels = calloc(s->channel_count, sizeof(*s->channels));
 	s->reserves = calloc(s->flow_count, sizeof(*s->reserves));
@@ -143,7 +143,7 @@ unsigned scheduler_drain_flow(struct scheduler *s, uint32_t flow, void **packets
 	unsigned done = 0;
 
 	while (done < n && f->packets > 0)
-		packets[done++] = queue_take(s, f).packet;
+		packets[done++] = queue_take(s, f)->packet;
 	if (done == 0)
 		return 0;
 	turns_leave(s, flow); /* whatever it waited for was for a packet that is gone */
