@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Extract: the DOCSIS frames out of segments, also those that span several. Each is copied into a
- * buffer of its own: the crypto device needs it in one piece, and nothing of it keeps the large
- * buffers of the R-PHY port. What a segment says of where frames begin is kept to here; the frames
+ * Extract: the DOCSIS frames out of segments, also those that span several, which are copied: the
+ * crypto device needs a frame in one piece. Whole ones stay in the buffer of the R-PHY port
+ * (shared/frame_buffers.h). What a segment says of where frames begin is kept to here; the frames
  * themselves are in shared/stream.c.
  */
 #include "upstream/extract.h"
