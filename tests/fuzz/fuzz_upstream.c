@@ -181,7 +181,8 @@ static void drain(void) {
 
 	for (int i = 1; i < 3; i++) {
 		while (rte_eth_rx_burst(all.far[i], 0, &m, 1) == 1) {
-			CHECK(m->pool == all.frames || (m->pool == all.pieces && rte_pktmbuf_tailroom(m) <= 4));
+			CHECK(m->pool == all.frames ||
+			      (m->pool == all.pieces && rte_pktmbuf_tailroom(m) <= 4));
 			CHECK(m->nb_segs == 1);
 			CHECK(m->data_len == m->pkt_len && rte_mbuf_refcnt_read(m) == 1);
 			touch(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len);
