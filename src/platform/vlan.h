@@ -7,7 +7,7 @@
 
 #include "wire/vlan.h"
 
-/* Puts the tag of a VLAN, 1..VLAN_MAX, on a frame whose buffer is nobody else's and has the headroom. */
+/* Puts the tag of a VLAN, 1..VLAN_MAX, on a frame before which as many bytes are nobody else's. */
 static inline void packet_tag(struct rte_mbuf *m, uint16_t vlan) {
 	uint8_t *frame = (uint8_t *)rte_pktmbuf_prepend(m, VLAN_TAG_SIZE);
 

@@ -104,7 +104,8 @@ struct pool_needs server_group_needs(const struct server_config *config,
 	return n;
 }
 
-/* Of DEPI frames one packet each: cards have a place a buffer. */
+/* Of DEPI frames one packet each: cards have a place a buffer. What the upstream sends may be attached to a packet that
+ * came, which is then in the place of a frame's buffer. */
 struct pool_needs server_port_needs(enum device_role role, unsigned descriptors) {
 	struct pool_needs n = {.packets = descriptors};
 
@@ -112,6 +113,8 @@ struct pool_needs server_port_needs(enum device_role role, unsigned descriptors)
 		n.depi_frames = n.uepi = descriptors;
 	else
 		n.frames = descriptors;
+	if (role == DEVICE_NETWORK)
+		n.pieces = descriptors;
 	return n;
 }
 
@@ -231,7 +234,7 @@ static struct pool_sizes sizes_of(const struct server_config *config,
 	} else {
 		s.all.uepi += SPARE + others;
 		s.all.frames += SPARE + others;
-		s.all.pieces += others;
+		s.all.pieces += SPARE + others;
 	}
 	return s;
 }
@@ -286,6 +289,18 @@ unsigned server_memory_piece_mb(const struct server_config *config) {
 	return RTE_MAX((unsigned)(PIECE_TABLES * largest >> 20), PIECE_MB);
 }
 
+/* Where packets are no longer than frames one pool is both: then frames stay in their packets, and each keeps one of
+ * its buffers at most, whether it was copied or not. */
+static void uepi_create(struct server_pools *p, const struct pool_sizes *s) {
+	if (s->rooms.uepi == US_FRAME_BUFFER) {
+		p->uepi = packet_pool("uepi", s->all.uepi + s->all.frames, 0, s->rooms.uepi);
+		p->frames = p->uepi;
+	} else {
+		p->uepi = packet_pool("uepi", s->all.uepi, 0, s->rooms.uepi);
+		p->frames = packet_pool("frames", s->all.frames, 0, US_FRAME_BUFFER);
+	}
+}
+
 int server_pools_create(struct server_pools *p, const struct server_config *config,
 			const struct server_ports *ports) {
 	struct pool_sizes s = sizes_of(config, ports);
@@ -305,8 +320,7 @@ int server_pools_create(struct server_pools *p, const struct server_config *conf
 		return -1;
 	if (s.rooms.uepi == 0)
 		return 0;
-	p->uepi = packet_pool("uepi", s.all.uepi, 0, s.rooms.uepi);
-	p->frames = packet_pool("frames", s.all.frames, 0, US_FRAME_BUFFER);
+	uepi_create(p, &s);
 	p->pieces = packet_pool("pieces", s.all.pieces, 0, 0);
 	return p->uepi && p->frames && p->pieces ? 0 : -1;
 }
@@ -360,7 +374,8 @@ void server_pools_give_back(struct server_pools *p, const struct pool_needs *nee
 
 void server_pools_free(struct server_pools *p) {
 	rte_mempool_free(p->pieces);
-	rte_mempool_free(p->frames);
+	if (p->frames != p->uepi)
+		rte_mempool_free(p->frames);
 	rte_mempool_free(p->uepi);
 	rte_mempool_free(p->linear);
 	rte_mempool_free(p->depi_fragments);

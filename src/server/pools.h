@@ -32,7 +32,8 @@ struct server_pools {
 	struct rte_mempool *linear; /* NULL where all R-PHY ports take chains of buffers */
 	/* NULL where no group has an upstream: */
 	struct rte_mempool *uepi; /* what R-PHY ports receive into: whole packets */
-	struct rte_mempool *frames; /* of the upstream */
+	/* of the upstream; `uepi` where its buffers are no larger */
+	struct rte_mempool *frames;
 	struct rte_mempool *pieces;
 	struct pool_needs most, taken; /* what groups and ports may keep, and do */
 	struct pool_rooms rooms;

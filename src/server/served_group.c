@@ -49,6 +49,7 @@ static int upstream_setup(struct served_group *g, const struct group_resources *
 		.packets = given->pools->uepi,
 		.frames = given->pools->frames,
 		.pieces = given->pools->pieces,
+		.stay = given->pools->frames == given->pools->uepi,
 		.held = given->held_max,
 		.moving = given->moving_max,
 		.clock = &given->upstream->clock,

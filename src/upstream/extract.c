@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Extract: the DOCSIS frames out of segments, also those that span several. Each is copied into a
- * buffer of its own: the crypto provider needs it in one piece, and nothing of it keeps the large
- * buffers of the R-PHY port. What a segment says of where frames begin is kept to here; the frames
+ * Extract: the DOCSIS frames out of segments, also those that span several, which are copied: the
+ * crypto provider needs a frame in one piece. Whole ones stay in the buffer of the R-PHY port
+ * (shared/frame_buffers.h). What a segment says of where frames begin is kept to here; the frames
  * themselves are in shared/stream.c.
  */
 #include "upstream/extract.h"
@@ -21,6 +21,21 @@ static void segment_end(struct upstream *u, struct us_cut *c, bool orphan) {
 		count(&u->counters, COUNTER_EXTRACTED, 1);
 }
 
+/* Its frames come up next: their bytes will be looked at, and copied or decrypted. The one that goes on in it began a
+ * turn of all modems ago. */
+static void segment_prefetch(const struct upstream *u, struct rte_mbuf *m) {
+	const struct rte_mbuf *frame;
+
+	if (m == NULL)
+		return;
+	frame = u->tables.streams[us_meta(m)->segment.stream].frame;
+	rte_prefetch0(frame);
+	for (; m != NULL; m = m->next) {
+		for (unsigned at = 0; at < m->data_len; at += RTE_CACHE_LINE_SIZE)
+			rte_prefetch0(rte_pktmbuf_mtod_offset(m, const uint8_t *, at));
+	}
+}
+
 /* Opens the next segment. Returns false where there is none. */
 static bool segment_begin(struct upstream *u, struct us_cut *c) {
 	struct rte_mbuf *m = queue_take(us_queue(u, US_SEGMENTS));
@@ -28,6 +43,7 @@ static bool segment_begin(struct upstream *u, struct us_cut *c) {
 
 	if (m == NULL)
 		return false;
+	segment_prefetch(u, us_queue(u, US_SEGMENTS)->first);
 	meta = us_meta(m);
 	*c = (struct us_cut){
 		.segment = m,

@@ -16,6 +16,12 @@ static uint32_t moving_frames(uint32_t moving) {
 	return US_STOCK + PIPELINE_CAPACITY + US_TRANSMIT_CAPACITY / 2 + moving / 2;
 }
 
+/* Those that stay in their packets, which extract makes no more of than there may be in the crypto device and in
+ * line, and a burst. */
+static uint32_t staying_frames(uint32_t moving) {
+	return US_STOCK + PIPELINE_BURST + moving / 2;
+}
+
 uint32_t us_packet_room(const struct service_group *sg) {
 	uint32_t frame = sg->rphy.mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN;
 
@@ -38,7 +44,8 @@ struct us_buffers us_buffers_within(const struct service_group *sg, const struct
 	/* The queues, the segment that is taken apart, and what comes in before something is given up. */
 	b.packets = b.held_packets + moving + US_BURST_PIECES + US_RECEIVE_BURST;
 	b.frames = b.held_frames + moving_frames(moving);
-	b.pieces = b.held_packets + moving + US_RECEIVE_BURST * US_BURSTS_MAX;
+	b.pieces =
+		b.held_packets + moving + US_RECEIVE_BURST * US_BURSTS_MAX + staying_frames(moving);
 	return b;
 }
 
@@ -71,6 +78,8 @@ static int pool_check(const char *what, const struct rte_mempool *pool, uint32_t
 int us_pools_check(const struct service_group *sg, const struct us_resources *r) {
 	struct us_buffers b = buffers_of(sg, r);
 
+	if (r->packets == r->frames)
+		b.packets += b.frames;
 	return pool_check("buffers of the R-PHY port", r->packets, b.packets) |
 	       pool_check("frames", r->frames, b.frames) |
 	       pool_check("pieces", r->pieces, b.pieces);

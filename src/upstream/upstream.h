@@ -13,6 +13,7 @@
  *     hold     one wait for something missing, in lists by time, and the end of waits
  *     chain    a chain of buffers that grows
  *     cut      a place in a segment that is being taken apart
+ *     frame_buffers  the mbufs of frames, that stay in their packet or are copied
  *     stream   the frames of a service flow's SID cluster, step by step
  *     frames   what a MAC header says is to be done with its frame
  */
@@ -75,6 +76,7 @@ struct us_resources {
 	struct rte_mempool *packets; /* in which the R-PHY port receives */
 	struct rte_mempool *frames; /* for frames: US_FRAME_ROOM bytes behind the headroom */
 	struct rte_mempool *pieces; /* for mbufs attached to others, no data room */
+	bool stay; /* a frame may keep a packet instead of a frame's buffer: one pool is both, or has enough */
 	uint32_t held; /* bytes, in the place of the configuration's; 0: as that says */
 	uint32_t
 		moving; /* buffers, in the place of US_QUEUED, and half as many for the network port; 0: those */

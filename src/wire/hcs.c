@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * CRC-16/X-25: x^16 + x^12 + x^5 + 1, least significant bit first, preset and final inversion of all
- * bits. docsis_hcs() is plain on purpose: it is the yardstick for the data plane's way, by shares.
+ * bits. docsis_hcs() is plain on purpose: it is the yardstick for the data plane's ways, by shares.
  */
 #include "wire/hcs.h"
 
@@ -74,6 +74,19 @@ void docsis_hcs_write(uint8_t *header, size_t length) {
 	store_le16(header + length, docsis_hcs(header, length));
 }
 
+/* The sum of all bytes' shares, which wait for nothing but their bytes. The preset is a change of the first two. */
+static uint16_t hcs_of_shares(const uint8_t *header, size_t length) {
+	uint16_t crc = docsis_hcs_share(length - 1, 0xff) ^ docsis_hcs_share(length - 2, 0xff);
+
+	for (size_t i = 0; i < length; i++)
+		crc ^= docsis_hcs_share(length - 1 - i, header[i]);
+	return (uint16_t)~crc;
+}
+
 bool docsis_hcs_good(const uint8_t *header, size_t length_without_hcs) {
-	return load_le16(header + length_without_hcs) == docsis_hcs(header, length_without_hcs);
+	bool short_one = length_without_hcs >= 2 && length_without_hcs <= DOCSIS_HCS_SHARES;
+	uint16_t hcs = short_one ? hcs_of_shares(header, length_without_hcs)
+				 : docsis_hcs(header, length_without_hcs);
+
+	return load_le16(header + length_without_hcs) == hcs;
 }

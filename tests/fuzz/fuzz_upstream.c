@@ -127,6 +127,7 @@ static struct upstream *make(uint8_t flags) {
 		.packets = all.packets,
 		.frames = all.frames,
 		.pieces = all.pieces,
+		.stay = (flags & 32) == 0,
 		.clock = &all.clock,
 	};
 	struct upstream *u;
@@ -180,13 +181,15 @@ static void round_once(struct upstream *u) {
 		CHECK(u->holds.modems[m].bytes <= u->holds.modem_limit);
 }
 
-/* What came out: its buffers are frames, and all of their bytes may be read. */
+/* What came out: its buffers are frames, or attached to packets, and all of their bytes may be read. */
 static void drain(void) {
 	struct rte_mbuf *m;
 
 	for (int i = 1; i < 3; i++) {
 		while (rte_eth_rx_burst(all.far[i], 0, &m, 1) == 1) {
-			CHECK(m->pool == all.frames && m->nb_segs == 1);
+			CHECK(m->pool == all.frames ||
+			      (m->pool == all.pieces && rte_pktmbuf_tailroom(m) <= 4));
+			CHECK(m->nb_segs == 1);
 			CHECK(m->data_len == m->pkt_len && rte_mbuf_refcnt_read(m) == 1);
 			touch(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len);
 			rte_pktmbuf_free(m);

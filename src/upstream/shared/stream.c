@@ -13,14 +13,6 @@
 /* Whatever ELEN says; more than MULPI allows. */
 #define HEADER_ROOM (DOCSIS_MAC_HEADER + UINT8_MAX)
 
-static struct rte_mbuf *frame_buffer(struct upstream *u) {
-	if (u->streams.stock_count == 0 &&
-	    rte_pktmbuf_alloc_bulk(u->r.frames, u->streams.stock, US_STOCK) == 0)
-		u->streams.stock_count = US_STOCK;
-	return u->streams.stock_count > 0 ? u->streams.stock[--u->streams.stock_count]
-					  : rte_pktmbuf_alloc(u->r.frames);
-}
-
 static void frame_set_size(struct rte_mbuf *m, uint32_t size) {
 	m->data_len = (uint16_t)size;
 	m->pkt_len = size;
@@ -140,7 +132,8 @@ static void stream_pass_frame(struct upstream *u, struct us_cut *c, uint32_t siz
 		us_stream_contradiction(u, c);
 }
 
-static void frame_take_pdu(struct upstream *u, struct us_cut *c, struct us_output *out,
+/* `m` is a buffer for the frame. */
+static void frame_copy_pdu(struct upstream *u, struct us_cut *c, struct us_output *out,
 			   uint32_t size, const struct docsis_mac *mac, struct rte_mbuf *m) {
 	struct us_stream *s = c->stream;
 
@@ -157,6 +150,25 @@ static void frame_take_pdu(struct upstream *u, struct us_cut *c, struct us_outpu
 	u->streams.incomplete_frames++;
 }
 
+/* Takes the PDU behind the header: `m` may be a buffer for it, or NULL. Returns false where there is no buffer. */
+static bool frame_take_pdu(struct upstream *u, struct us_cut *c, struct us_output *out,
+			   const struct docsis_mac *mac, struct rte_mbuf *m) {
+	uint32_t size = us_frame_pdu(mac);
+
+	if (m == NULL) {
+		m = us_frame_in_place(u, c, mac, size);
+		if (m != NULL) {
+			us_frame_describe(m, c, mac);
+			frame_put_out(u, c, out, m);
+			return true;
+		}
+		m = us_frame_buffer(u);
+	}
+	if (m != NULL)
+		frame_copy_pdu(u, c, out, size, mac, m);
+	return m != NULL;
+}
+
 /* The cut stands behind a complete header, of which `here` bytes stand in this segment. `m` may be a
  * buffer for the frame, or NULL. */
 static void stream_header_done(struct upstream *u, struct us_cut *c, struct us_output *out,
@@ -164,12 +176,8 @@ static void stream_header_done(struct upstream *u, struct us_cut *c, struct us_o
 			       struct rte_mbuf *m, uint32_t here) {
 	enum us_frame_action action = us_frame_judge(u, c, verdict, mac);
 
-	if (action == US_FRAME_TAKE && m == NULL)
-		m = frame_buffer(u);
-	if (action == US_FRAME_TAKE && m != NULL) {
-		frame_take_pdu(u, c, out, us_frame_pdu(mac), mac, m);
+	if (action == US_FRAME_TAKE && frame_take_pdu(u, c, out, mac, m))
 		return;
-	}
 	rte_pktmbuf_free(m);
 	if (action == US_FRAME_TAKE)
 		u->counters.drops[DROP_FRAME_NO_BUFFER]++;
@@ -188,7 +196,7 @@ static bool header_incomplete(enum docsis_verdict verdict, const struct docsis_m
 /* The segment ends inside the header: the rest comes with the next one. */
 static void stream_header_begin(struct upstream *u, struct us_cut *c) {
 	struct us_stream *s = c->stream;
-	struct rte_mbuf *m = frame_buffer(u);
+	struct rte_mbuf *m = us_frame_buffer(u);
 	uint32_t size = c->left;
 
 	if (m == NULL) {
@@ -317,6 +325,6 @@ void us_stream_end(struct upstream *u, struct us_cut *c) {
 void us_streams_stop(struct upstream *u) {
 	for (uint32_t s = 0; s < u->tables.stream_count; s++)
 		us_frame_drop(u, &u->tables.streams[s], DROP_STOPPED);
-	rte_pktmbuf_free_bulk(u->streams.stock, u->streams.stock_count);
-	u->streams.stock_count = 0;
+	us_stock_free(&u->streams.rooms, u->r.frames);
+	us_stock_free(&u->streams.places, u->r.pieces);
 }

@@ -8,16 +8,15 @@
 
 #include "pipeline/counters.h"
 #include "upstream/shared/cut.h"
+#include "upstream/shared/frame_buffers.h"
 #include "upstream/tables.h"
-
-#define US_STOCK 64
 
 struct upstream;
 
 /* What all streams share. */
 struct us_streams {
-	struct rte_mbuf *stock[US_STOCK]; /* empty frame buffers */
-	unsigned stock_count;
+	struct us_stock rooms; /* for frames that are copied */
+	struct us_stock places; /* for frames that stay where they are */
 	uint32_t incomplete_frames;
 };
 

@@ -80,14 +80,15 @@ static void time_of_a_frame(void **state) {
 }
 
 static void no_buffer_for_a_frame(void **state) {
-	struct rte_mbuf *taken[4095];
+	struct rte_mbuf *taken[127], *places[127];
 	uint32_t first;
 
 	(void)state;
 	bench_prepare(bench);
-	bench->frame_buffers = 127;
+	bench->frame_buffers = bench->piece_buffers = 127;
 	bench_start(bench);
 	assert_int_equal(rte_pktmbuf_alloc_bulk(bench->frames, taken, 127), 0);
+	assert_int_equal(rte_pktmbuf_alloc_bulk(bench->pieces, places, 127), 0);
 	first = bench->serial[FRAMED];
 	for (size_t cut = 0; cut < 10; cut += 3) { /* whole, and a header in pieces */
 		add_frame(FRAMED);
@@ -96,6 +97,7 @@ static void no_buffer_for_a_frame(void **state) {
 		bench_expect(bench, DROP_FRAME_NO_BUFFER, 1);
 	}
 	rte_pktmbuf_free_bulk(taken, 127);
+	rte_pktmbuf_free_bulk(places, 127);
 	bench->serial[FRAMED] = first;
 	/* the body of the last one is passed over */
 	add_frame(FRAMED);

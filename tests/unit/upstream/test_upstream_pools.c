@@ -69,14 +69,20 @@ static void load(void) {
 	free(text);
 }
 
-static void open_server(void) {
+static void open_server(uint32_t mtu) {
+	static unsigned opened;
 	uint16_t network[2], rphy[2];
+	char names[2][24];
 
 	load();
-	fixture_eal(server_memory_mb(lone_group_config(&lone, &sg), NULL));
+	sg.rphy.mtu = mtu;
+	if (opened++ == 0)
+		fixture_eal(server_memory_mb(lone_group_config(&lone, &sg), NULL));
+	snprintf(names[0], sizeof(names[0]), "network%u", opened);
+	snprintf(names[1], sizeof(names[1]), "rphy%u", opened);
 	assert_int_equal(server_create(server, lone_group_config(&lone, &sg)), 0);
-	assert_int_equal(port_pair("network", server->pools.packets, RING, network), 0);
-	assert_int_equal(port_pair("rphy", server->pools.packets, RING, rphy), 0);
+	assert_int_equal(port_pair(names[0], server->pools.packets, RING, network), 0);
+	assert_int_equal(port_pair(names[1], server->pools.packets, RING, rphy), 0);
 	server_ports_give(&server->ports, 0, DEVICE_NETWORK, network[1]);
 	server_ports_give(&server->ports, 0, DEVICE_RPHY, rphy[1]);
 	assert_int_equal(server_serve(server), 0);
@@ -173,14 +179,39 @@ static void run(void) {
 	}
 }
 
+/* Where packets are longer than frames, those would keep more than a buffer of theirs. */
+static void one_pool_or_two(void **state) {
+	static const uint32_t mtus[] = {2031, 2030};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(mtus); i++) {
+		bool one = i == 1;
+
+		open_server(mtus[i]);
+		assert_int_equal(server->pools.frames == server->pools.uepi, one);
+		assert_int_equal(up->r.stay, one);
+		assert_ptr_equal(up->r.frames, server->pools.frames);
+		assert_in_range(server->pools.uepi->size,
+				server->pools.most.uepi + (one ? server->pools.most.frames : 0),
+				UINT32_MAX);
+		assert_in_range(server->pools.pieces->size, server->pools.most.pieces, UINT32_MAX);
+		send_good();
+		run();
+		assert_int_equal(take(), 1);
+		close_server();
+		memset(next, 0, sizeof(next));
+	}
+}
+
 /* Of each flow of all other channels the second packet is missing, and all that may wait comes at once:
- * more than the pool has. Between them comes what is good. */
+ * more than may be kept. Between them comes what is good. */
 static void a_device_that_leaves_gaps(void **state) {
 	unsigned sent = 0, good = 0, came = 0;
 
 	(void)state;
-	open_server();
-	assert_true((CHANNELS - 1) * US_PSP_FLOWS * (US_PSP_WINDOW - 1) > server->pools.uepi->size);
+	open_server(1500);
+	assert_true((CHANNELS - 1) * US_PSP_FLOWS * (US_PSP_WINDOW - 1) >
+		    2 * us_buffers(&sg, NULL).packets);
 	for (uint16_t number = 0; number <= US_PSP_WINDOW; number += number == 0 ? 2 : 1) {
 		for (unsigned c = GOOD + 1; c < CHANNELS; c++) {
 			for (uint8_t f = 0; f < US_PSP_FLOWS; f++, sent++)
@@ -242,6 +273,7 @@ static void what_a_configuration_needs(void **state) {
 static void pools_that_are_too_small(void **state) {
 	static struct rte_mempool packets, frames, pieces;
 	const struct us_resources r = {.packets = &packets, .frames = &frames, .pieces = &pieces};
+	struct us_resources both = r; /* one pool for packets and frames */
 	struct rte_mempool *const pools[] = {&packets, &frames, &pieces};
 	struct us_buffers b;
 
@@ -258,11 +290,17 @@ static void pools_that_are_too_small(void **state) {
 		pools[i]->size++;
 	}
 	assert_int_equal(us_pools_check(&sg, &r), 0);
+	both.frames = both.packets;
+	packets.size = b.packets + b.frames;
+	assert_int_equal(us_pools_check(&sg, &both), 0);
+	packets.size--;
+	assert_int_equal(us_pools_check(&sg, &both), -1);
 	service_group_free(&sg);
 }
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_pool_or_two),
 		cmocka_unit_test(what_a_configuration_needs),
 		cmocka_unit_test(pools_that_are_too_small),
 		cmocka_unit_test(a_device_that_leaves_gaps),

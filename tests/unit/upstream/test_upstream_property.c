@@ -316,7 +316,7 @@ static void impaired_run(struct impairments i, uint64_t seed) {
 		assert_int_equal(upstream_held(bench->u, unit), 0);
 	assert_true(upstream_deadline(bench->u) == UINT64_MAX);
 	assert_int_equal(rte_mempool_in_use_count(bench->packets), 0);
-	assert_int_equal(rte_mempool_in_use_count(bench->pieces), 0);
+	assert_int_equal(rte_mempool_in_use_count(bench->pieces), bench->u->streams.places.count);
 	for (unsigned s = 0; s < BENCH_STREAMS; s++) {
 		made += bench->serial[s];
 		came += bench->came[s];

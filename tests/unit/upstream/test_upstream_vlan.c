@@ -87,6 +87,26 @@ static void packets_that_wait_have_one_tag(void **state) {
 	bench_close(bench);
 }
 
+/* Behind each other in one packet: the tag of one takes nothing from the one before, which waits. */
+static void neighbours_have_the_tag(void **state) {
+	uint8_t segment[1400];
+	size_t size = 0;
+
+	(void)state;
+	setup(4);
+	for (uint32_t i = 0; i < 4; i++)
+		size += bench_mac(bench, STREAM, SIZE, segment + size);
+	bench_segment(bench, STREAM, 0, segment, size);
+	for (int i = 0; i < 3; i++)
+		bench_round(bench);
+	assert_int_equal(bench->u->transmit.count, 1);
+	for (uint32_t i = 0; i < 4; i++) {
+		take_number(i);
+		bench_round(bench);
+	}
+	bench_close(bench);
+}
+
 static void messages_have_the_tag(void **state) {
 	static const struct docsis_up_header management = {.kind = DOCSIS_KIND_MANAGEMENT};
 	uint8_t pdu[60], mac[BENCH_FRAME_MAX];
@@ -111,6 +131,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(packets_have_the_tag),
 		cmocka_unit_test(packets_that_wait_have_one_tag),
+		cmocka_unit_test(neighbours_have_the_tag),
 		cmocka_unit_test(messages_have_the_tag),
 	};
 

@@ -64,6 +64,7 @@ struct upstream_bench {
 	unsigned control_depth;
 	bool no_control;
 	unsigned packet_buffers, packet_room, frame_buffers, piece_buffers;
+	bool copies; /* no frame stays in its packet */
 	unsigned crowd; /* by bench_crowd() */
 	const struct group_room *room; /* for changes, or NULL */
 

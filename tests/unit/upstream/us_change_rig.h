@@ -133,8 +133,8 @@ static inline void nothing_held(void) {
 	for (unsigned p = 0; p < HOLD_POOLS; p++)
 		assert_int_equal(bench->u->holds.buffers[p], 0);
 	assert_int_equal(rte_mempool_in_use_count(bench->packets), 0);
-	assert_int_equal(rte_mempool_in_use_count(bench->pieces), 0);
-	assert_int_equal(rte_mempool_in_use_count(bench->frames), bench->u->streams.stock_count);
+	assert_int_equal(rte_mempool_in_use_count(bench->pieces), bench->u->streams.places.count);
+	assert_int_equal(rte_mempool_in_use_count(bench->frames), bench->u->streams.rooms.count);
 }
 
 /* Places that are free, and SIDs that are in use. */

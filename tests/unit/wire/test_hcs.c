@@ -60,6 +60,24 @@ static void matches_the_definition(void **state) {
 	}
 }
 
+/* Of every length, those too for which there are no shares: the right one is good, and none with a wrong bit. */
+static void good_or_not(void **state) {
+	struct random rnd = {11};
+	uint8_t bytes[40];
+
+	(void)state;
+	for (size_t length = 0; length + DOCSIS_HCS_SIZE <= sizeof(bytes); length++) {
+		random_fill(&rnd, bytes, length);
+		docsis_hcs_write(bytes, length);
+		assert_true(docsis_hcs_good(bytes, length));
+		for (size_t bit = 0; bit < 8 * (length + DOCSIS_HCS_SIZE); bit++) {
+			bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+			assert_false(docsis_hcs_good(bytes, length));
+			bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		}
+	}
+}
+
 /* Whichever bytes of whatever header change to what: by shares it is the same as anew. */
 static void changes_by_shares(void **state) {
 	struct random rnd = {7};
@@ -102,6 +120,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(knows_the_published_headers),
 		cmocka_unit_test(matches_the_definition),
+		cmocka_unit_test(good_or_not),
 		cmocka_unit_test(changes_by_shares),
 		cmocka_unit_test(finds_every_flipped_bit),
 	};
