@@ -251,12 +251,21 @@ static void lanes_end(struct ipsec_mb_queue *q) {
 		q->done[q->done_count++] = IMB_FLUSH_JOB(q->manager);
 }
 
+/* A burst gives back no more jobs than it has, so that those that ended would stand in the ring ever longer. */
+static void ended_take(struct ipsec_mb_queue *q) {
+	IMB_JOB *job;
+
+	while (q->done_count < CRYPTO_BURST && (job = IMB_GET_COMPLETED_JOB(q->manager)) != NULL)
+		q->done[q->done_count++] = job;
+}
+
 static uint16_t collect(struct crypto_queue *queue, struct rte_mbuf **good,
 			struct crypto_failed *failed, uint16_t *failures) {
 	struct ipsec_mb_queue *q = of_queue(queue);
 	uint16_t n = 0;
 
 	lanes_end(q);
+	ended_take(q);
 	for (uint16_t i = 0; i < q->done_count; i++) {
 		const IMB_JOB *job = q->done[i];
 		struct crypto_failed *f = &failed[*failures];

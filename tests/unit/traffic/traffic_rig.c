@@ -16,7 +16,7 @@
 #include "wire/ip.h"
 #include "wire/l2tpv3.h"
 
-const uint8_t rig_next_bytes[16] = {0x77, 1};
+const uint8_t rig_next_bytes[32] = {0x77, 1};
 
 static void rig_schedules_open(struct rig *r) {
 	for (uint32_t m = 0; m < r->sg.modem_count; m++) {

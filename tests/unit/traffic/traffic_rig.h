@@ -75,7 +75,7 @@ struct rig_segment {
 	bool end;
 };
 
-extern const uint8_t rig_next_bytes[16];
+extern const uint8_t rig_next_bytes[32];
 
 void rig_open(struct rig *r);
 
