@@ -80,8 +80,8 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case 'n': o->runs = program_number(value, 1, BENCH_MAX_RUNS, state); return 0;
 	case 't': o->milliseconds = program_number(value, RUN_MS_MIN, RUN_MS_MAX, state); return 0;
 	case ARGP_KEY_END:
-		if (o->threads == 2 && (o->requests || o->core != PLATFORM_ANY_CORE))
-			argp_error(state, "--threads 2: not with --core or --requests");
+		if (o->threads == 2 && o->core != PLATFORM_ANY_CORE)
+			argp_error(state, "--threads 2: not with --core");
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}

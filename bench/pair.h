@@ -42,7 +42,7 @@ unsigned pair_cores(const struct thread_config *threads, unsigned cores[2]);
 /* Starts the second core on the downstream's lower MAC, resting. Returns 0 or -1 after a message. */
 int pair_start(struct pair *p, struct downstream *d, struct clock *upper, struct clock *lower);
 
-/* Ends the second core's thread. Harmless where none was started. */
+/* Ends the second core's thread; another may be started. Harmless where none was started. */
 void pair_stop(struct pair *p);
 
 /*

@@ -24,15 +24,17 @@ struct request {
 	json_t *asked; /* owned */
 };
 
-static bool direction_read(const struct service_group *sg, const char *name, struct request *r,
+static bool direction_read(const struct bench *b, const char *name, struct request *r,
 			   char *error) {
 	r->direction = bench_direction_named(name);
 	if (r->direction == NULL)
 		snprintf(error, ERROR_SIZE,
 			 "direction: found another one, allowed: downstream, upstream");
-	else if (r->direction == &bench_upstream && sg->upstream_channel_count == 0)
+	else if (r->direction == &bench_upstream && bench_config(b)->upstream_channel_count == 0)
 		snprintf(error, ERROR_SIZE,
 			 "direction: the configuration has no upstream channels");
+	else if (r->direction == &bench_upstream && b->threads == 2)
+		snprintf(error, ERROR_SIZE, "direction: the upstream runs on one thread");
 	else
 		return true;
 	return false;
@@ -68,8 +70,8 @@ static bool begin_read(const struct request *r, char *error) {
 }
 
 /* Returns whether it can be run; else there is one line in `error`. */
-static bool request_read(const struct service_group *sg, const char *line, size_t size,
-			 struct request *r, char *error) {
+static bool request_read(const struct bench *b, const char *line, size_t size, struct request *r,
+			 char *error) {
 	json_error_t wrong;
 	const char *direction;
 	json_int_t begin_us = 0;
@@ -82,7 +84,8 @@ static bool request_read(const struct service_group *sg, const char *line, size_
 			   &begin_us) == 0) {
 		r->begin = (double)begin_us / 1e6;
 		return begin_read(r, error) && seconds_read(seconds, r, error) &&
-		       direction_read(sg, direction, r, error) && mix_read(sg, r, error);
+		       direction_read(b, direction, r, error) &&
+		       mix_read(bench_config(b), r, error);
 	}
 	snprintf(error, ERROR_SIZE, "no request: %.*s", MIX_ERROR, wrong.text);
 	return false;
@@ -119,8 +122,8 @@ static json_t *answer(struct bench *b, const char *line, size_t size, uint64_t s
 	char error[ERROR_SIZE];
 	json_t *said;
 
-	said = request_read(bench_config(b), line, size, &request, error) ? run(b, &request, seed)
-									  : answer_refusal(error);
+	said = request_read(b, line, size, &request, error) ? run(b, &request, seed)
+							    : answer_refusal(error);
 	json_decref(request.asked);
 	return said;
 }

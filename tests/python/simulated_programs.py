@@ -79,7 +79,7 @@ for number, line in enumerate(sys.stdin, 1):
 """
 
 # On request its cycles are those of `how["cycles"]` by configuration and mix, else 1000; each run a
-# little more than the one before.
+# little more than the one before. Two threads carry `how["pair"]` Gbps.
 BENCH = """#!{python}
 import json, os, signal, sys, time
 how = {how!r}
@@ -102,12 +102,16 @@ def serve():
         if number == how.get("dies"):
             sys.exit(print("no memory", file=sys.stderr) or 1)
         cycles = how.get("cycles", dict()).get(name + " " + asked["mix"], 1000.0) + number % 3
-        core = float(option("--core"))
+        core = float(option("--core")) if "--core" in sys.argv else 0
         begin = asked.get("begin_us", 0) + how.get("late", 0) * core
         result = dict(direction=asked["direction"], mix=asked["mix"], cycles_per_packet=cycles,
             core_cycles_per_packet=1.5 * cycles, crypto_bound_cycles=400.0,
             share_of_crypto_bound=400.0 / cycles, gbps_per_core=10.0 - how.get("loses", 0) * core,
-            stages=dict(receive=20.0, classify=90.0 + number % 3, encrypt_collect=500.0))
+            stages=dict(receive=20.0, classify=90.0 + number % 3, enqueue=30.0, schedule=80.0,
+                encrypt_submit=20.0, encrypt_collect=480.0))
+        if "--threads" in sys.argv:
+            result["threads"] = int(option("--threads"))
+            result["pair"] = dict(upper_mac=250.0, lower_mac=500.0, gbps=how.get("pair", 12.0))
         print(json.dumps(dict(trial=asked, begin_us=begin, end_us=begin + 1e6 * asked["seconds"],
             core_hz=3e9, result=result)), flush=True)
 

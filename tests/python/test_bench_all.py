@@ -53,6 +53,21 @@ def test_every_step_knows_its_words(config: list[str], tmp_path: Path) -> None:
         assert parsed.json == str(tmp_path / f"bench-{step}.json")
 
 
+def test_steps_take_what_others_have_stored(tmp_path: Path) -> None:
+    """Goals are of three of them; what was not measured is not asked for."""
+
+    def files(step: str) -> list[str]:
+        return bench_all.words(step, given("--folder", str(tmp_path)))[2:]
+
+    assert files("goals") == []
+    for kind in ("throughput", "scheduler", "latency", "cost"):
+        (tmp_path / f"bench-{kind}.json").touch()
+    kinds = ("scheduler", "throughput", "latency")
+    assert files("goals") == [w for k in kinds for w in (f"--{k}", f"{tmp_path}/bench-{k}.json")]
+    assert files("latency")[-2:] == ["--throughput", f"{tmp_path}/bench-throughput.json"]
+    assert not any("bench-" in word for word in files("throughput"))
+
+
 def test_a_configuration_file_has_no_sizes_to_change(capsys: pytest.CaptureFixture[str]) -> None:
     steps = bench_all.chosen(given("--config", "own.yaml"))
     assert steps == ["pipeline", "scheduler", "throughput", "latency", "goals"]

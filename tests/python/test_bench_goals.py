@@ -2,7 +2,10 @@
 """`vcmts bench goals` around service groups of known cost."""
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, TextIO
 
 import pytest
 
@@ -13,7 +16,9 @@ from vcmts.bench import goals_list as goals
 from vcmts.bench import goals_measure
 from vcmts.bench.goals_measure import BASE, CHANNELS
 from vcmts.paths import MistakeError
+from vcmts.profile.group import write_profile
 
+STORED = ("latency", "scheduler", "throughput")
 QUICK = ("--milliseconds", "10")
 FEW = "6ofdm-0sc-qam_30cms_aes"
 
@@ -30,17 +35,38 @@ def by_goal(folder: Path) -> dict[str, Json]:
     return {one["goal"]: one for one in stored(folder)["results"]}
 
 
-def latency(folder: Path, **what: object) -> str:
-    path = folder / "latency.json"
-    path.write_text(json.dumps(report_samples.latency() | what))
-    return str(path)
+def sample(folder: Path, option: str, **what: object) -> list[str]:
+    """The words for a stored measurement, which is the sample of its kind but for `what`."""
+    path = folder / f"{option}.json"
+    path.write_text(json.dumps(report_samples.every_kind()[option] | what))
+    return [f"--{option}", str(path)]
+
+
+def recorded(cores: list[Any]) -> Callable[..., None]:
+    """write_profile(), which tells the cores that it was asked for."""
+
+    def written(name: str, out: TextIO, **more: Any) -> None:
+        cores.append(more["cores"])
+        write_profile(name, out, **more)
+
+    return written
+
+
+def carried(down: float, up: float, **what: object) -> Json:
+    """Of `bench throughput`: million packets a second of both directions."""
+    sizes = {"downstream": 1000.0, "upstream": 250.0}
+    gbps = {"downstream": down * 8, "upstream": up * 2, "total": down * 8 + up * 2}
+    one = report_samples.throughput()["results"][0]
+    one |= {"gbps": gbps, "mean_bytes": sizes, **what}
+    return {"results": [one], "transport": "rings"}
 
 
 def test_every_goal_is_measured(
     bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cycles = {f"{BASE} imix": 600, f"{BASE} upstream-imix": 699, f"{CHANNELS} imix": 900}
-    assert bench(*QUICK, "--latency", latency(tmp_path), cycles=cycles, loses=2) == 0
+    words = [word for kind in STORED for word in sample(tmp_path, kind)]
+    assert bench(*QUICK, *words, cycles=cycles, loses=2, pair=10.0) == 0
     file = results.read(tmp_path / "out.json")
     assert (file["kind"], file["complete"], file["not_measured"]) == ("goals", True, {})
     found = by_goal(tmp_path)
@@ -50,7 +76,10 @@ def test_every_goal_is_measured(
     assert found["downstream"]["crypto_bound_cycles"] == 400
     assert found["downstream"]["core_hz"] == 3e9
     assert found["downstream.core-cycles"]["value"] == 1.5 * found["downstream"]["value"]
-    assert found["downstream.bound"]["value"] == pytest.approx(400 / 601, rel=0.01)
+    assert found["downstream.over-crypto"]["value"] == pytest.approx(601 / 400, rel=0.01)
+    assert found["downstream.encrypt"]["value"] == 500 / 400
+    assert found["downstream.encrypt"]["remark"] == "500 over 400 reference cycles"
+    assert found["downstream.scheduler"]["value"] == found["channels.scheduler"]["value"] == 110
     assert found["stage.64"]["stage"] == "classify"
     assert 90 <= found["stage.64"]["min"] <= found["stage.64"]["max"] <= 92
     assert found["channels"]["value"] == pytest.approx(1.5, rel=0.01)
@@ -60,16 +89,20 @@ def test_every_goal_is_measured(
     assert found["cores"]["cores"] == [1, 0]
     assert found["cores"]["rates_gbps"] == [[8, 10, 8, 10]] * 5
     assert found["cores"]["value"] == 18 / 8
+    assert found["threads"]["threads_gbps"] == [[10, 8]] * 5
+    assert found["threads"]["value"] == 10 / 8
+    assert found["threads"]["remark"].endswith("upper MAC 250, lower MAC 500 cycles")
     printed = capsys.readouterr().out
     assert "1,652 core cycles" in printed and "not measured" not in printed
     lines = [" ".join(line.split()) for line in printed.splitlines()]
+    assert "…" not in printed
     row, _ = [line for line in lines if line.startswith("32 SC-QAM + 2 OFDM / 6 OFDM")]
     assert "<= 1.1" in row and row.endswith("missed")
     assert any(line.startswith("memory of 300 modems, MiB 768 MiB <= 128 96") for line in lines)
 
 
 def test_latency_is_that_of_nine_tenths(bench: Bench, tmp_path: Path) -> None:
-    assert bench(*QUICK, "--only", "latency", "--latency", latency(tmp_path)) == 0
+    assert bench(*QUICK, "--only", "latency", *sample(tmp_path, "latency")) == 0
     found = by_goal(tmp_path)
     (at,) = [
         one
@@ -92,10 +125,73 @@ def test_latency_is_that_of_nine_tenths(bench: Bench, tmp_path: Path) -> None:
 def test_a_latency_of_something_else(
     what: Json, said: str, bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ("--only", "latency", "--only", "memory", "--latency", latency(tmp_path, **what))
+    words = ("--only", "latency", "--only", "memory", *sample(tmp_path, "latency", **what))
     assert bench(*QUICK, *words) == 1
     assert said in capsys.readouterr().err
     assert said in stored(tmp_path)["not_measured"]["latency.mean"]
+
+
+def test_the_scheduler_is_beside_pipes_in_turns(bench: Bench, tmp_path: Path) -> None:
+    """At each load that was measured and has a goal, and the large case beside the first one."""
+    results = [r for r in report_samples.scheduler()["results"] if r["load"] != 95]
+    odd = [r | {"load": 70} for r in results if r["load"] == 50]
+    words = sample(tmp_path, "scheduler", results=results + odd)
+    assert bench(*QUICK, "--only", "scheduler", *words) == 0
+    found = by_goal(tmp_path)
+    cases = ("6ofdm", "2ofdm-32sc-qam", "growth")
+    assert set(found) == {f"scheduler.{case}.{load}" for case in cases for load in (50, 120)}
+    assert found["scheduler.6ofdm.50"]["value"] == pytest.approx(127 / 365)
+    assert found["scheduler.2ofdm-32sc-qam.120"]["value"] == pytest.approx(151 * 1.5 / 190)
+    assert found["scheduler.growth.120"]["value"] == pytest.approx(229 / 127)
+    assert found["scheduler.growth.120"]["remark"] == "344 over 190 reference cycles"
+    assert not {goal for goal in stored(tmp_path)["not_measured"] if ".50" in goal}
+
+
+def test_the_rate_without_loss_beside_what_the_cycles_allow(bench: Bench, tmp_path: Path) -> None:
+    """Two million packets take 600 cycles and one takes 400, of a core that has 2e9."""
+    cycles = {f"{BASE} imix": 600, f"{BASE} upstream-imix": 400}
+    words = ("--only", "zero-loss", *sample(tmp_path, "throughput", **carried(2, 1)))
+    assert bench(*QUICK, *words, cycles=cycles) == 0
+    (one,) = stored(tmp_path)["results"]
+    assert one["value"] == pytest.approx(0.8, abs=0.005) and one["runs"] == 5
+    assert (one["remark"], one["disturbed"]) == ("18.00 Gbps, bound by data plane", False)
+
+
+def test_the_machine_may_bound_the_rate_without_loss(bench: Bench, tmp_path: Path) -> None:
+    what = carried(2, 1, bound_by="machine")
+    assert bench(*QUICK, "--only", "zero-loss", *sample(tmp_path, "throughput", **what)) == 0
+    (one,) = stored(tmp_path)["results"]
+    assert goals.load()["zero-loss"].verdict(one | {"value": 0.1}) == "disturbed"
+
+
+@pytest.mark.parametrize(
+    ("what", "said"),
+    [
+        (carried(2, 1, confirmed=False), "no rate was confirmed"),
+        ({"transport": "ports"}, "transport: found ports, needed: rings"),
+        (carried(2, 1, upstream_mix="84"), "imix and upstream-imix were not measured at once"),
+        (carried(2, 1, gbps={"downstream": 1.0, "total": 1.0}), "were not measured at once"),
+        ({"kind": "latency", "results": []}, "kind: found latency, needed: throughput"),
+    ],
+)
+def test_a_throughput_of_something_else(
+    what: Json, said: str, bench: Bench, tmp_path: Path
+) -> None:
+    words = ("--only", "memory", "--only", "zero-loss", *sample(tmp_path, "throughput", **what))
+    assert bench(*QUICK, *words) == 1
+    assert said in stored(tmp_path)["not_measured"]["zero-loss"]
+
+
+def test_two_threads_have_the_cores_of_one_and_another(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lower MAC, which has more to do, where the one thread is."""
+    given: list[Any] = []
+    monkeypatch.setattr(goals_measure, "write_profile", recorded(given))
+    assert bench(*QUICK, "--only", "threads", "--runs", "1") == 0
+    _, cores = given
+    wanted = {"main": "0", "upper_mac": "0", "lower_mac": "1", "upstream": "1"}
+    assert cores == {"downstream": "1ds2t"} | {f"{key}_core": at for key, at in wanted.items()}
 
 
 def test_what_is_left_out_says_so(
@@ -109,6 +205,15 @@ def test_what_is_left_out_says_so(
     assert capsys.readouterr().out.count("not measured") == len(goals.load()) - 1
 
 
+def test_what_bounds_a_missed_goal_is_printed(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bound = replace(goals.load()["memory"], at_most=95, bound="its 300 modems")
+    monkeypatch.setattr(goals, "load", lambda: {"memory": bound})
+    assert bench(*QUICK, "--only", "memory") == 0
+    assert "memory of 300 modems is bound by its 300 modems" in capsys.readouterr().out.splitlines()
+
+
 def test_without_a_second_core(bench: Bench, tmp_path: Path) -> None:
     assert bench(*QUICK, "--only", "cores", "--only", "memory", cores=1) == 1
     file = stored(tmp_path)
@@ -119,11 +224,13 @@ def test_without_a_second_core(bench: Bench, tmp_path: Path) -> None:
 
 def test_what_lacks_is_no_failure_where_it_was_not_asked_for(bench: Bench, tmp_path: Path) -> None:
     """As in `bench all`, on one core and with another profile's latency."""
-    other = latency(tmp_path, configuration="another")
-    assert bench(*QUICK, "--runs", "1", "--latency", other, cores=1) == 0
+    other = sample(tmp_path, "latency", configuration="another")
+    assert bench(*QUICK, "--runs", "1", *other, cores=1) == 0
     file = stored(tmp_path)
     assert file["complete"] and "needs two cores" in file["not_measured"]["cores"]
     assert "found another" in file["not_measured"]["latency.mean"]
+    assert file["not_measured"]["zero-loss"] == "no --throughput FILE"
+    assert file["not_measured"]["scheduler.growth.50"] == "no --scheduler FILE"
 
 
 def test_runs_that_were_not_at_one_time_do_not_count(
@@ -148,7 +255,7 @@ def test_a_group_that_does_not_start_leaves_the_others(
     words = [word for part in ("channels", "modems", "memory") for word in ("--only", part)]
     assert bench(*QUICK, *words, refuses=[FEW]) == 1
     file = stored(tmp_path)
-    assert [one["goal"] for one in file["results"]] == ["channels", "memory"]
+    assert [one["goal"] for one in file["results"]] == ["channels", "channels.scheduler", "memory"]
     assert "ended with status 1" in file["not_measured"]["modems"]
     assert "modems: vcmts-bench ended with status 1" in capsys.readouterr().err
 

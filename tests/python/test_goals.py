@@ -18,7 +18,7 @@ GOALS = goals.load()
 
 @pytest.mark.parametrize("goal", GOALS.values(), ids=lambda goal: goal.id)
 def test_a_goal_has_a_part_that_measures_it(goal: Goal) -> None:
-    assert bench_goals.part_of(goal.id) in (*bench_goals.PARTS, bench_goals.LATENCY)
+    assert bench_goals.part_of(goal.id) in bench_goals.PARTS
 
 
 @pytest.mark.parametrize("goal", [g for g in GOALS.values() if g.published], ids=lambda g: g.id)
@@ -80,6 +80,19 @@ def test_a_row() -> None:
     row = goals.row(Goal("a", "b", "MiB"), None, "left out")
     assert (row.what, row.published, row.goal) == ("b, MiB", "-", "-")
     assert (row.measured, row.verdict, row.note) == ("-", "not measured", "left out")
+
+
+def test_what_bounds_a_goal_is_said_where_it_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of those that are reached, disturbed or not measured it would be no answer."""
+    several = {
+        name: Goal(name, f"  the {name}", "us", at_most=100, bound=bound)
+        for name, bound in [("a", "memory"), ("b", ""), ("c", "x"), ("d", "y"), ("e", "z")]
+    }
+    monkeypatch.setattr(goals, "load", lambda: several)
+    values = {"a": 101.0, "b": 101.0, "c": 99.0}
+    results = [{"goal": name, **result(value)} for name, value in values.items()]
+    results.append({"goal": "e", **result(101.0, disturbed=True)})
+    assert list(goals.bounds({"results": results})) == ["the a is bound by memory"]
 
 
 def test_a_verdict_agrees_with_the_number_beside_it() -> None:

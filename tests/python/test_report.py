@@ -6,6 +6,7 @@ import importlib
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,12 @@ import yaml
 
 from python import report_samples
 from vcmts import results
+from vcmts.bench import goals_list
 from vcmts.cli import main
 from vcmts.report import configuration as report_configuration
 from vcmts.report import figures_latency, figures_throughput
-from vcmts.report.document import Download, number
+from vcmts.report import goals as report_goals
+from vcmts.report.document import Download, Items, number
 from vcmts.report.runs import lettered
 from vcmts.report.summary import cards, circumstances, disturbed, missing, noise, ways
 
@@ -142,7 +145,7 @@ def test_the_summary_holds_what_is_asked_for_first() -> None:
     loss = found["Without loss, both directions"]
     assert loss.value == "6.44" and "3 searches, over rings" in loss.note
     goals = found["Goals reached"]
-    assert (goals.value, goals.note) == ("3 of 4", "13 not measured")
+    assert (goals.value, goals.note) == ("3 of 4", f"{len(goals_list.load()) - 4} not measured")
     late = found["Latency at 90 % of zero-loss, downstream"]
     assert (late.value, late.unit) == ("66.7", "us") and "461 us at 99.9 %" in late.note
 
@@ -152,11 +155,19 @@ def test_goals_beside_what_is_published(whole: Path) -> None:
     table = next(t for t in tables(page) if "verdict" in t[0])
     rows = {row[0]: row[1:] for row in table[2:]}
     downstream = rows["downstream, IMIX (798 core cycles)"]
-    assert downstream[:3] == ["1,652 core cycles", "&lt;= 650", "612"]
-    assert downstream[-2:] == ["0.942", "reached"]
+    assert downstream[:3] == ["1,652 core cycles", "&lt;= 630", "612"]
+    assert downstream[-2:] == ["0.971", "reached"]
     assert rows["dearest stage, 64 B (classify)"][-2:] == ["1.092", "missed"]
     assert rows["two cores / one, a group each (needs two cores)"][-1] == "not measured"
     assert "crypto alone takes 390 reference cycles, the core ran at 3.00 GHz" in page
+
+
+def test_what_bounds_a_missed_goal(monkeypatch: pytest.MonkeyPatch) -> None:
+    bound = replace(goals_list.load()["stage.64"], bound="the rules of a filter")
+    monkeypatch.setattr(goals_list, "load", lambda: {bound.id: bound})
+    (_, _, items) = report_goals.section(runs(goals=report_samples.goals())).blocks
+    assert isinstance(items, Items)
+    assert items.lines[0] == "dearest stage, 64 B is bound by the rules of a filter"
 
 
 def test_what_was_not_measured_is_said() -> None:

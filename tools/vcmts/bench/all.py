@@ -16,8 +16,10 @@ from vcmts.run import plane
 
 MISTAKE = 2
 # In the order of their needs: latency is measured at shares of the throughput that was found, and
-# has goals.
+# goals are of what others have stored, too.
 STEPS = ("pipeline", "cost", "scheduler", "throughput", "latency", "goals")
+# By step, whose files it takes.
+TAKEN = {"latency": ("throughput",), "goals": ("scheduler", "throughput", "latency")}
 OF_PROFILES = "cost"  # changes one number of a profile at a time
 OF_THEIR_OWN = ("scheduler", "goals")  # what they measure is theirs
 
@@ -53,12 +55,9 @@ def words(step: str, given: argparse.Namespace) -> list[str]:
         found += ["--config", given.config] if given.config else ["--profile", given.profile]
         found += ["--groups", str(given.groups)] if given.groups != 1 else []
         found += crypto.given(given)
-    throughput = stored(given.folder, "throughput")
-    if step == "latency" and throughput.exists():
-        found += ["--throughput", str(throughput)]
-    latency = stored(given.folder, "latency")
-    if step == "goals" and latency.exists():
-        found += ["--latency", str(latency)]
+    for kind in TAKEN.get(step, ()):
+        if (path := stored(given.folder, kind)).exists():
+            found += [f"--{kind}", str(path)]
     return found
 
 

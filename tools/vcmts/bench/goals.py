@@ -11,7 +11,7 @@ from rich.table import Table
 
 from vcmts.bench import common as bench_common
 from vcmts.bench import goals_list as goals
-from vcmts.bench import goals_measure, trials
+from vcmts.bench import goals_measure, goals_stored, trials
 from vcmts.bench.common import Report
 from vcmts.bench.goals_measure import BASE, Bench
 from vcmts.child import Stopped, folder, stoppable
@@ -27,13 +27,18 @@ PARTS: dict[str, Part] = {
     "channels": goals_measure.channels,
     "cores": goals_measure.cores,
     "modems": goals_measure.modems,
+    "threads": goals_measure.threads,
     "memory": goals_measure.memory,
+    "latency": goals_stored.latency,
+    "scheduler": goals_stored.scheduler,
+    "zero-loss": goals_stored.zero_loss,
 }
 STAGES = "stage"  # of the downstream's packet sizes
-LATENCY = "latency"
+# The kind of a stored measurement, which a part is made of.
+STORED = {"latency": "latency", "scheduler": "scheduler", "zero-loss": "throughput"}
 # Runs of a part, for each that is asked for.
-RUNS = {"downstream": 1 + len(goals_measure.SIZES), "upstream": 1}
-SECOND = {"channels": 2, "cores": 3, "modems": 2}  # with a second service group
+RUNS = {"downstream": 1 + len(goals_measure.SIZES), "upstream": 1, "zero-loss": 2}
+SECOND = {"channels": 2, "cores": 3, "modems": 2, "threads": 2}  # with a second service group
 RUNS |= SECOND
 
 
@@ -41,16 +46,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only",
         action="append",
-        choices=[*PARTS, LATENCY],
+        choices=[*PARTS],
         default=[],
         metavar="WHAT",
-        help=f"leave out all others; may be repeated ({', '.join([*PARTS, LATENCY])})",
+        help=f"leave out all others; may be repeated ({', '.join(PARTS)})",
     )
-    parser.add_argument(
-        "--latency",
-        metavar="FILE",
-        help="of `vcmts bench latency`, whose figures have goals (default: they are not measured)",
-    )
+    for part, kind in STORED.items():
+        parser.add_argument(
+            f"--{kind}",
+            metavar="FILE",
+            help=f"of `vcmts bench {kind}`, which has the goals of {part} (default: left out)",
+        )
     bench_common.add_arguments(parser, milliseconds=400, stored="bench-goals.json")
 
 
@@ -78,7 +84,7 @@ def show(file: Report, console: Console) -> None:
     console.print(table(file))
     told = [row for row in goals.rows(file) if row.note not in ("", goals.LEFT_OUT)]
     notes = [f"{row.what.strip()}: {row.note}" for row in told]
-    for line in (*notes, *goals.circumstances(file)):
+    for line in (*notes, *goals.bounds(file), *goals.circumstances(file)):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
     console.print(bench_common.machine(file))
 
@@ -88,10 +94,15 @@ class Parts:
 
     def __init__(self, to: Measurement, given: argparse.Namespace) -> None:
         self.to, self.given, self.status, self.ended = to, given, 0, ""
-        self.chosen = [part for part in (*PARTS, LATENCY) if not given.only or part in given.only]
-        self.missing: dict[str, str] = {
-            part: goals.LEFT_OUT for part in (*PARTS, LATENCY) if part not in self.chosen
-        }
+        self.missing = {part: why for part in PARTS if (why := self.without(part))}
+        self.chosen = [part for part in PARTS if part not in self.missing]
+
+    def without(self, part: str) -> str:
+        """Why a part is not begun, or nothing."""
+        if self.given.only and part not in self.given.only:
+            return goals.LEFT_OUT
+        kind = STORED.get(part)
+        return f"no --{kind} FILE" if kind and not getattr(self.given, kind) else ""
 
     def add(self, part: str, found: Iterable[Report]) -> None:
         try:
@@ -107,12 +118,7 @@ class Parts:
         with bench.group(BASE, goals_measure.own_core()) as base:
             self.to.host = base.ready["host"]
             for part in self.chosen:
-                if part in PARTS:
-                    self.add(part, PARTS[part](bench, base))
-        if LATENCY in self.chosen and self.given.latency:
-            self.add(LATENCY, goals_measure.latency(self.given.latency))
-        elif LATENCY in self.chosen:
-            self.missing[LATENCY] = "no --latency FILE"
+                self.add(part, PARTS[part](bench, base))
 
     def not_measured(self) -> dict[str, str]:
         """By goal, why it has no result."""
@@ -132,8 +138,9 @@ def measure(
     groups = 1 + len(set(parts.chosen) & set(SECOND))
     shown.total = given.runs * sum(RUNS.get(part, 0) for part in parts.chosen)
     shown.total += goals_measure.WARM_UP * groups
+    files = {kind: getattr(given, kind) for kind in STORED.values()}
     try:
-        parts.measure(Bench(given.runs, given.milliseconds / 1000, place, stopped, shown))
+        parts.measure(Bench(given.runs, given.milliseconds / 1000, place, stopped, shown, files))
     except trials.StopError:
         parts.status, parts.ended = 1, "interrupted"
     except (MistakeError, trials.TroubleError) as error:

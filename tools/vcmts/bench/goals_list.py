@@ -31,6 +31,7 @@ class Goal:
     at_least: float | None = None
     published: str = ""  # id of a figure
     published_words: str = ""
+    bound: str = ""  # what bounds it where it is missed
 
     @property
     def limit(self) -> float | None:
@@ -142,6 +143,15 @@ def rows(file: Mapping[str, Any]) -> Iterator[Row]:
     missing = file.get("not_measured", {})
     for goal in load().values():
         yield row(goal, results.get(goal.id), missing.get(goal.id, ""))
+
+
+def bounds(file: Mapping[str, Any]) -> Iterator[str]:
+    """What bounds the goals that are missed, a line each, where that is known."""
+    results = {result["goal"]: result for result in file["results"]}
+    for goal in load().values():
+        result = results.get(goal.id)
+        if goal.bound and result is not None and goal.verdict(result) == MISSED:
+            yield f"{goal.what.strip()} is bound by {goal.bound}"
 
 
 def circumstances(file: Mapping[str, Any]) -> Iterator[str]:

@@ -7,20 +7,21 @@ each other was measured one right after the other, with nothing set up between.
 
 import os
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from vcmts import configuration, results
+from vcmts import configuration
 from vcmts.bench import goals_list as goals
 from vcmts.bench import trials
 from vcmts.child import Stopped
 from vcmts.host.files import Files
 from vcmts.paths import MistakeError, program
 from vcmts.profile.command import write_profile
+from vcmts.profile.group import Cores
 from vcmts.progress import Progress
 from vcmts.units import MIB
 
@@ -32,10 +33,10 @@ MODEMS = "6ofdm-0sc-qam_30000cms_aes"
 IMIX, UPSTREAM_IMIX = "imix", "upstream-imix"
 SIZES = ("64", "256", "512", "1024", "1518")
 CRYPTO = ("encrypt_submit", "encrypt_collect")
+SCHEDULER = ("enqueue", "schedule")
 OVERLAP = 0.9  # of two runs at one time, of the longer time from the first to the last
 SET_UP_SECONDS = 0.3  # of the traffic, before two runs at one time
 WARM_UP = 3  # runs: the first ones touch memory that none has touched before
-LOAD = 0.9  # of the rate without loss
 
 
 class LackError(MistakeError):
@@ -76,18 +77,31 @@ class Bench:
     place: Path
     stopped: Stopped
     shown: Progress
+    files: Mapping[str, str] = field(default_factory=dict)  # by kind, what was measured before
+
+    def group(self, profile: str, core: int) -> AbstractContextManager[trials.Server]:
+        """A service group on a core, warm."""
+        cores = configuration.own_cores()
+        return self._warm(f"{profile}-{core}", profile, cores, ["--core", str(core)])
+
+    def pair(self, profile: str, upper: int, lower: int) -> AbstractContextManager[trials.Server]:
+        """A service group with its upper and lower MAC on a core each, warm."""
+        keys = {"main": upper, "upper_mac": upper, "lower_mac": lower, "upstream": lower}
+        cores = {"downstream": "1ds2t"} | {f"{key}_core": str(at) for key, at in keys.items()}
+        return self._warm(f"{profile}-{upper}-{lower}", profile, cores, ["--threads", "2"])
 
     @contextmanager
-    def group(self, profile: str, core: int) -> Iterator[trials.Server]:
-        """A service group on a core, warm."""
+    def _warm(
+        self, name: str, profile: str, cores: Cores | dict[str, str], words: Sequence[str]
+    ) -> Iterator[trials.Server]:
         self.shown.at(self.shown.done, f"{profile}: setting up")
-        place = self.place / f"{profile}-{core}"
+        place = self.place / name
         place.mkdir()
         config = place / "sg.yaml"
         with config.open("w", encoding="utf-8") as out:
-            write_profile(profile, out, cores=configuration.own_cores())
-        command = [str(program("vcmts-bench")), "--config", str(config), "--requests"]
-        with trials.server([*command, "--core", str(core)], place, self.stopped) as serving:
+            write_profile(profile, out, cores=cores)
+        command = [str(program("vcmts-bench")), "--config", str(config), "--requests", *words]
+        with trials.server(command, place, self.stopped) as serving:
             for _ in range(WARM_UP):
                 self.run(serving)
             yield serving
@@ -112,6 +126,11 @@ def entry(goal: str, values: Sequence[float], **more: Any) -> Json:
 
 def cycles(answer: Json) -> float:
     return float(answer["result"]["cycles_per_packet"])
+
+
+def of_stages(answer: Json, names: Sequence[str]) -> float:
+    """Of some of them together."""
+    return sum(float(answer["result"]["stages"][name]) for name in names)
 
 
 def middle(answers: Sequence[Json], key: str) -> float:
@@ -142,6 +161,14 @@ def dearest(goal: str, answers: Sequence[Json]) -> Json:
     return entry(goal, by_stage[name], remark=name, stage=name, **of_runs(answers))
 
 
+def over_crypto(goal: str, answers: Sequence[Json], values: Sequence[float]) -> Json:
+    """Cycles of runs, over those of crypto alone in the same run."""
+    bounds = [float(answer["result"]["crypto_bound_cycles"]) for answer in answers]
+    remark = f"{median(values):,.0f} over {median(bounds):,.0f} reference cycles"
+    ratios = [value / bound for value, bound in zip(values, bounds, strict=True)]
+    return entry(goal, ratios, remark=remark, **of_runs(answers))
+
+
 def downstream(bench: Bench, base: trials.Server) -> Iterator[Json]:
     """The mixes in turns, so that all of them see the same machine."""
     by_mix: dict[str, list[Json]] = {mix: [] for mix in (IMIX, *SIZES)}
@@ -152,8 +179,10 @@ def downstream(bench: Bench, base: trials.Server) -> Iterator[Json]:
     yield total("downstream", answers)
     core = [float(answer["result"]["core_cycles_per_packet"]) for answer in answers]
     yield entry("downstream.core-cycles", core, **own)
-    shares = [float(answer["result"]["share_of_crypto_bound"]) for answer in answers]
-    yield entry("downstream.bound", shares, **own)
+    yield over_crypto("downstream.over-crypto", answers, [cycles(answer) for answer in answers])
+    encrypt = [of_stages(answer, CRYPTO) for answer in answers]
+    yield over_crypto("downstream.encrypt", answers, encrypt)
+    yield entry("downstream.scheduler", [of_stages(answer, SCHEDULER) for answer in answers], **own)
     for size in SIZES:
         yield dearest(f"stage.{size}", by_mix[size])
 
@@ -162,25 +191,53 @@ def upstream(bench: Bench, base: trials.Server) -> Iterator[Json]:
     yield total("upstream", [bench.run(base, UPSTREAM_IMIX) for _ in range(bench.runs)])
 
 
-def against(goal: str, profile: str, bench: Bench, base: trials.Server) -> Iterator[Json]:
-    """Another service group over the base, in turns: each run over the one before it."""
-    pairs: list[tuple[float, float]] = []
-    with bench.group(profile, own_core()) as other:
-        for _ in range(bench.runs):
-            before = cycles(bench.run(base))
-            pairs.append((cycles(bench.run(other)), before))
+Turns = list[tuple[Json, Json]]  # answers of another service group, and of the base before it
+
+
+def turns(bench: Bench, base: trials.Server, other: trials.Server) -> Turns:
+    found: Turns = []
+    for _ in range(bench.runs):
+        before = bench.run(base)
+        found.append((bench.run(other), before))
+    return found
+
+
+def against(goal: str, taken: Turns) -> Json:
+    """Cycles of another service group over the base's: each run over the one before it."""
+    pairs = [(cycles(changed), cycles(before)) for changed, before in taken]
     medians = [median(values) for values in zip(*pairs, strict=True)]
     remark = f"{medians[0]:,.0f} over {medians[1]:,.0f} reference cycles"
     values = [changed / before for changed, before in pairs]
-    yield entry(goal, values, remark=remark, pairs=[list(pair) for pair in pairs])
+    return entry(goal, values, remark=remark, pairs=[list(pair) for pair in pairs])
 
 
 def channels(bench: Bench, base: trials.Server) -> Iterator[Json]:
-    yield from against("channels", CHANNELS, bench, base)
+    with bench.group(CHANNELS, own_core()) as other:
+        taken = turns(bench, base, other)
+    yield against("channels", taken)
+    answers = [changed for changed, _ in taken]
+    values = [of_stages(answer, SCHEDULER) for answer in answers]
+    yield entry("channels.scheduler", values, **of_runs(answers))
 
 
 def modems(bench: Bench, base: trials.Server) -> Iterator[Json]:
-    yield from against("modems", MODEMS, bench, base)
+    with bench.group(MODEMS, own_core()) as other:
+        yield against("modems", turns(bench, base, other))
+
+
+def threads(bench: Bench, base: trials.Server) -> Iterator[Json]:
+    """Upper and lower MAC on a core each over the base, which has both on the lower MAC's core."""
+    with bench.pair(BASE, second_core(), own_core()) as both:
+        taken = turns(bench, base, both)
+    halves = [answer["result"]["pair"] for answer, _ in taken]
+    alone = [rate(before) for _, before in taken]
+    rates = [(float(pair["gbps"]), one) for pair, one in zip(halves, alone, strict=True)]
+    medians = [median(values) for values in zip(*rates, strict=True)]
+    upper, lower = (median(pair[mac] for pair in halves) for mac in ("upper_mac", "lower_mac"))
+    remark = f"{medians[0]:.2f} over {medians[1]:.2f} Gbps"
+    remark += f"; upper MAC {upper:,.0f}, lower MAC {lower:,.0f} cycles"
+    values = [pair / one for pair, one in rates]
+    yield entry("threads", values, remark=remark, threads_gbps=[list(run) for run in rates])
 
 
 def overlap(one: Json, other: Json) -> float:
@@ -229,19 +286,3 @@ def cores(bench: Bench, base: trials.Server) -> Iterator[Json]:
 
 def memory(bench: Bench, base: trials.Server) -> Iterator[Json]:
     yield entry("memory", [base.ready["memory"]["total"] / MIB])
-
-
-def latency(path: str) -> Iterator[Json]:
-    """Of a stored `vcmts bench latency`, at nine tenths of the rate without loss."""
-    file = results.read(path)
-    for key, due in (("kind", "latency"), ("configuration", BASE)):
-        if file[key] != due:
-            raise LackError(f"--latency {path}: {key}: found {file[key]}, needed: {due}")
-    at = [r for r in file["results"] if r["direction"] == "downstream" and r["load"] == LOAD]
-    if not at:
-        raise LackError(f"--latency {path}: the downstream was not measured at 90 % load")
-    disturbed = bool(at[0].get("disturbed"))
-    for goal, key in (("latency", "pipeline_us"), ("latency.end-to-end", "end_to_end_us")):
-        for name in ("mean", "p99_9"):
-            if at[0].get(key):
-                yield entry(f"{goal}.{name}", [at[0][key][name]], disturbed=disturbed)

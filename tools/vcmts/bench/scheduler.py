@@ -12,6 +12,7 @@ from rich.table import Table
 
 from vcmts import watch
 from vcmts.bench import common as bench_common
+from vcmts.bench import goals_list
 from vcmts.child import folder, stoppable
 from vcmts.paths import program
 from vcmts.progress import progress
@@ -19,10 +20,8 @@ from vcmts.results import Measurement, now
 
 CASES = ("6ofdm", "2ofdm-32sc-qam", "8ofdm-192sc-qam")
 LOADS = (50, 95, 120)
-FIRST, SECOND, LARGE = CASES
-MOST_CYCLES = 120
-MOST_GROWTH = 1.25  # of the large case, over the first one at the same load
-MOST_RATIO = 0.2  # to rte_sched
+FIRST, LARGE = CASES[0], CASES[-1]
+GROWTH = "growth"  # of the large case, over the first one at the same load
 
 FIGURES = (
     ("  enqueue", "enqueue", "{:.0f}"),
@@ -45,18 +44,13 @@ PRIORITIES = "vcmts, four of a modem's flows by priority"
 
 
 @dataclass(frozen=True)
-class Goal:
-    what: str
-    found: float
-    most: float
+class Ratio:
+    """What has a goal: cycles a packet over others."""
 
-    def __str__(self) -> str:
-        reached = self.found <= self.most
-        digits = 0 if self.most > 10 else 2
-        if (round(self.found, digits) <= self.most) != reached:
-            digits += 1
-        verdict = "reached" if reached else "missed"
-        return f"{verdict}: {self.what}: {self.found:.{digits}f}, at most {self.most:g}"
+    goal: str  # its id
+    cycles: float
+    other: float
+    value: float
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -107,22 +101,26 @@ def table(results: list[dict[str, Any]]) -> Table:
     return out
 
 
-def goals(results: list[dict[str, Any]]) -> Iterator[Goal]:
-    """Each at the load at which it is hardest, of what was measured."""
+def ratios(results: list[dict[str, Any]]) -> Iterator[Ratio]:
+    """Of what was measured, those that have goals."""
     cycles = {(r["case"], r["load"]): r["cycles_per_packet"] for r in results}
-    for case in (FIRST, SECOND):
-        found = [value for (name, _), value in cycles.items() if name == case]
-        if found:
-            yield Goal(f"cycles a packet, {case}", max(found), MOST_CYCLES)
-    growth = [
-        value / cycles[FIRST, load]
-        for (name, load), value in cycles.items()
-        if name == LARGE and (FIRST, load) in cycles
-    ]
-    if growth:
-        yield Goal(f"{LARGE} / {FIRST} at the same load", max(growth), MOST_GROWTH)
-    for title, _, key in OTHERS:
-        yield Goal(f"vcmts / {title}", max(r[key] for r in results), MOST_RATIO)
+    for r in results:
+        case, load, own = r["case"], r["load"], r["cycles_per_packet"]
+        turns = r["rte_sched_turns"]["cycles_per_packet"]
+        found = [Ratio(f"scheduler.{case}.{load}", own, turns, r["ratio_turns"])]
+        if case == LARGE and (FIRST, load) in cycles:
+            small = cycles[FIRST, load]
+            found.append(Ratio(f"scheduler.{GROWTH}.{load}", own, small, own / small))
+        yield from (ratio for ratio in found if ratio.goal in goals_list.load())
+
+
+def verdicts(results: list[dict[str, Any]]) -> Iterator[str]:
+    """A line a goal, of config/goals.yaml."""
+    for ratio in ratios(results):
+        goal = goals_list.load()[ratio.goal]
+        value = goals_list.told(ratio.value, goal.limit)
+        verdict = goal.verdict({"value": ratio.value})
+        yield f"{verdict}: {goal.what}: {value}, goal {goal.words}"
 
 
 def show(report: dict[str, Any], console: Console) -> None:
@@ -137,8 +135,8 @@ def show(report: dict[str, Any], console: Console) -> None:
             )
             console.print(title, soft_wrap=True, markup=False, highlight=False)
             console.print(table(results))
-    for goal in goals(report["results"]):
-        console.print(str(goal), soft_wrap=True, markup=False, highlight=False)
+    for verdict in verdicts(report["results"]):
+        console.print(verdict, soft_wrap=True, markup=False, highlight=False)
     console.print(bench_common.machine(report))
 
 

@@ -46,7 +46,7 @@ def section(runs: Sequence[Run]) -> Section:
             for row in goals.rows(run.file)
         ]
         out.blocks.append(Table(f"{TITLE}, {run.title}", HEAD, rows))
-        lines = list(goals.circumstances(run.file))
+        lines = [*goals.bounds(run.file), *goals.circumstances(run.file)]
         if lines:
             out.blocks.append(Items(lines))
     if out.blocks:
