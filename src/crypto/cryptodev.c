@@ -103,7 +103,8 @@ static void key_free(struct crypto_provider *p, enum crypto_direction direction,
 static void close_all(struct crypto_provider *p) {
 	struct cryptodev *c = cryptodev_of(p);
 
-	rte_cryptodev_stop(c->id);
+	if (c->runs)
+		rte_cryptodev_stop(c->id);
 	rte_cryptodev_close(c->id);
 	cryptodev_queues_end(c);
 	cryptodev_leave(c);

@@ -174,6 +174,7 @@ bool cryptodev_start(struct cryptodev *c) {
 		ret = rte_cryptodev_queue_pair_setup(c->id, (uint16_t)q, &queue, c->socket);
 	if (ret == 0)
 		ret = rte_cryptodev_start(c->id);
+	c->runs = ret == 0;
 	if (ret != 0)
 		fprintf(stderr, "crypto device %s: cannot be started: %s\n", c->name,
 			rte_strerror(-ret));

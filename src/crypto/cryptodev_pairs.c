@@ -18,6 +18,8 @@ static void queue_free(struct cryptodev_queue *q) {
 	struct cryptodev *c = cryptodev_of(q->queue.provider);
 
 	c->pairs[q->pair] = NULL;
+	if (q->free_ops > 0) /* all, but for those that the device has lost */
+		rte_mempool_put_bulk(q->pool, (void **)q->ops, q->free_ops);
 	rte_mempool_free(q->pool);
 	rte_free(q->ops);
 	rte_free(q);

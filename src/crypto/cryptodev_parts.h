@@ -20,6 +20,7 @@ struct cryptodev {
 	struct crypto_provider provider;
 	char name[RTE_CRYPTODEV_NAME_MAX_LEN];
 	char made[CRYPTODEV_MADE][RTE_CRYPTODEV_NAME_MAX_LEN]; /* by this provider, in this order */
+	bool runs;
 	unsigned made_count;
 	uint8_t id;
 	void *security; /* NULL: it ciphers, no more */

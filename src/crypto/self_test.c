@@ -218,7 +218,10 @@ uint32_t crypto_self_test(struct crypto_provider *p) {
 		if (!crypto_can(p, (enum cipher)cipher))
 			continue;
 		if (good) {
-			good = trial_open(&t) && good_all(&t);
+			good = trial_open(&t);
+			if (!good)
+				fprintf(stderr, "crypto %s: no memory to try it with\n", p->name);
+			good = good && good_all(&t);
 			trial_close(&t);
 		}
 		wrong |= good ? 0 : 1u << cipher;

@@ -2,9 +2,8 @@
 /*
  * Preloaded into a program, gives ports of any driver what those of a card have: a port holds buffers of its
  * pool for what will come, and the packets that it sent last, until it is closed. A pool of which a buffer
- * is out when it is freed ends the program by abort(), and so does a port that is never closed, and in vcmtsd
- * a session that is freed while the crypto device is at work. CARD_FAILS="FUNCTION NUMBER" lets the calls of
- * a function fail from that one on.
+ * is out when it is freed ends the program by abort(), and so does a port that is never closed.
+ * CARD_FAILS="FUNCTION NUMBER" lets the calls of a function fail from that one on.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -29,7 +28,6 @@ struct card {
 };
 
 static struct card cards[PORTS];
-static bool crypto_runs;
 
 static void *real(const char *name) {
 	void *function = dlsym(RTLD_NEXT, name);
@@ -125,25 +123,8 @@ void rte_mempool_free(struct rte_mempool *pool) {
 
 int rte_cryptodev_start(uint8_t device) {
 	int (*start)(uint8_t) = real("rte_cryptodev_start");
-	int ret = fails("rte_cryptodev_start") ? -EIO : start(device);
 
-	crypto_runs = crypto_runs || ret == 0;
-	return ret;
-}
-
-void rte_cryptodev_stop(uint8_t device) {
-	void (*stop)(uint8_t) = real("rte_cryptodev_stop");
-
-	crypto_runs = false;
-	stop(device);
-}
-
-int rte_security_session_destroy(void *context, void *session) {
-	int (*destroy)(void *, void *) = real("rte_security_session_destroy");
-
-	if (crypto_runs && strcmp(program_invocation_short_name, "vcmtsd") == 0)
-		broken("a session is freed while the crypto device is at work");
-	return destroy(context, session);
+	return fails("rte_cryptodev_start") ? -EIO : start(device);
 }
 
 struct rte_mempool *rte_mempool_create_empty(const char *name, unsigned n, unsigned size,

@@ -136,7 +136,7 @@ def test_profile(tmp_path: Path) -> None:
         written = vcmts("profile", name, "-o", path)
         assert (written.status, written.stdout, written.stderr) == (0, "", "")
         assert vcmts("validate", path).status == 0, name
-    for name in ("6ofdm", "0ofdm-0sc-qam_300cms_aes", "6ofdm-0sc-qam_300cms_des", ""):
+    for name in ("6ofdm", "0ofdm-0sc-qam_300cms_aes", "6ofdm-0sc-qam_300cms_rot13", ""):
         one_line(vcmts("profile", name), "profile")
 
 
