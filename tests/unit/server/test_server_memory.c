@@ -26,8 +26,8 @@
 #define GROUPS 28
 #define MODEMS 300
 #define FLOWS 4 /* of a modem in each direction */
-#define MODEM_MAX 13500 /* bytes, with room for a quarter more modems and what the loader has */
-#define MODEM_SERVED_MAX 11500 /* without the loader's */
+#define MODEM_MAX 11500 /* bytes, with room for a quarter more modems and what the loader has */
+#define MODEM_SERVED_MAX 9500 /* without the loader's */
 #define MODEM_BARE_MAX 8500 /* and without its keys */
 #define GROUP_MAX (4ull * MIB) /* tables and the cache of flows, beside the modems */
 #define GROUP_ALL_MAX (16ull * MIB) /* the same with all buffers of its own */
