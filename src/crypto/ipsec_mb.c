@@ -157,9 +157,8 @@ static void job_cipher(struct ipsec_mb_queue *q, IMB_JOB *job, const struct cryp
 
 	job_suite(job, s, q->direction);
 	job->enc_keys = key->schedule;
-	job->dec_keys = q->direction == CRYPTO_DOWNLINK || key->cipher == CIPHER_DES
-				? key->schedule
-				: schedule_back(key->schedule, key->cipher);
+	job->dec_keys = q->direction == CRYPTO_DOWNLINK ? key->schedule
+							: schedule_back(key->schedule, key->cipher);
 	job->iv = key->iv;
 	job->src = data;
 	job->dst = data + f->clear;

@@ -15,8 +15,11 @@ size_t schedule_size(enum cipher cipher, enum crypto_direction direction);
 void schedule_fill(IMB_MGR *m, uint8_t *schedule, enum crypto_direction direction,
 		   enum cipher cipher, const uint8_t *key);
 
-/* The round keys of decryption in the schedule of an upstream key of AES; of others nothing that is used. */
+/* What an upstream key decrypts with: AES has round keys of its own for it; a key without cipher has no schedule. */
 static inline const void *schedule_back(const void *schedule, enum cipher cipher) {
-	return (const uint8_t *)schedule +
-	       (cipher == CIPHER_AES_256 ? AES_256_ROUNDS : AES_128_ROUNDS);
+	switch (cipher) {
+	case CIPHER_AES_128: return (const uint8_t *)schedule + AES_128_ROUNDS;
+	case CIPHER_AES_256: return (const uint8_t *)schedule + AES_256_ROUNDS;
+	default: return schedule;
+	}
 }
