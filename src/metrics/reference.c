@@ -8,7 +8,8 @@
 
 #define CHANNELS 64 /* of a group, that are told: the dashboards know 33 */
 #define ID 16 /* bytes of a group's ID */
-#define PROVIDERS "vcmts_service_group_cipher_modems" /* tells who encrypts, and nothing else that is needed */
+#define PROVIDERS \
+	"vcmts_service_group_cipher_modems" /* tells who encrypts, and nothing else that is needed */
 #define LIBRARY "ipsec-mb"
 
 enum { FROM, LAST, NOW, TIMES }; /* rates are those from FROM to NOW */

@@ -10,31 +10,34 @@
 #define TERMS_MOST 512
 
 #define DROPPED(sign, reason) sign "downstream_dropped_packets_total{reason=" reason "} "
-#define REFUSED(sign)                                                      \
-	DROPPED(sign, "flow_buffer_full")                                  \
-	DROPPED(sign, "scheduler_full")                                    \
-	DROPPED(sign, "wred_drop") DROPPED(sign, "docsis_pie_drop")        \
-		DROPPED(sign, "longer_than_burst") DROPPED(sign, "service_flow_removed")
+#define REFUSED(sign)                                                       \
+	DROPPED(sign, "flow_buffer_full")                                   \
+	DROPPED(sign, "scheduler_full")                                     \
+	DROPPED(sign, "wred_drop")                                          \
+	DROPPED(sign, "docsis_pie_drop") DROPPED(sign, "longer_than_burst") \
+		DROPPED(sign, "service_flow_removed")
 #define LOST(sign, reason) sign "upstream_dropped_total{reason=" reason "} "
-#define NOT_L2TP(sign)                                                             \
-	LOST(sign, "outer_runt")                                                   \
-	LOST(sign, "outer_chained")                                                \
-	LOST(sign, "not_l2tp")                                                     \
-	LOST(sign, "outer_ip_header")                                              \
-	LOST(sign, "outer_ip_length")                                              \
-	LOST(sign, "outer_ip_checksum")                                            \
-	LOST(sign, "outer_fragment")                                               \
-	LOST(sign, "outer_address") LOST(sign, "l2tp_version")                     \
-		LOST(sign, "l2tp_truncated") LOST(sign, "l2tp_control")            \
-			LOST(sign, "unknown_session")
-#define HEADERS(sign) sign "upstream_bursts_total " OPPOSITE(sign) "1*upstream_dropped_total{reason=burst_headless} "
+#define NOT_L2TP(sign)                                                                     \
+	LOST(sign, "outer_runt")                                                           \
+	LOST(sign, "outer_chained")                                                        \
+	LOST(sign, "not_l2tp")                                                             \
+	LOST(sign, "outer_ip_header")                                                      \
+	LOST(sign, "outer_ip_length")                                                      \
+	LOST(sign, "outer_ip_checksum")                                                    \
+	LOST(sign, "outer_fragment")                                                       \
+	LOST(sign, "outer_address")                                                        \
+	LOST(sign, "l2tp_version") LOST(sign, "l2tp_truncated") LOST(sign, "l2tp_control") \
+		LOST(sign, "unknown_session")
+#define HEADERS(sign)                           \
+	sign "upstream_bursts_total " OPPOSITE( \
+		sign) "1*upstream_dropped_total{reason=burst_headless} "
 #define OPPOSITE(sign) "-" sign
-#define TRAILERS(sign)                                                \
-	sign "upstream_segments_total " sign "upstream_no_bursts_total " \
-		LOST(sign, "unknown_sid") LOST(sign, "burst_trailer")
+#define TRAILERS(sign)                                                                             \
+	sign "upstream_segments_total " sign "upstream_no_bursts_total " LOST(sign, "unknown_sid") \
+		LOST(sign, "burst_trailer")
 #define RECORDS(sign) sign "requests_total{kind=record} "
 #define DOWN_STAGE(stage) "stage_cycles_total{direction=downstream,stage=" stage "} "
-#define DOWN_CYCLES(name, of)                                     \
+#define DOWN_CYCLES(name, of)                                      \
 	REFERENCE("downstream_downstream_cycles_" name, RATIO, of, \
 		  "downstream_received_packets_total")
 #define UP_STAGE(stage) "stage_cycles_total{direction=upstream,stage=" stage "} "

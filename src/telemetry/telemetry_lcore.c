@@ -83,8 +83,7 @@ static int lcore_capacity(const struct server *s, unsigned lcore) {
 	int percent = lcore_busyness(s, lcore);
 	struct core_speed speed;
 
-	if (percent == BUSYNESS_UNKNOWN ||
-	    !core_speed_read("", s->layout.cores[lcore - 1], &speed))
+	if (percent == BUSYNESS_UNKNOWN || !core_speed_read("", s->layout.cores[lcore - 1], &speed))
 		return BUSYNESS_UNKNOWN;
 	return (int)((uint64_t)percent * speed.now_khz / speed.base_khz);
 }

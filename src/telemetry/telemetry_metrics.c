@@ -83,8 +83,8 @@ static struct filter *filter_of(struct flat *f, const char *label) {
 
 /* Whether the label says nothing that what was fixed does not. */
 static bool label_is_implied(struct flat *f, const char *label) {
-	static const struct filter pairs[] = {{"worker", "core"}, {"port", "role"},
-					      {"modem", "service_group"}};
+	static const struct filter pairs[] = {
+		{"worker", "core"}, {"port", "role"}, {"modem", "service_group"}};
 
 	if (filter_of(f, label) != NULL)
 		return true;
@@ -196,14 +196,12 @@ struct flat_modem {
 };
 
 /* What of it the registry can do by itself. Returns false where a value cannot be. */
-static bool selection_make(struct flat *f, struct metrics_selection *s,
-			   struct flat_modem *m) {
+static bool selection_make(struct flat *f, struct metrics_selection *s, struct flat_modem *m) {
 	const struct filter *group = filter_of(f, "service_group");
 	struct filter *modem = filter_of(f, "modem");
 	uint64_t id = 0;
 
-	if (group != NULL &&
-	    (!telemetry_number(group->value, KEYS_MAX_ID, &id) || id == 0))
+	if (group != NULL && (!telemetry_number(group->value, KEYS_MAX_ID, &id) || id == 0))
 		return false;
 	s->group = (uint32_t)id;
 	if (modem != NULL) {
@@ -245,7 +243,6 @@ int telemetry_metrics(const struct metrics_source *source, const char *params,
 	snprintf(name, sizeof(name), OURS "%.*s", (int)(sizeof(name) - sizeof(OURS)), f.prefix);
 	rte_tel_data_start_dict(d);
 	put_fixed(&f);
-	metrics_walk(source, &selection,
-		     &(struct metrics_sink){.sample = flat_sample, .arg = &f});
+	metrics_walk(source, &selection, &(struct metrics_sink){.sample = flat_sample, .arg = &f});
 	return 0;
 }

@@ -6,7 +6,6 @@ import json
 import os
 import tomllib
 from collections.abc import Iterator
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -20,7 +19,8 @@ from vcmts.telemetry.command import vcmtsd as connected
 
 CPUS = sorted(os.sched_getaffinity(0))
 CORES = (CPUS[-1], CPUS[0])  # of the workers, lcores 1 and 2
-CONFIG = f"""threads: {{upper_mac_core: {CORES[0]}, upstream_core: {CORES[1]}, main_core: {CPUS[0]}}}
+THREADS = f"upper_mac_core: {CORES[0]}, upstream_core: {CORES[1]}, main_core: {CPUS[0]}"
+CONFIG = f"""threads: {{{THREADS}}}
 ports: {{network: {{device: net_null0}}, rphy: {{device: net_null1}}}}
 rphy: {{core_ip: 192.0.2.1, rpd_ip: 192.0.2.2}}
 channels: [{{id: 11, type: ofdm, rate: 1 Gbps, session: 17}}]
@@ -195,7 +195,8 @@ def test_exporter_of_dpdk(asked: Vcmtsd) -> None:
     assert len(seen) == len(samples) > 200
     for name, value, _ in samples:
         description, kind = info[name]
-        assert name in description and kind == ("gauge", "counter")[name.endswith(("_total", "_sum", "_count"))]
+        counts = name.endswith(("_total", "_sum", "_count"))
+        assert name in description and kind == ("counter" if counts else "gauge")
         assert not name.startswith("vcmts_") and value >= 0
     group = {"service_group": "1", "reason": "unknown_destination"}
     assert ("downstream_dropped_packets_total", *sorted(group.items())) in seen

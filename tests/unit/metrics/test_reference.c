@@ -71,8 +71,7 @@ static unsigned terms_of_stage(const struct reference_term *terms, unsigned coun
 static unsigned check_stages(const struct reference_term *terms, unsigned count,
 			     const char *direction, const struct stage_list *list) {
 	for (unsigned s = 0; s < list->count; s++)
-		assert_int_equal(
-			terms_of_stage(terms, count, direction, list->stages[s].name), 1);
+		assert_int_equal(terms_of_stage(terms, count, direction, list->stages[s].name), 1);
 	return list->count;
 }
 
@@ -184,7 +183,8 @@ static void a_window_is_a_second_at_least(void **state) {
 	feed(10, 0, 0);
 	feed(11, 100, 1000);
 	feed(11.5, 250, 1000);
-	has("collectd_downstream_packets_per_second_rx_total{exported_instance=\"4\"} 166.66666666666666\n");
+	has("collectd_downstream_packets_per_second_rx_total{exported_instance=\"4\"} "
+	    "166.66666666666666\n");
 	feed(12, 300, 1000);
 	has("collectd_downstream_packets_per_second_rx_total{exported_instance=\"4\"} 200\n");
 	feed(13, 300, 1000);
@@ -204,10 +204,10 @@ static void who_encrypts(void **state) {
 			    100 * (2 * p + i));
 			assert_true(end_page());
 		}
-		has(p == 0 ? "collectd_downstream_crypto_accel_aesni{exported_instance=\"4\"} 50\n" :
-			     "collectd_downstream_crypto_accel_aesni{exported_instance=\"4\"} 0\n");
-		has(p == 0 ? "collectd_downstream_crypto_accel_qat{exported_instance=\"4\"} 0\n" :
-			     "collectd_downstream_crypto_accel_qat{exported_instance=\"4\"} 50\n");
+		has(p == 0 ? "collectd_downstream_crypto_accel_aesni{exported_instance=\"4\"} 50\n"
+			   : "collectd_downstream_crypto_accel_aesni{exported_instance=\"4\"} 0\n");
+		has(p == 0 ? "collectd_downstream_crypto_accel_qat{exported_instance=\"4\"} 0\n"
+			   : "collectd_downstream_crypto_accel_qat{exported_instance=\"4\"} 50\n");
 	}
 }
 
@@ -226,7 +226,7 @@ static void channels_have_lines(void **state) {
 							    .integer = t * (c + 1)});
 		assert_true(end_page());
 	}
-#define CHANNEL(c) \
+#define CHANNEL(c)                                                                  \
 	"collectd_ds_per_channel_channel_bits_per_second_total{ds_per_channel=\"" c \
 	"\",exported_instance=\"4\"} "
 	has(CHANNEL("0") "8\n");
