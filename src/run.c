@@ -38,6 +38,7 @@ struct run_options {
 	const char *control_socket; /* NULL: where it is found by itself */
 	unsigned control_mode;
 	const char *metrics; /* ADDRESS:PORT; NULL: no endpoint */
+	bool reference_names; /* of the endpoint, where a scraper asks for nothing else */
 	enum crypto_isa crypto_isa;
 	uint64_t duration_ns; /* 0: until a signal */
 	bool no_cycles;
@@ -45,7 +46,13 @@ struct run_options {
 	bool latency;
 };
 
-enum { OPTION_CONTROL_SOCKET = 256, OPTION_CONTROL_MODE, OPTION_CRYPTO_ISA, OPTION_METRICS };
+enum {
+	OPTION_CONTROL_SOCKET = 256,
+	OPTION_CONTROL_MODE,
+	OPTION_CRYPTO_ISA,
+	OPTION_METRICS,
+	OPTION_METRIC_NAMES
+};
 
 static const struct argp_option options[] = {
 	{"config", 'c', "FILE", 0, "service group, or a server of several, YAML", 0},
@@ -70,8 +77,13 @@ static const struct argp_option options[] = {
 	{"control-mode", OPTION_CONTROL_MODE, "MODE", 0,
 	 "permissions of its file: who may write to it may use it (default: 0600)", 0},
 	{"metrics", OPTION_METRICS, "ADDRESS:PORT", 0,
-	 "answer scrapers over HTTP at /metrics, such as 127.0.0.1:9464; of port 0 one that is free, "
+	 "answer scrapers over HTTP at /metrics, such as 127.0.0.1:9464; of port 0 one that is "
+	 "free, "
 	 "which is told (default: nobody is answered)",
+	 0},
+	{"metric-names", OPTION_METRIC_NAMES, "NAMES", 0,
+	 "by which names scrapers are answered that ask for none: ours, or reference for those of "
+	 "the reference's dashboards (default: ours)",
 	 0},
 	{"crypto-isa", OPTION_CRYPTO_ISA, "NAME", 0,
 	 "the most that intel-ipsec-mb may use of the CPU: auto, avx512, avx2, avx, sse, or plain "
@@ -108,6 +120,13 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case 'l': o->latency = true; return 0;
 	case OPTION_CONTROL_SOCKET: o->control_socket = value; return 0;
 	case OPTION_METRICS: o->metrics = value; return 0;
+	case OPTION_METRIC_NAMES:
+		o->reference_names = strcmp(value, "reference") == 0;
+		if (!o->reference_names && strcmp(value, "ours") != 0)
+			argp_error(state,
+				   "--metric-names: found \"%s\", allowed: ours or reference",
+				   value);
+		return 0;
 	case OPTION_CRYPTO_ISA:
 		if (!crypto_isa_parse(value, &o->crypto_isa))
 			argp_error(state,
@@ -284,10 +303,8 @@ static int run(struct server *s, const struct run_options *o, struct server_conf
 	reload_open(&r, s, o->config, &o->devices);
 	control->source = (struct metrics_source){.server = s, .version = VCMTS_VERSION};
 	metrics_source_start(&control->source);
-	control->methods =
-		(struct methods){.server = s, .reload = &r, .metrics = &control->source};
-	if (control->metrics != NULL &&
-	    metrics_http_start(control->metrics, &control->source) != 0)
+	control->methods = (struct methods){.server = s, .reload = &r, .metrics = &control->source};
+	if (control->metrics != NULL && metrics_http_start(control->metrics, &control->source) != 0)
 		status = EXIT_TROUBLE;
 	else
 		status = telemetry_open(s, &r) == 0 ? serve_and_report(s, o, &r, control)
@@ -322,10 +339,12 @@ static int place(struct server *s, const struct server_config *config) {
 }
 
 /* Returns 0 or -1 after a message. */
-static int metrics_open(struct run_control *control, const char *address) {
-	if (address != NULL)
-		control->metrics = metrics_http_open(address);
-	return address == NULL || control->metrics != NULL ? 0 : -1;
+static int metrics_open(struct run_control *control, const struct run_options *o) {
+	if (o->metrics != NULL)
+		control->metrics = metrics_http_open(o->metrics);
+	if (control->metrics != NULL && o->reference_names)
+		metrics_http_reference(control->metrics);
+	return o->metrics == NULL || control->metrics != NULL ? 0 : -1;
 }
 
 int command_run(int argc, char **argv) {
@@ -342,8 +361,7 @@ int command_run(int argc, char **argv) {
 	server.crypto_isa = o.crypto_isa;
 	if (place(&server, &config) == 0 &&
 	    run_control_open(&control, o.control_socket, o.control_mode) == 0 &&
-	    metrics_open(&control, o.metrics) == 0 &&
-	    start(&server, &config) == 0) {
+	    metrics_open(&control, &o) == 0 && start(&server, &config) == 0) {
 		status = run(&server, &o, &config, &control);
 		metrics_http_close(control.metrics); /* where it was not served */
 		control.metrics = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "metrics/pages.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -56,12 +57,27 @@ static void page_forget(struct page *page) {
 	page->response = NULL;
 }
 
+/* By the reference's names. Returns false when memory is short. */
+static bool page_write_reference(struct pages *p, struct metrics_text *text,
+				 const struct metrics_source *source) {
+	FILE *out = open_memstream(&text->text, &text->size);
+	bool whole;
+
+	if (p->reference == NULL)
+		p->reference = reference_open();
+	if (out == NULL)
+		return false;
+	whole = p->reference != NULL && reference_write(p->reference, source, out) && !ferror(out);
+	return fclose(out) == 0 && whole;
+}
+
 /* Returns 0, or the status code of why not. */
 static unsigned page_make(struct pages *p, struct page *page, const struct metrics_source *source,
 			  const struct metrics_query *query) {
 	struct metrics_text text = {.most = PAGE_MOST, .format = page->format};
 	uint64_t begin = clock_ns();
-	bool whole = metrics_text_write(&text, source, &query->selection);
+	bool whole = query->reference ? page_write_reference(p, &text, source)
+				      : metrics_text_write(&text, source, &query->selection);
 	struct MHD_Response *r = whole ? page_respond(p, &text) : NULL;
 
 	p->counts->pages++;
@@ -81,8 +97,7 @@ static struct page *page_find(struct pages *p, const char *key, enum metrics_for
 	for (unsigned i = 0; i < PAGES; i++) {
 		struct page *page = &p->list[i];
 
-		if (page->response != NULL && page->format == format &&
-		    strcmp(page->key, key) == 0)
+		if (page->response != NULL && page->format == format && strcmp(page->key, key) == 0)
 			return page;
 		if (page->response == NULL || (place->response != NULL && page->made < place->made))
 			place = page;
@@ -114,4 +129,6 @@ struct MHD_Response *pages_get(struct pages *p, const struct metrics_source *sou
 void pages_clear(struct pages *p) {
 	for (unsigned i = 0; i < PAGES; i++)
 		page_forget(&p->list[i]);
+	reference_close(p->reference);
+	p->reference = NULL;
 }

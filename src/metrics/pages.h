@@ -6,6 +6,7 @@
 
 #include "metrics/metrics.h"
 #include "metrics/query.h"
+#include "metrics/reference.h"
 #include "metrics/text.h"
 
 #define PAGES 4 /* that are kept */
@@ -22,6 +23,7 @@ struct pages {
 	struct page list[PAGES];
 	uint64_t bytes; /* of all that were made and are not gone: slow readers keep theirs */
 	struct metrics_http_counts *counts;
+	struct reference *reference; /* what rates by its names begin from; NULL: nobody has asked */
 };
 
 /*

@@ -5,6 +5,7 @@
 #include "metrics/metrics.h"
 
 #define QUERY_NAMES 16
+#define QUERY_REFERENCE "reference" /* names= that are the reference's */
 #define QUERY_NAMES_SIZE 512
 #define QUERY_KEY 640 /* bytes of all of it */
 
@@ -13,6 +14,7 @@ struct metrics_query {
 	char names[QUERY_NAMES_SIZE];
 	const char *name_list[QUERY_NAMES];
 	uint8_t modem[6];
+	bool reference; /* all, by the reference's names; the selection is empty then */
 	char key[QUERY_KEY]; /* the same for the same selection */
 	const char *wrong; /* NULL, or why it is refused */
 };
