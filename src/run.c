@@ -11,6 +11,8 @@
 #include <rte_launch.h>
 
 #include "commands.h"
+#include "log/log.h"
+#include "log/log_stream.h"
 #include "model/units.h"
 #include "platform/platform.h"
 #include "run_control.h"
@@ -21,6 +23,7 @@
 #include "server/running.h"
 #include "server/server.h"
 #include "server/steering.h"
+#include "service/service.h"
 #include "telemetry/report.h"
 #include "telemetry/telemetry.h"
 
@@ -37,13 +40,14 @@ struct run_options {
 	const char *control_socket; /* NULL: where it is found by itself */
 	unsigned control_mode;
 	enum crypto_isa crypto_isa;
+	struct log_options log;
 	uint64_t duration_ns; /* 0: until a signal */
 	bool no_cycles;
 	bool flows;
 	bool latency;
 };
 
-enum { OPTION_CONTROL_SOCKET = 256, OPTION_CONTROL_MODE, OPTION_CRYPTO_ISA };
+enum { OPTION_CONTROL_SOCKET = 256, OPTION_CONTROL_MODE, OPTION_CRYPTO_ISA, OPTION_LOG_FORMAT, OPTION_LOG_LEVEL };
 
 static const struct argp_option options[] = {
 	{"config", 'c', "FILE", 0, "service group, or a server of several, YAML", 0},
@@ -71,6 +75,12 @@ static const struct argp_option options[] = {
 	 "the most that intel-ipsec-mb may use of the CPU: auto, avx512, avx2, avx, sse, or plain "
 	 "without AES instructions (default: auto, all that there is)",
 	 0},
+	{"log-format", OPTION_LOG_FORMAT, "FORMAT", 0,
+	 "plain, text with time, level and fields, or json (default: plain; text for the journal)",
+	 0},
+	{"log-level", OPTION_LOG_LEVEL, "LEVEL", 0,
+	 "what is logged, and what is worse: error, warning, notice, info or debug (default: info)",
+	 0},
 	{"no-cycles", 'C', NULL, 0, "do not measure the cycles of the stages", 0},
 	{0},
 };
@@ -85,6 +95,20 @@ static void parse_mode(const char *value, struct argp_state *state) {
 			   "--control-mode: found \"%s\", allowed: octal digits such as 0660",
 			   value);
 	o->control_mode = (unsigned)mode;
+}
+
+static void parse_log(int key, char *value, struct argp_state *state) {
+	struct run_options *o = state->input;
+
+	if (key == OPTION_LOG_LEVEL && !log_level_parse(value, &o->log.level))
+		argp_error(state,
+			   "--log-level: found \"%s\", allowed: error, warning, notice, info or debug",
+			   value);
+	if (key != OPTION_LOG_FORMAT)
+		return;
+	if (!log_format_parse(value, &o->log.format))
+		argp_error(state, "--log-format: found \"%s\", allowed: plain, text or json", value);
+	o->log.format_given = true;
 }
 
 static error_t option(int key, char *value, struct argp_state *state) {
@@ -109,6 +133,8 @@ static error_t option(int key, char *value, struct argp_state *state) {
 				   value);
 		return 0;
 	case OPTION_CONTROL_MODE: parse_mode(value, state); return 0;
+	case OPTION_LOG_FORMAT:
+	case OPTION_LOG_LEVEL: parse_log(key, value, state); return 0;
 	case 'd':
 		if (!units_parse_duration(value, &o->duration_ns) || o->duration_ns == 0)
 			argp_error(state, "--duration: found \"%s\", allowed: a time such as 10s",
@@ -151,37 +177,45 @@ static int wire(struct server *s, const struct server_config *config) {
 			      pools->uepi != NULL ? pools->uepi : pools->packets) != 0)
 		return EXIT_MISTAKE;
 	if (modems_of(config) >= MANY_MODEMS)
-		fprintf(stderr, "vcmtsd: building the tables of %zu modems\n", modems_of(config));
+		log_notice("server", LOG_FIELDS(LOG_NUMBER("modems", modems_of(config))),
+			   "building the tables of %zu modems", modems_of(config));
 	if (server_serve(s) != 0)
 		return EXIT_TROUBLE;
 	/* Last, as tables of many modems take seconds, in which nobody would receive. */
 	if (server_ports_start(&s->ports) != 0)
 		return EXIT_MISTAKE;
 	server_steering_start(s);
-	server_steering_print(s, stderr);
+	server_steering_say(s);
 	return 0;
 }
 
 /* SIGHUP or a command of the telemetry. */
-static void reload_if_asked(struct reload *r) {
+static void reload_if_asked(struct reload *r, struct service *v) {
 	if (!process_reload && !reload_is_asked(r))
 		return;
 	process_reload = 0; /* before the file is read: what comes meanwhile counts again */
+	service_reloading(v);
 	reload_run(r);
+	service_reloaded(v);
 }
 
 static double serve(struct server *s, struct reload *r, struct run_control *control,
 		    uint64_t duration_ns) {
 	uint64_t start_tsc = rte_rdtsc();
+	static struct service service;
 
+	service_open(&service, s);
 	server_launch(s);
+	service_ready(&service);
 	while (!process_stopped) {
 		run_control_serve(control, s->leaving != NULL ? LEAVING_MS : ROUND_MS);
 		server_changes_go_on(s);
-		reload_if_asked(r);
+		reload_if_asked(r, &service);
+		service_round(&service);
 		if (duration_ns != 0 && s->workers[0].clock.now >= duration_ns)
 			break;
 	}
+	service_stopping(&service);
 	run_control_close(control);
 	server_changes_settle(s);
 	server_halt(s);
@@ -202,7 +236,11 @@ static int finish(struct server *s, const struct run_options *o, double seconds)
 	/* On the core that the figures are of. */
 	rte_eal_remote_launch(measure_host, &host, 1);
 	rte_eal_mp_wait_lcore();
-	report_print(report_is_stdout(o->json) ? stderr : stdout, s, &host, seconds);
+	/* It is for people: programs that read stdout and lines of JSON have it in the summary. */
+	if (!report_is_stdout(o->json))
+		report_print(stdout, s, &host, seconds);
+	else if (log_format() == LOG_PLAIN)
+		report_print(log_people(), s, &host, seconds);
 	if (o->json != NULL) {
 		json_t *json = report_json(s, &host, seconds);
 
@@ -210,8 +248,9 @@ static int finish(struct server *s, const struct run_options *o, double seconds)
 		json_decref(json);
 	}
 	if (!server_balanced(s)) {
-		fprintf(stderr, "vcmtsd: received differs from transmitted + dropped + held: this "
-				"is a defect, please report it with the summary\n");
+		log_error("server", LOG_NO_FIELDS,
+			  "received differs from transmitted + dropped + held: this is a defect, "
+			  "please report it with the summary");
 		status = EXIT_TROUBLE;
 	}
 	return status;
@@ -221,7 +260,8 @@ static bool touch(const char *path) {
 	FILE *f = fopen(path, "w");
 
 	if (f == NULL)
-		fprintf(stderr, "--ready %s: %s\n", path, strerror(errno));
+		log_error("server", LOG_FIELDS(LOG_STRING("path", path)), "--ready %s: %s", path,
+			  strerror(errno));
 	return f != NULL && fclose(f) == 0;
 }
 
@@ -234,11 +274,16 @@ static void say_serving(const struct server *s) {
 	for (size_t c = 0; c < sg->channel_count; c++)
 		channels += channel_is_there(&sg->channels[c]);
 	if (s->group_count == 1)
-		fprintf(stderr, "vcmtsd: serving service group %u: %zu modems, %zu channels\n",
-			sg->id, modems, channels);
+		log_notice("server",
+			   LOG_FIELDS(LOG_NUMBER("service_group", sg->id), LOG_NUMBER("modems", modems),
+				      LOG_NUMBER("channels", channels)),
+			   "serving service group %u: %zu modems, %zu channels", sg->id, modems,
+			   channels);
 	else
-		fprintf(stderr, "vcmtsd: serving service groups: %u, with %zu modems\n",
-			s->group_count, modems);
+		log_notice("server",
+			   LOG_FIELDS(LOG_NUMBER("service_groups", s->group_count),
+				      LOG_NUMBER("modems", modems)),
+			   "serving service groups: %u, with %zu modems", s->group_count, modems);
 }
 
 static int serve_and_report(struct server *s, const struct run_options *o, struct reload *r,
@@ -302,15 +347,21 @@ static int place(struct server *s, const struct server_config *config) {
 
 int command_run(int argc, char **argv) {
 	static struct server server;
-	struct run_options o = {.control_mode = 0600};
+	struct run_options o = {
+		.control_mode = 0600,
+		.log = {.level = LEVEL_INFO, .fd = STDERR_FILENO},
+	};
 	struct server_config config = {0};
 	struct run_control control = {0};
 	int status = EXIT_MISTAKE;
 
 	if (configure(argc, argv, &o, &config) != 0)
 		return EXIT_MISTAKE;
+	log_open(&o.log);
+	log_stderr_take();
 	process_catch_signals();
 	process_catch_reload();
+	signal(SIGPIPE, SIG_IGN); /* who reads may go: a write says so */
 	server.crypto_isa = o.crypto_isa;
 	if (place(&server, &config) == 0 &&
 	    run_control_open(&control, o.control_socket, o.control_mode) == 0 &&
@@ -322,5 +373,7 @@ int command_run(int argc, char **argv) {
 	run_control_close(&control);
 	server_ports_free(&server.ports); /* where nothing was started */
 	server_config_free(&config);
+	log_stderr_give_back();
+	log_close();
 	return status;
 }

@@ -7,6 +7,7 @@
 
 #include <rte_cycles.h>
 
+#include "log/log.h"
 #include "server/layout.h"
 
 static int keys_setup(struct served_group *g, struct crypto_provider *provider) {
@@ -237,7 +238,8 @@ int served_group_latency(struct served_group *g, bool on) {
 	if (downstream_latency(g->downstream, on) == 0 &&
 	    (g->upstream == NULL || upstream_latency(g->upstream, on) == 0))
 		return 0;
-	fprintf(stderr, "no memory to measure latencies\n");
+	log_error("memory", LOG_FIELDS(LOG_NUMBER("service_group", g->sg->id)),
+		  "no memory to measure latencies");
 	return -1;
 }
 

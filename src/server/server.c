@@ -8,6 +8,7 @@
 #include <rte_cycles.h>
 
 #include "crypto/cryptodev.h"
+#include "log/log.h"
 #include "platform/large_pages.h"
 #include "platform/pool.h"
 #include "server/groups.h"
@@ -33,7 +34,7 @@ static int workers_create(struct server *s) {
 
 	s->workers = aligned_alloc(RTE_CACHE_LINE_SIZE, size);
 	if (s->workers == NULL) {
-		fprintf(stderr, "no memory for %u workers\n", s->layout.worker_count);
+		log_error("memory", LOG_NO_FIELDS, "no memory for %u workers", s->layout.worker_count);
 		return -1;
 	}
 	memset(s->workers, 0, size);
@@ -51,7 +52,7 @@ static int groups_create(struct server *s) {
 	s->nothing = rte_ring_create(name, 1, SOCKET_ID_ANY, RING_F_EXACT_SZ);
 	if (s->groups != NULL && s->nothing != NULL)
 		return 0;
-	fprintf(stderr, "no memory for %u service groups\n", s->group_most);
+	log_error("memory", LOG_NO_FIELDS, "no memory for %u service groups", s->group_most);
 	return -1;
 }
 

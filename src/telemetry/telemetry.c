@@ -7,6 +7,7 @@
 
 #include <rte_telemetry.h>
 
+#include "log/log.h"
 #include "telemetry/telemetry_groups.h"
 #include "telemetry/telemetry_latency.h"
 #include "telemetry/telemetry_scheduler.h"
@@ -138,7 +139,7 @@ int telemetry_open(struct server *s, struct reload *r) {
 	pthread_rwlock_unlock(&lock);
 	if (commands_register())
 		return 0;
-	fprintf(stderr, "telemetry: the commands cannot be registered\n");
+	log_error("telemetry", LOG_NO_FIELDS, "the commands of telemetry cannot be registered");
 	return -1;
 }
 
