@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Both sides, their threads, and what the data plane has counted in a trial. */
+#include "server/measure.h"
 #include "throughput.h"
 
 #include <stdio.h>

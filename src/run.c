@@ -17,6 +17,7 @@
 #include "platform/platform.h"
 #include "run_control.h"
 #include "server/changes.h"
+#include "server/measure.h"
 #include "server/placement.h"
 #include "server/process.h"
 #include "server/reload.h"

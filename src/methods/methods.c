@@ -6,6 +6,7 @@
 #include "methods/group_methods.h"
 #include "methods/key_methods.h"
 #include "methods/life_methods.h"
+#include "methods/measure_methods.h"
 #include "methods/modem_methods.h"
 #include "methods/object_methods.h"
 #include "methods/server_methods.h"
@@ -48,6 +49,12 @@ static const struct rpc_method methods[] = {
 	{"counters.get", "drops and counters since the start, by service group and direction",
 	 PARAMS(counters_get_params, struct counters_get_params), counters_get_result,
 	 counters_get, "there is no such service group"},
+	{"measure.get", "whether cycles of stages and latencies are measured, and for how long",
+	 NO_PARAMS, measure_result, measure_get, NULL},
+	{"measure.set",
+	 "switches these on or off; figures are those since it was switched on, and stay when it is "
+	 "off",
+	 PARAMS(measure_set_params, struct measure_params), measure_result, measure_set, NULL},
 	OBJECT_ROWS(modem, "a cable modem"),
 	OBJECT_ROWS(filter_group, "a filter group"),
 	OBJECT_ROWS(channel, "a downstream channel"),

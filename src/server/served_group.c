@@ -7,7 +7,6 @@
 
 #include <rte_cycles.h>
 
-#include "log/log.h"
 #include "server/layout.h"
 
 static int keys_setup(struct served_group *g, struct crypto_provider *provider) {
@@ -226,21 +225,6 @@ bool served_group_balanced(const struct served_group *g) {
 bool served_group_busy(const struct served_group *g) {
 	return downstream_held(g->downstream) > 0 ||
 	       (g->upstream != NULL && upstream_busy(g->upstream));
-}
-
-void served_group_account(struct served_group *g, bool on) {
-	downstream_account(g->downstream, on);
-	if (g->upstream != NULL)
-		upstream_account(g->upstream, on);
-}
-
-int served_group_latency(struct served_group *g, bool on) {
-	if (downstream_latency(g->downstream, on) == 0 &&
-	    (g->upstream == NULL || upstream_latency(g->upstream, on) == 0))
-		return 0;
-	log_error("memory", LOG_FIELDS(LOG_NUMBER("service_group", g->sg->id)),
-		  "no memory to measure latencies");
-	return -1;
 }
 
 void served_group_close(struct served_group *g) {

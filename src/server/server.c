@@ -58,7 +58,7 @@ static int groups_create(struct server *s) {
 
 int server_create(struct server *s, const struct server_config *config) {
 	s->config = config;
-	s->accounts = true;
+	s->measures.cycles.on = true;
 	pthread_rwlock_init(&s->lock, NULL);
 	if (layout_make(&s->layout, config) != 0 || workers_create(s) != 0)
 		return -1;
@@ -132,6 +132,7 @@ int server_serve(struct server *s) {
 		s->groups[g].there = true;
 		s->keys_seconds += s->groups[g].keys_seconds;
 	}
+	s->measures.cycles.since = server_now(s);
 	ports_of_groups(s);
 	server_name_workers(s);
 	site = server_site(s);
@@ -152,24 +153,6 @@ bool server_balanced(const struct server *s) {
 			return false;
 	}
 	return server_shares_balanced(&s->shares);
-}
-
-void server_account(struct server *s, bool on) {
-	s->accounts = on;
-	for (unsigned g = 0; g < s->group_count; g++) {
-		if (s->groups[g].there)
-			served_group_account(&s->groups[g], on);
-	}
-	server_shares_account(&s->shares, on);
-}
-
-int server_latency(struct server *s, bool on) {
-	s->latency = on;
-	for (unsigned g = 0; g < s->group_count; g++) {
-		if (s->groups[g].there && served_group_latency(&s->groups[g], on) != 0)
-			return -1;
-	}
-	return 0;
 }
 
 static void drain_round(struct server *s) {

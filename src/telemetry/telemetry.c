@@ -26,6 +26,8 @@ static const struct {
 } server_commands[] = {
 	{"/vcmts/groups", telemetry_service_groups,
 	 "Service groups in service, 64 at most. No parameters"},
+	{"/vcmts/measure", telemetry_measure,
+	 "Whether cycles of stages and latencies are measured, and for how long. No parameters"},
 	{"/vcmts/workers", telemetry_workers,
 	 "Polling threads, 32 at a time. Parameter: none, anew for new longest rounds, or the "
 	 "first"},

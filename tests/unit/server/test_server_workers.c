@@ -3,6 +3,7 @@
  * Both directions of a group on the same two ports: on how many workers, on which cores and under
  * which names, and that each worker does its part.
  */
+#include "server/measure.h"
 #include "test.h"
 
 #include <string.h>
