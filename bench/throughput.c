@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Both sides, their threads, and what the data plane has counted in a trial. */
-#include "server/measure.h"
 #include "throughput.h"
 
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include "core/mix.h"
 #include "crypto/ipsec_mb.h"
 #include "platform/port.h"
+#include "server/measure.h"
 #include "server/running.h"
 #include "telemetry/report.h"
 #include "telemetry/report_latency.h"

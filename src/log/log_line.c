@@ -70,10 +70,10 @@ static void put_shown(struct writer *w, const char *text, bool quoted) {
 	for (; *text != '\0' && !w->full; text++) {
 		unsigned char byte = (unsigned char)*text;
 
-		if (is_control(byte) || (quoted && byte == '\\'))
+		if (is_control(byte))
 			put_byte_as(w, "\\x%02x", byte);
-		else if (quoted && byte == '"')
-			put_text(w, "\\\"");
+		else if (quoted && (byte == '"' || byte == '\\'))
+			put(w, byte == '"' ? "\\\"" : "\\\\", 2);
 		else
 			put(w, text, 1);
 	}

@@ -74,17 +74,18 @@ static ssize_t give(const struct log_out *o, const char *bytes, size_t size) {
 
 bool log_out_write(struct log_out *o, const char *line, size_t size) {
 	long until = now_ms() + LOG_PATIENCE_MS;
+	bool refuses = o->own || o->socket; /* else it must not be asked to take what it cannot */
 	size_t done = 0;
 
-	/* What has no description of its own must not be asked to take what it cannot. */
-	while (done < size && wait_for(o, until)) {
+	while (done < size && (refuses || wait_for(o, until))) {
 		ssize_t taken = o->torn ? give(o, "\n", 1) : give(o, line + done, size - done);
 
 		if (taken > 0) {
 			o->stuck = false;
 			done += o->torn ? 0 : (size_t)taken;
 			o->torn = false;
-		} else if (taken < 0 && errno != EINTR && (errno != EAGAIN || now_ms() >= until)) {
+		} else if (taken < 0 && errno != EINTR &&
+			   (errno != EAGAIN || now_ms() >= until || !wait_for(o, until))) {
 			break;
 		}
 	}

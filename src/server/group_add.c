@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "log/log.h"
 #include "platform/port.h"
 #include "server/changes.h"
 #include "server/group_life.h"
@@ -352,5 +353,9 @@ bool server_group_add(struct server *s, const struct service_group *sg, unsigned
 	}
 	arrival_take(&a);
 	*group = a.group;
+	log_info("group",
+		 LOG_FIELDS(LOG_NUMBER("service_group", sg->id), LOG_STRING("name", sg->name),
+			    LOG_NUMBER("modems", sg->modem_count)),
+		 "service group %u added: %zu modems", sg->id, sg->modem_count);
 	return true;
 }

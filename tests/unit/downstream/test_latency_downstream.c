@@ -3,13 +3,13 @@
  * What the pipeline tells of its downstream is what is seen from outside: each packet is known when it
  * comes in and when its last byte comes out, in a simulated clock.
  */
-#include "server/measure.h"
 #include "test.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "pipeline/percentiles.h"
+#include "server/measure.h"
 
 #include "fixture.h"
 #include "server_bench.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Groups come and go while the server has traffic: every packet is accounted for, and nothing is left of them. */
-#include "server/measure.h"
 #include "test.h"
 
 #include "model/loader.h"
+#include "server/measure.h"
 
 #include "fixture.h"
 #include "life_bench.h"

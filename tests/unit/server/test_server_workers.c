@@ -3,7 +3,6 @@
  * Both directions of a group on the same two ports: on how many workers, on which cores and under
  * which names, and that each worker does its part.
  */
-#include "server/measure.h"
 #include "test.h"
 
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "model/loader.h"
 #include "platform/port.h"
 #include "server/layout.h"
+#include "server/measure.h"
 #include "server/server.h"
 
 #include "fixture.h"
