@@ -48,7 +48,13 @@ struct run_options {
 	bool latency;
 };
 
-enum { OPTION_CONTROL_SOCKET = 256, OPTION_CONTROL_MODE, OPTION_CRYPTO_ISA, OPTION_LOG_FORMAT, OPTION_LOG_LEVEL };
+enum {
+	OPTION_CONTROL_SOCKET = 256,
+	OPTION_CONTROL_MODE,
+	OPTION_CRYPTO_ISA,
+	OPTION_LOG_FORMAT,
+	OPTION_LOG_LEVEL
+};
 
 static const struct argp_option options[] = {
 	{"config", 'c', "FILE", 0, "service group, or a server of several, YAML", 0},
@@ -102,13 +108,15 @@ static void parse_log(int key, char *value, struct argp_state *state) {
 	struct run_options *o = state->input;
 
 	if (key == OPTION_LOG_LEVEL && !log_level_parse(value, &o->log.level))
-		argp_error(state,
-			   "--log-level: found \"%s\", allowed: error, warning, notice, info or debug",
-			   value);
+		argp_error(
+			state,
+			"--log-level: found \"%s\", allowed: error, warning, notice, info or debug",
+			value);
 	if (key != OPTION_LOG_FORMAT)
 		return;
 	if (!log_format_parse(value, &o->log.format))
-		argp_error(state, "--log-format: found \"%s\", allowed: plain, text or json", value);
+		argp_error(state, "--log-format: found \"%s\", allowed: plain, text or json",
+			   value);
 	o->log.format_given = true;
 }
 
@@ -276,7 +284,8 @@ static void say_serving(const struct server *s) {
 		channels += channel_is_there(&sg->channels[c]);
 	if (s->group_count == 1)
 		log_notice("server",
-			   LOG_FIELDS(LOG_NUMBER("service_group", sg->id), LOG_NUMBER("modems", modems),
+			   LOG_FIELDS(LOG_NUMBER("service_group", sg->id),
+				      LOG_NUMBER("modems", modems),
 				      LOG_NUMBER("channels", channels)),
 			   "serving service group %u: %zu modems, %zu channels", sg->id, modems,
 			   channels);

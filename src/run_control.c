@@ -72,8 +72,8 @@ int run_control_open(struct run_control *c, const char *path, unsigned mode) {
 
 void run_control_say(const struct run_control *c) {
 	if (c->socket != NULL)
-		log_notice("control", LOG_FIELDS(LOG_STRING("path", c->path)),
-			   "control socket %s", c->path);
+		log_notice("control", LOG_FIELDS(LOG_STRING("path", c->path)), "control socket %s",
+			   c->path);
 }
 
 void run_control_serve(struct run_control *c, int timeout_ms) {

@@ -39,7 +39,8 @@ static uint64_t now_ms(void) {
 }
 
 static int complain(const char *path, const char *what) {
-	log_error("control", LOG_FIELDS(LOG_STRING("path", path)), "control socket %s: %s", path, what);
+	log_error("control", LOG_FIELDS(LOG_STRING("path", path)), "control socket %s: %s", path,
+		  what);
 	return -1;
 }
 

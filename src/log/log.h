@@ -59,10 +59,10 @@ struct log_site {
 	char last[96]; /* that was suppressed */
 };
 
-#define LOG_AT(level_, area_, fields, ...)                                        \
-	do {                                                                      \
+#define LOG_AT(level_, area_, fields, ...)                                          \
+	do {                                                                        \
 		static struct log_site log_site = {.level = level_, .area = area_}; \
-		log_say(&log_site, fields, __VA_ARGS__);                          \
+		log_say(&log_site, fields, __VA_ARGS__);                            \
 	} while (0)
 
 #define log_error(area, fields, ...) LOG_AT(LEVEL_ERROR, area, fields, __VA_ARGS__)

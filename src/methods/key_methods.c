@@ -62,7 +62,8 @@ static json_t *roll(struct rpc_call *call, key_step *step, const char *done) {
 	result = object_change(call, g, &changes);
 	if (result != NULL)
 		log_debug("key",
-			  LOG_FIELDS(LOG_NUMBER("service_group", g->sg->id), LOG_NUMBER("said", p->said)),
+			  LOG_FIELDS(LOG_NUMBER("service_group", g->sg->id),
+				     LOG_NUMBER("said", p->said)),
 			  "service group %u: key of association %u %s", g->sg->id, p->said, done);
 	return result;
 }

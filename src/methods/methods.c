@@ -52,8 +52,7 @@ static const struct rpc_method methods[] = {
 	{"measure.get", "whether cycles of stages and latencies are measured, and for how long",
 	 NO_PARAMS, measure_result, measure_get, NULL},
 	{"measure.set",
-	 "switches these on or off; figures are those since it was switched on, and stay when it is "
-	 "off",
+	 "switches these on or off; figures are those since it was switched on",
 	 PARAMS(measure_set_params, struct measure_params), measure_result, measure_set, NULL},
 	OBJECT_ROWS(modem, "a cable modem"),
 	OBJECT_ROWS(filter_group, "a filter group"),

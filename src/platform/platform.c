@@ -115,9 +115,9 @@ static void add_memory(struct arguments *a, const struct platform_options *o) {
 	}
 	if (!o->offline)
 		log_notice("memory", LOG_FIELDS(LOG_NUMBER("wanted_mb", o->memory_mb)),
-			"fewer than %u MB of huge pages are free: running on ordinary pages, "
-			"slower",
-			o->memory_mb);
+			   "fewer than %u MB of huge pages are free: running on ordinary pages, "
+			   "slower",
+			   o->memory_mb);
 	add(a, "--no-huge");
 	add(a, "--no-shconf");
 	add(a, "-m");
@@ -155,8 +155,8 @@ static void add_telemetry(struct arguments *a, const struct platform_options *o)
 	telemetry = o->telemetry && runtime_folder_is_ours();
 	if (o->telemetry && !telemetry)
 		log_warning("telemetry", LOG_NO_FIELDS,
-			"no telemetry: its folder cannot be made; XDG_RUNTIME_DIR names "
-			"another place");
+			    "no telemetry: its folder cannot be made; XDG_RUNTIME_DIR names "
+			    "another place");
 	if (!telemetry)
 		add(a, "--no-telemetry");
 }
@@ -175,8 +175,7 @@ static bool cores_fit(const struct platform_options *o) {
 			continue;
 		cpus_format(&cpus.usable, usable, sizeof(usable));
 		log_error("core", LOG_FIELDS(LOG_NUMBER("core", core)),
-			"found core %u, allowed: %s, %s", core, usable,
-			cpus_fault_text(fault));
+			  "found core %u, allowed: %s, %s", core, usable, cpus_fault_text(fault));
 		return false;
 	}
 	return true;
@@ -223,9 +222,9 @@ int platform_start(const struct platform_options *o) {
 	a.argv[a.argc] = NULL;
 	if (rte_eal_init(a.argc, a.argv) < 0) {
 		log_error("dpdk", LOG_NO_FIELDS,
-			"DPDK did not start: %s; check the devices' arguments and that "
-			"%u MB of memory are free",
-			rte_strerror(rte_errno), o->memory_mb);
+			  "DPDK did not start: %s; check the devices' arguments and that "
+			  "%u MB of memory are free",
+			  rte_strerror(rte_errno), o->memory_mb);
 		folder_remove(rte_eal_get_runtime_dir());
 		dpdk_log_give_back();
 		return -1;

@@ -63,6 +63,6 @@ struct rte_mempool *packet_pool(const char *name, unsigned count, unsigned priva
 	if (pool == NULL)
 		log_error("memory", LOG_FIELDS(LOG_STRING("pool", name)),
 			  "%s: no memory for %u buffers of %u bytes: %s", name, count, room,
-			rte_strerror(rte_errno));
+			  rte_strerror(rte_errno));
 	return pool;
 }

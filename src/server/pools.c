@@ -308,7 +308,7 @@ int server_pools_create(struct server_pools *p, const struct server_config *conf
 
 	if (packet_meta_register() != 0) {
 		log_error("memory", LOG_NO_FIELDS, "no room for a dynamic field in mbufs: %s",
-			rte_strerror(rte_errno));
+			  rte_strerror(rte_errno));
 		return -1;
 	}
 	p->most = s.most;

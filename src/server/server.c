@@ -34,7 +34,8 @@ static int workers_create(struct server *s) {
 
 	s->workers = aligned_alloc(RTE_CACHE_LINE_SIZE, size);
 	if (s->workers == NULL) {
-		log_error("memory", LOG_NO_FIELDS, "no memory for %u workers", s->layout.worker_count);
+		log_error("memory", LOG_NO_FIELDS, "no memory for %u workers",
+			  s->layout.worker_count);
 		return -1;
 	}
 	memset(s->workers, 0, size);

@@ -45,7 +45,8 @@ struct server_gone {
 /* What is measured on request; see server/measure.h. */
 struct server_measure {
 	bool on;
-	uint64_t since, until; /* ns by server_now(): it was switched on and, where it is off, off; 0: never */
+	uint64_t since,
+		until; /* ns by server_now(): it was switched on and, where it is off, off; 0: never */
 };
 struct server_measures {
 	struct server_measure cycles, latency;

@@ -81,7 +81,8 @@ int worker_reserve(struct worker *w, unsigned more) {
 	c.room_count = RTE_MAX(RTE_MAX(2 * w->entry_room, FIRST_ROOM), w->entry_count + more);
 	c.room = calloc(c.room_count, sizeof(*c.room));
 	if (c.room == NULL) {
-		log_error("memory", LOG_NO_FIELDS, "worker %s: no memory for %u pipelines", w->name, c.room_count);
+		log_error("memory", LOG_NO_FIELDS, "worker %s: no memory for %u pipelines", w->name,
+			  c.room_count);
 		return -1;
 	}
 	list_change_do(&c);

@@ -67,8 +67,8 @@ static void away_say(const struct server *s, unsigned worker, uint64_t times, ui
 	log_warning("worker",
 		    LOG_FIELDS(LOG_NUMBER("core", core), LOG_NUMBER("times", times),
 			       LOG_NUMBER("longest_us", us)),
-		    "worker on core %u was kept from its work %" PRIu64
-		    " times, for up to %" PRIu64 " us: something else runs there",
+		    "worker on core %u was kept from its work %" PRIu64 " times, for up to %" PRIu64
+		    " us: something else runs there",
 		    core, times, us);
 }
 
@@ -97,7 +97,8 @@ static void link_say(const struct server_port *port, bool up) {
 		log_info("port", LOG_FIELDS(LOG_STRING("port", name), LOG_NUMBER("id", port->id)),
 			 "port %s: %.*s: link up", name, length, device);
 	else
-		log_warning("port", LOG_FIELDS(LOG_STRING("port", name), LOG_NUMBER("id", port->id)),
+		log_warning("port",
+			    LOG_FIELDS(LOG_STRING("port", name), LOG_NUMBER("id", port->id)),
 			    "port %s: %.*s: link down", name, length, device);
 }
 

@@ -116,8 +116,8 @@ static json_t *measured_json(const struct server *s) {
 	const struct server_measures *m = &s->measures;
 
 	return json_pack("{s:{s:b, s:o}, s:{s:b, s:o}}", "cycles", "on", m->cycles.on, "seconds",
-			 report_real((double)server_measured_ms(s, &m->cycles) / 1e3), "latency", "on",
-			 m->latency.on, "seconds",
+			 report_real((double)server_measured_ms(s, &m->cycles) / 1e3), "latency",
+			 "on", m->latency.on, "seconds",
 			 report_real((double)server_measured_ms(s, &m->latency) / 1e3));
 }
 

@@ -87,7 +87,7 @@ def change(client: Client) -> None:
     answer = methods.measure_set(client, cycles=False, latency=True)
     assert (answer["cycles"], answer["latency"]) == (False, True)
     assert methods.measure_set(client)["latency"] is True  # as it is
-    with pytest.raises(RefusedError, match="measure.set: cycles: found"):
+    with pytest.raises(RefusedError, match=r"measure\.set: cycles: found"):
         client.call("measure.set", cycles="perhaps")
 
 

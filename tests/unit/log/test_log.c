@@ -275,7 +275,8 @@ static void what_others_print_is_logged(void **state) {
 	fclose(stream);
 	log_pipe_close(&pipe_);
 	assert_int_equal(log_pipe_count(pipe_.text, "\n"), 3);
-	assert_non_null(strstr(pipe_.text, "\"level\":\"error\",\"area\":\"vcmtsd\",\"message\":\"one\"}\n"));
+	assert_non_null(strstr(pipe_.text,
+			       "\"level\":\"error\",\"area\":\"vcmtsd\",\"message\":\"one\"}\n"));
 	assert_non_null(strstr(pipe_.text, "\"message\":\"two\"}\n"));
 	assert_non_null(strstr(pipe_.text, "\"message\":\"three\"}\n"));
 }

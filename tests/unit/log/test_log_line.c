@@ -23,7 +23,8 @@ static const char *written(struct log_line line) {
 	return out;
 }
 
-static const struct log_field two[] = {LOG_NUMBER("service_group", 7), LOG_STRING("name", "a b"), {0}};
+static const struct log_field two[] = {
+	LOG_NUMBER("service_group", 7), LOG_STRING("name", "a b"), {0}};
 static const struct timespec noon = {.tv_sec = 1700000000, .tv_nsec = 1234567};
 
 static void plain_is_the_message_alone(void **state) {
@@ -36,8 +37,11 @@ static void plain_is_the_message_alone(void **state) {
 }
 
 static void text_has_all_of_it(void **state) {
-	struct log_line line = {
-		.format = LOG_TEXT, .level = LEVEL_WARNING, .message = "added", .fields = two, .time = noon};
+	struct log_line line = {.format = LOG_TEXT,
+				.level = LEVEL_WARNING,
+				.message = "added",
+				.fields = two,
+				.time = noon};
 
 	(void)state;
 	assert_string_equal(written(line), "2023-11-14T22:13:20.001234Z warning group: added "
@@ -63,8 +67,10 @@ static void the_journal_has_priorities_and_no_time(void **state) {
 static void nobody_begins_a_line_of_his_own(void **state) {
 	static const struct log_field fields[] = {
 		LOG_STRING("path", "a\"b\\c\nlevel=error"), LOG_STRING("none", ""), {0}};
-	struct log_line line = {
-		.format = LOG_TEXT, .journal = true, .message = "one\ntwo \x1b[31m\x7f", .fields = fields};
+	struct log_line line = {.format = LOG_TEXT,
+				.journal = true,
+				.message = "one\ntwo \x1b[31m\x7f",
+				.fields = fields};
 
 	(void)state;
 	assert_string_equal(written(line), "<3>group: one\\x0atwo \\x1b[31m\\x7f "
@@ -139,7 +145,8 @@ static void what_is_too_long_is_cut(void **state) {
 	json = parsed(line);
 	assert_string_equal(json_string_value(json_object_get(json, "first")), text);
 	assert_null(json_object_get(json, "second"));
-	assert_in_range(json_string_length(json_object_get(json, "message")), LOG_LINE / 2, LOG_LINE);
+	assert_in_range(json_string_length(json_object_get(json, "message")), LOG_LINE / 2,
+			LOG_LINE);
 	json_decref(json);
 }
 

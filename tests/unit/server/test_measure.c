@@ -166,8 +166,8 @@ static void *switch_often(void *arg) {
 }
 
 static uint64_t down_out(void) {
-	return __atomic_load_n(
-		&group(0)->downstream->lower.counters.values[COUNTER_TRANSMITTED], __ATOMIC_RELAXED);
+	return __atomic_load_n(&group(0)->downstream->lower.counters.values[COUNTER_TRANSMITTED],
+			       __ATOMIC_RELAXED);
 }
 
 /* All of them, many times, under traffic: nothing is lost, and the figures behind it are exact. */

@@ -37,7 +37,8 @@ static int listen_at(bool abstract) {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	socklen_t size;
 
-	snprintf(path, sizeof(path), "%s/test-service-%d", abstract ? "@vcmts" : "/tmp", (int)getpid());
+	snprintf(path, sizeof(path), "%s/test-service-%d", abstract ? "@vcmts" : "/tmp",
+		 (int)getpid());
 	memcpy(a.sun_path, path, strlen(path));
 	if (abstract)
 		a.sun_path[0] = '\0';
@@ -78,7 +79,8 @@ static void the_life_of_a_service(void **state) {
 	service_ready(&service);
 	assert_string_equal(hear(), "READY=1\nSTATUS=serving 0 service groups with 0 modems");
 	service_reloading(&service);
-	assert_int_equal(sscanf(hear(), "RELOADING=1\nMONOTONIC_USEC=%llu\nSTATUS=reading", &usec), 1);
+	assert_int_equal(sscanf(hear(), "RELOADING=1\nMONOTONIC_USEC=%llu\nSTATUS=reading", &usec),
+			 1);
 	assert_true(usec > 0);
 	service_reloaded(&service);
 	assert_string_equal(hear(), "READY=1\nSTATUS=serving 0 service groups with 0 modems");

@@ -585,7 +585,7 @@ def measure_set(
     # whether it is to be measured how long packets stay in the pipeline, likewise
     latency: bool | None = None,
 ) -> MeasureSet:
-    """Switches these on or off; figures are those since it was switched on, and stay when it is off."""
+    """Switches these on or off; figures are those since it was switched on."""
     params = _given(
         cycles=cycles,
         latency=latency,
