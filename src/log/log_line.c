@@ -47,21 +47,30 @@ static bool is_control(unsigned char byte) {
 	return byte < 0x20 || byte == 0x7f;
 }
 
-/* The bytes of a character that is right UTF-8 (RFC 3629); 0: it is not. */
+/* First bytes of characters up to `first`, how long these are, and which second bytes they may have: not those of a
+ * character that is too long for its value, half a pair, or beyond the last one (RFC 3629). */
+static const struct {
+	unsigned char first, size, low, high;
+} characters[] = {
+	{0x7f, 1, 0, 0},       {0xc1, 0, 0, 0},	      {0xdf, 2, 0x80, 0xbf}, {0xe0, 3, 0xa0, 0xbf},
+	{0xec, 3, 0x80, 0xbf}, {0xed, 3, 0x80, 0x9f}, {0xef, 3, 0x80, 0xbf}, {0xf0, 4, 0x90, 0xbf},
+	{0xf3, 4, 0x80, 0xbf}, {0xf4, 4, 0x80, 0x8f}, {0xff, 0, 0, 0},
+};
+
+/* The bytes of a character that is right UTF-8; 0: it is not. */
 static size_t utf8_size(const char *text) {
 	const unsigned char *c = (const unsigned char *)text;
-	size_t size = c[0] < 0x80 ? 1 : c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : 4;
+	size_t size, k = 0;
 
-	if (size == 0 || c[0] > 0xf4)
+	while (c[0] > characters[k].first)
+		k++;
+	size = characters[k].size;
+	if (size > 1 && (c[1] < characters[k].low || c[1] > characters[k].high))
 		return 0;
-	for (size_t i = 1; i < size; i++) {
+	for (size_t i = 2; i < size; i++) {
 		if ((c[i] & 0xc0) != 0x80)
 			return 0;
 	}
-	/* too long, a half of a pair, or beyond the last one */
-	if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f) ||
-	    (c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] > 0x8f))
-		return 0;
 	return size;
 }
 

@@ -37,7 +37,7 @@ def folder() -> Iterator[Path]:
 @contextmanager
 def served(
     folder: Path, *more: str, stderr: int | IO[Any], **environment: str
-) -> Iterator[subprocess.Popen[bytes]]:
+) -> Iterator["subprocess.Popen[str]"]:
     """Until the block ends; it is ready before it begins."""
     ready = folder / "ready"
     options = ("--config", folder / "sg.yaml", *NOWHERE, "--ready", ready)
@@ -47,6 +47,7 @@ def served(
         env=os.environ | environment,
         stdout=subprocess.DEVNULL,
         stderr=stderr,
+        text=True,
     ) as process:
         try:
             until(lambda: ready.exists() or process.poll() is not None, "ready")
@@ -172,9 +173,10 @@ def test_nobody_reads_what_it_says(folder: Path, kind: str) -> None:
     more = ("--log-format", "text") if kind == "full pipe" else ()
     if kind == "closed":
         shell = 'exec "$0" "$@" 2>&-'
-        command = ["sh", "-c", shell, program("vcmtsd"), "run", "--config", folder / "sg.yaml"]
+        command: list[str | Path] = ["sh", "-c", shell, program("vcmtsd"), "run"]
         sockets = ("--control-socket", folder / "control.sock", "--json", folder / "summary.json")
-        done = run([*command, *NOWHERE, *sockets, "--duration", "200ms"])
+        options = ("--config", folder / "sg.yaml", "--duration", "200ms")
+        done = run([*command, *options, *NOWHERE, *sockets])
         assert (done.status, done.stderr) == (0, "")
     else:
         with served(folder, *more, stderr=stderr) as process:

@@ -105,6 +105,33 @@ static void json_is_json(void **state) {
 	json_decref(json);
 }
 
+/* Characters that are right remain, and what only looks like some does not: the first and the last of each length. */
+static void characters_are_those_of_utf8(void **state) {
+	static const char *const right[] = {"\xc2\x80",		"\xdf\xbf",	   "\xe0\xa0\x80",
+					    "\xed\x9f\xbf",	"\xee\x80\x80",	   "\xef\xbf\xbf",
+					    "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"};
+	static const char *const wrong[] = {"\xc1\xbf",		"\x80",
+					    "\xe0\x9f\xbf",	"\xed\xa0\x80",
+					    "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80",
+					    "\xf5\x80\x80\x80", "\xe1\x80",
+					    "\xf1\x80\x80"};
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(right); i++) {
+		json_t *json = parsed((struct log_line){.message = right[i]});
+
+		assert_string_equal(json_string_value(json_object_get(json, "message")), right[i]);
+		json_decref(json);
+	}
+	for (unsigned i = 0; i < ARRAY_COUNT(wrong); i++) {
+		json_t *json = parsed((struct log_line){.message = wrong[i]});
+
+		assert_memory_equal(json_string_value(json_object_get(json, "message")),
+				    "\xef\xbf\xbd", 3);
+		json_decref(json);
+	}
+}
+
 /* Bytes of all kinds, in messages and fields of all lengths. */
 static void any_bytes_make_one_object(void **state) {
 	static char message[2 * LOG_LINE], text[2 * LOG_LINE];
@@ -157,6 +184,7 @@ int main(void) {
 		cmocka_unit_test(the_journal_has_priorities_and_no_time),
 		cmocka_unit_test(nobody_begins_a_line_of_his_own),
 		cmocka_unit_test(json_is_json),
+		cmocka_unit_test(characters_are_those_of_utf8),
 		cmocka_unit_test(any_bytes_make_one_object),
 		cmocka_unit_test(what_is_too_long_is_cut),
 	};
