@@ -5,12 +5,14 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <pty.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "log/log_stream.h"
@@ -169,6 +171,53 @@ static void a_socket_that_nobody_reads(void **state) {
 	close(fds[0]);
 }
 
+/* All that the other end has, without waiting. */
+static size_t drain(int fd, char *text, size_t used, size_t most) {
+	ssize_t size;
+
+	while ((size = read(fd, text + used, most - 1 - used)) > 0)
+		used += (size_t)size;
+	text[used] = '\0';
+	return used;
+}
+
+/* A terminal takes a part of a line and no more: what comes later is a line of its own. */
+static void a_terminal_stands_still(void **state) {
+	struct log_options o = {.level = LEVEL_INFO, .format = LOG_PLAIN, .format_given = true};
+	static struct log_site sites[FLOOD];
+	static char text[PIPE_TEXT];
+	struct termios raw = {0};
+	unsigned torn = 0;
+	bool again = false;
+	int master, number;
+	size_t used;
+
+	(void)state;
+	cfmakeraw(&raw);
+	assert_int_equal(openpty(&master, &o.fd, NULL, &raw, NULL), 0);
+	assert_int_equal(fcntl(master, F_SETFL, O_NONBLOCK), 0);
+	log_open(&o);
+	for (int i = 0; i < FLOOD; i++) {
+		sites[i] = (struct log_site){.level = LEVEL_INFO, .area = "flood"};
+		log_say(&sites[i], LOG_NO_FIELDS, "number %d of a terminal that stands still.", i);
+	}
+	used = drain(master, text, 0, sizeof(text));
+	log_error("a", LOG_NO_FIELDS, "read again");
+	log_close();
+	drain(master, text, used, sizeof(text));
+	for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+		bool flood = sscanf(line, "vcmtsd: number %d of a terminal", &number) == 1;
+
+		torn += flood && line[strlen(line) - 1] != '.';
+		assert_true(strncmp(line, "vcmtsd: ", 8) == 0 || torn == 1);
+		again = strcmp(line, "vcmtsd: read again") == 0;
+	}
+	assert_true(again); /* whole, and the last one */
+	assert_true(torn <= 1);
+	close(master);
+	close(o.fd);
+}
+
 /* Others write to the same file, too: nothing is written over. */
 static void a_file_has_everybodys_lines(void **state) {
 	struct log_options o = {.level = LEVEL_INFO, .format = LOG_PLAIN, .format_given = true};
@@ -308,6 +357,7 @@ int main(void) {
 		cmocka_unit_test(the_reader_is_gone),
 		cmocka_unit_test(there_is_no_room_or_no_file),
 		cmocka_unit_test(a_socket_that_nobody_reads),
+		cmocka_unit_test(a_terminal_stands_still),
 		cmocka_unit_test(a_file_has_everybodys_lines),
 		cmocka_unit_test(threads_write_whole_lines),
 		cmocka_unit_test(only_the_journal_is_the_journal),
