@@ -99,7 +99,7 @@ static void lose_or_write(const struct log_site *site, enum log_level level, boo
 		if (line_out(&lost_site, lost_site.level, false, text, number))
 			lost = 0;
 	}
-	if (lost > 0 || !line_out(site, level, foreign, message, fields))
+	if (!line_out(site, level, foreign, message, fields))
 		lost++;
 }
 
