@@ -98,10 +98,10 @@ bool server_provider_change(struct server *s, unsigned group, const struct crypt
 	g->live.sg.crypto.device = device;
 	s->generation++;
 	pthread_rwlock_unlock(&s->lock);
-	group_crypto_free(&old, g->sg);
 	log_info(
 		"crypto",
 		LOG_FIELDS(LOG_NUMBER("service_group", g->sg->id), LOG_STRING("provider", p->name)),
 		"service group %u: crypto provider changed to %s", g->sg->id, p->name);
+	group_crypto_free(&old, g->sg);
 	return true;
 }
