@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "log/log.h"
+
 #define PATIENCE_MS 10000
 
 /* systemd's for the service, that of root, or that of the user. */
@@ -46,9 +48,9 @@ static int open_somewhere(struct run_control *c, struct control_options *o) {
 			     (int)getpid()) >= sizeof(c->path))
 		fault = "this name is too long";
 	if (fault != NULL)
-		fprintf(stderr,
-			"vcmtsd: no control socket: %s: %s; --control-socket names another place\n",
-			folder, fault);
+		log_warning("control", LOG_FIELDS(LOG_STRING("path", folder)),
+			    "no control socket: %s: %s; --control-socket names another place",
+			    folder, fault);
 	else
 		c->socket = control_socket_open(o, &c->rpc); /* says it where it cannot */
 	return 0;
@@ -70,7 +72,8 @@ int run_control_open(struct run_control *c, const char *path, unsigned mode) {
 
 void run_control_say(const struct run_control *c) {
 	if (c->socket != NULL)
-		fprintf(stderr, "vcmtsd: control socket %s\n", c->path);
+		log_notice("control", LOG_FIELDS(LOG_STRING("path", c->path)), "control socket %s",
+			   c->path);
 }
 
 void run_control_serve(struct run_control *c, int timeout_ms) {

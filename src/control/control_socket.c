@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "control/control_client.h"
+#include "log/log.h"
 
 #define BACKLOG 128 /* connections that wait to be taken */
 #define WAIT_MS 1 /* between two looks at what clients wait for */
@@ -38,7 +39,8 @@ static uint64_t now_ms(void) {
 }
 
 static int complain(const char *path, const char *what) {
-	fprintf(stderr, "control socket %s: %s\n", path, what);
+	log_error("control", LOG_FIELDS(LOG_STRING("path", path)), "control socket %s: %s", path,
+		  what);
 	return -1;
 }
 

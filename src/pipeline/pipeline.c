@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pipeline/pipeline.h"
 
+#include <string.h>
+
 #include <rte_cycles.h>
 
 /*
@@ -67,6 +69,25 @@ void pipeline_init(struct pipeline *p, const struct stage_list *list, void *ctx)
 		.ctx = ctx,
 		.accounting = true,
 	};
+}
+
+void pipeline_account(struct pipeline *p, bool on) {
+	if (on && !p->accounting) {
+		memset(p->accounts, 0, sizeof(p->accounts));
+		p->idle_cycles = 0;
+	}
+	p->accounting = on;
+}
+
+void account_span_switch(struct account_span *span, bool was, bool on, uint64_t counted) {
+	if (on && !was)
+		span->from = counted;
+	else if (was && !on)
+		span->to = counted;
+}
+
+uint64_t account_span_packets(const struct account_span *span, bool on, uint64_t counted) {
+	return (on ? counted : span->to) - span->from;
 }
 
 unsigned pipeline_run(struct pipeline *p) {

@@ -262,20 +262,26 @@ class CountersGet(TypedDict):
     shared_ports: list[CountersGetSharedPorts]
 
 
-class MetricsGetSamples(TypedDict):
-    # of the metric; of a histogram with _bucket, _sum or _count behind it
-    name: str
-    # by name
-    labels: dict[str, str]
-    # a whole number where it counts something other than time
-    value: float
+class MeasureGet(TypedDict):
+    # whether the cycles of the stages are measured
+    cycles: bool
+    # for how long they were, when they were last: the figures are of that time
+    cycles_ms: int
+    # whether it is measured how long packets stay in the pipeline
+    latency: bool
+    # for how long it was, likewise
+    latency_ms: int
 
 
-class MetricsGet(TypedDict):
-    # seconds since the server was started
-    uptime: float
-    # as docs/metrics.md lists them
-    samples: list[MetricsGetSamples]
+class MeasureSet(TypedDict):
+    # whether the cycles of the stages are measured
+    cycles: bool
+    # for how long they were, when they were last: the figures are of that time
+    cycles_ms: int
+    # whether it is measured how long packets stay in the pipeline
+    latency: bool
+    # for how long it was, likewise
+    latency_ms: int
 
 
 class ModemAdd(TypedDict):
@@ -565,26 +571,26 @@ def counters_get(
     return result
 
 
-def metrics_get(
+def measure_get(client: Client) -> MeasureGet:
+    """Whether cycles of stages and latencies are measured, and for how long."""
+    result: MeasureGet = client.call("measure.get")
+    return result
+
+
+def measure_set(
     client: Client,
     *,
-    # only metrics whose names begin so; where it is left out, all
-    names: list[str] | None = None,
-    # only what is of this service group; where it is left out, all of them and the server
-    group: int | None = None,
-    # also what is of this modem and its service flows
-    modem: str | None = None,
-    # also what is of each modem of the service group, which then is to be named
-    modems: bool | None = None,
-) -> MetricsGet:
-    """Samples of all metrics, or of some."""
+    # whether the cycles of the stages are to be measured; as it is where not given
+    cycles: bool | None = None,
+    # whether it is to be measured how long packets stay in the pipeline, likewise
+    latency: bool | None = None,
+) -> MeasureSet:
+    """Switches these on or off; figures are those since it was switched on."""
     params = _given(
-        names=names,
-        group=group,
-        modem=modem,
-        modems=modems,
+        cycles=cycles,
+        latency=latency,
     )
-    result: MetricsGet = client.call("metrics.get", **params)
+    result: MeasureSet = client.call("measure.set", **params)
     return result
 
 
