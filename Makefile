@@ -64,16 +64,16 @@ unit: test-deps build ## the C unit tests alone
 	@ninja -C $(BUILD)
 	@devtools/unit $(BUILD)
 
-pytest: test-deps build ## the Python tests alone: the tool, replay, the independent decoder, tshark
+pytest: test-deps build $(if $(VCMTS_SANITIZED),sanitizers) ## the Python tests alone: the tool, replay, the independent decoder, tshark
 	@devtools/pytest
 
 sanitizers: test-deps
 	$(call configure,build-asan,-Dmarch=$(MARCH) $(SANITIZE))
 	@ninja -C build-asan sanitized src/vcmtsd
 
-sanitize: sanitizers ## unit and replay tests under the address and undefined behaviour sanitizers
+sanitize: sanitizers build ## unit and replay tests under the address and undefined behaviour sanitizers
 	@devtools/unit build-asan --suite bytes
-	@VCMTS_BUILD=build-asan devtools/pytest tests/e2e -m replay
+	$(if $(VCMTS_SANITIZED),,@VCMTS_SANITIZED=build-asan devtools/pytest tests/e2e -m replay)
 
 realtime: test-deps build ## what only a quiet machine shows: rates, distances, delays; repeated where it fails
 	$(PYTHON) -m pytest tests/realtime
