@@ -70,7 +70,8 @@ static const struct argp_option options[] = {
 	{"control-mode", OPTION_CONTROL_MODE, "MODE", 0,
 	 "permissions of its file: who may write to it may use it (default: 0600)", 0},
 	{"metrics", OPTION_METRICS, "ADDRESS:PORT", 0,
-	 "answer scrapers over HTTP at /metrics, such as 127.0.0.1:9464; of port 0 one that is free, "
+	 "answer scrapers over HTTP at /metrics, such as 127.0.0.1:9464; of port 0 one that is "
+	 "free, "
 	 "which is told (default: nobody is answered)",
 	 0},
 	{"crypto-isa", OPTION_CRYPTO_ISA, "NAME", 0,
@@ -284,10 +285,8 @@ static int run(struct server *s, const struct run_options *o, struct server_conf
 	reload_open(&r, s, o->config, &o->devices);
 	control->source = (struct metrics_source){.server = s, .version = VCMTS_VERSION};
 	metrics_source_start(&control->source);
-	control->methods =
-		(struct methods){.server = s, .reload = &r, .metrics = &control->source};
-	if (control->metrics != NULL &&
-	    metrics_http_start(control->metrics, &control->source) != 0)
+	control->methods = (struct methods){.server = s, .reload = &r, .metrics = &control->source};
+	if (control->metrics != NULL && metrics_http_start(control->metrics, &control->source) != 0)
 		status = EXIT_TROUBLE;
 	else
 		status = telemetry_open(s, &r) == 0 ? serve_and_report(s, o, &r, control)
@@ -342,8 +341,7 @@ int command_run(int argc, char **argv) {
 	server.crypto_isa = o.crypto_isa;
 	if (place(&server, &config) == 0 &&
 	    run_control_open(&control, o.control_socket, o.control_mode) == 0 &&
-	    metrics_open(&control, o.metrics) == 0 &&
-	    start(&server, &config) == 0) {
+	    metrics_open(&control, o.metrics) == 0 && start(&server, &config) == 0) {
 		status = run(&server, &o, &config, &control);
 		metrics_http_close(control.metrics); /* where it was not served */
 		control.metrics = NULL;

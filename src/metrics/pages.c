@@ -81,8 +81,7 @@ static struct page *page_find(struct pages *p, const char *key, enum metrics_for
 	for (unsigned i = 0; i < PAGES; i++) {
 		struct page *page = &p->list[i];
 
-		if (page->response != NULL && page->format == format &&
-		    strcmp(page->key, key) == 0)
+		if (page->response != NULL && page->format == format && strcmp(page->key, key) == 0)
 			return page;
 		if (page->response == NULL || (place->response != NULL && page->made < place->made))
 			place = page;
