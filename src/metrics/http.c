@@ -87,9 +87,9 @@ static enum metrics_format format_of(struct MHD_Connection *c) {
 	const char *accept =
 		MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
 
-	return accept != NULL && strstr(accept, "application/openmetrics-text") != NULL ?
-		       METRICS_OPEN :
-		       METRICS_PROMETHEUS;
+	return accept != NULL && strstr(accept, "application/openmetrics-text") != NULL
+		       ? METRICS_OPEN
+		       : METRICS_PROMETHEUS;
 }
 
 static enum MHD_Result answer_metrics(struct metrics_http *h, struct MHD_Connection *c) {
@@ -107,9 +107,9 @@ static enum MHD_Result answer_metrics(struct metrics_http *h, struct MHD_Connect
 	if (page != NULL)
 		return answer(h, c, MHD_HTTP_OK, page);
 	return say(h, c, code,
-		   code == MHD_HTTP_CONTENT_TOO_LARGE ?
-			   "too many samples for one page: names, or one modem" :
-			   "too many different questions at a time");
+		   code == MHD_HTTP_CONTENT_TOO_LARGE
+			   ? "too many samples for one page: names, or one modem"
+			   : "too many different questions at a time");
 }
 
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const char *url,
@@ -134,9 +134,9 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 	if (strcmp(url, "/healthz") == 0)
 		return say(h, c, MHD_HTTP_OK, "ok");
 	if (strcmp(url, "/readyz") == 0)
-		return __atomic_load_n(&h->ready, __ATOMIC_ACQUIRE) ?
-			       say(h, c, MHD_HTTP_OK, "ready") :
-			       say(h, c, MHD_HTTP_SERVICE_UNAVAILABLE, "not in service");
+		return __atomic_load_n(&h->ready, __ATOMIC_ACQUIRE)
+			       ? say(h, c, MHD_HTTP_OK, "ready")
+			       : say(h, c, MHD_HTTP_SERVICE_UNAVAILABLE, "not in service");
 	return say(h, c, MHD_HTTP_NOT_FOUND, "allowed: /metrics, /healthz, /readyz");
 }
 
@@ -248,8 +248,8 @@ const char *metrics_http_url(const struct metrics_http *h) {
 }
 
 static struct MHD_Daemon *daemon_start(struct metrics_http *h) {
-	unsigned flags = MHD_USE_EPOLL | MHD_USE_ERROR_LOG |
-			 (h->family == AF_INET6 ? MHD_USE_IPv6 : 0);
+	unsigned flags =
+		MHD_USE_EPOLL | MHD_USE_ERROR_LOG | (h->family == AF_INET6 ? MHD_USE_IPv6 : 0);
 
 	return MHD_start_daemon(
 		flags, 0, NULL, NULL, on_request, h, MHD_OPTION_EXTERNAL_LOGGER, quiet, NULL,

@@ -42,8 +42,8 @@ static bool take_modems(struct metrics_query *q, const char *value, bool flows) 
 	if (strcmp(value, "all") == 0)
 		return true;
 	if (!units_parse_mac(value, q->modem))
-		return wrong(q, flows ? "flows: all, or the MAC address of a modem" :
-					"modems: all, or the MAC address of one");
+		return wrong(q, flows ? "flows: all, or the MAC address of a modem"
+				      : "modems: all, or the MAC address of one");
 	q->selection.modem = q->modem;
 	return true;
 }

@@ -13,9 +13,8 @@
 #define TOTAL "_total"
 
 const char *metrics_content_type(enum metrics_format format) {
-	return format == METRICS_OPEN ?
-		       "application/openmetrics-text; version=1.0.0; charset=utf-8" :
-		       "text/plain; version=0.0.4; charset=utf-8";
+	return format == METRICS_OPEN ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+				      : "text/plain; version=0.0.4; charset=utf-8";
 }
 
 static bool text_reserve(struct metrics_text *t, size_t more) {
