@@ -175,6 +175,7 @@ static double serve(struct server *s, struct reload *r, struct run_control *cont
 	uint64_t start_tsc = rte_rdtsc();
 
 	server_launch(s);
+	run_control_start(control, s);
 	while (!process_stopped) {
 		run_control_serve(control, s->leaving != NULL ? LEAVING_MS : ROUND_MS);
 		server_changes_go_on(s);
@@ -304,7 +305,7 @@ int command_run(int argc, char **argv) {
 	static struct server server;
 	struct run_options o = {.control_mode = 0600};
 	struct server_config config = {0};
-	struct run_control control = {0};
+	static struct run_control control;
 	int status = EXIT_MISTAKE;
 
 	if (configure(argc, argv, &o, &config) != 0)
