@@ -29,7 +29,7 @@ PIECE = 1 << 18  # bytes taken at a time
 ANSWER_MAX = 1 << 16  # bytes of the line before the file
 PROGRESS_SECONDS = 1.0
 SIZES = {"": 1, "B": 1, "kB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
-WANTED = ("count", "size", "time", "client")  # ends that somebody asked for
+WANTED = ("asked for", "client")  # ends that somebody asked for
 EPILOG = """examples:
   vcmts capture --dropped filter_deny --count 10        packets that a filter denies, with their modem
   vcmts capture --modem 02:00:00:00:00:01 --seconds 10  a modem's packets, both directions
