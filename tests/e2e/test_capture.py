@@ -97,7 +97,7 @@ def config_text() -> str:
     text = text.replace(modem, modem + "    filter_groups: [1]\n")
     return (
         f"threads: {{upper_mac_core: {CPUS[-1]}, main_core: {CPUS[0]}}}\n"
-        "ports: {network: {device: net_null0}, rphy: {device: net_null1}}\n"
+        "ports: {network: {device: 'net_null0,no-rx=1'}, rphy: {device: 'net_null1,no-rx=1'}}\n"
         f"filter_groups: [{{id: 1, rules: [{RULE}]}}]\n" + text
     )
 
@@ -109,7 +109,7 @@ def downstream_frames() -> list[bytes]:
     ports = {0: 80, 1: DENIED, 2: 80, 3: 80, 4: DENIED, 5: 80, 6: 80, 7: 80}
     return [
         ip_frame(source, IPv4Address(f"10.0.0.{hosts[n % 8]}"), UDP,
-                 udp(n, ports[n % 8], bytes([n]) * (20 + n)))
+                 udp(40000 + n, ports[n % 8], bytes([n]) * (20 + n)))
         for n in range(64)
     ]  # fmt: skip
 
@@ -249,7 +249,7 @@ def test_tshark_reads_every_boundary(served: Served, stage: Stage) -> None:
     assert [row[:3] for row in rows] == [
         [packet.comment, packet.interface, encapsulations[packet.link]] for packet in read.packets
     ]
-    assert not any(row[3] for row in rows)
+    assert not [row for row in rows if row[3]]
 
 
 def test_limits(served: Served) -> None:
@@ -383,15 +383,16 @@ def test_clients_that_are_no_good(served: Served) -> None:
 def test_a_group_that_is_removed_and_the_end_of_vcmtsd(tmp_path: Path) -> None:
     """What was captured ends with a word."""
     text = config_text()
-    path = tmp_path / "sg.yaml"
-    path.write_text(text)
+    path = tmp_path / "server.yaml"
+    path.write_text("max_groups: 2\nservice_groups:\n  - " + text.replace("\n", "\n    "))
     with tempfile.TemporaryDirectory(prefix="e2e-") as name:
-        words = ("--network", "net_null0,no-rx=1", "--rphy", "net_null1,no-rx=1")
-        with serve("--config", path, "--control-socket", f"{name}/c.sock", *words) as run:
-            served = Served(run, load_config(path), Path(name))
+        with serve("--config", path, "--control-socket", f"{name}/c.sock") as run:
+            (tmp_path / "sg.yaml").write_text(text)
+            served = Served(run, load_config(tmp_path / "sg.yaml"), Path(name))
+            nine = tmp_path / "nine.yaml"
+            nine.write_text(nine_of(text))
             with Client(served.control, TIMEOUT) as client, connection(served) as made:
-                group: Any = methods.config_get(client, keys=True)["config"]["service_groups"][0]
-                methods.group_add(client, group=again(group))
+                methods.group_add(client, file=str(nine))
                 made.sendall(b'{"group": 9, "stages": ["receive"]}\n')
                 assert line_of(made) == {"ok": True}
                 methods.group_remove(client, group=9)
@@ -411,10 +412,8 @@ def all_of(made: socket.socket) -> bytes:
     return whole
 
 
-def again(group: Any) -> Any:
+def nine_of(text: str) -> str:
     """The same group with another ID, another name and ports of its own."""
-    return group | {
-        "service_group": 9,
-        "name": "nine",
-        "ports": {"network": {"device": "net_null2,no-rx=1"}, "rphy": {"device": "net_null3,no-rx=1"}},
-    }
+    ports = "{network: {device: 'net_null2,no-rx=1'}, rphy: {device: 'net_null3,no-rx=1'}}"
+    lines = [line for line in text.splitlines() if not line.startswith("ports:")]
+    return "\n".join(["service_group: 9", "name: nine", f"ports: {ports}", *lines]) + "\n"
