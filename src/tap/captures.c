@@ -115,8 +115,8 @@ static struct tap_place *place_make(struct tap_captures *c, struct tap_capture *
 		.rate = capture->wish.rate,
 		.ring = ring_size(c, &capture->wish),
 	};
-	struct tap_place **more = reallocarray(capture->places, capture->place_count + 1,
-					       sizeof(struct tap_place *));
+	struct tap_place **more =
+		reallocarray(capture->places, capture->place_count + 1, sizeof(struct tap_place *));
 	struct tap_place *place = calloc(1, sizeof(*place));
 
 	if (more != NULL)
@@ -189,8 +189,7 @@ static void site_follow(struct tap_captures *c, unsigned site, struct tap_site *
 	struct tap_spot spot = tap_spot_of(c->server, site);
 
 	*old = *at;
-	if (old->view != NULL &&
-	    (spot.counters == NULL || spot.counters->tap != &old->view->tap))
+	if (old->view != NULL && (spot.counters == NULL || spot.counters->tap != &old->view->tap))
 		places_at_gone(c, site); /* that group or port is not there any more */
 	*at = (struct tap_site){0};
 	if (wanted_by_any(c, &spot))
@@ -222,10 +221,10 @@ static bool captures_begin(struct tap_captures *c, bool stop) {
 			capture->state = TAP_ENDING;
 		if (capture->state == TAP_ASKED) {
 			snprintf(capture->why, TAP_LINE, "vcmtsd is about to end");
-			capture->state = !stop && tap_wish_fits(c->server, &capture->wish,
-								capture->why)
-						 ? TAP_RUNNING
-						 : TAP_REFUSED;
+			capture->state =
+				!stop && tap_wish_fits(c->server, &capture->wish, capture->why)
+					? TAP_RUNNING
+					: TAP_REFUSED;
 		}
 		changed |= capture->state == TAP_RUNNING || capture->state == TAP_ENDING;
 	}

@@ -206,8 +206,8 @@ static void stream_go_on(struct tap_client *c, uint64_t now_ms, bool stop) {
 	pthread_mutex_lock(&c->captures->lock);
 	stream_fill(c, now_ms, stop);
 	if (c->why != NULL && capture->state == TAP_ENDED)
-		c->finished = tap_output_finish(&c->output, capture->places,
-						capture->place_count, c->why);
+		c->finished = tap_output_finish(&c->output, capture->places, capture->place_count,
+						c->why);
 	pthread_mutex_unlock(&c->captures->lock);
 	if (c->why != NULL && !c->finished)
 		tap_capture_end(c->captures, capture);
@@ -241,22 +241,30 @@ static bool is_patient(const struct tap_client *c, uint64_t now_ms) {
 	return false;
 }
 
-bool tap_client_serve(struct tap_client *c, short events, uint64_t now_ms, bool stop) {
+/* What it has sent. Returns false where it is gone or refused. */
+static bool client_hear(struct tap_client *c, short events) {
 	if ((events & (POLLERR | POLLNVAL)) != 0)
 		return false;
-	if ((events & (POLLIN | POLLHUP)) != 0 && c->capture == NULL && !wish_read(c))
+	if (c->capture == NULL)
+		return (events & (POLLIN | POLLHUP)) == 0 || wish_read(c);
+	return (events & POLLIN) == 0 || !c->streaming || c->quits || more_read(c);
+}
+
+/* What it is to get. Returns false where it is gone, or has all. */
+static bool client_feed(struct tap_client *c, uint64_t now_ms, bool stop) {
+	if (!c->streaming && !wish_answered(c, now_ms))
 		return false;
-	else if ((events & POLLIN) != 0 && c->streaming && !c->quits && !more_read(c))
-		return false;
-	if (stop && c->capture == NULL)
-		return false;
-	if (c->capture != NULL && !c->streaming && !wish_answered(c, now_ms))
-		return false;
-	if (c->streaming && !c->finished)
+	if (!c->streaming)
+		return true;
+	if (!c->finished)
 		stream_go_on(c, now_ms, stop);
-	if (c->streaming && !stream_send(c, now_ms))
+	return stream_send(c, now_ms) && !(c->finished && tap_output_waits(&c->output) == 0);
+}
+
+bool tap_client_serve(struct tap_client *c, short events, uint64_t now_ms, bool stop) {
+	if (!client_hear(c, events))
 		return false;
-	if (c->finished && tap_output_waits(&c->output) == 0)
+	if (c->capture != NULL ? !client_feed(c, now_ms, stop) : stop)
 		return false;
 	return is_patient(c, now_ms);
 }

@@ -78,7 +78,7 @@ void tap_end_copy(struct tap_end *e, const struct tap_packet *p, struct tap_fact
 		tally->limited++;
 		return;
 	}
-	tap_shape_read(p->tables, p->kind, p->m, f, &shape);
+	tap_shape_read(p->kind, p->m, f, &shape);
 	wire = shape.head_size + shape.before + chain_size(p->m);
 	size = RTE_MIN(wire > shape.cut ? wire - shape.cut : 0, e->snap);
 	r = tap_ring_room(&e->ring, (uint32_t)sizeof(*r) + size);

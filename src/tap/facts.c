@@ -43,7 +43,7 @@ static void depi_facts(const struct tap_tables *t, const struct rte_mbuf *m, str
 
 	if (m->data_len >= size && size >= L2TP_SESSION_SIZE)
 		knows_session(f, load_be32(rte_pktmbuf_mtod_offset(m, const uint8_t *,
-								  size - L2TP_SESSION_SIZE)));
+								   size - L2TP_SESSION_SIZE)));
 }
 
 /* The session by which a channel's bursts come. */
@@ -149,8 +149,8 @@ static void header_again(struct rte_mbuf *m, struct tap_shape *s) {
 	s->form = s->head_size > 0 ? TAP_DOCSIS : TAP_PIECE;
 }
 
-void tap_shape_read(const struct tap_tables *t, enum tap_kind kind, struct rte_mbuf *m,
-		    struct tap_facts *f, struct tap_shape *out) {
+void tap_shape_read(enum tap_kind kind, struct rte_mbuf *m, struct tap_facts *f,
+		    struct tap_shape *out) {
 	out->head_size = 0;
 	out->before = 0;
 	out->cut = 0;
@@ -171,7 +171,9 @@ void tap_shape_read(const struct tap_tables *t, enum tap_kind kind, struct rte_m
 	case TAP_SEGMENT:
 	case TAP_PART_FLOW: out->form = TAP_PIECE; return;
 	case TAP_PDU: header_again(m, out); return;
-	case TAP_PDU_CLEAR: out->form = us_meta(m)->frame.fragment ? TAP_PIECE : TAP_ETHERNET_FCS; return;
+	case TAP_PDU_CLEAR:
+		out->form = us_meta(m)->frame.fragment ? TAP_PIECE : TAP_ETHERNET_FCS;
+		return;
 	default: return;
 	}
 }

@@ -42,5 +42,5 @@ struct tap_shape {
 };
 
 /* `f->session` becomes known where only the outer headers tell it. */
-void tap_shape_read(const struct tap_tables *t, enum tap_kind kind, struct rte_mbuf *m,
-		    struct tap_facts *f, struct tap_shape *out);
+void tap_shape_read(enum tap_kind kind, struct rte_mbuf *m, struct tap_facts *f,
+		    struct tap_shape *out);

@@ -66,8 +66,8 @@ static uint64_t time_of(const struct tap_output *o, uint64_t tsc) {
 static void boundary_text(const struct tap_place *p, const struct tap_record *r, char *out,
 			  size_t size) {
 	const char *stage = p->direction == DIRECTION_PORT ? "told apart"
-			    : r->stage < TAP_STAGES ? tap_stage_name(p->direction, r->stage)
-						    : "between rounds";
+			    : r->stage < TAP_STAGES	   ? tap_stage_name(p->direction, r->stage)
+							   : "between rounds";
 
 	if (r->reason != DROP_NONE)
 		snprintf(out, size, "%s dropped", stage);
@@ -288,7 +288,8 @@ static void sum_text(const struct tap_output *o, struct tap_place *const *places
 			sum.missed += t->missed;
 		}
 	}
-	snprintf(text, COMMENT, "captured: %llu, matched: %llu, beyond the rate: %llu, missed: %llu",
+	snprintf(text, COMMENT,
+		 "captured: %llu, matched: %llu, beyond the rate: %llu, missed: %llu",
 		 (unsigned long long)o->packets, (unsigned long long)sum.matched,
 		 (unsigned long long)sum.limited, (unsigned long long)sum.missed);
 }

@@ -36,7 +36,8 @@ static void kinds_find(void) {
 static bool filter_passes(const struct tap_filter *f, const struct tap_facts *facts) {
 	if ((facts->known & f->wants) != f->wants)
 		return false;
-	if ((f->wants & TAP_KNOWS_MODEM) != 0 && (f->modem == TAP_NOBODY || f->modem != facts->modem))
+	if ((f->wants & TAP_KNOWS_MODEM) != 0 &&
+	    (f->modem == TAP_NOBODY || f->modem != facts->modem))
 		return false;
 	if ((f->wants & TAP_KNOWS_FLOW) != 0 && (f->flow == TAP_NOBODY || f->flow != facts->flow))
 		return false;

@@ -39,8 +39,7 @@ struct tap_spot tap_spot_of(const struct server *s, unsigned site) {
 
 void tap_spot_name(const struct server *s, const struct tap_spot *spot, char name[TAP_NAME]) {
 	if (spot->part == TAP_PORT)
-		snprintf(name, TAP_NAME, "port %.*s", TAP_NAME - 6,
-			 s->shares.of[spot->port]->name);
+		snprintf(name, TAP_NAME, "port %.*s", TAP_NAME - 6, s->shares.of[spot->port]->name);
 	else
 		snprintf(name, TAP_NAME, "sg %u %s", spot->group->sg->id,
 			 spot->direction == DIRECTION_UP ? "upstream" : "downstream");
@@ -146,8 +145,8 @@ void tap_spot_look(const struct tap_spot *spot, const struct tap_wish *w,
 	if (names == NULL)
 		return;
 	look->filter.modem = tap_names_modem(names, w->mac);
-	look->filter.flow = up ? tap_names_up_flow(names, w->sfid)
-			       : tap_names_down_flow(names, w->sfid);
+	look->filter.flow =
+		up ? tap_names_up_flow(names, w->sfid) : tap_names_down_flow(names, w->sfid);
 }
 
 static void view_of_group(const struct tap_spot *spot, struct tap_view *v) {

@@ -14,17 +14,16 @@ struct stage_kind {
 };
 
 static const struct stage_kind down_kinds[] = {
-	{"receive", TAP_DOWN_RAW},	      {"known_flows", TAP_DOWN_CACHED},
-	{"modem_lookup", TAP_DOWN_MODEM},     {"classify", TAP_DOWN_FLOW},
-	{"schedule", TAP_DOWN_CHANNEL},	      {"take_over", TAP_DOWN_CHANNEL},
-	{"frame", TAP_DOWN_CLEAR},	      {"encrypt_submit", TAP_NOTHING},
-	{"encrypt_collect", TAP_DOWN_FRAME},  {"depi", TAP_DEPI},
+	{"receive", TAP_DOWN_RAW},	     {"known_flows", TAP_DOWN_CACHED},
+	{"modem_lookup", TAP_DOWN_MODEM},    {"classify", TAP_DOWN_FLOW},
+	{"schedule", TAP_DOWN_CHANNEL},	     {"take_over", TAP_DOWN_CHANNEL},
+	{"frame", TAP_DOWN_CLEAR},	     {"encrypt_submit", TAP_NOTHING},
+	{"encrypt_collect", TAP_DOWN_FRAME}, {"depi", TAP_DEPI},
 };
 
 static const struct stage_kind up_kinds[] = {
-	{"receive", TAP_OUTER},	       {"validate", TAP_PSP},
-	{"uepi", TAP_BURST},	       {"reassemble", TAP_SEGMENT},
-	{"extract", TAP_PDU},	       {"decrypt_collect", TAP_PDU_CLEAR},
+	{"receive", TAP_OUTER},	       {"validate", TAP_PSP}, {"uepi", TAP_BURST},
+	{"reassemble", TAP_SEGMENT},   {"extract", TAP_PDU},  {"decrypt_collect", TAP_PDU_CLEAR},
 	{"verify_source", TAP_PDU_IP},
 };
 
@@ -91,8 +90,7 @@ static const struct stage_kind *kind_of(const struct way *w, const char *name) {
 
 /* What a stage leaves behind, whether to the stage below or to a queue. */
 static enum tap_kind kind_left(enum direction direction, unsigned stage, enum tap_kind in) {
-	const struct stage_kind *k =
-		kind_of(way_of(direction), tap_stage_name(direction, stage));
+	const struct stage_kind *k = kind_of(way_of(direction), tap_stage_name(direction, stage));
 
 	return k != NULL ? k->out : in;
 }
@@ -189,8 +187,7 @@ static enum tap_kind frame_dropped(uint32_t stage, enum drop_reason reason) {
 		if (stage_is(DIRECTION_UP, stage, "verify_source"))
 			return TAP_PDU_IP;
 		break;
-	default:
-		return stage_is(DIRECTION_UP, stage, "verify_source") ? TAP_PDU_IP : TAP_PART_FLOW;
+	default: return stage_is(DIRECTION_UP, stage, "verify_source") ? TAP_PDU_IP : TAP_PART_FLOW;
 	}
 	/* with the segment that it is in, or what was joined */
 	return stage_is(DIRECTION_UP, stage, "extract") ? TAP_SEGMENT : TAP_PART_FLOW;
@@ -198,8 +195,7 @@ static enum tap_kind frame_dropped(uint32_t stage, enum drop_reason reason) {
 
 static enum tap_kind up_dropped(uint32_t stage, enum drop_reason reason) {
 	switch (drop_unit(reason)) {
-	case UNIT_PACKET:
-		return stage_is(DIRECTION_UP, stage, "validate") ? TAP_OUTER : TAP_PSP;
+	case UNIT_PACKET: return stage_is(DIRECTION_UP, stage, "validate") ? TAP_OUTER : TAP_PSP;
 	case UNIT_BURST: return reason == DROP_UNKNOWN_SID ? TAP_BURST : TAP_PART;
 	case UNIT_SEGMENT:
 		switch (reason) {

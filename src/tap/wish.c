@@ -12,8 +12,8 @@
 #define DEFAULT_UP "verify_source"
 
 static const char *const keys[] = {
-	"group", "stages", "direction", "modem", "flow",    "session",  "dropped",
-	"count", "seconds", "rate",	"sample", "snaplen", "max_size",
+	"group", "stages",  "direction", "modem",  "flow",    "session",  "dropped",
+	"count", "seconds", "rate",	 "sample", "snaplen", "max_size",
 };
 
 static bool __attribute__((format(printf, 2, 3))) refuse(char *why, const char *format, ...) {
@@ -90,8 +90,7 @@ static bool read_limits(json_t *root, struct tap_wish *w, char *why) {
 	w->snap = TAP_SNAP_MAX;
 	w->size = TAP_SIZE_DEFAULT;
 	if (seconds != NULL && !(json_is_number(seconds) && value > 0 && value <= TAP_SECONDS_MAX))
-		return refuse(why, "seconds: allowed: a number above 0, up to %d",
-			      TAP_SECONDS_MAX);
+		return refuse(why, "seconds: allowed: a number above 0, up to %d", TAP_SECONDS_MAX);
 	w->duration = (uint64_t)(value * 1e9);
 	return number_32(root, "rate", 1, TAP_RATE_MAX, &w->rate, why) &&
 	       number_32(root, "sample", 1, INT32_MAX, &w->sample, why) &&
@@ -185,8 +184,8 @@ static uint64_t boundary_of(enum direction direction, const char *word) {
 }
 
 static bool add_stage(struct tap_wish *w, const char *word, char *why) {
-	uint64_t down = (w->directions & DIRECTION_DOWN) != 0 ? boundary_of(DIRECTION_DOWN, word)
-							      : 0;
+	uint64_t down =
+		(w->directions & DIRECTION_DOWN) != 0 ? boundary_of(DIRECTION_DOWN, word) : 0;
 	uint64_t up = (w->directions & DIRECTION_UP) != 0 ? boundary_of(DIRECTION_UP, word) : 0;
 	char list[TAP_LINE];
 
@@ -282,10 +281,12 @@ static bool filters_make_sense(const struct tap_wish *w, char *why) {
 		unsigned bit;
 		const char *what, *where;
 	} known[] = {
-		{TAP_KNOWS_MODEM, "modem", "downstream from modem_lookup to encrypt_collect, "
-					   "upstream from reassemble on"},
-		{TAP_KNOWS_FLOW, "flow", "downstream from classify to encrypt_collect, upstream "
-					 "from reassemble on"},
+		{TAP_KNOWS_MODEM, "modem",
+		 "downstream from modem_lookup to encrypt_collect, "
+		 "upstream from reassemble on"},
+		{TAP_KNOWS_FLOW, "flow",
+		 "downstream from classify to encrypt_collect, upstream "
+		 "from reassemble on"},
 		{TAP_KNOWS_SESSION, "session",
 		 "downstream from schedule on, upstream from validate on"},
 	};

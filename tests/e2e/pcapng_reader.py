@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads pcapng from its specification (draft-ietf-opsawg-pcapng): what captures are held against."""
+"""Reads pcapng by its specification (draft-ietf-opsawg-pcapng): captures are held against it."""
 
 import struct
 from dataclasses import dataclass, field

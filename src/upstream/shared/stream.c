@@ -66,7 +66,8 @@ void us_frame_drop(struct upstream *u, struct us_stream *s, enum drop_reason rea
 	struct rte_mbuf *m = frame_release(u, s);
 
 	if (m != NULL) {
-		us_meta(m)->frame.flow = s->flow & 0xffffff; /* of a header alone nothing is noted */
+		us_meta(m)->frame.flow =
+			s->flow & 0xffffff; /* of a header alone nothing is noted */
 		drop(&u->counters, m, reason);
 	}
 	s->lost = true;

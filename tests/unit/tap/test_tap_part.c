@@ -292,14 +292,10 @@ static void every_stage_and_reason(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_said),
-		cmocka_unit_test(odd_fields),
-		cmocka_unit_test(chains),
-		cmocka_unit_test(filters),
-		cmocka_unit_test(samples),
-		cmocka_unit_test(rates_and_full_rings),
-		cmocka_unit_test(drops),
-		cmocka_unit_test(every_stage_and_reason),
+		cmocka_unit_test(what_is_said), cmocka_unit_test(odd_fields),
+		cmocka_unit_test(chains),	cmocka_unit_test(filters),
+		cmocka_unit_test(samples),	cmocka_unit_test(rates_and_full_rings),
+		cmocka_unit_test(drops),	cmocka_unit_test(every_stage_and_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

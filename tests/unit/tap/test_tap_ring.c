@@ -164,7 +164,7 @@ static void bursts(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(in_order), cmocka_unit_test(too_large),
+		cmocka_unit_test(in_order),    cmocka_unit_test(too_large),
 		cmocka_unit_test(two_threads), cmocka_unit_test(rates),
 		cmocka_unit_test(bursts),
 	};

@@ -87,7 +87,7 @@ static void refusals(void **state) {
 		{"{\"stages\":[]}", "stages: allowed: a list"},
 		{"{\"stages\":\"frame\"}", "stages: allowed: a list"},
 		{"{\"stages\":[1]}", "stages: allowed: a list"},
-		{"{\"stages\":[\"fram\"]}", "found \"fram\", allowed: receive"},
+		{"{\"stages\":[\"frames\"]}", "found \"frames\", allowed: receive"},
 		{"{\"stages\":[\"frame:up\"]}", "found \"frame:up\""},
 		{"{\"stages\":[\"transmit:out\"]}", "found \"transmit:out\""},
 		{"{\"stages\":[\"frame\"],\"direction\":\"upstream\"}", "found \"frame\""},
@@ -110,7 +110,8 @@ static void refusals(void **state) {
 		{"{\"sample\":0}", "sample: allowed"},
 		{"{\"snaplen\":65536}", "snaplen: allowed"},
 		{"{\"max_size\":100}", "max_size: allowed"},
-		{"{\"modem\":\"02:00:00:00:00:01\",\"stages\":[\"parse\"]}", "modem: it is not known"},
+		{"{\"modem\":\"02:00:00:00:00:01\",\"stages\":[\"parse\"]}",
+		 "modem: it is not known"},
 		{"{\"flow\":1,\"stages\":[\"depi\"]}", "flow: it is not known"},
 		{"{\"session\":1,\"stages\":[\"filter\"]}", "session: it is not known"},
 	};
@@ -127,8 +128,9 @@ static void refusals(void **state) {
 
 /* Whatever is broken in a good line is refused, or good in its turn; nothing is read behind its end. */
 static void broken_lines(void **state) {
-	static const char good[] = "{\"group\":1,\"stages\":[\"frame\"],\"modem\":\"02:00:00:00:00:01\""
-				   ",\"dropped\":[\"runt\"],\"seconds\":1.5,\"count\":10}";
+	static const char good[] =
+		"{\"group\":1,\"stages\":[\"frame\"],\"modem\":\"02:00:00:00:00:01\""
+		",\"dropped\":[\"runt\"],\"seconds\":1.5,\"count\":10}";
 	struct random random = {7};
 	struct tap_wish w;
 	char why[TAP_LINE], line[sizeof(good)];
@@ -149,9 +151,8 @@ static void broken_lines(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(defaults), cmocka_unit_test(all_keys),
-		cmocka_unit_test(drops), cmocka_unit_test(refusals),
-		cmocka_unit_test(broken_lines),
+		cmocka_unit_test(defaults), cmocka_unit_test(all_keys),	    cmocka_unit_test(drops),
+		cmocka_unit_test(refusals), cmocka_unit_test(broken_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@ in the arguments.
 """
 
 import argparse
+import contextlib
 import json
 import re
 import signal
@@ -30,8 +31,10 @@ ANSWER_MAX = 1 << 16  # bytes of the line before the file
 PROGRESS_SECONDS = 1.0
 SIZES = {"": 1, "B": 1, "kB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
 WANTED = ("asked for", "client")  # ends that somebody asked for
+AS_THEY_ARE = ("group", "direction", "modem", "flow", "session",
+               "count", "seconds", "rate", "sample", "snaplen")  # fmt: skip
 EPILOG = """examples:
-  vcmts capture --dropped filter_deny --count 10        packets that a filter denies, with their modem
+  vcmts capture --dropped filter_deny --count 10        packets that a filter denies, and whose
   vcmts capture --modem 02:00:00:00:00:01 --seconds 10  a modem's packets, both directions
   vcmts capture --stage frame,encrypt_collect -o -      both sides of encryption, into a pipe:
   vcmts capture -o - | wireshark -X lua_script:wireshark/docsis-psp.lua -k -i -
@@ -49,8 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--pid", type=int, help="which vcmtsd, where several are in service")
     add("--socket", type=Path, metavar="PATH", help="its capture socket, where it is elsewhere")
     add("--group", type=int, metavar="ID", help="only this service group")
-    add("--stage", action="append", metavar="NAME[,NAME]", help="what comes out of these stages, or "
-        "ends there; NAME:in and NAME:out for one side")  # fmt: skip
+    add("--stage", action="append", metavar="NAME[,NAME]", help="what comes out of these stages, "
+        "or ends there; NAME:in and NAME:out for one side")  # fmt: skip
     add("--direction", choices=("downstream", "upstream"), help="only this one")
     add("--modem", metavar="MAC", help="only this modem's packets")
     add("--flow", type=int, metavar="SFID", help="only those of this service flow")
@@ -81,10 +84,7 @@ def words(given: list[str]) -> list[str]:
 def wish_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """As vcmtsd reads it, which judges the values."""
     wish: dict[str, Any] = {
-        key: getattr(arguments, key)
-        for key in ("group", "direction", "modem", "flow", "session")
-        + ("count", "seconds", "rate", "sample", "snaplen")
-        if getattr(arguments, key) is not None
+        key: getattr(arguments, key) for key in AS_THEY_ARE if getattr(arguments, key) is not None
     }
     if arguments.stage is not None:
         wish["stages"] = words(arguments.stage)
@@ -108,12 +108,11 @@ def connected(path: Path) -> socket.socket:
 def answered(made: socket.socket, wish: dict[str, Any]) -> bytes:
     """What came behind the answer, which is good."""
     heard = b""
-    try:
+    with contextlib.suppress(OSError):  # it may have answered before
         made.sendall(json.dumps(wish).encode() + b"\n")
+    with contextlib.suppress(OSError):
         while b"\n" not in heard and len(heard) < ANSWER_MAX and (piece := made.recv(PIECE)):
             heard += piece
-    except OSError:
-        pass  # it may have answered before
     line, found, rest = heard.partition(b"\n")
     if not found:
         raise MistakeError("vcmtsd ended the connection before it answered")
@@ -129,10 +128,8 @@ def stoppable(made: socket.socket) -> Iterator[None]:
 
     def stop(number: int, frame: FrameType | None) -> None:
         signal.signal(number, signal.SIG_DFL)
-        try:
+        with contextlib.suppress(OSError):  # it has ended by itself
             made.shutdown(socket.SHUT_WR)
-        except OSError:
-            pass  # it has ended by itself
 
     signals = (signal.SIGINT, signal.SIGTERM)
     before = {number: signal.signal(number, stop) for number in signals}

@@ -43,7 +43,9 @@ def opened(name: str) -> Iterator[Output]:
         yield Output(sys.stdout.fileno())
         return
     try:
-        descriptor = os.open(Path(name), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(
+            Path(name), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600
+        )
     except OSError as error:
         raise MistakeError(f"-o {name}: {error.strerror}") from error
     try:
