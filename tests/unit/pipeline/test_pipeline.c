@@ -371,90 +371,6 @@ static void names_are_keys(void **state) {
 	assert_string_equal(counter_name(COUNTER_DEPI_FULL), "depi_full");
 }
 
-/* What a tap was shown: boundaries, and how many packets there. */
-struct shown {
-	struct tap tap;
-	unsigned count;
-	struct {
-		unsigned boundary;
-		uint16_t n;
-		const struct rte_mbuf *first;
-	} calls[CALLS];
-};
-
-static void show(struct tap *tap, unsigned boundary, struct rte_mbuf *const *pkts, uint16_t n) {
-	struct shown *s = (struct shown *)tap;
-
-	assert_true(s->count < CALLS);
-	s->calls[s->count].boundary = boundary;
-	s->calls[s->count].first = pkts[0];
-	s->calls[s->count++].n = n;
-}
-
-static void is_shown(const struct shown *s, unsigned call, unsigned boundary, uint16_t n) {
-	assert_true(call < s->count);
-	assert_int_equal(s->calls[call].boundary, boundary);
-	assert_int_equal(s->calls[call].n, n);
-}
-
-/* Both sides of stages that were chosen, where packets pass; and all else is as without a tap. */
-static void a_tap_sees_both_sides(void **state) {
-	struct shown shown = {.tap = {.passed = show}};
-	const struct tap_list tap = {&shown.tap, 10, 1u << 1 | 1u << 3, 1u << 1 | 1u << 2};
-
-	(void)state;
-	for (int accounting = 0; accounting < 2; accounting++) {
-		struct seen s = {.supply = 10};
-		struct pipeline p = make(&s, accounting);
-
-		p.tap = &tap;
-		shown.count = 0;
-		assert_int_equal(pipeline_run(&p), 10 + 10 + 5);
-		expect(&s, "SHD", (const uint16_t[]){0, 10, 5});
-		assert_int_equal(shown.count, 2);
-		is_shown(&shown, 0, tap_boundary(11, TAP_IN), 10);
-		is_shown(&shown, 1, tap_boundary(11, TAP_OUT), 5);
-		s.count = 0;
-		assert_int_equal(pipeline_run(&p), 10 + 10);
-		expect(&s, "SDX", (const uint16_t[]){0, 0, 10});
-		assert_int_equal(shown.count, 4);
-		is_shown(&shown, 2, tap_boundary(12, TAP_OUT), 10);
-		is_shown(&shown, 3, tap_boundary(13, TAP_IN), 10);
-		assert_int_equal(p.accounts[0].packets, accounting ? 10 : 0);
-		assert_int_equal(shown.tap.stage, TAP_NO_STAGE);
-	}
-}
-
-static const struct stage linked_list_shown[] = {
-	{"multiply", "", "", multiply, .polls = true, .gives = FIRST},
-	{"hand_on", "", "", hand_on, .from = FIRST, .gives = SECOND},
-};
-
-/* What a stage gives to its queue comes out of it, and what the loop takes from one goes in. */
-static void a_tap_sees_queues(void **state) {
-	struct shown shown = {.tap = {.passed = show}};
-	const struct tap_list tap = {&shown.tap, 0, 2, 3};
-	struct linked l = {.many = PIPELINE_BURST + 6};
-
-	(void)state;
-	l.p = (struct pipeline){.stages = linked_list_shown,
-				.count = ARRAY_COUNT(linked_list_shown),
-				.ctx = &l,
-				.tap = &tap};
-	pipeline_run(&l.p);
-	assert_int_equal(shown.count, 4);
-	is_shown(&shown, 0, tap_boundary(0, TAP_OUT), PIPELINE_BURST);
-	is_shown(&shown, 1, tap_boundary(0, TAP_OUT), 6);
-	is_shown(&shown, 2, tap_boundary(1, TAP_IN), PIPELINE_BURST);
-	is_shown(&shown, 3, tap_boundary(1, TAP_OUT), PIPELINE_BURST);
-	assert_ptr_equal(shown.calls[1].first, &mbufs[PIPELINE_BURST]);
-	l.many = 1; /* behind the six that stand there */
-	pipeline_run(&l.p);
-	is_shown(&shown, 4, tap_boundary(0, TAP_OUT), 1);
-	assert_ptr_equal(shown.calls[4].first, &mbufs[PIPELINE_BURST + 6]);
-	is_shown(&shown, 5, tap_boundary(1, TAP_IN), 7);
-}
-
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_from_top_to_bottom),
@@ -466,8 +382,6 @@ int main(void) {
 		cmocka_unit_test(plain_runs_count_no_cycles),
 		cmocka_unit_test(counters_sum),
 		cmocka_unit_test(names_are_keys),
-		cmocka_unit_test(a_tap_sees_both_sides),
-		cmocka_unit_test(a_tap_sees_queues),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
