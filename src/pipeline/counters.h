@@ -50,7 +50,9 @@ enum counter {
 struct counters {
 	uint64_t drops[DROP_REASONS];
 	uint64_t values[COUNTERS];
-	struct tap *tap; /* who looks at what is dropped; NULL: nobody. No part of sums */
+	struct tap
+		*tap; /* who looks at what is dropped; NULL: nobody. No part of sums, as the next */
+	uint32_t stage; /* of the tap */
 } __rte_cache_aligned;
 
 /* Name and meaning of a reason or counter, as in the .def files. Never NULL within the enum. */

@@ -93,7 +93,7 @@ static bool stage_call_shown(struct pipeline *p, unsigned at, const struct tap_l
 		return false;
 	if (in > 0 && (t->in >> at & 1) != 0)
 		t->tap->passed(t->tap, tap_boundary(stage, TAP_IN), pkts, in);
-	t->tap->stage = stage;
+	*t->tap->stage = stage;
 	*n = s->run(p->ctx, pkts, in);
 	*moved = RTE_MAX((unsigned)in, *n + (gives->count - before));
 	if ((t->out >> at & 1) == 0)
@@ -128,7 +128,7 @@ static __rte_noinline unsigned run_shown(struct pipeline *p, const struct tap_li
 		}
 		start = end;
 	}
-	t->tap->stage = TAP_NO_STAGE;
+	*t->tap->stage = TAP_NO_STAGE;
 	return work;
 }
 

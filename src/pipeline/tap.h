@@ -27,7 +27,8 @@ struct tap {
 		       uint16_t n);
 	/* A packet, or what there is of it, about to be freed for a reason (enum drop_reason). */
 	void (*dropped)(struct tap *tap, struct rte_mbuf *m, unsigned reason);
-	uint32_t stage; /* where the worker is; TAP_NO_STAGE. The worker's */
+	uint32_t *
+		stage; /* where the worker is, or TAP_NO_STAGE: its own, and that of a tap in this one's place */
 };
 
 /* What is looked at in one list. */

@@ -206,6 +206,13 @@ static void sites_follow(struct tap_captures *c) {
 		site_follow(c, s, &c->former[s]);
 	server_synchronize(c->server);
 	for (unsigned s = 0; s < c->site_count; s++) {
+		struct tap_spot spot = tap_spot_of(c->server, s);
+
+		if (c->sites[s].view != NULL)
+			tap_spot_publish_drops(&spot, c->sites[s].view);
+	}
+	server_synchronize(c->server);
+	for (unsigned s = 0; s < c->site_count; s++) {
 		free(c->former[s].view);
 		tap_names_free(c->former[s].names);
 	}

@@ -110,7 +110,7 @@ static void view_dropped(struct tap *tap, struct rte_mbuf *m, unsigned reason) {
 	struct tap_packet p = {
 		.m = m,
 		.tables = &v->tables,
-		.stage = tap->stage,
+		.stage = *tap->stage,
 		.side = TAP_IN,
 		.reason = (uint16_t)reason,
 		.slot = TAP_DROP_SLOT,
@@ -120,7 +120,7 @@ static void view_dropped(struct tap *tap, struct rte_mbuf *m, unsigned reason) {
 	if (m == NULL) /* no byte of it had come */
 		return;
 	p.kind = (enum tap_kind)kinds[v->direction]
-			 .dropped[RTE_MIN(tap->stage, (uint32_t)TAP_STAGES)][reason];
+			 .dropped[RTE_MIN(p.stage, (uint32_t)TAP_STAGES)][reason];
 	for (unsigned l = 0; l < v->look_count; l++) {
 		const uint64_t *reasons = v->looks[l].reasons;
 
@@ -141,7 +141,8 @@ void tap_view_finish(struct tap_view *v, unsigned first_list, unsigned list_coun
 	uint64_t wanted = boundaries_of(v);
 
 	pthread_once(&kinds_once, kinds_find);
-	v->tap = (struct tap){view_passed, view_dropped, TAP_NO_STAGE};
+	v->tap.passed = view_passed;
+	v->tap.dropped = view_dropped;
 	for (unsigned l = 0; l < list_count; l++) {
 		struct tap_list *list = &v->lists[l];
 		unsigned end = tap_list_first(v->direction, first_list + l + 1);

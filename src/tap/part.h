@@ -42,5 +42,5 @@ struct tap_view {
 };
 
 /* Fills in the functions, the tables of kinds, and what each list is to show. `lists`: numbers of its lists in the
- * direction; of a port there are none. All else of `v` is set. */
+ * direction; of a port there are none. All else of `v` is set, `tap.stage` too. */
 void tap_view_finish(struct tap_view *v, unsigned first_list, unsigned list_count);

@@ -172,6 +172,7 @@ void tap_spot_view(const struct server *s, const struct tap_spot *spot,
 		   const struct tap_names *names, struct tap_view *v) {
 	v->direction = spot->direction;
 	v->tables.names = names;
+	v->tap.stage = &spot->counters->stage;
 	if (spot->part != TAP_PORT) {
 		view_of_group(spot, v);
 		return;
@@ -192,10 +193,17 @@ void tap_spot_publish(const struct tap_spot *spot, struct tap_view *v) {
 	} else if (spot->part == TAP_UPSTREAM) {
 		lists[0] = &spot->group->upstream->list;
 	}
-	__atomic_store_n(&spot->counters->tap, v != NULL ? &v->tap : NULL, __ATOMIC_RELEASE);
+	if (v == NULL)
+		tap_spot_publish_drops(spot, NULL);
+	else if (spot->counters->tap == NULL)
+		spot->counters->stage = TAP_NO_STAGE;
 	for (unsigned l = 0; l < TAP_PART_LISTS; l++) {
 		if (lists[l] != NULL)
 			__atomic_store_n(&lists[l]->tap, v != NULL ? &v->lists[l] : NULL,
 					 __ATOMIC_RELEASE);
 	}
+}
+
+void tap_spot_publish_drops(const struct tap_spot *spot, struct tap_view *v) {
+	__atomic_store_n(&spot->counters->tap, v != NULL ? &v->tap : NULL, __ATOMIC_RELEASE);
 }

@@ -35,5 +35,9 @@ void tap_spot_look(const struct tap_spot *spot, const struct tap_wish *w,
 void tap_spot_view(const struct server *s, const struct tap_spot *spot,
 		   const struct tap_names *names, struct tap_view *v);
 
-/* Puts the view, or NULL, before the workers. */
+/*
+ * Puts the view, or NULL, before the workers. Where there is one it sees drops from tap_spot_publish_drops() on: to be
+ * called when all workers have passed, so that each drop is in a run of which the stage is known.
+ */
 void tap_spot_publish(const struct tap_spot *spot, struct tap_view *v);
+void tap_spot_publish_drops(const struct tap_spot *spot, struct tap_view *v);

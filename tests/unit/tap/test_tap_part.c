@@ -34,6 +34,7 @@ static struct rte_mbuf *pkts[PACKETS];
 struct rig {
 	struct tap_view v;
 	struct tap_end *end;
+	uint32_t stage;
 	uint64_t reasons[TAP_REASON_WORDS];
 };
 
@@ -71,6 +72,8 @@ static void rig_make(struct rig *r, uint64_t boundaries, const struct tap_filter
 	r->end = tap_end_create(config);
 	assert_non_null(r->end);
 	r->v.direction = DIRECTION_DOWN;
+	r->stage = TAP_NO_STAGE;
+	r->v.tap.stage = &r->stage;
 	r->v.tables = (struct tap_tables){.d = &down, .names = &names};
 	r->v.clock = &clock_now;
 	r->v.look_count = 1;
@@ -241,7 +244,7 @@ static void drops(void **state) {
 	(void)state;
 	rig_make(&rig, 0, &(struct tap_filter){TAP_KNOWS_MODEM, 2, 0, 0}, &all);
 	rig.reasons[DROP_FILTER_DENY / 64] |= UINT64_C(1) << DROP_FILTER_DENY % 64;
-	tap->stage = boundary("filter", TAP_IN) / 2;
+	rig.stage = boundary("filter", TAP_IN) / 2;
 	tap->dropped(tap, pkts[1], DROP_FILTER_DENY); /* another modem's */
 	tap->dropped(tap, pkts[2], DROP_CPE_LIMIT); /* another reason */
 	tap->dropped(tap, NULL, DROP_FILTER_DENY);
@@ -249,10 +252,10 @@ static void drops(void **state) {
 	tap->dropped(tap, pkts[2], DROP_FILTER_DENY);
 	r = next(&rig);
 	assert_int_equal(r->reason, DROP_FILTER_DENY);
-	assert_int_equal(r->stage, tap->stage);
+	assert_int_equal(r->stage, rig.stage);
 	assert_memory_equal(r->mac, macs[2], 6);
 	assert_int_equal(rig.end->tallies[TAP_DROP_SLOT].matched, 1);
-	tap->stage = TAP_NO_STAGE; /* then the modem is not known */
+	rig.stage = TAP_NO_STAGE; /* then the modem is not known */
 	tap->dropped(tap, pkts[2], DROP_FILTER_DENY);
 	assert_null(next(&rig));
 	tap_end_free(rig.end);
