@@ -107,6 +107,7 @@ static double serve(struct run *r) {
 
 	service_open(&r->service, s);
 	server_launch(s);
+	run_control_start(&r->control, s);
 	service_ready(&r->service);
 	if (r->http != NULL)
 		metrics_http_ready(r->http, true);

@@ -21,6 +21,7 @@
 #include <rte_mbuf.h>
 
 #include "pipeline/queue.h"
+#include "pipeline/tap.h"
 
 /* Packets that a list takes in at once, and room in the burst for stages that put out more. */
 #define PIPELINE_BURST 64
@@ -81,6 +82,7 @@ struct pipeline {
 	unsigned count;
 	void *ctx;
 	bool accounting; /* cycles are measured; counters are always kept */
+	const struct tap_list *tap; /* NULL: nobody looks on */
 	uint64_t idle_cycles; /* of calls that handled nothing */
 	struct stage_account accounts[PIPELINE_MAX_STAGES];
 	struct queue queues[1 + PIPELINE_MAX_QUEUES]; /* by number; the first stays empty */

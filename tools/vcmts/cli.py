@@ -31,6 +31,7 @@ COMMANDS = {
     "simulate": "TCP senders through the scheduler: delay, use and loss, by its way of dropping",
     "show": "what a service group's configuration holds, on one screen",
     "telemetry": "what a data plane in service does now; have it read its file again",
+    "capture": "packets of a data plane in service, at any stage and on both sides of encryption",
     "control": "a data plane in service: asked and changed by requests on its control socket",
 }
 EPILOG = """examples:
