@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Answers of a server's metrics.get, made up: everything moves evenly with its time.
 
-As a program (python -m top_samples SOCKET) it is a service that gives them, for whoever looks at a
-screen without a data plane.
+As a program (python -m python.top_samples SOCKET) it is a service that gives them, for whoever
+looks at a screen without a data plane.
 """
 
 import json
 import math
 import socketserver
 import sys
+import threading
 import time
 from typing import Any
 
@@ -152,6 +153,8 @@ def metrics_get(
 class Handler(socketserver.StreamRequestHandler):
     """One batch of requests behind the other."""
 
+    server: "Service"
+
     def handle(self) -> None:
         text, decoder = "", json.JSONDecoder()
         while piece := self.request.recv(65536):
@@ -160,18 +163,42 @@ class Handler(socketserver.StreamRequestHandler):
                 requests, _ = decoder.raw_decode(text)
             except ValueError:
                 continue
-            text, seconds = "", time.monotonic() % 1e6
-            answers = [
-                {
-                    "jsonrpc": "2.0",
-                    "id": request["id"],
-                    "result": metrics_get(seconds, params=request["params"]),
-                }
-                for request in requests
-            ]
-            self.wfile.write(json.dumps(answers).encode() + b"\n")
+            text = ""
+            line = self.server.answer(requests)
+            if line is None:
+                return
+            self.wfile.write(line + b"\n")
+
+
+class Service(socketserver.ThreadingUnixStreamServer):
+    """`says`: what is answered to all instead, if anything; `groups` are those in service. It
+    answers when `goes_on` is set."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, Handler)
+        self.groups: tuple[int, ...] = (1, 2, 10)
+        self.says: bytes | None = None
+        self.closes = False
+        self.goes_on = threading.Event()
+        self.goes_on.set()
+
+    def answer(self, requests: list[Json]) -> bytes | None:
+        """None: the connection is closed."""
+        self.goes_on.wait()
+        if self.closes or self.says is not None:
+            return None if self.closes else self.says
+        seconds = time.monotonic() % 1e6
+        head = {"jsonrpc": "2.0"}
+        answers = [
+            {**head, "id": one["id"], "result": metrics_get(seconds, self.groups, one["params"])}
+            for one in requests
+        ]
+        return json.dumps(answers).encode()
 
 
 if __name__ == "__main__":
-    with socketserver.ThreadingUnixStreamServer(sys.argv[1], Handler) as served:
+    with Service(sys.argv[1]) as served:
         served.serve_forever()

@@ -16,6 +16,7 @@ from vcmts.top.view import View
 
 BOTH = 72  # columns from which on both directions stand side by side
 NAME = 15  # the longest name of a stage
+TALL = 30  # lines of a screen that has some to spare
 FEWEST = 3  # lines of a section that are worth it
 
 
@@ -30,11 +31,12 @@ class Look:
 def stage_lines(part: Direction, look: Look) -> list[Text]:
     """Cycles a packet of each stage as bars, the longest of which is as long as there is room."""
     wide = look.width >= 60
-    room = max(3, look.width - NAME - (8 if not wide else 17))
+    room = max(3, look.width - NAME - (14 if wide else 7))
     most = max((stage.cycles or 0.0 for stage in part.stages), default=0.0)
     whole = sum(stage.core or 0.0 for stage in part.stages)
-    title = f"{'cycles a packet':<{NAME}} {'':<{room}} {words.short(part.cycles):>5}"
-    lines = [Text(title + (f" {words.share(whole)} core" if wide else ""), style="bold")]
+    what = "cycles a packet, share of a core" if wide else "cycles a packet"
+    title = f"{what:<{NAME + 1 + room}} {words.short(part.cycles):>5}"
+    lines = [Text(title + (f" {words.share(whole):>6}" if wide else ""), style="bold")]
     for stage in part.stages:
         line = Text(fill(stage.name, NAME, left=True) + " ")
         share = (stage.cycles or 0.0) / most if most else None
@@ -100,7 +102,7 @@ def rate_lines(group: Group, direction: str) -> list[Text]:
         )
     ]
     moved[0].stylize("bold", 0, len(direction))
-    delay, what = (group.delay, "queued") if direction == "downstream" else (part.latency, "takes")
+    delay, what = (group.delay, "queue") if direction == "downstream" else (part.latency, "takes")
     if part.latency.p99 is not None:
         delay, what = part.latency, "takes"
     line = Text("drops ")
@@ -168,5 +170,6 @@ def lines(group: Group, view: View, width: int, height: int, *, blocks: bool) ->
         left = height - len(whole)
         if place and left < FEWEST:
             break
-        whole += section[:left]
+        blank = [Text()] if place and height >= TALL else []
+        whole += [*blank, *section][:left]
     return whole[:height]

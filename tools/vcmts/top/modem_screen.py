@@ -44,7 +44,7 @@ FLOW_COLUMNS: list[Column[Flow]] = [
         *("bytes", "bytes", 5, 7, lambda f: words.short(f.waiting_bytes)),
         lambda f: f.waiting_bytes,
     ),
-    Column("delay", "~delay", 7, 6, lambda f: words.lasting(f.delay), lambda f: f.delay),
+    Column("delay", "~delay", 6, 6, lambda f: words.lasting(f.delay), lambda f: f.delay),
     Column("PIE", "PIE", 6, 8, lambda f: words.share(f.probability), lambda f: f.probability),
 ]
 

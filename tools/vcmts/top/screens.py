@@ -12,23 +12,23 @@ from vcmts.top.modems import Flow, Modem
 from vcmts.top.view import Level, Shown, View
 
 HELP = (
-    ("up, down, k, j", "choose a row; page up and down, home, end"),
-    ("enter, right", "go down: service group, its modems, a modem's service flows"),
-    ("escape, left", "go back"),
-    ("s, S", "order by the next column, by the one before"),
+    ("up down k j", "choose a row; page up, page down, home, end"),
+    ("enter right", "go down: group, its modems, a modem's service flows"),
+    ("escape left", "go back"),
+    ("s  S", "order by the next column, by the one before"),
     ("r", "the other way round"),
-    ("tab", "of a service group: stages, drops or queues first"),
-    ("d", "the other direction, where only one has room"),
-    ("p, space", "stand still, and go on"),
+    ("tab", "of a group: stages, drops or queues come first"),
+    ("d", "the other direction, where one only has room"),
+    ("p  space", "stand still; go on"),
     ("q", "end"),
     ("", ""),
-    ("bps, pkt/s", "at the network port, without CRC"),
-    ("drop/s", "all reasons; upstream packets, bursts, segments and frames"),
-    ("p99", "of the time between two answers: in the queues of the scheduler;"),
+    ("bps pkt/s", "at the network port, without CRC"),
+    ("drop/s", "for any reason; upstream packets, bursts, segments, frames"),
+    ("p99", "since the last answer: downstream in the scheduler's queues,"),
     ("", "upstream in the pipeline (vcmtsd run --latency)"),
-    ("cycles", "of the TSC a packet, all stages"),
-    ("away", "rounds of more than 1 ms since the start: the system had the core"),
-    ("~delay", "what waits over the rate at which it goes: an estimate"),
+    ("cycles", "of the TSC, a packet, all stages together"),
+    ("away", "rounds of more than 1 ms: the system had the core meanwhile"),
+    ("~delay", "an estimate: what waits, over the rate at which it goes"),
 )
 HINTS = {
     Level.SERVER: "enter group  s order  r reverse",
@@ -116,7 +116,7 @@ def foot(scene: Scene) -> Text:
 
 
 def help_lines() -> list[Text]:
-    return [Text(f"  {keys:<16} {meaning}") for keys, meaning in HELP]
+    return [Text(f"  {keys:<12} {meaning}") for keys, meaning in HELP]
 
 
 def body(scene: Scene, room: Room) -> list[Text]:
@@ -150,7 +150,7 @@ def screen(scene: Scene, room: Room, *, hints: bool = True) -> list[Text]:
     if below:
         whole.append(foot(scene))
     for line in whole:
-        line.no_wrap, line.end = True, ""
+        line.no_wrap = True
         line.truncate(room.width, overflow="crop", pad=hints)
         line.rstrip() if not hints else None
     return whole[: room.height]

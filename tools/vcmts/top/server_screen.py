@@ -54,7 +54,7 @@ def direction_columns(direction: str, first: int) -> list[Column[Group]]:
         column("bps", 5, 0, lambda group: network(group, 0), words.short),
         column("pkt/s", 5, 6, lambda group: network(group, 1), words.short),
         column("drop/s", 6, 2, drops, words.short),
-        column("p99", 7, 8 if down else 30, delay, words.lasting),
+        column("p99", 6, 8 if down else 30, delay, words.lasting),
         column("cycles", 6, 10, cycles, words.short),
     ]
 

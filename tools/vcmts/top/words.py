@@ -10,12 +10,10 @@ BLOCKS = " ▏▎▍▌▋▊▉█"
 
 
 def three_digits(value: float) -> str:
-    """1.23, 12.3, 123; whole numbers below 10 as they are."""
+    """1.23, 12.3, 123"""
     if value >= 99.95:
         return f"{value:.0f}"
-    if value >= 9.995:
-        return f"{value:.1f}"
-    return f"{value:.0f}" if value == round(value) else f"{value:.2f}"
+    return f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
 
 
 def scaled(value: float | None) -> tuple[str, str]:
@@ -25,7 +23,7 @@ def scaled(value: float | None) -> tuple[str, str]:
     for scale, letter in SCALES:
         if value >= 0.9995 * scale:
             return three_digits(value / scale), letter
-    return three_digits(value), ""
+    return f"{value:.0f}" if value == round(value) else three_digits(value), ""
 
 
 def short(value: float | None) -> str:
@@ -47,14 +45,14 @@ def whole(value: float | None) -> str:
 
 
 def lasting(seconds: float | None) -> str:
-    """At most seven characters, as 12.3 us; infinity is what the histogram has no bound for."""
+    """At most six characters, as 12.3us; infinity is what the histogram has no bound for."""
     if seconds is None:
         return UNKNOWN
     if math.isinf(seconds):
         return "beyond"
     for scale, unit in TIMES:
         if seconds >= 0.9995 * scale or unit == "us":
-            return f"{three_digits(seconds / scale)} {unit}"
+            return f"{three_digits(seconds / scale)}{unit}"
     return UNKNOWN
 
 
