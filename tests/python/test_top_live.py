@@ -148,7 +148,7 @@ def test_without_colours(service: tuple[str, Service]) -> None:
         assert seen.end() == 0
         assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", seen.heard)
     with terminal(service[0], TERM="dumb") as seen:
-        seen.sees("upper MAC")
+        seen.sees("##")
         os.write(seen.fd, b"q")
         assert seen.end() == 0
         assert "\x1b" not in seen.heard and "#" in seen.heard
