@@ -110,7 +110,7 @@ def test_down_to_a_modem_and_back(service: tuple[str, Service]) -> None:
         seen.sees("10.4 Gbps")
         assert "\x1b[?1049h" in seen.heard and "vcmtsd 4711" in seen.text()
         seen.press("\x1b[B\r")
-        seen.sees("service group 2 group 2")
+        seen.sees("service group 2  3 modems")
         seen.sees("cycles a packet")
         seen.press("\r")
         seen.sees(mac(2, 3))
@@ -225,7 +225,7 @@ def test_once_and_json(service: tuple[str, Service], capsys: pytest.CaptureFixtu
     assert "Gbps" in whole and "group 10" in whole and "lost at ports" in whole
     assert not any(text in whole for text in ("\x1b", "q quit", ">"))
     group = said("--once", "--group", "10")
-    assert "service group 10 group 10" in group and "encrypt_collect" in group
+    assert "service group 10  3 modems" in group and "encrypt_collect" in group
     found = json.loads(said("--json"))
     assert [one["id"] for one in found["groups"]] == ["1", "2", "10"]
     assert found["groups"][0]["directions"]["upstream"]["stages"][3]["name"] == "reassemble"

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from python.top_samples import mac, metrics_get
+from vcmts.paths import CHECKOUT
 from vcmts.top import model, modems
 from vcmts.top.live import wish_of
 from vcmts.top.model import Figures
@@ -74,7 +75,7 @@ down 10.4 Gbps 1.30M/s, dropped 120/s    up 1.04 Gbps 130k/s, dropped 0/s
 """
 GROUP = """\
 vcmtsd 4711  up 00:01:42  3 groups  9 modems                           every 1 s
-service group 2 group 2  3 modems, 2 active, 6 flows, 12 held
+service group 2  3 modems, 2 active, 6 flows, 12 held  group 2
 downstream  in 1.60 Gbps  200k/s         upstream    in  160 Mbps 20.0k/s
            out 1.60 Gbps  200k/s                    out  160 Mbps 20.0k/s
 drops 12/s all 1.22k  queue p99 98.2us   drops 0/s all 7  takes p99 99.1us
@@ -278,3 +279,8 @@ def test_no_rows_to_choose() -> None:
     for key in ("down", "enter", "s", "r"):
         view = pressed(view, key, shown(Scene("vcmtsd 1", 1, view)))
     assert view == View(sorts=view.sorts)
+
+
+def test_the_page_shows_such_a_screen() -> None:
+    page = (CHECKOUT / "docs" / "top.md").read_text(encoding="utf-8")
+    assert f"```text\n{SERVER}```" in page

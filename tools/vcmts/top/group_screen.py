@@ -129,10 +129,9 @@ def beside(parts: Sequence[Sequence[Text]], width: int) -> list[Text]:
 
 def group_line(group: Group) -> Text:
     line = Text(f"service group {group.id} ", style="bold")
-    line.append(f"{words.printable(group.name)}  ")
-    line.append(f"{words.whole(group.modems)} modems, {words.whole(group.active_modems)} active, ")
+    line.append(f" {words.whole(group.modems)} modems, {words.whole(group.active_modems)} active, ")
     line.append(f"{words.whole(group.service_flows)} flows, {words.whole(group.held)} held")
-    return line
+    return line.append(f"  {words.printable(group.name)}")
 
 
 def queue_lines(group: Group, width: int, *, blocks: bool) -> list[Text]:

@@ -24,10 +24,10 @@ PORT_LOSSES = {
 PORT_DROPPED = "vcmts_port_dropped_packets_total"
 # What is asked for, by how the names begin.
 NAMES = (
-    *("vcmts_build_info", "vcmts_tsc_hz", "vcmts_service_group_", "vcmts_stage_", "vcmts_worker_"),
+    *("vcmts_tsc_hz", "vcmts_service_group_", "vcmts_stage_cycles_", "vcmts_worker_"),
     *(f"vcmts_{way}_{what}_" for way in DIRECTIONS for what in WAYS),
     *(*DROPPED.values(), "vcmts_downstream_held_packets", "vcmts_downstream_channel_"),
-    *(DELAY, LATENCY, *PORT_LOSSES.values(), PORT_DROPPED),
+    *(DELAY, LATENCY, "vcmts_ethdev_", PORT_DROPPED),
 )
 
 
@@ -121,7 +121,6 @@ class Worker:
 class Figures:
     uptime: float
     seconds: float  # between the answers; 0: there are no rates yet
-    version: str
     groups: tuple[Group, ...]
     workers: tuple[Worker, ...]
     port_drops: tuple[Drop, ...]  # not of a group: by port and reason
@@ -289,7 +288,6 @@ def figures(before: Answer, after: Answer) -> Figures:
     return Figures(
         after.uptime,
         between.seconds,
-        after.text("vcmts_build_info", "version"),
         groups,
         tuple(sorted(workers, key=lambda worker: (number_or_text(worker.core), worker.name))),
         port_drops(between),

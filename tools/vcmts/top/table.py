@@ -12,6 +12,7 @@ from vcmts.top.words import printable
 
 Row = TypeVar("Row")
 GAP = 1
+CUT = ".."
 MARK = "> "  # before the row that is chosen
 
 
@@ -48,8 +49,10 @@ def fitted(columns: Sequence[Column[Row]], width: int) -> list[Column[Row]]:
 
 
 def fill(text: str, width: int, *, left: bool) -> str:
-    """Exactly as wide, cut off at its end."""
+    """Exactly as wide. What is cut off is the beginning: names of groups differ at their ends."""
     clean = printable(text)
+    while Text(clean).cell_len > width > len(CUT):
+        clean = CUT + clean.removeprefix(CUT)[1:]
     cut = set_cell_size(clean, min(width, Text(clean).cell_len))
     space = " " * (width - Text(cut).cell_len)
     return cut + space if left else space + cut
