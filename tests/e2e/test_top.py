@@ -33,14 +33,15 @@ def moves(figures: dict[str, Any]) -> bool:
 def told_while_it_runs(pid: str) -> None:
     asked = ("top", "--pid", pid, "--interval", "0.2")
 
-    def figures() -> dict[str, Any]:
+    found: dict[str, Any] = {}
+
+    def all_moves() -> bool:
         done = vcmts(*asked, "--json")
         assert done.status == 0, done.stderr
-        found: dict[str, Any] = json.loads(done.stdout)
-        return found
+        found.update(json.loads(done.stdout))
+        return moves(found)
 
-    until(lambda: moves(figures()), "packets in both groups, both ways")
-    found = figures()
+    until(all_moves, "packets in both groups, both ways")
     assert [group["id"] for group in found["groups"]] == ["1", "2"]
     assert all(worker["busy"] is not None for worker in found["workers"]) and found["workers"]
     group = found["groups"][1]
