@@ -130,8 +130,9 @@ def test_down_to_a_modem_and_back(service: tuple[str, Service]) -> None:
 
 
 def test_another_size(service: tuple[str, Service]) -> None:
-    with terminal(service[0], size=(200, 50)) as seen:
-        seen.sees("10.4 Gbps")
+    """It is drawn anew at once, and not when the next answer comes."""
+    with terminal(service[0], "--interval", "3600", size=(200, 50)) as seen:
+        seen.sees("upper MAC")
         for width, height in ((10, 3), (1, 1), (40, 10), (80, 24)):
             seen.heard = ""
             seen.size(width, height)

@@ -153,4 +153,4 @@ def screen(scene: Scene, room: Room, *, hints: bool = True) -> list[Text]:
         line.no_wrap = True
         line.truncate(room.width, overflow="crop", pad=hints)
         line.rstrip() if not hints else None
-    return whole[: room.height]
+    return whole
