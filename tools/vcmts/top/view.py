@@ -125,10 +125,15 @@ def pressed(view: View, key: str, shown: Shown) -> View:
         return move(view, shown, STEPS[key] if key in STEPS else ENDS[key])
     if key in ("enter", "right"):
         return enter(view, shown)
-    if key in ("s", "S") and view.level in LISTS:
+    return switched(view, key, shown)
+
+
+def switched(view: View, key: str, shown: Shown) -> View:
+    """The keys that change how something is shown, and not what."""
+    if key in ("s", "S", "r") and view.level in LISTS:
+        if key == "r":
+            return reversed_sort(view, shown)
         return next_sort(view, shown, 1 if key == "s" else -1)
-    if key == "r" and view.level in LISTS:
-        return reversed_sort(view, shown)
     if key == "tab":
         return replace(view, section=(view.section + 1) % SECTIONS, scroll=0)
     if key == "d":
