@@ -205,6 +205,7 @@ static void packet_bursts(struct upstream *u, struct us_session *s, struct rte_m
 
 		burst_take(u, s, b, &piece);
 	}
+	count(&u->counters, COUNTER_PSP_PARTIAL, b->open);
 	burst_hold(u, b);
 }
 
@@ -229,6 +230,7 @@ static void packet_deliver(struct upstream *u, struct us_session *s, struct rte_
 
 	psp_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, 0, &psp);
 	count(&u->counters, COUNTER_PSP_PACKETS, 1);
+	count(&u->counters, COUNTER_PSP_OFDMA, s->format == UEPI_OFDMA);
 	count(&u->counters, COUNTER_PSP_SEGMENTS, psp.count);
 	if (s->kind == US_REQUESTS)
 		packet_requests(u, s, &psp);

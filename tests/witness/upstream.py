@@ -110,6 +110,7 @@ class Model:
         self.books.count("psp_packets")
         self.books.count("psp_segments", len(psp.segments))
         channel, kind = self.config.upstream.by_session[psp.session]
+        self.books.count("psp_ofdma", channel.type == "ofdma")
         for segment in psp.segments:
             if kind == "requests":
                 self._record(channel, segment)
@@ -117,6 +118,9 @@ class Model:
             received = self._assembler(psp, channel).push(segment, self.now)
             if received is not None:
                 self._burst(received, channel, ranging=kind == "ranging")
+
+        open_ = kind != "requests" and self._assembler(psp, channel).state is State.OPEN
+        self.books.count("psp_partial", open_)
 
     def _assembler(self, psp: Psp, channel: UpstreamChannel) -> Assembler:
         timeout = self.config.upstream.frame_timeout_ns
@@ -167,12 +171,14 @@ class Model:
 
     def _whole_frames(self, payload: bytes, origin: Origin) -> None:
         self.books.count("segments")
+        self.books.count("segment_bytes", len(payload))
         self.books.count("extracted")
         refused = RANGING if origin.owner is None else {}
         self._stream(refused).burst(payload, origin, self.now)
 
     def _segment(self, data: bytes, channel: UpstreamChannel, owner: Owner) -> None:
         self.books.count("segments")
+        self.books.count("segment_bytes", len(data))
         if len(data) < SEGMENT_HEADER:
             self.books.drop("segment_truncated")
             return

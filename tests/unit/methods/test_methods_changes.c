@@ -19,21 +19,32 @@ static const struct security_association *association(void) {
 /* Each step in its turn, and none in another one's. */
 static void a_key_rolls(void **state) {
 	const struct security_association *sa = association();
+	const uint64_t *rolls = bench->server.groups[1].key_rolls;
 	unsigned sequence = sa->key_sequence;
+	uint64_t refusals = bench->server.refused;
+	bool up = bench->server.groups[1].upstream != NULL;
 
 	(void)state;
+	assert_int_equal(rolls[CRYPTO_DOWNLINK], 0);
 	assert_non_null(strstr(refusal("key.use", SA), "said"));
 	json_decref(told("key.install", NEXT_KEY));
 	assert_true(sa->has_next_key && !sa->use_next_key);
+	assert_int_equal(rolls[CRYPTO_DOWNLINK], 0);
 	assert_non_null(strstr(refusal("key.install", NEXT_KEY), "said"));
 	assert_non_null(strstr(refusal("key.remove", SA), "said"));
 	json_decref(told("key.use", SA));
 	assert_true(sa->has_next_key && sa->use_next_key);
+	assert_int_equal(rolls[CRYPTO_DOWNLINK], 1);
+	assert_int_equal(rolls[CRYPTO_UPLINK], 0);
 	json_decref(told("key.remove", SA));
 	assert_false(sa->has_next_key);
 	assert_int_equal(sa->key[0], 0xff);
 	assert_int_equal(sa->iv[0], 0xff);
 	assert_int_equal(sa->key_sequence, (sequence + 1) % 16);
+	assert_int_equal(rolls[CRYPTO_DOWNLINK], 1);
+	assert_int_equal(rolls[CRYPTO_UPLINK], up);
+	assert_int_equal(bench->server.groups[0].key_rolls[CRYPTO_DOWNLINK], 0);
+	assert_int_equal(bench->server.refused, refusals + 3);
 	refused("key.use", "{\"group\": 3, \"said\": 2}", RPC_REFUSED,
 		"group: found \"3\", allowed: 1, 2");
 }
@@ -103,11 +114,14 @@ static void file_make(char *path, const char *text) {
 
 static void groups_that_may_not_come(void **state) {
 	char path[32], params[64];
+	uint64_t refusals;
 
 	(void)state;
 	file_make(path, "service_group: 1\n" ONE ONE_MODEM PORTS(0, 1));
 	snprintf(params, sizeof(params), "{\"file\": \"%s\"}", path);
+	refusals = bench->server.refused;
 	refused("group.add", params, RPC_REFUSED, "service group 1: is there already");
+	assert_int_equal(bench->server.refused, refusals + 1);
 	unlink(path);
 	file_make(path, "service_groups: [{service_group: 8, " PORTS(
 				0, 1) "},\n"

@@ -66,6 +66,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="where vcmtsd takes requests (`vcmts control`), or none (default: one by the number "
         "of its process, which is told)",
     )
+    parser.add_argument(
+        "--metrics",
+        metavar="ADDRESS:PORT",
+        help="where vcmtsd answers scrapers over HTTP, such as 127.0.0.1:9464 (default: nowhere)",
+    )
     parser.add_argument("--core", type=int, help="core of vcmts-traffic (default: a free one)")
     parser.add_argument("--json", metavar="FILE", help="write the summary")
 
@@ -174,6 +179,7 @@ def carry(config: Path, within: Path, given: argparse.Namespace, stopped: Stoppe
         latency=given.latency,
         several=several,
         control=given.control_socket,
+        metrics=given.metrics,
     ) as served:
         if not stopped.asked:
             control = control_of(given, served.pid)
