@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from e2e.running import vcmts, vcmtsd
+from e2e.running import vcmts
 from e2e.test_tool_run import command, environment, folder, run_words
 from patience import TIMEOUT, until
 from python.test_top_live import terminal
@@ -18,11 +18,6 @@ from vcmts.control.place import of_process
 
 __all__ = ["folder"]
 TOLD = re.compile(r"vcmts: `\./vcmts top --pid (\d+)` in another terminal")
-
-
-def offers_metrics() -> bool:
-    methods = json.loads(vcmtsd("describe", "--rpc").stdout)["methods"]
-    return any(method["name"] == "metrics.get" for method in methods)
 
 
 def moves(figures: dict[str, Any]) -> bool:
@@ -54,8 +49,6 @@ def told_while_it_runs(pid: str) -> None:
 
 @pytest.mark.run
 def test_top_beside_a_run(folder: Path) -> None:
-    if not offers_metrics():
-        pytest.skip("this vcmtsd has no metrics.get")
     words = command(*run_words(folder, "--groups", "2", "--duration", "1h", rate="20Mbps"))
     pipe = subprocess.PIPE
     with subprocess.Popen(
