@@ -106,14 +106,24 @@ def traffic_command(
     return [*command, "--core", str(core), "--main-core", str(next(spare, core))]
 
 
-def following(given: argparse.Namespace, pid: int) -> list[str]:
-    """What makes the traffic follow the changes of the data plane of this process, where it can."""
+def control_of(given: argparse.Namespace, pid: int) -> Path | None:
+    """The control socket of the data plane of this process, where it has one."""
+    if given.control_socket == "none":
+        return None
+    return place.of_process(pid) if given.control_socket is None else Path(given.control_socket)
+
+
+def following(given: argparse.Namespace, control: Path | None) -> list[str]:
+    """What makes the traffic follow the changes of the data plane, where it can."""
     if given.replay is not None or given.flows is not None or given.impair is not None:
         return []
-    if given.control_socket == "none":
-        return []
-    found = place.of_process(pid) if given.control_socket is None else given.control_socket
-    return [] if found is None else ["--follow", str(found)]
+    return [] if control is None else ["--follow", str(control)]
+
+
+def say_how_to_look(given: argparse.Namespace, control: Path | None, pid: int) -> None:
+    if control is not None:
+        which = f"--pid {pid}" if given.control_socket is None else f"--socket {control}"
+        complain(f"`./vcmts top {which}` in another terminal shows it while it runs")
 
 
 def in_our_words(said: str) -> str:
@@ -172,7 +182,9 @@ def carry(config: Path, within: Path, given: argparse.Namespace, stopped: Stoppe
         metrics=given.metrics,
     ) as served:
         if not stopped.asked:
-            command += following(given, served.pid)
+            control = control_of(given, served.pid)
+            command += following(given, control)
+            say_how_to_look(given, control, served.pid)
             status = stopped.wait(start(command, quiet=True))
     if not plane.exists() or not proven.exists():
         if stopped.asked:
