@@ -109,6 +109,11 @@ docs: build ## write the generated pages again: configuration, counters, picture
 	@devtools/install-deps run
 	@devtools/docs
 
+.PHONY: dashboards
+dashboards: ## write Grafana's dashboards in deploy/grafana/ again
+	@devtools/install-deps lint
+	@devtools/dashboards
+
 clean: ## remove what was built (not .venv)
 	@for folder in $(BUILD) $(PGO_BUILD); do \
 		test ! -e $$folder || test -e $$folder/meson-info || \

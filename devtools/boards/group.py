@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One service group: both directions, stage by stage."""
+
+from collections.abc import Iterator
+
+from grafana_foundation_sdk.models.dashboard import Dashboard
+
+from boards.downstream import DELAY, DOWN, downstream
+from boards.panels import ORANGE, RED, Ask, Part, Section, board, figure, variable
+from boards.queries import GROUP, lost
+from boards.upstream import UP, upstream
+
+
+def now() -> Iterator[Part]:
+    yield Section("Now")
+    for name, title in ((DOWN, "Downstream"), (UP, "Upstream")):
+        yield figure(
+            title,
+            "Bits a second that left the data plane.",
+            "bps",
+            Ask(GROUP.bits(f"{name}_transmitted_bytes_total")),
+            width=4,
+        )
+    for name, title, about in (
+        ("modems", "Modems", "Registered."),
+        ("active_modems", "Active modems", "That had traffic lately."),
+        ("service_flows", "Service flows", "Of the downstream."),
+    ):
+        yield figure(
+            title, about, "short", Ask(GROUP.total(f"vcmts_service_group_{name}")), width=3
+        )
+    yield figure(
+        "Dropped",
+        "Downstream packets and upstream frames a second.",
+        "pps",
+        Ask(lost(GROUP)),
+        width=4,
+        steps=[(1, ORANGE), (1000, RED)],
+    )
+    yield figure(
+        "Scheduler delay",
+        "99 of 100 packets stayed shorter in the queues.",
+        "s",
+        Ask(GROUP.quantile(0.99, DELAY)),
+        width=3,
+        steps=[(0.01, ORANGE), (0.1, RED)],
+    )
+
+
+def group() -> Dashboard:
+    groups = 'label_values(vcmts_service_group_info{instance=~"$instance"}, service_group)'
+    return board(
+        "vcmts-group",
+        "OpenVCMTS: service group",
+        "Both directions of a service group, stage by stage.",
+        [
+            variable("instance", "Server", "label_values(vcmts_build_info, instance)"),
+            variable("service_group", "Service group", groups),
+        ],
+        [
+            *now(),
+            Section("Downstream"),
+            *downstream(GROUP),
+            Section("Upstream"),
+            *upstream(GROUP),
+        ],
+    )
