@@ -31,6 +31,7 @@ COMMANDS = {
     "simulate": "TCP senders through the scheduler: delay, use and loss, by its way of dropping",
     "show": "what a service group's configuration holds, on one screen",
     "telemetry": "what a data plane in service does now; have it read its file again",
+    "monitor": "a Prometheus that watches the data planes in service here, with graphs and alerts",
     "control": "a data plane in service: asked and changed by requests on its control socket",
 }
 EPILOG = """examples:
