@@ -135,6 +135,7 @@ def page(seconds: int) -> str:
     """One with a short name, that leads there."""
     place = html.escape(graphs(seconds))
     return (
-        f'<!doctype html><title>OpenVCMTS</title><meta http-equiv="refresh" content="0; url={place}">'
+        "<!doctype html><title>OpenVCMTS</title>"
+        f'<meta http-equiv="refresh" content="0; url={place}">'
         f'<a href="{place}">graphs</a>\n'
     )
