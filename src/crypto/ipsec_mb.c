@@ -392,3 +392,7 @@ struct crypto_provider *ipsec_mb_open_isa(enum crypto_isa isa, int socket) {
 struct crypto_provider *ipsec_mb_open(int socket) {
 	return ipsec_mb_open_isa(CRYPTO_ISA_AUTO, socket);
 }
+
+const char *ipsec_mb_version(void) {
+	return imb_get_version_str();
+}

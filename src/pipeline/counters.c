@@ -22,12 +22,13 @@ static const struct {
 	const char *name;
 	const char *meaning;
 	enum direction directions;
+	enum counted counts;
 } counters[] = {
-#define COUNTER(id, name, directions, meaning) {name, meaning, DIRECTION_##directions},
+#define COUNTER(id, name, directions, unit, meaning) {name, meaning, DIRECTION_##directions, COUNTS_##unit},
 #include "pipeline/downstream.def"
-#define COUNTER(id, name, directions, meaning) {name, meaning, DIRECTION_##directions},
+#define COUNTER(id, name, directions, unit, meaning) {name, meaning, DIRECTION_##directions, COUNTS_##unit},
 #include "pipeline/upstream.def"
-#define COUNTER(id, name, directions, meaning) {name, meaning, DIRECTION_##directions},
+#define COUNTER(id, name, directions, unit, meaning) {name, meaning, DIRECTION_##directions, COUNTS_##unit},
 #include "pipeline/sharing.def"
 };
 
@@ -63,6 +64,27 @@ const char *unit_name(enum unit unit) {
 	static const char *const names[UNITS] = {"packets", "bursts", "segments", "frames"};
 
 	return names[unit];
+}
+
+enum counted counter_counts(enum counter counter) {
+	return counters[counter].counts;
+}
+
+const char *counted_name(enum counted counted) {
+	static const char *const names[COUNTED] = {
+		[COUNTS_NONE] = "",
+		[COUNTS_PACKETS] = "packets",
+		[COUNTS_BYTES] = "bytes",
+		[COUNTS_FRAMES] = "frames",
+		[COUNTS_SEGMENTS] = "segments",
+		[COUNTS_FRAGMENTS] = "fragments",
+		[COUNTS_BURSTS] = "bursts",
+		[COUNTS_CODEWORDS] = "codewords",
+		[COUNTS_MESSAGES] = "messages",
+		[COUNTS_REQUESTS] = "requests",
+	};
+
+	return names[counted];
 }
 
 void counters_add(struct counters *into, const struct counters *from) {

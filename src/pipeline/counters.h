@@ -24,6 +24,21 @@ enum unit {
 	UNITS,
 };
 
+/* What a counter counts, for the names of metrics. */
+enum counted {
+	COUNTS_NONE, /* what its name says */
+	COUNTS_PACKETS,
+	COUNTS_BYTES,
+	COUNTS_FRAMES,
+	COUNTS_SEGMENTS,
+	COUNTS_FRAGMENTS,
+	COUNTS_BURSTS,
+	COUNTS_CODEWORDS,
+	COUNTS_MESSAGES,
+	COUNTS_REQUESTS,
+	COUNTED,
+};
+
 enum drop_reason {
 #define DROP(id, name, directions, unit, meaning) DROP_##id,
 #include "pipeline/downstream.def"
@@ -36,11 +51,11 @@ enum drop_reason {
 };
 
 enum counter {
-#define COUNTER(id, name, directions, meaning) COUNTER_##id,
+#define COUNTER(id, name, directions, unit, meaning) COUNTER_##id,
 #include "pipeline/downstream.def"
-#define COUNTER(id, name, directions, meaning) COUNTER_##id,
+#define COUNTER(id, name, directions, unit, meaning) COUNTER_##id,
 #include "pipeline/upstream.def"
-#define COUNTER(id, name, directions, meaning) COUNTER_##id,
+#define COUNTER(id, name, directions, unit, meaning) COUNTER_##id,
 #include "pipeline/sharing.def"
 	COUNTERS,
 };
@@ -61,6 +76,8 @@ bool drop_in(enum drop_reason reason, enum direction direction);
 bool counter_in(enum counter counter, enum direction direction);
 
 enum unit drop_unit(enum drop_reason reason);
+enum counted counter_counts(enum counter counter);
+const char *counted_name(enum counted counted); /* "packets", ..; "" of COUNTS_NONE */
 const char *unit_name(enum unit unit); /* "packets", .. */
 
 /* Adds `from` to `into`. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pipeline/latency.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,6 +10,16 @@
 #include "pipeline/percentiles.h"
 
 #define WRITER_POLL_US 20
+
+static pthread_mutex_t readers = PTHREAD_MUTEX_INITIALIZER;
+
+void latency_readers_lock(void) {
+	pthread_mutex_lock(&readers);
+}
+
+void latency_readers_unlock(void) {
+	pthread_mutex_unlock(&readers);
+}
 
 static int latency_create_histograms(struct latency *l) {
 	l->spare = percentiles_create();

@@ -66,6 +66,10 @@ void latency_free(struct latency *l);
 /* Whether it was ever switched on, so that there is something to read. */
 bool latency_measured(const struct latency *l);
 
+/* Readers are one at a time, of all that is measured in the process: between these. No worker is among them. */
+void latency_readers_lock(void);
+void latency_readers_unlock(void);
+
 /*
  * Takes over what was recorded, also while workers run: `recent` and `whole` then have it. One reader
  * at a time. latency_measured() must hold.

@@ -95,8 +95,10 @@ static bool arrival_ports(struct arrival *a) {
 			continue;
 		if (!port_suits(a, role))
 			return false;
+		pthread_rwlock_wrlock(&s->lock); /* others tell of ports */
 		index = server_ports_join(&s->ports, a->sg, a->group, role,
 					  role == DEVICE_RPHY ? uepi : pools->packets);
+		pthread_rwlock_unlock(&s->lock);
 		if (index == SERVER_NO_PORT)
 			return refused(a, "ports: a device cannot be opened");
 		a->ports[role].joined = true;
@@ -249,8 +251,11 @@ static void share_undo(struct arrival *a, enum device_role role) {
 		share_lane_close(share, a->group);
 	if (port->send_ring)
 		share_send_close(share);
-	if (port->made && share != NULL)
+	if (port->made && share != NULL) {
+		pthread_rwlock_wrlock(&s->lock);
 		server_share_end(&s->shares, port_of(a, role), &s->gone.ports);
+		pthread_rwlock_unlock(&s->lock);
+	}
 	share_table_free(port->table);
 }
 
@@ -263,7 +268,9 @@ static void arrival_undo(struct arrival *a) {
 		if (!a->ports[role].joined)
 			continue;
 		share_undo(a, role);
+		pthread_rwlock_wrlock(&s->lock);
 		server_ports_part(&s->ports, slots.list, a->group, role);
+		pthread_rwlock_unlock(&s->lock);
 	}
 	if (a->taken)
 		server_pools_give_back(&s->pools, &a->needs);

@@ -149,7 +149,9 @@ static void share_leave(struct departure *d, enum device_role role) {
 		return;
 	server_steering_end(s, port);
 	server_share_stop(&s->shares, s->workers, port);
+	pthread_rwlock_wrlock(&s->lock); /* others tell of ports */
 	server_share_end(&s->shares, port, &s->gone.ports);
+	pthread_rwlock_unlock(&s->lock);
 }
 
 /* Buffers for a port that goes with it, or for its ring on one that remains. */
@@ -177,7 +179,9 @@ static void ports_leave(struct departure *d) {
 
 		buffers_leave(d, role);
 		share_leave(d, role);
+		pthread_rwlock_wrlock(&s->lock);
 		server_ports_part(&s->ports, slots.list, d->group, role);
+		pthread_rwlock_unlock(&s->lock);
 		if (port != SERVER_NO_PORT)
 			server_steer(s, port); /* who remains may be alone in a VLAN */
 	}

@@ -61,7 +61,7 @@ struct server {
 	/*
 	 * A group's number is its place here while it is there; those of the configuration come first, in its
 	 * order. Other threads than the one that calls the functions below look under the lock only, at what
-	 * served_group.there tells of.
+	 * served_group.there tells of, and at ports and shares.
 	 */
 	struct served_group *groups;
 	unsigned group_count; /* from here on no number is taken */

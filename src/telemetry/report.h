@@ -28,5 +28,5 @@ bool report_is_stdout(const char *path);
 /* Writes `json` to the file at `path`, or to stdout for "-". Returns 0, or -1 after a message. */
 int report_write(const json_t *json, const char *path);
 
-/* The lists of stages, drop reasons and counters, for docs and tools. The caller owns it. */
+/* The lists of stages, drop reasons, counters and metrics, for docs and tools. The caller owns it. */
 json_t *report_describe(void);

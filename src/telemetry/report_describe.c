@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What there is to tell: stages, drop reasons and counters. */
+/* What there is to tell: stages, drop reasons, counters and metrics. */
+#include "metrics/describe.h"
 #include "sharing/sharing.h"
 #include "telemetry/report.h"
 
@@ -75,7 +76,7 @@ json_t *report_describe(void) {
 		json_array_append_new(up, list_json(&us_lists[l]));
 	for (unsigned l = 0; l < SHARE_LISTS; l++)
 		json_array_append_new(port, list_json(&share_lists[l]));
-	return json_pack("{s:o, s:o, s:o}", "downstream", names_json(DIRECTION_DOWN, down),
+	return json_pack("{s:o, s:o, s:o, s:o}", "downstream", names_json(DIRECTION_DOWN, down),
 			 "upstream", names_json(DIRECTION_UP, up), "shared_port",
-			 names_json(DIRECTION_PORT, port));
+			 names_json(DIRECTION_PORT, port), "metrics", metrics_describe());
 }

@@ -26,10 +26,12 @@ static json_t *report_latency_json(const struct served_group *groups, unsigned c
 
 		if (l == NULL)
 			continue;
+		latency_readers_lock();
 		latency_collect(l);
 		hdr_add(all, recent ? l->recent : l->whole);
 		if (recent)
 			latency_reset(l);
+		latency_readers_unlock();
 		measured = true;
 	}
 	json = measured ? percentiles_json(all) : json_null();

@@ -86,7 +86,7 @@ static int answer_histogram(const struct served_group *g, enum direction directi
 	return 0;
 }
 
-int telemetry_latency(struct served_group *g, const char *params, struct rte_tel_data *d) {
+static int answer(const struct served_group *g, const char *params, struct rte_tel_data *d) {
 	bool reset = params != NULL && strcmp(params, "reset") == 0;
 
 	if (params == NULL || reset)
@@ -99,4 +99,14 @@ int telemetry_latency(struct served_group *g, const char *params, struct rte_tel
 			return answer_histogram(g, directions[n].direction, params + size, d);
 	}
 	return telemetry_complain(d, "found no direction, allowed: downstream, upstream or reset");
+}
+
+/* Clients of the socket have a thread each. */
+int telemetry_latency(struct served_group *g, const char *params, struct rte_tel_data *d) {
+	int ret;
+
+	latency_readers_lock();
+	ret = answer(g, params, d);
+	latency_readers_unlock();
+	return ret;
 }

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Histograms of few buckets, made from those that are kept: all bounds are powers of two of a nanosecond, where
+ * one bucket of theirs ends and the next begins, so that each value is counted where it belongs.
+ */
+#pragma once
+
+#include <hdr_histogram.h>
+
+#include "metrics/metrics.h"
+#include "scheduler/report.h"
+
+/* Times of packets in a pipeline, ns. */
+void histogram_of_times(struct metric_histogram *out, const struct hdr_histogram *ns);
+
+/* Delays in the scheduler. */
+void histogram_of_delays(struct metric_histogram *out, const struct scheduler_delay_report *r);
