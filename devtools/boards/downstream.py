@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator
 
-from boards.panels import Ask, Panel, lines
+from boards.panels import Ask, Panel, bars, lines
 from boards.queries import WINDOW, Scope, summed
 
 DOWN = "vcmts_downstream"
@@ -137,9 +137,10 @@ def queues(scope: Scope) -> Iterator[Panel]:
     )
     yield lines(
         "Packets held",
-        "In the queues and between the stages.",
+        "In all of the downstream, and of these in the queues of the service flows.",
         "short",
         Ask(scope.total(f"{DOWN}_held_packets"), "held"),
+        Ask(scope.total(f"{DOWN}_queued_packets"), "in queues"),
     )
     yield lines(
         "Scheduler delay by priority",
@@ -165,6 +166,27 @@ def queues(scope: Scope) -> Iterator[Panel]:
             f"{scope.bits(f'{DOWN}_channel_bytes_total', ['channel'])}"
             f" / {scope.total(f'{DOWN}_channel_rate_bits_per_second', ['channel'])}",
             "channel {{channel}}",
+        ),
+    )
+
+
+def bonding(scope: Scope) -> Iterator[Panel]:
+    name, by = f"{DOWN}_bonding_group", ["bonding_group"]
+    yield lines(
+        "Bonding groups",
+        "Packets a second that were given to the channels of a bonding group.",
+        "pps",
+        Ask(scope.rate(f"{name}_packets_total", by), "group {{bonding_group}}"),
+        stacked=True,
+    )
+    yield lines(
+        "Out of order in modems",
+        "Share of the packets that a modem gets before an earlier one of the service flow.",
+        "percentunit",
+        Ask(
+            f"{scope.rate(f'{name}_early_packets_total', by)}"
+            f" / {scope.rate(f'{name}_packets_total', by)}",
+            "group {{bonding_group}}",
         ),
     )
 
@@ -204,6 +226,18 @@ def last_stages(scope: Scope) -> Iterator[Panel]:
     )
 
 
+def providers(scope: Scope) -> Panel:
+    return bars(
+        "Modems by cipher",
+        "By the cipher of their security association, and the provider that encrypts.",
+        "short",
+        Ask(
+            scope.total("vcmts_service_group_cipher_modems", ["cipher", "provider"]),
+            "{{cipher}} by {{provider}}",
+        ),
+    )
+
+
 def priorities(scope: Scope) -> Panel:
     return lines(
         "Scheduled by priority",
@@ -226,5 +260,7 @@ def downstream(scope: Scope) -> list[Panel]:
         *first_stages(scope),
         *queues(scope),
         priorities(scope),
+        *bonding(scope),
         *last_stages(scope),
+        providers(scope),
     ]

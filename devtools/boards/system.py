@@ -101,22 +101,16 @@ def drops() -> Iterator[Part]:
         "Downstream drops by reason",
         "Packets a second; docs/counters.md says what each reason means.",
         "pps",
-        Ask(
-            f"{SERVER.rate(f'{DOWN}_dropped_packets_total', ['reason'])} > 0 or"
-            f" {SERVER.rate(f'{DOWN}_dropped_packets_total')}",
-            "{{reason}}",
-        ),
+        Ask(f"{SERVER.rate(f'{DOWN}_dropped_packets_total', ['reason'])} > 0", "{{reason}}"),
+        Ask(SERVER.rate(f"{DOWN}_dropped_packets_total"), "all"),
         width=6,
     )
     yield lines(
         "Upstream drops by reason",
         "Packets, bursts, segments and frames a second: each unit is counted for itself.",
         "ops",
-        Ask(
-            f"{SERVER.rate(f'{UP}_dropped_total', ['unit', 'reason'])} > 0 or"
-            f" {SERVER.rate(f'{UP}_dropped_total')}",
-            "{{reason}}",
-        ),
+        Ask(f"{SERVER.rate(f'{UP}_dropped_total', ['reason'])} > 0", "{{reason}}"),
+        Ask(SERVER.rate(f"{UP}_dropped_total"), "all"),
         width=6,
     )
     yield lines(
@@ -151,7 +145,7 @@ def machine() -> Iterator[Part]:
     )
     yield lines(
         "Memory",
-        "By what it is for.",
+        "Resident: of the process. Heap: of DPDK, and what is used of it.",
         "bytes",
         Ask(SERVER.total("vcmts_memory_bytes", ["kind"]), "{{kind}}"),
     )
@@ -163,14 +157,6 @@ def machine() -> Iterator[Part]:
             f"1 - {SERVER.read('vcmts_pool_buffers_free')} / {SERVER.read('vcmts_pool_buffers')}",
             "{{instance}} {{pool}}",
         ),
-    )
-    yield lines(
-        "Ports: packets lost before the data plane",
-        "Missed: no place in the receive queue. No buffer: the pool was empty.",
-        "pps",
-        Ask(SERVER.rate("vcmts_ethdev_missed_packets_total", ["port"]), "port {{port}} missed"),
-        Ask(SERVER.rate("vcmts_ethdev_errors_total", ["port"]), "port {{port}} errors"),
-        Ask(SERVER.rate("vcmts_ethdev_no_buffer_total", ["port"]), "port {{port}} no buffer"),
     )
     yield lines(
         "Changes",
@@ -192,6 +178,54 @@ def machine() -> Iterator[Part]:
         ),
     )
 
+    yield lines(
+        "Cost of telling",
+        "Share of the main core that making pages of metrics takes; workers do not take part.",
+        "percentunit",
+        Ask(SERVER.rate("vcmts_http_page_seconds_total", ["instance"]), "{{instance}}"),
+    )
+
+
+PORT = ["instance", "port", "role"]
+PORT_NAMED = "{{instance}} port {{port}} ({{role}})"
+
+
+def ports() -> Iterator[Part]:
+    yield Section("Ports")
+    for way in ("received", "transmitted"):
+        yield lines(
+            f"Packets {way}",
+            "As the port's driver counts them.",
+            "pps",
+            Ask(SERVER.rate(f"vcmts_ethdev_{way}_packets_total", PORT), PORT_NAMED),
+            width=6,
+        )
+    yield lines(
+        "Lost before the data plane",
+        "Missed: nobody polled in time. No buffer: the pool was empty.",
+        "pps",
+        *(
+            Ask(SERVER.rate(f"vcmts_ethdev_{name}_total", PORT), f"{PORT_NAMED} {words}")
+            for name, words in (
+                ("missed_packets", "missed"),
+                ("no_buffer", "no buffer"),
+                ("errors", "errors"),
+            )
+        ),
+        width=6,
+    )
+    yield lines(
+        "Shared ports: packets of no group",
+        "By reason; docs/sharing.md says what each means.",
+        "pps",
+        Ask(
+            f"{SERVER.rate('vcmts_port_dropped_packets_total', ['port', 'reason'])} > 0",
+            "port {{port}} {{reason}}",
+        ),
+        Ask(SERVER.rate("vcmts_port_dropped_packets_total"), "all"),
+        width=6,
+    )
+
 
 def system() -> Dashboard:
     return board(
@@ -199,5 +233,5 @@ def system() -> Dashboard:
         "OpenVCMTS: system",
         "All service groups of the servers chosen above.",
         [variable("instance", "Server", "label_values(vcmts_build_info, instance)", several=True)],
-        [*now(), *rates(), *drops(), *machine()],
+        [*now(), *rates(), *drops(), *machine(), *ports()],
     )

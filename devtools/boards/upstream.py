@@ -140,6 +140,27 @@ def checks(scope: Scope) -> Iterator[Panel]:
     )
 
 
+def packets(scope: Scope) -> Panel:
+    return lines(
+        "Kinds of packets",
+        "What the packets are that were verified.",
+        "pps",
+        Ask(scope.rate(f"{UP}_ipv4_packets_total"), "ipv4"),
+        Ask(scope.rate(f"{UP}_ipv6_packets_total"), "ipv6"),
+        Ask(scope.rate(f"{UP}_llc_frames_total"), "others"),
+        stacked=True,
+    )
+
+
+def retries(scope: Scope) -> Panel:
+    return lines(
+        "Retries of transmission",
+        "Bursts a second that the network port did not take whole.",
+        "ops",
+        Ask(scope.rate(f"{UP}_transmit_retries_total"), "retries"),
+    )
+
+
 def requests(scope: Scope) -> Iterator[Panel]:
     yield lines(
         "Bandwidth requests",
@@ -164,5 +185,7 @@ def upstream(scope: Scope) -> list[Panel]:
         *reception(scope),
         *reassembly(scope),
         *checks(scope),
+        packets(scope),
+        retries(scope),
         *requests(scope),
     ]
