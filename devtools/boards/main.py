@@ -11,6 +11,7 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from boards.cores import cores
+from boards.draw import draw_all
 from boards.group import group
 from boards.pair import pair
 from boards.system import system
@@ -38,7 +39,14 @@ def files() -> dict[Path, str]:
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="devtools/dashboards", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; 1 when one differs")
-    check: bool = parser.parse_args(arguments).check
+    parser.add_argument(
+        "--draw", metavar="SECONDS", type=int, help="draw them from a run of so many seconds"
+    )
+    given = parser.parse_args(arguments)
+    check: bool = given.check
+    if given.draw is not None:
+        draw_all(given.draw)
+        return 0
     different = 0
     for path, text in files().items():
         if path.exists() and path.read_text(encoding="utf-8") == text:

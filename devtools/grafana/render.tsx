@@ -18,7 +18,7 @@ const problems: string[] = [];
 function substitute(expr: string, variables: any[], step: number): string {
   let e = expr.replace(/\$__rate_interval|\$\{__rate_interval\}/g, `${Math.max(step * 4, 10)}s`).replace(/\$__interval/g, `${step}s`).replace(/\$__range/g, `${seconds}s`);
   for (const v of variables) {
-    const value = v.current?.value ?? '.*';
+    const value = q.get(`var-${v.name}`) ?? v.current?.value ?? '.*';
     const text = [value].flat().includes('$__all') ? v.allValue || '.*' : [value].flat().join('|');
     e = e.replace(new RegExp(`\\$${v.name}\\b|\\$\\{${v.name}(:[a-z]+)?\\}|\\[\\[${v.name}\\]\\]`, 'g'), text);
   }
