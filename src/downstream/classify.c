@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "downstream/classified.h"
 #include "downstream/downstream.h"
 #include "downstream/stages.h"
 #include "downstream/unknown.h"
@@ -20,7 +21,7 @@ struct classifier_questions {
 };
 
 static void learn_flow(struct ds_upper *u, const struct ds_row *row, const struct packet_meta *meta,
-		       bool classified) {
+		       enum classified classified) {
 	struct flow_record *r;
 
 	if (!ds_keeps_flow(u, row))
@@ -32,32 +33,31 @@ static void learn_flow(struct ds_upper *u, const struct ds_row *row, const struc
 	r->cpe_period = (uint32_t)u->cpe_period; /* modem_lookup has just admitted it */
 	r->filter = row->filter;
 	memcpy(r->mac, row->modem->mac, sizeof(r->mac));
-	r->classified = classified;
+	r->classified = (uint8_t)classified;
 }
 
-static uint32_t answer_classifiers(struct ds_upper *u, enum rule_family family,
-				   struct classifier_questions *q, const struct unknown *unknown,
-				   struct rte_mbuf **pkts) {
+static void answer_classifiers(struct ds_upper *u, enum rule_family family,
+			       struct classifier_questions *q, const struct unknown *unknown,
+			       struct rte_mbuf **pkts, uint32_t *by_kind) {
 	uint32_t results[PIPELINE_BURST];
-	uint32_t matched = 0;
 
 	rules_match(&u->classifiers, family, q->keys, results, q->n);
 	for (uint32_t i = 0; i < q->n; i++) {
 		const struct ds_row *row = unknown->rows[q->unknown[i]];
 		struct packet_meta *meta = packet_meta(pkts[unknown->at[q->unknown[i]]]);
+		enum classified kind = classified_kind(&row->key.flow, results[i] != 0);
 
 		meta->flow = row->modem->flows[results[i] ? results[i] - 1 : 0];
-		matched += results[i] != 0;
-		learn_flow(u, row, meta, results[i] != 0);
+		by_kind[kind]++;
+		learn_flow(u, row, meta, kind);
 	}
-	return matched;
 }
 
 uint16_t ds_classify(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_upper *u = ctx;
 	struct classifier_questions questions[RULE_FAMILIES];
 	struct unknown unknown;
-	uint32_t matched = 0;
+	uint32_t by_kind[CLASSIFIED_KINDS] = {0};
 
 	unknown_find(u, pkts, n, &unknown);
 	if (unknown.count == 0)
@@ -73,10 +73,8 @@ uint16_t ds_classify(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		q->unknown[q->n++] = i;
 	}
 	for (int f = 0; f < RULE_FAMILIES; f++)
-		matched +=
-			answer_classifiers(u, (enum rule_family)f, &questions[f], &unknown, pkts);
-	count(&u->counters, COUNTER_CLASSIFIER_MATCHED, matched);
-	count(&u->counters, COUNTER_CLASSIFIER_UNMATCHED, unknown.count - matched);
+		answer_classifiers(u, (enum rule_family)f, &questions[f], &unknown, pkts, by_kind);
+	classified_count(&u->counters, by_kind);
 	return n;
 }
 

@@ -10,6 +10,14 @@
 
 #include "downstream/downstream.h"
 
+/* Addresses to which packets went in this period or the one before, and the modems that have them. */
+struct cpe_activity {
+	uint32_t modems, addresses;
+};
+
+/* By any thread, while the worker goes on: nothing of it waits for that. The group neither comes nor goes. */
+struct cpe_activity cpe_activity(const struct ds_upper *u);
+
 /* Whether a packet may go to the address with this number, which is active from now on. */
 static inline bool cpe_admit(struct ds_modem *modem, uint8_t address, uint64_t period) {
 	uint64_t active, bit = 1ULL << address;

@@ -15,6 +15,9 @@
 /* Buffers that are on their way into the cache: as many as a few packets take. */
 #define AHEAD 4
 
+/* Segments of a DEPI frame, from where on they are not told apart. */
+#define SEGMENTS_MORE (COUNTER_DEPI_SEGMENTS_MORE - COUNTER_DEPI_SEGMENTS_1 + 1)
+
 static unsigned psp_extra_bytes(const struct channel *c) {
 	return c->psp_extra == PSP_EXTRA_NONE ? 0 : 2;
 }
@@ -136,6 +139,7 @@ static struct rte_mbuf *channel_close(struct depi *d, struct depi_channel *ch, s
 	ch->head = NULL;
 	count(c, COUNTER_DEPI_FRAMES, 1);
 	count(c, COUNTER_PSP_SEGMENTS, ch->segments);
+	count(c, COUNTER_DEPI_SEGMENTS_1 + RTE_MIN(ch->segments, SEGMENTS_MORE) - 1, 1);
 	return head;
 }
 

@@ -22,6 +22,7 @@
 #include "model/service_group.h"
 #include "pipeline/clock.h"
 #include "pipeline/counters.h"
+#include "pipeline/effort.h"
 #include "pipeline/latency.h"
 #include "pipeline/packet.h"
 #include "pipeline/pipeline.h"
@@ -80,6 +81,7 @@ struct ds_upper {
 	struct flow_cache flow_cache;
 	struct ds_row rows[PIPELINE_BURST];
 	uint16_t unknown_count; /* rows that were still in use when a stage looked last */
+	struct effort effort;
 	struct counters counters;
 };
 

@@ -33,13 +33,17 @@ static void frame_fill(const struct ds_lower *l, struct crypto_frame *f, struct 
 }
 
 /* By cipher, and those in the clear. */
-static void frames_count(struct counters *c, const uint32_t *by_cipher) {
-	uint32_t encrypted = 0;
+static void frames_count(struct ds_lower *l, const uint32_t *by_cipher) {
+	struct counters *c = &l->counters;
+	uint32_t encrypted = 0, with_crc = 0;
 
 	for (unsigned cipher = CIPHER_NONE + 1; cipher < CIPHERS; cipher++) {
 		count(c, COUNTER_ENCRYPTED_AES_128 + cipher - CIPHER_AES_128, by_cipher[cipher]);
 		encrypted += by_cipher[cipher];
 	}
+	for (unsigned cipher = CIPHER_NONE; cipher < CIPHERS; cipher++)
+		with_crc += (l->crypto_parts[cipher] & CRYPTO_CRC) != 0 ? by_cipher[cipher] : 0;
+	count(c, COUNTER_CRC_GENERATED, with_crc);
 	count(c, COUNTER_ENCRYPTED, encrypted);
 	count(c, COUNTER_CLEAR, by_cipher[CIPHER_NONE]);
 }
@@ -58,7 +62,7 @@ uint16_t ds_encrypt_submit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	for (uint16_t i = taken; i < n; i++)
 		drop(&l->counters, pkts[i], DROP_CRYPTO_FULL);
 	l->submitted += taken;
-	frames_count(&l->counters, by_cipher);
+	frames_count(l, by_cipher);
 	return 0;
 }
 

@@ -33,7 +33,7 @@ struct flow_record {
 	uint32_t generation; /* of what was known of its modem; 0: empty */
 	uint8_t filter; /* what the filter rules say: 0, or 1 + enum filter_action */
 	uint8_t mac[6]; /* of the modem */
-	bool classified; /* by a classifier */
+	uint8_t classified; /* enum classified */
 } __rte_cache_aligned;
 _Static_assert(sizeof(struct flow_record) == RTE_CACHE_LINE_SIZE, "one cache line");
 

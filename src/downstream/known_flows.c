@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "downstream/classified.h"
 #include "downstream/cpe.h"
 #include "downstream/downstream.h"
 #include "downstream/stages.h"
@@ -17,7 +18,7 @@
 
 /* What the packets of a burst count for. */
 struct seen {
-	uint32_t packets, permitted, classified;
+	uint32_t packets, permitted, classified[CLASSIFIED_KINDS];
 };
 
 /* Does with a packet what the three stages would; those that filters deny are in no record. */
@@ -30,7 +31,7 @@ static void take_known(struct rte_mbuf *m, const struct flow_record *r, struct s
 	memcpy(rte_pktmbuf_mtod(m, uint8_t *), r->mac, sizeof(r->mac));
 	seen->packets++;
 	seen->permitted += r->filter != 0;
-	seen->classified += r->classified;
+	seen->classified[r->classified]++;
 }
 
 static void count_known(struct ds_upper *u, const struct seen *seen) {
@@ -39,8 +40,7 @@ static void count_known(struct ds_upper *u, const struct seen *seen) {
 	count(c, COUNTER_LOOKUP_MATCHED, seen->packets);
 	count(c, COUNTER_FILTER_MATCHED_PERMIT, seen->permitted);
 	count(c, COUNTER_FILTER_UNMATCHED, seen->packets - seen->permitted);
-	count(c, COUNTER_CLASSIFIER_MATCHED, seen->classified);
-	count(c, COUNTER_CLASSIFIER_UNMATCHED, seen->packets - seen->classified);
+	classified_count(c, seen->classified);
 }
 
 /* What is asked for: the packets' rows, and which of them have no record in their first place. */

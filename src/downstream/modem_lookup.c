@@ -91,6 +91,7 @@ uint16_t ds_modem_lookup(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		packet_meta(m)->modem = (uint32_t)(row->modem - u->tables->modems);
 		memcpy(rte_pktmbuf_mtod(m, uint8_t *), row->modem->mac, 6);
 	}
+	effort_look_up(&u->effort, unknown.count);
 	count(&u->counters, COUNTER_LOOKUP_MATCHED, matched);
 	return unknown_close(&unknown, pkts, n);
 }

@@ -55,7 +55,7 @@ static json_t *roll(struct rpc_call *call, key_step *step) {
 	if (g == NULL)
 		return NULL;
 	if (!step(&g->live, p, &changes, why))
-		return rpc_refuse(call, RPC_REFUSED, "%s", why);
+		return subject_refuse_change(call, why);
 	return object_change(call, g, &changes);
 }
 

@@ -80,6 +80,7 @@ json_t *group_add(struct rpc_call *call) {
 		int length;
 		const char *first = reload_first_line(said, &length);
 
+		m->server->refused++;
 		rpc_refuse(call, RPC_REFUSED, "%.*s", length, first);
 		free(said);
 		return NULL;
@@ -90,7 +91,7 @@ json_t *group_add(struct rpc_call *call) {
 	else
 		good = server_group_add(m->server, &config->groups[0], &group, why);
 	server_config_forget(kept);
-	return good ? life_done(call) : rpc_refuse(call, RPC_REFUSED, "%s", why);
+	return good ? life_done(call) : subject_refuse_change(call, why);
 }
 
 json_t *group_remove(struct rpc_call *call) {
@@ -102,7 +103,7 @@ json_t *group_remove(struct rpc_call *call) {
 	if (g == NULL)
 		return NULL;
 	if (!server_group_remove(subject_server(call), number_of(call, g), limit, why))
-		return rpc_refuse(call, RPC_REFUSED, "%s", why);
+		return subject_refuse_change(call, why);
 	return life_done(call);
 }
 

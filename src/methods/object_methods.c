@@ -89,7 +89,7 @@ static json_t *refused(struct rpc_call *call, const char *why) {
 		w->generation = s->generation;
 	if (w != NULL && !server_changes_have_left(s, w->generation))
 		return rpc_wait(call);
-	return rpc_refuse(call, RPC_REFUSED, "%s", why);
+	return subject_refuse_change(call, why);
 }
 
 static bool something_goes(const struct live_changes *changes) {
@@ -156,7 +156,7 @@ static json_t *request(struct rpc_call *call, enum live_verb verb, enum live_obj
 		return NULL;
 	if (!live_request(&g->live, verb, object, json_object_get(call->given, param), &changes,
 			  why))
-		return rpc_refuse(call, RPC_REFUSED, "%s", why);
+		return subject_refuse_change(call, why);
 	return object_change(call, g, &changes);
 }
 

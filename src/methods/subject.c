@@ -15,6 +15,11 @@ struct server *subject_server(const struct rpc_call *call) {
 	return m->server;
 }
 
+json_t *subject_refuse_change(struct rpc_call *call, const char *why) {
+	subject_server(call)->refused++;
+	return rpc_refuse(call, RPC_REFUSED, "%s", why);
+}
+
 struct served_group *subject_next_group(struct rpc_call *call, unsigned *place) {
 	struct server *s = subject_server(call);
 

@@ -28,6 +28,9 @@ struct group_subject {
 /* What the call is asked of. */
 struct server *subject_server(const struct rpc_call *call);
 
+/* Refuses a change, as rpc_refuse() does, and counts it. Returns NULL. */
+json_t *subject_refuse_change(struct rpc_call *call, const char *why);
+
 /* The group that is meant. NULL after a refusal. */
 struct served_group *subject_group(struct rpc_call *call, const struct group_subject *s);
 

@@ -92,6 +92,15 @@ static void place_take(struct change_keys *k, void **place, void *next,
 	*place = next;
 }
 
+/* The modem goes on with other keys than it had. */
+static void rolls_count(struct served_group *g, const struct modem *was, const struct modem *next) {
+	if (next == NULL || !modem_is_there(was))
+		return;
+	g->key_rolls[CRYPTO_DOWNLINK] += !same_down_key(&was->security, &next->security);
+	if (g->upstream != NULL)
+		g->key_rolls[CRYPTO_UPLINK] += !same_key(&was->security, &next->security);
+}
+
 void change_keys_take(struct change_keys *k, struct served_group *g,
 		      const struct live_changes *changes) {
 	void *none[] = {NULL, NULL};
@@ -106,6 +115,7 @@ void change_keys_take(struct change_keys *k, struct served_group *g,
 
 		if (c->object != LIVE_MODEM)
 			continue;
+		rolls_count(g, &g->live.sg.modems[c->slot], c->modem);
 		was = g->live.sg.modems[c->slot].security.cipher;
 		pair = goes ? none : &k->up[2 * modems++];
 		if (goes || k->down[i] != NULL)

@@ -57,11 +57,13 @@ static bool load_and_take(struct reload *r) {
 	bool good;
 
 	if (next == NULL) {
+		r->server->refused++;
 		say_mistakes(r, mistakes);
 		free(mistakes);
 		return false;
 	}
 	good = server_reconfigure(r->server, next, said);
+	r->server->refused += !good;
 	server_config_settle(&r->kept);
 	snprintf(r->line, sizeof(r->line), "%s: %s%s", r->path, good ? "read again: " : "", said);
 	return good;

@@ -41,6 +41,7 @@ struct served_group {
 	const struct service_group *sg;
 	struct group_crypto crypto;
 	double keys_seconds; /* what making both took */
+	uint64_t key_rolls[CRYPTO_UPLINK + 1]; /* keys that gave way to others, a modem each */
 	bool there; /* to be told of by others */
 	bool drained; /* it receives nothing */
 	uint64_t emptied; /* of the source that it has then */

@@ -73,6 +73,7 @@ struct server {
 	bool latency;
 	double keys_seconds; /* what making the schedules of all keys took */
 	uint64_t generation; /* changes since the start: of objects, and groups that came or went */
+	uint64_t refused; /* changes that were asked for since then, and could not be made */
 	/* Changes that are in service and whose remains leave, the oldest first; and the group that workers are at
 	 * for them, NULL: none. See changes.h. */
 	struct server_change *leaving;

@@ -61,8 +61,10 @@ static void frame_fill(const struct upstream *u, struct crypto_frame *f, struct 
 
 bool us_clear(struct upstream *u, struct rte_mbuf *m) {
 	count(&u->counters, COUNTER_CLEAR, 1);
-	if (!u->verify_crc || us_meta(m)->frame.fragment ||
-	    ethernet_crc_good(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len))
+	if (!u->verify_crc || us_meta(m)->frame.fragment)
+		return true;
+	count(&u->counters, COUNTER_CRC_VERIFIED, 1);
+	if (ethernet_crc_good(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len))
 		return true;
 	drop(&u->counters, m, DROP_FRAME_CRC);
 	return false;
@@ -71,10 +73,13 @@ bool us_clear(struct upstream *u, struct rte_mbuf *m) {
 /* Gives the frames to the provider. */
 static void frames_submit(struct upstream *u, const struct crypto_frame *frames, uint16_t n) {
 	uint32_t by_cipher[CIPHERS] = {0};
-	uint16_t taken = crypto_submit(u->r.crypto, frames, n);
+	uint16_t taken = crypto_submit(u->r.crypto, frames, n), with_crc = 0;
 
-	for (uint16_t i = 0; i < taken; i++)
+	for (uint16_t i = 0; i < taken; i++) {
 		by_cipher[frames[i].key->cipher]++;
+		with_crc += (frames[i].parts & CRYPTO_CRC) != 0;
+	}
+	count(&u->counters, COUNTER_CRC_VERIFIED, with_crc);
 	for (uint16_t i = taken; i < n; i++)
 		drop(&u->counters, frames[i].m, DROP_CRYPTO_FULL);
 	for (unsigned cipher = CIPHER_NONE + 1; cipher < CIPHERS; cipher++)

@@ -143,6 +143,7 @@ static void burst_take(struct upstream *u, struct us_stream *s, struct rte_mbuf 
 	uint16_t channel = us_meta(m)->burst.channel;
 
 	count(&u->counters, COUNTER_SEGMENTS, 1);
+	count(&u->counters, COUNTER_SEGMENT_BYTES, m->pkt_len);
 	if (u->tables.flows[s->flow].segment_header) {
 		segment_numbered(u, s, m, channel);
 		return;
@@ -168,6 +169,7 @@ uint16_t us_reassemble(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		keys[i] = &sids[i];
 	}
 	rte_hash_lookup_bulk_data(u->tables.by_sid, keys, n, &hits, found);
+	effort_look_up(&u->effort, n);
 	for (uint16_t i = 0; i < n; i++) {
 		if (us_meta(pkts[i])->burst.ranging)
 			burst_take(u, &u->tables.streams[us_ranging_stream(&u->tables)], pkts[i]);

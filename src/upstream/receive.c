@@ -65,6 +65,8 @@ uint16_t us_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
 		bytes += rte_pktmbuf_pkt_len(pkts[i]);
 	}
+	if (!u->receive.closed)
+		effort_poll(&u->effort, n);
 	count(&u->counters, COUNTER_RECEIVED, n);
 	count(&u->counters, COUNTER_RECEIVED_BYTES, bytes);
 	return n;

@@ -29,6 +29,7 @@
 #include "model/service_group.h"
 #include "pipeline/clock.h"
 #include "pipeline/counters.h"
+#include "pipeline/effort.h"
 #include "pipeline/latency.h"
 #include "pipeline/pipeline.h"
 #include "pipeline/queue.h"
@@ -96,6 +97,7 @@ struct us_buffers {
 struct upstream {
 	struct us_resources r; /* `schedules` and `room` are read at its making only */
 	struct us_tables tables;
+	struct effort effort;
 	struct counters counters;
 	struct holds holds;
 	struct us_lane_slots slots;

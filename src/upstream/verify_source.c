@@ -15,7 +15,6 @@
 #define DHCP_SERVER 67
 #define DHCPV6_CLIENT 546
 #define DHCPV6_SERVER 547
-#define IP_PROTOCOL_ICMPV6 58
 
 static const enum drop_reason malformed[] = {
 	[FRAME_RUNT] = DROP_FRAME_RUNT,

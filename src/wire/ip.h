@@ -34,8 +34,10 @@
 #define IPV6_HEADER 40
 #define IPV6_EXTENSIONS_MAX 8 /* extension headers that are looked through */
 
+#define IP_PROTOCOL_ICMP 1
 #define IP_PROTOCOL_TCP 6
 #define IP_PROTOCOL_UDP 17
+#define IP_PROTOCOL_ICMPV6 58
 #define IP_PROTOCOL_L2TP 115
 
 enum frame_kind {

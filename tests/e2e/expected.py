@@ -20,6 +20,8 @@ FAMILIES = {0x0800: "ipv4", 0x86DD: "ipv6"}
 FOUND = {"cpe_limit", "filter_deny"}  # dropped after their modem was found
 # Counters that tell how the work was done; the tests that care bound them.
 FREE = {"depi_full", "depi_flushed"}
+ICMP = {("ipv4", 1), ("ipv6", 58)}
+DEPI_SEGMENTS = 7  # of a DEPI frame: so many are told apart
 
 
 @dataclass
@@ -50,6 +52,10 @@ def _note_classifier(expected: Expectation, modem: Modem, headers: Headers) -> N
     for index, classifier in enumerate(modem.classifiers):
         if matches(classifier.match, headers):
             expected.counters["classifier_matched"] += 1
+            if headers.family != "llc":
+                expected.counters[f"classifier_matched_{headers.family}"] += 1
+            is_icmp = (headers.family, headers.protocol) in ICMP
+            expected.counters["classifier_matched_icmp"] += is_icmp
             expected.classifiers_met.add((modem.mac, index))
             return
     expected.counters["classifier_unmatched"] += 1
@@ -103,12 +109,15 @@ def expect(records: Iterable[Record], config: Config) -> Expectation:
     admitted = expected.counters["received"] - expected.drops.total()
     for name in ("enqueued", "dequeued", "framed", "transmitted"):
         expected.counters[name] = admitted
+    expected.counters["crc_generated"] = admitted if config.generate_crc else 0
     return expected
 
 
 def _seen(decoded: Result) -> dict[str, int]:
     """Counters that the capture of the R-PHY port proves."""
-    return {
+    alike = {n: decoded.counters[f"with_{n}_segments"] for n in range(1, DEPI_SEGMENTS + 1)}
+    return {f"depi_segments_{n}": packets for n, packets in alike.items()} | {
+        "depi_segments_more": decoded.counters["packets"] - sum(alike.values()),
         "transmitted": decoded.counters["delivered"],
         "transmitted_bytes": decoded.counters["bytes"],
         "depi_frames": decoded.counters["packets"],

@@ -132,6 +132,7 @@ class Witness:
         counters = self.result.counters
         counters["segments"] += len(psp.segments)
         counters["fragments"] += sum(not (s.begin and s.end) for s in psp.segments)
+        counters[f"with_{len(psp.segments)}_segments"] += 1
         counters["concatenated"] += len(psp.segments) > 1
         if not psp.sequenced or psp.vccv or psp.header_extension or psp.flow:
             self.problem(number, "PSP flags are not: sequence valid, flow 0, nothing else")

@@ -199,6 +199,7 @@ class Frames:
 
     def _packet(self, pdu: bytes, owner: Owner) -> str | None:
         ethernet, crc = pdu[:-CRC_LENGTH], pdu[-CRC_LENGTH:]
+        self.books.count("crc_verified", self.config.upstream.verify_crc)
         if self.config.upstream.verify_crc and crc != frame_check_sequence(ethernet):
             return "frame_crc"
         if self.config.upstream.verify_source:

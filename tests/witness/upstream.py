@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from witness.assembly import Assembler, Received, State
+from witness.assembly import Assembler, Received, State, role
 from witness.books import Books
 from witness.crc import header_check_sequence
 from witness.depi import Segment
@@ -110,13 +110,18 @@ class Model:
         self.books.count("psp_packets")
         self.books.count("psp_segments", len(psp.segments))
         channel, kind = self.config.upstream.by_session[psp.session]
+        self.books.count("psp_ofdma", channel.type == "ofdma")
         for segment in psp.segments:
             if kind == "requests":
                 self._record(channel, segment)
                 continue
+            self.books.count(f"psp_{role(segment)}s")
             received = self._assembler(psp, channel).push(segment, self.now)
             if received is not None:
                 self._burst(received, channel, ranging=kind == "ranging")
+
+        open_ = kind != "requests" and self._assembler(psp, channel).state is State.OPEN
+        self.books.count("psp_partial", open_)
 
     def _assembler(self, psp: Psp, channel: UpstreamChannel) -> Assembler:
         timeout = self.config.upstream.frame_timeout_ns
@@ -167,12 +172,14 @@ class Model:
 
     def _whole_frames(self, payload: bytes, origin: Origin) -> None:
         self.books.count("segments")
+        self.books.count("segment_bytes", len(payload))
         self.books.count("extracted")
         refused = RANGING if origin.owner is None else {}
         self._stream(refused).burst(payload, origin, self.now)
 
     def _segment(self, data: bytes, channel: UpstreamChannel, owner: Owner) -> None:
         self.books.count("segments")
+        self.books.count("segment_bytes", len(data))
         if len(data) < SEGMENT_HEADER:
             self.books.drop("segment_truncated")
             return

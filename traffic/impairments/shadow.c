@@ -59,6 +59,13 @@ bool shadow_foretells(enum counter counter) {
 	case COUNTER_IPV4: /* nor are their contents */
 	case COUNTER_IPV6:
 	case COUNTER_LLC:
+	case COUNTER_PSP_OFDMA: /* what the packets are made of */
+	case COUNTER_PSP_PARTIAL:
+	case COUNTER_PSP_HEADERS:
+	case COUNTER_PSP_PAYLOADS:
+	case COUNTER_PSP_TRAILERS:
+	case COUNTER_SEGMENT_BYTES:
+	case COUNTER_CRC_VERIFIED:
 	case COUNTER_SEGMENTS_REORDERED: /* time of arrival */
 	case COUNTER_TRANSMIT_RETRIES: return false;
 	default: return counter_in(counter, DIRECTION_UP);

@@ -5,6 +5,7 @@
  */
 #include "test.h"
 
+#include "downstream/cpe.h"
 #include "fixture.h"
 #include "lookup_bench.h"
 #include "packets.h"
@@ -185,8 +186,34 @@ static void agrees_with_a_plain_model(void **state) {
 	assert_in_range(admitted, 4000, 16000);
 }
 
+/* As many as the limit counts, in the same two periods, of all modems together. */
+static void activity_is_told(void **state) {
+	struct cpe_activity a;
+
+	(void)state;
+	forget();
+	a = cpe_activity(&lookup_bench.upper);
+	assert_int_equal(a.modems, 0);
+	assert_int_equal(a.addresses, 0);
+	assert_true(passes(1));
+	assert_true(passes(2));
+	assert_false(passes(3));
+	a = cpe_activity(&lookup_bench.upper);
+	assert_int_equal(a.modems, 1);
+	assert_int_equal(a.addresses, 2);
+	next_period();
+	assert_int_equal(cpe_activity(&lookup_bench.upper).addresses, 2);
+	assert_true(passes(2));
+	assert_int_equal(cpe_activity(&lookup_bench.upper).addresses, 2);
+	next_period();
+	assert_int_equal(cpe_activity(&lookup_bench.upper).addresses, 1);
+	next_period();
+	assert_int_equal(cpe_activity(&lookup_bench.upper).modems, 0);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(activity_is_told),
 		cmocka_unit_test(first_come_first_served),
 		cmocka_unit_test(silence_frees_the_place),
 		cmocka_unit_test(long_silence_forgets_all),

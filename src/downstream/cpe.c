@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "downstream/cpe.h"
+
+static uint64_t period_at(const struct ds_upper *u, uint64_t now) {
+	uint64_t since = u->cpe_since;
+
+	return u->cpe_first + (now > since ? (now - since) / u->cpe_period_ns : 0);
+}
+
+/* Those of the present period and of the one before, as cpe_admit() counts them. */
+static unsigned modem_addresses(const struct ds_modem *modem, uint64_t period) {
+	uint64_t seen = modem->cpe_period, active = 0;
+
+	if (seen == period)
+		active = modem->cpe_recent | modem->cpe_before;
+	else if (seen + 1 == period)
+		active = modem->cpe_recent;
+	return (unsigned)__builtin_popcountll(active);
+}
+
+struct cpe_activity cpe_activity(const struct ds_upper *u) {
+	uint64_t period = period_at(u, __atomic_load_n(&u->clock->now, __ATOMIC_RELAXED));
+	struct cpe_activity a = {0};
+
+	for (uint32_t m = 0; m < u->tables->room.modems; m++) {
+		unsigned addresses = modem_addresses(&u->tables->modems[m], period);
+
+		a.modems += addresses > 0;
+		a.addresses += addresses;
+	}
+	return a;
+}
