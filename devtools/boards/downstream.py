@@ -3,12 +3,12 @@
 
 from collections.abc import Iterator
 
+from boards.both import CIPHERS, cycles, effort, latency
 from boards.panels import Ask, Panel, bars, lines
 from boards.queries import WINDOW, Scope, summed
 
 DOWN = "vcmts_downstream"
 DELAY = "vcmts_scheduler_delay_seconds"
-CIPHERS = ("aes_128", "aes_256", "des")
 SHARES = ((0.5, "half of them below"), (0.99, "99 % below"))
 
 
@@ -39,36 +39,6 @@ def traffic(scope: Scope) -> Iterator[Panel]:
         Ask(
             scope.ratio(f"{DOWN}_transmitted_bytes_total", f"{DOWN}_transmitted_packets_total"),
             "transmitted",
-        ),
-    )
-
-
-def cycles(scope: Scope, direction: str, packets: str) -> Panel:
-    """Of all stages, over the packets of the direction: the whole is what a packet costs."""
-    own = scope.of(f'direction="{direction}"')
-    return lines(
-        "Cycles by stage",
-        "Cycles of the time-stamp counter that each stage used a packet; the top of the stack is"
-        " what a packet costs in all.",
-        "short",
-        Ask(
-            f"{own.rate('vcmts_stage_cycles_total', ['stage'])}"
-            f" / ignoring (stage) group_left () {scope.rate(packets)}",
-            "{{stage}}",
-        ),
-        stacked=True,
-    )
-
-
-def latency(scope: Scope, direction: str) -> Panel:
-    own = scope.of(f'direction="{direction}"')
-    return lines(
-        "Latency",
-        "From the receive stage to the port that takes the packet; while it is measured.",
-        "s",
-        *(
-            Ask(own.quantile(share, "vcmts_pipeline_latency_seconds"), f"p{share * 100:g}")
-            for share in (0.5, 0.9, 0.99, 0.999)
         ),
     )
 
@@ -117,6 +87,15 @@ def first_stages(scope: Scope) -> Iterator[Panel]:
         "pps",
         Ask(scope.rate(f"{DOWN}_classifier_matched_packets_total"), "by a classifier"),
         Ask(scope.rate(f"{DOWN}_classifier_unmatched_packets_total"), "primary service flow"),
+    )
+    yield lines(
+        "Classifiers by kind of packet",
+        "Packets that a classifier sent to a service flow; ICMP counts with IPv4 or IPv6, too.",
+        "pps",
+        *(
+            Ask(scope.rate(f"{DOWN}_classifier_matched_{kind}_packets_total"), kind)
+            for kind in ("ipv4", "ipv6", "icmp")
+        ),
     )
 
 
@@ -204,11 +183,28 @@ def last_stages(scope: Scope) -> Iterator[Panel]:
         stacked=True,
     )
     yield lines(
+        "CRC made",
+        "DOCSIS frames a second whose Ethernet CRC was made, encrypted or not.",
+        "pps",
+        Ask(scope.rate(f"{DOWN}_crc_generated_frames_total"), "made"),
+        Ask(scope.rate(f"{DOWN}_framed_frames_total"), "all frames"),
+    )
+    yield lines(
         "DEPI frames",
         "A second: closed because no more fitted, and closed by the flush timer.",
         "pps",
         Ask(scope.rate(f"{DOWN}_depi_full_frames_total"), "full"),
         Ask(scope.rate(f"{DOWN}_depi_flushed_frames_total"), "flushed"),
+        stacked=True,
+    )
+    yield lines(
+        "DEPI frames by PSP segments",
+        "DEPI frames a second by how many PSP segments they have.",
+        "pps",
+        *(
+            Ask(scope.rate(f"{DOWN}_depi_segments_{number}_frames_total"), f"{number}")
+            for number in (*range(1, 8), "more")
+        ),
         stacked=True,
     )
     yield lines(
@@ -257,6 +253,7 @@ def downstream(scope: Scope) -> list[Panel]:
         cycles(scope, "downstream", f"{DOWN}_received_packets_total"),
         latency(scope, "downstream"),
         drops(scope),
+        *effort(scope, "downstream"),
         *first_stages(scope),
         *queues(scope),
         priorities(scope),

@@ -19,11 +19,12 @@ def now() -> Iterator[Part]:
             "Bits a second that left the data plane.",
             "bps",
             Ask(GROUP.bits(f"{name}_transmitted_bytes_total")),
-            width=4,
+            width=3,
         )
     for name, title, about in (
         ("modems", "Modems", "Registered."),
         ("active_modems", "Active modems", "That had traffic lately."),
+        ("active_addresses", "Active addresses", "Behind these modems."),
         ("service_flows", "Service flows", "Of the downstream."),
     ):
         yield figure(
@@ -34,7 +35,7 @@ def now() -> Iterator[Part]:
         "Downstream packets and upstream frames a second.",
         "pps",
         Ask(lost(GROUP)),
-        width=4,
+        width=3,
         steps=[(1, ORANGE), (1000, RED)],
     )
     yield figure(

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator
 
-from boards.downstream import CIPHERS, cycles, latency
+from boards.both import CIPHERS, cycles, effort, latency
 from boards.panels import Ask, Panel, lines
 from boards.queries import Scope
 
@@ -63,6 +63,28 @@ def reception(scope: Scope) -> Iterator[Panel]:
         Ask(scope.of('unit="packets"').rate(DROPPED), "refused"),
     )
     yield lines(
+        "Kinds of UEPI packets",
+        "A second, of those in order: of OFDMA and SC-QAM channels; how many end in a burst.",
+        "pps",
+        Ask(scope.rate(f"{UP}_psp_ofdma_packets_total"), "OFDMA"),
+        Ask(
+            f"{scope.rate(f'{UP}_psp_packets_total')}"
+            f" - {scope.rate(f'{UP}_psp_ofdma_packets_total')}",
+            "SC-QAM",
+        ),
+        Ask(scope.rate(f"{UP}_psp_partial_packets_total"), "partial"),
+    )
+    yield lines(
+        "What is in UEPI packets",
+        "PSP segments a second: headers, payload and trailers of bursts.",
+        "ops",
+        *(
+            Ask(scope.rate(f"{UP}_psp_{name}_total"), name)
+            for name in ("headers", "payloads", "trailers")
+        ),
+        stacked=True,
+    )
+    yield lines(
         "Order of PSP",
         "Packets a second that were missing or came late, and gaps that were given up.",
         "pps",
@@ -89,6 +111,19 @@ def reassembly(scope: Scope) -> Iterator[Panel]:
         Ask(scope.of('unit="segments"').rate(DROPPED), "failed"),
     )
     yield lines(
+        "Segment length",
+        "Mean length of the segments of service flows.",
+        "bytes",
+        Ask(scope.ratio(f"{UP}_segment_bytes_total", f"{UP}_segments_total"), "bytes"),
+    )
+    yield lines(
+        "DOCSIS frames a segment, a UEPI packet",
+        "Mean number of frames that begin in it.",
+        "short",
+        Ask(scope.ratio(f"{UP}_frames_total", f"{UP}_segments_total"), "a segment"),
+        Ask(scope.ratio(f"{UP}_frames_total", f"{UP}_psp_packets_total"), "a UEPI packet"),
+    )
+    yield lines(
         "Order of segments",
         "Segments a second that were missing or came late, and gaps that were given up.",
         "ops",
@@ -113,6 +148,13 @@ def checks(scope: Scope) -> Iterator[Panel]:
         "ops",
         Ask(reasons(scope, "frame_hcs", "segment_hcs"), "HCS"),
         Ask(reasons(scope, "frame_crc", "fragment_crc", "management_crc"), "CRC"),
+    )
+    yield lines(
+        "Verified",
+        "Frames a second whose HCS was good, and whose Ethernet CRC was looked at.",
+        "ops",
+        Ask(f"{scope.rate(f'{UP}_frames_total')} - {reasons(scope, 'frame_hcs')}", "HCS good"),
+        Ask(scope.rate(f"{UP}_crc_verified_frames_total"), "CRC verified"),
     )
     yield lines(
         "Codewords lost",
@@ -182,6 +224,7 @@ def upstream(scope: Scope) -> list[Panel]:
         cycles(scope, "upstream", f"{UP}_transmitted_packets_total"),
         latency(scope, "upstream"),
         drops(scope),
+        *effort(scope, "upstream"),
         *reception(scope),
         *reassembly(scope),
         *checks(scope),
