@@ -10,6 +10,7 @@ PROGRAM = "vcmtsd"
 LISTENING = "0A"  # of /proc/PID/net/tcp
 TELLS = b"vcmts_build_info"
 SECONDS = 5
+MOST_BYTES = 1 << 26
 
 
 def processes(root: Path) -> list[Path]:
@@ -69,7 +70,7 @@ def tells(target: str) -> bool:
     connection = http.client.HTTPConnection(target, timeout=SECONDS)
     try:
         connection.request("GET", "/metrics")
-        return TELLS in connection.getresponse().read()
+        return TELLS in connection.getresponse().read(MOST_BYTES)
     except (OSError, http.client.HTTPException):
         return False
     finally:
