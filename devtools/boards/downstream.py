@@ -247,17 +247,26 @@ def priorities(scope: Scope) -> Panel:
     )
 
 
-def downstream(scope: Scope) -> list[Panel]:
-    return [
-        *traffic(scope),
-        cycles(scope, "downstream", f"{DOWN}_received_packets_total"),
-        latency(scope, "downstream"),
-        drops(scope),
-        *effort(scope, "downstream"),
-        *first_stages(scope),
-        *queues(scope),
-        priorities(scope),
-        *bonding(scope),
-        *last_stages(scope),
-        providers(scope),
-    ]
+def downstream(scope: Scope) -> dict[str, list[Panel]]:
+    """By what stands above them."""
+    return {
+        "Downstream: traffic and what it costs": [
+            *traffic(scope),
+            cycles(scope, "downstream", f"{DOWN}_received_packets_total"),
+            latency(scope, "downstream"),
+            drops(scope),
+        ],
+        "Downstream: from the port to the queues": [
+            *effort(scope, "downstream"),
+            *first_stages(scope),
+        ],
+        "Downstream: queues and channels": [
+            *queues(scope),
+            priorities(scope),
+            *bonding(scope),
+        ],
+        "Downstream: from the queues to DEPI": [
+            *last_stages(scope),
+            providers(scope),
+        ],
+    }

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
 from boards.downstream import DELAY, DOWN, downstream
-from boards.panels import ORANGE, RED, Ask, Part, Section, board, figure, variable
+from boards.panels import ORANGE, RED, Ask, Panel, Part, Section, board, figure, spread, variable
 from boards.queries import GROUP, lost
 from boards.upstream import UP, upstream
 
@@ -48,6 +48,12 @@ def now() -> Iterator[Part]:
     )
 
 
+def parts(sections: dict[str, list[Panel]]) -> Iterator[Part]:
+    for title, panels in sections.items():
+        yield Section(title)
+        yield from spread(panels)
+
+
 def group() -> Dashboard:
     groups = 'label_values(vcmts_service_group_info{instance=~"$instance"}, service_group)'
     return board(
@@ -58,11 +64,5 @@ def group() -> Dashboard:
             variable("instance", "Server", "label_values(vcmts_build_info, instance)"),
             variable("service_group", "Service group", groups),
         ],
-        [
-            *now(),
-            Section("Downstream"),
-            *downstream(GROUP),
-            Section("Upstream"),
-            *upstream(GROUP),
-        ],
+        [*now(), *parts(downstream(GROUP) | upstream(GROUP))],
     )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Two service groups side by side, of one server or of two."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from grafana_foundation_sdk.models.dashboard import Dashboard
 
@@ -14,17 +14,14 @@ SIDES = ("first", "second")
 FIRST, SECOND = (Scope(f'instance=~"${side}_instance",service_group="${side}"') for side in SIDES)
 
 
-def beside(left: list[Panel], right: list[Panel]) -> Iterator[Panel]:
-    for ours, theirs in zip(left, right, strict=True):
-        yield ours.span(12)
-        yield theirs.span(12)
-
-
-def parts() -> Iterator[Part]:
-    yield Section("Downstream: first group on the left, second on the right")
-    yield from beside(downstream(FIRST), downstream(SECOND))
-    yield Section("Upstream: first group on the left, second on the right")
-    yield from beside(upstream(FIRST), upstream(SECOND))
+def parts(direction: Callable[[Scope], dict[str, list[Panel]]]) -> Iterator[Part]:
+    """The first on the left, the second on the right."""
+    left, right = direction(FIRST), direction(SECOND)
+    for title, ours in left.items():
+        yield Section(title)
+        for one, other in zip(ours, right[title], strict=True):
+            yield one.span(12)
+            yield other.span(12)
 
 
 def pair() -> Dashboard:
@@ -39,7 +36,7 @@ def pair() -> Dashboard:
     return board(
         "vcmts-pair",
         "OpenVCMTS: two service groups",
-        "Two service groups side by side, stage by stage.",
+        "Two service groups, stage by stage: the first on the left, the second on the right.",
         variables,
-        parts(),
+        [*parts(downstream), *parts(upstream)],
     )

@@ -11,7 +11,7 @@ from grafana_foundation_sdk.models import common as choices
 from grafana_foundation_sdk.models import dashboard as model
 
 SOURCE = choices.DataSourceRef(type_val="prometheus", uid="${datasource}")
-HEIGHT, LOW = 8, 4
+WIDTH, HEIGHT, LOW = 24, 8, 4
 GREEN, ORANGE, RED = "green", "orange", "red"
 Panel = lines_of.Panel | stat.Panel | bargauge.Panel | table.Panel
 
@@ -141,11 +141,21 @@ def bars(
         .thresholds(limits(*steps))
         .orientation(choices.VizOrientation.HORIZONTAL)
         .display_mode(choices.BarGaugeDisplayMode.GRADIENT)
+        .text(common.VizTextDisplayOptions().title_size(14).value_size(18))
         .reduce_options(common.ReduceDataOptions().calcs(["lastNotNull"]).values(False))
     )
     for target in targets(asks):
         panel.with_target(target.instant())
     return panel if most is None else panel.max(most)
+
+
+def spread(panels: list[Panel]) -> list[Panel]:
+    """In rows of three; where one would be left alone, the last row has four, and two share one."""
+    threes = len(panels) // 3 * 3 - (3 if len(panels) % 3 == 1 else 0)
+    rest = panels[max(threes, 0) :]
+    for panel in rest:
+        panel.span(WIDTH // len(rest))
+    return panels
 
 
 def variable(

@@ -9,7 +9,7 @@ from boards.panels import ORANGE, RED, Ask, Part, Section, bars, board, figure, 
 from boards.queries import SERVER, lost
 
 GROUPS = ["instance", "service_group"]
-NAMED = "{{instance}} group {{service_group}}"
+NAMED = "group {{service_group}} of {{instance}}"
 DOWN, UP = "vcmts_downstream", "vcmts_upstream"
 LATENCY, DELAY = "vcmts_pipeline_latency_seconds", "vcmts_scheduler_delay_seconds"
 
@@ -103,7 +103,7 @@ def drops() -> Iterator[Part]:
         "pps",
         Ask(f"{SERVER.rate(f'{DOWN}_dropped_packets_total', ['reason'])} > 0", "{{reason}}"),
         Ask(SERVER.rate(f"{DOWN}_dropped_packets_total"), "all"),
-        width=6,
+        width=12,
     )
     yield lines(
         "Upstream drops by reason",
@@ -111,22 +111,24 @@ def drops() -> Iterator[Part]:
         "ops",
         Ask(f"{SERVER.rate(f'{UP}_dropped_total', ['reason'])} > 0", "{{reason}}"),
         Ask(SERVER.rate(f"{UP}_dropped_total"), "all"),
-        width=6,
+        width=12,
     )
     yield lines(
         "Latency, 99th percentile",
         "In the pipeline, from the receive stage to the port that takes the packet; while it is"
         " measured (vcmtsd run --latency).",
         "s",
-        Ask(SERVER.quantile(0.99, LATENCY, [*GROUPS, "direction"]), f"{NAMED} {{{{direction}}}}"),
-        width=6,
+        Ask(
+            SERVER.quantile(0.99, LATENCY, [*GROUPS, "direction"]), f"{{{{direction}}}} of {NAMED}"
+        ),
+        width=12,
     )
     yield lines(
         "Scheduler delay, 99th percentile",
         "In the queues of the downstream's service flows.",
         "s",
         Ask(SERVER.quantile(0.99, DELAY, GROUPS), NAMED),
-        width=6,
+        width=12,
     )
 
 
@@ -138,7 +140,7 @@ def machine() -> Iterator[Part]:
         "percentunit",
         Ask(
             SERVER.rate("vcmts_worker_busy_seconds_total", ["instance", "core"]),
-            "{{instance}} core {{core}}",
+            "core {{core}} of {{instance}}",
         ),
         most=1,
         steps=[(0.8, ORANGE), (0.95, RED)],
@@ -187,7 +189,7 @@ def machine() -> Iterator[Part]:
 
 
 PORT = ["instance", "port", "role"]
-PORT_NAMED = "{{instance}} port {{port}} ({{role}})"
+PORT_NAMED = "port {{port}} ({{role}}) of {{instance}}"
 
 
 def ports() -> Iterator[Part]:
@@ -198,21 +200,21 @@ def ports() -> Iterator[Part]:
             "As the port's driver counts them.",
             "pps",
             Ask(SERVER.rate(f"vcmts_ethdev_{way}_packets_total", PORT), PORT_NAMED),
-            width=6,
+            width=12,
         )
     yield lines(
         "Lost before the data plane",
         "Missed: nobody polled in time. No buffer: the pool was empty.",
         "pps",
         *(
-            Ask(SERVER.rate(f"vcmts_ethdev_{name}_total", PORT), f"{PORT_NAMED} {words}")
+            Ask(SERVER.rate(f"vcmts_ethdev_{name}_total", PORT), f"{words}: {PORT_NAMED}")
             for name, words in (
                 ("missed_packets", "missed"),
                 ("no_buffer", "no buffer"),
                 ("errors", "errors"),
             )
         ),
-        width=6,
+        width=12,
     )
     yield lines(
         "Shared ports: packets of no group",
@@ -223,7 +225,7 @@ def ports() -> Iterator[Part]:
             "port {{port}} {{reason}}",
         ),
         Ask(SERVER.rate("vcmts_port_dropped_packets_total"), "all"),
-        width=6,
+        width=12,
     )
 
 

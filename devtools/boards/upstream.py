@@ -218,17 +218,26 @@ def requests(scope: Scope) -> Iterator[Panel]:
     )
 
 
-def upstream(scope: Scope) -> list[Panel]:
-    return [
-        *traffic(scope),
-        cycles(scope, "upstream", f"{UP}_transmitted_packets_total"),
-        latency(scope, "upstream"),
-        drops(scope),
-        *effort(scope, "upstream"),
-        *reception(scope),
-        *reassembly(scope),
-        *checks(scope),
-        packets(scope),
-        retries(scope),
-        *requests(scope),
-    ]
+def upstream(scope: Scope) -> dict[str, list[Panel]]:
+    """By what stands above them."""
+    return {
+        "Upstream: traffic and what it costs": [
+            *traffic(scope),
+            cycles(scope, "upstream", f"{UP}_transmitted_packets_total"),
+            latency(scope, "upstream"),
+            drops(scope),
+        ],
+        "Upstream: from the port to bursts": [
+            *effort(scope, "upstream"),
+            *reception(scope),
+        ],
+        "Upstream: from segments to frames": [
+            *reassembly(scope),
+            *requests(scope),
+        ],
+        "Upstream: from frames to packets": [
+            *checks(scope),
+            packets(scope),
+            retries(scope),
+        ],
+    }

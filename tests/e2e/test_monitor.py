@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A real Prometheus that `./vcmts monitor` starts scrapes a vcmtsd with traffic: every metric comes,
-every query of the dashboards and alerts has data, and counters are those of the summary.
+"""A real Prometheus that `./vcmts monitor` starts scrapes a vcmtsd with traffic: every metric arrives,
+every query of dashboards and alerts has data, and counters are those of the summary.
 
 There is one run for all of it: what it was asked is kept, and judged by the tests.
 """
@@ -346,7 +346,7 @@ def metric_of(way: str, counter: str) -> str:
     ]
     exact = [name for name in names if name == f"vcmts_{way}_{counter}_total"]
     [found] = exact or names
-    return found
+    return str(found)
 
 
 REGISTRY: list[Json] = []
