@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A real Prometheus that `./vcmts monitor` starts scrapes a vcmtsd with traffic: every metric arrives,
+"""The Prometheus that `./vcmts monitor` starts scrapes a vcmtsd with traffic: every metric comes,
 every query of dashboards and alerts has data, and counters are those of the summary.
 
 There is one run for all of it: what it was asked is kept, and judged by the tests.
