@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "downstream/cpe.h"
 
-static uint64_t period_at(const struct ds_upper *u, uint64_t now) {
-	uint64_t since = u->cpe_since;
+/* That in which the clock stands, though no packet may have come since it began. */
+static uint64_t present_period(const struct ds_upper *u) {
+	uint64_t now = __atomic_load_n(&u->clock->now, __ATOMIC_RELAXED), since = u->cpe_since;
 
 	return u->cpe_first + (now > since ? (now - since) / u->cpe_period_ns : 0);
 }
@@ -18,8 +19,12 @@ static unsigned modem_addresses(const struct ds_modem *modem, uint64_t period) {
 	return (unsigned)__builtin_popcountll(active);
 }
 
+unsigned cpe_active_addresses(const struct ds_upper *u, size_t modem) {
+	return modem_addresses(&u->tables->modems[modem], present_period(u));
+}
+
 struct cpe_activity cpe_activity(const struct ds_upper *u) {
-	uint64_t period = period_at(u, __atomic_load_n(&u->clock->now, __ATOMIC_RELAXED));
+	uint64_t period = present_period(u);
 	struct cpe_activity a = {0};
 
 	for (uint32_t m = 0; m < u->tables->room.modems; m++) {

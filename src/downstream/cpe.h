@@ -18,6 +18,9 @@ struct cpe_activity {
 /* By any thread, while the worker goes on: nothing of it waits for that. The group neither comes nor goes. */
 struct cpe_activity cpe_activity(const struct ds_upper *u);
 
+/* Those of the modem in this place alone, likewise. */
+unsigned cpe_active_addresses(const struct ds_upper *u, size_t modem);
+
 /* Whether a packet may go to the address with this number, which is active from now on. */
 static inline bool cpe_admit(struct ds_modem *modem, uint8_t address, uint64_t period) {
 	uint64_t active, bit = 1ULL << address;

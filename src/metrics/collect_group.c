@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Of a service group: its counters and drops, and what is in it. */
+#include "downstream/cpe.h"
 #include "metrics/walk.h"
 #include "metrics/which.h"
 #include "model/keys.h"
@@ -96,15 +97,6 @@ static uint64_t flows_of(const struct service_group *sg) {
 	return flows;
 }
 
-static uint64_t active_modems(const struct served_group *g) {
-	uint64_t active = 0;
-
-	for (size_t m = 0; m < g->sg->modem_count; m++)
-		active += modem_is_there(&g->sg->modems[m]) &&
-			  walk_active_addresses(g->downstream, m) > 0;
-	return active;
-}
-
 void collect_group(const struct walk *w, const struct metric_row *row) {
 	for (unsigned i = 0; i < w->group_count; i++) {
 		const struct served_group *g = w->groups[i].served;
@@ -112,7 +104,10 @@ void collect_group(const struct walk *w, const struct metric_row *row) {
 
 		switch (row->which) {
 		case GROUP_MODEMS: value = g->live.modems; break;
-		case GROUP_ACTIVE_MODEMS: value = active_modems(g); break;
+		case GROUP_ACTIVE_MODEMS: value = cpe_activity(&g->downstream->upper).modems; break;
+		case GROUP_ACTIVE_ADDRESSES:
+			value = cpe_activity(&g->downstream->upper).addresses;
+			break;
 		case GROUP_FLOWS: value = flows_of(g->sg); break;
 		case GROUP_QUEUED: value = scheduler_held(g->downstream->upper.scheduler); break;
 		}
@@ -132,5 +127,17 @@ void collect_cipher_modems(const struct walk *w, const struct metric_row *row) {
 		for (enum cipher c = CIPHER_NONE; c < CIPHERS; c++)
 			walk_put(w, row, modems[c],
 				 LABELS(w->groups[g].id, cipher_name(c), provider));
+	}
+}
+
+void collect_key_rolls(const struct walk *w, const struct metric_row *row) {
+	for (unsigned g = 0; g < w->group_count; g++) {
+		const struct served_group *served = w->groups[g].served;
+
+		walk_put(w, row, served->key_rolls[CRYPTO_DOWNLINK],
+			 LABELS(w->groups[g].id, "downstream"));
+		if (served->upstream != NULL)
+			walk_put(w, row, served->key_rolls[CRYPTO_UPLINK],
+				 LABELS(w->groups[g].id, "upstream"));
 	}
 }

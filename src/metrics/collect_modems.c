@@ -2,23 +2,11 @@
 /* Of single modems and their service flows, where they are asked for. */
 #include <string.h>
 
+#include "downstream/cpe.h"
 #include "metrics/walk.h"
 #include "metrics/which.h"
 #include "model/units.h"
 #include "scheduler/report.h"
-
-unsigned walk_active_addresses(const struct downstream *d, size_t modem) {
-	const struct ds_modem *m = &d->tables.modems[modem];
-	uint64_t period = d->upper.cpe_period, seen = m->cpe_period;
-	uint64_t active = 0;
-
-	/* as in downstream/cpe.h, which forgets when the next packet comes */
-	if (seen == period)
-		active = m->cpe_recent | m->cpe_before;
-	else if (seen + 1 == period)
-		active = m->cpe_recent;
-	return (unsigned)__builtin_popcountll(active);
-}
 
 static bool modem_is_wanted(const struct metrics_selection *s, const struct modem *m) {
 	return modem_is_there(m) && (s->modem == NULL || memcmp(m->mac, s->modem, 6) == 0);
@@ -79,7 +67,8 @@ void collect_modem(const struct walk *w, const struct metric_row *row) {
 			case MODEM_WAITING_PACKETS: value = r.waiting_packets; break;
 			case MODEM_WAITING_BYTES: value = r.waiting_bytes; break;
 			case MODEM_ACTIVE:
-				value = walk_active_addresses(g->served->downstream, place - 1);
+				value = cpe_active_addresses(&g->served->downstream->upper,
+							     place - 1);
 				break;
 			}
 			units_format_mac(m->mac, mac);

@@ -49,6 +49,7 @@ void collect_process(const struct walk *w, const struct metric_row *row) {
 
 void collect_changes(const struct walk *w, const struct metric_row *row) {
 	walk_put(w, row, w->source->server->generation, LABELS("made"));
+	walk_put(w, row, w->source->server->refused, LABELS("refused"));
 }
 
 /* Bytes of the process that are in memory; 0 where the system does not tell. */

@@ -46,9 +46,6 @@ const char *walk_id(char text[WALK_ID], uint32_t number);
 
 double walk_seconds(uint64_t cycles);
 
-/* Addresses behind the modem in that place to which packets came lately. */
-unsigned walk_active_addresses(const struct downstream *d, size_t modem);
-
 /* The collectors, a file a subject. */
 #define COLLECTOR(name) void name(const struct walk *w, const struct metric_row *row);
 /* collect_group.c */
@@ -63,6 +60,9 @@ COLLECTOR(collect_requests)
 COLLECTOR(collect_group_info)
 COLLECTOR(collect_group)
 COLLECTOR(collect_cipher_modems)
+COLLECTOR(collect_key_rolls)
+/* collect_effort.c */
+COLLECTOR(collect_effort)
 /* collect_stages.c */
 COLLECTOR(collect_stages)
 COLLECTOR(collect_latency)

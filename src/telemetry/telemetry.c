@@ -5,10 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <rte_lcore.h>
 #include <rte_telemetry.h>
+#include <rte_version.h>
 
 #include "telemetry/telemetry_groups.h"
 #include "telemetry/telemetry_latency.h"
+#include "telemetry/telemetry_lcore.h"
+#include "telemetry/telemetry_metrics.h"
 #include "telemetry/telemetry_scheduler.h"
 #include "telemetry/telemetry_workers.h"
 
@@ -16,6 +20,7 @@
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct server *server; /* NULL: closed */
 static struct reload *reload;
+static struct metrics_source source;
 
 /* Of the whole server. */
 static const struct {
@@ -28,6 +33,28 @@ static const struct {
 	{"/vcmts/workers", telemetry_workers,
 	 "Polling threads, 32 at a time. Parameter: none, anew for new longest rounds, or the "
 	 "first"},
+};
+
+/* Of the same, where neither DPDK nor a patch of it answers already. */
+static const struct {
+	const char *name;
+	int (*answer)(struct server *s, const char *params, struct rte_tel_data *d);
+	const char *help;
+} lcore_commands[] = {
+	{"/eal/lcore/busyness", telemetry_busyness,
+	 "Percent of cycles with packets by lcore, -1: not known. No parameters"},
+	{"/eal/lcore/busyness_enable", telemetry_busyness_enable,
+	 "Busyness is told. No parameters"},
+	{"/eal/lcore/busyness_disable", telemetry_busyness_disable,
+	 "Busyness is not told. No parameters"},
+	{"/eal/lcore/capacity_used", telemetry_capacity_used,
+	 "Busyness as if at the base frequency, by lcore. No parameters"},
+	{"/eal/lcore/cpuset", telemetry_cpuset, "Cores by lcore. No parameters"},
+#if RTE_VERSION < RTE_VERSION_NUM(23, 3, 0, 0)
+	{"/eal/lcore/list", telemetry_lcore_list, "Lcores. No parameters"},
+	{"/eal/lcore/usage", telemetry_lcore_usage,
+	 "Cycles, and those with packets, by lcore. No parameters"},
+#endif
 };
 
 /* Of a service group, which group=ID before other parameters names. */
@@ -76,8 +103,46 @@ static int on_server(const char *cmd, const char *params, struct rte_tel_data *d
 		if (strcmp(server_commands[c].name, cmd) == 0)
 			ret = server_commands[c].answer(server, params, d);
 	}
+	for (size_t c = 0; c < RTE_DIM(lcore_commands); c++) {
+		if (strcmp(lcore_commands[c].name, cmd) == 0)
+			ret = lcore_commands[c].answer(server, params, d);
+	}
 	server_unlock();
 	return ret;
+}
+
+/* A walk takes the server's lock by itself. */
+static int on_metrics(const char *cmd, const char *params, struct rte_tel_data *d) {
+	int ret = -1;
+
+	(void)cmd;
+	pthread_rwlock_rdlock(&lock);
+	if (server != NULL)
+		ret = telemetry_metrics(&source, params, d);
+	pthread_rwlock_unlock(&lock);
+	return ret;
+}
+
+#if RTE_VERSION >= RTE_VERSION_NUM(23, 3, 0, 0)
+/* For /eal/lcore/usage and /eal/lcore/info of DPDK. */
+static int on_usage(unsigned lcore, struct rte_lcore_usage *usage) {
+	bool known;
+
+	if (!server_lock())
+		return -1;
+	known = telemetry_lcore_cycles(server, lcore, &usage->busy_cycles, &usage->total_cycles);
+	server_unlock();
+	return known ? 0 : -1;
+}
+#endif
+
+static void lcores_register(void) {
+	for (size_t c = 0; c < RTE_DIM(lcore_commands); c++)
+		rte_telemetry_register_cmd(lcore_commands[c].name, on_server,
+					   lcore_commands[c].help);
+#if RTE_VERSION >= RTE_VERSION_NUM(23, 3, 0, 0)
+	rte_lcore_register_usage_cb(on_usage);
+#endif
 }
 
 static int on_group(const char *cmd, const char *params, struct rte_tel_data *d) {
@@ -126,7 +191,11 @@ static bool commands_register(void) {
 	for (size_t c = 0; c < RTE_DIM(group_commands); c++)
 		good = good && rte_telemetry_register_cmd(group_commands[c].name, on_group,
 							  group_commands[c].help) == 0;
+	lcores_register();
 	return good &&
+	       rte_telemetry_register_cmd("/vcmts/metrics", on_metrics,
+					  "Metrics, 200 at a time. Parameters: LABEL=VALUE, "
+					  "from=N, a prefix of names") == 0 &&
 	       rte_telemetry_register_cmd("/vcmts/reload", telemetry_on_reload,
 					  "Reads the configuration again. No parameters") == 0;
 }
@@ -135,6 +204,8 @@ int telemetry_open(struct server *s, struct reload *r) {
 	pthread_rwlock_wrlock(&lock);
 	server = s;
 	reload = r;
+	source.server = s;
+	metrics_source_start(&source);
 	pthread_rwlock_unlock(&lock);
 	if (commands_register())
 		return 0;

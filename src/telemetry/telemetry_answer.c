@@ -6,13 +6,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <rte_version.h>
-
 void telemetry_put(struct rte_tel_data *d, const char *name, uint64_t value) {
 #if RTE_VERSION >= RTE_VERSION_NUM(23, 3, 0, 0)
 	rte_tel_data_add_dict_uint(d, name, value);
 #else
 	rte_tel_data_add_dict_u64(d, name, value);
+#endif
+}
+
+void telemetry_add(struct rte_tel_data *array, uint64_t value) {
+#if RTE_VERSION >= RTE_VERSION_NUM(23, 3, 0, 0)
+	rte_tel_data_add_array_uint(array, value);
+#else
+	rte_tel_data_add_array_u64(array, value);
 #endif
 }
 

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "telemetry/telemetry_metrics.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/keys.h"
+#include "model/units.h"
+#include "telemetry/telemetry_answer.h"
+
+#define OURS "vcmts_"
+#define NAME RTE_TEL_MAX_STRING_LEN /* bytes of a key */
+#define PARAMS 256 /* bytes */
+#define FILTERS 4
+#define ENTRIES 200 /* values in an answer: DPDK 22.11 takes 256 entries of a dictionary .. */
+#define BYTES 14000 /* .. and 16 kB of text */
+#define NUMBER_BYTES 26 /* of a value, with what stands around it and the key */
+
+struct filter {
+	const char *label, *value;
+};
+
+struct flat {
+	struct rte_tel_data *d;
+	struct filter filters[FILTERS];
+	unsigned filter_count;
+	const char *prefix;
+	uint64_t from;
+	uint64_t seen; /* samples that were asked for */
+	unsigned put; /* of these, in the answer */
+	size_t bytes;
+	bool full;
+};
+
+/* DPDK takes letters, digits, _ and / in keys. */
+static size_t key_add(char key[NAME], size_t used, const char *text) {
+	for (; *text != '\0' && used + 1 < NAME; text++)
+		key[used++] = (char)(isalnum((unsigned char)*text) ? *text : '_');
+	key[used] = '\0';
+	return used;
+}
+
+/* Names of seconds are of nanoseconds here, and those of ratios of parts per million. */
+static size_t key_add_name(char key[NAME], const char *name) {
+	static const struct {
+		const char *is, *becomes;
+	} units[] = {{"_seconds", "_nanoseconds"}, {"_ratio", "_ppm"}};
+	char unit[NAME];
+	size_t used;
+
+	for (size_t u = 0; u < RTE_DIM(units); u++) {
+		const char *at = strstr(name, units[u].is);
+
+		if (at == NULL)
+			continue;
+		snprintf(unit, sizeof(unit), "%.*s", (int)(at - name), name);
+		used = key_add(key, 0, unit);
+		used = key_add(key, used, units[u].becomes);
+		return key_add(key, used, at + strlen(units[u].is));
+	}
+	return key_add(key, 0, name);
+}
+
+static struct filter *filter_of(struct flat *f, const char *label) {
+	for (unsigned i = 0; i < f->filter_count; i++) {
+		if (strcmp(f->filters[i].label, label) == 0)
+			return &f->filters[i];
+	}
+	return NULL;
+}
+
+/* Whether the label says nothing that what was fixed does not. */
+static bool label_is_implied(struct flat *f, const char *label) {
+	static const struct filter pairs[] = {{"worker", "core"}, {"port", "role"},
+					      {"modem", "service_group"}};
+
+	if (filter_of(f, label) != NULL)
+		return true;
+	for (size_t p = 0; p < RTE_DIM(pairs); p++) {
+		if (strcmp(pairs[p].value, label) == 0 && filter_of(f, pairs[p].label) != NULL)
+			return true;
+	}
+	return false;
+}
+
+/* Whether the sample has all that was fixed. */
+static bool sample_is_wanted(struct flat *f, const struct metric *m,
+			     const struct metric_sample *s) {
+	unsigned met = 0;
+
+	for (unsigned l = 0; l < METRIC_LABELS && m->labels[l] != NULL; l++) {
+		const struct filter *fixed = filter_of(f, m->labels[l]);
+
+		if (fixed != NULL && strcmp(fixed->value, s->labels[l]) != 0)
+			return false;
+		met += fixed != NULL;
+	}
+	return met == f->filter_count;
+}
+
+static void flat_put(struct flat *f, const char *key, uint64_t value) {
+	size_t bytes = strlen(key) + NUMBER_BYTES;
+
+	if (f->seen++ < f->from || f->full)
+		return;
+	if (f->put == ENTRIES || f->bytes + bytes > BYTES) {
+		f->full = true; /* nothing behind it, so that who goes on misses nothing */
+		return;
+	}
+	telemetry_put(f->d, key, value);
+	f->put++;
+	f->bytes += bytes;
+}
+
+static uint64_t flat_number(const struct metric *m, const struct metric_sample *s) {
+	if (!s->real)
+		return s->integer;
+	return (uint64_t)(s->number * (strstr(m->name, "_ratio") != NULL ? 1e6 : 1e9) + 0.5);
+}
+
+static void key_make(struct flat *f, const struct metric *m, const struct metric_sample *s,
+		     const char *end, char key[NAME]) {
+	size_t used = key_add_name(key, m->name + strlen(OURS));
+
+	used = key_add(key, used, end);
+	for (unsigned l = 0; l < METRIC_LABELS && m->labels[l] != NULL; l++) {
+		if (label_is_implied(f, m->labels[l]) || used + 2 > NAME)
+			continue;
+		key[used++] = '/';
+		used = key_add(key, used, s->labels[l]);
+	}
+}
+
+static bool is_info(const struct metric *m) {
+	size_t size = strlen(m->name), end = strlen("_info");
+
+	return size > end && strcmp(m->name + size - end, "_info") == 0;
+}
+
+static void flat_sample(void *arg, const struct metric *m, const struct metric_sample *s) {
+	struct flat *f = arg;
+	char key[NAME];
+
+	if (is_info(m) || !sample_is_wanted(f, m, s))
+		return;
+	if (s->histogram == NULL) {
+		key_make(f, m, s, "", key);
+		flat_put(f, key, flat_number(m, s));
+		return;
+	}
+	key_make(f, m, s, "_sum", key);
+	flat_put(f, key, s->histogram->sum_ns);
+	key_make(f, m, s, "_count", key);
+	flat_put(f, key, s->histogram->count);
+}
+
+/* Cuts `text` into what it says. Returns NULL, or what is wrong with it. */
+static const char *params_read(struct flat *f, char *text) {
+	char *rest = text, *word;
+
+	f->prefix = "";
+	while ((word = strsep(&rest, ",")) != NULL) {
+		char *value = strchr(word, '=');
+
+		if (value == NULL) {
+			f->prefix = word;
+			continue;
+		}
+		*value++ = '\0';
+		if (strcmp(word, "from") == 0) {
+			if (!telemetry_number(value, UINT32_MAX, &f->from))
+				return "from: found no number";
+			continue;
+		}
+		if (f->filter_count == FILTERS)
+			return "found more than 4 labels";
+		f->filters[f->filter_count++] = (struct filter){word, value};
+	}
+	return NULL;
+}
+
+struct flat_modem {
+	uint8_t mac[6];
+	char text[UNITS_TEXT_SIZE];
+};
+
+/* What of it the registry can do by itself. Returns false where a value cannot be. */
+static bool selection_make(struct flat *f, struct metrics_selection *s,
+			   struct flat_modem *m) {
+	const struct filter *group = filter_of(f, "service_group");
+	struct filter *modem = filter_of(f, "modem");
+	uint64_t id = 0;
+
+	if (group != NULL &&
+	    (!telemetry_number(group->value, KEYS_MAX_ID, &id) || id == 0))
+		return false;
+	s->group = (uint32_t)id;
+	if (modem != NULL) {
+		if (!units_parse_mac(modem->value, m->mac))
+			return false;
+		units_format_mac(m->mac, m->text);
+		modem->value = m->text; /* as samples have it */
+		s->modem = m->mac;
+		s->flows = true;
+	}
+	return true;
+}
+
+static void put_fixed(const struct flat *f) {
+	for (unsigned i = 0; i < f->filter_count; i++) {
+		char key[NAME];
+
+		key_add(key, 0, f->filters[i].label);
+		telemetry_put_text(f->d, key, f->filters[i].value);
+	}
+}
+
+int telemetry_metrics(const struct metrics_source *source, const char *params,
+		      struct rte_tel_data *d) {
+	struct flat f = {.d = d};
+	char text[PARAMS], name[PARAMS];
+	const char *names[] = {name}, *wrong;
+	struct metrics_selection selection = {.names = names, .name_count = 1};
+	struct flat_modem modem;
+
+	if (params != NULL && strlen(params) >= sizeof(text))
+		return telemetry_complain(d, "found more than 255 characters");
+	snprintf(text, sizeof(text), "%s", params != NULL ? params : "");
+	wrong = params_read(&f, text);
+	if (wrong != NULL)
+		return telemetry_complain(d, wrong);
+	if (!selection_make(&f, &selection, &modem))
+		return telemetry_complain(d, "found a service_group or modem that cannot be");
+	snprintf(name, sizeof(name), OURS "%.*s", (int)(sizeof(name) - sizeof(OURS)), f.prefix);
+	rte_tel_data_start_dict(d);
+	put_fixed(&f);
+	metrics_walk(source, &selection,
+		     &(struct metrics_sink){.sample = flat_sample, .arg = &f});
+	return 0;
+}
