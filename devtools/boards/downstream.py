@@ -31,7 +31,7 @@ def traffic(scope: Scope) -> Iterator[Panel]:
     yield lines(
         "Frame size",
         "Mean length of the frames, without CRC.",
-        "bytes",
+        "decbytes",
         Ask(
             scope.ratio(f"{DOWN}_received_bytes_total", f"{DOWN}_received_packets_total"),
             "received",
@@ -228,8 +228,8 @@ def providers(scope: Scope) -> Panel:
         "By the cipher of their security association, and the provider that encrypts.",
         "short",
         Ask(
-            scope.total("vcmts_service_group_cipher_modems", ["cipher", "provider"]),
-            "{{cipher}} by {{provider}}",
+            f"{scope.total('vcmts_service_group_cipher_modems', ['cipher', 'provider'])} > 0",
+            "{{cipher}} {{provider}}",
         ),
     )
 

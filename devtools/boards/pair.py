@@ -14,14 +14,19 @@ SIDES = ("first", "second")
 FIRST, SECOND = (Scope(f'instance=~"${side}_instance",service_group="${side}"') for side in SIDES)
 
 
+def named(panel: Panel, side: str) -> Panel:
+    """With the group in its title: Grafana puts the number there."""
+    return panel.title(f"{panel.build().title}: group ${side}")
+
+
 def parts(direction: Callable[[Scope], dict[str, list[Panel]]]) -> Iterator[Part]:
     """The first on the left, the second on the right."""
     left, right = direction(FIRST), direction(SECOND)
     for title, ours in left.items():
         yield Section(title)
         for one, other in zip(ours, right[title], strict=True):
-            yield one.span(12)
-            yield other.span(12)
+            yield named(one, "first").span(12)
+            yield named(other, "second").span(12)
 
 
 def pair() -> Dashboard:

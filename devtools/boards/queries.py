@@ -33,8 +33,8 @@ class Scope:
         return f"{self.rate(part)} / {self.rate(whole)}"
 
     def quantile(self, share: float, name: str, by: Sequence[str] = ()) -> str:
-        """Of a histogram, seconds."""
-        return f"histogram_quantile({share}, {self.rate(f'{name}_bucket', ['le', *by])})"
+        """Of a histogram, seconds; of those that count nothing, none."""
+        return f"histogram_quantile({share}, {self.rate(f'{name}_bucket', ['le', *by])}) >= 0"
 
 
 def summed(by: Sequence[str]) -> str:

@@ -86,7 +86,7 @@ def rates() -> Iterator[Part]:
         yield lines(
             f"{place} frame size",
             "Mean length of what left the data plane, without CRC.",
-            "bytes",
+            "decbytes",
             Ask(
                 f"{SERVER.rate(f'{name}_transmitted_bytes_total', GROUPS)}"
                 f" / {SERVER.rate(f'{name}_transmitted_packets_total', GROUPS)}",
@@ -148,7 +148,7 @@ def machine() -> Iterator[Part]:
     yield lines(
         "Memory",
         "Resident: of the process. Heap: of DPDK, and what is used of it.",
-        "bytes",
+        "decbytes",
         Ask(SERVER.total("vcmts_memory_bytes", ["kind"]), "{{kind}}"),
     )
     yield lines(
@@ -202,18 +202,17 @@ def ports() -> Iterator[Part]:
             Ask(SERVER.rate(f"vcmts_ethdev_{way}_packets_total", PORT), PORT_NAMED),
             width=12,
         )
+    lost = (
+        ("vcmts_ethdev_missed_packets_total", "missed"),
+        ("vcmts_ethdev_no_buffer_total", "no buffer"),
+        ("vcmts_ethdev_errors_total", "errors"),
+    )
     yield lines(
         "Lost before the data plane",
         "Missed: nobody polled in time. No buffer: the pool was empty.",
         "pps",
-        *(
-            Ask(SERVER.rate(f"vcmts_ethdev_{name}_total", PORT), f"{words}: {PORT_NAMED}")
-            for name, words in (
-                ("missed_packets", "missed"),
-                ("no_buffer", "no buffer"),
-                ("errors", "errors"),
-            )
-        ),
+        *(Ask(f"{SERVER.rate(name, PORT)} > 0", f"{words}: {PORT_NAMED}") for name, words in lost),
+        *(Ask(SERVER.rate(name), f"{words}: all") for name, words in lost),
         width=12,
     )
     yield lines(

@@ -34,7 +34,7 @@ def traffic(scope: Scope) -> Iterator[Panel]:
     yield lines(
         "Frame size",
         "Mean length of the frames, without CRC.",
-        "bytes",
+        "decbytes",
         Ask(scope.ratio(f"{UP}_received_bytes_total", f"{UP}_received_packets_total"), "received"),
         Ask(
             scope.ratio(f"{UP}_transmitted_bytes_total", f"{UP}_transmitted_packets_total"),
@@ -113,7 +113,7 @@ def reassembly(scope: Scope) -> Iterator[Panel]:
     yield lines(
         "Segment length",
         "Mean length of the segments of service flows.",
-        "bytes",
+        "decbytes",
         Ask(scope.ratio(f"{UP}_segment_bytes_total", f"{UP}_segments_total"), "bytes"),
     )
     yield lines(
