@@ -32,6 +32,7 @@ node_rapl_package_joules_total{index="0"} %d
 """
 
 Json = dict[str, Any]
+Series = dict[str, float]  # by name and labels
 
 
 @dataclass
@@ -75,6 +76,42 @@ class Prometheus:
 
     def names(self) -> set[str]:
         return set(self.get("label/__name__/values")["data"])
+
+
+def page(target: str, accept: str, path: str = "/metrics") -> str:
+    asked = urllib.request.Request(f"http://{target}{path}", headers={"Accept": accept})
+    with urllib.request.urlopen(asked, timeout=TIMEOUT) as answer:
+        text: str = answer.read().decode()
+    return text
+
+
+def series_of(text: str) -> Series:
+    lines = [line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#")]
+    return {name: float(value) for name, value in lines}
+
+
+def scraped(prometheus: Prometheus) -> Series:
+    """What Prometheus has of the server now, named as in the page."""
+    found = {}
+    for one in prometheus.get("query", query='{job="vcmtsd",__name__=~"vcmts_.*"}')["data"][
+        "result"
+    ]:
+        labels = {k: v for k, v in one["metric"].items() if k not in ("instance", "job")}
+        found[key_of(labels.pop("__name__"), labels)] = float(one["value"][1])
+    return found
+
+
+def key_of(name: str, labels: dict[str, str]) -> str:
+    """Whatever the order of labels was."""
+    return f"{name} {sorted(labels.items())}"
+
+
+def keyed(series: Series) -> Series:
+    made = {}
+    for name, value in series.items():
+        plain, _, rest = name.partition("{")
+        made[key_of(plain, dict(re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', rest)))] = value
+    return made
 
 
 @contextmanager
