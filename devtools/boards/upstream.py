@@ -75,14 +75,11 @@ def reception(scope: Scope) -> Iterator[Panel]:
         Ask(scope.rate(f"{UP}_psp_partial_packets_total"), "partial"),
     )
     yield lines(
-        "What is in UEPI packets",
-        "PSP segments a second: headers, payload and trailers of bursts.",
-        "ops",
-        *(
-            Ask(scope.rate(f"{UP}_psp_{name}_total"), name)
-            for name in ("headers", "payloads", "trailers")
-        ),
-        stacked=True,
+        "PSP segments",
+        "Mean number in a UEPI packet, and of a burst: header, payload and trailer are one each.",
+        "short",
+        Ask(scope.ratio(f"{UP}_psp_segments_total", f"{UP}_psp_packets_total"), "a UEPI packet"),
+        Ask(scope.ratio(f"{UP}_psp_segments_total", f"{UP}_bursts_total"), "a burst"),
     )
     yield lines(
         "Order of PSP",

@@ -42,6 +42,16 @@ static size_t key_add(char key[NAME], size_t used, const char *text) {
 	return used;
 }
 
+static size_t key_add_label(char key[NAME], size_t used, const char *label, const char *value) {
+	const char *const words[] = {label, value};
+
+	for (size_t w = 0; w < RTE_DIM(words) && used + 1 < NAME; w++) {
+		key[used++] = '/';
+		used = key_add(key, used, words[w]);
+	}
+	return used;
+}
+
 /* Names of seconds are of nanoseconds here, and those of ratios of parts per million. */
 static size_t key_add_name(char key[NAME], const char *name) {
 	static const struct {
@@ -126,10 +136,9 @@ static void key_make(struct flat *f, const struct metric *m, const struct metric
 
 	used = key_add(key, used, end);
 	for (unsigned l = 0; l < METRIC_LABELS && m->labels[l] != NULL; l++) {
-		if (label_is_implied(f, m->labels[l]) || used + 2 > NAME)
+		if (label_is_implied(f, m->labels[l]))
 			continue;
-		key[used++] = '/';
-		used = key_add(key, used, s->labels[l]);
+		used = key_add_label(key, used, m->labels[l], s->labels[l]);
 	}
 }
 

@@ -7,9 +7,9 @@
  *     from=N        from the Nth of these samples on
  *     PREFIX        of the metrics' names, without vcmts_; "" of all
  *
- * A key is the metric's name without vcmts_, and behind a slash each the values of labels that are left, a worker's core, a
- * port's role and a modem's service group not among them where those are fixed; seconds are
- * nanoseconds, ratios are parts per million.
+ * A key is the metric's name without vcmts_, and behind a slash each the labels that are left with their values; a
+ * worker's core, a port's role and a modem's service group are not where those are fixed. Seconds are nanoseconds,
+ * ratios parts per million; of a histogram there are _sum and _count.
  */
 #pragma once
 

@@ -198,18 +198,13 @@ static void packet_bursts(struct upstream *u, struct us_session *s, struct rte_m
 	struct us_burst *b = &s->flows[psp->flow].burst;
 	struct psp_cursor cursor = {0};
 	struct psp_segment segment;
-	unsigned last = last_payload(psp), headers = 0, trailers = 0;
+	unsigned last = last_payload(psp);
 
 	while (psp_next(psp, &cursor, &segment)) {
 		struct us_piece piece = {m, &segment, cursor.index == last + 1};
 
-		headers += segment.begin;
-		trailers += !segment.begin && segment.end;
 		burst_take(u, s, b, &piece);
 	}
-	count(&u->counters, COUNTER_PSP_HEADERS, headers);
-	count(&u->counters, COUNTER_PSP_PAYLOADS, psp->count - headers - trailers);
-	count(&u->counters, COUNTER_PSP_TRAILERS, trailers);
 	count(&u->counters, COUNTER_PSP_PARTIAL, b->open);
 	burst_hold(u, b);
 }

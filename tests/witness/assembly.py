@@ -34,13 +34,6 @@ class State(Enum):
     PASSING = auto()  # the rest of something dropped, up to the next header
 
 
-def role(segment: Segment) -> str:
-    """Which part of a burst it is."""
-    if segment.begin:
-        return "header"
-    return "trailer" if segment.end else "payload"
-
-
 def read_header(data: bytes, ofdma: bool) -> Header | None:
     """None where it is not a header of the format."""
     if len(data) != (16 if ofdma else 8) or (ofdma and data[0] >> 6 != 1):

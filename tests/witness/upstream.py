@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from witness.assembly import Assembler, Received, State, role
+from witness.assembly import Assembler, Received, State
 from witness.books import Books
 from witness.crc import header_check_sequence
 from witness.depi import Segment
@@ -115,7 +115,6 @@ class Model:
             if kind == "requests":
                 self._record(channel, segment)
                 continue
-            self.books.count(f"psp_{role(segment)}s")
             received = self._assembler(psp, channel).push(segment, self.now)
             if received is not None:
                 self._burst(received, channel, ranging=kind == "ranging")

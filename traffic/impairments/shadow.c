@@ -61,9 +61,6 @@ bool shadow_foretells(enum counter counter) {
 	case COUNTER_LLC:
 	case COUNTER_PSP_OFDMA: /* what the packets are made of */
 	case COUNTER_PSP_PARTIAL:
-	case COUNTER_PSP_HEADERS:
-	case COUNTER_PSP_PAYLOADS:
-	case COUNTER_PSP_TRAILERS:
 	case COUNTER_SEGMENT_BYTES:
 	case COUNTER_CRC_VERIFIED:
 	case COUNTER_SEGMENTS_REORDERED: /* time of arrival */

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What others' tools ask of the telemetry socket: Telegraf, DPDK's exporter, power managers."""
+
+import importlib.util
+import json
+import os
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from e2e.ports import serve
+from patience import until
+from vcmts.paths import CHECKOUT, MistakeError
+from vcmts.telemetry.command import Vcmtsd
+from vcmts.telemetry.command import vcmtsd as connected
+
+CPUS = sorted(os.sched_getaffinity(0))
+CORES = (CPUS[-1], CPUS[0])  # of the workers, lcores 1 and 2
+CONFIG = f"""threads: {{upper_mac_core: {CORES[0]}, upstream_core: {CORES[1]}, main_core: {CPUS[0]}}}
+ports: {{network: {{device: net_null0}}, rphy: {{device: net_null1}}}}
+rphy: {{core_ip: 192.0.2.1, rpd_ip: 192.0.2.2}}
+channels: [{{id: 11, type: ofdm, rate: 1 Gbps, session: 17}}]
+upstream_channels: [{{id: 21, type: ofdma, rate: 1 Gbps, session: 33}}]
+bonding_groups: [{{id: 1, channels: [11]}}]
+modems:
+  - mac: "02:01:00:00:00:01"
+    addresses: [10.0.0.1]
+    bonding_group: 1
+    security: {{said: 1, cipher: none}}
+    service_flows: [{{id: 1, dsid: 1, priority: 0}}]
+"""
+LIMITS = {"command": 56, "answer": 16384, "values": 256}  # of Telegraf, and DPDK 22.11
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vcmtsd]:
+    """Of one vcmtsd whose downstream gets frames for nobody as fast as it takes them."""
+    if len(CPUS) < 2:
+        pytest.skip("two workers poll")
+    path = tmp_path_factory.mktemp("collectors") / "sg.yaml"
+    path.write_text(CONFIG)
+    ports = ("--network", "net_null0", "--rphy", "net_null1,no-rx=1")
+    with serve("--config", path, *ports) as run, connected(run.process.pid) as one:
+        yield one
+        assert run.stop().status == 0
+
+
+def telegraf_commands() -> list[str]:
+    plugin = tomllib.loads((CHECKOUT / "deploy/telegraf/vcmts.conf").read_text(encoding="utf-8"))
+    (dpdk,) = plugin["inputs"]["dpdk"]
+    commands: list[str] = dpdk["additional_commands"]
+    return commands
+
+
+@pytest.mark.parametrize("line", telegraf_commands())
+def test_telegraf_gets_flat_answers(line: str, asked: Vcmtsd) -> None:
+    """Each key becomes a field: numbers, and in words what the command fixed."""
+    command, _, parameters = line.partition(",")
+    assert len(line) < LIMITS["command"] + len(parameters) and command.startswith("/vcmts/")
+    answer = asked.ask(command, parameters)
+    fixed = dict(word.split("=") for word in parameters.split(",") if "=" in word)
+    assert {key: value for key, value in answer.items() if isinstance(value, str)} == fixed
+    numbers = {key: value for key, value in answer.items() if key not in fixed}
+    assert numbers and all(isinstance(value, int) for value in numbers.values())
+    assert not any(word in key for word in ("service_group/", "worker/") for key in numbers)
+    assert len(json.dumps({line: answer})) < LIMITS["answer"] and len(answer) < LIMITS["values"]
+
+
+def counted(asked: Vcmtsd, *fixed: str) -> dict[str, int]:
+    answer: dict[str, int] = asked.ask("/vcmts/metrics", ",".join(fixed))
+    return answer
+
+
+def test_values_are_those_of_the_counters(asked: Vcmtsd) -> None:
+    def received() -> int:
+        before = asked.ask("/vcmts/drops")["downstream_counters"]["received"]
+        now = counted(asked, "service_group=1", "downstream_received_packets")
+        after: int = asked.ask("/vcmts/drops")["downstream_counters"]["received"]
+        assert before <= now["downstream_received_packets_total"] <= after
+        return after
+
+    until(lambda: received() > 0, "packets")
+    told = counted(asked, "service_group=1", "direction=downstream", "polls")
+    assert told["polls_total/result/useful"] > 0 == told["polls_total/result/empty"]
+    told = counted(asked, "service_group=1", "direction=upstream", "polls")
+    assert told["polls_total/result/empty"] > 0 == told["polls_total/result/useful"]
+    told = counted(asked, "service_group=1", "direction=downstream", "look")
+    assert told["looked_up_total"] >= told["lookups_total"] > 0
+    drops = counted(asked, "service_group=1", "reason=unknown_destination")
+    assert drops["downstream_dropped_packets_total"] > 0
+    assert counted(asked, "service_group=1", "service_group_")["service_group_modems"] == 1
+
+
+def test_parts_make_a_whole(asked: Vcmtsd) -> None:
+    whole: dict[str, int] = {}
+    answers = 0
+    while part := asked.ask("/vcmts/metrics", f"from={len(whole)}"):
+        assert not set(part) & set(whole)
+        whole |= part
+        answers += 1
+    assert answers > 1
+    assert {key.split("/")[0] for key in whole} >= {
+        *("downstream_received_packets_total", "worker_busy_nanoseconds_total"),
+        "scheduler_delay_nanoseconds_sum",
+    }
+    some = asked.ask("/vcmts/metrics", "worker_rounds")
+    assert set(some) == {key for key in whole if key.startswith("worker_rounds")}
+
+
+def test_of_a_modem(asked: Vcmtsd) -> None:
+    """On request only, whatever case its address is written in."""
+    told = counted(asked, "modem=02:01:00:00:00:01")
+    assert told["modem_downstream_packets_total"] == 0
+    assert told["flow_packets_total/sfid/1"] == 0
+    assert not [key for key in asked.ask("/vcmts/metrics") if key.startswith("modem_")]
+    assert set(counted(asked, "modem=02:01:00:00:00:02")) == {"modem"}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "why"),
+    [
+        ("from=x", "found no number"),
+        ("service_group=0", "cannot be"),
+        ("service_group=1x", "cannot be"),
+        ("modem=02", "cannot be"),
+        ("a=1,b=2,c=3,d=4,e=5", "more than 4"),
+        ("x" * 300, "more than 255"),
+    ],
+)
+def test_wrong_parameters(parameters: str, why: str, asked: Vcmtsd) -> None:
+    with pytest.raises(MistakeError, match=why):
+        asked.ask("/vcmts/metrics", parameters)
+
+
+def test_what_power_managers_ask(asked: Vcmtsd) -> None:
+    """As DPDK answers, and the patches of CommsPowerManagement."""
+    assert asked.ask("/eal/lcore/list") == [0, 1, 2]
+    first, usage = (asked.ask("/eal/lcore/usage") for _ in range(2))
+    assert set(usage) >= {"lcore_ids", "total_cycles", "busy_cycles"}
+    lcores = usage["lcore_ids"]
+    assert lcores == [1, 2]
+    for before, after, busy in zip(
+        first["total_cycles"], usage["total_cycles"], usage["busy_cycles"], strict=True
+    ):
+        assert 0 <= busy <= after and before <= after
+    until(lambda: asked.ask("/eal/lcore/busyness")["1"] == 100, "a busy core")
+    until(lambda: asked.ask("/eal/lcore/busyness")["2"] == 0, "an idle core")
+    assert asked.ask("/eal/lcore/busyness")["0"] == -1
+    used = asked.ask("/eal/lcore/capacity_used")
+    assert set(used) == {"0", "1", "2"} and used["0"] == -1
+    assert all(value >= -1 for value in used.values())
+    cores = {"0": [CPUS[0]], "1": [CORES[0]], "2": [CORES[1]]}
+    assert asked.ask("/eal/lcore/cpuset") == cores
+
+
+def test_busyness_is_switched(asked: Vcmtsd) -> None:
+    assert asked.ask("/eal/lcore/busyness_disable") == {"busyness_enabled": 0}
+    assert set(asked.ask("/eal/lcore/busyness").values()) == {-1}
+    assert set(asked.ask("/eal/lcore/capacity_used").values()) == {-1}
+    assert asked.ask("/eal/lcore/busyness_enable") == {"busyness_enabled": 1}
+    until(lambda: asked.ask("/eal/lcore/busyness")["1"] >= 0, "a core that is known")
+
+
+def exporter() -> ModuleType:
+    """As the exporter loads its endpoints."""
+    path = CHECKOUT / "deploy/dpdk-exporter/vcmts.py"
+    spec = importlib.util.spec_from_file_location("vcmts_endpoint", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class TelemetrySocket:
+    """What the exporter gives an endpoint."""
+
+    def __init__(self, asked: Vcmtsd) -> None:
+        self._asked = asked
+
+    def cmd(self, uri: str, arg: Any = None) -> Any:
+        return self._asked.ask(uri, None if arg is None else str(arg))
+
+
+def test_exporter_of_dpdk(asked: Vcmtsd) -> None:
+    """Every sample has a description, a type and labels, and is there once."""
+    endpoint = exporter()
+    info = endpoint.info()
+    assert dict(info.items()) == {}
+    samples = endpoint.metrics(TelemetrySocket(asked))
+    seen = {(name, *sorted(labels.items())) for name, _, labels in samples}
+    assert len(seen) == len(samples) > 200
+    for name, value, _ in samples:
+        description, kind = info[name]
+        assert name in description and kind == ("gauge", "counter")[name.endswith(("_total", "_sum", "_count"))]
+        assert not name.startswith("vcmts_") and value >= 0
+    group = {"service_group": "1", "reason": "unknown_destination"}
+    assert ("downstream_dropped_packets_total", *sorted(group.items())) in seen
+    busy = [value for name, value, _ in samples if name == "worker_busy_seconds_total"]
+    assert len(busy) == 2 and 0 < max(busy) < 86400
