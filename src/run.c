@@ -11,6 +11,7 @@
 #include <rte_launch.h>
 
 #include "commands.h"
+#include "metrics/http.h"
 #include "model/units.h"
 #include "platform/platform.h"
 #include "run_control.h"
@@ -36,6 +37,7 @@ struct run_options {
 	const char *ready; /* file to make when packets can come */
 	const char *control_socket; /* NULL: where it is found by itself */
 	unsigned control_mode;
+	const char *metrics; /* ADDRESS:PORT; NULL: no endpoint */
 	enum crypto_isa crypto_isa;
 	uint64_t duration_ns; /* 0: until a signal */
 	bool no_cycles;
@@ -43,7 +45,7 @@ struct run_options {
 	bool latency;
 };
 
-enum { OPTION_CONTROL_SOCKET = 256, OPTION_CONTROL_MODE, OPTION_CRYPTO_ISA };
+enum { OPTION_CONTROL_SOCKET = 256, OPTION_CONTROL_MODE, OPTION_CRYPTO_ISA, OPTION_METRICS };
 
 static const struct argp_option options[] = {
 	{"config", 'c', "FILE", 0, "service group, or a server of several, YAML", 0},
@@ -67,6 +69,10 @@ static const struct argp_option options[] = {
 	 0},
 	{"control-mode", OPTION_CONTROL_MODE, "MODE", 0,
 	 "permissions of its file: who may write to it may use it (default: 0600)", 0},
+	{"metrics", OPTION_METRICS, "ADDRESS:PORT", 0,
+	 "answer scrapers over HTTP at /metrics, such as 127.0.0.1:9464; of port 0 one that is free, "
+	 "which is told (default: nobody is answered)",
+	 0},
 	{"crypto-isa", OPTION_CRYPTO_ISA, "NAME", 0,
 	 "the most that intel-ipsec-mb may use of the CPU: auto, avx512, avx2, avx, sse, or plain "
 	 "without AES instructions (default: auto, all that there is)",
@@ -101,6 +107,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case 'f': o->flows = true; return 0;
 	case 'l': o->latency = true; return 0;
 	case OPTION_CONTROL_SOCKET: o->control_socket = value; return 0;
+	case OPTION_METRICS: o->metrics = value; return 0;
 	case OPTION_CRYPTO_ISA:
 		if (!crypto_isa_parse(value, &o->crypto_isa))
 			argp_error(state,
@@ -175,6 +182,8 @@ static double serve(struct server *s, struct reload *r, struct run_control *cont
 	uint64_t start_tsc = rte_rdtsc();
 
 	server_launch(s);
+	if (control->metrics != NULL)
+		metrics_http_ready(control->metrics, true);
 	while (!process_stopped) {
 		run_control_serve(control, s->leaving != NULL ? LEAVING_MS : ROUND_MS);
 		server_changes_go_on(s);
@@ -183,6 +192,8 @@ static double serve(struct server *s, struct reload *r, struct run_control *cont
 			break;
 	}
 	run_control_close(control);
+	metrics_http_close(control->metrics);
+	control->metrics = NULL;
 	server_changes_settle(s);
 	server_halt(s);
 	return (double)(rte_rdtsc() - start_tsc) / (double)rte_get_tsc_hz();
@@ -246,6 +257,8 @@ static int serve_and_report(struct server *s, const struct run_options *o, struc
 	double seconds;
 
 	run_control_say(control);
+	if (control->metrics != NULL)
+		fprintf(stderr, "vcmtsd: metrics %s\n", metrics_http_url(control->metrics));
 	say_serving(s);
 	if (o->ready != NULL && !touch(o->ready))
 		return EXIT_MISTAKE;
@@ -269,8 +282,16 @@ static int run(struct server *s, const struct run_options *o, struct server_conf
 	if (server_latency(s, o->latency) != 0)
 		return EXIT_TROUBLE;
 	reload_open(&r, s, o->config, &o->devices);
-	control->methods = (struct methods){.server = s, .reload = &r};
-	status = telemetry_open(s, &r) == 0 ? serve_and_report(s, o, &r, control) : EXIT_TROUBLE;
+	control->source = (struct metrics_source){.server = s, .version = VCMTS_VERSION};
+	metrics_source_start(&control->source);
+	control->methods =
+		(struct methods){.server = s, .reload = &r, .metrics = &control->source};
+	if (control->metrics != NULL &&
+	    metrics_http_start(control->metrics, &control->source) != 0)
+		status = EXIT_TROUBLE;
+	else
+		status = telemetry_open(s, &r) == 0 ? serve_and_report(s, o, &r, control)
+						    : EXIT_TROUBLE;
 	reload_close(&r); /* where it was not served */
 	telemetry_close();
 	reload_free(&r);
@@ -300,6 +321,13 @@ static int place(struct server *s, const struct server_config *config) {
 	return layout_make(&s->layout, config) == 0 ? placement_check(config, &machine) : -1;
 }
 
+/* Returns 0 or -1 after a message. */
+static int metrics_open(struct run_control *control, const char *address) {
+	if (address != NULL)
+		control->metrics = metrics_http_open(address);
+	return address == NULL || control->metrics != NULL ? 0 : -1;
+}
+
 int command_run(int argc, char **argv) {
 	static struct server server;
 	struct run_options o = {.control_mode = 0600};
@@ -314,11 +342,15 @@ int command_run(int argc, char **argv) {
 	server.crypto_isa = o.crypto_isa;
 	if (place(&server, &config) == 0 &&
 	    run_control_open(&control, o.control_socket, o.control_mode) == 0 &&
+	    metrics_open(&control, o.metrics) == 0 &&
 	    start(&server, &config) == 0) {
 		status = run(&server, &o, &config, &control);
+		metrics_http_close(control.metrics); /* where it was not served */
+		control.metrics = NULL;
 		server_free(&server);
 		platform_stop();
 	}
+	metrics_http_close(control.metrics);
 	run_control_close(&control);
 	server_ports_free(&server.ports); /* where nothing was started */
 	server_config_free(&config);

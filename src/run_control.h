@@ -4,12 +4,15 @@
 
 #include "control/control_socket.h"
 #include "methods/methods.h"
+#include "metrics/http.h"
 
 #define RUN_CONTROL_PATH 256
 #define RUN_CONTROL_NONE "none" /* in the place of a path */
 
 struct run_control {
 	struct methods methods;
+	struct metrics_source source;
+	struct metrics_http *metrics; /* NULL: there is none */
 	struct rpc rpc;
 	struct control_socket *socket; /* NULL: there is none */
 	char path[RUN_CONTROL_PATH];

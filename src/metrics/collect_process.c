@@ -30,6 +30,8 @@ void metrics_source_start(struct metrics_source *source) {
 }
 
 double metrics_uptime(const struct metrics_source *source) {
+	if (source->started == 0) /* a replay, which has its own time */
+		return (double)source->server->workers[0].clock.now / 1e9;
 	return seconds_of(CLOCK_MONOTONIC) - source->started;
 }
 

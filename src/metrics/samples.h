@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Samples as JSON. */
+#pragma once
+
+#include <jansson.h>
+
+#include "metrics/metrics.h"
+
+/* [{"name", "labels": {..}, "value"}], histograms by NAME_bucket with the label le, NAME_sum and NAME_count. NULL: no
+ * memory, or more than `most` samples. The caller owns it. */
+json_t *metrics_samples(const struct metrics_source *source,
+			const struct metrics_selection *selection, size_t most);
