@@ -195,7 +195,10 @@ def test_exporter_of_dpdk(asked: Vcmtsd) -> None:
     assert len(seen) == len(samples) > 200
     for name, value, _ in samples:
         description, kind = info[name]
-        assert name in description and kind == ("gauge", "counter")[name.endswith(("_total", "_sum", "_count"))]
+        assert (
+            name in description
+            and kind == ("gauge", "counter")[name.endswith(("_total", "_sum", "_count"))]
+        )
         assert not name.startswith("vcmts_") and value >= 0
     group = {"service_group": "1", "reason": "unknown_destination"}
     assert ("downstream_dropped_packets_total", *sorted(group.items())) in seen
