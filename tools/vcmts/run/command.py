@@ -66,6 +66,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="where vcmtsd takes requests (`vcmts control`), or none (default: one by the number "
         "of its process, which is told)",
     )
+    parser.add_argument(
+        "--metrics",
+        metavar="ADDRESS:PORT",
+        help="where vcmtsd tells its metrics over HTTP, such as 127.0.0.1:9464, for `vcmts monitor`"
+        " and others (default: nowhere)",
+    )
     parser.add_argument("--core", type=int, help="core of vcmts-traffic (default: a free one)")
     parser.add_argument("--json", metavar="FILE", help="write the summary")
 
@@ -164,6 +170,7 @@ def carry(config: Path, within: Path, given: argparse.Namespace, stopped: Stoppe
         latency=given.latency,
         several=several,
         control=given.control_socket,
+        metrics=given.metrics,
     ) as served:
         if not stopped.asked:
             command += following(given, served.pid)
