@@ -20,6 +20,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+
+from vcmts.monitor.targets import tells  # noqa: E402
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 DASHBOARDS = CHECKOUT / "deploy" / "grafana"
 PARTS = CHECKOUT / "devtools" / "grafana"
@@ -111,7 +115,8 @@ def draw_all(seconds: int) -> None:
     prepare()
     with ExitStack() as stack:
         stack.enter_context(child(*RUN, *RATES, "--duration", "1h", "--metrics", METRICS))
-        time.sleep(10)  # until it serves
+        while not tells(METRICS):
+            time.sleep(0.5)
         monitor = child("monitor", "--target", METRICS, "--interval", "1s")
         prometheus = address_of(stack.enter_context(monitor))
         port = stack.enter_context(files())
