@@ -20,9 +20,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
-
-from vcmts.monitor.targets import tells  # noqa: E402
+from vcmts.monitor.targets import tells
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 DASHBOARDS = CHECKOUT / "deploy" / "grafana"
@@ -114,8 +112,10 @@ def draw(name: str, port: int, prometheus: str, seconds: int) -> str:
 def draw_all(seconds: int) -> None:
     prepare()
     with ExitStack() as stack:
-        stack.enter_context(child(*RUN, *RATES, "--duration", "1h", "--metrics", METRICS))
+        run = stack.enter_context(child(*RUN, *RATES, "--duration", "1h", "--metrics", METRICS))
         while not tells(METRICS):
+            if run.poll() is not None:
+                raise SystemExit("no run: its message is above")
             time.sleep(0.5)
         monitor = child("monitor", "--target", METRICS, "--interval", "1s")
         prometheus = address_of(stack.enter_context(monitor))
