@@ -33,7 +33,7 @@ endef
 .PHONY: help run build pgo test test-deps test-build unit pytest sanitize sanitizers realtime fuzz bench impairments lint format docs clean
 
 help: ## say what there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## 300 cable modems carry traffic both ways for DURATION (10s), every packet is checked
 	@devtools/install-deps run
@@ -109,9 +109,19 @@ docs: build ## write the generated pages again: configuration, counters, picture
 	@devtools/install-deps run
 	@devtools/docs
 
+.PHONY: dashboards
+dashboards: ## write Grafana's dashboards in deploy/grafana/ again
+	@devtools/install-deps lint
+	@devtools/dashboards
+
+.PHONY: dashboards-drawn
+dashboards-drawn: build ## draw them from a run with four service groups into build-dashboards/ (400 MB of npm)
+	@devtools/install-deps run browser monitor lint
+	@devtools/dashboards --draw 60
+
 clean: ## remove what was built (not .venv)
 	@for folder in $(BUILD) $(PGO_BUILD); do \
 		test ! -e $$folder || test -e $$folder/meson-info || \
 			{ echo "clean: $$folder is no build directory" >&2; exit 1; }; \
 	done
-	rm -rf $(BUILD) $(PGO_BUILD) build-asan build-fuzz build-mutants build-load
+	rm -rf $(BUILD) $(PGO_BUILD) build-asan build-fuzz build-mutants build-load build-dashboards

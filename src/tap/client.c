@@ -14,6 +14,7 @@
 #include <rte_cycles.h>
 
 #include "log/log.h"
+
 #define WISH_PATIENCE_MS 5000 /* for the wish */
 #define PATIENCE_MS 10000 /* for a client that takes nothing */
 #define TELL_MS 500 /* between two words on what it came to */

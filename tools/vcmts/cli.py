@@ -33,6 +33,7 @@ COMMANDS = {
     "top": "a data plane in service, live in the terminal: groups, stages, drops, cores, modems",
     "telemetry": "what a data plane in service does now; have it read its file again",
     "capture": "packets of a data plane in service, at any stage and on both sides of encryption",
+    "monitor": "a Prometheus that watches the data planes in service here, with graphs and alerts",
     "control": "a data plane in service: asked and changed by requests on its control socket",
 }
 EPILOG = """examples:

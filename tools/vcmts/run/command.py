@@ -69,7 +69,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--metrics",
         metavar="ADDRESS:PORT",
-        help="where vcmtsd answers scrapers over HTTP, such as 127.0.0.1:9464 (default: nowhere)",
+        help="where vcmtsd tells its metrics over HTTP, such as 127.0.0.1:9464, for `vcmts monitor`"
+        " and others (default: nowhere)",
     )
     parser.add_argument("--core", type=int, help="core of vcmts-traffic (default: a free one)")
     parser.add_argument("--json", metavar="FILE", help="write the summary")
