@@ -232,6 +232,7 @@ struct metrics_http *metrics_http_open(const char *address) {
 	}
 	h->wake = -1;
 	h->pages.counts = &h->counts;
+	h->pages.most = PAGES_MOST;
 	for (unsigned i = 0; i < CONNECTIONS; i++)
 		h->connections[i].fd = -1;
 	h->fd = listen_open(address, where, &h->family);

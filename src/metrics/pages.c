@@ -6,8 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#define PAGE_MOST (64u << 20) /* bytes of one page, */
-#define ALL_MOST (128u << 20) /* and of all that are not gone, before another one is made */
+#define ALL_MOST (128u << 20) /* bytes of all that are not gone, before another one is made */
 
 static uint64_t clock_ns(void) {
 	struct timespec now;
@@ -55,6 +54,7 @@ static void page_forget(struct page *page) {
 	if (page->response != NULL)
 		MHD_destroy_response(page->response);
 	page->response = NULL;
+	page->there = false;
 }
 
 /* By the reference's names. Returns false when memory is short. */
@@ -74,7 +74,7 @@ static bool page_write_reference(struct pages *p, struct metrics_text *text,
 /* Returns 0, or the status code of why not. */
 static unsigned page_make(struct pages *p, struct page *page, const struct metrics_source *source,
 			  const struct metrics_query *query) {
-	struct metrics_text text = {.most = PAGE_MOST, .format = page->format};
+	struct metrics_text text = {.most = p->most, .format = page->format};
 	uint64_t begin = clock_ns();
 	bool whole = query->reference ? page_write_reference(p, &text, source)
 				      : metrics_text_write(&text, source, &query->selection);
@@ -85,21 +85,28 @@ static unsigned page_make(struct pages *p, struct page *page, const struct metri
 	p->counts->page_bytes = text.size;
 	free(text.text);
 	page->response = r;
-	page->made = begin / 1000000;
 	if (r != NULL)
 		return 0;
 	return text.cut ? MHD_HTTP_CONTENT_TOO_LARGE : MHD_HTTP_SERVICE_UNAVAILABLE;
 }
 
-static struct page *page_find(struct pages *p, const char *key, enum metrics_format format) {
-	struct page *place = &p->list[0];
+static bool page_is(const struct page *page, const char *key, enum metrics_format format) {
+	return page->format == format && strcmp(page->key, key) == 0;
+}
 
-	for (unsigned i = 0; i < PAGES; i++) {
-		struct page *page = &p->list[i];
+/* Where it is, or may be made. */
+static struct page *page_find(struct pages *p, const struct metrics_query *query,
+			      enum metrics_format format) {
+	struct page *place = &p->list[PAGES_WHOLE];
 
-		if (page->response != NULL && page->format == format && strcmp(page->key, key) == 0)
+	if (query->reference)
+		return &p->list[PAGES_WHOLE - 1];
+	if (query->key[0] == '\0')
+		return &p->list[format];
+	for (struct page *page = place; page < &p->list[PAGES]; page++) {
+		if (page->there && page_is(page, query->key, format))
 			return page;
-		if (page->response == NULL || (place->response != NULL && page->made < place->made))
+		if (!page->there || (place->there && page->made < place->made))
 			place = page;
 	}
 	return place;
@@ -108,12 +115,11 @@ static struct page *page_find(struct pages *p, const char *key, enum metrics_for
 struct MHD_Response *pages_get(struct pages *p, const struct metrics_source *source,
 			       const struct metrics_query *query, enum metrics_format format,
 			       unsigned *code) {
-	struct page *page = page_find(p, query->key, format);
-	bool same = page->format == format && strcmp(page->key, query->key) == 0;
-	bool young = page->response != NULL && clock_ns() / 1000000 - page->made < PAGES_AGE_MS;
+	struct page *page = page_find(p, query, format);
+	bool young = page->there && clock_ns() / 1000000 - page->made < PAGES_AGE_MS;
 
 	*code = MHD_HTTP_SERVICE_UNAVAILABLE;
-	if (young && !same)
+	if (young && !page_is(page, query->key, format))
 		return NULL; /* all were made just now, for others */
 	if (!young) {
 		page_forget(page);
@@ -121,8 +127,11 @@ struct MHD_Response *pages_get(struct pages *p, const struct metrics_source *sou
 			return NULL;
 		page->format = format;
 		strcpy(page->key, query->key);
-		*code = page_make(p, page, source, query);
+		page->code = page_make(p, page, source, query);
+		page->made = clock_ns() / 1000000;
+		page->there = true;
 	}
+	*code = page->code;
 	return page->response;
 }
 

@@ -9,11 +9,15 @@
 #include "metrics/reference.h"
 #include "metrics/text.h"
 
-#define PAGES 4 /* that are kept */
-#define PAGES_AGE_MS 200 /* so old a page may be */
+#define PAGES_WHOLE 3 /* that have places of their own: all in either format, and by the reference's names */
+#define PAGES (PAGES_WHOLE + 4) /* that are kept */
+#define PAGES_AGE_MS 200 /* so old a page may be, from the moment that it was whole */
+#define PAGES_MOST (64u << 20) /* bytes of one */
 
 struct page {
-	struct MHD_Response *response; /* NULL: there is none */
+	bool there; /* it was made, or cannot be: that is kept as long */
+	unsigned code; /* why there is none; else 0 */
+	struct MHD_Response *response; /* or NULL */
 	uint64_t made; /* ms */
 	enum metrics_format format;
 	char key[QUERY_KEY];
@@ -21,6 +25,7 @@ struct page {
 
 struct pages {
 	struct page list[PAGES];
+	size_t most; /* bytes of one page, PAGES_MOST */
 	uint64_t bytes; /* of all that were made and are not gone: slow readers keep theirs */
 	struct metrics_http_counts *counts;
 	struct reference *reference; /* what rates by its names begin from; NULL: nobody has asked */
@@ -28,7 +33,8 @@ struct pages {
 
 /*
  * The page of that selection, made anew where it is too old. It lives until the next call. NULL,
- * and `*code` says why: 503 while there are too many pages, 413 where it would be too large.
+ * and `*code` says why: 503 while there are too many pages, 413 where it would be too large. Who asks for much
+ * else cannot keep others from whole pages: these have their places.
  */
 struct MHD_Response *pages_get(struct pages *p, const struct metrics_source *source,
 			       const struct metrics_query *query, enum metrics_format format,

@@ -9,6 +9,9 @@
 
 #define ID_MAX 65535
 
+enum argument { NAMES, MODEMS, FLOWS, SERVICE_GROUP, ARGUMENTS };
+static const char *const arguments[] = {"names", "modems", "flows", "service_group"};
+
 static bool wrong(struct metrics_query *q, const char *why) {
 	q->wrong = why;
 	return false;
@@ -21,8 +24,8 @@ static bool take_names(struct metrics_query *q, const char *value) {
 		q->reference = true;
 		return true;
 	}
-	if (q->selection.names != NULL || strlen(value) >= sizeof(q->names))
-		return wrong(q, "names: once, and 511 bytes at most");
+	if (strlen(value) >= sizeof(q->names))
+		return wrong(q, "names: 511 bytes at most");
 	strcpy(q->names, value);
 	q->selection.names = q->name_list;
 	while ((name = strsep(&rest, ",")) != NULL) {
@@ -35,16 +38,21 @@ static bool take_names(struct metrics_query *q, const char *value) {
 
 /* "all", or one modem by its MAC address. */
 static bool take_modems(struct metrics_query *q, const char *value, bool flows) {
-	if (flows)
-		q->selection.flows = true;
-	else
-		q->selection.modems = true;
-	if (strcmp(value, "all") == 0)
-		return true;
-	if (!units_parse_mac(value, q->modem))
+	struct metrics_selection *s = &q->selection;
+	bool second = s->modems || s->flows, one = strcmp(value, "all") != 0;
+	uint8_t mac[6] = {0};
+
+	if (one && !units_parse_mac(value, mac))
 		return wrong(q, flows ? "flows: all, or the MAC address of a modem"
 				      : "modems: all, or the MAC address of one");
-	q->selection.modem = q->modem;
+	if (second && (one != (s->modem != NULL) || memcmp(mac, q->modem, sizeof(mac)) != 0))
+		return wrong(q, "modems and flows: of the same modem, or of all");
+	if (flows)
+		s->flows = true;
+	else
+		s->modems = true;
+	memcpy(q->modem, mac, sizeof(mac));
+	s->modem = one ? q->modem : NULL;
 	return true;
 }
 
@@ -58,25 +66,35 @@ static bool take_group(struct metrics_query *q, const char *value) {
 	return true;
 }
 
+static bool take(struct metrics_query *q, enum argument argument, const char *value) {
+	switch (argument) {
+	case NAMES: return take_names(q, value);
+	case MODEMS: return take_modems(q, value, false);
+	case FLOWS: return take_modems(q, value, true);
+	case SERVICE_GROUP: return take_group(q, value);
+	case ARGUMENTS: break;
+	}
+	return wrong(q, "allowed: names, service_group, modems, flows");
+}
+
 bool metrics_query_add(struct metrics_query *q, const char *name, const char *value) {
-	size_t used = strlen(q->key);
+	size_t used = strlen(q->key), room = sizeof(q->key) - used;
+	enum argument argument = 0;
 
 	if (q->wrong != NULL)
 		return false;
 	if (value == NULL)
 		value = "";
-	if ((size_t)snprintf(q->key + used, sizeof(q->key) - used, "&%s=%s", name, value) >=
-	    sizeof(q->key) - used)
+	while (argument < ARGUMENTS && strcmp(name, arguments[argument]) != 0)
+		argument++;
+	if ((q->taken >> argument & 1) != 0)
+		return wrong(q, "names, service_group, modems, flows: each once");
+	q->taken |= 1u << argument;
+	/* With its size: a value may have any bytes, and look like two arguments. */
+	if ((size_t)snprintf(q->key + used, room, "&%u=%zu:%s", argument, strlen(value), value) >=
+	    room)
 		return wrong(q, "the query is too long");
-	if (strcmp(name, "names") == 0)
-		return take_names(q, value);
-	if (strcmp(name, "modems") == 0)
-		return take_modems(q, value, false);
-	if (strcmp(name, "flows") == 0)
-		return take_modems(q, value, true);
-	if (strcmp(name, "service_group") == 0)
-		return take_group(q, value);
-	return wrong(q, "allowed: names, service_group, modems, flows");
+	return take(q, argument, value);
 }
 
 bool metrics_query_end(struct metrics_query *q) {

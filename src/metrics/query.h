@@ -15,7 +15,8 @@ struct metrics_query {
 	const char *name_list[QUERY_NAMES];
 	uint8_t modem[6];
 	bool reference; /* all, by the reference's names; the selection is empty then */
-	char key[QUERY_KEY]; /* the same for the same selection */
+	unsigned taken; /* arguments, a bit each */
+	char key[QUERY_KEY]; /* of one selection only */
 	const char *wrong; /* NULL, or why it is refused */
 };
 

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What scrapers ask for, and pages that many have: no question gets another's page, and none costs without end. */
+#include "test.h"
+
+#include <string.h>
+
+#include "metrics/pages.h"
+
+static struct server server;
+static const struct metrics_source source = {.server = &server, .version = "1"};
+static struct metrics_http_counts counts;
+
+static int set_up(void **state) {
+	(void)state;
+	return pthread_rwlock_init(&server.lock, NULL);
+}
+
+static struct pages begin(size_t most) {
+	memset(&counts, 0, sizeof(counts));
+	return (struct pages){.most = most, .counts = &counts};
+}
+
+/* Of names and values by turns. */
+static struct metrics_query *ask(struct metrics_query *q, const char *const words[]) {
+	memset(q, 0, sizeof(*q));
+	for (unsigned i = 0; words[i] != NULL; i += 2)
+		metrics_query_add(q, words[i], words[i + 1]);
+	return q;
+}
+
+#define ASK(q, ...) ask(q, (const char *const[]){__VA_ARGS__, NULL})
+#define NAMED(q, name) ASK(q, "names", name)
+
+static void test_keys(void **state) {
+	struct metrics_query one, two;
+
+	(void)state;
+	ASK(&two, "names", "a", "service_group", "1");
+	assert_true(metrics_query_end(&two));
+	NAMED(&one, "a&service_group=1");
+	assert_true(metrics_query_end(&one));
+	assert_string_not_equal(one.key, two.key);
+	NAMED(&one, "a&3=1:1");
+	assert_string_not_equal(one.key, two.key);
+}
+
+static void test_refused(void **state) {
+	static const char *const mac = "02:00:00:00:00:01", *const other = "02:00:00:00:00:02";
+	struct metrics_query q;
+
+	(void)state;
+	assert_true(metrics_query_end(ASK(&q, "modems", mac, "flows", mac)));
+	assert_memory_equal(q.selection.modem, "\x02\0\0\0\0\x01", 6);
+	assert_false(metrics_query_end(ASK(&q, "modems", mac, "flows", other)));
+	assert_false(
+		metrics_query_end(ASK(&q, "modems", "all", "flows", mac, "service_group", "1")));
+	assert_false(
+		metrics_query_end(ASK(&q, "modems", mac, "flows", "all", "service_group", "1")));
+	assert_false(metrics_query_end(ASK(&q, "service_group", "1", "service_group", "2")));
+	assert_false(metrics_query_end(ASK(&q, "names", "reference", "names", "reference")));
+	assert_false(metrics_query_end(ASK(&q, "modems", mac, "modems", mac)));
+	assert_false(metrics_query_end(ASK(&q, "", NULL)));
+}
+
+/* A page that is too large is not begun again for each who asks. */
+static void test_too_large(void **state) {
+	struct pages p = begin(8);
+	struct metrics_query q;
+	unsigned code = 0;
+
+	(void)state;
+	NAMED(&q, "vcmts_tsc_hz");
+	assert_null(pages_get(&p, &source, &q, METRICS_OPEN, &code));
+	assert_int_equal(code, 413);
+	code = 0;
+	for (unsigned i = 0; i < 100; i++)
+		assert_null(pages_get(&p, &source, &q, METRICS_OPEN, &code));
+	assert_int_equal(code, 413);
+	assert_in_range(counts.pages, 1, 50);
+	for (unsigned i = 0; i < PAGES; i++)
+		p.list[i].made -= PAGES_AGE_MS;
+	p.most = PAGES_MOST;
+	assert_non_null(pages_get(&p, &source, &q, METRICS_OPEN, &code));
+	pages_clear(&p);
+	assert_int_equal(p.bytes, 0);
+}
+
+/* Asks as many other questions as there are places for, and one more. Returns whether that was too many. */
+static bool others_ask(struct pages *p) {
+	struct metrics_query q;
+	unsigned code = 0;
+
+	for (unsigned i = 0; i < PAGES - PAGES_WHOLE; i++)
+		pages_get(p, &source, NAMED(&q, &"zzzz"[i]), METRICS_OPEN, &code);
+	return pages_get(p, &source, NAMED(&q, "y"), METRICS_OPEN, &code) == NULL && code == 503;
+}
+
+static void test_whole_pages_have_places(void **state) {
+	struct pages p = begin(PAGES_MOST);
+	struct metrics_query q;
+	unsigned code = 0;
+	bool taken = false;
+
+	(void)state;
+	for (unsigned tries = 0; tries < 100 && !taken; tries++) /* time may pass between them */
+		taken = others_ask(&p);
+	assert_true(taken);
+	NAMED(&q, "vcmts_tsc_hz")->key[0] = '\0';
+	assert_non_null(pages_get(&p, &source, &q, METRICS_OPEN, &code));
+	assert_non_null(pages_get(&p, &source, &q, METRICS_PROMETHEUS, &code));
+	pages_clear(&p);
+	assert_int_equal(p.bytes, 0);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_too_large),
+		cmocka_unit_test(test_whole_pages_have_places),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, NULL);
+}
