@@ -49,7 +49,7 @@ def merge(plane: Json, proven: Json, asked: dict[str, float | None]) -> Json:
         group | {way: with_plane(group[way], served.get(way, {})) for way in directions(group)}
         for group, served in groups.pairs(plane, proven)
     ]
-    for key in ("workers", "ports", "shared_ports", "removed_groups", "host"):
+    for key in ("workers", "ports", "shared_ports", "removed_groups", "measured", "host"):
         if key in plane:
             whole[key] = plane[key]
     return whole
