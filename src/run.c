@@ -11,6 +11,7 @@
 #include <rte_launch.h>
 
 #include "commands.h"
+#include "metrics/metrics.h"
 #include "model/units.h"
 #include "platform/platform.h"
 #include "run_control.h"
@@ -258,6 +259,7 @@ static int serve_and_report(struct server *s, const struct run_options *o, struc
 /* On an EAL that runs. */
 static int run(struct server *s, const struct run_options *o, struct server_config *config,
 	       struct run_control *control) {
+	struct metrics_source metrics = {.server = s, .version = VCMTS_VERSION};
 	struct reload r;
 	int status = wire(s, config);
 
@@ -269,7 +271,8 @@ static int run(struct server *s, const struct run_options *o, struct server_conf
 	if (server_latency(s, o->latency) != 0)
 		return EXIT_TROUBLE;
 	reload_open(&r, s, o->config, &o->devices);
-	control->methods = (struct methods){.server = s, .reload = &r};
+	metrics_source_start(&metrics);
+	control->methods = (struct methods){.server = s, .reload = &r, .metrics = &metrics};
 	status = telemetry_open(s, &r) == 0 ? serve_and_report(s, o, &r, control) : EXIT_TROUBLE;
 	reload_close(&r); /* where it was not served */
 	telemetry_close();

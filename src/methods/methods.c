@@ -6,6 +6,7 @@
 #include "methods/group_methods.h"
 #include "methods/key_methods.h"
 #include "methods/life_methods.h"
+#include "methods/metrics_methods.h"
 #include "methods/modem_methods.h"
 #include "methods/object_methods.h"
 #include "methods/server_methods.h"
@@ -48,6 +49,9 @@ static const struct rpc_method methods[] = {
 	{"counters.get", "drops and counters since the start, by service group and direction",
 	 PARAMS(counters_get_params, struct counters_get_params), counters_get_result,
 	 counters_get, "there is no such service group"},
+	{"metrics.get", "samples of the metrics that docs/metrics.md lists",
+	 PARAMS(metrics_get_params, struct metrics_get_params), metrics_get_result, metrics_get,
+	 "there is no such service group or modem, or there are more than 50,000 samples"},
 	OBJECT_ROWS(modem, "a cable modem"),
 	OBJECT_ROWS(filter_group, "a filter group"),
 	OBJECT_ROWS(channel, "a downstream channel"),

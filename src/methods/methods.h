@@ -6,6 +6,7 @@
 #pragma once
 
 #include "control/rpc.h"
+#include "metrics/metrics.h"
 #include "server/reload.h"
 #include "server/server.h"
 
@@ -14,6 +15,7 @@
 struct methods {
 	struct server *server;
 	struct reload *reload;
+	struct metrics_source *metrics;
 };
 
 /* The service. `m` must live on; NULL does where it is only to be described. */

@@ -30,6 +30,7 @@ enum kind {
 	KIND_HEX,
 	KIND_PATH, /* of another file */
 	KIND_TEXT, /* one line, in what is answered only */
+	KIND_REAL, /* a number, likewise */
 	KIND_JSON, /* of requests: a map that the reader leaves to who is called */
 	KIND_CORES, /* numbers and ranges in one text, or a list of these; laid out as a list */
 	KIND_LIST,

@@ -50,6 +50,7 @@ static const struct words words[] = {
 	[KIND_PATH] = {"the path of a file, of up to 1023 characters",
 		       "^[^\\u0000-\\u001f]{1,1023}$"},
 	[KIND_JSON] = {"a map", NULL},
+	[KIND_REAL] = {"a number", NULL},
 	[KIND_TEXT] = {"a line of text", "^[^\\u0000-\\u001f]*$"},
 	[KIND_CORES] = {"cores such as 3, \"1-15,17\" or a list of these, each core once",
 			"^[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*$"},

@@ -5,6 +5,7 @@
  */
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "model/keys.h"
@@ -18,13 +19,14 @@
 static json_t *value_of(const struct key *key, const char *text) {
 	uint64_t number;
 	bool numeric = key->kind == KIND_INTEGER || key->kind == KIND_SIZE ||
-		       key->kind == KIND_PORTS || key->kind == KIND_PROTOCOL;
+		       key->kind == KIND_PORTS || key->kind == KIND_PROTOCOL ||
+		       key->kind == KIND_REAL;
 
 	if (key->kind == KIND_BOOL)
 		return json_boolean(strcmp(text, "true") == 0);
 	if (numeric && units_parse_integer(text, &number))
 		return json_integer((json_int_t)number);
-	return json_string(text);
+	return key->kind == KIND_REAL ? json_real(strtod(text, NULL)) : json_string(text);
 }
 
 static json_t *choices_of(const struct key *key) {
@@ -128,6 +130,7 @@ static void put_cores(json_t *schema, const struct key *key) {
 static void put_kind(json_t *schema, const struct key *key) {
 	switch (key->kind) {
 	case KIND_MAP: put_map(schema, key); break;
+	case KIND_REAL: json_object_set_new(schema, "type", json_string("number")); break;
 	case KIND_JSON: json_object_set_new(schema, "type", json_string("object")); break;
 	case KIND_LIST: put_list(schema, key); break;
 	case KIND_BOOL: json_object_set_new(schema, "type", json_string("boolean")); break;
