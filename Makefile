@@ -33,7 +33,7 @@ endef
 .PHONY: help run build pgo test test-deps test-build unit pytest sanitize sanitizers realtime fuzz bench impairments lint format docs clean
 
 help: ## say what there is
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## 300 cable modems carry traffic both ways for DURATION (10s), every packet is checked
 	@devtools/install-deps run
@@ -64,16 +64,16 @@ unit: test-deps build ## the C unit tests alone
 	@ninja -C $(BUILD)
 	@devtools/unit $(BUILD)
 
-pytest: test-deps build ## the Python tests alone: the tool, replay, the independent decoder, tshark
+pytest: test-deps build $(if $(VCMTS_SANITIZED),sanitizers) ## the Python tests alone: the tool, replay, the independent decoder, tshark
 	@devtools/pytest
 
 sanitizers: test-deps
 	$(call configure,build-asan,-Dmarch=$(MARCH) $(SANITIZE))
 	@ninja -C build-asan sanitized src/vcmtsd
 
-sanitize: sanitizers ## unit and replay tests under the address and undefined behaviour sanitizers
+sanitize: sanitizers build ## unit and replay tests under the address and undefined behaviour sanitizers
 	@devtools/unit build-asan --suite bytes
-	@VCMTS_BUILD=build-asan devtools/pytest tests/e2e -m replay
+	$(if $(VCMTS_SANITIZED),,@VCMTS_SANITIZED=build-asan devtools/pytest tests/e2e -m replay)
 
 realtime: test-deps build ## what only a quiet machine shows: rates, distances, delays; repeated where it fails
 	$(PYTHON) -m pytest tests/realtime
@@ -109,9 +109,19 @@ docs: build ## write the generated pages again: configuration, counters, picture
 	@devtools/install-deps run
 	@devtools/docs
 
+.PHONY: dashboards
+dashboards: ## write Grafana's dashboards in deploy/grafana/ again
+	@devtools/install-deps lint
+	@devtools/dashboards
+
+.PHONY: dashboards-drawn
+dashboards-drawn: build ## draw them from a run with four service groups into build-dashboards/ (400 MB of npm)
+	@devtools/install-deps run browser monitor lint
+	@devtools/dashboards --draw 60
+
 clean: ## remove what was built (not .venv)
 	@for folder in $(BUILD) $(PGO_BUILD); do \
 		test ! -e $$folder || test -e $$folder/meson-info || \
 			{ echo "clean: $$folder is no build directory" >&2; exit 1; }; \
 	done
-	rm -rf $(BUILD) $(PGO_BUILD) build-asan build-fuzz build-mutants build-load
+	rm -rf $(BUILD) $(PGO_BUILD) build-asan build-fuzz build-mutants build-load build-dashboards

@@ -12,6 +12,7 @@
 #include "core/mix.h"
 #include "crypto/ipsec_mb.h"
 #include "platform/port.h"
+#include "server/measure.h"
 #include "server/running.h"
 #include "telemetry/report.h"
 #include "telemetry/report_latency.h"

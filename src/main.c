@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* vcmtsd: the data plane. The first argument names the command. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "methods/methods.h"
@@ -59,9 +61,18 @@ static void help(FILE *out) {
 	fprintf(out, "\n`vcmtsd COMMAND --help` lists a command's options.\n");
 }
 
+/* Where one of the three is closed, what is opened next would get its number, and lines for people. */
+static void standard_files(void) {
+	for (int fd = 0; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY);
+	}
+}
+
 int main(int argc, char **argv) {
 	const char *name = argc > 1 ? argv[1] : "";
 
+	standard_files();
 	for (size_t i = 0; i < COMMANDS; i++) {
 		static char full[64]; /* what argp calls the program */
 

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "log/log.h"
+
 #define PATIENCE_MS 10000
 
 /* systemd's for the service, that of root, or that of the user. */
@@ -46,31 +48,56 @@ static int open_somewhere(struct run_control *c, struct control_options *o) {
 			     (int)getpid()) >= sizeof(c->path))
 		fault = "this name is too long";
 	if (fault != NULL)
-		fprintf(stderr,
-			"vcmtsd: no control socket: %s: %s; --control-socket names another place\n",
-			folder, fault);
+		log_warning("control", LOG_FIELDS(LOG_STRING("path", folder)),
+			    "no control socket: %s: %s; --control-socket names another place",
+			    folder, fault);
 	else
 		c->socket = control_socket_open(o, &c->rpc); /* says it where it cannot */
 	return 0;
 }
 
+static int open_at(struct run_control *c, struct control_options *o, const char *path) {
+	snprintf(c->path, sizeof(c->path), "%s", path);
+	o->path = path; /* which may be too long */
+	c->socket = control_socket_open(o, &c->rpc);
+	return c->socket != NULL ? 0 : -1;
+}
+
+/* In the folder of the control socket, where there is one. */
+static void open_captures(struct run_control *c, unsigned mode) {
+	const char *slash = strrchr(c->path, '/');
+	int folder = slash != NULL ? (int)(slash + 1 - c->path) : 0;
+	char path[RUN_CONTROL_PATH + 32];
+
+	if (c->socket == NULL)
+		return;
+	snprintf(path, sizeof(path), "%.*s%d-capture.sock", folder, c->path, (int)getpid());
+	if (tap_service_listen(&c->captures, path, mode) != 0)
+		tap_service_close(&c->captures);
+}
+
 int run_control_open(struct run_control *c, const char *path, unsigned mode) {
 	struct control_options o = {.path = c->path, .mode = mode, .patience_ms = PATIENCE_MS};
+	int ret = 0;
 
 	c->rpc = methods_rpc(&c->methods);
 	if (path == NULL)
-		return open_somewhere(c, &o);
-	if (strcmp(path, RUN_CONTROL_NONE) == 0)
-		return 0;
-	snprintf(c->path, sizeof(c->path), "%s", path);
-	o.path = path; /* which may be too long */
-	c->socket = control_socket_open(&o, &c->rpc);
-	return c->socket != NULL ? 0 : -1;
+		ret = open_somewhere(c, &o);
+	else if (strcmp(path, RUN_CONTROL_NONE) != 0)
+		ret = open_at(c, &o, path);
+	open_captures(c, mode);
+	return ret;
+}
+
+void run_control_start(struct run_control *c, struct server *server) {
+	if (c->captures.opened && tap_service_start(&c->captures, server) != 0)
+		tap_service_close(&c->captures);
 }
 
 void run_control_say(const struct run_control *c) {
 	if (c->socket != NULL)
-		fprintf(stderr, "vcmtsd: control socket %s\n", c->path);
+		log_notice("control", LOG_FIELDS(LOG_STRING("path", c->path)), "control socket %s",
+			   c->path);
 }
 
 void run_control_serve(struct run_control *c, int timeout_ms) {
@@ -78,9 +105,11 @@ void run_control_serve(struct run_control *c, int timeout_ms) {
 		control_socket_serve(c->socket, timeout_ms);
 	else
 		usleep((useconds_t)timeout_ms * 1000);
+	tap_service_follow(&c->captures);
 }
 
 void run_control_close(struct run_control *c) {
 	control_socket_close(c->socket);
 	c->socket = NULL;
+	tap_service_close(&c->captures);
 }

@@ -4,6 +4,7 @@
 
 #include "control/control_socket.h"
 #include "methods/methods.h"
+#include "tap/service.h"
 
 #define RUN_CONTROL_PATH 256
 #define RUN_CONTROL_NONE "none" /* in the place of a path */
@@ -13,6 +14,7 @@ struct run_control {
 	struct rpc rpc;
 	struct control_socket *socket; /* NULL: there is none */
 	char path[RUN_CONTROL_PATH];
+	struct tap_service captures; /* beside it; not there where it is not */
 };
 
 /*
@@ -21,6 +23,9 @@ struct run_control {
  * Who connects waits until it is served. Returns 0, or -1 after a message where `path` cannot be had.
  */
 int run_control_open(struct run_control *c, const char *path, unsigned mode);
+
+/* From now on clients may capture what the server's workers do. Where that cannot be, it is said. */
+void run_control_start(struct run_control *c, struct server *server);
 
 /* Says on stderr in one line where it is. */
 void run_control_say(const struct run_control *c);

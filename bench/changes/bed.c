@@ -12,6 +12,7 @@
 #include "platform/port.h"
 #include "rphy/uplink_output.h"
 #include "server/changes.h"
+#include "server/measure.h"
 #include "server/running.h"
 
 #define PORT_DEPTH 4096

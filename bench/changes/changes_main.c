@@ -14,6 +14,7 @@
 #include "platform/platform.h"
 #include "program.h"
 #include "reloading.h"
+#include "server/measure.h"
 #include "server/process.h"
 
 #define MAX_RUNS 101

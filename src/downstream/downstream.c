@@ -76,20 +76,38 @@ struct pipeline *downstream_pipeline(struct downstream *d, unsigned index) {
 	return pipelines[index];
 }
 
-void downstream_account(struct downstream *d, bool on) {
-	for (unsigned i = 0; i < DS_PIPELINES; i++)
-		downstream_pipeline(d, i)->accounting = on;
+void downstream_account_upper(struct downstream *d, bool on) {
+	account_span_switch(&d->span, d->enqueue.accounting, on,
+			    d->upper.counters.values[COUNTER_RECEIVED]);
+	pipeline_account(&d->enqueue, on);
+	pipeline_account(&d->dequeue, on);
+}
+
+void downstream_account_lower(struct downstream *d, bool on) {
+	pipeline_account(&d->lower_mac, on);
+}
+
+uint64_t downstream_accounted(const struct downstream *d) {
+	return account_span_packets(&d->span, d->enqueue.accounting,
+				    d->upper.counters.values[COUNTER_RECEIVED]);
 }
 
 /* The line has room for all packets that may wait: those that the lower MAC takes over, and those in
  * DEPI frames that are open. */
-int downstream_latency(struct downstream *d, bool on) {
+int downstream_latency_prepare(struct downstream *d) {
 	const struct depi *depi = &d->lower.depi;
 	uint32_t most = DS_LOWER_LIMIT + PIPELINE_BURST + depi->channel_count * depi->max_segments;
 
-	if (on && latency_line_create(&d->lower.arrivals, most) != 0)
+	if (latency_line_create(&d->lower.arrivals, most) != 0)
 		return -1;
-	return latency_switch(&d->latency, on);
+	return latency_prepare(&d->latency);
+}
+
+int downstream_latency(struct downstream *d, bool on) {
+	if (on && downstream_latency_prepare(d) != 0)
+		return -1;
+	latency_set(&d->latency, on);
+	return 0;
 }
 
 /* Frees a DEPI frame; the packets that end in it are dropped. */

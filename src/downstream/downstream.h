@@ -163,6 +163,7 @@ struct downstream {
 	struct pipeline dequeue; /* service-flow queues -> ring */
 	struct pipeline lower_mac; /* ring -> R-PHY port */
 	struct latency latency; /* from network port to R-PHY port */
+	struct account_span span; /* of packets received */
 };
 
 /* Its pipelines in the order of travel. */
@@ -203,14 +204,17 @@ void downstream_counters(const struct downstream *d, struct counters *out);
 /* The pipelines of a downstream by the index of ds_lists. */
 struct pipeline *downstream_pipeline(struct downstream *d, unsigned index);
 
-/* Whether the cycles of all stages are measured; they are after downstream_create(). */
-void downstream_account(struct downstream *d, bool on);
+/* Whether the cycles of all stages are measured; they are after downstream_create(). Those of the upper MAC are
+ * switched by the worker that has it, and those of the lower MAC by its own, each between two rounds. */
+void downstream_account_upper(struct downstream *d, bool on);
+void downstream_account_lower(struct downstream *d, bool on);
 
-/*
- * Whether it is measured how long packets stay; it is not after downstream_create(). May be called
- * while workers run. Returns 0, or -1 when memory is short: then it is off.
- */
+/* Packets received over which the cycles go. */
+uint64_t downstream_accounted(const struct downstream *d);
+
+/* As latency_switch(), and latency_prepare(); it is off after downstream_create(). */
 int downstream_latency(struct downstream *d, bool on);
+int downstream_latency_prepare(struct downstream *d);
 
 /*
  * Ends all packets that are still held, with the reason `stopped`. No worker may be running.

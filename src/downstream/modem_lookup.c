@@ -84,11 +84,12 @@ uint16_t ds_modem_lookup(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		enum drop_reason reason = admit_address(row, period);
 
 		matched += row->modem != NULL;
+		if (row->modem != NULL) /* also for who looks at what is dropped */
+			packet_meta(m)->modem = (uint32_t)(row->modem - u->tables->modems);
 		if (reason != DROP_NONE) {
 			unknown_drop(u, pkts, &unknown, i, reason);
 			continue;
 		}
-		packet_meta(m)->modem = (uint32_t)(row->modem - u->tables->modems);
 		memcpy(rte_pktmbuf_mtod(m, uint8_t *), row->modem->mac, 6);
 	}
 	effort_look_up(&u->effort, unknown.count);

@@ -11,8 +11,10 @@
 static struct rte_mbuf *frame_copy_linear(struct ds_lower *l, struct rte_mbuf *m) {
 	struct rte_mbuf *copy = rte_pktmbuf_copy(m, l->linear, 0, UINT32_MAX);
 
-	if (copy == NULL)
+	if (copy == NULL) {
 		l->counters.drops[DROP_NO_BUFFER] += packet_meta(m)->ends;
+		tap_drop(&l->counters.tap, m, DROP_NO_BUFFER);
+	}
 	return copy; /* with the frame's packet_meta */
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "methods/key_methods.h"
 
+#include "log/log.h"
+
 /* One row a key, to be read as a table. */
 /* clang-format off */
 #define SAID_KEY                                                                            \
@@ -46,27 +48,34 @@ static bool forget_old(const struct live_group *l, const struct key_params *p,
 	return live_key_remove(l, p->said, changes, why);
 }
 
-static json_t *roll(struct rpc_call *call, key_step *step) {
+static json_t *roll(struct rpc_call *call, key_step *step, const char *done) {
 	const struct key_params *p = call->params;
 	struct served_group *g = subject_group(call, &p->group);
 	struct live_changes changes;
 	char why[LIVE_LINE];
+	json_t *result;
 
 	if (g == NULL)
 		return NULL;
 	if (!step(&g->live, p, &changes, why))
 		return subject_refuse_change(call, why);
-	return object_change(call, g, &changes);
+	result = object_change(call, g, &changes);
+	if (result != NULL)
+		log_debug("key",
+			  LOG_FIELDS(LOG_NUMBER("service_group", g->sg->id),
+				     LOG_NUMBER("said", p->said)),
+			  "service group %u: key of association %u %s", g->sg->id, p->said, done);
+	return result;
 }
 
 json_t *key_install(struct rpc_call *call) {
-	return roll(call, install);
+	return roll(call, install, "installed");
 }
 
 json_t *key_use(struct rpc_call *call) {
-	return roll(call, use);
+	return roll(call, use, "used: it is the next one");
 }
 
 json_t *key_remove(struct rpc_call *call) {
-	return roll(call, forget_old);
+	return roll(call, forget_old, "removed: it was the old one");
 }

@@ -6,6 +6,7 @@
 #include "methods/group_methods.h"
 #include "methods/key_methods.h"
 #include "methods/life_methods.h"
+#include "methods/measure_methods.h"
 #include "methods/metrics_methods.h"
 #include "methods/modem_methods.h"
 #include "methods/object_methods.h"
@@ -52,6 +53,11 @@ static const struct rpc_method methods[] = {
 	{"metrics.get", "samples of the metrics that docs/metrics.md lists",
 	 PARAMS(metrics_get_params, struct metrics_get_params), metrics_get_result, metrics_get,
 	 "there is no such service group or modem, or there are more than 50,000 samples"},
+	{"measure.get", "whether cycles of stages and latencies are measured, and for how long",
+	 NO_PARAMS, measure_result, measure_get, NULL},
+	{"measure.set",
+	 "switches these on or off; figures are those since it was switched on",
+	 PARAMS(measure_set_params, struct measure_params), measure_result, measure_set, NULL},
 	OBJECT_ROWS(modem, "a cable modem"),
 	OBJECT_ROWS(filter_group, "a filter group"),
 	OBJECT_ROWS(channel, "a downstream channel"),

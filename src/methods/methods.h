@@ -15,7 +15,7 @@
 struct methods {
 	struct server *server;
 	struct reload *reload;
-	struct metrics_source *metrics;
+	const struct metrics_source *metrics;
 };
 
 /* The service. `m` must live on; NULL does where it is only to be described. */

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "log/log.h"
 #include "model/live/request.h"
 #include "server/changes.h"
 
@@ -54,6 +55,7 @@ struct object_wait {
 };
 
 static json_t *done(const char *text, uint64_t generation) {
+	log_debug("change", LOG_FIELDS(LOG_NUMBER("generation", generation)), "%s", text);
 	return json_pack("{s:s, s:I}", "done", text, "generation", (json_int_t)generation);
 }
 

@@ -68,8 +68,8 @@ void collect_up_units(const struct walk *w, const struct metric_row *row) {
 
 		for (enum unit unit = 0; u != NULL && unit < UNITS; unit++)
 			walk_put(w, row,
-				 row->which == UNITS_IN ? upstream_in(u, unit) :
-							  upstream_out(u, unit),
+				 row->which == UNITS_IN ? upstream_in(u, unit)
+							: upstream_out(u, unit),
 				 LABELS(w->groups[g].id, unit_name(unit)));
 	}
 }
@@ -118,8 +118,8 @@ void collect_group(const struct walk *w, const struct metric_row *row) {
 void collect_cipher_modems(const struct walk *w, const struct metric_row *row) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct service_group *sg = w->groups[g].served->sg;
-		const char *provider = sg->crypto.provider == CRYPTO_CRYPTODEV ? sg->crypto.device :
-										 "ipsec-mb";
+		const char *provider =
+			sg->crypto.provider == CRYPTO_CRYPTODEV ? sg->crypto.device : "ipsec-mb";
 		uint64_t modems[CIPHERS] = {0};
 
 		for (size_t m = 0; m < sg->modem_count; m++)

@@ -13,8 +13,7 @@
 #include "metrics/which.h"
 
 void collect_build(const struct walk *w, const struct metric_row *row) {
-	walk_put(w, row, 1,
-		 LABELS(w->source->version, rte_version(), ipsec_mb_version()));
+	walk_put(w, row, 1, LABELS(w->source->version, rte_version(), ipsec_mb_version()));
 }
 
 static double seconds_of(clockid_t clock) {
@@ -30,6 +29,8 @@ void metrics_source_start(struct metrics_source *source) {
 }
 
 double metrics_uptime(const struct metrics_source *source) {
+	if (source->started == 0) /* a replay, which has its own time */
+		return (double)source->server->workers[0].clock.now / 1e9;
 	return seconds_of(CLOCK_MONOTONIC) - source->started;
 }
 
@@ -38,9 +39,7 @@ void collect_process(const struct walk *w, const struct metric_row *row) {
 
 	switch (row->which) {
 	case PROCESS_START: walk_put_real(w, row, w->source->start_time, LABELS(NULL)); break;
-	case PROCESS_UPTIME:
-		walk_put_real(w, row, metrics_uptime(w->source), LABELS(NULL));
-		break;
+	case PROCESS_UPTIME: walk_put_real(w, row, metrics_uptime(w->source), LABELS(NULL)); break;
 	case PROCESS_TSC: walk_put(w, row, rte_get_tsc_hz(), LABELS(NULL)); break;
 	case PROCESS_GROUPS: walk_put(w, row, w->group_count, LABELS(NULL)); break;
 	case PROCESS_REMOVED: walk_put(w, row, s->gone.groups, LABELS(NULL)); break;
@@ -87,16 +86,20 @@ void collect_pools(const struct walk *w, const struct metric_row *row) {
 		const char *name;
 		const struct rte_mempool *pool;
 	} pools[] = {
-		{"packets", p->packets}, {"depi_headers", p->depi_headers},
-		{"depi_fragments", p->depi_fragments}, {"linear", p->linear}, {"uepi", p->uepi},
-		{"frames", p->frames != p->uepi ? p->frames : NULL}, {"pieces", p->pieces},
+		{"packets", p->packets},
+		{"depi_headers", p->depi_headers},
+		{"depi_fragments", p->depi_fragments},
+		{"linear", p->linear},
+		{"uepi", p->uepi},
+		{"frames", p->frames != p->uepi ? p->frames : NULL},
+		{"pieces", p->pieces},
 	};
 
 	for (size_t i = 0; i < RTE_DIM(pools); i++) {
 		if (pools[i].pool != NULL)
 			walk_put(w, row,
-				 row->which == POOL_SIZE ? pools[i].pool->size :
-							   rte_mempool_avail_count(pools[i].pool),
+				 row->which == POOL_SIZE ? pools[i].pool->size
+							 : rte_mempool_avail_count(pools[i].pool),
 				 LABELS(pools[i].name));
 	}
 }

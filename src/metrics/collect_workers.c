@@ -36,7 +36,6 @@ void collect_worker(const struct walk *w, const struct metric_row *row) {
 	for (unsigned i = 0; i < s->worker_count; i++) {
 		char worker[WALK_ID], core[WALK_ID];
 
-		put_worker(w, row, &s->workers[i],
-			   LABELS(walk_id(worker, i), core_of(s, i, core)));
+		put_worker(w, row, &s->workers[i], LABELS(walk_id(worker, i), core_of(s, i, core)));
 	}
 }

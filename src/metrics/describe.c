@@ -25,11 +25,11 @@ json_t *metrics_describe(void) {
 	for (unsigned r = 0; r < count; r++) {
 		const struct metric *m = &rows[r].m;
 
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o, s:s, s:s}", "name",
-						      m->name, "type", metric_type_name(m->type),
-						      "unit", m->unit, "labels", labels_json(m),
-						      "help", m->help, "wanted",
-						      wanted[rows[r].wanted]));
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:s, s:o, s:s, s:s}", "name", m->name,
+						"type", metric_type_name(m->type), "unit", m->unit,
+						"labels", labels_json(m), "help", m->help, "wanted",
+						wanted[rows[r].wanted]));
 	}
 	return list;
 }

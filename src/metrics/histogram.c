@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "metrics/histogram.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #define BUCKETS 16
 #define FIRST_TIME 11 /* 2.048 us, .. 67 ms */
 #define FIRST_DELAY 13 /* 8.192 us, .. 268 ms */
@@ -40,4 +43,12 @@ void histogram_of_delays(struct metric_histogram *out, const struct scheduler_de
 			histogram_add(out, scheduler_delay_floor(b), r->buckets[b]);
 	}
 	out->sum_ns = r->sum_ns;
+}
+
+void metrics_seconds_text(char out[METRICS_SECONDS_TEXT], uint64_t ns) {
+	size_t size = (size_t)snprintf(out, METRICS_SECONDS_TEXT, "%" PRIu64 ".%09" PRIu64,
+				       ns / 1000000000, ns % 1000000000);
+
+	while (out[size - 1] == '0' && out[size - 2] != '.')
+		out[--size] = '\0';
 }

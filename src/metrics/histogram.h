@@ -15,3 +15,7 @@ void histogram_of_times(struct metric_histogram *out, const struct hdr_histogram
 
 /* Delays in the scheduler. */
 void histogram_of_delays(struct metric_histogram *out, const struct scheduler_delay_report *r);
+
+/* Seconds of nanoseconds in decimals, exactly and without zeros at the end: what stands for a bound. */
+#define METRICS_SECONDS_TEXT 40
+void metrics_seconds_text(char out[METRICS_SECONDS_TEXT], uint64_t ns);

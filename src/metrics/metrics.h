@@ -85,7 +85,7 @@ struct metrics_source {
 /* It was started just now. */
 void metrics_source_start(struct metrics_source *source);
 
-/* Seconds since then. */
+/* Seconds since then; where that was never said, of the workers' clock. */
 double metrics_uptime(const struct metrics_source *source);
 
 /* What of it is wanted. Zeroed: all but that of single modems and service flows. */

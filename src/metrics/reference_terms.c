@@ -10,24 +10,24 @@
 #define TERMS_MOST 512
 
 #define DROPPED(sign, reason) sign "downstream_dropped_packets_total{reason=" reason "} "
-#define REFUSED(sign)                                                       \
-	DROPPED(sign, "flow_buffer_full")                                   \
-	DROPPED(sign, "scheduler_full")                                     \
-	DROPPED(sign, "wred_drop")                                          \
-	DROPPED(sign, "docsis_pie_drop") DROPPED(sign, "longer_than_burst") \
-		DROPPED(sign, "service_flow_removed")
+#define REFUSED(sign)                     \
+	DROPPED(sign, "flow_buffer_full") \
+	DROPPED(sign, "scheduler_full")   \
+	DROPPED(sign, "wred_drop")        \
+	DROPPED(sign, "docsis_pie_drop")  \
+	DROPPED(sign, "longer_than_burst") DROPPED(sign, "service_flow_removed")
 #define LOST(sign, reason) sign "upstream_dropped_total{reason=" reason "} "
-#define NOT_L2TP(sign)                                                                     \
-	LOST(sign, "outer_runt")                                                           \
-	LOST(sign, "outer_chained")                                                        \
-	LOST(sign, "not_l2tp")                                                             \
-	LOST(sign, "outer_ip_header")                                                      \
-	LOST(sign, "outer_ip_length")                                                      \
-	LOST(sign, "outer_ip_checksum")                                                    \
-	LOST(sign, "outer_fragment")                                                       \
-	LOST(sign, "outer_address")                                                        \
-	LOST(sign, "l2tp_version") LOST(sign, "l2tp_truncated") LOST(sign, "l2tp_control") \
-		LOST(sign, "unknown_session")
+#define NOT_L2TP(sign)                  \
+	LOST(sign, "outer_runt")        \
+	LOST(sign, "outer_chained")     \
+	LOST(sign, "not_l2tp")          \
+	LOST(sign, "outer_ip_header")   \
+	LOST(sign, "outer_ip_length")   \
+	LOST(sign, "outer_ip_checksum") \
+	LOST(sign, "outer_fragment")    \
+	LOST(sign, "outer_address")     \
+	LOST(sign, "l2tp_version")      \
+	LOST(sign, "l2tp_truncated") LOST(sign, "l2tp_control") LOST(sign, "unknown_session")
 #define HEADERS(sign)                           \
 	sign "upstream_bursts_total " OPPOSITE( \
 		sign) "1*upstream_dropped_total{reason=burst_headless} "

@@ -41,12 +41,7 @@ static const struct {
 } directions[DIRECTIONS] = {
 	{DIRECTION_DOWN, "vcmts_downstream_", 0, {"service_group"}, collect_down_counter, OF_GROUP},
 	{DIRECTION_UP, "vcmts_upstream_", 0, {"service_group"}, collect_up_counter, OF_GROUP},
-	{DIRECTION_PORT,
-	 "vcmts_port_",
-	 sizeof("port_") - 1,
-	 {"port"},
-	 collect_port_counter,
-	 PLAIN},
+	{DIRECTION_PORT, "vcmts_port_", sizeof("port_") - 1, {"port"}, collect_port_counter, PLAIN},
 };
 
 static struct metric_row rows[MOST];

@@ -3,8 +3,9 @@
 
 #include <stdio.h>
 
+#include "metrics/histogram.h"
+
 #define NAME_SIZE 128
-#define BOUND_SIZE 32
 #define SECOND_NS 1e9
 
 struct samples {
@@ -66,10 +67,9 @@ static void samples_add_histogram(struct samples *to, const struct metric *m,
 	struct metric_sample part = *s;
 
 	for (unsigned b = 0; b < h->buckets; b++) {
-		char le[BOUND_SIZE];
+		char le[METRICS_SECONDS_TEXT];
 
-		/* as in the text for scrapers */
-		snprintf(le, sizeof(le), "%.10g", (double)h->bounds[b] / SECOND_NS);
+		metrics_seconds_text(le, h->bounds[b]);
 		part.integer = h->below[b];
 		samples_add(to, m, &part, "_bucket", le);
 	}

@@ -7,6 +7,8 @@
 
 #include <rte_mbuf.h>
 
+#include "pipeline/tap.h"
+
 /* Bits: which direction counts under a name. */
 enum direction {
 	DIRECTION_DOWN = 1,
@@ -63,6 +65,9 @@ enum counter {
 struct counters {
 	uint64_t drops[DROP_REASONS];
 	uint64_t values[COUNTERS];
+	struct tap
+		*tap; /* who looks at what is dropped; NULL: nobody. No part of sums, as the next */
+	uint32_t stage; /* of the tap */
 } __rte_cache_aligned;
 
 /* Name and meaning of a reason or counter, as in the .def files. Never NULL within the enum. */
@@ -93,8 +98,14 @@ static inline void count(struct counters *c, enum counter which, uint64_t n) {
 	c->values[which] += n;
 }
 
+/* Counts the end of something for a named reason. `m` holds it, or what it is in, and is freed elsewhere. */
+static inline void drop_of(struct counters *c, struct rte_mbuf *m, enum drop_reason reason) {
+	c->drops[reason]++;
+	tap_drop(&c->tap, m, reason);
+}
+
 /* Ends the packet for a named reason. The only way in which a stage may free a packet. */
 static inline void drop(struct counters *c, struct rte_mbuf *m, enum drop_reason reason) {
-	c->drops[reason]++;
+	drop_of(c, m, reason);
 	rte_pktmbuf_free(m);
 }

@@ -39,11 +39,26 @@ void latency_free(struct latency *l) {
 	*l = (struct latency){.simulated = l->simulated};
 }
 
-int latency_switch(struct latency *l, bool on) {
-	if (on && l->into == NULL && latency_create_histograms(l) != 0) {
-		latency_free(l);
-		return -1;
+int latency_prepare(struct latency *l) {
+	int ret = 0;
+
+	if (l->on)
+		return 0;
+	latency_readers_lock();
+	if (l->into == NULL) {
+		ret = latency_create_histograms(l);
+	} else {
+		latency_collect(l);
+		hdr_reset(l->recent);
+		hdr_reset(l->whole);
 	}
+	if (ret != 0)
+		latency_free(l);
+	latency_readers_unlock();
+	return ret;
+}
+
+void latency_set(struct latency *l, bool on) {
 	if (on && !l->on) {
 		uint64_t hz = l->simulated == NULL ? rte_get_tsc_hz() : CLOCK_NS_PER_S;
 
@@ -51,6 +66,12 @@ int latency_switch(struct latency *l, bool on) {
 		l->since = RTE_MAX(latency_now(l), 1u); /* 0 is that of cut off parts */
 	}
 	__atomic_store_n(&l->on, on, __ATOMIC_RELEASE);
+}
+
+int latency_switch(struct latency *l, bool on) {
+	if (on && latency_prepare(l) != 0)
+		return -1;
+	latency_set(l, on);
 	return 0;
 }
 

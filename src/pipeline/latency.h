@@ -53,10 +53,18 @@ struct latency_line {
 };
 
 /*
- * Switches measuring on or off, also while workers run. Packets that are in the pipeline when it is
- * switched on are not counted. Returns 0, or -1 when memory is short: then it is off.
+ * Switches measuring on or off. Packets that are in the pipeline when it is switched on are not counted, and what was
+ * measured before is forgotten. Returns 0, or -1 when memory is short: then it is off.
  */
 int latency_switch(struct latency *l, bool on);
+
+/*
+ * The same in two parts, where a worker runs. The first makes room for what is to be measured, by the reader, who keeps
+ * others away that do not know yet whether there is something to read; nothing happens where it is on. Returns 0 or -1
+ * likewise. The second is for the worker that transmits, between two rounds, and cannot fail.
+ */
+int latency_prepare(struct latency *l);
+void latency_set(struct latency *l, bool on);
 
 /* Time is `*ns` from here on. To be called while it is off. */
 void latency_simulate(struct latency *l, const uint64_t *ns);

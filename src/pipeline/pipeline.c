@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pipeline/pipeline.h"
 
+#include <string.h>
+
 #include <rte_cycles.h>
 
 /*
@@ -60,6 +62,78 @@ static unsigned run_accounted(struct pipeline *p) {
 	return work;
 }
 
+/* What stands behind `last` in a queue, or all of it, passes a boundary. */
+static void show_queued(struct tap *tap, unsigned boundary, const struct queue *q,
+			struct rte_mbuf *last) {
+	struct rte_mbuf *pkts[PIPELINE_BURST];
+	struct rte_mbuf *m = last != NULL ? *queue_next(last) : q->first;
+	uint16_t n = 0;
+
+	for (; m != NULL; m = *queue_next(m)) {
+		pkts[n++] = m;
+		if (n == PIPELINE_BURST) {
+			tap->passed(tap, boundary, pkts, n);
+			n = 0;
+		}
+	}
+	if (n > 0)
+		tap->passed(tap, boundary, pkts, n);
+}
+
+/* As stage_call(), for who looks on. */
+static bool stage_call_shown(struct pipeline *p, unsigned at, const struct tap_list *t,
+			     struct rte_mbuf **pkts, uint16_t *n, unsigned *moved) {
+	const struct stage *s = &p->stages[at];
+	const struct queue *gives = &p->queues[s->gives];
+	struct rte_mbuf *last = gives->count > 0 ? gives->last : NULL;
+	uint32_t before = gives->count, stage = t->first + at;
+	uint16_t in = *n;
+
+	if (s->from != 0 && !s->pulls)
+		in = queue_take_burst(&p->queues[s->from], pkts, PIPELINE_BURST);
+	if (in == 0 && !s->polls)
+		return false;
+	if (in > 0 && (t->in >> at & 1) != 0)
+		t->tap->passed(t->tap, tap_boundary(stage, TAP_IN), pkts, in);
+	*t->tap->stage = stage;
+	*n = s->run(p->ctx, pkts, in);
+	*moved = RTE_MAX((unsigned)in, *n + (gives->count - before));
+	if ((t->out >> at & 1) == 0)
+		return true;
+	if (s->gives != 0)
+		show_queued(t->tap, tap_boundary(stage, TAP_OUT), gives, last);
+	else if (*n > 0)
+		t->tap->passed(t->tap, tap_boundary(stage, TAP_OUT), pkts, *n);
+	return true;
+}
+
+/* Cycles are of the stages and of looking on. */
+static __rte_noinline unsigned run_shown(struct pipeline *p, const struct tap_list *t) {
+	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
+	uint64_t start = rte_rdtsc(), end;
+	unsigned work = 0, moved;
+	uint16_t n = 0;
+
+	for (unsigned i = 0; i < p->count; i++) {
+		struct stage_account *a = &p->accounts[i];
+
+		if (!stage_call_shown(p, i, t, pkts, &n, &moved))
+			continue;
+		end = rte_rdtsc();
+		work += moved;
+		if (moved == 0) {
+			p->idle_cycles += p->accounting ? end - start : 0;
+		} else if (p->accounting) {
+			a->cycles += end - start;
+			a->packets += moved;
+			a->calls++;
+		}
+		start = end;
+	}
+	*t->tap->stage = TAP_NO_STAGE;
+	return work;
+}
+
 void pipeline_init(struct pipeline *p, const struct stage_list *list, void *ctx) {
 	*p = (struct pipeline){
 		.stages = list->stages,
@@ -69,6 +143,29 @@ void pipeline_init(struct pipeline *p, const struct stage_list *list, void *ctx)
 	};
 }
 
+void pipeline_account(struct pipeline *p, bool on) {
+	if (on && !p->accounting) {
+		memset(p->accounts, 0, sizeof(p->accounts));
+		p->idle_cycles = 0;
+	}
+	p->accounting = on;
+}
+
+void account_span_switch(struct account_span *span, bool was, bool on, uint64_t counted) {
+	if (on && !was)
+		span->from = counted;
+	else if (was && !on)
+		span->to = counted;
+}
+
+uint64_t account_span_packets(const struct account_span *span, bool on, uint64_t counted) {
+	return (on ? counted : span->to) - span->from;
+}
+
 unsigned pipeline_run(struct pipeline *p) {
+	const struct tap_list *tap = __atomic_load_n(&p->tap, __ATOMIC_ACQUIRE);
+
+	if (unlikely(tap != NULL))
+		return run_shown(p, tap);
 	return p->accounting ? run_accounted(p) : run_plain(p);
 }

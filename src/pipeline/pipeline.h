@@ -21,6 +21,7 @@
 #include <rte_mbuf.h>
 
 #include "pipeline/queue.h"
+#include "pipeline/tap.h"
 
 /* Packets that a list takes in at once, and room in the burst for stages that put out more. */
 #define PIPELINE_BURST 64
@@ -70,11 +71,18 @@ struct stage_account {
 	uint64_t calls;
 };
 
+/* The packets of a direction over which the cycles of its stages go: those that it counted meanwhile. */
+struct account_span {
+	uint64_t from; /* what it had counted when cycles were switched on */
+	uint64_t to; /* and off, where they are */
+};
+
 struct pipeline {
 	const struct stage *stages;
 	unsigned count;
 	void *ctx;
 	bool accounting; /* cycles are measured; counters are always kept */
+	const struct tap_list *tap; /* NULL: nobody looks on */
 	uint64_t idle_cycles; /* of calls that handled nothing */
 	struct stage_account accounts[PIPELINE_MAX_STAGES];
 	struct queue queues[1 + PIPELINE_MAX_QUEUES]; /* by number; the first stays empty */
@@ -82,6 +90,16 @@ struct pipeline {
 
 /* Begins with the list's stages, all of which get `ctx`, and with accounting. */
 void pipeline_init(struct pipeline *p, const struct stage_list *list, void *ctx);
+
+/* Whether cycles are measured from now on; between two runs. What was measured before is forgotten where they are
+ * switched on. */
+void pipeline_account(struct pipeline *p, bool on);
+
+/* `counted` packets there are when cycles are switched from `was` to `on`. */
+void account_span_switch(struct account_span *span, bool was, bool on, uint64_t counted);
+
+/* How many there are, where `counted` is what there is now and cycles are measured or not. */
+uint64_t account_span_packets(const struct account_span *span, bool on, uint64_t counted);
 
 /* Runs the list once, from its first stage to its last. Returns the packets that went into or came
  * out of any stage, so that 0 means that there was nothing to do. */

@@ -16,7 +16,9 @@
 #include <rte_errno.h>
 #include <rte_net_crc.h>
 
+#include "log/log.h"
 #include "platform/cpus.h"
+#include "platform/dpdk_log.h"
 #include "platform/large_pages.h"
 
 #define MAX_ARGS (24 + 2 * PLATFORM_MAX_DEVICES)
@@ -112,10 +114,10 @@ static void add_memory(struct arguments *a, const struct platform_options *o) {
 		return;
 	}
 	if (!o->offline)
-		fprintf(stderr,
-			"%s: fewer than %u MB of huge pages are free: running on ordinary pages, "
-			"slower\n",
-			o->program, o->memory_mb);
+		log_notice("memory", LOG_FIELDS(LOG_NUMBER("wanted_mb", o->memory_mb)),
+			   "fewer than %u MB of huge pages are free: running on ordinary pages, "
+			   "slower",
+			   o->memory_mb);
 	add(a, "--no-huge");
 	add(a, "--no-shconf");
 	add(a, "-m");
@@ -152,10 +154,9 @@ static bool runtime_folder_is_ours(void) {
 static void add_telemetry(struct arguments *a, const struct platform_options *o) {
 	telemetry = o->telemetry && runtime_folder_is_ours();
 	if (o->telemetry && !telemetry)
-		fprintf(stderr,
-			"%s: no telemetry: its folder cannot be made; XDG_RUNTIME_DIR names "
-			"another place\n",
-			o->program);
+		log_warning("telemetry", LOG_NO_FIELDS,
+			    "no telemetry: its folder cannot be made; XDG_RUNTIME_DIR names "
+			    "another place");
 	if (!telemetry)
 		add(a, "--no-telemetry");
 }
@@ -173,8 +174,8 @@ static bool cores_fit(const struct platform_options *o) {
 		if (core == PLATFORM_ANY_CORE || fault == CPU_IS_USABLE)
 			continue;
 		cpus_format(&cpus.usable, usable, sizeof(usable));
-		fprintf(stderr, "%s: found core %u, allowed: %s, %s\n", o->program, core, usable,
-			cpus_fault_text(fault));
+		log_error("core", LOG_FIELDS(LOG_NUMBER("core", core)),
+			  "found core %u, allowed: %s, %s", core, usable, cpus_fault_text(fault));
 		return false;
 	}
 	return true;
@@ -205,6 +206,8 @@ static void folder_remove(const char *folder) {
 int platform_start(const struct platform_options *o) {
 	static struct arguments a; /* EAL keeps pointers into it */
 
+	log_program(o->program);
+	dpdk_log_take();
 	if (!cores_fit(o))
 		return -1;
 	a.argc = 0;
@@ -218,11 +221,12 @@ int platform_start(const struct platform_options *o) {
 	add(&a, "--log-level=error");
 	a.argv[a.argc] = NULL;
 	if (rte_eal_init(a.argc, a.argv) < 0) {
-		fprintf(stderr,
-			"%s: DPDK did not start: %s; check the devices' arguments and that "
-			"%u MB of memory are free\n",
-			o->program, rte_strerror(rte_errno), o->memory_mb);
+		log_error("dpdk", LOG_NO_FIELDS,
+			  "DPDK did not start: %s; check the devices' arguments and that "
+			  "%u MB of memory are free",
+			  rte_strerror(rte_errno), o->memory_mb);
 		folder_remove(rte_eal_get_runtime_dir());
+		dpdk_log_give_back();
 		return -1;
 	}
 	choose_crc();
@@ -248,5 +252,6 @@ void platform_stop(void) {
 
 	snprintf(folder, sizeof(folder), "%s", rte_eal_get_runtime_dir());
 	rte_eal_cleanup();
+	dpdk_log_give_back();
 	folder_remove(folder);
 }

@@ -7,6 +7,7 @@
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
+#include "log/log.h"
 #include "platform/large_pages.h"
 #include "platform/platform.h"
 
@@ -60,7 +61,8 @@ struct rte_mempool *packet_pool(const char *name, unsigned count, unsigned priva
 	for (size_t d = 0; d < RTE_DIM(drivers) && pool == NULL; d++)
 		pool = pool_create(name, count, private_size, room, drivers[d]);
 	if (pool == NULL)
-		fprintf(stderr, "%s: no memory for %u buffers of %u bytes: %s\n", name, count, room,
-			rte_strerror(rte_errno));
+		log_error("memory", LOG_FIELDS(LOG_STRING("pool", name)),
+			  "%s: no memory for %u buffers of %u bytes: %s", name, count, room,
+			  rte_strerror(rte_errno));
 	return pool;
 }

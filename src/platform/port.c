@@ -15,6 +15,7 @@
 #include <rte_ethdev.h>
 #include <rte_ring.h>
 
+#include "log/log.h"
 #include "platform/platform.h"
 
 static const struct port_queues port_one_queue = {.receive = 1, .transmit = 1};
@@ -33,8 +34,9 @@ static int port_named(const char *device, uint16_t *id) {
 static int port_find(const char *device, const char *role, uint16_t *id) {
 	if (port_named(device, id) == 0)
 		return 0;
-	fprintf(stderr, "port %s: no device %.*s came up; check its arguments and its driver\n",
-		role, (int)strcspn(device, ","), device);
+	log_error("port", LOG_FIELDS(LOG_STRING("port", role)),
+		  "port %s: no device %.*s came up; check its arguments and its driver", role,
+		  (int)strcspn(device, ","), device);
 	return -1;
 }
 
@@ -119,7 +121,8 @@ int port_start(uint16_t id, const char *role) {
 	int ret = rte_eth_dev_start(id);
 
 	if (ret != 0) {
-		fprintf(stderr, "port %s: cannot be started: %s\n", role, rte_strerror(-ret));
+		log_error("port", LOG_FIELDS(LOG_STRING("port", role)),
+			  "port %s: cannot be started: %s", role, rte_strerror(-ret));
 		return -1;
 	}
 	rte_eth_promiscuous_enable(id); /* not every driver can: frames for us come in anyway */
@@ -133,14 +136,15 @@ int port_open_queues(const char *device, const char *role, struct rte_mempool *p
 	if (port_find(device, role, id) != 0)
 		return -1;
 	if (strncmp(device, "net_af_xdp", 10) == 0 && !platform_has_huge_pages())
-		fprintf(stderr,
-			"port %s: net_af_xdp was seen to receive nothing on ordinary pages: "
-			"reserve huge pages\n",
-			role);
+		log_warning("port", LOG_FIELDS(LOG_STRING("port", role)),
+			    "port %s: net_af_xdp was seen to receive nothing on ordinary pages: "
+			    "reserve huge pages",
+			    role);
 	ret = port_setup(*id, pool, queue_size, mtu, queues);
 	if (ret == 0)
 		return 0;
-	fprintf(stderr, "port %s: %s: cannot be set up: %s\n", role, device, rte_strerror(-ret));
+	log_error("port", LOG_FIELDS(LOG_STRING("port", role)), "port %s: %s: cannot be set up: %s",
+		  role, device, rte_strerror(-ret));
 	port_close(*id); /* a queue of it may have buffers of the pool */
 	return -1;
 }
@@ -153,7 +157,8 @@ int port_open_again(uint16_t id, const char *role, struct rte_mempool *pool, uin
 	ret = port_setup(id, pool, queue_size, mtu, queues);
 	if (ret == 0)
 		return 0;
-	fprintf(stderr, "port %s: cannot be set up again: %s\n", role, rte_strerror(-ret));
+	log_error("port", LOG_FIELDS(LOG_STRING("port", role)),
+		  "port %s: cannot be set up again: %s", role, rte_strerror(-ret));
 	return -1;
 }
 
@@ -188,13 +193,15 @@ static int pair_end(const char *name, unsigned end, struct rte_ring *rings[2],
 	end_name(name, end, text);
 	port = rte_eth_from_rings(text, &rings[end], 1, &rings[1 - end], 1, 0);
 	if (port < 0) {
-		fprintf(stderr, "port %s: net_ring: %s\n", name, rte_strerror(rte_errno));
+		log_error("port", LOG_FIELDS(LOG_STRING("port", name)), "port %s: net_ring: %s",
+			  name, rte_strerror(rte_errno));
 		return -1;
 	}
 	*id = (uint16_t)port;
 	if (port_setup(*id, pool, depth, RTE_ETHER_MTU, &queues) == 0 && port_start(*id, name) == 0)
 		return 0;
-	fprintf(stderr, "port %s: net_ring: cannot be set up\n", name);
+	log_error("port", LOG_FIELDS(LOG_STRING("port", name)),
+		  "port %s: net_ring: cannot be set up", name);
 	port_close(*id);
 	return -1;
 }
@@ -209,8 +216,9 @@ int port_pair(const char *name, struct rte_mempool *pool, unsigned depth, uint16
 		rings[i] =
 			rte_ring_create(text, depth, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
 		if (rings[i] == NULL) {
-			fprintf(stderr, "port %s: no ring of %u packets: %s\n", name, depth,
-				rte_strerror(rte_errno));
+			log_error("port", LOG_FIELDS(LOG_STRING("port", name)),
+				  "port %s: no ring of %u packets: %s", name, depth,
+				  rte_strerror(rte_errno));
 			break;
 		}
 	}
@@ -267,7 +275,8 @@ int port_plug(const char *device, const char *role) {
 	ret = rte_dev_probe(device);
 	if (ret == 0)
 		return 0;
-	fprintf(stderr, "port %s: %s: cannot be plugged: %s\n", role, device, rte_strerror(-ret));
+	log_error("port", LOG_FIELDS(LOG_STRING("port", role)),
+		  "port %s: %s: cannot be plugged: %s", role, device, rte_strerror(-ret));
 	return -1;
 }
 

@@ -13,6 +13,7 @@
 #include "platform/platform.h"
 #include "replay/replay.h"
 #include "replay/replay_play.h"
+#include "server/measure.h"
 #include "server/process.h"
 #include "server/server.h"
 #include "telemetry/report.h"

@@ -3,10 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "log/log.h"
 #include "platform/port.h"
 #include "server/changes.h"
 #include "server/group_life.h"
 #include "server/groups.h"
+#include "server/measure.h"
 #include "server/placement.h"
 #include "server/running.h"
 #include "server/steering.h"
@@ -189,7 +191,7 @@ static bool share_prepare(struct arrival *a, enum device_role role) {
 	if (server_share_make(&s->shares, &a->site, index) != 0)
 		return false;
 	share = s->shares.of[index];
-	share->receiving.accounting = share->sending.accounting = s->accounts;
+	server_measure_share(s, share);
 	return true;
 }
 
@@ -214,8 +216,7 @@ static bool arrival_group(struct arrival *a) {
 
 	if (server_group_make(s, a->group, a->sg) != 0)
 		return refused(a, "no memory for its tables");
-	served_group_account(g, s->accounts);
-	if (s->latency && served_group_latency(g, true) != 0)
+	if (server_measure_group(s, a->group) != 0)
 		return refused(a, "no memory to measure latencies");
 	g->needs = server_group_needs(s->config, a->sg);
 	return true;
@@ -352,5 +353,9 @@ bool server_group_add(struct server *s, const struct service_group *sg, unsigned
 	}
 	arrival_take(&a);
 	*group = a.group;
+	log_info("group",
+		 LOG_FIELDS(LOG_NUMBER("service_group", sg->id), LOG_STRING("name", sg->name),
+			    LOG_NUMBER("modems", sg->modem_count)),
+		 "service group %u added: %zu modems", sg->id, sg->modem_count);
 	return true;
 }

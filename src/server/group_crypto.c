@@ -7,6 +7,7 @@
 
 #include <rte_ether.h>
 
+#include "log/log.h"
 #include "model/live/live_group.h"
 #include "server/layout.h"
 
@@ -19,9 +20,10 @@ static int key_missing(const struct crypto_provider *p, const struct modem *m) {
 	char mac[RTE_ETHER_ADDR_FMT_SIZE];
 
 	rte_ether_format_addr(mac, sizeof(mac), (const struct rte_ether_addr *)m->mac);
-	fprintf(stderr, "modem %s: crypto provider %s %s\n", mac, p->name,
-		crypto_can(p, m->security.cipher) ? "has no place left for its keys"
-						  : "does not do its cipher");
+	log_error("crypto", LOG_FIELDS(LOG_STRING("modem", mac), LOG_STRING("provider", p->name)),
+		  "modem %s: crypto provider %s %s", mac, p->name,
+		  crypto_can(p, m->security.cipher) ? "has no place left for its keys"
+						    : "does not do its cipher");
 	return -1;
 }
 

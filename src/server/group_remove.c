@@ -2,6 +2,7 @@
 /* A group that goes: the ways into it are closed, what it holds goes out, what is left is counted. */
 #include <stdio.h>
 
+#include "log/log.h"
 #include "server/changes.h"
 #include "server/group_life.h"
 #include "server/group_rest.h"
@@ -235,7 +236,7 @@ static bool refused(char *why, const char *what) {
 
 bool server_group_remove(struct server *s, unsigned group, unsigned limit_ms, char why[LIVE_LINE]) {
 	struct departure d = {.server = s, .group = group};
-	unsigned groups = 0;
+	unsigned groups = 0, id;
 	uint64_t end;
 
 	for (unsigned g = 0; g < s->group_count; g++)
@@ -244,11 +245,14 @@ bool server_group_remove(struct server *s, unsigned group, unsigned limit_ms, ch
 		return refused(why, "no such service group");
 	if (groups == 1)
 		return refused(why, "a server has at least one service group");
+	id = s->groups[group].sg->id;
 	end = server_now(s) + (uint64_t)limit_ms * SERVER_MS;
 	server_changes_settle(s);
 	departure_unsteer(&d, end);
 	tables_leave(&d);
 	departure_drain(&d, end);
 	departure_end(&d);
+	log_info("group", LOG_FIELDS(LOG_NUMBER("service_group", id)), "service group %u removed",
+		 id);
 	return true;
 }

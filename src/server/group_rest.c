@@ -2,6 +2,7 @@
 /* Drain and resume of a group: its sources are changed for one that is empty, and back. */
 #include "server/group_rest.h"
 
+#include "log/log.h"
 #include "server/group_life.h"
 #include "server/groups.h"
 #include "server/running.h"
@@ -19,12 +20,19 @@ uint64_t group_wait_empty(const struct server *s, unsigned group, uint64_t end) 
 uint64_t server_group_drain(struct server *s, unsigned group, unsigned limit_ms) {
 	uint64_t end = server_now(s) + (uint64_t)limit_ms * SERVER_MS;
 
+	if (!s->groups[group].drained)
+		log_info("group", LOG_FIELDS(LOG_NUMBER("service_group", s->groups[group].sg->id)),
+			 "service group %u drained: it receives nothing more",
+			 s->groups[group].sg->id);
 	s->groups[group].drained = true;
 	server_group_wire(s, group);
 	return group_wait_empty(s, group, end);
 }
 
 void server_group_resume(struct server *s, unsigned group) {
+	if (s->groups[group].drained)
+		log_info("group", LOG_FIELDS(LOG_NUMBER("service_group", s->groups[group].sg->id)),
+			 "service group %u resumed", s->groups[group].sg->id);
 	s->groups[group].drained = false;
 	server_group_wire(s, group);
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {

@@ -10,6 +10,7 @@
 
 #include "downstream/downstream.h"
 #include "downstream/rule_lists.h"
+#include "log/log.h"
 #include "pipeline/packet.h"
 #include "platform/pool.h"
 #include "platform/port.h"
@@ -306,8 +307,8 @@ int server_pools_create(struct server_pools *p, const struct server_config *conf
 	struct pool_sizes s = sizes_of(config, ports);
 
 	if (packet_meta_register() != 0) {
-		fprintf(stderr, "no room for a dynamic field in mbufs: %s\n",
-			rte_strerror(rte_errno));
+		log_error("memory", LOG_NO_FIELDS, "no room for a dynamic field in mbufs: %s",
+			  rte_strerror(rte_errno));
 		return -1;
 	}
 	p->most = s.most;

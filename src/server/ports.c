@@ -7,6 +7,7 @@
 
 #include <rte_ether.h>
 
+#include "log/log.h"
 #include "platform/port.h"
 
 #define SHARE_RING 1024u
@@ -57,8 +58,8 @@ static unsigned port_append(struct server_ports *p, size_t group, enum device_ro
 }
 
 static int refuse_two_roles(const char *text) {
-	fprintf(stderr, "vcmtsd: found one device, %.*s, for two ports, allowed: one each\n",
-		(int)strcspn(text, ","), text);
+	log_error("port", LOG_NO_FIELDS, "found one device, %.*s, for two ports, allowed: one each",
+		  (int)strcspn(text, ","), text);
 	return -1;
 }
 
@@ -70,8 +71,9 @@ static int port_of_device(struct server_ports *p, size_t group, enum device_role
 			return p->list[i].role == role ? (int)i : refuse_two_roles(device);
 	}
 	if (p->count == PLATFORM_MAX_DEVICES) {
-		fprintf(stderr, "vcmtsd: found more than %u devices, allowed: %u in one process\n",
-			p->count, PLATFORM_MAX_DEVICES);
+		log_error("port", LOG_NO_FIELDS,
+			  "found more than %u devices, allowed: %u in one process", p->count,
+			  PLATFORM_MAX_DEVICES);
 		return -1;
 	}
 	p->list[port_append(p, group, role)].device = device;
@@ -169,8 +171,8 @@ static bool mtu_passes(const struct server_port *port) {
 
 	if (port->role != DEVICE_RPHY || port->mtu <= limit)
 		return true;
-	fprintf(stderr, "rphy.mtu: found %u, allowed: up to %u on this R-PHY port\n", port->mtu,
-		limit);
+	log_error("port", LOG_NO_FIELDS, "rphy.mtu: found %u, allowed: up to %u on this R-PHY port",
+		  port->mtu, limit);
 	return false;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "downstream/change/provider.h"
+#include "log/log.h"
 #include "model/arena.h"
 #include "server/group_crypto.h"
 #include "server/running.h"
@@ -97,6 +98,10 @@ bool server_provider_change(struct server *s, unsigned group, const struct crypt
 	g->live.sg.crypto.device = device;
 	s->generation++;
 	pthread_rwlock_unlock(&s->lock);
+	log_info(
+		"crypto",
+		LOG_FIELDS(LOG_NUMBER("service_group", g->sg->id), LOG_STRING("provider", p->name)),
+		"service group %u: crypto provider changed to %s", g->sg->id, p->name);
 	group_crypto_free(&old, g->sg);
 	return true;
 }

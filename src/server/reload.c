@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/log.h"
 #include "server/reconfigure.h"
 
 void reload_open(struct reload *r, struct server *s, const char *path,
@@ -40,13 +41,27 @@ const char *reload_first_line(const char *said, int *length) {
 	return said;
 }
 
+/* Each of its lines, which have names and numbers of the file in front. */
+static void log_mistakes(const char *said) {
+	static struct log_site site = {.level = LEVEL_ERROR, .area = "config"};
+
+	while (said != NULL && *said != '\0') {
+		char line[LOG_MESSAGE];
+		size_t size = strcspn(said, "\n");
+
+		snprintf(line, sizeof(line), "%.*s", (int)size, said);
+		log_foreign(&site, site.level, line);
+		said += size + (said[size] == '\n');
+	}
+}
+
 static void say_mistakes(struct reload *r, const char *said) {
 	int mistakes = 0, length;
 	const char *first = reload_first_line(said, &length);
 
 	for (const char *c = said; c != NULL && *c != '\0'; c++)
 		mistakes += *c == '\n';
-	fprintf(stderr, "%s", said != NULL ? said : "");
+	log_mistakes(said);
 	snprintf(r->line, sizeof(r->line), "%s: %d mistake%s, nothing was changed: %.*s", r->path,
 		 mistakes, mistakes == 1 ? "" : "s", length, first);
 }
@@ -77,7 +92,10 @@ bool reload_run(struct reload *r) {
 	asked = r->asked;
 	pthread_mutex_unlock(&r->lock);
 	good = load_and_take(r);
-	fprintf(stderr, "vcmtsd: %s\n", r->line);
+	if (good)
+		log_notice("config", LOG_FIELDS(LOG_STRING("path", r->path)), "%s", r->line);
+	else
+		log_error("config", LOG_FIELDS(LOG_STRING("path", r->path)), "%s", r->line);
 	pthread_mutex_lock(&r->lock);
 	r->good = good;
 	r->answers = asked;

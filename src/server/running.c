@@ -7,6 +7,7 @@
 #include <rte_launch.h>
 #include <rte_malloc.h>
 
+#include "log/log.h"
 #include "platform/unmap.h"
 
 /* So that naps of some microseconds are not some tens longer. */
@@ -17,7 +18,7 @@ int server_quiet_create(struct server *s) {
 
 	s->quiet = rte_zmalloc("quiet", size, RTE_CACHE_LINE_SIZE);
 	if (s->quiet == NULL || rte_rcu_qsbr_init(s->quiet, s->worker_count) != 0) {
-		fprintf(stderr, "no memory for %u workers\n", s->worker_count);
+		log_error("memory", LOG_NO_FIELDS, "no memory for %u workers", s->worker_count);
 		return -1;
 	}
 	for (unsigned w = 0; w < s->worker_count; w++) {

@@ -227,20 +227,6 @@ bool served_group_busy(const struct served_group *g) {
 	       (g->upstream != NULL && upstream_busy(g->upstream));
 }
 
-void served_group_account(struct served_group *g, bool on) {
-	downstream_account(g->downstream, on);
-	if (g->upstream != NULL)
-		upstream_account(g->upstream, on);
-}
-
-int served_group_latency(struct served_group *g, bool on) {
-	if (downstream_latency(g->downstream, on) == 0 &&
-	    (g->upstream == NULL || upstream_latency(g->upstream, on) == 0))
-		return 0;
-	fprintf(stderr, "no memory to measure latencies\n");
-	return -1;
-}
-
 void served_group_close(struct served_group *g) {
 	if (g->upstream != NULL)
 		upstream_close(g->upstream);

@@ -87,13 +87,6 @@ bool served_group_balanced(const struct served_group *g);
 /* Whether something in it would still go on its way though nothing came in. */
 bool served_group_busy(const struct served_group *g);
 
-/* Whether the cycles of all stages are measured; they are after served_group_create(). */
-void served_group_account(struct served_group *g, bool on);
-
-/* Whether it is measured how long packets stay; it is not after served_group_create(). May be called
- * while workers run. Returns 0, or -1 after a message. */
-int served_group_latency(struct served_group *g, bool on);
-
 /* Nothing more is received; one round of what takes out what is in it. No worker may be running. */
 void served_group_close(struct served_group *g);
 void served_group_drain_round(struct served_group *g);

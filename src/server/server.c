@@ -8,6 +8,7 @@
 #include <rte_cycles.h>
 
 #include "crypto/cryptodev.h"
+#include "log/log.h"
 #include "platform/large_pages.h"
 #include "platform/pool.h"
 #include "server/groups.h"
@@ -33,7 +34,8 @@ static int workers_create(struct server *s) {
 
 	s->workers = aligned_alloc(RTE_CACHE_LINE_SIZE, size);
 	if (s->workers == NULL) {
-		fprintf(stderr, "no memory for %u workers\n", s->layout.worker_count);
+		log_error("memory", LOG_NO_FIELDS, "no memory for %u workers",
+			  s->layout.worker_count);
 		return -1;
 	}
 	memset(s->workers, 0, size);
@@ -51,13 +53,13 @@ static int groups_create(struct server *s) {
 	s->nothing = rte_ring_create(name, 1, SOCKET_ID_ANY, RING_F_EXACT_SZ);
 	if (s->groups != NULL && s->nothing != NULL)
 		return 0;
-	fprintf(stderr, "no memory for %u service groups\n", s->group_most);
+	log_error("memory", LOG_NO_FIELDS, "no memory for %u service groups", s->group_most);
 	return -1;
 }
 
 int server_create(struct server *s, const struct server_config *config) {
 	s->config = config;
-	s->accounts = true;
+	s->measures.cycles.on = true;
 	pthread_rwlock_init(&s->lock, NULL);
 	if (layout_make(&s->layout, config) != 0 || workers_create(s) != 0)
 		return -1;
@@ -131,6 +133,7 @@ int server_serve(struct server *s) {
 		s->groups[g].there = true;
 		s->keys_seconds += s->groups[g].keys_seconds;
 	}
+	s->measures.cycles.since = server_now(s);
 	ports_of_groups(s);
 	server_name_workers(s);
 	site = server_site(s);
@@ -151,24 +154,6 @@ bool server_balanced(const struct server *s) {
 			return false;
 	}
 	return server_shares_balanced(&s->shares);
-}
-
-void server_account(struct server *s, bool on) {
-	s->accounts = on;
-	for (unsigned g = 0; g < s->group_count; g++) {
-		if (s->groups[g].there)
-			served_group_account(&s->groups[g], on);
-	}
-	server_shares_account(&s->shares, on);
-}
-
-int server_latency(struct server *s, bool on) {
-	s->latency = on;
-	for (unsigned g = 0; g < s->group_count; g++) {
-		if (s->groups[g].there && served_group_latency(&s->groups[g], on) != 0)
-			return -1;
-	}
-	return 0;
 }
 
 static void drain_round(struct server *s) {

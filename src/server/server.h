@@ -42,6 +42,16 @@ struct server_gone {
 	uint64_t requests[REQUEST_KINDS];
 };
 
+/* What is measured on request; see server/measure.h. */
+struct server_measure {
+	bool on;
+	uint64_t since,
+		until; /* ns by server_now(): it was switched on and, where it is off, off; 0: never */
+};
+struct server_measures {
+	struct server_measure cycles, latency;
+};
+
 struct server {
 	/* Where it was started, before its threads were bound to their cores; NULL: not known. */
 	const struct cpus *machine;
@@ -69,8 +79,7 @@ struct server {
 	pthread_rwlock_t lock;
 	struct rte_ring *nothing; /* an empty ring: the source of groups that receive nothing */
 	struct server_gone gone;
-	bool accounts; /* as the next, what was asked for last */
-	bool latency;
+	struct server_measures measures;
 	double keys_seconds; /* what making the schedules of all keys took */
 	uint64_t generation; /* changes since the start: of objects, and groups that came or went */
 	uint64_t refused; /* changes that were asked for since then, and could not be made */
@@ -106,13 +115,6 @@ uint64_t server_held(const struct server *s);
 
 /* Whether received = transmitted + drops + held in each group. To be asked when no worker runs. */
 bool server_balanced(const struct server *s);
-
-/* Whether the cycles of all stages are measured; they are after server_serve(). */
-void server_account(struct server *s, bool on);
-
-/* Whether it is measured how long packets stay; it is not after server_serve(). May be called while
- * workers run. Returns 0, or -1 after a message. */
-int server_latency(struct server *s, bool on);
 
 /*
  * Receives nothing more, and has what is on its way go out, for at most `cycles` of the TSC, as far as the

@@ -257,15 +257,6 @@ void server_shares_stop(struct server_shares *s) {
 	}
 }
 
-void server_shares_account(struct server_shares *s, bool on) {
-	for (unsigned p = 0; p < SERVER_PORTS_MAX; p++) {
-		if (s->of[p] == NULL)
-			continue;
-		s->of[p]->receiving.accounting = on;
-		s->of[p]->sending.accounting = on;
-	}
-}
-
 void server_shares_free(struct server_shares *s) {
 	for (unsigned p = 0; p < SERVER_PORTS_MAX; p++)
 		share_free(s->of[p]);

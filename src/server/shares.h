@@ -89,7 +89,5 @@ void server_shares_run_astray(struct server_shares *s);
 void server_shares_run_sending(struct server_shares *s);
 void server_shares_stop(struct server_shares *s);
 
-void server_shares_account(struct server_shares *s, bool on);
-
 /* Harmless on a zeroed one. The ports are closed. */
 void server_shares_free(struct server_shares *s);

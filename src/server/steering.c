@@ -10,6 +10,7 @@
 
 #include <rte_cycles.h>
 
+#include "log/log.h"
 #include "platform/port.h"
 #include "server/groups.h"
 #include "server/running.h"
@@ -274,7 +275,7 @@ unsigned server_steering_text(const struct server *s, unsigned port, char text[S
 	return steered;
 }
 
-void server_steering_print(const struct server *s, FILE *out) {
+void server_steering_say(const struct server *s) {
 	char text[STEERING_TEXT];
 
 	for (unsigned p = 0; p < s->ports.count; p++) {
@@ -283,8 +284,9 @@ void server_steering_print(const struct server *s, FILE *out) {
 		if (s->shares.of[p] == NULL)
 			continue;
 		server_steering_text(s, p, text);
-		fprintf(out, "vcmtsd: %s port %.*s, steering: %s\n", server_port_name(port->role),
-			(int)strcspn(port->device, ","), port->device, text);
+		log_notice("port", LOG_FIELDS(LOG_STRING("port", server_port_name(port->role))),
+			   "%s port %.*s, steering: %s", server_port_name(port->role),
+			   (int)strcspn(port->device, ","), port->device, text);
 	}
 }
 

@@ -5,8 +5,6 @@
  */
 #pragma once
 
-#include <stdio.h>
-
 #include "server/server.h"
 
 /* Asks the ports that were opened with several queues for a rule; one that refuses has one queue from then on. They
@@ -27,8 +25,8 @@ void server_steer_nothing(struct server *s, unsigned port, unsigned group);
 #define STEERING_TEXT 160
 unsigned server_steering_text(const struct server *s, unsigned port, char text[STEERING_TEXT]);
 
-/* A line for each port that groups share. */
-void server_steering_print(const struct server *s, FILE *out);
+/* Logs a line for each port that groups share. */
+void server_steering_say(const struct server *s);
 
 /* Ends all rules of a port that is open; of all ports. */
 void server_steering_end(struct server *s, unsigned port);

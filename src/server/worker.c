@@ -10,6 +10,8 @@
 #include <rte_cycles.h>
 #include <rte_pause.h>
 
+#include "log/log.h"
+
 #define NAP_FIRST_US 20
 #define NAP_MOST_US 500
 #define FIRST_ROOM 8u /* pipelines; a group has five */
@@ -79,7 +81,8 @@ int worker_reserve(struct worker *w, unsigned more) {
 	c.room_count = RTE_MAX(RTE_MAX(2 * w->entry_room, FIRST_ROOM), w->entry_count + more);
 	c.room = calloc(c.room_count, sizeof(*c.room));
 	if (c.room == NULL) {
-		fprintf(stderr, "worker %s: no memory for %u pipelines\n", w->name, c.room_count);
+		log_error("memory", LOG_NO_FIELDS, "worker %s: no memory for %u pipelines", w->name,
+			  c.room_count);
 		return -1;
 	}
 	list_change_do(&c);
@@ -151,10 +154,15 @@ static __rte_noinline void round_was_long(struct worker *w, uint64_t cycles) {
 	w->descheduled++;
 	keep_larger(&w->longest, cycles);
 	keep_larger(&w->longest_since, cycles);
+	keep_larger(&w->longest_watch, cycles);
 }
 
 uint64_t worker_longest_take(struct worker *w) {
 	return __atomic_exchange_n(&w->longest_since, 0, __ATOMIC_RELAXED);
+}
+
+uint64_t worker_longest_watch(struct worker *w) {
+	return __atomic_exchange_n(&w->longest_watch, 0, __ATOMIC_RELAXED);
 }
 
 void worker_online(const struct worker *w) {

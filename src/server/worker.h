@@ -70,6 +70,7 @@ struct worker {
 	uint64_t descheduled;
 	uint64_t longest; /* of these, TSC cycles */
 	uint64_t longest_since; /* of those since worker_longest_take(), which anybody may call */
+	uint64_t longest_watch; /* of those since worker_longest_watch(), likewise */
 } __rte_cache_aligned;
 
 /* Makes room for that many pipelines more. Returns 0, or -1 after a message when memory is short. */
@@ -126,6 +127,9 @@ void worker_nap(unsigned *us);
 
 /* Another thread's: the longest round since the last call, TSC cycles; 0 where none was too long. */
 uint64_t worker_longest_take(struct worker *w);
+
+/* The same, for the control thread, which has times of its own. */
+uint64_t worker_longest_watch(struct worker *w);
 
 void worker_stop(struct worker *w);
 

@@ -6,6 +6,7 @@
 
 #include <rte_ethdev.h>
 
+#include "server/measure.h"
 #include "telemetry/report_group.h"
 
 static json_t *workers_json(const struct server *s, const struct host *host) {
@@ -110,6 +111,16 @@ static json_t *groups_json(const struct server *s, const struct host *host, doub
 	return list;
 }
 
+/* For how long the figures were: a group that came later has its own for less. */
+static json_t *measured_json(const struct server *s) {
+	const struct server_measures *m = &s->measures;
+
+	return json_pack("{s:{s:b, s:o}, s:{s:b, s:o}}", "cycles", "on", m->cycles.on, "seconds",
+			 report_real((double)server_measured_ms(s, &m->cycles) / 1e3), "latency",
+			 "on", m->latency.on, "seconds",
+			 report_real((double)server_measured_ms(s, &m->latency) / 1e3));
+}
+
 json_t *report_json(const struct server *s, const struct host *host, double seconds) {
 	json_t *root = json_object();
 
@@ -120,6 +131,7 @@ json_t *report_json(const struct server *s, const struct host *host, double seco
 	json_object_set_new(root, "shared_ports", shares_json(s));
 	if (host == NULL)
 		return root;
+	json_object_set_new(root, "measured", measured_json(s));
 	json_object_set_new(root, "workers", workers_json(s, host));
 	json_object_set_new(root, "ports",
 			    json_pack("{s:o, s:o}", "network", port_json(s, DEVICE_NETWORK), "rphy",

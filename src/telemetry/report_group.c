@@ -73,7 +73,7 @@ static json_t *down_cycles_json(const struct served_group *groups, unsigned coun
 
 	for (unsigned g = 0; g < count; g++) {
 		if (groups[g].there)
-			packets += groups[g].downstream->upper.counters.values[COUNTER_RECEIVED];
+			packets += downstream_accounted(groups[g].downstream);
 	}
 	c.packets = (double)RTE_MAX(packets, (uint64_t)1);
 	for (unsigned l = 0; l < DS_PIPELINES; l++) {
@@ -224,7 +224,7 @@ static json_t *up_cycles_json(const struct upstreams *all, const struct host *ho
 	uint64_t packets = 0;
 
 	for (unsigned i = 0; i < all->count; i++)
-		packets += all->list[i]->counters.values[COUNTER_TRANSMITTED];
+		packets += upstream_accounted(all->list[i]);
 	c.packets = (double)RTE_MAX(packets, (uint64_t)1);
 	for (unsigned l = 0; l < US_PIPELINES; l++) {
 		const struct pipeline *lists[SERVER_MAX_GROUPS] = {NULL};

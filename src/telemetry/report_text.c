@@ -72,8 +72,8 @@ static void print_downstream(FILE *out, const struct served_group *g, const stru
 	print_drops(out, &c);
 	report_scheduler_print(out, g);
 	print_latency(out, g, DIRECTION_DOWN);
-	if (host != NULL && c.values[COUNTER_RECEIVED] > 0)
-		print_cycles(out, lists, DS_PIPELINES, c.values[COUNTER_RECEIVED], host);
+	if (host != NULL && downstream_accounted(g->downstream) > 0)
+		print_cycles(out, lists, DS_PIPELINES, downstream_accounted(g->downstream), host);
 }
 
 static void print_upstream(FILE *out, const struct served_group *g, const struct host *host) {
@@ -92,8 +92,8 @@ static void print_upstream(FILE *out, const struct served_group *g, const struct
 			counters_dropped_units(&u->counters, unit), upstream_held(u, unit));
 	print_drops(out, &u->counters);
 	print_latency(out, g, DIRECTION_UP);
-	if (host != NULL && transmitted > 0)
-		print_cycles(out, lists, US_PIPELINES, transmitted, host);
+	if (host != NULL && upstream_accounted(u) > 0)
+		print_cycles(out, lists, US_PIPELINES, upstream_accounted(u), host);
 }
 
 /* What those counted that went, in a line. */

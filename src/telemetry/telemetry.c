@@ -9,6 +9,7 @@
 #include <rte_telemetry.h>
 #include <rte_version.h>
 
+#include "log/log.h"
 #include "telemetry/telemetry_groups.h"
 #include "telemetry/telemetry_latency.h"
 #include "telemetry/telemetry_lcore.h"
@@ -20,7 +21,7 @@
 static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct server *server; /* NULL: closed */
 static struct reload *reload;
-static struct metrics_source source;
+static const struct metrics_source *source;
 
 /* Of the whole server. */
 static const struct {
@@ -30,6 +31,8 @@ static const struct {
 } server_commands[] = {
 	{"/vcmts/groups", telemetry_service_groups,
 	 "Service groups in service, 64 at most. No parameters"},
+	{"/vcmts/measure", telemetry_measure,
+	 "Whether cycles of stages and latencies are measured, and for how long. No parameters"},
 	{"/vcmts/workers", telemetry_workers,
 	 "Polling threads, 32 at a time. Parameter: none, anew for new longest rounds, or the "
 	 "first"},
@@ -118,7 +121,7 @@ static int on_metrics(const char *cmd, const char *params, struct rte_tel_data *
 	(void)cmd;
 	pthread_rwlock_rdlock(&lock);
 	if (server != NULL)
-		ret = telemetry_metrics(&source, params, d);
+		ret = telemetry_metrics(source, params, d);
 	pthread_rwlock_unlock(&lock);
 	return ret;
 }
@@ -200,16 +203,15 @@ static bool commands_register(void) {
 					  "Reads the configuration again. No parameters") == 0;
 }
 
-int telemetry_open(struct server *s, struct reload *r) {
+int telemetry_open(const struct metrics_source *m, struct reload *r) {
 	pthread_rwlock_wrlock(&lock);
-	server = s;
+	server = m->server;
 	reload = r;
-	source.server = s;
-	metrics_source_start(&source);
+	source = m;
 	pthread_rwlock_unlock(&lock);
 	if (commands_register())
 		return 0;
-	fprintf(stderr, "telemetry: the commands cannot be registered\n");
+	log_error("telemetry", LOG_NO_FIELDS, "the commands of telemetry cannot be registered");
 	return -1;
 }
 

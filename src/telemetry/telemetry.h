@@ -7,12 +7,12 @@
  */
 #pragma once
 
+#include "metrics/metrics.h"
 #include "server/reload.h"
-#include "server/server.h"
 
 /* Registers the commands. Returns 0, or -1 after a message. Until telemetry_close() is called both
  * must live on. */
-int telemetry_open(struct server *s, struct reload *r);
+int telemetry_open(const struct metrics_source *source, struct reload *r);
 
 /* From here on commands are answered with an error. Waits for those that are being answered. */
 void telemetry_close(void);

@@ -3,10 +3,12 @@
  * those of a time takes differences. */
 #include "telemetry/telemetry_workers.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include <rte_cycles.h>
 
+#include "server/measure.h"
 #include "telemetry/telemetry_answer.h"
 
 /* Answers have at most 16 kB in DPDK 22.11: lists come in parts. */
@@ -44,6 +46,24 @@ int telemetry_workers(struct server *s, const char *params, struct rte_tel_data 
 		if (in != NULL)
 			put_worker(in, &s->workers[w], anew);
 	}
+	return 0;
+}
+
+static void put_measure(struct rte_tel_data *d, const struct server *s, const char *name,
+			const struct server_measure *m) {
+	char time[TELEMETRY_NUMBER];
+
+	telemetry_put(d, name, m->on);
+	snprintf(time, sizeof(time), "%s_ms", name);
+	telemetry_put(d, time, server_measured_ms(s, m));
+}
+
+int telemetry_measure(struct server *s, const char *params, struct rte_tel_data *d) {
+	if (params != NULL)
+		return telemetry_complain(d, "allowed: no parameter");
+	rte_tel_data_start_dict(d);
+	put_measure(d, s, "cycles", &s->measures.cycles);
+	put_measure(d, s, "latency", &s->measures.latency);
 	return 0;
 }
 

@@ -6,5 +6,6 @@
 
 #include "server/server.h"
 
+int telemetry_measure(struct server *s, const char *params, struct rte_tel_data *d);
 int telemetry_workers(struct server *s, const char *params, struct rte_tel_data *d);
 int telemetry_drops(struct served_group *g, const char *params, struct rte_tel_data *d);

@@ -22,8 +22,12 @@ static struct rte_mbuf *fragments_release(struct upstream *u, struct us_fragment
 }
 
 static void fragments_drop(struct upstream *u, struct us_fragments *f, enum drop_reason reason) {
+	struct rte_mbuf *m;
+
 	u->counters.drops[reason] += f->count;
-	rte_pktmbuf_free(fragments_release(u, f));
+	m = fragments_release(u, f);
+	tap_drop(&u->counters.tap, m, reason);
+	rte_pktmbuf_free(m);
 }
 
 void us_fragments_give_up(void *owner, struct hold *h, bool timeout) {
@@ -32,8 +36,12 @@ void us_fragments_give_up(void *owner, struct hold *h, bool timeout) {
 }
 
 struct rte_mbuf *us_fragments_remove(struct upstream *u, struct us_fragments *f) {
+	struct rte_mbuf *m;
+
 	u->counters.drops[DROP_FRAME_FLOW_REMOVED] += f->count;
-	return fragments_release(u, f);
+	m = fragments_release(u, f);
+	tap_drop(&u->counters.tap, m, DROP_FRAME_FLOW_REMOVED);
+	return m;
 }
 
 void us_defragment_stop(struct upstream *u) {

@@ -14,11 +14,11 @@
 #define HEADER_BUDGET (4 * PIPELINE_BURST)
 
 static void segment_end(struct upstream *u, struct us_cut *c, bool orphan) {
-	us_stream_end(u, c);
 	if (orphan)
-		u->counters.drops[DROP_SEGMENT_ORPHAN]++;
+		drop_of(&u->counters, c->segment, DROP_SEGMENT_ORPHAN);
 	else
 		count(&u->counters, COUNTER_EXTRACTED, 1);
+	us_stream_end(u, c);
 }
 
 /* Its frames come up next: their bytes will be looked at, and copied or decrypted. The one that goes on in it began a

@@ -36,28 +36,33 @@ static struct rte_mbuf *burst_release(struct upstream *u, struct us_burst *b) {
 
 /* Drops the open burst; the rest of it will be passed over. Harmless where none is open. */
 static void burst_drop(struct upstream *u, struct us_burst *b, enum drop_reason reason) {
+	struct rte_mbuf *m;
+
 	if (!b->open)
 		return;
-	rte_pktmbuf_free(burst_release(u, b));
-	u->counters.drops[reason]++;
+	m = burst_release(u, b);
+	drop_of(&u->counters, m, reason);
+	rte_pktmbuf_free(m);
 	b->passing = true;
 }
 
-/* A burst that has no more than what is seen of it here. */
-static void burst_refuse(struct upstream *u, struct us_burst *b, enum drop_reason reason) {
+/* A burst that has no more than what is seen of it here, in a packet. */
+static void burst_refuse(struct upstream *u, struct us_burst *b, struct rte_mbuf *packet,
+			 enum drop_reason reason) {
 	count(&u->counters, COUNTER_BURSTS, 1);
-	u->counters.drops[reason]++;
+	drop_of(&u->counters, packet, reason);
 	b->passing = true;
 }
 
 static void burst_begin(struct upstream *u, const struct us_session *s, struct us_burst *b,
-			const struct psp_segment *segment) {
+			const struct us_piece *piece) {
+	const struct psp_segment *segment = piece->segment;
 	struct uepi_header h;
 
 	burst_drop(u, b, DROP_BURST_BROKEN);
 	if (segment->end ||
 	    uepi_header_parse(s->format, segment->data, segment->length, &h) != UEPI_OK) {
-		burst_refuse(u, b, DROP_BURST_HEADER);
+		burst_refuse(u, b, piece->packet, DROP_BURST_HEADER);
 		return;
 	}
 	count(&u->counters, COUNTER_BURSTS, 1);
@@ -156,10 +161,10 @@ static void burst_payload(struct upstream *u, struct us_burst *b, const struct u
 static void burst_take(struct upstream *u, const struct us_session *s, struct us_burst *b,
 		       const struct us_piece *piece) {
 	if (piece->segment->begin) {
-		burst_begin(u, s, b, piece->segment);
+		burst_begin(u, s, b, piece);
 	} else if (!b->open) {
 		if (!b->passing)
-			burst_refuse(u, b, DROP_BURST_HEADLESS);
+			burst_refuse(u, b, piece->packet, DROP_BURST_HEADLESS);
 	} else if (piece->segment->end) {
 		burst_end(u, s, b, piece);
 	} else {

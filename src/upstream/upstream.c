@@ -127,8 +127,15 @@ struct pipeline *upstream_pipeline(struct upstream *u, unsigned index) {
 }
 
 void upstream_account(struct upstream *u, bool on) {
+	account_span_switch(&u->span, u->list.accounting, on,
+			    u->counters.values[COUNTER_TRANSMITTED]);
 	for (unsigned i = 0; i < US_PIPELINES; i++)
-		upstream_pipeline(u, i)->accounting = on;
+		pipeline_account(upstream_pipeline(u, i), on);
+}
+
+uint64_t upstream_accounted(const struct upstream *u) {
+	return account_span_packets(&u->span, u->list.accounting,
+				    u->counters.values[COUNTER_TRANSMITTED]);
 }
 
 int upstream_latency(struct upstream *u, bool on) {

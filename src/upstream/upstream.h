@@ -121,6 +121,7 @@ struct upstream {
 	struct pipeline list; /* R-PHY port -> network port */
 	struct pipeline scheduler; /* requests -> the upstream scheduler's place */
 	struct latency latency; /* from R-PHY port to network port */
+	struct account_span span; /* of packets transmitted */
 	bool whole; /* all of it was made */
 };
 
@@ -180,13 +181,14 @@ bool upstream_balanced(const struct upstream *u);
 /* The pipelines of an upstream by the index of us_lists. */
 struct pipeline *upstream_pipeline(struct upstream *u, unsigned index);
 
-/* Whether the cycles of all stages are measured; they are after upstream_create(). */
+/* Whether the cycles of all stages are measured; they are after upstream_create(). By the worker that has it,
+ * between two rounds. */
 void upstream_account(struct upstream *u, bool on);
 
-/*
- * Whether it is measured how long frames stay; it is not after upstream_create(). May be called while
- * workers run. Returns 0, or -1 when memory is short: then it is off.
- */
+/* Packets transmitted over which the cycles go. */
+uint64_t upstream_accounted(const struct upstream *u);
+
+/* As latency_switch(); it is off after upstream_create(). */
 int upstream_latency(struct upstream *u, bool on);
 
 /* Whether something could still come out without anything coming in, if time goes on. */

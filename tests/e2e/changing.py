@@ -71,14 +71,14 @@ def check(summary: Json) -> None:
 
 
 @contextmanager
-def changing(groups: int, rate: str) -> Iterator[Changing]:
+def changing(groups: int, rate: str, profile: str = PROFILE) -> Iterator[Changing]:
     environment = os.environ | {
         "PYTHONPATH": str(CHECKOUT / "tools"),
         "VCMTS_BUILD": str(build_directory().resolve()),
     }
     with tempfile.TemporaryDirectory(prefix="c-") as name:  # short, as a socket lives there
         path, report = Path(name) / "c.sock", Path(name) / "s.json"
-        words = ["run", "--profile", PROFILE, "--groups", str(groups), "--rate", rate]
+        words = ["run", "--profile", profile, "--groups", str(groups), "--rate", rate]
         words += ["--duration", LONG, "--control-socket", str(path), "--json", str(report)]
         with subprocess.Popen(
             [sys.executable, "-m", "vcmts", *words],

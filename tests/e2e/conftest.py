@@ -3,6 +3,7 @@
 
 import pytest
 
+from e2e.sanitized import REPEATING
 from wireshark.conftest import stage as stage  # tshark's, skipped where it is not installed
 
 
@@ -17,3 +18,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if long:
         items[:] = [item for item in items if item not in long]
         config.hook.pytest_deselected(items=long)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    REPEATING.marked = item.get_closest_marker("replay") is not None

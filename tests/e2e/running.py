@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from e2e import sanitized
 from e2e.expected import Expectation, check_flows, check_stats, expect
 from patience import TIMEOUT
 from vcmts.paths import CHECKOUT, build_directory, program
@@ -68,7 +69,19 @@ def run(command: Sequence[str | Path], environment: dict[str, str] | None = None
 
 
 def vcmtsd(*arguments: str | Path) -> Ended:
-    return run([program("vcmtsd"), *arguments])
+    """Repeated by the program with sanitizers, where there is one and it is a test of replays."""
+    files = sanitized.Outputs(arguments)
+    done = run([program("vcmtsd"), *arguments])
+    if sanitized.REPEATING.wanted(arguments):
+        written = files.taken()
+        again = run([sanitized.program(), *arguments])
+        assert (again.status, again.stdout, again.messages) == (
+            done.status,
+            done.stdout,
+            done.messages,
+        )
+        assert files.contents() == written, "other bytes under the sanitizers"
+    return done
 
 
 def vcmts(*arguments: str | Path, before: Sequence[str] = ()) -> Ended:

@@ -8,11 +8,13 @@ import tomllib
 from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 
 from e2e.ports import serve
-from patience import until
+from patience import TIMEOUT, until
 from vcmts.paths import CHECKOUT, MistakeError
 from vcmts.telemetry.command import Vcmtsd
 from vcmts.telemetry.command import vcmtsd as connected
@@ -36,6 +38,9 @@ modems:
 LIMITS = {"command": 56, "answer": 16384, "values": 256}  # of Telegraf, and DPDK 22.11
 
 
+page_url: list[str] = []
+
+
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vcmtsd]:
     """Of one vcmtsd whose downstream gets frames for nobody as fast as it takes them."""
@@ -44,7 +49,10 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vcmtsd]:
     path = tmp_path_factory.mktemp("collectors") / "sg.yaml"
     path.write_text(CONFIG)
     ports = ("--network", "net_null0", "--rphy", "net_null1,no-rx=1")
-    with serve("--config", path, *ports) as run, connected(run.process.pid) as one:
+    http = ("--metrics", "127.0.0.1:0", "--metric-names", "reference")
+    with serve("--config", path, *ports, *http) as run, connected(run.process.pid) as one:
+        said = next(line for line in run.stderr if "metrics http://" in line)
+        page_url.append(said.split()[-1])
         yield one
         assert run.stop().status == 0
 
@@ -202,3 +210,32 @@ def test_exporter_of_dpdk(asked: Vcmtsd) -> None:
     assert ("downstream_dropped_packets_total", *sorted(group.items())) in seen
     busy = [value for name, value, _ in samples if name == "worker_busy_seconds_total"]
     assert len(busy) == 2 and 0 < max(busy) < 86400
+
+
+def page(query: str = "") -> dict[str, float]:
+    """The samples of a page, by name and labels."""
+    with urlopen(page_url[0] + query, timeout=TIMEOUT) as answer:
+        lines = answer.read().decode().splitlines()
+    samples = [line.rpartition(" ") for line in lines if not line.startswith("#")]
+    assert len({name for name, _, _ in samples}) == len(samples)
+    return {name: float(value) for name, _, value in samples}
+
+
+@pytest.mark.usefixtures("asked")
+def test_names_of_the_reference() -> None:
+    """By option, and where they are asked for; each is there once a rate has two readings."""
+    where = '{exported_instance="1"}'
+    rate = f"collectd_downstream_packets_per_second_rx_total{where}"
+    until(lambda: page().get(rate, 0) > 0, "a rate")
+    told = page("?names=reference")
+    size = told[f"collectd_downstream_average_frame_size_per_second_rx{where}"]
+    assert size == pytest.approx(64) and told.keys() == page().keys()
+    assert told[f"collectd_upstream_rx_dequeue_per_second_pkts_not_present_total{where}"] > 0
+    assert told[f"collectd_downstream_downstream_cycles_rx{where}"] > 0
+    channel = '{ds_per_channel="0",exported_instance="1"}'
+    assert told[f"collectd_ds_per_channel_channel_bits_per_second_total{channel}"] == 0
+    assert not any(name.startswith("vcmts_") for name in told)
+    ours = page("?names=vcmts_downstream_received")
+    assert all(name.startswith("vcmts_") for name in ours) and len(ours) == 2
+    with pytest.raises(HTTPError, match="400"):
+        page("?names=reference&service_group=1")

@@ -101,6 +101,8 @@ def test_answers_are_as_described(client: Client) -> None:
         "metrics.get": methods.metrics_get(client, modem=MAC),
         "config.get": methods.config_get(client),
         "config.reload": methods.config_reload(client),
+        "measure.set": methods.measure_set(client, latency=True),
+        "measure.get": methods.measure_get(client),
         **changed(client),
     }
     schemas = {method["name"]: method["result"]["schema"] for method in described["methods"]}
@@ -211,7 +213,7 @@ def test_a_second_process_with_the_same_socket(folder: Path) -> None:
         done = vcmtsd("run", "--config", folder / "sg.yaml", *NOWHERE, "--control-socket", path)
         assert done.status == 2
         said = f"control socket {path}: another process serves here; each needs a socket of its own"
-        assert done.stderr == said + "\n"
+        assert done.stderr == f"vcmtsd: {said}\n"
         assert is_served(path)
         assert run.stop().status == 0
     assert sorted(file.name for file in folder.iterdir()) == ["sg.yaml"]

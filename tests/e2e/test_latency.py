@@ -20,8 +20,6 @@ from vcmts.telemetry.command import Vcmtsd
 from vcmts.telemetry.command import vcmtsd as connected
 from witness.pcapfile import records_of, write_pcap
 
-pytestmark = pytest.mark.run
-
 SLOW = IPv4Address("10.0.0.9")  # channel 22 alone
 RATE = 37.5e6
 PACKETS, SIZE = 64, 1400  # one burst of the receive stage

@@ -12,8 +12,6 @@ import pytest
 from e2e.machine import check_accounts, proven
 from e2e.running import Ended, vcmts
 
-pytestmark = pytest.mark.run
-
 PROFILE = "2ofdm-0sc-qam_20cms_aes"
 COUNTED = {"aes-128": "aes_128", "aes-256": "aes_256", "des": "des"}
 
@@ -40,6 +38,7 @@ def counted(folder: Path) -> tuple[dict[str, Any], bool]:
 
 @pytest.mark.parametrize("words", [(), ("--provider", "cryptodev")], ids=["library", "device"])
 @pytest.mark.parametrize("cipher", ["aes-128", "aes-256", "des", "none"])
+@pytest.mark.run
 def test_every_packet_is_proven(cipher: str, words: tuple[str, ...], folder: Path) -> None:
     ended = run(folder, "--cipher", cipher, *words)
     summary, whole = counted(folder)

@@ -198,7 +198,6 @@ def test_without_an_upstream(folder: Path) -> None:
     assert re.match(verdict(summary), done.stdout.splitlines()[-1])
 
 
-@pytest.mark.run
 def test_a_rate_that_the_machine_does_not_carry(folder: Path) -> None:
     rates = ("--rate", "0", "--upstream-rate", "1Tbps")
     done = tool(folder, *run_words(folder, "--duration", "300ms", *rates))
@@ -208,7 +207,6 @@ def test_a_rate_that_the_machine_does_not_carry(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.run
 def test_signal_ends_with_the_summary(number: signal.Signals, folder: Path) -> None:
     words = command(*run_words(folder, "--duration", "1h"))
     with subprocess.Popen(

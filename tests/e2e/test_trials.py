@@ -186,7 +186,6 @@ def test_answers(way: str, config: Path) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.run
 def test_mistakes_do_not_end_it(way: str, config: Path) -> None:
     lines = {
         "": "not JSON",
@@ -212,7 +211,6 @@ def test_mistakes_do_not_end_it(way: str, config: Path) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.run
 def test_signal_in_a_trial(way: str, config: Path) -> None:
     with started(way, config) as trials:
         check_nothing_lost(trials.ask(**LOW))

@@ -30,7 +30,10 @@ COMMANDS = {
     "impairments": "impair the upstream in every way: expected and counted, side by side",
     "simulate": "TCP senders through the scheduler: delay, use and loss, by its way of dropping",
     "show": "what a service group's configuration holds, on one screen",
+    "top": "a data plane in service, live in the terminal: groups, stages, drops, cores, modems",
     "telemetry": "what a data plane in service does now; have it read its file again",
+    "capture": "packets of a data plane in service, at any stage and on both sides of encryption",
+    "monitor": "a Prometheus that watches the data planes in service here, with graphs and alerts",
     "control": "a data plane in service: asked and changed by requests on its control socket",
 }
 EPILOG = """examples:

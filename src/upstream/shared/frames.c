@@ -5,9 +5,9 @@
 #include "wire/crc32.h"
 #include "wire/ip.h"
 
-static enum us_frame_action header_dropped(struct upstream *u, enum drop_reason reason,
-					   const struct docsis_mac *mac) {
-	u->counters.drops[reason]++;
+static enum us_frame_action header_dropped(struct upstream *u, const struct us_cut *cut,
+					   enum drop_reason reason, const struct docsis_mac *mac) {
+	drop_of(&u->counters, cut->segment, reason);
 	return mac->frame_size != 0 ? US_FRAME_PASS : US_FRAME_LOSE;
 }
 
@@ -54,7 +54,7 @@ void us_frame_requests(struct upstream *u, const struct us_cut *cut, const struc
 static enum us_frame_action header_is_frame(struct upstream *u, const struct us_cut *cut,
 					    const struct docsis_mac *mac) {
 	if (cut_is_ranging(u, cut))
-		return header_dropped(u, DROP_NOT_RANGING, mac);
+		return header_dropped(u, cut, DROP_NOT_RANGING, mac);
 	us_frame_requests(u, cut, mac);
 	count(&u->counters, COUNTER_REQUEST_FRAMES, 1);
 	return US_FRAME_HEADER;
@@ -68,13 +68,13 @@ static enum us_frame_action header_with_pdu(struct upstream *u, const struct us_
 	uint32_t most = fragment ? US_FRAME_ROOM : u->max_pdu;
 
 	if (cut_is_ranging(u, cut) && mac->kind != DOCSIS_KIND_MANAGEMENT)
-		return header_dropped(u, DROP_NOT_RANGING, mac);
+		return header_dropped(u, cut, DROP_NOT_RANGING, mac);
 	if (fragment && cut->joined)
-		return header_dropped(u, DROP_FRAME_RESERVED, mac);
+		return header_dropped(u, cut, DROP_FRAME_RESERVED, mac);
 	if (us_frame_pdu(mac) < least)
-		return header_dropped(u, DROP_FRAME_RUNT, mac);
+		return header_dropped(u, cut, DROP_FRAME_RUNT, mac);
 	if (us_frame_pdu(mac) > most)
-		return header_dropped(u, DROP_FRAME_TOO_LONG, mac);
+		return header_dropped(u, cut, DROP_FRAME_TOO_LONG, mac);
 	us_frame_requests(u, cut, mac);
 	return US_FRAME_TAKE;
 }
@@ -82,10 +82,10 @@ static enum us_frame_action header_with_pdu(struct upstream *u, const struct us_
 enum us_frame_action us_frame_judge(struct upstream *u, const struct us_cut *cut,
 				    enum docsis_verdict verdict, const struct docsis_mac *mac) {
 	switch (verdict) {
-	case DOCSIS_BAD_HCS: return header_dropped(u, DROP_FRAME_HCS, &(struct docsis_mac){0});
-	case DOCSIS_BAD_EHDR: return header_dropped(u, DROP_FRAME_EHDR, mac);
-	case DOCSIS_BAD_LENGTH: return header_dropped(u, DROP_FRAME_LENGTH, mac);
-	case DOCSIS_RESERVED: return header_dropped(u, DROP_FRAME_RESERVED, mac);
+	case DOCSIS_BAD_HCS: return header_dropped(u, cut, DROP_FRAME_HCS, &(struct docsis_mac){0});
+	case DOCSIS_BAD_EHDR: return header_dropped(u, cut, DROP_FRAME_EHDR, mac);
+	case DOCSIS_BAD_LENGTH: return header_dropped(u, cut, DROP_FRAME_LENGTH, mac);
+	case DOCSIS_RESERVED: return header_dropped(u, cut, DROP_FRAME_RESERVED, mac);
 	case DOCSIS_OK:
 	case DOCSIS_TRUNCATED: break;
 	}
@@ -102,7 +102,7 @@ enum us_frame_action us_frame_judge(struct upstream *u, const struct us_cut *cut
 	case DOCSIS_KIND_RESERVED:
 	case DOCSIS_KIND_TIMING: break;
 	}
-	return header_dropped(u, DROP_FRAME_RESERVED, mac);
+	return header_dropped(u, cut, DROP_FRAME_RESERVED, mac);
 }
 
 uint32_t us_frame_header_needs(const uint8_t *header, uint32_t have) {

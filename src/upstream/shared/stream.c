@@ -65,8 +65,11 @@ static struct rte_mbuf *frame_release(struct upstream *u, struct us_stream *s) {
 void us_frame_drop(struct upstream *u, struct us_stream *s, enum drop_reason reason) {
 	struct rte_mbuf *m = frame_release(u, s);
 
-	if (m != NULL)
+	if (m != NULL) {
+		us_meta(m)->frame.flow =
+			s->flow & 0xffffff; /* of a header alone nothing is noted */
 		drop(&u->counters, m, reason);
+	}
 	s->lost = true;
 }
 
@@ -180,7 +183,7 @@ static void stream_header_done(struct upstream *u, struct us_cut *c, struct us_o
 		return;
 	rte_pktmbuf_free(m);
 	if (action == US_FRAME_TAKE)
-		u->counters.drops[DROP_FRAME_NO_BUFFER]++;
+		drop_of(&u->counters, c->segment, DROP_FRAME_NO_BUFFER);
 	if (action == US_FRAME_LOSE) {
 		count(&u->counters, COUNTER_RESYNC_BYTES, here);
 		stream_lose(u, c);
@@ -200,7 +203,7 @@ static void stream_header_begin(struct upstream *u, struct us_cut *c) {
 	uint32_t size = c->left;
 
 	if (m == NULL) {
-		u->counters.drops[DROP_FRAME_NO_BUFFER]++;
+		drop_of(&u->counters, c->segment, DROP_FRAME_NO_BUFFER);
 		stream_lose(u, c);
 		return;
 	}

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "pipeline/percentiles.h"
+#include "server/measure.h"
 
 #include "fixture.h"
 #include "server_bench.h"

@@ -192,6 +192,26 @@ static void a_window_is_a_second_at_least(void **state) {
 	has("collectd_downstream_average_frame_size_per_second_rx{exported_instance=\"4\"} 0\n");
 }
 
+/* Terms with a sign and without, and one that is taken away from what is taken away. */
+static void terms_have_signs(void **state) {
+	(void)state;
+	for (uint64_t t = 0; t < 2; t++) {
+		reference_begin(reference, 1 + (double)t);
+		put("vcmts_upstream_psp_segments_total", "4", NULL, NULL, 100 * t);
+		put("vcmts_upstream_bursts_total", "4", NULL, NULL, 20 * t);
+		put("vcmts_upstream_dropped_total", "4", "burst_headless", "bursts", 5 * t);
+		put("vcmts_upstream_segments_total", "4", NULL, NULL, 10 * t);
+		put("vcmts_upstream_no_bursts_total", "4", NULL, NULL, 2 * t);
+		put("vcmts_requests_total", "4", "record", NULL, 3 * t);
+		put("vcmts_requests_total", "4", "piggyback", NULL, 50 * t);
+		assert_true(end_page());
+	}
+	has("collectd_upstream_content_per_uepi_psp_header{exported_instance=\"4\"} 15\n");
+	has("collectd_upstream_content_per_uepi_psp_trailer{exported_instance=\"4\"} 12\n");
+	has("collectd_upstream_content_per_uepi_other{exported_instance=\"4\"} 3\n");
+	has("collectd_upstream_content_per_uepi_psp_data{exported_instance=\"4\"} 70\n");
+}
+
 static void who_encrypts(void **state) {
 	static const char *const providers[] = {"ipsec-mb", "0000:01:00.0"};
 
@@ -285,6 +305,7 @@ int main(void) {
 		cmocka_unit_test(names_are_told_apart),
 		cmocka_unit_test_setup_teardown(rates_are_of_two_pages, begin, end),
 		cmocka_unit_test_setup_teardown(a_window_is_a_second_at_least, begin, end),
+		cmocka_unit_test_setup_teardown(terms_have_signs, begin, end),
 		cmocka_unit_test_setup_teardown(who_encrypts, begin, end),
 		cmocka_unit_test_setup_teardown(channels_have_lines, begin, end),
 		cmocka_unit_test_setup_teardown(groups_come_and_go, begin, end),

@@ -13,15 +13,18 @@ static bool share_channel(const struct model_group *a, const struct model_group 
 }
 
 bool model_same_cluster(const struct model *m, uint32_t a, uint32_t b) {
-	bool in[MODEL_GROUPS] = {false};
+	bool in[MODEL_GROUPS] = {false}, more = true;
 
 	if (m->limit.rate > 0) /* which all share */
 		return true;
 	in[a] = true;
-	for (size_t again = 0; again < m->group_count; again++) {
+	while (more && !in[b]) {
+		more = false;
 		for (size_t i = 0; i < m->group_count; i++) {
-			for (size_t k = 0; k < m->group_count; k++)
-				in[i] |= in[k] && share_channel(&m->groups[i], &m->groups[k]);
+			for (size_t k = 0; k < m->group_count && !in[i]; k++) {
+				in[i] = in[k] && share_channel(&m->groups[i], &m->groups[k]);
+				more |= in[i];
+			}
 		}
 	}
 	return in[b];

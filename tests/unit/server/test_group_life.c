@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "model/loader.h"
+#include "server/measure.h"
 
 #include "fixture.h"
 #include "life_bench.h"

@@ -12,6 +12,7 @@
 #include "model/loader.h"
 #include "platform/port.h"
 #include "server/layout.h"
+#include "server/measure.h"
 #include "server/server.h"
 
 #include "fixture.h"

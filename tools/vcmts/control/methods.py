@@ -278,6 +278,28 @@ class MetricsGet(TypedDict):
     samples: list[MetricsGetSamples]
 
 
+class MeasureGet(TypedDict):
+    # whether the cycles of the stages are measured
+    cycles: bool
+    # for how long they were, when they were last: the figures are of that time
+    cycles_ms: int
+    # whether it is measured how long packets stay in the pipeline
+    latency: bool
+    # for how long it was, likewise
+    latency_ms: int
+
+
+class MeasureSet(TypedDict):
+    # whether the cycles of the stages are measured
+    cycles: bool
+    # for how long they were, when they were last: the figures are of that time
+    cycles_ms: int
+    # whether it is measured how long packets stay in the pipeline
+    latency: bool
+    # for how long it was, likewise
+    latency_ms: int
+
+
 class ModemAdd(TypedDict):
     # what has changed
     done: str
@@ -588,6 +610,29 @@ def metrics_get(
         flows=flows,
     )
     result: MetricsGet = client.call("metrics.get", **params)
+    return result
+
+
+def measure_get(client: Client) -> MeasureGet:
+    """Whether cycles of stages and latencies are measured, and for how long."""
+    result: MeasureGet = client.call("measure.get")
+    return result
+
+
+def measure_set(
+    client: Client,
+    *,
+    # whether the cycles of the stages are to be measured; as it is where not given
+    cycles: bool | None = None,
+    # whether it is to be measured how long packets stay in the pipeline, likewise
+    latency: bool | None = None,
+) -> MeasureSet:
+    """Switches these on or off; figures are those since it was switched on."""
+    params = _given(
+        cycles=cycles,
+        latency=latency,
+    )
+    result: MeasureSet = client.call("measure.set", **params)
     return result
 
 

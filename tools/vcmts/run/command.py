@@ -66,6 +66,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="where vcmtsd takes requests (`vcmts control`), or none (default: one by the number "
         "of its process, which is told)",
     )
+    parser.add_argument(
+        "--metrics",
+        metavar="ADDRESS:PORT",
+        help="where vcmtsd tells its metrics over HTTP, such as 127.0.0.1:9464, for `vcmts monitor`"
+        " and others (default: nowhere)",
+    )
     parser.add_argument("--core", type=int, help="core of vcmts-traffic (default: a free one)")
     parser.add_argument("--json", metavar="FILE", help="write the summary")
 
@@ -101,14 +107,24 @@ def traffic_command(
     return [*command, "--core", str(core), "--main-core", str(next(spare, core))]
 
 
-def following(given: argparse.Namespace, pid: int) -> list[str]:
-    """What makes the traffic follow the changes of the data plane of this process, where it can."""
+def control_of(given: argparse.Namespace, pid: int) -> Path | None:
+    """The control socket of the data plane of this process, where it has one."""
+    if given.control_socket == "none":
+        return None
+    return place.of_process(pid) if given.control_socket is None else Path(given.control_socket)
+
+
+def following(given: argparse.Namespace, control: Path | None) -> list[str]:
+    """What makes the traffic follow the changes of the data plane, where it can."""
     if given.replay is not None or given.flows is not None or given.impair is not None:
         return []
-    if given.control_socket == "none":
-        return []
-    found = place.of_process(pid) if given.control_socket is None else given.control_socket
-    return [] if found is None else ["--follow", str(found)]
+    return [] if control is None else ["--follow", str(control)]
+
+
+def say_how_to_look(given: argparse.Namespace, control: Path | None, pid: int) -> None:
+    if control is not None:
+        which = f"--pid {pid}" if given.control_socket is None else f"--socket {control}"
+        complain(f"`./vcmts top {which}` in another terminal shows it while it runs")
 
 
 def in_our_words(said: str) -> str:
@@ -164,9 +180,12 @@ def carry(config: Path, within: Path, given: argparse.Namespace, stopped: Stoppe
         latency=given.latency,
         several=several,
         control=given.control_socket,
+        metrics=given.metrics,
     ) as served:
         if not stopped.asked:
-            command += following(given, served.pid)
+            control = control_of(given, served.pid)
+            command += following(given, control)
+            say_how_to_look(given, control, served.pid)
             status = stopped.wait(start(command, quiet=True))
     if not plane.exists() or not proven.exists():
         if stopped.asked:

@@ -114,7 +114,7 @@ class Vcmtsd:
 def folders() -> list[Path]:
     """Where DPDK keeps the sockets of a process, by who started it."""
     named = (os.environ.get(name) for name in ("RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"))
-    bases = ["/var/run", *named, "/tmp"]
+    bases = ["/var/run", "/run/vcmts", *named, "/tmp"]  # the second is the service's
     return [Path(base) / "dpdk" for base in dict.fromkeys(bases) if base]
 
 

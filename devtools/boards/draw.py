@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Draws the dashboards by Grafana's own panels, from a run with four service groups.
+
+There is no Grafana in it: devtools/grafana has a page that asks Prometheus as Grafana would, and
+gives the answers to the panels of npm's @grafana/ui, in Chromium. What it needs (400 MB) and makes
+is in build-dashboards/.
+"""
+
+import functools
+import http.server
+import json
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from urllib.parse import urlencode
+
+from vcmts.monitor.targets import tells
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+DASHBOARDS = CHECKOUT / "deploy" / "grafana"
+PARTS = CHECKOUT / "devtools" / "grafana"
+FOLDER = CHECKOUT / "build-dashboards"
+METRICS = "127.0.0.1:19464"
+RUN = ("run", "--profile", "6ofdm-0sc-qam_300cms_aes", "--groups", "4", "--latency")
+RATES = ("--rate", "600Mbps", "--upstream-rate", "150Mbps")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+WIDTH, ROW, HEAD = 1620, 38, 80
+CHOSEN = {"instance": METRICS, "first_instance": METRICS, "second_instance": METRICS}
+CHOSEN |= {"service_group": "1", "first": "1", "second": "2", "node": ".*"}
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *words: object) -> None:
+        pass
+
+
+def prepare() -> None:
+    """Packages and page, where they are not there yet."""
+    if shutil.which("npm") is None:
+        raise SystemExit("dashboards: needs npm (Debian's packages nodejs and npm)")
+    FOLDER.mkdir(exist_ok=True)
+    for part in PARTS.iterdir():
+        shutil.copy(part, FOLDER)
+    if not (FOLDER / "node_modules").exists():
+        print("npm install: 400 MB, a minute or two", file=sys.stderr)
+        command = ["npm", "install", "--ignore-scripts", "--legacy-peer-deps", "--silent"]
+        subprocess.run(command, cwd=FOLDER, check=True)
+    subprocess.run(["node", "build.mjs"], cwd=FOLDER, check=True)
+    for path in DASHBOARDS.glob("*.json"):
+        shutil.copy(path, FOLDER)
+
+
+@contextmanager
+def child(*words: str) -> Iterator["subprocess.Popen[str]"]:
+    """A command of the tool, ended with the block."""
+    command = [str(CHECKOUT / "vcmts"), *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def address_of(process: "subprocess.Popen[str]") -> str:
+    assert process.stdout is not None
+    for line in process.stdout:
+        if found := re.match(r"alerts: +(http://\S+)/alerts", line):
+            return found[1]
+    raise SystemExit("no Prometheus: its message is above")
+
+
+@contextmanager
+def files() -> Iterator[int]:
+    """The folder over HTTP; its port."""
+    handler = functools.partial(Quiet, directory=str(FOLDER))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server.server_address[1]
+        server.shutdown()
+
+
+def height_of(name: str) -> int:
+    board = json.loads((DASHBOARDS / f"{name}.json").read_text())
+    bottom = max(p["gridPos"]["y"] + p["gridPos"]["h"] for p in board["panels"])
+    return int(bottom) * ROW + HEAD
+
+
+def draw(name: str, port: int, prometheus: str, seconds: int) -> str:
+    """Writes NAME.png. Returns what the page says: OK, or which queries gave nothing."""
+    browser = next(path for path in map(shutil.which, BROWSERS) if path)
+    asked = {"dashboard": f"{name}.json", "prometheus": prometheus, "seconds": str(seconds)}
+    asked |= {f"var-{key}": value for key, value in CHOSEN.items()}
+    page = f"http://127.0.0.1:{port}/index.html?{urlencode(asked)}"
+    common = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
+    common += [f"--window-size={WIDTH},{height_of(name)}", "--virtual-time-budget=30000"]
+    common += [f"--user-data-dir={FOLDER / 'browser'}"]
+    for more in ([f"--screenshot={FOLDER / name}.png"], ["--dump-dom"]):
+        ended = subprocess.run(
+            [browser, *common, *more, page], check=True, capture_output=True, text=True
+        )
+    title = re.search(r"<title>(.*?)</title>", ended.stdout, re.DOTALL)
+    return title[1] if title else "no title: the page did not come to its end"
+
+
+def draw_all(seconds: int) -> None:
+    prepare()
+    with ExitStack() as stack:
+        run = stack.enter_context(child(*RUN, *RATES, "--duration", "1h", "--metrics", METRICS))
+        while not tells(METRICS):
+            if run.poll() is not None:
+                raise SystemExit("no run: its message is above")
+            time.sleep(0.5)
+        monitor = child("monitor", "--target", METRICS, "--interval", "1s")
+        prometheus = address_of(stack.enter_context(monitor))
+        port = stack.enter_context(files())
+        time.sleep(seconds)
+        for path in sorted(DASHBOARDS.glob("*.json")):
+            print(f"{FOLDER.name}/{path.stem}.png: {draw(path.stem, port, prometheus, seconds)}")

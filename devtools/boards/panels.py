@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Panels as all dashboards have them, and how a dashboard is put together of them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from string import ascii_uppercase
+
+from grafana_foundation_sdk.builders import bargauge, common, dashboard, prometheus, stat, table
+from grafana_foundation_sdk.builders import timeseries as lines_of
+from grafana_foundation_sdk.models import common as choices
+from grafana_foundation_sdk.models import dashboard as model
+
+SOURCE = choices.DataSourceRef(type_val="prometheus", uid="${datasource}")
+WIDTH, HEIGHT, LOW = 24, 8, 4
+GREEN, ORANGE, RED = "green", "orange", "red"
+Panel = lines_of.Panel | stat.Panel | bargauge.Panel | table.Panel
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A query, and what its series are called: {{label}} stands for a label's value."""
+
+    expression: str
+    legend: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """The line above the panels that belong together."""
+
+    title: str
+
+
+Part = Section | Panel
+
+
+def targets(asks: Iterable[Ask]) -> list[prometheus.Dataquery]:
+    return [
+        prometheus.Dataquery().expr(ask.expression).legend_format(ask.legend).ref_id(letter)
+        for letter, ask in zip(ascii_uppercase, asks, strict=False)
+    ]
+
+
+def limits(*steps: tuple[float, str], first: str = GREEN) -> dashboard.ThresholdsConfig:
+    """Colours: `first`, and each other from its value on."""
+    made = [model.Threshold(color=first, value=None)]
+    made += [model.Threshold(color=color, value=value) for value, color in steps]
+    return dashboard.ThresholdsConfig().mode(model.ThresholdsMode.ABSOLUTE).steps(made)
+
+
+def lines(
+    title: str, about: str, unit: str, *asks: Ask, width: int = 8, stacked: bool = False
+) -> lines_of.Panel:
+    """Figures over time."""
+    # the SDK hides the legend, where nothing is said of it
+    legend = (
+        common.VizLegendOptions()
+        .show_legend(True)
+        .display_mode(choices.LegendDisplayMode.LIST)
+        .placement(choices.LegendPlacement.BOTTOM)
+        .calcs([])
+    )
+    tooltip = (
+        common.VizTooltipOptions()
+        .mode(choices.TooltipDisplayMode.MULTI)
+        .sort(choices.SortOrder.DESCENDING)
+    )
+    mode = choices.StackingMode.NORMAL if stacked else choices.StackingMode.NONE
+    panel = (
+        lines_of.Panel()
+        .title(title)
+        .description(about)
+        .datasource(SOURCE)
+        .unit(unit)
+        .min(0)
+        .span(width)
+        .height(HEIGHT)
+        .line_width(1)
+        .fill_opacity(40 if stacked else 10)
+        .show_points(choices.VisibilityMode.NEVER)
+        .stacking(common.StackingConfig().mode(mode).group("A"))
+        .legend(legend)
+        .tooltip(tooltip)
+    )
+    for target in targets(asks):
+        panel.with_target(target)
+    return panel
+
+
+def figure(
+    title: str,
+    about: str,
+    unit: str,
+    ask: Ask,
+    *,
+    width: int = 4,
+    steps: Iterable[tuple[float, str]] = (),
+    first: str = GREEN,
+    decimals: int | None = None,
+    named: bool = False,
+) -> stat.Panel:
+    """One figure now, with its course behind it; `named`: what is told are the labels."""
+    reduce = common.ReduceDataOptions().calcs(["lastNotNull"]).values(False)
+    panel = (
+        stat.Panel()
+        .title(title)
+        .description(about)
+        .datasource(SOURCE)
+        .unit(unit)
+        .span(width)
+        .height(LOW)
+        .thresholds(limits(*steps, first=first))
+        .reduce_options(reduce)
+        .graph_mode(choices.BigValueGraphMode.NONE if named else choices.BigValueGraphMode.AREA)
+        .color_mode(choices.BigValueColorMode.VALUE)
+        .text_mode(choices.BigValueTextMode.NAME if named else choices.BigValueTextMode.VALUE)
+        .with_target(targets([ask])[0])
+    )
+    return panel if decimals is None else panel.decimals(decimals)
+
+
+def bars(
+    title: str,
+    about: str,
+    unit: str,
+    *asks: Ask,
+    width: int = 8,
+    most: float | None = None,
+    steps: Iterable[tuple[float, str]] = (),
+) -> bargauge.Panel:
+    """What is now, side by side."""
+    panel = (
+        bargauge.Panel()
+        .title(title)
+        .description(about)
+        .datasource(SOURCE)
+        .unit(unit)
+        .min(0)
+        .span(width)
+        .height(HEIGHT)
+        .thresholds(limits(*steps))
+        .orientation(choices.VizOrientation.HORIZONTAL)
+        .display_mode(choices.BarGaugeDisplayMode.GRADIENT)
+        .text(common.VizTextDisplayOptions().title_size(14).value_size(18))
+        .reduce_options(common.ReduceDataOptions().calcs(["lastNotNull"]).values(False))
+    )
+    for target in targets(asks):
+        panel.with_target(target.instant())
+    return panel if most is None else panel.max(most)
+
+
+def spread(panels: list[Panel]) -> list[Panel]:
+    """In rows of three; where one would be left alone, the last row has four, and two share one."""
+    threes = len(panels) // 3 * 3 - (3 if len(panels) % 3 == 1 else 0)
+    rest = panels[max(threes, 0) :]
+    for panel in rest:
+        panel.span(WIDTH // len(rest))
+    return panels
+
+
+def variable(
+    name: str, label: str, query: str, *, several: bool = False, number: int = 0
+) -> dashboard.QueryVariable:
+    """A choice above the dashboard. `number`: which of the values is chosen at first."""
+    made = (
+        dashboard.QueryVariable(name)
+        .label(label)
+        .datasource(SOURCE)
+        .query(query)
+        .refresh(model.VariableRefresh.ON_TIME_RANGE_CHANGED)
+        .sort(model.VariableSort.NUMERICAL_ASC)
+        .multi(several)
+        .include_all(several)
+    )
+    if several:
+        made.all_value(".*").current(
+            model.VariableOption(selected=True, text="All", value="$__all")
+        )
+    return made
+
+
+def source() -> dashboard.DatasourceVariable:
+    return dashboard.DatasourceVariable("datasource").label("Prometheus").type("prometheus")
+
+
+def board(
+    uid: str,
+    title: str,
+    about: str,
+    variables: Iterable[dashboard.QueryVariable],
+    parts: Iterable[Part],
+) -> model.Dashboard:
+    links = (
+        dashboard.DashboardLink("OpenVCMTS")
+        .type(model.DashboardLinkType.DASHBOARDS)
+        .tags(["openvcmts"])
+        .as_dropdown(True)
+        .include_vars(True)
+        .keep_time(True)
+    )
+    made = (
+        dashboard.Dashboard(title)
+        .uid(uid)
+        .description(about)
+        .tags(["openvcmts"])
+        .refresh("10s")
+        .time("now-30m", "now")
+        .timezone("browser")
+        .tooltip(model.DashboardCursorSync.CROSSHAIR)
+        .editable()
+        .link(links)
+        .with_variable(source())
+    )
+    for one in variables:
+        made.with_variable(one)
+    for number, part in enumerate(parts, 1):
+        if isinstance(part, Section):
+            made.with_row(dashboard.Row(part.title).id(number))
+        else:
+            made.with_panel(part.id(number))
+    return made.build()

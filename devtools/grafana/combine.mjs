@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// combine.mjs PART...: the schemas of all parts as one, schema.json, without the words of description.
+import fs from "fs";
+
+const whole = {
+  $schema: "http://json-schema.org/draft-07/schema#",
+  $comment: "Made by devtools/grafana/schemas.sh of @grafana/schema 13.2.2, Apache-2.0",
+  definitions: {},
+};
+
+function renamed(node, part) {
+  if (Array.isArray(node)) return node.map((one) => renamed(one, part));
+  if (node === null || typeof node !== "object") return node;
+  const kept = Object.entries(node).filter(
+    ([key, value]) => !["description", "$schema", "default"].includes(key) || typeof value === "object",
+  );
+  return Object.fromEntries(
+    kept.map(([key, value]) => [
+      key,
+      key === "$ref" ? value.replace("#/definitions/", `#/definitions/${part}.`) : renamed(value, part),
+    ]),
+  );
+}
+
+for (const part of process.argv.slice(2)) {
+  const made = JSON.parse(fs.readFileSync(`schema-${part}.json`));
+  for (const [name, body] of Object.entries(made.definitions))
+    whole.definitions[`${part}.${name}`] = renamed(body, part);
+}
+fs.writeFileSync("schema.json", JSON.stringify(whole, null, 1) + "\n");

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pages that were made lately, for all who ask for the same: one thread's. */
+#pragma once
+
+#include <microhttpd.h>
+
+#include "metrics/metrics.h"
+#include "metrics/query.h"
+#include "metrics/reference.h"
+#include "metrics/text.h"
+
+#define PAGES 4 /* that are kept */
+#define PAGES_AGE_MS 200 /* so old a page may be */
+
+struct page {
+	struct MHD_Response *response; /* NULL: there is none */
+	uint64_t made; /* ms */
+	enum metrics_format format;
+	char key[QUERY_KEY];
+};
+
+struct pages {
+	struct page list[PAGES];
+	uint64_t bytes; /* of all that were made and are not gone: slow readers keep theirs */
+	struct metrics_http_counts *counts;
+	struct reference *reference; /* what rates by its names begin from; NULL: nobody has asked */
+};
+
+/*
+ * The page of that selection, made anew where it is too old. It lives until the next call. NULL,
+ * and `*code` says why: 503 while there are too many pages, 413 where it would be too large.
+ */
+struct MHD_Response *pages_get(struct pages *p, const struct metrics_source *source,
+			       const struct metrics_query *query, enum metrics_format format,
+			       unsigned *code);
+
+/* Forgets all; those that are being sent end with their connections. */
+void pages_clear(struct pages *p);

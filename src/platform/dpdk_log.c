@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "platform/dpdk_log.h"
+
+#include <stdio.h>
+
+#include <rte_log.h>
+
+#include "log/log.h"
+#include "log/log_stream.h"
+
+static FILE *stream;
+
+/* Of the message that this thread is at. */
+static enum log_level dpdk_level(void) {
+	int level = rte_log_cur_msg_loglevel();
+
+	if (level <= (int)RTE_LOG_ERR)
+		return LEVEL_ERROR;
+	if (level == (int)RTE_LOG_WARNING)
+		return LEVEL_WARNING;
+	if (level == (int)RTE_LOG_NOTICE)
+		return LEVEL_NOTICE;
+	return level == (int)RTE_LOG_INFO ? LEVEL_INFO : LEVEL_DEBUG;
+}
+
+void dpdk_log_take(void) {
+	if (!log_is_open() || stream != NULL)
+		return;
+	stream = log_stream_open("dpdk", dpdk_level);
+	if (stream != NULL)
+		rte_openlog_stream(stream);
+}
+
+void dpdk_log_give_back(void) {
+	if (stream == NULL)
+		return;
+	rte_openlog_stream(NULL);
+	fclose(stream);
+	stream = NULL;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The arguments of vcmtsd run. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "crypto/providers.h"
+#include "log/log.h"
+#include "model/server_config.h"
+
+struct run_options {
+	const char *config;
+	struct server_devices devices;
+	const char *json;
+	const char *ready; /* file to make when packets can come */
+	const char *control_socket; /* NULL: where it is found by itself */
+	unsigned control_mode;
+	const char *metrics; /* ADDRESS:PORT; NULL: no endpoint */
+	bool reference_names; /* of the endpoint, where a scraper asks for nothing else */
+	enum crypto_isa crypto_isa;
+	struct log_options log;
+	uint64_t duration_ns; /* 0: until a signal */
+	bool no_cycles;
+	bool flows;
+	bool latency;
+};
+
+/*
+ * Takes the arguments; what is wrong in them, or --help, ends the program with its message. `o` points into them
+ * afterwards.
+ */
+void run_options_take(struct run_options *o, int argc, char **argv);

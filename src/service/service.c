@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "service/service.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "log/log.h"
+
+/* Of the watchdog's time: systemd recommends half of it, and what is late by a little is to be no death. */
+#define ALIVE_PART 4
+
+static uint64_t service_now(void) {
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+void service_status(const struct server *s, char text[NOTIFY_TEXT]) {
+	size_t groups = 0, modems = 0, drained = 0;
+
+	for (unsigned g = 0; g < s->group_count; g++) {
+		if (!s->groups[g].there)
+			continue;
+		groups++;
+		modems += s->groups[g].live.modems;
+		drained += s->groups[g].drained;
+	}
+	snprintf(text, NOTIFY_TEXT, "serving %zu service group%s with %zu modems", groups,
+		 groups == 1 ? "" : "s", modems);
+	if (drained > 0) {
+		size_t used = strlen(text);
+
+		snprintf(text + used, NOTIFY_TEXT - used, ", %zu of them drained", drained);
+	}
+}
+
+void service_open(struct service *v, struct server *s) {
+	*v = (struct service){.server = s};
+	notify_open(&v->notify);
+}
+
+void service_ready(struct service *v) {
+	char status[NOTIFY_TEXT];
+	uint64_t now = service_now();
+
+	watch_open(&v->watch, v->server, now);
+	v->alive = v->status_looked = now;
+	service_status(v->server, status);
+	notify_ready(&v->notify, status);
+}
+
+static void alive_say(struct service *v, uint64_t now) {
+	uint64_t watchdog = v->notify.watchdog_ns;
+
+	if (watchdog == 0 || now - v->alive < watchdog / ALIVE_PART || !watch_all_moved(&v->watch))
+		return;
+	v->alive = now;
+	notify_alive(&v->notify);
+}
+
+void service_round_at(struct service *v, uint64_t now) {
+	char status[NOTIFY_TEXT];
+
+	watch_workers(&v->watch, now);
+	alive_say(v, now);
+	watch_away(&v->watch, now);
+	watch_links(&v->watch, now);
+	log_tick();
+	if (now - v->status_looked < SERVICE_STATUS_NS)
+		return;
+	v->status_looked = now;
+	service_status(v->server, status);
+	notify_status(&v->notify, status);
+}
+
+void service_round(struct service *v) {
+	service_round_at(v, service_now());
+}
+
+void service_reloading(struct service *v) {
+	notify_reloading(&v->notify, "reading the configuration again");
+}
+
+void service_reloaded(struct service *v) {
+	char status[NOTIFY_TEXT];
+
+	service_status(v->server, status);
+	notify_ready(&v->notify, status);
+}
+
+void service_stopping(struct service *v) {
+	notify_stopping(&v->notify, "stopping: what is on its way goes out");
+}

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the dashboards, the alerts and the pages ask Prometheus for."""
+
+import json
+import re
+
+import yaml
+
+from vcmts.monitor import server
+from vcmts.paths import CHECKOUT
+
+BOARDS = {path.stem: path for path in (CHECKOUT / "deploy" / "grafana").glob("*.json")}
+ALERTS = CHECKOUT / "deploy" / "prometheus" / "alerts.yaml"
+PAGE = (CHECKOUT / "docs" / "monitoring.md").read_text()
+WINDOW = "1h"  # all of the run, however slow it was
+# Of limits of alerts: without them an expression has its series whether it complains or not.
+LIMIT = re.compile(r"\s(?:>|<|==)\s[\d.]+(?=\s|$|\))")
+
+
+def expressions() -> dict[str, str]:
+    """Of every dashboard, alert, and the first page; as they stand there."""
+    found = {}
+    for name, path in BOARDS.items():
+        for panel in json.loads(path.read_text())["panels"]:
+            for target in panel.get("targets", []):
+                found[f"{name}: {panel['title']}: {target['refId']}"] = target["expr"]
+    for group in yaml.safe_load(ALERTS.read_text())["groups"]:
+        for number, rule in enumerate(group["rules"]):
+            for part, one in enumerate(re.split(r"\sor\s", rule["expr"])):
+                found[f"alert {rule['alert']} {number}.{part}"] = one
+    for question, asked in re.findall(r"^\| (.*) \| `(.*\[10s\].*)` \|$", PAGE, re.MULTILINE):
+        found[f"docs: {question}"] = asked.replace("[10s]", f"[{WINDOW}]")
+    for number, graph in enumerate(server.GRAPHS):
+        found[f"first page: {number}"] = graph.format(window=WINDOW)
+    return found
+
+
+def asked_as(expression: str, target: str, other: str) -> str:
+    """As Grafana asks it with these choices; without limits, and with windows of this run."""
+    chosen = {"instance": target, "first_instance": target, "second_instance": target}
+    chosen |= {"service_group": "1", "first": "1", "second": "2", "node": other}
+    expression = expression.replace("$__rate_interval", WINDOW)
+    for name in sorted(chosen, key=len, reverse=True):
+        expression = expression.replace(f"${name}", chosen[name])
+    expression = re.sub(r"\[5m\]", f"[{WINDOW}]", expression)
+    expression = expression.replace("[10m:30s]", f"[{WINDOW}:1s]")
+    return LIMIT.sub("", expression)
+
+
+def variables() -> dict[str, str]:
+    """What the choices above the dashboards are made of."""
+    found = {}
+    for path in BOARDS.values():
+        for one in json.loads(path.read_text())["templating"]["list"]:
+            if one["type"] == "query":
+                found[f"{path.stem}: {one['name']}"] = one["query"]
+    return found

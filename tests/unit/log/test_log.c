@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which lines come, how many of them, and what becomes of those that nobody reads. */
+#include "test.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "log/log_out.h"
+#include "log/log_stream.h"
+#include "log_pipe.h"
+
+#define MANY 100
+#define THREADS 4
+#define FLOOD 2000
+
+static struct log_pipe pipe_;
+
+static void one_site(unsigned number) {
+	log_info("group", LOG_FIELDS(LOG_NUMBER("number", number)), "line %u", number);
+}
+
+static void levels_are_those_asked_for(void **state) {
+	(void)state;
+	log_pipe_open(&pipe_, LOG_TEXT, LEVEL_WARNING);
+	log_error("a", LOG_NO_FIELDS, "first");
+	log_warning("a", LOG_NO_FIELDS, "second");
+	log_notice("a", LOG_NO_FIELDS, "third");
+	log_info("a", LOG_NO_FIELDS, "fourth");
+	log_debug("a", LOG_NO_FIELDS, "fifth");
+	log_pipe_close(&pipe_);
+	assert_int_equal(log_pipe_count(pipe_.text, "\n"), 2);
+	assert_non_null(strstr(pipe_.text, " error a: first\n"));
+	assert_non_null(strstr(pipe_.text, " warning a: second\n"));
+}
+
+static void names_of_levels_and_formats(void **state) {
+	enum log_level level = LEVEL_ERROR;
+	enum log_format format = LOG_PLAIN;
+
+	(void)state;
+	assert_true(log_level_parse("debug", &level) && level == LEVEL_DEBUG);
+	assert_true(log_format_parse("json", &format) && format == LOG_JSON);
+	assert_false(log_level_parse("Debug", &level) || log_level_parse("", &level));
+	assert_false(log_format_parse("yaml", &format) || log_format_parse("", &format));
+}
+
+/* A burst, and then how many more, told once by whoever comes first: the next line, or a look. */
+static void a_site_has_its_burst(void **state) {
+	(void)state;
+	log_pipe_now = 5;
+	log_pipe_open(&pipe_, LOG_TEXT, LEVEL_INFO);
+	for (unsigned i = 0; i < MANY; i++)
+		one_site(i);
+	assert_int_equal(log_pipe_count(log_pipe_read(&pipe_), "\n"), LOG_BURST);
+	log_pipe_now += LOG_WINDOW_NS - 1;
+	log_tick();
+	assert_int_equal(log_pipe_count(log_pipe_read(&pipe_), "\n"), LOG_BURST);
+	log_pipe_now++;
+	log_tick();
+	log_tick();
+	assert_int_equal(log_pipe_count(log_pipe_read(&pipe_), "\n"), LOG_BURST + 1);
+	assert_non_null(strstr(pipe_.text, " info group: 80 more suppressed, the last: line 99 "
+					   "suppressed=80\n"));
+	for (unsigned i = 0; i < MANY; i++)
+		one_site(i);
+	log_pipe_now += LOG_WINDOW_NS;
+	one_site(1000);
+	assert_int_equal(log_pipe_count(log_pipe_read(&pipe_), "80 more suppressed"), 2);
+	assert_non_null(strstr(pipe_.text, "line 1000 number=1000\n"));
+	log_pipe_close(&pipe_);
+}
+
+static void sites_do_not_share_a_burst(void **state) {
+	(void)state;
+	log_pipe_open(&pipe_, LOG_TEXT, LEVEL_INFO);
+	for (unsigned i = 0; i < MANY; i++) {
+		one_site(i);
+		if (i < LOG_BURST)
+			log_info("port", LOG_NO_FIELDS, "other");
+	}
+	log_pipe_close(&pipe_); /* which tells the rest */
+	assert_int_equal(log_pipe_count(pipe_.text, "port: other"), LOG_BURST);
+	assert_int_equal(log_pipe_count(pipe_.text, "more suppressed"), 1);
+}
+
+/* More than any pipe holds: the writer goes on, and what did not come was counted. */
+static void nobody_reads(void **state) {
+	static struct log_site sites[FLOOD];
+	uint64_t lost = 0;
+	unsigned came;
+	const char *said;
+
+	(void)state;
+	log_pipe_open(&pipe_, LOG_TEXT, LEVEL_INFO);
+	for (unsigned i = 0; i < FLOOD; i++) {
+		sites[i] = (struct log_site){.level = LEVEL_INFO, .area = "flood"};
+		log_say(&sites[i], LOG_NO_FIELDS, "number %u", i);
+	}
+	came = log_pipe_count(log_pipe_read(&pipe_), "flood: number ");
+	assert_in_range(came, 1, FLOOD - 1);
+	log_error("a", LOG_NO_FIELDS, "read again");
+	log_error("a", LOG_NO_FIELDS, "and on");
+	log_pipe_close(&pipe_);
+	said = strstr(pipe_.text, "lost=");
+	assert_non_null(said);
+	assert_int_equal(sscanf(said, "lost=%" SCNu64, &lost), 1);
+	assert_int_equal(came + lost, FLOOD);
+	assert_non_null(strstr(said, "a: read again\n"));
+	assert_int_equal(log_pipe_count(pipe_.text, "\n"), came + 3);
+}
+
+static void the_reader_is_gone(void **state) {
+	(void)state;
+	signal(SIGPIPE, SIG_IGN);
+	log_pipe_open(&pipe_, LOG_TEXT, LEVEL_INFO);
+	close(pipe_.fds[0]);
+	pipe_.fds[0] = -1;
+	for (unsigned i = 0; i < MANY; i++)
+		one_site(i);
+	log_pipe_close(&pipe_);
+}
+
+static void there_is_no_room_or_no_file(void **state) {
+	struct log_options o = {.level = LEVEL_INFO, .format = LOG_JSON, .fd = -1};
+
+	(void)state;
+	log_open(&o);
+	log_error("a", LOG_NO_FIELDS, "nowhere");
+	log_close();
+	o.fd = open("/dev/full", O_WRONLY);
+	assert_true(o.fd >= 0);
+	log_open(&o);
+	log_error("a", LOG_NO_FIELDS, "no room");
+	log_error("a", LOG_NO_FIELDS, "no room");
+	log_close();
+	close(o.fd);
+}
+
+/* The journal's is a socket: one that nobody reads takes some lines, and then none. */
+static void a_socket_that_nobody_reads(void **state) {
+	struct log_options o = {.level = LEVEL_INFO, .format = LOG_TEXT, .format_given = true};
+	static struct log_site sites[FLOOD];
+	static char text[PIPE_TEXT];
+	unsigned came = 0;
+	ssize_t size;
+	int fds[2];
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	o.fd = fds[1];
+	log_open(&o);
+	for (unsigned i = 0; i < FLOOD; i++) {
+		sites[i] = (struct log_site){.level = LEVEL_INFO, .area = "flood"};
+		log_say(&sites[i], LOG_NO_FIELDS, "number %u", i);
+	}
+	log_close();
+	close(fds[1]);
+	while ((size = read(fds[0], text, sizeof(text) - 1)) > 0) {
+		text[size] = '\0';
+		came += log_pipe_count(text, "flood: number ");
+	}
+	assert_in_range(came, 1, FLOOD - 1);
+	close(fds[0]);
+}
+
+/* All that the other end has, without waiting. */
+static size_t drain(int fd, char *text, size_t used, size_t most) {
+	ssize_t size;
+
+	while ((size = read(fd, text + used, most - 1 - used)) > 0)
+		used += (size_t)size;
+	text[used] = '\0';
+	return used;
+}
+
+/* Where a part of a line was taken, what comes later is a line of its own. */
+static void a_part_of_a_line_is_ended(void **state) {
+	static char line[PIPE_TEXT / 2], text[PIPE_TEXT];
+	struct log_out o;
+	size_t part;
+	int fds[2];
+
+	(void)state;
+	memset(line, 'l', sizeof(line) - 1);
+	line[sizeof(line) - 1] = '\n';
+	assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
+	log_out_open(&o, fds[1]);
+	assert_false(log_out_write(&o, line, sizeof(line)));
+	part = drain(fds[0], text, 0, sizeof(text));
+	assert_in_range(part, 1, sizeof(line) - 2);
+	assert_true(log_out_write(&o, "next\n", 5));
+	assert_true(log_out_write(&o, "last\n", 5));
+	assert_int_equal(drain(fds[0], text, part, sizeof(text)), part + 11);
+	assert_string_equal(text + part, "\nnext\nlast\n");
+	log_out_close(&o);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+/* Others write to the same file, too: nothing is written over. */
+static void a_file_has_everybodys_lines(void **state) {
+	struct log_options o = {.level = LEVEL_INFO, .format = LOG_PLAIN, .format_given = true};
+	char name[] = "/tmp/test-log-XXXXXX", text[256] = "";
+
+	(void)state;
+	o.fd = mkstemp(name);
+	assert_true(o.fd >= 0);
+	log_open(&o);
+	log_info("a", LOG_NO_FIELDS, "ours");
+	assert_int_equal(write(o.fd, "theirs\n", 7), 7);
+	log_info("a", LOG_NO_FIELDS, "ours again");
+	log_close();
+	assert_true(pread(o.fd, text, sizeof(text) - 1, 0) > 0);
+	assert_string_equal(text, "vcmtsd: ours\ntheirs\nvcmtsd: ours again\n");
+	close(o.fd);
+	unlink(name);
+}
+
+static void *thread_logs(void *arg) {
+	static struct log_site sites[THREADS][MANY];
+	unsigned thread = (unsigned)(uintptr_t)arg;
+	char filling[200];
+
+	memset(filling, 'f', sizeof(filling) - 1);
+	filling[sizeof(filling) - 1] = '\0';
+	for (unsigned i = 0; i < MANY; i++) {
+		sites[thread][i] = (struct log_site){.level = LEVEL_INFO, .area = "thread"};
+		log_say(&sites[thread][i], LOG_NO_FIELDS, "%s%u.%u.", filling, thread, i);
+	}
+	return NULL;
+}
+
+static void threads_write_whole_lines(void **state) {
+	struct log_options o = {.level = LEVEL_INFO, .format = LOG_PLAIN, .format_given = true};
+	pthread_t threads[THREADS];
+	FILE *file = tmpfile();
+	static bool seen[THREADS][MANY];
+	char line[512];
+	unsigned lines = 0;
+
+	(void)state;
+	o.fd = fileno(file);
+	log_open(&o);
+	for (uintptr_t t = 0; t < THREADS; t++)
+		assert_int_equal(pthread_create(&threads[t], NULL, thread_logs, (void *)t), 0);
+	for (unsigned t = 0; t < THREADS; t++)
+		pthread_join(threads[t], NULL);
+	log_close();
+	rewind(file);
+	for (; fgets(line, sizeof(line), file) != NULL; lines++) {
+		unsigned thread, number;
+
+		assert_int_equal(strspn(line + 8, "f"), 199);
+		assert_int_equal(sscanf(line + 8 + 199, "%u.%u.\n", &thread, &number), 2);
+		assert_true(thread < THREADS && !seen[thread][number]);
+		seen[thread][number] = true;
+	}
+	assert_int_equal(lines, THREADS * MANY);
+	fclose(file);
+}
+
+static void only_the_journal_is_the_journal(void **state) {
+	struct log_options o = {.level = LEVEL_INFO};
+	char told[64];
+	struct stat status;
+
+	(void)state;
+	for (unsigned same = 0; same < 2; same++) {
+		memset(&pipe_, 0, sizeof(pipe_));
+		assert_int_equal(pipe2(pipe_.fds, O_NONBLOCK), 0);
+		assert_int_equal(fstat(pipe_.fds[1], &status), 0);
+		snprintf(told, sizeof(told), "%ju:%ju", (uintmax_t)status.st_dev,
+			 (uintmax_t)status.st_ino + 1 - same);
+		setenv("JOURNAL_STREAM", told, 1);
+		o.fd = pipe_.fds[1];
+		log_open(&o);
+		log_info("a", LOG_FIELDS(LOG_NUMBER("key", 1)), "said");
+		log_pipe_close(&pipe_);
+		assert_string_equal(pipe_.text, same ? "<6>a: said key=1\n" : "vcmtsd: said\n");
+	}
+	unsetenv("JOURNAL_STREAM");
+}
+
+static enum log_level always_debug(void) {
+	return LEVEL_DEBUG;
+}
+
+/* Lines of libraries, in whatever pieces they come. */
+static void what_others_print_is_logged(void **state) {
+	FILE *before = stderr, *stream;
+
+	(void)state;
+	log_pipe_open(&pipe_, LOG_JSON, LEVEL_INFO);
+	log_stderr_take();
+	assert_ptr_equal(log_people(), before);
+	fprintf(stderr, "one\ntw");
+	fprintf(stderr, "o\n\nthree");
+	log_stderr_give_back();
+	assert_ptr_equal(stderr, before);
+	stream = log_stream_open("dpdk", always_debug);
+	assert_non_null(stream);
+	fprintf(stream, "too much\n");
+	fclose(stream);
+	log_pipe_close(&pipe_);
+	assert_int_equal(log_pipe_count(pipe_.text, "\n"), 3);
+	assert_non_null(strstr(pipe_.text,
+			       "\"level\":\"error\",\"area\":\"vcmtsd\",\"message\":\"one\"}\n"));
+	assert_non_null(strstr(pipe_.text, "\"message\":\"two\"}\n"));
+	assert_non_null(strstr(pipe_.text, "\"message\":\"three\"}\n"));
+}
+
+/* A stream that floods is limited as any other site is, and its site goes with it. */
+static void a_flood_of_others_is_limited(void **state) {
+	FILE *stream;
+
+	(void)state;
+	log_pipe_open(&pipe_, LOG_TEXT, LEVEL_INFO);
+	stream = log_stream_open("dpdk", NULL);
+	for (unsigned i = 0; i < MANY; i++)
+		fprintf(stream, "flood %u\n", i);
+	fclose(stream);
+	log_pipe_now += 2 * LOG_WINDOW_NS;
+	log_tick();
+	log_pipe_close(&pipe_);
+	assert_int_equal(log_pipe_count(pipe_.text, "\n"), LOG_BURST + 1);
+	assert_int_equal(log_pipe_count(pipe_.text, "80 more suppressed, the last: flood 99"), 1);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(levels_are_those_asked_for),
+		cmocka_unit_test(names_of_levels_and_formats),
+		cmocka_unit_test(a_site_has_its_burst),
+		cmocka_unit_test(sites_do_not_share_a_burst),
+		cmocka_unit_test(nobody_reads),
+		cmocka_unit_test(the_reader_is_gone),
+		cmocka_unit_test(there_is_no_room_or_no_file),
+		cmocka_unit_test(a_socket_that_nobody_reads),
+		cmocka_unit_test(a_part_of_a_line_is_ended),
+		cmocka_unit_test(a_file_has_everybodys_lines),
+		cmocka_unit_test(threads_write_whole_lines),
+		cmocka_unit_test(only_the_journal_is_the_journal),
+		cmocka_unit_test(what_others_print_is_logged),
+		cmocka_unit_test(a_flood_of_others_is_limited),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cycles and latencies are switched while packets pass: figures are those since then, of each packet once. */
+#include "test.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "model/loader.h"
+#include "server/measure.h"
+
+#include "fixture.h"
+#include "life_bench.h"
+
+#define TURNS 60
+#define WINDOW 48 /* packets on their way: fewer than any ring holds */
+#define SOME 7
+#define STEP_NS 20000000
+
+static struct life_bench storage, *const bench = &storage;
+
+static struct served_group *group(unsigned number) {
+	return &bench->server.groups[number];
+}
+
+/* As many of both directions of the first group. */
+static void carry(unsigned packets) {
+	static uint32_t serial;
+
+	for (unsigned i = 0; i < packets; i++) {
+		assert_true(life_bench_down(bench, 0, &bench->file[0], 200, serial));
+		assert_true(life_bench_up(bench, 0, &bench->file[0], serial++));
+	}
+	life_bench_settle(bench, STEP_NS);
+}
+
+static uint64_t stage_packets(const struct pipeline *p, const char *name) {
+	for (unsigned i = 0; i < p->count; i++) {
+		if (strcmp(p->stages[i].name, name) == 0)
+			return p->accounts[i].packets;
+	}
+	fail_msg("no stage %s", name);
+	return 0;
+}
+
+/* Packets that the stages of each list have, and those that their cycles go over. */
+static void cycles_are_of(uint64_t packets) {
+	const struct served_group *g = group(0);
+
+	assert_int_equal(stage_packets(&g->downstream->enqueue, "classify"), packets);
+	assert_int_equal(stage_packets(&g->downstream->dequeue, "hand_over"), packets);
+	assert_int_equal(stage_packets(&g->downstream->lower_mac, "frame"), packets);
+	assert_int_equal(stage_packets(&g->upstream->list, "validate"), packets);
+	assert_int_equal(downstream_accounted(g->downstream), packets);
+	assert_int_equal(upstream_accounted(g->upstream), packets);
+	assert_int_equal(stage_packets(&bench->server.shares.of[0]->receiving, "receive"), packets);
+}
+
+static uint64_t latency_count(struct latency *l) {
+	latency_readers_lock();
+	latency_collect(l);
+	latency_readers_unlock();
+	return (uint64_t)l->whole->total_count;
+}
+
+static void latencies_are_of(uint64_t packets) {
+	assert_int_equal(latency_count(&group(0)->downstream->latency), packets);
+	assert_int_equal(latency_count(&group(0)->upstream->latency), packets);
+}
+
+static void cycles_are_those_since(void **state) {
+	struct server *s = &bench->server;
+
+	(void)state;
+	life_bench_open(bench, 2, 2);
+	assert_true(s->measures.cycles.on && !s->measures.latency.on);
+	carry(SOME);
+	cycles_are_of(SOME);
+	server_account(s, true); /* it is: nothing begins anew */
+	cycles_are_of(SOME);
+	server_account(s, false);
+	carry(1);
+	cycles_are_of(SOME);
+	server_account(s, true);
+	cycles_are_of(0);
+	carry(2 * SOME);
+	cycles_are_of(2 * SOME);
+	server_account(s, false);
+	server_account(s, true);
+	cycles_are_of(0);
+	life_bench_close(bench);
+}
+
+static void latencies_are_those_since(void **state) {
+	struct server *s = &bench->server;
+
+	(void)state;
+	life_bench_open(bench, 2, 2);
+	carry(1);
+	assert_false(latency_measured(&group(0)->downstream->latency));
+	for (unsigned turn = 1; turn < 4; turn++) {
+		assert_int_equal(server_latency(s, true), 0);
+		latencies_are_of(0);
+		carry(turn * SOME);
+		latencies_are_of(turn * SOME);
+		assert_int_equal(server_latency(s, true), 0);
+		latencies_are_of(turn * SOME);
+		assert_int_equal(server_latency(s, false), 0);
+		carry(1);
+		latencies_are_of(turn * SOME);
+	}
+	life_bench_close(bench);
+}
+
+/* Who comes later is measured as all others are. */
+static void groups_that_come_join_in(void **state) {
+	struct server *s = &bench->server;
+	struct service_group comes;
+	unsigned number;
+
+	(void)state;
+	life_bench_load(&comes, 3, 0, 1, 2, 0);
+	for (unsigned on = 0; on < 2; on++) {
+		life_bench_open(bench, 2, 3);
+		server_account(s, on);
+		assert_int_equal(server_latency(s, on), 0);
+		number = life_bench_add(bench, &comes);
+		assert_int_equal(group(number)->downstream->enqueue.accounting, on);
+		assert_int_equal(group(number)->downstream->lower_mac.accounting, on);
+		assert_int_equal(group(number)->upstream->list.accounting, on);
+		assert_int_equal(group(number)->downstream->latency.on, on);
+		assert_int_equal(group(number)->upstream->latency.on, on);
+		life_bench_close(bench);
+	}
+	service_group_free(&comes);
+}
+
+static bool done;
+
+/* Its worker has switched it off: what it counted in between is the same in both. */
+static void *switch_often(void *arg) {
+	struct server *s = &bench->server;
+	const char *failed = NULL;
+
+	(void)arg;
+	for (unsigned turn = 0; turn < TURNS && failed == NULL; turn++) {
+		const struct pipeline *enqueue = &group(0)->downstream->enqueue;
+		uint64_t before;
+
+		server_account(s, true);
+		if (server_latency(s, turn % 3 != 0) != 0)
+			failed = "no memory";
+		for (unsigned i = 0; i < turn % 7; i++)
+			server_synchronize(s);
+		server_account(s, false);
+		before = downstream_accounted(group(0)->downstream);
+		if (stage_packets(enqueue, "classify") != before)
+			failed = "cycles are of other packets than those they go over";
+		server_synchronize(s);
+		if (stage_packets(enqueue, "classify") != before)
+			failed = "it is measured still";
+		if (server_latency(s, turn % 2 != 0) != 0)
+			failed = "no memory";
+	}
+	__atomic_store_n(&done, true, __ATOMIC_RELEASE);
+	return (void *)(uintptr_t)failed;
+}
+
+static uint64_t down_out(void) {
+	return __atomic_load_n(&group(0)->downstream->lower.counters.values[COUNTER_TRANSMITTED],
+			       __ATOMIC_RELAXED);
+}
+
+/* All of them, many times, under traffic: nothing is lost, and the figures behind it are exact. */
+static void switched_under_traffic(void **state) {
+	pthread_t control;
+	uint32_t sent = 0;
+	void *failed;
+
+	(void)state;
+	life_bench_open(bench, 2, 2);
+	life_bench_launch(bench);
+	assert_int_equal(pthread_create(&control, NULL, switch_often, NULL), 0);
+	while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE) || down_out() < sent ||
+	       bench->taken_up[1] < sent) {
+		if (!__atomic_load_n(&done, __ATOMIC_ACQUIRE) && sent - down_out() < WINDOW &&
+		    sent - bench->taken_up[1] < WINDOW &&
+		    life_bench_down(bench, 0, &bench->file[0], 200, sent)) {
+			while (!life_bench_up(bench, 0, &bench->file[0], sent))
+				life_bench_take(bench);
+			sent++;
+		}
+		life_bench_take(bench);
+		sched_yield();
+	}
+	pthread_join(control, &failed);
+	life_bench_halt(bench);
+	if (failed != NULL)
+		fail_msg("%s", (const char *)failed);
+	assert_true(sent > 0);
+	assert_int_equal(down_out(), sent);
+	assert_int_equal(bench->taken_up[1], sent);
+	life_bench_close(bench);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cycles_are_those_since),
+		cmocka_unit_test(latencies_are_those_since),
+		cmocka_unit_test(groups_that_come_join_in),
+		cmocka_unit_test(switched_under_traffic),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What systemd is told, by a socket of the test's: that packets can come, of a reload, that the workers make rounds. */
+#include "test.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "service/service.h"
+
+#define SECOND UINT64_C(1000000000)
+#define WORKERS 2
+#define TEXT 512
+
+static struct server server;
+static struct worker workers[WORKERS];
+static struct service service;
+static int sock = -1;
+static char path[64];
+static char heard[TEXT];
+
+/* Empty where nothing was said. */
+static const char *hear(void) {
+	ssize_t size = recv(sock, heard, sizeof(heard) - 1, MSG_DONTWAIT);
+
+	heard[size > 0 ? size : 0] = '\0';
+	return heard;
+}
+
+/* `abstract`: without a file. */
+static int listen_at(bool abstract) {
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	socklen_t size;
+
+	snprintf(path, sizeof(path), "%s/test-service-%d", abstract ? "@vcmts" : "/tmp",
+		 (int)getpid());
+	memcpy(a.sun_path, path, strlen(path));
+	if (abstract)
+		a.sun_path[0] = '\0';
+	size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
+	sock = socket(AF_UNIX, SOCK_DGRAM, 0);
+	assert_int_equal(bind(sock, (struct sockaddr *)&a, size), 0);
+	setenv("NOTIFY_SOCKET", path, 1);
+	return 0;
+}
+
+static int setup(void **state) {
+	(void)state;
+	memset(workers, 0, sizeof(workers));
+	server = (struct server){.workers = workers, .worker_count = WORKERS};
+	server.layout.cores[1] = 3;
+	snprintf(workers[0].name, sizeof(workers[0].name), "upper MAC");
+	snprintf(workers[1].name, sizeof(workers[1].name), "lower MAC");
+	setenv("WATCHDOG_USEC", "8000000", 1);
+	unsetenv("WATCHDOG_PID");
+	return listen_at(false);
+}
+
+static int teardown(void **state) {
+	(void)state;
+	close(sock);
+	unlink(path);
+	unsetenv("NOTIFY_SOCKET");
+	unsetenv("WATCHDOG_USEC");
+	return 0;
+}
+
+static void the_life_of_a_service(void **state) {
+	unsigned long long usec = 0;
+
+	(void)state;
+	service_open(&service, &server);
+	assert_string_equal(hear(), "");
+	service_ready(&service);
+	assert_string_equal(hear(), "READY=1\nSTATUS=serving 0 service groups with 0 modems");
+	service_reloading(&service);
+	assert_int_equal(sscanf(hear(), "RELOADING=1\nMONOTONIC_USEC=%llu\nSTATUS=reading", &usec),
+			 1);
+	assert_true(usec > 0);
+	service_reloaded(&service);
+	assert_string_equal(hear(), "READY=1\nSTATUS=serving 0 service groups with 0 modems");
+	service_stopping(&service);
+	assert_memory_equal(hear(), "STOPPING=1\nSTATUS=stopping", 26);
+	assert_string_equal(hear(), "");
+}
+
+/* Only where all make rounds, and no more often than a quarter of its time. */
+static void the_watchdog_wants_all_workers(void **state) {
+	uint64_t now;
+
+	(void)state;
+	service_open(&service, &server);
+	assert_int_equal(service.notify.watchdog_ns, 8 * SECOND);
+	service_ready(&service);
+	hear();
+	now = service.alive;
+	for (unsigned turn = 0; turn < 3; turn++) {
+		workers[0].rounds++;
+		workers[1].rounds++;
+		service_round_at(&service, now += SECOND);
+		assert_string_equal(hear(), "");
+		service_round_at(&service, now += SECOND);
+		assert_string_equal(hear(), "WATCHDOG=1");
+		assert_string_equal(hear(), "");
+	}
+	for (unsigned turn = 0; turn < 20; turn++) {
+		workers[turn / 10].rounds++;
+		service_round_at(&service, now += turn < 10 ? SECOND : 0);
+		assert_string_equal(hear(), turn < 10 ? "" : turn == 10 ? "WATCHDOG=1" : "");
+	}
+}
+
+/* A stage that does not come back. */
+static bool hangs, hung;
+
+static uint16_t hang(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	(void)ctx;
+	(void)pkts;
+	while (__atomic_load_n(&hangs, __ATOMIC_ACQUIRE)) {
+		__atomic_store_n(&hung, true, __ATOMIC_RELEASE);
+		sched_yield();
+	}
+	return n;
+}
+
+static void *run(void *worker) {
+	worker_run(worker);
+	return NULL;
+}
+
+/* Rounds of the service, until it says so. */
+static void until_alive(uint64_t *now) {
+	do {
+		service_round_at(&service, *now += SECOND / 10);
+		sched_yield();
+	} while (strcmp(hear(), "WATCHDOG=1") != 0);
+}
+
+static void a_worker_that_hangs_stops_it(void **state) {
+	static const struct stage stages[] = {{.name = "hang", .run = hang, .polls = true}};
+	struct pipeline p = {.stages = stages, .count = 1};
+	pthread_t threads[WORKERS];
+	uint64_t now;
+
+	(void)state;
+	assert_int_equal(worker_add(&workers[1], &p), 0);
+	service_open(&service, &server);
+	service_ready(&service);
+	for (unsigned w = 0; w < WORKERS; w++)
+		assert_int_equal(pthread_create(&threads[w], NULL, run, &workers[w]), 0);
+	now = service.alive;
+	until_alive(&now);
+	until_alive(&now);
+	__atomic_store_n(&hangs, true, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&hung, __ATOMIC_ACQUIRE))
+		sched_yield();
+	for (unsigned i = 0; i < 40; i++) /* what it did before counts once */
+		service_round_at(&service, now += SECOND / 10);
+	while (*hear() != '\0')
+		;
+	for (unsigned i = 0; i < 1000; i++) {
+		service_round_at(&service, now += SECOND / 10);
+		assert_string_equal(hear(), "");
+	}
+	assert_true(service.watch.workers[1].stalled);
+	__atomic_store_n(&hangs, false, __ATOMIC_RELEASE);
+	until_alive(&now);
+	assert_false(service.watch.workers[1].stalled);
+	for (unsigned w = 0; w < WORKERS; w++)
+		worker_stop(&workers[w]);
+	for (unsigned w = 0; w < WORKERS; w++)
+		pthread_join(threads[w], NULL);
+	worker_free(&workers[1]);
+}
+
+/* The whole process stood still: that is no worker's fault. */
+static void a_stop_of_all_is_no_stall(void **state) {
+	uint64_t now = 1;
+
+	(void)state;
+	watch_open(&service.watch, &server, now);
+	for (unsigned i = 0; i < 3; i++)
+		watch_workers(&service.watch, now += 100 * SECOND);
+	assert_false(service.watch.workers[0].stalled);
+	for (unsigned i = 0; i < WATCH_STALL_NS / WATCH_STEP_NS; i++)
+		watch_workers(&service.watch, now += WATCH_STEP_NS);
+	assert_true(service.watch.workers[0].stalled && service.watch.workers[1].stalled);
+}
+
+static void what_changes_is_told(void **state) {
+	static struct served_group groups[2];
+	uint64_t now;
+
+	(void)state;
+	service_open(&service, &server);
+	service_ready(&service);
+	hear();
+	now = service.status_looked;
+	server.groups = groups;
+	server.group_count = 2;
+	groups[0].there = groups[1].there = groups[1].drained = true;
+	groups[0].live.modems = 3;
+	groups[1].live.modems = 4;
+	service_round_at(&service, now += SERVICE_STATUS_NS);
+	assert_string_equal(hear(),
+			    "STATUS=serving 2 service groups with 7 modems, 1 of them drained");
+	service_round_at(&service, now += SERVICE_STATUS_NS);
+	assert_string_equal(hear(), "");
+}
+
+static void an_abstract_socket(void **state) {
+	(void)state;
+	close(sock);
+	unlink(path);
+	listen_at(true);
+	service_open(&service, &server);
+	service_ready(&service);
+	assert_memory_equal(hear(), "READY=1\n", 8);
+}
+
+/* Said once, and harmless: no watchdog where its time is none, nothing where nobody listens. */
+static void what_cannot_be_told_is_left(void **state) {
+	static const char *const times[] = {"0", "", "soon", "-1", "99999999999999999999"};
+	uint64_t now;
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(times); i++) {
+		setenv("WATCHDOG_USEC", times[i], 1);
+		service_open(&service, &server);
+		assert_int_equal(service.notify.watchdog_ns, 0);
+	}
+	setenv("WATCHDOG_USEC", "8000000", 1);
+	setenv("WATCHDOG_PID", "1", 1); /* another's */
+	service_open(&service, &server);
+	assert_int_equal(service.notify.watchdog_ns, 0);
+	unsetenv("WATCHDOG_PID");
+	setenv("NOTIFY_SOCKET", "/nowhere/notify", 1);
+	service_open(&service, &server);
+	service_ready(&service);
+	assert_true(service.notify.complained);
+	now = service.alive;
+	workers[0].rounds = workers[1].rounds = 1;
+	service_round_at(&service, now + 100 * SECOND);
+	service_stopping(&service);
+	unsetenv("NOTIFY_SOCKET");
+	service_open(&service, &server);
+	assert_false(service.notify.on);
+	service_ready(&service);
+	assert_false(service.notify.complained);
+	assert_string_equal(hear(), "");
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_life_of_a_service, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_watchdog_wants_all_workers, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_worker_that_hangs_stops_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_stop_of_all_is_no_stall, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_changes_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_abstract_socket, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_cannot_be_told_is_left, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a tap takes of the packets that pass: filters, samples, rates, and what it says of each. No EAL is needed. */
+#include "test.h"
+
+#include <string.h>
+
+#include "tap/part.h"
+
+#define MODEMS 3
+#define PACKETS 64
+
+/* Three modems with a flow each, numbers 10, 20 and 30 in the place of SFIDs, and one channel. */
+static uint8_t macs[MODEMS][6] = {{2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}, {2, 0, 0, 0, 0, 3}};
+static uint32_t sfids[MODEMS] = {10, 20, 30};
+static uint32_t sessions[1] = {0x10001};
+static const struct tap_names names = {
+	.modem_count = MODEMS,
+	.down_flow_count = MODEMS,
+	.channel_count = 1,
+	.macs = macs,
+	.down_sfids = sfids,
+	.sessions = sessions,
+};
+static struct downstream down;
+static struct clock time_now;
+static struct clock *const clock_now = &time_now;
+
+static struct {
+	struct rte_mbuf m;
+	uint8_t bytes[256];
+} buffers[PACKETS];
+static struct rte_mbuf *pkts[PACKETS];
+
+struct rig {
+	struct tap_view v;
+	struct tap_end *end;
+	uint32_t stage;
+	uint64_t reasons[TAP_REASON_WORDS];
+};
+
+static unsigned boundary(const char *stage, enum tap_side side) {
+	for (unsigned s = 0; s < tap_stage_count(DIRECTION_DOWN); s++) {
+		if (strcmp(tap_stage_name(DIRECTION_DOWN, s), stage) == 0)
+			return tap_boundary(s, side);
+	}
+	fail_msg("no stage %s", stage);
+	return 0;
+}
+
+/* Packet i is of modem i % 3; its bytes are its number. */
+static void packets_make(void) {
+	packet_meta_offset = offsetof(struct rte_mbuf, dynfield1);
+	for (unsigned i = 0; i < PACKETS; i++) {
+		struct rte_mbuf *m = pkts[i] = &buffers[i].m;
+
+		memset(m, 0, sizeof(*m));
+		m->buf_addr = buffers[i].bytes;
+		m->buf_len = sizeof(buffers[i].bytes);
+		m->data_off = 100;
+		m->data_len = 60;
+		m->pkt_len = 60;
+		m->nb_segs = 1;
+		memset(buffers[i].bytes, (int)i, sizeof(buffers[i].bytes));
+		packet_meta(m)->modem = packet_meta(m)->flow = i % MODEMS;
+	}
+}
+
+static void rig_make(struct rig *r, uint64_t boundaries, const struct tap_filter *filter,
+		     const struct tap_end_config *config) {
+	memset(r, 0, sizeof(*r));
+	packets_make();
+	r->end = tap_end_create(config);
+	assert_non_null(r->end);
+	r->v.direction = DIRECTION_DOWN;
+	r->stage = TAP_NO_STAGE;
+	r->v.tap.stage = &r->stage;
+	r->v.tables = (struct tap_tables){.d = &down, .names = &names};
+	r->v.clock = &clock_now;
+	r->v.look_count = 1;
+	r->v.looks[0] = (struct tap_look){r->end, *filter, boundaries, r->reasons};
+	tap_view_finish(&r->v, 0, 2);
+}
+
+static const struct tap_record *next(struct rig *r) {
+	static _Alignas(8) uint8_t copy[4096];
+	uint32_t size;
+	const void *entry = tap_ring_first(&r->end->ring, &size);
+
+	if (entry == NULL)
+		return NULL;
+	assert_true(size <= sizeof(copy));
+	memcpy(copy, entry, size);
+	tap_ring_take(&r->end->ring);
+	return (const struct tap_record *)copy;
+}
+
+static const struct tap_end_config all = {.snap = TAP_SNAP_MAX, .sample = 1, .ring = 65536};
+
+static void what_is_said(void **state) {
+	unsigned at = boundary("classify", TAP_OUT);
+	const struct tap_record *r;
+	struct rig rig;
+
+	(void)state;
+	rig_make(&rig, UINT64_C(1) << at, &(struct tap_filter){0}, &all);
+	rig.v.tap.passed(&rig.v.tap, at, pkts, 2);
+	rig.v.tap.passed(&rig.v.tap, at + 1, pkts, 2); /* nobody looks there */
+	next(&rig);
+	r = next(&rig);
+	assert_int_equal(r->stage, at / 2);
+	assert_int_equal(r->side, TAP_OUT);
+	assert_int_equal(r->reason, DROP_NONE);
+	assert_int_equal(r->form, TAP_ETHERNET);
+	assert_int_equal(r->known, TAP_KNOWS_MODEM | TAP_KNOWS_FLOW);
+	assert_memory_equal(r->mac, macs[1], 6);
+	assert_int_equal(r->sfid, 20);
+	assert_int_equal(r->size, 60);
+	assert_int_equal(r->wire_size, 60);
+	assert_int_equal(r->bytes[59], 1);
+	assert_null(next(&rig));
+	tap_end_free(rig.end);
+}
+
+/* Of places that are in no table, as when fields hold what was there before, nothing is said. */
+static void odd_fields(void **state) {
+	unsigned at = boundary("frame", TAP_OUT);
+	const struct tap_record *r;
+	struct rig rig;
+
+	(void)state;
+	rig_make(&rig, UINT64_C(1) << at, &(struct tap_filter){0}, &all);
+	memset(packet_meta(pkts[0]), 0xff, sizeof(struct packet_meta));
+	pkts[0]->data_len = 3; /* less than the CRC that is still to come */
+	rig.v.tap.passed(&rig.v.tap, at, pkts, 1);
+	r = next(&rig);
+	assert_int_equal(r->known, 0);
+	assert_int_equal(r->size, 0);
+	assert_int_equal(r->form, TAP_DOCSIS);
+	tap_end_free(rig.end);
+}
+
+/* The bytes of a chain of buffers come one behind the other, up to the snap length. */
+static void chains(void **state) {
+	unsigned at = boundary("classify", TAP_OUT);
+	const struct tap_record *r;
+	struct rig rig;
+
+	(void)state;
+	rig_make(&rig, UINT64_C(1) << at, &(struct tap_filter){0},
+		 &(struct tap_end_config){.snap = 130, .sample = 1, .ring = 65536});
+	pkts[0]->next = pkts[1];
+	pkts[1]->next = pkts[2];
+	rig.v.tap.passed(&rig.v.tap, at, pkts, 1);
+	r = next(&rig);
+	assert_int_equal(r->size, 130);
+	assert_int_equal(r->wire_size, 180);
+	assert_int_equal(r->bytes[59], 0);
+	assert_int_equal(r->bytes[60], 1);
+	assert_int_equal(r->bytes[129], 2);
+	tap_end_free(rig.end);
+}
+
+static void filters(void **state) {
+	static const struct {
+		struct tap_filter filter;
+		unsigned matched; /* of 64 */
+	} cases[] = {
+		{{0, TAP_NOBODY, TAP_NOBODY, 0}, 64},
+		{{TAP_KNOWS_MODEM, 0, TAP_NOBODY, 0}, 22},
+		{{TAP_KNOWS_MODEM, TAP_NOBODY, TAP_NOBODY, 0}, 0},
+		{{TAP_KNOWS_FLOW, TAP_NOBODY, 2, 0}, 21},
+		{{TAP_KNOWS_MODEM | TAP_KNOWS_FLOW, 1, 2, 0}, 0},
+		{{TAP_KNOWS_SESSION, TAP_NOBODY, TAP_NOBODY, 0x10001}, 64},
+		{{TAP_KNOWS_SESSION, TAP_NOBODY, TAP_NOBODY, 0x10002}, 0},
+	};
+	unsigned at = boundary("schedule", TAP_OUT);
+
+	(void)state;
+	for (unsigned c = 0; c < ARRAY_COUNT(cases); c++) {
+		unsigned got = 0;
+		struct rig rig;
+
+		rig_make(&rig, UINT64_C(1) << at, &cases[c].filter, &all);
+		rig.v.tap.passed(&rig.v.tap, at, pkts, PACKETS);
+		while (next(&rig) != NULL)
+			got++;
+		assert_int_equal(got, cases[c].matched);
+		assert_int_equal(rig.end->tallies[at].matched, cases[c].matched);
+		tap_end_free(rig.end);
+	}
+}
+
+/* One in seven, wherever bursts begin: with and without a filter the same. */
+static void samples(void **state) {
+	unsigned at = boundary("schedule", TAP_OUT);
+
+	(void)state;
+	for (unsigned filtered = 0; filtered < 2; filtered++) {
+		unsigned seen = 0, got = 0;
+		struct rig rig;
+
+		rig_make(&rig, UINT64_C(1) << at,
+			 &(struct tap_filter){filtered ? TAP_KNOWS_SESSION : 0, TAP_NOBODY,
+					      TAP_NOBODY, 0x10001},
+			 &(struct tap_end_config){.snap = 64, .sample = 7, .ring = 65536});
+		for (uint16_t n = 1; n <= PACKETS; seen += n++)
+			rig.v.tap.passed(&rig.v.tap, at, pkts, n);
+		while (next(&rig) != NULL)
+			got++;
+		assert_int_equal(got, (seen + 6) / 7);
+		assert_int_equal(rig.end->tallies[at].matched, seen);
+		tap_end_free(rig.end);
+	}
+}
+
+static void rates_and_full_rings(void **state) {
+	unsigned at = boundary("classify", TAP_OUT), got = 0;
+	struct rig rig;
+
+	(void)state;
+	rig_make(&rig, UINT64_C(1) << at, &(struct tap_filter){0},
+		 &(struct tap_end_config){.snap = 64, .sample = 1, .rate = 100, .ring = 65536});
+	rig.v.tap.passed(&rig.v.tap, at, pkts, PACKETS);
+	assert_int_equal(rig.end->tallies[at].limited, PACKETS - 10);
+	time_now.now += 50000000;
+	rig.v.tap.passed(&rig.v.tap, at, pkts, PACKETS);
+	assert_in_range(rig.end->tallies[at].limited, 2 * PACKETS - 15, 2 * PACKETS - 14);
+	tap_end_free(rig.end);
+	rig_make(&rig, UINT64_C(1) << at, &(struct tap_filter){0},
+		 &(struct tap_end_config){.snap = 64, .sample = 1, .ring = 1024});
+	rig.v.tap.passed(&rig.v.tap, at, pkts, PACKETS);
+	while (next(&rig) != NULL)
+		got++;
+	assert_in_range(got, 5, 10);
+	assert_int_equal(rig.end->tallies[at].missed, PACKETS - got);
+	tap_end_free(rig.end);
+}
+
+static void drops(void **state) {
+	const struct tap_record *r;
+	struct rig rig;
+	struct tap *tap = &rig.v.tap;
+
+	(void)state;
+	rig_make(&rig, 0, &(struct tap_filter){TAP_KNOWS_MODEM, 2, 0, 0}, &all);
+	rig.reasons[DROP_FILTER_DENY / 64] |= UINT64_C(1) << DROP_FILTER_DENY % 64;
+	rig.stage = boundary("filter", TAP_IN) / 2;
+	tap->dropped(tap, pkts[1], DROP_FILTER_DENY); /* another modem's */
+	tap->dropped(tap, pkts[2], DROP_CPE_LIMIT); /* another reason */
+	tap->dropped(tap, NULL, DROP_FILTER_DENY);
+	assert_null(next(&rig));
+	tap->dropped(tap, pkts[2], DROP_FILTER_DENY);
+	r = next(&rig);
+	assert_int_equal(r->reason, DROP_FILTER_DENY);
+	assert_int_equal(r->stage, rig.stage);
+	assert_memory_equal(r->mac, macs[2], 6);
+	assert_int_equal(rig.end->tallies[TAP_DROP_SLOT].matched, 1);
+	rig.stage = TAP_NO_STAGE; /* then the modem is not known */
+	tap->dropped(tap, pkts[2], DROP_FILTER_DENY);
+	assert_null(next(&rig));
+	tap_end_free(rig.end);
+}
+
+/* Every stage has a side that can be asked for, and every packet that is dropped anywhere is of some kind. */
+static void every_stage_and_reason(void **state) {
+	(void)state;
+	for (unsigned d = DIRECTION_DOWN; d <= DIRECTION_UP; d++) {
+		enum direction direction = (enum direction)d;
+		unsigned count = tap_stage_count(direction);
+
+		assert_in_range(count, 1, TAP_STAGES);
+		for (unsigned s = 0; s < count; s++) {
+			unsigned at = tap_stage_boundary(direction, s);
+
+			assert_int_equal(at / 2, s);
+			assert_int_not_equal(tap_kind_at(direction, at), TAP_NOTHING);
+			for (unsigned r = 0; r < DROP_REASONS; r++) {
+				enum tap_kind kind =
+					tap_kind_dropped(direction, s, (enum drop_reason)r);
+
+				assert_in_range(kind, d == DIRECTION_UP ? TAP_OUTER : TAP_DOWN_RAW,
+						d == DIRECTION_UP ? TAP_PART_FLOW : TAP_DEPI);
+			}
+		}
+		assert_int_equal(tap_kind_at(direction, tap_boundary(count, TAP_IN)), TAP_NOTHING);
+	}
+	assert_int_equal(tap_kind_at(DIRECTION_DOWN, boundary("encrypt_submit", TAP_IN)),
+			 TAP_DOWN_CLEAR);
+	assert_int_equal(tap_kind_at(DIRECTION_DOWN, boundary("encrypt_submit", TAP_OUT)),
+			 TAP_NOTHING);
+	assert_int_equal(tap_kind_at(DIRECTION_DOWN, boundary("depi", TAP_IN)), TAP_DOWN_FRAME);
+	assert_int_equal(tap_kind_at(DIRECTION_DOWN, boundary("transmit", TAP_IN)), TAP_DEPI);
+	assert_int_equal(tap_kind_at(DIRECTION_DOWN, boundary("transmit", TAP_OUT)), TAP_NOTHING);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_said), cmocka_unit_test(odd_fields),
+		cmocka_unit_test(chains),	cmocka_unit_test(filters),
+		cmocka_unit_test(samples),	cmocka_unit_test(rates_and_full_rings),
+		cmocka_unit_test(drops),	cmocka_unit_test(every_stage_and_reason),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ring of copies against a model, with one thread and with two; and the bucket that bounds their rate. */
+#include "test.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "random.h"
+#include "tap/bucket.h"
+#include "tap/ring.h"
+
+#define SECOND UINT64_C(1000000000)
+
+/* Entries whose bytes tell their number. */
+static void entry_fill(uint8_t *entry, uint32_t size, uint64_t number) {
+	for (uint32_t i = 0; i < size; i++)
+		entry[i] = (uint8_t)(number + i);
+}
+
+static void entry_check(const uint8_t *entry, uint32_t size, uint64_t number) {
+	for (uint32_t i = 0; i < size; i++)
+		assert_int_equal(entry[i], (uint8_t)(number + i));
+}
+
+static uint32_t size_of(uint64_t number, uint32_t most) {
+	return (uint32_t)(number * 2654435761u % most) + 1;
+}
+
+static void in_order(void **state) {
+	struct random random = {1};
+	struct tap_ring r;
+	uint64_t in = 0, out = 0;
+	uint32_t size;
+
+	(void)state;
+	assert_int_equal(tap_ring_create(&r, 1024), 0);
+	assert_null(tap_ring_first(&r, &size));
+	tap_ring_take(&r); /* harmless */
+	for (int i = 0; i < 100000; i++) {
+		if (random_below(&random, 2) == 0) {
+			uint32_t most = tap_ring_most(&r);
+			uint8_t *entry = tap_ring_room(&r, size_of(in, most));
+
+			if (in == out)
+				assert_non_null(entry); /* one fits wherever the ring stands */
+			if (entry == NULL)
+				continue;
+			assert_int_equal((uintptr_t)entry % 8, 0);
+			entry_fill(entry, size_of(in, most), in);
+			if (random_below(&random, 8) > 0) { /* else it is given up */
+				tap_ring_put(&r);
+				in++;
+			}
+		} else {
+			const uint8_t *entry = tap_ring_first(&r, &size);
+
+			assert_int_equal(entry != NULL, in != out);
+			if (entry == NULL)
+				continue;
+			assert_int_equal(size, size_of(out, tap_ring_most(&r)));
+			entry_check(entry, size, out++);
+			tap_ring_take(&r);
+		}
+	}
+	assert_true(out > 1000);
+	tap_ring_free(&r);
+}
+
+static void too_large(void **state) {
+	struct tap_ring r;
+	uint32_t size;
+
+	(void)state;
+	assert_int_equal(tap_ring_create(&r, 256), 0);
+	assert_null(tap_ring_room(&r, tap_ring_most(&r) + 1));
+	assert_null(tap_ring_room(&r, UINT32_MAX));
+	assert_null(tap_ring_first(&r, &size));
+	assert_non_null(tap_ring_room(&r, tap_ring_most(&r)));
+	tap_ring_free(&r);
+	assert_null(tap_ring_first(&r, &size)); /* one that was emptied and freed is empty */
+}
+
+#define HANDED 200000
+
+static void *put_all(void *arg) {
+	struct tap_ring *r = arg;
+
+	for (uint64_t n = 0; n < HANDED;) {
+		uint8_t *entry = tap_ring_room(r, size_of(n, 100));
+
+		if (entry == NULL) {
+			sched_yield();
+			continue;
+		}
+		entry_fill(entry, size_of(n, 100), n);
+		tap_ring_put(r);
+		n++;
+	}
+	return NULL;
+}
+
+static void two_threads(void **state) {
+	struct tap_ring r;
+	pthread_t putter;
+	uint32_t size;
+
+	(void)state;
+	assert_int_equal(tap_ring_create(&r, 4096), 0);
+	assert_int_equal(pthread_create(&putter, NULL, put_all, &r), 0);
+	for (uint64_t n = 0; n < HANDED;) {
+		const uint8_t *entry = tap_ring_first(&r, &size);
+
+		if (entry == NULL) {
+			sched_yield();
+			continue;
+		}
+		assert_int_equal(size, size_of(n, 100));
+		entry_check(entry, size, n++);
+		tap_ring_take(&r);
+	}
+	pthread_join(putter, NULL);
+	assert_null(tap_ring_first(&r, &size));
+	tap_ring_free(&r);
+}
+
+static unsigned taken(struct tap_bucket *b, uint64_t from, uint64_t to, uint64_t step) {
+	unsigned n = 0;
+
+	for (uint64_t now = from; now < to; now += step)
+		n += tap_bucket_take(b, now);
+	return n;
+}
+
+static void rates(void **state) {
+	static const uint32_t list[] = {1, 7, 50, 10000, TAP_RATE_MAX};
+	struct tap_bucket b;
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(list); i++) {
+		unsigned depth = list[i] / TAP_BUCKET_DEPTH > 0 ? list[i] / TAP_BUCKET_DEPTH : 1;
+		unsigned n;
+
+		tap_bucket_set(&b, list[i]);
+		n = taken(&b, 5 * SECOND, 7 * SECOND, 499);
+		assert_in_range(n, 2 * list[i] * 99 / 100, 2 * list[i] + depth);
+	}
+}
+
+/* However long nobody asked, no more than the depth goes at once; and a clock that goes back gives nothing. */
+static void bursts(void **state) {
+	struct tap_bucket b;
+
+	(void)state;
+	tap_bucket_set(&b, 100);
+	assert_int_equal(taken(&b, 0, 1000, 1), 10);
+	assert_int_equal(taken(&b, 3600 * SECOND, 3600 * SECOND + 1000, 1), 10);
+	assert_int_equal(taken(&b, SECOND, 2 * SECOND, SECOND / 1000), 99);
+	assert_int_equal(taken(&b, 0, 1000, 1), 0);
+	tap_bucket_set(&b, 0);
+	assert_int_equal(taken(&b, 0, 1000, 1), 1000);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(in_order),    cmocka_unit_test(too_large),
+		cmocka_unit_test(two_threads), cmocka_unit_test(rates),
+		cmocka_unit_test(bursts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

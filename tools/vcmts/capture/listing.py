@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Stages and drop reasons, as vcmtsd itself tells them."""
+
+import json
+import subprocess
+from typing import Any
+
+from rich.table import Table
+
+from vcmts.console import wide_console
+from vcmts.directions import DIRECTIONS
+from vcmts.paths import program
+
+Json = dict[str, Any]
+NO_PACKETS = "upstream scheduler"  # a list whose bursts are none
+
+
+def described() -> Json:
+    done = subprocess.run([program("vcmtsd"), "describe"], check=True, capture_output=True)
+    found: Json = json.loads(done.stdout)
+    return found
+
+
+def stages(direction: Json) -> list[Json]:
+    lists = (one for one in direction["lists"] if one["name"] != NO_PACKETS)
+    return [stage for one in lists for stage in one["stages"]]
+
+
+def show() -> None:
+    told, console = described(), wide_console()
+    for name in DIRECTIONS:
+        drawn = Table("stage", "does", title=f"{name}: --stage", title_justify="left")
+        for stage in stages(told[name]):
+            drawn.add_row(stage["name"], stage["about"])
+        console.print(drawn)
+    for name in (*DIRECTIONS, "shared_port"):
+        drawn = Table("reason", "means", title=f"{name}: --dropped", title_justify="left")
+        for reason, drop in told[name]["drops"].items():
+            drawn.add_row(reason, drop["meaning"])
+        console.print(drawn)

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts monitor: starts a Prometheus that scrapes the vcmtsd in service here, until Ctrl-C.
+
+Exit status: 0 when it was ended, 1 when Prometheus ended by itself, 2 for a mistake in the
+arguments, or where there is nothing to watch.
+"""
+
+import argparse
+import re
+import subprocess
+
+from vcmts.child import folder, stoppable
+from vcmts.monitor import server
+from vcmts.monitor.targets import targets
+from vcmts.paths import MistakeError, complain
+
+EPILOG = """Its data are in a temporary folder, and gone with it: this is for looking, not for
+service. deploy/prometheus/ has what a Prometheus of your own needs, deploy/grafana/ the dashboards;
+docs/monitoring.md says how."""
+STOP_SECONDS = 30
+MOST_PORT = 65535
+
+
+def port(text: str) -> int:
+    if not re.fullmatch(r"\d{1,5}", text) or not 1 <= int(text) <= MOST_PORT:
+        raise argparse.ArgumentTypeError(f"found {text}, allowed: 1 to {MOST_PORT}")
+    return int(text)
+
+
+def target(text: str) -> str:
+    match = re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[\w.-]+):(\d{1,5})", text)
+    if not match or not 1 <= int(match[2]) <= MOST_PORT:
+        raise argparse.ArgumentTypeError(
+            f"found {text}, allowed: ADDRESS:PORT, such as 127.0.0.1:9464 or [::1]:9464"
+        )
+    return text
+
+
+def interval(text: str) -> int:
+    match = re.fullmatch(r"(\d{1,4})s", text)
+    if not match or int(match[1]) == 0:
+        raise argparse.ArgumentTypeError(f"found {text}, allowed: whole seconds, such as 2s")
+    return int(match[1])
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    parser.add_argument(
+        "--target",
+        metavar="ADDRESS:PORT",
+        action="append",
+        type=target,
+        help="where a vcmtsd tells its metrics; may be given several times (default: all that run"
+        " on this machine with `--metrics`)",
+    )
+    parser.add_argument(
+        "--port",
+        type=port,
+        help=f"of Prometheus, on {server.HOST} (default: {server.USUAL_PORT}, or one that is free)",
+    )
+    parser.add_argument(
+        "--interval",
+        type=interval,
+        default=2,
+        help="between two looks (default: 2s)",
+    )
+
+
+def watched(given: list[str] | None) -> list[str]:
+    found = given or targets()
+    if not found:
+        raise MistakeError(
+            "found no vcmtsd that tells metrics: start one with `--metrics 127.0.0.1:9464`"
+            " (`vcmts run` takes it too), or name it by --target ADDRESS:PORT"
+        )
+    return found
+
+
+def show(number: int, watching: list[str]) -> None:
+    print(f"watching {', '.join(watching)}")
+    at = f"http://{server.HOST}:{number}"
+    print(f"graphs:  {at}/consoles/{server.PAGE}")
+    print(f"alerts:  {at}/alerts")
+    print(f"Grafana: import deploy/grafana/*.json; data source {at}\nCtrl-C ends it.", flush=True)
+
+
+def ended(child: "subprocess.Popen[bytes]") -> None:
+    """In any case, before its folder goes."""
+    if child.poll() is None:
+        child.terminate()
+        try:
+            child.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+
+
+def main(arguments: argparse.Namespace) -> int:
+    server.installed()
+    watching = watched(arguments.target)
+    number = server.free_port(arguments.port)
+    with (
+        folder() as within,
+        (within / "said").open("w+b") as said,
+        stoppable() as stopped,
+    ):
+        child = server.started(within, number, watching, arguments.interval, said)
+        try:
+            server.wait_for(child, number, stopped, said)
+            if not stopped.asked:
+                show(number, watching)
+            stopped.wait(child)
+        finally:
+            ended(child)
+        if not stopped.asked:
+            complain(f"prometheus ended: {server.last_words(said)}")
+            return 1
+    return 0

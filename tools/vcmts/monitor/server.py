@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Prometheus as a child of the tool, with all that it needs in a folder that goes with it."""
+
+import html
+import http.client
+import json
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO
+from urllib.parse import urlencode
+
+from vcmts.child import Stopped, start
+from vcmts.paths import CHECKOUT, MistakeError
+
+RULES = CHECKOUT / "deploy" / "prometheus" / "alerts.yaml"
+HOST = "127.0.0.1"
+USUAL_PORT = 9090
+START_SECONDS = 60
+SAID_LINES = 5
+# What its own page shows first; as long as four looks.
+GRAPHS = (
+    "8 * sum by (instance, service_group)"
+    " (rate(vcmts_downstream_transmitted_bytes_total[{window}]))",
+    "8 * sum by (instance, service_group) (rate(vcmts_upstream_transmitted_bytes_total[{window}]))",
+    "sum by (reason) (rate(vcmts_downstream_dropped_packets_total[{window}])) > 0",
+    "histogram_quantile(0.99, sum by (le, instance, service_group)"
+    " (rate(vcmts_scheduler_delay_seconds_bucket[{window}])))",
+    "rate(vcmts_worker_busy_seconds_total[{window}])",
+)
+LOOKS = 4
+PAGE = "vcmts.html"  # of the pages that Prometheus makes of templates
+
+
+def installed() -> str:
+    found = shutil.which("prometheus")
+    if found is None:
+        raise MistakeError(
+            "needs prometheus, which is not here: `devtools/install-deps monitor` installs it"
+            " (Debian's package prometheus)"
+        )
+    return found
+
+
+def free_port(wanted: int | None) -> int:
+    """The one that is wanted, or else the usual one, or one that is free."""
+    for port in (wanted,) if wanted is not None else (USUAL_PORT, 0):
+        with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((HOST, port))
+            except OSError:
+                continue
+            found: int = probe.getsockname()[1]
+            return found
+    raise MistakeError(f"--port {wanted}: is in use, or not allowed; choose another one")
+
+
+def configuration(targets: Sequence[str], seconds: int) -> str:
+    """JSON, which is YAML."""
+    interval = f"{seconds}s"
+    tree = {
+        "global": {"scrape_interval": interval, "evaluation_interval": interval},
+        "rule_files": [str(RULES)],
+        "scrape_configs": [
+            {"job_name": "vcmtsd", "static_configs": [{"targets": list(targets)}]},
+        ],
+    }
+    return json.dumps(tree, indent=1)
+
+
+def command(within: Path, port: int) -> list[str]:
+    return [
+        installed(),
+        f"--config.file={within / 'prometheus.yml'}",
+        f"--storage.tsdb.path={within / 'data'}",
+        f"--web.listen-address={HOST}:{port}",
+        f"--web.console.templates={within}",
+        "--log.level=warn",
+    ]
+
+
+def started(
+    within: Path, port: int, targets: Sequence[str], seconds: int, said: IO[bytes]
+) -> "subprocess.Popen[bytes]":
+    (within / "prometheus.yml").write_text(configuration(targets, seconds), encoding="utf-8")
+    (within / PAGE).write_text(page(seconds), encoding="utf-8")
+    return start(command(within, port), quiet=True, said=said)
+
+
+def is_ready(port: int) -> bool:
+    connection = http.client.HTTPConnection(HOST, port, timeout=1)
+    try:
+        connection.request("GET", "/-/ready")
+        return connection.getresponse().status == http.HTTPStatus.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def wait_for(
+    child: "subprocess.Popen[bytes]", port: int, stopped: Stopped, said: IO[bytes]
+) -> None:
+    """Until it answers, or a signal came."""
+    deadline = time.monotonic() + START_SECONDS
+    while not stopped.asked and not is_ready(port):
+        if child.poll() is not None:
+            raise MistakeError(f"prometheus ended: {last_words(said)}")
+        if time.monotonic() > deadline:
+            raise MistakeError(f"prometheus was not ready within {START_SECONDS} s")
+        time.sleep(0.05)
+
+
+def last_words(said: IO[bytes]) -> str:
+    said.seek(0)
+    lines = said.read().decode(errors="replace").splitlines()
+    return " / ".join(lines[-SAID_LINES:]) or "it said nothing"
+
+
+def graphs(seconds: int) -> str:
+    """Where its own page shows them."""
+    words = {}
+    for number, expression in enumerate(GRAPHS):
+        words[f"g{number}.expr"] = expression.format(window=f"{LOOKS * seconds}s")
+        words[f"g{number}.tab"] = "0"
+        words[f"g{number}.range_input"] = "5m"
+    return f"/graph?{urlencode(words)}"
+
+
+def page(seconds: int) -> str:
+    """One with a short name, that leads there."""
+    place = html.escape(graphs(seconds))
+    return (
+        "<!doctype html><title>OpenVCMTS</title>"
+        f'<meta http-equiv="refresh" content="0; url={place}">'
+        f'<a href="{place}">graphs</a>\n'
+    )

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""One service group: both directions stage by stage, its drops, and its queues."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from rich.text import Text
+
+from vcmts.directions import DIRECTIONS
+from vcmts.top import words
+from vcmts.top.model import Channel, Delay, Direction, Drop, Group
+from vcmts.top.server_screen import dropping
+from vcmts.top.table import fill
+from vcmts.top.view import View
+
+BOTH = 72  # columns from which on both directions stand side by side
+NAME = 15  # the longest name of a stage
+TALL = 30  # lines of a screen that has some to spare
+FEWEST = 3  # lines of a section that are worth it
+
+
+@dataclass(frozen=True)
+class Look:
+    """Of one part of the screen."""
+
+    width: int
+    blocks: bool
+
+
+def stage_lines(part: Direction, look: Look) -> list[Text]:
+    """Cycles a packet of each stage as bars, the longest of which is as long as there is room."""
+    wide = look.width >= 60
+    room = max(3, look.width - NAME - (14 if wide else 7))
+    most = max((stage.cycles or 0.0 for stage in part.stages), default=0.0)
+    whole = sum(stage.core or 0.0 for stage in part.stages)
+    what = "cycles a packet, share of a core" if wide else "cycles a packet"
+    title = f"{what:<{NAME + 1 + room}} {words.short(part.cycles):>5}"
+    lines = [Text(title + (f" {words.share(whole):>6}" if wide else ""), style="bold")]
+    for stage in part.stages:
+        line = Text(fill(stage.name, NAME, left=True) + " ")
+        share = (stage.cycles or 0.0) / most if most else None
+        line.append(words.bar(share, room, blocks=look.blocks), style="cyan")
+        line.append(f" {words.short(stage.cycles):>5}")
+        lines.append(line.append(f" {words.share(stage.core):>6}") if wide else line)
+    if not part.stages:
+        lines.append(Text("not measured (--no-cycles)", style="dim"))
+    return lines
+
+
+def drop_line(drop: Drop, look: Look) -> Text:
+    line = Text(fill(drop.reason, max(8, look.width - 16), left=True))
+    line.append(f" {words.short(drop.total):>6}")
+    return line.append(f" {words.per_second(drop.rate):>7}", style=dropping(drop.rate))
+
+
+def drops_lines(part: Direction, look: Look) -> list[Text]:
+    title = Text(
+        fill("drops", max(8, look.width - 16), left=True) + "    all     now", style="bold"
+    )
+    none = [Text("none since the start", style="dim")]
+    return [title, *([drop_line(drop, look) for drop in part.drops] or none)]
+
+
+def delay_line(name: str, delay: Delay) -> Text:
+    return Text(
+        f"{name:<8} {words.per_second(delay.rate):>7} "
+        f"{words.lasting(delay.p50):>7} {words.lasting(delay.p99):>7}"
+    )
+
+
+def priority_lines(group: Group) -> list[Text]:
+    """Of those in which something went."""
+    title = Text(f"{'priority':<8} {'packets':>7} {'p50':>7} {'p99':>7}", style="bold")
+    used = {name: delay for name, delay in group.priorities.items() if delay.rate}
+    if not used:
+        return [title, Text("no packet in a queue", style="dim")]
+    return [title, *(delay_line(name, delay) for name, delay in used.items())]
+
+
+def channel_line(channel: Channel, look: Look) -> Text:
+    room = max(3, look.width - 30)
+    line = Text(f"{channel.id:<7} ")
+    line.append(words.bar(channel.share, room, blocks=look.blocks), style="magenta")
+    line.append(f" {words.share(channel.share):>6} {words.short(channel.bits):>5}")
+    return line.append(f" of {words.short(channel.rate):<5}")
+
+
+def channel_lines(group: Group, look: Look) -> list[Text]:
+    room = max(3, look.width - 30)
+    title = Text(f"{'channel':<7} {'':<{room}} {'full':>6}   bps", style="bold")
+    return [title, *(channel_line(channel, look) for channel in group.channels)]
+
+
+def rate_lines(group: Group, direction: str) -> list[Text]:
+    part = group.directions[direction]
+    moved = [
+        Text(f"{name} {words.bits(bits):>9} {words.per_second(packets):>7}")
+        for name, bits, packets in (
+            (f"{direction:<10}  in", part.in_bits, part.in_packets),
+            (f"{'':<10} out", part.out_bits, part.out_packets),
+        )
+    ]
+    moved[0].stylize("bold", 0, len(direction))
+    delay, what = (group.delay, "queue") if direction == "downstream" else (part.latency, "takes")
+    if part.latency.p99 is not None:
+        delay, what = part.latency, "takes"
+    line = Text("drops ")
+    line.append(words.per_second(part.dropped), style=dropping(part.dropped))
+    line.append(f" all {words.short(part.dropped_total)}")
+    if delay.p99 is not None:
+        line.append(f"  {what} p99 {words.lasting(delay.p99)}")
+    return [*moved, line]
+
+
+def beside(parts: Sequence[Sequence[Text]], width: int) -> list[Text]:
+    """One at the left of the other, each as wide."""
+    lines = []
+    for row in zip_longest(*parts, fillvalue=Text()):
+        line = Text()
+        for place, text in enumerate(row):
+            cut = text.copy()
+            cut.truncate(width, overflow="ellipsis", pad=place < len(row) - 1)
+            line.append_text(cut)
+            line.append("  " if place < len(row) - 1 else "")
+        lines.append(line)
+    return lines
+
+
+def group_line(group: Group) -> Text:
+    line = Text(f"service group {group.id} ", style="bold")
+    line.append(f" {words.whole(group.modems)} modems, {words.whole(group.active_modems)} active, ")
+    line.append(f"{words.whole(group.service_flows)} flows, {words.whole(group.held)} held")
+    return line.append(f"  {words.printable(group.name)}")
+
+
+def queue_lines(group: Group, width: int, *, blocks: bool) -> list[Text]:
+    """Of the downstream: priorities and channels, below each other where it is narrow."""
+    if width < BOTH:
+        return [*priority_lines(group), *channel_lines(group, Look(width, blocks))]
+    half = Look((width - 2) // 2, blocks)
+    return beside([priority_lines(group), channel_lines(group, half)], half.width)
+
+
+def sections(group: Group, ways: Sequence[str], width: int, look: Look) -> list[list[Text]]:
+    """Stages, drops and queues: the first two with all directions that are shown."""
+    parts = [group.directions[way] for way in ways]
+    return [
+        beside([stage_lines(part, look) for part in parts], look.width),
+        beside([drops_lines(part, look) for part in parts], look.width),
+        queue_lines(group, width, blocks=look.blocks),
+    ]
+
+
+def lines(group: Group, view: View, width: int, height: int, *, blocks: bool) -> list[Text]:
+    """The section that is chosen comes first; as many others follow as there is room for."""
+    there = [way for way in DIRECTIONS if way in group.directions]
+    if width < BOTH or not there:
+        there = there[view.direction % len(there) :][:1] if there else []
+    look = Look((width - 2 * (len(there) - 1)) // max(1, len(there)), blocks)
+    whole = [group_line(group)] if height >= FEWEST else []
+    if height >= FEWEST + 3:
+        whole += beside([rate_lines(group, way) for way in there], look.width)
+    made = sections(group, there, width, look)
+    ordered = made[view.section :] + made[: view.section]
+    first = ordered[0]
+    ordered[0] = [*first[:1], *first[1 + min(view.scroll, max(0, len(first) - 2)) :]]
+    for place, section in enumerate(ordered):
+        left = height - len(whole)
+        if place and left < FEWEST:
+            break
+        blank = [Text()] if place and height >= TALL else []
+        whole += [*blank, *section][:left]
+    return whole[:height]

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Keys of a terminal, one at a time and unseen."""
+
+import os
+import select
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+# What terminals send, in either of their two modes.
+SEQUENCES = {
+    **{b"\x1b[A": "up", b"\x1b[B": "down", b"\x1b[C": "right", b"\x1b[D": "left"},
+    **{b"\x1bOA": "up", b"\x1bOB": "down", b"\x1bOC": "right", b"\x1bOD": "left"},
+    **{b"\x1b[5~": "page up", b"\x1b[6~": "page down"},
+    **{b"\x1b[H": "home", b"\x1bOH": "home", b"\x1b[1~": "home"},
+    **{b"\x1b[F": "end", b"\x1bOF": "end", b"\x1b[4~": "end"},
+    **{b"\r": "enter", b"\n": "enter", b"\t": "tab", b"\x7f": "backspace", b"\x08": "backspace"},
+    **{b"\x1a": "suspend", b"\x0c": "redraw"},
+}
+ESCAPE = b"\x1b"
+# How long what follows an escape may take: behind that it was the key itself.
+ESCAPE_S = 0.05
+MOST = 1024  # bytes at a time; of a text that was pasted the rest comes next
+
+
+def sequence_end(heard: bytes) -> int:
+    """Where the control sequence ends that is at the beginning (ECMA-48); 0: not yet."""
+    if heard[1:2] not in (b"[", b"O"):
+        return 1 if len(heard) > 1 else 0
+    for place in range(2, len(heard)):
+        if 0x40 <= heard[place] <= 0x7E:
+            return place + 1
+    return 0
+
+
+def decoded(heard: bytes) -> tuple[list[str], bytes]:
+    """Names of keys, and what may be the beginning of another. Unknown sequences are nothing."""
+    keys = []
+    while heard:
+        end = sequence_end(heard) if heard.startswith(ESCAPE) else 1
+        if not end:
+            break
+        part, heard = heard[:end], heard[end:]
+        if part in SEQUENCES:
+            keys.append(SEQUENCES[part])
+        elif part == ESCAPE:
+            keys.append("escape")
+        elif len(part) == 1 and part.isascii() and part.decode().isprintable():
+            keys.append(part.decode())
+    return keys, heard
+
+
+class Keys:
+    """Of the terminal `fd`, which is to be readable when `read` is called."""
+
+    def __init__(self, fd: int) -> None:
+        self.fd = fd
+        self.ended = False  # the terminal has gone, or the input is through
+        self._rest = b""
+
+    def _more(self) -> bytes:
+        try:
+            heard = os.read(self.fd, MOST)
+        except OSError:
+            heard = b""
+        self.ended |= not heard
+        return heard
+
+    def read(self) -> list[str]:
+        keys, self._rest = decoded(self._rest + self._more())
+        while self._rest and select.select([self.fd], [], [], ESCAPE_S)[0] and not self.ended:
+            more, self._rest = decoded(self._rest + self._more())
+            keys += more
+        if self._rest:
+            keys, self._rest = [*keys, "escape"], b""
+        return keys
+
+
+@contextmanager
+def unbuffered(fd: int) -> Iterator[None]:
+    """No line is waited for, nothing is echoed, and Ctrl-Z is a key. As it was, afterwards."""
+    before = termios.tcgetattr(fd)
+    mode = termios.tcgetattr(fd)
+    mode[3] &= ~(termios.ICANON | termios.ECHO)
+    mode[6][termios.VMIN], mode[6][termios.VTIME] = 1, 0
+    mode[6][termios.VSUSP] = b"\0"  # none
+    termios.tcsetattr(fd, termios.TCSADRAIN, mode)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(fd, termios.TCSADRAIN, before)

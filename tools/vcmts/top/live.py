@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The terminal: what is drawn on it, and when."""
+
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from queue import Empty
+from types import FrameType
+
+from rich.console import Console, Group
+from rich.control import Control
+from rich.screen import Screen
+
+from vcmts.top import model, modems, screens
+from vcmts.top.keys import Keys, unbuffered
+from vcmts.top.screens import Room, Scene
+from vcmts.top.source import Connect, Ended, Failed, Source, Told, Wish
+from vcmts.top.view import Level, View, pressed
+
+PATIENCE_S = 2.0  # behind the interval: an answer that takes longer is spoken of
+TICK_S = 1.0
+SIZE = (80, 24)  # where the terminal does not know
+
+
+def size_of(fd: int) -> tuple[int, int]:
+    try:
+        found = os.get_terminal_size(fd)
+    except OSError:
+        return SIZE
+    return (found.columns or SIZE[0], found.lines or SIZE[1])
+
+
+def wish_of(view: View) -> Wish:
+    if view.level is Level.MODEM:
+        return Wish(view.group, modem=view.modem)
+    if view.level is Level.MODEMS:
+        return Wish(view.group, modems=True)
+    return Wish()
+
+
+@dataclass
+class Memory:
+    """The last answer, and the one before: of the modems only where both were asked for alike."""
+
+    told: Told | None = None
+    before: Told | None = None
+
+    def take(self, told: Told) -> None:
+        self.before, self.told = self.told or told, told
+
+    def scene(self, scene: Scene) -> Scene:
+        """With the figures of the answers."""
+        if self.told is None or self.before is None:
+            return scene
+        figures = model.figures(self.before.server, self.told.server)
+        scene = replace(scene, figures=figures, modems=None, flows=None)
+        after = self.told.modems
+        if after is None or self.told.wish != wish_of(scene.view):
+            return scene
+        same = self.before.wish == self.told.wish and self.before.modems is not None
+        before = self.before.modems if same and self.before.modems is not None else after
+        scene = replace(scene, modems=modems.modems(before, after))
+        if self.told.wish.modem:
+            scene = replace(scene, flows=modems.flows(before, after, self.told.wish.modem))
+        return scene
+
+
+class Top:
+    """One look at a vcmtsd, from its first figures until somebody has seen enough or it ends."""
+
+    def __init__(self, connect: Connect, scene: Scene, console: Console) -> None:
+        self.scene, self.console = scene, console
+        self.ended: str | None = None  # why vcmtsd is no longer there
+        self._memory = Memory()
+        self._heard, self._waking = os.pipe()
+        for end in (self._heard, self._waking):
+            os.set_blocking(end, False)
+        self._source = Source(connect, scene.interval, self._wake)
+        self._stop = False
+        self._trouble = ""  # of the last answer
+
+    def _wake(self) -> None:
+        with suppress(BlockingIOError):  # then it is awake
+            os.write(self._waking, b"\0")
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self._stop |= number != signal.SIGWINCH
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        """Each of them wakes the loop; all but that of another size end it."""
+        numbers = (signal.SIGWINCH, signal.SIGTERM, signal.SIGHUP)
+        before = {number: signal.signal(number, self._on_signal) for number in numbers}
+        fd = signal.set_wakeup_fd(self._waking, warn_on_full_buffer=False)
+        try:
+            yield
+        finally:
+            signal.set_wakeup_fd(fd)
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _take_events(self) -> bool:
+        """Whether there was any that is shown. While it stands still, only what is looked at for
+        the first time is."""
+        taken = False
+        while True:
+            try:
+                event = self._source.events.get_nowait()
+            except Empty:
+                return taken
+            if isinstance(event, Ended):
+                self.ended = event.why
+                continue
+            self._trouble = event.trouble
+            if isinstance(event, Failed):
+                continue
+            told = self._memory.told
+            if not self.scene.view.paused or told is None or told.wish != event.wish:
+                self._memory.take(event)
+                taken = True
+
+    def _say_trouble(self) -> bool:
+        """Whether that is something else than before."""
+        trouble, since = self._trouble, self._source.since
+        late = 0.0 if since is None else time.monotonic() - since
+        if late > self.scene.interval + PATIENCE_S:
+            trouble = f"no answer for {late:.0f} s"
+        changed = trouble != self.scene.trouble
+        self.scene = replace(self.scene, trouble=trouble)
+        return changed
+
+    def _press(self, names: list[str]) -> None:
+        for key in names:
+            view = pressed(self.scene.view, key, screens.shown(self.scene))
+            self.scene = replace(self.scene, view=view)
+            self._source.want(wish_of(view))
+
+    def _draw(self) -> None:
+        room = Room(*size_of(self.console.file.fileno()), blocks=blocks(self.console))
+        self.console.size = (room.width, room.height)
+        if self.console.is_dumb_terminal:
+            for line in [*screens.screen(self.scene, room, hints=False), ""]:
+                self.console.print(line, markup=False, highlight=False)
+            return
+        drawn = screens.screen(self.scene, room)
+        with self.console:  # written at once
+            self.console.control(Control.home())
+            self.console.print(Screen(Group(*drawn)), end="")
+
+    def _loop(self, keys: Keys | None) -> str:
+        """Until a key or a signal ends it; what is next."""
+        while True:
+            self._draw()
+            changed = False
+            while not changed:
+                fds = [self._heard] + ([keys.fd] if keys is not None and not keys.ended else [])
+                ready = select.select(fds, [], [], TICK_S)[0]
+                if self._heard in ready:
+                    changed |= any(os.read(self._heard, 4096))  # a signal, by its number
+                changed |= self._take_events()
+                changed |= self._say_trouble()
+                if keys is not None and keys.fd in ready:
+                    names = keys.read()
+                    self._press(names)
+                    changed = True
+                    if "suspend" in names:
+                        return "suspend"
+                if self.scene.view.quit or self._stop or self.ended is not None:
+                    return "end"
+            self.scene = self._memory.scene(self.scene)
+
+    def run(self) -> None:
+        """`ended` says afterwards whether it was vcmtsd that ended."""
+        keys = Keys(sys.stdin.fileno()) if sys.stdin.isatty() else None
+        self._source.want(wish_of(self.scene.view))
+        self._source.start()
+        with self._signals():
+            while self._once_on_screen(keys) == "suspend":
+                os.kill(os.getpid(), signal.SIGSTOP)
+
+    def _once_on_screen(self, keys: Keys | None) -> str:
+        with ExitStack() as stack:
+            if keys is not None:
+                stack.enter_context(unbuffered(keys.fd))
+            if not self.console.is_dumb_terminal:
+                stack.enter_context(self.console.screen())
+            return self._loop(keys)
+
+
+def blocks(console: Console) -> bool:
+    return not console.options.ascii_only and not console.is_dumb_terminal

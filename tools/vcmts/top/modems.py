@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Modems and their downstream service flows, out of two answers that tell of them."""
+
+from dataclasses import dataclass
+
+from vcmts.top.model import Drop, bits, drops, number_or_text
+from vcmts.top.samples import Answer, Between
+
+MODEM, FLOW = "vcmts_modem_downstream", "vcmts_flow"
+NAMES = ("vcmts_modem_", "vcmts_flow_")
+
+
+@dataclass(frozen=True)
+class Modem:
+    """Downstream; a second, but for what waits and is active now."""
+
+    mac: str
+    bits: float | None
+    packets: float | None
+    dropped: float | None
+    waiting: float | None  # packets
+    active: float | None  # addresses
+    drops: tuple[Drop, ...] = ()
+
+
+@dataclass(frozen=True)
+class Flow:
+    sfid: str
+    bits: float | None
+    limit: float | None  # bits a second; 0: none
+    packets: float | None
+    dropped: float | None
+    waiting: float | None  # packets
+    waiting_bytes: float | None
+    delay: float | None  # seconds, an estimate
+    probability: float | None  # of DOCSIS-PIE
+    drops: tuple[Drop, ...] = ()
+
+
+def dropped(between: Between, name: str) -> float | None:
+    """None have been dropped where no reason is told."""
+    if name not in between.after.values:
+        return 0.0 if between.seconds else None
+    return between.rate(name)
+
+
+def modem_of(between: Between, mac: str) -> Modem:
+    """`between` has its samples alone, without those of flows."""
+    after, lost = between.after, f"{MODEM}_dropped_packets_total"
+    return Modem(
+        mac,
+        bits(between, f"{MODEM}_bytes_total"),
+        between.rate(f"{MODEM}_packets_total"),
+        dropped(between, lost),
+        after.one(f"{MODEM}_waiting_packets"),
+        after.one("vcmts_modem_active_addresses"),
+        drops(between, lost, "reason"),
+    )
+
+
+def waiting_time(between: Between) -> float | None:
+    """What waits over the rate at which it goes (Little's law), where what waits is the mean of the
+    two moments that are known."""
+    name = f"{FLOW}_waiting_packets"
+    rate, then, now = (
+        between.rate(f"{FLOW}_packets_total"),
+        between.before.one(name),
+        between.after.one(name),
+    )
+    if not rate or then is None or now is None:
+        return None
+    return (then + now) / 2 / rate
+
+
+def flow_of(between: Between, sfid: str) -> Flow:
+    """`between` has its samples alone."""
+    after, lost = between.after, f"{FLOW}_dropped_packets_total"
+    return Flow(
+        sfid,
+        bits(between, f"{FLOW}_bytes_total"),
+        after.one(f"{FLOW}_max_sustained_bits_per_second"),
+        between.rate(f"{FLOW}_packets_total"),
+        dropped(between, lost),
+        after.one(f"{FLOW}_waiting_packets"),
+        after.one(f"{FLOW}_waiting_bytes"),
+        waiting_time(between),
+        after.one(f"{FLOW}_drop_probability_ratio"),
+        drops(between, lost, "reason"),
+    )
+
+
+def of_prefix(answer: Answer, prefix: str) -> Answer:
+    kept = {name: series for name, series in answer.values.items() if name.startswith(prefix)}
+    return Answer(answer.uptime, kept)
+
+
+def modems(before: Answer, after: Answer) -> tuple[Modem, ...]:
+    between = Between(of_prefix(before, "vcmts_modem_"), of_prefix(after, "vcmts_modem_"))
+    parts = between.split("modem")
+    return tuple(modem_of(part, mac) for mac, part in sorted(parts.items()))
+
+
+def flows(before: Answer, after: Answer, modem: str) -> tuple[Flow, ...]:
+    between = Between(of_prefix(before, "vcmts_flow_"), of_prefix(after, "vcmts_flow_"))
+    own = between.split("modem").get(modem)
+    parts = {} if own is None else own.split("sfid")
+    numbered = sorted(parts.items(), key=lambda item: number_or_text(item[0]))
+    return tuple(flow_of(part, sfid) for sfid, part in numbered)

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A screen as lines: exactly as many as there is room for, none longer than that."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.text import Text
+
+from vcmts.top import group_screen, modem_screen, server_screen, words
+from vcmts.top.model import Figures
+from vcmts.top.modems import Flow, Modem
+from vcmts.top.view import Level, Shown, View
+
+HELP = (
+    ("up down k j", "choose a row; page up, page down, home, end"),
+    ("enter right", "go down: group, its modems, a modem's service flows"),
+    ("escape left", "go back"),
+    ("s  S", "order by the next column, by the one before"),
+    ("r", "the other way round"),
+    ("tab", "of a group: stages, drops or queues come first"),
+    ("d", "the other direction, where one only has room"),
+    ("p  space", "stand still; go on"),
+    ("q", "end"),
+    ("", ""),
+    ("bps pkt/s", "at the network port, without CRC"),
+    ("drop/s", "for any reason; upstream packets, bursts, segments, frames"),
+    ("p99", "since the last answer: downstream in the scheduler's queues,"),
+    ("", "upstream in the pipeline (vcmtsd run --latency)"),
+    ("cycles", "of the TSC, a packet, all stages together"),
+    ("away", "rounds of more than 1 ms: the system had the core meanwhile"),
+    ("~delay", "an estimate: what waits, over the rate at which it goes"),
+)
+HINTS = {
+    Level.SERVER: "enter group  s order  r reverse",
+    Level.GROUP: "tab next  d direction  enter modems  esc back",
+    Level.MODEMS: "enter modem  s order  r reverse  esc back",
+    Level.MODEM: "s order  r reverse  esc back",
+}
+LOW = 6  # lines below which no hints are given
+COLUMNS = {
+    Level.SERVER: [column.key for column in server_screen.GROUP_COLUMNS],
+    Level.MODEMS: [column.key for column in modem_screen.MODEM_COLUMNS],
+    Level.MODEM: [column.key for column in modem_screen.FLOW_COLUMNS],
+}
+
+
+@dataclass(frozen=True)
+class Scene:
+    """All that a screen shows. `who`: vcmtsd, by its process; `trouble`: why figures are old, or
+    empty; None: not told yet."""
+
+    who: str
+    interval: float
+    view: View
+    trouble: str = ""
+    figures: Figures | None = None
+    modems: Sequence[Modem] | None = None
+    flows: Sequence[Flow] | None = None
+
+    @property
+    def modem(self) -> Modem | None:
+        return next((one for one in self.modems or () if one.mac == self.view.modem), None)
+
+
+@dataclass(frozen=True)
+class Room:
+    """`blocks`: the terminal has characters that bars are drawn of."""
+
+    width: int
+    height: int
+    blocks: bool = True
+
+
+def shown(scene: Scene) -> Shown:
+    """What a key acts on."""
+    view, rows = scene.view, list[str]()
+    if view.level is Level.SERVER and scene.figures is not None:
+        rows = [group.id for group in server_screen.by_order(scene.figures, view)]
+    elif view.level is Level.MODEMS:
+        rows = [modem.mac for modem in modem_screen.modems_by_order(scene.modems or (), view)]
+    elif view.level is Level.MODEM:
+        rows = [flow.sfid for flow in modem_screen.flows_by_order(scene.flows or (), view)]
+    return Shown(rows, COLUMNS.get(view.level, ("",)))
+
+
+def plural(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def head(scene: Scene, width: int) -> Text:
+    """What is wrong stands before all else: in a narrow terminal it is all that is seen."""
+    line = Text()
+    if scene.trouble:
+        line.append(f"{words.printable(scene.trouble)}  ", style="bold red")
+    if scene.view.paused:
+        line.append("PAUSED  ", style="bold yellow")
+    line.append(scene.who, style="bold")
+    if scene.figures is not None:
+        modems = sum(group.modems or 0 for group in scene.figures.groups)
+        line.append(f"  up {words.clock(scene.figures.uptime)}")
+        line.append(f"  {plural(len(scene.figures.groups), 'group')}")
+        line.append(f"  {modems:,.0f} modems")
+    every = f"every {scene.interval:g} s"
+    if line.cell_len + len(every) + 2 <= width:
+        line.append(" " * (width - line.cell_len - len(every)) + every)
+    return line
+
+
+def foot(scene: Scene) -> Text:
+    line = Text("q quit  ? help  ", style="reverse")
+    line.append(HINTS[scene.view.level])
+    if scene.view.level in COLUMNS:
+        sort = scene.view.sort(COLUMNS[scene.view.level][0])
+        line.append(f"  by {sort.key}{', reversed' if sort.reverse else ''}")
+    return line
+
+
+def help_lines() -> list[Text]:
+    return [Text(f"  {keys:<12} {meaning}") for keys, meaning in HELP]
+
+
+def body(scene: Scene, room: Room) -> list[Text]:
+    view, figures, size = scene.view, scene.figures, (room.width, room.height)
+    if view.help:
+        return help_lines()
+    if figures is None:
+        return [Text("  waiting for figures", style="dim")]
+    if view.level is Level.SERVER:
+        return server_screen.lines(figures, view, *size, blocks=room.blocks)
+    group = figures.group(view.group)
+    if group is None:
+        gone = f"service group {words.printable(view.group)} is not in service (esc: all)"
+        return [Text(gone, style="bold")]
+    if view.level is Level.GROUP:
+        return group_screen.lines(group, view, *size, blocks=room.blocks)
+    if view.level is Level.MODEMS:
+        return modem_screen.list_lines(scene.modems, view, *size)
+    return modem_screen.lines(scene.modem, scene.flows, view, *size)
+
+
+def screen(scene: Scene, room: Room, *, hints: bool = True) -> list[Text]:
+    """From the top; as many lines as there is room for. Without `hints` only those with something
+    in them."""
+    below = 1 if hints and room.height >= LOW else 0
+    inner = Room(room.width, max(0, room.height - 1 - below), room.blocks)
+    inside = body(scene, inner)[: inner.height]
+    whole = [head(scene, room.width), *inside]
+    if hints:
+        whole += [Text() for _ in range(inner.height - len(inside))]
+    if below:
+        whole.append(foot(scene))
+    for line in whole:
+        line.no_wrap = True
+        line.truncate(room.width, overflow="crop", pad=hints)
+        line.rstrip() if not hints else None
+    return whole

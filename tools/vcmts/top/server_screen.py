@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All service groups of a server, its ports and its polling threads."""
+
+from collections.abc import Callable, Sequence
+
+from rich.text import Text
+
+from vcmts.top import words
+from vcmts.top.model import Direction, Drop, Figures, Group, Worker, number_or_text
+from vcmts.top.table import Column, ordered, table
+from vcmts.top.view import View, place_of
+
+Value = Callable[[Group], float | None]
+Words = Callable[[float | None], str]
+
+NARROW = 60  # columns below which a bar gets little room
+SHORT = {"downstream": "down", "upstream": "up"}
+DROPPING, BUSY = "bold red", 0.9
+
+
+def way(group: Group, direction: str, what: Callable[[Direction], float | None]) -> float | None:
+    part = group.directions.get(direction)
+    return None if part is None else what(part)
+
+
+def dropping(rate: float | None) -> str:
+    return DROPPING if rate else ""
+
+
+def direction_columns(direction: str, first: int) -> list[Column[Group]]:
+    """`first`: how much they are needed, from the rate on."""
+    down = direction == "downstream"
+
+    def network(group: Group, which: int) -> float | None:
+        return way(group, direction, lambda part: part.network(direction)[which])
+
+    def drops(group: Group) -> float | None:
+        return way(group, direction, lambda part: part.dropped)
+
+    def delay(group: Group) -> float | None:
+        return group.delay.p99 if down else way(group, direction, lambda part: part.latency.p99)
+
+    def cycles(group: Group) -> float | None:
+        return way(group, direction, lambda part: part.cycles)
+
+    def column(title: str, width: int, need: int, value: Value, text: Words) -> Column[Group]:
+        return Column(
+            *(f"{SHORT[direction]} {title}", title, width, first + need),
+            *(lambda group: text(value(group)), value, direction),
+            style=lambda group: dropping(value(group)) if value is drops else "",
+        )
+
+    return [
+        column("bps", 5, 0, lambda group: network(group, 0), words.short),
+        column("pkt/s", 5, 6, lambda group: network(group, 1), words.short),
+        column("drop/s", 6, 2, drops, words.short),
+        column("p99", 6, 8 if down else 30, delay, words.lasting),
+        column("cycles", 6, 10, cycles, words.short),
+    ]
+
+
+GROUP_COLUMNS: list[Column[Group]] = [
+    Column("id", "id", 3, 0, lambda g: g.id, lambda g: number_or_text(g.id)),
+    Column("name", "name", 5, 15, lambda g: g.name, lambda g: g.name, left=True, most=26),
+    Column("modems", "modems", 6, 20, lambda g: words.whole(g.modems), lambda g: g.modems),
+    *direction_columns("downstream", 1),
+    *direction_columns("upstream", 2),
+]
+
+
+def by_order(figures: Figures, view: View) -> list[Group]:
+    sort = view.sort(GROUP_COLUMNS[0].key)
+    return ordered(figures.groups, GROUP_COLUMNS, sort.key, reverse=sort.reverse)
+
+
+def sum_text(figures: Figures, direction: str) -> Text:
+    moved, packets, dropped = figures.sums[direction]
+    text = Text(f"{SHORT[direction]} {words.bits(moved)} {words.per_second(packets)}, dropped ")
+    return text.append(words.per_second(dropped), style=dropping(dropped))
+
+
+def sum_lines(figures: Figures, width: int) -> list[Text]:
+    parts = [sum_text(figures, direction) for direction in SHORT]
+    joined = Text("    ").join(parts)
+    return [joined] if joined.cell_len <= width else parts
+
+
+def worker_line(worker: Worker, width: int, *, blocks: bool) -> Text:
+    """Core, busyness and what makes rounds long; then what it runs, as far as there is room."""
+    room = max(4, width // 4 if width < NARROW else width // 3 - 6)
+    style = "yellow" if (worker.busy or 0) > BUSY else "green"
+    line = Text(f"  {worker.core:>4} ").append(
+        words.bar(worker.busy, room, blocks=blocks), style=style
+    )
+    line.append(f" {words.share(worker.busy):>6}")
+    line.append(f" {words.whole(worker.descheduled):>6} {words.lasting(worker.longest):>7}")
+    return line.append(f"  {words.printable(worker.runs or worker.name)}")
+
+
+def worker_lines(workers: Sequence[Worker], width: int, height: int, *, blocks: bool) -> list[Text]:
+    if height < 2:
+        return []
+    room = max(4, width // 4 if width < NARROW else width // 3 - 6)
+    title = Text(f"  core {'busy':<{room}}         away longest  runs", style="bold")
+    seen = list(workers[: height - 1])
+    lines = [worker_line(worker, width, blocks=blocks) for worker in seen]
+    if len(seen) < len(workers):
+        lines[-1] = Text(f"  and {len(workers) - len(seen) + 1} more", style="dim")
+    return [title, *lines]
+
+
+def drop_line(drop: Drop) -> Text:
+    line = Text(f"  {words.printable(drop.reason):<32} {words.short(drop.total):>6} ")
+    return line.append(f"{words.per_second(drop.rate):>7}", style=dropping(drop.rate))
+
+
+def port_lines(drops: Sequence[Drop], height: int) -> list[Text]:
+    if not drops or height < 2:
+        return []
+    return [Text("  lost at ports", style="bold"), *map(drop_line, drops[: height - 1])]
+
+
+def lines(figures: Figures, view: View, width: int, height: int, *, blocks: bool) -> list[Text]:
+    rows = by_order(figures, view)
+    place = place_of(view, [group.id for group in rows]) if view.marks else None
+    head = sum_lines(figures, width) if height >= 5 else []
+    left = height - len(head)
+    below = min(len(figures.workers) + 2, left // 2) if left > 7 else 0
+    ports = min(len(figures.port_drops) + 2, (left - below) // 3) if left > 11 else 0
+    sort = view.sort(GROUP_COLUMNS[0].key).key
+    size = (width, left - below - ports)
+    groups = table(rows, GROUP_COLUMNS, size=size, sort=sort, chosen=place)
+    if not figures.groups:
+        groups = [Text("  no service group is in service", style="bold")]
+    whole = [*head, *groups]
+    for part in (
+        worker_lines(figures.workers, width, below - 1, blocks=blocks),
+        port_lines(figures.port_drops, ports - 1),
+    ):
+        whole += [Text(), *part] if part else []
+    return whole
