@@ -4,6 +4,7 @@
 
 #include "asking.h"
 #include "methods/metrics_methods.h"
+#include "metrics/histogram.h"
 #include "metrics/samples.h"
 
 #define MAC "02:01:00:00:00:02"
@@ -150,6 +151,22 @@ static void of_a_modem(void **state) {
 		"\"02:00:00:00:00:01\"");
 }
 
+/* In the other group there is one. */
+static void of_a_modem_that_is_elsewhere(void **state) {
+	struct modem *modem = &bench->server.groups[0].live.sg.modems[1];
+	json_t *one;
+
+	(void)state;
+	modem->service_flow_count = 0;
+	refused("metrics.get", "{\"group\": 1, " WITH_MODEM "}", RPC_REFUSED,
+		"modem: service group 1 has no modem " MAC);
+	one = told("metrics.get", "{" WITH_MODEM "}");
+	modem->service_flow_count = 1;
+	assert_int_equal(value_of(one, "vcmts_flow_packets_total", "service_group", "2"), 0);
+	assert_int_equal(samples_of(one, "vcmts_flow_packets_total"), 1);
+	json_decref(one);
+}
+
 static void of_all_modems(void **state) {
 	json_t *modems = told("metrics.get", "{\"modems\": true}");
 	json_t *flows = told("metrics.get", "{\"flows\": true, \"group\": 2}");
@@ -164,39 +181,75 @@ static void of_all_modems(void **state) {
 	json_decref(flows);
 }
 
-/* One packet was delayed. */
-static void histograms_in_parts(void **state) {
-	json_t *delays = told("metrics.get",
-			      "{\"group\": 2, \"names\": [\"vcmts_scheduler_delay_seconds\"]}");
-	const json_t *sample;
-	int64_t below = 0, all = 0, buckets = 0;
-	double bound = 0;
+/* The only one of priority 0 with this end of its name and upper bound; NULL: without. */
+static const json_t *part_of(const json_t *answer, const char *suffix, const char *bound) {
+	const json_t *sample, *found = NULL;
+	char name[64];
 	size_t i;
 
-	(void)state;
-	json_array_foreach(at(delays, "samples"), i, sample) {
+	snprintf(name, sizeof(name), "vcmts_scheduler_delay_seconds%s", suffix);
+	json_array_foreach(at(answer, "samples"), i, sample) {
 		const char *le = json_string_value(json_object_get(at(sample, "labels"), "le"));
 
-		if (strcmp(word(sample, "labels.priority"), "0") != 0)
+		if (strcmp(word(sample, "name"), name) != 0 ||
+		    strcmp(word(sample, "labels.priority"), "0") != 0)
 			continue;
-		if (le == NULL) {
-			if (strcmp(word(sample, "name"), "vcmts_scheduler_delay_seconds_count") ==
-			    0)
-				all += number(sample, "value");
+		if (bound == NULL ? le != NULL : le == NULL || strcmp(le, bound) != 0)
 			continue;
-		}
-		assert_string_equal(word(sample, "name"), "vcmts_scheduler_delay_seconds_bucket");
-		assert_true(strtod(le, NULL) > bound);
-		assert_true(number(sample, "value") >= below);
-		bound = strtod(le, NULL);
-		below = number(sample, "value");
-		buckets++;
+		assert_null(found);
+		found = sample;
 	}
-	assert_int_equal(all, 1);
-	assert_int_equal(buckets, 17);
-	assert_true(bound > 1e300); /* +Inf */
-	assert_int_equal(below, 1);
+	assert_non_null(found);
+	return found;
+}
+
+/* Of packets that waited for others. */
+static void histograms_in_parts(void **state) {
+	struct scheduler_delay_report r;
+	struct metric_histogram h;
+	json_t *delays;
+
+	(void)state;
+	for (unsigned i = 0; i < 120; i++)
+		groups_bench_down(bench, 1, 0, i, 1400);
+	groups_bench_settle(bench);
+	groups_bench_pass(bench, 1000000);
+	scheduler_report_delay(bench->server.groups[1].downstream->upper.scheduler, 0, &r);
+	histogram_of_delays(&h, &r);
+	assert_true(h.below[0] < h.below[h.buckets - 1]);
+	delays = told("metrics.get",
+		      "{\"group\": 2, \"names\": [\"vcmts_scheduler_delay_seconds\"]}");
+	assert_int_equal(json_array_size(at(delays, "samples")),
+			 SCHEDULER_PRIORITIES * (h.buckets + 3));
+	for (unsigned b = 0; b < h.buckets; b++) {
+		char le[METRICS_SECONDS_TEXT];
+
+		metrics_seconds_text(le, h.bounds[b]);
+		assert_int_equal(number(part_of(delays, "_bucket", le), "value"), h.below[b]);
+	}
+	assert_int_equal(number(part_of(delays, "_bucket", "+Inf"), "value"), h.count);
+	assert_int_equal(number(part_of(delays, "_count", NULL), "value"), h.count);
+	assert_float_equal(json_real_value(at(part_of(delays, "_sum", NULL), "value")),
+			   (double)h.sum_ns / 1e9, 1e-12);
 	json_decref(delays);
+}
+
+/* All are counted, and as many as there may be are told. */
+static void as_many_as_there_may_be(void **state) {
+	const struct metrics_selection one = {.group = 2};
+	size_t count, again;
+	json_t *samples = __real_metrics_samples(&metrics, &one, METRICS_SAMPLES_MAX, &count);
+
+	(void)state;
+	assert_int_equal(json_array_size(samples), count);
+	json_decref(samples);
+	samples = __real_metrics_samples(&metrics, &one, count, &again);
+	assert_int_equal(json_array_size(samples), count);
+	json_decref(samples);
+	assert_null(__real_metrics_samples(&metrics, &one, count - 1, &again));
+	assert_int_equal(again, count);
+	assert_null(__real_metrics_samples(&metrics, &one, 0, &again));
+	assert_int_equal(again, count);
 }
 
 static void too_many(void **state) {
@@ -212,9 +265,14 @@ static void too_many(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_but_modems), cmocka_unit_test(some_by_their_names),
-		cmocka_unit_test(of_one_group),	  cmocka_unit_test(of_a_modem),
-		cmocka_unit_test(of_all_modems),  cmocka_unit_test(histograms_in_parts),
+		cmocka_unit_test(all_but_modems),
+		cmocka_unit_test(some_by_their_names),
+		cmocka_unit_test(of_one_group),
+		cmocka_unit_test(of_a_modem),
+		cmocka_unit_test(of_a_modem_that_is_elsewhere),
+		cmocka_unit_test(of_all_modems),
+		cmocka_unit_test(histograms_in_parts),
+		cmocka_unit_test(as_many_as_there_may_be),
 		cmocka_unit_test(too_many),
 	};
 

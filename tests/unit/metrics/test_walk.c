@@ -18,6 +18,8 @@
 #define GROUPS 2
 #define SAMPLES 8000 /* more than there are */
 #define LABEL 64
+#define WAITING 120 /* packets at once, which take the better part of a millisecond to send */
+#define SENT (5 + WAITING)
 
 static const struct groups_threads threads[GROUPS] = {{1, 1, 1}, {1, 2, 3}};
 static struct groups_bench storage, *const bench = &storage;
@@ -135,6 +137,9 @@ static int begin(void **state) {
 	}
 	groups_bench_up(bench, 0, 1, 100);
 	bad_packets(1);
+	groups_bench_settle(bench);
+	for (unsigned i = 0; i < WAITING; i++)
+		groups_bench_down(bench, 1, 0, i, 1400);
 	groups_bench_pass(bench, 1000000);
 	return 0;
 }
@@ -179,7 +184,7 @@ static void values_are_those_of_the_group(void **state) {
 
 		snprintf(id, sizeof(id), "%u", g + 1);
 		downstream_counters(served->downstream, &down);
-		assert_int_equal(down.values[COUNTER_RECEIVED], g == 1 ? 7 : 0);
+		assert_int_equal(down.values[COUNTER_RECEIVED], g == 1 ? SENT + 2 : 0);
 		assert_int_equal(counters_dropped(&down), g == 1 ? 2 : 0);
 		assert_int_equal(served->upstream->counters.values[COUNTER_RECEIVED],
 				 g == 1 ? 5 : 1);
@@ -229,7 +234,7 @@ static void other_values(void **state) {
 	assert_int_equal(
 		value("vcmts_downstream_channel_packets_total", "2", "channel", "1") +
 			value("vcmts_downstream_channel_packets_total", "2", "channel", "2"),
-		5);
+		SENT);
 	assert_int_equal(samples("vcmts_worker_info", NULL, NULL, NULL),
 			 bench->server.worker_count);
 	received = value("vcmts_downstream_received_packets_total", "2", NULL, NULL);
@@ -264,7 +269,7 @@ static void samples_are_in_order(void **state) {
 static void histograms(void **state) {
 	struct scheduler_delay_report r;
 	unsigned found = 0;
-	uint64_t packets = 0;
+	uint64_t packets = 0, waited = 0;
 
 	(void)state;
 	walk(&(struct metrics_selection){.group = 2});
@@ -281,8 +286,10 @@ static void histograms(void **state) {
 		assert_int_equal(h->count, r.packets);
 		assert_int_equal(h->sum_ns, r.sum_ns);
 		packets += h->count;
+		waited += h->sum_ns;
 		found++;
 	}
+	assert_true(waited > WAITING);
 	assert_int_equal(found, SCHEDULER_PRIORITIES);
 	assert_int_equal(packets,
 			 value("vcmts_downstream_dequeued_packets_total", "2", NULL, NULL));
@@ -293,6 +300,9 @@ static void those_of_a_group(void **state) {
 	walk(&(struct metrics_selection){.group = 2});
 	assert_true(told_count > 100);
 	assert_int_equal(samples(NULL, "2", NULL, NULL), told_count);
+	walk(&(struct metrics_selection){.group = 1});
+	assert_true(told_count > 100);
+	assert_int_equal(samples(NULL, "1", NULL, NULL), told_count);
 	walk(&(struct metrics_selection){.group = 3});
 	assert_int_equal(told_count, 0);
 }
