@@ -262,6 +262,22 @@ class CountersGet(TypedDict):
     shared_ports: list[CountersGetSharedPorts]
 
 
+class MetricsGetSamples(TypedDict):
+    # of the metric; of a histogram with _bucket, _sum or _count behind it
+    name: str
+    # by name
+    labels: dict[str, str]
+    # a whole number where it counts something other than time
+    value: float
+
+
+class MetricsGet(TypedDict):
+    # seconds since the server was started
+    uptime: float
+    # as docs/metrics.md lists them
+    samples: list[MetricsGetSamples]
+
+
 class MeasureGet(TypedDict):
     # whether the cycles of the stages are measured
     cycles: bool
@@ -568,6 +584,29 @@ def counters_get(
         group=group,
     )
     result: CountersGet = client.call("counters.get", **params)
+    return result
+
+
+def metrics_get(
+    client: Client,
+    *,
+    # only metrics whose names begin so; where it is left out, all
+    names: list[str] | None = None,
+    # only what is of this service group; where it is left out, all of them and the server
+    group: int | None = None,
+    # also what is of this modem and its service flows
+    modem: str | None = None,
+    # also what is of each modem of the service group, which then is to be named
+    modems: bool | None = None,
+) -> MetricsGet:
+    """Samples of all metrics, or of some."""
+    params = _given(
+        names=names,
+        group=group,
+        modem=modem,
+        modems=modems,
+    )
+    result: MetricsGet = client.call("metrics.get", **params)
     return result
 
 
