@@ -265,16 +265,16 @@ class CountersGet(TypedDict):
 class MetricsGetSamples(TypedDict):
     # of the metric; of a histogram with _bucket, _sum or _count behind it
     name: str
-    # by name
+    # those of the metric by name; of a _bucket also le, its upper bound in seconds
     labels: dict[str, str]
-    # a whole number where it counts something other than time
+    # in the unit of the metric
     value: float
 
 
 class MetricsGet(TypedDict):
-    # seconds since the server was started
+    # seconds since the start
     uptime: float
-    # as docs/metrics.md lists them
+    # those of a metric one behind the other
     samples: list[MetricsGetSamples]
 
 
@@ -590,21 +590,24 @@ def counters_get(
 def metrics_get(
     client: Client,
     *,
-    # only metrics whose names begin so; where it is left out, all
+    # metrics whose names begin so, where there are any; where it is left out, all
     names: list[str] | None = None,
-    # only what is of this service group; where it is left out, all of them and the server
+    # service group; where it is left out, all of them, and what is of none
     group: int | None = None,
-    # also what is of this modem and its service flows
+    # MAC address: also what is of this modem and its service flows, and of no other
     modem: str | None = None,
-    # also what is of each modem of the service group, which then is to be named
+    # also what is of each modem
     modems: bool | None = None,
+    # also what is of each downstream service flow
+    flows: bool | None = None,
 ) -> MetricsGet:
-    """Samples of all metrics, or of some."""
+    """Samples of the metrics that docs/metrics.md lists."""
     params = _given(
         names=names,
         group=group,
         modem=modem,
         modems=modems,
+        flows=flows,
     )
     result: MetricsGet = client.call("metrics.get", **params)
     return result
