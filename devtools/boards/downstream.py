@@ -142,8 +142,8 @@ def queues(scope: Scope) -> Iterator[Panel]:
         "Share of the configured rate.",
         "percentunit",
         Ask(
-            f"{scope.bits(f'{DOWN}_channel_bytes_total', ['channel'])}"
-            f" / {scope.total(f'{DOWN}_channel_rate_bits_per_second', ['channel'])}",
+            f"{scope.rate(f'{DOWN}_channel_bytes_total', ['channel'])}"
+            f" / {scope.total(f'{DOWN}_channel_rate_bytes_per_second', ['channel'])}",
             "channel {{channel}}",
         ),
     )

@@ -107,7 +107,7 @@ static void put_flow(const struct walk *w, const struct metric_row *row,
 		if (f->aqm == AQM_DOCSIS_PIE)
 			walk_put_real(w, row, (double)r->drop_probability / UINT32_MAX, labels);
 		break;
-	case FLOW_RATE: walk_put(w, row, f->sustained_rate, labels); break;
+	case FLOW_RATE: walk_put_real(w, row, (double)f->sustained_rate / 8, labels); break;
 	}
 }
 

@@ -21,18 +21,25 @@ void collect_delay(const struct walk *w, const struct metric_row *row) {
 	}
 }
 
-static uint64_t channel_value(const struct served_group *g, uint32_t channel, unsigned which) {
+static uint64_t channel_count(const struct served_group *g, uint32_t channel, unsigned which) {
 	struct scheduler_channel_report r;
 	uint64_t now;
 
-	switch (which) {
-	case CHANNEL_RATE: return g->sg->channels[channel].rate;
-	case CHANNEL_CAPACITY:
+	if (which == CHANNEL_CAPACITY) {
 		now = __atomic_load_n(&g->downstream->upper.clock->now, __ATOMIC_RELAXED);
 		return qos_capacity(g->downstream, channel, now);
 	}
 	scheduler_report_channel(g->downstream->upper.scheduler, channel, &r);
 	return which == CHANNEL_PACKETS ? r.packets : r.bytes;
+}
+
+static void put_channel(const struct walk *w, const struct metric_row *row,
+			const struct served_group *g, uint32_t channel,
+			const char *const labels[METRIC_LABELS]) {
+	if (row->which == CHANNEL_RATE)
+		walk_put_real(w, row, (double)g->sg->channels[channel].rate / 8, labels);
+	else
+		walk_put(w, row, channel_count(g, channel, row->which), labels);
 }
 
 void collect_channel(const struct walk *w, const struct metric_row *row) {
@@ -43,9 +50,9 @@ void collect_channel(const struct walk *w, const struct metric_row *row) {
 			char text[WALK_ID];
 
 			if (channel_is_there(&g->sg->channels[c]))
-				walk_put(w, row, channel_value(g, c, row->which),
-					 LABELS(w->groups[i].id,
-						walk_id(text, g->sg->channels[c].id)));
+				put_channel(w, row, g, c,
+					    LABELS(w->groups[i].id,
+						   walk_id(text, g->sg->channels[c].id)));
 		}
 	}
 }

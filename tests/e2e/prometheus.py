@@ -166,6 +166,8 @@ def node() -> Iterator[str]:
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Node) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield f"127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-        thread.join(TIMEOUT)
+        try:
+            yield f"127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join(TIMEOUT)

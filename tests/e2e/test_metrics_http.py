@@ -26,6 +26,7 @@ LINE = re.compile(r"([a-z][a-z0-9_]*)(?:\{(.*)\})? (\S+)")
 LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
 PACKETS = 100
 MAC = "02:01:00:00:00:02"
+FLOW = frozenset({("service_group", "1"), ("sfid", "2"), ("modem", MAC)})
 
 
 @dataclass(frozen=True)
@@ -140,9 +141,13 @@ def test_selection(served: Scraped) -> None:
     assert {dict(labels)["modem"] for _, labels in one.samples} == {MAC}
     flows = served.ask(f"/metrics?flows={MAC}&names=vcmts_flow")
     assert {dict(labels)["sfid"] for _, labels in flows.samples} == {"2"}
+    assert flows.samples["vcmts_flow_max_sustained_bytes_per_second", FLOW] == 100e6 / 8
     every = served.ask("/metrics?modems=all&service_group=1&names=vcmts_modem")
     assert len({dict(labels)["modem"] for _, labels in every.samples}) == 4
     assert not served.ask("/metrics?service_group=2&names=vcmts_downstream").samples
+    channels = served.ask("/metrics?names=vcmts_downstream_channel_rate_bytes_per_second").samples
+    rates = {dict(labels)["channel"]: value for (_, labels), value in channels.items()}
+    assert rates == {"11": 900e6 / 8, "12": 500e6 / 8}
 
 
 @pytest.mark.parametrize(

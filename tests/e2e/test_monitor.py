@@ -64,9 +64,6 @@ MOVING = " * ".join(
         'downstream_dropped_packets_total{service_group="1",reason="filter_deny"}',
     )
 )
-# Rates of channels are bits wherever they are configured.
-RATE = "vcmts_downstream_channel_rate_bits_per_second"
-BITS = {f'{RATE} use base unit "bytes" instead of "bits"'}
 IMPAIRED = "psp-loss=1%,psp-reorder=1%,header-error=1%,clear=1%,foreign-source=1%"
 BLOCKS = dict(re.findall(r"^```sh (\w+)\n((?s:.*?))^```", PAGE, re.MULTILINE))
 
@@ -236,7 +233,7 @@ def test_promtool_is_content(watched: Watched) -> None:
         text=True,
         check=False,
     )
-    assert set((done.stdout + done.stderr).splitlines()) == BITS
+    assert done.stdout + done.stderr == "" and done.returncode == 0
 
 
 def test_both_formats_tell_the_same(watched: Watched) -> None:

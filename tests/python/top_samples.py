@@ -86,7 +86,7 @@ def put_group(made: Samples, group: int) -> None:
     made.histogram("pipeline_latency_seconds", (0, 0, 10, 0, 0), **own, direction="upstream")
     for channel in (159, 160):
         chosen = {**own, "channel": str(channel)}
-        made.put("downstream_channel_rate_bits_per_second", 2e9 * group, **chosen)
+        made.put("downstream_channel_rate_bytes_per_second", 2.5e8 * group, **chosen)
         made.count("downstream_channel_bytes", rate * BYTES / 2, **chosen)
         made.count("downstream_channel_packets", rate / 2, **chosen)
 
@@ -118,7 +118,7 @@ def put_flows(made: Samples, group: int, modem: str) -> None:
         made.put("flow_waiting_packets", 5, **own)
         made.put("flow_waiting_bytes", 5000, **own)
         made.put("flow_drop_probability_ratio", 0.015, **own)
-        made.put("flow_max_sustained_bits_per_second", 0 if sfid == 2 else 2e7, **own)
+        made.put("flow_max_sustained_bytes_per_second", 0 if sfid == 2 else 2.5e6, **own)
         made.count("flow_dropped_packets", sfid - 2, **own, reason="docsis_pie_drop")
 
 

@@ -209,11 +209,11 @@ def direction_of(between: Between, direction: str, hz: float | None) -> Directio
 
 def channels(between: Between) -> tuple[Channel, ...]:
     name, made = "vcmts_downstream_channel", []
-    for found, rate in between.after.of(f"{name}_rate_bits_per_second"):
+    for found, rate in between.after.of(f"{name}_rate_bytes_per_second"):
         which = found.get("channel", "")
         moved = bits(between, f"{name}_bytes_total", channel=which)
         made.append(
-            Channel(which, rate, moved, between.rate(f"{name}_packets_total", channel=which))
+            Channel(which, 8 * rate, moved, between.rate(f"{name}_packets_total", channel=which))
         )
     return tuple(sorted(made, key=lambda channel: number_or_text(channel.id)))
 

@@ -75,10 +75,11 @@ def waiting_time(between: Between) -> float | None:
 def flow_of(between: Between, sfid: str) -> Flow:
     """`between` has its samples alone."""
     after, lost = between.after, f"{FLOW}_dropped_packets_total"
+    limit = after.one(f"{FLOW}_max_sustained_bytes_per_second")
     return Flow(
         sfid,
         bits(between, f"{FLOW}_bytes_total"),
-        after.one(f"{FLOW}_max_sustained_bits_per_second"),
+        None if limit is None else 8 * limit,
         between.rate(f"{FLOW}_packets_total"),
         dropped(between, lost),
         after.one(f"{FLOW}_waiting_packets"),
