@@ -53,7 +53,7 @@ BAD_WISHES = {
     b'{"flow": 4294967295}\n': "no service flow",
     b'{"session": 5, "stages": ["depi"]}\n': "no session",
     b'{"rate": 0}\n': "from 1 to 1000000",
-    b'{"seconds": -1}\n': "a number above 0",
+    b'{"seconds": -1}\n': "a number from 0.001",
     b'{"count": 1.5}\n': "a whole number",
     b'{"snaplen": true}\n': "a whole number",
     b'{"what": 1}\n': "allowed: group, stages",
