@@ -67,14 +67,19 @@ enum tap_state tap_capture_state(struct tap_captures *c, const struct tap_captur
 	return state;
 }
 
+/* Said once only: for each news all views are made anew. */
 void tap_capture_end(struct tap_captures *c, struct tap_capture *capture) {
+	bool runs;
+
 	pthread_mutex_lock(&c->lock);
-	if (capture->state == TAP_ASKED)
-		capture->state = TAP_ENDED;
-	else if (capture->state == TAP_RUNNING)
+	runs = capture->state == TAP_RUNNING;
+	if (runs)
 		capture->state = TAP_ENDING;
+	else if (capture->state == TAP_ASKED)
+		capture->state = TAP_ENDED;
 	pthread_mutex_unlock(&c->lock);
-	news(c);
+	if (runs)
+		news(c);
 }
 
 void tap_capture_free(struct tap_captures *c, struct tap_capture *capture) {

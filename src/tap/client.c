@@ -190,7 +190,7 @@ static void stream_fill(struct tap_client *c, uint64_t now_ms, bool stop) {
 		c->why = stream_ends(c, now_ms, stop);
 	if (c->why == NULL || capture->state == TAP_ENDED) {
 		full = tap_output_fill(&c->output, capture->places, capture->place_count,
-				       c->why == NULL ? until : UINT64_MAX, now_ms * NS_PER_MS);
+				       c->why == NULL ? until : UINT64_MAX);
 		if (full != NULL)
 			c->why = full;
 		else if (c->why == NULL && now_ms - c->told_ms >= TELL_MS) {
@@ -207,7 +207,7 @@ static void stream_go_on(struct tap_client *c, uint64_t now_ms, bool stop) {
 
 	pthread_mutex_lock(&c->captures->lock);
 	stream_fill(c, now_ms, stop);
-	if (c->why != NULL && capture->state == TAP_ENDED)
+	if (c->why != NULL && capture->state == TAP_ENDED && !c->output.full)
 		c->finished = tap_output_finish(&c->output, capture->places, capture->place_count,
 						c->why);
 	pthread_mutex_unlock(&c->captures->lock);

@@ -198,19 +198,22 @@ static uint64_t room_needed(const struct tap_output *o, uint32_t record) {
 }
 
 const char *tap_output_fill(struct tap_output *o, struct tap_place *const *places, unsigned count,
-			    uint64_t until, uint64_t now) {
+			    uint64_t until) {
 	struct tap_place *p;
 	uint32_t size;
 
 	output_shift(o);
+	o->full = false;
 	while (o->left > 0 && (p = place_oldest(places, count, until)) != NULL) {
 		const struct tap_record *r = tap_ring_first(&p->end->ring, &size);
 
 		if (o->total + room_needed(o, r->size) > o->most)
 			return TAP_END_SIZE;
-		if (o->blocks.room - o->blocks.size < r->size + 2 * COMMENT + STATISTICS_ROOM)
+		o->full = o->blocks.room - o->blocks.size < r->size + 2 * COMMENT + STATISTICS_ROOM;
+		if (o->full)
 			return NULL;
-		if (!tap_bucket_take(&o->bucket, now))
+		/* by their own time: this thread may come late, and then find many */
+		if (!tap_bucket_take(&o->bucket, time_of(o, r->tsc)))
 			o->limited++;
 		else if (!record_put(o, p, r))
 			return NULL;

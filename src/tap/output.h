@@ -27,7 +27,10 @@ struct tap_output {
 	uint64_t left; /* packets that it may still have */
 	uint64_t packets;
 	uint64_t limited; /* packets beyond the rate of all places together */
+	uint64_t
+		missed; /* packets for which rings had no room, when it was last said what all came to */
 	struct tap_bucket bucket;
+	bool full; /* the rings hold more than there was room for */
 	uint32_t interface_count;
 	uint64_t base_tsc, base_time; /* the same moment */
 	double ns_a_tick;
@@ -39,11 +42,11 @@ int tap_output_open(struct tap_output *o, const struct tap_wish *w);
 void tap_output_free(struct tap_output *o);
 
 /*
- * Takes out of the places' rings what is older than `until` (TSC), as far as there is room. `now`: ns of any clock.
- * Returns why the file ends here, or NULL.
+ * Takes out of the places' rings what is older than `until` (TSC), as far as there is room; where there was too little
+ * `full` says so. Returns why the file ends here, or NULL.
  */
 const char *tap_output_fill(struct tap_output *o, struct tap_place *const *places, unsigned count,
-			    uint64_t until, uint64_t now);
+			    uint64_t until);
 
 /* What all of it came to so far, for who watches, if that is something new. */
 void tap_output_tell(struct tap_output *o, struct tap_place *const *places, unsigned count);
