@@ -2,6 +2,7 @@
 #include "tap/client.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,8 +53,29 @@ void tap_client_open(struct tap_client *c, struct tap_captures *captures, int fd
 	c->since_ms = now_ms;
 }
 
+/* Who looks at subscribers' packets is to be found in the log. */
+static void log_begin(const struct tap_client *c) {
+	struct ucred who = {.pid = 0, .uid = (uid_t)-1};
+	socklen_t size = sizeof(who);
+
+	getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &who, &size);
+	log_info("capture", LOG_FIELDS(LOG_NUMBER("pid", who.pid), LOG_NUMBER("uid", who.uid)),
+		 "a capture begins, for process %d of user %u", (int)who.pid, (unsigned)who.uid);
+}
+
+static void log_end(const struct tap_client *c) {
+	const struct tap_output *o = &c->output;
+
+	log_info("capture",
+		 LOG_FIELDS(LOG_NUMBER("packets", o->packets), LOG_NUMBER("missed", o->missed)),
+		 "a capture ends: %" PRIu64 " packets, %" PRIu64 " missed: %s", o->packets,
+		 o->missed, c->why != NULL ? c->why : "its client is gone");
+}
+
 void tap_client_close(struct tap_client *c) {
 	if (c->fd >= 0) {
+		if (c->streaming)
+			log_end(c);
 		tap_output_free(&c->output);
 		close(c->fd);
 		c->fd = -1;
@@ -137,6 +159,7 @@ static bool stream_begin(struct tap_client *c) {
 	    sizeof(answer) - 1)
 		return false;
 	c->streaming = true;
+	log_begin(c);
 	return true;
 }
 

@@ -278,7 +278,7 @@ static bool place_finish(struct tap_output *o, const struct tap_place *p, uint64
 }
 
 /* What all of it came to so far, in words that `vcmts capture` reads. */
-static void sum_text(const struct tap_output *o, struct tap_place *const *places, unsigned count,
+static void sum_text(struct tap_output *o, struct tap_place *const *places, unsigned count,
 		     char text[COMMENT]) {
 	struct tap_tally sum = {.limited = o->limited};
 
@@ -291,6 +291,7 @@ static void sum_text(const struct tap_output *o, struct tap_place *const *places
 			sum.missed += t->missed;
 		}
 	}
+	o->missed = sum.missed;
 	snprintf(text, COMMENT,
 		 "captured: %llu, matched: %llu, beyond the rate: %llu, missed: %llu",
 		 (unsigned long long)o->packets, (unsigned long long)sum.matched,

@@ -27,8 +27,7 @@ struct tap_output {
 	uint64_t left; /* packets that it may still have */
 	uint64_t packets;
 	uint64_t limited; /* packets beyond the rate of all places together */
-	uint64_t
-		missed; /* packets for which rings had no room, when it was last said what all came to */
+	uint64_t missed; /* packets for which rings had no room, as it was last told */
 	struct tap_bucket bucket;
 	bool full; /* the rings hold more than there was room for */
 	uint32_t interface_count;

@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -298,4 +299,8 @@ def test_a_group_that_is_removed_and_the_end_of_vcmtsd(tmp_path: Path) -> None:
             assert line_of(made) == {"ok": True}
             run.process.send_signal(signal.SIGTERM)
             assert read_pcapng(all_of(made)).comments[-1].endswith("vcmtsd ends")
-        assert run.wait().status == 0
+        done = run.wait()
+        assert done.status == 0
+        assert f"a capture begins, for process {os.getpid()} of user {os.getuid()}" in done.stderr
+        for end in ("what it looked at is not in service any more", "vcmtsd ends"):
+            assert re.search(f"a capture ends: [0-9]+ packets, 0 missed: {end}", done.stderr)
