@@ -179,18 +179,24 @@ static bool wish_answered(struct tap_client *c, uint64_t now_ms) {
 	return stream_begin(c);
 }
 
-/* A place that is gone and empty needs no ring any more. Returns whether all are. */
-static bool places_gone(struct tap_place *const *places, unsigned count) {
-	unsigned gone = 0;
+/* Lets places go that are gone and empty: groups may come and go as long as a capture lasts. Returns whether there
+ * is none any more. */
+static bool places_left(struct tap_client *c) {
+	struct tap_capture *capture = c->capture;
+	unsigned before = capture->place_count, kept = 0;
 	uint32_t size;
 
-	for (unsigned p = 0; p < count; p++) {
-		if (!places[p]->gone || tap_ring_first(&places[p]->end->ring, &size) != NULL)
-			continue;
-		tap_ring_free(&places[p]->end->ring);
-		gone++;
+	for (unsigned p = 0; p < before; p++) {
+		struct tap_place *place = capture->places[p];
+
+		if (place->gone && tap_ring_first(&place->end->ring, &size) == NULL &&
+		    tap_output_leave(&c->output, place))
+			tap_place_free(place);
+		else
+			capture->places[kept++] = place;
 	}
-	return count > 0 && gone == count;
+	capture->place_count = kept;
+	return before > 0 && kept == 0;
 }
 
 /* Returns why the file ends whatever comes, or NULL. */
@@ -220,7 +226,7 @@ static void stream_fill(struct tap_client *c, uint64_t now_ms, bool stop) {
 			tap_output_tell(&c->output, capture->places, capture->place_count);
 			c->told_ms = now_ms;
 		}
-		if (c->why == NULL && places_gone(capture->places, capture->place_count))
+		if (c->why == NULL && places_left(c))
 			c->why = TAP_END_GONE;
 	}
 }

@@ -40,21 +40,29 @@ static void client_begin(const char *wish) {
 	assert_true(tap_client_serve(&client, POLLIN, now, false));
 }
 
-/* The wish is granted, with one place. */
-static struct tap_place *client_granted(void) {
+static struct tap_place *place_add(struct tap_capture *capture) {
 	const struct tap_end_config config = {.snap = TAP_SNAP_MAX, .sample = 1, .ring = RING};
-	struct tap_capture *capture = client.capture;
 	struct tap_place *place = calloc(1, sizeof(*place));
 
-	assert_non_null(capture);
 	assert_non_null(place);
 	place->end = tap_end_create(&config);
 	place->direction = DIRECTION_DOWN;
 	strcpy(place->name, "sg 1 downstream");
-	capture->places = calloc(1, sizeof(struct tap_place *));
+	capture->places =
+		reallocarray(capture->places, capture->place_count + 1, sizeof(struct tap_place *));
 	assert_non_null(place->end);
 	assert_non_null(capture->places);
 	capture->places[capture->place_count++] = place;
+	return place;
+}
+
+/* The wish is granted, with one place. */
+static struct tap_place *client_granted(void) {
+	struct tap_capture *capture = client.capture;
+	struct tap_place *place;
+
+	assert_non_null(capture);
+	place = place_add(capture);
 	capture->state = TAP_RUNNING;
 	captures.news = false;
 	assert_true(tap_client_serve(&client, 0, now, false));
@@ -179,11 +187,43 @@ static void rate_by_their_time(void **state) {
 	client_end();
 }
 
+/* Groups may come and go as long as a capture lasts: nothing is kept of those that are gone but what they came to. */
+static void places_that_go(void **state) {
+	static uint8_t file[1 << 20];
+	struct tap_place *gone;
+	size_t size;
+
+	(void)state;
+	client_begin("{}\n");
+	client_granted();
+	for (unsigned turn = 1; turn <= 20; turn++) {
+		gone = place_add(client.capture);
+		packets_come(gone, 3, 0);
+		gone->end->tallies[0].matched = gone->end->tallies[0].missed = 10;
+		gone->gone = true;
+		usleep(3000); /* until they are old enough */
+		assert_true(tap_client_serve(&client, POLLOUT, now, false));
+		assert_int_equal(client.capture->place_count, 1);
+		assert_int_equal(client.output.left_interfaces, turn);
+	}
+	client.capture->places[0]->gone = true; /* the last of all */
+	assert_true(tap_client_serve(&client, POLLOUT, now, false));
+	assert_int_equal(client.capture->place_count, 0);
+	assert_string_equal(client.why, TAP_END_GONE);
+	client.capture->state = TAP_ENDED;
+	assert_false(tap_client_serve(&client, POLLOUT, now, false));
+	assert_int_equal(client.output.missed, 200);
+	size = read_all(file, sizeof(file));
+	assert_int_equal(packets_in(file, size), 60);
+	client_end();
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_until_the_end),
 		cmocka_unit_test(told_once),
 		cmocka_unit_test(rate_by_their_time),
+		cmocka_unit_test(places_that_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
