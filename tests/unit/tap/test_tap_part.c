@@ -50,7 +50,7 @@ static unsigned boundary(const char *stage, enum tap_side side) {
 
 /* Packet i is of modem i % 3; its bytes are its number. */
 static void packets_make(void) {
-	packet_meta_offset = offsetof(struct rte_mbuf, dynfield1);
+	packet_meta_offset = RTE_ALIGN(offsetof(struct rte_mbuf, dynfield1), PACKET_META_ALIGN);
 	for (unsigned i = 0; i < PACKETS; i++) {
 		struct rte_mbuf *m = pkts[i] = &buffers[i].m;
 
