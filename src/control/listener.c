@@ -16,8 +16,8 @@
 #define LOCK_NAME (sizeof(((struct sockaddr_un *)0)->sun_path) + sizeof(".lock"))
 
 static int complain(const struct listener *l, const char *path, const char *fault) {
-	log_error("control", LOG_FIELDS(LOG_STRING("path", path)), "%s socket %s: %s", l->what, path,
-		  fault);
+	log_error("control", LOG_FIELDS(LOG_STRING("path", path)), "%s socket %s: %s", l->what,
+		  path, fault);
 	return -1;
 }
 

@@ -13,7 +13,7 @@ static unsigned modem_addresses(const struct ds_modem *modem, uint64_t period) {
 	uint64_t seen = modem->cpe_period, active = 0;
 
 	if (seen == period)
-		active = modem->cpe_recent | modem->cpe_before;
+		active = modem->cpe_before | modem->cpe_recent;
 	else if (seen + 1 == period)
 		active = modem->cpe_recent;
 	return (unsigned)__builtin_popcountll(active);

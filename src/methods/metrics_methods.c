@@ -1,44 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "methods/metrics_methods.h"
 
-#include "metrics/samples.h"
+#include <string.h>
 
-#define NAMES_MAX 64
-#define SAMPLES_MAX 400000 /* of one answer */
+#include "metrics/samples.h"
+#include "model/units.h"
+
+#define NAMES_MAX 64 /* beginnings of names */
 
 /* One row a key, to be read as a table. */
 /* clang-format off */
 static const struct key name_item = {
-	.kind = KIND_NAME, .size = sizeof(char *), .example = "vcmts_worker",
-	HELP("how names of metrics begin"),
+	.kind = KIND_NAME, .size = sizeof(char *), .example = "vcmts_worker_",
+	HELP("the beginning of names"),
 };
 
 const struct key metrics_get_params[] = {
 	{.name = "names", LIST_OF(struct metrics_get_params, names, name_count, &name_item),
 	 .min = 1, .max = NAMES_MAX,
-	 HELP("only metrics whose names begin so; where it is left out, all")},
+	 HELP("metrics whose names begin so, where there are any; where it is left out, all")},
 	{.name = "group", INTEGER(1, SUBJECT_MAX_GROUP), AT(struct metrics_get_params, group.id),
 	 .flag = offsetof(struct metrics_get_params, group.given), .example = "1",
-	 HELP("only what is of this service group; where it is left out, all of them and the server")},
+	 HELP("service group; where it is left out, all of them, and what is of none")},
 	{.name = "modem", .kind = KIND_MAC, AT(struct metrics_get_params, modem),
 	 .flag = offsetof(struct metrics_get_params, has_modem), .example = "02:00:00:00:00:01",
-	 HELP("also what is of this modem and its service flows")},
+	 HELP("MAC address: also what is of this modem and its service flows, and of no other")},
 	{.name = "modems", BOOL, AT(struct metrics_get_params, modems), .fallback = "false",
-	 HELP("also what is of each modem of the service group, which then is to be named")},
+	 HELP("also what is of each modem")},
+	{.name = "flows", BOOL, AT(struct metrics_get_params, flows), .fallback = "false",
+	 HELP("also what is of each downstream service flow")},
 	{0},
 };
 
 static const struct key label_item = {
-	.kind = KIND_TEXT, .example = "1", HELP("value of the label"),
+	.kind = KIND_TEXT, .example = "1", HELP("its value"),
 };
 static const struct key sample_keys[] = {
 	{.name = "name", .required = true, .kind = KIND_TEXT,
 	 .example = "vcmts_downstream_received_packets_total",
 	 HELP("of the metric; of a histogram with _bucket, _sum or _count behind it")},
 	{.name = "labels", .required = true, .kind = KIND_MAP, .item = &label_item,
-	 HELP("by name")},
+	 HELP("those of the metric by name; of a _bucket also le, its upper bound in seconds")},
 	{.name = "value", .required = true, .kind = KIND_REAL, .example = "0",
-	 HELP("a whole number where it counts something other than time")},
+	 HELP("in the unit of the metric")},
 	{0},
 };
 static const struct key sample_item = {
@@ -47,34 +51,40 @@ static const struct key sample_item = {
 
 const struct key metrics_get_result[] = {
 	{.name = "uptime", .required = true, .kind = KIND_REAL, .example = "12.5",
-	 HELP("seconds since the server was started")},
-	{.name = "samples", .required = true, .kind = KIND_LIST, .max = SAMPLES_MAX,
-	 .item = &sample_item, HELP("as docs/metrics.md lists them")},
+	 HELP("seconds since the start")},
+	{.name = "samples", .required = true, .kind = KIND_LIST, .max = METRICS_SAMPLES_MAX,
+	 .item = &sample_item, HELP("those of a metric one behind the other")},
 	{0},
 };
 /* clang-format on */
 
-/* What is asked for is there. */
-static bool subjects_are_there(struct rpc_call *call, const struct metrics_get_params *p) {
+static bool group_is_wanted(const struct metrics_get_params *p, const struct served_group *g) {
+	return !p->group.given || g->sg->id == p->group.id;
+}
+
+static bool modem_is_somewhere(struct rpc_call *call, const struct metrics_get_params *p) {
 	const struct served_group *g;
+	char text[UNITS_TEXT_SIZE];
 	unsigned place = 0;
 
-	if (p->group.given) {
-		g = subject_group(call, &p->group);
-		return g != NULL && (!p->has_modem || subject_modem(call, g, p->modem) != NULL);
-	}
-	if (p->modems && !p->has_modem) {
-		rpc_refuse(call, RPC_WRONG_PARAMS,
-			   "modems: true, and no group; allowed: those of one service group");
-		return false;
-	}
-	while (p->has_modem && (g = subject_next_group(call, &place)) != NULL) {
-		if (subject_modem(call, g, p->modem) != NULL) {
-			call->error = (struct rpc_error){0}; /* of the groups before it */
+	while ((g = subject_next_group(call, &place)) != NULL) {
+		if (group_is_wanted(p, g) && subject_find_modem(g, p->modem) != NULL)
 			return true;
-		}
 	}
-	return !p->has_modem;
+	units_format_mac(p->modem, text);
+	if (p->group.given)
+		rpc_refuse(call, RPC_REFUSED, "modem: service group %u has no modem %s",
+			   p->group.id, text);
+	else
+		rpc_refuse(call, RPC_REFUSED, "modem: no service group has a modem %s", text);
+	return false;
+}
+
+/* Returns false after a refusal. */
+static bool subjects_are_there(struct rpc_call *call, const struct metrics_get_params *p) {
+	if (p->group.given && subject_group(call, &p->group) == NULL)
+		return false;
+	return !p->has_modem || modem_is_somewhere(call, p);
 }
 
 json_t *metrics_get(struct rpc_call *call) {
@@ -86,19 +96,21 @@ json_t *metrics_get(struct rpc_call *call) {
 		.group = p->group.given ? p->group.id : 0,
 		.modem = p->has_modem ? p->modem : NULL,
 		.modems = p->modems,
-		.flows = p->has_modem,
+		.flows = p->flows || p->has_modem,
 	};
-	const struct metrics_source own = {.server = m->server, .version = VCMTS_VERSION};
-	const struct metrics_source *source = m->metrics != NULL ? m->metrics : &own;
-	double uptime;
 	json_t *samples;
+	size_t count;
 
 	if (!subjects_are_there(call, p))
 		return NULL;
-	uptime = metrics_uptime(source);
-	samples = metrics_samples(source, &selection, SAMPLES_MAX);
-	if (samples == NULL)
-		return rpc_refuse(call, RPC_REFUSED, "more than %d samples: names, or one group",
-				  SAMPLES_MAX);
-	return json_pack("{s:f, s:o}", "uptime", uptime, "samples", samples);
+	samples = metrics_samples(m->metrics, &selection, METRICS_SAMPLES_MAX, &count);
+	if (samples != NULL)
+		return json_pack("{s:f, s:o}", "uptime", metrics_uptime(m->metrics), "samples",
+				 samples);
+	if (count > METRICS_SAMPLES_MAX)
+		rpc_refuse(call, RPC_REFUSED,
+			   "found %zu samples, allowed: %d in an answer: name a group or a modem, "
+			   "or fewer metrics by names",
+			   count, METRICS_SAMPLES_MAX);
+	return NULL;
 }

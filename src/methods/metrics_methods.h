@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* metrics.*: what docs/metrics.md lists. */
+/* metrics.*: samples of the metrics of docs/metrics.md. */
 #pragma once
 
 #include "methods/subject.h"
+
+#define METRICS_SAMPLES_MAX \
+	50000 /* of an answer, which is some 6 MB then, and 50 MB while it is made */
 
 struct metrics_get_params {
 	char **names;
@@ -11,6 +14,7 @@ struct metrics_get_params {
 	uint8_t modem[6];
 	bool has_modem;
 	bool modems;
+	bool flows;
 };
 
 extern const struct key metrics_get_params[], metrics_get_result[];

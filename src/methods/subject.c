@@ -77,16 +77,25 @@ struct served_group *subject_group(struct rpc_call *call, const struct group_sub
 	return NULL;
 }
 
-const struct modem *subject_modem(struct rpc_call *call, const struct served_group *g,
-				  const uint8_t mac[6]) {
+const struct modem *subject_find_modem(const struct served_group *g, const uint8_t mac[6]) {
 	const struct service_group *sg = subject_config(g);
-	char text[UNITS_TEXT_SIZE];
 
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		if (modem_is_there(&sg->modems[m]) && memcmp(sg->modems[m].mac, mac, 6) == 0)
 			return &sg->modems[m];
 	}
+	return NULL;
+}
+
+const struct modem *subject_modem(struct rpc_call *call, const struct served_group *g,
+				  const uint8_t mac[6]) {
+	const struct modem *m = subject_find_modem(g, mac);
+	char text[UNITS_TEXT_SIZE];
+
+	if (m != NULL)
+		return m;
 	units_format_mac(mac, text);
-	rpc_refuse(call, RPC_REFUSED, "mac: service group %u has no modem %s", sg->id, text);
+	rpc_refuse(call, RPC_REFUSED, "mac: service group %u has no modem %s",
+		   subject_config(g)->id, text);
 	return NULL;
 }

@@ -14,6 +14,13 @@
 
 #define ALLOWED "allowed: ADDRESS:PORT such as 127.0.0.1:9464 or [::1]:9464"
 
+static bool port_is_good(const char *port) {
+	size_t digits = strlen(port);
+
+	return digits >= 1 && digits <= 5 && strspn(port, "0123456789") == digits &&
+	       strtoul(port, NULL, 10) <= UINT16_MAX;
+}
+
 /* Both parts in digits. NULL after a message. */
 static struct addrinfo *listen_parse(const char *address) {
 	const struct addrinfo hints = {
@@ -23,14 +30,13 @@ static struct addrinfo *listen_parse(const char *address) {
 	};
 	char host[LISTEN_TEXT];
 	const char *colon = strrchr(address, ':'), *port = colon != NULL ? colon + 1 : "";
-	size_t size = colon != NULL ? (size_t)(colon - address) : 0, digits = strlen(port);
+	size_t size = colon != NULL ? (size_t)(colon - address) : 0;
 	struct addrinfo *found = NULL;
 	bool brackets = size >= 2 && address[0] == '[' && address[size - 1] == ']';
 
 	snprintf(host, sizeof(host), "%.*s", (int)(brackets ? size - 2 : size),
 		 brackets ? address + 1 : address);
-	if (colon == NULL || size >= sizeof(host) || digits == 0 || digits > 5 ||
-	    strspn(port, "0123456789") != digits || strtoul(port, NULL, 10) > UINT16_MAX ||
+	if (size >= sizeof(host) || !port_is_good(port) ||
 	    (strchr(host, ':') != NULL) != brackets ||
 	    getaddrinfo(size == 0 ? "0.0.0.0" : host, port, &hints, &found) != 0) {
 		fprintf(stderr, "--metrics: found \"%s\", " ALLOWED "\n", address);

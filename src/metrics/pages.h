@@ -28,7 +28,8 @@ struct pages {
 	size_t most; /* bytes of one page, PAGES_MOST */
 	uint64_t bytes; /* of all that were made and are not gone: slow readers keep theirs */
 	struct metrics_http_counts *counts;
-	struct reference *reference; /* what rates by its names begin from; NULL: nobody has asked */
+	struct reference
+		*reference; /* what rates by its names begin from; NULL: nobody has asked */
 };
 
 /*

@@ -19,15 +19,14 @@
 static json_t *value_of(const struct key *key, const char *text) {
 	uint64_t number;
 	bool numeric = key->kind == KIND_INTEGER || key->kind == KIND_SIZE ||
-		       key->kind == KIND_PORTS || key->kind == KIND_PROTOCOL;
+		       key->kind == KIND_PORTS || key->kind == KIND_PROTOCOL ||
+		       key->kind == KIND_REAL;
 
 	if (key->kind == KIND_BOOL)
 		return json_boolean(strcmp(text, "true") == 0);
-	if (key->kind == KIND_REAL)
-		return json_real(strtod(text, NULL));
 	if (numeric && units_parse_integer(text, &number))
 		return json_integer((json_int_t)number);
-	return json_string(text);
+	return key->kind == KIND_REAL ? json_real(strtod(text, NULL)) : json_string(text);
 }
 
 static json_t *choices_of(const struct key *key) {

@@ -24,11 +24,14 @@ static const struct {
 	enum direction directions;
 	enum counted counts;
 } counters[] = {
-#define COUNTER(id, name, directions, unit, meaning) {name, meaning, DIRECTION_##directions, COUNTS_##unit},
+#define COUNTER(id, name, directions, unit, meaning) \
+	{name, meaning, DIRECTION_##directions, COUNTS_##unit},
 #include "pipeline/downstream.def"
-#define COUNTER(id, name, directions, unit, meaning) {name, meaning, DIRECTION_##directions, COUNTS_##unit},
+#define COUNTER(id, name, directions, unit, meaning) \
+	{name, meaning, DIRECTION_##directions, COUNTS_##unit},
 #include "pipeline/upstream.def"
-#define COUNTER(id, name, directions, unit, meaning) {name, meaning, DIRECTION_##directions, COUNTS_##unit},
+#define COUNTER(id, name, directions, unit, meaning) \
+	{name, meaning, DIRECTION_##directions, COUNTS_##unit},
 #include "pipeline/sharing.def"
 };
 

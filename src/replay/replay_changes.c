@@ -124,7 +124,9 @@ int replay_changes_open(struct replay_changes *c, struct server *s, const char *
 	if (c->answers == NULL)
 		return no_memory();
 	reload_open(&c->reload, s, config, devices);
-	c->methods = (struct methods){.server = s, .reload = &c->reload};
+	c->metrics = (struct metrics_source){.server = s, .version = VCMTS_VERSION};
+	metrics_source_start(&c->metrics);
+	c->methods = (struct methods){.server = s, .reload = &c->reload, .metrics = &c->metrics};
 	c->rpc = methods_rpc(&c->methods);
 	if (c->count > 0)
 		qsort(c->list, c->count, sizeof(*c->list), by_time);

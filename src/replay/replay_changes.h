@@ -12,6 +12,7 @@
 
 #include "control/rpc.h"
 #include "methods/methods.h"
+#include "metrics/metrics.h"
 #include "server/reload.h"
 #include "server/server.h"
 
@@ -31,6 +32,7 @@ struct replay_changes {
 	struct server *server;
 	struct reload reload;
 	const char *config; /* what a call of config.reload reads */
+	struct metrics_source metrics;
 	struct methods methods;
 	struct rpc rpc;
 	json_t *answers; /* NULL before it is opened */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "log/log.h"
 #include "server/running.h"
 #include "tap/sites.h"
 
@@ -16,11 +17,14 @@ int tap_captures_open(struct tap_captures *c, struct server *server) {
 	return c->sites != NULL && c->former != NULL ? 0 : -1;
 }
 
+void tap_place_free(struct tap_place *place) {
+	tap_end_free(place->end);
+	free(place);
+}
+
 static void places_free(struct tap_capture *capture) {
-	for (unsigned p = 0; p < capture->place_count; p++) {
-		tap_end_free(capture->places[p]->end);
-		free(capture->places[p]);
-	}
+	for (unsigned p = 0; p < capture->place_count; p++)
+		tap_place_free(capture->places[p]);
 	free(capture->places);
 	capture->places = NULL;
 	capture->place_count = 0;
@@ -50,7 +54,6 @@ struct tap_capture *tap_capture_ask(struct tap_captures *c, const struct tap_wis
 	if (found != NULL) {
 		found->wish = *w;
 		found->state = TAP_ASKED;
-		found->lost = 0;
 	}
 	pthread_mutex_unlock(&c->lock);
 	if (found != NULL)
@@ -67,14 +70,19 @@ enum tap_state tap_capture_state(struct tap_captures *c, const struct tap_captur
 	return state;
 }
 
+/* Said once only: for each news all views are made anew. */
 void tap_capture_end(struct tap_captures *c, struct tap_capture *capture) {
+	bool runs;
+
 	pthread_mutex_lock(&c->lock);
-	if (capture->state == TAP_ASKED)
-		capture->state = TAP_ENDED;
-	else if (capture->state == TAP_RUNNING)
+	runs = capture->state == TAP_RUNNING;
+	if (runs)
 		capture->state = TAP_ENDING;
+	else if (capture->state == TAP_ASKED)
+		capture->state = TAP_ENDED;
 	pthread_mutex_unlock(&c->lock);
-	news(c);
+	if (runs)
+		news(c);
 }
 
 void tap_capture_free(struct tap_captures *c, struct tap_capture *capture) {
@@ -82,20 +90,6 @@ void tap_capture_free(struct tap_captures *c, struct tap_capture *capture) {
 	places_free(capture);
 	capture->state = TAP_FREE;
 	pthread_mutex_unlock(&c->lock);
-}
-
-/* The largest that together keep to TAP_MEMORY, as far as they may be so small. */
-static uint32_t ring_size(const struct tap_captures *c, const struct tap_wish *w) {
-	uint32_t wanted = 0, size = TAP_RING_MOST;
-
-	for (unsigned s = 0; s < c->site_count; s++) {
-		struct tap_spot spot = tap_spot_of(c->server, s);
-
-		wanted += tap_spot_wanted(&spot, w);
-	}
-	while (size > TAP_RING_LEAST && (uint64_t)size * wanted > TAP_MEMORY)
-		size /= 2;
-	return size;
 }
 
 static struct tap_place *place_at(const struct tap_capture *capture, unsigned site) {
@@ -106,14 +100,32 @@ static struct tap_place *place_at(const struct tap_capture *capture, unsigned si
 	return NULL;
 }
 
-/* Returns NULL without memory, which the capture counts. */
+/* The largest with which those that are still to come and those that there are keep to TAP_MEMORY, as far as they
+ * may be so small. */
+static uint32_t ring_size(const struct tap_captures *c, const struct tap_capture *capture) {
+	uint64_t used = 0, wanted = 0;
+	uint32_t size = TAP_RING_MOST;
+
+	for (unsigned p = 0; p < capture->place_count; p++)
+		used += capture->places[p]->end->ring.size;
+	for (unsigned s = 0; s < c->site_count; s++) {
+		struct tap_spot spot = tap_spot_of(c->server, s);
+
+		wanted += place_at(capture, s) == NULL && tap_spot_wanted(&spot, &capture->wish);
+	}
+	while (size > TAP_RING_LEAST && used + size * wanted > TAP_MEMORY)
+		size /= 2;
+	return size;
+}
+
+/* Returns NULL without memory, which is said. */
 static struct tap_place *place_make(struct tap_captures *c, struct tap_capture *capture,
 				    unsigned site, const struct tap_spot *spot) {
 	const struct tap_end_config config = {
 		.snap = capture->wish.snap,
 		.sample = capture->wish.sample,
 		.rate = capture->wish.rate,
-		.ring = ring_size(c, &capture->wish),
+		.ring = ring_size(c, capture),
 	};
 	struct tap_place **more =
 		reallocarray(capture->places, capture->place_count + 1, sizeof(struct tap_place *));
@@ -125,7 +137,8 @@ static struct tap_place *place_make(struct tap_captures *c, struct tap_capture *
 		place->end = tap_end_create(&config);
 	if (place == NULL || place->end == NULL) {
 		free(place);
-		capture->lost++;
+		log_warning("capture", LOG_NO_FIELDS,
+			    "no memory for copies of packets: a capture does not see all");
 		return NULL;
 	}
 	place->site = site;

@@ -42,7 +42,6 @@ struct tap_capture {
 	char why[TAP_LINE];
 	struct tap_place **places; /* of both threads, by the lock */
 	unsigned place_count;
-	uint64_t lost; /* places that could not be made, for lack of memory */
 };
 
 /* What is attached to a part of a group, or to a port: the control thread's. */
@@ -79,6 +78,9 @@ void tap_captures_stop(struct tap_captures *c);
 struct tap_capture *tap_capture_ask(struct tap_captures *c, const struct tap_wish *w);
 enum tap_state tap_capture_state(struct tap_captures *c, const struct tap_capture *capture);
 void tap_capture_end(struct tap_captures *c, struct tap_capture *capture);
+
+/* One that is gone, or that nobody knows of. */
+void tap_place_free(struct tap_place *place);
 
 /* Frees an ended or refused one. */
 void tap_capture_free(struct tap_captures *c, struct tap_capture *capture);

@@ -2,6 +2,7 @@
 #include "tap/client.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,8 +53,29 @@ void tap_client_open(struct tap_client *c, struct tap_captures *captures, int fd
 	c->since_ms = now_ms;
 }
 
+/* Who looks at subscribers' packets is to be found in the log. */
+static void log_begin(const struct tap_client *c) {
+	struct ucred who = {.pid = 0, .uid = (uid_t)-1};
+	socklen_t size = sizeof(who);
+
+	getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &who, &size);
+	log_info("capture", LOG_FIELDS(LOG_NUMBER("pid", who.pid), LOG_NUMBER("uid", who.uid)),
+		 "a capture begins, for process %d of user %u", (int)who.pid, (unsigned)who.uid);
+}
+
+static void log_end(const struct tap_client *c) {
+	const struct tap_output *o = &c->output;
+
+	log_info("capture",
+		 LOG_FIELDS(LOG_NUMBER("packets", o->packets), LOG_NUMBER("missed", o->missed)),
+		 "a capture ends: %" PRIu64 " packets, %" PRIu64 " missed: %s", o->packets,
+		 o->missed, c->why != NULL ? c->why : "its client is gone");
+}
+
 void tap_client_close(struct tap_client *c) {
 	if (c->fd >= 0) {
+		if (c->streaming)
+			log_end(c);
 		tap_output_free(&c->output);
 		close(c->fd);
 		c->fd = -1;
@@ -137,6 +159,7 @@ static bool stream_begin(struct tap_client *c) {
 	    sizeof(answer) - 1)
 		return false;
 	c->streaming = true;
+	log_begin(c);
 	return true;
 }
 
@@ -156,18 +179,24 @@ static bool wish_answered(struct tap_client *c, uint64_t now_ms) {
 	return stream_begin(c);
 }
 
-/* A place that is gone and empty needs no ring any more. Returns whether all are. */
-static bool places_gone(struct tap_place *const *places, unsigned count) {
-	unsigned gone = 0;
+/* Lets places go that are gone and empty: groups may come and go as long as a capture lasts. Returns whether there
+ * is none any more. */
+static bool places_left(struct tap_client *c) {
+	struct tap_capture *capture = c->capture;
+	unsigned before = capture->place_count, kept = 0;
 	uint32_t size;
 
-	for (unsigned p = 0; p < count; p++) {
-		if (!places[p]->gone || tap_ring_first(&places[p]->end->ring, &size) != NULL)
-			continue;
-		tap_ring_free(&places[p]->end->ring);
-		gone++;
+	for (unsigned p = 0; p < before; p++) {
+		struct tap_place *place = capture->places[p];
+
+		if (place->gone && tap_ring_first(&place->end->ring, &size) == NULL &&
+		    tap_output_leave(&c->output, place))
+			tap_place_free(place);
+		else
+			capture->places[kept++] = place;
 	}
-	return count > 0 && gone == count;
+	capture->place_count = kept;
+	return before > 0 && kept == 0;
 }
 
 /* Returns why the file ends whatever comes, or NULL. */
@@ -190,14 +219,14 @@ static void stream_fill(struct tap_client *c, uint64_t now_ms, bool stop) {
 		c->why = stream_ends(c, now_ms, stop);
 	if (c->why == NULL || capture->state == TAP_ENDED) {
 		full = tap_output_fill(&c->output, capture->places, capture->place_count,
-				       c->why == NULL ? until : UINT64_MAX, now_ms * NS_PER_MS);
+				       c->why == NULL ? until : UINT64_MAX);
 		if (full != NULL)
 			c->why = full;
 		else if (c->why == NULL && now_ms - c->told_ms >= TELL_MS) {
 			tap_output_tell(&c->output, capture->places, capture->place_count);
 			c->told_ms = now_ms;
 		}
-		if (c->why == NULL && places_gone(capture->places, capture->place_count))
+		if (c->why == NULL && places_left(c))
 			c->why = TAP_END_GONE;
 	}
 }
@@ -207,7 +236,7 @@ static void stream_go_on(struct tap_client *c, uint64_t now_ms, bool stop) {
 
 	pthread_mutex_lock(&c->captures->lock);
 	stream_fill(c, now_ms, stop);
-	if (c->why != NULL && capture->state == TAP_ENDED)
+	if (c->why != NULL && capture->state == TAP_ENDED && !c->output.full)
 		c->finished = tap_output_finish(&c->output, capture->places, capture->place_count,
 						c->why);
 	pthread_mutex_unlock(&c->captures->lock);

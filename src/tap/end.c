@@ -52,6 +52,7 @@ static void chain_copy(const struct rte_mbuf *m, uint16_t before, uint8_t *out, 
 
 static void record_names(struct tap_record *r, const struct tap_names *n, const struct tap_facts *f,
 			 bool up) {
+	static const uint8_t nobody[sizeof(r->mac)];
 	uint32_t count = n == NULL ? 0 : up ? n->up_flow_count : n->down_flow_count;
 
 	r->known = f->known;
@@ -60,7 +61,7 @@ static void record_names(struct tap_record *r, const struct tap_names *n, const 
 	memset(r->mac, 0, sizeof(r->mac));
 	if ((f->known & TAP_KNOWS_MODEM) != 0 && n != NULL && f->modem < n->modem_count)
 		memcpy(r->mac, n->macs[f->modem], sizeof(r->mac));
-	else
+	if (memcmp(r->mac, nobody, sizeof(nobody)) == 0) /* or whose it was is gone */
 		r->known &= (uint8_t)~TAP_KNOWS_MODEM;
 	if ((f->known & TAP_KNOWS_FLOW) != 0 && f->flow < count)
 		r->sfid = (up ? n->up_sfids : n->down_sfids)[f->flow];

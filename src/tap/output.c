@@ -194,23 +194,29 @@ static struct tap_place *place_oldest(struct tap_place *const *places, unsigned 
 
 /* What a record and the end of the file take at most. */
 static uint64_t room_needed(const struct tap_output *o, uint32_t record) {
-	return record + COMMENT + (o->interface_count + 3) * (uint64_t)STATISTICS_ROOM;
+	uint64_t interfaces = o->interface_count - o->left_interfaces;
+
+	return record + COMMENT + (interfaces + 3) * STATISTICS_ROOM;
 }
 
 const char *tap_output_fill(struct tap_output *o, struct tap_place *const *places, unsigned count,
-			    uint64_t until, uint64_t now) {
+			    uint64_t until) {
 	struct tap_place *p;
 	uint32_t size;
 
 	output_shift(o);
+	o->full = false;
 	while (o->left > 0 && (p = place_oldest(places, count, until)) != NULL) {
 		const struct tap_record *r = tap_ring_first(&p->end->ring, &size);
 
-		if (o->total + room_needed(o, r->size) > o->most)
+		if (o->total + room_needed(o, r->size) > o->most ||
+		    o->interface_count == UINT16_MAX)
 			return TAP_END_SIZE;
-		if (o->blocks.room - o->blocks.size < r->size + 2 * COMMENT + STATISTICS_ROOM)
+		o->full = o->blocks.room - o->blocks.size < r->size + 2 * COMMENT + STATISTICS_ROOM;
+		if (o->full)
 			return NULL;
-		if (!tap_bucket_take(&o->bucket, now))
+		/* by their own time: this thread may come late, and then find many */
+		if (!tap_bucket_take(&o->bucket, time_of(o, r->tsc)))
 			o->limited++;
 		else if (!record_put(o, p, r))
 			return NULL;
@@ -274,20 +280,45 @@ static bool place_finish(struct tap_output *o, const struct tap_place *p, uint64
 	return true;
 }
 
-/* What all of it came to so far, in words that `vcmts capture` reads. */
-static void sum_text(const struct tap_output *o, struct tap_place *const *places, unsigned count,
-		     char text[COMMENT]) {
-	struct tap_tally sum = {.limited = o->limited};
+/* Adds what all boundaries of a place came to. */
+static void tally_add(struct tap_tally *sum, const struct tap_place *p) {
+	for (unsigned slot = 0; slot < TAP_SLOTS; slot++) {
+		const struct tap_tally *t = &p->end->tallies[slot];
 
-	for (unsigned p = 0; p < count; p++) {
-		for (unsigned slot = 0; slot < TAP_SLOTS; slot++) {
-			const struct tap_tally *t = &places[p]->end->tallies[slot];
-
-			sum.matched += t->matched;
-			sum.limited += t->limited;
-			sum.missed += t->missed;
-		}
+		sum->matched += t->matched;
+		sum->limited += t->limited;
+		sum->missed += t->missed;
 	}
+}
+
+bool tap_output_leave(struct tap_output *o, const struct tap_place *place) {
+	const char *none = NULL;
+	size_t before;
+
+	output_shift(o);
+	before = o->blocks.size;
+	if (!place_finish(o, place, time_of(o, rte_rdtsc()), &none)) {
+		o->blocks.size = before;
+		return false;
+	}
+	o->total += o->blocks.size - before;
+	tally_add(&o->left_tally, place);
+	for (unsigned row = 0; row < TAP_SLOTS + TAP_STAGES + 1; row++) {
+		for (unsigned form = 0; form < TAP_FORMS; form++)
+			o->left_interfaces += place->interfaces[row][form] != 0;
+	}
+	return true;
+}
+
+/* What all of it came to so far, in words that `vcmts capture` reads. */
+static void sum_text(struct tap_output *o, struct tap_place *const *places, unsigned count,
+		     char text[COMMENT]) {
+	struct tap_tally sum = o->left_tally;
+
+	sum.limited += o->limited;
+	for (unsigned p = 0; p < count; p++)
+		tally_add(&sum, places[p]);
+	o->missed = sum.missed;
 	snprintf(text, COMMENT,
 		 "captured: %llu, matched: %llu, beyond the rate: %llu, missed: %llu",
 		 (unsigned long long)o->packets, (unsigned long long)sum.matched,

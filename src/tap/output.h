@@ -7,6 +7,7 @@
 
 #include "capture/pcapng.h"
 #include "tap/captures.h"
+#include "tap/end.h"
 
 #define TAP_COMMENT 512 /* bytes */
 #define TAP_OUTPUT_ROOM (UINT32_C(1) << 20) /* bytes that may wait for the client */
@@ -27,8 +28,12 @@ struct tap_output {
 	uint64_t left; /* packets that it may still have */
 	uint64_t packets;
 	uint64_t limited; /* packets beyond the rate of all places together */
+	uint64_t missed; /* packets for which rings had no room, as it was last told */
 	struct tap_bucket bucket;
+	bool full; /* the rings hold more than there was room for */
 	uint32_t interface_count;
+	uint32_t left_interfaces; /* of these, those of places that are gone */
+	struct tap_tally left_tally; /* what those places came to */
 	uint64_t base_tsc, base_time; /* the same moment */
 	double ns_a_tick;
 	char told[TAP_COMMENT]; /* of it so far */
@@ -39,11 +44,15 @@ int tap_output_open(struct tap_output *o, const struct tap_wish *w);
 void tap_output_free(struct tap_output *o);
 
 /*
- * Takes out of the places' rings what is older than `until` (TSC), as far as there is room. `now`: ns of any clock.
- * Returns why the file ends here, or NULL.
+ * Takes out of the places' rings what is older than `until` (TSC), as far as there is room; where there was too little
+ * `full` says so. Returns why the file ends here, or NULL.
  */
 const char *tap_output_fill(struct tap_output *o, struct tap_place *const *places, unsigned count,
-			    uint64_t until, uint64_t now);
+			    uint64_t until);
+
+/* What each interface of a place counted that is gone, and empty: it is not needed any more. Returns false where there
+ * is no room yet. */
+bool tap_output_leave(struct tap_output *o, const struct tap_place *place);
 
 /* What all of it came to so far, for who watches, if that is something new. */
 void tap_output_tell(struct tap_output *o, struct tap_place *const *places, unsigned count);

@@ -34,13 +34,21 @@ int tap_service_listen(struct tap_service *t, const char *path, unsigned mode) {
 	return listener_open(&t->listener, "capture", path, mode);
 }
 
+/* Whoever cannot be taken, as all descriptors are in use, still waits: poll() would not. */
+static void accept_failed(void) {
+	if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
+		usleep(ROUND_MS * 1000);
+}
+
 static void take_connections(struct tap_service *t, uint64_t now) {
 	for (unsigned n = 0; n < TAP_CLIENTS; n++) {
 		int fd = accept4(t->listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		struct tap_client *place = NULL;
 
-		if (fd < 0)
+		if (fd < 0) {
+			accept_failed();
 			return;
+		}
 		for (unsigned i = 0; i < TAP_CLIENTS && place == NULL; i++)
 			place = t->clients[i].fd < 0 && t->clients[i].capture == NULL
 					? &t->clients[i]

@@ -86,18 +86,26 @@ static bool has_modem(const struct served_group *g, const struct tap_wish *w) {
 	return false;
 }
 
-static bool has_flow(const struct served_group *g, uint32_t sfid) {
+/* Where the wish looks at all: a flow has one direction. */
+static bool looks_at(const struct tap_wish *w, enum direction direction) {
+	uint64_t boundaries = direction == DIRECTION_UP ? w->up : w->down;
+
+	return (w->directions & direction) != 0 && (w->drops || boundaries != 0);
+}
+
+static bool has_flow(const struct served_group *g, const struct tap_wish *w) {
 	const struct service_group *sg = &g->live.sg;
+	bool down = looks_at(w, DIRECTION_DOWN), up = looks_at(w, DIRECTION_UP);
 
 	for (size_t m = 0; m < sg->modem_count; m++) {
 		const struct modem *modem = &sg->modems[m];
 
-		for (size_t f = 0; f < modem->service_flow_count; f++) {
-			if (modem->service_flows[f].id == sfid)
+		for (size_t f = 0; down && f < modem->service_flow_count; f++) {
+			if (modem->service_flows[f].id == w->sfid)
 				return true;
 		}
-		for (size_t f = 0; f < modem->upstream_flow_count; f++) {
-			if (modem->upstream_flows[f].id == sfid)
+		for (size_t f = 0; up && f < modem->upstream_flow_count; f++) {
+			if (modem->upstream_flows[f].id == w->sfid)
 				return true;
 		}
 	}
@@ -114,7 +122,7 @@ bool tap_wish_fits(const struct server *s, const struct tap_wish *w, char why[TA
 			continue;
 		group = true;
 		modem = modem || has_modem(g, w);
-		flow = flow || has_flow(g, w->sfid);
+		flow = flow || has_flow(g, w);
 		session = session || tap_group_has_session(g, w->session);
 	}
 	if (!group)
@@ -122,7 +130,8 @@ bool tap_wish_fits(const struct server *s, const struct tap_wish *w, char why[TA
 	else if ((w->wants & TAP_KNOWS_MODEM) != 0 && !modem)
 		snprintf(why, TAP_LINE, "modem: no such modem is in service");
 	else if ((w->wants & TAP_KNOWS_FLOW) != 0 && !flow)
-		snprintf(why, TAP_LINE, "flow: no service flow %u is in service", w->sfid);
+		snprintf(why, TAP_LINE,
+			 "flow: no service flow %u is in service where it is asked for", w->sfid);
 	else if ((w->wants & TAP_KNOWS_SESSION) != 0 && !session)
 		snprintf(why, TAP_LINE, "session: no session 0x%08x is in service", w->session);
 	else

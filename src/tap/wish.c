@@ -89,8 +89,9 @@ static bool read_limits(json_t *root, struct tap_wish *w, char *why) {
 	w->sample = 1;
 	w->snap = TAP_SNAP_MAX;
 	w->size = TAP_SIZE_DEFAULT;
-	if (seconds != NULL && !(json_is_number(seconds) && value > 0 && value <= TAP_SECONDS_MAX))
-		return refuse(why, "seconds: allowed: a number above 0, up to %d", TAP_SECONDS_MAX);
+	if (seconds != NULL &&
+	    !(json_is_number(seconds) && value >= TAP_SECONDS_LEAST && value <= TAP_SECONDS_MAX))
+		return refuse(why, "seconds: allowed: a number from 0.001 to %d", TAP_SECONDS_MAX);
 	w->duration = (uint64_t)(value * 1e9);
 	return number_32(root, "rate", 1, TAP_RATE_MAX, &w->rate, why) &&
 	       number_32(root, "sample", 1, INT32_MAX, &w->sample, why) &&

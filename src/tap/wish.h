@@ -14,6 +14,7 @@
 #define TAP_RATE_DEFAULT 10000 /* packets a second */
 #define TAP_SIZE_DEFAULT (UINT64_C(100) << 20) /* bytes of the file */
 #define TAP_SIZE_MAX (UINT64_C(1) << 50)
+#define TAP_SECONDS_LEAST 0.001 /* less would be none in ns, which is no limit */
 #define TAP_SECONDS_MAX 31536000 /* a year */
 
 struct tap_wish {

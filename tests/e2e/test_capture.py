@@ -2,7 +2,9 @@
 """Live captures of a vcmtsd in service: one run of traffic that never ends, and many captures."""
 
 import contextlib
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -51,9 +53,11 @@ BAD_WISHES = {
     b'{"modem": "02:01:00:00:00"}\n': "a MAC address",
     b'{"group": 2}\n': "no service group 2",
     b'{"flow": 4294967295}\n': "no service flow",
+    b'{"flow": 301, "direction": "downstream"}\n': "no service flow 301 is in service where it is",
+    b'{"flow": 301, "stages": ["frame"]}\n': "no service flow 301 is in service where it is",
     b'{"session": 5, "stages": ["depi"]}\n': "no session",
     b'{"rate": 0}\n': "from 1 to 1000000",
-    b'{"seconds": -1}\n': "a number above 0",
+    b'{"seconds": -1}\n': "a number from 0.001",
     b'{"count": 1.5}\n': "a whole number",
     b'{"snaplen": true}\n': "a whole number",
     b'{"what": 1}\n': "allowed: group, stages",
@@ -239,6 +243,38 @@ def test_a_file_that_may_not_grow(served: Served) -> None:
     read_pcapng(out.read_bytes())
 
 
+def said_by(*command: str) -> tuple[int, str]:
+    """Exit status, and what it printed."""
+    done = subprocess.run(
+        command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        timeout=TIMEOUT, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout
+
+
+def test_another_socket(served: Served) -> None:
+    command = [sys.executable, "-m", "vcmts", "capture", "--socket", str(served.control)]
+    said = "vcmts: --socket: found another socket, allowed: a capture socket\n"
+    assert said_by(*command) == (2, said)
+
+
+def test_list(served: Served) -> None:
+    """Every name of it can be asked for."""
+    status, said = said_by(*served.command("--list"))
+    assert status == 0
+    names: dict[str, list[str]] = {"stage": [], "dropped": []}
+    key = ""
+    for line in said.splitlines():
+        if found := re.match(r".*: --(stage|dropped)", line):
+            key = found[1]
+        elif found := re.match(r"[│ ]*([a-z0-9_]+) +│ *[^ ]", line):
+            names[key].append(found[1])
+    assert {"receive", "encrypt_collect", "verify_source"} < set(names["stage"])
+    assert {"filter_deny", "psp_late", "port_stray"} < set(names["dropped"])
+    wish = {"stages": names["stage"], "dropped": names["dropped"], "count": 1}
+    assert answer_to(served, json.dumps(wish).encode() + b"\n") == {"ok": True}
+
+
 def answer_to(served: Served, wish: bytes) -> Any:
     with connection(served) as made:
         with contextlib.suppress(BrokenPipeError):  # refused before it was read
@@ -298,4 +334,8 @@ def test_a_group_that_is_removed_and_the_end_of_vcmtsd(tmp_path: Path) -> None:
             assert line_of(made) == {"ok": True}
             run.process.send_signal(signal.SIGTERM)
             assert read_pcapng(all_of(made)).comments[-1].endswith("vcmtsd ends")
-        assert run.wait().status == 0
+        done = run.wait()
+        assert done.status == 0
+        assert f"a capture begins, for process {os.getpid()} of user {os.getuid()}" in done.stderr
+        for end in ("what it looked at is not in service any more", "vcmtsd ends"):
+            assert re.search(f"a capture ends: [0-9]+ packets, 0 missed: {end}", done.stderr)

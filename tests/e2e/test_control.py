@@ -98,6 +98,7 @@ def test_answers_are_as_described(client: Client) -> None:
         "modem.list": methods.modem_list(client, count=2),
         "modem.get": methods.modem_get(client, mac=MAC),
         "counters.get": methods.counters_get(client),
+        "metrics.get": methods.metrics_get(client, modem=MAC),
         "config.get": methods.config_get(client),
         "config.reload": methods.config_reload(client),
         "measure.set": methods.measure_set(client, latency=True),
@@ -110,6 +111,11 @@ def test_answers_are_as_described(client: Client) -> None:
     answers.pop("upstream_channel.none")
     for name, answer in answers.items():
         jsonschema.validate(answer, schemas[name])
+    told = {
+        (sample["name"], sample["labels"].get("modem"))
+        for sample in answers["metrics.get"]["samples"]
+    }
+    assert {("vcmts_flow_packets_total", MAC), ("vcmts_worker_rounds_total", None)} <= told
     assert methods.modem_get(client, mac=MAC)["service_flows"][0]["id"] == 2
     listed = methods.modem_list(client, first=answers["modem.list"]["next"])
     assert [modem["mac"][-1] for modem in listed["modems"]] == ["3", "4"] and "next" not in listed
@@ -123,6 +129,7 @@ def test_refusals_say_which_object_and_key(client: Client) -> None:
         ("group.get", {"group": 2}, 'group: found "2", allowed: 1'),
         ("group.get", {"groups": 1}, 'did you mean "group"'),
         ("modem.list", {"count": 1001}, "allowed: a number, 1 to 1000"),
+        ("metrics.get", {"modem": "02:01:00:00:00:99"}, "modem: no service group has a modem 02"),
         ("nothing", {}, 'found method "nothing"'),
     ]
     for method, params, why in wrong:

@@ -140,13 +140,18 @@ def test_a_refusal_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_after_the_last_packet(tmp_path: Path) -> None:
-    """Changes go on where packets do not, also without any packet."""
-    listed = changes(tmp_path, json.dumps([GONE | {"at": "1h"}, {"at": "2h", **GONE}]))
+    """Changes go on where packets do not, also without any packet; and what was counted is told."""
+    name = "vcmts_downstream_received_packets_total"
+    counted = {"at": "30min", "method": "metrics.get", "params": {"names": [name]}}
+    listed = changes(tmp_path, json.dumps([GONE | {"at": "1h"}, {"at": "2h", **GONE}, counted]))
     done = replay(tmp_path, "--changes", listed, "--answers", "-")
     assert done.status == 2
     told = json.loads(done.stdout)
-    assert ["error" in answer for answer in told] == [False, True]
-    assert told[1]["begun_ns"] // 10**9 in (7199, 7200)
+    assert ["error" in answer for answer in told] == [False, False, True]
+    assert told[2]["begun_ns"] // 10**9 in (7199, 7200)
+    packets = len(read_pcap(tmp_path / "in.pcap").records)
+    [sample] = told[0]["result"]["samples"]
+    assert (sample["name"], sample["value"]) == (name, packets)
     write_pcap(tmp_path / "empty.pcap", [])
     files = ("--network-in", tmp_path / "empty.pcap", "--rphy-out", tmp_path / "o.pcap")
     done = vcmtsd("replay", "--config", SMALL, *files, "--changes", listed)

@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from vcmts.docs import metrics_page, picture
 from vcmts.docs import pages as docs
-from vcmts.docs import picture
 from vcmts.paths import CHECKOUT
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -197,6 +197,50 @@ def test_no_drop_reason_is_left_out() -> None:
     for direction in (description[name] for name in ("downstream", "upstream", "shared_port")):
         assert all(page.count(f"| `{name}` | ") in (1, 2) for name in direction["drops"])
         assert {drop["unit"] for drop in direction["drops"].values()} <= set(docs.UNITS)
+
+
+def metric(name: str, kind: str, unit: str, *labels: str, **more: str) -> dict[str, Any]:
+    told = {"name": name, "type": kind, "unit": unit, "labels": list(labels)}
+    return told | {"help": "a | b", "wanted": "always"} | more
+
+
+def test_metrics_page() -> None:
+    """By subject, of which only those with metrics are there, in the order of the registry."""
+    page = metrics_page.render(
+        [
+            metric("vcmts_flow_bytes_total", "counter", "bytes", "sfid", "modem", wanted="flows"),
+            metric("vcmts_new", "gauge", ""),
+            metric("vcmts_downstream_held_packets", "gauge", "packets", "service_group"),
+            metric("vcmts_downstream_channel_bytes_total", "counter", "bytes", "channel"),
+            metric("vcmts_downstream_received_packets_total", "counter", "packets"),
+        ]
+    )
+    _, *parts = re.split("^## (.*)$", page, flags=re.MULTILINE)
+    found = {
+        head: [line for line in text.splitlines() if line and not line.startswith(("| n", "| -"))]
+        for head, text in zip(parts[::2], parts[1::2], strict=True)
+    }
+    assert list(found) == [
+        "How to ask for them",
+        *("Downstream channels and bonding groups", "Downstream", "The process", "Service flows"),
+    ]
+    assert found["Downstream"] == [
+        "| `vcmts_downstream_held_packets` | gauge | packets | `service_group` | a \\| b |",
+        "| `vcmts_downstream_received_packets_total` | counter | packets |  | a \\| b |",
+    ]
+    assert found["The process"] == ["| `vcmts_new` | gauge |  |  | a \\| b |"]
+    assert found["Service flows"] == [
+        metrics_page.ON_REQUEST["flows"],
+        "| `vcmts_flow_bytes_total` | counter | bytes | `sfid`, `modem` | a \\| b |",
+    ]
+
+
+def test_no_metric_is_left_out() -> None:
+    metrics = json.loads(docs.said("vcmtsd", "describe"))["metrics"]
+    page = metrics_page.render(metrics)
+    assert all(page.count(f"| `{one['name']}` | {one['type']} |") == 1 for one in metrics)
+    heads = re.findall("^## (.*)$", page, flags=re.MULTILINE)
+    assert heads[1:] == [subject for subject, _ in metrics_page.SUBJECTS], "each has some"
 
 
 def test_pages_are_up_to_date() -> None:

@@ -16,6 +16,7 @@
 static const struct groups_threads threads[GROUPS] = {{1, 1, 1}, {1, 2, 3}};
 static struct groups_bench storage, *const bench = &storage;
 static struct reload reload;
+static struct metrics_source metrics;
 static struct methods methods;
 static struct rpc rpc;
 
@@ -89,7 +90,9 @@ static inline int begin(void **state) {
 	groups_bench_config(bench, GROUPS, threads);
 	groups_bench_open(bench);
 	reload_open(&reload, &bench->server, "/no/such/file", &(struct server_devices){0});
-	methods = (struct methods){&bench->server, &reload};
+	metrics = (struct metrics_source){.server = &bench->server, .version = "1"};
+	metrics_source_start(&metrics);
+	methods = (struct methods){&bench->server, &reload, &metrics};
 	rpc = methods_rpc(&methods);
 	return 0;
 }

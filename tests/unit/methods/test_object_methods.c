@@ -24,7 +24,7 @@ static int begin(void **state) {
 	groups_bench_config(bench, 1, threads);
 	groups_bench_open(bench);
 	reload_open(&reload, &bench->server, "/no/such/file", &(struct server_devices){0});
-	methods = (struct methods){&bench->server, &reload};
+	methods = (struct methods){.server = &bench->server, .reload = &reload};
 	rpc = methods_rpc(&methods);
 	return 0;
 }

@@ -147,7 +147,7 @@ static void queues(void **state) {
 	const struct tap_list tap = {&s.tap, 0, 2, 3};
 
 	(void)state;
-	packet_meta_offset = offsetof(struct rte_mbuf, dynfield1);
+	packet_meta_offset = RTE_ALIGN(offsetof(struct rte_mbuf, dynfield1), PACKET_META_ALIGN);
 	s.p = (struct pipeline){
 		.stages = queue_list, .count = ARRAY_COUNT(queue_list), .ctx = &s, .tap = &tap};
 	pipeline_run(&s.p);

@@ -9,12 +9,13 @@
 #define MODEMS 3
 #define PACKETS 64
 
-/* Three modems with a flow each, numbers 10, 20 and 30 in the place of SFIDs, and one channel. */
-static uint8_t macs[MODEMS][6] = {{2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}, {2, 0, 0, 0, 0, 3}};
+/* Three modems with a flow each, numbers 10, 20 and 30 in the place of SFIDs, and one channel; and the place of a modem
+ * that is not there any more. */
+static uint8_t macs[MODEMS + 1][6] = {{2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}, {2, 0, 0, 0, 0, 3}};
 static uint32_t sfids[MODEMS] = {10, 20, 30};
 static uint32_t sessions[1] = {0x10001};
 static const struct tap_names names = {
-	.modem_count = MODEMS,
+	.modem_count = MODEMS + 1,
 	.down_flow_count = MODEMS,
 	.channel_count = 1,
 	.macs = macs,
@@ -49,7 +50,7 @@ static unsigned boundary(const char *stage, enum tap_side side) {
 
 /* Packet i is of modem i % 3; its bytes are its number. */
 static void packets_make(void) {
-	packet_meta_offset = offsetof(struct rte_mbuf, dynfield1);
+	packet_meta_offset = RTE_ALIGN(offsetof(struct rte_mbuf, dynfield1), PACKET_META_ALIGN);
 	for (unsigned i = 0; i < PACKETS; i++) {
 		struct rte_mbuf *m = pkts[i] = &buffers[i].m;
 
@@ -136,6 +137,10 @@ static void odd_fields(void **state) {
 	assert_int_equal(r->known, 0);
 	assert_int_equal(r->size, 0);
 	assert_int_equal(r->form, TAP_DOCSIS);
+	packet_meta(pkts[0])->modem = MODEMS; /* who was there is gone */
+	packet_meta(pkts[0])->flow = 0;
+	rig.v.tap.passed(&rig.v.tap, at, pkts, 1);
+	assert_int_equal(next(&rig)->known, TAP_KNOWS_FLOW);
 	tap_end_free(rig.end);
 }
 

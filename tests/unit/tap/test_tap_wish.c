@@ -104,6 +104,7 @@ static void refusals(void **state) {
 		{"{\"dropped\":[\"runt\"],\"direction\":\"upstream\"}", "found \"runt\""},
 		{"{\"count\":0}", "count: allowed"},
 		{"{\"seconds\":0}", "seconds: allowed"},
+		{"{\"seconds\":1e-10}", "seconds: allowed"},
 		{"{\"seconds\":1e99}", "seconds: allowed"},
 		{"{\"seconds\":\"1\"}", "seconds: allowed"},
 		{"{\"rate\":1000001}", "rate: allowed: a whole number from 1 to 1000000"},

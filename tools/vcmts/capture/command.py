@@ -105,6 +105,18 @@ def connected(path: Path) -> socket.socket:
     return made
 
 
+def check_answer(line: bytes) -> None:
+    try:
+        answer = json.loads(line)
+    except ValueError:
+        answer = None
+    if answer == {"ok": True}:
+        return
+    if isinstance(answer, dict) and isinstance(answer.get("error"), str):
+        raise MistakeError(answer["error"])
+    raise MistakeError("--socket: found another socket, allowed: a capture socket")
+
+
 def answered(made: socket.socket, wish: dict[str, Any]) -> bytes:
     """What came behind the answer, which is good."""
     heard = b""
@@ -116,9 +128,7 @@ def answered(made: socket.socket, wish: dict[str, Any]) -> bytes:
     line, found, rest = heard.partition(b"\n")
     if not found:
         raise MistakeError("vcmtsd ended the connection before it answered")
-    answer = json.loads(line)
-    if "error" in answer:
-        raise MistakeError(answer["error"])
+    check_answer(line)
     return rest
 
 
@@ -147,7 +157,7 @@ def told_text(told: Told) -> str:
 
 def progress(told: Told) -> None:
     if sys.stderr.isatty():
-        print(f"\r{told_text(told)}\033[K", end="", file=sys.stderr, flush=True)
+        print(f"\r{told_text(told)}; Ctrl-C ends it\033[K", end="", file=sys.stderr, flush=True)
 
 
 def pieces(made: socket.socket, first: bytes) -> Iterator[bytes]:
@@ -165,6 +175,7 @@ def pieces(made: socket.socket, first: bytes) -> Iterator[bytes]:
 
 def copy(made: socket.socket, first: bytes, output: Output) -> Told:
     blocks, last = Blocks(), time.monotonic()
+    progress(blocks.told)  # there may be nothing to capture for a long time
     for piece in pieces(made, first):
         whole = b"".join(blocks.take(piece))
         if whole:

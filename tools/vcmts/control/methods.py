@@ -262,6 +262,22 @@ class CountersGet(TypedDict):
     shared_ports: list[CountersGetSharedPorts]
 
 
+class MetricsGetSamples(TypedDict):
+    # of the metric; of a histogram with _bucket, _sum or _count behind it
+    name: str
+    # those of the metric by name; of a _bucket also le, its upper bound in seconds
+    labels: dict[str, str]
+    # in the unit of the metric
+    value: float
+
+
+class MetricsGet(TypedDict):
+    # seconds since the start
+    uptime: float
+    # those of a metric one behind the other
+    samples: list[MetricsGetSamples]
+
+
 class MeasureGet(TypedDict):
     # whether the cycles of the stages are measured
     cycles: bool
@@ -568,6 +584,32 @@ def counters_get(
         group=group,
     )
     result: CountersGet = client.call("counters.get", **params)
+    return result
+
+
+def metrics_get(
+    client: Client,
+    *,
+    # metrics whose names begin so, where there are any; where it is left out, all
+    names: list[str] | None = None,
+    # service group; where it is left out, all of them, and what is of none
+    group: int | None = None,
+    # MAC address: also what is of this modem and its service flows, and of no other
+    modem: str | None = None,
+    # also what is of each modem
+    modems: bool | None = None,
+    # also what is of each downstream service flow
+    flows: bool | None = None,
+) -> MetricsGet:
+    """Samples of the metrics that docs/metrics.md lists."""
+    params = _given(
+        names=names,
+        group=group,
+        modem=modem,
+        modems=modems,
+        flows=flows,
+    )
+    result: MetricsGet = client.call("metrics.get", **params)
     return result
 
 

@@ -98,8 +98,8 @@ def example(schema: Schema) -> Any:
         return [example(schema["items"])]
     if "properties" in schema:
         return {name: example(value) for name, value in schema["properties"].items()}
-    if schema.get("additionalProperties"):
-        return {"received": example(schema["additionalProperties"])}
+    if item := schema.get("additionalProperties"):
+        return {"service_group" if item.get("type") == "string" else "received": example(item)}
     return {"integer": schema.get("minimum", 0), "boolean": False}.get(str(schema["type"]), "")
 
 

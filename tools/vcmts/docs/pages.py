@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from vcmts import published
-from vcmts.docs import configdoc, control_client, control_page, picture, published_page
+from vcmts.docs import (
+    configdoc,
+    control_client,
+    control_page,
+    metrics_page,
+    picture,
+    published_page,
+)
 from vcmts.paths import CHECKOUT, MistakeError, complain, program
 
 UNITS = ("packets", "bursts", "segments", "frames")  # in the order in which the upstream has them
@@ -120,6 +127,7 @@ def pages() -> dict[Path, str]:
         Path("docs/pipeline-upstream.svg"): picture.draw(stage_lists(description["upstream"])),
         Path("docs/control.md"): control_page.render(methods),
         Path("docs/counters.md"): counters_page(description),
+        Path("docs/metrics.md"): metrics_page.render(description["metrics"]),
         Path("docs/published.md"): published_page.render(published.load()),
         Path("tools/vcmts/control/methods.py"): control_client.render(methods),
     }

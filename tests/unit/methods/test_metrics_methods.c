@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a client is told of metrics, and what it may choose of them. */
+#include "test.h"
+
+#include "asking.h"
+#include "methods/metrics_methods.h"
+#include "metrics/histogram.h"
+#include "metrics/samples.h"
+
+#define MAC "02:01:00:00:00:02"
+#define WITH_MODEM "\"modem\": \"" MAC "\""
+
+/* In the place of how many there are; 0: it is as it is. */
+static size_t there_are;
+
+json_t *__real_metrics_samples(const struct metrics_source *source,
+			       const struct metrics_selection *selection, size_t most,
+			       size_t *count);
+json_t *__wrap_metrics_samples(const struct metrics_source *source,
+			       const struct metrics_selection *selection, size_t most,
+			       size_t *count);
+
+json_t *__wrap_metrics_samples(const struct metrics_source *source,
+			       const struct metrics_selection *selection, size_t most,
+			       size_t *count) {
+	assert_int_equal(most, METRICS_SAMPLES_MAX);
+	if (there_are == 0)
+		return __real_metrics_samples(source, selection, most, count);
+	*count = there_are;
+	return NULL;
+}
+
+/* The only sample with this name and, where it is not NULL, this value of a label. */
+static const json_t *sample_of(const json_t *answer, const char *name, const char *label,
+			       const char *value) {
+	const json_t *sample, *found = NULL;
+	size_t i;
+
+	json_array_foreach(json_object_get(answer, "samples"), i, sample) {
+		const char *is;
+
+		if (strcmp(word(sample, "name"), name) != 0)
+			continue;
+		is = json_string_value(json_object_get(at(sample, "labels"), label));
+		if (label != NULL && (is == NULL || strcmp(is, value) != 0))
+			continue;
+		assert_null(found);
+		found = sample;
+	}
+	return found;
+}
+
+static int64_t value_of(const json_t *answer, const char *name, const char *label,
+			const char *value) {
+	const json_t *sample = sample_of(answer, name, label, value);
+
+	if (sample == NULL)
+		fail_msg("no %s of %s", name, value);
+	return number(sample, "value");
+}
+
+/* How many samples there are whose names begin so. */
+static unsigned samples_of(const json_t *answer, const char *begin) {
+	const json_t *sample;
+	unsigned found = 0;
+	size_t i;
+
+	json_array_foreach(at(answer, "samples"), i, sample) found +=
+		strncmp(word(sample, "name"), begin, strlen(begin)) == 0;
+	return found;
+}
+
+static void all_but_modems(void **state) {
+	json_t *all, *counters;
+
+	(void)state;
+	groups_bench_down(bench, 1, 0, 1, 200);
+	groups_bench_settle(bench);
+	groups_bench_pass(bench, 1000000);
+	all = told("metrics.get", "{}");
+	counters = told("counters.get", "{\"group\": 2}");
+	assert_true(json_real_value(at(all, "uptime")) >= 0);
+	assert_int_equal(
+		value_of(all, "vcmts_downstream_received_packets_total", "service_group", "1"), 0);
+	assert_int_equal(
+		value_of(all, "vcmts_downstream_received_packets_total", "service_group", "2"), 1);
+	assert_int_equal(
+		value_of(all, "vcmts_downstream_received_bytes_total", "service_group", "2"),
+		number(counters, "groups.0.downstream.counters.received_bytes"));
+	assert_string_equal(word(sample_of(all, "vcmts_build_info", NULL, NULL), "labels.version"),
+			    "1");
+	assert_int_equal(samples_of(all, "vcmts_modem_"), 0);
+	assert_int_equal(samples_of(all, "vcmts_flow_"), 0);
+	json_decref(all);
+	json_decref(counters);
+}
+
+static void some_by_their_names(void **state) {
+	json_t *some =
+		told("metrics.get", "{\"names\": [\"vcmts_service_group_modems\", \"vcmts_tsc\"]}");
+	json_t *none = told("metrics.get", "{\"names\": [\"vcmts_nothing\", \"ts\"]}");
+
+	(void)state;
+	assert_int_equal(json_array_size(at(some, "samples")), GROUPS + 1);
+	assert_int_equal(value_of(some, "vcmts_service_group_modems", "service_group", "2"), 2);
+	assert_true(value_of(some, "vcmts_tsc_hz", NULL, NULL) > 0);
+	assert_int_equal(
+		json_object_size(at(sample_of(some, "vcmts_tsc_hz", NULL, NULL), "labels")), 0);
+	assert_int_equal(json_array_size(at(none, "samples")), 0);
+	json_decref(some);
+	json_decref(none);
+	refused("metrics.get", "{\"names\": []}", RPC_WRONG_PARAMS,
+		"metrics.get: names: found a list of 0, allowed: a list of 1 to 64 values");
+	refused("metrics.get", "{\"names\": [\"vcmts_{\"]}", RPC_WRONG_PARAMS,
+		"metrics.get: names[0]: found \"vcmts_{\", allowed: up to 64 of the characters "
+		"A-Z a-z 0-9 . _ -");
+}
+
+static void of_one_group(void **state) {
+	json_t *one = told("metrics.get", "{\"group\": 2}");
+	const json_t *sample;
+	size_t i;
+
+	(void)state;
+	assert_true(json_array_size(at(one, "samples")) > 100);
+	json_array_foreach(at(one, "samples"), i, sample)
+		assert_string_equal(word(sample, "labels.service_group"), "2");
+	json_decref(one);
+	refused("metrics.get", "{\"group\": 3}", RPC_REFUSED, "group: found \"3\", allowed: 1, 2");
+}
+
+static void of_a_modem(void **state) {
+	json_t *both = told("metrics.get", "{" WITH_MODEM "}");
+	json_t *one = told("metrics.get", "{\"group\": 1, " WITH_MODEM "}");
+
+	(void)state;
+	assert_int_equal(samples_of(one, "vcmts_modem_downstream_packets_total"), 1);
+	assert_int_equal(samples_of(one, "vcmts_flow_packets_total"), 1);
+	assert_int_equal(value_of(one, "vcmts_modem_downstream_packets_total", "modem", MAC), 0);
+	assert_int_equal(value_of(one, "vcmts_flow_packets_total", "sfid", "2"), 0);
+	assert_int_equal(samples_of(both, "vcmts_flow_packets_total"), GROUPS);
+	assert_true(samples_of(both, "vcmts_worker_info") > 0);
+	json_decref(both);
+	json_decref(one);
+	refused("metrics.get", "{\"group\": 2, \"modem\": \"02:01:00:00:00:99\"}", RPC_REFUSED,
+		"modem: service group 2 has no modem 02:01:00:00:00:99");
+	refused("metrics.get", "{\"modem\": \"02:01:00:00:00:99\"}", RPC_REFUSED,
+		"modem: no service group has a modem 02:01:00:00:00:99");
+	refused("metrics.get", "{\"modem\": \"x\"}", RPC_WRONG_PARAMS,
+		"metrics.get: modem: found \"x\", allowed: a unicast MAC address such as "
+		"\"02:00:00:00:00:01\"");
+}
+
+/* In the other group there is one. */
+static void of_a_modem_that_is_elsewhere(void **state) {
+	struct modem *modem = &bench->server.groups[0].live.sg.modems[1];
+	json_t *one;
+
+	(void)state;
+	modem->service_flow_count = 0;
+	refused("metrics.get", "{\"group\": 1, " WITH_MODEM "}", RPC_REFUSED,
+		"modem: service group 1 has no modem " MAC);
+	one = told("metrics.get", "{" WITH_MODEM "}");
+	modem->service_flow_count = 1;
+	assert_int_equal(value_of(one, "vcmts_flow_packets_total", "service_group", "2"), 0);
+	assert_int_equal(samples_of(one, "vcmts_flow_packets_total"), 1);
+	json_decref(one);
+}
+
+static void of_all_modems(void **state) {
+	json_t *modems = told("metrics.get", "{\"modems\": true}");
+	json_t *flows = told("metrics.get", "{\"flows\": true, \"group\": 2}");
+
+	(void)state;
+	assert_int_equal(samples_of(modems, "vcmts_modem_downstream_packets_total"), 2 * GROUPS);
+	assert_int_equal(samples_of(modems, "vcmts_flow_"), 0);
+	assert_int_equal(samples_of(flows, "vcmts_flow_packets_total"), 2);
+	assert_int_equal(samples_of(flows, "vcmts_modem_"), 0);
+	assert_int_equal(value_of(flows, "vcmts_flow_packets_total", "sfid", "1"), 1);
+	json_decref(modems);
+	json_decref(flows);
+}
+
+/* The only one of priority 0 with this end of its name and upper bound; NULL: without. */
+static const json_t *part_of(const json_t *answer, const char *suffix, const char *bound) {
+	const json_t *sample, *found = NULL;
+	char name[64];
+	size_t i;
+
+	snprintf(name, sizeof(name), "vcmts_scheduler_delay_seconds%s", suffix);
+	json_array_foreach(at(answer, "samples"), i, sample) {
+		const char *le = json_string_value(json_object_get(at(sample, "labels"), "le"));
+
+		if (strcmp(word(sample, "name"), name) != 0 ||
+		    strcmp(word(sample, "labels.priority"), "0") != 0)
+			continue;
+		if (bound == NULL ? le != NULL : le == NULL || strcmp(le, bound) != 0)
+			continue;
+		assert_null(found);
+		found = sample;
+	}
+	assert_non_null(found);
+	return found;
+}
+
+/* Of packets that waited for others. */
+static void histograms_in_parts(void **state) {
+	struct scheduler_delay_report r;
+	struct metric_histogram h;
+	json_t *delays;
+
+	(void)state;
+	for (unsigned i = 0; i < 120; i++)
+		groups_bench_down(bench, 1, 0, i, 1400);
+	groups_bench_settle(bench);
+	groups_bench_pass(bench, 1000000);
+	scheduler_report_delay(bench->server.groups[1].downstream->upper.scheduler, 0, &r);
+	histogram_of_delays(&h, &r);
+	assert_true(h.below[0] < h.below[h.buckets - 1]);
+	delays = told("metrics.get",
+		      "{\"group\": 2, \"names\": [\"vcmts_scheduler_delay_seconds\"]}");
+	assert_int_equal(json_array_size(at(delays, "samples")),
+			 SCHEDULER_PRIORITIES * (h.buckets + 3));
+	for (unsigned b = 0; b < h.buckets; b++) {
+		char le[METRICS_SECONDS_TEXT];
+
+		metrics_seconds_text(le, h.bounds[b]);
+		assert_int_equal(number(part_of(delays, "_bucket", le), "value"), h.below[b]);
+	}
+	assert_int_equal(number(part_of(delays, "_bucket", "+Inf"), "value"), h.count);
+	assert_int_equal(number(part_of(delays, "_count", NULL), "value"), h.count);
+	assert_float_equal(json_real_value(at(part_of(delays, "_sum", NULL), "value")),
+			   (double)h.sum_ns / 1e9, 1e-12);
+	json_decref(delays);
+}
+
+/* All are counted, and as many as there may be are told. */
+static void as_many_as_there_may_be(void **state) {
+	const struct metrics_selection one = {.group = 2};
+	size_t count, again;
+	json_t *samples = __real_metrics_samples(&metrics, &one, METRICS_SAMPLES_MAX, &count);
+
+	(void)state;
+	assert_int_equal(json_array_size(samples), count);
+	json_decref(samples);
+	samples = __real_metrics_samples(&metrics, &one, count, &again);
+	assert_int_equal(json_array_size(samples), count);
+	json_decref(samples);
+	assert_null(__real_metrics_samples(&metrics, &one, count - 1, &again));
+	assert_int_equal(again, count);
+	assert_null(__real_metrics_samples(&metrics, &one, 0, &again));
+	assert_int_equal(again, count);
+}
+
+static void too_many(void **state) {
+	(void)state;
+	there_are = METRICS_SAMPLES_MAX + 1;
+	refused("metrics.get", "{}", RPC_REFUSED,
+		"found 50001 samples, allowed: 50000 in an answer: name a group or a modem, or "
+		"fewer metrics by names");
+	there_are = 7;
+	refused("metrics.get", "{}", RPC_INTERNAL, "no memory left");
+	there_are = 0;
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_but_modems),
+		cmocka_unit_test(some_by_their_names),
+		cmocka_unit_test(of_one_group),
+		cmocka_unit_test(of_a_modem),
+		cmocka_unit_test(of_a_modem_that_is_elsewhere),
+		cmocka_unit_test(of_all_modems),
+		cmocka_unit_test(histograms_in_parts),
+		cmocka_unit_test(as_many_as_there_may_be),
+		cmocka_unit_test(too_many),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Each counter has one metric, and names are as Prometheus wants them. */
+#include "test.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "metrics/describe.h"
+#include "metrics/metrics.h"
+
+#define NAME_MOST 64 /* bytes that metrics.get takes of a name */
+
+static const struct {
+	enum direction direction;
+	const char *prefix, *label;
+} directions[] = {
+	{DIRECTION_DOWN, "vcmts_downstream_", "service_group"},
+	{DIRECTION_UP, "vcmts_upstream_", "service_group"},
+	{DIRECTION_PORT, "vcmts_port_", "port"},
+};
+#define DIRECTIONS (sizeof(directions) / sizeof(directions[0]))
+
+static bool begins(const char *text, const char *begin) {
+	return strncmp(text, begin, strlen(begin)) == 0;
+}
+
+static bool ends(const char *text, const char *end) {
+	size_t size = strlen(text), tail = strlen(end);
+
+	return size >= tail && strcmp(text + size - tail, end) == 0;
+}
+
+/* How many rows are this one. */
+static unsigned rows_that_are(const struct metric *m) {
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < metrics_count(); i++)
+		found += metrics_at(i) == m;
+	return found;
+}
+
+static void counter_has_one(enum counter c, unsigned d) {
+	const struct metric *m = metrics_of_counter(c, directions[d].direction);
+	const char *unit = counted_name(counter_counts(c));
+
+	assert_non_null(m);
+	assert_int_equal(rows_that_are(m), 1);
+	assert_true(begins(m->name, directions[d].prefix));
+	assert_int_equal(m->type, METRIC_COUNTER);
+	assert_string_equal(m->unit, unit);
+	assert_string_equal(m->help, counter_meaning(c));
+	assert_string_equal(m->labels[0], directions[d].label);
+	assert_null(m->labels[1]);
+}
+
+static void each_counter_has_one_in_each_direction(void **state) {
+	unsigned counted = 0, told = 0;
+
+	(void)state;
+	for (unsigned d = 0; d < DIRECTIONS; d++) {
+		for (enum counter c = 0; c < COUNTERS; c++) {
+			if (!counter_in(c, directions[d].direction)) {
+				assert_null(metrics_of_counter(c, directions[d].direction));
+				continue;
+			}
+			counter_has_one(c, d);
+			counted++;
+		}
+	}
+	for (unsigned i = 0; i < metrics_count(); i++) {
+		for (enum counter c = 0; c < COUNTERS; c++) {
+			for (unsigned d = 0; d < DIRECTIONS; d++)
+				told += metrics_at(i) ==
+					metrics_of_counter(c, directions[d].direction);
+		}
+	}
+	assert_int_equal(told, counted);
+	assert_true(metrics_count() > counted);
+	assert_null(metrics_of_counter(COUNTER_RECEIVED, DIRECTION_BOTH));
+}
+
+static void named(enum counter c, enum direction direction, const char *name) {
+	assert_string_equal(metrics_of_counter(c, direction)->name, name);
+}
+
+/* A unit that the name has is not told again, and neither is the port. */
+static void names_of_counters(void **state) {
+	(void)state;
+	named(COUNTER_RECEIVED, DIRECTION_DOWN, "vcmts_downstream_received_packets_total");
+	named(COUNTER_RECEIVED, DIRECTION_UP, "vcmts_upstream_received_packets_total");
+	named(COUNTER_RECEIVED_BYTES, DIRECTION_DOWN, "vcmts_downstream_received_bytes_total");
+	named(COUNTER_DECRYPTED, DIRECTION_UP, "vcmts_upstream_decrypted_frames_total");
+	named(COUNTER_BURSTS, DIRECTION_UP, "vcmts_upstream_bursts_total");
+	named(COUNTER_PSP_GAPS, DIRECTION_UP, "vcmts_upstream_psp_gaps_total");
+	named(COUNTER_PORT_RECEIVED, DIRECTION_PORT, "vcmts_port_received_packets_total");
+}
+
+static bool is_word(const char *text) {
+	if (!islower((unsigned char)text[0]))
+		return false;
+	for (; *text != '\0'; text++) {
+		if (!islower((unsigned char)*text) && !isdigit((unsigned char)*text) &&
+		    (*text != '_' || text[1] == '_' || text[1] == '\0'))
+			return false;
+	}
+	return true;
+}
+
+/* The name without _total, and how the unit ends it. */
+static bool unit_is_the_end(const struct metric *m) {
+	char name[NAME_MOST + 1], end[NAME_MOST + 1];
+
+	snprintf(name, sizeof(name), "%s", m->name);
+	if (m->type == METRIC_COUNTER)
+		name[strlen(name) - strlen("_total")] = '\0';
+	snprintf(end, sizeof(end), "_%s", m->unit);
+	return *m->unit == '\0' || ends(name, end);
+}
+
+static const char *name_fault(const struct metric *m) {
+	static const char *const reserved[] = {"_bucket", "_sum", "_count", "_created"};
+
+	if (!begins(m->name, "vcmts_") || !is_word(m->name))
+		return "other letters, or another beginning";
+	if (strlen(m->name) > NAME_MOST)
+		return "too long";
+	if (ends(m->name, "_total") != (m->type == METRIC_COUNTER))
+		return "_total is of counters";
+	if (ends(m->name, "_info") && m->type != METRIC_GAUGE)
+		return "_info is of gauges";
+	for (unsigned r = 0; r < sizeof(reserved) / sizeof(reserved[0]); r++) {
+		if (ends(m->name, reserved[r]))
+			return "an end of series of histograms";
+	}
+	if (!unit_is_the_end(m))
+		return "its unit is not its end";
+	if (m->type == METRIC_HISTOGRAM && strcmp(m->unit, "seconds") != 0)
+		return "a histogram is of seconds";
+	return NULL;
+}
+
+static const char *label_fault(const struct metric *m) {
+	for (unsigned l = 0; l < METRIC_LABELS && m->labels[l] != NULL; l++) {
+		if (!is_word(m->labels[l]) || strcmp(m->labels[l], "le") == 0)
+			return "a label of another kind";
+		for (unsigned before = 0; before < l; before++) {
+			if (strcmp(m->labels[before], m->labels[l]) == 0)
+				return "a label again";
+		}
+	}
+	return NULL;
+}
+
+static const char *help_fault(const struct metric *m) {
+	if (strlen(m->help) < 5 || isspace((unsigned char)m->help[0]))
+		return "no help";
+	if (ends(m->help, ".") || ends(m->help, " "))
+		return "help ends in a dot";
+	return strpbrk(m->help, "\n\\\"") != NULL ? "help of several lines, or with quotes" : NULL;
+}
+
+static void names_are_conventional(void **state) {
+	(void)state;
+	for (unsigned i = 0; i < metrics_count(); i++) {
+		const struct metric *m = metrics_at(i);
+		const char *faults[] = {name_fault(m), label_fault(m), help_fault(m)};
+
+		for (unsigned f = 0; f < sizeof(faults) / sizeof(faults[0]); f++) {
+			if (faults[f] != NULL)
+				fail_msg("%s: %s", m->name, faults[f]);
+		}
+	}
+}
+
+/* Nor is one the name of another without _total, which is what OpenMetrics calls a counter. */
+static void names_are_unique(void **state) {
+	char family[NAME_MOST + 1];
+
+	(void)state;
+	for (unsigned a = 0; a < metrics_count(); a++) {
+		snprintf(family, sizeof(family), "%s", metrics_at(a)->name);
+		if (ends(family, "_total"))
+			family[strlen(family) - strlen("_total")] = '\0';
+		for (unsigned b = 0; b < metrics_count(); b++) {
+			if (a == b)
+				continue;
+			assert_string_not_equal(metrics_at(a)->name, metrics_at(b)->name);
+			assert_string_not_equal(family, metrics_at(b)->name);
+		}
+	}
+}
+
+/* Where a metric is of modems or service flows, it is not told unasked. */
+static void all_are_described(void **state) {
+	json_t *list = metrics_describe();
+
+	(void)state;
+	assert_int_equal(json_array_size(list), metrics_count());
+	for (unsigned i = 0; i < metrics_count(); i++) {
+		const json_t *told = json_array_get(list, i);
+		const struct metric *m = metrics_at(i);
+		const char *wanted = begins(m->name, "vcmts_modem_")  ? "modems"
+				     : begins(m->name, "vcmts_flow_") ? "flows"
+								      : "always";
+		unsigned labels = 0;
+
+		while (labels < METRIC_LABELS && m->labels[labels] != NULL)
+			labels++;
+#define TOLD(key) json_string_value(json_object_get(told, key))
+		assert_string_equal(TOLD("name"), m->name);
+		assert_string_equal(TOLD("type"), metric_type_name(m->type));
+		assert_string_equal(TOLD("unit"), m->unit);
+		assert_string_equal(TOLD("help"), m->help);
+		assert_string_equal(TOLD("wanted"), wanted);
+		assert_int_equal(json_array_size(json_object_get(told, "labels")), labels);
+	}
+	json_decref(list);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_counter_has_one_in_each_direction),
+		cmocka_unit_test(names_of_counters),
+		cmocka_unit_test(names_are_conventional),
+		cmocka_unit_test(names_are_unique),
+		cmocka_unit_test(all_are_described),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a walk over a server of two groups tells, and what may be chosen of it. */
+#include "test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+
+#include "metrics/metrics.h"
+#include "scheduler/report.h"
+
+#include "fixture.h"
+#include "groups_bench.h"
+
+#define GROUPS 2
+#define SAMPLES 8000 /* more than there are */
+#define LABEL 64
+#define WAITING 120 /* packets at once, which take the better part of a millisecond to send */
+#define SENT (5 + WAITING)
+
+static const struct groups_threads threads[GROUPS] = {{1, 1, 1}, {1, 2, 3}};
+static struct groups_bench storage, *const bench = &storage;
+static struct metrics_source source;
+
+/* Of the last walk. */
+static struct told {
+	const struct metric *m;
+	char labels[METRIC_LABELS][LABEL];
+	bool real;
+	uint64_t integer;
+	double number;
+	struct metric_histogram histogram;
+} told[SAMPLES];
+static unsigned told_count;
+static const struct metric *begun[SAMPLES];
+static unsigned begun_count;
+
+static bool no_memory;
+
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+	return no_memory ? NULL : __real_aligned_alloc(alignment, size);
+}
+
+static void on_begin(void *arg, const struct metric *m) {
+	assert_ptr_equal(arg, &source);
+	begun[begun_count++] = m;
+}
+
+static void on_sample(void *arg, const struct metric *m, const struct metric_sample *s) {
+	struct told *t = &told[told_count++];
+
+	assert_ptr_equal(arg, &source);
+	assert_true(told_count < SAMPLES);
+	*t = (struct told){.m = m, .real = s->real, .integer = s->integer, .number = s->number};
+	for (unsigned l = 0; l < METRIC_LABELS && m->labels[l] != NULL; l++) {
+		assert_non_null(s->labels[l]);
+		snprintf(t->labels[l], LABEL, "%s", s->labels[l]);
+	}
+	assert_int_equal(s->histogram != NULL, m->type == METRIC_HISTOGRAM);
+	if (s->histogram != NULL)
+		t->histogram = *s->histogram;
+}
+
+static const struct metrics_sink sink = {.begin = on_begin, .sample = on_sample, .arg = &source};
+
+static void walk(const struct metrics_selection *selection) {
+	told_count = begun_count = 0;
+	assert_true(metrics_walk(&source, selection, &sink));
+}
+
+static const char *label(const struct told *t, const char *name) {
+	for (unsigned l = 0; l < METRIC_LABELS && t->m->labels[l] != NULL; l++) {
+		if (strcmp(t->m->labels[l], name) == 0)
+			return t->labels[l];
+	}
+	return NULL;
+}
+
+static bool has(const struct told *t, const char *name, const char *value) {
+	const char *is = label(t, name);
+
+	return is != NULL && strcmp(is, value) == 0;
+}
+
+/* How many samples of a metric, any where it is NULL, have these values of labels; NULL: any. */
+static unsigned samples(const char *metric, const char *group, const char *name,
+			const char *value) {
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < told_count; i++)
+		found += (metric == NULL || strcmp(told[i].m->name, metric) == 0) &&
+			 (group == NULL || has(&told[i], "service_group", group)) &&
+			 (name == NULL || has(&told[i], name, value));
+	return found;
+}
+
+/* The value of the only such sample. */
+static uint64_t value(const char *metric, const char *group, const char *name, const char *of) {
+	if (samples(metric, group, name, of) != 1)
+		fail_msg("%u of %s of group %s, %s", samples(metric, group, name, of), metric,
+			 group != NULL ? group : "any", of != NULL ? of : "any");
+	for (unsigned i = 0;; i++) {
+		if (strcmp(told[i].m->name, metric) == 0 &&
+		    (group == NULL || has(&told[i], "service_group", group)) &&
+		    (name == NULL || has(&told[i], name, of)))
+			return told[i].integer;
+	}
+}
+
+/* A frame that belongs to nobody, and one that is too short. */
+static void bad_packets(unsigned group) {
+	static const uint8_t nobody[60] = {0x02, 0, 0, 0, 0, 0x77, 2, 0, 0, 0, 0, 1, 0x86, 0xdd};
+	static const size_t sizes[] = {sizeof(nobody), 10};
+
+	for (unsigned i = 0; i < ARRAY_COUNT(sizes); i++) {
+		struct rte_mbuf *m = fixture_packet(bench->server.pools.packets, nobody, sizes[i]);
+
+		assert_int_equal(rte_eth_tx_burst(bench->network[group], 0, &m, 1), 1);
+	}
+}
+
+static int begin(void **state) {
+	(void)state;
+	groups_bench_config(bench, GROUPS, threads);
+	groups_bench_open(bench);
+	source = (struct metrics_source){.server = &bench->server, .version = "7"};
+	metrics_source_start(&source);
+	for (unsigned i = 0; i < 5; i++) {
+		groups_bench_down(bench, 1, i % 2, i, 200);
+		groups_bench_up(bench, 1, i, 100);
+	}
+	groups_bench_up(bench, 0, 1, 100);
+	bad_packets(1);
+	groups_bench_settle(bench);
+	for (unsigned i = 0; i < WAITING; i++)
+		groups_bench_down(bench, 1, 0, i, 1400);
+	groups_bench_pass(bench, 1000000);
+	return 0;
+}
+
+static int end(void **state) {
+	(void)state;
+	groups_bench_close(bench);
+	return 0;
+}
+
+static void check_counters(const char *id, const struct counters *c, enum direction direction) {
+	for (enum counter i = 0; i < COUNTERS; i++) {
+		if (counter_in(i, direction))
+			assert_int_equal(
+				value(metrics_of_counter(i, direction)->name, id, NULL, NULL),
+				c->values[i]);
+	}
+}
+
+/* Each reason once, and no other. */
+static void check_drops(const char *id, const struct counters *c, enum direction direction) {
+	const char *metric = direction == DIRECTION_DOWN ? "vcmts_downstream_dropped_packets_total"
+							 : "vcmts_upstream_dropped_total";
+	unsigned reasons = 0;
+
+	for (enum drop_reason r = 0; r < DROP_REASONS; r++) {
+		if (!drop_in(r, direction))
+			continue;
+		assert_int_equal(value(metric, id, "reason", drop_name(r)), c->drops[r]);
+		reasons++;
+	}
+	assert_int_equal(samples(metric, id, NULL, NULL), reasons);
+}
+
+static void values_are_those_of_the_group(void **state) {
+	(void)state;
+	walk(&(struct metrics_selection){0});
+	for (unsigned g = 0; g < GROUPS; g++) {
+		const struct served_group *served = &bench->server.groups[g];
+		struct counters down;
+		char id[8];
+
+		snprintf(id, sizeof(id), "%u", g + 1);
+		downstream_counters(served->downstream, &down);
+		assert_int_equal(down.values[COUNTER_RECEIVED], g == 1 ? SENT + 2 : 0);
+		assert_int_equal(counters_dropped(&down), g == 1 ? 2 : 0);
+		assert_int_equal(served->upstream->counters.values[COUNTER_RECEIVED],
+				 g == 1 ? 5 : 1);
+		check_counters(id, &down, DIRECTION_DOWN);
+		check_counters(id, &served->upstream->counters, DIRECTION_UP);
+		check_drops(id, &down, DIRECTION_DOWN);
+		check_drops(id, &served->upstream->counters, DIRECTION_UP);
+		assert_int_equal(value("vcmts_downstream_held_packets", id, NULL, NULL),
+				 downstream_held(served->downstream));
+	}
+}
+
+/* Upstream, by unit: what came in is what went on, was dropped, or is held. */
+static void units_add_up(void **state) {
+	(void)state;
+	walk(&(struct metrics_selection){0});
+	for (enum unit u = 0; u < UNITS; u++) {
+		uint64_t dropped = 0;
+
+		for (unsigned i = 0; i < told_count; i++) {
+			if (strcmp(told[i].m->name, "vcmts_upstream_dropped_total") == 0 &&
+			    has(&told[i], "service_group", "2") &&
+			    has(&told[i], "unit", unit_name(u)))
+				dropped += told[i].integer;
+		}
+#define OF_UNIT(metric) value(metric, "2", "unit", unit_name(u))
+		assert_int_equal(OF_UNIT("vcmts_upstream_units_in_total"),
+				 OF_UNIT("vcmts_upstream_units_out_total") + dropped +
+					 OF_UNIT("vcmts_upstream_held"));
+	}
+	assert_int_equal(value("vcmts_upstream_units_in_total", "2", "unit", "packets"), 5);
+}
+
+static void other_values(void **state) {
+	uint64_t received;
+
+	(void)state;
+	walk(&(struct metrics_selection){0});
+	assert_int_equal(value("vcmts_service_group_modems", "1", NULL, NULL), 2);
+	assert_int_equal(value("vcmts_service_group_service_flows", "2", NULL, NULL), 2);
+	assert_int_equal(value("vcmts_service_group_cipher_modems", "2", "cipher", "aes-128"), 1);
+	assert_int_equal(value("vcmts_service_groups", NULL, NULL, NULL), GROUPS);
+	assert_int_equal(value("vcmts_build_info", NULL, "version", "7"), 1);
+	assert_int_equal(
+		value("vcmts_downstream_channel_rate_bits_per_second", "1", "channel", "2"),
+		500000000);
+	assert_int_equal(
+		value("vcmts_downstream_channel_packets_total", "2", "channel", "1") +
+			value("vcmts_downstream_channel_packets_total", "2", "channel", "2"),
+		SENT);
+	assert_int_equal(samples("vcmts_worker_info", NULL, NULL, NULL),
+			 bench->server.worker_count);
+	received = value("vcmts_downstream_received_packets_total", "2", NULL, NULL);
+	groups_bench_down(bench, 1, 0, 9, 200);
+	groups_bench_pass(bench, 1000000);
+	walk(&(struct metrics_selection){0});
+	assert_int_equal(value("vcmts_downstream_received_packets_total", "2", NULL, NULL),
+			 received + 1);
+}
+
+/* In the order of the registry, of each metric together, and no series twice. */
+static void samples_are_in_order(void **state) {
+	unsigned at = 0;
+
+	(void)state;
+	walk(&(struct metrics_selection){.modems = true, .flows = true});
+	assert_int_equal(begun_count, metrics_count());
+	for (unsigned m = 0; m < metrics_count(); m++) {
+		assert_ptr_equal(begun[m], metrics_at(m));
+		while (at < told_count && told[at].m == metrics_at(m))
+			at++;
+	}
+	assert_int_equal(at, told_count);
+	for (unsigned a = 0; a < told_count; a++) {
+		assert_true(!told[a].real || isfinite(told[a].number));
+		for (unsigned b = a + 1; b < told_count && told[b].m == told[a].m; b++)
+			assert_memory_not_equal(told[a].labels, told[b].labels,
+						sizeof(told[a].labels));
+	}
+}
+
+static void histograms(void **state) {
+	struct scheduler_delay_report r;
+	unsigned found = 0;
+	uint64_t packets = 0, waited = 0;
+
+	(void)state;
+	walk(&(struct metrics_selection){.group = 2});
+	for (unsigned i = 0; i < told_count; i++) {
+		const struct metric_histogram *h = &told[i].histogram;
+
+		if (told[i].m->type != METRIC_HISTOGRAM)
+			continue;
+		for (unsigned b = 1; b < h->buckets; b++)
+			assert_true(h->below[b] >= h->below[b - 1]);
+		assert_true(h->count >= h->below[h->buckets - 1]);
+		scheduler_report_delay(bench->server.groups[1].downstream->upper.scheduler,
+				       (unsigned)atoi(label(&told[i], "priority")), &r);
+		assert_int_equal(h->count, r.packets);
+		assert_int_equal(h->sum_ns, r.sum_ns);
+		packets += h->count;
+		waited += h->sum_ns;
+		found++;
+	}
+	assert_true(waited > WAITING);
+	assert_int_equal(found, SCHEDULER_PRIORITIES);
+	assert_int_equal(packets,
+			 value("vcmts_downstream_dequeued_packets_total", "2", NULL, NULL));
+}
+
+static void those_of_a_group(void **state) {
+	(void)state;
+	walk(&(struct metrics_selection){.group = 2});
+	assert_true(told_count > 100);
+	assert_int_equal(samples(NULL, "2", NULL, NULL), told_count);
+	walk(&(struct metrics_selection){.group = 1});
+	assert_true(told_count > 100);
+	assert_int_equal(samples(NULL, "1", NULL, NULL), told_count);
+	walk(&(struct metrics_selection){.group = 3});
+	assert_int_equal(told_count, 0);
+}
+
+static void those_of_names(void **state) {
+	static const char *const names[] = {"vcmts_tsc_hz", "vcmts_service_group_m"};
+
+	(void)state;
+	walk(&(struct metrics_selection){.names = names, .name_count = 2});
+	assert_int_equal(begun_count, 2);
+	assert_int_equal(samples("vcmts_tsc_hz", NULL, NULL, NULL), 1);
+	assert_int_equal(samples("vcmts_service_group_modems", NULL, NULL, NULL), GROUPS);
+	assert_int_equal(told_count, 1 + GROUPS);
+	walk(&(struct metrics_selection){.names = names, .name_count = 1, .group = 1});
+	assert_int_equal(begun_count, 0);
+	walk(&(struct metrics_selection){.names = names});
+	assert_int_equal(told_count, 0);
+}
+
+#define MODEM "vcmts_modem_downstream_packets_total"
+#define FLOW "vcmts_flow_packets_total"
+
+static void those_of_modems(void **state) {
+	static const uint8_t second[6] = {2, 1, 0, 0, 0, 2}, nobody[6] = {2, 1, 0, 0, 0, 9};
+
+	(void)state;
+	walk(&(struct metrics_selection){0});
+	assert_int_equal(samples(MODEM, NULL, NULL, NULL) + samples(FLOW, NULL, NULL, NULL), 0);
+	walk(&(struct metrics_selection){.group = 2, .modem = second});
+	assert_int_equal(samples(MODEM, NULL, NULL, NULL), 1);
+	assert_int_equal(samples(FLOW, NULL, NULL, NULL), 0);
+	assert_int_equal(value(MODEM, "2", "modem", "02:01:00:00:00:02"), 2);
+	walk(&(struct metrics_selection){.modem = second, .flows = true});
+	assert_int_equal(samples(MODEM, NULL, NULL, NULL), GROUPS);
+	assert_int_equal(samples(FLOW, NULL, NULL, NULL), GROUPS);
+	assert_int_equal(value(FLOW, "2", "sfid", "2"), 2);
+	walk(&(struct metrics_selection){.modem = nobody, .flows = true});
+	assert_int_equal(samples(MODEM, NULL, NULL, NULL) + samples(FLOW, NULL, NULL, NULL), 0);
+	walk(&(struct metrics_selection){.modems = true});
+	assert_int_equal(samples(MODEM, NULL, NULL, NULL), 2 * GROUPS);
+	assert_int_equal(samples(FLOW, NULL, NULL, NULL), 0);
+	walk(&(struct metrics_selection){.flows = true, .group = 2});
+	assert_int_equal(samples(MODEM, NULL, NULL, NULL), 0);
+	assert_int_equal(samples(FLOW, "2", NULL, NULL), 2);
+}
+
+static void memory_is_short(void **state) {
+	bool walked;
+
+	(void)state;
+	told_count = begun_count = 0;
+	no_memory = true;
+	walked = metrics_walk(&source, &(struct metrics_selection){0}, &sink);
+	no_memory = false;
+	assert_false(walked);
+	assert_int_equal(begun_count + told_count, 0);
+	assert_int_equal(pthread_rwlock_trywrlock(&bench->server.lock), 0);
+	pthread_rwlock_unlock(&bench->server.lock);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(values_are_those_of_the_group),
+		cmocka_unit_test(units_add_up),
+		cmocka_unit_test(histograms),
+		cmocka_unit_test(those_of_modems),
+		cmocka_unit_test(other_values),
+		cmocka_unit_test(samples_are_in_order),
+		cmocka_unit_test(those_of_a_group),
+		cmocka_unit_test(those_of_names),
+		cmocka_unit_test(memory_is_short),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}

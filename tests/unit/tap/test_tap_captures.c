@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Captures of a server whose groups come, go, and move from worker to worker. */
+#include "test.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "model/loader.h"
+
+#include "fixture.h"
+#include "life_bench.h"
+#include "tap/captures.h"
+#include "tap/end.h"
+#include "tap/output.h"
+
+#define TURNS 30
+#define WINDOW 48 /* packets on their way: fewer than any ring holds */
+#define MS UINT64_C(1000000)
+
+static struct life_bench storage, *const bench = &storage;
+static struct tap_captures captures;
+
+static struct tap_capture *begin(const char *wish) {
+	struct tap_capture *capture;
+	char why[TAP_LINE] = "";
+	struct tap_wish w;
+
+	assert_true(tap_wish_read(wish, strlen(wish), &w, why));
+	capture = tap_capture_ask(&captures, &w);
+	assert_non_null(capture);
+	tap_captures_follow(&captures);
+	assert_int_equal(tap_capture_state(&captures, capture), TAP_RUNNING);
+	return capture;
+}
+
+static void end(struct tap_capture *capture) {
+	tap_capture_end(&captures, capture);
+	tap_captures_follow(&captures);
+	assert_int_equal(tap_capture_state(&captures, capture), TAP_ENDED);
+	tap_capture_free(&captures, capture);
+	assert_false(captures.active);
+}
+
+/* Takes a place's records out: they are in order, and what the stage says. Returns how many. */
+static unsigned taken(const struct tap_place *place) {
+	const struct tap_record *r;
+	uint64_t last = 0;
+	unsigned count = 0;
+	uint32_t size;
+
+	while ((r = tap_ring_first(&place->end->ring, &size)) != NULL) {
+		assert_true(r->tsc >= last);
+		assert_int_equal(r->reason, DROP_NONE);
+		assert_int_not_equal(r->known & TAP_KNOWS_MODEM, 0);
+		last = r->tsc;
+		count++;
+		tap_ring_take(&place->end->ring);
+	}
+	return count;
+}
+
+struct mover {
+	bool failed, done;
+};
+
+/* The control thread: parts move, one or all; and the captures follow. */
+static void *move(void *arg) {
+	static const unsigned parts[] = {PART_UPPER, PART_LOWER, PART_UPSTREAM,
+					 PART_UPPER | PART_LOWER | PART_UPSTREAM};
+	struct server *s = &bench->server;
+	struct mover *m = arg;
+
+	for (unsigned turn = 0; turn < TURNS; turn++) {
+		unsigned worker = turn * 7 % LIFE_WORKERS;
+
+		if (turn % 3 == 0)
+			m->failed |=
+				server_worker_drain(s, worker, (worker + 1) % LIFE_WORKERS) != 0 ||
+				server_worker_resume(s, worker) != 0;
+		else
+			m->failed |= server_move_group(s, 0, parts[turn % ARRAY_COUNT(parts)],
+						       worker) != 0;
+		captures.news = turn % 2 == 0; /* all views anew */
+		tap_captures_follow(&captures);
+	}
+	__atomic_store_n(&m->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static uint64_t down_out(void) {
+	return __atomic_load_n(
+		&bench->server.groups[0].downstream->lower.counters.values[COUNTER_TRANSMITTED],
+		__ATOMIC_RELAXED);
+}
+
+/* Never more than the window, which is all that is ever on its way. */
+static void traffic(uint32_t *sent) {
+	if (*sent - down_out() < WINDOW && *sent - bench->taken_up[1] < WINDOW &&
+	    life_bench_down(bench, 0, &bench->file[0], 200, *sent)) {
+		while (!life_bench_up(bench, 0, &bench->file[0], *sent))
+			life_bench_take(bench);
+		(*sent)++;
+	}
+	life_bench_take(bench);
+	sched_yield();
+}
+
+/* Every packet is captured once, in both directions, whichever worker has it. */
+static void parts_that_move(void **state) {
+	struct tap_capture *capture;
+	struct mover mover = {false};
+	uint32_t sent = 0;
+	pthread_t thread;
+
+	(void)state;
+	life_bench_open(bench, 2, 2);
+	assert_int_equal(tap_captures_open(&captures, &bench->server), 0);
+	life_bench_launch(bench);
+	capture = begin("{\"group\":1,\"stages\":[\"classify\",\"frame\",\"verify_source\"],"
+			"\"rate\":1000000,\"snaplen\":64}");
+	assert_int_equal(capture->place_count, 3);
+	assert_int_equal(pthread_create(&thread, NULL, move, &mover), 0);
+	while (!__atomic_load_n(&mover.done, __ATOMIC_ACQUIRE) && sent < 8000)
+		traffic(&sent);
+	pthread_join(thread, NULL);
+	while (down_out() < sent || bench->taken_up[1] < sent) {
+		life_bench_take(bench);
+		sched_yield();
+	}
+	tap_capture_end(&captures, capture);
+	tap_captures_follow(&captures);
+	life_bench_halt(bench);
+	assert_false(mover.failed);
+	assert_true(sent > 0);
+	assert_int_equal(capture->place_count, 3);
+	for (unsigned p = 0; p < 3; p++)
+		assert_int_equal(taken(capture->places[p]), sent);
+	tap_capture_free(&captures, capture);
+	tap_captures_close(&captures);
+	life_bench_close(bench);
+}
+
+static uint64_t memory_of(const struct tap_capture *capture) {
+	uint64_t bytes = 0;
+
+	for (unsigned p = 0; p < capture->place_count; p++)
+		bytes += capture->places[p]->end->ring.size;
+	return bytes;
+}
+
+/* Groups that come later get rings, too, and all together keep to what a capture may take. */
+static void memory_has_a_bound(void **state) {
+	struct service_group comes[3];
+	struct tap_capture *capture;
+	char why[LIVE_LINE] = "";
+	unsigned group;
+
+	(void)state;
+	life_bench_open(bench, 2, 5);
+	assert_int_equal(tap_captures_open(&captures, &bench->server), 0);
+	capture = begin("{\"dropped\":true}");
+	assert_true(memory_of(capture) <= TAP_MEMORY);
+	for (unsigned i = 0; i < ARRAY_COUNT(comes); i++) {
+		unsigned before = capture->place_count;
+
+		life_bench_load(&comes[i], 3 + i, 0, 1, 2, 0);
+		group = life_bench_add(bench, &comes[i]);
+		tap_captures_follow(&captures);
+		assert_int_equal(capture->place_count, before + TAP_GROUP_PARTS);
+		assert_true(memory_of(capture) <=
+			    TAP_MEMORY + (i + 1) * TAP_GROUP_PARTS * TAP_RING_LEAST);
+	}
+	assert_true(server_group_remove(&bench->server, group, 0, why));
+	end(capture);
+	tap_captures_close(&captures);
+	life_bench_close(bench);
+	for (unsigned i = 0; i < ARRAY_COUNT(comes); i++)
+		service_group_free(&comes[i]);
+}
+
+/* What is gone is seen no more, whether another one is in its place at the next look or not. */
+static void groups_that_go(void **state) {
+	struct service_group comes;
+	struct tap_capture *capture;
+	char why[LIVE_LINE] = "";
+	unsigned group = 0;
+
+	(void)state;
+	life_bench_open(bench, 2, 3);
+	assert_int_equal(tap_captures_open(&captures, &bench->server), 0);
+	life_bench_load(&comes, 3, 0, 1, 2, 0);
+	capture = begin("{\"stages\":[\"classify\"],\"direction\":\"downstream\"}");
+	assert_int_equal(capture->place_count, 2);
+	for (unsigned turn = 1; turn <= 4; turn++) {
+		group = life_bench_add(bench, &comes);
+		if (turn % 2 == 0)
+			tap_captures_follow(&captures);
+		life_bench_down(bench, 0, &comes, 200, turn);
+		life_bench_pass(bench, MS);
+		assert_true(server_group_remove(&bench->server, group, 100, why));
+		if (turn % 2 == 0)
+			tap_captures_follow(&captures);
+	}
+	tap_captures_follow(&captures);
+	assert_int_equal(capture->place_count, 2 + 2); /* as often as somebody looked */
+	for (unsigned p = 0; p < 2; p++)
+		assert_false(capture->places[p]->gone);
+	for (unsigned p = 2; p < 4; p++) {
+		assert_true(capture->places[p]->gone);
+		assert_int_equal(taken(capture->places[p]), 1);
+	}
+	end(capture);
+	tap_captures_close(&captures);
+	life_bench_close(bench);
+	service_group_free(&comes);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parts_that_move),
+		cmocka_unit_test(memory_has_a_bound),
+		cmocka_unit_test(groups_that_go),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, fixture_stop);
+}

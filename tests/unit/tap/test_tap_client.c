@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A client of the capture socket, whose rings the test fills, and for whom it is the control thread. No EAL is needed. */
+#include "test.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <rte_cycles.h>
+
+#include "tap/client.h"
+#include "tap/end.h"
+
+#define RING (UINT32_C(4) << 20)
+#define SIZE 1000 /* bytes of a packet */
+#define HELD 3000 /* packets, more than an output has room for */
+
+/* Blocks of a file, counted. */
+enum { PACKET_BLOCK = 6 };
+
+static struct server nothing;
+static struct tap_captures captures;
+static struct tap_client client;
+static int reader;
+static uint64_t now; /* ms */
+
+static void client_begin(const char *wish) {
+	int fds[2];
+
+	memset(&nothing, 0, sizeof(nothing));
+	assert_int_equal(tap_captures_open(&captures, &nothing), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	assert_int_equal(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
+	reader = fds[1];
+	tap_client_open(&client, &captures, fds[0], now);
+	assert_int_equal(write(reader, wish, strlen(wish)), strlen(wish));
+	assert_true(tap_client_serve(&client, POLLIN, now, false));
+}
+
+static struct tap_place *place_add(struct tap_capture *capture) {
+	const struct tap_end_config config = {.snap = TAP_SNAP_MAX, .sample = 1, .ring = RING};
+	struct tap_place *place = calloc(1, sizeof(*place));
+
+	assert_non_null(place);
+	place->end = tap_end_create(&config);
+	place->direction = DIRECTION_DOWN;
+	strcpy(place->name, "sg 1 downstream");
+	capture->places =
+		reallocarray(capture->places, capture->place_count + 1, sizeof(struct tap_place *));
+	assert_non_null(place->end);
+	assert_non_null(capture->places);
+	capture->places[capture->place_count++] = place;
+	return place;
+}
+
+/* The wish is granted, with one place. */
+static struct tap_place *client_granted(void) {
+	struct tap_capture *capture = client.capture;
+	struct tap_place *place;
+
+	assert_non_null(capture);
+	place = place_add(capture);
+	capture->state = TAP_RUNNING;
+	captures.news = false;
+	assert_true(tap_client_serve(&client, 0, now, false));
+	client.output.ns_a_tick = 1;
+	return place;
+}
+
+/* `apart`: ticks between two of them. */
+static void packets_come(struct tap_place *place, unsigned count, uint64_t apart) {
+	uint64_t first = rte_rdtsc();
+
+	for (unsigned i = 0; i < count; i++) {
+		struct tap_record *r =
+			tap_ring_room(&place->end->ring, (uint32_t)sizeof(*r) + SIZE);
+
+		assert_non_null(r);
+		*r = (struct tap_record){.tsc = first + i * apart,
+					 .size = SIZE,
+					 .wire_size = SIZE,
+					 .reason = DROP_NONE,
+					 .side = TAP_OUT};
+		memset(r->bytes, 0, SIZE);
+		tap_ring_put(&place->end->ring);
+	}
+}
+
+/* What came, behind the line of the answer, as far as it is there. */
+static size_t read_all(uint8_t *into, size_t room) {
+	size_t size = 0;
+	ssize_t n;
+
+	while ((n = recv(reader, into + size, room - size, MSG_DONTWAIT)) > 0)
+		size += (size_t)n;
+	return size;
+}
+
+static unsigned packets_in(const uint8_t *file, size_t size) {
+	const uint8_t *at = memchr(file, '\n', size);
+	unsigned count = 0;
+	uint32_t head[2];
+
+	assert_non_null(at);
+	for (at++; at < file + size; at += head[1]) {
+		memcpy(head, at, sizeof(head));
+		assert_in_range(head[1], 12, file + size - at);
+		count += head[0] == PACKET_BLOCK;
+	}
+	return count;
+}
+
+static void client_end(void) {
+	tap_client_close(&client);
+	if (client.capture != NULL) {
+		tap_captures_stop(&captures);
+		tap_client_close(&client);
+	}
+	assert_null(client.capture);
+	close(reader);
+	tap_captures_close(&captures);
+}
+
+/* Who asks for the end gets all that was taken until then, however slowly it reads. */
+static void all_until_the_end(void **state) {
+	static uint8_t file[2 * HELD * SIZE];
+	struct tap_place *place;
+	size_t size = 0;
+	bool there = true;
+
+	(void)state;
+	client_begin("{\"rate\":1000000}\n");
+	place = client_granted();
+	packets_come(place, HELD, 0);
+	assert_int_equal(shutdown(reader, SHUT_WR), 0);
+	there = tap_client_serve(&client, POLLIN, now, false);
+	assert_true(there);
+	client.capture->state = TAP_ENDED;
+	for (int round = 0; there && round < 1000; round++) {
+		there = tap_client_serve(&client, POLLOUT, now, false);
+		size += read_all(file + size, sizeof(file) - size);
+	}
+	assert_false(there);
+	tap_client_close(&client);
+	size += read_all(file + size, sizeof(file) - size);
+	assert_int_equal(packets_in(file, size), HELD);
+	client_end();
+}
+
+/* The control thread hears of an end once: for each news it makes all views anew. */
+static void told_once(void **state) {
+	struct tap_place *place;
+
+	(void)state;
+	client_begin("{\"count\":5}\n");
+	place = client_granted();
+	packets_come(place, 10, 0);
+	for (int round = 0; client.capture->state == TAP_RUNNING; round++) {
+		assert_true(round < 1000);
+		usleep(1000);
+		assert_true(tap_client_serve(&client, 0, now, false));
+	}
+	assert_true(captures.news);
+	captures.news = false;
+	for (int round = 0; round < 10; round++)
+		assert_true(tap_client_serve(&client, 0, now, false));
+	assert_false(captures.news);
+	client_end();
+}
+
+/* Copies that this thread finds late, all at once, are within the rate, as they came in their time. */
+static void rate_by_their_time(void **state) {
+	struct tap_place *place;
+
+	(void)state;
+	client_begin("{\"rate\":100}\n");
+	place = client_granted();
+	packets_come(place, 100, 10000001);
+	assert_null(tap_output_fill(&client.output, client.capture->places, 1, UINT64_MAX));
+	assert_int_equal(client.output.packets, 100);
+	packets_come(place, 100, 1); /* and these are not */
+	assert_null(tap_output_fill(&client.output, client.capture->places, 1, UINT64_MAX));
+	assert_in_range(client.output.limited, 80, 100);
+	client_end();
+}
+
+/* Groups may come and go as long as a capture lasts: nothing is kept of those that are gone but what they came to. */
+static void places_that_go(void **state) {
+	static uint8_t file[1 << 20];
+	struct tap_place *gone;
+	size_t size;
+
+	(void)state;
+	client_begin("{}\n");
+	client_granted();
+	for (unsigned turn = 1; turn <= 20; turn++) {
+		gone = place_add(client.capture);
+		packets_come(gone, 3, 0);
+		gone->end->tallies[0].matched = gone->end->tallies[0].missed = 10;
+		gone->gone = true;
+		usleep(3000); /* until they are old enough */
+		assert_true(tap_client_serve(&client, POLLOUT, now, false));
+		assert_int_equal(client.capture->place_count, 1);
+		assert_int_equal(client.output.left_interfaces, turn);
+	}
+	client.capture->places[0]->gone = true; /* the last of all */
+	assert_true(tap_client_serve(&client, POLLOUT, now, false));
+	assert_int_equal(client.capture->place_count, 0);
+	assert_string_equal(client.why, TAP_END_GONE);
+	client.capture->state = TAP_ENDED;
+	assert_false(tap_client_serve(&client, POLLOUT, now, false));
+	assert_int_equal(client.output.missed, 200);
+	size = read_all(file, sizeof(file));
+	assert_int_equal(packets_in(file, size), 60);
+	client_end();
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_until_the_end),
+		cmocka_unit_test(told_once),
+		cmocka_unit_test(rate_by_their_time),
+		cmocka_unit_test(places_that_go),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""docs/metrics.md: the registry of metrics, from what vcmtsd describes."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from vcmts.docs.configdoc import escape
+
+Metric = dict[str, Any]
+
+REST = "The process"
+# Of a metric, the first of which its name begins with one of the words; else the rest.
+SUBJECTS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("Service groups", ("vcmts_service_group_", "vcmts_key_rolls_")),
+    (
+        "Downstream channels and bonding groups",
+        ("vcmts_downstream_channel_", "vcmts_downstream_bonding_group_"),
+    ),
+    ("Downstream", ("vcmts_downstream_",)),
+    ("Upstream", ("vcmts_upstream_", "vcmts_requests_")),
+    ("Stages, and how packets are found", ("vcmts_stage_", "vcmts_polls_", "vcmts_look")),
+    ("Delay and latency", ("vcmts_pipeline_", "vcmts_scheduler_")),
+    ("Polling threads", ("vcmts_worker_",)),
+    ("Ports", ("vcmts_port_", "vcmts_ethdev_")),
+    (REST, ()),
+    ("The endpoint for scrapers", ("vcmts_http_",)),
+    ("Modems", ("vcmts_modem_",)),
+    ("Service flows", ("vcmts_flow_",)),
+)
+ON_REQUEST = {
+    "modems": "Only where modems are asked for: one by its MAC address, or all of a service group.",
+    "flows": "Only where service flows are asked for: those of a modem, or all of a service group.",
+}
+
+HEAD = Path(__file__).with_name("metrics.md.in")
+
+
+def subject_of(name: str) -> str:
+    """Its heading."""
+    return next((subject for subject, words in SUBJECTS if name.startswith(words)), REST)
+
+
+def row(metric: Metric) -> str:
+    labels = ", ".join(f"`{label}`" for label in metric["labels"])
+    cells = (f"`{metric['name']}`", metric["type"], metric["unit"], labels, metric["help"])
+    return f"| {' | '.join(escape(cell) for cell in cells)} |"
+
+
+def section(subject: str, metrics: Sequence[Metric]) -> Iterator[str]:
+    yield f"\n## {subject}\n"
+    for wanted in sorted({metric["wanted"] for metric in metrics} & ON_REQUEST.keys()):
+        yield f"{ON_REQUEST[wanted]}\n"
+    yield "| name | type | unit | labels | what |"
+    yield "| --- | --- | --- | --- | --- |"
+    yield from (row(metric) for metric in metrics)
+
+
+def render(metrics: Sequence[Metric]) -> str:
+    """Of each subject those in the order of the registry; a subject without any is left out."""
+    parts: dict[str, list[Metric]] = {subject: [] for subject, _ in SUBJECTS}
+    for metric in metrics:
+        parts[subject_of(metric["name"])].append(metric)
+    lines = [HEAD.read_text(encoding="utf-8").rstrip()]
+    for subject, found in parts.items():
+        if found:
+            lines += section(subject, found)
+    return "\n".join(lines) + "\n"
