@@ -109,7 +109,7 @@ static uint64_t value(const char *metric, const char *group, const char *name, c
 		if (strcmp(told[i].m->name, metric) == 0 &&
 		    (group == NULL || has(&told[i], "service_group", group)) &&
 		    (name == NULL || has(&told[i], name, of)))
-			return told[i].integer;
+			return told[i].real ? (uint64_t)told[i].number : told[i].integer;
 	}
 }
 
@@ -229,8 +229,8 @@ static void other_values(void **state) {
 	assert_int_equal(value("vcmts_service_groups", NULL, NULL, NULL), GROUPS);
 	assert_int_equal(value("vcmts_build_info", NULL, "version", "7"), 1);
 	assert_int_equal(
-		value("vcmts_downstream_channel_rate_bits_per_second", "1", "channel", "2"),
-		500000000);
+		value("vcmts_downstream_channel_rate_bytes_per_second", "1", "channel", "2"),
+		500000000 / 8);
 	assert_int_equal(
 		value("vcmts_downstream_channel_packets_total", "2", "channel", "1") +
 			value("vcmts_downstream_channel_packets_total", "2", "channel", "2"),
