@@ -5,9 +5,11 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -38,6 +40,12 @@ def folder() -> Iterator[Path]:
     """Short, as sockets live there; gone behind the test, however that ends."""
     with tempfile.TemporaryDirectory(prefix="e2e-") as name:
         yield Path(name)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port: int = taken.getsockname()[1]
+    return port
 
 
 def tool(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -208,7 +216,10 @@ def test_a_rate_that_the_machine_does_not_carry(folder: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signal_ends_with_the_summary(number: signal.Signals, folder: Path) -> None:
-    words = command(*run_words(folder, "--duration", "1h"))
+    """And it tells its metrics meanwhile, where it is asked to and by those names."""
+    port = free_port()
+    told = ("--metrics", f"127.0.0.1:{port}", "--metric-names", "reference")
+    words = command(*run_words(folder, "--duration", "1h", *told))
     with subprocess.Popen(
         words, env=environment(folder), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -216,6 +227,8 @@ def test_signal_ends_with_the_summary(number: signal.Signals, folder: Path) -> N
         for line in process.stderr:  # until traffic has run for a second
             if "proven" in line:
                 break
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=TIMEOUT) as answer:
+            assert answer.read().startswith(b"# TYPE collectd_")
         process.send_signal(number)
         stdout, _ = process.communicate(timeout=TIMEOUT)
     summary = check_summary(folder, process.returncode)

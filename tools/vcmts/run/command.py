@@ -72,6 +72,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="where vcmtsd tells its metrics over HTTP, such as 127.0.0.1:9464, for `vcmts monitor`"
         " and others (default: nowhere)",
     )
+    parser.add_argument(
+        "--metric-names",
+        choices=("ours", "reference"),
+        help="by which names it tells them to who asks for none (default: ours)",
+    )
     parser.add_argument("--core", type=int, help="core of vcmts-traffic (default: a free one)")
     parser.add_argument("--json", metavar="FILE", help="write the summary")
 
@@ -181,6 +186,7 @@ def carry(config: Path, within: Path, given: argparse.Namespace, stopped: Stoppe
         several=several,
         control=given.control_socket,
         metrics=given.metrics,
+        names=given.metric_names,
     ) as served:
         if not stopped.asked:
             control = control_of(given, served.pid)
