@@ -9,8 +9,7 @@
 #include "metrics/reference.h"
 #include "metrics/text.h"
 
-#define PAGES_WHOLE \
-	3 /* that have places of their own: all in either format, and by the reference's names */
+#define PAGES_WHOLE 3 /* that have their places: all in either format, and by other names */
 #define PAGES (PAGES_WHOLE + 4) /* that are kept */
 #define PAGES_AGE_MS 200 /* so old a page may be, from the moment that it was whole */
 #define PAGES_MOST (64u << 20) /* bytes of one */

@@ -40,6 +40,8 @@ static void test_keys(void **state) {
 	NAMED(&one, "a&service_group=1");
 	assert_true(metrics_query_end(&one));
 	assert_string_not_equal(one.key, two.key);
+	NAMED(&one, "a&3=1");
+	assert_string_not_equal(one.key, two.key);
 	NAMED(&one, "a&3=1:1");
 	assert_string_not_equal(one.key, two.key);
 }
