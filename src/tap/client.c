@@ -90,8 +90,9 @@ void tap_client_close(struct tap_client *c) {
 
 short tap_client_events(const struct tap_client *c) {
 	bool waits = c->streaming && tap_output_waits(&c->output) > 0;
+	bool asked = c->capture != NULL && !c->streaming; /* then nothing is read */
 
-	return (short)((c->quits ? 0 : POLLIN) | (waits ? POLLOUT : 0));
+	return (short)((c->quits || asked ? 0 : POLLIN) | (waits ? POLLOUT : 0));
 }
 
 bool tap_client_runs(const struct tap_client *c) {
@@ -274,10 +275,10 @@ static bool is_patient(const struct tap_client *c, uint64_t now_ms) {
 
 /* What it has sent. Returns false where it is gone or refused. */
 static bool client_hear(struct tap_client *c, short events) {
-	if ((events & (POLLERR | POLLNVAL)) != 0)
+	if ((events & (POLLERR | POLLNVAL | POLLHUP)) != 0) /* no half of it is open */
 		return false;
 	if (c->capture == NULL)
-		return (events & (POLLIN | POLLHUP)) == 0 || wish_read(c);
+		return (events & POLLIN) == 0 || wish_read(c);
 	return (events & POLLIN) == 0 || !c->streaming || c->quits || more_read(c);
 }
 
@@ -287,6 +288,8 @@ static bool client_feed(struct tap_client *c, uint64_t now_ms, bool stop) {
 		return false;
 	if (!c->streaming)
 		return true;
+	if (tap_output_waits(&c->output) == 0)
+		c->since_ms = now_ms; /* nothing is late that was not there */
 	if (!c->finished)
 		stream_go_on(c, now_ms, stop);
 	return stream_send(c, now_ms) && !(c->finished && tap_output_waits(&c->output) == 0);

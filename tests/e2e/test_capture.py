@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -34,6 +35,7 @@ from e2e.ports import serve
 from patience import TIMEOUT, until
 from vcmts.control import methods
 from vcmts.control.client import Client
+from vcmts.paths import CHECKOUT
 from wireshark.stage import Stage
 from witness.bpi import decrypt_pdu
 from witness.config import load_config
@@ -273,6 +275,33 @@ def test_list(served: Served) -> None:
     assert {"filter_deny", "psp_late", "port_stray"} < set(names["dropped"])
     wish = {"stages": names["stage"], "dropped": names["dropped"], "count": 1}
     assert answer_to(served, json.dumps(wish).encode() + b"\n") == {"ok": True}
+
+
+def page_commands() -> list[list[str]]:
+    """What docs/capture.md has one run, but for those that open a window, and shorter."""
+    text = (CHECKOUT / "docs" / "capture.md").read_text()
+    blocks = re.findall(r"^```sh\n((?s:.*?))^```", text, re.MULTILINE)
+    lines = (
+        "".join(blocks).replace("--seconds 10", "--seconds 1").replace("count 1000", "count 100")
+    )
+    return [shlex.split(line, comments=True) for line in lines.splitlines() if "|" not in line]
+
+
+def test_commands_of_the_page(served: Served, stage: Stage) -> None:
+    ran = 0
+    for words in page_commands():
+        if words[:2] == ["./vcmts", "capture"]:
+            read = captured(served, *words[2:], *[] if "--count" in words else ["--seconds", "1"])
+            assert read.packets, words
+            ran += 1
+        else:
+            assert words[0] == "tshark"
+            copy = stage.folder / "capture.pcapng"
+            copy.write_bytes((served.folder / "out.pcapng").read_bytes())
+            copy.chmod(0o644)
+            said = stage.run([str(copy) if word == copy.name else word for word in words])
+            assert said.splitlines()[0] in (CHECKOUT / "docs" / "capture.md").read_text()
+    assert ran == 5
 
 
 def answer_to(served: Served, wish: bytes) -> Any:

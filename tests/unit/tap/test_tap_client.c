@@ -218,12 +218,50 @@ static void places_that_go(void **state) {
 	client_end();
 }
 
+/* Who waits for the control thread, which may be busy for long, is not polled for what is not read; and who is gone is
+ * let go. */
+static void between_wish_and_answer(void **state) {
+	(void)state;
+	client_begin("{}\nand more\n");
+	assert_int_equal(tap_client_events(&client), 0);
+	assert_true(tap_client_serve(&client, 0, now, false));
+	assert_false(tap_client_serve(&client, POLLHUP, now, false));
+	client_end();
+}
+
+/* However long nothing came, a reader has its time for what comes then. */
+static void patience_begins_with_something(void **state) {
+	uint8_t stuff[4096] = {0};
+
+	(void)state;
+	client_begin("{}\n");
+	client_granted();
+	for (int round = 0; tap_output_waits(&client.output) > 0; round++) {
+		assert_true(round < 1000);
+		assert_true(tap_client_serve(&client, POLLOUT, now, false));
+	}
+	while (send(client.fd, stuff, sizeof(stuff), MSG_DONTWAIT) > 0)
+		;
+	now += 3600000;
+	packets_come(client.capture->places[0], 1, 0);
+	usleep(3000); /* until it is old enough */
+	assert_true(tap_client_serve(&client, 0, now, false));
+	assert_true(tap_output_waits(&client.output) > 0);
+	now += 9000;
+	assert_true(tap_client_serve(&client, 0, now, false));
+	now += 1000;
+	assert_false(tap_client_serve(&client, 0, now, false));
+	client_end();
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_until_the_end),
 		cmocka_unit_test(told_once),
 		cmocka_unit_test(rate_by_their_time),
 		cmocka_unit_test(places_that_go),
+		cmocka_unit_test(between_wish_and_answer),
+		cmocka_unit_test(patience_begins_with_something),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The capture socket of a server without groups: who comes is taken when that can be, and answered. No EAL is needed. */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tap/service.h"
+
+#define LOOKS 50 /* of the control thread, which has 5 ms between two */
+#define LOOK_US 5000
+#define CPU_MOST_NS 50000000 /* for doing nothing meanwhile */
+
+static struct tap_service service;
+static struct server nothing;
+static char path[108];
+
+static int connected(void) {
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	strcpy(address.sun_path, path);
+	assert_int_equal(connect(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
+	return fd;
+}
+
+static void begin(void) {
+	memset(&service, 0, sizeof(service));
+	snprintf(path, sizeof(path), "/tmp/vcmts-test-%d-capture.sock", (int)getpid());
+	assert_int_equal(tap_service_listen(&service, path, 0600), 0);
+	assert_int_equal(tap_service_start(&service, &nothing), 0);
+}
+
+static void end(void) {
+	tap_service_close(&service);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+/* The control thread goes on until the answer is there. */
+static void answered(int fd, const char *wish, const char *expected) {
+	char line[512] = "";
+	ssize_t n = -1;
+
+	assert_int_equal(write(fd, wish, strlen(wish)), strlen(wish));
+	for (int look = 0; n < 0 && look < 100 * LOOKS; look++) {
+		tap_service_follow(&service);
+		n = recv(fd, line, sizeof(line) - 1, MSG_DONTWAIT);
+		usleep(LOOK_US);
+	}
+	assert_non_null(strstr(line, expected));
+	close(fd);
+}
+
+static void refused(void **state) {
+	(void)state;
+	begin();
+	answered(connected(), "{}\n", "no service group 0");
+	answered(connected(), "nonsense\n", "found no JSON");
+	end();
+}
+
+static uint64_t cpu_used(void) {
+	struct timespec t;
+	clockid_t clock;
+
+	assert_int_equal(pthread_getcpuclockid(service.thread, &clock), 0);
+	assert_int_equal(clock_gettime(clock, &t), 0);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Where no descriptor is left a client waits, and the thread does not spin meanwhile. */
+static void no_descriptors(void **state) {
+	struct rlimit before, none;
+	uint64_t used;
+	int fd, more[TAP_CLIENTS + 2]; /* as poll() is asked for so many */
+
+	(void)state;
+	begin();
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	for (unsigned i = 0; i < ARRAY_COUNT(more); i++)
+		more[i] = dup(fd);
+	none = before;
+	none.rlim_cur = (rlim_t)more[ARRAY_COUNT(more) - 1] + 1;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_int_equal(connect(fd, (const struct sockaddr *)&service.listener.address,
+				 sizeof(service.listener.address)),
+			 0);
+	used = cpu_used();
+	usleep(LOOKS * LOOK_US);
+	used = cpu_used() - used;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	for (unsigned i = 0; i < ARRAY_COUNT(more); i++)
+		close(more[i]);
+	assert_in_range(used, 0, CPU_MOST_NS);
+	answered(fd, "{}\n", "no service group 0");
+	end();
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(refused),
+		cmocka_unit_test(no_descriptors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
