@@ -4,8 +4,8 @@
 
 #include "methods/subject.h"
 
-#define METRICS_SAMPLES_MAX \
-	50000 /* of an answer, which is some 6 MB then, and 50 MB while it is made */
+/* Of an answer, which is some 6 MB then, and 50 MB while it is made. */
+#define METRICS_SAMPLES_MAX 50000
 
 struct metrics_get_params {
 	char **names;
