@@ -113,8 +113,9 @@ static void names_of_code(void **state) {
 	assert_false(crypto_isa_parse("avx5", &isa));
 }
 
-/* More than the first pool has, and again what was given back. */
+/* More than the first pool has, and again what was given back. Some libraries are wrong with DES, which is left out then. */
 static void keys_come_and_go(struct crypto_provider *p) {
+	const enum cipher third = p->ciphers & 1u << CIPHER_DES ? CIPHER_DES : CIPHER_AES_128;
 	static void *keys[KEYS];
 	const uint8_t bytes[32] = {1};
 	const unsigned pools = pool_count();
@@ -122,12 +123,12 @@ static void keys_come_and_go(struct crypto_provider *p) {
 	for (unsigned round = 0; round < 3; round++) {
 		for (unsigned k = 0; k < KEYS; k++) {
 			keys[k] = crypto_key_make(p, (enum crypto_direction)(k % 2),
-						  k % 3 == 0 ? CIPHER_DES : CIPHER_AES_256, bytes);
+						  k % 3 == 0 ? third : CIPHER_AES_256, bytes);
 			assert_non_null(keys[k]);
 		}
 		for (unsigned k = 0; k < KEYS; k++)
 			crypto_key_free(p, (enum crypto_direction)(k % 2),
-					k % 3 == 0 ? CIPHER_DES : CIPHER_AES_256, keys[k]);
+					k % 3 == 0 ? third : CIPHER_AES_256, keys[k]);
 		assert_true(pool_count() <= pools + 8);
 	}
 }

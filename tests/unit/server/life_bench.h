@@ -94,7 +94,7 @@ struct life_totals life_bench_totals(const struct life_bench *b);
 
 /* All that a process may lose. */
 struct life_left {
-	uint64_t dpdk; /* bytes of all heaps */
+	uint64_t dpdk, allocations; /* bytes of all heaps, and what they are of */
 	unsigned zones, files, ports;
 };
 struct life_left life_left_now(void);
