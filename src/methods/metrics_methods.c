@@ -51,7 +51,7 @@ static const struct key sample_item = {
 
 const struct key metrics_get_result[] = {
 	{.name = "uptime", .required = true, .kind = KIND_REAL, .example = "12.5",
-	 HELP("seconds since the start")},
+	 HELP("seconds since the start; 0 in a replay")},
 	{.name = "samples", .required = true, .kind = KIND_LIST, .max = METRICS_SAMPLES_MAX,
 	 .item = &sample_item, HELP("those of a metric one behind the other")},
 	{0},

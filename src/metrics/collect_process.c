@@ -29,9 +29,7 @@ void metrics_source_start(struct metrics_source *source) {
 }
 
 double metrics_uptime(const struct metrics_source *source) {
-	if (source->started == 0) /* a replay, which has its own time */
-		return (double)source->server->workers[0].clock.now / 1e9;
-	return seconds_of(CLOCK_MONOTONIC) - source->started;
+	return source->started > 0 ? seconds_of(CLOCK_MONOTONIC) - source->started : 0;
 }
 
 void collect_process(const struct walk *w, const struct metric_row *row) {

@@ -78,7 +78,7 @@ struct metrics_source {
 	struct server *server;
 	const char *version;
 	double start_time; /* seconds since 1970; as the next set by metrics_source_start() */
-	double started; /* seconds of the clock by which uptime counts */
+	double started; /* seconds of the clock by which uptime counts; 0: of a replay, where it stands still */
 	const struct metrics_http_counts *http; /* NULL: there is none */
 };
 

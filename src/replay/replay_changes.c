@@ -125,7 +125,6 @@ int replay_changes_open(struct replay_changes *c, struct server *s, const char *
 		return no_memory();
 	reload_open(&c->reload, s, config, devices);
 	c->metrics = (struct metrics_source){.server = s, .version = VCMTS_VERSION};
-	metrics_source_start(&c->metrics);
 	c->methods = (struct methods){.server = s, .reload = &c->reload, .metrics = &c->metrics};
 	c->rpc = methods_rpc(&c->methods);
 	if (c->count > 0)

@@ -150,6 +150,7 @@ def test_after_the_last_packet(tmp_path: Path) -> None:
     assert ["error" in answer for answer in told] == [False, False, True]
     assert told[2]["begun_ns"] // 10**9 in (7199, 7200)
     packets = len(read_pcap(tmp_path / "in.pcap").records)
+    assert told[0]["result"]["uptime"] == 0, "the same for the same input"
     [sample] = told[0]["result"]["samples"]
     assert (sample["name"], sample["value"]) == (name, packets)
     write_pcap(tmp_path / "empty.pcap", [])

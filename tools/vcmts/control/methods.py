@@ -272,7 +272,7 @@ class MetricsGetSamples(TypedDict):
 
 
 class MetricsGet(TypedDict):
-    # seconds since the start
+    # seconds since the start; 0 in a replay
     uptime: float
     # those of a metric one behind the other
     samples: list[MetricsGetSamples]
