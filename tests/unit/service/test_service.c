@@ -71,22 +71,26 @@ static int teardown(void **state) {
 }
 
 static void the_life_of_a_service(void **state) {
+	const struct server_devices devices = {0};
 	unsigned long long usec = 0;
+	struct reload reload;
 
 	(void)state;
+	reload_open(&reload, &server, "/nowhere/sg.yaml", &devices);
 	service_open(&service, &server);
+	service_watch_reloads(&service, &reload);
 	assert_string_equal(hear(), "");
 	service_ready(&service);
 	assert_string_equal(hear(), "READY=1\nSTATUS=serving 0 service groups with 0 modems");
-	service_reloading(&service);
+	assert_false(reload_run(&reload)); /* refused, and over */
 	assert_int_equal(sscanf(hear(), "RELOADING=1\nMONOTONIC_USEC=%llu\nSTATUS=reading", &usec),
 			 1);
 	assert_true(usec > 0);
-	service_reloaded(&service);
 	assert_string_equal(hear(), "READY=1\nSTATUS=serving 0 service groups with 0 modems");
 	service_stopping(&service);
 	assert_memory_equal(hear(), "STOPPING=1\nSTATUS=stopping", 26);
 	assert_string_equal(hear(), "");
+	reload_free(&reload);
 }
 
 /* Only where all make rounds, and no more often than a quarter of its time. */
