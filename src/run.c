@@ -13,7 +13,7 @@
 #include "commands.h"
 #include "log/log.h"
 #include "log/log_stream.h"
-#include "metrics/http.h"
+#include "metrics/endpoint/http.h"
 #include "platform/platform.h"
 #include "run_control.h"
 #include "run_options.h"
