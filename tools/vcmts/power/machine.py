@@ -191,7 +191,7 @@ def fitted(part: Part, machine: Machine) -> Json:
         "platform_watts": None,
         "platform_factor": 0.0,
         "fitted": {
-            "core_watts": found.watts,
+            "modelled_core_watts": found.watts,
             "voltage_at_lowest": found.voltage,
             "kept_in_pause": found.kept,
         },

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from vcmts.run.rates import UPSTREAM_SHARE
+from vcmts.size import watts
 from vcmts.size.curve import Costs, Curve
 from vcmts.size.devices import step
 from vcmts.size.load import Question, Rates, Usage, core_share, usage
@@ -295,7 +296,7 @@ def table(answer: Json) -> Table:
         ("ports", lambda k: str(k["ports"])),
         ("PCIe slots", lambda k: str(k["slots"])),
     )
-    for name, text in rows:
+    for name, text in (*rows, *watts.rows(answer["kinds"])):
         out.add_row(name, *[text(kind) for kind in answer["kinds"]])
     return out
 
