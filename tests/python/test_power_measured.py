@@ -146,10 +146,10 @@ def test_no_permission(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     refused = tree.root / "intel-rapl:0" / "energy_uj"
     plain = Path.open
 
-    def opened(path: Path, *words: str) -> object:
+    def opened(path: Path, mode: str) -> object:
         if path == refused:
             raise PermissionError(13, "Permission denied", str(path))
-        return plain(path, *words)
+        return plain(path, mode)
 
     monkeypatch.setattr(Path, "open", opened)
     assert "no permission (root alone" in Rapl(tree.root).sample(0.0).reason

@@ -296,8 +296,10 @@ def table(answer: Json) -> Table:
         ("ports", lambda k: str(k["ports"])),
         ("PCIe slots", lambda k: str(k["slots"])),
     )
-    for name, text in (*rows, *watts.rows(answer["kinds"])):
+    for name, text in rows:
         out.add_row(name, *[text(kind) for kind in answer["kinds"]])
+    for name, modelled in watts.rows(answer["kinds"]):
+        out.add_row(name, *[modelled(kind) for kind in answer["kinds"]])
     return out
 
 
