@@ -14,7 +14,7 @@
 #define GOVERNOR_LOOK_LEAST_NS 100000u
 #define GOVERNOR_LOOKS 3 /* after which a load that came at once is seen, at the latest */
 #define GOVERNOR_BURST 64 /* packets: fewer are no queue */
-#define GOVERNOR_STUCK_NS 10000000u /* a worker that says nothing for so long is not known */
+#define GOVERNOR_STUCK_NS 100000000u /* a worker that says nothing for so long is not known */
 
 struct governor_policy {
 	const char *name;
