@@ -35,7 +35,7 @@ struct power_uncore {
 struct power;
 
 /* By what frequencies are changed. Cores are those of workers, by their numbers. */
-struct power_driver {
+struct frequency_driver {
 	const char *name;
 	int (*open)(struct power *p); /* 0, or -1: nothing is governed */
 	void (*set)(struct power *p, unsigned core, uint32_t khz, uint64_t now);
@@ -44,13 +44,13 @@ struct power_driver {
 	void (*low)(struct power *p, bool low); /* all are at their slowest, or no more */
 	void (*close)(struct power *p);
 };
-extern const struct power_driver power_by_cpufreq, power_simulated;
+extern const struct frequency_driver power_by_cpufreq, power_simulated;
 
 struct power {
 	struct server *server;
 	struct power_place place;
 	struct power_config config;
-	const struct power_driver *driver; /* NULL: it is off */
+	const struct frequency_driver *driver; /* NULL: it is off */
 	unsigned core_count;
 	struct power_core cores[PLATFORM_MAX_WORKERS];
 	unsigned domain_of[PLATFORM_MAX_WORKERS];

@@ -54,7 +54,10 @@ void power_set_blind(struct power *p, bool blind);
 /* One look at the time `now` (ns): what the thread does. Returns the time of the next one. */
 uint64_t power_look(struct power *p, uint64_t now);
 
-/* Restores what was found, ends the thread, and frees it. NULL is harmless. */
+/* Ends the thread and restores what was found, as a policy of none does; what was counted stays. */
+void power_stop(struct power *p);
+
+/* The same, and frees it. NULL is harmless. */
 void power_free(struct power *p);
 
 /* Of a worker's core. By any thread. */

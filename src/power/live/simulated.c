@@ -82,7 +82,7 @@ static void simulated_close(struct power *p) {
 		slow_down(p, w, p->cores[w].c.max_khz);
 }
 
-const struct power_driver power_simulated = {
+const struct frequency_driver power_simulated = {
 	.name = "simulated",
 	.open = simulated_open,
 	.set = simulated_set,
