@@ -16,6 +16,7 @@
 #include "metrics/http.h"
 #include "platform/platform.h"
 #include "run_control.h"
+#include "run_frequencies.h"
 #include "run_options.h"
 #include "server/changes.h"
 #include "server/measure.h"
@@ -43,6 +44,7 @@ struct run {
 	struct reload reload;
 	struct service service;
 	struct metrics_source metrics;
+	struct power *power;
 	struct metrics_http *http; /* NULL: nobody is to scrape */
 };
 
@@ -101,17 +103,34 @@ static void reload_if_asked(struct run *r) {
 	service_reloaded(&r->service);
 }
 
+/* Arguments go before the file. */
+static void pause_as_asked(struct run *r) {
+	const struct run_power *given = &r->o.power;
+	struct server *s = &r->server;
+
+	s->power_fixed = (struct power_fixed){given->has_idle, given->has_policy, given->has_driver};
+	if (given->has_idle)
+		s->power.idle = given->idle;
+	if (given->has_policy)
+		s->power.policy = given->policy;
+	if (given->has_driver)
+		s->power.driver = given->driver;
+	server_idle(s, &s->power);
+}
+
 static double serve(struct run *r) {
 	struct server *s = &r->server;
 	uint64_t start_tsc = rte_rdtsc();
 
 	service_open(&r->service, s);
+	pause_as_asked(r);
 	server_launch(s);
 	run_control_start(&r->control, s);
 	service_ready(&r->service);
 	if (r->http != NULL)
 		metrics_http_ready(r->http, true);
 	while (!process_stopped) {
+		run_frequencies_follow(r->power, s);
 		run_control_serve(&r->control, s->leaving != NULL ? LEAVING_MS : ROUND_MS);
 		server_changes_go_on(s);
 		reload_if_asked(r);
@@ -124,6 +143,7 @@ static double serve(struct run *r) {
 	service_stopping(&r->service);
 	run_control_close(&r->control);
 	server_changes_settle(s);
+	power_stop(r->power);
 	server_halt(s);
 	return (double)(rte_rdtsc() - start_tsc) / (double)rte_get_tsc_hz();
 }
@@ -221,10 +241,15 @@ static bool tell(struct run *r) {
 	struct server *s = &r->server;
 
 	reload_open(&r->reload, s, r->o.config, &r->o.devices);
-	r->metrics = (struct metrics_source){.server = s, .version = VCMTS_VERSION};
+	r->power = run_frequencies_open(s);
+	if (r->power == NULL)
+		return false;
+	r->metrics = (struct metrics_source){
+		.server = s, .version = VCMTS_VERSION, .power = r->power};
 	metrics_source_start(&r->metrics);
 	r->control.methods =
-		(struct methods){.server = s, .reload = &r->reload, .metrics = &r->metrics};
+		(struct methods){.server = s, .reload = &r->reload, .metrics = &r->metrics,
+				 .power = r->power};
 	if (r->http != NULL && metrics_http_start(r->http, &r->metrics) != 0)
 		return false;
 	return telemetry_open(&r->metrics, &r->reload) == 0;
@@ -245,11 +270,14 @@ static int run(struct run *r) {
 	status = tell(r) ? serve_and_report(r) : EXIT_TROUBLE;
 	stop_telling(r); /* where it was not served */
 	reload_free(&r->reload);
+	power_free(r->power);
 	return status;
 }
 
 /* A place that is taken is said before tables are built. Returns false after a message. */
 static bool listen_for_scrapers(struct run *r) {
+	if (r->o.metrics == NULL)
+		r->o.metrics = r->config.metrics;
 	if (r->o.metrics != NULL)
 		r->http = metrics_http_open(r->o.metrics);
 	if (r->http != NULL && r->o.reference_names)
