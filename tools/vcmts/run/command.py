@@ -19,10 +19,12 @@ from rich.console import Console
 from vcmts import configuration
 from vcmts.child import INTERRUPTED, Stopped, folder, start, stoppable, writable
 from vcmts.control import place
+from vcmts.day import plan
 from vcmts.paths import MistakeError, complain, program
 from vcmts.run import expected, groups, rates, summary
 from vcmts.run.plane import Ends, data_plane, facts_of, free_core, wire
 
+DURATION = "10s"
 # Below this share of the rate asked for, the summary says why; a few packets make no rate.
 ENOUGH_OF_RATE, FEWEST_PACKETS = 0.95, 100
 # Drops of what is more than the channels carry, at the end of a queue or before it is long.
@@ -39,8 +41,10 @@ WORDS = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     configuration.add_arguments(parser)
     rates.add_arguments(parser)
+    plan.add_arguments(parser)
     parser.add_argument(
-        "--duration", default="10s", help="such as 500ms, 10s, 2min (default: %(default)s)"
+        "--duration",
+        help=f"such as 500ms, 10s, 2min (default: {DURATION}; of a day {plan.DURATION})",
     )
     parser.add_argument(
         "--impair",
@@ -102,11 +106,11 @@ def traffic_command(
         command += ["--upstream-mix", given.upstream_traffic, "--upstream-rate", asked.upstream]
     if given.shape is not None:
         command += ["--shape", given.shape]
-    if given.upstream_shape is not None:
+    if given.upstream_shape is not None and (given.day is None or asked.upstream != rates.NOTHING):
         command += ["--upstream-shape", given.upstream_shape]
     if given.impair is not None:
         command += ["--impair", given.impair]
-    command += ["--duration", given.duration]
+    command += ["--duration", given.duration or DURATION]
     # What follows changes takes no time from what sends and receives, where a core is to spare.
     spare = (other for other in allowed if other != core and other not in facts["cores"])
     return [*command, "--core", str(core), "--main-core", str(next(spare, core))]
@@ -167,8 +171,21 @@ def complain_of_full_queues(whole: dict[str, Any], facts: dict[str, Any]) -> Non
         complain(f"{full:,} packets found full queues: {carried}; a smaller --rate helps")
 
 
-def carry(config: Path, within: Path, given: argparse.Namespace, stopped: Stopped) -> int:
-    """Runs both programs on the configuration. Returns the exit status."""
+def show_day(day: plan.Plan, whole: dict[str, Any]) -> int:
+    """Adds the day to the summary and shows both. Returns 1 where nothing was seen of it."""
+    seen = day.document()
+    Console(file=sys.stdout).print(summary.packets_table(whole))
+    if seen is not None:
+        whole["day"] = seen
+        day.tell(seen)
+    print(summary.verdict(whole), flush=True)
+    return 0 if seen is not None else 1
+
+
+def carry(
+    config: Path, within: Path, given: argparse.Namespace, stopped: Stopped, day: plan.Plan | None
+) -> int:
+    """Runs both programs on the configuration, and watches a day. Returns the exit status."""
     facts = facts_of(config)
     several = len(groups.of_facts(facts)) > 1
     own = several and given.ports == "own"
@@ -192,7 +209,11 @@ def carry(config: Path, within: Path, given: argparse.Namespace, stopped: Stoppe
             control = control_of(given, served.pid)
             command += following(given, control)
             say_how_to_look(given, control, served.pid)
-            status = stopped.wait(start(command, quiet=True))
+            if day is None:
+                status = stopped.wait(start(command, quiet=True))
+            else:
+                with day.watched(control, served.pid):
+                    status = stopped.wait(start(command, quiet=True, said=day.said))
     if not plane.exists() or not proven.exists():
         if stopped.asked:
             return INTERRUPTED
@@ -201,7 +222,10 @@ def carry(config: Path, within: Path, given: argparse.Namespace, stopped: Stoppe
     found = json.loads(proven.read_text(encoding="utf-8"))
     asked = {way: found[way]["asked_gbps"] for way in summary.directions(found)}
     whole = summary.merge(json.loads(plane.read_text(encoding="utf-8")), found, asked)
-    summary.show(whole, Console(file=sys.stdout), facts["cores"])
+    if day is None:
+        summary.show(whole, Console(file=sys.stdout), facts["cores"])
+    else:
+        status = max(status, show_day(day, whole))
     if expected.impaired(whole) and not expected.as_expected(whole):
         status = max(status, 1)
     if given.json:
@@ -214,4 +238,5 @@ def carry(config: Path, within: Path, given: argparse.Namespace, stopped: Stoppe
 def main(arguments: argparse.Namespace) -> int:
     writable(arguments.json)
     with folder() as within, stoppable() as stopped:
-        return carry(configuration.chosen(arguments, within), within, arguments, stopped)
+        day = plan.planned(arguments, within)
+        return carry(configuration.chosen(arguments, within), within, arguments, stopped, day)
