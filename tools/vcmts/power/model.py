@@ -5,7 +5,7 @@ docs/power-model.md tells what is behind it. Nothing here is measured.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +47,7 @@ class Machine:
     platform_watts: float | None  # beside what grows with the processors; None: not known
     platform_factor: float  # watts of the platform for each of the processors: supplies, fans
     governor_busy: float  # the share of a core's time that a governor lets be busy
+    governor_ghz: float  # and the least that it chooses
     fitted: Mapping[str, float] = field(default_factory=dict)  # by what it was calibrated
     published_day: Mapping[str, Any] = field(default_factory=dict)
 
@@ -144,12 +145,14 @@ def loads(machine: Machine, downstream: float, upstream: float) -> list[float]:
     return [of[kind.carries] / machine.groups / kind.gbps for kind in machine.workers]
 
 
-def slowest(states: Sequence[State], load: float, most_busy: float) -> State:
+def slowest(machine: Machine, load: float) -> State:
     """The governor's choice: the lowest frequency at which a load leaves a core enough time.
 
     `load` is of the highest frequency. Where none does, the highest.
     """
-    for state in states:
-        if load * states[-1].ghz / state.ghz <= most_busy + SLACK:
+    highest = machine.states[-1]
+    for state in machine.states:
+        busy = load * highest.ghz / state.ghz
+        if busy <= machine.governor_busy + SLACK and state.ghz >= machine.governor_ghz - SLACK:
             return state
-    return states[-1]
+    return highest
