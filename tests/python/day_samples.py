@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A server for a day, made up: it is asked, and its time goes on as far as somebody waits for it."""
+"""A server for a day, made up: its time goes on as far as somebody waits for it."""
 
 import threading
 from dataclasses import dataclass
 from typing import Any
 
 from vcmts.day.moment import Counts, Moment
+from vcmts.day.source import Source
 from vcmts.day.watch import Watch
-from vcmts.top.samples import answer_of
+from vcmts.top.samples import Answer, answer_of
 
 BITS = 1e9  # a second, downstream at the peak; upstream a tenth
 FAST, SLOW = 1.8e9, 0.8e9
@@ -67,6 +68,9 @@ class Server:
         packets = round(1000 * self.work)
         return {"downstream": {20_000: packets - packets // 50, 310_000: packets // 50}}
 
+    def moved(self) -> Answer:
+        return self.ask().told
+
     def ask(self) -> Moment:
         """Which takes a hundredth of a second."""
         if self.answers == 0:
@@ -95,6 +99,7 @@ def watched(server: Server, length: float = LENGTH, **how: Any) -> Watch:
     lines = how.pop("lines", [])
     over = Waits(server, how.pop("over_at", 1e9))
     silent = how.pop("silent", 0.0)
-    watch = Watch(server.ask, length, silent, lambda *line: lines.append(line), over=over)
+    source = Source(server.ask, server.moved, {})
+    watch = Watch(source, length, silent, lambda *line: lines.append(line), over=over)
     watch.run()
     return watch

@@ -106,7 +106,8 @@ def frequency(axes: Any, day: Json) -> None:
         ghz = column(day, "cores", place, "hertz", factor=1e-9)
         wished = column(day, "cores", place, "wished_hertz", factor=1e-9)
         drawn |= plot(axes, day, ghz, color=colour, label=label)
-        plot(axes, day, wished, color=colour, linewidth=0.8, linestyle=plots.DASHES)
+        name = "wished" if place == 0 else None
+        plot(axes, day, wished, color=colour, linewidth=0.8, linestyle=plots.DASHES, label=name)
     if drawn:
         axes.set_ylim(bottom=0)
     else:
@@ -176,6 +177,7 @@ def figure_of(day: Json) -> Any:
     )
     for axes, (name, draw) in zip(rows, PANELS.items(), strict=True):
         axes.set_gid(f"panel-{name}")
+        axes.grid(axis="both")
         draw(axes, day)
         if axes.get_legend_handles_labels()[0]:
             axes.legend(

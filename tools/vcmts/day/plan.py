@@ -19,6 +19,7 @@ from vcmts.day.source import asking
 from vcmts.day.watch import Watch
 from vcmts.paths import MistakeError, complain
 from vcmts.power import machine
+from vcmts.power.measured import COMMAND_HELP, Joules, Sampler
 from vcmts.power.model import Machine
 from vcmts.progress import progress
 
@@ -30,10 +31,11 @@ SECONDS = {"h": 3600.0, "min": 60.0, "s": 1.0, "ms": 0.001}
 SHORTEST_S, LONGEST_S = 2.0, 48 * 3600.0
 LONG_S = f"a time from {SHORTEST_S:g}s to {LONGEST_S / 3600:g}h, such as {DURATION}"
 PICTURE = "day.svg"
+IDLE = "auto"
 # What vcmts-traffic says each second, which is told in another way.
 EACH_SECOND = re.compile(r" *\d+ s  .*")
 PATIENCE_S = 60.0  # for the last answer
-OWN = ("plot", "machine")  # options that go with --day alone
+OWN = ("plot", "machine", "watts_command")  # options that go with --day alone
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,6 +56,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="with --day: the machine whose watts are modelled, as in `vcmts power simulate` "
         "(default: that of a paper, config/power.yaml)",
+    )
+    parser.add_argument(
+        "--watts-command",
+        metavar="COMMAND",
+        help=f"with --day: {COMMAND_HELP} (default: only what the processors count, if they do)",
     )
 
 
@@ -92,6 +99,7 @@ class Plan:
     machine: Machine
     picture: Path | None
     said: IO[bytes]
+    joules: Joules
     _watch: Watch | None = None
     _modelled: Modelled | None = None
 
@@ -101,8 +109,8 @@ class Plan:
         if control is None:
             raise MistakeError("--day: vcmtsd has no control socket; --control-socket says where")
         silent = self.seconds * self.day.silent() / load.HOURS
-        with asking(control, pid, dict) as source, progress("a day", self.seconds) as shown:
-            self._watch = Watch(source.ask, self.seconds, silent, shown.at)
+        with asking(control, pid, self.joules) as source, progress("a day", self.seconds) as shown:
+            self._watch = Watch(source, self.seconds, silent, shown.at)
             self._modelled = Modelled(self.machine, source.highest)
             thread = Thread(target=self._watch.run, name="watches the day", daemon=True)
             thread.start()
@@ -148,18 +156,22 @@ def planned(given: argparse.Namespace, within: Path) -> Plan | None:
     if given.day is None:
         for name in OWN:
             if getattr(given, name) is not None:
-                raise MistakeError(f"--{name}: found without --day, allowed: beside it")
+                raise MistakeError(
+                    f"--{name.replace('_', '-')}: found without --day, allowed: beside it"
+                )
         return None
     refuse(given)
     day, seconds = load.read(Path(given.day)), seconds_of(given.duration or DURATION)
     described = machine.read(Path(given.machine)) if given.machine else machine.read()
     said = (within / "traffic.said").open("w+b")
-    plan = Plan(day, seconds, described, picture_of(given), said)
+    joules = Joules(Sampler(given.watts_command))
+    plan = Plan(day, seconds, described, picture_of(given), said, joules)
     for way, name in (("downstream", "shape"), ("upstream", "upstream_shape")):
         file = within / f"{way}.day"
         load.write(day.of(way), file)
         setattr(given, name, f"day:@{file}")
     given.duration, given.latency = f"{round(1000 * seconds)}ms", True
+    given.idle = given.idle or IDLE
     return plan
 
 

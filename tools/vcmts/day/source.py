@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from vcmts.control.client import Client, RefusedError
-from vcmts.day.moment import NAMES, Counts, Moment, groups_of
+from vcmts.day.moment import MOVED, NAMES, Counts, Moment, groups_of
 from vcmts.directions import DIRECTIONS
 from vcmts.telemetry import command as telemetry
 from vcmts.telemetry import latency
-from vcmts.top.samples import answer_of
+from vcmts.top.samples import Answer, answer_of
 
 ANSWER_S = 30.0
 Joules = Callable[[], dict[str, float]]
@@ -20,9 +20,11 @@ Joules = Callable[[], dict[str, float]]
 
 @dataclass(frozen=True)
 class Source:
-    """`highest`: Hz of cores by their numbers, of those whose frequencies vcmtsd knows."""
+    """`moved`: only how much has moved, to be asked often. `highest`: Hz by the numbers of cores
+    whose frequencies vcmtsd knows."""
 
     ask: Callable[[], Moment]
+    moved: Callable[[], Answer]
     highest: dict[str, float]
 
 
@@ -67,4 +69,7 @@ def asking(control: Path, pid: int, joules: Joules) -> Iterator[Source]:
             told = answer_of(client.call("metrics.get", names=list(NAMES)))
             return Moment(told, latencies(asked, groups_of(told)), joules())
 
-        yield Source(ask, highest(client))
+        def moved() -> Answer:
+            return answer_of(client.call("metrics.get", names=list(MOVED.values())))
+
+        yield Source(ask, moved, highest(client))

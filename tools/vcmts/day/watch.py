@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from vcmts.control.client import ClosedError, RefusedError
 from vcmts.day.moment import HOURS, MOVED, Moment, Span, clock
+from vcmts.day.source import Source
 from vcmts.paths import MistakeError
-from vcmts.top.samples import OddAnswerError
+from vcmts.top.samples import Answer, OddAnswerError
 
 MINUTES = 10.0  # of the day between two looks, but not more often than
 SHORTEST_S = 0.25
 BEGIN_S = 0.05  # between two looks until something moves
 TROUBLES = (OSError, MistakeError, ClosedError, RefusedError, OddAnswerError, ValueError, KeyError)
-Ask = Callable[[], Moment]
 Tell = Callable[[float, str], None]  # seconds of the day that are over, and what goes on
 
 
@@ -23,8 +23,9 @@ def interval(length: float) -> float:
     return max(SHORTEST_S, length * MINUTES / (HOURS * 60))
 
 
-def moved(moment: Moment) -> float:
-    return sum(moment.told.one(name) or 0.0 for name in MOVED.values())
+def moved(told: Answer) -> float:
+    """Bytes, since the start."""
+    return sum(told.one(name) or 0.0 for name in MOVED.values())
 
 
 def line(span: Span) -> str:
@@ -41,7 +42,7 @@ class Watch:
 
     `moments` and `start` (the server's uptime when the day began) are for others at the end."""
 
-    ask: Ask
+    source: Source
     length: float
     silent: float
     tell: Tell
@@ -59,25 +60,26 @@ class Watch:
 
     def _begin(self) -> bool:
         """Waits for the first packets. False: there were none."""
-        before = self.ask()
+        before = self.source.moved()
         rest = moved(before)
         while not self.over.wait(BEGIN_S):
-            now = self.ask()
+            now = self.source.moved()
             if moved(now) > rest:
                 # They came between these two; the day began `silent` before.
-                self.start = (before.told.uptime + now.told.uptime) / 2 - self.silent
-                self.moments.append(before)
+                self.start = (before.uptime + now.uptime) / 2 - self.silent
+                self.moments.append(self.source.ask())
                 return True
             before = now
         return False
 
     def _go_on(self) -> None:
         """To the end of the day, or of what is watched. What comes late is not made up for."""
-        every, past = interval(self.length), self.silent
+        every = interval(self.length)
+        past = self.moments[0].told.uptime - self.start
         while past < self.length - every / 10:
             due = min(self.length, ((past + every / 2) // every + 1) * every)
             ended = self.over.wait(due - past)
-            self.moments.append(self.ask())
+            self.moments.append(self.source.ask())
             span = Span(self.moments[-2:], self.start, self.length)
             self.tell(min(span.end, self.length), line(span))
             if ended:

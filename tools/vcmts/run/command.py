@@ -21,7 +21,7 @@ from vcmts.child import INTERRUPTED, Stopped, folder, start, stoppable, writable
 from vcmts.control import place
 from vcmts.day import plan
 from vcmts.paths import MistakeError, complain, program
-from vcmts.run import expected, groups, rates, summary
+from vcmts.run import expected, groups, power, rates, summary
 from vcmts.run.plane import Ends, data_plane, facts_of, free_core, wire
 
 DURATION = "10s"
@@ -81,6 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("ours", "reference"),
         help="by which names it tells them to who asks for none (default: ours)",
     )
+    power.add_arguments(parser)
     parser.add_argument("--core", type=int, help="core of vcmts-traffic (default: a free one)")
     parser.add_argument("--json", metavar="FILE", help="write the summary")
 
@@ -204,6 +205,7 @@ def carry(
         control=given.control_socket,
         metrics=given.metrics,
         names=given.metric_names,
+        power=power.options(given),
     ) as served:
         if not stopped.asked:
             control = control_of(given, served.pid)
