@@ -21,6 +21,7 @@ from vcmts.power.model import Kind, Machine, State, loads, rates
 PUBLISHED = CHECKOUT / "config" / "power.yaml"
 MOST_BYTES = 1 << 16
 MOST_STATES = 256
+MOST_DEPTH = 8
 CARRIES = ("downstream", "upstream", "both")
 SAVINGS = ("pauses", "frequency", "both")
 LEVELS = ("cpu", "platform")
@@ -154,7 +155,7 @@ def states_of(part: Part) -> tuple[State, ...]:
 
 def described(part: Part) -> Json:
     """Watts as the file has them."""
-    rest = part.number("rest_watts", 0, 100000)
+    rest = part.number("rest_watts", 0.1, 100000)
     out: Json = {
         "states": states_of(part),
         "rest_watts": rest,
@@ -191,7 +192,7 @@ def fitted(part: Part, machine: Machine) -> Json:
         "platform_watts": None,
         "platform_factor": 0.0,
         "fitted": {
-            "core_watts": found.watts,
+            "modelled_core_watts": found.watts,
             "voltage_at_lowest": found.voltage,
             "kept_in_pause": found.kept,
         },
@@ -222,16 +223,19 @@ def published_of(part: Part) -> Json:
 
 
 def document_of(text: str, where: str) -> Any:
-    """Without aliases: a few of them can make a document of any size."""
+    """Without aliases, a few of which make a document of any size; nor deep, which takes long."""
+    depth = 0
     try:
         for event in yaml.parse(text):
+            depth += isinstance(event, yaml.CollectionStartEvent)
+            depth -= isinstance(event, yaml.CollectionEndEvent)
             if isinstance(event, yaml.AliasEvent):
                 raise MistakeError(f"{where}: found an alias (*{event.anchor}), allowed: none")
+            if depth > MOST_DEPTH:
+                raise MistakeError(f"{where}: found more than {MOST_DEPTH} levels, allowed: fewer")
         return yaml.safe_load(text)
     except (yaml.YAMLError, ValueError) as error:
         raise MistakeError(f"{where}: not YAML: {' '.join(str(error).split())}") from error
-    except RecursionError as error:
-        raise MistakeError(f"{where}: found too many levels, allowed: three") from error
 
 
 def parsed(text: str, where: str) -> Machine:

@@ -105,8 +105,11 @@ def core_watts(machine: Machine, *, busy: float, paused: float, hertz: float) ->
     return busy * state.busy + polling * state.polling + paused * state.paused
 
 
-def cpu_watts(machine: Machine, uses: Iterable[Use]) -> float:
-    """Modelled, of all processors; the workers of `uses` stand for all of the machine's."""
+def cpu_watts(machine: Machine, uses: Iterable[Use], workers: float | None = None) -> float:
+    """Modelled, of all processors; the workers of `uses` stand for all of the machine's.
+
+    `workers`: so many cores instead of those in the description.
+    """
     uses = list(uses)
     weight = sum(use.weight for use in uses)
     if weight <= 0:
@@ -115,7 +118,7 @@ def cpu_watts(machine: Machine, uses: Iterable[Use]) -> float:
         use.weight * core_watts(machine, busy=use.busy, paused=use.paused, hertz=use.hertz)
         for use in uses
     )
-    return machine.rest_watts + machine.worker_cores * cores / weight
+    return machine.rest_watts + (workers or machine.worker_cores) * cores / weight
 
 
 def watts(machine: Machine, *, busy: float, paused: float, hertz: float) -> float:

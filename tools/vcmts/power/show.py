@@ -21,7 +21,7 @@ QUANTITIES = {"most": "most", "least": "least", "average": "average", "per_watt"
 
 
 def percent(found: Saved) -> dict[str, float]:
-    return {key: round(100 * value, 2) for key, value in asdict(found).items()}
+    return {key: round(100 * value, 4) for key, value in asdict(found).items()}
 
 
 def modes_of(steps: Sequence[Step]) -> list[str]:
