@@ -95,7 +95,7 @@ def test_what_is_not_known_is_said(day: Json, tmp_path: Path) -> None:
 
 
 def test_many_cores_are_pale(tmp_path: Path) -> None:
-    """And nothing but modelled watts is called so. A worker or group that came later leaves a gap, as
+    """And modelled watts alone are called so. A worker or group that came later leaves a gap, as
     figures do that nobody had for a while."""
     watch = watched(Server(cores=9))
     modelled = Modelled(machine.read(), {})

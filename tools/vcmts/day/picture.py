@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from vcmts.child import writable
 from vcmts.day.moment import HOURS, PERCENTILES
 from vcmts.day.show import switched
 from vcmts.directions import DIRECTIONS
@@ -163,6 +164,7 @@ def check(path: Path) -> None:
     """Before anything is measured: whether a picture can be drawn there."""
     if path.suffix not in FORMATS:
         raise MistakeError(f"--plot: found {path.name}, allowed: a name.svg or name.png")
+    writable(str(path), "--plot")
     try:
         plots.load()
     except ModuleNotFoundError as error:

@@ -133,9 +133,13 @@ class Plan:
     def tell(self, day: Json) -> None:
         """On the terminal, and as a picture."""
         show.show(day, Console(file=sys.stdout))
-        if self.picture is not None:
+        if self.picture is None:
+            return
+        try:
             picture.draw(day, self.picture)
             print(f"drawn in {self.picture}")
+        except OSError as error:
+            complain(f"--plot {self.picture}: {error.strerror}")
 
 
 def picture_of(given: argparse.Namespace) -> Path | None:

@@ -33,7 +33,7 @@ def line(span: Span) -> str:
     bits = sum(span.bits(way) or 0.0 for way in MOVED)
     busy = [worker.busy for worker in span.workers() if worker.busy is not None]
     told = f", {sum(busy) / len(busy):.0%} busy" if busy else ""
-    return f"{clock(HOURS * span.end / span.length)}, {bits / 1e9:.2f} Gbps{told}"
+    return f"{clock(HOURS * min(1.0, span.end / span.length))}, {bits / 1e9:.2f} Gbps{told}"
 
 
 @dataclass
