@@ -179,7 +179,7 @@ def figure_of(day: Json) -> Any:
     )
     for axes, (name, draw) in zip(rows, PANELS.items(), strict=True):
         axes.set_gid(f"panel-{name}")
-        axes.grid(axis="both")
+        axes.grid(True, axis="x")
         draw(axes, day)
         if axes.get_legend_handles_labels()[0]:
             axes.legend(
