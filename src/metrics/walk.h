@@ -75,6 +75,10 @@ COLLECTOR(collect_worker)
 COLLECTOR(collect_worker_info)
 COLLECTOR(collect_worker_idle)
 COLLECTOR(collect_umwait)
+/* collect_power.c */
+COLLECTOR(collect_power_policy)
+COLLECTOR(collect_power_core)
+COLLECTOR(collect_power_refused)
 /* collect_ports.c */
 COLLECTOR(collect_port_counter)
 COLLECTOR(collect_port_drops)
