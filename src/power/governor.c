@@ -7,10 +7,10 @@
 #define ALL UINT32_MAX /* a wish: the most that there is */
 #define MS UINT64_C(1000000)
 
-/* One row a policy: name, target, full, hold, highest. */
-const struct governor_policy governor_performance = {"performance", 100, 100, 0, true};
-const struct governor_policy governor_balanced = {"balanced", 60, 90, 50 * MS, false};
-const struct governor_policy governor_saving = {"saving", 80, 95, 10 * MS, false};
+#define GOVERNOR_POLICY(name, target, full, hold_ms, highest)                                      \
+	const struct governor_policy governor_##name = {#name, target, full, (hold_ms)*MS, highest};
+#include "power/policies.def"
+#undef GOVERNOR_POLICY
 
 static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most) {
 	return value < least ? least : value > most ? most : value;

@@ -12,7 +12,7 @@ from vcmts.day import load as day_load
 from vcmts.day.load import Day, Point
 from vcmts.paths import CHECKOUT
 from vcmts.power import machine as power_machine
-from vcmts.power import simulate
+from vcmts.power import model, policy, simulate
 from vcmts.power.model import Machine
 
 Json = dict[str, Any]
@@ -102,6 +102,19 @@ def test_what_is_taken_otherwise() -> None:
         assert [float(cell) for cell in cells[:-1]] == pytest.approx(found, abs=0.0501), name
         far = max(abs(a - b) for a, b in zip(found, published, strict=True))
         assert float(cells[-1]) == pytest.approx(far, abs=0.0501), name
+
+
+def test_what_our_governor_saves() -> None:
+    told = table("| | CPU: frequency")
+    assert {name.split(",")[0] for name in told} == set(policy.policies())
+    for name, cells in told.items():
+        which, latency = name.split(", ")
+        machine = policy.governed(power_machine.read(), which, policy.microseconds(latency))
+        found = averages(machine, DAY)
+        assert [float(cell) for cell in cells[:-1]] == pytest.approx(
+            [found[1], found[2], found[4], found[5]], abs=0.0501
+        )
+        assert float(cells[-1]) == pytest.approx(model.slowest(machine, 0.0).ghz)
 
 
 def test_what_is_fitted() -> None:

@@ -15,7 +15,7 @@ from vcmts.child import writable
 from vcmts.day import load as day_load
 from vcmts.paths import MistakeError
 from vcmts.power import machine as power_machine
-from vcmts.power import show, simulate
+from vcmts.power import policy, show, simulate
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,6 +43,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=simulate.MODES,
         help="what saves, beside polling without any; may be repeated (default: each of them)",
     )
+    part.add_argument(
+        "--policy",
+        metavar="NAME",
+        help=f"{', '.join(policy.policies())}: our governor (default: the machine's)",
+    )
+    part.add_argument(
+        "--latency",
+        metavar="TIME",
+        type=policy.microseconds,
+        help=f"that our governor may add, as 200us (default: {policy.LATENCY_US:g}us)",
+    )
     part.add_argument("--json", metavar="FILE", help="every value, in steps of five minutes")
     part.add_argument("--plot", metavar="FILE", help="a picture (.svg or .png); needs matplotlib")
 
@@ -59,6 +70,10 @@ def main(arguments: argparse.Namespace) -> int:
         raise MistakeError(f"--plot {plot}: found {plot.suffix!r}, allowed: .svg or .png")
     writable(arguments.json)
     machine = power_machine.read(arguments.machine)
+    if arguments.policy is not None:
+        machine = policy.governed(machine, arguments.policy, arguments.latency)
+    elif arguments.latency is not None:
+        raise MistakeError("--latency: goes with --policy")
     day = day_load.read(arguments.day)
     steps = simulate.day_of(machine, day, arguments.saving or simulate.MODES)
     answer = show.as_json(machine, day, steps)

@@ -244,7 +244,11 @@ def parsed(text: str, where: str) -> Machine:
     both_ways = [key for key in GIVEN if key in part] if "calibrate" in part else []
     if both_ways:
         raise MistakeError(f"{where}: found {both_ways[0]!r} beside 'calibrate', allowed: one")
-    governor = part.part("governor", ("busy", "least_ghz")) if "governor" in part else None
+    governor = (
+        part.part("governor", ("busy", "least_ghz", "transition_us"))
+        if "governor" in part
+        else None
+    )
     bare = Machine(
         name=part.text("name"),
         source=part.text("source", ""),
@@ -259,6 +263,7 @@ def parsed(text: str, where: str) -> Machine:
         platform_factor=0.0,
         governor_busy=governor.number("busy", 0.05, 1, 1.0) if governor else 1.0,
         governor_ghz=governor.number("least_ghz", 0, 20, 0.0) if governor else 0.0,
+        transition_us=governor.number("transition_us", 0, 1e6, 10.0) if governor else 10.0,
         published_day=published_of(part),
     )
     watts = fitted(part, bare) if "calibrate" in part else described(part)

@@ -48,6 +48,8 @@ class Machine:
     platform_factor: float  # watts of the platform for each of the processors: supplies, fans
     governor_busy: float  # the share of a core's time that a governor lets be busy
     governor_ghz: float  # and the least that it chooses
+    governor_name: str = ""
+    transition_us: float = 0.0  # until another frequency is there
     fitted: Mapping[str, float] = field(default_factory=dict)  # by what it was calibrated
     published_day: Mapping[str, Any] = field(default_factory=dict)
 

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from vcmts.day.load import HOURS, Day
 from vcmts.day.load import mean as mean_share
-from vcmts.power.model import Machine, platform_watts
+from vcmts.power.model import Machine, platform_watts, slowest
 from vcmts.power.simulate import Saved, Step, mean, saved, taken
 
 Json = dict[str, Any]
@@ -51,7 +51,11 @@ def machine_json(machine: Machine) -> Json:
         "workers": [asdict(kind) for kind in machine.workers],
         "upstream_share": machine.upstream_share,
         "peak_gbps": machine.peak_gbps,
-        "governor": {"busy": machine.governor_busy, "least_ghz": machine.governor_ghz},
+        "governor": {
+            "name": machine.governor_name,
+            "busy": machine.governor_busy,
+            "least_ghz": machine.governor_ghz,
+        },
         "core_states": state_json(machine),
         "modelled_rest_watts": round(machine.rest_watts, 3),
         "modelled_platform_watts": rounded(machine.platform_watts),
@@ -176,8 +180,10 @@ def lines(machine: Machine, answer: Json) -> Iterator[str]:
     slow, fast = machine.states[0], machine.states[-1]
     yield (
         f"{machine.worker_cores:g} cores of {machine.groups} service groups, "
-        f"{slow.ghz:g} to {fast.ghz:g} GHz; a governor lets {machine.governor_busy:.0%} be busy"
+        f"{slow.ghz:g} to {fast.ghz:g} GHz"
     )
+    name, lowest = machine.governor_name or "governor", slowest(machine, 0.0).ghz
+    yield f"{name}: {machine.governor_busy:.0%} of a core may be busy, at {lowest:g} GHz and more"
     yield (
         f"modelled, of a core that polls: {fast.polling:.2f} W fast, {slow.polling:.2f} W slow; "
         f"that pauses: {fast.paused:.2f} W and {slow.paused:.2f} W"
