@@ -11,6 +11,7 @@ from vcmts import cli
 from vcmts.day import load, picture, plan
 from vcmts.paths import MistakeError
 from vcmts.run import command, power, rates
+from vcmts.run.plane import Ends
 from vcmts.simulate import plots
 
 
@@ -52,7 +53,7 @@ def test_without_a_file_it_is_ours(tmp_path: Path) -> None:
 def test_nothing_upstream_has_no_shape(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which vcmts-traffic would refuse."""
     monkeypatch.setattr(command, "program", lambda name: Path(name))
-    ends = [command.Ends("", "a"), command.Ends("", "b")]
+    ends = [Ends("", "a"), Ends("", "b")]
     facts = {"cores": [0], "capacity": 1e9, "upstream_capacity": 0}
     _, asked = planned(tmp_path, "--day")
     words = command.traffic_command(tmp_path, ends, tmp_path, facts, asked)
