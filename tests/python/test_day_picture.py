@@ -14,6 +14,7 @@ from vcmts.day import load, picture, results, show
 from vcmts.day.power import Modelled
 from vcmts.paths import MistakeError
 from vcmts.power import machine
+from vcmts.simulate import plots
 
 Json = dict[str, Any]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -70,7 +71,7 @@ def test_every_panel_is_drawn(day: Json, tmp_path: Path) -> None:
         *("measured: package", "core 2: pipelines of core 2", "0:00", "24:00"),
     } <= told
     assert any("modelled: 2 x Intel" in text for text in told)
-    assert "SPDX-License-Identifier: BSD-3-Clause" in (tmp_path / "day.svg").read_text()
+    assert plots.LICENCE in (tmp_path / "day.svg").read_text()
 
 
 def test_what_is_not_known_is_said(day: Json, tmp_path: Path) -> None:

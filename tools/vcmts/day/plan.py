@@ -104,8 +104,8 @@ class Plan:
     _modelled: Modelled | None = None
 
     @contextmanager
-    def watched(self, control: Path | None, pid: int) -> Iterator[None]:
-        """While the traffic runs, which is within."""
+    def watched(self, control: Path | None, pid: int) -> Iterator[IO[bytes]]:
+        """While the traffic runs, which is within. Yields what takes its words."""
         if control is None:
             raise MistakeError("--day: vcmtsd has no control socket; --control-socket says where")
         silent = self.seconds * self.day.silent() / load.HOURS
@@ -115,7 +115,7 @@ class Plan:
             thread = Thread(target=self._watch.run, name="watches the day", daemon=True)
             thread.start()
             try:
-                yield
+                yield self.said
             finally:
                 self._watch.over.set()
                 thread.join(PATIENCE_S)

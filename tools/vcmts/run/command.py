@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="FILE", help="write the summary")
 
 
+def shape_words(given: argparse.Namespace, asked: rates.Rates) -> list[str]:
+    """A day has a shape of both directions, also where nothing is sent upstream."""
+    words = ["--shape", given.shape] if given.shape is not None else []
+    if given.upstream_shape is not None and (given.day is None or asked.upstream != rates.NOTHING):
+        words += ["--upstream-shape", given.upstream_shape]
+    return words
+
+
 def traffic_command(
     config: Path, ends: list[Ends], result: Path, facts: dict[str, Any], given: argparse.Namespace
 ) -> list[str]:
@@ -105,10 +114,7 @@ def traffic_command(
         command += ["--flows", given.flows] if given.flows is not None else []
     if asked.upstream != rates.NOTHING:
         command += ["--upstream-mix", given.upstream_traffic, "--upstream-rate", asked.upstream]
-    if given.shape is not None:
-        command += ["--shape", given.shape]
-    if given.upstream_shape is not None and (given.day is None or asked.upstream != rates.NOTHING):
-        command += ["--upstream-shape", given.upstream_shape]
+    command += shape_words(given, asked)
     if given.impair is not None:
         command += ["--impair", given.impair]
     command += ["--duration", given.duration or DURATION]
@@ -172,10 +178,15 @@ def complain_of_full_queues(whole: dict[str, Any], facts: dict[str, Any]) -> Non
         complain(f"{full:,} packets found full queues: {carried}; a smaller --rate helps")
 
 
-def show_day(day: plan.Plan, whole: dict[str, Any]) -> int:
-    """Adds the day to the summary and shows both. Returns 1 where nothing was seen of it."""
+def show(day: plan.Plan | None, whole: dict[str, Any], facts: dict[str, Any]) -> int:
+    """The summary; of a day, which is added to it, what matters beside it. Returns 1 where nothing was
+    seen of a day."""
+    console = Console(file=sys.stdout)
+    if day is None:
+        summary.show(whole, console, facts["cores"])
+        return 0
     seen = day.document()
-    Console(file=sys.stdout).print(summary.packets_table(whole))
+    console.print(summary.packets_table(whole))
     if seen is not None:
         whole["day"] = seen
         day.tell(seen)
@@ -211,11 +222,8 @@ def carry(
             control = control_of(given, served.pid)
             command += following(given, control)
             say_how_to_look(given, control, served.pid)
-            if day is None:
-                status = stopped.wait(start(command, quiet=True))
-            else:
-                with day.watched(control, served.pid):
-                    status = stopped.wait(start(command, quiet=True, said=day.said))
+            with day.watched(control, served.pid) if day else nullcontext() as said:
+                status = stopped.wait(start(command, quiet=True, said=said))
     if not plane.exists() or not proven.exists():
         if stopped.asked:
             return INTERRUPTED
@@ -224,10 +232,7 @@ def carry(
     found = json.loads(proven.read_text(encoding="utf-8"))
     asked = {way: found[way]["asked_gbps"] for way in summary.directions(found)}
     whole = summary.merge(json.loads(plane.read_text(encoding="utf-8")), found, asked)
-    if day is None:
-        summary.show(whole, Console(file=sys.stdout), facts["cores"])
-    else:
-        status = max(status, show_day(day, whole))
+    status = max(status, show(day, whole, facts))
     if expected.impaired(whole) and not expected.as_expected(whole):
         status = max(status, 1)
     if given.json:
