@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The load of a day: read from a file, and handed on to vcmts-traffic.
 
-A line each: an hour as 18:30 or 18.5h, and the load from then on in a straight line to the next: a share of
-the peak (45%) or a rate (116Gbps); behind it that of the upstream, where it is another. `#` begins a
-comment. What is missing between the last hour and midnight leads back to the first.
+A line each: an hour as 18:30 or 18.5h and the load of that time, which goes in a straight line to
+the next: a share of the peak (45%) or a rate (116Gbps); behind it that of the upstream, where it is
+another. `#` begins a comment. What is left out before midnight leads back to the first line.
 """
 
 import math
@@ -51,7 +51,7 @@ class Day:
         return self.upstream if direction == "upstream" else self.downstream
 
     def silent(self) -> float:
-        """The hour in which the first packets are sent; vcmts-traffic sends none at a share of 0."""
+        """The hour of the first packets: at a share of 0 none are sent."""
         return min(begins(points) for points in (self.downstream, self.upstream))
 
 
