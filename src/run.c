@@ -15,7 +15,9 @@
 #include "log/log_stream.h"
 #include "metrics/endpoint/http.h"
 #include "platform/platform.h"
+#include "platform/port_wake.h"
 #include "run_control.h"
+#include "run_frequencies.h"
 #include "run_options.h"
 #include "server/changes.h"
 #include "server/measure.h"
@@ -43,6 +45,7 @@ struct run {
 	struct reload reload;
 	struct service service;
 	struct metrics_source metrics;
+	struct power *power;
 	struct metrics_http *http; /* NULL: nobody is to scrape */
 };
 
@@ -75,6 +78,7 @@ static int wire(struct server *s, const struct server_config *config) {
 
 	if (server_create(s, config) != 0)
 		return EXIT_TROUBLE;
+	port_wakes_ask(server_may_sleep(s));
 	if (server_ports_open(&s->ports, pools->packets,
 			      pools->uepi != NULL ? pools->uepi : pools->packets) != 0)
 		return EXIT_MISTAKE;
@@ -105,12 +109,14 @@ static double serve(struct run *r) {
 
 	service_open(&r->service, s);
 	service_watch_reloads(&r->service, &r->reload);
+	server_idle(s, &s->power);
 	server_launch(s);
 	run_control_start(&r->control, s);
 	service_ready(&r->service);
 	if (r->http != NULL)
 		metrics_http_ready(r->http, true);
 	while (!process_stopped) {
+		run_frequencies_follow(r->power, s);
 		run_control_serve(&r->control, s->leaving != NULL ? LEAVING_MS : ROUND_MS);
 		server_changes_go_on(s);
 		reload_if_asked(r);
@@ -123,6 +129,7 @@ static double serve(struct run *r) {
 	service_stopping(&r->service);
 	run_control_close(&r->control);
 	server_changes_settle(s);
+	power_stop(r->power);
 	server_halt(s);
 	return (double)(rte_rdtsc() - start_tsc) / (double)rte_get_tsc_hz();
 }
@@ -220,10 +227,15 @@ static bool tell(struct run *r) {
 	struct server *s = &r->server;
 
 	reload_open(&r->reload, s, r->o.config, &r->o.devices);
-	r->metrics = (struct metrics_source){.server = s, .version = VCMTS_VERSION};
+	r->power = run_frequencies_open(s);
+	if (r->power == NULL)
+		return false;
+	r->metrics = (struct metrics_source){
+		.server = s, .version = VCMTS_VERSION, .power = r->power};
 	metrics_source_start(&r->metrics);
 	r->control.methods =
-		(struct methods){.server = s, .reload = &r->reload, .metrics = &r->metrics};
+		(struct methods){.server = s, .reload = &r->reload, .metrics = &r->metrics,
+				 .power = r->power};
 	if (r->http != NULL && metrics_http_start(r->http, &r->metrics) != 0)
 		return false;
 	return telemetry_open(&r->metrics, &r->reload) == 0;
@@ -244,11 +256,14 @@ static int run(struct run *r) {
 	status = tell(r) ? serve_and_report(r) : EXIT_TROUBLE;
 	stop_telling(r); /* where it was not served */
 	reload_free(&r->reload);
+	power_free(r->power);
 	return status;
 }
 
 /* A place that is taken is said before tables are built. Returns false after a message. */
 static bool listen_for_scrapers(struct run *r) {
+	if (r->o.metrics == NULL)
+		r->o.metrics = r->config.metrics;
 	if (r->o.metrics != NULL)
 		r->http = metrics_http_open(r->o.metrics);
 	if (r->http != NULL && r->o.reference_names)
@@ -279,6 +294,21 @@ static int place_and_run(struct run *r) {
 	return status;
 }
 
+/* Arguments go before the file, also when that is read again. */
+static void take_power(struct run *r) {
+	const struct run_power *given = &r->o.power;
+	struct power_config *power = &r->config.power;
+
+	if (given->has_idle)
+		power->idle = given->idle;
+	if (given->has_policy)
+		power->policy = given->policy;
+	if (given->has_driver)
+		power->driver = given->driver;
+	r->server.power_fixed =
+		(struct power_fixed){given->has_idle, given->has_policy, given->has_driver};
+}
+
 int command_run(int argc, char **argv) {
 	static struct run r;
 	int status;
@@ -292,6 +322,7 @@ int command_run(int argc, char **argv) {
 	process_catch_reload();
 	signal(SIGPIPE, SIG_IGN); /* who reads may go: a write says so */
 	r.server.crypto_isa = r.o.crypto_isa;
+	take_power(&r);
 	status = place_and_run(&r);
 	metrics_http_close(r.http); /* where it was not served */
 	run_control_close(&r.control);

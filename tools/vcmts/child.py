@@ -96,7 +96,7 @@ def folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def writable(path: str | None) -> None:
+def writable(path: str | None, option: str = "--json") -> None:
     """Refuses a result file that cannot be written, before anything is measured. Leaves none
     behind that was not there: an empty one would be taken for a result."""
     if path is None:
@@ -108,4 +108,4 @@ def writable(path: str | None) -> None:
         if new:
             Path(path).unlink()
     except OSError as error:
-        raise MistakeError(f"--json {path}: {error.strerror}; choose another file") from error
+        raise MistakeError(f"{option} {path}: {error.strerror}; choose another file") from error

@@ -25,6 +25,7 @@ COMMANDS = {
     "run": "carry traffic through a service group, both ways, and check every packet",
     "bench": "measure: cycles by stage, throughput without loss, latency; or all, with a report",
     "size": "cores, memory, ports and servers for service groups, from a measured profile",
+    "power": "watts of a described machine over a day, modelled: with and without saving",
     "report": "what was measured as one page that stands alone, as Markdown and as JSON",
     "compare": "two runs side by side: differences, and how sure they are",
     "impairments": "impair the upstream in every way: expected and counted, side by side",

@@ -144,6 +144,7 @@ class SizingProfile:
     at_once: str = "socket"  # what the points count: service groups of a socket, or server
     interface_limit: str = ""
     crypto_limit: str = ""  # of a socket's crypto devices
+    power: str = ""  # its description for modelled watts, a file of config/
 
 
 @dataclass(frozen=True)

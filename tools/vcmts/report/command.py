@@ -9,6 +9,8 @@ from pathlib import Path
 
 from vcmts import results
 from vcmts.paths import MistakeError
+from vcmts.power import machine as power_machine
+from vcmts.power.model import Machine
 from vcmts.progress import progress
 from vcmts.report import appendix as report_appendix
 from vcmts.report import configuration as report_configuration
@@ -21,6 +23,7 @@ from vcmts.report import markdown as report_markdown
 from vcmts.report import published as report_published
 from vcmts.report import sections as report_sections
 from vcmts.report import summary as report_summary
+from vcmts.report import watts as report_watts
 from vcmts.report.document import Document, Section
 from vcmts.report.runs import Json, Run, lettered, opened
 from vcmts.results import SCHEMA, write_whole
@@ -52,10 +55,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config", metavar="FILE", help="the configuration, where it was a file of your own"
     )
+    parser.add_argument(
+        "--power",
+        metavar="FILE",
+        help="the machine's description, for modelled watts (docs/power-model.md)",
+    )
 
 
-def document(runs: Sequence[Run], own: report_configuration.Configuration | None) -> Document:
+def document(
+    runs: Sequence[Run],
+    own: report_configuration.Configuration | None,
+    machine: Machine | None = None,
+) -> Document:
     makers: list[Maker] = [*FIGURES, report_host.section]
+    if machine is not None:
+        makers.insert(-1, lambda runs: report_watts.section(runs, machine))
     makers.append(lambda runs: report_configuration.section(runs, own))
     makers += APPENDIX
     sections = []
@@ -120,7 +134,8 @@ def main(arguments: argparse.Namespace) -> int:
     runs = lettered(once(opened(arguments.files)))
     refuse_own_input(raw, arguments.files)
     own = report_configuration.given(arguments.config) if arguments.config else None
-    made = document(runs, own)
+    machine = power_machine.read(Path(arguments.power)) if arguments.power else None
+    made = document(runs, own, machine)
     folder.mkdir(exist_ok=True)
     write_whole(html, report_html.page(made))
     for name, text in report_markdown.pictures(made):

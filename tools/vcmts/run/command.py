@@ -11,6 +11,7 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,12 @@ from rich.console import Console
 from vcmts import configuration
 from vcmts.child import INTERRUPTED, Stopped, folder, start, stoppable, writable
 from vcmts.control import place
+from vcmts.day import plan
 from vcmts.paths import MistakeError, complain, program
-from vcmts.run import expected, groups, rates, summary
+from vcmts.run import expected, groups, power, rates, summary
 from vcmts.run.plane import Ends, data_plane, facts_of, free_core, wire
 
+DURATION = "10s"
 # Below this share of the rate asked for, the summary says why; a few packets make no rate.
 ENOUGH_OF_RATE, FEWEST_PACKETS = 0.95, 100
 # Drops of what is more than the channels carry, at the end of a queue or before it is long.
@@ -39,8 +42,10 @@ WORDS = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     configuration.add_arguments(parser)
     rates.add_arguments(parser)
+    plan.add_arguments(parser)
     parser.add_argument(
-        "--duration", default="10s", help="such as 500ms, 10s, 2min (default: %(default)s)"
+        "--duration",
+        help=f"such as 500ms, 10s, 2min (default: {DURATION}; of a day {plan.DURATION})",
     )
     parser.add_argument(
         "--impair",
@@ -77,8 +82,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("ours", "reference"),
         help="by which names it tells them to who asks for none (default: ours)",
     )
+    power.add_arguments(parser)
     parser.add_argument("--core", type=int, help="core of vcmts-traffic (default: a free one)")
     parser.add_argument("--json", metavar="FILE", help="write the summary")
+
+
+def shape_words(given: argparse.Namespace, asked: rates.Rates) -> list[str]:
+    """A day has a shape of both directions, also where nothing is sent upstream."""
+    words = ["--shape", given.shape] if given.shape is not None else []
+    if given.upstream_shape is not None and (given.day is None or asked.upstream != rates.NOTHING):
+        words += ["--upstream-shape", given.upstream_shape]
+    return words
 
 
 def traffic_command(
@@ -100,13 +114,10 @@ def traffic_command(
         command += ["--flows", given.flows] if given.flows is not None else []
     if asked.upstream != rates.NOTHING:
         command += ["--upstream-mix", given.upstream_traffic, "--upstream-rate", asked.upstream]
-    if given.shape is not None:
-        command += ["--shape", given.shape]
-    if given.upstream_shape is not None:
-        command += ["--upstream-shape", given.upstream_shape]
+    command += shape_words(given, asked)
     if given.impair is not None:
         command += ["--impair", given.impair]
-    command += ["--duration", given.duration]
+    command += ["--duration", given.duration or DURATION]
     # What follows changes takes no time from what sends and receives, where a core is to spare.
     spare = (other for other in allowed if other != core and other not in facts["cores"])
     return [*command, "--core", str(core), "--main-core", str(next(spare, core))]
@@ -167,8 +178,26 @@ def complain_of_full_queues(whole: dict[str, Any], facts: dict[str, Any]) -> Non
         complain(f"{full:,} packets found full queues: {carried}; a smaller --rate helps")
 
 
-def carry(config: Path, within: Path, given: argparse.Namespace, stopped: Stopped) -> int:
-    """Runs both programs on the configuration. Returns the exit status."""
+def show(day: plan.Plan | None, whole: dict[str, Any], facts: dict[str, Any]) -> int:
+    """The summary; of a day, which is added to it, what matters beside it. Returns 1 where nothing was
+    seen of a day."""
+    console = Console(file=sys.stdout)
+    if day is None:
+        summary.show(whole, console, facts["cores"])
+        return 0
+    seen = day.document()
+    console.print(summary.packets_table(whole))
+    if seen is not None:
+        whole["day"] = seen
+        day.tell(seen)
+    print(summary.verdict(whole), flush=True)
+    return 0 if seen is not None else 1
+
+
+def carry(
+    config: Path, within: Path, given: argparse.Namespace, stopped: Stopped, day: plan.Plan | None
+) -> int:
+    """Runs both programs on the configuration, and watches a day. Returns the exit status."""
     facts = facts_of(config)
     several = len(groups.of_facts(facts)) > 1
     own = several and given.ports == "own"
@@ -187,12 +216,14 @@ def carry(config: Path, within: Path, given: argparse.Namespace, stopped: Stoppe
         control=given.control_socket,
         metrics=given.metrics,
         names=given.metric_names,
+        power=power.options(given),
     ) as served:
         if not stopped.asked:
             control = control_of(given, served.pid)
             command += following(given, control)
             say_how_to_look(given, control, served.pid)
-            status = stopped.wait(start(command, quiet=True))
+            with day.watched(control, served.pid) if day else nullcontext() as said:
+                status = stopped.wait(start(command, quiet=True, said=said))
     if not plane.exists() or not proven.exists():
         if stopped.asked:
             return INTERRUPTED
@@ -201,7 +232,7 @@ def carry(config: Path, within: Path, given: argparse.Namespace, stopped: Stoppe
     found = json.loads(proven.read_text(encoding="utf-8"))
     asked = {way: found[way]["asked_gbps"] for way in summary.directions(found)}
     whole = summary.merge(json.loads(plane.read_text(encoding="utf-8")), found, asked)
-    summary.show(whole, Console(file=sys.stdout), facts["cores"])
+    status = max(status, show(day, whole, facts))
     if expected.impaired(whole) and not expected.as_expected(whole):
         status = max(status, 1)
     if given.json:
@@ -214,4 +245,5 @@ def carry(config: Path, within: Path, given: argparse.Namespace, stopped: Stoppe
 def main(arguments: argparse.Namespace) -> int:
     writable(arguments.json)
     with folder() as within, stoppable() as stopped:
-        return carry(configuration.chosen(arguments, within), within, arguments, stopped)
+        day = plan.planned(arguments, within)
+        return carry(configuration.chosen(arguments, within), within, arguments, stopped, day)

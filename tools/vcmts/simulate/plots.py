@@ -146,11 +146,11 @@ def over_rates(results: dict[tuple[str, int, int], Result]) -> Any:
     return figure
 
 
-def write(figure: Any, path: Path) -> None:
+def write(figure: Any, path: Path, by: str = "`vcmts simulate`, option `plots`") -> None:
     """The same figure gives the same bytes; the licence stands where that of other SVGs does."""
     metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
     figure.savefig(path, format="svg", metadata=metadata)
     svg = path.read_text(encoding="utf-8")
     head, rest = svg.split("\n", 1)
-    notes = f"<!-- {LICENCE} -->\n<!-- Drawn by `vcmts simulate`, option `plots` -->"
+    notes = f"<!-- {LICENCE} -->\n<!-- Drawn by {by} -->"
     path.write_text(f"{head}\n{notes}\n{rest}", encoding="utf-8")

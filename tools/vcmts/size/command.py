@@ -24,6 +24,7 @@ from vcmts.size import measured as size_measured
 from vcmts.size import published as size_published
 from vcmts.size import request as size_request
 from vcmts.size import show as size_show
+from vcmts.size import watts as size_watts
 from vcmts.size.load import (
     RECEIVER_CYCLES,
     REDUNDANCY,
@@ -233,6 +234,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE",
         help="service groups in standby for each active one, on the same server",
     )
+    parser.add_argument("--power", metavar="FILE", help=size_watts.HELP)
     parser.add_argument("--json", metavar="FILE", help="where the answer is stored as well")
 
 
@@ -377,6 +379,7 @@ def main(arguments: argparse.Namespace) -> int:
     question, rules = question_of(arguments)
     found = plan(question)
     answer: dict[str, Any] = size_show.as_json(found, rules, arguments.spare_servers)
+    size_watts.add(answer, found, size_watts.machine_of(arguments.power, arguments.machine))
     size_show.show(answer, Console(file=sys.stdout))
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(answer, indent=1) + "\n", encoding="utf-8")

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from vcmts.run.rates import UPSTREAM_SHARE
+from vcmts.size import watts
 from vcmts.size.curve import Costs, Curve
 from vcmts.size.devices import step
 from vcmts.size.load import Question, Rates, Usage, core_share, usage
@@ -297,6 +298,8 @@ def table(answer: Json) -> Table:
     )
     for name, text in rows:
         out.add_row(name, *[text(kind) for kind in answer["kinds"]])
+    for name, modelled in watts.rows(answer["kinds"]):
+        out.add_row(name, *[modelled(kind) for kind in answer["kinds"]])
     return out
 
 

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The loop of a worker, and what it does while nothing comes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_branch_prediction.h>
+#include <rte_cycles.h>
+#include <rte_pause.h>
+
+#include "idle/instructions.h"
+#include "log/log.h"
+#include "platform/port_wake.h"
+#include "server/worker.h"
+
+static void keep_larger(uint64_t *longest, uint64_t cycles) {
+	uint64_t before = __atomic_load_n(longest, __ATOMIC_RELAXED);
+
+	while (cycles > before && !__atomic_compare_exchange_n(longest, &before, cycles, false,
+							       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+/* Seldom, so that others may read and reset what it notes. */
+static __rte_noinline void round_was_long(struct worker *w, uint64_t cycles) {
+	w->descheduled++;
+	keep_larger(&w->longest, cycles);
+	keep_larger(&w->longest_since, cycles);
+	keep_larger(&w->longest_watch, cycles);
+}
+
+uint64_t worker_longest_take(struct worker *w) {
+	return __atomic_exchange_n(&w->longest_since, 0, __ATOMIC_RELAXED);
+}
+
+uint64_t worker_longest_watch(struct worker *w) {
+	return __atomic_exchange_n(&w->longest_watch, 0, __ATOMIC_RELAXED);
+}
+
+uint64_t worker_due(const struct worker *w) {
+	uint64_t due = UINT64_MAX;
+
+	for (unsigned i = 0; i < w->entry_count && due > 0; i++)
+		due = RTE_MIN(due, pipeline_due(w->entries[i].pipeline));
+	return due;
+}
+
+static void peers_wake(struct worker *w, const struct worker_peers *peers) {
+	for (unsigned word = 0; w->all != NULL && word < RTE_DIM(peers->bits); word++) {
+		uint64_t bits = __atomic_load_n(&peers->bits[word], __ATOMIC_RELAXED);
+
+		for (; bits != 0; bits &= bits - 1)
+			sleeper_wake(&w->all[word * 64 + (unsigned)__builtin_ctzll(bits)].sleeper);
+	}
+}
+
+/* Of a round with work, where there is more to do than the next. */
+static __rte_noinline void behind_work(struct worker *w, uint64_t start) {
+	uint32_t slowdown = __atomic_load_n(&w->slowdown, __ATOMIC_RELAXED);
+	uint64_t now;
+
+	if (w->wakes)
+		peers_wake(w, &w->hands_to);
+	if (slowdown == 0)
+		return;
+	now = rte_rdtsc();
+	power_spin(now + ((now - start) * slowdown >> 8));
+}
+
+/* A round in which somebody who makes work already knows that he is to wake. Its work is no idle time. */
+static bool last_round(struct worker *w, uint64_t *start) {
+	uint64_t began = rte_rdtsc(), cycles;
+	unsigned work;
+	bool step;
+
+	clock_tick(&w->clock);
+	work = worker_round(w);
+	step = worker_between(w);
+	w->rounds++;
+	if (work == 0)
+		return !step && !__atomic_load_n(&w->stop, __ATOMIC_RELAXED);
+	behind_work(w, began);
+	cycles = rte_rdtsc() - began;
+	w->busy_rounds++;
+	w->busy_cycles += cycles;
+	*start += cycles;
+	return false;
+}
+
+static void sources_arm(const struct worker *w, bool arm) {
+	for (unsigned i = 0; i < w->source_count; i++) {
+		const struct worker_source *source = &w->sources[i];
+
+		if (source->wakes && arm)
+			port_wake_arm(source->port, source->queue);
+		else if (source->wakes)
+			port_wake_disarm(source->port, source->queue);
+	}
+}
+
+/* Gives the core away for up to `ns`. Nobody waits for it meanwhile. Returns the ticks that were asked for, or what it took
+ * where that is less. */
+static uint64_t sleep_for(struct worker *w, uint64_t ns, uint64_t *start) {
+	uint64_t ticks = 0, began;
+
+	sources_arm(w, true);
+	sleeper_begin(&w->sleeper);
+	if (last_round(w, start)) {
+		began = rte_rdtsc();
+		if (w->quiet != NULL)
+			rte_rcu_qsbr_thread_offline(w->quiet, w->quiet_id);
+		if (sleeper_sleep(&w->sleeper, ns))
+			port_wakes_take(w->sleeper.epoll);
+		if (w->quiet != NULL)
+			rte_rcu_qsbr_thread_online(w->quiet, w->quiet_id);
+		ticks = rte_rdtsc() - began;
+		idle_count(&w->idle, ticks);
+		ticks = RTE_MIN(ticks, idle_ticks(&w->idle, ns));
+	}
+	sleeper_end(&w->sleeper);
+	sources_arm(w, false);
+	return ticks;
+}
+
+/* Of a round without work. Returns the ticks of its pause, as sleep_for(). */
+static __rte_noinline uint64_t pause_for(struct worker *w, uint64_t *start) {
+	struct idle *i = &w->idle;
+	uint64_t length = idle_empty(i, w->busy_rounds, w->clock.now), now, due, ns;
+
+	if (length == 0) {
+		rte_pause();
+		return 0;
+	}
+	due = worker_due(w);
+	if (unlikely(due <= w->clock.now) && i->config.kind == IDLE_SLEEP)
+		peers_wake(w, &w->handed_by); /* what is due may wait for them */
+	if (idle_is_long(i)) {
+		ns = idle_sleep(i, w->clock.now, due, w->woken);
+		if (ns > 0)
+			return sleep_for(w, ns, start);
+	}
+	clock_tick(&w->clock);
+	now = rte_rdtsc();
+	length = idle_ticks(i, idle_bound(i, length, w->clock.now, due));
+	if (length > 0 && w->monitored && i->config.kind == IDLE_UMWAIT) {
+		port_monitor(w->sources[0].port, w->sources[0].queue, now + length);
+		idle_count(i, rte_rdtsc() - now);
+	} else if (length > 0) {
+		idle_pause(i, now, length);
+	}
+	return length;
+}
+
+int worker_run(void *worker) {
+	struct worker *w = worker;
+	uint64_t long_round = rte_get_tsc_hz() / 1000000 * WORKER_ROUND_MAX_US;
+	uint64_t start = rte_rdtsc();
+
+	sleeper_prepare();
+	worker_online(w);
+	while (!__atomic_load_n(&w->stop, __ATOMIC_RELAXED)) {
+		uint64_t end, paused = 0;
+		unsigned work;
+		bool step;
+
+		clock_tick(&w->clock);
+		work = worker_round(w);
+		step = worker_between(w);
+		if (work > 0) {
+			if (unlikely(w->wakes || w->slowdown != 0))
+				behind_work(w, start);
+		} else if (likely(w->idle.config.kind == IDLE_POLL || step)) {
+			rte_pause();
+		} else {
+			paused = pause_for(w, &start);
+		}
+		end = rte_rdtsc();
+		w->rounds++;
+		w->busy_rounds += work > 0;
+		*(work > 0 ? &w->busy_cycles : &w->idle_cycles) += end - start;
+		if (unlikely(end - start - paused > long_round))
+			round_was_long(w, end - start - paused);
+		start = end;
+	}
+	worker_offline(w);
+	return 0;
+}
+
+struct sources_change {
+	struct worker *worker;
+	struct worker_source *list;
+	unsigned count;
+	bool known;
+};
+
+static bool sources_step(void *arg) {
+	struct sources_change *c = arg;
+	struct worker *w = c->worker;
+	struct worker_source *before = w->sources;
+
+	w->sources = c->list;
+	w->source_count = c->count;
+	c->list = before;
+	w->woken = c->known;
+	for (unsigned i = 0; i < w->source_count; i++)
+		w->woken = w->woken && w->sources[i].wakes;
+	w->monitored = c->known && w->source_count == 1 &&
+		       port_monitor_there(w->sources[0].port, w->sources[0].queue);
+	for (unsigned word = 0; word < RTE_DIM(w->handed_by.bits); word++)
+		w->monitored = w->monitored && w->handed_by.bits[word] == 0;
+	return true;
+}
+
+void worker_sources(struct worker *w, const struct worker_source *list, unsigned count,
+		    bool known) {
+	struct sources_change c = {.worker = w, .count = count, .known = known};
+	struct worker_task task = {sources_step, &c};
+
+	if (count > 0)
+		c.list = malloc(count * sizeof(*list));
+	if (c.list != NULL)
+		memcpy(c.list, list, count * sizeof(*list));
+	if (c.list == NULL && count > 0)
+		c = (struct sources_change){.worker = w};
+	worker_do(w, &task);
+	free(c.list);
+}
+
+struct idle_change {
+	struct worker *worker;
+	const struct idle_config *config;
+};
+
+static bool idle_step(void *arg) {
+	struct idle_change *c = arg;
+
+	idle_set(&c->worker->idle, c->config);
+	return true;
+}
+
+int worker_idle(struct worker *w, const struct idle_config *config) {
+	struct idle_change c = {w, config};
+	struct worker_task task = {idle_step, &c};
+
+	if (config->kind == IDLE_SLEEP && sleeper_open(&w->sleeper) != 0) {
+		log_error("power", LOG_NO_FIELDS, "worker %s: no eventfd to be woken by", w->name);
+		return -1;
+	}
+	worker_do(w, &task);
+	return 0;
+}

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""docs/power-model.md says what the model gives: each number of its tables is computed again."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import yaml
+
+from vcmts.day import load as day_load
+from vcmts.day.load import Day, Point
+from vcmts.paths import CHECKOUT
+from vcmts.power import machine as power_machine
+from vcmts.power import model, policy, simulate
+from vcmts.power.model import Machine
+
+Json = dict[str, Any]
+PAGE = (CHECKOUT / "docs" / "power-model.md").read_text(encoding="utf-8")
+DAY = day_load.read(day_load.PUBLISHED)
+ROWS = [(level, saving) for level in power_machine.LEVELS for saving in power_machine.SAVINGS]
+
+
+def table(head: str) -> dict[str, list[str]]:
+    """The cells by what stands first in their row."""
+    text = PAGE[PAGE.index(head) :].split("\n\n")[0]
+    cells = [[c.strip() for c in line.strip("|").split("|")] for line in text.splitlines()[2:]]
+    return {row[0]: row[1:] for row in cells}
+
+
+def changed(**changes: Any) -> Machine:
+    plain = yaml.safe_load(power_machine.PUBLISHED.read_text(encoding="utf-8"))
+    return power_machine.parsed(yaml.safe_dump({**plain, **changes}), "changed")
+
+
+def at(gbps: float) -> tuple[Machine, Day]:
+    plain = yaml.safe_load(power_machine.PUBLISHED.read_text(encoding="utf-8"))
+    return changed(calibrate={**plain["calibrate"], "gbps": gbps}), DAY
+
+
+def upstream(share: float, gbps: float = 2.0) -> tuple[Machine, Day]:
+    workers = [
+        {"carries": "downstream", "cores": 1, "gbps": 287 / 28 / (1 + share)},
+        {"carries": "upstream", "cores": 1, "gbps": gbps},
+    ]
+    return changed(upstream_share=share, workers=workers), DAY
+
+
+def lowest(least: float) -> tuple[Machine, Day]:
+    """The day with another lowest load, and the same peak."""
+    found = min(point.share for point in DAY.downstream)
+    points = tuple(
+        Point(p.hour, least + (p.share - found) * (1 - least) / (1 - found)) for p in DAY.downstream
+    )
+    return changed(), Day("stretched", points, points)
+
+
+OTHERWISE: dict[str, Callable[[], tuple[Machine, Day]]] = {
+    "as above": lambda: (changed(), DAY),
+    "points at 0.1 Gbps": lambda: at(0.1),
+    "points at 9.9 Gbps": lambda: at(9.9),
+    "upstream 10 % of downstream": lambda: upstream(0.1),
+    "upstream 15 % of downstream": lambda: upstream(0.15),
+    "an upstream core carries 4 Gbps": lambda: upstream(0.2, 4.0),
+    "lowest load 0": lambda: lowest(0.0),
+    "lowest load 10 % of the peak": lambda: lowest(0.1),
+    "lowest load 24 %: `--shape day`": lambda: lowest(0.24),
+    "90 % of a core's time may be busy": lambda: (changed(governor={"busy": 0.9}), DAY),
+    "80 % of a core's time may be busy": lambda: (changed(governor={"busy": 0.8}), DAY),
+    "steps of 200 MHz": lambda: (changed(ghz={"least": 0.8, "most": 1.8, "step": 0.2}), DAY),
+}
+
+
+def averages(machine: Machine, day: Day) -> list[float]:
+    steps = simulate.day_of(machine, day)
+    found = [simulate.saved(steps, saving, level) for level, saving in ROWS]
+    return [100 * one.average for one in found if one is not None]
+
+
+def test_the_table_against_the_published_day() -> None:
+    machine = power_machine.read()
+    steps = simulate.day_of(machine, DAY)
+    told = table("| | most: modelled")
+    assert len(told) == len(ROWS)
+    for (level, saving), (name, cells) in zip(ROWS, told.items(), strict=True):
+        assert name == f"{'CPU' if level == 'cpu' else 'server'}, {saving}"
+        found = simulate.saved(steps, saving, level)
+        published = machine.published_day[level][saving]
+        for place, quantity in enumerate(power_machine.QUANTITIES):
+            assert float(cells[2 * place]) == pytest.approx(
+                100 * getattr(found, quantity), abs=0.0501
+            )
+            assert float(cells[2 * place + 1]) == published[quantity]
+
+
+def test_what_is_taken_otherwise() -> None:
+    told = table("| | CPU: pauses")
+    assert list(told) == list(OTHERWISE)
+    published = [power_machine.read().published_day[a][b]["average"] for a, b in ROWS]
+    for name, cells in told.items():
+        found = averages(*OTHERWISE[name]())
+        assert [float(cell) for cell in cells[:-1]] == pytest.approx(found, abs=0.0501), name
+        far = max(abs(a - b) for a, b in zip(found, published, strict=True))
+        assert float(cells[-1]) == pytest.approx(far, abs=0.0501), name
+
+
+def test_what_our_governor_saves() -> None:
+    told = table("| | CPU: frequency")
+    assert {name.split(",")[0] for name in told} == set(policy.policies())
+    for name, cells in told.items():
+        which, latency = name.split(", ")
+        machine = policy.governed(power_machine.read(), which, policy.microseconds(latency))
+        found = averages(machine, DAY)
+        assert [float(cell) for cell in cells[:-1]] == pytest.approx(
+            [found[1], found[2], found[4], found[5]], abs=0.0501
+        )
+        assert float(cells[-1]) == pytest.approx(model.slowest(machine, 0.0).ghz)
+
+
+def test_what_is_fitted() -> None:
+    machine = power_machine.read()
+    told = table("| | fitted |")
+    assert told["a core that switches at 1.8 GHz"][0] == f"{machine.states[-1].busy:.2f} W"
+    assert told["a core that switches at 1.8 GHz"][1].startswith(f"{machine.states[0].busy:.2f} W")
+    for name, key in (
+        ("voltage at 0.8 GHz", "voltage_at_lowest"),
+        ("what goes on in a pause", "kept_in_pause"),
+    ):
+        assert told[name][0] == f"{machine.fitted[key]:.0%}".replace("%", " %")
+    assert told["the rest of the CPU"][0] == f"{machine.rest_watts:.0f} W"
+    assert told["factor from CPU to server"][0] == f"{machine.platform_factor:.2f}"
+    assert told["the rest of the server"][0] == f"{machine.platform_watts:.0f} W"
+    saved = [f"{machine.platform_factor * watts:.0f}" for watts in (62, 71, 90)]
+    assert "{} and {} W".format(", ".join(saved[:2]), saved[2]) in " ".join(PAGE.split())
+
+
+def test_the_example_of_a_machine() -> None:
+    [example] = re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    found = power_machine.parsed(example, "example")
+    assert found.worker_cores == 24 and found.governor_ghz == 1.2
+    assert simulate.saved(simulate.day_of(found, DAY), "both", "platform") is not None
+
+
+def test_the_mean_of_the_day() -> None:
+    """Pauses save in a straight line with the load: 14.9 % are of 46 % of the peak, ours is 48."""
+    (few, _, *_), (many, _, *_) = averages(*lowest(0.0)), averages(*lowest(0.24))
+    low, high = (day_load.mean(lowest(least)[1].downstream) for least in (0.0, 0.24))
+    implied = low + (14.9 - few) / (many - few) * (high - low)
+    assert f"mean of {100 * implied:.0f} % of the peak" in " ".join(PAGE.split())
+    assert f"Ours has {100 * day_load.mean(DAY.downstream):.0f}." in PAGE

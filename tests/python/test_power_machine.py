@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The description of a machine: what is read, and one clear line for what is none."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from vcmts import published
+from vcmts.paths import MistakeError
+from vcmts.power import machine as power_machine
+
+GIVEN: dict[str, Any] = {
+    "name": "a server",
+    "groups": 4,
+    "cores": 10,
+    "workers": [{"carries": "both", "cores": 2, "gbps": 10}],
+    "peak_gbps": 40,
+    "p_states": [
+        {"ghz": 2, "busy": 4, "polling": 3, "paused": 1},
+        {"ghz": 1, "busy": 2, "paused": 0.5},
+    ],
+    "rest_watts": 50,
+    "platform": {"watts": 100},
+}
+
+
+def made(**changes: Any) -> str:
+    """The description with other values; None: without the key."""
+    whole = {**GIVEN, **changes}
+    return yaml.safe_dump({key: value for key, value in whole.items() if value is not None})
+
+
+def test_watts_as_given() -> None:
+    found = power_machine.parsed(made(), "x")
+    assert [state.ghz for state in found.states] == [1, 2]
+    assert [state.polling for state in found.states] == [2, 3]  # as busy, where it is not told
+    assert (found.rest_watts, found.platform_watts, found.platform_factor) == (50, 100, 1)
+    assert found.worker_cores == 8 and found.upstream_share == 0.1 and found.governor_busy == 1
+    assert found.fitted == {} and found.published_day == {}
+
+
+def test_a_server_whose_platform_is_not_known() -> None:
+    assert power_machine.parsed(made(platform=None), "x").platform_watts is None
+
+
+def test_the_server_of_the_energy_paper() -> None:
+    """56 of its 64 cores are those of workers, and it takes what it did near idle."""
+    found = power_machine.read()
+    data = published.load()
+    assert (found.groups, found.cores, found.worker_cores) == (28, 64, 56)
+    assert [state.ghz for state in found.states] == pytest.approx(
+        [0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8]
+    )
+    assert found.peak_gbps == data.value("energy.loaded")
+    # Two processors of 185 W take at most that, polling at the highest frequency.
+    top = found.rest_watts + 56 * found.states[-1].busy
+    assert top == pytest.approx(data.value("energy.idle.cpu")) and top < 2 * data.value("2023.tdp")
+
+
+@pytest.mark.parametrize("level", power_machine.LEVELS)
+@pytest.mark.parametrize("saving", power_machine.SAVINGS)
+def test_its_day_is_the_published_one(level: str, saving: str) -> None:
+    """Both files have Table 1: the figure's text has the four quantities in this order."""
+    names = {"pauses": "c-states", "frequency": "p-states", "both": "both"}
+    figure = published.load().figures[f"energy.day.{level}.{names[saving]}"]
+    row = power_machine.read().published_day[level][saving]
+    quote = [float(n.strip(" %")) for n in figure.quote.split("|")[1:]]
+    assert quote == [row[q] for q in ("most", "least", "average", "per_watt")]
+    assert row["average"] == pytest.approx(100 * figure.value)
+
+
+def worker(**changes: Any) -> list[dict[str, Any]]:
+    return [{"carries": "both", "cores": 2, "gbps": 10, **changes}]
+
+
+CALIBRATE = {"gbps": 1, "cpu": 100, "pauses": 10, "frequency": 15, "both": 18}
+FITTED: dict[str, Any] = {"p_states": None, "rest_watts": None, "platform": None}
+GHZ = {"least": 1, "most": 2, "step": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"name": None}, "key 'name' is missing"),
+        ({"name": "two\nlines"}, "a line of text"),
+        ({"groups": 0}, "groups: found 0"),
+        ({"groups": 2.5}, "a whole number"),
+        ({"groups": True}, "groups: found True"),
+        ({"groups": "many"}, "the name of a published figure"),
+        ({"cores": 7}, "found 8 cores of workers, allowed: 7"),
+        ({"workers": []}, "workers: found \\[\\]"),
+        ({"workers": [1]}, "workers 1: found 1, allowed: a mapping"),
+        ({"workers": worker(carries="sideways")}, "carries: found 'sideways'"),
+        ({"workers": worker(carries="downstream")}, "downstream and upstream, or both"),
+        ({"workers": worker() + worker()}, "downstream and upstream, or both"),
+        ({"workers": worker(gbps=float("nan"))}, "gbps: found nan"),
+        ({"workers": worker(gbps=float("inf"))}, "gbps: found inf"),
+        ({"peak_gbps": 40.1}, "peak_gbps: found 40.1, allowed: at most 40"),
+        ({"p_states": None}, "key 'p_states' is missing"),
+        ({"p_states": [dict(GIVEN["p_states"][0]) for _ in range(2)]}, "different frequencies"),
+        ({"rest_watts": 0}, "rest_watts: found 0"),
+        ({"p_states": [{"ghz": 1, "busy": 2, "paused": 3}]}, "paused: found 3"),
+        ({"p_states": [{"ghz": 1, "busy": 2, "polling": 3, "paused": 1}]}, "polling: found 3"),
+        (
+            {"p_states": [{"ghz": 1, "busy": 2, "paused": 1}, {"ghz": 2, "busy": 1, "paused": 1}]},
+            "do not fall",
+        ),
+        ({"platform": {"watts": 1, "factor": 0.5}}, "factor: found 0.5"),
+        ({"colour": "red"}, "unknown key 'colour'"),
+        ({"governor": {"busy": 0}}, "busy: found 0"),
+        ({"governor": [1]}, "governor: found \\[1\\]"),
+        ({"calibrate": CALIBRATE, "ghz": GHZ}, "found 'p_states' beside 'calibrate'"),
+        ({**FITTED, "calibrate": CALIBRATE}, "key 'ghz' is missing"),
+        ({**FITTED, "calibrate": CALIBRATE, "ghz": {**GHZ, "step": 0.3}}, "equal steps"),
+        ({**FITTED, "calibrate": CALIBRATE, "ghz": {**GHZ, "step": 0.001}}, "equal steps"),
+        ({**FITTED, "calibrate": {**CALIBRATE, "gbps": 30}, "ghz": GHZ}, "lowest frequency"),
+        (
+            {**FITTED, "calibrate": {**CALIBRATE, "platform": 200}, "ghz": GHZ},
+            "key 'platform_pauses' is missing",
+        ),
+        ({"published_day": {"disk": {}}}, "unknown key 'disk'"),
+        ({"published_day": {"cpu": {"pauses": {"most": 1}}}}, "key 'least' is missing"),
+    ],
+)
+def test_mistakes_are_one_line(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(MistakeError, match=said) as caught:
+        power_machine.parsed(made(**changes), "machine.yaml")
+    assert str(caught.value).startswith("machine.yaml") and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "- 1",
+        "a: [",
+        "name: 2024-13-45",
+        "a: &a [1]\nb: *a",
+        "a: &a [*a]",
+        "[" * 5000,
+        "name: \x00",
+        "!!python/object:os.system {}",
+    ],
+)
+def test_what_is_no_description(text: str) -> None:
+    with pytest.raises(MistakeError) as caught:
+        power_machine.parsed(text, "machine.yaml")
+    assert "\n" not in str(caught.value)
+
+
+def test_aliases_are_refused_before_they_grow() -> None:
+    text = "a: &a [1]\n" + "".join(f"{n}: &b{n} [*a, *a]\n" for n in range(3))
+    with pytest.raises(MistakeError, match=r"found an alias \(\*a\)"):
+        power_machine.parsed(text, "machine.yaml")
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    (tmp_path / "long").write_text("#" * 70000)
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")
+    for name, said in (("none", "No such file"), ("long", "65,536"), ("bytes", "no text")):
+        with pytest.raises(MistakeError, match=said):
+            power_machine.read(tmp_path / name)

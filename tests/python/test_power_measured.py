@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measured watts: counters of processors from folders like the kernel's, and commands."""
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from vcmts.paths import MistakeError
+from vcmts.power import measured
+from vcmts.power.measured import Joules, Sampler, asked, parsed, words_of
+from vcmts.power.rapl import FIRST, Rapl, Reading
+
+RANGE = 262143328850  # uJ, as servers have it
+
+
+class Tree:
+    """A folder like /sys/class/powercap."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def zone(self, zone: str, name: str, energy: int | str, most: int | str = RANGE) -> None:
+        folder = self.root / zone
+        folder.mkdir(exist_ok=True)
+        for key, value in (("name", name), ("energy_uj", energy), ("max_energy_range_uj", most)):
+            (folder / key).write_text(f"{value}\n")
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    """Two packages, with parts of them and others' zones beside, which count nothing."""
+    found = Tree(tmp_path)
+    found.zone("intel-rapl:0", "package-0", 1_000_000)
+    found.zone("intel-rapl:1", "package-1-die-0", 500_000)
+    found.zone("intel-rapl:0:0", "core", 7)
+    found.zone("intel-rapl:2", "psys", 7)
+    found.zone("intel-rapl-mmio:0", "package-0", 7)
+    return found
+
+
+def test_watts_of_all_packages(tree: Tree) -> None:
+    rapl = Rapl(tree.root)
+    assert rapl.sample(10.0) == Reading(None, FIRST)
+    for zone in ("intel-rapl:0:0", "intel-rapl:2", "intel-rapl-mmio:0"):
+        (tree.root / zone / "energy_uj").write_text("999999999\n")
+    tree.zone("intel-rapl:0", "package-0", 1_000_000 + 240_000_000)
+    tree.zone("intel-rapl:1", "package-1-die-0", 500_000 + 60_000_000)
+    assert rapl.sample(12.0) == Reading(150.0)
+    tree.zone("intel-rapl:0", "package-0", 241_000_000 + 100_000_000)
+    assert rapl.sample(13.0) == Reading(100.0)
+
+
+def test_a_counter_that_begins_anew(tree: Tree) -> None:
+    tree.zone("intel-rapl:0", "package-0", RANGE - 30_000_000)
+    rapl = Rapl(tree.root)
+    rapl.sample(0.0)
+    tree.zone("intel-rapl:0", "package-0", 70_000_000)
+    assert rapl.sample(1.0).watts == pytest.approx(100.0)
+
+
+def test_a_counter_that_may_have_begun_anew_twice(tree: Tree) -> None:
+    """At 2,000 W, more than a package takes, the range lasts for 131 s."""
+    rapl = Rapl(tree.root)
+    rapl.sample(0.0)
+    assert rapl.sample(131.0).watts == 0
+    found = rapl.sample(131.0 + 132.0)
+    assert found.watts is None and "twice" in found.reason
+    assert rapl.sample(264.0).reason == FIRST
+
+
+def test_more_than_a_package_can_take(tree: Tree) -> None:
+    rapl = Rapl(tree.root)
+    rapl.sample(0.0)
+    tree.zone("intel-rapl:0", "package-0", 9_000_000_000)
+    found = rapl.sample(1.0)
+    assert found.watts is None and "cannot be" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "said"),
+    [
+        ("energy_uj", "", "not a number"),
+        ("energy_uj", "-5", "not a number"),
+        ("energy_uj", "0x10", "not a number"),
+        ("energy_uj", "1 2", "not a number"),
+        ("energy_uj", "٣", "not a number"),
+        ("energy_uj", "9" * 60, "not a number"),
+        ("energy_uj", str(RANGE + 1), "cannot be"),
+        ("max_energy_range_uj", "0", "cannot be"),
+        ("max_energy_range_uj", "much", "not a number"),
+    ],
+)
+def test_garbage_is_a_reason(tree: Tree, key: str, text: str, said: str) -> None:
+    rapl = Rapl(tree.root)
+    rapl.sample(0.0)
+    path = tree.root / "intel-rapl:1" / key
+    good = path.read_text()
+    path.write_text(text)
+    found = rapl.sample(1.0)
+    assert found.watts is None and said in found.reason and str(tree.root) in found.reason
+    # What could not be read is made up for: 3 s and 60 J since the reading before.
+    path.write_text(good)
+    tree.zone("intel-rapl:0", "package-0", 61_000_000)
+    assert rapl.sample(3.0).watts == pytest.approx(20.0)
+
+
+def test_files_that_vanish(tree: Tree) -> None:
+    rapl = Rapl(tree.root)
+    rapl.sample(0.0)
+    (tree.root / "intel-rapl:1" / "energy_uj").unlink()
+    assert "No such file" in rapl.sample(1.0).reason
+    for file in (tree.root / "intel-rapl:1").iterdir():
+        file.unlink()
+    (tree.root / "intel-rapl:1").rmdir()
+    assert "came or went" in rapl.sample(2.0).reason
+    assert rapl.sample(3.0).reason == FIRST and rapl.sample(4.0).watts == 0
+
+
+def test_a_range_that_changes(tree: Tree) -> None:
+    rapl = Rapl(tree.root)
+    rapl.sample(0.0)
+    tree.zone("intel-rapl:0", "package-0", 1_000_000, RANGE - 1)
+    assert "range" in rapl.sample(1.0).reason
+
+
+def test_a_clock_that_stands(tree: Tree) -> None:
+    rapl = Rapl(tree.root)
+    rapl.sample(1.0)
+    assert "too soon" in rapl.sample(1.0).reason
+    assert "too soon" in rapl.sample(0.5).reason
+    assert rapl.sample(2.0).watts == 0
+
+
+def test_machines_that_tell_nothing(tmp_path: Path) -> None:
+    assert "not there" in Rapl(tmp_path / "none").sample(0.0).reason
+    assert "no package" in Rapl(tmp_path).sample(0.0).reason
+    (tmp_path / "file").write_text("")
+    assert "Not a directory" in Rapl(tmp_path / "file").sample(0.0).reason
+
+
+def test_no_permission(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As for others than root since Linux 5.10; made up, as root may read everything."""
+    refused = tree.root / "intel-rapl:0" / "energy_uj"
+    plain = Path.open
+
+    def opened(path: Path, mode: str) -> object:
+        if path == refused:
+            raise PermissionError(13, "Permission denied", str(path))
+        return plain(path, mode)
+
+    monkeypatch.setattr(Path, "open", opened)
+    assert "no permission (root alone" in Rapl(tree.root).sample(0.0).reason
+
+
+# --- a command -----------------------------------------------------------------------------------
+
+IPMITOOL = """
+    Instantaneous power reading:                   220 Watts
+    Minimum during sampling period:                  5 Watts
+    Maximum during sampling period:                464 Watts
+    Average power reading over sample period:      193 Watts
+    IPMI timestamp:                           Mon Nov 23 02:00:00 2026
+    Sampling period:                          00000001 Seconds.
+    Power reading state is:                   activated
+
+"""
+FREEIPMI = """Current Power                        : 164 Watts
+Minimum Power over sampling duration : 11 watts
+Maximum Power over sampling duration : 326 watts
+Power Measurement                    : Active
+"""
+
+
+@pytest.mark.parametrize(
+    ("output", "watts"),
+    [
+        (IPMITOOL, 220),
+        (FREEIPMI, 164),
+        ("412", 412),
+        (" 412.5 \n", 412.5),
+        ("412 W\n", 412),
+        ("PSU power: 412Watts, fan 7200 rpm", 412),
+        ("Pwr Consumption  | 77h | ok  |  7.1 | 168 Watts", 168),
+    ],
+)
+def test_what_is_a_number_of_watts(output: str, watts: float) -> None:
+    assert parsed(output) == Reading(watts)
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "",
+        "no power here",
+        "12 Watts and 13 Watts",
+        IPMITOOL + IPMITOOL,
+        "    Instantaneous power reading:   not available",
+        "-5",
+        "-5 W",
+        "1e3",
+        "0",
+        "0 W",
+        "nan",
+        "412 mW",
+        "412 Wh",
+        "1234567",
+        "v1.412 W",
+        "412\nWatts",
+        "٤١٢",
+    ],
+)
+def test_what_is_none(output: str) -> None:
+    found = parsed(output)
+    assert found.watts is None and found.reason
+
+
+def python(code: str) -> list[str]:
+    return [sys.executable, "-S", "-c", code]
+
+
+def test_a_command_is_asked() -> None:
+    assert asked(["echo", "220 Watts"]) == Reading(220)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["/no/such/program"], "/no/such/program: No such file"),
+        (["/dev/null"], "Permission denied"),
+        (["false"], "exit status 1"),
+        (["sh", "-c", "echo 220; exit 3"], "exit status 3"),
+        (["echo", "hello"], "echo: found 0 numbers of watts"),
+        (["yes"], "wrote too much"),
+        (["printf", "\\377\\000"], "found 0"),
+        (["a\0b"], "null"),
+    ],
+)
+def test_commands_that_fail(words: list[str], said: str) -> None:
+    found = asked(words)
+    assert found.watts is None and said in found.reason
+
+
+@pytest.mark.parametrize("redirected", ["", ">&-"])
+def test_a_command_that_hangs_ends_with_its_children(tmp_path: Path, redirected: str) -> None:
+    """Also where it has closed its output; and nothing of it is left."""
+    note = tmp_path / "child"
+    script = f"sleep 1000 {redirected} & echo $! > {note}; exec {redirected}; wait"
+    # Long enough for the shell to write, on any machine that is not wholly stuck: it is repeated.
+    for seconds in (0.5, 5, 60):
+        found = asked(["sh", "-c", script], seconds)
+        assert found.reason == "sh: took too long"
+        if note.exists() and note.read_text().strip():
+            break
+    child = int(note.read_text())
+    until = time.monotonic() + 60
+    while alive(child) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not alive(child)
+
+
+def alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in ("Z", "X")
+
+
+def test_words_of_a_command() -> None:
+    assert words_of("ipmitool 'dcmi power' reading") == ["ipmitool", "dcmi power", "reading"]
+    for command in ("", "  ", "'open"):
+        with pytest.raises(MistakeError, match="--watts-command"):
+            words_of(command)
+
+
+def test_both_at_once(tree: Tree) -> None:
+    sampler = Sampler("echo 300", tree.root)
+    assert sampler.sample(0.0).platform == Reading(300)
+    found = sampler.sample(1.0)
+    assert found.cpu == Reading(0.0) and found.platform == Reading(300)
+    assert Sampler(None, tree.root).sample(0.0).platform.reason == "no --watts-command"
+
+
+# --- energy over a time --------------------------------------------------------------------------
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_joules_add_up(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    """40 W of packages, 300 and then 200 W of the server; a reading that fails is made up for."""
+    told = iter([Reading(300), Reading(300), Reading(None, "busy"), Reading(200)])
+    monkeypatch.setattr(measured, "asked", lambda words: next(told))
+    clock = Clock()
+    joules = Joules(Sampler("x", tree.root), clock)
+    assert joules() == {"cpu": 0.0, "platform": 0.0}
+    clock.now = 2.0
+    tree.zone("intel-rapl:0", "package-0", 81_000_000)
+    assert joules() == pytest.approx({"cpu": 80.0, "platform": 600.0})
+    clock.now = 3.0
+    (tree.root / "intel-rapl:1" / "energy_uj").write_text("?")
+    assert joules() == {}
+    assert "not a number" in joules.reasons["cpu"] and joules.reasons["platform"] == "busy"
+    clock.now = 5.0
+    tree.zone("intel-rapl:1", "package-1-die-0", 500_000)
+    tree.zone("intel-rapl:0", "package-0", 201_000_000)
+    assert joules() == pytest.approx({"cpu": 200.0, "platform": 1200.0})
+
+
+def test_joules_with_a_gap_are_none(tree: Tree) -> None:
+    """What was between two counters that cannot be compared is not known."""
+    clock = Clock()
+    joules = Joules(Sampler(None, tree.root), clock)
+    assert joules() == {"cpu": 0.0}
+    tree.zone("intel-rapl:0", "package-0", 1_000_000, RANGE - 1)
+    for now in (1.0, 2.0, 3.0):
+        clock.now = now
+        assert joules() == {}
+    assert "compared" in joules.reasons["cpu"]
+
+
+def test_nothing_is_left_open(tree: Tree) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    sampler = Sampler("false", tree.root)
+    for now in range(20):
+        sampler.sample(float(now))
+    assert len(os.listdir("/proc/self/fd")) == before

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Modelled watts in `vcmts size` and in a report: by hand, labelled, and only where described."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from python import report_samples
+from vcmts import cli
+from vcmts.power import machine as power_machine
+from vcmts.report import watts as report_watts
+from vcmts.report.document import Table, Text
+from vcmts.report.runs import Run, confirmed
+
+Json = dict[str, Any]
+# The energy paper's cores and clock, with round watts: a worker's core takes 4 W, or 1 W slowly.
+ROUND: Json = {
+    "name": "round numbers",
+    "groups": 28,
+    "cores": 64,
+    "workers": [{"carries": "both", "cores": 2, "gbps": 10.25}],
+    "peak_gbps": 258,
+    "p_states": [
+        {"ghz": 0.9, "busy": 1, "paused": 0},
+        {"ghz": 1.8, "busy": 4, "paused": 0},
+    ],
+    "rest_watts": 100,
+}
+
+
+def described(folder: Path, **changes: Any) -> str:
+    path = folder / "power.yaml"
+    path.write_text(yaml.safe_dump({**ROUND, **changes}))
+    return str(path)
+
+
+def sized(folder: Path, *options: str) -> Json:
+    stored = folder / "size.json"
+    assert cli.main(["size", *options, "--json", str(stored)]) == 0
+    [kind] = json.loads(stored.read_text())["kinds"]
+    found: Json = kind
+    return found
+
+
+ENERGY = ("--machine", "published:2023-energy", "--groups")
+
+
+def test_size_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """28 service groups on 56 cores. 0.1 of the downstream's core and none of the upstream's: half
+    the clock carries both, and 0.2 of 28 cores is busy at 1 W."""
+    wanted = f"6ofdm:{0.1 * 287 / 28 / 1.2}Gbps/0"
+    found = sized(tmp_path, *ENERGY, wanted, "--power", described(tmp_path))["power"]
+    assert found["modelled_cpu_watts"] == {
+        "polling": 100 + 56 * 4,
+        "saving": pytest.approx(100 + 28 * 0.2, abs=0.01),
+    }
+    assert found["modelled_platform_watts"] == {"polling": None, "saving": None}
+    carried = 28 * 0.1 * 287 / 28 / 1.2
+    assert found["modelled_gbps_per_watt"]["polling"] == pytest.approx(carried / 324, abs=1e-4)
+    told = capsys.readouterr().out
+    assert "W of the processors, modelled: polling" in told
+    assert "Gbps a watt, modelled: polling" in told
+
+
+def test_size_of_a_server(tmp_path: Path) -> None:
+    """Gbps a watt are the server's where it is described."""
+    power = described(tmp_path, platform={"watts": 76, "factor": 1})
+    found = sized(tmp_path, *ENERGY, "6ofdm:1Gbps/0", "--power", power)["power"]
+    assert found["modelled_platform_watts"]["polling"] == 400
+    assert found["modelled_gbps_per_watt"]["polling"] == pytest.approx(28 / 400, abs=1e-4)
+
+
+def test_size_of_a_server_with_fewer_workers(tmp_path: Path) -> None:
+    """16 of 32 cores of each processor are set aside: 32 are left for 16 service groups."""
+    options = ("--os-cores", "16", "--power", described(tmp_path))
+    found = sized(tmp_path, *ENERGY, "6ofdm:1Gbps/0", *options)
+    assert found["per_server"] == 16
+    assert found["power"]["modelled_cpu_watts"]["polling"] == 100 + 32 * 4
+
+
+def test_size_of_the_published_machine(tmp_path: Path) -> None:
+    """Its own description, without being asked; not that of another paper's machine."""
+    found = sized(tmp_path, *ENERGY, "6ofdm:7Gbps/1Gbps")["power"]
+    assert found["modelled_cpu_watts"]["polling"] == pytest.approx(260.1, abs=0.1)
+    assert found["modelled_cpu_watts"]["saving"] < 260
+    other = sized(tmp_path, "--machine", "published:2023-4th-gen", "--groups", "6ofdm:7Gbps/1Gbps")
+    assert "power" not in other
+
+
+@pytest.mark.parametrize("option", [("--cores-per-socket", "40"), ("--core-clock", "2.0")])
+def test_size_of_another_server(
+    option: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = sized(tmp_path, *ENERGY, "6ofdm:5Gbps/1Gbps", *option)
+    assert "power" not in found
+    assert any("no watts: " in text for text in found["outside_what_was_measured"])
+    assert "modelled" not in capsys.readouterr().out.split("step by step")[0]
+
+
+def test_a_report_by_hand(tmp_path: Path) -> None:
+    machine = power_machine.read(Path(described(tmp_path)))
+    file = report_samples.throughput()
+    run = Run("throughput.json", "", file)
+    text, table = report_watts.section([run], machine).blocks
+    assert isinstance(text, Text) and "Modelled, not measured: round numbers" in text.words
+    assert isinstance(table, Table)
+    assert all("modelled" in name for name in table.head if "W" in name)
+    results = [result for result in file["results"] if confirmed(result)]
+    assert len(table.rows) == len(results) > 0
+    for row, result in zip(table.rows, results, strict=True):
+        assert row[0] == result["point"] and row[2] == "324" and row[3] == "-" and row[5] == "-"
+        assert float(row[4]) == pytest.approx(result["gbps"]["total"] / 324, rel=0.01)
+
+
+def test_a_report_without_throughput_has_no_watts(tmp_path: Path) -> None:
+    machine = power_machine.read(Path(described(tmp_path)))
+    assert report_watts.section([Run("x.json", "", report_samples.latency())], machine).blocks == []

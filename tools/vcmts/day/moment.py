@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a server tells at one moment of the day, and what happened between two of them.
+
+Everything but frequencies is counted since the start, so a few minutes, an hour and the whole day
+are made in the same way: out of the moment before and the one behind.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from vcmts.directions import DIRECTIONS
+from vcmts.top.model import number_or_text
+from vcmts.top.samples import Answer, Between
+
+Json = dict[str, Any]
+Counts = dict[int, int]  # packets by the shortest time of a bucket, ns
+
+# Of the network port, as the load is what subscribers have.
+MOVED = {
+    "downstream": "vcmts_downstream_received_bytes_total",
+    "upstream": "vcmts_upstream_transmitted_bytes_total",
+}
+BUSY, IDLE, PAUSED = (f"vcmts_worker_{kind}_seconds_total" for kind in ("busy", "idle", "paused"))
+HERTZ, WISHED = "vcmts_core_frequency_hertz", "vcmts_core_frequency_wished_hertz"
+INFO, WORKER, PAUSES = "vcmts_power_policy_info", "vcmts_worker_info", "vcmts_worker_idle_info"
+NAMES = (*MOVED.values(), "vcmts_worker_", "vcmts_core_frequency_", "vcmts_power_")
+HOURS = 24
+PERCENTILES = {"p50": 0.5, "p99": 0.99, "p99_9": 0.999}
+
+
+@dataclass(frozen=True)
+class Moment:
+    """`joules`: of the machine since some time, where it measures them; by what measures them."""
+
+    told: Answer
+    latencies: dict[str, Counts] = field(default_factory=dict)  # by direction
+    joules: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Worker:
+    """Shares of the time; None: not told."""
+
+    core: str
+    runs: str
+    busy: float | None
+    paused: float | None
+
+
+@dataclass(frozen=True)
+class Core:
+    core: str
+    hertz: float | None
+    wished: float | None
+
+
+@dataclass(frozen=True)
+class Span:
+    """A part of the day. `inside`: its moments, from the one before to the one behind."""
+
+    inside: Sequence[Moment]
+    start: float  # the server's uptime when the day began
+    length: float  # of the day, seconds
+
+    @property
+    def between(self) -> Between:
+        return Between(self.inside[0].told, self.inside[-1].told)
+
+    @property
+    def end(self) -> float:
+        """Seconds since the day began."""
+        return self.inside[-1].told.uptime - self.start
+
+    @property
+    def hour(self) -> float:
+        """In the middle of it."""
+        return HOURS * (self.end - self.seconds / 2) / self.length
+
+    @property
+    def seconds(self) -> float:
+        return self.between.seconds
+
+    def bits(self, direction: str, **labels: str) -> float | None:
+        """A second."""
+        rate = self.between.rate(MOVED[direction], **labels)
+        return None if rate is None else 8 * rate
+
+    def groups(self) -> dict[str, dict[str, float | None]]:
+        """Bits a second by service group and direction."""
+        return {
+            which: {way: self.bits(way, service_group=which) for way in DIRECTIONS}
+            for which in groups_of(self.inside[-1].told)
+        }
+
+    def workers(self) -> list[Worker]:
+        found = [self._worker(labels) for labels, _ in self.between.after.of(WORKER)]
+        return sorted(found, key=lambda worker: number_or_text(worker.core))
+
+    def _worker(self, labels: dict[str, str]) -> Worker:
+        own = {key: labels.get(key, "") for key in ("worker", "core")}
+        busy, idle, paused = (self.between.increase(name, **own) for name in (BUSY, IDLE, PAUSED))
+        spent = (busy or 0.0) + (idle or 0.0)
+        shares = [
+            None if part is None or spent <= 0 else min(1.0, part / spent)
+            for part in (busy, paused)
+        ]
+        return Worker(own["core"], labels.get("runs", ""), shares[0], shares[1])
+
+    def cores(self) -> list[Core]:
+        """Of the moments in it but the first, which belongs to what was before."""
+        moments = [moment.told for moment in self.inside[1:]]
+        ids = {found.get("core", "") for told in moments for found, _ in told.of(HERTZ)}
+        return [
+            Core(
+                core,
+                *(
+                    mean([told.one(name, core=core) for told in moments])
+                    for name in (HERTZ, WISHED)
+                ),
+            )
+            for core in sorted(ids, key=number_or_text)
+        ]
+
+    def latency(self, direction: str) -> Json | None:
+        counts = increase(
+            self.inside[0].latencies.get(direction, {}),
+            self.inside[-1].latencies.get(direction, {}),
+        )
+        return percentiles(counts)
+
+    def watts(self) -> dict[str, float]:
+        """Measured, in the mean."""
+        before, after = self.inside[0].joules, self.inside[-1].joules
+        if not self.seconds:
+            return {}
+        return {
+            what: (joules - before[what]) / self.seconds
+            for what, joules in after.items()
+            if what in before
+        }
+
+
+def groups_of(told: Answer) -> list[str]:
+    """IDs of the service groups."""
+    names = MOVED.values()
+    ids = {found.get("service_group", "") for name in names for found, _ in told.of(name)}
+    return sorted(ids, key=number_or_text)
+
+
+def clock(hour: float) -> str:
+    minutes = round(hour * 60)
+    return f"{minutes // 60:02}:{minutes % 60:02}"
+
+
+def mean(values: Sequence[float | None]) -> float | None:
+    """Of those that are known."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def increase(before: Counts, after: Counts) -> Counts:
+    """Where there were more before, the counting began anew."""
+    if sum(after.values()) < sum(before.values()):
+        return after
+    grown = {ns: packets - before.get(ns, 0) for ns, packets in after.items()}
+    return {ns: packets for ns, packets in grown.items() if packets > 0}
+
+
+def width(ns: int) -> int:
+    """Of a bucket: times that begin with the same two digits."""
+    return int(10 ** max(0, len(str(ns)) - 2))
+
+
+def percentile(counts: Counts, share: float) -> float:
+    """In nanoseconds; times within a bucket are taken as spread evenly."""
+    wanted, below = share * sum(counts.values()), 0
+    for ns, packets in sorted(counts.items()):
+        if below + packets >= wanted:
+            return ns + width(ns) * (wanted - below) / packets
+        below += packets
+    raise ValueError("a percentile of nothing")
+
+
+def percentiles(counts: Counts) -> Json | None:
+    """In microseconds; None where nothing was measured."""
+    packets = sum(counts.values())
+    if packets == 0:
+        return None
+    shares = {name: round(percentile(counts, p) / 1000, 3) for name, p in PERCENTILES.items()}
+    return {"packets": packets, **shares}
