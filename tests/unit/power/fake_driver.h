@@ -23,6 +23,7 @@ struct fake_core {
 	bool offline;
 	bool speed_denied, governor_denied, limits_denied, min_denied, preference_there;
 	bool no_states;
+	bool refuses_crossed; /* a maximum below the minimum, as older kernels do */
 	const char *related, *siblings;
 };
 
@@ -125,6 +126,8 @@ static int fake_write_limit(struct fake_driver *d, struct fake_core *c, uint32_t
 		d->crossed++;
 		khz = c->max;
 	}
+	if (limit == &c->max && khz < c->min && c->refuses_crossed)
+		return -EINVAL;
 	*limit = khz;
 	c->min = c->min > c->max ? c->max : c->min;
 	fake_settle(c);
