@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """transitions.py RESULTS LOG...: what the cases in the virtual machine said and did.
 
