@@ -2,7 +2,8 @@
 /*
  * Drivers of cpufreq in the place of files, that do what the kernel's were seen to do: a speed between two states is
  * rounded up, one beyond the ends is clamped, garbage and a speed under another governor than `userspace` are refused, a
- * minimum above the maximum is taken as the maximum.
+ * minimum above the maximum is taken as the maximum. The kernel takes limits over some time behind the write, and says
+ * EBUSY of a core that is offline.
  */
 #pragma once
 
@@ -23,6 +24,10 @@ struct fake_core {
 	bool offline;
 	bool speed_denied, governor_denied, limits_denied, min_denied, preference_there;
 	bool no_states;
+	unsigned
+		late; /* reads of the maximum, after one was written, that still have the former one */
+	unsigned late_left;
+	uint32_t former_max;
 	const char *related, *siblings;
 };
 
@@ -47,8 +52,10 @@ static int fake_number(char *text, size_t size, uint32_t value) {
 static int fake_read_core(struct fake_core *c, const char *key, char *text, size_t size) {
 	if (strcmp(key, "topology/thread_siblings_list") == 0)
 		return c->siblings != NULL ? fake_text(text, size, c->siblings) : -ENOENT;
-	if (c->offline || strncmp(key, "cpufreq/", 8) != 0)
+	if (strncmp(key, "cpufreq/", 8) != 0)
 		return -ENOENT;
+	if (c->offline)
+		return -EBUSY;
 	key += 8;
 	if (strcmp(key, "scaling_driver") == 0)
 		return fake_text(text, size, c->driver);
@@ -66,6 +73,10 @@ static int fake_read_core(struct fake_core *c, const char *key, char *text, size
 		return fake_number(text, size, 10000);
 	if (strcmp(key, "scaling_min_freq") == 0)
 		return fake_number(text, size, c->min);
+	if (strcmp(key, "scaling_max_freq") == 0 && c->late_left > 0) {
+		c->late_left--;
+		return fake_number(text, size, c->former_max);
+	}
 	if (strcmp(key, "scaling_max_freq") == 0)
 		return fake_number(text, size, c->max);
 	if (strcmp(key, "base_frequency") == 0 && c->base != 0)
@@ -97,10 +108,16 @@ static int fake_write_limit(struct fake_driver *d, struct fake_core *c, uint32_t
 		return -EACCES;
 	if (khz == 0)
 		return -EINVAL;
-	khz = khz > c->hardware_max ? c->hardware_max : khz < c->hardware_min ? c->hardware_min : khz;
+	khz = khz > c->hardware_max   ? c->hardware_max
+	      : khz < c->hardware_min ? c->hardware_min
+				      : khz;
 	if (limit == &c->min && khz > c->max) {
 		d->crossed++;
 		khz = c->max;
+	}
+	if (limit == &c->max) {
+		c->former_max = c->max;
+		c->late_left = c->late;
 	}
 	*limit = khz;
 	c->min = c->min > c->max ? c->max : c->min;
@@ -113,8 +130,10 @@ static int fake_write_core(struct fake_driver *d, struct fake_core *c, const cha
 	uint32_t khz = cpu_files_parse_khz(text);
 
 	d->writes++;
-	if (c->offline || strncmp(key, "cpufreq/", 8) != 0)
+	if (strncmp(key, "cpufreq/", 8) != 0)
 		return -ENOENT;
+	if (c->offline)
+		return -EBUSY;
 	key += 8;
 	if (strcmp(key, "scaling_governor") == 0) {
 		if (c->governor_denied)
