@@ -7,13 +7,13 @@
 
 #include "idle/instructions.h"
 
-#define WAITPKG (1u << 5)	 /* CPUID 7, ECX */
-#define MWAITX (1u << 29)	 /* CPUID 0x80000001, ECX */
+#define WAITPKG (1u << 5)  /* CPUID 7, ECX */
+#define MWAITX (1u << 29)  /* CPUID 0x80000001, ECX */
 #define MSR_TSC 0x10
 #define MSR_UMWAIT_CONTROL 0xe1
-#define NO_C02 1u		 /* its first bit: C0.2 is C0.1 */
+#define NO_C02 1u   /* its first bit: C0.2 is C0.1 */
 #define NEARLY_NO_LIMIT 0xfffffffcu
-#define LATE 600u		 /* ticks between the deadline and the next look at the TSC */
+#define LATE 600u   /* ticks between the deadline and the next look at the TSC */
 
 void run_bare(void);
 
@@ -139,6 +139,9 @@ static void clock_and_spin(void) {
 	before = power_tsc();
 	power_spin(before - 1);
 	took("and no time where that has passed", before, 0);
+	before = power_tsc();
+	power_spin(before - 3000000000);
+	took("however long ago", before, 0);
 }
 
 void run_bare(void) {

@@ -21,7 +21,7 @@
 #define TELL_PORT 0xe9
 #define OFF_PORT 0x501
 #define PSTATE_PORT 0x1600 /* and one more a CPU, as in pstates.asl */
-#define MARK 0x80	   /* and the number of a case: no P-state has such a byte */
+#define MARK 0x80    /* and the number of a case: no P-state has such a byte */
 #define MARK_END 0xff
 
 static uint32_t failed;
