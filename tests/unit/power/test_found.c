@@ -194,7 +194,8 @@ static void forged_files(void **state) {
 		BEGIN "scaling_max_freq 0 0 1e9\nend\n",
 		BEGIN "scaling_max_freq 0 0 99999999999\nend\n",
 		BEGIN "scaling_max_freq 0 0 0\nend\n",
-		BEGIN "energy_performance_preference 0 0 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\nend\n",
+		BEGIN "energy_performance_preference 0 0 "
+		      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\nend\n",
 	};
 	static struct found again;
 	char fault[FOUND_LINE];
