@@ -97,6 +97,11 @@ impairments: build ## impair the upstream in every way: expected and counted, si
 	@devtools/install-deps run
 	./vcmts impairments
 
+.PHONY: power-test
+power-test: ## power management on emulated hardware: TPAUSE executed, and Linux's acpi-cpufreq (1 minute; 150 MB once)
+	@devtools/install-deps power
+	@devtools/power-test
+
 lint: ## everything that reads the code without running it
 	@devtools/install-deps lint
 	@devtools/lint
@@ -124,4 +129,4 @@ clean: ## remove what was built (not .venv)
 		test ! -e $$folder || test -e $$folder/meson-info || \
 			{ echo "clean: $$folder is no build directory" >&2; exit 1; }; \
 	done
-	rm -rf $(BUILD) $(PGO_BUILD) build-asan build-fuzz build-mutants build-load build-dashboards
+	rm -rf $(BUILD) $(PGO_BUILD) build-asan build-fuzz build-mutants build-load build-dashboards build-power

@@ -6,11 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "log/log.h"
 
 /* Drivers have steps of their own, and what is less than this part of a frequency makes no difference. */
 #define SAME_PART 100
+#define LIMIT_PAUSE_NS 50000
+#define LIMIT_LOOKS 20
 
 static const char *const reasons[CPUFREQ_REASONS] = {
 	[CPUFREQ_DENIED] = "denied",   [CPUFREQ_VANISHED] = "vanished",
@@ -41,7 +44,7 @@ static void note_errno(struct cpufreq *c, int fault, const char *key) {
 
 	if (fault == -EACCES || fault == -EPERM || fault == -EROFS)
 		reason = CPUFREQ_DENIED;
-	else if (fault == -ENOENT || fault == -ENODEV || fault == -ENXIO)
+	else if (fault == -ENOENT || fault == -ENODEV || fault == -ENXIO || fault == -EBUSY)
 		reason = CPUFREQ_VANISHED;
 	cpufreq_note(c, reason, key);
 }
@@ -261,6 +264,21 @@ static bool judge(struct cpufreq *c, uint32_t wish, uint32_t back) {
 	return back > wish;
 }
 
+/* A limit is taken over by a thread of the kernel: for some time after it was written, the former one is read. */
+static uint32_t read_back(const struct cpu_files *f, const struct cpufreq *c, uint32_t wish,
+			  uint32_t before) {
+	static const struct timespec pause = {.tv_nsec = LIMIT_PAUSE_NS};
+	uint32_t back = 0;
+
+	for (unsigned i = 0; i < LIMIT_LOOKS; i++) {
+		back = cpu_files_read_khz(f, c->core, cpufreq_way_name(c->way));
+		if (c->way == CPUFREQ_SETSPEED || back != before || same(back, wish))
+			return back;
+		nanosleep(&pause, NULL);
+	}
+	return back;
+}
+
 bool cpufreq_set(const struct cpu_files *f, struct cpufreq *c, uint32_t khz) {
 	const char *key = cpufreq_way_name(c->way);
 	int fault;
@@ -273,7 +291,7 @@ bool cpufreq_set(const struct cpu_files *f, struct cpufreq *c, uint32_t khz) {
 		note_errno(c, fault, key);
 		return false;
 	}
-	return judge(c, khz, cpu_files_read_khz(f, c->core, key));
+	return judge(c, khz, read_back(f, c, khz, c->khz));
 }
 
 bool cpufreq_is_ours(const struct cpu_files *f, struct cpufreq *c) {

@@ -2,7 +2,8 @@
 /*
  * Drivers of cpufreq in the place of files, that do what the kernel's were seen to do: a speed between two states is
  * rounded up, one beyond the ends is clamped, garbage and a speed under another governor than `userspace` are refused, a
- * minimum above the maximum is taken as the maximum.
+ * minimum above the maximum is taken as the maximum. The kernel takes limits over some time behind the write, and says
+ * EBUSY of a core that is offline.
  */
 #pragma once
 
@@ -24,6 +25,10 @@ struct fake_core {
 	bool speed_denied, governor_denied, limits_denied, min_denied, preference_there;
 	bool no_states;
 	bool refuses_crossed; /* a maximum below the minimum, as older kernels do */
+	unsigned
+		late; /* reads of the maximum, after one was written, that still have the former one */
+	unsigned late_left;
+	uint32_t former_max;
 	const char *related, *siblings;
 };
 
@@ -91,9 +96,15 @@ static int fake_read_core(struct fake_core *c, const char *key, char *text, size
 
 	if (strcmp(key, "topology/thread_siblings_list") == 0)
 		return c->siblings != NULL ? fake_text(text, size, c->siblings) : -ENOENT;
-	if (c->offline || strncmp(key, "cpufreq/", 8) != 0)
+	if (strncmp(key, "cpufreq/", 8) != 0)
 		return -ENOENT;
+	if (c->offline)
+		return -EBUSY;
 	key += 8;
+	if (strcmp(key, "scaling_max_freq") == 0 && c->late_left > 0) {
+		c->late_left--;
+		return fake_number(text, size, c->former_max);
+	}
 	if (strcmp(key, "scaling_setspeed") == 0 && strstr(c->governors, "userspace") == NULL)
 		return -ENOENT;
 	words = fake_words(c, key);
@@ -128,6 +139,10 @@ static int fake_write_limit(struct fake_driver *d, struct fake_core *c, uint32_t
 	}
 	if (limit == &c->max && khz < c->min && c->refuses_crossed)
 		return -EINVAL;
+	if (limit == &c->max) {
+		c->former_max = c->max;
+		c->late_left = c->late;
+	}
 	*limit = khz;
 	c->min = c->min > c->max ? c->max : c->min;
 	fake_settle(c);
@@ -139,8 +154,10 @@ static int fake_write_core(struct fake_driver *d, struct fake_core *c, const cha
 	uint32_t khz = cpu_files_parse_khz(text);
 
 	d->writes++;
-	if (c->offline || strncmp(key, "cpufreq/", 8) != 0)
+	if (strncmp(key, "cpufreq/", 8) != 0)
 		return -ENOENT;
+	if (c->offline)
+		return -EBUSY;
 	key += 8;
 	if (strcmp(key, "scaling_governor") == 0) {
 		if (c->governor_denied)

@@ -179,6 +179,23 @@ static void passive(void **state) {
 }
 
 /* What somebody limited before us stays limited. */
+/* Read too early, they would be taken for those of somebody else. */
+static void limits_come_late(void **state) {
+	(void)state;
+	d.cores[0] = fake_active("intel_pstate");
+	take();
+	d.cores[0].late = 5;
+	assert_true(cpufreq_set(&f, &c, 1200000));
+	assert_int_equal(c.khz, 1200000);
+	assert_true(cpufreq_set(&f, &c, 2000000));
+	assert_int_equal(c.khz, 2000000);
+	assert_int_equal(counted(), 0);
+	d.cores[0].late = 1000; /* a driver that does nothing */
+	assert_false(cpufreq_set(&f, &c, 3000000));
+	assert_int_equal(c.khz, 2000000);
+	assert_int_equal(counted(), 1);
+}
+
 static void limits_that_were_found_hold(void **state) {
 	(void)state;
 	d.cores[0].max = 1400000;
@@ -268,6 +285,7 @@ int main(void) {
 		TEST(no_permission_for_the_speed),
 		TEST(active_by_limits),
 		TEST(passive),
+		TEST(limits_come_late),
 		TEST(limits_that_were_found_hold),
 		TEST(nonsense_is_no_core),
 		TEST(base_frequencies),

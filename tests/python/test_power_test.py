@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a virtual machine with P-states said and did: which of it fails `make power-test`."""
+
+import pytest
+
+from power.transitions import by_case, failures
+
+SAID = [
+    "ok: /modules/10-acpi-cpufreq.ko (loaded)",
+    "case 0: down and up",
+    "expected 0 0: 8 18",
+    "expected 0 1: ",
+    "ok: it is taken",
+    "case 1: left alone",
+    "expected 1 0: ",
+    "expected 1 1: 10",
+    "end: 2 cases, 0 failed",
+]
+END = 0xFF
+LOGS = [
+    bytes([18, 0x80, 8, 18, END, 12, 0x81, END, 14]),
+    bytes([0x80, END, 18, 0x81, 10, END]),
+]
+
+
+def test_all_as_expected() -> None:
+    assert by_case(LOGS[0]) == {0: [8, 18], 1: []}
+    assert failures(SAID, LOGS) == []
+
+
+@pytest.mark.parametrize(
+    ("logs", "what"),
+    [
+        (
+            [LOGS[0], bytes([0x80, END, 10, 0x81, END, 10])],
+            "left alone: CPU 1 went to [] and not to [10]",
+        ),
+        (
+            [bytes([0x80, 8, 12, 18, END, 0x81, END]), LOGS[1]],
+            "down and up: CPU 0 went to [8, 12, 18] and not to [8, 18]",
+        ),
+        ([bytes([0x80, 8, 18, END]), LOGS[1]], "left alone: CPU 0 went to None and not to []"),
+    ],
+)
+def test_other_transitions(logs: list[bytes], what: str) -> None:
+    assert failures(SAID, logs) == [what]
+
+
+def test_what_was_said() -> None:
+    assert failures([*SAID, "FAILED: it is restored"], LOGS) == ["FAILED: it is restored"]
+    broken = ["the cases did not come to an end, or some failed"]
+    assert failures(SAID[:-1], LOGS) == broken
+    assert failures([*SAID[:-1], "end: 2 cases, 1 failed"], LOGS) == broken
+    assert failures([line for line in SAID if "expected 1 1" not in line], LOGS) == [
+        "3 expectations of 2 cases"
+    ]
+    assert failures(["end: 0 cases, 0 failed"], [b"", b""]) == ["0 expectations of 0 cases"]
