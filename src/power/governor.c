@@ -7,8 +7,9 @@
 #define ALL UINT32_MAX /* a wish: the most that there is */
 #define MS UINT64_C(1000000)
 
-#define GOVERNOR_POLICY(name, target, full, hold_ms, highest)                                      \
-	const struct governor_policy governor_##name = {#name, target, full, (hold_ms)*MS, highest};
+#define GOVERNOR_POLICY(name, target, full, hold_ms, highest)                                \
+	const struct governor_policy governor_##name = {#name, target, full, (hold_ms) * MS, \
+							highest};
 #include "power/policies.def"
 #undef GOVERNOR_POLICY
 

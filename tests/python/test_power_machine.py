@@ -150,6 +150,12 @@ def test_what_is_no_description(text: str) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_aliases_are_refused_before_they_grow() -> None:
+    text = "a: &a [1]\n" + "".join(f"{n}: &b{n} [*a, *a]\n" for n in range(3))
+    with pytest.raises(MistakeError, match=r"found an alias \(\*a\)"):
+        power_machine.parsed(text, "machine.yaml")
+
+
 def test_files_that_are_none(tmp_path: Path) -> None:
     (tmp_path / "long").write_text("#" * 70000)
     (tmp_path / "bytes").write_bytes(b"\xff\xfe\x00")

@@ -73,6 +73,14 @@ def test_size_of_a_server(tmp_path: Path) -> None:
     assert found["modelled_gbps_per_watt"]["polling"] == pytest.approx(28 / 400, abs=1e-4)
 
 
+def test_size_of_a_server_with_fewer_workers(tmp_path: Path) -> None:
+    """16 of 32 cores of each processor are set aside: 32 are left for 16 service groups."""
+    options = ("--os-cores", "16", "--power", described(tmp_path))
+    found = sized(tmp_path, *ENERGY, "6ofdm:1Gbps/0", *options)
+    assert found["per_server"] == 16
+    assert found["power"]["modelled_cpu_watts"]["polling"] == 100 + 32 * 4
+
+
 def test_size_of_the_published_machine(tmp_path: Path) -> None:
     """Its own description, without being asked; not that of another paper's machine."""
     found = sized(tmp_path, *ENERGY, "6ofdm:7Gbps/1Gbps")["power"]
