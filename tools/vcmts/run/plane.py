@@ -100,8 +100,8 @@ def data_plane(
     """vcmtsd, stopped by SIGINT at the end and then waited for: it writes `result` last, and its
     messages to `said`, and to stderr only when it does not end well. With `several` service groups
     each has its own port for messages. `control` is its control socket; None: vcmtsd chooses it.
-    `metrics` is where it answers scrapers; None: nowhere; `names`, by which names. `power`: its
-    options for pauses and frequencies."""
+    `metrics` is where it answers scrapers; None: nowhere; `names`, by which names; `power`: its
+    arguments about pauses and frequencies."""
     command = [str(program("vcmtsd")), "run", "--config", str(config), "--json", str(result)]
     ready = result.with_suffix(".ready")
     command += ["--network", ends[0].server, "--rphy", ends[1].server]
