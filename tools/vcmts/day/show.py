@@ -71,7 +71,7 @@ def measured(day: Json) -> str:
 
 def switched(day: Json) -> str:
     """Pauses and frequencies of the run."""
-    driver = f" by {day['driver']}" if day["driver"] else ""
+    driver = f" by {day['driver']}" if day["driver"] not in (None, "none") else ""
     return f"pauses: {day['idle'] or 'none'}; policy: {day['policy'] or 'none'}{driver}"
 
 
