@@ -13,7 +13,7 @@
 #include "commands.h"
 #include "log/log.h"
 #include "log/log_stream.h"
-#include "metrics/http.h"
+#include "metrics/endpoint/http.h"
 #include "platform/platform.h"
 #include "platform/port_wake.h"
 #include "run_control.h"
@@ -100,9 +100,7 @@ static void reload_if_asked(struct run *r) {
 	if (!process_reload && !reload_is_asked(&r->reload))
 		return;
 	process_reload = 0; /* before the file is read: what comes meanwhile counts again */
-	service_reloading(&r->service);
 	reload_run(&r->reload);
-	service_reloaded(&r->service);
 }
 
 static double serve(struct run *r) {
@@ -110,6 +108,7 @@ static double serve(struct run *r) {
 	uint64_t start_tsc = rte_rdtsc();
 
 	service_open(&r->service, s);
+	service_watch_reloads(&r->service, &r->reload);
 	server_idle(s, &s->power);
 	server_launch(s);
 	run_control_start(&r->control, s);

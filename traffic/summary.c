@@ -281,7 +281,7 @@ static void print_counts(FILE *out, const struct common *c) {
 	print_count(out, "proven", c->proven, c->sent);
 	print_count(out, "lost", c->lost, c->sent);
 	if (c->sent_to_removed > 0)
-		print_count(out, "to removed", c->sent_to_removed, c->sent);
+		print_count(out, "overtaken", c->sent_to_removed, c->sent);
 	print_count(out, "duplicated", c->duplicated, c->sent);
 	print_count(out, "reordered", c->reordered, c->sent);
 	print_count(out, "corrupted", c->corrupted, c->sent);

@@ -29,8 +29,8 @@ class Scope:
     def bits(self, name: str, by: Sequence[str] = ()) -> str:
         return f"8 * {self.rate(name, by)}"
 
-    def ratio(self, part: str, whole: str) -> str:
-        return f"{self.rate(part)} / {self.rate(whole)}"
+    def ratio(self, part: str, whole: str, by: Sequence[str] = ()) -> str:
+        return f"{self.rate(part, by)} / {self.rate(whole, by)}"
 
     def quantile(self, share: float, name: str, by: Sequence[str] = ()) -> str:
         """Of a histogram, seconds; of those that count nothing, none."""

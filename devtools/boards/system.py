@@ -88,8 +88,9 @@ def rates() -> Iterator[Part]:
             "Mean length of what left the data plane, without CRC.",
             "decbytes",
             Ask(
-                f"{SERVER.rate(f'{name}_transmitted_bytes_total', GROUPS)}"
-                f" / {SERVER.rate(f'{name}_transmitted_packets_total', GROUPS)}",
+                SERVER.ratio(
+                    f"{name}_transmitted_bytes_total", f"{name}_transmitted_packets_total", GROUPS
+                ),
                 NAMED,
             ),
         )

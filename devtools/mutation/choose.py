@@ -26,12 +26,16 @@ from pathlib import Path
 from mutation.operators import Mutant, code_lines, function_at, make, mutants_of, one_line
 
 ROOMS = (
+    "log",
     "wire",
     "scheduler",
     "downstream",
     "upstream",
     "sharing",
     "server",
+    "metrics",
+    "tap",
+    "service",
     "control",
     "methods",
 )

@@ -28,11 +28,12 @@ from mutation.report import (
     survivors_text,
 )
 from mutation.trees import (
+    OUTSIDE,
     Test,
     Tree,
     belongs,
     environment,
-    replay_test,
+    outside_test,
     run,
     tests_of,
     whole_tree,
@@ -62,7 +63,7 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
     add("--seed", type=int, default=1, help="another choice (1)")
     more = f"a mutant for N lines of code ({LINES_A_MUTANT}); 0: all there are"
     add("--lines", type=int, default=LINES_A_MUTANT, metavar="N", help=more)
-    add("--no-replay", action="store_true", help="unit tests alone")
+    add("--unit", action="store_true", help="unit tests alone")
     add("-j", "--jobs", type=int, default=os.cpu_count() or 1)
     return parser.parse_args(argv)
 
@@ -80,7 +81,7 @@ def try_all(
         text = room.texts[mutant.file]
         tree = free.get()
         try:
-            verdict = bench.judge(mutant, tree, text, with_replay=reason is None)
+            verdict = bench.judge(mutant, tree, text, with_outside=reason is None)
         finally:
             free.put(tree)
         if reason is not None and verdict.outcome == "survived":
@@ -96,10 +97,10 @@ def try_all(
             raise
 
 
-def bench_of(room: str, tests: list[Test], whole: Tree, record: Record, with_replay: bool) -> Bench:
+def bench_of(room: str, tests: list[Test], whole: Tree, record: Record, outside: bool) -> Bench:
     bench = Bench(whole, [t for t in tests if belongs(t, room)], record, environment(CHECKOUT))
-    if with_replay and room in ("scheduler", "downstream", "upstream"):
-        bench.replay = replay_test(room)
+    if outside and room in OUTSIDE:
+        bench.outside = outside_test(room)
     return bench
 
 
@@ -138,7 +139,7 @@ def try_alone(rooms: Rooms, options: argparse.Namespace) -> int:
     whole = whole_tree(CHECKOUT, PLACE)
     tests = tests_of(whole)
     record = read_record(PLACE)
-    benches = {name: bench_of(name, tests, whole, record, not options.no_replay) for name in rooms}
+    benches = {name: bench_of(name, tests, whole, record, not options.unit) for name in rooms}
     build(benches.values(), whole, options.jobs)
     trees = [worker_tree(whole, number) for number in range(options.jobs)]
     progress = Progress(sum(len(mutants) for _, mutants in rooms.values()))

@@ -80,7 +80,7 @@ SILENT = {
 }
 SILENT_CALLS = re.compile(
     r"_?static_assert|assert|RTE_BUILD_BUG_ON|RTE_SET_USED|RTE_LOG|printf|fprintf|perror"
-    r"|\w*prefetch\w*|\w*alignof\w*|offsetof",
+    r"|log_(error|warning|notice|info|debug)|log_(no_)?fields|\w*prefetch\w*|\w*alignof\w*|offsetof",
     re.IGNORECASE,
 )
 NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|[0-9]+)([uUlL]*)$")

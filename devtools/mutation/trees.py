@@ -20,9 +20,24 @@ OPTIONS = ["-Dmarch=native", "-Dtests=enabled", "-Doptimization=1", "-Ddebug=fal
 TOPS = ("traffic", "bench", "simulate", "impairments")
 # Rooms that most programs hold: the folders of tests/unit whose tests say what they have to do.
 FOLDERS = {
+    "log": {"log"},
     "server": {"server", "methods"},
+    "metrics": {"metrics", "methods"},
+    "tap": {"tap"},
+    "service": {"service"},
     "control": {"control", "methods"},
     "methods": {"methods"},
+}
+# What runs a room's code from outside, in words of pytest.
+REPLAYS = ("tests/e2e", "-m", "replay", "-k")
+OUTSIDE = {
+    "log": ("tests/e2e/test_service.py",),
+    "scheduler": (*REPLAYS, "not upstream"),
+    "downstream": (*REPLAYS, "not upstream"),
+    "upstream": (*REPLAYS, "upstream"),
+    "metrics": ("tests/e2e/test_metrics_http.py", "-m", "not run"),
+    "tap": ("tests/e2e/test_capture.py",),
+    "service": ("tests/e2e/test_service.py",),
 }
 
 
@@ -174,15 +189,13 @@ def belongs(test: Test, room: str) -> bool:
     return room in test.rooms and not test.rooms & set(TOPS)
 
 
-def replay_test(room: str) -> Test:
-    """The captures that are replayed in a room's direction, as one test."""
-    which = "upstream" if room == "upstream" else "not upstream"
-    pytest = ("-m", "pytest", "tests/e2e", "-m", "replay", "-x", "-p", "no:cacheprovider")
+def outside_test(room: str) -> Test:
+    """All of it as one test."""
     return Test(
-        "replay",
+        "end to end",
         "src/vcmtsd",
-        ("-k", which),
-        command=(".venv/bin/python", *pytest),
+        OUTSIDE[room],
+        command=(".venv/bin/python", "-m", "pytest", "-x", "-p", "no:cacheprovider"),
         environment={"VCMTS_BUILD": "build"},
     )
 

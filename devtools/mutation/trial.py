@@ -121,10 +121,10 @@ class Bench:
     tests: list[Test]
     record: Record
     environment: dict[str, str]
-    replay: Test | None = None  # for those that the others do not see
+    outside: Test | None = None  # for those that the others do not see
 
     def all(self) -> list[Test]:
-        return [*self.tests, *([self.replay] if self.replay else [])]
+        return [*self.tests, *([self.outside] if self.outside else [])]
 
     def run(
         self, test: Test, tree: Tree, factor: float = 1, said: int = subprocess.DEVNULL
@@ -166,11 +166,11 @@ class Bench:
         ours, theirs = tree.build / test.program, self.whole.build / test.program
         return filecmp.cmp(ours, theirs, shallow=False)
 
-    def look(self, mutant: Mutant, tree: Tree, with_replay: bool) -> tuple[str, str]:
+    def look(self, mutant: Mutant, tree: Tree, with_outside: bool) -> tuple[str, str]:
         """Outcome and the test that saw it, of what is written in the tree already."""
         order = sorted(self.tests, key=lambda test: -self.record.worth(test, mutant))
         same = True
-        last = [self.replay] if with_replay and self.replay is not None else []
+        last = [self.outside] if with_outside and self.outside is not None else []
         for tests in (order[:FIRST_TESTS], order[FIRST_TESTS:], last):
             if tests and not tree.ninja([test.program for test in tests]):
                 return "unbuilt", ""
@@ -183,12 +183,12 @@ class Bench:
                     return "killed", test.name
         return ("same" if same else "survived"), ""
 
-    def judge(self, mutant: Mutant, tree: Tree, text: bytes, with_replay: bool = False) -> Verdict:
+    def judge(self, mutant: Mutant, tree: Tree, text: bytes, with_outside: bool = False) -> Verdict:
         """What becomes of the mutant; the tree's file is as it was, whatever happens."""
         start = time.monotonic()
         tree.write(mutant.file, mutant.apply(text))
         try:
-            outcome, by = self.look(mutant, tree, with_replay)
+            outcome, by = self.look(mutant, tree, with_outside)
         except BusyError as error:
             outcome, by = "undecided", str(error)
         finally:

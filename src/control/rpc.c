@@ -8,13 +8,22 @@
 #include "control/rpc_call.h"
 #include "model/errors.h"
 
+#define TEXT_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII)
+
+/* As text, as values take several times as much. */
+struct answers {
+	FILE *to; /* `text`: NULL where there was no memory for it */
+	char *text;
+	size_t size; /* bytes */
+};
+
 /* A call is open while `method` is there. */
 struct rpc_work {
 	const struct rpc *rpc;
 	json_t *asked; /* a request, or an array of them; NULL: it was answered at once */
 	size_t next; /* of the array */
-	json_t *answers; /* to the array */
-	json_t *answer; /* to all */
+	struct answers answers; /* to the array */
+	json_t *answer; /* to a request, or at once */
 	const struct rpc_method *method;
 	struct rpc_call call;
 };
@@ -36,7 +45,7 @@ static json_t *complaint(enum rpc_code code, const char *message) {
 }
 
 static char *text_of(json_t *answer) {
-	char *text = answer != NULL ? json_dumps(answer, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
+	char *text = answer != NULL ? json_dumps(answer, TEXT_FLAGS) : NULL;
 
 	json_decref(answer);
 	return text;
@@ -51,6 +60,35 @@ static const struct rpc_method *method_find(const struct rpc *rpc, const char *n
 		if (strcmp(rpc->methods[m].name, name) == 0)
 			return &rpc->methods[m];
 	}
+	return NULL;
+}
+
+static void answers_open(struct answers *a) {
+	a->to = open_memstream(&a->text, &a->size);
+}
+
+static void answers_add(struct answers *a, json_t *answer) {
+	if (a->to != NULL && answer != NULL) {
+		fputc(a->size == 0 ? '[' : ',', a->to);
+		json_dumpf(answer, a->to, TEXT_FLAGS);
+		fflush(a->to); /* `size` is told */
+	}
+	json_decref(answer);
+}
+
+/* Returns the array, which the caller frees; NULL: it is empty, or there was no memory. */
+static char *answers_close(struct answers *a) {
+	bool good;
+
+	if (a->to == NULL)
+		return NULL;
+	if (a->size > 0)
+		fputc(']', a->to);
+	good = ferror(a->to) == 0;
+	good &= fclose(a->to) == 0;
+	if (good && a->size > 0)
+		return a->text;
+	free(a->text);
 	return NULL;
 }
 
@@ -80,6 +118,11 @@ static json_t *call_open(struct rpc_work *w, const json_t *request) {
 	char quoted[128];
 
 	w->call = (struct rpc_call){.service = w->rpc->service};
+	if (w->answers.size >= RPC_ANSWERS_MAX && json_object_get(request, "id") != NULL)
+		return rpc_refuse(&w->call, RPC_REFUSED,
+				  "found %zu bytes of answers to those before it in the array, "
+				  "allowed: less than %u",
+				  w->answers.size, RPC_ANSWERS_MAX);
 	if (strcmp(name, RPC_DISCOVER) == 0)
 		return rpc_describe(w->rpc);
 	if (method == NULL) {
@@ -142,11 +185,8 @@ static bool array_go_on(struct rpc_work *w) {
 
 		if (!request_go_on(w, json_array_get(w->asked, w->next), &answer))
 			return false;
-		if (answer != NULL)
-			json_array_append_new(w->answers, answer);
+		answers_add(&w->answers, answer);
 	}
-	if (json_array_size(w->answers) > 0)
-		w->answer = json_incref(w->answers);
 	return true;
 }
 
@@ -176,7 +216,7 @@ struct rpc_work *rpc_begin(const struct rpc *rpc, const char *text, size_t size)
 	w->asked = json_loadb(text, size, JSON_REJECT_DUPLICATES, &error);
 	w->answer = first_complaint(w, &error);
 	if (json_is_array(w->asked))
-		w->answers = json_array();
+		answers_open(&w->answers);
 	return w;
 }
 
@@ -189,12 +229,15 @@ bool rpc_go_on(struct rpc_work *w) {
 }
 
 char *rpc_end(struct rpc_work *w) {
-	json_t *answer = w->answer;
+	bool done = w->next == json_array_size(w->asked); /* of what is no array: 0 */
+	char *answer = text_of(w->answer), *answers = answers_close(&w->answers);
 
 	if (w->method != NULL)
 		call_close(w);
 	json_decref(w->asked);
-	json_decref(w->answers);
 	free(w);
-	return text_of(answer);
+	if (answer == NULL && done)
+		return answers;
+	free(answers);
+	return answer;
 }

@@ -15,6 +15,8 @@
 
 #define RPC_LINE 512
 #define RPC_BATCH_MAX 64 /* requests in one array */
+/* Bytes of answers, from which on those requests of an array that want one are not begun but refused. */
+#define RPC_ANSWERS_MAX (16u << 20)
 
 enum rpc_code {
 	RPC_OK = 0,

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "downstream/flow_key.h"
+#include "downstream/rules/flow_key.h"
 #include "pipeline/counters.h"
 #include "wire/ip.h"
 

@@ -16,7 +16,7 @@
 
 #include "downstream/depi.h"
 #include "downstream/flow_cache.h"
-#include "downstream/rules.h"
+#include "downstream/rules/rules.h"
 #include "downstream/tables.h"
 #include "model/live/difference.h"
 #include "model/service_group.h"

@@ -16,7 +16,7 @@
 #include <rte_common.h>
 #include <rte_hash_crc.h>
 
-#include "downstream/flow_key.h"
+#include "downstream/rules/flow_key.h"
 
 /* Modems whose flows are forgotten together: so many numbers stay in the nearest cache. */
 #define FLOW_CACHE_SHARES 1024

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "downstream/flow_key.h"
+#include "downstream/rules/flow_key.h"
 #include "model/service_group.h"
 #include "wire/bytes.h"
 #include "wire/ip.h"

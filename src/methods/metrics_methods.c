@@ -68,7 +68,7 @@ static bool modem_is_somewhere(struct rpc_call *call, const struct metrics_get_p
 	unsigned place = 0;
 
 	while ((g = subject_next_group(call, &place)) != NULL) {
-		if (group_is_wanted(p, g) && subject_find_modem(g, p->modem) != NULL)
+		if (group_is_wanted(p, g) && modem_by_mac(g->sg, p->modem) != NULL)
 			return true;
 	}
 	units_format_mac(p->modem, text);

@@ -2,7 +2,6 @@
 #include "methods/subject.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "model/live/live_group.h"
 #include "model/units.h"
@@ -77,19 +76,9 @@ struct served_group *subject_group(struct rpc_call *call, const struct group_sub
 	return NULL;
 }
 
-const struct modem *subject_find_modem(const struct served_group *g, const uint8_t mac[6]) {
-	const struct service_group *sg = subject_config(g);
-
-	for (size_t m = 0; m < sg->modem_count; m++) {
-		if (modem_is_there(&sg->modems[m]) && memcmp(sg->modems[m].mac, mac, 6) == 0)
-			return &sg->modems[m];
-	}
-	return NULL;
-}
-
 const struct modem *subject_modem(struct rpc_call *call, const struct served_group *g,
 				  const uint8_t mac[6]) {
-	const struct modem *m = subject_find_modem(g, mac);
+	const struct modem *m = modem_by_mac(subject_config(g), mac);
 	char text[UNITS_TEXT_SIZE];
 
 	if (m != NULL)

@@ -43,9 +43,6 @@ size_t subject_modems(const struct served_group *g);
 /* Any group that is there, one after the other: `place` begins with 0. NULL: no more. */
 struct served_group *subject_next_group(struct rpc_call *call, unsigned *place);
 
-/* The modem with the MAC address in the group; NULL: it has none. */
-const struct modem *subject_find_modem(const struct served_group *g, const uint8_t mac[6]);
-
-/* The same. NULL after a refusal. */
+/* The modem with the MAC address in the group. NULL after a refusal. */
 const struct modem *subject_modem(struct rpc_call *call, const struct served_group *g,
 				  const uint8_t mac[6]);

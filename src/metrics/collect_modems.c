@@ -12,18 +12,19 @@ static bool modem_is_wanted(const struct metrics_selection *s, const struct mode
 	return modem_is_there(m) && (s->modem == NULL || memcmp(m->mac, s->modem, 6) == 0);
 }
 
-/* The next modem that is wanted, from `*place` on, which moves behind it. */
-static const struct modem *modem_next(const struct walk *w, const struct walk_group *g,
-				      size_t *place) {
-	const struct service_group *sg = g->served->sg;
+/* Calls `collect` for each modem that is wanted. */
+static void modems_walk(const struct walk *w, const struct metric_row *row,
+			void (*collect)(const struct walk *w, const struct metric_row *row,
+					const struct walk_group *g, size_t modem)) {
+	for (unsigned i = 0; i < w->group_count; i++) {
+		const struct walk_group *g = &w->groups[i];
+		const struct service_group *sg = g->served->sg;
 
-	while (*place < sg->modem_count) {
-		const struct modem *m = &sg->modems[(*place)++];
-
-		if (modem_is_wanted(w->selection, m))
-			return m;
+		for (size_t m = 0; m < sg->modem_count; m++) {
+			if (modem_is_wanted(w->selection, &sg->modems[m]))
+				collect(w, row, g, m);
+		}
 	}
-	return NULL;
 }
 
 static void flow_read(const struct walk_group *g, size_t modem, size_t flow,
@@ -50,49 +51,45 @@ static struct scheduler_flow_report modem_read(const struct walk_group *g, size_
 	return sum;
 }
 
-void collect_modem(const struct walk *w, const struct metric_row *row) {
-	for (unsigned i = 0; i < w->group_count; i++) {
-		const struct walk_group *g = &w->groups[i];
-		const struct modem *m;
-		size_t place = 0;
+static const char *mac_of(const struct walk_group *g, size_t modem, char text[UNITS_TEXT_SIZE]) {
+	units_format_mac(g->served->sg->modems[modem].mac, text);
+	return text;
+}
 
-		while ((m = modem_next(w, g, &place)) != NULL) {
-			struct scheduler_flow_report r = modem_read(g, place - 1);
-			char mac[UNITS_TEXT_SIZE];
-			uint64_t value = 0;
+static void put_modem(const struct walk *w, const struct metric_row *row,
+		      const struct walk_group *g, size_t modem) {
+	struct scheduler_flow_report r = modem_read(g, modem);
+	char mac[UNITS_TEXT_SIZE];
+	uint64_t value = 0;
 
-			switch (row->which) {
-			case MODEM_PACKETS: value = r.packets; break;
-			case MODEM_BYTES: value = r.bytes; break;
-			case MODEM_WAITING_PACKETS: value = r.waiting_packets; break;
-			case MODEM_WAITING_BYTES: value = r.waiting_bytes; break;
-			case MODEM_ACTIVE:
-				value = cpe_active_addresses(&g->served->downstream->upper,
-							     place - 1);
-				break;
-			}
-			units_format_mac(m->mac, mac);
-			walk_put(w, row, value, LABELS(g->id, mac));
-		}
+	switch (row->which) {
+	case MODEM_PACKETS: value = r.packets; break;
+	case MODEM_BYTES: value = r.bytes; break;
+	case MODEM_WAITING_PACKETS: value = r.waiting_packets; break;
+	case MODEM_WAITING_BYTES: value = r.waiting_bytes; break;
+	case MODEM_ACTIVE:
+		value = cpe_active_addresses(&g->served->downstream->upper, modem);
+		break;
 	}
+	walk_put(w, row, value, LABELS(g->id, mac_of(g, modem, mac)));
+}
+
+void collect_modem(const struct walk *w, const struct metric_row *row) {
+	modems_walk(w, row, put_modem);
+}
+
+static void put_modem_drops(const struct walk *w, const struct metric_row *row,
+			    const struct walk_group *g, size_t modem) {
+	struct scheduler_flow_report r = modem_read(g, modem);
+	char mac[UNITS_TEXT_SIZE];
+
+	mac_of(g, modem, mac);
+	for (unsigned v = SCHEDULER_QUEUED + 1; v < SCHEDULER_VERDICTS; v++)
+		walk_put(w, row, r.drops[v], LABELS(g->id, mac, drop_name(ds_refusals[v])));
 }
 
 void collect_modem_drops(const struct walk *w, const struct metric_row *row) {
-	for (unsigned i = 0; i < w->group_count; i++) {
-		const struct walk_group *g = &w->groups[i];
-		const struct modem *m;
-		size_t place = 0;
-
-		while ((m = modem_next(w, g, &place)) != NULL) {
-			struct scheduler_flow_report r = modem_read(g, place - 1);
-			char mac[UNITS_TEXT_SIZE];
-
-			units_format_mac(m->mac, mac);
-			for (unsigned v = SCHEDULER_QUEUED + 1; v < SCHEDULER_VERDICTS; v++)
-				walk_put(w, row, r.drops[v],
-					 LABELS(g->id, mac, drop_name(ds_refusals[v])));
-		}
-	}
+	modems_walk(w, row, put_modem_drops);
 }
 
 static void put_flow(const struct walk *w, const struct metric_row *row,
@@ -120,17 +117,17 @@ static void put_flow_drops(const struct walk *w, const struct metric_row *row,
 }
 
 static void put_flows_of(const struct walk *w, const struct metric_row *row,
-			 const struct walk_group *g, size_t place, bool drops) {
-	const struct modem *m = &g->served->sg->modems[place];
+			 const struct walk_group *g, size_t modem, bool drops) {
+	const struct modem *m = &g->served->sg->modems[modem];
 	char mac[UNITS_TEXT_SIZE], sfid[WALK_ID];
 
-	units_format_mac(m->mac, mac);
+	mac_of(g, modem, mac);
 	for (size_t f = 0; f < m->service_flow_count; f++) {
 		const char *const *labels =
 			LABELS(g->id, walk_id(sfid, m->service_flows[f].id), mac);
 		struct scheduler_flow_report r;
 
-		flow_read(g, place, f, &r);
+		flow_read(g, modem, f, &r);
 		if (drops)
 			put_flow_drops(w, row, &r, labels);
 		else
@@ -138,19 +135,20 @@ static void put_flows_of(const struct walk *w, const struct metric_row *row,
 	}
 }
 
-static void collect_flows(const struct walk *w, const struct metric_row *row, bool drops) {
-	for (unsigned i = 0; i < w->group_count; i++) {
-		size_t place = 0;
+static void put_flow_samples(const struct walk *w, const struct metric_row *row,
+			     const struct walk_group *g, size_t modem) {
+	put_flows_of(w, row, g, modem, false);
+}
 
-		while (modem_next(w, &w->groups[i], &place) != NULL)
-			put_flows_of(w, row, &w->groups[i], place - 1, drops);
-	}
+static void put_drops_of_flows(const struct walk *w, const struct metric_row *row,
+			       const struct walk_group *g, size_t modem) {
+	put_flows_of(w, row, g, modem, true);
 }
 
 void collect_flow(const struct walk *w, const struct metric_row *row) {
-	collect_flows(w, row, false);
+	modems_walk(w, row, put_flow_samples);
 }
 
 void collect_flow_drops(const struct walk *w, const struct metric_row *row) {
-	collect_flows(w, row, true);
+	modems_walk(w, row, put_drops_of_flows);
 }

@@ -12,7 +12,10 @@ static const char *name_of(const struct server_port *port, char name[RTE_ETH_NAM
 	return name;
 }
 
-void collect_port_counter(const struct walk *w, const struct metric_row *row) {
+/* Calls `put` for each port that groups share. */
+static void shares_walk(const struct walk *w, const struct metric_row *row,
+			void (*put)(const struct walk *w, const struct metric_row *row,
+				    const struct counters *all, const char *port)) {
 	const struct server *s = w->source->server;
 
 	for (unsigned p = 0; p < s->ports.count; p++) {
@@ -22,26 +25,29 @@ void collect_port_counter(const struct walk *w, const struct metric_row *row) {
 		if (s->shares.of[p] == NULL)
 			continue;
 		share_counters(s->shares.of[p], &all);
-		walk_put(w, row, all.values[row->which], LABELS(name_of(&s->ports.list[p], name)));
+		put(w, row, &all, name_of(&s->ports.list[p], name));
+	}
+}
+
+static void put_port_counter(const struct walk *w, const struct metric_row *row,
+			     const struct counters *all, const char *port) {
+	walk_put(w, row, all->values[row->which], LABELS(port));
+}
+
+void collect_port_counter(const struct walk *w, const struct metric_row *row) {
+	shares_walk(w, row, put_port_counter);
+}
+
+static void put_port_drops(const struct walk *w, const struct metric_row *row,
+			   const struct counters *all, const char *port) {
+	for (enum drop_reason r = 0; r < DROP_REASONS; r++) {
+		if (drop_in(r, DIRECTION_PORT))
+			walk_put(w, row, all->drops[r], LABELS(port, drop_name(r)));
 	}
 }
 
 void collect_port_drops(const struct walk *w, const struct metric_row *row) {
-	const struct server *s = w->source->server;
-
-	for (unsigned p = 0; p < s->ports.count; p++) {
-		char name[RTE_ETH_NAME_MAX_LEN];
-		struct counters all;
-
-		if (s->shares.of[p] == NULL)
-			continue;
-		share_counters(s->shares.of[p], &all);
-		for (enum drop_reason r = 0; r < DROP_REASONS; r++) {
-			if (drop_in(r, DIRECTION_PORT))
-				walk_put(w, row, all.drops[r],
-					 LABELS(name_of(&s->ports.list[p], name), drop_name(r)));
-		}
-	}
+	shares_walk(w, row, put_port_drops);
 }
 
 static uint64_t link_up(uint16_t port) {

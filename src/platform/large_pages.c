@@ -14,8 +14,8 @@
 
 static int heap_socket = SOCKET_ID_ANY;
 
-/* Only what begins and ends with a huge page can be one. Returns NULL where the system has none. */
-static char *map(size_t size) {
+/* Only what begins and ends with a huge page can be one. */
+void *large_pages_map(size_t size) {
 	char *all = mmap(NULL, size + PAGE, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	char *start;
@@ -69,7 +69,7 @@ static size_t add_pieces(char *start, size_t size, size_t piece) {
 void large_pages_create(unsigned mb, unsigned piece_mb) {
 	size_t size = RTE_ALIGN_CEIL((size_t)mb << 20, PAGE);
 	size_t piece = RTE_ALIGN_CEIL((size_t)piece_mb << 20, PAGE), done = 0;
-	char *start = map(size);
+	char *start = large_pages_map(size);
 
 	if (start == NULL)
 		return;

@@ -5,6 +5,14 @@
  */
 #pragma once
 
+#include <stddef.h>
+
+/*
+ * Memory of `size` bytes for one owner, who may unmap it; it reads as zeros. Returns NULL where the system has no such
+ * pages.
+ */
+void *large_pages_map(size_t size);
+
 /*
  * Makes the heap, of `mb` MB in pieces of `piece_mb` (0: in one). The system gives each piece once, as DPDK
  * fills it with zeros, and gets back what is not used before it gives the next. Nothing that is taken from

@@ -30,6 +30,7 @@ static const char *const sockets[] = {"dpdk_telemetry.v2", "dpdk_telemetry.v1", 
 static bool huge_pages;
 static bool pci;
 static bool telemetry;
+static bool offline;
 
 struct arguments {
 	char *texts[MAX_ARGS]; /* EAL changes the order of argv, and what stands in it */
@@ -206,6 +207,7 @@ static void folder_remove(const char *folder) {
 int platform_start(const struct platform_options *o) {
 	static struct arguments a; /* EAL keeps pointers into it */
 
+	offline = o->offline;
 	log_program(o->program);
 	dpdk_log_take();
 	if (!cores_fit(o))
@@ -237,6 +239,10 @@ int platform_start(const struct platform_options *o) {
 
 bool platform_has_huge_pages(void) {
 	return huge_pages;
+}
+
+bool platform_is_offline(void) {
+	return offline;
 }
 
 bool platform_has_pci(void) {

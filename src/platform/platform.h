@@ -31,6 +31,9 @@ int platform_start(const struct platform_options *options);
 /* True when memory came from huge pages. */
 bool platform_has_huge_pages(void);
 
+/* Whether it was started so. */
+bool platform_is_offline(void);
+
 /* True when cards on the PCI bus take part, which address memory themselves. */
 bool platform_has_pci(void);
 

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/mman.h>
 
 #include <rte_errno.h>
 #include <rte_mbuf.h>
@@ -26,6 +27,31 @@ static unsigned flags(void) {
 	return large || platform_has_pci() ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
 }
 
+static void unmap(struct rte_mempool_memhdr *memory, void *arg) {
+	(void)arg;
+	munmap(memory->addr, memory->len);
+}
+
+/*
+ * A program that runs for a moment takes most of it to touch ordinary pages, one by one. Returns false where the pool
+ * has no memory yet.
+ */
+static bool populate_large(struct rte_mempool *pool) {
+	size_t buffer = pool->header_size + pool->elt_size + pool->trailer_size;
+	size_t size = pool->size * buffer + RTE_CACHE_LINE_SIZE;
+	void *memory;
+
+	if (!platform_is_offline() || platform_has_huge_pages())
+		return false;
+	memory = large_pages_map(size);
+	if (memory == NULL)
+		return false;
+	if (rte_mempool_populate_iova(pool, memory, RTE_BAD_IOVA, size, unmap, NULL) > 0)
+		return true;
+	munmap(memory, size);
+	return false;
+}
+
 static struct rte_mempool *pool_create(const char *name, unsigned count, unsigned private_size,
 				       unsigned room, const char *driver) {
 	struct rte_pktmbuf_pool_private sizes = {
@@ -42,7 +68,7 @@ static struct rte_mempool *pool_create(const char *name, unsigned count, unsigne
 	ret = rte_mempool_set_ops_byname(pool, driver, NULL);
 	if (ret == 0) {
 		rte_pktmbuf_pool_init(pool, &sizes);
-		ret = rte_mempool_populate_default(pool);
+		ret = populate_large(pool) ? 0 : rte_mempool_populate_default(pool);
 	}
 	if (ret < 0) {
 		rte_mempool_free(pool);

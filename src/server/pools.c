@@ -9,7 +9,7 @@
 #include <rte_mbuf.h>
 
 #include "downstream/downstream.h"
-#include "downstream/rule_lists.h"
+#include "downstream/rules/rule_lists.h"
 #include "log/log.h"
 #include "pipeline/packet.h"
 #include "platform/pool.h"

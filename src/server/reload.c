@@ -84,10 +84,16 @@ static bool load_and_take(struct reload *r) {
 	return good;
 }
 
+static void tell_watcher(const struct reload *r, enum reload_stage stage) {
+	if (r->watcher != NULL)
+		r->watcher(r->watcher_ctx, stage);
+}
+
 bool reload_run(struct reload *r) {
 	unsigned long asked;
 	bool good;
 
+	tell_watcher(r, RELOAD_BEGINS);
 	pthread_mutex_lock(&r->lock);
 	asked = r->asked;
 	pthread_mutex_unlock(&r->lock);
@@ -102,6 +108,7 @@ bool reload_run(struct reload *r) {
 	memcpy(r->answer, r->line, sizeof(r->answer));
 	pthread_cond_broadcast(&r->answered);
 	pthread_mutex_unlock(&r->lock);
+	tell_watcher(r, RELOAD_IS_DONE);
 	return good;
 }
 

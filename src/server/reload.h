@@ -11,11 +11,16 @@
 
 #define RELOAD_LINE 1024
 
+enum reload_stage { RELOAD_BEGINS, RELOAD_IS_DONE };
+
 struct reload {
 	struct server *server;
 	const char *path; /* of the configuration */
 	struct server_devices devices; /* instead of those in it */
 	struct kept_groups *kept; /* what was loaded last, so that only what differs is read */
+	/* Called by reload_run() before the file is read, and when it has been; NULL: nobody looks on. */
+	void (*watcher)(void *ctx, enum reload_stage stage);
+	void *watcher_ctx;
 	/* Asked for by another thread, and what came of it. */
 	pthread_mutex_t lock;
 	pthread_cond_t answered;
@@ -26,7 +31,7 @@ struct reload {
 	char line[RELOAD_LINE]; /* being written */
 };
 
-/* `path` and the names of `devices`, which the ports in service are of, must live on. */
+/* `path` and the names of `devices`, which the ports in service are of, must live on. Nobody looks on at first. */
 void reload_open(struct reload *r, struct server *s, const char *path,
 		 const struct server_devices *devices);
 

@@ -79,15 +79,21 @@ void service_round(struct service *v) {
 	service_round_at(v, service_now());
 }
 
-void service_reloading(struct service *v) {
-	notify_reloading(&v->notify, "reading the configuration again");
-}
-
-void service_reloaded(struct service *v) {
+static void reload_seen(void *service, enum reload_stage stage) {
+	struct service *v = service;
 	char status[NOTIFY_TEXT];
 
+	if (stage == RELOAD_BEGINS) {
+		notify_reloading(&v->notify, "reading the configuration again");
+		return;
+	}
 	service_status(v->server, status);
 	notify_ready(&v->notify, status);
+}
+
+void service_watch_reloads(struct service *v, struct reload *r) {
+	r->watcher = reload_seen;
+	r->watcher_ctx = v;
 }
 
 void service_stopping(struct service *v) {

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "server/reload.h"
 #include "server/server.h"
 #include "service/notify.h"
 #include "service/watch.h"
@@ -28,9 +29,8 @@ void service_round(struct service *v);
 /* The same at a time of a clock of the caller's, ns. */
 void service_round_at(struct service *v, uint64_t now);
 
-/* Before and after the file is read again. */
-void service_reloading(struct service *v);
-void service_reloaded(struct service *v);
+/* From now on whenever the file is read again, whoever asked for it. `v` must live as long as `r`. */
+void service_watch_reloads(struct service *v, struct reload *r);
 
 /* Before the workers end. */
 void service_stopping(struct service *v);

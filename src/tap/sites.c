@@ -2,7 +2,6 @@
 #include "tap/sites.h"
 
 #include <stdio.h>
-#include <string.h>
 
 unsigned tap_site_count(const struct server *s) {
 	return s->group_most * TAP_GROUP_PARTS + SERVER_PORTS_MAX;
@@ -75,17 +74,6 @@ bool tap_spot_wanted(const struct tap_spot *spot, const struct tap_wish *w) {
 	return boundaries_of(spot, w) != 0 || drops_wanted(spot, w);
 }
 
-static bool has_modem(const struct served_group *g, const struct tap_wish *w) {
-	const struct service_group *sg = &g->live.sg;
-
-	for (size_t m = 0; m < sg->modem_count; m++) {
-		if (modem_is_there(&sg->modems[m]) &&
-		    memcmp(sg->modems[m].mac, w->mac, sizeof(w->mac)) == 0)
-			return true;
-	}
-	return false;
-}
-
 /* Where the wish looks at all: a flow has one direction. */
 static bool looks_at(const struct tap_wish *w, enum direction direction) {
 	uint64_t boundaries = direction == DIRECTION_UP ? w->up : w->down;
@@ -121,7 +109,7 @@ bool tap_wish_fits(const struct server *s, const struct tap_wish *w, char why[TA
 		if (!g->there || (w->has_group && g->sg->id != w->group))
 			continue;
 		group = true;
-		modem = modem || has_modem(g, w);
+		modem = modem || modem_by_mac(&g->live.sg, w->mac) != NULL;
 		flow = flow || has_flow(g, w);
 		session = session || tap_group_has_session(g, w->session);
 	}

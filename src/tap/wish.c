@@ -7,6 +7,8 @@
 
 #include <jansson.h>
 
+#include "model/units.h"
+
 /* Where nothing is said: subscribers' packets as the network has them, by modem and flow. */
 #define DEFAULT_DOWN "classify"
 #define DEFAULT_UP "verify_source"
@@ -116,31 +118,11 @@ static bool read_direction(json_t *root, struct tap_wish *w, char *why) {
 	return true;
 }
 
-/* Two hexadecimal digits six times, between them colons, and nothing behind. */
-static bool mac_parse(const char *text, uint8_t mac[6]) {
-	static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-
-	for (unsigned i = 0; i < 17; i++) {
-		const char *digit;
-
-		if (i % 3 == 2) {
-			if (text[i] != ':')
-				return false;
-			continue;
-		}
-		digit = text[i] != '\0' ? strchr(digits, text[i]) : NULL;
-		if (digit == NULL)
-			return false;
-		mac[i / 3] = (uint8_t)(mac[i / 3] << 4 | ((digit - digits) & 0xf));
-	}
-	return text[17] == '\0';
-}
-
 static bool read_filters(json_t *root, struct tap_wish *w, char *why) {
 	json_t *modem = json_object_get(root, "modem");
 	const char *mac = json_string_value(modem);
 
-	if (modem != NULL && (mac == NULL || !mac_parse(mac, w->mac)))
+	if (modem != NULL && (mac == NULL || !units_parse_mac(mac, w->mac)))
 		return refuse(why, "modem: allowed: a MAC address such as 02:00:00:00:00:01");
 	w->wants = (uint8_t)((modem != NULL ? TAP_KNOWS_MODEM : 0) |
 			     (json_object_get(root, "flow") != NULL ? TAP_KNOWS_FLOW : 0) |
@@ -201,9 +183,28 @@ static bool add_stage(struct tap_wish *w, const char *word, char *why) {
 		      word, list);
 }
 
-static bool read_stages(json_t *root, struct tap_wish *w, char *why) {
-	json_t *stages = json_object_get(root, "stages"), *stage;
+/* `allowed`: what is said of what is no list of words. */
+static bool add_words(struct tap_wish *w, json_t *list,
+		      bool (*add)(struct tap_wish *w, const char *word, char *why),
+		      const char *allowed, char *why) {
+	json_t *entry;
 	size_t i;
+
+	if (!json_is_array(list) || json_array_size(list) == 0)
+		return refuse(why, "%s", allowed);
+	json_array_foreach(list, i, entry) {
+		const char *word = json_string_value(entry);
+
+		if (word == NULL)
+			return refuse(why, "%s", allowed);
+		if (!add(w, word, why))
+			return false;
+	}
+	return true;
+}
+
+static bool read_stages(json_t *root, struct tap_wish *w, char *why) {
+	json_t *stages = json_object_get(root, "stages");
 
 	if (stages == NULL) {
 		if (w->drops)
@@ -214,17 +215,7 @@ static bool read_stages(json_t *root, struct tap_wish *w, char *why) {
 			w->up = boundary_of(DIRECTION_UP, DEFAULT_UP);
 		return true;
 	}
-	if (!json_is_array(stages) || json_array_size(stages) == 0)
-		return refuse(why, "stages: allowed: a list of names");
-	json_array_foreach(stages, i, stage) {
-		const char *word = json_string_value(stage);
-
-		if (word == NULL)
-			return refuse(why, "stages: allowed: a list of names");
-		if (!add_stage(w, word, why))
-			return false;
-	}
-	return true;
+	return add_words(w, stages, add_stage, "stages: allowed: a list of names", why);
 }
 
 static bool add_reason(struct tap_wish *w, const char *word, char *why) {
@@ -245,25 +236,15 @@ static bool add_reason(struct tap_wish *w, const char *word, char *why) {
 }
 
 static bool read_drops(json_t *root, struct tap_wish *w, char *why) {
-	json_t *dropped = json_object_get(root, "dropped"), *reason;
-	size_t i;
+	json_t *dropped = json_object_get(root, "dropped");
 
 	w->drops = dropped != NULL && !json_is_false(dropped);
 	if (!w->drops)
 		return true;
 	if (json_is_true(dropped))
 		return add_reason(w, NULL, why);
-	if (!json_is_array(dropped) || json_array_size(dropped) == 0)
-		return refuse(why, "dropped: allowed: true, or a list of reasons");
-	json_array_foreach(dropped, i, reason) {
-		const char *word = json_string_value(reason);
-
-		if (word == NULL)
-			return refuse(why, "dropped: allowed: true, or a list of reasons");
-		if (!add_reason(w, word, why))
-			return false;
-	}
-	return true;
+	return add_words(w, dropped, add_reason, "dropped: allowed: true, or a list of reasons",
+			 why);
 }
 
 static unsigned knows_any(enum direction direction, uint64_t boundaries) {

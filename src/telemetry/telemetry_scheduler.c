@@ -210,6 +210,7 @@ int telemetry_flow(struct served_group *g, const char *params, struct rte_tel_da
 
 /* By MAC address, or by its place in the configuration. SG_MAX_MODEMS for none. */
 static size_t find_modem(const struct service_group *sg, const char *text) {
+	const struct modem *found;
 	uint8_t mac[6];
 	uint64_t place;
 
@@ -217,12 +218,8 @@ static size_t find_modem(const struct service_group *sg, const char *text) {
 		return modem_is_there(&sg->modems[place]) ? place : SG_MAX_MODEMS;
 	if (text == NULL || !units_parse_mac(text, mac))
 		return SG_MAX_MODEMS;
-	for (size_t m = 0; m < sg->modem_count; m++) {
-		if (modem_is_there(&sg->modems[m]) &&
-		    memcmp(sg->modems[m].mac, mac, sizeof(mac)) == 0)
-			return m;
-	}
-	return SG_MAX_MODEMS;
+	found = modem_by_mac(sg, mac);
+	return found != NULL ? (size_t)(found - sg->modems) : SG_MAX_MODEMS;
 }
 
 int telemetry_modem(struct served_group *g, const char *params, struct rte_tel_data *d) {

@@ -121,6 +121,8 @@ def test_a_service_and_its_log(folder: Path) -> None:
         (folder / "sg.yaml").write_text("channels: nonsense\n")
         with pytest.raises(RefusedError):
             methods.config_reload(client)
+        manager.until("RELOADING")
+        manager.until("READY")
         process.terminate()
         manager.until("STOPPING")
         assert process.wait(TIMEOUT) == 0

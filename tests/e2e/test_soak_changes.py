@@ -14,7 +14,7 @@ from e2e.changing import KEY, Changing, Json, changing, check, modems_of
 from vcmts.control import methods
 from vcmts.telemetry.command import vcmtsd as connected
 
-SECONDS = float(os.environ.get("VCMTS_SOAK_SECONDS", "20"))
+SECONDS = float(os.environ.get("VCMTS_SOAK_SECONDS", "12"))
 SLACK = 1 << 20  # bytes of DPDK's heap: of what is there at a time and is not later
 GROUPS = 2
 SEEN_S = 1.0  # the traffic looks ten times as often

@@ -37,6 +37,7 @@ bool f(int a, int b) {
 
 	__builtin_prefetch(&a + 1);
 	fprintf(stderr, "%d", a + 1);
+	log_notice("f", LOG_FIELDS(LOG_NUMBER("a", a + 1)), "%d", a + 1);
 	if (a > b)
 		__builtin_prefetch(&b);
 	if (b > a) {
@@ -99,7 +100,7 @@ def test_folders_of_a_room_are_read(tmp_path: Path) -> None:
 
 
 def test_lines_of_code() -> None:
-    assert code_lines(SOURCE.encode()) == 14
+    assert code_lines(SOURCE.encode()) == 15
 
 
 def room_of(tmp_path: Path, lists: str = "", source: str = SOURCE) -> Room:
@@ -192,7 +193,7 @@ class Recorder(Bench):
         super().__init__(tree, [], Record(), {})
         self.tree, self.breaks, self.seen = tree, breaks, b""
 
-    def look(self, mutant: Mutant, tree: Tree, with_replay: bool) -> tuple[str, str]:
+    def look(self, mutant: Mutant, tree: Tree, with_outside: bool) -> tuple[str, str]:
         self.seen = (tree.path / mutant.file).read_bytes()
         if self.breaks:
             raise RuntimeError("a machine that is too busy")
@@ -319,7 +320,9 @@ def test_folders_of_tests() -> None:
     """What most programs hold is tested by those that stand in its folder."""
     inputs = "../src/server/a.c\n../tests/unit/packets.c\n../tests/unit/methods/test_m.c"
     test = Program("m", "m", rooms=rooms_of(inputs), folder=folder_of(inputs))
-    assert [room for room in FOLDERS if belongs(test, room)] == ["server", "control", "methods"]
+    assert [room for room in FOLDERS if belongs(test, room)] == [
+        *("server", "metrics", "control", "methods")
+    ]
     test = Program("m", "m", rooms=frozenset({"server", "methods", "control"}), folder="")
     assert not any(belongs(test, room) for room in FOLDERS)
 

@@ -75,6 +75,12 @@ def test_both_directions_must_balance(direction: str) -> None:
             "NOT every packet proven: 999 of 1,000 downstream at 3.46 Gbps, "
             "300 of 300 upstream at 0.50 Gbps, 3 lost, in 2.5 s",
         ),
+        (
+            {"downstream": DOWN | {"proven": 990, "sent_to_removed": 10}, "upstream": UP},
+            "every packet proven but 10 that changes of the configuration overtook: "
+            "990 of 1,000 downstream at 3.46 Gbps, 300 of 300 upstream at 0.50 Gbps, 0 lost, "
+            "in 2.5 s",
+        ),
     ],
 )
 def test_verdict(proven: dict[str, Any], line: str) -> None:
@@ -109,6 +115,22 @@ def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
     assert ["asked for", "4.50 Gbps", "max"] in said
     assert ["sent at", "4.00 Gbps", "0.64 Gbps"] in said
     assert lines[-1] == summary.verdict(whole)
+
+
+def test_what_a_filter_denies_since_a_change_was_sent_to_no_removed_modem(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It never came, as the traffic did not know of the rule yet; the data plane tells why."""
+    denied = PLANE["downstream"] | {"drops": {"filter_deny": 10}}
+    down = DOWN | {"proven": 990, "sent_to_removed": 10}
+    proven = {"downstream": down, "upstream": UP | {"sent_to_removed": 0}}
+    whole = summary.merge(PLANE | {"downstream": denied}, proven, ASKED)
+    summary.show(whole, Console(), [3])
+    said = capsys.readouterr().out
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in said.splitlines()]
+    assert ["overtaken", "10", "0"] in rows
+    assert ["dropped: filter_deny", "10", ""] in rows
+    assert "removed" not in said and "10 that changes of the configuration overtook" in said
 
 
 def group(channels: int, packets: int, early: float, mean: float, most: float) -> dict[str, Any]:

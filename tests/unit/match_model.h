@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "downstream/rules.h"
+#include "downstream/rules/rules.h"
 
 #include "random.h"
 

@@ -92,6 +92,14 @@ static bool create(struct live_group *l, const struct service_group *sg) {
 	return true;
 }
 
+const struct modem *modem_by_mac(const struct service_group *sg, const uint8_t mac[6]) {
+	for (size_t m = 0; m < sg->modem_count; m++) {
+		if (modem_is_there(&sg->modems[m]) && memcmp(sg->modems[m].mac, mac, 6) == 0)
+			return &sg->modems[m];
+	}
+	return NULL;
+}
+
 int live_group_create(struct live_group *l, const struct service_group *sg,
 		      const struct group_room *room) {
 	const struct group_room used = group_room_exact(sg);

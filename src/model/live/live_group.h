@@ -53,6 +53,9 @@ static inline bool filter_group_is_there(const struct filter_group *g) {
 	return g->id != LIVE_FREE_ID;
 }
 
+/* The modem of a group in service that has this MAC address; NULL: none has. */
+const struct modem *modem_by_mac(const struct service_group *sg, const uint8_t mac[6]);
+
 enum live_object {
 	LIVE_GROUP, /* what the group has but once: rate_limit, cpe_timeout */
 	LIVE_CHANNEL,

@@ -139,6 +139,36 @@ static void a_batch_is_bounded(void **state) {
 	free(answer);
 }
 
+#define FILL "{\"jsonrpc\":\"2.0\",\"method\":\"fill\",\"id\":1}"
+
+/* Four answers of 4 MiB: what then wants one is not begun, and a notification is. */
+static void the_answers_to_a_batch_are_bounded(void **state) {
+	const struct rpc rpc = rpc_service(&sum);
+	const char *text = "[" FILL "," FILL "," FILL "," ADD("{\"by\":1}") "," FILL "," ADD(
+		"{\"by\":2}") ",{\"jsonrpc\":\"2.0\",\"method\":\"add\",\"params\":{\"by\":4}}"
+			      "," FILL "]";
+	char *answer;
+	json_t *all;
+
+	(void)state;
+	sum = 0;
+	answer = rpc_service_answer(&rpc, text, strlen(text));
+	assert_in_range(strlen(answer), RPC_ANSWERS_MAX, RPC_ANSWERS_MAX + 1024);
+	all = json_loads(answer, 0, NULL);
+	assert_int_equal(json_array_size(all), 7);
+	for (size_t i = 0; i < 7; i++) {
+		const json_t *error = json_object_get(json_array_get(all, i), "error");
+
+		assert_int_equal(json_integer_value(json_object_get(error, "code")),
+				 i < 5 ? RPC_OK : RPC_REFUSED);
+		assert_true(i < 5 || strstr(json_string_value(json_object_get(error, "message")),
+					    "allowed: less than 16777216") != NULL);
+	}
+	assert_int_equal(sum, 5);
+	json_decref(all);
+	free(answer);
+}
+
 #define AWAIT(id) "{\"jsonrpc\":\"2.0\",\"method\":\"await\",\"id\":" #id "}"
 
 static struct rpc_work *begun(const struct rpc *rpc, const char *text) {
@@ -235,6 +265,7 @@ int main(void) {
 		cmocka_unit_test(an_unknown_method),
 		cmocka_unit_test(a_batch_is_answered_in_order),
 		cmocka_unit_test(a_batch_is_bounded),
+		cmocka_unit_test(the_answers_to_a_batch_are_bounded),
 		cmocka_unit_test(a_call_may_wait),
 		cmocka_unit_test(what_comes_behind_a_call_that_waits),
 		cmocka_unit_test(a_call_that_waits_may_be_given_up),

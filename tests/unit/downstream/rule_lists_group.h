@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "downstream/rule_lists.h"
-#include "downstream/rules.h"
+#include "downstream/rules/rule_lists.h"
+#include "downstream/rules/rules.h"
 
 #define MODEMS 40
 #define CLASSIFIERS 8

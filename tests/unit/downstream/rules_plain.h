@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "downstream/rules.h"
+#include "downstream/rules/rules.h"
 
 static inline void rules_plain(struct rules *r, const char *name, const struct rule *list,
 			       size_t count) {

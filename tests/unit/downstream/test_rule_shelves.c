@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "downstream/rules.h"
+#include "downstream/rules/rules.h"
 
 #include "fixture.h"
 #include "match_model.h"

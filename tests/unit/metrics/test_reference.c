@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "metrics/reference.h"
-#include "metrics/reference_terms.h"
+#include "metrics/endpoint/reference.h"
+#include "metrics/endpoint/reference_terms.h"
 
 static struct reference *reference;
 static struct metrics_sink sink;

@@ -11,7 +11,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <rte_ethdev.h>
+
 #include "service/service.h"
+
+#include "log/log_pipe.h"
 
 #define SECOND UINT64_C(1000000000)
 #define WORKERS 2
@@ -71,22 +75,26 @@ static int teardown(void **state) {
 }
 
 static void the_life_of_a_service(void **state) {
+	const struct server_devices devices = {0};
 	unsigned long long usec = 0;
+	struct reload reload;
 
 	(void)state;
+	reload_open(&reload, &server, "/nowhere/sg.yaml", &devices);
 	service_open(&service, &server);
+	service_watch_reloads(&service, &reload);
 	assert_string_equal(hear(), "");
 	service_ready(&service);
 	assert_string_equal(hear(), "READY=1\nSTATUS=serving 0 service groups with 0 modems");
-	service_reloading(&service);
+	assert_false(reload_run(&reload)); /* refused, and over */
 	assert_int_equal(sscanf(hear(), "RELOADING=1\nMONOTONIC_USEC=%llu\nSTATUS=reading", &usec),
 			 1);
 	assert_true(usec > 0);
-	service_reloaded(&service);
 	assert_string_equal(hear(), "READY=1\nSTATUS=serving 0 service groups with 0 modems");
 	service_stopping(&service);
 	assert_memory_equal(hear(), "STOPPING=1\nSTATUS=stopping", 26);
 	assert_string_equal(hear(), "");
+	reload_free(&reload);
 }
 
 /* Only where all make rounds, and no more often than a quarter of its time. */
@@ -192,6 +200,64 @@ static void a_stop_of_all_is_no_stall(void **state) {
 	assert_true(service.watch.workers[0].stalled && service.watch.workers[1].stalled);
 }
 
+static struct log_pipe said;
+
+static void say_nothing_yet(void) {
+	memset(&said, 0, sizeof(said));
+	log_pipe_open(&said, LOG_PLAIN, LEVEL_INFO);
+}
+
+/* A worker that was kept from its work is told of with how often, since the last look. */
+static void how_often_a_worker_was_away(void **state) {
+	uint64_t now = 1;
+
+	(void)state;
+	say_nothing_yet();
+	watch_open(&service.watch, &server, now);
+	for (unsigned look = 0; look < 2; look++) {
+		workers[1].descheduled += 3;
+		workers[1].longest_watch = UINT64_C(1) << 40; /* cycles: long on any machine */
+		watch_away(&service.watch, now += WATCH_AWAY_NS);
+	}
+	watch_away(&service.watch, now += WATCH_AWAY_NS);
+	assert_int_equal(
+		log_pipe_count(log_pipe_read(&said), "core 3 was kept from its work 3 times"), 2);
+	assert_int_equal(log_pipe_count(said.text, "was kept from"), 2);
+	log_pipe_close(&said);
+}
+
+static uint16_t link_is;
+int __wrap_rte_eth_link_get_nowait(uint16_t port, struct rte_eth_link *link);
+
+int __wrap_rte_eth_link_get_nowait(uint16_t port, struct rte_eth_link *link) {
+	assert_int_equal(port, 5);
+	*link = (struct rte_eth_link){.link_status = link_is};
+	return 0;
+}
+
+/* At the first look only where it is down, and then each change once. */
+static void links_that_come_and_go(void **state) {
+	static const uint16_t links[] = {RTE_ETH_LINK_UP, RTE_ETH_LINK_UP, RTE_ETH_LINK_DOWN,
+					 RTE_ETH_LINK_DOWN, RTE_ETH_LINK_UP};
+	uint64_t now = 1;
+
+	(void)state;
+	server.ports.count = 2; /* the second one is not open */
+	server.ports.list[0] = (struct server_port){.id = 5, .open = true, .device = "net_x,a=b"};
+	for (unsigned first = 0; first < 3; first += 2) {
+		say_nothing_yet();
+		watch_open(&service.watch, &server, now);
+		for (unsigned i = first; i < ARRAY_COUNT(links); i++) {
+			link_is = links[i];
+			watch_links(&service.watch, now += WATCH_LINK_NS);
+			watch_links(&service.watch, now + WATCH_LINK_NS - 1);
+		}
+		assert_int_equal(log_pipe_count(log_pipe_read(&said), ": net_x: link down"), 1);
+		assert_int_equal(log_pipe_count(said.text, ": net_x: link up"), 1);
+		log_pipe_close(&said);
+	}
+}
+
 static void what_changes_is_told(void **state) {
 	static struct served_group groups[2];
 	uint64_t now;
@@ -261,6 +327,8 @@ int main(void) {
 		cmocka_unit_test_setup_teardown(the_watchdog_wants_all_workers, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_worker_that_hangs_stops_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_stop_of_all_is_no_stall, setup, teardown),
+		cmocka_unit_test_setup_teardown(how_often_a_worker_was_away, setup, teardown),
+		cmocka_unit_test_setup_teardown(links_that_come_and_go, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_changes_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_abstract_socket, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_cannot_be_told_is_left, setup, teardown),

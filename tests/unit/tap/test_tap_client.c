@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <jansson.h>
 #include <rte_cycles.h>
 
 #include "tap/client.h"
@@ -27,7 +28,7 @@ static struct tap_client client;
 static int reader;
 static uint64_t now; /* ms */
 
-static void client_begin(const char *wish) {
+static void client_begin_with(const char *wish, bool good) {
 	int fds[2];
 
 	memset(&nothing, 0, sizeof(nothing));
@@ -37,7 +38,11 @@ static void client_begin(const char *wish) {
 	reader = fds[1];
 	tap_client_open(&client, &captures, fds[0], now);
 	assert_int_equal(write(reader, wish, strlen(wish)), strlen(wish));
-	assert_true(tap_client_serve(&client, POLLIN, now, false));
+	assert_int_equal(tap_client_serve(&client, POLLIN, now, false), good);
+}
+
+static void client_begin(const char *wish) {
+	client_begin_with(wish, true);
 }
 
 static struct tap_place *place_add(struct tap_capture *capture) {
@@ -254,6 +259,23 @@ static void patience_begins_with_something(void **state) {
 	client_end();
 }
 
+/* A word of the wish's, whatever it does to a terminal, or where there is none that is text. */
+static void what_it_sent_is_told_as_text(void **state) {
+	char answer[TAP_LINE + 64] = "";
+	json_t *told;
+
+	(void)state;
+	client_begin_with("{\"stages\":[\"a\\u001b[2J\xc3\xbc\"]}\n", false);
+	read_all((uint8_t *)answer, sizeof(answer) - 1);
+	for (const char *c = answer; *c != '\0' && *c != '\n'; c++)
+		assert_in_range(*c, ' ', '~');
+	told = json_loads(answer, 0, NULL);
+	assert_non_null(strstr(json_string_value(json_object_get(told, "error")),
+			       "found \"a?[2J??\", allowed:"));
+	json_decref(told);
+	client_end();
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_until_the_end),
@@ -262,6 +284,7 @@ int main(void) {
 		cmocka_unit_test(places_that_go),
 		cmocka_unit_test(between_wish_and_answer),
 		cmocka_unit_test(patience_begins_with_something),
+		cmocka_unit_test(what_it_sent_is_told_as_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -227,6 +227,9 @@ static void rates_and_full_rings(void **state) {
 		 &(struct tap_end_config){.snap = 64, .sample = 1, .rate = 100, .ring = 65536});
 	rig.v.tap.passed(&rig.v.tap, at, pkts, PACKETS);
 	assert_int_equal(rig.end->tallies[at].limited, PACKETS - 10);
+	for (unsigned i = 0; i < 10; i++)
+		assert_int_equal(next(&rig)->bytes[0], i);
+	assert_null(next(&rig)); /* what is beyond the rate is not copied */
 	time_now.now += 50000000;
 	rig.v.tap.passed(&rig.v.tap, at, pkts, PACKETS);
 	assert_in_range(rig.end->tallies[at].limited, 2 * PACKETS - 15, 2 * PACKETS - 14);

@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from vcmts.control.place import folders, served
+from vcmts.control.place import in_service
 from vcmts.paths import MistakeError
 
 
@@ -11,9 +11,7 @@ def chosen(socket: Path | None, pid: int | None) -> Path:
     """The one that is given, that of a process, or the only one that is in service."""
     if socket is not None:
         return socket
-    name = f"{pid if pid is not None else '*'}-capture.sock"
-    files = sorted({path for place in folders() for path in place.glob(name)})
-    found = [path for path in files if served(path)]
+    found = in_service(f"{pid if pid is not None else '*'}-capture.sock")
     if len(found) == 1:
         return found[0]
     if not found:

@@ -39,12 +39,17 @@ def served(path: Path) -> bool:
     return True
 
 
+def in_service(pattern: str) -> list[Path]:
+    """Sockets with such a name at which somebody listens."""
+    files = {path for place in folders() for path in place.glob(pattern)}
+    return [path for path in sorted(files) if served(path)]
+
+
 def chosen(given: Path | None) -> Path:
     """The one that is given, or the only one that is in service."""
     if given is not None:
         return given
-    files = sorted({path for place in folders() for path in place.glob(SOCKETS)})
-    found = [path for path in files if served(path)]
+    found = in_service(SOCKETS)
     if len(found) == 1:
         return found[0]
     if not found:

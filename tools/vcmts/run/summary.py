@@ -27,6 +27,7 @@ PLANE = (
 # And of itself.
 PROCESS = ("workers", "power", "ports", "shared_ports", "removed_groups", "measured", "host")
 COUNTS = ("sent", "proven", "lost", "duplicated", "reordered", "corrupted")
+TITLES = {"sent_to_removed": "overtaken"}  # on the terminal
 
 
 def with_plane(sent: Json, served: Json) -> Json:
@@ -108,7 +109,7 @@ def latency_rows(drawn: Table, title: str, latencies: list[Json | None]) -> None
 
 def counts_of(parts: list[Json]) -> list[str]:
     """Those that a table shows."""
-    return [*COUNTS, "sent_to_removed"] if any(map(removed, parts)) else [*COUNTS]
+    return [*COUNTS, "sent_to_removed"] if any(map(overtaken, parts)) else [*COUNTS]
 
 
 def packets_table(summary: Json) -> Table:
@@ -117,7 +118,7 @@ def packets_table(summary: Json) -> Table:
     parts = [summary[direction] for direction in shown]
     drawn = table("packets", "", *shown)
     for key in counts_of(parts):
-        drawn.add_row(key.replace("_", " "), *(f"{part[key]:,}" for part in parts))
+        drawn.add_row(TITLES.get(key, key), *(f"{part[key]:,}" for part in parts))
     for reason in dict.fromkeys(name for part in parts for name in part["drops"]):
         counts = [part["drops"].get(reason, 0) for part in parts]
         if any(counts):
@@ -193,22 +194,23 @@ def cost(part: Json) -> int:
     return int(due["lost"] + due["corrupted"])
 
 
-def removed(part: Json) -> int:
-    """Packets for modems that the data plane had no more, or otherwise, by then."""
+def overtaken(part: Json) -> int:
+    """Packets that a change overtook: of modems, rules or flows that the data plane had no more, or
+    otherwise, by then."""
     return int(part.get("sent_to_removed", 0))
 
 
 def verdict(summary: Json) -> str:
     parts = [summary[direction] for direction in directions(summary)]
-    proven = all(part["proven"] + cost(part) + removed(part) == part["sent"] for part in parts)
+    proven = all(part["proven"] + cost(part) + overtaken(part) == part["sent"] for part in parts)
     told = [
         f"{part['proven']:,} of {part['sent']:,} {direction} at {part['gbps']:.2f} Gbps"
         for direction, part in zip(directions(summary), parts, strict=True)
     ]
     impaired = sum(cost(part) for part in parts)
     spared = f" but {impaired:,} that --impair cost" if impaired else ""
-    gone = sum(removed(part) for part in parts)
-    spared += f" but {gone:,} sent to modems that had been removed" if gone else ""
+    gone = sum(overtaken(part) for part in parts)
+    spared += f" but {gone:,} that changes of the configuration overtook" if gone else ""
     lost, seconds = sum(part["lost"] for part in parts), max(part["seconds"] for part in parts)
     several = summary.get("groups", [])
     of = f" of {len(several)} service groups" if len(several) > 1 else ""

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "metrics/reference_terms.h"
+#include "metrics/endpoint/reference_terms.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@
 
 const struct reference_row reference_table[] = {
 #define REFERENCE(name, kind, of, per) {name, REFERENCE_##kind, of, per},
-#include "metrics/reference.def"
+#include "metrics/endpoint/reference.def"
 };
 const unsigned reference_count = sizeof(reference_table) / sizeof(reference_table[0]);
 

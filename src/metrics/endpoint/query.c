@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "metrics/query.h"
+#include "metrics/endpoint/query.h"
 
 #include <stdio.h>
 #include <stdlib.h>

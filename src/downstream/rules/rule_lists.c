@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "downstream/rule_lists.h"
+#include "downstream/rules/rule_lists.h"
 
 #include <stdio.h>
 #include <stdlib.h>

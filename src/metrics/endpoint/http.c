@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "metrics/http.h"
+#include "metrics/endpoint/http.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "metrics/listen.h"
-#include "metrics/pages.h"
+#include "metrics/endpoint/listen.h"
+#include "metrics/endpoint/pages.h"
 
 #define CONNECTIONS 64 /* more wait to be accepted */
 #define CONNECTION_MEMORY 8192 /* bytes for a request and the headers of its answer */

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "downstream/rule_lines.h"
+#include "downstream/rules/rule_lines.h"
 #include "model/service_group.h"
 
 #define RULE_LIST_MOST 0xffffff /* the highest number: it is part of the key that rules.h matches */

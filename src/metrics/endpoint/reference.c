@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "metrics/reference.h"
+#include "metrics/endpoint/reference.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "metrics/reference_terms.h"
+#include "metrics/endpoint/reference_terms.h"
 
 #define CHANNELS 64 /* of a group, that are told: the dashboards know 33 */
 #define ID 16 /* bytes of a group's ID */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "downstream/rules.h"
+#include "downstream/rules/rules.h"
 
 /* Up to a quarter of the rules stand on the small shelf, and at least so many. */
 #define SMALL_SHARE 4

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "downstream/rules.h"
+#include "downstream/rules/rules.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "downstream/rule_lines.h"
+#include "downstream/rules/rule_lines.h"
 
 #include <assert.h>
 #include <string.h>

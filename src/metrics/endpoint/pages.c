@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "metrics/pages.h"
+#include "metrics/endpoint/pages.h"
 
 #include <stdio.h>
 #include <stdlib.h>

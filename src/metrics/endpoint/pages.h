@@ -4,9 +4,9 @@
 
 #include <microhttpd.h>
 
+#include "metrics/endpoint/query.h"
+#include "metrics/endpoint/reference.h"
 #include "metrics/metrics.h"
-#include "metrics/query.h"
-#include "metrics/reference.h"
 #include "metrics/text.h"
 
 #define PAGES_WHOLE 3 /* that have their places: all in either format, and by other names */

@@ -13,8 +13,8 @@
 
 #include <rte_acl.h>
 
-#include "downstream/flow_key.h"
-#include "downstream/rule_lists.h"
+#include "downstream/rules/flow_key.h"
+#include "downstream/rules/rule_lists.h"
 #include "model/service_group.h"
 
 #define RULE_FAMILIES 3

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "metrics/listen.h"
+#include "metrics/endpoint/listen.h"
 
 #include <errno.h>
 #include <netdb.h>
