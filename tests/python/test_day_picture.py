@@ -133,6 +133,7 @@ def test_table(day: Json, capsys: pytest.CaptureFixture[str]) -> None:
         "315",
         "56",
     )
+    assert five["modelled\nW"] == f"{day['hours'][5]['modelled_watts']['cpu']:.0f}" != "260"
     told = capsys.readouterr().out
     assert "24 hours of mine.txt in 24 s; pauses: sleep; policy: saving by simulated" in told
     assert "modelled of 2 x Intel" in told and "measured of this machine: package 55.5 W" in told

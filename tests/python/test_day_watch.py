@@ -118,6 +118,8 @@ def test_samples_hours_and_the_whole() -> None:
         assert part["latency_us"]["upstream"] is None
     whole = day["whole"]
     assert whole["seconds"] == pytest.approx(LENGTH, abs=0.2)
+    for cut in ("samples", "hours"):
+        assert sum(part["seconds"] for part in day[cut]) == pytest.approx(whole["seconds"])
     assert whole["downstream_gbps"] == pytest.approx(0.5, rel=0.02)
 
 

@@ -22,7 +22,7 @@ COLOURS = (BLUE, VERMILION, "#009e73", "#e69f00", "#56b4e9", "#cc79a7")
 WAYS = dict(zip(DIRECTIONS, COLOURS, strict=False))
 STYLES = dict(zip(PERCENTILES, ("-", (0, (5, 2)), (0, (1.5, 1.5))), strict=True))
 NAMES = {"p50": "median", "p99": "99 %", "p99_9": "99.9 %"}
-MOST_LABEL = 28  # characters of what a worker runs
+MOST_LABEL = 34  # characters of what a worker runs
 WIDTH, HEIGHT = 9.5, 1.55  # inches; the height is that of one panel
 DPI = 150
 NAN = float("nan")

@@ -46,7 +46,12 @@ def figures(span: Span, modelled: Modelled | None) -> Json:
         ],
         "hertz": rounded(mean([core.hertz for core in cores])),
         "cores": [
-            {"core": core.core, "hertz": core.hertz, "wished_hertz": core.wished} for core in cores
+            {
+                "core": core.core,
+                "hertz": rounded(core.hertz),
+                "wished_hertz": rounded(core.wished),
+            }
+            for core in cores
         ],
         "latency_us": {way: span.latency(way) for way in DIRECTIONS},
         "measured_watts": {what: rounded(watts) for what, watts in span.watts().items()},

@@ -11,7 +11,7 @@ from vcmts.day.moment import HOURS, PERCENTILES, clock
 
 Json = dict[str, Any]
 DIRECTION = "downstream"  # whose latencies the table has; the document has both
-HEADS = ("hour", "down", "up", "busy", "paused", "GHz", "p50", "p99", "p99.9", "modelled W")
+HEADS = ("hour", "down", "up", "busy", "paused", "GHz", "p50", "p99", "p99.9", "modelled\nW")
 UNITS = "down and up: Gbps; p50, p99, p99.9: us in the pipeline downstream"
 
 
@@ -41,7 +41,7 @@ def cells(row: Json) -> Iterator[str]:
 
 def table(day: Json) -> Table:
     drawn = Table(title="the day", title_justify="left", padding=(0, 0, 0, 1))
-    for head in (*HEADS, *(f"measured {what} W" for what in day["whole"]["measured_watts"])):
+    for head in (*HEADS, *(f"measured\n{what} W" for what in day["whole"]["measured_watts"])):
         drawn.add_column(head, justify="right", no_wrap=True)
     for row in day["hours"]:
         drawn.add_row(clock(int(row["hour"])), *cells(row))
@@ -71,7 +71,7 @@ def measured(day: Json) -> str:
 
 def switched(day: Json) -> str:
     """Pauses and frequencies of the run."""
-    driver = f" by {day['driver']}" if day["driver"] else ""
+    driver = f" by {day['driver']}" if day["driver"] not in (None, "none") else ""
     return f"pauses: {day['idle'] or 'none'}; policy: {day['policy'] or 'none'}{driver}"
 
 

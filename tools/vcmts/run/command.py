@@ -179,8 +179,8 @@ def complain_of_full_queues(whole: dict[str, Any], facts: dict[str, Any]) -> Non
 
 
 def show(day: plan.Plan | None, whole: dict[str, Any], facts: dict[str, Any]) -> int:
-    """The summary; of a day, which is added to it, what matters beside it. Returns 1 where nothing was
-    seen of a day."""
+    """The summary; of a day, which is added to it, what matters beside it. Returns 1 where none was
+    seen."""
     console = Console(file=sys.stdout)
     if day is None:
         summary.show(whole, console, facts["cores"])
