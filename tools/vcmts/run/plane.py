@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +16,12 @@ from typing import IO, Any
 from vcmts.child import Stopped, start
 from vcmts.paths import MistakeError, complain, program
 
-# 2^13 packets in flight in each direction of a memif: several milliseconds, as the machine may take
-# a core away for that long. A buffer holds a whole frame: DPDK 22.11 trips over longer ones.
+# Packets in flight in each direction of a memif: several milliseconds, as the machine may take a
+# core away for that long. A buffer holds a whole frame: DPDK 22.11 trips over longer ones.
+WIRE = 2**13
 MEMIF = (
-    "net_memif{name},role={role},id={id},socket-abstract=no,socket={socket},rsize=13,bsize={size}"
+    "net_memif{name},role={role},id={id},socket-abstract=no,socket={socket}"
+    ",rsize={log},bsize={size}"
 )
 SMALLEST_BUFFER = 2048
 ETHERNET_HEADER = 14
@@ -49,13 +51,17 @@ def facts_of(config: Path) -> dict[str, Any]:
     return facts
 
 
-def wire(folder: Path, number: int, name: str, mtu: int, *, own: bool = False) -> Ends:
-    """With `own` a wire for each service group, by its place."""
+def wire(
+    folder: Path, number: int, name: str, mtu: int, *, own: bool = False, packets: int = WIRE
+) -> Ends:
+    """That holds `packets`, a power of two; with `own` one for each service group, by its place."""
     place = GROUP if own else ""
     socket = folder / f"{name}{place}.sock"
-    size = max(SMALLEST_BUFFER, mtu + ETHERNET_HEADER)
+    size, log = max(SMALLEST_BUFFER, mtu + ETHERNET_HEADER), packets.bit_length() - 1
     server, client = (
-        MEMIF.format(name=f"{place}{number}", id=number, role=role, socket=socket, size=size)
+        MEMIF.format(
+            name=f"{place}{number}", id=number, role=role, socket=socket, log=log, size=size
+        )
         for role in ("server", "client")
     )
     return Ends(server, client)
@@ -95,11 +101,13 @@ def data_plane(
     control: str | None = "none",
     metrics: str | None = None,
     names: str | None = None,
+    more: Sequence[str] = (),
 ) -> Iterator[subprocess.Popen[bytes]]:
     """vcmtsd, stopped by SIGINT at the end and then waited for: it writes `result` last, and its
     messages to `said`, and to stderr only when it does not end well. With `several` service groups
     each has its own port for messages. `control` is its control socket; None: vcmtsd chooses it.
-    `metrics` is where it answers scrapers; None: nowhere; `names`, by which names."""
+    `metrics` is where it answers scrapers; None: nowhere; `names`, by which names; `more`: further
+    arguments."""
     command = [str(program("vcmtsd")), "run", "--config", str(config), "--json", str(result)]
     ready = result.with_suffix(".ready")
     command += ["--network", ends[0].server, "--rphy", ends[1].server]
@@ -109,6 +117,7 @@ def data_plane(
     command += ["--control-socket", control] if control is not None else []
     command += ["--metrics", metrics] if metrics is not None else []
     command += ["--metric-names", names] if names is not None else []
+    command += more
     plane = start(command, quiet=True, said=said)
     try:
         wait_for(ready, plane, stopped)

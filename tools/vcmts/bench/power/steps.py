@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Steps from idle to a load: what is lost, with every kind of pause and every clock at its slowest.
+
+A step is a while without a packet, in which pauses grow as long as they may and the governor comes
+down to the slowest clock, and a while at the load, which begins at once. Many of them are one
+trial. The wire does not wait: a packet that finds no room in the ring is lost.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from vcmts.bench.power.measured import ATTEMPTS, Bench, result
+from vcmts.bench.power.plane import POLL
+from vcmts.bench.verdict import ENOUGH_OF_RATE, FULL_SHARE, LOST_BY_GAP, gaps_of
+
+Json = dict[str, Any]
+
+IDLE_SECONDS, LOAD_SECONDS = 0.014, 0.006
+STEP_SECONDS = IDLE_SECONDS + LOAD_SECONDS
+SHAPE = f"bursts:on={LOAD_SECONDS * 1e3:g}ms,off={IDLE_SECONDS * 1e3:g}ms"
+LOADS = (0.9, 1.0)
+# That the governor may add: so much that nothing keeps it from the slowest clock.
+LATENCY_US = 2000
+STEPS_A_TRIAL = 50
+COMPARED = 4  # times as many steps are made as of what stands beside them
+JUMPS = "vcmts_power_jumps_total"
+
+
+@dataclass(frozen=True)
+class Case:
+    """What the data plane does while there are steps."""
+
+    idle: str
+    policy: str  # "none": clocks are left alone
+    load: float
+    steps: int
+    jump: bool = True  # to the highest clock as soon as a queue grows
+
+
+def cases(bench: Bench) -> list[Case]:
+    """With the governor every kind of pause; and beside it polling with clocks left alone, and a
+    governor that looks at busyness alone, as the published one."""
+    steps, policy = bench.asked.steps, bench.asked.policy
+    few = max(1, steps // COMPARED)
+    found = [Case(kind, policy, load, steps) for kind in bench.kinds for load in LOADS]
+    found += [Case(POLL, "none", load, few) for load in LOADS]
+    return found + [Case(POLL, policy, load, few, jump=False) for load in LOADS]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a trial came to, in both directions."""
+
+    verdict: str  # passed, failed; disturbed, traffic: says nothing
+    steps: int
+    lost: int
+    sent: int
+    longest_gap_us: float
+    jumps: float | None  # of clocks; None: there is no governor that counts them
+
+    def as_json(self) -> Json:
+        return dict(self.__dict__)
+
+
+def judged(answer: Json, rates: dict[str, float], steps: int, ring: int) -> str:
+    """As verdict.judge() does of a constant rate: a packet that is lost counts, where no core was
+    away for longer than the ring lasts. What was not sent was no step."""
+    verdicts = []
+    for way, rate in rates.items():
+        part, loaded = answer[way], LOAD_SECONDS * steps
+        lost = part["lost"] + part["corrupted"]
+        longest, gaps = gaps_of([part, *answer.get("workers", [])])
+        rate_now = part["sent"] / loaded
+        excused = longest * rate_now >= FULL_SHARE * ring
+        excused = excused and lost <= LOST_BY_GAP * gaps * rate_now
+        if lost:
+            verdicts.append("disturbed" if excused else "failed")
+        elif part["sent_bytes"] * 8 < ENOUGH_OF_RATE * rate * loaded:
+            verdicts.append("traffic")
+        else:
+            verdicts.append("passed")
+    return min(verdicts, key=("failed", "disturbed", "traffic", "passed").index)
+
+
+def trial(bench: Bench, case: Case, steps: int) -> Seen:
+    rates = bench.rates_at(case.load)
+    shaped = {"shape": SHAPE, "drop": True}
+    before = bench.plane.metrics(JUMPS)
+    answer = bench.plane.ask(bench.request(case.load, steps * STEP_SECONDS, **shaped))
+    after = bench.plane.metrics(JUMPS)
+    longest, _ = gaps_of([*(answer[way] for way in rates), *answer.get("workers", [])])
+    return Seen(
+        verdict=judged(answer, rates, steps, bench.plane.ring),
+        steps=steps,
+        lost=sum(answer[way]["lost"] + answer[way]["corrupted"] for way in rates),
+        sent=sum(answer[way]["sent"] for way in rates),
+        longest_gap_us=longest * 1e6,
+        jumps=after[JUMPS] - before[JUMPS] if JUMPS in before else None,
+    )
+
+
+def trials(bench: Bench, case: Case) -> list[Seen]:
+    """Until as many steps were made as are wanted, or too many were disturbed."""
+    made: list[Seen] = []
+    counted = again = 0
+    while counted < case.steps and again < ATTEMPTS * case.steps:
+        seen = trial(bench, case, min(STEPS_A_TRIAL, case.steps - counted))
+        made.append(seen)
+        if seen.verdict in ("passed", "failed"):
+            counted += seen.steps
+            bench.shown.advance(seen.steps * STEP_SECONDS)
+        else:
+            again += seen.steps
+        text = f"{case.idle} to {case.load:.0%}, {counted} steps"
+        bench.shown.at(bench.shown.done, text)
+    return made
+
+
+def of_case(bench: Bench, case: Case) -> Json:
+    """Packets lost in 1,000 steps. Where every trial was disturbed, those count, and it says so."""
+    made = trials(bench, case)
+    said = [seen for seen in made if seen.verdict in ("passed", "failed")]
+    used = said or made
+    steps = sum(seen.steps for seen in used)
+    jumps = [seen.jumps for seen in used if seen.jumps is not None]
+    return result(
+        "steps",
+        "packets",
+        [1000 * sum(seen.lost for seen in used) / steps],
+        idle=case.idle,
+        policy=case.policy,
+        jump=case.jump,
+        load=case.load,
+        steps=steps,
+        lost=sum(seen.lost for seen in used),
+        sent=sum(seen.sent for seen in used),
+        jumps_a_step=sum(jumps) / steps if jumps else None,
+        disturbed=not said,
+        repeated=sum(seen.steps for seen in made) - steps,
+        trials=[seen.as_json() for seen in made],
+    )
+
+
+def measure(bench: Bench) -> None:
+    latency = bench.plane.get()["latency_us"]
+    bench.plane.set(latency_us=LATENCY_US)
+    for case in cases(bench):
+        power: Json = {"idle": case.idle, "policy": case.policy}
+        bench.plane.set(**power, jump=case.jump)
+        bench.add(of_case(bench, case))
+    bench.plane.set(idle=POLL, policy="none", jump=True, latency_us=latency)
+
+
+def seconds(kinds: int, steps: int) -> float:
+    """That it takes, where nothing is repeated."""
+    few = max(1, steps // COMPARED)
+    return len(LOADS) * (kinds * steps + 2 * few) * STEP_SECONDS
