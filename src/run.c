@@ -101,11 +101,27 @@ static void reload_if_asked(struct run *r) {
 	service_reloaded(&r->service);
 }
 
+/* Arguments go before the file. */
+static void pause_as_asked(struct run *r) {
+	const struct run_power *given = &r->o.power;
+	struct server *s = &r->server;
+
+	s->power_fixed = (struct power_fixed){given->has_idle, given->has_policy, given->has_driver};
+	if (given->has_idle)
+		s->power.idle = given->idle;
+	if (given->has_policy)
+		s->power.policy = given->policy;
+	if (given->has_driver)
+		s->power.driver = given->driver;
+	server_idle(s, &s->power);
+}
+
 static double serve(struct run *r) {
 	struct server *s = &r->server;
 	uint64_t start_tsc = rte_rdtsc();
 
 	service_open(&r->service, s);
+	pause_as_asked(r);
 	server_launch(s);
 	run_control_start(&r->control, s);
 	service_ready(&r->service);
@@ -250,6 +266,8 @@ static int run(struct run *r) {
 
 /* A place that is taken is said before tables are built. Returns false after a message. */
 static bool listen_for_scrapers(struct run *r) {
+	if (r->o.metrics == NULL)
+		r->o.metrics = r->config.metrics;
 	if (r->o.metrics != NULL)
 		r->http = metrics_http_open(r->o.metrics);
 	if (r->http != NULL && r->o.reference_names)

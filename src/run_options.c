@@ -16,7 +16,10 @@ enum {
 	OPTION_METRICS,
 	OPTION_METRIC_NAMES,
 	OPTION_LOG_FORMAT,
-	OPTION_LOG_LEVEL
+	OPTION_LOG_LEVEL,
+	OPTION_IDLE,
+	OPTION_POLICY,
+	OPTION_DRIVER
 };
 
 static const struct argp_option options[] = {
@@ -60,6 +63,17 @@ static const struct argp_option options[] = {
 	{"log-level", OPTION_LOG_LEVEL, "LEVEL", 0,
 	 "what is logged, and what is worse: error, warning, notice, info or debug (default: info)",
 	 0},
+	{"idle", OPTION_IDLE, "KIND", 0,
+	 "what workers do while nothing comes, instead of the configuration's power.idle: poll, "
+	 "spin, "
+	 "tpause-c0.1, tpause-c0.2, mwaitx, umwait, sleep or auto",
+	 0},
+	{"policy", OPTION_POLICY, "POLICY", 0,
+	 "of the cores' frequencies, instead of the configuration's: none, performance, balanced or "
+	 "saving",
+	 0},
+	{"power-driver", OPTION_DRIVER, "DRIVER", 0,
+	 "what changes them, instead of the configuration's: auto, cpufreq or simulated", 0},
 	{"no-cycles", 'C', NULL, 0, "do not measure the cycles of the stages", 0},
 	{0},
 };
@@ -101,6 +115,30 @@ static void parse_names(const char *value, struct argp_state *state) {
 			   value);
 }
 
+static void parse_power(int key, const char *value, struct argp_state *state) {
+	struct run_power *p = &((struct run_options *)state->input)->power;
+
+	if (key == OPTION_IDLE)
+		p->has_idle = idle_kind_parse(value, &p->idle);
+	if (key == OPTION_IDLE && !p->has_idle)
+		argp_error(state,
+			   "--idle: found \"%s\", allowed: poll, spin, tpause-c0.1, tpause-c0.2, "
+			   "mwaitx, umwait, sleep or auto",
+			   value);
+	if (key == OPTION_POLICY)
+		p->has_policy = power_policy_parse(value, &p->policy);
+	if (key == OPTION_POLICY && !p->has_policy)
+		argp_error(state,
+			   "--policy: found \"%s\", allowed: none, performance, balanced or saving",
+			   value);
+	if (key == OPTION_DRIVER)
+		p->has_driver = power_driver_parse(value, &p->driver);
+	if (key == OPTION_DRIVER && !p->has_driver)
+		argp_error(state,
+			   "--power-driver: found \"%s\", allowed: auto, cpufreq or simulated",
+			   value);
+}
+
 static error_t option(int key, char *value, struct argp_state *state) {
 	struct run_options *o = state->input;
 
@@ -124,6 +162,9 @@ static error_t option(int key, char *value, struct argp_state *state) {
 				   "sse or plain",
 				   value);
 		return 0;
+	case OPTION_IDLE:
+	case OPTION_POLICY:
+	case OPTION_DRIVER: parse_power(key, value, state); return 0;
 	case OPTION_CONTROL_MODE: parse_mode(value, state); return 0;
 	case OPTION_LOG_FORMAT:
 	case OPTION_LOG_LEVEL: parse_log(key, value, state); return 0;

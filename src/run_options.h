@@ -20,6 +20,13 @@ struct run_options {
 	bool reference_names; /* of the endpoint, where a scraper asks for nothing else */
 	enum crypto_isa crypto_isa;
 	struct log_options log;
+	/* What goes before the file's `power`. */
+	struct run_power {
+		bool has_idle, has_policy, has_driver;
+		enum idle_kind idle;
+		enum power_policy policy;
+		enum power_driver driver;
+	} power;
 	uint64_t duration_ns; /* 0: until a signal */
 	bool no_cycles;
 	bool flows;

@@ -36,10 +36,26 @@ static const struct stage lower_list[] = {
 	{"transmit", "bursts to the R-PHY port", "ethdev", ds_transmit, true},
 };
 
+static uint64_t dequeue_due(const void *ctx) {
+	const struct ds_upper *u = ctx;
+
+	return scheduler_due(u->scheduler);
+}
+
+/* What is in the ring, with the provider or before the port goes on as soon as it can. */
+static uint64_t lower_due(const void *ctx) {
+	const struct ds_lower *l = ctx;
+
+	if (rte_ring_count(l->from_upper) > 0 || l->crypto->held > 0 || l->waiting_count > 0)
+		return 0;
+	return depi_deadline(&l->depi);
+}
+
 const struct stage_list ds_lists[DS_PIPELINES] = {
-	{"upper MAC, to the queues", enqueue_list, RTE_DIM(enqueue_list)},
-	{"upper MAC, from the queues", dequeue_list, RTE_DIM(dequeue_list)},
-	{"lower MAC", lower_list, RTE_DIM(lower_list)},
+	{"upper MAC, to the queues", enqueue_list, RTE_DIM(enqueue_list),
+	 .due = pipeline_due_never},
+	{"upper MAC, from the queues", dequeue_list, RTE_DIM(dequeue_list), .due = dequeue_due},
+	{"lower MAC", lower_list, RTE_DIM(lower_list), .due = lower_due},
 };
 
 uint64_t downstream_held(const struct downstream *d) {
@@ -50,11 +66,9 @@ uint64_t downstream_held(const struct downstream *d) {
 }
 
 uint64_t downstream_next(const struct downstream *d) {
-	const struct ds_lower *l = &d->lower;
+	uint64_t lower = lower_due(&d->lower);
 
-	if (rte_ring_count(l->from_upper) > 0 || l->crypto->held > 0 || l->waiting_count > 0)
-		return 0;
-	return RTE_MIN(scheduler_due(d->upper.scheduler), depi_deadline(&l->depi));
+	return lower == 0 ? 0 : RTE_MIN(scheduler_due(d->upper.scheduler), lower);
 }
 
 void downstream_counters(const struct downstream *d, struct counters *out) {

@@ -43,6 +43,29 @@ bool group_is_one(const struct node *root, struct errors *errors) {
 	return list == NULL;
 }
 
+struct node *group_take_out(struct node *root, const struct key *key, struct errors *errors) {
+	struct node **link = &root->first, *value = NULL;
+	const struct path path = {.key = key->name};
+
+	while (*link != NULL) {
+		struct node *name = *link, *word = node_resolve(name);
+
+		if (word->type != NODE_SCALAR || strcmp(word->text, key->name) != 0) {
+			link = &name->next->next;
+			continue;
+		}
+		if (value != NULL)
+			errors_add(errors, name->line, &path, "the key again", "it once");
+		else
+			value = name->next;
+		*link = name->next->next;
+		root->length--;
+	}
+	if (value != NULL)
+		value->next = NULL;
+	return value;
+}
+
 void group_read(struct service_group *sg, struct node *root, struct errors *errors,
 		uint64_t *visits) {
 	struct reader reader = {.arena = sg->arena, .errors = errors, .visits = *visits};

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "model/errors.h"
+#include "model/keys.h"
 #include "model/reader.h"
 #include "model/service_group.h"
 #include "model/tree.h"
@@ -18,6 +19,12 @@
  */
 void group_read(struct service_group *sg, struct node *root, struct errors *errors,
 		uint64_t *visits);
+
+/*
+ * Takes what is a server's and no group's out of the map at the top of a file, so that the rest is a group: the value of
+ * that key, or NULL where there is none. The key again is reported.
+ */
+struct node *group_take_out(struct node *root, const struct key *key, struct errors *errors);
 
 /* Reports `root` where it cannot be one service group, but perhaps a list of them: false. */
 bool group_is_one(const struct node *root, struct errors *errors);

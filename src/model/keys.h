@@ -25,6 +25,8 @@ enum kind {
 	KIND_ADDRESS,
 	KIND_PREFIX,
 	KIND_PORTS,
+	KIND_HOURS,
+	KIND_ENDPOINT, /* an address and a port to listen at */
 	KIND_PROTOCOL,
 	KIND_TOS, /* fills two bytes: value, mask */
 	KIND_HEX,
@@ -72,6 +74,12 @@ extern const struct key group_file_key;
 /* The name of a server, read into a char *. */
 extern const struct key server_name_key;
 extern const struct key server_max_groups_key;
+
+/* What a server has besides, and a file of one group may have at its top as well: read into a struct power_config, and
+ * into a char *. */
+extern const struct key server_power_key;
+extern const struct key server_metrics_key;
+extern const struct key power_keys[];
 
 /* The list of groups at the top of a server file, in the schema; its items have a group's keys. */
 extern const struct key server_groups_key;

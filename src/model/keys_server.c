@@ -191,6 +191,8 @@ void keys_of_server(struct key *table) {
 	while (table[used].name != NULL)
 		used++;
 	table[used++] = server_max_groups_key;
+	table[used++] = server_power_key;
+	table[used++] = server_metrics_key;
 	table[used++] = server_groups_key;
 	table[used] = (struct key){0};
 }

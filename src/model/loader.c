@@ -9,6 +9,7 @@
 #include "model/errors.h"
 #include "model/file.h"
 #include "model/group_reader.h"
+#include "model/keys.h"
 #include "model/layouts.h"
 #include "model/tree.h"
 
@@ -19,6 +20,8 @@ static void read_tree(struct tree *tree, const char *file, struct service_group 
 
 	if (!group_is_one(tree->root, errors))
 		return;
+	group_take_out(tree->root, &server_power_key, errors);
+	group_take_out(tree->root, &server_metrics_key, errors);
 	sg->name = group_name_of(sg->arena, file);
 	if (sg->name == NULL)
 		errors_add(errors, 1, NULL, "no memory left", "a file that fits the machine");

@@ -98,9 +98,10 @@ static bool parse_text(struct reader *reader, const struct key *key, const char 
 		       void *field) {
 	char **copy = field;
 
-	bool good = key->kind == KIND_NAME   ? is_name(text)
-		    : key->kind == KIND_PATH ? is_path(text)
-					     : is_device(text);
+	bool good = key->kind == KIND_NAME       ? is_name(text)
+		    : key->kind == KIND_PATH     ? is_path(text)
+		    : key->kind == KIND_ENDPOINT ? units_parse_endpoint(text)
+						 : is_device(text);
 
 	if (!good)
 		return false;
@@ -134,11 +135,13 @@ static bool parse_scalar(struct reader *reader, const struct key *key, const cha
 	case KIND_ENUM: return parse_choice(key, text, field);
 	case KIND_NAME:
 	case KIND_PATH:
+	case KIND_ENDPOINT:
 	case KIND_DEVICE: return parse_text(reader, key, text, field);
 	case KIND_MAC: return units_parse_mac(text, bytes);
 	case KIND_ADDRESS: return units_parse_address(text, field);
 	case KIND_PREFIX: return units_parse_prefix(text, field);
 	case KIND_PORTS: return units_parse_ports(text, field);
+	case KIND_HOURS: return units_parse_hours(text, field);
 	case KIND_PROTOCOL: return units_parse_protocol(text, bytes);
 	case KIND_TOS: return units_parse_tos(text, &bytes[0], &bytes[1]);
 	case KIND_HEX: return reader_parse_hex(key, text, object);

@@ -216,6 +216,10 @@ static void put_forms(json_t *schema) {
 	json_object_set_new(json_object_get(schema, "properties"), server_groups_key.name, groups);
 	json_object_set_new(json_object_get(schema, "properties"), server_max_groups_key.name,
 			    schema_of_key(&server_max_groups_key));
+	json_object_set_new(json_object_get(schema, "properties"), server_power_key.name,
+			    schema_of_key(&server_power_key));
+	json_object_set_new(json_object_get(schema, "properties"), server_metrics_key.name,
+			    schema_of_key(&server_metrics_key));
 	json_object_set_new(schema, "if", json_pack("{s[s]}", "required", server_groups_key.name));
 	json_object_set_new(schema, "then", json_pack("{s{sb}}", "properties", "service_group", 0));
 	json_object_set_new(schema, "else",

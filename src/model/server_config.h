@@ -2,6 +2,7 @@
 /* What a server is: the service groups of one process, from one YAML file. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,13 +11,67 @@
 
 #define SERVER_MAX_GROUPS 64
 
+/* What workers do in rounds in which nothing comes; see idle/idle.h. */
+enum idle_kind {
+	IDLE_POLL, /* the next round at once */
+	IDLE_SPIN,
+	IDLE_TPAUSE_C01,
+	IDLE_TPAUSE_C02,
+	IDLE_MWAITX,
+	IDLE_UMWAIT,
+	IDLE_SLEEP, /* of the system */
+	IDLE_KINDS, /* so many there are */
+	IDLE_AUTO = IDLE_KINDS, /* the best that the CPU has */
+};
+
+enum power_policy {
+	POWER_NONE, /* frequencies are left alone */
+	POWER_PERFORMANCE,
+	POWER_BALANCED,
+	POWER_SAVING,
+};
+
+/* By what frequencies are changed. */
+enum power_driver { POWER_DRIVER_AUTO, POWER_DRIVER_CPUFREQ, POWER_DRIVER_SIMULATED };
+
+/* Hours of the day, local time; 22 to 6 are those of a night. */
+struct hours {
+	uint8_t from; /* 0..23 */
+	uint8_t to; /* 1..24, not `from` */
+};
+
+/* What the server saves power by. */
+struct power_config {
+	enum idle_kind idle;
+	uint32_t empty_rounds; /* in a row before the first pause */
+	uint64_t longest_pause; /* ns */
+	enum power_policy policy;
+	enum power_driver driver;
+	uint64_t latency; /* ns that the governor may add */
+	bool has_busy_hours;
+	struct hours busy_hours; /* performance within, the policy outside */
+};
+
 struct server_config {
 	char *name;
 	uint32_t main_core; /* the same in all groups */
 	struct service_group *groups; /* in the order of the file; ids are unique */
 	size_t group_count; /* at least 1 */
 	uint32_t max_groups; /* that there may be at a time; 0: no more than the file has */
+	struct power_config power;
+	char *metrics; /* ADDRESS:PORT of the endpoint for scrapers; NULL: there is none */
 };
+
+/* The words of the file. Names are never NULL for values that there are; the others return whether the text is one. */
+const char *idle_kind_name(enum idle_kind kind);
+bool idle_kind_parse(const char *text, enum idle_kind *kind);
+const char *power_policy_name(enum power_policy policy);
+bool power_policy_parse(const char *text, enum power_policy *policy);
+const char *power_driver_name(enum power_driver driver);
+bool power_driver_parse(const char *text, enum power_driver *driver);
+
+/* What holds where a file says nothing. */
+struct power_config power_config_default(void);
 
 /* Groups that there may be at a time. */
 static inline size_t server_config_most(const struct server_config *config) {

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define HOURS_OF_DAY 24
+
 struct unit {
 	const char *name;
 	uint64_t factor;
@@ -304,6 +306,28 @@ bool units_parse_ports(const char *text, struct port_range *ports) {
 	ports->low = (uint16_t)low;
 	ports->high = (uint16_t)high;
 	return true;
+}
+
+bool units_parse_hours(const char *text, struct hours *hours) {
+	uint64_t from, to;
+	const char *rest = scan_part(text, "-", HOURS_OF_DAY - 1, &from);
+
+	if (rest == NULL || *rest != '-' || !units_parse_integer(rest + 1, &to))
+		return false;
+	if (to < 1 || to > HOURS_OF_DAY || to == from)
+		return false;
+	hours->from = (uint8_t)from;
+	hours->to = (uint8_t)to;
+	return true;
+}
+
+bool units_parse_endpoint(const char *text) {
+	const char *colon = strrchr(text, ':');
+	uint64_t port;
+
+	return colon != NULL && strlen(text) < UNITS_ENDPOINT_SIZE &&
+	       strspn(text, "0123456789abcdefABCDEF.:[]") == strlen(text) &&
+	       units_parse_integer(colon + 1, &port) && port <= UINT16_MAX;
 }
 
 bool units_parse_protocol(const char *text, uint8_t *protocol) {

@@ -11,10 +11,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/service_group.h"
+#include "model/server_config.h"
 
 /* Room for what the units_format_ functions write. */
 #define UNITS_TEXT_SIZE 40
+
+#define UNITS_ENDPOINT_SIZE 64 /* bytes of an address with its port, with the NUL */
 
 /*
  * A whole number, decimal or hexadecimal ("18", "0x12"). No sign, and no leading zero: YAML 1.1
@@ -45,6 +47,12 @@ bool units_parse_prefix(const char *text, struct ip_prefix *prefix);
 
 /* "80" or "135-139", low to high. */
 bool units_parse_ports(const char *text, struct port_range *ports);
+
+/* "7-23": from the beginning of one hour of the day to that of another, 0 to 24; "22-6" goes over midnight. */
+bool units_parse_hours(const char *text, struct hours *hours);
+
+/* "127.0.0.1:9464" or "[::1]:9464": something, and a port. Whether one may listen there is not asked. */
+bool units_parse_endpoint(const char *text);
 
 /* An IP protocol by name (tcp, udp, icmp, icmpv6, igmp, gre, esp) or number. */
 bool units_parse_protocol(const char *text, uint8_t *protocol);

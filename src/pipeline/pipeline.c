@@ -140,7 +140,13 @@ void pipeline_init(struct pipeline *p, const struct stage_list *list, void *ctx)
 		.count = list->count,
 		.ctx = ctx,
 		.accounting = true,
+		.due = list->due,
 	};
+}
+
+uint64_t pipeline_due_never(const void *ctx) {
+	(void)ctx;
+	return UINT64_MAX;
 }
 
 void pipeline_account(struct pipeline *p, bool on) {

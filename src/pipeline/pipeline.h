@@ -54,6 +54,10 @@ struct stage_queue {
 	bool outside; /* a ring or port; the others are queues of the pipeline */
 };
 
+/* When a list next has something to do although nothing comes: ns of its worker's clock; 0 or the past: now, UINT64_MAX:
+ * never. Perhaps too early, never too late. By the worker that runs it, between two runs. */
+typedef uint64_t (*due_fn)(const void *ctx);
+
 /* A table that is read from top to bottom. */
 struct stage_list {
 	const char *name;
@@ -61,6 +65,7 @@ struct stage_list {
 	unsigned count;
 	const struct stage_queue *queues; /* by number, the first has 1; NULL: there are none */
 	unsigned queue_count; /* with number 0 */
+	due_fn due; /* NULL: it may have something to do at any time */
 };
 
 /* What a stage has cost: cycles of calls that handled packets, and those packets. What it gives to its
@@ -86,6 +91,7 @@ struct pipeline {
 	uint64_t idle_cycles; /* of calls that handled nothing */
 	struct stage_account accounts[PIPELINE_MAX_STAGES];
 	struct queue queues[1 + PIPELINE_MAX_QUEUES]; /* by number; the first stays empty */
+	due_fn due; /* the list's */
 };
 
 /* Begins with the list's stages, all of which get `ctx`, and with accounting. */
@@ -100,6 +106,14 @@ void account_span_switch(struct account_span *span, bool was, bool on, uint64_t 
 
 /* How many there are, where `counted` is what there is now and cycles are measured or not. */
 uint64_t account_span_packets(const struct account_span *span, bool on, uint64_t counted);
+
+/* Of a list all of whose work comes from outside: UINT64_MAX. */
+uint64_t pipeline_due_never(const void *ctx);
+
+/* When the pipeline next has something to do although nothing comes, as its list says. */
+static inline uint64_t pipeline_due(const struct pipeline *p) {
+	return p->due != NULL ? p->due(p->ctx) : 0;
+}
 
 /* Runs the list once, from its first stage to its last. Returns the packets that went into or came
  * out of any stage, so that 0 means that there was nothing to do. */

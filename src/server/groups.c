@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "server/groups.h"
 
+#include "server/running.h"
+
 struct group_slots server_slots(const struct server *s) {
 	struct group_slots slots = {.count = s->group_count};
 
@@ -67,4 +69,5 @@ void server_name_workers(struct server *s) {
 
 	for (unsigned w = 0; w < s->worker_count; w++)
 		layout_name(&s->layout, &slots, w, s->workers[w].name, sizeof(s->workers[w].name));
+	server_peers(s, false);
 }

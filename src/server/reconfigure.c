@@ -8,6 +8,7 @@
 #include "server/changes.h"
 #include "server/group_life.h"
 #include "server/provider_change.h"
+#include "server/running.h"
 
 #define NOWHERE SERVER_MAX_GROUPS /* in the place of a group's number */
 
@@ -187,6 +188,29 @@ static bool change_providers(struct reconfiguration *r) {
 	return good;
 }
 
+static bool idle_differs(const struct power_config *a, const struct power_config *b) {
+	return a->idle != b->idle || a->empty_rounds != b->empty_rounds ||
+	       a->longest_pause != b->longest_pause;
+}
+
+/* What arguments said goes before the file, as at the start. */
+static void change_power(struct reconfiguration *r) {
+	struct server *s = r->server;
+	struct power_config next = r->next->power;
+
+	if (s->power_fixed.idle)
+		next.idle = s->power.idle;
+	if (s->power_fixed.policy)
+		next.policy = s->power.policy;
+	if (s->power_fixed.driver)
+		next.driver = s->power.driver;
+	if (idle_differs(&s->power, &next)) {
+		server_idle(s, &next);
+		say(r, "%spauses changed", r->used > 0 ? "; " : "");
+	}
+	s->power = next;
+}
+
 static void say_groups(struct reconfiguration *r) {
 	if (r->came_count > 0)
 		say(r, "%s%u service group%s added", r->used > 0 ? "; " : "", r->came_count,
@@ -198,6 +222,10 @@ static void say_groups(struct reconfiguration *r) {
 		say(r, "nothing changed");
 }
 
+static bool text_same(const char *a, const char *b) {
+	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
 bool server_reconfigure(struct server *s, const struct server_config *next,
 			char line[RECONFIGURE_LINE]) {
 	struct reconfiguration r = {.server = s, .next = next, .line = line};
@@ -206,6 +234,8 @@ bool server_reconfigure(struct server *s, const struct server_config *next,
 	line[0] = '\0';
 	if (next->main_core != s->config->main_core)
 		return refuse(&r, "threads.main_core: differs, which takes a new start");
+	if (!text_same(next->metrics, s->config->metrics))
+		return refuse(&r, "metrics: differs, which takes a new start");
 	server_changes_settle(s);
 	r.change = server_change_open(s);
 	if (r.change == NULL)
@@ -218,6 +248,7 @@ bool server_reconfigure(struct server *s, const struct server_config *next,
 	if (good) {
 		let_go(&r);
 		good = change_providers(&r);
+		change_power(&r);
 		say_groups(&r);
 	} else {
 		take_back(&r);

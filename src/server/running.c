@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 
+#include <rte_cycles.h>
 #include <rte_launch.h>
 #include <rte_malloc.h>
 
+#include "idle/cpu.h"
 #include "log/log.h"
 #include "platform/unmap.h"
 
@@ -24,6 +26,7 @@ int server_quiet_create(struct server *s) {
 	for (unsigned w = 0; w < s->worker_count; w++) {
 		s->workers[w].quiet = s->quiet;
 		s->workers[w].quiet_id = w;
+		s->workers[w].all = s->workers;
 	}
 	return 0;
 }
@@ -65,6 +68,119 @@ void server_halt(struct server *s) {
 void server_halted(struct server *s) {
 	for (unsigned w = 0; w < s->worker_count; w++)
 		worker_stopped(&s->workers[w]);
+}
+
+/* Whether others want the core as well: the main thread, or as many as there are too few cores for. */
+static bool core_is_shared(const struct server *s, unsigned worker) {
+	return s->layout.cores[worker] == s->config->main_core ||
+	       (s->machine != NULL &&
+		(unsigned)CPU_COUNT(&s->machine->usable) < s->worker_count + 1);
+}
+
+/* What the worker does where `wanted` is asked for. */
+static enum idle_kind idle_kind_of(const struct server *s, unsigned worker, enum idle_kind wanted) {
+	if (wanted == IDLE_AUTO)
+		return idle_best(core_is_shared(s, worker));
+	return idle_there(wanted) ? wanted : IDLE_POLL;
+}
+
+static void idle_say(const struct server *s, const struct power_config *power, bool there) {
+	struct umwait_limit limit;
+
+	if (!there) {
+		log_warning("power", LOG_FIELDS(LOG_STRING("idle", idle_kind_name(power->idle))),
+			    "idle %s: this CPU has no such instruction: workers poll",
+			    idle_kind_name(power->idle));
+		return;
+	}
+	for (unsigned w = 0; power->idle != IDLE_POLL && w < s->worker_count; w++)
+		log_info("power",
+			 LOG_FIELDS(LOG_NUMBER("core", s->layout.cores[w]),
+				    LOG_STRING("idle",
+					       idle_kind_name(s->workers[w].idle.config.kind))),
+			 "worker on core %u: idle %s", s->layout.cores[w],
+			 idle_kind_name(s->workers[w].idle.config.kind));
+	if (power->idle != IDLE_POLL && cpu_has_waitpkg() && umwait_limit_read(NULL, &limit))
+		log_info("power",
+			 LOG_FIELDS(LOG_NUMBER("max_time", limit.max_time),
+				    LOG_NUMBER("c02", limit.c02)),
+			 "the kernel ends waits after %u TSC cycles (0: never), C0.2 is %s",
+			 limit.max_time, limit.c02 ? "allowed" : "not allowed");
+}
+
+void server_idle(struct server *s, const struct power_config *power) {
+	struct idle_config c = {
+		.empty_rounds = power->empty_rounds,
+		.longest = power->longest_pause,
+		.tsc_hz = rte_get_tsc_hz(),
+	};
+	bool there = power->idle == IDLE_AUTO || idle_there(power->idle);
+
+	for (unsigned w = 0; w < s->worker_count; w++) {
+		c.kind = idle_kind_of(s, w, power->idle);
+		if (worker_idle(&s->workers[w], &c) == 0)
+			continue;
+		c.kind = IDLE_POLL;
+		worker_idle(&s->workers[w], &c);
+		s->idle_refused++;
+	}
+	s->idle_refused += !there;
+	s->power.idle = power->idle;
+	s->power.empty_rounds = power->empty_rounds;
+	s->power.longest_pause = power->longest_pause;
+	server_peers(s, false);
+	idle_say(s, power, there);
+}
+
+static void hand(struct worker_peers *to, struct worker_peers *by, unsigned from, unsigned worker) {
+	if (from == worker)
+		return;
+	to[from].bits[worker / 64] |= UINT64_C(1) << worker % 64;
+	by[worker].bits[from / 64] |= UINT64_C(1) << from % 64;
+}
+
+/* Rings of a group: between its MACs, and to and from the owners of ports that it shares. */
+static void hand_group(const struct server *s, unsigned group, struct worker_peers *to,
+		       struct worker_peers *by) {
+	const struct layout_group *at = &s->layout.groups[group];
+
+	hand(to, by, at->upper, at->lower);
+	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
+		unsigned port = s->ports.of[group][role], owner;
+
+		if (port == SERVER_NO_PORT || s->shares.of[port] == NULL)
+			continue;
+		owner = s->shares.owners[port];
+		hand(to, by, owner, role == DEVICE_RPHY ? at->upstream : at->upper);
+		hand(to, by, role == DEVICE_RPHY ? at->lower : at->upstream, owner);
+	}
+}
+
+static void peers_set(struct worker_peers *peers, const struct worker_peers *next) {
+	for (unsigned word = 0; word < RTE_DIM(peers->bits); word++)
+		__atomic_store_n(&peers->bits[word], next->bits[word], __ATOMIC_RELAXED);
+}
+
+void server_peers(struct server *s, bool moving) {
+	struct worker_peers to[WORKER_MOST] = {0}, by[WORKER_MOST] = {0};
+	bool sleep = false;
+
+	for (unsigned g = 0; g < s->group_most; g++) {
+		if (s->groups[g].sg != NULL)
+			hand_group(s, g, to, by);
+	}
+	for (unsigned w = 0; w < s->worker_count; w++) {
+		for (unsigned other = 0; moving && other < s->worker_count; other++)
+			hand(to, by, w, other);
+		sleep |= s->workers[w].idle.config.kind == IDLE_SLEEP;
+	}
+	for (unsigned w = 0; w < s->worker_count; w++) {
+		struct worker *worker = &s->workers[w];
+
+		peers_set(&worker->hands_to, &to[w]);
+		peers_set(&worker->handed_by, &by[w]);
+		__atomic_store_n(&worker->wakes, sleep && s->worker_count > 1, __ATOMIC_RELAXED);
+	}
 }
 
 bool server_runs(const struct server *s) {

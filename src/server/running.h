@@ -23,6 +23,17 @@ void server_halt(struct server *s);
 /* Their threads, wherever they ran, have ended: nobody waits for them any more. */
 void server_halted(struct server *s);
 
+/*
+ * Has the workers pause as `power` says, at the start and while they run, by the control thread: auto becomes the best
+ * that a worker's core has, and a kind that the CPU has not becomes polling, which is said and counted. Says what was
+ * chosen. Afterwards s->power has what was asked for, and each worker's idle.config what it does.
+ */
+void server_idle(struct server *s, const struct power_config *power);
+
+/* Who hands packets to whom, so that they wake each other: after groups came, went or moved. Before that all are to wake
+ * all: `moving`. */
+void server_peers(struct server *s, bool moving);
+
 bool server_runs(const struct server *s);
 
 /* For what takes rounds of the workers: sleeps while their threads make some, or has them made; `*us` at first 0, as

@@ -23,6 +23,7 @@ const struct server_config *lone_group_config(struct lone_group *l,
 	l->config = (struct server_config){
 		.name = sg->name,
 		.main_core = sg->threads.main_core,
+		.power = power_config_default(),
 		.groups = &l->group,
 		.group_count = 1,
 	};
@@ -59,6 +60,7 @@ static int groups_create(struct server *s) {
 
 int server_create(struct server *s, const struct server_config *config) {
 	s->config = config;
+	s->power = config->power;
 	s->measures.cycles.on = true;
 	pthread_rwlock_init(&s->lock, NULL);
 	if (layout_make(&s->layout, config) != 0 || workers_create(s) != 0)

@@ -82,6 +82,11 @@ struct server {
 	struct server_measures measures;
 	double keys_seconds; /* what making the schedules of all keys took */
 	uint64_t generation; /* changes since the start: of objects, and groups that came or went */
+	struct power_config power; /* what is asked for now: see server_idle() */
+	struct power_fixed { /* what was given by arguments, so that no file changes it */
+		bool idle, policy, driver;
+	} power_fixed;
+	uint64_t idle_refused; /* kinds of pauses that were, and are not to be had */
 	uint64_t refused; /* changes that were asked for since then, and could not be made */
 	/* Changes that are in service and whose remains leave, the oldest first; and the group that workers are at
 	 * for them, NULL: none. See changes.h. */

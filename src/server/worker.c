@@ -7,8 +7,6 @@
 #include <unistd.h>
 
 #include <rte_branch_prediction.h>
-#include <rte_cycles.h>
-#include <rte_pause.h>
 
 #include "log/log.h"
 
@@ -109,6 +107,7 @@ void worker_remove(struct worker *w, const struct pipeline *p) {
 }
 
 void worker_free(struct worker *w) {
+	sleeper_close(&w->sleeper);
 	free(w->entries);
 	w->entries = NULL;
 	w->entry_count = w->entry_room = 0;
@@ -120,6 +119,11 @@ unsigned worker_round(struct worker *w) {
 	for (unsigned i = 0; i < w->entry_count; i++)
 		work += pipeline_run(w->entries[i].pipeline);
 	return work;
+}
+
+static void task_give(struct worker *w, enum worker_urgency urgency, struct worker_task *task) {
+	__atomic_store_n(&w->tasks[urgency], task, __ATOMIC_RELEASE);
+	sleeper_wake(&w->sleeper);
 }
 
 /* Returns whether there was one. Of a task that is done nothing is read: who waits for it may have freed it. */
@@ -135,34 +139,10 @@ static bool task_step(struct worker *w, enum worker_urgency urgency) {
 		return true;
 	__atomic_store_n(&w->tasks[urgency], NULL, __ATOMIC_RELEASE);
 	if (next != NULL) /* whose chain has not ended, so that it lives */
-		__atomic_store_n(&next->worker->tasks[urgency], next, __ATOMIC_RELEASE);
+		task_give(next->worker, urgency, next);
 	else if (done != NULL)
 		__atomic_store_n(done, true, __ATOMIC_RELEASE);
 	return true;
-}
-
-static void keep_larger(uint64_t *longest, uint64_t cycles) {
-	uint64_t before = __atomic_load_n(longest, __ATOMIC_RELAXED);
-
-	while (cycles > before && !__atomic_compare_exchange_n(longest, &before, cycles, false,
-							       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-		;
-}
-
-/* Seldom, so that others may read and reset what it notes. */
-static __rte_noinline void round_was_long(struct worker *w, uint64_t cycles) {
-	w->descheduled++;
-	keep_larger(&w->longest, cycles);
-	keep_larger(&w->longest_since, cycles);
-	keep_larger(&w->longest_watch, cycles);
-}
-
-uint64_t worker_longest_take(struct worker *w) {
-	return __atomic_exchange_n(&w->longest_since, 0, __ATOMIC_RELAXED);
-}
-
-uint64_t worker_longest_watch(struct worker *w) {
-	return __atomic_exchange_n(&w->longest_watch, 0, __ATOMIC_RELAXED);
 }
 
 void worker_online(const struct worker *w) {
@@ -179,39 +159,13 @@ void worker_offline(const struct worker *w) {
 	rte_rcu_qsbr_thread_unregister(w->quiet, w->quiet_id);
 }
 
-void worker_between(struct worker *w) {
+bool worker_between(struct worker *w) {
 	/* Between two rounds nobody is inside of what the worker owns. */
-	if (!task_step(w, WORKER_NOW))
-		task_step(w, WORKER_BEHIND);
+	bool step = task_step(w, WORKER_NOW) || task_step(w, WORKER_BEHIND);
+
 	if (likely(w->quiet != NULL))
 		rte_rcu_qsbr_quiescent(w->quiet, w->quiet_id);
-}
-
-int worker_run(void *worker) {
-	struct worker *w = worker;
-	uint64_t long_round = rte_get_tsc_hz() / 1000000 * WORKER_ROUND_MAX_US;
-	uint64_t start = rte_rdtsc();
-
-	worker_online(w);
-	while (!__atomic_load_n(&w->stop, __ATOMIC_RELAXED)) {
-		unsigned work;
-		uint64_t end;
-
-		clock_tick(&w->clock);
-		work = worker_round(w);
-		worker_between(w);
-		if (work == 0)
-			rte_pause(); /* the place where power management will sit */
-		end = rte_rdtsc();
-		w->rounds++;
-		w->busy_rounds += work > 0;
-		*(work > 0 ? &w->busy_cycles : &w->idle_cycles) += end - start;
-		if (unlikely(end - start > long_round))
-			round_was_long(w, end - start);
-		start = end;
-	}
-	worker_offline(w);
-	return 0;
+	return step;
 }
 
 void worker_nap(unsigned *us) {
@@ -221,7 +175,7 @@ void worker_nap(unsigned *us) {
 
 void worker_begin(struct worker *w, struct worker_task *task) {
 	if (w->started) {
-		__atomic_store_n(&w->tasks[WORKER_NOW], task, __ATOMIC_RELEASE);
+		task_give(w, WORKER_NOW, task);
 		return;
 	}
 	while (!task->step(task->arg))
@@ -247,7 +201,7 @@ void worker_chain_begin(struct worker_task *first, enum worker_urgency urgency, 
 		last = last->next;
 	last->done = done;
 	if (first->worker->started) {
-		__atomic_store_n(&first->worker->tasks[urgency], first, __ATOMIC_RELEASE);
+		task_give(first->worker, urgency, first);
 		return;
 	}
 	for (const struct worker_task *t = first; t != NULL; t = t->next) {
@@ -275,6 +229,7 @@ void worker_start(struct worker *w) {
 
 void worker_stop(struct worker *w) {
 	__atomic_store_n(&w->stop, true, __ATOMIC_RELAXED);
+	sleeper_wake(&w->sleeper);
 }
 
 void worker_stopped(struct worker *w) {

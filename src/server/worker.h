@@ -11,11 +11,14 @@
 #include <rte_common.h>
 #include <rte_rcu_qsbr.h>
 
+#include "idle/idle.h"
+#include "idle/sleep.h"
 #include "pipeline/clock.h"
 #include "pipeline/pipeline.h"
 
 #define WORKER_NAME 160 /* bytes */
 #define WORKER_ROUND_MAX_US 1000
+#define WORKER_MOST 128 /* that a server may have, a bit each in struct worker_peers */
 
 /* Something that another thread wants done between two rounds: called once a round until it says
  * that it is done, so that what takes long can be cut into pieces. */
@@ -48,6 +51,11 @@ struct worker_entry {
 	enum worker_turn turn;
 };
 
+/* Workers by their numbers. Another thread writes a word at a time. */
+struct worker_peers {
+	uint64_t bits[WORKER_MOST / 64];
+};
+
 struct worker {
 	char name[WORKER_NAME]; /* what it runs, for people */
 	struct clock clock;
@@ -60,6 +68,14 @@ struct worker {
 	bool started; /* the control thread's: see worker_start() */
 	bool stop; /* set by another thread */
 	struct worker_task *tasks[WORKER_URGENCIES]; /* likewise; NULL when it is done */
+	struct idle idle; /* what it does while nothing comes; idle.ticks are part of idle_cycles */
+	/* Share of a busy round's cycles to waste behind it, in 1/256: 0 none, 256 is half the speed. It stands for a lower
+	 * frequency where there is none to be had. Set by another thread. */
+	uint32_t slowdown;
+	bool wakes; /* whom it hands packets to may sleep */
+	struct worker *all; /* of the server; what follows is by their numbers */
+	struct worker_peers hands_to, handed_by; /* over rings */
+	struct sleeper sleeper;
 	/* Load, for whoever reads it: rounds of the loop, and cycles of those with work. */
 	uint64_t rounds;
 	uint64_t busy_rounds;
@@ -94,13 +110,21 @@ void worker_start(struct worker *w);
 /* The thread's function, for rte_eal_remote_launch(). Returns 0 after worker_stop(). */
 int worker_run(void *worker);
 
+/* Has it pause in this way from the next round on, by its thread where it runs. Returns 0, or -1 after a message where it
+ * cannot sleep: then nothing is changed. */
+int worker_idle(struct worker *w, const struct idle_config *config);
+
+/* When the first of its pipelines has something to do although nothing comes: ns of its clock, 0: now, UINT64_MAX: never.
+ * By its thread. */
+uint64_t worker_due(const struct worker *w);
+
 /* One round of the loop: each pipeline once. Returns the packets that moved. */
 unsigned worker_round(struct worker *w);
 
 /* What stands between two rounds, for who has a loop of his own: a step of a task, and the word that it holds
  * nothing. The loop is within the first and the last of these. */
 void worker_online(const struct worker *w);
-void worker_between(struct worker *w);
+bool worker_between(struct worker *w); /* whether there was a step */
 void worker_offline(const struct worker *w);
 
 /* Has a running worker do the task, and waits until it is done; where it does not run, the caller does it.

@@ -23,9 +23,21 @@ static const struct stage sending[] = {
 	 .polls = true},
 };
 
+static uint64_t receiving_due(const void *ctx) {
+	const struct port_share *s = ctx;
+
+	return share_held_astray(s) > 0 ? 0 : UINT64_MAX;
+}
+
+static uint64_t sending_due(const void *ctx) {
+	const struct port_share *s = ctx;
+
+	return share_held_out(s) > 0 ? 0 : UINT64_MAX;
+}
+
 const struct stage_list share_lists[SHARE_LISTS] = {
-	{"shared port, to the groups", receiving, RTE_DIM(receiving)},
-	{"shared port, from the groups", sending, RTE_DIM(sending)},
+	{"shared port, to the groups", receiving, RTE_DIM(receiving), .due = receiving_due},
+	{"shared port, from the groups", sending, RTE_DIM(sending), .due = sending_due},
 };
 
 static struct rte_ring *ring_create(const struct port_share *s, unsigned size, unsigned flags) {

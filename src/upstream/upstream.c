@@ -46,9 +46,22 @@ static const struct stage scheduler_list[] = {
 	 .polls = true, .from = US_REQUEST_RING, .pulls = true},
 };
 
+static uint64_t upstream_due(const void *ctx) {
+	const struct upstream *u = ctx;
+
+	return upstream_busy(u) ? 0 : upstream_deadline(u);
+}
+
+static uint64_t requests_due(const void *ctx) {
+	const struct upstream *u = ctx;
+
+	return rte_ring_count(u->requests.ring) > 0 ? 0 : UINT64_MAX;
+}
+
 const struct stage_list us_lists[US_PIPELINES] = {
-	{"upstream", packet_list, RTE_DIM(packet_list), queues, US_QUEUES},
-	{"upstream scheduler", scheduler_list, RTE_DIM(scheduler_list), queues, US_QUEUES},
+	{"upstream", packet_list, RTE_DIM(packet_list), queues, US_QUEUES, .due = upstream_due},
+	{"upstream scheduler", scheduler_list, RTE_DIM(scheduler_list), queues, US_QUEUES,
+	 .due = requests_due},
 };
 
 static uint64_t value(const struct upstream *u, enum counter which) {

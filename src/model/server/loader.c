@@ -264,6 +264,8 @@ static void read_file(struct server_reader *server) {
 	struct node *list = node_present(server->tree.root, server_groups_key.name);
 
 	server->visits = server->tree.nodes + GROUP_ALIAS_VISITS;
+	if (server->tree.root->type == NODE_MAP)
+		own_keys_read(server);
 	if (list != NULL)
 		read_server(server, list);
 	else if (group_is_one(server->tree.root, server->errors))
@@ -355,5 +357,6 @@ void server_config_free(struct server_config *config) {
 		service_group_free(&config->groups[g]);
 	free(config->groups);
 	free(config->name);
+	free(config->metrics);
 	*config = (struct server_config){0};
 }

@@ -44,6 +44,9 @@ struct group_reading {
 	bool same; /* its own file and all else that is said of it: it is taken as it is */
 };
 
+/* What is the whole server's, which is taken out of the tree of its file. */
+void own_keys_read(struct server_reader *server);
+
 /* The group's own file, which `value` names: its tree, unless it is the same as before. False after a mistake. */
 bool own_file_read(struct group_reading *group, struct node *value);
 

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "idle/sleep.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NS_PER_S 1000000000ull
+
+int sleeper_open(struct sleeper *s) {
+	if (s->open)
+		return 0;
+	s->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	s->open = s->wake >= 0;
+	return s->open ? 0 : -1;
+}
+
+void sleeper_close(struct sleeper *s) {
+	if (s->open)
+		close(s->wake);
+	s->open = false;
+}
+
+void sleeper_prepare(void) {
+	prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* 50 us without it */
+}
+
+void sleeper_begin(struct sleeper *s) {
+	__atomic_store_n(&s->asleep, 1, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+void sleeper_sleep(struct sleeper *s, uint64_t ns) {
+	struct timespec t = {.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
+	struct pollfd fd = {.fd = s->wake, .events = POLLIN};
+	uint64_t count;
+
+	if (ppoll(&fd, 1, &t, NULL) == 1 && (fd.revents & POLLIN) != 0 &&
+	    read(s->wake, &count, sizeof(count)) < 0)
+		return; /* somebody wrote and nobody else reads: there is nothing that this could tell */
+}
+
+void sleeper_end(struct sleeper *s) {
+	__atomic_store_n(&s->asleep, 0, __ATOMIC_RELAXED);
+}
+
+void sleeper_write(struct sleeper *s) {
+	const uint64_t one = 1;
+
+	if (__atomic_exchange_n(&s->asleep, 0, __ATOMIC_ACQ_REL) == 0)
+		return; /* another one did */
+	if (write(s->wake, &one, sizeof(one)) < 0)
+		return; /* full, so that it is awake */
+}

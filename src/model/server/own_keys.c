@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Keys of the whole server, which stand at the top of its file and concern no group. */
+#include <string.h>
+
+#include "model/group_reader.h"
+#include "model/key_rows.h"
+#include "model/server/server_reader.h"
+#include "model/server_config.h"
+
+/* One row a key, to be read as a table. */
+/* clang-format off */
+
+static const struct choice idle_kinds[] = {
+	{"auto", IDLE_AUTO},
+	{"poll", IDLE_POLL},
+	{"spin", IDLE_SPIN},
+	{"tpause-c0.1", IDLE_TPAUSE_C01},
+	{"tpause-c0.2", IDLE_TPAUSE_C02},
+	{"mwaitx", IDLE_MWAITX},
+	{"umwait", IDLE_UMWAIT},
+	{"sleep", IDLE_SLEEP},
+	{NULL, 0},
+};
+
+static const struct choice power_policies[] = {
+	{"none", POWER_NONE},
+	{"performance", POWER_PERFORMANCE},
+	{"balanced", POWER_BALANCED},
+	{"saving", POWER_SAVING},
+	{NULL, 0},
+};
+
+static const struct choice power_drivers[] = {
+	{"auto", POWER_DRIVER_AUTO},
+	{"cpufreq", POWER_DRIVER_CPUFREQ},
+	{"simulated", POWER_DRIVER_SIMULATED},
+	{NULL, 0},
+};
+
+const struct key power_keys[] = {
+	{.name = "idle", ENUM(idle_kinds), AT(struct power_config, idle), .fallback = "poll",
+	 HELP("what a worker does while nothing comes: poll, the next round at once; spin, tpause, "
+	      "mwaitx and umwait, pauses by the instruction of that name; sleep, of the system, for "
+	      "cores that are shared; auto, the best that the CPU has, and sleep on shared cores")},
+	{.name = "empty_rounds", INTEGER(1, 1000000), AT(struct power_config, empty_rounds),
+	 .fallback = "32", HELP("rounds without a packet before the first pause, and before each "
+				"that is twice as long")},
+	{.name = "longest_pause", .kind = KIND_DURATION, AT(struct power_config, longest_pause),
+	 .min = MICROSECOND, .max = 10 * MILLISECOND, .fallback = "20 us",
+	 HELP("no pause is longer; all end when something is due. sleep goes on to sleep of the "
+	      "system behind it")},
+	{.name = "policy", ENUM(power_policies), AT(struct power_config, policy), .fallback = "none",
+	 HELP("of the cores' frequencies: none leaves them alone, performance has the highest, "
+	      "balanced and saving follow the load")},
+	{.name = "latency", .kind = KIND_DURATION, AT(struct power_config, latency),
+	 .min = MICROSECOND, .max = SECOND, .fallback = "100 us",
+	 HELP("that lower frequencies may add to a packet's time in the pipeline")},
+	{.name = "driver", ENUM(power_drivers), AT(struct power_config, driver), .fallback = "auto",
+	 HELP("what changes frequencies: cpufreq, that of Linux; simulated, workers that waste their "
+	      "time; auto: cpufreq")},
+	{.name = "busy_hours", .kind = KIND_HOURS, AT(struct power_config, busy_hours),
+	 .flag = offsetof(struct power_config, has_busy_hours), .example = "7-23",
+	 HELP("hours of the day, local time, in which the policy is performance; where not given, "
+	      "there are none")},
+	{0},
+};
+
+const struct key server_power_key = {
+	.name = "power", .kind = KIND_MAP, .keys = power_keys, .size = sizeof(struct power_config),
+	HELP("what saves power: pauses of the workers, and frequencies of their cores. Of the whole "
+	     "server, at the top of its file or of that of its only group"),
+};
+
+const struct key server_metrics_key = {
+	.name = "metrics", .kind = KIND_ENDPOINT, .size = sizeof(char *), .example = "127.0.0.1:9464",
+	HELP("address and port at which scrapers are answered, of the whole server; where not given, "
+	     "nobody is"),
+};
+/* clang-format on */
+
+static const char *choice_name(const struct choice *choice, unsigned value) {
+	while (choice->value != value)
+		choice++;
+	return choice->name;
+}
+
+static bool choice_parse(const struct choice *choice, const char *text, unsigned *value) {
+	while (choice->name != NULL && strcmp(choice->name, text) != 0)
+		choice++;
+	if (choice->name != NULL)
+		*value = choice->value;
+	return choice->name != NULL;
+}
+
+const char *idle_kind_name(enum idle_kind kind) {
+	return choice_name(idle_kinds, kind);
+}
+
+bool idle_kind_parse(const char *text, enum idle_kind *kind) {
+	return choice_parse(idle_kinds, text, kind);
+}
+
+const char *power_policy_name(enum power_policy policy) {
+	return choice_name(power_policies, policy);
+}
+
+bool power_policy_parse(const char *text, enum power_policy *policy) {
+	return choice_parse(power_policies, text, policy);
+}
+
+const char *power_driver_name(enum power_driver driver) {
+	return choice_name(power_drivers, driver);
+}
+
+bool power_driver_parse(const char *text, enum power_driver *driver) {
+	return choice_parse(power_drivers, text, driver);
+}
+
+/* Of an empty map, in which every key has its default. */
+struct power_config power_config_default(void) {
+	static struct node nothing = {.type = NODE_MAP};
+	struct errors errors = {0};
+	struct reader reader = {.errors = &errors, .visits = KEYS_MOST};
+	struct power_config power = {0};
+
+	reader_read(&reader, power_keys, &nothing, &power);
+	return power;
+}
+
+void own_keys_read(struct server_reader *server) {
+	struct server_config *config = server->config;
+	struct node *root = server->tree.root;
+	struct node *power = group_take_out(root, &server_power_key, server->errors);
+	struct node *metrics = group_take_out(root, &server_metrics_key, server->errors);
+	struct reader reader = {
+		.arena = server->tree.arena,
+		.errors = server->errors,
+		.visits = GROUP_ALIAS_VISITS,
+	};
+	char *text = NULL;
+
+	config->power = power_config_default();
+	if (power != NULL)
+		reader_read_one(&reader, &server_power_key, power, &config->power, NULL);
+	if (metrics != NULL)
+		reader_read_one(&reader, &server_metrics_key, metrics, &text, NULL);
+	if (text != NULL)
+		config->metrics = strdup(text);
+	if (text != NULL && config->metrics == NULL)
+		errors_add(server->errors, 1, NULL, NO_MEMORY, FITS);
+}
