@@ -46,6 +46,8 @@ static const struct {
 	{"replay", replay_command,
 	 "captures in, captures out, without ports and in their own time"},
 	{"check", command_check, "read a configuration and say what is wrong with it"},
+	{"power", command_power,
+	 "frequencies of the cores: show what changes them, try one, restore what was found"},
 	{"schema", command_schema, "print the JSON Schema of the configuration"},
 	{"describe", command_describe,
 	 "print stages, drop reasons and counters as JSON; --rpc: the methods of the control "

@@ -16,6 +16,7 @@
 #include "metrics/http.h"
 #include "platform/platform.h"
 #include "run_control.h"
+#include "run_frequencies.h"
 #include "run_options.h"
 #include "server/changes.h"
 #include "server/measure.h"
@@ -43,6 +44,7 @@ struct run {
 	struct reload reload;
 	struct service service;
 	struct metrics_source metrics;
+	struct power *power;
 	struct metrics_http *http; /* NULL: nobody is to scrape */
 };
 
@@ -128,6 +130,7 @@ static double serve(struct run *r) {
 	if (r->http != NULL)
 		metrics_http_ready(r->http, true);
 	while (!process_stopped) {
+		run_frequencies_follow(r->power, s);
 		run_control_serve(&r->control, s->leaving != NULL ? LEAVING_MS : ROUND_MS);
 		server_changes_go_on(s);
 		reload_if_asked(r);
@@ -140,6 +143,7 @@ static double serve(struct run *r) {
 	service_stopping(&r->service);
 	run_control_close(&r->control);
 	server_changes_settle(s);
+	power_stop(r->power);
 	server_halt(s);
 	return (double)(rte_rdtsc() - start_tsc) / (double)rte_get_tsc_hz();
 }
@@ -237,10 +241,15 @@ static bool tell(struct run *r) {
 	struct server *s = &r->server;
 
 	reload_open(&r->reload, s, r->o.config, &r->o.devices);
-	r->metrics = (struct metrics_source){.server = s, .version = VCMTS_VERSION};
+	r->power = run_frequencies_open(s);
+	if (r->power == NULL)
+		return false;
+	r->metrics = (struct metrics_source){
+		.server = s, .version = VCMTS_VERSION, .power = r->power};
 	metrics_source_start(&r->metrics);
 	r->control.methods =
-		(struct methods){.server = s, .reload = &r->reload, .metrics = &r->metrics};
+		(struct methods){.server = s, .reload = &r->reload, .metrics = &r->metrics,
+				 .power = r->power};
 	if (r->http != NULL && metrics_http_start(r->http, &r->metrics) != 0)
 		return false;
 	return telemetry_open(&r->metrics, &r->reload) == 0;
@@ -261,6 +270,7 @@ static int run(struct run *r) {
 	status = tell(r) ? serve_and_report(r) : EXIT_TROUBLE;
 	stop_telling(r); /* where it was not served */
 	reload_free(&r->reload);
+	power_free(r->power);
 	return status;
 }
 

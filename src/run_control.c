@@ -1,49 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "run_control.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "log/log.h"
+#include "run_folder.h"
 
 #define PATIENCE_MS 10000
 
-/* systemd's for the service, that of root, or that of the user. */
-static void folder_name(char *folder, size_t size) {
-	const char *base = getenv("RUNTIME_DIRECTORY");
-
-	if (base == NULL)
-		base = getuid() == 0 ? "/run" : getenv("XDG_RUNTIME_DIR");
-	if (base != NULL)
-		snprintf(folder, size, "%s/vcmts", base);
-	else
-		snprintf(folder, size, "/tmp/vcmts-%u", (unsigned)getuid()); /* others', too */
-}
-
-/* In a folder of somebody else's our socket could be another one's a moment later. */
-static const char *folder_fault(const char *folder) {
-	struct stat status;
-
-	if (mkdir(folder, 0700) != 0 && errno != EEXIST)
-		return strerror(errno);
-	if (lstat(folder, &status) != 0)
-		return strerror(errno);
-	if (!S_ISDIR(status.st_mode) || status.st_uid != getuid() || (status.st_mode & 022) != 0)
-		return "found a folder that others may write, or no folder";
-	return NULL;
-}
-
 static int open_somewhere(struct run_control *c, struct control_options *o) {
 	char folder[PATH_MAX];
-	const char *fault;
+	const char *fault = run_folder(folder, sizeof(folder));
 
-	folder_name(folder, sizeof(folder));
-	fault = folder_fault(folder);
 	if ((size_t)snprintf(c->path, sizeof(c->path), "%s/%d-control.sock", folder,
 			     (int)getpid()) >= sizeof(c->path))
 		fault = "this name is too long";

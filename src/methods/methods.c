@@ -10,6 +10,7 @@
 #include "methods/metrics_methods.h"
 #include "methods/modem_methods.h"
 #include "methods/object_methods.h"
+#include "methods/power_methods.h"
 #include "methods/server_methods.h"
 
 #define NO_PARAMS NULL, 0
@@ -58,6 +59,11 @@ static const struct rpc_method methods[] = {
 	{"measure.set",
 	 "switches these on or off; figures are those since it was switched on",
 	 PARAMS(measure_set_params, struct measure_params), measure_result, measure_set, NULL},
+	{"power.get", "pauses of the workers, and frequencies of their cores",
+	 NO_PARAMS, power_result, power_get, NULL},
+	{"power.set", "changes these until the file is read again",
+	 PARAMS(power_set_params, struct power_params), power_result, power_change,
+	 "a replay has no frequencies"},
 	OBJECT_ROWS(modem, "a cable modem"),
 	OBJECT_ROWS(filter_group, "a filter group"),
 	OBJECT_ROWS(channel, "a downstream channel"),

@@ -7,6 +7,7 @@
 
 #include "control/rpc.h"
 #include "metrics/metrics.h"
+#include "power/live/power.h"
 #include "server/reload.h"
 #include "server/server.h"
 
@@ -16,6 +17,7 @@ struct methods {
 	struct server *server;
 	struct reload *reload;
 	const struct metrics_source *metrics;
+	struct power *power; /* NULL: a replay has none */
 };
 
 /* The service. `m` must live on; NULL does where it is only to be described. */

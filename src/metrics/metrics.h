@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "pipeline/counters.h"
+#include "power/live/power.h"
 #include "server/server.h"
 
 #define METRIC_LABELS 4 /* of one metric, at most */
@@ -76,6 +77,7 @@ extern const char *const metrics_http_ends[3];
 /* Where values come from. */
 struct metrics_source {
 	struct server *server;
+	struct power *power; /* of the cores' frequencies; NULL: a replay has none */
 	const char *version;
 	double start_time; /* seconds since 1970; as the next set by metrics_source_start() */
 	double started; /* seconds of the clock by which uptime counts; 0: of a replay, where it stands still */

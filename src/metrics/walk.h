@@ -73,6 +73,10 @@ COLLECTOR(collect_bonding_group)
 /* collect_workers.c */
 COLLECTOR(collect_worker)
 COLLECTOR(collect_worker_info)
+/* collect_power.c */
+COLLECTOR(collect_power_policy)
+COLLECTOR(collect_power_core)
+COLLECTOR(collect_power_refused)
 /* collect_ports.c */
 COLLECTOR(collect_port_counter)
 COLLECTOR(collect_port_drops)

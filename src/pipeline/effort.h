@@ -7,9 +7,13 @@
 
 #include <stdint.h>
 
+/* Packets of a poll behind which there may be more: some drivers hand out no more than so many at a time. */
+#define EFFORT_FULL 32
+
 struct effort {
 	uint64_t polls_useful; /* times that the source was asked and had packets */
 	uint64_t polls_empty; /* times that it had none */
+	uint64_t full_polls; /* times that it had EFFORT_FULL or more: a queue is behind it */
 	uint64_t lookups; /* calls that look modems up; upstream of bursts, by SID */
 	uint64_t looked_up; /* packets or bursts in these calls */
 };
@@ -17,6 +21,7 @@ struct effort {
 static inline void effort_poll(struct effort *e, uint16_t received) {
 	e->polls_useful += received > 0;
 	e->polls_empty += received == 0;
+	e->full_polls += received >= EFFORT_FULL;
 }
 
 static inline void effort_look_up(struct effort *e, uint16_t n) {

@@ -10,7 +10,7 @@
 /* One row a key, to be read as a table. */
 /* clang-format off */
 
-static const struct choice idle_kinds[] = {
+const struct choice idle_kinds[] = {
 	{"auto", IDLE_AUTO},
 	{"poll", IDLE_POLL},
 	{"spin", IDLE_SPIN},
@@ -22,7 +22,7 @@ static const struct choice idle_kinds[] = {
 	{NULL, 0},
 };
 
-static const struct choice power_policies[] = {
+const struct choice power_policies[] = {
 	{"none", POWER_NONE},
 	{"performance", POWER_PERFORMANCE},
 	{"balanced", POWER_BALANCED},

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "power/cpufreq.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log/log.h"
+
+/* Drivers have steps of their own, and what is less than this part of a frequency makes no difference. */
+#define SAME_PART 100
+
+static const char *const reasons[CPUFREQ_REASONS] = {
+	[CPUFREQ_DENIED] = "denied",   [CPUFREQ_VANISHED] = "vanished",
+	[CPUFREQ_REFUSED] = "refused", [CPUFREQ_ROUNDED] = "rounded",
+	[CPUFREQ_CLAMPED] = "clamped", [CPUFREQ_TAKEN] = "taken",
+};
+
+const char *cpufreq_reason_name(enum cpufreq_reason reason) {
+	return reasons[reason];
+}
+
+const char *cpufreq_way_name(enum cpufreq_way way) {
+	return way == CPUFREQ_SETSPEED ? "scaling_setspeed" : "scaling_max_freq";
+}
+
+void cpufreq_note(struct cpufreq *c, enum cpufreq_reason reason, const char *what) {
+	__atomic_fetch_add(&c->counts[reason], 1, __ATOMIC_RELAXED);
+	if ((c->told >> reason & 1) != 0)
+		return;
+	c->told |= 1u << reason;
+	log_warning("power",
+		    LOG_FIELDS(LOG_NUMBER("core", c->core),
+			       LOG_STRING("reason", reasons[reason])),
+		    "core %u, %s: %s: %s", c->core, c->driver, what, reasons[reason]);
+}
+
+static void note_errno(struct cpufreq *c, int fault, const char *key) {
+	enum cpufreq_reason reason = CPUFREQ_REFUSED;
+
+	if (fault == -EACCES || fault == -EPERM || fault == -EROFS)
+		reason = CPUFREQ_DENIED;
+	else if (fault == -ENOENT || fault == -ENODEV || fault == -ENXIO)
+		reason = CPUFREQ_VANISHED;
+	cpufreq_note(c, reason, key);
+}
+
+/* Whether `word` stands in a line of words. */
+static bool has_word(const char *line, const char *word) {
+	size_t length = strlen(word);
+
+	while (*line != '\0') {
+		size_t next = strcspn(line, " ");
+
+		if (next == length && memcmp(line, word, length) == 0)
+			return true;
+		line += next + (line[next] == ' ');
+	}
+	return false;
+}
+
+static int compare_khz(const void *a, const void *b) {
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The table, of which those are kept that may be asked for, each once. */
+static void read_states(const struct cpu_files *f, struct cpufreq *c) {
+	char text[CPU_FILES_TEXT], *rest = NULL;
+	unsigned kept = 0;
+
+	if (cpu_files_read(f, c->core, "scaling_available_frequencies", text, sizeof(text)) != 0)
+		return;
+	for (char *word = strtok_r(text, " ", &rest); word != NULL && kept < CPUFREQ_STATES;
+	     word = strtok_r(NULL, " ", &rest)) {
+		uint32_t khz = cpu_files_parse_khz(word);
+
+		if (khz >= c->min_khz && khz <= c->max_khz && khz != 0)
+			c->states[kept++] = khz;
+	}
+	qsort(c->states, kept, sizeof(c->states[0]), compare_khz);
+	for (unsigned i = 0; i < kept; i++) {
+		if (c->state_count == 0 || c->states[c->state_count - 1] != c->states[i])
+			c->states[c->state_count++] = c->states[i];
+	}
+}
+
+static void read_limits(const struct cpu_files *f, struct cpufreq *c) {
+	uint32_t hardware = cpu_files_read_khz(f, c->core, "cpuinfo_max_freq");
+	uint32_t limit = cpu_files_read_khz(f, c->core, "scaling_max_freq");
+
+	c->max_khz = hardware == 0 || (limit != 0 && limit < hardware) ? limit : hardware;
+	hardware = cpu_files_read_khz(f, c->core, "cpuinfo_min_freq");
+	limit = cpu_files_read_khz(f, c->core, "scaling_min_freq");
+	c->min_khz = limit > hardware ? limit : hardware;
+	if (c->min_khz == 0 || c->min_khz > c->max_khz)
+		c->min_khz = c->max_khz;
+	c->base_khz = cpu_files_read_khz(f, c->core, "base_frequency");
+	/* This one counts nanoseconds; where the driver knows none it is 2^32 - 1. */
+	c->transition_us = cpu_files_read_khz(f, c->core, "cpuinfo_transition_latency") / 1000;
+}
+
+static void read_governors(const struct cpu_files *f, struct cpufreq *c) {
+	char text[CPU_FILES_TEXT];
+
+	if (cpu_files_read(f, c->core, "scaling_available_governors", text, sizeof(text)) != 0)
+		return;
+	c->has_userspace = has_word(text, "userspace");
+	c->has_performance = has_word(text, "performance");
+	c->active = !c->has_userspace && c->has_performance && has_word(text, "powersave") &&
+		    !has_word(text, "schedutil") && !has_word(text, "ondemand");
+}
+
+static int read_word(const struct cpu_files *f, unsigned core, const char *key,
+		     char word[CPUFREQ_WORD]) {
+	char text[CPU_FILES_TEXT];
+	int fault = cpu_files_read(f, core, key, text, sizeof(text));
+
+	if (fault != 0)
+		return fault;
+	if (text[0] == '\0' || strlen(text) >= CPUFREQ_WORD || strchr(text, ' ') != NULL)
+		return -EINVAL;
+	memcpy(word, text, strlen(text) + 1);
+	return 0;
+}
+
+int cpufreq_find(const struct cpu_files *f, unsigned core, struct cpufreq *c) {
+	int fault;
+
+	*c = (struct cpufreq){.core = core};
+	fault = read_word(f, core, "scaling_driver", c->driver);
+	if (fault == 0)
+		fault = read_word(f, core, "scaling_governor", c->found);
+	if (fault != 0)
+		return fault;
+	memcpy(c->governor, c->found, sizeof(c->governor));
+	read_governors(f, c);
+	read_limits(f, c);
+	if (c->max_khz == 0)
+		return -EINVAL;
+	read_states(f, c);
+	c->way = c->has_userspace ? CPUFREQ_SETSPEED : CPUFREQ_LIMITS;
+	c->khz = c->wished_khz = c->max_khz;
+	return 0;
+}
+
+static void lower_ceiling(struct cpufreq *c, uint32_t khz) {
+	if (khz == 0 || khz >= c->max_khz)
+		return;
+	c->max_khz = khz;
+	if (c->min_khz > khz)
+		c->min_khz = khz;
+	while (c->state_count > 0 && c->states[c->state_count - 1] > khz)
+		c->state_count--;
+}
+
+bool cpufreq_honour_base(struct cpufreq *cores, unsigned count) {
+	bool differ = false;
+
+	for (unsigned i = 0; i < count; i++) {
+		if (cores[i].base_khz == 0)
+			return false;
+		differ = differ || cores[i].base_khz != cores[0].base_khz;
+	}
+	for (unsigned i = 0; differ && i < count; i++)
+		lower_ceiling(&cores[i], cores[i].base_khz);
+	return differ;
+}
+
+/* Returns 0 where the core has the governor now. */
+static int give_governor(const struct cpu_files *f, struct cpufreq *c, const char *governor) {
+	char now[CPUFREQ_WORD];
+	int fault;
+
+	if (read_word(f, c->core, "scaling_governor", now) == 0 && strcmp(now, governor) == 0)
+		fault = 0;
+	else
+		fault = cpu_files_write(f, c->core, "scaling_governor", governor);
+	if (fault == 0)
+		fault = read_word(f, c->core, "scaling_governor", now);
+	if (fault == 0 && strcmp(now, governor) != 0)
+		fault = -EINVAL;
+	if (fault == 0)
+		snprintf(c->governor, sizeof(c->governor), "%s", governor);
+	else
+		note_errno(c, fault, "scaling_governor");
+	return fault;
+}
+
+/* With `performance` a core without speeds of its own runs at its upper limit. In active mode both limits do it. */
+static int take_by_limits(const struct cpu_files *f, struct cpufreq *c) {
+	int fault;
+
+	c->way = CPUFREQ_LIMITS;
+	if (!c->active && c->has_performance)
+		give_governor(f, c, "performance"); /* without it: as the one that is there will have it */
+	if (c->active) /* a hint below "performance" has the hardware wait before it goes up */
+		cpu_files_write(f, c->core, "energy_performance_preference", "performance");
+	fault = cpu_files_write_khz(f, c->core, "scaling_max_freq", c->max_khz);
+	if (fault != 0)
+		note_errno(c, fault, "scaling_max_freq");
+	return fault;
+}
+
+int cpufreq_take(const struct cpu_files *f, struct cpufreq *c) {
+	int fault = -ENOTSUP;
+
+	if (c->has_userspace) {
+		c->way = CPUFREQ_SETSPEED;
+		fault = give_governor(f, c, "userspace");
+		if (fault == 0)
+			fault = cpu_files_write_khz(f, c->core, "scaling_setspeed", c->max_khz);
+		if (fault != 0)
+			note_errno(c, fault, "scaling_setspeed");
+	}
+	if (fault != 0 && fault != -ENOENT && fault != -ENODEV)
+		fault = take_by_limits(f, c);
+	if (fault == 0)
+		cpufreq_set(f, c, c->max_khz);
+	return fault;
+}
+
+/* A maximum is never written below the minimum, as drivers refuse that or take one for the other. */
+static int write_limits(const struct cpu_files *f, struct cpufreq *c, uint32_t khz) {
+	int fault = 0, lower = 0;
+
+	if (khz >= c->khz)
+		fault = cpu_files_write_khz(f, c->core, "scaling_max_freq", khz);
+	if (!c->keeps_min && fault == 0)
+		lower = cpu_files_write_khz(f, c->core, "scaling_min_freq", khz);
+	if (lower != 0) {
+		note_errno(c, lower, "scaling_min_freq");
+		c->keeps_min = lower == -EACCES || lower == -EPERM || lower == -EROFS;
+	}
+	if (khz < c->khz)
+		fault = cpu_files_write_khz(f, c->core, "scaling_max_freq", khz);
+	return fault;
+}
+
+static bool same(uint32_t a, uint32_t b) {
+	return (a > b ? a - b : b - a) <= b / SAME_PART;
+}
+
+/* What came of it. Above the wish is no harm: the driver has coarser steps. */
+static bool judge(struct cpufreq *c, uint32_t wish, uint32_t back) {
+	if (back == 0) {
+		cpufreq_note(c, CPUFREQ_VANISHED, cpufreq_way_name(c->way));
+		return false;
+	}
+	__atomic_store_n(&c->khz, back, __ATOMIC_RELAXED);
+	if (same(back, wish))
+		return true;
+	if (wish >= c->max_khz || back <= c->min_khz || back >= c->max_khz)
+		cpufreq_note(c, CPUFREQ_CLAMPED, cpufreq_way_name(c->way));
+	else
+		cpufreq_note(c, CPUFREQ_ROUNDED, cpufreq_way_name(c->way));
+	return back > wish;
+}
+
+bool cpufreq_set(const struct cpu_files *f, struct cpufreq *c, uint32_t khz) {
+	const char *key = cpufreq_way_name(c->way);
+	int fault;
+
+	khz = khz < c->min_khz ? c->min_khz : khz > c->max_khz ? c->max_khz : khz;
+	__atomic_store_n(&c->wished_khz, khz, __ATOMIC_RELAXED);
+	fault = c->way == CPUFREQ_SETSPEED ? cpu_files_write_khz(f, c->core, key, khz)
+					   : write_limits(f, c, khz);
+	if (fault != 0) {
+		note_errno(c, fault, key);
+		return false;
+	}
+	return judge(c, khz, cpu_files_read_khz(f, c->core, key));
+}
+
+bool cpufreq_is_ours(const struct cpu_files *f, struct cpufreq *c) {
+	char now[CPUFREQ_WORD];
+	int fault = read_word(f, c->core, "scaling_governor", now);
+
+	if (fault != 0)
+		note_errno(c, fault, "scaling_governor");
+	else if (strcmp(now, c->governor) != 0)
+		cpufreq_note(c, CPUFREQ_TAKEN, "scaling_governor");
+	else
+		return true;
+	return false;
+}
+
+uint32_t cpufreq_now(const struct cpu_files *f, const struct cpufreq *c) {
+	uint32_t khz = cpu_files_read_khz(f, c->core, "scaling_cur_freq");
+
+	return khz != 0 ? khz : __atomic_load_n(&c->khz, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The file of what was found:
+ *
+ *     vcmts-power 1
+ *     process 1234 567890
+ *     scaling_governor 3 0 schedutil
+ *     uncore 0 1 2400000
+ *     end
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "power/found_kinds.h"
+
+#define HEADER "vcmts-power 1"
+#define END "end"
+
+static void print(FILE *out, const struct found *found) {
+	fprintf(out, HEADER "\nprocess %d %" PRIu64 "\n", (int)found->pid, found->began);
+	for (unsigned i = 0; i < found->count; i++) {
+		const struct found_value *v = &found->values[i];
+
+		fprintf(out, "%s %u %u %s\n", found_rows[v->kind].word, v->a, v->b, v->value);
+	}
+	fprintf(out, END "\n");
+}
+
+/* What stands at `path` is as it was until the new file is whole and on the disk. */
+int found_save(const struct found *found, const char *path) {
+	char beside[4096];
+	int fd, fault;
+	FILE *out;
+
+	if ((size_t)snprintf(beside, sizeof(beside), "%s.new", path) >= sizeof(beside))
+		return -ENAMETOOLONG;
+	unlink(beside); /* of who ended in between */
+	fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	out = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (out == NULL) {
+		fault = -errno;
+		if (fd >= 0)
+			close(fd);
+		return fault;
+	}
+	print(out, found);
+	fault = fflush(out) != 0 || fsync(fd) != 0 ? -errno : 0;
+	if (fclose(out) != 0 && fault == 0)
+		fault = -errno;
+	if (fault == 0 && rename(beside, path) != 0)
+		fault = -errno;
+	if (fault != 0)
+		unlink(beside);
+	return fault;
+}
+
+static int __attribute__((format(printf, 2, 3))) fails(char fault[FOUND_LINE], const char *format,
+						       ...) {
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(fault, FOUND_LINE, format, args);
+	va_end(args);
+	return -1;
+}
+
+/* All of the line, and nothing behind it. */
+static bool parse_value(const char *line, struct found_value *value) {
+	char word[FOUND_VALUE], text[FOUND_VALUE];
+	int end = 0;
+
+	if (sscanf(line, "%31s %4u %4u %31s%n", word, &value->a, &value->b, text, &end) != 4 ||
+	    line[end] != '\0' || value->a >= FOUND_CORES || value->b >= FOUND_CORES)
+		return false;
+	for (enum found_kind kind = 0; kind < FOUND_KINDS; kind++) {
+		if (strcmp(word, found_rows[kind].word) != 0)
+			continue;
+		value->kind = kind;
+		memcpy(value->value, text, sizeof(text));
+		return found_value_holds(kind, text);
+	}
+	return false;
+}
+
+static bool parse_process(const char *line, struct found *found) {
+	unsigned pid;
+	int end = 0;
+
+	if (sscanf(line, "process %9u %19" SCNu64 "%n", &pid, &found->began, &end) != 2 ||
+	    line[end] != '\0' || pid == 0 || pid > INT32_MAX)
+		return false;
+	found->pid = (pid_t)pid;
+	return true;
+}
+
+int found_parse(struct found *found, char *text, size_t size, char fault[FOUND_LINE]) {
+	char *rest = NULL, *line;
+	unsigned number = 2;
+
+	found->count = 0;
+	if (memchr(text, '\0', size) != NULL)
+		return fails(fault, "it is no text");
+	line = strtok_r(text, "\n", &rest);
+	if (line == NULL || strcmp(line, HEADER) != 0)
+		return fails(fault, "line 1: it does not begin with \"" HEADER "\"");
+	line = strtok_r(NULL, "\n", &rest);
+	if (line == NULL || !parse_process(line, found))
+		return fails(fault, "line 2: no process");
+	while ((line = strtok_r(NULL, "\n", &rest)) != NULL) {
+		number++;
+		if (strcmp(line, END) == 0)
+			return strtok_r(NULL, "\n", &rest) == NULL
+				       ? 0
+				       : fails(fault, "there is something behind its end");
+		if (found->count == FOUND_MOST)
+			return fails(fault, "more than %d values", FOUND_MOST);
+		if (!parse_value(line, &found->values[found->count]))
+			return fails(fault, "line %u: found \"%.60s\"", number, line);
+		found->count++;
+	}
+	return fails(fault, "it has no end: it was not written to the end");
+}
+
+/* Others could have us write what they want. */
+static const char *owner_fault(int fd) {
+	struct stat status;
+
+	if (fstat(fd, &status) != 0)
+		return strerror(errno);
+	if (!S_ISREG(status.st_mode))
+		return "it is no file";
+	if (status.st_uid != geteuid() && status.st_uid != 0)
+		return "it is somebody else's";
+	if ((status.st_mode & 022) != 0)
+		return "others may write it";
+	return status.st_size > FOUND_FILE_MOST ? "it is too long" : NULL;
+}
+
+int found_load(struct found *found, const char *path, char fault[FOUND_LINE]) {
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), ret;
+	const char *whose = fd < 0 ? strerror(errno) : owner_fault(fd);
+	char *text = malloc(FOUND_FILE_MOST + 1);
+	ssize_t size = whose == NULL && text != NULL ? read(fd, text, FOUND_FILE_MOST) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	if (size < 0) {
+		free(text);
+		return fails(fault, "%s", whose != NULL ? whose : "it cannot be read");
+	}
+	text[size] = '\0';
+	ret = found_parse(found, text, (size_t)size, fault);
+	free(text);
+	return ret;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "power/governor.h"
+
+#include <stddef.h>
+
+#define STEP_KHZ 100000u /* of drivers without a table: a multiplier of the bus clock */
+#define ALL UINT32_MAX /* a wish: the most that there is */
+#define MS UINT64_C(1000000)
+
+/* One row a policy: name, target, full, hold, highest. */
+const struct governor_policy governor_performance = {"performance", 100, 100, 0, true};
+const struct governor_policy governor_balanced = {"balanced", 60, 90, 50 * MS, false};
+const struct governor_policy governor_saving = {"saving", 80, 95, 10 * MS, false};
+
+static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most) {
+	return value < least ? least : value > most ? most : value;
+}
+
+/* What waits after `t` at the speed min instead of max is (1 - min / max) t at the latter's. */
+uint64_t governor_look(const struct governor_range *r, uint64_t latency_ns) {
+	uint64_t t;
+
+	if (r->min_khz >= r->max_khz)
+		return GOVERNOR_LOOK_MOST_NS;
+	t = clamp(latency_ns, 0, UINT32_MAX) * r->max_khz / (r->max_khz - r->min_khz);
+	t = t > r->transition_ns ? t - r->transition_ns : 0;
+	return clamp(t / GOVERNOR_LOOKS, GOVERNOR_LOOK_LEAST_NS, GOVERNOR_LOOK_MOST_NS);
+}
+
+uint32_t governor_floor(const struct governor_range *r, uint64_t latency_ns, uint64_t look_ns) {
+	uint64_t t = GOVERNOR_LOOKS * look_ns + clamp(r->transition_ns, 0, UINT32_MAX), khz;
+
+	if (r->min_khz >= r->max_khz)
+		return r->max_khz;
+	khz = latency_ns < t ? (r->max_khz * (t - latency_ns) + t - 1) / t : 0;
+	return governor_round(r, (uint32_t)clamp(khz, r->min_khz, r->max_khz));
+}
+
+uint32_t governor_round(const struct governor_range *r, uint32_t khz) {
+	if (r->min_khz >= r->max_khz || khz >= r->max_khz)
+		return r->max_khz;
+	for (unsigned i = 0; i < r->state_count; i++) {
+		if (r->states[i] >= khz)
+			return r->states[i];
+	}
+	if (r->state_count > 0)
+		return r->max_khz;
+	khz = (khz + STEP_KHZ - 1) / STEP_KHZ * STEP_KHZ;
+	return (uint32_t)clamp(khz, r->min_khz, r->max_khz);
+}
+
+/* All domains are looked at as often as the one that needs it most. */
+static void set_pace(struct governor *g, uint64_t latency_ns) {
+	g->look_ns = GOVERNOR_LOOK_MOST_NS;
+	if (g->policy->highest)
+		return;
+	for (unsigned d = 0; d < g->domain_count; d++) {
+		uint64_t look = governor_look(&g->domains[d].range, latency_ns);
+
+		g->look_ns = look < g->look_ns ? look : g->look_ns;
+	}
+	for (unsigned d = 0; d < g->domain_count; d++) {
+		struct governor_domain *domain = &g->domains[d];
+
+		domain->floor_khz = governor_floor(&domain->range, latency_ns, g->look_ns);
+	}
+}
+
+void governor_start(struct governor *g, const struct governor_policy *policy, uint64_t latency_ns,
+		    const unsigned *domain_of, unsigned workers, unsigned domains) {
+	g->policy = policy;
+	g->began = false;
+	g->stopped = g->stuck = 0;
+	g->worker_count = workers;
+	g->domain_count = domains;
+	for (unsigned w = 0; w < workers; w++)
+		g->workers[w] = (struct governor_worker){.domain = domain_of[w]};
+	for (unsigned d = 0; d < domains; d++) {
+		const struct governor_range range = g->domains[d].range;
+
+		g->domains[d] = (struct governor_domain){
+			.range = range, .khz = range.max_khz, .floor_khz = range.max_khz};
+	}
+	set_pace(g, latency_ns);
+}
+
+void governor_change(struct governor *g, const struct governor_policy *policy,
+		     uint64_t latency_ns) {
+	g->policy = policy;
+	set_pace(g, latency_ns);
+}
+
+/* What `now` is above `before`: counters of groups that went are missing in a sum. */
+static uint64_t grown(uint64_t now, uint64_t before) {
+	return now > before ? now - before : 0;
+}
+
+static unsigned percent(uint64_t part, uint64_t all) {
+	return part >= all ? 100 : (unsigned)(part * 100 / all);
+}
+
+/*
+ * The part of its time that packets took. Many rounds bring one packet or two, and are busy all the same; at a higher
+ * load there are fewer of them with more in each. So what a round costs without any packet is no load.
+ */
+static unsigned load_of(struct governor_worker *w, const struct governor_reading *r, uint64_t busy,
+			uint64_t all) {
+	uint64_t rounds = grown(r->rounds, w->last.rounds);
+	uint64_t busy_rounds = grown(r->busy_rounds, w->last.busy_rounds);
+	uint64_t idle = grown(all - busy, grown(r->paused, w->last.paused)), around;
+
+	if (rounds > busy_rounds)
+		w->empty = idle / (rounds - busy_rounds);
+	around = busy_rounds * w->empty;
+	/* never most of it: the measure of an empty round is rough */
+	around = around > busy / 2 ? busy / 2 : around;
+	return percent(busy - around, all);
+}
+
+/* Two polls that brought all that they could: there was more. */
+static bool queue_grows(struct governor_worker *w, const struct governor_reading *r) {
+	uint64_t full = grown(r->full_polls, w->last.full_polls);
+	bool polls = full >= 2 || (full == 1 && w->was_full);
+	bool ring = r->ring >= GOVERNOR_BURST && r->ring > w->last.ring &&
+		    w->last.ring > w->ring_before;
+	/* The scheduler may hold packets back for their rates: then its worker has time. */
+	bool backlog = r->backlog >= GOVERNOR_BURST && r->backlog > w->last.backlog &&
+		       w->last.backlog > w->backlog_before && w->load >= 50;
+
+	w->was_full = full > 0;
+	return polls || ring || backlog;
+}
+
+/* Returns the frequency that it wishes for, ALL, or 0: it has none to tell. */
+static uint32_t worker_look(struct governor *g, struct governor_worker *w,
+			    const struct governor_reading *r) {
+	const struct governor_policy *p = g->policy;
+	const struct governor_domain *d = &g->domains[w->domain];
+	uint64_t busy = grown(r->busy, w->last.busy);
+	uint64_t all = busy + grown(r->idle, w->last.idle);
+	bool grows, saturated, was_saturated = w->was_saturated;
+	uint64_t wish;
+
+	if (all == 0) {
+		grows = queue_grows(w, r) && !g->blind;
+		w->last.full_polls = r->full_polls;
+		if (!grows && g->now - w->moved_at < GOVERNOR_STUCK_NS)
+			return 0;
+		g->stuck += !grows;
+		return ALL;
+	}
+	w->moved_at = g->now;
+	__atomic_store_n(&w->load, load_of(w, r, busy, all), __ATOMIC_RELAXED);
+	saturated = percent(busy, all) >= p->full && w->load >= p->target;
+	w->was_saturated = saturated;
+	grows = queue_grows(w, r);
+	w->ring_before = w->last.ring;
+	w->backlog_before = w->last.backlog;
+	w->last = *r;
+	if (!g->blind && (grows || (saturated && was_saturated)))
+		return ALL;
+	if (g->now < d->settled_at)
+		return 0;
+	wish = (uint64_t)d->khz * w->load / p->target;
+	return wish < 1 ? 1 : wish > ALL - 1 ? ALL - 1 : (uint32_t)wish;
+}
+
+static void set(struct governor *g, struct governor_domain *d, uint32_t khz) {
+	d->held_since = g->now;
+	d->peak_khz = 0;
+	if (khz == d->khz)
+		return;
+	d->khz = khz;
+	d->transitions++;
+	d->settled_at = g->now + d->range.transition_ns + g->look_ns;
+}
+
+/* `wish` is the highest of its workers. */
+static void decide(struct governor *g, struct governor_domain *d, uint32_t wish) {
+	uint32_t khz;
+
+	if (g->policy->highest) {
+		if (d->khz != d->range.max_khz)
+			set(g, d, d->range.max_khz);
+		return;
+	}
+	if (wish == 0)
+		return;
+	if (wish == ALL)
+		d->jumps += d->khz != d->range.max_khz;
+	khz = governor_round(&d->range, wish);
+	khz = khz < d->floor_khz ? d->floor_khz : khz;
+	if (khz > d->peak_khz)
+		d->peak_khz = khz;
+	if (khz >= d->khz)
+		set(g, d, khz);
+	else if (g->now - d->held_since >= g->policy->hold_ns)
+		set(g, d, d->peak_khz);
+}
+
+/* Times of a clock that did not move, or went back, say nothing any more. */
+static void all_to_maximum(struct governor *g) {
+	for (unsigned d = 0; d < g->domain_count; d++) {
+		set(g, &g->domains[d], g->domains[d].range.max_khz);
+		g->domains[d].settled_at = g->now;
+	}
+	for (unsigned w = 0; w < g->worker_count; w++)
+		g->workers[w].moved_at = g->now;
+}
+
+/* The first look, from which on is counted. */
+static void begin(struct governor *g, const struct governor_reading *readings) {
+	g->began = true;
+	for (unsigned w = 0; w < g->worker_count; w++)
+		g->workers[w].last = readings[w];
+	all_to_maximum(g);
+}
+
+void governor_step(struct governor *g, uint64_t now, const struct governor_reading *readings) {
+	uint32_t wishes[GOVERNOR_MOST] = {0};
+	bool moved = now > g->now;
+
+	g->now = now;
+	if (!g->began) {
+		begin(g, readings);
+		return;
+	}
+	if (!moved) {
+		g->stopped++;
+		all_to_maximum(g);
+		return;
+	}
+	for (unsigned w = 0; w < g->worker_count; w++) {
+		struct governor_worker *worker = &g->workers[w];
+		uint32_t wish = worker_look(g, worker, &readings[w]);
+
+		if (wish > wishes[worker->domain])
+			wishes[worker->domain] = wish;
+	}
+	for (unsigned d = 0; d < g->domain_count; d++)
+		decide(g, &g->domains[d], wishes[d]);
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frequencies by Linux's cpufreq. What goes wrong with a core has it run at its maximum until the next check. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log/log.h"
+#include "platform/cpus.h"
+#include "power/clock_domains.h"
+#include "power/live/parts.h"
+
+#define UNCORE_KEY "max_freq_khz"
+
+/* Returns how many there are to be governed. */
+static unsigned find_cores(struct power *p) {
+	unsigned found = 0;
+
+	for (unsigned w = 0; w < p->core_count; w++) {
+		struct power_core *core = &p->cores[w];
+		unsigned number = p->server->layout.cores[w];
+		int fault = cpufreq_find(&p->files, number, &core->c);
+
+		core->governed = fault == 0;
+		core->at_maximum = false;
+		core->retakes = 0;
+		found += fault == 0;
+		if (fault != 0)
+			log_warning("power", LOG_FIELDS(LOG_NUMBER("core", number)),
+				    "core %u: no cpufreq: %s; its frequency is left alone", number,
+				    strerror(-fault));
+	}
+	return found;
+}
+
+/* SST-BF is a matter of all cores; those without cpufreq tell none. */
+static void honour_base(struct power *p) {
+	struct cpufreq all[PLATFORM_MAX_WORKERS];
+
+	for (unsigned w = 0; w < p->core_count; w++)
+		all[w] = p->cores[w].c;
+	if (!cpufreq_honour_base(all, p->core_count))
+		return;
+	for (unsigned w = 0; w < p->core_count; w++)
+		p->cores[w].c = all[w];
+	log_notice("power", LOG_NO_FIELDS,
+		   "base frequencies differ between cores (SST-BF): none is given more than its own");
+}
+
+/* A limit of the uncore that can be lowered. */
+static void find_uncore(struct power *p) {
+	p->uncore_count = 0;
+	for (unsigned i = 0; i < p->found.count && p->uncore_count < POWER_UNCORE_MOST; i++) {
+		const struct found_value *v = &p->found.values[i];
+		struct power_uncore *u = &p->uncore[p->uncore_count];
+		char name[CPU_FILES_NAME], text[CPU_FILES_TEXT];
+		uint32_t least;
+
+		if (v->kind != FOUND_UNCORE && v->kind != FOUND_CLUSTER)
+			continue;
+		found_name(v, u->name);
+		u->full_khz = cpu_files_parse_khz(v->value);
+		snprintf(name, sizeof(name), "%.*smin_freq_khz",
+			 (int)(strlen(u->name) - strlen(UNCORE_KEY)), u->name);
+		if (p->files.read(p->files.ctx, name, text, sizeof(text)) != 0)
+			continue;
+		least = cpu_files_parse_khz(text);
+		u->low_khz = least + (u->full_khz - least) / 2;
+		p->uncore_count += least != 0 && least < u->full_khz;
+	}
+}
+
+/* In a file, before the first change. Returns 0, or -1 after a line. */
+static int keep_found(struct power *p) {
+	int fault = 0;
+
+	found_begin(&p->found);
+	for (unsigned w = 0; w < p->core_count && fault == 0; w++) {
+		if (p->cores[w].governed)
+			fault = found_core(&p->found, &p->files, p->server->layout.cores[w]);
+	}
+	if (fault == 0)
+		fault = found_uncore(&p->found, &p->files);
+	if (fault == 0)
+		fault = p->place.folder != NULL
+				? leftovers_path(p->place.folder, getpid(), p->state)
+				: -ENOENT;
+	if (fault == 0)
+		fault = found_save(&p->found, p->state);
+	if (fault == 0)
+		return 0;
+	log_error("power", LOG_FIELDS(LOG_STRING("path", p->state)),
+		  "what was found of the frequencies cannot be kept: %s: %s; they are left alone",
+		  p->state, strerror(-fault));
+	p->state[0] = '\0';
+	power_note(p, POWER_NOT_KEPT);
+	return -1;
+}
+
+/* A clock with cores that are not the workers' takes these along. */
+static void tell_bound(struct power *p, unsigned w) {
+	char text[256];
+	cpu_set_t cpus;
+
+	clock_domain_bound(&p->files, p->cores[w].c.core, &cpus);
+	for (unsigned i = 0; i < p->core_count; i++) {
+		if (p->cores[i].c.core < CPU_SETSIZE)
+			CPU_CLR(p->cores[i].c.core, &cpus);
+	}
+	if (CPU_COUNT(&cpus) == 0)
+		return;
+	cpus_format(&cpus, text, sizeof(text));
+	power_note(p, POWER_CONTRADICTION);
+	log_warning("power", LOG_FIELDS(LOG_NUMBER("core", p->cores[w].c.core)),
+		    "core %u has one clock with %s, which no worker has: their frequency is changed, too",
+		    p->cores[w].c.core, text);
+}
+
+static unsigned take_cores(struct power *p) {
+	unsigned taken = 0;
+
+	for (unsigned w = 0; w < p->core_count; w++) {
+		struct power_core *core = &p->cores[w];
+
+		if (!core->governed)
+			continue;
+		core->governed = cpufreq_take(&p->files, &core->c) == 0;
+		taken += core->governed;
+		if (core->governed)
+			tell_bound(p, w);
+	}
+	return taken;
+}
+
+static void give_back(struct power *p) {
+	unsigned wrong;
+
+	if (p->state[0] == '\0')
+		return;
+	wrong = found_restore(&p->found, &p->files);
+	if (wrong == 0)
+		unlink(p->state);
+	else
+		log_warning("power",
+			    LOG_FIELDS(LOG_STRING("path", p->state), LOG_NUMBER("wrong", wrong)),
+			    "%u of %u values are not what was found; %s has them", wrong,
+			    p->found.count, p->state);
+	p->state[0] = '\0';
+}
+
+static int by_cpufreq_open(struct power *p) {
+	unsigned cores[PLATFORM_MAX_WORKERS];
+
+	for (unsigned w = 0; w < p->core_count; w++)
+		cores[w] = p->server->layout.cores[w];
+	if (p->files.read == NULL)
+		return -1;
+	if (p->place.folder != NULL)
+		leftovers_restore(p->place.folder, &p->files);
+	if (find_cores(p) == 0 || keep_found(p) != 0)
+		return -1;
+	honour_base(p);
+	find_uncore(p);
+	clock_domains(&p->files, cores, p->core_count, p->domain_of);
+	if (take_cores(p) > 0)
+		return 0;
+	give_back(p);
+	return -1;
+}
+
+/* To the maximum, whatever comes of it. */
+static void trouble(struct power *p, struct power_core *core) {
+	core->at_maximum = true;
+	if (core->c.wished_khz < core->c.max_khz)
+		cpufreq_set(&p->files, &core->c, core->c.max_khz);
+}
+
+static void by_cpufreq_set(struct power *p, unsigned w, uint32_t khz, uint64_t now) {
+	struct power_core *core = &p->cores[w];
+
+	(void)now;
+	if (!core->at_maximum && !cpufreq_set(&p->files, &core->c, khz))
+		trouble(p, core);
+}
+
+/* Somebody else has the governor of the core: it is taken back some times, and then theirs. */
+static void retake(struct power *p, struct power_core *core) {
+	char text[CPU_FILES_TEXT];
+
+	if (cpu_files_read(&p->files, core->c.core, "scaling_governor", text, sizeof(text)) != 0) {
+		core->at_maximum = true; /* offline: until it is back */
+		return;
+	}
+	if (core->retakes++ < POWER_RETAKES) {
+		core->at_maximum = cpufreq_take(&p->files, &core->c) != 0;
+		return;
+	}
+	core->governed = false;
+	log_warning("power", LOG_FIELDS(LOG_NUMBER("core", core->c.core)),
+		    "core %u: others change its governor again and again: it is left to them",
+		    core->c.core);
+}
+
+/* What somebody else wrote meanwhile, and what did not work before. */
+static void by_cpufreq_check(struct power *p, unsigned w) {
+	struct power_core *core = &p->cores[w];
+	uint32_t back, wish = p->applied_khz[p->domain_of[w]];
+
+	if (!core->governed)
+		return;
+	if (!cpufreq_is_ours(&p->files, &core->c)) {
+		retake(p, core);
+		return;
+	}
+	back = cpu_files_read_khz(&p->files, core->c.core, cpufreq_way_name(core->c.way));
+	if (core->at_maximum || back != core->c.khz)
+		core->at_maximum = !cpufreq_set(&p->files, &core->c, wish);
+}
+
+static uint64_t by_cpufreq_pending(struct power *p, uint64_t now) {
+	(void)p;
+	(void)now;
+	return UINT64_MAX;
+}
+
+static void by_cpufreq_low(struct power *p, bool low) {
+	for (unsigned u = 0; u < p->uncore_count; u++) {
+		char text[16];
+
+		snprintf(text, sizeof(text), "%u",
+			 low ? p->uncore[u].low_khz : p->uncore[u].full_khz);
+		p->files.write(p->files.ctx, p->uncore[u].name, text);
+	}
+}
+
+const struct frequency_driver power_by_cpufreq = {
+	.name = "cpufreq",
+	.open = by_cpufreq_open,
+	.set = by_cpufreq_set,
+	.check = by_cpufreq_check,
+	.pending = by_cpufreq_pending,
+	.low = by_cpufreq_low,
+	.close = give_back,
+};
