@@ -259,7 +259,7 @@ def power_result(what: str, unit: str, value: float, **more: Any) -> Json:
 
 def power_steps(idle: str, load: float, lost: int, **more: Any) -> Json:
     seen = {"verdict": "failed" if lost else "passed", "steps": 1000, "lost": lost, "sent": 10**6}
-    governed = {"policy": "saving", "jump": True, "jumps_a_step": 1.0, "disturbed": False}
+    governed = {"policy": "saving", "queues": True, "jumps_a_step": 1.0, "disturbed": False}
     found = {"what": "steps", "idle": idle, "load": load, "steps": 1000, "lost": lost}
     found |= {"unit": "packets", "value": lost, "min": lost, "max": lost, "runs": 1}
     found |= {"values": [lost], "repeated": 50, "trials": [seen], "sent": 10**6}
@@ -270,7 +270,7 @@ def power() -> Json:
     results: list[Json] = []
     for load in (0.9, 1.0):
         results += [power_steps("poll", load, 0), power_steps("spin", load, 3)]
-        results.append(power_steps("poll", load, 4000, jump=False, steps=250))
+        results.append(power_steps("poll", load, 4000, queues=False, steps=250))
         results.append(power_steps("poll", load, 0, policy="none", jumps_a_step=None, steps=250))
     for load in (0.1, 0.5, 0.9):
         for way in STAGES:

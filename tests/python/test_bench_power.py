@@ -122,7 +122,7 @@ def test_steps_of_every_kind_and_what_stands_beside_them(tmp_path: Path) -> None
     bench, plane = bench_of(tmp_path, plain)
     steps.measure(bench)
     found = [
-        (one["idle"], one["policy"], one["jump"], one["load"], one["steps"])
+        (one["idle"], one["policy"], one["queues"], one["load"], one["steps"])
         for one in bench.to.results
     ]
     governed = [(kind, "saving", True, load, 100) for kind in bench.kinds for load in (0.9, 1.0)]
@@ -131,12 +131,12 @@ def test_steps_of_every_kind_and_what_stands_beside_them(tmp_path: Path) -> None
     assert found == governed + beside
     assert all(one["value"] == 0 and not one["disturbed"] for one in bench.to.results)
     request, now = plane.asked[2]
-    assert now == {"idle": "poll", "policy": "saving", "jump": True, "latency_us": 2000}
+    assert now == {"idle": "poll", "policy": "saving", "queues": True, "latency_us": 2000}
     assert (request["shape"], request["drop"]) == ("bursts:on=6ms,off=14ms", True)
     assert request["rate"] == 4e9
     assert request["seconds"] == pytest.approx(steps.STEPS_A_TRIAL * 0.02)
     assert bench.to.results[0]["jumps_a_step"] == 1.0  # 50 more in a trial of 50 steps
-    left = {"idle": "poll", "policy": "none", "jump": True, "latency_us": 100}
+    left = {"idle": "poll", "policy": "none", "queues": True, "latency_us": 100}
     assert plane.now == left
 
 

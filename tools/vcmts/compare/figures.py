@@ -106,7 +106,7 @@ def power(file: Json) -> Iterator[Figure]:
         if r["what"] == "steps" or r["what"].startswith("latency."):
             continue
         words = UNITS.get(r["unit"], Words(r["unit"], "more", "less"))
-        sample = repeated(r, r["value"], r["runs"], r["values"])
+        sample = repeated(r, r["value"], r["runs"], r.get("values", []))
         yield Figure(f"{r['what']}, {r['idle']}", words, sample)
 
 

@@ -34,8 +34,8 @@ def of_steps(results: list[Json]) -> Iterator[Found]:
     for load in steps.LOADS:
         at = [r for r in results if r["what"] == "steps" and r["load"] == load]
         governed = [r for r in at if r["policy"] != "none"]
-        for end, jump in (("", True), (".busyness", False)):
-            found = [r for r in governed if r["jump"] is jump]
+        for end, queues in (("", True), (".busyness", False)):
+            found = [r for r in governed if r["queues"] is queues]
             if not found:
                 continue
             worst = max(found, key=lambda r: float(r["value"]))
@@ -43,7 +43,7 @@ def of_steps(results: list[Json]) -> Iterator[Found]:
             told = ", ".join(f"{r['idle']} {r['value']:,.0f}" for r in found)
             goal = f"power.steps.{round(100 * load)}{end}"
             remark = f"{told}; {made:,} steps"
-            yield Found(goal, [worst["value"]], remark, any(r["disturbed"] for r in found))
+            yield Found(goal, [worst["value"]], remark, any(r.get("disturbed") for r in found))
 
 
 def one(results: list[Json], what: str, **where: Any) -> Json | None:
@@ -70,5 +70,5 @@ def of_file(file: Json) -> Iterator[Found]:
         found = one(results, what, idle=idle, **where)
         if found is not None:
             whole = what.startswith("first.")  # of all packets together
-            values = [found["value"]] if whole else found["values"]
+            values = [found["value"]] if whole else found.get("values", [found["value"]])
             yield Found(goal, values, idle, bool(found.get("disturbed")))

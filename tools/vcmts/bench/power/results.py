@@ -39,7 +39,7 @@ def percent(share: float) -> str:
 def governor(one: Json) -> str:
     if one["policy"] == "none":
         return "none"
-    return one["policy"] if one["jump"] else f"{one['policy']}, busyness alone"
+    return one["policy"] if one["queues"] else f"{one['policy']}, busyness alone"
 
 
 def steps(file: Json) -> Told:
@@ -50,7 +50,7 @@ def steps(file: Json) -> Told:
             percent(one["load"]),
             f"{one['steps']:,}",
             f"{one['value']:,.1f}",
-            "-" if one["jumps_a_step"] is None else f"{one['jumps_a_step']:.2f}",
+            "-" if one.get("jumps_a_step") is None else f"{one['jumps_a_step']:.2f}",
             f"{one['repeated']:,}",
             mark(one),
         )

@@ -34,7 +34,7 @@ class Case:
     policy: str  # "none": clocks are left alone
     load: float
     steps: int
-    jump: bool = True  # to the highest clock as soon as a queue grows
+    queues: bool = True  # are looked at: a clock jumps to its highest as soon as one grows
 
 
 def cases(bench: Bench) -> list[Case]:
@@ -44,7 +44,7 @@ def cases(bench: Bench) -> list[Case]:
     few = max(1, steps // COMPARED)
     found = [Case(kind, policy, load, steps) for kind in bench.kinds for load in LOADS]
     found += [Case(POLL, "none", load, few) for load in LOADS]
-    return found + [Case(POLL, policy, load, few, jump=False) for load in LOADS]
+    return found + [Case(POLL, policy, load, few, queues=False) for load in LOADS]
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def of_case(bench: Bench, case: Case) -> Json:
         [1000 * sum(seen.lost for seen in used) / steps],
         idle=case.idle,
         policy=case.policy,
-        jump=case.jump,
+        queues=case.queues,
         load=case.load,
         steps=steps,
         lost=sum(seen.lost for seen in used),
@@ -146,9 +146,9 @@ def measure(bench: Bench) -> None:
     bench.plane.set(latency_us=LATENCY_US)
     for case in cases(bench):
         power: Json = {"idle": case.idle, "policy": case.policy}
-        bench.plane.set(**power, jump=case.jump)
+        bench.plane.set(**power, queues=case.queues)
         bench.add(of_case(bench, case))
-    bench.plane.set(idle=POLL, policy="none", jump=True, latency_us=latency)
+    bench.plane.set(idle=POLL, policy="none", queues=True, latency_us=latency)
 
 
 def seconds(kinds: int, steps: int) -> float:
