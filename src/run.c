@@ -15,6 +15,7 @@
 #include "log/log_stream.h"
 #include "metrics/http.h"
 #include "platform/platform.h"
+#include "platform/port_wake.h"
 #include "run_control.h"
 #include "run_frequencies.h"
 #include "run_options.h"
@@ -77,6 +78,7 @@ static int wire(struct server *s, const struct server_config *config) {
 
 	if (server_create(s, config) != 0)
 		return EXIT_TROUBLE;
+	port_wakes_ask(server_may_sleep(s));
 	if (server_ports_open(&s->ports, pools->packets,
 			      pools->uepi != NULL ? pools->uepi : pools->packets) != 0)
 		return EXIT_MISTAKE;
@@ -103,27 +105,12 @@ static void reload_if_asked(struct run *r) {
 	service_reloaded(&r->service);
 }
 
-/* Arguments go before the file. */
-static void pause_as_asked(struct run *r) {
-	const struct run_power *given = &r->o.power;
-	struct server *s = &r->server;
-
-	s->power_fixed = (struct power_fixed){given->has_idle, given->has_policy, given->has_driver};
-	if (given->has_idle)
-		s->power.idle = given->idle;
-	if (given->has_policy)
-		s->power.policy = given->policy;
-	if (given->has_driver)
-		s->power.driver = given->driver;
-	server_idle(s, &s->power);
-}
-
 static double serve(struct run *r) {
 	struct server *s = &r->server;
 	uint64_t start_tsc = rte_rdtsc();
 
 	service_open(&r->service, s);
-	pause_as_asked(r);
+	server_idle(s, &s->power);
 	server_launch(s);
 	run_control_start(&r->control, s);
 	service_ready(&r->service);
@@ -308,6 +295,21 @@ static int place_and_run(struct run *r) {
 	return status;
 }
 
+/* Arguments go before the file, also when that is read again. */
+static void take_power(struct run *r) {
+	const struct run_power *given = &r->o.power;
+	struct power_config *power = &r->config.power;
+
+	if (given->has_idle)
+		power->idle = given->idle;
+	if (given->has_policy)
+		power->policy = given->policy;
+	if (given->has_driver)
+		power->driver = given->driver;
+	r->server.power_fixed =
+		(struct power_fixed){given->has_idle, given->has_policy, given->has_driver};
+}
+
 int command_run(int argc, char **argv) {
 	static struct run r;
 	int status;
@@ -321,6 +323,7 @@ int command_run(int argc, char **argv) {
 	process_catch_reload();
 	signal(SIGPIPE, SIG_IGN); /* who reads may go: a write says so */
 	r.server.crypto_isa = r.o.crypto_isa;
+	take_power(&r);
 	status = place_and_run(&r);
 	metrics_http_close(r.http); /* where it was not served */
 	run_control_close(&r.control);

@@ -56,5 +56,6 @@ bool umwait_limit_read(const char *folder, struct umwait_limit *limit) {
 	    !number_read(where, "enable_c02", &c02))
 		return false;
 	limit->c02 = c02 != 0;
+	limit->known = true;
 	return true;
 }

@@ -13,6 +13,7 @@ bool cpu_has_mwaitx(void);
 
 /* What /sys/devices/system/cpu/cpu0/umwait_control says. */
 struct umwait_limit {
+	bool known; /* it was read */
 	uint32_t max_time; /* TSC cycles of one wait; 0: no limit */
 	bool c02; /* C0.2 is allowed; else a wait for it is one in C0.1 */
 };

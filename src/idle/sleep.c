@@ -2,6 +2,7 @@
 #include "idle/sleep.h"
 
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -13,13 +14,20 @@ int sleeper_open(struct sleeper *s) {
 	if (s->open)
 		return 0;
 	s->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	s->open = s->wake >= 0;
+	if (s->wake < 0)
+		return -1;
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	s->open = s->epoll >= 0;
+	if (!s->open)
+		close(s->wake);
 	return s->open ? 0 : -1;
 }
 
 void sleeper_close(struct sleeper *s) {
-	if (s->open)
+	if (s->open) {
 		close(s->wake);
+		close(s->epoll);
+	}
 	s->open = false;
 }
 
@@ -32,14 +40,17 @@ void sleeper_begin(struct sleeper *s) {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-void sleeper_sleep(struct sleeper *s, uint64_t ns) {
+bool sleeper_sleep(struct sleeper *s, uint64_t ns) {
 	struct timespec t = {.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
-	struct pollfd fd = {.fd = s->wake, .events = POLLIN};
+	struct pollfd files[] = {{.fd = s->wake, .events = POLLIN},
+				 {.fd = s->epoll, .events = POLLIN}};
 	uint64_t count;
 
-	if (ppoll(&fd, 1, &t, NULL) == 1 && (fd.revents & POLLIN) != 0 &&
-	    read(s->wake, &count, sizeof(count)) < 0)
-		return; /* somebody wrote and nobody else reads: there is nothing that this could tell */
+	if (ppoll(files, 2, &t, NULL) <= 0)
+		return false;
+	if (files[0].revents != 0 && read(s->wake, &count, sizeof(count)) < 0)
+		return false; /* it was read before */
+	return files[1].revents != 0;
 }
 
 void sleeper_end(struct sleeper *s) {

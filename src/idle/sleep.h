@@ -16,6 +16,7 @@
 struct sleeper {
 	bool open;
 	int wake; /* an eventfd */
+	int epoll; /* a set for what else may wake */
 	uint32_t asleep; /* 1: whoever makes work is to write to it */
 };
 
@@ -28,8 +29,8 @@ void sleeper_prepare(void);
 
 void sleeper_begin(struct sleeper *s);
 
-/* Gives the core away for `ns`, or until somebody wakes. */
-void sleeper_sleep(struct sleeper *s, uint64_t ns);
+/* Gives the core away for `ns`, or until somebody wakes. Returns whether something of the set did. */
+bool sleeper_sleep(struct sleeper *s, uint64_t ns);
 
 void sleeper_end(struct sleeper *s);
 

@@ -40,6 +40,7 @@ void collect_process(const struct walk *w, const struct metric_row *row) {
 	case PROCESS_UPTIME: walk_put_real(w, row, metrics_uptime(w->source), LABELS(NULL)); break;
 	case PROCESS_TSC: walk_put(w, row, rte_get_tsc_hz(), LABELS(NULL)); break;
 	case PROCESS_GROUPS: walk_put(w, row, w->group_count, LABELS(NULL)); break;
+	case PROCESS_IDLE_REFUSED: walk_put(w, row, s->idle_refused, LABELS(NULL)); break;
 	case PROCESS_REMOVED: walk_put(w, row, s->gone.groups, LABELS(NULL)); break;
 	}
 }

@@ -27,6 +27,10 @@ static void put_worker(const struct walk *w, const struct metric_row *row, const
 	case WORKER_BUSY_ROUNDS: walk_put(w, row, k->busy_rounds, labels); break;
 	case WORKER_DESCHEDULED: walk_put(w, row, k->descheduled, labels); break;
 	case WORKER_LONGEST: walk_put_real(w, row, walk_seconds(k->longest), labels); break;
+	case WORKER_PAUSED: walk_put_real(w, row, walk_seconds(k->idle.ticks), labels); break;
+	case WORKER_PAUSES: walk_put(w, row, k->idle.pauses, labels); break;
+	case WORKER_BOUNDED: walk_put(w, row, k->idle.bounded, labels); break;
+	case WORKER_LIMITED: walk_put(w, row, k->idle.limited, labels); break;
 	}
 }
 
@@ -38,4 +42,25 @@ void collect_worker(const struct walk *w, const struct metric_row *row) {
 
 		put_worker(w, row, &s->workers[i], LABELS(walk_id(worker, i), core_of(s, i, core)));
 	}
+}
+
+void collect_worker_idle(const struct walk *w, const struct metric_row *row) {
+	const struct server *s = w->source->server;
+
+	for (unsigned i = 0; i < s->worker_count; i++) {
+		char worker[WALK_ID], core[WALK_ID];
+
+		walk_put(w, row, 1,
+			 LABELS(walk_id(worker, i), core_of(s, i, core),
+				idle_kind_name(s->workers[i].idle.config.kind)));
+	}
+}
+
+void collect_umwait(const struct walk *w, const struct metric_row *row) {
+	const struct server *s = w->source->server;
+	char time[WALK_ID];
+
+	if (s->umwait.known)
+		walk_put(w, row, 1,
+			 LABELS(walk_id(time, s->umwait.max_time), s->umwait.c02 ? "yes" : "no"));
 }

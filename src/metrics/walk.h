@@ -73,6 +73,8 @@ COLLECTOR(collect_bonding_group)
 /* collect_workers.c */
 COLLECTOR(collect_worker)
 COLLECTOR(collect_worker_info)
+COLLECTOR(collect_worker_idle)
+COLLECTOR(collect_umwait)
 /* collect_power.c */
 COLLECTOR(collect_power_policy)
 COLLECTOR(collect_power_core)

@@ -17,6 +17,7 @@
 
 #include "log/log.h"
 #include "platform/platform.h"
+#include "platform/port_wake.h"
 
 static const struct port_queues port_one_queue = {.receive = 1, .transmit = 1};
 
@@ -57,6 +58,7 @@ static struct rte_eth_conf port_conf(const struct rte_eth_dev_info *info, uint32
 	conf.rxmode.mtu = mtu;
 	conf.rxmode.offloads = info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_IPV4_CKSUM;
 	conf.txmode.offloads = info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	conf.intr_conf.rxq = port_wakes_asked();
 	return conf;
 }
 
@@ -111,8 +113,12 @@ static int port_setup(uint16_t id, struct rte_mempool *pool, uint32_t queue_size
 	mtu = RTE_MIN(mtu, mtu_limit(&info));
 	conf = port_conf(&info, mtu);
 	queues_limit(&info, q);
-	if ((ret = rte_eth_dev_configure(id, q->receive, q->transmit, &conf)) != 0 ||
-	    (ret = mtu_set(id, mtu)) != 0)
+	ret = rte_eth_dev_configure(id, q->receive, q->transmit, &conf);
+	if (ret != 0 && conf.intr_conf.rxq != 0) { /* without it sleep is shorter */
+		conf.intr_conf.rxq = 0;
+		ret = rte_eth_dev_configure(id, q->receive, q->transmit, &conf);
+	}
+	if (ret != 0 || (ret = mtu_set(id, mtu)) != 0)
 		return ret;
 	return queues_setup(id, pool, queue_size, q);
 }

@@ -321,6 +321,7 @@ static void arrival_take(struct arrival *a) {
 		if (server_share_is_read_for(&a->site, index))
 			server_share_receive(&s->shares, s->workers, index);
 	}
+	server_peers(s, false);
 	server_synchronize(s);
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 		share_table_free(a->ports[role].table);

@@ -225,6 +225,7 @@ static void departure_end(struct departure *d) {
 	server_name_workers(s);
 	pthread_rwlock_unlock(&s->lock);
 	ports_leave(d);
+	server_peers(s, false);
 	served_group_free(g);
 	server_pools_give_back(&s->pools, &needs);
 }

@@ -26,6 +26,7 @@ uint64_t server_group_drain(struct server *s, unsigned group, unsigned limit_ms)
 			 s->groups[group].sg->id);
 	s->groups[group].drained = true;
 	server_group_wire(s, group);
+	server_peers(s, false);
 	return group_wait_empty(s, group, end);
 }
 
@@ -35,6 +36,7 @@ void server_group_resume(struct server *s, unsigned group) {
 			 "service group %u resumed", s->groups[group].sg->id);
 	s->groups[group].drained = false;
 	server_group_wire(s, group);
+	server_peers(s, false);
 	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
 		if (s->ports.of[group][role] != SERVER_NO_PORT)
 			server_steer(s, s->ports.of[group][role]); /* what had to wait for it */

@@ -2,14 +2,15 @@
 #include "server/running.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 
 #include <rte_cycles.h>
 #include <rte_launch.h>
 #include <rte_malloc.h>
 
-#include "idle/cpu.h"
 #include "log/log.h"
+#include "platform/port_wake.h"
 #include "platform/unmap.h"
 
 /* So that naps of some microseconds are not some tens longer. */
@@ -84,9 +85,15 @@ static enum idle_kind idle_kind_of(const struct server *s, unsigned worker, enum
 	return idle_there(wanted) ? wanted : IDLE_POLL;
 }
 
-static void idle_say(const struct server *s, const struct power_config *power, bool there) {
-	struct umwait_limit limit;
+bool server_may_sleep(const struct server *s) {
+	bool sleep = s->power.idle == IDLE_SLEEP;
 
+	for (unsigned w = 0; s->power.idle == IDLE_AUTO && w < s->worker_count; w++)
+		sleep = sleep || core_is_shared(s, w);
+	return sleep;
+}
+
+static void idle_say(const struct server *s, const struct power_config *power, bool there) {
 	if (!there) {
 		log_warning("power", LOG_FIELDS(LOG_STRING("idle", idle_kind_name(power->idle))),
 			    "idle %s: this CPU has no such instruction: workers poll",
@@ -100,12 +107,12 @@ static void idle_say(const struct server *s, const struct power_config *power, b
 					       idle_kind_name(s->workers[w].idle.config.kind))),
 			 "worker on core %u: idle %s", s->layout.cores[w],
 			 idle_kind_name(s->workers[w].idle.config.kind));
-	if (power->idle != IDLE_POLL && cpu_has_waitpkg() && umwait_limit_read(NULL, &limit))
+	if (power->idle != IDLE_POLL && s->umwait.known)
 		log_info("power",
-			 LOG_FIELDS(LOG_NUMBER("max_time", limit.max_time),
-				    LOG_NUMBER("c02", limit.c02)),
+			 LOG_FIELDS(LOG_NUMBER("max_time", s->umwait.max_time),
+				    LOG_NUMBER("c02", s->umwait.c02)),
 			 "the kernel ends waits after %u TSC cycles (0: never), C0.2 is %s",
-			 limit.max_time, limit.c02 ? "allowed" : "not allowed");
+			 s->umwait.max_time, s->umwait.c02 ? "allowed" : "not allowed");
 }
 
 void server_idle(struct server *s, const struct power_config *power) {
@@ -128,6 +135,9 @@ void server_idle(struct server *s, const struct power_config *power) {
 	s->power.idle = power->idle;
 	s->power.empty_rounds = power->empty_rounds;
 	s->power.longest_pause = power->longest_pause;
+	s->umwait = (struct umwait_limit){0};
+	if (cpu_has_waitpkg())
+		umwait_limit_read(NULL, &s->umwait);
 	server_peers(s, false);
 	idle_say(s, power, there);
 }
@@ -156,6 +166,82 @@ static void hand_group(const struct server *s, unsigned group, struct worker_pee
 	}
 }
 
+/* Queues of ports that a worker asks. */
+struct sources {
+	struct worker_source list[SERVER_PORTS_MAX];
+	unsigned count;
+	bool known;
+};
+
+static void source_add(struct sources *of, unsigned worker, const struct packet_source *from) {
+	struct sources *sources = &of[worker];
+
+	if (from->take != NULL || sources->count == SERVER_PORTS_MAX)
+		sources->known = false; /* a queue beside its ring */
+	else if (from->ring == NULL)
+		sources->list[sources->count++] =
+			(struct worker_source){.port = from->port, .queue = from->queue};
+}
+
+static void sources_find(const struct server *s, struct sources *of) {
+	for (unsigned g = 0; g < s->group_most; g++) {
+		const struct served_group *group = &s->groups[g];
+
+		if (!group->there)
+			continue;
+		source_add(of, s->layout.groups[g].upper, &group->downstream->upper.network);
+		if (group->upstream != NULL)
+			source_add(of, s->layout.groups[g].upstream, &group->upstream->r.rphy);
+	}
+	for (unsigned p = 0; p < s->ports.count; p++) {
+		if (s->shares.of[p] != NULL && s->shares.receives[p])
+			source_add(of, s->shares.owners[p], &s->shares.of[p]->from);
+		if (s->shares.of[p] != NULL && s->ports.list[p].queues > 0)
+			of[s->shares.owners[p]].known = false; /* queues that nobody has now */
+	}
+}
+
+static void sources_leave(struct worker *w) {
+	for (unsigned i = 0; i < w->source_count; i++) {
+		if (w->sources[i].wakes)
+			port_wake_remove(w->sources[i].port, w->sources[i].queue, w->sleeper.epoll);
+	}
+	if (w->source_count > 0 || w->woken)
+		worker_sources(w, NULL, 0, false);
+}
+
+static bool waits_for_sources(const struct worker *w) {
+	return w->idle.config.kind == IDLE_SLEEP || w->idle.config.kind == IDLE_UMWAIT;
+}
+
+/* What wakes workers that sleep, or wait for descriptors. */
+static void sources_set(struct server *s) {
+	struct sources *of = NULL;
+	bool wanted = false;
+
+	for (unsigned w = 0; w < s->worker_count; w++)
+		wanted = wanted || waits_for_sources(&s->workers[w]);
+	if (wanted)
+		of = calloc(s->worker_count, sizeof(*of));
+	for (unsigned w = 0; of != NULL && w < s->worker_count; w++)
+		of[w].known = true;
+	if (of != NULL)
+		sources_find(s, of);
+	for (unsigned w = 0; of != NULL && w < s->worker_count; w++) {
+		struct worker *worker = &s->workers[w];
+		bool sleeps = worker->idle.config.kind == IDLE_SLEEP;
+
+		if (!waits_for_sources(worker))
+			continue;
+		for (unsigned i = 0; sleeps && i < of[w].count; i++)
+			of[w].list[i].wakes =
+				port_wake_add(of[w].list[i].port, of[w].list[i].queue,
+					      worker->sleeper.epoll);
+		worker_sources(worker, of[w].list, of[w].count, of[w].known);
+	}
+	free(of);
+}
+
 static void peers_set(struct worker_peers *peers, const struct worker_peers *next) {
 	for (unsigned word = 0; word < RTE_DIM(peers->bits); word++)
 		__atomic_store_n(&peers->bits[word], next->bits[word], __ATOMIC_RELAXED);
@@ -180,7 +266,10 @@ void server_peers(struct server *s, bool moving) {
 		peers_set(&worker->hands_to, &to[w]);
 		peers_set(&worker->handed_by, &by[w]);
 		__atomic_store_n(&worker->wakes, sleep && s->worker_count > 1, __ATOMIC_RELAXED);
+		sources_leave(worker);
 	}
+	if (!moving)
+		sources_set(s);
 }
 
 bool server_runs(const struct server *s) {

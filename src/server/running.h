@@ -30,6 +30,9 @@ void server_halted(struct server *s);
  */
 void server_idle(struct server *s, const struct power_config *power);
 
+/* Whether a worker is to sleep with what is asked for, so that ports are to wake it. Before they are opened. */
+bool server_may_sleep(const struct server *s);
+
 /* Who hands packets to whom, so that they wake each other: after groups came, went or moved. Before that all are to wake
  * all: `moving`. */
 void server_peers(struct server *s, bool moving);

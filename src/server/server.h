@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "crypto/providers.h"
+#include "idle/cpu.h"
 #include "model/server_config.h"
 #include "platform/cpus.h"
 #include "server/layout.h"
@@ -86,6 +87,7 @@ struct server {
 	struct power_fixed { /* what was given by arguments, so that no file changes it */
 		bool idle, policy, driver;
 	} power_fixed;
+	struct umwait_limit umwait; /* that the kernel had when pauses were set last */
 	uint64_t idle_refused; /* kinds of pauses that were, and are not to be had */
 	uint64_t refused; /* changes that were asked for since then, and could not be made */
 	/* Changes that are in service and whose remains leave, the oldest first; and the group that workers are at

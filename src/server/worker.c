@@ -108,6 +108,9 @@ void worker_remove(struct worker *w, const struct pipeline *p) {
 
 void worker_free(struct worker *w) {
 	sleeper_close(&w->sleeper);
+	free(w->sources);
+	w->sources = NULL;
+	w->source_count = 0;
 	free(w->entries);
 	w->entries = NULL;
 	w->entry_count = w->entry_room = 0;

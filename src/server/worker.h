@@ -56,6 +56,12 @@ struct worker_peers {
 	uint64_t bits[WORKER_MOST / 64];
 };
 
+/* A queue of a port that it asks for packets. */
+struct worker_source {
+	uint16_t port, queue;
+	bool wakes; /* its packets wake, by the set of the sleeper */
+};
+
 struct worker {
 	char name[WORKER_NAME]; /* what it runs, for people */
 	struct clock clock;
@@ -76,6 +82,10 @@ struct worker {
 	struct worker *all; /* of the server; what follows is by their numbers */
 	struct worker_peers hands_to, handed_by; /* over rings */
 	struct sleeper sleeper;
+	struct worker_source *sources; /* where pauses make use of them */
+	unsigned source_count;
+	bool woken; /* by all that may come */
+	bool monitored; /* there is one source alone, and its next descriptor can be waited for */
 	/* Load, for whoever reads it: rounds of the loop, and cycles of those with work. */
 	uint64_t rounds;
 	uint64_t busy_rounds;
@@ -113,6 +123,10 @@ int worker_run(void *worker);
 /* Has it pause in this way from the next round on, by its thread where it runs. Returns 0, or -1 after a message where it
  * cannot sleep: then nothing is changed. */
 int worker_idle(struct worker *w, const struct idle_config *config);
+
+/* What it asks for packets, from the next round on: a copy of the list, which is all of it where it is `known`. Where
+ * memory is short it is not known. */
+void worker_sources(struct worker *w, const struct worker_source *list, unsigned count, bool known);
 
 /* When the first of its pipelines has something to do although nothing comes: ns of its clock, 0: now, UINT64_MAX: never.
  * By its thread. */

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The loop of a worker, and what it does while nothing comes. */
+#include <stdlib.h>
+#include <string.h>
+
 #include <rte_branch_prediction.h>
 #include <rte_cycles.h>
 #include <rte_pause.h>
 
 #include "idle/instructions.h"
 #include "log/log.h"
+#include "platform/port_wake.h"
 #include "server/worker.h"
 
 static void keep_larger(uint64_t *longest, uint64_t cycles) {
@@ -82,17 +86,30 @@ static bool last_round(struct worker *w, uint64_t *start) {
 	return false;
 }
 
+static void sources_arm(const struct worker *w, bool arm) {
+	for (unsigned i = 0; i < w->source_count; i++) {
+		const struct worker_source *source = &w->sources[i];
+
+		if (source->wakes && arm)
+			port_wake_arm(source->port, source->queue);
+		else if (source->wakes)
+			port_wake_disarm(source->port, source->queue);
+	}
+}
+
 /* Gives the core away for up to `ns`. Nobody waits for it meanwhile. Returns the ticks that were asked for, or what it took
  * where that is less. */
 static uint64_t sleep_for(struct worker *w, uint64_t ns, uint64_t *start) {
 	uint64_t ticks = 0, began;
 
+	sources_arm(w, true);
 	sleeper_begin(&w->sleeper);
 	if (last_round(w, start)) {
 		began = rte_rdtsc();
 		if (w->quiet != NULL)
 			rte_rcu_qsbr_thread_offline(w->quiet, w->quiet_id);
-		sleeper_sleep(&w->sleeper, ns);
+		if (sleeper_sleep(&w->sleeper, ns))
+			port_wakes_take(w->sleeper.epoll);
 		if (w->quiet != NULL)
 			rte_rcu_qsbr_thread_online(w->quiet, w->quiet_id);
 		ticks = rte_rdtsc() - began;
@@ -100,6 +117,7 @@ static uint64_t sleep_for(struct worker *w, uint64_t ns, uint64_t *start) {
 		ticks = RTE_MIN(ticks, idle_ticks(&w->idle, ns));
 	}
 	sleeper_end(&w->sleeper);
+	sources_arm(w, false);
 	return ticks;
 }
 
@@ -116,15 +134,19 @@ static __rte_noinline uint64_t pause_for(struct worker *w, uint64_t *start) {
 	if (unlikely(due <= w->clock.now) && i->config.kind == IDLE_SLEEP)
 		peers_wake(w, &w->handed_by); /* what is due may wait for them */
 	if (idle_is_long(i)) {
-		ns = idle_sleep(i, w->clock.now, due, false);
+		ns = idle_sleep(i, w->clock.now, due, w->woken);
 		if (ns > 0)
 			return sleep_for(w, ns, start);
 	}
 	clock_tick(&w->clock);
 	now = rte_rdtsc();
 	length = idle_ticks(i, idle_bound(i, length, w->clock.now, due));
-	if (length > 0)
+	if (length > 0 && w->monitored && i->config.kind == IDLE_UMWAIT) {
+		port_monitor(w->sources[0].port, w->sources[0].queue, now + length);
+		idle_count(i, rte_rdtsc() - now);
+	} else if (length > 0) {
 		idle_pause(i, now, length);
+	}
 	return length;
 }
 
@@ -161,6 +183,46 @@ int worker_run(void *worker) {
 	}
 	worker_offline(w);
 	return 0;
+}
+
+struct sources_change {
+	struct worker *worker;
+	struct worker_source *list;
+	unsigned count;
+	bool known;
+};
+
+static bool sources_step(void *arg) {
+	struct sources_change *c = arg;
+	struct worker *w = c->worker;
+	struct worker_source *before = w->sources;
+
+	w->sources = c->list;
+	w->source_count = c->count;
+	c->list = before;
+	w->woken = c->known;
+	for (unsigned i = 0; i < w->source_count; i++)
+		w->woken = w->woken && w->sources[i].wakes;
+	w->monitored = c->known && w->source_count == 1 &&
+		       port_monitor_there(w->sources[0].port, w->sources[0].queue);
+	for (unsigned word = 0; word < RTE_DIM(w->handed_by.bits); word++)
+		w->monitored = w->monitored && w->handed_by.bits[word] == 0;
+	return true;
+}
+
+void worker_sources(struct worker *w, const struct worker_source *list, unsigned count,
+		    bool known) {
+	struct sources_change c = {.worker = w, .count = count, .known = known};
+	struct worker_task task = {sources_step, &c};
+
+	if (count > 0)
+		c.list = malloc(count * sizeof(*list));
+	if (c.list != NULL)
+		memcpy(c.list, list, count * sizeof(*list));
+	if (c.list == NULL && count > 0)
+		c = (struct sources_change){.worker = w};
+	worker_do(w, &task);
+	free(c.list);
 }
 
 struct idle_change {

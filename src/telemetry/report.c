@@ -28,6 +28,30 @@ static json_t *workers_json(const struct server *s, const struct host *host) {
 	return list;
 }
 
+/* Seconds of each worker; what is idle contains what is paused. */
+static json_t *power_json(const struct server *s, const struct host *host) {
+	double hz = (double)host->tsc_hz;
+	json_t *list = json_array();
+
+	for (unsigned w = 0; w < s->worker_count; w++) {
+		const struct worker *k = &s->workers[w];
+
+		json_array_append_new(
+			list, json_pack("{s:i, s:s, s:o, s:o, s:o, s:I, s:I, s:I}", "core",
+					(int)s->layout.cores[w], "kind",
+					idle_kind_name(k->idle.config.kind), "busy",
+					report_real((double)k->busy_cycles / hz), "idle",
+					report_real((double)k->idle_cycles / hz), "paused",
+					report_real((double)k->idle.ticks / hz), "pauses",
+					(json_int_t)k->idle.pauses, "bounded",
+					(json_int_t)k->idle.bounded, "limited",
+					(json_int_t)k->idle.limited));
+	}
+	return json_pack("{s:s, s:s, s:s, s:o}", "idle", idle_kind_name(s->power.idle), "policy",
+			 power_policy_name(s->power.policy), "driver",
+			 power_driver_name(s->power.driver), "workers", list);
+}
+
 /* What the drivers lost before the pipeline saw it, or after: of all ports of the role. */
 static json_t *port_json(const struct server *s, enum device_role role) {
 	struct rte_eth_stats sum = {0};
@@ -133,6 +157,7 @@ json_t *report_json(const struct server *s, const struct host *host, double seco
 		return root;
 	json_object_set_new(root, "measured", measured_json(s));
 	json_object_set_new(root, "workers", workers_json(s, host));
+	json_object_set_new(root, "power", power_json(s, host));
 	json_object_set_new(root, "ports",
 			    json_pack("{s:o, s:o}", "network", port_json(s, DEVICE_NETWORK), "rphy",
 				      port_json(s, DEVICE_RPHY)));

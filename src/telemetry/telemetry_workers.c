@@ -28,6 +28,9 @@ static void put_worker(struct rte_tel_data *d, struct worker *w, bool anew) {
 	telemetry_put(d, "busy_rounds", w->busy_rounds);
 	telemetry_put(d, "busy_cycles", w->busy_cycles);
 	telemetry_put(d, "idle_cycles", w->idle_cycles);
+	telemetry_put_text(d, "idle", idle_kind_name(w->idle.config.kind));
+	telemetry_put(d, "paused_cycles", w->idle.ticks);
+	telemetry_put(d, "pauses", w->idle.pauses);
 	telemetry_put(d, "descheduled", w->descheduled);
 	telemetry_put(d, "longest_ns", workers_ns(w->longest));
 	telemetry_put(d, "longest_since_ns", workers_ns(longest_since));

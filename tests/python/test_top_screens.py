@@ -66,9 +66,9 @@ down 10.4 Gbps 1.30M/s, dropped 120/s    up 1.04 Gbps 130k/s, dropped 0/s
     2 group 2       3 1.60G  200k     12 98.2us  1.20k  160M 20.0k      0    780
    10 group 10      3 8.00G 1.00M    108 98.2us  1.20k  800M  100k      0    780
 
-  core busy                         away longest  runs
-     1 ###################.  95.0%      3  4.20ms  upper MAC
-    10 #####...............  25.0%      3  4.20ms  lower MAC, upstream
+  core busy                        paused   away longest  runs
+     1 ###################.  95.0%   2.5%      3  4.20ms  upper MAC
+    10 #####...............  25.0%  37.5%      3  4.20ms  lower MAC, upstream
 
   lost at ports
   net_memif0 missed                   510     5/s

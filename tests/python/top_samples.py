@@ -96,6 +96,7 @@ def put_worker(made: Samples, core: int, runs: str, busy: float) -> None:
     made.put("worker_info", 1, **own, runs=runs)
     made.put("worker_busy_seconds_total", made.seconds * busy, **own)
     made.put("worker_idle_seconds_total", made.seconds * (1 - busy), **own)
+    made.put("worker_paused_seconds_total", made.seconds * (1 - busy) / 2, **own)
     made.count("worker_rounds", 1e6, **own)
     made.put("worker_descheduled_total", 3, **own)
     made.put("worker_longest_round_seconds", 0.0042, **own)

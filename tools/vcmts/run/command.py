@@ -27,6 +27,7 @@ from vcmts.run.plane import Ends, data_plane, facts_of, free_core, wire
 ENOUGH_OF_RATE, FEWEST_PACKETS = 0.95, 100
 # Drops of what is more than the channels carry, at the end of a queue or before it is long.
 FULL = ("flow_buffer_full", "scheduler_full", "wred_drop", "docsis_pie_drop")
+POWER = ("idle", "policy", "power-driver")
 # What vcmts-traffic says in its own words, in those of this command.
 WORDS = (
     (r"^(vcmts-)?traffic: ", "vcmts: "),
@@ -76,6 +77,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--metric-names",
         choices=("ours", "reference"),
         help="by which names it tells them to who asks for none (default: ours)",
+    )
+    parser.add_argument(
+        "--idle",
+        choices=("poll", "spin", "tpause-c0.1", "tpause-c0.2", "mwaitx", "umwait", "sleep", "auto"),
+        help="what vcmtsd does while nothing comes (default: power.idle of the configuration)",
+    )
+    parser.add_argument(
+        "--policy",
+        choices=("none", "performance", "balanced", "saving"),
+        help="of its cores' frequencies (default: power.policy of the configuration)",
+    )
+    parser.add_argument(
+        "--power-driver",
+        choices=("auto", "cpufreq", "simulated"),
+        help="what changes them (default: power.driver of the configuration)",
     )
     parser.add_argument("--core", type=int, help="core of vcmts-traffic (default: a free one)")
     parser.add_argument("--json", metavar="FILE", help="write the summary")
@@ -167,6 +183,12 @@ def complain_of_full_queues(whole: dict[str, Any], facts: dict[str, Any]) -> Non
         complain(f"{full:,} packets found full queues: {carried}; a smaller --rate helps")
 
 
+def power_arguments(given: argparse.Namespace) -> list[str]:
+    """What is said of pauses and frequencies, for vcmtsd."""
+    found = {key: getattr(given, key.replace("-", "_")) for key in POWER}
+    return [word for key, value in found.items() if value for word in (f"--{key}", value)]
+
+
 def carry(config: Path, within: Path, given: argparse.Namespace, stopped: Stopped) -> int:
     """Runs both programs on the configuration. Returns the exit status."""
     facts = facts_of(config)
@@ -187,6 +209,7 @@ def carry(config: Path, within: Path, given: argparse.Namespace, stopped: Stoppe
         control=given.control_socket,
         metrics=given.metrics,
         names=given.metric_names,
+        power=power_arguments(given),
     ) as served:
         if not stopped.asked:
             control = control_of(given, served.pid)

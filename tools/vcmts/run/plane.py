@@ -101,13 +101,13 @@ def data_plane(
     control: str | None = "none",
     metrics: str | None = None,
     names: str | None = None,
-    more: Sequence[str] = (),
+    power: Sequence[str] = (),
 ) -> Iterator[subprocess.Popen[bytes]]:
     """vcmtsd, stopped by SIGINT at the end and then waited for: it writes `result` last, and its
     messages to `said`, and to stderr only when it does not end well. With `several` service groups
     each has its own port for messages. `control` is its control socket; None: vcmtsd chooses it.
-    `metrics` is where it answers scrapers; None: nowhere; `names`, by which names; `more`: further
-    arguments."""
+    `metrics` is where it answers scrapers; None: nowhere; `names`, by which names; `power`: its
+    arguments about pauses and frequencies."""
     command = [str(program("vcmtsd")), "run", "--config", str(config), "--json", str(result)]
     ready = result.with_suffix(".ready")
     command += ["--network", ends[0].server, "--rphy", ends[1].server]
@@ -117,8 +117,7 @@ def data_plane(
     command += ["--control-socket", control] if control is not None else []
     command += ["--metrics", metrics] if metrics is not None else []
     command += ["--metric-names", names] if names is not None else []
-    command += more
-    plane = start(command, quiet=True, said=said)
+    plane = start([*command, *power], quiet=True, said=said)
     try:
         wait_for(ready, plane, stopped)
         yield plane

@@ -24,6 +24,8 @@ PLANE = (
     ),
     *("units", "requests"),
 )
+# And of itself.
+PROCESS = ("workers", "power", "ports", "shared_ports", "removed_groups", "measured", "host")
 COUNTS = ("sent", "proven", "lost", "duplicated", "reordered", "corrupted")
 
 
@@ -49,7 +51,7 @@ def merge(plane: Json, proven: Json, asked: dict[str, float | None]) -> Json:
         group | {way: with_plane(group[way], served.get(way, {})) for way in directions(group)}
         for group, served in groups.pairs(plane, proven)
     ]
-    for key in ("workers", "ports", "shared_ports", "removed_groups", "measured", "host"):
+    for key in PROCESS:
         if key in plane:
             whole[key] = plane[key]
     return whole
@@ -216,6 +218,14 @@ def verdict(summary: Json) -> str:
     )
 
 
+def paused(times: Json) -> str:
+    """Of a worker's time, where it pauses at all."""
+    whole = times["busy"] + times["idle"]
+    if times["kind"] == "poll" or whole <= 0:
+        return ""
+    return f", {times['paused'] / whole:.0%} paused ({times['kind']})"
+
+
 def show(summary: Json, console: Console, cores: list[int]) -> None:
     """`cores` of vcmtsd's workers, in their order."""
     for direction in directions(summary):
@@ -237,6 +247,7 @@ def show(summary: Json, console: Console, cores: list[int]) -> None:
         groups.show(summary["groups"], console)
     if expected.impaired(summary):
         expected.show(summary, console)
-    for core, worker in zip(cores, summary["workers"], strict=True):
-        print(f"core {core} ({worker['name']}): {worker['busy_share']:.0%} busy")
+    pauses = summary["power"]["workers"]
+    for core, worker, times in zip(cores, summary["workers"], pauses, strict=True):
+        print(f"core {core} ({worker['name']}): {worker['busy_share']:.0%} busy{paused(times)}")
     print(verdict(summary), flush=True)

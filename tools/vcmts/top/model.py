@@ -115,6 +115,7 @@ class Worker:
     rounds: float | None  # a second
     descheduled: float  # rounds of more than 1 ms, since the start
     longest: float | None  # round, seconds
+    paused: float | None = None  # share of its time, of what is not busy
 
 
 @dataclass(frozen=True)
@@ -244,6 +245,7 @@ def worker_of(between: Between, found: dict[str, str]) -> Worker:
     labels = {key: found.get(key, "") for key in ("worker", "core")}
     busy = between.increase("vcmts_worker_busy_seconds_total", **labels)
     idle = between.increase("vcmts_worker_idle_seconds_total", **labels)
+    paused = between.increase("vcmts_worker_paused_seconds_total", **labels)
     spent = (busy or 0.0) + (idle or 0.0)
     return Worker(
         labels["worker"],
@@ -253,6 +255,7 @@ def worker_of(between: Between, found: dict[str, str]) -> Worker:
         between.rate("vcmts_worker_rounds_total", **labels),
         between.after.one("vcmts_worker_descheduled_total", **labels) or 0.0,
         between.after.one("vcmts_worker_longest_round_seconds", **labels),
+        paused / spent if paused is not None and spent > 0 else None,
     )
 
 

@@ -92,7 +92,7 @@ def worker_line(worker: Worker, width: int, *, blocks: bool) -> Text:
     line = Text(f"  {worker.core:>4} ").append(
         words.bar(worker.busy, room, blocks=blocks), style=style
     )
-    line.append(f" {words.share(worker.busy):>6}")
+    line.append(f" {words.share(worker.busy):>6} {words.share(worker.paused):>6}")
     line.append(f" {words.whole(worker.descheduled):>6} {words.lasting(worker.longest):>7}")
     return line.append(f"  {words.printable(worker.runs or worker.name)}")
 
@@ -101,7 +101,7 @@ def worker_lines(workers: Sequence[Worker], width: int, height: int, *, blocks: 
     if height < 2:
         return []
     room = max(4, width // 4 if width < NARROW else width // 3 - 6)
-    title = Text(f"  core {'busy':<{room}}         away longest  runs", style="bold")
+    title = Text(f"  core {'busy':<{room}}        paused   away longest  runs", style="bold")
     seen = list(workers[: height - 1])
     lines = [worker_line(worker, width, blocks=blocks) for worker in seen]
     if len(seen) < len(workers):

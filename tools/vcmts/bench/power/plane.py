@@ -94,7 +94,9 @@ def opened(
     socket, result = place / "control.sock", place / "vcmtsd.json"
     with (
         (place / "vcmtsd.said").open("w+b") as said,
-        data_plane(config, ends, result, stopped, said, control=str(socket), more=power) as running,
+        data_plane(
+            config, ends, result, stopped, said, control=str(socket), power=power
+        ) as running,
     ):
         if stopped.asked:
             raise trials.StopError
