@@ -21,6 +21,7 @@ POLL, SLEEP = "poll", "sleep"
 # What may pause, the best for a core of its own first; a CPU has some of them.
 PAUSES = ("tpause-c0.2", "tpause-c0.1", "umwait", "mwaitx", "spin", "sleep")
 KINDS = (POLL, *PAUSES)
+IDLE_INFO = "vcmts_worker_idle_info"
 CONTROL_SECONDS = 30.0  # that an answer of the control socket may take
 SETTLE_SECONDS = 0.02  # for workers to do as they were told
 
@@ -51,14 +52,10 @@ class Plane:
         return found
 
     def takes(self, idle: str) -> bool:
-        """Whether this CPU has what such pauses take."""
-        try:
-            self.control.call("power.set", idle=idle)
-        except RefusedError:
-            return False
-        except (ClosedError, OSError) as error:
-            raise trials.TroubleError(f"power.set: {error}") from error
-        return bool(self.get()["idle"] == idle)
+        """Whether all workers pause so: where the CPU has not what that takes, they poll."""
+        self.set(idle=idle)
+        told = self.call("metrics.get", names=[IDLE_INFO])["samples"]
+        return bool(told) and all(sample["labels"]["kind"] == idle for sample in told)
 
     def metrics(self, *names: str) -> dict[str, float]:
         """By name, the sum over all that has it; those that are not there are left out."""

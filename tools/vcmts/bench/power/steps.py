@@ -21,7 +21,7 @@ SHAPE = f"bursts:on={LOAD_SECONDS * 1e3:g}ms,off={IDLE_SECONDS * 1e3:g}ms"
 LOADS = (0.9, 1.0)
 # That the governor may add: so much that nothing keeps it from the slowest clock.
 LATENCY_US = 2000
-STEPS_A_TRIAL = 50
+STEPS_A_TRIAL = 25
 COMPARED = 4  # times as many steps are made as of what stands beside them
 JUMPS = "vcmts_power_jumps_total"
 
