@@ -48,8 +48,8 @@ bool sleeper_sleep(struct sleeper *s, uint64_t ns) {
 
 	if (ppoll(files, 2, &t, NULL) <= 0)
 		return false;
-	if (files[0].revents != 0 && read(s->wake, &count, sizeof(count)) < 0)
-		return false; /* it was read before */
+	if (files[0].revents != 0 && read(s->wake, &count, sizeof(count)) == sizeof(count))
+		s->woken++;
 	return files[1].revents != 0;
 }
 

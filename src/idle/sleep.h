@@ -18,6 +18,7 @@ struct sleeper {
 	int wake; /* an eventfd */
 	int epoll; /* a set for what else may wake */
 	uint32_t asleep; /* 1: whoever makes work is to write to it */
+	uint64_t woken; /* sleeps that somebody ended so, who sleeps counts them */
 };
 
 /* Returns 0, or -1 where there is none to be had. To be closed by sleeper_close(), which is harmless on a zeroed one. */

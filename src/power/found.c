@@ -82,6 +82,14 @@ int found_core(struct found *found, const struct cpu_files *f, unsigned core) {
 	return fault;
 }
 
+bool found_has_core(const struct found *found, unsigned core) {
+	for (unsigned i = 0; i < found->count; i++) {
+		if (found->values[i].kind <= FOUND_SPEED && found->values[i].a == core)
+			return true;
+	}
+	return false;
+}
+
 int found_uncore(struct found *found, const struct cpu_files *f) {
 	int fault = 0;
 

@@ -51,7 +51,9 @@ void found_begin(struct found *found);
 int found_core(struct found *found, const struct cpu_files *f, unsigned core);
 int found_uncore(struct found *found, const struct cpu_files *f);
 
-/* A file and its name below the root. */
+bool found_has_core(const struct found *found, unsigned core);
+
+/* The name of its file below the root. */
 void found_name(const struct found_value *value, char name[CPU_FILES_NAME]);
 
 /* Writes the file as a whole, or leaves the one that was there. Returns 0 or a negative errno. */

@@ -72,14 +72,17 @@ static void find_uncore(struct power *p) {
 
 /* In a file, before the first change. Returns 0, or -1 after a line. */
 static int keep_found(struct power *p) {
+	bool kept = p->state[0] != '\0'; /* what could not be restored before */
 	int fault = 0;
 
-	found_begin(&p->found);
+	if (!kept)
+		found_begin(&p->found);
 	for (unsigned w = 0; w < p->core_count && fault == 0; w++) {
-		if (p->cores[w].governed)
+		if (p->cores[w].governed &&
+		    !found_has_core(&p->found, p->server->layout.cores[w]))
 			fault = found_core(&p->found, &p->files, p->server->layout.cores[w]);
 	}
-	if (fault == 0)
+	if (fault == 0 && !kept)
 		fault = found_uncore(&p->found, &p->files);
 	if (fault == 0)
 		fault = p->place.folder != NULL
@@ -133,19 +136,18 @@ static unsigned take_cores(struct power *p) {
 }
 
 static void give_back(struct power *p) {
-	unsigned wrong;
+	unsigned wrong = found_restore(&p->found, &p->files);
 
-	if (p->state[0] == '\0')
-		return;
-	wrong = found_restore(&p->found, &p->files);
-	if (wrong == 0)
-		unlink(p->state);
-	else
+	if (wrong > 0) {
 		log_warning("power",
 			    LOG_FIELDS(LOG_STRING("path", p->state), LOG_NUMBER("wrong", wrong)),
 			    "%u of %u values are not what was found; %s has them", wrong,
 			    p->found.count, p->state);
+		return;
+	}
+	unlink(p->state);
 	p->state[0] = '\0';
+	log_notice("power", LOG_NO_FIELDS, "frequencies are as they were found");
 }
 
 static int by_cpufreq_open(struct power *p) {

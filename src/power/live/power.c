@@ -156,7 +156,6 @@ void power_stop(struct power *p) {
 		p->driver->low(p, false);
 		p->driver->close(p);
 		p->driver = NULL;
-		log_notice("power", LOG_NO_FIELDS, "frequencies are as they were found");
 	}
 	pthread_mutex_unlock(&p->lock);
 }

@@ -78,6 +78,8 @@ static void back_pressure(void **state) {
 	}
 	assert_int_equal(sent, RIG_PORT - 1);
 	assert_in_range(share_held_out(rig->s), RING, RING + PIPELINE_BURST);
+	assert_true(pipeline_due(&rig->s->sending) == 0);
+	assert_true(pipeline_due(&rig->s->receiving) == UINT64_MAX);
 	assert_true(refused > 0);
 	assert_true(rig->s->counters.values[COUNTER_PORT_SEND_RETRIES] > 0);
 	while (share_held_out(rig->s) > 0) {

@@ -68,6 +68,7 @@ static void given_up_after_their_time(void **state) {
 	numbered(0, 12); /* 11 is missing */
 	numbered(0, 15); /* 13 and 14 */
 	assert_true(upstream_deadline(bench->u) == 7 + 5 * BENCH_MS);
+	assert_true(pipeline_due(&bench->u->list) == 7 + 5 * BENCH_MS);
 	bench_after(bench, 5 * BENCH_MS - 1);
 	expect_gaps(0, 0, 0);
 	bench_after(bench, 1);

@@ -64,6 +64,7 @@ static void nothing_is_taken(void **state) {
 	assert_int_equal(bench_count(bench, COUNTER_TRANSMITTED), DEPTH - 1);
 	assert_true(bench_count(bench, COUNTER_RECEIVED) < bench->injected);
 	assert_true(upstream_busy(bench->u) && held > 0);
+	assert_true(pipeline_due(&bench->u->list) == 0);
 	bench_settle(bench);
 	for (unsigned i = 0; i < ARRAY_COUNT(streams); i++) {
 		bench_complete(bench, streams[i]);
@@ -160,9 +161,11 @@ static void one_segment_is_left(void **state) {
 	assert_int_equal(upstream_held(bench->u, UNIT_SEGMENT), 1);
 	assert_int_equal(bench->u->list.queues[US_SEGMENTS].buffers, 2);
 	assert_true(upstream_busy(bench->u));
+	assert_true(pipeline_due(&bench->u->list) == 0);
 	bench_round(bench);
 	bench_take(bench, UINT32_MAX);
 	assert_false(upstream_busy(bench->u));
+	assert_true(pipeline_due(&bench->u->list) == UINT64_MAX);
 	bench_complete(bench, FRAMED);
 	bench_close(bench);
 }

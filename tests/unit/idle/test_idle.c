@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* When a worker pauses and for how long, by a clock of the test's own. */
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "idle/cpu.h"
+#include "idle/idle.h"
+#include "idle/instructions.h"
+
+#include "random.h"
+
+#define ROUNDS 32
+#define LONGEST 20000
+#define HZ UINT64_C(2500000000)
+
+static struct idle idle;
+
+static void begin(enum idle_kind kind) {
+	const struct idle_config c = {
+		.kind = kind, .empty_rounds = ROUNDS, .longest = LONGEST, .tsc_hz = HZ};
+
+	memset(&idle, 0, sizeof(idle));
+	idle_set(&idle, &c);
+}
+
+/* So many rounds in which nothing came, all of which are to give the same pause. */
+static void expect_rounds(unsigned rounds, uint64_t length) {
+	for (unsigned r = 0; r < rounds; r++)
+		assert_int_equal(idle_empty(&idle, 0, 0), length);
+}
+
+/* Nothing for the first rounds, then a microsecond, and after as many rounds twice as long. */
+static void pauses_grow(void **state) {
+	(void)state;
+	begin(IDLE_SPIN);
+	expect_rounds(ROUNDS - 1, 0);
+	for (uint64_t length = 1000; length < LONGEST; length *= 2)
+		expect_rounds(ROUNDS, length);
+	expect_rounds(10 * ROUNDS, LONGEST);
+	assert_int_equal(idle_empty(&idle, 1, 0), 0); /* something came meanwhile */
+	for (unsigned r = 2; r < ROUNDS; r++)
+		assert_int_equal(idle_empty(&idle, 1, 0), 0);
+	assert_int_equal(idle_empty(&idle, 1, 0), 1000);
+}
+
+static void polling_never_pauses(void **state) {
+	(void)state;
+	begin(IDLE_POLL);
+	expect_rounds(1000, 0);
+}
+
+/* A longest pause below the first one; a pause behind each empty round. */
+static void limits_of_the_settings(void **state) {
+	(void)state;
+	for (unsigned rounds = 0; rounds < 2; rounds++) {
+		begin(IDLE_SPIN);
+		idle.config.empty_rounds = rounds;
+		idle.config.longest = 600;
+		expect_rounds(50, 600);
+	}
+	begin(IDLE_SPIN);
+	idle.config.empty_rounds = 1;
+	expect_rounds(1, 1000);
+	expect_rounds(1, 2000);
+	expect_rounds(1, 4000);
+}
+
+/* Whatever is due, and whenever: a pause has ended by then, and the count tells of those that were shorter. */
+static void no_pause_ends_behind_what_is_due(void **state) {
+	struct random random = {.state = 42};
+	uint64_t now = 0, bounded = 0;
+
+	(void)state;
+	begin(IDLE_SPIN);
+	for (unsigned turn = 0; turn < 200000; turn++) {
+		uint64_t due = now + random_below(&random, 30000);
+		uint64_t length, left;
+
+		if (random_below(&random, 100) == 0)
+			idle.busy_rounds--; /* something came */
+		length = idle_empty(&idle, 0, now);
+		left = idle_bound(&idle, length, now, due);
+		assert_true(now + left <= due && left <= length);
+		assert_true(left == length || now + left == due);
+		bounded += left < length;
+		now += left + random_below(&random, 300);
+	}
+	assert_int_equal(idle.bounded, bounded);
+	assert_in_range(bounded, 1000, 200000);
+	assert_int_equal(idle_bound(&idle, 500, 1000, 1000), 0); /* now */
+	assert_int_equal(idle_bound(&idle, 500, 1000, 0), 0); /* the past */
+	assert_int_equal(idle_bound(&idle, 500, 1000, UINT64_MAX), 500); /* never */
+}
+
+/* Those who sleep pause for as long as it takes to see that nothing comes, each pause longer than the one before. */
+static void sleep_comes_soon(void **state) {
+	uint64_t second = 1000000000;
+
+	(void)state;
+	begin(IDLE_SLEEP);
+	assert_int_equal(idle_empty(&idle, 1, 7 * second), 0);
+	for (unsigned r = 2; r < ROUNDS; r++)
+		assert_int_equal(idle_empty(&idle, 1, 7 * second), 0);
+	for (uint64_t length = 1000; length < LONGEST; length *= 2) {
+		assert_int_equal(idle_empty(&idle, 1, 7 * second), length);
+		assert_false(idle_is_long(&idle));
+	}
+	assert_int_equal(idle_empty(&idle, 1, 7 * second), LONGEST);
+	assert_true(idle_is_long(&idle));
+	assert_int_equal(idle_sleep(&idle, 7 * second, UINT64_MAX, false), IDLE_SLEEP_NS);
+	assert_int_equal(idle_sleep(&idle, 8 * second - 1, UINT64_MAX, false), IDLE_SLEEP_NS);
+	assert_int_equal(idle_sleep(&idle, 8 * second, UINT64_MAX, false), IDLE_SLEEP_LATER_NS);
+	assert_int_equal(idle_sleep(&idle, 7 * second, UINT64_MAX, true), IDLE_SLEEP_WOKEN_NS);
+	assert_int_equal(idle_empty(&idle, 2, 9 * second), 0); /* what came begins it anew */
+	assert_int_equal(idle_sleep(&idle, 9 * second, UINT64_MAX, false), IDLE_SLEEP_NS);
+	begin(IDLE_SPIN);
+	idle.length = LONGEST;
+	assert_false(idle_is_long(&idle)); /* others never sleep */
+}
+
+/* It leaves the system time to be late, and does not begin where there is little. */
+static void sleep_ends_early(void **state) {
+	(void)state;
+	begin(IDLE_SLEEP);
+	for (uint64_t left = 0; left < 30000000; left += 1 + left / 50) {
+		uint64_t length = idle_sleep(&idle, 1000, 1000 + left, true);
+
+		assert_true(length == 0 || length + IDLE_SLEEP_EARLY_NS <= left);
+		assert_int_equal(length == 0, left <= 2 * IDLE_SLEEP_EARLY_NS);
+		assert_true(length <= IDLE_SLEEP_WOKEN_NS);
+	}
+	assert_int_equal(idle_sleep(&idle, 1000, 0, true), 0);
+}
+
+static void what_there_is(void **state) {
+	enum idle_kind best = idle_best(false);
+
+	(void)state;
+	assert_true(idle_there(IDLE_POLL) && idle_there(IDLE_SPIN) && idle_there(IDLE_SLEEP));
+	assert_false(idle_there(IDLE_AUTO));
+	assert_int_equal(idle_there(IDLE_TPAUSE_C02), cpu_has_waitpkg());
+	assert_int_equal(idle_there(IDLE_TPAUSE_C01), cpu_has_waitpkg());
+	assert_int_equal(idle_there(IDLE_UMWAIT), cpu_has_waitpkg());
+	assert_int_equal(idle_there(IDLE_MWAITX), cpu_has_mwaitx());
+	assert_true(idle_there(best) && best != IDLE_POLL && best != IDLE_SLEEP);
+	assert_int_equal(idle_best(true), IDLE_SLEEP);
+}
+
+/* By every instruction that this CPU has: not less than was asked for, unless the kernel's limit says so. */
+static void pauses_last(void **state) {
+	const uint64_t ticks = 20000;
+
+	(void)state;
+	for (enum idle_kind kind = IDLE_SPIN; kind < IDLE_KINDS; kind++) {
+		uint64_t began;
+
+		if (!idle_there(kind))
+			continue;
+		begin(kind);
+		for (unsigned p = 1; p <= 20; p++) {
+			uint64_t before = idle.ticks;
+
+			began = power_tsc();
+			idle_pause(&idle, began, ticks);
+			assert_int_equal(idle.pauses, p);
+			if (kind == IDLE_SPIN || kind == IDLE_SLEEP)
+				assert_true(idle.ticks - before >= ticks);
+		}
+		assert_true(idle.limited <= idle.pauses);
+	}
+	begin(IDLE_SPIN);
+	assert_int_equal(idle_ticks(&idle, 1000), 2500);
+	assert_int_equal(idle_ticks(&idle, 60000000000), 60 * HZ);
+}
+
+static void write_file(const char *folder, const char *name, const char *text) {
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* What the kernel says, and what it may say instead. */
+static void the_kernels_limit(void **state) {
+	static const char *const wrong[] = {"", "\n", "no\n", "-\n"};
+	char folder[] = "/tmp/umwait.XXXXXX", path[256];
+	struct umwait_limit limit = {0};
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	assert_false(umwait_limit_read(folder, &limit)); /* no files */
+	write_file(folder, "max_time", "100000\n");
+	assert_false(umwait_limit_read(folder, &limit));
+	write_file(folder, "enable_c02", "1\n");
+	assert_true(umwait_limit_read(folder, &limit));
+	assert_true(limit.known && limit.c02);
+	assert_int_equal(limit.max_time, 100000);
+	write_file(folder, "enable_c02", "0\n");
+	assert_true(umwait_limit_read(folder, &limit));
+	assert_false(limit.c02);
+	limit.known = false;
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		write_file(folder, "max_time", wrong[i]);
+		assert_false(umwait_limit_read(folder, &limit));
+		assert_false(limit.known);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, i == 0 ? "max_time" : "enable_c02");
+		unlink(path);
+	}
+	rmdir(folder);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pauses_grow),
+		cmocka_unit_test(polling_never_pauses),
+		cmocka_unit_test(limits_of_the_settings),
+		cmocka_unit_test(no_pause_ends_behind_what_is_due),
+		cmocka_unit_test(sleep_comes_soon),
+		cmocka_unit_test(sleep_ends_early),
+		cmocka_unit_test(what_there_is),
+		cmocka_unit_test(pauses_last),
+		cmocka_unit_test(the_kernels_limit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Each driver by the files that it has; what was written is read back, and what differs is counted. */
+#include "test.h"
+
+#include "fake_driver.h"
+#include "power/clock_domains.h"
+#include "power/cpufreq.h"
+
+static struct fake_driver d;
+static struct cpu_files f;
+static struct cpufreq c;
+
+static int start(void **state) {
+	(void)state;
+	memset(&d, 0, sizeof(d));
+	d.cores[0] = fake_acpi();
+	f = fake_files(&d);
+	return 0;
+}
+
+static void take(void) {
+	assert_int_equal(cpufreq_find(&f, 0, &c), 0);
+	assert_int_equal(cpufreq_take(&f, &c), 0);
+}
+
+static uint64_t counted(void) {
+	uint64_t sum = 0;
+
+	for (unsigned r = 0; r < CPUFREQ_REASONS; r++)
+		sum += c.counts[r];
+	return sum;
+}
+
+static void acpi_by_setspeed(void **state) {
+	(void)state;
+	assert_int_equal(cpufreq_find(&f, 0, &c), 0);
+	assert_int_equal(d.writes, 0);
+	assert_int_equal(c.state_count, 6);
+	assert_int_equal(c.states[0], 800000);
+	assert_int_equal(c.transition_us, 10);
+	assert_string_equal(c.found, "schedutil");
+	take();
+	assert_int_equal(c.way, CPUFREQ_SETSPEED);
+	assert_string_equal(d.cores[0].governor, "userspace");
+	assert_int_equal(d.cores[0].speed, 1800000);
+	assert_true(cpufreq_set(&f, &c, 1200000));
+	assert_int_equal(d.cores[0].speed, 1200000);
+	assert_int_equal(c.khz, 1200000);
+	assert_int_equal(counted(), 0);
+	/* our own limits, not the driver's */
+	assert_true(cpufreq_set(&f, &c, 1));
+	assert_int_equal(d.cores[0].speed, 800000);
+	assert_true(cpufreq_set(&f, &c, 9000000));
+	assert_int_equal(d.cores[0].speed, 1800000);
+	assert_int_equal(counted(), 0);
+}
+
+static void between_states_is_rounded(void **state) {
+	(void)state;
+	take();
+	assert_true(cpufreq_set(&f, &c, 1250000)); /* has more */
+	assert_int_equal(c.khz, 1400000);
+	assert_int_equal(c.counts[CPUFREQ_ROUNDED], 1);
+	assert_true(cpufreq_set(&f, &c, 1250000));
+	assert_int_equal(c.counts[CPUFREQ_ROUNDED], 2);
+	assert_int_equal(c.told, 1u << CPUFREQ_ROUNDED);
+}
+
+static void others_lower_the_limit(void **state) {
+	(void)state;
+	take();
+	d.cores[0].max = 1000000;
+	assert_false(cpufreq_set(&f, &c, 1800000));
+	assert_int_equal(c.khz, 1000000);
+	assert_int_equal(c.wished_khz, 1800000);
+	assert_int_equal(c.counts[CPUFREQ_CLAMPED], 1);
+}
+
+static void others_change_the_governor(void **state) {
+	(void)state;
+	take();
+	assert_true(cpufreq_is_ours(&f, &c));
+	strcpy(d.cores[0].governor, "ondemand");
+	assert_false(cpufreq_is_ours(&f, &c));
+	assert_int_equal(c.counts[CPUFREQ_TAKEN], 1);
+	assert_false(cpufreq_set(&f, &c, 1200000));
+	assert_int_equal(c.counts[CPUFREQ_REFUSED], 1);
+	assert_int_equal(cpufreq_take(&f, &c), 0);
+	assert_true(cpufreq_set(&f, &c, 1200000));
+}
+
+static void core_goes_offline(void **state) {
+	(void)state;
+	take();
+	d.cores[0].offline = true;
+	assert_false(cpufreq_set(&f, &c, 1200000));
+	assert_false(cpufreq_is_ours(&f, &c));
+	assert_int_equal(c.counts[CPUFREQ_VANISHED], 2);
+	assert_int_not_equal(cpufreq_find(&f, 0, &c), 0);
+	assert_int_not_equal(cpufreq_find(&f, 3, &c), 0);
+}
+
+/* Without the permission for the governor the upper limit does it. */
+static void no_permission(void **state) {
+	(void)state;
+	d.cores[0].governor_denied = true;
+	take();
+	assert_int_equal(c.way, CPUFREQ_LIMITS);
+	assert_true(c.counts[CPUFREQ_DENIED] > 0);
+	assert_string_equal(d.cores[0].governor, "schedutil");
+	assert_true(cpufreq_set(&f, &c, 1000000));
+	assert_int_equal(d.cores[0].max, 1000000);
+	d.cores[0].max = 1800000;
+	d.cores[0].limits_denied = true;
+	assert_int_equal(cpufreq_find(&f, 0, &c), 0);
+	assert_int_equal(cpufreq_take(&f, &c), -EACCES);
+	assert_int_equal(d.cores[0].max, 1800000);
+}
+
+/* The speed alone may be denied, when the governor is ours already. */
+static void no_permission_for_the_speed(void **state) {
+	(void)state;
+	d.cores[0].speed_denied = true;
+	take();
+	assert_int_equal(c.way, CPUFREQ_LIMITS);
+	assert_string_equal(d.cores[0].governor, "performance");
+	assert_true(cpufreq_set(&f, &c, 1000000));
+	assert_int_equal(d.cores[0].max, 1000000);
+}
+
+/* Both limits, never the wrong way round. */
+static void active_by_limits(void **state) {
+	static const uint32_t wishes[] = {3500000, 800000, 2000000, 1000000, 3000000, 3500000};
+
+	(void)state;
+	for (unsigned driver = 0; driver < 2; driver++) {
+		d.cores[0] = fake_active(driver == 0 ? "intel_pstate" : "amd-pstate-epp");
+		take();
+		assert_true(c.active);
+		assert_int_equal(c.way, CPUFREQ_LIMITS);
+		assert_string_equal(d.cores[0].governor, "powersave");
+		assert_string_equal(d.cores[0].preference, "performance");
+		for (unsigned i = 0; i < ARRAY_COUNT(wishes); i++) {
+			assert_true(cpufreq_set(&f, &c, wishes[i]));
+			assert_int_equal(d.cores[0].max, wishes[i]);
+			assert_int_equal(d.cores[0].min, wishes[i]);
+		}
+		assert_int_equal(d.crossed, 0);
+		assert_int_equal(counted(), 0);
+	}
+	d.cores[0].min = 800000;
+	d.cores[0].min_denied = true; /* then the upper one alone */
+	take();
+	assert_true(cpufreq_set(&f, &c, 2000000));
+	assert_true(cpufreq_set(&f, &c, 1000000));
+	assert_int_equal(d.cores[0].max, 1000000);
+	assert_int_equal(d.cores[0].min, 800000);
+	assert_int_equal(c.counts[CPUFREQ_DENIED], 1);
+}
+
+/* Passive drivers of others: intel_cpufreq has the governor, cppc_cpufreq here has not. */
+static void passive(void **state) {
+	(void)state;
+	d.cores[0] = fake_active("intel_cpufreq");
+	d.cores[0].governors = "userspace performance schedutil";
+	take();
+	assert_int_equal(c.way, CPUFREQ_SETSPEED);
+	assert_int_equal(c.state_count, 0);
+	assert_true(cpufreq_set(&f, &c, 2100000));
+	assert_int_equal(d.cores[0].speed, 2100000);
+	d.cores[0] = fake_active("cppc_cpufreq");
+	d.cores[0].governors = "powersave performance schedutil";
+	d.cores[0].preference_there = false;
+	take();
+	assert_false(c.active);
+	assert_string_equal(d.cores[0].governor, "performance");
+	assert_true(cpufreq_set(&f, &c, 2100000));
+	assert_int_equal(d.cores[0].max, 2100000);
+}
+
+/* What somebody limited before us stays limited. */
+static void limits_that_were_found_hold(void **state) {
+	(void)state;
+	d.cores[0].max = 1400000;
+	d.cores[0].min = 1000000;
+	take();
+	assert_int_equal(c.state_count, 3);
+	assert_int_equal(c.max_khz, 1400000);
+	assert_true(cpufreq_set(&f, &c, 1800000));
+	assert_int_equal(c.khz, 1400000);
+	assert_true(cpufreq_set(&f, &c, 100000));
+	assert_int_equal(c.khz, 1000000);
+}
+
+static void nonsense_is_no_core(void **state) {
+	(void)state;
+	d.cores[0].driver = "";
+	assert_int_equal(cpufreq_find(&f, 0, &c), -EINVAL);
+	d.cores[0].driver = "a driver of many words";
+	assert_int_equal(cpufreq_find(&f, 0, &c), -EINVAL);
+	d.cores[0].driver = "acpi-cpufreq";
+	d.cores[0].hardware_max = d.cores[0].max = 0;
+	assert_int_equal(cpufreq_find(&f, 0, &c), -EINVAL);
+	d.cores[0].max = 500000; /* below the minimum: the maximum is what there is */
+	assert_int_equal(cpufreq_find(&f, 0, &c), 0);
+	assert_int_equal(c.min_khz, 500000);
+	assert_int_equal(c.max_khz, 500000);
+}
+
+/* SST-BF: two kinds of cores. */
+static void base_frequencies(void **state) {
+	struct cpufreq cores[3];
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		d.cores[i] = fake_acpi();
+		d.cores[i].base = 1600000;
+		assert_int_equal(cpufreq_find(&f, i, &cores[i]), 0);
+	}
+	assert_false(cpufreq_honour_base(cores, 3)); /* all the same: nothing to honour */
+	assert_int_equal(cores[0].max_khz, 1800000);
+	cores[1].base_khz = 1200000;
+	assert_true(cpufreq_honour_base(cores, 3));
+	assert_int_equal(cores[0].max_khz, 1600000);
+	assert_int_equal(cores[1].max_khz, 1200000);
+	assert_int_equal(cores[1].state_count, 3);
+	cores[2].base_khz = 0; /* not told: not honoured */
+	cores[0].max_khz = 1800000;
+	assert_false(cpufreq_honour_base(cores, 3));
+	assert_int_equal(cores[0].max_khz, 1800000);
+}
+
+static void domains(void **state) {
+	static const unsigned cores[] = {3, 1, 0, 2};
+	unsigned domain_of[4];
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++)
+		d.cores[i] = fake_acpi();
+	assert_int_equal(clock_domains(&f, cores, 4, domain_of), 4);
+	for (unsigned i = 0; i < 4; i++)
+		assert_int_equal(domain_of[i], i);
+	d.cores[1].siblings = "1,3"; /* of which the other says nothing */
+	d.cores[0].related = "0 2"; /* with spaces, as the kernel has it */
+	assert_int_equal(clock_domains(&f, cores, 4, domain_of), 2);
+	assert_int_equal(domain_of[0], 0);
+	assert_int_equal(domain_of[1], 0);
+	assert_int_equal(domain_of[2], 1);
+	assert_int_equal(domain_of[3], 1);
+	d.cores[3].siblings = "0-3"; /* joins both */
+	assert_int_equal(clock_domains(&f, cores, 4, domain_of), 1);
+	d.cores[3].siblings = "0-99999999999,x";
+	d.cores[1].siblings = "3-1";
+	d.cores[0].related = "";
+	assert_int_equal(clock_domains(&f, cores, 4, domain_of), 4);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, start)
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		TEST(acpi_by_setspeed),
+		TEST(between_states_is_rounded),
+		TEST(others_lower_the_limit),
+		TEST(others_change_the_governor),
+		TEST(core_goes_offline),
+		TEST(no_permission),
+		TEST(no_permission_for_the_speed),
+		TEST(active_by_limits),
+		TEST(passive),
+		TEST(limits_that_were_found_hold),
+		TEST(nonsense_is_no_core),
+		TEST(base_frequencies),
+		TEST(domains),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What was found comes back, after a crash, too; and a file that somebody forged does no harm. */
+#include "test.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fake_driver.h"
+#include "power/cpufreq.h"
+#include "power/found.h"
+#include "power/leftovers.h"
+#include "power/process_start.h"
+
+static struct fake_driver d;
+static struct cpu_files f;
+static struct found found;
+static char folder[] = "/tmp/vcmts-found-XXXXXX";
+static char path[PATH_MAX];
+
+static int start(void **state) {
+	(void)state;
+	memset(&d, 0, sizeof(d));
+	d.cores[0] = fake_acpi();
+	d.cores[1] = fake_active("intel_pstate");
+	d.uncore_max = 2400000;
+	d.uncore_min = 800000;
+	f = fake_files(&d);
+	found_begin(&found);
+	for (unsigned core = 0; core < 3; core++)
+		assert_int_equal(found_core(&found, &f, core), 0);
+	assert_int_equal(found_uncore(&found, &f), 0);
+	assert_int_equal(d.writes, 0);
+	return 0;
+}
+
+/* All that a governor may change. */
+static void change_all(void) {
+	struct cpufreq c;
+
+	for (unsigned core = 0; core < 2; core++) {
+		assert_int_equal(cpufreq_find(&f, core, &c), 0);
+		assert_int_equal(cpufreq_take(&f, &c), 0);
+		assert_true(cpufreq_set(&f, &c, 1000000));
+	}
+	d.cores[0].max = 900000;
+	d.uncore_max = 900000;
+}
+
+static void assert_as_found(void) {
+	assert_string_equal(d.cores[0].governor, "schedutil");
+	assert_int_equal(d.cores[0].max, 1800000);
+	assert_int_equal(d.cores[1].min, 800000);
+	assert_int_equal(d.cores[1].max, 3500000);
+	assert_string_equal(d.cores[1].preference, "balance_power");
+	assert_int_equal(d.uncore_max, 2400000);
+}
+
+static void restores_what_was_found(void **state) {
+	unsigned writes;
+
+	(void)state;
+	change_all();
+	assert_int_equal(found_restore(&found, &f), 0);
+	assert_as_found();
+	writes = d.writes;
+	assert_int_equal(found_restore(&found, &f), 0);
+	assert_int_equal(d.writes, writes); /* nothing to do */
+	/* limits on the other side of those that are there now: first one, then the other */
+	d.cores[1].min = d.cores[1].max = 800000;
+	assert_int_equal(found_restore(&found, &f), 0);
+	assert_as_found();
+}
+
+static void a_speed_that_was_found(void **state) {
+	struct cpufreq c;
+
+	(void)state;
+	strcpy(d.cores[0].governor, "userspace");
+	d.cores[0].speed = 1200000;
+	found_begin(&found);
+	assert_int_equal(found_core(&found, &f, 0), 0);
+	assert_int_equal(cpufreq_find(&f, 0, &c), 0);
+	assert_int_equal(cpufreq_take(&f, &c), 0);
+	assert_int_equal(d.cores[0].speed, 1800000);
+	assert_int_equal(found_restore(&found, &f), 0);
+	assert_int_equal(d.cores[0].speed, 1200000);
+}
+
+static void says_what_it_could_not(void **state) {
+	(void)state;
+	change_all();
+	d.cores[0].offline = true;
+	assert_int_equal(found_restore(&found, &f), 3);
+	d.cores[0].offline = false;
+	assert_int_equal(found_restore(&found, &f), 0);
+}
+
+static void the_file_has_it_all(void **state) {
+	static struct found again;
+	char fault[FOUND_LINE];
+
+	(void)state;
+	assert_int_equal(found_save(&found, path), 0);
+	assert_int_equal(found_load(&again, path, fault), 0);
+	assert_int_equal(again.pid, getpid());
+	assert_int_equal(again.began, found.began);
+	assert_true(again.began != 0);
+	assert_int_equal(again.count, found.count);
+	for (unsigned i = 0; i < found.count; i++) {
+		assert_int_equal(again.values[i].kind, found.values[i].kind);
+		assert_int_equal(again.values[i].a, found.values[i].a);
+		assert_int_equal(again.values[i].b, found.values[i].b);
+		assert_string_equal(again.values[i].value, found.values[i].value);
+	}
+	assert_true(found_lives(&again));
+	again.began++; /* another process of that number */
+	assert_false(found_lives(&again));
+	again.pid = INT32_MAX;
+	assert_false(found_lives(&again));
+	unlink(path);
+}
+
+static void put_file(const char *text, size_t size, mode_t mode) {
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, size), size);
+	assert_int_equal(fchmod(fd, mode), 0);
+	close(fd);
+}
+
+/* Of a process that ended. */
+static void leftovers_come_back(void **state) {
+	struct leftovers sum;
+
+	(void)state;
+	assert_int_equal(leftovers_path(folder, 4242, path), 0);
+	found.began++;
+	assert_int_equal(found_save(&found, path), 0);
+	change_all();
+	sum = leftovers_restore(folder, &f);
+	assert_int_equal(sum.restored, 1);
+	assert_int_equal(sum.failed + sum.living, 0);
+	assert_as_found();
+	assert_int_not_equal(access(path, F_OK), 0);
+	assert_int_equal(leftovers_restore_file(path, &f), -ENOENT);
+	/* what could not be restored is kept for the next time */
+	assert_int_equal(found_save(&found, path), 0);
+	change_all();
+	d.cores[1].offline = true;
+	assert_int_equal(leftovers_restore(folder, &f).failed, 1);
+	d.cores[1].offline = false;
+	assert_int_equal(leftovers_restore(folder, &f).restored, 1);
+	assert_as_found();
+	/* of one that runs nothing is touched */
+	found.began--;
+	assert_int_equal(found_save(&found, path), 0);
+	change_all();
+	sum = leftovers_restore(folder, &f);
+	assert_int_equal(sum.living, 1);
+	assert_string_equal(d.cores[0].governor, "userspace");
+	unlink(path);
+	assert_int_equal(leftovers_restore("/nowhere", &f).failed, 0);
+	assert_int_equal(leftovers_path(folder, getpid(), path), 0);
+}
+
+#define BEGIN "vcmts-power 1\nprocess 99999999 1\n"
+
+/* Nothing of a file that is not all right is written. */
+static void forged_files(void **state) {
+	static const char *const texts[] = {
+		"",
+		"\n",
+		"vcmts-power 2\nprocess 1 1\nend\n",
+		"vcmts-power 1\n",
+		"vcmts-power 1\nprocess x 1\nend\n",
+		"vcmts-power 1\nprocess 0 1\nend\n",
+		"vcmts-power 1\nprocess -5 1\nend\n",
+		BEGIN,
+		BEGIN "scaling_governor 0 0 performance\n",
+		BEGIN "scaling_governor 0 0 performance\nend\nscaling_governor 1 0 performance\n",
+		BEGIN "scaling_governor 0 0 ../../etc/passwd\nend\n",
+		BEGIN "scaling_governor 0 0 performance x\nend\n",
+		BEGIN "scaling_governor 0 0\nend\n",
+		BEGIN "scaling_governor 0/../../../x 0 performance\nend\n",
+		BEGIN "scaling_governor -1 0 performance\nend\n",
+		BEGIN "scaling_governor 99999999999 0 performance\nend\n",
+		BEGIN "scaling_governor 1024 0 performance\nend\n",
+		BEGIN "uncore 0 1024 1000000\nend\n",
+		BEGIN "../../kernel/x 0 0 1\nend\n",
+		BEGIN "scaling_max_freq 0 0 -1\nend\n",
+		BEGIN "scaling_max_freq 0 0 1e9\nend\n",
+		BEGIN "scaling_max_freq 0 0 99999999999\nend\n",
+		BEGIN "scaling_max_freq 0 0 0\nend\n",
+		BEGIN "energy_performance_preference 0 0 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\nend\n",
+	};
+	static struct found again;
+	char fault[FOUND_LINE];
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_COUNT(texts); i++) {
+		put_file(texts[i], strlen(texts[i]), 0600);
+		assert_int_equal(found_load(&again, path, fault), -1);
+		assert_int_equal(leftovers_restore_file(path, &f), -EINVAL);
+		assert_int_equal(access(path, F_OK), 0); /* for people to look at */
+	}
+	put_file("vcmts-power 1\0x", 15, 0600);
+	assert_int_equal(found_load(&again, path, fault), -1);
+	assert_int_equal(d.writes, 0);
+	put_file(BEGIN "end\n", strlen(BEGIN "end\n"), 0600);
+	assert_int_equal(found_load(&again, path, fault), 0);
+	assert_int_equal(again.count, 0);
+	unlink(path);
+}
+
+static void files_of_others(void **state) {
+	static struct found again;
+	static char many[FOUND_FILE_MOST + 100];
+	char fault[FOUND_LINE], link[PATH_MAX + 8];
+	size_t used;
+
+	(void)state;
+	put_file(BEGIN "end\n", strlen(BEGIN "end\n"), 0622);
+	assert_int_equal(found_load(&again, path, fault), -1);
+	assert_string_equal(fault, "others may write it");
+	snprintf(link, sizeof(link), "%s.link", path);
+	put_file(BEGIN "end\n", strlen(BEGIN "end\n"), 0600);
+	assert_int_equal(symlink(path, link), 0);
+	assert_int_equal(found_load(&again, link, fault), -1);
+	unlink(link);
+	assert_int_equal(mkfifo(link, 0600), 0);
+	assert_int_equal(found_load(&again, link, fault), -1);
+	unlink(link);
+	memset(many, '\n', sizeof(many));
+	put_file(many, sizeof(many), 0600);
+	assert_int_equal(found_load(&again, path, fault), -1);
+	used = (size_t)sprintf(many, BEGIN);
+	for (unsigned i = 0; i <= FOUND_MOST; i++)
+		used += (size_t)sprintf(many + used, "scaling_max_freq %u 0 1000000\n", i % 1000);
+	put_file(many, used, 0600);
+	assert_int_equal(found_load(&again, path, fault), -1);
+	assert_non_null(strstr(fault, "more than"));
+	unlink(path);
+}
+
+/* The file that is there stays where the new one cannot be written. */
+static void files_are_whole(void **state) {
+	char beside[PATH_MAX + 8];
+
+	(void)state;
+	assert_int_equal(found_save(&found, path), 0);
+	snprintf(beside, sizeof(beside), "%s.new", path);
+	assert_int_equal(mkdir(beside, 0700), 0);
+	assert_true(found_save(&found, path) < 0);
+	assert_int_equal(access(path, F_OK), 0);
+	rmdir(beside);
+	assert_true(found_save(&found, "/nowhere/at/all") < 0);
+	unlink(path);
+}
+
+static void starts_of_processes(void **state) {
+	(void)state;
+	assert_true(process_start(getpid()) > 0);
+	assert_int_equal(process_start(getpid()), process_start(getpid()));
+	assert_int_equal(process_start(INT32_MAX), 0);
+}
+
+static int make_folder(void **state) {
+	(void)state;
+	if (mkdtemp(folder) == NULL)
+		return -1;
+	return leftovers_path(folder, getpid(), path);
+}
+
+static int remove_folder(void **state) {
+	(void)state;
+	return rmdir(folder);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, start)
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		TEST(restores_what_was_found), TEST(a_speed_that_was_found),
+		TEST(says_what_it_could_not),  TEST(the_file_has_it_all),
+		TEST(leftovers_come_back),     TEST(forged_files),
+		TEST(files_of_others),	       TEST(files_are_whole),
+		TEST(starts_of_processes),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

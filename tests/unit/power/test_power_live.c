@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The governor over two workers that the test counts for, on drivers of its own and in its own time. */
+#include "test.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include "fake_driver.h"
+#include "power/live/power.h"
+#include "power/found.h"
+#include "power/leftovers.h"
+
+#define US UINT64_C(1000)
+#define MS (1000 * US)
+#define SECOND (1000 * MS)
+
+static struct worker workers[2];
+static struct server server;
+static struct fake_driver d;
+static struct cpu_files f;
+static struct power *p;
+static struct power_report r;
+static struct power_config config;
+static char folder[] = "/tmp/vcmts-power-XXXXXX";
+static uint64_t now;
+static unsigned hour;
+
+static unsigned hour_of_test(void) {
+	return hour;
+}
+
+static int open_with(const char *where) {
+	const struct power_place place = {
+		.folder = where, .files = &f, .by_hand = true, .hour = hour_of_test};
+
+	memset(workers, 0, sizeof(workers));
+	memset(&server, 0, sizeof(server));
+	server.workers = workers;
+	server.worker_count = 2;
+	server.layout.cores[1] = 1;
+	pthread_rwlock_init(&server.lock, NULL);
+	memset(&d, 0, sizeof(d));
+	d.cores[0] = fake_acpi();
+	d.cores[1] = fake_acpi();
+	d.uncore_max = 2400000;
+	d.uncore_min = 800000;
+	f = fake_files(&d);
+	now = 7 * SECOND;
+	hour = 12;
+	config = power_config_default();
+	config.latency = 200 * US;
+	p = power_create(&server, &place);
+	return p != NULL ? 0 : -1;
+}
+
+static int start(void **state) {
+	(void)state;
+	return open_with(folder);
+}
+
+static int end(void **state) {
+	(void)state;
+	power_free(p);
+	pthread_rwlock_destroy(&server.lock);
+	return 0;
+}
+
+static unsigned files_kept(void) {
+	DIR *names = opendir(folder);
+	unsigned count = 0;
+
+	while (readdir(names) != NULL)
+		count++;
+	closedir(names);
+	return count - 2;
+}
+
+/* Looks for `ns`, in which the workers were busy for so many percent of the time. */
+static void go(uint64_t ns, unsigned first, unsigned second) {
+	const unsigned percents[] = {first, second};
+	uint64_t until = now + ns, next = now, last = now;
+
+	while (now < until) {
+		for (unsigned w = 0; w < 2; w++) {
+			workers[w].busy_cycles += (now - last) * percents[w] / 100;
+			workers[w].idle_cycles += (now - last) * (100 - percents[w]) / 100;
+			workers[w].rounds += 100;
+		}
+		last = now;
+		next = power_look(p, now);
+		assert_true(next > now);
+		now = next;
+	}
+	power_tell(p, &r);
+}
+
+static void set_policy(enum power_policy policy, enum power_driver driver) {
+	config.policy = policy;
+	config.driver = driver;
+	power_set(p, &config);
+	power_tell(p, &r);
+}
+
+static void without_a_policy_nothing_happens(void **state) {
+	(void)state;
+	set_policy(POWER_NONE, POWER_DRIVER_AUTO);
+	assert_string_equal(r.driver, "none");
+	assert_int_equal(d.writes, 0);
+	assert_int_equal(files_kept(), 0);
+	config.has_busy_hours = true; /* which nobody keeps */
+	set_policy(POWER_NONE, POWER_DRIVER_AUTO);
+	assert_int_equal(d.writes, 0);
+	assert_int_equal(r.counts[POWER_CONTRADICTION], 1);
+}
+
+static void load_sets_frequencies(void **state) {
+	(void)state;
+	set_policy(POWER_SAVING, POWER_DRIVER_AUTO);
+	assert_string_equal(r.driver, "cpufreq");
+	assert_int_equal(files_kept(), 1);
+	go(100 * MS, 5, 5);
+	assert_int_equal(d.cores[0].speed, 800000);
+	assert_int_equal(d.cores[1].speed, 800000);
+	assert_int_equal(r.cores[0].khz, 800000);
+	assert_in_range(r.cores[0].load, 4, 5); /* percents are cut */
+	assert_int_equal(d.uncore_max, 1600000); /* half way, as all are at their slowest */
+	go(2 * MS, 5, 100);
+	assert_int_equal(d.cores[0].speed, 800000);
+	assert_int_equal(d.cores[1].speed, 1800000);
+	assert_int_equal(d.uncore_max, 2400000);
+	assert_int_equal(r.cores[1].jumps, 1);
+	assert_int_equal(r.cores[0].jumps, 0);
+	power_stop(p);
+	assert_string_equal(d.cores[0].governor, "schedutil");
+	assert_int_equal(files_kept(), 0);
+	power_tell(p, &r);
+	assert_string_equal(r.driver, "none");
+	assert_int_equal(r.cores[0].max_khz, 0);
+}
+
+static void one_clock_for_both(void **state) {
+	(void)state;
+	d.cores[0].siblings = "0-1";
+	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
+	go(100 * MS, 5, 100);
+	assert_int_equal(d.cores[0].speed, 1800000);
+	go(100 * MS, 5, 5);
+	assert_int_equal(d.cores[0].speed, 800000);
+	go(2 * MS, 100, 5);
+	assert_int_equal(d.cores[1].speed, 1800000);
+	assert_int_equal(r.counts[POWER_CONTRADICTION], 0);
+}
+
+static void cores_of_others_are_told(void **state) {
+	(void)state;
+	d.cores[0].related = "0 3";
+	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
+	assert_int_equal(r.counts[POWER_CONTRADICTION], 1);
+}
+
+static void changes_while_it_runs(void **state) {
+	(void)state;
+	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
+	go(100 * MS, 5, 5);
+	set_policy(POWER_PERFORMANCE, POWER_DRIVER_CPUFREQ);
+	go(2 * MS, 5, 5);
+	assert_int_equal(d.cores[0].speed, 1800000);
+	set_policy(POWER_BALANCED, POWER_DRIVER_CPUFREQ);
+	go(100 * MS, 5, 5);
+	assert_int_equal(d.cores[0].speed, 800000);
+	set_policy(POWER_BALANCED, POWER_DRIVER_SIMULATED);
+	assert_string_equal(r.driver, "simulated");
+	assert_string_equal(d.cores[0].governor, "schedutil");
+	assert_int_equal(files_kept(), 0);
+	set_policy(POWER_NONE, POWER_DRIVER_SIMULATED);
+	assert_string_equal(r.driver, "none");
+}
+
+static void busy_hours_are_fast(void **state) {
+	(void)state;
+	config.has_busy_hours = true;
+	config.busy_hours = (struct hours){7, 23};
+	hour = 22;
+	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
+	go(100 * MS, 5, 5);
+	assert_int_equal(r.policy, POWER_PERFORMANCE);
+	assert_int_equal(d.cores[0].speed, 1800000);
+	hour = 23;
+	go(2 * SECOND, 5, 5);
+	assert_int_equal(r.policy, POWER_SAVING);
+	assert_int_equal(d.cores[0].speed, 800000);
+	hour = 7;
+	go(2 * SECOND, 5, 5);
+	assert_int_equal(r.policy, POWER_PERFORMANCE);
+	config.busy_hours = (struct hours){22, 6}; /* those of a night */
+	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
+	assert_int_equal(r.policy, POWER_SAVING);
+	hour = 5;
+	go(2 * SECOND, 5, 5);
+	assert_int_equal(r.policy, POWER_PERFORMANCE);
+	hour = 22;
+	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
+	assert_int_equal(r.policy, POWER_PERFORMANCE);
+}
+
+static void others_change_the_governor(void **state) {
+	(void)state;
+	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
+	go(2 * SECOND, 5, 5);
+	for (unsigned i = 0; i < 3; i++) {
+		strcpy(d.cores[0].governor, "powersave");
+		go(2 * SECOND, 5, 5);
+		assert_string_equal(d.cores[0].governor, "userspace");
+		assert_int_equal(d.cores[1].speed, 800000);
+	}
+	strcpy(d.cores[0].governor, "powersave");
+	go(2 * SECOND, 5, 5);
+	assert_string_equal(d.cores[0].governor, "powersave"); /* theirs */
+	assert_int_equal(r.cores[0].counts[CPUFREQ_TAKEN], 4);
+	assert_int_equal(r.cores[0].max_khz, 0);
+	assert_int_equal(d.cores[1].speed, 800000);
+}
+
+/* What a refusal leaves is the maximum, as far as that can be had, until the next check. */
+static void trouble_is_the_maximum(void **state) {
+	(void)state;
+	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
+	go(500 * MS, 5, 5);
+	d.cores[0].max = 1200000; /* somebody limits it */
+	go(2 * MS, 100, 5);
+	assert_int_equal(r.cores[0].khz, 1200000);
+	assert_true(r.cores[0].counts[CPUFREQ_CLAMPED] > 0);
+	d.cores[0].max = 1800000; /* and no more */
+	go(2 * SECOND, 100, 5);
+	assert_int_equal(r.cores[0].khz, 1800000);
+	go(100 * MS, 5, 5);
+	assert_int_equal(d.cores[0].speed, 800000);
+	d.cores[0].offline = true;
+	go(2 * SECOND, 100, 5);
+	assert_true(r.cores[0].counts[CPUFREQ_VANISHED] > 0);
+	d.cores[0].offline = false;
+	strcpy(d.cores[0].governor, "schedutil"); /* the kernel's when it comes back */
+	d.cores[0].speed = 800000;
+	go(2 * SECOND, 100, 5);
+	assert_string_equal(d.cores[0].governor, "userspace");
+	assert_int_equal(d.cores[0].speed, 1800000);
+	assert_int_equal(d.cores[1].speed, 800000);
+}
+
+/* A speed that somebody else wrote is put right once a second. */
+static void others_write_speeds(void **state) {
+	(void)state;
+	set_policy(POWER_PERFORMANCE, POWER_DRIVER_CPUFREQ);
+	go(100 * MS, 5, 5);
+	d.cores[0].speed = 1000000;
+	go(2 * SECOND, 5, 5);
+	assert_int_equal(d.cores[0].speed, 1800000);
+}
+
+static void nothing_to_change_by(void **state) {
+	(void)state;
+	d.cores[0].offline = d.cores[1].offline = true;
+	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
+	assert_string_equal(r.driver, "none");
+	assert_int_equal(r.counts[POWER_NO_DRIVER], 1);
+	d.cores[0] = fake_acpi(); /* one of two is governed */
+	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
+	assert_string_equal(r.driver, "cpufreq");
+	go(100 * MS, 5, 5);
+	assert_int_equal(d.cores[0].speed, 800000);
+	d.cores[0].governor_denied = d.cores[0].limits_denied = true;
+	set_policy(POWER_NONE, POWER_DRIVER_CPUFREQ);
+	strcpy(d.cores[0].governor, "schedutil");
+	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
+	assert_string_equal(r.driver, "none");
+	assert_int_equal(r.counts[POWER_NO_DRIVER], 2);
+}
+
+/* What could not be restored is still what was found, the next time. */
+static void found_is_what_was_there_first(void **state) {
+	(void)state;
+	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
+	go(100 * MS, 5, 5);
+	d.cores[0].governor_denied = true;
+	set_policy(POWER_NONE, POWER_DRIVER_CPUFREQ);
+	assert_string_equal(d.cores[0].governor, "userspace");
+	assert_string_equal(d.cores[1].governor, "schedutil");
+	assert_int_equal(files_kept(), 1);
+	d.cores[0].governor_denied = false;
+	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
+	go(100 * MS, 5, 5);
+	set_policy(POWER_NONE, POWER_DRIVER_CPUFREQ);
+	assert_string_equal(d.cores[0].governor, "schedutil");
+	assert_int_equal(files_kept(), 0);
+}
+
+static void what_cannot_be_kept_is_not_changed(void **state) {
+	(void)state;
+	power_free(p);
+	assert_int_equal(open_with("/nowhere/at/all"), 0);
+	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
+	assert_string_equal(r.driver, "none");
+	assert_int_equal(r.counts[POWER_NOT_KEPT], 1);
+	assert_int_equal(d.writes, 0);
+	power_free(p);
+	assert_int_equal(open_with(NULL), 0);
+	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
+	assert_int_equal(r.counts[POWER_NOT_KEPT], 1);
+	assert_int_equal(d.writes, 0);
+}
+
+static void clocks_and_workers_that_stand(void **state) {
+	(void)state;
+	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
+	go(100 * MS, 5, 5);
+	assert_int_equal(d.cores[0].speed, 800000);
+	now -= SECOND;
+	power_look(p, now);
+	assert_int_equal(d.cores[0].speed, 1800000);
+	power_tell(p, &r);
+	assert_int_equal(r.counts[POWER_CLOCK], 1);
+	now += MS;
+	go(100 * MS, 5, 5);
+	assert_int_equal(d.cores[0].speed, 800000);
+	for (unsigned i = 0; i < 3000; i++)
+		now = power_look(p, now); /* while no worker counts anything */
+	power_tell(p, &r);
+	assert_true(r.counts[POWER_WORKER] > 0);
+	assert_int_equal(d.cores[0].speed, 1800000);
+}
+
+/* The share of time to waste is there when the change is. */
+static void simulated_changes_take_time(void **state) {
+	uint64_t since;
+
+	(void)state;
+	set_policy(POWER_SAVING, POWER_DRIVER_SIMULATED);
+	assert_int_equal(d.writes, 0);
+	go(100 * MS, 5, 5);
+	assert_int_equal(r.cores[0].khz, 800000);
+	assert_int_equal(workers[0].slowdown, 320); /* 0.8 of 1.8 GHz: 2.25 times as long */
+	power_set_transition(p, 400 * US);
+	config.latency = 2 * MS;
+	set_policy(POWER_SAVING, POWER_DRIVER_SIMULATED);
+	go(100 * MS, 5, 5);
+	assert_int_equal(workers[0].slowdown, 320);
+	for (since = now; r.cores[0].wished_khz < 1800000; ) {
+		workers[0].busy_cycles += 1000 * US;
+		workers[0].rounds++;
+		since = now;
+		now = power_look(p, now);
+		power_tell(p, &r);
+	}
+	assert_true(workers[0].slowdown > 0);
+	while (workers[0].slowdown > 0 && now < since + SECOND) {
+		workers[0].busy_cycles += 1000 * US;
+		now = power_look(p, now);
+		if (now > since + 400 * US)
+			break;
+	}
+	power_look(p, since + 400 * US);
+	assert_int_equal(workers[0].slowdown, 0);
+	power_set_blind(p, true);
+	power_tell(p, &r);
+	assert_true(r.blind);
+	assert_int_equal(r.transition_ns, 400 * US);
+}
+
+static void comes_after_who_crashed(void **state) {
+	char path[LEFTOVERS_PATH];
+	static struct found found;
+
+	(void)state;
+	found_begin(&found);
+	assert_int_equal(found_core(&found, &f, 0), 0);
+	found.began++;
+	assert_int_equal(leftovers_path(folder, 4242, path), 0);
+	assert_int_equal(found_save(&found, path), 0);
+	strcpy(d.cores[0].governor, "userspace");
+	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
+	assert_int_equal(files_kept(), 1); /* ours */
+	power_stop(p);
+	assert_string_equal(d.cores[0].governor, "schedutil");
+}
+
+static int make_folder(void **state) {
+	(void)state;
+	return mkdtemp(folder) != NULL ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+	(void)state;
+	return rmdir(folder);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		TEST(without_a_policy_nothing_happens),
+		TEST(load_sets_frequencies),
+		TEST(one_clock_for_both),
+		TEST(cores_of_others_are_told),
+		TEST(changes_while_it_runs),
+		TEST(busy_hours_are_fast),
+		TEST(others_change_the_governor),
+		TEST(trouble_is_the_maximum),
+		TEST(others_write_speeds),
+		TEST(nothing_to_change_by),
+		TEST(found_is_what_was_there_first),
+		TEST(what_cannot_be_kept_is_not_changed),
+		TEST(clocks_and_workers_that_stand),
+		TEST(simulated_changes_take_time),
+		TEST(comes_after_who_crashed),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

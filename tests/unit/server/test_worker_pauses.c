@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Workers that pause and sleep: what they are asked to do is done, what is due is not late, and all of it is counted. */
+#include "test.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+
+#include "server/worker.h"
+
+#include "fixture.h"
+
+/* Its only stage is this: as much work as is left, and a clock. */
+struct load {
+	unsigned left; /* rounds with work */
+	uint64_t cycles; /* of each */
+	uint64_t due; /* what its pipeline says */
+	uint64_t rounds;
+};
+
+static uint16_t load_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	struct load *load = ctx;
+	uint64_t end = rte_rdtsc() + load->cycles;
+
+	(void)pkts;
+	(void)n;
+	load->rounds++;
+	if (load->left == 0)
+		return 0;
+	while (rte_rdtsc() < end)
+		;
+	load->left--;
+	return 1;
+}
+
+static uint64_t load_due(const void *ctx) {
+	return ((const struct load *)ctx)->due;
+}
+
+static const struct stage stages[] = {{.name = "load", .run = load_stage, .polls = true}};
+static const struct stage_list list = {"load", stages, 1, .due = load_due};
+
+static struct worker worker;
+static struct pipeline pipeline;
+static struct load load;
+static pthread_t thread;
+
+static void *run(void *arg) {
+	worker_run(arg);
+	return NULL;
+}
+
+static void begin(enum idle_kind kind) {
+	const struct idle_config c = {.kind = kind,
+				      .empty_rounds = 4,
+				      .longest = 20000,
+				      .tsc_hz = rte_get_tsc_hz()};
+
+	memset(&worker, 0, sizeof(worker));
+	load = (struct load){.due = UINT64_MAX};
+	pipeline_init(&pipeline, &list, &load);
+	assert_int_equal(worker_add(&worker, &pipeline), 0);
+	clock_start(&worker.clock);
+	assert_int_equal(worker_idle(&worker, &c), 0);
+	worker_sources(&worker, NULL, 0, true); /* it is woken by all that there is: nothing */
+	worker_start(&worker);
+}
+
+static void launch(void) {
+	assert_int_equal(pthread_create(&thread, NULL, run, &worker), 0);
+}
+
+static void end(void) {
+	worker_stop(&worker);
+	pthread_join(thread, NULL);
+	worker_stopped(&worker);
+	worker_free(&worker);
+}
+
+static bool step(void *arg) {
+	return ++*(unsigned *)arg == 3;
+}
+
+/* Tasks, and the end, of a worker that has nothing to do and pauses; one that slept and is woken says so. */
+static void tasks_are_done(void **state) {
+	(void)state;
+	for (enum idle_kind kind = IDLE_POLL; kind < IDLE_KINDS; kind++) {
+		if (!idle_there(kind))
+			continue;
+		begin(kind);
+		launch();
+		for (unsigned turn = 0; turn < 20; turn++) {
+			unsigned steps = 0;
+			struct worker_task task = {step, &steps};
+
+			worker_do(&worker, &task);
+			assert_int_equal(steps, 3);
+		}
+		while (kind != IDLE_POLL &&
+		       __atomic_load_n(&worker.idle.pauses, __ATOMIC_RELAXED) < 20)
+			sched_yield();
+		end();
+		assert_int_equal(worker.idle.pauses > 0, kind != IDLE_POLL);
+		assert_int_equal(worker.busy_cycles, 0);
+		assert_true(worker.idle.ticks <= worker.idle_cycles);
+		assert_int_equal(worker.rounds, load.rounds);
+		assert_int_equal(worker.idle.bounded, 0);
+	}
+}
+
+/* What the pipeline has to do now is not paused over, in whatever kind. */
+static void what_is_due_now_is_polled_for(void **state) {
+	(void)state;
+	for (enum idle_kind kind = IDLE_SPIN; kind < IDLE_KINDS; kind++) {
+		if (!idle_there(kind))
+			continue;
+		begin(kind);
+		load.due = 0;
+		launch();
+		while (__atomic_load_n(&load.rounds, __ATOMIC_RELAXED) < 1000)
+			sched_yield();
+		end();
+		assert_int_equal(worker.idle.pauses, 0);
+		assert_true(worker.idle.bounded > 0);
+	}
+}
+
+/* A pipeline that says nothing may have something to do at any time. */
+static void a_pipeline_that_says_nothing(void **state) {
+	(void)state;
+	begin(IDLE_SPIN);
+	assert_true(worker_due(&worker) == UINT64_MAX);
+	load.due = 77;
+	assert_true(worker_due(&worker) == 77);
+	pipeline.due = NULL;
+	assert_true(worker_due(&worker) == 0);
+	worker_remove(&worker, &pipeline);
+	assert_true(worker_due(&worker) == UINT64_MAX); /* none */
+	worker_stopped(&worker);
+	worker_free(&worker);
+}
+
+/* Its kind is another one while it runs; the counters go on. */
+static void kinds_change_while_it_runs(void **state) {
+	static const enum idle_kind kinds[] = {IDLE_SLEEP, IDLE_SPIN, IDLE_POLL};
+	struct idle_config c;
+	uint64_t pauses = 0;
+
+	(void)state;
+	begin(IDLE_POLL);
+	c = worker.idle.config;
+	launch();
+	for (unsigned turn = 0; turn < 30; turn++) {
+		uint64_t now;
+
+		c.kind = kinds[turn % 3];
+		assert_int_equal(worker_idle(&worker, &c), 0);
+		now = __atomic_load_n(&worker.idle.pauses, __ATOMIC_RELAXED);
+		assert_true(now >= pauses);
+		pauses = now;
+		while (c.kind != IDLE_POLL &&
+		       __atomic_load_n(&worker.idle.pauses, __ATOMIC_RELAXED) == pauses)
+			sched_yield();
+	}
+	end();
+}
+
+/* A lower frequency, played: at half the speed a round takes twice its cycles, which are busy ones. */
+static void slowdown_wastes_time(void **state) {
+	static const uint32_t shares[] = {0, 256, 768};
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		begin(IDLE_POLL);
+		load.left = 50;
+		load.cycles = 20000;
+		__atomic_store_n(&worker.slowdown, shares[i], __ATOMIC_RELAXED);
+		launch();
+		while (__atomic_load_n(&load.left, __ATOMIC_RELAXED) > 0)
+			sched_yield();
+		end();
+		assert_int_equal(worker.busy_rounds, 50);
+		assert_true(worker.busy_cycles >= 50 * 20000ull * (256 + shares[i]) / 256);
+	}
+}
+
+/* Two workers and a ring between them, as upper and lower MAC on two cores. */
+static struct worker pair[2];
+static struct ring {
+	uint64_t wanted, given, taken; /* the test's, the producer's, the consumer's */
+} ring;
+
+static uint16_t give_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	(void)ctx;
+	(void)pkts;
+	(void)n;
+	if (ring.given == __atomic_load_n(&ring.wanted, __ATOMIC_ACQUIRE))
+		return 0;
+	__atomic_store_n(&ring.given, ring.given + 1, __ATOMIC_RELEASE);
+	return 1;
+}
+
+static uint16_t take_stage(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
+	uint64_t given = __atomic_load_n(&ring.given, __ATOMIC_ACQUIRE);
+	uint16_t moved = (uint16_t)(given - ring.taken);
+
+	(void)ctx;
+	(void)pkts;
+	(void)n;
+	__atomic_store_n(&ring.taken, given, __ATOMIC_RELEASE);
+	return moved;
+}
+
+static void pair_begin(struct pipeline pipelines[2]) {
+	static const struct stage give = {.name = "give", .run = give_stage, .polls = true};
+	static const struct stage take = {.name = "take", .run = take_stage, .polls = true};
+	static const struct stage_list lists[2] = {{"give", &give, 1, .due = pipeline_due_never},
+						   {"take", &take, 1, .due = pipeline_due_never}};
+	const struct idle_config c = {.kind = IDLE_SLEEP,
+				      .empty_rounds = 4,
+				      .longest = 1000,
+				      .tsc_hz = rte_get_tsc_hz()};
+
+	memset(pair, 0, sizeof(pair));
+	for (unsigned i = 0; i < 2; i++) {
+		pipeline_init(&pipelines[i], &lists[i], NULL);
+		assert_int_equal(worker_add(&pair[i], &pipelines[i]), 0);
+		clock_start(&pair[i].clock);
+		pair[i].all = pair;
+		assert_int_equal(worker_idle(&pair[i], &c), 0);
+		worker_sources(&pair[i], NULL, 0, i == 1); /* the first asks for what nobody tells */
+		worker_start(&pair[i]);
+	}
+	pair[0].wakes = true;
+	pair[0].hands_to.bits[0] = 2;
+	pair[1].handed_by.bits[0] = 1;
+}
+
+/* Whoever fills a ring wakes who sleeps behind it; each time nothing else would, for 10 ms. */
+static void rings_wake(void **state) {
+	struct pipeline pipelines[2];
+	pthread_t threads[2];
+
+	(void)state;
+	pair_begin(pipelines);
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, run, &pair[i]), 0);
+	for (uint64_t turn = 1; turn <= 200; turn++) {
+		while (!__atomic_load_n(&pair[1].sleeper.asleep, __ATOMIC_RELAXED))
+			sched_yield();
+		__atomic_store_n(&ring.wanted, turn, __ATOMIC_RELEASE);
+		while (__atomic_load_n(&ring.taken, __ATOMIC_ACQUIRE) < turn)
+			sched_yield();
+	}
+	for (unsigned i = 0; i < 2; i++)
+		worker_stop(&pair[i]);
+	for (unsigned i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	assert_true(pair[1].sleeper.woken > 0);
+	assert_true(pair[1].busy_rounds <= 200);
+	for (unsigned i = 0; i < 2; i++)
+		worker_free(&pair[i]);
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tasks_are_done),
+		cmocka_unit_test(what_is_due_now_is_polled_for),
+		cmocka_unit_test(a_pipeline_that_says_nothing),
+		cmocka_unit_test(kinds_change_while_it_runs),
+		cmocka_unit_test(slowdown_wastes_time),
+		cmocka_unit_test(rings_wake),
+	};
+
+	return cmocka_run_group_tests(tests, fixture_start, fixture_stop);
+}
