@@ -71,7 +71,8 @@ static uint64_t play(bool jumps, uint64_t back[PACKETS]) {
 			;
 		server_bench_take(b, UINT32_MAX);
 		now = next_time(b, now, sent, jumps);
-		assert_true(now != UINT64_MAX); /* what is held is due at some time */
+		/* what is held is due at some time */
+		assert_true(now != UINT64_MAX || downstream_held(b->group->downstream) == 0);
 		times++;
 	}
 	for (unsigned s = 0; s < PACKETS; s++)
@@ -117,7 +118,8 @@ static void what_goes_on_is_due_now(void **state) {
 	pipeline_run(&d->dequeue);
 	assert_int_equal(rte_ring_count(l->from_upper), 1);
 	assert_true(pipeline_due(&d->lower_mac) == 0);
-	pipeline_run(&d->lower_mac); /* its DEPI frame is open */
+	for (unsigned turn = 0; turn < 2; turn++)
+		pipeline_run(&d->lower_mac); /* its DEPI frame is open */
 	assert_true(pipeline_due(&d->lower_mac) == depi_deadline(&l->depi));
 	assert_in_range(depi_deadline(&l->depi), 1, UINT64_MAX - 1);
 	l->crypto->held++;

@@ -136,9 +136,9 @@ static void a_pipeline_that_says_nothing(void **state) {
 	assert_true(worker_due(&worker) == 77);
 	pipeline.due = NULL;
 	assert_true(worker_due(&worker) == 0);
+	worker_stopped(&worker);
 	worker_remove(&worker, &pipeline);
 	assert_true(worker_due(&worker) == UINT64_MAX); /* none */
-	worker_stopped(&worker);
 	worker_free(&worker);
 }
 
