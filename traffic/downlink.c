@@ -122,7 +122,7 @@ int downlink_restart(struct downlink *d, const struct traffic_load *load, uint64
 	account_restart(&d->account);
 	d->account.proof.untimed = load->no_latency;
 	d->prove_every = RTE_MAX(load->prove_every, 1u);
-	d->backpressure = d->first_tsc = d->last_tsc = 0;
+	d->backpressure = d->dropped = d->first_tsc = d->last_tsc = 0;
 	d->cycles = (struct traffic_cycles){0};
 	return 0;
 }
@@ -141,6 +141,7 @@ static unsigned downlink_transmit(struct downlink *d) {
 	d->backpressure++;
 	if (d->drop) {
 		rte_pktmbuf_free_bulk(d->pending + n, d->pending_count);
+		d->dropped += d->pending_count;
 		d->pending_count = 0;
 	} else {
 		memmove(d->pending, d->pending + n, d->pending_count * sizeof(d->pending[0]));

@@ -246,6 +246,7 @@ static unsigned on_the_wire(void) {
 /* Sends more than the wire holds. Returns the packets that it held. */
 static unsigned overflow(bool drop, struct traffic_result *r) {
 	struct traffic_load load = load_of("84", 1);
+	unsigned held;
 
 	load.drop = drop;
 	assert_int_equal(traffic_restart(rig.traffic, &load), 0);
@@ -256,7 +257,9 @@ static unsigned overflow(bool drop, struct traffic_result *r) {
 	traffic_result(rig.traffic, r);
 	assert_true(r->transmit_backpressure > 0);
 	assert_int_equal(r->lost, r->sent);
-	return on_the_wire();
+	held = on_the_wire();
+	assert_int_equal(traffic_in_flight(rig.traffic), held); /* of others nothing will come */
+	return held;
 }
 
 /* What it does not take is offered again, or, where the wire does not wait, was sent and is lost. */

@@ -40,6 +40,8 @@ SMALLEST_RING, LARGEST_RING = 64, 16384
 # A search of its own is short and coarse.
 SEARCH_SECONDS, SEARCH_RESOLUTION, SEARCH_CONFIRMATIONS, SEARCH_TRIALS = 0.25, 0.04, 2, 20
 
+GUESS = 0.8
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(direction="both", upstream_share=UPSTREAM_SHARE)
@@ -125,6 +127,14 @@ def given_rates(text: str, asked: Asked) -> dict[str, float]:
     return asked.shares.of(rate)
 
 
+def guessed_rate(plane: Plane, asked: Asked) -> float:
+    """Of both directions: somewhat less than what goes one way where the wire waits."""
+    way = next(iter(asked.shares.of(1.0)))
+    request = offered.request(asked.where, {}, SEARCH_SECONDS, PROVE)
+    answer = plane.ask(request | {offered.RATES[way]: "max"})
+    return float(answer[way]["gbps"]) * 1e9 * GUESS
+
+
 def searched_rates(plane: Plane, asked: Asked, facts: Json, shown: Progress) -> dict[str, float]:
     """The rate without loss where the wire does not wait, polling; none where nothing passed."""
 
@@ -141,7 +151,8 @@ def searched_rates(plane: Plane, asked: Asked, facts: Json, shown: Progress) -> 
         return outcome
 
     top = offered.highest(asked.shares, facts)
-    found = search(trial, Plan(top, 0.0, SEARCH_RESOLUTION, SEARCH_CONFIRMATIONS))
+    plan = Plan(top, 0.0, SEARCH_RESOLUTION, SEARCH_CONFIRMATIONS)
+    found = search(trial, plan, guessed_rate(plane, asked))
     rates = Search(found, trials.made).rates if found.confirmed else {}
     return {way: gbps * 1e9 for way, gbps in rates.items()}
 

@@ -9,7 +9,7 @@ trial. The wire does not wait: a packet that finds no room in the ring is lost.
 from dataclasses import dataclass
 from typing import Any
 
-from vcmts.bench.power.measured import ATTEMPTS, Bench, result
+from vcmts.bench.power.measured import Bench, result
 from vcmts.bench.power.plane import POLL
 from vcmts.bench.verdict import ENOUGH_OF_RATE, FULL_SHARE, LOST_BY_GAP, gaps_of
 
@@ -21,7 +21,9 @@ SHAPE = f"bursts:on={LOAD_SECONDS * 1e3:g}ms,off={IDLE_SECONDS * 1e3:g}ms"
 LOADS = (0.9, 1.0)
 # That the governor may add: so much that nothing keeps it from the slowest clock.
 LATENCY_US = 2000
-STEPS_A_TRIAL = 25
+# A trial is short where others are disturbed, and longer again where they are not.
+FEWEST_STEPS, MOST_STEPS = 5, 50
+REPEATED = 1  # times as many steps as are wanted are made again
 COMPARED = 4  # times as many steps are made as of what stands beside them
 JUMPS = "vcmts_power_jumps_total"
 
@@ -56,7 +58,6 @@ class Seen:
     lost: int
     sent: int
     longest_gap_us: float
-    jumps: float | None  # of clocks; None: there is no governor that counts them
 
     def as_json(self) -> Json:
         return dict(self.__dict__)
@@ -85,9 +86,7 @@ def judged(answer: Json, rates: dict[str, float], steps: int, ring: int) -> str:
 def trial(bench: Bench, case: Case, steps: int) -> Seen:
     rates = bench.rates_at(case.load)
     shaped = {"shape": SHAPE, "drop": True}
-    before = bench.plane.metrics(JUMPS)
     answer = bench.plane.ask(bench.request(case.load, steps * STEP_SECONDS, **shaped))
-    after = bench.plane.metrics(JUMPS)
     longest, _ = gaps_of([*(answer[way] for way in rates), *answer.get("workers", [])])
     return Seen(
         verdict=judged(answer, rates, steps, bench.plane.ring),
@@ -95,7 +94,6 @@ def trial(bench: Bench, case: Case, steps: int) -> Seen:
         lost=sum(answer[way]["lost"] + answer[way]["corrupted"] for way in rates),
         sent=sum(answer[way]["sent"] for way in rates),
         longest_gap_us=longest * 1e6,
-        jumps=after[JUMPS] - before[JUMPS] if JUMPS in before else None,
     )
 
 
@@ -103,14 +101,17 @@ def trials(bench: Bench, case: Case) -> list[Seen]:
     """Until as many steps were made as are wanted, or too many were disturbed."""
     made: list[Seen] = []
     counted = again = 0
-    while counted < case.steps and again < ATTEMPTS * case.steps:
-        seen = trial(bench, case, min(STEPS_A_TRIAL, case.steps - counted))
+    size = MOST_STEPS
+    while counted < case.steps and again < max(MOST_STEPS, REPEATED * case.steps):
+        seen = trial(bench, case, min(size, case.steps - counted))
         made.append(seen)
         if seen.verdict in ("passed", "failed"):
             counted += seen.steps
+            size = min(2 * size, MOST_STEPS)
             bench.shown.advance(seen.steps * STEP_SECONDS)
         else:
             again += seen.steps
+            size = max(size // 2, FEWEST_STEPS)
         text = f"{case.idle} to {case.load:.0%}, {counted} steps"
         bench.shown.at(bench.shown.done, text)
     return made
@@ -118,11 +119,13 @@ def trials(bench: Bench, case: Case) -> list[Seen]:
 
 def of_case(bench: Bench, case: Case) -> Json:
     """Packets lost in 1,000 steps. Where every trial was disturbed, those count, and it says so."""
+    before = bench.plane.metrics(JUMPS)
     made = trials(bench, case)
+    after = bench.plane.metrics(JUMPS)
     said = [seen for seen in made if seen.verdict in ("passed", "failed")]
     used = said or made
     steps = sum(seen.steps for seen in used)
-    jumps = [seen.jumps for seen in used if seen.jumps is not None]
+    jumps = after[JUMPS] - before[JUMPS] if JUMPS in before else None
     return result(
         "steps",
         "packets",
@@ -134,7 +137,7 @@ def of_case(bench: Bench, case: Case) -> Json:
         steps=steps,
         lost=sum(seen.lost for seen in used),
         sent=sum(seen.sent for seen in used),
-        jumps_a_step=sum(jumps) / steps if jumps else None,
+        jumps_a_step=None if jumps is None else jumps / sum(seen.steps for seen in made),
         disturbed=not said,
         repeated=sum(seen.steps for seen in made) - steps,
         trials=[seen.as_json() for seen in made],
