@@ -167,6 +167,9 @@ static bool needs_new_start(const struct power *p, const struct power_config *ne
 void power_set(struct power *p, const struct power_config *config) {
 	bool again = needs_new_start(p, config);
 
+	if (p->driver != NULL && config->policy == POWER_NONE)
+		log_notice("power", LOG_FIELDS(LOG_STRING("policy", "none")),
+			   "policy none: frequencies are left alone");
 	if (again)
 		power_stop(p);
 	pthread_mutex_lock(&p->lock);

@@ -300,6 +300,86 @@ class MeasureSet(TypedDict):
     latency_ms: int
 
 
+class PowerGetCores(TypedDict):
+    # number of the core
+    core: int
+    # that run on it
+    workers: list[int]
+    # its frequency as the driver told when it was set; 0: it is not governed
+    hertz: int
+    # what was asked for last
+    wished_hertz: int
+    # the lowest that is asked for
+    min_hertz: int
+    # the highest
+    max_hertz: int
+    # share of its time that packets took at the last look
+    busy: float
+
+
+class PowerGet(TypedDict):
+    # that is in force now: that of busy hours in these
+    policy: Literal["none", "performance", "balanced", "saving"]
+    # what changes frequencies: cpufreq, simulated or none
+    driver: str
+    # what workers are to do while nothing comes
+    idle: Literal["auto", "poll", "spin", "tpause-c0.1", "tpause-c0.2", "mwaitx", "umwait", "sleep"]
+    # in a row before a pause
+    empty_rounds: int
+    # no pause is longer
+    longest_pause_us: float
+    # that lower frequencies may add
+    latency_us: float
+    # time between two looks of the governor
+    look_us: float
+    # how long a change of a simulated frequency takes
+    transition_us: float
+    # whether a queue that grows takes its core to the maximum at once
+    queues: bool
+    # of the workers
+    cores: list[PowerGetCores]
+
+
+class PowerSetCores(TypedDict):
+    # number of the core
+    core: int
+    # that run on it
+    workers: list[int]
+    # its frequency as the driver told when it was set; 0: it is not governed
+    hertz: int
+    # what was asked for last
+    wished_hertz: int
+    # the lowest that is asked for
+    min_hertz: int
+    # the highest
+    max_hertz: int
+    # share of its time that packets took at the last look
+    busy: float
+
+
+class PowerSet(TypedDict):
+    # that is in force now: that of busy hours in these
+    policy: Literal["none", "performance", "balanced", "saving"]
+    # what changes frequencies: cpufreq, simulated or none
+    driver: str
+    # what workers are to do while nothing comes
+    idle: Literal["auto", "poll", "spin", "tpause-c0.1", "tpause-c0.2", "mwaitx", "umwait", "sleep"]
+    # in a row before a pause
+    empty_rounds: int
+    # no pause is longer
+    longest_pause_us: float
+    # that lower frequencies may add
+    latency_us: float
+    # time between two looks of the governor
+    look_us: float
+    # how long a change of a simulated frequency takes
+    transition_us: float
+    # whether a queue that grows takes its core to the maximum at once
+    queues: bool
+    # of the workers
+    cores: list[PowerSetCores]
+
+
 class ModemAdd(TypedDict):
     # what has changed
     done: str
@@ -633,6 +713,45 @@ def measure_set(
         latency=latency,
     )
     result: MeasureSet = client.call("measure.set", **params)
+    return result
+
+
+def power_get(client: Client) -> PowerGet:
+    """Pauses of the workers, and frequencies of their cores."""
+    result: PowerGet = client.call("power.get")
+    return result
+
+
+def power_set(
+    client: Client,
+    *,
+    # of frequencies; each key is as it is where not given
+    policy: Literal["none", "performance", "balanced", "saving"] | None = None,
+    # what workers do while nothing comes
+    idle: Literal["auto", "poll", "spin", "tpause-c0.1", "tpause-c0.2", "mwaitx", "umwait", "sleep"] | None = None,
+    # in a row before a pause
+    empty_rounds: int | None = None,
+    # no pause is longer
+    longest_pause_us: int | None = None,
+    # that lower frequencies may add
+    latency_us: int | None = None,
+    # how long a change of a simulated frequency takes
+    transition_us: int | None = None,
+    # whether a queue that grows takes its core to the maximum at once; false to compare with a
+    # governor that does not see queues
+    queues: bool | None = None,
+) -> PowerSet:
+    """Changes these until the file is read again."""
+    params = _given(
+        policy=policy,
+        idle=idle,
+        empty_rounds=empty_rounds,
+        longest_pause_us=longest_pause_us,
+        latency_us=latency_us,
+        transition_us=transition_us,
+        queues=queues,
+    )
+    result: PowerSet = client.call("power.set", **params)
     return result
 
 
