@@ -23,7 +23,7 @@ LOADS = (0.9, 1.0)
 LATENCY_US = 2000
 # A trial is short where others are disturbed, and longer again where they are not.
 FEWEST_STEPS, MOST_STEPS = 5, 50
-REPEATED = 1  # times as many steps as are wanted are made again
+LEAST_REPEATED = 200  # steps are made again, or as many as are wanted
 COMPARED = 4  # times as many steps are made as of what stands beside them
 JUMPS = "vcmts_power_jumps_total"
 
@@ -102,7 +102,7 @@ def trials(bench: Bench, case: Case) -> list[Seen]:
     made: list[Seen] = []
     counted = again = 0
     size = MOST_STEPS
-    while counted < case.steps and again < max(MOST_STEPS, REPEATED * case.steps):
+    while counted < case.steps and again < max(LEAST_REPEATED, case.steps):
         seen = trial(bench, case, min(size, case.steps - counted))
         made.append(seen)
         if seen.verdict in ("passed", "failed"):
