@@ -70,6 +70,7 @@ class FakePlane:
         self.answers, self.now = answers, dict[str, Any]()
         self.asked: list[tuple[Json, Json]] = []
         self.clock = 0.0
+        self.late: list[float] = []  # us, of each trial
 
     def ask(self, request: Json) -> Json:
         answer = self.answers(request, self.now)
@@ -80,7 +81,8 @@ class FakePlane:
         self.now |= what
 
     def get(self) -> Json:
-        return {"longest_pause_us": 20, "latency_us": 100}
+        late = sum(self.late[: len(self.asked)])
+        return {"longest_pause_us": 20, "latency_us": 100, "late_us": late}
 
     def metrics(self, *names: str) -> dict[str, float]:
         return dict.fromkeys(names, 50.0 * len(self.asked))
@@ -176,6 +178,15 @@ def test_a_gap_does_not_excuse_more_than_came_in_it(tmp_path: Path) -> None:
     assert (one["disturbed"], one["lost"]) == (False, 10000)
 
 
+def test_what_a_late_governor_lost_is_made_again(tmp_path: Path) -> None:
+    losses = iter([600, 600])
+    bench, plane = bench_of(tmp_path, lambda r, now: answer_to(r, lost=next(losses, 0)))
+    plane.late = [1000.0, 1500.0]
+    one = steps.of_case(bench, case())
+    assert [seen["verdict"] for seen in one["trials"][:3]] == ["failed", "disturbed", "passed"]
+    assert (one["lost"], one["trials"][1]["late_us"]) == (600, 1500.0)
+
+
 def test_steps_that_were_not_sent_are_none(tmp_path: Path) -> None:
     def short(request: Json, now: Json) -> Json:
         answer = answer_to(request)
@@ -185,7 +196,8 @@ def test_steps_that_were_not_sent_are_none(tmp_path: Path) -> None:
     bench, _ = bench_of(tmp_path, short)
     one = steps.of_case(bench, case())
     assert one["disturbed"] and {seen["verdict"] for seen in one["trials"]} == {"traffic"}
-    assert [seen["steps"] for seen in one["trials"]] == [50, 25, 12, 6, 5, 5]
+    made = [seen["steps"] for seen in one["trials"]]
+    assert made[:6] == [50, 25, 12, 6, 5, 5] and sum(made) == 203
 
 
 def test_latency_is_that_of_pairs(tmp_path: Path) -> None:

@@ -58,22 +58,24 @@ class Seen:
     lost: int
     sent: int
     longest_gap_us: float
+    late_us: float  # of the governor's looks, all together
 
     def as_json(self) -> Json:
         return dict(self.__dict__)
 
 
-def judged(answer: Json, rates: dict[str, float], steps: int, ring: int) -> str:
+def judged(answer: Json, rates: dict[str, float], steps: int, ring: int, late: float = 0.0) -> str:
     """As verdict.judge() does of a constant rate: a packet that is lost counts, where no core was
-    away for longer than the ring lasts. What was not sent was no step."""
+    away for longer than the ring lasts, nor the governor late, in all for `late` seconds. What was
+    not sent was no step."""
     verdicts = []
     for way, rate in rates.items():
         part, loaded = answer[way], LOAD_SECONDS * steps
         lost = part["lost"] + part["corrupted"]
         longest, gaps = gaps_of([part, *answer.get("workers", [])])
         rate_now = part["sent"] / loaded
-        excused = longest * rate_now >= FULL_SHARE * ring
-        excused = excused and lost <= LOST_BY_GAP * gaps * rate_now
+        excused = max(longest, late) * rate_now >= FULL_SHARE * ring
+        excused = excused and lost <= LOST_BY_GAP * (gaps + late) * rate_now
         if lost:
             verdicts.append("disturbed" if excused else "failed")
         elif part["sent_bytes"] * 8 < ENOUGH_OF_RATE * rate * loaded:
@@ -86,14 +88,17 @@ def judged(answer: Json, rates: dict[str, float], steps: int, ring: int) -> str:
 def trial(bench: Bench, case: Case, steps: int) -> Seen:
     rates = bench.rates_at(case.load)
     shaped = {"shape": SHAPE, "drop": True}
+    before = bench.plane.get()["late_us"]
     answer = bench.plane.ask(bench.request(case.load, steps * STEP_SECONDS, **shaped))
+    late = bench.plane.get()["late_us"] - before
     longest, _ = gaps_of([*(answer[way] for way in rates), *answer.get("workers", [])])
     return Seen(
-        verdict=judged(answer, rates, steps, bench.plane.ring),
+        verdict=judged(answer, rates, steps, bench.plane.ring, late / 1e6),
         steps=steps,
         lost=sum(answer[way]["lost"] + answer[way]["corrupted"] for way in rates),
         sent=sum(answer[way]["sent"] for way in rates),
         longest_gap_us=longest * 1e6,
+        late_us=late,
     )
 
 
