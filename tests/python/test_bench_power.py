@@ -39,7 +39,7 @@ def sent_of(request: Json, way: str) -> int:
     seconds = request["seconds"]
     if "shape" in request:
         seconds *= steps.LOAD_SECONDS / steps.STEP_SECONDS
-    return round(rate * seconds / 8 / SIZES[way])
+    return int(round(rate * seconds / 8 / SIZES[way]))
 
 
 def answer_to(request: Json, *, lost: int = 0, latency: float = 40.0, gap: Json = GAP) -> Json:
@@ -51,7 +51,12 @@ def answer_to(request: Json, *, lost: int = 0, latency: float = 40.0, gap: Json 
             continue
         sent = sent_of(request, way)
         missing = lost if way == "downstream" else 0
-        part = {"sent": sent, "lost": missing, "corrupted": 0, "sent_bytes": sent * SIZES[way]}
+        part: Json = {
+            "sent": sent,
+            "lost": missing,
+            "corrupted": 0,
+            "sent_bytes": sent * SIZES[way],
+        }
         part["descheduled"] = GAP
         keys = ("mean", "p50", "p90", "p99", "p99_9", "p99_99", "p99_999", "max")
         part["latency_us"] = {key: latency for key in keys} | {"histogram": [[latency, 5]]}

@@ -55,7 +55,7 @@ def of_file(file: Json) -> Iterator[Found]:
     """Of a stored measurement, those that it has."""
     results, kind = file["results"], best(file)
     yield from of_steps(results)
-    wanted = [
+    wanted: list[tuple[str, str, str, Json]] = [
         (f"power.latency.{key}.{round(100 * load)}", f"latency.{key}", kind, {"load": load})
         for load in loaded.LOADS
         for key in loaded.KEYS
