@@ -37,7 +37,7 @@ def test_every_part_of_it(folder: Path) -> None:
     assert [len(by[part]) for part in ("cpu", "first")] == [kinds, 3 * kinds]
     for one in found["results"]:
         if one["what"] == "steps":
-            assert one["sent"] > 0 and one["steps"] >= (3 if one["policy"] != "none" else 1)
+            assert one["sent"] > 0 and one["steps"] > 0
             assert sum(seen["lost"] for seen in one["trials"]) >= one["lost"]
         if one["what"] == "paused":
             assert 0 < one["value"] <= 1

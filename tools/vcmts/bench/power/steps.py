@@ -23,7 +23,8 @@ LOADS = (0.9, 1.0)
 LATENCY_US = 2000
 # A trial is short where others are disturbed, and longer again where they are not.
 FEWEST_STEPS, MOST_STEPS = 5, 50
-LEAST_REPEATED = 200  # steps are made again, or as many as are wanted
+# As many steps as are wanted are made again; where these are few, so many times as many, up to:
+OFTEN, LEAST_REPEATED = 8, 200
 COMPARED = 4  # times as many steps are made as of what stands beside them
 JUMPS = "vcmts_power_jumps_total"
 
@@ -107,7 +108,8 @@ def trials(bench: Bench, case: Case) -> list[Seen]:
     made: list[Seen] = []
     counted = again = 0
     size = MOST_STEPS
-    while counted < case.steps and again < max(LEAST_REPEATED, case.steps):
+    most = max(case.steps, min(LEAST_REPEATED, OFTEN * case.steps))
+    while counted < case.steps and again < most:
         seen = trial(bench, case, min(size, case.steps - counted))
         made.append(seen)
         if seen.verdict in ("passed", "failed"):
