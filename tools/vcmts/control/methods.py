@@ -734,7 +734,8 @@ def power_set(
     # of frequencies; each key is as it is where not given
     policy: Literal["none", "performance", "balanced", "saving"] | None = None,
     # what workers do while nothing comes
-    idle: Literal["auto", "poll", "spin", "tpause-c0.1", "tpause-c0.2", "mwaitx", "umwait", "sleep"] | None = None,
+    idle: Literal["auto", "poll", "spin", "tpause-c0.1", "tpause-c0.2", "mwaitx", "umwait", "sleep"]
+    | None = None,
     # in a row before a pause
     empty_rounds: int | None = None,
     # no pause is longer
