@@ -38,12 +38,14 @@ static const struct argp_option options[] = {
 	{"root", OPTION_ROOT, "DIR", 0,
 	 "the folder of the machine's cores (default: " CPU_FILES_ROOT ")", 0},
 	{"state", OPTION_STATE, "FILE", 0,
-	 "where it is kept what was found (default: one by the number of the process, in the folder of "
+	 "where it is kept what was found (default: one by the number of the process, in the "
+	 "folder of "
 	 "the control sockets; restore: all that are there)",
 	 0},
 	{"cores", OPTION_CORES, "LIST", 0, "cores such as 0-3,8", 0},
 	{"hertz", OPTION_HERTZ, "FREQUENCY", 0, "such as 1.2GHz, 800MHz or 1200000000", 0},
-	{"duration", 'd', "TIME", 0, "restore after this time, such as 10s (default: at a signal)", 0},
+	{"duration", 'd', "TIME", 0, "restore after this time, such as 10s (default: at a signal)",
+	 0},
 	{0},
 };
 
@@ -87,12 +89,14 @@ static error_t option(int key, char *value, struct argp_state *state) {
 	case OPTION_STATE: o->state = value; return 0;
 	case OPTION_CORES:
 		if (!cpus_parse(value, &o->cores) || CPU_COUNT(&o->cores) == 0)
-			argp_error(state, "--cores: found \"%s\", allowed: cores such as 0-3,8", value);
+			argp_error(state, "--cores: found \"%s\", allowed: cores such as 0-3,8",
+				   value);
 		return 0;
 	case OPTION_HERTZ:
 		o->khz = parse_hertz(value);
 		if (o->khz == 0)
-			argp_error(state, "--hertz: found \"%s\", allowed: a frequency such as 1.2GHz",
+			argp_error(state,
+				   "--hertz: found \"%s\", allowed: a frequency such as 1.2GHz",
 				   value);
 		return 0;
 	case 'd':
@@ -117,8 +121,9 @@ static int state_path(const struct power_options *o, char path[LEFTOVERS_PATH]) 
 	const char *fault;
 
 	if (o->state != NULL)
-		return snprintf(path, LEFTOVERS_PATH, "%s", o->state) < LEFTOVERS_PATH ? 0
-										       : EXIT_MISTAKE;
+		return snprintf(path, LEFTOVERS_PATH, "%s", o->state) < LEFTOVERS_PATH
+			       ? 0
+			       : EXIT_MISTAKE;
 	fault = run_folder(folder, sizeof(folder));
 	if (fault == NULL && leftovers_path(folder, getpid(), path) == 0)
 		return 0;
@@ -154,7 +159,8 @@ static int show(const struct cpu_files *f) {
 	cpu_set_t present;
 
 	if (f->read(f->ctx, "present", text, sizeof(text)) != 0 || !cpus_parse(text, &present)) {
-		log_error("power", LOG_NO_FIELDS, "present: it does not tell which cores there are");
+		log_error("power", LOG_NO_FIELDS,
+			  "present: it does not tell which cores there are");
 		return EXIT_TROUBLE;
 	}
 	for (unsigned core = 0; core < CPU_SETSIZE; core++) {
@@ -286,7 +292,8 @@ int command_power(int argc, char **argv) {
 		.options = options,
 		.parser = option,
 		.args_doc = "show|try|restore",
-		.doc = "Frequencies of the machine's cores: what changes them, one tried by hand, and what "
+		.doc = "Frequencies of the machine's cores: what changes them, one tried by hand, "
+		       "and what "
 		       "was found restored after a process that could not do so.",
 	};
 	struct power_options o = {.root = CPU_FILES_ROOT};

@@ -231,12 +231,11 @@ static bool tell(struct run *r) {
 	r->power = run_frequencies_open(s);
 	if (r->power == NULL)
 		return false;
-	r->metrics = (struct metrics_source){
-		.server = s, .version = VCMTS_VERSION, .power = r->power};
+	r->metrics =
+		(struct metrics_source){.server = s, .version = VCMTS_VERSION, .power = r->power};
 	metrics_source_start(&r->metrics);
-	r->control.methods =
-		(struct methods){.server = s, .reload = &r->reload, .metrics = &r->metrics,
-				 .power = r->power};
+	r->control.methods = (struct methods){
+		.server = s, .reload = &r->reload, .metrics = &r->metrics, .power = r->power};
 	if (r->http != NULL && metrics_http_start(r->http, &r->metrics) != 0)
 		return false;
 	return telemetry_open(&r->metrics, &r->reload) == 0;

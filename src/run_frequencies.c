@@ -18,8 +18,8 @@ struct power *run_frequencies_open(struct server *s) {
 
 static bool differs(const struct power_config *a, const struct power_config *b) {
 	return a->policy != b->policy || a->driver != b->driver || a->latency != b->latency ||
-	       a->has_busy_hours != b->has_busy_hours ||
-	       a->busy_hours.from != b->busy_hours.from || a->busy_hours.to != b->busy_hours.to;
+	       a->has_busy_hours != b->has_busy_hours || a->busy_hours.from != b->busy_hours.from ||
+	       a->busy_hours.to != b->busy_hours.to;
 }
 
 void run_frequencies_follow(struct power *p, const struct server *s) {

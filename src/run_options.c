@@ -69,7 +69,8 @@ static const struct argp_option options[] = {
 	 "tpause-c0.1, tpause-c0.2, mwaitx, umwait, sleep or auto",
 	 0},
 	{"policy", OPTION_POLICY, "POLICY", 0,
-	 "of the cores' frequencies, instead of the configuration's: none, performance, balanced or "
+	 "of the cores' frequencies, instead of the configuration's: none, performance, balanced "
+	 "or "
 	 "saving",
 	 0},
 	{"power-driver", OPTION_DRIVER, "DRIVER", 0,

@@ -29,7 +29,8 @@ enum idle_kind idle_best(bool shared);
 /* How to pause. */
 struct idle_config {
 	enum idle_kind kind; /* one of those below IDLE_KINDS */
-	uint32_t empty_rounds; /* in a row before the first pause, and before each that is longer; 0 is as 1 */
+	uint32_t
+		empty_rounds; /* in a row before the first pause, and before each that is longer; 0 is as 1 */
 	uint64_t longest; /* ns */
 	uint64_t tsc_hz;
 };

@@ -98,8 +98,8 @@ static bool parse_text(struct reader *reader, const struct key *key, const char 
 		       void *field) {
 	char **copy = field;
 
-	bool good = key->kind == KIND_NAME       ? is_name(text)
-		    : key->kind == KIND_PATH     ? is_path(text)
+	bool good = key->kind == KIND_NAME	 ? is_name(text)
+		    : key->kind == KIND_PATH	 ? is_path(text)
 		    : key->kind == KIND_ENDPOINT ? units_parse_endpoint(text)
 						 : is_device(text);
 

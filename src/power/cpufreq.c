@@ -32,8 +32,7 @@ void cpufreq_note(struct cpufreq *c, enum cpufreq_reason reason, const char *wha
 		return;
 	c->told |= 1u << reason;
 	log_warning("power",
-		    LOG_FIELDS(LOG_NUMBER("core", c->core),
-			       LOG_STRING("reason", reasons[reason])),
+		    LOG_FIELDS(LOG_NUMBER("core", c->core), LOG_STRING("reason", reasons[reason])),
 		    "core %u, %s: %s: %s", c->core, c->driver, what, reasons[reason]);
 }
 
@@ -196,7 +195,9 @@ static int take_by_limits(const struct cpu_files *f, struct cpufreq *c) {
 
 	c->way = CPUFREQ_LIMITS;
 	if (!c->active && c->has_performance)
-		give_governor(f, c, "performance"); /* without it: as the one that is there will have it */
+		give_governor(
+			f, c,
+			"performance"); /* without it: as the one that is there will have it */
 	if (c->active) /* a hint below "performance" has the hardware wait before it goes up */
 		cpu_files_write(f, c->core, "energy_performance_preference", "performance");
 	fault = cpu_files_write_khz(f, c->core, "scaling_max_freq", c->max_khz);

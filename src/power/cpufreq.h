@@ -46,7 +46,8 @@ struct cpufreq {
 	/* What may be asked for: the limits that were found, within those of the hardware. */
 	uint32_t min_khz, max_khz;
 	uint32_t base_khz; /* 0: not told */
-	uint32_t states[CPUFREQ_STATES]; /* the table within these, ascending; none: any frequency */
+	uint32_t
+		states[CPUFREQ_STATES]; /* the table within these, ascending; none: any frequency */
 	unsigned state_count;
 	uint32_t transition_us; /* that a change takes; 0: not told */
 	/* What was asked for last, and read back. Others may read these (relaxed). */

@@ -14,7 +14,8 @@ int leftovers_path(const char *folder, pid_t pid, char path[LEFTOVERS_PATH]);
 
 struct leftovers {
 	unsigned restored; /* files; they are gone */
-	unsigned failed; /* files of which something could not be restored, or that are not what they should be */
+	unsigned
+		failed; /* files of which something could not be restored, or that are not what they should be */
 	unsigned living; /* files of processes that run */
 };
 

@@ -234,9 +234,8 @@ static void sources_set(struct server *s) {
 		if (!waits_for_sources(worker))
 			continue;
 		for (unsigned i = 0; sleeps && i < of[w].count; i++)
-			of[w].list[i].wakes =
-				port_wake_add(of[w].list[i].port, of[w].list[i].queue,
-					      worker->sleeper.epoll);
+			of[w].list[i].wakes = port_wake_add(of[w].list[i].port, of[w].list[i].queue,
+							    worker->sleeper.epoll);
 		worker_sources(worker, of[w].list, of[w].count, of[w].known);
 	}
 	free(of);

@@ -36,16 +36,16 @@ static json_t *power_json(const struct server *s, const struct host *host) {
 	for (unsigned w = 0; w < s->worker_count; w++) {
 		const struct worker *k = &s->workers[w];
 
-		json_array_append_new(
-			list, json_pack("{s:i, s:s, s:o, s:o, s:o, s:I, s:I, s:I}", "core",
-					(int)s->layout.cores[w], "kind",
-					idle_kind_name(k->idle.config.kind), "busy",
-					report_real((double)k->busy_cycles / hz), "idle",
-					report_real((double)k->idle_cycles / hz), "paused",
-					report_real((double)k->idle.ticks / hz), "pauses",
-					(json_int_t)k->idle.pauses, "bounded",
-					(json_int_t)k->idle.bounded, "limited",
-					(json_int_t)k->idle.limited));
+		json_array_append_new(list,
+				      json_pack("{s:i, s:s, s:o, s:o, s:o, s:I, s:I, s:I}", "core",
+						(int)s->layout.cores[w], "kind",
+						idle_kind_name(k->idle.config.kind), "busy",
+						report_real((double)k->busy_cycles / hz), "idle",
+						report_real((double)k->idle_cycles / hz), "paused",
+						report_real((double)k->idle.ticks / hz), "pauses",
+						(json_int_t)k->idle.pauses, "bounded",
+						(json_int_t)k->idle.bounded, "limited",
+						(json_int_t)k->idle.limited));
 	}
 	return json_pack("{s:s, s:s, s:s, s:o}", "idle", idle_kind_name(s->power.idle), "policy",
 			 power_policy_name(s->power.policy), "driver",

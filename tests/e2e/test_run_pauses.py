@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Workers that pause and sleep: nothing is lost, all is counted, and the kind of pauses changes while it runs."""
+"""Workers that pause and sleep: nothing is lost, all is counted, and the kind changes live."""
 
 import json
 import tempfile

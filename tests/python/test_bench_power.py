@@ -139,9 +139,9 @@ def test_steps_of_every_kind_and_what_stands_beside_them(tmp_path: Path) -> None
     assert all(one["value"] == 0 and not one["disturbed"] for one in bench.to.results)
     request, now = plane.asked[2]
     assert now == {"idle": "poll", "policy": "saving", "queues": True, "latency_us": 2000}
-    assert (request["shape"], request["drop"]) == ("bursts:on=6ms,off=14ms", True)
+    assert (request["shape"], request["drop"]) == ("bursts:on=9ms,off=12ms", True)
     assert request["rate"] == 4e9
-    assert request["seconds"] == pytest.approx(steps.MOST_STEPS * 0.02)
+    assert request["seconds"] == pytest.approx(steps.MOST_STEPS * 0.021)
     assert bench.to.results[0]["jumps_a_step"] == 1.0  # 50 for each trial of 50 steps
     left = {"idle": "poll", "policy": "none", "queues": True, "latency_us": 100}
     assert plane.now == left

@@ -42,7 +42,7 @@ const struct key power_keys[] = {
 	 HELP("what a worker does while nothing comes: poll, the next round at once; spin, tpause, "
 	      "mwaitx and umwait, pauses by the instruction of that name; sleep, of the system, for "
 	      "cores that are shared; auto, the best that the CPU has, and sleep on shared cores")},
-	{.name = "empty_rounds", INTEGER(1, 1000000), AT(struct power_config, empty_rounds),
+	{.name = "empty_rounds", INTEGER(1, 65535), AT(struct power_config, empty_rounds),
 	 .fallback = "32", HELP("rounds without a packet before the first pause, and before each "
 				"that is twice as long")},
 	{.name = "longest_pause", .kind = KIND_DURATION, AT(struct power_config, longest_pause),

@@ -43,8 +43,9 @@ static void honour_base(struct power *p) {
 		return;
 	for (unsigned w = 0; w < p->core_count; w++)
 		p->cores[w].c = all[w];
-	log_notice("power", LOG_NO_FIELDS,
-		   "base frequencies differ between cores (SST-BF): none is given more than its own");
+	log_notice(
+		"power", LOG_NO_FIELDS,
+		"base frequencies differ between cores (SST-BF): none is given more than its own");
 }
 
 /* A limit of the uncore that can be lowered. */
@@ -78,8 +79,7 @@ static int keep_found(struct power *p) {
 	if (!kept)
 		found_begin(&p->found);
 	for (unsigned w = 0; w < p->core_count && fault == 0; w++) {
-		if (p->cores[w].governed &&
-		    !found_has_core(&p->found, p->server->layout.cores[w]))
+		if (p->cores[w].governed && !found_has_core(&p->found, p->server->layout.cores[w]))
 			fault = found_core(&p->found, &p->files, p->server->layout.cores[w]);
 	}
 	if (fault == 0 && !kept)
@@ -115,7 +115,8 @@ static void tell_bound(struct power *p, unsigned w) {
 	cpus_format(&cpus, text, sizeof(text));
 	power_note(p, POWER_CONTRADICTION);
 	log_warning("power", LOG_FIELDS(LOG_NUMBER("core", p->cores[w].c.core)),
-		    "core %u has one clock with %s, which no worker has: their frequency is changed, too",
+		    "core %u has one clock with %s, which no worker has: their frequency is "
+		    "changed, too",
 		    p->cores[w].c.core, text);
 }
 

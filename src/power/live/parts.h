@@ -85,5 +85,9 @@ void power_note(struct power *p, enum power_fault fault);
 /* What the workers counted so far. */
 void power_readings(struct server *s, struct governor_reading *readings);
 
+/* The policy that is in force at this hour, and its numbers. */
+enum power_policy power_policy_now(const struct power *p);
+const struct governor_policy *power_policy_row(enum power_policy policy);
+
 /* Whether the policy has its busy hours at that hour. */
 bool power_is_busy_hour(const struct power_config *config, unsigned hour);

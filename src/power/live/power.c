@@ -3,56 +3,21 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "log/log.h"
 #include "power/live/parts.h"
 #include "power/live/thread.h"
 
 static const char *const faults[POWER_FAULTS] = {
-	[POWER_NO_DRIVER] = "no_driver",	 [POWER_NOT_KEPT] = "not_kept",
-	[POWER_CONTRADICTION] = "contradiction", [POWER_CLOCK] = "clock",
+	[POWER_NO_DRIVER] = "no_driver",
+	[POWER_NOT_KEPT] = "not_kept",
+	[POWER_CONTRADICTION] = "contradiction",
+	[POWER_CLOCK] = "clock",
 	[POWER_WORKER] = "worker",
 };
 
 const char *power_fault_name(enum power_fault fault) {
 	return faults[fault];
-}
-
-void power_note(struct power *p, enum power_fault fault) {
-	p->counts[fault]++;
-}
-
-bool power_is_busy_hour(const struct power_config *config, unsigned hour) {
-	const struct hours *h = &config->busy_hours;
-
-	if (!config->has_busy_hours)
-		return false;
-	return h->from < h->to ? hour >= h->from && hour < h->to
-			       : hour >= h->from || hour < h->to;
-}
-
-static unsigned hour_now(void) {
-	time_t now = time(NULL);
-	struct tm local;
-
-	return localtime_r(&now, &local) != NULL ? (unsigned)local.tm_hour : 0;
-}
-
-static enum power_policy policy_now(const struct power *p) {
-	unsigned hour = p->place.hour != NULL ? p->place.hour() : hour_now();
-
-	return power_is_busy_hour(&p->config, hour) ? POWER_PERFORMANCE : p->config.policy;
-}
-
-static const struct governor_policy *policy_row(enum power_policy policy) {
-	switch (policy) {
-	case POWER_BALANCED: return &governor_balanced;
-	case POWER_SAVING: return &governor_saving;
-	case POWER_PERFORMANCE:
-	case POWER_NONE: break;
-	}
-	return &governor_performance;
 }
 
 struct power *power_create(struct server *server, const struct power_place *place) {
@@ -110,9 +75,9 @@ static void start_governor(struct power *p) {
 	for (unsigned w = 0; w < p->core_count; w++)
 		domains = p->domain_of[w] >= domains ? p->domain_of[w] + 1 : domains;
 	set_ranges(p);
-	p->in_force = policy_now(p);
-	governor_start(g, policy_row(p->in_force), p->config.latency, p->domain_of, p->core_count,
-		       domains);
+	p->in_force = power_policy_now(p);
+	governor_start(g, power_policy_row(p->in_force), p->config.latency, p->domain_of,
+		       p->core_count, domains);
 	g->blind = p->blind;
 	memset(p->applied_khz, 0, sizeof(p->applied_khz));
 	p->low = false;
@@ -124,13 +89,14 @@ static void check_wish(struct power *p) {
 	if (p->config.policy == POWER_NONE && p->config.has_busy_hours) {
 		power_note(p, POWER_CONTRADICTION);
 		log_warning("power", LOG_NO_FIELDS,
-			    "power.busy_hours without a policy: frequencies are left alone at all hours");
+			    "power.busy_hours without a policy: frequencies are left alone at all "
+			    "hours");
 	}
 }
 
 static void open_driver(struct power *p) {
-	p->driver = p->config.driver == POWER_DRIVER_SIMULATED ? &power_simulated
-							       : &power_by_cpufreq;
+	p->driver =
+		p->config.driver == POWER_DRIVER_SIMULATED ? &power_simulated : &power_by_cpufreq;
 	if (p->driver->open(p) == 0) {
 		start_governor(p);
 		log_notice("power",
@@ -178,9 +144,10 @@ void power_set(struct power *p, const struct power_config *config) {
 	if (config->policy != POWER_NONE && again) {
 		open_driver(p);
 	} else if (p->driver != NULL) {
-		p->in_force = policy_now(p);
-		governor_change(&p->governor, policy_row(p->in_force), config->latency);
-		log_notice("power", LOG_FIELDS(LOG_STRING("policy", power_policy_name(config->policy))),
+		p->in_force = power_policy_now(p);
+		governor_change(&p->governor, power_policy_row(p->in_force), config->latency);
+		log_notice("power",
+			   LOG_FIELDS(LOG_STRING("policy", power_policy_name(config->policy))),
 			   "policy %s, latency %u us", power_policy_name(config->policy),
 			   (unsigned)(config->latency / 1000));
 	}
@@ -211,68 +178,4 @@ void power_free(struct power *p) {
 		cpu_files_close(&p->files);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
-}
-
-/* The hour may have begun another policy; a line says so. */
-static void check_hour(struct power *p) {
-	enum power_policy policy = policy_now(p);
-
-	if (policy == p->in_force)
-		return;
-	p->in_force = policy;
-	governor_change(&p->governor, policy_row(policy), p->config.latency);
-	log_notice("power", LOG_FIELDS(LOG_STRING("policy", power_policy_name(policy))),
-		   "the hour has it: policy %s", power_policy_name(policy));
-}
-
-static void check(struct power *p, uint64_t now) {
-	if (now - p->checked < POWER_SECOND)
-		return;
-	p->checked = now;
-	check_hour(p);
-	for (unsigned w = 0; w < p->core_count; w++)
-		p->driver->check(p, w);
-}
-
-static bool domain_is_slowest(const struct governor_domain *d) {
-	return d->khz <= d->floor_khz && d->khz < d->range.max_khz;
-}
-
-/* Cores first: those of a domain that changed. */
-static void apply(struct power *p, uint64_t now) {
-	const struct governor *g = &p->governor;
-	bool low = p->in_force == POWER_SAVING;
-
-	for (unsigned w = 0; w < p->core_count; w++) {
-		unsigned d = p->domain_of[w];
-
-		if (p->cores[w].governed && g->domains[d].khz != p->applied_khz[d])
-			p->driver->set(p, w, g->domains[d].khz, now);
-	}
-	for (unsigned d = 0; d < g->domain_count; d++) {
-		p->applied_khz[d] = g->domains[d].khz;
-		low = low && domain_is_slowest(&g->domains[d]);
-	}
-	if (low != p->low)
-		p->driver->low(p, low);
-	p->low = low;
-}
-
-uint64_t power_look(struct power *p, uint64_t now) {
-	struct governor *g = &p->governor;
-	uint64_t stopped = g->stopped, stuck = g->stuck, pending;
-
-	if (p->next_look > 0 && now > p->next_look + POWER_LATE_NS)
-		p->late_ns += now - p->next_look;
-	if (now >= p->next_look || !g->began || now < g->now) {
-		power_readings(p->server, p->readings);
-		governor_step(g, now, p->readings);
-		p->counts[POWER_CLOCK] += g->stopped - stopped;
-		p->counts[POWER_WORKER] += g->stuck - stuck;
-		apply(p, now);
-		check(p, now);
-		p->next_look = now + g->look_ns;
-	}
-	pending = p->driver->pending(p, now);
-	return pending < p->next_look ? pending : p->next_look;
 }

@@ -56,7 +56,8 @@ void power_thread_start(struct power *p) {
 		pthread_setname_np(p->thread, "vcmts-power");
 	else
 		log_error("power", LOG_NO_FIELDS,
-			  "no thread for the governor: %s; cores have their maximum", strerror(ret));
+			  "no thread for the governor: %s; cores have their maximum",
+			  strerror(ret));
 }
 
 void power_thread_stop(struct power *p) {

@@ -23,6 +23,7 @@ struct fake_core {
 	bool offline;
 	bool speed_denied, governor_denied, limits_denied, min_denied, preference_there;
 	bool no_states;
+	bool refuses_crossed; /* a maximum below the minimum, as older kernels do */
 	const char *related, *siblings;
 };
 
@@ -44,42 +45,63 @@ static int fake_number(char *text, size_t size, uint32_t value) {
 	return 0;
 }
 
+/* What stands in a file of a core; NULL: there is no such file. */
+static const char *fake_words(const struct fake_core *c, const char *key) {
+	const struct {
+		const char *key, *text;
+	} rows[] = {
+		{"scaling_driver", c->driver},
+		{"scaling_governor", c->governor},
+		{"scaling_available_governors", c->governors},
+		{"scaling_available_frequencies",
+		 c->no_states ? NULL : "1800000 1600000 1400000 1200000 1000000 800000"},
+		{"related_cpus", c->related},
+		{"energy_performance_preference", c->preference_there ? c->preference : NULL},
+		{"scaling_setspeed",
+		 strcmp(c->governor, "userspace") != 0 ? "<unsupported>" : NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (strcmp(key, rows[i].key) == 0)
+			return rows[i].text;
+	}
+	return NULL;
+}
+
+static uint32_t fake_khz(const struct fake_core *c, const char *key) {
+	const struct {
+		const char *key;
+		uint32_t khz;
+	} rows[] = {
+		{"cpuinfo_min_freq", c->hardware_min}, {"cpuinfo_max_freq", c->hardware_max},
+		{"cpuinfo_transition_latency", 10000}, {"scaling_min_freq", c->min},
+		{"scaling_max_freq", c->max},	       {"base_frequency", c->base},
+		{"scaling_setspeed", c->speed},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (strcmp(key, rows[i].key) == 0)
+			return rows[i].khz;
+	}
+	return 0;
+}
+
 static int fake_read_core(struct fake_core *c, const char *key, char *text, size_t size) {
+	const char *words;
+
 	if (strcmp(key, "topology/thread_siblings_list") == 0)
 		return c->siblings != NULL ? fake_text(text, size, c->siblings) : -ENOENT;
 	if (c->offline || strncmp(key, "cpufreq/", 8) != 0)
 		return -ENOENT;
 	key += 8;
-	if (strcmp(key, "scaling_driver") == 0)
-		return fake_text(text, size, c->driver);
-	if (strcmp(key, "scaling_governor") == 0)
-		return fake_text(text, size, c->governor);
-	if (strcmp(key, "scaling_available_governors") == 0)
-		return fake_text(text, size, c->governors);
-	if (strcmp(key, "scaling_available_frequencies") == 0 && !c->no_states)
-		return fake_text(text, size, "1800000 1600000 1400000 1200000 1000000 800000");
-	if (strcmp(key, "cpuinfo_min_freq") == 0)
-		return fake_number(text, size, c->hardware_min);
-	if (strcmp(key, "cpuinfo_max_freq") == 0)
-		return fake_number(text, size, c->hardware_max);
-	if (strcmp(key, "cpuinfo_transition_latency") == 0)
-		return fake_number(text, size, 10000);
-	if (strcmp(key, "scaling_min_freq") == 0)
-		return fake_number(text, size, c->min);
-	if (strcmp(key, "scaling_max_freq") == 0)
-		return fake_number(text, size, c->max);
-	if (strcmp(key, "base_frequency") == 0 && c->base != 0)
-		return fake_number(text, size, c->base);
-	if (strcmp(key, "related_cpus") == 0 && c->related != NULL)
-		return fake_text(text, size, c->related);
-	if (strcmp(key, "energy_performance_preference") == 0 && c->preference_there)
-		return fake_text(text, size, c->preference);
-	if (strcmp(key, "scaling_setspeed") == 0 && strstr(c->governors, "userspace") != NULL) {
-		if (strcmp(c->governor, "userspace") != 0)
-			return fake_text(text, size, "<unsupported>");
-		return fake_number(text, size, c->speed);
-	}
-	return -ENOENT;
+	if (strcmp(key, "scaling_setspeed") == 0 && strstr(c->governors, "userspace") == NULL)
+		return -ENOENT;
+	words = fake_words(c, key);
+	if (words != NULL)
+		return fake_text(text, size, words);
+	if (fake_khz(c, key) == 0)
+		return -ENOENT;
+	return fake_number(text, size, fake_khz(c, key));
 }
 
 static void fake_settle(struct fake_core *c) {
@@ -97,11 +119,15 @@ static int fake_write_limit(struct fake_driver *d, struct fake_core *c, uint32_t
 		return -EACCES;
 	if (khz == 0)
 		return -EINVAL;
-	khz = khz > c->hardware_max ? c->hardware_max : khz < c->hardware_min ? c->hardware_min : khz;
+	khz = khz > c->hardware_max   ? c->hardware_max
+	      : khz < c->hardware_min ? c->hardware_min
+				      : khz;
 	if (limit == &c->min && khz > c->max) {
 		d->crossed++;
 		khz = c->max;
 	}
+	if (limit == &c->max && khz < c->min && c->refuses_crossed)
+		return -EINVAL;
 	*limit = khz;
 	c->min = c->min > c->max ? c->max : c->min;
 	fake_settle(c);

@@ -58,10 +58,20 @@ static void numbers(void **state) {
 	static const struct {
 		const char *text;
 		uint32_t khz;
-	} rows[] = {{"", 0},		{"0", 0},	    {"1", 1},	     {"100000000", 100000000},
-		    {"100000001", 0},	{"1800000 ", 0},    {"-1", 0},	     {"+1", 0},
-		    {"0x10", 0},	{"1e6", 0},	    {"4294967297", 0}, {"18446744073709551617", 0},
-		    {"<unsupported>", 0}, {"0001200000", 1200000}};
+	} rows[] = {{"", 0},
+		    {"0", 0},
+		    {"1", 1},
+		    {"100000000", 100000000},
+		    {"100000001", 0},
+		    {"1800000 ", 0},
+		    {"-1", 0},
+		    {"+1", 0},
+		    {"0x10", 0},
+		    {"1e6", 0},
+		    {"4294967297", 0},
+		    {"18446744073709551617", 0},
+		    {"<unsupported>", 0},
+		    {"0001200000", 1200000}};
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_COUNT(rows); i++)
@@ -131,7 +141,8 @@ static void no_root(void **state) {
 }
 
 static int make(void **state) {
-	static const char *const folders[] = {"root", "root/cpu0", "root/cpu0/cpufreq", "root/cpu1"};
+	static const char *const folders[] = {"root", "root/cpu0", "root/cpu0/cpufreq",
+					      "root/cpu1"};
 
 	(void)state;
 	if (mkdtemp(folder) == NULL)
@@ -144,10 +155,11 @@ static int make(void **state) {
 }
 
 static int clean(void **state) {
-	static const char *const names[] = {"root/cpu0/cpufreq/up", "root/cpu0/cpufreq/speed",
+	static const char *const names[] = {"root/cpu0/cpufreq/up",  "root/cpu0/cpufreq/speed",
 					    "root/cpu0/cpufreq/odd", "root/cpu0/away",
 					    "root/cpu1/cpufreq",     "outside"};
-	static const char *const folders[] = {"root/cpu1", "root/cpu0/cpufreq", "root/cpu0", "root"};
+	static const char *const folders[] = {"root/cpu1", "root/cpu0/cpufreq", "root/cpu0",
+					      "root"};
 	int ret = 0;
 
 	(void)state;
@@ -161,8 +173,10 @@ static int clean(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(texts_are_read_and_written), cmocka_unit_test(numbers),
-		cmocka_unit_test(what_is_no_text),	      cmocka_unit_test(nothing_outside),
+		cmocka_unit_test(texts_are_read_and_written),
+		cmocka_unit_test(numbers),
+		cmocka_unit_test(what_is_no_text),
+		cmocka_unit_test(nothing_outside),
 		cmocka_unit_test(no_root),
 	};
 

@@ -73,6 +73,19 @@ static void restores_what_was_found(void **state) {
 	assert_as_found();
 }
 
+/* Where the maximum is refused as long as the minimum is above it, the second turn does it. */
+static void limits_that_cross(void **state) {
+	(void)state;
+	d.cores[1].max = 1000000;
+	found_begin(&found);
+	assert_int_equal(found_core(&found, &f, 1), 0);
+	d.cores[1].min = d.cores[1].max = 2000000;
+	d.cores[1].refuses_crossed = true;
+	assert_int_equal(found_restore(&found, &f), 0);
+	assert_int_equal(d.cores[1].min, 800000);
+	assert_int_equal(d.cores[1].max, 1000000);
+}
+
 static void a_speed_that_was_found(void **state) {
 	struct cpufreq c;
 
@@ -194,7 +207,8 @@ static void forged_files(void **state) {
 		BEGIN "scaling_max_freq 0 0 1e9\nend\n",
 		BEGIN "scaling_max_freq 0 0 99999999999\nend\n",
 		BEGIN "scaling_max_freq 0 0 0\nend\n",
-		BEGIN "energy_performance_preference 0 0 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\nend\n",
+		BEGIN "energy_performance_preference 0 0 "
+		      "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\nend\n",
 	};
 	static struct found again;
 	char fault[FOUND_LINE];
@@ -283,11 +297,11 @@ static int remove_folder(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		TEST(restores_what_was_found), TEST(a_speed_that_was_found),
-		TEST(says_what_it_could_not),  TEST(the_file_has_it_all),
-		TEST(leftovers_come_back),     TEST(forged_files),
-		TEST(files_of_others),	       TEST(files_are_whole),
-		TEST(starts_of_processes),
+		TEST(limits_that_cross),      TEST(restores_what_was_found),
+		TEST(a_speed_that_was_found), TEST(says_what_it_could_not),
+		TEST(the_file_has_it_all),    TEST(leftovers_come_back),
+		TEST(forged_files),	      TEST(files_of_others),
+		TEST(files_are_whole),	      TEST(starts_of_processes),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -64,7 +64,8 @@ static void latency_sets_floor_and_pace(void **state) {
 	(void)state;
 	r.transition_ns = 30 * US;
 	assert_int_equal(governor_look(&r, 1 * MS), (1800 - 30) * US / 3);
-	assert_int_equal(governor_look(&r, 100 * US), 100 * US); /* a third of 150 us is too often */
+	assert_int_equal(governor_look(&r, 100 * US),
+			 100 * US); /* a third of 150 us is too often */
 	assert_int_equal(governor_look(&r, 10 * MS), 1 * MS);
 	/* T is 330 us: 1 - 100 / 330 of 1.8 GHz is 1.255, 1.4 the next state */
 	assert_int_equal(governor_floor(&r, 100 * US, 100 * US), 1400000);

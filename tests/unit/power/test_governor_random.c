@@ -41,7 +41,8 @@ static int moved_before(int at, int n) {
 static uint64_t empty_round(int at) {
 	for (; at > 0; at--) {
 		const struct governor_reading *r = &past[at].r, *l = &past[moved_before(at, 1)].r;
-		uint64_t empty = up(r->rounds, l->rounds), busy = up(r->busy_rounds, l->busy_rounds);
+		uint64_t empty = up(r->rounds, l->rounds),
+			 busy = up(r->busy_rounds, l->busy_rounds);
 
 		if (past[at].moved && empty > busy)
 			return up(up(r->idle, l->idle), up(r->paused, l->paused)) / (empty - busy);
@@ -81,9 +82,11 @@ static bool grows(int at) {
 	const struct governor_reading *one = &past[moved_before(at, 1)].r;
 	int two_at = moved_before(at, 2);
 	struct governor_reading zero = {0};
-	const struct governor_reading *two = two_at == moved_before(at, 1) ? &zero : &past[two_at].r;
+	const struct governor_reading *two =
+		two_at == moved_before(at, 1) ? &zero : &past[two_at].r;
 
-	if (full_polls(at) >= 2 || (full_polls(at) == 1 && !past[at - 1].fixed && full_polls(at - 1) > 0))
+	if (full_polls(at) >= 2 ||
+	    (full_polls(at) == 1 && !past[at - 1].fixed && full_polls(at - 1) > 0))
 		return true;
 	if (r->ring >= 64 && r->ring > one->ring && one->ring > two->ring)
 		return true;
@@ -187,7 +190,8 @@ static void run_random(uint64_t seed, const struct governor_policy *p, uint64_t 
 		if (random_below(&r, 200) == 0) /* the thread was kept from its core */
 			step->now += random_below(&r, 120) * MS;
 		step->moved = up(reading.busy, past[at - 1].r.busy) +
-				      up(reading.idle, past[at - 1].r.idle) > 0;
+				      up(reading.idle, past[at - 1].r.idle) >
+			      0;
 		step->wish = model_wish(at, p, floor_khz);
 		step->khz = model_khz(at, p);
 		governor_step(&g, step->now, &reading);

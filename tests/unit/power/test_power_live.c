@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "fake_driver.h"
-#include "power/live/power.h"
 #include "power/found.h"
 #include "power/leftovers.h"
+#include "power/live/power.h"
 
 #define US UINT64_C(1000)
 #define MS (1000 * US)
@@ -248,6 +248,9 @@ static void trouble_is_the_maximum(void **state) {
 	d.cores[0].max = 1800000; /* and no more */
 	go(2 * SECOND, 100, 5);
 	assert_int_equal(r.cores[0].khz, 1800000);
+	d.cores[0].speed = 1000000; /* or writes another speed: once a second that is put right */
+	go(2 * SECOND, 100, 5);
+	assert_int_equal(d.cores[0].speed, 1800000);
 	go(100 * MS, 5, 5);
 	assert_int_equal(d.cores[0].speed, 800000);
 	d.cores[0].offline = true;
@@ -260,16 +263,6 @@ static void trouble_is_the_maximum(void **state) {
 	assert_string_equal(d.cores[0].governor, "userspace");
 	assert_int_equal(d.cores[0].speed, 1800000);
 	assert_int_equal(d.cores[1].speed, 800000);
-}
-
-/* A speed that somebody else wrote is put right once a second. */
-static void others_write_speeds(void **state) {
-	(void)state;
-	set_policy(POWER_PERFORMANCE, POWER_DRIVER_CPUFREQ);
-	go(100 * MS, 5, 5);
-	d.cores[0].speed = 1000000;
-	go(2 * SECOND, 5, 5);
-	assert_int_equal(d.cores[0].speed, 1800000);
 }
 
 static void nothing_to_change_by(void **state) {
@@ -317,11 +310,6 @@ static void what_cannot_be_kept_is_not_changed(void **state) {
 	assert_string_equal(r.driver, "none");
 	assert_int_equal(r.counts[POWER_NOT_KEPT], 1);
 	assert_int_equal(d.writes, 0);
-	power_free(p);
-	assert_int_equal(open_with(NULL), 0);
-	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
-	assert_int_equal(r.counts[POWER_NOT_KEPT], 1);
-	assert_int_equal(d.writes, 0);
 }
 
 static void clocks_and_workers_that_stand(void **state) {
@@ -346,7 +334,7 @@ static void clocks_and_workers_that_stand(void **state) {
 
 /* The share of time to waste is there when the change is. */
 static void simulated_changes_take_time(void **state) {
-	uint64_t since;
+	uint64_t since = 0;
 
 	(void)state;
 	set_policy(POWER_SAVING, POWER_DRIVER_SIMULATED);
@@ -359,20 +347,15 @@ static void simulated_changes_take_time(void **state) {
 	set_policy(POWER_SAVING, POWER_DRIVER_SIMULATED);
 	go(100 * MS, 5, 5);
 	assert_int_equal(workers[0].slowdown, 320);
-	for (since = now; r.cores[0].wished_khz < 1800000; ) {
+	while (r.cores[0].wished_khz < 1800000) {
 		workers[0].busy_cycles += 1000 * US;
 		workers[0].rounds++;
 		since = now;
 		now = power_look(p, now);
 		power_tell(p, &r);
 	}
+	power_look(p, since + 399 * US);
 	assert_true(workers[0].slowdown > 0);
-	while (workers[0].slowdown > 0 && now < since + SECOND) {
-		workers[0].busy_cycles += 1000 * US;
-		now = power_look(p, now);
-		if (now > since + 400 * US)
-			break;
-	}
 	power_look(p, since + 400 * US);
 	assert_int_equal(workers[0].slowdown, 0);
 	power_set_blind(p, true);
@@ -421,7 +404,6 @@ int main(void) {
 		TEST(busy_hours_are_fast),
 		TEST(others_change_the_governor),
 		TEST(trouble_is_the_maximum),
-		TEST(others_write_speeds),
 		TEST(nothing_to_change_by),
 		TEST(found_is_what_was_there_first),
 		TEST(what_cannot_be_kept_is_not_changed),

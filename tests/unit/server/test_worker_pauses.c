@@ -53,10 +53,8 @@ static void *run(void *arg) {
 }
 
 static void begin(enum idle_kind kind) {
-	const struct idle_config c = {.kind = kind,
-				      .empty_rounds = 4,
-				      .longest = 20000,
-				      .tsc_hz = rte_get_tsc_hz()};
+	const struct idle_config c = {
+		.kind = kind, .empty_rounds = 4, .longest = 20000, .tsc_hz = rte_get_tsc_hz()};
 
 	memset(&worker, 0, sizeof(worker));
 	load = (struct load){.due = UINT64_MAX};
@@ -218,10 +216,8 @@ static void pair_begin(struct pipeline pipelines[2]) {
 	static const struct stage take = {.name = "take", .run = take_stage, .polls = true};
 	static const struct stage_list lists[2] = {{"give", &give, 1, .due = pipeline_due_never},
 						   {"take", &take, 1, .due = pipeline_due_never}};
-	const struct idle_config c = {.kind = IDLE_SLEEP,
-				      .empty_rounds = 4,
-				      .longest = 1000,
-				      .tsc_hz = rte_get_tsc_hz()};
+	const struct idle_config c = {
+		.kind = IDLE_SLEEP, .empty_rounds = 4, .longest = 1000, .tsc_hz = rte_get_tsc_hz()};
 
 	memset(pair, 0, sizeof(pair));
 	for (unsigned i = 0; i < 2; i++) {
@@ -230,7 +226,8 @@ static void pair_begin(struct pipeline pipelines[2]) {
 		clock_start(&pair[i].clock);
 		pair[i].all = pair;
 		assert_int_equal(worker_idle(&pair[i], &c), 0);
-		worker_sources(&pair[i], NULL, 0, i == 1); /* the first asks for what nobody tells */
+		worker_sources(&pair[i], NULL, 0,
+			       i == 1); /* the first asks for what nobody tells */
 		worker_start(&pair[i]);
 	}
 	pair[0].wakes = true;

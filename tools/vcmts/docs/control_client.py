@@ -98,7 +98,8 @@ def signature(params: list[Schema], result: str, verb: str, types: list[str]) ->
     lines = [f"def {verb}(", "    client: Client,", "    *,"]
     for param, typed in sorted(zip(params, types, strict=True), key=lambda p: not p[0]["required"]):
         lines += comment(param["schema"]["description"])
-        lines += [f"    {param['name']}: {typed}{'' if param['required'] else ' | None = None'},"]
+        line = f"    {param['name']}: {typed}{'' if param['required'] else ' | None = None'},"
+        lines += line.replace(" | None", "\n    | None").split("\n") if len(line) > 100 else [line]
     return [*lines, f") -> {result}:"]
 
 

@@ -15,7 +15,7 @@ from vcmts.bench.verdict import ENOUGH_OF_RATE, FULL_SHARE, LOST_BY_GAP, gaps_of
 
 Json = dict[str, Any]
 
-IDLE_SECONDS, LOAD_SECONDS = 0.014, 0.006
+IDLE_SECONDS, LOAD_SECONDS = 0.012, 0.009
 STEP_SECONDS = IDLE_SECONDS + LOAD_SECONDS
 SHAPE = f"bursts:on={LOAD_SECONDS * 1e3:g}ms,off={IDLE_SECONDS * 1e3:g}ms"
 LOADS = (0.9, 1.0)

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A look at what the workers did, and what comes of it. */
+#include <time.h>
+
+#include "log/log.h"
+#include "power/live/parts.h"
+
+void power_note(struct power *p, enum power_fault fault) {
+	p->counts[fault]++;
+}
+
+bool power_is_busy_hour(const struct power_config *config, unsigned hour) {
+	const struct hours *h = &config->busy_hours;
+
+	if (!config->has_busy_hours)
+		return false;
+	return h->from < h->to ? hour >= h->from && hour < h->to : hour >= h->from || hour < h->to;
+}
+
+static unsigned hour_now(void) {
+	time_t now = time(NULL);
+	struct tm local;
+
+	return localtime_r(&now, &local) != NULL ? (unsigned)local.tm_hour : 0;
+}
+
+enum power_policy power_policy_now(const struct power *p) {
+	unsigned hour = p->place.hour != NULL ? p->place.hour() : hour_now();
+
+	return power_is_busy_hour(&p->config, hour) ? POWER_PERFORMANCE : p->config.policy;
+}
+
+const struct governor_policy *power_policy_row(enum power_policy policy) {
+	switch (policy) {
+	case POWER_BALANCED: return &governor_balanced;
+	case POWER_SAVING: return &governor_saving;
+	case POWER_PERFORMANCE:
+	case POWER_NONE: break;
+	}
+	return &governor_performance;
+}
+
+/* The hour may have begun another policy; a line says so. */
+static void check_hour(struct power *p) {
+	enum power_policy policy = power_policy_now(p);
+
+	if (policy == p->in_force)
+		return;
+	p->in_force = policy;
+	governor_change(&p->governor, power_policy_row(policy), p->config.latency);
+	log_notice("power", LOG_FIELDS(LOG_STRING("policy", power_policy_name(policy))),
+		   "the hour has it: policy %s", power_policy_name(policy));
+}
+
+static void check(struct power *p, uint64_t now) {
+	if (now - p->checked < POWER_SECOND)
+		return;
+	p->checked = now;
+	check_hour(p);
+	for (unsigned w = 0; w < p->core_count; w++)
+		p->driver->check(p, w);
+}
+
+static bool domain_is_slowest(const struct governor_domain *d) {
+	return d->khz <= d->floor_khz && d->khz < d->range.max_khz;
+}
+
+/* Cores first: those of a domain that changed. */
+static void apply(struct power *p, uint64_t now) {
+	const struct governor *g = &p->governor;
+	bool low = p->in_force == POWER_SAVING;
+
+	for (unsigned w = 0; w < p->core_count; w++) {
+		unsigned d = p->domain_of[w];
+
+		if (p->cores[w].governed && g->domains[d].khz != p->applied_khz[d])
+			p->driver->set(p, w, g->domains[d].khz, now);
+	}
+	for (unsigned d = 0; d < g->domain_count; d++) {
+		p->applied_khz[d] = g->domains[d].khz;
+		low = low && domain_is_slowest(&g->domains[d]);
+	}
+	if (low != p->low)
+		p->driver->low(p, low);
+	p->low = low;
+}
+
+uint64_t power_look(struct power *p, uint64_t now) {
+	struct governor *g = &p->governor;
+	uint64_t stopped = g->stopped, stuck = g->stuck, pending;
+
+	if (p->next_look > 0 && now > p->next_look + POWER_LATE_NS)
+		p->late_ns += now - p->next_look;
+	if (now >= p->next_look || !g->began || now < g->now) {
+		power_readings(p->server, p->readings);
+		governor_step(g, now, p->readings);
+		p->counts[POWER_CLOCK] += g->stopped - stopped;
+		p->counts[POWER_WORKER] += g->stuck - stuck;
+		apply(p, now);
+		check(p, now);
+		p->next_look = now + g->look_ns;
+	}
+	pending = p->driver->pending(p, now);
+	return pending < p->next_look ? pending : p->next_look;
+}
