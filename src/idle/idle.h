@@ -15,7 +15,7 @@
 
 /* Sleep of the system, where nothing came for longer than pauses last: its own lengths, ns. */
 #define IDLE_SLEEP_NS UINT64_C(100000) /* at most, where packets may come and nobody wakes */
-#define IDLE_SLEEP_LATER_NS UINT64_C(2000000) /* the same, once nothing came for so long: */
+#define IDLE_SLEEP_LATER_NS UINT64_C(4000000) /* the same, once nothing came for so long: */
 #define IDLE_SLEEP_LATER_AFTER_NS UINT64_C(1000000000)
 #define IDLE_SLEEP_WOKEN_NS UINT64_C(10000000) /* at most, where all that comes wakes */
 #define IDLE_SLEEP_EARLY_NS UINT64_C(60000) /* before what is due: the system may be so late */

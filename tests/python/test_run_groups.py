@@ -39,6 +39,7 @@ PLANE: Json = {
         {"id": 7, "name": "seven", "downstream": served(), "upstream": served()},
     ],
     "workers": [],
+    "power": {"workers": []},
     "ports": {},
     "host": {"tsc_hz": 2e9, "core_hz": 3e9},
 }

@@ -29,6 +29,7 @@ PLANE: dict[str, Any] = {
         "requests": {"by_kind": {"frame": 0, "record": 1500}, "modems": 20},
     },
     "workers": [{"name": "upstream", "busy_share": 0.25}],
+    "power": {"workers": [{"kind": "sleep", "busy": 1.0, "idle": 3.0, "paused": 2.0}]},
     "ports": {},
     "host": {"tsc_hz": 2e9, "core_hz": 3e9},
 }
@@ -36,7 +37,7 @@ PLANE: dict[str, Any] = {
 
 def test_each_direction_that_was_sent() -> None:
     whole = summary.merge(PLANE, {"downstream": DOWN}, ASKED)
-    assert set(whole) == {"downstream", "groups", "workers", "ports", "host"}
+    assert set(whole) == {"downstream", "groups", "workers", "power", "ports", "host"}
     both = summary.merge(PLANE, {"downstream": DOWN, "upstream": UP}, ASKED)
     assert both["downstream"]["drops"] == {"runt": 0, "vlan": 2}
     assert "received" not in both["downstream"], "it is among the counters"
@@ -105,7 +106,7 @@ def test_tables(capsys: pytest.CaptureFixture[str]) -> None:
     assert not [row for row in said if "dropped: runt" in row]
     assert ["packets", "5", "4", "1", "0"] in said
     assert "bandwidth requests: 1,500 by record, of 20 modems" in lines
-    assert "core 3 (upstream): 25% busy" in lines
+    assert "core 3 (upstream): 25% busy, 50% paused (sleep)" in lines
     assert ["asked for", "4.50 Gbps", "max"] in said
     assert ["sent at", "4.00 Gbps", "0.64 Gbps"] in said
     assert lines[-1] == summary.verdict(whole)
