@@ -115,12 +115,14 @@ int downlink_restart(struct downlink *d, const struct traffic_load *load, uint64
 	if (generator_restart(d->generator, mix) != 0)
 		return -1;
 	pacing_start(&d->pacing, load->rate, d->tsc_hz, mix_mean(mix), now);
+	pacing_shape(&d->pacing, load->shape, now);
+	d->drop = load->drop;
 	receiver_restart(d->receiver, load->prove_every > 1 ? judge_is_wanted : NULL, d);
 	resequencers_restart(&d->resequencers);
 	account_restart(&d->account);
 	d->account.proof.untimed = load->no_latency;
 	d->prove_every = RTE_MAX(load->prove_every, 1u);
-	d->backpressure = d->first_tsc = d->last_tsc = 0;
+	d->backpressure = d->dropped = d->first_tsc = d->last_tsc = 0;
 	d->cycles = (struct traffic_cycles){0};
 	return 0;
 }
@@ -134,8 +136,14 @@ static unsigned downlink_transmit(struct downlink *d) {
 	unsigned n = rte_eth_tx_burst(d->network_port, 0, d->pending, (uint16_t)d->pending_count);
 
 	d->pending_count -= n;
-	if (d->pending_count > 0) {
-		d->backpressure++;
+	if (d->pending_count == 0)
+		return n;
+	d->backpressure++;
+	if (d->drop) {
+		rte_pktmbuf_free_bulk(d->pending + n, d->pending_count);
+		d->dropped += d->pending_count;
+		d->pending_count = 0;
+	} else {
 		memmove(d->pending, d->pending + n, d->pending_count * sizeof(d->pending[0]));
 	}
 	return n;

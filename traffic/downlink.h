@@ -36,6 +36,8 @@ struct downlink {
 	struct pacing pacing;
 	struct rte_mbuf *pending[GENERATOR_BURST]; /* made, and refused by the port so far */
 	unsigned pending_count;
+	bool drop; /* as in struct traffic_load */
+	uint64_t dropped; /* packets; of them nothing will be heard */
 	uint64_t backpressure;
 	uint64_t first_tsc;
 	uint64_t last_tsc;

@@ -7,8 +7,8 @@
 
 uint64_t downlink_in_flight(const struct downlink *d) {
 	uint64_t sent = d->generator->packets - d->pending_count;
-	uint64_t heard =
-		d->account.proof.proven + d->account.counted + account_corrupted(&d->account);
+	uint64_t heard = d->account.proof.proven + d->account.counted +
+			 account_corrupted(&d->account) + d->dropped;
 
 	return sent > heard ? sent - heard : 0;
 }

@@ -141,6 +141,7 @@ static bool traffic_settle(struct run *run) {
 	uint64_t start = rte_rdtsc(), heard = start, now = start;
 	bool sent = false;
 
+	traffic_forget_shape(run->groups->all[0]);
 	groups_stop(run->groups);
 	while ((now - heard < ms(DRAIN_MS) || !sent) && now - start < ms(SETTLE_MAX_MS) &&
 	       stops(run) == 0) {

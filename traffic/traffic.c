@@ -68,6 +68,7 @@ static int upstream_restart(struct traffic *t, const struct traffic_load *load, 
 
 	if (uplink_restart(t->uplink, t->sg, mix, load->upstream_rate, now) != 0)
 		return -1;
+	uplink_wire(t->uplink, load->shape, load->drop, now);
 	uplink_receiver_restart(&t->uplink_receiver);
 	t->uplink_receiver.proof.untimed = load->no_latency;
 	t->uplink_first_tsc = t->uplink_last_tsc = 0;
@@ -86,6 +87,15 @@ int traffic_restart(struct traffic *t, const struct traffic_load *load) {
 	t->no_downstream = !load->downstream;
 	t->stopped = false;
 	return 0;
+}
+
+void traffic_forget_shape(struct traffic *t) {
+	uint64_t now = rte_rdtsc();
+
+	if (t->downlink != NULL)
+		pacing_shape(&t->downlink->pacing, NULL, now);
+	if (t->uplink != NULL)
+		uplink_wire(t->uplink, NULL, false, now);
 }
 
 void traffic_free(struct traffic *t) {

@@ -68,6 +68,9 @@ struct traffic_load {
 	bool upstream; /* likewise */
 	struct mix upstream_mix;
 	uint64_t upstream_rate; /* as rate */
+	const struct shape *shape; /* of both rates over time; must live on; NULL: constant */
+	/* What a port does not take is lost, as on a wire that does not wait; else it is offered again. */
+	bool drop;
 	bool no_latency; /* none is recorded */
 	/* Of the DOCSIS frames with a number one in so many is decrypted and checked, from its stream's
 	 * first on; of the others only the header. 0 and 1: all */
@@ -172,6 +175,9 @@ void traffic_begin(struct traffic *t, uint64_t now);
  * restart has gone well.
  */
 int traffic_restart(struct traffic *t, const struct traffic_load *load);
+
+/* What is still sent of the last load goes at a constant rate: its shape need not live on. */
+void traffic_forget_shape(struct traffic *t);
 
 /*
  * Sends what pacing allows at TSC `now`, at most a burst of 32 in each direction. Returns packets

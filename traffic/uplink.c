@@ -139,6 +139,11 @@ int uplink_restart(struct uplink *u, const struct service_group *sg, const struc
 	return 0;
 }
 
+void uplink_wire(struct uplink *u, const struct shape *shape, bool drop, uint64_t now) {
+	pacing_shape(&u->pacing, shape, now);
+	u->rphy.output.drop = drop;
+}
+
 bool uplink_has_made(const struct uplink *u, const struct packet_tag *tag) {
 	return uplink_packets_sources(&u->frames.packets, tag->magic) != NULL;
 }

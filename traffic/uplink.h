@@ -58,6 +58,12 @@ void uplink_free(struct uplink *u);
 int uplink_restart(struct uplink *u, const struct service_group *sg, const struct mix *mix,
 		   uint64_t rate, uint64_t now);
 
+/*
+ * From TSC `now` on the rate follows `shape`, which must live on (NULL: it is constant), and with `drop` packets
+ * that the port does not take are lost, as on a wire that does not wait: they count as sent.
+ */
+void uplink_wire(struct uplink *u, const struct shape *shape, bool drop, uint64_t now);
+
 /* Whether the tag is one of this uplink's packets, since the last uplink_restart(). */
 bool uplink_has_made(const struct uplink *u, const struct packet_tag *tag);
 

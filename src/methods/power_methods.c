@@ -77,6 +77,9 @@ const struct key power_result[] = {
 	 HELP("that lower frequencies may add")},
 	{.name = "look_us", .required = true, .kind = KIND_REAL, .example = "144",
 	 HELP("time between two looks of the governor")},
+	{.name = "late_us", .required = true, .kind = KIND_REAL, .example = "0",
+	 HELP("time by which looks came late since the start, of those by more than 1 ms: the system "
+	      "kept the governor from its core")},
 	{.name = "transition_us", .required = true, .kind = KIND_REAL, .example = "50",
 	 HELP("how long a change of a simulated frequency takes")},
 	{.name = "queues", .required = true, BOOL, .example = "true",
@@ -109,12 +112,12 @@ json_t *power_get(struct rpc_call *call) {
 		power_tell(m->power, &r);
 	for (unsigned w = 0; w < r.core_count; w++)
 		json_array_append_new(cores, core_json(&r.cores[w], w));
-	return json_pack("{s:s, s:s, s:s, s:I, s:f, s:f, s:f, s:f, s:b, s:o}", "policy",
+	return json_pack("{s:s, s:s, s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:b, s:o}", "policy",
 			 power_policy_name(r.policy), "driver", r.driver, "idle",
 			 idle_kind_name(s->power.idle), "empty_rounds",
 			 (json_int_t)s->power.empty_rounds, "longest_pause_us",
 			 us(s->power.longest_pause), "latency_us", us(s->power.latency), "look_us",
-			 us(r.look_ns), "transition_us", us(r.transition_ns), "queues", !r.blind,
+			 us(r.look_ns), "late_us", us(r.late_ns), "transition_us", us(r.transition_ns), "queues", !r.blind,
 			 "cores", cores);
 }
 

@@ -251,6 +251,54 @@ def latency() -> Json:
     return measurement("latency", results, cost_of_measuring=cost)
 
 
+def power_result(what: str, unit: str, value: float, **more: Any) -> Json:
+    values = [value + 0.01 * (run - 2) for run in range(5)]
+    spread = {"min": min(values), "max": max(values), "runs": 5, "values": values}
+    return {"what": what, **more, "unit": unit, "value": value, **spread}
+
+
+def power_steps(idle: str, load: float, lost: int, **more: Any) -> Json:
+    seen = {"verdict": "failed" if lost else "passed", "steps": 1000, "lost": lost, "sent": 10**6}
+    governed = {"policy": "saving", "queues": True, "jumps_a_step": 1.0, "disturbed": False}
+    found = {"what": "steps", "idle": idle, "load": load, "steps": 1000, "lost": lost}
+    found |= {"unit": "packets", "value": lost, "min": lost, "max": lost, "runs": 1}
+    found |= {"values": [lost], "repeated": 50, "trials": [seen], "sent": 10**6}
+    return found | governed | more
+
+
+def power() -> Json:
+    results: list[Json] = []
+    for load in (0.9, 1.0):
+        results += [power_steps("poll", load, 0), power_steps("spin", load, 3)]
+        results.append(power_steps("poll", load, 4000, queues=False, steps=250))
+        results.append(power_steps("poll", load, 0, policy="none", jumps_a_step=None, steps=250))
+    for load in (0.1, 0.5, 0.9):
+        for way in STAGES:
+            where = {"idle": "spin", "load": load, "direction": way, "disturbed": load == 0.9}
+            for key, more in (("mean", 1.5), ("p99_9", 12.0)):
+                pairs = [[40.0, 40.0 + more]] * 5
+                one = power_result(f"latency.{key}", "us", more, pairs=pairs, **where)
+                results.append(one)
+    pairs = [[900.0, 903.0]] * 5
+    results.append(power_result("cost", "times", 1.003, idle="spin", load=1.0, pairs=pairs))
+    for kind, paused, cpu, first in (("spin", 0.97, 1.0, 30.0), ("sleep", 0.9, 0.01, 120.0)):
+        results.append(power_result("paused", "share", paused, idle=kind))
+        results.append(power_result("cpu", "cores", cpu, idle=kind))
+        for apart in (0.1, 1.5):
+            for key, more in (("p50", 0.0), ("p99", 20.0), ("max", 25.0)):
+                where = {"idle": kind, "apart_seconds": apart}
+                results.append(power_result(f"first.{key}", "us", first + more, **where))
+    return measurement(
+        "power",
+        results,
+        zero_loss_gbps={"downstream": 4.0, "upstream": 0.6},
+        kinds=["poll", "spin", "sleep"],
+        ring=1024,
+        driver="simulated",
+        policy="saving",
+    )
+
+
 def goals() -> Json:
     def result(goal: str, unit: str, value: float, **more: Any) -> Json:
         values = [value * (1 + 0.01 * (run - 2)) for run in range(5)]
@@ -270,4 +318,5 @@ def goals() -> Json:
 def every_kind() -> dict[str, Json]:
     makers = {"pipeline": pipeline, "cost": cost, "scheduler": scheduler}
     found = {kind: maker() for kind, maker in makers.items()}
-    return {**found, "throughput": throughput(), "latency": latency(), "goals": goals()}
+    found |= {"throughput": throughput(), "latency": latency(), "power": power()}
+    return {**found, "goals": goals()}

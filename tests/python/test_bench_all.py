@@ -54,15 +54,15 @@ def test_every_step_knows_its_words(config: list[str], tmp_path: Path) -> None:
 
 
 def test_steps_take_what_others_have_stored(tmp_path: Path) -> None:
-    """Goals are of three of them; what was not measured is not asked for."""
+    """Goals are of four of them; what was not measured is not asked for."""
 
     def files(step: str) -> list[str]:
         return bench_all.words(step, given("--folder", str(tmp_path)))[2:]
 
     assert files("goals") == []
-    for kind in ("throughput", "scheduler", "latency", "cost"):
+    for kind in ("throughput", "scheduler", "latency", "power", "cost"):
         (tmp_path / f"bench-{kind}.json").touch()
-    kinds = ("scheduler", "throughput", "latency")
+    kinds = ("scheduler", "throughput", "latency", "power")
     assert files("goals") == [w for k in kinds for w in (f"--{k}", f"{tmp_path}/bench-{k}.json")]
     assert files("latency")[-2:] == ["--throughput", f"{tmp_path}/bench-throughput.json"]
     assert not any("bench-" in word for word in files("throughput"))
@@ -70,7 +70,7 @@ def test_steps_take_what_others_have_stored(tmp_path: Path) -> None:
 
 def test_a_configuration_file_has_no_sizes_to_change(capsys: pytest.CaptureFixture[str]) -> None:
     steps = bench_all.chosen(given("--config", "own.yaml"))
-    assert steps == ["pipeline", "scheduler", "throughput", "latency", "goals"]
+    assert steps == ["pipeline", "scheduler", "throughput", "latency", "power", "goals"]
     assert "cost changes one number of a profile" in capsys.readouterr().err
     with pytest.raises(MistakeError, match="choose --profile"):
         bench_all.chosen(given("--config", "own.yaml", "--only", "cost"))
@@ -131,4 +131,4 @@ def test_a_step_that_fails_leaves_the_others(
 
     monkeypatch.setattr("vcmts.bench.cost.main", full)
     assert bench_all.main(given("--folder", str(tmp_path))) == 2
-    assert done == ["pipeline", "scheduler", "throughput", "latency", "goals"]
+    assert done == ["pipeline", "scheduler", "throughput", "latency", "power", "goals"]

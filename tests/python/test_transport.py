@@ -82,7 +82,12 @@ def test_what_vcmtsd_counted_is_that_of_the_trial() -> None:
     asked = plane()
     answer = ask(asked, {"latency": False})
     assert answer["workers"] == [
-        {"name": "all", "descheduled": {"count": 3, "longest_us": 4000.0}, "busy_share": 0.75}
+        {
+            "name": "all",
+            "descheduled": {"count": 3, "longest_us": 4000.0},
+            "busy_share": 0.75,
+            "busy_cycles": 300,
+        }
     ]
     assert answer["drops"] == {"downstream": {"flow_buffer_full": 20}, "upstream": {}}
     assert asked.asked == ["/vcmts/workers,anew", "/vcmts/drops"] * 2

@@ -14,7 +14,7 @@ from vcmts.host import facts as host
 from vcmts.paths import CHECKOUT, MistakeError
 
 SCHEMA = 1
-KINDS = ("pipeline", "cost", "scheduler", "throughput", "latency", "goals")
+KINDS = ("pipeline", "cost", "scheduler", "throughput", "latency", "power", "goals")
 SCHEMA_FILE = CHECKOUT / "config" / "results.schema.json"
 PROGRAMS = ("vcmts", "__main__.py")  # what ./vcmts is called inside
 MIXES = ("point", "mix", "upstream_mix")  # keys that may hold @FILE

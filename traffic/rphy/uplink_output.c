@@ -89,12 +89,16 @@ unsigned uplink_output_transmit(struct uplink_output *o, const struct uplink_end
 		sizes[i] = packets[i]->pkt_len;
 	}
 	n = rte_eth_tx_burst(o->port, 0, packets, (uint16_t)left);
-	for (unsigned i = 0; i < n; i++) {
-		*ended_count += first[i].ended;
+	for (unsigned i = 0; i < n; i++)
 		o->bytes += sizes[i];
-	}
 	o->packets += n;
 	o->backpressure += n < left;
+	if (o->drop && n < left) {
+		rte_pktmbuf_free_bulk(packets + n, left - n);
+		n = left;
+	}
+	for (unsigned i = 0; i < n; i++)
+		*ended_count += first[i].ended;
 	o->pending_sent += n;
 	o->ended_sent += *ended_count;
 	if (n == left)

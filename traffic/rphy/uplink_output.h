@@ -39,6 +39,7 @@ struct uplink_output {
 	uint8_t family; /* of IP */
 	uint32_t headers_size; /* Ethernet .. session ID */
 	uint32_t capacity; /* bytes behind the session ID */
+	bool drop; /* what the port does not take is lost */
 	uint64_t flush; /* TSC cycles that a packet waits for more */
 	struct depi_encap encap;
 
@@ -78,7 +79,7 @@ void uplink_output_put(struct uplink_output *o, struct rte_mbuf *m,
 		       const struct uplink_ended *ended, unsigned ended_count);
 
 /*
- * Hands pending packets to the port. Returns how many it took; `ended` gets what was sent with them,
+ * Hands pending packets to the port. Returns how many it took, or with `drop` all of them; `ended` gets what was sent with them,
  * `ended_count` entries that stay until the next packet is closed.
  */
 unsigned uplink_output_transmit(struct uplink_output *o, const struct uplink_ended **ended,

@@ -11,6 +11,7 @@
 #include <rte_ether.h>
 
 #include "core/pacing.h"
+#include "core/shape_read.h"
 
 #define SECONDS_MIN 0.001
 #define SECONDS_MAX 86400.0
@@ -21,6 +22,7 @@
 struct reader {
 	const struct trial_limits *limits;
 	struct trial_request *out;
+	const char *shape; /* as it is asked for; NULL: constant */
 	char *error;
 };
 
@@ -116,6 +118,20 @@ static bool read_latency(struct reader *r, const char *key, const json_t *value)
 	return true;
 }
 
+/* Read when all else is known: its words may be rates. */
+static bool read_shape(struct reader *r, const char *key, const json_t *value) {
+	r->shape = json_string_value(value);
+	return r->shape != NULL ||
+	       refuse_value(r, key, value, "a string, such as \"bursts:on=5ms,off=5ms\"");
+}
+
+static bool read_drop(struct reader *r, const char *key, const json_t *value) {
+	if (!json_is_boolean(value))
+		return refuse_value(r, key, value, "true or false");
+	r->out->load.drop = json_is_true(value);
+	return true;
+}
+
 /* Every so-manieth frame: shares that are no fraction 1/n would not be what was asked for. */
 static bool read_prove(struct reader *r, const char *key, const json_t *value) {
 	double share = json_number_value(value);
@@ -134,7 +150,7 @@ static const struct key {
 } keys[] = {
 	{"seconds", read_seconds}, {"rate", read_down_rate},	  {"upstream_rate", read_up_rate},
 	{"mix", read_down_mix},	   {"upstream_mix", read_up_mix}, {"latency", read_latency},
-	{"prove", read_prove},
+	{"prove", read_prove},	   {"shape", read_shape},	  {"drop", read_drop},
 };
 
 #define KEYS (sizeof(keys) / sizeof(keys[0]))
@@ -146,7 +162,7 @@ static bool read_key(struct reader *r, const char *name, const json_t *value) {
 	}
 	return refuse(r,
 		      "found the key \"%.40s\", allowed: seconds, rate, upstream_rate, mix, "
-		      "upstream_mix, latency, prove",
+		      "upstream_mix, latency, prove, shape, drop",
 		      name);
 }
 
@@ -162,6 +178,22 @@ static bool defaults(struct reader *r) {
 	return good;
 }
 
+/* A shape of both rates: what is a rate in its words is a share of the downstream's, where there is one. */
+static bool shape_make(struct reader *r) {
+	struct traffic_load *load = &r->out->load;
+	uint64_t rate = load->downstream ? load->rate : load->upstream_rate;
+	char error[SHAPE_ERROR];
+
+	if (r->shape == NULL)
+		return true;
+	if (rate == 0 || (load->upstream && load->upstream_rate == 0))
+		return refuse(r, "shape: found the rate \"max\", allowed: bits per second");
+	if (!shape_read(&r->out->shape, r->shape, rate, (double)r->out->duration_ns / NS, error))
+		return refuse(r, "shape: %s", error);
+	load->shape = &r->out->shape;
+	return true;
+}
+
 static bool check(struct reader *r) {
 	const struct traffic_load *load = &r->out->load;
 
@@ -170,7 +202,7 @@ static bool check(struct reader *r) {
 	if (!load->downstream && !load->upstream)
 		return refuse(r,
 			      "rate, upstream_rate: found 0 and 0, allowed: one of them above 0");
-	return true;
+	return shape_make(r);
 }
 
 static bool request_read(struct reader *r, json_t *asked) {
@@ -206,7 +238,7 @@ int trial_request_read(const char *line, size_t size, const struct trial_limits 
 	json_error_t wrong;
 	json_t *asked = json_loadb(line, size, JSON_REJECT_DUPLICATES, &wrong);
 
-	*out = (struct trial_request){0};
+	memset(out, 0, sizeof(*out));
 	if (asked == NULL) {
 		refuse(&r, "not JSON: column %d: %.120s", wrong.column, wrong.text);
 	} else if (request_read(&r, asked)) {

@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "core/mix.h"
+#include "core/shape.h"
 #include "model/service_group.h"
 #include "traffic.h"
 
@@ -20,9 +21,11 @@ struct trial_limits {
 	bool upstream;
 };
 
+/* Its load points into it: it is not to be copied. */
 struct trial_request {
 	uint64_t duration_ns; /* of sending */
 	struct traffic_load load;
+	struct shape shape; /* that of the load, where it has one */
 	json_t *asked; /* the request as it came; the caller owns the reference */
 };
 

@@ -89,6 +89,8 @@ uint64_t power_look(struct power *p, uint64_t now) {
 	struct governor *g = &p->governor;
 	uint64_t stopped = g->stopped, stuck = g->stuck, pending;
 
+	if (p->next_look > 0 && now > p->next_look + POWER_LATE_NS)
+		p->late_ns += now - p->next_look;
 	if (now >= p->next_look || !g->began || now < g->now) {
 		power_readings(p->server, p->readings);
 		governor_step(g, now, p->readings);

@@ -10,6 +10,7 @@
 #include "power/live/power.h"
 
 #define POWER_SECOND UINT64_C(1000000000) /* ns */
+#define POWER_LATE_NS 1000000u /* a look that is so late was kept from its core */
 #define POWER_TRANSITION_NS 50000u /* where it is not told */
 #define POWER_TRANSITION_MOST_NS 10000000u
 #define POWER_RETAKES 3 /* times that a governor is changed back that others change */
@@ -61,6 +62,7 @@ struct power {
 	struct governor_reading readings[GOVERNOR_MOST];
 	uint64_t checked; /* ns: the last check */
 	uint64_t next_look; /* ns */
+	uint64_t late_ns; /* by which looks came too late, all together */
 	uint64_t transition_ns; /* of simulated changes */
 	bool blind;
 	uint64_t counts[POWER_FAULTS];

@@ -73,6 +73,7 @@ struct power_report {
 	enum power_policy policy; /* in force: that of busy hours in these */
 	const char *driver; /* "none", "cpufreq" or "simulated" */
 	uint64_t look_ns, transition_ns;
+	uint64_t late_ns; /* by which looks came late, of those that the system kept from a core */
 	bool blind;
 	uint64_t counts[POWER_FAULTS];
 	unsigned core_count; /* as many as workers */

@@ -24,6 +24,7 @@ void power_tell(struct power *p, struct power_report *r) {
 	r->driver = p->driver != NULL ? p->driver->name : "none";
 	r->look_ns = p->governor.look_ns;
 	r->transition_ns = p->transition_ns;
+	r->late_ns = p->late_ns;
 	r->blind = p->blind;
 	for (unsigned f = 0; f < POWER_FAULTS; f++)
 		r->counts[f] = p->counts[f];

@@ -138,6 +138,21 @@ static void load_sets_frequencies(void **state) {
 	assert_int_equal(r.cores[0].max_khz, 0);
 }
 
+/* What lies behind a look that came late is the system's doing, not the governor's. */
+static void looks_that_come_late_are_told(void **state) {
+	(void)state;
+	set_policy(POWER_SAVING, POWER_DRIVER_AUTO);
+	go(10 * MS, 5, 5);
+	now = power_look(p, now + 900 * US);
+	power_tell(p, &r);
+	assert_int_equal(r.late_ns, 0);
+	now = power_look(p, now + 3 * MS);
+	now = power_look(p, now + 2 * MS);
+	power_look(p, now);
+	power_tell(p, &r);
+	assert_int_equal(r.late_ns, 5 * MS);
+}
+
 static void one_clock_for_both(void **state) {
 	(void)state;
 	d.cores[0].siblings = "0-1";
@@ -382,6 +397,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		TEST(without_a_policy_nothing_happens),
 		TEST(load_sets_frequencies),
+		TEST(looks_that_come_late_are_told),
 		TEST(one_clock_for_both),
 		TEST(cores_of_others_are_told),
 		TEST(changes_while_it_runs),

@@ -26,7 +26,8 @@ static void what_is_asked_is_read(void **state) {
 	assert_int_equal(
 		read_line("{\"seconds\": 1.5, \"rate\": 4e9, \"upstream_rate\": 600000000, "
 			  "\"mix\": \"84:1,1280:3\", \"upstream_mix\": \"256\", "
-			  "\"latency\": false, \"prove\": 0.0625}",
+			  "\"latency\": false, \"prove\": 0.0625, \"drop\": true, "
+			  "\"shape\": \"steps:1Gbps,50%,0%\"}",
 			  true, &r, error),
 		0);
 	assert_int_equal(r.duration_ns, 1500000000);
@@ -37,7 +38,12 @@ static void what_is_asked_is_read(void **state) {
 	assert_int_equal(r.load.mix.weights[1], 3);
 	assert_int_equal(r.load.upstream_mix.sizes[0], 256);
 	assert_int_equal(r.load.prove_every, 16);
-	assert_int_equal(json_object_size(r.asked), 7);
+	assert_true(r.load.drop);
+	assert_ptr_equal(r.load.shape, &r.shape);
+	assert_int_equal(r.shape.count, 6);
+	assert_true(r.shape.points[5].time == 1.5); /* that of the trial */
+	assert_true(r.shape.points[0].share == 0.25 && r.shape.points[2].share == 0.5);
+	assert_int_equal(json_object_size(r.asked), 9);
 	json_decref(r.asked);
 }
 
@@ -52,6 +58,7 @@ static void what_is_not_said_has_a_default(void **state) {
 	assert_int_equal(r.load.rate, 0);
 	assert_int_equal(r.load.mix.count, 3);
 	assert_int_equal(r.load.prove_every, 1);
+	assert_true(!r.load.drop && r.load.shape == NULL);
 	json_decref(r.asked);
 	/* Thirds are no finite decimals. */
 	assert_int_equal(
@@ -108,6 +115,11 @@ static void mistakes_are_one_line(void **state) {
 		{"{\"seconds\":1,\"rate\":1e9,\"prove\":0.3}", "prove: found 0.2"},
 		{"{\"seconds\":1,\"rate\":1e9,\"prove\":2}", "prove: found 2"},
 		{"{\"seconds\":1,\"rate\":1e9,\"prove\":1e-9}", "prove: found"},
+		{"{\"seconds\":1,\"rate\":1e9,\"drop\":1}", "drop: found 1"},
+		{"{\"seconds\":1,\"rate\":1e9,\"shape\":1}", "shape: found 1"},
+		{"{\"seconds\":1,\"rate\":1e9,\"shape\":\"saw\"}", "shape: found \"saw\""},
+		{"{\"seconds\":1,\"rate\":\"max\",\"shape\":\"day\"}", "shape: found the rate"},
+		{"{\"shape\":\"day\",\"rate\":1e9}", "found no seconds"},
 		{"{\"seconds\":1,\"rate\":1e9,\"Mix\":\"imix\"}", "found the key \"Mix\""},
 		{"{\"seconds\":1,\"upstream_rate\":1e9}", "upstream_rate: found"},
 		{"{\"seconds\":1,\"rate\":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,"

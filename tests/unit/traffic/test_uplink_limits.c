@@ -31,6 +31,25 @@ static void a_full_port_loses_nothing(void **state) {
 	prove_all();
 }
 
+/* On a wire that does not wait all of it is sent, and what found no room is not there. */
+static void a_full_port_may_lose_what_it_does_not_take(void **state) {
+	struct uplink_counts counts;
+
+	(void)state;
+	uplink_rig_start(&rig, "upstream-imix", 0);
+	uplink_wire(rig.uplink, NULL, true, rte_rdtsc());
+	for (int round = 0; round < 20; round++)
+		uplink_send(rig.uplink, rte_rdtsc());
+	uplink_stop(rig.uplink);
+	while (!uplink_empty(rig.uplink))
+		uplink_send(rig.uplink, rte_rdtsc());
+	uplink_counts(rig.uplink, &counts);
+	assert_in_range(counts.packets, UPLINK_GROUP_DEPTH - 1, UPLINK_GROUP_DEPTH);
+	assert_true(counts.backpressure > 10);
+	assert_int_equal(uplink_sent(rig.uplink), uplink_rig_made(&rig));
+	assert_int_equal(uplink_rig_receive(&rig), counts.packets);
+}
+
 /* Times are known of what was sent, not of what waits, nor of what is long ago. */
 static void times_of_sending_are_remembered(void **state) {
 	uint64_t begin = rte_rdtsc(), times = 0;
@@ -276,6 +295,7 @@ static void grants_of_any_size_are_filled(void **state) {
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		test(a_full_port_loses_nothing),
+		test(a_full_port_may_lose_what_it_does_not_take),
 		test(times_of_sending_are_remembered),
 		test(old_times_are_forgotten),
 		test(sizes_of_what_was_sent_are_summed),

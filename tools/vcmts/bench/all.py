@@ -17,9 +17,9 @@ from vcmts.run import plane
 MISTAKE = 2
 # In the order of their needs: latency is measured at shares of the throughput that was found, and
 # goals are of what others have stored, too.
-STEPS = ("pipeline", "cost", "scheduler", "throughput", "latency", "goals")
+STEPS = ("pipeline", "cost", "scheduler", "throughput", "latency", "power", "goals")
 # By step, whose files it takes.
-TAKEN = {"latency": ("throughput",), "goals": ("scheduler", "throughput", "latency")}
+TAKEN = {"latency": ("throughput",), "goals": ("scheduler", "throughput", "latency", "power")}
 OF_PROFILES = "cost"  # changes one number of a profile at a time
 OF_THEIR_OWN = ("scheduler", "goals")  # what they measure is theirs
 

@@ -13,6 +13,7 @@ WHAT = {
     "cost": "what modems, rules, classifiers, flows and channels add, in cycles and memory",
     "scheduler": "the downstream scheduler, beside DPDK's rte_sched",
     "changes": "what changes of a server cost the packets beside them",
+    "power": "what pauses and lower clocks cost, and what steps from idle to a load lose",
     "goals": "what is to be reached, beside what was published and what is measured",
 }
 

@@ -32,10 +32,12 @@ PARTS: dict[str, Part] = {
     "latency": goals_stored.latency,
     "scheduler": goals_stored.scheduler,
     "zero-loss": goals_stored.zero_loss,
+    "power": goals_stored.power,
 }
 STAGES = "stage"  # of the downstream's packet sizes
 # The kind of a stored measurement, which a part is made of.
 STORED = {"latency": "latency", "scheduler": "scheduler", "zero-loss": "throughput"}
+STORED |= {"power": "power"}
 # Runs of a part, for each that is asked for.
 RUNS = {"downstream": 1 + len(goals_measure.SIZES), "upstream": 1, "zero-loss": 2}
 SECOND = {"channels": 2, "cores": 3, "modems": 2, "threads": 2}  # with a second service group

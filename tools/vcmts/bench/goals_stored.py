@@ -8,6 +8,7 @@ from vcmts import results
 from vcmts.bench import scheduler as bench_scheduler
 from vcmts.bench import trials
 from vcmts.bench.goals_measure import BASE, IMIX, UPSTREAM_IMIX, Bench, LackError, cycles, entry
+from vcmts.bench.power import goals as power_goals
 from vcmts.directions import DIRECTIONS
 
 Json = dict[str, Any]
@@ -74,3 +75,10 @@ def zero_loss(bench: Bench, base: trials.Server) -> Iterator[Json]:
     rate = found["gbps"]["downstream"] + found["gbps"]["upstream"]
     remark = f"{rate:.2f} Gbps, bound by {found['bound_by']}"
     yield entry("zero-loss", shares, remark=remark, disturbed=found["bound_by"] == "machine")
+
+
+def power(bench: Bench, base: trials.Server) -> Iterator[Json]:
+    """All that `bench power` has goals for, of those that it measured."""
+    file = stored(bench, "power", configuration=BASE)
+    for one in power_goals.of_file(file):
+        yield entry(one.goal, one.values, remark=one.remark, disturbed=one.disturbed)

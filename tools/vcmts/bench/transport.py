@@ -108,6 +108,7 @@ def worker(before: Json, after: Json) -> Json:
         "name": after["name"],
         "descheduled": {"count": count, "longest_us": after["longest_since_ns"] / 1e3},
         "busy_share": busy / (busy + idle) if busy + idle else 0.0,
+        "busy_cycles": busy,
     }
 
 

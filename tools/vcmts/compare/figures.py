@@ -100,6 +100,16 @@ def latency(file: Json) -> Iterator[Figure]:
                     yield Figure(title, TIME, single(r[key][name]))
 
 
+def power(file: Json) -> Iterator[Figure]:
+    """Those that are no differences of pairs: where 0 is what is hoped for nothing has a ratio."""
+    for r in file["results"]:
+        if r["what"] == "steps" or r["what"].startswith("latency."):
+            continue
+        words = UNITS.get(r["unit"], Words(r["unit"], "more", "less"))
+        sample = repeated(r, r["value"], r["runs"], r.get("values", []))
+        yield Figure(f"{r['what']}, {r['idle']}", words, sample)
+
+
 def goals(file: Json) -> Iterator[Figure]:
     for r in file["results"]:
         words = UNITS.get(r["unit"], Words(r["unit"], "more", "less"))
@@ -113,6 +123,7 @@ KINDS: dict[str, Callable[[Json], Iterator[Figure]]] = {
     "scheduler": scheduler,
     "throughput": throughput,
     "latency": latency,
+    "power": power,
     "goals": goals,
 }
 

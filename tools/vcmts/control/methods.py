@@ -332,6 +332,9 @@ class PowerGet(TypedDict):
     latency_us: float
     # time between two looks of the governor
     look_us: float
+    # time by which looks came late since the start, of those by more than 1 ms: the system kept the
+    # governor from its core
+    late_us: float
     # how long a change of a simulated frequency takes
     transition_us: float
     # whether a queue that grows takes its core to the maximum at once
@@ -372,6 +375,9 @@ class PowerSet(TypedDict):
     latency_us: float
     # time between two looks of the governor
     look_us: float
+    # time by which looks came late since the start, of those by more than 1 ms: the system kept the
+    # governor from its core
+    late_us: float
     # how long a change of a simulated frequency takes
     transition_us: float
     # whether a queue that grows takes its core to the maximum at once

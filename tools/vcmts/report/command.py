@@ -20,6 +20,7 @@ from vcmts.report import growth as report_growth
 from vcmts.report import host as report_host
 from vcmts.report import html as report_html
 from vcmts.report import markdown as report_markdown
+from vcmts.report import power as report_power
 from vcmts.report import published as report_published
 from vcmts.report import sections as report_sections
 from vcmts.report import summary as report_summary
@@ -35,6 +36,7 @@ FIGURES: tuple[Maker, ...] = (
     report_sections.throughput,
     report_sections.cycles,
     report_growth.latency,
+    report_power.section,
     report_growth.scaling,
     report_growth.scheduler,
     report_published.section,

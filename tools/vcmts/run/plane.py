@@ -16,10 +16,12 @@ from typing import IO, Any
 from vcmts.child import Stopped, start
 from vcmts.paths import MistakeError, complain, program
 
-# 2^13 packets in flight in each direction of a memif: several milliseconds, as the machine may take
-# a core away for that long. A buffer holds a whole frame: DPDK 22.11 trips over longer ones.
+# Packets in flight in each direction of a memif: several milliseconds, as the machine may take a
+# core away for that long. A buffer holds a whole frame: DPDK 22.11 trips over longer ones.
+WIRE = 2**13
 MEMIF = (
-    "net_memif{name},role={role},id={id},socket-abstract=no,socket={socket},rsize=13,bsize={size}"
+    "net_memif{name},role={role},id={id},socket-abstract=no,socket={socket}"
+    ",rsize={log},bsize={size}"
 )
 SMALLEST_BUFFER = 2048
 ETHERNET_HEADER = 14
@@ -49,13 +51,17 @@ def facts_of(config: Path) -> dict[str, Any]:
     return facts
 
 
-def wire(folder: Path, number: int, name: str, mtu: int, *, own: bool = False) -> Ends:
-    """With `own` a wire for each service group, by its place."""
+def wire(
+    folder: Path, number: int, name: str, mtu: int, *, own: bool = False, packets: int = WIRE
+) -> Ends:
+    """That holds `packets`, a power of two; with `own` one for each service group, by its place."""
     place = GROUP if own else ""
     socket = folder / f"{name}{place}.sock"
-    size = max(SMALLEST_BUFFER, mtu + ETHERNET_HEADER)
+    size, log = max(SMALLEST_BUFFER, mtu + ETHERNET_HEADER), packets.bit_length() - 1
     server, client = (
-        MEMIF.format(name=f"{place}{number}", id=number, role=role, socket=socket, size=size)
+        MEMIF.format(
+            name=f"{place}{number}", id=number, role=role, socket=socket, log=log, size=size
+        )
         for role in ("server", "client")
     )
     return Ends(server, client)

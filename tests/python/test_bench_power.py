@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`vcmts bench power` around a data plane that loses what it is told to, at once."""
+
+import argparse
+import copy
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from rich.console import Console
+
+from python import report_samples
+from vcmts.bench import offered
+from vcmts.bench import power as bench_power
+from vcmts.bench.power import command, loaded, measured, steps, unloaded
+from vcmts.bench.power import goals as power_goals
+from vcmts.bench.power import results as power_results
+from vcmts.bench.power.measured import Asked, Bench
+from vcmts.bench.power.plane import Plane
+from vcmts.bench.power.steps import Case
+from vcmts.paths import MistakeError
+from vcmts.progress import Progress
+from vcmts.results import Measurement, mistakes
+
+Json = dict[str, Any]
+Answers = Callable[[Json, Json], Json]
+
+RATES = {"downstream": 4e9, "upstream": 6e8}
+SIZES = {"downstream": 1000, "upstream": 250}
+GAP = {"count": 0, "longest_us": 0.0}
+
+
+def sent_of(request: Json, way: str) -> int:
+    """Packets that are due, by the shape that steps have."""
+    rate = request["rate" if way == "downstream" else "upstream_rate"]
+    seconds = request["seconds"]
+    if "shape" in request:
+        seconds *= steps.LOAD_SECONDS / steps.STEP_SECONDS
+    return int(round(rate * seconds / 8 / SIZES[way]))
+
+
+def answer_to(request: Json, *, lost: int = 0, latency: float = 40.0, gap: Json = GAP) -> Json:
+    """A trial; what is lost is lost downstream."""
+    answer: Json = {"trial": request, "drops": {}}
+    answer["workers"] = [{"descheduled": gap, "busy_cycles": 1e6, "busy_share": 0.5}]
+    for way, key in (("downstream", "rate"), ("upstream", "upstream_rate")):
+        if not request.get(key):
+            continue
+        sent = sent_of(request, way)
+        missing = lost if way == "downstream" else 0
+        part: Json = {
+            "sent": sent,
+            "lost": missing,
+            "corrupted": 0,
+            "sent_bytes": sent * SIZES[way],
+        }
+        part["descheduled"] = GAP
+        keys = ("mean", "p50", "p90", "p99", "p99_9", "p99_99", "p99_999", "max")
+        part["latency_us"] = {key: latency for key in keys} | {"histogram": [[latency, 5]]}
+        answer[way] = part
+    return answer
+
+
+class FakePlane:
+    """Does as `answers` has it, of a request and of what was set; writes down all of that."""
+
+    pid = 1
+    ring = 1024
+    host: Json = report_samples.HOST
+
+    def __init__(self, answers: Answers) -> None:
+        self.answers, self.now = answers, dict[str, Any]()
+        self.asked: list[tuple[Json, Json]] = []
+        self.clock = 0.0
+        self.late: list[float] = []  # us, of each trial
+
+    def ask(self, request: Json) -> Json:
+        answer = self.answers(request, self.now)
+        self.asked.append((request, dict(self.now)))
+        return answer
+
+    def set(self, **what: Any) -> None:
+        self.now |= what
+
+    def get(self) -> Json:
+        late = sum(self.late[: len(self.asked)])
+        return {"longest_pause_us": 20, "latency_us": 100, "late_us": late}
+
+    def metrics(self, *names: str) -> dict[str, float]:
+        return dict.fromkeys(names, 50.0 * len(self.asked))
+
+    def counted(self, *names: str) -> dict[str, float]:
+        self.clock += 1
+        shares = {unloaded.PAUSED: 0.96, unloaded.IDLE: 0.99, unloaded.BUSY: 0.01}
+        return {name: self.clock * shares[name] for name in names}
+
+    def cpu_seconds(self) -> float:
+        return 0.0
+
+
+def bench_of(
+    folder: Path, answers: Answers, *, runs: int = 5, many: int = 100
+) -> tuple[Bench, FakePlane]:
+    plane = FakePlane(answers)
+    asked = Asked(
+        where=offered.point("imix"),
+        shares=offered.Split(0.8, 0.2),
+        parts=tuple(command.PARTS),
+        steps=many,
+        runs=runs,
+        seconds=0.25,
+        policy="saving",
+    )
+    to = Measurement("power", ["vcmts"], "a group", {})
+    shown = Progress("a test", 1.0, lambda _: None)
+    kinds = ("poll", "spin", "sleep")
+    stored = str(folder / "out.json")
+    return Bench(asked, cast(Plane, plane), kinds, RATES, to, stored, shown), plane
+
+
+def plain(request: Json, now: Json) -> Json:
+    return answer_to(request)
+
+
+def test_steps_of_every_kind_and_what_stands_beside_them(tmp_path: Path) -> None:
+    bench, plane = bench_of(tmp_path, plain)
+    steps.measure(bench)
+    found = [
+        (one["idle"], one["policy"], one["queues"], one["load"], one["steps"])
+        for one in bench.to.results
+    ]
+    governed = [(kind, "saving", True, load, 100) for kind in bench.kinds for load in (0.9, 1.0)]
+    beside = [("poll", "none", True, load, 25) for load in (0.9, 1.0)]
+    beside += [("poll", "saving", False, load, 25) for load in (0.9, 1.0)]
+    assert found == governed + beside
+    assert all(one["value"] == 0 and not one["disturbed"] for one in bench.to.results)
+    request, now = plane.asked[2]
+    assert now == {"idle": "poll", "policy": "saving", "queues": True, "latency_us": 2000}
+    assert (request["shape"], request["drop"]) == ("bursts:on=9ms,off=12ms", True)
+    assert request["rate"] == 4e9
+    assert request["seconds"] == pytest.approx(steps.MOST_STEPS * 0.021)
+    assert bench.to.results[0]["jumps_a_step"] == 1.0  # 50 for each trial of 50 steps
+    left = {"idle": "poll", "policy": "none", "queues": True, "latency_us": 100}
+    assert plane.now == left
+
+
+def case(load: float = 0.9, many: int = 100) -> Case:
+    return Case("spin", "saving", load, many)
+
+
+def test_what_is_lost_is_told_of_1000_steps(tmp_path: Path) -> None:
+    bench, _ = bench_of(tmp_path, lambda request, now: answer_to(request, lost=3))
+    one = steps.of_case(bench, case())
+    assert (one["lost"], one["steps"], one["value"], one["repeated"]) == (6, 100, 60, 0)
+    assert [seen["verdict"] for seen in one["trials"]] == ["failed"] * 2
+
+
+def test_what_a_core_was_away_for_is_made_again(tmp_path: Path) -> None:
+    """Half a ring of 1,024 packets lasts 1.1 ms at 450,000 packets a second."""
+    gaps = iter([900.0, 2000.0, 2000.0])
+
+    def lossy(request: Json, now: Json) -> Json:
+        longest = next(gaps, None)
+        if longest is None:
+            return answer_to(request)
+        return answer_to(request, lost=500, gap={"count": 1, "longest_us": longest})
+
+    bench, _ = bench_of(tmp_path, lossy)
+    one = steps.of_case(bench, case())
+    seen = [(one["verdict"], one["steps"]) for one in one["trials"]]
+    short = [("disturbed", 50), ("disturbed", 25), ("passed", 12), ("passed", 24), ("passed", 14)]
+    assert seen == [("failed", 50), *short]  # shorter, and longer again
+    assert (one["lost"], one["steps"], one["repeated"]) == (500, 100, 75)
+
+
+def test_a_gap_does_not_excuse_more_than_came_in_it(tmp_path: Path) -> None:
+    gap = {"count": 1, "longest_us": 2000.0}
+    bench, _ = bench_of(tmp_path, lambda request, now: answer_to(request, lost=5000, gap=gap))
+    one = steps.of_case(bench, case())
+    assert (one["disturbed"], one["lost"]) == (False, 10000)
+
+
+def test_what_a_late_governor_lost_is_made_again(tmp_path: Path) -> None:
+    losses = iter([600, 600])
+    bench, plane = bench_of(tmp_path, lambda r, now: answer_to(r, lost=next(losses, 0)))
+    plane.late = [1000.0, 1500.0]
+    one = steps.of_case(bench, case())
+    assert [seen["verdict"] for seen in one["trials"][:3]] == ["failed", "disturbed", "passed"]
+    assert (one["lost"], one["trials"][1]["late_us"]) == (600, 1500.0)
+
+
+def test_steps_that_were_not_sent_are_none(tmp_path: Path) -> None:
+    def short(request: Json, now: Json) -> Json:
+        answer = answer_to(request)
+        answer["upstream"]["sent_bytes"] *= 0.98
+        return answer
+
+    bench, _ = bench_of(tmp_path, short)
+    one = steps.of_case(bench, case())
+    assert one["disturbed"] and {seen["verdict"] for seen in one["trials"]} == {"traffic"}
+    made = [seen["steps"] for seen in one["trials"]]
+    assert made[:6] == [50, 25, 12, 6, 5, 5] and sum(made) == 203
+
+
+def test_latency_is_that_of_pairs(tmp_path: Path) -> None:
+    """Three pairs are disturbed, and made again."""
+    later = {"poll": 40.0, "spin": 41.5, "sleep": 90.0}
+    number = 0
+
+    def answers(request: Json, now: Json) -> Json:
+        nonlocal number
+        number += 1
+        gap = {"count": 1, "longest_us": 5000.0} if number in (1, 4, 5) else GAP
+        more = 1000.0 if gap["count"] else 0.0
+        return answer_to(request, latency=later[now["idle"]] + more, gap=gap)
+
+    bench, plane = bench_of(tmp_path, answers)
+    loaded.latency(bench)
+    assert [now["idle"] for _, now in plane.asked[:4]] == ["poll", "spin"] * 2
+    assert len(plane.asked) == 2 * 5 * 2 * 3 + 2 * 3
+    found = {(r["what"], r["idle"], r["load"], r["direction"]): r for r in bench.to.results}
+    assert len(found) == 2 * 2 * 3 * 2
+    for (_, kind, _, _), one in found.items():
+        assert one["values"] == [later[kind] - 40.0] * 5 and not one["disturbed"]
+        assert one["pairs"] == [[40.0, later[kind]]] * 5
+
+
+def test_pairs_that_are_always_disturbed_say_so(tmp_path: Path) -> None:
+    gap = {"count": 1, "longest_us": 5000.0}
+    bench, plane = bench_of(tmp_path, lambda request, now: answer_to(request, gap=gap), runs=2)
+    loaded.cost(bench)
+    assert all(one["disturbed"] and one["runs"] == 2 for one in bench.to.results)
+    assert len(plane.asked) == 2 * 2 * measured.ATTEMPTS * 2
+
+
+def test_cost_is_that_of_rounds_with_work(tmp_path: Path) -> None:
+    def answers(request: Json, now: Json) -> Json:
+        answer = answer_to(request)
+        answer["workers"][0]["busy_cycles"] = 1.02e6 if now["idle"] == "spin" else 1e6
+        return answer
+
+    bench, plane = bench_of(tmp_path, answers)
+    loaded.cost(bench)
+    assert [one["value"] for one in bench.to.results] == [pytest.approx(1.02), 1.0]
+    sent = sum(sent_of(plane.asked[0][0], way) for way in RATES)
+    assert bench.to.results[0]["pairs"][0] == [
+        pytest.approx(1e6 / sent),
+        pytest.approx(1.02e6 / sent),
+    ]
+
+
+def test_idle_shares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    bench, plane = bench_of(tmp_path, plain)
+    unloaded.paused(bench)
+    assert [(one["idle"], one["value"]) for one in bench.to.results] == [
+        ("spin", pytest.approx(0.96)),
+        ("sleep", pytest.approx(0.96)),
+    ]
+    assert plane.now == {"idle": "poll", "longest_pause_us": 20}
+    unloaded.cpu(bench)
+    assert [(one["idle"], one["value"]) for one in bench.to.results[2:]] == [
+        (kind, 0.0) for kind in bench.kinds
+    ]
+
+
+def test_the_first_packet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packets of all runs together: 25, of which the last five come late."""
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    numbers = iter(range(100))
+
+    def answers(request: Json, now: Json) -> Json:
+        late = next(numbers) % 5 == 4
+        return answer_to(request, latency=140.0 if late else 30.0)
+
+    bench, plane = bench_of(tmp_path, answers)
+    unloaded.first(bench)
+    request, _ = plane.asked[0]
+    assert request["rate"] == 81920 and request["seconds"] == pytest.approx(1.5)
+    by = {(one["what"], one["idle"], one["apart_seconds"]): one for one in bench.to.results}
+    assert {where[1:] for where in by} == {
+        *(("poll", 0.1), ("spin", 0.1), ("sleep", 0.1), ("sleep", 1.5))
+    }
+    assert 30 <= by["first.p50", "sleep", 1.5]["value"] < 40
+    assert by["first.p99", "sleep", 1.5]["value"] == 140
+    assert by["first.max", "sleep", 1.5]["values"] == [30, 30, 30, 30, 140]
+
+
+def test_the_file_is_as_the_schema_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    bench, _ = bench_of(tmp_path, plain, runs=1, many=2)
+    for part in command.PARTS.values():
+        part(bench)
+    assert list(mistakes(bench.to.as_json() | {"host": report_samples.HOST})) == []
+    assert json.loads((tmp_path / "out.json").read_text())["results"] == bench.to.results
+
+
+def test_the_goals_of_a_file() -> None:
+    found = {one.goal: one for one in power_goals.of_file(report_samples.power())}
+    assert set(found) == {
+        *(f"power.steps.{load}{end}" for load in (90, 100) for end in ("", ".busyness")),
+        *(f"power.latency.{k}.{load}" for k in ("mean", "p99_9") for load in (10, 50, 90)),
+        *(f"power.{what}" for what in ("cost", "paused", "cpu", "first", "first.long")),
+    }
+    assert found["power.steps.90"].values == [3]
+    assert found["power.steps.90"].remark == "poll 0, spin 3; 1,000 steps"
+    assert found["power.steps.100.busyness"].values == [4000]
+    assert (
+        found["power.latency.mean.90"].disturbed and found["power.latency.mean.10"].values[2] == 1.5
+    )
+    assert (found["power.cpu"].remark, found["power.paused"].remark) == ("sleep", "spin")
+    assert found["power.first"].values == [140]
+
+
+def test_goals_are_of_the_best_pauses_there_are() -> None:
+    file = copy.deepcopy(report_samples.power())
+    assert power_goals.best(file) == "spin"
+    file["kinds"].append("tpause-c0.2")
+    assert power_goals.best(file) == "tpause-c0.2"
+    goals = {one.goal for one in power_goals.of_file(file)}
+    assert "power.cost" not in goals and "power.first" in goals
+
+
+def test_the_tables() -> None:
+    out = io.StringIO()
+    power_results.show(report_samples.power(), Console(file=out, width=100))
+    printed = out.getvalue()
+    lines = [" ".join(line.replace("│", " ").split()) for line in printed.splitlines()]
+    assert "poll saving, busyness alone 90% 250 4,000.0 1.00 50" in lines
+    assert "poll none 100% 250 0.0 - 50" in lines
+    assert any(line.startswith("spin 10% downstream 40.0 +1.5") for line in lines)
+    assert "sleep 90.0% 1.0%" in lines
+    assert "sleep 1.5 s 120 140 145" in lines
+    assert "…" not in printed and printed.rstrip().endswith("in some trials")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--ring", "1000"), "--ring: found 1000, allowed: a power of two"),
+        (("--ring", "32"), "--ring: found 32"),
+        (("--steps", "0"), "--steps: found 0"),
+        (("--runs", "0"), "--runs: found 0"),
+        (("--trial-seconds", "0"), "--trial-seconds: found 0"),
+    ],
+)
+def test_what_is_refused(words: tuple[str, ...], said: str) -> None:
+    parser = argparse.ArgumentParser()
+    bench_power.add_arguments(parser)
+    with pytest.raises(MistakeError, match=said):
+        command.asked_for(parser.parse_args(words), {"upstream_capacity": 1e9, "capacity": 1e10})
+
+
+def test_a_rate_that_is_none() -> None:
+    parser = argparse.ArgumentParser()
+    bench_power.add_arguments(parser)
+    facts = {"upstream_capacity": 1e9, "capacity": 1e10}
+    asked = command.asked_for(parser.parse_args([]), facts)
+    assert sum(command.given_rates("4Gbps", asked).values()) == pytest.approx(4e9)
+    for wrong in ("4", "max", "0bps"):
+        with pytest.raises(MistakeError, match="--rate: found"):
+            command.given_rates(wrong, asked)

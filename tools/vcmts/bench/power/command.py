@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command: what is asked for, the rate without loss, and the parts one after the other."""
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from vcmts import configuration
+from vcmts.bench import common as bench_common
+from vcmts.bench import offered
+from vcmts.bench.power import loaded, steps, unloaded
+from vcmts.bench.power import results as power_results
+from vcmts.bench.power.measured import PROVE, Asked, Bench, Json
+from vcmts.bench.power.plane import KINDS, POLL, Plane, opened
+from vcmts.bench.search import Plan, search
+from vcmts.bench.throughput_results import Search
+from vcmts.bench.transport import Programs
+from vcmts.bench.trials import StopError, TroubleError
+from vcmts.bench.verdict import Outcome
+from vcmts.child import INTERRUPTED, Stopped, folder, stoppable, writable
+from vcmts.console import wide_console
+from vcmts.paths import MistakeError, complain
+from vcmts.progress import Progress, progress
+from vcmts.results import Measurement
+from vcmts.run.plane import facts_of
+from vcmts.run.rates import UPSTREAM_SHARE, bits_per_second
+
+STORED = "bench-power.json"
+PARTS: dict[str, Callable[[Bench], None]] = {
+    "steps": steps.measure,
+    "latency": loaded.latency,
+    "cost": loaded.cost,
+    "paused": unloaded.paused,
+    "cpu": unloaded.cpu,
+    "first": unloaded.first,
+}
+POLICIES = ("balanced", "saving")
+DRIVERS = ("auto", "cpufreq", "simulated")
+SMALLEST_RING, LARGEST_RING = 64, 16384
+# A search of its own is short and coarse.
+SEARCH_SECONDS, SEARCH_RESOLUTION, SEARCH_CONFIRMATIONS, SEARCH_TRIALS = 0.25, 0.04, 2, 20
+
+GUESS = 0.8
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(direction="both", upstream_share=UPSTREAM_SHARE)
+    configuration.add_arguments(parser)
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=[*PARTS],
+        default=[],
+        metavar="WHAT",
+        help=f"leave out all others; may be repeated ({', '.join(PARTS)})",
+    )
+    parser.add_argument(
+        "--steps",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="from idle to a load, with every kind of pause (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--policy",
+        choices=POLICIES,
+        default="saving",
+        help="of the governor while there are steps (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--driver",
+        choices=DRIVERS,
+        default="simulated",
+        help="that changes clocks; simulated: a worker is slowed down as a lower clock would "
+        "(default: %(default)s)",
+    )
+    parser.add_argument(
+        "--ring",
+        type=int,
+        default=1024,
+        metavar="PACKETS",
+        help="that a wire holds, a power of two (default: %(default)s, as many network cards have)",
+    )
+    parser.add_argument(
+        "--rate",
+        help="without loss, of both directions together, such as 4Gbps (default: a short search)",
+    )
+    parser.add_argument("--core", type=int, help="core of the traffic (default: a free one)")
+    parser.add_argument(
+        "--trial-seconds",
+        type=float,
+        default=0.25,
+        metavar="SECONDS",
+        help="of a trial at a constant load (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--runs", type=int, default=5, metavar="N", help="of each (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--json",
+        metavar="FILE",
+        default=STORED,
+        help="where the figures are stored (default: %(default)s)",
+    )
+
+
+def asked_for(given: argparse.Namespace, facts: Json) -> Asked:
+    ring = given.ring
+    if not SMALLEST_RING <= ring <= LARGEST_RING or ring & (ring - 1):
+        allowed = f"a power of two from {SMALLEST_RING} to {LARGEST_RING}"
+        raise MistakeError(f"--ring: found {ring}, allowed: {allowed}")
+    return Asked(
+        where=offered.point("imix"),
+        shares=offered.split(given, facts),
+        parts=tuple(part for part in PARTS if not given.only or part in given.only),
+        steps=int(offered.positive("--steps", given.steps, 1, 1e6)),
+        runs=int(offered.positive("--runs", given.runs, 1, 101)),
+        seconds=offered.positive("--trial-seconds", given.trial_seconds, 0.01, 60),
+        policy=given.policy,
+    )
+
+
+def given_rates(text: str, asked: Asked) -> dict[str, float]:
+    rate = bits_per_second(text)
+    if not rate:
+        raise MistakeError(f"--rate: found {text}, allowed: a rate, as 4Gbps")
+    return asked.shares.of(rate)
+
+
+def guessed_rate(plane: Plane, asked: Asked) -> float:
+    """Of both directions: somewhat less than what goes one way where the wire waits."""
+    way = next(iter(asked.shares.of(1.0)))
+    request = offered.request(asked.where, {}, SEARCH_SECONDS, PROVE)
+    answer = plane.ask(request | {offered.RATES[way]: "max"})
+    return float(answer[way]["gbps"]) * 1e9 * GUESS
+
+
+def searched_rates(plane: Plane, asked: Asked, facts: Json, shown: Progress) -> dict[str, float]:
+    """The rate without loss where the wire does not wait, polling; none where nothing passed."""
+
+    def ask(request: Json) -> Json:
+        return plane.ask(request | {"drop": True})
+
+    programs = Programs(ask, plane.host, plane.ring)
+    trials = offered.Trials(programs, asked.where, asked.shares, SEARCH_SECONDS, PROVE)
+
+    def trial(rate: float) -> Outcome:
+        outcome = trials(rate)
+        done = min(len(trials.made), SEARCH_TRIALS - 1) * SEARCH_SECONDS
+        shown.at(done, f"search, {rate / 1e9:.2f} Gbps {outcome.verdict}")
+        return outcome
+
+    top = offered.highest(asked.shares, facts)
+    plan = Plan(top, 0.0, SEARCH_RESOLUTION, SEARCH_CONFIRMATIONS)
+    found = search(trial, plan, guessed_rate(plane, asked))
+    rates = Search(found, trials.made).rates if found.confirmed else {}
+    return {way: gbps * 1e9 for way, gbps in rates.items()}
+
+
+def seconds(asked: Asked, kinds: Sequence[str]) -> float:
+    """That the parts take, about."""
+    pairs = 2 * asked.runs * asked.seconds * (len(kinds) - 1)
+    each = {
+        "steps": steps.seconds(len(kinds), asked.steps),
+        "latency": len(loaded.LOADS) * pairs,
+        "cost": pairs,
+        "paused": pairs / 2,
+        "cpu": len(kinds) * asked.runs * unloaded.idle_seconds(asked.seconds),
+        "first": unloaded.first_seconds(kinds, asked.runs),
+    }
+    return sum(each[part] for part in asked.parts)
+
+
+def told_of(plane: Plane, kinds: tuple[str, ...], given: argparse.Namespace) -> Json:
+    """What the figures are of; the governor's as it is with the policy that steps have."""
+    plane.set(idle=POLL, policy=given.policy)
+    power = plane.get()
+    plane.set(policy="none")
+    return {
+        "ring": plane.ring,
+        "kinds": list(kinds),
+        "driver": power["driver"],
+        "policy": given.policy,
+        "step_seconds": {"idle": steps.IDLE_SECONDS, "load": steps.LOAD_SECONDS},
+        "power": power,
+    }
+
+
+def measure(
+    config: Path, place: Path, given: argparse.Namespace, stopped: Stopped, to: Measurement
+) -> int:
+    """Fills the measurement. Returns the exit status."""
+    facts = facts_of(config)
+    asked = asked_for(given, facts)
+    rates = given_rates(given.rate, asked) if given.rate else {}
+    to.configuration = facts["name"]
+    searching = 0.0 if rates else SEARCH_TRIALS * SEARCH_SECONDS
+    with progress("bench power", searching + seconds(asked, KINDS)) as shown:
+        shown.at(0, "starting")
+        with opened(config, facts, place, given, stopped) as plane:
+            to.host = plane.host
+            kinds = tuple(kind for kind in KINDS if plane.takes(kind))
+            shown.total = searching + seconds(asked, kinds)
+            to.more |= told_of(plane, kinds, given)
+            rates = rates or searched_rates(plane, asked, facts, shown)
+            if not rates:
+                complain("no rate without loss was found: nothing to measure power at")
+                return 1
+            to.more["zero_loss_gbps"] = {way: rate / 1e9 for way, rate in rates.items()}
+            shown.at(searching, "parts")
+            bench = Bench(asked, plane, kinds, rates, to, given.json, shown)
+            for part in asked.parts:
+                PARTS[part](bench)
+    to.complete = True
+    return 0
+
+
+def main(arguments: argparse.Namespace) -> int:
+    writable(arguments.json)
+    to = Measurement("power", bench_common.called(), "", {})
+    with folder() as place, stoppable() as stopped:
+        config = configuration.chosen(arguments, place)
+        try:
+            status, why = measure(config, place, arguments, stopped, to), ""
+        except StopError:
+            status, why = INTERRUPTED, "interrupted"
+        except TroubleError as error:
+            status, why = 1, str(error)
+    if why:
+        kept = f"{len(to.results)} results were measured, and are kept"
+        complain(f"{why}: {kept if to.results else 'nothing was measured'}")
+    if to.results:
+        to.write(arguments.json)
+        power_results.show(to.as_json(), wide_console())
+        print(f"every value: {arguments.json}")
+    return status

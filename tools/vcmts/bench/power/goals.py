@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which of the figures have goals: of pauses those that a core of its own would have, of sleep
+what a shared one asks for, and of steps the kind of pauses that lost most."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from vcmts.bench.power import loaded, steps, unloaded
+from vcmts.bench.power.plane import PAUSES, SLEEP
+
+Json = dict[str, Any]
+
+DIRECTION = "downstream"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was measured of a goal."""
+
+    goal: str
+    values: list[float]
+    remark: str
+    disturbed: bool
+
+
+def best(file: Json) -> str:
+    """The kind of pauses that a worker with a core of its own would have."""
+    return next((kind for kind in PAUSES if kind in file["kinds"]), "")
+
+
+def of_steps(results: list[Json]) -> Iterator[Found]:
+    """With every kind of pauses, and beside it where clocks follow busyness alone."""
+    for load in steps.LOADS:
+        at = [r for r in results if r["what"] == "steps" and r["load"] == load]
+        governed = [r for r in at if r["policy"] != "none"]
+        for end, queues in (("", True), (".busyness", False)):
+            found = [r for r in governed if r["queues"] is queues]
+            if not found:
+                continue
+            worst = max(found, key=lambda r: float(r["value"]))
+            made = min(r["steps"] for r in found)
+            told = ", ".join(f"{r['idle']} {r['value']:,.0f}" for r in found)
+            goal = f"power.steps.{round(100 * load)}{end}"
+            remark = f"{told}; {made:,} steps"
+            yield Found(goal, [worst["value"]], remark, any(r.get("disturbed") for r in found))
+
+
+def one(results: list[Json], what: str, **where: Any) -> Json | None:
+    looked = {"what": what, **where}
+    return next((r for r in results if looked.items() <= r.items()), None)
+
+
+def of_file(file: Json) -> Iterator[Found]:
+    """Of a stored measurement, those that it has."""
+    results, kind = file["results"], best(file)
+    yield from of_steps(results)
+    wanted: list[tuple[str, str, str, Json]] = [
+        (f"power.latency.{key}.{round(100 * load)}", f"latency.{key}", kind, {"load": load})
+        for load in loaded.LOADS
+        for key in loaded.KEYS
+    ]
+    wanted += [("power.cost", "cost", kind, {}), ("power.paused", "paused", kind, {})]
+    wanted.append(("power.cpu", "cpu", SLEEP, {}))
+    for end, apart in (("", unloaded.APART_SECONDS), (".long", unloaded.LONG_APART_SECONDS)):
+        wanted.append((f"power.first{end}", "first.p99", SLEEP, {"apart_seconds": apart}))
+    for goal, what, idle, where in wanted:
+        if what.startswith("latency."):
+            where = {**where, "direction": DIRECTION}
+        found = one(results, what, idle=idle, **where)
+        if found is not None:
+            whole = what.startswith("first.")  # of all packets together
+            values = [found["value"]] if whole else found.get("values", [found["value"]])
+            yield Found(goal, values, idle, bool(found.get("disturbed")))

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmtsd and its traffic, joined by memif, and the control socket by which its power is changed."""
+
+import argparse
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vcmts.bench import transport, trials
+from vcmts.child import Stopped
+from vcmts.control.client import Client, ClosedError, RefusedError
+from vcmts.paths import program
+from vcmts.run.plane import data_plane, wire
+
+Json = dict[str, Any]
+
+POLL, SLEEP = "poll", "sleep"
+# What may pause, the best for a core of its own first; a CPU has some of them.
+PAUSES = ("tpause-c0.2", "tpause-c0.1", "umwait", "mwaitx", "spin", "sleep")
+KINDS = (POLL, *PAUSES)
+IDLE_INFO = "vcmts_worker_idle_info"
+CONTROL_SECONDS = 30.0  # that an answer of the control socket may take
+SETTLE_SECONDS = 0.02  # for workers to do as they were told
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Both programs, ready for trials."""
+
+    ask: transport.Ask
+    control: Client
+    pid: int
+    host: Json
+    ring: int  # packets that a wire holds in each direction
+
+    def call(self, method: str, **what: Any) -> Any:
+        try:
+            return self.control.call(method, **what)
+        except (RefusedError, ClosedError, OSError) as error:
+            raise trials.TroubleError(f"{method}: {error}") from error
+
+    def set(self, **what: Any) -> None:
+        """From when it returns on the workers do so."""
+        self.call("power.set", **what)
+        time.sleep(SETTLE_SECONDS)
+
+    def get(self) -> Json:
+        found: Json = self.call("power.get")
+        return found
+
+    def takes(self, idle: str) -> bool:
+        """Whether all workers pause so: where the CPU has not what that takes, they poll."""
+        self.set(idle=idle)
+        told = self.call("metrics.get", names=[IDLE_INFO])["samples"]
+        return bool(told) and all(sample["labels"]["kind"] == idle for sample in told)
+
+    def metrics(self, *names: str) -> dict[str, float]:
+        """By name, the sum over all that has it; those that are not there are left out."""
+        found: dict[str, float] = {}
+        for sample in self.call("metrics.get", names=list(names))["samples"]:
+            found[sample["name"]] = found.get(sample["name"], 0.0) + sample["value"]
+        return found
+
+    def counted(self, *names: str) -> dict[str, float]:
+        found = self.metrics(*names)
+        missing = [name for name in names if name not in found]
+        if missing:
+            raise trials.TroubleError(f"vcmtsd has no metric {missing[0]}")
+        return found
+
+    def cpu_seconds(self) -> float:
+        """Of all threads of vcmtsd: its process's clock, as clock_getcpuclockid(3) names it."""
+        return time.clock_gettime(~self.pid << 3 | 2)
+
+
+@contextmanager
+def opened(
+    config: Path, facts: Json, place: Path, given: argparse.Namespace, stopped: Stopped
+) -> Iterator[Plane]:
+    """The programs, until the end of the context; vcmtsd polls and leaves clocks alone."""
+    core = transport.traffic_core(facts, given.core)
+    names = enumerate(("network", "rphy"))
+    ends = [wire(place, n, name, facts["mtu"], packets=given.ring) for n, name in names]
+    command = [str(program("vcmts-traffic")), "--config", str(config), "--trials"]
+    command += ["--core", str(core), "--main-core", str(core)]
+    command += ["--network", ends[0].client, "--rphy", ends[1].client]
+    power = ["--idle", POLL, "--policy", "none", "--power-driver", given.driver]
+    socket, result = place / "control.sock", place / "vcmtsd.json"
+    with (
+        (place / "vcmtsd.said").open("w+b") as said,
+        data_plane(
+            config, ends, result, stopped, said, control=str(socket), power=power
+        ) as running,
+    ):
+        if stopped.asked:
+            raise trials.StopError
+        with (
+            trials.server(command, place, stopped) as serving,
+            transport.watched(running.pid) as asked,
+            Client(socket, CONTROL_SECONDS) as control,
+        ):
+            ask = transport.both(serving, running, asked)
+            yield Plane(ask, control, running.pid, serving.ready["host"], given.ring)

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `vcmts bench power` has measured, as tables."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from vcmts.report.document import number
+
+Json = dict[str, Any]
+
+DISTURBED = "!"
+
+
+@dataclass(frozen=True)
+class Told:
+    """A table: a title, what stands above its columns, and its rows."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+
+
+def of(file: Json, what: str) -> list[Json]:
+    return [one for one in file["results"] if one["what"] == what]
+
+
+def mark(*results: Json) -> str:
+    return DISTURBED if any(one.get("disturbed") for one in results) else ""
+
+
+def percent(share: float) -> str:
+    return f"{share:.0%}"
+
+
+def governor(one: Json) -> str:
+    if one["policy"] == "none":
+        return "none"
+    return one["policy"] if one["queues"] else f"{one['policy']}, busyness alone"
+
+
+def steps(file: Json) -> Told:
+    rows = [
+        (
+            one["idle"],
+            governor(one),
+            percent(one["load"]),
+            f"{one['steps']:,}",
+            f"{one['value']:,.1f}",
+            "-" if one.get("jumps_a_step") is None else f"{one['jumps_a_step']:.2f}",
+            f"{one['repeated']:,}",
+            mark(one),
+        )
+        for one in of(file, "steps")
+    ]
+    head = ("pauses", "governor", "to", "steps", "lost in 1,000", "jumps a step", "repeated", "")
+    return Told("steps from idle, packets lost of both directions", head, rows)
+
+
+def latency(file: Json) -> Told:
+    """Mean and 99.9 % side by side."""
+    rows = []
+    for mean in of(file, "latency.mean"):
+        where = {key: mean[key] for key in ("idle", "load", "direction")}
+        [high] = [one for one in of(file, "latency.p99_9") if where.items() <= one.items()]
+        cells = [mean["idle"], percent(mean["load"]), mean["direction"]]
+        for one in (mean, high):
+            polled = sorted(pair[0] for pair in one["pairs"])[len(one["pairs"]) // 2]
+            cells += [f"{polled:,.1f}", f"{one['value']:+,.1f}"]
+        rows.append((*cells, mark(mean)))
+    head = ("pauses", "load", "direction", "mean, polling", "pauses", "99.9 %, polling", "pauses")
+    return Told(
+        "latency end to end, us: with polling, and by how much pauses differ", (*head, ""), rows
+    )
+
+
+def cost(file: Json) -> Told:
+    rows = [
+        (
+            one["idle"],
+            f"{one['value']:.4f}",
+            f"{one['min']:.4f} to {one['max']:.4f}",
+            number(sorted(pair[0] for pair in one["pairs"])[len(one["pairs"]) // 2]),
+            mark(one),
+        )
+        for one in of(file, "cost")
+    ]
+    head = ("pauses", "over polling", "least to most", "cycles a packet, polling", "")
+    return Told("reference cycles a packet at full load", head, rows)
+
+
+def idle(file: Json) -> Told:
+    rows = []
+    for one in of(file, "cpu"):
+        paused = [r for r in of(file, "paused") if r["idle"] == one["idle"]]
+        share = f"{paused[0]['value']:.1%}" if paused else "-"
+        rows.append((one["idle"], share, f"{one['value']:.1%}"))
+    head = ("pauses", "paused, 1 us at most", "vcmtsd, of a core")
+    return Told("without any packet", head, rows)
+
+
+def first(file: Json) -> Told:
+    rows = []
+    for one in of(file, "first.p50"):
+        where = {key: one[key] for key in ("idle", "apart_seconds")}
+        more = [r for what in ("first.p99", "first.max") for r in of(file, what)]
+        quantiles = [one, *(r for r in more if where.items() <= r.items())]
+        cells = [f"{r['value']:,.0f}" for r in quantiles]
+        rows.append((one["idle"], f"{one['apart_seconds']:g} s", *cells, mark(*quantiles)))
+    head = ("pauses", "after", "50 %", "99 %", "most", "")
+    return Told("the first packet after a silence, end to end, us", head, rows)
+
+
+def tables(file: Json) -> Iterator[Told]:
+    """Those that have rows."""
+    return (told for make in (steps, latency, cost, idle, first) if (told := make(file)).rows)
+
+
+def show(file: Json, console: Console) -> None:
+    gbps = file.get("zero_loss_gbps", {})
+    rate = " + ".join(f"{rate:.2f} {way}" for way, rate in gbps.items())
+    text = f"power, {file['configuration']}: without loss {rate} Gbps, wires of {file['ring']}"
+    text += f" packets, clocks {file['driver']}"
+    console.print(text, soft_wrap=True, markup=False, highlight=False)
+    marked = False
+    for told in tables(file):
+        table = Table(title=told.title, title_justify="left")
+        for name in told.head:
+            table.add_column(name, justify="left" if name == "pauses" else "right", no_wrap=True)
+        for row in told.rows:
+            table.add_row(*row)
+        console.print(table)
+        marked = marked or any(row[-1] == DISTURBED for row in told.rows)
+    if marked:
+        console.print(f"{DISTURBED} the machine took a core away in some trials", highlight=False)

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Steps from idle to a load: what is lost, with every kind of pause and every clock at its slowest.
+
+A step is a while without a packet, in which pauses grow as long as they may and the governor comes
+down to the slowest clock, and a while at the load, which begins at once. Many of them are one
+trial. The wire does not wait: a packet that finds no room in the ring is lost.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from vcmts.bench.power.measured import Bench, result
+from vcmts.bench.power.plane import POLL
+from vcmts.bench.verdict import ENOUGH_OF_RATE, FULL_SHARE, LOST_BY_GAP, gaps_of
+
+Json = dict[str, Any]
+
+IDLE_SECONDS, LOAD_SECONDS = 0.012, 0.009
+STEP_SECONDS = IDLE_SECONDS + LOAD_SECONDS
+SHAPE = f"bursts:on={LOAD_SECONDS * 1e3:g}ms,off={IDLE_SECONDS * 1e3:g}ms"
+LOADS = (0.9, 1.0)
+# That the governor may add: so much that nothing keeps it from the slowest clock.
+LATENCY_US = 2000
+# A trial is short where others are disturbed, and longer again where they are not.
+FEWEST_STEPS, MOST_STEPS = 5, 50
+# As many steps as are wanted are made again; where these are few, so many times as many, up to:
+OFTEN, LEAST_REPEATED = 8, 200
+COMPARED = 4  # times as many steps are made as of what stands beside them
+JUMPS = "vcmts_power_jumps_total"
+
+
+@dataclass(frozen=True)
+class Case:
+    """What the data plane does while there are steps."""
+
+    idle: str
+    policy: str  # "none": clocks are left alone
+    load: float
+    steps: int
+    queues: bool = True  # are looked at: a clock jumps to its highest as soon as one grows
+
+
+def cases(bench: Bench) -> list[Case]:
+    """With the governor every kind of pause; and beside it polling with clocks left alone, and a
+    governor that looks at busyness alone, as the published one."""
+    steps, policy = bench.asked.steps, bench.asked.policy
+    few = max(1, steps // COMPARED)
+    found = [Case(kind, policy, load, steps) for kind in bench.kinds for load in LOADS]
+    found += [Case(POLL, "none", load, few) for load in LOADS]
+    return found + [Case(POLL, policy, load, few, queues=False) for load in LOADS]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a trial came to, in both directions."""
+
+    verdict: str  # passed, failed; disturbed, traffic: says nothing
+    steps: int
+    lost: int
+    sent: int
+    longest_gap_us: float
+    late_us: float  # of the governor's looks, all together
+
+    def as_json(self) -> Json:
+        return dict(self.__dict__)
+
+
+def judged(answer: Json, rates: dict[str, float], steps: int, ring: int, late: float = 0.0) -> str:
+    """As verdict.judge() does of a constant rate: a packet that is lost counts, where no core was
+    away for longer than the ring lasts, nor the governor late, in all for `late` seconds. What was
+    not sent was no step."""
+    verdicts = []
+    for way, rate in rates.items():
+        part, loaded = answer[way], LOAD_SECONDS * steps
+        lost = part["lost"] + part["corrupted"]
+        longest, gaps = gaps_of([part, *answer.get("workers", [])])
+        rate_now = part["sent"] / loaded
+        excused = max(longest, late) * rate_now >= FULL_SHARE * ring
+        excused = excused and lost <= LOST_BY_GAP * (gaps + late) * rate_now
+        if lost:
+            verdicts.append("disturbed" if excused else "failed")
+        elif part["sent_bytes"] * 8 < ENOUGH_OF_RATE * rate * loaded:
+            verdicts.append("traffic")
+        else:
+            verdicts.append("passed")
+    return min(verdicts, key=("failed", "disturbed", "traffic", "passed").index)
+
+
+def trial(bench: Bench, case: Case, steps: int) -> Seen:
+    rates = bench.rates_at(case.load)
+    shaped = {"shape": SHAPE, "drop": True}
+    before = bench.plane.get()["late_us"]
+    answer = bench.plane.ask(bench.request(case.load, steps * STEP_SECONDS, **shaped))
+    late = bench.plane.get()["late_us"] - before
+    longest, _ = gaps_of([*(answer[way] for way in rates), *answer.get("workers", [])])
+    return Seen(
+        verdict=judged(answer, rates, steps, bench.plane.ring, late / 1e6),
+        steps=steps,
+        lost=sum(answer[way]["lost"] + answer[way]["corrupted"] for way in rates),
+        sent=sum(answer[way]["sent"] for way in rates),
+        longest_gap_us=longest * 1e6,
+        late_us=late,
+    )
+
+
+def trials(bench: Bench, case: Case) -> list[Seen]:
+    """Until as many steps were made as are wanted, or too many were disturbed."""
+    made: list[Seen] = []
+    counted = again = 0
+    size = MOST_STEPS
+    most = max(case.steps, min(LEAST_REPEATED, OFTEN * case.steps))
+    while counted < case.steps and again < most:
+        seen = trial(bench, case, min(size, case.steps - counted))
+        made.append(seen)
+        if seen.verdict in ("passed", "failed"):
+            counted += seen.steps
+            size = min(2 * size, MOST_STEPS)
+            bench.shown.advance(seen.steps * STEP_SECONDS)
+        else:
+            again += seen.steps
+            size = max(size // 2, FEWEST_STEPS)
+        text = f"{case.idle} to {case.load:.0%}, {counted} steps"
+        bench.shown.at(bench.shown.done, text)
+    return made
+
+
+def of_case(bench: Bench, case: Case) -> Json:
+    """Packets lost in 1,000 steps. Where every trial was disturbed, those count, and it says so."""
+    before = bench.plane.metrics(JUMPS)
+    made = trials(bench, case)
+    after = bench.plane.metrics(JUMPS)
+    said = [seen for seen in made if seen.verdict in ("passed", "failed")]
+    used = said or made
+    steps = sum(seen.steps for seen in used)
+    jumps = after[JUMPS] - before[JUMPS] if JUMPS in before else None
+    return result(
+        "steps",
+        "packets",
+        [1000 * sum(seen.lost for seen in used) / steps],
+        idle=case.idle,
+        policy=case.policy,
+        queues=case.queues,
+        load=case.load,
+        steps=steps,
+        lost=sum(seen.lost for seen in used),
+        sent=sum(seen.sent for seen in used),
+        jumps_a_step=None if jumps is None else jumps / sum(seen.steps for seen in made),
+        disturbed=not said,
+        repeated=sum(seen.steps for seen in made) - steps,
+        trials=[seen.as_json() for seen in made],
+    )
+
+
+def measure(bench: Bench) -> None:
+    latency = bench.plane.get()["latency_us"]
+    bench.plane.set(latency_us=LATENCY_US)
+    for case in cases(bench):
+        power: Json = {"idle": case.idle, "policy": case.policy}
+        bench.plane.set(**power, queues=case.queues)
+        bench.add(of_case(bench, case))
+    bench.plane.set(idle=POLL, policy="none", queues=True, latency_us=latency)
+
+
+def seconds(kinds: int, steps: int) -> float:
+    """That it takes, where nothing is repeated."""
+    few = max(1, steps // COMPARED)
+    return len(LOADS) * (kinds * steps + 2 * few) * STEP_SECONDS

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The section of a report on pauses and lower clocks."""
+
+from collections.abc import Sequence
+
+from vcmts.bench.power import results as power_results
+from vcmts.report.document import Section, Table, Text
+from vcmts.report.runs import Run, of_kind
+
+CAVEAT = (
+    "Values are those of pairs of trials, with polling and with pauses, one right after the other. "
+    "Where clocks cannot be changed the worker was slowed down as a lower clock would."
+)
+
+
+def section(runs: Sequence[Run]) -> Section:
+    out = Section("Power")
+    for run in of_kind(runs, "power"):
+        for told in power_results.tables(run.file):
+            out.blocks.append(Table(f"{told.title}, {run.title}", told.head, told.rows))
+    if out.blocks:
+        out.blocks.insert(0, Text(CAVEAT))
+    return out
