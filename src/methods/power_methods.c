@@ -117,8 +117,8 @@ json_t *power_get(struct rpc_call *call) {
 			 idle_kind_name(s->power.idle), "empty_rounds",
 			 (json_int_t)s->power.empty_rounds, "longest_pause_us",
 			 us(s->power.longest_pause), "latency_us", us(s->power.latency), "look_us",
-			 us(r.look_ns), "late_us", us(r.late_ns), "transition_us", us(r.transition_ns), "queues", !r.blind,
-			 "cores", cores);
+			 us(r.look_ns), "late_us", us(r.late_ns), "transition_us",
+			 us(r.transition_ns), "queues", !r.blind, "cores", cores);
 }
 
 /* The governor does its part itself: it follows what the server has. */

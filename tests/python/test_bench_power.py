@@ -39,7 +39,7 @@ def sent_of(request: Json, way: str) -> int:
     seconds = request["seconds"]
     if "shape" in request:
         seconds *= steps.LOAD_SECONDS / steps.STEP_SECONDS
-    return int(round(rate * seconds / 8 / SIZES[way]))
+    return round(rate * seconds / 8 / SIZES[way])
 
 
 def answer_to(request: Json, *, lost: int = 0, latency: float = 40.0, gap: Json = GAP) -> Json:
