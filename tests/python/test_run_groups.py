@@ -58,6 +58,13 @@ def test_each_group_has_what_both_programs_tell() -> None:
     assert summary.balanced(whole)
 
 
+def test_groups_of_which_nothing_was_sent_are_named() -> None:
+    whole = summary.merge(PLANE, PROVEN, ASKED)
+    assert summary.silent(whole) == []
+    whole["groups"][0]["upstream"]["sent"] = 0
+    assert summary.silent(whole) == [(7, "upstream")]
+
+
 @pytest.mark.parametrize("group", [0, 1])
 def test_each_group_must_balance(group: int) -> None:
     told = [dict(one) for one in PLANE["groups"]]

@@ -170,6 +170,12 @@ def complain_of_low_rates(whole: dict[str, Any]) -> None:
         )
 
 
+def complain_of_silence(whole: dict[str, Any]) -> None:
+    """Nothing of such a group is wrong, and nothing proven."""
+    for group, direction in summary.silent(whole):
+        complain(f"service group {group}: no packet was sent {direction}: a longer --duration helps")
+
+
 def complain_of_full_queues(whole: dict[str, Any], facts: dict[str, Any]) -> None:
     drops = whole.get("downstream", {}).get("drops", {})
     full = sum(drops.get(name, 0) for name in FULL)
@@ -239,6 +245,7 @@ def carry(
         Path(given.json).write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
     complain_of_full_queues(whole, facts)
     complain_of_low_rates(whole)
+    complain_of_silence(whole)
     return status if summary.balanced(whole) else max(status, 1)
 
 

@@ -72,6 +72,16 @@ def balanced(summary: Json) -> bool:
     )
 
 
+def silent(summary: Json) -> list[tuple[int, str]]:
+    """Service groups, by their IDs, and directions in which nothing of them was sent."""
+    return [
+        (group["id"], direction)
+        for group in summary["groups"]
+        for direction in directions(group)
+        if group[direction]["sent"] == 0
+    ]
+
+
 def table(title: str, *columns: str) -> Table:
     drawn = Table(title=title, title_justify="left")
     for number, column in enumerate(columns):
