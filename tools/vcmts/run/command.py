@@ -173,7 +173,9 @@ def complain_of_low_rates(whole: dict[str, Any]) -> None:
 def complain_of_silence(whole: dict[str, Any]) -> None:
     """Nothing of such a group is wrong, and nothing proven."""
     for group, direction in summary.silent(whole):
-        complain(f"service group {group}: no packet was sent {direction}: a longer --duration helps")
+        complain(
+            f"service group {group}: no packet was sent {direction}: a longer --duration helps"
+        )
 
 
 def complain_of_full_queues(whole: dict[str, Any], facts: dict[str, Any]) -> None:
