@@ -118,7 +118,7 @@ static unsigned load_of(struct governor_worker *w, const struct governor_reading
 	return percent(busy - around, all);
 }
 
-/* Two polls that brought all that they could: there was more. */
+/* Two polls that brought all that they could behind one that did: there was more. */
 static bool queue_grows(struct governor_worker *w, const struct governor_reading *r) {
 	uint64_t full = grown(r->full_polls, w->last.full_polls);
 	bool polls = full >= 2 || (full == 1 && w->was_full);

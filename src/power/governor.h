@@ -38,7 +38,7 @@ struct governor_reading {
 	uint64_t busy, idle; /* cycles of rounds with work, and without */
 	uint64_t paused; /* of the latter */
 	uint64_t rounds, busy_rounds;
-	uint64_t full_polls; /* that brought a whole burst */
+	uint64_t full_polls; /* that brought a whole burst behind another one */
 	uint64_t ring; /* packets that wait for it in rings now */
 	uint64_t backlog; /* .. in the scheduler */
 };

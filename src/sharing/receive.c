@@ -29,7 +29,7 @@ uint16_t share_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 
 	n = s->closed ? 0 : packet_source_burst(&s->from, pkts, PIPELINE_BURST);
 	s->was_empty = n < SHARE_DRIVER_BURST;
-	s->full_polls += n >= EFFORT_FULL;
+	s->full_polls += effort_full(&s->was_full, n);
 	if (unlikely(spare != 0) && !s->closed)
 		n += take_spare(s, spare, pkts + n, PIPELINE_BURST - n);
 	for (uint16_t i = 0; i < n; i++) {

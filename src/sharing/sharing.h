@@ -84,7 +84,8 @@ struct port_share {
 	struct packet_source from;
 	bool closed; /* nothing more is received */
 	bool was_empty; /* the port, when it was last asked */
-	uint64_t full_polls; /* times that it had EFFORT_FULL packets or more */
+	bool was_full;
+	uint64_t full_polls; /* times that it had EFFORT_FULL packets or more, as the time before */
 	struct share_table *table; /* another thread may replace it */
 	struct share_change
 		*changes; /* that are under way, the last one first; the control thread's */

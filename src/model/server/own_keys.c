@@ -53,7 +53,7 @@ const struct key power_keys[] = {
 	 HELP("of the cores' frequencies: none leaves them alone, performance has the highest, "
 	      "balanced and saving follow the load")},
 	{.name = "latency", .kind = KIND_DURATION, AT(struct power_config, latency),
-	 .min = MICROSECOND, .max = SECOND, .fallback = "100 us",
+	 .min = MICROSECOND, .max = SECOND, .fallback = "200 us",
 	 HELP("that lower frequencies may add to a packet's time in the pipeline")},
 	{.name = "driver", ENUM(power_drivers), AT(struct power_config, driver), .fallback = "auto",
 	 HELP("what changes frequencies: cpufreq, that of Linux; simulated, workers that waste their "

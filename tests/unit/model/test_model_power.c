@@ -43,7 +43,7 @@ static void expect_defaults(const struct power_config *p) {
 	assert_int_equal(p->empty_rounds, 32);
 	assert_int_equal(p->longest_pause, 20000);
 	assert_int_equal(p->policy, POWER_NONE);
-	assert_int_equal(p->latency, 100000);
+	assert_int_equal(p->latency, 200000);
 	assert_int_equal(p->driver, POWER_DRIVER_AUTO);
 	assert_false(p->has_busy_hours);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "governor_bench.h"
+#include "pipeline/effort.h"
 #include "random.h"
 
 #define US UINT64_C(1000)
@@ -214,6 +215,7 @@ static void as_the_model(void **state) {
 
 /* A worker whose work comes in steps of a microsecond, at its best a packet each; a queue without an end. */
 static struct plant {
+	bool was_full;
 	double queue, work; /* packets */
 	uint32_t khz, coming;
 	uint64_t comes_at;
@@ -240,7 +242,8 @@ static void plant_run(uint64_t now, double rate) {
 		plant.r.rounds += 10;
 		plant.queue = 0;
 	}
-	plant.r.full_polls += plant.queue >= 32;
+	plant.r.full_polls +=
+		effort_full(&plant.was_full, plant.queue < 64 ? (uint16_t)plant.queue : 64);
 }
 
 static void plant_look(uint64_t now) {

@@ -16,7 +16,7 @@ POLICIES = CHECKOUT / "src" / "power" / "policies.def"
 GOVERNOR = CHECKOUT / "src" / "power" / "governor.h"
 ROW = re.compile(r"^GOVERNOR_POLICY\((\w+), (\d+), \d+, \d+, (true|false)\)$", re.M)
 NUMBER = r"^#define GOVERNOR_%s (\d+)u?\b"
-LATENCY_US = 100.0  # as `power.latency` of a configuration
+LATENCY_US = 200.0  # as `power.latency` of a configuration
 TIME = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)(us|ms|s)", re.ASCII)
 UNITS = {"us": 1.0, "ms": 1e3, "s": 1e6}
 
