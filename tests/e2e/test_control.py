@@ -103,6 +103,7 @@ def test_answers_are_as_described(client: Client) -> None:
         "config.reload": methods.config_reload(client),
         "measure.set": methods.measure_set(client, latency=True),
         "measure.get": methods.measure_get(client),
+        "power.get": methods.power_get(client),
         **changed(client),
     }
     schemas = {method["name"]: method["result"]["schema"] for method in described["methods"]}

@@ -35,8 +35,8 @@ GAP = {"count": 0, "longest_us": 0.0}
 
 def sent_of(request: Json, way: str) -> int:
     """Packets that are due, by the shape that steps have."""
-    rate = request["rate" if way == "downstream" else "upstream_rate"]
-    seconds = request["seconds"]
+    rate: float = request["rate" if way == "downstream" else "upstream_rate"]
+    seconds: float = request["seconds"]
     if "shape" in request:
         seconds *= steps.LOAD_SECONDS / steps.STEP_SECONDS
     return round(rate * seconds / 8 / SIZES[way])
