@@ -31,7 +31,7 @@ bool cpu_has_mwaitx(void) {
 }
 #endif
 
-#define FOLDER "/sys/devices/system/cpu/cpu0/umwait_control"
+#define FOLDER "/sys/devices/system/cpu/umwait_control"
 
 static bool number_read(const char *folder, const char *name, uint32_t *value) {
 	char path[PATH_MAX];

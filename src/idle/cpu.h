@@ -11,7 +11,7 @@ bool cpu_has_waitpkg(void);
 /* MWAITX with its timer (CPUID 0x80000001.ECX bit 29). */
 bool cpu_has_mwaitx(void);
 
-/* What /sys/devices/system/cpu/cpu0/umwait_control says. */
+/* What /sys/devices/system/cpu/umwait_control says. */
 struct umwait_limit {
 	bool known; /* it was read */
 	uint32_t max_time; /* TSC cycles of one wait; 0: no limit */
