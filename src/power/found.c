@@ -5,12 +5,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "log/log.h"
 #include "power/found_kinds.h"
 #include "power/process_start.h"
 
+#define LATE_PAUSE_NS 50000
+#define LATE_LOOKS 20u
 #define PACKAGES 16u
 #define DIES 8u
 #define CLUSTERS 64u
@@ -113,6 +116,19 @@ static bool is_as_found(const struct found_value *value, const struct cpu_files 
 	return f->read(f->ctx, name, text, sizeof(text)) == 0 && strcmp(text, value->value) == 0;
 }
 
+/* A limit is taken over by a thread of the kernel: for some time after it was written, the former one is read. */
+static bool becomes_as_found(const struct found_value *value, const struct cpu_files *f,
+			     const char *name) {
+	static const struct timespec pause = {.tv_nsec = LATE_PAUSE_NS};
+
+	for (unsigned i = 0; i < LATE_LOOKS; i++) {
+		if (is_as_found(value, f, name))
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return is_as_found(value, f, name);
+}
+
 /* Twice, as a minimum above the maximum of the time is refused. */
 unsigned found_restore(const struct found *found, const struct cpu_files *f) {
 	char name[CPU_FILES_NAME];
@@ -127,7 +143,7 @@ unsigned found_restore(const struct found *found, const struct cpu_files *f) {
 	}
 	for (unsigned i = 0; i < found->count; i++) {
 		found_name(&found->values[i], name);
-		if (is_as_found(&found->values[i], f, name))
+		if (becomes_as_found(&found->values[i], f, name))
 			continue;
 		wrong++;
 		log_warning("power",

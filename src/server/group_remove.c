@@ -224,6 +224,7 @@ static void departure_end(struct departure *d) {
 		s->group_count--;
 	server_name_workers(s);
 	pthread_rwlock_unlock(&s->lock);
+	server_peers(s, true); /* nobody waits at a port that goes */
 	ports_leave(d);
 	server_peers(s, false);
 	served_group_free(g);

@@ -147,7 +147,7 @@ static __rte_noinline uint64_t pause_for(struct worker *w, uint64_t *start) {
 	} else if (length > 0) {
 		idle_pause(i, now, length);
 	}
-	return length;
+	return RTE_MIN(length, rte_rdtsc() - now); /* something may have ended it before */
 }
 
 int worker_run(void *worker) {

@@ -198,6 +198,8 @@ static void retake(struct power *p, struct power_core *core) {
 		core->at_maximum = cpufreq_take(&p->files, &core->c) != 0;
 		return;
 	}
+	if (core->c.way != CPUFREQ_SETSPEED) /* their governor is not to have our limits */
+		cpufreq_set(&p->files, &core->c, core->c.max_khz);
 	core->governed = false;
 	log_warning("power", LOG_FIELDS(LOG_NUMBER("core", core->c.core)),
 		    "core %u: others change its governor again and again: it is left to them",

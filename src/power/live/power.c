@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "log/log.h"
+#include "power/leftovers.h"
 #include "power/live/parts.h"
 #include "power/live/thread.h"
 
@@ -37,6 +38,9 @@ struct power *power_create(struct server *server, const struct power_place *plac
 		p->files = *place->files;
 	else
 		cpu_files_open(&p->files, place->root != NULL ? place->root : CPU_FILES_ROOT);
+	/* of processes that were killed, whatever this one does with frequencies */
+	if (place->folder != NULL && p->files.read != NULL)
+		leftovers_restore(place->folder, &p->files);
 	return p;
 }
 

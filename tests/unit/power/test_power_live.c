@@ -264,21 +264,38 @@ static void simulated_changes_take_time(void **state) {
 	assert_int_equal(r.transition_ns, 400 * US);
 }
 
-static void comes_after_who_crashed(void **state) {
+/* What a process that was killed left behind: its file, and a governor that is not the one that was found. */
+static void crash(void) {
 	char path[LEFTOVERS_PATH];
 	static struct found found;
 
-	(void)state;
 	found_begin(&found);
 	assert_int_equal(found_core(&found, &f, 0), 0);
 	found.began++;
 	assert_int_equal(leftovers_path(folder, 4242, path), 0);
 	assert_int_equal(found_save(&found, path), 0);
 	strcpy(d.cores[0].governor, "userspace");
+}
+
+static void comes_after_who_crashed(void **state) {
+	(void)state;
+	crash();
 	set_policy(POWER_SAVING, POWER_DRIVER_CPUFREQ);
 	assert_int_equal(files_kept(), 1); /* ours */
 	power_stop(p);
 	assert_string_equal(d.cores[0].governor, "schedutil");
+}
+
+static void what_crashed_is_restored_without_a_policy(void **state) {
+	const struct power_place place = {.folder = folder, .files = &f, .by_hand = true};
+
+	(void)state;
+	crash();
+	power_free(p);
+	p = power_create(&server, &place);
+	assert_non_null(p);
+	assert_string_equal(d.cores[0].governor, "schedutil");
+	assert_int_equal(files_kept(), 0);
 }
 
 static int make_folder(void **state) {
@@ -310,6 +327,7 @@ int main(void) {
 		TEST(clocks_and_workers_that_stand),
 		TEST(simulated_changes_take_time),
 		TEST(comes_after_who_crashed),
+		TEST(what_crashed_is_restored_without_a_policy),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
