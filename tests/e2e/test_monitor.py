@@ -169,8 +169,8 @@ def watched() -> Iterator[Watched]:
         config, summary, control = folder / "s.yaml", folder / "s.json", folder / "c.sock"
         config.write_text(profile(), encoding="utf-8")
         words = ("--config", config, "--json", summary, "--latency", "--control-socket", control)
-        words += ("--policy", "saving", "--power-driver", "simulated")
-        served = serve(*words, "--metrics", "127.0.0.1:0", *wires(folder, "server"))
+        governed = ("--policy", "saving", "--power-driver", "simulated")
+        served = serve(*words, *governed, "--metrics", "127.0.0.1:0", *wires(folder, "server"))
         run = stack.enter_context(served)
         until(lambda: any("http://" in line for line in run.stderr), "its address")
         whole = Watched(metrics_address(run))

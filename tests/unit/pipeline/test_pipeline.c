@@ -7,7 +7,6 @@
 #include <rte_cycles.h>
 
 #include "pipeline/counters.h"
-#include "pipeline/effort.h"
 #include "pipeline/pipeline.h"
 
 #define CALLS 32
@@ -372,19 +371,6 @@ static void names_are_keys(void **state) {
 	assert_string_equal(counter_name(COUNTER_DEPI_FULL), "depi_full");
 }
 
-/* A burst that came at once is no queue; one behind it is. */
-static void full_polls_are_those_behind_full_ones(void **state) {
-	static const uint16_t polls[] = {64, 0, 32, 31, 64, 32, 40, 8, 64};
-	struct effort e = {0};
-
-	(void)state;
-	for (unsigned i = 0; i < RTE_DIM(polls); i++)
-		effort_poll(&e, polls[i]);
-	assert_int_equal(e.full_polls, 2);
-	assert_int_equal(e.polls_useful, 8);
-	assert_int_equal(e.polls_empty, 1);
-}
-
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_from_top_to_bottom),
@@ -394,7 +380,6 @@ int main(void) {
 		cmocka_unit_test(queues_keep_the_order),
 		cmocka_unit_test(cycles_go_to_who_spent_them),
 		cmocka_unit_test(plain_runs_count_no_cycles),
-		cmocka_unit_test(full_polls_are_those_behind_full_ones),
 		cmocka_unit_test(counters_sum),
 		cmocka_unit_test(names_are_keys),
 	};
