@@ -22,6 +22,7 @@ from vcmts.bench.power.measured import Asked, Bench
 from vcmts.bench.power.plane import Plane
 from vcmts.bench.power.steps import Case
 from vcmts.paths import MistakeError
+from vcmts.power.policy import down_seconds, policies
 from vcmts.progress import Progress
 from vcmts.results import Measurement, mistakes
 
@@ -38,7 +39,7 @@ def sent_of(request: Json, way: str) -> int:
     rate: float = request["rate" if way == "downstream" else "upstream_rate"]
     seconds: float = request["seconds"]
     if "shape" in request:
-        seconds *= steps.LOAD_SECONDS / steps.STEP_SECONDS
+        seconds *= steps.LOAD_SECONDS / steps.step_seconds("saving")
     return round(rate * seconds / 8 / SIZES[way])
 
 
@@ -87,7 +88,8 @@ class FakePlane:
 
     def get(self) -> Json:
         late = sum(self.late[: len(self.asked)])
-        return {"longest_pause_us": 20, "latency_us": 100, "late_us": late}
+        cores = [{"hertz": 800_000_000}, {"hertz": 900_000_000}, {"hertz": None}]
+        return {"longest_pause_us": 20, "latency_us": 100, "late_us": late, "cores": cores}
 
     def metrics(self, *names: str) -> dict[str, float]:
         return dict.fromkeys(names, 50.0 * len(self.asked))
@@ -139,12 +141,27 @@ def test_steps_of_every_kind_and_what_stands_beside_them(tmp_path: Path) -> None
     assert all(one["value"] == 0 and not one["disturbed"] for one in bench.to.results)
     request, now = plane.asked[2]
     assert now == {"idle": "poll", "policy": "saving", "queues": True, "latency_us": 2000}
-    assert (request["shape"], request["drop"]) == ("bursts:on=9ms,off=12ms", True)
+    assert (request["shape"], request["drop"]) == ("bursts:on=9ms,off=24ms", True)
     assert request["rate"] == 4e9
-    assert request["seconds"] == pytest.approx(steps.MOST_STEPS * 0.021)
+    assert request["seconds"] == pytest.approx(steps.MOST_STEPS * 0.033)
     assert bench.to.results[0]["jumps_a_step"] == 1.0  # 50 for each trial of 50 steps
     left = {"idle": "poll", "policy": "none", "queues": True, "latency_us": 100}
     assert plane.now == left
+
+
+@pytest.mark.parametrize(("policy", "idle"), [("saving", 0.024), ("balanced", 0.104)])
+def test_steps_last_until_the_slowest_clock(policy: str, idle: float) -> None:
+    """A policy holds what was wished for 10 and 50 ms; a shorter silence is no step from below."""
+    assert down_seconds(policy) == pytest.approx(idle)
+    assert down_seconds(policy) > 2 * policies()[policy].hold_ms / 1e3
+    assert steps.shape(policy) == f"bursts:on=9ms,off={1e3 * idle:g}ms"
+
+
+def test_the_clock_before_steps_is_stored(tmp_path: Path) -> None:
+    bench, _ = bench_of(tmp_path, plain)
+    made = steps.of_case(bench, case())["trials"]
+    assert {seen["hertz_before"] for seen in made} == {900_000_000}
+    assert steps.highest_clock({"cores": [{"hertz": None}]}) is None
 
 
 def case(load: float = 0.9, many: int = 100) -> Case:
