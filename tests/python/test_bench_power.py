@@ -191,13 +191,26 @@ def test_what_a_core_was_away_for_is_made_again(tmp_path: Path) -> None:
     short = [("disturbed", 50), ("disturbed", 25), ("passed", 12), ("passed", 24), ("passed", 14)]
     assert seen == [("failed", 50), *short]  # shorter, and longer again
     assert (one["lost"], one["steps"], one["repeated"]) == (500, 100, 75)
+    assert one["repeated_lost"] == 1000
 
 
 def test_a_gap_does_not_excuse_more_than_came_in_it(tmp_path: Path) -> None:
+    """In 2 ms came 900 packets."""
     gap = {"count": 1, "longest_us": 2000.0}
-    bench, _ = bench_of(tmp_path, lambda request, now: answer_to(request, lost=5000, gap=gap))
+    bench, _ = bench_of(tmp_path, lambda request, now: answer_to(request, lost=1000, gap=gap))
     one = steps.of_case(bench, case())
-    assert (one["disturbed"], one["lost"]) == (False, 10000)
+    assert (one["disturbed"], one["lost"], one["repeated_lost"]) == (False, 2000, 0)
+
+
+def test_many_gaps_do_not_excuse_more_than_was_sent() -> None:
+    """1,000 gaps of at most 2 ms may be longer than ten steps with 9 ms of load."""
+    gap = {"count": 1000, "longest_us": 2000.0}
+    rates = {"downstream": 4e9}
+    for more, verdict in ((0, "disturbed"), (1, "failed")):
+        answer: Json = {"workers": [{"descheduled": gap}]}
+        answer["downstream"] = {"sent": 45000, "sent_bytes": 45_000_000, "corrupted": 0}
+        answer["downstream"]["lost"] = 45000 + more
+        assert steps.judged(answer, rates, 10, 1024) == verdict
 
 
 def test_what_a_late_governor_lost_is_made_again(tmp_path: Path) -> None:
@@ -346,8 +359,8 @@ def test_the_tables() -> None:
     power_results.show(report_samples.power(), Console(file=out, width=100))
     printed = out.getvalue()
     lines = [" ".join(line.replace("│", " ").split()) for line in printed.splitlines()]
-    assert "poll saving, busyness alone 90% 250 4,000.0 1.00 50" in lines
-    assert "poll none 100% 250 0.0 - 50" in lines
+    assert "poll saving, busyness alone 90% 250 4,000.0 1.00 50 7" in lines
+    assert "poll none 100% 250 0.0 - 50 7" in lines
     assert any(line.startswith("spin 10% downstream 40.0 +1.5") for line in lines)
     assert "sleep 90.0% 1.0%" in lines
     assert "sleep 1.5 s 120 140 145" in lines

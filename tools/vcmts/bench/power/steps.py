@@ -12,7 +12,7 @@ from typing import Any
 
 from vcmts.bench.power.measured import Bench, result
 from vcmts.bench.power.plane import POLL
-from vcmts.bench.verdict import ENOUGH_OF_RATE, FULL_SHARE, LOST_BY_GAP, gaps_of
+from vcmts.bench.verdict import ENOUGH_OF_RATE, FULL_SHARE, gaps_of
 from vcmts.power.policy import down_seconds
 
 Json = dict[str, Any]
@@ -82,8 +82,8 @@ class Seen:
 
 def judged(answer: Json, rates: dict[str, float], steps: int, ring: int, late: float = 0.0) -> str:
     """As verdict.judge() does of a constant rate: a packet that is lost counts, where no core was
-    away for longer than the ring lasts, nor the governor late, in all for `late` seconds. What was
-    not sent was no step."""
+    away for longer than the ring lasts, nor the governor late, in all for `late` seconds; and where
+    one was, what is more than came meanwhile, or than was sent. What was not sent was no step."""
     verdicts = []
     for way, rate in rates.items():
         part, loaded = answer[way], LOAD_SECONDS * steps
@@ -91,7 +91,7 @@ def judged(answer: Json, rates: dict[str, float], steps: int, ring: int, late: f
         longest, gaps = gaps_of([part, *answer.get("workers", [])])
         rate_now = part["sent"] / loaded
         excused = max(longest, late) * rate_now >= FULL_SHARE * ring
-        excused = excused and lost <= LOST_BY_GAP * (gaps + late) * rate_now
+        excused = excused and lost <= min(gaps + late, loaded) * rate_now
         if lost:
             verdicts.append("disturbed" if excused else "failed")
         elif part["sent_bytes"] * 8 < ENOUGH_OF_RATE * rate * loaded:
@@ -164,6 +164,7 @@ def of_case(bench: Bench, case: Case) -> Json:
         jumps_a_step=None if jumps is None else jumps / sum(seen.steps for seen in made),
         disturbed=not said,
         repeated=sum(seen.steps for seen in made) - steps,
+        repeated_lost=sum(seen.lost for seen in made) - sum(seen.lost for seen in used),
         trials=[seen.as_json() for seen in made],
     )
 
