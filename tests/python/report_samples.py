@@ -262,7 +262,7 @@ def power_steps(idle: str, load: float, lost: int, **more: Any) -> Json:
     governed = {"policy": "saving", "queues": True, "jumps_a_step": 1.0, "disturbed": False}
     found = {"what": "steps", "idle": idle, "load": load, "steps": 1000, "lost": lost}
     found |= {"unit": "packets", "value": lost, "min": lost, "max": lost, "runs": 1}
-    found |= {"values": [lost], "repeated": 50, "trials": [seen], "sent": 10**6}
+    found |= {"values": [lost], "repeated": 50, "repeated_lost": 7, "trials": [seen], "sent": 10**6}
     return found | governed | more
 
 

@@ -22,6 +22,7 @@ from vcmts.bench.power.measured import Asked, Bench
 from vcmts.bench.power.plane import Plane
 from vcmts.bench.power.steps import Case
 from vcmts.paths import MistakeError
+from vcmts.power.policy import down_seconds, policies
 from vcmts.progress import Progress
 from vcmts.results import Measurement, mistakes
 
@@ -38,7 +39,7 @@ def sent_of(request: Json, way: str) -> int:
     rate: float = request["rate" if way == "downstream" else "upstream_rate"]
     seconds: float = request["seconds"]
     if "shape" in request:
-        seconds *= steps.LOAD_SECONDS / steps.STEP_SECONDS
+        seconds *= steps.LOAD_SECONDS / steps.step_seconds("saving")
     return round(rate * seconds / 8 / SIZES[way])
 
 
@@ -87,7 +88,8 @@ class FakePlane:
 
     def get(self) -> Json:
         late = sum(self.late[: len(self.asked)])
-        return {"longest_pause_us": 20, "latency_us": 100, "late_us": late}
+        cores = [{"hertz": 800_000_000}, {"hertz": 900_000_000}, {"hertz": None}]
+        return {"longest_pause_us": 20, "latency_us": 100, "late_us": late, "cores": cores}
 
     def metrics(self, *names: str) -> dict[str, float]:
         return dict.fromkeys(names, 50.0 * len(self.asked))
@@ -139,12 +141,27 @@ def test_steps_of_every_kind_and_what_stands_beside_them(tmp_path: Path) -> None
     assert all(one["value"] == 0 and not one["disturbed"] for one in bench.to.results)
     request, now = plane.asked[2]
     assert now == {"idle": "poll", "policy": "saving", "queues": True, "latency_us": 2000}
-    assert (request["shape"], request["drop"]) == ("bursts:on=9ms,off=12ms", True)
+    assert (request["shape"], request["drop"]) == ("bursts:on=9ms,off=24ms", True)
     assert request["rate"] == 4e9
-    assert request["seconds"] == pytest.approx(steps.MOST_STEPS * 0.021)
+    assert request["seconds"] == pytest.approx(steps.MOST_STEPS * 0.033)
     assert bench.to.results[0]["jumps_a_step"] == 1.0  # 50 for each trial of 50 steps
     left = {"idle": "poll", "policy": "none", "queues": True, "latency_us": 100}
     assert plane.now == left
+
+
+@pytest.mark.parametrize(("policy", "idle"), [("saving", 0.024), ("balanced", 0.104)])
+def test_steps_last_until_the_slowest_clock(policy: str, idle: float) -> None:
+    """A policy holds what was wished for 10 and 50 ms; a shorter silence is no step from below."""
+    assert down_seconds(policy) == pytest.approx(idle)
+    assert down_seconds(policy) > 2 * policies()[policy].hold_ms / 1e3
+    assert steps.shape(policy) == f"bursts:on=9ms,off={1e3 * idle:g}ms"
+
+
+def test_the_clock_before_steps_is_stored(tmp_path: Path) -> None:
+    bench, _ = bench_of(tmp_path, plain)
+    made = steps.of_case(bench, case())["trials"]
+    assert {seen["hertz_before"] for seen in made} == {900_000_000}
+    assert steps.highest_clock({"cores": [{"hertz": None}]}) is None
 
 
 def case(load: float = 0.9, many: int = 100) -> Case:
@@ -174,13 +191,26 @@ def test_what_a_core_was_away_for_is_made_again(tmp_path: Path) -> None:
     short = [("disturbed", 50), ("disturbed", 25), ("passed", 12), ("passed", 24), ("passed", 14)]
     assert seen == [("failed", 50), *short]  # shorter, and longer again
     assert (one["lost"], one["steps"], one["repeated"]) == (500, 100, 75)
+    assert one["repeated_lost"] == 1000
 
 
 def test_a_gap_does_not_excuse_more_than_came_in_it(tmp_path: Path) -> None:
+    """In 2 ms came 900 packets."""
     gap = {"count": 1, "longest_us": 2000.0}
-    bench, _ = bench_of(tmp_path, lambda request, now: answer_to(request, lost=5000, gap=gap))
+    bench, _ = bench_of(tmp_path, lambda request, now: answer_to(request, lost=1000, gap=gap))
     one = steps.of_case(bench, case())
-    assert (one["disturbed"], one["lost"]) == (False, 10000)
+    assert (one["disturbed"], one["lost"], one["repeated_lost"]) == (False, 2000, 0)
+
+
+def test_many_gaps_do_not_excuse_more_than_was_sent() -> None:
+    """1,000 gaps of at most 2 ms may be longer than ten steps with 9 ms of load."""
+    gap = {"count": 1000, "longest_us": 2000.0}
+    rates = {"downstream": 4e9}
+    for more, verdict in ((0, "disturbed"), (1, "failed")):
+        answer: Json = {"workers": [{"descheduled": gap}]}
+        answer["downstream"] = {"sent": 45000, "sent_bytes": 45_000_000, "corrupted": 0}
+        answer["downstream"]["lost"] = 45000 + more
+        assert steps.judged(answer, rates, 10, 1024) == verdict
 
 
 def test_what_a_late_governor_lost_is_made_again(tmp_path: Path) -> None:
@@ -329,8 +359,8 @@ def test_the_tables() -> None:
     power_results.show(report_samples.power(), Console(file=out, width=100))
     printed = out.getvalue()
     lines = [" ".join(line.replace("│", " ").split()) for line in printed.splitlines()]
-    assert "poll saving, busyness alone 90% 250 4,000.0 1.00 50" in lines
-    assert "poll none 100% 250 0.0 - 50" in lines
+    assert "poll saving, busyness alone 90% 250 4,000.0 1.00 50 7" in lines
+    assert "poll none 100% 250 0.0 - 50 7" in lines
     assert any(line.startswith("spin 10% downstream 40.0 +1.5") for line in lines)
     assert "sleep 90.0% 1.0%" in lines
     assert "sleep 1.5 s 120 140 145" in lines

@@ -139,3 +139,18 @@ def test_table(day: Json, capsys: pytest.CaptureFixture[str]) -> None:
     assert "modelled of 2 x Intel" in told and "measured of this machine: package 55.5 W" in told
     for line in told.splitlines():
         assert " W" not in line or line.startswith(("modelled of ", "measured of "))
+
+
+def test_watts_stand_below_their_heading(day: Json) -> None:
+    """Also where an hour has what the whole day has not, and lacks what that has."""
+    mixed = copy.deepcopy(day)
+    for hour in mixed["hours"]:
+        hour["measured_watts"] = {"cpu": 11.0, "platform": 222.0}
+    mixed["hours"][3]["measured_watts"] = {"platform": 222.0}
+    mixed["whole"]["measured_watts"] = {"platform": 222.0}
+    for sample in mixed["samples"]:
+        sample["measured_watts"] = {}
+    drawn = show.table(mixed)
+    columns = {column.header: list(column.cells) for column in drawn.columns}
+    assert columns["measured\nplatform W"] == ["222"] * 25
+    assert columns["measured\ncpu W"] == ["11"] * 3 + ["-"] + ["11"] * 20 + ["-"]

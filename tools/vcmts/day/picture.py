@@ -7,7 +7,7 @@ from typing import Any
 
 from vcmts.child import writable
 from vcmts.day.moment import HOURS, PERCENTILES
-from vcmts.day.show import switched
+from vcmts.day.show import measured_of, switched
 from vcmts.directions import DIRECTIONS
 from vcmts.paths import MistakeError
 from vcmts.simulate import plots
@@ -137,7 +137,7 @@ def power(axes: Any, day: Json) -> None:
     for key, (colour, name) in lines.items():
         watts = column(day, "modelled_watts", key)
         drawn |= plot(axes, day, watts, color=colour, label=f"modelled: {name}")
-    measured = day["whole"]["measured_watts"]
+    measured = measured_of(day)
     for place, what in enumerate(measured, 1):
         watts = column(day, "measured_watts", what)
         colour = COLOURS[place % len(COLOURS)]

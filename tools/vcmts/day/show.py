@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The day on the terminal: a line an hour."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -25,8 +25,14 @@ def watts(row: Json, key: str) -> float | None:
     return found
 
 
-def cells(row: Json) -> Iterator[str]:
-    """Behind the first one."""
+def measured_of(day: Json) -> list[str]:
+    """What was measured at some time: an hour may have what the whole day has not."""
+    rows = (day["whole"], *day["hours"], *day["samples"])
+    return list(dict.fromkeys(what for row in rows for what in row["measured_watts"]))
+
+
+def cells(row: Json, measured: Sequence[str]) -> Iterator[str]:
+    """Behind the first one. `measured`: whose watts, in the order of the columns."""
     yield number(row["downstream_gbps"], ".3f")
     yield number(row["upstream_gbps"], ".3f")
     yield number(row["busy"], ".1%")
@@ -36,17 +42,18 @@ def cells(row: Json) -> Iterator[str]:
     for name in PERCENTILES:
         yield number(latency.get(name), ",.0f")
     yield number(watts(row, "cpu"), ".0f")
-    yield from (number(value, ".0f") for value in row["measured_watts"].values())
+    yield from (number(row["measured_watts"].get(what), ".0f") for what in measured)
 
 
 def table(day: Json) -> Table:
     drawn = Table(title="the day", title_justify="left", padding=(0, 0, 0, 1))
-    for head in (*HEADS, *(f"measured\n{what} W" for what in day["whole"]["measured_watts"])):
+    measured = measured_of(day)
+    for head in (*HEADS, *(f"measured\n{what} W" for what in measured)):
         drawn.add_column(head, justify="right", no_wrap=True)
     for row in day["hours"]:
-        drawn.add_row(clock(int(row["hour"])), *cells(row))
+        drawn.add_row(clock(int(row["hour"])), *cells(row, measured))
     drawn.add_section()
-    drawn.add_row("all", *cells(day["whole"]))
+    drawn.add_row("all", *cells(day["whole"], measured))
     return drawn
 
 

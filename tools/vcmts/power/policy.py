@@ -14,7 +14,7 @@ from vcmts.power.model import Machine
 
 POLICIES = CHECKOUT / "src" / "power" / "policies.def"
 GOVERNOR = CHECKOUT / "src" / "power" / "governor.h"
-ROW = re.compile(r"^GOVERNOR_POLICY\((\w+), (\d+), \d+, \d+, (true|false)\)$", re.M)
+ROW = re.compile(r"^GOVERNOR_POLICY\((\w+), (\d+), \d+, (\d+), (true|false)\)$", re.M)
 NUMBER = r"^#define GOVERNOR_%s (\d+)u?\b"
 LATENCY_US = 200.0  # as `power.latency` of a configuration
 TIME = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)(us|ms|s)", re.ASCII)
@@ -24,13 +24,17 @@ UNITS = {"us": 1.0, "ms": 1e3, "s": 1e6}
 @dataclass(frozen=True)
 class Policy:
     busy: float  # the share of a worker's time that its load is to take
+    hold_ms: float  # before a frequency is lowered
     highest: bool
 
 
 @cache
 def policies() -> dict[str, Policy]:
     rows = ROW.findall(POLICIES.read_text(encoding="utf-8"))
-    return {name: Policy(int(busy) / 100, highest == "true") for name, busy, highest in rows}
+    return {
+        name: Policy(int(busy) / 100, float(hold), highest == "true")
+        for name, busy, hold, highest in rows
+    }
 
 
 @cache
@@ -48,6 +52,14 @@ def look_us(least: float, most: float, latency: float, transition: float) -> flo
         return seldom
     wait = max(0.0, latency * most / (most - least) - transition)
     return min(max(wait / number("LOOKS"), often), seldom)
+
+
+def down_seconds(name: str) -> float:
+    """Without any load, after which the frequency of a policy is the lowest in any case: what was
+    wished before is held, and once more, as a look may fall in the end of a load; then it looks
+    as often as a load takes to be seen, and once more for being late."""
+    looks = (number("LOOKS") + 1) * number("LOOK_MOST_NS") / 1e9
+    return 2 * policies()[name].hold_ms / 1e3 + looks
 
 
 def floor_ghz(least: float, most: float, latency: float, transition: float) -> float:

@@ -20,6 +20,7 @@ from vcmts.bench.verdict import Outcome
 from vcmts.child import INTERRUPTED, Stopped, folder, stoppable, writable
 from vcmts.console import wide_console
 from vcmts.paths import MistakeError, complain
+from vcmts.power.policy import down_seconds
 from vcmts.progress import Progress, progress
 from vcmts.results import Measurement
 from vcmts.run.plane import facts_of
@@ -161,7 +162,7 @@ def seconds(asked: Asked, kinds: Sequence[str]) -> float:
     """That the parts take, about."""
     pairs = 2 * asked.runs * asked.seconds * (len(kinds) - 1)
     each = {
-        "steps": steps.seconds(len(kinds), asked.steps),
+        "steps": steps.seconds(len(kinds), asked.steps, asked.policy),
         "latency": len(loaded.LOADS) * pairs,
         "cost": pairs,
         "paused": pairs / 2,
@@ -181,7 +182,7 @@ def told_of(plane: Plane, kinds: tuple[str, ...], given: argparse.Namespace) -> 
         "kinds": list(kinds),
         "driver": power["driver"],
         "policy": given.policy,
-        "step_seconds": {"idle": steps.IDLE_SECONDS, "load": steps.LOAD_SECONDS},
+        "step_seconds": {"idle": down_seconds(given.policy), "load": steps.LOAD_SECONDS},
         "power": power,
     }
 

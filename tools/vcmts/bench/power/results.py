@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `vcmts bench power` has measured, as tables."""
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from vcmts.report.document import number
 Json = dict[str, Any]
 
 DISTURBED = "!"
+HEAD = 9  # characters of a line above a column, where words are that short
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,17 @@ def steps(file: Json) -> Told:
             f"{one['value']:,.1f}",
             "-" if one.get("jumps_a_step") is None else f"{one['jumps_a_step']:.2f}",
             f"{one['repeated']:,}",
+            f"{one['repeated_lost']:,}" if "repeated_lost" in one else "-",
             mark(one),
         )
         for one in of(file, "steps")
     ]
-    head = ("pauses", "governor", "to", "steps", "lost in 1,000", "jumps a step", "repeated", "")
-    return Told("steps from idle, packets lost of both directions", head, rows)
+    head = ("pauses", "governor", "to", "steps", "lost in 1,000", "jumps a step", "made again")
+    return Told(
+        "steps from idle, packets lost of both directions",
+        (*head, "lost, made again", ""),
+        rows,
+    )
 
 
 def latency(file: Json) -> Told:
@@ -129,7 +136,8 @@ def show(file: Json, console: Console) -> None:
     for told in tables(file):
         table = Table(title=told.title, title_justify="left")
         for name in told.head:
-            table.add_column(name, justify="left" if name == "pauses" else "right", no_wrap=True)
+            head = textwrap.fill(name, HEAD, break_long_words=False)
+            table.add_column(head, justify="left" if name == "pauses" else "right", no_wrap=True)
         for row in told.rows:
             table.add_row(*row)
         console.print(table)

@@ -6,18 +6,18 @@ down to the slowest clock, and a while at the load, which begins at once. Many o
 trial. The wire does not wait: a packet that finds no room in the ring is lost.
 """
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
 from vcmts.bench.power.measured import Bench, result
 from vcmts.bench.power.plane import POLL
-from vcmts.bench.verdict import ENOUGH_OF_RATE, FULL_SHARE, LOST_BY_GAP, gaps_of
+from vcmts.bench.verdict import ENOUGH_OF_RATE, FULL_SHARE, gaps_of
+from vcmts.power.policy import down_seconds
 
 Json = dict[str, Any]
 
-IDLE_SECONDS, LOAD_SECONDS = 0.012, 0.009
-STEP_SECONDS = IDLE_SECONDS + LOAD_SECONDS
-SHAPE = f"bursts:on={LOAD_SECONDS * 1e3:g}ms,off={IDLE_SECONDS * 1e3:g}ms"
+LOAD_SECONDS = 0.009
 LOADS = (0.9, 1.0)
 # That the governor may add: so much that nothing keeps it from the slowest clock.
 LATENCY_US = 2000
@@ -27,6 +27,20 @@ FEWEST_STEPS, MOST_STEPS = 5, 50
 OFTEN, LEAST_REPEATED = 8, 200
 COMPARED = 4  # times as many steps are made as of what stands beside them
 JUMPS = "vcmts_power_jumps_total"
+
+
+def step_seconds(policy: str) -> float:
+    """Of a step, with and beside a governor of this policy."""
+    return down_seconds(policy) + LOAD_SECONDS
+
+
+def shape(policy: str) -> str:
+    return f"bursts:on={LOAD_SECONDS * 1e3:g}ms,off={down_seconds(policy) * 1e3:g}ms"
+
+
+def highest_clock(power: Json) -> float | None:
+    """Hz, of the core with the highest one; None where none is known."""
+    return max((core["hertz"] for core in power.get("cores", []) if core["hertz"]), default=None)
 
 
 @dataclass(frozen=True)
@@ -60,6 +74,7 @@ class Seen:
     sent: int
     longest_gap_us: float
     late_us: float  # of the governor's looks, all together
+    hertz_before: float | None  # the highest clock of a core after as long a silence as in a step
 
     def as_json(self) -> Json:
         return dict(self.__dict__)
@@ -67,8 +82,8 @@ class Seen:
 
 def judged(answer: Json, rates: dict[str, float], steps: int, ring: int, late: float = 0.0) -> str:
     """As verdict.judge() does of a constant rate: a packet that is lost counts, where no core was
-    away for longer than the ring lasts, nor the governor late, in all for `late` seconds. What was
-    not sent was no step."""
+    away for longer than the ring lasts, nor the governor late, in all for `late` seconds; and where
+    one was, what is more than came meanwhile, or than was sent. What was not sent was no step."""
     verdicts = []
     for way, rate in rates.items():
         part, loaded = answer[way], LOAD_SECONDS * steps
@@ -76,7 +91,7 @@ def judged(answer: Json, rates: dict[str, float], steps: int, ring: int, late: f
         longest, gaps = gaps_of([part, *answer.get("workers", [])])
         rate_now = part["sent"] / loaded
         excused = max(longest, late) * rate_now >= FULL_SHARE * ring
-        excused = excused and lost <= LOST_BY_GAP * (gaps + late) * rate_now
+        excused = excused and lost <= min(gaps + late, loaded) * rate_now
         if lost:
             verdicts.append("disturbed" if excused else "failed")
         elif part["sent_bytes"] * 8 < ENOUGH_OF_RATE * rate * loaded:
@@ -87,11 +102,12 @@ def judged(answer: Json, rates: dict[str, float], steps: int, ring: int, late: f
 
 
 def trial(bench: Bench, case: Case, steps: int) -> Seen:
-    rates = bench.rates_at(case.load)
-    shaped = {"shape": SHAPE, "drop": True}
-    before = bench.plane.get()["late_us"]
-    answer = bench.plane.ask(bench.request(case.load, steps * STEP_SECONDS, **shaped))
-    late = bench.plane.get()["late_us"] - before
+    rates, policy = bench.rates_at(case.load), bench.asked.policy
+    shaped = {"shape": shape(policy), "drop": True}
+    time.sleep(down_seconds(policy))
+    before = bench.plane.get()
+    answer = bench.plane.ask(bench.request(case.load, steps * step_seconds(policy), **shaped))
+    late = bench.plane.get()["late_us"] - before["late_us"]
     longest, _ = gaps_of([*(answer[way] for way in rates), *answer.get("workers", [])])
     return Seen(
         verdict=judged(answer, rates, steps, bench.plane.ring, late / 1e6),
@@ -100,6 +116,7 @@ def trial(bench: Bench, case: Case, steps: int) -> Seen:
         sent=sum(answer[way]["sent"] for way in rates),
         longest_gap_us=longest * 1e6,
         late_us=late,
+        hertz_before=highest_clock(before),
     )
 
 
@@ -115,7 +132,7 @@ def trials(bench: Bench, case: Case) -> list[Seen]:
         if seen.verdict in ("passed", "failed"):
             counted += seen.steps
             size = min(2 * size, MOST_STEPS)
-            bench.shown.advance(seen.steps * STEP_SECONDS)
+            bench.shown.advance(seen.steps * step_seconds(bench.asked.policy))
         else:
             again += seen.steps
             size = max(size // 2, FEWEST_STEPS)
@@ -147,6 +164,7 @@ def of_case(bench: Bench, case: Case) -> Json:
         jumps_a_step=None if jumps is None else jumps / sum(seen.steps for seen in made),
         disturbed=not said,
         repeated=sum(seen.steps for seen in made) - steps,
+        repeated_lost=sum(seen.lost for seen in made) - sum(seen.lost for seen in used),
         trials=[seen.as_json() for seen in made],
     )
 
@@ -161,7 +179,7 @@ def measure(bench: Bench) -> None:
     bench.plane.set(idle=POLL, policy="none", queues=True, latency_us=latency)
 
 
-def seconds(kinds: int, steps: int) -> float:
+def seconds(kinds: int, steps: int, policy: str) -> float:
     """That it takes, where nothing is repeated."""
     few = max(1, steps // COMPARED)
-    return len(LOADS) * (kinds * steps + 2 * few) * STEP_SECONDS
+    return len(LOADS) * (kinds * steps + 2 * few) * step_seconds(policy)
