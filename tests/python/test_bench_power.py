@@ -393,3 +393,10 @@ def test_a_rate_that_is_none() -> None:
     for wrong in ("4", "max", "0bps"):
         with pytest.raises(MistakeError, match="--rate: found"):
             command.given_rates(wrong, asked)
+
+
+def test_one_of_two_measurements_has_a_table() -> None:
+    file = report_samples.power()
+    file["results"] = [one for one in file["results"] if one["what"] == "paused"]
+    [told] = power_results.tables(file)
+    assert list(told.rows) == [("spin", "97.0%", "-"), ("sleep", "90.0%", "-")]
