@@ -132,7 +132,7 @@ def test_why_watts_are_missing_is_told(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Once each; what nobody asked for is not missing."""
-    monkeypatch.setattr(plan.show, "show", lambda day, console: None)
+    monkeypatch.setattr("vcmts.day.show.show", lambda day, console: None)
     found, _ = planned(tmp_path, "--day")
     found.joules, found.picture = Joules(Sampler(command, tmp_path / "none")), None
     for _ in range(3):
