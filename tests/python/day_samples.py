@@ -99,7 +99,7 @@ def watched(server: Server, length: float = LENGTH, **how: Any) -> Watch:
     lines = how.pop("lines", [])
     over = Waits(server, how.pop("over_at", 1e9))
     silent = how.pop("silent", 0.0)
-    source = Source(server.ask, server.moved, {})
+    source = Source(server.ask, server.moved, {}, how.pop("joules", dict))
     watch = Watch(source, length, silent, lambda *line: lines.append(line), over=over)
     watch.run()
     return watch

@@ -10,6 +10,7 @@ import pytest
 from vcmts import cli
 from vcmts.day import load, picture, plan
 from vcmts.paths import MistakeError
+from vcmts.power.measured import Joules, Sampler
 from vcmts.run import command, power, rates
 from vcmts.run.plane import Ends
 from vcmts.simulate import plots
@@ -121,3 +122,22 @@ def test_what_the_traffic_says(capsys: pytest.CaptureFixture[str]) -> None:
     second = "  12 s  down   1.000 Gbps sent   1234 proven  0 lost  up   0.100 Gbps sent\n"
     plan.repeat(io.BytesIO(f"{second}vcmts-traffic: ordinary pages\n{second}".encode() + b"\xff\n"))
     assert capsys.readouterr().err == "vcmts-traffic: ordinary pages\n\ufffd\n"
+
+
+@pytest.mark.parametrize("command", [None, "no-such-command-there"])
+def test_why_watts_are_missing_is_told(
+    command: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Once each; what nobody asked for is not missing."""
+    monkeypatch.setattr("vcmts.day.show.show", lambda day, console: None)
+    found, _ = planned(tmp_path, "--day")
+    found.joules, found.picture = Joules(Sampler(command, tmp_path / "none")), None
+    for _ in range(3):
+        assert found.joules() == {}
+    found.tell({})
+    said = capsys.readouterr().err
+    assert said.count("not all watts of cpu were measured: ") == 1 and "tells no energy" in said
+    assert said.count("watts of platform") == (1 if command else 0)

@@ -11,7 +11,7 @@ from python.day_samples import FAST, LENGTH, SLOW, Server, watched
 from vcmts.day import load, results
 from vcmts.day.moment import Moment, increase, percentile
 from vcmts.day.power import Modelled
-from vcmts.day.watch import interval
+from vcmts.day.watch import LONGEST_S, interval
 from vcmts.power import machine, model
 from vcmts.top.samples import Answer
 
@@ -177,3 +177,24 @@ def test_a_clock_that_stands_still() -> None:
     watch = watched(Stuck())
     found = results.document(DAY, watch.moments, watch.start, LENGTH, MODELLED)
     assert found is not None and found["samples"][-1]["downstream_gbps"] is None
+
+
+def test_a_long_day_reads_joules_between_looks() -> None:
+    """Counters that begin anew are compared only where the readings are near each other."""
+    read: list[float] = []
+
+    class Measured(Server):
+        def ask(self) -> Moment:
+            read.append(self.uptime)
+            return super().ask()
+
+    server = Measured()
+
+    def joules() -> dict[str, float]:
+        read.append(server.uptime)
+        return {}
+
+    length = 144 * 100.0
+    watch = watched(server, length, joules=joules, over_at=server.begins + 350)
+    assert len(watch.moments) == 5, "looks are as seldom as before"
+    assert max(b - a for a, b in pairwise(read)) < LONGEST_S + 0.1

@@ -131,8 +131,11 @@ class Plan:
         return results.document(self.day, watch.moments, watch.start, self.seconds, self._modelled)
 
     def tell(self, day: Json) -> None:
-        """On the terminal, and as a picture."""
+        """On the terminal, and as a picture; and why watts are missing."""
         show.show(day, Console(file=sys.stdout))
+        for what, reason in self.joules.reasons.items():
+            if what != "platform" or self.joules.sampler.words is not None:  # nobody asked for it
+                complain(f"--day: not all watts of {what} were measured: {reason}")
         if self.picture is None:
             return
         try:

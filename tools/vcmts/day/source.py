@@ -21,11 +21,13 @@ Joules = Callable[[], dict[str, float]]
 @dataclass(frozen=True)
 class Source:
     """`moved`: only how much has moved, to be asked often. `highest`: Hz by the numbers of cores
-    whose frequencies vcmtsd knows."""
+    whose frequencies vcmtsd knows. `joules`: measured alone, between moments far from each other.
+    """
 
     ask: Callable[[], Moment]
     moved: Callable[[], Answer]
     highest: dict[str, float]
+    joules: Joules = dict
 
 
 def added(parts: Iterator[list[list[float]]]) -> Counts:
@@ -72,4 +74,4 @@ def asking(control: Path, pid: int, joules: Joules) -> Iterator[Source]:
         def moved() -> Answer:
             return answer_of(client.call("metrics.get", names=list(MOVED.values())))
 
-        yield Source(ask, moved, highest(client))
+        yield Source(ask, moved, highest(client), joules)

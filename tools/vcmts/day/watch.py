@@ -2,6 +2,7 @@
 """Looks at the server again and again while the day goes by, in a thread of its own."""
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -13,6 +14,7 @@ from vcmts.top.samples import Answer, OddAnswerError
 
 MINUTES = 10.0  # of the day between two looks, but not more often than
 SHORTEST_S = 0.25
+LONGEST_S = 30.0  # between two readings of joules, whose counters begin anew at some time
 BEGIN_S = 0.05  # between two looks until something moves
 TROUBLES = (OSError, MistakeError, ClosedError, RefusedError, OddAnswerError, ValueError, KeyError)
 Tell = Callable[[float, str], None]  # seconds of the day that are over, and what goes on
@@ -72,13 +74,23 @@ class Watch:
             before = now
         return False
 
+    def _wait(self, seconds: float) -> bool:
+        """Whether somebody has seen enough."""
+        while seconds > LONGEST_S:
+            if self.over.wait(LONGEST_S):
+                return True
+            begun = time.monotonic()
+            self.source.joules()
+            seconds -= LONGEST_S + time.monotonic() - begun
+        return self.over.wait(max(0.0, seconds))
+
     def _go_on(self) -> None:
         """To the end of the day, or of what is watched. What comes late is not made up for."""
         every = interval(self.length)
         past = self.moments[0].told.uptime - self.start
         while past < self.length - every / 10:
             due = min(self.length, ((past + every / 2) // every + 1) * every)
-            ended = self.over.wait(due - past)
+            ended = self._wait(due - past)
             self.moments.append(self.source.ask())
             span = Span(self.moments[-2:], self.start, self.length)
             self.tell(min(span.end, self.length), line(span))

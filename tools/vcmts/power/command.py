@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         type=Path,
         default=day_load.PUBLISHED,
-        help="the load, a line each: 18:30 85%% (default: config/day.csv)",
+        help="the load, a line each: 18:30 85%% (default: config/day.txt)",
     )
     part.add_argument(
         "--saving",

@@ -12,8 +12,6 @@ HEAD = (
     "total, Gbps",
     "CPU, modelled W",
     "server, modelled W",
-    "Gbps/W of the CPU, modelled",
-    "Gbps/W of the server, modelled",
 )
 
 
@@ -28,14 +26,11 @@ def rows(run: Run, machine: Machine) -> Iterator[tuple[str, ...]]:
     for result in run.results:
         if not confirmed(result):
             continue
-        gbps = result["gbps"]["total"]
         yield (
             result["point"],
-            number(gbps),
+            number(result["gbps"]["total"]),
             number(cpu),
             number(platform),
-            number(gbps / cpu),
-            "-" if platform is None else number(gbps / platform),
         )
 
 
@@ -49,8 +44,9 @@ def section(runs: Sequence[Run], machine: Machine) -> Section:
     if out.blocks:
         words = (
             f"Modelled, not measured: {machine.name}, with {machine.worker_cores:g} cores of "
-            "workers that are always busy at the highest frequency. That the rates were carried "
-            "by such a machine is what the description says, not what was checked."
+            "workers that are always busy at the highest frequency. Rates are those of what was "
+            "measured, most often one service group; the watts are those of all that the described "
+            "machine carries, so that one divided by the other would be no efficiency."
         )
         out.blocks.insert(0, Text(words))
     return out

@@ -101,10 +101,12 @@ def cost(file: Json) -> Told:
 
 def idle(file: Json) -> Told:
     rows = []
-    for one in of(file, "cpu"):
-        paused = [r for r in of(file, "paused") if r["idle"] == one["idle"]]
-        share = f"{paused[0]['value']:.1%}" if paused else "-"
-        rows.append((one["idle"], share, f"{one['value']:.1%}"))
+    shares = {
+        what: {one["idle"]: f"{one['value']:.1%}" for one in of(file, what)}
+        for what in ("paused", "cpu")
+    }
+    for kind in {**shares["cpu"], **shares["paused"]}:
+        rows.append((kind, shares["paused"].get(kind, "-"), shares["cpu"].get(kind, "-")))
     head = ("pauses", "paused, 1 us at most", "vcmtsd, of a core")
     return Told("without any packet", head, rows)
 
