@@ -126,7 +126,8 @@ static inline void crypto_key_free(struct crypto_provider *p, enum crypto_direct
 	p->keys--;
 }
 
-/* NULL after a message. To be given to crypto_queue_close() when nothing is in it. */
+/* NULL after a message. To be given to crypto_queue_close() when nothing is in it; frames that a device was
+ * too slow with go with its queue. */
 static inline struct crypto_queue *crypto_queue_open(struct crypto_provider *p,
 						     enum crypto_direction direction) {
 	return p->functions->queue_open(p, direction);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A DPDK crypto device. Where it does DOCSIS (rte_security), it makes CRC and cipher in one pass; where it only ciphers, the
- * CRC is made here.
+ * CRC is made here; and where it has ciphers of no DOCSIS, AES takes two operations (cryptodev_steps.c).
  */
 #define ALLOW_EXPERIMENTAL_API /* pools of sessions, in DPDK 22.11 */
 #include "crypto/cryptodev.h"
@@ -14,12 +14,14 @@
 #include <rte_version.h>
 
 #include "crypto/cryptodev_parts.h"
-#include "crypto/library.h"
+#include "crypto/cryptodev_steps.h"
+#include "crypto/isa.h"
 #include "crypto/self_test.h"
 
 #define SESSIONS_FIRST 64 /* of the first pool */
 
 static struct rte_crypto_sym_xform cipher_xform(enum crypto_direction direction, enum cipher cipher,
+						enum rte_crypto_cipher_algorithm algorithm,
 						const uint8_t *key) {
 	return (struct rte_crypto_sym_xform){
 		.type = RTE_CRYPTO_SYM_XFORM_CIPHER,
@@ -27,8 +29,7 @@ static struct rte_crypto_sym_xform cipher_xform(enum crypto_direction direction,
 			{
 				.op = direction == CRYPTO_DOWNLINK ? RTE_CRYPTO_CIPHER_OP_ENCRYPT
 								   : RTE_CRYPTO_CIPHER_OP_DECRYPT,
-				.algo = cipher == CIPHER_DES ? RTE_CRYPTO_CIPHER_DES_DOCSISBPI
-							     : RTE_CRYPTO_CIPHER_AES_DOCSISBPI,
+				.algo = algorithm,
 				.key = {.data = key, .length = (uint16_t)cipher_key_size(cipher)},
 				.iv = {.offset = CRYPTODEV_IV_OFFSET,
 				       .length = cipher == CIPHER_DES ? 8 : 16},
@@ -38,7 +39,11 @@ static struct rte_crypto_sym_xform cipher_xform(enum crypto_direction direction,
 
 static void *session_make(struct cryptodev *c, enum crypto_direction direction, enum cipher cipher,
 			  const uint8_t *key, struct rte_mempool *pool) {
-	struct rte_crypto_sym_xform xform = cipher_xform(direction, cipher, key);
+	struct rte_crypto_sym_xform xform =
+		cipher_xform(direction, cipher,
+			     cipher == CIPHER_DES ? RTE_CRYPTO_CIPHER_DES_DOCSISBPI
+						  : RTE_CRYPTO_CIPHER_AES_DOCSISBPI,
+			     key);
 	struct rte_security_session_conf conf = {
 		.action_type = RTE_SECURITY_ACTION_TYPE_LOOKASIDE_PROTOCOL,
 		.protocol = RTE_SECURITY_PROTOCOL_DOCSIS,
@@ -80,11 +85,26 @@ static struct rte_mempool *session_pool(struct cryptodev *c) {
 	return session_pool_add(c);
 }
 
+static void *step_make(struct cryptodev *c, enum crypto_direction direction, enum cipher cipher,
+		       enum rte_crypto_cipher_algorithm algorithm, const uint8_t *key) {
+	struct rte_crypto_sym_xform xform = cipher_xform(direction, cipher, algorithm, key);
+	struct rte_mempool *pool = session_pool(c);
+
+	return pool == NULL ? NULL : rte_cryptodev_sym_session_create(c->id, &xform, pool);
+}
+
 static void *key_make(struct crypto_provider *p, enum crypto_direction direction,
 		      enum cipher cipher, const uint8_t *key) {
 	struct cryptodev *c = cryptodev_of(p);
-	struct rte_mempool *pool = session_pool(c);
+	struct rte_mempool *pool;
 
+	if (cryptodev_stepwise(c, cipher))
+		return cryptodev_step_key_make(
+			c, (struct step_key){
+				   step_make(c, direction, cipher, RTE_CRYPTO_CIPHER_AES_CBC, key),
+				   step_make(c, CRYPTO_DOWNLINK, cipher, RTE_CRYPTO_CIPHER_AES_CTR,
+					     key)});
+	pool = session_pool(c);
 	return pool == NULL ? NULL : session_make(c, direction, cipher, key, pool);
 }
 
@@ -93,10 +113,14 @@ static void key_free(struct crypto_provider *p, enum crypto_direction direction,
 	struct cryptodev *c = cryptodev_of(p);
 
 	(void)direction;
-	if (cryptodev_crc_beside(c, cipher))
+	if (cryptodev_crc_beside(c, cipher)) {
 		rte_security_session_destroy(c->security, schedule);
-	else
+	} else if (cryptodev_stepwise(c, cipher)) {
+		cryptodev_step_key_end(c, schedule);
+		key_slots_give(&c->step_keys, schedule);
+	} else {
 		rte_cryptodev_sym_session_free(c->id, schedule);
+	}
 }
 
 /* What closed queues have left may be freed when the device is stopped, and not before. */
@@ -110,7 +134,8 @@ static void close_all(struct crypto_provider *p) {
 	cryptodev_leave(c);
 	for (unsigned pool = 0; pool < c->session_pools; pool++)
 		rte_mempool_free(c->sessions[pool]);
-	free_mb_mgr(c->library);
+	key_slots_end(&c->step_keys);
+	crypto_crc_close(c->crc);
 	rte_free(c);
 }
 
@@ -127,8 +152,8 @@ static struct cryptodev *cryptodev_alloc(const char *device, const struct crypto
 	struct cryptodev *c = rte_zmalloc_socket("cryptodev", sizeof(*c), 0, o->socket);
 
 	if (c != NULL)
-		c->library = library_manager(CRYPTO_ISA_AUTO);
-	if (c == NULL || c->library == NULL) {
+		c->crc = crypto_crc_open();
+	if (c == NULL || c->crc == NULL) {
 		fprintf(stderr, "crypto device %s: no memory for it\n", device);
 		rte_free(c);
 		return NULL;
@@ -136,6 +161,7 @@ static struct cryptodev *cryptodev_alloc(const char *device, const struct crypto
 	c->provider.functions = &functions;
 	c->provider.name = c->name;
 	c->socket = o->socket;
+	key_slots_init(&c->step_keys, sizeof(struct step_key), o->socket);
 	c->queues = o->queues;
 	c->in_flight = o->in_flight;
 	c->patience = rte_get_tsc_hz() / 1000 * o->patience_ms;
@@ -150,13 +176,13 @@ struct crypto_provider *cryptodev_open(const char *device, const struct cryptode
 		return NULL;
 	if (!cryptodev_find(c, device, o->queues)) {
 		cryptodev_leave(c);
-		free_mb_mgr(c->library);
+		crypto_crc_close(c->crc);
 		rte_free(c);
 		return NULL;
 	}
 	/* The second is what crypto_aesni_mb works with. */
 	snprintf(version, sizeof(version), "%s with intel-ipsec-mb %s", rte_version(),
-		 imb_get_version_str());
+		 crypto_library_version());
 	if (cryptodev_start(c) &&
 	    crypto_withdraw(&c->provider, crypto_self_test(&c->provider), version))
 		return &c->provider;

@@ -17,7 +17,7 @@ struct cryptodev_options {
 /*
  * `device`: a name or a PCI address. One that is there is taken; else it is made, by what stands behind a comma:
  * "crypto_aesni_mb0", "crypto_scheduler0,worker=crypto_aesni_mb1,worker=crypto_aesni_mb2", whose workers are made as
- * well. Keys take memory as they come. Refuses a device that knows neither DOCSIS security nor a cipher of DOCSIS, and one
+ * well. Keys take memory as they come. Refuses a device that knows neither DOCSIS security nor a cipher for it, and one
  * that makes other bytes than it should (crypto_self_test()). Returns NULL after a message; closed by its own function.
  */
 struct crypto_provider *cryptodev_open(const char *device, const struct cryptodev_options *o);

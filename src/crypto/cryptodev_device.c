@@ -117,11 +117,11 @@ static bool security_can(const struct cryptodev *c, enum cipher cipher) {
 	       direction_can(c, cipher, RTE_SECURITY_DOCSIS_UPLINK);
 }
 
-static bool cipher_can(const struct cryptodev *c, enum cipher cipher) {
+static bool algorithm_can(const struct cryptodev *c, enum cipher cipher,
+			  enum rte_crypto_cipher_algorithm algorithm) {
 	struct rte_cryptodev_sym_capability_idx want = {
 		.type = RTE_CRYPTO_SYM_XFORM_CIPHER,
-		.algo.cipher = cipher == CIPHER_DES ? RTE_CRYPTO_CIPHER_DES_DOCSISBPI
-						    : RTE_CRYPTO_CIPHER_AES_DOCSISBPI,
+		.algo.cipher = algorithm,
 	};
 	const struct rte_cryptodev_symmetric_capability *found =
 		rte_cryptodev_sym_capability_get(c->id, &want);
@@ -129,6 +129,17 @@ static bool cipher_can(const struct cryptodev *c, enum cipher cipher) {
 	return found != NULL &&
 	       rte_cryptodev_sym_capability_check_cipher(found, (uint16_t)cipher_key_size(cipher),
 							 cipher == CIPHER_DES ? 8 : 16) == 0;
+}
+
+static bool cipher_can(const struct cryptodev *c, enum cipher cipher) {
+	return algorithm_can(c, cipher,
+			     cipher == CIPHER_DES ? RTE_CRYPTO_CIPHER_DES_DOCSISBPI
+						  : RTE_CRYPTO_CIPHER_AES_DOCSISBPI);
+}
+
+static bool steps_can(const struct cryptodev *c, enum cipher cipher) {
+	return cipher != CIPHER_DES && algorithm_can(c, cipher, RTE_CRYPTO_CIPHER_AES_CBC) &&
+	       algorithm_can(c, cipher, RTE_CRYPTO_CIPHER_AES_CTR);
 }
 
 bool cryptodev_find(struct cryptodev *c, const char *device, unsigned queues) {
@@ -143,14 +154,19 @@ bool cryptodev_find(struct cryptodev *c, const char *device, unsigned queues) {
 	     cipher++) {
 		if (security_can(c, cipher))
 			c->provider.crc_ciphers |= 1u << cipher;
-		if (cryptodev_crc_beside(c, cipher) || cipher_can(c, cipher))
+		else if (!cipher_can(c, cipher) && steps_can(c, cipher))
+			c->stepwise |= 1u << cipher;
+		if (cryptodev_crc_beside(c, cipher) || cryptodev_stepwise(c, cipher) ||
+		    cipher_can(c, cipher))
 			c->provider.ciphers |= 1u << cipher;
 	}
 	if (c->provider.ciphers != 1u << CIPHER_NONE)
 		return true;
 	fprintf(stderr,
-		"crypto device %s: has neither DOCSIS security nor a cipher of DOCSIS; allowed are "
-		"devices such as crypto_aesni_mb or crypto_qat\n",
+		"crypto device %s: has neither DOCSIS security nor a cipher of DOCSIS, nor AES in "
+		"CBC "
+		"and CTR; allowed are devices such as crypto_aesni_mb, crypto_qat or "
+		"crypto_openssl\n",
 		c->name);
 	return false;
 }
@@ -161,7 +177,9 @@ bool cryptodev_start(struct cryptodev *c) {
 		.socket_id = c->socket,
 		.ff_disable = RTE_CRYPTODEV_FF_ASYMMETRIC_CRYPTO,
 	};
-	struct rte_cryptodev_qp_conf queue = {.nb_descriptors = rte_align32pow2(c->in_flight)};
+	/* More than are in flight: where its ring is full crypto_openssl has ciphered what it does not take, and would do
+	 * so again; and a ring has one place less than its size. */
+	struct rte_cryptodev_qp_conf queue = {.nb_descriptors = 2 * rte_align32pow2(c->in_flight)};
 	int ret;
 
 	rte_cryptodev_info_get(c->id, &info);

@@ -6,11 +6,21 @@
 
 #include "crypto/cryptodev_queue.h"
 
-#define PRIVATE_SIZE (CRYPTO_IV_SIZE + sizeof(uint32_t)) /* of an operation */
-
 static void ops_end_all(struct cryptodev_queue *q) {
-	while (q->in_device > 0 && cryptodev_ops_end(q) > 0)
+	while (q->in_device + q->next_ops > 0 && cryptodev_ops_end(q) > 0)
 		;
+}
+
+/* What was given up with it is nobody's: it is freed, by then or when the device has it no more. */
+static void frames_leave(struct cryptodev_queue *q) {
+	for (; q->head != q->tail; q->head++) {
+		struct place *p = &q->places[q->head & q->mask];
+
+		if (p->state == PLACE_FLYING)
+			*cryptodev_place(p->op) = NO_PLACE;
+		else
+			rte_pktmbuf_free(p->m);
+	}
 }
 
 /* When the device has nothing of it, or is stopped. */
@@ -31,11 +41,12 @@ static bool ops_make(struct cryptodev_queue *q, unsigned count) {
 
 	snprintf(name, sizeof(name), "crypto%u_ops%u", c->id, q->pair);
 	q->pool = rte_crypto_op_pool_create(name, RTE_CRYPTO_OP_TYPE_SYMMETRIC, count, 0,
-					    PRIVATE_SIZE, c->socket);
-	q->ops = rte_zmalloc_socket("crypto operations", count * sizeof(struct rte_crypto_op *), 0,
-				    c->socket);
+					    OP_PRIVATE_SIZE, c->socket);
+	q->ops = rte_zmalloc_socket("crypto operations", 2 * count * sizeof(struct rte_crypto_op *),
+				    0, c->socket);
 	if (q->pool == NULL || q->ops == NULL)
 		return false;
+	q->next = q->ops + count;
 	q->free_ops = rte_crypto_op_bulk_alloc(q->pool, RTE_CRYPTO_OP_TYPE_SYMMETRIC, q->ops,
 					       (uint16_t)count);
 	for (uint32_t i = 0; i < q->free_ops; i++)
@@ -98,7 +109,8 @@ struct crypto_queue *cryptodev_queue_open(struct crypto_provider *p,
 void cryptodev_queue_close(struct crypto_queue *queue) {
 	struct cryptodev_queue *q = cryptodev_queue_of(queue);
 
-	ops_end_all(q);
+	frames_leave(q);
+	ops_end_all(q); /* nothing is left of what waits for a second operation */
 	q->closed = true;
 	if (q->in_device == 0)
 		queue_free(q);

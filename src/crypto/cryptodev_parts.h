@@ -2,12 +2,13 @@
 /* What the files of the provider cryptodev share. */
 #pragma once
 
-#include <intel-ipsec-mb.h>
 #include <rte_cryptodev.h>
 #include <rte_mempool.h>
 
+#include "crypto/crc.h"
 #include "crypto/crypto.h"
 #include "crypto/cryptodev.h"
+#include "crypto/key_slots.h"
 
 #define CRYPTODEV_IV_OFFSET (sizeof(struct rte_crypto_op) + sizeof(struct rte_crypto_sym_op))
 #define CRYPTODEV_SESSION_POOLS 16
@@ -24,7 +25,9 @@ struct cryptodev {
 	unsigned made_count;
 	uint8_t id;
 	void *security; /* NULL: it ciphers, no more */
-	IMB_MGR *library; /* makes CRCs where the device does not */
+	struct crypto_crc *crc; /* where the device makes none */
+	uint32_t stepwise; /* a bit for each cipher that takes two operations: cryptodev_steps.c */
+	struct key_slots step_keys;
 	int socket;
 	unsigned in_flight, queues;
 	uint64_t patience; /* cycles of the TSC */
@@ -43,6 +46,10 @@ static inline struct cryptodev *cryptodev_of(struct crypto_provider *p) {
 
 static inline bool cryptodev_crc_beside(const struct cryptodev *c, enum cipher cipher) {
 	return (c->provider.crc_ciphers >> cipher & 1) != 0;
+}
+
+static inline bool cryptodev_stepwise(const struct cryptodev *c, enum cipher cipher) {
+	return (c->stepwise >> cipher & 1) != 0;
 }
 
 /* Finds the device or makes it, and what it can do. Returns false after a message; cryptodev_leave() in any case. */

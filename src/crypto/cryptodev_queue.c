@@ -17,7 +17,6 @@
 #include <rte_cycles.h>
 #include <rte_security.h>
 
-#include "crypto/library.h"
 #include "wire/crc32.h"
 
 #define POLLS_MIN 1000 /* a worker that stood still is no silent device */
@@ -33,16 +32,13 @@ static bool crc_beside(const struct cryptodev *c, const struct crypto_frame *f) 
 	       crypto_crc_fits(f);
 }
 
-static void op_fill(const struct cryptodev *c, struct rte_crypto_op *op,
-		    const struct crypto_frame *f, uint32_t place, bool crc) {
+static void op_fill(const struct cryptodev_queue *q, struct rte_crypto_op *op,
+		    const struct crypto_frame *f, struct place *place, bool crc) {
+	const struct cryptodev *c = cryptodev_of(q->queue.provider);
 	struct rte_crypto_sym_op *sym = op->sym;
 	uint32_t size = f->m->data_len;
 
 	op->status = RTE_CRYPTO_OP_STATUS_NOT_PROCESSED;
-	if (cryptodev_crc_beside(c, f->key->cipher))
-		rte_security_attach_session(op, f->key->schedule);
-	else
-		rte_crypto_op_attach_sym_session(op, f->key->schedule);
 	sym->m_src = f->m;
 	sym->m_dst = NULL;
 	sym->auth.data.offset = f->pdu;
@@ -51,7 +47,13 @@ static void op_fill(const struct cryptodev *c, struct rte_crypto_op *op,
 	sym->cipher.data.length = size - f->clear;
 	memcpy(rte_crypto_op_ctod_offset(op, uint8_t *, CRYPTODEV_IV_OFFSET), f->key->iv,
 	       CRYPTO_IV_SIZE);
-	*cryptodev_place(op) = place; /* in the list: smaller than NO_PLACE */
+	*cryptodev_place(op) = (uint32_t)(place - q->places); /* smaller than NO_PLACE */
+	if (cryptodev_crc_beside(c, f->key->cipher))
+		rte_security_attach_session(op, f->key->schedule);
+	else if (likely(!cryptodev_stepwise(c, f->key->cipher)))
+		rte_crypto_op_attach_sym_session(op, f->key->schedule);
+	else
+		cryptodev_step_first(q, op, f, place);
 }
 
 /* A CRC that is not the device's: downstream made at once, upstream compared when the frame is collected. */
@@ -63,7 +65,7 @@ static void crc_apart(const struct cryptodev_queue *q, const struct crypto_frame
 	if (q->direction == CRYPTO_UPLINK)
 		p->pdu = (uint16_t)(f->pdu + 1);
 	else if (rest >= 0)
-		library_crc_write(cryptodev_of(q->queue.provider)->library, pdu, (size_t)rest);
+		crypto_crc_write(cryptodev_of(q->queue.provider)->crc, pdu, (size_t)rest);
 }
 
 static bool room_for_crc(const struct crypto_frame *f) {
@@ -81,13 +83,14 @@ static bool frame_place(struct cryptodev_queue *q, const struct crypto_frame *f,
 	if (q->tail - q->head > q->mask || (flies && !q->gone && q->free_ops == 0))
 		return false;
 	place->m = f->m;
+	place->rest = NULL;
 	place->pdu = 0;
 	place->state = room ? PLACE_GOOD : PLACE_CRC_WRONG;
 	if (flies && unlikely(q->gone)) {
 		place->state = PLACE_LOST;
 	} else if (flies) {
 		*op = place->op = q->ops[--q->free_ops];
-		op_fill(c, *op, f, q->tail & q->mask, beside);
+		op_fill(q, *op, f, place, beside);
 		place->state = PLACE_FLYING;
 	}
 	if (unlikely(!beside) && (f->parts & CRYPTO_CRC) && room)
@@ -173,11 +176,16 @@ uint16_t cryptodev_ops_end(struct cryptodev_queue *q) {
 
 	for (uint16_t i = 0; i < n; i++) {
 		uint32_t at = *cryptodev_place(ops[i]);
+		struct place *p = at == NO_PLACE ? NULL : &q->places[at];
 
-		if (likely(at != NO_PLACE))
-			q->places[at].state = (uint16_t)state_of(ops[i]);
-		else
+		if (unlikely(p == NULL)) {
 			rte_pktmbuf_free(ops[i]->sym->m_src);
+		} else if (likely(p->rest == NULL) || state_of(ops[i]) != PLACE_GOOD) {
+			p->state = (uint16_t)state_of(ops[i]);
+		} else {
+			cryptodev_step_next(q, ops[i], p);
+			continue;
+		}
 		*cryptodev_place(ops[i]) = 0;
 		q->ops[q->free_ops++] = ops[i];
 	}
@@ -186,6 +194,8 @@ uint16_t cryptodev_ops_end(struct cryptodev_queue *q) {
 		q->came = true;
 		q->gone = false;
 	}
+	if (unlikely(q->next_ops > 0))
+		cryptodev_steps_give(q);
 	return n;
 }
 
@@ -210,8 +220,8 @@ static void frames_lose(struct cryptodev_queue *q) {
 static bool crc_good(const struct cryptodev_queue *q, const struct place *p) {
 	const uint8_t *data = rte_pktmbuf_mtod(p->m, const uint8_t *);
 
-	return p->pdu == 0 || library_crc_good(cryptodev_of(q->queue.provider)->library,
-					       data + p->pdu - 1, p->m->data_len - (p->pdu - 1u));
+	return p->pdu == 0 || crypto_crc_good(cryptodev_of(q->queue.provider)->crc,
+					      data + p->pdu - 1, p->m->data_len - (p->pdu - 1u));
 }
 
 static enum crypto_failure failure_of(enum place_state state) {
@@ -226,6 +236,8 @@ uint16_t cryptodev_collect(struct crypto_queue *queue, struct rte_mbuf **good,
 	uint16_t n = 0, out = 0;
 
 	cryptodev_ops_end(q);
+	if (unlikely(cryptodev_of(queue->provider)->stepwise != 0))
+		cryptodev_ops_end(q); /* software has done the second step by now */
 	for (; out < CRYPTO_BURST && q->head != q->tail; out++, q->head++) {
 		struct place *p = &q->places[q->head & q->mask];
 

@@ -364,10 +364,11 @@ struct crypto_provider *ipsec_mb_open_isa(enum crypto_isa isa, int socket) {
 	};
 	struct ipsec_mb *i = rte_zmalloc_socket("ipsec-mb", sizeof(*i), 0, socket);
 
-	if (i != NULL)
+	if (i == NULL)
+		fprintf(stderr, "crypto ipsec-mb: no memory for it\n");
+	else
 		i->manager = library_manager(isa);
 	if (i == NULL || i->manager == NULL) {
-		fprintf(stderr, "crypto ipsec-mb: cannot be opened\n");
 		rte_free(i);
 		return NULL;
 	}
@@ -391,8 +392,4 @@ struct crypto_provider *ipsec_mb_open_isa(enum crypto_isa isa, int socket) {
 
 struct crypto_provider *ipsec_mb_open(int socket) {
 	return ipsec_mb_open_isa(CRYPTO_ISA_AUTO, socket);
-}
-
-const char *ipsec_mb_version(void) {
-	return imb_get_version_str();
 }

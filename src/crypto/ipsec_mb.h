@@ -14,6 +14,3 @@ struct crypto_provider *ipsec_mb_open_isa(enum crypto_isa isa, int socket);
 
 /* With all that the CPU has. */
 struct crypto_provider *ipsec_mb_open(int socket);
-
-/* Of the library that was found at the start of the process. */
-const char *ipsec_mb_version(void);

@@ -7,25 +7,6 @@
 #include "wire/bytes.h"
 #include "wire/crc32.h"
 
-static const char *const isa_names[CRYPTO_ISAS] = {
-	[CRYPTO_ISA_AUTO] = "auto", [CRYPTO_ISA_AVX512] = "avx512", [CRYPTO_ISA_AVX2] = "avx2",
-	[CRYPTO_ISA_AVX] = "avx",   [CRYPTO_ISA_SSE] = "sse",	    [CRYPTO_ISA_PLAIN] = "plain",
-};
-
-const char *crypto_isa_name(enum crypto_isa isa) {
-	return isa_names[isa];
-}
-
-bool crypto_isa_parse(const char *name, enum crypto_isa *isa) {
-	for (unsigned i = 0; i < CRYPTO_ISAS; i++) {
-		if (strcmp(name, isa_names[i]) == 0) {
-			*isa = (enum crypto_isa)i;
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Returns whether this version has such code: 2.0 has none for AVX alone, and none for CPUs without AES-NI. */
 static bool manager_init(IMB_MGR *m, enum crypto_isa isa) {
 	switch (isa) {
@@ -51,6 +32,10 @@ static uint64_t flags_of(enum crypto_isa isa) {
 #endif
 }
 
+bool library_runs_here(void) {
+	return __builtin_cpu_supports("aes") != 0;
+}
+
 IMB_MGR *library_manager(enum crypto_isa isa) {
 	IMB_MGR *m = alloc_mb_mgr(flags_of(isa));
 	const char *why = "it has no code for that";
@@ -60,10 +45,13 @@ IMB_MGR *library_manager(enum crypto_isa isa) {
 			return m;
 		why = imb_get_strerror(imb_get_errno(m));
 	}
-	if (m != NULL)
-		free_mb_mgr(m);
+	if (!library_runs_here())
+		why = "it needs AES-NI, which this CPU does not have (a device such as "
+		      "crypto_openssl0 does not)";
 	fprintf(stderr, "crypto ipsec-mb: version %s cannot be used with --crypto-isa %s: %s\n",
 		imb_get_version_str(), crypto_isa_name(isa), why);
+	if (m != NULL)
+		free_mb_mgr(m);
 	return NULL;
 }
 
@@ -80,13 +68,17 @@ const char *library_code(const IMB_MGR *m) {
 	}
 }
 
+uint32_t library_crc(const IMB_MGR *m, const uint8_t *data, size_t length) {
+	return IMB_CRC32_ETHERNET_FCS(m, data, length);
+}
+
 void library_crc_write(const IMB_MGR *m, uint8_t *data, size_t length) {
-	store_le32(data + length, IMB_CRC32_ETHERNET_FCS(m, data, length));
+	store_le32(data + length, library_crc(m, data, length));
 }
 
 bool library_crc_good(const IMB_MGR *m, const uint8_t *data, size_t length_with_crc) {
 	size_t length = length_with_crc - ETHERNET_CRC_SIZE;
 
 	return length_with_crc > ETHERNET_CRC_SIZE &&
-	       load_le32(data + length) == IMB_CRC32_ETHERNET_FCS(m, data, length);
+	       load_le32(data + length) == library_crc(m, data, length);
 }

@@ -8,22 +8,7 @@
 
 #include <intel-ipsec-mb.h>
 
-/* The most that the library may use of a CPU; it may have less. */
-enum crypto_isa {
-	CRYPTO_ISA_AUTO, /* all that there is */
-	CRYPTO_ISA_AVX512,
-	CRYPTO_ISA_AVX2,
-	CRYPTO_ISA_AVX,
-	CRYPTO_ISA_SSE,
-	CRYPTO_ISA_PLAIN, /* without AES-NI, which the library plays: slow */
-	CRYPTO_ISAS
-};
-
-/* As `--crypto-isa` takes them: auto, avx512, avx2, avx, sse, plain. */
-const char *crypto_isa_name(enum crypto_isa isa);
-
-/* Returns false where the name is none of these. */
-bool crypto_isa_parse(const char *name, enum crypto_isa *isa);
+#include "crypto/isa.h"
 
 /*
  * A manager with its lanes, of one queue. NULL after a message: this version of the library has no such code, the CPU
@@ -31,8 +16,14 @@ bool crypto_isa_parse(const char *name, enum crypto_isa *isa);
  */
 IMB_MGR *library_manager(enum crypto_isa isa);
 
+/* Whether this CPU has AES-NI, without which the library of distributions does nothing. */
+bool library_runs_here(void);
+
 /* What runs: "AVX512". */
 const char *library_code(const IMB_MGR *m);
+
+/* The Ethernet CRC of `length` bytes. */
+uint32_t library_crc(const IMB_MGR *m, const uint8_t *data, size_t length);
 
 /* Writes the CRC of `length` bytes behind them. */
 void library_crc_write(const IMB_MGR *m, uint8_t *data, size_t length);

@@ -4,13 +4,58 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <rte_cryptodev.h>
+
 #include "crypto/cryptodev.h"
+#ifndef VCMTS_NO_IPSEC_MB
 #include "crypto/ipsec_mb.h"
+#endif
+
+#ifdef VCMTS_NO_IPSEC_MB
+/* crypto_openssl keeps rings of devices that are gone, and takes no larger ones for their names. */
+#define APART_QUEUES 64u
+#define APART_IN_FLIGHT 256u
+#endif
 
 void crypto_providers_init(struct crypto_providers *ps,
 			   const struct crypto_providers_options *options) {
 	*ps = (struct crypto_providers){.options = *options};
 }
+
+#ifndef VCMTS_NO_IPSEC_MB
+static struct crypto_provider *library_open(const struct crypto_providers_options *o) {
+	return ipsec_mb_open_isa(o->isa, o->socket);
+}
+
+struct crypto_provider *crypto_apart_open(int socket) {
+	return ipsec_mb_open(socket);
+}
+#else
+static struct crypto_provider *library_open(const struct crypto_providers_options *o) {
+	(void)o;
+	fprintf(stderr,
+		"crypto " CRYPTO_LIBRARY ": this build is without intel-ipsec-mb; there are "
+		"crypto devices of DPDK, such as " CRYPTO_NO_LIBRARY "\n");
+	return NULL;
+}
+
+/* A name of its own: the next one is that of a server in the same process. */
+struct crypto_provider *crypto_apart_open(int socket) {
+	const struct cryptodev_options options = {
+		.queues = APART_QUEUES,
+		.in_flight = APART_IN_FLIGHT,
+		.patience_ms = CRYPTO_PATIENCE_MS,
+		.socket = socket,
+	};
+	char name[RTE_CRYPTODEV_NAME_MAX_LEN];
+	unsigned n = 0;
+
+	do
+		snprintf(name, sizeof(name), "crypto_openssl_apart%u", n++);
+	while (rte_cryptodev_get_dev_id(name) >= 0);
+	return cryptodev_open(name, &options);
+}
+#endif
 
 static struct crypto_provider *provider_open(const struct crypto_providers_options *o,
 					     const char *device) {
@@ -21,7 +66,7 @@ static struct crypto_provider *provider_open(const struct crypto_providers_optio
 		.socket = o->socket,
 	};
 
-	return strcmp(device, CRYPTO_LIBRARY) == 0 ? ipsec_mb_open_isa(o->isa, o->socket)
+	return strcmp(device, CRYPTO_LIBRARY) == 0 ? library_open(o)
 						   : cryptodev_open(device, &options);
 }
 
@@ -30,7 +75,7 @@ struct crypto_provider *crypto_providers_find(struct crypto_providers *ps, const
 	struct crypto_provider *p;
 
 	if (device == NULL)
-		device = CRYPTO_LIBRARY;
+		device = crypto_own();
 	length = strcspn(device, ",");
 	for (unsigned i = 0; i < ps->count; i++) {
 		if (strlen(ps->open[i]->name) == length &&

@@ -8,10 +8,10 @@
 #include <stddef.h>
 
 #include "crypto/crypto.h"
-#include "crypto/library.h"
+#include "crypto/isa.h"
+#include "model/devices.h"
 
 #define CRYPTO_PROVIDERS_MOST 16
-#define CRYPTO_LIBRARY "ipsec-mb"
 
 struct crypto_providers_options {
 	enum crypto_isa isa; /* that the library may use */
@@ -32,13 +32,19 @@ void crypto_providers_init(struct crypto_providers *ps,
 			   const struct crypto_providers_options *options);
 
 /*
- * That of a group: CRYPTO_LIBRARY, or NULL, is the library; any other text is a device as cryptodev_open() takes it. A
- * device of the same name is the same one, whatever its arguments are. NULL after a message.
+ * That of a group: CRYPTO_LIBRARY is the library, NULL is crypto_own(); any other text is a device as cryptodev_open() takes
+ * it. A device of the same name is the same one, whatever its arguments are. NULL after a message.
  */
 struct crypto_provider *crypto_providers_find(struct crypto_providers *ps, const char *device);
 
 /* Closes all; their keys and queues have been given back. */
 void crypto_providers_close(struct crypto_providers *ps);
+
+/*
+ * One of no server, with all that the CPU has: the library, or a device of DPDK made for it where this build has no library.
+ * It may be opened often. NULL after a message; closed by crypto_close().
+ */
+struct crypto_provider *crypto_apart_open(int socket);
 
 /* What it does, for a log: "ipsec-mb: AES-128 with CRC, AES-256 with CRC, DES". Returns `text`. */
 const char *crypto_provider_text(const struct crypto_provider *p, char *text, size_t size);

@@ -52,19 +52,19 @@ static bool burst(struct crypto_queue *q, const struct crypto_frame *frames, uns
 	struct rte_mbuf *good[CRYPTO_BURST];
 	struct crypto_failed failed[CRYPTO_BURST];
 	unsigned given = 0, came = 0;
-	uint16_t failures = 0;
+	bool right = true;
 
-	while (came < n && failures == 0) {
-		uint16_t got;
+	while (right ? came < n : q->held > 0) {
+		uint16_t failures, got;
 
-		given += crypto_submit(q, &frames[given], (uint16_t)(n - given));
+		if (right)
+			given += crypto_submit(q, &frames[given], (uint16_t)(n - given));
 		got = crypto_collect(q, good, failed, &failures);
-		for (uint16_t i = 0; i < got; i++) {
-			if (good[i] != frames[came++].m)
-				return false;
-		}
+		for (uint16_t i = 0; i < got; i++)
+			right = right && good[i] == frames[came++].m;
+		right = right && failures == 0;
 	}
-	return failures == 0;
+	return right;
 }
 
 /* Up to `n` of them at a time. */

@@ -14,6 +14,15 @@
 #define RIG_KEYS 6u /* of each cipher */
 #define RIG_ANY -1
 
+/* A device that does all ciphers; and its like, for workers of a scheduler. */
+#ifndef VCMTS_NO_IPSEC_MB
+#define RIG_DRIVER "crypto_aesni_mb"
+#else
+#define RIG_DRIVER "crypto_openssl"
+#endif
+#define RIG_DEVICE RIG_DRIVER "7"
+#define RIG_SCHEDULER "crypto_scheduler0,worker=" RIG_DRIVER "8,worker=" RIG_DRIVER "9"
+
 struct rig_shape {
 	unsigned size_min, size_max; /* behind `pdu` */
 	int cipher, parts, align; /* or RIG_ANY */

@@ -98,8 +98,8 @@ static void all_but_disappearing(const char *device, enum crypto_direction direc
 
 static void late_disordered_failing(void **state) {
 	(void)state;
-	all_but_disappearing("crypto_aesni_mb0", CRYPTO_DOWNLINK);
-	all_but_disappearing("crypto_aesni_mb0", CRYPTO_UPLINK);
+	all_but_disappearing(RIG_DEVICE, CRYPTO_DOWNLINK);
+	all_but_disappearing(RIG_DEVICE, CRYPTO_UPLINK);
 	all_but_disappearing("crypto_openssl0", CRYPTO_DOWNLINK);
 	all_but_disappearing("crypto_openssl0", CRYPTO_UPLINK);
 }
@@ -125,7 +125,7 @@ static unsigned collect(unsigned polls) {
 /* What it had is lost, what comes then is at once; and all is as before when it is there again. */
 static void disappears_and_comes_back(void **state) {
 	(void)state;
-	start("crypto_aesni_mb0", CRYPTO_DOWNLINK);
+	start(RIG_DEVICE, CRYPTO_DOWNLINK);
 	feed(100, &any);
 	rig_drain(&rig);
 	faults.gives_nothing = true;
@@ -158,7 +158,7 @@ static void disappears_for_good(void **state) {
 	struct crypto_queue *other, *third;
 
 	(void)state;
-	start("crypto_aesni_mb0", CRYPTO_UPLINK);
+	start(RIG_DEVICE, CRYPTO_UPLINK);
 	faults.gives_nothing = true;
 	make(200, &ciphered);
 	submit_all();
@@ -199,12 +199,47 @@ static void closed_with_frames_in_the_device(void **state) {
 	rig_end(&rig);
 }
 
+/* A queue is given up with frames that nobody has collected; the device has them, or takes no second operation of theirs. */
+static void given_up(bool flying) {
+	struct crypto_queue *other, *third;
+
+	start("crypto_openssl0", CRYPTO_DOWNLINK);
+	make(100, &ciphered);
+	assert_int_equal(submit_all(), 100);
+	faults.gives_nothing = flying;
+	faults.takes_nothing = !flying;
+	collect(10);
+	assert_true(rig.done < 100);
+	assert_int_equal(rig_held(&rig), 100 - rig.done);
+	rig.given = rig.taken = rig.done;
+	rig_close(&rig);
+	if (!flying)
+		assert_int_equal(rig_held(&rig), 0);
+	other = crypto_queue_open(provider, CRYPTO_DOWNLINK);
+	assert_non_null(other);
+	faults = (struct faults){0};
+	third = crypto_queue_open(provider, CRYPTO_DOWNLINK);
+	assert_non_null(third);
+	assert_int_equal(rig_held(&rig), 0);
+	crypto_queue_close(other);
+	crypto_queue_close(third);
+	provider->functions->close(provider);
+	faulty_detach();
+	rig_end(&rig);
+}
+
+static void given_up_with_frames(void **state) {
+	(void)state;
+	given_up(true);
+	given_up(false);
+}
+
 /* A device that never takes anything has nothing to lose: frames are lost all the same, and none waits. */
 static void takes_nothing(void **state) {
 	unsigned taken = 0;
 
 	(void)state;
-	start("crypto_aesni_mb0", CRYPTO_DOWNLINK);
+	start(RIG_DEVICE, CRYPTO_DOWNLINK);
 	faults.takes_nothing = true;
 	make(64, &ciphered);
 	for (unsigned i = 0; i < 900; i++)
@@ -234,7 +269,7 @@ static void clear_frames_need_no_device(void **state) {
 	unsigned lost;
 
 	(void)state;
-	start("crypto_aesni_mb0", CRYPTO_DOWNLINK);
+	start(RIG_DEVICE, CRYPTO_DOWNLINK);
 	faults.gives_nothing = true;
 	make(10, &ciphered);
 	submit_all();
@@ -253,7 +288,7 @@ static void swallows_some(void **state) {
 	unsigned held;
 
 	(void)state;
-	start("crypto_aesni_mb0", CRYPTO_DOWNLINK);
+	start(RIG_DEVICE, CRYPTO_DOWNLINK);
 	faults = (struct faults){.swallows = 50, .late = 100, .any_order = true};
 	for (unsigned turn = 0; turn < 500; turn++) {
 		make(1, &ciphered);
@@ -275,7 +310,7 @@ static void swallows_some(void **state) {
 
 /* All of it: whatever it does, each frame comes back once, and each buffer in the end. */
 static void anything(void **state) {
-	static const char *const devices[] = {"crypto_aesni_mb0", "crypto_openssl0"};
+	static const char *const devices[] = {RIG_DEVICE, "crypto_openssl0"};
 
 	(void)state;
 	for (unsigned round = 0; round < 4; round++) {
@@ -306,6 +341,7 @@ int main(void) {
 		cmocka_unit_test(disappears_and_comes_back),
 		cmocka_unit_test(disappears_for_good),
 		cmocka_unit_test(closed_with_frames_in_the_device),
+		cmocka_unit_test(given_up_with_frames),
 		cmocka_unit_test(takes_nothing),
 		cmocka_unit_test(clear_frames_need_no_device),
 		cmocka_unit_test(swallows_some),

@@ -10,8 +10,10 @@
 #include <rte_cryptodev.h>
 #include <rte_mempool.h>
 
+#include "crypto/crc.h"
 #include "crypto/providers.h"
 #include "crypto/self_test.h"
+#include "wire/crc32.h"
 
 #include "crypto_rig.h"
 #include "faulty_device.h"
@@ -36,8 +38,6 @@ static unsigned pool_count(void) {
 }
 
 static void each_is_opened_once(void **state) {
-	static const char scheduler[] =
-		"crypto_scheduler0,worker=crypto_aesni_mb1,worker=crypto_aesni_mb2";
 	const unsigned pools = pool_count();
 	struct crypto_providers ps;
 
@@ -47,20 +47,19 @@ static void each_is_opened_once(void **state) {
 
 		crypto_providers_init(&ps, &options);
 		library = crypto_providers_find(&ps, NULL);
-		device = crypto_providers_find(&ps, "crypto_aesni_mb0");
+		device = crypto_providers_find(&ps, RIG_DEVICE);
 		assert_non_null(library);
 		assert_non_null(device);
 		assert_ptr_not_equal(library, device);
-		assert_ptr_equal(crypto_providers_find(&ps, CRYPTO_LIBRARY), library);
-		assert_ptr_equal(crypto_providers_find(&ps, "crypto_aesni_mb0"), device);
-		assert_ptr_equal(
-			crypto_providers_find(&ps, "crypto_aesni_mb0,max_nb_queue_pairs=2"),
-			device);
+		assert_ptr_equal(crypto_providers_find(&ps, crypto_own()), library);
+		assert_ptr_equal(crypto_providers_find(&ps, RIG_DEVICE), device);
+		assert_ptr_equal(crypto_providers_find(&ps, RIG_DEVICE ",max_nb_queue_pairs=2"),
+				 device);
 		assert_null(crypto_providers_find(&ps, "crypto_null0"));
 		assert_null(crypto_providers_find(&ps, "crypto_aesni_m"));
-		assert_non_null(crypto_providers_find(&ps, scheduler));
+		assert_non_null(crypto_providers_find(&ps, RIG_SCHEDULER));
 		assert_int_equal(ps.count, 3);
-		assert_int_equal(rte_cryptodev_count(), 4);
+		assert_int_equal(rte_cryptodev_count(), crypto_has_library() ? 4 : 5);
 		crypto_providers_close(&ps);
 		assert_int_equal(rte_cryptodev_count(), 0);
 		assert_int_equal(pool_count(), pools);
@@ -92,13 +91,54 @@ static void what_they_do_is_told(void **state) {
 	crypto_providers_init(&ps, &options);
 	assert_string_equal(
 		crypto_provider_text(crypto_providers_find(&ps, NULL), text, sizeof(text)),
-		"ipsec-mb: AES-128 with CRC, AES-256 with CRC, DES");
-	assert_string_equal(crypto_provider_text(crypto_providers_find(&ps, "crypto_openssl0"),
+		crypto_has_library() ? "ipsec-mb: AES-128 with CRC, AES-256 with CRC, DES"
+				     : "crypto_openssl0: AES-128, AES-256, DES");
+	assert_string_equal(crypto_provider_text(crypto_providers_find(&ps, "crypto_openssl1"),
 						 text, sizeof(text)),
-			    "crypto_openssl0: DES");
-	crypto_provider_text(ps.open[0], little, sizeof(little));
-	assert_string_equal(little, "ipsec-mb: A");
+			    "crypto_openssl1: AES-128, AES-256, DES");
+	crypto_provider_text(ps.open[1], little, sizeof(little));
+	assert_string_equal(little, "crypto_open");
 	crypto_providers_close(&ps);
+}
+
+/* A provider that this build has not got is refused as any other, and those that are no server's are none of its own. */
+static void what_the_build_has(void **state) {
+	struct crypto_provider *apart[2];
+	struct crypto_providers ps;
+
+	(void)state;
+	crypto_providers_init(&ps, &options);
+	apart[0] = crypto_apart_open(SOCKET_ID_ANY);
+	assert_non_null(crypto_providers_find(&ps, NULL));
+	apart[1] = crypto_apart_open(SOCKET_ID_ANY);
+	assert_true(apart[0] != NULL && apart[1] != NULL && apart[0] != apart[1]);
+	assert_string_equal(ps.open[0]->name, crypto_own());
+	assert_int_equal(ps.open[0]->ciphers, 0xf);
+	assert_true((crypto_providers_find(&ps, CRYPTO_LIBRARY) != NULL) == crypto_has_library());
+	assert_int_equal(ps.count, 1);
+	crypto_close(apart[0]);
+	crypto_providers_close(&ps);
+	crypto_close(apart[1]);
+	assert_int_equal(rte_cryptodev_count(), 0);
+}
+
+/* The CRC of frames that a device only ciphers; the model has it of zlib. */
+static void crcs_of_frames(void **state) {
+	struct crypto_crc *c = crypto_crc_open();
+	uint8_t frame[300 + ETHERNET_CRC_SIZE];
+
+	(void)state;
+	assert_non_null(c);
+	for (unsigned size = 1; size <= 300; size++) {
+		memset(frame, (int)size, size);
+		crypto_crc_write(c, frame, size);
+		assert_true(ethernet_crc_good(frame, size + ETHERNET_CRC_SIZE));
+		assert_true(crypto_crc_good(c, frame, size + ETHERNET_CRC_SIZE));
+		frame[size - 1] ^= 1;
+		assert_false(crypto_crc_good(c, frame, size + ETHERNET_CRC_SIZE));
+	}
+	assert_false(crypto_crc_good(c, frame, ETHERNET_CRC_SIZE));
+	crypto_crc_close(c);
 }
 
 static void names_of_code(void **state) {
@@ -190,7 +230,7 @@ static void others_work_meanwhile(const char *device) {
 static void keys_and_queues_beside_workers(void **state) {
 	(void)state;
 	others_work_meanwhile(NULL);
-	others_work_meanwhile("crypto_aesni_mb0");
+	others_work_meanwhile(RIG_DEVICE);
 }
 
 /* There is room for so many queues, and for one again that is closed. */
@@ -201,7 +241,7 @@ static void queues_are_counted(void **state) {
 
 	(void)state;
 	crypto_providers_init(&ps, &options);
-	p = crypto_providers_find(&ps, "crypto_aesni_mb0");
+	p = crypto_providers_find(&ps, RIG_DEVICE);
 	assert_non_null(p);
 	for (unsigned round = 0; round < 2; round++) {
 		for (unsigned q = 0; q < RTE_DIM(queues); q++) {
@@ -227,9 +267,9 @@ static void a_faulty_device_fails_the_self_test(void **state) {
 	(void)state;
 	impatient.patience_ms = 0;
 	crypto_providers_init(&ps, &impatient);
-	p = crypto_providers_find(&ps, "crypto_aesni_mb0");
+	p = crypto_providers_find(&ps, RIG_DEVICE);
 	assert_non_null(p);
-	faulty_attach("crypto_aesni_mb0");
+	faulty_attach(RIG_DEVICE);
 	assert_int_equal(crypto_self_test(p), 0);
 	faults.fails = 5;
 	assert_int_equal(crypto_self_test(p), p->ciphers & ~(1u << CIPHER_NONE));
@@ -248,6 +288,8 @@ int main(void) {
 		cmocka_unit_test(each_is_opened_once),
 		cmocka_unit_test(no_more_than_there_is_place_for),
 		cmocka_unit_test(what_they_do_is_told),
+		cmocka_unit_test(what_the_build_has),
+		cmocka_unit_test(crcs_of_frames),
 		cmocka_unit_test(names_of_code),
 		cmocka_unit_test(keys_and_queues_beside_workers),
 		cmocka_unit_test(queues_are_counted),

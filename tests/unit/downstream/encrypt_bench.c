@@ -42,7 +42,7 @@ int encrypt_bench_open(void **state) {
 
 	fixture_start(state);
 	b->random.state = 4711;
-	b->crypto = ipsec_mb_open(SOCKET_ID_ANY);
+	b->crypto = crypto_apart_open(SOCKET_ID_ANY);
 	assert_non_null(b->crypto);
 	b->packets = fixture_pool("packets", ENCRYPT_PACKETS, FIXTURE_ROOM);
 	b->tables.flows = b->flows;

@@ -4,7 +4,7 @@
 
 #include <rte_mempool.h>
 
-#include "crypto/ipsec_mb.h"
+#include "crypto/providers.h"
 #include "downstream/downstream.h"
 
 #include "random.h"

@@ -17,7 +17,7 @@
 #define BURST 64
 
 static void crypto_start(struct upstream_bench *b) {
-	b->crypto = ipsec_mb_open(SOCKET_ID_ANY);
+	b->crypto = crypto_apart_open(SOCKET_ID_ANY);
 	assert_non_null(b->crypto);
 	b->queue = crypto_queue_open(b->crypto, CRYPTO_UPLINK);
 	assert_non_null(b->queue);

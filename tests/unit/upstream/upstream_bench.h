@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "crypto/ipsec_mb.h"
+#include "crypto/providers.h"
 #include "random.h"
 #include "upstream/upstream.h"
 #include "wire/docsis_up.h"
