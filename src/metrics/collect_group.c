@@ -118,8 +118,7 @@ void collect_group(const struct walk *w, const struct metric_row *row) {
 void collect_cipher_modems(const struct walk *w, const struct metric_row *row) {
 	for (unsigned g = 0; g < w->group_count; g++) {
 		const struct service_group *sg = w->groups[g].served->sg;
-		const char *provider =
-			sg->crypto.provider == CRYPTO_CRYPTODEV ? sg->crypto.device : "ipsec-mb";
+		const char *provider = crypto_serves(&sg->crypto);
 		uint64_t modems[CIPHERS] = {0};
 
 		for (size_t m = 0; m < sg->modem_count; m++)

@@ -8,12 +8,12 @@
 #include <rte_malloc.h>
 #include <rte_version.h>
 
-#include "crypto/ipsec_mb.h"
+#include "crypto/isa.h"
 #include "metrics/walk.h"
 #include "metrics/which.h"
 
 void collect_build(const struct walk *w, const struct metric_row *row) {
-	walk_put(w, row, 1, LABELS(w->source->version, rte_version(), ipsec_mb_version()));
+	walk_put(w, row, 1, LABELS(w->source->version, rte_version(), crypto_library_version()));
 }
 
 static double seconds_of(clockid_t clock) {

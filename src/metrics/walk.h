@@ -83,6 +83,7 @@ COLLECTOR(collect_power_refused)
 COLLECTOR(collect_port_counter)
 COLLECTOR(collect_port_drops)
 COLLECTOR(collect_ethdev)
+COLLECTOR(collect_port_state)
 /* collect_process.c */
 COLLECTOR(collect_process)
 COLLECTOR(collect_build)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "platform/flow.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include <rte_byteorder.h>
@@ -78,4 +79,13 @@ bool flow_valid(uint16_t port, const struct flow_match *match, uint16_t queue) {
 
 	rule_fill(&r, match, queue);
 	return rte_flow_validate(port, &r.attributes, r.items, r.actions, &error) == 0;
+}
+
+bool flow_known(uint16_t port) {
+	static const struct flow_match any;
+	struct rte_flow_error error;
+	struct flow_rule r;
+
+	rule_fill(&r, &any, 0);
+	return rte_flow_validate(port, &r.attributes, r.items, r.actions, &error) != -ENOSYS;
 }

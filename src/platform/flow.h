@@ -28,3 +28,6 @@ void flow_destroy(uint16_t port, struct rte_flow *flow);
 
 /* Whether the driver would take it, as far as it can tell. */
 bool flow_valid(uint16_t port, const struct flow_match *match, uint16_t queue);
+
+/* Whether the driver has rules at all (net_ena, net_gve and others in software have none). The port has been configured. */
+bool flow_known(uint16_t port);

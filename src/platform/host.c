@@ -10,6 +10,12 @@
 #define RUNS 16
 #define READINGS 1024
 
+#if defined(__aarch64__)
+#define ADD "add %0, %0, %1\n\t"
+#else
+#define ADD "add %1, %0\n\t"
+#endif
+
 /*
  * Each addition waits for the one before: one core cycle each. The addend is a register, as some
  * cores add small constants already when they rename registers, several in a cycle.
@@ -18,10 +24,7 @@ static uint64_t additions_tsc(void) {
 	uint64_t start = rte_rdtsc_precise(), sum = start, addend = start | 1;
 
 	for (uint32_t i = 0; i < ADDITIONS / 8; i++) {
-		__asm__ volatile("add %1, %0\n\tadd %1, %0\n\tadd %1, %0\n\tadd %1, %0\n\t"
-				 "add %1, %0\n\tadd %1, %0\n\tadd %1, %0\n\tadd %1, %0"
-				 : "+r"(sum)
-				 : "r"(addend));
+		__asm__ volatile(ADD ADD ADD ADD ADD ADD ADD ADD : "+r"(sum) : "r"(addend));
 	}
 	return rte_rdtsc_precise() - start;
 }

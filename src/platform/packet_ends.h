@@ -34,6 +34,8 @@ struct packet_sink {
 	struct rte_ring *ring; /* NULL: the port; else with as many producers as it was made for */
 	uint16_t port; /* PACKET_NO_PORT: there is none */
 	uint16_t queue;
+	bool shut; /* it takes nothing for now, or ever: what is sent ends under the next */
+	uint16_t reason; /* enum drop_reason */
 };
 
 static inline bool packet_sink_there(const struct packet_sink *s) {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "platform/platform.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <rte_common.h>
@@ -19,6 +20,7 @@
 #include "log/log.h"
 #include "platform/cpus.h"
 #include "platform/dpdk_log.h"
+#include "platform/huge_pages.h"
 #include "platform/large_pages.h"
 
 #define MAX_ARGS (24 + 2 * PLATFORM_MAX_DEVICES)
@@ -31,6 +33,12 @@ static bool huge_pages;
 static bool pci;
 static bool telemetry;
 static bool offline;
+
+static const char *const iovas[PLATFORM_IOVAS] = {
+	[PLATFORM_IOVA_AUTO] = "auto",
+	[PLATFORM_IOVA_VA] = "va",
+	[PLATFORM_IOVA_PA] = "pa",
+};
 
 struct arguments {
 	char *texts[MAX_ARGS]; /* EAL changes the order of argv, and what stands in it */
@@ -52,26 +60,6 @@ static __rte_format_printf(2, 3) void add(struct arguments *a, const char *forma
 	va_end(list);
 	a->argv[a->argc] = a->texts[a->argc];
 	a->argc++;
-}
-
-static uint64_t free_huge_mb(const char *size_name, uint64_t page_mb) {
-	char path[128];
-	uint64_t pages = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/sys/kernel/mm/hugepages/%s/free_hugepages", size_name);
-	f = fopen(path, "r");
-	if (f == NULL)
-		return 0;
-	if (fscanf(f, "%" SCNu64, &pages) != 1)
-		pages = 0;
-	fclose(f);
-	return pages * page_mb;
-}
-
-static bool enough_huge_pages(unsigned mb) {
-	return free_huge_mb("hugepages-2048kB", 2) >= mb ||
-	       free_huge_mb("hugepages-1048576kB", 1024) >= RTE_MAX(mb, 1024U);
 }
 
 static bool is_pci(const char *device) {
@@ -109,7 +97,7 @@ static void add_lcores(struct arguments *a, const struct platform_options *o) {
 }
 
 static void add_memory(struct arguments *a, const struct platform_options *o) {
-	huge_pages = enough_huge_pages(o->memory_mb);
+	huge_pages = huge_pages_enough("", o->memory_mb);
 	if (huge_pages) {
 		add(a, "--in-memory"); /* no files in hugetlbfs that outlive us */
 		return;
@@ -132,8 +120,10 @@ static void add_devices(struct arguments *a, const struct platform_options *o) {
 		add(a, is_pci(o->devices[i]) ? "-a" : "--vdev");
 		add(a, "%s", o->devices[i]);
 	}
+	if (pci && o->iova != PLATFORM_IOVA_AUTO)
+		add(a, "--iova-mode=%s", iovas[o->iova]);
 	if (pci)
-		return; /* EAL chooses how devices address memory */
+		return;
 	add(a, "--no-pci");
 	add(a, "--iova-mode=va");
 }
@@ -182,6 +172,26 @@ static bool cores_fit(const struct platform_options *o) {
 	return true;
 }
 
+bool platform_iova_parse(const char *text, enum platform_iova *iova) {
+	for (unsigned i = 0; i < PLATFORM_IOVAS; i++) {
+		if (strcmp(text, iovas[i]) != 0)
+			continue;
+		*iova = (enum platform_iova)i;
+		return true;
+	}
+	return false;
+}
+
+/* Ordinary pages are anywhere in the machine's memory, and may move. */
+static bool iova_fits(const struct platform_options *o) {
+	if (!pci || huge_pages || o->iova != PLATFORM_IOVA_PA)
+		return true;
+	log_error("memory", LOG_FIELDS(LOG_NUMBER("wanted_mb", o->memory_mb)),
+		  "--iova-mode: found pa, allowed: va, auto, or %u MB of free huge pages",
+		  o->memory_mb);
+	return false;
+}
+
 /*
  * rte_net chooses how to calculate CRCs at the first call, and on the way there has none: a second thread
  * with its own first call at that time would crash (seen in DPDK 22.11).
@@ -204,6 +214,17 @@ static void folder_remove(const char *folder) {
 	rmdir(folder);
 }
 
+/*
+ * In the place of libnuma's, which EAL asks whether memory has nodes. The default seccomp profile of containers
+ * refuses the system calls for them; libnuma (before 2.0.17) takes that for a machine that has nodes, and EAL then
+ * gets no huge page.
+ */
+int numa_available(void);
+
+__attribute__((used, visibility("default"))) int numa_available(void) {
+	return syscall(SYS_get_mempolicy, NULL, NULL, 0UL, NULL, 0UL) == 0 ? 0 : -1;
+}
+
 int platform_start(const struct platform_options *o) {
 	static struct arguments a; /* EAL keeps pointers into it */
 
@@ -217,6 +238,8 @@ int platform_start(const struct platform_options *o) {
 	add_lcores(&a, o);
 	add_memory(&a, o);
 	add_devices(&a, o);
+	if (!iova_fits(o))
+		return -1;
 	add(&a, "--file-prefix");
 	add(&a, "%s-%d", o->program, (int)getpid());
 	add_telemetry(&a, o);
@@ -231,6 +254,12 @@ int platform_start(const struct platform_options *o) {
 		dpdk_log_give_back();
 		return -1;
 	}
+	if (pci)
+		log_info("memory",
+			 LOG_FIELDS(LOG_STRING("iova",
+					       rte_eal_iova_mode() == RTE_IOVA_VA ? "va" : "pa")),
+			 "cards reach memory by %s addresses",
+			 rte_eal_iova_mode() == RTE_IOVA_VA ? "virtual" : "physical");
 	choose_crc();
 	if (!huge_pages && !pci && !o->offline) /* a card knows the memory of the start only */
 		large_pages_create(o->memory_mb, o->memory_piece_mb);

@@ -8,6 +8,17 @@
 #define PLATFORM_MAX_DEVICES 32 /* as many ports */
 #define PLATFORM_ANY_CORE (~0U) /* main_core: any that the process may use */
 
+/* The addresses by which cards on the PCI bus reach memory. */
+enum platform_iova {
+	PLATFORM_IOVA_AUTO, /* EAL chooses */
+	PLATFORM_IOVA_VA, /* virtual ones of the process: behind an IOMMU */
+	PLATFORM_IOVA_PA, /* physical ones, which takes huge pages and may not be asked by everybody */
+	PLATFORM_IOVAS,
+};
+
+/* "auto", "va", "pa"; false: it is none of these. */
+bool platform_iova_parse(const char *text, enum platform_iova *iova);
+
 struct platform_options {
 	const char *program; /* file prefix, and name in messages */
 	unsigned main_core; /* preferred CPU of the main thread, which polls nothing */
@@ -18,6 +29,7 @@ struct platform_options {
 	unsigned memory_mb; /* needed when there are no huge pages */
 	unsigned memory_piece_mb; /* the system gives no more at once for nothing; 0: all */
 	bool offline; /* speed does not matter: huge pages are not missed */
+	enum platform_iova iova;
 	bool telemetry; /* on a socket, where the folder for it can be made */
 };
 

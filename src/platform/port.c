@@ -17,7 +17,7 @@
 
 #include "log/log.h"
 #include "platform/platform.h"
-#include "platform/port_wake.h"
+#include "platform/port_setup.h"
 
 static const struct port_queues port_one_queue = {.receive = 1, .transmit = 1};
 
@@ -41,97 +41,18 @@ static int port_find(const char *device, const char *role, uint16_t *id) {
 	return -1;
 }
 
-/* The largest IP packet that the device can carry. */
-static uint32_t mtu_limit(const struct rte_eth_dev_info *info) {
-	uint32_t overhead = RTE_ETHER_HDR_LEN + RTE_ETHER_CRC_LEN;
-
-	if (info->max_rx_pktlen <= overhead) /* not told */
-		return info->max_mtu;
-	return RTE_MIN((uint32_t)info->max_mtu, info->max_rx_pktlen - overhead);
-}
-
-/* Some drivers choose the size of their receive buffers when they are configured, and must know the MTU
- * then. */
-static struct rte_eth_conf port_conf(const struct rte_eth_dev_info *info, uint32_t mtu) {
-	struct rte_eth_conf conf = {0};
-
-	conf.rxmode.mtu = mtu;
-	conf.rxmode.offloads = info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_IPV4_CKSUM;
-	conf.txmode.offloads = info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
-	conf.intr_conf.rxq = port_wakes_asked();
-	return conf;
-}
-
-/* Drivers that know no MTU (net_memif, net_ring, net_pcap) take any frame. */
-static int mtu_set(uint16_t id, uint32_t mtu) {
-	int ret = rte_eth_dev_set_mtu(id, (uint16_t)mtu);
-
-	return ret == -ENOTSUP ? 0 : ret;
-}
-
-/*
- * How many of the queues that are wanted the device can have. The two ends of a memif must agree on their
- * number, which nobody here can see to; net_tap has pairs of queues only.
- */
-static void queues_limit(const struct rte_eth_dev_info *info, struct port_queues *q) {
-	uint16_t receive = RTE_MAX(RTE_MIN(q->receive, info->max_rx_queues), 1);
-	uint16_t transmit = RTE_MAX(RTE_MIN(q->transmit, info->max_tx_queues), 1);
-	bool memif = strcmp(info->driver_name, "net_memif") == 0;
-	bool tap = strcmp(info->driver_name, "net_tap") == 0;
-	uint16_t pairs = RTE_MIN(RTE_MAX(receive, transmit),
-				 RTE_MIN(info->max_rx_queues, info->max_tx_queues));
-
-	q->receive = memif ? 1 : tap ? pairs : receive;
-	q->transmit = memif ? 1 : tap ? pairs : transmit;
-}
-
-static int queues_setup(uint16_t id, struct rte_mempool *pool, uint32_t queue_size,
-			const struct port_queues *q) {
-	uint16_t rx = (uint16_t)RTE_MIN(queue_size, (uint32_t)UINT16_MAX), tx = rx, more = rx;
-	int socket = rte_eth_dev_socket_id(id);
-	int ret = rte_eth_dev_adjust_nb_rx_tx_desc(id, &rx, &tx);
-
-	if (q->further_size != 0)
-		more = (uint16_t)RTE_MIN(q->further_size, (uint32_t)UINT16_MAX);
-	if (ret == 0)
-		ret = rte_eth_dev_adjust_nb_rx_tx_desc(id, &more, NULL);
-	for (uint16_t i = 0; i < q->receive && ret == 0; i++)
-		ret = rte_eth_rx_queue_setup(id, i, i == 0 ? rx : more, socket, NULL, pool);
-	for (uint16_t i = 0; i < q->transmit && ret == 0; i++)
-		ret = rte_eth_tx_queue_setup(id, i, tx, socket, NULL);
-	return ret;
-}
-
-static int port_setup(uint16_t id, struct rte_mempool *pool, uint32_t queue_size, uint32_t mtu,
-		      struct port_queues *q) {
-	struct rte_eth_dev_info info;
-	struct rte_eth_conf conf;
-	int ret;
-
-	if ((ret = rte_eth_dev_info_get(id, &info)) != 0)
-		return ret;
-	mtu = RTE_MIN(mtu, mtu_limit(&info));
-	conf = port_conf(&info, mtu);
-	queues_limit(&info, q);
-	ret = rte_eth_dev_configure(id, q->receive, q->transmit, &conf);
-	if (ret != 0 && conf.intr_conf.rxq != 0) { /* without it sleep is shorter */
-		conf.intr_conf.rxq = 0;
-		ret = rte_eth_dev_configure(id, q->receive, q->transmit, &conf);
-	}
-	if (ret != 0 || (ret = mtu_set(id, mtu)) != 0)
-		return ret;
-	return queues_setup(id, pool, queue_size, q);
-}
-
 int port_start(uint16_t id, const char *role) {
 	int ret = rte_eth_dev_start(id);
 
+	if (ret != 0 && port_setup_no_wakes(id, role) == 0)
+		ret = rte_eth_dev_start(id);
 	if (ret != 0) {
 		log_error("port", LOG_FIELDS(LOG_STRING("port", role)),
 			  "port %s: cannot be started: %s", role, rte_strerror(-ret));
 		return -1;
 	}
-	rte_eth_promiscuous_enable(id); /* not every driver can: frames for us come in anyway */
+	if (rte_eth_promiscuous_enable(id) != 0)
+		port_setup_say_address(id, role);
 	return 0;
 }
 
@@ -146,7 +67,7 @@ int port_open_queues(const char *device, const char *role, struct rte_mempool *p
 			    "port %s: net_af_xdp was seen to receive nothing on ordinary pages: "
 			    "reserve huge pages",
 			    role);
-	ret = port_setup(*id, pool, queue_size, mtu, queues);
+	ret = port_setup(*id, role, pool, queue_size, mtu, queues);
 	if (ret == 0)
 		return 0;
 	log_error("port", LOG_FIELDS(LOG_STRING("port", role)), "port %s: %s: cannot be set up: %s",
@@ -160,7 +81,7 @@ int port_open_again(uint16_t id, const char *role, struct rte_mempool *pool, uin
 	int ret;
 
 	rte_eth_dev_stop(id);
-	ret = port_setup(id, pool, queue_size, mtu, queues);
+	ret = port_setup(id, role, pool, queue_size, mtu, queues);
 	if (ret == 0)
 		return 0;
 	log_error("port", LOG_FIELDS(LOG_STRING("port", role)),
@@ -182,7 +103,7 @@ void port_stop(uint16_t id) {
 uint32_t port_mtu_limit(uint16_t id) {
 	struct rte_eth_dev_info info;
 
-	return rte_eth_dev_info_get(id, &info) == 0 ? mtu_limit(&info) : 0;
+	return rte_eth_dev_info_get(id, &info) == 0 ? port_setup_mtu_limit(&info) : 0;
 }
 
 /* The name of one end of a pair, and of the ring that it receives from. */
@@ -204,7 +125,8 @@ static int pair_end(const char *name, unsigned end, struct rte_ring *rings[2],
 		return -1;
 	}
 	*id = (uint16_t)port;
-	if (port_setup(*id, pool, depth, RTE_ETHER_MTU, &queues) == 0 && port_start(*id, name) == 0)
+	if (port_setup(*id, name, pool, depth, RTE_ETHER_MTU, &queues) == 0 &&
+	    port_start(*id, name) == 0)
 		return 0;
 	log_error("port", LOG_FIELDS(LOG_STRING("port", name)),
 		  "port %s: net_ring: cannot be set up", name);

@@ -21,6 +21,14 @@ struct shares_site server_site(struct server *s) {
 	};
 }
 
+/* Of a shared port there may be something left in the ring. */
+static bool is_gone(const struct server *s, unsigned group, enum device_role role,
+		    const struct packet_source *from) {
+	const struct server_port *port = server_port_of(&s->ports, group, role);
+
+	return port != NULL && port->state == SERVER_PORT_GONE && from->ring == NULL;
+}
+
 struct group_wires server_group_wires(const struct server *s, unsigned group) {
 	const struct served_group *g = &s->groups[group];
 	struct group_wires w = {
@@ -31,10 +39,10 @@ struct group_wires server_group_wires(const struct server *s, unsigned group) {
 		.to_control = server_sink(&s->shares, &s->ports, group, DEVICE_CONTROL),
 	};
 
-	if (g->drained) {
+	if (g->drained || is_gone(s, group, DEVICE_NETWORK, &w.from_network))
 		w.from_network = (struct packet_source){.ring = s->nothing};
+	if (g->drained || is_gone(s, group, DEVICE_RPHY, &w.from_rphy))
 		w.from_rphy = (struct packet_source){.ring = s->nothing, .emptied = &g->emptied};
-	}
 	return w;
 }
 

@@ -11,6 +11,7 @@
 #include "downstream/downstream.h"
 #include "downstream/rules/rule_lists.h"
 #include "log/log.h"
+#include "model/devices.h"
 #include "pipeline/packet.h"
 #include "platform/pool.h"
 #include "platform/port.h"
@@ -242,7 +243,8 @@ static struct pool_sizes sizes_of(const struct server_config *config,
 
 /* A pool of `count` buffers of `room` bytes: with the mbuf, and what the pool adds. */
 static uint64_t pool_memory(unsigned count, unsigned room) {
-	return count * (RTE_ALIGN_CEIL(room, RTE_CACHE_LINE_SIZE) + 272ull);
+	return count * (RTE_ALIGN_CEIL(room, RTE_CACHE_LINE_SIZE) + 2ull * RTE_CACHE_LINE_SIZE +
+			sizeof(struct rte_mbuf) + 16);
 }
 
 static uint64_t pools_memory(const struct pool_sizes *s) {
@@ -254,12 +256,20 @@ static uint64_t pools_memory(const struct pool_sizes *s) {
 	       pool_memory(n->pieces, 0);
 }
 
+/* Of a build without the library, whose device has it from here: two queues with their operations, and a modem's sessions. */
+#define CRYPTO_BYTES (3ull << 20)
+#define CRYPTO_MODEM 8192ull
+#define LINES \
+	(RTE_CACHE_LINE_SIZE / 64ull) /* aarch64 has lines of 128 bytes, and things of whole ones */
+
 /* Keys of a modem 1.3 kB at most, its tables and flows 2 kB, and 7 kB in an upstream; a rule of a published profile
  * less than 1 kB in the tries, few that overlap up to 16 kB; the flow cache. */
 static uint64_t tables_memory(const struct service_group *sg) {
-	uint64_t modem = layout_has_upstream(sg) ? 10240 : 3072;
+	uint64_t modem = (layout_has_upstream(sg) ? 10240 : 3072) * LINES;
+	uint64_t crypto = crypto_has_library() ? 0 : CRYPTO_BYTES + sg->modem_count * CRYPTO_MODEM;
 
-	return (4 << 20) + sg->modem_count * modem + rule_lists_total(sg) * (uint64_t)6144 +
+	return crypto + (4 << 20) + sg->modem_count * modem +
+	       rule_lists_total(sg) * (uint64_t)6144 +
 	       rte_align32pow2(ds_flow_records(sg)) * (uint64_t)RTE_CACHE_LINE_SIZE;
 }
 

@@ -9,6 +9,7 @@
 
 #include "log/log.h"
 #include "platform/port.h"
+#include "platform/port_watch.h"
 
 #define SHARE_RING 1024u
 #define SHARE_RING_SMALL 256u
@@ -137,6 +138,16 @@ void server_ports_own(struct server_ports *p, const struct server_config *config
 	}
 }
 
+static void port_opened(struct server_port *port) {
+	port->open = true;
+	port->state = SERVER_PORT_DOWN;
+	port->had_link = false;
+	port->waits = port_waits_for_link(port->id);
+	if (rte_eth_dev_get_name_by_port(port->id, port->name) != 0)
+		port->name[0] = '\0';
+	port_watch(port->id);
+}
+
 void server_ports_give(struct server_ports *p, unsigned group, enum device_role role, uint16_t id) {
 	uint16_t *of = &p->of[group][role];
 
@@ -154,8 +165,8 @@ void server_ports_give(struct server_ports *p, unsigned group, enum device_role 
 		*of = (uint16_t)port_append(p, group, role);
 		p->list[*of].users = 1;
 	}
-	p->list[*of].open = true;
 	p->list[*of].id = id;
+	port_opened(&p->list[*of]);
 }
 
 unsigned server_ports_devices(const struct server_ports *p,
@@ -176,6 +187,52 @@ static bool mtu_passes(const struct server_port *port) {
 	return false;
 }
 
+const char *server_port_state_name(enum server_port_state state) {
+	static const char *const names[SERVER_PORT_STATES] = {
+		[SERVER_PORT_DOWN] = "down",
+		[SERVER_PORT_UP] = "up",
+		[SERVER_PORT_GONE] = "gone",
+	};
+
+	return names[state];
+}
+
+enum drop_reason server_port_shut(const struct server_port *port) {
+	if (port->state == SERVER_PORT_GONE)
+		return DROP_PORT_GONE;
+	return port->state == SERVER_PORT_DOWN && port->had_link && !port->waits ? DROP_LINK_DOWN
+										 : DROP_NONE;
+}
+
+enum server_port_state server_ports_of_group(const struct server_ports *p, size_t group) {
+	enum server_port_state worst = SERVER_PORT_UP;
+
+	for (enum device_role role = 0; role < DEVICE_ROLES; role++) {
+		const struct server_port *port = server_port_of(p, group, role);
+
+		if (port == NULL)
+			continue;
+		if (port->state == SERVER_PORT_GONE)
+			return SERVER_PORT_GONE;
+		if (server_port_shut(port) != DROP_NONE)
+			worst = SERVER_PORT_DOWN;
+	}
+	return worst;
+}
+
+bool server_port_stats(const struct server_port *port, struct rte_eth_stats *stats) {
+	*stats = port->last;
+	return !port->open || !rte_eth_dev_is_valid_port(port->id) ||
+	       rte_eth_stats_get(port->id, stats) == 0;
+}
+
+void server_port_give_back(struct server_port *port) {
+	server_port_stats(port, &port->last);
+	port->state = SERVER_PORT_GONE;
+	port->open = false;
+	port_give_back(port->id);
+}
+
 static int port_begin(struct server_port *port, struct rte_mempool *pool) {
 	struct port_queues queues = {
 		.receive = port->queues_most + 1,
@@ -186,7 +243,7 @@ static int port_begin(struct server_port *port, struct rte_mempool *pool) {
 	if (port_open_queues(port->device, role_names[port->role], pool, port->queue_size,
 			     port->mtu, &queues, &port->id) != 0)
 		return -1;
-	port->open = true;
+	port_opened(port);
 	port->queues = queues.receive - 1;
 	return mtu_passes(port) ? 0 : -1;
 }
@@ -230,7 +287,7 @@ static unsigned port_place(struct server_ports *p, unsigned group, enum device_r
 static void port_end(struct server_port *port) {
 	if (port->open)
 		port_close(port->id);
-	if (port->device != NULL)
+	if (port->device != NULL && port->state != SERVER_PORT_GONE)
 		port_unplug(port->device);
 	*port = (struct server_port){.role = port->role};
 }

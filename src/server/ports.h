@@ -5,14 +5,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <rte_ethdev.h>
 #include <rte_mempool.h>
 
 #include "model/devices.h"
 #include "model/server_config.h"
+#include "pipeline/counters.h"
 #include "platform/platform.h"
 
 #define SERVER_PORTS_MAX (SERVER_MAX_GROUPS * DEVICE_ROLES)
 #define SERVER_NO_PORT SERVER_PORTS_MAX /* in the place of an index */
+
+/* Of a port that is open, or was. */
+enum server_port_state {
+	SERVER_PORT_DOWN, /* no link, or nobody has looked yet */
+	SERVER_PORT_UP,
+	SERVER_PORT_GONE, /* its device was taken away */
+	SERVER_PORT_STATES,
+};
 
 struct server_port {
 	const char *device; /* the configuration's; NULL where the port is given by who made it */
@@ -24,6 +34,13 @@ struct server_port {
 	uint32_t mtu;
 	bool open;
 	uint16_t id; /* of an open one */
+	/* The next two by server_ports_follow(), in src/server/links. */
+	enum server_port_state state;
+	bool had_link; /* since it was opened */
+	bool waits; /* what is sent waits for the link */
+	char name
+		[RTE_ETH_NAME_MAX_LEN]; /* as DPDK calls it, also when it is gone; empty: it was never open */
+	struct rte_eth_stats last; /* what its driver had counted when it went */
 	bool no_steering; /* one of its groups wants none */
 	uint16_t queues_most; /* receive queues behind the first, for one group each: asked for */
 	uint16_t queues; /* and there; 0: software tells its packets apart */
@@ -59,6 +76,21 @@ void server_ports_give(struct server_ports *p, unsigned group, enum device_role 
 /* The names for platform_start(). Returns how many they are. */
 unsigned server_ports_devices(const struct server_ports *p,
 			      const char *devices[PLATFORM_MAX_DEVICES]);
+
+/* "up", "down", "gone". */
+const char *server_port_state_name(enum server_port_state state);
+
+/* The reason for which a frame ends that is sent there now; DROP_NONE: it goes out, or waits. */
+enum drop_reason server_port_shut(const struct server_port *port);
+
+/* The worst of the group's ports: gone, else without a link that it had, else up. */
+enum server_port_state server_ports_of_group(const struct server_ports *p, size_t group);
+
+/* What its driver has counted, or had. False where it counts nothing; `stats` is then what was last told. */
+bool server_port_stats(const struct server_port *port, struct rte_eth_stats *stats);
+
+/* Nobody uses it any more, and its device goes back to the system: it is SERVER_PORT_GONE and not open. */
+void server_port_give_back(struct server_port *port);
 
 /* Opens all: the R-PHY ports receive into `uepi`, the others into `packets`. Returns 0, or -1 after a
  * message. */

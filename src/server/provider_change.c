@@ -27,7 +27,7 @@ static struct crypto_provider *provider_find(struct server *s, const struct cryp
 	if (p == NULL)
 		snprintf(why, LIVE_LINE,
 			 "crypto.device: %s cannot be opened; the messages of vcmtsd say why",
-			 c->device != NULL ? c->device : CRYPTO_LIBRARY);
+			 crypto_serves(c));
 	return p;
 }
 

@@ -193,17 +193,17 @@ static bool idle_differs(const struct power_config *a, const struct power_config
 	       a->longest_pause != b->longest_pause;
 }
 
-/* What arguments said goes before the file, as at the start. */
+/* What arguments said goes before the file, as at the start, and as it goes before what clients set meanwhile. */
 static void change_power(struct reconfiguration *r) {
 	struct server *s = r->server;
 	struct power_config next = r->next->power;
 
 	if (s->power_fixed.idle)
-		next.idle = s->power.idle;
+		next.idle = s->power_fixed.given.idle;
 	if (s->power_fixed.policy)
-		next.policy = s->power.policy;
+		next.policy = s->power_fixed.given.policy;
 	if (s->power_fixed.driver)
-		next.driver = s->power.driver;
+		next.driver = s->power_fixed.given.driver;
 	if (idle_differs(&s->power, &next)) {
 		server_idle(s, &next);
 		say(r, "%spauses changed", r->used > 0 ? "; " : "");
@@ -234,7 +234,7 @@ bool server_reconfigure(struct server *s, const struct server_config *next,
 	line[0] = '\0';
 	if (next->main_core != s->config->main_core)
 		return refuse(&r, "threads.main_core: differs, which takes a new start");
-	if (!text_same(next->metrics, s->config->metrics))
+	if (!s->metrics_fixed && !text_same(next->metrics, s->config->metrics))
 		return refuse(&r, "metrics: differs, which takes a new start");
 	server_changes_settle(s);
 	r.change = server_change_open(s);

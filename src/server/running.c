@@ -194,9 +194,11 @@ static void sources_find(const struct server *s, struct sources *of) {
 			source_add(of, s->layout.groups[g].upstream, &group->upstream->r.rphy);
 	}
 	for (unsigned p = 0; p < s->ports.count; p++) {
-		if (s->shares.of[p] != NULL && s->shares.receives[p])
+		if (s->shares.of[p] == NULL || !s->ports.list[p].open)
+			continue; /* its number may be another port's by now */
+		if (s->shares.receives[p])
 			source_add(of, s->shares.owners[p], &s->shares.of[p]->from);
-		if (s->shares.of[p] != NULL && s->ports.list[p].queues > 0)
+		if (s->ports.list[p].queues > 0)
 			of[s->shares.owners[p]].known = false; /* queues that nobody has now */
 	}
 }

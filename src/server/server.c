@@ -73,8 +73,18 @@ int server_create(struct server *s, const struct server_config *config) {
 	return server_pools_create(&s->pools, config, &s->ports);
 }
 
-/* The library is opened also where groups name devices only: who comes later may want it, and whether it is right is
- * known at the start. */
+static bool names_a_device(const struct server_config *config) {
+	for (size_t g = 0; g < config->group_count; g++) {
+		if (config->groups[g].crypto.device == NULL)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * What groups get that name no device is opened also where all name one: who comes later may want it, and whether it is
+ * right is known at the start. Those do without it where it cannot be had here.
+ */
 static int crypto_begin(struct server *s) {
 	const struct crypto_providers_options options = {
 		.isa = s->crypto_isa,
@@ -85,7 +95,9 @@ static int crypto_begin(struct server *s) {
 	};
 
 	crypto_providers_init(&s->crypto, &options);
-	return crypto_providers_find(&s->crypto, CRYPTO_LIBRARY) != NULL ? 0 : -1;
+	s->no_crypto =
+		crypto_providers_find(&s->crypto, NULL) == NULL && !names_a_device(s->config);
+	return s->no_crypto ? -1 : 0;
 }
 
 static bool wants_linear(const struct server *s) {

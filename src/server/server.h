@@ -65,6 +65,7 @@ struct server {
 	struct server_pools pools;
 	struct crypto_providers crypto;
 	enum crypto_isa crypto_isa; /* that the library may use: to be set before server_serve() */
+	bool no_crypto; /* server_serve() failed, as this machine has not what groups get that name no device */
 	struct worker *workers; /* lcore i + 1 is that of worker i */
 	unsigned worker_count;
 	struct rte_rcu_qsbr *quiet; /* where workers tell that they hold nothing */
@@ -86,7 +87,9 @@ struct server {
 	struct power_config power; /* what is asked for now: see server_idle() */
 	struct power_fixed { /* what was given by arguments, so that no file changes it */
 		bool idle, policy, driver;
+		struct power_config given; /* what these are */
 	} power_fixed;
+	bool metrics_fixed; /* likewise where scrapers ask */
 	struct umwait_limit umwait; /* that the kernel had when pauses were set last */
 	uint64_t idle_refused; /* kinds of pauses that were, and are not to be had */
 	uint64_t refused; /* changes that were asked for since then, and could not be made */

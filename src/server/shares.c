@@ -197,9 +197,15 @@ struct packet_source server_source(const struct server_shares *s, const struct s
 struct packet_sink server_sink(const struct server_shares *s, const struct server_ports *ports,
 			       size_t group, enum device_role role) {
 	unsigned port = ports->of[group][role];
+	enum drop_reason reason;
 
-	if (port == SERVER_NO_PORT || !ports->list[port].open)
+	if (port == SERVER_NO_PORT)
 		return (struct packet_sink){.port = PACKET_NO_PORT};
+	reason = server_port_shut(&ports->list[port]);
+	if (reason != DROP_NONE || !ports->list[port].open)
+		return (struct packet_sink){.port = PACKET_NO_PORT,
+					    .shut = reason != DROP_NONE,
+					    .reason = (uint16_t)reason};
 	return s->of[port] != NULL ? share_sink(s->of[port])
 				   : (struct packet_sink){.port = ports->list[port].id};
 }

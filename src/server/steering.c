@@ -73,7 +73,8 @@ static bool port_steers(const struct server *s, const struct group_slots *all, u
 	struct group_slots groups = groups_of(s, all, index);
 	bool takes = false;
 
-	if (port_start(port->id, server_port_name(port->role)) != 0)
+	if (!flow_known(port->id) || /* nor is it started with queues that nobody will have */
+	    port_start(port->id, server_port_name(port->role)) != 0)
 		return false;
 	for (unsigned g = 0; g < groups.count && g < port->queues && !takes; g++) {
 		struct flow_match *list = NULL;
@@ -226,7 +227,7 @@ void server_steer(struct server *s, unsigned port) {
 	const struct server_port *p = &s->ports.list[port];
 	struct group_slots all = server_slots(s), groups;
 
-	if (s->steering[port] == NULL || s->shares.of[port] == NULL)
+	if (s->steering[port] == NULL || s->shares.of[port] == NULL || !p->open)
 		return;
 	groups = groups_of(s, &all, port);
 	for (unsigned g = 0; g < groups.count; g++) {

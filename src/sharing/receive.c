@@ -26,11 +26,12 @@ static uint16_t take_spare(struct port_share *s, uint64_t spare, struct rte_mbuf
 uint16_t share_receive(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct port_share *s = ctx;
 	uint64_t bytes = 0, spare = __atomic_load_n(&s->spare, __ATOMIC_ACQUIRE);
+	bool closed = share_is_closed(s);
 
-	n = s->closed ? 0 : packet_source_burst(&s->from, pkts, PIPELINE_BURST);
+	n = closed ? 0 : packet_source_burst(&s->from, pkts, PIPELINE_BURST);
 	s->was_empty = n < SHARE_DRIVER_BURST;
 	s->full_polls += effort_full(&s->was_full, n);
-	if (unlikely(spare != 0) && !s->closed)
+	if (unlikely(spare != 0) && !closed)
 		n += take_spare(s, spare, pkts + n, PIPELINE_BURST - n);
 	for (uint16_t i = 0; i < n; i++) {
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));

@@ -8,6 +8,19 @@
 
 #define BURSTS 8 /* in a call: the groups have their turn, too */
 
+/* Of a port that takes nothing: what waits, and up to `most` of the ring. Returns how many ended. */
+static uint16_t send_nothing(struct port_share *s, unsigned most) {
+	struct share_send *w = &s->send;
+	struct rte_mbuf *m;
+	uint16_t ended = 0;
+
+	for (; w->count > 0; w->count--, ended++)
+		drop(&s->counters, w->waiting[w->first++], DROP_PORT_UNSENT);
+	for (; ended < most && rte_ring_sc_dequeue(w->ring, (void **)&m) == 0; ended++)
+		drop(&s->counters, m, DROP_PORT_UNSENT);
+	return ended;
+}
+
 /* One burst. Returns how many frames the port took. */
 static uint16_t send_burst(struct port_share *s) {
 	struct share_send *w = &s->send;
@@ -34,6 +47,8 @@ uint16_t share_send(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 
 	(void)pkts;
 	(void)n;
+	if (unlikely(s->send.to.shut))
+		return s->send.ring == NULL ? 0 : send_nothing(s, BURSTS * PIPELINE_BURST);
 	for (unsigned b = 0; s->send.ring != NULL && b < BURSTS; b++) {
 		sent = send_burst(s);
 		if (sent == 0)

@@ -208,7 +208,11 @@ bool share_balanced(const struct port_share *s) {
 }
 
 void share_close(struct port_share *s) {
-	s->closed = true;
+	__atomic_store_n(&s->closed, true, __ATOMIC_RELEASE);
+}
+
+void share_send_shut(struct port_share *s, bool shut) {
+	s->send.to.shut = shut;
 }
 
 void share_stop(struct port_share *s) {

@@ -82,7 +82,7 @@ struct port_share {
 	const char *name;
 	enum share_side side;
 	struct packet_source from;
-	bool closed; /* nothing more is received */
+	bool closed; /* nothing more is received; the control thread may say so */
 	bool was_empty; /* the port, when it was last asked */
 	bool was_full;
 	uint64_t full_polls; /* times that it had EFFORT_FULL packets or more, as the time before */
@@ -115,6 +115,11 @@ struct share_config {
 	FILE *errors; /* takes why groups cannot be told apart; NULL: stderr */
 };
 
+/* Whether nothing is to be asked of the port. */
+static inline bool share_is_closed(const struct port_share *s) {
+	return __atomic_load_n(&s->closed, __ATOMIC_ACQUIRE);
+}
+
 /* The lists: receive and tell_apart; send. */
 #define SHARE_LISTS 2
 extern const struct stage_list share_lists[SHARE_LISTS];
@@ -143,8 +148,11 @@ void share_counters(const struct port_share *s, struct counters *sum);
 /* Whether all that came in was handed, steered or dropped. To be asked when no worker runs. */
 bool share_balanced(const struct port_share *s);
 
-/* Receives no more, so that what is in its rings can come out. */
+/* Receives no more, so that what is in its rings can come out. Beside workers it is sure when all have passed. */
 void share_close(struct port_share *s);
+
+/* What is in the ring to the port, and comes there, ends under `port_unsent`; or it goes out again. By the owner's worker. */
+void share_send_shut(struct port_share *s, bool shut);
 
 /* Ends all that is still held, under `port_stopped` and `port_unsent`. No worker may be running. */
 void share_stop(struct port_share *s);

@@ -118,7 +118,7 @@ static uint16_t take_queue(struct share_way *w, struct rte_mbuf **pkts, uint16_t
 	struct port_share *s = w->share;
 	struct steered_burst b = {.way = w, .pkts = pkts};
 
-	b.count = s->closed ? 0 : rte_eth_rx_burst(s->from.port, w->queue, pkts, most);
+	b.count = share_is_closed(s) ? 0 : rte_eth_rx_burst(s->from.port, w->queue, pkts, most);
 	*empty = b.count == 0;
 	if (b.count < RTE_MIN(most, SHARE_DRIVER_BURST))
 		w->was_empty = true;
@@ -230,7 +230,7 @@ bool share_way_empty(struct port_share *s, unsigned group, unsigned most) {
 	const struct share_way *w = &s->lanes[group].way;
 	struct rte_mbuf *m;
 
-	for (; w->queue != 0 && most > 0; most--) {
+	for (; w->queue != 0 && !share_is_closed(s) && most > 0; most--) {
 		if (rte_eth_rx_burst(s->from.port, w->queue, &m, 1) == 0)
 			return true;
 		count(&s->counters, COUNTER_PORT_RECEIVED, 1);
@@ -238,7 +238,7 @@ bool share_way_empty(struct port_share *s, unsigned group, unsigned most) {
 		count(&s->counters, COUNTER_PORT_HANDED, 1);
 		drop(&s->counters, m, DROP_PORT_STOPPED);
 	}
-	return w->queue == 0;
+	return w->queue == 0 || share_is_closed(s);
 }
 
 static void way_add(struct share_way *into, const struct share_way *w) {

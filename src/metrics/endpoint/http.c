@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "metrics/endpoint/health.h"
 #include "metrics/endpoint/listen.h"
 #include "metrics/endpoint/pages.h"
 
@@ -35,6 +36,7 @@ struct metrics_http {
 	struct metrics_http_counts counts;
 	struct metrics_source *source;
 	struct pages pages;
+	struct health health;
 	struct MHD_Daemon *daemon;
 	struct connection connections[CONNECTIONS];
 	pthread_t thread;
@@ -42,11 +44,15 @@ struct metrics_http {
 	bool reference; /* names of the reference where none are asked for */
 };
 
-static time_t seconds_now(void) {
+static uint64_t ns_now(void) {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static time_t seconds_now(void) {
+	return (time_t)(ns_now() / 1000000000);
 }
 
 static enum MHD_Result answer(struct metrics_http *h, struct MHD_Connection *c, unsigned code,
@@ -112,6 +118,21 @@ static enum MHD_Result answer_metrics(struct metrics_http *h, struct MHD_Connect
 			   : "too many different questions at a time");
 }
 
+/* For a manager that ends who does not live, and sends packets to who is ready. */
+static enum MHD_Result answer_health(struct metrics_http *h, struct MHD_Connection *c, bool ready) {
+	struct server *s = h->source->server;
+	char why[HEALTH_LINE] = "not in service";
+	bool serving = __atomic_load_n(&h->ready, __ATOMIC_ACQUIRE), good;
+
+	health_look(&h->health, s, ns_now());
+	if (ready)
+		good = serving && health_ready(&h->health, s, why);
+	else
+		good = !serving || health_live(&h->health, s, why);
+	return good ? say(h, c, MHD_HTTP_OK, ready ? "ready" : "live")
+		    : say(h, c, MHD_HTTP_SERVICE_UNAVAILABLE, why);
+}
+
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const char *url,
 				  const char *method, const char *version, const char *body,
 				  size_t *size, void **state) {
@@ -137,7 +158,9 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *c, const cha
 		return __atomic_load_n(&h->ready, __ATOMIC_ACQUIRE)
 			       ? say(h, c, MHD_HTTP_OK, "ready")
 			       : say(h, c, MHD_HTTP_SERVICE_UNAVAILABLE, "not in service");
-	return say(h, c, MHD_HTTP_NOT_FOUND, "allowed: /metrics, /healthz, /readyz");
+	if (strcmp(url, "/ready") == 0 || strcmp(url, "/live") == 0)
+		return answer_health(h, c, url[1] == 'r');
+	return say(h, c, MHD_HTTP_NOT_FOUND, "allowed: /metrics, /ready, /live, /healthz, /readyz");
 }
 
 static void on_connection(void *arg, struct MHD_Connection *c, void **context,
@@ -218,6 +241,7 @@ static void *http_run(void *arg) {
 		poll(waits, 2, ms);
 		MHD_run(h->daemon);
 		cut_slow(h);
+		health_look(&h->health, h->source->server, ns_now());
 	}
 	return NULL;
 }

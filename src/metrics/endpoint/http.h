@@ -23,7 +23,7 @@ int metrics_http_start(struct metrics_http *h, struct metrics_source *source);
 /* Answers who asks for nothing else by the reference's names (reference.h). Before it is started. */
 void metrics_http_reference(struct metrics_http *h);
 
-/* What /readyz says. */
+/* What /readyz says; /ready and /live (health.h) ask more, while it is so. */
 void metrics_http_ready(struct metrics_http *h, bool ready);
 
 /* Ends the thread and frees it. Harmless on NULL. */

@@ -50,6 +50,13 @@ struct rte_flow *__wrap_rte_flow_create(uint16_t port, const struct rte_flow_att
 					const struct rte_flow_action actions[],
 					struct rte_flow_error *error);
 int __wrap_rte_flow_destroy(uint16_t port, struct rte_flow *flow, struct rte_flow_error *error);
+int __real_rte_eth_dev_start(uint16_t port);
+int __wrap_rte_eth_dev_start(uint16_t port);
+
+int __wrap_rte_eth_dev_start(uint16_t port) {
+	calls.starts++;
+	return __real_rte_eth_dev_start(port);
+}
 
 static bool read_item(const struct rte_flow_item *item, struct rte_flow *r) {
 	const struct rte_flow_item_eth *eth = item->spec;
@@ -101,6 +108,8 @@ int __wrap_rte_flow_validate(uint16_t port, const struct rte_flow_attr *attribut
 	struct rte_flow r;
 
 	(void)error;
+	if (flow_card.none)
+		return -ENOSYS;
 	return flow_card.says_yes || read_rule(port, attributes, pattern, actions, &r) ? 0
 										       : -ENOTSUP;
 }

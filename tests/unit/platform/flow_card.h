@@ -17,6 +17,7 @@
 /* What the card can do, set by the test; all cards alike. */
 struct flow_card_abilities {
 	bool vlan, mac, session; /* what rules may look at */
+	bool none; /* its driver has no rules at all */
 	bool says_yes; /* validate() takes everything; create() does not */
 	unsigned most; /* rules that it has place for */
 	unsigned errs; /* one of so many packets comes to another queue; 0: none */
@@ -27,6 +28,7 @@ extern struct flow_card_abilities flow_card;
 /* Rules that are there; and calls since flow_card_reset(). */
 struct flow_card_calls {
 	unsigned rules, created, destroyed, refused;
+	unsigned starts; /* of any port */
 };
 struct flow_card_calls flow_card_calls(void);
 

@@ -86,7 +86,7 @@ static void ports_of_its_own(void **state) {
 }
 
 static unsigned keys_in_use(void) {
-	return crypto_providers_find(&bench->server.crypto, CRYPTO_LIBRARY)->keys;
+	return crypto_providers_find(&bench->server.crypto, crypto_own())->keys;
 }
 
 /* What the provider made of each key is there once, and of those that were replaced no more. */

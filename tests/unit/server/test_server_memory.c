@@ -9,7 +9,7 @@
 
 #include <rte_malloc.h>
 
-#include "crypto/ipsec_mb.h"
+#include "crypto/providers.h"
 #include "downstream/tables.h"
 #include "model/live/live_group.h"
 #include "model/loader.h"
@@ -179,7 +179,7 @@ static void take_parts(unsigned modems, uint64_t parts[PARTS_ALONE]) {
 	room = group_room(&sg);
 	assert_int_equal(live_group_create(&live, &sg, &room), 0);
 	took(parts, LIVE, &before);
-	crypto = ipsec_mb_open(SOCKET_ID_ANY);
+	crypto = crypto_apart_open(SOCKET_ID_ANY);
 	assert_non_null(crypto);
 	before = used();
 	for (unsigned m = 0; m < modems; m++) {

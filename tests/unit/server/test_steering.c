@@ -166,6 +166,31 @@ static void a_card_that_says_yes(void **state) {
 	assert_true(flow_card_calls().refused > 0);
 }
 
+/*
+ * A driver without rules, as those of clouds, whose card spreads over all queues that there are (RSS by an address, or by a
+ * key of its own, which cannot be asked for): one queue, and each packet is with its group, whatever tells these apart.
+ */
+static void a_card_without_rules(void **state) {
+	static const enum steered_by ways[] = {STEERED_BY_VLAN, STEERED_BY_MAC, STEERED_BY_SESSION,
+					       STEERED_IN_VLAN};
+
+	(void)state;
+	for (size_t w = 0; w < RTE_DIM(ways); w++) {
+		unsigned starts;
+
+		run_software(ways[w], 5);
+		starts = flow_card_calls().starts;
+		flow_card_reset();
+		flow_card.none = flow_card.spreads = true;
+		run(ways[w], 5, &after);
+		check_same(&before, &after);
+		assert_int_equal(after.totals.port_steered, 0);
+		assert_int_equal(flow_card_calls().created + flow_card_calls().refused, 0);
+		/* nor is a port started with queues for which nobody will have buffers */
+		assert_int_equal(flow_card_calls().starts + 2, starts);
+	}
+}
+
 static void check_text(unsigned port, unsigned steered, const char *says) {
 	char text[STEERING_TEXT];
 
@@ -290,10 +315,11 @@ static void rules_follow_a_change(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_same_by_queues),	   cmocka_unit_test(a_card_that_errs),
-		cmocka_unit_test(a_card_with_few_places),  cmocka_unit_test(a_card_that_says_yes),
-		cmocka_unit_test(order_when_rules_change), cmocka_unit_test(rules_go_with_a_group),
-		cmocka_unit_test(rules_follow_a_change),   cmocka_unit_test(what_is_told),
+		cmocka_unit_test(the_same_by_queues),	  cmocka_unit_test(a_card_that_errs),
+		cmocka_unit_test(a_card_with_few_places), cmocka_unit_test(a_card_that_says_yes),
+		cmocka_unit_test(a_card_without_rules),	  cmocka_unit_test(order_when_rules_change),
+		cmocka_unit_test(rules_go_with_a_group),  cmocka_unit_test(rules_follow_a_change),
+		cmocka_unit_test(what_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "server/links/port_states.h"
+
+#include "platform/port_watch.h"
+#include "server/groups.h"
+#include "server/running.h"
+#include "server/steering.h"
+
+static bool step_shut(void *share) {
+	share_send_shut(share, true);
+	return true;
+}
+
+static bool step_open(void *share) {
+	share_send_shut(share, false);
+	return true;
+}
+
+/* Its groups, and who sends for them, send there or not, as its state is now. */
+static void port_wire(struct server *s, unsigned index) {
+	const struct server_port *port = &s->ports.list[index];
+	bool shut = server_port_shut(port) != DROP_NONE;
+	struct port_share *share = s->shares.of[index];
+	struct worker_task task = {shut ? step_shut : step_open, share};
+
+	if (share != NULL)
+		worker_do(&s->workers[s->shares.owners[index]], &task);
+	for (unsigned g = 0; g < s->group_count; g++) {
+		if (s->groups[g].there && s->ports.of[g][port->role] == index)
+			server_group_wire(s, g);
+	}
+}
+
+static void state_set(struct server *s, unsigned index, enum server_port_state state) {
+	struct server_port *port = &s->ports.list[index];
+	enum drop_reason before = server_port_shut(port);
+
+	pthread_rwlock_wrlock(&s->lock); /* others tell of ports */
+	port->state = state;
+	port->had_link |= state == SERVER_PORT_UP;
+	pthread_rwlock_unlock(&s->lock);
+	if (server_port_shut(port) != before)
+		port_wire(s, index);
+}
+
+/* First nobody asks it, then it is closed. */
+static void port_lose(struct server *s, unsigned index) {
+	struct port_share *share = s->shares.of[index];
+
+	server_peers(s, true); /* nobody waits for its packets */
+	if (share != NULL)
+		share_close(share);
+	state_set(s, index, SERVER_PORT_GONE);
+	server_synchronize(s);
+	server_steering_end(s, index);
+	pthread_rwlock_wrlock(&s->lock);
+	server_port_give_back(&s->ports.list[index]);
+	pthread_rwlock_unlock(&s->lock);
+	server_peers(s, false);
+}
+
+static bool is_lost(const struct server_port *port, bool ask) {
+	return port_is_wanted_back(port->id) || (ask && port_is_removed(port->id));
+}
+
+static void look(struct links *l, bool links, bool ask) {
+	struct server *s = l->server;
+
+	for (unsigned p = 0; p < s->ports.count; p++) {
+		struct server_port *port = &s->ports.list[p];
+		enum server_port_state state;
+
+		if (!port->open)
+			continue;
+		if (is_lost(port, ask)) {
+			port_lose(s, p);
+			continue;
+		}
+		if (!links)
+			continue;
+		state = port_has_link(port->id) ? SERVER_PORT_UP : SERVER_PORT_DOWN;
+		if (state != port->state)
+			state_set(s, p, state);
+	}
+}
+
+void links_open(struct links *l, struct server *s, uint64_t now) {
+	*l = (struct links){.server = s, .looked = now, .asked = now};
+	look(l, true, true);
+}
+
+void links_follow(struct links *l, uint64_t now) {
+	bool links = now - l->looked >= LINKS_LOOK_NS, ask = now - l->asked >= LINKS_ASK_NS;
+
+	look(l, links, ask);
+	if (links)
+		l->looked = now;
+	if (ask)
+		l->asked = now;
+}

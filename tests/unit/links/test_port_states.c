@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ports that lose their link, and devices that are taken away, while the server has traffic: what cannot be sent is
+ * counted under its name, and groups on other ports lose nothing.
+ */
+#include "test.h"
+
+#include <sched.h>
+
+#include <rte_dev.h>
+#include <rte_ethdev.h>
+
+#include "model/loader.h"
+#include "platform/port.h"
+#include "server/links/port_states.h"
+
+#include "life_bench.h"
+
+#define MS 1000000ull
+#define SECOND (1000 * MS)
+#define OWN 1 /* pair of the group that has ports of its own */
+
+static struct life_bench storage, *const bench = &storage;
+static struct service_group third; /* on the ports of its own */
+static struct links links;
+static uint64_t now; /* of the one who looks at links */
+static uint32_t serial;
+
+static bool removed; /* what drivers say of all devices that are asked */
+int __wrap_rte_eth_dev_is_removed(uint16_t id);
+
+int __wrap_rte_eth_dev_is_removed(uint16_t id) {
+	return removed && id == bench->server.ports.list[0].id;
+}
+
+/* Groups 1 and 2 on the shared ports, 3 on ports of its own. */
+static void open_three(void) {
+	removed = false;
+	serial = 0;
+	life_bench_open(bench, 2, 3);
+	life_bench_load(&third, 3, OWN, 1, 2, 0);
+	life_bench_plug(OWN);
+	assert_int_equal(life_bench_add(bench, &third), 2);
+	links_open(&links, &bench->server, now);
+}
+
+static void close_three(void) {
+	life_bench_close(bench);
+	service_group_free(&third);
+}
+
+static const struct server_port *port_of(unsigned group, enum device_role role) {
+	return server_port_of(&bench->server.ports, group, role);
+}
+
+static struct counters down_of(unsigned group) {
+	struct counters c;
+
+	downstream_counters(bench->server.groups[group].downstream, &c);
+	return c;
+}
+
+static const struct counters *up_of(unsigned group) {
+	return &bench->server.groups[group].upstream->counters;
+}
+
+/* Of a group, in both directions; and time in which it goes through. */
+static void traffic(const struct service_group *sg, unsigned pair, unsigned n) {
+	for (unsigned i = 0; i < n; i++, serial++) {
+		assert_true(life_bench_down(bench, pair, sg, 300, serial));
+		assert_true(life_bench_up(bench, pair, sg, serial));
+	}
+	life_bench_pass(bench, 5 * MS);
+}
+
+static void traffic_of_all(unsigned n) {
+	traffic(&bench->file[0], LIFE_SHARED, n);
+	traffic(&bench->file[1], LIFE_SHARED, n);
+	traffic(&third, OWN, n);
+}
+
+/* As the kernel does by DPDK's thread for interrupts. The function is experimental in DPDK 22.11. */
+static void want_back(unsigned group, enum device_role role) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+	rte_dev_event_callback_process(port_of(group, role)->name, RTE_DEV_EVENT_REMOVE);
+#pragma GCC diagnostic pop
+}
+
+static void link_set(unsigned group, enum device_role role, bool up) {
+	uint16_t id = port_of(group, role)->id;
+
+	assert_int_equal(up ? rte_eth_dev_set_link_up(id) : rte_eth_dev_set_link_down(id), 0);
+}
+
+static void look(void) {
+	links_follow(&links, now += LINKS_LOOK_NS);
+}
+
+static void check_states(unsigned group, const char *network, const char *rphy) {
+	assert_string_equal(server_port_state_name(port_of(group, DEVICE_NETWORK)->state), network);
+	assert_string_equal(server_port_state_name(port_of(group, DEVICE_RPHY)->state), rphy);
+}
+
+/* Nobody asks the port any more, and DPDK does not have its device. */
+static void check_given_back(unsigned group, enum device_role role) {
+	const struct server *s = &bench->server;
+	const struct port_share *share = s->shares.of[s->ports.of[group][role]];
+
+	assert_false(rte_eth_dev_is_valid_port(port_of(group, role)->id));
+	assert_int_not_equal(rte_eal_hotplug_remove("vdev", port_of(group, role)->name), 0);
+	if (share != NULL)
+		assert_true(share_is_closed(share) && share->send.to.shut);
+	else if (role == DEVICE_NETWORK)
+		assert_ptr_equal(s->groups[group].downstream->upper.network.ring, s->nothing);
+	else
+		assert_ptr_equal(s->groups[group].upstream->r.rphy.ring, s->nothing);
+}
+
+/* Nothing more comes from it, what leaves by it is counted, and all else is as it was. */
+static void a_device_that_is_wanted_back(unsigned group, unsigned pair,
+					 const struct service_group *sg, unsigned others) {
+	uint16_t id;
+
+	open_three();
+	id = port_of(group, DEVICE_NETWORK)->id;
+	traffic_of_all(4);
+	want_back(group, DEVICE_NETWORK);
+	assert_true(rte_eth_dev_is_valid_port(id));
+	links_follow(&links, now); /* at once, whenever links were looked at */
+	assert_false(rte_eth_dev_is_valid_port(id));
+	check_given_back(group, DEVICE_NETWORK);
+	check_states(group, "gone", "up");
+	for (unsigned i = 0; i < 3; i++)
+		assert_true(life_bench_up(bench, pair, sg, serial++));
+	life_bench_pass(bench, 5 * MS);
+	assert_int_equal(up_of(group)->drops[DROP_PORT_GONE], 3);
+	assert_int_equal(up_of(group)->values[COUNTER_TRANSMITTED], 4);
+	assert_int_equal(down_of(group).values[COUNTER_TRANSMITTED], 4);
+	traffic(others == 2 ? &third : &bench->file[others], others == 2 ? OWN : LIFE_SHARED, 5);
+	assert_int_equal(up_of(others)->values[COUNTER_TRANSMITTED], 9);
+	assert_int_equal(down_of(others).values[COUNTER_TRANSMITTED], 9);
+	assert_int_equal(server_ports_of_group(&bench->server.ports, others), SERVER_PORT_UP);
+	assert_int_equal(server_ports_of_group(&bench->server.ports, group), SERVER_PORT_GONE);
+	close_three();
+}
+
+static void a_shared_network_port_is_wanted_back(void **state) {
+	(void)state;
+	a_device_that_is_wanted_back(0, LIFE_SHARED, &bench->file[0], 2);
+}
+
+static void a_network_port_of_one_is_wanted_back(void **state) {
+	(void)state;
+	a_device_that_is_wanted_back(2, OWN, &third, 1);
+}
+
+/* Packets on their way out when it happens, and those behind them; the upstream of the group ends with it. */
+static void an_rphy_port_goes(unsigned group, unsigned pair, const struct service_group *sg) {
+	struct counters before, after;
+
+	open_three();
+	traffic_of_all(4);
+	before = down_of(group);
+	for (unsigned i = 0; i < 6; i++) /* more than a round takes out */
+		assert_true(life_bench_down(bench, pair, sg, 300, serial++));
+	worker_round(&bench->server.workers[sg == &third ? 1 : 0]);
+	want_back(group, DEVICE_RPHY);
+	look();
+	check_given_back(group, DEVICE_RPHY);
+	for (unsigned i = 0; i < 4; i++)
+		assert_true(life_bench_down(bench, pair, sg, 300, serial++));
+	life_bench_pass(bench, 5 * MS);
+	after = down_of(group);
+	assert_int_equal(after.values[COUNTER_RECEIVED], before.values[COUNTER_RECEIVED] + 10);
+	assert_int_equal(after.values[COUNTER_TRANSMITTED], before.values[COUNTER_TRANSMITTED]);
+	assert_int_equal(after.drops[DROP_PORT_GONE], 10);
+	assert_int_equal(up_of(group)->values[COUNTER_RECEIVED], 4);
+	close_three();
+}
+
+static void a_shared_rphy_port_goes(void **state) {
+	(void)state;
+	an_rphy_port_goes(0, LIFE_SHARED, &bench->file[0]);
+}
+
+static void an_rphy_port_of_one_goes(void **state) {
+	(void)state;
+	an_rphy_port_goes(2, OWN, &third);
+}
+
+/* Which a driver finds when it is asked, once a second. */
+static void a_device_that_its_driver_misses(void **state) {
+	(void)state;
+	open_three();
+	removed = true;
+	look();
+	check_states(0, "up", "up");
+	links_follow(&links, now += LINKS_ASK_NS);
+	check_states(0, "gone", "up");
+	check_states(1, "gone", "up");
+	check_states(2, "up", "up");
+	removed = false;
+	traffic(&third, OWN, 3);
+	assert_int_equal(up_of(2)->values[COUNTER_TRANSMITTED], 3);
+	close_three();
+}
+
+/* Somebody else of the process has unplugged it. */
+static void a_device_that_is_unplugged(void **state) {
+	char name[RTE_ETH_NAME_MAX_LEN];
+
+	(void)state;
+	open_three();
+	snprintf(name, sizeof(name), "%s", port_of(2, DEVICE_RPHY)->name);
+	assert_int_equal(rte_eal_hotplug_remove("vdev", name), 0);
+	links_follow(&links, now += LINKS_ASK_NS);
+	check_states(2, "up", "gone");
+	traffic(&bench->file[0], LIFE_SHARED, 3);
+	assert_int_equal(down_of(0).values[COUNTER_TRANSMITTED], 3);
+	close_three();
+}
+
+/* What cannot be sent ends, so that nothing else waits for it; and when the link is back all goes on. */
+static void a_link_that_goes_and_comes(unsigned group, unsigned pair,
+				       const struct service_group *sg) {
+	open_three();
+	traffic_of_all(2);
+	link_set(group, DEVICE_NETWORK, false);
+	link_set(group, DEVICE_RPHY, false);
+	links_follow(&links, now + LINKS_LOOK_NS - 1);
+	check_states(group, "up", "up");
+	look();
+	check_states(group, "down", "down");
+	assert_int_equal(server_ports_of_group(&bench->server.ports, group), SERVER_PORT_DOWN);
+	traffic(sg, pair, 5);
+	assert_int_equal(down_of(group).drops[DROP_LINK_DOWN], 5);
+	assert_int_equal(up_of(group)->drops[DROP_LINK_DOWN], 5);
+	assert_int_equal(server_held(&bench->server), 0);
+	link_set(group, DEVICE_NETWORK, true);
+	link_set(group, DEVICE_RPHY, true);
+	look();
+	check_states(group, "up", "up");
+	memset(bench->depi_seen, 0, sizeof(bench->depi_seen)); /* frames are missing */
+	traffic(sg, pair, 3);
+	assert_int_equal(down_of(group).values[COUNTER_TRANSMITTED], 5);
+	assert_int_equal(up_of(group)->values[COUNTER_TRANSMITTED], 5);
+	close_three();
+}
+
+static void the_link_of_a_shared_port(void **state) {
+	(void)state;
+	a_link_that_goes_and_comes(1, LIFE_SHARED, &bench->file[1]);
+}
+
+static void the_link_of_one_s_own_port(void **state) {
+	(void)state;
+	a_link_that_goes_and_comes(2, OWN, &third);
+}
+
+/* So that a driver that does not know its link loses nothing, nor one whose other end is to come. */
+static void what_is_sent_to_without_a_link(bool waits) {
+	struct server_port *port;
+
+	open_three();
+	port = &bench->server.ports.list[bench->server.ports.of[2][DEVICE_NETWORK]];
+	port->had_link = waits;
+	port->waits = waits;
+	link_set(2, DEVICE_NETWORK, false);
+	look();
+	check_states(2, "down", "up");
+	traffic(&third, OWN, 3);
+	assert_int_equal(up_of(2)->values[COUNTER_TRANSMITTED], 3);
+	assert_int_equal(server_ports_of_group(&bench->server.ports, 2), SERVER_PORT_UP);
+	close_three();
+}
+
+static void what_never_had_a_link_is_sent_to(void **state) {
+	(void)state;
+	what_is_sent_to_without_a_link(false);
+}
+
+static void what_waits_for_its_other_end_is_sent_to(void **state) {
+	(void)state;
+	what_is_sent_to_without_a_link(true);
+}
+
+/* A group without a port rests, moves and goes as any other. When the device is there again, the group can come. */
+static void groups_of_a_port_that_is_gone(void **state) {
+	char why[LIVE_LINE] = "";
+	unsigned group;
+
+	(void)state;
+	open_three();
+	traffic_of_all(2);
+	want_back(2, DEVICE_NETWORK);
+	look();
+	server_group_drain(&bench->server, 2, 0);
+	server_group_resume(&bench->server, 2);
+	assert_int_equal(server_move_group(&bench->server, 2, PART_UPPER, 0), 0);
+	life_bench_pass(bench, 5 * MS);
+	assert_true(server_group_remove(&bench->server, 2, 0, why));
+	life_bench_plug(OWN);
+	assert_int_equal(life_bench_add(bench, &third), 2);
+	memset(bench->depi_seen, 0, sizeof(bench->depi_seen));
+	bench->sequences[third.id] = 0;
+	look();
+	check_states(2, "up", "up");
+	traffic(&third, OWN, 3);
+	assert_int_equal(up_of(2)->values[COUNTER_TRANSMITTED], 3);
+	assert_int_equal(down_of(2).values[COUNTER_TRANSMITTED], 3);
+	want_back(2, DEVICE_RPHY); /* once more */
+	look();
+	assert_true(server_group_remove(&bench->server, 2, 0, why));
+	assert_false(server_group_add(&bench->server, &third, &group, why));
+	assert_string_equal(why, "service group 3: ports: a device cannot be opened");
+	traffic(&bench->file[1], LIFE_SHARED, 3);
+	assert_int_equal(up_of(1)->values[COUNTER_TRANSMITTED], 5);
+	close_three();
+}
+
+/* Sends for the groups, and waits until all of it has come through. */
+static void pump(unsigned n, bool shared) {
+	uint64_t up = bench->taken_up[3] + n, down = down_of(0).values[COUNTER_RECEIVED] + n;
+
+	for (unsigned i = 0; i < n; i++, serial++) {
+		while (!life_bench_up(bench, OWN, &third, serial))
+			life_bench_take(bench);
+		while (shared && !life_bench_down(bench, LIFE_SHARED, &bench->file[0], 300, serial))
+			life_bench_take(bench);
+		look();
+	}
+	while (bench->taken_up[3] < up || (shared && down_of(0).values[COUNTER_RECEIVED] < down)) {
+		life_bench_take(bench);
+		look();
+		sched_yield();
+	}
+}
+
+/* The workers run, and the others' traffic with them. */
+static void workers_that_run(void **state) {
+	(void)state;
+	open_three();
+	life_bench_launch(bench);
+	pump(500, true);
+	want_back(0, DEVICE_RPHY);
+	pump(500, true);
+	check_states(1, "up", "gone");
+	want_back(0, DEVICE_NETWORK);
+	pump(500, false);
+	check_states(1, "gone", "gone");
+	life_bench_halt(bench);
+	life_bench_pass(bench, 5 * MS);
+	assert_int_equal(up_of(2)->values[COUNTER_TRANSMITTED], 1500);
+	assert_int_equal(down_of(0).values[COUNTER_RECEIVED], 1000);
+	assert_true(down_of(0).drops[DROP_PORT_GONE] > 0);
+	close_three();
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_shared_network_port_is_wanted_back),
+		cmocka_unit_test(a_network_port_of_one_is_wanted_back),
+		cmocka_unit_test(a_shared_rphy_port_goes),
+		cmocka_unit_test(an_rphy_port_of_one_goes),
+		cmocka_unit_test(a_device_that_its_driver_misses),
+		cmocka_unit_test(a_device_that_is_unplugged),
+		cmocka_unit_test(the_link_of_a_shared_port),
+		cmocka_unit_test(the_link_of_one_s_own_port),
+		cmocka_unit_test(what_never_had_a_link_is_sent_to),
+		cmocka_unit_test(what_waits_for_its_other_end_is_sent_to),
+		cmocka_unit_test(workers_that_run),
+		/* the last one: DPDK keeps of a device that it did not find */
+		cmocka_unit_test(groups_of_a_port_that_is_gone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

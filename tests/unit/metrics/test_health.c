@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whether packets can come, and whether workers live. */
+#include "test.h"
+
+#include <string.h>
+
+#include "metrics/endpoint/health.h"
+
+#define SECOND UINT64_C(1000000000)
+#define WORKERS 2
+#define GROUPS 2
+
+static struct server server;
+static struct worker workers[WORKERS];
+static struct served_group groups[GROUPS];
+static const struct service_group ids[GROUPS] = {{.id = 7}, {.id = 9}};
+static struct health health;
+static char why[HEALTH_LINE];
+
+/* Two groups in service, whose network port is the same. */
+static int setup(void **state) {
+	(void)state;
+	memset(workers, 0, sizeof(workers));
+	memset(groups, 0, sizeof(groups));
+	memset(&health, 0, sizeof(health));
+	why[0] = '\0';
+	server = (struct server){.workers = workers,
+				 .worker_count = WORKERS,
+				 .groups = groups,
+				 .group_count = GROUPS};
+	server.layout.cores[1] = 3;
+	server.ports.count = 3;
+	for (uint16_t p = 0; p < 3; p++)
+		server.ports.list[p] =
+			(struct server_port){.id = p, .open = true, .state = SERVER_PORT_UP};
+	server.ports.list[2].device = "net_x1,iface=eth0";
+	server.ports.list[2].role = DEVICE_RPHY;
+	for (uint16_t g = 0; g < GROUPS; g++) {
+		groups[g] = (struct served_group){.there = true, .sg = &ids[g]};
+		server.ports.of[g][DEVICE_NETWORK] = 0;
+		server.ports.of[g][DEVICE_RPHY] = g + 1;
+		server.ports.of[g][DEVICE_CONTROL] = SERVER_NO_PORT;
+	}
+	return pthread_rwlock_init(&server.lock, NULL);
+}
+
+static void check_ready(const char *expected) {
+	bool ready = health_ready(&health, &server, why);
+
+	assert_string_equal(ready ? "" : why, expected);
+}
+
+static void all_is_well(void **state) {
+	(void)state;
+	check_ready("");
+	assert_true(health_live(&health, &server, why));
+}
+
+static void links(void **state) {
+	struct server_port *ports = server.ports.list;
+
+	(void)state;
+	ports[2].state = SERVER_PORT_DOWN;
+	check_ready("service group 9: R-PHY port net_x1: link down");
+	groups[1].drained = true; /* which needs none */
+	check_ready("");
+	ports[0].state = SERVER_PORT_DOWN;
+	check_ready("service group 7: network port : link down");
+	ports[0].state = SERVER_PORT_UP;
+	ports[1].open = false;
+	check_ready("service group 7: R-PHY port : not open");
+	ports[1].state = SERVER_PORT_GONE;
+	check_ready("service group 7: R-PHY port : taken away");
+	groups[0].there = false;
+	check_ready("all service groups are drained");
+	groups[1].there = false;
+	check_ready("no service group");
+}
+
+/* A worker that makes no rounds, after so long; the others do not help it. */
+static void workers_that_stop(void **state) {
+	uint64_t now = 100 * SECOND;
+
+	(void)state;
+	health_look(&health, &server, now);
+	for (unsigned looks = 0; looks < 4; looks++) {
+		workers[0].rounds++;
+		health_look(&health, &server, now += SECOND);
+		assert_int_equal(health_live(&health, &server, why), looks < 3);
+	}
+	assert_string_equal(why, "the worker on core 3 has made no round for 5 s");
+	check_ready(why);
+	workers[1].rounds++;
+	health_look(&health, &server, now += SECOND);
+	assert_true(health_live(&health, &server, why));
+	check_ready("");
+}
+
+/* The process stood still, and so did who looks. */
+static void time_without_looks(void **state) {
+	(void)state;
+	for (unsigned turn = 1; turn <= 3; turn++)
+		health_look(&health, &server, turn * 100 * SECOND);
+	assert_true(health_live(&health, &server, why));
+	health_look(&health, &server, 400 * SECOND);
+	assert_false(health_live(&health, &server, why));
+}
+
+int main(void) {
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(all_is_well, setup),
+		cmocka_unit_test_setup(links, setup),
+		cmocka_unit_test_setup(workers_that_stop, setup),
+		cmocka_unit_test_setup(time_without_looks, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
