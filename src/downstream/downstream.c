@@ -124,12 +124,6 @@ int downstream_latency(struct downstream *d, bool on) {
 	return 0;
 }
 
-/* Frees a DEPI frame; the packets that end in it are dropped. */
-static void depi_frame_end(struct ds_lower *l, struct rte_mbuf *m) {
-	l->counters.drops[DROP_STOPPED] += packet_meta(m)->ends;
-	rte_pktmbuf_free(m);
-}
-
 static void ds_lower_stop(struct ds_lower *l) {
 	struct rte_mbuf *pkts[PIPELINE_CAPACITY];
 	struct rte_mbuf *m;
@@ -143,13 +137,8 @@ static void ds_lower_stop(struct ds_lower *l) {
 			drop(&l->counters, pkts[i], DROP_STOPPED);
 	}
 	while ((m = depi_close_oldest(&l->depi, &l->counters)) != NULL)
-		depi_frame_end(l, m);
-	for (; l->waiting_count > 0; l->waiting_count--) {
-		depi_frame_end(l, l->waiting[l->waiting_first]);
-		l->waiting_first = (l->waiting_first + 1) % DS_TRANSMIT_CAPACITY;
-	}
-	l->waiting_packets = 0;
-	l->arrivals.count = 0;
+		ds_frame_end(l, m, DROP_STOPPED);
+	ds_transmit_end(l, DROP_STOPPED);
 }
 
 void downstream_stop(struct downstream *d) {

@@ -118,6 +118,10 @@ struct ds_lower {
 	struct counters counters;
 };
 
+/* Ends a DEPI frame, and all that the port has not taken: the packets that end in them are dropped. */
+void ds_frame_end(struct ds_lower *l, struct rte_mbuf *m, enum drop_reason reason);
+void ds_transmit_end(struct ds_lower *l, enum drop_reason reason);
+
 /* What the edge provides: all of it outlives the downstream. */
 struct ds_resources {
 	struct packet_source network;

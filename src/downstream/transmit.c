@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Transmit: bursts of DEPI frames to the R-PHY port. What the port does not take waits here; the
- * take-over stage then stops, so that nothing is lost behind the scheduler.
+ * take-over stage then stops, so that nothing is lost behind the scheduler. Of a port without a link, or that is gone,
+ * it ends here.
  */
 #include "downstream/downstream.h"
 #include "downstream/stages.h"
@@ -69,11 +70,31 @@ static uint16_t transmit_burst(struct ds_lower *l) {
 	return sent;
 }
 
+void ds_frame_end(struct ds_lower *l, struct rte_mbuf *m, enum drop_reason reason) {
+	l->counters.drops[reason] += packet_meta(m)->ends;
+	tap_drop(&l->counters.tap, m, reason);
+	rte_pktmbuf_free(m);
+}
+
+void ds_transmit_end(struct ds_lower *l, enum drop_reason reason) {
+	for (; l->waiting_count > 0; l->waiting_count--) {
+		ds_frame_end(l, l->waiting[l->waiting_first], reason);
+		l->waiting_first = (l->waiting_first + 1) % DS_TRANSMIT_CAPACITY;
+	}
+	l->waiting_packets = 0;
+	l->arrivals.count = 0;
+}
+
 uint16_t ds_transmit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_lower *l = ctx;
 	uint16_t sent = 0, now;
 
 	frames_wait(l, pkts, n);
+	if (unlikely(l->rphy.shut)) {
+		sent = (uint16_t)l->waiting_count;
+		ds_transmit_end(l, (enum drop_reason)l->rphy.reason);
+		return sent;
+	}
 	while (l->waiting_count > 0 && (now = transmit_burst(l)) > 0)
 		sent += now;
 	return sent;

@@ -120,6 +120,7 @@ void us_configure(struct upstream *u, const struct service_group *sg) {
 	uint32_t held = held_of(sg, &u->r), frames = held / US_FRAME_BUFFER;
 	uint32_t packets = RTE_MAX(held / us_packet_room(sg), US_BURST_PIECES);
 
+	u->held_asked = sg->upstream.held;
 	u->max_pdu = sg->max_frame;
 	u->verify_source = sg->upstream.verify_source;
 	u->verify_crc = sg->upstream.verify_crc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Transmit: bursts of Ethernet frames to the network port. What the port does not take waits here;
- * nothing more is received then.
+ * nothing more is received then. Of a port without a link, or that is gone, it ends here.
  */
 #include "upstream/transmit.h"
 
@@ -52,10 +52,33 @@ static uint16_t send_waiting(struct upstream *u) {
 	return sent;
 }
 
+static void waiting_end(struct upstream *u, enum drop_reason reason) {
+	for (; u->transmit.count > 0; u->transmit.count--) {
+		drop(&u->counters, u->transmit.line[u->transmit.first], reason);
+		u->transmit.first = (u->transmit.first + 1) % US_TRANSMIT_CAPACITY;
+	}
+}
+
+void us_transmit_stop(struct upstream *u) {
+	waiting_end(u, DROP_STOPPED);
+}
+
+static uint16_t end_all(struct upstream *u, struct rte_mbuf **pkts, uint16_t n) {
+	enum drop_reason reason = (enum drop_reason)u->r.network.reason;
+	uint16_t ended = (uint16_t)(n + u->transmit.count);
+
+	waiting_end(u, reason);
+	for (uint16_t i = 0; i < n; i++)
+		drop(&u->counters, pkts[i], reason);
+	return ended;
+}
+
 uint16_t us_transmit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct upstream *u = ctx;
 	uint16_t sent = 0;
 
+	if (unlikely(u->r.network.shut))
+		return end_all(u, pkts, n);
 	for (uint16_t i = 0; u->transmit.vlan != 0 && i < n; i++)
 		packet_tag(pkts[i], u->transmit.vlan);
 	if (u->transmit.count > 0) {
@@ -67,11 +90,4 @@ uint16_t us_transmit(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		sent = send_burst(u, pkts, n);
 	wait_in_line(u, pkts + sent, n - sent);
 	return sent;
-}
-
-void us_transmit_stop(struct upstream *u) {
-	for (; u->transmit.count > 0; u->transmit.count--) {
-		drop(&u->counters, u->transmit.line[u->transmit.first], DROP_STOPPED);
-		u->transmit.first = (u->transmit.first + 1) % US_TRANSMIT_CAPACITY;
-	}
 }

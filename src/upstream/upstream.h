@@ -107,6 +107,7 @@ struct upstream {
 	bool verify_source;
 	bool verify_crc;
 	bool numbered_by_session; /* PSP packets; else by PSP flow */
+	uint32_t held_asked; /* bytes, of the configuration: its share of the pools may be less */
 	uint16_t control_vlan; /* of the control port; 0: none */
 	/* of the rows */
 	struct us_receive receive;

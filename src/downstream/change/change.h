@@ -28,7 +28,7 @@ struct ds_change;
 /*
  * `schedules` has the schedule of a key (DOWNLINK) for each change of the list that is a modem which is to be, NULL
  * where the present one remains. They and the list must live to the end; `sg` is what is in service. Returns
- * NULL with one line in `why` when it cannot be made: then nothing was changed.
+ * NULL with one line in `why` when it cannot be made: then nothing was changed. Else `why` is empty.
  */
 struct ds_change *ds_change_begin(struct downstream *d, const struct service_group *sg,
 				  const struct live_changes *changes, void *const *schedules,

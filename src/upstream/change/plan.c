@@ -192,8 +192,9 @@ bool us_plan_group(struct us_change *c, const struct service_group *next) {
 
 	if (by_session != c->u->numbered_by_session)
 		return us_change_refuse(c, "upstream.psp_numbering takes a new start");
-	if (next->upstream.held / us_packet_room(next) > p->held_packets ||
-	    next->upstream.held / US_FRAME_BUFFER > p->held_frames)
+	if (next->upstream.held != c->u->held_asked &&
+	    (next->upstream.held / us_packet_room(next) > p->held_packets ||
+	     next->upstream.held / US_FRAME_BUFFER > p->held_frames))
 		return us_change_refuse(c, "upstream.held: more than there are buffers for "
 					   "takes a new start");
 	c->group = next;

@@ -28,7 +28,9 @@ static void message_put_out(struct upstream *u, struct rte_mbuf *m) {
 	rte_pktmbuf_trim(m, ETHERNET_CRC_SIZE);
 	if (u->control_vlan != 0)
 		packet_tag(m, u->control_vlan);
-	if (!packet_sink_there(&u->r.control))
+	if (unlikely(u->r.control.shut))
+		drop(&u->counters, m, (enum drop_reason)u->r.control.reason);
+	else if (!packet_sink_there(&u->r.control))
 		drop(&u->counters, m, DROP_NO_CONTROL_PORT);
 	else if (packet_sink_burst(&u->r.control, &m, 1) == 1)
 		count(&u->counters, COUNTER_MANAGEMENT, 1);

@@ -137,7 +137,7 @@ void rig_open(void) {
 	group_load(&rig->loaded, base);
 	lists_begin();
 	first_objects();
-	rig->crypto = ipsec_mb_open(SOCKET_ID_ANY);
+	rig->crypto = crypto_apart_open(SOCKET_ID_ANY);
 	assert_non_null(rig->crypto);
 	rig->queue = crypto_queue_open(rig->crypto, CRYPTO_DOWNLINK);
 	assert_non_null(rig->queue);

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "crypto/ipsec_mb.h"
+#include "crypto/providers.h"
 #include "downstream/change/change.h"
 #include "downstream/downstream.h"
 

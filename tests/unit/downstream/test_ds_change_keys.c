@@ -2,6 +2,8 @@
 /* Keys roll: each frame is decrypted by the key that its header names. And what the lower MAC is waited for. */
 #include "test.h"
 
+#include <string.h>
+
 #include "downstream/stages.h"
 
 #include "change_rig.h"
@@ -61,6 +63,24 @@ static void flow_that_lives_on_has_another_header(void **state) {
 	rig_change();
 	assert_int_equal(rig->d->tables.flows[0].sequenced, false);
 	assert_int_equal(rig->d->tables.flows[0].key.cipher, CIPHER_NONE);
+	rig_close();
+}
+
+/* Of a flow that comes: what its header does not fill is 0, whatever was in that memory. */
+static void record_is_what_a_start_makes(void **state) {
+	struct ds_flow made;
+	struct rig_modem *m;
+
+	(void)state;
+	rig_open();
+	m = rig_modem(5, 5);
+	rig_flow(m, 20, 0);
+	rig_will(LIVE_MODEM, 5, m);
+	memset(&made, 0, sizeof(made));
+	ds_flow_fill(&made, &m->is, &m->flows[0], rig->next_schedules[0]);
+	rig_change();
+	assert_memory_equal(&rig->d->tables.flows[ds_modem_flows(&rig->d->tables, 5)[0]], &made,
+			    sizeof(made));
 	rig_close();
 }
 
@@ -135,6 +155,7 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(key_rolls_between_two_rounds),
 		cmocka_unit_test(flow_that_lives_on_has_another_header),
+		cmocka_unit_test(record_is_what_a_start_makes),
 		cmocka_unit_test(ring_is_waited_for),
 		cmocka_unit_test(crypto_device_is_waited_for),
 	};

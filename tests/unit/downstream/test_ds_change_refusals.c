@@ -239,6 +239,7 @@ static void no_room(void **state) {
 	m->addresses[5] = (struct ip_address){4, {10, 0, 1, 1}};
 	rig_will(LIVE_MODEM, 7, m);
 	assert_true(rig_begin());
+	assert_string_equal(rig->why, ""); /* nothing of what was refused before */
 	rig_abandon();
 	rig_close();
 }

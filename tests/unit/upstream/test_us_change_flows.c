@@ -2,8 +2,11 @@
 /* Service flows, SID clusters and SIDs of modems that live on: what stays keeps its state, what goes leaves. */
 #include "us_change_rig.h"
 
+#include "upstream/change/internal.h"
+
 #define KEPT 0 /* cluster 0 of modem 0's first flow: channels 0 and 2 */
 #define OTHER 1 /* cluster 3 of it: channel 2 */
+#define LAST 8 /* of modem 5 */
 #define AES 3 /* stream of modem 1, encrypted, without segment headers */
 
 static struct modem next;
@@ -263,6 +266,61 @@ static void flow_goes_and_comes(void **state) {
 	bench_close(bench);
 }
 
+/* As many streams as a step may look at. */
+static struct modem many_streams(void) {
+	enum { FLOWS = US_STEP_BUDGET / SG_MAX_SID_CLUSTERS };
+	static struct upstream_service_flow all[FLOWS];
+	static struct sid_cluster of_flow[FLOWS][SG_MAX_SID_CLUSTERS];
+	static struct upstream_sid of_cluster[FLOWS][SG_MAX_SID_CLUSTERS];
+
+	_Static_assert(FLOWS * SG_MAX_SID_CLUSTERS == US_STEP_BUDGET && FLOWS <= SG_MAX_MODEM_FLOWS,
+		       "one modem's streams are a step");
+	for (unsigned f = 0; f < FLOWS; f++) {
+		for (unsigned k = 0; k < SG_MAX_SID_CLUSTERS; k++) {
+			of_cluster[f][k] = (struct upstream_sid){0, (uint16_t)(0x400 + 8 * f + k)};
+			of_flow[f][k] = (struct sid_cluster){k, &of_cluster[f][k], 1};
+		}
+		all[f] = (struct upstream_service_flow){500 + f, true, of_flow[f],
+							SG_MAX_SID_CLUSTERS};
+	}
+	return (struct modem){.mac = {2, 3}, .upstream_flows = all, .upstream_flow_count = FLOWS};
+}
+
+/* One stream more leaves than a step may look at: what waits of it is dropped by the next step. */
+static void streams_leave_in_steps(void **state) {
+	static const struct group_room wide = {
+		.modems = 8,
+		.upstream_channels = 3,
+		.upstream_flows = 60,
+		.streams = 300,
+		.sids = 300,
+	};
+	uint8_t frame[BENCH_FRAME_MAX];
+	struct us_change *c;
+
+	(void)state;
+	changes.count = 0;
+	bench_prepare(bench);
+	bench->modems[BENCH_MODEMS] = many_streams();
+	bench->sg.modem_count = BENCH_MODEMS + 1;
+	bench->room = &wide;
+	bench_start(bench);
+	bench_mac(bench, LAST, SIZE, frame);
+	bench_segment(bench, LAST, 0, frame, FRAME / 2);
+	bench_settle(bench);
+	will_be(LIVE_MODEM, BENCH_MODEMS, NULL);
+	will_be(LIVE_MODEM, bench_streams[LAST].modem, NULL);
+	c = begin();
+	take(c);
+	assert_false(us_change_passed(c));
+	assert_int_equal(upstream_held(bench->u, UNIT_FRAME), 1);
+	pass(c);
+	nothing_held();
+	finish(c);
+	lost(LAST, DROP_FRAME_FLOW_REMOVED, 1);
+	bench_close(bench);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cluster_goes_and_comes),
@@ -271,6 +329,7 @@ int main(void) {
 		cmocka_unit_test(sids_change_hands),
 		cmocka_unit_test(framing_differs),
 		cmocka_unit_test(flow_goes_and_comes),
+		cmocka_unit_test(streams_leave_in_steps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fixture_stop);
