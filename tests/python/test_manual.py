@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Manual pages and completion: what they say is what the parsers of arguments know."""
+
+import argparse
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from vcmts import cli
+from vcmts.docs.manual import __main__ as written
+from vcmts.docs.manual import commands, completion, pages
+from vcmts.docs.manual.commands import Command, Group, Option
+
+HELP = """Usage: plane run [OPTION...]
+Serves.  Until a signal.
+
+ What it is:
+  -c, --config=FILE                                         service group, YAML
+      --idle[=KIND]                                         poll, `spin` or sleep
+  -C, --no-cycles                                           do not measure
+
+ What --impair knows:
+  clear                                                     in the clear
+  -?, --help                                                Give this help list
+      --usage                                               Give a short usage message
+
+Mandatory or optional arguments to long options are also mandatory or so.
+Exit status: 0 when all is well.
+"""
+
+
+@cache
+def tool() -> Command:
+    return written.tool()
+
+
+def test_help_is_read() -> None:
+    read = commands.of_help("plane run", HELP)
+    assert read.text == "Serves.  Until a signal."
+    assert [group.title for group in read.groups] == ["What it is"]
+    config, _, cycles = read.groups[0].options
+    assert config == Option(("-c", "--config"), "FILE", "service group, YAML")
+    assert config.takes_file and not cycles.takes_file
+    assert cycles == Option(("-C", "--no-cycles"), "", "do not measure")
+    assert read.end.splitlines() == [
+        "What --impair knows:",
+        "  clear                 in the clear",
+        "",
+        "Exit status: 0 when all is well.",
+    ]
+
+
+def test_a_parser_is_read() -> None:
+    parser = argparse.ArgumentParser(prog="tool", description="Does  it.")
+    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("more", nargs="*", choices=("a", "b"))
+    parser.add_argument("--count", type=int, default=3, help="how often (default: %(default)s)")
+    parser.add_argument("--secret", help=argparse.SUPPRESS)
+    read = commands.of_parser(parser)
+    assert read.text == "Does it."
+    file, more, count = read.options
+    assert file == Option((), "FILE", "")
+    assert more == Option((), "[MORE...]", "", ("a", "b"))
+    assert count == Option(("--count",), "COUNT", "how often (default: 3)")
+
+
+def test_every_option_has_its_place_in_a_page() -> None:
+    for part in tool().parts:
+        shown = pages.page(part, "about", "1.0", ["vcmts(1)"])
+        for command in commands.every(part):
+            for option in command.options:
+                assert pages.tag(option) in shown.splitlines()
+        parser = cli.parser_for([part.name.split()[1]])
+        assert parser.prog == "vcmts"
+    assert {part.name for part in tool().parts} == {f"vcmts {name}" for name in cli.COMMANDS}
+
+
+def test_roff_has_no_meaning_in_what_is_told() -> None:
+    option = Option(("--x",), "A", ".so /etc/passwd \\fB `it`")
+    shown = pages.page(Command("t", "'tis", (Group("", (option,)),), end=".ex"), "a", "1", [])
+    assert "\\&.so /etc/passwd \\efB \\fBit\\fR" in shown
+    assert "\n\\&'tis\n" in shown and "\n\\&.ex\n" in shown
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not here")
+def test_pages_are_rendered_without_a_warning() -> None:
+    for part in tool().parts:
+        shown = pages.page(part, "about", "1.0", ["vcmts(1)"])
+        command = ["groff", "-man", "-Tutf8", "-ww", "-rLL=100n"]
+        done = subprocess.run(command, input=shown, text=True, capture_output=True, check=False)
+        assert done.stderr == "", part.name
+        assert "SYNOPSIS" in re.sub(r".\x08", "", done.stdout)
+
+
+def completed(tmp_path: Path, *words: str) -> list[str]:
+    """What bash offers for the last word."""
+    script = tmp_path / "vcmts"
+    script.write_text(completion.bash(tool()))
+    line = 'source "$0"; compopt() { :; }; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _vcmts'
+    tell = line + '; printf "%s\\n" "${COMPREPLY[@]}"'
+    done = subprocess.run(
+        ["bash", "-euc", tell, script, "vcmts", *words],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def test_bash_completes(tmp_path: Path) -> None:
+    (tmp_path / "sg.yaml").write_text("")
+    assert completed(tmp_path, "") == [*cli.COMMANDS]
+    assert completed(tmp_path, "ru") == ["run"]
+    assert {"--ports", "--policy"} <= {*completed(tmp_path, "run", "--p")}
+    assert completed(tmp_path, "run", "--ports", "") == ["shared", "own"]
+    assert completed(tmp_path, "run", "--ports", "=", "s") == ["shared"]
+    assert completed(tmp_path, "run", "--config", "s") == ["sg.yaml"]
+    assert completed(tmp_path, "run", "--rate", "s") == []  # a rate is known to nobody
+    assert "pipeline" in completed(tmp_path, "bench", "")
+    assert completed(tmp_path, "bench", "pipeline", "--dir") == ["--direction"]
+    assert completed(tmp_path, "validate", "s") == ["sg.yaml"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_can_read_their_scripts(shell: str, tmp_path: Path) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not here")
+    for root in (tool(), Command("one", "", (Group("", (Option(("--a",), "", "it's"),)),))):
+        (tmp_path / "script").write_text(completion.SHELLS[shell](root))
+        done = subprocess.run(
+            [shell, "-n", tmp_path / "script"], capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, "")

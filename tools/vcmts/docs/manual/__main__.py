@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes all of it into a folder: what the build calls.
+
+The programs are started for their --help alone; of the tool, its parsers of arguments are read.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from vcmts import cli
+from vcmts.docs.manual import pages
+from vcmts.docs.manual.commands import Command, of_help, of_list, of_parser
+from vcmts.docs.manual.completion import SHELLS
+from vcmts.paths import HOME, data
+
+UNBROKEN = "rmargin=9999,opt-doc-col=60"
+NAMES = {"bash": "{}", "zsh": "_{}", "fish": "{}.fish"}  # what each shell looks for
+OTHERS = {
+    "vcmtsd": "OpenVCMTS, the data plane of a DOCSIS 3.1 CMTS",
+    "vcmts-traffic": "core network, R-PHY device and cable modems around OpenVCMTS",
+}
+SERVES = (
+    "Serves the service groups of a CMTS: IP packets of a network port to DEPI, and UEPI to IP."
+)
+
+
+def said(program: Path, *words: str) -> str:
+    done = subprocess.run(
+        [program, *words, "--help"],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"ARGP_HELP_FMT": UNBROKEN, "LC_ALL": "C"},
+    )
+    return done.stdout
+
+
+def data_plane(program: Path) -> Command:
+    listed = said(program)
+    names = [line.split()[0] for line in listed.splitlines() if line.startswith("  ")]
+    own = {name: said(program, name) for name in names if name not in ("schema", "describe")}
+    found = of_list("vcmtsd", listed, own | {"schema": "", "describe": ""})
+    return Command("vcmtsd", SERVES, parts=found.parts)
+
+
+def tool() -> Command:
+    parts = []
+    for name in cli.COMMANDS:
+        parser = cli.parser_for([name])
+        chosen = next(a for a in parser._actions if isinstance(a, argparse._SubParsersAction))
+        parts.append(of_parser(chosen.choices[name]))
+    return Command("vcmts", "", parts=tuple(parts))
+
+
+def page_texts(roots: dict[str, Command], schema: str, version: str) -> dict[str, str]:
+    """By the name of the file."""
+    parser = cli.parser_for([])
+    written = {
+        "vcmts.1": pages.overview(
+            str(parser.description), cli.COMMANDS, str(parser.epilog), version
+        ),
+        "vcmts.yaml.5": pages.configuration(
+            json.loads(schema), data("config/example.yaml").read_text(encoding="utf-8"), version
+        ),
+    }
+    for part in roots["vcmts"].parts:
+        about = cli.COMMANDS[part.name.split()[1]]
+        see = ("vcmts(1)", "vcmtsd(1)", "vcmts.yaml(5)")
+        written[f"{pages.name_of(part)}.1"] = pages.page(part, about, version, see)
+    for name, about in OTHERS.items():
+        others = [f"{other}(1)" for other in ("vcmts", *OTHERS) if other != name]
+        written[f"{name}.1"] = pages.page(roots[name], about, version, [*others, "vcmts.yaml(5)"])
+    return written
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--vcmtsd", type=Path, required=True)
+    parser.add_argument("--traffic", type=Path, required=True)
+    parser.add_argument("--version", required=True)
+    parser.add_argument("--share", required=True, help="where the data will be")
+    parser.add_argument("--read", type=Path, help="where to say which files it was made of")
+    parser.add_argument("outputs", type=Path, nargs="+")
+    given = parser.parse_args()
+    roots = {
+        "vcmts": tool(),
+        "vcmtsd": data_plane(given.vcmtsd),
+        "vcmts-traffic": of_help("vcmts-traffic", said(given.traffic)),
+    }
+    schema = subprocess.check_output([given.vcmtsd, "schema"], text=True)
+    texts = page_texts(roots, schema, given.version)
+    for name, root in roots.items():
+        texts |= {NAMES[shell].format(name): write(root) for shell, write in SHELLS.items()}
+    for output in given.outputs:
+        text = texts[output.name].replace(pages.plain(str(HOME)), pages.plain(given.share))
+        output.write_text(text.replace("./vcmts", "vcmts"), encoding="utf-8")
+    if given.read is not None:
+        given.read.write_text(f"{given.outputs[0]}: {' '.join(modules())}\n", encoding="utf-8")
+    return 0
+
+
+def modules() -> list[str]:
+    """The files of the tool that this was made of."""
+    files = (getattr(module, "__file__", None) for module in sys.modules.values())
+    return sorted(file for file in files if file and file.startswith(str(HOME)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A program's commands and options, read from its parser of arguments or from its --help."""
+
+import argparse
+import re
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+HELP = ("-?", "-h", "--help", "--usage")  # every command has them
+USAGE = re.compile(r"Usage: ([\w-]+(?: \w+)?)(.*)")
+OPTION = re.compile(r" {2,}((?:-\S(?:, )?)?(?:--[\w-]+)?(?:=(\S+))?) {2,}(\S.*)")
+NOTE = re.compile(r"Mandatory or optional arguments to long options")
+WIDTH = 78  # of what is shown as it is
+WORD = re.compile(r" {2}(\S+) {2,}(\S.*)")
+
+
+@dataclass(frozen=True)
+class Option:
+    names: tuple[str, ...]  # none: it is told by its place
+    value: str  # what stands for it; empty: it takes none
+    text: str
+    choices: tuple[str, ...] = ()
+
+    @property
+    def takes_file(self) -> bool:
+        return self.value.strip("[].").partition(" ")[0] in ("FILE", "PATH", "PCAP", "DIR")
+
+
+@dataclass(frozen=True)
+class Group:
+    title: str  # empty: those that need none
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True)
+class Command:
+    name: str  # with the words before it: vcmts bench pipeline
+    text: str
+    groups: tuple[Group, ...] = ()
+    end: str = ""  # lines that are shown as they are
+    parts: tuple["Command", ...] = ()
+
+    @property
+    def options(self) -> Iterator[Option]:
+        for group in self.groups:
+            yield from group.options
+
+
+def every(command: Command) -> Iterator[Command]:
+    yield command
+    for part in command.parts:
+        yield from every(part)
+
+
+def value_of(action: argparse.Action) -> str:
+    if action.nargs == 0:
+        return ""
+    word = action.metavar or action.dest.upper()
+    text = word if isinstance(word, str) else " ".join(word)
+    many = {"?": f"[{text}]", "*": f"[{text}...]", "+": f"{text}..."}
+    return many.get(str(action.nargs), text)
+
+
+def option_of(parser: argparse.ArgumentParser, action: argparse.Action) -> Option:
+    formatter = parser._get_formatter()
+    text = formatter._expand_help(action) if action.help else ""
+    choices = tuple(str(choice) for choice in action.choices or ())
+    return Option(tuple(action.option_strings), value_of(action), " ".join(text.split()), choices)
+
+
+def of_parser(parser: argparse.ArgumentParser) -> Command:
+    groups, parts = [], []
+    for group in parser._action_groups:
+        options = []
+        for action in group._group_actions:
+            if isinstance(action, argparse._SubParsersAction):
+                parts += [of_parser(part) for part in action.choices.values()]
+            elif action.help != argparse.SUPPRESS and "--help" not in action.option_strings:
+                options.append(option_of(parser, action))
+        usual = group.title in ("positional arguments", "options")
+        if options:
+            groups.append(Group("" if usual else group.title or "", tuple(options)))
+    text = " ".join((parser.description or "").split())
+    return Command(parser.prog, text, tuple(groups), parser.epilog or "", tuple(parts))
+
+
+def ended(groups: list[Group], line: str) -> list[str]:
+    """What stands behind the options: a list of words with its title, or a sentence."""
+    row = WORD.fullmatch(line)
+    if row is None:
+        return ["", *textwrap.wrap(line.strip(), WIDTH)]
+    title = groups.pop().title if not groups[-1].options else ""
+    return [*([f"{title}:"] if title else []), f"  {row[1]:21} {row[2]}"]
+
+
+def with_option(group: Group, found: re.Match[str]) -> Group:
+    """Without those that every command has."""
+    names = tuple(found[1].partition("=")[0].replace(",", " ").split())
+    if set(names) & set(HELP):
+        return group
+    return replace(group, options=(*group.options, Option(names, found[2] or "", found[3])))
+
+
+def of_help(name: str, said: str) -> Command:
+    """Of what argp writes where lines are not broken (ARGP_HELP_FMT)."""
+    groups: list[Group] = [Group("", ())]
+    text: list[str] = []
+    end: list[str] = []
+    for line in said.splitlines():
+        option = OPTION.fullmatch(line)
+        if USAGE.fullmatch(line) or NOTE.match(line) or not line.strip():
+            continue
+        if option:
+            groups[-1] = with_option(groups[-1], option)
+        elif line.startswith(" ") and line.endswith(":"):
+            groups.append(Group(line.strip(" :"), ()))
+        elif len(groups) == 1 and not groups[0].options and not end:
+            text.append(line.strip())
+        else:
+            end += ended(groups, line)
+    return Command(name, " ".join(text), tuple(g for g in groups if g.options), "\n".join(end))
+
+
+def of_list(name: str, said: str, helps: dict[str, str]) -> Command:
+    """A program whose --help lists its commands; `helps` is what each says of itself."""
+    parts = []
+    for word, about in WORD.findall(said):
+        own = helps[word]
+        part = of_help(f"{name} {word}", own) if own else Command(f"{name} {word}", "")
+        parts.append(replace(part, text=part.text or f"{about[0].upper()}{about[1:]}."))
+    return Command(name, "", parts=tuple(parts))

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Completion for bash, zsh and fish: scripts that need none of the programs to be started.
+
+All three follow the words to the command that is meant, and look there: what an option takes if the
+word before is one, else the options, or the commands that may follow.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from vcmts.docs.manual.commands import Command, Option, every
+from vcmts.docs.picture import LICENCE
+
+HEAD = f"# {LICENCE}\n# Written by the build, of what the programs say.\n"
+
+
+def quoted(text: str) -> str:
+    """For bash and zsh."""
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def short(text: str) -> str:
+    """What has room beside a word."""
+    return re.split(r"[;:(]| as ", text)[0].strip().replace("`", "")[:80]
+
+
+def named(command: Command) -> Iterator[Option]:
+    return (option for option in command.options if option.names)
+
+
+def commands_of(root: Command) -> list[str]:
+    """The places that the words lead to."""
+    return [command.name for command in every(root) if command is not root]
+
+
+def values(root: Command) -> Iterator[tuple[str, Option]]:
+    """Each option that takes something, behind its place."""
+    for command in every(root):
+        for option in named(command):
+            if option.value:
+                yield " | ".join(quoted(f"{command.name} {name}") for name in option.names), option
+
+
+def positional(command: Command) -> tuple[str, ...]:
+    found = (option.choices for option in command.options if not option.names)
+    return next(found, ())
+
+
+def words_at(command: Command) -> str:
+    return " ".join(name for option in named(command) for name in option.names) + " --help"
+
+
+BASH = """{licence}_{id}() {{
+	local place={name} word=${{COMP_WORDS[COMP_CWORD]}} i=1
+	local before=${{COMP_WORDS[COMP_CWORD - 1]}} options= words= files=
+	COMPREPLY=()
+	if [ "$word" = = ]; then
+		word=
+	elif [ "$before" = = ]; then
+		before=${{COMP_WORDS[COMP_CWORD - 2]}}
+	fi
+	for ((; i < COMP_CWORD; i++)); do
+		case "$place ${{COMP_WORDS[i]}}" in
+		{places}) place="$place ${{COMP_WORDS[i]}}" ;;
+		esac
+	done
+	case "$place $before" in
+{values}	*)
+		files=1
+		case $place in
+{words}		esac
+		;;
+	esac
+	[[ $word != -* ]] || words=$options
+	[ -z "$words" ] || mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+	[ -z "$files" ] || [[ $word == -* ]] || {{
+		compopt -o filenames
+		mapfile -t -O "${{#COMPREPLY[@]}}" COMPREPLY < <(compgen -f -- "$word")
+	}}
+}}
+complete -F _{id} {name}
+"""
+
+
+def bash(root: Command) -> str:
+    taken = ""
+    for place, option in values(root):
+        given = f"words={quoted(' '.join(option.choices))}" if option.choices else ""
+        taken += f"\t{place}) {given or ('files=1' if option.takes_file else ':')} ;;\n"
+    given = ""
+    for command in every(root):
+        parts = [part.name.rpartition(" ")[2] for part in command.parts]
+        offered = " ".join(parts or positional(command))
+        given += f"\t\t{quoted(command.name)}) options={quoted(words_at(command))}"
+        given += f" words={quoted(offered)} files=" if offered else ""
+        given += " ;;\n"
+    places = " | ".join(map(quoted, commands_of(root))) or "''"
+    return BASH.format(
+        licence=HEAD,
+        id=root.name.replace("-", "_"),
+        name=root.name,
+        places=places,
+        values=taken,
+        words=given,
+    )
+
+
+ZSH = """#compdef {name}
+{licence}local place={name} before=${{words[CURRENT - 1]}} i
+local -a options parts
+for ((i = 2; i < CURRENT; i++)); do
+	case "$place ${{words[i]}}" in
+	({places}) place="$place ${{words[i]}}" ;;
+	esac
+done
+case "$place $before" in
+{values}esac
+case $place in
+{words}esac
+if [[ ${{words[CURRENT]}} == -* ]]; then
+	_describe option options
+elif (( $#parts )); then
+	_describe command parts
+else
+	_files
+fi
+"""
+
+
+def described(word: str, text: str) -> str:
+    escaped = word.replace(":", "\\:")
+    return quoted(f"{escaped}:{short(text)}") if text else quoted(escaped)
+
+
+def zsh(root: Command) -> str:
+    taken = ""
+    for place, option in values(root):
+        given = f"compadd -- {' '.join(map(quoted, option.choices))}"
+        nothing = f"_message {quoted(option.value)}"
+        taken += f"({place}) "
+        taken += given if option.choices else "_files" if option.takes_file else nothing
+        taken += "; return ;;\n"
+    given = ""
+    for command in every(root):
+        shown = [described(n, o.text) for o in named(command) for n in o.names]
+        parts = [described(part.name.rpartition(" ")[2], part.text) for part in command.parts]
+        parts += [quoted(choice) for choice in positional(command)]
+        given += f"({quoted(command.name)})\n\toptions=({' '.join(shown)} --help)\n"
+        given += f"\tparts=({' '.join(parts)}) ;;\n"
+    places = " | ".join(map(quoted, commands_of(root))) or "''"
+    return ZSH.format(name=root.name, licence=HEAD, places=places, values=taken, words=given)
+
+
+FISH = """{licence}function __{id}_place
+    set -l place {name}
+    for word in (commandline -opc)[2..-1]
+        if contains -- "$place $word" {places}
+            set place "$place $word"
+        end
+    end
+    echo $place
+end
+complete -c {name} -l help -d 'what there is'
+"""
+
+
+def fish_text(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def fish_option(option: Option) -> str:
+    shown = ""
+    for name in option.names:
+        shown += f" -l {name[2:]}" if name.startswith("--") else f" -s {name[1:]}"
+    if option.value:
+        shown += " -r" if option.takes_file else " -x"
+    if option.choices:
+        shown += f" -a {fish_text(' '.join(option.choices))}"
+    return f"{shown} -d {fish_text(short(option.text))}"
+
+
+def fish(root: Command) -> str:
+    marker = root.name.replace("-", "_")
+    places = " ".join(map(fish_text, commands_of(root)))
+    shown = FISH.format(licence=HEAD, id=marker, name=root.name, places=places)
+    for command in every(root):
+        at = f'test (__{marker}_place) = "{command.name}"'
+        line = f"complete -c {root.name} -n {fish_text(at)}"
+        for part in command.parts:
+            word = part.name.rpartition(" ")[2]
+            shown += f"{line} -f -a {word} -d {fish_text(short(part.text))}\n"
+        if positional(command):
+            shown += f"{line} -f -a {fish_text(' '.join(positional(command)))}\n"
+        for option in named(command):
+            shown += f"{line}{fish_option(option)}\n"
+    return shown
+
+
+SHELLS: Mapping[str, Callable[[Command], str]] = {"bash": bash, "zsh": zsh, "fish": fish}
