@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""PYTHONPATH=devtools python3 -m container"""
+
+import sys
+
+from container.main import main
+
+sys.exit(main(sys.argv[1:]))

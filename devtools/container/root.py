@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The root filesystem of the image: written so that it is the same wherever and whenever it is."""
+
+import filecmp
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from container import elf
+from container.choose import LIBRARIES, Choice
+from container.contents import Contents, MistakeError, fits
+from container.packages import run
+
+USER = 10001
+# Group 0, as OpenShift gives any user that group.
+PASSWD = f"""root:x:0:0:root:/run/vcmts:/usr/sbin/nologin
+vcmts:x:{USER}:0:OpenVCMTS:/run/vcmts:/usr/sbin/nologin
+nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin
+"""
+GROUP = "root:x:0:\nnogroup:x:65534:\n"
+FOLDERS = "dev etc/vcmts/config etc/vcmts/secret proc run/vcmts sys tmp usr/bin usr/sbin var/tmp"
+HEALTH = "usr/libexec/vcmts/health"
+
+
+def copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(source, target, follow_symlinks=False)
+
+
+def skeleton(root: Path) -> None:
+    for folder in FOLDERS.split():
+        (root / folder).mkdir(parents=True)
+    for name in ("bin", "sbin", "lib", "lib64"):
+        (root / name).symlink_to(f"usr/{name}")
+    (root / "usr/lib64").mkdir()
+    (root / "etc/passwd").write_text(PASSWD, encoding="utf-8")
+    (root / "etc/group").write_text(GROUP, encoding="utf-8")
+
+
+def copy_chosen(choice: Choice, root: Path) -> None:
+    """What is one file by two names, as DPDK's drivers are, stays one: it would be loaded twice."""
+    first: dict[int, Path] = {}
+    for path in sorted(choice.paths):
+        source, target = choice.unpacked.tree / path, root / path
+        other = first.setdefault(source.lstat().st_ino, target)
+        if other is target:
+            copy(source, target)
+        else:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.symlink_to(os.path.relpath(other, target.parent))
+
+
+def share_papers(root: Path) -> None:
+    """The same licences of many packages of one source: links to the first."""
+    first: dict[int, list[Path]] = {}
+    for paper in sorted(root.glob("usr/share/doc/*/copyright")):
+        if paper.is_symlink() or paper.parent.is_symlink():
+            continue
+        alike = first.setdefault(paper.stat().st_size, [])
+        for other in alike:
+            if filecmp.cmp(paper, other, shallow=False):
+                paper.unlink()
+                paper.symlink_to(f"../{other.parent.name}/copyright")
+                break
+        else:
+            alike.append(paper)
+
+
+def installed_files(installed: Path, prefix: str, contents: Contents) -> Iterable[tuple[Path, str]]:
+    """What `meson install` brought, whatever its prefix was, and where it is in the image."""
+    for path in sorted(installed.rglob("*")):
+        if path.is_dir() and not path.is_symlink():
+            continue
+        name = path.relative_to(installed).as_posix()
+        name = f"usr{name.removeprefix(prefix)}" if name.startswith(f"{prefix}/") else name
+        if not fits(name, contents.installed):
+            yield path, name
+
+
+def copy_installed(installed: Path, prefix: str, contents: Contents, root: Path) -> list[str]:
+    names = []
+    for path, name in installed_files(installed, prefix, contents):
+        copy(path, root / name)
+        names.append(name)
+    if "usr/bin/vcmtsd" not in names:
+        raise MistakeError(f"{installed}: no vcmtsd below {prefix}/bin")
+    return names
+
+
+def strip(root: Path, names: Iterable[str]) -> None:
+    """Our programs, without what a debugger needs and the mark of where they were built."""
+    files = [str(root / name) for name in names if elf.is_elf(root / name)]
+    run(["strip", "--strip-all", "--remove-section=.note.gnu.build-id", *files], "strip")
+
+
+def compile_python(root: Path) -> None:
+    """By the image's own Python. What it writes has no times, and is taken as it is."""
+    interpreter = next(root.glob("usr/bin/python3.[0-9]*"), None)
+    loader = next((root / LIBRARIES).glob("ld-linux-*.so.*"), None) or next(
+        root.glob("usr/lib/ld-linux-*.so.*"), None
+    )
+    if interpreter is None or loader is None:
+        raise MistakeError("the image has no Python")
+    folders = [
+        str(root / "usr/lib" / interpreter.name),
+        str(root / "usr/lib/python3"),
+        str(root / "usr/share/vcmts/python"),
+    ]
+    command = [str(loader), "--library-path", str(root / LIBRARIES), str(interpreter)]
+    # -B: what this process itself reads is not compiled by it with times
+    command += ["-s", "-S", "-B", "-m", "compileall", "-f", "-q"]
+    command += ["--invalidation-mode", "unchecked-hash", "-s", str(root), "-p", "/", *folders]
+    done = subprocess.run(
+        command,
+        check=False,
+        capture_output=True,
+        text=True,
+        env={"PYTHONHOME": str(root / "usr"), "PYTHONHASHSEED": "0", "LANG": "C.UTF-8"},
+    )
+    if done.returncode != 0:
+        raise MistakeError(f"compileall: {(done.stdout + done.stderr).strip()[-500:]}")
+
+
+def settle(root: Path, epoch: int) -> None:
+    """Modes and times that do not depend on who made it."""
+    for path in [root, *root.rglob("*")]:
+        if not path.is_symlink():
+            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
+    for name in ("run/vcmts", "tmp", "var/tmp"):  # without a mount: of any user, like /tmp
+        (root / name).chmod(0o1777)
+    for path in [*root.rglob("*"), root]:
+        os.utime(path, (epoch, epoch), follow_symlinks=False)
