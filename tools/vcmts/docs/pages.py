@@ -10,6 +10,7 @@ from typing import Any
 
 from vcmts import published
 from vcmts.docs import (
+    chart_values,
     configdoc,
     control_client,
     control_page,
@@ -121,6 +122,7 @@ def pages() -> dict[Path, str]:
     schema = said("vcmtsd", "schema")
     methods = json.loads(said("vcmtsd", "describe", "--rpc"))
     return {
+        **chart_values.pages(json.loads(schema)),
         Path("config/schema.json"): schema,
         Path("docs/configuration.md"): configdoc.render(json.loads(schema)),
         Path("docs/pipeline.svg"): picture.draw(stage_lists(description["downstream"])),

@@ -1,0 +1,70 @@
+{{/* SPDX-License-Identifier: BSD-3-Clause */}}
+{{- define "vcmts.fullname" -}}
+{{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 48 | trimSuffix "-" -}}
+{{- else if contains $name .Release.Name -}}
+{{- .Release.Name | trunc 48 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 48 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "vcmts.selector" -}}
+app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
+{{- end -}}
+
+{{- define "vcmts.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+{{ include "vcmts.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end -}}
+
+{{- define "vcmts.serviceAccount" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- default (include "vcmts.fullname" .) .Values.serviceAccount.name -}}
+{{- else -}}
+{{- default "default" .Values.serviceAccount.name -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "vcmts.image" -}}
+{{- if .Values.image.digest -}}
+{{- printf "%s@%s" .Values.image.repository .Values.image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "vcmts.openshift" -}}
+{{- if eq (toString .Values.openshift) "auto" -}}
+{{- ternary "true" "" (.Capabilities.APIVersions.Has "security.openshift.io/v1") -}}
+{{- else if eq (toString .Values.openshift) "true" -}}
+true
+{{- end -}}
+{{- end -}}
+
+{{/* MiB of a quantity such as 512Mi or 1Gi, which the schema has looked at. */}}
+{{- define "vcmts.mebibytes" -}}
+{{- if hasSuffix "Gi" . -}}
+{{- mul 1024 (int64 (trimSuffix "Gi" .)) -}}
+{{- else -}}
+{{- int64 (trimSuffix "Mi" .) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What the SR-IOV network device plugin puts the addresses of a resource into. */}}
+{{- define "vcmts.variable" -}}
+{{- printf "PCIDEVICE_%s" (regexReplaceAll "[^A-Z0-9]+" (upper .) "_") -}}
+{{- end -}}
+
+{{/* The key of a pod's configuration: of several pods each has that of its own name. */}}
+{{- define "vcmts.configName" -}}
+{{- if eq (len .plan.pods) 1 -}}
+vcmts.yaml
+{{- else -}}
+{{- printf "%s-%d.yaml" (include "vcmts.fullname" .root) (int .number) -}}
+{{- end -}}
+{{- end -}}

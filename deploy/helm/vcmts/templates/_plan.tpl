@@ -1,0 +1,147 @@
+{{/* SPDX-License-Identifier: BSD-3-Clause */}}
+{{/*
+Who is where, worked out once for all templates, as JSON:
+  pods       a list, a pod an item: {groups: [an item of service_groups in the server's file]}
+  requests   devices that a pod asks for, by resource: as many as the pod that needs most
+  secret     files of the chart's own Secret
+  most       groups in the fullest pod, with those for which there is to be room
+  cores, huge, memory   what a pod asks for: CPUs, and MiB
+A pod template is one for all pods, so that the StatefulSet rolls them one after the other.
+*/}}
+{{- define "vcmts.plan" -}}
+{{- $plan := dict "pods" list "requests" dict "secret" (deepCopy .Values.secrets.files) -}}
+{{- $byPod := dict -}}
+{{- $ids := dict -}}
+{{- if not .Values.serviceGroups -}}
+{{- fail "serviceGroups: found none, allowed: a list of 1 to 64 service groups" -}}
+{{- end -}}
+{{- range $place, $group := .Values.serviceGroups -}}
+{{- $at := printf "serviceGroups[%d]" $place -}}
+{{- $id := int64 $group.id -}}
+{{- if hasKey $ids (toString $id) -}}
+{{- fail (printf "%s.id: found %d, which is that of %s, allowed: an id of its own" $at $id (get $ids (toString $id))) -}}
+{{- end -}}
+{{- $_ := set $ids (toString $id) $at -}}
+{{- $pod := ternary 0 $place (eq $.Values.mode "shared") -}}
+{{- if hasKey $group "pod" -}}{{- $pod = int64 $group.pod -}}{{- end -}}
+{{- $key := toString $pod -}}
+{{- $_ := set $byPod $key (append (default list (get $byPod $key)) (dict "at" $at "id" $id "group" $group)) -}}
+{{- end -}}
+{{- $pods := len $byPod -}}
+{{- $most := 0 -}}
+{{- range $number := until $pods -}}
+{{- $members := get $byPod (toString $number) -}}
+{{- if not $members -}}
+{{- fail (printf "serviceGroups: found no group for pod %d of %d, allowed: pods from 0 on without a gap; give a group `pod: %d`" $number $pods $number) -}}
+{{- end -}}
+{{- $most = max $most (len $members) -}}
+{{- $filled := include "vcmts.pod" (dict "root" $ "members" $members "plan" $plan) | fromJson -}}
+{{- $_ := set $plan "pods" (append $plan.pods (dict "groups" $filled.groups)) -}}
+{{- range $resource, $count := $filled.requests -}}
+{{- $_ := set $plan.requests $resource (max (int64 $count) (int64 (default 0 (get $plan.requests $resource)))) -}}
+{{- end -}}
+{{- $_ := set $plan "secret" (merge $plan.secret $filled.secret) -}}
+{{- end -}}
+{{- $room := int64 .Values.server.maxGroups -}}
+{{- if and $room (lt $room $most) -}}
+{{- fail (printf "server.maxGroups: found %d, allowed: %d or more, the groups of the fullest pod" $room $most) -}}
+{{- end -}}
+{{- $_ := set $plan "most" (max $most $room) -}}
+{{- $_ := set $plan "cores" (include "vcmts.cores" (dict "root" $ "groups" $plan.most) | int64) -}}
+{{- $_ := set $plan "huge" (include "vcmts.huge" (dict "root" $ "groups" $plan.most) | int64) -}}
+{{- $_ := set $plan "memory" (include "vcmts.memory" (dict "root" $ "groups" $plan.most) | int64) -}}
+{{- $size := 0 -}}
+{{- range $plan.secret -}}{{- $size = add $size (len .) -}}{{- end -}}
+{{- if gt $size 1048576 -}}
+{{- fail (printf "secrets.files: found %d bytes with what is inline, allowed: 1048576, which a Secret holds; make a Secret for each group and name them in secrets.existing" $size) -}}
+{{- end -}}
+{{- toJson $plan -}}
+{{- end -}}
+
+{{/*
+The groups of one pod as items of the server's file, and what the pod needs for them. `plan.secret` holds the files
+of the pods before, and those that are given.
+*/}}
+{{- define "vcmts.pod" -}}
+{{- $root := .root -}}
+{{- $out := dict "groups" list "requests" dict "secret" dict -}}
+{{- $given := dict -}}
+{{- range $member := .members -}}
+{{- $group := $member.group -}}
+{{- $defaults := $root.Values.defaults -}}
+{{- $item := dict "service_group" $member.id -}}
+{{- if $group.name -}}{{- $_ := set $item "name" $group.name -}}{{- end -}}
+{{- $config := mergeOverwrite (deepCopy $defaults.config) (deepCopy (default dict $group.config)) -}}
+{{- $profile := $defaults.profile -}}
+{{- if hasKey $group "profile" -}}{{- $profile = $group.profile -}}{{- end -}}
+{{- $name := default (printf "sg-%d.yaml" $member.id) $group.file -}}
+{{- if hasKey $config "modems" -}}
+{{- if or (hasKey $out.secret $name) (hasKey $.plan.secret $name) -}}
+{{- fail (printf "%s.file: found %s, which another group or secrets.files has, allowed: a name of its own" $member.at $name) -}}
+{{- end -}}
+{{- $_ := set $out.secret $name (toYaml $config) -}}
+{{- $_ := set $item "file" (printf "/etc/vcmts/secret/%s" $name) -}}
+{{- else -}}
+{{- if and $profile (not $group.file) -}}
+{{- if gt (int $member.id) 64 -}}
+{{- fail (printf "%s.id: found %d, allowed: 1 to 64 of a group that is made from a profile, as its addresses are made from it" $member.at $member.id) -}}
+{{- end -}}
+{{- $_ := set $item "file" (printf "/run/vcmts/profiles/%s/sg-%d.yaml" $profile $member.id) -}}
+{{- else -}}
+{{- if not (or $root.Values.secrets.existing (hasKey $root.Values.secrets.files $name)) -}}
+{{- fail (printf "%s: found no configuration, allowed: a profile, config with modems, %q in secrets.files, or a Secret that holds it in secrets.existing" $member.at $name) -}}
+{{- end -}}
+{{- $_ := set $item "file" (printf "/etc/vcmts/secret/%s" $name) -}}
+{{- end -}}
+{{- $item = merge $item $config -}}
+{{- end -}}
+{{- $ports := dict -}}
+{{- range $role := list "network" "rphy" "control" -}}
+{{- $own := default dict (get (default dict $group.ports) $role) -}}
+{{- $shared := default dict (get (default dict $defaults.ports) $role) -}}
+{{- if or $own $shared -}}
+{{- $_ := set $ports $role (include "vcmts.port" (dict "role" $role "own" $own "shared" $shared "given" $given "requests" $out.requests "at" (printf "%s.ports.%s" $member.at $role)) | fromJson) -}}
+{{- end -}}
+{{- end -}}
+{{- $_ := set $item "ports" $ports -}}
+{{- $crypto := mergeOverwrite (deepCopy $defaults.crypto) (deepCopy (default dict $group.crypto)) -}}
+{{- if and $crypto.resource (ne (default "cryptodev" $crypto.provider) "ipsec-mb") -}}
+{{- $_ := set $out.requests $crypto.resource 1 -}}
+{{- $_ := set $crypto "provider" "cryptodev" -}}
+{{- $variable := default (printf "%s[0]" (include "vcmts.variable" $crypto.resource)) $crypto.variable -}}
+{{- $_ := set $crypto "device" (default (printf "${%s}" $variable) $crypto.device) -}}
+{{- end -}}
+{{- $crypto = omit $crypto "resource" "variable" -}}
+{{- if $crypto -}}{{- $_ := set $item "crypto" $crypto -}}{{- end -}}
+{{- $_ := set $out "groups" (append $out.groups $item) -}}
+{{- end -}}
+{{- toJson $out -}}
+{{- end -}}
+
+{{/*
+A port of a group. One that the defaults give is one for all groups of the pod; a group with a `resource` or
+`device` of its own has a port of its own. `given` holds the device of each shared port, `requests` counts.
+*/}}
+{{- define "vcmts.port" -}}
+{{- $port := mergeOverwrite (deepCopy .shared) (deepCopy .own) -}}
+{{- $alone := or (hasKey .own "resource") (hasKey .own "device") -}}
+{{- if $alone -}}{{- $port = merge (deepCopy .own) (omit .shared "resource" "variable" "device") -}}{{- end -}}
+{{- $device := "" -}}
+{{- if not $alone -}}{{- $device = default "" (get .given .role) -}}{{- end -}}
+{{- if not $device -}}
+{{- $index := 0 -}}
+{{- if $port.resource -}}
+{{- $index = int64 (default 0 (get .requests $port.resource)) -}}
+{{- $_ := set .requests $port.resource (add1 $index) -}}
+{{- end -}}
+{{- if $port.device -}}
+{{- $device = $port.device -}}
+{{- else if $port.resource -}}
+{{- $device = printf "${%s[%d]}" (default (include "vcmts.variable" $port.resource) $port.variable) (int $index) -}}
+{{- else -}}
+{{- fail (printf "%s: found neither resource nor device, allowed: one of them, here or in defaults.ports.%s" .at .role) -}}
+{{- end -}}
+{{- if not $alone -}}{{- $_ := set .given .role $device -}}{{- end -}}
+{{- end -}}
+{{- toJson (set (omit $port "resource" "variable") "device" $device) -}}
+{{- end -}}

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: BSD-3-Clause
+module k8s.io/apiextensions-apiserver
+
+go 1.24
+
+require k8s.io/apimachinery v0.37.0
+require k8s.io/client-go v0.37.0

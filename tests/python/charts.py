@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The chart, rendered by Helm's own packages (devtools/helm), and what is in the objects."""
+
+import base64
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from vcmts.paths import CHECKOUT
+
+CHART = CHECKOUT / "deploy" / "helm" / "vcmts"
+PROGRAM = CHECKOUT / "build-chart" / "render"
+CI = sorted((CHART / "ci").glob("*.yaml"))
+ALONE = "vcmts.yaml"  # what a pod reads that is the only one
+NO_RENDERER = "the chart is not rendered here: devtools/install-deps chart installs what it takes"
+needs_renderer = pytest.mark.skipif(not PROGRAM.exists(), reason=NO_RENDERER)
+
+Json = dict[str, Any]
+ONE_GROUP: Json = {
+    "serviceGroups": [{"id": 1}],
+    "defaults": {"profile": "1ofdm-0sc-qam_1cms_aes", "ports": {}},
+}
+PORTS = {"network": {"device": "net_null0"}, "rphy": {"device": "net_null1"}}
+
+
+class RefusedError(Exception):
+    """What Helm says where it does not render."""
+
+
+@dataclass
+class Rendered:
+    objects: list[Json]
+    notes: str
+
+    def of(self, kind: str) -> list[Json]:
+        return [one for one in self.objects if one["kind"] == kind]
+
+    def one(self, kind: str) -> Json:
+        (found,) = self.of(kind)
+        return found
+
+    def pod(self) -> Json:
+        spec: Json = self.one("StatefulSet")["spec"]["template"]["spec"]
+        return spec
+
+    def container(self) -> Json:
+        (found,) = self.pod()["containers"]
+        container: Json = found
+        return container
+
+    def configurations(self) -> dict[str, Json]:
+        """By the name of the file, of each pod its own."""
+        data = next(one["data"] for one in self.of("ConfigMap") if is_configuration(one))
+        own = [name for name in data if name != ALONE or len(data) == 1]
+        return {name: yaml.safe_load(data[name]) for name in own}
+
+    def configuration(self) -> Json:
+        (found,) = self.configurations().values()
+        return found
+
+    def secret(self) -> dict[str, str]:
+        data = self.one("Secret")["data"]
+        return {name: base64.b64decode(text).decode() for name, text in data.items()}
+
+
+def is_configuration(config_map: Json) -> bool:
+    return all(name.endswith(".yaml") for name in config_map["data"])
+
+
+def objects_of(files: dict[str, str]) -> list[Json]:
+    texts = (text for name, text in files.items() if name.endswith(".yaml"))
+    return [one for text in texts for one in yaml.safe_load_all(text) if one]
+
+
+class Renderer:
+    """One process for many renderings."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+
+    def __call__(self, values: Json | None = None, *files: Path, **more: Any) -> Rendered:
+        assert self.process.stdin is not None and self.process.stdout is not None
+        request = {"set": values or {}, "values": [str(path) for path in files], **more}
+        self.process.stdin.write(json.dumps(request) + "\n")
+        self.process.stdin.flush()
+        answer = json.loads(self.process.stdout.readline())
+        if "error" in answer:
+            raise RefusedError(answer["error"])
+        notes = next(text for name, text in answer["files"].items() if name.endswith("NOTES.txt"))
+        return Rendered(objects_of(answer["files"]), notes)
+
+    def refused(self, values: Json) -> str:
+        with pytest.raises(RefusedError) as refusal:
+            self(values)
+        return str(refusal.value)
+
+
+@contextmanager
+def renderer() -> Iterator[Renderer]:
+    with subprocess.Popen(
+        [PROGRAM, CHART],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        yield Renderer(process)
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+def merged(base: Json, over: Json) -> Json:
+    """Maps key by key, all else as a whole: as values are put together."""
+    result = dict(base)
+    for key, value in over.items():
+        mine = result.get(key)
+        both = isinstance(mine, dict) and isinstance(value, dict)
+        result[key] = merged(mine, value) if both and mine is not None else value
+    return result
+
+
+def one_group(**over: Any) -> Json:
+    return merged(merged(ONE_GROUP, {"defaults": {"ports": PORTS}}), over)

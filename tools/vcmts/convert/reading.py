@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The reference's values as text with lines: YAML readers differ in `18:02.0` and `yes`."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from vcmts.paths import MistakeError
+
+MOST_BYTES = 16 << 20
+YES, NO = ("yes", "true", "on", "y"), ("no", "false", "off", "n")
+
+
+@dataclass
+class Map:
+    """A map of the file, and where it is."""
+
+    file: str
+    path: str
+    line: int
+    keys: dict[str, Node]
+    lines: dict[str, int]  # of the keys
+    used: set[str] = field(default_factory=set)
+
+    def place(self, key: str) -> str:
+        return f"{self.path}.{key}" if self.path else key
+
+    def mistake(self, key: str, found: str, allowed: str) -> MistakeError:
+        line = self.lines.get(key, self.line)
+        return MistakeError(
+            f"{self.file}:{line}: {self.place(key)}: found {found}, allowed: {allowed}"
+        )
+
+    def text(self, key: str) -> str | None:
+        """None where it is not there or empty."""
+        self.used.add(key)
+        node = self.keys.get(key)
+        if node is None:
+            return None
+        if not isinstance(node, ScalarNode):
+            raise self.mistake(key, kind_of(node), "a text")
+        return node.value.strip() or None
+
+    def number(self, key: str, least: int, most: int) -> int | None:
+        text = self.text(key)
+        if text is None:
+            return None
+        if (
+            not text.isascii()
+            or not text.isdigit()
+            or len(text) > 9
+            or not least <= int(text) <= most
+        ):
+            raise self.mistake(key, repr(text), f"a number, {least} to {most}")
+        return int(text)
+
+    def choice(self, key: str, allowed: tuple[str, ...]) -> str | None:
+        text = self.text(key)
+        if text is not None and text not in allowed:
+            raise self.mistake(key, repr(text), f"{', '.join(allowed[:-1])} or {allowed[-1]}")
+        return text
+
+    def switch(self, key: str, *, on: str = "", off: str = "") -> bool | None:
+        """yes or no, as YAML has them, or the words of the version of 2018."""
+        text = self.text(key)
+        if text is None:
+            return None
+        if text.lower() in YES or (on and text == on):
+            return True
+        if text.lower() in NO or (off and text == off):
+            return False
+        raise self.mistake(key, repr(text), "yes or no")
+
+    def needed(self, key: str) -> MistakeError:
+        return self.mistake(key, "nothing", "a value: there is no group without it")
+
+    def map(self, key: str) -> "Map":
+        self.used.add(key)
+        node = self.keys.get(key)
+        if not isinstance(node, MappingNode):
+            raise self.mistake(key, kind_of(node), "a map")
+        return map_of(self.file, self.place(key), node)
+
+    def maps(self, key: str) -> Iterator["Map"]:
+        self.used.add(key)
+        node = self.keys.get(key)
+        if not isinstance(node, SequenceNode) or not node.value:
+            raise self.mistake(key, kind_of(node), "a list of maps, one or more")
+        for number, item in enumerate(node.value):
+            path = f"{self.place(key)}[{number}]"
+            if not isinstance(item, MappingNode):
+                line = item.start_mark.line + 1
+                raise MistakeError(
+                    f"{self.file}:{line}: {path}: found {kind_of(item)}, allowed: a map"
+                )
+            yield map_of(self.file, path, item)
+
+    def unused(self) -> list[str]:
+        return [key for key in self.keys if key not in self.used]
+
+
+def kind_of(node: Node | None) -> str:
+    if node is None:
+        return "nothing"
+    if isinstance(node, ScalarNode):
+        return repr(node.value[:40]) if node.value else "nothing"
+    return "a map" if isinstance(node, MappingNode) else "a list" if node.value else "an empty list"
+
+
+def map_of(file: str, path: str, node: MappingNode) -> Map:
+    keys: dict[str, Node] = {}
+    lines: dict[str, int] = {}
+    for key, value in node.value:
+        line = key.start_mark.line + 1
+        if not isinstance(key, ScalarNode):
+            raise MistakeError(
+                f"{file}:{line}: {path}: found {kind_of(key)} as a key, allowed: a text"
+            )
+        if key.value in keys:
+            where = f"{path}.{key.value}" if path else key.value
+            raise MistakeError(f"{file}:{line}: {where}: found twice, allowed: once")
+        keys[key.value], lines[key.value] = value, line
+    return Map(file, path, node.start_mark.line + 1, keys, lines)
+
+
+def problem(error: yaml.YAMLError) -> tuple[int, str]:
+    if isinstance(error, yaml.MarkedYAMLError):
+        mark = error.problem_mark or error.context_mark
+        return (mark.line + 1 if mark else 1), error.problem or "not YAML"
+    return 1, "characters that YAML does not have"
+
+
+def read(path: Path) -> Map:
+    """The file. Raises MistakeError with file and line."""
+    with path.open("rb") as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise MistakeError(f"{path}: found more than {MOST_BYTES >> 20} MiB")
+    try:
+        node = yaml.compose(data.decode(), Loader=yaml.SafeLoader)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise MistakeError(f"{path}:{line}: found no UTF-8, allowed: a YAML file") from error
+    except yaml.YAMLError as error:
+        line, why = problem(error)
+        raise MistakeError(f"{path}:{line}: {why}") from error
+    except RecursionError as error:
+        raise MistakeError(
+            f"{path}: found lists in lists without end, allowed: values of a chart"
+        ) from error
+    if not isinstance(node, MappingNode):
+        raise MistakeError(f"{path}:1: found {kind_of(node)}, allowed: a map with topology")
+    return map_of(str(path), "", node)

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The values of the reference's chart vcmtsd as ours: a release for pods that are alike."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from vcmts.convert.notes import LEFT_OUT, SOCKET, Notes
+from vcmts.convert.reading import Map
+from vcmts.layout.propose import LAYOUTS
+from vcmts.paths import MistakeError
+from vcmts.profile.group import parse_name
+from vcmts.profile.numbers import MOST_GROUPS
+
+Json = dict[str, Any]
+LAYOUT_NAMES = tuple(layout.name for layout in LAYOUTS)
+CIPHERS = {("aes", 16): "aes", ("aes", 32): "aes256", ("des", 16): "des", ("none", 16): "none"}
+PAGES = ("2Mi", "1Gi")
+AS_A_DEVICE = "taken as a device: a pod sees it only where a device plugin gives it"
+QAT = {"provider": "cryptodev", "resource": "qat.intel.com/generic", "variable": "QAT0"}
+
+
+@dataclass
+class Group:
+    id: int
+    socket: int
+    values: Json  # of the group
+    pod: Json  # values that hold for all pods of a release
+
+
+def profile_name(ofdm: int, modems: int, ending: str) -> str:
+    """Up to three OFDM channels stand beside 32 of SC-QAM, more of them alone."""
+    return f"{ofdm}ofdm-{32 if ofdm <= 3 else 0}sc-qam_{modems}cms_{ending}"
+
+
+def profile_of(found: Map) -> str:
+    ofdm = found.number("num_ofdm", 1, 999)
+    modems = found.number("num_subs", 1, 65535)
+    cipher = found.choice("cm_crypto", ("aes", "des", "none")) or "aes"
+    size = found.number("aes_key_size", 16, 32) or 16
+    for key, value in (("num_ofdm", ofdm), ("num_subs", modems)):
+        if value is None:
+            raise found.needed(key)
+    kind = (cipher, size if cipher == "aes" else 16)
+    if kind not in CIPHERS:
+        raise found.mistake("aes_key_size", repr(str(size)), "16 or 32")
+    assert ofdm is not None and modems is not None
+    name = profile_name(ofdm, modems, CIPHERS[kind])
+    try:
+        parse_name(name)
+    except MistakeError as mistake:
+        raise found.mistake("num_ofdm", str(ofdm), f"what makes a profile: {mistake}") from mistake
+    return name
+
+
+def pci(found: Map, key: str) -> str | None:
+    text = found.text(key)
+    if text is None:
+        return None
+    parts = text.replace(".", ":").split(":")
+    domain = parts.pop(0) if len(parts) == 4 else "0000"
+    digits = "0123456789abcdefABCDEF"
+    widths = [4, 2, 2, 1]
+    whole = [domain, *parts]
+    if [len(part) for part in whole] != widths or any(
+        c not in digits for part in whole for c in part
+    ):
+        raise found.mistake(key, repr(text), "a PCI address such as 18:02.0")
+    return f"{domain}:{parts[0]}:{parts[1]}.{parts[2]}"
+
+
+def ports_of(found: Map, socket: int, notes: Notes) -> Json:
+    """Resources by the names of the reference's device plugin, or addresses that are given."""
+    index = found.number("pf_index", 0, 255)
+    ports: Json = {}
+    for role, key, way in (("network", "net_ds", "ds"), ("rphy", "net_us", "us")):
+        device = pci(found, key)
+        if device:
+            notes.tell(found, key, AS_A_DEVICE)
+            ports[role] = {"device": device}
+        elif index is not None:
+            ports[role] = {"resource": f"openshift.io/vcmts_nw_vf_{way}_{index}"}
+        else:
+            ports[role] = {"resource": f"intel.com/vcmts_nw_vf_socket_{socket}_{way}"}
+    return ports
+
+
+def crypto_of(found: Map, notes: Notes) -> Json:
+    crypto: Json = {"generate_crc": found.switch("crc") is not False}
+    device = pci(found, "qat_pci")
+    if not found.switch("qat", on="qat_on", off="qat_off"):
+        if device:
+            notes.tell(found, "qat_pci", "left out: no accelerator is asked for by qat")
+    elif device:
+        notes.tell(found, "qat_pci", AS_A_DEVICE)
+        crypto |= {"provider": "cryptodev", "device": device}
+    else:
+        crypto |= QAT
+    return crypto
+
+
+def power_of(found: Map, notes: Notes) -> Json:
+    text = found.choice("power_mgmt", ("pm_off", "pm_on", "time_of_day"))
+    if text in (None, "pm_off"):
+        return {}
+    if text == "time_of_day":
+        notes.tell(
+            found, "power_mgmt", "taken as policy balanced: server.power.busy_hours says the hours"
+        )
+    return {"server": {"power": {"policy": "balanced"}}}
+
+
+def memory_of(found: Map, mode: str) -> Json:
+    size = found.choice("hpg_sz", PAGES) or "1Gi"
+    amount = found.text("hpg_alloc_sz")
+    if amount is None:
+        return {"hugePages": {"size": size}}
+    number = amount.removesuffix("Mi").removesuffix("Gi")
+    if not number.isascii() or not number.isdigit() or number.startswith("0") or number == amount:
+        raise found.mistake("hpg_alloc_sz", repr(amount), "a number of Mi or Gi such as 1024Mi")
+    key = "amount" if mode == "separate" else "perGroup"
+    mebibytes = int(number) * (1024 if amount.endswith("Gi") else 1)
+    if key == "amount" and mebibytes % (1024 if size == "1Gi" else 2):
+        raise found.mistake("hpg_alloc_sz", repr(amount), f"a multiple of hpg_sz, which is {size}")
+    return {"hugePages": {"size": size, key: amount}}
+
+
+def cores_of(found: Map, mode: str, notes: Notes) -> Json:
+    layout = found.choice("core_config", LAYOUT_NAMES)
+    count = found.number("num_lcores_required", 1, 1024)
+    cores: Json = {"layout": layout} if layout else {}
+    if count and mode == "shared":
+        notes.tell(found, "num_lcores_required", "left out: worked out for the groups of a pod")
+    elif count:
+        needed = next((item.threads for item in LAYOUTS if item.name == layout), 0)
+        if count < needed + 1:
+            notes.tell(
+                found,
+                "num_lcores_required",
+                f"left out: {layout} takes {needed:g} and management one",
+            )
+        else:
+            cores["count"] = count
+            if count % 2:
+                cores["siblings"] = 1
+    return {"cores": cores} if cores else {}
+
+
+def group_of(found: Map, shift: int, mode: str, notes: Notes) -> Group:
+    number = found.number("sg_id", 0, 65534)
+    if number is None:
+        raise found.needed("sg_id")
+    socket = found.number("cpu_socket_id", 0, 63) or 0
+    if mode == "separate" and "cpu_socket_id" in found.keys:
+        notes.tell(found, "cpu_socket_id", f"left out: {SOCKET}")
+    pod = power_of(found, notes) | memory_of(found, mode) | cores_of(found, mode, notes)
+    for key in ("latency", "cycles"):
+        value = found.switch(key)
+        if value is not None:
+            pod[key] = value
+    values = {
+        "profile": profile_of(found),
+        "ports": ports_of(found, socket, notes),
+        "crypto": crypto_of(found, notes),
+    }
+    notes.leave(found, LEFT_OUT)
+    return Group(number + shift, socket, {"name": f"sg-{number}", **values}, pod)
+
+
+def listed(topology: Map, notes: Notes) -> list[Map]:
+    pods = list(topology.maps("vcmts_pods"))
+    replicas = topology.number("vcmts_replicas", 1, len(pods))
+    if replicas is not None and replicas < len(pods):
+        notes.tell(topology, "vcmts_replicas", f"taken: the first {replicas} of {len(pods)} groups")
+    return pods[: replicas or len(pods)]
+
+
+def groups_of(topology: Map, mode: str, notes: Notes) -> list[Group]:
+    pods = listed(topology, notes)
+    if len(pods) > MOST_GROUPS:
+        raise topology.mistake("vcmts_pods", f"{len(pods)} groups", f"1 to {MOST_GROUPS}")
+    ids = [found.number("sg_id", 0, 65534) for found in pods]
+    shift = 1 if 0 in ids else 0
+    if shift:
+        notes.tell(
+            pods[ids.index(0)],
+            "sg_id",
+            "each is one more, as ids begin with 1; names keep the old ones",
+        )
+    groups = [group_of(found, shift, mode, notes) for found in pods]
+    for place, number in enumerate(ids):
+        if number in ids[:place]:
+            raise pods[place].mistake("sg_id", str(number), "an id of its own")
+        if number is not None and number + shift > MOST_GROUPS:
+            allowed = f"at most {MOST_GROUPS - shift} for a group that is made from a profile"
+            raise pods[place].mistake("sg_id", str(number), allowed)
+    return groups
+
+
+def alike(group: Group, mode: str) -> str:
+    """What all groups of a release have in common: of pods of their own what these ask for, as
+    their template is one; of a pod that they share the ports and the NUMA node."""
+    ports = {role: port.get("resource") for role, port in group.values["ports"].items()}
+    other = group.socket if mode == "shared" else group.values["crypto"].get("resource")
+    return repr((ports, other, sorted(group.pod.items())))
+
+
+def defaults_of(groups: list[Group]) -> Json:
+    """What most have. An accelerator by its address is one only where all have it: a group with
+    another, or none, would have to take it away again."""
+    defaults: Json = {}
+    for key in ("profile", "ports", "crypto"):
+        texts = Counter(repr(group.values[key]) for group in groups)
+        most = texts.most_common(1)[0][0]
+        named = key == "crypto" and any("device" in group.values[key] for group in groups)
+        if not named or len(texts) == 1:
+            defaults[key] = next(g.values[key] for g in groups if repr(g.values[key]) == most)
+    return defaults
+
+
+def release(groups: list[Group], mode: str) -> Json:
+    defaults = defaults_of(groups)
+    by_accelerator = "provider" in defaults.get("crypto", {})
+    items = []
+    for group in groups:
+        own = {key: value for key, value in group.values.items() if defaults.get(key) != value}
+        if by_accelerator and "provider" not in own.get("crypto", {"provider": ""}):
+            own["crypto"] = {**own["crypto"], "provider": "ipsec-mb"}
+        items.append({"id": group.id, **own})
+    return {"mode": mode, "defaults": defaults, "serviceGroups": items, **groups[0].pod}
+
+
+def releases(topology: Map, mode: str, notes: Notes) -> list[Json]:
+    """Values of our chart. Raises MistakeError."""
+    by_pod: dict[str, list[Group]] = {}
+    for group in groups_of(topology, mode, notes):
+        by_pod.setdefault(alike(group, mode), []).append(group)
+    return [release(groups, mode) for groups in by_pod.values()]

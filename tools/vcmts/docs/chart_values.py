@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""values.schema.json and README.md of the chart: what may stand in its values."""
+
+import copy
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from vcmts.docs.configdoc import Schema, escape, sentence
+from vcmts.paths import CHECKOUT
+from vcmts.profile.command import GRAMMAR
+from vcmts.profile.group import NAME
+
+CHART = Path("deploy/helm/vcmts")
+BASE = Path(__file__).with_name("values.schema.in.yaml")
+TEMPLATE = Path(__file__).with_name("chart.md.in")
+# What the chart has keys of its own for, or what is the server's.
+NOT_OF_CONFIG = ("name", "service_group", "ports", "threads", "crypto", "service_groups")
+NOT_OF_A_GROUP = ("max_groups", "power", "metrics")
+REFERENCE = "#/definitions/configuration/"
+
+
+def of_configuration(schema: Schema, path: str) -> Schema:
+    for key in path.split("."):
+        schema = schema["properties"][key]
+    return copy.deepcopy(schema)
+
+
+def with_resource(found: Schema) -> Schema:
+    """A device may come from a device plugin."""
+    found.pop("required", None)
+    for key in ("resource", "variable"):
+        found["properties"][key] = {"$ref": f"#/definitions/{key}"}
+    return found
+
+
+def filled(node: Any, configuration: Schema) -> Any:
+    """A part of the base with what it takes from the configuration's schema."""
+    if isinstance(node, list):
+        return [filled(item, configuration) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "x-keys" in node:
+        found = of_configuration(configuration, node["x-keys"])
+        return with_resource(found) if node.get("x-resource") else found
+    if "x-group" in node:
+        left_out = NOT_OF_CONFIG + NOT_OF_A_GROUP
+        keys = [key for key in configuration["properties"] if key not in left_out]
+        return {
+            "description": node["description"],
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {key: {"$ref": REFERENCE + key} for key in keys},
+        }
+    return {key: filled(value, configuration) for key, value in node.items()}
+
+
+def plain(node: Any) -> Any:
+    """Without words that are not JSON Schema's of draft 7, which every Helm 3 reads."""
+    if isinstance(node, list):
+        return [plain(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: plain(value)
+        for key, value in node.items()
+        if isinstance(value, dict) or not key.startswith("x-")
+    }
+
+
+def base() -> Schema:
+    text = BASE.read_text(encoding="utf-8")
+    text = text.replace("@PROFILE@", f"^({NAME.pattern})?$").replace("@GRAMMAR@", GRAMMAR)
+    schema: Schema = yaml.safe_load(text)
+    return schema
+
+
+def schema_of(configuration: Schema) -> Schema:
+    schema: Schema = filled(base(), configuration)
+    parts = {
+        key: value
+        for key, value in configuration["properties"].items()
+        if key not in NOT_OF_CONFIG + NOT_OF_A_GROUP
+    }
+    text = json.dumps({**schema, "definitions": {**schema["definitions"], "configuration": parts}})
+    whole: Schema = plain(json.loads(text.replace('"#/properties/', f'"{REFERENCE}')))
+    return whole
+
+
+def rendered_schema(configuration: Schema) -> str:
+    return json.dumps(schema_of(configuration), indent=1) + "\n"
+
+
+def words(value: Schema, schema: Schema) -> Schema:
+    """With what it refers to."""
+    reference = value.get("$ref")
+    return {**schema["definitions"][reference.rsplit("/", 1)[1]], **value} if reference else value
+
+
+def allowed(value: Schema) -> str:
+    if "x-allowed" in value:
+        return str(value["x-allowed"])
+    if "enum" in value:
+        listed = [written(one) for one in value["enum"]]
+        return f"{', '.join(listed[:-1])} or {listed[-1]}"
+    if value.get("type") == "boolean":
+        return "true or false"
+    if value.get("type") == "integer":
+        return f"a number, {value['minimum']} to {value['maximum']}"
+    return "a map"
+
+
+def written(value: Any) -> str:
+    if isinstance(value, str):
+        return value or "empty"
+    return json.dumps(value)
+
+
+def rows(value: Schema, schema: Schema, default: Any, path: str) -> Iterator[str]:
+    for name, found in value["properties"].items():
+        key = words(found, schema)
+        place = f"{path}{name}"
+        here = default.get(name) if isinstance(default, dict) else None
+        shown = "" if here in (None, "", [], {}) or isinstance(here, dict) else f"`{written(here)}`"
+        items = key.get("items", {})
+        cells = (f"`{place}`", sentence(key["description"]), allowed(key), shown)
+        if "properties" not in key or not path.startswith("serviceGroups"):
+            yield f"| {' | '.join(escape(cell) for cell in cells)} |"
+        if items.get("required") == ["id"]:
+            yield from rows(items, schema, {}, f"{place}[].")
+        elif "properties" in key and found.get("$ref") is None and "x-keys" not in found:
+            yield from rows(key, schema, here, f"{place}.")
+
+
+def rendered_readme(configuration: Schema) -> str:
+    schema = filled(base(), configuration)
+    schema["properties"].pop("global")
+    values = yaml.safe_load((CHECKOUT / CHART / "values.yaml").read_text(encoding="utf-8"))
+    table = ["| key | meaning | allowed | default |", "| --- | --- | --- | --- |"]
+    table += rows(schema, schema, values, "")
+    return TEMPLATE.read_text(encoding="utf-8").replace("@VALUES@", "\n".join(table))
+
+
+def pages(configuration: Schema) -> dict[Path, str]:
+    return {
+        CHART / "values.schema.json": rendered_schema(configuration),
+        CHART / "README.md": rendered_readme(configuration),
+    }

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`OUTPUT BUILD VERSION BIN LIBEXEC`: what an installed tree knows of itself (paths.py).
+
+The build calls it, with no packages but Python's own.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from vcmts.host import software
+from vcmts.host.files import Files
+
+
+def main(output: str, build: str, version: str, *places: str) -> None:
+    note = {
+        **dict(zip(("bin", "libexec"), places, strict=True)),
+        "version": version,
+        "built": {"version": version, **software.of_build(Files(), Path(build))},
+    }
+    Path(output).write_text(json.dumps(note, indent=1) + "\n", encoding="utf-8")
+
+
+main(*sys.argv[1:])
