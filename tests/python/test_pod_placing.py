@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Groups on the cores of a container, and what of a container is refused."""
+
+import json
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from python.layout_machines import Recorded, put, record, server
+from vcmts.host.files import Files
+from vcmts.layout import machine as layout_machine
+from vcmts.layout.machine import Machine
+from vcmts.layout.propose import LAYOUTS
+from vcmts.paths import program
+from vcmts.pod import pages
+from vcmts.pod.placing import Place, own, placing, shared, with_others
+from vcmts.pod.render import RefusedError, Source, rendered
+from vcmts.pod.variables import WrongError
+
+SMT = Recorded(cores=8, threads=2, cpuset="1-3,9-11", affinity="1-3,9-11")
+
+
+def machine(place: Path, recorded: Recorded) -> Machine:
+    return layout_machine.read(Files(record(place, recorded)))
+
+
+def groups(count: int, layout: str | None = None) -> list[dict[str, Any]]:
+    return [{"service_group": n, "layout": layout, "upstream": 1} for n in range(1, count + 1)]
+
+
+def source(place: Path, recorded: Recorded, text: str, **environment: str) -> Source:
+    (place / "run").mkdir()
+    (place / "vcmts.yaml").write_text(text, encoding="utf-8")
+    files = Files(record(place / "machine", recorded))
+    return Source(
+        config=place / "vcmts.yaml",
+        written=place / "run" / "vcmts.yaml",
+        machine=layout_machine.read(files),
+        files=files,
+        environment=environment,
+    )
+
+
+@pytest.mark.parametrize("layout", [layout.name for layout in LAYOUTS])
+def test_cores_are_dealt_as_the_loader_deals_them(tmp_path: Path, layout: str) -> None:
+    """What we say by single keys is what vcmtsd makes of the layout and its list."""
+    upstreams = [True, False, True, True]
+    made = rendered(
+        source(tmp_path, Recorded(cores=16), server(f"threads: {{layout: {layout}}}", upstreams))
+    )
+    assert made.placing is not None
+    listed = sorted(made.placing.polling())
+    assert 0 not in listed
+    dealt = list(made.facts["placement"]["groups"])
+    cores: list[int] = []
+    for group in dealt:
+        for part in ("upper_mac", "lower_mac", "upstream"):
+            if group[part] is not None and group[part] not in cores:
+                cores.append(group[part])
+    text = server(f"threads: {{layout: {layout}, cores: [{','.join(map(str, cores))}]}}", upstreams)
+    (tmp_path / "listed.yaml").write_text(text)
+    command = [str(program("vcmtsd")), "check", "--json", "--cores", "0-15/0-15/0-15", "--config"]
+    command.append(str(tmp_path / "listed.yaml"))
+    told = subprocess.run(command, check=True, stdout=subprocess.PIPE)
+    expected = json.loads(told.stdout)["placement"]["groups"]
+    parts = ("service_group", "upper_mac", "lower_mac", "upstream")
+    assert [[one[p] for p in parts] for one in dealt] == [
+        [one[p] for p in parts] for one in expected
+    ]
+
+
+@pytest.mark.parametrize(
+    ("count", "layout"),
+    [(1, "1us1t_1ds2t"), (2, "2us1t_1ds2t"), (4, "combined"), (5, "combined"), (10, "combined2")],
+)
+def test_the_best_layout_that_fits(tmp_path: Path, count: int, layout: str) -> None:
+    found = placing(machine(tmp_path, SMT), groups(count), None)
+    assert found.layout.name == layout
+    assert found.main_core == 1 and set(found.polling()) <= {2, 3, 9, 10, 11}
+
+
+def test_too_few_cores(tmp_path: Path) -> None:
+    here = machine(tmp_path, SMT)
+    with pytest.raises(
+        WrongError, match=r"found 6 \(1-3,9-11\), of which 5 may poll, allowed: eno"
+    ):
+        placing(here, groups(11), None)
+    with pytest.raises(WrongError, match="for 3 service groups of 1us1t_1ds1t; these do for 2"):
+        placing(here, groups(3, "1us1t_1ds1t"), None)
+    with pytest.raises(WrongError, match="found combined, none, allowed: the same of all"):
+        placing(here, [*groups(1), *groups(1, "combined")], None)
+
+
+def test_one_core_does_for_two_groups(tmp_path: Path) -> None:
+    here = machine(tmp_path, Recorded(cores=2, cpuset="1", affinity="1"))
+    found = placing(here, groups(2), None)
+    assert (found.layout.name, found.main_core, found.polling()) == ("combined2", 1, [1])
+    with pytest.raises(WrongError, match="these do for 2"):
+        placing(here, groups(3), None)
+
+
+def test_groups_that_come_leave_the_others_where_they_are(tmp_path: Path) -> None:
+    before = placing(machine(tmp_path, SMT), groups(4), None)
+    after = with_others(before, [2, 3, 7, 8, 9])
+    assert {group: after.groups[group] for group in (2, 3)} == {
+        group: before.groups[group] for group in (2, 3)
+    }
+    assert set(after.polling()) <= set(before.polling())
+    new = [after.groups[group] for group in (7, 8, 9)]
+    freed = [before.groups[group].upper_mac for group in (1, 4)]
+    assert sorted(place.upper_mac for place in new[:2]) == sorted(freed)
+    assert all(place.lower_mac is None for place in new)
+
+
+def test_core_0_is_a_core() -> None:
+    assert Place(3, 0, 2).cores() == {0, 2, 3}
+    assert Place(3, None, 2).cores() == {2, 3}
+
+
+def test_split_siblings(tmp_path: Path) -> None:
+    split = machine(tmp_path, replace(SMT, cpuset="1-2,9", affinity="1-2,9"))
+    with pytest.raises(WrongError, match=r"found core 2 without the other thread .* \(10\), allow"):
+        own(split, split=False)
+    assert own(split, split=True) == split
+
+
+def test_cores_that_others_use(tmp_path: Path) -> None:
+    here = machine(tmp_path, replace(SMT, cpuset="", affinity="", quota="250000 100000"))
+    assert own(here, split=False).usable == {0, 1}
+    assert shared(here).startswith("0-15 are cores that others use, too, and 2.5 cores' worth")
+    alone = machine(tmp_path / "b", replace(SMT, quota="600000 100000"))
+    assert own(alone, split=False) == alone and shared(alone) == ""
+    half = machine(tmp_path / "c", replace(SMT, quota="50000 100000"))
+    with pytest.raises(WrongError, match=r"found a limit of 0\.5 CPU, allowed: 1 or more whole"):
+        own(half, split=False)
+
+
+NAMED = "threads: {main_core: 7, upper_mac_core: 7, upstream_core: 0}"
+
+
+def test_cores_of_a_file_are_replaced(tmp_path: Path) -> None:
+    """In a container nobody can name them before."""
+    made = rendered(source(tmp_path, SMT, server(NAMED, [True, True])))
+    assert made.facts["placement"]["main_core"] == 1
+    assert {w["core"] for w in made.facts["placement"]["workers"]} <= {2, 3, 9, 10, 11}
+
+
+def test_cores_of_a_file_are_kept(tmp_path: Path) -> None:
+    kept = replace(source(tmp_path, SMT, server(NAMED, [True, True])), place=False)
+    with pytest.raises(RefusedError) as refused:
+        rendered(kept)
+    assert "found" in refused.value.mistakes[0] and "allowed: 1-3,9-11" in refused.value.mistakes[0]
+
+
+def mistakes(of: Source) -> list[str]:
+    with pytest.raises(RefusedError) as refused:
+        rendered(of)
+    assert not list(of.written.parent.iterdir()), "nothing is left of what was tried"
+    return refused.value.mistakes
+
+
+def test_what_is_wrong_is_told_of_the_mounted_file(tmp_path: Path) -> None:
+    text = server("threads: {layout: combined}", [True]).replace("rate: 1 Gbps", "rate: 1 Gbsp", 1)
+    told = mistakes(source(tmp_path, SMT, text))
+    assert told[0].startswith("vcmts.yaml:") and 'found "1 Gbsp", allowed: a rate' in told[0]
+    line = int(told[0].split(":")[1])
+    assert "1 Gbsp" in text.splitlines()[line - 1]
+
+
+def test_files_that_are_missing(tmp_path: Path) -> None:
+    items = "service_groups:\n  - {file: sg.yaml}\n  - {file: /etc/vcmts/gone/sg.yaml}\n"
+    told = mistakes(source(tmp_path, SMT, items))
+    assert told == [
+        f"vcmts.yaml:2: file: {tmp_path}/sg.yaml: No such file or directory; is the Secret or "
+        "ConfigMap that has it mounted?",
+        "vcmts.yaml:3: file: /etc/vcmts/gone/sg.yaml: No such file or directory; is the Secret or "
+        "ConfigMap that has it mounted?",
+    ]
+
+
+def test_no_configuration_at_all(tmp_path: Path) -> None:
+    of = source(tmp_path, SMT, "")
+    of.config.unlink()
+    assert mistakes(of) == [
+        f"{of.config}: No such file or directory; is the ConfigMap mounted there?"
+    ]
+
+
+@pytest.mark.parametrize("written", [b"\xff\xfe", b"a: [", b"", b"rphy: 1\n"])
+def test_configurations_that_are_none(tmp_path: Path, written: bytes) -> None:
+    of = source(tmp_path, SMT, "")
+    of.config.write_bytes(written)
+    assert mistakes(of)[0].startswith(("vcmts.yaml:", f"{of.config}: found no UTF-8"))
+
+
+def test_profiles_are_made(tmp_path: Path) -> None:
+    """In the one folder that may be written to, each with numbers of its own."""
+    name = "6ofdm-0sc-qam_2cms_none"
+    ports = "ports: {network: {device: net_null0}, rphy: {device: net_null1}}"
+    text = "service_groups:\n" + "".join(
+        f"  - {{service_group: {n}, file: {tmp_path}/run/profiles/{name}/sg-{n}.yaml, {ports}}}\n"
+        for n in (1, 2)
+    )
+    made = rendered(source(tmp_path, SMT, text))
+    assert [group["modems"] for group in made.facts["groups"]] == [2, 2]
+
+
+def test_profiles_that_there_are_not(tmp_path: Path) -> None:
+    text = f"service_groups:\n  - {{file: {tmp_path}/run/profiles/x/sg-1.yaml}}\n"
+    assert mistakes(source(tmp_path, SMT, text))[0].startswith("vcmts.yaml:2: file: sg-1.yaml: ")
+
+
+def test_huge_pages(tmp_path: Path) -> None:
+    files = Files(tmp_path)
+    with pytest.raises(WrongError, match="found 0 MB in hugepages-2Mi and 0 MB in hugepages-1Gi, "):
+        pages.check(files, 100)
+    put(tmp_path / "sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "64")
+    pages.check(files, 128)
+    with pytest.raises(WrongError, match=r"found 128 MB in hugepages-2Mi .* 129 MB of one"):
+        pages.check(files, 129)
+    put(tmp_path / "sys/fs/cgroup/hugetlb.2MB.max", str(100 << 20))
+    put(tmp_path / "sys/fs/cgroup/hugetlb.2MB.current", str(10 << 20))
+    pages.check(files, 90)
+    with pytest.raises(WrongError, match="found 90 MB in hugepages-2Mi"):
+        pages.check(files, 91)
+    put(tmp_path / "sys/kernel/mm/hugepages/hugepages-1048576kB/free_hugepages", "1")
+    pages.check(files, 1000)
+    put(tmp_path / "sys/fs/cgroup/hugetlb/hugetlb.1GB.limit_in_bytes", "0")
+    with pytest.raises(WrongError, match="0 MB in hugepages-1Gi"):
+        pages.check(files, 1000)

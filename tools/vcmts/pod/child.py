@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmtsd as the child of the first process: its lines are passed on, and its end is seen."""
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vcmts.child import die_with_parent
+from vcmts.pod.voice import Voice
+
+PIECE = 65536
+COUNTS = ("received", "transmitted", "dropped", "held")
+LINE_MOST = 1 << 20  # bytes: what is longer is passed on in pieces
+
+
+@dataclass
+class Child:
+    process: subprocess.Popen[bytes]
+    voice: Voice
+    status: int | None = None  # of the end: negative is a signal's number
+    rest: bytes = b""
+    open: bool = True
+    reaped: list[int] = field(default_factory=list)  # others whose parents ended before them
+
+    def pipe(self) -> int:
+        assert self.process.stderr is not None, "it was started so"
+        return self.process.stderr.fileno()
+
+    def pass_on(self) -> None:
+        """What it has said since, if anything: to our stderr, a line at a time to the voice."""
+        try:
+            piece = os.read(self.pipe(), PIECE)
+        except BlockingIOError:
+            return
+        self.open = bool(piece)
+        with suppress(OSError):
+            os.write(2, piece)
+        *lines, self.rest = (self.rest + piece).split(b"\n")
+        if not self.open or len(self.rest) > LINE_MOST:
+            lines, self.rest = [*lines, self.rest], b""
+        for one in lines:
+            if one:
+                self.voice.heard(one.decode(errors="replace"))
+
+    def reap(self) -> None:
+        """All that ended: the first process of a container is the parent of orphans."""
+        while self.status is None:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            if pid == self.process.pid:
+                self.status = self.process.returncode = os.waitstatus_to_exitcode(status)
+            else:
+                self.reaped.append(pid)
+
+    def send(self, number: int) -> None:
+        if self.status is None:
+            self.process.send_signal(number)
+
+    def finish(self) -> None:
+        """Its last lines."""
+        while self.open and ready([self.pipe()], 0.0):
+            self.pass_on()
+
+
+def ready(files: Iterable[int], seconds: float) -> list[int]:
+    """Those that can be read, after at most so long."""
+    with selectors.DefaultSelector() as selector:
+        for file in files:
+            selector.register(file, selectors.EVENT_READ)
+        return [key.fd for key, _ in selector.select(seconds)]
+
+
+def start(command: Sequence[str], cores: frozenset[int], voice: Voice, folder: str) -> Child:
+    """On all these cores, whichever ones we have left to ourselves."""
+
+    def prepare() -> None:
+        die_with_parent()
+        os.sched_setaffinity(0, cores)
+
+    process = subprocess.Popen(
+        command,
+        start_new_session=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        preexec_fn=prepare,
+        env=os.environ | {"RUNTIME_DIRECTORY": folder},
+    )
+    child = Child(process, voice)
+    os.set_blocking(child.pipe(), False)
+    return child
+
+
+def account(summary: Path) -> list[str]:
+    """What each group did, by vcmtsd's own summary; nothing where it has written none."""
+    try:
+        told = json.loads(summary.read_text(encoding="utf-8"))
+        return [
+            f"service group {group['id']} {direction}: "
+            + ", ".join(f"{word} {group[direction][word]}" for word in COUNTS)
+            for group in told["groups"]
+            for direction in ("downstream", "upstream")
+            if group.get(direction) is not None
+        ]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+def why_ended(status: int, voice: Voice) -> str:
+    """For people, of a status that is not 0."""
+    if status == -signal.SIGILL:
+        return "vcmtsd ended by SIGILL: this node's CPU lacks instructions that it was built for"
+    if status == -signal.SIGKILL:
+        return "vcmtsd was killed: more memory than the pod's limit?"
+    if status < 0:
+        return f"vcmtsd ended by {signal.Signals(-status).name}"
+    if not voice.worst:
+        return f"vcmtsd ended with status {status}"
+    return voice.worst[-1]  # those of libraries come before
+
+
+def passed_on(status: int) -> int:
+    """The exit status of ours that tells its."""
+    return 128 - status if status < 0 else status

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts pod: the first process of a container. It makes the configuration from what is mounted,
+gives the groups the container's cores, runs vcmtsd, reloads what changes, and ends it gently.
+
+Exit status: that of vcmtsd, 128 + N where a signal ended it; 2 where something is missing or wrong,
+which is told in one line, for the kubelet too.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import sys
+from pathlib import Path
+
+from vcmts.host.files import Files
+from vcmts.layout import machine as layout_machine
+from vcmts.layout.machine import Machine, written
+from vcmts.paths import program
+from vcmts.pod import mounted, pages
+from vcmts.pod.child import account, passed_on, start, why_ended
+from vcmts.pod.placing import own, shared
+from vcmts.pod.render import RefusedError, Rendered, Source, rendered, write
+from vcmts.pod.supervise import Pod, Signals, caught, unforeseen
+from vcmts.pod.variables import WrongError
+from vcmts.pod.voice import Voice, terminate
+
+MISTAKE = 2
+SUMMARY = "summary.json"
+TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|min)?")
+UNITS = {"ms": 0.001, "s": 1.0, "min": 60.0, None: 1.0}
+EPILOG = """What stands behind -- goes to `vcmtsd run` as it is, such as -- --latency.
+docs/pod.md says more."""
+
+
+def seconds(text: str) -> float:
+    match = TIME.fullmatch(text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f'found "{text}", allowed: a time such as 20s')
+    return float(match[1]) * UNITS[match[2]]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        type=Path,
+        default=Path("/etc/vcmts/config/vcmts.yaml"),
+        help="configuration with ${VARIABLES} (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--secret",
+        metavar="FOLDER",
+        type=Path,
+        default=Path("/etc/vcmts/secret"),
+        help="files that it names, looked at for changes as well (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--run",
+        metavar="FOLDER",
+        type=Path,
+        default=Path("/run/vcmts"),
+        help="the one folder that is written to (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--metrics",
+        metavar="ADDRESS:PORT",
+        default="0.0.0.0:9464",
+        help="metrics, /ready and /live (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--drain",
+        metavar="TIME",
+        type=seconds,
+        default=20.0,
+        help="how long what the groups hold may take to go out before the end (default: 20s)",
+    )
+    parser.add_argument(
+        "--huge-pages",
+        choices=("auto", "must"),
+        default="auto",
+        help="auto: used where there are enough; must: nothing is served without (default: auto)",
+    )
+    parser.add_argument(
+        "--keep-threads",
+        action="store_true",
+        help="cores are those that the configuration names, instead of the container's, dealt out",
+    )
+    parser.add_argument(
+        "--split-siblings",
+        action="store_true",
+        help="serve also where others have the second threads of our cores",
+    )
+    parser.add_argument(
+        "--log-format", choices=("json", "text", "plain"), default="json", help="(default: json)"
+    )
+    parser.add_argument("vcmtsd", metavar="-- OPTION", nargs="*", help=argparse.SUPPRESS)
+
+
+def prepare(folder: Path) -> None:
+    """The folder, without what a container before us left there. Raises WrongError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in ("control.sock", "vcmts.yaml", SUMMARY):
+            (folder / name).unlink(missing_ok=True)
+        for path in folder.glob("*-capture.sock"):
+            path.unlink(missing_ok=True)
+        for path in (folder / "dpdk").glob("vcmtsd-*"):
+            shutil.rmtree(path, ignore_errors=True)
+    except OSError as error:
+        raise WrongError(cannot_write(folder, error)) from error
+
+
+def cannot_write(folder: Path, error: OSError) -> str:
+    return f"{error.filename or folder}: {error.strerror}; {folder} must be an emptyDir with room"
+
+
+def machine_here(arguments: argparse.Namespace, files: Files, voice: Voice) -> Machine:
+    found = layout_machine.read(files)
+    if not found.usable:
+        raise WrongError("cores: found none in /sys and /proc, allowed: 1 or more")
+    if shared(found):
+        voice.say("warning", shared(found))
+    return found if arguments.keep_threads else own(found, arguments.split_siblings)
+
+
+def made(arguments: argparse.Namespace, voice: Voice) -> tuple[Source, Rendered]:
+    """What vcmtsd is to read, written. Raises WrongError or RefusedError."""
+    prepare(arguments.run)
+    files = Files()
+    source = Source(
+        config=arguments.config,
+        written=arguments.run / "vcmts.yaml",
+        machine=machine_here(arguments, files, voice),
+        files=files,
+        environment=os.environ,
+        place=not arguments.keep_threads,
+    )
+    try:
+        found = rendered(source)
+        write(source.written, found.text)
+    except OSError as error:
+        raise WrongError(cannot_write(arguments.run, error)) from error
+    if arguments.huge_pages == "must":
+        pages.check(files, int(found.facts["placement"]["memory_mb"]))
+    return source, found
+
+
+def command_of(arguments: argparse.Namespace, source: Source, control: Path) -> list[str]:
+    return [
+        str(program("vcmtsd")),
+        "run",
+        *("--config", str(source.written)),
+        *("--control-socket", str(control)),
+        *("--metrics", arguments.metrics),
+        *("--log-format", arguments.log_format),
+        *("--json", str(arguments.run / SUMMARY)),
+        *arguments.vcmtsd,
+    ]
+
+
+def settle(found: Rendered, cores: frozenset[int]) -> None:
+    """We rest where the management does, and never on a core that polls."""
+    main = int(found.facts["placement"]["main_core"])
+    if main in cores:
+        os.sched_setaffinity(0, {main})
+
+
+def served(arguments: argparse.Namespace, pod: Pod, signals: Signals) -> int:
+    """Returns the status of vcmtsd, negative for a signal."""
+    cores = frozenset(os.sched_getaffinity(0))
+    if pod.now.placing is not None:
+        polling = written(pod.now.placing.polling())
+        pod.voice.say("notice", f"{pod.now.placing.layout.name} on cores {polling}")
+    settle(pod.now, cores)
+    command = command_of(arguments, pod.source, pod.control)
+    if signals.stops:
+        pod.voice.say("notice", "stopped before vcmtsd was started")
+        return 0
+    status = pod.serve(start(command, cores, pod.voice, str(arguments.run)), signals)
+    for line in account(arguments.run / SUMMARY):
+        pod.voice.say("notice", line)
+    return status
+
+
+def run(arguments: argparse.Namespace, voice: Voice, signals: Signals) -> int:
+    """Raises WrongError or RefusedError where nothing can be served."""
+    folders = list(dict.fromkeys([arguments.config.parent, arguments.secret]))
+    seen = mounted.seen(folders)  # before they are read: what changes meanwhile is seen later
+    source, found = made(arguments, voice)
+    control = arguments.run / "control.sock"
+    pod = Pod(source, folders, control, arguments.drain, voice, found, seen)
+    return served(arguments, pod, signals)
+
+
+def wrong(mistakes: list[str], voice: Voice) -> int:
+    for mistake in mistakes:
+        voice.say("error", mistake)
+    more = len(mistakes) - 1
+    terminate(mistakes[0] + (f" (and {more} more, see the log)" if more else ""))
+    return MISTAKE
+
+
+def main(arguments: argparse.Namespace) -> int:
+    voice = Voice(json=arguments.log_format == "json")
+    try:
+        with caught() as signals:
+            status = run(arguments, voice, signals)
+    except RefusedError as error:
+        return wrong(error.mistakes, voice)
+    except WrongError as error:
+        return wrong([str(error)], voice)
+    except Exception as error:
+        return wrong([unforeseen(error)], voice)
+    if status != 0:
+        why = why_ended(status, voice)
+        voice.say("error", f"ended with status {passed_on(status)}: {why}")
+        terminate(why)
+    sys.stderr.flush()
+    return passed_on(status)

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Huge pages that a container may have: those that are free, within the limit of its cgroup."""
+
+from vcmts.host.files import Files, number
+from vcmts.pod.variables import WrongError
+
+MB = 1 << 20
+POOLS = "sys/kernel/mm/hugepages"
+SIZES = {2: "2MB", 1024: "1GB"}  # MB of a page, as cgroups name it
+RESOURCES = {2: "hugepages-2Mi", 1024: "hugepages-1Gi"}
+NO_LIMIT = 1 << 60
+
+
+def count(files: Files, name: str) -> int:
+    found = number(files.text(name))
+    return found if isinstance(found, int) else 0
+
+
+def limit(files: Files, size: str) -> int:
+    """Bytes of such pages that the control group at the root of what is mounted has left."""
+    places = (
+        (f"sys/fs/cgroup/hugetlb.{size}.max", f"sys/fs/cgroup/hugetlb.{size}.current"),
+        (
+            f"sys/fs/cgroup/hugetlb/hugetlb.{size}.limit_in_bytes",
+            f"sys/fs/cgroup/hugetlb/hugetlb.{size}.usage_in_bytes",
+        ),
+    )
+    for most, used in places:
+        found = number(files.text(most))
+        if isinstance(found, int):
+            return max(found - count(files, used), 0)
+    return NO_LIMIT
+
+
+def free_mb(files: Files, page_mb: int) -> int:
+    pool = count(files, f"{POOLS}/hugepages-{page_mb * 1024}kB/free_hugepages") * page_mb
+    return min(pool, limit(files, SIZES[page_mb]) // MB)
+
+
+def check(files: Files, needed_mb: int) -> None:
+    """Raises WrongError where vcmtsd would run on ordinary pages."""
+    free = {page: free_mb(files, page) for page in SIZES}
+    if any(mb >= max(needed_mb, page) for page, mb in free.items()):
+        return
+    found = " and ".join(f"{mb} MB in {RESOURCES[page]}" for page, mb in free.items())
+    raise WrongError(
+        f"huge pages: found {found}, allowed: {needed_mb} MB of one size and more in the pod's "
+        "limits and free on the node, or --huge-pages auto"
+    )

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The groups' threads on the cores that the container has, by the rules of `vcmts layout`."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+from vcmts.layout.case import named
+from vcmts.layout.machine import Machine, written
+from vcmts.layout.propose import (
+    LAYOUTS,
+    MOST_GROUPS,
+    Layout,
+    dealt,
+    main_core,
+    polling,
+    pool_of,
+)
+from vcmts.pod.variables import WrongError
+
+Json = dict[str, Any]
+LAST_CORE = 1023  # that a file may name
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the threads of a group poll. Without a lower MAC of its own, that of the upper MAC."""
+
+    upper_mac: int
+    lower_mac: int | None
+    upstream: int
+
+    def cores(self) -> set[int]:
+        lower_mac = self.upper_mac if self.lower_mac is None else self.lower_mac
+        return {self.upper_mac, lower_mac, self.upstream}
+
+
+@dataclass(frozen=True)
+class Placing:
+    layout: Layout
+    main_core: int
+    groups: dict[int, Place]  # by id
+
+    def polling(self) -> list[int]:
+        return sorted(set().union(*(place.cores() for place in self.groups.values())))
+
+
+def threads_text(place: Place, main: int, by_layout: bool) -> str:
+    """For the file; how many threads a downstream has is said by a layout where there is one."""
+    keys: dict[str, str | int] = {}
+    if not by_layout:
+        keys["downstream"] = "1ds1t" if place.lower_mac is None else "1ds2t"
+    keys |= {
+        "main_core": main,
+        "upper_mac_core": place.upper_mac,
+        "lower_mac_core": place.upper_mac if place.lower_mac is None else place.lower_mac,
+        "upstream_core": place.upstream,
+    }
+    return "{" + ", ".join(f"{key}: {value}" for key, value in keys.items()) + "}"
+
+
+def provisional(core: int) -> str:
+    """Threads of a file that is not placed yet: vcmtsd reads it, and tells what the groups need."""
+    return threads_text(Place(core, LAST_CORE - core, core), core, by_layout=True)
+
+
+def own(machine: Machine, split: bool) -> Machine:
+    """With the cores that the container may keep busy. Raises WrongError where it has none so."""
+    cores = sorted(machine.usable)
+    if machine.quota is not None and machine.quota < len(cores):
+        whole = math.floor(machine.quota)
+        if whole == 0:
+            raise WrongError(
+                f"cores: found a limit of {machine.quota:g} CPU, allowed: 1 or more whole ones"
+            )
+        return replace(machine, usable=frozenset(cores[:whole]))
+    lonely = [core for core in cores if not set(machine.physical(core)) <= machine.usable]
+    if lonely and not split:
+        others = set().union(*(machine.core(core).siblings for core in lonely)) - machine.usable
+        raise WrongError(
+            f"cores: found {named('core', lonely)} without the other thread of its physical core "
+            f"({written(sorted(others))}), allowed: whole cores (the kubelet's CPU manager option "
+            "full-pcpus-only), or --split-siblings"
+        )
+    return machine
+
+
+def shared(machine: Machine) -> str:
+    """What there is to say where the cores are not the container's alone; "" where they are."""
+    if machine.quota is not None and machine.quota < len(machine.usable):
+        return (
+            f"{written(sorted(machine.usable))} are cores that others use, too, and "
+            f"{machine.quota:g} cores' worth of time of them are ours: a Guaranteed pod with whole "
+            "CPUs has cores of its own"
+        )
+    return ""
+
+
+def places(layout: Layout, cores: Sequence[int], upstreams: Sequence[bool]) -> Iterator[Place]:
+    """Of the groups, in the order in which the loader deals cores to them."""
+    left = iter(cores)
+    downstream: int | None = None
+    upstream: int | None = None
+    for has_upstream in upstreams:
+        waits, downstream_core = downstream, 0
+        if layout.shared_downstream and waits is not None:
+            downstream_core, downstream = waits, None
+        else:
+            downstream_core = next(left)
+            downstream = downstream_core if layout.shared_downstream else None
+        lower = next(left) if layout.downstream == 2 else None
+        if not has_upstream or not layout.own_upstream:
+            yield Place(downstream_core, lower, downstream_core)
+        elif layout.shared_upstream and upstream is not None:
+            at, upstream = upstream, None
+            yield Place(downstream_core, lower, at)
+        else:
+            at = next(left)
+            upstream = at if layout.shared_upstream else None
+            yield Place(downstream_core, lower, at)
+
+
+def asked(groups: Sequence[Json]) -> Layout | None:
+    """The layout that the groups ask for."""
+    names = {group["layout"] for group in groups}
+    if names == {None}:
+        return None
+    if len(names) > 1:
+        listed = ", ".join(sorted(name or "none" for name in names))
+        raise WrongError(f"threads.layout: found {listed}, allowed: the same of all service groups")
+    return next(layout for layout in LAYOUTS if layout.name in names)
+
+
+def too_few(machine: Machine, layout: Layout | None, groups: int, most: int) -> WrongError:
+    name = layout.name if layout else f"{LAYOUTS[-1].name}, the layout of the fewest threads"
+    plain = machine.usable - machine.isolated() or machine.usable
+    free = machine.usable - {min(plain)} or machine.usable
+    return WrongError(
+        f"cores: found {len(machine.usable)} ({written(sorted(machine.usable))}), of which "
+        f"{len(free)} may poll, allowed: enough for {groups} service groups of {name}; "
+        f"these do for {most}"
+    )
+
+
+def placing(machine: Machine, groups: Sequence[Json], node: int | None) -> Placing:
+    """`groups` as `vcmtsd check --json --cores` tells them. Raises WrongError where they are too
+    many for the cores."""
+    upstreams = [group["upstream"] is not None for group in groups]
+    wanted = asked(groups)
+    isolated = polling(machine) & machine.isolated()
+    for cores, across in product((isolated, polling(machine)), (False, True)):
+        for layout in [wanted] if wanted else LAYOUTS:
+            pool = pool_of(machine, cores, node)
+            count, taken = dealt(layout, pool, upstreams, across=across)
+            if count == len(groups):
+                ids = [int(group["service_group"]) for group in groups]
+                found = dict(zip(ids, places(layout, taken, upstreams), strict=True))
+                return Placing(layout, main_core(machine), found)
+    last = wanted or LAYOUTS[-1]
+    like = [True] * MOST_GROUPS
+    most = dealt(last, pool_of(machine, polling(machine), node), like)[0]
+    raise too_few(machine, wanted, len(groups), most)
+
+
+def with_others(before: Placing, groups: Sequence[int]) -> Placing:
+    """The same for groups that were placed; others take turns with those that have the fewest."""
+    load = dict.fromkeys(before.polling(), 0)
+    found: dict[int, Place] = {}
+    for group in groups:
+        if group in before.groups:
+            found[group] = before.groups[group]
+            for core in found[group].cores():
+                load[core] += 1
+    for group in groups:
+        if group not in found:
+            core = min(load, key=lambda core: (load[core], core))
+            load[core] += 1
+            found[group] = Place(core, None, core)
+    return replace(before, groups=found)

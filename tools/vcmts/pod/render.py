@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From what is mounted to what vcmtsd reads: variables, paths of files, and cores."""
+
+import io
+import json
+import os
+import re
+import subprocess
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from yaml.nodes import Node, ScalarNode
+
+from vcmts.host.files import Files
+from vcmts.layout import machine as layout_machine
+from vcmts.layout.command import cores_text
+from vcmts.layout.machine import Machine
+from vcmts.paths import MistakeError, program
+from vcmts.pod import mounted, text
+from vcmts.pod.placing import Placing, own, placing, provisional, threads_text, with_others
+from vcmts.pod.text import Document
+from vcmts.pod.variables import WrongError, replaced
+from vcmts.profile.server import write_item
+
+Json = dict[str, Any]
+PROFILES = "profiles"
+CONFIG_MOST = 64 << 20  # bytes
+
+
+class RefusedError(Exception):
+    """What is mounted cannot be used: the mistakes, a line each."""
+
+    def __init__(self, mistakes: list[str]) -> None:
+        super().__init__(mistakes[0])
+        self.mistakes = mistakes
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a configuration comes from, and what it is made for."""
+
+    config: Path  # mounted
+    written: Path  # for vcmtsd
+    machine: Machine
+    files: Files
+    environment: Mapping[str, str]
+    place: bool = True  # groups get cores; else the file says it
+
+
+@dataclass(frozen=True)
+class Rendered:
+    text: str
+    facts: Json  # what vcmtsd tells of it
+    placing: Placing | None
+    contents: tuple[str, ...] = ()  # of groups' own files
+
+
+def write(path: Path, text: str) -> None:
+    """The whole of it or nothing, for its owner alone: it may have keys."""
+    new = path.with_name(f"new-{path.name}")
+    try:
+        file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(file, "w", encoding="utf-8") as out:
+            out.write(text)
+        new.replace(path)
+    except OSError:
+        with suppress(OSError):
+            new.unlink(missing_ok=True)
+        raise
+
+
+def loaded(source: Source) -> Document:
+    why = mounted.missing(source.config)
+    if why:
+        raise WrongError(f"{source.config}: {why}; is the ConfigMap mounted there?")
+    with source.config.open("rb") as file:
+        found = file.read(CONFIG_MOST + 1)
+    if len(found) > CONFIG_MOST:
+        raise WrongError(f"{source.config}: found more than {CONFIG_MOST >> 20} MiB")
+    try:
+        decoded = found.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise WrongError(f"{source.config}: found no UTF-8 at byte {error.start}") from error
+    return text.read(source.config.name, decoded)
+
+
+def made_profile(document: Document, source: Source, node: Node, path: Path) -> list[str]:
+    """Writes the file of a published configuration, PROFILES/NAME/sg-N.yaml below the folder that
+    is written to. Returns the mistakes."""
+    base = source.written.parent / PROFILES
+    number = re.fullmatch(r"sg-(\d{1,5})\.yaml", path.name)
+    if path.parent.parent != base or number is None or path.exists():
+        return []
+    out = io.StringIO()
+    try:
+        write_item(path.parent.name, int(number[1]), out)
+    except MistakeError as wrong:
+        return [f"{document.name}:{node.start_mark.line + 1}: file: {path.name}: {wrong}"]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(out.getvalue(), encoding="utf-8")
+    return []
+
+
+def put_paths(document: Document, source: Source) -> tuple[list[Path], list[str]]:
+    """Groups' own files by names that hold from the folder of what is written, too. Returns them,
+    and the mistakes."""
+    paths, mistakes = [], []
+    for item in text.items(document):
+        found = text.child(item, "file")
+        if found is None or item is document.root or not isinstance(found[1], ScalarNode):
+            continue
+        node = found[1]
+        try:
+            value = replaced(node.value, source.environment)
+        except WrongError:
+            continue  # which is told already
+        path = source.config.parent / value
+        paths.append(path)
+        mistakes += made_profile(document, source, node, path)
+        why = mounted.missing(path)
+        if why and not path.is_relative_to(source.written.parent):
+            mistakes.append(
+                f"{document.name}:{node.start_mark.line + 1}: file: {path}: {why}; is the Secret "
+                "or ConfigMap that has it mounted?"
+            )
+        begin = node.start_mark.index
+        document.edits = [edit for edit in document.edits if edit.begin != begin]
+        text.put_scalar(document, node, os.path.relpath(path, source.written.parent))
+    return paths, mistakes
+
+
+def told(source: Source, document: Document, written: str) -> Json:
+    """What vcmtsd makes of it. Raises RefusedError with its mistakes."""
+    trial = source.written.with_name(f"trial-{source.written.name}")
+    write(trial, written)
+    cores = cores_text(source.machine)
+    command = [str(program("vcmtsd")), "check", "--json", "--cores", cores]
+    command += ["--config", str(trial)]
+    try:
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+    finally:
+        trial.unlink(missing_ok=True)
+    if done.stdout:
+        facts: Json = json.loads(done.stdout)
+        return facts
+    lines = [document.in_its_words(str(trial), line) for line in done.stderr.splitlines()]
+    if done.returncode < 0:
+        lines = [f"vcmtsd check ended by signal {-done.returncode}"]
+    raise RefusedError([line for line in lines if line.strip()] or ["vcmtsd check said nothing"])
+
+
+def ports_node(facts: Json, files: Files) -> int | None:
+    """NUMA node of the first port that is known to be on one."""
+    for group in facts["groups"]:
+        for port in ("network_device", "rphy_device"):
+            node = layout_machine.node_of_device(files, group[port])
+            if node is not None:
+                return node
+    return None
+
+
+def put_threads(document: Document, texts: list[str]) -> Document:
+    """A copy whose groups have these threads, beside the layout that they ask for."""
+    copy = replace(document, edits=list(document.edits))
+    for item, threads in zip(text.items(copy), texts, strict=True):
+        asked = text.child(item, "threads")
+        layout = text.child(asked[1], "layout") if asked else None
+        if layout is not None and isinstance(layout[1], ScalarNode):
+            threads = f"{{layout: {text.quoted(layout[1].value)}, {threads[1:]}"
+        text.put_map(copy, item, "threads", threads)
+    return copy
+
+
+def placed(source: Source, document: Document, before: Placing | None) -> Rendered:
+    count = len(text.items(document))
+    first = put_threads(document, [provisional(min(source.machine.usable))] * count)
+    facts = told(source, first, first.written())
+    listed = facts["placement"]["groups"]
+    if before is None:
+        node = ports_node(facts, source.files)
+        found = placing(own(source.machine, split=True), listed, node)
+    else:
+        found = with_others(before, [int(group["service_group"]) for group in listed])
+    texts = [
+        threads_text(
+            found.groups[int(group["service_group"])],
+            found.main_core,
+            by_layout=group["layout"] is not None,
+        )
+        for group in listed
+    ]
+    last = put_threads(document, texts)
+    return Rendered(last.written(), told(source, last, last.written()), found)
+
+
+def refusals(facts: Json) -> list[str]:
+    return [
+        f"threads.{refusal['key']}: found {refusal['found']}, allowed: {refusal['allowed']}"
+        for refusal in facts["placement"]["refused"]
+    ]
+
+
+def rendered(source: Source, before: Placing | None = None) -> Rendered:
+    """What vcmtsd is to read; groups that were placed stay where they are. Raises RefusedError."""
+    try:
+        document = loaded(source)
+        mistakes = text.put_variables(document, source.environment)
+        paths, wrong_paths = put_paths(document, source)
+        mistakes += wrong_paths
+        if mistakes:
+            raise RefusedError(mistakes)
+        if source.place:
+            made = placed(source, document, before)
+        else:
+            written = document.written()
+            made = Rendered(written, told(source, document, written), None)
+    except WrongError as wrong:
+        raise RefusedError([str(wrong)]) from wrong
+    if refusals(made.facts):
+        raise RefusedError(refusals(made.facts))
+    return replace(made, contents=tuple(mounted.content(path, CONFIG_MOST) for path in paths))
