@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vcmts.host.files import NOT_KNOWN, Files
-from vcmts.paths import CHECKOUT, build_directory
+from vcmts.paths import CHECKOUT, build_directory, built_from
 
 LIBRARY_FOLDERS = ("usr/lib/x86_64-linux-gnu", "usr/lib64", "usr/lib", "usr/local/lib")
 SHARED = re.compile(r"libIPSec_MB\.so\.(\d+\.\d+\.\d+)")
@@ -83,13 +83,21 @@ def revision(files: Files, checkout: Path) -> dict[str, Any]:
     return {"commit": commit, "dirty": changed != ""}
 
 
-def facts(files: Files, build: Path | None = None) -> dict[str, Any]:
-    libc, version = platform.libc_ver()
+def of_build(files: Files, build: Path) -> dict[str, Any]:
+    """What a checkout tells of itself; `meson install` notes it."""
     return {
         **revision(files, CHECKOUT),
-        **built(files, build or build_directory()),
-        "intel_ipsec_mb": ipsec_mb(files),
+        **built(files, build),
         "hdr_histogram": hdr_histogram(),
+    }
+
+
+def facts(files: Files, build: Path | None = None) -> dict[str, Any]:
+    libc, version = platform.libc_ver()
+    noted = built_from()
+    return {
+        **(of_build(files, build or build_directory()) if noted is None else noted),
+        "intel_ipsec_mb": ipsec_mb(files),
         "libc": f"{libc} {version}".strip() or NOT_KNOWN,
         "system": system(files),
         "python": platform.python_version(),

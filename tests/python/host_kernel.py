@@ -1,0 +1,356 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A kernel as `vcmts host` meets it, on a tree of files: what is written into its sysfs has
+effects, and its programs change it. A machine that stops in the middle of anything is a Crash."""
+
+import errno
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from python.layout_machines import put
+from vcmts.host.files import Files
+from vcmts.host.prepare.system import NEW, Done, System
+
+PCI = "sys/bus/pci"
+Tree = dict[str, tuple[str, int, str]]
+
+
+class Crash(BaseException):
+    """The power goes."""
+
+
+@dataclass(frozen=True)
+class Nic:
+    address: str
+    name: str = ""  # of its interface, while its driver has it
+    driver: str = "ice"
+    ids: tuple[str, str] = ("8086", "1592")
+    node: int = 0
+    most: int = 0  # virtual functions
+    up: bool = False
+    addresses: tuple[str, ...] = ()
+    group: str = ""  # of the IOMMU
+    kind: str = "0x020000"
+
+    @property
+    def mac(self) -> str:
+        return f"52:54:00:{self.address[5:10]}:0{self.address[11]}"
+
+
+def relink(path: Path, target: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    path.symlink_to(target)
+
+
+@dataclass
+class Kernel:
+    root: Path
+    nics: list[Nic]
+    iommu: bool = True
+    pages: int = 1 << 20  # of 2 MB that there are at most
+    refused: set[str] = field(default_factory=set)  # cards that make no functions
+    deaf: bool = False  # cards take no MAC addresses for their functions
+    links: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # of functions, by card
+    called: list[tuple[str, ...]] = field(default_factory=list)
+    has_ip: bool = True
+    failing: Done | None = None  # how update-grub ends
+
+    def __post_init__(self) -> None:
+        put(self.root / PCI / "drivers_probe", "")
+        (self.root / "sys/kernel/iommu_groups").mkdir(parents=True, exist_ok=True)
+        for nic in self.nics:
+            self.plug(nic)
+        for name in ("sys/class/net", "sys/module", "var/lib", "run", "etc"):
+            (self.root / name).mkdir(parents=True, exist_ok=True)
+
+    def device(self, address: str) -> Path:
+        return self.root / PCI / "devices" / address
+
+    def text(self, path: Path) -> str:
+        return path.read_text(encoding="utf-8").strip() if path.exists() else ""
+
+    def plug(self, nic: Nic) -> None:
+        place = self.device(nic.address)
+        vendor, device = nic.ids
+        for name, text in (
+            ("class", nic.kind),
+            ("vendor", f"0x{vendor}"),
+            ("device", f"0x{device}"),
+            ("numa_node", str(nic.node)),
+            ("driver_override", "(null)"),
+        ):
+            put(place / name, text)
+        if nic.most:
+            for name, text in (
+                ("sriov_totalvfs", str(nic.most)),
+                ("sriov_numvfs", "0"),
+                ("sriov_drivers_autoprobe", "1"),
+                ("sriov_offset", "16"),
+                ("sriov_stride", "2"),
+            ):
+                put(place / name, text)
+        self.driver_folder(nic.driver)
+        if self.iommu:
+            group = nic.group or str(len(list((self.root / "sys/kernel/iommu_groups").iterdir())))
+            self.join(nic.address, group)
+        self.attach(nic.address, nic.driver)
+
+    def join(self, address: str, group: str) -> None:
+        relink(self.device(address) / "iommu_group", f"../../../../kernel/iommu_groups/{group}")
+        relink(self.root / f"sys/kernel/iommu_groups/{group}/devices/{address}", "x")
+
+    def driver_folder(self, driver: str) -> None:
+        for name in ("bind", "unbind"):
+            put(self.root / PCI / "drivers" / driver / name, "")
+
+    def nic(self, address: str) -> Nic | None:
+        return next((nic for nic in self.nics if nic.address == address), None)
+
+    def attach(self, address: str, driver: str) -> None:
+        relink(self.device(address) / "driver", f"../../drivers/{driver}")
+        relink(self.root / PCI / "drivers" / driver / address, f"../../devices/{address}")
+        nic = self.nic(address)
+        if nic is None or driver != nic.driver or not nic.name:
+            return
+        net = self.device(address) / "net" / nic.name
+        flags = "0x1003" if nic.up else "0x1002"
+        for name, text in (("address", nic.mac), ("flags", flags), ("mtu", "1500")):
+            put(net / name, text)
+        put(net / "speed", "100000")
+        put(self.root / f"proc/sys/net/ipv6/conf/{nic.name}/disable_ipv6", "0")
+        relink(net / "device", "../..")
+        relink(
+            self.root / "sys/class/net" / nic.name,
+            f"../../bus/pci/devices/{address}/net/{nic.name}",
+        )
+
+    def detach(self, address: str) -> None:
+        link = self.device(address) / "driver"
+        if not link.is_symlink():
+            return
+        (self.root / PCI / "drivers" / link.readlink().name / address).unlink()
+        link.unlink()
+        nic = self.nic(address)
+        if nic is not None and nic.name:
+            (self.root / "sys/class/net" / nic.name).unlink(missing_ok=True)
+            shutil.rmtree(self.device(address) / "net", ignore_errors=True)
+            shutil.rmtree(self.root / f"proc/sys/net/ipv6/conf/{nic.name}", ignore_errors=True)
+
+    def functions(self, card: str, count: int) -> None:
+        place = self.device(card)
+        before = int(self.text(place / "sriov_numvfs"))
+        if card in self.refused:
+            raise OSError(errno.EINVAL, "Invalid argument")
+        if before and count:
+            raise OSError(errno.EBUSY, "Device or resource busy")
+        for index in range(before):
+            link = place / f"virtfn{index}"
+            self.unplug(link.readlink().name)
+            link.unlink()
+        bus, slot = card.split(":")[1:]
+        routing = int(bus, 16) << 8 | int(slot[:2], 16) << 3 | int(slot[3])
+        for index in range(count):
+            at = routing + 16 + 2 * index  # beside those of the card's other port
+            address = f"{card[:4]}:{at >> 8:02x}:{at >> 3 & 31:02x}.{at & 7}"
+            self.plug_function(card, index, address)
+        self.links[card] = [
+            {
+                "vf": n,
+                "address": "00:00:00:00:00:00",
+                "vlan_list": [],
+                "spoofchk": True,
+                "trust": False,
+            }
+            for n in range(count)
+        ]
+        put(place / "sriov_numvfs", str(count))
+
+    def plug_function(self, card: str, index: int, address: str) -> None:
+        place = self.device(address)
+        for name, text in (
+            ("class", "0x020000"),
+            ("vendor", "0x8086"),
+            ("device", "0x1889"),
+            ("driver_override", "(null)"),
+        ):
+            put(place / name, text)
+        relink(place / "physfn", f"../{card}")
+        relink(self.device(card) / f"virtfn{index}", f"../{address}")
+        if self.iommu:
+            self.join(address, f"1{len(list((self.root / 'sys/kernel/iommu_groups').iterdir()))}")
+
+    def unplug(self, address: str) -> None:
+        self.detach(address)
+        group = self.device(address) / "iommu_group"
+        if group.is_symlink():
+            shutil.rmtree(self.root / "sys/kernel/iommu_groups" / group.readlink().name)
+        shutil.rmtree(self.device(address))
+
+    def probe(self, address: str) -> None:
+        override = self.text(self.device(address) / "driver_override")
+        nic = self.nic(address)
+        driver = nic.driver if override == "(null)" and nic else override
+        if driver == "vfio-pci" and not self.iommu and not self.no_iommu():
+            raise OSError(errno.EINVAL, "Invalid argument")
+        if (self.root / PCI / "drivers" / driver).is_dir():
+            self.attach(address, driver)
+
+    def no_iommu(self) -> bool:
+        return self.text(self.root / "sys/module/vfio/parameters/enable_unsafe_noiommu_mode") == "Y"
+
+    def write(self, name: str, text: str) -> None:
+        """A file of sysfs or procfs."""
+        path = self.root / name
+        if not path.is_file():
+            raise FileNotFoundError(errno.ENOENT, "No such file or directory", str(path))
+        value, address = text.strip(), path.parent.name
+        if path.name == "sriov_numvfs":
+            self.functions(address, int(value))
+        elif path.name == "driver_override":
+            put(path, value or "(null)")
+        elif path.name == "unbind":
+            self.detach(value)
+        elif path.name == "bind":
+            self.attach(value, path.parent.name)
+        elif path.name == "drivers_probe":
+            self.probe(value)
+        elif path.name == "nr_hugepages":
+            put(path, str(min(int(value), self.pages)))
+        else:
+            put(path, value)
+
+    def ask(self, command: Sequence[str]) -> str:
+        if not self.has_ip or tuple(command) != ("ip", "-j", "address"):
+            return ""
+        return json.dumps(
+            [
+                {
+                    "ifname": nic.name,
+                    "addr_info": [
+                        {
+                            "local": a,
+                            "scope": "link" if a.startswith(("fe80", "169.254")) else "global",
+                        }
+                        for a in nic.addresses
+                    ],
+                }
+                for nic in self.nics
+                if (self.root / "sys/class/net" / nic.name).exists()
+            ]
+        )
+
+    def start(self, command: Sequence[str]) -> Done:
+        words = tuple(command)
+        self.called.append(words)
+        if words[:3] == ("ip", "-j", "link"):
+            return Done(0, json.dumps([{"vfinfo_list": self.links[self.card(words[-1])]}]))
+        if words[:4] == ("ip", "link", "set", "dev"):
+            return self.set_link(words[4], words[5:])
+        if words == ("modprobe", "vfio-pci"):
+            self.driver_folder("vfio-pci")
+            put(self.root / "sys/module/vfio/parameters/enable_unsafe_noiommu_mode", "N")
+        elif words == ("modprobe", "--remove", "vfio-pci"):
+            shutil.rmtree(self.root / PCI / "drivers/vfio-pci")
+            shutil.rmtree(self.root / "sys/module/vfio")
+        elif words == ("update-grub",) and self.failing is not None:
+            return self.failing
+        elif words == ("update-grub",):
+            parts = sorted((self.root / "etc/default/grub.d").glob("*.cfg"))
+            text = "".join(part.read_text() for part in parts)
+            put(self.root / "boot/grub.cfg", text)
+        else:
+            return Done(127, "it is not installed")
+        return Done(0, "")
+
+    def card(self, interface: str) -> str:
+        return next(nic.address for nic in self.nics if nic.name == interface)
+
+    def set_link(self, name: str, words: Sequence[str]) -> Done:
+        net = self.root / "sys/class/net" / name
+        if words[0] in ("up", "down"):
+            put(net / "flags", "0x1003" if words[0] == "up" else "0x1002")
+        elif words[0] == "mtu":
+            put(net / "mtu", words[1])
+        else:
+            told = self.links[self.card(name)][int(words[1])]
+            key, value = words[2:]
+            if key == "mac" and not self.deaf:
+                told["address"] = value
+            elif key == "vlan":
+                told["vlan_list"] = [{"vlan": int(value)}]
+            elif key in ("spoofchk", "trust"):
+                told[key] = value == "on"
+        return Done(0, "")
+
+
+@dataclass
+class Simulated(System):
+    """Changes of a machine with that kernel, of which the n-th is its last one."""
+
+    kernel: Kernel = None  # type: ignore[assignment]
+    last: int = -1  # -1: none
+    whole: bool = True  # the last change is made before the crash; else in part or not at all
+    count: int = 0
+
+    def change(self, what: Callable[[], None], part: Callable[[], None] = lambda: None) -> None:
+        self.count += 1
+        if self.count == self.last:
+            (what if self.whole else part)()
+            raise Crash
+        what()
+
+    def set(self, name: str, text: str) -> None:
+        self.change(lambda: self.kernel.write(name, text))
+
+    def put(self, name: str, data: bytes, mode: int, owner: tuple[int, int] | None = None) -> None:
+        whole = super().put
+        self.change(
+            lambda: whole(name, data, mode, owner),
+            lambda: put(self.path(name + NEW), "half of"),
+        )
+
+    def link(self, name: str, target: str) -> None:
+        whole = super().link
+        self.change(lambda: whole(name, target), lambda: relink(self.path(name + NEW), target))
+
+    def remove(self, name: str) -> None:
+        whole = super().remove
+        self.change(lambda: whole(name))
+
+    def append(self, handle: int, data: bytes) -> None:
+        whole = super().append
+        self.change(lambda: whole(handle, data), lambda: whole(handle, data[: len(data) // 2]))
+
+    def make_folder(self, name: str) -> None:
+        whole = super().make_folder
+        self.change(lambda: whole(name))
+
+    def remove_folder(self, name: str) -> None:
+        whole = super().remove_folder
+        self.change(lambda: whole(name))
+
+    def call(self, *command: str) -> None:
+        whole = super().call
+        self.change(lambda: whole(*command))
+
+
+def system(kernel: Kernel, last: int = -1, whole: bool = True) -> Simulated:
+    return Simulated(Files(kernel.root, kernel.ask), kernel.start, kernel, last, whole)
+
+
+def tree(root: Path) -> Tree:
+    """Everything that is there: what it is, its mode, and what it holds."""
+    found: Tree = {}
+    for path in sorted(root.rglob("*")):
+        name, mode = path.relative_to(root).as_posix(), path.lstat().st_mode
+        if path.is_symlink():
+            found[name] = ("link", 0, str(path.readlink()))
+        elif path.is_dir():
+            found[name] = ("folder", mode, "")
+        else:
+            found[name] = ("file", mode, path.read_text(encoding="latin-1"))
+    return found

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A fact of a machine with its verdict, and what facts are made from."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from vcmts.host import facts as host_facts
+from vcmts.host.files import Files
+from vcmts.host.prepare import cards as host_cards
+from vcmts.host.prepare import login
+from vcmts.host.prepare.cards import Card
+from vcmts.layout.machine import Machine
+
+Json = dict[str, Any]
+OK, BETTER, MISSING = "ok", "could be better", "missing"
+PLAN = "vcmts host plan, then apply"
+
+
+@dataclass(frozen=True)
+class Row:
+    fact: str
+    found: str
+    verdict: str = OK
+    todo: str = ""
+
+
+@dataclass(frozen=True)
+class Machines:
+    """A machine as its several readers tell of it."""
+
+    files: Files
+    facts: Json
+    machine: Machine
+    cards: tuple[Card, ...]
+    guarded: dict[str, str]
+
+    @property
+    def never(self) -> dict[str, str]:
+        return login.guarded_cards(self.files, self.cards, self.guarded)
+
+
+def look(files: Files, machine: Machine) -> Machines:
+    cards = tuple(host_cards.cards(files))
+    return Machines(files, host_facts.facts(files), machine, cards, login.guarded(files))
