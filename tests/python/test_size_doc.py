@@ -39,7 +39,8 @@ def shell(commands: str, place: Path) -> "subprocess.CompletedProcess[str]":
 def test_commands(commands: str, tmp_path: Path) -> None:
     done = shell(commands, tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "service groups a server" in done.stdout
+    asked_for = "of an instance" if "--cloud" in commands else "a server"
+    assert f"service groups {asked_for}" in done.stdout
     if commands == blocks("sh")[0]:
         [shown] = blocks("text")
         assert done.stdout == shown, "the page shows another answer"

@@ -18,6 +18,7 @@ from vcmts import published
 from vcmts.child import writable
 from vcmts.paths import MistakeError
 from vcmts.published import Rules
+from vcmts.size import cloud_command
 from vcmts.size import devices as size_devices
 from vcmts.size import files as size_files
 from vcmts.size import measured as size_measured
@@ -97,7 +98,6 @@ def _request(parser: argparse.ArgumentParser) -> None:
     part.add_argument(
         "--groups",
         action="append",
-        required=True,
         metavar="SPEC",
         help=f"service groups: {size_request.FORM}, or max for a rate; a file .yaml or .json with "
         "a list of mappings; may be repeated",
@@ -211,6 +211,7 @@ def _shared(parser: argparse.ArgumentParser) -> None:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    cloud_command.add_arguments(parser)
     parser.add_argument(
         "--machine",
         action="append",
@@ -373,15 +374,27 @@ def _question(
     return Question(kinds, server, rules, arguments.standby, limit)
 
 
-def main(arguments: argparse.Namespace) -> int:
-    if arguments.json:
-        writable(arguments.json)
-    question, rules = question_of(arguments)
-    found = plan(question)
-    answer: dict[str, Any] = size_show.as_json(found, rules, arguments.spare_servers)
-    size_watts.add(answer, found, size_watts.machine_of(arguments.power, arguments.machine))
-    size_show.show(answer, Console(file=sys.stdout))
+def stored(arguments: argparse.Namespace, answer: dict[str, Any]) -> int:
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(answer, indent=1) + "\n", encoding="utf-8")
         print(f"every value: {arguments.json}")
     return 0
+
+
+def main(arguments: argparse.Namespace) -> int:
+    if arguments.json:
+        writable(arguments.json)
+    console = Console(file=sys.stdout)
+    answer: dict[str, Any]
+    if arguments.cloud is not None:
+        answer = cloud_command.answer(arguments, question_of)
+        cloud_command.show(answer, console)
+        return stored(arguments, answer)
+    if not arguments.groups:
+        raise MistakeError(f"--groups: missing, allowed: {size_request.FORM}")
+    question, rules = question_of(arguments)
+    found = plan(question)
+    answer = size_show.as_json(found, rules, arguments.spare_servers)
+    size_watts.add(answer, found, size_watts.machine_of(arguments.power, arguments.machine))
+    size_show.show(answer, console)
+    return stored(arguments, answer)

@@ -52,6 +52,7 @@ class Server:
     crypto_devices: Devices | None = None  # that some service groups have
     interfaces: int | None = None
     nic_gbps: float | None = None  # both directions together, as clouds limit it
+    interface_mpps: float | None = None  # of an interface, both ways together
     shared_ports: str = ""  # of SHARED_PORTS; else each service group has ports of its own
     receiver_cycles: float = RECEIVER_CYCLES
 
@@ -190,6 +191,18 @@ def on_the_wire(question: Question, kind: Kind, rate: Rates) -> tuple[float, flo
     return transmit, receive
 
 
+def network_mpps(kind: Kind, rate: Rates) -> float:
+    """Of a service group at its interface of the network, both ways; that of the R-PHY has less."""
+
+    def mpps(gbps: float, size: float) -> float:
+        return gbps * 1000 / 8 / size
+
+    curve = kind.costs.upstream or kind.costs.downstream
+    return mpps(rate.downstream, kind.costs.downstream.mean_bytes) + mpps(
+        rate.upstream, curve.mean_bytes
+    )
+
+
 def port_count(server: Server, load: float) -> int:
     """With the spare ones of the redundancy model."""
     gbps = server.port_gbps
@@ -206,8 +219,11 @@ def receivers(
     server = question.server
     if not server.shared_ports:
         return None
+    each = [network_mpps(kind, rate) for kind, rate in zip(question.kinds, found, strict=True)]
+    mpps = sum(n * packets for n, packets in zip(counts, each, strict=True))
+    least = max(1, up(mpps / server.interface_mpps)) if server.interface_mpps else 1
     if server.shared_ports == "card":
-        return Receivers(0.0, 0.0, 1, 0.0)
+        return Receivers(0.0, 0.0, least, 0.0)
 
     def packets(gbps: float, size: float) -> float:
         return gbps / 8 / size  # 10^9 a second
@@ -222,7 +238,7 @@ def receivers(
     share = 0.5 if server.threads == 2 else 1.0
     thread = server.clock * (server.thread_gain / 2 if server.threads == 2 else 1.0)
     network, rphy = (n * server.receiver_cycles / thread for n in (down, up_))
-    pairs = max(1, up(network), up(rphy))
+    pairs = max(least, up(network), up(rphy))
     return Receivers(network, rphy, pairs, 2 * pairs * share)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vcmts.paths import MistakeError
-from vcmts.size.load import Question, Usage, usage
+from vcmts.size.load import Question, Usage, network_mpps, usage
 
 
 def crypto_limit(question: Question) -> float | None:
@@ -31,7 +31,10 @@ def violated(question: Question, used: Usage) -> list[str]:
         ("crypto devices", used.downstream, crypto_limit(question)),
     ]
     over = [name for name, value, most in limits if most is not None and value > most + 1e-9]
-    for number, rate in zip(used.counts, used.rates, strict=True):
+    most_mpps = None if server.shared_ports else server.interface_mpps
+    for kind, number, rate in zip(question.kinds, used.counts, used.rates, strict=True):
+        if number and most_mpps and network_mpps(kind, rate) > most_mpps + 1e-9:
+            over.append("packet rate")
         if number and rate.downstream > rate.core + 1e-9:
             over.append("downstream of a core")
         if number and rate.thread is not None and rate.upstream > rate.thread + 1e-9:

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""vcmts size --cloud: its answer as tables, and what it takes for granted."""
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+Json = dict[str, Any]
+
+
+def fits(answer: Json) -> Table:
+    out = Table(title="service groups of an instance; Gbps both ways")
+    many = len(answer["types"][0]["fits"]) > 2
+    for name in ("type", *(["service group"] if many else []), "interfaces"):
+        out.add_column(name, no_wrap=name == "type")
+    for name in ("groups", "bound by", "Gbps", "bound by", "in all"):
+        out.add_column(name, justify="left" if name == "bound by" else "right")
+    for one in answer["types"]:
+        for place, found in enumerate(one["fits"]):
+            row = [one["type"] if place == 0 else "", *([found["groups"]] if many else [])]
+            number, rate = found["per_instance"], found["gbps"]
+            each = rate["downstream"] + rate["upstream"]
+            row += [f"{found['ports']}, {found['interfaces']}", str(number)]
+            row += [", ".join(found["bound_by"]) or "nothing", f"{each:.2f}"]
+            row += [found["rate_bound_by"], f"{found['instance_gbps']:.1f}"]
+            out.add_row(*row)
+    return out
+
+
+def compared(rows: list[Json]) -> Table:
+    out = Table(title="measured (SCTE 2021) and modelled, Gbps both ways")
+    for name in ("type", "groups", "measured", "model", "difference", "bound by"):
+        out.add_column(name, justify="left" if name in ("type", "bound by") else "right")
+    for row in rows:
+        out.add_row(
+            row["type"],
+            str(row["groups"]) if row["groups"] else "all",
+            f"{row['measured']:g}",
+            f"{row['model']:.2f}",
+            f"{round(row['difference'] * 100):+d} %",
+            row["bound_by"],
+        )
+    return out
+
+
+def about(one: Json) -> str:
+    burst = f", up to {one['burst']:g} for a while" if one["burst"] else ""
+    numa = f", {one['numa']} NUMA nodes" if one["numa"] else ""
+    return (
+        f"{one['type']}: {one['vcpus']} vCPUs ({one['cores']} cores{numa}), {one['cpu']}, "
+        f"{one['clock']:g} GHz, {one['memory']:g} GiB, {one['bandwidth']:g} Gbps each way{burst}, "
+        f"{one['interfaces']} interfaces, {one['driver']}"
+    )
+
+
+def notes(answer: Json) -> list[str]:
+    said = [
+        "two interfaces for each service group (own), or two for all of them (shared), more where "
+        "packets ask for it; and one for administration",
+        "cores are one pool: how an instance's cores lie on NUMA nodes is mostly not published",
+        "bandwidth is that which lasts; packets a second only where they were published (c5n)",
+    ]
+    if answer["in_cloud"]:
+        said.append("cycles as measured on c5n with net_ena, also with other drivers")
+    else:
+        said.append(
+            "with net_ena 29 % more cycles than measured, as on c5n; other drivers as measured"
+        )
+    arm = [one["type"] for one in answer["types"] if one["arch"] != "amd64"]
+    if arm:
+        said.append(
+            f"{', '.join(arm)}: arm64, cycles taken as those of the x86-64 that was measured"
+        )
+    said.append("a receiver's cycles, on shared interfaces, are those of docs/performance.md")
+    beyond = [
+        f"{one['type']} ({found['ports']})"
+        for one in answer["types"]
+        for found in one["fits"]
+        if found["per_instance"] > found["measured_to"] > 1
+    ]
+    if beyond:
+        said.append(
+            "more service groups at once than were measured, each taken to carry as much as with "
+            f"the most that were: {', '.join(beyond)}"
+        )
+    outside: list[str] = answer["outside"]
+    return said + outside
+
+
+def show(answer: Json, console: Console) -> None:
+    def line(text: str) -> None:
+        console.print(text, soft_wrap=True, markup=False, highlight=False)
+
+    line(f"{answer['machine']}, set aside by rules {answer['rules']}")
+    for one in answer["types"]:
+        line(about(one))
+    console.print(fits(answer))
+    rows = [row for one in answer["types"] for row in one["measured"]]
+    if rows:
+        console.print(compared(rows))
+    counted = [
+        f"  {found['instances']} x {one['type']} ({found['ports']}) for {found['groups']}"
+        for one in answer["types"]
+        for found in one["fits"]
+        if "instances" in found
+    ]
+    if counted:
+        line("instances:")
+    for text in counted:
+        line(text)
+    line("Taken for granted:")
+    for text in notes(answer):
+        line(f"  - {text}")
