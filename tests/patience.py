@@ -13,9 +13,16 @@ TIMEOUT = 300 * PATIENCE
 POLL_S = 0.02
 
 
-def until(condition: Callable[[], bool], what: str, timeout: float = TIMEOUT) -> None:
-    """Waits for a state; how long it takes is the machine's."""
+def within(condition: Callable[[], bool], timeout: float = TIMEOUT) -> bool:
+    """Waits for a state; whether it came."""
     deadline = time.monotonic() + timeout
     while not condition():
-        assert time.monotonic() < deadline, f"in vain: {what}"
+        if time.monotonic() >= deadline:
+            return False
         time.sleep(POLL_S)
+    return True
+
+
+def until(condition: Callable[[], bool], what: str, timeout: float = TIMEOUT) -> None:
+    """Waits for a state; how long it takes is the machine's."""
+    assert within(condition, timeout), f"in vain: {what}"

@@ -37,7 +37,7 @@ from e2e.prometheus import (
 )
 from e2e.queries import ALERTS, PAGE, asked_as, expressions, variables
 from e2e.running import stop, vcmts, vcmtsd
-from patience import TIMEOUT, until
+from patience import TIMEOUT, until, within
 from vcmts.cli import COMMANDS, parser_for
 from vcmts.control.client import Client, RefusedError
 from vcmts.monitor.targets import targets
@@ -115,8 +115,16 @@ def look(watched: Watched, prometheus: Prometheus, other: str) -> None:
     """All that is asked while packets are on their way."""
     watched.names = prometheus.names()
     watched.rules = prometheus.get("rules")["data"]
-    for name, expression in expressions().items():
-        watched.answers[name] = prometheus.ask(asked_as(expression, watched.target, other))
+    asked = {name: asked_as(one, watched.target, other) for name, one in expressions().items()}
+
+    def all_answered() -> bool:
+        """A rate has data from a target's second scrape on, and each is scraped in its own turn."""
+        for name, query in asked.items():
+            if name not in watched.answers or not watched.answers[name].values:
+                watched.answers[name] = prometheus.ask(query)
+        return all(one.values or one.error for one in watched.answers.values())
+
+    within(all_answered, TIMEOUT / 5)
     for name, query in variables().items():
         match = re.fullmatch(r"label_values\((.+), (\w+)\)", query)
         assert match, query
