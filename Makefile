@@ -6,6 +6,7 @@ BUILD ?= build
 PGO ?= yes
 PGO_BUILD ?= build-pgo
 MARCH ?= native
+SANITIZE_MARCH ?= $(MARCH)
 WERROR ?= false
 DURATION ?= 10s
 FUZZ_SECONDS ?= 300
@@ -33,7 +34,7 @@ endef
 .PHONY: help run build pgo test test-deps test-build unit pytest sanitize sanitizers realtime fuzz bench impairments lint format docs clean
 
 help: ## say what there is
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: build ## 300 cable modems carry traffic both ways for DURATION (10s), every packet is checked
 	@devtools/install-deps run
@@ -68,7 +69,7 @@ pytest: test-deps build $(if $(VCMTS_SANITIZED),sanitizers) ## the Python tests 
 	@devtools/pytest
 
 sanitizers: test-deps
-	$(call configure,build-asan,-Dmarch=$(MARCH) $(SANITIZE))
+	$(call configure,build-asan,-Dmarch=$(SANITIZE_MARCH) $(SANITIZE))
 	@ninja -C build-asan sanitized src/vcmtsd
 
 sanitize: sanitizers build ## unit and replay tests under the address and undefined behaviour sanitizers
@@ -97,10 +98,52 @@ impairments: build ## impair the upstream in every way: expected and counted, si
 	@devtools/install-deps run
 	./vcmts impairments
 
+.PHONY: host-test
+host-test: ## `vcmts host` in a virtual machine with an SR-IOV card: check, plan, apply, undo (minutes)
+	@devtools/install-deps run
+	@tests/host/run
+
+.PHONY: vm-test
+vm-test: ## the data plane on emulated SR-IOV cards in a virtual machine, if ../shared/vm-lab is there (a quarter of an hour)
+	@devtools/install-deps run
+	@! tests/vm/lab >/dev/null || $(MAKE) --no-print-directory build MARCH=x86-64-v2 BUILD=build-v2
+	@VCMTS_BUILD=build-v2 tests/vm/run $(SCENES)
+
+.PHONY: k8s-test
+k8s-test: test-deps ## the chart with the image on a real node of Kubernetes (../shared/k8s-lab; minutes; as root)
+	@tests/k8s/run
+
 .PHONY: power-test
 power-test: ## power management on emulated hardware: TPAUSE executed, and Linux's acpi-cpufreq (1 minute; 150 MB once)
 	@devtools/install-deps power
 	@devtools/power-test
+
+.PHONY: deb deb-test
+deb: ## Debian packages of this release in build-deb/, looked at by lintian (5 minutes)
+	@devtools/install-deps build deb
+	@devtools/deb
+
+deb-test: deb ## install, serve and purge them in a fresh root of this release
+	@devtools/deb-test
+
+.PHONY: arm-test
+arm-test: ## compile for aarch64, and run unit and replay tests there, emulated (half an hour; 150 MB once)
+	@devtools/install-deps arm run test
+	@devtools/arm-test
+
+.PHONY: cpu-test
+cpu-test: ## one build for x86-64-v2, run on emulated CPUs with that and with less (2 minutes)
+	@devtools/install-deps build run test cpu
+	@devtools/cpu-test
+
+.PHONY: image image-test
+image: ## the container image, into build-image/ and podman: minutes (IMAGE_OPTIONS=--here compiles with this machine's DPDK)
+	@devtools/install-deps build image
+	@devtools/image $(IMAGE_OPTIONS)
+
+image-test: ## what make image made, looked into and started: programs, two containers, exit statuses (half a minute)
+	@devtools/install-deps run image
+	@devtools/image-test
 
 lint: ## everything that reads the code without running it
 	@devtools/install-deps lint
@@ -124,9 +167,20 @@ dashboards-drawn: build ## draw them from a run with four service groups into bu
 	@devtools/install-deps run browser monitor lint
 	@devtools/dashboards --draw 60
 
+.PHONY: chart
+chart: ## pack the Helm chart: build-chart/vcmts-VERSION.tgz (VERSION=, that of the project)
+	@devtools/install-deps chart
+	@build-chart/render deploy/helm/vcmts --package build-chart \
+		"$(or $(VERSION),$(shell sed -n "s/^  version: '\(.*\)',$$/\1/p" meson.build))"
+
+.PHONY: chart-test
+chart-test: test-deps ## the Helm chart: rendered, checked against Kubernetes' schemas, and by helm itself where it is installed
+	@devtools/install-deps chart
+	@devtools/chart-test
+
 clean: ## remove what was built (not .venv)
 	@for folder in $(BUILD) $(PGO_BUILD); do \
 		test ! -e $$folder || test -e $$folder/meson-info || \
 			{ echo "clean: $$folder is no build directory" >&2; exit 1; }; \
 	done
-	rm -rf $(BUILD) $(PGO_BUILD) build-asan build-fuzz build-mutants build-load build-dashboards build-power
+	rm -rf $(BUILD) $(PGO_BUILD) build-asan build-fuzz build-mutants build-load build-dashboards build-power build-deb build-arm build-v2 build-chart build-image

@@ -8,7 +8,7 @@
 #include <rte_pause.h>
 
 #include "batches.h"
-#include "crypto/ipsec_mb.h"
+#include "crypto/providers.h"
 #include "direction.h"
 #include "platform/port.h"
 #include "program.h"
@@ -64,7 +64,7 @@ int bench_create(struct bench *b, const struct service_group *sg, unsigned threa
 		return -1;
 	for (unsigned w = 0; w < b->server.worker_count; w++)
 		b->server.workers[w].entry_count = 0; /* bench_round() runs the lists */
-	b->crypto = ipsec_mb_open(SOCKET_ID_ANY);
+	b->crypto = crypto_apart_open(SOCKET_ID_ANY);
 	return b->crypto != NULL ? 0 : -1;
 }
 

@@ -10,7 +10,7 @@
 #include <rte_launch.h>
 
 #include "core/mix.h"
-#include "crypto/ipsec_mb.h"
+#include "crypto/providers.h"
 #include "platform/port.h"
 #include "server/measure.h"
 #include "server/running.h"
@@ -89,7 +89,7 @@ int throughput_create(struct throughput *t, const struct service_group *sg, unsi
 	struct server *s = &t->server;
 
 	if (server_create(s, lone_group_config(&t->lone, sg)) != 0 || ports_make(t, depth) != 0 ||
-	    server_serve(s) != 0 || (t->crypto = ipsec_mb_open(SOCKET_ID_ANY)) == NULL ||
+	    server_serve(s) != 0 || (t->crypto = crypto_apart_open(SOCKET_ID_ANY)) == NULL ||
 	    traffic_make(t, upstream) != 0)
 		return -1;
 	server_account(s, false);

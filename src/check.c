@@ -7,9 +7,12 @@
 
 #include "check_placement.h"
 #include "commands.h"
+#include "model/devices.h"
 #include "model/keys.h"
 #include "model/layouts.h"
 #include "model/server_config.h"
+#include "model/units.h"
+#include "server/pools.h"
 #include "server/process.h"
 
 struct check_options {
@@ -76,20 +79,32 @@ static json_t *ciphers_json(const struct service_group *sg) {
 	return json;
 }
 
-/* What encrypts: the library's name, or that of a device. */
-static const char *crypto_text(const struct service_group *sg) {
-	return sg->crypto.provider == CRYPTO_CRYPTODEV ? sg->crypto.device : "ipsec-mb";
+static json_t *mac_json(const uint8_t mac[6]) {
+	char text[UNITS_TEXT_SIZE];
+
+	units_format_mac(mac, text);
+	return json_string(text);
+}
+
+/* What of the frames on its ports tells them apart from those of others: what a card may have to be told. */
+static json_t *ports_json(const struct service_group *sg) {
+	const struct port_config *network = &sg->network;
+
+	return json_pack("{s:{s:i, s:o}, s:{s:i, s:o}}", "network", "vlan", (int)network->vlan,
+			 "mac", network->has_mac ? mac_json(network->mac) : json_null(), "rphy",
+			 "vlan", (int)sg->rphy_port.vlan, "mac", mac_json(sg->rphy.core_mac));
 }
 
 /* What those who start vcmtsd must know of a service group. */
 static json_t *group_json(const struct service_group *sg) {
-	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:I, s:I, s:o, s:s, s:s, s:s, s:o}", "name",
-			 sg->name, "service_group", (int)sg->id, "channels", (int)sg->channel_count,
-			 "modems", (int)sg->modem_count, "mtu", (int)sg->rphy.mtu, "capacity",
-			 (json_int_t)downstream_capacity(sg), "upstream_capacity",
-			 (json_int_t)upstream_capacity(sg), "cores", cores_json(sg),
-			 "network_device", sg->network.device, "rphy_device", sg->rphy_port.device,
-			 "crypto", crypto_text(sg), "ciphers", ciphers_json(sg));
+	return json_pack("{s:s, s:i, s:i, s:i, s:i, s:I, s:I, s:o, s:s, s:s, s:o, s:s, s:o}",
+			 "name", sg->name, "service_group", (int)sg->id, "channels",
+			 (int)sg->channel_count, "modems", (int)sg->modem_count, "mtu",
+			 (int)sg->rphy.mtu, "capacity", (json_int_t)downstream_capacity(sg),
+			 "upstream_capacity", (json_int_t)upstream_capacity(sg), "cores",
+			 cores_json(sg), "network_device", sg->network.device, "rphy_device",
+			 sg->rphy_port.device, "ports", ports_json(sg), "crypto",
+			 crypto_serves(&sg->crypto), "ciphers", ciphers_json(sg));
 }
 
 /* Adds those cores of one group that no group before it has. */
@@ -124,11 +139,12 @@ static json_t *server_json(const struct server_config *server) {
 		join_cores(cores, json_object_get(group, "cores"));
 		json_array_append_new(groups, group);
 	}
-	return json_pack("{s:s, s:i, s:I, s:I, s:i, s:I, s:I, s:o, s:i, s:o}", "name", server->name,
-			 "service_group", (int)server->groups[0].id, "channels", channels, "modems",
-			 modems, "mtu", (int)mtu, "capacity", capacity, "upstream_capacity",
-			 upstream, "cores", cores, "main_core", (int)server->main_core, "groups",
-			 groups);
+	return json_pack("{s:s, s:i, s:I, s:I, s:i, s:i, s:I, s:I, s:o, s:i, s:o}", "name",
+			 server->name, "service_group", (int)server->groups[0].id, "channels",
+			 channels, "modems", modems, "mtu", (int)mtu, "memory_mb",
+			 (int)server_memory_mb(server, NULL), "capacity", capacity,
+			 "upstream_capacity", upstream, "cores", cores, "main_core",
+			 (int)server->main_core, "groups", groups);
 }
 
 static void print_line(const char *file, const struct server_config *server) {
@@ -193,7 +209,7 @@ int command_check(int argc, char **argv) {
 	argp_err_exit_status = EXIT_MISTAKE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	if (o.config == NULL) {
-		fprintf(stderr, "--config: a file is needed; `./vcmts profile` writes one\n");
+		fprintf(stderr, "--config: a file is needed; `vcmts profile` writes one\n");
 		return EXIT_MISTAKE;
 	}
 	if (server_config_load(o.config, &server, stderr) != 0)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/layouts.h"
+#include "server/pools.h"
 #include "server/shares.h"
 #include "server/worker.h"
 
@@ -157,12 +158,14 @@ json_t *check_placement_json(const struct check_placement *placement,
 
 	for (size_t g = 0; g < server->group_count; g++)
 		json_array_append_new(groups, place_json(&server->groups[g]));
-	return json_pack(
-		"{s:i, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o}", "main_core", (int)server->main_core,
-		"workers", workers_json(&placement->layout, server), "groups", groups,
-		"shared_ports", shared_ports_json(placement, server), "machine", "present",
-		set_json(&placement->cpus.present), "online", set_json(&placement->cpus.online),
-		"usable", set_json(&placement->cpus.usable), "refused", refusals_json(placement));
+	return json_pack("{s:i, s:I, s:o, s:o, s:o, s:{s:o, s:o, s:o}, s:o}", "main_core",
+			 (int)server->main_core, "memory_mb",
+			 (json_int_t)server_memory_mb(server, &placement->ports), "workers",
+			 workers_json(&placement->layout, server), "groups", groups, "shared_ports",
+			 shared_ports_json(placement, server), "machine", "present",
+			 set_json(&placement->cpus.present), "online",
+			 set_json(&placement->cpus.online), "usable",
+			 set_json(&placement->cpus.usable), "refused", refusals_json(placement));
 }
 
 void check_placement_free(struct check_placement *placement) {

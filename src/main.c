@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "cpu/cpu_check.h"
 #include "methods/methods.h"
 #include "model/loader.h"
 #include "replay/replay.h"
@@ -70,6 +71,8 @@ static void standard_files(void) {
 			open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY);
 	}
 }
+
+CPU_CHECK_FIRST
 
 int main(int argc, char **argv) {
 	const char *name = argc > 1 ? argv[1] : "";

@@ -20,6 +20,7 @@
 #include "run_frequencies.h"
 #include "run_options.h"
 #include "server/changes.h"
+#include "server/links/port_states.h"
 #include "server/measure.h"
 #include "server/placement.h"
 #include "server/process.h"
@@ -43,19 +44,22 @@ struct run {
 	struct server server;
 	struct run_control control;
 	struct reload reload;
+	struct links links;
 	struct service service;
 	struct metrics_source metrics;
 	struct power *power;
 	struct metrics_http *http; /* NULL: nobody is to scrape */
 };
 
-static int start(const struct server *s, const struct server_config *config) {
+static int start(const struct server *s, const struct server_config *config,
+		 enum platform_iova iova) {
 	struct platform_options p = {
 		.program = "vcmtsd",
 		.main_core = config->main_core,
 		.memory_mb = server_memory_mb(config, &s->ports),
 		.memory_piece_mb = server_memory_piece_mb(config),
 		.telemetry = true,
+		.iova = iova,
 	};
 
 	p.device_count = server_ports_devices(&s->ports, p.devices);
@@ -86,7 +90,7 @@ static int wire(struct server *s, const struct server_config *config) {
 		log_notice("server", LOG_FIELDS(LOG_NUMBER("modems", modems_of(config))),
 			   "building the tables of %zu modems", modems_of(config));
 	if (server_serve(s) != 0)
-		return EXIT_TROUBLE;
+		return s->no_crypto ? EXIT_MISTAKE : EXIT_TROUBLE;
 	/* Last, as tables of many modems take seconds, in which nobody would receive. */
 	if (server_ports_start(&s->ports) != 0)
 		return EXIT_MISTAKE;
@@ -111,6 +115,7 @@ static double serve(struct run *r) {
 	service_watch_reloads(&r->service, &r->reload);
 	server_idle(s, &s->power);
 	server_launch(s);
+	links_open(&r->links, s, server_now(s));
 	run_control_start(&r->control, s);
 	service_ready(&r->service);
 	if (r->http != NULL)
@@ -119,6 +124,7 @@ static double serve(struct run *r) {
 		run_frequencies_follow(r->power, s);
 		run_control_serve(&r->control, s->leaving != NULL ? LEAVING_MS : ROUND_MS);
 		server_changes_go_on(s);
+		links_follow(&r->links, server_now(s));
 		reload_if_asked(r);
 		service_round(&r->service);
 		if (r->o.duration_ns != 0 && s->workers[0].clock.now >= r->o.duration_ns)
@@ -261,6 +267,7 @@ static int run(struct run *r) {
 
 /* A place that is taken is said before tables are built. Returns false after a message. */
 static bool listen_for_scrapers(struct run *r) {
+	r->server.metrics_fixed = r->o.metrics != NULL;
 	if (r->o.metrics == NULL)
 		r->o.metrics = r->config.metrics;
 	if (r->o.metrics != NULL)
@@ -285,7 +292,7 @@ static int place_and_run(struct run *r) {
 
 	if (place(&r->server, &r->config) != 0 ||
 	    run_control_open(&r->control, r->o.control_socket, r->o.control_mode) != 0 ||
-	    !listen_for_scrapers(r) || start(&r->server, &r->config) != 0)
+	    !listen_for_scrapers(r) || start(&r->server, &r->config, r->o.iova) != 0)
 		return EXIT_MISTAKE;
 	status = run(r);
 	server_free(&r->server);
@@ -305,7 +312,7 @@ static void take_power(struct run *r) {
 	if (given->has_driver)
 		power->driver = given->driver;
 	r->server.power_fixed =
-		(struct power_fixed){given->has_idle, given->has_policy, given->has_driver};
+		(struct power_fixed){given->has_idle, given->has_policy, given->has_driver, *power};
 }
 
 int command_run(int argc, char **argv) {

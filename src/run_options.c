@@ -13,6 +13,7 @@ enum {
 	OPTION_CONTROL_SOCKET = 256,
 	OPTION_CONTROL_MODE,
 	OPTION_CRYPTO_ISA,
+	OPTION_IOVA_MODE,
 	OPTION_METRICS,
 	OPTION_METRIC_NAMES,
 	OPTION_LOG_FORMAT,
@@ -56,6 +57,10 @@ static const struct argp_option options[] = {
 	{"crypto-isa", OPTION_CRYPTO_ISA, "NAME", 0,
 	 "the most that intel-ipsec-mb may use of the CPU: auto, avx512, avx2, avx, sse, or plain "
 	 "without AES instructions (default: auto, all that there is)",
+	 0},
+	{"iova-mode", OPTION_IOVA_MODE, "MODE", 0,
+	 "addresses by which cards on the PCI bus reach memory: va, virtual ones, which takes an "
+	 "IOMMU; pa, physical ones; or auto (default: auto)",
 	 0},
 	{"log-format", OPTION_LOG_FORMAT, "FORMAT", 0,
 	 "plain, text with time, level and fields, or json (default: plain; text for the journal)",
@@ -140,6 +145,13 @@ static void parse_power(int key, const char *value, struct argp_state *state) {
 			   value);
 }
 
+static void parse_iova(const char *value, struct argp_state *state) {
+	struct run_options *o = state->input;
+
+	if (!platform_iova_parse(value, &o->iova))
+		argp_error(state, "--iova-mode: found \"%s\", allowed: va, pa or auto", value);
+}
+
 static error_t option(int key, char *value, struct argp_state *state) {
 	struct run_options *o = state->input;
 
@@ -163,6 +175,7 @@ static error_t option(int key, char *value, struct argp_state *state) {
 				   "sse or plain",
 				   value);
 		return 0;
+	case OPTION_IOVA_MODE: parse_iova(value, state); return 0;
 	case OPTION_IDLE:
 	case OPTION_POLICY:
 	case OPTION_DRIVER: parse_power(key, value, state); return 0;

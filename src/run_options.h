@@ -8,6 +8,7 @@
 #include "crypto/providers.h"
 #include "log/log.h"
 #include "model/server_config.h"
+#include "platform/platform.h"
 
 struct run_options {
 	const char *config;
@@ -19,6 +20,7 @@ struct run_options {
 	const char *metrics; /* ADDRESS:PORT; NULL: no endpoint */
 	bool reference_names; /* of the endpoint, where a scraper asks for nothing else */
 	enum crypto_isa crypto_isa;
+	enum platform_iova iova;
 	struct log_options log;
 	/* What goes before the file's `power`. */
 	struct run_power {

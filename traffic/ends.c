@@ -8,7 +8,7 @@
 #include <rte_ether.h>
 #include <rte_mbuf.h>
 
-#include "crypto/ipsec_mb.h"
+#include "crypto/providers.h"
 #include "model/devices.h"
 #include "model/live/live_group.h"
 #include "platform/platform.h"
@@ -193,7 +193,7 @@ bool ends_open(struct ends *e, const struct setup *s) {
 		packet_pool("traffic_receive", many ? RECEIVE_BUFFERS_MANY : RECEIVE_BUFFERS, 0,
 			    RTE_MBUF_DEFAULT_BUF_SIZE);
 	return e->receive_pool != NULL && end_open(e, s, END_NETWORK) && end_open(e, s, END_RPHY) &&
-	       (e->crypto = ipsec_mb_open(SOCKET_ID_ANY)) != NULL && ports_start(e);
+	       (e->crypto = crypto_apart_open(SOCKET_ID_ANY)) != NULL && ports_start(e);
 }
 
 void ends_close_ports(struct ends *e) {

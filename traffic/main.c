@@ -8,6 +8,7 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 
+#include "cpu/cpu_check.h"
 #include "ends.h"
 #include "follow/follow.h"
 #include "groups/groups.h"
@@ -237,6 +238,8 @@ static enum exit_status main_start(struct setup *s, struct ends *e) {
 	platform_stop();
 	return status;
 }
+
+CPU_CHECK_FIRST
 
 int main(int argc, char **argv) {
 	static struct setup s;

@@ -7,7 +7,7 @@
 
 #include <rte_launch.h>
 
-#include "crypto/ipsec_mb.h"
+#include "crypto/providers.h"
 #include "downlink.h"
 #include "platform/port.h"
 #include "rphy/uplink_output.h"
@@ -144,7 +144,7 @@ int bed_create(struct bed *b, const struct server_config *config, bool spares, b
 		return -1;
 	}
 	for (unsigned w = 0; w < b->server.worker_count; w++) {
-		b->crypto[w] = ipsec_mb_open(SOCKET_ID_ANY);
+		b->crypto[w] = crypto_apart_open(SOCKET_ID_ANY);
 		if (b->crypto[w] == NULL)
 			return -1;
 	}

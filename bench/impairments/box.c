@@ -6,7 +6,7 @@
 
 #include <rte_cycles.h>
 
-#include "crypto/ipsec_mb.h"
+#include "crypto/providers.h"
 #include "platform/port.h"
 
 #define PORT_DEPTH 4096
@@ -51,7 +51,7 @@ static int create(struct box *b, const struct box_run *run) {
 
 	if (server_create(&b->server, lone_group_config(&b->lone, run->sg)) != 0 ||
 	    ports_open(b) != 0 || server_serve(&b->server) != 0 ||
-	    (b->crypto = ipsec_mb_open(SOCKET_ID_ANY)) == NULL)
+	    (b->crypto = crypto_apart_open(SOCKET_ID_ANY)) == NULL)
 		return -1;
 	options.crypto = b->crypto;
 	options.network_port = b->network[1];

@@ -26,6 +26,11 @@ const struct key config_reload_result[] = {
 	 HELP("what has changed, as vcmtsd prints it")},
 	{0},
 };
+const struct key config_refuse_result[] = {
+	{.name = "refused", .required = true, INTEGER(0, INT64_MAX), .example = "1",
+	 HELP("changes that were refused since the start, this one included")},
+	{0},
+};
 /* clang-format on */
 
 json_t *config_get(struct rpc_call *call) {
@@ -53,4 +58,12 @@ json_t *config_reload(struct rpc_call *call) {
 	if (!reload_run(m->reload))
 		return rpc_refuse(call, RPC_REFUSED, "%s", m->reload->line);
 	return json_pack("{s:o}", "done", rpc_text(m->reload->line));
+}
+
+/* Whoever makes the file from another one may find that one wrong. */
+json_t *config_refuse(struct rpc_call *call) {
+	struct server *server = ((const struct methods *)call->service)->server;
+
+	server->refused++;
+	return json_pack("{s:I}", "refused", (json_int_t)server->refused);
 }

@@ -13,3 +13,6 @@ json_t *config_get(struct rpc_call *call);
 
 extern const struct key config_reload_result[];
 json_t *config_reload(struct rpc_call *call);
+
+extern const struct key config_refuse_result[];
+json_t *config_refuse(struct rpc_call *call);

@@ -103,6 +103,8 @@ static const struct rpc_method methods[] = {
 	{"config.reload", "reads the file again, and does what differs",
 	 NO_PARAMS, config_reload_result, config_reload,
 	 "the file has mistakes, or something differs that takes a new start"},
+	{"config.refuse", "counts a change as refused: the file could not be made from what it is of",
+	 NO_PARAMS, config_refuse_result, config_refuse, NULL},
 };
 /* clang-format on */
 

@@ -63,6 +63,24 @@ static const struct key steered_port_item = {
 	.kind = KIND_MAP, .keys = steered_port_keys, HELP("a port that groups share"),
 };
 
+static const struct key service_group_id_item = {
+	INTEGER(0, UINT32_MAX), HELP("ID of a service group"),
+};
+static const struct key port_state_keys[] = {
+	{.name = "port", .required = true, .kind = KIND_TEXT, .example = "R-PHY",
+	 HELP("which port of its groups it is")},
+	{.name = "device", .required = true, .kind = KIND_TEXT, .example = "0000:3b:00.0",
+	 HELP("as DPDK calls it")},
+	{.name = "state", .required = true, .kind = KIND_TEXT, .example = "up",
+	 HELP("up; down: without a link; gone: its device was taken away")},
+	{.name = "groups", .required = true, .kind = KIND_LIST, .max = SERVER_MAX_GROUPS,
+	 .item = &service_group_id_item, HELP("who uses it")},
+	{0},
+};
+static const struct key port_state_item = {
+	.kind = KIND_MAP, .keys = port_state_keys, HELP("a port"),
+};
+
 const struct key server_info_result[] = {
 	{.name = "generation", .required = true, INTEGER(0, INT64_MAX), .example = "0",
 	 HELP("changes since the start")},
@@ -76,6 +94,8 @@ const struct key server_info_result[] = {
 	 .item = &placed_group_item, HELP("service groups, and where they run")},
 	{.name = "workers", .required = true, .kind = KIND_LIST, .max = PLATFORM_MAX_WORKERS,
 	 .item = &server_worker_item, HELP("polling threads")},
+	{.name = "ports", .required = true, .kind = KIND_LIST, .max = SERVER_PORTS_MAX,
+	 .item = &port_state_item, HELP("ports, and what has become of them")},
 	{.name = "shared_ports", .required = true, .kind = KIND_LIST, .max = SERVER_PORTS_MAX,
 	 .item = &steered_port_item, HELP("ports that groups share, and who tells their packets "
 					  "apart")},
@@ -143,12 +163,39 @@ static json_t *steered_ports(const struct server *s) {
 	return list;
 }
 
+static json_t *ids_of_port(const struct server *s, unsigned port) {
+	json_t *list = json_array();
+
+	for (unsigned g = 0; g < s->group_count; g++) {
+		if (s->groups[g].there && s->ports.of[g][s->ports.list[port].role] == port)
+			json_array_append_new(list, json_integer(s->groups[g].sg->id));
+	}
+	return list;
+}
+
+static json_t *port_states(const struct server *s) {
+	json_t *list = json_array();
+
+	for (unsigned p = 0; p < s->ports.count; p++) {
+		const struct server_port *port = &s->ports.list[p];
+
+		if (port->users == 0)
+			continue;
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:s, s:o}", "port",
+						server_port_name(port->role), "device", port->name,
+						"state", server_port_state_name(port->state),
+						"groups", ids_of_port(s, p)));
+	}
+	return list;
+}
+
 json_t *server_info(struct rpc_call *call) {
 	const struct methods *m = call->service;
 
-	return json_pack("{s:s, s:I, s:i, s:o, s:o, s:o, s:o}", "version", VCMTS_VERSION,
+	return json_pack("{s:s, s:I, s:i, s:o, s:o, s:o, s:o, s:o}", "version", VCMTS_VERSION,
 			 "generation", (json_int_t)m->server->generation, "pid", (int)getpid(),
 			 "config", rpc_text(m->reload->path), "groups", placed_groups(call),
-			 "workers", server_workers(m->server), "shared_ports",
-			 steered_ports(m->server));
+			 "workers", server_workers(m->server), "ports", port_states(m->server),
+			 "shared_ports", steered_ports(m->server));
 }

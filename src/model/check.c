@@ -121,6 +121,18 @@ static void check_rphy(struct check *check, struct node *root) {
 			     "another address than core_ip");
 }
 
+/* Asked for by the file: a map that is none has no provider, and that is told elsewhere. */
+static void check_library(struct check *check, const struct node *map, const struct path *up) {
+	const struct path path = {.up = up, .key = "provider"};
+	const struct node *node = node_present(map, "provider");
+
+	if (node == NULL)
+		return;
+	check_report(check, node, node->line, &path,
+		     "cryptodev, whose device is " CRYPTO_NO_LIBRARY
+		     " where none is given: this build is without intel-ipsec-mb");
+}
+
 static void check_crypto(struct check *check, struct node *root) {
 	struct crypto_config *crypto = &check->sg->crypto;
 	const struct node *map = node_field(root, "crypto");
@@ -131,7 +143,10 @@ static void check_crypto(struct check *check, struct node *root) {
 		crypto->device = NULL;
 	if (!node_sound(map, "provider") || !node_sound(map, "device"))
 		return;
-	if (crypto->provider == CRYPTO_CRYPTODEV && crypto->device == NULL)
+	if (crypto->provider == CRYPTO_IPSEC_MB && !crypto_has_library())
+		check_library(check, map, &up);
+	else if (crypto->provider == CRYPTO_CRYPTODEV && crypto->device == NULL &&
+		 crypto_has_library())
 		check_report(check, node, node != NULL ? node->line : map->line, &path,
 			     "a crypto device such as crypto_aesni_mb0, with provider: cryptodev");
 	else if (crypto->provider != CRYPTO_CRYPTODEV && crypto->device != NULL)

@@ -67,3 +67,19 @@ char *device_of_group(const char *text, size_t group) {
 const char *device_arguments(const char *device) {
 	return device + strcspn(device, ",");
 }
+
+bool crypto_has_library(void) {
+#ifndef VCMTS_NO_IPSEC_MB
+	return true;
+#else
+	return false;
+#endif
+}
+
+const char *crypto_own(void) {
+	return crypto_has_library() ? CRYPTO_LIBRARY : CRYPTO_NO_LIBRARY;
+}
+
+const char *crypto_serves(const struct crypto_config *c) {
+	return c->device != NULL ? c->device : crypto_own();
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which ports are of one device, by what the file calls it. */
+/* Which ports are of one device, by what the file calls it; and what encrypts for a group. */
 #pragma once
 
 #include <stdbool.h>
@@ -35,3 +35,15 @@ char *device_of_group(const char *text, size_t group);
 
 /* What stands behind the name, with its comma; empty where there is nothing. */
 const char *device_arguments(const char *device);
+
+#define CRYPTO_LIBRARY "ipsec-mb"
+#define CRYPTO_NO_LIBRARY "crypto_openssl0" /* the device of a build without the library */
+
+/* Whether this build has the library. */
+bool crypto_has_library(void);
+
+/* What serves a group that names no device: the library, or else the device above. */
+const char *crypto_own(void);
+
+/* What serves a group: the name of a device, or of the library. */
+const char *crypto_serves(const struct crypto_config *c);

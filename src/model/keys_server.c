@@ -2,6 +2,7 @@
 /* What a service group has of its server, ports, threads and crypto, and the keys of a server file. */
 #include <string.h>
 
+#include "model/devices.h"
 #include "model/key_rows.h"
 #include "model/server_config.h"
 
@@ -29,7 +30,7 @@ static const struct choice steering_modes[] = {
 };
 
 static const struct choice providers[] = {
-	{"ipsec-mb", CRYPTO_IPSEC_MB},
+	{CRYPTO_LIBRARY, CRYPTO_IPSEC_MB},
 	{"cryptodev", CRYPTO_CRYPTODEV},
 	{NULL, 0},
 };
@@ -88,9 +89,15 @@ const struct key ports_keys[] = {
 	{0},
 };
 
+#ifndef VCMTS_NO_IPSEC_MB
+#define PROVIDER CRYPTO_LIBRARY
+#else
+#define PROVIDER "cryptodev" /* and no device: crypto_own() */
+#endif
+
 const struct key crypto_keys[] = {
 	{.name = "provider", ENUM(providers), AT(struct crypto_config, provider),
-	 .fallback = "ipsec-mb",
+	 .fallback = PROVIDER,
 	 HELP("who encrypts and decrypts: the library intel-ipsec-mb, called directly, or a crypto "
 	      "device of DPDK")},
 	{.name = "device", .kind = KIND_DEVICE, AT(struct crypto_config, device),

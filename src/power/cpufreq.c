@@ -228,10 +228,11 @@ int cpufreq_take(const struct cpu_files *f, struct cpufreq *c) {
 }
 
 /* A maximum is never written below the minimum, as drivers refuse that or take one for the other. */
-static int write_limits(const struct cpu_files *f, struct cpufreq *c, uint32_t khz) {
+static int write_limits(const struct cpu_files *f, struct cpufreq *c, uint32_t khz,
+			uint32_t before) {
 	int fault = 0, lower = 0;
 
-	if (khz >= c->khz)
+	if (khz >= before)
 		fault = cpu_files_write_khz(f, c->core, "scaling_max_freq", khz);
 	if (!c->keeps_min && fault == 0)
 		lower = cpu_files_write_khz(f, c->core, "scaling_min_freq", khz);
@@ -239,7 +240,7 @@ static int write_limits(const struct cpu_files *f, struct cpufreq *c, uint32_t k
 		note_errno(c, lower, "scaling_min_freq");
 		c->keeps_min = lower == -EACCES || lower == -EPERM || lower == -EROFS;
 	}
-	if (khz < c->khz)
+	if (khz < before)
 		fault = cpu_files_write_khz(f, c->core, "scaling_max_freq", khz);
 	return fault;
 }
@@ -264,34 +265,43 @@ static bool judge(struct cpufreq *c, uint32_t wish, uint32_t back) {
 	return back > wish;
 }
 
-/* A limit is taken over by a thread of the kernel: for some time after it was written, the former one is read. */
-static uint32_t read_back(const struct cpu_files *f, const struct cpufreq *c, uint32_t wish,
-			  uint32_t before) {
-	static const struct timespec pause = {.tv_nsec = LIMIT_PAUSE_NS};
-	uint32_t back = 0;
-
-	for (unsigned i = 0; i < LIMIT_LOOKS; i++) {
-		back = cpu_files_read_khz(f, c->core, cpufreq_way_name(c->way));
-		if (c->way == CPUFREQ_SETSPEED || back != before || same(back, wish))
-			return back;
-		nanosleep(&pause, NULL);
-	}
-	return back;
-}
-
-bool cpufreq_set(const struct cpu_files *f, struct cpufreq *c, uint32_t khz) {
+bool cpufreq_ask(const struct cpu_files *f, struct cpufreq *c, uint32_t khz) {
 	const char *key = cpufreq_way_name(c->way);
+	uint32_t before = c->unread ? c->wished_khz : c->khz;
 	int fault;
 
 	khz = khz < c->min_khz ? c->min_khz : khz > c->max_khz ? c->max_khz : khz;
 	__atomic_store_n(&c->wished_khz, khz, __ATOMIC_RELAXED);
 	fault = c->way == CPUFREQ_SETSPEED ? cpu_files_write_khz(f, c->core, key, khz)
-					   : write_limits(f, c, khz);
-	if (fault != 0) {
+					   : write_limits(f, c, khz, before);
+	c->unread = fault == 0;
+	if (fault != 0)
 		note_errno(c, fault, key);
-		return false;
+	return fault == 0 && (c->way != CPUFREQ_SETSPEED || cpufreq_came(f, c, true));
+}
+
+bool cpufreq_came(const struct cpu_files *f, struct cpufreq *c, bool last) {
+	uint32_t back;
+
+	if (!c->unread)
+		return true;
+	back = cpu_files_read_khz(f, c->core, cpufreq_way_name(c->way));
+	if (!last && !same(back, c->wished_khz))
+		return true;
+	c->unread = false;
+	return judge(c, c->wished_khz, back);
+}
+
+bool cpufreq_set(const struct cpu_files *f, struct cpufreq *c, uint32_t khz) {
+	static const struct timespec pause = {.tv_nsec = LIMIT_PAUSE_NS};
+	bool good = cpufreq_ask(f, c, khz);
+
+	for (unsigned i = 1; c->unread; i++) {
+		good = cpufreq_came(f, c, i == LIMIT_LOOKS);
+		if (c->unread)
+			nanosleep(&pause, NULL);
 	}
-	return judge(c, khz, read_back(f, c, khz, c->khz));
+	return good;
 }
 
 bool cpufreq_is_ours(const struct cpu_files *f, struct cpufreq *c) {

@@ -52,6 +52,7 @@ struct cpufreq {
 	uint32_t transition_us; /* that a change takes; 0: not told */
 	/* What was asked for last, and read back. Others may read these (relaxed). */
 	uint32_t wished_khz, khz;
+	bool unread; /* what came of the wish is not known yet */
 	uint64_t counts[CPUFREQ_REASONS];
 	unsigned told; /* reasons that were logged, a bit each */
 };
@@ -68,7 +69,17 @@ bool cpufreq_honour_base(struct cpufreq *cores, unsigned count);
  */
 int cpufreq_take(const struct cpu_files *f, struct cpufreq *c);
 
-/* Asks for a frequency, within the limits, and reads back. Returns whether the core has it, or a higher one. */
+/*
+ * Asks for a frequency, within the limits. A limit is taken over by a thread of the kernel: for some time the former one
+ * is read. So it is left `unread`, and true is returned; a speed is read back at once.
+ */
+bool cpufreq_ask(const struct cpu_files *f, struct cpufreq *c, uint32_t khz);
+
+/* Reads back what is unread. As long as it is not what was asked for it stays so, unless this is the `last` time. Returns
+ * false where the core has less in the end. */
+bool cpufreq_came(const struct cpu_files *f, struct cpufreq *c, bool last);
+
+/* Both: it waits for a millisecond at most. Returns whether the core has it, or a higher one. */
 bool cpufreq_set(const struct cpu_files *f, struct cpufreq *c, uint32_t khz);
 
 /* Whether the governor is still the one that it is to have. False is counted, or that the core is gone. */

@@ -173,6 +173,8 @@ static int replay_files(struct replay *r, const struct replay_options *o,
 		if (replay_changes_open(r->changes, &r->server, o->config, &o->devices) == 0)
 			ret = replay(r, o);
 		replay_wires_close(&r->wires);
+	} else if (r->server.no_crypto) {
+		ret = EXIT_MISTAKE;
 	}
 	pcap_close(r->in);
 	return replay_wires_finish(&r->wires) == 0 ? ret : EXIT_TROUBLE;

@@ -18,7 +18,8 @@ static uint64_t service_now(void) {
 }
 
 void service_status(const struct server *s, char text[NOTIFY_TEXT]) {
-	size_t groups = 0, modems = 0, drained = 0;
+	size_t groups = 0, modems = 0, drained = 0, used;
+	size_t lacking[SERVER_PORT_STATES] = {0};
 
 	for (unsigned g = 0; g < s->group_count; g++) {
 		if (!s->groups[g].there)
@@ -26,14 +27,20 @@ void service_status(const struct server *s, char text[NOTIFY_TEXT]) {
 		groups++;
 		modems += s->groups[g].live.modems;
 		drained += s->groups[g].drained;
+		lacking[server_ports_of_group(&s->ports, g)]++;
 	}
 	snprintf(text, NOTIFY_TEXT, "serving %zu service group%s with %zu modems", groups,
 		 groups == 1 ? "" : "s", modems);
-	if (drained > 0) {
-		size_t used = strlen(text);
-
-		snprintf(text + used, NOTIFY_TEXT - used, ", %zu of them drained", drained);
-	}
+	used = strlen(text);
+	if (drained > 0)
+		used += (size_t)snprintf(text + used, NOTIFY_TEXT - used, ", %zu of them drained",
+					 drained);
+	if (lacking[SERVER_PORT_DOWN] > 0)
+		used += (size_t)snprintf(text + used, NOTIFY_TEXT - used, ", %zu without a link",
+					 lacking[SERVER_PORT_DOWN]);
+	if (lacking[SERVER_PORT_GONE] > 0)
+		snprintf(text + used, NOTIFY_TEXT - used, ", %zu with a port that is gone",
+			 lacking[SERVER_PORT_GONE]);
 }
 
 void service_open(struct service *v, struct server *s) {
@@ -66,7 +73,7 @@ void service_round_at(struct service *v, uint64_t now) {
 	watch_workers(&v->watch, now);
 	alive_say(v, now);
 	watch_away(&v->watch, now);
-	watch_links(&v->watch, now);
+	watch_ports(&v->watch);
 	log_tick();
 	if (now - v->status_looked < SERVICE_STATUS_NS)
 		return;

@@ -2,16 +2,18 @@
 #include "service/watch.h"
 
 #include <inttypes.h>
-#include <string.h>
+#include <stdio.h>
 
 #include <rte_cycles.h>
-#include <rte_ethdev.h>
 
 #include "log/log.h"
 
+#define GROUPS_TEXT 160 /* bytes of their numbers */
+
 void watch_open(struct watch *w, const struct server *s, uint64_t now) {
-	*w = (struct watch){
-		.server = s, .looked = now, .away_looked = now, .link_looked = now - WATCH_LINK_NS};
+	*w = (struct watch){.server = s, .looked = now, .away_looked = now};
+	for (unsigned p = 0; p < SERVER_PORTS_MAX; p++)
+		w->ports[p] = SERVER_PORT_UP;
 }
 
 static uint64_t rounds_of(const struct worker *k) {
@@ -88,36 +90,59 @@ void watch_away(struct watch *w, uint64_t now) {
 	}
 }
 
-static void link_say(const struct server_port *port, bool up) {
-	const char *name = server_port_name(port->role);
-	const char *device = port->device != NULL ? port->device : "";
-	int length = (int)strcspn(device, ",");
+/* Whom it takes from: numbers of the service groups, for people. */
+static void groups_of(const struct server *s, unsigned port, char *text, size_t size) {
+	size_t used = 0;
 
-	if (up)
+	text[0] = '\0';
+	for (unsigned g = 0; g < s->group_count && used < size; g++) {
+		if (s->groups[g].there && s->ports.of[g][s->ports.list[port].role] == port)
+			used += (size_t)snprintf(text + used, size - used, "%s%u",
+						 used > 0 ? ", " : "", s->groups[g].sg->id);
+	}
+}
+
+static void gone_say(const struct server *s, unsigned index) {
+	const struct server_port *port = &s->ports.list[index];
+	const char *name = server_port_name(port->role);
+	char groups[GROUPS_TEXT];
+
+	groups_of(s, index, groups, sizeof(groups));
+	log_error("port",
+		  LOG_FIELDS(LOG_STRING("port", name), LOG_STRING("device", port->name),
+			     LOG_STRING("service_groups", groups)),
+		  "port %s: %s was taken away: service groups without it: %s", name, port->name,
+		  groups);
+}
+
+static void link_say(const struct server_port *port) {
+	const char *name = server_port_name(port->role);
+
+	if (port->state == SERVER_PORT_UP)
 		log_info("port", LOG_FIELDS(LOG_STRING("port", name), LOG_NUMBER("id", port->id)),
-			 "port %s: %.*s: link up", name, length, device);
+			 "port %s: %s: link up", name, port->name);
 	else
 		log_warning("port",
 			    LOG_FIELDS(LOG_STRING("port", name), LOG_NUMBER("id", port->id)),
-			    "port %s: %.*s: link down", name, length, device);
+			    "port %s: %s: link down", name, port->name);
 }
 
-/* At the first look it is told where it is down only. */
-void watch_links(struct watch *w, uint64_t now) {
-	if (now - w->link_looked < WATCH_LINK_NS)
-		return;
-	w->link_looked = now;
-	for (unsigned p = 0; p < w->server->ports.count; p++) {
-		const struct server_port *port = &w->server->ports.list[p];
-		struct rte_eth_link link;
-		enum link_state state;
+/* At the first look it is told where it is not up only. */
+void watch_ports(struct watch *w) {
+	const struct server *s = w->server;
 
-		if (!port->open || rte_eth_link_get_nowait(port->id, &link) != 0)
+	for (unsigned p = 0; p < s->ports.count; p++) {
+		const struct server_port *port = &s->ports.list[p];
+		enum server_port_state now = port->state;
+
+		if (!port->open && now != SERVER_PORT_GONE)
+			now = SERVER_PORT_UP; /* nobody's, and none to miss */
+		if (now == w->ports[p])
 			continue;
-		state = link.link_status == RTE_ETH_LINK_UP ? LINK_UP : LINK_DOWN;
-		if (state != w->links[port->id] &&
-		    (state == LINK_DOWN || w->links[port->id] == LINK_DOWN))
-			link_say(port, state == LINK_UP);
-		w->links[port->id] = state;
+		w->ports[p] = now;
+		if (now == SERVER_PORT_GONE)
+			gone_say(s, p);
+		else if (port->open)
+			link_say(port);
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the control thread looks at between two rounds of its own: whether the workers make rounds, whether the system
- * took their cores away, and whether the ports have links. It reads what they count, and costs them nothing.
+ * took their cores away, and what has become of the ports. It reads what they count, and costs them nothing.
  */
 #pragma once
 
@@ -13,7 +13,6 @@
 #define WATCH_STEP_NS UINT64_C(100000000) /* at most, of the time between two looks */
 #define WATCH_AWAY_US 10000 /* a round that long is told of */
 #define WATCH_AWAY_NS UINT64_C(10000000000) /* between two looks at those */
-#define WATCH_LINK_NS UINT64_C(1000000000) /* and at links */
 
 struct watched_worker {
 	uint64_t rounds; /* at the last look, as the next */
@@ -23,13 +22,11 @@ struct watched_worker {
 	bool stalled; /* which was said */
 };
 
-enum link_state { LINK_UNKNOWN, LINK_DOWN, LINK_UP };
-
 struct watch {
 	const struct server *server;
-	uint64_t looked, away_looked, link_looked; /* ns */
+	uint64_t looked, away_looked; /* ns */
 	struct watched_worker workers[PLATFORM_MAX_WORKERS];
-	enum link_state links[RTE_MAX_ETHPORTS];
+	enum server_port_state ports[SERVER_PORTS_MAX]; /* as it was told of them */
 };
 
 void watch_open(struct watch *w, const struct server *s, uint64_t now);
@@ -43,6 +40,8 @@ void watch_workers(struct watch *w, uint64_t now);
 /* Whether each worker has made a round since this was true last. */
 bool watch_all_moved(struct watch *w);
 
-/* Looks whether they were kept from their work, and at the links of the ports. */
+/* Looks whether they were kept from their work. */
 void watch_away(struct watch *w, uint64_t now);
-void watch_links(struct watch *w, uint64_t now);
+
+/* Tells what has become of the ports since the last look. */
+void watch_ports(struct watch *w);

@@ -58,11 +58,11 @@ static json_t *port_json(const struct server *s, enum device_role role) {
 
 	for (unsigned i = 0; i < s->ports.count; i++) {
 		const struct server_port *port = &s->ports.list[i];
-		struct rte_eth_stats one = {0};
+		struct rte_eth_stats one;
 
-		if (port->role != role || !port->open)
+		if (port->role != role)
 			continue;
-		rte_eth_stats_get(port->id, &one);
+		server_port_stats(port, &one);
 		sum.imissed += one.imissed;
 		sum.ierrors += one.ierrors;
 		sum.rx_nombuf += one.rx_nombuf;

@@ -171,6 +171,7 @@ def test_questions_that_are_none(served: Scraped, path: str) -> None:
 def test_paths_and_methods(served: Scraped) -> None:
     assert served.ask("/healthz").status == 200
     assert served.ask("/readyz").status == 200
+    assert (served.ask("/ready").text, served.ask("/live").text) == ("ready\n", "live\n")
     assert served.ask("/").status == 404
     assert served.ask("/metrics/../metrics").status == 404
     for method in ("POST", "PUT", "DELETE", "OPTIONS"):

@@ -79,6 +79,21 @@ def test_a_governor_in_service() -> None:
             methods.power_set(client, latency_us=0)
 
 
+def test_arguments_come_back_at_a_reload() -> None:
+    """A client's wish holds until the file is read again; --metrics is not the file's to change."""
+    given = ("--policy", "saving", "--idle", "spin", "--metrics", "127.0.0.1:0", *SIMULATED)
+    with (
+        place() as folder,
+        controlled(folder, *given) as (_, path),
+        Client(path) as client,
+    ):
+        methods.power_set(client, policy="balanced", idle="poll")
+        assert methods.power_get(client)["policy"] == "balanced"
+        reload(client, folder, "metrics: 127.0.0.1:9999\n")
+        until(lambda: methods.power_get(client)["policy"] == "saving", "the argument's again")
+        assert methods.power_get(client)["idle"] == "spin"
+
+
 def test_a_file_changes_the_policy() -> None:
     with place() as folder:
         (folder / "sg.yaml").write_text(config_text() + "power: {driver: simulated}\n")

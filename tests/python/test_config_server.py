@@ -48,6 +48,7 @@ def test_example_is_good(tmp_path: Path) -> None:
 def test_facts(tmp_path: Path) -> None:
     facts = json.loads(check(EXAMPLE, tmp_path, "--json").stdout)
     groups = facts.pop("groups")
+    assert facts.pop("memory_mb") > 100
     assert facts == {
         "name": "node7",
         "service_group": 1,
@@ -71,6 +72,10 @@ def test_facts(tmp_path: Path) -> None:
         "cores": [8, 4],
         "network_device": "0000:3b:00.0",
         "rphy_device": "0000:3b:00.1",
+        "ports": {
+            "network": {"vlan": 102, "mac": None},
+            "rphy": {"vlan": 102, "mac": "02:00:00:00:00:01"},
+        },
         "crypto": "ipsec-mb",
         "ciphers": {"none": 1},
     }
@@ -84,7 +89,7 @@ def test_facts_of_one_group(tmp_path: Path) -> None:
     assert {key: facts[key] for key in group if key in facts} == {
         key: value
         for key, value in group.items()
-        if not key.endswith("_device") and key not in ("crypto", "ciphers")
+        if not key.endswith("_device") and key not in ("crypto", "ciphers", "ports")
     }
 
 

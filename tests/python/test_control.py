@@ -215,7 +215,7 @@ def test_folders_by_user(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", "/run/user/7")
     assert place.folders() == [Path("/run/vcmts"), Path("/run/user/7/vcmts"), private]
     monkeypatch.setenv("RUNTIME_DIRECTORY", "/run/a-service")
-    assert place.folders() == [Path("/run/a-service/vcmts")]
+    assert place.folders() == [Path("/run/a-service/vcmts"), Path("/run/a-service")]
 
 
 def test_all_parameters_as_json(service: tuple[Path, list[Any]]) -> None:

@@ -141,6 +141,18 @@ def test_table(day: Json, capsys: pytest.CaptureFixture[str]) -> None:
         assert " W" not in line or line.startswith(("modelled of ", "measured of "))
 
 
+def test_a_policy_that_nothing_followed(day: Json, capsys: pytest.CaptureFixture[str]) -> None:
+    show.show(day, Console(width=120))
+    assert show.NO_CLOCK not in capsys.readouterr().out
+    day = copy.deepcopy(day)
+    day["whole"]["hertz"] = None
+    show.show(day, Console(width=120))
+    assert show.NO_CLOCK in capsys.readouterr().out
+    day["policy"] = "none"
+    show.show(day, Console(width=120))
+    assert show.NO_CLOCK not in capsys.readouterr().out
+
+
 def test_watts_stand_below_their_heading(day: Json) -> None:
     """Also where an hour has what the whole day has not, and lacks what that has."""
     mixed = copy.deepcopy(day)

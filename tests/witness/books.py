@@ -47,7 +47,7 @@ REASONS = {
 # What depends on memory, on places in a ring, and on the hardware.
 UNMODELLED = _names(
     """outer_chained burst_limit burst_no_buffer frame_limit frame_no_buffer control_full
-    crypto_full crypto_error crypto_lost"""
+    crypto_full crypto_error crypto_lost link_down port_gone"""
 )
 _UNIT = {reason: unit for unit, reasons in REASONS.items() for reason in reasons}
 

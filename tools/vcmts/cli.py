@@ -15,12 +15,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 
-from vcmts.paths import MistakeError, complain
+from vcmts.paths import MistakeError, complain, missing
 
 COMMANDS = {
     "profile": "write a published test configuration by its name",
     "validate": "check a configuration: every error with file, line and what is allowed",
     "layout": "which core runs what, held against the machine; and which layout fits",
+    "convert": "values of the reference's Helm charts as those of ours",
+    "host": "what this machine is and lacks for service groups: checked, planned, applied, undone",
     "replay": "run a capture through the data plane, offline and deterministic",
     "run": "carry traffic through a service group, both ways, and check every packet",
     "bench": "measure: cycles by stage, throughput without loss, latency; or all, with a report",
@@ -35,6 +37,7 @@ COMMANDS = {
     "telemetry": "what a data plane in service does now; have it read its file again",
     "capture": "packets of a data plane in service, at any stage and on both sides of encryption",
     "monitor": "a Prometheus that watches the data planes in service here, with graphs and alerts",
+    "pod": "the first process of a container: makes the configuration, runs vcmtsd, drains it",
     "control": "a data plane in service: asked and changed by requests on its control socket",
 }
 EPILOG = """examples:
@@ -58,10 +61,8 @@ def load(command: str) -> ModuleType:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name != name:
-            raise MistakeError(
-                f"{command}: Python package {error.name} is missing; run devtools/install-deps run"
-            ) from error
-        raise MistakeError(f"{command}: not in this checkout ({name} is missing)") from error
+            raise MistakeError(f"{command}: {missing(error.name, 'run')}") from error
+        raise MistakeError(f"{command}: not here ({name} is missing)") from error
 
 
 def joined(arguments: Sequence[str]) -> list[str]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from vcmts.paths import MistakeError
+from vcmts.paths import TOOL, MistakeError
 from vcmts.profile import crypto
 from vcmts.profile.group import Cores
 from vcmts.profile.server import add_groups, write_server
@@ -67,7 +67,7 @@ def chosen(arguments: argparse.Namespace, folder: Path) -> Path:
                 "--profile only; the file says it"
             )
         if not given.is_file():
-            raise MistakeError(f"{given}: no such file; `./vcmts profile NAME > FILE` writes one")
+            raise MistakeError(f"{given}: no such file; `{TOOL} profile NAME > FILE` writes one")
         return given
     written = folder / "sg.yaml"
     with written.open("w", encoding="utf-8") as out:

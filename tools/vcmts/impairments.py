@@ -7,11 +7,11 @@ from tempfile import TemporaryFile
 
 from vcmts import watch
 from vcmts.child import INTERRUPTED, stoppable, writable
-from vcmts.paths import CHECKOUT, program
+from vcmts.paths import data, program
 from vcmts.progress import progress
 
-CONFIG = CHECKOUT / "bench" / "impairments" / "service-group.yaml"
-LIST = CHECKOUT / "traffic" / "impairments" / "impairment.def"
+CONFIG = data("bench/impairments/service-group.yaml")
+LIST = data("traffic/impairments/impairment.def")
 ENTRY = re.compile(r'^IMPAIRMENT\(\w+, "([\w-]+)", \w+,\s+"([^"]+)"\)', re.MULTILINE)
 
 

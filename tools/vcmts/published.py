@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 
 import yaml
 
-from vcmts.paths import CHECKOUT, MistakeError
+from vcmts.paths import MistakeError, data
 
-FILE = CHECKOUT / "config" / "published.yaml"
+FILE = data("config/published.yaml")
 HOW = ("stated", "table", "figure", "computed")
 BOUNDS = ("", "about", "at-least", "at-most")
 Operation = Callable[[float, float], float]

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from vcmts.host import facts as host
-from vcmts.paths import CHECKOUT, MistakeError
+from vcmts.paths import TOOL, MistakeError, data
 
 SCHEMA = 1
 KINDS = ("pipeline", "cost", "scheduler", "throughput", "latency", "power", "goals")
-SCHEMA_FILE = CHECKOUT / "config" / "results.schema.json"
-PROGRAMS = ("vcmts", "__main__.py")  # what ./vcmts is called inside
+SCHEMA_FILE = data("config/results.schema.json")
+PROGRAMS = ("vcmts", "__main__.py")  # what the tool is called inside
 MIXES = ("point", "mix", "upstream_mix")  # keys that may hold @FILE
 FOUND_MAX = 60  # characters of a wrong value that a message shows
 
@@ -26,7 +26,7 @@ Json = dict[str, Any]
 def shareable(command: Sequence[str]) -> list[str]:
     """A command without the folders of this machine, which may name its user."""
     words = [re.sub(r"(?<![\w.~-])/(?:[^/\s,=:]+/)+", "", word) for word in command]
-    return ["./vcmts" if word in PROGRAMS else word for word in words[:1]] + words[1:]
+    return [TOOL if word in PROGRAMS else word for word in words[:1]] + words[1:]
 
 
 def without_folders(found: Json) -> Json:

@@ -15,11 +15,11 @@ import yaml
 from rich.console import Console
 from rich.table import Table
 
-from vcmts.paths import CHECKOUT, MistakeError, program
+from vcmts.paths import MistakeError, data, program
 
 Mapping = dict[str, Any]
 
-SCHEMA = CHECKOUT / "config" / "schema.json"
+SCHEMA = data("config/schema.json")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

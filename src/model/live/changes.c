@@ -42,7 +42,8 @@ static void take_single_values(struct service_group *sg, struct service_group *b
 
 	sg->rate_limit = block->rate_limit;
 	sg->cpe_timeout_ns = block->cpe_timeout_ns;
-	*block = before;
+	block->rate_limit = before.rate_limit;
+	block->cpe_timeout_ns = before.cpe_timeout_ns;
 }
 
 static void take_object(struct live_group *l, struct live_change *c) {

@@ -140,6 +140,7 @@ static bool add_single_values(struct differing *d) {
 	block = calloc(1, sizeof(*block));
 	if (block == NULL)
 		return refuse_memory(d);
+	*block = *now; /* the upstream reads more of it than differs */
 	block->rate_limit = next->rate_limit;
 	block->cpe_timeout_ns = next->cpe_timeout_ns;
 	return live_changes_add(d->changes, LIVE_GROUP, 0, block) || refuse_memory(d);

@@ -232,6 +232,8 @@ static bool put_single_values(const struct live_group *l, json_t *value,
 	bool good = block != NULL;
 
 	object_single_keys(keys);
+	if (good)
+		*block = l->sg; /* the upstream reads more of it than differs */
 	if (good && tree_from_json(&r.tree, value, &r.errors))
 		reader_read(&reader, keys, r.tree.root, block);
 	if (r.errors.total > 0)

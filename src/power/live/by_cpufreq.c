@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Frequencies by Linux's cpufreq. What goes wrong with a core has it run at its maximum until the next check. */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "power/live/parts.h"
 
 #define UNCORE_KEY "max_freq_khz"
+#define UNCORE_GRAIN_KHZ 100000 /* what Linux takes of it: the rest is cut off */
 
 /* Returns how many there are to be governed. */
 static unsigned find_cores(struct power *p) {
@@ -48,6 +50,40 @@ static void honour_base(struct power *p) {
 		"base frequencies differ between cores (SST-BF): none is given more than its own");
 }
 
+/* Returns -1 where it is not told. */
+static int package_in(const struct power *p, const char *name) {
+	char text[CPU_FILES_TEXT];
+	int package;
+
+	if (p->files.read(p->files.ctx, name, text, sizeof(text)) != 0 ||
+	    sscanf(text, "%d", &package) != 1)
+		return -1;
+	return package;
+}
+
+/* Whether a worker runs on the package of that limit, as far as it is told: of others the uncore is not ours. */
+static bool uncore_is_ours(const struct power *p, const struct found_value *v) {
+	char name[CPU_FILES_NAME];
+	int package = (int)v->a;
+	bool told = false;
+
+	if (v->kind == FOUND_CLUSTER) {
+		snprintf(name, sizeof(name), "intel_uncore_frequency/uncore%02u/package_id", v->a);
+		package = package_in(p, name);
+	}
+	for (unsigned w = 0; w < p->core_count; w++) {
+		int of_core;
+
+		snprintf(name, sizeof(name), "cpu%u/topology/physical_package_id",
+			 p->server->layout.cores[w]);
+		of_core = package_in(p, name);
+		if (of_core == package && package >= 0)
+			return true;
+		told = told || of_core >= 0;
+	}
+	return !told || package < 0;
+}
+
 /* A limit of the uncore that can be lowered. */
 static void find_uncore(struct power *p) {
 	p->uncore_count = 0;
@@ -57,8 +93,9 @@ static void find_uncore(struct power *p) {
 		char name[CPU_FILES_NAME], text[CPU_FILES_TEXT];
 		uint32_t least;
 
-		if (v->kind != FOUND_UNCORE && v->kind != FOUND_CLUSTER)
+		if ((v->kind != FOUND_UNCORE && v->kind != FOUND_CLUSTER) || !uncore_is_ours(p, v))
 			continue;
+		u->refused = false;
 		found_name(v, u->name);
 		u->full_khz = cpu_files_parse_khz(v->value);
 		snprintf(name, sizeof(name), "%.*smin_freq_khz",
@@ -66,8 +103,11 @@ static void find_uncore(struct power *p) {
 		if (p->files.read(p->files.ctx, name, text, sizeof(text)) != 0)
 			continue;
 		least = cpu_files_parse_khz(text);
+		if (least == 0 || least >= u->full_khz)
+			continue;
 		u->low_khz = least + (u->full_khz - least) / 2;
-		p->uncore_count += least != 0 && least < u->full_khz;
+		u->low_khz -= u->low_khz % UNCORE_GRAIN_KHZ;
+		p->uncore_count += u->low_khz >= least;
 	}
 }
 
@@ -171,18 +211,23 @@ static int by_cpufreq_open(struct power *p) {
 	return -1;
 }
 
+static bool ask(struct power *p, struct power_core *core, uint32_t khz) {
+	core->asked = p->governor.now;
+	return cpufreq_ask(&p->files, &core->c, khz);
+}
+
 /* To the maximum, whatever comes of it. */
 static void trouble(struct power *p, struct power_core *core) {
 	core->at_maximum = true;
 	if (core->c.wished_khz < core->c.max_khz)
-		cpufreq_set(&p->files, &core->c, core->c.max_khz);
+		ask(p, core, core->c.max_khz);
 }
 
 static void by_cpufreq_set(struct power *p, unsigned w, uint32_t khz, uint64_t now) {
 	struct power_core *core = &p->cores[w];
 
 	(void)now;
-	if (!core->at_maximum && !cpufreq_set(&p->files, &core->c, khz))
+	if (!core->at_maximum && !ask(p, core, khz))
 		trouble(p, core);
 }
 
@@ -218,23 +263,41 @@ static void by_cpufreq_check(struct power *p, unsigned w) {
 		return;
 	}
 	back = cpu_files_read_khz(&p->files, core->c.core, cpufreq_way_name(core->c.way));
-	if (core->at_maximum || back != core->c.khz)
-		core->at_maximum = !cpufreq_set(&p->files, &core->c, wish);
+	if (core->at_maximum || (back != core->c.khz && !core->c.unread))
+		core->at_maximum = !ask(p, core, wish);
 }
 
+/* Limits of all cores were written at one look, and are read back at the next ones: none waits for another. */
 static uint64_t by_cpufreq_pending(struct power *p, uint64_t now) {
-	(void)p;
-	(void)now;
+	for (unsigned w = 0; w < p->core_count; w++) {
+		struct power_core *core = &p->cores[w];
+		uint64_t since = now - core->asked;
+
+		if (core->governed && since > 0 &&
+		    !cpufreq_came(&p->files, &core->c, since >= POWER_READ_NS))
+			trouble(p, core);
+	}
 	return UINT64_MAX;
 }
 
 static void by_cpufreq_low(struct power *p, bool low) {
-	for (unsigned u = 0; u < p->uncore_count; u++) {
-		char text[16];
+	for (unsigned i = 0; i < p->uncore_count; i++) {
+		struct power_uncore *u = &p->uncore[i];
+		uint32_t wish = low ? u->low_khz : u->full_khz, back = 0;
+		char text[CPU_FILES_TEXT];
 
-		snprintf(text, sizeof(text), "%u",
-			 low ? p->uncore[u].low_khz : p->uncore[u].full_khz);
-		p->files.write(p->files.ctx, p->uncore[u].name, text);
+		if (u->refused && low)
+			continue;
+		snprintf(text, sizeof(text), "%u", wish);
+		p->files.write(p->files.ctx, u->name, text);
+		if (p->files.read(p->files.ctx, u->name, text, sizeof(text)) == 0)
+			back = cpu_files_parse_khz(text);
+		if (back / UNCORE_GRAIN_KHZ == wish / UNCORE_GRAIN_KHZ || u->refused)
+			continue;
+		u->refused = true;
+		log_warning("power", LOG_FIELDS(LOG_STRING("path", u->name)),
+			    "%s: set to %u, and is %u: it is not lowered any more", u->name, wish,
+			    back);
 	}
 }
 

@@ -11,6 +11,7 @@
 
 #define POWER_SECOND UINT64_C(1000000000) /* ns */
 #define POWER_LATE_NS 1000000u /* a look that is so late was kept from its core */
+#define POWER_READ_NS 1000000u /* from when on what is read back of a limit is what came of it */
 #define POWER_TRANSITION_NS 50000u /* where it is not told */
 #define POWER_TRANSITION_MOST_NS 10000000u
 #define POWER_RETAKES 3 /* times that a governor is changed back that others change */
@@ -22,6 +23,7 @@ struct power_core {
 	bool governed;
 	bool at_maximum; /* something went wrong: it has the maximum until the next check */
 	unsigned retakes;
+	uint64_t asked; /* ns: the look at which it was asked for a frequency */
 	/* simulated: */
 	uint32_t coming_khz;
 	uint64_t comes_at; /* ns; 0: nothing comes */
@@ -31,6 +33,7 @@ struct power_core {
 struct power_uncore {
 	char name[CPU_FILES_NAME];
 	uint32_t full_khz, low_khz;
+	bool refused; /* it was not what had been written */
 };
 
 struct power;

@@ -193,8 +193,26 @@ static void what_a_file_may_not_say(void **state) {
 	live_group_free(&l);
 }
 
+/* The upstream takes its settings from the group of a change, whatever differs in it. */
+static void a_limit_comes_with_the_rest_of_the_group(void **state) {
+	struct live_group l = live_of(LIVE_SMALL);
+	struct live_changes changes;
+	char why[LIVE_LINE];
+
+	(void)state;
+	assert_true(ask(&l, LIVE_SET, LIVE_GROUP, "{rate_limit: '7 Gbps'}", &changes, why));
+	assert_int_equal(changes.count, 1);
+	assert_int_equal(changes.list[0].group->max_frame, l.sg.max_frame);
+	assert_memory_equal(&changes.list[0].group->upstream, &l.sg.upstream,
+			    sizeof(l.sg.upstream));
+	assert_int_equal(changes.list[0].group->rate_limit, 7000000000);
+	live_changes_free(&changes);
+	live_group_free(&l);
+}
+
 int main(void) {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_limit_comes_with_the_rest_of_the_group),
 		cmocka_unit_test(there_and_back),
 		cmocka_unit_test(keys_are_told_to_none_but_who_asks),
 		cmocka_unit_test(objects_come_and_go),

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What encrypts: keys of each cipher, the provider of a group, and mistakes in both. */
+#include "model/devices.h"
+
 #include "test_model.h"
 
 #define D16 "0011223344556677"
@@ -123,14 +125,18 @@ static void a_group_chooses_its_provider(void **state) {
 	struct loaded loaded = load_text(SMALL);
 
 	(void)state;
-	assert_int_equal(loaded.sg.crypto.provider, CRYPTO_IPSEC_MB);
+	assert_int_equal(loaded.sg.crypto.provider,
+			 crypto_has_library() ? CRYPTO_IPSEC_MB : CRYPTO_CRYPTODEV);
 	assert_null(loaded.sg.crypto.device);
+	assert_string_equal(crypto_serves(&loaded.sg.crypto),
+			    crypto_has_library() ? "ipsec-mb" : "crypto_openssl0");
 	assert_true(loaded.sg.crypto.generate_crc);
 	unload(&loaded);
 	loaded = load_text("crypto: {provider: cryptodev, device: \"0000:6b:01.0\"}\n" SMALL);
 	assert_string_equal(loaded.said, "");
 	assert_int_equal(loaded.sg.crypto.provider, CRYPTO_CRYPTODEV);
 	assert_string_equal(loaded.sg.crypto.device, "0000:6b:01.0");
+	assert_string_equal(crypto_serves(&loaded.sg.crypto), "0000:6b:01.0");
 	unload(&loaded);
 	loaded = load_text("crypto: {device: none, generate_crc: false}\n" SMALL);
 	assert_string_equal(loaded.said, "");
@@ -139,7 +145,25 @@ static void a_group_chooses_its_provider(void **state) {
 	unload(&loaded);
 }
 
+/* A build without the library has a device by itself, and says so where the library is asked for. */
+static void a_build_without_the_library(void **state) {
+	struct loaded loaded = load_text("crypto: {provider: ipsec-mb}\n" SMALL);
+
+	(void)state;
+	assert_string_equal(loaded.said,
+			    crypto_has_library()
+				    ? ""
+				    : "sg.yaml:1: crypto.provider: found \"ipsec-mb\", allowed: "
+				      "cryptodev, whose device is crypto_openssl0 where none is "
+				      "given: this build is without intel-ipsec-mb\n");
+	unload(&loaded);
+	loaded = load_text("crypto: {provider: cryptodev}\n" SMALL);
+	assert_true((loaded.said[0] == '\0') != crypto_has_library());
+	unload(&loaded);
+}
+
 static void a_device_goes_with_cryptodev(void **state) {
+	const unsigned first = crypto_has_library() ? 0 : 3; /* of no meaning without it */
 	static const struct {
 		const char *text, *line;
 	} all[] = {
@@ -168,7 +192,7 @@ static void a_device_goes_with_cryptodev(void **state) {
 	};
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_COUNT(all); i++)
+	for (size_t i = first; i < ARRAY_COUNT(all); i++)
 		expect_mistakes(all[i].text, 1, all[i].line);
 }
 
@@ -178,6 +202,7 @@ int main(void) {
 		cmocka_unit_test(keys_of_another_length),
 		cmocka_unit_test(one_said_has_one_cipher),
 		cmocka_unit_test(a_group_chooses_its_provider),
+		cmocka_unit_test(a_build_without_the_library),
 		cmocka_unit_test(a_device_goes_with_cryptodev),
 	};
 

@@ -27,7 +27,7 @@ struct fake_core {
 	bool refuses_crossed; /* a maximum below the minimum, as older kernels do */
 	unsigned
 		late; /* reads of the maximum, after one was written, that still have the former one */
-	unsigned late_left;
+	unsigned late_left, max_reads;
 	uint32_t former_max;
 	const char *related, *siblings;
 };
@@ -35,6 +35,9 @@ struct fake_core {
 struct fake_driver {
 	struct fake_core cores[FAKE_CORES];
 	uint32_t uncore_max, uncore_min; /* 0: there is none */
+	bool uncore_stays; /* whatever is written */
+	bool uncore_cut; /* to 100 MHz, as Linux does */
+	unsigned package; /* of all cores; the uncore is that of 0 */
 	unsigned writes, crossed; /* all; limits that were written the wrong way round */
 };
 
@@ -101,6 +104,7 @@ static int fake_read_core(struct fake_core *c, const char *key, char *text, size
 	if (c->offline)
 		return -EBUSY;
 	key += 8;
+	c->max_reads += strcmp(key, "scaling_max_freq") == 0;
 	if (strcmp(key, "scaling_max_freq") == 0 && c->late_left > 0) {
 		c->late_left--;
 		return fake_number(text, size, c->former_max);
@@ -206,6 +210,8 @@ static int fake_read(void *ctx, const char *name, char *text, size_t size) {
 	struct fake_core *c = fake_core_of(d, name, &key);
 
 	text[0] = '\0';
+	if (c != NULL && strcmp(key, "topology/physical_package_id") == 0)
+		return fake_number(text, size, d->package);
 	if (c != NULL)
 		return fake_read_core(c, key, text, size);
 	if (d->uncore_max != 0 && strcmp(name, FAKE_UNCORE "max_freq_khz") == 0)
@@ -224,7 +230,10 @@ static int fake_write(void *ctx, const char *name, const char *text) {
 		return fake_write_core(d, c, key, text);
 	if (d->uncore_max != 0 && strcmp(name, FAKE_UNCORE "max_freq_khz") == 0) {
 		d->writes++;
-		d->uncore_max = cpu_files_parse_khz(text);
+		if (!d->uncore_stays)
+			d->uncore_max = cpu_files_parse_khz(text);
+		if (d->uncore_cut)
+			d->uncore_max -= d->uncore_max % 100000;
 		return 0;
 	}
 	return -ENOENT;

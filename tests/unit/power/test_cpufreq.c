@@ -178,6 +178,21 @@ static void passive(void **state) {
 	assert_int_equal(d.cores[0].max, 2100000);
 }
 
+/* Another wish before the former one was read back. */
+static void limits_are_not_crossed_while_unread(void **state) {
+	(void)state;
+	d.cores[0] = fake_active("intel_pstate");
+	take();
+	assert_true(cpufreq_ask(&f, &c, 800000));
+	assert_true(c.unread);
+	assert_true(cpufreq_ask(&f, &c, 2000000));
+	assert_int_equal(d.crossed, 0);
+	assert_true(cpufreq_came(&f, &c, false));
+	assert_false(c.unread);
+	assert_int_equal(c.khz, 2000000);
+	assert_int_equal(counted(), 0);
+}
+
 /* What somebody limited before us stays limited. */
 /* Read too early, they would be taken for those of somebody else. */
 static void limits_come_late(void **state) {
@@ -285,6 +300,7 @@ int main(void) {
 		TEST(no_permission_for_the_speed),
 		TEST(active_by_limits),
 		TEST(passive),
+		TEST(limits_are_not_crossed_while_unread),
 		TEST(limits_come_late),
 		TEST(limits_that_were_found_hold),
 		TEST(nonsense_is_no_core),

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "power/live/parts.h"
+
 #include "power_rig.h"
 
 static void without_a_policy_nothing_happens(void **state) {

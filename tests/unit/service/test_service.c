@@ -11,8 +11,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <rte_ethdev.h>
-
 #include "service/service.h"
 
 #include "log/log_pipe.h"
@@ -226,34 +224,35 @@ static void how_often_a_worker_was_away(void **state) {
 	log_pipe_close(&said);
 }
 
-static uint16_t link_is;
-int __wrap_rte_eth_link_get_nowait(uint16_t port, struct rte_eth_link *link);
-
-int __wrap_rte_eth_link_get_nowait(uint16_t port, struct rte_eth_link *link) {
-	assert_int_equal(port, 5);
-	*link = (struct rte_eth_link){.link_status = link_is};
-	return 0;
-}
-
-/* At the first look only where it is down, and then each change once. */
-static void links_that_come_and_go(void **state) {
-	static const uint16_t links[] = {RTE_ETH_LINK_UP, RTE_ETH_LINK_UP, RTE_ETH_LINK_DOWN,
-					 RTE_ETH_LINK_DOWN, RTE_ETH_LINK_UP};
-	uint64_t now = 1;
+/* At the first look only where it is not up, and then each change once. */
+static void ports_that_come_and_go(void **state) {
+	static const enum server_port_state states[] = {SERVER_PORT_UP,	  SERVER_PORT_UP,
+							SERVER_PORT_DOWN, SERVER_PORT_DOWN,
+							SERVER_PORT_UP,	  SERVER_PORT_GONE};
+	static struct service_group sg[] = {{.id = 7}, {.id = 9}};
+	static struct served_group groups[] = {{.sg = &sg[0], .there = true},
+					       {.sg = &sg[1], .there = true}};
+	struct server_port *port = &server.ports.list[0];
 
 	(void)state;
+	server.groups = groups;
+	server.group_count = 2;
 	server.ports.count = 2; /* the second one is not open */
-	server.ports.list[0] = (struct server_port){.id = 5, .open = true, .device = "net_x,a=b"};
 	for (unsigned first = 0; first < 3; first += 2) {
 		say_nothing_yet();
-		watch_open(&service.watch, &server, now);
-		for (unsigned i = first; i < ARRAY_COUNT(links); i++) {
-			link_is = links[i];
-			watch_links(&service.watch, now += WATCH_LINK_NS);
-			watch_links(&service.watch, now + WATCH_LINK_NS - 1);
+		*port = (struct server_port){.open = true, .name = "net_x"};
+		watch_open(&service.watch, &server, 1);
+		for (unsigned i = first; i < ARRAY_COUNT(states); i++) {
+			port->state = states[i];
+			port->open = states[i] != SERVER_PORT_GONE;
+			watch_ports(&service.watch);
+			watch_ports(&service.watch);
 		}
 		assert_int_equal(log_pipe_count(log_pipe_read(&said), ": net_x: link down"), 1);
 		assert_int_equal(log_pipe_count(said.text, ": net_x: link up"), 1);
+		assert_int_equal(log_pipe_count(said.text, "port network: net_x was taken away: "
+							   "service groups without it: 7, 9"),
+				 1);
 		log_pipe_close(&said);
 	}
 }
@@ -328,7 +327,7 @@ int main(void) {
 		cmocka_unit_test_setup_teardown(a_worker_that_hangs_stops_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_stop_of_all_is_no_stall, setup, teardown),
 		cmocka_unit_test_setup_teardown(how_often_a_worker_was_away, setup, teardown),
-		cmocka_unit_test_setup_teardown(links_that_come_and_go, setup, teardown),
+		cmocka_unit_test_setup_teardown(ports_that_come_and_go, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_changes_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_abstract_socket, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_cannot_be_told_is_left, setup, teardown),

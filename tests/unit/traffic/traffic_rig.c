@@ -46,7 +46,7 @@ void rig_open(struct rig *r) {
 	assert_int_equal(
 		service_group_load_text("rig", rig_config, sizeof(rig_config) - 1, &r->sg, stderr),
 		0);
-	r->crypto = ipsec_mb_open(SOCKET_ID_ANY);
+	r->crypto = crypto_apart_open(SOCKET_ID_ANY);
 	assert_non_null(r->crypto);
 	r->queue = crypto_queue_open(r->crypto, CRYPTO_DOWNLINK);
 	assert_non_null(r->queue);

@@ -19,7 +19,7 @@ void uplink_rig_open(struct uplink_rig *r, unsigned depth) {
 	struct platform_options options = {.program = "test", .memory_mb = 256};
 
 	assert_int_equal(platform_start(&options), 0);
-	r->crypto = ipsec_mb_open(SOCKET_ID_ANY);
+	r->crypto = crypto_apart_open(SOCKET_ID_ANY);
 	assert_non_null(r->crypto);
 	r->pool = rte_pktmbuf_pool_create("uplink_rig", 63, 0, 0, 2048, SOCKET_ID_ANY);
 	assert_non_null(r->pool);

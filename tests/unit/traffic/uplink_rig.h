@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "crypto/ipsec_mb.h"
+#include "crypto/providers.h"
 #include "model/service_group.h"
 #include "uplink.h"
 #include "wire/docsis_mac.h"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from vcmts.child import INTERRUPTED, Stopped, writable
-from vcmts.paths import MistakeError, complain
+from vcmts.paths import TOOL, MistakeError, complain
 from vcmts.results import Measurement
 from vcmts.watch import Say, Tell, to_stderr, watched
 
@@ -46,7 +46,7 @@ def check(arguments: Any) -> None:
 
 
 def called() -> list[str]:
-    return ["./vcmts", *sys.argv[1:]]
+    return [TOOL, *sys.argv[1:]]
 
 
 def measured(

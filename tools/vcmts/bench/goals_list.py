@@ -10,12 +10,12 @@ from typing import Any
 import yaml
 
 from vcmts import published
-from vcmts.paths import CHECKOUT, MistakeError
+from vcmts.paths import MistakeError, data
 from vcmts.report.document import MOST_PLACES, number
 
 Json = dict[str, Any]
 
-FILE = CHECKOUT / "config" / "goals.yaml"
+FILE = data("config/goals.yaml")
 BOUNDS = {"": "", "about": "about ", "at-least": "at least ", "at-most": "at most "}
 UNITLESS = ("reference cycles", "times", "share")  # as tables say above them, and ratios
 LEFT_OUT = "left out"

@@ -18,7 +18,7 @@ from vcmts.bench import trials
 from vcmts.bench.verdict import RING
 from vcmts.child import Stopped
 from vcmts.directions import DIRECTIONS
-from vcmts.paths import MistakeError, complain, program
+from vcmts.paths import TOOL, MistakeError, complain, program
 from vcmts.run.plane import Ends, data_plane, ended, free_core, wire
 from vcmts.telemetry import command as telemetry
 from vcmts.telemetry import latency as telemetry_latency
@@ -80,7 +80,7 @@ def traffic_core(facts: Json, core: int | None) -> int:
     if len(allowed) < CORES_NEEDED:
         raise MistakeError(
             f"found {len(allowed)} core that this process may use, needed: {CORES_NEEDED}, as data "
-            "plane and traffic poll on a core each; `./vcmts bench pipeline` measures on one"
+            f"plane and traffic poll on a core each; `{TOOL} bench pipeline` measures on one"
         )
     chosen = free_core(facts["cores"]) if core is None else core
     told = ", ".join(map(str, allowed))

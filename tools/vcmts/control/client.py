@@ -4,7 +4,7 @@
 import itertools
 import json
 import socket
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -30,8 +30,12 @@ class ClosedError(Exception):
 class Client:
     """A connection. Requests are answered in their order."""
 
-    def __init__(self, path: Path, timeout: float | None = None) -> None:
-        """Raises OSError where nobody listens. `timeout`: seconds that an answer may take."""
+    def __init__(
+        self, path: Path, timeout: float | None = None, go_on: Callable[[], bool] = lambda: False
+    ) -> None:
+        """Raises OSError where nobody listens. `timeout`: seconds that an answer may take, again
+        and again while `go_on` says so."""
+        self._go_on = go_on
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._ids = itertools.count(1)
         self._heard = b""
@@ -59,7 +63,12 @@ class Client:
     def _answer(self) -> Any:
         """The next line, which is an answer or a list of them."""
         while b"\n" not in self._heard:
-            piece = self._socket.recv(PIECE)
+            try:
+                piece = self._socket.recv(PIECE)
+            except TimeoutError:
+                if self._go_on():
+                    continue
+                raise
             if not piece:
                 raise ClosedError("vcmtsd ended the connection before it answered")
             self._heard += piece

@@ -43,6 +43,17 @@ class ServerInfoWorkers(TypedDict):
     runs: str
 
 
+class ServerInfoPorts(TypedDict):
+    # which port of its groups it is
+    port: str
+    # as DPDK calls it
+    device: str
+    # up; down: without a link; gone: its device was taken away
+    state: str
+    # who uses it
+    groups: list[int]
+
+
 class ServerInfoSharedPorts(TypedDict):
     # which port of its groups it is
     port: str
@@ -69,6 +80,8 @@ class ServerInfo(TypedDict):
     groups: list[ServerInfoGroups]
     # polling threads
     workers: list[ServerInfoWorkers]
+    # ports, and what has become of them
+    ports: list[ServerInfoPorts]
     # ports that groups share, and who tells their packets apart
     shared_ports: list[ServerInfoSharedPorts]
 
@@ -594,6 +607,11 @@ class ConfigGet(TypedDict):
 class ConfigReload(TypedDict):
     # what has changed, as vcmtsd prints it
     done: str
+
+
+class ConfigRefuse(TypedDict):
+    # changes that were refused since the start, this one included
+    refused: int
 
 
 def server_info(client: Client) -> ServerInfo:
@@ -1301,4 +1319,10 @@ def config_get(
 def config_reload(client: Client) -> ConfigReload:
     """Reads the file again, and does what differs."""
     result: ConfigReload = client.call("config.reload")
+    return result
+
+
+def config_refuse(client: Client) -> ConfigRefuse:
+    """Counts a change as refused: the file could not be made from what it is of."""
+    result: ConfigRefuse = client.call("config.refuse")
     return result

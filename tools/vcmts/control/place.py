@@ -11,11 +11,11 @@ SOCKETS = "*control.sock"
 
 
 def folders() -> list[Path]:
-    """Where vcmtsd makes them by itself: within a service of systemd only its own; else those of
-    root and of the user."""
+    """Where vcmtsd makes them by itself: within a service of systemd or a container only its own;
+    else those of root and of the user."""
     service, user = (os.environ.get(name) for name in ("RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"))
     if service:
-        return [Path(service) / "vcmts"]
+        return [Path(service) / "vcmts", Path(service)]
     places = [Path(base) / "vcmts" for base in ("/run", user) if base]
     return [*places, Path(f"/tmp/vcmts-{os.getuid()}")]
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from vcmts.paths import CHECKOUT, MistakeError
+from vcmts.paths import MistakeError, data
 from vcmts.run.rates import bits_per_second
 
-PUBLISHED = CHECKOUT / "config" / "day.txt"
+PUBLISHED = data("config/day.txt")
 HOURS = 24.0
 MOST_BYTES = 1 << 20
 MOST_POINTS = 2000  # vcmts-traffic takes 2,048

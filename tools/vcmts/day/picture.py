@@ -9,7 +9,7 @@ from vcmts.child import writable
 from vcmts.day.moment import HOURS, PERCENTILES
 from vcmts.day.show import measured_of, switched
 from vcmts.directions import DIRECTIONS
-from vcmts.paths import MistakeError
+from vcmts.paths import MistakeError, missing
 from vcmts.simulate import plots
 
 Json = dict[str, Any]
@@ -168,9 +168,7 @@ def check(path: Path) -> None:
     try:
         plots.load()
     except ModuleNotFoundError as error:
-        raise MistakeError(
-            f"--plot: Python package {error.name} is missing; run devtools/install-deps plot"
-        ) from error
+        raise MistakeError(f"--plot: {missing(error.name, 'plot')}") from error
 
 
 def figure_of(day: Json) -> Any:

@@ -12,6 +12,10 @@ from vcmts.day.moment import HOURS, PERCENTILES, clock
 Json = dict[str, Any]
 DIRECTION = "downstream"  # whose latencies the table has; the document has both
 HEADS = ("hour", "down", "up", "busy", "paused", "GHz", "p50", "p99", "p99.9", "modelled\nW")
+NO_CLOCK = (
+    "no frequency followed the policy: this machine lets nobody change one (no cpufreq); "
+    "--power-driver simulated shows what it would do"
+)
 UNITS = "down and up: Gbps; p50, p99, p99.9: us in the pipeline downstream"
 
 
@@ -82,10 +86,17 @@ def switched(day: Json) -> str:
     return f"pauses: {day['idle'] or 'none'}; policy: {day['policy'] or 'none'}{driver}"
 
 
+def unchanged(day: Json) -> bool:
+    """A policy was asked for, and no frequency could follow it."""
+    return day["policy"] not in (None, "none") and day["whole"]["hertz"] is None
+
+
 def show(day: Json, console: Console) -> None:
     console.print(table(day))
     print(UNITS)
     print(f"{HOURS} hours of {day['load']} in {day['length_seconds']:g} s; {switched(day)}")
+    if unchanged(day):
+        print(NO_CLOCK)
     if day["whole"]["modelled_watts"]:
         print(saved(day))
     if day["whole"]["measured_watts"]:

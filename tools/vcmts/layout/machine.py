@@ -60,7 +60,7 @@ def parsed(text: str) -> tuple[int, ...]:
     """0-3,8 as the kernel writes it. Anything else, such as (null), is none."""
     found: list[int] = []
     for part in text.split(","):
-        match = re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part)
+        match = re.fullmatch(r"\s*(\d{1,5})(?:-(\d{1,5}))?\s*", part)
         if match:
             found += range(int(match[1]), int(match[2] or match[1]) + 1)
     return tuple(found)

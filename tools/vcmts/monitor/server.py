@@ -14,9 +14,9 @@ from typing import IO
 from urllib.parse import urlencode
 
 from vcmts.child import Stopped, start
-from vcmts.paths import CHECKOUT, MistakeError
+from vcmts.paths import MistakeError, data, how_to_get
 
-RULES = CHECKOUT / "deploy" / "prometheus" / "alerts.yaml"
+RULES = data("deploy/prometheus/alerts.yaml")
 HOST = "127.0.0.1"
 USUAL_PORT = 9090
 START_SECONDS = 60
@@ -39,8 +39,7 @@ def installed() -> str:
     found = shutil.which("prometheus")
     if found is None:
         raise MistakeError(
-            "needs prometheus, which is not here: `devtools/install-deps monitor` installs it"
-            " (Debian's package prometheus)"
+            f"needs prometheus, which is not here: {how_to_get('monitor', 'prometheus')}"
         )
     return found
 

@@ -14,11 +14,11 @@ from typing import Any
 import yaml
 
 from vcmts import published
-from vcmts.paths import CHECKOUT, MistakeError
+from vcmts.paths import MistakeError, data
 from vcmts.power import calibrate
 from vcmts.power.model import Kind, Machine, State, loads, rates
 
-PUBLISHED = CHECKOUT / "config" / "power.yaml"
+PUBLISHED = data("config/power.yaml")
 MOST_BYTES = 1 << 16
 MOST_STATES = 256
 MOST_DEPTH = 8

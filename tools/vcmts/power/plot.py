@@ -4,7 +4,7 @@
 from pathlib import Path
 from typing import Any
 
-from vcmts.paths import MistakeError
+from vcmts.paths import MistakeError, missing
 from vcmts.power.show import WORDS, Json
 from vcmts.simulate import plots
 
@@ -66,9 +66,7 @@ def day(answer: Json) -> Any:
     try:
         pyplot = plots.load()
     except ModuleNotFoundError as error:
-        raise MistakeError(
-            f"--plot: Python package {error.name} is missing; run devtools/install-deps plot"
-        ) from error
+        raise MistakeError(f"--plot: {missing(error.name, 'plot')}") from error
     figure, (top, middle, share, low) = pyplot.subplots(
         4, 1, sharex=True, figsize=(8, 8.5), height_ratios=HEIGHTS, layout="constrained"
     )
@@ -86,7 +84,7 @@ def day(answer: Json) -> Any:
     low.set_xlabel("hour of the day")
     modes = [mode for mode in COLOURS if mode in answer["means"]["cpu"]]
     handles = [pyplot.Line2D([], [], color=COLOURS[mode], label=WORDS[mode]) for mode in modes]
-    figure.legend(handles=handles, loc="outside upper left", ncols=4)
+    plots.legend_on_top(figure, handles=handles, ncols=4)
     figure.align_ylabels()
     return figure
 

@@ -9,11 +9,11 @@ import re
 from dataclasses import dataclass, replace
 from functools import cache
 
-from vcmts.paths import CHECKOUT, MistakeError
+from vcmts.paths import MistakeError, data
 from vcmts.power.model import Machine
 
-POLICIES = CHECKOUT / "src" / "power" / "policies.def"
-GOVERNOR = CHECKOUT / "src" / "power" / "governor.h"
+POLICIES = data("src/power/policies.def")
+GOVERNOR = data("src/power/governor.h")
 ROW = re.compile(r"^GOVERNOR_POLICY\((\w+), (\d+), \d+, (\d+), (true|false)\)$", re.M)
 NUMBER = r"^#define GOVERNOR_%s (\d+)u?\b"
 LATENCY_US = 200.0  # as `power.latency` of a configuration

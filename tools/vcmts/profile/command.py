@@ -75,10 +75,15 @@ def main(arguments: argparse.Namespace) -> int:
     name, provider = crypto.renamed(arguments.name, arguments.cipher), crypto.provider_of(arguments)
     # before a file is opened and emptied
     server.check(name, arguments.groups, sizes)
+    if arguments.part is not None:
+        server.check(name, arguments.part, sizes, option="--part")
     if arguments.ports == "own":
         server.ports_of(ports, arguments.groups)
 
     def write(out: TextIO) -> None:
+        if arguments.part is not None:
+            server.write_item(name, arguments.part, out, qos=qos, sizes=sizes)
+            return
         server.write_server(
             name,
             arguments.groups,

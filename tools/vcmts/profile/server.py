@@ -52,10 +52,12 @@ def indented(lines: Iterator[str]) -> Iterator[str]:
     return (f"    {line}" for line in lines)
 
 
-def item_lines(profile: Profile, numbers: Numbers, qos: quality.Qos) -> Iterator[str]:
-    """What a group has for itself."""
+def item_lines(
+    profile: Profile, numbers: Numbers, qos: quality.Qos, rphy: dict[str, str] | None = None
+) -> Iterator[str]:
+    """What a group has for itself, and of `rphy` what else is given."""
     yield f"name: {profile.name}-{numbers.group}"
-    yield f"rphy: {group.in_braces(group.rphy_addresses(numbers))}"
+    yield f"rphy: {group.in_braces(group.rphy_addresses(numbers) | (rphy or {}))}"
     yield from group.channel_lines(profile, numbers)
     yield from upstream.channel_lines(profile.modems, numbers)
     yield from group.all_modem_lines(profile, qos, numbers)
@@ -127,17 +129,47 @@ def write_server(
     out.writelines(f"{line}\n" for line in lines)
 
 
-def check(name: str, groups: int, sizes: Sizes) -> Profile:
+def part_lines(profile: Profile, numbers: Numbers, qos: quality.Qos) -> Iterator[str]:
+    yield "max_frame: 2000"
+    yield from group.LIMITS
+    yield from group.bonding_lines(profile)
+    yield from filter_lines(profile.filters)
+    yield from item_lines(profile, numbers, qos, group.RPHY)
+
+
+def write_item(
+    name: str,
+    number: int,
+    out: TextIO,
+    *,
+    qos: quality.Qos = quality.WEIGHTS_ALONE,
+    sizes: Sizes = size.AS_PUBLISHED,
+) -> None:
+    """Writes service group `number` of a server's file by itself, for `file` in such a file: with
+    all but ports and threads. Raises MistakeError."""
+    profile = check(name, number, sizes, option="--part")
+    out.write(group.comment(profile, f" --part {number}"))
+    out.writelines(f"{line}\n" for line in part_lines(profile, Numbers(number), qos))
+
+
+def check(name: str, groups: int, sizes: Sizes, option: str = "--groups") -> Profile:
     """The profile, of which there can be so many. Raises MistakeError."""
     profile = group.parse_name(name, sizes=sizes)
     if not 1 <= groups <= MOST_GROUPS:
-        raise MistakeError(f"--groups: found {groups}, allowed: 1 to {MOST_GROUPS}")
+        raise MistakeError(f"{option}: found {groups}, allowed: 1 to {MOST_GROUPS}")
     enough_addresses(groups, profile.modems, sizes)
     return profile
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_groups(parser)
+    parser.add_argument(
+        "--part",
+        metavar="N",
+        type=int,
+        help="service group N of a server's file by itself, without ports and threads: what `file` "
+        "of such a file names",
+    )
     parser.add_argument(
         "--ports",
         choices=get_args(Ports),

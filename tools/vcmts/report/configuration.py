@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vcmts.paths import MistakeError
+from vcmts.paths import TOOL, MistakeError
 from vcmts.profile.command import write_profile
 from vcmts.report.document import Block, Code, Download, Section, Text
 from vcmts.report.runs import Run
@@ -97,7 +97,7 @@ def part(name: str, own: Configuration | None) -> Iterator[Block]:
     found = own if own is not None and own.name == name else published(name)
     if found is None:
         yield Text(
-            f"`{name}` is no published profile; `./vcmts report --config FILE` shows a file here."
+            f"`{name}` is no published profile; `{TOOL} report --config FILE` shows a file here."
         )
         return
     lines = found.text.count("\n")
@@ -109,7 +109,7 @@ def part(name: str, own: Configuration | None) -> Iterator[Block]:
         )
     else:
         yield Text(
-            f"`{name}`, as `./vcmts profile {name}` writes it now: {lines:,} lines, SHA-256 "
+            f"`{name}`, as `{TOOL} profile {name}` writes it now: {lines:,} lines, SHA-256 "
             f"{digest}... Long lists are cut after their first items; the file holds all of it. "
             "Ports and cores are the profile's, those of the run were its own."
         )

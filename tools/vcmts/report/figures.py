@@ -10,7 +10,7 @@ import io
 import re
 from typing import Any
 
-from vcmts.paths import MistakeError
+from vcmts.paths import MistakeError, missing
 from vcmts.simulate import plots
 
 # Okabe and Ito's palette, which stays apart for the colour-blind; the first two are plots.py's.
@@ -78,9 +78,7 @@ def load() -> Any:
     try:
         matplotlib = importlib.import_module("matplotlib")
     except ModuleNotFoundError as error:
-        raise MistakeError(
-            "report: Python package matplotlib is missing; run devtools/install-deps plot"
-        ) from error
+        raise MistakeError(f"report: {missing('matplotlib', 'plot')}") from error
     matplotlib.use("svg")
     matplotlib.rcdefaults()
     matplotlib.rcParams.update(STYLE)
@@ -100,10 +98,10 @@ def legend(figure: Any, axes: Any, columns: int = 3, **options: Any) -> None:
     areas = [pair for pair in pairs if hasattr(pair[0], "patches")]
     pairs = [*areas, *(pair for pair in pairs if pair not in areas)]
     if pairs:
-        figure.legend(
-            [handle for handle, _ in pairs],
-            [label for _, label in pairs],
-            loc="outside upper left",
+        plots.legend_on_top(
+            figure,
+            handles=[handle for handle, _ in pairs],
+            labels=[label for _, label in pairs],
             ncols=columns,
             handlelength=1.6,
             columnspacing=1.2,

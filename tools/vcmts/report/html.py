@@ -8,6 +8,7 @@ from html import escape
 from itertools import groupby
 from pathlib import Path
 
+from vcmts.paths import TOOL
 from vcmts.report.document import (
     Block,
     Card,
@@ -150,7 +151,7 @@ def page(document: Document) -> str:
 <main>
 {sections}
 </main>
-<footer>Written by <code>./vcmts report</code> of OpenVCMTS. Sizes are Ethernet frames without their
+<footer>Written by <code>{TOOL} report</code> of OpenVCMTS. Sizes are Ethernet frames without their
 CRC; rates are of these.</footer>
 </body>
 </html>

@@ -5,19 +5,20 @@ from collections.abc import Iterator, Sequence
 
 from vcmts import results
 from vcmts.directions import DIRECTIONS
+from vcmts.paths import TOOL
 from vcmts.report import goals as report_goals
 from vcmts.report.document import Card, Cards, Items, Section, Text, number
 from vcmts.report.runs import Run, confirmed, first_mix, in_direction, of_kind, spread
 from vcmts.units import MIB
 
 NOT_MEASURED = {
-    "pipeline": "cycles by stage (`./vcmts bench pipeline`)",
-    "cost": "cost against modems, rules, classifiers, flows and channels (`./vcmts bench cost`)",
-    "scheduler": "the scheduler alone (`./vcmts bench scheduler`)",
-    "throughput": "throughput without loss (`./vcmts bench throughput`)",
-    "latency": "latency (`./vcmts bench latency`)",
-    "power": "pauses and lower clocks (`./vcmts bench power`)",
-    "goals": "what is to be reached (`./vcmts bench goals`)",
+    "pipeline": f"cycles by stage (`{TOOL} bench pipeline`)",
+    "cost": f"cost against modems, rules, classifiers, flows and channels (`{TOOL} bench cost`)",
+    "scheduler": f"the scheduler alone (`{TOOL} bench scheduler`)",
+    "throughput": f"throughput without loss (`{TOOL} bench throughput`)",
+    "latency": f"latency (`{TOOL} bench latency`)",
+    "power": f"pauses and lower clocks (`{TOOL} bench power`)",
+    "goals": f"what is to be reached (`{TOOL} bench goals`)",
 }
 NOISY = 0.05  # a spread that is worth a word
 

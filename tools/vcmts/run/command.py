@@ -21,7 +21,7 @@ from vcmts import configuration
 from vcmts.child import INTERRUPTED, Stopped, folder, start, stoppable, writable
 from vcmts.control import place
 from vcmts.day import plan
-from vcmts.paths import MistakeError, complain, program
+from vcmts.paths import TOOL, MistakeError, complain, program
 from vcmts.run import expected, groups, power, rates, summary
 from vcmts.run.plane import Ends, data_plane, facts_of, free_core, wire
 
@@ -140,7 +140,7 @@ def following(given: argparse.Namespace, control: Path | None) -> list[str]:
 def say_how_to_look(given: argparse.Namespace, control: Path | None, pid: int) -> None:
     if control is not None:
         which = f"--pid {pid}" if given.control_socket is None else f"--socket {control}"
-        complain(f"`./vcmts top {which}` in another terminal shows it while it runs")
+        complain(f"`{TOOL} top {which}` in another terminal shows it while it runs")
 
 
 def in_our_words(said: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from vcmts.paths import MistakeError, program
+from vcmts.paths import MistakeError, missing, program
 from vcmts.progress import progress
 from vcmts.simulate import scenarios
 from vcmts.simulate.scenarios import AQMS, CASES, Scenario
@@ -129,9 +129,7 @@ def draw(folder: str) -> int:
 
         plots.load()
     except ModuleNotFoundError as error:
-        raise MistakeError(
-            f"--plots: Python package {error.name} is missing; run devtools/install-deps plot"
-        ) from error
+        raise MistakeError(f"--plots: {missing(error.name, 'plot')}") from error
     over_time = {aqm: simulate(scenarios.rate_change(aqm)) for aqm in ("tail-drop", "docsis-pie")}
     points = [
         (aqm, rate, count)

@@ -140,10 +140,20 @@ def over_rates(results: dict[tuple[str, int, int], Result]) -> Any:
         ),
         lines.Line2D([], [], color=MARK, linewidth=1, linestyle=DASHES, label="latency target"),
     ]
-    figure.legend(handles=handles, loc="outside upper left", ncols=3)
+    legend_on_top(figure, handles=handles, ncols=3)
     note = "dot: median, thick: to the 95th percentile, thin: to the 99th"
     figure.text(0.995, 0.975, note, ha="right", va="top", color=MARK, fontsize=9)
     return figure
+
+
+def legend_on_top(figure: Any, **options: Any) -> None:
+    """A legend above all axes. Before matplotlib 3.7 (Debian 12 has 3.6) none stands outside of
+    them by itself: there it is one of the highest axes, put onto them."""
+    version = importlib.import_module("matplotlib").__version_info__
+    if version >= (3, 7):
+        figure.legend(loc="outside upper left", **options)
+    else:
+        figure.axes[0].legend(loc="lower left", bbox_to_anchor=(0, 1.1), **options)
 
 
 def write(figure: Any, path: Path, by: str = "`vcmts simulate`, option `plots`") -> None:
