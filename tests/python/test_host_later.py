@@ -33,7 +33,7 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_unit_gets_the_capabilities_of_its_cards(tmp_path: Path) -> None:
-    """None with an IOMMU; without one those of VFIO; the kernel's interfaces where it keeps them."""
+    """None with an IOMMU; without one those of VFIO; others where the kernel keeps the card."""
     base(tmp_path / "nvidia", Recorded(cores=4))
     nic = Nic("0000:02:00.0", "eth1", "mlx5_core", ("15b3", "101d"), most=8)
     named = r"^(CapabilityBoundingSet|AmbientCapabilities)=(.*)$"
