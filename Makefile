@@ -158,7 +158,7 @@ docs: build ## write the generated pages again: configuration, counters, picture
 	@devtools/docs
 
 .PHONY: dashboards
-dashboards: ## write Grafana's dashboards in deploy/grafana/ again
+dashboards: ## write Grafana's dashboards in deploy/grafana/ again, and the chart's copies of them and of the alerts
 	@devtools/install-deps lint
 	@devtools/dashboards
 
