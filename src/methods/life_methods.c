@@ -54,6 +54,8 @@ const struct key life_result[] = {
 const struct key held_result[] = {
 	{.name = "held", .required = true, INTEGER(0, INT64_MAX), .example = "0",
 	 HELP("packets and parts of packets that it still holds; 0: it is empty")},
+	{.name = "waiting", .required = true, INTEGER(0, INT64_MAX), .example = "0",
+	 HELP("of these, parts whose rest has not come: they wait until the group is resumed")},
 	{0},
 };
 /* clang-format on */
@@ -111,7 +113,7 @@ json_t *group_remove(struct rpc_call *call) {
 json_t *group_drain(struct rpc_call *call) {
 	const struct group_life_params *p = call->params;
 	const struct served_group *g = subject_group(call, &p->group);
-	uint64_t *end = call->state, held;
+	uint64_t *end = call->state, held, waiting;
 
 	if (g == NULL)
 		return NULL;
@@ -127,10 +129,12 @@ json_t *group_drain(struct rpc_call *call) {
 			call, RPC_REFUSED,
 			"group: service group %u was resumed meanwhile, or is another one",
 			g->sg->id);
+	waiting = served_group_waiting(g); /* before the other: what moves meanwhile is not taken for it */
 	held = served_group_held(g);
-	if (held > 0 && server_now(subject_server(call)) < *end)
+	if (held > waiting && server_now(subject_server(call)) < *end)
 		return rpc_wait(call);
-	return json_pack("{s:I}", "held", (json_int_t)held);
+	return json_pack("{s:I,s:I}", "held", (json_int_t)held, "waiting",
+			 (json_int_t)RTE_MIN(waiting, held));
 }
 
 json_t *group_resume(struct rpc_call *call) {

@@ -77,7 +77,7 @@ static const struct rpc_method methods[] = {
 	{"group.remove", "takes a service group out of service",
 	 PARAMS(group_life_params, struct group_life_params), life_result, group_remove,
 	 "there is no such service group, or no other"},
-	{"group.drain", "receives nothing more for a service group, and waits until it holds nothing",
+	{"group.drain", "receives nothing more for a service group, and waits until nothing in it can go on",
 	 PARAMS(group_life_params, struct group_life_params), held_result, group_drain,
 	 "there is no such service group, or it was resumed meanwhile"},
 	{"group.resume", "receives again for a service group",

@@ -217,6 +217,10 @@ uint64_t served_group_held(const struct served_group *g) {
 	return held;
 }
 
+uint64_t served_group_waiting(const struct served_group *g) {
+	return g->upstream == NULL ? 0 : upstream_waiting(g->upstream);
+}
+
 bool served_group_balanced(const struct served_group *g) {
 	return downstream_balanced(g->downstream) &&
 	       (g->upstream == NULL || upstream_balanced(g->upstream));

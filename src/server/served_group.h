@@ -81,6 +81,9 @@ void served_group_end(struct served_group *g);
 /* Packets and parts of packets that are in it. */
 uint64_t served_group_held(const struct served_group *g);
 
+/* Of these, parts whose rest has not come: where nothing is received, they stay. */
+uint64_t served_group_waiting(const struct served_group *g);
+
 /* Whether received = transmitted + drops + held. To be asked when no worker runs. */
 bool served_group_balanced(const struct served_group *g);
 

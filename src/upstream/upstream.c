@@ -109,6 +109,11 @@ uint64_t upstream_held(const struct upstream *u, enum unit unit) {
 	       u->transmit.count;
 }
 
+uint64_t upstream_waiting(const struct upstream *u) {
+	return (uint64_t)u->uepi.waiting_packets + u->uepi.open_bursts + u->reassemble.waiting_segments +
+	       u->streams.incomplete_frames + u->defragment.waiting_fragments;
+}
+
 bool upstream_balanced(const struct upstream *u) {
 	for (enum unit unit = 0; unit < UNITS; unit++) {
 		if (upstream_in(u, unit) != upstream_out(u, unit) +

@@ -172,6 +172,10 @@ void upstream_free(struct upstream *u);
 /* What is in it, by unit. */
 uint64_t upstream_held(const struct upstream *u, enum unit unit);
 
+/* Of that, in all units, what waits for packets that have not come: parts of bursts, segments and frames, and what
+ * stands behind a gap. */
+uint64_t upstream_waiting(const struct upstream *u);
+
 /* What came in of a unit, and what went on to the next one. */
 uint64_t upstream_in(const struct upstream *u, enum unit unit);
 uint64_t upstream_out(const struct upstream *u, enum unit unit);

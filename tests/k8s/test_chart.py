@@ -37,6 +37,7 @@ from patience import until
 KINDS = "all,configmap,secret,serviceaccount,poddisruptionbudget,networkpolicy,pvc"
 
 
+OPEN = 20  # frames of a group's modems that may be without their end: two flows of ten modems
 FREE = huge_pages_free()  # before anything is installed
 
 
@@ -134,9 +135,11 @@ def test_a_rolling_update_sends_what_was_received(place: Path) -> None:
     told = accounts([line for line in lines if "stream: received" in line])
     assert len(told) == 2 * len(GROUPS)
     for number, account in enumerate(told):
-        assert account["received"] > 0 and account["dropped"] == account["held"] == 0, told
-        # upstream, L2TPv3 packets come in and IP packets go out
-        assert number % 2 == 1 or account["received"] == account["transmitted"], told
+        assert account["received"] > 0 and account["held"] == 0, told
+        if number % 2 == 0:
+            assert account["dropped"] == 0 and account["received"] == account["transmitted"], told
+        else:  # L2TPv3 packets come in and IP packets go out; of a frame the rest may not come
+            assert account["dropped"] <= OPEN, told
     for direction in ("downstream", "upstream"):
         assert summary[direction]["corrupted"] == 0
         assert (

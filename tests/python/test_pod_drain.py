@@ -60,3 +60,45 @@ def test_a_drain_has_its_end(tmp_path: Path, other_end: list[socket.socket]) -> 
     with pytest.raises(TimeoutError):
         drain.drained(tmp_path / "s", 5.0, lambda: True, lambda: next(times))
     assert list(times) == []
+
+
+def test_who_waits_for_a_rest_is_not_waited_for(
+    tmp_path: Path, other_end: list[socket.socket], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Group 1 has parts alone, group 2 packets that leave: it alone is asked again."""
+    rounds = iter(
+        [
+            ([1, 2, 3], {1: drain.Left(10, 10), 2: drain.Left(7, 2), 3: drain.Left(0, 0)}),
+            ([2], {2: drain.Left(3, 2)}),
+            ([2], {2: drain.Left(2, 2)}),
+        ]
+    )
+
+    def asked(_: object, groups: list[int], limit: str) -> drain.Held:
+        wanted, answer = next(rounds)
+        assert groups == wanted
+        return answer
+
+    monkeypatch.setattr(drain, "ids", lambda _: [1, 2, 3])
+    monkeypatch.setattr(drain, "asked", asked)
+    left = drain.drained(tmp_path / "s", TIMEOUT, lambda: True)
+    assert left == {1: (10, 10), 2: (2, 2)}
+    assert next(rounds, None) is None
+
+
+@pytest.mark.parametrize(
+    ("left", "told"),
+    [
+        ({}, "drained: nothing is held"),
+        (
+            {1: drain.Left(10, 10), 2: drain.Left(2, 2)},
+            "drained: nothing is held but 12 parts of packets whose rest has not come",
+        ),
+        (
+            {1: drain.Left(10, 10), 2: drain.Left(3, 2)},
+            "drained in part: service group 1 holds 10, service group 2 holds 3",
+        ),
+    ],
+)
+def test_what_is_left_is_told(left: drain.Held, told: str) -> None:
+    assert drain.told(left) == told

@@ -232,6 +232,24 @@ static void two_that_contradict(void **state) {
 	json_decref(told("group.resume", "{\"group\": 2}"));
 }
 
+/* What waits for a rest that has not come is told, but not waited for. */
+static void an_end_that_does_not_come(void **state) {
+	struct rpc_work *w;
+	json_t *answer;
+
+	(void)state;
+	groups_bench_up_open(bench, 1);
+	groups_bench_pass(bench, MS);
+	w = drain_begun("10s");
+	answer = drain_ended(w);
+	assert_int_equal(number(answer, "result.held"), 1);
+	assert_int_equal(number(answer, "result.waiting"), 1);
+	json_decref(answer);
+	json_decref(told("group.resume", "{\"group\": 2}"));
+	groups_bench_pass(bench, 5000 * MS);
+	assert_int_equal(served_group_held(&bench->server.groups[1]), 0);
+}
+
 /* Time alone goes on: nobody works. */
 static void time_passes(void *arg) {
 	(void)arg;
@@ -274,6 +292,7 @@ int main(void) {
 		cmocka_unit_test(workers_drain),
 		cmocka_unit_test(a_file_that_is_a_pipe),
 		cmocka_unit_test(two_that_contradict),
+		cmocka_unit_test(an_end_that_does_not_come),
 		cmocka_unit_test(a_group_goes),
 	};
 

@@ -131,18 +131,32 @@ void groups_bench_down(struct groups_bench *b, unsigned group, unsigned modem, u
 	assert_int_equal(rte_eth_tx_burst(b->network[group], 0, &m, 1), 1);
 }
 
-void groups_bench_up(struct groups_bench *b, unsigned group, uint32_t serial, size_t size) {
-	const struct uepi_burst burst = {.session = SESSION,
-					 .sequence = b->sequences[group]++,
-					 .sid = 5,
-					 .kind = DOCSIS_KIND_PACKET,
-					 .size = size,
-					 .serial = serial};
+static void put_burst(struct groups_bench *b, unsigned group, const struct uepi_burst *burst) {
 	uint8_t packet[UEPI_BURST_MAX];
-	size_t bytes = uepi_burst_write(&b->groups[group], &burst, packet);
+	size_t bytes = uepi_burst_write(&b->groups[group], burst, packet);
 	struct rte_mbuf *m = fixture_packet(b->server.pools.uepi, packet, bytes);
 
 	assert_int_equal(rte_eth_tx_burst(b->rphy[group], 0, &m, 1), 1);
+}
+
+void groups_bench_up(struct groups_bench *b, unsigned group, uint32_t serial, size_t size) {
+	put_burst(b, group,
+		  &(struct uepi_burst){.session = SESSION,
+				       .sequence = b->sequences[group]++,
+				       .sid = 5,
+				       .kind = DOCSIS_KIND_PACKET,
+				       .size = size,
+				       .serial = serial});
+}
+
+void groups_bench_up_open(struct groups_bench *b, unsigned group) {
+	put_burst(b, group,
+		  &(struct uepi_burst){.session = SESSION,
+				       .sequence = b->sequences[group]++,
+				       .sid = 5,
+				       .kind = DOCSIS_KIND_PACKET,
+				       .size = 100,
+				       .open = true});
 }
 
 static void keep(struct groups_sent *sent, const void *bytes, size_t size) {

@@ -55,6 +55,9 @@ void groups_bench_down(struct groups_bench *b, unsigned group, unsigned modem, u
 		       size_t size);
 void groups_bench_up(struct groups_bench *b, unsigned group, uint32_t serial, size_t size);
 
+/* The first packet of a burst whose end does not come. */
+void groups_bench_up_open(struct groups_bench *b, unsigned group);
+
 /* The workers have rounds at the present time until nothing moves; what leaves is kept. */
 void groups_bench_settle(struct groups_bench *b);
 

@@ -33,6 +33,7 @@ static void what_waits_goes_on_waiting(void **state) {
 			bench->now += LONG;
 			life_bench_pass(bench, MS);
 			assert_int_equal(served_group_held(&s->groups[0]), 1);
+			assert_int_equal(served_group_waiting(&s->groups[0]), 1);
 		}
 		assert_int_equal(bench->taken_up[1], 0);
 		server_group_resume(s, 0);

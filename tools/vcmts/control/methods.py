@@ -559,6 +559,8 @@ class GroupRemove(TypedDict):
 class GroupDrain(TypedDict):
     # packets and parts of packets that it still holds; 0: it is empty
     held: int
+    # of these, parts whose rest has not come: they wait until the group is resumed
+    waiting: int
 
 
 class GroupResume(TypedDict):
@@ -1191,7 +1193,7 @@ def group_drain(
     # how long what it holds may take to go out
     limit: str | None = None,
 ) -> GroupDrain:
-    """Receives nothing more for a service group, and waits until it holds nothing."""
+    """Receives nothing more for a service group, and waits until nothing in it can go on."""
     params = _given(
         group=group,
         limit=limit,

@@ -4,14 +4,26 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from vcmts.control.client import Client, RefusedError
 
 ANSWER_S = 1.0  # without an answer: whether to wait on is asked again
 WAIT = "20 ms"  # of a group at a time
 
-Held = dict[int, int]  # packets and parts of packets, by group
+
+
+class Left(NamedTuple):
+    """In a group, in packets and parts of packets."""
+
+    held: int
+    waiting: int  # of these, for a rest that has not come, and comes no more
+
+    def moves(self) -> bool:
+        return self.held > self.waiting
+
+
+Held = dict[int, Left]  # by group
 
 
 def ids(client: Client) -> list[int]:
@@ -26,7 +38,7 @@ def asked(client: Client, groups: list[int], limit: str) -> Held:
     ]
     answers = client.calls(wanted)
     return {
-        group: answer["held"]
+        group: Left(answer["held"], answer["waiting"])
         for group, answer in zip(groups, answers, strict=True)
         if not isinstance(answer, RefusedError)
     }
@@ -35,8 +47,8 @@ def asked(client: Client, groups: list[int], limit: str) -> Held:
 def drained(
     path: Path, limit: float, go_on: Callable[[], bool], clock: Callable[[], float] = time.monotonic
 ) -> Held:
-    """What is left after at most `limit` seconds: nothing, where all is well. Raises OSError or
-    ClosedError where vcmtsd does not answer."""
+    """What is left after at most `limit` seconds: nothing that moves, where all is well. Raises
+    OSError or ClosedError where vcmtsd does not answer."""
     end = clock() + limit
 
     def waits() -> bool:
@@ -45,10 +57,16 @@ def drained(
     with Client(path, timeout=min(ANSWER_S, limit), go_on=waits) as client:
         groups = ids(client)
         held = asked(client, groups, "0 ns") if groups else {}
-        while any(held.values()) and waits():
-            held = asked(client, [group for group, left in held.items() if left], WAIT)
-    return {group: left for group, left in held.items() if left}
+        while (moving := [group for group, left in held.items() if left.moves()]) and waits():
+            held |= asked(client, moving, WAIT)
+    return {group: left for group, left in held.items() if left.held}
 
 
 def told(held: Held) -> str:
-    return ", ".join(f"service group {group} holds {left}" for group, left in held.items())
+    if not held:
+        return "drained: nothing is held"
+    if any(left.moves() for left in held.values()):
+        groups = (f"service group {group} holds {left.held}" for group, left in held.items())
+        return f"drained in part: {', '.join(groups)}"
+    parts = sum(left.waiting for left in held.values())
+    return f"drained: nothing is held but {parts} parts of packets whose rest has not come"

@@ -151,10 +151,8 @@ class Pod:
         except (OSError, ClosedError, RefusedError, ValueError) as error:
             self.voice.say("warning", f"not drained: {error}")
         else:
-            self.voice.say(
-                "warning" if held else "notice",
-                f"drained in part: {drain.told(held)}" if held else "drained: nothing is held",
-            )
+            moves = any(left.moves() for left in held.values())
+            self.voice.say("warning" if moves else "notice", drain.told(held))
         child.send(signal.SIGTERM)
 
     def serve(self, child: Child, signals: Signals) -> int:
