@@ -249,8 +249,14 @@ def proven(summary: Json) -> None:
 
 def accounts(lines: Sequence[str]) -> list[dict[str, int]]:
     """What the groups counted, by the lines that a pod writes at its end."""
-    found = [re.findall(r"(received|transmitted|dropped|held) (\d+)", line) for line in lines]
+    counts = [line.partition("; drops:")[0] for line in lines]
+    found = [re.findall(r"(received|transmitted|dropped|held) (\d+)", line) for line in counts]
     return [{key: int(value) for key, value in pairs} for pairs in found if len(pairs) == 4]
+
+
+def reasons(line: str) -> dict[str, int]:
+    """Of the drops in such a line."""
+    return {name: int(count) for name, count in re.findall(r"(\w+) (\d+)", line.partition("; drops:")[2])}
 
 
 def huge_pages_free() -> int:

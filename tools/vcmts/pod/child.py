@@ -101,6 +101,11 @@ def start(command: Sequence[str], cores: frozenset[int], voice: Voice, folder: s
     return child
 
 
+def reasons(drops: dict[str, int]) -> str:
+    named = [f"{name} {packets}" for name, packets in drops.items() if packets]
+    return f"; drops: {', '.join(named)}" if named else ""
+
+
 def account(summary: Path) -> list[str]:
     """What each group did, by vcmtsd's own summary; nothing where it has written none."""
     try:
@@ -108,6 +113,7 @@ def account(summary: Path) -> list[str]:
         return [
             f"service group {group['id']} {direction}: "
             + ", ".join(f"{word} {group[direction][word]}" for word in COUNTS)
+            + reasons(group[direction]["drops"])
             for group in told["groups"]
             for direction in ("downstream", "upstream")
             if group.get(direction) is not None
