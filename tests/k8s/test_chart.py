@@ -26,6 +26,7 @@ from k8s.lab import (
     objects,
     pod,
     proven,
+    reasons,
     status,
     termination,
     traffic,
