@@ -256,7 +256,10 @@ def accounts(lines: Sequence[str]) -> list[dict[str, int]]:
 
 def reasons(line: str) -> dict[str, int]:
     """Of the drops in such a line."""
-    return {name: int(count) for name, count in re.findall(r"(\w+) (\d+)", line.partition("; drops:")[2])}
+    return {
+        name: int(count)
+        for name, count in re.findall(r"(\w+) (\d+)", line.partition("; drops:")[2])
+    }
 
 
 def huge_pages_free() -> int:

@@ -141,7 +141,9 @@ def test_a_rolling_update_sends_what_was_received(place: Path) -> None:
         if number % 2 == 0:
             assert account["dropped"] == 0 and account["received"] == account["transmitted"], told
         else:  # L2TPv3 packets come in and IP packets go out; of a frame the rest may not come
-            assert reasons(ends[number]) == 0, ends
+            dropped = reasons(ends[number])
+            assert dropped.pop("stopped", 0) <= OPEN, ends
+            assert dropped.keys() <= {"no_control_port"}, ends  # messages of modems
     for direction in ("downstream", "upstream"):
         assert summary[direction]["corrupted"] == 0
         assert (

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A drain before the end, and a vcmtsd that lets it wait."""
 
+import json
 import socket
 import threading
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ import pytest
 
 from patience import TIMEOUT
 from vcmts.pod import drain
+from vcmts.pod.child import account
 
 
 @pytest.fixture
@@ -102,3 +104,17 @@ def test_who_waits_for_a_rest_is_not_waited_for(
 )
 def test_what_is_left_is_told(left: drain.Held, told: str) -> None:
     assert drain.told(left) == told
+
+
+def test_the_account_names_what_was_dropped(tmp_path: Path) -> None:
+    counts = {"received": 9, "transmitted": 6, "dropped": 3, "held": 0}
+    up = counts | {"drops": {"stopped": 1, "crc_error": 0, "no_control_port": 2}}
+    down = {"received": 4, "transmitted": 4, "dropped": 0, "held": 0, "drops": {"stopped": 0}}
+    summary = {"groups": [{"id": 7, "downstream": down, "upstream": up}]}
+    (tmp_path / "summary.json").write_text(json.dumps(summary))
+    assert account(tmp_path / "summary.json") == [
+        "service group 7 downstream: received 4, transmitted 4, dropped 0, held 0",
+        "service group 7 upstream: received 9, transmitted 6, dropped 3, held 0; "
+        "drops: stopped 1, no_control_port 2",
+    ]
+    assert account(tmp_path / "none.json") == []

@@ -12,7 +12,6 @@ ANSWER_S = 1.0  # without an answer: whether to wait on is asked again
 WAIT = "20 ms"  # of a group at a time
 
 
-
 class Left(NamedTuple):
     """In a group, in packets and parts of packets."""
 
