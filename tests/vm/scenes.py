@@ -177,13 +177,12 @@ def link_of(server: Server, config: Path, nic: int, direction: str) -> None:
     with traffic(config, CARDS[1], CARDS[3], "--duration", "25s") as program:
         program.runs()
         monitor(f"set_link net{nic} off")
-        server.hears(f"{card}: link down")
-        assert server.ports()[card] == "down"
+        until(lambda: server.ports()[card] == "down", f"{card} without its link")
         assert server.metric("vcmts_port_state", port=card, state="down") == 1
         assert server.metric("vcmts_ethdev_link_up", port=card) == 0
         time.sleep(3)
         monitor(f"set_link net{nic} on")
-        server.hears(f"{card}: link up")
+        until(lambda: server.ports()[card] == "up", f"{card} with its link again")
         status, result = program.result()
     lost = result[direction]["lost"]
     dropped = server.metric(name, reason="link_down")
