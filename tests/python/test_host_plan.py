@@ -17,7 +17,7 @@ from vcmts.host.files import Files
 from vcmts.host.prepare import plan as host_plan
 from vcmts.host.prepare import texts
 from vcmts.host.prepare.login import guarded
-from vcmts.paths import MistakeError
+from vcmts.paths import MistakeError, program
 
 LOGIN = {
     "server": {"eno1"},
@@ -365,7 +365,10 @@ def test_the_groups_of_a_configuration(tmp_path: Path) -> None:
     assert ports[(3,)].mac == "02:00:00:00:0b:01" and ports[(5,)].mac != ports[(3,)].mac
     (rphy,) = [f for card in found.plan.cards for f in card.functions if f.role == "rphy"]
     assert rphy.groups == (3, 5) and rphy.mac == "02:00:00:00:0a:01" and not rphy.vlan
-    assert 100 < found.wish.memory_mb < 1024 and "server.yaml" in found.wish.memory_source
+    memory = found.wish.memory_mb
+    alone = subprocess.check_output([program("vcmtsd"), "check", "--json", "--config", config])
+    assert json.loads(alone)["memory_mb"] < memory < 1024, "a port that is shared takes more"
+    assert "server.yaml" in found.wish.memory_source
     assert found.plan.groups == (3, 5) and found.cores.layout.startswith("1us1t")
     with pytest.raises(MistakeError, match="which vcmtsd puts on itself"):
         decided(kernel, *words, "--rphy-vlan", "9")

@@ -89,8 +89,8 @@ def alone(tree: Json, number: int) -> Path:
 
 def planned(tree: Json) -> Path:
     """For `vcmts host plan`: the two groups, and the functions of who plays their peers as those of
-    a third one."""
-    tree = copy.deepcopy(tree)
+    a third one. They queue more, so that there are pages for groups that share ports, too."""
+    tree = copy.deepcopy(tree) | {"max_queued": 4 * tree["max_queued"]}
     for number, group in enumerate(tree["service_groups"]):
         peer = number == 2
         group["ports"] = ports(

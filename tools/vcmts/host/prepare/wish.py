@@ -147,7 +147,7 @@ def of_config(arguments: argparse.Namespace, machine: Machine) -> Wish:
         groups=tuple(group["service_group"] for group in groups),
         upstreams=tuple(group["upstream"] is not None for group in placement["groups"]),
         ports=tuple(ports_of_config(arguments, groups)),
-        memory_mb=facts["memory_mb"],
+        memory_mb=placement["memory_mb"],
         memory_source=f"what vcmtsd needs for {path.name}",
         mtu=facts["mtu"],
         placement=placement if asked else None,
