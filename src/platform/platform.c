@@ -24,6 +24,7 @@
 #include "platform/large_pages.h"
 
 #define MAX_ARGS (24 + 2 * PLATFORM_MAX_DEVICES)
+#define IN_ORDINARY_PAGES 2 /* times the memory: no buffer that a card reaches may cross an end of 4 kB */
 #define LCORE_SIZE 12 /* bytes of ",NUMBER@CPU" */
 
 /* Beside the socket of today's telemetry, DPDK 22.11 makes one of the kind before it. */
@@ -110,7 +111,7 @@ static void add_memory(struct arguments *a, const struct platform_options *o) {
 	add(a, "--no-huge");
 	add(a, "--no-shconf");
 	add(a, "-m");
-	add(a, "%u", o->memory_mb);
+	add(a, "%u", pci ? o->memory_mb * IN_ORDINARY_PAGES : o->memory_mb);
 }
 
 static void add_devices(struct arguments *a, const struct platform_options *o) {
@@ -236,8 +237,8 @@ int platform_start(const struct platform_options *o) {
 	a.argc = 0;
 	add(&a, "%s", o->program);
 	add_lcores(&a, o);
-	add_memory(&a, o);
 	add_devices(&a, o);
+	add_memory(&a, o);
 	if (!iova_fits(o))
 		return -1;
 	add(&a, "--file-prefix");
