@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The decoders on what a real CMTS core sent to an R-PHY device: every frame of its downstream sessions
- * has a good HCS and CRC, and every MAP comes back byte for byte. The capture stands in VCMTS_CAPTURES, or beside the checkout in
- * shared/captures; without it the test is skipped.
+ * The decoders on what a real CMTS core sent to an R-PHY device: every frame of its downstream
+ * sessions has a good HCS and CRC, every MAP and UCD comes back byte for byte. The capture stands in
+ * VCMTS_CAPTURES, or beside the checkout in shared/captures; without it the test is skipped.
  */
 #include "test.h"
 
@@ -17,10 +17,12 @@
 #include "wire/management.h"
 #include "wire/map.h"
 #include "wire/psp.h"
+#include "wire/ucd.h"
 
 #define FRAMES 8636 /* in the downstream sessions */
 #define MAP_LENGTH 320 /* minislots */
 #define MAPS 8439 /* in the MAP session; the capture ends before the last one is a frame too */
+#define UCDS 66
 #define SESSIONS_MAX 16
 #define EXTRA 2 /* bytes behind the segment table of the downstream sessions */
 
@@ -34,7 +36,7 @@ struct seen {
 	struct session sessions[SESSIONS_MAX];
 	unsigned session_count;
 	unsigned frames, maps;
-	unsigned frame_maps; /* MAPs among the frames */
+	unsigned frame_maps, ucds; /* among the frames */
 };
 
 static pcap_t *capture_find(void) {
@@ -79,6 +81,17 @@ static void map_comes_back(const struct management *m) {
 	assert_memory_equal(written, m->body, m->body_size);
 }
 
+static void ucd_comes_back(const struct management *m) {
+	static struct ucd ucd;
+	uint8_t written[MANAGEMENT_BODY_MAX];
+
+	assert_int_equal(ucd_read(&ucd, m->type, m->body, m->body_size), UCD_OK);
+	assert_int_equal(ucd_check(&ucd), UCD_OK);
+	assert_int_equal(m->version, ucd_version(m->type));
+	assert_int_equal(ucd_write(written, sizeof(written), &ucd), m->body_size);
+	assert_memory_equal(written, m->body, m->body_size);
+}
+
 /* A message of either pseudowire; returns its type. */
 static uint8_t message_comes_back(const struct psp_segment *segment, bool frame) {
 	uint8_t written[MANAGEMENT_FRAME_MAX];
@@ -93,6 +106,8 @@ static uint8_t message_comes_back(const struct psp_segment *segment, bool frame)
 	assert_memory_equal(written, segment->data, segment->length);
 	if (m.type == MANAGEMENT_MAP)
 		map_comes_back(&m);
+	if (m.type == MANAGEMENT_UCD)
+		ucd_comes_back(&m);
 	return m.type;
 }
 
@@ -105,8 +120,11 @@ static void frame_check(struct seen *seen, const struct psp_segment *segment) {
 	assert_true(ethernet_crc_good(mac.pdu, mac.pdu_size));
 	if (mac.kind != DOCSIS_KIND_MANAGEMENT)
 		return;
-	if (message_comes_back(segment, true) == MANAGEMENT_MAP)
-		seen->frame_maps++;
+
+	uint8_t type = message_comes_back(segment, true);
+
+	seen->frame_maps += type == MANAGEMENT_MAP;
+	seen->ucds += type == MANAGEMENT_UCD;
 }
 
 static void packet_check(struct seen *seen, const uint8_t *frame, size_t size) {
@@ -153,6 +171,7 @@ static void every_frame_is_good(void **state) {
 	assert_int_equal(seen.frames, FRAMES);
 	assert_int_equal(seen.maps, MAPS);
 	assert_int_equal(seen.frame_maps, MAPS - 1);
+	assert_int_equal(seen.ucds, UCDS);
 }
 
 int main(void) {
