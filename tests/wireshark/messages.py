@@ -24,7 +24,7 @@ def library() -> ctypes.CDLL:
         path = Path(folder) / "messages.so"
         sources = [CHECKOUT / "src" / "wire" / f"{name}.c" for name in SOURCES]
         shim = Path(__file__).with_name("messages.c")
-        flags = ["-std=gnu17", "-shared", "-fPIC", "-O1", "-I", CHECKOUT / "src"]
+        flags: list[str | Path] = ["-std=gnu17", "-shared", "-fPIC", "-O1", "-I", CHECKOUT / "src"]
         subprocess.run(["cc", *flags, shim, *sources, "-lz", "-o", path], check=True)
         loaded = ctypes.CDLL(str(path))
     loaded.map_frame.restype = loaded.ucd_frame.restype = ctypes.c_size_t
