@@ -28,12 +28,7 @@ static unsigned described(const struct map *map) {
 }
 
 static bool is_grant(uint8_t iuc) {
-	return (iuc >= MAP_STATION && iuc < MAP_NULL) || iuc == MAP_REQUEST ||
-	       (iuc > MAP_ACK && iuc < MAP_EXPANDED && iuc != 14);
-}
-
-static bool is_data_iuc(uint8_t iuc) {
-	return is_grant(iuc) && iuc != MAP_REQUEST && iuc != MAP_STATION;
+	return iuc == MAP_REQUEST || iuc == MAP_STATION || map_iuc_is_data(iuc);
 }
 
 static void take_element(struct access *a, struct access_line *l, const struct access_heard *map,
@@ -45,7 +40,7 @@ static void take_element(struct access *a, struct access_line *l, const struct a
 	if (e->sid == MAP_SID_BROADCAST) {
 		if (e->iuc == MAP_REQUEST && r.count > 0)
 			contend_add(l, &r);
-	} else if (e->minislots == 0 && is_data_iuc(e->iuc)) {
+	} else if (e->minislots == 0 && map_iuc_is_data(e->iuc)) {
 		grants_pending(a, l, map, e->sid, ack);
 	} else if (e->minislots > 0 && is_grant(e->iuc)) {
 		grants_add(a, l, map, e);
