@@ -83,7 +83,9 @@ static bool late_for_all(const struct access *a, const struct access_heard *hear
 void access_map(struct access *a, uint16_t channel, const struct map *map, uint64_t heard) {
 	struct access_line *l = &a->lines[channel];
 	uint64_t first = whole_count(a, l, map->alloc_start, heard);
-	uint64_t ack = access_time(a, l, whole_count(a, l, map->ack_time, heard));
+	uint64_t acknowledged = whole_count(a, l, map->ack_time, heard);
+	/* Beyond the MAP's own begin there is nothing that could have been looked at. */
+	uint64_t ack = access_time(a, l, acknowledged < first ? acknowledged : first);
 	struct access_heard h = {heard, access_time(a, l, first), a->counts.maps};
 
 	a->counts.maps++;

@@ -64,7 +64,7 @@ static void channel_defaults(struct maps_channel *c, enum maps_kind kind) {
 		.frame_minislots = ofdma ? 235 : 1,
 		.minislot_bytes = ofdma ? 48 : 42,
 		.burst_minislots = ofdma ? 0 : 2,
-		.interval = 2025 * MAPS_HZ / 1000000,
+		.interval = 414720, /* 2,025 us */
 		.request_minislots = ofdma ? 1 : 2,
 		.request_opportunities = ofdma ? 16 : 8,
 		.data_start = 3,
