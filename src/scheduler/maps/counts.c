@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "scheduler/maps/internal.h"
+
+#define NUMBERS (sizeof(struct maps_counts) / sizeof(uint64_t))
+_Static_assert(NUMBERS * sizeof(uint64_t) == sizeof(struct maps_counts), "nothing but numbers");
+
+static void add(struct maps_counts *sum, const struct maps_counts *more) {
+	uint64_t a[NUMBERS], b[NUMBERS];
+
+	memcpy(a, sum, sizeof(a));
+	memcpy(b, more, sizeof(b));
+	for (size_t i = 0; i < NUMBERS; i++)
+		a[i] += b[i];
+	memcpy(sum, a, sizeof(a));
+}
+
+void maps_counts(const struct maps *m, uint32_t channel, struct maps_counts *out) {
+	if (channel < m->channel_count) {
+		*out = m->channels[channel].counts;
+		return;
+	}
+	*out = m->counts;
+	for (uint32_t i = 0; i < m->channel_count; i++)
+		add(out, &m->channels[i].counts);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bytes to minislots: which channel, and how many. */
+#include "scheduler/maps/internal.h"
+
+bool slots_left(const struct channel *c) {
+	return c->slots > c->elements / 8;
+}
+
+void channel_took(struct maps *m, uint32_t channel, uint32_t minislots) {
+	struct channel *c = &m->channels[channel];
+
+	c->free -= minislots;
+	m->room[channel] = c->free * c->set.minislot_bytes;
+	if (c->free < c->least || !slots_left(c))
+		m->open &= ~(UINT64_C(1) << channel);
+}
+
+/* One of the blocks before data: false where it has no room. */
+bool front_block(struct maps *m, uint32_t channel, const struct block *b) {
+	struct channel *c = &m->channels[channel];
+
+	if (b->minislots > c->free || !slots_left(c))
+		return false;
+	c->blocks[c->blocks_count++] = *b;
+	c->slots--;
+	channel_took(m, channel, b->minislots);
+	return true;
+}
+
+/* The grant that the flow's cluster already has in this MAP, or NULL. */
+static struct block *block_of(const struct maps *m, uint32_t flow, uint32_t channel) {
+	const struct flow *f = &m->flows[flow];
+	struct channel *c = &m->channels[channel];
+	uint32_t i;
+
+	if (f->round != m->round)
+		return NULL;
+	i = seat_of(m, flow, f->cluster, channel)->block;
+	if (i >= c->blocks_count || c->blocks[i].kind != BLOCK_DATA || c->blocks[i].flow != flow ||
+	    c->blocks[i].cluster != f->cluster)
+		return NULL;
+	return &c->blocks[i];
+}
+
+/* Bytes that the flow can have on the channel, beside what it has. */
+static uint32_t space(const struct maps *m, const struct flow *f, uint32_t channel,
+		      const struct block *b) {
+	const struct channel *c = &m->channels[channel];
+	uint32_t has = b == NULL ? 0 : b->minislots, bytes = b == NULL ? 0 : b->bytes;
+	uint32_t minislots = lesser(has + c->free, c->most);
+	uint32_t holds = (minislots - c->set.burst_minislots) * c->set.minislot_bytes - f->header;
+
+	return lesser(holds, f->most) - bytes;
+}
+
+/* The channel with most room, or the one of the flow's latest grant while others have not much more. */
+static uint32_t choose(const struct maps *m, uint32_t flow, uint64_t set, struct block **block) {
+	const struct flow *f = &m->flows[flow];
+	uint32_t best = NONE, most = 0;
+	bool latest = false;
+
+	for (uint64_t left = set & m->open; left != 0; left &= left - 1) {
+		uint32_t c = first_bit(left);
+
+		if (f->round == m->round && space(m, f, c, block_of(m, flow, c)) == 0)
+			continue;
+		latest = latest || c == f->latest;
+		if (m->room[c] > most) {
+			best = c;
+			most = m->room[c];
+		}
+	}
+	if (f->round == m->round && latest && m->room[f->latest] + NEAR >= most)
+		best = f->latest;
+	*block = best == NONE ? NULL : block_of(m, flow, best);
+	return best;
+}
+
+static struct block *new_block(struct maps *m, uint32_t flow, uint32_t channel) {
+	struct channel *c = &m->channels[channel];
+	struct flow *f = &m->flows[flow];
+	struct seat *seat = seat_of(m, flow, f->cluster, channel);
+	struct block *b = &c->blocks[c->blocks_count];
+
+	*b = (struct block){
+		.flow = flow,
+		.sid = seat->sid,
+		.kind = BLOCK_DATA,
+		.cluster = f->cluster,
+		.header = f->header,
+	};
+	seat->block = (uint16_t)c->blocks_count++;
+	c->counts.grants++;
+	c->slots--;
+	return b;
+}
+
+static uint32_t put(struct maps *m, uint32_t flow, uint32_t channel, struct block *b,
+		    uint32_t want) {
+	struct channel *c = &m->channels[channel];
+	struct flow *f = &m->flows[flow];
+	uint32_t bytes = lesser(want, space(m, f, channel, b)), before;
+
+	if (b == NULL)
+		b = new_block(m, flow, channel);
+	before = b->minislots;
+	b->bytes += bytes;
+	b->minislots = (uint16_t)(c->set.burst_minislots + minislots_for(c, b->bytes + f->header));
+	c->counts.data_minislots += b->minislots - before;
+	c->counts.granted_bytes += bytes;
+	channel_took(m, channel, b->minislots - before);
+	f->round = m->round;
+	f->latest = (uint8_t)channel;
+	return bytes;
+}
+
+uint32_t place(struct maps *m, uint32_t flow, uint64_t set, uint32_t want) {
+	uint32_t got = 0;
+
+	while (got < want) {
+		struct block *b;
+		uint32_t channel = choose(m, flow, set, &b);
+
+		if (channel == NONE)
+			break;
+		got += put(m, flow, channel, b, want - got);
+	}
+	return got;
+}
