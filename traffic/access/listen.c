@@ -64,15 +64,25 @@ static void take_elements(struct access *a, struct access_line *l, const struct 
 	l->end = first + map->elements[end - 1].offset;
 }
 
-static void take_windows(struct access *a, const struct access_line *l, const struct map *map) {
+/* The widest window of a group's channels: its flows' opportunities count over all of them. */
+static void widen(const struct access *a, struct access_group *g) {
+	g->start = g->end = 0;
+	for (uint64_t left = g->channels; left != 0; left &= left - 1) {
+		const struct access_line *l = &a->lines[__builtin_ctzll(left)];
+
+		g->start = l->window_start > g->start ? l->window_start : g->start;
+		g->end = l->window_end > g->end ? l->window_end : g->end;
+	}
+}
+
+static void take_windows(struct access *a, struct access_line *l, const struct map *map) {
 	uint64_t bit = UINT64_C(1) << (l - a->lines);
 
-	for (uint32_t i = 0; i < a->group_count; i++) {
-		if (!(a->groups[i].channels & bit))
-			continue;
-		a->groups[i].start = map->data_start & 15;
-		a->groups[i].end = map->data_end & 15;
-	}
+	l->window_start = map->data_start & 15;
+	l->window_end = map->data_end & 15;
+	for (uint32_t i = 0; i < a->group_count; i++)
+		if (a->groups[i].channels & bit)
+			widen(a, &a->groups[i]);
 }
 
 /* Nobody can make use of it: late for the modem that is nearest and the quickest. */

@@ -30,34 +30,46 @@ static bool more_flying(struct loop *l) {
 	return true;
 }
 
-/* The request reaches the scheduler when the burst that has it is understood, if it is not lost. */
-static void ask(struct loop *l, const struct access_event *e) {
-	uint32_t loss = l->flows[e->flow].group->request_loss, number;
+/* What was heard reaches the scheduler when it is understood. */
+static void fly(struct loop *l, const struct access_event *e, uint32_t bytes, uint32_t collided) {
+	uint32_t number;
 
-	if (loss > 0 && random_below(&l->random, MILLION) < loss) {
-		l->lost_requests += counting(l);
-		return;
-	}
 	if (l->flying_free == l->flying_room && !more_flying(l))
 		return;
 	number = l->flying_free;
 	l->flying_free = l->flying[number].next;
+	l->flying[number].collided = collided;
 	l->flying[number].request = (struct maps_request){
 		.flow = e->flow,
 		.channel = e->channel,
-		.bytes = e->request,
+		.bytes = bytes,
 		.minislot_at = e->at,
+		.contended = e->contended,
 	};
 	due_add(&l->arriving, e->end + l->scenario->delays.decode, number);
 }
 
+static void ask(struct loop *l, const struct access_event *e) {
+	uint32_t loss = l->flows[e->flow].group->request_loss;
+
+	if (loss > 0 && random_below(&l->random, MILLION) < loss)
+		l->lost_requests += counting(l);
+	else
+		fly(l, e, e->request, 0);
+}
+
 static void arrive(struct loop *l) {
 	uint32_t number = due_take(&l->arriving).what;
-	enum maps_verdict verdict;
+	const struct loop_flying *f = &l->flying[number];
 
-	loop_record_request(l, &l->flying[number].request);
-	verdict = maps_request(l->maps, &l->flying[number].request, l->now);
-	l->verdicts[verdict] += counting(l);
+	if (f->collided > 0) {
+		maps_collisions(l->maps, f->request.channel, 1);
+	} else {
+		enum maps_verdict verdict = maps_request(l->maps, &f->request, l->now);
+
+		loop_record_request(l, &f->request);
+		l->verdicts[verdict] += counting(l);
+	}
 	l->flying[number].next = l->flying_free;
 	l->flying_free = number;
 }
@@ -69,7 +81,10 @@ static void use(struct loop *l, const struct access_event *e) {
 	uint32_t minislots =
 		c->burst_minislots + (bytes + c->minislot_bytes - 1) / c->minislot_bytes;
 
-	if (e->bytes == 0 || !counting(l))
+	if (!counting(l))
+		return;
+	l->burst_minislots += e->minislots;
+	if (e->bytes == 0)
 		return;
 	l->used_minislots += minislots;
 	l->used_channel[e->channel] += minislots;
@@ -80,6 +95,8 @@ static void take_event(struct loop *l, const struct access_event *e) {
 	case ACCESS_BURST:
 		use(l, e);
 		loop_source_take(l, e->flow, e->bytes, e->end + l->scenario->delays.decode);
+		if (e->bytes > 0)
+			maps_used(l->maps, e->flow, l->now);
 		if (e->request > 0)
 			ask(l, e);
 		break;
@@ -87,7 +104,7 @@ static void take_event(struct loop *l, const struct access_event *e) {
 	case ACCESS_GIVEN_UP:
 		access_discard(l->access, e->flow, loop_source_give_up(l, e->flow));
 		break;
-	case ACCESS_COLLISION:
+	case ACCESS_COLLISION: fly(l, e, 0, e->request); break;
 	case ACCESS_STATION: break;
 	}
 }

@@ -42,9 +42,10 @@ struct loop_measure {
 	uint64_t least, most; /* bytes of the flow that had least and most; after the end */
 };
 
-/* A request on its way to the scheduler. */
+/* A request on its way to the scheduler, or a collision that was seen. */
 struct loop_flying {
-	struct maps_request request;
+	struct maps_request request; /* 0 bytes: a collision */
+	uint32_t collided;
 	uint32_t next; /* of those not in use */
 };
 
@@ -68,6 +69,7 @@ struct loop {
 	uint64_t
 		used_minislots; /* of data grants: those that hold bytes of bursts, and their overhead */
 	uint64_t used_channel[MAPS_MAX_CHANNELS];
+	uint64_t burst_minislots; /* of grants that modems had */
 	uint64_t lost_requests; /* as an impairment */
 	uint64_t verdicts[MAPS_VERDICTS];
 	uint64_t packets; /* that came, of the whole run */

@@ -92,7 +92,6 @@ static void set_flow(struct loop *l, const struct loop_flow *f, uint32_t number)
 	wanted.clusters = &cluster;
 	wanted.cluster_count = 1;
 	wanted.header_bytes = has.header_bytes;
-	wanted.request_unit = has.request_unit;
 	set_modem(l, f, number);
 	l->error = maps_set_flow(l->maps, number, &wanted, 0);
 	if (l->error == NULL)
