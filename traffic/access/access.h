@@ -109,6 +109,7 @@ struct access_event {
 		at; /* when its first minislot begins at the CMTS, by its skew too soon or too late, */
 	uint64_t end; /* and when its last one ends */
 	int32_t skew; /* of the modem */
+	bool contended; /* in a region for all */
 };
 
 /* What has been done since creation, and what is; sums over all modems. */

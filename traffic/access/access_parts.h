@@ -76,6 +76,7 @@ struct access_line {
 	uint64_t end; /* minislot after the last one described */
 	struct access_region *regions; /* a ring */
 	uint32_t first, region_count;
+	uint8_t window_start, window_end; /* exponents that its last MAP had */
 	bool due; /* its next opportunities are in access.due */
 };
 
@@ -83,7 +84,7 @@ struct access_line {
 struct access_group {
 	uint64_t channels; /* a bit each */
 	uint64_t passed; /* opportunities, since the beginning, while any flow contended */
-	uint8_t start, end; /* exponents of the back-off window */
+	uint8_t start, end; /* exponents of the back-off window: the widest of its channels */
 	uint32_t members;
 	struct due contenders; /* flows by the opportunity that they use */
 	struct due waiting; /* flows by the time that a MAP must acknowledge */

@@ -53,7 +53,7 @@ void answers_acknowledge(struct access *a, struct access_line *l, const struct a
 	uint64_t bit = UINT64_C(1) << (l - a->lines);
 
 	l->heard = map->heard;
-	l->ack = ack > l->ack ? ack : l->ack;
+	l->ack = ack;
 	for (uint32_t i = 0; i < a->group_count; i++)
 		if (a->groups[i].channels & bit)
 			acknowledge(a, &a->groups[i], map);

@@ -145,6 +145,7 @@ static void send(struct access *a, const struct access_line *l, uint64_t minislo
 		.at = at + (uint64_t)(int64_t)m->skew,
 		.end = access_time(a, l, last) + l->set.frame + (uint64_t)(int64_t)m->skew,
 		.skew = m->skew,
+		.contended = true,
 	};
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t bytes = asking_request(a, &a->flows[picks[i].flow], at, true);

@@ -4,10 +4,6 @@
 #include "access/asking.h"
 #include "access/hearing.h"
 
-static bool is_data(uint8_t iuc) {
-	return iuc != MAP_REQUEST && iuc != MAP_STATION;
-}
-
 /* Bytes of a flow's queue that fit in so many minislots. */
 static uint32_t fit(const struct access_line *l, const struct access_queue *f, uint32_t minislots) {
 	uint32_t bytes = 0;
@@ -54,7 +50,8 @@ static void take(struct access *a, const struct access_line *l, struct access_qu
 		.channel = (uint16_t)(l - a->lines),
 		.sid = e->sid,
 		.iuc = e->iuc,
-		.chance = e->iuc == MAP_REQUEST || (is_data(e->iuc) && !f->set.no_piggyback),
+		.chance =
+			e->iuc == MAP_REQUEST || (map_iuc_is_data(e->iuc) && !f->set.no_piggyback),
 		.minislot = e->minislot,
 		.minislots = e->minislots,
 		.bytes = bytes,
@@ -76,12 +73,12 @@ void grants_add(struct access *a, const struct access_line *l, const struct acce
 		a->counts.unknown_grants++;
 		return;
 	}
-	if (is_data(e->iuc))
+	if (map_iuc_is_data(e->iuc))
 		bytes = fit(l, f, e->minislots);
 	a->counts.granted += bytes;
 	if (!known(a, f, map, bytes))
 		return;
-	if (is_data(e->iuc)) {
+	if (map_iuc_is_data(e->iuc)) {
 		asking_granted(f, bytes);
 		f->tries = 0;
 	}

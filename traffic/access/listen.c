@@ -28,12 +28,7 @@ static unsigned described(const struct map *map) {
 }
 
 static bool is_grant(uint8_t iuc) {
-	return (iuc >= MAP_STATION && iuc < MAP_NULL) || iuc == MAP_REQUEST ||
-	       (iuc > MAP_ACK && iuc < MAP_EXPANDED && iuc != 14);
-}
-
-static bool is_data_iuc(uint8_t iuc) {
-	return is_grant(iuc) && iuc != MAP_REQUEST && iuc != MAP_STATION;
+	return iuc == MAP_REQUEST || iuc == MAP_STATION || map_iuc_is_data(iuc);
 }
 
 static void take_element(struct access *a, struct access_line *l, const struct access_heard *map,
@@ -45,7 +40,7 @@ static void take_element(struct access *a, struct access_line *l, const struct a
 	if (e->sid == MAP_SID_BROADCAST) {
 		if (e->iuc == MAP_REQUEST && r.count > 0)
 			contend_add(l, &r);
-	} else if (e->minislots == 0 && is_data_iuc(e->iuc)) {
+	} else if (e->minislots == 0 && map_iuc_is_data(e->iuc)) {
 		grants_pending(a, l, map, e->sid, ack);
 	} else if (e->minislots > 0 && is_grant(e->iuc)) {
 		grants_add(a, l, map, e);
@@ -69,15 +64,25 @@ static void take_elements(struct access *a, struct access_line *l, const struct 
 	l->end = first + map->elements[end - 1].offset;
 }
 
-static void take_windows(struct access *a, const struct access_line *l, const struct map *map) {
+/* The widest window of a group's channels: its flows' opportunities count over all of them. */
+static void widen(const struct access *a, struct access_group *g) {
+	g->start = g->end = 0;
+	for (uint64_t left = g->channels; left != 0; left &= left - 1) {
+		const struct access_line *l = &a->lines[__builtin_ctzll(left)];
+
+		g->start = l->window_start > g->start ? l->window_start : g->start;
+		g->end = l->window_end > g->end ? l->window_end : g->end;
+	}
+}
+
+static void take_windows(struct access *a, struct access_line *l, const struct map *map) {
 	uint64_t bit = UINT64_C(1) << (l - a->lines);
 
-	for (uint32_t i = 0; i < a->group_count; i++) {
-		if (!(a->groups[i].channels & bit))
-			continue;
-		a->groups[i].start = map->data_start & 15;
-		a->groups[i].end = map->data_end & 15;
-	}
+	l->window_start = map->data_start & 15;
+	l->window_end = map->data_end & 15;
+	for (uint32_t i = 0; i < a->group_count; i++)
+		if (a->groups[i].channels & bit)
+			widen(a, &a->groups[i]);
 }
 
 /* Nobody can make use of it: late for the modem that is nearest and the quickest. */
@@ -88,7 +93,9 @@ static bool late_for_all(const struct access *a, const struct access_heard *hear
 void access_map(struct access *a, uint16_t channel, const struct map *map, uint64_t heard) {
 	struct access_line *l = &a->lines[channel];
 	uint64_t first = whole_count(a, l, map->alloc_start, heard);
-	uint64_t ack = access_time(a, l, whole_count(a, l, map->ack_time, heard));
+	uint64_t acknowledged = whole_count(a, l, map->ack_time, heard);
+	/* Beyond the MAP's own begin there is nothing that could have been looked at. */
+	uint64_t ack = access_time(a, l, acknowledged < first ? acknowledged : first);
 	struct access_heard h = {heard, access_time(a, l, first), a->counts.maps};
 
 	a->counts.maps++;
