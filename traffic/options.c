@@ -26,6 +26,7 @@ enum key {
 	KEY_SHAPE,
 	KEY_UPSTREAM_SHAPE,
 	KEY_IMPAIR,
+	KEY_GRANTS,
 	KEY_NO_DOWNSTREAM,
 	KEY_SEND_ONLY,
 	KEY_DURATION,
@@ -81,6 +82,10 @@ static const struct argp_option arguments[] = {
 	{"upstream-mix", KEY_UPSTREAM_MIX, "MIX", 0,
 	 "upstream-imix, upstream-imix-70, or as --mix (upstream-imix: 84:65,256:18,1280:17; "
 	 "upstream-imix-70: 70:65,256:18,1280:17, for modems that have an IPv4 address)",
+	 0},
+	{"grants", KEY_GRANTS, "open|scheduled", 0,
+	 "open: modems are granted 2 kB in turn, whatever they ask; scheduled: they ask, and wait "
+	 "for the grants of MAPs by the upstream scheduler (open)",
 	 0},
 	{"impair", KEY_IMPAIR, "KIND=SHARE[,..]", 0,
 	 "what goes wrong with the upstream, and with which share of its packets, bursts or "
@@ -169,6 +174,11 @@ static bool parse_upstream_rate(const char *text, struct options *o) {
 	return !o->upstream || parse_rate(text, &o->upstream_rate);
 }
 
+static bool parse_grants(const char *text, bool *scheduled) {
+	*scheduled = strcmp(text, "scheduled") == 0;
+	return *scheduled || strcmp(text, "open") == 0;
+}
+
 static void parse_impair(const char *text, struct options *o, struct argp_state *state) {
 	char error[IMPAIR_ERROR];
 
@@ -212,6 +222,28 @@ static void check_follow(struct argp_state *state, const struct options *o) {
 				  "--impair");
 }
 
+/* What goes wrong with packets on their way is foretold for grants that come of themselves. */
+static void check_grants(struct argp_state *state, const struct options *o) {
+	bool access = impair_any_of(&o->impair, IMPAIR_ACCESS);
+
+	if (!o->scheduled) {
+		if (access)
+			argp_error(state, "--impair: MAPs, requests and modems that wait are "
+					  "impaired with --grants scheduled only");
+		return;
+	}
+	if (!o->upstream)
+		argp_error(state, "--grants: nobody asks without --upstream-rate");
+	if (o->upstream_rate == 0)
+		argp_error(state, "--grants: scheduled needs an --upstream-rate other than max");
+	if (o->trials || o->follow != NULL || o->send_only)
+		argp_error(state, "--grants: scheduled not with --trials, --follow or --send-only");
+	if (impair_any_of(&o->impair, IMPAIR_PACKET) || impair_any_of(&o->impair, IMPAIR_BURST) ||
+	    impair_any_of(&o->impair, IMPAIR_FRAME))
+		argp_error(state, "--impair: packets, bursts and frames are impaired with "
+				  "--grants open only");
+}
+
 static void option_check(struct argp_state *state, struct options *o) {
 	char error[OPTIONS_RATES_ERROR];
 
@@ -224,6 +256,7 @@ static void option_check(struct argp_state *state, struct options *o) {
 	check_replay(state, o);
 	check_trials(state, o);
 	check_follow(state, o);
+	check_grants(state, o);
 	if (impair_any(&o->impair) && !o->upstream)
 		argp_error(state, "--impair: nothing is impaired without --upstream-rate");
 	if (o->no_downstream && !o->upstream && !o->trials)
@@ -254,6 +287,10 @@ static error_t option_parse(int key, char *text, struct argp_state *state) {
 		break;
 	case KEY_SHAPE: o->shape_text = text; break;
 	case KEY_UPSTREAM_SHAPE: o->upstream_shape_text = text; break;
+	case KEY_GRANTS:
+		require(state, parse_grants(text, &o->scheduled), "grants", text,
+			"open, scheduled");
+		break;
 	case KEY_IMPAIR: parse_impair(text, o, state); break;
 	case KEY_NO_DOWNSTREAM: o->no_downstream = true; break;
 	case KEY_SEND_ONLY: o->send_only = true; break;

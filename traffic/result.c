@@ -126,6 +126,9 @@ void traffic_uplink_result(const struct traffic *t, struct uplink_result *r) {
 	uplink_counts(t->uplink, &r->counts);
 	r->descheduled = t->rounds.descheduled;
 	r->descheduled_longest_us = pacing_longest_us(&t->rounds);
+	r->scheduled = uplink_waits(t->uplink);
+	if (r->scheduled)
+		uplink_grants(t->uplink, &r->grants);
 	impairment_result(t, r);
 }
 
