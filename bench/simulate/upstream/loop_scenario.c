@@ -183,6 +183,7 @@ static void read_group(struct fields *f, const json_t *json, struct loop_group *
 					    "km_max",
 					    "channels",
 					    "outstanding",
+					    "patience",
 					    "request_unit",
 					    "map_loss",
 					    "request_loss",
@@ -210,6 +211,7 @@ static void read_group(struct fields *f, const json_t *json, struct loop_group *
 				 .count = 1,
 				 .rate = 100000,
 				 .outstanding = 8,
+				 .patience = 204800,
 				 .request_unit = 4,
 				 .sizes = {{138, 1}},
 				 .size_count = 1,
@@ -226,6 +228,7 @@ static void read_group(struct fields *f, const json_t *json, struct loop_group *
 	read_distance(f, g);
 	fields_number32(f, "channels", (struct bounds){0, MAPS_MAX_CHANNELS}, &g->channels);
 	fields_number32(f, "outstanding", (struct bounds){1, ACCESS_OUTSTANDING}, &g->outstanding);
+	samples32(f, "patience", (struct bounds){0, 1}, &g->patience);
 	fields_number32(f, "request_unit", (struct bounds){1, 255}, &g->request_unit);
 	fields_number32(f, "map_loss", (struct bounds){0, 1e6}, &g->map_loss);
 	fields_number32(f, "request_loss", (struct bounds){0, 1e6}, &g->request_loss);
