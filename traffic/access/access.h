@@ -78,6 +78,8 @@ struct access_flow {
 	uint16_t
 		header_bytes; /* of each grant that are no bytes of the queue: the segment header; 0: none */
 	uint32_t request_unit; /* N: bytes that requests count by; 0: 1 */
+	uint32_t
+		patience; /* samples that it rather waits, for a grant that is known, than to contend */
 	uint8_t outstanding; /* requests in doubt at a time, 1..ACCESS_OUTSTANDING; 0: 1 */
 	bool no_contention,
 		no_piggyback; /* request/transmission policy (MULPI 3.1, annex C.2.2.6.3) */

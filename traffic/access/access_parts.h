@@ -31,7 +31,8 @@ struct access_queue {
 	uint32_t group;
 	uint64_t waiting; /* bytes */
 	uint64_t coming; /* bytes that fit in grants that are known */
-	uint32_t chances; /* grants and polls that are known, in which it can ask */
+	uint32_t
+		chance; /* the first grant or poll that is known in which it can ask; ACCESS_NONE: none */
 	uint64_t asked; /* bytes, in all of `asks` */
 	struct access_asked asks[ACCESS_OUTSTANDING]; /* the oldest first */
 	unsigned ask_count;
@@ -44,7 +45,8 @@ struct access_queue {
 
 /* An opportunity of a flow's own: data, poll, station maintenance. */
 struct access_grant {
-	uint32_t flow, generation; /* flow: the next one of those not in use */
+	uint32_t flow, generation;
+	uint32_t next; /* of the flow's chances, by time; of those not in use */
 	uint16_t channel, sid;
 	uint8_t iuc;
 	bool chance;
@@ -135,6 +137,11 @@ static inline void access_schedule(struct access *a, uint64_t time, enum access_
 static inline uint64_t access_time(const struct access *a, const struct access_line *l,
 				   uint64_t minislot) {
 	return a->start + minislot / l->set.frame_minislots * l->set.frame;
+}
+
+/* When the flow can ask the next time without contention; UINT64_MAX where it knows of no such chance. */
+static inline uint64_t access_chance(const struct access *a, const struct access_queue *f) {
+	return f->chance == ACCESS_NONE ? UINT64_MAX : a->grants[f->chance].time;
 }
 
 /* Signed, as times of modems that are set too early can be. */

@@ -75,8 +75,7 @@ static uint64_t backed_off(struct access *a, const struct access_group *g, unsig
 void contend_consider(struct access *a, struct access_queue *f, uint64_t now) {
 	struct access_group *g = &a->groups[f->group];
 
-	if (f->contends || f->set.no_contention || f->set.sid_count == 0 || f->chances > 0 ||
-	    !asking_wanted(a, f))
+	if (f->contends || f->set.no_contention || f->set.sid_count == 0 || !asking_wanted(a, f))
 		return;
 	f->contends = true;
 	due_add(&g->contenders, backed_off(a, g, f->tries), f->number);
@@ -94,8 +93,8 @@ static uint32_t pick(struct access *a, struct access_group *g, const struct acce
 		struct access_queue *f = &a->flows[e.what];
 
 		f->contends = false;
-		if (f->chances > 0 || !asking_wanted(a, f))
-			continue; /* it was granted something meanwhile */
+		if (access_chance(a, f) <= a->now + f->set.patience || !asking_wanted(a, f))
+			continue; /* it asks in what it is granted itself, or has no need to */
 		if (hearing_of(a, f->set.modem, &r->map) != HEARING_HEARD) {
 			f->contends = true;
 			due_add(&g->contenders, e.key + count, e.what);

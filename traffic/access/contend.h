@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Requests in contention: flows wait a random number of request opportunities, counted over all channels that
- * they have, in a window that doubles with each try that is not answered (MULPI 3.1, 7.2.1.5 and 7.2.2.1).
+ * they have, in a window that doubles with each try that is not answered (MULPI 3.1, 7.2.1.5 and 7.2.2.1). A
+ * flow whose next grant or poll is near enough leaves the contention, and asks there.
  *
  * All modems decide of an opportunity at the same time, that of the one which has to do so first: only
  * then is it known who meets whom in it. A modem nearby loses up to the difference in round trip by that.

@@ -36,6 +36,23 @@ static bool known(struct access *a, const struct access_queue *f, const struct a
 	return false;
 }
 
+static void link_chance(struct access *a, struct access_queue *f, uint32_t number) {
+	uint32_t *at = &f->chance;
+
+	while (*at != ACCESS_NONE && a->grants[*at].time <= a->grants[number].time)
+		at = &a->grants[*at].next;
+	a->grants[number].next = *at;
+	*at = number;
+}
+
+static void unlink_chance(struct access *a, struct access_queue *f, uint32_t number) {
+	uint32_t *at = &f->chance;
+
+	while (*at != number)
+		at = &a->grants[*at].next;
+	*at = a->grants[number].next;
+}
+
 static void take(struct access *a, const struct access_line *l, struct access_queue *f,
 		 const struct grants_element *e, uint32_t bytes) {
 	uint32_t number = a->free_grant;
@@ -43,7 +60,7 @@ static void take(struct access *a, const struct access_line *l, struct access_qu
 	uint64_t at = access_time(a, l, e->minislot);
 	int64_t time = access_fill(access_modem_of(a, f), at);
 
-	a->free_grant = g->flow;
+	a->free_grant = g->next;
 	*g = (struct access_grant){
 		.flow = f->number,
 		.generation = f->generation,
@@ -58,7 +75,8 @@ static void take(struct access *a, const struct access_line *l, struct access_qu
 		.at = at,
 		.time = (uint64_t)time,
 	};
-	f->chances += g->chance;
+	if (g->chance)
+		link_chance(a, f, number);
 	f->coming += bytes;
 	a->counts.coming += bytes;
 	access_schedule(a, g->time, DUE_GRANT, number);
@@ -158,14 +176,15 @@ struct access_queue *grants_run(struct access *a, uint32_t grant, struct access_
 		.skew = (int32_t)skew,
 	};
 	a->counts.coming -= g->bytes;
-	g->flow = a->free_grant;
+	if (present && g->chance)
+		unlink_chance(a, f, grant);
+	g->next = a->free_grant;
 	a->free_grant = grant;
 	if (!present) {
 		a->counts.lost_bytes += out->granted;
 		return NULL;
 	}
 	f->coming -= out->granted;
-	f->chances -= g->chance;
 	use(a, l, f, out);
 	out->end = access_time(a, l, first + out->minislots - 1) + l->set.frame + skew;
 	out->at += skew;

@@ -93,7 +93,8 @@ static void clear(struct access *a, struct access_queue *f) {
 	due_remove(&a->due, access_due_number(DUE_ANSWER, f->number));
 	g->members--;
 	free(f->sids);
-	*f = (struct access_queue){.number = f->number, .generation = f->generation + 1};
+	*f = (struct access_queue){
+		.number = f->number, .generation = f->generation + 1, .chance = ACCESS_NONE};
 }
 
 static const char *begin(struct access *a, struct access_queue *f, const struct access_flow *s) {

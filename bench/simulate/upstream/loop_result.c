@@ -140,13 +140,15 @@ static json_t *channels(const struct loop *l, json_t **sum) {
 #define REQUESTS(X)   \
 	X(contention) \
 	X(polls) X(piggybacks) X(asked) X(collisions) X(collided) X(unanswered) X(given_up)
-#define ACCOUNTS(X)                                                                                \
-	X(queued)                                                                                  \
-	X(sent)                                                                                    \
-	X(discarded) X(waiting) X(granted) X(used) X(unused) X(silent_bytes) X(late_bytes)         \
-		X(lost_bytes) X(coming) X(beyond) X(bursts) X(empty_bursts) X(maps) X(late_maps)   \
-			X(late_grants) X(lost_grants) X(wrong_ucd) X(wrong_maps) X(unknown_grants) \
-				X(too_many)
+#define ACCOUNTS(X)                                                                          \
+	X(queued)                                                                            \
+	X(sent)                                                                              \
+	X(discarded)                                                                         \
+	X(waiting)                                                                           \
+	X(granted)                                                                           \
+	X(used) X(unused) X(silent_bytes) X(late_bytes) X(lost_bytes) X(coming) X(beyond)    \
+		X(bursts) X(empty_bursts) X(maps) X(late_maps) X(late_grants) X(lost_grants) \
+			X(wrong_ucd) X(wrong_maps) X(unknown_grants) X(too_many)
 
 /* Requests after the warm-up. */
 static json_t *requests(const struct loop *l) {

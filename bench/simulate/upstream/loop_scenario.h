@@ -40,7 +40,7 @@ struct loop_group {
 	uint32_t size_count;
 	uint64_t propagation, propagation_max; /* samples, one way: spread evenly over the flows */
 	uint32_t channels; /* each has, in turn; 0: all */
-	uint32_t outstanding, request_unit;
+	uint32_t outstanding, request_unit, patience;
 	uint32_t map_loss, request_loss; /* of a million */
 	unsigned conduct; /* enum access_conduct */
 	uint32_t excess;

@@ -82,6 +82,7 @@ static void set_flow(struct loop *l, const struct loop_flow *f, uint32_t number)
 		.sid_count = count,
 		.header_bytes = (uint16_t)l->scenario->header_bytes,
 		.request_unit = f->group->request_unit,
+		.patience = f->group->patience,
 		.outstanding = (uint8_t)f->group->outstanding,
 		.no_contention = unsolicited || wanted.type == MAPS_REAL_TIME_POLLING,
 		.no_piggyback = unsolicited,

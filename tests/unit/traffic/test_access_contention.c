@@ -200,24 +200,41 @@ static void test_groups_meet(void **state) {
 	rig_close(&r);
 }
 
-/* Who has a grant ahead asks in it; who must not contend does not. */
+/* Who has a grant ahead that is near asks in it; who must not contend does not. */
+static void with_grant_ahead(struct access_rig *r, uint32_t patience) {
+	struct access_flow patient = {.header_bytes = HEADER, .outstanding = 4};
+
+	patient.patience = patience;
+	rig_open(r, 1, 2);
+	rig_flow(r, 0, patient);
+	rig_flow(r, 1, (struct access_flow){.no_contention = true});
+	rig_map(r, 20, 10);
+	rig_element(r, MAP_SID_BROADCAST, MAP_REQUEST, 40);
+	rig_element(r, 0, DATA, 60);
+	rig_element(r, 100, DATA, 1);
+	rig_end(r);
+	rig_send(r, 0);
+	access_queue(r->access, 0, 500, 0);
+	access_queue(r->access, 1, 500, 0);
+	rig_run(r, frame_at(44));
+}
+
 static void test_who_stays_out(void **state) {
 	struct access_rig r;
 
 	(void)state;
-	rig_open(&r, 1, 2);
-	rig_flow(&r, 1, (struct access_flow){.no_contention = true});
-	rig_map(&r, 30, 10);
-	rig_element(&r, 100, DATA, 1);
-	rig_end(&r);
-	rig_send_at(&r, 0, 0);
-	send_region(&r, 0, 40, 10, 40);
-	access_queue(r.access, 0, 500, 0);
-	access_queue(r.access, 1, 500, 0);
-	assert_int_equal(rig_run(&r, frame_at(44)), 1);
+	with_grant_ahead(&r, 10 * FRAME);
+	assert_int_equal(r.count, 1);
 	assert_int_equal(r.events[0].kind, ACCESS_BURST);
 	assert_int_equal(r.events[0].request, 500 - (MINISLOT - HEADER));
 	assert_int_equal(counts(&r).contention, 0);
+	rig_close(&r);
+	with_grant_ahead(&r, 10 * FRAME - 1);
+	assert_int_equal(r.count, 2);
+	assert_int_equal(r.events[0].kind, ACCESS_REQUEST);
+	assert_int_equal(r.events[0].request,
+			 500 - (MINISLOT - HEADER)); /* that fits in what is granted */
+	assert_int_equal(r.events[1].request, 0);
 	rig_close(&r);
 }
 
