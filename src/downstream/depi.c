@@ -9,6 +9,7 @@
 #include "downstream/downstream.h"
 #include "downstream/stages.h"
 #include "model/grants/grants_times.h"
+#include "model/live/live_group.h"
 #include "pipeline/packet.h"
 #include "platform/pool.h"
 #include "wire/vlan.h"
@@ -99,7 +100,8 @@ int depi_messages_create(struct depi *d, const struct service_group *sg, uint32_
 	for (uint32_t i = 0; i < sg->upstream_channel_count; i++) {
 		struct channel c = {.session = grants_map_session(&sg->upstream_channels[i])};
 
-		session_set(&d->messages[i], sg, &c, false);
+		if (upstream_channel_is_there(&sg->upstream_channels[i]))
+			session_set(&d->messages[i], sg, &c, false);
 	}
 	for (uint32_t i = 0; i < d->channel_count; i++) {
 		struct depi_channel *ch = &d->messages[pseudowires + i];

@@ -29,7 +29,7 @@ static void set_up(struct maps *m, const struct maps_config *config) {
 	for (uint32_t i = 0; i < m->flow_count; i++)
 		m->flows[i] = (struct flow){.state = FLOW_UNUSED};
 	for (uint32_t i = 0; i < m->channel_count; i++) {
-		channel_set(&m->channels[i], &config->channels[i]);
+		maps_channel_set(&m->channels[i], &config->channels[i]);
 		m->channels[i].taken = &m->sid_bits[i * SID_WORDS];
 	}
 	for (uint32_t g = 0; g < MAPS_SETS; g++) {

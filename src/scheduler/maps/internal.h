@@ -225,7 +225,7 @@ static inline uint64_t map_due(const struct maps *m, const struct channel *c, ui
 /* settings.c: a line about what is wrong, or NULL. */
 const char *check_config(const struct maps_config *config);
 const char *check_flow(const struct maps *m, const struct maps_flow *settings);
-void channel_set(struct channel *c, const struct maps_channel *settings);
+void maps_channel_set(struct channel *c, const struct maps_channel *settings);
 
 /* admit.c: what of the capacity of channels a flow's settings take, by index, or why they cannot be met. The
  * channel of its unsolicited grants or polls is told, too. */

@@ -27,7 +27,7 @@ static uint32_t minislots_most(const struct maps_channel *s) {
 	return s->kind == MAPS_OFDMA ? MAP_MINISLOTS_5 : MAP_MINISLOTS_1;
 }
 
-void channel_set(struct channel *c, const struct maps_channel *s) {
+void maps_channel_set(struct channel *c, const struct maps_channel *s) {
 	uint64_t requests, initial;
 	uint32_t capacity;
 

@@ -34,6 +34,7 @@ static void header_request(struct upstream *u, const struct us_cut *cut, enum us
 			       .kind = (uint8_t)kind,
 			       .cluster = s->cluster,
 			       .n_bytes = kind == REQUEST_QUEUE_DEPTH,
+			       .contended = kind == REQUEST_FRAME || kind == REQUEST_QUEUE_DEPTH,
 		       });
 }
 
