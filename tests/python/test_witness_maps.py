@@ -21,6 +21,7 @@ from witness.map_format import (
     STATION,
 )
 from witness.maps import (
+    Account,
     Channel,
     Element,
     Flow,
@@ -180,10 +181,9 @@ def validator(**asked: int) -> Validator:
 def test_grants_of_what_was_asked() -> None:
     made = validator(a=480, b=4 * 48 - 8, c=1)
     assert made.take(BUSY) == [Grant("a", 9, 100, 1006, 10, 480), Grant("b", 9, 101, 1016, 4, 184)]
-    assert made.owed == {"a": 0, "b": 0, "c": 1}
     assert made.used == {"request": 6, "data": 14, "idle": 80}
-    made.ask("c", 0)
-    assert made.owed["c"] == 0
+    assert made.end_round() == []
+    assert made.accounts == {"c": Account(1, 1)}
 
 
 @pytest.mark.parametrize(("asked", "fits"), [(480, True), (433, True), (432, False), (0, False)])
@@ -192,24 +192,79 @@ def test_a_grant_is_rounded_up_and_no_more(asked: int, fits: bool) -> None:
     if fits:
         made.take(BUSY)
     else:
-        with pytest.raises(MapError, match=f"of {asked} that it asked for"):
+        with pytest.raises(MapError, match=f"of {asked} it asked for"):
             made.take(BUSY)
 
 
+def alone(sid: int, minislots: int, **changes: int) -> Map:
+    """One grant, and idle minislots."""
+    elements = (Element(sid, 13, 0, minislots), Element(0, 13, minislots, 100 - minislots))
+    return replace(BUSY, elements=elements, pending=(), **changes)  # type: ignore[arg-type]
+
+
 def test_channels_share_what_a_flow_is_owed() -> None:
-    made = validator(a=900, b=1000)
-    made.take(BUSY)
-    with pytest.raises(MapError, match="a: granted 4800 bytes, of 420"):
-        made.take(replace(BUSY, channel=10, elements=(Element(100, 13, 0, 100),), pending=()))
+    made = validator(a=900)
+    made.take(alone(100, 10))
+    made.take(alone(100, 10, channel=10))  # 450 and 450, each rounded up
+    assert made.accounts["a"] == Account(900 - 2 * 433, 0)
+    with pytest.raises(MapError, match="a: granted 96 bytes, of 34 it asked for"):
+        validator(a=900 - 866).take(alone(100, 2))
+    with pytest.raises(MapError, match="a: granted 96 bytes, of 34"):
+        made.take(alone(100, 2, alloc_start=1100))
+
+
+def test_a_round_settles_what_was_rounded() -> None:
+    made = validator(a=450)
+    made.take(alone(100, 10))
+    assert made.accounts["a"] == Account(17, 0)
+    assert made.end_round() == []
+    with pytest.raises(MapError, match="a: granted 48 bytes, of 0"):
+        made.take(alone(100, 1, alloc_start=1100))
+
+
+def test_who_is_owed_something_is_told_so() -> None:
+    made = validator(a=481, c=5)
+    made.take(replace(alone(100, 10), pending=(Element(102, 13, 100),)))
+    assert made.end_round() == ["a"]  # 10 minislots hold 480
+    made = validator(a=481, c=5)
+    made.forget("c")
+    made.take(replace(alone(100, 10), pending=(Element(100, 13, 100),)))
+    assert made.end_round() == []
+    assert made.accounts == {"a": Account(48, 1)}
+
+
+def test_a_round_is_of_its_channels() -> None:
+    made = validator(c=5)
+    made.take(replace(alone(100, 1), channel=10, elements=(Element(0, 13, 0, 100),)))
+    assert made.end_round() == []
+    assert made.accounts == {"c": Account(5, 5)}
+    made.take(replace(alone(100, 1), elements=(Element(0, 13, 0, 100),)))
+    assert made.end_round() == ["c"]
+    assert made.end_round() == []
+
+
+def test_one_block_a_map() -> None:
+    twice = (Element(100, 13, 0, 10), Element(100, 13, 10, 90))
+    with pytest.raises(MapError, match="two grants for SID 100"):
+        validator(a=10000).take(replace(BUSY, elements=twice))
+    flows = FLOWS | {(9, 100): Flow("a", unsolicited=True)}
+    Validator({9: CHANNEL}, flows).take(replace(BUSY, elements=twice))
+
+
+def test_polls_of_somebody() -> None:
+    for sid in (0, 100, 0x3E00, BROADCAST):
+        validator().take(replace(BUSY, elements=(Element(sid, REQUEST, 0, 100),)))
+    with pytest.raises(MapError, match="SID 104"):
+        validator().take(replace(BUSY, elements=(Element(104, REQUEST, 0, 100),)))
 
 
 def test_unsolicited_is_not_asked_for() -> None:
     flows = FLOWS | {(9, 100): Flow("a", unsolicited=True, max_burst=480)}
-    made = Validator({9: CHANNEL}, flows, {"b": 1000})
-    made.take(BUSY)
+    made = Validator({9: CHANNEL}, flows)
+    made.take(alone(100, 10))
     flows[9, 100] = replace(flows[9, 100], max_burst=432)
     with pytest.raises(MapError, match="480 bytes, allowed 432"):
-        Validator({9: CHANNEL}, flows, {"b": 1000}).take(BUSY)
+        Validator({9: CHANNEL}, flows).take(alone(100, 10))
 
 
 @pytest.mark.parametrize(
@@ -226,7 +281,7 @@ def test_unsolicited_is_not_asked_for() -> None:
         ({"ack_time": 1100}, ""),
         ({"pending": (Element(104, 13, 100),)}, "SID 104"),
         ({"elements": (Element(104, 13, 0, 100),)}, "SID 104"),
-        ({"elements": (Element(BROADCAST, REQUEST, 0, 99),)}, "99 minislots, an opportunity"),
+        ({"elements": (Element(BROADCAST, REQUEST, 0, 1),)}, "1 minislots, an opportunity"),
         ({"elements": (Element(101, 13, 0, 1),)}, ""),
         ({}, ""),
     ],

@@ -8,6 +8,7 @@ bandwidth allocation; docs/upstream-scheduler.md).
     validator.ask("upload", 3000)
     for grant in validator.take(read(body, 5)):
         ...
+    assert not validator.end_round()
 """
 
 from collections.abc import Mapping
@@ -26,8 +27,20 @@ from witness.map_format import (
     write,
 )
 
-__all__ = ["Channel", "Element", "Flow", "Grant", "Map", "MapError", "Validator", "read", "write"]
+__all__ = [
+    "Account",
+    "Channel",
+    "Element",
+    "Flow",
+    "Grant",
+    "Map",
+    "MapError",
+    "Validator",
+    "read",
+    "write",
+]
 WRAP = 1 << 32
+FIRST_MULTICAST = 0x3E00
 
 
 @dataclass(frozen=True)
@@ -37,7 +50,7 @@ class Channel:
     minislot_bytes: int = 0
     burst_minislots: int = 0  # of each grant, for preamble and guard time
     frame_minislots: int = 1  # MAPs describe whole frames
-    request_minislots: int = 1  # of an opportunity; a region holds whole ones
+    request_minislots: int = 1  # of an opportunity; a region holds one at least
     max_burst_minislots: int = 0
     ucd_count: int | None = None
 
@@ -74,23 +87,39 @@ class _Seen:
 
 
 @dataclass
+class Account:
+    """What a flow asked for and was not granted. A grant is rounded up to minislots, so how much of
+    it is what was asked for is not known: `most` bytes can still be owed, `least` surely are."""
+
+    most: int = 0
+    least: int = 0
+
+
+@dataclass
 class Validator:
     """Holds MAPs of several channels against their order and what was asked for; each wrong one is
-    a MapError. `owed` has the bytes that a flow asked for and was not granted, `gaps` the minislots
-    between MAPs, `used` the minislots of each kind: data, request, initial, station, idle (those of
-    SID 0)."""
+    a MapError. `gaps` has the minislots between MAPs, `used` those of each kind: data, request,
+    initial, station, idle (of SID 0)."""
 
     channels: Mapping[int, Channel]
     flows: Mapping[tuple[int, int], Flow] = field(default_factory=dict)
-    owed: dict[str, int] = field(default_factory=dict)
+    accounts: dict[str, Account] = field(default_factory=dict)
     gaps: int = 0
     maps: int = 0
     used: dict[str, int] = field(default_factory=dict)
     _seen: dict[int, _Seen] = field(default_factory=dict)
+    _pending: set[str] = field(default_factory=set)
+    _round: set[int] = field(default_factory=set)
 
     def ask(self, flow: str, size: int) -> None:
-        """A request of `size` bytes beside all before; one of 0 says that nothing is owed now."""
-        self.owed[flow] = self.owed.get(flow, 0) + size if size else 0
+        """A request of `size` bytes beside all before, when the scheduler takes it."""
+        account = self.accounts.setdefault(flow, Account())
+        account.most += size
+        account.least += size
+
+    def forget(self, flow: str) -> None:
+        """The flow is removed or changed: nothing is owed to it."""
+        self.accounts.pop(flow, None)
 
     def take(self, map_: Map) -> list[Grant]:
         """The next MAP of its channel, in the order in which they are sent; its data grants."""
@@ -101,16 +130,31 @@ class Validator:
             raise MapError(f"UCD count {map_.ucd_count}, wanted {channel.ucd_count}")
         start = self._follow(map_, channel)
         self.maps += 1
-        grants = []
+        self._round.add(map_.channel)
+        grants: list[Grant] = []
         for element in map_.elements:
             self._count(element)
             if element.iuc in DATA and element.sid:
                 grants.append(self._grant(map_.channel, channel, element, start))
-            else:
-                _check_region(element, channel)
+            elif element.iuc in (REQUEST, REQUEST_DATA) and element.sid:
+                self._region(map_.channel, channel, element)
+        _check_once(grants, self.flows)
         for element in map_.pending:
-            self._flow(map_.channel, element.sid)
+            self._pending.add(self._flow(map_.channel, element.sid).name)
         return grants
+
+    def end_round(self) -> list[str]:
+        """All MAPs that are made together were taken. Who is owed something on their channels has a
+        grant pending in one of them: to all others there nothing is owed any more. Returns those of
+        these to whom something surely is: they were forgotten."""
+        there = {flow.name for (number, _), flow in self.flows.items() if number in self._round}
+        silent = [name for name in self.accounts if name in there - self._pending]
+        forgotten = [name for name in silent if self.accounts[name].least]
+        for name in silent:
+            del self.accounts[name]
+        self._pending.clear()
+        self._round.clear()
+        return forgotten
 
     def _follow(self, map_: Map, channel: Channel) -> int:
         """The first minislot, not wrapped: behind all that was described before."""
@@ -168,10 +212,21 @@ class Validator:
             raise MapError(f"{flow.name}: grant of {size} bytes, allowed {flow.max_burst}")
         if flow.unsolicited:
             return
-        owed = self.owed.get(flow.name, 0)
-        if owed < max(least, 1):
-            raise MapError(f"{flow.name}: granted {size} bytes, of {owed} that it asked for")
-        self.owed[flow.name] = max(owed - size, 0)
+        account = self.accounts.get(flow.name, Account())
+        if account.most < max(least, 1):
+            raise MapError(f"{flow.name}: granted {size} bytes, of {account.most} it asked for")
+        account.most -= max(least, 1)
+        account.least = max(account.least - size, 0)
+
+    def _region(self, number: int, channel: Channel, element: Element) -> None:
+        """For requests of all, of several (multicast), or a poll of one."""
+        if element.sid < FIRST_MULTICAST:
+            self._flow(number, element.sid)
+        if element.minislots < channel.request_minislots:
+            raise MapError(
+                f"request region of {element.minislots} minislots, "
+                f"an opportunity has {channel.request_minislots}"
+            )
 
 
 def _ahead(known: int, wrapped: int) -> int:
@@ -179,9 +234,9 @@ def _ahead(known: int, wrapped: int) -> int:
     return (wrapped - known + WRAP // 2) % WRAP - WRAP // 2
 
 
-def _check_region(element: Element, channel: Channel) -> None:
-    if element.iuc in (REQUEST, REQUEST_DATA) and element.minislots % channel.request_minislots:
-        raise MapError(
-            f"request region of {element.minislots} minislots, "
-            f"an opportunity has {channel.request_minislots}"
-        )
+def _check_once(grants: list[Grant], flows: Mapping[tuple[int, int], Flow]) -> None:
+    """Of what was asked for, a SID gets one block in a MAP."""
+    asked = [g.sid for g in grants if not flows[g.channel, g.sid].unsolicited]
+    for sid in asked:
+        if asked.count(sid) > 1:
+            raise MapError(f"two grants for SID {sid}")

@@ -89,7 +89,14 @@ static void frames_too_short_for_a_message(void **state) {
 	for (size_t message = 0; message < MANAGEMENT_HEADER; message++) {
 		size_t size = management_frame_close(frame, message);
 
-		assert_int_equal(read_guarded(frame, size, true, &m), MANAGEMENT_TRUNCATED);
+		assert_int_equal(read_guarded(frame, size, true, &m),
+				 message > 0 ? MANAGEMENT_TRUNCATED : MANAGEMENT_BAD_CRC);
+	}
+	for (uint8_t pdu = 0; pdu < ETHERNET_CRC_SIZE; pdu++) {
+		frame[3] = pdu;
+		docsis_hcs_write(frame, 4);
+		assert_int_equal(read_guarded(frame, DOCSIS_MAC_HEADER + pdu, true, &m),
+				 MANAGEMENT_BAD_CRC);
 	}
 }
 
@@ -207,6 +214,31 @@ static void a_body_may_stand_in_its_place(void **state) {
 	assert_memory_equal(frame, v.bytes, v.size);
 }
 
+static void a_body_may_lie_under_its_header(void **state) {
+	uint8_t out[256];
+	struct management m = {.body = out, .body_size = 200};
+
+	(void)state;
+	for (unsigned i = 0; i < 200; i++)
+		out[i] = (uint8_t)i;
+	assert_int_equal(management_write(&m, out, sizeof(out)), 220);
+	for (unsigned i = 0; i < 200; i++)
+		assert_int_equal(out[MANAGEMENT_HEADER + i], i);
+}
+
+static void no_room_for_a_frame(void **state) {
+	struct management m = {.type = MANAGEMENT_MAP};
+
+	(void)state;
+	for (size_t size = 0; size < 30; size++)
+		assert_int_equal(write_guarded(&m, size, true), 0);
+	assert_int_equal(write_guarded(&m, 30, true), 30);
+	m.body = (const uint8_t *)"x";
+	m.body_size = 1;
+	assert_int_equal(write_guarded(&m, 21, false), 21);
+	assert_int_equal(guard.base[guard.room - 1], 'x');
+}
+
 static void names_every_verdict(void **state) {
 	static const char *const names[] = {
 		"ok",	   "truncated", "trailing", "too_long",
@@ -230,6 +262,8 @@ int main(void) {
 		cmocka_unit_test(llc_is_fixed),
 		cmocka_unit_test(sizes_have_bounds),
 		cmocka_unit_test(a_body_may_stand_in_its_place),
+		cmocka_unit_test(a_body_may_lie_under_its_header),
+		cmocka_unit_test(no_room_for_a_frame),
 		cmocka_unit_test(names_every_verdict),
 	};
 

@@ -253,7 +253,8 @@ static void what_does_not_fit_is_not_written(void **state) {
 	REFUSED(ucd.unused_count = UCD_BANDS_MAX + 1);
 	REFUSED(ucd.bursts[0].tlv = 22);
 	REFUSED(ucd_burst_set(&ucd.bursts[0], UCD_MODULATION, 256));
-	REFUSED(ucd_burst_set(&ucd.bursts[0], UCD_PROFILE, 1));
+	REFUSED(ucd_burst_set(&ucd.bursts[0], UCD_PROFILE, 0));
+	REFUSED(ucd.bursts[0].has |= 1u << UCD_BURST_FIELDS);
 	REFUSED(ucd.bursts[1].runs = UCD_PROFILE_MAX + 1);
 	REFUSED(ucd.bursts[1].runs = UCD_PROFILE_MAX; /* the runs fit, but no field beside them */
 		for (unsigned i = 2; i < UCD_PROFILE_MAX; i++) ucd.bursts[1].profile[i].minislots =
