@@ -156,7 +156,7 @@ static const struct key upstream_flow_keys[] = {
 	{.name = "min_reserved_rate", KBPS_TO_TBPS_OR_NONE, OF(reserved_rate), .fallback = "none",
 	 HELP("minimum reserved traffic rate: up to here the flow goes before all priorities; at most "
 	      "max_sustained_rate")},
-	{.name = "max_concatenated_burst", SIZE(64, 65535), OF(concatenated_burst),
+	{.name = "max_concatenated_burst", SIZE(128, 65535), OF(concatenated_burst),
 	 .example = "16384", HELP("bytes of one grant, at most; where not given, no limit")},
 	{.name = "request_multiplier", INTEGER(1, 16), OF(request_multiplier), .fallback = "4",
 	 HELP("N: bytes that a request of flows with segment headers counts by: 1, 2, 4, 8 or 16")},

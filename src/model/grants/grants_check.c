@@ -167,6 +167,8 @@ void grants_check_channel(struct check *check, const struct node *map,
 	bool good;
 
 	check_map_channels(check, map, g, up);
+	if (check->sg->upstream.scheduled && node_field(map, "id") != NULL && c->id > UINT8_MAX)
+		refuse_above(&channel, "id", " with upstream.scheduler, as MAPs tell it", UINT8_MAX);
 	if (!node_sound(map, "type") || !node_sound(map, "rate") || !node_sound(map, "physical") ||
 	    !node_sound(map, "contention") || !node_sound(map, "maintenance"))
 		return;
