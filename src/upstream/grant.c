@@ -19,7 +19,7 @@ static uint64_t grant_time(struct upstream *u) {
 	struct us_grant *g = &u->grant;
 
 	if (unlikely(!g->began) && g->follow)
-		docsis_clock_start(&g->clock, u->r.clock->now);
+		docsis_clock_start(&g->clock, u->r.clock);
 	g->began = true;
 	return docsis_clock_time(&g->clock, u->r.clock->now);
 }
@@ -183,6 +183,6 @@ uint16_t us_grant(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 		return 0;
 	time = grant_time(u);
 	if (unlikely(docsis_clock_must_look(&g->clock, now)))
-		count(&u->counters, COUNTER_CLOCK_JUMPS, docsis_clock_look(&g->clock, now));
+		count(&u->counters, COUNTER_CLOCK_JUMPS, docsis_clock_look(&g->clock, u->r.clock));
 	return (uint16_t)(ucds_send(u, now) + maps_send(u, time));
 }

@@ -2,26 +2,7 @@
 /* Rounds: time, decisions of the modems, and what is due of them. */
 #include "grants/grants.h"
 
-#include <time.h>
-
-#include <rte_cycles.h>
-
 #include "grants/grants_modems.h"
-
-#define NS_PER_SECOND UINT64_C(1000000000)
-
-/* Looks at the system's clock, unless the thread was interrupted between the two: that would look like a jump. */
-static bool clock_follow(struct grants *g) {
-	uint64_t before = g->worker.now;
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	clock_tick(&g->worker);
-	if (g->worker.now - before > GRANTS_TOGETHER_NS)
-		return false;
-	return docsis_clock_follow(&g->clock, g->worker.now,
-				   (uint64_t)t.tv_sec * NS_PER_SECOND + (uint64_t)t.tv_nsec);
-}
 
 /* A clock that goes back by the little that its correction takes stands still for the modems. */
 static void time_set(struct grants *g) {
@@ -56,7 +37,8 @@ static void events_take(struct grants *g) {
 
 void grants_round(struct grants *g) {
 	clock_tick(&g->worker);
-	if (docsis_clock_must_look(&g->clock, g->worker.now) && clock_follow(g))
+	if (docsis_clock_must_look(&g->clock, g->worker.now) &&
+	    docsis_clock_look(&g->clock, &g->worker))
 		time_jumps(g);
 	time_set(g);
 	events_take(g);

@@ -55,21 +55,6 @@ static bool memory(struct grants *g) {
 	return false;
 }
 
-/* Together, unless somebody else always has the core. */
-static void clocks_start(struct grants *g) {
-	uint64_t before;
-	unsigned tries = 100;
-
-	clock_start(&g->worker);
-	docsis_clock_init(&g->clock);
-	do {
-		clock_tick(&g->worker);
-		before = g->worker.now;
-		docsis_clock_start(&g->clock, before);
-		clock_tick(&g->worker);
-	} while (g->worker.now - before > GRANTS_TOGETHER_NS && --tries > 0);
-}
-
 struct grants *grants_create(const struct service_group *sg, struct uplink_flows *flows,
 			     const struct impair_shares *impair, uint64_t seed) {
 	struct grants *g = calloc(1, sizeof(*g));
@@ -86,7 +71,9 @@ struct grants *grants_create(const struct service_group *sg, struct uplink_flows
 		.random = {seed},
 		.interleaver = grants_samples(sg->upstream.scheduler.interleaver),
 	};
-	clocks_start(g);
+	clock_start(&g->worker);
+	docsis_clock_init(&g->clock);
+	docsis_clock_start(&g->clock, &g->worker);
 	wires_set(g);
 	if (memory(g) && grants_modems_create(g))
 		return g;

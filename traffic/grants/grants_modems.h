@@ -6,9 +6,6 @@
 
 #include "grants/grants.h"
 
-/* The worker's clock before and after the system's was read. */
-#define GRANTS_TOGETHER_NS 20000
-
 /* Makes modems and flows that know nothing yet. Returns false after a message. */
 bool grants_modems_create(struct grants *g);
 
