@@ -127,8 +127,8 @@ static void mistakes_of_channels(void **state) {
 			AT("6: upstream_channels[1].physical.cyclic_prefix: found \"100\", allowed: 96, "
 			   "128, 160, 192, 224, 256, 288, 320, 384, 512 or 640\n"));
 	expect_mistakes(WITH("map_session: 7", "physical: {data_iuc: 8}", ""), 2,
-			AT("5: upstream_channels[0].map_session: found \"7\", allowed: a value of its "
-			   "own (channels[0].session on line 2 has it)\n")
+			AT("5: upstream_channels[0].map_session: found \"7\" again, allowed: it once "
+			   "(first on line 2)\n")
 			AT("6: upstream_channels[1].physical.data_iuc: found \"8\", allowed: 5, 6 or 9 to "
 			   "13\n"));
 }
@@ -149,28 +149,28 @@ static void mistakes_of_intervals(void **state) {
 static void mistakes_of_flows(void **state) {
 	(void)state;
 	expect_mistakes(WITH("", "", "scheduling: unsolicited-grant, peak_rate: 1 Mbps, "), 3,
-			AT("13: modems[0].upstream_service_flows[0].peak_rate: found \"1 Mbps\", "
+			AT("14: modems[0].upstream_service_flows[0].peak_rate: found \"1 Mbps\", "
 			   "allowed: nothing without max_sustained_rate\n")
-			AT("13: modems[0].upstream_service_flows[0].nominal_grant_interval: found "
+			AT("14: modems[0].upstream_service_flows[0].nominal_grant_interval: found "
 			   "nothing, allowed: a value, which this scheduling needs\n")
-			AT("13: modems[0].upstream_service_flows[0].unsolicited_grant_size: found "
+			AT("14: modems[0].upstream_service_flows[0].unsolicited_grant_size: found "
 			   "nothing, allowed: a value, which this scheduling needs\n"));
 	expect_mistakes(WITH("", "", "request_multiplier: 3, active_timeout: 1 s, "), 2,
-			AT("13: modems[0].upstream_service_flows[0].request_multiplier: found \"3\", "
+			AT("14: modems[0].upstream_service_flows[0].request_multiplier: found \"3\", "
 			   "allowed: 1, 2, 4, 8 or 16\n")
-			AT("13: modems[0].upstream_service_flows[0].active_timeout: found \"1 s\", "
+			AT("14: modems[0].upstream_service_flows[0].active_timeout: found \"1 s\", "
 			   "allowed: nothing without scheduling: unsolicited-grant-activity\n"));
 	expect_mistakes(WITH("", "",
 			     "max_sustained_rate: 1 Mbps, peak_rate: 900 kbps, min_reserved_rate: 2 Mbps, "),
 			2,
-			AT("13: modems[0].upstream_service_flows[0].peak_rate: found \"900 kbps\", "
+			AT("14: modems[0].upstream_service_flows[0].peak_rate: found \"900 kbps\", "
 			   "allowed: at least max_sustained_rate\n")
-			AT("13: modems[0].upstream_service_flows[0].min_reserved_rate: found \"2 Mbps\", "
+			AT("14: modems[0].upstream_service_flows[0].min_reserved_rate: found \"2 Mbps\", "
 			   "allowed: at most max_sustained_rate\n"));
 	expect_mistakes(WITH("", "", "scheduling: proactive-grant, nominal_grant_interval: 2 ms, "
 				     "guaranteed_grant_rate: none, "),
 			1,
-			AT("13: modems[0].upstream_service_flows[0].guaranteed_grant_rate: found "
+			AT("14: modems[0].upstream_service_flows[0].guaranteed_grant_rate: found "
 			   "\"none\", allowed: a rate, which this scheduling needs\n"));
 }
 

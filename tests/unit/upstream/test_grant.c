@@ -254,7 +254,7 @@ static void flows_that_change(void **state) {
 	f.grants.grant_interval = 5 * BENCH_MS;
 	us_grant_flow_fill(g, &f);
 	us_grant_set_flow(bench->u, FLOW, g, 4);
-	assert_true(grants_of(DATA_SID, 20) >= 5);
+	assert_true(grants_of(DATA_SID, 60) >= 5);
 	assert_int_equal(bench_count(bench, COUNTER_GRANTS_REFUSED), 0);
 	f.grants.grant_size = 60000;
 	us_grant_flow_fill(g, &f);
