@@ -156,6 +156,16 @@ static struct place place_of(const struct place *channel, const char *key, struc
 	return (struct place){channel->check, map != NULL ? map : channel->map, path};
 }
 
+static bool all_sound(const struct node *map) {
+	static const char *const keys[] = {"type", "rate", "physical", "contention", "maintenance"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (!node_sound(map, keys[i]))
+			return false;
+	}
+	return true;
+}
+
 void grants_check_channel(struct check *check, const struct node *map,
 			  const struct upstream_channel *c, const struct path *up) {
 	struct place channel = {check, map, up};
@@ -164,13 +174,12 @@ void grants_check_channel(struct check *check, const struct node *map,
 	struct place contention = place_of(&channel, "contention", &paths[1]);
 	struct place maintenance = place_of(&channel, "maintenance", &paths[2]);
 	const struct channel_grants *g = &c->grants;
-	bool good;
+	bool scheduled = check->sg->upstream.scheduled, good;
 
 	check_map_channels(check, map, g, up);
-	if (check->sg->upstream.scheduled && node_field(map, "id") != NULL && c->id > UINT8_MAX)
+	if (scheduled && node_field(map, "id") != NULL && c->id > UINT8_MAX)
 		refuse_above(&channel, "id", " with upstream.scheduler, as MAPs tell it", UINT8_MAX);
-	if (!node_sound(map, "type") || !node_sound(map, "rate") || !node_sound(map, "physical") ||
-	    !node_sound(map, "contention") || !node_sound(map, "maintenance"))
+	if (!all_sound(map))
 		return;
 	if (physical.map != map)
 		check_kind(&physical, c->type);
@@ -179,7 +188,7 @@ void grants_check_channel(struct check *check, const struct node *map,
 		check_backoff(&contention, g->contention.backoff_start, g->contention.backoff_end);
 	if (maintenance.map != map)
 		check_backoff(&maintenance, g->maintenance.backoff_start, g->maintenance.backoff_end);
-	if (good && check->sg->upstream.scheduled && g->contention.request_minislots > 0 &&
+	if (good && scheduled && g->contention.request_minislots > 0 &&
 	    g->contention.request_opportunities > 0)
 		check_map(&channel, &contention, &maintenance, c);
 }
