@@ -43,10 +43,14 @@ static void check_kind(const struct place *p, enum upstream_type type) {
 		const char *key;
 		enum upstream_type of;
 	} keys[] = {
-		{"minislot_ticks", UPSTREAM_SC_QAM}, {"symbol_rate", UPSTREAM_SC_QAM},
-		{"modulation", UPSTREAM_SC_QAM},     {"burst_minislots", UPSTREAM_SC_QAM},
-		{"frame_symbols", UPSTREAM_OFDMA},   {"cyclic_prefix", UPSTREAM_OFDMA},
-		{"subcarrier_spacing", UPSTREAM_OFDMA}, {"frame_minislots", UPSTREAM_OFDMA},
+		{"minislot_ticks", UPSTREAM_SC_QAM},
+		{"symbol_rate", UPSTREAM_SC_QAM},
+		{"modulation", UPSTREAM_SC_QAM},
+		{"burst_minislots", UPSTREAM_SC_QAM},
+		{"frame_symbols", UPSTREAM_OFDMA},
+		{"cyclic_prefix", UPSTREAM_OFDMA},
+		{"subcarrier_spacing", UPSTREAM_OFDMA},
+		{"frame_minislots", UPSTREAM_OFDMA},
 		{"bits", UPSTREAM_OFDMA},
 	};
 
@@ -75,7 +79,8 @@ static bool check_physical(const struct place *p, const struct upstream_physical
 		bool good;
 		const char *allowed;
 	} all[] = {
-		{"minislot_ticks", is_power_of_two(k->minislot_ticks), "1, 2, 4, 8, 16, 32, 64 or 128"},
+		{"minislot_ticks", is_power_of_two(k->minislot_ticks),
+		 "1, 2, 4, 8, 16, 32, 64 or 128"},
 		{"symbol_rate",
 		 k->symbol_rate == 1280 || k->symbol_rate == 2560 || k->symbol_rate == 5120,
 		 "1280, 2560 or 5120"},
@@ -83,8 +88,7 @@ static bool check_physical(const struct place *p, const struct upstream_physical
 		 "96, 128, 160, 192, 224, 256, 288, 320, 384, 512 or 640"},
 		{"subcarrier_spacing", k->subcarrier_spacing == 25 || k->subcarrier_spacing == 50,
 		 "25 or 50"},
-		{"frame_symbols",
-		 k->subcarrier_spacing == 50 || k->frame_symbols <= WIDE_SYMBOLS,
+		{"frame_symbols", k->subcarrier_spacing == 50 || k->frame_symbols <= WIDE_SYMBOLS,
 		 "at most 18 with a subcarrier_spacing of 25"},
 		{"data_iuc", k->data_iuc != 7 && k->data_iuc != 8, "5, 6 or 9 to 13"},
 	};
@@ -137,7 +141,8 @@ static void check_map(const struct place *channel, const struct place *contentio
 	t = grants_times_of(g, c);
 	asked = (uint32_t)k->request_minislots * k->request_opportunities;
 	if (t.minislots > most)
-		refuse_above(channel, "physical", " minislots in upstream.scheduler.map_interval", most);
+		refuse_above(channel, "physical", " minislots in upstream.scheduler.map_interval",
+			     most);
 	else if (asked > t.minislots / 2)
 		refuse_above(contention, "request_opportunities",
 			     ", with request_minislots half of a MAP's minislots",
@@ -178,7 +183,8 @@ void grants_check_channel(struct check *check, const struct node *map,
 
 	check_map_channels(check, map, g, up);
 	if (scheduled && node_field(map, "id") != NULL && c->id > UINT8_MAX)
-		refuse_above(&channel, "id", " with upstream.scheduler, as MAPs tell it", UINT8_MAX);
+		refuse_above(&channel, "id", " with upstream.scheduler, as MAPs tell it",
+			     UINT8_MAX);
 	if (!all_sound(map))
 		return;
 	if (physical.map != map)
@@ -187,7 +193,8 @@ void grants_check_channel(struct check *check, const struct node *map,
 	if (contention.map != map)
 		check_backoff(&contention, g->contention.backoff_start, g->contention.backoff_end);
 	if (maintenance.map != map)
-		check_backoff(&maintenance, g->maintenance.backoff_start, g->maintenance.backoff_end);
+		check_backoff(&maintenance, g->maintenance.backoff_start,
+			      g->maintenance.backoff_end);
 	if (good && scheduled && g->contention.request_minislots > 0 &&
 	    g->contention.request_opportunities > 0)
 		check_map(&channel, &contention, &maintenance, c);
@@ -208,8 +215,8 @@ void grants_add_sessions(struct check *check, struct node *root, struct unique_s
 		if (node_field(map, "map_session") != NULL)
 			unique_add_at(sessions, &given, &session, sizeof(session),
 				      node_present(map, "map_session"), index);
-		else if (check->sg->upstream.scheduled && node_present(map, "map_session") == NULL &&
-			 node_field(map, "id") != NULL)
+		else if (check->sg->upstream.scheduled &&
+			 node_present(map, "map_session") == NULL && node_field(map, "id") != NULL)
 			unique_add_at(sessions, &by_id, &session, sizeof(session),
 				      node_present(map, "id"), index);
 	}

@@ -80,7 +80,10 @@ static bool take(struct seen *s) {
 	assert_in_range(size - ETHERNET_HEADER, 0, 1500);
 	s->session = l2tp.session;
 	assert_int_equal(psp_parse(l2tp.payload, l2tp.payload_size,
-				   l2tp.session == PSEUDOWIRE || l2tp.session == bench->sg.channels[2].session ? 0 : 2,
+				   l2tp.session == PSEUDOWIRE ||
+						   l2tp.session == bench->sg.channels[2].session
+					   ? 0
+					   : 2,
 				   &s->psp),
 			 PSP_OK);
 	s->segments = s->psp.count;

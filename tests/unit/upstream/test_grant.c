@@ -39,9 +39,14 @@ static void configure(struct service_group *sg) {
 		*g = (struct channel_grants){
 			.map_channels = {12, 13},
 			.map_channel_count = i, /* none: the first one, 10 */
-			.physical = {.minislot_ticks = 2, .symbol_rate = 5120, .burst_minislots = 1,
-				     .cyclic_prefix = 256, .frame_minislots = 237,
-				     .frame_symbols = 6, .subcarrier_spacing = 50, .data_iuc = 10},
+			.physical = {.minislot_ticks = 2,
+				     .symbol_rate = 5120,
+				     .burst_minislots = 1,
+				     .cyclic_prefix = 256,
+				     .frame_minislots = 237,
+				     .frame_symbols = 6,
+				     .subcarrier_spacing = 50,
+				     .data_iuc = 10},
 			.contention = {1, 8, 3, 10},
 			.maintenance = {.initial_interval = 1000 * BENCH_MS, .backoff_end = 4},
 		};
@@ -66,8 +71,8 @@ static void open_with(unsigned ring) {
 		.bytes = bytes,
 	};
 	assert_true(rte_ring_get_memsize(ring) <= (ssize_t)sizeof(memory));
-	assert_int_equal(
-		rte_ring_init(path.ring, "messages", ring, RING_F_SP_ENQ | RING_F_SC_DEQ), 0);
+	assert_int_equal(rte_ring_init(path.ring, "messages", ring, RING_F_SP_ENQ | RING_F_SC_DEQ),
+			 0);
 	bench->path = &path;
 	bench_start(bench);
 	assert_true(upstream_grants(bench->u));
@@ -99,7 +104,8 @@ static bool next(struct seen *s) {
 		assert_int_equal(management_frame_read(s->bytes, size, &s->m), MANAGEMENT_OK);
 	assert_memory_equal(s->m.sa, bench->sg.rphy.core_mac, 6);
 	if (s->m.type == MANAGEMENT_MAP) {
-		assert_int_equal(map_read(&s->map, s->m.version, s->m.body, s->m.body_size), MAP_OK);
+		assert_int_equal(map_read(&s->map, s->m.version, s->m.body, s->m.body_size),
+				 MAP_OK);
 		assert_int_equal(map_check(&s->map), MAP_OK);
 	}
 	return true;
@@ -187,8 +193,13 @@ static uint64_t granted(void) {
 static void what_is_asked_for(void **state) {
 	const struct us_request legacy = {
 		.modem = 1, .flow = FLOW, .channel = 0, .size = 11, .kind = REQUEST_FRAME};
-	const struct us_request units = {.modem = 0, .flow = BONDED, .channel = 2, .size = 100,
-					 .kind = REQUEST_RECORD, .n_bytes = true, .cluster = 3};
+	const struct us_request units = {.modem = 0,
+					 .flow = BONDED,
+					 .channel = 2,
+					 .size = 100,
+					 .kind = REQUEST_RECORD,
+					 .n_bytes = true,
+					 .cluster = 3};
 	struct us_request wrong = units, few = legacy;
 
 	(void)state;
@@ -221,9 +232,10 @@ static unsigned grants_of(uint16_t sid, unsigned rounds) {
 		while (next(&s)) {
 			if (s.stream >= path.pseudowires || s.m.type != MANAGEMENT_MAP)
 				continue;
-			for (unsigned e = 0; e + 1 < s.map.count && s.map.elements[e].iuc != MAP_NULL;
-			     e++)
-				found += s.map.elements[e].sid == sid && map_iuc_is_data(s.map.elements[e].iuc);
+			for (unsigned e = 0;
+			     e + 1 < s.map.count && s.map.elements[e].iuc != MAP_NULL; e++)
+				found += s.map.elements[e].sid == sid &&
+					 map_iuc_is_data(s.map.elements[e].iuc);
 		}
 	}
 	return found;
@@ -280,7 +292,8 @@ static void nowhere_to_go(void **state) {
 	unsent = bench_count(bench, COUNTER_MESSAGES_UNSENT);
 	assert_int_equal(made, 7);
 	assert_true(unsent > 20);
-	assert_int_equal(bench_count(bench, COUNTER_MAPS) + bench_count(bench, COUNTER_UCDS) > 20, 1);
+	assert_int_equal(bench_count(bench, COUNTER_MAPS) + bench_count(bench, COUNTER_UCDS) > 20,
+			 1);
 	empty();
 	assert_int_equal(rte_mempool_in_use_count(bench->frames), 0);
 	close_all();
