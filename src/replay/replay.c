@@ -188,9 +188,23 @@ static int replay_files(struct replay *r, const struct replay_options *o,
 }
 
 /* Whether there is something to replay through. */
+static bool has_scheduler(const struct server_config *config) {
+	for (size_t g = 0; g < config->group_count; g++) {
+		if (config->groups[g].upstream.scheduled)
+			return true;
+	}
+	return false;
+}
+
 static bool way_there(const struct replay_options *o, const struct server_config *config) {
 	if (o->way == DOWN)
 		return true;
+	if (o->out[DOWN] != NULL && !has_scheduler(config)) {
+		fprintf(stderr,
+			"%s: has no upstream.scheduler; --rphy-out beside --rphy-in needs it\n",
+			o->config);
+		return false;
+	}
 	for (size_t g = 0; g < config->group_count; g++) {
 		if (config->groups[g].upstream_channel_count > 0)
 			return true;

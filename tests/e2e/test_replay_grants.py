@@ -265,16 +265,23 @@ def test_behind_data_without_a_flow_of_its_own(replayed: Replayed, tmp_path: Pat
     assert len(psps) == len(replayed.told.by_session(CARRIER)) + 2
 
 
-def test_without_a_scheduler_nothing_comes_out(tmp_path: Path) -> None:
+def test_without_a_scheduler_there_is_nothing_to_write(tmp_path: Path) -> None:
     asking, ways = ask_all(), ("sg.yaml", "uepi.pcap", "ip.pcap", "depi.pcap")
     config, uepi, ip, out = (tmp_path / name for name in ways)
     config.write_text(UPSTREAM)
     write_pcap(uepi, asking.records)
-    done = vcmtsd(
-        "replay", "--config", config, "--rphy-in", uepi, "--network-out", ip, "--rphy-out", out
-    )
-    assert done.status == 0, done.stderr
-    assert read_pcap(out).records == ()
+    up = ("replay", "--config", config, "--rphy-in", uepi, "--network-out", ip)
+    done = vcmtsd(*up, "--rphy-out", out)
+    assert done.status == 2
+    assert "upstream.scheduler" in done.messages[-1]
+    assert not out.exists()
+    stats = tmp_path / "stats.json"
+    assert vcmtsd(*up, "--stats", stats).status == 0
+    told = json.loads(stats.read_text())
+    assert "scheduler" not in told["upstream"]
+    counted = {**told["upstream"]["counters"], **told["downstream"]["counters"]}
+    assert not any(counted[name] for name in ("maps", "ucds", "requests_taken", "messages"))
+    assert counted["requests"] == len(asking.asked)
 
 
 def test_tshark_has_nothing_to_say(replayed: Replayed, stage: Stage) -> None:
