@@ -218,6 +218,10 @@ static void taken_of_the_channel(void **state) {
 	assert_true(put(message_channel(path(), 1), 1000));
 	server_bench_round(bench);
 	assert_in_range(channel_bytes(1), before + 1000, before + 1100);
+	before = channel_bytes(1);
+	assert_true(put(message_channel(path(), 1), 500));
+	server_bench_round(bench);
+	assert_in_range(channel_bytes(1), before + 500, before + 600);
 	assert_int_equal(channel_bytes(0), 0);
 	assert_int_equal(channel_bytes(2), 0);
 	close_all();
