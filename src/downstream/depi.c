@@ -107,7 +107,7 @@ int depi_messages_create(struct depi *d, const struct service_group *sg, uint32_
 		struct depi_channel *ch = &d->messages[pseudowires + i];
 
 		ch->flow = d->message_flow;
-		if (i < sg->channel_count)
+		if (i < sg->channel_count && channel_is_there(&sg->channels[i]))
 			session_set(ch, sg, &sg->channels[i], false);
 	}
 	return 0;

@@ -34,8 +34,8 @@ static const struct stage lower_list[] = {
 	{"encrypt_collect", "what the crypto provider has done", "the same", ds_encrypt_collect,
 	 true},
 	{"depi", "PSP segments to full MTU, L2TPv3, IP, flush timer", "mbuf", ds_depi, true},
-	{"messages", "MAPs and UCDs of the upstream scheduler, before all data", "ring", ds_messages,
-	 true},
+	{"messages", "MAPs and UCDs of the upstream scheduler, before all data", "ring",
+	 ds_messages, true},
 	{"transmit", "bursts to the R-PHY port", "ethdev", ds_transmit, true},
 };
 
@@ -102,7 +102,7 @@ bool downstream_balanced(const struct downstream *d) {
 	downstream_counters(d, &c);
 	return messages_balanced(&d->lower, &c) &&
 	       c.values[COUNTER_RECEIVED] ==
-	       c.values[COUNTER_TRANSMITTED] + counters_dropped(&c) + downstream_held(d);
+		       c.values[COUNTER_TRANSMITTED] + counters_dropped(&c) + downstream_held(d);
 }
 
 struct pipeline *downstream_pipeline(struct downstream *d, unsigned index) {

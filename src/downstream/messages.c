@@ -80,7 +80,8 @@ static uint16_t message_add(struct ds_lower *l, struct rte_mbuf *m, struct rte_m
 uint16_t ds_messages(void *ctx, struct rte_mbuf **pkts, uint16_t n) {
 	struct ds_lower *l = ctx;
 	struct ds_messages *x = &l->messages;
-	uint32_t room = RTE_MIN((uint32_t)PIPELINE_CAPACITY - n, DS_URGENT_CAPACITY - x->urgent_count);
+	uint32_t room =
+		RTE_MIN((uint32_t)PIPELINE_CAPACITY - n, DS_URGENT_CAPACITY - x->urgent_count);
 	struct rte_mbuf *in[BURST];
 	unsigned taken;
 
@@ -218,10 +219,11 @@ static int path_create(struct downstream *d, const struct service_group *sg) {
 	snprintf(name, sizeof(name), "messages_%u", sg->id);
 	x->path.pseudowires = (uint32_t)sg->upstream_channel_count;
 	x->path.channels = channels;
-	x->path.bytes = rte_zmalloc("messages", channels * sizeof(x->path.bytes[0]), RTE_CACHE_LINE_SIZE);
+	x->path.bytes =
+		rte_zmalloc("messages", channels * sizeof(x->path.bytes[0]), RTE_CACHE_LINE_SIZE);
 	x->charged = rte_zmalloc("messages", channels * sizeof(x->charged[0]), RTE_CACHE_LINE_SIZE);
-	x->path.ring = rte_ring_create(name, MESSAGES_RING, SOCKET_ID_ANY,
-				       RING_F_SP_ENQ | RING_F_SC_DEQ);
+	x->path.ring =
+		rte_ring_create(name, MESSAGES_RING, SOCKET_ID_ANY, RING_F_SP_ENQ | RING_F_SC_DEQ);
 	if (x->path.bytes == NULL || x->charged == NULL || x->path.ring == NULL)
 		return -1;
 	return depi_messages_create(&d->lower.depi, sg, x->path.pseudowires);
@@ -233,7 +235,8 @@ int ds_messages_open(struct downstream *d, const struct service_group *sg,
 	if (!sg->upstream.scheduled || sg->upstream_channel_count == 0)
 		return 0;
 	if (path_create(d, sg) != 0) {
-		fprintf(stderr, "downstream: no memory for messages of the upstream scheduler: %s\n",
+		fprintf(stderr,
+			"downstream: no memory for messages of the upstream scheduler: %s\n",
 			rte_strerror(rte_errno));
 		return -1;
 	}

@@ -7,7 +7,8 @@ static uint64_t idle_of(const struct maps_counts *c) {
 	uint64_t used = c->data_minislots + c->request_minislots + c->initial_minislots +
 			c->station_minislots;
 
-	return c->minislots > used ? c->minislots - used : 0; /* as they are read while they change */
+	return c->minislots > used ? c->minislots - used
+				   : 0; /* as they are read while they change */
 }
 
 static void put_minislots(const struct walk *w, const struct metric_row *row, const char *group,
@@ -16,8 +17,10 @@ static void put_minislots(const struct walk *w, const struct metric_row *row, co
 		const char *kind;
 		uint64_t value;
 	} all[] = {
-		{"data", c->data_minislots},	   {"request", c->request_minislots},
-		{"initial", c->initial_minislots}, {"station", c->station_minislots},
+		{"data", c->data_minislots},
+		{"request", c->request_minislots},
+		{"initial", c->initial_minislots},
+		{"station", c->station_minislots},
 		{"idle", idle_of(c)},
 	};
 

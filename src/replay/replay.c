@@ -42,7 +42,9 @@ static const struct argp_option options[] = {
 	{"config", 'c', "FILE", 0, "service group, YAML", 0},
 	{"network-in", 'i', "PCAP", 0, "what arrives at the network port", 0},
 	{"rphy-out", 'o', "PCAP", 0,
-	 "where to write what leaves the R-PHY port; with --rphy-in the MAPs of an upstream scheduler", 0},
+	 "where to write what leaves the R-PHY port; with --rphy-in the MAPs of an upstream "
+	 "scheduler",
+	 0},
 	{"rphy-in", 'I', "PCAP", 0, "what arrives at the R-PHY port: the upstream", 0},
 	{"network-out", 'O', "PCAP", 0, "where to write what leaves the network port", 0},
 	{"control-out", 'm', "PCAP", 0, "upstream: where to write modems' management messages", 0},
@@ -105,8 +107,8 @@ static int replay(struct replay *r, const struct replay_options *o) {
 	int ret = !whole ? EXIT_TROUBLE : r->changes->refused > 0 ? EXIT_MISTAKE : 0;
 	double seconds = (double)r->now / CLOCK_NS_PER_S;
 	bool taken = report_is_stdout(o->stats) || report_is_stdout(o->out[DOWN]) ||
-		     report_is_stdout(o->out[UP]) ||
-		     report_is_stdout(o->control_out) || report_is_stdout(o->answers);
+		     report_is_stdout(o->out[UP]) || report_is_stdout(o->control_out) ||
+		     report_is_stdout(o->answers);
 
 	replay_play_out(r);
 	if (o->stats != NULL && write_stats(r, o->stats) != 0)
@@ -186,9 +188,23 @@ static int replay_files(struct replay *r, const struct replay_options *o,
 }
 
 /* Whether there is something to replay through. */
+static bool has_scheduler(const struct server_config *config) {
+	for (size_t g = 0; g < config->group_count; g++) {
+		if (config->groups[g].upstream.scheduled)
+			return true;
+	}
+	return false;
+}
+
 static bool way_there(const struct replay_options *o, const struct server_config *config) {
 	if (o->way == DOWN)
 		return true;
+	if (o->out[DOWN] != NULL && !has_scheduler(config)) {
+		fprintf(stderr,
+			"%s: has no upstream.scheduler; --rphy-out beside --rphy-in needs it\n",
+			o->config);
+		return false;
+	}
 	for (size_t g = 0; g < config->group_count; g++) {
 		if (config->groups[g].upstream_channel_count > 0)
 			return true;

@@ -7,21 +7,28 @@
 static const struct {
 	const char *name;
 	size_t offset;
-} told[] = {
+} told[] =
+	{
 #define TOLD(name) {#name, offsetof(struct maps_counts, name)}
-	TOLD(maps),	     TOLD(late),	  TOLD(late_requests), TOLD(grants),
-	TOLD(granted_bytes), TOLD(unsolicited_bytes), TOLD(pendings),  TOLD(polls),
-	TOLD(missed),	     TOLD(belated),
-}, of_all[] = {
-	TOLD(asked_bytes), TOLD(forgotten_bytes), TOLD(owed_bytes),
-}, minislots[] = {
-	{"all", offsetof(struct maps_counts, minislots)},
-	{"data", offsetof(struct maps_counts, data_minislots)},
-	{"request", offsetof(struct maps_counts, request_minislots)},
-	{"initial", offsetof(struct maps_counts, initial_minislots)},
-	{"station", offsetof(struct maps_counts, station_minislots)},
+		TOLD(maps),	TOLD(late),	     TOLD(late_requests),
+		TOLD(grants),	TOLD(granted_bytes), TOLD(unsolicited_bytes),
+		TOLD(pendings), TOLD(polls),	     TOLD(missed),
+		TOLD(belated),
+	},
+  of_all[] =
+	  {
+		  TOLD(asked_bytes),
+		  TOLD(forgotten_bytes),
+		  TOLD(owed_bytes),
+	  },
+  minislots[] = {
+	  {"all", offsetof(struct maps_counts, minislots)},
+	  {"data", offsetof(struct maps_counts, data_minislots)},
+	  {"request", offsetof(struct maps_counts, request_minislots)},
+	  {"initial", offsetof(struct maps_counts, initial_minislots)},
+	  {"station", offsetof(struct maps_counts, station_minislots)},
 #undef TOLD
-};
+  };
 
 static uint64_t value(const struct maps_counts *c, size_t offset) {
 	return *(const uint64_t *)(const void *)((const char *)c + offset);

@@ -113,7 +113,8 @@ static void map_send(struct upstream *u, uint32_t channel, uint64_t due) {
 
 	memcpy(m.da, management_all_modems, sizeof(m.da));
 	memcpy(m.sa, g->source, sizeof(m.sa));
-	m.body_size = map_write(g->frame + DOCSIS_MAC_HEADER + MANAGEMENT_HEADER, MAP_BODY_MAX, &g->map);
+	m.body_size =
+		map_write(g->frame + DOCSIS_MAC_HEADER + MANAGEMENT_HEADER, MAP_BODY_MAX, &g->map);
 	size = m.body_size > 0 ? management_frame_write(&m, g->frame, sizeof(g->frame)) : 0;
 	count(&u->counters, COUNTER_MAPS, 1);
 	if (size > 0)

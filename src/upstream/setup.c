@@ -167,8 +167,7 @@ struct upstream *upstream_create(const struct service_group *sg, const struct us
 	u->transmit.vlan = sg->network.vlan;
 	if (us_tables_create(&u->tables, sg, r->room, r->schedules) != 0 ||
 	    us_requests_create(&u->requests, sg->id, u->tables.modem_count) != 0 ||
-	    us_grant_create(u, sg) != 0 ||
-	    slots_create(u, sg) != 0 || holds_create(u) != 0) {
+	    us_grant_create(u, sg) != 0 || slots_create(u, sg) != 0 || holds_create(u) != 0) {
 		upstream_free(u);
 		return NULL;
 	}

@@ -28,7 +28,8 @@ struct grants_config {
 	uint64_t ucd_interval;
 	uint64_t modem_processing; /* of a MAP, beside that of an OFDMA frame */
 	uint64_t cmts_processing; /* from when a MAP is made until it is on the wire */
-	uint64_t request_processing; /* from a request's last symbol until it is asked; 0: by the channel */
+	uint64_t
+		request_processing; /* from a request's last symbol until it is asked; 0: by the channel */
 	uint64_t interleaver; /* and what else delays a downstream channel */
 	uint64_t round_trip; /* of the farthest modem */
 	uint64_t transport; /* one way between here and the R-PHY device */
@@ -36,7 +37,8 @@ struct grants_config {
 };
 
 struct upstream_physical {
-	uint32_t frequency; /* Hz, of the centre, or of an OFDMA channel's subcarrier 0; 0: none known */
+	uint32_t
+		frequency; /* Hz, of the centre, or of an OFDMA channel's subcarrier 0; 0: none known */
 	uint16_t minislot_bytes; /* of data; 0: by the rate */
 	/* SC-QAM */
 	uint8_t minislot_ticks; /* of 6.25 us */

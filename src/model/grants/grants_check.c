@@ -43,10 +43,14 @@ static void check_kind(const struct place *p, enum upstream_type type) {
 		const char *key;
 		enum upstream_type of;
 	} keys[] = {
-		{"minislot_ticks", UPSTREAM_SC_QAM}, {"symbol_rate", UPSTREAM_SC_QAM},
-		{"modulation", UPSTREAM_SC_QAM},     {"burst_minislots", UPSTREAM_SC_QAM},
-		{"frame_symbols", UPSTREAM_OFDMA},   {"cyclic_prefix", UPSTREAM_OFDMA},
-		{"subcarrier_spacing", UPSTREAM_OFDMA}, {"frame_minislots", UPSTREAM_OFDMA},
+		{"minislot_ticks", UPSTREAM_SC_QAM},
+		{"symbol_rate", UPSTREAM_SC_QAM},
+		{"modulation", UPSTREAM_SC_QAM},
+		{"burst_minislots", UPSTREAM_SC_QAM},
+		{"frame_symbols", UPSTREAM_OFDMA},
+		{"cyclic_prefix", UPSTREAM_OFDMA},
+		{"subcarrier_spacing", UPSTREAM_OFDMA},
+		{"frame_minislots", UPSTREAM_OFDMA},
 		{"bits", UPSTREAM_OFDMA},
 	};
 
@@ -75,7 +79,8 @@ static bool check_physical(const struct place *p, const struct upstream_physical
 		bool good;
 		const char *allowed;
 	} all[] = {
-		{"minislot_ticks", is_power_of_two(k->minislot_ticks), "1, 2, 4, 8, 16, 32, 64 or 128"},
+		{"minislot_ticks", is_power_of_two(k->minislot_ticks),
+		 "1, 2, 4, 8, 16, 32, 64 or 128"},
 		{"symbol_rate",
 		 k->symbol_rate == 1280 || k->symbol_rate == 2560 || k->symbol_rate == 5120,
 		 "1280, 2560 or 5120"},
@@ -83,8 +88,7 @@ static bool check_physical(const struct place *p, const struct upstream_physical
 		 "96, 128, 160, 192, 224, 256, 288, 320, 384, 512 or 640"},
 		{"subcarrier_spacing", k->subcarrier_spacing == 25 || k->subcarrier_spacing == 50,
 		 "25 or 50"},
-		{"frame_symbols",
-		 k->subcarrier_spacing == 50 || k->frame_symbols <= WIDE_SYMBOLS,
+		{"frame_symbols", k->subcarrier_spacing == 50 || k->frame_symbols <= WIDE_SYMBOLS,
 		 "at most 18 with a subcarrier_spacing of 25"},
 		{"data_iuc", k->data_iuc != 7 && k->data_iuc != 8, "5, 6 or 9 to 13"},
 	};
@@ -137,7 +141,8 @@ static void check_map(const struct place *channel, const struct place *contentio
 	t = grants_times_of(g, c);
 	asked = (uint32_t)k->request_minislots * k->request_opportunities;
 	if (t.minislots > most)
-		refuse_above(channel, "physical", " minislots in upstream.scheduler.map_interval", most);
+		refuse_above(channel, "physical", " minislots in upstream.scheduler.map_interval",
+			     most);
 	else if (asked > t.minislots / 2)
 		refuse_above(contention, "request_opportunities",
 			     ", with request_minislots half of a MAP's minislots",
@@ -156,6 +161,16 @@ static struct place place_of(const struct place *channel, const char *key, struc
 	return (struct place){channel->check, map != NULL ? map : channel->map, path};
 }
 
+static bool all_sound(const struct node *map) {
+	static const char *const keys[] = {"type", "rate", "physical", "contention", "maintenance"};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (!node_sound(map, keys[i]))
+			return false;
+	}
+	return true;
+}
+
 void grants_check_channel(struct check *check, const struct node *map,
 			  const struct upstream_channel *c, const struct path *up) {
 	struct place channel = {check, map, up};
@@ -164,13 +179,13 @@ void grants_check_channel(struct check *check, const struct node *map,
 	struct place contention = place_of(&channel, "contention", &paths[1]);
 	struct place maintenance = place_of(&channel, "maintenance", &paths[2]);
 	const struct channel_grants *g = &c->grants;
-	bool good;
+	bool scheduled = check->sg->upstream.scheduled, good;
 
 	check_map_channels(check, map, g, up);
-	if (check->sg->upstream.scheduled && node_field(map, "id") != NULL && c->id > UINT8_MAX)
-		refuse_above(&channel, "id", " with upstream.scheduler, as MAPs tell it", UINT8_MAX);
-	if (!node_sound(map, "type") || !node_sound(map, "rate") || !node_sound(map, "physical") ||
-	    !node_sound(map, "contention") || !node_sound(map, "maintenance"))
+	if (scheduled && node_field(map, "id") != NULL && c->id > UINT8_MAX)
+		refuse_above(&channel, "id", " with upstream.scheduler, as MAPs tell it",
+			     UINT8_MAX);
+	if (!all_sound(map))
 		return;
 	if (physical.map != map)
 		check_kind(&physical, c->type);
@@ -178,8 +193,9 @@ void grants_check_channel(struct check *check, const struct node *map,
 	if (contention.map != map)
 		check_backoff(&contention, g->contention.backoff_start, g->contention.backoff_end);
 	if (maintenance.map != map)
-		check_backoff(&maintenance, g->maintenance.backoff_start, g->maintenance.backoff_end);
-	if (good && check->sg->upstream.scheduled && g->contention.request_minislots > 0 &&
+		check_backoff(&maintenance, g->maintenance.backoff_start,
+			      g->maintenance.backoff_end);
+	if (good && scheduled && g->contention.request_minislots > 0 &&
 	    g->contention.request_opportunities > 0)
 		check_map(&channel, &contention, &maintenance, c);
 }
@@ -199,8 +215,8 @@ void grants_add_sessions(struct check *check, struct node *root, struct unique_s
 		if (node_field(map, "map_session") != NULL)
 			unique_add_at(sessions, &given, &session, sizeof(session),
 				      node_present(map, "map_session"), index);
-		else if (check->sg->upstream.scheduled && node_present(map, "map_session") == NULL &&
-			 node_field(map, "id") != NULL)
+		else if (check->sg->upstream.scheduled &&
+			 node_present(map, "map_session") == NULL && node_field(map, "id") != NULL)
 			unique_add_at(sessions, &by_id, &session, sizeof(session),
 				      node_present(map, "id"), index);
 	}

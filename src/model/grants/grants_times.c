@@ -79,11 +79,11 @@ static void maintenance(const struct upstream_channel *c, struct grants_times *t
 									: OFDMA_STATION_MINISLOTS;
 
 	t->initial_minislots = m->initial_minislots != 0 ? m->initial_minislots
-			       : ofdma			 ? t->frame_minislots
-							 : minislots_of(SC_QAM_INITIAL_NS, t->frame);
+			       : ofdma ? t->frame_minislots
+				       : minislots_of(SC_QAM_INITIAL_NS, t->frame);
 	t->station_minislots = m->station_minislots != 0 ? m->station_minislots
-			       : ofdma			 ? station
-							 : minislots_of(SC_QAM_STATION_NS, t->frame);
+			       : ofdma ? station
+				       : minislots_of(SC_QAM_STATION_NS, t->frame);
 }
 
 struct grants_times grants_times_of(const struct grants_config *g,

@@ -20,7 +20,8 @@ struct grants_times {
 	uint32_t interval; /* samples that a MAP describes: whole frames, at least one */
 	uint32_t minislots; /* in it */
 	uint32_t lead; /* samples from when a MAP is due until its first minislot */
-	uint32_t ack_delay; /* samples before a MAP's first minislot, from where on requests come too late for it */
+	uint32_t
+		ack_delay; /* samples before a MAP's first minislot, from where on requests come too late for it */
 	uint16_t initial_minislots, station_minislots;
 };
 
@@ -35,4 +36,5 @@ struct grants_times grants_times_of(const struct grants_config *g,
 uint32_t grants_map_session(const struct upstream_channel *c);
 
 /* The id of downstream channel number `i` that carries the channel's MAPs; 0 where there are no more. */
-uint32_t grants_map_channel(const struct service_group *sg, const struct upstream_channel *c, size_t i);
+uint32_t grants_map_channel(const struct service_group *sg, const struct upstream_channel *c,
+			    size_t i);

@@ -62,7 +62,9 @@ static bool carries(const struct us_grant *g, uint32_t place) {
 bool us_plan_carrier(struct us_change *c, const struct live_change *k) {
 	if (!upstream_grants(c->u) || k->next != NULL || !carries(&c->u->grant, k->slot))
 		return true;
-	return us_change_refuse(c, "channel %u carries MAPs of the upstream scheduler: to remove it takes "
-				   "a new start",
-				c->present->channels[k->slot].id);
+	return us_change_refuse(
+		c,
+		"channel %u carries MAPs of the upstream scheduler: to remove it takes "
+		"a new start",
+		c->present->channels[k->slot].id);
 }

@@ -2,6 +2,7 @@
 /* DOCSIS time follows a system's clock that is not as fast as the worker's, and steps. */
 #include "test.h"
 
+#include "model/grants/grants_times.h"
 #include "pipeline/docsis_clock.h"
 
 #define NOW UINT64_C(5000000000) /* of the worker */
@@ -18,6 +19,22 @@ static void started(struct docsis_clock *c) {
 
 static uint64_t samples(uint64_t ns) {
 	return ns / 625 * 128 + ns % 625 * 128 / 625;
+}
+
+/* 625 ns are 128 samples; rounded so that a time that is over is over on both sides. */
+static void samples_and_back(void **state) {
+	(void)state;
+	assert_int_equal(grants_samples(624), 127);
+	assert_int_equal(grants_samples(625), 128);
+	assert_int_equal(grants_samples(1000000000), GRANTS_HZ);
+	assert_int_equal(grants_samples(SYSTEM), UINT64_C(1795000000) * GRANTS_HZ);
+	assert_int_equal(grants_ns(GRANTS_TICK), 6250);
+	for (uint64_t s = 0; s < 3000; s++) {
+		uint64_t ns = grants_ns(s);
+
+		assert_true(grants_samples(ns) >= s);
+		assert_true(ns == 0 || grants_samples(ns - 1) < s);
+	}
 }
 
 static void the_workers_own_time(void **state) {
@@ -115,6 +132,7 @@ static void the_way_back(void **state) {
 
 int main(void) {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(samples_and_back),
 		cmocka_unit_test(the_workers_own_time),
 		cmocka_unit_test(rates_are_learnt),
 		cmocka_unit_test(small_steps_are_made_good_slowly),
