@@ -39,6 +39,7 @@ static bool allocate(struct maps *m) {
 static void set_up(struct maps *m, const struct maps_config *config) {
 	for (uint32_t i = 0; i < m->channel_count; i++) {
 		maps_channel_set(&m->channels[i], &config->channels[i]);
+		m->bounded |= (uint64_t)(config->channels[i].max_burst_minislots != 0) << i;
 		m->margins[i] =
 			m->channels[i].minislots * config->channels[i].minislot_bytes / NEAR;
 		m->channels[i].taken = &m->sid_bits[i * SID_WORDS];

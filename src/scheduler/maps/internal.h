@@ -170,6 +170,7 @@ struct maps {
 	uint32_t room[MAPS_MAX_CHANNELS]; /* bytes that are free in the MAP being made */
 	uint32_t margins
 		[MAPS_MAX_CHANNELS]; /* bytes that do not matter beside those of other channels */
+	uint64_t bounded; /* channels with a longest burst */
 	uint64_t open; /* channels that take data grants in this round */
 	uint64_t in_round; /* channels of it */
 	uint64_t ready; /* those whose MAP is still to be laid out */

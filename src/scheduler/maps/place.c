@@ -57,6 +57,15 @@ static bool near(const struct maps *m, uint32_t channel, uint32_t most) {
 	return has_bit(m->open, channel) && m->room[channel] + m->margins[channel] >= most;
 }
 
+/* Whether the flow has as much on the channel as one grant may have. Most have no bound but the MAP's end. */
+static bool full(const struct maps *m, uint32_t flow, uint32_t channel) {
+	const struct flow *f = &m->flows[flow];
+
+	if (f->most == UINT32_MAX && !has_bit(m->bounded, channel))
+		return false;
+	return space(m, f, channel, block_of(m, flow, channel)) == 0;
+}
+
 /* By the rule: where the flow's latest grant is, or where the group's are, while no other channel has much more room; else
  * the one with most. Channels where the flow has all that it may are none. */
 static uint32_t choose_anew(struct maps *m, uint32_t flow, struct group *g) {
@@ -69,7 +78,7 @@ static uint32_t choose_anew(struct maps *m, uint32_t flow, struct group *g) {
 		uint32_t c = first_bit(left);
 
 		g->most = m->room[c] > g->most ? m->room[c] : g->most;
-		if (granted && space(m, f, c, block_of(m, flow, c)) == 0)
+		if (granted && full(m, flow, c))
 			continue;
 		latest = latest || (granted && c == f->latest);
 		current = current || (g->round == m->round && c == g->current);
@@ -96,14 +105,11 @@ static uint32_t choose(struct maps *m, uint32_t flow, struct group *g, struct bl
 	uint32_t channel = granted ? f->latest : g->current;
 
 	*block = NULL;
-	if (g->round == m->round && near(m, channel, g->most) && has_bit(g->channels, channel)) {
-		if (granted)
-			*block = block_of(m, flow, channel);
-		if (!granted || space(m, f, channel, *block) > 0)
-			return channel;
-	}
-	channel = choose_anew(m, flow, g);
-	*block = granted && channel != NONE ? block_of(m, flow, channel) : NULL;
+	if (g->round != m->round || !near(m, channel, g->most) || !has_bit(g->channels, channel) ||
+	    (granted && full(m, flow, channel)))
+		channel = choose_anew(m, flow, g);
+	if (granted && channel != NONE)
+		*block = block_of(m, flow, channel);
 	return channel;
 }
 

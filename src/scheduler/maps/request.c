@@ -14,9 +14,11 @@ static enum maps_verdict take(struct maps *m, const struct maps_request *r, uint
 	m->counts.owed_bytes += bytes;
 	f->owed += bytes;
 	if (f->state == FLOW_IDLE) {
-		f->cluster = r->cluster;
 		f->here = bytes;
-		f->group = m->cluster_groups[r->flow * MAPS_MAX_CLUSTERS + r->cluster];
+		if (f->cluster != r->cluster) {
+			f->cluster = r->cluster;
+			f->group = m->cluster_groups[r->flow * MAPS_MAX_CLUSTERS + r->cluster];
+		}
 		if (bytes > 0)
 			flow_ready(m, r->flow);
 	} else if (f->cluster == r->cluster) {
