@@ -73,10 +73,10 @@ enum management_verdict management_frame_read(const uint8_t *frame, size_t size,
 
 /*
  * These write a message, and a message in a DOCSIS frame with HCS and CRC, into the `size` bytes
- * at `out`, and return how many that took. The body is copied, or may stand in its place already:
- * behind MANAGEMENT_HEADER, in a frame behind that and DOCSIS_MAC_HEADER. They return 0, with
- * nothing written, where `size` does not suffice or the body has more than MANAGEMENT_BODY_MAX
- * bytes.
+ * at `out`, and return how many that took. The body may lie anywhere, in `out` too: what is behind
+ * MANAGEMENT_HEADER, in a frame behind that and DOCSIS_MAC_HEADER, stands in its place. They return
+ * 0, with nothing written, where `size` does not suffice or the body has more than
+ * MANAGEMENT_BODY_MAX bytes.
  */
 size_t management_write(const struct management *m, uint8_t *out, size_t size);
 size_t management_frame_write(const struct management *m, uint8_t *out, size_t size);

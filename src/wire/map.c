@@ -87,9 +87,9 @@ static enum map_verdict read_header(struct map *out, const uint8_t *body, size_t
 
 	size_t wanted = MAP_HEADER + MAP_ELEMENT * (size_t)out->count;
 
-	if (size != wanted)
-		return size < wanted ? MAP_TRUNCATED : MAP_TRAILING;
-	return MAP_OK;
+	if (size < wanted)
+		return MAP_TRUNCATED;
+	return size > wanted ? MAP_TRAILING : MAP_OK;
 }
 
 enum map_verdict map_read(struct map *out, uint8_t version, const uint8_t *body, size_t size) {

@@ -89,7 +89,7 @@ enum map_verdict {
 	MAP_TRUNCATED, /* the body ends before its elements do */
 	MAP_TRAILING, /* bytes are left behind the last element */
 	MAP_RESERVED, /* a reserved bit is set */
-	MAP_PROBE, /* category 1: map_probe.h reads it */
+	MAP_PROBE, /* category 1: symbols for probes, with elements of another form */
 	MAP_BAD_CATEGORY, /* version 5: neither 0 nor 1 */
 	MAP_TOO_MANY, /* more elements than a message may have */
 	MAP_BAD_BACK_OFF, /* an exponent above 15 */

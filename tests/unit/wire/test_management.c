@@ -207,6 +207,27 @@ static void a_body_may_stand_in_its_place(void **state) {
 	assert_memory_equal(frame, v.bytes, v.size);
 }
 
+static void a_body_may_lie_under_its_header(void **state) {
+	uint8_t out[256];
+	struct management m = {.body = out, .body_size = 200};
+
+	(void)state;
+	for (unsigned i = 0; i < 200; i++)
+		out[i] = (uint8_t)i;
+	assert_int_equal(management_write(&m, out, sizeof(out)), 220);
+	for (unsigned i = 0; i < 200; i++)
+		assert_int_equal(out[MANAGEMENT_HEADER + i], i);
+}
+
+static void no_room_for_a_frame(void **state) {
+	struct management m = {.type = MANAGEMENT_MAP};
+
+	(void)state;
+	for (size_t size = 0; size < 30; size++)
+		assert_int_equal(write_guarded(&m, size, true), 0);
+	assert_int_equal(write_guarded(&m, 30, true), 30);
+}
+
 static void names_every_verdict(void **state) {
 	static const char *const names[] = {
 		"ok",	   "truncated", "trailing", "too_long",
@@ -230,6 +251,8 @@ int main(void) {
 		cmocka_unit_test(llc_is_fixed),
 		cmocka_unit_test(sizes_have_bounds),
 		cmocka_unit_test(a_body_may_stand_in_its_place),
+		cmocka_unit_test(a_body_may_lie_under_its_header),
+		cmocka_unit_test(no_room_for_a_frame),
 		cmocka_unit_test(names_every_verdict),
 	};
 
