@@ -18,19 +18,7 @@ from vcmts.simulate.upstream_scenarios import CASES, LOADS, Scenario, loaded
 
 Result = dict[str, Any]
 NAME = "vcmts-simulate-upstream"
-COLUMNS = (
-    "scenario",
-    "p50",
-    "p90",
-    "p99",
-    "max",
-    "docsis-ns3",
-    "data",
-    "used",
-    "contention",
-    "collided",
-    "given up",
-)
+COLUMNS = ("scenario", "p50", "p99", "docsis-ns3", "data", "used", "collided")
 # What the picture shows: modems, for each of them all loads.
 CROWDS = (300, 3000)
 
@@ -68,13 +56,11 @@ def rows(name: str, result: Result, ns3: tuple[float, float] | None) -> list[lis
         lines.append(
             [
                 name if len(result["flows"]) == 1 else f"{name} {flow['label']}",
-                *(f"{delay[key]:.2f}" for key in ("p50", "p90", "p99", "max")),
+                *(f"{delay[key]:.2f}" for key in ("p50", "p99")),
                 "-" if ns3 is None else f"{ns3[0]:.2f}, {ns3[1]:.2f}",
                 share(use["data"]) if first else "",
                 share(use["data_used"]) if first else "",
-                str(requests["contention"]) if first else "",
                 share(requests["collided"] / max(requests["contention"], 1)) if first else "",
-                str(flow["given_up"]),
             ]
         )
     return lines

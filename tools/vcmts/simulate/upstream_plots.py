@@ -24,14 +24,14 @@ def delays(axes: Any, points: list[tuple[float, Result]], label: bool) -> None:
         width = 1.0 if quantile == "max" else 1.8
         axes.plot(loads, values, "o-", color=colour, linewidth=width, markersize=4)
         if label:
+            at = len(loads) // 3
             axes.annotate(
                 {"p50": "median", "p99": "99th percentile", "max": "longest"}[quantile],
-                (loads[-1], values[-1]),
-                xytext=(6, 0),
+                (loads[at], values[at]),
+                xytext=(0, 7),
                 textcoords="offset points",
-                va="center",
+                ha="center",
                 color=colour,
-                annotation_clip=False,
             )
 
 
@@ -66,17 +66,17 @@ def over_load(results: dict[tuple[int, float], Result]) -> Any:
     for column, count in enumerate(counts):
         points = [(load, result) for (of, load), result in results.items() if of == count]
         above, below = axes[0][column], axes[1][column]
-        delays(above, points, column == len(counts) - 1)
+        delays(above, points, column == 0)
         log_axis(above, 1, 100, "%g")
         above.set_yticks([1, 2, 5, 10, 20, 50, 100])
         above.set_title(f"{count:,} modems")
         uses(below, points)
-        below.set_xlim(5, 100)
+        below.set_xlim(8, 97)
         below.set_xticks([10, 30, 50, 70, 90])
     axes[0][0].set_ylabel("latency, ms")
     axes[1][0].set_ylabel("minislots, %")
     below = axes[1][0]
-    below.text(7, 80, "request opportunities", color=MARK)
+    below.text(12, 80, "request opportunities", color=MARK)
     below.text(93, 12, "granted and used", color="white", ha="right")
     figure.supxlabel("load of four OFDMA channels, %", fontsize=10)
     return figure

@@ -126,6 +126,6 @@ CASES = {
     "3000-50": Case("3,000 modems, 4 OFDMA channels, 50 %", partial(loaded, 3000, 0.50)),
     "3000-90": Case("the same, 90 %", partial(loaded, 3000, 0.90)),
     "sc-qam-50": Case("100 modems, 4 SC-QAM channels, 50 %", partial(single_carrier, 100, 0.50)),
-    "sc-qam-90": Case("the same, 90 %", partial(single_carrier, 100, 0.90)),
+    "sc-qam-70": Case("the same, 70 %", partial(single_carrier, 100, 0.70)),
     "impaired-50": Case("300 modems, 1 % of MAPs and requests lost", partial(impaired, 0.50)),
 }
