@@ -34,7 +34,8 @@ static uint32_t service_units(const struct channel *c, const struct maps_flow *s
 	return promise(minislots * grants, s->grant_interval);
 }
 
-/* The channel of the first cluster that has most left; they stay on it. */
+/* The channel of the first cluster that has most left; they stay on it. An eighth of a channel is not promised in this
+ * way, as more than the average have their time in one MAP. */
 static const char *admit_service(const struct maps *m, const struct maps_flow *s, uint32_t *plan,
 				 uint8_t *channel) {
 	uint32_t most = 0, units = 0;
@@ -45,7 +46,7 @@ static const char *admit_service(const struct maps *m, const struct maps_flow *s
 		uint32_t takes = service_units(&m->channels[at], s),
 			 left = free_of(&m->channels[at]);
 
-		if (takes > left || (fits && left <= most))
+		if ((uint64_t)takes + m->channels[at].limit / 8 > left || (fits && left <= most))
 			continue;
 		fits = true;
 		most = left;
@@ -58,7 +59,7 @@ static const char *admit_service(const struct maps *m, const struct maps_flow *s
 	return NULL;
 }
 
-/* What a rate takes of a channel where all of it is there: in grants of a turn. 2^24 / MAPS_HZ = 256 / 3125. */
+/* What a rate takes of a channel where all of it is there: in grants of a turn. 2^30 / MAPS_HZ = 16384 / 3125. */
 static uint64_t rate_units(const struct channel *c, const struct maps_flow *s) {
 	uint32_t grant = TURN;
 	uint64_t minislots;
@@ -66,7 +67,7 @@ static uint64_t rate_units(const struct channel *c, const struct maps_flow *s) {
 	if (s->max_burst != 0)
 		grant = lesser(grant, s->max_burst - s->header_bytes);
 	minislots = c->set.burst_minislots + minislots_for(c, grant + s->header_bytes);
-	return s->reserved * minislots * (256 / 8) / (UINT64_C(3125) * grant) + 1;
+	return s->reserved * minislots * (16384 / 8) / (UINT64_C(3125) * grant) + 1;
 }
 
 /* A reserved rate is spread over the channels of the first cluster by what they have left. */

@@ -43,7 +43,8 @@ static inline uint32_t bucket_bytes(const struct bucket *b) {
 	return b->tokens < 0 ? 0 : (uint32_t)((uint64_t)b->tokens / BYTE_TOKENS);
 }
 
-static inline void bucket_take(struct bucket *b, uint32_t bytes) {
+static inline void bucket_take(struct bucket *b, uint64_t now, uint32_t bytes) {
+	bucket_fill(b, now);
 	b->tokens -= (int64_t)bytes * BYTE_TOKENS;
 	if (b->tokens < -b->depth)
 		b->tokens = -b->depth;

@@ -115,8 +115,8 @@ struct pinned {
 	uint32_t from, until;
 };
 
-/* Capacity that was promised counts in minislots a 2^24 samples. */
-#define COMMIT_UNIT (1u << 24)
+/* Capacity that was promised counts in minislots in 2^30 samples. */
+#define COMMIT_UNIT (1u << 30)
 
 struct channel {
 	struct maps_channel set;
@@ -144,6 +144,8 @@ struct channel {
 
 	/* The MAP being made. */
 	uint32_t free; /* minislots that nothing has yet */
+	uint32_t
+		kept; /* of these, for grants that are cut in two; where there are less, there are no grants */
 	uint32_t slots; /* elements that nothing has yet */
 	uint32_t initial, requests; /* minislots of these regions */
 	uint32_t front; /* of the blocks, those before data */
@@ -257,6 +259,7 @@ void service_run(struct maps *m, uint32_t flow);
 
 /* opening.c: what a MAP has before data, and the contention that it is for. */
 void channel_open(struct maps *m, uint32_t channel);
+void channel_begin_data(struct maps *m, uint32_t channel);
 
 /* place.c: gives a flow up to `want` bytes on channels of `set`; returns how many. */
 uint32_t place(struct maps *m, uint32_t flow, uint64_t set, uint32_t want);

@@ -60,8 +60,17 @@ void channel_open(struct maps *m, uint32_t channel) {
 	c->blocks_count = c->pinned_count = c->pending_count = 0;
 	c->slots = c->elements - FIXED;
 	c->free = c->minislots;
+	c->kept = 0;
 	count_contenders(c);
 	c->requests = opportunities(c) * c->set.request_minislots;
 	open_ranging(m, channel);
 	channel_took(m, channel, c->requests);
+}
+
+/* What comes now is data. */
+void channel_begin_data(struct maps *m, uint32_t channel) {
+	struct channel *c = &m->channels[channel];
+
+	c->front = c->blocks_count;
+	channel_took(m, channel, lesser(c->kept, c->free));
 }

@@ -96,11 +96,9 @@ void flow_charge(struct maps *m, uint32_t flow, uint32_t bytes) {
 	f->owed -= bytes;
 	m->counts.owed_bytes -= bytes;
 	if (f->limits & LIMIT_SUSTAINED)
-		bucket_take(&l->sustained, bytes);
+		bucket_take(&l->sustained, m->now, bytes);
 	if (f->limits & LIMIT_PEAK)
-		bucket_take(&l->peak, bytes);
-	if (f->limits & LIMIT_RESERVED) {
-		bucket_fill(&l->reserved, m->now);
-		bucket_take(&l->reserved, bytes);
-	}
+		bucket_take(&l->peak, m->now, bytes);
+	if (f->limits & LIMIT_RESERVED)
+		bucket_take(&l->reserved, m->now, bytes);
 }

@@ -69,7 +69,7 @@ static void make_round(struct maps *m) {
 		channel_open(m, first_bit(left));
 	expire(m);
 	for (uint64_t left = m->in_round; left != 0; left &= left - 1)
-		m->channels[first_bit(left)].front = m->channels[first_bit(left)].blocks_count;
+		channel_begin_data(m, first_bit(left));
 	share(m);
 	tell_pending(m);
 	m->ready = m->in_round;

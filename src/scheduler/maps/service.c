@@ -105,26 +105,29 @@ static void poll(struct maps *m, uint32_t flow) {
 			   s->poll_interval;
 }
 
-/* At its own time, with what it may cost to cut another grant in two for it. */
+/* At its own time. What it may cost to cut another grant in two for it is kept. In a frame all minislots have the
+ * same time. */
 static bool pin(struct maps *m, uint32_t flow, const struct block *b) {
 	const struct service *s = &m->services[flow];
 	struct channel *c = &m->channels[s->channel];
 	uint64_t start = map_start(m, c, c->number), latest = s->next + s->jitter;
 	uint64_t from = s->next > start ? (s->next - start + c->set.frame - 1) / c->set.frame : 0;
 	uint64_t until = latest > start ? (latest - start) / c->set.frame : 0;
-	struct pinned p = {*b, (uint32_t)from * c->set.frame_minislots,
-			   (uint32_t)until * c->set.frame_minislots};
+	uint32_t minislots = c->set.frame_minislots;
+	struct pinned p = {*b, (uint32_t)from * minislots, 0};
 	uint32_t place = c->pinned_count;
 
 	if (c->pinned_count == MAX_PINNED || c->slots <= c->elements / 8 + 3 ||
-	    b->minislots + c->split > c->free)
+	    b->minislots > c->free)
 		return false;
+	p.until = (uint32_t)(until > from ? until : from) * minislots + minislots - 1;
 	for (; place > 0 && c->pinned[place - 1].from > p.from; place--)
 		c->pinned[place] = c->pinned[place - 1];
 	c->pinned[place] = p;
 	c->pinned_count++;
 	c->slots -= 3;
-	channel_took(m, s->channel, b->minislots + c->split);
+	c->kept += c->split;
+	channel_took(m, s->channel, b->minislots);
 	return true;
 }
 

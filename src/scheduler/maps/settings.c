@@ -5,6 +5,7 @@
 #include "scheduler/maps/internal.h"
 
 #define FRAME_LEAST 128 /* samples */
+#define MINISLOT_LEAST 16
 #define FRAME_MOST (MAPS_HZ / 10)
 #define LENGTH_MOST (MAPS_HZ / 10) /* of what a MAP describes */
 #define LEAD_MOST MAPS_HZ
@@ -57,8 +58,14 @@ static const char *check_physical(const struct maps_channel *s) {
 		return "a frame takes 128 samples to 0.1 s";
 	if (s->frame_minislots == 0 || (s->kind == MAPS_SC_QAM && s->frame_minislots != 1))
 		return "a frame has minislots; with SC-QAM it is one";
+	if (s->frame / s->frame_minislots < MINISLOT_LEAST)
+		return "a frame has at most a minislot in 16 samples";
 	if (s->minislot_bytes == 0)
 		return "a minislot has bytes";
+	return NULL;
+}
+
+static const char *check_map(const struct maps_channel *s) {
 	if (s->interval > LENGTH_MOST || (uint64_t)frames_of(s) * s->frame > LENGTH_MOST)
 		return "a MAP describes at most 0.1 s";
 	if ((uint64_t)frames_of(s) * s->frame_minislots > minislots_most(s))
@@ -98,8 +105,8 @@ static const char *check_channels(const struct maps_config *config) {
 		const struct maps_channel *s = &config->channels[i];
 		const char *why = check_physical(s);
 
-		if (why == NULL)
-			why = check_regions(s);
+		why = why != NULL ? why : check_map(s);
+		why = why != NULL ? why : check_regions(s);
 		if (why != NULL)
 			return why;
 		if (s->data_iuc > MAP_EXPANDED || s->short_iuc > MAP_EXPANDED || s->data_iuc == 0 ||
@@ -144,24 +151,46 @@ static const char *check_rates(const struct maps_flow *s) {
 	return NULL;
 }
 
-static const char *check_times(const struct maps_flow *s) {
+static const char *check_polls(const struct maps_flow *s) {
 	bool polled = s->type == MAPS_NON_REAL_TIME_POLLING || s->type == MAPS_REAL_TIME_POLLING ||
 		      s->type == MAPS_UNSOLICITED_ACTIVITY;
-	bool fixed = s->type == MAPS_UNSOLICITED || s->type == MAPS_UNSOLICITED_ACTIVITY;
-	uint32_t most = s->max_burst == 0 ? MAP_BYTES_MOST : lesser(s->max_burst, MAP_BYTES_MOST);
 
 	if (polled && s->poll_interval < INTERVAL_LEAST)
 		return "polls are at least 6.25 us apart";
-	if ((fixed || s->type == MAPS_PROACTIVE) && s->grant_interval < INTERVAL_LEAST)
+	return NULL;
+}
+
+static const char *check_proactive(const struct maps_flow *s) {
+	if (s->grant_interval < INTERVAL_LEAST)
 		return "unsolicited grants are at least 6.25 us apart";
-	if (fixed && (s->grant_bytes == 0 || s->grants == 0))
-		return "unsolicited grants have bytes, and are at least one in an interval";
-	if (fixed && (s->grant_bytes > most || s->grant_bytes + s->header_bytes > most))
-		return "an unsolicited grant is longer than the longest grant";
-	if (s->type == MAPS_PROACTIVE && s->guaranteed_rate == 0)
+	if (s->guaranteed_rate == 0)
 		return "proactive grants have a guaranteed rate";
-	if (s->type == MAPS_PROACTIVE && s->grant_interval > PROACTIVE_MOST)
+	if (s->grant_interval > PROACTIVE_MOST)
 		return "proactive grants are at most 0.1 s apart";
+	return NULL;
+}
+
+static const char *check_unsolicited(const struct maps_flow *s) {
+	uint32_t most = s->max_burst == 0 ? MAP_BYTES_MOST : lesser(s->max_burst, MAP_BYTES_MOST);
+
+	if (s->grant_interval < INTERVAL_LEAST)
+		return "unsolicited grants are at least 6.25 us apart";
+	if (s->grant_bytes == 0 || s->grants == 0)
+		return "unsolicited grants have bytes, and are at least one in an interval";
+	if (s->grant_bytes > most || s->grant_bytes + s->header_bytes > most)
+		return "an unsolicited grant is longer than the longest grant";
+	return NULL;
+}
+
+static const char *check_times(const struct maps_flow *s) {
+	const char *why = check_polls(s);
+
+	if (why != NULL)
+		return why;
+	if (s->type == MAPS_PROACTIVE)
+		return check_proactive(s);
+	if (s->type == MAPS_UNSOLICITED || s->type == MAPS_UNSOLICITED_ACTIVITY)
+		return check_unsolicited(s);
 	return NULL;
 }
 
