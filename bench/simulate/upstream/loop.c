@@ -43,7 +43,7 @@ static void fly(struct loop *l, const struct access_event *e, uint32_t bytes, ui
 		.flow = e->flow,
 		.channel = e->channel,
 		.bytes = bytes,
-		.minislot_at = e->at,
+		.minislot_at = e->end - l->scenario->channel.frame,
 		.contended = e->contended,
 	};
 	due_add(&l->arriving, e->end + l->scenario->delays.decode, number);

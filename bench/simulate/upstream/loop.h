@@ -66,8 +66,7 @@ struct loop {
 	/* After the warm-up. */
 	struct access_counts access_before, access_after;
 	struct maps_counts maps_before[MAPS_MAX_CHANNELS], maps_after[MAPS_MAX_CHANNELS];
-	uint64_t
-		used_minislots; /* of data grants: those that hold bytes of bursts, and their overhead */
+	uint64_t used_minislots; /* of data grants: with bytes of bursts, and their overhead */
 	uint64_t used_channel[MAPS_MAX_CHANNELS];
 	uint64_t burst_minislots; /* of grants that modems had */
 	uint64_t lost_requests; /* as an impairment */

@@ -85,10 +85,12 @@ static void balance(const struct loop *l) {
 					    c.lost_bytes + c.coming);
 	assert_int_equal(m.owed_bytes, m.asked_bytes - (m.granted_bytes - m.unsolicited_bytes) -
 					       m.forgotten_bytes);
-	assert_int_equal(c.late_grants + c.late_maps + c.wrong_maps + c.wrong_ucd +
-				 c.unknown_grants + c.too_many,
-			 0);
-	assert_int_equal(m.late + m.late_requests, 0);
+	assert_int_equal(c.late_grants + c.late_maps, 0);
+	assert_int_equal(c.wrong_maps + c.wrong_ucd, 0);
+	assert_int_equal(c.unknown_grants, 0);
+	assert_int_equal(c.too_many, 0);
+	assert_int_equal(m.late, 0);
+	assert_int_equal(m.late_requests, 0);
 }
 
 /* Alone, nothing is asked twice; each packet is one request, one grant and one burst. */
@@ -104,7 +106,7 @@ static void test_a_light_flow(void **state) {
 	assert_in_range(l->access_after.bursts, packets - 1, packets);
 	assert_int_equal(l->access_after.collisions, 0);
 	assert_int_equal(l->access_after.unanswered, 0);
-	assert_in_range(hdr_min(l->measures[0].latency), 1863 * 16, 1900 * 16); /* all delays */
+	assert_in_range(hdr_min(l->measures[0].latency), 1863 * 16, 2000 * 16); /* all delays */
 	loop_free(l);
 }
 

@@ -266,6 +266,33 @@ static void test_requests_wait_for_the_ack_time(void **state) {
 	rig_close(&r);
 }
 
+/* What is asked for in a long burst cannot be known before its end. */
+static void test_requests_in_long_bursts(void **state) {
+	struct access_rig r;
+
+	(void)state;
+	rig_open(&r, 1, 1);
+	access_queue(r.access, 0, 1000 + 50 * MINISLOT, 0);
+	send_grant(&r, 20, 50);
+	assert_int_equal(rig_run(&r, frame_at(20)), 1);
+	assert_int_equal(r.events[0].request, 1000 + HEADER);
+	for (uint32_t ack = 24; ack < 26; ack++) {
+		rig_map(&r, ack + 20, ack);
+		rig_element(&r, MAP_SID_BROADCAST, MAP_REQUEST, 10);
+		rig_end(&r);
+		rig_send(&r, 0);
+		assert_int_equal(rig_run(&r, frame_at(ack + 12)), 0);
+	}
+	assert_int_equal(counts(&r).unanswered, 0); /* the last frame's own minislots are not yet */
+	rig_map(&r, 60, 26);
+	rig_element(&r, MAP_SID_BROADCAST, MAP_REQUEST, 10);
+	rig_end(&r);
+	rig_send(&r, 0);
+	assert_int_equal(rig_run(&r, frame_at(61)), 1);
+	assert_int_equal(counts(&r).unanswered, 1);
+	rig_close(&r);
+}
+
 /* A grant on another channel, whose MAP comes after: all channels have to acknowledge. */
 static void test_all_channels_acknowledge(void **state) {
 	struct access_rig r;
@@ -343,6 +370,7 @@ int main(void) {
 		cmocka_unit_test(test_unanswered_requests_are_made_again),
 		cmocka_unit_test(test_pending_requests_are_waited_for),
 		cmocka_unit_test(test_requests_wait_for_the_ack_time),
+		cmocka_unit_test(test_requests_in_long_bursts),
 		cmocka_unit_test(test_all_channels_acknowledge),
 		cmocka_unit_test(test_station_maintenance),
 		cmocka_unit_test(test_minislot_counts_wrap),
