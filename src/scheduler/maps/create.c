@@ -1,16 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
+#include <string.h>
 
 #include "scheduler/maps/internal.h"
 
 #define FLOW_BYTES (16u << 20)
 #define SID_WORDS ((MAP_SID_BROADCAST + 1) / 32) /* of a channel */
 
+/* Zeroed, at the beginning of a cache line. */
+static void *lines(size_t count, size_t size) {
+	size_t bytes = (count * size + 63) / 64 * 64;
+	void *memory = aligned_alloc(64, bytes);
+
+	if (memory != NULL)
+		memset(memory, 0, bytes);
+	return memory;
+}
+
 static bool allocate(struct maps *m) {
 	size_t seats = (size_t)MAPS_MAX_CLUSTERS * m->flow_count * m->channel_count;
 
-	m->flows = aligned_alloc(64, (size_t)m->flow_count * sizeof(*m->flows));
-	m->limits = calloc(m->flow_count, sizeof(*m->limits));
+	m->flows = lines(m->flow_count, sizeof(*m->flows));
+	m->limits = lines(m->flow_count, sizeof(*m->limits));
 	m->services = calloc(m->flow_count, sizeof(*m->services));
 	m->seats = calloc(seats, sizeof(*m->seats));
 	m->cluster_groups =
@@ -26,10 +37,11 @@ static bool allocate(struct maps *m) {
 }
 
 static void set_up(struct maps *m, const struct maps_config *config) {
-	for (uint32_t i = 0; i < m->flow_count; i++)
-		m->flows[i] = (struct flow){.state = FLOW_UNUSED};
 	for (uint32_t i = 0; i < m->channel_count; i++) {
 		channel_set(&m->channels[i], &config->channels[i]);
+		m->bounded |= (uint64_t)(config->channels[i].max_burst_minislots != 0) << i;
+		m->margins[i] =
+			m->channels[i].minislots * config->channels[i].minislot_bytes / NEAR;
 		m->channels[i].taken = &m->sid_bits[i * SID_WORDS];
 	}
 	for (uint32_t g = 0; g < MAPS_SETS; g++) {
@@ -52,7 +64,7 @@ struct maps *maps_create(const struct maps_config *config, const char **why) {
 	struct maps *m = NULL;
 
 	if (wrong == NULL)
-		m = calloc(1, sizeof(*m));
+		m = lines(1, sizeof(*m));
 	if (m != NULL) {
 		m->flow_count = config->flows;
 		m->channel_count = (uint32_t)config->channel_count;

@@ -145,6 +145,7 @@ static void begin(struct maps *m, uint32_t flow, const struct maps_flow *s, uint
 		.priority = s->priority,
 		.type = (uint8_t)s->type,
 		.state = FLOW_IDLE,
+		.group = m->cluster_groups[row_of(flow)],
 		.heard = (uint8_t)s->clusters[0].sids[0].channel,
 		.round = m->round - 1,
 	};

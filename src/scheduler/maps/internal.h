@@ -15,8 +15,8 @@
 #define TURN 2048 /* bytes of a flow's turn */
 /* A channel with less room takes no more grants in this MAP: bytes of a new grant, its header among them. */
 #define SMALLEST 128
-/* A flow goes on in the grant that it has until another channel has so many bytes more free. */
-#define NEAR (4 * TURN)
+/* Grants stay together until another channel has this part of a MAP's bytes more free. */
+#define NEAR 16
 #define MAX_LEAD 8 /* rounds that count where a group is further ahead of the one behind it */
 #define RESERVED MAPS_PRIORITIES
 #define LEVELS (MAPS_PRIORITIES + 1)
@@ -58,7 +58,7 @@ _Static_assert(sizeof(struct flow) == 64, "a cache line");
 
 struct limits {
 	struct bucket sustained, peak, reserved;
-};
+} __attribute__((aligned(64)));
 
 /* Grants without requests, and polls: when, of how much. */
 struct service {
@@ -88,6 +88,9 @@ struct column {
 struct group {
 	uint64_t channels; /* a bit each */
 	uint32_t users; /* clusters of flows; 0: it is free */
+	uint32_t round; /* in which what follows was found */
+	uint32_t current; /* channel that new grants go to, */
+	uint32_t most; /* and no channel has more room */
 	uint32_t blocked; /* ring */
 	struct column columns[LEVELS];
 };
@@ -137,8 +140,7 @@ struct channel {
 		number; /* of the next MAP, from 0 at the start; while it is laid out: of the one after it */
 	uint64_t initial_at; /* when the next initial maintenance is due */
 	uint32_t contenders; /* modems that seem to contend, in 1/16 */
-	uint32_t heard, collided; /* since the latest MAP */
-	uint64_t acked; /* time before which a MAP has answered for requests */
+	uint32_t collided; /* requests, since the latest MAP */
 	uint16_t stations[MAX_STATIONS];
 	uint32_t station_first, station_count;
 
@@ -156,8 +158,19 @@ struct channel {
 	struct maps_counts counts;
 };
 
+/* What a request touches of the channel where it was heard. */
+struct ear {
+	uint64_t acked; /* time before which a MAP has answered for requests */
+	uint64_t late;
+	uint64_t verdicts[MAPS_VERDICTS];
+	uint32_t heard; /* in contention, since the latest MAP */
+} __attribute__((aligned(64)));
+
 struct maps {
 	uint32_t room[MAPS_MAX_CHANNELS]; /* bytes that are free in the MAP being made */
+	uint32_t margins
+		[MAPS_MAX_CHANNELS]; /* bytes that do not matter beside those of other channels */
+	uint64_t bounded; /* channels with a longest burst */
 	uint64_t open; /* channels that take data grants in this round */
 	uint64_t in_round; /* channels of it */
 	uint64_t ready; /* those whose MAP is still to be laid out */
@@ -177,6 +190,8 @@ struct maps {
 	uint32_t *aside; /* flows that may have no more in this round */
 	uint32_t *sid_bits;
 	struct channel *channels;
+	struct ear
+		ears[MAPS_MAX_CHANNELS + 1]; /* the last one of requests that were heard nowhere */
 	struct group groups[MAPS_SETS];
 	struct level levels[LEVELS];
 	struct timers timers; /* three a flow */
@@ -194,6 +209,12 @@ static inline struct seat *seat_of(const struct maps *m, uint32_t flow, uint32_t
 	size_t row = (size_t)cluster * m->flow_count + flow;
 
 	return &m->seats[row * m->channel_count + channel];
+}
+
+/* Has a line fetched that is needed soon. (gcc leaves out calls of a function that does only that.) */
+static inline void fetch(const void *line) {
+	__builtin_prefetch(line, 1);
+	__asm__ volatile("");
 }
 
 static inline uint32_t lesser(uint32_t a, uint32_t b) {
@@ -260,9 +281,10 @@ void service_run(struct maps *m, uint32_t flow);
 /* opening.c: what a MAP has before data, and the contention that it is for. */
 void channel_open(struct maps *m, uint32_t channel);
 void channel_begin_data(struct maps *m, uint32_t channel);
+void channel_end_data(struct maps *m, uint32_t channel);
 
-/* place.c: gives a flow up to `want` bytes on channels of `set`; returns how many. */
-uint32_t place(struct maps *m, uint32_t flow, uint64_t set, uint32_t want);
+/* place.c: gives a flow up to `want` bytes on channels of its group; returns how many. */
+uint32_t place(struct maps *m, uint32_t flow, struct group *g, uint32_t want);
 void channel_took(struct maps *m, uint32_t channel, uint32_t minislots); /* of its free ones */
 bool front_block(struct maps *m, uint32_t channel, const struct block *b);
 bool slots_left(const struct channel *c); /* for grants; the others are for those who wait */

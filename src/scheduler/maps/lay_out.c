@@ -137,7 +137,7 @@ static void bound_pinned(struct channel *c) {
 	}
 }
 
-static void head(const struct maps *m, struct channel *c, struct map *out) {
+static void head(struct maps *m, struct channel *c, struct map *out) {
 	uint64_t number = c->number - 1, frames = number * c->frames;
 	uint32_t early = c->set.ack_delay / c->set.frame + (c->set.ack_delay % c->set.frame != 0);
 	uint32_t contenders = 2 * c->contenders / 16;
@@ -155,7 +155,7 @@ static void head(const struct maps *m, struct channel *c, struct map *out) {
 	out->alloc_start = (uint32_t)(number * c->minislots);
 	out->ack_time = (uint32_t)((frames - early) * c->set.frame_minislots);
 	if (frames >= early)
-		c->acked = m->start + (frames - early) * c->set.frame;
+		m->ears[c - m->channels].acked = m->start + (frames - early) * c->set.frame;
 }
 
 void lay_out(struct maps *m, uint32_t channel, struct map *out) {

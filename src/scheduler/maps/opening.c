@@ -6,12 +6,12 @@
 
 /* Modems that seem to contend, in 1/16: at once as many as were heard and lost, and forgotten slowly. A collision
  * has 2.4 modems on average where there is about one a opportunity. */
-static void count_contenders(struct channel *c) {
-	uint32_t seen = c->heard * 16 + c->collided * 38;
+static void count_contenders(struct channel *c, struct ear *ear) {
+	uint32_t seen = ear->heard * 16 + c->collided * 38;
 	uint32_t before = c->contenders - c->contenders / 8;
 
 	c->contenders = seen > before ? seen : before;
-	c->heard = c->collided = 0;
+	ear->heard = c->collided = 0;
 }
 
 /* Half as many again as there are contenders, up to an eighth of the MAP; the configured in any case. */
@@ -61,7 +61,7 @@ void channel_open(struct maps *m, uint32_t channel) {
 	c->slots = c->elements - FIXED;
 	c->free = c->minislots;
 	c->kept = 0;
-	count_contenders(c);
+	count_contenders(c, &m->ears[channel]);
 	c->requests = opportunities(c) * c->set.request_minislots;
 	open_ranging(m, channel);
 	channel_took(m, channel, c->requests);
@@ -73,4 +73,18 @@ void channel_begin_data(struct maps *m, uint32_t channel) {
 
 	c->front = c->blocks_count;
 	channel_took(m, channel, lesser(c->kept, c->free));
+}
+
+/* Data are counted together: cheaper than one by one. */
+void channel_end_data(struct maps *m, uint32_t channel) {
+	struct channel *c = &m->channels[channel];
+	uint64_t bytes = 0, minislots = 0;
+
+	for (uint32_t i = c->front; i < c->blocks_count; i++) {
+		bytes += c->blocks[i].bytes;
+		minislots += c->blocks[i].minislots;
+	}
+	c->counts.grants += c->blocks_count - c->front;
+	c->counts.granted_bytes += bytes;
+	c->counts.data_minislots += minislots;
 }

@@ -53,27 +53,64 @@ static uint32_t space(const struct maps *m, const struct flow *f, uint32_t chann
 	return lesser(holds, f->most) - bytes;
 }
 
-/* The channel with most room, or the one of the flow's latest grant while others have not much more. */
-static uint32_t choose(const struct maps *m, uint32_t flow, uint64_t set, struct block **block) {
-	const struct flow *f = &m->flows[flow];
-	uint32_t best = NONE, most = 0;
-	bool latest = false;
+static bool near(const struct maps *m, uint32_t channel, uint32_t most) {
+	return has_bit(m->open, channel) && m->room[channel] + m->margins[channel] >= most;
+}
 
-	for (uint64_t left = set & m->open; left != 0; left &= left - 1) {
+/* Whether the flow has as much on the channel as one grant may have. Most have no bound but the MAP's end. */
+static bool full(const struct maps *m, uint32_t flow, uint32_t channel) {
+	const struct flow *f = &m->flows[flow];
+
+	if (f->most == UINT32_MAX && !has_bit(m->bounded, channel))
+		return false;
+	return space(m, f, channel, block_of(m, flow, channel)) == 0;
+}
+
+/* By the rule: where the flow's latest grant is, or where the group's are, while no other channel has much more room; else
+ * the one with most. Channels where the flow has all that it may are none. */
+static uint32_t choose_anew(struct maps *m, uint32_t flow, struct group *g) {
+	const struct flow *f = &m->flows[flow];
+	bool granted = f->round == m->round, current = false, latest = false;
+	uint32_t best = NONE, most = 0;
+
+	g->most = 0;
+	for (uint64_t left = g->channels & m->open; left != 0; left &= left - 1) {
 		uint32_t c = first_bit(left);
 
-		if (f->round == m->round && space(m, f, c, block_of(m, flow, c)) == 0)
+		g->most = m->room[c] > g->most ? m->room[c] : g->most;
+		if (granted && full(m, flow, c))
 			continue;
-		latest = latest || c == f->latest;
+		latest = latest || (granted && c == f->latest);
+		current = current || (g->round == m->round && c == g->current);
 		if (m->room[c] > most) {
 			best = c;
 			most = m->room[c];
 		}
 	}
-	if (f->round == m->round && latest && m->room[f->latest] + NEAR >= most)
-		best = f->latest;
-	*block = best == NONE ? NULL : block_of(m, flow, best);
+	if (latest && near(m, f->latest, most))
+		return f->latest;
+	if (current && near(m, g->current, most))
+		return g->current;
+	if (best != NONE) {
+		g->round = m->round;
+		g->current = best;
+	}
 	return best;
+}
+
+/* The same, mostly without a look at all: rooms only become less, so that what was the most is no less than it is. */
+static uint32_t choose(struct maps *m, uint32_t flow, struct group *g, struct block **block) {
+	const struct flow *f = &m->flows[flow];
+	bool granted = f->round == m->round;
+	uint32_t channel = granted ? f->latest : g->current;
+
+	*block = NULL;
+	if (g->round != m->round || !near(m, channel, g->most) || !has_bit(g->channels, channel) ||
+	    (granted && full(m, flow, channel)))
+		channel = choose_anew(m, flow, g);
+	if (granted && channel != NONE)
+		*block = block_of(m, flow, channel);
+	return channel;
 }
 
 static struct block *new_block(struct maps *m, uint32_t flow, uint32_t channel) {
@@ -90,7 +127,6 @@ static struct block *new_block(struct maps *m, uint32_t flow, uint32_t channel) 
 		.header = f->header,
 	};
 	seat->block = (uint16_t)c->blocks_count++;
-	c->counts.grants++;
 	c->slots--;
 	return b;
 }
@@ -106,20 +142,18 @@ static uint32_t put(struct maps *m, uint32_t flow, uint32_t channel, struct bloc
 	before = b->minislots;
 	b->bytes += bytes;
 	b->minislots = (uint16_t)(c->set.burst_minislots + minislots_for(c, b->bytes + f->header));
-	c->counts.data_minislots += b->minislots - before;
-	c->counts.granted_bytes += bytes;
 	channel_took(m, channel, b->minislots - before);
 	f->round = m->round;
 	f->latest = (uint8_t)channel;
 	return bytes;
 }
 
-uint32_t place(struct maps *m, uint32_t flow, uint64_t set, uint32_t want) {
+uint32_t place(struct maps *m, uint32_t flow, struct group *g, uint32_t want) {
 	uint32_t got = 0;
 
 	while (got < want) {
 		struct block *b;
-		uint32_t channel = choose(m, flow, set, &b);
+		uint32_t channel = choose(m, flow, g, &b);
 
 		if (channel == NONE)
 			break;

@@ -49,27 +49,28 @@ void rates_set(struct maps *m, uint32_t flow, const struct maps_flow *s) {
 	}
 }
 
+/* Of `want` bytes, what the bucket holds. Where that is less than the flow needs for a turn, `until` is when it will be
+ * enough, if that is later. */
+static uint32_t held(struct bucket *b, uint64_t now, uint32_t want, uint32_t needs,
+		     uint64_t *until) {
+	bucket_fill(b, now);
+	if (b->tokens >= needs * BYTE_TOKENS)
+		return b->tokens >= want * BYTE_TOKENS ? want : bucket_bytes(b);
+	if (bucket_when(b, needs) > *until)
+		*until = bucket_when(b, needs);
+	return 0;
+}
+
 uint32_t rate_allowed(struct maps *m, uint32_t flow, uint32_t want) {
 	struct flow *f = &m->flows[flow];
 	struct limits *l = &m->limits[flow];
 	uint32_t needs = lesser(f->here, TURN);
 	uint64_t until = 0;
 
-	if (f->limits & LIMIT_SUSTAINED) {
-		bucket_fill(&l->sustained, m->now);
-		if (bucket_bytes(&l->sustained) < needs)
-			until = bucket_when(&l->sustained, needs);
-		want = lesser(want, bucket_bytes(&l->sustained));
-	}
-	if (f->limits & LIMIT_PEAK) {
-		bucket_fill(&l->peak, m->now);
-		if (bucket_bytes(&l->peak) < needs) {
-			uint64_t when = bucket_when(&l->peak, needs);
-
-			until = when > until ? when : until;
-		}
-		want = lesser(want, bucket_bytes(&l->peak));
-	}
+	if (f->limits & LIMIT_SUSTAINED)
+		want = held(&l->sustained, m->now, want, needs, &until);
+	if (f->limits & LIMIT_PEAK)
+		want = held(&l->peak, m->now, want, needs, &until);
 	if (until == 0)
 		return want;
 	flow_block(m, flow, until);

@@ -2,15 +2,6 @@
 /* What comes from the modems. */
 #include "scheduler/maps/internal.h"
 
-/* Where a request was heard: contention is told by those that came through. */
-static void hear(struct maps *m, const struct maps_request *r, uint64_t now) {
-	struct channel *c = &m->channels[r->channel];
-	uint64_t sent = r->minislot_at == 0 ? now : r->minislot_at;
-
-	c->heard += r->contended;
-	c->counts.late_requests += sent < c->acked;
-}
-
 static enum maps_verdict take(struct maps *m, const struct maps_request *r, uint64_t now) {
 	struct flow *f = &m->flows[r->flow];
 	uint32_t bytes = lesser(r->bytes, m->flow_bytes - f->owed);
@@ -23,9 +14,11 @@ static enum maps_verdict take(struct maps *m, const struct maps_request *r, uint
 	m->counts.owed_bytes += bytes;
 	f->owed += bytes;
 	if (f->state == FLOW_IDLE) {
-		f->cluster = r->cluster;
 		f->here = bytes;
-		f->group = m->cluster_groups[r->flow * MAPS_MAX_CLUSTERS + r->cluster];
+		if (f->cluster != r->cluster) {
+			f->cluster = r->cluster;
+			f->group = m->cluster_groups[r->flow * MAPS_MAX_CLUSTERS + r->cluster];
+		}
 		if (bytes > 0)
 			flow_ready(m, r->flow);
 	} else if (f->cluster == r->cluster) {
@@ -37,6 +30,7 @@ static enum maps_verdict take(struct maps *m, const struct maps_request *r, uint
 }
 
 enum maps_verdict maps_request(struct maps *m, const struct maps_request *r, uint64_t now) {
+	struct ear *ear = &m->ears[r->channel < m->channel_count ? r->channel : MAPS_MAX_CHANNELS];
 	enum maps_verdict verdict;
 
 	if (r->flow >= m->flow_count || r->cluster >= m->flows[r->flow].clusters)
@@ -45,12 +39,9 @@ enum maps_verdict maps_request(struct maps *m, const struct maps_request *r, uin
 		verdict = MAPS_NOTHING;
 	else
 		verdict = take(m, r, now);
-	if (r->channel < m->channel_count) {
-		hear(m, r, now);
-		m->channels[r->channel].counts.verdicts[verdict]++;
-	} else {
-		m->counts.verdicts[verdict]++;
-	}
+	ear->heard += r->contended;
+	ear->late += (r->minislot_at == 0 ? now : r->minislot_at) < ear->acked;
+	ear->verdicts[verdict]++;
 	return verdict;
 }
 

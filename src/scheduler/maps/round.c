@@ -73,8 +73,10 @@ static void make_round(struct maps *m) {
 	share(m);
 	tell_pending(m);
 	m->ready = m->in_round;
-	for (uint64_t left = m->in_round; left != 0; left &= left - 1)
+	for (uint64_t left = m->in_round; left != 0; left &= left - 1) {
+		channel_end_data(m, first_bit(left));
 		m->channels[first_bit(left)].number++;
+	}
 	find_due(m);
 }
 

@@ -76,16 +76,29 @@ static void turn_over(struct maps *m, struct column *c, uint32_t level, bool ful
 		c->first = level == RESERVED ? f->reserved.next : f->link.next;
 }
 
+/* What the next turn will need, and of the one after it the flow. */
+static void fetch_next(const struct maps *m, uint32_t flow, uint32_t level) {
+	const struct flow *f = &m->flows[flow];
+	uint32_t next = level == RESERVED ? f->reserved.next : f->link.next;
+
+	f = &m->flows[next];
+	fetch(&m->limits[next]);
+	fetch(seat_of(m, next, f->cluster, 0));
+	fetch(&m->flows[level == RESERVED ? f->reserved.next : f->link.next]);
+}
+
 /* The turn of the first of a column. It leaves it, goes behind the others, or stays first: where channels have no
  * more room, or where its rates allow no more, as the next look at it finds. */
 static void turn(struct maps *m, struct group *g, uint32_t level) {
 	struct column *c = &g->columns[level];
 	uint32_t flow = c->first, left = c->left;
 	struct flow *f = &m->flows[flow];
-	uint32_t want = wanted(m, flow, level), got;
+	uint32_t want, got;
 
+	fetch_next(m, flow, level);
+	want = wanted(m, flow, level);
 	if (want > 0) {
-		got = place(m, flow, g->channels, want);
+		got = place(m, flow, g, want);
 		flow_charge(m, flow, got);
 		if (level != RESERVED)
 			f->credit -= got;

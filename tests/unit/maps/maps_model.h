@@ -50,6 +50,7 @@ struct model_list {
 
 struct model_set {
 	uint32_t mask, users;
+	int current; /* channel of this round's new grants; -1: none yet */
 	struct model_list lists[MODEL_LEVELS], held;
 };
 

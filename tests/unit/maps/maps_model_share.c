@@ -183,8 +183,15 @@ static uint32_t holds(const struct model_flow *f, const struct model_channel *c,
 	return bytes;
 }
 
-static int channel_for(struct model *m, struct model_flow *f) {
-	bool latest = false;
+/* Nobody has more by a sixteenth of a MAP. */
+static bool near(const struct model_channel *c, uint64_t most) {
+	return (uint64_t)c->free * c->set.minislot_bytes +
+		       c->minislots * c->set.minislot_bytes / 16 >=
+	       most;
+}
+
+static int channel_for(struct model *m, struct model_flow *f, struct model_set *s) {
+	bool latest = false, current = false;
 	uint64_t room = 0;
 	int best = -1;
 
@@ -192,19 +199,21 @@ static int channel_for(struct model *m, struct model_flow *f) {
 		struct model_channel *c = &m->channels[i];
 		const struct model_grant *g = &f->grants[f->cluster][i];
 
-		if (!(f->masks[f->cluster] >> i & 1) || !c->open || holds(f, c, g) == g->bytes)
+		if (!(s->mask >> i & 1) || !c->open || holds(f, c, g) == g->bytes)
 			continue;
 		latest = latest || (f->granted && i == f->latest);
+		current = current || (int)i == s->current;
 		if ((uint64_t)c->free * c->set.minislot_bytes > room) {
 			room = (uint64_t)c->free * c->set.minislot_bytes;
 			best = (int)i;
 		}
 	}
-	if (latest &&
-	    (uint64_t)m->channels[f->latest].free * m->channels[f->latest].set.minislot_bytes +
-			    8192 >=
-		    room)
-		best = (int)f->latest;
+	if (latest && near(&m->channels[f->latest], room))
+		return (int)f->latest;
+	if (current && near(&m->channels[s->current], room))
+		return s->current;
+	if (best >= 0)
+		s->current = best;
 	return best;
 }
 
@@ -213,7 +222,7 @@ static uint32_t grant_data(struct model *m, int flow, uint32_t may) {
 	uint32_t got = 0;
 	int at;
 
-	while (got < may && (at = channel_for(m, f)) >= 0) {
+	while (got < may && (at = channel_for(m, f, set_of(m, flow))) >= 0) {
 		struct model_channel *c = &m->channels[at];
 		struct model_grant *g = &f->grants[f->cluster][at];
 		uint32_t more = least(may - got, holds(f, c, g) - g->bytes), before = g->minislots;
@@ -274,6 +283,8 @@ static bool take_turn(struct model *m, struct model_set *s, int level) {
 }
 
 void model_share(struct model *m) {
+	for (int i = 0; i < MODEL_SETS; i++)
+		m->sets[i].current = -1;
 	for (int level = RESERVED; level >= 0; level--) {
 		int waits[MODEL_FLOWS], count = 0;
 		struct model_set *s;

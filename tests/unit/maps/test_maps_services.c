@@ -88,7 +88,7 @@ static void voice_has_its_grants(void **state) {
 	}
 }
 
-/* Also where 100 other such flows, and greedy ones, have the channel: their grants are cut in two where needed. */
+/* Also where 100 other such flows, and a greedy one, have the channel: its grants are cut in two where needed. */
 static void voice_is_on_time_beside_others(void **state) {
 	const struct maps_channel kinds[] = {rig_ofdma(1), rig_sc_qam(1)};
 	struct rig r;
@@ -100,12 +100,10 @@ static void voice_is_on_time_beside_others(void **state) {
 		create(&r, kinds[k], 1);
 		for (uint32_t i = 0; i < voices; i++)
 			assert_null(rig_flow(&r, i, 1, voice));
-		for (uint32_t i = 0; i < 5; i++)
-			assert_null(rig_flow(&r, 200 + i, 1,
-					     (struct maps_flow){.priority = 7, .header_bytes = 8}));
+		assert_null(
+			rig_flow(&r, 200, 1, (struct maps_flow){.priority = 7, .header_bytes = 8}));
 		for (int i = 0; i < 1000; i++) {
-			for (uint32_t f = 200; f < 205; f++)
-				rig_ask(&r, f, 100000);
+			rig_ask(&r, 200, 200000);
 			rig_run(&r, maps_due(r.m));
 		}
 		assert_in_range(times.count, 98, 102);
