@@ -56,8 +56,6 @@ enum management_verdict management_frame_read(const uint8_t *frame, size_t size,
 		return MANAGEMENT_NO_FRAME;
 	if (size > mac.frame_size)
 		return MANAGEMENT_TRAILING;
-	if (mac.pdu_size < MANAGEMENT_HEADER + ETHERNET_CRC_SIZE)
-		return MANAGEMENT_TRUNCATED;
 	if (!ethernet_crc_good(mac.pdu, mac.pdu_size))
 		return MANAGEMENT_BAD_CRC;
 	return management_read(mac.pdu, mac.pdu_size - ETHERNET_CRC_SIZE, out);

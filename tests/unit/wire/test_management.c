@@ -89,7 +89,14 @@ static void frames_too_short_for_a_message(void **state) {
 	for (size_t message = 0; message < MANAGEMENT_HEADER; message++) {
 		size_t size = management_frame_close(frame, message);
 
-		assert_int_equal(read_guarded(frame, size, true, &m), MANAGEMENT_TRUNCATED);
+		assert_int_equal(read_guarded(frame, size, true, &m),
+				 message > 0 ? MANAGEMENT_TRUNCATED : MANAGEMENT_BAD_CRC);
+	}
+	for (uint8_t pdu = 0; pdu < ETHERNET_CRC_SIZE; pdu++) {
+		frame[3] = pdu;
+		docsis_hcs_write(frame, 4);
+		assert_int_equal(read_guarded(frame, DOCSIS_MAC_HEADER + pdu, true, &m),
+				 MANAGEMENT_BAD_CRC);
 	}
 }
 
@@ -226,6 +233,10 @@ static void no_room_for_a_frame(void **state) {
 	for (size_t size = 0; size < 30; size++)
 		assert_int_equal(write_guarded(&m, size, true), 0);
 	assert_int_equal(write_guarded(&m, 30, true), 30);
+	m.body = (const uint8_t *)"x";
+	m.body_size = 1;
+	assert_int_equal(write_guarded(&m, 21, false), 21);
+	assert_int_equal(guard.base[guard.room - 1], 'x');
 }
 
 static void names_every_verdict(void **state) {

@@ -38,6 +38,7 @@ static void an_ofdma_channel_is_checked(void **state) {
 	BREAKS(UCD_BAD_BAND, ucd.excluded[1].last = 2048);
 	BREAKS(UCD_OK, ucd.excluded[1].last = 4095; ucd_set(&ucd, UCD_SPACING, UCD_25_KHZ));
 	BREAKS(UCD_BAD_BAND, ucd.unused[0].first = 92);
+	BREAKS(UCD_OK, ucd.unused[0].first = 91); /* one subcarrier */
 	BREAKS(UCD_BAD_BURST, ucd.bursts[1].iuc = 3);
 	BREAKS(UCD_BAD_BURST, ucd.bursts[1].iuc = 0);
 	BREAKS(UCD_BAD_BURST, ucd.bursts[1].iuc = 7);
