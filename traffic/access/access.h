@@ -54,15 +54,12 @@ enum access_conduct {
 
 struct access_modem {
 	uint32_t propagation; /* samples, one way */
-	uint32_t
-		map_processing; /* samples from the end of a MAP at the modem until it can be used */
-	uint32_t
-		burst_processing; /* samples that a burst must be filled before it is transmitted */
+	uint32_t map_processing; /* samples from a MAP's end at the modem until it can be used */
+	uint32_t burst_processing; /* samples that a burst is filled before it is transmitted */
 	int32_t skew; /* samples that its bursts come too late (below 0: too early) */
 	uint32_t map_loss; /* of a million MAPs, that it does not hear */
 	enum access_conduct conduct;
-	uint32_t
-		excess; /* ACCESS_BEYOND: minislots more than granted; ACCESS_ENDLESS: bytes of a request */
+	uint32_t excess; /* ACCESS_BEYOND: minislots; ACCESS_ENDLESS: bytes of each request */
 };
 
 struct access_sid {
@@ -75,11 +72,9 @@ struct access_flow {
 	uint32_t modem;
 	const struct access_sid *sids; /* copied; a channel each once */
 	size_t sid_count; /* 0: there is no such flow */
-	uint16_t
-		header_bytes; /* of each grant that are no bytes of the queue: the segment header; 0: none */
+	uint16_t header_bytes; /* of each grant, no bytes of the queue: the segment header */
 	uint32_t request_unit; /* N: bytes that requests count by; 0: 1 */
-	uint32_t
-		patience; /* samples that it rather waits, for a grant that is known, than to contend */
+	uint32_t patience; /* samples that it rather waits for a known grant than to contend */
 	uint8_t outstanding; /* requests in doubt at a time, 1..ACCESS_OUTSTANDING; 0: 1 */
 	bool no_contention,
 		no_piggyback; /* request/transmission policy (MULPI 3.1, annex C.2.2.6.3) */
@@ -93,7 +88,10 @@ enum access_kind {
 	ACCESS_GIVEN_UP, /* ACCESS_TRIES requests without an answer: the first packet is to be discarded */
 };
 
-/* What a modem sends. Bytes beyond `granted` of a burst come of ACCESS_BEYOND only. */
+/*
+ * What a modem sends. Bytes beyond `granted` of a burst come of ACCESS_BEYOND only. To ack times a request counts as
+ * made in the last minislot of its burst: the CMTS does not know it before.
+ */
 struct access_event {
 	enum access_kind kind;
 	uint32_t flow; /* ACCESS_COLLISION: one of them */
@@ -101,14 +99,12 @@ struct access_event {
 	uint16_t sid;
 	uint8_t iuc;
 	uint32_t minislot; /* first one, as MAPs count, */
-	uint32_t minislots; /* and how many; ACCESS_BEYOND: with those that it was not granted */
+	uint32_t minislots; /* and how many; ACCESS_BEYOND: more than it was granted */
 	uint32_t granted; /* bytes of the queue that fit in what was granted */
 	uint32_t bytes; /* of the queue, in the burst */
-	uint32_t
-		request; /* bytes asked for, a multiple of N; 0: no request. ACCESS_COLLISION: flows */
+	uint32_t request; /* bytes asked for, a multiple of N; 0: none. ACCESS_COLLISION: flows */
 	uint64_t time; /* when this was decided: what is queued later is not in it */
-	uint64_t
-		at; /* when its first minislot begins at the CMTS, by its skew too soon or too late, */
+	uint64_t at; /* when its first minislot begins at the CMTS, by its skew wrong, */
 	uint64_t end; /* and when its last one ends */
 	int32_t skew; /* of the modem */
 	bool contended; /* in a region for all */
@@ -118,9 +114,9 @@ struct access_event {
 struct access_counts {
 	uint64_t queued; /* bytes: = sent + discarded + waiting */
 	uint64_t sent, discarded, waiting;
-	uint64_t
-		granted; /* bytes that fit in grants: = used + unused + silent + late + lost + not yet sent */
-	uint64_t used, unused, silent_bytes, late_bytes, lost_bytes, coming;
+	uint64_t granted; /* bytes that fit in grants: = the sum of the next line */
+	uint64_t used, unused, silent_bytes, late_bytes, lost_bytes,
+		coming; /* coming: not sent yet */
 	uint64_t beyond; /* bytes sent beyond grants: sent = used + beyond */
 	uint64_t bursts, empty_bursts; /* the second part of the first */
 	uint64_t contention, polls, piggybacks; /* requests sent, by their way */

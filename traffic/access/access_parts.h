@@ -31,8 +31,7 @@ struct access_queue {
 	uint32_t group;
 	uint64_t waiting; /* bytes */
 	uint64_t coming; /* bytes that fit in grants that are known */
-	uint32_t
-		chance; /* the first grant or poll that is known in which it can ask; ACCESS_NONE: none */
+	uint32_t chance; /* the first known grant or poll in which it can ask; ACCESS_NONE: none */
 	uint64_t asked; /* bytes, in all of `asks` */
 	struct access_asked asks[ACCESS_OUTSTANDING]; /* the oldest first */
 	unsigned ask_count;

@@ -116,7 +116,7 @@ void grants_pending(struct access *a, const struct access_line *l, const struct 
 
 /* The queue's bytes go into the burst, and beyond it where the modem has no manners. */
 static void fill(struct access *a, const struct access_line *l, struct access_queue *f,
-		 struct access_event *e) {
+		 uint64_t last, struct access_event *e) {
 	const struct access_modem *m = access_modem_of(a, f);
 	uint64_t room = e->granted;
 	uint32_t used;
@@ -136,22 +136,23 @@ static void fill(struct access *a, const struct access_line *l, struct access_qu
 	a->counts.bursts++;
 	a->counts.empty_bursts += e->bytes == 0;
 	if (!f->set.no_piggyback)
-		e->request = asking_request(a, f, e->at, false);
+		e->request = asking_request(a, f, last, false);
 	a->counts.piggybacks += e->request != 0;
 }
 
+/* `last` is the time of the last minislot granted: no MAP is expected to know a request before it. */
 static void use(struct access *a, const struct access_line *l, struct access_queue *f,
-		struct access_event *e) {
+		uint64_t last, struct access_event *e) {
 	if (e->iuc == MAP_REQUEST) {
 		e->kind = ACCESS_REQUEST;
-		e->request = asking_request(a, f, e->at, false);
+		e->request = asking_request(a, f, last, false);
 		a->counts.polls += e->request != 0;
 	} else if (e->iuc == MAP_STATION) {
 		e->kind = ACCESS_STATION;
 		a->counts.stations++;
 	} else {
 		e->kind = ACCESS_BURST;
-		fill(a, l, f, e);
+		fill(a, l, f, last, e);
 	}
 }
 
@@ -185,7 +186,7 @@ struct access_queue *grants_run(struct access *a, uint32_t grant, struct access_
 		return NULL;
 	}
 	f->coming -= out->granted;
-	use(a, l, f, out);
+	use(a, l, f, access_time(a, l, first + out->minislots - 1), out);
 	out->end = access_time(a, l, first + out->minislots - 1) + l->set.frame + skew;
 	out->at += skew;
 	return out->kind == ACCESS_REQUEST && out->request == 0 ? NULL : f;

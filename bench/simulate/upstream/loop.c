@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "upstream/loop.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "upstream/loop_record.h"
@@ -43,7 +42,7 @@ static void fly(struct loop *l, const struct access_event *e, uint32_t bytes, ui
 		.flow = e->flow,
 		.channel = e->channel,
 		.bytes = bytes,
-		.minislot_at = e->at,
+		.minislot_at = e->end - l->scenario->channel.frame,
 		.contended = e->contended,
 	};
 	due_add(&l->arriving, e->end + l->scenario->delays.decode, number);
@@ -81,10 +80,7 @@ static void use(struct loop *l, const struct access_event *e) {
 	uint32_t minislots =
 		c->burst_minislots + (bytes + c->minislot_bytes - 1) / c->minislot_bytes;
 
-	if (!counting(l))
-		return;
-	l->burst_minislots += e->minislots;
-	if (e->bytes == 0)
+	if (e->bytes == 0 || !counting(l))
 		return;
 	l->used_minislots += minislots;
 	l->used_channel[e->channel] += minislots;

@@ -58,7 +58,7 @@ struct loop {
 	struct loop_measure measures[LOOP_GROUPS];
 	struct due arrivals, arriving;
 	struct loop_flying *flying;
-	uint32_t flying_room, flying_free, flying_count;
+	uint32_t flying_room, flying_free;
 	struct random random;
 	uint64_t now;
 	FILE *record; /* MAPs and requests as lines of JSON; NULL: none */
@@ -66,10 +66,8 @@ struct loop {
 	/* After the warm-up. */
 	struct access_counts access_before, access_after;
 	struct maps_counts maps_before[MAPS_MAX_CHANNELS], maps_after[MAPS_MAX_CHANNELS];
-	uint64_t
-		used_minislots; /* of data grants: those that hold bytes of bursts, and their overhead */
+	uint64_t used_minislots; /* of data grants: with bytes of bursts, and their overhead */
 	uint64_t used_channel[MAPS_MAX_CHANNELS];
-	uint64_t burst_minislots; /* of grants that modems had */
 	uint64_t lost_requests; /* as an impairment */
 	uint64_t verdicts[MAPS_VERDICTS];
 	uint64_t packets; /* that came, of the whole run */

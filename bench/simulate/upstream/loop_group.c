@@ -65,7 +65,9 @@ static void read_distance(struct fields *f, struct loop_group *g) {
 }
 
 static void read_modem(struct fields *f, struct loop_group *g) {
-	static const char *const conducts[] = {"honest", "silent", "beyond", "endless", NULL};
+	static const char *const names[] = {"honest", "silent", "endless", NULL};
+	static const unsigned conducts[] = {ACCESS_HONEST, ACCESS_SILENT, ACCESS_ENDLESS};
+	unsigned conduct = 0;
 
 	fields_number32(f, "channels", (struct bounds){0, MAPS_MAX_CHANNELS}, &g->channels);
 	fields_number32(f, "outstanding", (struct bounds){1, ACCESS_OUTSTANDING}, &g->outstanding);
@@ -73,7 +75,8 @@ static void read_modem(struct fields *f, struct loop_group *g) {
 	fields_number32(f, "request_unit", (struct bounds){1, 255}, &g->request_unit);
 	fields_number32(f, "map_loss", (struct bounds){0, 1e6}, &g->map_loss);
 	fields_number32(f, "request_loss", (struct bounds){0, 1e6}, &g->request_loss);
-	fields_choice(f, "conduct", conducts, &g->conduct);
+	fields_choice(f, "conduct", names, &conduct);
+	g->conduct = conducts[conduct];
 	fields_number32(f, "excess", (struct bounds){0, 1e6}, &g->excess);
 }
 

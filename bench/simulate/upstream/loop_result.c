@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "upstream/loop.h"
 
@@ -137,26 +139,42 @@ static json_t *channels(const struct loop *l, json_t **sum) {
 	return out;
 }
 
-#define REQUESTS(X)   \
-	X(contention) \
-	X(polls) X(piggybacks) X(asked) X(collisions) X(collided) X(unanswered) X(given_up)
-#define ACCOUNTS(X)                                                                          \
-	X(queued)                                                                            \
-	X(sent)                                                                              \
-	X(discarded)                                                                         \
-	X(waiting)                                                                           \
-	X(granted)                                                                           \
-	X(used) X(unused) X(silent_bytes) X(late_bytes) X(lost_bytes) X(coming) X(beyond)    \
-		X(bursts) X(empty_bursts) X(maps) X(late_maps) X(late_grants) X(lost_grants) \
-			X(wrong_ucd) X(wrong_maps) X(unknown_grants) X(too_many)
+/* Counters of the modems, by name. */
+struct counter {
+	const char *name;
+	size_t at;
+};
+
+#define COUNTER(key) {#key, offsetof(struct access_counts, key)}
+
+static const struct counter of_requests[] = {
+	COUNTER(contention), COUNTER(polls),	COUNTER(piggybacks), COUNTER(asked),
+	COUNTER(collisions), COUNTER(collided), COUNTER(unanswered), COUNTER(given_up),
+};
+static const struct counter of_accounts[] = {
+	COUNTER(queued),      COUNTER(sent),	       COUNTER(discarded), COUNTER(waiting),
+	COUNTER(granted),     COUNTER(used),	       COUNTER(unused),	   COUNTER(silent_bytes),
+	COUNTER(late_bytes),  COUNTER(lost_bytes),     COUNTER(coming),	   COUNTER(beyond),
+	COUNTER(bursts),      COUNTER(empty_bursts),   COUNTER(maps),	   COUNTER(late_maps),
+	COUNTER(late_grants), COUNTER(lost_grants),    COUNTER(wrong_ucd), COUNTER(wrong_maps),
+	COUNTER(too_many),    COUNTER(unknown_grants),
+};
+
+static uint64_t value_of(const struct access_counts *c, const struct counter *of) {
+	uint64_t value;
+
+	memcpy(&value, (const char *)c + of->at, sizeof(value));
+	return value;
+}
 
 /* Requests after the warm-up. */
 static json_t *requests(const struct loop *l) {
 	json_t *out = json_object();
 
-#define PUT(key) json_object_set_new(out, #key, count(l->access_after.key - l->access_before.key));
-	REQUESTS(PUT)
-#undef PUT
+	for (size_t i = 0; i < sizeof(of_requests) / sizeof(of_requests[0]); i++)
+		json_object_set_new(out, of_requests[i].name,
+				    count(value_of(&l->access_after, &of_requests[i]) -
+					  value_of(&l->access_before, &of_requests[i])));
 	json_object_set_new(out, "lost", count(l->lost_requests));
 	json_object_set_new(out, "taken", count(l->verdicts[MAPS_TAKEN]));
 	json_object_set_new(out, "cut", count(l->verdicts[MAPS_CUT]));
@@ -169,9 +187,9 @@ static json_t *requests(const struct loop *l) {
 static json_t *accounts(const struct loop *l) {
 	json_t *out = json_object();
 
-#define PUT(key) json_object_set_new(out, #key, count(l->access_after.key));
-	ACCOUNTS(PUT)
-#undef PUT
+	for (size_t i = 0; i < sizeof(of_accounts) / sizeof(of_accounts[0]); i++)
+		json_object_set_new(out, of_accounts[i].name,
+				    count(value_of(&l->access_after, &of_accounts[i])));
 	return out;
 }
 

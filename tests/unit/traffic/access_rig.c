@@ -90,6 +90,20 @@ void rig_send(struct access_rig *r, uint16_t channel) {
 	rig_send_at(r, channel, (uint64_t)r->map.alloc_start / IN_FRAME * FRAME - HEARD);
 }
 
+void rig_send_grant(struct access_rig *r, uint32_t frame, uint16_t minislots) {
+	rig_map(r, frame, frame - 6);
+	rig_element(r, 100, DATA, minislots);
+	rig_end(r);
+	rig_send(r, 0);
+}
+
+struct access_counts rig_counts(const struct access_rig *r) {
+	struct access_counts c;
+
+	access_counts(r->access, &c);
+	return c;
+}
+
 unsigned rig_run(struct access_rig *r, uint64_t until) {
 	r->count = 0;
 	while (access_next(r->access, until, &r->events[r->count])) {
@@ -105,9 +119,8 @@ unsigned rig_run(struct access_rig *r, uint64_t until) {
 }
 
 void rig_balance(const struct access_rig *r) {
-	struct access_counts c;
+	struct access_counts c = rig_counts(r);
 
-	access_counts(r->access, &c);
 	assert_int_equal(c.queued, c.sent + c.discarded + c.waiting);
 	assert_int_equal(c.sent, c.used + c.beyond);
 	assert_int_equal(c.granted, c.used + c.unused + c.silent_bytes + c.late_bytes +

@@ -50,6 +50,16 @@ void rig_pending(struct access_rig *r, uint16_t sid);
 void rig_send(struct access_rig *r, uint16_t channel);
 void rig_send_at(struct access_rig *r, uint16_t channel, uint64_t heard);
 
+/* A MAP with one grant for flow 0. */
+void rig_send_grant(struct access_rig *r, uint32_t frame, uint16_t minislots);
+
+/* When a frame begins at the CMTS. */
+static inline uint64_t rig_at(uint32_t frame) {
+	return (uint64_t)frame * FRAME;
+}
+
+struct access_counts rig_counts(const struct access_rig *r);
+
 /* All events up to a time, into `events`; returns how many. */
 unsigned rig_run(struct access_rig *r, uint64_t until);
 

@@ -2,25 +2,6 @@
 /* Modems that wait for their grants: what they send in them, ask for beside, and ask again. */
 #include "access_rig.h"
 
-static struct access_counts counts(const struct access_rig *r) {
-	struct access_counts c;
-
-	access_counts(r->access, &c);
-	return c;
-}
-
-static uint64_t frame_at(uint32_t frame) {
-	return (uint64_t)frame * FRAME;
-}
-
-/* A MAP with one grant, and opportunities for all behind it. */
-static void send_grant(struct access_rig *r, uint32_t frame, uint16_t minislots) {
-	rig_map(r, frame, frame - 6);
-	rig_element(r, 100, DATA, minislots);
-	rig_end(r);
-	rig_send(r, 0);
-}
-
 static void test_a_burst_is_what_was_granted(void **state) {
 	struct access_rig r;
 	struct access_event *e = r.events;
@@ -28,8 +9,8 @@ static void test_a_burst_is_what_was_granted(void **state) {
 	(void)state;
 	rig_open(&r, 1, 1);
 	access_queue(r.access, 0, 1000, 0);
-	send_grant(&r, 20, 3);
-	assert_int_equal(rig_run(&r, frame_at(20)), 1);
+	rig_send_grant(&r, 20, 3);
+	assert_int_equal(rig_run(&r, rig_at(20)), 1);
 	assert_int_equal(e->kind, ACCESS_BURST);
 	assert_int_equal(e->minislot, 200);
 	assert_int_equal(e->minislots, 3);
@@ -37,9 +18,9 @@ static void test_a_burst_is_what_was_granted(void **state) {
 	assert_int_equal(e->bytes, 3 * MINISLOT - HEADER);
 	assert_int_equal(e->sid, 100);
 	assert_int_equal(e->iuc, DATA);
-	assert_int_equal(e->time, frame_at(20) - PROPAGATION - BURST);
-	assert_int_equal(e->at, frame_at(20));
-	assert_int_equal(e->end, frame_at(21));
+	assert_int_equal(e->time, rig_at(20) - PROPAGATION - BURST);
+	assert_int_equal(e->at, rig_at(20));
+	assert_int_equal(e->end, rig_at(21));
 	assert_int_equal(e->request, 1000 - e->bytes); /* the rest is asked for in it */
 	assert_int_equal(access_waiting(r.access, 0), 1000 - e->bytes);
 	rig_close(&r);
@@ -51,14 +32,14 @@ static void test_what_does_not_fill_is_unused(void **state) {
 	(void)state;
 	rig_open(&r, 1, 1);
 	access_queue(r.access, 0, 50, 0);
-	send_grant(&r, 20, 3);
-	send_grant(&r, 21, 2);
-	assert_int_equal(rig_run(&r, frame_at(21)), 2);
+	rig_send_grant(&r, 20, 3);
+	rig_send_grant(&r, 21, 2);
+	assert_int_equal(rig_run(&r, rig_at(21)), 2);
 	assert_int_equal(r.events[0].bytes, 50);
 	assert_int_equal(r.events[0].request, 0);
 	assert_int_equal(r.events[1].bytes, 0);
-	assert_int_equal(counts(&r).unused, 3 * MINISLOT - HEADER - 50 + 2 * MINISLOT - HEADER);
-	assert_int_equal(counts(&r).empty_bursts, 1);
+	assert_int_equal(rig_counts(&r).unused, 3 * MINISLOT - HEADER - 50 + 2 * MINISLOT - HEADER);
+	assert_int_equal(rig_counts(&r).empty_bursts, 1);
 	rig_close(&r);
 }
 
@@ -68,8 +49,8 @@ static void test_a_burst_is_filled_before_it_is_sent(void **state) {
 
 	(void)state;
 	rig_open(&r, 1, 1);
-	send_grant(&r, 20, 3);
-	rig_run(&r, frame_at(20) - PROPAGATION - BURST);
+	rig_send_grant(&r, 20, 3);
+	rig_run(&r, rig_at(20) - PROPAGATION - BURST);
 	assert_int_equal(r.count, 1);
 	assert_int_equal(r.events[0].bytes, 0);
 	access_queue(r.access, 0, 50, r.now);
@@ -87,10 +68,10 @@ static void test_long_bursts_end_with_their_last_frame(void **state) {
 	rig_element(&r, 100, DATA, 16);
 	rig_end(&r);
 	rig_send(&r, 0);
-	assert_int_equal(rig_run(&r, frame_at(20)), 1);
-	assert_int_equal(r.events[0].at, frame_at(20));
-	assert_int_equal(r.events[0].end, frame_at(23));
-	assert_int_equal(counts(&r).unknown_grants, 0);
+	assert_int_equal(rig_run(&r, rig_at(20)), 1);
+	assert_int_equal(r.events[0].at, rig_at(20));
+	assert_int_equal(r.events[0].end, rig_at(23));
+	assert_int_equal(rig_counts(&r).unknown_grants, 0);
 	rig_close(&r);
 }
 
@@ -128,172 +109,6 @@ static void test_single_carrier_bursts(void **state) {
 	rig_close(&r);
 }
 
-static void test_requests_count_in_units(void **state) {
-	struct access_rig r;
-
-	(void)state;
-	rig_open(&r, 1, 1);
-	rig_flow(&r, 0, (struct access_flow){.request_unit = 16, .outstanding = 2});
-	access_queue(r.access, 0, 100, 0);
-	rig_map(&r, 20, 14);
-	rig_element(&r, 100, MAP_REQUEST, 1); /* a poll */
-	rig_end(&r);
-	rig_send(&r, 0);
-	assert_int_equal(rig_run(&r, frame_at(20)), 1);
-	assert_int_equal(r.events[0].kind, ACCESS_REQUEST);
-	assert_int_equal(r.events[0].request, 112);
-	access_queue(r.access, 0, 16 * 70000, r.now); /* more than the field holds */
-	rig_map(&r, 30, 15);
-	rig_element(&r, 100, MAP_REQUEST, 1);
-	rig_end(&r);
-	rig_send(&r, 0);
-	assert_int_equal(rig_run(&r, frame_at(30)), 1);
-	assert_int_equal(r.events[0].request, 16 * 65535);
-	assert_int_equal(counts(&r).polls, 2);
-	rig_close(&r);
-}
-
-/* Bytes in doubt, and those that grants are known for, are not asked for twice. */
-static void test_nothing_is_asked_for_twice(void **state) {
-	struct access_rig r;
-
-	(void)state;
-	rig_open(&r, 1, 1);
-	access_queue(r.access, 0, 1000, 0);
-	for (uint32_t frame = 20; frame < 23; frame++) {
-		rig_map(&r, frame, 10);
-		rig_element(&r, 100, MAP_REQUEST, 1);
-		rig_end(&r);
-		rig_send(&r, 0);
-	}
-	assert_int_equal(rig_run(&r, frame_at(23)), 1);
-	assert_int_equal(r.events[0].request, 1000);
-	rig_map(&r, 30, 10);
-	rig_element(&r, 100, DATA, 5);
-	rig_element(&r, 100, DATA, 5);
-	rig_end(&r);
-	rig_send(&r, 0);
-	access_queue(r.access, 0, 300, frame_at(23));
-	assert_int_equal(rig_run(&r, frame_at(31)), 2);
-	assert_int_equal(r.events[0].request, 300); /* 1,000 less two grants are still asked for */
-	assert_int_equal(r.events[1].request, 0);
-	rig_close(&r);
-}
-
-static void test_requests_in_doubt_are_limited(void **state) {
-	struct access_rig r;
-
-	(void)state;
-	rig_open(&r, 1, 1);
-	for (uint32_t frame = 20; frame < 30; frame++) {
-		rig_map(&r, frame, 10);
-		rig_element(&r, 100, MAP_REQUEST, 1);
-		rig_end(&r);
-		rig_send(&r, 0);
-	}
-	for (uint32_t frame = 18; frame < 30; frame++) {
-		rig_run(&r, frame_at(frame));
-		access_queue(r.access, 0, 10, r.now);
-	}
-	assert_int_equal(counts(&r).polls, 4);
-	assert_int_equal(counts(&r).asked, 40);
-	rig_close(&r);
-}
-
-/* Ack time passes a poll's request: it is made again, unless a grant is pending. */
-static void ask_and_acknowledge(struct access_rig *r, bool pending) {
-	rig_open(r, 1, 1);
-	access_queue(r->access, 0, 1000, 0);
-	rig_map(r, 20, 14);
-	rig_element(r, 100, MAP_REQUEST, 1);
-	rig_end(r);
-	rig_send(r, 0);
-	assert_int_equal(rig_run(r, frame_at(20)), 1);
-	rig_map(r, 40, 21);
-	rig_element(r, MAP_SID_BROADCAST, MAP_REQUEST, 60);
-	rig_end(r);
-	if (pending)
-		rig_pending(r, 100);
-	rig_send(r, 0);
-	rig_run(r, frame_at(46));
-}
-
-static void test_unanswered_requests_are_made_again(void **state) {
-	struct access_rig r;
-
-	(void)state;
-	ask_and_acknowledge(&r, false);
-	assert_int_equal(r.count, 1);
-	assert_int_equal(r.events[0].kind, ACCESS_REQUEST);
-	assert_int_equal(r.events[0].request, 1000);
-	assert_int_equal(counts(&r).unanswered, 1);
-	assert_int_equal(counts(&r).contention, 1);
-	rig_close(&r);
-}
-
-static void test_pending_requests_are_waited_for(void **state) {
-	struct access_rig r;
-
-	(void)state;
-	ask_and_acknowledge(&r, true);
-	assert_int_equal(r.count, 0);
-	rig_map(&r, 50, 30); /* it has been forgotten: neither granted nor pending any more */
-	rig_element(&r, MAP_SID_BROADCAST, MAP_REQUEST, 60);
-	rig_end(&r);
-	rig_send(&r, 0);
-	assert_int_equal(rig_run(&r, frame_at(56)), 1);
-	assert_int_equal(r.events[0].request, 1000);
-	rig_close(&r);
-}
-
-/* With an ack time before it, a request is in doubt for however long it takes. */
-static void test_requests_wait_for_the_ack_time(void **state) {
-	struct access_rig r;
-
-	(void)state;
-	rig_open(&r, 1, 1);
-	access_queue(r.access, 0, 1000, 0);
-	rig_map(&r, 20, 14);
-	rig_element(&r, 100, MAP_REQUEST, 1);
-	rig_end(&r);
-	rig_send(&r, 0);
-	assert_int_equal(rig_run(&r, frame_at(20)), 1);
-	rig_map(&r, 40, 20); /* "before": its own minislot is not acknowledged yet */
-	rig_element(&r, MAP_SID_BROADCAST, MAP_REQUEST, 60);
-	rig_end(&r);
-	rig_send(&r, 0);
-	assert_int_equal(rig_run(&r, frame_at(46)), 0);
-	rig_close(&r);
-}
-
-/* A grant on another channel, whose MAP comes after: all channels have to acknowledge. */
-static void test_all_channels_acknowledge(void **state) {
-	struct access_rig r;
-
-	(void)state;
-	rig_open(&r, 2, 1);
-	access_queue(r.access, 0, 1000, 0);
-	rig_map(&r, 20, 14);
-	rig_element(&r, 100, MAP_REQUEST, 1);
-	rig_end(&r);
-	rig_send(&r, 0);
-	rig_send(&r, 1);
-	assert_int_equal(rig_run(&r, frame_at(20)), 1); /* the second poll has nothing to ask */
-	rig_map(&r, 40, 22);
-	rig_element(&r, MAP_SID_BROADCAST, MAP_REQUEST, 60);
-	rig_end(&r);
-	rig_send(&r, 0);
-	assert_int_equal(rig_run(&r, frame_at(40)), 0);
-	rig_map(&r, 42, 22);
-	rig_element(&r, 100, DATA, 30);
-	rig_end(&r);
-	rig_send(&r, 1);
-	assert_int_equal(rig_run(&r, frame_at(46)), 1);
-	assert_int_equal(r.events[0].bytes, 1000);
-	assert_int_equal(counts(&r).unanswered, 0);
-	rig_close(&r);
-}
-
 static void test_station_maintenance(void **state) {
 	struct access_rig r;
 
@@ -303,10 +118,10 @@ static void test_station_maintenance(void **state) {
 	rig_element(&r, 100, MAP_STATION, 4);
 	rig_end(&r);
 	rig_send(&r, 0);
-	assert_int_equal(rig_run(&r, frame_at(20)), 1);
+	assert_int_equal(rig_run(&r, rig_at(20)), 1);
 	assert_int_equal(r.events[0].kind, ACCESS_STATION);
 	assert_int_equal(r.events[0].minislots, 4);
-	assert_int_equal(counts(&r).stations, 1);
+	assert_int_equal(rig_counts(&r).stations, 1);
 	rig_close(&r);
 }
 
@@ -322,9 +137,9 @@ static void test_minislot_counts_wrap(void **state) {
 		rig_map(&r, frame + i, frame + i - 10);
 		rig_element(&r, 100, DATA, 10);
 		rig_end(&r);
-		rig_send_at(&r, 0, frame_at(frame + i) - HEARD);
-		assert_int_equal(rig_run(&r, frame_at(frame + i)), 1);
-		assert_int_equal(r.events[0].at, frame_at(frame + i));
+		rig_send_at(&r, 0, rig_at(frame + i) - HEARD);
+		assert_int_equal(rig_run(&r, rig_at(frame + i)), 1);
+		assert_int_equal(r.events[0].at, rig_at(frame + i));
 		assert_int_equal(r.events[0].minislot, (frame + i) * IN_FRAME);
 	}
 	rig_close(&r);
@@ -337,13 +152,6 @@ int main(void) {
 		cmocka_unit_test(test_a_burst_is_filled_before_it_is_sent),
 		cmocka_unit_test(test_long_bursts_end_with_their_last_frame),
 		cmocka_unit_test(test_single_carrier_bursts),
-		cmocka_unit_test(test_requests_count_in_units),
-		cmocka_unit_test(test_nothing_is_asked_for_twice),
-		cmocka_unit_test(test_requests_in_doubt_are_limited),
-		cmocka_unit_test(test_unanswered_requests_are_made_again),
-		cmocka_unit_test(test_pending_requests_are_waited_for),
-		cmocka_unit_test(test_requests_wait_for_the_ack_time),
-		cmocka_unit_test(test_all_channels_acknowledge),
 		cmocka_unit_test(test_station_maintenance),
 		cmocka_unit_test(test_minislot_counts_wrap),
 	};

@@ -2,17 +2,6 @@
 /* Requests in contention: windows, collisions, tries, and who stays out of it. */
 #include "access_rig.h"
 
-static struct access_counts counts(const struct access_rig *r) {
-	struct access_counts c;
-
-	access_counts(r->access, &c);
-	return c;
-}
-
-static uint64_t frame_at(uint32_t frame) {
-	return (uint64_t)frame * FRAME;
-}
-
 /* Opportunities for all, in a window from 2^start to 2^end. */
 static void send_region(struct access_rig *r, uint16_t channel, uint32_t frame, uint32_t ack,
 			uint16_t minislots) {
@@ -29,12 +18,12 @@ static void test_alone_it_is_heard(void **state) {
 	rig_open(&r, 1, 1);
 	access_queue(r.access, 0, 77, 0);
 	send_region(&r, 0, 20, 10, 40);
-	assert_int_equal(rig_run(&r, frame_at(24)), 1);
+	assert_int_equal(rig_run(&r, rig_at(24)), 1);
 	assert_int_equal(r.events[0].kind, ACCESS_REQUEST);
 	assert_int_equal(r.events[0].request, 77);
 	assert_in_range(r.events[0].minislot, 200, 203); /* in a window of 2^2 */
-	assert_int_equal(r.events[0].time, frame_at(20) - PROPAGATION - BURST);
-	assert_int_equal(r.events[0].end, frame_at(21));
+	assert_int_equal(r.events[0].time, rig_at(20) - PROPAGATION - BURST);
+	assert_int_equal(r.events[0].end, rig_at(21));
 	assert_int_equal(r.events[0].iuc, MAP_REQUEST);
 	rig_close(&r);
 }
@@ -46,9 +35,9 @@ static void test_it_comes_in_the_middle_of_a_region(void **state) {
 	(void)state;
 	rig_open(&r, 1, 1);
 	send_region(&r, 0, 20, 10, 100);
-	rig_run(&r, frame_at(23));
+	rig_run(&r, rig_at(23));
 	access_queue(r.access, 0, 77, r.now + 1);
-	assert_int_equal(rig_run(&r, frame_at(30)), 1);
+	assert_int_equal(rig_run(&r, rig_at(30)), 1);
 	assert_in_range(r.events[0].minislot, 250,
 			253); /* filled two frames before, and after frame 23 */
 	rig_close(&r);
@@ -72,14 +61,14 @@ static void test_two_in_one_opportunity_collide(void **state) {
 	with_window(&r, 0, 0, 20, 10, 20);
 	access_queue(r.access, 0, 77, 0);
 	access_queue(r.access, 2, 78, 0);
-	assert_int_equal(rig_run(&r, frame_at(24)), 1);
+	assert_int_equal(rig_run(&r, rig_at(24)), 1);
 	assert_int_equal(r.events[0].kind, ACCESS_COLLISION);
 	assert_int_equal(r.events[0].request, 2);
 	assert_int_equal(r.events[0].flow, 0);
 	assert_int_equal(r.events[0].minislot, 200);
-	assert_int_equal(counts(&r).contention, 2);
-	assert_int_equal(counts(&r).collided, 2);
-	assert_int_equal(counts(&r).collisions, 1);
+	assert_int_equal(rig_counts(&r).contention, 2);
+	assert_int_equal(rig_counts(&r).collided, 2);
+	assert_int_equal(rig_counts(&r).collisions, 1);
 	rig_close(&r);
 }
 
@@ -95,7 +84,7 @@ static void test_tries_have_an_end(void **state) {
 	access_queue(r.access, 1, 77, 0);
 	for (uint32_t frame = 30; frame < 30 + 20 * 20; frame += 20) {
 		with_window(&r, 0, 0, frame, frame - 8, 1);
-		rig_run(&r, frame_at(frame + 12)); /* until the next MAP */
+		rig_run(&r, rig_at(frame + 12)); /* until the next MAP */
 		for (unsigned i = 0; i < r.count; i++) {
 			collisions += r.events[i].kind == ACCESS_COLLISION;
 			if (r.events[i].kind == ACCESS_GIVEN_UP && collisions == ACCESS_TRIES)
@@ -105,11 +94,11 @@ static void test_tries_have_an_end(void **state) {
 	assert_int_equal(given_up[0], 1);
 	assert_int_equal(given_up[1], 1);
 	assert_true(collisions > ACCESS_TRIES);
-	assert_int_equal(counts(&r).given_up, 2);
+	assert_int_equal(rig_counts(&r).given_up, 2);
 	access_discard(r.access, 0, 77);
 	assert_int_equal(access_waiting(r.access, 0), 0);
 	access_discard(r.access, 1, 100); /* no more than there is */
-	assert_int_equal(counts(&r).discarded, 2 * 77);
+	assert_int_equal(rig_counts(&r).discarded, 2 * 77);
 	rig_close(&r);
 }
 
@@ -128,7 +117,7 @@ static uint32_t widest(unsigned tries, unsigned *used) {
 	for (uint32_t i = 0; i < MANY; i++)
 		access_queue(r.access, i, 77, 0);
 	for (unsigned i = 0; i <= tries; i++, frame += 30) {
-		assert_true(rig_run(&r, frame_at(frame + 14)) > 1);
+		assert_true(rig_run(&r, rig_at(frame + 14)) > 1);
 		with_window(&r, 4, 7, frame + 30, frame + 14, 130);
 	}
 	for (unsigned i = 0; i < r.count; i++) {
@@ -168,7 +157,7 @@ static void test_opportunities_count_over_channels(void **state) {
 	rig_send(&r, 1);
 	for (uint32_t i = 0; i < MANY; i++)
 		access_queue(r.access, i, 77, 0);
-	rig_run(&r, frame_at(26));
+	rig_run(&r, rig_at(26));
 	assert_int_equal(r.count, 16);
 	for (unsigned i = 0; i < r.count; i++) {
 		assert_in_range(r.events[i].minislot, 200, 209);
@@ -176,6 +165,25 @@ static void test_opportunities_count_over_channels(void **state) {
 	}
 	assert_int_equal(on[0], 10);
 	assert_int_equal(on[1], 6);
+	rig_close(&r);
+}
+
+/* The window is the widest that any of the channels has. */
+static void test_the_widest_window(void **state) {
+	static struct access_rig r;
+
+	(void)state;
+	rig_open(&r, 2, MANY);
+	for (uint16_t channel = 0; channel < 2; channel++) {
+		rig_map(&r, 20, 10);
+		r.map.data_start = channel == 0 ? 4 : 1;
+		rig_element(&r, MAP_SID_BROADCAST, MAP_REQUEST, 100);
+		rig_end(&r);
+		rig_send(&r, channel);
+	}
+	for (uint32_t i = 0; i < MANY; i++)
+		access_queue(r.access, i, 77, 0);
+	assert_int_equal(rig_run(&r, rig_at(26)), 16);
 	rig_close(&r);
 }
 
@@ -194,64 +202,36 @@ static void test_groups_meet(void **state) {
 	rig_send(&r, 1);
 	access_queue(r.access, 0, 10, 0);
 	access_queue(r.access, 1, 10, 0);
-	assert_int_equal(rig_run(&r, frame_at(22)), 1);
+	assert_int_equal(rig_run(&r, rig_at(22)), 1);
 	assert_int_equal(r.events[0].kind, ACCESS_COLLISION);
 	assert_int_equal(r.events[0].channel, 1);
 	rig_close(&r);
 }
 
-/* Who has a grant ahead that is near asks in it; who must not contend does not. */
-static void with_grant_ahead(struct access_rig *r, uint32_t patience) {
-	struct access_flow patient = {.header_bytes = HEADER, .outstanding = 4};
-
-	patient.patience = patience;
-	rig_open(r, 1, 2);
-	rig_flow(r, 0, patient);
-	rig_flow(r, 1, (struct access_flow){.no_contention = true});
-	rig_map(r, 20, 10);
-	rig_element(r, MAP_SID_BROADCAST, MAP_REQUEST, 40);
-	rig_element(r, 0, DATA, 60);
-	rig_element(r, 100, DATA, 1);
-	rig_end(r);
-	rig_send(r, 0);
-	access_queue(r->access, 0, 500, 0);
-	access_queue(r->access, 1, 500, 0);
-	rig_run(r, frame_at(44));
-}
-
-static void test_who_stays_out(void **state) {
-	struct access_rig r;
+/* Each opportunity has one event, whosever the flows in it are. */
+static void test_groups_share_opportunities(void **state) {
+	static struct access_rig r;
+	unsigned seen[100] = {0};
 
 	(void)state;
-	with_grant_ahead(&r, 10 * FRAME);
-	assert_int_equal(r.count, 1);
-	assert_int_equal(r.events[0].kind, ACCESS_BURST);
-	assert_int_equal(r.events[0].request, 500 - (MINISLOT - HEADER));
-	assert_int_equal(counts(&r).contention, 0);
-	rig_close(&r);
-	with_grant_ahead(&r, 10 * FRAME - 1);
-	assert_int_equal(r.count, 2);
-	assert_int_equal(r.events[0].kind, ACCESS_REQUEST);
-	assert_int_equal(r.events[0].request,
-			 500 - (MINISLOT - HEADER)); /* that fits in what is granted */
-	assert_int_equal(r.events[1].request, 0);
-	rig_close(&r);
-}
+	rig_open(&r, 2, MANY);
+	for (uint16_t i = 0; i < MANY; i += 2) {
+		struct access_sid one = {1, (uint16_t)(100 + i)};
 
-/* A grant comes while it backs off: it is out of the contention. */
-static void test_a_grant_ends_the_contention(void **state) {
-	struct access_rig r;
-
-	(void)state;
-	rig_open(&r, 1, 1);
-	access_queue(r.access, 0, 40, 0);
+		rig_flow(&r, i, (struct access_flow){.sids = &one, .sid_count = 1});
+	}
 	rig_map(&r, 20, 10);
-	rig_element(&r, 100, DATA, 1);
-	rig_element(&r, MAP_SID_BROADCAST, MAP_REQUEST, 30);
+	r.map.data_start = 6;
+	rig_element(&r, MAP_SID_BROADCAST, MAP_REQUEST, 100);
 	rig_end(&r);
-	rig_send(&r, 0);
-	assert_int_equal(rig_run(&r, frame_at(24)), 1);
-	assert_int_equal(r.events[0].kind, ACCESS_BURST);
+	rig_send(&r, 1);
+	for (uint32_t i = 0; i < MANY; i++)
+		access_queue(r.access, i, 77, 0);
+	rig_run(&r, rig_at(30));
+	assert_int_equal(r.count, 64);
+	for (unsigned i = 0; i < r.count; i++)
+		assert_int_equal(seen[r.events[i].minislot - 200]++, 0);
+	assert_int_equal(rig_counts(&r).contention, MANY);
 	rig_close(&r);
 }
 
@@ -262,11 +242,11 @@ static void test_unused_regions_are_forgotten(void **state) {
 	(void)state;
 	rig_open(&r, 1, 1);
 	for (uint32_t frame = 20; frame < 3020; frame++) {
-		rig_run(&r, frame_at(frame) - HEARD);
+		rig_run(&r, rig_at(frame) - HEARD);
 		send_region(&r, 0, frame, frame - 10, 10);
 	}
 	access_queue(r.access, 0, 40, r.now);
-	assert_int_equal(rig_run(&r, frame_at(3020)), 1);
+	assert_int_equal(rig_run(&r, rig_at(3020)), 1);
 	assert_in_range(r.events[0].at, r.now - HEARD, r.now);
 	rig_close(&r);
 }
@@ -279,9 +259,9 @@ int main(void) {
 		cmocka_unit_test(test_tries_have_an_end),
 		cmocka_unit_test(test_windows_double_and_are_truncated),
 		cmocka_unit_test(test_opportunities_count_over_channels),
+		cmocka_unit_test(test_the_widest_window),
 		cmocka_unit_test(test_groups_meet),
-		cmocka_unit_test(test_who_stays_out),
-		cmocka_unit_test(test_a_grant_ends_the_contention),
+		cmocka_unit_test(test_groups_share_opportunities),
 		cmocka_unit_test(test_unused_regions_are_forgotten),
 	};
 

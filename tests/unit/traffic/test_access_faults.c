@@ -4,17 +4,6 @@
 
 #include "core/random.h"
 
-static struct access_counts counts(const struct access_rig *r) {
-	struct access_counts c;
-
-	access_counts(r->access, &c);
-	return c;
-}
-
-static uint64_t frame_at(uint32_t frame) {
-	return (uint64_t)frame * FRAME;
-}
-
 static void prepare_grant(struct access_rig *r, uint32_t frame, uint16_t minislots) {
 	rig_map(r, frame, frame - 10);
 	rig_element(r, 100, DATA, minislots);
@@ -28,15 +17,15 @@ static void test_late_maps_are_ignored(void **state) {
 	rig_open(&r, 1, 1);
 	access_queue(r.access, 0, 1000, 0);
 	prepare_grant(&r, 20, 2);
-	rig_send_at(&r, 0, frame_at(20) - NEEDED + 1);
-	assert_int_equal(rig_run(&r, frame_at(21)), 0);
-	assert_int_equal(counts(&r).late_maps, 1);
-	assert_int_equal(counts(&r).late_grants, 1);
-	assert_int_equal(counts(&r).late_bytes, 2 * MINISLOT - HEADER);
+	rig_send_at(&r, 0, rig_at(20) - NEEDED + 1);
+	assert_int_equal(rig_run(&r, rig_at(21)), 0);
+	assert_int_equal(rig_counts(&r).late_maps, 1);
+	assert_int_equal(rig_counts(&r).late_grants, 1);
+	assert_int_equal(rig_counts(&r).late_bytes, 2 * MINISLOT - HEADER);
 	prepare_grant(&r, 40, 2);
-	rig_send_at(&r, 0, frame_at(40) - NEEDED); /* just in time */
-	assert_int_equal(rig_run(&r, frame_at(41)), 1);
-	assert_int_equal(counts(&r).late_maps, 1);
+	rig_send_at(&r, 0, rig_at(40) - NEEDED); /* just in time */
+	assert_int_equal(rig_run(&r, rig_at(41)), 1);
+	assert_int_equal(rig_counts(&r).late_maps, 1);
 	rig_close(&r);
 }
 
@@ -56,12 +45,12 @@ static void test_distance_and_clocks_decide(void **state) {
 		rig_element(&r, (uint16_t)(100 + i), DATA, 2);
 	rig_element(&r, MAP_SID_BROADCAST, MAP_REQUEST, 30);
 	rig_end(&r);
-	rig_send_at(&r, 0, frame_at(20) - NEEDED);
+	rig_send_at(&r, 0, rig_at(20) - NEEDED);
 	access_queue(r.access, 1, 10, 0); /* nor are the MAP's opportunities for it */
-	assert_int_equal(rig_run(&r, frame_at(24)), 1);
+	assert_int_equal(rig_run(&r, rig_at(24)), 1);
 	assert_int_equal(r.events[0].flow, 0);
-	assert_int_equal(counts(&r).late_grants, 2);
-	assert_int_equal(counts(&r).late_maps, 0); /* not for all */
+	assert_int_equal(rig_counts(&r).late_grants, 2);
+	assert_int_equal(rig_counts(&r).late_maps, 0); /* not for all */
 	rig_close(&r);
 }
 
@@ -75,9 +64,9 @@ static void test_skewed_bursts(void **state) {
 	rig_modem(&r, 0, behind);
 	prepare_grant(&r, 20, 2);
 	rig_send(&r, 0);
-	assert_int_equal(rig_run(&r, frame_at(24)), 1);
-	assert_int_equal(r.events[0].at, frame_at(20) + 300);
-	assert_int_equal(r.events[0].end, frame_at(21) + 300);
+	assert_int_equal(rig_run(&r, rig_at(24)), 1);
+	assert_int_equal(r.events[0].at, rig_at(20) + 300);
+	assert_int_equal(r.events[0].end, rig_at(21) + 300);
 	assert_int_equal(r.events[0].skew, 300);
 	rig_close(&r);
 }
@@ -92,15 +81,16 @@ static void test_lost_maps(void **state) {
 	deaf.map_loss = 250000;
 	rig_modem(&r, 0, deaf);
 	for (uint32_t frame = 20; frame < 20020; frame += 10) {
-		rig_run(&r, frame_at(frame) - HEARD);
+		rig_run(&r, rig_at(frame) - HEARD);
 		heard += r.count;
 		prepare_grant(&r, frame, 1);
 		rig_send(&r, 0);
 	}
-	heard += rig_run(&r, frame_at(20020));
-	assert_int_equal(heard + counts(&r).lost_grants, 2000);
-	assert_in_range(counts(&r).lost_grants, 440, 560);
-	assert_int_equal(counts(&r).lost_bytes, counts(&r).lost_grants * (MINISLOT - HEADER));
+	heard += rig_run(&r, rig_at(20020));
+	assert_int_equal(heard + rig_counts(&r).lost_grants, 2000);
+	assert_in_range(rig_counts(&r).lost_grants, 440, 560);
+	assert_int_equal(rig_counts(&r).lost_bytes,
+			 rig_counts(&r).lost_grants * (MINISLOT - HEADER));
 	rig_close(&r);
 }
 
@@ -112,10 +102,10 @@ static void test_wrong_maps_are_ignored(void **state) {
 	prepare_grant(&r, 20, 2);
 	r.map.ucd_count++;
 	rig_send(&r, 0);
-	assert_int_equal(counts(&r).wrong_ucd, 1);
+	assert_int_equal(rig_counts(&r).wrong_ucd, 1);
 	access_set_ucd(r.access, 0, r.map.ucd_count);
 	rig_send(&r, 0);
-	assert_int_equal(counts(&r).wrong_ucd, 1);
+	assert_int_equal(rig_counts(&r).wrong_ucd, 1);
 	rig_send(&r, 0); /* minislots that are described already */
 	prepare_grant(&r, 22, 2);
 	r.map.ucd_count++;
@@ -130,13 +120,13 @@ static void test_wrong_maps_are_ignored(void **state) {
 	r.map.count = UINT16_MAX; /* more elements than there can be */
 	r.map.elements[1].iuc = DATA;
 	rig_send(&r, 0);
-	assert_int_equal(counts(&r).wrong_maps, 4);
-	assert_int_equal(rig_run(&r, frame_at(25)), 1);
+	assert_int_equal(rig_counts(&r).wrong_maps, 4);
+	assert_int_equal(rig_run(&r, rig_at(25)), 1);
 	prepare_grant(&r, 40, 2);
 	r.map.ucd_count++;
 	r.map.elements[0].sid = 4000;
 	rig_send(&r, 0);
-	assert_int_equal(counts(&r).unknown_grants, 1);
+	assert_int_equal(rig_counts(&r).unknown_grants, 1);
 	rig_close(&r);
 }
 
@@ -155,8 +145,8 @@ static void test_silent_modems(void **state) {
 	rig_element(&r, MAP_SID_BROADCAST, MAP_REQUEST, 50);
 	rig_end(&r);
 	rig_send(&r, 0);
-	assert_int_equal(rig_run(&r, frame_at(30)), 0);
-	assert_int_equal(counts(&r).silent_bytes, 3 * MINISLOT - HEADER);
+	assert_int_equal(rig_run(&r, rig_at(30)), 0);
+	assert_int_equal(rig_counts(&r).silent_bytes, 3 * MINISLOT - HEADER);
 	rig_close(&r);
 }
 
@@ -172,12 +162,12 @@ static void test_modems_beyond_their_grant(void **state) {
 	access_queue(r.access, 0, 1000, 0);
 	prepare_grant(&r, 20, 3);
 	rig_send(&r, 0);
-	assert_int_equal(rig_run(&r, frame_at(30)), 1);
+	assert_int_equal(rig_run(&r, rig_at(30)), 1);
 	assert_int_equal(r.events[0].minislots, 12);
 	assert_int_equal(r.events[0].granted, 3 * MINISLOT - HEADER);
 	assert_int_equal(r.events[0].bytes, 12 * MINISLOT - HEADER);
-	assert_int_equal(r.events[0].end, frame_at(22));
-	assert_int_equal(counts(&r).beyond, 9 * MINISLOT);
+	assert_int_equal(r.events[0].end, rig_at(22));
+	assert_int_equal(rig_counts(&r).beyond, 9 * MINISLOT);
 	rig_close(&r);
 }
 
@@ -196,10 +186,10 @@ static void test_modems_that_ask_without_end(void **state) {
 	rig_element(&r, MAP_SID_BROADCAST, MAP_REQUEST, 97);
 	rig_end(&r);
 	rig_send(&r, 0);
-	rig_run(&r, frame_at(30));
+	rig_run(&r, rig_at(30));
 	assert_in_range(r.count, 7, 11); /* a burst, and one in each frame but where it backs off */
-	assert_int_equal(counts(&r).asked, 5000 * r.count);
-	assert_int_equal(counts(&r).unused, 3 * MINISLOT - HEADER);
+	assert_int_equal(rig_counts(&r).asked, 5000 * r.count);
+	assert_int_equal(rig_counts(&r).unused, 3 * MINISLOT - HEADER);
 	rig_close(&r);
 }
 
@@ -217,18 +207,18 @@ static void test_flows_that_go(void **state) {
 	assert_null(access_set_flow(r.access, 0, &none, 0));
 	access_queue(r.access, 0, 1000, 0); /* there is no such flow any more */
 	assert_int_equal(access_waiting(r.access, 0), 0);
-	assert_int_equal(counts(&r).discarded, 1000);
+	assert_int_equal(rig_counts(&r).discarded, 1000);
 	rig_flow(&r, 0,
 		 (struct access_flow){.header_bytes = HEADER}); /* another one, by the same SID */
 	access_queue(r.access, 0, 40, 0);
-	assert_int_equal(rig_run(&r, frame_at(22)), 0);
-	assert_int_equal(counts(&r).lost_bytes, 3 * MINISLOT - HEADER);
+	assert_int_equal(rig_run(&r, rig_at(22)), 0);
+	assert_int_equal(rig_counts(&r).lost_bytes, 3 * MINISLOT - HEADER);
 	rig_map(&r, 40, 30);
 	rig_element(&r, MAP_SID_BROADCAST, MAP_REQUEST, 50);
 	rig_end(&r);
 	rig_send(&r, 0);
-	rig_run(&r, frame_at(46));
-	assert_int_equal(counts(&r).contention, 2);
+	rig_run(&r, rig_at(46));
+	assert_int_equal(rig_counts(&r).contention, 2);
 	rig_close(&r);
 }
 
@@ -287,7 +277,7 @@ static uint64_t soak(uint64_t seed) {
 		rig_modem(&r, i, m);
 	}
 	for (uint32_t frame = 20; frame < 4000; frame += 1 + random_below(&random, 4)) {
-		rig_run(&r, frame_at(frame));
+		rig_run(&r, rig_at(frame));
 		for (unsigned i = 0; i < r.count; i++) {
 			const struct access_event *e = &r.events[i];
 
