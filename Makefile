@@ -106,7 +106,7 @@ host-test: ## `vcmts host` in a virtual machine with an SR-IOV card: check, plan
 .PHONY: vm-test
 vm-test: ## the data plane on emulated SR-IOV cards in a virtual machine, if ../shared/vm-lab is there (a quarter of an hour)
 	@devtools/install-deps run
-	@! tests/vm/lab >/dev/null || $(MAKE) --no-print-directory build MARCH=x86-64-v2 BUILD=build-v2
+	@! tests/vm/lab >/dev/null || tests/vm/build
 	@VCMTS_BUILD=build-v2 tests/vm/run $(SCENES)
 
 .PHONY: k8s-test
@@ -158,7 +158,7 @@ docs: build ## write the generated pages again: configuration, counters, picture
 	@devtools/docs
 
 .PHONY: dashboards
-dashboards: ## write Grafana's dashboards in deploy/grafana/ again
+dashboards: ## write Grafana's dashboards in deploy/grafana/ again, and the chart's copies of them and of the alerts
 	@devtools/install-deps lint
 	@devtools/dashboards
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes the dashboards, or says which differ from what is there."""
+"""Writes the dashboards, and the chart's copies of them and of the alerts, or says which differ."""
 
 import argparse
 import json
@@ -16,7 +16,10 @@ from boards.group import group
 from boards.pair import pair
 from boards.system import system
 
-FOLDER = Path(__file__).resolve().parents[2] / "deploy" / "grafana"
+DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
+# A chart has what it ships below its own folder, and links do not survive every copy of a checkout.
+CHART = DEPLOY / "helm" / "vcmts"
+ALERTS = DEPLOY / "prometheus" / "alerts.yaml"
 
 
 # What the SDK writes of every variable, and Grafana's own schema knows of intervals only.
@@ -33,7 +36,10 @@ def text_of(made: Dashboard) -> str:
 
 def files() -> dict[Path, str]:
     made = {"system": system(), "group": group(), "pair": pair(), "cores": cores()}
-    return {FOLDER / f"{name}.json": text_of(one) for name, one in made.items()}
+    texts = {f"{name}.json": text_of(one) for name, one in made.items()}
+    places = (DEPLOY / "grafana", CHART / "dashboards")
+    found = {place / name: text for place in places for name, text in texts.items()}
+    return found | {CHART / "files" / ALERTS.name: ALERTS.read_text(encoding="utf-8")}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -54,5 +60,6 @@ def main(arguments: Sequence[str]) -> int:
         different += 1
         if not check:
             path.write_text(text, encoding="utf-8")
-        print(f"{path.name}: {'differs, run `make dashboards`' if check else 'written'}")
+        said = "differs, run `make dashboards`" if check else "written"
+        print(f"{path.relative_to(DEPLOY)}: {said}")
     return 1 if check and different else 0

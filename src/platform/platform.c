@@ -20,6 +20,7 @@
 #include "log/log.h"
 #include "platform/cpus.h"
 #include "platform/dpdk_log.h"
+#include "platform/drivers.h"
 #include "platform/huge_pages.h"
 #include "platform/large_pages.h"
 
@@ -245,6 +246,7 @@ int platform_start(const struct platform_options *o) {
 	add_telemetry(&a, o);
 	add(&a, "--log-level=error");
 	a.argv[a.argc] = NULL;
+	drivers_of_pools_only(o->few_drivers);
 	if (rte_eal_init(a.argc, a.argv) < 0) {
 		log_error("dpdk", LOG_NO_FIELDS,
 			  "DPDK did not start: %s; check the devices' arguments and that "

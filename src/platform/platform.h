@@ -28,6 +28,7 @@ struct platform_options {
 	unsigned device_count;
 	unsigned memory_mb; /* needed when there are no huge pages */
 	unsigned memory_piece_mb; /* the system gives no more at once for nothing; 0: all */
+	bool few_drivers; /* no device will be asked for by a name: DPDK's drivers are not loaded */
 	bool offline; /* speed does not matter: huge pages are not missed */
 	enum platform_iova iova;
 	bool telemetry; /* on a socket, where the folder for it can be made */

@@ -10,9 +10,11 @@
 #include <string.h>
 
 #include "capture/capture.h"
+#include "model/devices.h"
 #include "platform/platform.h"
 #include "replay/replay.h"
 #include "replay/replay_play.h"
+#include "replay/replay_pools.h"
 #include "server/measure.h"
 #include "server/process.h"
 #include "server/server.h"
@@ -168,6 +170,7 @@ static int replay_files(struct replay *r, const struct replay_options *o,
 	if (r->in == NULL)
 		return EXIT_MISTAKE;
 	r->changes = o->changes;
+	r->server.pools.bound = replay_pools_bound(r->name, o->way == UP);
 	r->from = o->way == DOWN ? REPLAY_NETWORK : REPLAY_RPHY;
 	r->wires.out[REPLAY_RPHY] = o->out[DOWN];
 	r->wires.out[REPLAY_NETWORK] = o->out[UP];
@@ -213,6 +216,19 @@ static bool way_there(const struct replay_options *o, const struct server_config
 	return false;
 }
 
+/* Whether a group may ask for a crypto device, of the start or by a change. */
+static bool wants_devices(const struct replay_options *o, const struct server_config *config) {
+	bool wanted = o->changes->count > 0;
+
+	for (size_t g = 0; g < config->group_count; g++) {
+		const char *device = config->groups[g].crypto.device;
+
+		wanted |= device == NULL ? !crypto_has_library()
+					 : strcmp(device, CRYPTO_LIBRARY) != 0;
+	}
+	return wanted;
+}
+
 /* Starts EAL, and ends it. Returns the exit status. */
 static int replay_config(const struct replay_options *o, const struct server_config *config) {
 	struct platform_options p = {
@@ -220,6 +236,7 @@ static int replay_config(const struct replay_options *o, const struct server_con
 		.main_core = PLATFORM_ANY_CORE,
 		.memory_mb = server_memory_mb(config, NULL),
 		.offline = true,
+		.few_drivers = !wants_devices(o, config),
 	};
 	static struct replay r; /* its counters are aligned, and it is large */
 	int status = EXIT_TROUBLE;

@@ -150,3 +150,9 @@ def test_units_have_the_places_of_the_prefix(prefix: Path) -> None:
     power = prefix / "share" / "vcmts" / "deploy" / "systemd" / "vcmtsd.service.d" / "power.conf"
     assert f"{named['prefix']}/bin/vcmtsd power restore" in power.read_text()
     assert not re.search(r"@\w+@", unit + power.read_text())
+    assert {path.name for path in power.parent.iterdir()} == {
+        "kernel-interfaces.conf",
+        "physical-addresses.conf",
+        "power.conf",
+    }
+    assert (prefix / "lib" / "udev" / "rules.d" / "70-vcmts-vfio.rules").exists()

@@ -106,8 +106,13 @@ def state() -> dict[str, str]:
     return found
 
 
-def same(before: dict[str, str], why: str) -> None:
+def same(before: dict[str, str], why: str, *, remade: bool = False) -> None:
+    """`remade`: apply has made again what was lost, and its journal has lines more that say so."""
     now = state()
+    if remade:
+        more = now[str(JOURNAL)].removeprefix(before[str(JOURNAL)]).splitlines()
+        assert more and all(line.startswith('{"event":"done",') for line in more), more
+        now[str(JOURNAL)] = before[str(JOURNAL)]
     for name in sorted({*before, *now}):
         one, other = before.get(name, "not there"), now.get(name, "not there")
         assert one == other, f"{why}: {name}: {one!r} before, {other!r} now"

@@ -141,7 +141,7 @@ def traffic_config(folder: Path) -> None:
 DEVICES = ("--network=net_af_packet0,iface=net1", "--rphy=net_af_packet1,iface=net2")
 
 
-def traffic_pod(name: str, seconds: int, rate: str) -> Json:
+def traffic_pod(name: str, seconds: int, rate: str, config: str) -> Json:
     """The traffic program of the same image, on the other ends of the two networks."""
     mounts = [("config", "/etc/traffic"), ("run", "/run/vcmts")]
     return {
@@ -169,7 +169,7 @@ def traffic_pod(name: str, seconds: int, rate: str) -> Json:
                     "image": IMAGE,
                     "imagePullPolicy": "Never",
                     "command": [
-                        *("vcmts-traffic", "--config=/etc/traffic/server.yaml", *DEVICES),
+                        *("vcmts-traffic", f"--config=/etc/traffic/{config}", *DEVICES),
                         *(f"--duration={seconds}s", f"--rate={rate}", f"--upstream-rate={rate}"),
                         "--json=/dev/stdout",
                     ],
@@ -226,9 +226,11 @@ def shares_for_all() -> Iterator[None]:
 
 
 @contextmanager
-def traffic(name: str, seconds: int, rate: str = "500kbps") -> Iterator[Traffic]:
+def traffic(
+    name: str, seconds: int, rate: str = "500kbps", config: str = "server.yaml"
+) -> Iterator[Traffic]:
     """Sends both ways from now on, for so long; at a rate that lets a socket wait for seconds."""
-    kubectl("apply", "-f", "-", given=yaml.safe_dump(traffic_pod(name, seconds, rate)))
+    kubectl("apply", "-f", "-", given=yaml.safe_dump(traffic_pod(name, seconds, rate, config)))
     try:
         until(lambda: pod(name)["status"]["phase"] != "Pending", name)
         yield Traffic(name)
@@ -256,7 +258,16 @@ def huge_pages_free() -> int:
     return int(re.findall(r"HugePages_Free:\s+(\d+)", text)[0])
 
 
+def no_pods() -> None:
+    until(lambda: not objects("pods", "-l", "app.kubernetes.io/name=vcmts"), "no pod")
+
+
 @contextmanager
-def folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="k8s-") as name:
+def lab_place() -> Iterator[Path]:
+    """A namespace of our own, and a folder; nothing is left of either."""
+    with tempfile.TemporaryDirectory(prefix="k8s-") as name, shares_for_all():
+        namespace_made()
+        traffic_config(Path(name))
         yield Path(name)
+        helm("uninstall", RELEASE, "--ignore-not-found")
+        kubectl("delete", "namespace", NAMESPACE, "--timeout=120s")

@@ -16,21 +16,19 @@ from k8s.lab import (
     POD,
     RELEASE,
     accounts,
-    folder,
     helm,
     huge_pages_free,
     is_ready,
     kubectl,
+    lab_place,
     messages,
-    namespace_made,
+    no_pods,
     objects,
     pod,
     proven,
-    shares_for_all,
     status,
     termination,
     traffic,
-    traffic_config,
     until_said,
     values,
 )
@@ -44,12 +42,8 @@ FREE = huge_pages_free()  # before anything is installed
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Path]:
-    with folder() as made, shares_for_all():
-        namespace_made()
-        traffic_config(made)
+    with lab_place() as made:
         yield made
-        helm("uninstall", RELEASE, "--ignore-not-found")
-        kubectl("delete", "namespace", NAMESPACE, "--timeout=120s")
 
 
 def strict(*manifests: dict[str, object], fails: bool = False) -> str:
@@ -179,7 +173,7 @@ def test_a_pod_says_why_it_ends(
     place: Path, name: str, more: dict[str, object], message: str
 ) -> None:
     helm("uninstall", RELEASE, "--ignore-not-found", "--wait")
-    until(lambda: not objects("pods", "-l", "app.kubernetes.io/name=vcmts"), "no pod")
+    no_pods()
     given = yaml.safe_load(values(place).read_text())
     defaults = given["defaults"]
     own = dict(more.get("defaults", {}))  # type: ignore[call-overload]
@@ -194,7 +188,7 @@ def test_a_pod_says_why_it_ends(
 
 def test_nothing_is_left(place: Path) -> None:
     helm("uninstall", RELEASE, "--ignore-not-found", "--wait")
-    until(lambda: not objects("pods", "-l", "app.kubernetes.io/name=vcmts"), "no pod")
+    no_pods()
     left = [
         f"{one['kind']}/{one['metadata']['name']}"
         for one in objects(KINDS, "-l", f"app.kubernetes.io/instance={RELEASE}")

@@ -18,7 +18,6 @@ from vcmts.paths import CHECKOUT
 CHART = CHECKOUT / "deploy" / "helm" / "vcmts"
 PROGRAM = CHECKOUT / "build-chart" / "render"
 CI = sorted((CHART / "ci").glob("*.yaml"))
-ALONE = "vcmts.yaml"  # what a pod reads that is the only one
 NO_RENDERER = "the chart is not rendered here: devtools/install-deps chart installs what it takes"
 needs_renderer = pytest.mark.skipif(not PROGRAM.exists(), reason=NO_RENDERER)
 
@@ -58,8 +57,7 @@ class Rendered:
     def configurations(self) -> dict[str, Json]:
         """By the name of the file, of each pod its own."""
         data = next(one["data"] for one in self.of("ConfigMap") if is_configuration(one))
-        own = [name for name in data if name != ALONE or len(data) == 1]
-        return {name: yaml.safe_load(data[name]) for name in own}
+        return {name: yaml.safe_load(text) for name, text in data.items()}
 
     def configuration(self) -> Json:
         (found,) = self.configurations().values()

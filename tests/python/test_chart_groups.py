@@ -125,6 +125,42 @@ def test_a_group_of_an_accelerator(render: Renderer) -> None:
     assert made.container()["resources"]["limits"]["qat.intel.com/generic"] == "1"
 
 
+MB = "ipsec-mb"
+QAT = "qat.intel.com/generic"
+VARIABLE = "${PCIDEVICE_QAT_INTEL_COM_GENERIC[0]}"
+
+
+def cryptodev(device: str) -> Json:
+    return {"provider": "cryptodev", "device": device}
+
+
+# Of the defaults, of the group, what the server is told, and whether an accelerator is asked for.
+CRYPTO: list[tuple[Json, Json, Json, bool]] = [
+    ({"device": "crypto_aesni_mb0"}, {}, cryptodev("crypto_aesni_mb0"), False),
+    ({"device": "0000:6b:01.0"}, {"resource": QAT}, cryptodev(VARIABLE), True),
+    ({**cryptodev("0000:6b:01.0")}, {"resource": QAT, "variable": "Q"}, cryptodev("${Q}"), True),
+    ({"provider": MB}, {"resource": QAT}, cryptodev(VARIABLE), True),
+    ({"resource": QAT}, {"device": "crypto_null0"}, cryptodev("crypto_null0"), False),
+    ({"resource": QAT}, {"device": "none"}, {"device": "none"}, False),
+    (cryptodev("0000:6b:01.0"), {"provider": MB}, {"provider": MB}, False),
+    ({"resource": QAT, "device": "crypto_qat0"}, {}, cryptodev("crypto_qat0"), True),
+    ({"resource": QAT, "device": "crypto_qat0"}, {"variable": "Q"}, cryptodev("${Q}"), True),
+    ({"resource": QAT}, {"generate_crc": False}, cryptodev(VARIABLE), True),
+]
+
+
+@pytest.mark.parametrize(("shared", "own", "told", "asked"), CRYPTO)
+def test_what_encrypts_for_a_group_goes_before_the_defaults(
+    render: Renderer, shared: Json, own: Json, told: Json, asked: bool
+) -> None:
+    values = sriov([{"id": 1, "crypto": own}])
+    values["defaults"]["crypto"] = shared
+    made = render(values)
+    (item,) = made.configuration()["service_groups"]
+    assert item["crypto"] == {**told, **({"generate_crc": False} if "generate_crc" in own else {})}
+    assert (QAT in made.container()["resources"]["limits"]) == asked
+
+
 def test_keys_are_in_a_secret_and_nowhere_else(render: Renderer) -> None:
     path = next(path for path in CI if path.stem == "inline")
     made = render(None, path)

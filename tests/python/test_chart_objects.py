@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from python.charts import ALONE, CI, Json, Rendered, Renderer, needs_renderer, one_group, renderer
+from python.charts import CI, Json, Rendered, Renderer, needs_renderer, one_group, renderer
 from vcmts.paths import CHECKOUT
 
 pytestmark = needs_renderer
@@ -178,23 +178,35 @@ def with_secrets(groups: int, names: int) -> Json:
 
 
 def test_a_group_more_in_a_pod_of_its_own_leaves_the_others(render: Renderer) -> None:
-    """Where its Secret is named already, and there are two pods or more."""
+    """Where its Secret is named already; a group less leaves them likewise."""
 
     def template(groups: int, names: int) -> Json:
         found: Json = render(with_secrets(groups, names)).one("StatefulSet")["spec"]["template"]
         return found
 
-    assert template(2, 3) == template(3, 3)
+    assert template(1, 3) == template(2, 3) == template(3, 3)
     assert template(2, 2) != template(3, 3)
-    assert template(1, 3) != template(2, 3)
 
 
-def test_a_pod_that_was_alone_finds_its_configuration_until_it_ends(render: Renderer) -> None:
-    (one,) = render(with_secrets(1, 2)).of("ConfigMap")
-    (two,) = render(with_secrets(2, 2)).of("ConfigMap")
-    assert sorted(one["data"]) == [ALONE]
-    assert sorted(two["data"]) == ["vcmts-0.yaml", "vcmts-1.yaml", ALONE]
-    assert two["data"][ALONE] == two["data"]["vcmts-0.yaml"] == one["data"][ALONE]
+def test_a_pod_finds_its_configuration_whatever_their_number(render: Renderer) -> None:
+    """By the name that its argument has, so that none is without while others come and go."""
+    made = [render(with_secrets(groups, 2)) for groups in (1, 2)]
+    assert [sorted(one.configurations()) for one in made] == [
+        ["vcmts-0.yaml"],
+        ["vcmts-0.yaml", "vcmts-1.yaml"],
+    ]
+    assert made[0].configurations()["vcmts-0.yaml"] == made[1].configurations()["vcmts-0.yaml"]
+    given = "--config=/etc/vcmts/config/$(POD_NAME).yaml"
+    assert all(given in one.container()["args"] for one in made)
+
+
+def test_a_configuration_of_others_is_found_by_the_name_of_one_or_of_each(render: Renderer) -> None:
+    def named(groups: int) -> list[str]:
+        made = render({**with_secrets(groups, 2), "existingConfigMap": "mine"})
+        return [one for one in made.container()["args"] if one.startswith("--config=")]
+
+    assert named(1) == []  # `vcmts pod` looks for vcmts.yaml
+    assert named(2) == ["--config=/etc/vcmts/config/$(POD_NAME).yaml"]
 
 
 def test_one_pod_after_the_other_is_rolled(rendered: Rendered) -> None:

@@ -91,7 +91,7 @@ def inline(*files: str | None) -> list[Json]:
     ]
 
 
-NO_MODEMS = {"profile": "", "ports": {}}
+BOTH = {"provider": "ipsec-mb", "resource": "qat.intel.com/generic"}
 
 # Values, and what templates say of them: what a schema cannot know.
 BY_TEMPLATE: list[tuple[Json, str]] = [
@@ -132,6 +132,14 @@ BY_TEMPLATE: list[tuple[Json, str]] = [
         },
         "serviceGroups[0].ports.network: found neither resource nor device, allowed: one of them, "
         "here or in defaults.ports.network",
+    ),
+    *(
+        (
+            groups({"id": 1, "crypto": own}, defaults={"crypto": shared}),
+            "serviceGroups[0].crypto: found the resource qat.intel.com/generic beside provider "
+            "ipsec-mb, which has no device, allowed: one of the two, here or in defaults.crypto",
+        )
+        for own, shared in (({}, BOTH), (BOTH, {}), ({"generate_crc": True}, BOTH))
     ),
     (
         groups({"id": 65}),

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -10,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from python.host_kernel import Kernel, system, tree
+from python.host_kernel import Kernel, Nic, system, tree
+from python.host_machines import base
 from python.host_steps import apply, decided, machine, prepared, undo
-from python.layout_machines import put
+from python.layout_machines import Recorded, put
 from vcmts import cli
 from vcmts.host.prepare import apply as host_apply
 from vcmts.host.prepare import journal as host_journal
@@ -28,6 +30,23 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tests' own session is none of these machines', and their disk does not matter."""
     monkeypatch.delenv("SSH_CONNECTION", raising=False)
     monkeypatch.setattr(os, "fsync", lambda handle: None)
+
+
+def test_the_unit_gets_the_capabilities_of_its_cards(tmp_path: Path) -> None:
+    """None with an IOMMU; without one those of VFIO; others where the kernel keeps the card."""
+    base(tmp_path / "nvidia", Recorded(cores=4))
+    nic = Nic("0000:02:00.0", "eth1", "mlx5_core", ("15b3", "101d"), most=8)
+    named = r"^(CapabilityBoundingSet|AmbientCapabilities)=(.*)$"
+    for kernel, words, wanted in (
+        (machine("server", tmp_path / "server"), (), None),
+        (machine("cloud", tmp_path / "cloud"), ("--no-iommu",), "CAP_SYS_ADMIN CAP_SYS_RAWIO"),
+        (Kernel(tmp_path / "nvidia", [nic]), (), "CAP_NET_ADMIN CAP_NET_RAW"),
+    ):
+        plan = decided(kernel, "--groups", "1", *words).plan
+        found = re.findall(named, texts.files_of(plan)[texts.DROP_IN], re.M)
+        assert plan.cards
+        assert [value for _, value in found] == ([wanted] * 2 if wanted else []), kernel.root
+        assert len({name for name, _ in found}) == len(found)
 
 
 def started_with_an_iommu(kernel: Kernel) -> None:

@@ -11,3 +11,10 @@
 /* clang-format on */
 
 #define ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Turns of a loop at random. What the sanitizers look for shows in a part of them, which takes as long there. */
+#if defined(__SANITIZE_ADDRESS__)
+#define RANDOM_TURNS(n) ((n) / 5)
+#else
+#define RANDOM_TURNS(n) (n)
+#endif

@@ -5,13 +5,11 @@ import contextlib
 import copy
 import io
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from vcmts import cli
-from vm.served import ROUTER
+from vm.served import BUILD, ROUTER
 
 Json = dict[str, Any]
 PROFILE = "2ofdm-0sc-qam_20cms_aes"
@@ -21,11 +19,25 @@ NETWORK_VLAN, RPHY_VLAN = 10, 20
 SMALL = {"queue_size": 512}
 
 
-def profile(groups: int) -> Json:
+def stored(groups: int) -> Path:
+    """Where the profile is kept for the guest, in which writing it takes a minute."""
+    return BUILD / f"guest-profile-{groups}.json"
+
+
+def store(groups: int) -> None:
+    """On this machine, before the guest starts."""
+    import yaml
+
+    from vcmts import cli
+
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         assert cli.main(["profile", PROFILE, "--groups", str(groups)]) == 0
-    tree: Json = yaml.load(said.getvalue(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    stored(groups).write_text(json.dumps(yaml.safe_load(said.getvalue())), encoding="utf-8")
+
+
+def profile(groups: int) -> Json:
+    tree: Json = json.loads(stored(groups).read_text(encoding="utf-8"))
     tree["max_queued"] = 2048
     # an emulated core may stand still in between
     tree["upstream"] |= {"reorder_timeout": "1 s", "frame_timeout": "1 min"}
@@ -87,3 +99,8 @@ def planned(tree: Json) -> Path:
         if peer:
             group["rphy"] |= {"core_mac": RPD, "rpd_mac": CORES[0]}
     return kept("planned", tree)
+
+
+if __name__ == "__main__":
+    for number in map(int, sys.argv[1:]):
+        store(number)

@@ -33,8 +33,10 @@ from vm.served import (  # noqa: E402
     no_faults,
     run,
     say,
+    until,
     write,
 )
+from vm.system import System  # noqa: E402
 
 CARDS = os.environ["LAB_NICS"].split()
 LONG = ("--duration", "600s")  # ended by the test
@@ -155,7 +157,7 @@ def host_scene() -> None:
     taken(tree, of)
     say("vcmts host apply once more")
     host.vcmts("apply", "/tmp/plan")
-    host.same(after, "applied again it is another")
+    host.same(after, "applied again it is another", remade=True)
     memory(groups.shared(tree, of[0], of[1]), (of[4], of[5]))
     host.same(after, "there is something left of the data plane")
     say("vcmts host undo")
@@ -251,7 +253,72 @@ def removed_scene() -> None:
     no_faults()
 
 
-SCENES = {"host": host_scene, "link": link_scene, "removed": removed_scene}
+# ---- service: systemd starts it by the unit, as a user without privileges
+
+
+def unprivileged(system: System, capabilities: int) -> None:
+    """All its sets are those, and the user is not root."""
+    status = system.status()
+    assert "0" not in status["Uid"].split() and status["NoNewPrivs"] == "1", status
+    sets = {name: int(status[name], 16) for name in status if name.startswith("Cap")}
+    assert len(sets) == 5 and set(sets.values()) == {capabilities}, sets
+
+
+def restarted(system: System, drop_in: str) -> None:
+    system.drop_in(drop_in)
+    system.ask("systemctl", "start", "vcmtsd")
+    system.becomes("active")
+
+
+def stopped(system: System) -> None:
+    system.ask("systemctl", "stop", "vcmtsd")
+    system.becomes("inactive")
+    assert "this is a defect" not in system.said()
+
+
+def unit(system: System, config: Path, of: list[str]) -> None:
+    system.becomes("active")
+    unprivileged(system, 0)
+    assert "running on ordinary pages" not in system.said(), system.said()
+    say(f"without a capability, on huge pages: {proven(config, (of[2], of[3]), 1)} proven")
+    system.ask("systemctl", "reload", "vcmtsd")
+    until(lambda: "read again" in system.said(), "the file is read again")
+    stopped(system)
+    say("interfaces of the kernel, by their drop-in")
+    kernel = "--network net_tap0,iface=vcmts0 --rphy net_af_packet0,iface=lo"
+    system.configure(config, kernel)
+    restarted(system, "kernel-interfaces.conf")
+    unprivileged(system, 1 << 12 | 1 << 13 | 1 << 39)  # NET_ADMIN, NET_RAW, BPF
+    stopped(system)
+    say("physical addresses, by theirs")
+    system.configure(config, f"--network {of[0]} --rphy {of[1]} --iova-mode pa")
+    restarted(system, "physical-addresses.conf")
+    unprivileged(system, 1 << 17 | 1 << 21)  # SYS_RAWIO, SYS_ADMIN
+    assert "cards reach memory by physical addresses" in system.said(), system.said()
+    say(f"physical addresses: {proven(config, (of[2], of[3]), 1)} proven")
+    stopped(system)
+
+
+def service_scene() -> None:
+    of = functions_of(CARDS[0], groups.CORES[0])
+    config = groups.alone(groups.profile(2), 0)
+    say("systemd is started")
+    system = System(config, f"--network {of[0]} --rphy {of[1]}")
+    try:
+        unit(system, config, of)
+    except BaseException:
+        print(system.said(), flush=True)
+        raise
+    finally:
+        system.end()
+
+
+SCENES = {
+    "host": host_scene,
+    "link": link_scene,
+    "removed": removed_scene,
+    "service": service_scene,
+}
 
 if __name__ == "__main__":
     SCENES[sys.argv[1]]()

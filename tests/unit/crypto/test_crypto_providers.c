@@ -121,7 +121,7 @@ static void lengths_and_alignments(struct crypto_rig *r) {
 
 /* Bursts of any number: what is in the lanes when the queue has nothing more is any number of each cipher. */
 static void mixed_bursts(struct crypto_rig *r) {
-	for (unsigned turn = 0; turn < 150; turn++) {
+	for (unsigned turn = 0; turn < RANDOM_TURNS(150u); turn++) {
 		const struct rig_shape s = {0, turn % 3 == 0 ? 1600 : 200, RIG_ANY, RIG_ANY,
 					    RIG_ANY};
 		unsigned some = random_between(&r->random, 1, CRYPTO_BURST);

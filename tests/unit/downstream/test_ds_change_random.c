@@ -10,7 +10,7 @@
 #include "change_plan.h"
 #include "change_rig.h"
 
-#define ROUNDS 4000
+#define ROUNDS RANDOM_TURNS(4000)
 
 static void traffic(void) {
 	for (uint32_t n = random_below(&rig->random, 12); n > 0; n--)

@@ -60,11 +60,10 @@ true
 {{- printf "PCIDEVICE_%s" (regexReplaceAll "[^A-Z0-9]+" (upper .) "_") -}}
 {{- end -}}
 
-{{/* The key of a pod's configuration: of several pods each has that of its own name. */}}
+{{/*
+The key of a pod's configuration, that of its name: so a pod reads the same file whether it is alone or one of several,
+and goes on with it while their number changes.
+*/}}
 {{- define "vcmts.configName" -}}
-{{- if eq (len .plan.pods) 1 -}}
-vcmts.yaml
-{{- else -}}
 {{- printf "%s-%d.yaml" (include "vcmts.fullname" .root) (int .number) -}}
-{{- end -}}
 {{- end -}}

@@ -104,14 +104,7 @@ of the pods before, and those that are given.
 {{- end -}}
 {{- end -}}
 {{- $_ := set $item "ports" $ports -}}
-{{- $crypto := mergeOverwrite (deepCopy $defaults.crypto) (deepCopy (default dict $group.crypto)) -}}
-{{- if and $crypto.resource (ne (default "cryptodev" $crypto.provider) "ipsec-mb") -}}
-{{- $_ := set $out.requests $crypto.resource 1 -}}
-{{- $_ := set $crypto "provider" "cryptodev" -}}
-{{- $variable := default (printf "%s[0]" (include "vcmts.variable" $crypto.resource)) $crypto.variable -}}
-{{- $_ := set $crypto "device" (default (printf "${%s}" $variable) $crypto.device) -}}
-{{- end -}}
-{{- $crypto = omit $crypto "resource" "variable" -}}
+{{- $crypto := include "vcmts.crypto" (dict "own" $group.crypto "shared" $defaults.crypto "requests" $out.requests "at" $member.at) | fromJson -}}
 {{- if $crypto -}}{{- $_ := set $item "crypto" $crypto -}}{{- end -}}
 {{- $_ := set $out "groups" (append $out.groups $item) -}}
 {{- end -}}
@@ -144,4 +137,33 @@ A port of a group. One that the defaults give is one for all groups of the pod; 
 {{- if not $alone -}}{{- $_ := set .given .role $device -}}{{- end -}}
 {{- end -}}
 {{- toJson (set (omit $port "resource" "variable") "device" $device) -}}
+{{- end -}}
+
+{{/*
+What encrypts for a group. Its own `resource` or `device` takes the place of whatever the defaults name, and so does its
+own `provider: ipsec-mb`, which has no device. One device of a resource is for all groups of the pod that name it.
+*/}}
+{{- define "vcmts.crypto" -}}
+{{- $own := default dict .own -}}
+{{- $shared := default dict .shared -}}
+{{- if or (hasKey $own "resource") (hasKey $own "device") -}}
+{{- $shared = omit $shared "resource" "variable" "device" "provider" -}}
+{{- else if eq (default "" $own.provider) "ipsec-mb" -}}
+{{- $shared = omit $shared "resource" "variable" "device" -}}
+{{- else if hasKey $own "variable" -}}
+{{- $shared = omit $shared "device" -}}
+{{- end -}}
+{{- $crypto := mergeOverwrite (deepCopy $shared) (deepCopy $own) -}}
+{{- if $crypto.resource -}}
+{{- if eq (default "" $crypto.provider) "ipsec-mb" -}}
+{{- fail (printf "%s.crypto: found the resource %s beside provider ipsec-mb, which has no device, allowed: one of the two, here or in defaults.crypto" .at $crypto.resource) -}}
+{{- end -}}
+{{- $_ := set .requests $crypto.resource 1 -}}
+{{- $variable := default (printf "%s[0]" (include "vcmts.variable" $crypto.resource)) $crypto.variable -}}
+{{- $_ := set $crypto "device" (default (printf "${%s}" $variable) $crypto.device) -}}
+{{- end -}}
+{{- if and (not $crypto.provider) (ne (default "none" $crypto.device) "none") -}}
+{{- $_ := set $crypto "provider" "cryptodev" -}}
+{{- end -}}
+{{- toJson (omit $crypto "resource" "variable") -}}
 {{- end -}}

@@ -97,7 +97,8 @@ capabilities:
 
 {{- define "vcmts.arguments" -}}
 - pod
-{{- if gt (len .plan.pods) 1 }}
+{{- /* A ConfigMap of others' for one pod has the name that `vcmts pod` looks for. */}}
+{{- if or (gt (len .plan.pods) 1) (not .root.Values.existingConfigMap) }}
 - --config=/etc/vcmts/config/$(POD_NAME).yaml
 {{- end }}
 - --drain={{ int .root.Values.drainSeconds }}s

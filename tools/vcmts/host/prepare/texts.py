@@ -168,12 +168,26 @@ def rules(plan: Plan) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
+def drop_in(plan: Plan) -> str:
+    """For vcmtsd.service, which has no capabilities: those that its cards need."""
+    lines = [HEAD, "[Unit]", "Requires=vcmts-host.service", "After=vcmts-host.service"]
+    needed = []
+    if plan.no_iommu and plan.uses_vfio:
+        needed += ["CAP_SYS_ADMIN", "CAP_SYS_RAWIO"]
+    if any(not card.bind for card in plan.cards):  # the kernel's driver keeps it, and is asked
+        needed += ["CAP_NET_ADMIN", "CAP_NET_RAW"]
+    if needed:
+        words = " ".join(needed)
+        lines += ["", "[Service]", f"CapabilityBoundingSet={words}", f"AmbientCapabilities={words}"]
+    return "".join(f"{line}\n" for line in lines)
+
+
 def files_of(plan: Plan) -> dict[str, str]:
     """By where they go."""
     found = {
         SCRIPT: script(plan),
         UNIT: SERVICE.format(head=HEAD, script=SCRIPT),
-        DROP_IN: f"{HEAD}\n[Unit]\nRequires=vcmts-host.service\nAfter=vcmts-host.service\n",
+        DROP_IN: drop_in(plan),
     }
     if plan.cards:
         found[RULES] = rules(plan)
