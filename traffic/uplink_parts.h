@@ -34,6 +34,7 @@ struct uplink {
 	uint32_t part_sent; /* bytes of the burst at hand */
 	uint64_t
 		patience; /* TSC until which modems may still wait after the end; 0: it has not come */
+	bool impatient; /* that is over */
 	uint32_t calm; /* grants to give before it ends */
 };
 

@@ -170,12 +170,22 @@ static uint32_t part_of(uint32_t left) {
 	return left < UPLINK_GRANT_LONGEST ? left : UPLINK_GRANT_LONGEST;
 }
 
+/* The CMTS counts on from whichever segment of a stream it gets first. That has to be the first one, also where the
+ * second is sent at the same time on another channel, of which the packet might go out before. */
+static void first_sent(struct uplink *u, const struct uplink_stream *s, uint64_t now) {
+	if (s->sequence > 1)
+		return;
+	filled_send(u, now);
+	uplink_sessions_flush(&u->rphy.output, now, true);
+}
+
 /* Returns whether there was room for all of it. */
 static bool data_send(struct uplink *u, const struct access_event *e, uint64_t now) {
 	while (u->part_sent < e->bytes || u->part_sent == 0) {
 		uint32_t part = part_of(e->bytes - u->part_sent);
 		bool last = u->part_sent + part == e->bytes;
 
+		first_sent(u, &u->flows.streams[e->flow], now);
 		if (!burst_room(u, part)) {
 			filled_send(u, now);
 			if (!burst_room(u, part))
@@ -228,6 +238,7 @@ unsigned uplink_scheduled_send(struct uplink *u, uint64_t now) {
 	packets_arrive(u, now);
 	if (u->stopping && u->patience == 0)
 		u->patience = now + PATIENCE_S * rte_get_tsc_hz();
+	u->impatient = u->stopping && now > u->patience;
 	if (uplink_output_ready(&u->rphy.output))
 		events_send(u, now);
 	return uplink_transmit(u);
@@ -238,5 +249,5 @@ bool uplink_scheduled_empty(const struct uplink *u) {
 
 	if (o->open_count > 0 || o->pending_count > 0 || !u->stopping)
 		return false;
-	return grants_idle(u->scheduled) || (u->patience != 0 && rte_rdtsc() > u->patience);
+	return grants_idle(u->scheduled) || u->impatient;
 }

@@ -22,6 +22,7 @@ static void event_keep(struct grants *g, const struct access_event *e) {
 	uint32_t number = g->unused[--g->unused_count];
 
 	g->events[number] = *e;
+	g->carrying += e->bytes > 0;
 	due_add(&g->ends, e->end, number);
 }
 
@@ -56,6 +57,7 @@ const struct access_event *grants_next(struct grants *g) {
 
 void grants_done(struct grants *g) {
 	g->has_first = false;
+	g->carrying -= g->events[g->first].bytes > 0;
 	g->unused[g->unused_count++] = g->first;
 }
 
@@ -92,7 +94,10 @@ bool grants_idle(const struct grants *g) {
 	struct access_counts c;
 
 	access_counts(g->access, &c);
-	return c.waiting == 0 && g->unused_count == g->event_count;
+	if (c.waiting > 0 || g->carrying > 0)
+		return false;
+	/* who asks without end is granted without end */
+	return g->unused_count == g->event_count || g->result.endless > 0;
 }
 
 void grants_result(const struct grants *g, struct grants_result *out) {

@@ -47,6 +47,7 @@ struct grants {
 	struct access_event *events;
 	uint32_t *unused;
 	uint32_t unused_count, event_count;
+	uint32_t carrying; /* of the events, those with bytes of a queue */
 	struct due ends;
 	uint32_t first; /* the event that grants_next() has given, and which is not done */
 	bool has_first;
@@ -92,7 +93,7 @@ bool grants_loses_request(struct grants *g);
  * bytes are granted already. */
 bool grants_give_up(struct grants *g, uint32_t stream, uint32_t size);
 
-/* Whether nothing waits, and nothing is decided that was not sent. */
+/* Whether nothing waits, and nothing is decided that was not sent, but for requests without end. */
 bool grants_idle(const struct grants *g);
 
 /* Draws whether an impairment happens. */

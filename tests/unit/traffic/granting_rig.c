@@ -5,6 +5,7 @@
 
 #include <rte_cycles.h>
 
+#include "grants/grants.h"
 #include "model/grants/grants_times.h"
 #include "test.h"
 #include "uplink_parts.h"
@@ -53,11 +54,45 @@ void granting_rig_config(struct uplink_rig *r) {
 	}
 }
 
-static uint64_t time_now(void) {
+static uint64_t system_ns(void) {
 	struct timespec t;
 
 	clock_gettime(CLOCK_REALTIME, &t);
-	return grants_samples((uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t time_now(const struct granting_rig *g) {
+	return grants_samples(g->own ? g->ns : system_ns());
+}
+
+/* The worker's clock stands still, and what DOCSIS time is then is the rig's. */
+static void own_time(struct granting_rig *g) {
+	struct grants *grants = g->rig->uplink->scheduled;
+
+	g->own = true;
+	g->ns = system_ns();
+	g->tsc = rte_rdtsc();
+	grants->worker.ns_per_tick_q32 = 0;
+	docsis_clock_init(&grants->clock);
+	grants->clock.system = g->ns;
+}
+
+void granting_rig_system_time(struct granting_rig *g) {
+	struct grants *grants = g->rig->uplink->scheduled;
+
+	g->own = false;
+	clock_start(&grants->worker);
+	docsis_clock_start(&grants->clock, &grants->worker);
+}
+
+static void time_goes_on(struct granting_rig *g) {
+	if (!g->own) {
+		g->tsc = rte_rdtsc();
+		return;
+	}
+	g->ns += GRANTING_RIG_ROUND_NS;
+	g->tsc += GRANTING_RIG_ROUND_NS * rte_get_tsc_hz() / 1000000000;
+	g->rig->uplink->scheduled->clock.system = g->ns;
 }
 
 static struct maps_channel channel_of(const struct service_group *sg, uint32_t c) {
@@ -101,7 +136,7 @@ static void flow_create(struct granting_rig *g, uint32_t stream,
 	for (size_t i = 0; i < cluster->sid_count; i++)
 		sids[i] =
 			(struct maps_sid){(uint16_t)cluster->sids[i].channel, cluster->sids[i].sid};
-	assert_null(maps_set_flow(g->maps, stream, &flow, time_now()));
+	assert_null(maps_set_flow(g->maps, stream, &flow, time_now(g)));
 }
 
 static void flows_create(struct granting_rig *g) {
@@ -134,6 +169,7 @@ void granting_rig_start(struct granting_rig *g, struct uplink_rig *r) {
 	const char *why = "";
 
 	*g = (struct granting_rig){.rig = r};
+	own_time(g);
 	for (uint32_t c = 0; c < UPLINK_RIG_CHANNELS; c++)
 		channels[c] = channel_of(&r->sg, c);
 	g->maps = maps_create(&config, &why);
@@ -173,7 +209,7 @@ static void ask(struct granting_rig *g, uint32_t channel, uint16_t sid, uint32_t
 		return;
 	request.bytes = units * g->units[request.flow];
 	g->asked += request.bytes;
-	assert_true(maps_request(g->maps, &request, time_now()) <= MAPS_CUT);
+	assert_true(maps_request(g->maps, &request, time_now(g)) <= MAPS_CUT);
 }
 
 static void record_read(struct granting_rig *g, const struct uepi_request *r) {
@@ -266,10 +302,11 @@ void granting_rig_round(struct granting_rig *g) {
 	uint64_t now;
 	struct map map;
 
-	uplink_send(g->rig->uplink, rte_rdtsc());
+	time_goes_on(g);
+	uplink_send(g->rig->uplink, g->tsc);
 	uplink_rig_receive(g->rig);
 	requests_read(g);
-	now = time_now();
+	now = time_now(g);
 	while (!g->silent && maps_due(g->maps) <= now) {
 		uint32_t channel = maps_make(g->maps, now, &map);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The upstream's rig with a CMTS that grants: requests that come go to the scheduler of the data plane, and its MAPs
- * to the modems by MAP pseudowires. Time is the system's; nothing is asked of it but that it goes on.
+ * to the modems by MAP pseudowires. Time is the rig's own, and each round takes GRANTING_RIG_ROUND_NS of it, so that no
+ * MAP is late; after granting_rig_system_time() it is the system's, of which nothing is asked but that it goes on.
  */
 #pragma once
 
@@ -9,8 +10,12 @@
 #include "scheduler/maps/maps.h"
 #include "uplink_rig.h"
 
+#define GRANTING_RIG_ROUND_NS 50000
+
 struct granting_rig {
 	struct uplink_rig *rig;
+	uint64_t ns, tsc; /* now, where `own` */
+	bool own;
 	struct maps *maps;
 	uint8_t units[UPLINK_RIG_STREAMS]; /* N */
 	uint16_t sequence[UPLINK_RIG_CHANNELS]; /* of the MAP pseudowires */
@@ -26,6 +31,9 @@ void granting_rig_config(struct uplink_rig *r);
 
 void granting_rig_start(struct granting_rig *g, struct uplink_rig *r);
 void granting_rig_end(struct granting_rig *g);
+
+/* From now on. */
+void granting_rig_system_time(struct granting_rig *g);
 
 /* One round: modems, requests, MAPs. */
 void granting_rig_round(struct granting_rig *g);

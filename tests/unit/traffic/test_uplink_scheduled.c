@@ -19,7 +19,7 @@ static void closed_begin(const char *mix, uint64_t rate) {
 	granting_rig_config(&rig);
 	uplink_rig_start(&rig, mix, rate);
 	granting_rig_start(&granting, &rig);
-	uplink_begin(rig.uplink, rte_rdtsc());
+	uplink_begin(rig.uplink, granting.tsc);
 }
 
 /* Bytes of the modems' queues in all bursts that came. */
@@ -89,6 +89,7 @@ static void a_packet_is_as_old_as_its_arrival(void **state) {
 
 	(void)state;
 	closed_begin("84", 1000000);
+	granting_rig_system_time(&granting);
 	granting.silent = true; /* packets come, and wait */
 	s = &rig.uplink->flows.streams[4];
 	while (s->arrived < 3)
@@ -100,6 +101,49 @@ static void a_packet_is_as_old_as_its_arrival(void **state) {
 	granting_rig_run(&granting, 0);
 	assert_true(uplink_sent_at(rig.uplink, 4, 0) > tag.tsc);
 	closed_end(&result);
+}
+
+/* Modems have decided a burst, which is over for `ago` samples. */
+static void decided(const struct access_event *e, uint64_t ago) {
+	struct grants *g = rig.uplink->scheduled;
+	uint32_t number = g->unused[--g->unused_count];
+
+	g->events[number] = *e;
+	g->carrying += e->bytes > 0;
+	g->events[number].end = g->now - ago;
+	due_add(&g->ends, g->now - ago, number);
+}
+
+/* What the CMTS gets first is what it counts on from. */
+static void the_first_segment_comes_before_the_second(void **state) {
+	struct access_event e = {.kind = ACCESS_BURST, .bytes = 300, .granted = 300};
+	struct uplink_stream *s;
+
+	(void)state;
+	closed_begin("84", 1000000);
+	granting.silent = true;
+	granting_rig_round(&granting); /* it has a time now */
+	s = &rig.uplink->flows.streams[0];
+	while (s->arrived < 60)
+		grants_arrive(rig.uplink->scheduled, s, 100, rte_rdtsc());
+	for (uint16_t channel = 0; channel < 2; channel++) {
+		e.channel = channel;
+		e.sid = s->cluster->sids[channel].sid;
+		decided(&e, 2u - channel);
+	}
+	uplink_send(rig.uplink, granting.tsc);
+	assert_int_equal(s->sequence, 2);
+	uplink_rig_receive(&rig);
+	assert_int_equal(rig.came.burst_count, 2);
+	for (uint16_t sequence = 0; sequence < 2; sequence++) {
+		struct segment_header h;
+
+		assert_int_equal(segment_header_parse(rig.came.bursts[sequence]->payload,
+						      SEGMENT_HEADER_SIZE, &h),
+				 SEGMENT_OK);
+		assert_int_equal(h.sequence, sequence);
+	}
+	granting_rig_end(&granting);
 }
 
 /* A grant beyond what the CMTS takes in one burst: two of them. */
@@ -116,12 +160,8 @@ static void a_large_grant_is_two_bursts(void **state) {
 	while (s->arrived < 60)
 		grants_arrive(rig.uplink->scheduled, s, 1290, rte_rdtsc());
 	e.bytes = e.granted = UPLINK_GRANT_LONGEST + 5000;
-	e.end = rig.uplink->scheduled->now;
-	rig.uplink->scheduled->events[0] = e;
-	rig.uplink->scheduled->first = 0;
-	rig.uplink->scheduled->has_first = true;
-	rig.uplink->scheduled->unused_count--;
-	uplink_send(rig.uplink, rte_rdtsc());
+	decided(&e, 0);
+	uplink_send(rig.uplink, granting.tsc);
 	assert_int_equal(rig.uplink->scheduled->result.oversized, 1);
 	assert_int_equal(s->sequence, 2);
 	while ((n = rte_eth_rx_burst(rig.ports[1], 0, packets, 64)) > 0)
@@ -192,6 +232,7 @@ static void clock_jumps(int64_t ns) {
 	struct grants_result result;
 
 	closed_begin("84", 5000000);
+	granting_rig_system_time(&granting);
 	granting_rig_run(&granting, PACKETS / 4);
 	rig.uplink->scheduled->clock.system += (uint64_t)ns;
 	rig.uplink->stopping = false;
@@ -272,6 +313,8 @@ int main(void) {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_packet_comes_in_what_was_granted, begin, end),
 		cmocka_unit_test_setup_teardown(a_packet_is_as_old_as_its_arrival, begin, end),
+		cmocka_unit_test_setup_teardown(the_first_segment_comes_before_the_second, begin,
+						end),
 		cmocka_unit_test_setup_teardown(a_large_grant_is_two_bursts, begin, end),
 		cmocka_unit_test_setup_teardown(lost_maps_and_requests_cost_time_only, begin, end),
 		cmocka_unit_test_setup_teardown(silent_modems_wait_for_ever, begin, end),
