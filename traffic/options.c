@@ -174,11 +174,6 @@ static bool parse_upstream_rate(const char *text, struct options *o) {
 	return !o->upstream || parse_rate(text, &o->upstream_rate);
 }
 
-static bool parse_grants(const char *text, bool *scheduled) {
-	*scheduled = strcmp(text, "scheduled") == 0;
-	return *scheduled || strcmp(text, "open") == 0;
-}
-
 static void parse_impair(const char *text, struct options *o, struct argp_state *state) {
 	char error[IMPAIR_ERROR];
 
@@ -190,6 +185,12 @@ static void require(struct argp_state *state, bool good, const char *name, const
 		    const char *allowed) {
 	if (!good)
 		argp_error(state, "--%s: found %s, allowed: %s", name, text, allowed);
+}
+
+static void parse_grants(const char *text, struct options *o, struct argp_state *state) {
+	o->scheduled = strcmp(text, "scheduled") == 0;
+	require(state, o->scheduled || strcmp(text, "open") == 0, "grants", text,
+		"open, scheduled");
 }
 
 /* What would be without a meaning is a mistake. */
@@ -287,10 +288,7 @@ static error_t option_parse(int key, char *text, struct argp_state *state) {
 		break;
 	case KEY_SHAPE: o->shape_text = text; break;
 	case KEY_UPSTREAM_SHAPE: o->upstream_shape_text = text; break;
-	case KEY_GRANTS:
-		require(state, parse_grants(text, &o->scheduled), "grants", text,
-			"open, scheduled");
-		break;
+	case KEY_GRANTS: parse_grants(text, o, state); break;
 	case KEY_IMPAIR: parse_impair(text, o, state); break;
 	case KEY_NO_DOWNSTREAM: o->no_downstream = true; break;
 	case KEY_SEND_ONLY: o->send_only = true; break;

@@ -8,8 +8,8 @@ import yaml
 
 Json = dict[str, Any]
 
-# Late MAPs must cost time and no packets: what has begun waits for its next grant, however late, also
-# where others take the cores away.
+# Late MAPs must cost time and no packets: what has begun waits for its next grant, however late,
+# also where others take the cores away.
 PATIENCE = {"frame_timeout": "30 s", "reorder_timeout": "100 ms"}
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
@@ -28,7 +28,7 @@ def empty() -> yaml.MappingNode:
 
 
 def add_scheduler(group: yaml.MappingNode) -> bool:
-    """Gives a service group an upstream scheduler with its defaults. Returns whether it had none."""
+    """Gives a service group an upstream scheduler of defaults. Returns whether it had none."""
     upstream = key_of(group, "upstream")
     if upstream is None:
         upstream = empty()
@@ -51,7 +51,7 @@ def groups_of(root: yaml.MappingNode) -> list[yaml.MappingNode]:
 
 def scheduled(config: Path, within: Path) -> Path:
     """The configuration, or a copy of it in the folder `within` where all groups have an upstream
-    scheduler. Scalars stay as they are written. What is no configuration is for vcmtsd to refuse."""
+    scheduler. Scalars stay as they are written. What is none is for vcmtsd to refuse."""
     try:
         root = yaml.compose(config.read_text(encoding="utf-8"), Loader=LOADER)
     except (OSError, UnicodeDecodeError, yaml.YAMLError):
