@@ -187,6 +187,11 @@ static void require(struct argp_state *state, bool good, const char *name, const
 		argp_error(state, "--%s: found %s, allowed: %s", name, text, allowed);
 }
 
+static void parse_time(const char *text, struct options *o, struct argp_state *state) {
+	require(state, units_parse_duration(text, &o->duration) && o->duration > 0, "duration",
+		text, "a time above 0 with us, ms, s, min or h");
+}
+
 static void parse_grants(const char *text, struct options *o, struct argp_state *state) {
 	o->scheduled = strcmp(text, "scheduled") == 0;
 	require(state, o->scheduled || strcmp(text, "open") == 0, "grants", text,
@@ -292,10 +297,7 @@ static error_t option_parse(int key, char *text, struct argp_state *state) {
 	case KEY_IMPAIR: parse_impair(text, o, state); break;
 	case KEY_NO_DOWNSTREAM: o->no_downstream = true; break;
 	case KEY_SEND_ONLY: o->send_only = true; break;
-	case KEY_DURATION:
-		require(state, units_parse_duration(text, &o->duration) && o->duration > 0,
-			"duration", text, "a time above 0 with us, ms, s, min or h");
-		break;
+	case KEY_DURATION: parse_time(text, o, state); break;
 	case KEY_CORE:
 	case KEY_MAIN_CORE:
 		require(state, parse_core(text, key == KEY_CORE ? &o->core : &o->main_core),

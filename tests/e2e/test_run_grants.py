@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`vcmts run --grants scheduled`: modems ask, wait for the grants of MAPs, and every packet is proven.
+"""`vcmts run --grants scheduled`: modems ask, wait for grants of MAPs, and every packet is proven.
 
-Nothing is asked of when something came: MAPs that a busy machine makes late cost time, and are told."""
+Nothing is asked of when something came: MAPs that a busy machine makes late cost time, and are
+told."""
 
 import json
 import os
@@ -56,7 +57,7 @@ def carried(folder: Path, *words: str) -> tuple[subprocess.CompletedProcess[str]
 
 
 def check_bytes(grants: Json) -> None:
-    """Every byte that was queued is sent, waits or was given up, and every one granted has its name."""
+    """Each byte that was queued is sent, waits or was given up; each granted has its name."""
     told: dict[str, int] = grants["bytes"]
     assert told["queued"] == told["sent"] + told["discarded"] + told["waiting"] > 0
     assert told["sent"] == told["used"] + told["beyond"]
