@@ -6,8 +6,8 @@
 
 #include "model/service_group.h"
 
-#define US_UCD_COUNT \
-	1 /* configuration change count: a change of a channel's settings takes a new start */
+/* Configuration change count: a change of a channel's settings takes a new start. */
+#define US_UCD_COUNT 1
 
 /* Writes the channel's UCD as a whole frame of up to MANAGEMENT_FRAME_MAX bytes, from the MAC address `source`. Returns its
  * size; 0 where the settings are such as no UCD can tell. */
